@@ -1,0 +1,4 @@
+package lookleap
+
+// Codes of AGENTS.TXT.
+var agentstxtCodes = map[Code]string{}

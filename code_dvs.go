@@ -1,0 +1,4 @@
+package lookleap
+
+// Codes of Domain-Verified Skills.
+var dvsCodes = map[Code]string{}

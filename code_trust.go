@@ -1,0 +1,4 @@
+package lookleap
+
+// Codes of ANML trust delegation.
+var trustCodes = map[Code]string{}

@@ -1,0 +1,4 @@
+package lookleap
+
+// Codes of RFC 8615.
+var wellknownCodes = map[Code]string{}

@@ -1,0 +1,212 @@
+package lookleap
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// ConsentPrompter asks the user. It is the embedding agent's own dialogue: a
+// terminal, a page, a message, or a runtime that suspends and resumes.
+//
+// It returns the user's decision, an error (which counts as no), or an error
+// for which errors.Is(err, [ErrConsentPending]) holds: then the operation ends
+// with a [*PendingError] and can be resumed. PromptConsent may be called from
+// several goroutines at once; no lock is held meanwhile, and the time that it
+// takes counts in no budget.
+type ConsentPrompter interface {
+	PromptConsent(ctx context.Context, req *ConsentRequest) (ConsentDecision, error)
+}
+
+// ConsentKind names what is asked, so that a host can choose a dialogue. A
+// request of an unknown kind is refused.
+type ConsentKind string
+
+// The kinds of request that the document packages make.
+const (
+	ConsentTrustRoot ConsentKind = "trust-root" // use a source as trusted from now on (dvs)
+	ConsentSkill     ConsentKind = "skill"      // load a skill's instructions (dvs)
+	ConsentExternal  ConsentKind = "external"   // fetch something outside the trust root (dvs)
+	ConsentScript    ConsentKind = "script"     // run a script or command (dvs)
+	ConsentDisclose  ConsentKind = "disclose"   // tell a service something about the user (anml/agent)
+	ConsentAct       ConsentKind = "act"        // submit an action (anml/agent)
+	ConsentInvoke    ConsentKind = "invoke"     // call an AI endpoint (aiuri)
+)
+
+func (k ConsentKind) known() bool {
+	switch k {
+	case ConsentTrustRoot, ConsentSkill, ConsentExternal, ConsentScript, ConsentDisclose, ConsentAct, ConsentInvoke:
+		return true
+	}
+	return false
+}
+
+// ConsentRequest is everything that one plan needs the user's word for. It
+// marshals to JSON, and String renders any kind safely. Its words are ours
+// except where a [RemoteText] says otherwise.
+type ConsentRequest struct {
+	ID        string        `json:"id"`                  // names the plan, never used twice
+	Digest    string        `json:"digest"`              // covers every other member and the bytes of the effect
+	Kind      ConsentKind   `json:"kind"`                //
+	Origin    string        `json:"origin"`              // who asks: an https origin
+	TrustRoot string        `json:"trustRoot,omitempty"` // under what the origin is trusted
+	Summary   string        `json:"summary"`             // one sentence
+	Items     []ConsentItem `json:"items"`               // at least one
+	Effect    string        `json:"effect"`              // digest of the exact bytes that will be sent or run
+	Expires   time.Time     `json:"expires"`             // a decision after this is too late
+	Verdict   *Verdict      `json:"verdict,omitempty"`   // why the origin may ask at all
+}
+
+// ConsentItem is one thing to agree to: a field, a script, a request.
+type ConsentItem struct {
+	ID        string       `json:"id"`                 // unique within the request
+	Summary   string       `json:"summary"`            // one sentence
+	Recipient string       `json:"recipient"`          // who gets or runs it
+	Digest    string       `json:"digest"`             // of exactly what this item covers
+	Remote    []RemoteText `json:"remote,omitempty"`   // what the other side says about it
+	Optional  bool         `json:"optional,omitempty"` // the effect can be had without it
+}
+
+// RemoteText is untrusted text of the other side. Show it as a quotation.
+type RemoteText struct {
+	Source string `json:"source"` // who says it: a host
+	Label  string `json:"label"`  // what it is, our word
+	Text   string `json:"text"`   // raw
+}
+
+// ConsentDecision is the user's answer. Nothing approved means refused.
+type ConsentDecision struct {
+	Digest   string    `json:"digest"`         // of the request that was shown
+	Approved []string  `json:"approved"`       // ids of the approved items
+	Until    time.Time `json:"until,omitzero"` // until when an identical request need not be asked again; zero: this once
+}
+
+// ErrConsentPending is what a prompter returns when the user has not decided
+// yet and the operation should be suspended.
+var ErrConsentPending = errors.New("consent is pending")
+
+// ErrConsentRefused is what every missing consent is: refused, failed, timed
+// out, about another plan, or nobody there to be asked.
+var ErrConsentRefused = errors.New("consent refused")
+
+// ConsentError says why there is no consent. It is an [ErrConsentRefused].
+type ConsentError struct {
+	Code   Code
+	Reason string // one sentence
+	Err    error  // the prompter's error, if any
+}
+
+func (e *ConsentError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("lookleap: %s (%s): %v", e.Reason, e.Code, e.Err)
+	}
+	return fmt.Sprintf("lookleap: %s (%s)", e.Reason, e.Code)
+}
+
+// Is makes every ConsentError an [ErrConsentRefused].
+func (e *ConsentError) Is(target error) bool { return target == ErrConsentRefused }
+
+// Unwrap gives the prompter's error.
+func (e *ConsentError) Unwrap() error { return e.Err }
+
+// ReasonCode gives the code.
+func (e *ConsentError) ReasonCode() Code { return e.Code }
+
+// PendingError ends an operation that waits for its user: nothing was done.
+// Keep State, show Request, and hand both State and the decision to the Resume
+// of the package that returned it, in this process or another one. State is
+// plain JSON; where it passes through other hands, [Seal] it.
+type PendingError struct {
+	Request *ConsentRequest
+	State   json.RawMessage
+}
+
+func (e *PendingError) Error() string {
+	return fmt.Sprintf("lookleap: consent %s is pending", e.Request.ID)
+}
+
+// Is makes every PendingError an [ErrConsentPending].
+func (e *PendingError) Is(target error) bool { return target == ErrConsentPending }
+
+// ReasonCode gives [CodeConsentPending].
+func (e *PendingError) ReasonCode() Code { return CodeConsentPending }
+
+// String renders the request for a terminal, whatever its kind: the origin
+// alone and first, one member a line, everything remote quoted.
+func (r *ConsentRequest) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "From:       %s\n", originLine(r.Origin))
+	if r.TrustRoot != "" {
+		fmt.Fprintf(&b, "Trust root: %s\n", line(r.TrustRoot))
+	}
+	fmt.Fprintf(&b, "Asks to:    %s (%s)\n", line(r.Summary), line(string(r.Kind)))
+	for _, item := range r.Items {
+		choice := "required"
+		if item.Optional {
+			choice = "optional"
+		}
+		fmt.Fprintf(&b, "  [%s] %s (%s)\n", line(item.ID), line(item.Summary), choice)
+		fmt.Fprintf(&b, "      goes to: %s\n", line(item.Recipient))
+		fmt.Fprintf(&b, "      digest:  %s\n", line(item.Digest))
+		for _, said := range item.Remote {
+			fmt.Fprintf(&b, "      %s says, as %s: %s\n", line(said.Source), line(said.Label), quote(said.Text, 400))
+		}
+	}
+	fmt.Fprintf(&b, "Digest:     %s\n", line(r.Digest))
+	return b.String()
+}
+
+// digest covers every member but itself. JSON of a struct has one order and one
+// spelling, so equal requests have equal digests.
+func (r *ConsentRequest) digest() (string, error) {
+	shown := *r
+	shown.Digest = ""
+	data, err := json.Marshal(shown)
+	if err != nil {
+		return "", err
+	}
+	return Digest(data), nil
+}
+
+// Digest names bytes: "sha256:" and 64 lower-case hex digits.
+func Digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// check judges a decision about this request and gives the approved item ids in
+// the request's order. Every error is a [*ConsentError].
+func (r *ConsentRequest) check(d ConsentDecision, now time.Time) ([]string, error) {
+	if d.Digest != r.Digest {
+		return nil, &ConsentError{Code: CodeConsentMismatch, Reason: "the decision is about another request"}
+	}
+	if !now.Before(r.Expires) {
+		return nil, &ConsentError{Code: CodePlanExpired, Reason: "the decision came after the plan expired"}
+	}
+	if len(d.Approved) == 0 {
+		return nil, &ConsentError{Code: CodeConsentRefused, Reason: "the user did not agree"}
+	}
+	approved := make(map[string]bool, len(d.Approved))
+	for _, id := range d.Approved {
+		approved[id] = true
+	}
+	var ids []string
+	for _, item := range r.Items {
+		switch {
+		case approved[item.ID]:
+			ids = append(ids, item.ID)
+			delete(approved, item.ID)
+		case !item.Optional:
+			return nil, &ConsentError{Code: CodeConsentRefused, Reason: fmt.Sprintf("the user did not agree to %q, without which it cannot be done", item.ID)}
+		}
+	}
+	if len(approved) > 0 {
+		return nil, &ConsentError{Code: CodeConsentMismatch, Reason: "the decision approves something that was not asked"}
+	}
+	return ids, nil
+}

@@ -1,0 +1,188 @@
+package lookleap
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// PlanLifetime is how long after its preparation a plan may be committed.
+const PlanLifetime = 24 * time.Hour
+
+// Plan is one effect, completely prepared and not yet done: the exact bytes and
+// all the consents that they need. A Plan is not changed after [NewPlan].
+//
+// The life of a plan is prepare, prompt, commit: [NewPlan], [Host.Ask],
+// [Host.Commit]. When the prompter suspends, Ask gives a [*PendingError];
+// [ParsePlan] reads its State again and [Plan.Approve] takes the decision.
+type Plan struct {
+	request ConsentRequest
+	effect  []byte
+}
+
+// NewPlan prepares a plan at the time now. The request needs Kind, Origin,
+// Summary and Items; ID, Effect, Expires and Digest are set here. The effect is
+// what will be sent or run, in the form of the package that commits it.
+func NewPlan(req ConsentRequest, effect []byte, now time.Time) (*Plan, error) {
+	req.ID = rand.Text()
+	req.Effect = Digest(effect)
+	req.Expires = now.Add(PlanLifetime).UTC().Truncate(time.Second)
+	digest, err := req.digest()
+	if err != nil {
+		return nil, fmt.Errorf("lookleap: preparing a plan: %w", err)
+	}
+	req.Digest = digest
+	p := &Plan{request: req, effect: bytes.Clone(effect)}
+	if err := p.valid(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// ID names the plan in every ledger and log.
+func (p *Plan) ID() string { return p.request.ID }
+
+// Request is what the user is asked. The caller may change its copy.
+func (p *Plan) Request() *ConsentRequest {
+	req := p.request
+	return &req
+}
+
+// Effect is exactly what will be sent or run.
+func (p *Plan) Effect() []byte { return bytes.Clone(p.effect) }
+
+// planState is the plan as JSON.
+type planState struct {
+	Type    string         `json:"type"`
+	Request ConsentRequest `json:"request"`
+	Effect  []byte         `json:"effect"`
+}
+
+const planStateType = "application/vnd.lookleap.plan+json;version=1"
+
+// State is the whole plan as JSON, for [ParsePlan]. It holds what will be sent:
+// treat it as confidential, and [Seal] it where it passes through other hands.
+func (p *Plan) State() (json.RawMessage, error) {
+	return json.Marshal(planState{Type: planStateType, Request: p.request, Effect: p.effect})
+}
+
+// ErrPlanInvalid is a plan whose state is malformed or was changed.
+var ErrPlanInvalid = errors.New("the plan is malformed or was changed")
+
+// ParsePlan reads what State wrote. A plan whose bytes do not match its digests
+// is an [ErrPlanInvalid]; that somebody rewrote bytes and digests together is
+// found by Approve, since the user's decision names the digest that was shown.
+func ParsePlan(state json.RawMessage) (*Plan, error) {
+	var in planState
+	dec := json.NewDecoder(bytes.NewReader(state))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&in); err != nil {
+		return nil, fmt.Errorf("lookleap: %w: %v", ErrPlanInvalid, err)
+	}
+	if dec.More() || in.Type != planStateType {
+		return nil, fmt.Errorf("lookleap: %w: it is no state of type %s", ErrPlanInvalid, planStateType)
+	}
+	p := &Plan{request: in.Request, effect: in.Effect}
+	if err := p.valid(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// valid holds the invariants that both a new and a parsed plan must have.
+func (p *Plan) valid() error {
+	r := &p.request
+	switch digest, err := r.digest(); {
+	case err != nil:
+		return fmt.Errorf("lookleap: %w: %v", ErrPlanInvalid, err)
+	case digest != r.Digest:
+		return fmt.Errorf("lookleap: %w: the request does not match its digest", ErrPlanInvalid)
+	case Digest(p.effect) != r.Effect:
+		return fmt.Errorf("lookleap: %w: the effect does not match its digest", ErrPlanInvalid)
+	case !r.Kind.known():
+		return &ConsentError{Code: CodeConsentUnknown, Reason: fmt.Sprintf("nobody can decide a request of kind %q", r.Kind)}
+	case r.ID == "" || r.Origin == "" || len(r.Items) == 0:
+		return fmt.Errorf("lookleap: %w: it lacks its id, origin or items", ErrPlanInvalid)
+	}
+	seen := make(map[string]bool, len(r.Items))
+	for _, item := range r.Items {
+		if item.ID == "" || seen[item.ID] {
+			return fmt.Errorf("lookleap: %w: item id %q is empty or stands twice", ErrPlanInvalid, item.ID)
+		}
+		seen[item.ID] = true
+	}
+	return nil
+}
+
+// Approval is a plan that its user agreed to. It can only be had from a
+// decision, and commits once.
+type Approval struct {
+	plan  *Plan
+	items map[string]bool
+	until time.Time
+}
+
+// Approve judges a decision about this plan at the time now: the digest must be
+// that of the plan, every item that is not optional approved, nothing approved
+// that was not asked, and the plan not expired. Every error is a [*ConsentError].
+func (p *Plan) Approve(d ConsentDecision, now time.Time) (*Approval, error) {
+	ids, err := p.request.check(d, now)
+	if err != nil {
+		return nil, err
+	}
+	a := &Approval{plan: p, items: make(map[string]bool, len(ids)), until: d.Until}
+	for _, id := range ids {
+		a.items[id] = true
+	}
+	return a, nil
+}
+
+// Plan is the plan that was approved.
+func (a *Approval) Plan() *Plan { return a.plan }
+
+// Has reports whether the item with this id was approved.
+func (a *Approval) Has(item string) bool { return a.items[item] }
+
+// Until is the time until which the user agreed to identical requests; zero is
+// this once.
+func (a *Approval) Until() time.Time { return a.until }
+
+// PlanLedger remembers which plans were committed. Claim records the id before
+// anything leaves and gives [ErrAlreadyDone] when it is there already; any other
+// error stops the commit. Ids are kept until their plan has expired. Processes
+// that resume one another's plans need a ledger that they share, and its Claim
+// has to be atomic across them.
+type PlanLedger interface {
+	Claim(ctx context.Context, id string, expires time.Time) error
+}
+
+// ErrAlreadyDone is a plan that was committed before.
+var ErrAlreadyDone = errors.New("the plan was committed before")
+
+// memoryLedger is the ledger of one process.
+type memoryLedger struct {
+	now  func() time.Time
+	mu   sync.Mutex
+	done map[string]time.Time
+}
+
+func (l *memoryLedger) Claim(_ context.Context, id string, expires time.Time) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, ok := l.done[id]; ok {
+		return ErrAlreadyDone
+	}
+	now := l.now()
+	for old, end := range l.done {
+		if !now.Before(end) {
+			delete(l.done, old)
+		}
+	}
+	l.done[id] = expires
+	return nil
+}

@@ -1,0 +1,268 @@
+package lookleap
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+)
+
+// VerdictMediaType is the media type of a [Verdict] in JSON. The version rises
+// when a member changes its meaning; members may be added within a version.
+const VerdictMediaType = "application/vnd.lookleap.verdict+json;version=1"
+
+// Status is how one [Check] ended. The zero value is Failed.
+type Status uint8
+
+const (
+	// Failed: the check refused.
+	Failed Status = iota
+	// Skipped: the check was not needed, or an earlier one already refused.
+	Skipped
+	// Noted: the check passed with something worth showing.
+	Noted
+	// Passed: the check passed.
+	Passed
+)
+
+var (
+	statusNames = [...]string{"failed", "skipped", "noted", "passed"}
+	statusMarks = [...]string{"x", "-", "!", "+"}
+)
+
+// String gives the status in lower case.
+func (s Status) String() string {
+	if int(s) < len(statusNames) {
+		return statusNames[s]
+	}
+	return statusNames[Failed]
+}
+
+// MarshalText gives the status in lower case.
+func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote; any other text is an error.
+func (s *Status) UnmarshalText(text []byte) error {
+	for i, name := range statusNames {
+		if string(text) == name {
+			*s = Status(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("lookleap: unknown status %q", text)
+}
+
+// Verdict is the story of one decision: every check in order, skipped ones too,
+// each with its evidence. It marshals to JSON as [VerdictMediaType], logs as a
+// group, and prints as a short tree. A Verdict is not changed once it was
+// returned and may be shared.
+type Verdict struct {
+	Document  string    `json:"document"`         // the draft that was applied, for instance draft-zzn-dvs-00
+	Subject   string    `json:"subject"`          // what was judged: a canonical URL, or a claim in the document's words
+	OK        bool      `json:"ok"`               // whether the answer is yes
+	Code      Code      `json:"code"`             // the reason that decided
+	Summary   string    `json:"summary"`          // one sentence, our words; remote text in it is quoted
+	Checks    []Check   `json:"checks"`           // in the order of the procedure
+	CheckedAt time.Time `json:"checkedAt"`        // when it was decided
+	Expires   time.Time `json:"expires,omitzero"` // until when it holds; zero: for this decision only
+	Record    []byte    `json:"record,omitempty"` // claim and evidence as the deciding package wrote them, to be judged again offline
+	Findings  []Finding `json:"findings,omitempty"`
+}
+
+// Check is one step of a decision.
+type Check struct {
+	Requirement string     `json:"requirement,omitempty"` // id in docs/conformance.md, or the row of a procedure
+	Code        Code       `json:"code"`
+	Status      Status     `json:"status"`
+	Message     string     `json:"message"` // one sentence, our words; remote text in it is quoted
+	Evidence    []Evidence `json:"evidence,omitempty"`
+	Until       time.Time  `json:"until,omitzero"` // until when this step's result holds
+}
+
+// Evidence is what a check saw; the members that apply are set.
+type Evidence struct {
+	URL       string        `json:"url,omitempty"`       // canonical
+	Status    int           `json:"status,omitempty"`    // HTTP status
+	MediaType string        `json:"mediaType,omitempty"` // as the server declared it
+	Address   string        `json:"address,omitempty"`   // address really dialled
+	TLS       string        `json:"tls,omitempty"`       // protocol version
+	DNSName   string        `json:"dnsName,omitempty"`   // question
+	DNSType   string        `json:"dnsType,omitempty"`
+	TTL       time.Duration `json:"ttl,omitempty"` // nanoseconds
+	DNSSEC    *DNSSEC       `json:"dnssec,omitempty"`
+	Digest    string        `json:"digest,omitempty"` // "sha256:" and lower-case hex
+	KeyID     string        `json:"keyId,omitempty"`
+	Text      string        `json:"text,omitempty"` // remote text, untrusted
+}
+
+// MarshalJSON writes the verdict with a type member, so that stored verdicts
+// say what they are.
+func (v Verdict) MarshalJSON() ([]byte, error) {
+	type plain Verdict
+	return json.Marshal(struct {
+		Type string `json:"type"`
+		plain
+	}{VerdictMediaType, plain(v)})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote. Another type or version is an
+// error, since a verdict must not be read by rules it was not written under.
+func (v *Verdict) UnmarshalJSON(data []byte) error {
+	type plain Verdict
+	var in struct {
+		Type string `json:"type"`
+		plain
+	}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return err
+	}
+	if in.Type != VerdictMediaType {
+		return fmt.Errorf("lookleap: a verdict of type %q cannot be read as %q", in.Type, VerdictMediaType)
+	}
+	*v = Verdict(in.plain)
+	return nil
+}
+
+// String prints the verdict as a short tree: one line for the answer, one for
+// each check, one for each piece of evidence. Nothing remote in it can hide or
+// forge a line.
+func (v *Verdict) String() string {
+	if v == nil {
+		return "no verdict"
+	}
+	var b strings.Builder
+	answer := "no"
+	if v.OK {
+		answer = "yes"
+	}
+	fmt.Fprintf(&b, "%s: %s (%s): %s\n", answer, line(v.Subject), v.Code, line(v.Summary))
+	for i, c := range v.Checks {
+		branch, trunk := "├─", "│ "
+		if i == len(v.Checks)-1 {
+			branch, trunk = "└─", "  "
+		}
+		fmt.Fprintf(&b, "%s %s %s", branch, mark(c.Status), line(c.Message))
+		if c.Code != CodeOK && c.Code != "" {
+			fmt.Fprintf(&b, " (%s)", c.Code)
+		}
+		if c.Requirement != "" {
+			fmt.Fprintf(&b, " [%s]", c.Requirement)
+		}
+		b.WriteByte('\n')
+		for _, e := range c.Evidence {
+			fmt.Fprintf(&b, "%s    %s\n", trunk, e)
+		}
+	}
+	if v.OK && !v.Expires.IsZero() {
+		fmt.Fprintf(&b, "holds until %s\n", v.Expires.UTC().Format(time.RFC3339))
+	}
+	return b.String()
+}
+
+// mark is a letter rather than a symbol, so that logs and screen readers keep it.
+func mark(s Status) string {
+	if int(s) < len(statusMarks) {
+		return statusMarks[s]
+	}
+	return statusMarks[Failed]
+}
+
+// String gives the evidence in one line, its members in a fixed order.
+func (e Evidence) String() string {
+	var parts []string
+	add := func(name, value string) {
+		if value != "" {
+			parts = append(parts, name+"="+line(value))
+		}
+	}
+	add("url", e.URL)
+	if e.Status != 0 {
+		add("status", fmt.Sprint(e.Status))
+	}
+	add("type", e.MediaType)
+	add("address", e.Address)
+	add("tls", e.TLS)
+	add("dns", strings.TrimSpace(e.DNSName+" "+e.DNSType))
+	if e.TTL != 0 {
+		add("ttl", e.TTL.String())
+	}
+	if e.DNSSEC != nil {
+		add("dnssec", e.DNSSEC.String())
+	}
+	add("digest", e.Digest)
+	add("key", e.KeyID)
+	if e.Text != "" {
+		parts = append(parts, "text="+quote(e.Text, 80))
+	}
+	return strings.Join(parts, " ")
+}
+
+// LogValue logs the answer, its reason and the checks that did not simply pass.
+func (v *Verdict) LogValue() slog.Value {
+	if v == nil {
+		return slog.StringValue("no verdict")
+	}
+	attrs := []slog.Attr{
+		slog.Bool("ok", v.OK),
+		slog.String("code", string(v.Code)),
+		slog.String("subject", v.Subject),
+		slog.String("summary", v.Summary),
+	}
+	if !v.Expires.IsZero() {
+		attrs = append(attrs, slog.Time("expires", v.Expires))
+	}
+	for _, c := range v.Checks {
+		if c.Status == Failed || c.Status == Noted {
+			attrs = append(attrs, slog.Group(c.Status.String(),
+				slog.String("code", string(c.Code)), slog.String("requirement", c.Requirement), slog.String("message", c.Message)))
+		}
+	}
+	return slog.GroupValue(attrs...)
+}
+
+// VerifyError is a check that ended with no, and the whole story of it. Callers
+// that want to branch use [CodeOf] or the Verdict; callers that only want to
+// stop treat it as any error.
+type VerifyError struct {
+	Verdict *Verdict
+	Err     error // the cause below, if any: a transport error, [ErrBogus], a context's end
+}
+
+func (e *VerifyError) Error() string {
+	if e.Verdict == nil {
+		return "lookleap: not verified"
+	}
+	return fmt.Sprintf("%s: %s (%s)", line(e.Verdict.Subject), line(e.Verdict.Summary), e.Verdict.Code)
+}
+
+// Unwrap gives the cause, so that errors.Is finds [ErrBogus], [ErrDenied] or a
+// context's error below a refusal.
+func (e *VerifyError) Unwrap() error { return e.Err }
+
+// ReasonCode gives the code that decided.
+func (e *VerifyError) ReasonCode() Code {
+	if e.Verdict == nil {
+		return CodeInternal
+	}
+	return e.Verdict.Code
+}
+
+// CodeOf finds the reason code of an error: that of the first error in its tree
+// which knows one, [CodeOK] for nil, and [CodeInternal] for an error without.
+func CodeOf(err error) Code {
+	if err == nil {
+		return CodeOK
+	}
+	var coded interface{ ReasonCode() Code }
+	switch {
+	case errors.As(err, &coded):
+		return coded.ReasonCode()
+	case errors.Is(err, ErrBogus):
+		return CodeDNSSECBogus
+	case errors.Is(err, ErrDenied):
+		return CodeDenied
+	}
+	return CodeInternal
+}
