@@ -30,9 +30,10 @@ type Zone struct {
 	origin  string
 	ttl     uint32
 	records []dns.RR
-	signing *Signing
-	keys    *keySet
-	adjust  []func(*data)
+
+	signing  *Signing // nil: unsigned
+	keys     []*key
+	trapSigs int
 }
 
 // New returns an empty zone with a TTL of five minutes. Its SOA and NS records are added when it is served.
@@ -146,7 +147,8 @@ func escapeText(s string) string {
 type data struct {
 	zone  *Zone
 	nodes map[string]*node // by canonical name; empty non-terminals included
-	nsec3 []nsec3Entry     // sorted by hash; empty unless the zone uses NSEC3
+	nsec  []*node          // in canonical order, empty unless the zone uses NSEC
+	nsec3 []nsec3Entry     // sorted by hash, empty unless the zone uses NSEC3
 }
 
 type node struct {
