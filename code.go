@@ -1,6 +1,8 @@
 package lookleap
 
 import (
+	"context"
+	"errors"
 	"iter"
 	"maps"
 	"slices"
@@ -39,7 +41,7 @@ func Codes() iter.Seq2[Code, string] {
 
 // titles joins the tables of the code files, one file per document. Two tables
 // may not hold the same code: a code that two documents use is shared.
-var titles = merge(sharedCodes, agentstxtCodes, wellknownCodes, dvsCodes, anmlCodes, trustCodes, aiuriCodes)
+var titles = merge(sharedCodes, syntaxCodes, agentstxtCodes, wellknownCodes, dvsCodes, anmlCodes, trustCodes, aiuriCodes)
 
 func merge(tables ...map[Code]string) map[Code]string {
 	all := make(map[Code]string)
@@ -47,4 +49,41 @@ func merge(tables ...map[Code]string) map[Code]string {
 		maps.Copy(all, table)
 	}
 	return all
+}
+
+// CodeOf finds the reason code of an error: that of the first error in its tree
+// which knows one, that of a sentinel of this package, [CodeOK] for nil, and
+// [CodeInternal] for any other error.
+func CodeOf(err error) Code {
+	if err == nil {
+		return CodeOK
+	}
+	var coded interface{ ReasonCode() Code }
+	if errors.As(err, &coded) {
+		return coded.ReasonCode()
+	}
+	for _, s := range sentinels {
+		if errors.Is(err, s.err) {
+			return s.code
+		}
+	}
+	return CodeInternal
+}
+
+// sentinels are the errors that say all by being themselves.
+var sentinels = []struct {
+	err  error
+	code Code
+}{
+	{ErrBogus, CodeDNSSECBogus},
+	{ErrDenied, CodeDenied},
+	{ErrConsentPending, CodeConsentPending},
+	{ErrConsentRefused, CodeConsentRefused},
+	{ErrPlanInvalid, CodePlanInvalid},
+	{ErrAlreadyDone, CodePlanDone},
+	{ErrSealBroken, CodeSealBroken},
+	{ErrCacheForged, CodeCacheForged},
+	{ErrClosed, CodeClosed},
+	{context.DeadlineExceeded, CodeTimeout},
+	{context.Canceled, CodeCancelled},
 }

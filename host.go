@@ -189,7 +189,7 @@ func lookupCode(err error) Code {
 func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision ConsentDecision, err error) {
 	start := h.Time()
 	defer func() {
-		h.Report(ctx, Event{Kind: EventConsent, Code: consentCode(err), Subject: req.ID, Duration: h.Time().Sub(start), Err: err})
+		h.Report(ctx, Event{Kind: EventConsent, Code: CodeOf(err), Subject: req.ID, Duration: h.Time().Sub(start), Err: err})
 	}()
 	switch {
 	case h.closed.Load():
@@ -211,13 +211,6 @@ func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision
 		return ConsentDecision{}, &ConsentError{Code: CodeConsentMismatch, Reason: "the decision is about another request"}
 	}
 	return decision, nil
-}
-
-func consentCode(err error) Code {
-	if errors.Is(err, ErrConsentPending) {
-		return CodeConsentPending
-	}
-	return CodeOf(err)
 }
 
 // prompt runs the prompter aside, so that a caller who leaves is refused at
@@ -272,7 +265,7 @@ func (h *Host) Ask(ctx context.Context, p *Plan) (*Approval, error) {
 func (h *Host) Commit(ctx context.Context, a *Approval, effect func(ctx context.Context, bytes []byte) error) (err error) {
 	p := a.plan
 	defer func() {
-		h.Report(ctx, Event{Kind: EventPlan, Code: planCode(err), Subject: p.ID(), Err: err})
+		h.Report(ctx, Event{Kind: EventPlan, Code: CodeOf(err), Subject: p.ID(), Err: err})
 	}()
 	if h.closed.Load() {
 		return fmt.Errorf("lookleap: committing plan %s: %w", p.ID(), ErrClosed)
@@ -296,13 +289,6 @@ func (h *Host) claim(ctx context.Context, p *Plan) (err error) {
 		}
 	}()
 	return h.parts().plans.Claim(ctx, p.ID(), p.request.Expires)
-}
-
-func planCode(err error) Code {
-	if errors.Is(err, ErrAlreadyDone) {
-		return CodePlanDone
-	}
-	return CodeOf(err)
 }
 
 // pluginError is a plug-in that broke its contract. It counts as "no".

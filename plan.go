@@ -2,12 +2,10 @@ package lookleap
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 )
 
@@ -151,38 +149,3 @@ func (a *Approval) Has(item string) bool { return a.items[item] }
 // Until is the time until which the user agreed to identical requests; zero is
 // this once.
 func (a *Approval) Until() time.Time { return a.until }
-
-// PlanLedger remembers which plans were committed. Claim records the id before
-// anything leaves and gives [ErrAlreadyDone] when it is there already; any other
-// error stops the commit. Ids are kept until their plan has expired. Processes
-// that resume one another's plans need a ledger that they share, and its Claim
-// has to be atomic across them.
-type PlanLedger interface {
-	Claim(ctx context.Context, id string, expires time.Time) error
-}
-
-// ErrAlreadyDone is a plan that was committed before.
-var ErrAlreadyDone = errors.New("the plan was committed before")
-
-// memoryLedger is the ledger of one process.
-type memoryLedger struct {
-	now  func() time.Time
-	mu   sync.Mutex
-	done map[string]time.Time
-}
-
-func (l *memoryLedger) Claim(_ context.Context, id string, expires time.Time) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if _, ok := l.done[id]; ok {
-		return ErrAlreadyDone
-	}
-	now := l.now()
-	for old, end := range l.done {
-		if !now.Before(end) {
-			delete(l.done, old)
-		}
-	}
-	l.done[id] = expires
-	return nil
-}

@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // ErrSealBroken is sealed state that was forged, altered, or sealed with
@@ -36,7 +37,7 @@ func Open(key []byte, sealed string) ([]byte, error) {
 		return nil, err
 	}
 	data, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
-	if err != nil {
+	if err != nil || strings.ContainsAny(sealed, "\r\n") { // which the decoder skips
 		return nil, fmt.Errorf("lookleap: %w: not base64url", ErrSealBroken)
 	}
 	state, err := aead.Open(nil, nil, data, nil)

@@ -2,7 +2,6 @@ package lookleap
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -247,22 +246,4 @@ func (e *VerifyError) ReasonCode() Code {
 		return CodeInternal
 	}
 	return e.Verdict.Code
-}
-
-// CodeOf finds the reason code of an error: that of the first error in its tree
-// which knows one, [CodeOK] for nil, and [CodeInternal] for an error without.
-func CodeOf(err error) Code {
-	if err == nil {
-		return CodeOK
-	}
-	var coded interface{ ReasonCode() Code }
-	switch {
-	case errors.As(err, &coded):
-		return coded.ReasonCode()
-	case errors.Is(err, ErrBogus):
-		return CodeDNSSECBogus
-	case errors.Is(err, ErrDenied):
-		return CodeDenied
-	}
-	return CodeInternal
 }

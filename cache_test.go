@@ -1,0 +1,145 @@
+package lookleap_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"io/fs"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+)
+
+func TestMemoryCache(t *testing.T) {
+	ctx := t.Context()
+	c := lookleap.NewMemoryCache(2)
+	value := []byte("value")
+	if err := c.Put(ctx, "a", value, planTime); err != nil {
+		t.Fatal(err)
+	}
+	value[0] = 'X'
+	got, expires, err := c.Get(ctx, "a")
+	if err != nil || string(got) != "value" || !expires.Equal(planTime) {
+		t.Fatalf("got %q, %v, %v", got, expires, err)
+	}
+	got[0] = 'Y'
+	if again, _, _ := c.Get(ctx, "a"); string(again) != "value" {
+		t.Error("a caller changed the entry")
+	}
+	_ = c.Put(ctx, "b", nil, planTime)
+	_ = c.Put(ctx, "c", nil, planTime)
+	if _, _, err := c.Get(ctx, "a"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the cache is not bounded: %v", err)
+	}
+	_ = c.Delete(ctx, "b")
+	if _, _, err := c.Get(ctx, "b"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("deleted and still there: %v", err)
+	}
+}
+
+// meddler is a shared cache that others can write to.
+type meddler struct{ lookleap.Cache }
+
+func (m meddler) meddle(t *testing.T, from, to string, change func([]byte) []byte, longer time.Duration) {
+	t.Helper()
+	value, expires, err := m.Get(context.Background(), from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = m.Put(context.Background(), to, change(value), expires.Add(longer))
+}
+
+func TestSealedCache(t *testing.T) {
+	same := func(b []byte) []byte { return b }
+	for _, c := range []struct {
+		name   string
+		meddle func(meddler)
+		key    string
+		forged bool
+	}{
+		{"untouched", func(meddler) {}, "grant:a", false},
+		{"altered", func(m meddler) {
+			m.meddle(t, "grant:a", "grant:a", func(b []byte) []byte { b[len(b)-1] ^= 1; return b }, 0)
+		}, "grant:a", true},
+		{"truncated", func(m meddler) { m.meddle(t, "grant:a", "grant:a", func(b []byte) []byte { return b[:4] }, 0) }, "grant:a", true},
+		{"forged", func(m meddler) {
+			m.meddle(t, "grant:a", "grant:a", func([]byte) []byte { return []byte(`{"tier":2}`) }, 0)
+		}, "grant:a", true},
+		{"moved-to-another-key", func(m meddler) { m.meddle(t, "grant:a", "grant:b", same, 0) }, "grant:b", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			below := meddler{lookleap.NewMemoryCache(8)}
+			sealed, err := lookleap.SealedCache(below, resumeKey)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := sealed.Put(t.Context(), "grant:a", []byte("tier 1"), planTime); err != nil {
+				t.Fatal(err)
+			}
+			if raw, _, _ := below.Get(t.Context(), "grant:a"); bytes.Contains(raw, []byte("tier")) {
+				t.Error("the entry can be read by anybody")
+			}
+			c.meddle(below)
+			value, _, err := sealed.Get(t.Context(), c.key)
+			if c.forged != errors.Is(err, lookleap.ErrCacheForged) || c.forged != errors.Is(err, fs.ErrNotExist) {
+				t.Fatalf("got %q, %v", value, err)
+			}
+			if c.forged == (value != nil) {
+				t.Fatalf("got %q", value)
+			}
+		})
+	}
+	t.Run("expiry-extended", func(t *testing.T) {
+		below := meddler{lookleap.NewMemoryCache(8)}
+		sealed, _ := lookleap.SealedCache(below, resumeKey)
+		_ = sealed.Put(t.Context(), "k", []byte("v"), planTime)
+		below.meddle(t, "k", "k", same, 24*time.Hour)
+		if _, expires, err := sealed.Get(t.Context(), "k"); err != nil || !expires.Equal(planTime) {
+			t.Errorf("got %v, %v", expires, err)
+		}
+	})
+	t.Run("key", func(t *testing.T) {
+		if c, err := lookleap.SealedCache(lookleap.NewMemoryCache(1), []byte("short")); c != nil || err == nil {
+			t.Error("a short key was taken")
+		}
+	})
+}
+
+func TestSeal(t *testing.T) {
+	sealed, err := lookleap.Seal(resumeKey, []byte("state"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state, err := lookleap.Open(resumeKey, sealed); err != nil || string(state) != "state" {
+		t.Fatalf("got %q, %v", state, err)
+	}
+	if again, _ := lookleap.Seal(resumeKey, []byte("state")); again == sealed {
+		t.Error("two seals of one state are equal, so a watcher sees repetition")
+	}
+	otherKey := bytes.Repeat([]byte{1}, lookleap.MinKeyLen)
+	for name, open := range map[string]func() ([]byte, error){
+		"altered":   func() ([]byte, error) { return lookleap.Open(resumeKey, flip(sealed)) },
+		"other-key": func() ([]byte, error) { return lookleap.Open(otherKey, sealed) },
+		"empty":     func() ([]byte, error) { return lookleap.Open(resumeKey, "") },
+		"padding":   func() ([]byte, error) { return lookleap.Open(resumeKey, sealed+"=") },
+		"newline":   func() ([]byte, error) { return lookleap.Open(resumeKey, sealed+"\n") },
+		"from-the-cache": func() ([]byte, error) {
+			below := lookleap.NewMemoryCache(1)
+			c, _ := lookleap.SealedCache(below, resumeKey)
+			_ = c.Put(t.Context(), "", []byte("state"), planTime)
+			raw, _, _ := below.Get(t.Context(), "")
+			return lookleap.Open(resumeKey, base64.RawURLEncoding.EncodeToString(raw))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if state, err := open(); state != nil || !errors.Is(err, lookleap.ErrSealBroken) {
+				t.Fatalf("got %q, %v", state, err)
+			}
+		})
+	}
+	if _, err := lookleap.Seal(resumeKey[:31], nil); err == nil {
+		t.Error("a short key was taken")
+	}
+}

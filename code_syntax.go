@@ -1,0 +1,19 @@
+package lookleap
+
+// Codes of the parsers below internal/: what is wrong with an XML or JSON text.
+// The parsers own the constants; this is their place in the shared table.
+var syntaxCodes = map[Code]string{
+	"not-well-formed":      "the text breaks the grammar of its format",
+	"bad-character":        "the text holds a character that its format forbids",
+	"bad-name":             "the name is not of the form that is allowed here",
+	"undefined-entity":     "the text refers to an entity that is not predefined",
+	"duplicate-attribute":  "an element has the same attribute twice",
+	"namespace":            "a namespace prefix is undeclared, reserved or misused",
+	"mismatched-tag":       "an end tag does not match its start tag",
+	"unexpected-end":       "the text ends before it is complete",
+	"trailing-content":     "something follows where the text should have ended",
+	"bad-xml-declaration":  "the XML declaration is malformed or misplaced",
+	"encoding":             "the declared encoding contradicts the bytes",
+	"unsupported-encoding": "the encoding is none that is read here",
+	"limit":                "the input exceeds a limit on its parts",
+}

@@ -1,0 +1,153 @@
+package lookleap_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+)
+
+type fetcherFunc func(*http.Request) (*http.Response, error)
+
+func (f fetcherFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+type resolverFunc func(context.Context, string, lookleap.RRType) (*lookleap.Answer, error)
+
+func (f resolverFunc) Lookup(ctx context.Context, name string, t lookleap.RRType) (*lookleap.Answer, error) {
+	return f(ctx, name, t)
+}
+
+type prompterFunc func(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error)
+
+func (f prompterFunc) PromptConsent(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+	return f(ctx, r)
+}
+
+// approveAll is what no program but a test may have.
+func approveAll(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+	d := lookleap.ConsentDecision{Digest: r.Digest}
+	for _, item := range r.Items {
+		d.Approved = append(d.Approved, item.ID)
+	}
+	return d, nil
+}
+
+// closeRecorder is a request body that notices its end.
+type closeRecorder struct {
+	io.Reader
+	closed bool
+}
+
+func (c *closeRecorder) Close() error { c.closed = true; return nil }
+
+func TestHostRefusesWhatAPluginBreaks(t *testing.T) {
+	for name, f := range map[string]fetcherFunc{
+		"panic":   func(*http.Request) (*http.Response, error) { panic("boom") },
+		"nothing": func(*http.Request) (*http.Response, error) { return nil, nil },
+	} {
+		t.Run("Fetcher-"+name, func(t *testing.T) {
+			h := &lookleap.Host{Fetcher: f}
+			body := &closeRecorder{Reader: strings.NewReader("secret")}
+			req, _ := http.NewRequest("POST", "https://example.com/", body)
+			resp, err := h.RoundTrip(req)
+			if resp != nil || lookleap.CodeOf(err) != lookleap.CodeInternal {
+				t.Fatalf("got %v, %v", resp, err)
+			}
+			if name == "panic" && !body.closed {
+				t.Error("the body was left open")
+			}
+		})
+	}
+	for name, f := range map[string]resolverFunc{
+		"panic":   func(context.Context, string, lookleap.RRType) (*lookleap.Answer, error) { panic("boom") },
+		"nothing": func(context.Context, string, lookleap.RRType) (*lookleap.Answer, error) { return nil, nil },
+		"both": func(context.Context, string, lookleap.RRType) (*lookleap.Answer, error) {
+			return &lookleap.Answer{Exists: true, DNSSEC: lookleap.Secure}, errors.New("failed")
+		},
+	} {
+		t.Run("Resolver-"+name, func(t *testing.T) {
+			h := &lookleap.Host{Resolver: f}
+			answer, err := h.Lookup(t.Context(), "example.com", lookleap.TypeTXT)
+			if answer != nil || err == nil {
+				t.Fatalf("got %v, %v", answer, err)
+			}
+		})
+	}
+	t.Run("Observe-panic", func(t *testing.T) {
+		h := &lookleap.Host{
+			Observe: func(context.Context, lookleap.Event) { panic("boom") },
+			Resolver: resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.Answer, error) {
+				return &lookleap.Answer{}, nil
+			}),
+		}
+		if _, err := h.Lookup(t.Context(), "example.com", lookleap.TypeA); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestHostPassesPluginsThrough(t *testing.T) {
+	var events []lookleap.Event
+	h := &lookleap.Host{
+		Fetcher: fetcherFunc(func(r *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 302, Body: http.NoBody, Header: http.Header{"Location": {"/b"}}}, nil
+		}),
+		Resolver: resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.Answer, error) {
+			return nil, &lookleap.BogusError{Name: "example.com", Zone: "com", EDE: 7, Reason: "the signature expired"}
+		}),
+		Observe: func(_ context.Context, e lookleap.Event) { events = append(events, e) },
+	}
+	resp, err := h.RoundTrip(mustRequest(t, "https://example.com/a?token=secret"))
+	if err != nil || resp.StatusCode != 302 {
+		t.Fatalf("a redirect has to come back: %v, %v", resp, err)
+	}
+	if _, err := h.Lookup(t.Context(), "example.com", lookleap.TypeTXT); !errors.Is(err, lookleap.ErrBogus) {
+		t.Fatalf("bogus has to stay bogus: %v", err)
+	}
+	if len(events) != 2 || events[0].Kind != lookleap.EventFetch || events[0].Status != 302 || events[1].Code != lookleap.CodeDNSSECBogus {
+		t.Fatalf("events: %+v", events)
+	}
+	if strings.Contains(events[0].Subject, "secret") {
+		t.Errorf("the query reached an event: %s", events[0].Subject)
+	}
+}
+
+func TestHostClose(t *testing.T) {
+	h := &lookleap.Host{Prompter: prompterFunc(approveAll)}
+	if err := errors.Join(h.Close(), h.Close()); err != nil {
+		t.Fatal(err)
+	}
+	_, fetchErr := h.RoundTrip(mustRequest(t, "https://example.com/"))
+	_, lookupErr := h.Lookup(t.Context(), "example.com", lookleap.TypeA)
+	_, askErr := h.Ask(t.Context(), newPlan(t, "x"))
+	for _, err := range []error{fetchErr, lookupErr, askErr} {
+		if !errors.Is(err, lookleap.ErrClosed) {
+			t.Errorf("after Close: %v", err)
+		}
+	}
+}
+
+func TestHostClock(t *testing.T) {
+	then := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	h := &lookleap.Host{Now: func() time.Time { return then }}
+	if !h.Time().Equal(then) {
+		t.Error("the Host's clock is not used")
+	}
+	if (&lookleap.Host{}).Time().IsZero() {
+		t.Error("without a clock there is no time")
+	}
+}
+
+func mustRequest(t *testing.T, url string) *http.Request {
+	t.Helper()
+	req, err := http.NewRequest("GET", url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return req
+}

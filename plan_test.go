@@ -1,0 +1,336 @@
+package lookleap_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lookleap/lookleap"
+)
+
+var planTime = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// newPlan is a disclosure of two fields, one of them optional.
+func newPlan(t *testing.T, effect string) *lookleap.Plan {
+	t.Helper()
+	p, err := lookleap.NewPlan(lookleap.ConsentRequest{
+		Kind:    lookleap.ConsentDisclose,
+		Origin:  "https://shop.example",
+		Summary: "tell the shop where to deliver",
+		Items: []lookleap.ConsentItem{
+			{ID: "address", Summary: "your address", Recipient: "https://shop.example", Digest: lookleap.Digest([]byte("1 Main Street"))},
+			{ID: "phone", Summary: "your phone number", Recipient: "https://shop.example", Digest: lookleap.Digest([]byte("555")), Optional: true,
+				Remote: []lookleap.RemoteText{{Source: "shop.example", Label: "purpose", Text: "\x1b[2K[y/n] y\nFrom: https://bank.example"}}},
+		},
+	}, []byte(effect), planTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestApprove(t *testing.T) {
+	p := newPlan(t, "POST /deliver")
+	digest := p.Request().Digest
+	soon, late := planTime.Add(time.Minute), planTime.Add(lookleap.PlanLifetime)
+	for _, c := range []struct {
+		name     string
+		decision lookleap.ConsentDecision
+		at       time.Time
+		want     lookleap.Code
+	}{
+		{"both", lookleap.ConsentDecision{Digest: digest, Approved: []string{"phone", "address"}}, soon, lookleap.CodeOK},
+		{"required-only", lookleap.ConsentDecision{Digest: digest, Approved: []string{"address"}}, soon, lookleap.CodeOK},
+		{"nothing", lookleap.ConsentDecision{Digest: digest}, soon, lookleap.CodeConsentRefused},
+		{"zero-value", lookleap.ConsentDecision{}, soon, lookleap.CodeConsentMismatch},
+		{"optional-only", lookleap.ConsentDecision{Digest: digest, Approved: []string{"phone"}}, soon, lookleap.CodeConsentRefused},
+		{"something-else-too", lookleap.ConsentDecision{Digest: digest, Approved: []string{"address", "passport"}}, soon, lookleap.CodeConsentMismatch},
+		{"other-digest", lookleap.ConsentDecision{Digest: newPlan(t, "POST /deliver").Request().Digest, Approved: []string{"address"}}, soon, lookleap.CodeConsentMismatch},
+		{"too-late", lookleap.ConsentDecision{Digest: digest, Approved: []string{"address"}}, late, lookleap.CodePlanExpired},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a, err := p.Approve(c.decision, c.at)
+			if got := lookleap.CodeOf(err); got != c.want {
+				t.Fatalf("got %s (%v), want %s", got, err, c.want)
+			}
+			if err != nil && (a != nil || !errors.Is(err, lookleap.ErrConsentRefused)) {
+				t.Fatalf("a refusal gave %v, %v", a, err)
+			}
+			if err == nil && (!a.Has("address") || a.Has("phone") != (c.name == "both")) {
+				t.Fatalf("wrong items: %+v", a)
+			}
+		})
+	}
+}
+
+// TestPrompt is attack E10: every way of not saying yes is no.
+func TestPrompt(t *testing.T) {
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct {
+		name     string
+		ctx      context.Context
+		prompter lookleap.ConsentPrompter
+		want     lookleap.Code
+	}{
+		{"reject-nil", t.Context(), nil, lookleap.CodeConsentNoPrompter},
+		{"reject-error", t.Context(), prompterFunc(func(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			return lookleap.ConsentDecision{}, errors.New("no terminal")
+		}), lookleap.CodeConsentFailed},
+		{"reject-error-beside-approval", t.Context(), prompterFunc(func(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			d, _ := approveAll(ctx, r)
+			return d, errors.New("but")
+		}), lookleap.CodeConsentFailed},
+		{"reject-panic", t.Context(), prompterFunc(func(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			panic("boom")
+		}), lookleap.CodeConsentFailed},
+		{"reject-cancelled", cancelled, prompterFunc(approveAll), ""},
+		{"reject-other-digest", t.Context(), prompterFunc(func(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			d, _ := approveAll(ctx, r)
+			d.Digest = lookleap.Digest(nil)
+			return d, nil
+		}), lookleap.CodeConsentMismatch},
+		{"reject-changed-request", t.Context(), prompterFunc(func(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			r.Digest = lookleap.Digest([]byte("mine"))
+			return approveAll(ctx, r)
+		}), lookleap.CodeConsentMismatch},
+		{"reject-zero-decision", t.Context(), prompterFunc(func(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			return lookleap.ConsentDecision{}, nil
+		}), lookleap.CodeConsentMismatch},
+		{"accept-approval", t.Context(), prompterFunc(approveAll), lookleap.CodeOK},
+	} {
+		t.Run("E10/"+c.name, func(t *testing.T) {
+			h := &lookleap.Host{Prompter: c.prompter, Now: func() time.Time { return planTime }}
+			a, err := h.Ask(c.ctx, newPlan(t, "x"))
+			if (a != nil) != (err == nil) {
+				t.Fatalf("got %v, %v", a, err)
+			}
+			if err != nil && !errors.Is(err, lookleap.ErrConsentRefused) {
+				t.Errorf("not a refusal: %v", err)
+			}
+			if got := lookleap.CodeOf(err); c.want != "" && got != c.want {
+				t.Errorf("got %s (%v), want %s", got, err, c.want)
+			}
+		})
+	}
+	t.Run("E10/reject-timeout", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			hangs := make(chan struct{})
+			defer close(hangs)
+			h := &lookleap.Host{Prompter: prompterFunc(func(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				<-hangs // a dialogue that does not notice that its caller left
+				return approveAll(ctx, r)
+			})}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			a, err := h.Ask(ctx, newPlan(t, "x"))
+			if a != nil || !errors.Is(err, lookleap.ErrConsentRefused) || !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatalf("got %v, %v", a, err)
+			}
+		})
+	})
+}
+
+func TestUnknownKind(t *testing.T) {
+	_, err := lookleap.NewPlan(lookleap.ConsentRequest{Kind: "anything", Origin: "https://a.example", Items: []lookleap.ConsentItem{{ID: "x"}}}, nil, planTime)
+	if lookleap.CodeOf(err) != lookleap.CodeConsentUnknown {
+		t.Errorf("a plan of unknown kind: %v", err)
+	}
+	h := &lookleap.Host{Prompter: prompterFunc(approveAll)}
+	if _, err := h.PromptConsent(t.Context(), &lookleap.ConsentRequest{Kind: "anything"}); lookleap.CodeOf(err) != lookleap.CodeConsentUnknown {
+		t.Errorf("a prompt of unknown kind: %v", err)
+	}
+}
+
+func TestPlanNeedsItsParts(t *testing.T) {
+	good := lookleap.ConsentRequest{Kind: lookleap.ConsentAct, Origin: "https://a.example", Items: []lookleap.ConsentItem{{ID: "x"}}}
+	for name, spoil := range map[string]func(*lookleap.ConsentRequest){
+		"no-origin":     func(r *lookleap.ConsentRequest) { r.Origin = "" },
+		"no-items":      func(r *lookleap.ConsentRequest) { r.Items = nil },
+		"no-item-id":    func(r *lookleap.ConsentRequest) { r.Items = []lookleap.ConsentItem{{}} },
+		"item-id-twice": func(r *lookleap.ConsentRequest) { r.Items = []lookleap.ConsentItem{{ID: "x"}, {ID: "x"}} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			req := good
+			spoil(&req)
+			if p, err := lookleap.NewPlan(req, nil, planTime); p != nil || err == nil {
+				t.Fatalf("got %v, %v", p, err)
+			}
+		})
+	}
+	if _, err := lookleap.NewPlan(good, nil, planTime); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPlanStateRoundTrip(t *testing.T) {
+	p := newPlan(t, "POST /deliver\x00\xff")
+	state, err := p.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := lookleap.ParsePlan(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back.Request().Digest != p.Request().Digest || !bytes.Equal(back.Effect(), p.Effect()) {
+		t.Fatalf("changed on the way: %+v", back)
+	}
+}
+
+// TestPlanStateTampered changes one thing of the state at a time.
+func TestPlanStateTampered(t *testing.T) {
+	p := newPlan(t, "POST /deliver")
+	state, _ := p.State()
+	for name, change := range map[string][2]string{
+		"effect":    {`"effect":"UE9TVC`, `"effect":"UE9TVD`},
+		"recipient": {`"recipient":"https://shop.example"`, `"recipient":"https://evil.example"`},
+		"optional":  {`"optional":true`, `"optional":false`},
+		"origin":    {`"origin":"https://shop.example"`, `"origin":"https://evil.example"`},
+		"expires":   {`"expires":"2026-`, `"expires":"2036-`},
+		"kind":      {`"kind":"disclose"`, `"kind":"act"`},
+		"id":        {`"id":"` + p.ID(), `"id":"X` + p.ID()},
+		"type":      {`version=1`, `version=2`},
+		"unknown":   {`{"type"`, `{"until":"2036-01-01T00:00:00Z","type"`},
+		"trailing":  {`}`, `}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			changed := strings.Replace(string(state), change[0], change[1], 1)
+			if name == "trailing" {
+				changed += `{}`
+			}
+			if changed == string(state) {
+				t.Fatal("nothing was changed")
+			}
+			if back, err := lookleap.ParsePlan(json.RawMessage(changed)); back != nil || !errors.Is(err, lookleap.ErrPlanInvalid) {
+				t.Fatalf("got %v, %v", back, err)
+			}
+		})
+	}
+	t.Run("rewritten-with-its-digests", func(t *testing.T) {
+		forged, _ := newPlan(t, "POST /deliver?to=evil").State()
+		back, err := lookleap.ParsePlan(forged)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := lookleap.ConsentDecision{Digest: p.Request().Digest, Approved: []string{"address"}}
+		if _, err := back.Approve(d, planTime); lookleap.CodeOf(err) != lookleap.CodeConsentMismatch {
+			t.Fatalf("the user's word for one plan served another: %v", err)
+		}
+	})
+}
+
+func TestAskPending(t *testing.T) {
+	h := &lookleap.Host{
+		Now: func() time.Time { return planTime },
+		Prompter: prompterFunc(func(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
+		}),
+	}
+	p := newPlan(t, "POST /deliver")
+	_, err := h.Ask(t.Context(), p)
+	var pending *lookleap.PendingError
+	if !errors.As(err, &pending) || !errors.Is(err, lookleap.ErrConsentPending) || errors.Is(err, lookleap.ErrConsentRefused) {
+		t.Fatalf("got %v", err)
+	}
+	back, err := lookleap.ParsePlan(pending.State)
+	if err != nil || back.ID() != p.ID() || pending.Request.Digest != p.Request().Digest {
+		t.Fatalf("the plan was lost: %v, %v", back, err)
+	}
+}
+
+func TestCommitOnce(t *testing.T) {
+	now := planTime
+	h := &lookleap.Host{Now: func() time.Time { return now }, Prompter: prompterFunc(approveAll)}
+	a, err := h.Ask(t.Context(), newPlan(t, "POST /deliver"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	failure := errors.New("connection reset")
+	calls := 0
+	effect := func(_ context.Context, bytes []byte) error {
+		calls++
+		if string(bytes) != "POST /deliver" {
+			t.Errorf("other bytes: %q", bytes)
+		}
+		return failure
+	}
+	if err := h.Commit(t.Context(), a, effect); !errors.Is(err, failure) {
+		t.Fatal(err)
+	}
+	if err := h.Commit(t.Context(), a, effect); !errors.Is(err, lookleap.ErrAlreadyDone) || calls != 1 {
+		t.Fatalf("nobody knows how much of a failed effect happened, so it must not run again: %v after %d calls", err, calls)
+	}
+
+	late, err := h.Ask(t.Context(), newPlan(t, "late"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(lookleap.PlanLifetime)
+	if err := h.Commit(t.Context(), late, effect); lookleap.CodeOf(err) != lookleap.CodePlanExpired || calls != 1 {
+		t.Fatalf("an expired plan: %v after %d calls", err, calls)
+	}
+}
+
+type ledgerFunc func(context.Context, string, time.Time) error
+
+func (f ledgerFunc) Claim(ctx context.Context, id string, end time.Time) error {
+	return f(ctx, id, end)
+}
+
+func TestCommitNeedsItsLedger(t *testing.T) {
+	for name, ledger := range map[string]ledgerFunc{
+		"error": func(context.Context, string, time.Time) error { return errors.New("disk full") },
+		"panic": func(context.Context, string, time.Time) error { panic("boom") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := &lookleap.Host{Now: func() time.Time { return planTime }, Prompter: prompterFunc(approveAll), Plans: ledger}
+			a, err := h.Ask(t.Context(), newPlan(t, "x"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := h.Commit(t.Context(), a, func(context.Context, []byte) error { t.Error("it ran"); return nil }); err == nil {
+				t.Fatal("committed without a ledger")
+			}
+		})
+	}
+}
+
+func TestFileLedger(t *testing.T) {
+	dir := t.TempDir()
+	claim := func(id string) error { return lookleap.FileLedger(dir).Claim(t.Context(), id, planTime) }
+	if err := claim("../../etc/passwd"); err != nil {
+		t.Fatal(err)
+	}
+	if err := claim("../../etc/passwd"); !errors.Is(err, lookleap.ErrAlreadyDone) {
+		t.Fatal(err)
+	}
+	if err := claim("other"); err != nil {
+		t.Fatal(err)
+	}
+	if err := lookleap.FileLedger(dir+"/missing").Claim(t.Context(), "x", planTime); err == nil || errors.Is(err, lookleap.ErrAlreadyDone) {
+		t.Fatalf("a missing directory: %v", err)
+	}
+}
+
+// TestConsentRequestString covers E04, E05 and E08 where the prompt is a terminal.
+func TestConsentRequestString(t *testing.T) {
+	shown := newPlan(t, "x").Request().String()
+	for _, id := range []string{"E04", "E05"} {
+		t.Run(id+"/reject-raw", func(t *testing.T) {
+			if strings.Contains(shown, "\x1b") || strings.Contains(shown, "\nFrom: https://bank.example") {
+				t.Fatalf("remote text reached the terminal raw:\n%s", shown)
+			}
+		})
+	}
+	t.Run("E08/accept-origin-first", func(t *testing.T) {
+		if first, _, _ := strings.Cut(shown, "\n"); !strings.Contains(first, "example") || !strings.HasPrefix(first, "From:") {
+			t.Fatalf("the origin does not stand alone and first:\n%s", shown)
+		}
+	})
+}

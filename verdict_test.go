@@ -1,0 +1,145 @@
+package lookleap_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+)
+
+func sampleVerdict() *lookleap.Verdict {
+	secure := lookleap.Secure
+	return &lookleap.Verdict{
+		Document:  "draft-zzn-dvs-00",
+		Subject:   "https://example.com/skills/refund/SKILL.md",
+		OK:        true,
+		Code:      lookleap.CodeOK,
+		Summary:   "the skill lies under its trust root",
+		CheckedAt: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+		Expires:   time.Date(2026, 3, 1, 13, 0, 0, 0, time.UTC),
+		Record:    []byte(`{"claim":1}`),
+		Checks: []lookleap.Check{
+			{Requirement: "DVS-3.1-05", Code: lookleap.CodeOK, Status: lookleap.Passed, Message: "origin and path segments match"},
+			{Requirement: "DVS-7-01", Code: lookleap.CodeMediaType, Status: lookleap.Noted, Message: "served as text/plain", Evidence: []lookleap.Evidence{
+				{URL: "https://example.com/skills/refund/SKILL.md", Status: 200, DNSName: "example.com", DNSType: "A", TTL: time.Minute, DNSSEC: &secure, Digest: lookleap.Digest(nil)},
+				{Text: "evil\x1b[2K\n└─ + forged"},
+			}},
+			{Code: lookleap.CodeSkipped, Status: lookleap.Skipped, Message: "no script"},
+		},
+	}
+}
+
+func TestVerdictJSON(t *testing.T) {
+	v := sampleVerdict()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back lookleap.Verdict
+	if err := json.Unmarshal(data, &back); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(*v, back) {
+		t.Errorf("changed on the way:\n%+v\n%+v", *v, back)
+	}
+	if !bytes.Contains(data, []byte(`"type":"`+lookleap.VerdictMediaType+`"`)) {
+		t.Errorf("the verdict does not say what it is: %s", data)
+	}
+	other := bytes.Replace(data, []byte("version=1"), []byte("version=2"), 1)
+	if err := json.Unmarshal(other, &back); err == nil {
+		t.Error("a verdict of another version was read")
+	}
+	if err := json.Unmarshal(bytes.Replace(data, []byte(`"passed"`), []byte(`"great"`), 1), &back); err == nil {
+		t.Error("an unknown status was read")
+	}
+}
+
+func TestVerdictString(t *testing.T) {
+	shown := sampleVerdict().String()
+	for _, want := range []string{"yes: https://example.com/", "├─ + origin and path", "! served as text/plain (media-type) [DVS-7-01]", "dnssec=secure", "└─ - no script", "holds until 2026-03-01T13:00:00Z"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("%q is missing in\n%s", want, shown)
+		}
+	}
+	if strings.Contains(shown, "\x1b") || strings.Count(shown, "\n") != 7 {
+		t.Errorf("remote text forged a line:\n%s", shown)
+	}
+	var none *lookleap.Verdict
+	if none.String() != "no verdict" || none.LogValue().String() != "no verdict" {
+		t.Error("a nil verdict cannot be shown")
+	}
+	if zero := new(lookleap.Verdict).String(); !strings.HasPrefix(zero, "no:") {
+		t.Errorf("the zero verdict says %q", zero)
+	}
+}
+
+func TestZeroValuesAreTheSafeOnes(t *testing.T) {
+	var status lookleap.Status
+	var severity lookleap.Severity
+	var state lookleap.DNSSEC
+	if status.String() != "failed" || severity.String() != "error" || state.String() != "indeterminate" {
+		t.Errorf("zero values: %v %v %v", status, severity, state)
+	}
+	if lookleap.Status(99).String() != "failed" || lookleap.Severity(99).String() != "error" || lookleap.DNSSEC(99).String() != "indeterminate" {
+		t.Error("a value out of range is not the safe one")
+	}
+}
+
+func TestEnumsRoundTrip(t *testing.T) {
+	type all struct {
+		Status   lookleap.Status
+		Severity lookleap.Severity
+		DNSSEC   lookleap.DNSSEC
+	}
+	in := all{lookleap.Noted, lookleap.Warning, lookleap.Insecure}
+	data, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out all
+	if err := json.Unmarshal(data, &out); err != nil || out != in {
+		t.Errorf("%s: %+v, %v", data, out, err)
+	}
+	for _, bad := range []string{`{"Status":"PASSED"}`, `{"Severity":""}`, `{"DNSSEC":"bogus"}`} {
+		if err := json.Unmarshal([]byte(bad), &out); err == nil {
+			t.Errorf("%s was read", bad)
+		}
+	}
+}
+
+func TestVerifyError(t *testing.T) {
+	v := sampleVerdict()
+	v.OK, v.Code, v.Summary = false, lookleap.CodeDNSSECBogus, "the zone \x07 is forged"
+	var err error = &lookleap.VerifyError{Verdict: v, Err: &lookleap.BogusError{Zone: "example.com"}}
+	if !errors.Is(err, lookleap.ErrBogus) || strings.Contains(err.Error(), "\x07") || !strings.Contains(err.Error(), "(dnssec-bogus)") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestLogEvents(t *testing.T) {
+	var out bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+	observe := lookleap.LogEvents(log)
+	observe(context.Background(), lookleap.Event{Kind: lookleap.EventVerdict, Code: lookleap.CodeOK, Subject: "a", Verdict: sampleVerdict(), Duration: time.Second})
+	observe(context.Background(), lookleap.Event{Kind: lookleap.EventFetch, Code: lookleap.CodeTLS, Subject: "b", Status: 200, Err: errors.New("expired"),
+		Finding: &lookleap.Finding{Code: lookleap.CodeTLS, Message: "mend it", Position: lookleap.Position{Line: 2, Column: 3}}})
+	want := "level=INFO msg=verdict code=ok subject=a duration=1s verdict.ok=true verdict.code=ok"
+	if !strings.HasPrefix(out.String(), want) {
+		t.Errorf("got %s", out.String())
+	}
+	if !strings.Contains(out.String(), `level=WARN msg=fetch code=tls subject=b status=200 finding="2:3: mend it [tls]" error=expired`) {
+		t.Errorf("got %s", out.String())
+	}
+}
