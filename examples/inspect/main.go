@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/lookleap/lookleap"
+)
+
+// The exit codes, the same for every command.
+const (
+	exitAccepted = 0 // every input was accepted
+	exitRefused  = 1 // at least one was refused
+	exitUsage    = 2 // nothing was judged: the command line is wrong
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is the whole program: arguments without the program's name in, exit code out.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	line, err := parseLine(args)
+	if err == nil && line.help {
+		err = writeHelp(stdout, line.topic)
+		if err == nil {
+			return exitAccepted
+		}
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "inspect: %s\nTry: inspect help\n", visible(err.Error()))
+		return exitUsage
+	}
+
+	s := newSession(line.options, stdin, stdout)
+	defer s.close()
+	err = line.action(ctx, s, line.args)
+	var usage *usageError
+	switch {
+	case errors.As(err, &usage):
+		fmt.Fprintf(stderr, "inspect %s: %s\nTry: inspect help %[1]s\n", line.command, visible(err.Error()))
+		return exitUsage
+	case err != nil:
+		fmt.Fprintf(stderr, "inspect %s: %s\n", line.command, visible(err.Error()))
+		return exitRefused
+	case s.refused > 0:
+		return exitRefused
+	}
+	return exitAccepted
+}
+
+// usageError is a command line that cannot be carried out.
+type usageError struct{ message string }
+
+func (e *usageError) Error() string { return e.message }
+
+// ReasonCode gives [lookleap.CodeUsage].
+func (e *usageError) ReasonCode() lookleap.Code { return lookleap.CodeUsage }
+
+func usagef(format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...)}
+}

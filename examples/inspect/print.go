@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+
+	"golang.org/x/term"
+
+	"github.com/lookleap/lookleap"
+)
+
+// printer writes one result after the other.
+type printer interface{ print(result) error }
+
+func newPrinter(w io.Writer, asJSON bool) printer {
+	if asJSON {
+		return jsonPrinter{w}
+	}
+	f, ok := w.(*os.File)
+	return &textPrinter{w: w, colour: ok && term.IsTerminal(int(f.Fd()))}
+}
+
+// jsonPrinter writes one object a line. It escapes whatever does not print, so
+// that the line is harmless on a terminal too; JSON readers see no difference.
+type jsonPrinter struct{ w io.Writer }
+
+func (p jsonPrinter) print(r result) error {
+	if r.Findings == nil {
+		r.Findings = []lookleap.Finding{}
+	}
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r); err != nil {
+		return fmt.Errorf("writing a result: %w", err)
+	}
+	_, err := p.w.Write(append(escape(bytes.TrimSuffix(line.Bytes(), []byte("\n"))), '\n'))
+	return err
+}
+
+// escape writes every rune that does not print as \u. Outside of strings JSON
+// has none, so only strings change their spelling.
+func escape(encoded []byte) []byte {
+	out := make([]byte, 0, len(encoded))
+	for _, r := range string(encoded) {
+		switch {
+		case unicode.IsPrint(r):
+			out = append(out, string(r)...)
+		case r > 0xFFFF:
+			hi, lo := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, hi, lo)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
+}
+
+// textPrinter writes for people: the answer first, then what was found, then
+// what the input is. Every line goes through visible.
+type textPrinter struct {
+	w      io.Writer
+	colour bool
+	after  bool // whether something was printed before
+}
+
+func (p *textPrinter) print(r result) error {
+	var b strings.Builder
+	if p.after {
+		b.WriteByte('\n')
+	}
+	p.after = true
+	if r.OK {
+		p.paint(&b, green, "yes")
+		fmt.Fprintf(&b, "  %s\n", visible(r.Input))
+		if r.Message != "accepted" {
+			fmt.Fprintf(&b, "     %s\n", visible(r.Message))
+		}
+	} else {
+		p.paint(&b, red, "no ")
+		fmt.Fprintf(&b, "  %s\n     %s (%s)\n", visible(r.Input), visible(r.Message), visible(string(r.Code)))
+	}
+	for _, f := range r.Findings {
+		writeFinding(&b, f)
+	}
+	for _, row := range r.rows {
+		fmt.Fprintf(&b, "     %-18s %s\n", visible(row.label), visible(row.text))
+	}
+	if r.Verdict != nil {
+		for line := range strings.Lines(r.Verdict.String()) {
+			fmt.Fprintf(&b, "     %s\n", visible(strings.TrimSuffix(line, "\n")))
+		}
+	}
+	_, err := io.WriteString(p.w, b.String())
+	return err
+}
+
+func writeFinding(b *strings.Builder, f lookleap.Finding) {
+	place := f.Position.String()
+	if place == "" && f.Offset > 0 {
+		place = fmt.Sprintf("octet %d", f.Offset)
+	}
+	if place != "" {
+		place = " at " + place
+	}
+	fmt.Fprintf(b, "     %s%s: %s\n", f.Severity, visible(place), visible(f.Message))
+	if f.Fix != "" {
+		fmt.Fprintf(b, "       fix: %s\n", visible(f.Fix))
+	}
+}
+
+// The two colours that mean something; words say the same without them.
+const (
+	green = "\x1b[32m"
+	red   = "\x1b[31m"
+	plain = "\x1b[0m"
+)
+
+func (p *textPrinter) paint(b *strings.Builder, colour, word string) {
+	if p.colour {
+		word = colour + word + plain
+	}
+	b.WriteString(word)
+}
+
+// visible makes text safe for one line of a terminal.
+func visible(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, `\u{%X}`, r)
+		}
+	}
+	return b.String()
+}

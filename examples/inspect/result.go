@@ -1,0 +1,64 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/lookleap/lookleap"
+)
+
+// result is what became of one input. It is one line with --json, where all
+// members are always there.
+type result struct {
+	Input    string             `json:"input"`    // as it was given
+	OK       bool               `json:"ok"`       // whether it was accepted
+	Code     lookleap.Code      `json:"code"`     // the reason, from the shared table
+	Message  string             `json:"message"`  // one sentence
+	Findings []lookleap.Finding `json:"findings"` // what was noticed, with place and fix
+	Value    any                `json:"value"`    // what the input is; the command's help lists the members
+	Verdict  *lookleap.Verdict  `json:"verdict"`  // the whole story, where there was a decision
+
+	rows []row // Value for people
+}
+
+// row is one line of a result for people.
+type row struct{ label, text string }
+
+// accept is the result of an input that is fine: its value for programs, and
+// the same as rows for people.
+func accept(value any, rows ...row) result {
+	return result{OK: true, Code: lookleap.CodeOK, Message: "accepted", Value: value, rows: rows}
+}
+
+// refuse is the result of an input that failed with this error. What the error
+// carries is shown: its reason code, its verdict, its finding.
+func refuse(err error) result {
+	r := result{Code: lookleap.CodeOf(err), Message: err.Error()}
+	var no *lookleap.VerifyError
+	if errors.As(err, &no) && no.Verdict != nil {
+		r.Message, r.Verdict, r.Findings = no.Verdict.Summary, no.Verdict, no.Verdict.Findings
+	}
+	return r
+}
+
+// refuseAt is the result of an input with a fault at a known place.
+func refuseAt(f lookleap.Finding) result {
+	return result{Code: f.Code, Message: f.Message, Findings: []lookleap.Finding{f}}
+}
+
+// with adds findings that leave the result as it is.
+func (r result) with(findings ...lookleap.Finding) result {
+	r.Findings = append(r.Findings, findings...)
+	return r
+}
+
+// coded gives an error a reason code.
+type coded struct {
+	code lookleap.Code
+	error
+}
+
+// ReasonCode gives the code, for [lookleap.CodeOf].
+func (c coded) ReasonCode() lookleap.Code { return c.code }
+
+// Unwrap gives the error.
+func (c coded) Unwrap() error { return c.error }
