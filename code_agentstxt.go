@@ -1,4 +1,59 @@
 package lookleap
 
-// Codes of AGENTS.TXT.
-var agentstxtCodes = map[Code]string{}
+// Codes of AGENTS.TXT. A page in the place of the file is [CodeSoft404], a
+// server that does not show it [CodeForbidden].
+const (
+	CodeHashMissing   Code = "hash-missing"
+	CodeHashMismatch  Code = "hash-mismatch"
+	CodeBadDirective  Code = "bad-directive"
+	CodeForeignFormat Code = "foreign-format"
+	CodeAccessDenied  Code = "access-denied"
+	CodeRateLimited   Code = "rate-limited"
+	CodeNoPolicy      Code = "no-policy"
+
+	CodeRestricted Code = "restricted"
+	CodeAllowed    Code = "allowed"
+	CodeDisallowed Code = "disallowed"
+	CodeUnlisted   Code = "unlisted"
+	CodePolicyFile Code = "policy-file"
+	CodeLimit      Code = "limit"
+	CodeBadLimit   Code = "bad-limit"
+
+	CodeUnknownParam      Code = "unknown-param"
+	CodeUnknownVersion    Code = "unknown-version"
+	CodeDuplicate         Code = "duplicate"
+	CodeConflict          Code = "conflict"
+	CodeByteOrderMark     Code = "bom"
+	CodeStatus            Code = "status"
+	CodeStale             Code = "stale"
+	CodeInsecureTransport Code = "insecure-transport"
+	CodeWildcardLiteral   Code = "wildcard-literal"
+)
+
+var agentstxtCodes = map[Code]string{
+	CodeHashMissing:   "the first significant line is no hash line",
+	CodeHashMismatch:  "the hash line does not belong to these directives",
+	CodeBadDirective:  "a line is neither comment, blank nor directive",
+	CodeForeignFormat: "the file is of another format with the same name",
+	CodeAccessDenied:  "the server shows the policy to nobody without credentials",
+	CodeRateLimited:   "the server asked to come back later for its policy",
+	CodeNoPolicy:      "the origin publishes no policy",
+
+	CodeRestricted: "the whole origin is restricted, since its policy cannot be trusted",
+	CodeAllowed:    "a directive allows the path",
+	CodeDisallowed: "a directive disallows the path",
+	CodeUnlisted:   "no directive speaks of the path",
+	CodePolicyFile: "the policy itself may always be read",
+	CodeLimit:      "the directive's limit is used up",
+	CodeBadLimit:   "the directive's limit cannot be honoured as it is written",
+
+	CodeUnknownParam:      "the directive has a parameter of unknown meaning",
+	CodeUnknownVersion:    "the file names a version of the format that is not known",
+	CodeDuplicate:         "two directives say the same about one path, and the stricter one counts",
+	CodeConflict:          "two directives contradict each other about one path, and DISALLOW counts",
+	CodeByteOrderMark:     "the file begins with a byte order mark",
+	CodeStatus:            "the server's status counts as no policy",
+	CodeStale:             "an earlier copy stands in, since the policy could not be read again",
+	CodeInsecureTransport: "the policy came over plain http, so anybody on the way could change it",
+	CodeWildcardLiteral:   "a wildcard in the path of an ALLOW line is read literally",
+}
