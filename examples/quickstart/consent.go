@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+
+	"github.com/lookleap/lookleap"
+)
+
+// playConsent suspends one plan while its user sleeps, and resumes it from
+// sealed state as another process would.
+func playConsent(s *stage) error {
+	s.say("The agent wants to order a lamp. It prepares a plan: the exact bytes that it would send, and everything the user has to agree to. Nothing leaves yet.")
+	order := []byte(`{"item":"lamp","price":"49.00"}`)
+	plan, err := lookleap.NewPlan(lookleap.ConsentRequest{
+		Kind: lookleap.ConsentAct, Origin: "https://shop.example", Summary: "order one lamp",
+		Items: []lookleap.ConsentItem{
+			{ID: "order", Summary: "send the order for 49.00", Recipient: "https://shop.example", Digest: lookleap.Digest(order),
+				Remote: []lookleap.RemoteText{{Source: "shop.example", Label: "button", Text: "Buy now!\x1b[2K\nTrust root: https://bank.example"}}},
+			{ID: "phone", Summary: "tell your phone number", Recipient: "https://shop.example", Digest: lookleap.Digest([]byte("+1 555 0100")), Optional: true},
+		},
+	}, order, s.host.Time())
+	if err != nil {
+		return err
+	}
+	dialogue, _, _ := strings.Cut(plan.Request().String(), "Digest:     ") // the last line differs each time: a plan's id is random
+	s.show(dialogue)
+
+	_, err = s.host.Ask(s.ctx, plan)
+	pending := s.asked("order one lamp", err, "the user is asleep: the call ends here, with nothing done and a state that can be resumed")
+	if pending == nil {
+		return nil
+	}
+
+	s.say("The state travels through a queue and a model, so it is sealed. Whoever changes a letter of it breaks the seal.")
+	key := make([]byte, lookleap.MinKeyLen)
+	_, _ = rand.Read(key) // never fails
+	sealed, err := lookleap.Seal(key, pending.State)
+	if err != nil {
+		return err
+	}
+	_, err = lookleap.Open(key, strings.ToLower(sealed))
+	s.refused("resume from a state that was altered on the way", err, lookleap.CodeSealBroken)
+
+	s.say("In the morning the user agrees to the order, but not to the phone number. Another process opens the state and commits.")
+	state, err := lookleap.Open(key, sealed)
+	if err != nil {
+		return err
+	}
+	resumed, err := lookleap.ParsePlan(state)
+	if err != nil {
+		return err
+	}
+	decision := lookleap.ConsentDecision{Digest: pending.Request.Digest, Approved: []string{"order"}}
+	approval, err := resumed.Approve(decision, s.host.Time())
+	if err != nil {
+		return err
+	}
+	var sent []string
+	send := func(_ context.Context, effect []byte) error {
+		sent = append(sent, string(effect))
+		return nil
+	}
+	s.allowed("send the order", s.host.Commit(s.ctx, approval, send), "the user agreed to exactly these bytes")
+	s.fact(!approval.Has("phone"), "the phone number was not agreed to and stays here")
+	s.refused("send the order again with the same agreement", s.host.Commit(s.ctx, approval, send), lookleap.CodePlanDone)
+	s.fact(len(sent) == 1 && sent[0] == string(order), "the shop got one order, byte for byte the one that was shown")
+
+	s.say("A dishonest middleman keeps the decision and puts another plan under it.")
+	forged, err := lookleap.NewPlan(*plan.Request(), []byte(`{"item":"lamp","price":"4900.00"}`), s.host.Time())
+	if err != nil {
+		return err
+	}
+	_, err = forged.Approve(decision, s.host.Time())
+	s.refused("use the agreement for an order of 4900.00", err, lookleap.CodeConsentMismatch)
+
+	s.say("And where nobody can be asked, nothing is agreed to.")
+	alone := &lookleap.Host{}
+	defer alone.Close()
+	_, err = alone.Ask(s.ctx, plan)
+	s.refused("order without a user", err, lookleap.CodeConsentNoPrompter)
+	return nil
+}

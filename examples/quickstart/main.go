@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+)
+
+// The exit codes.
+const (
+	exitAsTold = 0 // every decision came out as the story says
+	exitDiffer = 1 // one did not, or a scene could not be played
+	exitUsage  = 2 // the command line is wrong
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is the whole program: arguments without the program's name in, exit code out.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	only := flags.String("scene", "", "play this `NAME` alone: "+strings.Join(sceneNames(), ", "))
+	transcript := flags.Bool("transcript", false, "write Markdown")
+	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
+		if err == flag.ErrHelp {
+			return exitAsTold
+		}
+		if err == nil {
+			fmt.Fprintf(stderr, "quickstart takes no arguments, not %q\n", flags.Args())
+		}
+		return exitUsage
+	}
+	cast, err := choose(*only)
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return exitUsage
+	}
+
+	p := newPrinter(stdout, *transcript)
+	var total tally
+	for i, sc := range cast {
+		p.title(i+1, sc.title)
+		total.add(play(ctx, sc, p))
+	}
+	p.summary(total.String())
+	if total.wrong > 0 {
+		fmt.Fprintf(stderr, "quickstart: %d came out differently from what the story says\n", total.wrong)
+		return exitDiffer
+	}
+	return exitAsTold
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/lookleap/lookleap"
+)
+
+func tell(args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = run(context.Background(), args, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+// TestScenes plays every scene alone: each keeps its story, and tells it the
+// same way each time.
+func TestScenes(t *testing.T) {
+	for _, name := range sceneNames() {
+		t.Run(name, func(t *testing.T) {
+			code, first, errs := tell("--scene", name)
+			if code != exitAsTold {
+				t.Fatalf("exit code %d\n%s%s", code, first, errs)
+			}
+			if _, second, _ := tell("--scene", name); second != first {
+				t.Errorf("the second telling differs:\n%s\nfrom the first:\n%s", second, first)
+			}
+			for _, r := range first {
+				if r != '\n' && !unicode.IsPrint(r) {
+					t.Fatalf("the output holds %U raw", r)
+				}
+			}
+		})
+	}
+}
+
+func TestTranscript(t *testing.T) {
+	code, text, errs := tell("--transcript")
+	if code != exitAsTold {
+		t.Fatalf("exit code %d: %s", code, errs)
+	}
+	for i, sc := range scenes() {
+		if heading := fmt.Sprintf("\n## %d. %s\n", i+1, sc.title); !strings.Contains(text, heading) {
+			t.Errorf("the transcript lacks %q", heading)
+		}
+	}
+	if want := fmt.Sprintf("\n%d scenes, ", len(scenes())); !strings.Contains(text, want) {
+		t.Errorf("the transcript does not end with %q", want)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	for _, args := range [][]string{{"--scene", "nope"}, {"argument"}, {"--nope"}} {
+		if code, out, _ := tell(args...); code != exitUsage || out != "" {
+			t.Errorf("%q: exit code %d, %q", args, code, out)
+		}
+	}
+	if code, _, _ := tell("--help"); code != exitAsTold {
+		t.Errorf("--help: exit code %d", code)
+	}
+}
+
+// TestBrokenStory shows that a scene whose decision comes out otherwise is
+// caught: the story is part of what is tested.
+func TestBrokenStory(t *testing.T) {
+	no := &lookleap.ConsentError{Code: lookleap.CodeConsentRefused}
+	for name, broken := range map[string]func(*stage) error{
+		"allowed, but the library refused": func(s *stage) error { s.allowed("it", no, ""); return nil },
+		"refused, but the library allowed": func(s *stage) error { s.refused("it", nil, lookleap.CodeConsentRefused); return nil },
+		"refused for another reason":       func(s *stage) error { s.refused("it", no, lookleap.CodeTimeout); return nil },
+		"asked, but the library refused":   func(s *stage) error { s.asked("it", no, ""); return nil },
+		"a fact that is none":              func(s *stage) error { s.refused("it", no, no.Code); s.fact(false, "it"); return nil },
+		"the scene stops":                  func(s *stage) error { s.refused("it", no, no.Code); return errors.New("no lab") },
+		"nothing is decided":               func(*stage) error { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := play(context.Background(), scene{play: broken}, newPrinter(io.Discard, false)); got.wrong == 0 {
+				t.Error("nobody noticed")
+			}
+		})
+	}
+}

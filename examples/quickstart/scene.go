@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"fmt"
+)
+
+// scene is one part of the story.
+type scene struct {
+	name  string // for --scene
+	title string
+	play  func(*stage) error
+}
+
+// scenes is the story, in order.
+func scenes() []scene {
+	return []scene{
+		{"consent", "The user is asked, sleeps on it, and is obeyed once", playConsent},
+	}
+}
+
+func sceneNames() (names []string) {
+	for _, sc := range scenes() {
+		names = append(names, sc.name)
+	}
+	return names
+}
+
+// choose gives the scene of that name, or all of them.
+func choose(name string) ([]scene, error) {
+	if name == "" {
+		return scenes(), nil
+	}
+	for _, sc := range scenes() {
+		if sc.name == name {
+			return []scene{sc}, nil
+		}
+	}
+	return nil, fmt.Errorf("quickstart: there is no scene %q, only %q", name, sceneNames())
+}
+
+// play runs one scene on a stage of its own.
+func play(ctx context.Context, sc scene, p printer) tally {
+	s := newStage(ctx, p)
+	defer s.close()
+	if err := sc.play(s); err != nil {
+		s.wrong("the scene stopped: %v", err)
+	}
+	if s.tally.decisions() == 0 {
+		s.wrong("the scene decided nothing")
+	}
+	s.tally.scenes = 1
+	return s.tally
+}
+
+// tally counts what was decided.
+type tally struct {
+	scenes, allowed, refused, asked int
+
+	wrong int // how often the story was not kept
+}
+
+func (t *tally) add(u tally) {
+	t.scenes += u.scenes
+	t.allowed += u.allowed
+	t.refused += u.refused
+	t.asked += u.asked
+	t.wrong += u.wrong
+}
+
+func (t *tally) decisions() int { return t.allowed + t.refused + t.asked }
+
+// String is the summary line.
+func (t *tally) String() string {
+	return fmt.Sprintf("%d scenes, %d decisions: %d allowed, %d refused, %d asked", t.scenes, t.decisions(), t.allowed, t.refused, t.asked)
+}
