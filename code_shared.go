@@ -95,7 +95,7 @@ var sharedCodes = map[Code]string{
 	CodeBlockedPort:    "the port is not on the list of allowed ports",
 	CodeBlockedNetwork: "only TCP over IPv4 and IPv6 may be dialled",
 
-	CodeBadStatus:         "the server answered with a status that is no answer here",
+	CodeBadStatus:         "the status is none that can be used here",
 	CodeBadRedirect:       "the redirect has no usable target",
 	CodeTooManyRedirects:  "the redirects exceed their limit or form a loop",
 	CodeRedirectForbidden: "the redirect leads where this document may not follow",

@@ -1,0 +1,165 @@
+package wellknown_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/wellknown"
+)
+
+func newHandler(t *testing.T) *wellknown.Handler {
+	t.Helper()
+	registry, err := wellknown.Builtin().With(wellknown.Entry{Name: "example-secret", Reference: "RFC1", MediaTypes: []string{"text/plain"}, Sensitive: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := wellknown.NewHandler(registry, fstest.MapFS{
+		"security.txt": {Data: []byte("Contact: https://example.com/\n")},
+		"index.json":   {Data: []byte("[]")},
+		"upload.txt":   {Data: []byte("not listed")},
+	},
+		wellknown.Document{Name: "security.txt", File: "security.txt"},
+		wellknown.Document{Name: "skills", Rest: "index.json", File: "index.json", MediaType: "application/json", CORS: true},
+		wellknown.Document{Name: "example-secret", File: "security.txt"},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func ask(h http.Handler, method, path string, header ...string) *http.Response {
+	r := httptest.NewRequest(method, "https://h.example"+path, strings.NewReader(""))
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Result()
+}
+
+func TestHandler(t *testing.T) {
+	h := newHandler(t)
+	good := ask(h, "GET", "/.well-known/security.txt", "Cookie", "a=b")
+	t.Run("WK-3-23/accept", func(t *testing.T) {
+		for name, want := range map[string]string{"Content-Type": "text/plain", "X-Content-Type-Options": "nosniff", "Cache-Control": "max-age=3600"} {
+			if got := good.Header.Get(name); got != want {
+				t.Errorf("%s: %q", name, got)
+			}
+		}
+		if good.StatusCode != 200 || good.Header.Get("ETag") == "" || good.ContentLength != 30 {
+			t.Errorf("%+v", good)
+		}
+		if head := ask(h, "HEAD", "/.well-known/security.txt"); head.StatusCode != 200 {
+			t.Errorf("HEAD: %d", head.StatusCode)
+		}
+		if again := ask(h, "GET", "/.well-known/security.txt", "If-None-Match", good.Header.Get("ETag")); again.StatusCode != 304 {
+			t.Errorf("conditional: %d", again.StatusCode)
+		}
+		if part := ask(h, "GET", "/.well-known/security.txt", "Range", "bytes=0-3"); part.StatusCode != 200 {
+			t.Errorf("range: %d", part.StatusCode)
+		}
+	})
+	for path, want := range map[string]int{
+		"/.well-known/other": 404, "/.well-known/": 404, "/.well-known": 404, "/.well-known/upload.txt": 404, "/.well-known/skills/": 404,
+		"/.well-known/security%2Etxt": 404, "/x/.well-known/security.txt": 404, "//.well-known/security.txt": 404, "/.well-known/skills/index.json": 200,
+	} {
+		verdict := "reject"
+		if want == 200 {
+			verdict = "accept"
+		}
+		t.Run("WK-3-23/"+verdict+strings.ReplaceAll(path, "/", "_"), func(t *testing.T) {
+			if got := ask(h, "GET", path).StatusCode; got != want {
+				t.Errorf("GET %s: %d", path, got)
+			}
+		})
+	}
+	for _, method := range []string{"POST", "PUT", "DELETE", "PATCH", "OPTIONS"} {
+		t.Run("WK-3-23/reject-"+method, func(t *testing.T) {
+			resp := ask(h, method, "/.well-known/security.txt")
+			if resp.StatusCode != 405 || resp.Header.Get("Allow") != "GET, HEAD" {
+				t.Errorf("%d %v", resp.StatusCode, resp.Header)
+			}
+		})
+	}
+	t.Run("WK-4.2-01/accept", func(t *testing.T) {
+		if csp := good.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") {
+			t.Errorf("CSP: %q", csp)
+		}
+		if good.Header.Get("Access-Control-Allow-Origin") != "" {
+			t.Error("scripts of other origins may read it unasked")
+		}
+		if asked := ask(h, "GET", "/.well-known/skills/index.json"); asked.Header.Get("Access-Control-Allow-Origin") != "*" {
+			t.Error("what was asked for is missing")
+		}
+	})
+	t.Run("WK-4.2-02/accept", func(t *testing.T) {
+		if good.Header.Get("Referrer-Policy") != "no-referrer" {
+			t.Error("no Referrer-Policy")
+		}
+		secret := ask(h, "GET", "/.well-known/example-secret", "Accept-Encoding", "gzip")
+		if secret.Header.Get("Content-Encoding") != "" || !strings.Contains(strings.Join(secret.Header.Values("Cache-Control"), ","), "no-transform") {
+			t.Errorf("a secret may be compressed: %v", secret.Header)
+		}
+	})
+	t.Run("WK-4.2-04/accept", func(t *testing.T) {
+		if len(good.Cookies()) != 0 {
+			t.Error("a cookie was set")
+		}
+	})
+	t.Run("WK-3-07/accept-finding", func(t *testing.T) {
+		found := false
+		for _, f := range h.Findings() {
+			found = found || f.Code == lookleap.CodeUnregisteredName
+		}
+		if !found {
+			t.Error("publishing an unregistered name went unnoticed")
+		}
+	})
+}
+
+func TestHandlerRefuses(t *testing.T) {
+	dir := t.TempDir()
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	linked := os.Symlink(secret, filepath.Join(dir, "link")) == nil && os.Symlink(filepath.Dir(secret), filepath.Join(dir, "linkdir")) == nil
+	if err := os.WriteFile(filepath.Join(dir, "big"), make([]byte, wellknown.MaxDocument+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ok"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, d := range map[string]wellknown.Document{
+		"link":          {Name: "security.txt", File: "link"},
+		"linked-parent": {Name: "security.txt", File: "linkdir/secret"},
+		"outside":       {Name: "security.txt", File: "../" + filepath.Base(filepath.Dir(secret)) + "/secret"},
+		"directory":     {Name: "security.txt", File: "."},
+		"too-large":     {Name: "security.txt", File: "big"},
+		"missing":       {Name: "security.txt", File: "missing"},
+		"no-type":       {Name: "acme-challenge", Rest: "x", File: "ok"},
+		"bad-name":      {Name: "a/b", File: "ok"},
+		"bad-rest":      {Name: "skills", Rest: "../x", File: "ok", MediaType: "text/plain"},
+	} {
+		t.Run("WK-4.1-01/reject-"+name, func(t *testing.T) {
+			if strings.HasPrefix(name, "link") && !linked {
+				t.Skip("no symbolic links here")
+			}
+			if h, err := wellknown.NewHandler(wellknown.Builtin(), os.DirFS(dir), d); h != nil || err == nil {
+				t.Errorf("it is served: %v", err)
+			}
+		})
+	}
+	t.Run("WK-4.1-01/accept", func(t *testing.T) {
+		if _, err := wellknown.NewHandler(wellknown.Builtin(), os.DirFS(dir), wellknown.Document{Name: "security.txt", File: "ok"}); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,221 @@
+package wellknown_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/wellknown"
+)
+
+const csvHeader = "URI Suffix,Change Controller,Reference,Status,Related Information,Date Registered,Date Modified\n"
+
+var csvDate = time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
+
+func TestBuiltin(t *testing.T) {
+	r := wellknown.Builtin()
+	if r.Date().IsZero() || len(r.Names()) < 20 {
+		t.Fatalf("the table of %v has %d names", r.Date(), len(r.Names()))
+	}
+	t.Run("WK-3.1-02/accept-permanent", func(t *testing.T) {
+		if got := r.Lookup("acme-challenge").Status; got != wellknown.Permanent || got.String() != "permanent" {
+			t.Error(got)
+		}
+	})
+	for _, name := range []string{"skills", "agent-skills", "aiip", "anml", "anml-trust"} {
+		t.Run("WK-3.1-04/accept-"+name, func(t *testing.T) {
+			e := r.Lookup(name)
+			if e.Status != wellknown.Unregistered || e.Reference == "" {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+	t.Run("WK-3-09/reject-other-case", func(t *testing.T) {
+		if e := r.Lookup("Security.txt"); e.Reference != "" || e.Status != wellknown.Unregistered {
+			t.Errorf("%+v", e)
+		}
+	})
+	t.Run("WK-3-09/accept-same-case", func(t *testing.T) {
+		if e := r.Lookup("security.txt"); e.Reference != "RFC9116" {
+			t.Errorf("%+v", e)
+		}
+	})
+	t.Run("WK-B-01/accept-old-entries-permanent", func(t *testing.T) {
+		for _, name := range []string{"core", "host-meta", "est", "ni"} { // registered before 2019
+			if e := r.Lookup(name); e.Status != wellknown.Permanent {
+				t.Errorf("%s: %v", name, e.Status)
+			}
+		}
+	})
+	t.Run("WK-B-01/accept-other-schemes", func(t *testing.T) {
+		if got, err := r.URL("coap://h.example", "core"); err != nil || got != "coap://h.example/.well-known/core" {
+			t.Errorf("got %q, %v", got, err)
+		}
+	})
+}
+
+func TestWith(t *testing.T) {
+	r := wellknown.Builtin()
+	t.Run("WK-3-11/reject-no-reference", func(t *testing.T) {
+		if next, err := r.With(wellknown.Entry{Name: "mine"}); next != nil || lookleap.CodeOf(err) != lookleap.CodeBadEntry {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("WK-3-11/reject-scheme", func(t *testing.T) {
+		if next, err := r.With(wellknown.Entry{Name: "mine", Reference: "RFC1", Schemes: []string{"ai"}}); next != nil || lookleap.CodeOf(err) != lookleap.CodeSchemeUnsupported {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("WK-3-11/accept", func(t *testing.T) {
+		next, err := r.With(wellknown.Entry{Name: "mine", Reference: "RFC1", Schemes: []string{"https"}, MediaTypes: []string{"text/plain"}, Ports: []uint16{8443}})
+		if err != nil || next.Lookup("mine").Ports[0] != 8443 {
+			t.Fatal(err)
+		}
+		if r.Lookup("mine").Reference != "" {
+			t.Error("the old table changed")
+		}
+	})
+	t.Run("WK-3.1-01/accept-export", func(t *testing.T) {
+		text := wellknown.Entry{Name: "mine", Controller: "Example Org", Reference: "RFC1", Status: wellknown.Provisional, Related: "none"}.Export()
+		for _, line := range []string{"URI suffix: mine\n", "Change controller: Example Org\n", "Specification document(s): RFC1\n", "Status: provisional\n", "Related information: none\n"} {
+			if !strings.Contains(text, line) {
+				t.Errorf("%q is missing in\n%s", line, text)
+			}
+		}
+	})
+}
+
+func TestLoadRegistry(t *testing.T) {
+	good := csvHeader + "security.txt,IETF,[RFC9116],permanent,,2020-01-01,\nnew-name,Example,[RFC1],Provisional,\"a, b\",2026-01-01,2026-02-01\n"
+	load := func(text string) (*wellknown.Registry, error) {
+		return wellknown.LoadRegistry(strings.NewReader(text), csvDate)
+	}
+	r, err := load(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("WK-5.1-01/accept-columns", func(t *testing.T) {
+		e := r.Lookup("new-name")
+		if e.Status != wellknown.Provisional || e.Related != "a, b" || e.Controller != "Example" || !r.Date().Equal(csvDate) {
+			t.Errorf("%+v", e)
+		}
+		if use := r.Lookup("security.txt").MediaTypes; len(use) != 1 || use[0] != "text/plain" {
+			t.Errorf("how the name is used was lost: %v", use)
+		}
+	})
+	t.Run("WK-3.1-03/accept-removed-name-is-unknown", func(t *testing.T) {
+		if e := r.Lookup("nodeinfo"); e.Reference != "" || e.Status != wellknown.Unregistered {
+			t.Errorf("%+v", e)
+		}
+	})
+	t.Run("WK-3.1-04/accept-unregistered-stay-so", func(t *testing.T) {
+		if e := r.Lookup("skills"); e.Status != wellknown.Unregistered || e.Reference == "" {
+			t.Errorf("%+v", e)
+		}
+	})
+	for _, c := range []struct {
+		id, name, text string
+		want           lookleap.Code
+	}{
+		{"WK-3.1-02", "reject-status", csvHeader + "x,IETF,[RFC1],foo,,,\n", lookleap.CodeBadStatus},
+		{"WK-5.1-01", "reject-columns", strings.Replace(good, "Reference", "Spec", 1), lookleap.CodeBadRegistry},
+		{"WK-5.1-01", "reject-fewer-columns", csvHeader + "x,IETF,[RFC1],permanent\n", lookleap.CodeBadRegistry},
+		{"WK-5.1-01", "reject-empty", "", lookleap.CodeBadRegistry},
+		{"WK-5.1-01", "reject-twice", csvHeader + strings.Repeat("x,IETF,[RFC1],permanent,,,\n", 2), lookleap.CodeBadRegistry},
+		{"WK-5.1-01", "reject-bad-name", csvHeader + "a/b,IETF,[RFC1],permanent,,,\n", lookleap.CodeBadName},
+		{"WK-5.1-01", "reject-no-reference", csvHeader + "x,IETF,,permanent,,,\n", lookleap.CodeBadEntry},
+		{"WK-5.1-01", "reject-too-large", csvHeader + "x,IETF,\"" + strings.Repeat("a", 5<<20) + "\",permanent,,,\n", ""},
+	} {
+		t.Run(c.id+"/"+c.name, func(t *testing.T) {
+			if r, err := load(c.text); r != nil || err == nil || c.want != "" && lookleap.CodeOf(err) != c.want {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestLint(t *testing.T) {
+	codes := func(findings []lookleap.Finding) (list []lookleap.Code) {
+		for _, f := range findings {
+			list = append(list, f.Code)
+		}
+		return list
+	}
+	has := func(t *testing.T, findings []lookleap.Finding, code lookleap.Code, want bool) {
+		t.Helper()
+		for _, f := range findings {
+			if f.Code == code {
+				if !want {
+					t.Errorf("unwanted: %v", f)
+				}
+				return
+			}
+		}
+		if want {
+			t.Errorf("%s is missing in %v", code, codes(findings))
+		}
+	}
+	generic := func(t *testing.T, name string, want bool) {
+		findings, err := wellknown.Lint(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		has(t, findings, lookleap.CodeGenericName, want)
+	}
+	t.Run("WK-3-10/reject-generic", func(t *testing.T) { generic(t, "metadata", true) })
+	t.Run("WK-3-10/accept-precise", func(t *testing.T) { generic(t, "example-metadata", false); generic(t, "example.com-metadata", false) })
+	t.Run("WK-3-07/reject-unregistered", func(t *testing.T) {
+		findings, err := wellknown.Lint("made-up-name")
+		if err != nil {
+			t.Fatal(err)
+		}
+		has(t, findings, lookleap.CodeUnregisteredName, true)
+	})
+	t.Run("WK-3-07/accept-registered", func(t *testing.T) {
+		findings, _ := wellknown.Lint("security.txt")
+		has(t, findings, lookleap.CodeUnregisteredName, false)
+	})
+	t.Run("WK-3-15/reject-extra-path", func(t *testing.T) {
+		findings, _ := wellknown.Builtin().Lint("security.txt", "more")
+		has(t, findings, lookleap.CodeExtraPath, true)
+	})
+	t.Run("WK-3-15/accept-defined-path", func(t *testing.T) {
+		findings, _ := wellknown.Builtin().Lint("acme-challenge", "token")
+		has(t, findings, lookleap.CodeExtraPath, false)
+	})
+	t.Run("WK-4.4-01/accept-every-file", func(t *testing.T) {
+		findings, err := wellknown.Builtin().LintTree(fstest.MapFS{
+			".well-known/security.txt": {Data: []byte("x")}, ".well-known/up load": {Data: []byte("x")},
+			".well-known/deep/er/file": {Data: []byte("x")}, "index.html": {Data: []byte("x")},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths := map[string]bool{}
+		for _, f := range findings {
+			if f.Requirement == "WK-4.4-01" {
+				paths[f.Path] = true
+			}
+		}
+		if len(paths) != 3 || !paths["/.well-known/security.txt"] || !paths["/.well-known/up load"] || !paths["/.well-known/deep/er/file"] {
+			t.Errorf("listed: %v", paths)
+		}
+		has(t, findings, lookleap.CodeBadName, true)
+	})
+	t.Run("WK-4.4-01/reject-link-unnoticed", func(t *testing.T) {
+		dir := t.TempDir()
+		if err := os.Mkdir(dir+"/.well-known", 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink("/etc/passwd", dir+"/.well-known/x"); err != nil {
+			t.Skip("no symbolic links here")
+		}
+		findings, err := wellknown.Builtin().LintTree(os.DirFS(dir))
+		if err != nil || len(findings) == 0 || !strings.Contains(findings[0].Message, "link") {
+			t.Errorf("%v, %v", findings, err)
+		}
+	})
+}

@@ -1,0 +1,223 @@
+package wellknown_test
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/wellknown"
+)
+
+func TestURL(t *testing.T) {
+	for _, c := range []struct {
+		id, name string
+		origin   string
+		suffix   string
+		rest     []string
+		want     string        // the URI, or
+		code     lookleap.Code // the refusal
+	}{
+		{"WK-1-01", "accept", "https://h.example", "x", nil, "https://h.example/.well-known/x", ""},
+		{"WK-1-03", "reject-ai", "ai://h.example", "x", nil, "", lookleap.CodeSchemeUnsupported},
+		{"WK-1-03", "reject-ftp", "ftp://h.example", "x", nil, "", lookleap.CodeSchemeUnsupported},
+		{"WK-1-03", "reject-gopher", "gopher://h.example", "x", nil, "", lookleap.CodeSchemeUnsupported},
+		{"WK-1-03", "accept-coap", "coap://h.example", "core", nil, "coap://h.example/.well-known/core", ""},
+		{"WK-3-02", "accept", "http://www.example.com/", "example", nil, "http://www.example.com/.well-known/example", ""},
+		{"WK-3-02", "accept-ignored-rest", "http://www.example.com/a/b?c#d", "example", nil, "http://www.example.com/.well-known/example", ""},
+		{"WK-3-03", "accept-no-base-path", "https://h.example/foo/", "example", nil, "https://h.example/.well-known/example", ""},
+		{"WK-3-06", "accept-wss", "wss://h.example", "x", nil, "", lookleap.CodeSchemeUnsupported},
+		{"WK-3-08", "reject-empty", "https://h.example", "", nil, "", lookleap.CodeBadName},
+		{"WK-3-12", "reject-wss", "wss://h.example", "security.txt", nil, "", lookleap.CodeSchemeUnsupported},
+		{"WK-3-12", "accept-http", "http://h.example", "security.txt", nil, "http://h.example/.well-known/security.txt", ""},
+		{"WK-3-13", "accept-443", "https://h.example:443", "x", nil, "https://h.example/.well-known/x", ""},
+		{"WK-3-13", "accept-80", "http://h.example:80", "x", nil, "http://h.example/.well-known/x", ""},
+		{"WK-3-13", "accept-5683", "coap://h.example:5683", "core", nil, "coap://h.example/.well-known/core", ""},
+		{"WK-3-13", "accept-5684", "coaps://h.example:5684", "core", nil, "coaps://h.example/.well-known/core", ""},
+		{"WK-3-14", "reject-8443", "https://h.example:8443", "x", nil, "", lookleap.CodePortNotSpecified},
+		{"WK-3-15", "accept-rest", "https://h.example", "skills", []string{"index.json"}, "https://h.example/.well-known/skills/index.json", ""},
+		{"WK-3-15", "reject-dotted-rest", "https://h.example", "skills", []string{"..", "x"}, "", lookleap.CodeAmbiguousPath},
+		{"WK-3-15", "reject-query-in-rest", "https://h.example", "skills", []string{"x?y"}, "", lookleap.CodeBadURL},
+		{"WK-3-17", "reject-bare-prefix", "https://h.example", "", nil, "", lookleap.CodeBadName},
+	} {
+		t.Run(c.id+"/"+c.name, func(t *testing.T) {
+			if c.id == "WK-3-06" { // ws and wss have URIs for the names that are defined for them
+				r, err := wellknown.Builtin().With(wellknown.Entry{Name: "x", Reference: "RFC8307", Schemes: []string{"ws", "wss"}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, err := r.URL(c.origin, c.suffix); err != nil || got != "wss://h.example/.well-known/x" {
+					t.Fatalf("got %q, %v", got, err)
+				}
+				return
+			}
+			got, err := wellknown.URL(c.origin, c.suffix, c.rest...)
+			if got != c.want || err != nil && lookleap.CodeOf(err) != c.code || (err != nil) != (c.code != "") {
+				t.Fatalf("got %q, %v; want %q, %s", got, err, c.want, c.code)
+			}
+		})
+	}
+}
+
+func TestURLPorts(t *testing.T) {
+	r, err := wellknown.Builtin().With(wellknown.Entry{Name: "ported", Reference: "RFC1", Ports: []uint16{8443}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("WK-3-14/accept-registered-port", func(t *testing.T) {
+		if got, err := r.URL("https://h.example:8443", "ported"); err != nil || got != "https://h.example:8443/.well-known/ported" {
+			t.Fatalf("got %q, %v", got, err)
+		}
+	})
+	t.Run("WK-3-14/accept-explicit-port", func(t *testing.T) {
+		if got, err := r.URLOn("https://h.example:8443", "security.txt"); err != nil || got != "https://h.example:8443/.well-known/security.txt" {
+			t.Fatalf("got %q, %v", got, err)
+		}
+	})
+	t.Run("WK-3-14/reject-other-port", func(t *testing.T) {
+		if got, err := r.URL("https://h.example:9443", "ported"); lookleap.CodeOf(err) != lookleap.CodePortNotSpecified {
+			t.Fatalf("got %q, %v", got, err)
+		}
+	})
+}
+
+func TestIsWellKnown(t *testing.T) {
+	for _, c := range []struct {
+		id, name, url string
+		want          bool
+		parse         lookleap.Code
+	}{
+		{"WK-3-01", "accept", "https://h.example/.well-known/x", true, lookleap.CodeOK},
+		{"WK-3-01", "accept-bare-prefix", "https://h.example/.well-known/", true, lookleap.CodeBadName},
+		{"WK-3-01", "reject-longer-word", "https://h.example/.well-knownx/a", false, lookleap.CodeNotWellKnown},
+		{"WK-3-01", "reject-no-slash", "https://h.example/.well-known", false, lookleap.CodeNotWellKnown},
+		{"WK-3-01", "reject-case", "https://h.example/.Well-Known/x", false, lookleap.CodeNotWellKnown},
+		{"WK-3-01", "reject-scheme", "ftp://h.example/.well-known/x", false, lookleap.CodeSchemeUnsupported},
+		{"WK-3-03", "reject-deeper", "https://h.example/foo/.well-known/example", false, lookleap.CodeNotWellKnown},
+		{"WK-A-01", "reject-per-directory", "https://h.example/~alice/.well-known/x", false, lookleap.CodeNotWellKnown},
+		{"WK-3-04", "reject-encoded-dot", "https://h.example/%2Ewell-known/x", false, lookleap.CodeAmbiguousPath},
+		{"WK-3-04", "reject-dotted-before", "https://h.example/a/../.well-known/x", false, lookleap.CodeAmbiguousPath},
+		{"WK-3-04", "reject-dotted-after", "https://h.example/.well-known/../x", false, lookleap.CodeAmbiguousPath},
+		{"WK-3-04", "reject-encoded-dots", "https://h.example/.well-known/%2e%2e/x", false, lookleap.CodeAmbiguousPath},
+		{"WK-3-04", "reject-doubled-slash", "https://h.example//.well-known/x", false, lookleap.CodeAmbiguousPath},
+		{"WK-3-04", "reject-encoded-slash", "https://h.example/.well-known%2Fx", false, lookleap.CodeAmbiguousPath},
+		{"WK-3-04", "accept-plain", "https://h.example/.well-known/x/y", true, lookleap.CodeOK},
+	} {
+		t.Run(c.id+"/"+c.name, func(t *testing.T) {
+			if got := wellknown.IsWellKnown(c.url); got != c.want {
+				t.Errorf("IsWellKnown(%q) = %v", c.url, got)
+			}
+			if _, err := wellknown.Parse(c.url); lookleap.CodeOf(err) != c.parse {
+				t.Errorf("Parse(%q): %v, want %s", c.url, err, c.parse)
+			}
+		})
+	}
+	t.Run("WK-3-01/reject-no-name", func(t *testing.T) {
+		if _, err := wellknown.Parse("https://h.example/.well-known/"); !errors.Is(err, wellknown.ErrNoName) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("WK-3-15/accept-rest", func(t *testing.T) {
+		u, err := wellknown.Parse("https://h.example/.well-known/skills/a/SKILL.md?v=1")
+		want := wellknown.URI{Origin: "https://h.example", Name: "skills", Rest: "a/SKILL.md", Query: "v=1"}
+		if err != nil || u != want {
+			t.Errorf("got %+v, %v", u, err)
+		}
+	})
+}
+
+func TestCheckName(t *testing.T) {
+	for name, good := range map[string]bool{
+		"x": true, "security.txt": true, "a:b@c": true, "a%20b": true,
+		"": false, "a/b": false, "a?b": false, "a#b": false, "a b": false, "é": false, "%zz": false, "%2": false, ".": false, "..": false,
+		"a%2Fb": false, "a%2fb": false, "a%5Cb": false, "%2e%2E": false, "a\x00": false,
+	} {
+		verdict := "reject-"
+		if good {
+			verdict = "accept-"
+		}
+		t.Run("WK-3-08/"+verdict+url.PathEscape(name), func(t *testing.T) {
+			if err := wellknown.CheckName(name); good != (err == nil) || !good && lookleap.CodeOf(err) != lookleap.CodeBadName {
+				t.Errorf("CheckName(%q): %v", name, err)
+			}
+		})
+	}
+}
+
+func TestSchemeSupported(t *testing.T) {
+	for scheme, reference := range map[string]string{
+		"http": "RFC8615", "https": "RFC8615", "ws": "RFC8307", "wss": "RFC8307", "coap": "RFC7252", "coaps": "RFC7252",
+		"coap+tcp": "RFC8323", "coaps+tcp": "RFC8323", "coap+ws": "RFC8323", "coaps+ws": "RFC8323",
+	} {
+		id := "WK-5.2-01/accept-"
+		if scheme == "http" || scheme == "https" || scheme == "ws" || scheme == "wss" {
+			t.Run("WK-3-05/accept-"+scheme, func(t *testing.T) {
+				if got, ok := wellknown.SchemeSupported(scheme); !ok || got != reference {
+					t.Errorf("got %q, %v", got, ok)
+				}
+			})
+		}
+		t.Run(id+scheme, func(t *testing.T) {
+			if got, ok := wellknown.SchemeSupported(strings.ToUpper(scheme)); !ok || got != reference {
+				t.Errorf("got %q, %v", got, ok)
+			}
+		})
+	}
+	for _, scheme := range []string{"ai", "ftp", "", "https:", "dns"} {
+		t.Run("WK-5.2-02/reject-"+url.PathEscape(scheme), func(t *testing.T) {
+			if got, ok := wellknown.SchemeSupported(scheme); ok || got != "" {
+				t.Errorf("got %q, %v", got, ok)
+			}
+		})
+	}
+}
+
+// TestURLParse: whatever URL builds, Parse takes apart again.
+func TestURLParse(t *testing.T) {
+	names := rapid.StringMatching(`[a-zA-Z0-9._~!$&'()*+,;=:@-]{1,20}`)
+	rapid.Check(t, func(t *rapid.T) {
+		name := names.Draw(t, "name")
+		text, err := wellknown.URL("https://h.example/x?y", name)
+		if wellknown.CheckName(name) != nil {
+			if err == nil {
+				t.Fatalf("a bad name made %q", text)
+			}
+			return
+		}
+		if err != nil {
+			if lookleap.CodeOf(err) == lookleap.CodeAmbiguousPath || lookleap.CodeOf(err) == lookleap.CodeSchemeUnsupported {
+				return // "..;x" is read as dots by some servers
+			}
+			t.Fatal(err)
+		}
+		u, err := wellknown.Parse(text)
+		if err != nil || u.Name != name || u.Origin != "https://h.example" || u.Rest != "" {
+			t.Fatalf("%q: %+v, %v", text, u, err)
+		}
+	})
+}
+
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{"https://h.example/.well-known/x", "https://h.example/.well-known/", "https://h.example/.well-known/a%2Fb", "coap://h.example/.well-known/core?x"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		u, err := wellknown.Parse(raw)
+		if err != nil {
+			if !lookleap.CodeOf(err).Known() {
+				t.Fatalf("%q: a code that nobody knows: %v", raw, err)
+			}
+			return
+		}
+		std, err := url.Parse(raw)
+		if err != nil || !strings.HasPrefix(std.EscapedPath(), wellknown.Prefix) {
+			t.Fatalf("%q: others do not read it as well-known: %v", raw, err)
+		}
+		if wellknown.CheckName(u.Name) != nil {
+			t.Fatalf("%q: name %q", raw, u.Name)
+		}
+	})
+}
