@@ -1,0 +1,170 @@
+package lab
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/lab/zone"
+)
+
+// directory is everything that the lab's DNS knows. The zones are built when the first query after a change comes.
+type directory struct {
+	lab    *Internet
+	server *zone.Server
+
+	mu    sync.Mutex
+	names map[string]*Name
+	zones map[string]*zone.Zone // as given, without the records of names
+	stale bool
+	built time.Time
+	wrap  func(zone.Handler) zone.Handler
+}
+
+// resign is how far the clock may move before the zones are signed anew, as their keepers would do.
+const resign = 24 * time.Hour
+
+func newDirectory(n *Internet) *directory {
+	return &directory{
+		lab: n, server: zone.NewServer(n.clock.Now),
+		names: map[string]*Name{},
+		zones: map[string]*zone.Zone{".": zone.New(".")},
+	}
+}
+
+func (d *directory) name(name string) *Name {
+	name = dns.CanonicalName(name)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	m := d.names[name]
+	if m == nil {
+		m = &Name{in: d, name: name, ttl: defaultTTL}
+		d.names[name] = m
+	}
+	return m
+}
+
+func (d *directory) putZones(zones []*zone.Zone) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, z := range zones {
+		d.zones[z.Origin()] = z
+	}
+	d.stale = true
+}
+
+func (d *directory) wrapWith(wrap func(zone.Handler) zone.Handler) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.wrap = wrap
+}
+
+// Handle answers one query (zone.Handler).
+func (d *directory) Handle(query *dns.Msg) *dns.Msg {
+	for _, q := range query.Question {
+		opt := query.IsEdns0()
+		d.lab.journal.query(Query{
+			Time: d.lab.clock.Now(), Name: plainName(q.Name), Type: q.Qtype,
+			DO: opt != nil && opt.Do(), CD: query.CheckingDisabled,
+		})
+	}
+	d.mu.Lock()
+	d.build()
+	wrap := d.wrap
+	d.mu.Unlock()
+	if wrap != nil {
+		return wrap(zone.HandlerFunc(d.answer)).Handle(query)
+	}
+	return d.answer(query)
+}
+
+// answer answers from the zones, or from a script.
+func (d *directory) answer(query *dns.Msg) *dns.Msg {
+	reply := d.server.Handle(query)
+	if reply == nil || len(query.Question) != 1 || reply.Rcode == dns.RcodeServerFailure || reply.Rcode == dns.RcodeRefused {
+		return reply
+	}
+	q := query.Question[0]
+	addrs, scripted := d.next(dns.CanonicalName(q.Name), q.Qtype)
+	if !scripted {
+		return reply
+	}
+	reply.Rcode, reply.Answer, reply.Ns = dns.RcodeSuccess, nil, nil
+	for _, addr := range addrs {
+		hdr := dns.RR_Header{Name: q.Name, Rrtype: q.Qtype, Class: dns.ClassINET}
+		switch {
+		case q.Qtype == dns.TypeA && addr.Is4():
+			reply.Answer = append(reply.Answer, &dns.A{Hdr: hdr, A: addr.AsSlice()})
+		case q.Qtype == dns.TypeAAAA && addr.Is6():
+			reply.Answer = append(reply.Answer, &dns.AAAA{Hdr: hdr, AAAA: addr.AsSlice()})
+		}
+	}
+	return reply
+}
+
+// next gives the answer of a script to the next address query.
+func (d *directory) next(name string, rrtype uint16) (addrs []netip.Addr, scripted bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	m := d.names[name]
+	if m == nil || m.rebind == nil || rrtype != dns.TypeA && rrtype != dns.TypeAAAA {
+		return nil, false
+	}
+	at := min(m.asked[rrtype], len(m.rebind)-1)
+	m.asked[rrtype]++
+	return m.rebind[at], true
+}
+
+// build serves the zones with the records of the names in them, each in the closest zone around it.
+func (d *directory) build() {
+	now := d.lab.clock.Now()
+	if moved := now.Sub(d.built).Abs(); !d.stale && !d.built.IsZero() && moved < resign {
+		return
+	}
+	d.stale, d.built = false, now
+	full := map[string]*zone.Zone{}
+	for origin, z := range d.zones {
+		clone := *z
+		full[origin] = &clone
+	}
+	for _, m := range d.names {
+		m.addTo(full[d.zoneOf(m.name)])
+	}
+	var zones []*zone.Zone
+	for _, z := range full {
+		zones = append(zones, z)
+	}
+	d.server.Put(zones...)
+}
+
+func (d *directory) zoneOf(name string) string {
+	for ; d.zones[name] == nil; name = parent(name) {
+	}
+	return name
+}
+
+func parent(name string) string {
+	if at, last := dns.NextLabel(name, 0); !last {
+		return name[at:]
+	}
+	return "."
+}
+
+// scripted is the DNSSEC state of the closest name at or above that has one.
+func (d *directory) scripted(name string) (state lookleap.DNSSEC, bogusAt string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for name = dns.CanonicalName(name); ; name = parent(name) {
+		if m := d.names[name]; m != nil && m.bogus {
+			return lookleap.Indeterminate, m.name
+		} else if m != nil && m.state != nil {
+			return *m.state, ""
+		}
+		if name == "." {
+			return lookleap.Indeterminate, ""
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package lab
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Fault is something that goes wrong with an answer. Those that change a body keep status and header of the answer they
+// spoil.
+type Fault struct {
+	http1 bool // cannot be said in HTTP/2
+	wrap  func(next http.Handler) http.Handler
+}
+
+// Wrap makes a fault of any middleware.
+func Wrap(middleware func(next http.Handler) http.Handler) Fault { return Fault{wrap: middleware} }
+
+// spoil makes a fault of a function that gets the answer it may spoil.
+func spoil(send func(w http.ResponseWriter, r *http.Request, a *answer)) Fault {
+	return Wrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			a := &answer{header: http.Header{}, code: http.StatusOK}
+			next.ServeHTTP(a, r)
+			send(w, r, a)
+		})
+	})
+}
+
+// Delay waits before the answer begins.
+func Delay(d time.Duration) Fault {
+	return Wrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if pause(r, d) {
+				next.ServeHTTP(w, r)
+			}
+		})
+	})
+}
+
+// Slow sends the header at once and the body in small pieces, so that all of it takes the time given.
+func Slow(d time.Duration) Fault {
+	return spoil(func(w http.ResponseWriter, r *http.Request, a *answer) {
+		body := a.body.Bytes()
+		pieces := min(len(body), 20)
+		a.begin(w)
+		flush(w)
+		for i := range pieces {
+			if !pause(r, d/time.Duration(pieces)) {
+				return
+			}
+			w.Write(body[i*len(body)/pieces : (i+1)*len(body)/pieces])
+			flush(w)
+		}
+	})
+}
+
+// Dribble sends the body without an end in sight: a byte each time the interval has passed.
+func Dribble(interval time.Duration) Fault {
+	return spoil(func(w http.ResponseWriter, r *http.Request, a *answer) {
+		a.begin(w)
+		flush(w)
+		for _, b := range a.body.Bytes() {
+			if !pause(r, interval) {
+				return
+			}
+			w.Write([]byte{b})
+			flush(w)
+		}
+	})
+}
+
+// Stall sends the header and half of the body, and then nothing until the client leaves.
+func Stall() Fault {
+	return spoil(func(w http.ResponseWriter, r *http.Request, a *answer) {
+		a.begin(w)
+		w.Write(a.half())
+		flush(w)
+		forever(r)
+	})
+}
+
+// Mute reads the request and never answers.
+func Mute() Fault {
+	return Wrap(func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			forever(r)
+			panic(http.ErrAbortHandler)
+		})
+	})
+}
+
+// Truncated announces the whole length, sends half of the body and ends the connection (in HTTP/2, the stream).
+func Truncated() Fault {
+	return spoil(func(w http.ResponseWriter, r *http.Request, a *answer) {
+		a.header.Set("Content-Length", fmt.Sprint(max(a.body.Len(), 2)))
+		a.begin(w)
+		w.Write(a.half())
+		flush(w)
+		panic(http.ErrAbortHandler)
+	})
+}
+
+// CutChunks sends half of the body without announcing a length, and ends the connection without the last chunk.
+func CutChunks() Fault {
+	return spoil(func(w http.ResponseWriter, r *http.Request, a *answer) {
+		a.header.Del("Content-Length")
+		a.begin(w)
+		w.Write(a.half())
+		flush(w)
+		panic(http.ErrAbortHandler)
+	})
+}
+
+// Reset resets the connection when the request has been read.
+func Reset() Fault {
+	return Wrap(func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			connectionOf(r).Reset()
+			panic(http.ErrAbortHandler)
+		})
+	})
+}
+
+// ResetBody sends half of the body and then resets the connection, once the client has read that half.
+func ResetBody() Fault {
+	return spoil(func(w http.ResponseWriter, r *http.Request, a *answer) {
+		a.begin(w)
+		w.Write(a.half())
+		flush(w)
+		conn := connectionOf(r)
+		if memory, ok := conn.Conn.(*memoryConn); ok {
+			memory.out.drained()
+		}
+		conn.Reset()
+		panic(http.ErrAbortHandler)
+	})
+}
+
+// LyingLength announces n bytes whatever the body is, sends all of it and closes the connection. HTTP/1.1 only.
+func LyingLength(n int64) Fault {
+	f := spoil(func(w http.ResponseWriter, r *http.Request, a *answer) {
+		a.header.Set("Content-Length", fmt.Sprint(n))
+		var head strings.Builder
+		fmt.Fprintf(&head, "HTTP/1.1 %d %s\r\n", a.code, http.StatusText(a.code))
+		a.header.Write(&head)
+		sendRaw(w, head.String()+"\r\n"+a.body.String())
+	})
+	f.http1 = true
+	return f
+}
+
+// Raw sends exactly these bytes as the answer and closes the connection. HTTP/1.1 only.
+func Raw(answer string) Fault {
+	f := Wrap(func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { sendRaw(w, answer) })
+	})
+	f.http1 = true
+	return f
+}
+
+func sendRaw(w http.ResponseWriter, answer string) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		http.Error(w, "this fault needs HTTP/1.1, and this connection began before it was set", http.StatusInternalServerError)
+		return
+	}
+	defer conn.Close()
+	conn.Write([]byte(answer))
+}
+
+// answer is a response that is not sent yet.
+type answer struct {
+	header http.Header
+	code   int
+	body   bytes.Buffer
+}
+
+func (a *answer) Header() http.Header         { return a.header }
+func (a *answer) WriteHeader(code int)        { a.code = code }
+func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
+
+// begin sends status and header.
+func (a *answer) begin(w http.ResponseWriter) {
+	for name, values := range a.header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(a.code)
+}
+
+func (a *answer) half() []byte { return a.body.Bytes()[:(a.body.Len()+1)/2] }
+
+func flush(w http.ResponseWriter) { http.NewResponseController(w).Flush() }

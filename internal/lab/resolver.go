@@ -1,0 +1,153 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"github.com/lookleap/lookleap"
+)
+
+// patience is how long a resolver waits for the lab's DNS.
+const patience = 5 * time.Second
+
+// Resolver is a plain stub resolver over the lab's DNS. It validates nothing: its answers are Indeterminate, or what
+// [Name.DNSSEC] and [Name.Bogus] have scripted.
+func (n *Internet) Resolver() lookleap.Resolver { return plainResolver{n} }
+
+type plainResolver struct{ lab *Internet }
+
+// Lookup asks the lab's DNS.
+func (r plainResolver) Lookup(ctx context.Context, name string, t lookleap.RRType) (*lookleap.Answer, error) {
+	reply, err := r.lab.ask(ctx, name, uint16(t))
+	if err != nil {
+		return nil, err
+	}
+	state, bogusAt := r.lab.names.scripted(name)
+	if bogusAt != "" {
+		return nil, &lookleap.BogusError{Name: name, Zone: plainName(bogusAt), EDE: 6, Reason: "the lab was told so"}
+	}
+	answer, err := read(reply, name, uint16(t))
+	if err != nil {
+		return nil, err
+	}
+	answer.DNSSEC = state
+	return answer, nil
+}
+
+// ask sends one question to the lab's DNS.
+func (n *Internet) ask(ctx context.Context, name string, rrtype uint16) (*dns.Msg, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	got := make(chan *dns.Msg, 1)
+	go func() { got <- n.names.Handle(new(dns.Msg).SetQuestion(dns.Fqdn(name), rrtype)) }()
+	for {
+		select {
+		case reply := <-got:
+			if reply == nil { // lost on the way
+				got = nil
+				continue
+			}
+			switch reply.Rcode {
+			case dns.RcodeSuccess, dns.RcodeNameError:
+				return reply, nil
+			}
+			return nil, &net.DNSError{Err: "the server answered " + dns.RcodeToString[reply.Rcode], Name: name, Server: "lab", IsTemporary: true}
+		case <-ctx.Done():
+			err := &net.DNSError{Err: ctx.Err().Error(), UnwrapErr: ctx.Err(), Name: name, Server: "lab"}
+			err.IsTimeout = errors.Is(ctx.Err(), context.DeadlineExceeded)
+			err.IsTemporary = err.IsTimeout
+			return nil, err
+		case <-n.ctx.Done():
+			return nil, &net.DNSError{Err: "the lab is closed", Name: name, Server: "lab"}
+		}
+	}
+}
+
+// read makes an answer of a reply: it follows the aliases and finds the TTL.
+func read(reply *dns.Msg, name string, rrtype uint16) (*lookleap.Answer, error) {
+	const maxLinks = 8
+	owner := dns.CanonicalName(name)
+	answer := &lookleap.Answer{Exists: reply.Rcode == dns.RcodeSuccess}
+	ttl := uint32(1<<32 - 1)
+	for links := 0; ; links++ {
+		target := ""
+		for _, rr := range reply.Answer {
+			if dns.CanonicalName(rr.Header().Name) != owner {
+				continue
+			}
+			if alias, ok := rr.(*dns.CNAME); ok && rrtype != dns.TypeCNAME {
+				target, ttl = dns.CanonicalName(alias.Target), min(ttl, rr.Header().Ttl)
+			} else if record, ok := recordOf(rr); ok && rr.Header().Rrtype == rrtype {
+				answer.Records, ttl = append(answer.Records, record), min(ttl, rr.Header().Ttl)
+			}
+		}
+		if target == "" || len(answer.Records) > 0 {
+			break
+		}
+		if links == maxLinks {
+			return nil, &net.DNSError{Err: "too many aliases", Name: name, Server: "lab"}
+		}
+		owner = target
+	}
+	if len(answer.Records) == 0 {
+		ttl = min(ttl, negativeTTL(reply))
+	}
+	answer.Name = strings.TrimSuffix(owner, ".")
+	answer.TTL = time.Duration(ttl) * time.Second
+	return answer, nil
+}
+
+// negativeTTL is how long an absence holds (RFC 2308 section 5), 0 without a SOA.
+func negativeTTL(reply *dns.Msg) uint32 {
+	for _, rr := range reply.Ns {
+		if soa, ok := rr.(*dns.SOA); ok {
+			return min(soa.Hdr.Ttl, soa.Minttl)
+		}
+	}
+	return 0
+}
+
+func recordOf(rr dns.RR) (lookleap.Record, bool) {
+	switch rr := rr.(type) {
+	case *dns.A:
+		addr, ok := addrOf(rr.A.To4())
+		return lookleap.Record{Addr: addr}, ok
+	case *dns.AAAA:
+		addr, ok := addrOf(rr.AAAA)
+		return lookleap.Record{Addr: addr}, ok
+	case *dns.TXT:
+		return lookleap.Record{Text: unescape(strings.Join(rr.Txt, ""))}, true
+	case *dns.SRV:
+		return lookleap.Record{SRV: &lookleap.SRV{
+			Priority: rr.Priority, Weight: rr.Weight, Port: rr.Port, Target: strings.TrimSuffix(rr.Target, "."),
+		}}, true
+	}
+	return lookleap.Record{}, false
+}
+
+// unescape undoes the escapes in which miekg/dns keeps character-strings.
+func unescape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		if i+3 < len(s) {
+			if code, err := strconv.ParseUint(s[i+1:i+4], 10, 8); err == nil {
+				b.WriteByte(byte(code))
+				i += 3
+				continue
+			}
+		}
+		i++
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
