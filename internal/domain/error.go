@@ -1,0 +1,55 @@
+package domain
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Reason codes of [Error].
+const (
+	CodeNotHTTPS      = "not-https"         // the scheme is missing or not among the allowed ones
+	CodeBadURL        = "bad-url"           // not a URL with an authority by RFC 3986
+	CodeTooLong       = "url-too-long"      // longer than Rules.MaxLength
+	CodeUserinfo      = "userinfo"          // user information before the host, even when empty
+	CodeBadHost       = "bad-host"          // not a host name, or one that turns into another when it is looked up
+	CodeTrailingDot   = "host-trailing-dot" // a host name with a final dot is another web origin
+	CodeIPHost        = "ip-host"           // an IP address in any notation
+	CodeSpecialHost   = "special-host"      // a single label or a special-use name
+	CodeBadPort       = "bad-port"          // not 1 to 65535 without leading zeros
+	CodeDotSegment    = "dot-segment"       // "." or ".." as a path segment, also percent-encoded or before ";"
+	CodeEmptySegment  = "empty-segment"     // "//" inside the path
+	CodeAmbiguousPath = "ambiguous-path"    // an escape that servers read in different ways
+	CodeQuery         = "query-not-allowed"
+	CodeFragment      = "fragment-not-allowed"
+)
+
+// Error tells why a URL, reference or host was refused. Its text is printable ASCII whatever the input was.
+type Error struct {
+	Code    string // one of the Code constants
+	Offset  int    // octet at which Part begins in the text that was given
+	Part    string // the offending part as it was written, at most 256 octets: untrusted
+	Message string // one sentence
+	Fix     string // what to write instead, or empty
+}
+
+func (e *Error) Error() string {
+	text := e.Code
+	if e.Part != "" {
+		text += " " + strconv.QuoteToASCII(e.Part)
+	}
+	text += fmt.Sprintf(" at offset %d: %s", e.Offset, e.Message)
+	if e.Fix != "" {
+		text += "; " + e.Fix
+	}
+	return text
+}
+
+const maxPart = 256
+
+func fail(code string, offset int, part, message, fix string) error {
+	if len(part) > maxPart {
+		part = strings.Clone(part[:maxPart]) // so that an error does not keep a large input alive
+	}
+	return &Error{Code: code, Offset: offset, Part: part, Message: message, Fix: fix}
+}

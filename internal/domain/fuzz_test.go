@@ -1,0 +1,195 @@
+package domain
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/idna"
+	"pgregory.net/rapid"
+)
+
+var seeds = []string{
+	"https://example.com/", "HTTPS://B\u00dcCHER.example:443/%7Eorg/?q#f", "https://h.example/a/../b", "https://h.example/%252e", "https://u@h.example:0443/",
+	"https://[::1]:8443/x", "https://127.1/", "https://\uff45xample.com/", "https://xn--zzzz.example/", "https://h.example/a;b=c//d?e=%zz#\u202e", "http:x", "//x", "", "https://h.example/%c3%a9%ff",
+}
+
+var lenientRules = Rules{Schemes: []string{"https", "http", "wss", "x"}, AllowIP: true, AllowSpecial: true}
+
+// checkCanonical checks what holds for every canonical URL.
+func checkCanonical(t *testing.T, rules Rules, u URL) {
+	text := u.String()
+	if i := strings.IndexFunc(text, func(c rune) bool { return c <= ' ' || c > '~' }); i >= 0 {
+		t.Fatalf("%q is not printable ASCII", text)
+	}
+	again, err := rules.Parse(text)
+	if err != nil || again.String() != text || again.Port() != u.Port() || again.FragmentDropped() {
+		t.Fatalf("%s parses to %s, %v", text, again, err)
+	}
+	std, err := url.Parse(text)
+	if err != nil {
+		t.Fatalf("net/url refuses %s: %v", text, err)
+	}
+	if std.Scheme != u.Scheme() || "["+std.Hostname()+"]" != u.Host() && std.Hostname() != u.Host() || std.EscapedPath() != u.Path() || std.RawQuery != u.RawQuery() || std.User != nil || std.Fragment != "" {
+		t.Fatalf("net/url reads %s as %#v", text, std)
+	}
+	if std.String() != text || u.NetURL().String() != text {
+		t.Fatalf("net/url writes %s as %s", text, std)
+	}
+	if resolved := std.ResolveReference(&url.URL{}); resolved.EscapedPath() != u.Path() {
+		t.Fatalf("net/url still changes the path of %s to %s", text, resolved.EscapedPath())
+	}
+	req, err := http.NewRequest(http.MethodGet, text, nil)
+	if err != nil {
+		t.Fatalf("net/http refuses %s: %v", text, err)
+	}
+	if u.Scheme()+"://"+req.Host != u.Origin() || req.Host != req.URL.Host {
+		t.Fatalf("net/http sends %s to %s", text, req.Host)
+	}
+	if uri := req.URL.RequestURI(); uri != text[len(u.Origin()):] {
+		t.Fatalf("net/http requests %s for %s", uri, text)
+	}
+	if !u.Under(u) {
+		t.Fatalf("%s is not under itself", text)
+	}
+	origin, err := rules.Parse(u.Origin())
+	if err != nil || !u.Under(origin) {
+		t.Fatalf("%s is not under its origin: %v", text, err)
+	}
+}
+
+func checkRefusal(t *testing.T, input string, u URL, err error) {
+	var e *Error
+	if !errors.As(err, &e) || e.Code == "" || e.Message == "" || e.Offset < 0 || e.Offset > len(input) || len(e.Part) > maxPart {
+		t.Fatalf("%q: %#v", input, err)
+	}
+	if !u.IsZero() {
+		t.Fatalf("%q: a refusal returned %s", input, u)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range seeds {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		for _, rules := range []Rules{{}, lenientRules} {
+			u, err := rules.Parse(raw)
+			if err != nil {
+				checkRefusal(t, raw, u, err)
+				continue
+			}
+			checkCanonical(t, rules, u)
+		}
+	})
+}
+
+func FuzzResolve(f *testing.F) {
+	for _, s := range append(seeds, "../x", "./a:b", "..//x", "?q", "#f", "a/../../..", "..;/x", "a/./b/.", "%2e%2e/x") {
+		f.Add("https://h.example/s/a/SKILL.md?v", s)
+	}
+	f.Fuzz(func(t *testing.T, rawBase, ref string) {
+		for _, rules := range []Rules{{}, lenientRules} {
+			base, err := rules.Parse(rawBase)
+			if err != nil {
+				continue
+			}
+			u, err := rules.Resolve(base, ref)
+			if err != nil {
+				checkRefusal(t, ref, u, err)
+				continue
+			}
+			checkCanonical(t, rules, u)
+			if u.FragmentDropped() != strings.Contains(ref, "#") {
+				t.Fatalf("%q: fragment %t", ref, u.FragmentDropped())
+			}
+			std, err := base.NetURL().Parse(ref)
+			if err != nil {
+				continue // net/url refuses some references that are none of ours to refuse
+			}
+			path, err := canonicalPath(std.EscapedPath(), 0, false)
+			if err != nil || path != u.Path() && path+"/" != u.Path() {
+				t.Fatalf("%q in %s: net/url resolves to %s, this to %s", ref, base, std, u)
+			}
+		}
+	})
+}
+
+func FuzzParseHost(f *testing.F) {
+	for _, s := range []string{"example.com", "B\u00dcCHER.example", "xn--bcher-kva.example", "xn--zzzz.example", "a..b", "\uff11.1", "ex\u00adample.com", "\u13a0.example", "a\u05d0.example", "[::1]", "\u212a.example"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		host, err := ParseHost(raw)
+		if err != nil {
+			checkRefusal(t, raw, URL{}, err)
+			return
+		}
+		if again, err := ParseHost(host); err != nil || again != host {
+			t.Fatalf("%q parses to %q, %v", host, again, err)
+		}
+		u, err := Parse("https://" + raw + "/")
+		if err != nil || u.Host() != host {
+			t.Fatalf("%q as a host is %q, in a URL %q, %v", raw, host, u.Host(), err)
+		}
+		if strings.Contains(host, "xn--") && !strings.Contains(host, "--.") {
+			if theirs, err := idna.ToASCII(raw); err == nil && isASCII(raw) && !strings.EqualFold(theirs, host) {
+				t.Fatalf("%q: %q, by punycode alone %q", raw, host, theirs)
+			}
+		}
+		domain, ok := Registrable(host)
+		if ok && host != domain && !strings.HasSuffix(host, "."+domain) {
+			t.Fatalf("%q has the registrable domain %q", host, domain)
+		}
+		if suffix, _ := PublicSuffix(host); !strings.HasSuffix(host, suffix) || suffix == "" {
+			t.Fatalf("%q has the public suffix %q", host, suffix)
+		}
+		if display, ok := Unicode(host); ok {
+			if again, err := ParseHost(display); err != nil || again != host {
+				t.Fatalf("%q is shown as %q, which is %q, %v", host, display, again, err)
+			}
+		}
+	})
+}
+
+func drawURL(t *rapid.T, label string) (origin string, segments []string) {
+	origin = rapid.SampledFrom([]string{"https://h.example", "https://h.example:8443", "https://x.h.example", "https://h.example.net", "https://xn--bcher-kva.example"}).Draw(t, label+" origin")
+	segments = rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,2}|[A-Za-z0-9~_@:;=+-]{1,8}|%[A-F][0-9]|%C3%A9`), 0, 4).Draw(t, label+" segments")
+	return origin, slices.DeleteFunc(segments, func(s string) bool { _, err := canonicalPath(s, 0, false); return err != nil })
+}
+
+// Under agrees with what it says: the same origin, and the root's segments first.
+func TestUnderProperty(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		parse := func(origin string, segments []string, label string) URL {
+			slash := rapid.SampledFrom([]string{"", "/"}).Draw(rt, label+" slash")
+			if len(segments) == 0 {
+				slash = "/"
+			}
+			u, err := Parse(origin + strings.Join(append([]string{""}, segments...), "/") + slash)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			return u
+		}
+		rootOrigin, rootSegments := drawURL(rt, "root")
+		root := parse(rootOrigin, rootSegments, "root")
+		if !root.Under(root) {
+			rt.Fatalf("%s is not under itself", root)
+		}
+
+		origin, segments := drawURL(rt, "url")
+		if rapid.Bool().Draw(rt, "below") {
+			segments = append(slices.Clone(rootSegments), segments...)
+		}
+		u := parse(origin, segments, "url")
+		first := min(len(root.Segments()), len(u.Segments()))
+		want := origin == rootOrigin && slices.Equal(u.Segments()[:first], root.Segments())
+		if got := u.Under(root); got != want {
+			rt.Fatalf("%s under %s: %t", u, root, got)
+		}
+	})
+}

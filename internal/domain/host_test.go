@@ -1,0 +1,81 @@
+package domain
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestParseHost(t *testing.T) {
+	for _, c := range []struct{ name, input, want, code string }{
+		{"lower-case", "Skills.EXAMPLE.com", "skills.example.com", ""},
+		{"u-label", "b\u00fccher.example", "xn--bcher-kva.example", ""},
+		{"capital-composed", "\u00c5.example", "xn--5ca.example", ""},
+		{"angstrom-sign", "\u212b.example", "xn--5ca.example", ""},
+		{"cherokee", "\u13a0\u13a1.example", "xn--58dc.example", ""},
+		{"cherokee-small", "\uab70\uab71.example", "xn--58dc.example", ""},
+		{"greek-capitals", "\u03a3\u0391.example", "xn--mxa9a.example", ""},
+		{"georgian-capitals", "\u1c90.example", "xn--lod.example", ""},
+		{"hebrew", "\u05d0\u05d1.example", "xn--4dbc.example", ""},
+		{"symbol", "a\u2044b.example", "xn--ab-c6t.example", ""},
+		{"mixed-labels", "V2--site.b\u00fccher.example", "v2--site.xn--bcher-kva.example", ""},
+		{"hyphens-three-and-four", "v2--site.example", "v2--site.example", ""},
+		{"digits", "1.2.3.example", "1.2.3.example", ""},
+
+		{"empty", "", "", CodeBadHost},
+		{"dot", ".", "", CodeBadHost},
+		{"port", "example.com:443", "", CodeBadHost},
+		{"slash", "example.com/", "", CodeBadHost},
+		{"user", "u@example.com", "", CodeBadHost},
+		{"wildcard", "*.example.com", "", CodeBadHost},
+		{"underscore-label", "_anml.example.com", "", CodeBadHost},
+		{"nul", "example.com\x00.evil.example", "", CodeBadHost},
+		{"space", "example.com ", "", CodeBadHost},
+		{"newline", "example.com\n", "", CodeBadHost},
+		{"not-utf8", "ex\xffample.com", "", CodeBadHost},
+		{"trailing-dot", "example.com.", "", CodeTrailingDot},
+		{"u-label-trailing-dot", "b\u00fccher.example.", "", CodeTrailingDot},
+		{"ideographic-trailing-dot", "b\u00fccher.example\u3002", "", CodeBadHost},
+		{"deep-hyphen-u-label", "-\u00fc.example", "", CodeBadHost},
+		{"zero-width-joiner", "a\u200db.example", "", CodeBadHost},
+		{"bidi-mixture", "a\u05d0.example", "", CodeBadHost},
+		{"huge", strings.Repeat("\u00fc", 1<<20), "", CodeBadHost},
+		{"ipv4", "192.0.2.1", "", CodeIPHost},
+		{"ipv6", "[2001:db8::1]", "", CodeIPHost},
+		{"bare-ipv6", "2001:db8::1", "", CodeBadHost},
+		{"single-label", "bank", "", CodeSpecialHost},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			host, err := ParseHost(c.input)
+			if c.code != "" {
+				if e := wantCode(t, err, c.code); len(e.Part) > maxPart {
+					t.Errorf("the error keeps %d octets", len(e.Part))
+				}
+				if host != "" {
+					t.Errorf("a refusal returned %q", host)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if host != c.want {
+				t.Errorf("%q, want %q", host, c.want)
+			}
+			if again, err := ParseHost(host); err != nil || again != host {
+				t.Errorf("%q parses to %q, %v", host, again, err)
+			}
+		})
+	}
+}
+
+// The error names the place in what the user wrote, not in the mapped form.
+func TestParseHostPosition(t *testing.T) {
+	_, err := Parse("https://b\u00fccher.\uff45x.example/")
+	e := wantCode(t, err, CodeBadHost)
+	if e.Part != "\uff45x" || e.Offset != len("https://b\u00fccher.") {
+		t.Errorf("part %q at %d", e.Part, e.Offset)
+	}
+	if strings.Contains(e.Error(), "\uff45") {
+		t.Errorf("the error text is not ASCII: %s", e)
+	}
+}

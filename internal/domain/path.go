@@ -1,0 +1,253 @@
+package domain
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// canonicalPath checks a path that begins at offset at of the input, and normalises its escapes (RFC 3986, section 6.2.2): unreserved
+// characters are decoded, hex digits are upper case, raw non-ASCII characters become escapes. An unchanged path is returned as it is.
+// With dots, the segments "." and ".." are allowed, for [Rules.Resolve] to remove.
+func canonicalPath(path string, at int, dots bool) (string, error) {
+	if err := checkSegments(path, at, dots); err != nil {
+		return "", err
+	}
+	if i := strings.IndexFunc(path, func(c rune) bool { return c == '%' || c >= utf8.RuneSelf }); i < 0 {
+		return path, checkRaw(path, at, isPathChar)
+	}
+	out := make([]byte, 0, len(path)+16)
+	for i := 0; i < len(path); {
+		if path[i] == '%' {
+			n, err := escapeLength(path, at, i)
+			if err != nil {
+				return "", err
+			}
+			for ; n > 0; n-- {
+				out = appendEscape(out, path[i:])
+				i += len("%XX")
+			}
+			continue
+		}
+		c, size := utf8.DecodeRuneInString(path[i:])
+		if !allowedRaw(c, isPathChar) {
+			return "", rawError(path, at, i, size)
+		}
+		out = appendRaw(out, path[i:i+size])
+		i += size
+	}
+	return join(path, string(out)), nil
+}
+
+// checkSegments refuses empty inner segments and dot segments.
+func checkSegments(path string, at int, dots bool) error {
+	for i := 0; i < len(path); {
+		if path[i] == '/' {
+			if strings.HasPrefix(path[i:], "//") {
+				return fail(CodeEmptySegment, at+i, "//", "some servers merge repeated slashes and others do not", `write a single "/"`)
+			}
+			i++
+		}
+		segment := path[i:]
+		if end := strings.IndexByte(segment, '/'); end >= 0 {
+			segment = segment[:end]
+		}
+		if isDotSegment(segment) && !(dots && (segment == "." || segment == "..")) {
+			return fail(CodeDotSegment, at+i, segment, "readers differ in which path this segment leads to", "write the path without it")
+		}
+		i += len(segment)
+	}
+	return nil
+}
+
+// isDotSegment reports whether a server may take the segment for "." or "..": perhaps escaped, perhaps before a ";" parameter, which servlet
+// containers cut off.
+func isDotSegment(segment string) bool {
+	rest := segment
+	for range 2 {
+		if tail, ok := cutOctet(rest, '.', "2e"); ok {
+			rest = tail
+		}
+	}
+	if len(rest) == len(segment) {
+		return false
+	}
+	_, parameter := cutOctet(rest, ';', "3b")
+	return rest == "" || parameter
+}
+
+// cutOctet removes an octet from the front of s, literal or as an escape with these lower-case hex digits.
+func cutOctet(s string, literal byte, hex string) (rest string, ok bool) {
+	switch {
+	case s != "" && s[0] == literal:
+		return s[1:], true
+	case len(s) >= 3 && s[0] == '%' && strings.EqualFold(s[1:3], hex):
+		return s[3:], true
+	}
+	return s, false
+}
+
+// escapeLength checks the escape at path[i] and returns how many escapes in a row make up its character.
+func escapeLength(path string, at, i int) (int, error) {
+	octet, ok := hexOctet(path, i+1)
+	if !ok {
+		return 0, escapeError(path, at, i)
+	}
+	innermost, size := decodeFully(path, i)
+	if innermost == '.' || innermost == '/' || innermost == '\\' || isControl(innermost) {
+		return 0, fail(CodeAmbiguousPath, at+i, path[i:i+size], "servers differ in whether they decode this escape before they read the path", "use a path without it")
+	}
+	if octet < utf8.RuneSelf {
+		return 1, nil
+	}
+	var char [utf8.UTFMax]byte
+	n := 0
+	for j := i; n < len(char) && j < len(path) && path[j] == '%'; j += len("%XX") {
+		if char[n], ok = hexOctet(path, j+1); !ok {
+			break
+		}
+		n++
+	}
+	c, size := utf8.DecodeRune(char[:n])
+	if c == utf8.RuneError && size <= 1 {
+		return 0, fail(CodeAmbiguousPath, at+i, path[i:i+len("%XX")], "the escaped octets are not UTF-8, and servers differ in what they make of them", "escape the UTF-8 form")
+	}
+	return size, nil
+}
+
+// decodeFully decodes the escape at s[i], which is well-formed, again and again ("%252e" is "%2e" is "."), and returns the octet in the end and the
+// length of what was decoded.
+func decodeFully(s string, i int) (octet byte, size int) {
+	end := i + 1
+	octet, _ = hexOctet(s, end)
+	end += 2
+	for octet == '%' {
+		next, ok := hexOctet(s, end)
+		if !ok {
+			break
+		}
+		octet = next
+		end += 2
+	}
+	return octet, end - i
+}
+
+// canonicalQuery checks a query or fragment. Its escapes stay as they are: they are the server's business. Raw non-ASCII becomes escapes.
+func canonicalQuery(query string, at int) (string, error) {
+	if err := checkRaw(query, at, isQueryChar); err != nil {
+		return "", err
+	}
+	var out []byte
+	for i := range len(query) {
+		if query[i] == '%' {
+			if _, ok := hexOctet(query, i+1); !ok {
+				return "", escapeError(query, at, i)
+			}
+		}
+		if query[i] >= utf8.RuneSelf && out == nil {
+			out = append(make([]byte, 0, len(query)+16), query[:i]...)
+		}
+		if out != nil {
+			out = appendRaw(out, query[i:i+1])
+		}
+	}
+	if out == nil {
+		return query, nil
+	}
+	return string(out), nil
+}
+
+// checkRaw refuses characters that are neither allowed by RFC 3986 nor visible characters beyond ASCII.
+func checkRaw(s string, at int, allowed func(byte) bool) error {
+	for i, c := range s {
+		if c != '%' && !allowedRaw(c, allowed) {
+			return rawError(s, at, i, utf8.RuneLen(c))
+		}
+	}
+	return nil
+}
+
+func allowedRaw(c rune, allowed func(byte) bool) bool {
+	if c < utf8.RuneSelf {
+		return allowed(byte(c))
+	}
+	return unicode.IsPrint(c)
+}
+
+func rawError(s string, at, i, size int) error {
+	return fail(CodeBadURL, at+i, s[i:i+size], "this character is not allowed in a URL", "percent-encode it")
+}
+
+func escapeError(s string, at, i int) error {
+	return fail(CodeBadURL, at+i, s[i:min(len(s), i+len("%XX"))], `"%" without two hex digits`, `write "%25" for a percent sign`)
+}
+
+// appendEscape appends the canonical form of the escape that s begins with.
+func appendEscape(out []byte, s string) []byte {
+	octet, _ := hexOctet(s, 1)
+	if isUnreserved(octet) {
+		return append(out, octet)
+	}
+	return append(out, '%', hexDigits[octet>>4], hexDigits[octet&15])
+}
+
+// appendRaw appends s with its non-ASCII octets escaped.
+func appendRaw(out []byte, s string) []byte {
+	for i := range len(s) {
+		if s[i] < utf8.RuneSelf {
+			out = append(out, s[i])
+		} else {
+			out = append(out, '%', hexDigits[s[i]>>4], hexDigits[s[i]&15])
+		}
+	}
+	return out
+}
+
+const hexDigits = "0123456789ABCDEF"
+
+// hexOctet reads two hex digits at s[i:].
+func hexOctet(s string, i int) (octet byte, ok bool) {
+	if i+2 > len(s) {
+		return 0, false
+	}
+	for _, c := range []byte(s[i : i+2]) {
+		switch {
+		case isDigit(c):
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		octet = octet<<4 | c
+	}
+	return octet, true
+}
+
+func isAlpha(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func isControl(c byte) bool { return c < 0x20 || c == 0x7f }
+
+// isUnreserved: RFC 3986, section 2.3.
+func isUnreserved(c byte) bool {
+	return isAlpha(c) || isDigit(c) || c == '-' || c == '.' || c == '_' || c == '~'
+}
+
+// isPathChar: pchar of RFC 3986, section 3.3, without escapes, and "/".
+func isPathChar(c byte) bool {
+	if isUnreserved(c) {
+		return true
+	}
+	switch c {
+	case '/', '!', '$', '&', '\'', '(', ')', '*', '+', ',', ';', '=', ':', '@':
+		return true
+	}
+	return false
+}
+
+// isQueryChar: RFC 3986, sections 3.4 and 3.5, without escapes.
+func isQueryChar(c byte) bool { return isPathChar(c) || c == '?' }

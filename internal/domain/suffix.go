@@ -1,0 +1,54 @@
+package domain
+
+import (
+	"strings"
+
+	"golang.org/x/net/publicsuffix"
+)
+
+// Registrable returns the registrable domain of a canonical host: its public suffix and one more label. The private section of the Public
+// Suffix List counts, so alice.github.io is a registrable domain of its own. It is not ok for a host that is a public suffix itself, a single label or an
+// IP address, and for a host that is not in the form that [ParseHost] returns. A top-level domain that is not in the list is a public suffix.
+func Registrable(host string) (domain string, ok bool) {
+	suffix, _, ok := publicSuffix(host)
+	if !ok || len(suffix) == len(host) {
+		return "", false
+	}
+	rest := host[:len(host)-len(suffix)-1]
+	return host[strings.LastIndexByte(rest, '.')+1:], true
+}
+
+// PublicSuffix returns the public suffix that a canonical host ends with, perhaps the whole host, and whether a domain registry runs it
+// (co.uk) rather than a company that lends names below its own (github.io). It is empty for what is no name, as in [Registrable].
+func PublicSuffix(host string) (suffix string, icann bool) {
+	suffix, icann, _ = publicSuffix(host)
+	return suffix, icann
+}
+
+func publicSuffix(host string) (suffix string, icann, ok bool) {
+	if !isCanonicalName(host) {
+		return "", false, false // the list knows lower-case A-labels: EXAMPLE.CO.UK would yield CO.UK
+	}
+	suffix, icann = publicsuffix.PublicSuffix(host)
+	return suffix, icann, true
+}
+
+// isCanonicalName reports whether host has the form of a canonical name that is no IP address.
+func isCanonicalName(host string) bool {
+	labelStart := true
+	for i := range len(host) {
+		switch c := host[i]; {
+		case c == '.':
+			if labelStart {
+				return false
+			}
+			labelStart = true
+			continue
+		case 'a' <= c && c <= 'z' || isDigit(c) || c == '-':
+		default:
+			return false
+		}
+		labelStart = false
+	}
+	return !labelStart && !endsInNumber(host)
+}
