@@ -8,6 +8,7 @@ import (
 // commands is what inspect can look at, in the order of its help.
 func commands() []command {
 	return []command{
+		urlCommand(),
 		codeCommand(),
 	}
 }

@@ -76,18 +76,19 @@ func (p *textPrinter) print(r result) error {
 		b.WriteByte('\n')
 	}
 	p.after = true
+	answer, colour := "no ", red
 	if r.OK {
-		p.paint(&b, green, "yes")
-		fmt.Fprintf(&b, "  %s\n", visible(r.Input))
-		if r.Message != "accepted" {
-			fmt.Fprintf(&b, "     %s\n", visible(r.Message))
-		}
-	} else {
-		p.paint(&b, red, "no ")
-		fmt.Fprintf(&b, "  %s\n     %s (%s)\n", visible(r.Input), visible(r.Message), visible(string(r.Code)))
+		answer, colour = "yes", green
+	}
+	p.paint(&b, colour, answer)
+	fmt.Fprintf(&b, "  %s\n", visible(r.Input))
+	if !r.OK {
+		fmt.Fprintf(&b, "     %s (%s)\n", visible(r.Message), visible(string(r.Code)))
+	} else if r.Message != accepted {
+		fmt.Fprintf(&b, "     %s\n", visible(r.Message))
 	}
 	for _, f := range r.Findings {
-		writeFinding(&b, f)
+		writeFinding(&b, f, r.Message)
 	}
 	for _, row := range r.rows {
 		fmt.Fprintf(&b, "     %-18s %s\n", visible(row.label), visible(row.text))
@@ -101,17 +102,17 @@ func (p *textPrinter) print(r result) error {
 	return err
 }
 
-func writeFinding(b *strings.Builder, f lookleap.Finding) {
+// writeFinding prints a finding; one that repeats the message gives place and fix alone.
+func writeFinding(b *strings.Builder, f lookleap.Finding, message string) {
 	place := f.Position.String()
-	if place == "" && f.Offset > 0 {
-		place = fmt.Sprintf("octet %d", f.Offset)
+	switch {
+	case f.Message != message:
+		fmt.Fprintf(b, "     %s: %s\n", visible(strings.TrimSpace(f.Severity.String()+" "+place)), visible(f.Message))
+	case place != "":
+		fmt.Fprintf(b, "     at  %s\n", visible(place))
 	}
-	if place != "" {
-		place = " at " + place
-	}
-	fmt.Fprintf(b, "     %s%s: %s\n", f.Severity, visible(place), visible(f.Message))
 	if f.Fix != "" {
-		fmt.Fprintf(b, "       fix: %s\n", visible(f.Fix))
+		fmt.Fprintf(b, "     fix %s\n", visible(f.Fix))
 	}
 }
 

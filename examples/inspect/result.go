@@ -23,10 +23,13 @@ type result struct {
 // row is one line of a result for people.
 type row struct{ label, text string }
 
+// accepted is the message of a result that has nothing better to say.
+const accepted = "accepted"
+
 // accept is the result of an input that is fine: its value for programs, and
 // the same as rows for people.
 func accept(value any, rows ...row) result {
-	return result{OK: true, Code: lookleap.CodeOK, Message: "accepted", Value: value, rows: rows}
+	return result{OK: true, Code: lookleap.CodeOK, Message: accepted, Value: value, rows: rows}
 }
 
 // refuse is the result of an input that failed with this error. What the error

@@ -46,9 +46,13 @@ func (s *session) Host() (*lookleap.Host, error) {
 }
 
 func (s *session) close() {
-	if s.host != nil {
-		_ = s.host.Close() // only idle connections are left
+	if s.host == nil {
+		return
 	}
+	if c, ok := s.host.Fetcher.(io.Closer); ok { // ours: the Host leaves it to us
+		_ = c.Close() // only idle connections are left
+	}
+	_ = s.host.Close()
 }
 
 // judge runs one judgement, within the time for one input, and prints its
