@@ -1,15 +1,31 @@
 package lookleap
 
 import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/lookleap/lookleap/internal/netguard"
 )
 
 // Fetcher performs exactly one HTTP exchange and never follows redirects: any
 // [http.RoundTripper] is one, tracing, caching and recording ones included.
 // Redirects come back to the caller because each document has its own rule
 // about where one may lead.
+//
+// A Fetcher that reports its connections through net/http/httptrace, as every
+// [http.Transport] does, has each of them checked before a byte of a request is
+// sent. The answers of one that does not are no evidence, and nothing but plain
+// reads is sent through it.
 //
 // A Fetcher is called from several goroutines at once.
 type Fetcher interface {
@@ -20,13 +36,144 @@ type Fetcher interface {
 // that must not be dialled). It is final: nobody retries it or goes around it.
 var ErrDenied = errors.New("denied by a guard")
 
+// Bounds of the guarded fetcher.
+const (
+	dialTimeout      = 10 * time.Second
+	handshakeTimeout = 10 * time.Second
+	headerTimeout    = 10 * time.Second
+	idleTimeout      = 30 * time.Second
+	maxHeaderBytes   = 32 << 10
+)
+
 // FetcherOptions are the choices of [NewFetcher]. The zero value is the safe one.
 type FetcherOptions struct {
-	Resolver Resolver // who resolves names; nil: the system's resolver
+	Resolver Resolver       // who resolves names; nil: the system's resolver
+	Ports    []uint16       // that may be dialled; empty: 443
+	RootCAs  *x509.CertPool // nil: the system's
+	MinTLS   uint16         // tls.VersionTLS12 or tls.VersionTLS13; 0: TLS 1.2
+
+	// ClientCertificates are offered to servers that ask for one.
+	ClientCertificates []tls.Certificate
+
+	// Dial opens a TCP connection; nil dials with a [net.Dialer]. The address is
+	// judged before Dial is called, and the remote address of the connection
+	// after, so that a Dial may go another way but not to another kind of place.
+	Dial func(ctx context.Context, addr netip.AddrPort) (net.Conn, error)
+
+	// InsecureAllowPrivate lets private, loopback and all other addresses be
+	// dialled. It is for test beds: with it, whoever chooses a URL reaches what
+	// this machine reaches.
+	InsecureAllowPrivate bool
 }
 
-// NewFetcher builds the guarded fetcher.
-func NewFetcher(o FetcherOptions) Fetcher { return &http.Transport{} }
+// NewFetcher builds the guarded fetcher: https alone; only the public unicast
+// addresses that the resolver answered, each checked again on the socket that is
+// dialled; port 443 unless others are allowed; TLS 1.2 or better, HTTP/1.1 or
+// HTTP/2; no proxy, whatever the environment says; no cookies, no decompression,
+// and no more than 32 KiB of header. A DNSSEC failure means no connection.
+//
+// It is an [io.Closer] too: Close ends its idle connections and refuses later
+// requests. Its connections belong to it alone.
+func NewFetcher(o FetcherOptions) Fetcher {
+	if o.Resolver == nil {
+		o.Resolver = NetResolver(nil)
+	}
+	o.MinTLS = max(o.MinTLS, tls.VersionTLS12)
+	guard := netguard.Guard{Ports: slices.Clone(o.Ports), AllowPrivate: o.InsecureAllowPrivate}
+	dialer := &guardedDialer{resolver: o.Resolver, guard: guard, dial: o.Dial}
+	if dialer.dial == nil {
+		net := &net.Dialer{Control: guard.Control, Timeout: dialTimeout}
+		dialer.dial = dialTCP(net)
+	}
+	handshake := &tls.Config{
+		RootCAs:      o.RootCAs,
+		MinVersion:   o.MinTLS,
+		Certificates: slices.Clone(o.ClientCertificates),
+		NextProtos:   []string{"h2", "http/1.1"},
+	}
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	return &guardedFetcher{guard: guard, transport: &http.Transport{
+		DialTLSContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
+			return dialer.dialTLS(ctx, addr, handshake)
+		},
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			return nil, refusal(&netguard.Error{Code: netguard.CodeBlockedNetwork, Network: "http", Reason: "only https is fetched"})
+		},
+		Protocols:              &protocols,
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+		ResponseHeaderTimeout:  headerTimeout,
+		IdleConnTimeout:        idleTimeout,
+		MaxIdleConns:           100,
+	}}
+}
 
-// NetResolver adapts Go's resolver; its answers are always [Indeterminate].
-func NetResolver(r *net.Resolver) Resolver { return nil }
+// guardedFetcher is an http.Transport of its own behind the checks that need no
+// connection.
+type guardedFetcher struct {
+	guard     netguard.Guard
+	transport *http.Transport
+	closed    atomic.Bool
+}
+
+// RoundTrip performs one exchange.
+func (f *guardedFetcher) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := f.check(req); err != nil {
+		closeBody(req)
+		return nil, err
+	}
+	return f.transport.RoundTrip(req)
+}
+
+func (f *guardedFetcher) check(req *http.Request) error {
+	switch u := req.URL; {
+	case f.closed.Load():
+		return fmt.Errorf("lookleap: fetching: %w", ErrClosed)
+	case u == nil || u.Host == "":
+		return &FetchError{Code: CodeBadURL, Reason: "the request has no URL with a host"}
+	case u.Scheme != "https":
+		return &FetchError{Code: CodeNotHTTPS, Reason: fmt.Sprintf("only https is fetched, not %q", u.Scheme)}
+	case u.User != nil:
+		return &FetchError{Code: CodeUserinfo, Reason: "the URL carries user information"}
+	case strings.HasSuffix(u.Hostname(), "."):
+		return &FetchError{Code: CodeTrailingDot, Reason: "the host ends with a dot"}
+	case req.Host != "" && !strings.EqualFold(strings.TrimSuffix(req.Host, ":"), strings.TrimSuffix(u.Host, ":")):
+		return &FetchError{Code: CodeBadHost, Reason: "the Host header names another host than the URL"}
+	case req.Method == http.MethodConnect || req.Header.Get("Upgrade") != "":
+		return &FetchError{Code: CodeUsage, Reason: "tunnels and upgrades are no exchanges"}
+	}
+	return nil
+}
+
+// Close ends the idle connections.
+func (f *guardedFetcher) Close() error {
+	f.closed.Store(true)
+	f.transport.CloseIdleConnections()
+	return nil
+}
+
+// CloseIdleConnections is what [http.Client.CloseIdleConnections] calls.
+func (f *guardedFetcher) CloseIdleConnections() { f.transport.CloseIdleConnections() }
+
+// FetchError is a refusal of the guarded fetcher. One that refuses an address,
+// port or network is an [ErrDenied] too.
+type FetchError struct {
+	Code   Code
+	Reason string // one sentence
+	Err    error  // the cause below, if any
+}
+
+func (e *FetchError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("lookleap: %s: %v (%s)", e.Reason, e.Err, e.Code)
+	}
+	return fmt.Sprintf("lookleap: %s (%s)", e.Reason, e.Code)
+}
+
+// Unwrap gives the cause.
+func (e *FetchError) Unwrap() error { return e.Err }
+
+// ReasonCode gives the code.
+func (e *FetchError) ReasonCode() Code { return e.Code }

@@ -1,0 +1,303 @@
+package lookleap
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/lookleap/lookleap/internal/netguard"
+)
+
+// DialControl is for [net.Dialer.Control] of hosts that build a dialer of their
+// own: it lets sockets connect to public unicast addresses at these ports alone
+// (none given: 443), over TCP on IPv4 or IPv6. It judges the address really
+// dialled, so a name that changes between two lookups gains nothing. A refusal
+// is an [ErrDenied].
+func DialControl(ports ...uint16) func(network, address string, c syscall.RawConn) error {
+	control := netguard.Control(ports...)
+	return func(network, address string, c syscall.RawConn) error {
+		return refusal(control(network, address, c))
+	}
+}
+
+// refusal gives a guard's error the code and the kind of the shared table.
+func refusal(err error) error {
+	var no *netguard.Error
+	if errors.As(err, &no) {
+		return &FetchError{Code: Code(no.Code), Reason: no.Error(), Err: ErrDenied}
+	}
+	return err
+}
+
+// ConnEvidence is what a connection may tell about itself beyond its addresses.
+// The connections of [NewFetcher] do, below their [tls.Conn]; those of another
+// Fetcher may, where client certificates or test beds are needed.
+type ConnEvidence interface {
+	ClientCertificate() bool // this side presented a certificate in the handshake
+	PrivateAllowed() bool    // its Fetcher was told not to judge addresses
+}
+
+// guardedConn is a connection to an address that was judged.
+type guardedConn struct {
+	net.Conn
+	private    bool
+	clientCert atomic.Bool
+}
+
+func (c *guardedConn) ClientCertificate() bool { return c.clientCert.Load() }
+func (c *guardedConn) PrivateAllowed() bool    { return c.private }
+
+const (
+	maxAddresses = 16                     // of one name that are tried at most
+	attemptDelay = 250 * time.Millisecond // until the next address is tried beside the last one (RFC 8305)
+)
+
+// guardedDialer turns a host and port into a connection to a public address.
+type guardedDialer struct {
+	resolver Resolver
+	guard    netguard.Guard
+	dial     func(context.Context, netip.AddrPort) (net.Conn, error)
+}
+
+func dialTCP(d *net.Dialer) func(context.Context, netip.AddrPort) (net.Conn, error) {
+	return func(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
+		network := "tcp6"
+		if addr.Addr().Is4() {
+			network = "tcp4"
+		}
+		return d.DialContext(ctx, network, addr.String())
+	}
+}
+
+// dialTLS gives a connection whose handshake is done.
+func (d *guardedDialer) dialTLS(ctx context.Context, hostport string, config *tls.Config) (net.Conn, error) {
+	host, portText, err := net.SplitHostPort(hostport)
+	if err != nil {
+		return nil, &FetchError{Code: CodeBadHost, Reason: "the host is malformed"}
+	}
+	port, err := strconv.ParseUint(portText, 10, 16)
+	if err != nil || port == 0 {
+		return nil, &FetchError{Code: CodeBadPort, Reason: fmt.Sprintf("the port %q is none", portText)}
+	}
+	if err := d.guard.CheckPort(uint16(port)); err != nil {
+		return nil, refusal(err)
+	}
+	addrs, err := d.addresses(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := d.connect(ctx, addrs, uint16(port))
+	if err != nil {
+		return nil, err
+	}
+	return conn.handshake(ctx, host, config)
+}
+
+// handshake notes on the connection whether it presented a certificate.
+func (c *guardedConn) handshake(ctx context.Context, host string, base *tls.Config) (net.Conn, error) {
+	config := base.Clone()
+	config.ServerName = host
+	config.GetClientCertificate = func(asked *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		for i := range base.Certificates {
+			if cert := &base.Certificates[i]; asked.SupportsCertificate(cert) == nil {
+				c.clientCert.Store(true)
+				return cert, nil
+			}
+		}
+		return new(tls.Certificate), nil // which presents none
+	}
+	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
+	defer cancel()
+	conn := tls.Client(c, config)
+	if err := conn.HandshakeContext(ctx); err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// resolving marks the lookups that a dialer causes, so that a resolver which
+// fetches through the very same fetcher is refused instead of going round.
+type resolving struct{ *guardedDialer }
+
+// addresses gives the addresses of a host that may be dialled, IPv6 and IPv4 in
+// turns. A bogus answer of either family refuses the host.
+func (d *guardedDialer) addresses(ctx context.Context, host string) ([]netip.Addr, error) {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return d.dialable([]netip.Addr{addr})
+	}
+	if ctx.Value(resolving{d}) != nil {
+		return nil, &FetchError{Code: CodeDNSError, Reason: "the resolver asks through the fetcher that is waiting for it"}
+	}
+	ctx, cancel := context.WithTimeout(context.WithValue(ctx, resolving{d}, true), dialTimeout)
+	defer cancel()
+	var (
+		both sync.WaitGroup
+		four []netip.Addr
+		six  []netip.Addr
+		err4 error
+		err6 error
+	)
+	both.Go(func() { four, err4 = d.lookup(ctx, host, TypeA) })
+	both.Go(func() { six, err6 = d.lookup(ctx, host, TypeAAAA) })
+	both.Wait()
+	for _, err := range []error{err4, err6} {
+		if errors.Is(err, ErrBogus) {
+			return nil, err
+		}
+	}
+	found := interleave(six, four)
+	if len(found) > 0 {
+		return d.dialable(found)
+	}
+	if err := errors.Join(err4, err6); err != nil {
+		return nil, &FetchError{Code: CodeDNSError, Reason: fmt.Sprintf("the addresses of %s could not be found out", quote(host, 253)), Err: err}
+	}
+	return nil, &FetchError{Code: CodeNoAddress, Reason: fmt.Sprintf("%s has no address", quote(host, 253))}
+}
+
+func (d *guardedDialer) lookup(ctx context.Context, host string, t RRType) ([]netip.Addr, error) {
+	answer, err := d.resolver.Lookup(ctx, host, t)
+	if err != nil {
+		return nil, err
+	}
+	if answer == nil {
+		return nil, &pluginError{part: "Resolver", cause: "it gave neither an answer nor an error"}
+	}
+	var addrs []netip.Addr
+	for _, r := range answer.Records {
+		if r.Addr.IsValid() && len(addrs) < maxAddresses {
+			addrs = append(addrs, r.Addr)
+		}
+	}
+	return addrs, nil
+}
+
+func interleave(a, b []netip.Addr) []netip.Addr {
+	var all []netip.Addr
+	for i := range max(len(a), len(b)) {
+		if i < len(a) {
+			all = append(all, a[i])
+		}
+		if i < len(b) {
+			all = append(all, b[i])
+		}
+	}
+	return all[:min(len(all), maxAddresses)]
+}
+
+// dialable drops what may not be dialled; when nothing is left, it is an error.
+func (d *guardedDialer) dialable(found []netip.Addr) ([]netip.Addr, error) {
+	if d.guard.AllowPrivate {
+		return found, nil
+	}
+	var public []netip.Addr
+	var refused error
+	for _, addr := range found {
+		switch err := netguard.Check(addr); {
+		case err == nil:
+			public = append(public, addr)
+		case refused == nil:
+			refused = err
+		}
+	}
+	if len(public) == 0 {
+		return nil, refusal(refused)
+	}
+	return public, nil
+}
+
+// connect tries the addresses one after the other, the next one as soon as the
+// last one failed or kept silent for attemptDelay; the first connection wins.
+func (d *guardedDialer) connect(ctx context.Context, addrs []netip.Addr, port uint16) (*guardedConn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	type outcome struct {
+		conn *guardedConn
+		err  error
+	}
+	outcomes := make(chan outcome, len(addrs)) // so that no late attempt hangs
+	next, running := 0, 0
+	start := func() {
+		dst := netip.AddrPortFrom(addrs[next], port)
+		next++
+		running++
+		go func() {
+			conn, err := d.attempt(ctx, dst)
+			outcomes <- outcome{conn, err}
+		}()
+	}
+	var errs []error
+	for start(); running > 0; {
+		var later <-chan time.Time
+		if next < len(addrs) {
+			later = time.After(attemptDelay)
+		}
+		select {
+		case o := <-outcomes:
+			running--
+			if o.err == nil {
+				go func() { // the others lost
+					for range running {
+						if o := <-outcomes; o.conn != nil {
+							_ = o.conn.Close()
+						}
+					}
+				}()
+				return o.conn, nil
+			}
+			errs = append(errs, o.err)
+			if next < len(addrs) && ctx.Err() == nil {
+				start()
+			}
+		case <-later:
+			start()
+		}
+	}
+	return nil, errors.Join(errs...)
+}
+
+// attempt judges the address before the dialling and the connection after.
+func (d *guardedDialer) attempt(ctx context.Context, dst netip.AddrPort) (_ *guardedConn, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &pluginError{part: "Dial hook", cause: p}
+		}
+	}()
+	if err := d.guard.Check(dst); err != nil {
+		return nil, refusal(err)
+	}
+	conn, err := d.dial(ctx, dst)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	if conn == nil {
+		return nil, &pluginError{part: "Dial hook", cause: "it gave neither a connection nor an error"}
+	}
+	if err := d.checkRemote(conn); err != nil {
+		_ = conn.Close()
+		return nil, refusal(err)
+	}
+	return &guardedConn{Conn: conn, private: d.guard.AllowPrivate}, nil
+}
+
+// checkRemote judges where a connection really leads. The port may differ: a
+// Dial hook may map ports.
+func (d *guardedDialer) checkRemote(conn net.Conn) error {
+	if d.guard.AllowPrivate {
+		return nil
+	}
+	remote, err := netip.ParseAddrPort(conn.RemoteAddr().String())
+	if err != nil {
+		return &netguard.Error{Code: netguard.CodeBlockedNetwork, Network: conn.RemoteAddr().Network(), Reason: "its remote end is no address and port"}
+	}
+	return netguard.Check(remote.Addr())
+}

@@ -1,0 +1,201 @@
+package fetch
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/lookleap/lookleap"
+)
+
+var errTruncated = coded(lookleap.CodeTruncated, "the answer ended before it was complete")
+
+// readBody reads and decodes a body of at most limit octets. It holds no more
+// than twice of what it gives back, and no more than the limit while refusing.
+func readBody(resp *http.Response, limit int, raw io.Reader) ([]byte, error) {
+	zipped, err := isGzip(resp)
+	if err != nil {
+		return nil, err
+	}
+	framed := resp.ContentLength >= 0 && !resp.Uncompressed
+	if framed && !zipped && resp.ContentLength > int64(limit) {
+		return nil, tooLarge(limit)
+	}
+	if closeDelimited(resp) && !zipped {
+		return nil, coded(lookleap.CodeTruncated, "the answer has neither a length nor chunks, so nobody can see whether it is complete")
+	}
+	counted := &counter{Reader: raw}
+	if zipped {
+		return readGzip(counted, limit)
+	}
+	hint := 0
+	if framed {
+		hint = int(resp.ContentLength)
+	}
+	body, err := readAll(counted, limit, hint)
+	if err != nil {
+		return nil, err
+	}
+	if framed && int64(len(body)) != resp.ContentLength {
+		return nil, errTruncated
+	}
+	return body, nil
+}
+
+// closeDelimited reports whether the end of the connection is the only end of
+// the body, which anybody on the way can bring about.
+func closeDelimited(resp *http.Response) bool {
+	return resp.ProtoMajor == 1 && resp.Close && resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 && !resp.Uncompressed
+}
+
+// isGzip reads Content-Encoding: none or identity, or gzip exactly once. An
+// answer that the transport decompressed may declare nothing more.
+func isGzip(resp *http.Response) (bool, error) {
+	lines := resp.Header.Values("Content-Encoding")
+	declared := strings.ToLower(strings.Trim(strings.Join(lines, ","), " \t"))
+	switch {
+	case declared == "" || declared == "identity":
+		return false, nil
+	case declared == "gzip" && !resp.Uncompressed:
+		return true, nil
+	}
+	return false, coded(lookleap.CodeEncoding, "the content encoding is not one gzip")
+}
+
+// readGzip undoes gzip. Besides the decoded octets it bounds the encoded ones,
+// since members without content decode to nothing for ever.
+func readGzip(raw *counter, limit int) ([]byte, error) {
+	raw.left = limit + limit/8 + 1<<10
+	raw.bounded = true
+	decoder, err := gzip.NewReader(raw)
+	if err != nil {
+		return nil, gzipError(err, limit)
+	}
+	body, err := readAll(decoder, limit, 0)
+	if err != nil {
+		return nil, gzipError(err, limit)
+	}
+	return body, nil
+}
+
+func gzipError(err error, limit int) error {
+	switch {
+	case errors.Is(err, errRawLimit):
+		return tooLarge(limit)
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), isCorrupt(err):
+		return coded(lookleap.CodeEncoding, "the body is not the gzip that it is declared to be")
+	}
+	return err
+}
+
+func isCorrupt(err error) bool {
+	// flate has two types for this; both say so in words only.
+	return strings.HasPrefix(err.Error(), "flate: ")
+}
+
+var errRawLimit = errors.New("more encoded octets than the limit")
+
+// counter bounds the octets that are read through it, once bounded is set.
+type counter struct {
+	io.Reader
+	bounded bool
+	left    int
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	if !c.bounded {
+		return c.Reader.Read(p)
+	}
+	if c.left <= 0 {
+		return 0, errRawLimit
+	}
+	n, err := c.Reader.Read(p[:min(len(p), c.left)])
+	c.left -= n
+	return n, err
+}
+
+func tooLarge(limit int) error {
+	return coded(lookleap.CodeTooLarge, "the body is larger than %d octets", limit)
+}
+
+const (
+	firstChunk = 4 << 10
+	lastChunk  = 256 << 10
+)
+
+// readAll reads to the end into chunks that are joined once, so that growing
+// leaves no garbage behind. The hint is how many octets are expected.
+func readAll(r io.Reader, limit, hint int) ([]byte, error) {
+	var full [][]byte
+	size := 0
+	chunk := make([]byte, 0, min(max(hint, firstChunk), limit)+1)
+	for {
+		if len(chunk) == cap(chunk) {
+			full = append(full, chunk)
+			chunk = make([]byte, 0, min(max(2*cap(chunk), firstChunk), lastChunk, limit-size+1))
+		}
+		n, err := r.Read(chunk[len(chunk):cap(chunk)])
+		chunk = chunk[:len(chunk)+n]
+		if size += n; size > limit {
+			return nil, tooLarge(limit)
+		}
+		switch {
+		case err == io.EOF:
+			return join(full, chunk, size), nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+func join(full [][]byte, last []byte, size int) []byte {
+	if len(full) == 0 {
+		return last
+	}
+	all := make([]byte, 0, size)
+	for _, chunk := range full {
+		all = append(all, chunk...)
+	}
+	return append(all, last...)
+}
+
+// paced is a body that must keep the least rate: in every window of RateWindow
+// rate octets per second, or the exchange is cancelled. Its last, shorter window
+// is bounded by the time limit alone.
+type paced struct {
+	io.Reader
+	octets atomic.Int64
+	timer  *time.Timer
+	done   atomic.Bool
+}
+
+func pace(body io.Reader, rate int, cancel context.CancelCauseFunc) *paced {
+	p := &paced{Reader: body}
+	least := int64(rate) * int64(RateWindow/time.Second)
+	p.timer = time.AfterFunc(RateWindow, func() {
+		if p.octets.Swap(0) < least {
+			cancel(errTooSlow)
+			return
+		}
+		if !p.done.Load() {
+			p.timer.Reset(RateWindow)
+		}
+	})
+	return p
+}
+
+func (p *paced) Read(b []byte) (int, error) {
+	n, err := p.Reader.Read(b)
+	p.octets.Add(int64(n))
+	return n, err
+}
+
+func (p *paced) stop() {
+	p.done.Store(true)
+	p.timer.Stop()
+}

@@ -1,0 +1,368 @@
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lookleap/lookleap"
+)
+
+// UserAgent is sent where the caller's headers name no other.
+const UserAgent = "lookleap (+https://github.com/lookleap/lookleap)"
+
+// Clock is a Fetcher that knows the time, as *lookleap.Host does. Other Fetchers
+// are taken to live by the system's clock.
+type Clock interface{ Time() time.Time }
+
+// Do sends a request and reads its answer. Every error is an [*Error]; one that
+// came because ctx ended has the code cancelled, whoever set its deadline.
+//
+// Redirects are followed by the request's rule, with the method GET after a 303
+// and the same method and body otherwise. A redirect that would carry a body, or
+// a method other than GET and HEAD, to another origin is refused, and so is a
+// 301 or 302 of such a method, whose meaning is in doubt.
+func Do(ctx context.Context, f lookleap.Fetcher, r *Request) (*Response, error) {
+	e := &exchange{fetcher: f, request: r, limits: r.Limits.withDefaults(), now: time.Now}
+	if clock, ok := f.(Clock); ok {
+		e.now = clock.Time
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, e.limits.Time, errTimeout)
+	defer cancel()
+	return e.run(ctx)
+}
+
+// exchange is the state of one Do: what the next request will be.
+type exchange struct {
+	fetcher lookleap.Fetcher
+	request *Request
+	limits  Limits
+	now     func() time.Time
+
+	url     *url.URL
+	method  string
+	header  http.Header
+	body    []byte
+	visited []string
+	hops    []Hop
+}
+
+func (e *exchange) run(ctx context.Context) (*Response, error) {
+	if err := e.begin(); err != nil {
+		return nil, e.fail(ctx, err)
+	}
+	for {
+		resp, err := e.once(ctx)
+		if err != nil {
+			return nil, e.fail(ctx, err)
+		}
+		if !isRedirect(resp.Status) || e.request.Redirect == nil {
+			return resp, nil
+		}
+		if err := e.follow(resp); err != nil {
+			return nil, e.fail(ctx, err)
+		}
+	}
+}
+
+// begin checks the request and copies what redirects change.
+func (e *exchange) begin() error {
+	r := e.request
+	if err := checkURL(r.URL); err != nil {
+		return err
+	}
+	u := *r.URL
+	u.Fragment, u.RawFragment = "", ""
+	e.url, e.method, e.body = &u, r.Method, r.Body
+	if e.method == "" {
+		e.method = http.MethodGet
+	}
+	if e.method == http.MethodConnect {
+		return coded(lookleap.CodeUsage, "a tunnel is no exchange")
+	}
+	for name := range r.Header {
+		if slices.Contains(reservedHeaders, http.CanonicalHeaderKey(name)) {
+			return coded(lookleap.CodeUsage, "the header %s is not the caller's to set", http.CanonicalHeaderKey(name))
+		}
+	}
+	e.header = r.Header.Clone()
+	if e.header == nil {
+		e.header = make(http.Header)
+	}
+	return nil
+}
+
+// reservedHeaders are written here and in net/http alone.
+var reservedHeaders = []string{
+	"Accept-Encoding", "Connection", "Content-Length", "Expect", "Host", "Keep-Alive", "Proxy-Authorization",
+	"Proxy-Connection", "Referer", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+}
+
+// once performs one exchange without following anything.
+func (e *exchange) once(ctx context.Context) (*Response, error) {
+	if !e.request.Budget.Take() {
+		return nil, coded(lookleap.CodeBudget, "the document's budget of requests is used up")
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	w := &watch{request: e.request, host: e.url.Hostname(), proof: e.needsProof(), cancel: cancel}
+	sent := e.now()
+	resp, err := roundTrip(e.fetcher, e.build(w.trace(ctx), w))
+	if resp != nil && resp.Body != nil {
+		defer resp.Body.Close()
+	}
+	conn, failed := w.outcome()
+	switch {
+	case failed != nil:
+		return nil, failed
+	case err != nil:
+		return nil, causeOf(ctx, err)
+	case resp == nil || resp.Header == nil && resp.Body == nil:
+		return nil, coded(lookleap.CodeInternal, "the fetcher gave neither an answer nor an error")
+	case !conn.Reported() && e.needsProof():
+		return nil, coded(lookleap.CodeNoConnection, "the fetcher did not report the connection of its answer")
+	}
+	return e.read(ctx, resp, conn, sent, cancel)
+}
+
+// roundTrip turns a Fetcher's panic into an error.
+func roundTrip(f lookleap.Fetcher, req *http.Request) (resp *http.Response, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			resp, err = nil, coded(lookleap.CodeInternal, "the fetcher failed: %v", p)
+		}
+	}()
+	return f.RoundTrip(req)
+}
+
+// needsProof reports whether the connection must be known.
+func (e *exchange) needsProof() bool {
+	return e.request.TrustEvidence || e.request.ClientCertificate || e.acts()
+}
+
+// acts reports whether the request does more than read.
+func (e *exchange) acts() bool {
+	return e.body != nil || e.method != http.MethodGet && e.method != http.MethodHead
+}
+
+func (e *exchange) build(ctx context.Context, w *watch) *http.Request {
+	header := e.header.Clone()
+	header.Set("Accept-Encoding", "gzip")
+	if header.Get("Accept") == "" && len(e.request.Accept) > 0 {
+		header.Set("Accept", strings.Join(e.request.Accept, ", "))
+	}
+	if header.Get("User-Agent") == "" {
+		header.Set("User-Agent", UserAgent)
+	}
+	u := *e.url
+	req := (&http.Request{
+		Method: e.method, URL: &u, Host: u.Host, Header: header,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}).WithContext(ctx)
+	if e.body != nil {
+		req.ContentLength = int64(len(e.body))
+		req.Body = &gatedBody{bytes.NewReader(e.body), w}
+		if len(e.body) == 0 {
+			req.Body = http.NoBody
+		}
+	}
+	return req
+}
+
+// gatedBody gives nothing away before a connection was reported and found good.
+// It cannot be sent twice: there is no GetBody.
+type gatedBody struct {
+	*bytes.Reader
+	watch *watch
+}
+
+func (b *gatedBody) Read(p []byte) (int, error) {
+	switch conn, failed := b.watch.outcome(); {
+	case failed != nil:
+		return 0, failed
+	case !conn.Reported():
+		return 0, coded(lookleap.CodeNoConnection, "the fetcher asks for a body before it reports a connection")
+	}
+	return b.Reader.Read(p)
+}
+
+func (*gatedBody) Close() error { return nil }
+
+// read judges the head of an answer and reads its body.
+func (e *exchange) read(ctx context.Context, resp *http.Response, conn Conn, sent time.Time, cancel context.CancelCauseFunc) (*Response, error) {
+	if size := headerSize(resp.Header); size > e.limits.Header {
+		return nil, coded(lookleap.CodeHeaderTooLarge, "the answer's header is larger than %d octets", e.limits.Header)
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 599 {
+		return nil, coded(lookleap.CodeBadStatus, "the status %d ends no exchange", resp.StatusCode)
+	}
+	answer := &Response{Status: resp.StatusCode, Header: resp.Header, URL: e.url, Hops: e.hops, Conn: conn}
+	answer.MediaType, answer.Params, _ = ParseMediaType(resp.Header)
+	if isSuccess(resp.StatusCode) {
+		if err := acceptable(resp.Header, e.request.Accept); err != nil {
+			return nil, &answerError{answer, lookleap.CodeMediaType, err}
+		}
+	}
+	if e.wantsBody(resp.StatusCode) {
+		if resp.Body == nil {
+			return nil, coded(lookleap.CodeInternal, "the fetcher gave an answer without a body to read")
+		}
+		paced := pace(resp.Body, e.limits.Rate, cancel)
+		body, err := readBody(resp, e.limits.Body, paced)
+		paced.stop()
+		if err != nil {
+			return nil, &answerError{answer, "", causeOf(ctx, err)}
+		}
+		answer.Body = body
+	}
+	answer.Received = e.now()
+	answer.Freshness = ParseFreshness(resp.Header, sent, answer.Received)
+	answer.RetryAfter, _ = ParseRetryAfter(resp.Header, answer.Received, MinRetryAfter, MaxRetryAfter)
+	return answer, nil
+}
+
+func isSuccess(status int) bool {
+	return status >= 200 && status < 300 && !bodiless(status)
+}
+
+func bodiless(status int) bool {
+	return status == http.StatusNoContent || status == http.StatusResetContent || status == http.StatusNotModified
+}
+
+func (e *exchange) wantsBody(status int) bool {
+	switch {
+	case e.method == http.MethodHead || bodiless(status):
+		return false
+	case isRedirect(status) && e.request.Redirect != nil:
+		return false
+	case e.request.ReadBody != nil:
+		return e.request.ReadBody(status)
+	}
+	return isSuccess(status)
+}
+
+func headerSize(h http.Header) int {
+	size := 0
+	for name, values := range h {
+		for _, value := range values {
+			size += len(name) + len(value) + len(": \r\n")
+		}
+	}
+	return size
+}
+
+// follow judges a redirect and prepares its request.
+func (e *exchange) follow(resp *Response) error {
+	to, err := Location(e.url, resp.Header)
+	if err != nil {
+		return &answerError{resp, "", err}
+	}
+	hop := Hop{From: e.url, To: to, Status: resp.Status, Number: len(e.hops) + 1}
+	if err := e.admit(hop); err != nil {
+		return &answerError{resp, "", err}
+	}
+	if hop.Status == http.StatusSeeOther && e.method != http.MethodHead {
+		e.method, e.body = http.MethodGet, nil
+		e.header.Del("Content-Type")
+	}
+	if !hop.SameOrigin() {
+		e.header = ownHeaders(e.header)
+	}
+	e.visited = append(e.visited, e.url.String())
+	e.hops = append(slices.Clip(e.hops), hop)
+	e.url = to
+	return nil
+}
+
+func (e *exchange) admit(hop Hop) error {
+	switch {
+	case hop.Number > e.limits.Hops:
+		return coded(lookleap.CodeTooManyRedirects, "more than %d redirects", e.limits.Hops)
+	case hop.To.String() == e.url.String() || slices.Contains(e.visited, hop.To.String()):
+		return coded(lookleap.CodeTooManyRedirects, "the redirects form a loop")
+	}
+	if e.acts() && hop.Status != http.StatusSeeOther {
+		switch {
+		case !hop.SameOrigin():
+			return coded(lookleap.CodeRedirectForbidden, "a request that does more than read is not sent to another origin")
+		case hop.Status == http.StatusMovedPermanently || hop.Status == http.StatusFound:
+			return coded(lookleap.CodeRedirectForbidden, "a %d leaves open whether a request that does more than read is sent again", hop.Status)
+		}
+	}
+	if err := e.request.Redirect(hop); err != nil {
+		code := lookleap.CodeOf(err)
+		if code == lookleap.CodeInternal {
+			code = lookleap.CodeRedirectForbidden
+		}
+		return &codedError{code: code, message: "the redirect to " + shown(hop.To) + " is not followed: " + err.Error(), err: err}
+	}
+	return nil
+}
+
+// ownHeaders is what goes to an origin that the caller did not name.
+func ownHeaders(h http.Header) http.Header {
+	own := make(http.Header)
+	for _, name := range []string{"Accept", "User-Agent"} {
+		if values := h.Values(name); len(values) > 0 {
+			own[name] = values
+		}
+	}
+	return own
+}
+
+// answerError is a refused answer together with what it said.
+type answerError struct {
+	answer *Response
+	code   lookleap.Code // "": that of err
+	err    error
+}
+
+func (e *answerError) Error() string { return e.err.Error() }
+func (e *answerError) Unwrap() error { return e.err }
+
+// causeOf prefers why a context was cancelled over what that looked like below.
+func causeOf(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+	}
+	return err
+}
+
+// fail makes the error of Do. The caller's own end comes before everything else.
+func (e *exchange) fail(ctx context.Context, err error) *Error {
+	out := &Error{Err: err, Hops: e.hops}
+	if e.url != nil {
+		out.URL = shown(e.url)
+	} else if e.request.URL != nil {
+		out.URL = shown(e.request.URL)
+	}
+	var refused *answerError
+	if errors.As(err, &refused) {
+		out.Status, out.MediaType = refused.answer.Status, refused.answer.MediaType
+		out.RetryAfter, _ = ParseRetryAfter(refused.answer.Header, e.now(), MinRetryAfter, MaxRetryAfter)
+		out.Code, out.Err = refused.code, refused.err
+	}
+	if cause := context.Cause(ctx); ctx.Err() != nil && !errors.Is(cause, errTimeout) {
+		out.Code, out.Err = lookleap.CodeCancelled, ctx.Err()
+		return out
+	}
+	if out.Code == "" {
+		out.Code, out.Transient = classify(out.Err)
+	}
+	return out
+}
+
+// shown is a URL for messages: without query, which may hold secrets.
+func shown(u *url.URL) string {
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
+}
+
+var _ io.ReadCloser = (*gatedBody)(nil)

@@ -1,0 +1,221 @@
+package fetch
+
+import (
+	"net/http"
+	"strings"
+	"time"
+)
+
+// CacheControl is the Cache-Control header of an answer (RFC 9111 section 5.2.2),
+// its directives of all header lines together. Of a directive that stands twice
+// the more restrictive one counts, and an argument that is no plain number of
+// seconds counts as 0, which is stale at once.
+type CacheControl struct {
+	NoStore        bool
+	NoCache        bool // also with field names, which are not told apart
+	MustRevalidate bool
+	Private        bool
+
+	MaxAge               Seconds
+	SMaxAge              Seconds // for shared caches only
+	StaleWhileRevalidate Seconds // RFC 5861
+}
+
+// Seconds is the argument of a directive.
+type Seconds struct {
+	Given bool
+	Value time.Duration
+}
+
+// maxSeconds is what longer times count as, far from overflow (RFC 9111 section 1.2.2).
+const maxSeconds = 1 << 31
+
+// ParseCacheControl reads the header, with "Pragma: no-cache" in its absence.
+func ParseCacheControl(h http.Header) CacheControl {
+	var c CacheControl
+	lines := h.Values("Cache-Control")
+	if len(lines) == 0 {
+		c.NoCache = containsFold(h.Values("Pragma"), "no-cache")
+		return c
+	}
+	for _, line := range lines {
+		for directive := range splitList(line) {
+			c.add(directive)
+		}
+	}
+	return c
+}
+
+func containsFold(lines []string, token string) bool {
+	for _, line := range lines {
+		for item := range splitList(line) {
+			if strings.EqualFold(item, token) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (c *CacheControl) add(directive string) {
+	name, arg, _ := strings.Cut(directive, "=")
+	switch strings.ToLower(strings.TrimSpace(name)) {
+	case "no-store":
+		c.NoStore = true
+	case "no-cache":
+		c.NoCache = true
+	case "must-revalidate":
+		c.MustRevalidate = true
+	case "private":
+		c.Private = true
+	case "max-age":
+		c.MaxAge.least(arg)
+	case "s-maxage":
+		c.SMaxAge.least(arg)
+	case "stale-while-revalidate":
+		c.StaleWhileRevalidate.least(arg)
+	}
+}
+
+func (s *Seconds) least(arg string) {
+	n, ok := digits(arg, maxSeconds)
+	if !ok {
+		n = 0
+	}
+	value := time.Duration(n) * time.Second
+	if !s.Given || value < s.Value {
+		*s = Seconds{true, value}
+	}
+}
+
+// splitList yields the members of a comma-separated header line, commas within
+// quoted strings left alone.
+func splitList(line string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for line != "" {
+			end := listEnd(line)
+			item := strings.Trim(line[:end], " \t")
+			if item != "" && !yield(item) {
+				return
+			}
+			line = line[min(end+1, len(line)):]
+		}
+	}
+}
+
+func listEnd(line string) int {
+	quoted := false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '\\' && quoted:
+			i++
+		case c == '"':
+			quoted = !quoted
+		case c == ',' && !quoted:
+			return i
+		}
+	}
+	return len(line)
+}
+
+// digits reads a number that has nothing but digits, at most limit.
+func digits(s string, limit int64) (n int64, ok bool) {
+	if s == "" {
+		return 0, false
+	}
+	for i := 0; i < len(s); i++ {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, false
+		}
+		n = min(n*10+int64(s[i]-'0'), limit)
+	}
+	return n, true
+}
+
+// Freshness is how long an answer may be used (RFC 9111 section 4.2). There are
+// no heuristics: what the answer does not state is 0.
+type Freshness struct {
+	CacheControl
+	Stated   bool          // a lifetime was stated, by max-age or Expires
+	Lifetime time.Duration // stated lifetime
+	Age      time.Duration // how old the answer was when it was received
+	Received time.Time
+}
+
+// ParseFreshness reads the headers of an answer to a request that was sent and
+// answered at these times. A shared cache's s-maxage is left to the caller.
+func ParseFreshness(h http.Header, sent, received time.Time) Freshness {
+	f := Freshness{CacheControl: ParseCacheControl(h), Received: received}
+	if containsFold(h.Values("Vary"), "*") {
+		f.NoCache = true // such an answer fits no later request
+	}
+	date, dated := httpDate(h, "Date")
+	if !dated {
+		date = received
+	}
+	switch expires, ok := httpDate(h, "Expires"); {
+	case f.MaxAge.Given:
+		f.Stated, f.Lifetime = true, f.MaxAge.Value
+	case ok:
+		f.Stated, f.Lifetime = true, clamp(expires.Sub(date), 0, maxSeconds*time.Second)
+	case h.Get("Expires") != "" || len(h.Values("Expires")) > 0:
+		f.Stated = true // malformed or doubled: already expired
+	}
+	f.Age = age(h, date, sent, received)
+	return f
+}
+
+// age is the corrected initial age of RFC 9111 section 4.2.3. A Date in the
+// future makes nothing younger than it is.
+func age(h http.Header, date, sent, received time.Time) time.Duration {
+	var stated int64
+	if lines := h.Values("Age"); len(lines) > 0 {
+		for _, line := range lines {
+			n, ok := digits(line, maxSeconds)
+			if !ok {
+				n = maxSeconds // an age that cannot be read is an old one
+			}
+			stated = max(stated, n)
+		}
+	}
+	apparent := max(0, received.Sub(date))
+	corrected := time.Duration(stated)*time.Second + max(0, received.Sub(sent))
+	return min(max(apparent, corrected), maxSeconds*time.Second)
+}
+
+// httpDate reads a header that is exactly one IMF-fixdate.
+func httpDate(h http.Header, name string) (time.Time, bool) {
+	lines := h.Values(name)
+	if len(lines) != 1 {
+		return time.Time{}, false
+	}
+	return imfFixdate(lines[0])
+}
+
+// imfFixdate reads the one form of dates that is sent today (RFC 9110 section 5.6.7).
+func imfFixdate(s string) (time.Time, bool) {
+	t, err := time.Parse(http.TimeFormat, s)
+	if err != nil || t.Format(http.TimeFormat) != s { // also the day of the week
+		return time.Time{}, false
+	}
+	return t, true
+}
+
+// Until is when the answer stops being fresh, the time that it has left brought
+// between least and most. An answer that states no lifetime takes otherwise,
+// within the same bounds. No-cache has nothing left. No-store is for the caller
+// to see: such an answer may be kept nowhere but in its own memory.
+func (f Freshness) Until(least, most, otherwise time.Duration) time.Time {
+	left := otherwise
+	switch {
+	case f.NoCache:
+		left = 0
+	case f.Stated:
+		left = f.Lifetime - f.Age
+	}
+	return f.Received.Add(clamp(left, least, most))
+}
+
+func clamp(d, least, most time.Duration) time.Duration {
+	return max(least, min(d, most))
+}

@@ -1,0 +1,3 @@
+// Package flight makes a thousand callers with one cold question cause one
+// answer: [Group] shares what is being found out, [Memo] also keeps what was.
+package flight

@@ -1,0 +1,180 @@
+package flight
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+)
+
+// Group runs at most one function per key at a time. Callers who ask for a key
+// that is being worked on share its result. The zero value is ready; a Group is
+// safe for concurrent use and not copied.
+type Group[K comparable, V any] struct {
+	mu    sync.Mutex
+	calls map[K]*call[V]
+}
+
+// call is one run of a function. Its value and error are set before done closes.
+type call[V any] struct {
+	done    chan struct{}
+	value   V
+	err     error
+	callers int                     // guarded by the Group's mu
+	cancel  context.CancelCauseFunc // of the function
+}
+
+// ErrNobodyWaits is why a function's context is cancelled.
+var ErrNobodyWaits = errors.New("flight: every caller left")
+
+// ErrRecursive is a function that asks, through its context, for the key that it
+// is itself finding out.
+var ErrRecursive = errors.New("flight: the question asks for its own answer")
+
+// PanicError is a panic of a function, as every caller gets it.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("flight: panic: %v", e.Value) }
+
+// Unwrap gives the panic's value where it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// working marks the context of the function that finds out a key.
+type working[K comparable, V any] struct {
+	group *Group[K, V]
+	key   K
+}
+
+// Do gives the result of fn for a key, running it unless it is running already.
+//
+// fn gets a context with the first caller's values and nobody's deadline, which
+// is cancelled when the last caller left; it bounds its own time. A caller whose
+// context ends gets that context's error at once, and the others go on waiting.
+// A panic in fn is a [*PanicError]. Results are not kept.
+func (g *Group[K, V]) Do(ctx context.Context, key K, fn func(context.Context) (V, error)) (V, error) {
+	return g.do(ctx, key, fn, nil)
+}
+
+// store is where results are kept. Both methods are called under the Group's
+// lock, so that a result is either found held or found being worked on.
+type store[K comparable, V any] interface {
+	held(key K) (V, bool)
+	keep(key K, value V) // unless the key was forgotten, or nobody waits any more
+}
+
+func (g *Group[K, V]) do(ctx context.Context, key K, fn func(context.Context) (V, error), s store[K, V]) (V, error) {
+	var none V
+	if err := ctx.Err(); err != nil {
+		return none, err
+	}
+	if ctx.Value(working[K, V]{g, key}) != nil {
+		return none, ErrRecursive
+	}
+	c := g.join(ctx, key, fn, s)
+	select {
+	case <-c.done:
+		g.leave(key, c)
+		return c.value, c.err
+	case <-ctx.Done():
+		g.leave(key, c)
+		return none, ctx.Err()
+	}
+}
+
+// join counts the caller in, starting the function where nobody did.
+func (g *Group[K, V]) join(ctx context.Context, key K, fn func(context.Context) (V, error), s store[K, V]) *call[V] {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if c := g.calls[key]; c != nil {
+		c.callers++
+		return c
+	}
+	if s != nil {
+		if value, ok := s.held(key); ok {
+			return finished(value)
+		}
+	}
+	c := &call[V]{done: make(chan struct{}), callers: 1}
+	detached := context.WithValue(context.WithoutCancel(ctx), working[K, V]{g, key}, true)
+	detached, c.cancel = context.WithCancelCause(detached)
+	if g.calls == nil {
+		g.calls = make(map[K]*call[V])
+	}
+	g.calls[key] = c
+	go g.run(detached, key, c, fn, s)
+	return c
+}
+
+// finished is a call that somebody else ended a moment ago.
+func finished[V any](value V) *call[V] {
+	c := &call[V]{done: make(chan struct{}), value: value, callers: 1, cancel: func(error) {}}
+	close(c.done)
+	return c
+}
+
+func (g *Group[K, V]) run(ctx context.Context, key K, c *call[V], fn func(context.Context) (V, error), s store[K, V]) {
+	defer c.cancel(nil)
+	c.value, c.err = guarded(ctx, fn)
+	g.mu.Lock()
+	if g.calls[key] == c {
+		delete(g.calls, key)
+		if s != nil && c.err == nil {
+			s.keep(key, c.value)
+		}
+	}
+	g.mu.Unlock()
+	close(c.done)
+}
+
+// guarded runs fn so that whatever it does, there is a result.
+func guarded[V any](ctx context.Context, fn func(context.Context) (V, error)) (value V, err error) {
+	type outcome struct {
+		value V
+		err   error
+	}
+	result := make(chan outcome, 1)
+	func() {
+		returned := false
+		var o outcome
+		defer func() {
+			if p := recover(); p != nil {
+				o = outcome{err: &PanicError{p, debug.Stack()}}
+			} else if !returned {
+				o = outcome{err: &PanicError{Value: "the function ended its goroutine", Stack: debug.Stack()}}
+			}
+			result <- o
+		}()
+		o.value, o.err = fn(ctx)
+		returned = true
+	}()
+	o := <-result
+	return o.value, o.err
+}
+
+// leave counts a caller out. The last one cancels the function and frees the
+// key, so that whoever asks next starts anew.
+func (g *Group[K, V]) leave(key K, c *call[V]) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if c.callers--; c.callers == 0 {
+		c.cancel(ErrNobodyWaits)
+		if g.calls[key] == c {
+			delete(g.calls, key)
+		}
+	}
+}
+
+// Forget lets the next caller start anew, although the function may still run
+// for those who wait.
+func (g *Group[K, V]) Forget(key K) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.calls, key)
+}
