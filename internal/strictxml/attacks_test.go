@@ -1,0 +1,159 @@
+package strictxml
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The cases of the attack lists, as far as a tokenizer decides them.
+
+func TestAttacks(t *testing.T) {
+	refuse := func(id, name, doc, code string) {
+		t.Run(id+"/reject-"+name, func(t *testing.T) {
+			if got, err := render(NewBytes([]byte(doc), Options{})); !hasCode(err, code) {
+				t.Errorf("got %s, %v, want %s", got, err, code)
+			}
+		})
+	}
+	accept := func(id, name, doc, want string) {
+		t.Run(id+"/accept-"+name, func(t *testing.T) {
+			if got, err := render(NewBytes([]byte(doc), Options{})); err != nil || got != want {
+				t.Errorf("got %s, %v, want %s", got, err, want)
+			}
+		})
+	}
+
+	refuse("I01", "external-entity", `<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>`, CodeUndefinedEntity)
+	refuse("I01", "entity-in-a-value", `<!DOCTYPE a [<!ENTITY x "v">]><a b="&x;"/>`, CodeUndefinedEntity)
+	accept("I01", "unused-entity", `<!DOCTYPE a SYSTEM "https://evil.example/x.dtd" [<!ENTITY x SYSTEM "file:///etc/passwd">]><a/>`, "doctype <a> </a>")
+	accept("I01", "no-default-attribute", `<!DOCTYPE a [<!ATTLIST a ttl CDATA "9">]><a/>`, "doctype <a> </a>")
+
+	refuse("I02", "billion-laughs", laughs(), CodeUndefinedEntity)
+	refuse("I02", "parameter-entities", `<!DOCTYPE a [<!ENTITY % p "<!ENTITY x 'y'>"> %p; ]><a>&x;</a>`, CodeUndefinedEntity)
+	refuse("I02", "endless-subset", `<!DOCTYPE a [`+strings.Repeat(`<!ENTITY x "y">`, 5000)+`]><a/>`, CodeLimit)
+	accept("I02", "unused-laughs", strings.Replace(laughs(), "&l9;", "", 1), "doctype <a> </a>")
+
+	refuse("I04", "duplicate-attribute", `<action id="a" endpoint="/ok" endpoint="https://evil.test/"/>`, CodeDuplicateAttribute)
+	refuse("I04", "duplicate-among-many", `<a `+numbered(40)+` a7=""/>`, CodeDuplicateAttribute)
+	refuse("I05", "two-prefixes-one-name", `<a xmlns:p="u" xmlns:q="u" p:x="1" q:x="2"/>`, CodeDuplicateAttribute)
+	accept("I05", "foreign-attribute-apart", `<action xmlns:p="u" endpoint="/ok" p:endpoint="https://evil.test/"/>`,
+		`<action endpoint="/ok" {u}endpoint="https://evil.test/"> </action>`)
+	refuse("I07", "undeclared-prefix", `<p:interact/>`, CodeNamespace)
+
+	accept("I08", "reported-as-what-it-is", `<?xml-stylesheet href="x"?><a b='1'><![CDATA[<interact/>]]></a>`,
+		`?xml-stylesheet:"href=\"x\"" <a b="1"> cdata:"<interact/>" </a>`)
+	for i, c := range []string{"&#0;", "&#xD800;", "&#xFFFE;", "\uFFFE", "\x01", "&#x110000;"} {
+		refuse("I10", fmt.Sprintf("character-%d", i), "<a>"+c+"</a>", CodeBadChar)
+	}
+	accept("I11", "comment-reported-apart", `<a>ig<!-- -->nore rules</a>`, `<a> text:"ig" comment:" " text:"nore rules" </a>`)
+
+	refuse("I13", "too-many-attributes", `<a `+numbered(100_000)+`/>`, CodeLimit)
+	refuse("I13", "too-long", `<a>`+strings.Repeat("x", 1<<20)+`</a>`, CodeLimit)
+	refuse("I13", "too-deep", strings.Repeat("<a>", 33), CodeLimit)
+	accept("I14", "normalised-value", "<a b='/a&#10;b\nc'/>", `<a b="/a\nb c"> </a>`)
+	refuse("I17", "utf-16-without-mark", string(utf16Bytes("<a/>", false, false)), CodeEncoding)
+	refuse("I17", "mark-against-latin1", "\uFEFF"+`<?xml version="1.0" encoding="latin1"?><a/>`, CodeUnsupported)
+	refuse("F17", "utf-7", `<?xml version="1.0" encoding="utf-7"?><a/>`, CodeUnsupported)
+	t.Run("F17/reject-utf-16-charset-for-utf-8", func(t *testing.T) {
+		if _, err := render(NewBytes([]byte("<a/>"), Options{Charset: "utf-16"})); !hasCode(err, CodeEncoding) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// A sitemap that unpacks to more than it may is refused while it streams.
+func TestSitemapBomb(t *testing.T) {
+	t.Run("N01/reject-bomb", func(t *testing.T) {
+		var packed bytes.Buffer
+		z := gzip.NewWriter(&packed)
+		_, _ = io.Copy(z, io.MultiReader(strings.NewReader("<urlset>"), &repeat{unit: "<url><loc>https://a.example/</loc></url>\n", left: 2 << 20}))
+		_ = z.Close()
+		unpacked, err := gzip.NewReader(&packed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		s := NewReader(unpacked, Options{Limits: Limits{Bytes: 8 << 20, Tokens: 1 << 24}})
+		for err == nil {
+			_, err = s.Next()
+		}
+		if !hasCode(err, CodeLimit) || time.Since(began) > 5*time.Second {
+			t.Errorf("got %v after %v", err, time.Since(began))
+		}
+	})
+	t.Run("N01/reject-entity", func(t *testing.T) {
+		s := NewReader(strings.NewReader(`<!DOCTYPE u [<!ENTITY x SYSTEM "file:///x">]><urlset><loc>&x;</loc></urlset>`), Options{})
+		if _, err := render(s); !hasCode(err, CodeUndefinedEntity) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("N01/reject-one-endless-text", func(t *testing.T) {
+		s := NewReader(io.MultiReader(strings.NewReader("<loc>"), &repeat{unit: "x", left: 40 << 20}), Options{Limits: Limits{Bytes: 64 << 20, Text: 8 << 10, Token: 8 << 10}})
+		if _, err := render(s); !hasCode(err, CodeLimit) {
+			t.Errorf("got %v", err)
+		}
+		if len(s.src) > 4*window {
+			t.Errorf("%d octets held", len(s.src))
+		}
+	})
+}
+
+// Refusing takes little time and memory, whatever the document tries.
+func TestHostileCost(t *testing.T) {
+	for name, doc := range map[string]string{
+		"attributes": `<a ` + numbered(100_000) + `/>`,
+		"depth":      strings.Repeat("<a>", 340_000),
+		"doctype":    `<!DOCTYPE a [` + strings.Repeat(`<!ENTITY x "y">`, 60_000),
+		"value":      `<a b="` + strings.Repeat("&lt;", 250_000) + `"/>`,
+		"comments":   strings.Repeat("<!---->", 140_000),
+		"flat":       "<a>" + strings.Repeat("<b/>", 250_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			began := time.Now()
+			_, err := render2(NewBytes([]byte(doc)[:min(len(doc), 1<<20)], Options{Limits: Limits{Tokens: 50_000}}))
+			took := time.Since(began)
+			runtime.ReadMemStats(&after)
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			if took > 100*time.Millisecond || after.TotalAlloc-before.TotalAlloc > 3<<20 {
+				t.Errorf("%v and %d octets to refuse with %v", took, after.TotalAlloc-before.TotalAlloc, err)
+			}
+		})
+	}
+}
+
+func render2(s *Scanner) (n int, err error) {
+	for {
+		if _, err = s.Next(); err != nil {
+			return n, err
+		}
+		n++
+	}
+}
+
+func numbered(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `a%d="" `, i)
+	}
+	return b.String()
+}
+
+func laughs() string {
+	var b strings.Builder
+	b.WriteString(`<!DOCTYPE a [<!ENTITY l0 "ha">`)
+	for i := 1; i <= 9; i++ {
+		fmt.Fprintf(&b, `<!ENTITY l%d "%s">`, i, strings.Repeat(fmt.Sprintf("&l%d;", i-1), 10))
+	}
+	b.WriteString(`]><a>&l9;</a>`)
+	return b.String()
+}

@@ -1,0 +1,183 @@
+package strictxml
+
+import (
+	"strings"
+)
+
+const (
+	doctypeStart = "<!DOCTYPE"
+	xmlDecl      = "<?xml"
+	declRoom     = 4 << 10 // more than any XML declaration needs
+)
+
+// start reads the byte order mark and the XML declaration, and settles the
+// encoding, before the first token.
+func (s *Scanner) start() error {
+	for s.more && declarationCut(s.src) {
+		if err := s.fill(0, s.limits.Bytes); err != nil {
+			return err
+		}
+	}
+	s.prolog.BOM, s.prolog.UTF16 = s.bom, s.utf16 != nil
+	if s.bom && !s.prolog.UTF16 {
+		s.pos = len("\uFEFF")
+	}
+	if err := s.xmlDeclaration(s.pos); err != nil {
+		return err
+	}
+	if err := s.settle(&s.prolog); err != nil {
+		return err
+	}
+	if s.r == nil && s.srcErr != nil {
+		return s.srcErr // a document in memory is judged by its encoding first
+	}
+	s.state = inProlog
+	return nil
+}
+
+// declarationCut reports whether the window may end inside the declaration.
+func declarationCut(src string) bool {
+	src = strings.TrimPrefix(src, "\uFEFF")
+	if len(src) <= len(xmlDecl) {
+		return true
+	}
+	return len(src) < declRoom && strings.HasPrefix(src, xmlDecl) && !strings.Contains(src, "?>")
+}
+
+// xmlDeclaration reads <?xml version encoding standalone?> at i, if it is there.
+func (s *Scanner) xmlDeclaration(i int) error {
+	rest, found := strings.CutPrefix(s.src[i:], xmlDecl)
+	if !found || rest == "" || class[rest[0]]&isSpace == 0 {
+		return nil // a processing instruction, or no document at all
+	}
+	end := strings.Index(rest, "?>")
+	if end < 0 {
+		return bad(i, CodeDeclaration, "the XML declaration does not end")
+	}
+	d := declParser{rest: rest[:end]}
+	version, ok := d.item("version")
+	if !ok || version == "" {
+		return bad(i, CodeDeclaration, "the XML declaration has no version").fix(`start with <?xml version="1.0"?>`)
+	}
+	if version != "1.0" {
+		return bad(i, CodeDeclaration, "the document is not XML 1.0").fix(`write version="1.0"`)
+	}
+	if enc, ok := d.item("encoding"); ok {
+		if !isEncodingName(enc) {
+			return bad(i, CodeDeclaration, "the XML declaration names no encoding")
+		}
+		s.prolog.Encoding = enc
+	}
+	if alone, ok := d.item("standalone"); ok {
+		if alone != "yes" && alone != "no" {
+			return bad(i, CodeDeclaration, "standalone is neither yes nor no")
+		}
+		s.prolog.Standalone = alone
+	}
+	if d.failed || skipSpace(d.rest, 0) != len(d.rest) {
+		return bad(i, CodeDeclaration, "the XML declaration is malformed").fix(`start with <?xml version="1.0" encoding="UTF-8"?>`)
+	}
+	s.prolog.Declared = true
+	s.pos = i + len(xmlDecl) + end + len("?>")
+	return nil
+}
+
+// declParser takes the pseudo-attributes of an XML declaration in their order.
+type declParser struct {
+	rest   string
+	failed bool
+}
+
+func (d *declParser) item(name string) (value string, ok bool) {
+	i := skipSpace(d.rest, 0)
+	rest, found := strings.CutPrefix(d.rest[i:], name)
+	if !found || i == 0 {
+		return "", false
+	}
+	rest, found = strings.CutPrefix(rest[skipSpace(rest, 0):], "=")
+	rest = rest[skipSpace(rest, 0):]
+	if !found || rest == "" || rest[0] != '"' && rest[0] != '\'' {
+		d.failed = true
+		return "", false
+	}
+	value, d.rest, found = strings.Cut(rest[1:], rest[:1])
+	d.failed = d.failed || !found
+	return value, found
+}
+
+func isEncodingName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (i == 0 || class[c]&isName == 0) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// comment scans a comment at i.
+func (s *Scanner) comment(i int) error {
+	to, err := commentEnd(s.src, i)
+	if err != nil {
+		return err
+	}
+	if to-i > s.limits.Token {
+		return bad(i, CodeLimit, "a comment is longer than %d octets", s.limits.Token)
+	}
+	s.tok.Kind, s.tok.Text = Comment, normalizeLines(s.src[i+len("<!--"):to-len("-->")])
+	s.pos = to
+	return nil
+}
+
+func commentEnd(src string, i int) (int, error) {
+	from := i + len("<!--")
+	length := strings.Index(src[from:], "--")
+	if length < 0 || from+length+2 == len(src) {
+		return 0, &short{"a comment"}
+	}
+	to := from + length
+	if src[to+2] != '>' {
+		return 0, bad(to, CodeSyntax, "\"--\" stands inside a comment")
+	}
+	return to + len("-->"), checkChars(src, from, to)
+}
+
+// procInst scans a processing instruction at i.
+func (s *Scanner) procInst(i int) error {
+	to, target, err := s.procInstEnd(i)
+	if err != nil {
+		return err
+	}
+	if to-i > s.limits.Token {
+		return bad(i, CodeLimit, "a processing instruction is longer than %d octets", s.limits.Token)
+	}
+	data := s.src[i+len("<?")+len(target) : to-len("?>")]
+	s.tok.Kind, s.tok.Name.Local = ProcInst, target
+	s.tok.Text = normalizeLines(data[skipSpace(data, 0):])
+	s.pos = to
+	return nil
+}
+
+func (s *Scanner) procInstEnd(i int) (end int, target string, err error) {
+	src := s.src
+	j, err := s.ncname(i+2, "the target of a processing instruction")
+	if err != nil {
+		return 0, "", err
+	}
+	target = src[i+2 : j]
+	if strings.EqualFold(target, "xml") {
+		return 0, "", bad(i, CodeDeclaration, "an XML declaration stands elsewhere than at the very start, or is not written in lower case")
+	}
+	if src[j] != '?' && class[src[j]]&isSpace == 0 {
+		return 0, "", bad(j, CodeBadName, "the target of a processing instruction holds %q", src[j])
+	}
+	length := strings.Index(src[j:], "?>")
+	if length < 0 {
+		return 0, "", &short{"a processing instruction"}
+	}
+	if src[j] == '?' && length != 0 {
+		return 0, "", bad(j, CodeSyntax, "white space is missing behind the target of a processing instruction")
+	}
+	return j + length + len("?>"), target, checkChars(src, j, j+length)
+}

@@ -1,0 +1,205 @@
+package strictxml
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// source holds the part of a document that is in sight, as valid UTF-8. A
+// document in memory is wholly in sight. Windows are strings, so that what
+// tokens refer to never changes under them.
+type source struct {
+	src     string // the window
+	base    int    // octets of the document before it
+	lines   int    // line ends before the window
+	lineAt  int    // where the line that the window starts in began
+	cr      bool   // the octet before the window is a CR
+	more    bool   // the reader may have more
+	srcErr  error  // what stands behind the window, once it is used up: a *fault
+	readErr error
+
+	r       io.Reader
+	total   int    // octets taken from r
+	charset string // the transport's word
+	pending []byte // octets that end within a character
+	chunk   []byte // room for reading
+	step    int    // octets to read at a time
+	bom     bool
+	sniffed bool
+	ascii   bool
+	refused error // what the first octets already rule out
+	utf16   *utf16Decoder
+}
+
+const (
+	firstWindow = 4 << 10  // how much is read first
+	window      = 64 << 10 // and later, at a time
+	longestMark = 4        // octets that tell the byte order marks apart
+)
+
+// loadAll takes a document in memory.
+func (s *source) loadAll(doc []byte) {
+	s.sniff(doc)
+	if s.utf16 != nil {
+		text, rest, ok := s.utf16.decode(make([]byte, 0, len(doc)), doc)
+		s.src = string(text)
+		if !ok || len(rest) > 0 {
+			s.srcErr = bad(len(s.src), CodeEncoding, "the octets are not valid UTF-16")
+		}
+		return
+	}
+	s.src = string(doc)
+	s.check(0)
+}
+
+// fill moves the window to its index keep and reads more behind it: at least as
+// much again, so that the whole costs linear time.
+func (s *source) fill(keep, limit int) error {
+	s.slide(keep)
+	step := max(s.step, len(s.src), longestMark)
+	s.step = min(2*s.step, window)
+	if cap(s.chunk) < len(s.pending)+step {
+		s.chunk = make([]byte, 0, len(s.pending)+step)
+	}
+	raw := append(s.chunk[:0], s.pending...)
+	n, err := io.ReadFull(s.r, raw[len(raw):len(raw)+step])
+	raw = raw[:len(raw)+n]
+	if s.total += n; s.total > limit {
+		return bad(len(s.src), CodeLimit, "the document is longer than %d octets", limit)
+	}
+	last := err == io.EOF || err == io.ErrUnexpectedEOF
+	if err != nil {
+		s.more = false
+		if !last {
+			s.readErr = err
+			s.srcErr = bad(len(s.src), CodeRead, "the document could not be read to its end")
+		}
+	}
+	if !s.sniffed {
+		s.sniff(raw)
+	}
+	return s.take(raw, last)
+}
+
+// take appends what was read to the window.
+func (s *source) take(raw []byte, last bool) error {
+	old := len(s.src)
+	if s.utf16 != nil {
+		text, rest, ok := s.utf16.decode([]byte(s.src), raw)
+		s.src = string(text)
+		s.pending = append(s.pending[:0], rest...)
+		if !ok || last && len(rest) > 0 {
+			s.more = false
+			s.srcErr = bad(len(s.src), CodeEncoding, "the octets are not valid UTF-16")
+		}
+		return nil
+	}
+	cut := len(raw)
+	if !last {
+		cut -= partial(raw)
+	}
+	s.pending = append(s.pending[:0], raw[cut:]...)
+	s.src += string(raw[:cut])
+	s.check(old)
+	if s.srcErr != nil && s.readErr == nil {
+		s.more = false
+	}
+	return nil
+}
+
+// partial is the number of octets at the end of b that may start a character.
+func partial(b []byte) int {
+	for n := 1; n <= min(3, len(b)); n++ {
+		c := b[len(b)-n]
+		if utf8.RuneStart(c) {
+			if c >= 0xC0 && !utf8.FullRune(b[len(b)-n:]) {
+				return n
+			}
+			return 0
+		}
+	}
+	return 0
+}
+
+// check cuts the window where its octets from index old on stop being text.
+func (s *source) check(old int) {
+	text := s.src[old:]
+	valid := len(text)
+	if s.ascii {
+		for i := range len(text) {
+			if text[i] >= utf8.RuneSelf {
+				valid = i
+				break
+			}
+		}
+	} else if !utf8.ValidString(text) {
+		for i, r := range text {
+			if r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD") {
+				valid = i
+				break
+			}
+		}
+	}
+	if valid == len(text) {
+		return
+	}
+	s.src = s.src[:old+valid]
+	s.srcErr = bad(len(s.src), CodeEncoding, "the octets are not valid %s", s.charsetName())
+}
+
+func (s *source) charsetName() string {
+	if s.ascii {
+		return "US-ASCII"
+	}
+	return "UTF-8"
+}
+
+// slide drops the first n octets of the window and counts their lines.
+func (s *source) slide(n int) {
+	if n == 0 {
+		return
+	}
+	s.lines, s.lineAt, s.cr = countLines(s.src[:n], s.base, s.lines, s.lineAt, s.cr)
+	s.src = s.src[n:]
+	s.base += n
+	var f *fault
+	if errors.As(s.srcErr, &f) {
+		f.at -= n
+	}
+}
+
+// place gives line and column of an index of the window.
+func (s *source) place(i int) (line, column int) {
+	lines, lineAt, _ := countLines(s.src[:min(i, len(s.src))], s.base, s.lines, s.lineAt, s.cr)
+	return lines + 1, s.base + i - lineAt + 1
+}
+
+// countLines goes on counting line ends (LF, CR LF, CR) through text, which
+// starts at offset base.
+func countLines(text string, base, lines, lineAt int, cr bool) (int, int, bool) {
+	if strings.IndexByte(text, '\r') < 0 && !cr {
+		if n := strings.Count(text, "\n"); n > 0 {
+			return lines + n, base + strings.LastIndexByte(text, '\n') + 1, false
+		}
+		return lines, lineAt, false
+	}
+	for i := range len(text) {
+		switch text[i] {
+		case '\n':
+			if !cr {
+				lines++
+			}
+			lineAt = base + i + 1
+			cr = false
+		case '\r':
+			lines++
+			lineAt = base + i + 1
+			cr = true
+		default:
+			cr = false
+		}
+	}
+	return lines, lineAt, cr
+}

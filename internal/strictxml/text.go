@@ -1,0 +1,257 @@
+package strictxml
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+const cdataStart = "<![CDATA["
+
+// text scans character data from i to the next "<".
+func (s *Scanner) text(i int) error {
+	src := s.src
+	j := skipSpace(src, i)
+	blank := j < len(src) && src[j] == '<'
+	plain := strings.IndexByte(src[i:j], '\r') < 0
+	for !blank {
+		for j < len(src) && class[src[j]]&inText != 0 {
+			j++
+		}
+		if j == len(src) {
+			return &short{"the element " + s.open[len(s.open)-1].raw}
+		}
+		if src[j] == '<' {
+			break
+		}
+		switch src[j] {
+		case '&':
+			plain = false
+		case '\r':
+			plain = false
+		case ']':
+			if strings.HasPrefix(src[j:], "]]>") {
+				return bad(j, CodeSyntax, "\"]]>\" stands in text").fix("write ]]&gt;")
+			}
+		case 0xEF:
+			if isNonCharacter(src, j) {
+				return badChar(src, j)
+			}
+		default:
+			return badChar(src, j)
+		}
+		j++
+	}
+	if j-i > s.limits.Text {
+		return bad(i, CodeLimit, "a text is longer than %d octets", s.limits.Text)
+	}
+	text := src[i:j]
+	if !plain {
+		var err error
+		if text, err = s.decode(i, j, false); err != nil {
+			return err
+		}
+	}
+	s.tok.Kind, s.tok.Text, s.tok.Blank = Text, text, blank
+	s.pos = j
+	return nil
+}
+
+// value scans an attribute value from i to its closing quote, and gives it
+// normalised with the index behind the quote.
+func (s *Scanner) value(i int, quote byte) (string, int, error) {
+	src := s.src
+	stop := uint8(inDouble)
+	if quote == '\'' {
+		stop = inSingle
+	}
+	plain := true
+	j := i
+	for {
+		for j < len(src) && class[src[j]]&stop != 0 {
+			j++
+		}
+		if j == len(src) {
+			return "", 0, &short{"an attribute value"}
+		}
+		if src[j] == quote {
+			break
+		}
+		switch src[j] {
+		case '&', '\t', '\n', '\r':
+			plain = false
+		case '<':
+			return "", 0, bad(j, CodeSyntax, "\"<\" stands in an attribute value").fix("write &lt;")
+		case 0xEF:
+			if isNonCharacter(src, j) {
+				return "", 0, badChar(src, j)
+			}
+		default:
+			return "", 0, badChar(src, j)
+		}
+		j++
+	}
+	if j-i > s.limits.Value {
+		return "", 0, bad(i, CodeLimit, "an attribute value is longer than %d octets", s.limits.Value)
+	}
+	if plain {
+		return src[i:j], j + 1, nil
+	}
+	v, err := s.decode(i, j, true)
+	return v, j + 1, err
+}
+
+// decode resolves references and normalises line ends in src[i:j]; in an
+// attribute value literal white space becomes a space.
+func (s *Scanner) decode(i, j int, attr bool) (string, error) {
+	src := s.src[:j]
+	b := s.room(j - i)
+	from := b.Len()
+	for k := i; k < j; {
+		next := k
+		for next < j && src[next] != '&' && src[next] != '\r' && (!attr || class[src[next]]&isSpace == 0) {
+			next++
+		}
+		b.WriteString(src[k:next])
+		if next == j {
+			break
+		}
+		k = next + 1
+		switch src[next] {
+		case '&':
+			r, end, err := reference(src, next)
+			if err != nil {
+				return "", err
+			}
+			b.WriteRune(r)
+			k = end
+		case '\r':
+			if k < j && src[k] == '\n' {
+				k++
+			}
+			if attr {
+				b.WriteByte(' ')
+			} else {
+				b.WriteByte('\n')
+			}
+		default:
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()[from:], nil
+}
+
+// slabSize is how much decoded text shares an allocation.
+const slabSize = 16 << 10
+
+// room gives a builder that holds n more octets without moving what it holds,
+// so that the texts decoded into it before stay where they are.
+func (s *Scanner) room(n int) *strings.Builder {
+	if s.slab.Cap()-s.slab.Len() < n {
+		s.slab.Reset()
+		s.slab.Grow(max(n, min(slabSize, len(s.src)/4)))
+	}
+	return &s.slab
+}
+
+// reference reads the entity or character reference at src[i], an ampersand.
+func reference(src string, i int) (r rune, end int, err error) {
+	// The longest that can be right is &#x0010FFFF; with any number of zeros.
+	semicolon := strings.IndexByte(src[i:], ';')
+	if semicolon < 0 {
+		return 0, 0, bad(i, CodeSyntax, "\"&\" starts no reference").fix("write &amp;")
+	}
+	end = i + semicolon + 1
+	name := src[i+1 : end-1]
+	if strings.HasPrefix(name, "#") {
+		r, err = charRef(src, i, name[1:])
+		return r, end, err
+	}
+	switch name {
+	case "amp":
+		return '&', end, nil
+	case "lt":
+		return '<', end, nil
+	case "gt":
+		return '>', end, nil
+	case "quot":
+		return '"', end, nil
+	case "apos":
+		return '\'', end, nil
+	}
+	if !isNCName(name) {
+		return 0, 0, bad(i, CodeSyntax, "\"&\" starts no reference").fix("write &amp;")
+	}
+	if len(name) > 32 {
+		name = "…"
+	}
+	return 0, 0, bad(i, CodeUndefinedEntity, "the entity &%s; is not one of the five predefined", name).fix("write the character itself or its number")
+}
+
+func charRef(src string, i int, digits string) (rune, error) {
+	base := rune(10)
+	if strings.HasPrefix(digits, "x") {
+		base, digits = 16, digits[1:]
+	}
+	var r rune
+	for k := range len(digits) {
+		d := digit(digits[k])
+		if d >= base {
+			return 0, bad(i, CodeSyntax, "a character reference is malformed")
+		}
+		if r = r*base + d; r > utf8.MaxRune {
+			r = utf8.MaxRune + 1 // stays too large, whatever follows
+		}
+	}
+	if digits == "" {
+		return 0, bad(i, CodeSyntax, "a character reference is empty")
+	}
+	if !isChar(r) {
+		return 0, bad(i, CodeBadChar, "a character reference names no character that XML can hold")
+	}
+	return r, nil
+}
+
+func digit(c byte) rune {
+	switch {
+	case c >= '0' && c <= '9':
+		return rune(c - '0')
+	case c >= 'a' && c <= 'f':
+		return rune(c-'a') + 10
+	case c >= 'A' && c <= 'F':
+		return rune(c-'A') + 10
+	}
+	return 99
+}
+
+func isNCName(s string) bool {
+	for i, r := range s {
+		switch {
+		case r >= utf8.RuneSelf:
+			if i == 0 && !isNameStartRune(r) || !isNameRune(r) {
+				return false
+			}
+		case class[r]&isNameStart == 0 && (i == 0 || class[r]&isName == 0):
+			return false
+		}
+	}
+	return s != ""
+}
+
+// cdata scans a CDATA section at i.
+func (s *Scanner) cdata(i int) error {
+	from := i + len(cdataStart)
+	length := strings.Index(s.src[from:], "]]>")
+	if length < 0 {
+		return &short{"a CDATA section"}
+	}
+	to := from + length
+	if length > s.limits.Text {
+		return bad(i, CodeLimit, "a CDATA section is longer than %d octets", s.limits.Text)
+	}
+	if err := checkChars(s.src, from, to); err != nil {
+		return err
+	}
+	s.tok.Kind, s.tok.Text = CData, normalizeLines(s.src[from:to])
+	s.pos = to + len("]]>")
+	return nil
+}
