@@ -108,4 +108,3 @@ func (n *Internet) lookup(ctx context.Context, host string) ([]netip.Addr, error
 }
 
 func addrOf(ip net.IP) (netip.Addr, bool) { return netip.AddrFromSlice(ip) }
-

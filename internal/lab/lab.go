@@ -132,6 +132,9 @@ func (n *Internet) release(c io.Closer) {
 	delete(n.open, c)
 }
 
+// Context ends when the internet is closed.
+func (n *Internet) Context() context.Context { return n.ctx }
+
 // Clock is the lab's time.
 func (n *Internet) Clock() *Clock { return n.clock }
 

@@ -98,14 +98,28 @@ func (n *Internet) move(s *Site, before, after map[netip.AddrPort]bool) {
 	}
 }
 
-// sitesAt are the sites that listen at a place, and how.
-func (n *Internet) sitesAt(at netip.AddrPort) (sites []*Site, secure bool, raw *inbox) {
+// arrive is who listens at a place, and the fate of one more connection there: what strikes one site strikes all.
+func (n *Internet) arrive(at netip.AddrPort) (endpoint, Connection) {
+	place := n.place(at)
+	if place.raw == nil && len(place.sites) == 0 {
+		return place, Refused
+	}
+	fate := Healthy
+	for _, s := range place.sites {
+		if f := s.nextConnection(); f != Healthy {
+			fate = f
+		}
+	}
+	return place, fate
+}
+
+func (n *Internet) place(at netip.AddrPort) endpoint {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if e := n.endpoints[at]; e != nil && !n.closed {
-		return e.sites, e.tls, e.raw
+		return *e
 	}
-	return nil, false, nil
+	return endpoint{}
 }
 
 // dial connects in memory.
@@ -125,14 +139,8 @@ func (n *Internet) connect(ctx context.Context, entry *Dial) (net.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	sites, secure, raw := n.sitesAt(netip.AddrPortFrom(entry.Addr.Addr().Unmap(), entry.Addr.Port()))
-	fate := Refused
-	switch {
-	case raw != nil:
-		fate = Healthy
-	case len(sites) > 0:
-		fate = fateOf(sites)
-	}
+	at := netip.AddrPortFrom(entry.Addr.Addr().Unmap(), entry.Addr.Port())
+	place, fate := n.arrive(at)
 	switch fate {
 	case Refused:
 		return nil, os.NewSyscallError("connect", syscall.ECONNREFUSED)
@@ -145,30 +153,19 @@ func (n *Internet) connect(ctx context.Context, entry *Dial) (net.Conn, error) {
 		}
 	}
 	client, server := newConns(n.clientPort(), entry.Addr)
-	c := &serverConn{Conn: server, lab: n, dial: entry}
+	c := &serverConn{Conn: server, lab: n, at: at, dial: entry}
 	if !n.keep(c) || !n.enter() {
 		return nil, os.NewSyscallError("connect", syscall.ECONNREFUSED)
 	}
 	go func() {
 		defer n.busy.Done()
-		n.accept(c, fate, sites, secure, raw)
+		n.accept(c, place, fate)
 	}()
 	return client, nil
 }
 
-// fateOf is the fate of a connection to an address: what strikes one site there strikes all.
-func fateOf(sites []*Site) Connection {
-	fate := Healthy
-	for _, s := range sites {
-		if f := s.nextConnection(); f != Healthy {
-			fate = f
-		}
-	}
-	return fate
-}
-
 // accept is the server's side of a new connection.
-func (n *Internet) accept(c *serverConn, fate Connection, sites []*Site, secure bool, raw *inbox) {
+func (n *Internet) accept(c *serverConn, place endpoint, fate Connection) {
 	switch fate {
 	case Silent:
 		io.Copy(io.Discard, c)
@@ -191,10 +188,10 @@ func (n *Internet) accept(c *serverConn, fate Connection, sites []*Site, secure 
 		return
 	}
 	switch {
-	case raw != nil:
-		raw.put(c)
-	case secure:
-		n.handshake(c, sites)
+	case place.raw != nil:
+		place.raw.put(c)
+	case place.tls:
+		n.handshake(c, place.sites)
 	default:
 		n.inbox.put(c)
 	}
@@ -219,9 +216,6 @@ func (n *Internet) greet(c *serverConn, sites []*Site) *tls.Config {
 	return &tls.Config{
 		Time: n.clock.Now,
 		GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
-			if len(sites) == 0 {
-				return nil, fmt.Errorf("nobody listens at %v", c.dial.Addr)
-			}
 			n.journal.update(func() { c.dial.SNI = hello.ServerName })
 			site := sites[0]
 			if i := slices.IndexFunc(sites, func(s *Site) bool { return s.name == plainName(hello.ServerName) }); i >= 0 {
@@ -236,6 +230,7 @@ func (n *Internet) greet(c *serverConn, sites []*Site) *tls.Config {
 type serverConn struct {
 	net.Conn
 	lab  *Internet
+	at   netip.AddrPort // where it arrived
 	dial *Dial
 }
 
@@ -262,7 +257,7 @@ func (c *serverConn) Reset() {
 	switch conn := c.Conn.(type) {
 	case *memoryConn:
 		conn.Reset()
-	case *net.TCPConn:
+	case *guestConn:
 		conn.SetLinger(0)
 	}
 	c.Close()

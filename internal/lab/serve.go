@@ -44,7 +44,7 @@ func (n *Internet) serve(w http.ResponseWriter, r *http.Request) {
 	size, _ := io.Copy(&kept, io.LimitReader(r.Body, keptBody))
 	rest, _ := io.Copy(io.Discard, r.Body)
 	entry := &Request{
-		Time: n.clock.Now(), Addr: conn.dial.Addr, Proto: r.Proto,
+		Time: n.clock.Now(), Addr: conn.at, Proto: r.Proto,
 		Method: r.Method, Host: r.Host, Target: r.RequestURI, Path: pathOf(r), Header: r.Header.Clone(),
 		Body: kept.Bytes(), BodySize: size + rest,
 	}
@@ -71,7 +71,7 @@ func (n *Internet) siteOf(conn *serverConn, r *http.Request) *Site {
 		host = name
 	}
 	host = strings.Trim(host, "[]")
-	sites, _, _ := n.sitesAt(conn.dial.Addr)
+	sites := n.place(conn.at).sites
 	if i := slices.IndexFunc(sites, func(s *Site) bool { return s.name == host }); i >= 0 {
 		return sites[i]
 	}
