@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
 )
 
 // UserAgent is sent where the caller's headers name no other.
@@ -45,7 +44,7 @@ type exchange struct {
 	limits  Limits
 	now     func() time.Time
 
-	url     *url.URL
+	url     domain.URL
 	method  string
 	header  http.Header
 	body    []byte
@@ -74,12 +73,10 @@ func (e *exchange) run(ctx context.Context) (*Response, error) {
 // begin checks the request and copies what redirects change.
 func (e *exchange) begin() error {
 	r := e.request
-	if err := checkURL(r.URL); err != nil {
+	if err := onlyHTTPS(r.URL); err != nil {
 		return err
 	}
-	u := *r.URL
-	u.Fragment, u.RawFragment = "", ""
-	e.url, e.method, e.body = &u, r.Method, r.Body
+	e.url, e.method, e.body = r.URL, r.Method, r.Body
 	if e.method == "" {
 		e.method = http.MethodGet
 	}
@@ -111,7 +108,7 @@ func (e *exchange) once(ctx context.Context) (*Response, error) {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	w := &watch{request: e.request, host: e.url.Hostname(), proof: e.needsProof(), cancel: cancel}
+	w := &watch{request: e.request, host: e.url.NetURL().Hostname(), proof: e.needsProof(), cancel: cancel}
 	sent := e.now()
 	resp, err := roundTrip(e.fetcher, e.build(w.trace(ctx), w))
 	if resp != nil && resp.Body != nil {
@@ -160,9 +157,9 @@ func (e *exchange) build(ctx context.Context, w *watch) *http.Request {
 	if header.Get("User-Agent") == "" {
 		header.Set("User-Agent", UserAgent)
 	}
-	u := *e.url
+	u := e.url.NetURL()
 	req := (&http.Request{
-		Method: e.method, URL: &u, Host: u.Host, Header: header,
+		Method: e.method, URL: u, Host: u.Host, Header: header,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}).WithContext(ctx)
 	if e.body != nil {
@@ -259,7 +256,7 @@ func headerSize(h http.Header) int {
 
 // follow judges a redirect and prepares its request.
 func (e *exchange) follow(resp *Response) error {
-	to, err := Location(e.url, resp.Header)
+	to, err := Location(e.url, resp.Header, e.request.Rules)
 	if err != nil {
 		return &answerError{resp, "", err}
 	}
@@ -339,9 +336,7 @@ func causeOf(ctx context.Context, err error) error {
 // fail makes the error of Do. The caller's own end comes before everything else.
 func (e *exchange) fail(ctx context.Context, err error) *Error {
 	out := &Error{Err: err, Hops: e.hops}
-	if e.url != nil {
-		out.URL = shown(e.url)
-	} else if e.request.URL != nil {
+	if out.URL = shown(e.url); e.url.IsZero() {
 		out.URL = shown(e.request.URL)
 	}
 	var refused *answerError
@@ -361,8 +356,7 @@ func (e *exchange) fail(ctx context.Context, err error) *Error {
 }
 
 // shown is a URL for messages: without query, which may hold secrets.
-func shown(u *url.URL) string {
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
+func shown(u domain.URL) string {
+	url, _, _ := strings.Cut(u.String(), "?")
+	return url
 }
-
-var _ io.ReadCloser = (*gatedBody)(nil)

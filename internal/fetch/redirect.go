@@ -3,21 +3,20 @@ package fetch
 import (
 	"errors"
 	"net/http"
-	"net/url"
-	"strings"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
 )
 
 // Hop is one redirect that is about to be followed.
 type Hop struct {
-	From, To *url.URL // To has no fragment
-	Status   int      // 301, 302, 303, 307 or 308
-	Number   int      // 1 for the first
+	From, To domain.URL
+	Status   int // 301, 302, 303, 307 or 308
+	Number   int // 1 for the first
 }
 
 // SameOrigin reports whether the redirect stays at its origin.
-func (h Hop) SameOrigin() bool { return sameOrigin(h.From, h.To) }
+func (h Hop) SameOrigin() bool { return h.From.Origin() == h.To.Origin() }
 
 // Permanent reports whether the redirect holds for later requests too.
 func (h Hop) Permanent() bool {
@@ -37,17 +36,6 @@ func SameOrigin(h Hop) error {
 
 var errLeavesOrigin = errors.New("the redirect leaves the origin")
 
-func sameOrigin(a, b *url.URL) bool {
-	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
-}
-
-func port(u *url.URL) string {
-	if p := u.Port(); p != "" {
-		return p
-	}
-	return "443" // every URL here is https
-}
-
 func isRedirect(status int) bool {
 	switch status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
@@ -57,44 +45,38 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// maxLocation bounds the URL of a redirect, in octets.
-const maxLocation = 8 << 10
-
 // Location is where a redirect leads: exactly one Location header, resolved
-// against the URL that gave it, its fragment dropped. Anything but a plain https
-// URL is an error with a code.
-func Location(from *url.URL, h http.Header) (*url.URL, error) {
+// against the URL that gave it by these rules. Its fragment is dropped. Anything
+// but a canonical https URL is an error with a code.
+func Location(from domain.URL, h http.Header, rules domain.Rules) (domain.URL, error) {
 	lines := h.Values("Location")
 	switch {
 	case len(lines) == 0 || lines[0] == "":
-		return nil, coded(lookleap.CodeBadRedirect, "the redirect has no Location")
+		return domain.URL{}, coded(lookleap.CodeBadRedirect, "the redirect has no Location")
 	case len(lines) > 1:
-		return nil, coded(lookleap.CodeBadRedirect, "the redirect has several Locations")
-	case len(lines[0]) > maxLocation:
-		return nil, coded(lookleap.CodeURLTooLong, "the redirect's Location is longer than %d octets", maxLocation)
+		return domain.URL{}, coded(lookleap.CodeBadRedirect, "the redirect has several Locations")
 	}
-	to, err := from.Parse(lines[0])
+	to, err := rules.Resolve(from, lines[0])
 	if err != nil {
-		return nil, coded(lookleap.CodeBadRedirect, "the redirect's Location is no URL")
+		return domain.URL{}, badURL(err)
 	}
-	to.Fragment, to.RawFragment = "", ""
-	if err := checkURL(to); err != nil {
-		return nil, err
-	}
-	return to, nil
+	return to, onlyHTTPS(to)
 }
 
-// checkURL holds what every URL here must be, whoever wrote it.
-func checkURL(u *url.URL) error {
+func onlyHTTPS(u domain.URL) error {
 	switch {
-	case u == nil:
+	case u.IsZero():
 		return coded(lookleap.CodeBadURL, "there is no URL")
-	case u.Scheme != "https":
-		return coded(lookleap.CodeNotHTTPS, "the URL's scheme is %q", u.Scheme)
-	case u.User != nil:
-		return coded(lookleap.CodeUserinfo, "the URL carries user information")
-	case u.Opaque != "" || u.Hostname() == "":
-		return coded(lookleap.CodeBadURL, "the URL has no host")
+	case u.Scheme() != "https":
+		return coded(lookleap.CodeNotHTTPS, "the URL's scheme is %q", u.Scheme())
 	}
 	return nil
+}
+
+func badURL(err error) error {
+	var bad *domain.Error
+	if errors.As(err, &bad) {
+		return &codedError{code: lookleap.Code(bad.Code), message: "the redirect's Location is refused: " + bad.Error(), err: err}
+	}
+	return err
 }

@@ -2,17 +2,17 @@ package fetch
 
 import (
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
 )
 
 // Request is one read. The zero value of everything but URL is the safe choice.
 // A Request is not changed by [Do] and may be used again.
 type Request struct {
 	Method string      // "" is GET
-	URL    *url.URL    // absolute and https, without userinfo; its fragment is not sent
+	URL    domain.URL  // https; what was compared is what is fetched
 	Header http.Header // what only the first origin may see; dropped when a redirect leaves it
 	Body   []byte      // nil: none. It is sent to the first origin only
 	Accept []string    // media types a 2xx answer may have, "type/subtype"; empty: any, a missing one too
@@ -24,6 +24,7 @@ type Request struct {
 	// exchange before the next request is sent, as [lookleap.CodeOf] says or as
 	// redirect-forbidden. Nil: a redirect is returned as the answer.
 	Redirect func(Hop) error
+	Rules    domain.Rules // what a redirect's target must be as a URL; the scheme is https whatever they say
 
 	Limits Limits
 	Budget *Budget // shared by the exchanges of one document; nil: none
@@ -86,7 +87,7 @@ type Response struct {
 	Body      []byte            // decoded; nil when ReadBody said no
 	MediaType string            // lower case; "" when missing or malformed
 	Params    map[string]string // of the media type
-	URL       *url.URL          // that gave the answer: the last one after redirects
+	URL       domain.URL        // that gave the answer: the last one after redirects
 	Hops      []Hop             // redirects followed, in order
 	Conn      Conn              // what the Fetcher reported; the zero value: nothing
 	Freshness Freshness         // RFC 9111, by the Fetcher's clock
