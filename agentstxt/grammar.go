@@ -1,0 +1,306 @@
+package agentstxt
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// The grammar as this package reads sections 3, 4 and 6:
+//
+//	file      = [BOM] *( line EOL ) [ line ]
+//	EOL       = LF / CRLF
+//	line      = comment / blank / hash / directive
+//	comment   = "#" *any
+//	blank     = *WSP
+//	hash      = "*" 64( DIGIT / "a"-"f" )
+//	directive = path 1*WSP ( "ALLOW" / "DISALLOW" ) *( 1*WSP key "=" value ) *WSP
+//	path      = "/" *( pchar / "/" / UTF8-non-ascii )
+//	key       = ALPHA *( ALPHA / DIGIT / "-" / "_" / "." )
+//	value     = *( pchar / "/" / "?" )
+
+// Bits of an octet, as far as paths are concerned.
+const (
+	notPath   = 1 << iota // may not stand in a path
+	percent               // begins a percent-encoding
+	highBit               // part of a character outside ASCII
+	stepOctet             // after a slash it makes an empty segment or begins with a dot
+	slash                 // ends a segment
+	wild                  // may be a wildcard
+	semicolon             // begins a segment's parameters
+)
+
+var octets = func() (t [256]uint8) {
+	for c := range t {
+		switch b := byte(c); {
+		case c >= utf8.RuneSelf:
+			t[c] = highBit
+		case b == '/':
+			t[c] = slash | stepOctet
+		case b == '.':
+			t[c] = stepOctet
+		case b == '%':
+			t[c] = percent
+		case b == '*', b == '$':
+			t[c] = wild
+		case b == ';':
+			t[c] = semicolon
+		case isAlnum(b), strings.IndexByte("-_~!&'()+,=:@", b) >= 0:
+		default:
+			t[c] = notPath
+		}
+	}
+	return t
+}()
+
+func isAlpha(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+func isAlnum(c byte) bool { return isAlpha(c) || isDigit(c) }
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+// survey joins the bits of all octets of s; steps is not zero where a slash is
+// followed by another one or by a dot.
+func survey[S []byte | string](s S) (all, steps uint8) {
+	var prev uint8
+	for i := 0; i < len(s); i++ {
+		bits := octets[s[i]]
+		all |= bits
+		steps |= prev & (bits << 1)
+		prev = bits
+	}
+	return all, steps & slash
+}
+
+// What a directive line is, beside its path.
+const (
+	isAllow   = 1 << iota // ALLOW, not DISALLOW
+	hasParams             // something follows the action
+	isPattern             // DISALLOW with a wildcard
+	isNormal              // the path is in normal form as it stands
+)
+
+// syntaxError is why a line is no directive, and at which octet of it.
+type syntaxError struct {
+	at      int
+	message string
+	fix     string
+}
+
+// directiveLine reads one line that begins with "/". It gives the length of the
+// path and what the line is. The common line, without parameters, is decided by
+// its end.
+func directiveLine(line []byte, maxParams int) (pathLen int, flags uint16, bad *syntaxError) {
+	cut := len(line)
+	if bytes.HasSuffix(line, []byte(" ALLOW")) {
+		cut, flags = len(line)-len(" ALLOW"), isAllow
+	} else if bytes.HasSuffix(line, []byte(" DISALLOW")) {
+		cut = len(line) - len(" DISALLOW")
+	}
+	all, steps := survey(line[:cut])
+	if cut == len(line) || all&notPath != 0 {
+		cut, flags, bad = directiveWithParams(line, maxParams)
+		if bad != nil {
+			return 0, 0, bad
+		}
+		all, steps = survey(line[:cut])
+	}
+	if all&percent != 0 {
+		if at := badPercent(line[:cut]); at >= 0 {
+			return 0, 0, &syntaxError{at, `"%" in the path is not followed by two hex digits`, `write "%25" for a percent sign`}
+		}
+	}
+	if all&wild != 0 && flags&isAllow == 0 && hasWildcard(line[:cut]) {
+		flags |= isPattern
+	}
+	if all&(percent|highBit) == 0 && steps == 0 {
+		flags |= isNormal
+	}
+	return cut, flags, nil
+}
+
+// directiveWithParams reads any directive token by token.
+func directiveWithParams(line []byte, maxParams int) (pathLen int, flags uint16, bad *syntaxError) {
+	for pathLen < len(line) && octets[line[pathLen]]&notPath == 0 {
+		pathLen++
+	}
+	if pathLen < len(line) && !isBlank(line[pathLen]) {
+		return 0, 0, badPathOctet(line[pathLen], pathLen)
+	}
+	at, end := token(line, pathLen)
+	switch action := string(line[at:end]); {
+	case action == "ALLOW":
+		flags = isAllow
+	case action == "DISALLOW":
+	case action == "":
+		return 0, 0, &syntaxError{at, "the path is not followed by an action", `add " ALLOW" or " DISALLOW"`}
+	case strings.EqualFold(action, "ALLOW"), strings.EqualFold(action, "DISALLOW"):
+		return 0, 0, &syntaxError{at, fmt.Sprintf("the action %q is not written in capitals", action), "write " + strings.ToUpper(action)}
+	default:
+		return 0, 0, &syntaxError{at, fmt.Sprintf("the action is %s, neither ALLOW nor DISALLOW", quote(action)), "write ALLOW or DISALLOW"}
+	}
+	var keys []string
+	for at, end = token(line, end); at < end; at, end = token(line, end) {
+		flags |= hasParams
+		key, bad := paramToken(line[at:end])
+		if bad != nil {
+			bad.at += at
+			return 0, 0, bad
+		}
+		for _, other := range keys {
+			if strings.EqualFold(key, other) {
+				return 0, 0, &syntaxError{at, fmt.Sprintf("the parameter %q is given twice", other), "keep one of them"}
+			}
+		}
+		if keys = append(keys, key); len(keys) > maxParams {
+			return 0, 0, &syntaxError{at, fmt.Sprintf("the directive has more than %d parameters", maxParams), "use fewer parameters"}
+		}
+	}
+	return pathLen, flags, nil
+}
+
+// token gives the bounds of the next word after from; at == end: there is none.
+func token(line []byte, from int) (at, end int) {
+	for at = from; at < len(line) && isBlank(line[at]); at++ {
+	}
+	for end = at; end < len(line) && !isBlank(line[end]); end++ {
+	}
+	return at, end
+}
+
+func badPathOctet(c byte, at int) *syntaxError {
+	switch c {
+	case '?':
+		return &syntaxError{at, "the path has a query", `a path ends before "?", and covers all queries`}
+	case '#':
+		return &syntaxError{at, `"#" is not a path character`, "put the comment on a line of its own"}
+	case '\r':
+		return &syntaxError{at, "a carriage return stands inside the line", "end lines with LF or CRLF"}
+	case '\\':
+		return &syntaxError{at, "a path has no backslash", `write "/" between segments; a line cannot be continued`}
+	}
+	return &syntaxError{at, fmt.Sprintf("%s is not a path character", quote(string(rune(c)))), "percent-encode it"}
+}
+
+// paramToken checks one key=value.
+func paramToken(word []byte) (key string, bad *syntaxError) {
+	eq := bytes.IndexByte(word, '=')
+	switch {
+	case word[0] == '#':
+		return "", &syntaxError{0, "a comment may not follow a directive", "put the comment on a line of its own"}
+	case eq < 0:
+		return "", &syntaxError{0, fmt.Sprintf("the parameter %s is not of the form key=value", quote(string(word))), `write key=value without blanks`}
+	case eq == 0:
+		return "", &syntaxError{0, `the parameter has no name before "="`, "write key=value without blanks"}
+	case !isAlpha(word[0]):
+		return "", &syntaxError{0, "the parameter's name does not begin with a letter", ""}
+	}
+	for i, c := range word[:eq] {
+		if !isAlnum(c) && c != '-' && c != '_' && c != '.' {
+			return "", &syntaxError{i, fmt.Sprintf("%s may not stand in a parameter's name", quote(string(rune(c)))), "use letters, digits, and - _ ."}
+		}
+	}
+	value := word[eq+1:]
+	for i, c := range value {
+		if octets[c]&(notPath|highBit) != 0 && c != '?' {
+			return "", &syntaxError{eq + 1 + i, fmt.Sprintf("%s may not stand in a parameter's value", quote(string(rune(c)))), "percent-encode it"}
+		}
+	}
+	if at := badPercent(value); at >= 0 {
+		return "", &syntaxError{eq + 1 + at, `"%" in the value is not followed by two hex digits`, `write "%25" for a percent sign`}
+	}
+	return string(word[:eq]), nil
+}
+
+// badPercent gives the place of a "%" without two hex digits, or -1.
+func badPercent[S []byte | string](s S) int {
+	for i := 0; i < len(s); i++ {
+		if s[i] != '%' {
+			continue
+		}
+		if i+2 >= len(s) || unhex(s[i+1]) < 0 || unhex(s[i+2]) < 0 {
+			return i
+		}
+		i += 2
+	}
+	return -1
+}
+
+// hasWildcard reports whether a DISALLOW path is also a pattern of RFC 9309:
+// "*" anywhere or "$" at its end.
+func hasWildcard[S []byte | string](path S) bool {
+	if len(path) > 0 && path[len(path)-1] == '$' {
+		return true
+	}
+	for i := range len(path) {
+		if path[i] == '*' {
+			return true
+		}
+	}
+	return false
+}
+
+// params yields the parameters of a line that was found to be a directive.
+func params(line string, pathLen int) (all []Param) {
+	words := strings.FieldsFunc(line[pathLen:], func(r rune) bool { return r == ' ' || r == '\t' })
+	for _, word := range words[1:] { // the first one is the action
+		key, value, _ := strings.Cut(word, "=")
+		all = append(all, Param{key, value})
+	}
+	return all
+}
+
+// hashLine reads "*" and exactly 64 lower-case hex digits.
+func hashLine(line []byte) (digest [32]byte, ok bool) {
+	if len(line) != 1+2*len(digest) || line[0] != '*' {
+		return digest, false
+	}
+	for i := range digest {
+		hi, lo := line[1+2*i], line[2+2*i]
+		if !isLowerHex(hi) || !isLowerHex(lo) {
+			return digest, false
+		}
+		digest[i] = byte(unhex(hi)<<4 | unhex(lo))
+	}
+	return digest, true
+}
+
+func isLowerHex(c byte) bool { return isDigit(c) || 'a' <= c && c <= 'f' }
+
+func unhex(c byte) int {
+	switch {
+	case isDigit(c):
+		return int(c - '0')
+	case 'a' <= c|0x20 && c|0x20 <= 'f':
+		return int(c|0x20-'a') + 10
+	}
+	return -1
+}
+
+// metaComment reads "# key: value". A URL in a comment is no metadata.
+func metaComment(line []byte) (key, value string, ok bool) {
+	k, v, found := bytes.Cut(bytes.TrimLeft(line, "# \t"), []byte(":"))
+	v = bytes.Trim(v, " \t")
+	if !found || len(k) == 0 || len(k) > 64 || len(v) > 256 || bytes.HasPrefix(v, []byte("//")) || !isKey(k) {
+		return "", "", false
+	}
+	return strings.ToLower(string(k)), string(v), true
+}
+
+func isKey(k []byte) bool {
+	for _, c := range k {
+		if !isAlnum(c) && c != '-' && c != '_' && c != '.' {
+			return false
+		}
+	}
+	return isAlpha(k[0])
+}
+
+// quote shows remote text in a message, at most 40 characters of it, in ASCII.
+func quote(s string) string {
+	if r := []rune(s); len(r) > 40 {
+		s = string(r[:40]) + "…"
+	}
+	return strconv.QuoteToASCII(s)
+}

@@ -1,0 +1,158 @@
+package agentstxt
+
+import (
+	"math/bits"
+	"math/rand/v2"
+)
+
+// rule is one entry of a policy's table: a directive, or another spelling of
+// its path under which it also counts. Its path stands in the policy's text.
+type rule struct {
+	at     uint32 // where the path begins in the text
+	line   uint32 // of the directive, from 1
+	length uint16 // of the path
+	flags  uint16
+}
+
+func (r rule) path(text string) string { return text[r.at : r.at+uint32(r.length)] }
+
+func (r rule) allows() bool { return r.flags&isAllow != 0 }
+
+// index finds the longest rule whose path begins a given path. It is a hash
+// table of whole rule paths beside the set of their lengths. A lookup hashes
+// the path once, in words of eight octets, and derives from that the hash of
+// each of its beginnings that has the length of some rule. So it costs the
+// same however many rules there are, and needs no memory of its own.
+type index struct {
+	slots   []slot
+	shift   uint8
+	seed    uint64   // unlike in every policy, so that nobody can prepare collisions
+	lengths []uint64 // bit n: a DISALLOW path has length n
+	bounded []uint64 // bit n: an ALLOW path has length n
+}
+
+type slot struct {
+	tag  uint32 // the other half of the hash
+	rule uint32 // position in the rules plus one; zero: the slot is free
+}
+
+const (
+	mix1 = 0x9e3779b97f4a7c15
+	mix2 = 0xe7037ed1a0b428db
+)
+
+func newIndex(rules, longest int) index {
+	size := bits.Len(uint(rules) * 2) // half full at most
+	return index{
+		slots:   make([]slot, 1<<size),
+		shift:   uint8(64 - size),
+		seed:    rand.Uint64(),
+		lengths: make([]uint64, longest/64+1),
+		bounded: make([]uint64, longest/64+1),
+	}
+}
+
+func fold(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	return hi ^ lo
+}
+
+// word gives eight octets from i on, zeros after the end.
+func word[S []byte | string](s S, i int) uint64 {
+	if i+8 <= len(s) {
+		_ = s[i+7]
+		return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+	}
+	var w uint64
+	for n := len(s) - 1; n >= i; n-- {
+		w = w<<8 | uint64(s[n])
+	}
+	return w
+}
+
+// ending finishes the hash of a beginning of the given length: state covers its
+// whole words, w holds its last octets and whatever follows them.
+func ending(state, w uint64, length int) uint64 {
+	rest := w & (1<<(uint(length&7)*8) - 1)
+	return fold(state^rest, mix2+uint64(length)<<1)
+}
+
+// insert enters the rule at position n. If a rule with the same path is there
+// already, nothing changes and its slot comes back.
+func (x *index) insert(text string, rules []rule, n int) (taken *slot) {
+	r := rules[n]
+	path := r.path(text)
+	state, i := x.seed, 0
+	for ; i+8 <= len(path); i += 8 {
+		state = fold(state^word(path, i), mix1)
+	}
+	hash := ending(state, word(text, int(r.at)+i), len(path))
+	mask := uint64(len(x.slots) - 1)
+	at := hash >> x.shift
+	for ; x.slots[at].rule != 0; at = (at + 1) & mask {
+		if s := &x.slots[at]; s.tag == uint32(hash) && rules[s.rule-1].path(text) == path {
+			return s
+		}
+	}
+	x.slots[at] = slot{uint32(hash), uint32(n + 1)}
+	x.addLength(r)
+	return nil
+}
+
+func (x *index) addLength(r rule) {
+	lengths := x.lengths
+	if r.allows() {
+		lengths = x.bounded
+	}
+	lengths[r.length/64] |= 1 << (r.length % 64)
+}
+
+// longest gives the position of the longest rule that matches, or -1. A DISALLOW
+// path matches as a prefix of octets, an ALLOW path only up to the end of a
+// segment.
+func longest[S []byte | string](x *index, text string, rules []rule, path S) int {
+	found := -1
+	state, whole := x.seed, 0 // state covers path[:whole]
+	var w uint64
+	if len(path) > 0 {
+		w = word(path, 0)
+	}
+	for i := 0; i < len(x.lengths) && i*64 <= len(path); i++ {
+		for set := x.lengths[i] | x.bounded[i]; set != 0; set &= set - 1 {
+			bit := bits.TrailingZeros64(set)
+			n := i*64 + bit
+			if n > len(path) {
+				return found
+			}
+			if x.lengths[i]>>bit&1 == 0 && !atBoundary(path, n) {
+				continue
+			}
+			for ; whole+8 <= n; whole += 8 {
+				state = fold(state^w, mix1)
+				w = word(path, whole+8)
+			}
+			hash := ending(state, w, n)
+			mask := uint64(len(x.slots) - 1)
+			for at := hash >> x.shift; x.slots[at&mask].rule != 0; at++ {
+				s := x.slots[at&mask]
+				if s.tag != uint32(hash) {
+					continue
+				}
+				r := rules[s.rule-1]
+				if string(path[:n]) == r.path(text) {
+					if !r.allows() || atBoundary(path, n) {
+						found = int(s.rule - 1)
+					}
+					break
+				}
+			}
+		}
+	}
+	return found
+}
+
+// atBoundary reports whether the first n octets of the path are whole segments.
+func atBoundary[S []byte | string](path S, n int) bool {
+	return n == len(path) || path[n] == '/' || path[n-1] == '/'
+}

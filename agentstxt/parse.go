@@ -1,0 +1,231 @@
+package agentstxt
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/lookleap/lookleap"
+)
+
+// Parse reads the octets of a file and gives the policy that they are. A file
+// that breaks any rule of sections 3, 6 and 7 is a [*MalformedError] and no
+// policy: a nil Policy denies everything. There is no partial result.
+func Parse(data []byte) (*Policy, error) { return Options{}.Parse(data) }
+
+// Parse is [Parse] with options.
+func (o Options) Parse(data []byte) (*Policy, error) {
+	limits := o.Limits.withDefaults()
+	s, bad := scanFile(data, limits)
+	if bad != nil {
+		return nil, bad
+	}
+	b := builder{options: o, limits: limits, Policy: &Policy{
+		state: Valid, reason: lookleap.CodeOK,
+		rules: s.rules, own: len(s.rules), digest: s.digest, meta: s.meta, longest: limits.Line,
+	}}
+	b.header(s)
+	b.build(data)
+	return b.Policy, nil
+}
+
+// builder makes a policy of a file that was found to be whole.
+type builder struct {
+	*Policy
+	options Options
+	limits  Limits
+	dropped int // findings beyond the limit
+}
+
+// What a directive demands, beside its action: no limit, a limit, or something
+// that cannot be met. Less than zero is stricter than anything.
+const (
+	noLimit      = 0
+	limitZero    = -1
+	limitBad     = -2
+	paramUnknown = -3
+)
+
+func (b *builder) find(severity lookleap.Severity, code lookleap.Code, requirement string, line uint32, message, fix string) {
+	if len(b.findings) >= b.limits.Findings {
+		b.dropped++
+		return
+	}
+	b.findings = append(b.findings, lookleap.Finding{
+		Severity: severity, Code: code, Requirement: requirement, Message: message, Fix: fix,
+		Position: lookleap.Position{Line: int(line), Column: min(int(line), 1)},
+	})
+}
+
+func (b *builder) header(s *scan) {
+	if s.bom {
+		b.find(lookleap.Info, lookleap.CodeByteOrderMark, "AGT-3-07", 1, "the file begins with a byte order mark", "save it without one")
+	}
+	if version, ok := s.meta["version"]; ok && version != "1" && version != "1.0" {
+		b.find(lookleap.Warning, lookleap.CodeUnknownVersion, "AGT-4-05", uint32(s.versionAt.Line),
+			fmt.Sprintf("version %s is not known, the file is read as version 1.0", quote(version)), "")
+	}
+}
+
+func (b *builder) build(data []byte) {
+	var text strings.Builder
+	text.Grow(len(data) + 8)
+	text.Write(data)
+	text.WriteByte('\n') // ends the last line before other spellings begin
+	longest, allows := 0, false
+	for i := range b.own {
+		r := b.rules[i]
+		allows = allows || r.allows()
+		if r.flags&(hasParams|isPattern|isNormal) != isNormal {
+			b.text = text.String()
+			b.special(i, &text)
+		}
+		longest = max(longest, int(r.length))
+	}
+	for _, r := range b.rules[b.own:] {
+		longest = max(longest, int(r.length))
+	}
+	b.text = text.String()
+	b.unlisted = b.options.Unlisted == UnlistedAllow || b.options.Unlisted == UnlistedByFile && !allows
+	b.index = newIndex(len(b.rules), longest)
+	for i, r := range b.rules {
+		if i < b.own && r.flags&isNormal == 0 {
+			continue // it is there in normal form
+		}
+		if taken := b.index.insert(b.text, b.rules, i); taken != nil {
+			b.merge(taken, i)
+		}
+	}
+	sortPatterns(b.patterns)
+	if b.dropped > 0 {
+		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.Info, Code: lookleap.CodeTooLarge, Message: fmt.Sprintf("%d more findings", b.dropped)})
+	}
+}
+
+// special takes the directives that are more than a plain path and an action.
+func (b *builder) special(i int, text *strings.Builder) {
+	r := b.rules[i]
+	if r.flags&hasParams != 0 {
+		b.setLimit(i, b.conditions(r))
+	}
+	if r.flags&isPattern != 0 {
+		b.addPatterns(i)
+	}
+	if r.allows() && hasWildcard(r.path(b.text)) {
+		b.find(lookleap.Warning, lookleap.CodeWildcardLiteral, "AGT-6-10", r.line, "a wildcard in the path of an ALLOW line is read literally", "name the path without it")
+	}
+	if r.flags&isNormal != 0 {
+		return
+	}
+	normal, _ := appendNormal(nil, r.path(b.text))
+	b.addSpelling(i, normal, text)
+	if !r.allows() {
+		other := append([]byte(nil), normal...)
+		if other = unfold(other, false); string(other) != string(normal) {
+			b.addSpelling(i, other, text)
+		}
+		if merged := removeDots(mergeSlashes(other)); string(merged) != string(normal) {
+			b.addSpelling(i, merged, text)
+		}
+	}
+}
+
+// addSpelling enters the directive i under another spelling of its path.
+func (b *builder) addSpelling(i int, path []byte, text *strings.Builder) {
+	r := b.rules[i]
+	r.at, r.length, r.flags = uint32(text.Len()), uint16(len(path)), r.flags|isNormal
+	text.Write(path)
+	b.rules = append(b.rules, r)
+	if limit := b.limit(i); limit != noLimit {
+		b.setLimit(len(b.rules)-1, limit)
+	}
+}
+
+func (b *builder) setLimit(i int, limit int32) {
+	for len(b.Policy.limits) <= i {
+		b.Policy.limits = append(b.Policy.limits, noLimit)
+	}
+	b.Policy.limits[i] = limit
+}
+
+// conditions reads the parameters of a directive.
+func (b *builder) conditions(r rule) int32 {
+	limit := int32(noLimit)
+	for _, param := range params(b.line(r), int(r.length)) {
+		switch {
+		case !r.allows(): // without effect (AGT-6-08)
+		case strings.EqualFold(param.Key, "limit"):
+			limit = stricter(limit, b.readLimit(r, param.Value))
+		default:
+			b.find(lookleap.Warning, lookleap.CodeUnknownParam, "AGT-6-05", r.line, fmt.Sprintf("the meaning of the parameter %s is not known", quote(param.Key)), "")
+			if b.options.DenyUnknownParams {
+				limit = paramUnknown
+			}
+		}
+	}
+	return limit
+}
+
+func (b *builder) readLimit(r rule, value string) int32 {
+	digits := len(value) > 0
+	for i := range len(value) {
+		digits = digits && isDigit(value[i])
+	}
+	if !digits {
+		b.find(lookleap.Warning, lookleap.CodeBadLimit, "AGT-6-06", r.line, fmt.Sprintf("the limit %s is no number, so its paths are denied", quote(value)), "write digits only")
+		return limitBad
+	}
+	n, err := strconv.ParseInt(value, 10, 32)
+	switch {
+	case err != nil:
+		b.find(lookleap.Info, lookleap.CodeBadLimit, "AGT-6-06", r.line, fmt.Sprintf("the limit %s is read as %d", quote(value), math.MaxInt32), "")
+		return math.MaxInt32
+	case n == 0:
+		return limitZero
+	}
+	return int32(n)
+}
+
+// stricter gives the demand that permits less.
+func stricter(a, b int32) int32 {
+	switch {
+	case a == noLimit:
+		return b
+	case b == noLimit:
+		return a
+	}
+	return min(a, b)
+}
+
+// merge settles two rules with one path: DISALLOW before ALLOW, then the
+// stricter conditions. Neither is an error.
+func (b *builder) merge(taken *slot, i int) {
+	old, r := b.rules[taken.rule-1], b.rules[i]
+	if old.line == r.line {
+		return // two spellings of one directive
+	}
+	if old.allows() != r.allows() {
+		b.find(lookleap.Warning, lookleap.CodeConflict, "AGT-6-11", r.line, fmt.Sprintf("the directive contradicts the one in line %d, and DISALLOW counts", old.line), "remove one of them")
+	} else {
+		b.find(lookleap.Info, lookleap.CodeDuplicate, "AGT-6-12", r.line, fmt.Sprintf("the directive repeats the one in line %d, and the stricter one counts", old.line), "remove one of them")
+	}
+	was, is := b.limit(int(taken.rule-1)), b.limit(i)
+	if old.allows() && (!r.allows() || is != was && stricter(was, is) == is) {
+		taken.rule = uint32(i + 1)
+		b.index.addLength(r)
+	}
+}
+
+// line gives the whole line of a directive, without its end.
+func (p *Policy) line(r rule) string {
+	line, _, _ := strings.Cut(p.text[r.at:], "\n")
+	return strings.TrimSuffix(line, "\r")
+}
+
+func (p *Policy) limit(rule int) int32 {
+	if rule < len(p.limits) {
+		return p.limits[rule]
+	}
+	return noLimit
+}

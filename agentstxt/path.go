@@ -1,0 +1,194 @@
+package agentstxt
+
+import "bytes"
+
+// Paths are compared in the normal form of RFC 3986, section 6.2.2:
+// percent-encoded unreserved characters decoded, hex digits upper-case, all that
+// is no path character encoded, dot segments removed. "%2F" is not "/".
+
+// appendNormal appends the normal form of a path that begins with "/". ok is
+// false if the path has a control character, a blank, or a "%" that encodes
+// nothing: then nobody can tell what a server makes of it.
+func appendNormal[S []byte | string](dst []byte, path S) (normal []byte, ok bool) {
+	start := len(dst)
+	for i := 0; i < len(path); i++ {
+		c := path[i]
+		switch bits := octets[c]; {
+		case c <= ' ' || c == 0x7f:
+			return dst, false
+		case bits&percent != 0:
+			if i+2 >= len(path) || unhex(path[i+1]) < 0 || unhex(path[i+2]) < 0 {
+				return dst, false
+			}
+			c = byte(unhex(path[i+1])<<4 | unhex(path[i+2]))
+			i += 2
+			if isUnreserved(c) {
+				dst = append(dst, c)
+			} else {
+				dst = appendEncoded(dst, c)
+			}
+		case bits&(notPath|highBit) != 0:
+			dst = appendEncoded(dst, c)
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst[:start+len(removeDots(dst[start:]))], true
+}
+
+func isUnreserved(c byte) bool {
+	return isAlnum(c) || c == '-' || c == '.' || c == '_' || c == '~'
+}
+
+func appendEncoded(dst []byte, c byte) []byte {
+	const upper = "0123456789ABCDEF"
+	return append(dst, '%', upper[c>>4], upper[c&15])
+}
+
+// removeDots removes "." and ".." segments in place (RFC 3986, section 5.2.4).
+func removeDots(path []byte) []byte {
+	out := path[:0]
+	for i := 0; i < len(path); {
+		end := segmentEnd(path, i)
+		switch segment := path[i+1 : end]; {
+		case len(segment) == 1 && segment[0] == '.':
+		case len(segment) == 2 && segment[0] == '.' && segment[1] == '.':
+			out = out[:max(bytes.LastIndexByte(out, '/'), 0)]
+		default:
+			out = append(out, path[i:end]...)
+			i = end
+			continue
+		}
+		if end == len(path) {
+			out = append(out, '/')
+		}
+		i = end
+	}
+	if len(out) == 0 {
+		out = append(out, '/')
+	}
+	return out
+}
+
+// segmentEnd is where the segment ends whose slash stands at i.
+func segmentEnd(path []byte, i int) int {
+	if n := bytes.IndexByte(path[i+1:], '/'); n >= 0 {
+		return i + 1 + n
+	}
+	return len(path)
+}
+
+// mergeSlashes makes one slash of several, in place.
+func mergeSlashes(path []byte) []byte {
+	out := path[:0]
+	for i, c := range path {
+		if c != '/' || i == 0 || path[i-1] != '/' {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// dropParams removes what follows a ";" in each segment, in place, as servlet
+// containers do before they look for a handler.
+func dropParams(path []byte) []byte {
+	out, dropping := path[:0], false
+	for _, c := range path {
+		if c == '/' {
+			dropping = false
+		} else if c == ';' {
+			dropping = true
+		}
+		if !dropping {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// unfold decodes once more, in place: encodings of encodings until none is
+// left, and encodings of path characters. With slashes set, it also turns
+// encoded slashes and backslashes into slashes, as lenient servers do.
+func unfold(path []byte, slashes bool) []byte {
+	out := path[:0]
+	for i, c := range path {
+		out = append(out, c)
+		n := len(out) - 3
+		if n < 0 || out[n] != '%' || unhex(out[n+1]) < 0 || unhex(out[n+2]) < 0 {
+			continue
+		}
+		switch c := byte(unhex(out[n+1])<<4 | unhex(out[n+2])); {
+		case c == '/' || c == '\\':
+			if slashes {
+				out = append(out[:n], '/')
+			} else {
+				out = appendEncoded(out[:n], c)
+			}
+		case c == '%':
+			if i+2 < len(path) && unhex(path[i+1]) >= 0 && unhex(path[i+2]) >= 0 {
+				out = append(out[:n], '%')
+			}
+		case octets[c]&(notPath|highBit) == 0:
+			out = append(out[:n], c)
+		default:
+			out = appendEncoded(out[:n], c)
+		}
+	}
+	return out
+}
+
+// cutNUL ends the path at an encoded NUL, as programs with C strings do.
+func cutNUL(path []byte) []byte {
+	before, _, _ := bytes.Cut(path, []byte("%00"))
+	if len(before) == 0 {
+		return path[:1]
+	}
+	return before
+}
+
+// isAmbiguous reports whether servers may read a path in normal form in more
+// than one way.
+func isAmbiguous(path []byte) bool {
+	for i, c := range path {
+		switch c {
+		case ';':
+			return true
+		case '/':
+			if i+1 < len(path) && path[i+1] == '/' {
+				return true
+			}
+		case '%':
+			c := byte(unhex(path[i+1])<<4 | unhex(path[i+2]))
+			if c == 0 || c == '/' || c == '\\' || c == '%' || octets[c]&(notPath|highBit) == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// The ways in which a server may read a path, to be combined.
+const (
+	readUnfolded  = 1 << iota // decoded once more, encoded slashes and backslashes too
+	readCut                   // up to an encoded NUL
+	readBare                  // without segment parameters
+	readDotsFirst             // dot segments removed before slashes are merged
+	readings
+)
+
+// read gives one reading of a path, in place.
+func read(path []byte, way int) []byte {
+	if way&readUnfolded != 0 {
+		path = unfold(path, true)
+	}
+	if way&readCut != 0 {
+		path = cutNUL(path)
+	}
+	if way&readBare != 0 {
+		path = dropParams(path)
+	}
+	if way&readDotsFirst != 0 {
+		path = removeDots(path)
+	}
+	return removeDots(mergeSlashes(path))
+}

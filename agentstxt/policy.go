@@ -1,0 +1,169 @@
+package agentstxt
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"iter"
+	"maps"
+
+	"github.com/lookleap/lookleap"
+)
+
+// Policy is what one origin says to automated clients, or what stands in for
+// it. It never changes and may be shared. The zero value and nil are
+// Restricted: they deny everything but the policy file.
+type Policy struct {
+	state    State
+	reason   lookleap.Code
+	err      error
+	text     string // the file, and after it other spellings of its paths
+	rules    []rule // the directives in order, and after them other spellings
+	own      int    // how many of the rules are directives
+	limits   []int32
+	index    index
+	patterns []pattern
+	unlisted bool // whether paths are allowed that no directive speaks of
+	longest  int  // path that is judged, in octets
+	digest   [32]byte
+	meta     map[string]string
+	findings []lookleap.Finding
+}
+
+// restricted is the policy that stands where there is none to be had.
+func restricted(err error) *Policy {
+	return &Policy{reason: lookleap.CodeOf(err), err: err}
+}
+
+// absent is the policy of an origin that publishes none.
+func absent(reason lookleap.Code, findings ...lookleap.Finding) *Policy {
+	return &Policy{state: Absent, reason: reason, findings: findings}
+}
+
+// with gives a copy that has one finding more.
+func (p *Policy) with(f lookleap.Finding) *Policy {
+	shown := *p
+	shown.findings = append(shown.findings[:len(shown.findings):len(shown.findings)], f)
+	return &shown
+}
+
+// State says what kind of policy this is.
+func (p *Policy) State() State {
+	if p == nil {
+		return Restricted
+	}
+	return p.state
+}
+
+// Reason says why the policy has its state: [lookleap.CodeOK] for a valid one.
+func (p *Policy) Reason() lookleap.Code {
+	if p == nil || p.reason == "" {
+		return lookleap.CodeRestricted
+	}
+	return p.reason
+}
+
+// Err tells what went wrong, for a restricted policy: a [*MalformedError] with
+// the place, or what kept the policy from being read. It is nil otherwise.
+func (p *Policy) Err() error {
+	if p == nil {
+		return nil
+	}
+	return p.err
+}
+
+// Directives yields the directives in the order of the file.
+func (p *Policy) Directives() iter.Seq[Directive] {
+	return func(yield func(Directive) bool) {
+		if p == nil {
+			return
+		}
+		for _, r := range p.rules[:p.own] {
+			d := Directive{Path: r.path(p.text), Line: int(r.line)}
+			if r.allows() {
+				d.Action = Allow
+			}
+			if r.flags&hasParams != 0 {
+				d.Params = params(p.line(r), int(r.length))
+			}
+			if !yield(d) {
+				return
+			}
+		}
+	}
+}
+
+// Len is the number of directives.
+func (p *Policy) Len() int {
+	if p == nil {
+		return 0
+	}
+	return p.own
+}
+
+// Meta gives the "# key: value" comments, keys in lower case, the first value of
+// each. They stand outside the hash: anybody who can touch the file can change
+// them unnoticed, and no decision looks at them.
+func (p *Policy) Meta() map[string]string {
+	if p == nil {
+		return nil
+	}
+	return maps.Clone(p.meta)
+}
+
+// Findings lists what somebody should look at, the publisher most of all.
+func (p *Policy) Findings() []lookleap.Finding {
+	if p == nil {
+		return nil
+	}
+	return append([]lookleap.Finding(nil), p.findings...)
+}
+
+// Integrity is the digest of the directives of a valid policy: "sha256:" and 64
+// hex digits. It shows that the file is whole, not who wrote it (section 8):
+// that is what https is for.
+func (p *Policy) Integrity() string {
+	if p.State() != Valid {
+		return ""
+	}
+	return "sha256:" + hex.EncodeToString(p.digest[:])
+}
+
+// octets is about what the policy takes in memory.
+func (p *Policy) octets() int {
+	return 512 + len(p.text) + 12*len(p.rules) + 4*len(p.limits) + 8*len(p.index.slots)
+}
+
+// Report is a policy and some decisions as data, for programs and people that
+// look into an origin.
+type Report struct {
+	State      State              `json:"state"`
+	Reason     lookleap.Code      `json:"reason"`
+	Directives []Directive        `json:"directives"`
+	Meta       map[string]string  `json:"meta"`
+	Decisions  []Decision         `json:"decisions"`
+	Integrity  string             `json:"integrity,omitempty"`
+	Error      string             `json:"error,omitempty"`
+	Findings   []lookleap.Finding `json:"findings,omitempty"`
+}
+
+// Report shows the policy, with its decision about each of the paths.
+func (p *Policy) Report(paths ...string) Report {
+	r := Report{
+		State: p.State(), Reason: p.Reason(), Integrity: p.Integrity(), Findings: p.Findings(),
+		Directives: []Directive{}, Meta: map[string]string{}, Decisions: []Decision{},
+	}
+	for d := range p.Directives() {
+		r.Directives = append(r.Directives, d)
+	}
+	maps.Copy(r.Meta, p.Meta())
+	for _, path := range paths {
+		r.Decisions = append(r.Decisions, p.Decide(path))
+	}
+	if err := p.Err(); err != nil {
+		r.Error = err.Error()
+	}
+	return r
+}
+
+// MarshalJSON writes the [Report] without decisions.
+func (p *Policy) MarshalJSON() ([]byte, error) { return json.Marshal(p.Report()) }

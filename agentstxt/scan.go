@@ -1,0 +1,399 @@
+package agentstxt
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"unicode/utf8"
+
+	"github.com/lookleap/lookleap"
+)
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// lines steps through a file line by line.
+type lines struct {
+	data    []byte
+	rest    int // where the next line begins
+	num     int // of the current line, from 1
+	at, end int // bounds of the current line without its end
+}
+
+func newLines(data []byte) lines {
+	if bytes.HasPrefix(data, byteOrderMark) {
+		return lines{data: data, rest: len(byteOrderMark)}
+	}
+	return lines{data: data}
+}
+
+func (l *lines) next() bool {
+	if l.rest >= len(l.data) {
+		return false
+	}
+	l.num++
+	l.at = l.rest
+	n := bytes.IndexByte(l.data[l.at:], '\n')
+	if n < 0 {
+		l.end, l.rest = len(l.data), len(l.data)
+		return true
+	}
+	l.end, l.rest = l.at+n, l.at+n+1
+	if n > 0 && l.data[l.end-1] == '\r' {
+		l.end--
+	}
+	return true
+}
+
+func (l *lines) text() []byte { return l.data[l.at:l.end] }
+
+// position is the place of an octet of the current line.
+func (l *lines) position(column int) lookleap.Position {
+	return lookleap.Position{Line: l.num, Column: column + 1, Offset: l.at + column}
+}
+
+type lineKind uint8
+
+const (
+	blankLine lineKind = iota
+	commentLine
+	starLine
+	slashLine
+	otherLine
+)
+
+func kindOf(text []byte) lineKind {
+	if len(text) == 0 {
+		return blankLine
+	}
+	switch text[0] {
+	case '/':
+		return slashLine
+	case '#':
+		return commentLine
+	case '*':
+		return starLine
+	case ' ', '\t':
+		if len(bytes.TrimLeft(text, " \t")) == 0 {
+			return blankLine
+		}
+	}
+	return otherLine
+}
+
+// scan is one pass over a file that checks everything and keeps little: a
+// hostile file is refused before anything is built from it.
+type scan struct {
+	limits    Limits
+	rules     []rule
+	wildcards int
+	declared  *[32]byte // the digest of the hash line
+	hashAt    lookleap.Position
+	digest    [32]byte // of the directives
+	meta      map[string]string
+	versionAt lookleap.Position
+	bom       bool
+	hashBad   bool // the hash line was refused
+
+	// fail takes each defect and says whether to go on and look for more.
+	fail func(*MalformedError) bool
+}
+
+// scanFile reads a file up to the first defect.
+func scanFile(data []byte, limits Limits) (*scan, *MalformedError) {
+	var first *MalformedError
+	s := scan{limits: limits, fail: func(e *MalformedError) bool {
+		first = e
+		return false
+	}}
+	s.run(data)
+	return &s, first
+}
+
+func (s *scan) run(data []byte) {
+	if len(data) > s.limits.Size {
+		s.fail(&MalformedError{
+			Code:    lookleap.CodeTooLarge,
+			Message: fmt.Sprintf("the file has %d octets, more than %d", len(data), s.limits.Size),
+			Fix:     "merge directives or drop comments",
+		})
+		return
+	}
+	// A defect may come from an encoding that is not UTF-8. Looking for that
+	// first would cost every good file a pass of its own.
+	report := s.fail
+	notUTF8 := false
+	s.fail = func(e *MalformedError) bool {
+		if bad := badEncoding(data); bad != nil {
+			if notUTF8 {
+				return true
+			}
+			notUTF8, e = true, bad
+		}
+		return report(e)
+	}
+	s.lines(data)
+}
+
+func (s *scan) lines(data []byte) {
+	sum := digester{hash: sha256.New(), data: data}
+	l := newLines(data)
+	s.bom = l.rest > 0
+	for l.next() {
+		text := l.text()
+		kind := kindOf(text)
+		var bad *MalformedError
+		switch {
+		case len(text) > s.limits.Line:
+			bad = s.tooLarge(&l, fmt.Sprintf("the line has %d octets, more than %d", len(text), s.limits.Line))
+		case kind == blankLine:
+			continue
+		case kind == commentLine:
+			bad = s.comment(&l)
+		case s.declared == nil:
+			bad = s.hash(&l)
+		default:
+			if bad = s.directive(&l, kind); bad == nil {
+				sum.add(l.at, l.end)
+			}
+		}
+		if bad != nil && !s.fail(bad) {
+			return
+		}
+	}
+	if s.declared == nil {
+		s.fail(&MalformedError{
+			Code:    lookleap.CodeHashMissing,
+			Message: "the file has no hash line",
+			Fix:     `add "*" and the SHA-256 of the directives before them, or remove the file if there is nothing to say`,
+		})
+		return
+	}
+	if s.digest = sum.sum(); s.digest != *s.declared && !s.hashBad {
+		s.fail(mismatch(data, *s.declared, s.digest, s.hashAt))
+	}
+}
+
+func (s *scan) tooLarge(l *lines, message string) *MalformedError {
+	return &MalformedError{Code: lookleap.CodeTooLarge, Position: l.position(0), Message: message, Fix: "split or merge directives"}
+}
+
+func (s *scan) comment(l *lines) *MalformedError {
+	text := l.text()
+	if bytes.IndexByte(text, 0) >= 0 || !utf8.Valid(text) {
+		return badEncoding(l.data)
+	}
+	key, value, ok := metaComment(text)
+	if _, known := s.meta[key]; !ok || known || len(s.meta) >= s.limits.Findings {
+		return nil
+	}
+	if s.meta == nil {
+		s.meta = make(map[string]string)
+	}
+	if s.meta[key] = value; key == "version" {
+		s.versionAt = l.position(0)
+	}
+	return nil
+}
+
+// hash reads the first significant line.
+func (s *scan) hash(l *lines) *MalformedError {
+	text := l.text()
+	if digest, ok := hashLine(text); ok {
+		s.declared, s.hashAt = &digest, l.position(0)
+		return nil
+	}
+	s.declared, s.hashBad = new([32]byte), true // the lines after it are directives all the same
+	bad := &MalformedError{
+		Code: lookleap.CodeHashMissing, Position: l.position(0),
+		Message: "the first line that is neither comment nor blank is no hash line",
+		Fix:     `let it be "*" and 64 lower-case hex digits, with nothing after them`,
+	}
+	switch kindOf(text) {
+	case starLine:
+		digits := 1
+		for digits < len(text) && unhex(text[digits]) >= 0 {
+			digits++
+		}
+		switch {
+		case digits == 1+40 && len(text) == digits:
+			bad.Message, bad.Fix = "the hash line holds a SHA-1 digest", "use SHA-256"
+		case digits == 1+64 && len(text) > digits:
+			bad.Position, bad.Message = l.position(digits), "something follows the digest in the hash line"
+			bad.Fix = "end the line after the 64th digit: no blank, no backslash, no comment"
+		case digits == 1+64:
+			bad.Message, bad.Fix = "the hash line has upper-case digits", "write the digest in lower case"
+		default:
+			bad.Position = l.position(digits)
+			bad.Message = fmt.Sprintf("the hash line has %d hex digits where 64 are due", digits-1)
+		}
+	case otherLine:
+		if isForeign(l.data) {
+			bad.Code = lookleap.CodeForeignFormat
+			bad.Message = "the file has neither hash line nor directive, so it is of another format with the same name"
+			bad.Fix = "a client that should ignore such files sets Options.ForeignAbsent"
+		}
+	}
+	return bad
+}
+
+// isForeign reports whether no line of the file could be meant as a hash line or
+// directive.
+func isForeign(data []byte) bool {
+	l := newLines(data)
+	for l.next() {
+		text := bytes.TrimLeft(l.text(), " \t")
+		if kind := kindOf(text); kind == starLine || kind == slashLine {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *scan) directive(l *lines, kind lineKind) *MalformedError {
+	text := l.text()
+	if kind != slashLine {
+		return s.notDirective(l, kind)
+	}
+	length, flags, bad := directiveLine(text, s.limits.Params)
+	if bad != nil {
+		return &MalformedError{Code: lookleap.CodeBadDirective, Position: l.position(bad.at), Message: bad.message, Fix: bad.fix}
+	}
+	if flags&isNormal == 0 && !utf8.Valid(text) {
+		return badEncoding(l.data)
+	}
+	if flags&isPattern != 0 {
+		s.wildcards++
+	}
+	switch {
+	case len(s.rules) == s.limits.Directives:
+		return s.tooLarge(l, fmt.Sprintf("the file has more than %d directives", s.limits.Directives))
+	case s.wildcards > s.limits.Wildcards:
+		return s.tooLarge(l, fmt.Sprintf("the file has more than %d directives with wildcards", s.limits.Wildcards))
+	}
+	if s.rules == nil {
+		const shortest = len("/ ALLOW\n")
+		most := min(bytes.Count(l.data[l.at:], []byte("\n"))+1, (len(l.data)-l.at)/shortest+1, s.limits.Directives)
+		s.rules = make([]rule, 0, most)
+	}
+	s.rules = append(s.rules, rule{at: uint32(l.at), line: uint32(l.num), length: uint16(length), flags: flags})
+	return nil
+}
+
+func (s *scan) notDirective(l *lines, kind lineKind) *MalformedError {
+	bad := &MalformedError{Code: lookleap.CodeBadDirective, Position: l.position(0), Message: `the line does not begin with "/"`, Fix: "a directive is a path, ALLOW or DISALLOW, and parameters"}
+	switch {
+	case kind == starLine:
+		bad.Message, bad.Fix = "a second hash line", "keep one, before all directives"
+	case isBlank(l.text()[0]):
+		bad.Message, bad.Fix = "the line begins with a blank", "let lines begin in the first column"
+	case bytes.HasPrefix(l.text(), byteOrderMark):
+		bad.Message, bad.Fix = "a byte order mark inside the file", "remove it"
+	}
+	return bad
+}
+
+// digester hashes lines as section 7 has it: joined by one LF, without one at
+// the end. Lines that stand joined like that in the file are hashed in one go.
+type digester struct {
+	hash    hash.Hash
+	data    []byte
+	at, end int // a run of such lines
+}
+
+func (d *digester) add(at, end int) {
+	if d.end > 0 && at == d.end+1 {
+		d.end = end
+		return
+	}
+	if d.end > 0 {
+		d.hash.Write(d.data[d.at:d.end])
+		d.hash.Write([]byte{'\n'})
+	}
+	d.at, d.end = at, end
+}
+
+func (d *digester) sum() (digest [32]byte) {
+	d.hash.Write(d.data[d.at:d.end])
+	d.hash.Sum(digest[:0])
+	return digest
+}
+
+// badEncoding finds the first octet that is no UTF-8, or NUL.
+func badEncoding(data []byte) *MalformedError {
+	if bytes.IndexByte(data, 0) < 0 && utf8.Valid(data) {
+		return nil
+	}
+	l := newLines(data)
+	for l.next() {
+		text := l.text()
+		for i := 0; i < len(text); {
+			r, size := utf8.DecodeRune(text[i:])
+			if r == 0 || r == utf8.RuneError && size == 1 {
+				return &MalformedError{
+					Code: lookleap.CodeNotUTF8, Position: l.position(i),
+					Message: "the file is not UTF-8 text", Fix: "save it as UTF-8",
+				}
+			}
+			i += size
+		}
+	}
+	return nil
+}
+
+// mismatch explains a digest that is not that of the directives: it tries the
+// usual ways to get it wrong.
+func mismatch(data []byte, declared, computed [32]byte, at lookleap.Position) *MalformedError {
+	bad := &MalformedError{
+		Code: lookleap.CodeHashMismatch, Position: at,
+		Message:  "the hash line does not belong to these directives",
+		Fix:      "put *" + hex.EncodeToString(computed[:]) + " in its place if the directives are right",
+		Expected: hex.EncodeToString(declared[:]),
+		Computed: hex.EncodeToString(computed[:]),
+	}
+	for _, v := range []struct {
+		hint, message      string
+		join, final        string
+		comments, blank, e bool
+	}{
+		{hint: HintTrailingNewline, message: "the hash was made with a line end after the last directive", join: "\n", final: "\n"},
+		{hint: HintCRLF, message: "the hash was made over CRLF line ends", join: "\r\n"},
+		{hint: HintCRLF, message: "the hash was made over CRLF line ends, one after the last directive too", join: "\r\n", final: "\r\n"},
+		{hint: HintBlankLines, message: "the hash was made with the blank lines left in", join: "\n", blank: true},
+		{hint: HintBlankLines, message: "the hash was made with the blank lines left in", join: "\n", final: "\n", blank: true},
+		{hint: HintComments, message: "the hash was made with the comments left in", join: "\n", comments: true, blank: true},
+		{hint: HintComments, message: "the hash was made with the comments left in", join: "\n", final: "\n", comments: true, blank: true},
+		{hint: HintEmpty, message: "the hash is that of no directives at all", e: true},
+	} {
+		if declared == variant(data, v.join, v.final, v.comments, v.blank, v.e) {
+			bad.Hint, bad.Message = v.hint, v.message
+			break
+		}
+	}
+	return bad
+}
+
+// variant hashes the lines after the hash line in another way than section 7.
+func variant(data []byte, join, final string, comments, blank, empty bool) (digest [32]byte) {
+	h := sha256.New()
+	l := newLines(data)
+	for written, hashSeen := false, false; !empty && l.next(); {
+		kind := kindOf(l.text())
+		switch {
+		case kind == starLine:
+			hashSeen = true
+			continue
+		case kind == commentLine && !comments, kind == blankLine && (!blank || !hashSeen):
+			continue
+		}
+		if written {
+			h.Write([]byte(join))
+		}
+		h.Write(l.text())
+		written = true
+	}
+	h.Write([]byte(final))
+	h.Sum(digest[:0])
+	return digest
+}
