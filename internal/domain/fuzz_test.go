@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/net/idna"
 	"pgregory.net/rapid"
 )
 
@@ -110,8 +109,8 @@ func FuzzResolve(f *testing.F) {
 			if err != nil {
 				continue // net/url refuses some references that are none of ours to refuse
 			}
-			path, err := canonicalPath(std.EscapedPath(), 0, false)
-			if err != nil || path != u.Path() && path+"/" != u.Path() {
+			// Decoded, since net/url also escapes some characters that need no escape.
+			if path := u.NetURL().Path; std.Path != path && std.Path+"/" != path {
 				t.Fatalf("%q in %s: net/url resolves to %s, this to %s", ref, base, std, u)
 			}
 		}
@@ -134,11 +133,6 @@ func FuzzParseHost(f *testing.F) {
 		u, err := Parse("https://" + raw + "/")
 		if err != nil || u.Host() != host {
 			t.Fatalf("%q as a host is %q, in a URL %q, %v", raw, host, u.Host(), err)
-		}
-		if strings.Contains(host, "xn--") && !strings.Contains(host, "--.") {
-			if theirs, err := idna.ToASCII(raw); err == nil && isASCII(raw) && !strings.EqualFold(theirs, host) {
-				t.Fatalf("%q: %q, by punycode alone %q", raw, host, theirs)
-			}
 		}
 		domain, ok := Registrable(host)
 		if ok && host != domain && !strings.HasSuffix(host, "."+domain) {

@@ -13,11 +13,15 @@ func canonicalPath(path string, at int, dots bool) (string, error) {
 	if err := checkSegments(path, at, dots); err != nil {
 		return "", err
 	}
-	if i := strings.IndexFunc(path, func(c rune) bool { return c == '%' || c >= utf8.RuneSelf }); i < 0 {
-		return path, checkRaw(path, at, isPathChar)
+	plain := 0
+	for plain < len(path) && isPathChar(path[plain]) {
+		plain++
 	}
-	out := make([]byte, 0, len(path)+16)
-	for i := 0; i < len(path); {
+	if plain == len(path) {
+		return path, nil
+	}
+	out := append(make([]byte, 0, len(path)+16), path[:plain]...)
+	for i := plain; i < len(path); {
 		if path[i] == '%' {
 			n, err := escapeLength(path, at, i)
 			if err != nil {
@@ -134,39 +138,26 @@ func decodeFully(s string, i int) (octet byte, size int) {
 
 // canonicalQuery checks a query or fragment. Its escapes stay as they are: they are the server's business. Raw non-ASCII becomes escapes.
 func canonicalQuery(query string, at int) (string, error) {
-	if err := checkRaw(query, at, isQueryChar); err != nil {
-		return "", err
-	}
-	var out []byte
-	for i := range len(query) {
-		if query[i] == '%' {
+	ascii := true
+	for i, c := range query {
+		switch {
+		case c == '%':
 			if _, ok := hexOctet(query, i+1); !ok {
 				return "", escapeError(query, at, i)
 			}
-		}
-		if query[i] >= utf8.RuneSelf && out == nil {
-			out = append(make([]byte, 0, len(query)+16), query[:i]...)
-		}
-		if out != nil {
-			out = appendRaw(out, query[i:i+1])
+		case !allowedRaw(c, isQueryChar):
+			return "", rawError(query, at, i, utf8.RuneLen(c))
+		case c >= utf8.RuneSelf:
+			ascii = false
 		}
 	}
-	if out == nil {
+	if ascii {
 		return query, nil
 	}
-	return string(out), nil
+	return string(appendRaw(nil, query)), nil
 }
 
-// checkRaw refuses characters that are neither allowed by RFC 3986 nor visible characters beyond ASCII.
-func checkRaw(s string, at int, allowed func(byte) bool) error {
-	for i, c := range s {
-		if c != '%' && !allowedRaw(c, allowed) {
-			return rawError(s, at, i, utf8.RuneLen(c))
-		}
-	}
-	return nil
-}
-
+// allowedRaw reports whether a character may stand unescaped in what is given to us: by RFC 3986, or as a visible one beyond ASCII.
 func allowedRaw(c rune, allowed func(byte) bool) bool {
 	if c < utf8.RuneSelf {
 		return allowed(byte(c))
@@ -232,22 +223,29 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 func isControl(c byte) bool { return c < 0x20 || c == 0x7f }
 
-// isUnreserved: RFC 3986, section 2.3.
+// Sets of ASCII characters, one bit each.
+const (
+	unreserved = (1<<26-1)<<'A' | (1<<26-1)<<'a' | (1<<10-1)<<'0' | 1<<'-' | 1<<'.' | 1<<'_' | 1<<'~'              // RFC 3986, section 2.3
+	subDelims  = 1<<'!' | 1<<'$' | 1<<'&' | 1<<'\'' | 1<<'(' | 1<<')' | 1<<'*' | 1<<'+' | 1<<',' | 1<<';' | 1<<'=' // section 2.2
+	pathChars  = unreserved | subDelims | 1<<':' | 1<<'@' | 1<<'/'                                                 // section 3.3, without escapes
+	nameChars  = (1<<26-1)<<'a' | (1<<10-1)<<'0' | 1<<'-' | 1<<'.'                                                 // of a canonical host
+	queryChars = pathChars | 1<<'?'                                                                                // sections 3.4 and 3.5
+)
+
+const low = 1<<64 - 1
+
 func isUnreserved(c byte) bool {
-	return isAlpha(c) || isDigit(c) || c == '-' || c == '.' || c == '_' || c == '~'
+	return uint64(1)<<c&(unreserved&low)|uint64(1)<<(c-64)&(unreserved>>64) != 0
 }
 
-// isPathChar: pchar of RFC 3986, section 3.3, without escapes, and "/".
 func isPathChar(c byte) bool {
-	if isUnreserved(c) {
-		return true
-	}
-	switch c {
-	case '/', '!', '$', '&', '\'', '(', ')', '*', '+', ',', ';', '=', ':', '@':
-		return true
-	}
-	return false
+	return uint64(1)<<c&(pathChars&low)|uint64(1)<<(c-64)&(pathChars>>64) != 0
 }
 
-// isQueryChar: RFC 3986, sections 3.4 and 3.5, without escapes.
-func isQueryChar(c byte) bool { return isPathChar(c) || c == '?' }
+func isQueryChar(c byte) bool {
+	return uint64(1)<<c&(queryChars&low)|uint64(1)<<(c-64)&(queryChars>>64) != 0
+}
+
+func isNameChar(c byte) bool {
+	return uint64(1)<<c&(nameChars&low)|uint64(1)<<(c-64)&(nameChars>>64) != 0
+}

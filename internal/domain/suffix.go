@@ -10,8 +10,8 @@ import (
 // Suffix List counts, so alice.github.io is a registrable domain of its own. It is not ok for a host that is a public suffix itself, a single label or an
 // IP address, and for a host that is not in the form that [ParseHost] returns. A top-level domain that is not in the list is a public suffix.
 func Registrable(host string) (domain string, ok bool) {
-	suffix, _, ok := publicSuffix(host)
-	if !ok || len(suffix) == len(host) {
+	suffix, _ := PublicSuffix(host)
+	if suffix == "" || len(suffix) == len(host) {
 		return "", false
 	}
 	rest := host[:len(host)-len(suffix)-1]
@@ -21,34 +21,25 @@ func Registrable(host string) (domain string, ok bool) {
 // PublicSuffix returns the public suffix that a canonical host ends with, perhaps the whole host, and whether a domain registry runs it
 // (co.uk) rather than a company that lends names below its own (github.io). It is empty for what is no name, as in [Registrable].
 func PublicSuffix(host string) (suffix string, icann bool) {
-	suffix, icann, _ = publicSuffix(host)
+	if !isCanonicalName(host) {
+		return "", false // the list knows lower-case A-labels: EXAMPLE.CO.UK would yield CO.UK
+	}
+	suffix, icann = publicsuffix.PublicSuffix(host)
+	if !icann && endsInNumber(suffix) { // no suffix in the list is a number
+		return "", false
+	}
 	return suffix, icann
 }
 
-func publicSuffix(host string) (suffix string, icann, ok bool) {
-	if !isCanonicalName(host) {
-		return "", false, false // the list knows lower-case A-labels: EXAMPLE.CO.UK would yield CO.UK
-	}
-	suffix, icann = publicsuffix.PublicSuffix(host)
-	return suffix, icann, true
-}
-
-// isCanonicalName reports whether host has the form of a canonical name that is no IP address.
+// isCanonicalName reports whether host consists of labels in the form of a canonical name.
 func isCanonicalName(host string) bool {
-	labelStart := true
+	before := byte('.')
 	for i := range len(host) {
-		switch c := host[i]; {
-		case c == '.':
-			if labelStart {
-				return false
-			}
-			labelStart = true
-			continue
-		case 'a' <= c && c <= 'z' || isDigit(c) || c == '-':
-		default:
+		c := host[i]
+		if c == '.' && before == '.' || !isNameChar(c) {
 			return false
 		}
-		labelStart = false
+		before = c
 	}
-	return !labelStart && !endsInNumber(host)
+	return before != '.'
 }
