@@ -1,0 +1,243 @@
+package dnssec
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// lookup is the work on one question: its clock, its budget, and what it has seen.
+type lookup struct {
+	r          *Resolver
+	now        time.Time
+	b          *budget
+	signedSeen atomic.Bool // some reply came from a signed zone
+}
+
+// finding is what is known of an answer so far. Every link can only weaken it.
+type finding struct {
+	state State
+	ttl   uint32
+	chain []Link
+}
+
+func newFinding() *finding { return &finding{state: Secure, ttl: 1<<31 - 1} }
+
+// join adds a link's result: the weakest state and the least TTL win, and the chain is that of the weakest link, or of
+// the last one among equals.
+func (f *finding) join(other finding) {
+	f.ttl = min(f.ttl, other.ttl)
+	if other.state <= f.state {
+		f.state, f.chain = other.state, other.chain
+	}
+}
+
+// run answers a question: it follows the aliases and judges every set on the way, down to the records or to the proof
+// that there are none.
+func (l *lookup) run(ctx context.Context, q name, rrtype uint16) (*Result, error) {
+	m, err := l.ask(ctx, q, rrtype)
+	if err != nil {
+		return nil, err
+	}
+	f, n := newFinding(), q
+	seen := map[name]bool{q: true}
+	for links := 0; ; links++ {
+		if set := m.answer.find(n, rrtype); set != nil {
+			part, err := l.judge(ctx, set, n, m)
+			if err != nil {
+				return nil, err
+			}
+			f.join(part)
+			return newResult(n, set.rrs, f)
+		}
+		link, err := m.answer.aliasOf(n)
+		if err != nil {
+			return nil, err
+		}
+		if link == nil && n != q && m.authority.soaOf(n) == nil && len(m.authority.denials()) == 0 {
+			// The upstream left the rest of the chain to us.
+			if m, err = l.ask(ctx, n, rrtype); err != nil {
+				return nil, err
+			}
+			if m.answer.find(n, rrtype) != nil {
+				continue
+			}
+			if link, err = m.answer.aliasOf(n); err != nil {
+				return nil, err
+			}
+		}
+		if link == nil {
+			part, err := l.judgeAbsence(ctx, n, rrtype, m)
+			if err != nil {
+				return nil, err
+			}
+			f.join(part)
+			return newAbsence(n, !m.nxdomain, f), nil
+		}
+		part, err := l.judge(ctx, link.set, n, m)
+		if err != nil {
+			return nil, err
+		}
+		f.join(part)
+		if n = link.target; seen[n] || links >= l.b.limits.Aliases {
+			return nil, &BudgetError{What: "aliases", Limit: l.b.limits.Aliases}
+		}
+		seen[n] = true
+	}
+}
+
+// judge validates one set of an answer that speaks for n: n is its owner, or below it in case of a DNAME.
+func (l *lookup) judge(ctx context.Context, set *recordSet, n name, m *message) (finding, error) {
+	var firstErr error
+	for _, signer := range l.signersOf([]*recordSet{set}, func(name) bool { return true }) {
+		zone, err := l.zoneAt(ctx, signer, true)
+		switch {
+		case err != nil:
+		case zone.kind == zoneUnsigned:
+			return l.unchecked(zone, set.ttl), nil
+		case zone.kind == zoneSigned:
+			var f finding
+			if f, err = l.judgeSigned(set, zone, m); err == nil {
+				return f, nil
+			}
+		}
+		if firstErr == nil {
+			firstErr = err
+		}
+	}
+	return l.judgeUnsigned(ctx, set.owner, set.rrtype, set.ttl, firstErr, EDESignatureAbsent, "%s %s has no signature")
+}
+
+// judgeSigned checks a set with its zone's keys. A set made from a wildcard needs the proof that nothing closer exists
+// (RFC 4035 section 5.3.4, RFC 5155 section 8.8).
+func (l *lookup) judgeSigned(set *recordSet, zone *zoneState, m *message) (finding, error) {
+	s, err := verifySet(set, zone.zone, zone.keys, l.now, l.b)
+	if err != nil {
+		return finding{}, err
+	}
+	f := finding{Secure, min(s.ttl, zone.ttl), zone.chain}
+	if s.encloser == "" {
+		return f, nil
+	}
+	d, ttl, err := l.denialBy(m.authority.denials(), zone)
+	if err != nil && isCallersOwn(err) {
+		return finding{}, err
+	}
+	p, proofErr := d.noCloser(set.owner, s.encloser)
+	return l.conclude(f, p, proofErr, err, ttl, zone, "no proof that %s is covered by a wildcard only", set.owner)
+}
+
+// conclude turns a proof into a finding: failing that, into the reason why there is none.
+func (l *lookup) conclude(f finding, p proof, proofErr, setErr error, ttl uint32, zone *zoneState, missing string, n name) (finding, error) {
+	switch {
+	case proofErr != nil:
+		return finding{}, proofErr
+	case p == unproven && setErr != nil:
+		return finding{}, setErr
+	case p == unproven:
+		return finding{}, bogus(zone.zone, EDEDenialMissing, missing, n)
+	case p == optedOut:
+		f.state = Insecure
+		f.chain = append(f.chain[:len(f.chain):len(f.chain)], Link{
+			Zone: zone.zone.text(), Reason: "the zone's NSEC3 records leave room for unsigned names (opt-out, or too many iterations)", State: Insecure,
+		})
+	}
+	f.ttl = min(f.ttl, ttl)
+	return f, nil
+}
+
+// judgeUnsigned decides over data, or an absence, that no usable signature covers: fine where the tree is unsigned, and
+// only there. because is what is wrong with the signatures there are; without any, the code and format tell.
+func (l *lookup) judgeUnsigned(ctx context.Context, owner name, rrtype uint16, ttl uint32, because error, ede uint16, format string) (finding, error) {
+	inside := owner
+	if rrtype == dns.TypeDS {
+		inside = owner.parent()
+	}
+	zone, err := l.enclosing(ctx, inside)
+	switch {
+	case err != nil:
+		return finding{}, err
+	case zone.kind == zoneUnanchored && zone.hidden && l.signedSeen.Load():
+		return finding{}, bogus(zone.zone, EDEKeyMissing, "the upstream passes signatures on, but not the keys of the trust anchor")
+	case zone.kind != zoneSigned:
+		return l.unchecked(zone, ttl), nil
+	case because != nil:
+		return finding{}, because
+	}
+	return finding{}, bogus(zone.zone, ede, format, owner, dns.Type(rrtype))
+}
+
+func (l *lookup) unchecked(zone *zoneState, ttl uint32) finding {
+	f := finding{state: zone.state(), ttl: ttl, chain: zone.chain}
+	if zone.kind == zoneUnsigned {
+		f.ttl = min(f.ttl, zone.ttl)
+	}
+	return f
+}
+
+// judgeAbsence validates the reply's claim that n, or the type at n, does not exist.
+func (l *lookup) judgeAbsence(ctx context.Context, n name, rrtype uint16, m *message) (finding, error) {
+	soa := m.authority.soaOf(n)
+	sets := m.authority.denials()
+	if soa != nil {
+		sets = append(sets, soa)
+	}
+	var firstErr error
+	speaksFor := func(signer name) bool {
+		return n.within(signer) && (rrtype != dns.TypeDS || n.isBelow(signer) || n == rootName)
+	}
+	for _, signer := range l.signersOf(sets, speaksFor) {
+		zone, err := l.zoneAt(ctx, signer, true)
+		switch {
+		case err != nil:
+		case zone.kind == zoneUnsigned:
+			return l.unchecked(zone, negativeTTL(soa)), nil
+		case zone.kind == zoneSigned:
+			var f finding
+			if f, err = l.judgeDenial(n, rrtype, m, soa, zone); err == nil {
+				return f, nil
+			}
+		}
+		if firstErr == nil {
+			firstErr = err
+		}
+	}
+	return l.judgeUnsigned(ctx, n, rrtype, negativeTTL(soa), firstErr, EDEDenialMissing, "no proof that %s %s does not exist")
+}
+
+// judgeDenial checks an absence with its zone's keys.
+func (l *lookup) judgeDenial(n name, rrtype uint16, m *message, soa *recordSet, zone *zoneState) (finding, error) {
+	f := finding{Secure, min(negativeTTL(soa), zone.ttl), zone.chain}
+	if soa != nil && soa.owner == zone.zone {
+		s, err := verifySet(soa, zone.zone, zone.keys, l.now, l.b)
+		if err != nil {
+			return finding{}, err
+		}
+		f.ttl = min(f.ttl, s.ttl)
+	} else {
+		f.ttl = 0
+	}
+	d, ttl, setErr := l.denialBy(m.authority.denials(), zone)
+	if setErr != nil && isCallersOwn(setErr) {
+		return finding{}, setErr
+	}
+	if m.nxdomain {
+		p, err := d.nameError(n)
+		return l.conclude(f, p, err, setErr, ttl, zone, "no proof that %s does not exist", n)
+	}
+	p, err := d.noData(n, rrtype)
+	return l.conclude(f, p, err, setErr, ttl, zone, "no proof that %s has no records of the type", n)
+}
+
+// negativeTTL is the time for which an absence may be kept (RFC 2308 section 5); without a SOA it may not be.
+func negativeTTL(soa *recordSet) uint32 {
+	if soa == nil {
+		return 0
+	}
+	if rr, ok := soa.rrs[0].(*dns.SOA); ok {
+		return min(soa.ttl, rr.Minttl)
+	}
+	return 0
+}

@@ -1,0 +1,384 @@
+package dnssec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// zoneKind is what validation says of a name as a zone.
+type zoneKind uint8
+
+const (
+	zoneUnanchored zoneKind = iota // no trust anchor leads there, or an upstream without DNSSEC hides the anchored keys
+	zoneUnsigned                   // proven: no chain of keys that we can check leads there
+	zoneSigned                     // keys are known
+	zoneNone                       // proven: no zone begins at this name
+)
+
+// zoneState is what is known of one name as a zone.
+type zoneState struct {
+	zone   name
+	kind   zoneKind
+	keys   []zoneKey
+	ttl    uint32 // seconds that this may be used
+	chain  []Link // from the trust anchor down; unchanged by zoneNone
+	hidden bool   // unanchored because the upstream did not show the anchored keys
+}
+
+func (z *zoneState) state() State {
+	switch z.kind {
+	case zoneSigned:
+		return Secure
+	case zoneUnsigned:
+		return Insecure
+	}
+	return Indeterminate
+}
+
+// Link is one step of the way from the trust anchor to an answer.
+type Link struct {
+	Zone      string // without the final dot, "." for the root
+	State     State
+	KeyTag    uint16 // of the key that the parent's DS, or the anchor, names; 0 unless secure
+	Algorithm uint8
+	Reason    string // one sentence, for a link that is not secure
+}
+
+// zoneAt establishes what begins at z: from the cache, from a lookup under way, or by asking. claimed says that a
+// signature names z as its zone, so that its keys are worth asking for at once.
+func (l *lookup) zoneAt(ctx context.Context, z name, claimed bool) (*zoneState, error) {
+	for {
+		if state, until, ok := l.r.zones.get(z, l.now); ok {
+			aged := *state
+			aged.ttl = uint32(until.Sub(l.now) / time.Second)
+			return &aged, nil
+		}
+		state, joined, err := l.r.zoneFlights.do(ctx, z, l.b.limits.Time, func(ctx context.Context) (*zoneState, error) {
+			state, err := l.establish(ctx, z, claimed)
+			if err == nil && state.ttl > 0 {
+				ttl := min(time.Duration(state.ttl)*time.Second, l.b.limits.KeyTTL)
+				l.r.zones.put(z, state, l.now, l.now.Add(ttl))
+			}
+			return state, err
+		})
+		if err != nil && joined && ctx.Err() == nil && isCallersOwn(err) {
+			continue // another lookup ran out of its own time or budget; this one has its own
+		}
+		return state, err
+	}
+}
+
+func isCallersOwn(err error) bool {
+	var budget *BudgetError
+	return errors.As(err, &budget) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// enclosing walks from the trust anchor down to n and finds the zone that n lies in, or the first unsigned one above.
+func (l *lookup) enclosing(ctx context.Context, n name) (*zoneState, error) {
+	anchor, ok := l.r.anchorAbove(n)
+	if !ok {
+		return &zoneState{kind: zoneUnanchored, zone: rootName}, nil
+	}
+	current, err := l.zoneAt(ctx, anchor, false)
+	if err != nil {
+		return nil, err
+	}
+	for current.kind == zoneSigned {
+		below := current.zone
+		for {
+			if below == n {
+				return current, nil
+			}
+			below = n.childOf(below)
+			state, err := l.zoneAt(ctx, below, false)
+			if err != nil {
+				return nil, err
+			}
+			if state.kind != zoneNone {
+				current = state
+				break
+			}
+		}
+	}
+	return current, nil
+}
+
+// establish does the work of zoneAt.
+func (l *lookup) establish(ctx context.Context, z name, claimed bool) (*zoneState, error) {
+	if anchors := l.r.anchors[z]; anchors != nil {
+		return l.anchored(ctx, z, anchors)
+	}
+	if _, ok := l.r.anchorAbove(z); !ok {
+		return &zoneState{zone: z, kind: zoneUnanchored}, nil
+	}
+	if !claimed {
+		d, err := l.delegationOf(ctx, z)
+		if err != nil || d.decided != nil {
+			return d.decided, err
+		}
+		keys, err := l.ask(ctx, z, dns.TypeDNSKEY)
+		if err != nil {
+			return nil, err
+		}
+		return l.signedBelow(z, d, keys)
+	}
+	keysCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type reply struct {
+		m   *message
+		err error
+	}
+	keys := make(chan reply, 1)
+	go func() {
+		m, err := l.ask(keysCtx, z, dns.TypeDNSKEY)
+		keys <- reply{m, err}
+	}()
+	d, err := l.delegationOf(ctx, z)
+	if err != nil || d.decided != nil {
+		return d.decided, err
+	}
+	k := <-keys
+	if k.err != nil {
+		return nil, k.err
+	}
+	return l.signedBelow(z, d, k.m)
+}
+
+// anchored checks a zone's keys against its trust anchors. Without signed keys there is nothing to check with; what that
+// means depends on whether anything else on this path is signed, see judgeUnsigned.
+func (l *lookup) anchored(ctx context.Context, z name, anchors []delegation) (*zoneState, error) {
+	m, err := l.ask(ctx, z, dns.TypeDNSKEY)
+	if err != nil {
+		return nil, err
+	}
+	set := m.answer.find(z, dns.TypeDNSKEY)
+	if set == nil || len(set.sigs) == 0 {
+		return &zoneState{zone: z, kind: zoneUnanchored, hidden: true, chain: []Link{{
+			Zone: z.text(), Reason: "the upstream gives no signed keys for the trust anchor: it does not pass DNSSEC on",
+		}}}, nil
+	}
+	return l.signedBelow(z, delegated{anchors: anchors, ttl: 1<<31 - 1}, m)
+}
+
+// delegated is what the parent says of a zone: DS records to check its keys with, or the whole decision.
+type delegated struct {
+	anchors []delegation
+	ttl     uint32
+	chain   []Link
+	decided *zoneState
+}
+
+// signedBelow checks a DNSKEY set against DS records (RFC 4035 section 5.2): one that they name must have signed it.
+func (l *lookup) signedBelow(z name, d delegated, m *message) (*zoneState, error) {
+	set := m.answer.find(z, dns.TypeDNSKEY)
+	if set == nil {
+		return nil, bogus(z, EDEKeyMissing, "the parent says that the zone is signed, but it shows no keys")
+	}
+	keys, err := parseKeys(set.rrs, l.b)
+	if err != nil {
+		return nil, err
+	}
+	var named []zoneKey
+	for i := range keys {
+		for j := range d.anchors {
+			if d.anchors[j].names(z, &keys[i]) {
+				named = append(named, keys[i])
+				break
+			}
+		}
+	}
+	if len(named) == 0 {
+		return nil, bogus(z, EDEKeyMissing, "none of its keys is one that the parent's DS or the trust anchor names")
+	}
+	signed, err := verifySet(set, z, named, l.now, l.b)
+	if err != nil {
+		return nil, err
+	}
+	link := Link{Zone: z.text(), State: Secure, KeyTag: named[0].tag, Algorithm: named[0].algorithm}
+	return &zoneState{
+		zone: z, kind: zoneSigned, keys: keys, ttl: min(d.ttl, signed.ttl), chain: append(d.chain[:len(d.chain):len(d.chain)], link),
+	}, nil
+}
+
+// delegationOf asks for the DS records of z and decides what they, or their absence, mean.
+func (l *lookup) delegationOf(ctx context.Context, z name) (delegated, error) {
+	m, err := l.ask(ctx, z, dns.TypeDS)
+	if err != nil {
+		return delegated{}, err
+	}
+	firstErr := error(nil)
+	for _, parent := range l.delegationSigners(m, z) {
+		state, err := l.zoneAt(ctx, parent, true)
+		switch {
+		case err != nil:
+		case state.kind == zoneNone, state.kind == zoneUnanchored:
+			continue // somebody signs in the name of a zone that is none, or that we cannot know
+		case state.kind == zoneUnsigned:
+			return delegated{decided: below(state, z)}, nil
+		default:
+			var d delegated
+			if d, err = l.readDelegation(m, z, state); err == nil {
+				return d, nil
+			}
+		}
+		if firstErr == nil {
+			firstErr = err
+		}
+	}
+	// No signature helps. That is fine where the parent is unsigned, and only there.
+	state, err := l.enclosing(ctx, z.parent())
+	switch {
+	case err != nil:
+		return delegated{}, err
+	case state.kind != zoneSigned:
+		return delegated{decided: below(state, z)}, nil
+	case firstErr != nil:
+		return delegated{}, firstErr
+	}
+	return delegated{}, bogus(state.zone, EDEDenialMissing, "no proof whether %s is signed", z)
+}
+
+// below is the state of a zone whose parent is not signed.
+func below(parent *zoneState, z name) *zoneState {
+	out := *parent
+	out.zone, out.keys = z, nil
+	return &out
+}
+
+// delegationSigners lists the zones that could have signed the reply to a DS query: all must lie above z.
+func (l *lookup) delegationSigners(m *message, z name) []name {
+	sets := m.authority.denials()
+	for _, s := range []*recordSet{m.answer.find(z, dns.TypeDS), m.answer.find(z, dns.TypeCNAME)} {
+		if s != nil {
+			sets = append(sets, s)
+		}
+	}
+	if dname, _, err := m.answer.dnameOf(z); err == nil && dname != nil {
+		sets = append(sets, dname)
+	}
+	return l.signersOf(sets, func(signer name) bool { return z.isBelow(signer) })
+}
+
+// readDelegation decides with the parent's keys.
+func (l *lookup) readDelegation(m *message, z name, parent *zoneState) (delegated, error) {
+	if set := m.answer.find(z, dns.TypeDS); set != nil {
+		return l.readDS(set, parent)
+	}
+	for _, set := range aliasesAt(m, z) {
+		if signed, err := verifySet(set, parent.zone, parent.keys, l.now, l.b); err == nil {
+			return decide(parent, z, zoneNone, signed.ttl, ""), nil // an alias and a zone cut exclude each other
+		} else if isCallersOwn(err) {
+			return delegated{}, err
+		}
+	}
+	d, ttl, err := l.denialBy(m.authority.denials(), parent)
+	if err != nil && isCallersOwn(err) {
+		return delegated{}, err
+	}
+	kind, cutErr := d.cutAt(z)
+	switch {
+	case cutErr != nil:
+		return delegated{}, cutErr
+	case kind == cutUnsigned:
+		return decide(parent, z, zoneUnsigned, ttl, fmt.Sprintf("%s proves that %s has no DS record", parent.zone, z)), nil
+	case kind == cutNone:
+		return decide(parent, z, zoneNone, ttl, ""), nil
+	case err != nil:
+		return delegated{}, err
+	}
+	return delegated{}, bogus(parent.zone, EDEDenialMissing, "no proof whether %s is signed", z)
+}
+
+func (l *lookup) readDS(set *recordSet, parent *zoneState) (delegated, error) {
+	z := set.owner
+	if len(set.rrs) > l.b.limits.Keys {
+		return delegated{}, &BudgetError{What: "DS records of a zone", Limit: l.b.limits.Keys}
+	}
+	signed, err := verifySet(set, parent.zone, parent.keys, l.now, l.b)
+	if err != nil {
+		return delegated{}, err
+	}
+	if signed.encloser != "" {
+		return delegated{}, bogus(parent.zone, EDEBogus, "the DS record of %s is made from a wildcard", z)
+	}
+	usable := usableDelegations(set.rrs)
+	if len(usable) == 0 {
+		return decide(parent, z, zoneUnsigned, signed.ttl, fmt.Sprintf("%s is signed with algorithms or digests that are not supported", z)), nil
+	}
+	return delegated{anchors: usable, ttl: min(signed.ttl, parent.ttl), chain: parent.chain}, nil
+}
+
+func aliasesAt(m *message, z name) []*recordSet {
+	var out []*recordSet
+	if set := m.answer.find(z, dns.TypeCNAME); set != nil {
+		out = append(out, set)
+	}
+	if set, _, err := m.answer.dnameOf(z); err == nil && set != nil {
+		out = append(out, set)
+	}
+	return out
+}
+
+func decide(parent *zoneState, z name, kind zoneKind, ttl uint32, reason string) delegated {
+	chain := parent.chain[:len(parent.chain):len(parent.chain)]
+	if kind == zoneUnsigned {
+		chain = append(chain, Link{Zone: z.text(), State: Insecure, Reason: reason})
+	}
+	return delegated{decided: &zoneState{zone: z, kind: kind, ttl: min(ttl, parent.ttl), chain: chain}}
+}
+
+// denialBy verifies the sets that one zone signed and reads them as denial. Sets that fail count for nothing; the first
+// failure is returned beside what is left, for the case that it does not suffice.
+func (l *lookup) denialBy(sets []*recordSet, zone *zoneState) (*denial, uint32, error) {
+	var signed []*signedSet
+	var firstErr error
+	ttl := uint32(1<<31 - 1)
+	for _, set := range sets {
+		if !claims(set, zone.zone) {
+			continue
+		}
+		s, err := verifySet(set, zone.zone, zone.keys, l.now, l.b)
+		switch {
+		case err == nil:
+			signed = append(signed, s)
+			ttl = min(ttl, s.ttl)
+		case firstErr == nil || isCallersOwn(err):
+			firstErr = err
+		}
+	}
+	return newDenial(zone.zone, signed, l.b), ttl, firstErr
+}
+
+func claims(set *recordSet, zone name) bool {
+	for _, signer := range set.signers() {
+		if signer == zone {
+			return true
+		}
+	}
+	return false
+}
+
+// signersOf lists who claims to have signed the sets, closest to the leaves first. Nobody above the closest trust
+// anchor counts: what lies between the two could only weaken the anchor.
+func (l *lookup) signersOf(sets []*recordSet, pass func(name) bool) []name {
+	var out []name
+	for _, set := range sets {
+		inside := set.owner
+		if set.rrtype == dns.TypeDS {
+			inside = inside.parent()
+		}
+		anchor, _ := l.r.anchorAbove(inside)
+		for _, signer := range set.signers() {
+			if signer.within(anchor) && pass(signer) && !slices.Contains(out, signer) {
+				out = append(out, signer)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b name) int { return b.labels() - a.labels() })
+	return out
+}

@@ -1,0 +1,132 @@
+package dnssec
+
+import (
+	"slices"
+
+	"github.com/miekg/dns"
+)
+
+// proof is what denial records establish about a name.
+type proof uint8
+
+const (
+	unproven proof = iota
+	optedOut       // only as far as NSEC3 opt-out reaches, or with parameters that are not evaluated: insecure
+	proven
+)
+
+// cut is what denial records establish about a possible zone cut.
+type cut uint8
+
+const (
+	cutUnknown  cut = iota
+	cutNone         // no zone begins at the name
+	cutUnsigned     // a zone may begin there, and it has no DS record
+)
+
+// denial is the verified NSEC and NSEC3 records of one zone out of one message.
+type denial struct {
+	nsec  nsecRecords
+	nsec3 *nsec3Records // nil: there are none
+}
+
+// newDenial reads the records of sets that the zone signed. Expansions of a wildcard deny nothing.
+func newDenial(zone name, sets []*signedSet, b *budget) *denial {
+	d := &denial{nsec: nsecRecords{zone: zone}}
+	for _, s := range sets {
+		if s.encloser != "" {
+			continue
+		}
+		for _, rr := range s.rrs {
+			switch rr := rr.(type) {
+			case *dns.NSEC:
+				d.nsec.add(s.owner, rr)
+			case *dns.NSEC3:
+				if d.nsec3 == nil {
+					d.nsec3 = newNSEC3Records(zone, b)
+				}
+				d.nsec3.add(s.owner, rr)
+			}
+		}
+	}
+	return d
+}
+
+// nameError says whether neither n nor a wildcard that would stand for it exists.
+func (d *denial) nameError(n name) (proof, error) {
+	if d.nsec.nameError(n) {
+		return proven, nil
+	}
+	if d.nsec3 == nil {
+		return unproven, nil
+	}
+	return d.nsec3.nameError(n)
+}
+
+// noData says whether n, or the wildcard that stands for it, has no records of the type and no alias.
+func (d *denial) noData(n name, rrtype uint16) (proof, error) {
+	if d.nsec.noData(n, rrtype) {
+		return proven, nil
+	}
+	if d.nsec3 == nil {
+		return unproven, nil
+	}
+	return d.nsec3.noData(n, rrtype)
+}
+
+// noCloser says whether nothing closer to n than "*.encloser" exists, so that the wildcard may stand for it.
+func (d *denial) noCloser(n, encloser name) (proof, error) {
+	if d.nsec.noCloser(n, encloser) {
+		return proven, nil
+	}
+	if d.nsec3 == nil {
+		return unproven, nil
+	}
+	return d.nsec3.noCloser(n, encloser)
+}
+
+// cutAt says what begins at n, a name strictly below the apex of the zone that speaks.
+func (d *denial) cutAt(n name) (cut, error) {
+	if c := d.nsec.cutAt(n); c != cutUnknown {
+		return c, nil
+	}
+	if d.nsec3 == nil {
+		return cutUnknown, nil
+	}
+	return d.nsec3.cutAt(n)
+}
+
+// typeBits is the type bitmap of a denial record.
+type typeBits []uint16
+
+func (t typeBits) has(rrtype uint16) bool { return slices.Contains(t, rrtype) }
+
+// isDelegation says whether the record is the parent's at a zone cut.
+func (t typeBits) isDelegation() bool { return t.has(dns.TypeNS) && !t.has(dns.TypeSOA) }
+
+// hidesBelow says whether the record's owner is a delegation or a DNAME: it must not be used to deny anything below
+// (RFC 6840 section 4.1, RFC 5155 section 8.3).
+func (t typeBits) hidesBelow() bool { return t.isDelegation() || t.has(dns.TypeDNAME) }
+
+// lacks says whether the bitmap at a name proves that there are no records of the type there. The parent's record at a
+// cut speaks only of DS, the child's of all but DS (RFC 4035 section 5.4, RFC 6840 sections 4.1 and 4.4).
+func (t typeBits) lacks(n name, rrtype uint16) bool {
+	if t.has(rrtype) || t.has(dns.TypeCNAME) {
+		return false
+	}
+	if rrtype == dns.TypeDS {
+		return !t.has(dns.TypeSOA) || n == rootName
+	}
+	return !t.isDelegation()
+}
+
+// cut reads the bitmap at a name as the answer to "does a zone begin here?". Only NS makes a cut (RFC 6840 section 4.4).
+func (t typeBits) cut() cut {
+	switch {
+	case t.has(dns.TypeDS), t.has(dns.TypeSOA):
+		return cutUnknown
+	case t.has(dns.TypeNS):
+		return cutUnsigned
+	}
+	return cutNone
+}

@@ -1,0 +1,86 @@
+package dnssec
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+// Limits bounds the work of one lookup. A zero field takes its default.
+type Limits struct {
+	Time           time.Duration // whole lookup; default 10 s
+	Queries        int           // messages sent, retries included; default 64
+	Signatures     int           // signature checks; default 96
+	Failures       int           // failed signature checks; default 16
+	SetFailures    int           // failed signature checks for one record set; default 4
+	KeysPerTag     int           // keys of one zone with the same tag and algorithm that are tried; default 4
+	Keys           int           // DNSKEY records of one zone; default 64
+	Hashes         int           // names hashed for NSEC3; default 128
+	Iterations     int           // NSEC3 iterations above which a proof counts as insecure (RFC 9276); default 100
+	Aliases        int           // CNAME and DNAME links; default 8
+	CachedAnswers  int           // default 4096
+	CachedZones    int           // default 1024
+	KeyTTL         time.Duration // longest use of validated keys and proven cuts; default 1 h
+	AnswerTTL      time.Duration // longest use of an answer; default 24 h
+	UnwantedPacket int           // datagrams that answer something else, per query, before TCP is tried; default 16
+}
+
+func (l Limits) withDefaults() Limits {
+	setDefault(&l.Time, 10*time.Second)
+	setDefault(&l.Queries, 64)
+	setDefault(&l.Signatures, 96)
+	setDefault(&l.Failures, 16)
+	setDefault(&l.SetFailures, 4)
+	setDefault(&l.KeysPerTag, 4)
+	setDefault(&l.Keys, 64)
+	setDefault(&l.Hashes, 128)
+	setDefault(&l.Iterations, 100)
+	setDefault(&l.Aliases, 8)
+	setDefault(&l.CachedAnswers, 4096)
+	setDefault(&l.CachedZones, 1024)
+	setDefault(&l.KeyTTL, time.Hour)
+	setDefault(&l.AnswerTTL, 24*time.Hour)
+	setDefault(&l.UnwantedPacket, 16)
+	return l
+}
+
+func setDefault[T int | time.Duration](field *T, value T) {
+	if *field <= 0 {
+		*field = value
+	}
+}
+
+// budget counts the work of one lookup. Its counters may be drawn upon by several goroutines.
+type budget struct {
+	limits                                Limits
+	queries, signatures, failures, hashes atomic.Int64
+}
+
+func newBudget(l Limits) *budget { return &budget{limits: l} }
+
+func (b *budget) query() error { return spend(&b.queries, b.limits.Queries, "queries") }
+func (b *budget) signature() error {
+	return spend(&b.signatures, b.limits.Signatures, "signature checks")
+}
+func (b *budget) failure() error {
+	return spend(&b.failures, b.limits.Failures, "failed signature checks")
+}
+func (b *budget) hash() error { return spend(&b.hashes, b.limits.Hashes, "hashed names") }
+
+func spend(counter *atomic.Int64, limit int, what string) error {
+	if counter.Add(1) > int64(limit) {
+		return &BudgetError{What: what, Limit: limit}
+	}
+	return nil
+}
+
+// BudgetError says that a lookup was given up because it took more work than [Limits] allows. It is neither bogus nor
+// an absence.
+type BudgetError struct {
+	What  string // what there was too much of
+	Limit int
+}
+
+func (e *BudgetError) Error() string {
+	return fmt.Sprintf("the lookup needs more than %d %s", e.Limit, e.What)
+}

@@ -1,0 +1,199 @@
+package dnssec
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/miekg/dns"
+)
+
+// maxRecords bounds a message before it is unpacked: compression lets few bytes become many names.
+const maxRecords = 256
+
+// message is a reply sorted into record sets. What it says is not yet believed.
+type message struct {
+	nxdomain          bool
+	answer, authority section
+}
+
+// section is a message section by name and type.
+type section struct {
+	order []*recordSet
+	index map[setKey]*recordSet
+}
+
+type setKey struct {
+	owner  name
+	rrtype uint16
+}
+
+// unpack reads a reply's wire form.
+func unpack(wire []byte) (*dns.Msg, error) {
+	if len(wire) < 12 {
+		return nil, errForm
+	}
+	records := 0
+	for at := 6; at < 12; at += 2 {
+		records += int(binary.BigEndian.Uint16(wire[at:]))
+	}
+	if records > maxRecords {
+		return nil, &BudgetError{What: "records in a message", Limit: maxRecords}
+	}
+	m := new(dns.Msg)
+	if err := m.Unpack(wire); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func newMessage(m *dns.Msg) *message {
+	return &message{
+		nxdomain: m.Rcode == dns.RcodeNameError, answer: newSection(m.Answer), authority: newSection(m.Ns),
+	}
+}
+
+func newSection(rrs []dns.RR) section {
+	s := section{index: map[setKey]*recordSet{}}
+	for _, rr := range rrs {
+		h := rr.Header()
+		owner, ok := nameOf(h.Name)
+		if !ok || h.Class != dns.ClassINET {
+			continue
+		}
+		if sig, ok := rr.(*dns.RRSIG); ok {
+			set := s.at(owner, sig.TypeCovered)
+			set.sigs = append(set.sigs, sig)
+			continue
+		}
+		set := s.at(owner, h.Rrtype)
+		if len(set.rrs) == 0 || h.Ttl < set.ttl {
+			set.ttl = h.Ttl
+		}
+		set.rrs = append(set.rrs, rr)
+	}
+	s.order = slices.DeleteFunc(s.order, func(set *recordSet) bool { return len(set.rrs) == 0 })
+	return s
+}
+
+func (s *section) at(owner name, rrtype uint16) *recordSet {
+	key := setKey{owner, rrtype}
+	set := s.index[key]
+	if set == nil {
+		set = &recordSet{owner: owner, rrtype: rrtype}
+		s.index[key] = set
+		s.order = append(s.order, set)
+	}
+	return set
+}
+
+// find returns the set of a name and type, nil if there is none.
+func (s *section) find(owner name, rrtype uint16) *recordSet {
+	if set := s.index[setKey{owner, rrtype}]; set != nil && len(set.rrs) > 0 {
+		return set
+	}
+	return nil
+}
+
+// denials are the sets that can prove an absence.
+func (s *section) denials() []*recordSet {
+	var out []*recordSet
+	for _, set := range s.order {
+		if set.rrtype == dns.TypeNSEC || set.rrtype == dns.TypeNSEC3 {
+			out = append(out, set)
+		}
+	}
+	return out
+}
+
+// soaOf is the SOA of the closest zone around n, nil if there is none.
+func (s *section) soaOf(n name) *recordSet {
+	var best *recordSet
+	for _, set := range s.order {
+		if set.rrtype == dns.TypeSOA && n.within(set.owner) && (best == nil || set.owner.isBelow(best.owner)) {
+			best = set
+		}
+	}
+	return best
+}
+
+// hasDNSSEC says whether anything in the message comes from a signed zone.
+func (m *message) hasDNSSEC() bool {
+	for _, s := range []*section{&m.answer, &m.authority} {
+		for key, set := range s.index {
+			if len(set.sigs) > 0 || key.rrtype == dns.TypeNSEC || key.rrtype == dns.TypeNSEC3 || key.rrtype == dns.TypeDS {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// alias is one CNAME or DNAME link out of an answer.
+type alias struct {
+	set    *recordSet // the set that has to be judged
+	target name
+}
+
+// aliasOf finds the link that leads on from n. A CNAME that a DNAME implies need not be signed itself (RFC 6672
+// section 5.3.1); one that it does not imply is judged on its own.
+func (s *section) aliasOf(n name) (*alias, error) {
+	dname, implied, err := s.dnameOf(n)
+	if err != nil {
+		return nil, err
+	}
+	set := s.find(n, dns.TypeCNAME)
+	if set == nil {
+		if dname == nil {
+			return nil, nil
+		}
+		return &alias{dname, implied}, nil
+	}
+	target, ok := soleTarget(set)
+	if !ok {
+		return nil, errAlias
+	}
+	if dname != nil && len(set.sigs) == 0 && target == implied {
+		return &alias{dname, implied}, nil
+	}
+	return &alias{set, target}, nil
+}
+
+var errAlias = &ServerError{Reason: "an alias in the answer is malformed"}
+
+// dnameOf finds the DNAME above n and the name that it makes of n.
+func (s *section) dnameOf(n name) (*recordSet, name, error) {
+	for owner := n; owner != rootName; {
+		owner = owner.parent()
+		set := s.find(owner, dns.TypeDNAME)
+		if set == nil {
+			continue
+		}
+		target, ok := soleTarget(set)
+		implied := n[:len(n)-len(owner)] + target
+		if !ok || len(implied) > 255 {
+			return nil, "", errAlias
+		}
+		return set, implied, nil
+	}
+	return nil, "", nil
+}
+
+// soleTarget is the target of an alias set, which must not name two.
+func soleTarget(set *recordSet) (name, bool) {
+	var sole name
+	for _, rr := range set.rrs {
+		var text string
+		switch rr := rr.(type) {
+		case *dns.CNAME:
+			text = rr.Target
+		case *dns.DNAME:
+			text = rr.Target
+		}
+		target, ok := nameOf(text)
+		if !ok || sole != "" && sole != target {
+			return "", false
+		}
+		sole = target
+	}
+	return sole, sole != ""
+}

@@ -1,0 +1,307 @@
+package dnssec
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// exchanger sends a query upstream and returns a reply to exactly that query. Every message sent is drawn from the
+// budget.
+type exchanger interface {
+	exchange(ctx context.Context, query *dns.Msg, b *budget) (*dns.Msg, error)
+	close() error
+}
+
+// transport is one way to one server.
+type transport interface {
+	exchanger
+	String() string
+}
+
+// ServerError says that no upstream gave a usable reply. It says nothing about the name.
+type ServerError struct {
+	Server string // the last one tried
+	Rcode  int    // the code that it answered with, such as SERVFAIL or REFUSED; 0: there was no usable answer
+	Reason string
+	Err    error // the network's error, if any
+}
+
+func (e *ServerError) Error() string {
+	var b strings.Builder
+	b.WriteString("DNS")
+	if e.Server != "" {
+		b.WriteString(" server " + e.Server)
+	}
+	switch {
+	case e.Rcode != 0:
+		b.WriteString(" answers " + dns.RcodeToString[e.Rcode])
+	case e.Reason != "":
+		b.WriteString(": " + e.Reason)
+	}
+	if e.Err != nil {
+		b.WriteString(": " + e.Err.Error())
+	}
+	return b.String()
+}
+
+func (e *ServerError) Unwrap() error { return e.Err }
+
+// Timeout says whether the server did not answer in time.
+func (e *ServerError) Timeout() bool {
+	var t interface{ Timeout() bool }
+	return errors.As(e.Err, &t) && t.Timeout()
+}
+
+// newQuery asks with DO, since we need the signatures, and CD, since we judge them ourselves (RFC 4035 section 3.2.2).
+func newQuery(n name, rrtype uint16) *dns.Msg {
+	m := new(dns.Msg).SetQuestion(n.String(), rrtype)
+	m.CheckingDisabled = true
+	m.SetEdns0(1232, true)
+	return m
+}
+
+// checkReply says what is wrong with a message as a reply to the query, nil if it may be read. The AD bit is never
+// looked at: whoever can change a reply can set it.
+func checkReply(query, reply *dns.Msg) error {
+	switch {
+	case !reply.Response || reply.Opcode != dns.OpcodeQuery:
+		return &ServerError{Reason: "the message is not a reply"}
+	case !sameQuestion(query, reply):
+		return &ServerError{Reason: "the reply is to another question"}
+	case reply.Truncated:
+		return &ServerError{Reason: "the reply is truncated"}
+	case reply.Rcode != dns.RcodeSuccess && reply.Rcode != dns.RcodeNameError:
+		return &ServerError{Rcode: reply.Rcode}
+	}
+	return nil
+}
+
+func sameQuestion(query, reply *dns.Msg) bool {
+	if len(reply.Question) != 1 {
+		return false
+	}
+	q, r := query.Question[0], reply.Question[0]
+	qn, ok1 := nameOf(q.Name)
+	rn, ok2 := nameOf(r.Name)
+	return ok1 && ok2 && qn == rn && q.Qtype == r.Qtype && q.Qclass == r.Qclass
+}
+
+// upstreams tries its servers in turn, beginning with the one that answered last.
+type upstreams struct {
+	options *Options
+
+	mu   sync.Mutex
+	list []transport
+	read time.Time // when ResolvConf was read
+
+	good atomic.Int64 // index of the server that answered last
+}
+
+// rounds is how often every server is tried.
+const rounds = 2
+
+func newExchanger(o *Options) (exchanger, error) {
+	if o.Exchange != nil {
+		return &hookTransport{exchangeFunc: o.Exchange}, nil
+	}
+	if o.DialContext == nil {
+		o.DialContext = new(net.Dialer).DialContext
+	}
+	u := &upstreams{options: o}
+	for _, s := range o.Servers {
+		t, err := newTransport(s, o)
+		if err != nil {
+			return nil, err
+		}
+		u.list = append(u.list, t)
+	}
+	return u, nil
+}
+
+func (u *upstreams) exchange(ctx context.Context, query *dns.Msg, b *budget) (*dns.Msg, error) {
+	servers := u.servers()
+	first := int(u.good.Load())
+	var last error
+	for try := range rounds * len(servers) {
+		at := (first + try) % len(servers)
+		reply, err := servers[at].exchange(ctx, query, b)
+		if err == nil {
+			u.good.Store(int64(at))
+			return reply, nil
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		var budget *BudgetError
+		if errors.As(err, &budget) {
+			return nil, err
+		}
+		last = named(err, servers[at])
+	}
+	return nil, last
+}
+
+func named(err error, t transport) error {
+	var s *ServerError
+	if errors.As(err, &s) {
+		own := *s
+		own.Server = t.String()
+		return &own
+	}
+	return &ServerError{Server: t.String(), Err: err}
+}
+
+// servers are the given ones, or those of the system. resolv.conf is read again now and then: laptops travel.
+func (u *upstreams) servers() []transport {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if len(u.options.Servers) > 0 {
+		return u.list
+	}
+	now := u.options.Now()
+	if u.read.IsZero() || now.Sub(u.read) > 30*time.Second || now.Before(u.read) {
+		u.read = now
+		u.list = nil
+		for _, address := range systemServers(u.options.ResolvConf) {
+			u.list = append(u.list, newUDP(address, u.options))
+		}
+	}
+	return u.list
+}
+
+func (u *upstreams) close() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	var errs []error
+	for _, t := range u.list {
+		errs = append(errs, t.close())
+	}
+	return errors.Join(errs...)
+}
+
+// systemServers reads the nameserver lines of resolv.conf, three at most; without any it is the local host, as in libc.
+func systemServers(path string) []string {
+	if path == "" {
+		path = "/etc/resolv.conf"
+	}
+	var out []string
+	if f, err := os.Open(path); err == nil {
+		defer f.Close()
+		for s := bufio.NewScanner(f); s.Scan() && len(out) < 3; {
+			fields := strings.Fields(s.Text())
+			if len(fields) < 2 || fields[0] != "nameserver" {
+				continue
+			}
+			if addr, err := netip.ParseAddr(fields[1]); err == nil {
+				out = append(out, net.JoinHostPort(addr.String(), "53"))
+			}
+		}
+	}
+	if len(out) == 0 {
+		out = []string{"127.0.0.1:53"}
+	}
+	return out
+}
+
+// newTransport reads one server of [Options]. There is no falling back from one transport to another that is not
+// listed, except from udp to tcp.
+func newTransport(server string, o *Options) (transport, error) {
+	scheme, rest, ok := strings.Cut(server, "://")
+	if !ok {
+		scheme, rest = "udp", server
+	}
+	fail := func(format string, args ...any) (transport, error) {
+		return nil, fmt.Errorf("DNS server %q: %s", server, fmt.Sprintf(format, args...))
+	}
+	switch scheme {
+	case "udp", "tcp":
+		host, port := splitPort(rest, "53")
+		if _, err := netip.ParseAddr(host); err != nil {
+			return fail("want an address, have %q", host)
+		}
+		if scheme == "tcp" {
+			return newTCP(net.JoinHostPort(host, port), o), nil
+		}
+		return newUDP(net.JoinHostPort(host, port), o), nil
+	case "tls":
+		host, port := splitPort(rest, "853")
+		if host == "" || strings.ContainsAny(host, "/@?#") {
+			return fail("want tls://HOST:PORT")
+		}
+		return newTLS(net.JoinHostPort(host, port), host, o), nil
+	case "https":
+		u, err := url.Parse(server)
+		if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
+			return fail("want https://HOST/PATH")
+		}
+		if o.RoundTrip == nil {
+			return fail("https needs a function that makes HTTP exchanges")
+		}
+		return &httpsTransport{url: server, roundTrip: o.RoundTrip}, nil
+	}
+	return fail("the scheme must be udp, tcp, tls or https")
+}
+
+func splitPort(hostPort, standard string) (host, port string) {
+	if h, p, err := net.SplitHostPort(hostPort); err == nil {
+		return h, p
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(hostPort, "["), "]"), standard
+}
+
+// hookTransport is [Options.Exchange] as a transport.
+type hookTransport struct {
+	exchangeFunc func(ctx context.Context, query []byte) ([]byte, error)
+}
+
+func (t *hookTransport) exchange(ctx context.Context, query *dns.Msg, b *budget) (*dns.Msg, error) {
+	if err := b.query(); err != nil {
+		return nil, err
+	}
+	wire, err := query.Pack()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := t.exchangeFunc(ctx, wire)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, &ServerError{Reason: "the exchange failed", Err: err}
+	}
+	return readReply(query, raw)
+}
+
+// readReply reads the only reply that a stream or a function can give.
+func readReply(query *dns.Msg, raw []byte) (*dns.Msg, error) {
+	reply, err := unpack(raw)
+	if err != nil {
+		var budget *BudgetError
+		if errors.As(err, &budget) {
+			return nil, err
+		}
+		return nil, &ServerError{Reason: "the reply cannot be read", Err: err}
+	}
+	if reply.Id != query.Id {
+		return nil, &ServerError{Reason: "the reply has another id"}
+	}
+	if err := checkReply(query, reply); err != nil {
+		return nil, err
+	}
+	return reply, nil
+}
+
+func (t *hookTransport) close() error   { return nil }
+func (t *hookTransport) String() string { return "function" }
