@@ -15,6 +15,9 @@ type scene struct {
 // scenes is the story, in order.
 func scenes() []scene {
 	return []scene{
+		{"ssrf", "A page sends the agent to places where only the agent can go", playSSRF},
+		{"redirects", "A redirect is a question", playRedirects},
+		{"liar", "A server cheats about what it sends", playLiar},
 		{"consent", "The user is asked, sleeps on it, and is obeyed once", playConsent},
 	}
 }

@@ -4,16 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // stage is what a scene plays on: an internet and a host of its own, and the
 // words to tell what happens.
 type stage struct {
 	ctx  context.Context
-	host *lookleap.Host
+	lab  *lab.Internet  // put sites and names on it
+	host *lookleap.Host // the agent's: guarded, and at home in the lab
 
 	// user answers what the host asks; nil: the user is away, and every question pends.
 	user func(*lookleap.ConsentRequest) lookleap.ConsentDecision
@@ -23,9 +28,45 @@ type stage struct {
 }
 
 func newStage(ctx context.Context, p printer) *stage {
-	s := &stage{ctx: ctx, printer: p}
-	s.host = &lookleap.Host{Prompter: s}
+	s := &stage{ctx: ctx, lab: lab.New(), printer: p}
+	s.host = s.lab.Host()
+	s.host.Prompter = s
 	return s
+}
+
+func (s *stage) close() { s.lab.Close() }
+
+// get reads a URL through the host. Redirects are followed by the rule (nil:
+// they are the answer); header is pairs of name and value for the first origin.
+func (s *stage) get(url string, rule func(fetch.Hop) error, header ...string) (*fetch.Response, error) {
+	req := &fetch.Request{Redirect: rule, Header: make(http.Header)}
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	return s.fetch(req, url)
+}
+
+// fetch sends a request to a URL, if it is one.
+func (s *stage) fetch(req *fetch.Request, url string) (*fetch.Response, error) {
+	u, err := domain.Parse(url)
+	var bad *domain.Error
+	if errors.As(err, &bad) {
+		return nil, &lookleap.FetchError{Code: lookleap.Code(bad.Code), Reason: bad.Message}
+	}
+	req.URL = u
+	return fetch.Do(s.ctx, s.host, req)
+}
+
+// carries reports whether any of the requests has any of the headers.
+func carries(requests []lab.Request, names ...string) bool {
+	for _, r := range requests {
+		for _, name := range names {
+			if r.Header.Get(name) != "" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // PromptConsent makes the stage the host's dialogue with its user.
@@ -34,12 +75,6 @@ func (s *stage) PromptConsent(_ context.Context, req *lookleap.ConsentRequest) (
 		return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
 	}
 	return s.user(req), nil
-}
-
-func (s *stage) close() {
-	if err := s.host.Close(); err != nil {
-		s.wrong("closing the host: %v", err)
-	}
 }
 
 // say tells what happens.
