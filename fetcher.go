@@ -52,6 +52,9 @@ type FetcherOptions struct {
 	RootCAs  *x509.CertPool // nil: the system's
 	MinTLS   uint16         // tls.VersionTLS12 or tls.VersionTLS13; 0: TLS 1.2
 
+	// Now is the clock by which certificates are valid; nil: time.Now.
+	Now func() time.Time
+
 	// ClientCertificates are offered to servers that ask for one.
 	ClientCertificates []tls.Certificate
 
@@ -87,6 +90,7 @@ func NewFetcher(o FetcherOptions) Fetcher {
 	}
 	handshake := &tls.Config{
 		RootCAs:      o.RootCAs,
+		Time:         o.Now,
 		MinVersion:   o.MinTLS,
 		Certificates: slices.Clone(o.ClientCertificates),
 		NextProtos:   []string{"h2", "http/1.1"},

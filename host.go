@@ -56,7 +56,7 @@ func (h *Host) parts() *hostDefaults {
 			d.resolver = NetResolver(nil)
 		}
 		if d.fetcher = h.Fetcher; d.fetcher == nil {
-			d.fetcher = NewFetcher(FetcherOptions{Resolver: h})
+			d.fetcher = NewFetcher(FetcherOptions{Resolver: h, Now: h.Time})
 		}
 		if d.cache = h.Cache; d.cache == nil {
 			d.cache = NewMemoryCache(DefaultCacheEntries)
