@@ -23,7 +23,8 @@ type Dial struct {
 	Time      time.Time
 	By        string         // who dialled: "fetcher", "foreign", "loopback" or what [Internet.Dialer] was given
 	Addr      netip.AddrPort // what was dialled
-	Err       error          // why there was no connection; nil: there was one
+	Connected bool           // there was a connection
+	Err       error          // why there was none; nil: there was, or the client still waits
 	Sent      int64          // bytes that the client sent, handshake included, as far as the server took them
 	Got       int64          // bytes that the server sent
 	SNI       string         // the name in the TLS handshake, if one began

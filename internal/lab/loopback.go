@@ -153,7 +153,7 @@ func (n *Internet) answerDoor(door net.Listener) {
 // welcome finds out where a guest wants to go, and leads it there.
 func (n *Internet) welcome(c *serverConn, guest *guestConn) {
 	addr, err := guest.destination(n)
-	n.journal.update(func() { c.dial.Addr, c.dial.Err = addr, err })
+	n.journal.update(func() { c.dial.Addr, c.dial.Err, c.dial.Connected = addr, err, err == nil })
 	n.journal.dial(c.dial)
 	if err != nil {
 		c.Reset()

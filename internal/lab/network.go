@@ -157,6 +157,7 @@ func (n *Internet) connect(ctx context.Context, entry *Dial) (net.Conn, error) {
 	if !n.keep(c) || !n.enter() {
 		return nil, os.NewSyscallError("connect", syscall.ECONNREFUSED)
 	}
+	n.journal.update(func() { entry.Connected = true })
 	go func() {
 		defer n.busy.Done()
 		n.accept(c, place, fate)

@@ -1,0 +1,152 @@
+package lab_test
+
+import (
+	"compress/gzip"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// raw asks with an Accept-Encoding of its own, so that the transport unpacks nothing.
+func raw(t *testing.T, net *lab.Internet, url string) *http.Response {
+	t.Helper()
+	req, _ := http.NewRequestWithContext(t.Context(), "GET", url, nil)
+	req.Header.Set("Accept-Encoding", "gzip")
+	resp, err := net.ForeignTransport().RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	return resp
+}
+
+func TestHuge(t *testing.T) {
+	both(t, func(t *testing.T, net *lab.Internet, site *lab.Site) {
+		const size = 20<<20 + 3
+		site.Fault("/page", lab.Huge(size))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		resp := raw(t, net, site.URL("/page"))
+		n, err := io.Copy(io.Discard, resp.Body)
+		runtime.ReadMemStats(&after)
+		if n != size || resp.ContentLength != size || err != nil || resp.Header.Get("Content-Type") != "text/plain" {
+			t.Error(n, resp, err)
+		}
+		if used := after.TotalAlloc - before.TotalAlloc; used > 4<<20 {
+			t.Errorf("%d bytes were allocated", used)
+		}
+	})
+}
+
+func TestEndless(t *testing.T) {
+	both(t, func(t *testing.T, net *lab.Internet, site *lab.Site) {
+		site.Fault("/page", lab.Endless())
+		ctx, cancel := context.WithCancel(t.Context())
+		req, _ := http.NewRequestWithContext(ctx, "GET", site.URL("/page"), nil)
+		resp, err := net.ForeignTransport().RoundTrip(req)
+		if err != nil || resp.ContentLength != -1 {
+			t.Fatal(resp, err)
+		}
+		if n, err := io.CopyN(io.Discard, resp.Body, 5<<20); n != 5<<20 || err != nil {
+			t.Error(n, err)
+		}
+		cancel()
+		resp.Body.Close()
+	})
+}
+
+func TestEncodings(t *testing.T) {
+	both(t, func(t *testing.T, net *lab.Internet, site *lab.Site) {
+		unpack := func(r io.Reader) string {
+			z, err := gzip.NewReader(r)
+			if err != nil {
+				return err.Error()
+			}
+			data, err := io.ReadAll(z)
+			if err != nil {
+				return err.Error()
+			}
+			return string(data)
+		}
+		for _, c := range []struct {
+			fault lab.Fault
+			says  string
+			read  func(io.Reader) string
+			body  string
+		}{
+			{lab.Gzip(), "gzip", unpack, page},
+			{lab.GzipTwice(), "gzip, gzip", func(r io.Reader) string { return unpack(strings.NewReader(unpack(r))) }, page},
+			{lab.GzipCut(), "gzip", unpack, io.ErrUnexpectedEOF.Error()},
+			{lab.LyingEncoding("gzip"), "gzip", unpack, gzip.ErrHeader.Error()},
+			{lab.LyingEncoding("br"), "br", func(r io.Reader) string { b, _ := io.ReadAll(r); return string(b) }, page},
+		} {
+			site.Fault("/page", c.fault)
+			resp := raw(t, net, site.URL("/page"))
+			if got := c.read(resp.Body); got != c.body || resp.Header.Get("Content-Encoding") != c.says {
+				t.Errorf("%s: %q", c.says, got)
+			}
+		}
+	})
+}
+
+func TestGzipBomb(t *testing.T) {
+	both(t, func(t *testing.T, net *lab.Internet, site *lab.Site) {
+		site.Fault("/page", lab.GzipBomb(64))
+		resp := raw(t, net, site.URL("/page"))
+		if resp.ContentLength > 128<<10 {
+			t.Error("sent", resp.ContentLength)
+		}
+		z, err := gzip.NewReader(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := io.Copy(io.Discard, z); n != 64<<20 || err != nil {
+			t.Error(n, err)
+		}
+	})
+}
+
+func TestHeaderFaults(t *testing.T) {
+	both(t, func(t *testing.T, net *lab.Internet, site *lab.Site) {
+		ask := func(f lab.Fault) http.Header {
+			site.Fault("/page", f)
+			return raw(t, net, site.URL("/page")).Header
+		}
+		if h := ask(lab.HeaderBomb(100 << 10)); len(h["X-Bomb"]) != 100 || len(h["X-Bomb"][99]) != 1024 {
+			t.Error(len(h["X-Bomb"]))
+		}
+		if h := ask(lab.HeaderLines("Link", "<https://a.example/>", 1000)); len(h["Link"]) != 1000 {
+			t.Error(len(h["Link"]))
+		}
+		if _, there := ask(lab.ContentType())["Content-Type"]; there {
+			t.Error("there is a Content-Type")
+		}
+		if h := ask(lab.ContentType("text/plain", "text/html")); len(h["Content-Type"]) != 2 {
+			t.Error(h)
+		}
+		if h := ask(lab.Header("Retry-After", "-5")); h.Get("Retry-After") != "-5" {
+			t.Error(h)
+		}
+	})
+}
+
+func TestInformational(t *testing.T) {
+	both(t, func(t *testing.T, net *lab.Internet, site *lab.Site) {
+		site.Fault("/page", lab.Informational(103, 4))
+		seen := 0
+		ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
+			Got1xxResponse: func(code int, _ textproto.MIMEHeader) error { seen++; return nil },
+		})
+		resp, body, err := get(ctx, net.ForeignTransport(), site.URL("/page"))
+		if err != nil || resp.StatusCode != 200 || body != page || seen != 4 {
+			t.Error(resp, body, err, seen)
+		}
+	})
+}

@@ -1,0 +1,185 @@
+package lab_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+const page = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+// both runs a test in a bubble of its own over HTTP/1.1 and over HTTP/2.
+func both(t *testing.T, test func(t *testing.T, net *lab.Internet, site *lab.Site)) {
+	t.Helper()
+	for _, proto := range []string{"HTTP/1.1", "HTTP/2.0"} {
+		t.Run(proto, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				net := lab.ForTest(t)
+				site := net.Site("shop.example").Body("/page", "text/plain", page)
+				if proto == "HTTP/1.1" {
+					site.HTTP1()
+				}
+				test(t, net, site)
+				for _, r := range net.Journal().Requests() {
+					if r.Proto != proto {
+						t.Error("spoke", r.Proto)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestSlowFaults(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault   lab.Fault
+		header  time.Duration // until the header is there
+		all     time.Duration // until the body is
+		timeout bool
+	}{
+		"Delay":   {lab.Delay(7 * time.Second), 7 * time.Second, 7 * time.Second, false},
+		"Slow":    {lab.Slow(10 * time.Second), 0, 10 * time.Second, false},
+		"Dribble": {lab.Dribble(time.Second), 0, time.Duration(len(page)) * time.Second, false},
+		"Stall":   {lab.Stall(), 0, time.Hour, true},
+		"Mute":    {lab.Mute(), time.Hour, time.Hour, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			both(t, func(t *testing.T, net *lab.Internet, site *lab.Site) {
+				site.Fault("/page", c.fault)
+				begin := time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				req, _ := http.NewRequestWithContext(ctx, "GET", site.URL("/page"), nil)
+				resp, err := net.ForeignTransport().RoundTrip(req)
+				if took := time.Since(begin); took != c.header {
+					t.Error("the header took", took)
+				}
+				body := ""
+				if err == nil {
+					var data []byte
+					data, err = io.ReadAll(resp.Body)
+					resp.Body.Close()
+					body = string(data)
+				}
+				if took := time.Since(begin); took != c.all {
+					t.Error("all took", took)
+				}
+				if c.timeout != errors.Is(err, context.DeadlineExceeded) || !c.timeout && body != page {
+					t.Errorf("%q %v", body, err)
+				}
+			})
+		})
+	}
+}
+
+// A test that moves the clock need not wait, even without a bubble.
+func TestSlowFollowsTheClock(t *testing.T) {
+	net := lab.ForTest(t)
+	net.Clock().Freeze()
+	site := net.Site("shop.example").Body("/page", "text/plain", page).Fault("/page", lab.Delay(time.Hour))
+	done := make(chan string)
+	go func() {
+		_, body, _ := get(t.Context(), net.ForeignTransport(), site.URL("/page"))
+		done <- body
+	}()
+	for len(net.Journal().Requests()) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	for {
+		net.Clock().Advance(time.Hour)
+		select {
+		case body := <-done:
+			if body != page {
+				t.Error(body)
+			}
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+func TestCutFaults(t *testing.T) {
+	for name, fault := range map[string]lab.Fault{"Truncated": lab.Truncated(), "CutChunks": lab.CutChunks(), "ResetBody": lab.ResetBody()} {
+		t.Run(name, func(t *testing.T) {
+			both(t, func(t *testing.T, net *lab.Internet, site *lab.Site) {
+				site.Fault("/page", fault)
+				resp, body, err := get(t.Context(), net.ForeignTransport(), site.URL("/page"))
+				if err == nil || resp == nil || body != page[:18] {
+					t.Fatal(resp, body, err)
+				}
+				if http1 := resp.ProtoMajor == 1; http1 && name != "ResetBody" && !errors.Is(err, io.ErrUnexpectedEOF) {
+					t.Error(err)
+				} else if http1 && name == "ResetBody" && !errors.Is(err, syscall.ECONNRESET) {
+					t.Error(err)
+				}
+				if (name != "CutChunks") != (resp.ContentLength == int64(len(page))) {
+					t.Error("announced", resp.ContentLength)
+				}
+			})
+		})
+	}
+}
+
+func TestReset(t *testing.T) {
+	both(t, func(t *testing.T, net *lab.Internet, site *lab.Site) {
+		site.Fault("/page", lab.Reset())
+		_, _, err := get(t.Context(), net.ForeignTransport(), site.URL("/page"))
+		if err == nil || !errors.Is(err, syscall.ECONNRESET) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestRawFaults(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := lab.ForTest(t)
+		site := net.Site("shop.example").Body("/page", "text/plain", page)
+		for _, c := range []struct {
+			fault lab.Fault
+			body  string
+			err   error
+		}{
+			{lab.LyingLength(10), page[:10], nil},
+			{lab.LyingLength(1000), page, io.ErrUnexpectedEOF},
+			{lab.Raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok"), "ok", nil},
+			{lab.Raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"), "ok", io.ErrUnexpectedEOF},
+		} {
+			site.Fault("/page", c.fault)
+			_, body, err := get(t.Context(), net.ForeignTransport(), site.URL("/page"))
+			if body != c.body || !errors.Is(err, c.err) {
+				t.Errorf("%q %v", body, err)
+			}
+		}
+		site.Fault("/page", lab.Raw("this is no HTTP"))
+		if _, _, err := get(t.Context(), net.ForeignTransport(), site.URL("/page")); err == nil || !strings.Contains(err.Error(), "malformed HTTP") {
+			t.Error(err)
+		}
+	})
+}
+
+func TestFaultsCompose(t *testing.T) {
+	both(t, func(t *testing.T, net *lab.Internet, site *lab.Site) {
+		begin := time.Now()
+		site.Fault("/page", lab.Slow(time.Minute), lab.Replace("other"), lab.ContentType("text/html"))
+		resp, body, err := get(t.Context(), net.ForeignTransport(), site.URL("/page"))
+		if err != nil || body != "other" || resp.Header.Get("Content-Type") != "text/html" || time.Since(begin) != time.Minute {
+			t.Error(resp, body, err, time.Since(begin))
+		}
+		site.Fault("/page")
+		if _, body, err := get(t.Context(), net.ForeignTransport(), site.URL("/page")); err != nil || body != page {
+			t.Error("not healed:", body, err)
+		}
+		site.Fault("/new", lab.Gzip())
+		if resp, _, err := get(t.Context(), net.ForeignTransport(), site.URL("/new")); err != nil || resp.StatusCode != 200 {
+			t.Error("nothing to spoil:", resp, err)
+		}
+	})
+}
