@@ -1,6 +1,9 @@
 package netguard
 
-import "net/netip"
+import (
+	"net/netip"
+	"slices"
+)
 
 // Dated is the day up to which the tables follow the IANA registries of
 // special-purpose IPv4 and IPv6 addresses.
@@ -75,6 +78,11 @@ var special6 = [...]Range{
 
 // globalUnicast6 is the only part of IPv6 that is given out to public hosts.
 var globalUnicast6 = netip.MustParsePrefix("2000::/3")
+
+// Ranges gives both tables.
+func Ranges() []Range {
+	return slices.Concat(special4[:], special6[:])
+}
 
 func block(prefix, reason string) Range {
 	return Range{netip.MustParsePrefix(prefix), reason}
