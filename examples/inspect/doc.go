@@ -19,7 +19,7 @@
 //     ("-" reads it), or s.judge once for each input of another shape. Each
 //     judgement is one result: accept(value, rows…) or refuse(err).
 //  5. Whatever needs the network takes s.Host(), which carries --dns, --ca and
-//     the other flags; usagef is the error for wrong usage.
+//     the other flags, before the first input; usagef is the error for wrong usage.
 //  6. Add one line to commands in command.go.
 //
 // The frame prints, counts, catches panics and decides on the exit code; a
