@@ -1,0 +1,332 @@
+package wellknown_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/wellknown"
+)
+
+const at = "/.well-known/security.txt"
+
+// TestFetch asks a site for its security.txt and looks at the result.
+func TestFetch(t *testing.T) {
+	for _, c := range []struct {
+		id, name string
+		site     func(*lab.Site)
+		options  wellknown.Options
+		state    wellknown.State
+		code     lookleap.Code
+		finding  lookleap.Code
+	}{
+		{"WK-1-02", "accept", func(s *lab.Site) { s.Body(at, "text/plain", "x") }, wellknown.Options{}, wellknown.Present, lookleap.CodeOK, ""},
+		{"WK-3-18", "accept-404", func(*lab.Site) {}, wellknown.Options{}, wellknown.Absent, lookleap.CodeAbsent, ""},
+		{"WK-3-18", "accept-410", func(s *lab.Site) { s.Handle(at, lab.Status(410)) }, wellknown.Options{}, wellknown.Absent, lookleap.CodeAbsent, ""},
+		{"WK-3-19", "reject-401", func(s *lab.Site) { s.Handle(at, lab.Status(401)) }, wellknown.Options{}, wellknown.Forbidden, lookleap.CodeForbidden, ""},
+		{"WK-3-19", "reject-403", func(s *lab.Site) { s.Handle(at, lab.Status(403)) }, wellknown.Options{}, wellknown.Forbidden, lookleap.CodeForbidden, ""},
+		{"WK-3-19", "reject-429", func(s *lab.Site) { s.Handle(at, lab.Status(429)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
+		{"WK-3-19", "reject-503", func(s *lab.Site) { s.Handle(at, lab.Status(503)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
+		{"WK-3-19", "reject-204", func(s *lab.Site) { s.Handle(at, lab.Status(204)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
+		{"WK-3-19", "reject-206", func(s *lab.Site) { s.Handle(at, lab.Status(206)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
+		{"WK-3-19", "reject-400", func(s *lab.Site) { s.Handle(at, lab.Status(400)) }, wellknown.Options{}, wellknown.Absent, lookleap.CodeAbsent, lookleap.CodeBadStatus},
+		{"WK-3-20", "reject-html", func(s *lab.Site) { s.Body(at, "text/html", "<p>") }, wellknown.Options{}, wellknown.Absent, lookleap.CodeSoft404, lookleap.CodeSoft404},
+		{"WK-4.2-03", "accept-with-finding", func(s *lab.Site) { s.Body(at, "application/json", "{}") }, wellknown.Options{}, wellknown.Present, lookleap.CodeOK, lookleap.CodeMediaType},
+		{"WK-4.2-03", "reject-strict", func(s *lab.Site) { s.Body(at, "application/json", "{}") }, wellknown.Options{StrictMedia: true}, wellknown.Unavailable, lookleap.CodeMediaType, ""},
+		{"WK-3-21", "accept-inside", func(s *lab.Site) {
+			s.Handle(at, lab.Status(301, "Location", "/moved")).Body("/moved", "text/plain", "x")
+		}, wellknown.Options{}, wellknown.Present, lookleap.CodeOK, ""},
+		{"WK-3-21", "accept-five", func(s *lab.Site) { s.RedirectChain(at, 5, "") }, wellknown.Options{}, wellknown.Present, lookleap.CodeOK, ""},
+		{"WK-3-21", "reject-six", func(s *lab.Site) { s.RedirectChain(at, 6, "") }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeTooManyRedirects, ""},
+		{"WK-3-21", "reject-other-host", func(s *lab.Site) { s.Handle(at, lab.Status(301, "Location", "https://other.example/x")) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeRedirectCrossOrigin, ""},
+		{"WK-3-21", "reject-other-port", func(s *lab.Site) { s.Handle(at, lab.Status(301, "Location", "https://site.example:8443/x")) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeRedirectCrossOrigin, ""},
+		{"WK-3-21", "reject-http", func(s *lab.Site) { s.Handle(at, lab.Status(301, "Location", "http://site.example/x")) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeNotHTTPS, ""},
+		{"WK-3-21", "accept-allowed", func(s *lab.Site) { s.Handle(at, lab.Status(301, "Location", "https://other.example/x")) }, wellknown.Options{AllowCrossOriginRedirect: true}, wellknown.Present, lookleap.CodeOK, ""},
+		{"WK-4-01", "reject-too-large", func(s *lab.Site) { s.Body(at, "text/plain", "").Fault(at, lab.Huge(2<<20)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeTooLarge, ""},
+		{"WK-4-01", "accept-limit", func(s *lab.Site) { s.Body(at, "text/plain", strings.Repeat("x", 1<<20)) }, wellknown.Options{}, wellknown.Present, lookleap.CodeOK, ""},
+	} {
+		t.Run(c.id+"/"+c.name, func(t *testing.T) {
+			net := lab.ForTest(t)
+			site := net.Site("site.example")
+			other := net.Site("other.example").Body("/x", "text/plain", "x")
+			c.site(site)
+			r, err := wellknown.NewClient(net.Host(), c.options).Fetch(t.Context(), "https://site.example/ignored?path", "security.txt")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.State != c.state || r.Code != c.code || r.Verdict.Code != c.code || r.Verdict.OK != (c.state == wellknown.Present) {
+				t.Fatalf("got %s (%s)\n%s", r.State, r.Code, r.Verdict)
+			}
+			if (r.Body != nil) != (c.state == wellknown.Present) {
+				t.Errorf("the body is %q", r.Body)
+			}
+			if c.finding != "" && !slices.ContainsFunc(r.Findings, func(f lookleap.Finding) bool { return f.Code == c.finding }) {
+				t.Errorf("%s is missing in %v", c.finding, r.Findings)
+			}
+			crossed := c.name == "accept-allowed"
+			if r.CrossOrigin != crossed || r.Origin != "https://site.example" {
+				t.Errorf("origin %s, crossed %v", r.Origin, r.CrossOrigin)
+			}
+			if seen := net.Journal().Requests(other.Name()); (len(seen) > 0) != crossed {
+				t.Errorf("the other origin saw %v", seen)
+			}
+		})
+	}
+}
+
+func TestFetchRefusesUnasked(t *testing.T) {
+	net := lab.ForTest(t)
+	net.Site("site.example").Plain()
+	client := wellknown.NewClient(net.Host(), wellknown.Options{})
+	for _, c := range []struct {
+		id, origin, suffix string
+		want               lookleap.Code
+	}{
+		{"WK-3-06/reject-wss", "wss://site.example", "security.txt", lookleap.CodeSchemeNotFetchable},
+		{"WK-3-06/reject-coap", "coap://site.example", "core", lookleap.CodeSchemeNotFetchable},
+		{"WK-3-22/reject-http", "http://site.example", "security.txt", lookleap.CodeInsecureScheme},
+		{"WK-3-17/reject-bare-prefix", "https://site.example", "", lookleap.CodeBadName},
+		{"WK-1-03/reject-fetch-ai", "ai://site.example", "x", lookleap.CodeSchemeUnsupported},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			if r, err := client.Fetch(t.Context(), c.origin, c.suffix); r != nil || lookleap.CodeOf(err) != c.want {
+				t.Errorf("got %v, %v", r, err)
+			}
+			if seen := net.Journal().Dials(); len(seen) != 0 {
+				t.Errorf("something was dialled: %v", seen)
+			}
+		})
+	}
+	t.Run("WK-3-22/accept-https", func(t *testing.T) {
+		if r, err := client.Fetch(t.Context(), "https://site.example", "security.txt"); err != nil || r.State != wellknown.Absent {
+			t.Errorf("got %v, %v", r, err)
+		}
+	})
+}
+
+// TestFetchPlain is what the default fetcher promises (sections 4 and 4.2).
+func TestFetchPlain(t *testing.T) {
+	net := lab.ForTest(t)
+	net.Site("site.example").Handle(at, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.SetCookie(w, &http.Cookie{Name: "id", Value: "1"})
+		w.Header().Set("Content-Type", "text/plain")
+		w.Header().Set("Cache-Control", "no-store")
+	}))
+	client := wellknown.NewClient(net.Host(), wellknown.Options{})
+	for range 2 {
+		if _, err := client.Fetch(t.Context(), "https://site.example", "security.txt"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := net.Journal().Requests("site.example")
+	if len(seen) != 2 {
+		t.Fatalf("no-store was stored: %d requests", len(seen))
+	}
+	for _, id := range []string{"WK-4-01/reject-credentials", "WK-4.2-05/reject-cookies"} {
+		t.Run(id, func(t *testing.T) {
+			for _, r := range seen {
+				for _, name := range []string{"Cookie", "Authorization", "Referer"} {
+					if r.Header.Get(name) != "" {
+						t.Errorf("%s was sent", name)
+					}
+				}
+			}
+		})
+	}
+	t.Run("WK-3-16/reject-other-hosts", func(t *testing.T) {
+		for _, d := range net.Journal().Queries() {
+			if strings.TrimSuffix(d.Name, ".") != "site.example" {
+				t.Errorf("%s was asked for", d.Name)
+			}
+		}
+	})
+	t.Run("WK-A-01/reject-walking", func(t *testing.T) {
+		for _, path := range net.Journal().Paths("site.example") {
+			if path != "GET "+at {
+				t.Errorf("%s was asked for", path)
+			}
+		}
+	})
+}
+
+func TestFetchRebinding(t *testing.T) {
+	for name, answers := range map[string][]string{
+		"reject-first":  {"127.0.0.1", "127.0.0.1"},
+		"reject-later":  {"93.184.216.34", "10.0.0.1"},
+		"reject-hidden": {"::ffff:169.254.169.254"},
+	} {
+		t.Run("WK-4-02/"+name, func(t *testing.T) {
+			net := lab.ForTest(t)
+			net.Site("inside.example").At("127.0.0.1", "10.0.0.1")
+			net.Name("site.example").Rebind(answers...)
+			client := wellknown.NewClient(net.Host(), wellknown.Options{Limits: wellknown.Limits{PerMinute: 100}})
+			var err error
+			for i := range answers {
+				_, err = client.Fetch(t.Context(), "https://site.example", "security.txt")
+				client.Forget("https://site.example", "security.txt")
+				_ = i
+			}
+			if lookleap.CodeOf(err) != lookleap.CodeBlockedAddress || !errors.Is(err, lookleap.ErrDenied) {
+				t.Errorf("got %v", err)
+			}
+			var no *lookleap.VerifyError
+			if !errors.As(err, &no) || no.Verdict.Code != lookleap.CodeBlockedAddress {
+				t.Errorf("no verdict: %v", err)
+			}
+			if seen := net.Journal().Requests("inside.example"); len(seen) != 0 {
+				t.Errorf("the private server saw %v", seen)
+			}
+		})
+	}
+}
+
+func TestAppliesTo(t *testing.T) {
+	r := &wellknown.Result{Origin: "https://example.com"}
+	for _, id := range []string{"WK-4.1-02", "K26"} {
+		t.Run(id+"/reject-path-tenant", func(t *testing.T) {
+			platform := &wellknown.Result{Origin: "https://github.com"}
+			for _, root := range []string{"https://github.com/o/", "https://github.com/o", "https://github.com/?o"} {
+				if platform.AppliesTo(root) {
+					t.Errorf("the platform's document speaks for %s", root)
+				}
+			}
+		})
+		t.Run(id+"/accept-operator", func(t *testing.T) {
+			if platform := (&wellknown.Result{Origin: "https://github.com"}); !platform.AppliesTo("https://github.com/") {
+				t.Error("the platform's document does not speak for the platform")
+			}
+		})
+	}
+	for origin, want := range map[string]bool{
+		"https://example.com": true, "https://EXAMPLE.com:443/": true,
+		"https://department.example.com": false, "https://www.example.com": false, "https://www.example.com:8000": false,
+		"http://example.com": false, "https://example.com:8443": false, "https://com": false, "": false,
+	} {
+		verdict := "reject"
+		if want {
+			verdict = "accept"
+		}
+		for _, id := range []string{"WK-4.3-01", "WK-4.3-02"} {
+			t.Run(id+"/"+verdict+"-"+strings.NewReplacer("/", "_", ":", "_").Replace(origin), func(t *testing.T) {
+				if got := r.AppliesTo(origin); got != want {
+					t.Errorf("AppliesTo(%q) = %v", origin, got)
+				}
+			})
+		}
+	}
+}
+
+// TestProbingBounded is WK-4.3-03: probing does not flood a server.
+func TestProbingBounded(t *testing.T) {
+	t.Run("WK-4.3-03/accept-one-in-flight", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			net := lab.New()
+			defer net.Close()
+			net.Site("site.example").Body(at, "text/plain", "x").Fault(at, lab.Delay(time.Second))
+			client := wellknown.NewClient(net.Host(), wellknown.Options{})
+			var wg sync.WaitGroup
+			for range 1000 {
+				wg.Go(func() {
+					if r, err := client.Fetch(t.Context(), "https://site.example", "security.txt"); err != nil || r.State != wellknown.Present {
+						t.Errorf("got %v, %v", r, err)
+					}
+				})
+			}
+			wg.Wait()
+			if seen := net.Journal().Requests("site.example"); len(seen) != 1 {
+				t.Errorf("%d requests", len(seen))
+			}
+		})
+	})
+	t.Run("WK-4.3-03/accept-absence-is-remembered", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Clock().Freeze()
+		net.Site("site.example").Handle(at, lab.Status(404, "Cache-Control", "max-age=1"))
+		client := wellknown.NewClient(net.Host(), wellknown.Options{})
+		count := func() int {
+			if r, err := client.Fetch(t.Context(), "https://site.example", "security.txt"); err != nil || r.State != wellknown.Absent {
+				t.Fatalf("got %v, %v", r, err)
+			}
+			return len(net.Journal().Requests("site.example"))
+		}
+		count()
+		net.Clock().Advance(4*time.Minute + 59*time.Second)
+		if n := count(); n != 1 {
+			t.Errorf("asked again within five minutes: %d", n)
+		}
+		net.Clock().Advance(2 * time.Second)
+		if n := count(); n != 2 {
+			t.Errorf("not asked again after five minutes: %d", n)
+		}
+	})
+	t.Run("WK-4.3-03/reject-over-the-rate", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Clock().Freeze()
+		net.Site("site.example")
+		client := wellknown.NewClient(net.Host(), wellknown.Options{Limits: wellknown.Limits{PerMinute: 2}})
+		ask := func(name string) error {
+			_, err := client.Fetch(t.Context(), "https://site.example", name)
+			return err
+		}
+		if err := errors.Join(ask("example-a"), ask("example-b")); err != nil {
+			t.Fatal(err)
+		}
+		if err := ask("example-c"); lookleap.CodeOf(err) != lookleap.CodeProbeRate || !errors.Is(err, lookleap.ErrDenied) {
+			t.Errorf("got %v", err)
+		}
+		net.Clock().Advance(time.Minute)
+		if err := ask("example-c"); err != nil {
+			t.Errorf("the minute is over: %v", err)
+		}
+	})
+	t.Run("WK-3-19/reject-until-retry-after", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Clock().Freeze()
+		net.Site("site.example").Handle(at, lab.Sequence(lab.Status(503, "Retry-After", "120"), lab.Body("text/plain", "x")))
+		client := wellknown.NewClient(net.Host(), wellknown.Options{})
+		state := func() *wellknown.Result {
+			r, err := client.Fetch(t.Context(), "https://site.example", "security.txt")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		if r := state(); r.State != wellknown.Unavailable || r.RetryAfter != 2*time.Minute {
+			t.Fatalf("got %s, %s", r.State, r.RetryAfter)
+		}
+		net.Clock().Advance(119 * time.Second)
+		if r := state(); r.State != wellknown.Unavailable {
+			t.Error("asked before Retry-After")
+		}
+		net.Clock().Advance(2 * time.Second)
+		if r := state(); r.State != wellknown.Present {
+			t.Errorf("got %s", r.State)
+		}
+	})
+}
+
+// TestFetchCancelled: what a caller's leaving caused is remembered for nobody.
+func TestFetchCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := lab.New()
+		defer net.Close()
+		net.Site("site.example").Body(at, "text/plain", "x").Fault(at, lab.Delay(5*time.Second))
+		client := wellknown.NewClient(net.Host(), wellknown.Options{})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if r, err := client.Fetch(ctx, "https://site.example", "security.txt"); r != nil || !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("got %v, %v", r, err)
+		}
+		if r, err := client.Fetch(t.Context(), "https://site.example", "security.txt"); err != nil || r.State != wellknown.Present {
+			t.Fatalf("got %v, %v", r, err)
+		}
+	})
+}

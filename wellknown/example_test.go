@@ -1,0 +1,69 @@
+package wellknown_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing/fstest"
+
+	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/wellknown"
+)
+
+func ExampleURL() {
+	uri, err := wellknown.URL("https://example.com", "security.txt")
+	fmt.Println(uri, err)
+	_, err = wellknown.URL("ftp://example.com", "security.txt")
+	fmt.Println(err)
+	// Output:
+	// https://example.com/.well-known/security.txt <nil>
+	// wellknown: "ftp://example.com": well-known URIs are not defined for this scheme (scheme-unsupported)
+}
+
+func ExampleParse() {
+	uri, err := wellknown.Parse("https://example.com/.well-known/skills/refund/SKILL.md")
+	fmt.Println(uri.Origin, uri.Name, uri.Rest, err)
+	// Output: https://example.com skills refund/SKILL.md <nil>
+}
+
+func ExampleClient_Fetch() {
+	net := lab.New() // an internet in one process; in an agent: host := &lookleap.Host{}
+	defer net.Close()
+	net.Site("example.com").Body("/.well-known/security.txt", "text/plain", "Contact: https://example.com/security\n")
+	client := wellknown.NewClient(net.Host(), wellknown.Options{})
+	for _, name := range []string{"security.txt", "change-password"} {
+		result, err := client.Fetch(context.Background(), "https://example.com", name)
+		if err != nil {
+			fmt.Println(err) // a name or URL that cannot be asked for, or a guard's refusal
+			return
+		}
+		fmt.Println(name, result.State, len(result.Body))
+	}
+	// Output:
+	// security.txt present 38
+	// change-password absent 0
+}
+
+func ExampleNewHandler() {
+	h, err := wellknown.NewHandler(wellknown.Builtin(), fstest.MapFS{"security.txt": {Data: []byte("Contact: https://example.com/\n")}},
+		wellknown.Document{Name: "security.txt", File: "security.txt"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	mux := http.NewServeMux()
+	mux.Handle(wellknown.Prefix, h)
+	fmt.Println("findings:", len(h.Findings()))
+	// Output: findings: 0
+}
+
+func ExampleRegistry_Lookup() {
+	registry := wellknown.Builtin()
+	for _, name := range []string{"acme-challenge", "skills"} {
+		entry := registry.Lookup(name)
+		fmt.Println(name, entry.Status, entry.Reference)
+	}
+	// Output:
+	// acme-challenge permanent RFC8555
+	// skills unregistered draft-zzn-dvs-00
+}
