@@ -39,7 +39,7 @@ func TestHuge(t *testing.T) {
 		if n != size || resp.ContentLength != size || err != nil || resp.Header.Get("Content-Type") != "text/plain" {
 			t.Error(n, resp, err)
 		}
-		if used := after.TotalAlloc - before.TotalAlloc; used > 4<<20 {
+		if used := after.TotalAlloc - before.TotalAlloc; used > 8<<20 {
 			t.Errorf("%d bytes were allocated", used)
 		}
 	})

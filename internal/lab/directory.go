@@ -83,6 +83,9 @@ func (d *directory) Handle(query *dns.Msg) *dns.Msg {
 
 // answer answers from the zones, or from a script.
 func (d *directory) answer(query *dns.Msg) *dns.Msg {
+	if d.lab.clock.Sleep(d.lab.ctx, d.delay(query)) != nil {
+		return nil
+	}
 	reply := d.server.Handle(query)
 	if reply == nil || len(query.Question) != 1 || reply.Rcode == dns.RcodeServerFailure || reply.Rcode == dns.RcodeRefused {
 		return reply
@@ -103,6 +106,18 @@ func (d *directory) answer(query *dns.Msg) *dns.Msg {
 		}
 	}
 	return reply
+}
+
+// delay is the longest one of the names that are asked for.
+func (d *directory) delay(query *dns.Msg) (longest time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, q := range query.Question {
+		if m := d.names[dns.CanonicalName(q.Name)]; m != nil {
+			longest = max(longest, m.delay)
+		}
+	}
+	return longest
 }
 
 // next gives the answer of a script to the next address query.

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"crypto/tls"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -23,17 +24,24 @@ func (n *Internet) Host() *lookleap.Host {
 	return h
 }
 
-// Fetcher is the real guarded fetcher, with the lab's names, addresses, CA and clock in place of the world's.
+// Fetcher is the real guarded fetcher, with the lab's names, addresses, CA and clock in place of
+// the world's.
 func (n *Internet) Fetcher() lookleap.Fetcher {
 	return n.FetcherWith(lookleap.FetcherOptions{})
 }
 
-// FetcherWith is [Internet.Fetcher] with more options. Those that the lab needs are filled in.
+// FetcherWith is [Internet.Fetcher] with more options. The lab's are filled in where a field is empty; the CA, the clock
+// and the network are the lab's always.
 func (n *Internet) FetcherWith(o lookleap.FetcherOptions) lookleap.Fetcher {
 	if o.Resolver == nil {
 		o.Resolver = n.Resolver()
 	}
-	return n.ForeignTransport()
+	o.RootCAs, o.Now, o.Dial = n.RootCAs(), n.clock.Now, n.Dialer("fetcher")
+	f := lookleap.NewFetcher(o)
+	if c, ok := f.(io.Closer); ok {
+		n.keep(c)
+	}
+	return f
 }
 
 // ForeignTransport is a transport as an embedding agent might bring its own: it resolves and dials in the lab without

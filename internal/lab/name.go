@@ -21,6 +21,7 @@ type Name struct {
 	records []func(*zone.Zone)
 	rebind  [][]netip.Addr
 	asked   map[uint16]int // how often, per type, since Rebind
+	delay   time.Duration
 	state   *lookleap.DNSSEC
 	bogus   bool
 }
@@ -95,19 +96,21 @@ func (m *Name) Refuse() *Name { return m.Fault(zone.Fault{Rcode: dns.RcodeRefuse
 // Drop makes the DNS never answer queries for the name.
 func (m *Name) Drop() *Name { return m.Fault(zone.Fault{Drop: true}) }
 
-// Delay makes the DNS wait before it answers queries for the name.
+// Delay makes the DNS wait, by the lab's clock, before it answers queries for the name.
 func (m *Name) Delay(d time.Duration) *Name { return m.Fault(zone.Fault{Delay: d}) }
 
-// Fault makes queries for the name go wrong until Heal.
+// Fault makes queries for the name go wrong, in this one way, until Heal.
 func (m *Name) Fault(f zone.Fault) *Name {
+	delay := f.Delay
+	f.Delay = 0 // the server would sleep on after the lab is closed
 	m.in.server.Fail(m.name, f)
-	return m
+	return m.change(func() { m.delay = delay })
 }
 
 // Heal ends faults and scripted DNSSEC states.
 func (m *Name) Heal() *Name {
 	m.in.server.Heal(m.name)
-	return m.change(func() { m.state, m.bogus = nil, false })
+	return m.change(func() { m.delay, m.state, m.bogus = 0, nil, false })
 }
 
 func (m *Name) change(alter func()) *Name {

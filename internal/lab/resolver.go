@@ -44,6 +44,9 @@ func (r plainResolver) Lookup(ctx context.Context, name string, t lookleap.RRTyp
 func (n *Internet) ask(ctx context.Context, name string, rrtype uint16) (*dns.Msg, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	if n.ctx.Err() != nil {
+		return nil, errClosed(name)
+	}
 	got := make(chan *dns.Msg, 1)
 	go func() { got <- n.names.Handle(new(dns.Msg).SetQuestion(dns.Fqdn(name), rrtype)) }()
 	for {
@@ -64,9 +67,13 @@ func (n *Internet) ask(ctx context.Context, name string, rrtype uint16) (*dns.Ms
 			err.IsTemporary = err.IsTimeout
 			return nil, err
 		case <-n.ctx.Done():
-			return nil, &net.DNSError{Err: "the lab is closed", Name: name, Server: "lab"}
+			return nil, errClosed(name)
 		}
 	}
+}
+
+func errClosed(name string) error {
+	return &net.DNSError{Err: "the lab is closed", Name: name, Server: "lab"}
 }
 
 // read makes an answer of a reply: it follows the aliases and finds the TTL.

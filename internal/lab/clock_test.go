@@ -1,0 +1,71 @@
+package lab_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+func TestClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := lab.ForTest(t).Clock()
+		if got := clock.Now(); !got.Equal(time.Now()) || got.Location() != time.UTC {
+			t.Error(got)
+		}
+		clock.Advance(-time.Hour)
+		time.Sleep(time.Minute)
+		if got := time.Since(clock.Now()); got != time.Hour {
+			t.Error("runs behind by", got)
+		}
+		to := time.Date(2040, 1, 2, 3, 4, 5, 0, time.UTC)
+		clock.Set(to)
+		time.Sleep(time.Second)
+		if got := clock.Now(); !got.Equal(to.Add(time.Second)) {
+			t.Error(got)
+		}
+		clock.Set(to)
+		clock.Freeze()
+		time.Sleep(time.Second)
+		if got := clock.Now(); !got.Equal(to) {
+			t.Error(got)
+		}
+		clock.Advance(time.Minute)
+		if got := clock.Now(); !got.Equal(to.Add(time.Minute)) {
+			t.Error(got)
+		}
+	})
+}
+
+func TestClockSleep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := lab.ForTest(t).Clock()
+		begin := time.Now()
+		if err := clock.Sleep(t.Context(), time.Minute); err != nil || time.Since(begin) != time.Minute {
+			t.Error(err, time.Since(begin))
+		}
+
+		clock.Freeze()
+		woken := make(chan error, 1)
+		go func() { woken <- clock.Sleep(t.Context(), time.Hour) }()
+		time.Sleep(24 * time.Hour)
+		select {
+		case err := <-woken:
+			t.Error("slept through by real time:", err)
+		default:
+		}
+		clock.Advance(time.Hour)
+		if err := <-woken; err != nil {
+			t.Error(err)
+		}
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := clock.Sleep(ctx, time.Hour); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	})
+}

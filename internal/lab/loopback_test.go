@@ -1,0 +1,203 @@
+package lab_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	stdnet "net"
+	"net/http"
+	"net/netip"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/miekg/dns"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+func open(t *testing.T, net *lab.Internet) *lab.Loopback {
+	t.Helper()
+	l, err := net.Loopback()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// through is a transport that goes to the door with every connection.
+func through(t *testing.T, l *lab.Loopback, dial func(ctx context.Context, network, addr string) (stdnet.Conn, error)) *http.Transport {
+	t.Helper()
+	pem, err := os.ReadFile(l.CAFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(pem)
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true, DialContext: dial}
+	t.Cleanup(transport.CloseIdleConnections)
+	return transport
+}
+
+func straight(l *lab.Loopback) func(context.Context, string, string) (stdnet.Conn, error) {
+	return func(ctx context.Context, _, _ string) (stdnet.Conn, error) {
+		return new(stdnet.Dialer).DialContext(ctx, "tcp", l.Door)
+	}
+}
+
+func via(l *lab.Loopback, addr string) func(context.Context, string, string) (stdnet.Conn, error) {
+	return func(ctx context.Context, _, _ string) (stdnet.Conn, error) {
+		return lab.Via(l.Door)(ctx, netip.MustParseAddrPort(addr))
+	}
+}
+
+func TestDoorByName(t *testing.T) {
+	net := lab.ForTest(t)
+	net.Site("one.example").Body("/", "text/plain", "one")
+	net.Site("two.example").Ports(8443).Body("/", "text/plain", "two").HTTP1()
+	l := open(t, net)
+	for host, want := range map[string]string{"one.example": "one HTTP/2.0", "two.example": "two HTTP/1.1"} {
+		resp, body, err := get(t.Context(), through(t, l, straight(l)), "https://"+host+"/")
+		if err != nil || body+" "+resp.Proto != want {
+			t.Error(host, resp, body, err)
+		}
+	}
+	if _, _, err := get(t.Context(), through(t, l, straight(l)), "https://three.example/"); !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, io.EOF) {
+		t.Error(err)
+	}
+	d := net.Journal().Dials()
+	if len(d) != 3 || d[0].By != "loopback" || d[0].SNI == "" || d[0].Sent == 0 || d[0].Got == 0 || d[2].Err == nil {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestDoorByAddress(t *testing.T) {
+	net := lab.ForTest(t)
+	one := net.Site("one.example").At("93.184.216.70", "2606:2800:220::70").Ports(443, 8443).Plain().Body("/", "text/plain", "one")
+	net.Site("two.example").At("93.184.216.71").Connection(lab.Refused).Body("/", "text/plain", "two")
+	l := open(t, net)
+	for _, addr := range []string{"93.184.216.70:443", "93.184.216.70:8443", "[2606:2800:220::70]:443"} {
+		conn, err := via(l, addr)(t.Context(), "", "")
+		if err != nil || conn.RemoteAddr().String() != addr {
+			t.Fatal(conn, err)
+		}
+		conn.Close()
+		if _, body, err := get(t.Context(), through(t, l, via(l, addr)), one.URL("/")); err != nil || body != "one" {
+			t.Error(addr, body, err)
+		}
+	}
+	if _, body, err := get(t.Context(), through(t, l, via(l, "93.184.216.70:80")), "http://one.example/"); err != nil || body != "one" {
+		t.Error(body, err)
+	}
+	for _, addr := range []string{"93.184.216.71:443", "93.184.216.70:444", "10.0.0.1:443"} {
+		if _, _, err := get(t.Context(), through(t, l, via(l, addr)), "https://two.example/"); err == nil {
+			t.Error(addr, "answered")
+		}
+	}
+}
+
+func TestLoopbackDNS(t *testing.T) {
+	net := lab.ForTest(t)
+	site := net.Site("shop.example")
+	l := open(t, net)
+	for _, network := range []string{"udp", "tcp"} {
+		reply, _, err := (&dns.Client{Net: network}).Exchange(new(dns.Msg).SetQuestion("shop.example.", dns.TypeA), l.DNS)
+		if err != nil || len(reply.Answer) != 1 || reply.Answer[0].(*dns.A).A.String() != site.Addr().String() {
+			t.Error(reply, err)
+		}
+	}
+}
+
+func TestDoorCloses(t *testing.T) {
+	net := lab.New()
+	net.Site("shop.example").Fault("/", lab.Stall())
+	l := open(t, net)
+	errs := make(chan error)
+	go func() {
+		_, _, err := get(t.Context(), through(t, l, straight(l)), "https://shop.example/")
+		errs <- err
+	}()
+	mute, err := stdnet.Dial("tcp", l.Door) // says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mute.Close()
+	for len(net.Journal().Requests()) == 0 {
+		syscall.Nanosleep(&syscall.Timespec{Nsec: 1e6}, nil)
+	}
+	net.Close()
+	if err := <-errs; err == nil {
+		t.Error("the answer came to an end")
+	}
+	if _, err := os.Stat(l.CAFile); !os.IsNotExist(err) {
+		t.Error("the CA file is still there:", err)
+	}
+	if _, err := stdnet.Dial("tcp", l.Door); err == nil {
+		t.Error("the door is open")
+	}
+	if _, err := net.Loopback(); err == nil {
+		t.Error("a closed lab was opened")
+	}
+}
+
+// Another process, this test once more, goes through the door with the real guarded fetcher.
+func TestOtherProcess(t *testing.T) {
+	if door := os.Getenv("LOOKLEAP_LAB_TEST_DOOR"); door != "" {
+		visit(t, door, os.Getenv("LOOKLEAP_LAB_TEST_DNS"), os.Getenv("LOOKLEAP_LAB_TEST_CA"))
+		return
+	}
+	net := lab.ForTest(t)
+	net.Site("shop.example").Body("/", "text/plain", "hello, neighbour")
+	net.Site("intranet.example").At("10.0.0.1").Body("/", "text/plain", "secret")
+	l := open(t, net)
+	cmd := exec.Command(os.Args[0], "-test.run=^TestOtherProcess$", "-test.v")
+	cmd.Env = append(os.Environ(), "LOOKLEAP_LAB_TEST_DOOR="+l.Door, "LOOKLEAP_LAB_TEST_DNS="+l.DNS, "LOOKLEAP_LAB_TEST_CA="+l.CAFile)
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "visited") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if got := net.Journal().Paths("shop.example"); len(got) != 1 {
+		t.Error(got)
+	}
+	if d := net.Journal().Dials("10.0.0.1"); len(d) != 0 {
+		t.Error(d)
+	}
+}
+
+func visit(t *testing.T, door, server, ca string) {
+	pem, err := os.ReadFile(ca)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(pem)
+	resolver := lookleap.NetResolver(&stdnet.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (stdnet.Conn, error) {
+		return new(stdnet.Dialer).DialContext(ctx, network, server)
+	}})
+	fetcher := lookleap.NewFetcher(lookleap.FetcherOptions{Resolver: resolver, RootCAs: roots, Dial: lab.Via(door)})
+	if _, body, err := get(t.Context(), fetcher, "https://shop.example/"); err != nil || body != "hello, neighbour" {
+		t.Fatal(body, err)
+	}
+	if _, _, err := get(t.Context(), fetcher, "https://intranet.example/"); !errors.Is(err, lookleap.ErrDenied) {
+		t.Fatal(err)
+	}
+	t.Log("visited")
+}
+
+func TestCurl(t *testing.T) {
+	curl, err := exec.LookPath("curl")
+	if err != nil {
+		t.Skip("curl is not installed")
+	}
+	net := lab.ForTest(t)
+	net.Site("shop.example").Body("/", "text/plain", "hello, curl")
+	l := open(t, net)
+	cmd := exec.Command(curl, append(l.CurlArgs(), "--silent", "--show-error", "--noproxy", "*", "https://shop.example/")...)
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "hello, curl" {
+		t.Errorf("%v %s", err, out)
+	}
+}
