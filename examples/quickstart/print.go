@@ -52,7 +52,7 @@ func (p plainPrinter) show(text string) {
 }
 
 func (p plainPrinter) decision(o outcome, what string, code lookleap.Code, why string) {
-	if code != "" {
+	if code != lookleap.CodeOK {
 		what += " (" + string(code) + ")"
 	}
 	fmt.Fprintf(p.w, "   %s  %s\n", p.paint(colours[o], fmt.Sprintf("%-7s", o)), what)
@@ -114,7 +114,7 @@ func (p markdownPrinter) say(text string) { fmt.Fprintf(p.w, "\n%s\n", text) }
 func (p markdownPrinter) show(text string) { fmt.Fprintf(p.w, "\n~~~text\n%s\n~~~\n", text) }
 
 func (p markdownPrinter) decision(o outcome, what string, code lookleap.Code, why string) {
-	if code != "" {
+	if code != lookleap.CodeOK {
 		why = fmt.Sprintf("%s (`%s`)", why, code)
 	}
 	fmt.Fprintf(p.w, "\n**%s** %s  \n%s\n", o, what, why)

@@ -15,6 +15,7 @@ type scene struct {
 // scenes is the story, in order.
 func scenes() []scene {
 	return []scene{
+		{"policy", "A site says what automated clients may do", playPolicy},
 		{"ssrf", "A page sends the agent to places where only the agent can go", playSSRF},
 		{"redirects", "A redirect is a question", playRedirects},
 		{"liar", "A server cheats about what it sends", playLiar},

@@ -100,19 +100,34 @@ func (s *stage) allowed(what string, err error, why string) {
 		s.wrong("%s should be allowed: %v", what, err)
 		return
 	}
-	s.tally.allowed++
-	s.printer.decision(allowed, what, "", why)
+	s.decided(allowed, what, lookleap.CodeOK, why, allowed, lookleap.CodeOK)
 }
 
 // refused is a decision that must end with no, for the reason want. The reason
 // that is printed is the library's own.
 func (s *stage) refused(what string, err error, want lookleap.Code) {
-	if got := lookleap.CodeOf(err); err == nil || got != want {
-		s.wrong("%s should be refused with %s: %s, %v", what, want, got, err)
+	if err == nil {
+		s.wrong("%s should be refused with %s", what, want)
 		return
 	}
-	s.tally.refused++
-	s.printer.decision(refused, what, want, reason(err))
+	s.decided(refused, what, lookleap.CodeOf(err), reason(err), refused, want)
+}
+
+// decided is a decision that came without an error: how it ended and must end.
+func (s *stage) decided(got outcome, what string, code lookleap.Code, why string, want outcome, wantCode lookleap.Code) {
+	if got != want || code != wantCode {
+		s.wrong("%s should be %s (%s), not %s (%s): %s", what, want, wantCode, got, code, why)
+		return
+	}
+	switch got {
+	case allowed:
+		s.tally.allowed++
+	case refused:
+		s.tally.refused++
+	case asked:
+		s.tally.asked++
+	}
+	s.printer.decision(got, what, code, why)
 }
 
 // reason is the summary of a verdict, or what the code says.
@@ -132,8 +147,7 @@ func (s *stage) asked(what string, err error, why string) *lookleap.PendingError
 		s.wrong("%s should be asked about: %v", what, err)
 		return nil
 	}
-	s.tally.asked++
-	s.printer.decision(asked, what, lookleap.CodeConsentPending, why)
+	s.decided(asked, what, lookleap.CodeConsentPending, why, asked, lookleap.CodeConsentPending)
 	return pending
 }
 
