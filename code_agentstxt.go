@@ -16,7 +16,6 @@ const (
 	CodeDisallowed Code = "disallowed"
 	CodeUnlisted   Code = "unlisted"
 	CodePolicyFile Code = "policy-file"
-	CodeLimit      Code = "limit"
 	CodeBadLimit   Code = "bad-limit"
 
 	CodeUnknownParam      Code = "unknown-param"
@@ -44,7 +43,6 @@ var agentstxtCodes = map[Code]string{
 	CodeDisallowed: "a directive disallows the path",
 	CodeUnlisted:   "no directive speaks of the path",
 	CodePolicyFile: "the policy itself may always be read",
-	CodeLimit:      "the directive's limit is used up",
 	CodeBadLimit:   "the directive's limit cannot be honoured as it is written",
 
 	CodeUnknownParam:      "the directive has a parameter of unknown meaning",

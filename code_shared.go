@@ -20,6 +20,7 @@ const (
 	CodeTruncated      Code = "truncated"
 	CodeTooSlow        Code = "too-slow"
 	CodeTooLarge       Code = "too-large"
+	CodeLimit          Code = "limit"
 	CodeHeaderTooLarge Code = "header-too-large"
 	CodeTLS            Code = "tls"
 	CodeTLSTooOld      Code = "tls-too-old"
@@ -86,6 +87,7 @@ var sharedCodes = map[Code]string{
 	CodeTruncated:      "the answer ended before it was complete",
 	CodeTooSlow:        "the answer came slower than the least rate",
 	CodeTooLarge:       "the input is larger than its limit",
+	CodeLimit:          "a limit on the number of parts or uses is reached",
 	CodeHeaderTooLarge: "the answer's header is larger than its limit",
 	CodeTLS:            "the server's certificate or TLS handshake failed",
 	CodeTLSTooOld:      "the connection uses a TLS version below the least one allowed",

@@ -29,5 +29,4 @@ var syntaxCodes = map[Code]string{
 	"json-not-integer":     "the JSON number is no integer",
 	"number-overflow":      "the number is beyond what a double can hold",
 	"precision-loss":       "the number has more digits than a double can hold",
-	"limit":                "the input exceeds a limit on its parts",
 }
