@@ -117,6 +117,29 @@ func TestFilesAreBounded(t *testing.T) {
 	}
 }
 
+// TestFiles shows that every file has its line, whatever became of the one before.
+func TestFiles(t *testing.T) {
+	var out bytes.Buffer
+	s := newSession(options{json: true, timeout: defaultTimeout}, strings.NewReader("piped"), &out)
+	var seen []string
+	err := s.files(context.Background(), []string{"no such file", "-", "doc.go", "."}, func(_ context.Context, name string, content []byte) result {
+		seen = append(seen, name)
+		if name == "-" && string(content) != "piped" {
+			t.Errorf("standard input is %q", content)
+		}
+		return accept(len(content))
+	})
+	if err != nil || s.refused != 2 || len(seen) != 2 || strings.Count(out.String(), "\n") != 4 {
+		t.Errorf("refused %d, judged %q, %v:\n%s", s.refused, seen, err, &out)
+	}
+	if strings.Count(out.String(), `"code":"io"`) != 2 {
+		t.Errorf("a file that cannot be read has another code:\n%s", &out)
+	}
+	if err := s.files(context.Background(), nil, nil); lookleap.CodeOf(err) != lookleap.CodeUsage {
+		t.Errorf("no file at all: %v", err)
+	}
+}
+
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }

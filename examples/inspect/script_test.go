@@ -34,6 +34,26 @@ func TestScripts(t *testing.T) {
 	}
 }
 
+// TestReadme replays the session that the README shows.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const prompt = "```text\n$ go run ./examples/inspect "
+	_, session, found := strings.Cut(string(readme), prompt)
+	if !found {
+		t.Fatal("the README shows no session")
+	}
+	session, _, _ = strings.Cut(session, "```")
+	command, want, _ := strings.Cut(session, "\n")
+	var stdout bytes.Buffer
+	run(context.Background(), shellWords(command), nil, &stdout, &stdout)
+	if stdout.String() != want {
+		t.Errorf("inspect %s\ngot:\n%swant:\n%s", command, &stdout, want)
+	}
+}
+
 func runScript(t *testing.T, file string) {
 	text, err := os.ReadFile(file)
 	if err != nil {
