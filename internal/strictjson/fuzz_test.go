@@ -1,0 +1,179 @@
+package strictjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"pgregory.net/rapid"
+)
+
+// FuzzParse holds the scanner to jsontext's verdict in both directions, and to
+// encoding/json's where it accepts; whatever comes out has to be in order.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		sample, `{"a":1,"\u0061":2}`, `["\ud83d\ude00\ud800"]`, "[1e400,-0.5E-7]", `{"":{"~/":[[],{}]}}`, "\xEF\xBB\xBF{}",
+		"[\"\xff\"]", `{"a":tru}`, `"0123456789\"abcdef"`, "[1,]", "{} {}", `{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1,"k":1,"l":1,"a":1}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	limits := Limits{Depth: 1000, Values: 1 << 20}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		before := bytes.Clone(data)
+		root, err := Parse(data, limits)
+		if !bytes.Equal(before, data) {
+			t.Fatal("the data were changed")
+		}
+		if err != nil {
+			checkRefusal(t, data, err)
+			return
+		}
+		if !json.Valid(data) || !jsontext.Value(data).IsValid() {
+			t.Fatalf("%q is accepted", data)
+		}
+		checkTree(t, root, jsontext.NewDecoder(bytes.NewReader(data)))
+		for _, v := range all(root) {
+			place := v.Place()
+			line, column := position(data, place.Offset)
+			if place.Line != line || place.Column != column || place.Offset >= len(data) {
+				t.Fatalf("%q: a value is at %+v", data, place)
+			}
+			v.Float()
+			v.Int()
+		}
+	})
+}
+
+func checkRefusal(t *testing.T, data []byte, err error) {
+	e := err.(*Error)
+	place := e.Place()
+	if e.Message == "" || e.Offset != place.Offset || e.Offset > len(data) || place.Line < 1 || place.Column < 1 {
+		t.Fatalf("%q: the error is %+v", data, e)
+	}
+	switch e.Code {
+	case CodeTooDeep, CodeTooMany, CodeTooLarge:
+	default:
+		if jsontext.Value(data).IsValid() {
+			t.Fatalf("%q is refused: %v", data, err)
+		}
+	}
+}
+
+// checkTree compares a value with what jsontext reads.
+func checkTree(t *testing.T, v Value, d *jsontext.Decoder) {
+	token, err := d.ReadToken()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[jsontext.Kind]Kind{'n': Null, 't': Bool, 'f': Bool, '0': Number, '"': String, '[': Array, '{': Object}
+	if kinds[token.Kind()] != v.Kind() {
+		t.Fatalf("%s is read for %s", v.Kind(), token.Kind())
+	}
+	switch v.Kind() {
+	case String:
+		if s, err := v.Text(); s != token.String() || err != nil {
+			t.Fatalf("%q is read for %q, %v", s, token.String(), err)
+		}
+	case Number:
+		if v.Source() != token.String() {
+			t.Fatalf("%s is read for %s", v.Source(), token)
+		}
+	case Array:
+		for inner := range v.Elements() {
+			checkTree(t, inner, d)
+		}
+		d.ReadToken()
+	case Object:
+		for name, inner := range v.Members() {
+			if token, _ := d.ReadToken(); token.String() != name {
+				t.Fatalf("the name %q is read for %q", name, token)
+			}
+			if string(jsontext.Pointer(v.Place().Pointer).AppendToken(name)) != inner.Place().Pointer && len(inner.Place().Pointer) < maxPointer {
+				t.Fatalf("the member %q of %q is at %q", name, v.Place().Pointer, inner.Place().Pointer)
+			}
+			checkTree(t, inner, d)
+		}
+		d.ReadToken()
+	}
+}
+
+// TestRoundTrip writes random values with jsontext and reads them back.
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var b bytes.Buffer
+		e := jsontext.NewEncoder(&b, jsontext.WithIndent(rapid.SampledFrom([]string{"", " ", "\t"}).Draw(t, "indent")))
+		write(t, e, 4)
+		root, err := Parse(b.Bytes(), Limits{Values: 1 << 16})
+		if err != nil {
+			t.Fatalf("%s: %v", b.Bytes(), err)
+		}
+		var again bytes.Buffer
+		copyTo(jsontext.NewEncoder(&again), root)
+		want := jsontext.Value(b.Bytes())
+		if err := want.Compact(); err != nil {
+			t.Fatal(err)
+		}
+		if got := bytes.TrimSpace(again.Bytes()); !bytes.Equal(got, want) {
+			t.Fatalf("%s reads as %s", want, got)
+		}
+	})
+}
+
+// write writes a random value of a depth.
+func write(t *rapid.T, e *jsontext.Encoder, depth int) {
+	kind := rapid.IntRange(0, 6).Draw(t, "kind")
+	if depth == 0 {
+		kind %= 5
+	}
+	switch kind {
+	case 0:
+		e.WriteToken(jsontext.Null)
+	case 1:
+		e.WriteToken(jsontext.Bool(rapid.Bool().Draw(t, "boolean")))
+	case 2:
+		e.WriteToken(jsontext.Float(rapid.Float64().Draw(t, "number")))
+	case 3, 4:
+		e.WriteToken(jsontext.String(rapid.String().Draw(t, "string")))
+	case 5:
+		e.WriteToken(jsontext.BeginArray)
+		for range rapid.IntRange(0, 4).Draw(t, "elements") {
+			write(t, e, depth-1)
+		}
+		e.WriteToken(jsontext.EndArray)
+	case 6:
+		e.WriteToken(jsontext.BeginObject)
+		for _, name := range rapid.SliceOfNDistinct(rapid.String(), 0, 20, rapid.ID).Draw(t, "names") {
+			e.WriteToken(jsontext.String(name))
+			write(t, e, depth-1)
+		}
+		e.WriteToken(jsontext.EndObject)
+	}
+}
+
+// copyTo writes a value through the accessors only.
+func copyTo(e *jsontext.Encoder, v Value) {
+	switch v.Kind() {
+	case Null:
+		e.WriteToken(jsontext.Null)
+	case Bool:
+		e.WriteToken(jsontext.Bool(must(v.Bool())))
+	case Number:
+		e.WriteToken(jsontext.Float(must(v.Float())))
+	case String:
+		e.WriteToken(jsontext.String(must(v.Text())))
+	case Array:
+		e.WriteToken(jsontext.BeginArray)
+		for inner := range v.Elements() {
+			copyTo(e, inner)
+		}
+		e.WriteToken(jsontext.EndArray)
+	case Object:
+		e.WriteToken(jsontext.BeginObject)
+		for name, inner := range v.Members() {
+			e.WriteToken(jsontext.String(name))
+			copyTo(e, inner)
+		}
+		e.WriteToken(jsontext.EndObject)
+	}
+}

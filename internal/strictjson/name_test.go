@@ -1,0 +1,56 @@
+package strictjson
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestDuplicateNames(t *testing.T) {
+	for _, count := range []int{2, fewNames, fewNames + 1, fewNames + 2, 100, 1000} {
+		var members []string
+		for i := range count {
+			members = append(members, fmt.Sprintf(`"n%d" : %d`, i, i))
+		}
+		object := func(last string) string {
+			members[count-1] = last
+			return `{"outer":[{` + strings.Join(members, ",\n") + `}],"z":1}`
+		}
+		accept(t, object(`"last":[{"n0":1},{"n0":2}]`), Limits{})
+		accept(t, object(`"N0":1`), Limits{})
+		accept(t, object(`"":1`), Limits{})
+		for _, last := range []string{`"n0":1`, `"\u006e0":1`, `"n\u0030" :1`} {
+			e := refusal(t, object(last), Limits{})
+			if want := strings.LastIndex(object(last), last); e.Code != CodeDuplicateName || e.Offset != want || e.Place().Pointer != "/outer/0/n0" {
+				t.Errorf("%d members and %s: %v", count, last, e)
+			}
+		}
+	}
+}
+
+// TestTableIsUsedAgain has an object after a larger one, in whose table nothing may be left.
+func TestTableIsUsedAgain(t *testing.T) {
+	object := func(count int) string {
+		var b strings.Builder
+		for i := range count {
+			fmt.Fprintf(&b, `,"n%d":0`, i)
+		}
+		return "{" + b.String()[1:] + "}"
+	}
+	accept(t, "["+object(200)+","+object(50)+","+object(300)+"]", Limits{Values: 1000})
+}
+
+func TestNameSource(t *testing.T) {
+	for _, text := range []string{`{"a":1}`, `{ "a" : 1}`, "{\n\"a\"\t:\r\n1}", `{"a":"b"}`, `{"\u0061":":"}`} {
+		for name := range accept(t, text, Limits{}).Members() {
+			if name != "a" {
+				t.Errorf("%q: the name is %q", text, name)
+			}
+		}
+	}
+	for name := range accept(t, `{" a:\" ":1}`, Limits{}).Members() {
+		if name != ` a:" ` {
+			t.Errorf("the name is %q", name)
+		}
+	}
+}

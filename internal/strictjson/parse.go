@@ -1,0 +1,226 @@
+package strictjson
+
+import (
+	"bytes"
+	"math"
+)
+
+// Limits bounds what [Parse] accepts. A zero field takes its default.
+type Limits struct {
+	Size    int  // octets of the text; default 1 MiB, at most 2 GiB - 1
+	Depth   int  // arrays and objects inside one another; default 32
+	Values  int  // values, containers included and names not; default one for every 20 octets of Size
+	SkipBOM bool // pass over one leading byte order mark instead of refusing it
+}
+
+// Defaults of [Limits]. With them a refusal never takes more memory than three
+// times the size limit, the text itself included.
+const (
+	DefaultSize    = 1 << 20
+	DefaultDepth   = 32
+	octetsPerValue = 20
+)
+
+func (l Limits) withDefaults() Limits {
+	if l.Size <= 0 {
+		l.Size = DefaultSize
+	}
+	l.Size = min(l.Size, math.MaxInt32)
+	if l.Depth <= 0 {
+		l.Depth = DefaultDepth
+	}
+	if l.Values <= 0 {
+		l.Values = max(1, l.Size/octetsPerValue)
+	}
+	return l
+}
+
+// Parse reads one JSON text (RFC 8259) and gives its value, or the zero Value
+// and an [*Error] that tells the first thing wrong with it. The data are copied,
+// so that the caller may use them again.
+func Parse(data []byte, limits Limits) (Value, error) {
+	limits = limits.withDefaults()
+	p := parser{data: data, limits: limits}
+	if err := p.parse(); err != nil {
+		return Value{}, err
+	}
+	return Value{doc: newDocument(string(data), p.nodes)}, nil
+}
+
+// node is one value of a text. The children of a container follow it, and next
+// leads from one child to its sibling. The octet at start tells the kind.
+type node struct {
+	name  uint32 // of a member: offset of its name's opening quote, with flagEscaped
+	start uint32 // offset of the value
+	end   uint32 // offset after the value; of a string with flagEscaped
+	next  uint32 // index of the node that follows this value and all that it contains
+}
+
+// flagEscaped marks a string that has escapes. Offsets need 31 bits only.
+const flagEscaped = 1 << 31
+
+const bom = "\xEF\xBB\xBF"
+
+// parser scans one text from its start to its end, without recursion.
+type parser struct {
+	data   []byte
+	limits Limits
+	nodes  []node
+	open   []uint32 // nodes of the containers around the present place, outermost first
+	names  nameTable
+}
+
+func (p *parser) parse() error {
+	if len(p.data) > p.limits.Size {
+		return p.fail(CodeTooLarge, p.limits.Size, "the text is larger than its limit", "make the text smaller, or raise the limit")
+	}
+	at := 0
+	if bytes.HasPrefix(p.data, []byte(bom)) {
+		if !p.limits.SkipBOM {
+			return p.fail(CodeBOM, 0, "a byte order mark stands before the text", "save the text as UTF-8 without a byte order mark")
+		}
+		at = len(bom)
+	}
+	p.nodes = make([]node, 0, p.mostValues())
+	at, err := p.value(at)
+	if err != nil {
+		return err
+	}
+	if at = p.space(at); at < len(p.data) {
+		return p.fail(CodeTrailing, at, "something follows the value: "+p.found(at), "write one value, and nothing after it")
+	}
+	return nil
+}
+
+// mostValues is an upper bound of the values in the text, so that the table is
+// allocated once: a value begins the text or follows one of these octets.
+func (p *parser) mostValues() int {
+	most := 1
+	for _, c := range []byte("[{,") {
+		most += bytes.Count(p.data, []byte{c})
+	}
+	return min(most, p.limits.Values)
+}
+
+// value scans the value that begins at or after an offset, and gives the offset
+// after it. Its node is added before its text is scanned, so that a refusal
+// finds its way there.
+func (p *parser) value(at int) (after int, err error) {
+	var name uint32 // of the member whose value comes next
+	for {
+		at = p.space(at)
+		if len(p.nodes) == p.limits.Values {
+			return 0, p.fail(CodeTooMany, at, "the text has more values than its limit", "split the text, or raise the limit")
+		}
+		this := uint32(len(p.nodes))
+		p.nodes = append(p.nodes, node{name: name, start: uint32(at)})
+		name = 0
+		switch c := p.octet(at); c {
+		case '{', '[':
+			if len(p.open) == p.limits.Depth {
+				return 0, p.fail(CodeTooDeep, at, "the text is nested deeper than its limit", "make the text flatter, or raise the limit")
+			}
+			p.open = append(p.open, this)
+			if at = p.space(at + 1); p.octet(at) == closing(c) {
+				break
+			}
+			if c == '{' {
+				if name, at, err = p.name(at); err != nil {
+					return 0, err
+				}
+			}
+			continue
+		case '"':
+			end, escaped, err := p.str(at)
+			if err != nil {
+				return 0, err
+			}
+			p.nodes[this].end, p.nodes[this].next = uint32(end)|escaped, this+1
+			at = end
+		default:
+			end, err := p.scalar(at, c)
+			if err != nil {
+				return 0, err
+			}
+			p.nodes[this].end, p.nodes[this].next = uint32(end), this+1
+			at = end
+		}
+
+		// Close every container that ends here. What then follows the comma is
+		// the next value, or its name.
+		for at = p.space(at); len(p.open) > 0 && p.octet(at) == closing(p.opening()); at = p.space(at) {
+			at++
+			if err := p.close(at); err != nil {
+				return 0, err
+			}
+		}
+		if len(p.open) == 0 {
+			return at, nil
+		}
+		if p.octet(at) != ',' {
+			return 0, p.failSyntax(at, "a comma or "+string(closing(p.opening())), "")
+		}
+		at++
+		if p.opening() == '{' {
+			if name, at, err = p.name(p.space(at)); err != nil {
+				return 0, err
+			}
+		}
+	}
+}
+
+// octet gives the octet at an offset, and NUL, which stands nowhere in the
+// grammar, at the end of the text.
+func (p *parser) octet(at int) byte {
+	if at < len(p.data) {
+		return p.data[at]
+	}
+	return 0
+}
+
+// opening gives the octet that opened the innermost container.
+func (p *parser) opening() byte { return p.data[p.nodes[p.open[len(p.open)-1]].start] }
+
+// closing gives the octet that closes what another opens: in ASCII they are two apart.
+func closing(opening byte) byte { return opening + 2 }
+
+// close records the end of the innermost container.
+func (p *parser) close(end int) error {
+	top := p.open[len(p.open)-1]
+	if p.opening() == '{' {
+		if second := p.names.duplicate(p.data, p.nodes, top); second != 0 {
+			n := p.nodes[second]
+			return p.failNode(CodeDuplicateName, int(n.name&^flagEscaped), second,
+				"the object has two members with the name "+quote(nameText(p.data, n)), "keep one of the members")
+		}
+	}
+	p.open = p.open[:len(p.open)-1]
+	p.nodes[top].end, p.nodes[top].next = uint32(end), uint32(len(p.nodes))
+	return nil
+}
+
+// name scans a member's name and the colon after it.
+func (p *parser) name(at int) (name uint32, after int, err error) {
+	if p.octet(at) != '"' {
+		return 0, 0, p.failName(at)
+	}
+	end, escaped, err := p.str(at)
+	if err != nil {
+		return 0, 0, err
+	}
+	after = p.space(end)
+	if p.octet(after) != ':' {
+		return 0, 0, p.failSyntax(after, "a colon after the member's name", "")
+	}
+	return uint32(at) | escaped, after + 1, nil
+}
+
+// space passes over insignificant white space.
+func (p *parser) space(at int) int {
+	for at < len(p.data) && isSpace(p.data[at]) {
+		at++
+	}
+	return at
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }

@@ -1,0 +1,51 @@
+package strictjson
+
+import (
+	"bytes"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestStrings(t *testing.T) {
+	for _, test := range []struct{ source, want string }{
+		{`""`, ""},
+		{`"plain"`, "plain"},
+		{`"\"\\\/\b\f\n\r\t"`, "\"\\/\b\f\n\r\t"},
+		{`"\u0041\u00e9\u20AC"`, "Aé€"},
+		{`"\ud83d\ude00 \uD83D\uDE00"`, "😀 😀"},
+		{`"\u0000"`, "\x00"},
+		{`"\ufeff\uffff"`, "\ufeff\uffff"},
+		{"\"\u007f\u0080\u2028\U0010FFFF\"", "\u007f\u0080\u2028\U0010FFFF"},
+		{`"long enough for eight octets at a time, then \u0061n escape"`, "long enough for eight octets at a time, then an escape"},
+	} {
+		if got, err := accept(t, test.source, Limits{}).Text(); got != test.want || err != nil {
+			t.Errorf("%s reads as %q, %v", test.source, got, err)
+		}
+	}
+}
+
+func TestNumbersAndLiterals(t *testing.T) {
+	for _, source := range []string{"0", "-0", "10", "-1.50", "0.1e1", "1E+2", "1e-05", "1e9999", "true", "false", "null"} {
+		if got := accept(t, " "+source+"\n", Limits{}).Source(); got != source {
+			t.Errorf("%s reads as %q", source, got)
+		}
+	}
+	for _, source := range []string{"00", "-01", "1.", ".1", "1e", "1e-", "0x1", "1_0", "--1", "-", "tru", "truE", "nul", "nulll", "fals", "∞", "-Infinity"} {
+		refusal(t, source, Limits{})
+	}
+}
+
+func TestSkipPlain(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		octet := rapid.OneOf(rapid.ByteRange('a', 'z'), rapid.SampledFrom([]byte{0x1f, ' ', '!', '"', '#', '[', '\\', ']', 0x7f, 0x80, 0xff}))
+		data := append(bytes.Repeat([]byte{'.'}, rapid.IntRange(0, 9).Draw(t, "prefix")), rapid.SliceOfN(octet, 0, 20).Draw(t, "data")...)
+		want := 0
+		for want < len(data) && data[want] >= ' ' && data[want] < 0x80 && data[want] != '"' && data[want] != '\\' {
+			want++
+		}
+		if got := skipPlain(data, 0); got != want {
+			t.Fatalf("%q: stops at %d, want %d", data, got, want)
+		}
+	})
+}

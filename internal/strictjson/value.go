@@ -1,0 +1,195 @@
+package strictjson
+
+import (
+	"iter"
+	"sync"
+)
+
+// Kind is the kind of a JSON value. The zero value is the kind of no value.
+type Kind uint8
+
+// The kinds of RFC 8259, section 3.
+const (
+	None Kind = iota
+	Null
+	Bool
+	Number
+	String
+	Array
+	Object
+)
+
+var kindNames = [...]string{"no value", "null", "a boolean", "a number", "a string", "an array", "an object"}
+
+// String gives the kind with its article, for messages.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return kindNames[None]
+}
+
+// Value is one value of a parsed text: a small handle, passed by value, safe for
+// concurrent use. The zero Value is no value, and what every accessor refuses.
+type Value struct {
+	doc   *document
+	index uint32 // in doc.nodes
+}
+
+// document is what all values of one text share.
+type document struct {
+	text  string
+	nodes []node
+	lines func() lineIndex
+}
+
+func newDocument(text string, nodes []node) *document {
+	return &document{text: text, nodes: nodes, lines: sync.OnceValue(func() lineIndex { return newLineIndex(text) })}
+}
+
+func (v Value) node() node { return v.doc.nodes[v.index] }
+
+// Kind tells what the value is.
+func (v Value) Kind() Kind {
+	if v.doc == nil {
+		return None
+	}
+	switch v.doc.text[v.node().start] {
+	case '{':
+		return Object
+	case '[':
+		return Array
+	case '"':
+		return String
+	case 't', 'f':
+		return Bool
+	case 'n':
+		return Null
+	}
+	return Number
+}
+
+// Expect refuses a value of another kind: [CodeType].
+func (v Value) Expect(k Kind) error {
+	if is := v.Kind(); is != k {
+		return v.Refuse(CodeType, k.String()+" is expected, found "+is.String(), "")
+	}
+	return nil
+}
+
+// Text gives the text of a string, and refuses any other kind: [CodeType].
+func (v Value) Text() (string, error) {
+	if err := v.Expect(String); err != nil {
+		return "", err
+	}
+	n := v.node()
+	return unquote(v.doc.text[n.start:n.end&^flagEscaped], n.end&flagEscaped != 0), nil
+}
+
+// Bool gives a boolean, and refuses any other kind: [CodeType].
+func (v Value) Bool() (bool, error) {
+	if err := v.Expect(Bool); err != nil {
+		return false, err
+	}
+	return v.doc.text[v.node().start] == 't', nil
+}
+
+// Elements yields the elements of an array in order, and nothing for any other
+// kind: use [Value.Expect] first.
+func (v Value) Elements() iter.Seq[Value] {
+	return func(yield func(Value) bool) {
+		if v.Kind() != Array {
+			return
+		}
+		for at, end := v.index+1, v.node().next; at < end; at = v.doc.nodes[at].next {
+			if !yield(Value{v.doc, at}) {
+				return
+			}
+		}
+	}
+}
+
+// Members yields the members of an object in order, and nothing for any other
+// kind: use [Value.Expect] first.
+func (v Value) Members() iter.Seq2[string, Value] {
+	return func(yield func(string, Value) bool) {
+		if v.Kind() != Object {
+			return
+		}
+		for at, end := v.index+1, v.node().next; at < end; at = v.doc.nodes[at].next {
+			if !yield(nameText(v.doc.text, v.doc.nodes[at]), Value{v.doc, at}) {
+				return
+			}
+		}
+	}
+}
+
+// Len counts the elements or members; it is 0 for any other kind.
+func (v Value) Len() int {
+	if k := v.Kind(); k != Array && k != Object {
+		return 0
+	}
+	count := 0
+	for at, end := v.index+1, v.node().next; at < end; at = v.doc.nodes[at].next {
+		count++
+	}
+	return count
+}
+
+// Member finds a member by its exact name, and reports whether there is one. It
+// reads the members one by one: to look at all of them, range over [Value.Members].
+func (v Value) Member(name string) (Value, bool) {
+	for n, member := range v.Members() {
+		if n == name {
+			return member, true
+		}
+	}
+	return Value{}, false
+}
+
+// Need finds a member that the object has to have: [CodeType] for any other kind,
+// [CodeMissing] for an object without it.
+func (v Value) Need(name string) (Value, error) {
+	if err := v.Expect(Object); err != nil {
+		return Value{}, err
+	}
+	member, ok := v.Member(name)
+	if !ok {
+		return Value{}, v.Refuse(CodeMissing, "the object has no member "+quote(name), "add the member")
+	}
+	return member, nil
+}
+
+// Source gives the value as it is written, and "" for no value.
+func (v Value) Source() string {
+	if v.doc == nil {
+		return ""
+	}
+	n := v.node()
+	return v.doc.text[n.start : n.end&^flagEscaped]
+}
+
+// Offset gives the octets of the text before the value.
+func (v Value) Offset() int {
+	if v.doc == nil {
+		return 0
+	}
+	return int(v.node().start)
+}
+
+// Place gives line, column and JSON pointer. They are worked out on demand, in
+// time proportional to the values before this one: cap the number of faults that
+// one text may have reported.
+func (v Value) Place() Place {
+	if v.doc == nil {
+		return Place{}
+	}
+	place := Place{Offset: v.Offset(), Pointer: pointerTo(v.doc.text, v.doc.nodes, v.index)}
+	place.Line, place.Column = v.doc.lines().position(v.doc.text, place.Offset)
+	return place
+}
+
+// Refuse makes the error that a document's own rule gives for this value.
+func (v Value) Refuse(code, message, fix string) *Error {
+	return &Error{Code: code, Message: message, Fix: fix, Offset: v.Offset(), value: &v}
+}
