@@ -88,6 +88,10 @@ func (s *Scanner) Place(offset int) (line, column int) {
 	return s.place(offset - s.base)
 }
 
+// Source is the text that offsets count in: of a document in memory all of it,
+// as UTF-8; of a stream the part in sight.
+func (s *Scanner) Source() string { return s.src }
+
 // Next gives the next token, io.EOF after a whole and faultless document, or
 // an [*Error], which every later call repeats.
 func (s *Scanner) Next() (*Token, error) {

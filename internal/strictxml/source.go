@@ -176,6 +176,13 @@ func (s *source) place(i int) (line, column int) {
 	return lines + 1, s.base + i - lineAt + 1
 }
 
+// LineColumn gives line and column, from 1 and in octets, of an offset in text.
+func LineColumn(text string, offset int) (line, column int) {
+	offset = min(offset, len(text))
+	lines, lineAt, _ := countLines(text[:offset], 0, 0, 0, false)
+	return lines + 1, offset - lineAt + 1
+}
+
 // countLines goes on counting line ends (LF, CR LF, CR) through text, which
 // starts at offset base.
 func countLines(text string, base, lines, lineAt int, cr bool) (int, int, bool) {
