@@ -12,7 +12,7 @@ import (
 // Bounds of what [NetResolver] takes from one answer.
 const (
 	maxRecords  = 256
-	maxTXTBytes = 64 << 10 // all TXT records of an answer together
+	maxTXTBytes = 32 << 10 // all TXT records of an answer together
 )
 
 // NetResolver adapts Go's resolver (nil: one with Go's defaults) for the types
@@ -35,6 +35,9 @@ type netResolver struct{ *net.Resolver }
 func (r netResolver) Lookup(ctx context.Context, name string, t RRType) (*Answer, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, &LookupError{Name: name, Type: t, Err: err} // Go's resolver may answer all the same
 	}
 	records, err := r.records(ctx, name+".", t) // the dot keeps the search list out
 	var failed *net.DNSError
@@ -96,7 +99,7 @@ func textRecords(texts []string) ([]Record, error) {
 func srvRecords(targets []*net.SRV) ([]Record, error) {
 	records := make([]Record, len(targets))
 	for i, srv := range targets {
-		target := strings.TrimSuffix(srv.Target, ".")
+		target := strings.ToLower(strings.TrimSuffix(srv.Target, "."))
 		if target != "" {
 			if err := checkName(target); err != nil {
 				return nil, err

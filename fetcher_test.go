@@ -1,0 +1,538 @@
+package lookleap_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// guarded is the guarded fetcher, which takes the lab for the world.
+func guarded(t testing.TB, n *lab.Internet, o lookleap.FetcherOptions) lookleap.Fetcher {
+	t.Helper()
+	if o.Resolver == nil {
+		o.Resolver = n.Resolver()
+	}
+	if o.Dial == nil {
+		o.Dial = n.Dialer("fetcher")
+	}
+	o.RootCAs, o.Now = n.RootCAs(), n.Clock().Now
+	f := lookleap.NewFetcher(o)
+	t.Cleanup(func() { f.(io.Closer).Close() })
+	return f
+}
+
+// get reads an answer to the end, so that its connection can be used again.
+func get(t testing.TB, f lookleap.Fetcher, url string) (*http.Response, error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.(*testing.T).Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := f.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	_, err = io.Copy(io.Discard, resp.Body)
+	resp.Body.Close()
+	return resp, err
+}
+
+func mustGet(t testing.TB, f lookleap.Fetcher, url string) *http.Response {
+	t.Helper()
+	resp, err := get(t, f, url)
+	if err != nil {
+		t.Fatalf("GET %s: %v", url, err)
+	}
+	return resp
+}
+
+func refused(t testing.TB, err error, code lookleap.Code) {
+	t.Helper()
+	if got := lookleap.CodeOf(err); got != code {
+		t.Errorf("code %q, want %q: %v", got, code, err)
+	}
+	guard := code == lookleap.CodeBlockedAddress || code == lookleap.CodeBlockedPort || code == lookleap.CodeBlockedNetwork
+	if errors.Is(err, lookleap.ErrDenied) != guard {
+		t.Errorf("errors.Is(%v, ErrDenied) is not %v", err, guard)
+	}
+}
+
+func TestFetcherAddresses(t *testing.T) {
+	special := map[string][]string{
+		"F01": {"127.0.0.1", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "0.0.0.0", "100.64.0.1", "192.0.0.1", "198.18.0.1", "224.0.0.1",
+			"240.0.0.1", "::", "::1", "fc00::1", "fe80::1", "fec0::1", "ff02::1", "168.63.129.16"},
+		"F02": {"::ffff:127.0.0.1", "::127.0.0.1", "::ffff:0:127.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::7f00:1", "2002:7f00:1::", "2001:0:1::", "2606:2800::5efe:7f00:1"},
+	}
+	for id, addrs := range special {
+		t.Run(id, func(t *testing.T) {
+			for _, addr := range addrs {
+				t.Run("reject-"+strings.ReplaceAll(addr, ":", "_"), func(t *testing.T) {
+					n := lab.ForTest(t)
+					n.Name("victim.example", addr)
+					_, err := get(t, guarded(t, n, lookleap.FetcherOptions{}), "https://victim.example/")
+					refused(t, err, lookleap.CodeBlockedAddress)
+					if dials := n.Journal().Dials(); len(dials) != 0 {
+						t.Errorf("dialled %v", dials)
+					}
+				})
+			}
+		})
+	}
+	t.Run("F01/reject-literal", func(t *testing.T) {
+		n := lab.ForTest(t)
+		for _, url := range []string{"https://127.0.0.1/", "https://[::1]/", "https://[::ffff:10.0.0.1]/", "https://169.254.169.254/latest/meta-data/"} {
+			_, err := get(t, guarded(t, n, lookleap.FetcherOptions{}), url)
+			refused(t, err, lookleap.CodeBlockedAddress)
+		}
+		if dials := n.Journal().Dials(); len(dials) != 0 {
+			t.Errorf("dialled %v", dials)
+		}
+	})
+	t.Run("F01/accept-public", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("shop.example").Body("/", "text/plain", "hello")
+		if resp := mustGet(t, guarded(t, n, lookleap.FetcherOptions{}), "https://shop.example/"); resp.StatusCode != 200 {
+			t.Errorf("status %d", resp.StatusCode)
+		}
+	})
+}
+
+func TestFetcherRebinding(t *testing.T) {
+	t.Run("F04/reject-second-answer", func(t *testing.T) {
+		n := lab.ForTest(t)
+		site := n.Site("rebind.example").Body("/", "text/plain", "hello").HTTP1()
+		n.Site("internal.example").At("10.0.0.1")
+		public := site.Addr().String()
+		n.Name("rebind.example").Rebind(public, "10.0.0.1")
+		f := guarded(t, n, lookleap.FetcherOptions{})
+		mustGet(t, f, "https://rebind.example/")
+		f.(interface{ CloseIdleConnections() }).CloseIdleConnections()
+		_, err := get(t, f, "https://rebind.example/")
+		refused(t, err, lookleap.CodeBlockedAddress)
+		if n.Journal().Bytes("10.0.0.1") != 0 {
+			t.Error("the private address got something")
+		}
+	})
+	t.Run("F04/accept-kept-connection", func(t *testing.T) {
+		n := lab.ForTest(t)
+		site := n.Site("rebind.example").Body("/", "text/plain", "hello")
+		n.Name("rebind.example").Rebind(site.Addr().String(), "10.0.0.1")
+		f := guarded(t, n, lookleap.FetcherOptions{})
+		mustGet(t, f, "https://rebind.example/")
+		mustGet(t, f, "https://rebind.example/") // over the judged connection
+		if dials := n.Journal().Dials(); len(dials) != 1 {
+			t.Errorf("%d dials", len(dials))
+		}
+	})
+	t.Run("F04/reject-dial-leads-elsewhere", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("shop.example")
+		n.Site("internal.example").At("10.0.0.1")
+		dial := n.Dialer("detour")
+		f := guarded(t, n, lookleap.FetcherOptions{Dial: func(ctx context.Context, _ netip.AddrPort) (net.Conn, error) {
+			return dial(ctx, netip.MustParseAddrPort("10.0.0.1:443"))
+		}})
+		_, err := get(t, f, "https://shop.example/")
+		refused(t, err, lookleap.CodeBlockedAddress)
+		if sent := n.Journal().Bytes("10.0.0.1"); sent != 0 {
+			t.Errorf("%d bytes left", sent)
+		}
+	})
+}
+
+func TestFetcherMixedAnswers(t *testing.T) {
+	mixed := func(t *testing.T) *lab.Internet {
+		n := lab.ForTest(t)
+		n.Site("mixed.example").At("2606:2800:220:1::1").Body("/", "text/plain", "hello")
+		n.Site("internal.example").At("10.0.0.1")
+		n.Name("mixed.example").Addrs("2606:2800:220:1::1", "10.0.0.1")
+		return n
+	}
+	t.Run("F05/accept-public-one", func(t *testing.T) {
+		n := mixed(t)
+		mustGet(t, guarded(t, n, lookleap.FetcherOptions{}), "https://mixed.example/")
+		if dials := n.Journal().Dials("10.0.0.1"); len(dials) != 0 {
+			t.Errorf("dialled %v", dials)
+		}
+	})
+	t.Run("F05/reject-private-one-when-public-is-down", func(t *testing.T) {
+		n := mixed(t)
+		n.Site("mixed.example").Connection(lab.Refused)
+		_, err := get(t, guarded(t, n, lookleap.FetcherOptions{}), "https://mixed.example/")
+		if err == nil || errors.Is(err, lookleap.ErrDenied) {
+			t.Errorf("error %v", err)
+		}
+		if dials := n.Journal().Dials("10.0.0.1"); len(dials) != 0 {
+			t.Errorf("dialled %v", dials)
+		}
+	})
+	t.Run("F05/accept-next-address-after-silence", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			n := lab.ForTest(t)
+			n.Site("both.example").At("93.184.216.40").Body("/", "text/plain", "hello")
+			n.Site("hole.example").At("2606:2800:220:1::2").Connection(lab.Blackhole)
+			n.Name("both.example").Addrs("2606:2800:220:1::2", "93.184.216.40")
+			start := time.Now()
+			mustGet(t, guarded(t, n, lookleap.FetcherOptions{}), "https://both.example/")
+			if took := time.Since(start); took != 250*time.Millisecond {
+				t.Errorf("took %v", took)
+			}
+		})
+	})
+}
+
+func TestFetcherHasNoProxy(t *testing.T) {
+	t.Run("F07/reject-environment", func(t *testing.T) {
+		ln, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ln.Close()
+		for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "ALL_PROXY"} {
+			t.Setenv(name, "http://"+ln.Addr().String())
+		}
+		n := lab.ForTest(t)
+		n.Site("shop.example").Body("/", "text/plain", "hello")
+		mustGet(t, guarded(t, n, lookleap.FetcherOptions{}), "https://shop.example/")
+		ln.(*net.TCPListener).SetDeadline(time.Now())
+		if conn, err := ln.Accept(); err == nil {
+			t.Errorf("the proxy was asked by %v", conn.RemoteAddr())
+		}
+	})
+}
+
+func TestFetcherNetworks(t *testing.T) {
+	t.Run("F08/reject-unix", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("shop.example")
+		f := guarded(t, n, lookleap.FetcherOptions{Dial: func(context.Context, netip.AddrPort) (net.Conn, error) {
+			client, server := net.Pipe()
+			go io.Copy(io.Discard, server)
+			return client, nil
+		}})
+		_, err := get(t, f, "https://shop.example/")
+		refused(t, err, lookleap.CodeBlockedNetwork)
+	})
+	t.Run("F08/reject-dial-control", func(t *testing.T) {
+		refused(t, lookleap.DialControl()("unix", "/run/docker.sock", nil), lookleap.CodeBlockedNetwork)
+		refused(t, lookleap.DialControl()("tcp4", "93.184.216.34:22", nil), lookleap.CodeBlockedPort)
+		refused(t, lookleap.DialControl(8443)("tcp4", "10.0.0.1:8443", nil), lookleap.CodeBlockedAddress)
+	})
+	t.Run("F08/accept-dial-control", func(t *testing.T) {
+		if err := lookleap.DialControl(8443)("tcp6", "[2606:2800:220:1::1]:8443", nil); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("F08/reject-dial-control-in-a-dialer", func(t *testing.T) {
+		ln, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ln.Close()
+		d := net.Dialer{Control: lookleap.DialControl(uint16(ln.Addr().(*net.TCPAddr).Port))}
+		_, err = d.Dial("tcp", ln.Addr().String())
+		refused(t, err, lookleap.CodeBlockedAddress)
+	})
+	t.Run("F08/reject-real-socket", func(t *testing.T) {
+		// The dialer that NewFetcher has by default, asked for loopback by name.
+		ln, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ln.Close()
+		n := lab.ForTest(t)
+		n.Name("local.example", "127.0.0.1")
+		port := netip.MustParseAddrPort(ln.Addr().String()).Port()
+		f := lookleap.NewFetcher(lookleap.FetcherOptions{Resolver: n.Resolver(), Ports: []uint16{port}})
+		_, err = get(t, f, "https://local.example:"+ln.Addr().String()[len("127.0.0.1:"):]+"/")
+		refused(t, err, lookleap.CodeBlockedAddress)
+	})
+	t.Run("F08/reject-dial-without-connection", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("shop.example")
+		for _, dial := range []func(context.Context, netip.AddrPort) (net.Conn, error){
+			func(context.Context, netip.AddrPort) (net.Conn, error) { return nil, nil },
+			func(context.Context, netip.AddrPort) (net.Conn, error) { panic("no") },
+		} {
+			_, err := get(t, guarded(t, n, lookleap.FetcherOptions{Dial: dial}), "https://shop.example/")
+			refused(t, err, lookleap.CodeInternal)
+		}
+	})
+}
+
+func TestFetcherHeaderLimits(t *testing.T) {
+	tests := []struct {
+		name  string
+		fault lab.Fault
+	}{
+		{"reject-megabyte", lab.HeaderBomb(1 << 20)},
+		{"reject-many-lines", lab.HeaderLines("Link", "</x>; rel=next", 100_000)},
+		{"reject-informational-flood", lab.Wrap(flood)},
+	}
+	for _, test := range tests {
+		for _, version := range []string{"http1", "http2"} {
+			t.Run("F13/"+test.name+"-"+version, func(t *testing.T) {
+				n := lab.ForTest(t)
+				site := n.Site("bomb.example").Fault("/", test.fault)
+				if version == "http1" {
+					site.HTTP1()
+				}
+				if resp, err := get(t, guarded(t, n, lookleap.FetcherOptions{}), "https://bomb.example/"); err == nil {
+					t.Errorf("got %d", resp.StatusCode)
+				}
+			})
+		}
+	}
+	t.Run("F13/accept-some", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("big.example").Fault("/", lab.HeaderBomb(16<<10))
+		mustGet(t, guarded(t, n, lookleap.FetcherOptions{}), "https://big.example/")
+	})
+}
+
+// flood sends early hints of 1 KiB each until nobody listens.
+func flood(http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Filler", strings.Repeat("x", 1<<10))
+		for i := 0; i < 10_000 && r.Context().Err() == nil; i++ {
+			w.WriteHeader(http.StatusEarlyHints)
+		}
+	})
+}
+
+func TestFetcherRefusesBeforeDialling(t *testing.T) {
+	tests := []struct {
+		name, url, host, method string
+		code                    lookleap.Code
+	}{
+		{"http", "http://shop.example/", "", "GET", lookleap.CodeNotHTTPS},
+		{"ftp", "ftp://shop.example/", "", "GET", lookleap.CodeNotHTTPS},
+		{"userinfo", "https://u:p@shop.example/", "", "GET", lookleap.CodeUserinfo},
+		{"other-host-header", "https://shop.example/", "bank.example", "GET", lookleap.CodeBadHost},
+		{"trailing-dot", "https://shop.example./", "", "GET", lookleap.CodeTrailingDot},
+		{"port", "https://shop.example:8443/", "", "GET", lookleap.CodeBlockedPort},
+		{"port-zero", "https://shop.example:0/", "", "GET", lookleap.CodeBadPort},
+		{"port-out-of-range", "https://shop.example:99999/", "", "GET", lookleap.CodeBadPort},
+		{"tunnel", "https://shop.example/", "", "CONNECT", lookleap.CodeUsage},
+		{"unknown-name", "https://nowhere.example/", "", "GET", lookleap.CodeNoAddress},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			n := lab.ForTest(t)
+			n.Site("shop.example").Ports(443, 8443, 80)
+			req, err := http.NewRequest(test.method, test.url, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.host != "" {
+				req.Host = test.host
+			}
+			_, err = guarded(t, n, lookleap.FetcherOptions{}).RoundTrip(req)
+			refused(t, err, test.code)
+			if dials := n.Journal().Dials(); len(dials) != 0 {
+				t.Errorf("dialled %v", dials)
+			}
+		})
+	}
+}
+
+func TestFetcherResolution(t *testing.T) {
+	n := lab.ForTest(t)
+	n.Site("bogus.example").Body("/", "text/plain", "forged")
+	n.Name("bogus.example").Bogus()
+	n.Site("broken.example")
+	n.Name("broken.example").ServFail()
+	f := guarded(t, n, lookleap.FetcherOptions{})
+	t.Run("bogus", func(t *testing.T) {
+		_, err := get(t, f, "https://bogus.example/")
+		if !errors.Is(err, lookleap.ErrBogus) {
+			t.Errorf("error %v", err)
+		}
+	})
+	t.Run("servfail", func(t *testing.T) {
+		_, err := get(t, f, "https://broken.example/")
+		refused(t, err, lookleap.CodeDNSError)
+	})
+	t.Run("bogus-in-one-family", func(t *testing.T) {
+		_, err := get(t, guarded(t, n, lookleap.FetcherOptions{Resolver: halfBogus{}}), "https://half.example/")
+		if !errors.Is(err, lookleap.ErrBogus) {
+			t.Errorf("error %v", err)
+		}
+	})
+	if dials := n.Journal().Dials(); len(dials) != 0 {
+		t.Errorf("dialled %v", dials)
+	}
+}
+
+// halfBogus has a good A and a bogus AAAA for every name.
+type halfBogus struct{}
+
+func (halfBogus) Lookup(_ context.Context, name string, rr lookleap.RRType) (*lookleap.Answer, error) {
+	if rr == lookleap.TypeAAAA {
+		return nil, &lookleap.BogusError{Name: name}
+	}
+	return &lookleap.Answer{Exists: true, Records: []lookleap.Record{{Addr: netip.MustParseAddr("93.184.216.34")}}}, nil
+}
+
+func TestFetcherResolvesThroughItsHost(t *testing.T) {
+	n := lab.ForTest(t)
+	n.Site("shop.example").Body("/", "text/plain", "hello")
+	host := &lookleap.Host{Resolver: n.Resolver()}
+	host.Fetcher = guarded(t, n, lookleap.FetcherOptions{Resolver: host})
+	defer host.Close()
+	mustGet(t, host, "https://shop.example/")
+	if queries := n.Journal().Queries("shop.example"); len(queries) != 2 {
+		t.Errorf("%d queries", len(queries))
+	}
+}
+
+// overHTTPS is a resolver that asks a server by name, through a fetcher that
+// resolves through it.
+type overHTTPS struct{ host *lookleap.Host }
+
+func (r overHTTPS) Lookup(ctx context.Context, name string, _ lookleap.RRType) (*lookleap.Answer, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://doh.example/?"+name, nil)
+	if err != nil {
+		return nil, err
+	}
+	_, err = r.host.RoundTrip(req)
+	return nil, err
+}
+
+func TestFetcherRefusesCircularResolution(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := lab.ForTest(t)
+		host := new(lookleap.Host)
+		host.Resolver = overHTTPS{host}
+		host.Fetcher = guarded(t, n, lookleap.FetcherOptions{Resolver: host})
+		defer host.Close()
+		start := time.Now()
+		_, err := get(t, host, "https://shop.example/")
+		refused(t, err, lookleap.CodeDNSError)
+		if took := time.Since(start); took != 0 {
+			t.Errorf("took %v", took)
+		}
+	})
+}
+
+func TestFetcherTLS(t *testing.T) {
+	n := lab.ForTest(t)
+	n.Site("old.example").Body("/", "text/plain", "").MaxTLS(tls.VersionTLS11)
+	n.Site("twelve.example").Body("/", "text/plain", "").MaxTLS(tls.VersionTLS12)
+	n.Site("modern.example").Body("/", "text/plain", "")
+	n.Site("expired.example").Body("/", "text/plain", "").Certificate(lab.Expired)
+	tests := []struct {
+		name, site string
+		min        uint16
+		ok         bool
+	}{
+		{"1.1", "old", 0, false},
+		{"1.1-however-asked", "old", tls.VersionTLS10, false},
+		{"1.2", "twelve", 0, true},
+		{"1.2-where-1.3-is-demanded", "twelve", tls.VersionTLS13, false},
+		{"1.3", "modern", tls.VersionTLS13, true},
+		{"expired", "expired", 0, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := get(t, guarded(t, n, lookleap.FetcherOptions{MinTLS: test.min}), "https://"+test.site+".example/")
+			if (err == nil) != test.ok {
+				t.Errorf("error %v", err)
+			}
+			if requests := n.Journal().Requests(test.site + ".example"); !test.ok && test.min != tls.VersionTLS13 && len(requests) != 0 {
+				t.Errorf("requests %v", requests)
+			}
+		})
+	}
+	t.Run("clock", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("shop.example").Body("/", "text/plain", "")
+		n.Clock().Advance(-20 * 365 * 24 * time.Hour)
+		mustGet(t, guarded(t, n, lookleap.FetcherOptions{}), "https://shop.example/")
+	})
+}
+
+func TestFetcherConnections(t *testing.T) {
+	t.Run("http2", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("shop.example").Body("/", "text/plain", "")
+		if resp := mustGet(t, guarded(t, n, lookleap.FetcherOptions{}), "https://shop.example/"); resp.ProtoMajor != 2 {
+			t.Errorf("protocol %s", resp.Proto)
+		}
+	})
+	t.Run("never-shared-between-guards", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("internal.example").At("10.0.0.1").Body("/", "text/plain", "")
+		open := guarded(t, n, lookleap.FetcherOptions{InsecureAllowPrivate: true})
+		mustGet(t, open, "https://internal.example/")
+		_, err := get(t, guarded(t, n, lookleap.FetcherOptions{}), "https://internal.example/")
+		refused(t, err, lookleap.CodeBlockedAddress)
+	})
+	t.Run("client-certificate", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("mutual.example").ClientAuth(tls.RequireAndVerifyClientCert).Body("/", "text/plain", "")
+		if _, err := get(t, guarded(t, n, lookleap.FetcherOptions{}), "https://mutual.example/"); err == nil {
+			t.Error("answered without a certificate")
+		}
+		with := lookleap.FetcherOptions{ClientCertificates: []tls.Certificate{n.ClientCertificate("agent")}}
+		mustGet(t, guarded(t, n, with), "https://mutual.example/")
+	})
+	t.Run("no-decompression", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("shop.example").Body("/", "text/plain", "hello")
+		mustGet(t, guarded(t, n, lookleap.FetcherOptions{}), "https://shop.example/")
+		if got := n.Journal().Requests()[0].Header.Get("Accept-Encoding"); got != "" {
+			t.Errorf("Accept-Encoding %q", got)
+		}
+	})
+	t.Run("redirect-comes-back", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("shop.example").Redirect("/", "https://other.example/")
+		if resp := mustGet(t, guarded(t, n, lookleap.FetcherOptions{}), "https://shop.example/"); resp.StatusCode != http.StatusFound {
+			t.Errorf("status %d", resp.StatusCode)
+		}
+	})
+	t.Run("closed", func(t *testing.T) {
+		n := lab.ForTest(t)
+		f := guarded(t, n, lookleap.FetcherOptions{})
+		f.(io.Closer).Close()
+		if _, err := get(t, f, "https://shop.example/"); !errors.Is(err, lookleap.ErrClosed) {
+			t.Errorf("error %v", err)
+		}
+	})
+	t.Run("silence-is-bounded", func(t *testing.T) {
+		for name, fate := range map[string]lab.Connection{"dial": lab.Blackhole, "handshake": lab.Silent} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					n := lab.ForTest(t)
+					n.Site("silent.example").Connection(fate)
+					start := time.Now()
+					if _, err := get(t, guarded(t, n, lookleap.FetcherOptions{}), "https://silent.example/"); err == nil || time.Since(start) > 15*time.Second {
+						t.Errorf("error %v after %v", err, time.Since(start))
+					}
+				})
+			})
+		}
+		t.Run("header", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := lab.ForTest(t)
+				n.Site("silent.example").Fault("/", lab.Mute())
+				start := time.Now()
+				if _, err := get(t, guarded(t, n, lookleap.FetcherOptions{}), "https://silent.example/"); err == nil || time.Since(start) > 15*time.Second {
+					t.Errorf("error %v after %v", err, time.Since(start))
+				}
+			})
+		})
+	})
+}
