@@ -2,10 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
-	"fmt"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 func codeCommand() command {
@@ -43,7 +44,7 @@ type codeValue struct {
 func explainCode(_ context.Context, word string) result {
 	code := lookleap.Code(word)
 	if !code.Known() {
-		return refuse(coded{lookleap.CodeUsage, fmt.Errorf("no check ends with the code %q", word)})
+		return refuse(coded{lookleap.CodeUsage, errors.New("no check ends with the code " + plaintext.Quote(word, 80))})
 	}
 	r := accept(codeValue{code, code.Title()})
 	r.Message = code.Title()

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // printer writes one result after the other.
@@ -62,8 +63,12 @@ func escape(encoded []byte) []byte {
 	return out
 }
 
+// maxShown bounds what is shown of an input, in characters.
+const maxShown = 400
+
 // textPrinter writes for people: the answer first, then what was found, then
-// what the input is. Every line goes through visible.
+// what the input is. The input stands in quotes, and every line goes through
+// visible.
 type textPrinter struct {
 	w      io.Writer
 	colour bool
@@ -81,7 +86,7 @@ func (p *textPrinter) print(r result) error {
 		answer, colour = "yes", green
 	}
 	p.paint(&b, colour, answer)
-	fmt.Fprintf(&b, "  %s\n", visible(r.Input))
+	fmt.Fprintf(&b, "  %s\n", plaintext.Quote(r.Input, maxShown))
 	if !r.OK {
 		fmt.Fprintf(&b, "     %s (%s)\n", visible(r.Message), visible(string(r.Code)))
 	} else if r.Message != accepted {
@@ -130,7 +135,8 @@ func (p *textPrinter) paint(b *strings.Builder, colour, word string) {
 	b.WriteString(word)
 }
 
-// visible makes text safe for one line of a terminal.
+// visible keeps a sentence of ours to one line that moves no cursor, whatever it
+// quotes. What others wrote is quoted before, by package plaintext.
 func visible(s string) string {
 	var b strings.Builder
 	for _, r := range s {

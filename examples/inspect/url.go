@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 func urlCommand() command {
@@ -72,14 +72,14 @@ func judgeURL(raw string, roots []string) result {
 	registrable, _ := domain.Registrable(u.Host())
 	value := urlValue{
 		Canonical: u.String(), Origin: u.Origin(), Host: u.Host(), Port: u.Port(), Path: u.Path(),
-		RegistrableDomain: registrable, Display: shownHost(u.Host()), Roots: []rootValue{},
+		RegistrableDomain: registrable, Display: plaintext.Host(u.Host()), Roots: []rootValue{},
 	}
 	rows := []row{{"canonical", value.Canonical}, {"host", value.Display}, {"registrable", orNone(registrable)}}
 	var best domain.URL
 	for _, raw := range roots {
 		root, err := domain.Rules{RefuseQuery: true, RefuseFragment: true}.Parse(raw)
 		if err != nil {
-			return refuseDomain("--root "+raw, err)
+			return refuseDomain("--root "+plaintext.Quote(raw, maxShown), err)
 		}
 		contains := u.Under(root)
 		value.Roots = append(value.Roots, rootValue{root.String(), contains})
@@ -112,20 +112,12 @@ func refuseDomain(where string, err error) result {
 	}
 	message := bad.Message
 	if bad.Part != "" {
-		message = fmt.Sprintf("%s, in %+.80q", bad.Message, bad.Part)
+		message += ", in " + plaintext.Quote(bad.Part, 80)
 	}
 	return refuseAt(lookleap.Finding{
 		Code: lookleap.Code(bad.Code), Message: message, Fix: bad.Fix,
 		Position: lookleap.Position{Line: 1, Column: bad.Offset + 1, Offset: bad.Offset, Path: where},
 	})
-}
-
-// shownHost is a host for people.
-func shownHost(host string) string {
-	if shown, ok := domain.Unicode(host); ok {
-		return host + " (" + shown + ")"
-	}
-	return host
 }
 
 func orNone(s string) string {
