@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"fmt"
 	"net/netip"
 	"sync"
 	"time"
@@ -36,6 +37,9 @@ func newDirectory(n *Internet) *directory {
 }
 
 func (d *directory) name(name string) *Name {
+	if _, ok := dns.IsDomainName(name); !ok {
+		panic(fmt.Sprintf("lab: %q is no DNS name", name))
+	}
 	name = dns.CanonicalName(name)
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -33,9 +33,8 @@ func spoil(send func(w http.ResponseWriter, r *http.Request, a *answer)) Fault {
 func Delay(d time.Duration) Fault {
 	return Wrap(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if pause(r, d) {
-				next.ServeHTTP(w, r)
-			}
+			pause(r, d)
+			next.ServeHTTP(w, r)
 		})
 	})
 }
@@ -48,24 +47,20 @@ func Slow(d time.Duration) Fault {
 		a.begin(w)
 		flush(w)
 		for i := range pieces {
-			if !pause(r, d/time.Duration(pieces)) {
-				return
-			}
+			pause(r, d/time.Duration(pieces))
 			w.Write(body[i*len(body)/pieces : (i+1)*len(body)/pieces])
 			flush(w)
 		}
 	})
 }
 
-// Dribble sends the body without an end in sight: a byte each time the interval has passed.
+// Dribble sends the header at once and then a byte of the body each time the interval has passed.
 func Dribble(interval time.Duration) Fault {
 	return spoil(func(w http.ResponseWriter, r *http.Request, a *answer) {
 		a.begin(w)
 		flush(w)
 		for _, b := range a.body.Bytes() {
-			if !pause(r, interval) {
-				return
-			}
+			pause(r, interval)
 			w.Write([]byte{b})
 			flush(w)
 		}
@@ -85,10 +80,7 @@ func Stall() Fault {
 // Mute reads the request and never answers.
 func Mute() Fault {
 	return Wrap(func(http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			forever(r)
-			panic(http.ErrAbortHandler)
-		})
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { forever(r) })
 	})
 }
 

@@ -112,8 +112,12 @@ func TestCutFaults(t *testing.T) {
 			both(t, func(t *testing.T, net *lab.Internet, site *lab.Site) {
 				site.Fault("/page", fault)
 				resp, body, err := get(t.Context(), net.ForeignTransport(), site.URL("/page"))
-				if err == nil || resp == nil || body != page[:18] {
-					t.Fatal(resp, body, err)
+				if err == nil || resp == nil {
+					t.Fatal(resp, err)
+				}
+				// An HTTP/2 client may drop what it got when the connection breaks.
+				if body != page[:18] && (resp.ProtoMajor == 1 || body != "") {
+					t.Error(body)
 				}
 				if http1 := resp.ProtoMajor == 1; http1 && name != "ResetBody" && !errors.Is(err, io.ErrUnexpectedEOF) {
 					t.Error(err)

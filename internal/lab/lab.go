@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"strings"
 	"sync"
 
 	"github.com/lookleap/lookleap/internal/lab/zone"
@@ -145,31 +144,21 @@ func (n *Internet) Journal() *Journal { return n.journal }
 // being: with a made-up public address (or, for an IP address, that one), a DNS record and, on port 443, a TLS server
 // that knows no path yet.
 func (n *Internet) Site(name string) *Site {
-	name = strings.ToLower(name)
-	n.mu.Lock()
-	site, ok := n.sites[name]
-	if !ok {
-		site = newSite(n, name)
-		n.sites[name] = site
-	}
-	n.mu.Unlock()
-	if ok {
-		return site
-	}
-	if addr, err := netip.ParseAddr(name); err == nil {
-		site.At(addr.String())
-	} else {
-		site.At(n.allot().String())
-	}
-	return site
-}
-
-func (n *Internet) allot() netip.Addr {
+	name = plainName(name)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	addr := n.nextAddr
-	n.nextAddr = addr.Next()
-	return addr
+	if site := n.sites[name]; site != nil {
+		return site
+	}
+	addr, err := netip.ParseAddr(name)
+	if err != nil {
+		addr, n.nextAddr = n.nextAddr, n.nextAddr.Next()
+		n.names.name(name).Addrs(addr.String())
+	}
+	site := newSite(n, name, addr)
+	n.sites[name] = site
+	n.move(site, nil, site.listensAt())
+	return site
 }
 
 // clientPort is a fresh source address for a connection.

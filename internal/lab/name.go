@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
 	"time"
@@ -46,8 +47,13 @@ func (m *Name) Rebind(answers ...string) *Name {
 	})
 }
 
-// TXT adds one TXT record made of the given character-strings.
+// TXT adds one TXT record made of the given character-strings of at most 255 octets.
 func (m *Name) TXT(text ...string) *Name {
+	for _, s := range text {
+		if len(s) > 255 {
+			panic(fmt.Sprintf("lab: %s: a character-string of %d octets", m.name, len(s)))
+		}
+	}
 	return m.add(func(z *zone.Zone) { z.TXT(m.name, text...) })
 }
 
@@ -66,7 +72,9 @@ func (m *Name) Record(data string) *Name {
 	return m.add(func(z *zone.Zone) { z.RR(m.name + " IN " + data) })
 }
 
+// add adds a record. Bad data panic here, not at the next query.
 func (m *Name) add(record func(*zone.Zone)) *Name {
+	record(zone.New("."))
 	return m.change(func() { m.records = append(m.records, record) })
 }
 

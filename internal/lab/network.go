@@ -74,10 +74,8 @@ type endpoint struct {
 	raw   *inbox
 }
 
-// move makes a site listen at other places.
+// move makes a site listen at other places. The caller holds n.mu.
 func (n *Internet) move(s *Site, before, after map[netip.AddrPort]bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	for at := range before {
 		e := n.endpoints[at]
 		e.sites = slices.DeleteFunc(slices.Clone(e.sites), func(other *Site) bool { return other == s })
@@ -222,7 +220,7 @@ func (n *Internet) greet(c *serverConn, sites []*Site) *tls.Config {
 			if i := slices.IndexFunc(sites, func(s *Site) bool { return s.name == plainName(hello.ServerName) }); i >= 0 {
 				site = sites[i]
 			}
-			return site.tlsConfig(), nil
+			return site.TLSConfig(), nil
 		},
 	}
 }

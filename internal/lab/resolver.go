@@ -47,6 +47,9 @@ func (n *Internet) ask(ctx context.Context, name string, rrtype uint16) (*dns.Ms
 	if n.ctx.Err() != nil {
 		return nil, errClosed(name)
 	}
+	if _, ok := dns.IsDomainName(name); !ok || name == "" {
+		return nil, &net.DNSError{Err: "no DNS name", Name: name, Server: "lab"}
+	}
 	got := make(chan *dns.Msg, 1)
 	go func() { got <- n.names.Handle(new(dns.Msg).SetQuestion(dns.Fqdn(name), rrtype)) }()
 	for {

@@ -77,6 +77,34 @@ func TestResolver(t *testing.T) {
 	}
 }
 
+func TestImpossibleNames(t *testing.T) {
+	net := lab.ForTest(t)
+	for _, name := range []string{"", "..", "a..b", ".a", strings.Repeat("a", 64) + ".example", strings.Repeat("a.", 150)} {
+		if a, err := net.Resolver().Lookup(t.Context(), name, lookleap.TypeA); err == nil {
+			t.Errorf("%q: %+v", name, a)
+		}
+	}
+	for _, name := range []string{".", "a\x00b.example", "a b", "*", strings.Repeat("a", 63)} {
+		if a, err := net.Resolver().Lookup(t.Context(), name, lookleap.TypeA); err != nil || a.Exists && name != "." {
+			t.Errorf("%q: %+v %v", name, a, err)
+		}
+	}
+	for what, bad := range map[string]func(){
+		"record": func() { net.Name("a.example").Record("A 1.2.3") },
+		"string": func() { net.Name("a.example").TXT(strings.Repeat("x", 256)) },
+		"name":   func() { net.Name("a..example") },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic for a bad", what)
+				}
+			}()
+			bad()
+		}()
+	}
+}
+
 func TestNamesChange(t *testing.T) {
 	net := lab.ForTest(t)
 	look := func() (*lookleap.Answer, error) {

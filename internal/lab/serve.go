@@ -84,19 +84,23 @@ func pathOf(r *http.Request) string {
 	return path
 }
 
-// pause waits by the lab's clock, until the client leaves or the lab closes. It says whether the time has passed.
-func pause(r *http.Request, d time.Duration) bool {
+// pause waits by the lab's clock. When the client leaves or the lab closes meanwhile, the exchange is broken off: it must
+// not end like a good one.
+func pause(r *http.Request, d time.Duration) {
 	n := connectionOf(r).lab
 	ctx, stop := context.WithCancel(r.Context())
 	defer stop()
 	defer context.AfterFunc(n.ctx, stop)()
-	return n.clock.Sleep(ctx, d) == nil
+	if n.clock.Sleep(ctx, d) != nil {
+		panic(http.ErrAbortHandler)
+	}
 }
 
-// forever waits until the client leaves or the lab closes.
+// forever waits until the client leaves or the lab closes, and breaks the exchange off.
 func forever(r *http.Request) {
 	select {
 	case <-r.Context().Done():
 	case <-connectionOf(r).lab.ctx.Done():
 	}
+	panic(http.ErrAbortHandler)
 }

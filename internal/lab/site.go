@@ -32,9 +32,10 @@ type Site struct {
 	dialled     int
 }
 
-func newSite(n *Internet, name string) *Site {
+func newSite(n *Internet, name string, addr netip.Addr) *Site {
 	return &Site{
 		lab: n, name: name,
+		addrs:   []netip.Addr{addr},
 		ports:   []uint16{443},
 		answers: map[string]http.Handler{},
 		faults:  map[string][]Fault{},
@@ -92,6 +93,8 @@ func (s *Site) change(alter func()) *Site {
 	alter()
 	after := s.listensAt()
 	s.mu.Unlock()
+	s.lab.mu.Lock()
+	defer s.lab.mu.Unlock()
 	s.lab.move(s, before, after)
 	return s
 }
@@ -230,7 +233,8 @@ func (s *Site) nextConnection() Connection {
 	return fate
 }
 
-func (s *Site) tlsConfig() *tls.Config {
+// TLSConfig is how the site speaks TLS at present, for a listener of its own (see [Internet.Listen]).
+func (s *Site) TLSConfig() *tls.Config {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ca := s.lab.ca
