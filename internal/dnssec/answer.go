@@ -45,7 +45,7 @@ func (l *lookup) run(ctx context.Context, q name, rrtype uint16) (*Result, error
 	seen := map[name]bool{q: true}
 	for links := 0; ; links++ {
 		if set := m.answer.find(n, rrtype); set != nil {
-			part, err := l.judge(ctx, set, n, m)
+			part, err := l.judge(ctx, set, m)
 			if err != nil {
 				return nil, err
 			}
@@ -76,7 +76,7 @@ func (l *lookup) run(ctx context.Context, q name, rrtype uint16) (*Result, error
 			f.join(part)
 			return newAbsence(n, !m.nxdomain, f), nil
 		}
-		part, err := l.judge(ctx, link.set, n, m)
+		part, err := l.judge(ctx, link.set, m)
 		if err != nil {
 			return nil, err
 		}
@@ -88,8 +88,8 @@ func (l *lookup) run(ctx context.Context, q name, rrtype uint16) (*Result, error
 	}
 }
 
-// judge validates one set of an answer that speaks for n: n is its owner, or below it in case of a DNAME.
-func (l *lookup) judge(ctx context.Context, set *recordSet, n name, m *message) (finding, error) {
+// judge validates one set of an answer.
+func (l *lookup) judge(ctx context.Context, set *recordSet, m *message) (finding, error) {
 	var firstErr error
 	for _, signer := range l.signersOf([]*recordSet{set}, func(name) bool { return true }) {
 		zone, err := l.zoneAt(ctx, signer, true)

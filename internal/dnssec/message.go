@@ -46,18 +46,18 @@ func unpack(wire []byte) (*dns.Msg, error) {
 	return m, nil
 }
 
+// newMessage sorts a reply. Beside NXDOMAIN an answer section can hold aliases and nothing else.
 func newMessage(m *dns.Msg) *message {
-	return &message{
-		nxdomain: m.Rcode == dns.RcodeNameError, answer: newSection(m.Answer), authority: newSection(m.Ns),
-	}
+	nxdomain := m.Rcode == dns.RcodeNameError
+	return &message{nxdomain: nxdomain, answer: newSection(m.Answer, nxdomain), authority: newSection(m.Ns, false)}
 }
 
-func newSection(rrs []dns.RR) section {
+func newSection(rrs []dns.RR, onlyAliases bool) section {
 	s := section{index: map[setKey]*recordSet{}}
 	for _, rr := range rrs {
 		h := rr.Header()
 		owner, ok := nameOf(h.Name)
-		if !ok || h.Class != dns.ClassINET {
+		if !ok || h.Class != dns.ClassINET || onlyAliases && !isAlias(rr) {
 			continue
 		}
 		if sig, ok := rr.(*dns.RRSIG); ok {
@@ -73,6 +73,14 @@ func newSection(rrs []dns.RR) section {
 	}
 	s.order = slices.DeleteFunc(s.order, func(set *recordSet) bool { return len(set.rrs) == 0 })
 	return s
+}
+
+func isAlias(rr dns.RR) bool {
+	rrtype := rr.Header().Rrtype
+	if sig, ok := rr.(*dns.RRSIG); ok {
+		rrtype = sig.TypeCovered
+	}
+	return rrtype == dns.TypeCNAME || rrtype == dns.TypeDNAME
 }
 
 func (s *section) at(owner name, rrtype uint16) *recordSet {
