@@ -29,8 +29,8 @@ type Options struct {
 	// RefuseHTTP restricts origins of scheme http instead of reporting a finding.
 	RefuseHTTP bool
 
-	// UserAgent is the field of that name when a policy is fetched; "" means
-	// [DefaultUserAgent].
+	// UserAgent is the field of that name when a policy is fetched; "" means one
+	// that names this library.
 	UserAgent string
 
 	// Window is the time over which a limit counts; 0 means one hour. The draft
@@ -40,10 +40,6 @@ type Options struct {
 	// Limits bound everything; zero members take their defaults.
 	Limits Limits
 }
-
-// DefaultUserAgent names the client that fetches policies unless the host
-// chooses a name of its own.
-const DefaultUserAgent = "lookleap-agentstxt/0"
 
 // Unlisted says how a path is decided that no directive speaks of.
 type Unlisted uint8
@@ -71,7 +67,7 @@ type Limits struct {
 	Redirects  int           // followed for one fetch; default 5
 	Origins    int           // policies kept in memory; default 1,024
 	Memory     int           // octets of policies kept in memory; default 64 MiB
-	Counted    int           // requests that a Limiter remembers at once; default 1,048,576
+	Counted    int           // requests that a Limiter remembers at once; default 262,144
 }
 
 func (l Limits) withDefaults() Limits {
@@ -88,7 +84,7 @@ func (l Limits) withDefaults() Limits {
 		{&l.Redirects, 5},
 		{&l.Origins, 1024},
 		{&l.Memory, 64 << 20},
-		{&l.Counted, 1 << 20},
+		{&l.Counted, 1 << 18},
 	} {
 		if *field.value <= 0 {
 			*field.value = field.fallback

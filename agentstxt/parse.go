@@ -23,7 +23,7 @@ func (o Options) Parse(data []byte) (*Policy, error) {
 	}
 	b := builder{options: o, limits: limits, Policy: &Policy{
 		state: Valid, reason: lookleap.CodeOK,
-		rules: s.rules, own: len(s.rules), digest: s.digest, meta: s.meta, longest: limits.Line,
+		rules: s.rules, own: len(s.rules), digest: s.digest, meta: s.meta, longest: limits.Line, size: len(data),
 	}}
 	b.header(s)
 	b.build(data)

@@ -17,6 +17,7 @@ type Policy struct {
 	reason   lookleap.Code
 	err      error
 	text     string // the file, and after it other spellings of its paths
+	size     int    // of the file
 	rules    []rule // the directives in order, and after them other spellings
 	own      int    // how many of the rules are directives
 	limits   []int32

@@ -154,9 +154,8 @@ func (s *scan) lines(data []byte) {
 		case s.declared == nil:
 			bad = s.hash(&l)
 		default:
-			if bad = s.directive(&l, kind); bad == nil {
-				sum.add(l.at, l.end)
-			}
+			sum.add(l.at, l.end)
+			bad = s.directive(&l, kind)
 		}
 		if bad != nil && !s.fail(bad) {
 			return

@@ -1,0 +1,178 @@
+package agentstxt
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/fetch"
+)
+
+// Fetch reads the policy of a URL's origin once, without keeping it. It gives a
+// policy also when there is none to be had: a restricted one. An error means
+// that nothing could be asked: the URL has no origin, or ctx ended.
+//
+// A program that asks more often keeps a [Client], or a [Guard].
+func Fetch(ctx context.Context, host *lookleap.Host, rawURL string) (*Policy, error) {
+	return Options{}.Fetch(ctx, host, rawURL)
+}
+
+// Fetch is [Fetch] with options.
+func (o Options) Fetch(ctx context.Context, host *lookleap.Host, rawURL string) (*Policy, error) {
+	return o.NewClient(host).Policy(ctx, rawURL)
+}
+
+// How long things hold when the server does not say (RFC 9111, RFC 9309).
+const (
+	leastFresh     = 5 * time.Minute
+	mostFresh      = 24 * time.Hour
+	usuallyFresh   = time.Hour
+	staleFor       = 24 * time.Hour // a good copy stands in for at most that long
+	malformedFor   = 10 * time.Minute
+	deniedFor      = time.Hour
+	rateLimitedFor = 10 * time.Minute
+	firstBackoff   = 30 * time.Second
+	mostBackoff    = time.Hour
+)
+
+// validator lets a server say that a copy is still good.
+type validator struct {
+	ETag     string `json:"etag,omitempty"`
+	Modified string `json:"modified,omitempty"`
+}
+
+// outcome is what one attempt to read a policy gave.
+type outcome struct {
+	answer    Answer // complete, unless err says otherwise
+	err       error  // there was no answer
+	validator validator
+	evidence  lookleap.Evidence
+	received  time.Time
+	until     time.Time     // freshness that the server stated, clamped
+	retry     time.Duration // that the server asked for; 0: none
+	noStore   bool
+}
+
+// read performs one bounded read of a policy. It goes to the Host itself, past
+// any guard of ours. Only the caller's own end is an error.
+func (c *Client) read(ctx context.Context, o origin, known validator) (*outcome, error) {
+	header := http.Header{"Accept": {"text/plain"}}
+	if c.options.UserAgent != "" {
+		header.Set("User-Agent", c.options.UserAgent)
+	}
+	if known.ETag != "" {
+		header.Set("If-None-Match", known.ETag)
+	} else if known.Modified != "" {
+		header.Set("If-Modified-Since", known.Modified)
+	}
+	req := &fetch.Request{
+		URL: o.policy, Header: header, Redirect: fetch.Anywhere,
+		ReadBody: func(status int) bool { return status == http.StatusOK },
+		Limits:   fetch.Limits{Body: c.limits.Size, Time: c.limits.Timeout, Hops: c.limits.Redirects},
+	}
+	ctx = context.WithValue(ctx, own{c}, true)
+	var fetcher lookleap.Fetcher = c.host
+	if o.plain {
+		fetcher, req.Redirect = plainFetcher{c.host, o}, nil
+	}
+	resp, err := fetch.Do(ctx, fetcher, req)
+	if err == nil && o.plain && resp.Status >= 300 && resp.Status < 400 && resp.Status != http.StatusNotModified {
+		req.URL, err = fetch.Location(o.policy, resp.Header, req.Rules)
+		if req.Redirect = fetch.Anywhere; err == nil {
+			fetcher = c.host
+			resp, err = fetch.Do(ctx, fetcher, req)
+		}
+	}
+	if err != nil {
+		if fetch.Cancelled(err) || errors.Is(err, lookleap.ErrClosed) {
+			return nil, err
+		}
+		out := &outcome{err: err, received: c.host.Time(), evidence: lookleap.Evidence{URL: o.name + policyPath}}
+		var failed *fetch.Error
+		if errors.As(err, &failed) {
+			out.retry = failed.RetryAfter
+			out.evidence.URL, out.evidence.Status, out.evidence.MediaType = failed.URL, failed.Status, failed.MediaType
+		}
+		return out, nil
+	}
+	out := &outcome{
+		answer: Answer{
+			Status:      resp.Status,
+			ContentType: strings.Join(resp.Header.Values("Content-Type"), ", "),
+			Body:        resp.Body,
+			Insecure:    o.plain,
+		},
+		validator: validator{ETag: resp.Header.Get("ETag"), Modified: resp.Header.Get("Last-Modified")},
+		evidence:  resp.Evidence(),
+		received:  resp.Received,
+		until:     resp.Freshness.Until(leastFresh, mostFresh, usuallyFresh),
+		retry:     resp.RetryAfter,
+		noStore:   resp.Freshness.NoStore,
+	}
+	if out.noStore {
+		out.until = resp.Received.Add(leastFresh)
+	}
+	return out, nil
+}
+
+// plainFetcher sends requests to an http origin that internal/fetch, which knows
+// https alone, was given under the scheme https. Its connections are no
+// evidence, and so are not reported.
+type plainFetcher struct {
+	host   *lookleap.Host
+	origin origin
+}
+
+func (f plainFetcher) RoundTrip(req *http.Request) (*http.Response, error) {
+	out := req.Clone(untraced{req.Context()})
+	out.URL.Scheme = "http"
+	out.URL.Host = strings.TrimPrefix(f.origin.name, "http://")
+	out.Host = out.URL.Host
+	return f.host.RoundTrip(out)
+}
+
+// Time lets internal/fetch live by the Host's clock.
+func (f plainFetcher) Time() time.Time { return f.host.Time() }
+
+// untraced hides who listens to the connections of a request.
+type untraced struct{ context.Context }
+
+func (c untraced) Value(key any) any {
+	v := c.Context.Value(key)
+	if _, ok := v.(*httptrace.ClientTrace); ok {
+		return nil
+	}
+	return v
+}
+
+// passes reports whether what kept a policy from being read may pass by itself,
+// so that an earlier copy can stand in: the server did not answer, or said that
+// it is in trouble. What the server did answer, and what must not be asked, is
+// no such reason.
+func (o *outcome) passes() bool {
+	if o.err == nil {
+		return o.answer.Status >= 500
+	}
+	switch lookleap.CodeOf(o.err) {
+	case lookleap.CodeTimeout, lookleap.CodeTooSlow, lookleap.CodeUnreachable, lookleap.CodeConnRefused, lookleap.CodeConnReset,
+		lookleap.CodeTruncated, lookleap.CodeDNSError, lookleap.CodeNoAddress, lookleap.CodeDNSSECBogus,
+		lookleap.CodeTLS, lookleap.CodeTLSTooOld, lookleap.CodeClientCert:
+		return true
+	}
+	return false
+}
+
+// policy judges what was read.
+func (o *outcome) policy(options Options) *Policy {
+	switch code := lookleap.CodeOf(o.err); {
+	case o.err == nil:
+		return options.Judge(o.answer)
+	case code == lookleap.CodeTooLarge:
+		return restricted(&MalformedError{Code: code, Message: "the file is larger than its limit", Fix: "merge directives or drop comments"})
+	}
+	return restricted(&UnavailableError{Code: lookleap.CodeUnreachable, Message: "the policy could not be read", Err: o.err})
+}

@@ -1,0 +1,130 @@
+package agentstxt
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/lookleap/lookleap"
+)
+
+// Format writes a policy: the metadata as comments, in the order of their keys,
+// the hash line, and the directives in their order, all lines ended by LF. What
+// it writes parses to the same directives and metadata; where that cannot be, it
+// gives an error and nothing else. The Line of a directive plays no part.
+func Format(directives []Directive, meta map[string]string) ([]byte, error) {
+	var file bytes.Buffer
+	for _, key := range slices.Sorted(maps.Keys(meta)) {
+		line := fmt.Sprintf("# %s: %s", key, meta[key])
+		if k, v, ok := metaComment([]byte(line)); !ok || k != key || v != meta[key] || bytes.ContainsAny([]byte(line), "\r\n\x00") {
+			return nil, &MalformedError{
+				Code: lookleap.CodeBadDirective, Message: fmt.Sprintf("%s: %s cannot be written as metadata", quote(key), quote(meta[key])),
+				Fix: "use a lower-case key of letters, digits and - _ . and a value of one short line",
+			}
+		}
+		file.WriteString(line + "\n")
+	}
+	limits := Limits{}.withDefaults()
+	for i, d := range directives {
+		line := d.String()
+		length, flags, bad := directiveLine([]byte(line), limits.Params)
+		if bad == nil && (length != len(d.Path) || d.Path[0] != '/' || flags&isAllow != uint16(d.Action) || d.Action > Allow || !slices.Equal(params(line, length), d.Params)) {
+			bad = &syntaxError{message: "the directive would be read as another one", fix: "encode blanks"}
+		}
+		if bad != nil {
+			return nil, &MalformedError{
+				Code: lookleap.CodeBadDirective, Message: fmt.Sprintf("directive %d, %s: %s", i+1, quote(line), bad.message), Fix: bad.fix,
+			}
+		}
+		file.WriteString(line + "\n")
+	}
+	return Sign(file.Bytes())
+}
+
+// Sign gives a file its right hash line: in the place of the one that it has, or
+// before the first directive. Nothing else changes. A file that would be
+// malformed even then is a [*MalformedError], with the place in the input.
+//
+// The word is that of the tool, not of cryptography: the hash shows that the
+// file is whole, and nothing about who wrote it.
+func Sign(file []byte) ([]byte, error) {
+	sum := digester{hash: sha256.New(), data: file}
+	at, end := -1, -1 // where the hash line goes, and what it replaces
+	l := newLines(file)
+	last := l.rest
+	for l.next() {
+		kind := kindOf(l.text())
+		last = l.rest
+		switch {
+		case kind == blankLine, kind == commentLine:
+		case at < 0 && kind == starLine:
+			at, end = l.at, l.rest
+		case at < 0:
+			at, end = l.at, l.at
+			sum.add(l.at, l.end)
+		default:
+			sum.add(l.at, l.end)
+		}
+	}
+	lineEnd := "\n"
+	if n := bytes.IndexByte(file, '\n'); n > 0 && file[n-1] == '\r' {
+		lineEnd = "\r\n"
+	}
+	before := ""
+	if at < 0 {
+		at, end = last, last
+		if last > 0 && file[last-1] != '\n' && !bytes.Equal(file, byteOrderMark) {
+			before = lineEnd
+		}
+	}
+	digest := sum.sum()
+	out := slices.Concat(file[:at], []byte(before+"*"+hex.EncodeToString(digest[:])+lineEnd), file[end:])
+	if _, err := Parse(out); err != nil {
+		var bad *MalformedError
+		if at == end && errors.As(err, &bad) && bad.Position.Offset > at {
+			bad.Position.Line--
+			bad.Position.Offset -= len(out) - len(file)
+		}
+		return nil, err
+	}
+	return out, nil
+}
+
+// Lint reports what is wrong with a file that a publisher is about to serve, and
+// what is worth a look: every defect, not the first one alone. The content type
+// is what the server will declare; "" means that it is not known. A file is fit
+// to be served if no finding is [lookleap.Fatal].
+func Lint(file []byte, contentType string) []lookleap.Finding {
+	return Options{}.Lint(file, contentType)
+}
+
+// Lint is [Lint] with options.
+func (o Options) Lint(file []byte, contentType string) []lookleap.Finding {
+	limits := o.Limits.withDefaults()
+	var findings []lookleap.Finding
+	s := scan{limits: limits, fail: func(bad *MalformedError) bool {
+		findings = append(findings, bad.finding())
+		return len(findings) < limits.Findings
+	}}
+	s.run(file)
+	if contentType != "" {
+		strict := o
+		strict.Strict = true
+		var bad *MalformedError
+		served := strict.Judge(Answer{Status: 200, ContentType: contentType, Body: signedEmpty})
+		if errors.As(served.Err(), &bad) {
+			findings = append(findings, bad.finding())
+		}
+	}
+	if p, err := o.Parse(file); err == nil {
+		findings = append(findings, p.Findings()...)
+	}
+	return findings
+}
+
+// signedEmpty is a file that is right, so that only the media type is judged.
+var signedEmpty = []byte("*e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
