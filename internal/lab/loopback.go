@@ -188,15 +188,16 @@ func (c *guestConn) destination(n *Internet) (netip.AddrPort, error) {
 		}
 		return c.byName(n)
 	}
-	line, err := c.in.ReadString('\n')
+	line, err := c.in.ReadSlice('\n')
 	if err != nil {
 		return netip.AddrPort{}, err
 	}
-	fields := strings.Fields(line) // PROXY TCP4 source destination port port
+	fields := strings.Fields(string(line)) // PROXY TCP4 source destination port port
 	if len(fields) != 6 {
 		return netip.AddrPort{}, fmt.Errorf("bad PROXY header %q", line)
 	}
-	return netip.ParseAddrPort(net.JoinHostPort(fields[3], fields[5]))
+	addr, err := netip.ParseAddrPort(net.JoinHostPort(fields[3], fields[5]))
+	return netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port()), err
 }
 
 func (c *guestConn) byName(n *Internet) (netip.AddrPort, error) {

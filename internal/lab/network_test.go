@@ -16,7 +16,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/miekg/dns"
+
 	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/lab/zone"
 )
 
 func TestConnectionFates(t *testing.T) {
@@ -215,6 +218,28 @@ func TestRawListener(t *testing.T) {
 		}
 		if _, err := net.Dialer("x")(t.Context(), netip.MustParseAddrPort("93.184.216.99:853")); !errors.Is(err, syscall.ECONNREFUSED) {
 			t.Error(err)
+		}
+	})
+}
+
+// Other protocols are served too: DNS over TLS, for one.
+func TestDNSOverTLS(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := lab.ForTest(t)
+		site := net.Site("dns.example")
+		l := net.Listen(site.Addr().String() + ":853")
+		go zone.ServeTCP(tls.NewListener(l, site.TLSConfig()), net.DNS())
+		conn, err := net.Dialer("stub")(t.Context(), netip.MustParseAddrPort(site.Addr().String()+":853"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stub := &dns.Conn{Conn: tls.Client(conn, &tls.Config{RootCAs: net.RootCAs(), ServerName: "dns.example", Time: net.Clock().Now})}
+		defer stub.Close()
+		if err := stub.WriteMsg(new(dns.Msg).SetQuestion("dns.example.", dns.TypeA)); err != nil {
+			t.Fatal(err)
+		}
+		if reply, err := stub.ReadMsg(); err != nil || len(reply.Answer) != 1 {
+			t.Error(reply, err)
 		}
 	})
 }
