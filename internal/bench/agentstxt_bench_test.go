@@ -1,0 +1,122 @@
+package bench
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap/agentstxt"
+	"github.com/temoto/robotstxt"
+)
+
+// policySizes are the numbers of rules at which the curves are shown.
+var policySizes = []int{100, 1000, 10_000, 100_000}
+
+// policyOf makes an agents.txt and a robots.txt of the same rules, in no order,
+// and paths that ask about them: half of them below a rule, half not.
+func policyOf(rules int) (agents, robots []byte, paths []string) {
+	random := rand.New(rand.NewPCG(1, uint64(rules)))
+	order := random.Perm(rules)
+	var agentLines []string
+	var robotText strings.Builder
+	robotText.WriteString("User-agent: *\n")
+	for _, i := range order {
+		path := fmt.Sprintf("/section-%02d/items/%06d/details", i%97, i)
+		action, field := "DISALLOW", "Disallow"
+		if i%3 == 0 {
+			action, field = "ALLOW", "Allow"
+		}
+		agentLines = append(agentLines, path+" "+action)
+		fmt.Fprintf(&robotText, "%s: %s\n", field, path)
+	}
+	body := strings.Join(agentLines, "\n")
+	sum := sha256.Sum256([]byte(body))
+	for range 512 {
+		i := random.IntN(2 * rules)
+		paths = append(paths, fmt.Sprintf("/section-%02d/items/%06d/details/page-1", i%97, i))
+	}
+	return []byte("*" + hex.EncodeToString(sum[:]) + "\n" + body + "\n"), []byte(robotText.String()), paths
+}
+
+var raised = agentstxt.Options{Limits: agentstxt.Limits{Size: 64 << 20}}
+
+// BenchmarkAgentsTxtParse reads files from octets to something that decides.
+// The limit is the SHA-256 of the same octets, which the draft demands.
+func BenchmarkAgentsTxtParse(b *testing.B) {
+	for _, rules := range policySizes {
+		agents, robots, _ := policyOf(rules)
+		b.Run(fmt.Sprintf("limit=sha256/rules=%d", rules), func(b *testing.B) {
+			b.SetBytes(int64(len(agents)))
+			b.ReportAllocs()
+			for b.Loop() {
+				sha256.Sum256(agents)
+			}
+		})
+		b.Run(fmt.Sprintf("lookleap/rules=%d", rules), func(b *testing.B) {
+			b.SetBytes(int64(len(agents)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := raised.Parse(agents); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("peer=temoto/rules=%d", rules), func(b *testing.B) {
+			b.SetBytes(int64(len(robots)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := robotstxt.FromBytes(robots); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkAgentsTxtDecide asks about one path among many rules.
+func BenchmarkAgentsTxtDecide(b *testing.B) {
+	for _, rules := range policySizes {
+		agents, robots, paths := policyOf(rules)
+		policy, err := raised.Parse(agents)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprintf("lookleap/rules=%d", rules), func(b *testing.B) {
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				policy.Decide(paths[i%len(paths)])
+				i++
+			}
+		})
+		set := make(map[string]bool)
+		for d := range policy.Directives() {
+			set[d.Path] = true
+		}
+		b.Run(fmt.Sprintf("limit=map/rules=%d", rules), func(b *testing.B) {
+			b.ReportAllocs()
+			i, found := 0, 0
+			for b.Loop() {
+				if set[paths[i%len(paths)]] {
+					found++
+				}
+				i++
+			}
+		})
+		peer, err := robotstxt.FromBytes(robots)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprintf("peer=temoto/rules=%d", rules), func(b *testing.B) {
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				peer.TestAgent(paths[i%len(paths)], "bot")
+				i++
+			}
+		})
+	}
+}
