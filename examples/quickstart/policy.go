@@ -1,54 +1,73 @@
 package main
 
 import (
-	"fmt"
+	"errors"
+	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
-// playPolicy asks a site's agents.txt before touching its paths.
+// playPolicy lets an ordinary client go by what a site says about its paths.
 func playPolicy(s *stage) error {
-	directives := []string{"/status ALLOW", "/dashboard ALLOW limit=50", "/admin DISALLOW"}
-	digest := strings.TrimPrefix(lookleap.Digest([]byte(strings.Join(directives, "\n"))), "sha256:")
-	file := "*" + digest + "\n" + strings.Join(directives, "\n") + "\n"
-	shop := s.lab.Site("shop.example").Body("/agents.txt", "text/plain; charset=utf-8", file)
-
-	s.say("Before the agent touches shop.example it reads the policy that the shop publishes for automated clients. Its first line is the hash of the rest.")
-	s.show(file)
-	answer, err := s.read(shop.URL("/agents.txt"), "text/plain")
+	signed, err := agentstxt.Sign([]byte("/status ALLOW\n/dashboard ALLOW limit=50\n/admin DISALLOW\n"))
 	if err != nil {
 		return err
 	}
-	policy, err := agentstxt.Parse(answer.Body)
-	s.allowed("believe the policy", err, "it came over TLS from the origin that it speaks for, and its hash is right")
-	if err != nil {
-		return nil
-	}
-	s.decide(policy, "/dashboard", allowed, lookleap.CodeAllowed)
-	s.decide(policy, "/admin/users", refused, lookleap.CodeDisallowed)
-	s.decide(policy, "/basket", refused, lookleap.CodeUnlisted)
+	file := string(signed)
+	shop := s.lab.Site("shop.example").Body("*", "text/plain", "welcome").
+		Body("/agents.txt", "text/plain; charset=utf-8", file)
 
-	s.say("Somebody else's copy says that /admin is open. The hash was not touched, and so the whole site counts as closed: a file that was changed once may have been changed anywhere.")
-	forged, err := agentstxt.Parse([]byte(strings.Replace(file, "/admin DISALLOW", "/admin ALLOW", 1)))
-	s.refused("believe the forged policy", err, lookleap.CodeHashMismatch)
-	s.decide(forged, "/dashboard", refused, lookleap.CodeRestricted)
+	s.say("shop.example publishes a policy for automated clients. Its first line is the hash of the rest.")
+	s.show(file)
+	policy, err := agentstxt.Fetch(s.ctx, s.host, shop.URL("/"))
+	if err != nil {
+		return err
+	}
+	s.allowed("believe the policy", policy.Err(), "it came over TLS from the origin that it speaks for, and its hash is right")
+	s.fact(policy.State() == agentstxt.Valid, "the policy is valid")
+
+	s.say("The agent puts the policy guard before its ordinary HTTP client. Whatever passes through is judged first.")
+	client := &http.Client{Transport: agentstxt.Guard(s.host)}
+	defer client.CloseIdleConnections()
+	visit := func(url string) error {
+		resp, err := client.Get(url)
+		if err == nil {
+			err = resp.Body.Close()
+		}
+		return err
+	}
+	s.allowed("GET "+shop.URL("/dashboard"), visit(shop.URL("/dashboard")), "line 3 allows it, 50 times an hour")
+	err = visit(shop.URL("/admin/users"))
+	s.refused("GET "+shop.URL("/admin/users"), err, lookleap.CodeDisallowed)
+	var no *lookleap.VerifyError
+	if errors.As(err, &no) {
+		s.show(no.Verdict.String())
+	}
+	s.refused("GET "+shop.URL("/basket"), visit(shop.URL("/basket")), lookleap.CodeUnlisted)
+	s.fact(onlyAsked(s, shop, "GET /agents.txt", "GET /dashboard"), "the shop was asked for its policy and for /dashboard, and for nothing else")
+
+	s.say("A mirror of the shop says that /admin is open. Somebody changed the line and not the hash. A file that was changed once may have been changed anywhere, so the whole site counts as closed.")
+	mirror := s.lab.Site("mirror.example").Body("*", "text/plain", "welcome").
+		Body("/agents.txt", "text/plain; charset=utf-8", strings.Replace(file, "/admin DISALLOW", "/admin ALLOW", 1))
+	policy, err = agentstxt.Fetch(s.ctx, s.host, mirror.URL("/"))
+	if err != nil {
+		return err
+	}
+	s.refused("believe the forged policy", policy.Err(), lookleap.CodeHashMismatch)
+	for _, path := range []string{"/admin", "/dashboard"} {
+		s.refused("GET "+mirror.URL(path), visit(mirror.URL(path)), lookleap.CodeRestricted)
+	}
+	s.fact(onlyAsked(s, mirror, "GET /agents.txt"), "the mirror was asked for its policy and nothing else")
 	return nil
 }
 
-// decide asks a policy about a path.
-func (s *stage) decide(policy *agentstxt.Policy, path string, want outcome, code lookleap.Code) {
-	d := policy.Decide(path)
-	got, why := refused, d.Code.Title()
-	if d.Allowed {
-		got = allowed
-	}
-	if d.Line > 0 {
-		why += fmt.Sprintf(": line %d, %s", d.Line, d.Rule)
-	}
-	if d.Limit > 0 {
-		why += fmt.Sprintf(", %d requests an hour", d.Limit)
-	}
-	s.decided(got, "touch shop.example"+path, d.Code, why, want, code)
+// onlyAsked reports whether the site was asked for each of these and for nothing else.
+func onlyAsked(s *stage, site *lab.Site, what ...string) bool {
+	got := s.lab.Journal().Paths(site.Name())
+	slices.Sort(got)
+	return slices.Equal(slices.Compact(got), what)
 }
