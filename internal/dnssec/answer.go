@@ -2,6 +2,7 @@ package dnssec
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -41,51 +42,76 @@ func (l *lookup) run(ctx context.Context, q name, rrtype uint16) (*Result, error
 	if err != nil {
 		return nil, err
 	}
-	f, n := newFinding(), q
+	f, n, links := newFinding(), q, 0
+	direct := true // m is the reply to a question for n, not for an alias of it
 	seen := map[name]bool{q: true}
-	for links := 0; ; links++ {
-		if set := m.answer.find(n, rrtype); set != nil {
-			part, err := l.judge(ctx, set, m)
-			if err != nil {
-				return nil, err
-			}
-			f.join(part)
-			return newResult(n, set.rrs, f)
-		}
-		link, err := m.answer.aliasOf(n)
-		if err != nil {
-			return nil, err
-		}
-		if link == nil && n != q && m.authority.soaOf(n) == nil && len(m.authority.denials()) == 0 {
-			// The upstream left the rest of the chain to us.
+	for {
+		s, err := l.step(ctx, n, rrtype, m, direct)
+		if !direct && (isBogus(err) || err == nil && s == nil) {
+			// The upstream left the rest of the chain to us, or put something beside the alias that does not hold.
 			if m, err = l.ask(ctx, n, rrtype); err != nil {
 				return nil, err
 			}
-			if m.answer.find(n, rrtype) != nil {
-				continue
-			}
-			if link, err = m.answer.aliasOf(n); err != nil {
-				return nil, err
-			}
+			direct = true
+			continue
 		}
-		if link == nil {
-			part, err := l.judgeAbsence(ctx, n, rrtype, m)
-			if err != nil {
-				return nil, err
-			}
-			f.join(part)
-			return newAbsence(n, !m.nxdomain, f), nil
-		}
-		part, err := l.judge(ctx, link.set, m)
 		if err != nil {
 			return nil, err
 		}
-		f.join(part)
-		if n = link.target; seen[n] || links >= l.b.limits.Aliases {
+		f.join(s.finding)
+		switch {
+		case s.records != nil:
+			return newResult(n, s.records.rrs, f)
+		case s.target == "":
+			return newAbsence(n, !m.nxdomain, f), nil
+		}
+		n, direct = s.target, false
+		if links++; seen[n] || links > l.b.limits.Aliases {
 			return nil, &BudgetError{What: "aliases", Limit: l.b.limits.Aliases}
 		}
 		seen[n] = true
 	}
+}
+
+func isBogus(err error) bool {
+	var b *BogusError
+	return errors.As(err, &b)
+}
+
+// step is what a reply says of one name: records, an alias, or neither, which is an absence.
+type step struct {
+	finding
+	records *recordSet
+	target  name
+}
+
+// step judges what m says of n. It is nil if m says nothing of it, which only the reply to another question may.
+func (l *lookup) step(ctx context.Context, n name, rrtype uint16, m *message, direct bool) (*step, error) {
+	var s step
+	set := m.answer.find(n, rrtype)
+	s.records = set
+	if set == nil {
+		link, err := m.answer.aliasOf(n)
+		if err != nil {
+			return nil, err
+		}
+		if link != nil {
+			set, s.target = link.set, link.target
+		}
+	}
+	var err error
+	switch {
+	case set != nil:
+		s.finding, err = l.judge(ctx, set, m)
+	case !direct && m.authority.soaOf(n) == nil:
+		return nil, nil
+	default:
+		s.finding, err = l.judgeAbsence(ctx, n, rrtype, m)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &s, nil
 }
 
 // judge validates one set of an answer.
@@ -121,27 +147,27 @@ func (l *lookup) judgeSigned(set *recordSet, zone *zoneState, m *message) (findi
 	if s.encloser == "" {
 		return f, nil
 	}
-	d, ttl, err := l.denialBy(m.authority.denials(), zone)
-	if err != nil && isCallersOwn(err) {
+	// Beside an alias the authority section may prove something about another zone too.
+	d, ttl, err := l.denialBy(m.authority.denialsBy(zone.zone), zone)
+	if err != nil {
 		return finding{}, err
 	}
-	p, proofErr := d.noCloser(set.owner, s.encloser)
-	return l.conclude(f, p, proofErr, err, ttl, zone, "no proof that %s is covered by a wildcard only", set.owner)
+	p, err := d.noCloser(set.owner, s.encloser)
+	return conclude(f, p, err, ttl, zone, "no proof that %s is covered by a wildcard only", set.owner)
 }
 
-// conclude turns a proof into a finding: failing that, into the reason why there is none.
-func (l *lookup) conclude(f finding, p proof, proofErr, setErr error, ttl uint32, zone *zoneState, missing string, n name) (finding, error) {
+// conclude turns a proof into a finding, or into the reason why there is none.
+func conclude(f finding, p proof, err error, ttl uint32, zone *zoneState, missing string, n name) (finding, error) {
 	switch {
-	case proofErr != nil:
-		return finding{}, proofErr
-	case p == unproven && setErr != nil:
-		return finding{}, setErr
+	case err != nil:
+		return finding{}, err
 	case p == unproven:
 		return finding{}, bogus(zone.zone, EDEDenialMissing, missing, n)
 	case p == optedOut:
 		f.state = Insecure
 		f.chain = append(f.chain[:len(f.chain):len(f.chain)], Link{
-			Zone: zone.zone.text(), Reason: "the zone's NSEC3 records leave room for unsigned names (opt-out, or too many iterations)", State: Insecure,
+			Zone: zone.zone.text(), State: Insecure,
+			Reason: "the zone's NSEC3 records leave room for unsigned names (opt-out, or too many iterations)",
 		})
 	}
 	f.ttl = min(f.ttl, ttl)
@@ -193,7 +219,7 @@ func (l *lookup) judgeAbsence(ctx context.Context, n name, rrtype uint16, m *mes
 		switch {
 		case err != nil:
 		case zone.kind == zoneUnsigned:
-			return l.unchecked(zone, negativeTTL(soa)), nil
+			return l.unchecked(zone, negativeTTL(soa)), m.checkAbsence(soa)
 		case zone.kind == zoneSigned:
 			var f finding
 			if f, err = l.judgeDenial(n, rrtype, m, soa, zone); err == nil {
@@ -204,31 +230,36 @@ func (l *lookup) judgeAbsence(ctx context.Context, n name, rrtype uint16, m *mes
 			firstErr = err
 		}
 	}
-	return l.judgeUnsigned(ctx, n, rrtype, negativeTTL(soa), firstErr, EDEDenialMissing, "no proof that %s %s does not exist")
+	f, err := l.judgeUnsigned(ctx, n, rrtype, negativeTTL(soa), firstErr, EDEDenialMissing, "no proof that %s %s does not exist")
+	if err != nil {
+		return finding{}, err
+	}
+	return f, m.checkAbsence(soa)
 }
 
 // judgeDenial checks an absence with its zone's keys.
 func (l *lookup) judgeDenial(n name, rrtype uint16, m *message, soa *recordSet, zone *zoneState) (finding, error) {
 	f := finding{Secure, min(negativeTTL(soa), zone.ttl), zone.chain}
-	if soa != nil && soa.owner == zone.zone {
-		s, err := verifySet(soa, zone.zone, zone.keys, l.now, l.b)
+	for _, set := range m.authority.order {
+		if set.rrtype != dns.TypeSOA {
+			continue
+		}
+		s, err := verifySet(set, zone.zone, zone.keys, l.now, l.b) // fails for the SOA of another zone
 		if err != nil {
 			return finding{}, err
 		}
 		f.ttl = min(f.ttl, s.ttl)
-	} else {
-		f.ttl = 0
 	}
-	d, ttl, setErr := l.denialBy(m.authority.denials(), zone)
-	if setErr != nil && isCallersOwn(setErr) {
-		return finding{}, setErr
+	d, ttl, err := l.denialBy(m.authority.denials(), zone)
+	if err != nil {
+		return finding{}, err
 	}
 	if m.nxdomain {
 		p, err := d.nameError(n)
-		return l.conclude(f, p, err, setErr, ttl, zone, "no proof that %s does not exist", n)
+		return conclude(f, p, err, ttl, zone, "no proof that %s does not exist", n)
 	}
 	p, err := d.noData(n, rrtype)
-	return l.conclude(f, p, err, setErr, ttl, zone, "no proof that %s has no records of the type", n)
+	return conclude(f, p, err, ttl, zone, "no proof that %s has no records of the type", n)
 }
 
 // negativeTTL is the time for which an absence may be kept (RFC 2308 section 5); without a SOA it may not be.

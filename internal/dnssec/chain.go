@@ -277,19 +277,16 @@ func (l *lookup) readDelegation(m *message, z name, parent *zoneState) (delegate
 		}
 	}
 	d, ttl, err := l.denialBy(m.authority.denials(), parent)
-	if err != nil && isCallersOwn(err) {
+	if err != nil {
 		return delegated{}, err
 	}
-	kind, cutErr := d.cutAt(z)
-	switch {
-	case cutErr != nil:
-		return delegated{}, cutErr
+	switch kind, err := d.cutAt(z); {
+	case err != nil:
+		return delegated{}, err
 	case kind == cutUnsigned:
 		return decide(parent, z, zoneUnsigned, ttl, fmt.Sprintf("%s proves that %s has no DS record", parent.zone, z)), nil
 	case kind == cutNone:
 		return decide(parent, z, zoneNone, ttl, ""), nil
-	case err != nil:
-		return delegated{}, err
 	}
 	return delegated{}, bogus(parent.zone, EDEDenialMissing, "no proof whether %s is signed", z)
 }
@@ -332,35 +329,20 @@ func decide(parent *zoneState, z name, kind zoneKind, ttl uint32, reason string)
 	return delegated{decided: &zoneState{zone: z, kind: kind, ttl: min(ttl, parent.ttl), chain: chain}}
 }
 
-// denialBy verifies the sets that one zone signed and reads them as denial. Sets that fail count for nothing; the first
-// failure is returned beside what is left, for the case that it does not suffice.
+// denialBy verifies denial sets and reads them as one zone's. All of them must be that zone's and hold: a reply that
+// mixes proofs of several zones, or good ones with bad ones, is none that a server would give.
 func (l *lookup) denialBy(sets []*recordSet, zone *zoneState) (*denial, uint32, error) {
 	var signed []*signedSet
-	var firstErr error
 	ttl := uint32(1<<31 - 1)
 	for _, set := range sets {
-		if !claims(set, zone.zone) {
-			continue
-		}
 		s, err := verifySet(set, zone.zone, zone.keys, l.now, l.b)
-		switch {
-		case err == nil:
-			signed = append(signed, s)
-			ttl = min(ttl, s.ttl)
-		case firstErr == nil || isCallersOwn(err):
-			firstErr = err
+		if err != nil {
+			return nil, 0, err
 		}
+		signed = append(signed, s)
+		ttl = min(ttl, s.ttl)
 	}
-	return newDenial(zone.zone, signed, l.b), ttl, firstErr
-}
-
-func claims(set *recordSet, zone name) bool {
-	for _, signer := range set.signers() {
-		if signer == zone {
-			return true
-		}
-	}
-	return false
+	return newDenial(zone.zone, signed, l.b), ttl, nil
 }
 
 // signersOf lists who claims to have signed the sets, closest to the leaves first. Nobody above the closest trust

@@ -113,6 +113,21 @@ func (s *section) denials() []*recordSet {
 	return out
 }
 
+// denialsBy are the denials that a zone claims to have signed.
+func (s *section) denialsBy(zone name) []*recordSet {
+	return slices.DeleteFunc(s.denials(), func(set *recordSet) bool { return !slices.Contains(set.signers(), zone) })
+}
+
+// checkAbsence says whether an unsigned reply can be read as an absence at all. Without a SOA it may be a referral, or
+// the answer to something else; only an empty one still means "no data" (RFC 2308 section 2.2).
+func (m *message) checkAbsence(soa *recordSet) error {
+	isNS := func(set *recordSet) bool { return set.rrtype == dns.TypeNS }
+	if soa == nil && (len(m.answer.order) > 0 || slices.ContainsFunc(m.authority.order, isNS)) {
+		return &ServerError{Reason: "the reply neither answers the question nor denies that there is an answer"}
+	}
+	return nil
+}
+
 // soaOf is the SOA of the closest zone around n, nil if there is none.
 func (s *section) soaOf(n name) *recordSet {
 	var best *recordSet

@@ -1,0 +1,463 @@
+package dnssec_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"github.com/lookleap/lookleap/internal/dnssec"
+	"github.com/lookleap/lookleap/internal/lab/zone"
+)
+
+// small is a signed root, TLD and leaf under a clock that tests move.
+type small struct {
+	*zone.Server
+	root, leaf *zone.Zone
+	now        time.Time
+}
+
+func newSmall() *small {
+	s := &small{
+		root: zone.New(".").Sign(zone.Signing{}),
+		leaf: zone.New("example.com").Sign(zone.Signing{}).
+			TXT("_anml", "v=anml1; ", "manifest=\"x\\y\"\x00\xff").TXT("_anml", "second").
+			TTL(100*time.Second).A("www", "192.0.2.1").A("www", "192.0.2.2").
+			TTL(50*time.Second).CNAME("alias", "www").
+			TTL(48*time.Hour).A("long", "192.0.2.3").
+			SRV("_s._tcp", 10, 20, 443, "Host").SRV("_none._tcp", 0, 0, 0, "."),
+		now: time.Unix(1.7e9, 0),
+	}
+	s.Server = zone.NewServer(func() time.Time { return s.now }, s.root, zone.New("com").Sign(zone.Signing{}), s.leaf,
+		zone.New("plain.com").A("www", "192.0.2.9"))
+	return s
+}
+
+func (s *small) resolver(t testing.TB, h zone.Handler, change ...func(*dnssec.Options)) *dnssec.Resolver {
+	t.Helper()
+	o := dnssec.Options{Anchors: s.root.Anchor(), Now: func() time.Time { return s.now }, Exchange: exchangeWith(h)}
+	for _, c := range change {
+		c(&o)
+	}
+	r, err := dnssec.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestRecords(t *testing.T) {
+	s := newSmall()
+	r := s.resolver(t, s)
+	for question, want := range map[string]string{
+		"_anml.example.com TXT":      "v=anml1; manifest=\"x\\y\"\x00\xff|second",
+		"www.example.com A":          "192.0.2.1|192.0.2.2",
+		"_s._tcp.example.com SRV":    "10 20 443 host.example.com",
+		"_none._tcp.example.com SRV": "0 0 0 ",
+	} {
+		name, rrtype, _ := strings.Cut(question, " ")
+		result, err := r.Lookup(t.Context(), name, typeOf(t, rrtype))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, record := range result.Records {
+			switch {
+			case record.SRV != nil:
+				got = append(got, fmt.Sprintf("%d %d %d %s", record.SRV.Priority, record.SRV.Weight, record.SRV.Port, record.SRV.Target))
+			case record.Addr.IsValid():
+				got = append(got, record.Addr.String())
+			default:
+				got = append(got, record.Text)
+			}
+		}
+		if strings.Join(got, "|") != want {
+			t.Errorf("%s: %q, want %q", question, got, want)
+		}
+	}
+}
+
+func TestChain(t *testing.T) {
+	s := newSmall()
+	r := s.resolver(t, s)
+	for name, want := range map[string]string{
+		"www.example.com": ". secure, com secure, example.com secure",
+		"www.plain.com":   ". secure, com secure, plain.com insecure",
+	} {
+		result, err := r.Lookup(t.Context(), name, dns.TypeA)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var links []string
+		for _, l := range result.Chain {
+			links = append(links, l.Zone+" "+l.State.String())
+			if (l.State == dnssec.Secure) != (l.KeyTag != 0) || (l.State == dnssec.Secure) == (l.Reason != "") {
+				t.Errorf("%s: link %+v", name, l)
+			}
+		}
+		if got := strings.Join(links, ", "); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestQueryCounts(t *testing.T) {
+	s := newSmall()
+	r := s.resolver(t, s)
+	for _, c := range []struct {
+		name string
+		most int
+	}{
+		{"www.example.com", 6},
+		{"_anml.example.com", 1},
+		{"nope.example.com", 1},
+		{"www.example.com", 0},
+		{"www.plain.com", 2},
+	} {
+		s.ClearJournal()
+		if _, err := r.Lookup(t.Context(), c.name, dns.TypeA); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(s.Journal()); got > c.most {
+			t.Errorf("%s took %d queries, want at most %d: %v", c.name, got, c.most, s.Journal())
+		}
+	}
+	for _, e := range s.Journal() {
+		if !e.DO || !e.CD {
+			t.Errorf("a query without DO or CD: %+v", e)
+		}
+	}
+}
+
+// TestParallel: DS and DNSKEY of a cut are asked for at the same time.
+func TestParallel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSmall()
+		r := s.resolver(t, &zone.Mangler{Next: s, Edits: []zone.Edit{zone.Delay(100 * time.Millisecond)}})
+		begin := time.Now()
+		if _, err := r.Lookup(t.Context(), "www.example.com", dns.TypeA); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begin); took > 400*time.Millisecond {
+			t.Errorf("six queries of 100 ms took %v, want four rounds", took)
+		}
+	})
+}
+
+func TestSingleFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSmall()
+		r := s.resolver(t, &zone.Mangler{Next: s, Edits: []zone.Edit{zone.Delay(100 * time.Millisecond)}})
+		impatient, cancel := context.WithCancel(t.Context())
+		var good, cancelled atomic.Int32
+		var group sync.WaitGroup
+		for i := range 1000 {
+			group.Go(func() {
+				ctx := t.Context()
+				if i%2 == 0 {
+					ctx = impatient
+				}
+				result, err := r.Lookup(ctx, "www.example.com", dns.TypeA)
+				switch {
+				case err == nil && result.State == dnssec.Secure:
+					good.Add(1)
+				case errors.Is(err, context.Canceled):
+					cancelled.Add(1)
+				default:
+					t.Error(outcome(result, err), err)
+				}
+			})
+		}
+		time.Sleep(250 * time.Millisecond)
+		cancel()
+		group.Wait()
+		if good.Load() != 500 || cancelled.Load() != 500 {
+			t.Errorf("%d answered and %d cancelled", good.Load(), cancelled.Load())
+		}
+		if n := len(s.Journal()); n > 6 {
+			t.Errorf("%d queries for one question", n)
+		}
+	})
+}
+
+// TestSharedZone: lookups of different names share the work on their zone, and one that gives up harms no other.
+func TestSharedZone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSmall()
+		r := s.resolver(t, &zone.Mangler{Next: s, Edits: []zone.Edit{zone.Delay(100 * time.Millisecond)}})
+		first, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+		defer cancel()
+		var group sync.WaitGroup
+		group.Go(func() {
+			if _, err := r.Lookup(first, "www.example.com", dns.TypeA); !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+		})
+		group.Go(func() {
+			time.Sleep(time.Millisecond)
+			if result, err := r.Lookup(t.Context(), "_anml.example.com", dns.TypeTXT); outcome(result, err) != "secure" {
+				t.Error(outcome(result, err), err)
+			}
+		})
+		group.Wait()
+		if n := len(s.Journal()); n > 7 {
+			t.Errorf("%d queries for two names of one zone", n)
+		}
+	})
+}
+
+// TestAbandoned: when nobody waits any more, the work ends.
+func TestAbandoned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSmall()
+		ended := make(chan struct{})
+		r := s.resolver(t, s, func(o *dnssec.Options) {
+			o.Exchange = func(ctx context.Context, _ []byte) ([]byte, error) {
+				<-ctx.Done()
+				close(ended)
+				return nil, ctx.Err()
+			}
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := r.Lookup(ctx, "www.example.com", dns.TypeA); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		<-ended
+	})
+}
+
+func TestTime(t *testing.T) {
+	lookup := func(r *dnssec.Resolver, name string) (*dnssec.Result, error) {
+		return r.Lookup(t.Context(), name, dns.TypeA)
+	}
+	t.Run("RFC4035-5.3.3", func(t *testing.T) {
+		for name, want := range map[string]time.Duration{
+			"www.example.com":   100 * time.Second,
+			"alias.example.com": 50 * time.Second, // least of the chain
+			"nope.example.com":  300 * time.Second,
+			"mx.example.com":    300 * time.Second,
+			"long.example.com":  time.Hour, // keys are trusted for an hour at most
+		} {
+			t.Run("accept-"+name, func(t *testing.T) {
+				s := newSmall()
+				result, err := lookup(s.resolver(t, s), name)
+				if err != nil || result.TTL > want || name != "long.example.com" && result.TTL != want {
+					t.Errorf("%v %v, want %v", result, err, want)
+				}
+			})
+		}
+		t.Run("accept-received-ttl-if-lower", func(t *testing.T) {
+			s := newSmall()
+			m := &zone.Mangler{Next: s, Edits: []zone.Edit{zone.Forge(func(rr dns.RR) { rr.Header().Ttl = 7 })}}
+			if result, err := lookup(s.resolver(t, m), "www.example.com"); err != nil || result.TTL != 7*time.Second {
+				t.Error(result, err)
+			}
+		})
+		t.Run("reject-raised-ttl", func(t *testing.T) {
+			s := newSmall()
+			m := &zone.Mangler{Next: s, Edits: []zone.Edit{zone.Forge(func(rr dns.RR) { rr.Header().Ttl = 1 << 30 })}}
+			if result, err := lookup(s.resolver(t, m), "www.example.com"); err != nil || result.TTL != 100*time.Second {
+				t.Error(result, err)
+			}
+		})
+		t.Run("reject-use-beyond-expiration", func(t *testing.T) {
+			s := newSmall()
+			s.now = s.now.Add(14*24*time.Hour - 30*time.Second)
+			r := s.resolver(t, s)
+			if result, err := lookup(r, "www.example.com"); err != nil || result.TTL != 30*time.Second {
+				t.Fatal(result, err)
+			}
+			s.now = s.now.Add(31 * time.Second)
+			var bogus *dnssec.BogusError
+			if _, err := lookup(r, "www.example.com"); !errors.As(err, &bogus) || bogus.EDE != dnssec.EDEExpired {
+				t.Error(err)
+			}
+		})
+	})
+	t.Run("RFC4034-3.1.5", func(t *testing.T) {
+		t.Run("accept-after-2106", func(t *testing.T) {
+			s := newSmall()
+			s.now = time.Unix(1<<32+100, 0)
+			s.Put()
+			if result, err := lookup(s.resolver(t, s), "www.example.com"); outcome(result, err) != "secure" {
+				t.Error(result, err)
+			}
+		})
+		t.Run("reject-before-inception", func(t *testing.T) {
+			s := newSmall()
+			s.now = s.now.Add(-2 * time.Hour)
+			var bogus *dnssec.BogusError
+			if _, err := lookup(s.resolver(t, s), "www.example.com"); !errors.As(err, &bogus) || bogus.EDE != dnssec.EDENotYetValid {
+				t.Error(err)
+			}
+		})
+	})
+	t.Run("cached-answers-age", func(t *testing.T) {
+		s := newSmall()
+		r := s.resolver(t, s)
+		lookup(r, "www.example.com")
+		s.now = s.now.Add(99 * time.Second)
+		s.ClearJournal()
+		if result, err := lookup(r, "www.example.com"); err != nil || result.TTL != time.Second || len(s.Journal()) != 0 {
+			t.Error(result, err, s.Journal())
+		}
+		s.now = s.now.Add(time.Second)
+		if result, err := lookup(r, "www.example.com"); err != nil || result.TTL != 100*time.Second || len(s.Journal()) != 1 {
+			t.Error(result, err, s.Journal())
+		}
+	})
+	t.Run("clock-set-back-empties-the-cache", func(t *testing.T) {
+		s := newSmall()
+		r := s.resolver(t, s)
+		lookup(r, "www.example.com")
+		s.now = s.now.Add(-10 * time.Minute)
+		s.ClearJournal()
+		if result, err := lookup(r, "www.example.com"); err != nil || result.TTL != 100*time.Second || len(s.Journal()) != 6 {
+			t.Error(result, err, len(s.Journal()))
+		}
+	})
+	t.Run("keys-are-kept-an-hour-at-most", func(t *testing.T) {
+		s := newSmall()
+		r := s.resolver(t, s)
+		lookup(r, "www.example.com")
+		s.now = s.now.Add(time.Hour + time.Second)
+		s.ClearJournal()
+		lookup(r, "www.example.com")
+		if n := len(s.Journal()); n != 6 {
+			t.Error(n)
+		}
+	})
+}
+
+// TestBogusKeepsCache: a bogus answer is an error each time, and what was validated before stays.
+func TestBogusKeepsCache(t *testing.T) {
+	s := newSmall()
+	attack := &zone.Mangler{Next: s}
+	r := s.resolver(t, attack)
+	ctx := t.Context()
+	if _, err := r.Lookup(ctx, "www.example.com", dns.TypeA); err != nil {
+		t.Fatal(err)
+	}
+	attack.Edits = []zone.Edit{zone.StripDNSSEC()}
+	for range 2 {
+		s.ClearJournal()
+		if result, err := r.Refresh(ctx, "www.example.com", dns.TypeA); outcome(result, err) != "bogus" || len(s.Journal()) == 0 {
+			t.Error(outcome(result, err), err)
+		}
+	}
+	if result, err := r.Lookup(ctx, "www.example.com", dns.TypeA); outcome(result, err) != "secure" {
+		t.Error(outcome(result, err), err)
+	}
+}
+
+func TestRequireValidation(t *testing.T) {
+	s := newSmall()
+	r := s.resolver(t, &zone.Mangler{Next: s, Edits: []zone.Edit{zone.StripDNSSEC()}}, func(o *dnssec.Options) { o.RequireValidation = true })
+	if _, err := r.Lookup(t.Context(), "www.example.com", dns.TypeA); !errors.Is(err, dnssec.ErrNotValidated) {
+		t.Error(err)
+	}
+	r = s.resolver(t, s, func(o *dnssec.Options) { o.RequireValidation = true })
+	if result, err := r.Lookup(t.Context(), "www.plain.com", dns.TypeA); outcome(result, err) != "insecure" {
+		t.Error(err)
+	}
+}
+
+// TestIndeterminateIsNotKept: a captive network must not be remembered on the next one.
+func TestIndeterminateIsNotKept(t *testing.T) {
+	s := newSmall()
+	attack := &zone.Mangler{Next: s, Edits: []zone.Edit{zone.StripDNSSEC()}}
+	r := s.resolver(t, attack)
+	if result, err := r.Lookup(t.Context(), "www.example.com", dns.TypeA); outcome(result, err) != "indeterminate" {
+		t.Fatal(err)
+	}
+	attack.Edits = nil
+	if result, err := r.Lookup(t.Context(), "www.example.com", dns.TypeA); outcome(result, err) != "secure" {
+		t.Error(outcome(result, err), err)
+	}
+}
+
+func TestBogusError(t *testing.T) {
+	w := newWorld(time.Unix(1.7e9, 0))
+	for _, c := range []struct {
+		question, zone string
+		ede            uint16
+		edits          []zone.Edit
+	}{
+		{"www.expired.org", "expired.org", dnssec.EDEExpired, nil},
+		{"www.future.org", "future.org", dnssec.EDENotYetValid, nil},
+		{"www.wrongds.org", "wrongds.org", dnssec.EDEKeyMissing, nil},
+		{"www.nsec.org", "nsec.org", dnssec.EDEBogus, []zone.Edit{zone.On("www.nsec.org", 0, zone.BreakSignatures(dns.TypeA))}},
+		{"www.nsec.org", "nsec.org", dnssec.EDESignatureAbsent, []zone.Edit{zone.On("www.nsec.org", dns.TypeA, zone.Strip(dns.TypeRRSIG))}},
+		{"nope.nsec.org", "nsec.org", dnssec.EDEDenialMissing, []zone.Edit{zone.On("nope.nsec.org", 0, zone.StripDNSSEC())}},
+		{"nope.nsec.org", "nsec.org", dnssec.EDEDenialMissing, []zone.Edit{zone.On("nope.nsec.org", 0, zone.Strip(dns.TypeNSEC))}},
+		{"www.nsec.org", "org", dnssec.EDEBogus, []zone.Edit{zone.On("nsec.org", 0, zone.BreakSignatures(dns.TypeDS))}},
+	} {
+		r := w.resolver(t, &zone.Mangler{Next: w, Edits: c.edits})
+		_, err := r.Lookup(t.Context(), c.question, dns.TypeA)
+		var bogus *dnssec.BogusError
+		if !errors.As(err, &bogus) || bogus.Zone != c.zone || bogus.EDE != c.ede || bogus.Name != c.question {
+			t.Errorf("%s: %v, want zone %s, EDE %d", c.question, err, c.zone, c.ede)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	s := newSmall()
+	r := s.resolver(t, s)
+	long := strings.Repeat("a.", 127)
+	for _, name := range []string{"", "a b", "a\\.b", "a\x00b", "é.example", "a..b", strings.Repeat("a", 64), long + "a.b", "a@b", "(a)", "a;b"} {
+		var bad *dnssec.NameError
+		if _, err := r.Lookup(t.Context(), name, dns.TypeA); !errors.As(err, &bad) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	for _, name := range []string{"WWW.Example.COM.", ".", strings.TrimSuffix(long, "."), "*.example.com", "_a-b.example.com"} {
+		if _, err := r.Lookup(t.Context(), name, dns.TypeA); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	var bad *dnssec.NameError
+	if _, err := r.Lookup(t.Context(), "example.com", dns.TypeANY); !errors.As(err, &bad) {
+		t.Error(err)
+	}
+}
+
+// TestErrorsAreNoAbsence: what goes wrong upstream never reads as a missing record.
+func TestErrorsAreNoAbsence(t *testing.T) {
+	for _, code := range []int{dns.RcodeServerFailure, dns.RcodeRefused, dns.RcodeFormatError, dns.RcodeNotImplemented, dns.RcodeYXDomain, dns.RcodeBadVers} {
+		for _, target := range []string{"www.example.com", "example.com", "com", "."} {
+			s := newSmall()
+			s.Fail(target, zone.Fault{Rcode: code})
+			result, err := s.resolver(t, s).Lookup(t.Context(), "www.example.com", dns.TypeA)
+			var server *dnssec.ServerError
+			if !errors.As(err, &server) || result != nil {
+				t.Errorf("%s %s: %v %v", target, dns.RcodeToString[code], result, err)
+			}
+		}
+	}
+}
+
+func TestSlowUpstream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSmall()
+		r := s.resolver(t, s, func(o *dnssec.Options) {
+			o.Exchange = func(ctx context.Context, _ []byte) ([]byte, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+		})
+		begin := time.Now()
+		result, err := r.Lookup(t.Context(), "www.example.com", dns.TypeA)
+		if outcome(result, err) != "server" || time.Since(begin) > 10*time.Second {
+			t.Error(outcome(result, err), err, time.Since(begin))
+		}
+	})
+}
