@@ -148,7 +148,7 @@ func (r Rules) parseInternational(raw string, at int) (string, error) {
 // (U+212A KELVIN SIGN is canonically equivalent to K).
 func sameLetters(written, mapped string) bool {
 	for _, c := range written {
-		if c >= utf8.RuneSelf && norm.NFC.String(string(c))[0] < utf8.RuneSelf {
+		if c >= utf8.RuneSelf && norm.NFC.String(string(unicode.ToLower(c)))[0] < utf8.RuneSelf {
 			return false
 		}
 	}
@@ -156,9 +156,6 @@ func sameLetters(written, mapped string) bool {
 	for _, c := range norm.NFC.String(written) {
 		m, size := utf8.DecodeRuneInString(rest)
 		rest = rest[size:]
-		if (c < utf8.RuneSelf) != (m < utf8.RuneSelf) {
-			return false
-		}
 		if c != m && unicode.ToLower(c) != m && unicode.ToUpper(c) != m { // upper: the normal form of Cherokee letters
 			return false
 		}

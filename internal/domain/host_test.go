@@ -68,14 +68,28 @@ func TestParseHost(t *testing.T) {
 	}
 }
 
-// The error names the place in what the user wrote, not in the mapped form.
-func TestParseHostPosition(t *testing.T) {
-	_, err := Parse("https://b\u00fccher.\uff45x.example/")
-	e := wantCode(t, err, CodeBadHost)
-	if e.Part != "\uff45x" || e.Offset != len("https://b\u00fccher.") {
-		t.Errorf("part %q at %d", e.Part, e.Offset)
+// The error names the place in what was written, not in the mapped form, and says what is wrong with it.
+func TestParseHostErrors(t *testing.T) {
+	for _, c := range []struct{ input, part, message string }{
+		{"https://b\u00fccher.\uff45x.example/", "\uff45x", "turns into another"},
+		{"https://b\u00fccher\u3002example/", "b\u00fccher\u3002example", "turns into a dot"},
+		{"https://b%C3%BCcher.example/", "%C3", "escapes are not allowed"},
+		{"https://a.-b.example/", "-b", "hyphen"},
+		{"https://a.B_.example/", "_", "not allowed in a host name"},
+	} {
+		_, err := Parse(c.input)
+		e := wantCode(t, err, CodeBadHost)
+		if e.Part != c.part || e.Offset != strings.Index(c.input, c.part) || !strings.Contains(e.Message, c.message) {
+			t.Errorf("%+q: part %+q at %d: %s", c.input, e.Part, e.Offset, e.Message)
+		}
 	}
-	if strings.Contains(e.Error(), "\uff45") {
-		t.Errorf("the error text is not ASCII: %s", e)
+}
+
+func TestParseHostIP(t *testing.T) {
+	rules := Rules{AllowIP: true}
+	for _, host := range []string{"::1", "::ffff:192.0.2.1", "[::ffff:192.0.2.1]", "192.0.2.256", "[192.0.2.1]", "[]"} {
+		if got, err := rules.ParseHost(host); err == nil {
+			t.Errorf("%s is %s", host, got)
+		}
 	}
 }

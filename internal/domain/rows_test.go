@@ -138,6 +138,8 @@ func TestRowsReject(t *testing.T) {
 		{"DVS-3.1-06", "empty", "", CodeNotHTTPS},
 
 		{"DVS-3.1-08", "bad-punycode", "https://xn--zzzz.example/", CodeBadHost},
+		{"DVS-3.1-08", "upper-case-bad-punycode", "https://XN--ZZZZ.example/", CodeBadHost},
+		{"DVS-3.1-08", "bad-punycode-below", "https://a.Xn--ZZZZ.example/", CodeBadHost},
 		{"DVS-3.1-08", "empty-punycode", "https://xn--.example/", CodeBadHost},
 		{"DVS-3.1-08", "ascii-punycode", "https://xn--example-.com/", CodeBadHost},
 		{"DVS-3.1-08", "punycode-of-mapped-letter", "https://xn--xample-hy68a.com/", CodeBadHost},
@@ -242,6 +244,8 @@ func TestRowsReject(t *testing.T) {
 		{"DVS-3.1-23", "newline", "https://h.example/a\n", CodeBadURL},
 		{"DVS-3.1-23", "nul", "https://h.example/\x00", CodeBadURL},
 		{"DVS-3.1-23", "delete", "https://h.example/\x7f", CodeBadURL},
+		{"DVS-3.1-23", "delete-in-host", "https://h\x7f.example/", CodeBadURL},
+		{"DVS-3.1-23", "bidi-override-in-query", "https://h.example/?\u202e", CodeBadURL},
 		{"DVS-3.1-23", "c1", "https://h.example/\u0085", CodeBadURL},
 		{"DVS-3.1-23", "no-break-space", "https://h.example/\u00a0", CodeBadURL},
 		{"DVS-3.1-23", "line-separator", "https://h.example/\u2028", CodeBadURL},
@@ -262,6 +266,8 @@ func TestRowsReject(t *testing.T) {
 		{"DVS-3.1-26", "short", "https://h.example/%4", CodeBadURL},
 		{"DVS-3.1-26", "bare", "https://h.example/100%", CodeBadURL},
 		{"DVS-3.1-26", "in-query", "https://h.example/?%zz", CodeBadURL},
+		{"DVS-3.1-26", "in-fragment", "https://h.example/#%zz", CodeBadURL},
+		{"DVS-3.1-26", "raw-bracket-in-query", "https://h.example/?a[b]=c", CodeBadURL},
 		{"DVS-3.1-26", "overlong-dot", "https://h.example/%c0%ae", CodeAmbiguousPath},
 		{"DVS-3.1-26", "latin-1", "https://h.example/caf%e9", CodeAmbiguousPath},
 		{"DVS-3.1-26", "surrogate", "https://h.example/%ed%a0%80", CodeAmbiguousPath},
@@ -270,6 +276,7 @@ func TestRowsReject(t *testing.T) {
 		{"DVS-3.1-26", "raw-brace", "https://h.example/{x}", CodeBadURL},
 
 		{"DVS-3.1-27", "8193-octets", "https://h.example/" + strings.Repeat("a", 8193-18), CodeTooLong},
+		{"DVS-3.1-27", "shorter-when-canonical", "https://h.example/%78" + strings.Repeat("a", 8193-21), CodeTooLong},
 		{"DVS-3.1-27", "longer-when-escaped", "https://h.example/" + strings.Repeat("\u00e9", 4000), CodeTooLong},
 
 		{"A05", "http", "http://example.com/SKILL.md", CodeNotHTTPS},
