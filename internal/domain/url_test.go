@@ -102,6 +102,18 @@ func TestRules(t *testing.T) {
 	}
 }
 
+func TestRulesAttacks(t *testing.T) {
+	root := Rules{RefuseQuery: true, RefuseFragment: true}
+	runRows(t, "reject", []row{
+		{"A14", "query-in-root", "https://example.com/?x=", CodeQuery},
+		{"A14", "query-after-host-in-root", "https://example.com?@evil.example/", CodeQuery},
+		{"A14", "fragment-in-root", "https://example.com/#x", CodeFragment},
+	}, func(t *testing.T, r row) {
+		_, err := root.Parse(r.input)
+		wantCode(t, err, r.want)
+	})
+}
+
 // In these rows, input is the URL and want the root.
 func TestUnderAccept(t *testing.T) {
 	runRows(t, "accept", []row{
