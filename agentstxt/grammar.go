@@ -93,10 +93,10 @@ type syntaxError struct {
 // its end.
 func directiveLine(line []byte, maxParams int) (pathLen int, flags uint16, bad *syntaxError) {
 	cut := len(line)
-	if bytes.HasSuffix(line, []byte(" ALLOW")) {
-		cut, flags = len(line)-len(" ALLOW"), isAllow
-	} else if bytes.HasSuffix(line, []byte(" DISALLOW")) {
-		cut = len(line) - len(" DISALLOW")
+	if n := len(line) - len(" ALLOW"); n > 0 && string(line[n:]) == " ALLOW" {
+		cut, flags = n, isAllow
+	} else if n := len(line) - len(" DISALLOW"); n > 0 && string(line[n:]) == " DISALLOW" {
+		cut = n
 	}
 	all, steps := survey(line[:cut])
 	if cut == len(line) || all&notPath != 0 {

@@ -57,14 +57,18 @@ func fold(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
-// word gives eight octets from i on, zeros after the end.
+// word gives the eight octets from i on.
 func word[S []byte | string](s S, i int) uint64 {
+	_ = s[i+7]
+	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+		uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+}
+
+// lastWord is word with zeros after the end.
+func lastWord[S []byte | string](s S, i int) (w uint64) {
 	if i+8 <= len(s) {
-		_ = s[i+7]
-		return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
-			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		return word(s, i)
 	}
-	var w uint64
 	for n := len(s) - 1; n >= i; n-- {
 		w = w<<8 | uint64(s[n])
 	}
@@ -87,7 +91,7 @@ func (x *index) insert(text string, rules []rule, n int) (taken *slot) {
 	for ; i+8 <= len(path); i += 8 {
 		state = fold(state^word(path, i), mix1)
 	}
-	hash := ending(state, word(text, int(r.at)+i), len(path))
+	hash := ending(state, lastWord(text, int(r.at)+i), len(path))
 	mask := uint64(len(x.slots) - 1)
 	at := hash >> x.shift
 	for ; x.slots[at].rule != 0; at = (at + 1) & mask {
@@ -116,7 +120,7 @@ func longest[S []byte | string](x *index, text string, rules []rule, path S) int
 	state, whole := x.seed, 0 // state covers path[:whole]
 	var w uint64
 	if len(path) > 0 {
-		w = word(path, 0)
+		w = lastWord(path, 0)
 	}
 	for i := 0; i < len(x.lengths) && i*64 <= len(path); i++ {
 		for set := x.lengths[i] | x.bounded[i]; set != 0; set &= set - 1 {
@@ -130,7 +134,7 @@ func longest[S []byte | string](x *index, text string, rules []rule, path S) int
 			}
 			for ; whole+8 <= n; whole += 8 {
 				state = fold(state^w, mix1)
-				w = word(path, whole+8)
+				w = lastWord(path, whole+8)
 			}
 			hash := ending(state, w, n)
 			mask := uint64(len(x.slots) - 1)

@@ -142,7 +142,10 @@ func (s *scan) lines(data []byte) {
 	s.bom = l.rest > 0
 	for l.next() {
 		text := l.text()
-		kind := kindOf(text)
+		kind := slashLine
+		if len(text) == 0 || text[0] != '/' {
+			kind = kindOf(text)
+		}
 		var bad *MalformedError
 		switch {
 		case len(text) > s.limits.Line:
