@@ -1,0 +1,39 @@
+package spec
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCheck(t *testing.T) {
+	shown := []string{"pass wellknown TestURL/WK-1-01/accept", "pass wellknown TestURL/WK-A-01/reject"}
+	for _, test := range []struct {
+		name  string
+		lines []string
+		page  string // "" is the page of these results
+		want  []string
+	}{
+		{"all-is-well", shown, "", nil},
+		{"other-packages-may-miss-a-must", append(shown, "pass dvs TestRoot"), "", nil},
+		{"missing-must", shown[1:], "", []string{"WK-1-01 (MUST, package wellknown): no test shows it"}},
+		{"missing-should", shown[:1], "", []string{"WK-A-01 (SHOULD, package wellknown): no test shows it"}},
+		{"skipped", append(shown[:1:1], "skip wellknown TestURL/WK-A-01/reject"), "", []string{"WK-A-01 (SHOULD, package wellknown): no test shows it"}},
+		{"failing", append(shown, "fail wellknown TestURL/WK-1-01/reject"), "", []string{"WK-1-01 (MUST, package wellknown): fails: `wellknown.TestURL`: `reject`"}},
+		{"unknown-id", append(shown, "pass dvs TestRoot/DVS-9-01/accept"), "", []string{"no requirement has the id DVS-9-01 in " + modulePath + "/dvs TestRoot/DVS-9-01/accept"}},
+		{"excluded-and-shown", append(shown, "pass dvs TestRoot/WK-1-02/accept"), "", []string{"WK-1-02 is excluded, but shown by `dvs.TestRoot`: `accept`: take it out of excluded.tsv"}},
+		{"stale", shown, "# Conformance\n", []string{"docs/conformance.md is stale: write it anew from the results of all tests"}},
+		{"stale-for-skips", append(shown, "skip dvs TestRoot/DVS-3.1-04/accept", "skip dvs TestRoot/A01"), "# Conformance\n",
+			[]string{"docs/conformance.md is stale: write it anew from the results of all tests (2 tests of rows were skipped: are all suites there?)"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s, r := loadSmall(t), results(t, test.lines...)
+			page := []byte(test.page)
+			if test.page == "" {
+				page = s.Page(r)
+			}
+			if got := s.Check(r, page); strings.Join(got, "\n") != strings.Join(test.want, "\n") {
+				t.Errorf("the problems are %q, want %q", got, test.want)
+			}
+		})
+	}
+}

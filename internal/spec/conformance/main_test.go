@@ -1,0 +1,60 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const outcome = `{"Action":"pass","Package":"github.com/lookleap/lookleap/wellknown","Test":"TestURL/WK-1-01/accept"}` + "\n"
+
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	page, result, empty := filepath.Join(dir, "page.md"), filepath.Join(dir, "result.json"), filepath.Join(dir, "empty.json")
+	for name, text := range map[string]string{result: outcome, empty: "ok\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	unknown := strings.Replace(outcome, "WK-1-01", "WK-1-99", 1)
+	for _, step := range []struct {
+		args, stdin    string
+		code           int
+		stdout, stderr string // part of what is printed
+	}{
+		{"-check -page " + page, outcome, 1, "is stale", ""},
+		{"-write -page " + page, outcome, 0, "", ""},
+		{"-check -page " + page, outcome, 0, "", ""},
+		{"-check -page " + page + " " + result, "", 0, "", ""},
+		{"-check -page " + page + " " + result + " " + result, "", 0, "", ""},
+		{"-check -page " + page, unknown, 1, "no requirement has the id WK-1-99", ""},
+		{"", outcome, 0, "RFC 8615, Well-Known URIs: 1 passed", ""},
+		{"", "", 1, "", "no outcome"},
+		{"-write -page " + page + " " + empty, "", 1, "", "empty.json: there is no outcome"},
+		{"-check -page " + page + " " + filepath.Join(dir, "absent.json"), "", 1, "", "absent.json"},
+		{"-check -page " + dir, outcome, 1, "", "directory"},
+		{"-write -check", outcome, 2, "", "not both"},
+		{"-unknown", outcome, 2, "", "-unknown"},
+	} {
+		var stdout, stderr strings.Builder
+		code := run(strings.Fields(step.args), strings.NewReader(step.stdin), &stdout, &stderr)
+		if code != step.code || !strings.Contains(stdout.String(), step.stdout) || !strings.Contains(stderr.String(), step.stderr) {
+			t.Errorf("%q: exit %d, %q, %q", step.args, code, stdout.String(), stderr.String())
+		}
+	}
+}
+
+func TestModuleRoot(t *testing.T) {
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(root, "internal", "spec", "conformance")); err != nil {
+		t.Error(err)
+	}
+	t.Chdir(t.TempDir())
+	if root, err := moduleRoot(); err == nil {
+		t.Errorf("outside of a module the root is %s", root)
+	}
+}

@@ -1,0 +1,27 @@
+// Package spec holds the registers: one row for each requirement of the
+// documents that this module implements, and one for each attack case. It joins
+// them with the results of the tests into docs/conformance.md. Tests and the
+// generator import it, and nothing else does.
+//
+// # How a test shows a requirement
+//
+// A requirement is shown by leaf subtests whose path has its id, followed by a
+// name that begins with accept or reject:
+//
+//	t.Run("DVS-3.1-04", func(t *testing.T) {
+//		t.Run("accept-same-host", …)
+//		t.Run("reject-other-port", …)
+//	})
+//
+// An attack case is shown by leaf subtests that have its id in their path. Only
+// tests that passed count; a failure below an id takes the id back.
+//
+// # Three tables to edit
+//
+// registers/ has the requirements and the attack cases. excluded.tsv says why a
+// requirement has no test: only rows without a package, and rows that bind
+// publishers and hosts, may stand there. complete.tsv lists the packages that
+// claim to be complete: each of their requirements, whatever its level, is
+// either shown by a test or excluded, or the check fails. The rows of other
+// packages may be missing.
+package spec
