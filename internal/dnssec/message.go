@@ -2,6 +2,7 @@ package dnssec
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"github.com/miekg/dns"
@@ -30,18 +31,18 @@ type setKey struct {
 // unpack reads a reply's wire form.
 func unpack(wire []byte) (*dns.Msg, error) {
 	if len(wire) < 12 {
-		return nil, errForm
+		return nil, &ServerError{Reason: "the reply is too short"}
 	}
 	records := 0
 	for at := 6; at < 12; at += 2 {
 		records += int(binary.BigEndian.Uint16(wire[at:]))
 	}
 	if records > maxRecords {
-		return nil, &BudgetError{What: "records in a message", Limit: maxRecords}
+		return nil, &ServerError{Reason: fmt.Sprintf("the reply has more than %d records", maxRecords)}
 	}
 	m := new(dns.Msg)
 	if err := m.Unpack(wire); err != nil {
-		return nil, err
+		return nil, &ServerError{Reason: "the reply cannot be read", Err: err}
 	}
 	return m, nil
 }

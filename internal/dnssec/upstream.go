@@ -288,11 +288,7 @@ func (t *hookTransport) exchange(ctx context.Context, query *dns.Msg, b *budget)
 func readReply(query *dns.Msg, raw []byte) (*dns.Msg, error) {
 	reply, err := unpack(raw)
 	if err != nil {
-		var budget *BudgetError
-		if errors.As(err, &budget) {
-			return nil, err
-		}
-		return nil, &ServerError{Reason: "the reply cannot be read", Err: err}
+		return nil, err
 	}
 	if reply.Id != query.Id {
 		return nil, &ServerError{Reason: "the reply has another id"}
