@@ -35,7 +35,7 @@ var ErrRecursive = errors.New("flight: the question asks for its own answer")
 // PanicError is a panic of a function, as every caller gets it.
 type PanicError struct {
 	Value any
-	Stack []byte
+	Stack []byte // nil where the function ended its goroutine
 }
 
 func (e *PanicError) Error() string { return fmt.Sprintf("flight: panic: %v", e.Value) }
@@ -119,9 +119,19 @@ func finished[V any](value V) *call[V] {
 	return c
 }
 
+// run ends the call whatever fn does: return, panic, or end its goroutine.
 func (g *Group[K, V]) run(ctx context.Context, key K, c *call[V], fn func(context.Context) (V, error), s store[K, V]) {
-	defer c.cancel(nil)
-	c.value, c.err = guarded(ctx, fn)
+	c.err = &PanicError{Value: "the function ended its goroutine"}
+	defer func() {
+		if p := recover(); p != nil {
+			c.err = &PanicError{p, debug.Stack()}
+		}
+		g.finish(key, c, s)
+	}()
+	c.value, c.err = fn(ctx)
+}
+
+func (g *Group[K, V]) finish(key K, c *call[V], s store[K, V]) {
 	g.mu.Lock()
 	if g.calls[key] == c {
 		delete(g.calls, key)
@@ -131,31 +141,7 @@ func (g *Group[K, V]) run(ctx context.Context, key K, c *call[V], fn func(contex
 	}
 	g.mu.Unlock()
 	close(c.done)
-}
-
-// guarded runs fn so that whatever it does, there is a result.
-func guarded[V any](ctx context.Context, fn func(context.Context) (V, error)) (value V, err error) {
-	type outcome struct {
-		value V
-		err   error
-	}
-	result := make(chan outcome, 1)
-	func() {
-		returned := false
-		var o outcome
-		defer func() {
-			if p := recover(); p != nil {
-				o = outcome{err: &PanicError{p, debug.Stack()}}
-			} else if !returned {
-				o = outcome{err: &PanicError{Value: "the function ended its goroutine", Stack: debug.Stack()}}
-			}
-			result <- o
-		}()
-		o.value, o.err = fn(ctx)
-		returned = true
-	}()
-	o := <-result
-	return o.value, o.err
+	c.cancel(nil)
 }
 
 // leave counts a caller out. The last one cancels the function and frees the

@@ -1,0 +1,283 @@
+package flight_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/lookleap/lookleap/internal/flight"
+)
+
+// loader counts loads and gives each its number, kept for a minute.
+type loader struct{ loads atomic.Int32 }
+
+func (l *loader) load(context.Context) (flight.Loaded[int], error) {
+	return flight.Loaded[int]{Value: int(l.loads.Add(1)), Until: time.Now().Add(time.Minute)}, nil
+}
+
+func TestMemoLoadsOnceForAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := flight.NewMemo[string, int](10, time.Now)
+		var l loader
+		var wg sync.WaitGroup
+		for i := range 1000 {
+			wg.Go(func() {
+				time.Sleep(time.Duration(i%3) * 500 * time.Millisecond) // before, while and just when the load ends
+				got, err := m.Get(t.Context(), "q", func(ctx context.Context) (flight.Loaded[int], error) {
+					time.Sleep(time.Second)
+					return l.load(ctx)
+				})
+				if got != 1 || err != nil {
+					t.Errorf("%d, %v", got, err)
+				}
+			})
+		}
+		wg.Wait()
+		if n := l.loads.Load(); n != 1 {
+			t.Errorf("%d loads", n)
+		}
+	})
+}
+
+// TestMemoNeverLoadsTwice races readers against the end of a load.
+func TestMemoNeverLoadsTwice(t *testing.T) {
+	for range 200 {
+		m := flight.NewMemo[string, int](10, time.Now)
+		var l loader
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() { m.Get(t.Context(), "q", l.load) })
+		}
+		wg.Wait()
+		if n := l.loads.Load(); n != 1 {
+			t.Fatalf("%d loads", n)
+		}
+	}
+}
+
+func TestMemoExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := flight.NewMemo[string, int](10, time.Now)
+		var l loader
+		steps := []struct {
+			after time.Duration
+			want  int
+		}{{0, 1}, {time.Minute - 1, 1}, {1, 2}, {time.Minute, 3}}
+		for _, step := range steps {
+			time.Sleep(step.after)
+			if got, _ := m.Get(t.Context(), "q", l.load); got != step.want {
+				t.Errorf("after %v: %d, want %d", step.after, got, step.want)
+			}
+		}
+		time.Sleep(time.Hour)
+		if got, fresh := m.Peek("q"); got.Value != 3 || fresh {
+			t.Errorf("Peek: %d, %v", got.Value, fresh)
+		}
+	})
+}
+
+func TestMemoKeepsWhatItIsTold(t *testing.T) {
+	bad := errors.New("no such thing")
+	tests := []struct {
+		name   string
+		loaded func(now time.Time) (flight.Loaded[int], error)
+		loads  int32 // of two questions
+	}{
+		{"value", func(now time.Time) (flight.Loaded[int], error) {
+			return flight.Loaded[int]{Value: 1, Until: now.Add(time.Second)}, nil
+		}, 1},
+		{"value-for-nobody-else", func(time.Time) (flight.Loaded[int], error) { return flight.Loaded[int]{Value: 1}, nil }, 2},
+		{"value-until-the-past", func(now time.Time) (flight.Loaded[int], error) {
+			return flight.Loaded[int]{Value: 1, Until: now}, nil
+		}, 2},
+		{"negative", func(now time.Time) (flight.Loaded[int], error) {
+			return flight.Loaded[int]{Err: bad, Until: now.Add(time.Second)}, nil
+		}, 1},
+		{"failure", func(now time.Time) (flight.Loaded[int], error) {
+			return flight.Loaded[int]{Until: now.Add(time.Second)}, bad
+		}, 2},
+		{"cancelled", func(now time.Time) (flight.Loaded[int], error) {
+			return flight.Loaded[int]{Err: fmt.Errorf("loading: %w", context.Canceled), Until: now.Add(time.Second)}, nil
+		}, 2},
+		{"deadline", func(now time.Time) (flight.Loaded[int], error) {
+			return flight.Loaded[int]{Err: context.DeadlineExceeded, Until: now.Add(time.Second)}, nil
+		}, 2},
+		{"panic", func(time.Time) (flight.Loaded[int], error) { panic("no") }, 2},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := flight.NewMemo[string, int](10, time.Now)
+				var loads atomic.Int32
+				var errs [2]error
+				for i := range errs {
+					_, errs[i] = m.Get(t.Context(), "q", func(context.Context) (flight.Loaded[int], error) {
+						loads.Add(1)
+						return test.loaded(time.Now())
+					})
+				}
+				if loads.Load() != test.loads || (errs[0] == nil) != (errs[1] == nil) {
+					t.Errorf("%d loads, want %d; errors %v", loads.Load(), test.loads, errs)
+				}
+			})
+		})
+	}
+}
+
+func TestMemoKeepsNothingThatFailedBecauseOfItsCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := flight.NewMemo[string, int](10, time.Now)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := m.Get(ctx, "q", func(ctx context.Context) (flight.Loaded[int], error) {
+			<-ctx.Done()
+			return flight.Loaded[int]{Err: errors.New("interrupted"), Until: time.Now().Add(time.Hour)}, nil
+		})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+		synctest.Wait()
+		var l loader
+		if got, err := m.Get(t.Context(), "q", l.load); got != 1 || err != nil {
+			t.Errorf("the next caller: %d, %v", got, err)
+		}
+	})
+}
+
+func TestMemoInvalidate(t *testing.T) {
+	drops := map[string]func(*flight.Memo[string, int]){
+		"invalidate": func(m *flight.Memo[string, int]) { m.Invalidate("q") },
+		"purge":      (*flight.Memo[string, int]).Purge,
+		"put": func(m *flight.Memo[string, int]) {
+			m.Put("q", flight.Loaded[int]{Value: 100, Until: time.Now().Add(time.Hour)})
+		},
+	}
+	for name, drop := range drops {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := flight.NewMemo[string, int](10, time.Now)
+				var l loader
+				var wg sync.WaitGroup
+				wg.Go(func() {
+					got, err := m.Get(t.Context(), "q", func(ctx context.Context) (flight.Loaded[int], error) {
+						loaded, err := l.load(ctx)
+						time.Sleep(time.Second)
+						return loaded, err
+					})
+					if got != 1 || err != nil {
+						t.Errorf("the caller before: %d, %v", got, err)
+					}
+				})
+				synctest.Wait()
+				drop(m)
+				wg.Wait() // the load that began before has ended, and must not come back
+				want := 2
+				if name == "put" {
+					want = 100
+				}
+				for range 2 {
+					if got, _ := m.Get(t.Context(), "q", l.load); got != want {
+						t.Errorf("%d, want %d", got, want)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestMemoDropsTheLeastRecentlyUsed(t *testing.T) {
+	m := flight.NewMemo[string, int](3, time.Now)
+	var l loader
+	ask := func(keys ...string) {
+		for _, key := range keys {
+			m.Get(t.Context(), key, l.load)
+		}
+	}
+	ask("a", "b", "c", "a", "d") // b leaves
+	if got := l.loads.Load(); got != 4 || m.Len() != 3 {
+		t.Fatalf("%d loads, %d held", got, m.Len())
+	}
+	ask("a", "c", "d")
+	if got := l.loads.Load(); got != 4 {
+		t.Errorf("%d loads: not the least recently used left", got)
+	}
+	if _, fresh := m.Peek("b"); fresh {
+		t.Error("b is still there")
+	}
+}
+
+func TestMemoStaysSmall(t *testing.T) {
+	m := flight.NewMemo[int, int](100, time.Now)
+	var l loader
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			for i := range 5000 {
+				m.Get(t.Context(), g*5000+i, l.load)
+				if i%7 == 0 {
+					m.Invalidate(g*5000 + i)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	held := 0
+	for key := range 4 * 5000 {
+		if _, fresh := m.Peek(key); fresh {
+			held++
+		}
+	}
+	if held > 100 || held != m.Len() {
+		t.Errorf("readers see %d, %d are held", held, m.Len())
+	}
+}
+
+func BenchmarkHit(b *testing.B) {
+	const keys = 4096
+	names := make([]string, keys)
+	for i := range names {
+		names[i] = "https://site-" + strconv.Itoa(i) + ".example"
+	}
+	for _, spread := range []int{1, keys} {
+		suffix := "one-key"
+		if spread > 1 {
+			suffix = strconv.Itoa(spread) + "-keys"
+		}
+		b.Run("memo/"+suffix, func(b *testing.B) {
+			m := flight.NewMemo[string, int](keys, time.Now)
+			for _, name := range names {
+				m.Put(name, flight.Loaded[int]{Value: 1, Until: time.Now().Add(time.Hour)})
+			}
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				for i := 0; pb.Next(); i++ {
+					if _, err := m.Get(context.Background(), names[i%spread], nil); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+		})
+		b.Run("golang-lru/"+suffix, func(b *testing.B) {
+			c, _ := lru.New[string, int](keys)
+			for _, name := range names {
+				c.Add(name, 1)
+			}
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				for i := 0; pb.Next(); i++ {
+					if _, ok := c.Get(names[i%spread]); !ok {
+						b.Error("miss")
+					}
+				}
+			})
+		})
+	}
+}
