@@ -276,7 +276,7 @@ func (l *lookup) readDelegation(m *message, z name, parent *zoneState) (delegate
 			return delegated{}, err
 		}
 	}
-	d, ttl, err := l.denialBy(m.authority.denials(), parent)
+	d, ttl, err := l.denialBy(m.authority.denialsBy(parent.zone), parent)
 	if err != nil {
 		return delegated{}, err
 	}
@@ -329,8 +329,8 @@ func decide(parent *zoneState, z name, kind zoneKind, ttl uint32, reason string)
 	return delegated{decided: &zoneState{zone: z, kind: kind, ttl: min(ttl, parent.ttl), chain: chain}}
 }
 
-// denialBy verifies denial sets and reads them as one zone's. All of them must be that zone's and hold: a reply that
-// mixes proofs of several zones, or good ones with bad ones, is none that a server would give.
+// denialBy verifies denial sets and reads them as one zone's. All of them must hold: a reply that mixes good proofs with
+// bad ones is none that a server would give.
 func (l *lookup) denialBy(sets []*recordSet, zone *zoneState) (*denial, uint32, error) {
 	var signed []*signedSet
 	ttl := uint32(1<<31 - 1)
