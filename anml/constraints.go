@@ -1,0 +1,120 @@
+package anml
+
+import (
+	"iter"
+	"slices"
+	"time"
+)
+
+// Constraints are the disclosure rules of one site (section 8.4). A site that
+// has several constraints elements, which it should not, is bound by all of them.
+type Constraints struct{ Node }
+
+// Disclosures yields the usable rules of the site in document order.
+func (c Constraints) Disclosures() iter.Seq[Disclosure] {
+	return func(yield func(Disclosure) bool) {
+		if c.n == nil {
+			return
+		}
+		for section := c.n.first; section != nil; section = section.next {
+			if section.kind != kConstraints || !section.usable() {
+				continue
+			}
+			for d := range each[Disclosure](Node{section, c.d}, kDisclosure) {
+				if !yield(d) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Exists reports whether the site has constraints.
+func (c Constraints) Exists() bool { return c.n.child(kConstraints) != nil }
+
+// Disclosure is one rule about one field (section 8.4.1).
+type Disclosure struct{ Node }
+
+func (d Disclosure) Field() string      { return d.n.value("field") }
+func (d Disclosure) Requires() Requires { return ParseRequires(d.n.value("requires")) }
+
+// ValidFor is how long a consent stays valid; an invalid value is 0, so that
+// consent is always asked for anew. False: the rule sets no limit.
+func (d Disclosure) ValidFor() (time.Duration, bool) { return d.duration("valid-for") }
+
+// Rule is what the constraints of a site demand for one field, after every rule
+// about it was counted.
+type Rule struct {
+	Field    string
+	Requires Requires
+	Declared bool          // some rule names the field
+	ValidFor time.Duration // smallest of the rules; only when Limited
+	Limited  bool
+	// Raised says why the result is stricter than the rules that were written:
+	// "unrecognised-field", "malformed-rule" or "unknown-constraint"; else "".
+	Raised string
+}
+
+// StandardFields are the field names of section 16.3, matched exactly.
+var standardFields = []string{"fn", "email", "tel", "adr", "bday", "gender", "lang", "tz", "nickname", "org", "title", "url"}
+
+// IsStandardField reports whether section 16.3 registers the name.
+func IsStandardField(name string) bool { return slices.Contains(standardFields, name) }
+
+// StandardFields lists the field names of section 16.3.
+func StandardFields() []string { return slices.Clone(standardFields) }
+
+// Rule gives the effective rule for a field: the most restrictive of all that
+// name it, never less than explicit consent for a field that is not recognised
+// or has no rule, nor while a rule of the site cannot be read (sections 8.7.2
+// and 11.4). Recognised adds to the standard field names those that the host
+// registered; it may be nil.
+//
+// RequiresNothing states what the service demands. It is no permission: the
+// host's own policy decides, and asking is the default.
+func (c Constraints) Rule(field string, recognised func(string) bool) Rule {
+	r := Rule{Field: field, Requires: RequiresNothing}
+	raise := func(to Requires, why string) {
+		if to.Rank() > r.Requires.Rank() {
+			r.Requires, r.Raised = to, why
+		}
+	}
+	for d := range c.Disclosures() {
+		if d.Field() != field {
+			continue
+		}
+		r.Declared = true
+		r.Requires = r.Requires.Stricter(d.Requires())
+		if v, ok := d.ValidFor(); ok && (!r.Limited || v < r.ValidFor) {
+			r.ValidFor, r.Limited = v, true
+		}
+	}
+	if !r.Declared {
+		r.Requires = ExplicitConsent
+	}
+	if !IsStandardField(field) && (recognised == nil || !recognised(field)) {
+		raise(ExplicitConsent, "unrecognised-field")
+	}
+	if c.n == nil {
+		return r
+	}
+	for section := c.n.first; section != nil; section = section.next {
+		if section.kind != kConstraints {
+			continue
+		}
+		for n := section.first; n != nil; n = n.next {
+			switch {
+			case n.kind == kDisclosure && n.flags&malformed != 0:
+				if name := n.value("field"); name == "" || name == field {
+					raise(ExplicitConsent.Stricter(requiresOf(n)), "malformed-rule")
+				}
+			case n.kind == kUnknown:
+				raise(ExplicitConsent, "unknown-constraint")
+			}
+		}
+	}
+	return r
+}
+
+// requiresOf reads what a malformed rule still says.
+func requiresOf(n *node) Requires { return ParseRequires(n.value("requires")) }

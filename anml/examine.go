@@ -1,0 +1,324 @@
+package anml
+
+import (
+	"slices"
+	"strings"
+)
+
+// examine applies section 8 to a finished tree, whichever codec or builder made
+// it: what may not be processed is marked, what is wrong is reported, and only
+// the listed conditions refuse the document. The order is fixed: role, mixed
+// model, counts, then everything else in document order.
+func (r *reader) examine(root *node) error {
+	if err := r.examineRole(root); err != nil {
+		return err
+	}
+	if err := r.examineModel(root); err != nil {
+		return err
+	}
+	e := examination{reader: r, response: r.doc.Role() == RoleAgentResponse}
+	e.element(root)
+	if e.err != nil {
+		return e.err
+	}
+	e.versions(root)
+	if r.doc.hasSite() {
+		e.sites(root)
+	} else {
+		e.container(root)
+		e.title(root)
+	}
+	return e.err
+}
+
+func (r *reader) examineRole(root *node) error {
+	r.doc.role = r.o.Role
+	at := root.lookup("role")
+	if at == nil {
+		r.add(root, SeverityInfo, CodeNoRole, "ANML-8.1-05", "the document does not name its role", `write role="service" or role="agent-response"`)
+		return nil
+	}
+	role := parse[Role](roleWords[:], at.value)
+	if r.o.Role != RoleUnspecified && role != r.o.Role {
+		return r.refuse(ErrRoleConflict, CodeRoleConflict, root, -1, "the role "+quoted(at.value)+" is not the one of this exchange, "+r.o.Role.String(), "")
+	}
+	if role == RoleUnspecified {
+		r.add(root, SeverityError, CodeBadRole, "ANML-8.1-04", "the role "+quoted(at.value)+" is unknown", "write service or agent-response")
+	}
+	return nil
+}
+
+// isSection reports whether a kind is one of the ten sections.
+func isSection(k kind) bool {
+	return slices.ContainsFunc(sections, func(c childSpec) bool { return c.kind == k })
+}
+
+// examineModel refuses sections beside sites: the pattern of layered identity.
+func (r *reader) examineModel(root *node) error {
+	var site, section *node
+	for c := root.first; c != nil; c = c.next {
+		if c.kind == kSite {
+			site = c
+		} else if isSection(c.kind) {
+			section = c
+		}
+	}
+	if site != nil && section != nil {
+		return r.refuse(ErrMixedModel, CodeMixedModel, section, -1, "the section "+section.element()+" stands beside a site", "put it into a site")
+	}
+	return nil
+}
+
+// examination is one pass over a tree.
+type examination struct {
+	*reader
+	response bool // the document is an agent response
+	actions  int
+	asks     int
+	refs     int
+	sited    int
+	err      error
+}
+
+// element checks one element of the draft and those inside it.
+func (e *examination) element(n *node) {
+	if e.err != nil || n.kind == kUnknown {
+		return
+	}
+	if e.count(n); e.err != nil {
+		return
+	}
+	s := &schema[n.kind]
+	e.attributes(n, s)
+	if n.first == nil {
+		return
+	}
+	var seen uint64
+	for c := n.first; c != nil; c = c.next {
+		if c.kind <= kText {
+			continue
+		}
+		if bit := uint64(1) << c.kind; seen&bit == 0 {
+			seen |= bit
+		} else if !s.childOf(c.kind).many {
+			e.surplus(n, c)
+		}
+		e.element(c)
+	}
+}
+
+func (s *spec) childOf(k kind) *childSpec {
+	for i := range s.children {
+		if s.children[i].kind == k {
+			return &s.children[i]
+		}
+	}
+	return &childSpec{}
+}
+
+// surplus is the second of something that stands once: the first counts, except
+// that restrictions are never lost and different claims are all invalid.
+func (e *examination) surplus(parent, n *node) {
+	if n.kind != kConstraints && n.kind != kTrust {
+		n.flags |= ignored
+	}
+	if !e.full() {
+		e.add(n, SeverityError, CodeSurplus, "ANML-8-03", schema[n.kind].name+" stands more than once in "+schema[parent.kind].name, "keep one of them")
+	}
+}
+
+// count keeps the limits of section 13.7.
+func (e *examination) count(n *node) {
+	check := func(count *int, limit int, what string) {
+		if *count++; *count > limit {
+			e.err = e.over(n, -1, what, limit)
+		}
+	}
+	switch n.kind {
+	case kAction:
+		check(&e.actions, e.limits.Actions, "actions")
+	case kAsk:
+		check(&e.asks, e.limits.Asks, "asks")
+	case kSite:
+		check(&e.sited, e.limits.Sites, "sites")
+	case kSiteRef:
+		check(&e.refs, e.limits.SiteRefs, "site references")
+	case kFlow:
+		steps := 0
+		for c := n.first; c != nil && e.err == nil; c = c.next {
+			if c.kind == kStep {
+				check(&steps, e.limits.Steps, "steps in one flow")
+			}
+		}
+	}
+}
+
+func (e *examination) attributes(n *node, s *spec) {
+	for i := range n.attrs {
+		if at := &n.attrs[i]; at.spec != nil && at.spec.typ != tString {
+			e.attribute(n, at)
+		}
+	}
+	for i := range s.attrs {
+		if a := &s.attrs[i]; a.need != optional {
+			e.required(n, a)
+		}
+	}
+	if check, ok := elementChecks[n.kind]; ok {
+		check(e, n)
+	}
+}
+
+// required marks an element whose required attribute is absent (section 11.4).
+func (e *examination) required(n *node, a *attrSpec) {
+	at := n.lookup(a.name)
+	if at != nil && (at.value != "" || a.need == present) {
+		return
+	}
+	n.flags |= ignored | malformed
+	if e.full() {
+		return
+	}
+	requirement := "ANML-11.4-01"
+	if a.need == wanted {
+		requirement = "ANML-11.4-02"
+	}
+	e.add(n, SeverityError, CodeMalformed, requirement, schema[n.kind].name+" has no "+a.name+", so it is not processed", "write the attribute "+a.name)
+}
+
+// attribute checks the text of an attribute against its type. What is wrong is
+// kept as it is and read on the safe side by the accessors.
+func (e *examination) attribute(n *node, at *attr) {
+	switch at.spec.typ {
+	case tBool:
+		if at.value != "true" && at.value != "false" || at.lossy {
+			e.value(n, at, SeverityError, "ANML-8.11-05", "is neither true nor false")
+		}
+	case tInteger:
+		if _, ok := seconds(at.value); !ok || at.lossy {
+			e.value(n, at, SeverityError, "ANML-8.1-11", "is no non-negative integer")
+		}
+	case tNumber:
+		if at.lossy {
+			e.value(n, at, SeverityError, "ANML-7.5-08", "is no number that is used")
+		}
+	case tEnum:
+		if !slices.Contains(at.spec.enum, at.value) || at.lossy {
+			e.enumValue(n, at)
+		}
+	case tURI:
+		e.uri(n, at)
+	case tLang:
+		if !isLang(at.value) {
+			e.value(n, at, SeverityWarning, "ANML-8.1-13", "is no language tag")
+		}
+	case tDateTime:
+		if _, strict, ok := parseMoment(at.value); !ok {
+			e.value(n, at, SeverityWarning, "ANML-8.2-05", "is no time with a zone")
+		} else if !strict {
+			e.value(n, at, SeverityInfo, "ANML-8.11-07", "is not written as YYYY-MM-DDTHH:MM:SSZ")
+		}
+	case tMethod:
+		if _, exact := knownMethod(at.value); !exact && at.value != "" {
+			e.method(n, at)
+		}
+	case tDomain:
+		if at.value != "" && normalDomain(at.value) == "" {
+			n.flags |= ignored | malformed
+			e.value(n, at, SeverityError, "ANML-12.7-03", "is not exactly one domain name")
+		}
+	}
+}
+
+func (e *examination) value(n *node, at *attr, s Severity, requirement, what string) {
+	if !e.full() {
+		e.add(n, s, CodeBadValue, requirement, at.spec.name+"="+quoted(at.value)+" "+what, "")
+	}
+}
+
+// enumValue reports an unknown word, and how it is read.
+func (e *examination) enumValue(n *node, at *attr) {
+	if e.full() {
+		return
+	}
+	severity, requirement, reads := SeverityWarning, "ANML-1.2.2-05", "nothing"
+	switch at.spec.name {
+	case "requires":
+		if at.value == "" {
+			return // malformed
+		}
+		severity, requirement, reads = SeverityError, "ANML-8.4.1-03", "explicit-consent"
+	case "usage":
+		requirement, reads = "ANML-16.5-01", "none"
+	case "confidentiality":
+		requirement, reads = "ANML-8.7.1-01", "private"
+	case "priority":
+		requirement, reads = "ANML-8.7.1-01", "normal"
+	case "type":
+		requirement, reads = "ANML-8.11-01", "string"
+	case "auth":
+		requirement, reads = "ANML-8.6.1-06", "required"
+	case "result":
+		severity, requirement, reads = SeverityError, "ANML-8.13-03", "error"
+	case "reason":
+		requirement, reads = "ANML-8.7.4-02", "a refusal"
+	case "status":
+		requirement, reads = "ANML-8.5.3-01", "nothing"
+	case "inference":
+		requirement, reads = "ANML-8.10.2-01", "none"
+	case "role":
+		return // reported by examineRole
+	}
+	e.add(n, severity, CodeBadValue, requirement, at.spec.name+"="+quoted(at.value)+" is unknown and read as "+reads, "write one of "+strings.Join(at.spec.enum, ", "))
+}
+
+func (e *examination) uri(n *node, at *attr) {
+	switch {
+	case at.value == "" && at.spec.need != optional:
+	case n.kind == kAction:
+		if !usableTarget(at.value) {
+			e.value(n, at, SeverityError, "ANML-8.6.1-04", "is no URI reference that is executed, so the action is not")
+		}
+	case n.kind == kSiteRef:
+		if !canonicalURL(at.value) {
+			n.flags |= ignored | malformed
+			e.value(n, at, SeverityError, "ANML-12.6-03", "is no absolute https URL of a named host")
+		}
+	case executableScheme(at.value):
+		e.value(n, at, SeverityWarning, "ANML-8.10.7-02", "is never followed")
+	case !isURIReference(at.value):
+		e.value(n, at, SeverityWarning, "ANML-8.11-09", "is no URI reference")
+	}
+}
+
+func (e *examination) method(n *node, at *attr) {
+	if method, _ := knownMethod(at.value); method != "" {
+		e.value(n, at, SeverityInfo, "ANML-8.6.1-03", "is read as "+method)
+		return
+	}
+	e.value(n, at, SeverityError, "ANML-8.6.1-03", "is no method that is executed, so the action is not")
+}
+
+func (e *examination) versions(root *node) {
+	if v := e.doc.Version(); v != "1.0" {
+		e.add(root, SeverityWarning, CodeNewVersion, "ANML-8.1-20", "the document is of version "+quoted(v)+", read as far as it is understood", "")
+	}
+	if versions, present := e.doc.SupportedVersions(); present && !e.doc.Executable() {
+		e.add(root, SeverityWarning, CodeNoVersion, "ANML-8.1-23", "the document offers the versions "+quoted(strings.Join(versions, ", "))+" and not 1.0, so no action of it is executed", "")
+	}
+	if v := e.o.Version; v != "" && v != "1.0" {
+		e.add(root, SeverityWarning, CodeVersionType, "ANML-6.1-02", "the media type says version "+quoted(v)+", the document 1.0", "")
+	}
+}
+
+// title applies section 6.5.1: a title is the least that a document holds.
+func (e *examination) title(root *node) {
+	if e.response || root.child(kHead).child(kTitle) != nil {
+		return
+	}
+	s := SeverityWarning
+	if e.o.WellKnown {
+		s = SeverityError
+	}
+	e.add(root, s, CodeNoTitle, "ANML-6.5.1-13", "the document has no title", "write <head><title>")
+}

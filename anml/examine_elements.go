@@ -1,0 +1,167 @@
+package anml
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/lookleap/lookleap/internal/domain"
+)
+
+// elementChecks holds what single elements need beyond the types of their
+// attributes.
+var elementChecks = map[kind]func(*examination, *node){
+	kAction:   (*examination).action,
+	kParam:    (*examination).param,
+	kAsk:      (*examination).ask,
+	kField:    (*examination).field,
+	kImg:      (*examination).img,
+	kColor:    (*examination).color,
+	kLanguage: (*examination).language,
+	kLogo:     (*examination).logo,
+}
+
+// canonicalURL is what a site-ref must give: https, a named host, nothing odd.
+func canonicalURL(s string) bool {
+	_, err := domain.Parse(s)
+	return err == nil
+}
+
+// action keeps parameters apart and notes what its author left open.
+func (e *examination) action(n *node) {
+	a := Action{Node{n, e.doc}}
+	names := map[string]bool{}
+	for c := n.first; c != nil; c = c.next {
+		if c.kind != kParam {
+			continue
+		}
+		if name := c.value("name"); name != "" && names[name] {
+			c.flags |= ignored
+			e.add(c, SeverityError, CodeDuplicateID, "ANML-8.6.2-01", "the parameter "+quoted(name)+" stands twice; the first one counts", "rename one of them")
+		} else {
+			names[name] = true
+		}
+	}
+	switch m := a.Method(); m {
+	case "", "GET", "HEAD", "OPTIONS":
+	default:
+		if _, stated := a.Confirm(); !stated {
+			e.add(n, SeverityInfo, CodeLint, "ANML-13.4-14", "the action changes something and says nothing about confirmation", `write confirm="true" or confirm="false"`)
+		}
+	}
+}
+
+// maxPattern bounds regular expressions; RE2 keeps them linear.
+const maxPattern = 1000
+
+func (e *examination) param(n *node) {
+	p := Param{Node{n, e.doc}}
+	if text := p.Pattern(); text != "" {
+		if _, err := compilePattern(text); err != nil {
+			e.add(n, SeverityWarning, CodePattern, "ANML-8.6.2-04", "the pattern "+quoted(text)+" is not checked here", "write a regular expression without look-around or back-references")
+		}
+	}
+	options := 0
+	for c := n.first; c != nil; c = c.next {
+		if c.kind == kOption {
+			options++
+		}
+	}
+	switch t := p.Type(); {
+	case t == TypeEnum && options == 0:
+		e.add(n, SeverityWarning, CodeBadValue, "ANML-8.6.3-01", "an enum without options accepts no value", "write option elements")
+	case t != TypeEnum && options > 0:
+		e.add(n, SeverityWarning, CodeBadValue, "ANML-8.6.3-01", "the options of a parameter that is no enum are ignored", `write type="enum"`)
+	}
+	for _, bound := range []string{"min", "max"} {
+		if text, ok := p.Attr(bound); ok && !boundFits(p.Type(), text) {
+			e.add(n, SeverityWarning, CodeBadValue, "ANML-8.6.2-04", bound+"="+quoted(text)+" means nothing for the type "+p.Type().String(), "")
+		}
+	}
+}
+
+// compilePattern makes an RE2 expression for the whole value.
+func compilePattern(text string) (*regexp.Regexp, error) {
+	if len(text) > maxPattern {
+		return nil, ErrType
+	}
+	return regexp.Compile(`\A(?:` + text + `)\z`)
+}
+
+// boundFits reports whether min or max can be applied to a type.
+func boundFits(t Type, bound string) bool {
+	switch t {
+	case TypeNumber:
+		_, err := ParseNumber(bound)
+		return err == nil
+	case TypeDate, TypeDateTime:
+		return CheckValue(t, bound) == nil
+	case TypeString:
+		_, ok := seconds(bound)
+		return ok
+	}
+	return false
+}
+
+// betterField names the registered field that other words mean.
+var betterField = map[string]string{
+	"e-mail": "email", "mail": "email", "email-address": "email", "phone": "tel", "telephone": "tel", "mobile": "tel",
+	"birthday": "bday", "birthdate": "bday", "date-of-birth": "bday", "name": "fn", "full-name": "fn", "fullname": "fn",
+	"address": "adr", "timezone": "tz", "time-zone": "tz", "language": "lang", "organization": "org", "organisation": "org",
+	"company": "org", "sex": "gender", "website": "url", "homepage": "url",
+}
+
+func (e *examination) ask(n *node) {
+	a := Ask{Node{n, e.doc}}
+	if strings.Trim(a.Purpose(), " \t\r\n") == "" {
+		e.add(n, SeverityError, CodeNoPurpose, "ANML-14.3-02", "the ask for "+quoted(a.Field())+" does not say what for", "write purpose")
+	}
+	lower := strings.ToLower(a.Field())
+	if better := betterField[lower]; better != "" {
+		e.add(n, SeverityInfo, CodeFieldName, "ANML-8.7.2-04", "the field "+quoted(a.Field())+" has a registered name", "write "+better)
+	} else if lower != a.Field() && IsStandardField(lower) {
+		e.add(n, SeverityInfo, CodeFieldName, "ANML-16.3-02", "the field "+quoted(a.Field())+" is not the registered spelling", "write "+lower)
+	}
+}
+
+func (e *examination) field(n *node) {
+	f := Field{Node{n, e.doc}}
+	t := f.Type()
+	if t == TypeString {
+		return
+	}
+	if err := CheckValue(t, f.Text()); err != nil && !e.full() {
+		e.add(n, SeverityWarning, CodeBadValue, "ANML-8.10.10-01", "the value "+quoted(f.Text())+" is no "+t.String(), "")
+	}
+	if t == TypeNumber {
+		switch f.Name() {
+		case "price", "amount", "total":
+			if !e.full() {
+				e.add(n, SeverityInfo, CodeLint, "ANML-8.11-04", "money as a number loses digits", `write type="string"`)
+			}
+		}
+	}
+}
+
+func (e *examination) img(n *node) {
+	if n.child(kDescription) == nil && !e.full() {
+		e.add(n, SeverityWarning, CodeLint, "ANML-8.10.2-03", "the image has no description", "write a description")
+	}
+}
+
+func (e *examination) color(n *node) {
+	if v := n.value("value"); strings.ContainsAny(v, ";{}") || strings.Contains(strings.ToLower(v), "url(") {
+		e.add(n, SeverityWarning, CodeBadValue, "ANML-8.9.4-01", "the colour "+quoted(v)+" holds more than a colour", "")
+	}
+}
+
+func (e *examination) language(n *node) {
+	if n.value("policy") == "fixed" && n.value("value") == "" {
+		e.add(n, SeverityWarning, CodeBadValue, "ANML-8.8.2-01", "a fixed language without a value has no effect", "write value")
+	}
+}
+
+func (e *examination) logo(n *node) {
+	if n.value("src") == "" {
+		e.add(n, SeverityWarning, CodeMissingKey, "ANML-8.9.2-01", "the logo has no src", "write src")
+	}
+}

@@ -1,0 +1,309 @@
+package anml
+
+import (
+	"mime"
+	"strings"
+)
+
+// The media types of section 16.1 and the usual file extensions.
+const (
+	MediaTypeXML   = "application/anml+xml"
+	MediaTypeJSON  = "application/anml+json"
+	MediaTypeTrust = "application/anml-trust+json" // a trust manifest, never a document
+
+	ExtensionXML  = ".anml"
+	ExtensionJSON = ".anml.json"
+)
+
+// Format is one of the two serializations of the one document model.
+type Format uint8
+
+const (
+	XML Format = iota
+	JSON
+)
+
+// String gives XML or JSON.
+func (f Format) String() string {
+	if f == JSON {
+		return "JSON"
+	}
+	return "XML"
+}
+
+// MediaType gives the media type of the serialization.
+func (f Format) MediaType() string {
+	if f == JSON {
+		return MediaTypeJSON
+	}
+	return MediaTypeXML
+}
+
+// ReadOptions says how to read a document, and what is known about it from the
+// exchange that brought it. The zero value is the strict and usual one.
+type ReadOptions struct {
+	Limits Limits
+
+	// Role is what the exchange implies: a body received by an agent is a service
+	// document, a body sent to an action is an agent response (section 8.1). A
+	// document that names another role is refused. Unspecified: no exchange.
+	Role Role
+	// Self lists the domains that the serving party speaks for by itself, its host
+	// and registrable domain. A multi-site document without one gets a finding.
+	Self []string
+	// WellKnown says that this is the answer of /.well-known/anml, where a title
+	// is the least that a document holds (section 6.5.1).
+	WellKnown bool
+
+	Charset string // of the Content-Type; XML only
+	Version string // of the Content-Type; the namespace decides, a difference is a finding
+
+	AcceptMissingNamespace bool     // read <anml> without a namespace as ANML 1.0, with a finding
+	Aliases                []string // further namespace URIs to read as ANML 1.0
+	StrictLexical          bool     // refuse single quotes, CDATA sections and processing instructions
+	RejectDoctype          bool     // refuse a document type declaration instead of skipping it
+	AcceptGenericTypes     bool     // Parse: application/xml, text/xml and application/json too
+}
+
+// Parse reads a document whose Content-Type header field is given. It picks the
+// codec by the media type alone and never by the octets: ErrNotANML for any
+// type that is none of ANML.
+func Parse(contentType string, data []byte, o ReadOptions) (*Document, error) {
+	format, params, ok := matchMediaType(contentType, o.AcceptGenericTypes)
+	if !ok {
+		return nil, &Error{Code: CodeMediaType, Message: "the media type " + quoted(contentType) + " is none of ANML",
+			Fix: "send " + MediaTypeXML + " or " + MediaTypeJSON, class: ErrNotANML}
+	}
+	if o.Charset == "" {
+		o.Charset = params["charset"]
+	}
+	if o.Version == "" {
+		o.Version = params["version"]
+	}
+	if format == JSON {
+		return ParseJSON(data, o)
+	}
+	return ParseXML(data, o)
+}
+
+// FormatOf tells which serialization a Content-Type names. Type and subtype are
+// compared without regard to case and parameters; anything else is not ANML.
+func FormatOf(contentType string) (Format, bool) {
+	format, _, ok := matchMediaType(contentType, false)
+	return format, ok
+}
+
+func matchMediaType(contentType string, generic bool) (f Format, params map[string]string, ok bool) {
+	mediaType, params, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		return 0, nil, false
+	}
+	switch mediaType {
+	case MediaTypeXML:
+		return XML, params, true
+	case MediaTypeJSON:
+		return JSON, params, true
+	case "application/xml", "text/xml":
+		return XML, params, generic
+	case "application/json":
+		return JSON, params, generic
+	}
+	return 0, nil, false
+}
+
+// reader is what both codecs share while they build a tree.
+type reader struct {
+	tree
+	findings
+	o      ReadOptions
+	limits Limits
+	doc    *Document
+	src    string
+}
+
+func newReader(format Format, o ReadOptions) *reader {
+	r := &reader{o: o, limits: o.Limits.withDefaults()}
+	r.findings.limit = r.limits.Findings
+	r.doc = &Document{format: format}
+	return r
+}
+
+// finish turns the tree into a document, or refuses it.
+func (r *reader) finish(root *node) (*Document, error) {
+	d := r.doc
+	d.src = r.src
+	d.root = root
+	d.Site = Site{Node{root, d}}
+	if err := r.examine(root); err != nil {
+		return nil, err
+	}
+	d.found = r.findings
+	return d, nil
+}
+
+// refuse makes the error that ends reading at a node.
+func (r *reader) refuse(class error, code string, at *node, offset int, message, fix string) *Error {
+	e := &Error{Code: code, Message: message, Fix: fix, class: class}
+	r.doc.src = r.src
+	e.Position = r.doc.position(at, offset)
+	return e
+}
+
+func (r *reader) over(at *node, offset int, what string, limit int) *Error {
+	return r.refuse(ErrLimit, CodeLimit, at, offset, "the document has more than "+itoa(limit)+" "+what, "")
+}
+
+// isANML reports whether a namespace is that of ANML 1.0 for this reader.
+func (r *reader) isANML(space string) bool {
+	if space == Namespace {
+		return true
+	}
+	for _, alias := range r.o.Aliases {
+		if space == alias {
+			return true
+		}
+	}
+	return space == "" && r.o.AcceptMissingNamespace
+}
+
+// full counts a finding that there is no room for, before its message is made.
+func (r *reader) full() bool {
+	if len(r.list) < r.findings.limit {
+		return false
+	}
+	r.lost++
+	return true
+}
+
+// place decides what an element is: a known one by its name and parent, or an
+// unknown one that is kept and not processed.
+func (r *reader) place(parent *node, name Name, offset int) *node {
+	n := r.node()
+	n.offset = int32(offset)
+	if parent.kind != kUnknown && r.isANML(name.Space) {
+		if c := schema[parent.kind].child(name.Local); c != nil {
+			n.kind = c.kind
+			parent.append(n)
+			return n
+		}
+	}
+	if r.isANML(name.Space) && name.Space != "" {
+		name.Space = Namespace
+	}
+	n.flags = ignored
+	n.more = &more{name: name}
+	parent.append(n)
+	if parent.kind != kUnknown {
+		r.noteUnknown(n, parent, name)
+	}
+	return n
+}
+
+func (r *reader) noteUnknown(n, parent *node, name Name) {
+	if r.full() {
+		return
+	}
+	what := "the element " + quoted(name.Local)
+	lower := strings.ToLower(name.Local)
+	switch {
+	case parent.kind == kConstraints:
+		r.add(n, SeverityWarning, CodeConstraint, "ANML-9.5-02", what+" in constraints is unknown, so every ask needs explicit consent", "")
+	case r.isANML(name.Space) && name.Local != lower && kindNamed(lower):
+		r.add(n, SeverityInfo, CodeCase, "ANML-5.2.1-01", what+" is not lower-case, so it is ignored", "write "+lower)
+	case r.isANML(name.Space) && kindNamed(name.Local):
+		r.add(n, SeverityWarning, CodeMisplaced, "ANML-8-01", what+" cannot stand in "+schema[parent.kind].name+", so it is ignored", "")
+	case r.isANML(name.Space):
+		r.add(n, SeverityInfo, CodeANMLNamespace, "ANML-5.3.4-03", what+" is not one of ANML, so it is ignored", "give extensions a namespace of their own")
+	case name.Space == "":
+		r.add(n, SeverityWarning, CodeUnqualified, "ANML-5.3.4-02", what+" has no namespace, so it is ignored", "give extensions a namespace")
+	default:
+		r.add(n, SeverityInfo, CodeUnknownElement, "ANML-5.2.7-01", what+" is of another vocabulary, so it is ignored", "")
+	}
+}
+
+// noteAttr reports an attribute that the draft does not know on this element.
+func (r *reader) noteAttr(n *node, name Name) {
+	if n.kind == kUnknown || name.Space == xmlNamespace || r.full() {
+		return
+	}
+	what := "the attribute " + quoted(name.Local) + " of " + schema[n.kind].name
+	lower := strings.ToLower(name.Local)
+	switch {
+	case name.Space == Namespace:
+		r.add(n, SeverityInfo, CodeANMLNamespace, "ANML-5.3.4-03", what+" is in the ANML namespace, where no attribute is, so it is ignored", "write it without a prefix")
+	case name.Space != "":
+		r.add(n, SeverityInfo, CodeUnknownAttribute, "ANML-5.3.4-01", what+" is of another vocabulary, so it is ignored", "")
+	case name.Local != lower && schema[n.kind].attr(lower) != nil:
+		r.add(n, SeverityInfo, CodeCase, "ANML-5.2.1-01", what+" is not lower-case, so it is ignored", "write "+lower)
+	default:
+		r.add(n, SeverityInfo, CodeUnqualified, "ANML-5.3.4-02", what+" is not one of ANML, so it is ignored", "give extensions a namespace")
+	}
+}
+
+// text gives a finished run of text to an element: kept where text has a
+// meaning, dropped with a finding where it has none.
+func (r *reader) text(n *node, text string, last bool) {
+	if text == "" {
+		return
+	}
+	if c := schema[n.kind].content; c == elements || c == empty {
+		if strings.Trim(text, " \t\r\n") != "" && !r.full() {
+			r.add(n, SeverityWarning, CodeStrayText, "ANML-8-02", schema[n.kind].name+" holds text, which means nothing there", "")
+		}
+		return
+	}
+	if last && n.first == nil {
+		n.text = text
+		return
+	}
+	piece := r.node()
+	piece.kind, piece.text = kText, text
+	n.append(piece)
+}
+
+// adopt moves the spellings that are read but not written to the ones that are:
+// site to domain on trust and site-ref, xml:lang to lang where the draft has it.
+func (r *reader) adopt(n *node) {
+	switch n.kind {
+	case kTrust, kSiteRef:
+		alias := n.foreign(Name{"", "site"})
+		if alias == nil {
+			return
+		}
+		domain := n.lookup("domain")
+		if domain != nil && domain.value != alias.value {
+			n.flags |= ignored | malformed
+			r.add(n, SeverityError, CodeClaim, "ANML-12.5-05", "the attributes domain and site name different sites", "write domain alone")
+			return
+		}
+		if domain == nil {
+			alias.spec, alias.name = schema[n.kind].attr("domain"), nil
+		} else {
+			n.drop(alias)
+		}
+		r.add(n, SeverityWarning, CodeAlias, "ANML-12.7-14", "the attribute site is read as domain", "write domain")
+	case kAnml, kAudio, kVideo:
+		if xml := n.foreign(Name{xmlNamespace, "lang"}); xml != nil && n.lookup("lang") == nil {
+			xml.spec, xml.name = &langAttr, nil
+		}
+	}
+}
+
+// foreign finds an attribute that the draft does not know.
+func (n *node) foreign(name Name) *attr {
+	for i := range n.attrs {
+		if at := &n.attrs[i]; at.spec == nil && *at.name == name {
+			return at
+		}
+	}
+	return nil
+}
+
+func (n *node) drop(at *attr) {
+	for i := range n.attrs {
+		if &n.attrs[i] == at {
+			n.attrs = append(n.attrs[:i], n.attrs[i+1:]...)
+			return
+		}
+	}
+}

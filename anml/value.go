@@ -1,0 +1,229 @@
+package anml
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ErrType is what CheckValue answers for a value that is not of its type.
+var ErrType = errors.New("anml: the value is not of its type")
+
+// DateTimeLayout is the one form of a datetime (section 8.11): UTC, with
+// seconds, without a fraction.
+const DateTimeLayout = "2006-01-02T15:04:05Z"
+
+// DateLayout is the one form of a date.
+const DateLayout = "2006-01-02"
+
+// CheckValue reports whether a text is a value of a type (section 8.11). It is
+// the one implementation for ask, field, answer and param. Nothing is trimmed.
+func CheckValue(t Type, text string) error {
+	ok := true
+	switch t {
+	case TypeNumber:
+		_, err := ParseNumber(text)
+		ok = err == nil
+	case TypeBoolean:
+		ok = text == "true" || text == "false"
+	case TypeDate:
+		ok = isDate(text)
+	case TypeDateTime:
+		ok = isDateTime(text)
+	case TypeURI:
+		ok = isURI(text)
+	}
+	if !ok {
+		return fmt.Errorf("%w: %s is no %s", ErrType, quoted(text), t)
+	}
+	return nil
+}
+
+// Number is a number as it was written and as the double that it denotes.
+type Number struct {
+	Text  string
+	Float float64
+	Exact bool // the double has the digits that were written
+}
+
+// ParseNumber reads a number: the grammar of JSON, and finite. Digits beyond
+// what a double holds leave the text valid and Exact false.
+func ParseNumber(text string) (Number, error) {
+	if !isJSONNumber(text) {
+		return Number{}, fmt.Errorf("%w: %s is no number", ErrType, quoted(text))
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsInf(f, 0) {
+		return Number{}, fmt.Errorf("%w: %s is beyond any double", ErrType, quoted(text))
+	}
+	return Number{Text: text, Float: f, Exact: sameDecimal(text, strconv.FormatFloat(f, 'g', -1, 64))}, nil
+}
+
+// isJSONNumber is the grammar of RFC 8259, section 6.
+func isJSONNumber(s string) bool {
+	digits := func() bool {
+		n := 0
+		for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+			n++
+		}
+		s = s[n:]
+		return n > 0
+	}
+	s = strings.TrimPrefix(s, "-")
+	if s == "" || s[0] < '0' || s[0] > '9' {
+		return false
+	}
+	if s[0] == '0' {
+		s = s[1:]
+	} else {
+		digits()
+	}
+	if strings.HasPrefix(s, ".") {
+		if s = s[1:]; !digits() {
+			return false
+		}
+	}
+	if s != "" && (s[0] == 'e' || s[0] == 'E') {
+		s = s[1:]
+		if s != "" && (s[0] == '+' || s[0] == '-') {
+			s = s[1:]
+		}
+		if !digits() {
+			return false
+		}
+	}
+	return s == ""
+}
+
+// sameDecimal compares two numbers of the JSON grammar digit by digit.
+func sameDecimal(a, b string) bool {
+	da, ea := decimal(a)
+	db, eb := decimal(b)
+	return da == db && (ea == eb || da == "")
+}
+
+// decimal gives the significant digits and the exponent of their first.
+func decimal(s string) (digits string, exponent int) {
+	s = strings.TrimPrefix(s, "-")
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		exponent, _ = strconv.Atoi(s[i+1:])
+		s = s[:i]
+	}
+	whole, fraction, _ := strings.Cut(s, ".")
+	exponent += len(whole)
+	digits = whole + fraction
+	trimmed := strings.TrimLeft(digits, "0")
+	exponent -= len(digits) - len(trimmed)
+	return strings.TrimRight(trimmed, "0"), exponent
+}
+
+func isDate(s string) bool {
+	_, err := time.Parse(DateLayout, s)
+	return err == nil && len(s) == len(DateLayout)
+}
+
+// isDateTime checks the one printed pattern. A leap second is a valid time that
+// package time cannot hold.
+func isDateTime(s string) bool {
+	if len(s) != len(DateTimeLayout) || s[10] != 'T' || s[19] != 'Z' {
+		return false
+	}
+	if strings.HasSuffix(s, "T23:59:60Z") {
+		return isDate(s[:10])
+	}
+	_, err := time.Parse(DateTimeLayout, s)
+	return err == nil
+}
+
+// parseMoment reads the metadata attributes that the draft calls ISO 8601:
+// strictly, or RFC 3339, or minutes with Z, which is not strict.
+func parseMoment(s string) (t time.Time, strict, ok bool) {
+	if isDateTime(s) {
+		if t, err := time.Parse(DateTimeLayout, s); err == nil {
+			return t, true, true
+		}
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04Z"} {
+		if t, err := time.Parse(layout, s); err == nil && !strings.Contains(s, ",") && len(s) >= len("2006-01-02T15:04Z") {
+			return t.UTC(), false, true
+		}
+	}
+	return time.Time{}, false, false
+}
+
+// FormatDate writes a date, FormatDateTime a datetime in UTC.
+func FormatDate(t time.Time) string     { return t.Format(DateLayout) }
+func FormatDateTime(t time.Time) string { return t.UTC().Format(DateTimeLayout) }
+
+// isURI checks RFC 3986: a scheme, and nothing but the characters of a URI.
+func isURI(s string) bool {
+	scheme, rest, found := strings.Cut(s, ":")
+	if !found || scheme == "" || rest == "" {
+		return false
+	}
+	for i := range len(scheme) {
+		c := scheme[i]
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (i == 0 || !(c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.')) {
+			return false
+		}
+	}
+	return isURIReference(s)
+}
+
+// isURIReference checks the characters and percent signs of RFC 3986.
+func isURIReference(s string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c == '%':
+			if i+2 >= len(s) || !isHex(s[i+1]) || !isHex(s[i+2]) {
+				return false
+			}
+		case c|0x20 >= 'a' && c|0x20 <= 'z', c >= '0' && c <= '9', strings.IndexByte("-._~:/?#[]@!$&'()*+,;=", c) >= 0:
+		default:
+			return false
+		}
+	}
+	return strings.Count(s, "#") <= 1
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f'
+}
+
+// seconds reads a non-negative integer, clamped to 2^31; canonical digits only.
+func seconds(text string) (int64, bool) {
+	if text == "" || len(text) > 1 && text[0] == '0' {
+		return 0, false
+	}
+	var n int64
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return 0, false
+		}
+		n = min(n*10+int64(text[i]-'0'), 1<<31)
+	}
+	return n, true
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// isLang checks the shape of a BCP 47 tag: subtags of 1 to 8 letters and digits.
+func isLang(s string) bool {
+	for i, part := range strings.Split(s, "-") {
+		if part == "" || len(part) > 8 {
+			return false
+		}
+		for _, c := range []byte(part) {
+			letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+			if !letter && (i == 0 || c < '0' || c > '9') {
+				return false
+			}
+		}
+	}
+	return true
+}

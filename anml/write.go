@@ -1,0 +1,201 @@
+package anml
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrRoleUnset is why a document without a role is not written (section 8.1).
+var ErrRoleUnset = errors.New("anml: the document names no role and none is given")
+
+// ErrRoleContent is why an agent response with sections of a service document
+// is not written (section 11.1).
+var ErrRoleContent = errors.New("anml: the document holds sections that its role forbids")
+
+// WriteOptions says how to write a document. What is written obeys every duty
+// of documents: double quotes, no CDATA sections, no instructions, strict
+// shapes, a role. A document that has error findings is not written, unless
+// Verbatim.
+type WriteOptions struct {
+	// Role is written where the document names none.
+	Role Role
+	// Indent is repeated for each level. It never stands inside an element that
+	// may hold text. Empty: no white space between elements.
+	Indent string
+	// Canonical orders attributes as the draft lists them and foreign ones by
+	// name, so that equal documents become equal octets.
+	Canonical bool
+	// Verbatim writes what was read, faults included: for converting between the
+	// serializations without changing what any rule says.
+	Verbatim bool
+}
+
+// InvalidError says why a document is not written: its findings of severity
+// error.
+type InvalidError struct {
+	Findings []Finding
+}
+
+func (e *InvalidError) Error() string {
+	if len(e.Findings) == 0 {
+		return "anml: the document is not valid"
+	}
+	first := e.Findings[0].String()
+	if more := len(e.Findings) - 1; more > 0 {
+		return fmt.Sprintf("anml: the document is not valid: %s (and %d more)", first, more)
+	}
+	return "anml: the document is not valid: " + first
+}
+
+// Unwrap gives ErrRoleContent where that is among the reasons.
+func (e *InvalidError) Unwrap() error {
+	for _, f := range e.Findings {
+		if f.Code == CodeRoleContent {
+			return ErrRoleContent
+		}
+	}
+	return nil
+}
+
+// Marshal writes a document in either serialization.
+func Marshal(d *Document, f Format, o WriteOptions) ([]byte, error) {
+	if f == JSON {
+		return MarshalJSON(d, o)
+	}
+	return MarshalXML(d, o)
+}
+
+// writable refuses a document that must not be written as it is.
+func (d *Document) writable(o WriteOptions) (Role, error) {
+	role := parse[Role](roleWords[:], d.root.value("role"))
+	if d.root.lookup("role") == nil {
+		role = o.Role
+	}
+	if o.Verbatim {
+		return role, nil
+	}
+	if role == RoleUnspecified {
+		return 0, ErrRoleUnset
+	}
+	var broken []Finding
+	for _, f := range d.Findings() {
+		if f.Severity == SeverityError {
+			broken = append(broken, f)
+		}
+	}
+	if len(broken) > 0 || d.found.lost > 0 {
+		return 0, &InvalidError{broken}
+	}
+	if role == RoleAgentResponse && d.Role() != RoleAgentResponse {
+		for c := d.root.first; c != nil; c = c.next {
+			switch c.kind {
+			case kInteract, kPersona, kAesthetic, kConstraints, kState, kSite:
+				return 0, ErrRoleContent
+			}
+		}
+	}
+	return role, nil
+}
+
+// JSONOnly lists the keys of a JSON document that have no XML image, as paths.
+// MarshalXML leaves them out; they mean nothing to ANML.
+func (d *Document) JSONOnly() (keys []string) {
+	d.root.walk(func(n *node) bool {
+		if n.more != nil {
+			for _, k := range n.more.keys {
+				keys = append(keys, path(n)+"/"+k.key)
+			}
+		}
+		return true
+	})
+	return keys
+}
+
+// Equal reports whether two documents are the same document: the same elements
+// in the same order with the same texts and attributes, whatever serialization
+// they were read from. An absent version is the default one.
+func Equal(a, b *Document) bool { return equalNodes(a.root, b.root) }
+
+func equalNodes(a, b *node) bool {
+	if a.kind != b.kind || a.text != b.text || !equalMore(a, b) || !equalAttrs(a, b) || !equalAttrs(b, a) {
+		return false
+	}
+	x, y := a.first, b.first
+	for ; x != nil && y != nil; x, y = x.next, y.next {
+		if !equalNodes(x, y) {
+			return false
+		}
+	}
+	return x == nil && y == nil
+}
+
+func equalMore(a, b *node) bool {
+	var x, y more
+	if a.more != nil {
+		x = *a.more
+	}
+	if b.more != nil {
+		y = *b.more
+	}
+	if x.name != y.name || len(x.keys) != len(y.keys) {
+		return false
+	}
+	for i := range x.keys {
+		if x.keys[i] != y.keys[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// equalAttrs reports whether b has the attributes of a.
+func equalAttrs(a, b *node) bool {
+	for i := range a.attrs {
+		at := &a.attrs[i]
+		var other *attr
+		if at.spec != nil {
+			other = b.lookup(at.spec.name)
+		} else {
+			other = b.foreign(*at.name)
+		}
+		if other == nil {
+			if a.kind == kAnml && at.spec != nil && at.spec.name == "version" && at.value == "1.0" {
+				continue
+			}
+			return false
+		}
+		if other.value != at.value {
+			return false
+		}
+	}
+	return true
+}
+
+// sortedAttrs gives the attributes in the order of the draft, foreign ones
+// behind them by name.
+func sortedAttrs(n *node) []attr {
+	s := &schema[n.kind]
+	out := make([]attr, 0, len(n.attrs))
+	for i := range s.attrs {
+		if at := n.lookup(s.attrs[i].name); at != nil {
+			out = append(out, *at)
+		}
+	}
+	if at := n.lookup("lang"); at != nil {
+		out = append(out, *at)
+	}
+	known := len(out)
+	for _, at := range n.attrs {
+		if at.spec == nil {
+			out = append(out, at)
+		}
+	}
+	foreign := out[known:]
+	for i := range foreign {
+		for j := i; j > 0 && strings.Compare(foreign[j].name.String(), foreign[j-1].name.String()) < 0; j-- {
+			foreign[j], foreign[j-1] = foreign[j-1], foreign[j]
+		}
+	}
+	return out
+}
