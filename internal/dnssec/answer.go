@@ -133,7 +133,10 @@ func (l *lookup) judge(ctx context.Context, set *recordSet, m *message) (finding
 			firstErr = err
 		}
 	}
-	return l.judgeUnsigned(ctx, set.owner, set.rrtype, set.ttl, firstErr, EDESignatureAbsent, "%s %s has no signature")
+	if firstErr != nil {
+		return finding{}, firstErr
+	}
+	return l.judgeUnsigned(ctx, set.owner, set.rrtype, set.ttl, EDESignatureAbsent, "%s %s has no signature")
 }
 
 // judgeSigned checks a set with its zone's keys. A set made from a wildcard needs the proof that nothing closer exists
@@ -174,9 +177,9 @@ func conclude(f finding, p proof, err error, ttl uint32, zone *zoneState, missin
 	return f, nil
 }
 
-// judgeUnsigned decides over data, or an absence, that no usable signature covers: fine where the tree is unsigned, and
-// only there. because is what is wrong with the signatures there are; without any, the code and format tell.
-func (l *lookup) judgeUnsigned(ctx context.Context, owner name, rrtype uint16, ttl uint32, because error, ede uint16, format string) (finding, error) {
+// judgeUnsigned decides over data, or an absence, that nobody who could have signed it did: fine where the tree is
+// unsigned, and only there.
+func (l *lookup) judgeUnsigned(ctx context.Context, owner name, rrtype uint16, ttl uint32, ede uint16, format string) (finding, error) {
 	inside := owner
 	if rrtype == dns.TypeDS {
 		inside = owner.parent()
@@ -189,8 +192,6 @@ func (l *lookup) judgeUnsigned(ctx context.Context, owner name, rrtype uint16, t
 		return finding{}, bogus(zone.zone, EDEKeyMissing, "the upstream passes signatures on, but not the keys of the trust anchor")
 	case zone.kind != zoneSigned:
 		return l.unchecked(zone, ttl), nil
-	case because != nil:
-		return finding{}, because
 	}
 	return finding{}, bogus(zone.zone, ede, format, owner, dns.Type(rrtype))
 }
@@ -230,7 +231,10 @@ func (l *lookup) judgeAbsence(ctx context.Context, n name, rrtype uint16, m *mes
 			firstErr = err
 		}
 	}
-	f, err := l.judgeUnsigned(ctx, n, rrtype, negativeTTL(soa), firstErr, EDEDenialMissing, "no proof that %s %s does not exist")
+	if firstErr != nil {
+		return finding{}, firstErr
+	}
+	f, err := l.judgeUnsigned(ctx, n, rrtype, negativeTTL(soa), EDEDenialMissing, "no proof that %s %s does not exist")
 	if err != nil {
 		return finding{}, err
 	}

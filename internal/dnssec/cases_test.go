@@ -205,6 +205,24 @@ var scenarios = []scenario{
 	// Replays and other proofs that prove something else.
 	{"RFC4035-5.3.4", "reject-wildcard-without-proof", "any.wild.nsec.org TXT", "bogus", edit(zone.On("any.wild.nsec.org", 0, zone.Strip(dns.TypeNSEC)))},
 	{"RFC5155-8.8", "reject-wildcard-without-proof", "any.wild.nsec3.com TXT", "bogus", edit(zone.On("any.wild.nsec3.com", 0, zone.Strip(dns.TypeNSEC3)))},
+	{"RFC5155-8.8", "reject-wildcard-without-proof-despite-opt-out", "any.star.net TXT", "bogus", edit(zone.On("any.star.net", dns.TypeTXT, zone.Strip(dns.TypeNSEC3)))},
+	{"RFC5155-8.4", "reject-nxdomain-without-proof-despite-opt-out", "nope.signed.net A", "bogus", edit(zone.On("nope.signed.net", dns.TypeA, zone.Strip(dns.TypeNSEC3)))},
+	{"RFC4035-5.4", "accept-proof-beside-another-zones", "www.plain.org A", "insecure", func(w *world) []zone.Edit {
+		return []zone.Edit{zone.On("plain.org", dns.TypeDS, zone.Inject(nil, w.get("nope.net", dns.TypeA).Ns))}
+	}},
+	{"RFC4035-5.4", "reject-absence-of-two-zones", "nope.nsec3.com A", "bogus", func(w *world) []zone.Edit {
+		return []zone.Edit{zone.On("nope.nsec3.com", dns.TypeA, zone.Inject(nil, w.get("nope.com", dns.TypeA).Ns))}
+	}},
+	{"RFC2308-2.2", "reject-answer-to-something-else", "www.plain.org A", "server", func(w *world) []zone.Edit {
+		return []zone.Edit{zone.On("www.plain.org", dns.TypeA, zone.Replay(w.get("www.nsec.org", dns.TypeA)))}
+	}},
+	{"RFC2308-2.2", "reject-referral-as-absence", "www.plain.org A", "server", edit(
+		replace("www.plain.org", dns.TypeA, nil, rrs("plain.org. 60 IN NS ns.plain.org."), 0))},
+	{"G11", "accept-spoiled-target-that-can-be-asked-for", "to-other.nsec.org A", "secure", edit(zone.On("to-other.nsec.org", dns.TypeA, zone.Forge(func(rr dns.RR) {
+		if a, ok := rr.(*dns.A); ok {
+			a.A[3]++
+		}
+	})))},
 	{"RFC4035-5.3.4", "reject-wildcard-for-existing-name", "exists.wild.nsec.org TXT", "bogus", func(w *world) []zone.Edit {
 		other := w.get("any.wild.nsec.org", dns.TypeTXT)
 		return []zone.Edit{replace("exists.wild.nsec.org", dns.TypeTXT, w.records("any.wild.nsec.org", dns.TypeTXT, "exists.wild.nsec.org"), other.Ns, 0)}

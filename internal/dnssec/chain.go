@@ -230,15 +230,16 @@ func (l *lookup) delegationOf(ctx context.Context, z name) (delegated, error) {
 			firstErr = err
 		}
 	}
-	// No signature helps. That is fine where the parent is unsigned, and only there.
-	state, err := l.enclosing(ctx, z.parent())
-	switch {
-	case err != nil:
-		return delegated{}, err
-	case state.kind != zoneSigned:
-		return delegated{decided: below(state, z)}, nil
-	case firstErr != nil:
+	if firstErr != nil {
 		return delegated{}, firstErr
+	}
+	// Nobody signed. That is fine where the parent is unsigned, and only there.
+	state, err := l.enclosing(ctx, z.parent())
+	if err != nil {
+		return delegated{}, err
+	}
+	if state.kind != zoneSigned {
+		return delegated{decided: below(state, z)}, nil
 	}
 	return delegated{}, bogus(state.zone, EDEDenialMissing, "no proof whether %s is signed", z)
 }

@@ -1,0 +1,185 @@
+package dnssec_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"github.com/lookleap/lookleap/internal/dnssec"
+	"github.com/lookleap/lookleap/internal/lab/zone"
+)
+
+// FuzzLookup damages replies: each chunk of the fuzzed bytes names a query by its number, a place in the reply, and what
+// to do there. Whatever comes of it, the answer to a signed question is the true one or an error.
+func FuzzLookup(f *testing.F) {
+	s := newSmall()
+	truth := map[string]string{}
+	questions := []string{"www.example.com", "nope.example.com", "alias.example.com", "www.plain.com"}
+	for _, q := range questions {
+		result, err := s.resolver(f, s).Lookup(context.Background(), q, dns.TypeA)
+		truth[q] = outcome(result, err) + text(result)
+	}
+	f.Add(uint8(0), []byte{0, 0, 12, 1})
+	f.Add(uint8(1), []byte{0, 0, 3, 0, 1, 0, 50, 255, 2, 1, 0, 0})
+	f.Add(uint8(2), []byte{4, 0, 40, 128})
+	f.Add(uint8(3), []byte{3, 0, 7, 3})
+	f.Fuzz(func(t *testing.T, question uint8, damage []byte) {
+		q := questions[int(question)%len(questions)]
+		exchange := exchangeWith(s)
+		asked := 0
+		r := s.resolver(t, nil, func(o *dnssec.Options) {
+			o.Exchange = func(ctx context.Context, query []byte) ([]byte, error) {
+				reply, err := exchange(ctx, query)
+				if err != nil {
+					return nil, err
+				}
+				for d := damage; len(d) >= 4; d = d[4:] {
+					if int(d[0]) != asked || len(reply) == 0 {
+						continue
+					}
+					at := (int(d[1])<<8 | int(d[2])) % len(reply)
+					switch d[3] {
+					case 0: // cut off
+						reply = reply[:at]
+					case 1: // double what follows
+						reply = append(reply, reply[at:]...)
+					default:
+						reply[at] ^= d[3]
+					}
+				}
+				asked++
+				return reply, nil
+			}
+		})
+		result, err := r.Lookup(context.Background(), q, dns.TypeA)
+		got := outcome(result, err) + text(result)
+		if err == nil && result.State == dnssec.Secure && got != truth[q] {
+			t.Errorf("%s: %s, want %s", q, got, truth[q])
+		}
+		if err != nil && result != nil {
+			t.Error("a result beside an error")
+		}
+	})
+}
+
+func text(r *dnssec.Result) string {
+	out := ""
+	if r != nil {
+		for _, record := range r.Records {
+			out += " " + record.Text
+		}
+	}
+	return out
+}
+
+// FuzzReply gives the resolver arbitrary bytes as every reply.
+func FuzzReply(f *testing.F) {
+	s := newSmall()
+	for _, name := range []string{"www.example.com.", "nope.example.com.", "."} {
+		m := askSmall(s, name)
+		wire, err := m.Pack()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(wire)
+	}
+	f.Fuzz(func(t *testing.T, wire []byte) {
+		r := s.resolver(t, nil, func(o *dnssec.Options) {
+			o.Exchange = func(_ context.Context, query []byte) ([]byte, error) {
+				reply := append([]byte(nil), wire...)
+				copy(reply, query[:2])
+				return reply, nil
+			}
+		})
+		result, err := r.Lookup(context.Background(), "www.example.com", dns.TypeA)
+		if err == nil && result.State == dnssec.Secure && len(result.Records) != 2 {
+			t.Error(result)
+		}
+	})
+}
+
+func askSmall(h zone.Handler, name string) *dns.Msg {
+	q := new(dns.Msg).SetQuestion(name, dns.TypeA)
+	q.SetEdns0(1232, true)
+	return h.Handle(q)
+}
+
+// TestHostileWork: whatever the zone, a lookup ends within its budget and little processor time.
+func TestHostileWork(t *testing.T) {
+	w := newWorld(time.Unix(1.7e9, 0))
+	for _, name := range []string{"www.keytrap.org", "www.sigtrap.org", "nope.keytrap.org", "nope.iter2500.org", "a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.nope.iter100.org"} {
+		t.Run("G17", func(t *testing.T) {
+			t.Run("reject-or-bound-"+name, func(t *testing.T) {
+				r := w.resolver(t, w)
+				w.ClearJournal()
+				begin := time.Now()
+				result, err := r.Lookup(t.Context(), name, dns.TypeA)
+				took := time.Since(begin)
+				if err == nil && result.State == dnssec.Secure && len(result.Records) > 0 {
+					t.Errorf("%v", result)
+				}
+				if n := len(w.Journal()); n > 64 {
+					t.Errorf("%d queries", n)
+				}
+				if took > time.Second { // a figure is in BenchmarkKeyTrap; this is only a fence
+					t.Errorf("took %v", took)
+				}
+			})
+		})
+	}
+}
+
+// TestBudgets: each limit alone ends a lookup that needs more, and is neither bogus nor an absence.
+func TestBudgets(t *testing.T) {
+	w := newWorld(time.Unix(1.7e9, 0))
+	for name, c := range map[string]struct {
+		question string
+		limits   dnssec.Limits
+	}{
+		"reject-queries":        {"www.nsec.org", dnssec.Limits{Queries: 3}},
+		"reject-signatures":     {"www.nsec.org", dnssec.Limits{Signatures: 3}},
+		"reject-failures":       {"www.sigtrap.org", dnssec.Limits{Failures: 2, SetFailures: 100}},
+		"reject-set-failures":   {"www.sigtrap.org", dnssec.Limits{Failures: 100, SetFailures: 2}},
+		"reject-keys-per-tag":   {"www.sigtrap.org", dnssec.Limits{KeysPerTag: 2}},
+		"reject-keys":           {"www.keytrap.org", dnssec.Limits{Keys: 5}},
+		"reject-hashes":         {"nope.nsec3.com", dnssec.Limits{Hashes: 2}},
+		"reject-aliases":        {"cc.nsec.org", dnssec.Limits{Aliases: 1}},
+		"reject-endless-labels": {"a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.www.nsec.org", dnssec.Limits{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := w.options(w)
+			if name == "reject-endless-labels" {
+				o = w.options(&zone.Mangler{Next: w, Edits: []zone.Edit{zone.On(c.question, dns.TypeA, zone.StripDNSSEC())}})
+			}
+			o.Limits = c.limits
+			r, err := dnssec.New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, err := r.Lookup(t.Context(), c.question, dns.TypeA)
+			var budget *dnssec.BudgetError
+			if !errors.As(err, &budget) || result != nil {
+				t.Errorf("%v %v", result, err)
+			}
+		})
+	}
+}
+
+// TestOversized: a reply that is mostly junk costs little and is either read right or refused.
+func TestOversized(t *testing.T) {
+	s := newSmall()
+	for _, n := range []int{10, 200, 300} {
+		r := s.resolver(t, &zone.Mangler{Next: s, Edits: []zone.Edit{zone.On("www.example.com", 0, zone.Inflate(n))}})
+		result, err := r.Lookup(t.Context(), "www.example.com", dns.TypeA)
+		want := "secure"
+		if n >= 256 {
+			want = "server"
+		}
+		if outcome(result, err) != want {
+			t.Errorf("%d: %s %v", n, outcome(result, err), err)
+		}
+	}
+}
