@@ -110,11 +110,15 @@ func (p *Policy) decideWithCare(d *Decision, path string, reads bool) {
 		}
 		return
 	}
-	var room [512]byte
-	var normal []byte
+	var room [2][512]byte
+	var spelled, normal []byte
 	ok := false
 	if p.State() != Valid || len(path) <= p.longest {
-		normal, ok = appendNormal(room[:0], path[:min(len(path), math.MaxUint16)])
+		spelled, ok = appendSpelled(room[0][:0], path[:min(len(path), math.MaxUint16)])
+		normal = append(room[1][:0], spelled...)
+		if ok {
+			normal = removeDots(normal)
+		}
 	}
 	switch {
 	case ok && reads && string(normal) == policyPath:
@@ -126,7 +130,7 @@ func (p *Policy) decideWithCare(d *Decision, path string, reads bool) {
 	case !ok:
 		d.Code = lookleap.CodeBadURL
 	default:
-		p.settle(d, p.strictest(normal))
+		p.settle(d, p.strictest(spelled, normal))
 	}
 }
 
@@ -187,19 +191,18 @@ func (p *Policy) permits(i int) int {
 	return math.MaxInt
 }
 
-// strictest gives the rule that decides a path in normal form, over all the ways
-// in which a server may read it.
-func (p *Policy) strictest(normal []byte) int {
+// strictest gives the rule that decides a path, over all the ways in which a
+// server may read it. The path comes with normal encodings, and in normal form.
+func (p *Policy) strictest(spelled, normal []byte) int {
 	literal := p.lookup(normal)
-	worst := literal
-	if !isAmbiguous(normal) {
+	if !isAmbiguous(spelled) {
 		return literal
 	}
-	covered := p.covers(literal, normal)
+	worst, covered := literal, len(spelled) == len(normal) && p.covers(literal, normal)
 	var room [512]byte
 	scratch := room[:0]
 	for way := range readings {
-		scratch = append(scratch[:0], normal...)
+		scratch = append(scratch[:0], spelled...)
 		i := p.lookup(read(scratch, way))
 		if i < 0 && covered {
 			continue

@@ -43,6 +43,15 @@ func (e *MalformedError) Error() string {
 // ReasonCode gives the code.
 func (e *MalformedError) ReasonCode() lookleap.Code { return e.Code }
 
+// malformed gives a syntax error its place in the file.
+func (e *syntaxError) malformed(at lookleap.Position) *MalformedError {
+	code := lookleap.CodeBadDirective
+	if e.tooMany {
+		code = lookleap.CodeTooLarge
+	}
+	return &MalformedError{Code: code, Position: at, Message: e.message, Fix: e.fix}
+}
+
 // finding is the error as a report of [Lint] shows it.
 func (e *MalformedError) finding() lookleap.Finding {
 	return lookleap.Finding{

@@ -77,7 +77,7 @@ func survey[S []byte | string](s S) (all, steps uint8) {
 const (
 	isAllow   = 1 << iota // ALLOW, not DISALLOW
 	hasParams             // something follows the action
-	isPattern             // DISALLOW with a wildcard
+	isWild                // the path has a wildcard
 	isNormal              // the path is in normal form as it stands
 )
 
@@ -86,6 +86,11 @@ type syntaxError struct {
 	at      int
 	message string
 	fix     string
+	tooMany bool // it is only too much of a good thing
+}
+
+func syntax(at int, message, fix string) *syntaxError {
+	return &syntaxError{at: at, message: message, fix: fix}
 }
 
 // directiveLine reads one line that begins with "/". It gives the length of the
@@ -108,11 +113,11 @@ func directiveLine(line []byte, maxParams int) (pathLen int, flags uint16, bad *
 	}
 	if all&percent != 0 {
 		if at := badPercent(line[:cut]); at >= 0 {
-			return 0, 0, &syntaxError{at, `"%" in the path is not followed by two hex digits`, `write "%25" for a percent sign`}
+			return 0, 0, syntax(at, `"%" in the path is not followed by two hex digits`, `write "%25" for a percent sign`)
 		}
 	}
-	if all&wild != 0 && flags&isAllow == 0 && hasWildcard(line[:cut]) {
-		flags |= isPattern
+	if all&wild != 0 && hasWildcard(line[:cut]) {
+		flags |= isWild
 	}
 	if all&(percent|highBit) == 0 && steps == 0 {
 		flags |= isNormal
@@ -134,11 +139,11 @@ func directiveWithParams(line []byte, maxParams int) (pathLen int, flags uint16,
 		flags = isAllow
 	case action == "DISALLOW":
 	case action == "":
-		return 0, 0, &syntaxError{at, "the path is not followed by an action", `add " ALLOW" or " DISALLOW"`}
+		return 0, 0, syntax(at, "the path is not followed by an action", `add " ALLOW" or " DISALLOW"`)
 	case strings.EqualFold(action, "ALLOW"), strings.EqualFold(action, "DISALLOW"):
-		return 0, 0, &syntaxError{at, fmt.Sprintf("the action %q is not written in capitals", action), "write " + strings.ToUpper(action)}
+		return 0, 0, syntax(at, fmt.Sprintf("the action %q is not written in capitals", action), "write "+strings.ToUpper(action))
 	default:
-		return 0, 0, &syntaxError{at, fmt.Sprintf("the action is %s, neither ALLOW nor DISALLOW", quote(action)), "write ALLOW or DISALLOW"}
+		return 0, 0, syntax(at, fmt.Sprintf("the action is %s, neither ALLOW nor DISALLOW", quote(action)), "write ALLOW or DISALLOW")
 	}
 	var keys []string
 	for at, end = token(line, end); at < end; at, end = token(line, end) {
@@ -150,11 +155,11 @@ func directiveWithParams(line []byte, maxParams int) (pathLen int, flags uint16,
 		}
 		for _, other := range keys {
 			if strings.EqualFold(key, other) {
-				return 0, 0, &syntaxError{at, fmt.Sprintf("the parameter %q is given twice", other), "keep one of them"}
+				return 0, 0, syntax(at, fmt.Sprintf("the parameter %q is given twice", other), "keep one of them")
 			}
 		}
 		if keys = append(keys, key); len(keys) > maxParams {
-			return 0, 0, &syntaxError{at, fmt.Sprintf("the directive has more than %d parameters", maxParams), "use fewer parameters"}
+			return 0, 0, &syntaxError{at, fmt.Sprintf("the directive has more than %d parameters", maxParams), "use fewer parameters", true}
 		}
 	}
 	return pathLen, flags, nil
@@ -172,15 +177,15 @@ func token(line []byte, from int) (at, end int) {
 func badPathOctet(c byte, at int) *syntaxError {
 	switch c {
 	case '?':
-		return &syntaxError{at, "the path has a query", `a path ends before "?", and covers all queries`}
+		return syntax(at, "the path has a query", `a path ends before "?", and covers all queries`)
 	case '#':
-		return &syntaxError{at, `"#" is not a path character`, "put the comment on a line of its own"}
+		return syntax(at, `"#" is not a path character`, "put the comment on a line of its own")
 	case '\r':
-		return &syntaxError{at, "a carriage return stands inside the line", "end lines with LF or CRLF"}
+		return syntax(at, "a carriage return stands inside the line", "end lines with LF or CRLF")
 	case '\\':
-		return &syntaxError{at, "a path has no backslash", `write "/" between segments; a line cannot be continued`}
+		return syntax(at, "a path has no backslash", `write "/" between segments; a line cannot be continued`)
 	}
-	return &syntaxError{at, fmt.Sprintf("%s is not a path character", quote(string(rune(c)))), "percent-encode it"}
+	return syntax(at, fmt.Sprintf("%s is not a path character", quote(string(rune(c)))), "percent-encode it")
 }
 
 // paramToken checks one key=value.
@@ -188,27 +193,27 @@ func paramToken(word []byte) (key string, bad *syntaxError) {
 	eq := bytes.IndexByte(word, '=')
 	switch {
 	case word[0] == '#':
-		return "", &syntaxError{0, "a comment may not follow a directive", "put the comment on a line of its own"}
+		return "", syntax(0, "a comment may not follow a directive", "put the comment on a line of its own")
 	case eq < 0:
-		return "", &syntaxError{0, fmt.Sprintf("the parameter %s is not of the form key=value", quote(string(word))), `write key=value without blanks`}
+		return "", syntax(0, fmt.Sprintf("the parameter %s is not of the form key=value", quote(string(word))), `write key=value without blanks`)
 	case eq == 0:
-		return "", &syntaxError{0, `the parameter has no name before "="`, "write key=value without blanks"}
+		return "", syntax(0, `the parameter has no name before "="`, "write key=value without blanks")
 	case !isAlpha(word[0]):
-		return "", &syntaxError{0, "the parameter's name does not begin with a letter", ""}
+		return "", syntax(0, "the parameter's name does not begin with a letter", "")
 	}
 	for i, c := range word[:eq] {
 		if !isAlnum(c) && c != '-' && c != '_' && c != '.' {
-			return "", &syntaxError{i, fmt.Sprintf("%s may not stand in a parameter's name", quote(string(rune(c)))), "use letters, digits, and - _ ."}
+			return "", syntax(i, fmt.Sprintf("%s may not stand in a parameter's name", quote(string(rune(c)))), "use letters, digits, and - _ .")
 		}
 	}
 	value := word[eq+1:]
 	for i, c := range value {
 		if octets[c]&(notPath|highBit) != 0 && c != '?' {
-			return "", &syntaxError{eq + 1 + i, fmt.Sprintf("%s may not stand in a parameter's value", quote(string(rune(c)))), "percent-encode it"}
+			return "", syntax(eq+1+i, fmt.Sprintf("%s may not stand in a parameter's value", quote(string(rune(c)))), "percent-encode it")
 		}
 	}
 	if at := badPercent(value); at >= 0 {
-		return "", &syntaxError{eq + 1 + at, `"%" in the value is not followed by two hex digits`, `write "%25" for a percent sign`}
+		return "", syntax(eq+1+at, `"%" in the value is not followed by two hex digits`, `write "%25" for a percent sign`)
 	}
 	return string(word[:eq]), nil
 }
@@ -227,8 +232,8 @@ func badPercent[S []byte | string](s S) int {
 	return -1
 }
 
-// hasWildcard reports whether a DISALLOW path is also a pattern of RFC 9309:
-// "*" anywhere or "$" at its end.
+// hasWildcard reports whether a path has what is a wildcard in RFC 9309: "*"
+// anywhere or "$" at its end.
 func hasWildcard[S []byte | string](path S) bool {
 	if len(path) > 0 && path[len(path)-1] == '$' {
 		return true

@@ -1,6 +1,7 @@
 package agentstxt
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strconv"
@@ -77,7 +78,7 @@ func (b *builder) build(data []byte) {
 	for i := range b.own {
 		r := b.rules[i]
 		allows = allows || r.allows()
-		if r.flags&(hasParams|isPattern|isNormal) != isNormal {
+		if r.flags&(hasParams|isWild|isNormal) != isNormal {
 			b.text = text.String()
 			b.special(i, &text)
 		}
@@ -109,25 +110,26 @@ func (b *builder) special(i int, text *strings.Builder) {
 	if r.flags&hasParams != 0 {
 		b.setLimit(i, b.conditions(r))
 	}
-	if r.flags&isPattern != 0 {
+	switch {
+	case r.flags&isWild != 0 && !r.allows():
 		b.addPatterns(i)
-	}
-	if r.allows() && hasWildcard(r.path(b.text)) {
+	case r.flags&isWild != 0:
 		b.find(lookleap.Warning, lookleap.CodeWildcardLiteral, "AGT-6-10", r.line, "a wildcard in the path of an ALLOW line is read literally", "name the path without it")
 	}
 	if r.flags&isNormal != 0 {
 		return
 	}
-	normal, _ := appendNormal(nil, r.path(b.text))
+	spelled, _ := appendSpelled(nil, r.path(b.text))
+	normal := removeDots(bytes.Clone(spelled))
 	b.addSpelling(i, normal, text)
-	if !r.allows() {
-		other := append([]byte(nil), normal...)
-		if other = unfold(other, false); string(other) != string(normal) {
-			b.addSpelling(i, other, text)
-		}
-		if merged := removeDots(mergeSlashes(other)); string(merged) != string(normal) {
-			b.addSpelling(i, merged, text)
-		}
+	if r.allows() {
+		return
+	}
+	if plain := unfold(bytes.Clone(normal), false); !bytes.Equal(plain, normal) {
+		b.addSpelling(i, plain, text)
+	}
+	if merged := removeDots(mergeSlashes(unfold(spelled, false))); !bytes.Equal(merged, normal) {
+		b.addSpelling(i, merged, text)
 	}
 }
 

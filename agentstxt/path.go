@@ -11,6 +11,14 @@ import "bytes"
 // nothing: then nobody can tell what a server makes of it.
 func appendNormal[S []byte | string](dst []byte, path S) (normal []byte, ok bool) {
 	start := len(dst)
+	if dst, ok = appendSpelled(dst, path); !ok {
+		return dst, false
+	}
+	return dst[:start+len(removeDots(dst[start:]))], true
+}
+
+// appendSpelled is appendNormal without the removal of dot segments.
+func appendSpelled[S []byte | string](dst []byte, path S) (spelled []byte, ok bool) {
 	for i := 0; i < len(path); i++ {
 		c := path[i]
 		switch bits := octets[c]; {
@@ -33,7 +41,7 @@ func appendNormal[S []byte | string](dst []byte, path S) (normal []byte, ok bool
 			dst = append(dst, c)
 		}
 	}
-	return dst[:start+len(removeDots(dst[start:]))], true
+	return dst, true
 }
 
 func isUnreserved(c byte) bool {
@@ -146,8 +154,8 @@ func cutNUL(path []byte) []byte {
 	return before
 }
 
-// isAmbiguous reports whether servers may read a path in normal form in more
-// than one way.
+// isAmbiguous reports whether servers may read a path, once its encodings are
+// normal, in more than one way.
 func isAmbiguous(path []byte) bool {
 	for i, c := range path {
 		switch c {

@@ -16,9 +16,10 @@ type pattern struct {
 }
 
 func (b *builder) addPatterns(i int) {
-	normal, _ := appendNormal(nil, b.rules[i].path(b.text))
+	spelled, _ := appendSpelled(nil, b.rules[i].path(b.text))
+	normal := removeDots(bytes.Clone(spelled))
 	b.addPattern(i, normal)
-	if merged := removeDots(mergeSlashes(bytes.Clone(normal))); !bytes.Equal(merged, normal) {
+	if merged := removeDots(mergeSlashes(spelled)); !bytes.Equal(merged, normal) {
 		b.addPattern(i, merged)
 	}
 }

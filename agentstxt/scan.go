@@ -260,12 +260,12 @@ func (s *scan) directive(l *lines, kind lineKind) *MalformedError {
 	}
 	length, flags, bad := directiveLine(text, s.limits.Params)
 	if bad != nil {
-		return &MalformedError{Code: lookleap.CodeBadDirective, Position: l.position(bad.at), Message: bad.message, Fix: bad.fix}
+		return bad.malformed(l.position(bad.at))
 	}
 	if flags&isNormal == 0 && !utf8.Valid(text) {
 		return badEncoding(l.data)
 	}
-	if flags&isPattern != 0 {
+	if flags&(isWild|isAllow) == isWild {
 		s.wildcards++
 	}
 	switch {
