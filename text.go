@@ -1,22 +1,28 @@
 package lookleap
 
-import "strconv"
+import (
+	"strings"
 
-// line makes our own sentence, which may hold remote words, safe to stand in
-// one line of output.
-func line(s string) string {
-	q := strconv.QuoteToASCII(s)
-	return q[1 : len(q)-1]
-}
+	"github.com/lookleap/lookleap/internal/plaintext"
+)
 
-// quote shows untrusted text in quotation marks, at most limit runes of it.
-func quote(s string, limit int) string {
-	r := []rune(s)
-	if len(r) > limit {
-		r = r[:limit]
+// line makes a sentence of ours, in which remote words are quoted already, safe
+// to stand in one line of output.
+func line(s string) string { return plaintext.Line(s) }
+
+// quote shows untrusted text in quotation marks, at most limit characters of it.
+func quote(s string, limit int) string { return plaintext.Quote(s, limit) }
+
+// originLine shows an https origin alone on its line, the registrable domain
+// marked and never cut. What is no such origin is shown as quoted text.
+func originLine(origin string) string {
+	host, ok := strings.CutPrefix(origin, "https://")
+	if !ok {
+		return plaintext.Quote(origin, 0)
 	}
-	return strconv.QuoteToASCII(string(r))
+	host, port, _ := strings.Cut(host, ":")
+	if port != "" {
+		port = ":" + plaintext.Line(port)
+	}
+	return plaintext.Host(host) + port
 }
-
-// originLine shows an origin alone on its line, its registrable part marked.
-func originLine(s string) string { return line(s) }

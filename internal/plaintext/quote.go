@@ -34,6 +34,26 @@ func Quote(text string, limit int) string {
 	return p.String()
 }
 
+// maxSentence bounds what [Line] shows. It is far above any sentence, path or host of ours.
+const maxSentence = 16 << 10
+
+// Line returns a sentence of ours as one line. Remote words stand in it in quotation marks already, by [Quote], so marks and backslashes stay as they
+// are; whatever else could hide, move or forge something is shown as in [Quote].
+func Line(sentence string) string {
+	p := newPrinter(sentence, maxSentence)
+	p.sentence = true
+	rest := sentence
+	for rest != "" {
+		size := p.put(rest)
+		if size == 0 {
+			p.WriteString("\u2026 " + more(rest))
+			break
+		}
+		rest = rest[size:]
+	}
+	return p.String()
+}
+
 // rowLength is the number of characters after which Block begins another row.
 const rowLength = 100
 
@@ -94,8 +114,9 @@ type printer struct {
 	scanner
 	escapeQuotes bool
 	escapeBlanks bool
-	blanks       int // blanks in a row
-	room         int // characters that may be written
+	sentence     bool // backslashes are ours
+	blanks       int  // blanks in a row
+	room         int  // characters that may be written
 }
 
 func newPrinter(text string, limit int) *printer {
@@ -123,7 +144,7 @@ func (p *printer) put(text string) int {
 		escape = fmt.Sprintf(`\x{%02X}`, c)
 	case class != visible, p.escapeBlanks && p.blanks > maxBlanks:
 		escape = fmt.Sprintf(`\u{%X}`, c)
-	case c == '\\', p.escapeQuotes && c == '"':
+	case c == '\\' && !p.sentence, p.escapeQuotes && c == '"':
 		escape = `\` + text[:size]
 	}
 	length := max(len(escape), 1)

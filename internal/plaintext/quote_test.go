@@ -279,3 +279,20 @@ func TestQuoteProperty(t *testing.T) {
 		}
 	}
 }
+
+func TestLine(t *testing.T) {
+	for in, want := range map[string]string{
+		"a sentence":                     "a sentence",
+		`said "\u{1B}[2K" to C:\x`:       `said "\u{1B}[2K" to C:\x`,
+		"forged\nYes: example.com":       `forged\u{A}Yes: example.com`,
+		"\x1b[2K\u202e\u200b\U000E0041x": `\u{1B}[2K\u{202E}\u{200B}\u{E0041}x`,
+		"\xff":                           `\x{FF}`,
+	} {
+		if got := Line(in); got != want {
+			t.Errorf("Line(%q) = %q, want %q", in, got, want)
+		}
+	}
+	if long := Line(strings.Repeat("x", 1<<20)); len(long) > 17<<10 || !strings.Contains(long, "more characters") {
+		t.Errorf("a sentence of 1 MiB became %d octets", len(long))
+	}
+}
