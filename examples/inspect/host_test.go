@@ -96,7 +96,7 @@ func TestBadNetworkFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, flags := range [][]string{
-		{"--dns", ""}, {"--dns", "example.com"}, {"--dns", "127.0.0.1:0"}, {"--dns", "127.0.0.1:65536"}, {"--dns", "ftp://127.0.0.1:53"}, {"--dns", ":53"},
+		{"--dns", ""}, {"--dns", "example.com"}, {"--dns", "127.0.0.1:0"}, {"--dns", "127.0.0.1:65536"}, {"--dns", "ftp://127.0.0.1:53"}, {"--dns", ":53"}, {"--dns", "https://dns.example/dns-query"},
 		{"--ca", "no such file"}, {"--ca", empty},
 		{"--connect", "127.0.0.1"}, {"--connect", "127.0.0.1:"}, {"--connect", ":443"},
 	} {

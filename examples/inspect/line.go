@@ -33,7 +33,7 @@ const defaultTimeout = 30 * time.Second
 
 func (o *options) declare(flags *flag.FlagSet) {
 	flags.BoolVar(&o.json, "json", false, "print one JSON object a line for each input")
-	flags.Var(&o.dns, "dns", "ask this `ADDR` instead of the system's servers: HOST:PORT or udp://HOST:PORT, tls://HOST:PORT, https://HOST/PATH; may be repeated")
+	flags.Var(&o.dns, "dns", "ask this `ADDR` instead of the system's servers: HOST:PORT or udp://HOST:PORT or tls://HOST:PORT; may be repeated")
 	flags.StringVar(&o.ca, "ca", "", "trust the certificates in this PEM `FILE` instead of the system's")
 	flags.StringVar(&o.connect, "connect", "", "send every connection to this `HOST:PORT`, for test beds")
 	flags.BoolVar(&o.allowPrivate, "allow-private", false, "allow private addresses and any port, for test beds")

@@ -42,6 +42,9 @@ func dialServer(server string, roots *x509.CertPool) (dialFunc, error) {
 	if !ok {
 		scheme, addr = "udp", server
 	}
+	if scheme == "https" {
+		return nil, usagef("--dns: DNS over HTTPS comes with the validating resolver; use udp:// or tls:// until then")
+	}
 	if scheme != "udp" && scheme != "tls" {
 		return nil, usagef("--dns: %q is neither HOST:PORT nor udp://HOST:PORT nor tls://HOST:PORT", server)
 	}
