@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"net"
 	"net/netip"
-	"os"
 	"strconv"
 
 	"github.com/lookleap/lookleap"
@@ -38,7 +37,7 @@ func (o *options) roots() (*x509.CertPool, error) {
 	if o.ca == "" {
 		return nil, nil
 	}
-	pem, err := os.ReadFile(o.ca)
+	pem, err := readFile(o.ca)
 	if err != nil {
 		return nil, usagef("--ca: %v", err)
 	}

@@ -160,6 +160,10 @@ func (s *session) read(name string) ([]byte, error) {
 		}
 		return readAll(in)
 	}
+	return readFile(name)
+}
+
+func readFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, coded{lookleap.CodeIO, err}
