@@ -83,24 +83,36 @@ func conformance(write, check bool, page string, inputs []string, stdin io.Reade
 	return nil, nil
 }
 
-// read reads results from files, or from standard input without any.
+// read reads results from files, or from standard input without any. Input
+// without a single outcome would look like a module without tests: an error.
 func read(names []string, stdin io.Reader) (*spec.Results, error) {
 	results := &spec.Results{}
 	if len(names) == 0 {
-		return results, results.Read(stdin)
-	}
-	for _, name := range names {
-		file, err := os.Open(name)
-		if err != nil {
+		if err := results.Read(stdin); err != nil {
 			return nil, err
 		}
-		err = results.Read(file)
-		file.Close()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	for _, name := range names {
+		if err := readFile(results, name); err != nil {
+			return nil, err
 		}
 	}
+	if results.Len() == 0 {
+		return nil, errors.New("there is no outcome of a test: is this the output of go test -json?")
+	}
 	return results, nil
+}
+
+func readFile(results *spec.Results, name string) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := results.Read(file); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
 }
 
 // moduleRoot finds the directory of go.mod above the present one.
