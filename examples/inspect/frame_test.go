@@ -112,8 +112,8 @@ func TestFilesAreBounded(t *testing.T) {
 		t.Errorf("a missing file ends with %v", err)
 	}
 	s = newSession(options{timeout: defaultTimeout}, io.LimitReader(zeros{}, maxWord+1), io.Discard)
-	if err := s.each(context.Background(), []string{"-"}, explainCode); err == nil {
-		t.Error("an endless line is accepted")
+	if err := s.each(context.Background(), []string{"-"}, explainCode); err != nil || s.refused != 1 {
+		t.Errorf("an endless line: refused %d, %v", s.refused, err)
 	}
 }
 

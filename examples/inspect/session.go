@@ -88,7 +88,7 @@ func (s *session) each(ctx context.Context, words []string, look func(ctx contex
 		}
 		var err error
 		if word == "-" {
-			err = s.lines(judge)
+			err = s.lines(ctx, judge)
 		} else {
 			err = judge(word)
 		}
@@ -101,7 +101,7 @@ func (s *session) each(ctx context.Context, words []string, look func(ctx contex
 
 // lines gives every line of standard input, empty ones too and nothing trimmed
 // but the line feed: what an attacker put there is what has to be judged.
-func (s *session) lines(judge func(word string) error) error {
+func (s *session) lines(ctx context.Context, judge func(word string) error) error {
 	in, err := s.takeStdin()
 	if err != nil {
 		return err
@@ -114,7 +114,12 @@ func (s *session) lines(judge func(word string) error) error {
 			return err
 		}
 	}
-	if err := lines.Err(); err != nil {
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return s.judge(ctx, "-", func(context.Context) result {
+			return refuse(coded{lookleap.CodeTooLarge, fmt.Errorf("a line is longer than %d octets; neither it nor what follows was judged", maxWord)})
+		})
+	case err != nil:
 		return fmt.Errorf("reading standard input: %w", err)
 	}
 	return nil
