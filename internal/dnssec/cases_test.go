@@ -120,18 +120,19 @@ var scenarios = []scenario{
 	{"G11", "accept-dname-to-nxdomain", "nope.moved.nsec3.com A", "secure nxdomain", nil},
 	{"G11", "accept-dname-owner", "moved.nsec.org A", "secure nodata", nil},
 	{"RFC6672-5.3.1", "accept-dname-without-cname", "www.moved.nsec.org A", "secure", edit(zone.On("www.moved.nsec.org", 0, zone.Strip(dns.TypeCNAME)))},
-	{"RFC6672-5.3.1", "reject-cname-that-dname-does-not-imply", "www.moved.nsec.org A", "bogus", edit(zone.Forge(func(rr dns.RR) {
-		if c, ok := rr.(*dns.CNAME); ok {
-			c.Target = "www.attacker.org."
+	{"RFC6672-5.3.1", "accept-true-target-beside-forged-cname", "www.moved.nsec.org A", "secure", edit(zone.On("www.moved.nsec.org", dns.TypeA, zone.Forge(func(rr dns.RR) {
+		switch rr := rr.(type) {
+		case *dns.CNAME:
+			rr.Target = "www.attacker.org."
+		case *dns.A:
+			rr.Hdr.Name = "www.attacker.org."
 		}
-	}), func(_, m *dns.Msg) *dns.Msg {
-		for _, rr := range m.Answer {
-			if a, ok := rr.(*dns.A); ok {
-				a.Hdr.Name = "www.attacker.org."
-			}
+	})))},
+	{"RFC6672-5.3.1", "reject-forged-dname", "www.moved.nsec.org A", "bogus", edit(zone.On("www.moved.nsec.org", dns.TypeA, zone.Forge(func(rr dns.RR) {
+		if d, ok := rr.(*dns.DNAME); ok {
+			d.Target = "attacker.org."
 		}
-		return m
-	})},
+	})))},
 	{"G11", "accept-chain-left-to-us", "to-other.nsec.org A", "secure", edit(zone.On("to-other.nsec.org", dns.TypeA, zone.Filter(func(rr dns.RR) bool {
 		return strings.HasPrefix(rr.Header().Name, "to-other")
 	})))},

@@ -158,26 +158,23 @@ type alias struct {
 	target name
 }
 
-// aliasOf finds the link that leads on from n. A CNAME that a DNAME implies need not be signed itself (RFC 6672
-// section 5.3.1); one that it does not imply is judged on its own.
+// aliasOf finds the link that leads on from n. Below a DNAME an unsigned CNAME is only the server's help for resolvers
+// that do not know DNAME (RFC 6672 section 5.3.1): we make our own out of the DNAME, which is signed.
 func (s *section) aliasOf(n name) (*alias, error) {
 	dname, implied, err := s.dnameOf(n)
 	if err != nil {
 		return nil, err
 	}
 	set := s.find(n, dns.TypeCNAME)
-	if set == nil {
-		if dname == nil {
-			return nil, nil
-		}
+	switch {
+	case dname != nil && (set == nil || len(set.sigs) == 0):
 		return &alias{dname, implied}, nil
+	case set == nil:
+		return nil, nil
 	}
 	target, ok := soleTarget(set)
 	if !ok {
 		return nil, errAlias
-	}
-	if dname != nil && len(set.sigs) == 0 && target == implied {
-		return &alias{dname, implied}, nil
 	}
 	return &alias{set, target}, nil
 }
