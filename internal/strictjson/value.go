@@ -169,6 +169,14 @@ func (v Value) Source() string {
 	return v.doc.text[n.start : n.end&^flagEscaped]
 }
 
+// Input gives the whole text that the value is part of, and "" for no value.
+func (v Value) Input() string {
+	if v.doc == nil {
+		return ""
+	}
+	return v.doc.text
+}
+
 // Offset gives the octets of the text before the value.
 func (v Value) Offset() int {
 	if v.doc == nil {
