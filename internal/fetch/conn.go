@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http/httptrace"
 	"net/netip"
+	"net/textproto"
 	"sync"
 
 	"github.com/lookleap/lookleap"
@@ -54,9 +55,10 @@ type watch struct {
 	proof   bool // the server's certificate must have been verified for host
 	cancel  context.CancelCauseFunc
 
-	mu     sync.Mutex
-	conn   Conn
-	failed error
+	mu      sync.Mutex
+	conn    Conn
+	interim int // answers with a 1xx status so far
+	failed  error
 }
 
 // trace gives a context in which only this request's connections are reported
@@ -68,7 +70,7 @@ func (w *watch) trace(ctx context.Context) context.Context {
 		ctx = withTrace{ctx, mine.before}
 	}
 	t := &tracing{before: httptrace.ContextClientTrace(ctx)}
-	t.ours = &httptrace.ClientTrace{GotConn: w.gotConn}
+	t.ours = &httptrace.ClientTrace{GotConn: w.gotConn, Got1xxResponse: w.gotInterim}
 	ctx = context.WithValue(ctx, tracing{}, t)
 	return httptrace.WithClientTrace(ctx, t.ours)
 }
@@ -106,6 +108,22 @@ func (w *watch) gotConn(info httptrace.GotConnInfo) {
 		w.cancel(err)
 		closeNow(info.Conn)
 	}
+}
+
+// maxInterim is how many 1xx answers may come before the real one.
+const maxInterim = 16
+
+func (w *watch) gotInterim(int, textproto.MIMEHeader) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.interim++; w.interim <= maxInterim {
+		return nil
+	}
+	if w.failed == nil {
+		w.failed = coded(lookleap.CodeHeaderTooLarge, "more than %d interim answers came before the real one", maxInterim)
+	}
+	w.cancel(w.failed)
+	return w.failed
 }
 
 // closeNow closes the connection below TLS too, so that nothing waits to be sent.

@@ -102,6 +102,8 @@ func classify(err error) (code lookleap.Code, transient bool) {
 		return lookleap.CodeOf(err), false
 	case errors.Is(err, lookleap.ErrClosed):
 		return lookleap.CodeClosed, false
+	case isHeaderTooLarge(err):
+		return lookleap.CodeHeaderTooLarge, false
 	case isTLS(err):
 		return tlsCode(err), false
 	case isTimeout(err):
@@ -114,8 +116,6 @@ func classify(err error) (code lookleap.Code, transient bool) {
 		return lookleap.CodeConnReset, true
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return lookleap.CodeTruncated, true
-	case isHeaderTooLarge(err):
-		return lookleap.CodeHeaderTooLarge, false
 	}
 	return lookleap.CodeUnreachable, false
 }

@@ -55,7 +55,7 @@ const (
 	DefaultRate   = 256
 	DefaultHops   = 5
 
-	RateWindow = 2 * time.Second
+	RateWindow = 5 * time.Second
 )
 
 func (l Limits) withDefaults() Limits {

@@ -1,0 +1,386 @@
+package fetch_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+func parse(t testing.TB, raw string) domain.URL {
+	t.Helper()
+	u, err := domain.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// failure is the error of an exchange that must have failed with a code.
+func failure(t testing.TB, resp *fetch.Response, err error, code lookleap.Code) *fetch.Error {
+	t.Helper()
+	var e *fetch.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("no *Error but %v", err)
+	}
+	if resp != nil || e.Code != code || lookleap.CodeOf(err) != code {
+		t.Errorf("code %q, want %q: %v (answer %v)", e.Code, code, err, resp)
+	}
+	return e
+}
+
+func do(t testing.TB, f lookleap.Fetcher, r *fetch.Request, url string) (*fetch.Response, error) {
+	t.Helper()
+	r.URL = parse(t, url)
+	return fetch.Do(t.(*testing.T).Context(), f, r)
+}
+
+func must(t testing.TB, f lookleap.Fetcher, r *fetch.Request, url string) *fetch.Response {
+	t.Helper()
+	resp, err := do(t, f, r, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp
+}
+
+func TestDo(t *testing.T) {
+	n := lab.ForTest(t)
+	n.Site("shop.example").Body("/a?q", "text/plain", "nothing").Body("/a", "text/plain; charset=utf-8", "hello")
+	resp := must(t, n.Host(), &fetch.Request{TrustEvidence: true}, "https://shop.example/a?q=1#part")
+	if string(resp.Body) != "hello" || resp.Status != 200 || !resp.OK() || resp.MediaType != "text/plain" || resp.Params["charset"] != "utf-8" {
+		t.Errorf("answer %+v", resp)
+	}
+	if resp.URL.String() != "https://shop.example/a?q=1" || len(resp.Hops) != 0 {
+		t.Errorf("URL %s, hops %v", resp.URL, resp.Hops)
+	}
+	if !resp.Conn.Reported() || !resp.Conn.ValidFor("shop.example") || resp.Conn.ValidFor("other.example") {
+		t.Errorf("connection %+v", resp.Conn)
+	}
+	if e := resp.Evidence(); e.Address != n.Site("shop.example").Addr().String()+":443" || e.TLS != "TLS 1.3" || e.Status != 200 || e.URL == "" {
+		t.Errorf("evidence %v", e)
+	}
+	got := n.Journal().Requests("shop.example")[0]
+	if got.Method != "GET" || got.Target != "/a?q=1" || got.Header.Get("Accept-Encoding") != "gzip" || got.Header.Get("User-Agent") != fetch.UserAgent || got.Header.Get("Referer") != "" {
+		t.Errorf("request %+v", got)
+	}
+}
+
+func TestDoKeepsItsRequest(t *testing.T) {
+	n := lab.ForTest(t)
+	n.Site("a.example").Redirect("/", "https://b.example/")
+	n.Site("b.example").Body("/", "text/plain", "b")
+	r := &fetch.Request{Header: http.Header{"Authorization": {"Bearer x"}}, Redirect: fetch.Anywhere}
+	for range 2 {
+		must(t, n.Fetcher(), r, "https://a.example/")
+	}
+	for _, got := range n.Journal().Requests("a.example") {
+		if got.Header.Get("Authorization") == "" {
+			t.Error("the second use lost a header")
+		}
+	}
+}
+
+func TestDoRefusesMisuse(t *testing.T) {
+	n := lab.ForTest(t)
+	n.Site("shop.example").Body("/", "text/plain", "")
+	for name, r := range map[string]*fetch.Request{
+		"no-url":            {},
+		"reserved-header":   {URL: parse(t, "https://shop.example/"), Header: http.Header{"Host": {"bank.example"}}},
+		"reserved-encoding": {URL: parse(t, "https://shop.example/"), Header: http.Header{"accept-encoding": {"br"}}},
+		"tunnel":            {URL: parse(t, "https://shop.example/"), Method: "CONNECT"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if resp, err := fetch.Do(t.Context(), n.Fetcher(), r); err == nil {
+				t.Errorf("%+v", resp)
+			}
+		})
+	}
+	http, err := domain.Rules{Schemes: []string{"http"}}.Parse("http://shop.example/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := fetch.Do(t.Context(), n.Fetcher(), &fetch.Request{URL: http})
+	failure(t, resp, err, lookleap.CodeNotHTTPS)
+	if requests := n.Journal().Requests(); len(requests) != 0 {
+		t.Errorf("requests %v", requests)
+	}
+}
+
+func TestTimeLimits(t *testing.T) {
+	tests := []struct {
+		name  string
+		fault lab.Fault
+		code  lookleap.Code
+		most  time.Duration
+	}{
+		{"silence", lab.Mute(), lookleap.CodeTimeout, 10 * time.Second},
+		{"stalled-body", lab.Stall(), lookleap.CodeTooSlow, 6 * time.Second},
+		{"a-byte-a-second", lab.Dribble(time.Second), lookleap.CodeTooSlow, 6 * time.Second},
+		{"a-byte-at-a-time", lab.Dribble(5 * time.Millisecond), lookleap.CodeTooSlow, 6 * time.Second},
+	}
+	for _, test := range tests {
+		for _, version := range []string{"http1", "http2"} {
+			t.Run(test.name+"-"+version, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					n := lab.ForTest(t)
+					site := n.Site("slow.example").Body("/", "text/plain", strings.Repeat("x", 1000)).Fault("/", test.fault)
+					if version == "http1" {
+						site.HTTP1()
+					}
+					start := time.Now()
+					resp, err := do(t, n.Fetcher(), new(fetch.Request), "https://slow.example/")
+					e := failure(t, resp, err, test.code)
+					if took := time.Since(start); took > test.most || !e.Transient {
+						t.Errorf("after %v: %+v", took, e)
+					}
+				})
+			})
+		}
+	}
+	t.Run("fast-enough-but-too-long", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			n := lab.ForTest(t)
+			n.Site("slow.example").HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+				for r.Context().Err() == nil {
+					w.Write(make([]byte, 1000))
+					w.(http.Flusher).Flush()
+					time.Sleep(time.Second)
+				}
+			})
+			start := time.Now()
+			resp, err := do(t, n.Fetcher(), new(fetch.Request), "https://slow.example/")
+			failure(t, resp, err, lookleap.CodeTimeout)
+			if took := time.Since(start); took != 10*time.Second {
+				t.Errorf("after %v", took)
+			}
+		})
+	})
+	t.Run("slow-but-in-time", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			n := lab.ForTest(t)
+			n.Site("slow.example").Body("/", "text/plain", strings.Repeat("x", 10_000)).Fault("/", lab.Slow(8*time.Second))
+			if resp := must(t, n.Fetcher(), new(fetch.Request), "https://slow.example/"); len(resp.Body) != 10_000 {
+				t.Errorf("%d octets", len(resp.Body))
+			}
+		})
+	})
+}
+
+func TestCallersEndIsNotATimeout(t *testing.T) {
+	ends := map[string]func(context.Context) (context.Context, context.CancelFunc){
+		"deadline": func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, time.Second)
+		},
+		"cancel": func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(ctx)
+			time.AfterFunc(time.Second, cancel)
+			return ctx, cancel
+		},
+	}
+	for name, end := range ends {
+		for _, fault := range []lab.Fault{lab.Mute(), lab.Stall()} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					n := lab.ForTest(t)
+					n.Site("slow.example").Body("/", "text/plain", "hello").Fault("/", fault)
+					ctx, cancel := end(t.Context())
+					defer cancel()
+					resp, err := fetch.Do(ctx, n.Fetcher(), &fetch.Request{URL: parse(t, "https://slow.example/")})
+					e := failure(t, resp, err, lookleap.CodeCancelled)
+					if e.Transient || !fetch.Cancelled(err) || !errors.Is(err, ctx.Err()) {
+						t.Errorf("%+v", e)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestFailures(t *testing.T) {
+	tests := []struct {
+		name      string
+		prepare   func(*lab.Internet, *lab.Site)
+		code      lookleap.Code
+		transient bool
+	}{
+		{"refused", func(_ *lab.Internet, s *lab.Site) { s.Connection(lab.Refused) }, lookleap.CodeConnRefused, true},
+		{"reset", func(_ *lab.Internet, s *lab.Site) { s.Connection(lab.ResetHello) }, lookleap.CodeConnReset, true},
+		{"reset-after-request", func(_ *lab.Internet, s *lab.Site) { s.HTTP1().Fault("/", lab.Reset()) }, lookleap.CodeConnReset, true},
+		{"reset-in-body-http1", func(_ *lab.Internet, s *lab.Site) { s.HTTP1().Fault("/", lab.ResetBody()) }, lookleap.CodeConnReset, true},
+		{"reset-stream-http2", func(_ *lab.Internet, s *lab.Site) {
+			s.HandleFunc("/", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+		}, lookleap.CodeConnReset, true},
+		{"truncated-http1", func(_ *lab.Internet, s *lab.Site) { s.HTTP1().Fault("/", lab.Truncated()) }, lookleap.CodeTruncated, true},
+		{"truncated-chunks", func(_ *lab.Internet, s *lab.Site) { s.HTTP1().Fault("/", lab.CutChunks()) }, lookleap.CodeTruncated, true},
+		{"no-framing", func(_ *lab.Internet, s *lab.Site) {
+			s.HTTP1().Fault("/", lab.Raw("HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nhalf of the tr"))
+		}, lookleap.CodeTruncated, true},
+		{"expired", func(_ *lab.Internet, s *lab.Site) { s.Certificate(lab.Expired) }, lookleap.CodeTLS, false},
+		{"wrong-name", func(_ *lab.Internet, s *lab.Site) { s.Certificate(lab.WrongName) }, lookleap.CodeTLS, false},
+		{"self-signed", func(_ *lab.Internet, s *lab.Site) { s.Certificate(lab.SelfSigned) }, lookleap.CodeTLS, false},
+		{"unknown-ca", func(_ *lab.Internet, s *lab.Site) { s.Certificate(lab.UnknownCA) }, lookleap.CodeTLS, false},
+		{"old-tls", func(_ *lab.Internet, s *lab.Site) { s.MaxTLS(0x0302) }, lookleap.CodeTLSTooOld, false},
+		{"not-tls", func(_ *lab.Internet, s *lab.Site) { s.Connection(lab.NotTLS) }, lookleap.CodeTLS, false},
+		{"private", func(_ *lab.Internet, s *lab.Site) { s.At("10.0.0.1") }, lookleap.CodeBlockedAddress, false},
+		{"bogus", func(n *lab.Internet, _ *lab.Site) { n.Name("shop.example").Bogus() }, lookleap.CodeDNSSECBogus, false},
+		{"servfail", func(n *lab.Internet, _ *lab.Site) { n.Name("shop.example").ServFail() }, lookleap.CodeDNSError, false},
+		{"no-name", func(n *lab.Internet, _ *lab.Site) { n.Name("shop.example").Clear() }, lookleap.CodeNoAddress, false},
+		{"no-http", func(_ *lab.Internet, s *lab.Site) { s.HTTP1().Fault("/", lab.Raw("SSH-2.0-OpenSSH\r\n")) }, lookleap.CodeUnreachable, false},
+		{"switching-protocols", func(_ *lab.Internet, s *lab.Site) {
+			s.HTTP1().Fault("/", lab.Raw("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"))
+		}, lookleap.CodeBadStatus, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			n := lab.ForTest(t)
+			test.prepare(n, n.Site("shop.example").Body("/", "text/plain", strings.Repeat("x", 50_000)))
+			for _, f := range []lookleap.Fetcher{n.Fetcher(), n.Host()} {
+				resp, err := do(t, f, new(fetch.Request), "https://shop.example/")
+				if e := failure(t, resp, err, test.code); e.Transient != test.transient || fetch.Transient(err) != test.transient {
+					t.Errorf("transient %v: %v", e.Transient, err)
+				}
+			}
+		})
+	}
+}
+
+// The Fetchers that break their contract.
+type fetcherFunc func(*http.Request) (*http.Response, error)
+
+func (f fetcherFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestStrangeFetchers(t *testing.T) {
+	tests := []struct {
+		name string
+		f    fetcherFunc
+		code lookleap.Code
+	}{
+		{"nothing", func(*http.Request) (*http.Response, error) { return nil, nil }, lookleap.CodeInternal},
+		{"panic", func(*http.Request) (*http.Response, error) { panic("no") }, lookleap.CodeInternal},
+		{"empty-answer", func(*http.Request) (*http.Response, error) { return new(http.Response), nil }, lookleap.CodeInternal},
+		{"no-body", func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Header: http.Header{}}, nil
+		}, lookleap.CodeInternal},
+		{"denied", func(*http.Request) (*http.Response, error) { return nil, lookleap.ErrDenied }, lookleap.CodeDenied},
+		{"unknown-error", func(*http.Request) (*http.Response, error) { return nil, errors.New("something") }, lookleap.CodeUnreachable},
+		{"denied-that-looks-like-a-timeout", func(*http.Request) (*http.Response, error) {
+			return nil, errors.Join(context.DeadlineExceeded, lookleap.ErrDenied)
+		}, lookleap.CodeDenied},
+		{"own-timeout", func(*http.Request) (*http.Response, error) { return nil, context.DeadlineExceeded }, lookleap.CodeTimeout},
+		{"both", func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody}, errors.New("and yet")
+		}, lookleap.CodeUnreachable},
+		{"status-zero", func(*http.Request) (*http.Response, error) {
+			return &http.Response{Header: http.Header{}, Body: http.NoBody}, nil
+		}, lookleap.CodeBadStatus},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			resp, err := do(t, test.f, new(fetch.Request), "https://shop.example/")
+			failure(t, resp, err, test.code)
+		})
+	}
+}
+
+func TestBudget(t *testing.T) {
+	n := lab.ForTest(t)
+	n.Site("shop.example").Body("/", "text/plain", "").RedirectChain("/far", 3, "")
+	budget := fetch.NewBudget(3)
+	r := &fetch.Request{Budget: budget, Redirect: fetch.SameOrigin}
+	must(t, n.Fetcher(), r, "https://shop.example/")
+	if budget.Left() != 2 {
+		t.Errorf("%d left", budget.Left())
+	}
+	resp, err := do(t, n.Fetcher(), r, "https://shop.example/far") // needs 4
+	failure(t, resp, err, lookleap.CodeBudget)
+	resp, err = do(t, n.Fetcher(), r, "https://shop.example/")
+	failure(t, resp, err, lookleap.CodeBudget)
+	if got := len(n.Journal().Requests()); got != 3 {
+		t.Errorf("%d requests", got)
+	}
+	if (*fetch.Budget)(nil).Left() != -1 || !(*fetch.Budget)(nil).Take() {
+		t.Error("a nil budget bounds")
+	}
+}
+
+func TestRateLimitedAnswers(t *testing.T) {
+	n := lab.ForTest(t)
+	n.Clock().Freeze()
+	n.Site("shop.example").Status("/", http.StatusTooManyRequests, "Retry-After", "120").Status("/forever", http.StatusServiceUnavailable, "Retry-After", "9999999999")
+	t.Run("F20/reject-429-is-an-answer-and-no-success", func(t *testing.T) {
+		resp := must(t, n.Host(), new(fetch.Request), "https://shop.example/")
+		if resp.OK() || resp.Status != 429 || resp.RetryAfter != 2*time.Minute || resp.Body != nil {
+			t.Errorf("%+v", resp)
+		}
+		if got := len(n.Journal().Requests()); got != 1 {
+			t.Errorf("%d requests: it was tried again", got)
+		}
+	})
+	t.Run("F19/reject-503-for-ever", func(t *testing.T) {
+		if resp := must(t, n.Host(), new(fetch.Request), "https://shop.example/forever"); resp.RetryAfter != 24*time.Hour {
+			t.Errorf("%v", resp.RetryAfter)
+		}
+	})
+}
+
+func TestHeaderLimits(t *testing.T) {
+	tests := []struct {
+		name  string
+		fault lab.Fault
+	}{
+		{"F13/reject-megabyte", lab.HeaderBomb(1 << 20)},
+		{"F13/reject-just-over", lab.HeaderBomb(40 << 10)},
+		{"F13/reject-informational-flood", lab.Informational(103, 100_000)},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			for _, http1 := range []bool{false, true} {
+				n := lab.ForTest(t)
+				site := n.Site("bomb.example").Fault("/", test.fault)
+				if http1 {
+					site.HTTP1()
+				}
+				for name, f := range map[string]lookleap.Fetcher{"ours": n.Fetcher(), "foreign": n.ForeignTransport()} {
+					resp, err := do(t, f, new(fetch.Request), "https://bomb.example/")
+					if e := failure(t, resp, err, lookleap.CodeHeaderTooLarge); e.Transient {
+						t.Errorf("%s, http1 %v: %+v", name, http1, e)
+					}
+				}
+			}
+		})
+	}
+	t.Run("F13/reject-many-lines", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("bomb.example").Fault("/", lab.HeaderLines("Link", "</x>; rel=next", 100_000))
+		for _, f := range []lookleap.Fetcher{n.Fetcher(), n.ForeignTransport()} {
+			if resp, err := do(t, f, new(fetch.Request), "https://bomb.example/"); err == nil || fetch.Transient(err) {
+				t.Errorf("%v, %v", resp, err)
+			}
+		}
+	})
+	t.Run("F13/accept-hints", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("shop.example").Fault("/", lab.Informational(103, 3), lab.HeaderBomb(20<<10))
+		must(t, n.Fetcher(), new(fetch.Request), "https://shop.example/")
+	})
+}
+
+// allocated is all that was ever allocated while fn ran, which bounds what was in use.
+func allocated(fn func()) uint64 {
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	fn()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}

@@ -1,0 +1,92 @@
+package fetch_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap/internal/fetch"
+)
+
+// header reads "Name: value" lines.
+func header(lines ...string) http.Header {
+	h := make(http.Header)
+	for _, line := range lines {
+		name, value, _ := strings.Cut(line, ": ")
+		h.Add(name, value)
+	}
+	return h
+}
+
+func TestFreshness(t *testing.T) {
+	tests := []struct {
+		name   string
+		header http.Header
+		want   time.Duration // that is left, between 0 and a day, an hour where nothing is stated
+	}{
+		{"K23/accept-max-age", header("Cache-Control: max-age=60"), time.Minute},
+		{"K23/accept-max-age-with-others", header("Cache-Control: public, MAX-AGE=60, immutable"), time.Minute},
+		{"K23/accept-age", header("Cache-Control: max-age=60", "Age: 20"), 40 * time.Second},
+		{"K23/accept-expires", header("Date: Wed, 04 Mar 2026 12:00:00 GMT", "Expires: Wed, 04 Mar 2026 12:01:00 GMT"), time.Minute},
+		{"K23/accept-max-age-over-expires", header("Cache-Control: max-age=60", "Expires: Wed, 04 Mar 2026 13:00:00 GMT"), time.Minute},
+		{"K23/accept-apparent-age", header("Cache-Control: max-age=60", "Date: Wed, 04 Mar 2026 11:59:50 GMT"), 50 * time.Second},
+		{"K23/accept-nothing-stated", header("X-Other: y"), time.Hour},
+		{"K23/accept-quoted-comma", header(`Cache-Control: ext="a, max-age=5", max-age=60`), time.Minute},
+		{"K23/accept-unknown-directives", header("Cache-Control: foo=bar, baz, =, ,"), time.Hour},
+		{"K23/reject-long", header("Cache-Control: max-age=1000000000000000000000"), 24 * time.Hour},
+		{"K23/reject-date-in-future", header("Cache-Control: max-age=60", "Date: Thu, 05 Mar 2026 12:00:00 GMT"), time.Minute},
+		{"K23/reject-two-headers", header("Cache-Control: max-age=3600", "Cache-Control: max-age=5"), 5 * time.Second},
+		{"K23/reject-doubled-directive", header("Cache-Control: max-age=5, max-age=3600"), 5 * time.Second},
+		{"K23/reject-quoted-number", header(`Cache-Control: max-age="5"`), 0},
+		{"K23/reject-negative", header("Cache-Control: max-age=-1"), 0},
+		{"K23/reject-fraction", header("Cache-Control: max-age=1.5"), 0},
+		{"K23/reject-no-number", header("Cache-Control: max-age"), 0},
+		{"K23/reject-bad-beside-good", header("Cache-Control: max-age=60, max-age=x"), 0},
+		{"K23/reject-no-cache", header("Cache-Control: max-age=60, no-cache"), 0},
+		{"K23/reject-no-cache-with-fields", header(`Cache-Control: max-age=60, no-cache="set-cookie"`), 0},
+		{"K23/reject-pragma", header("Pragma: no-cache"), 0},
+		{"K23/accept-pragma-beside-cache-control", header("Pragma: no-cache", "Cache-Control: max-age=60"), time.Minute},
+		{"K23/reject-vary-everything", header("Cache-Control: max-age=60", "Vary: *"), 0},
+		{"K23/reject-bad-expires", header("Expires: 0"), 0},
+		{"K23/reject-two-expires", header("Expires: Wed, 04 Mar 2026 13:00:00 GMT", "Expires: Wed, 04 Mar 2026 13:00:00 GMT"), 0},
+		{"K23/reject-past-expires", header("Expires: Wed, 04 Mar 2026 11:00:00 GMT"), 0},
+		{"K23/reject-bad-age", header("Cache-Control: max-age=60", "Age: -5"), 0},
+		{"K23/reject-older-than-its-lifetime", header("Cache-Control: max-age=60", "Age: 61"), 0},
+		{"K23/reject-younger-of-two-ages", header("Cache-Control: max-age=60", "Age: 1", "Age: 50"), 10 * time.Second},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			f := fetch.ParseFreshness(test.header, noon, noon)
+			if got := f.Until(0, 24*time.Hour, time.Hour).Sub(noon); got != test.want {
+				t.Errorf("%v left, want %v (%+v)", got, test.want, f)
+			}
+		})
+	}
+}
+
+func TestFreshnessBounds(t *testing.T) {
+	f := fetch.ParseFreshness(header("Cache-Control: max-age=10, no-store, private, must-revalidate, s-maxage=5, stale-while-revalidate=30"), noon.Add(-3*time.Second), noon)
+	if !f.NoStore || !f.Private || !f.MustRevalidate || f.SMaxAge.Value != 5*time.Second || f.StaleWhileRevalidate.Value != 30*time.Second {
+		t.Errorf("%+v", f)
+	}
+	if got := f.Until(0, time.Hour, 0).Sub(noon); got != 7*time.Second { // the answer was 3 s on its way
+		t.Errorf("%v left", got)
+	}
+	if got := f.Until(time.Minute, time.Hour, 0).Sub(noon); got != time.Minute {
+		t.Errorf("%v left, least a minute", got)
+	}
+}
+
+func FuzzFreshness(f *testing.F) {
+	f.Add("max-age=60, no-store", "5", "Wed, 04 Mar 2026 12:00:00 GMT", "0")
+	f.Add(`no-cache="a,b", max-age="5"`, "x", "", "")
+	f.Add(`a="\"`, "", "", "")
+	f.Fuzz(func(t *testing.T, control, age, date, expires string) {
+		h := http.Header{"Cache-Control": {control}, "Age": {age}, "Date": {date}, "Expires": {expires}}
+		left := fetch.ParseFreshness(h, noon, noon).Until(time.Second, time.Hour, time.Minute).Sub(noon)
+		if left < time.Second || left > time.Hour {
+			t.Errorf("%v left", left)
+		}
+	})
+}
