@@ -106,10 +106,11 @@ func (s *session) lines(ctx context.Context, judge func(word string) error) erro
 	if err != nil {
 		return err
 	}
-	lines := bufio.NewScanner(io.LimitReader(in, maxFile))
+	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxWord)
 	lines.Split(splitLines)
-	for lines.Scan() {
+	judged := 0
+	for ; lines.Scan(); judged++ {
 		if err := judge(lines.Text()); err != nil {
 			return err
 		}
@@ -121,6 +122,8 @@ func (s *session) lines(ctx context.Context, judge func(word string) error) erro
 		})
 	case err != nil:
 		return fmt.Errorf("reading standard input: %w", err)
+	case judged == 0:
+		return usagef("standard input is empty")
 	}
 	return nil
 }
