@@ -1,0 +1,153 @@
+package agentstxt
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+)
+
+// TestJudge: section 2, what an answer means.
+func TestJudge(t *testing.T) {
+	const (
+		html  = "<!doctype html><title>App</title>"
+		plain = "text/plain; charset=utf-8"
+	)
+	strict := Options{Strict: true}
+	for _, tt := range []struct {
+		name        string
+		options     Options
+		status      int
+		contentType string
+		body        string
+		state       State
+		reason      lookleap.Code
+		finding     lookleap.Code
+	}{
+		{"AGT-2-04/accept-text-plain", strict, 200, "text/plain", vectorFile, Valid, "ok", ""},
+		{"AGT-2-04/accept-with-charset", strict, 200, plain, vectorFile, Valid, "ok", ""},
+		{"AGT-2-05/accept-octet-stream", Options{}, 200, "application/octet-stream", vectorFile, Valid, "ok", "media-type"},
+		{"AGT-2-05/accept-markdown", Options{}, 200, "text/markdown", vectorFile, Valid, "ok", "media-type"},
+		{"AGT-2-05/accept-none", Options{}, 200, "", vectorFile, Valid, "ok", "media-type"},
+		{"AGT-2-05/accept-unreadable", Options{}, 200, "text/plain, text/html", vectorFile, Valid, "ok", "media-type"},
+		{"AGT-2-05/reject-octet-stream-strictly", strict, 200, "application/octet-stream", vectorFile, Restricted, "media-type", ""},
+		{"AGT-2-05/reject-none-strictly", strict, 200, "", vectorFile, Restricted, "media-type", ""},
+		{"AGT-2-05/reject-without-hash", Options{}, 200, "text/markdown", "/a ALLOW", Restricted, "hash-missing", ""},
+		{"AGT-2-06/accept-absent", Options{}, 200, "text/plain", vectorFile, Valid, "ok", ""},
+		{"AGT-2-06/accept-utf-8", Options{}, 200, "text/plain; charset=UTF-8", vectorFile, Valid, "ok", ""},
+		{"AGT-2-06/accept-quoted", Options{}, 200, `text/plain; charset="utf-8"`, vectorFile, Valid, "ok", ""},
+		{"AGT-2-06/reject-latin1", Options{}, 200, "text/plain; charset=latin1", vectorFile, Restricted, "charset", ""},
+		{"AGT-2-06/reject-utf-16", Options{}, 200, "text/plain; charset=utf-16", vectorFile, Restricted, "charset", ""},
+		{"AGT-2-06/reject-empty", Options{}, 200, `text/plain; charset=""`, vectorFile, Restricted, "charset", ""},
+		{"AGT-2-06/reject-two", Options{}, 200, "text/plain; charset=utf-8; charset=latin1", vectorFile, Restricted, "charset", ""},
+		{"AGT-2-06/accept-page-before-charset", Options{}, 200, "text/html; charset=latin1", html, Absent, "soft-404", "soft-404"},
+		{"AGT-2-06/reject-page-with-hash-line", Options{}, 200, "text/html; charset=latin1", vectorFile, Restricted, "charset", ""},
+		{"AGT-2-07/accept-html", Options{}, 200, "text/html", html, Absent, "soft-404", "soft-404"},
+		{"AGT-2-07/accept-html-by-look", Options{}, 200, plain, "\ufeff \n" + html, Absent, "soft-404", "soft-404"},
+		{"AGT-2-07/accept-empty-html", Options{}, 200, "text/html", "", Absent, "soft-404", "soft-404"},
+		{"AGT-2-07/accept-html-that-is-not-utf8", Options{}, 200, "text/html", html + "\xff", Absent, "soft-404", "soft-404"},
+		{"AGT-2-07/accept-xhtml", Options{}, 200, "application/xhtml+xml", "no page", Absent, "soft-404", "soft-404"},
+		{"AGT-2-07/accept-json", Options{}, 200, "application/json", `{"error":"not found"}`, Absent, "soft-404", "soft-404"},
+		{"AGT-2-07/accept-json-suffix", Options{}, 200, "application/problem+json", `{}`, Absent, "soft-404", "soft-404"},
+		{"AGT-2-07/accept-policy-as-html", Options{}, 200, "text/html", "# c\n" + vectorFile, Valid, "ok", "media-type"},
+		{"AGT-2-07/accept-policy-as-json", Options{}, 200, "application/json", vectorFile, Valid, "ok", "media-type"},
+		{"AGT-2-07/reject-html-strictly", strict, 200, "text/html", html, Restricted, "hash-missing", ""},
+		{"AGT-2-07/reject-json-strictly", strict, 200, "application/json", "{}", Restricted, "hash-missing", ""},
+		{"AGT-2-07/reject-broken-policy-as-html", Options{}, 200, "text/html", vector + " \\\n/a ALLOW\n", Restricted, "hash-missing", ""},
+		{"AGT-2-07/reject-forged-policy-as-html", Options{}, 200, "text/html", vector + "\n/a ALLOW\n", Restricted, "hash-mismatch", ""},
+		{"AGT-2-07/reject-json-by-look-alone", Options{}, 200, plain, `{"error":"not found"}`, Restricted, "foreign-format", ""},
+		{"AGT-2-08/accept-404", Options{}, 404, plain, "", Absent, "no-policy", ""},
+		{"AGT-2-08/accept-410", strict, 410, "text/html", "", Absent, "no-policy", ""},
+		{"AGT-2-09/reject-401", Options{}, 401, plain, "", Restricted, "access-denied", ""},
+		{"AGT-2-09/reject-407", Options{}, 407, plain, "", Restricted, "access-denied", ""},
+		{"AGT-2-09/reject-451", Options{}, 451, plain, "", Restricted, "access-denied", ""},
+		{"AGT-2-10/accept-403", Options{}, 403, plain, "", Absent, "forbidden", "forbidden"},
+		{"AGT-2-10/accept-400", Options{}, 400, plain, "", Absent, "status", "status"},
+		{"AGT-2-10/accept-406", Options{}, 406, plain, "", Absent, "status", "status"},
+		{"AGT-2-10/reject-403-strictly", strict, 403, plain, "", Restricted, "access-denied", ""},
+		{"AGT-2-10/reject-400-strictly", strict, 400, plain, "", Restricted, "access-denied", ""},
+		{"AGT-2-11/reject-429", Options{}, 429, plain, "", Restricted, "rate-limited", ""},
+		{"AGT-2-12/reject-503", Options{}, 503, plain, "", Restricted, "unreachable", ""},
+		{"AGT-2-12/reject-500", Options{}, 500, plain, vectorFile, Restricted, "unreachable", ""},
+		{"AGT-2-13/reject-204", Options{}, 204, plain, "", Restricted, "unreachable", ""},
+		{"AGT-2-13/reject-206", Options{}, 206, plain, vectorFile, Restricted, "unreachable", ""},
+		{"AGT-2-13/reject-202", Options{}, 202, plain, vectorFile, Restricted, "unreachable", ""},
+		{"AGT-2-13/reject-304-unasked", Options{}, 304, plain, "", Restricted, "unreachable", ""},
+		{"AGT-2-13/reject-300", Options{}, 300, plain, vectorFile, Restricted, "unreachable", ""},
+		{"AGT-2-13/reject-no-status", Options{}, 0, plain, vectorFile, Restricted, "unreachable", ""},
+		{"AGT-2-13/accept-200", Options{}, 200, plain, vectorFile, Valid, "ok", ""},
+		{"AGT-3-12/reject-protocols", Options{}, 200, plain, "Protocols: x402\n", Restricted, "foreign-format", ""},
+		{"AGT-3-12/reject-robots", Options{}, 200, plain, "User-agent: *\nDisallow: /admin\n", Restricted, "foreign-format", ""},
+		{"AGT-3-12/accept-as-absent-on-request", Options{ForeignAbsent: true}, 200, plain, "# agents\nCapability: x\n", Absent, "foreign-format", "foreign-format"},
+		{"AGT-3-12/reject-own-format-even-on-request", Options{ForeignAbsent: true}, 200, plain, "/a ALLOW\nCapability: x\n", Restricted, "hash-missing", ""},
+		{"AGT-3-12/reject-empty-even-on-request", Options{ForeignAbsent: true}, 200, plain, "# nothing\n", Restricted, "hash-missing", ""},
+		{"AGT-5-03/reject-malformed", Options{}, 200, plain, signed("/a MAYBE"), Restricted, "bad-directive", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := tt.options.Judge(Answer{Status: tt.status, ContentType: tt.contentType, Body: []byte(tt.body)})
+			if p.State() != tt.state || p.Reason() != tt.reason {
+				t.Fatalf("got %v, %v: %v", p.State(), p.Reason(), p.Err())
+			}
+			if _, ok := hasFinding(p, tt.finding); tt.finding != "" && !ok || tt.finding == "" && len(p.Findings()) > 0 {
+				t.Errorf("findings %v", p.Findings())
+			}
+			switch tt.state {
+			case Restricted:
+				wantDenied(t, p)
+				if p.Err() == nil || lookleap.CodeOf(p.Err()) != tt.reason {
+					t.Errorf("error %v", p.Err())
+				}
+			case Absent:
+				if d := p.Decide("/x"); !d.Allowed || d.Code != lookleap.CodeNoPolicy || d.Matched {
+					t.Error(d)
+				}
+			case Valid:
+				if p.Decide("/admin").Allowed || !p.Decide("/status").Allowed {
+					t.Error("wrong decisions")
+				}
+			}
+		})
+	}
+	t.Run("AGT-1-04/accept-http-with-finding", func(t *testing.T) {
+		p := Judge(Answer{Status: 200, ContentType: plain, Body: []byte(vectorFile), Insecure: true})
+		if _, ok := hasFinding(p, lookleap.CodeInsecureTransport); !ok || p.State() != Valid {
+			t.Error(p.State(), p.Findings())
+		}
+	})
+	t.Run("AGT-8-03/reject-http-on-request", func(t *testing.T) {
+		p := Options{RefuseHTTP: true}.Judge(Answer{Status: 404, Insecure: true})
+		if p.State() != Restricted || p.Reason() != lookleap.CodeInsecureTransport {
+			t.Error(p.State(), p.Reason())
+		}
+	})
+	t.Run("AGT-3-12/reject-and-name-the-option", func(t *testing.T) {
+		p := Judge(Answer{Status: 200, ContentType: plain, Body: []byte("Protocols: x402\n")})
+		if !strings.Contains(p.Err().Error(), "Options.ForeignAbsent") {
+			t.Error(p.Err())
+		}
+	})
+}
+
+func TestPolicyURL(t *testing.T) {
+	for _, tt := range []struct{ name, url, want string }{
+		{"AGT-2-01/accept-root", "https://shop.example", "https://shop.example/agents.txt"},
+		{"AGT-2-01/accept-port-path-query", "https://h:8443/a/b?x", "https://h:8443/agents.txt"},
+		{"AGT-2-01/accept-default-port", "https://SHOP.example:443/", "https://shop.example/agents.txt"},
+		{"AGT-2-01/accept-http", "http://shop.example/x", "http://shop.example/agents.txt"},
+		{"AGT-2-01/accept-http-port", "http://shop.example:443/x", "http://shop.example:443/agents.txt"},
+		{"AGT-2-01/accept-well-known-url", "https://shop.example/.well-known/agents.txt", "https://shop.example/agents.txt"},
+		{"AGT-2-01/reject-other-scheme", "ftp://shop.example/", ""},
+		{"AGT-2-01/reject-no-host", "https:///x", ""},
+		{"AGT-2-01/reject-opaque", "https:shop.example", ""},
+		{"AGT-2-01/reject-trailing-dot", "https://shop.example./", ""},
+		{"AGT-2-01/reject-relative", "/a/b", ""},
+		{"AGT-2-01/reject-bad-port", "https://shop.example:0443/", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := PolicyURL(tt.url)
+			if got != tt.want || (err == nil) != (tt.want != "") {
+				t.Errorf("got %q, %v", got, err)
+			}
+		})
+	}
+}
