@@ -28,23 +28,23 @@ func (c Content) As() any {
 	}
 	switch c.n.kind {
 	case kSection:
-		return Section{c.Node}
+		return Section(c)
 	case kData:
-		return Data{c.Node}
+		return Data(c)
 	case kImg:
-		return Img{Media{c.Node}}
+		return Img{Media(c)}
 	case kAudio:
-		return Audio{Media{c.Node}}
+		return Audio{Media(c)}
 	case kVideo:
-		return Video{Media{c.Node}}
+		return Video{Media(c)}
 	case kLink:
-		return Link{c.Node}
+		return Link(c)
 	case kNav:
-		return Nav{c.Node}
+		return Nav(c)
 	case kRights:
-		return Rights{c.Node}
+		return Rights(c)
 	case kAttribution:
-		return Attribution{c.Node}
+		return Attribution(c)
 	}
 	return nil
 }

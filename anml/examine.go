@@ -164,9 +164,7 @@ func (e *examination) attributes(n *node, s *spec) {
 			e.required(n, a)
 		}
 	}
-	if check, ok := elementChecks[n.kind]; ok {
-		check(e, n)
-	}
+	e.special(n)
 }
 
 // required marks an element whose required attribute is absent (section 11.4).

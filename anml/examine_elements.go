@@ -7,17 +7,26 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// elementChecks holds what single elements need beyond the types of their
-// attributes.
-var elementChecks = map[kind]func(*examination, *node){
-	kAction:   (*examination).action,
-	kParam:    (*examination).param,
-	kAsk:      (*examination).ask,
-	kField:    (*examination).field,
-	kImg:      (*examination).img,
-	kColor:    (*examination).color,
-	kLanguage: (*examination).language,
-	kLogo:     (*examination).logo,
+// special checks what single elements need beyond the types of their attributes.
+func (e *examination) special(n *node) {
+	switch n.kind {
+	case kField:
+		e.field(n)
+	case kAction:
+		e.action(n)
+	case kParam:
+		e.param(n)
+	case kAsk:
+		e.ask(n)
+	case kImg:
+		e.img(n)
+	case kColor:
+		e.color(n)
+	case kLanguage:
+		e.language(n)
+	case kLogo:
+		e.logo(n)
+	}
 }
 
 // canonicalURL is what a site-ref must give: https, a named host, nothing odd.

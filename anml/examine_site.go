@@ -271,8 +271,10 @@ func (e *examination) context(state *node, steps map[string]*node) {
 	}
 }
 
-// scopes checks what inform, rights and attribution say they are about.
+// scopes checks what inform, rights and attribution say they are about, and the
+// ids of what they could mean.
 func (e *examination) scopes(site *node) {
+	ids := map[string]bool{}
 	site.walk(func(n *node) bool {
 		if !n.usable() && n != site {
 			return false
@@ -283,8 +285,10 @@ func (e *examination) scopes(site *node) {
 				e.add(n, SeverityWarning, CodeDangling, "ANML-8.12.1-03", "the scope "+quoted(scope)+" names nothing, so it covers the whole site", "")
 			}
 		case kSection, kData:
-			if id := n.value("id"); id != "" && len(e.doc.named(site, id)) > 1 {
+			if id := n.value("id"); id != "" && ids[id] {
 				e.add(n, SeverityWarning, CodeDuplicateID, "ANML-8.10.1-01", "several elements have the id "+quoted(id)+", so a reference means all of them", "")
+			} else if id != "" {
+				ids[id] = true
 			}
 		}
 		return n.kind != kData && n.kind != kInteract && n.kind != kPersona

@@ -176,14 +176,13 @@ func (r *reader) full() bool {
 }
 
 // place decides what an element is: a known one by its name and parent, or an
-// unknown one that is kept and not processed.
+// unknown one that is kept and not processed. The caller appends it.
 func (r *reader) place(parent *node, name Name, offset int) *node {
 	n := r.node()
-	n.offset = int32(offset)
+	n.offset, n.parent = int32(offset), parent
 	if parent.kind != kUnknown && r.isANML(name.Space) {
 		if c := schema[parent.kind].child(name.Local); c != nil {
 			n.kind = c.kind
-			parent.append(n)
 			return n
 		}
 	}
@@ -192,7 +191,6 @@ func (r *reader) place(parent *node, name Name, offset int) *node {
 	}
 	n.flags = ignored
 	n.more = &more{name: name}
-	parent.append(n)
 	if parent.kind != kUnknown {
 		r.noteUnknown(n, parent, name)
 	}

@@ -372,9 +372,7 @@ func (j *jsonReader) child(parent *node, g *group, v strictjson.Value, depth int
 	if !ok {
 		name = Name{Namespace, g.key}
 	}
-	holder := node{kind: parent.kind} // place appends, and the order is not known yet
-	n := j.place(&holder, name, v.Offset())
-	n.parent = parent
+	n := j.place(parent, name, v.Offset())
 	j.join(g, n)
 	if v.Kind() == strictjson.String {
 		text := j.string(v)

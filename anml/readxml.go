@@ -79,6 +79,7 @@ func (x *xmlReader) read() (*node, error) {
 				root = n
 			} else {
 				n = x.place(x.open, Name(tok.Name), tok.Offset)
+				x.open.append(n)
 			}
 			if err := x.attributes(n, tok); err != nil {
 				return nil, err

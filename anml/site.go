@@ -28,7 +28,7 @@ func (s Site) Domain() string {
 func (s Site) TrustVerified() (time.Time, bool) { return s.moment("trust-verified") }
 
 func (s Site) Head() Head               { return child[Head](s.Node, kHead) }
-func (s Site) Constraints() Constraints { return Constraints{s.Node} }
+func (s Site) Constraints() Constraints { return Constraints(s) }
 func (s Site) State() State             { return child[State](s.Node, kState) }
 func (s Site) Interact() Interact       { return child[Interact](s.Node, kInteract) }
 func (s Site) Knowledge() Knowledge     { return child[Knowledge](s.Node, kKnowledge) }

@@ -25,8 +25,7 @@ func CheckValue(t Type, text string) error {
 	ok := true
 	switch t {
 	case TypeNumber:
-		_, err := ParseNumber(text)
-		ok = err == nil
+		ok = isFinite(text)
 	case TypeBoolean:
 		ok = text == "true" || text == "false"
 	case TypeDate:
@@ -60,6 +59,15 @@ func ParseNumber(text string) (Number, error) {
 		return Number{}, fmt.Errorf("%w: %s is beyond any double", ErrType, quoted(text))
 	}
 	return Number{Text: text, Float: f, Exact: sameDecimal(text, strconv.FormatFloat(f, 'g', -1, 64))}, nil
+}
+
+// isFinite reports whether a text is a number that some double is near.
+func isFinite(text string) bool {
+	if !isJSONNumber(text) {
+		return false
+	}
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
 }
 
 // isJSONNumber is the grammar of RFC 8259, section 6.
