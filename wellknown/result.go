@@ -71,6 +71,14 @@ func (r *Result) finding(severity lookleap.Severity, code lookleap.Code, require
 		Position: lookleap.Position{Path: r.URL}})
 }
 
+func (r *Result) summary() string {
+	switch r.Code {
+	case lookleap.CodeOK, lookleap.CodeAbsent:
+		return fmt.Sprintf("the document is %s", r.State)
+	}
+	return fmt.Sprintf("the document is %s: %s", r.State, r.Code.Title())
+}
+
 // conclude states the result as a verdict.
 func (r *Result) conclude(evidence ...lookleap.Evidence) *Result {
 	check := lookleap.Check{Requirement: "WK-3-18", Code: r.Code, Status: lookleap.Failed, Message: r.Code.Title(), Evidence: evidence, Until: r.Expires}
@@ -86,7 +94,7 @@ func (r *Result) conclude(evidence ...lookleap.Evidence) *Result {
 		Subject:   r.URL,
 		OK:        r.State == Present,
 		Code:      r.Code,
-		Summary:   fmt.Sprintf("the document is %s", r.State),
+		Summary:   r.summary(),
 		Checks:    []lookleap.Check{check},
 		CheckedAt: r.Fetched,
 		Expires:   r.Expires,

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/agentstxt"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// playUnsure meets sites whose policy is missing, foreign or out of reach.
+func playUnsure(s *stage) error {
+	return playPolicies(s, []policyCase{
+		{"plain.example", "has no agents.txt.", nil, "", "the site asks for nothing"},
+		{"app.example", "is a single-page app: it answers every path with its page.", func(site *lab.Site) {
+			site.Body("/agents.txt", "text/html", "<!doctype html><title>An app</title>")
+		}, "", "a page in the place of the file is no policy"},
+		{"other.example", "uses the file name for another format.", func(site *lab.Site) {
+			site.Body("/agents.txt", "text/plain", "Protocols: x402\nCapability: pay\n")
+		}, lookleap.CodeRestricted, ""},
+		{"down.example", "is out of order.", func(site *lab.Site) { site.Status("/agents.txt", 503) }, lookleap.CodeRestricted, ""},
+	})
+}
+
+// policyCase is a site, what is peculiar about its policy, and whether its front
+// page may be read.
+type policyCase struct {
+	name    string
+	about   string
+	publish func(*lab.Site)
+	want    lookleap.Code // "": allowed
+	why     string        // when allowed
+}
+
+// playPolicies reads the front page of each site through the policy guard.
+func playPolicies(s *stage, cases []policyCase) error {
+	client := &http.Client{Transport: agentstxt.Guard(s.host)}
+	defer client.CloseIdleConnections()
+	visit := func(url string) error {
+		resp, err := client.Get(url)
+		if err == nil {
+			err = resp.Body.Close()
+		}
+		return err
+	}
+	for _, c := range cases {
+		site := s.lab.Site(c.name).Body("/", "text/plain", "welcome")
+		if c.publish != nil {
+			c.publish(site)
+		}
+		s.say("%s %s", c.name, c.about)
+		if c.want == "" {
+			s.allowed("GET "+site.URL("/"), visit(site.URL("/")), c.why)
+		} else {
+			s.refused("GET "+site.URL("/"), visit(site.URL("/")), c.want)
+		}
+	}
+
+	s.lab.Clock().Freeze() // the refusal says when the next search may follow
+	s.lab.Clock().Set(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	signed, err := agentstxt.Sign([]byte("/search ALLOW limit=2\n"))
+	if err != nil {
+		return err
+	}
+	busy := s.lab.Site("busy.example").Body("/search", "text/plain", "found").Body("/agents.txt", "text/plain", string(signed))
+	s.say("busy.example allows two searches an hour. The guard counts.")
+	for i := range 2 {
+		s.allowed(fmt.Sprintf("search number %d", i+1), visit(busy.URL("/search")), "within the limit of the directive")
+	}
+	s.refused("search number 3", visit(busy.URL("/search")), lookleap.CodeLimit)
+	return nil
+}
