@@ -1,0 +1,154 @@
+package dnssec
+
+import (
+	"bytes"
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"github.com/miekg/dns"
+)
+
+// TestRSAKey: which RSA keys are used at all.
+func TestRSAKey(t *testing.T) {
+	key := func(exponent []byte, modulus int) []byte {
+		m := bytes.Repeat([]byte{0xff}, modulus)
+		return append(append([]byte{byte(len(exponent))}, exponent...), m...)
+	}
+	for _, c := range []struct {
+		id, name string
+		raw      []byte
+		want     bool
+	}{
+		{"RFC3110-2", "accept-1024-bits", key([]byte{1, 0, 1}, 128), true},
+		{"RFC3110-2", "accept-4096-bits", key([]byte{1, 0, 1}, 512), true},
+		{"RFC3110-2", "accept-exponent-3", key([]byte{3}, 256), true},
+		{"RFC3110-2", "accept-long-length", append([]byte{0, 0, 3, 1, 0, 1}, bytes.Repeat([]byte{0xff}, 256)...), true},
+		{"RFC3110-2", "reject-512-bits", key([]byte{1, 0, 1}, 64), false},
+		{"RFC3110-2", "reject-8192-bits", key([]byte{1, 0, 1}, 1024), false},
+		{"RFC3110-2", "reject-exponent-1", key([]byte{1}, 256), false},
+		{"RFC3110-2", "reject-even-exponent", key([]byte{4}, 256), false},
+		{"RFC3110-2", "reject-exponent-of-33-bits", key([]byte{1, 0, 0, 0, 1}, 256), false},
+		{"RFC3110-2", "reject-exponent-of-32-bits", key([]byte{0xff, 0xff, 0xff, 0xff}, 256), false},
+		{"RFC3110-2", "reject-no-exponent", append([]byte{0, 0, 0}, bytes.Repeat([]byte{0xff}, 256)...), false},
+		{"RFC3110-2", "reject-even-modulus", append(key([]byte{1, 0, 1}, 255), 0), false},
+		{"RFC3110-2", "reject-empty", nil, false},
+		{"RFC3110-2", "reject-only-length", []byte{0, 1}, false},
+		{"RFC3110-2", "reject-no-modulus", []byte{3, 1, 0, 1}, false},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			t.Run(c.name, func(t *testing.T) {
+				if got := rsaKey(c.raw) != nil; got != c.want {
+					t.Error(got)
+				}
+			})
+		})
+	}
+}
+
+// TestParseKeys: which keys may sign at all.
+func TestParseKeys(t *testing.T) {
+	good := func() *dns.DNSKEY {
+		return &dns.DNSKEY{Flags: 256, Protocol: 3, Algorithm: dns.ED25519, PublicKey: base64.StdEncoding.EncodeToString(make([]byte, 32))}
+	}
+	for _, c := range []struct {
+		id, name string
+		change   func(*dns.DNSKEY)
+		want     int
+	}{
+		{"RFC4034-2.1", "accept", func(*dns.DNSKEY) {}, 1},
+		{"RFC4034-2.1.1", "accept-sep", func(k *dns.DNSKEY) { k.Flags |= dns.SEP }, 1},
+		{"RFC4034-2.1.1", "reject-without-zone-flag", func(k *dns.DNSKEY) { k.Flags = dns.SEP }, 0},
+		{"RFC4034-2.1.2", "reject-other-protocol", func(k *dns.DNSKEY) { k.Protocol = 2 }, 0},
+		{"RFC5011-2.1", "reject-revoked", func(k *dns.DNSKEY) { k.Flags |= dns.REVOKE }, 0},
+		{"RFC4034-2.1.4", "reject-unreadable", func(k *dns.DNSKEY) { k.PublicKey = "=" }, 0},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			t.Run(c.name, func(t *testing.T) {
+				k := good()
+				c.change(k)
+				keys, err := parseKeys([]dns.RR{k}, newBudget(Limits{}.withDefaults()))
+				if err != nil || len(keys) != c.want {
+					t.Error(keys, err)
+				}
+			})
+		})
+	}
+}
+
+func TestKeyTag(t *testing.T) {
+	t.Run("RFC4034-B", func(t *testing.T) {
+		t.Run("accept-root-key", func(t *testing.T) {
+			rr, err := dns.NewRR(". IN DNSKEY 257 3 8 AwEAAaz/tAm8yTn4Mfeh5eyI96WSVexTBAvkMgJzkKTOiW1vkIbzxeF3+/4RgWOq7HrxRixHlFlExOLAJr5emLvN7SWXgnLh4+B5xQlNVz8Og8kvArMtNROxVQuCaSnIDdD5LKyWbRd2n9WGe2R8PzgCmr3EgVLrjyBxWezF0jLHwVN8efS3rCj/EWgvIWgb9tarpVUDK/b58Da+sqqls3eNbuv7pr+eoZG+SrDK6nWeL3c6H5Apxz7LjVc1uTIdsIXxuOLYA4/ilBmSVIzuDWfdRUfhHdY6+cn8HFRm+2hM8AnXGXws9555KrUB5qihylGa8subX2Nn6UwNR1AkUTV74bU=")
+			if err != nil {
+				t.Fatal(err)
+			}
+			keys, err := parseKeys([]dns.RR{rr}, newBudget(Limits{}.withDefaults()))
+			if err != nil || len(keys) != 1 || keys[0].tag != 20326 {
+				t.Fatal(keys, err)
+			}
+			anchors, err := parseAnchors(RootAnchors)
+			if err != nil || len(anchors[rootName]) != 2 || !anchors[rootName][0].names(rootName, &keys[0]) {
+				t.Error(anchors, err)
+			}
+			again, err := parseAnchors(rr.String())
+			if err != nil || !again[rootName][0].names(rootName, &keys[0]) {
+				t.Error(again, err)
+			}
+		})
+	})
+}
+
+func TestAnchors(t *testing.T) {
+	sum := strings.Repeat("0", 64)
+	for name, c := range map[string]struct {
+		text string
+		want bool
+	}{
+		"accept-ds":                 {". IN DS 1 13 2 " + sum, true},
+		"accept-comments":           {"; the root\n\n. 3600 IN DS 1 13 2 " + sum + " ; a key\n", true},
+		"accept-other-zone":         {"example.com. IN DS 1 13 2 " + sum, true},
+		"accept-unsupported-beside": {". IN DS 1 13 1 " + sum[:40] + "\n. IN DS 1 13 2 " + sum, true},
+		"reject-empty":              {"", false},
+		"reject-only-comment":       {"; nothing", false},
+		"reject-garbage":            {"hello world", false},
+		"reject-other-record":       {". IN A 192.0.2.1", false},
+		"reject-sha1-only":          {". IN DS 1 13 1 " + sum[:40], false},
+		"reject-unknown-algorithm":  {". IN DS 1 200 2 " + sum, false},
+		"reject-revoked-key":        {". IN DNSKEY 385 3 15 " + base64.StdEncoding.EncodeToString(make([]byte, 32)), false},
+		"reject-no-zone-key":        {". IN DNSKEY 1 3 15 " + base64.StdEncoding.EncodeToString(make([]byte, 32)), false},
+		"reject-include":            {"$INCLUDE /etc/passwd", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := parseAnchors(c.text); (err == nil) != c.want {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestCanonicalData: names in record data are lowered where they count as names, and nowhere else.
+func TestCanonicalData(t *testing.T) {
+	for _, c := range []struct {
+		line  string
+		lower bool
+	}{
+		{"x. IN NS A.EXAMPLE.", true}, {"x. IN SOA A. B. 1 2 3 4 5", true}, {"x. IN MX 1 A.", true}, {"x. IN SRV 1 2 3 A.", true},
+		{"x. IN NAPTR 1 2 \"u\" \"s\" \"r\" A.", true}, {"x. IN DNAME A.", true}, {"x. IN PX 1 A. B.", true}, {"x. IN RP A. B.", true},
+		{"x. IN TXT \"A\"", false}, {"x. IN NSEC A. NS", false}, {"x. IN HINFO \"A\" \"B\"", false}, {"x. IN CAA 0 issue \"A\"", false},
+		{"x. IN SVCB 1 A.", false},
+	} {
+		rr, err := dns.NewRR(c.line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := rdataOf(rr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		canonical, err := canonicalData(rr)
+		if err != nil || bytes.Equal(plain, canonical) == c.lower || !bytes.Equal(bytes.ToLower(plain), bytes.ToLower(canonical)) {
+			t.Errorf("%s: %q %v", c.line, canonical, err)
+		}
+	}
+}
