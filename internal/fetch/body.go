@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"bufio"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -13,7 +14,10 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-var errTruncated = coded(lookleap.CodeTruncated, "the answer ended before it was complete")
+var (
+	errTruncated = coded(lookleap.CodeTruncated, "the answer ended before it was complete")
+	errNoGzip    = coded(lookleap.CodeEncoding, "the body is not the gzip that it is declared to be")
+)
 
 // readBody reads and decodes a body of at most limit octets. It holds no more
 // than twice of what it gives back, and no more than the limit while refusing.
@@ -72,7 +76,11 @@ func isGzip(resp *http.Response) (bool, error) {
 func readGzip(raw *counter, limit int) ([]byte, error) {
 	raw.left = limit + limit/8 + 1<<10
 	raw.bounded = true
-	decoder, err := gzip.NewReader(raw)
+	buffered := bufio.NewReader(raw)
+	if magic, _ := buffered.Peek(2); !strings.HasPrefix("\x1f\x8b", string(magic)) {
+		return nil, errNoGzip // however short it is
+	}
+	decoder, err := gzip.NewReader(buffered)
 	if err != nil {
 		return nil, gzipError(err, limit)
 	}
@@ -88,7 +96,7 @@ func gzipError(err error, limit int) error {
 	case errors.Is(err, errRawLimit):
 		return tooLarge(limit)
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), isCorrupt(err):
-		return coded(lookleap.CodeEncoding, "the body is not the gzip that it is declared to be")
+		return errNoGzip
 	}
 	return err
 }

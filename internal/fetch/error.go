@@ -112,7 +112,7 @@ func classify(err error) (code lookleap.Code, transient bool) {
 		return lookleap.CodeDNSError, false
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return lookleap.CodeConnRefused, true
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.As(err, &stream):
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, net.ErrClosed), errors.As(err, &stream):
 		return lookleap.CodeConnReset, true
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return lookleap.CodeTruncated, true

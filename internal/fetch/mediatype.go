@@ -5,6 +5,10 @@ import (
 	"mime"
 	"net/http"
 	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lookleap/lookleap"
 )
 
 var (
@@ -41,4 +45,24 @@ func acceptable(h http.Header, accept []string) error {
 		err = errNotTheMediaTypes
 	}
 	return err
+}
+
+// Text gives the body of an answer that must be UTF-8: no other charset may be
+// declared, and the bytes have to be what was declared (US-ASCII is UTF-8 too).
+// Nothing is converted. Documents that allow more look at Params themselves.
+func (r *Response) Text() (string, error) {
+	charset, declared := r.Params["charset"]
+	switch {
+	case declared && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "us-ascii"):
+		return "", coded(lookleap.CodeCharset, "the declared charset is not utf-8")
+	case strings.EqualFold(charset, "us-ascii") && !isASCII(r.Body):
+		return "", coded(lookleap.CodeCharset, "the body is not the us-ascii that it is declared to be")
+	case !utf8.Valid(r.Body):
+		return "", coded(lookleap.CodeNotUTF8, "the body is not valid UTF-8")
+	}
+	return string(r.Body), nil
+}
+
+func isASCII(b []byte) bool {
+	return !slices.ContainsFunc(b, func(c byte) bool { return c >= utf8.RuneSelf })
 }

@@ -79,3 +79,32 @@ func TestMediaType(t *testing.T) {
 		}
 	})
 }
+
+func TestText(t *testing.T) {
+	tests := []struct {
+		name, contentType, body string
+		code                    lookleap.Code
+	}{
+		{"F17/accept-undeclared", "text/plain", "grüezi", lookleap.CodeOK},
+		{"F17/accept-utf-8", `text/plain; charset="UTF-8"`, "grüezi", lookleap.CodeOK},
+		{"F17/accept-ascii", "text/plain; charset=us-ascii", "hello", lookleap.CodeOK},
+		{"F17/reject-utf-16-with-utf-8-bytes", "text/plain; charset=utf-16", "hello", lookleap.CodeCharset},
+		{"F17/reject-utf-7", "text/plain; charset=utf-7", "+ADw-script+AD4-", lookleap.CodeCharset},
+		{"F17/reject-latin-1", "text/plain; charset=iso-8859-1", "hello", lookleap.CodeCharset},
+		{"F17/reject-empty-charset", `text/plain; charset=""`, "hello", lookleap.CodeCharset},
+		{"F17/reject-ascii-with-utf-8-bytes", "text/plain; charset=us-ascii", "grüezi", lookleap.CodeCharset},
+		{"F17/reject-latin-1-bytes", "text/plain", "gr\xfcezi", lookleap.CodeNotUTF8},
+		{"F17/reject-surrogates", "text/plain; charset=utf-8", "\xed\xa0\x80", lookleap.CodeNotUTF8},
+		{"F17/reject-utf-16-bytes", "text/plain", "\xff\xfeh\x00", lookleap.CodeNotUTF8},
+	}
+	n := lab.ForTest(t)
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			n.Site("shop.example").Body("/", test.contentType, test.body)
+			text, err := must(t, n.Fetcher(), new(fetch.Request), "https://shop.example/").Text()
+			if lookleap.CodeOf(err) != test.code || (err == nil) != (text == test.body) {
+				t.Errorf("%q, %v", text, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,245 @@
+package fetch_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// zip is one gzip member.
+func zip(data []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Write(data)
+	w.Close()
+	return b.Bytes()
+}
+
+// encoded answers with these bytes under these Content-Encoding headers.
+func encoded(body []byte, encodings ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header()["Content-Encoding"] = encodings
+		w.Header().Set("Content-Type", "text/plain")
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		w.Write(body)
+	}
+}
+
+func TestContentEncoding(t *testing.T) {
+	hello := []byte("hello")
+	zipped := zip(hello)
+	empty := zip(nil)
+	tests := []struct {
+		name      string
+		body      []byte
+		encodings []string
+		code      lookleap.Code
+	}{
+		{"F14/accept-none", hello, nil, ""},
+		{"F14/accept-identity", hello, []string{"identity"}, ""},
+		{"F14/accept-gzip", zipped, []string{"gzip"}, ""},
+		{"F14/accept-gzip-in-capitals", zipped, []string{"GZIP"}, ""},
+		{"F14/accept-two-members", append(zip([]byte("hel")), zip([]byte("lo"))...), []string{"gzip"}, ""},
+		{"F14/reject-gzip-twice", zip(zipped), []string{"gzip, gzip"}, lookleap.CodeEncoding},
+		{"F14/reject-gzip-in-two-headers", zip(zipped), []string{"gzip", "gzip"}, lookleap.CodeEncoding},
+		{"F14/reject-identity-and-gzip", zipped, []string{"identity, gzip"}, lookleap.CodeEncoding},
+		{"F14/reject-br", hello, []string{"br"}, lookleap.CodeEncoding},
+		{"F14/reject-deflate", hello, []string{"deflate"}, lookleap.CodeEncoding},
+		{"F14/reject-zstd", hello, []string{"zstd"}, lookleap.CodeEncoding},
+		{"F14/reject-unknown", hello, []string{"x-mine"}, lookleap.CodeEncoding},
+		{"F14/reject-lying-gzip", hello, []string{"gzip"}, lookleap.CodeEncoding},
+		{"F14/reject-long-lying-gzip", bytes.Repeat(hello, 100), []string{"gzip"}, lookleap.CodeEncoding},
+		{"F14/reject-cut-gzip", zipped[:len(zipped)-3], []string{"gzip"}, lookleap.CodeTruncated},
+		{"F14/reject-cut-gzip-header", zipped[:5], []string{"gzip"}, lookleap.CodeTruncated},
+		{"F14/reject-one-lying-octet", hello[:1], []string{"gzip"}, lookleap.CodeEncoding},
+		{"F14/reject-no-gzip-at-all", nil, []string{"gzip"}, lookleap.CodeTruncated},
+		{"F14/reject-garbage-after-gzip", append(bytes.Clone(zipped), "garbage of some length"...), []string{"gzip"}, lookleap.CodeEncoding},
+		{"F14/reject-zeros-after-gzip", append(bytes.Clone(zipped), make([]byte, 64)...), []string{"gzip"}, lookleap.CodeEncoding},
+		{"F14/reject-wrong-checksum", flip(zipped, len(zipped)-6), []string{"gzip"}, lookleap.CodeEncoding},
+		{"F14/reject-corrupt-gzip", flip(zipped, 11), []string{"gzip"}, lookleap.CodeEncoding},
+		{"F14/reject-bomb", zip(make([]byte, 64<<20)), []string{"gzip"}, lookleap.CodeTooLarge},
+		{"F14/reject-bomb-of-members", bytes.Repeat(zip(make([]byte, 64<<10)), 1000), []string{"gzip"}, lookleap.CodeTooLarge},
+		{"F14/reject-bomb-of-empty-members", bytes.Repeat(empty, 100_000), []string{"gzip"}, lookleap.CodeTooLarge},
+	}
+	n := lab.ForTest(t)
+	site := n.Site("shop.example")
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			site.Handle("/", encoded(test.body, test.encodings...))
+			resp, err := do(t, n.Fetcher(), new(fetch.Request), "https://shop.example/")
+			if test.code == "" {
+				if err != nil || string(resp.Body) != "hello" {
+					t.Errorf("%+v, %v", resp, err)
+				}
+				return
+			}
+			failure(t, resp, err, test.code)
+		})
+	}
+}
+
+func flip(b []byte, at int) []byte {
+	b = bytes.Clone(b)
+	b[at] ^= 0xff
+	return b
+}
+
+// TestTransportsThatDecompress holds what a transport undid by itself to the
+// same limits.
+func TestTransportsThatDecompress(t *testing.T) {
+	answer := func(body io.Reader, encoding string) fetcherFunc {
+		return func(*http.Request) (*http.Response, error) {
+			h := make(http.Header)
+			if encoding != "" {
+				h.Set("Content-Encoding", encoding)
+			}
+			return &http.Response{StatusCode: 200, Header: h, Body: io.NopCloser(body), ContentLength: -1, Uncompressed: true, ProtoMajor: 1}, nil
+		}
+	}
+	if resp := must(t, answer(strings.NewReader("hello"), ""), new(fetch.Request), "https://shop.example/"); string(resp.Body) != "hello" {
+		t.Errorf("%q", resp.Body)
+	}
+	resp, err := do(t, answer(io.LimitReader(zeros{}, 64<<20), ""), new(fetch.Request), "https://shop.example/")
+	failure(t, resp, err, lookleap.CodeTooLarge)
+	resp, err = do(t, answer(bytes.NewReader(zip([]byte("hello"))), "gzip"), new(fetch.Request), "https://shop.example/")
+	failure(t, resp, err, lookleap.CodeEncoding)
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+func TestLengths(t *testing.T) {
+	lengths := func(announced int64, body string) fetcherFunc {
+		return func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), ContentLength: announced}, nil
+		}
+	}
+	must(t, lengths(5, "hello"), new(fetch.Request), "https://shop.example/")
+	must(t, lengths(-1, "hello"), new(fetch.Request), "https://shop.example/")
+	for _, announced := range []int64{4, 6, 0} {
+		resp, err := do(t, lengths(announced, "hello"), new(fetch.Request), "https://shop.example/")
+		failure(t, resp, err, lookleap.CodeTruncated)
+	}
+}
+
+func TestBodyLimit(t *testing.T) {
+	n := lab.ForTest(t)
+	site := n.Site("shop.example")
+	const limit = 10_000
+	for _, size := range []int{0, 1, 4095, 4096, 4097, limit - 1, limit, limit + 1, 2 * limit} {
+		for _, framed := range []bool{true, false} {
+			site.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+				if framed {
+					w.Header().Set("Content-Length", strconv.Itoa(size))
+				} else {
+					w.(http.Flusher).Flush()
+				}
+				w.Write(bytes.Repeat([]byte("x"), size))
+			})
+			resp, err := do(t, n.Fetcher(), &fetch.Request{Limits: fetch.Limits{Body: limit}}, "https://shop.example/")
+			if size > limit {
+				failure(t, resp, err, lookleap.CodeTooLarge)
+			} else if err != nil || len(resp.Body) != size {
+				t.Errorf("size %d, framed %v: %v", size, framed, err)
+			}
+		}
+	}
+	t.Run("endless", func(t *testing.T) {
+		site.Fault("/endless", lab.Endless())
+		resp, err := do(t, n.Fetcher(), new(fetch.Request), "https://shop.example/endless")
+		failure(t, resp, err, lookleap.CodeTooLarge)
+	})
+	t.Run("bodies-that-nobody-reads", func(t *testing.T) {
+		site.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusNotFound)
+			for r.Context().Err() == nil {
+				w.Write(make([]byte, 1<<10))
+			}
+		})
+		if resp := must(t, n.Fetcher(), new(fetch.Request), "https://shop.example/"); resp.Status != 404 || resp.Body != nil {
+			t.Errorf("%+v", resp)
+		}
+	})
+	t.Run("bodies-that-somebody-wants", func(t *testing.T) {
+		site.Status("/", http.StatusConflict)
+		r := &fetch.Request{ReadBody: func(status int) bool { return status == http.StatusConflict }, Accept: []string{"application/json"}}
+		if resp := must(t, n.Fetcher(), r, "https://shop.example/"); len(resp.Body) == 0 || resp.MediaType != "text/plain" {
+			t.Errorf("%+v", resp)
+		}
+	})
+	t.Run("head", func(t *testing.T) {
+		site.Body("/", "text/plain", "hello")
+		if resp := must(t, n.Fetcher(), &fetch.Request{Method: "HEAD"}, "https://shop.example/"); resp.Body != nil || resp.Header.Get("Content-Length") != "5" {
+			t.Errorf("%+v", resp)
+		}
+	})
+}
+
+// TestMemoryWhileRefusing counts all that is ever allocated, which is more than
+// what is in use at any time.
+func TestMemoryWhileRefusing(t *testing.T) {
+	const limit = 4 << 20
+	answer := func(h http.Header, length int64, body func() io.Reader) fetcherFunc {
+		return func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Header: h, Body: io.NopCloser(body()), ContentLength: length}, nil
+		}
+	}
+	bomb := zip(make([]byte, 64<<20))
+	gzipped := http.Header{"Content-Encoding": {"gzip"}}
+	tests := []struct {
+		name string
+		f    fetcherFunc
+		most uint64 // of limit, in percent
+	}{
+		{"announced", answer(http.Header{}, 1<<40, func() io.Reader { return zeros{} }), 10},
+		{"endless", answer(http.Header{}, -1, func() io.Reader { return zeros{} }), 110},
+		{"bomb", answer(gzipped, int64(len(bomb)), func() io.Reader { return bytes.NewReader(bomb) }), 120},
+	}
+	for _, test := range tests {
+		t.Run("F14/reject-"+test.name+"-in-bounded-memory", func(t *testing.T) {
+			used := allocated(func() {
+				resp, err := do(t, test.f, &fetch.Request{Limits: fetch.Limits{Body: limit}}, "https://shop.example/")
+				failure(t, resp, err, lookleap.CodeTooLarge)
+			})
+			if used > limit*test.most/100 {
+				t.Errorf("%d octets allocated for a limit of %d", used, limit)
+			}
+			t.Logf("%.2f × the limit", float64(used)/limit)
+		})
+	}
+	t.Run("F14/accept-in-bounded-memory", func(t *testing.T) {
+		f := answer(http.Header{}, -1, func() io.Reader { return io.LimitReader(zeros{}, limit) })
+		used := allocated(func() { must(t, f, &fetch.Request{Limits: fetch.Limits{Body: limit}}, "https://shop.example/") })
+		if used > limit*21/10 {
+			t.Errorf("%d octets allocated for a body of %d", used, limit)
+		}
+	})
+}
+
+func FuzzBody(f *testing.F) {
+	f.Add([]byte("hello"), "", int64(-1), false)
+	f.Add(zip([]byte("hello")), "gzip", int64(-1), false)
+	f.Add(zip(make([]byte, 10_000)), "gzip", int64(3), true)
+	f.Fuzz(func(t *testing.T, body []byte, encoding string, length int64, uncompressed bool) {
+		answer := fetcherFunc(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Header: http.Header{"Content-Encoding": {encoding}}, Body: io.NopCloser(bytes.NewReader(body)),
+				ContentLength: max(length, -1), Uncompressed: uncompressed}, nil
+		})
+		resp, err := fetch.Do(t.Context(), answer, &fetch.Request{URL: parse(t, "https://shop.example/"), Limits: fetch.Limits{Body: 1000}})
+		if (resp == nil) == (err == nil) || resp != nil && len(resp.Body) > 1000 {
+			t.Errorf("%+v, %v", resp, err)
+		}
+	})
+}

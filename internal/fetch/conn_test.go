@@ -1,0 +1,295 @@
+package fetch_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// tap is a TLS server that keeps every byte that clients send inside TLS.
+type tap struct {
+	mu   sync.Mutex
+	got  []byte
+	done sync.WaitGroup
+}
+
+func newTap(t *testing.T, n *lab.Internet, addr, protocol string) *tap {
+	t.Helper()
+	lender := httptest.NewTLSServer(nil) // for its certificate
+	config := &tls.Config{Certificates: lender.TLS.Certificates, NextProtos: []string{protocol}}
+	lender.Close()
+	ln := n.Listen(addr)
+	p := new(tap)
+	go func() {
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			p.done.Go(func() {
+				defer conn.Close()
+				secure := tls.Server(conn, config)
+				buf := make([]byte, 4096)
+				for {
+					n, err := secure.Read(buf)
+					p.mu.Lock()
+					p.got = append(p.got, buf[:n]...)
+					p.mu.Unlock()
+					if err != nil {
+						return
+					}
+				}
+			})
+		}
+	}()
+	return p
+}
+
+// sent is what arrived, once every connection has ended.
+func (p *tap) sent() []byte {
+	p.done.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return bytes.Clone(p.got)
+}
+
+// requestFrames counts the HTTP/2 frames that carry requests.
+func requestFrames(t *testing.T, sent []byte) (frames int) {
+	t.Helper()
+	rest, ok := bytes.CutPrefix(sent, []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))
+	if !ok && len(sent) > 0 {
+		t.Fatalf("not HTTP/2: %q", sent)
+	}
+	for len(rest) >= 9 {
+		size := int(binary.BigEndian.Uint32(append([]byte{0}, rest[:3]...)))
+		if kind := rest[3]; kind == 0 || kind == 1 || kind == 9 { // DATA, HEADERS, CONTINUATION
+			frames++
+		}
+		rest = rest[min(9+size, len(rest)):]
+	}
+	return frames
+}
+
+// careless is a transport without any check of its own.
+func careless(n *lab.Internet) *http.Transport {
+	f := n.ForeignTransport()
+	f.TLSClientConfig.InsecureSkipVerify = true
+	return f
+}
+
+func TestForeignTransportSendsNothingToAPrivateAddress(t *testing.T) {
+	for _, protocol := range []string{"http/1.1", "h2"} {
+		for _, method := range []string{"GET", "POST"} {
+			t.Run("F01/reject-foreign-"+method+"-"+protocol[len(protocol)-1:], func(t *testing.T) {
+				n := lab.ForTest(t)
+				n.Name("internal.example", "10.0.0.1")
+				p := newTap(t, n, "10.0.0.1:443", protocol)
+				f := careless(n)
+				r := &fetch.Request{Method: method, Header: http.Header{"Authorization": {"secret"}}}
+				if method == "POST" {
+					r.Body = []byte("secret")
+				}
+				resp, err := do(t, f, r, "https://internal.example/?secret")
+				if e := failure(t, resp, err, lookleap.CodeBlockedAddress); e.Transient || !errors.Is(err, lookleap.ErrDenied) {
+					t.Errorf("%+v", e)
+				}
+				f.CloseIdleConnections()
+				sent := p.sent()
+				if protocol == "h2" {
+					if frames := requestFrames(t, sent); frames != 0 {
+						t.Errorf("%d frames of a request left", frames)
+					}
+				} else if len(sent) != 0 {
+					t.Errorf("sent %q", sent)
+				}
+			})
+		}
+	}
+}
+
+// TestTapSeesRequests shows that the tap would notice.
+func TestTapSeesRequests(t *testing.T) {
+	for _, protocol := range []string{"http/1.1", "h2"} {
+		n := lab.ForTest(t)
+		n.Name("public.example", "93.184.216.99")
+		p := newTap(t, n, "93.184.216.99:443", protocol)
+		f := careless(n)
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		resp, err := fetch.Do(ctx, f, &fetch.Request{URL: parse(t, "https://public.example/")})
+		failure(t, resp, err, lookleap.CodeCancelled)
+		f.CloseIdleConnections()
+		n.Close()
+		if sent := p.sent(); len(sent) == 0 || protocol == "h2" && requestFrames(t, sent) == 0 {
+			t.Errorf("%s: the tap saw %q", protocol, sent)
+		}
+	}
+}
+
+func TestConnectionDemands(t *testing.T) {
+	n := lab.ForTest(t)
+	twelve := n.Site("twelve.example").Body("/", "text/plain", "").MaxTLS(tls.VersionTLS12)
+	n.Site("modern.example").Body("/", "text/plain", "")
+	n.Site("mutual.example").Body("/", "text/plain", "").ClientAuth(tls.RequireAndVerifyClientCert)
+	withCert := lookleap.FetcherOptions{ClientCertificates: []tls.Certificate{n.ClientCertificate("agent")}}
+	foreignWithCert := n.ForeignTransport()
+	foreignWithCert.TLSClientConfig.Certificates = withCert.ClientCertificates
+
+	tests := []struct {
+		name string
+		site string
+		f    lookleap.Fetcher
+		r    fetch.Request
+		code lookleap.Code
+	}{
+		{"tls-1.2", "twelve", n.ForeignTransport(), fetch.Request{}, ""},
+		{"tls-1.3-demanded", "twelve", n.ForeignTransport(), fetch.Request{MinTLS: tls.VersionTLS13}, lookleap.CodeTLSTooOld},
+		{"tls-1.3-demanded-of-ours", "twelve", n.Fetcher(), fetch.Request{MinTLS: tls.VersionTLS13}, lookleap.CodeTLSTooOld},
+		{"tls-1.3", "modern", n.ForeignTransport(), fetch.Request{MinTLS: tls.VersionTLS13}, ""},
+		{"certificate-shown", "mutual", n.FetcherWith(withCert), fetch.Request{ClientCertificate: true}, ""},
+		{"certificate-not-asked-for", "modern", n.FetcherWith(withCert), fetch.Request{ClientCertificate: true}, lookleap.CodeClientCert},
+		{"certificate-not-there", "modern", n.Fetcher(), fetch.Request{ClientCertificate: true}, lookleap.CodeClientCert},
+		{"certificate-untold", "mutual", foreignWithCert, fetch.Request{ClientCertificate: true}, lookleap.CodeClientCert},
+		{"unverified-for-plain-reads", "modern", careless(n), fetch.Request{}, ""},
+		{"unverified-for-evidence", "modern", careless(n), fetch.Request{TrustEvidence: true}, lookleap.CodeTLS},
+		{"unverified-for-actions", "modern", careless(n), fetch.Request{Method: "POST", Body: []byte("x")}, lookleap.CodeTLS},
+		{"verified-foreign-evidence", "modern", n.ForeignTransport(), fetch.Request{TrustEvidence: true}, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			n.Journal().Clear()
+			resp, err := do(t, test.f, &test.r, "https://"+test.site+".example/")
+			if test.code == "" {
+				if err != nil || !resp.Conn.Reported() || resp.Conn.ClientCertificate != test.r.ClientCertificate {
+					t.Errorf("%+v, %v", resp, err)
+				}
+				return
+			}
+			if e := failure(t, resp, err, test.code); e.Transient {
+				t.Errorf("%+v", e)
+			}
+			if requests := n.Journal().Requests(); len(requests) != 0 {
+				t.Errorf("requests %v", requests)
+			}
+		})
+	}
+	t.Run("kept-connection-is-judged-again", func(t *testing.T) {
+		n.Journal().Clear()
+		for _, http1 := range []bool{false, true} {
+			if http1 {
+				twelve.HTTP1()
+			}
+			for _, f := range []lookleap.Fetcher{n.Fetcher(), n.ForeignTransport()} {
+				must(t, f, new(fetch.Request), "https://twelve.example/")
+				resp, err := do(t, f, &fetch.Request{MinTLS: tls.VersionTLS13}, "https://twelve.example/")
+				failure(t, resp, err, lookleap.CodeTLSTooOld)
+			}
+		}
+		if got := len(n.Journal().Requests()); got != 4 {
+			t.Errorf("%d requests", got)
+		}
+	})
+	t.Run("private-in-a-test-bed", func(t *testing.T) {
+		n.Site("bed.example").At("127.0.0.1").Body("/", "text/plain", "")
+		must(t, n.FetcherWith(lookleap.FetcherOptions{InsecureAllowPrivate: true}), &fetch.Request{TrustEvidence: true}, "https://bed.example/")
+	})
+}
+
+func TestFetchersThatReportNoConnection(t *testing.T) {
+	n := lab.ForTest(t)
+	n.Site("shop.example").Body("/", "text/plain", "hello")
+	inner := n.Fetcher()
+	bodyRead := false
+	silent := fetcherFunc(func(req *http.Request) (*http.Response, error) {
+		if req.Body != nil {
+			data, err := io.ReadAll(req.Body)
+			bodyRead = len(data) > 0
+			if err != nil {
+				return nil, err
+			}
+		}
+		return inner.RoundTrip(req.WithContext(context.Background()))
+	})
+	t.Run("plain-read", func(t *testing.T) {
+		if resp := must(t, silent, new(fetch.Request), "https://shop.example/"); resp.Conn.Reported() || string(resp.Body) != "hello" {
+			t.Errorf("%+v", resp)
+		}
+	})
+	for name, r := range map[string]*fetch.Request{
+		"evidence":    {TrustEvidence: true},
+		"certificate": {ClientCertificate: true},
+		"delete":      {Method: "DELETE"},
+		"answers":     {Method: "POST", Body: []byte("secret")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			resp, err := do(t, silent, r, "https://shop.example/")
+			failure(t, resp, err, lookleap.CodeNoConnection)
+			if bodyRead {
+				t.Error("the body left before a connection was known")
+			}
+		})
+	}
+	t.Run("report-without-connection", func(t *testing.T) {
+		empty := fetcherFunc(func(req *http.Request) (*http.Response, error) {
+			httptrace.ContextClientTrace(req.Context()).GotConn(httptrace.GotConnInfo{})
+			return inner.RoundTrip(req)
+		})
+		resp, err := do(t, empty, new(fetch.Request), "https://shop.example/")
+		failure(t, resp, err, lookleap.CodeNoConnection)
+	})
+	t.Run("report-of-something-else", func(t *testing.T) {
+		client, server := net.Pipe()
+		defer server.Close()
+		piped := fetcherFunc(func(req *http.Request) (*http.Response, error) {
+			httptrace.ContextClientTrace(req.Context()).GotConn(httptrace.GotConnInfo{Conn: client})
+			return inner.RoundTrip(req)
+		})
+		resp, err := do(t, piped, new(fetch.Request), "https://shop.example/")
+		failure(t, resp, err, lookleap.CodeBlockedNetwork)
+	})
+}
+
+// TestNestedFetches holds the reports of two exchanges apart of which one is
+// made while the other is being served, as a guard does that reads a policy.
+func TestNestedFetches(t *testing.T) {
+	n := lab.ForTest(t)
+	n.Site("shop.example").Body("/", "text/plain", "")
+	policy := n.Site("policy.example").Body("/", "text/plain", "").MaxTLS(tls.VersionTLS12)
+	inner := n.Fetcher()
+	var policyConn fetch.Conn
+	guard := fetcherFunc(func(req *http.Request) (*http.Response, error) {
+		resp, err := fetch.Do(req.Context(), inner, &fetch.Request{URL: parse(t, "https://policy.example/"), TrustEvidence: true})
+		if err != nil {
+			return nil, err
+		}
+		policyConn = resp.Conn
+		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody}, nil
+	})
+	var host []string
+	trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { host = append(host, info.Conn.RemoteAddr().String()) }}
+	ctx := httptrace.WithClientTrace(t.Context(), trace)
+
+	// The outer request demands TLS 1.3; the policy's connection, with less, is not its business.
+	resp, err := fetch.Do(ctx, guard, &fetch.Request{URL: parse(t, "https://shop.example/"), MinTLS: tls.VersionTLS13})
+	if err != nil || resp.Conn.Reported() || policyConn.TLS != tls.VersionTLS12 {
+		t.Errorf("%+v, %v, policy %+v", resp, err, policyConn)
+	}
+	// And what the caller traces goes on.
+	if len(host) != 1 || host[0] != policy.Addr().String()+":443" {
+		t.Errorf("the caller's trace saw %v", host)
+	}
+}

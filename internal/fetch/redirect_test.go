@@ -1,0 +1,287 @@
+package fetch_test
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+func TestRedirects(t *testing.T) {
+	t.Run("F10/reject-literal-private-address", func(t *testing.T) {
+		for rules, code := range map[bool]lookleap.Code{false: lookleap.CodeIPHost, true: lookleap.CodeBlockedAddress} {
+			n := lab.ForTest(t)
+			n.Site("169.254.169.254").Body("/", "text/plain", "secret")
+			n.Site("shop.example").Redirect("/", "https://169.254.169.254/")
+			resp, err := do(t, n.Fetcher(), &fetch.Request{Redirect: fetch.Anywhere, Rules: domain.Rules{AllowIP: rules}}, "https://shop.example/")
+			failure(t, resp, err, code)
+			if sent := n.Journal().Bytes("169.254.169.254"); sent != 0 {
+				t.Errorf("%d bytes left", sent)
+			}
+		}
+	})
+	t.Run("F10/reject-name-with-private-address", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("internal.example").At("10.0.0.1").Body("/", "text/plain", "secret")
+		n.Site("shop.example").Redirect("/", "https://internal.example/")
+		for name, f := range map[string]lookleap.Fetcher{"ours": n.Fetcher(), "foreign": n.ForeignTransport()} {
+			resp, err := do(t, f, &fetch.Request{Redirect: fetch.Anywhere}, "https://shop.example/")
+			if e := failure(t, resp, err, lookleap.CodeBlockedAddress); len(e.Hops) != 1 || !errors.Is(e, lookleap.ErrDenied) {
+				t.Errorf("%s: %+v", name, e)
+			}
+		}
+		if requests := n.Journal().Requests("internal.example"); len(requests) != 0 {
+			t.Errorf("requests %v", requests)
+		}
+	})
+	t.Run("F10/reject-many-hops", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("shop.example").RedirectChain("/a", 10, "")
+		resp, err := do(t, n.Fetcher(), &fetch.Request{Redirect: fetch.Anywhere}, "https://shop.example/a")
+		failure(t, resp, err, lookleap.CodeTooManyRedirects)
+		if got := len(n.Journal().Requests()); got != 6 {
+			t.Errorf("%d requests, want the first and 5 hops", got)
+		}
+	})
+	t.Run("F10/accept-five-hops", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("shop.example").RedirectChain("/a", 5, "")
+		if resp := must(t, n.Fetcher(), &fetch.Request{Redirect: fetch.Anywhere}, "https://shop.example/a"); len(resp.Hops) != 5 || resp.Hops[4].Number != 5 {
+			t.Errorf("hops %v", resp.Hops)
+		}
+	})
+	t.Run("F10/reject-self-loop", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("shop.example").Redirect("/", "/")
+		resp, err := do(t, n.Fetcher(), &fetch.Request{Redirect: fetch.Anywhere}, "https://shop.example/")
+		failure(t, resp, err, lookleap.CodeTooManyRedirects)
+		if got := len(n.Journal().Requests()); got != 1 {
+			t.Errorf("%d requests", got)
+		}
+	})
+	t.Run("F10/reject-loop-of-two", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("a.example").Redirect("/", "https://b.example/#1")
+		n.Site("b.example").Redirect("/", "https://A.example:443/#2")
+		resp, err := do(t, n.Fetcher(), &fetch.Request{Redirect: fetch.Anywhere}, "https://a.example/")
+		failure(t, resp, err, lookleap.CodeTooManyRedirects)
+		if got := len(n.Journal().Requests()); got != 2 {
+			t.Errorf("%d requests", got)
+		}
+	})
+}
+
+func TestLocations(t *testing.T) {
+	tests := []struct {
+		name      string
+		locations []string
+		code      lookleap.Code // "": followed
+	}{
+		{"relative", []string{"b"}, ""},
+		{"fragment", []string{"/b#part"}, ""},
+		{"http", []string{"http://shop.example/b"}, lookleap.CodeNotHTTPS},
+		{"file", []string{"file:///etc/passwd"}, lookleap.CodeNotHTTPS},
+		{"userinfo", []string{"https://user:pass@shop.example/b"}, lookleap.CodeUserinfo},
+		{"missing", nil, lookleap.CodeBadRedirect},
+		{"empty", []string{""}, lookleap.CodeBadRedirect},
+		{"two", []string{"/b", "/c"}, lookleap.CodeBadRedirect},
+		{"two-equal", []string{"/b", "/b"}, lookleap.CodeBadRedirect},
+		{"port-out-of-range", []string{"https://shop.example:99999/b"}, lookleap.CodeBadPort},
+		{"encoded-dots", []string{"/x/%2e%2e/b"}, lookleap.CodeDotSegment},
+		{"backslash", []string{`\\evil.example/b`}, lookleap.CodeBadURL},
+		{"single-label", []string{"https://localhost/b"}, lookleap.CodeSpecialHost},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			n := lab.ForTest(t)
+			n.Site("shop.example").Body("/b", "text/plain", "b").HandleFunc("/a", func(w http.ResponseWriter, _ *http.Request) {
+				w.Header()["Location"] = test.locations
+				w.WriteHeader(http.StatusFound)
+			})
+			resp, err := do(t, n.Fetcher(), &fetch.Request{Redirect: fetch.Anywhere}, "https://shop.example/a")
+			if test.code == "" {
+				if err != nil || string(resp.Body) != "b" || resp.URL.String() != "https://shop.example/b" {
+					t.Errorf("%+v, %v", resp, err)
+				}
+				return
+			}
+			if e := failure(t, resp, err, test.code); e.Status != http.StatusFound {
+				t.Errorf("%+v", e)
+			}
+			if got := len(n.Journal().Requests()); got != 1 {
+				t.Errorf("%d requests", got)
+			}
+		})
+	}
+}
+
+func TestRedirectRule(t *testing.T) {
+	n := lab.ForTest(t)
+	n.Site("shop.example").Redirect("/out", "https://other.example/").Redirect("/in", "/here").Body("/here", "text/plain", "here").
+		Status("/300", http.StatusMultipleChoices, "Location", "/here").Status("/304", http.StatusNotModified, "Location", "/here")
+	n.Site("other.example").Body("/", "text/plain", "other")
+
+	t.Run("nil-returns-the-redirect", func(t *testing.T) {
+		resp := must(t, n.Fetcher(), new(fetch.Request), "https://shop.example/out")
+		if to, err := fetch.Location(resp.URL, resp.Header, domain.Rules{}); resp.Status != http.StatusFound || err != nil || to.String() != "https://other.example/" {
+			t.Errorf("%+v, %v, %v", resp, to, err)
+		}
+	})
+	t.Run("same-origin", func(t *testing.T) {
+		resp, err := do(t, n.Fetcher(), &fetch.Request{Redirect: fetch.SameOrigin}, "https://shop.example/out")
+		failure(t, resp, err, lookleap.CodeRedirectForbidden)
+		must(t, n.Fetcher(), &fetch.Request{Redirect: fetch.SameOrigin}, "https://shop.example/in")
+	})
+	t.Run("own-code-and-error", func(t *testing.T) {
+		no := &lookleap.FetchError{Code: lookleap.CodeOutsideRoot, Reason: "outside"}
+		resp, err := do(t, n.Fetcher(), &fetch.Request{Redirect: func(fetch.Hop) error { return no }}, "https://shop.example/out")
+		if failure(t, resp, err, lookleap.CodeOutsideRoot); !errors.Is(err, no) {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("asked-with-the-hop", func(t *testing.T) {
+		var asked []fetch.Hop
+		must(t, n.Fetcher(), &fetch.Request{Redirect: func(h fetch.Hop) error { asked = append(asked, h); return nil }}, "https://shop.example/out")
+		if len(asked) != 1 || asked[0].From.String() != "https://shop.example/out" || asked[0].To.String() != "https://other.example/" || asked[0].SameOrigin() || asked[0].Permanent() {
+			t.Errorf("%+v", asked)
+		}
+	})
+	t.Run("other-3xx-are-answers", func(t *testing.T) {
+		for path, status := range map[string]int{"/300": 300, "/304": 304} {
+			if resp := must(t, n.Fetcher(), &fetch.Request{Redirect: fetch.Anywhere}, "https://shop.example"+path); resp.Status != status {
+				t.Errorf("%s: %d", path, resp.Status)
+			}
+		}
+	})
+	t.Run("no-hops-allowed", func(t *testing.T) {
+		resp, err := do(t, n.Fetcher(), &fetch.Request{Redirect: fetch.Anywhere, Limits: fetch.Limits{Hops: -1}}, "https://shop.example/in")
+		failure(t, resp, err, lookleap.CodeTooManyRedirects)
+	})
+}
+
+// secrets are what a caller may have set for the first origin.
+var secrets = http.Header{
+	"Authorization": {"Bearer secret"}, "Cookie": {"session=secret"}, "X-Api-Key": {"secret"}, "Www-Authenticate": {"secret"},
+	"If-None-Match": {`"secret"`}, "X-Custom": {"secret"}, "Accept-Language": {"secret"}, "Origin": {"https://secret.example"},
+}
+
+func TestHeadersStayAtTheirOrigin(t *testing.T) {
+	leaked := func(n *lab.Internet, at func(lab.Request) bool) []string {
+		var names []string
+		for _, request := range n.Journal().Requests() {
+			for name := range secrets {
+				if at(request) && len(request.Header[name]) > 0 {
+					names = append(names, name)
+				}
+			}
+		}
+		slices.Sort(names)
+		return slices.Compact(names)
+	}
+	t.Run("F11/reject-other-host", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("shop.example").Redirect("/", "https://cdn.shop.example/")
+		n.Site("cdn.shop.example").Body("/", "text/plain", "")
+		must(t, n.Fetcher(), &fetch.Request{Header: secrets, Redirect: fetch.Anywhere}, "https://shop.example/")
+		if names := leaked(n, func(r lab.Request) bool { return r.Site == "cdn.shop.example" }); names != nil {
+			t.Errorf("leaked %v", names)
+		}
+		if names := leaked(n, func(r lab.Request) bool { return r.Site == "shop.example" }); len(names) != len(secrets) {
+			t.Errorf("the first origin got %v alone", names)
+		}
+		last := n.Journal().Requests("cdn.shop.example")[0]
+		for name := range last.Header {
+			if !slices.Contains([]string{"Accept", "Accept-Encoding", "User-Agent"}, name) {
+				t.Errorf("%s was sent", name)
+			}
+		}
+	})
+	t.Run("F11/reject-other-port", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("shop.example").Ports(443, 8443).Redirect("/", "https://shop.example:8443/b").Body("/b", "text/plain", "")
+		f := n.FetcherWith(lookleap.FetcherOptions{Ports: []uint16{443, 8443}})
+		must(t, f, &fetch.Request{Header: secrets, Redirect: fetch.Anywhere}, "https://shop.example/")
+		if names := leaked(n, func(r lab.Request) bool { return r.Addr.Port() == 8443 }); names != nil {
+			t.Errorf("leaked %v", names)
+		}
+	})
+	t.Run("F11/reject-way-back", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("a.example").Redirect("/", "https://b.example/").Body("/back", "text/plain", "")
+		n.Site("b.example").Redirect("/", "https://a.example/back")
+		must(t, n.Fetcher(), &fetch.Request{Header: secrets, Redirect: fetch.Anywhere}, "https://a.example/")
+		if names := leaked(n, func(r lab.Request) bool { return r.Path == "/back" }); names != nil {
+			t.Errorf("leaked %v", names)
+		}
+	})
+	t.Run("F11/accept-same-origin", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("shop.example").Redirect("/", "/b").Body("/b", "text/plain", "")
+		must(t, n.Fetcher(), &fetch.Request{Header: secrets, Redirect: fetch.Anywhere}, "https://shop.example/")
+		if names := leaked(n, func(r lab.Request) bool { return r.Path == "/b" }); len(names) != len(secrets) {
+			t.Errorf("sent %v alone", names)
+		}
+	})
+	t.Run("F11/reject-downgrade", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("shop.example").Plain().Redirect("/", "http://shop.example/b")
+		resp, err := do(t, n.ForeignTransport(), &fetch.Request{Header: secrets, Redirect: fetch.Anywhere}, "https://shop.example/")
+		failure(t, resp, err, lookleap.CodeNotHTTPS)
+		if got := len(n.Journal().Requests()); got != 1 {
+			t.Errorf("%d requests", got)
+		}
+	})
+}
+
+func TestBodiesStayAtTheirOrigin(t *testing.T) {
+	tests := []struct {
+		name     string
+		status   int
+		location string
+		method   string
+		code     lookleap.Code // "": followed
+		want     string        // method and body size at the target
+	}{
+		{"307-same-origin", 307, "/b", "POST", "", "POST 6"},
+		{"308-same-origin", 308, "/b", "PUT", "", "PUT 6"},
+		{"303-same-origin", 303, "/b", "POST", "", "GET 0"},
+		{"303-other-origin", 303, "https://other.example/b", "POST", "", "GET 0"},
+		{"307-other-origin", 307, "https://other.example/b", "POST", lookleap.CodeRedirectForbidden, ""},
+		{"308-other-origin", 308, "https://other.example/b", "POST", lookleap.CodeRedirectForbidden, ""},
+		{"301-post", 301, "/b", "POST", lookleap.CodeRedirectForbidden, ""},
+		{"302-delete", 302, "/b", "DELETE", lookleap.CodeRedirectForbidden, ""},
+		{"302-other-origin", 302, "https://other.example/b", "POST", lookleap.CodeRedirectForbidden, ""},
+	}
+	for _, test := range tests {
+		t.Run("F11/"+map[bool]string{true: "accept-", false: "reject-"}[test.code == ""]+test.name, func(t *testing.T) {
+			n := lab.ForTest(t)
+			n.Site("shop.example").Status("/a", test.status, "Location", test.location).Body("/b", "text/plain", "")
+			n.Site("other.example").Body("/b", "text/plain", "")
+			r := &fetch.Request{Method: test.method, Body: []byte("secret"), Header: http.Header{"Content-Type": {"text/plain"}}, Redirect: fetch.Anywhere}
+			resp, err := do(t, n.Fetcher(), r, "https://shop.example/a")
+			requests := n.Journal().Requests()
+			if string(requests[0].Body) != "secret" {
+				t.Errorf("the first origin got %q", requests[0].Body)
+			}
+			if test.code != "" {
+				failure(t, resp, err, test.code)
+				if len(requests) != 1 {
+					t.Errorf("requests %v", requests[1:])
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := requests[1]
+			if got.Method+" "+string(rune('0'+got.BodySize)) != test.want || (got.BodySize == 0 && got.Header.Get("Content-Type") != "") {
+				t.Errorf("target got %s with %d octets, %v", got.Method, got.BodySize, got.Header)
+			}
+		})
+	}
+}
