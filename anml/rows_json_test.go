@@ -1,0 +1,292 @@
+package anml
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestRowsJSON(t *testing.T) {
+	r := rows{t}
+	none := ReadOptions{}
+	doc := func(members string) string { return `{"anml":"1.0","role":"service"` + members + `}` }
+	title := func(d *Document) any { return d.Head().Title() }
+	_ = title
+
+	r.same("ANML-0-01/accept-one-model", service(`<head><title>T</title></head><knowledge><ask field="f" action="a" required="true"/></knowledge>`),
+		doc(`,"head":{"title":"T"},"knowledge":{"ask":[{"field":"f","action":"a","required":true}]}`))
+	r.same("ANML-7-01/accept-both", service("<body>x</body>"), doc(`,"body":"x"`))
+	r.same("ANML-7-02/accept-same", service("<body>x</body>"), doc(`,"body":{"content":"x"}`))
+	t.Run("ANML-7-07/accept-both-codecs", func(t *testing.T) {
+		for _, f := range []Format{XML, JSON} {
+			d, _ := ParseXML([]byte(service("<head><title>T</title></head>")), none)
+			b, err := Marshal(d, f, WriteOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again, err := Parse(f.MediaType(), b, none); err != nil || !Equal(d, again) {
+				t.Error(f, err)
+			}
+		}
+	})
+	r.finds1("ANML-7.1-01/accept-charset-ignored", JSON, doc(""), ReadOptions{Charset: "latin1"}, CodeEncodingClash)
+	t.Run("ANML-7.1-01/accept-type", func(t *testing.T) {
+		if f, ok := FormatOf("application/anml+json; version=1.0"); f != JSON || !ok || ExtensionJSON != ".anml.json" {
+			t.Error(f, ok)
+		}
+	})
+	r.refuses("ANML-7.1-02/reject-utf16", JSON, utf16Of(doc(""), false, true), none, ErrEncoding)
+	r.refuses("ANML-7.1-02/reject-invalid", JSON, doc(",\"x\":\"\xff\""), none, ErrEncoding)
+	r.finds1("ANML-7.1-03/accept-with-finding", JSON, "\uFEFF"+doc(""), none, CodeBOM)
+	t.Run("ANML-7.1-03/accept-writes-none", func(t *testing.T) {
+		d, _ := ParseJSON([]byte("\uFEFF"+doc("")), none)
+		if j, err := MarshalJSON(d, WriteOptions{}); err != nil || j[0] != '{' {
+			t.Error(err)
+		}
+	})
+	r.finds1("ANML-7.1-04/accept-unknown-key", JSON, doc(`,"zzz":1`), none, CodeUnknownKey)
+	for name, bad := range map[string]string{"array": `[]`, "scalar": `1`, "trailing": doc("") + "{}", "empty": ""} {
+		r.refuses("ANML-7.2.1-01/reject-"+name, JSON, bad, none, ErrNotWellFormed)
+	}
+	r.refuses("ANML-7.2.1-02/reject-missing", JSON, `{"head":{}}`, none, ErrNotANML)
+	r.finds1("ANML-7.2.1-02/accept-best-effort", JSON, `{"anml":"2.0"}`, none, CodeNewVersion)
+	r.finds1("ANML-7.2.1-02/accept-number", JSON, `{"anml":1.0}`, none, CodeVersionKey)
+	r.finds1("ANML-7.2.1-02/accept-alias", JSON, `{"version":"1.0"}`, none, CodeVersionKey)
+	t.Run("ANML-7.2.1-02/accept-written-first", func(t *testing.T) {
+		d, _ := ParseXML([]byte(`<anml xmlns="`+Namespace+`" ttl="5" role="service"/>`), none)
+		if j, err := MarshalJSON(d, WriteOptions{}); err != nil || string(j) != `{"anml":"1.0","ttl":5,"role":"service"}`+"\n" {
+			t.Errorf("%s %v", j, err)
+		}
+	})
+	all := ""
+	for _, c := range sections {
+		all += "<" + schema[c.kind].name + "/>"
+	}
+	r.writes("ANML-7.2.1-03/accept-sections", all, `"head":{},"constraints":{},"state":{},"interact":{},"knowledge":{},"persona":{},"aesthetic":{},"body":{},"footer":{},"status":{}`)
+	t.Run("ANML-7.2.2-01/accept-hyphen", func(t *testing.T) {
+		d, err := ParseJSON([]byte(`{"anml":"1.0","supported-versions":"1.0","Supported-Versions":"9"}`), none)
+		if v, ok := d.SupportedVersions(); err != nil || !ok || len(v) != 1 || v[0] != "1.0" {
+			t.Error(v, err)
+		}
+	})
+	r.writes("ANML-7.2.2-02/accept-booleans", `<head><meta name="a" value="true"/></head><interact><action id="a" method="GET" endpoint="/" confirm="true" idempotent="TRUE"/></interact>`,
+		`"head":{"meta":[{"name":"a","value":"true"}]},"interact":{"action":[{"id":"a","method":"GET","endpoint":"/","confirm":true,"idempotent":"TRUE"}]}`)
+	r.writes("ANML-7.2.2-03/accept-numbers", `<knowledge><inform ttl="3600"/><inform ttl="0x10"/></knowledge><footer><rights year="2026"/></footer>`,
+		`"knowledge":{"inform":[{"ttl":3600},{"ttl":"0x10"}]},"footer":{"rights":{"year":"2026"}}`)
+	r.same("ANML-7.2.2-04/accept-types", service(`<interact><action id="a" method="GET" endpoint="/" confirm="true"><param name="p" min="100"/></action></interact><knowledge><inform ttl="3600"/></knowledge><footer><rights year="2026"/></footer>`),
+		doc(`,"interact":{"action":[{"id":"a","method":"GET","endpoint":"/","confirm":"true","param":[{"name":"p","min":1e2}]}]},"knowledge":{"inform":[{"ttl":"3600"}]},"footer":{"rights":{"year":2026}}`))
+	r.finds1("ANML-7.2.2-04/accept-null", JSON, doc(`,"lang":null`), none, CodeNullValue)
+	r.finds1("ANML-7.2.2-04/reject-object", JSON, doc(`,"lang":{}`), none, CodeWrongShape)
+	r.same("ANML-7.2.3-01/accept-content", service(`<knowledge><inform ttl="3600">x</inform></knowledge>`), doc(`,"knowledge":{"inform":[{"ttl":3600,"content":"x"}]}`))
+	r.same("ANML-7.2.3-02/accept-bare", service(`<head><title>T</title></head><knowledge><inform>a</inform></knowledge>`), doc(`,"head":{"title":{"content":"T"}},"knowledge":{"inform":["a"]}`))
+	r.writes("ANML-7.2.3-02/accept-compact", `<head><title>T</title></head><state><context><step>s</step></context></state><knowledge><inform>a</inform></knowledge><persona><instructions>i</instructions><vocabulary><prefer>p</prefer></vocabulary></persona>`,
+		`"head":{"title":"T"},"state":{"context":{"step":"s"}},"knowledge":{"inform":[{"content":"a"}]},"persona":{"instructions":"i","vocabulary":{"prefer":["p"]}}`)
+	r.finds1("ANML-7.2.3-02/reject-string-for-empty", JSON, doc(`,"persona":{"tone":"friendly"}`), none, CodeWrongShape)
+	r.writes("ANML-7.2.3-03/accept-order", `<body>a<link href="u"/>b</body>`, `"body":{"content":"ab","link":[{"href":"u"}],"$order":[1,"link",1]}`)
+	r.same("ANML-7.2.3-03/accept-both-ways", service(`<body>é<link href="u"/>b</body>`), doc(`,"body":{"content":"éb","link":[{"href":"u"}],"$order":[1,"link",1]}`))
+	r.writes("ANML-7.2.3-03/accept-default-order", `<body>a<section/><link href="u"/></body>`, `"body":{"content":"a","section":[{}],"link":[{"href":"u"}]}`)
+	for name, order := range map[string]string{"sum": `[1,"link",2]`, "name": `[1,"nav",1]`, "twice": `[1,"link","link",1]`, "missing": `[2]`, "type": `"x"`, "zero": `[0,1,"link",1]`, "negative": `[-1,"link",3]`, "huge": `[9007199254740993,"link"]`} {
+		r.finds1("ANML-7.2.3-03/reject-"+name, JSON, doc(`,"body":{"content":"ab","link":[{"href":"u"}],"$order":`+order+`}`), none, CodeOrder)
+	}
+	r.same("ANML-7.2.4-01/accept-nested", service(`<body><data><item><field name="a">1</field></item></data></body>`), doc(`,"body":{"data":[{"item":[{"field":[{"name":"a","content":"1"}]}]}]}`))
+	r.writes("ANML-7.2.4-02/accept-single-is-array", `<knowledge><ask field="f" action="a"/></knowledge>`, `"knowledge":{"ask":[{"field":"f","action":"a"}]}`)
+	r.finds1("ANML-7.2.4-02/accept-bare-object", JSON, doc(`,"knowledge":{"ask":{"field":"f","action":"a"}}`), none, CodeNotArray)
+	for k := kAnml; k < kindCount; k++ {
+		for _, c := range schema[k].children {
+			name := schema[c.kind].name
+			sections, want := nest(k, c.kind)
+			if want == "" {
+				continue
+			}
+			id := "ANML-7.2.4-04/accept-" + schema[k].name + "-" + name
+			if c.many && !c.bare {
+				id = "ANML-7.2.4-03/accept-" + schema[k].name + "-" + name
+			}
+			t.Run(id, func(t *testing.T) {
+				d, err := ParseXML([]byte(sections), none)
+				if err != nil {
+					t.Fatal(err)
+				}
+				j, err := MarshalJSON(d, WriteOptions{Verbatim: true})
+				array := strings.Contains(string(j), `"`+name+`":[`)
+				if err != nil || array != (c.many && !c.bare) {
+					t.Errorf("%s %v", j, err)
+				}
+			})
+		}
+	}
+	r.finds1("ANML-7.2.4-04/reject-array", JSON, doc(`,"head":[{"title":"T"}]`), none, CodeNotObject)
+	r.same("ANML-7.2.5-01/accept-empty", service(`<persona><tone value="x"/></persona><body><nav/></body>`), doc(`,"persona":{"tone":{"value":"x"}},"body":{"nav":{}}`))
+	r.finds1("ANML-7.2.6-01/accept-unknown", JSON, doc(`,"zzz":{"a":[1,2]}`), none, CodeUnknownKey)
+	t.Run("ANML-7.2.6-01/accept-kept-raw", func(t *testing.T) {
+		d, _ := ParseJSON([]byte(doc(`,"zzz":{"a":[1, 2]}`)), none)
+		if j, err := MarshalJSON(d, WriteOptions{}); err != nil || !bytes.Contains(j, []byte(`"zzz":{"a":[1, 2]}`)) {
+			t.Errorf("%s %v", j, err)
+		}
+		if x, err := MarshalXML(d, WriteOptions{}); err != nil || bytes.Contains(x, []byte("zzz")) || fmt.Sprint(d.JSONOnly()) != "[/anml/zzz]" {
+			t.Errorf("%s %v %v", x, err, d.JSONOnly())
+		}
+	})
+	r.same("ANML-7.2.6-02/accept-foreign", service(`<x:foo xmlns:x="urn:x" x:a="1" xml:lang="en"/>`), doc(`,"{urn:x}foo":[{"@{urn:x}a":"1","xml:lang":"en"}]`))
+	r.same("ANML-7.4-04/accept-same-model", service(`<body usage="store">x</body>`), doc(`,"body":{"usage":"store","content":"x"}`))
+	t.Run("ANML-7.4-05/accept-nothing-lost", TestRoundTrip)
+	t.Run("ANML-7.6-01/accept-round-trip", TestRoundTrip)
+	t.Run("ANML-7.6-10/accept-round-trip", TestRoundTrip)
+
+	deep := func(n int) string {
+		return doc(`,"body":` + strings.Repeat(`{"section":[`, n-2) + "{}" + strings.Repeat("]}", n-2))
+	}
+	deepXML := func(n int) string {
+		return service("<body>" + strings.Repeat("<section>", n-2) + strings.Repeat("</section>", n-2) + "</body>")
+	}
+	r.gives1("ANML-7.5-01/accept-at-the-limit", JSON, deep(32))
+	r.refuses("ANML-7.5-01/reject-deeper", JSON, deep(33), none, ErrLimit)
+	r.refuses("ANML-7.5-01/reject-absurd", JSON, strings.Repeat("[", 500_000), none, ErrLimit)
+	r.gives1("ANML-7.5-02/accept-32", JSON, deep(32))
+	r.gives1("ANML-7.5-02/accept-32-xml", XML, deepXML(32))
+	r.refuses("ANML-7.5-02/reject-33", JSON, deep(33), none, ErrLimit)
+	r.refuses("ANML-7.5-02/reject-33-xml", XML, deepXML(33), none, ErrLimit)
+	r.refuses("ANML-7.5-02/reject-nested-array", JSON, doc(`,"knowledge":{"ask":[[{}]]}`), none, ErrNotWellFormed)
+	for _, id := range []string{"ANML-7.5-03", "ANML-7.5-04", "ANML-13.7-02"} {
+		pad := func(n int) string { return doc(`,"x":"` + strings.Repeat("y", n-len(doc(`,"x":""`))) + `"`) }
+		padXML := func(n int) string {
+			return service("<body>" + strings.Repeat("y", n-len(service("<body></body>"))) + "</body>")
+		}
+		r.gives1(id+"/accept-1-MiB", JSON, pad(1<<20))
+		r.refuses(id+"/reject-one-more", JSON, pad(1<<20+1), none, ErrLimit)
+		r.gives1(id+"/accept-1-MiB-xml", XML, padXML(1<<20))
+		r.refuses(id+"/reject-one-more-xml", XML, padXML(1<<20+1), none, ErrLimit)
+	}
+	for _, id := range []string{"ANML-7.5-05", "ANML-7.5-06"} {
+		for name, members := range map[string]string{"top": `,"a":1,"a":2`, "nested": `,"body":{"usage":"none","usage":"train"}`, "escaped": `,"a":1,"\u0061":2`, "unknown": `,"x":{"y":[{"b":1,"b":1}]}`} {
+			r.refuses(id+"/reject-"+name, JSON, doc(members), none, ErrNotWellFormed)
+		}
+	}
+	r.refuses("ANML-7.5-05/reject-two-spellings", JSON, doc(`,"ttl":1,"@{}ttl":2`), none, ErrNotWellFormed)
+	param := func(bound string) string {
+		return doc(`,"interact":{"action":[{"id":"a","method":"GET","endpoint":"/","param":[{"name":"p","type":"number","min":` + bound + `}]}]}`)
+	}
+	for bound, want := range map[string]string{"0.1": "0.1", "1e2": "100", "-0": "-0", "1E2": "100"} {
+		t.Run("ANML-7.5-07/accept-"+bound, func(t *testing.T) {
+			d, err := ParseJSON([]byte(param(bound)), none)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, _ := first(first(d.Interact().Actions()).Params()).Min(); got != want {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+	r.finds1("ANML-7.5-08/reject-overflow", JSON, param("1e400"), none, CodeOverflow)
+	r.finds1("ANML-7.5-08/reject-lost-digits", JSON, doc(`,"ttl":9007199254740993`), none, CodePrecision)
+	t.Run("ANML-7.5-08/reject-typed-value", func(t *testing.T) {
+		d, _ := ParseJSON([]byte(doc(`,"ttl":9007199254740993`)), none)
+		if ttl, has := d.TTL(); !has || ttl != 0 {
+			t.Error(ttl, has)
+		}
+	})
+	for _, id := range []string{"ANML-7.5-09", "ANML-7.5-10"} {
+		for name, text := range map[string]string{"overlong": "\xc0\x80", "cut": "\xe2\x82", "surrogate": `\ud800`} {
+			r.refuses(id+"/reject-"+name, JSON, doc(`,"x":"`+text+`"`), none, ErrEncoding)
+		}
+	}
+	for name, text := range map[string]string{"nul": `\u0000`, "control": `\u0001`, "noncharacter": `\ufffe`, "literal": "\uFFFF"} {
+		r.refuses("ANML-7.5-10/reject-"+name, JSON, doc(`,"x":{"y":["`+text+`"]}`), none, ErrNotWellFormed)
+		r.refuses("ANML-7.5-10/reject-key-"+name, JSON, doc(`,"`+text+`":1`), none, ErrNotWellFormed)
+	}
+	for name, bad := range map[string]string{"comment": `{"anml":"1.0"/**/}`, "comma": `{"anml":"1.0",}`, "nan": doc(`,"ttl":NaN`), "quotes": `{'anml':"1.0"}`, "zeros": doc(`,"ttl":01`), "control": "{\"anml\":\"1.0\n\"}", "two": doc("") + doc(""), "empty": " "} {
+		r.refuses("ANML-7.5-11/reject-"+name, JSON, bad, none, ErrNotWellFormed)
+	}
+	r.refuses("ANML-11.4-09/reject-json-at-the-end", JSON, doc("")+"x", none, ErrNotWellFormed)
+	r.refuses("ANML-11.4-09/reject-xml-at-the-end", XML, service("<body/>")+"x", none, ErrNotWellFormed)
+	r.same("ANML-15.5-01/accept-both", service("<body>x</body>"), doc(`,"body":"x"`))
+	r.same("ANML-8.1-03/accept-default", `<anml xmlns="`+Namespace+`" role="service"/>`, doc(""))
+}
+
+// gives1 wants the document to be read.
+func (r rows) gives1(id string, f Format, doc string) {
+	r.Helper()
+	r.Run(id, func(t *testing.T) {
+		if _, err := parseAs(f, doc, ReadOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// nest writes a document in which one child stands in one parent.
+func nest(parent, child kind) (doc, name string) {
+	path := []kind{child, parent}
+	for k := parent; k != kAnml; {
+		up := kUnknown
+		for p := kAnml; p < kindCount && up == kUnknown; p++ {
+			if p != k && schema[p].childOf(k).kind == k {
+				up = p
+			}
+		}
+		if up == kUnknown {
+			return "", ""
+		}
+		path = append(path, up)
+		k = up
+	}
+	open, end := "", ""
+	for i := len(path) - 2; i >= 0; i-- {
+		n := schema[path[i]].name
+		open += "<" + n + ">"
+		end = "</" + n + ">" + end
+	}
+	return service(open + end), schema[child].name
+}
+
+// TestDraftExamples reads the examples of the draft itself, where its text is at
+// hand: all are read, and their own faults are findings.
+func TestDraftExamples(t *testing.T) {
+	examples := draftExamples(t)
+	if len(examples) < 6 {
+		t.Fatalf("%d examples", len(examples))
+	}
+	for i, text := range examples {
+		if strings.Contains(text, "...") {
+			continue
+		}
+		d, err := ParseXML([]byte(text), ReadOptions{})
+		if err != nil {
+			t.Errorf("example %d: %v", i, err)
+			continue
+		}
+		checkRoundTrip(t, text)
+		for _, f := range d.Findings() {
+			if f.Severity == SeverityError {
+				t.Logf("example %d: %s", i, f)
+			}
+		}
+	}
+}
+
+// draftExamples takes the XML examples out of the draft.
+func draftExamples(t *testing.T) (examples []string) {
+	dir := os.Getenv("LOOKLEAP_SPECS")
+	for up, err := os.Getwd(); dir == "" && err == nil && up != filepath.Dir(up); up = filepath.Dir(up) {
+		if _, err := os.Stat(filepath.Join(up, "go.mod")); err == nil {
+			for _, try := range []string{filepath.Join(up, "specs"), filepath.Join(up, "..", "shared", "specs")} {
+				if _, err := os.Stat(filepath.Join(try, "anml-01.xml")); err == nil {
+					dir = try
+				}
+			}
+			break
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "anml-01.xml"))
+	if err != nil {
+		t.Skip("the text of the draft is not here; name its directory in LOOKLEAP_SPECS")
+	}
+	for part := range strings.SplitSeq(string(text), `<sourcecode type="xml"><![CDATA[`) {
+		if example, _, ok := strings.Cut(part, "]]></sourcecode>"); ok && strings.Contains(example, "<anml ") {
+			examples = append(examples, strings.TrimSpace(example))
+		}
+	}
+	return examples
+}
