@@ -60,6 +60,9 @@ type outcome struct {
 // read performs one bounded read of a policy. It goes to the Host itself, past
 // any guard of ours. Only the caller's own end is an error.
 func (c *Client) read(ctx context.Context, o origin, known validator) (*outcome, error) {
+	if o.plain && c.options.RefuseHTTP {
+		return &outcome{answer: Answer{Insecure: true}, received: c.host.Time(), evidence: lookleap.Evidence{URL: o.name + policyPath}}, nil
+	}
 	header := http.Header{"Accept": {"text/plain"}}
 	if c.options.UserAgent != "" {
 		header.Set("User-Agent", c.options.UserAgent)
@@ -74,7 +77,7 @@ func (c *Client) read(ctx context.Context, o origin, known validator) (*outcome,
 		ReadBody: func(status int) bool { return status == http.StatusOK },
 		Limits:   fetch.Limits{Body: c.limits.Size, Time: c.limits.Timeout, Hops: c.limits.Redirects},
 	}
-	ctx = context.WithValue(ctx, own{c}, true)
+	ctx = c.mark(ctx)
 	var fetcher lookleap.Fetcher = c.host
 	if o.plain {
 		fetcher, req.Redirect = plainFetcher{c.host, o}, nil

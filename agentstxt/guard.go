@@ -51,8 +51,13 @@ func (t *Transport) Client() *Client { return t.client }
 // Limiter gives access to what the guard has counted.
 func (t *Transport) Limiter() *Limiter { return t.limiter }
 
-// own marks the requests with which a client reads policies.
+// own marks the requests that a client, or the guard over it, sends through its
+// host, so that the guard knows them if the host hands them back.
 type own struct{ client *Client }
+
+func (c *Client) mark(ctx context.Context) context.Context {
+	return context.WithValue(ctx, own{c}, true)
+}
 
 // RoundTrip judges a request and sends it if it may be sent.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -62,7 +67,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	return t.client.host.RoundTrip(req)
+	return t.client.host.RoundTrip(req.WithContext(t.client.mark(req.Context())))
 }
 
 // Time is the time by the host's clock.

@@ -1,0 +1,297 @@
+package agentstxt
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// guarded gives an http.Client behind a guard.
+func (w *world) guarded(o Options) (*http.Client, *Transport) {
+	g := o.Guard(w.host)
+	return &http.Client{Transport: g}, g
+}
+
+func (w *world) get(c *http.Client, url string) error {
+	resp, err := c.Get(url)
+	if err == nil {
+		resp.Body.Close()
+	}
+	return err
+}
+
+func TestGuard(t *testing.T) {
+	inWorld(t, "AGT-5-04/accept-allowed-paths", Options{}, func(w *world) {
+		w.servesFile(vectorFile)
+		w.site.Body("/status", plainText, "fine")
+		c, g := w.guarded(Options{})
+		if err := w.get(c, "https://shop.example/status?x=1#f"); err != nil {
+			w.Error(err)
+		}
+		req, _ := http.NewRequest("GET", "https://shop.example/status", nil)
+		v, err := g.Check(req)
+		if err != nil || !v.OK || v.Code != lookleap.CodeOK || v.Document != Draft || v.Subject != "https://shop.example/status" || len(v.Checks) != 2 || v.Expires.IsZero() {
+			w.Errorf("%v, %v", v, err)
+		}
+		if e := v.Checks[0].Evidence[0]; e.Digest != "sha256:"+vector[1:] || e.Status != 200 || e.URL != "https://shop.example/agents.txt" || e.TLS == "" {
+			w.Errorf("%+v", e)
+		}
+		w.asked(2)
+	})
+	inWorld(t, "AGT-5-04/reject-every-method-and-path", Options{}, func(w *world) {
+		w.servesFile("broken")
+		c, _ := w.guarded(Options{})
+		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"} {
+			for _, path := range []string{"/", "/robots.txt", "/.well-known/x", "/status"} {
+				req, _ := http.NewRequest(method, "https://shop.example"+path, strings.NewReader("x"))
+				_, err := c.Do(req)
+				if v := refusal(w, err); v.Code != lookleap.CodeRestricted || v.OK {
+					w.Errorf("%s %s: %v", method, path, v)
+				}
+			}
+		}
+		w.asked(1)
+	})
+	inWorld(t, "AGT-5-04/accept-reading-the-policy", Options{}, func(w *world) {
+		w.servesFile("broken")
+		c, _ := w.guarded(Options{})
+		for _, method := range []string{"GET", "HEAD"} {
+			req, _ := http.NewRequest(method, "https://shop.example/agents.txt", nil)
+			resp, err := c.Do(req)
+			if err != nil {
+				w.Fatal(err)
+			}
+			resp.Body.Close()
+		}
+		req, _ := http.NewRequest("POST", "https://shop.example/agents.txt", nil)
+		_, err := c.Do(req)
+		refusal(w, err)
+	})
+	inWorld(t, "AGT-5-05/reject-decision-of-an-older-generation", Options{}, func(w *world) {
+		w.servesFile(vectorFile)
+		w.site.Body("/status", plainText, "fine")
+		c, g := w.guarded(Options{})
+		if err := w.get(c, "https://shop.example/status"); err != nil {
+			w.Fatal(err)
+		}
+		before := g.Client().Generation("https://shop.example/")
+		w.servesFile("broken")
+		w.pass(time.Hour)
+		refusal(w, w.get(c, "https://shop.example/status"))
+		if g.Client().Generation("https://shop.example/") == before {
+			w.Error("the generation did not change")
+		}
+	})
+	inWorld(t, "AGT-6-07/reject-fifty-first-request", Options{}, func(w *world) {
+		w.servesFile(vectorFile)
+		w.site.Body("/dashboard*", plainText, "fine")
+		c, g := w.guarded(Options{})
+		for i := range 50 {
+			if err := w.get(c, "https://shop.example/dashboard/"+strings.Repeat("x", i)); err != nil {
+				w.Fatal(i, err)
+			}
+		}
+		v := refusal(w, w.get(c, "https://shop.example/dashboard"))
+		if v.Code != lookleap.CodeLimit || !v.Expires.Equal(time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC)) {
+			w.Errorf("%v", v)
+		}
+		if n := g.Limiter().Used("https://shop.example", "/dashboard", w.host.Time()); n != 50 {
+			w.Errorf("%d counted", n)
+		}
+		w.pass(time.Hour)
+		if err := w.get(c, "https://shop.example/dashboard"); err != nil {
+			w.Error(err)
+		}
+	})
+	inWorld(t, "AGT-6-07/reject-redirects-and-retries-count", Options{}, func(w *world) {
+		w.servesFile(signed("/ ALLOW limit=3"))
+		w.site.Redirect("/a", "/b").Redirect("/b", "/c").Body("/c", plainText, "fine")
+		c, _ := w.guarded(Options{})
+		if err := w.get(c, "https://shop.example/a"); err != nil { // three requests
+			w.Fatal(err)
+		}
+		if v := refusal(w, w.get(c, "https://shop.example/a")); v.Code != lookleap.CodeLimit {
+			w.Errorf("%v", v)
+		}
+	})
+	inWorld(t, "AGT-6-07/accept-window-of-the-host", Options{}, func(w *world) {
+		w.servesFile(signed("/ ALLOW limit=1"))
+		w.site.Body("/a", plainText, "fine")
+		c, _ := w.guarded(Options{Window: time.Minute})
+		for range 3 {
+			if err := w.get(c, "https://shop.example/a"); err != nil {
+				w.Fatal(err)
+			}
+			refusal(w, w.get(c, "https://shop.example/a"))
+			w.pass(time.Minute)
+		}
+	})
+	inWorld(t, "AGT-2-02/reject-redirect-to-restricted-origin", Options{}, func(w *world) {
+		w.serves(lab.Status(404))
+		w.site.Redirect("/a", "https://closed.example/b")
+		w.net.Site("closed.example").Body("/agents.txt", plainText, signed("/ DISALLOW")).Body("/b", plainText, "secret")
+		c, _ := w.guarded(Options{})
+		if v := refusal(w, w.get(c, "https://shop.example/a")); v.Subject != "https://closed.example/b" || v.Code != disallowed {
+			w.Errorf("%v", v)
+		}
+	})
+	inWorld(t, "AGT-6-15/reject-evasion-on-the-wire", Options{}, func(w *world) {
+		w.servesFile(signed("/admin DISALLOW"))
+		w.site.Body("*", plainText, "secret")
+		c, _ := w.guarded(Options{})
+		for _, url := range []string{"https://shop.example//admin", "https://shop.example/%61dmin", "https://shop.example/x/..//admin", `https://shop.example/\admin`, "https://shop.example/;x/admin", "https://SHOP.example:443/admin"} {
+			if v := refusal(w, w.get(c, url)); v.Code != disallowed {
+				w.Errorf("%s: %v", url, v)
+			}
+		}
+		w.asked(1)
+	})
+	inWorld(t, "AGT-2-02/reject-requests-that-say-two-things", Options{}, func(w *world) {
+		w.servesFile(signed("/ ALLOW"))
+		_, g := w.guarded(Options{})
+		for name, spoil := range map[string]func(r *http.Request){
+			"other host":   func(r *http.Request) { r.Host = "closed.example" },
+			"opaque":       func(r *http.Request) { r.URL.Opaque = "//closed.example/admin" },
+			"no URL":       func(r *http.Request) { r.URL = nil },
+			"scheme":       func(r *http.Request) { r.URL.Scheme = "ftp" },
+			"final dot":    func(r *http.Request) { r.URL.Host = "shop.example."; r.Host = "" },
+			"no host":      func(r *http.Request) { r.URL.Host = ""; r.Host = "" },
+			"empty scheme": func(r *http.Request) { r.URL.Scheme = "" },
+		} {
+			req, _ := http.NewRequest("GET", "https://shop.example/a", nil)
+			spoil(req)
+			_, err := g.RoundTrip(req)
+			if v := refusal(w, err); v.OK {
+				w.Error(name)
+			}
+		}
+		w.asked(0)
+		req, _ := http.NewRequest("GET", "https://shop.example/agents.txt", nil)
+		req.Host = "SHOP.example:443" // the same site
+		if _, err := g.Check(req); err != nil {
+			w.Error(err)
+		}
+	})
+	inWorld(t, "AGT-5-04/reject-through-other-packages", Options{}, func(w *world) {
+		// Whatever runs on a Host whose Fetcher is a guard is guarded.
+		w.servesFile(signed("/.well-known DISALLOW"))
+		host := &lookleap.Host{Fetcher: Guard(w.host), Now: w.host.Now}
+		req, _ := http.NewRequest("GET", "https://shop.example/.well-known/skills/index.json", nil)
+		_, err := host.RoundTrip(req)
+		refusal(w, err)
+	})
+	inWorld(t, "AGT-5-04/reject-guard-behind-itself", Options{}, func(w *world) {
+		w.servesFile(vectorFile)
+		host := &lookleap.Host{Now: w.host.Now}
+		host.Fetcher = Guard(host)
+		c := &http.Client{Transport: host.Fetcher}
+		for _, path := range []string{"/status", "/agents.txt"} {
+			if v := refusal(w, w.get(c, "https://shop.example"+path)); !strings.Contains(v.String(), "give the guard a host of its own") {
+				w.Error(v)
+			}
+		}
+		w.asked(0)
+	})
+	inWorld(t, "AGT-5-04/accept-guard-behind-another", Options{}, func(w *world) {
+		w.servesFile(vectorFile)
+		w.site.Body("/status", plainText, "fine")
+		outer := Guard(&lookleap.Host{Fetcher: Guard(w.host), Now: w.host.Now})
+		if err := w.get(&http.Client{Transport: outer}, "https://shop.example/status"); err != nil {
+			w.Error(err)
+		}
+	})
+	inWorld(t, "closes-the-body-of-a-refused-request", Options{}, func(w *world) {
+		w.servesFile("broken")
+		_, g := w.guarded(Options{})
+		body := &closing{Reader: strings.NewReader("x")}
+		req, _ := http.NewRequest("POST", "https://shop.example/", body)
+		_, err := g.RoundTrip(req)
+		if refusal(w, err); !body.closed {
+			w.Error("the body is open")
+		}
+	})
+	inWorld(t, "cancel-is-no-refusal", Options{}, func(w *world) {
+		w.servesFile(vectorFile)
+		w.site.Fault("/agents.txt", lab.Delay(time.Second))
+		_, g := w.guarded(Options{})
+		ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+		defer cancel()
+		req, _ := http.NewRequestWithContext(ctx, "GET", "https://shop.example/status", nil)
+		_, err := g.RoundTrip(req)
+		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, lookleap.ErrDenied) {
+			w.Error(err)
+		}
+	})
+	inWorld(t, "reports-refusals", Options{}, func(w *world) {
+		w.servesFile("broken")
+		var mu sync.Mutex
+		var seen []lookleap.Event
+		w.host.Observe = func(_ context.Context, e lookleap.Event) {
+			mu.Lock()
+			defer mu.Unlock()
+			if e.Kind == lookleap.EventVerdict {
+				seen = append(seen, e)
+			}
+		}
+		c, _ := w.guarded(Options{})
+		err := w.get(c, "https://shop.example/secret?q=1")
+		v := refusal(w, err)
+		if len(seen) != 1 || seen[0].Verdict != v || strings.Contains(seen[0].Subject, "q=1") {
+			w.Errorf("%+v", seen)
+		}
+		var bad *MalformedError
+		if !errors.As(err, &bad) || bad.Position.Line != 1 {
+			w.Error(err)
+		}
+		for _, want := range []string{"no: https://shop.example/secret", "foreign-format", "AGT-5-04"} {
+			if !strings.Contains(v.String(), want) {
+				w.Errorf("%q is not in\n%s", want, v)
+			}
+		}
+	})
+}
+
+type closing struct {
+	io.Reader
+	closed bool
+}
+
+func (c *closing) Close() error {
+	c.closed = true
+	return nil
+}
+
+// TestGuardConcurrently drives one guard from many goroutines: the limit holds,
+// and the policy is read once.
+func TestGuardConcurrently(t *testing.T) {
+	inWorld(t, "AGT-6-07/reject-concurrently", Options{}, func(w *world) {
+		w.servesFile(signed("/ ALLOW limit=20"))
+		w.site.Body("/a", plainText, "fine")
+		c, _ := w.guarded(Options{})
+		var mu sync.Mutex
+		passed := 0
+		var callers sync.WaitGroup
+		for range 100 {
+			callers.Go(func() {
+				if w.get(c, "https://shop.example/a") == nil {
+					mu.Lock()
+					passed++
+					mu.Unlock()
+				}
+			})
+		}
+		callers.Wait()
+		if passed != 20 {
+			w.Errorf("%d passed", passed)
+		}
+		w.asked(21)
+	})
+}
