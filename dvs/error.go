@@ -1,0 +1,48 @@
+package dvs
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/plaintext"
+)
+
+// Error is a refusal of a trust root, a skill URL or a reference, before
+// anything is sent.
+type Error struct {
+	Code   lookleap.Code
+	Input  string // what was refused; untrusted
+	Reason string // one sentence
+	Fix    string // what to write instead, if anything
+}
+
+func (e *Error) Error() string {
+	text := fmt.Sprintf("dvs: %s: %s (%s)", plaintext.Quote(e.Input, 0), plaintext.Line(e.Reason), e.Code)
+	if e.Fix != "" {
+		text += "; " + e.Fix
+	}
+	return text
+}
+
+// ReasonCode gives the code.
+func (e *Error) ReasonCode() lookleap.Code { return e.Code }
+
+func refuse(code lookleap.Code, input, reason, fix string) *Error {
+	return &Error{Code: code, Input: input, Reason: reason, Fix: fix}
+}
+
+// badURL turns a refusal of the URL itself into ours.
+func badURL(input string, err error) *Error {
+	var e *domain.Error
+	if !errors.As(err, &e) {
+		return refuse(lookleap.CodeBadURL, input, err.Error(), "")
+	}
+	code := lookleap.Code(e.Code)
+	if code == domain.CodeQuery {
+		code = lookleap.CodeQueryInSkillURL
+	}
+	return refuse(code, input, strings.TrimSuffix(e.Message, "."), e.Fix)
+}
