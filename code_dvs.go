@@ -33,7 +33,6 @@ const (
 	CodeBlockedByPolicy  Code = "blocked-by-policy"
 	CodeDNSSECInsecure   Code = "dnssec-insecure"
 	CodeDigestMismatch   Code = "digest-mismatch"
-	CodeStale            Code = "stale"
 	CodeChanged          Code = "changed-since-registration"
 	CodeNotActivated     Code = "not-activated"
 	CodeNeedsConsent     Code = "needs-consent"
@@ -95,7 +94,6 @@ var dvsCodes = map[Code]string{
 	CodeBlockedByPolicy:  "the site's policy for automated clients forbids the request",
 	CodeDNSSECInsecure:   "the host's DNS is not signed, and signatures are demanded",
 	CodeDigestMismatch:   "the bytes have another digest than the one promised",
-	CodeStale:            "the evidence is older than it may be",
 	CodeChanged:          "the file changed since it was registered",
 	CodeNotActivated:     "the skill was not activated, or no longer is",
 	CodeNeedsConsent:     "the access needs the user's consent",
