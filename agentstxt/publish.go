@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
 )
@@ -28,14 +30,9 @@ func Format(directives []Directive, meta map[string]string) ([]byte, error) {
 		}
 		file.WriteString(line + "\n")
 	}
-	limits := Limits{}.withDefaults()
 	for i, d := range directives {
 		line := d.String()
-		length, flags, bad := directiveLine([]byte(line), limits.Params)
-		if bad == nil && (length != len(d.Path) || d.Path[0] != '/' || flags&isAllow != uint16(d.Action) || d.Action > Allow || !slices.Equal(params(line, length), d.Params)) {
-			bad = &syntaxError{message: "the directive would be read as another one", fix: "encode blanks"}
-		}
-		if bad != nil {
+		if bad := cannotWrite(d, line); bad != nil {
 			return nil, &MalformedError{
 				Code: lookleap.CodeBadDirective, Message: fmt.Sprintf("directive %d, %s: %s", i+1, quote(line), bad.message), Fix: bad.fix,
 			}
@@ -43,6 +40,23 @@ func Format(directives []Directive, meta map[string]string) ([]byte, error) {
 		file.WriteString(line + "\n")
 	}
 	return Sign(file.Bytes())
+}
+
+// cannotWrite says why a line would not be read as the directive that it is of.
+func cannotWrite(d Directive, line string) *syntaxError {
+	if !strings.HasPrefix(d.Path, "/") {
+		return syntax(0, `the path does not begin with "/"`, "write the whole path")
+	}
+	length, flags, bad := directiveLine([]byte(line), Limits{}.withDefaults().Params)
+	switch {
+	case bad != nil:
+		return bad
+	case length != len(d.Path), flags&isAllow != uint16(d.Action), !slices.Equal(params(line, length), d.Params):
+		return syntax(0, "the directive would be read as another one", "percent-encode blanks")
+	case !utf8.ValidString(line):
+		return syntax(0, "the directive is not UTF-8", "percent-encode the path")
+	}
+	return nil
 }
 
 // Sign gives a file its right hash line: in the place of the one that it has, or

@@ -61,7 +61,7 @@ func (c *Client) recall(ctx context.Context, o origin, before *held) (h *held, u
 			return keep()
 		}
 		return before, false
-	case before != nil && !r.Checked.After(before.checked):
+	case !before.olderThan(r):
 		return keep()
 	}
 	h = c.adopt(r)
@@ -70,6 +70,19 @@ func (c *Client) recall(ctx context.Context, o origin, before *held) (h *held, u
 	}
 	c.number(before, h)
 	return h, now.Before(h.until) && now.Before(r.Fresh)
+}
+
+// olderThan reports whether a record tells more than memory does. At the same
+// time, only that the file is malformed does.
+func (h *held) olderThan(r *record) bool {
+	if h == nil || h.failures > 0 && !h.standing {
+		return true
+	}
+	checked := h.checked
+	if h.standing {
+		checked = h.good.checked
+	}
+	return r.Checked.After(checked) || r.Checked.Equal(checked) && r.Malformed != "" && !isMalformed(h.policy)
 }
 
 func (c *Client) recorded(ctx context.Context, o origin) (*record, error) {

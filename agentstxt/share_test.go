@@ -1,0 +1,184 @@
+package agentstxt
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// two gives the world's client and that of another process that shares a cache.
+func (w *world) two(cache lookleap.Cache, o Options) (other *Client) {
+	w.host.Cache = cache
+	host := w.net.Host()
+	host.Cache = cache
+	return o.NewClient(host)
+}
+
+func (w *world) wantOf(c *Client, state State, reason lookleap.Code) *Policy {
+	w.Helper()
+	p, err := c.Policy(context.Background(), "https://shop.example/x")
+	if err != nil {
+		w.Fatal(err)
+	}
+	if p.State() != state || p.Reason() != reason {
+		w.Fatalf("the other process got %v, %v, want %v, %v", p.State(), p.Reason(), state, reason)
+	}
+	return p
+}
+
+func TestSharedCache(t *testing.T) {
+	memory := func() lookleap.Cache { return lookleap.NewMemoryCache(100) }
+	inWorld(t, "AGT-10-01/accept-one-fetch-for-all-processes", Options{}, func(w *world) {
+		other := w.two(memory(), Options{})
+		w.servesFile(vectorFile, "ETag", `"1"`)
+		w.want(Valid, lookleap.CodeOK)
+		if p := w.wantOf(other, Valid, lookleap.CodeOK); p.Decide("/admin").Allowed || !p.Decide("/status").Allowed {
+			w.Error("wrong decisions")
+		}
+		w.pass(59 * time.Minute)
+		w.want(Valid, lookleap.CodeOK)
+		w.wantOf(other, Valid, lookleap.CodeOK)
+		w.asked(1)
+		w.pass(time.Minute)
+		w.wantOf(other, Valid, lookleap.CodeOK)
+		w.want(Valid, lookleap.CodeOK)
+		w.asked(2)
+		if r := w.net.Journal().Requests()[1]; r.Header.Get("If-None-Match") != `"1"` {
+			w.Errorf("%v", r.Header)
+		}
+	})
+	inWorld(t, "AGT-5-05/reject-in-all-processes-within-a-minute", Options{}, func(w *world) {
+		other := w.two(memory(), Options{})
+		w.servesFile(vectorFile, "Cache-Control", "max-age=86400")
+		w.wantOf(other, Valid, lookleap.CodeOK)
+		before := other.Generation("https://shop.example/")
+		w.servesFile("*broken\n/status ALLOW\n")
+		// A third process that knows nothing reads the file anew.
+		w.host.Cache.Delete(context.Background(), "agentstxt/1/https://shop.example")
+		w.want(Restricted, lookleap.CodeHashMissing)
+		w.serves(lab.Status(503))
+		w.pass(time.Minute)
+		w.wantOf(other, Restricted, lookleap.CodeHashMissing)
+		if other.Generation("https://shop.example/") == before {
+			w.Error("the generation did not change")
+		}
+		w.pass(9 * time.Minute)
+		w.wantOf(other, Restricted, lookleap.CodeUnreachable) // and it does not come back
+	})
+	inWorld(t, "AGT-5-05/reject-copy-that-was-withdrawn", Options{}, func(w *world) {
+		other := w.two(memory(), Options{})
+		w.servesFile(vectorFile, "Cache-Control", "max-age=86400")
+		w.want(Valid, lookleap.CodeOK)
+		w.wantOf(other, Valid, lookleap.CodeOK)
+		w.host.Cache.Delete(context.Background(), "agentstxt/1/https://shop.example")
+		w.serves(lab.Status(503))
+		w.pass(time.Minute)
+		w.wantOf(other, Restricted, lookleap.CodeUnreachable)
+	})
+	inWorld(t, "AGT-5-05/reject-copy-read-before-another-process-saw-malformed", Options{}, func(w *world) {
+		other := w.two(memory(), Options{})
+		w.serves(lab.Sequence(served(vectorFile), served("*broken\n")))
+		w.site.Fault("/agents.txt", lab.Delay(time.Second))
+		done := make(chan *Policy)
+		go func() {
+			// This one is asked first, and is told last.
+			p, _ := w.client.Policy(context.Background(), "https://shop.example/")
+			done <- p
+		}()
+		w.pass(500 * time.Millisecond)
+		r := &record{Malformed: lookleap.CodeHashMissing, Checked: w.host.Time(), Fresh: w.host.Time().Add(malformedFor)}
+		other.putRecord(w, r)
+		if p := <-done; p.State() != Restricted {
+			w.Error(p.State())
+		}
+	})
+	inWorld(t, "AGT-5-07/accept-no-store-in-memory-alone", Options{}, func(w *world) {
+		cache := memory()
+		w.two(cache, Options{})
+		w.servesFile(vectorFile, "Cache-Control", "no-store")
+		w.want(Valid, lookleap.CodeOK)
+		if _, _, err := cache.Get(context.Background(), "agentstxt/1/https://shop.example"); !errors.Is(err, fs.ErrNotExist) {
+			w.Error("stored outside memory")
+		}
+		w.pass(5*time.Minute - time.Second)
+		w.want(Valid, lookleap.CodeOK)
+		w.asked(1)
+	})
+	inWorld(t, "AGT-2-12/accept-failures-are-not-shared", Options{}, func(w *world) {
+		other := w.two(memory(), Options{})
+		w.serves(lab.Sequence(lab.Status(503), served(vectorFile)))
+		w.want(Restricted, lookleap.CodeUnreachable)
+		w.wantOf(other, Valid, lookleap.CodeOK)
+		w.pass(30 * time.Second)
+		w.want(Valid, lookleap.CodeOK) // the other process read it
+		w.asked(2)
+	})
+	inWorld(t, "AGT-2-12/accept-good-copy-of-another-process", Options{}, func(w *world) {
+		other := w.two(memory(), Options{})
+		w.servesFile(vectorFile)
+		w.want(Valid, lookleap.CodeOK)
+		w.serves(lab.Status(503))
+		w.pass(2 * time.Hour)
+		w.wantFinding(w.wantOf(other, Valid, lookleap.CodeOK), lookleap.CodeStale)
+		w.pass(22 * time.Hour)
+		w.wantOf(other, Restricted, lookleap.CodeUnreachable)
+	})
+	inWorld(t, "AGT-2-08/accept-absence-is-shared", Options{}, func(w *world) {
+		other := w.two(memory(), Options{})
+		w.serves(lab.Status(404))
+		w.want(Absent, lookleap.CodeNoPolicy)
+		w.wantOf(other, Absent, lookleap.CodeNoPolicy)
+		w.asked(1)
+	})
+	inWorld(t, "own-options-judge", Options{}, func(w *world) {
+		other := w.two(memory(), Options{Strict: true})
+		w.servesFile(vectorFile, "Content-Type", "text/markdown")
+		w.want(Valid, lookleap.CodeOK)
+		w.wantOf(other, Restricted, lookleap.CodeMediaType)
+		w.asked(1)
+	})
+	inWorld(t, "broken-cache-costs-requests-alone", Options{}, func(w *world) {
+		w.two(brokenCache{}, Options{})
+		w.servesFile(vectorFile)
+		w.want(Valid, lookleap.CodeOK)
+		w.pass(time.Minute)
+		w.want(Valid, lookleap.CodeOK)
+		w.servesFile("*broken\n")
+		w.pass(time.Minute)
+		w.want(Restricted, lookleap.CodeHashMissing)
+	})
+	inWorld(t, "garbage-in-the-cache-is-no-grant", Options{}, func(w *world) {
+		cache := memory()
+		w.two(cache, Options{})
+		cache.Put(context.Background(), "agentstxt/1/https://shop.example", []byte("garbage"), w.host.Time().Add(time.Hour))
+		w.servesFile("*broken\n")
+		w.want(Restricted, lookleap.CodeHashMissing)
+	})
+}
+
+func (c *Client) putRecord(w *world, r *record) {
+	w.Helper()
+	value, err := json.Marshal(r)
+	if err == nil {
+		err = c.host.Cache.Put(context.Background(), "agentstxt/1/https://shop.example", value, r.Fresh)
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+type brokenCache struct{}
+
+var errBroken = errors.New("the cache is down")
+
+func (brokenCache) Get(context.Context, string) ([]byte, time.Time, error) {
+	return nil, time.Time{}, errBroken
+}
+func (brokenCache) Put(context.Context, string, []byte, time.Time) error { return errBroken }
+func (brokenCache) Delete(context.Context, string) error                 { return errBroken }
