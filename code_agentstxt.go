@@ -22,7 +22,6 @@ const (
 	CodeUnknownVersion    Code = "unknown-version"
 	CodeDuplicate         Code = "duplicate"
 	CodeConflict          Code = "conflict"
-	CodeByteOrderMark     Code = "bom"
 	CodeStatus            Code = "status"
 	CodeStale             Code = "stale"
 	CodeInsecureTransport Code = "insecure-transport"
@@ -49,7 +48,6 @@ var agentstxtCodes = map[Code]string{
 	CodeUnknownVersion:    "the file names a version of the format that is not known",
 	CodeDuplicate:         "two directives say the same about one path, and the stricter one counts",
 	CodeConflict:          "two directives contradict each other about one path, and DISALLOW counts",
-	CodeByteOrderMark:     "the file begins with a byte order mark",
 	CodeStatus:            "the server's status counts as no policy",
 	CodeStale:             "an earlier copy stands in, since the policy could not be read again",
 	CodeInsecureTransport: "the policy came over plain http, so anybody on the way could change it",

@@ -65,6 +65,31 @@ const (
 	CodeSitemapNested     Code = "sitemap-nested"
 )
 
+// Codes of the file SKILL.md and of its directory.
+const (
+	CodeNoFrontmatter  Code = "no-frontmatter"
+	CodeUnterminated   Code = "unterminated-frontmatter"
+	CodeBadFrontmatter Code = "bad-frontmatter"
+	CodeNameTooLong    Code = "name-too-long"
+	CodeNameHyphen     Code = "name-hyphen"
+	CodeNameDirectory  Code = "name-directory"
+	CodeBadDescription Code = "bad-description"
+	CodeDescTooLong    Code = "description-too-long"
+	CodeBadField       Code = "bad-field"
+	CodeUnknownField   Code = "unknown-field"
+	CodeEmptyBody      Code = "empty-body"
+	CodeUnsafeChars    Code = "unsafe-characters"
+	CodeMissingSkillMD Code = "missing-skill-md"
+	CodeResourceRoot   Code = "resource-outside-root"
+	CodeNotWellKnownAt Code = "not-well-known-path"
+	CodeUnsafeName     Code = "unsafe-file-name"
+	CodeNameClash      Code = "name-clash"
+	CodeLink           Code = "link"
+	CodeNotLocked      Code = "not-locked"
+	CodeLockMissing    Code = "lock-missing-file"
+	CodeBadLock        Code = "bad-lockfile"
+)
+
 var dvsCodes = map[Code]string{
 	CodeQueryInSkillURL: "the skill URL has a query",
 	CodeFragmentDropped: "the fragment is no part of the skill's identity and was dropped",
@@ -121,4 +146,26 @@ var dvsCodes = map[Code]string{
 	CodeBadSitemap:        "the sitemap is not well-formed",
 	CodeSitemapLimit:      "the sitemap is larger than a sitemap may be",
 	CodeSitemapNested:     "the sitemap index is deeper or leads elsewhere than allowed",
+
+	CodeNoFrontmatter:  "the file does not begin with a metadata block between --- lines",
+	CodeUnterminated:   "the metadata block has no closing --- line",
+	CodeBadFrontmatter: "the metadata block is not the plain YAML that all readers read alike",
+	CodeNameTooLong:    "the name has more characters than a name may have",
+	CodeNameHyphen:     "a hyphen of the name stands where other readers forbid it",
+	CodeNameDirectory:  "the skill's name and its directory differ",
+	CodeBadDescription: "the description is missing, empty or no plain text",
+	CodeDescTooLong:    "the description has more characters than a description may have",
+	CodeBadField:       "a field of the metadata has a value that it may not have",
+	CodeUnknownField:   "the metadata has a field that the format does not define",
+	CodeEmptyBody:      "the file has no instructions after the metadata",
+	CodeUnsafeChars:    "the text has characters that a reader cannot see",
+	CodeMissingSkillMD: "the directory has no file named SKILL.md",
+	CodeResourceRoot:   "a file that the skill refers to lies outside the trust root",
+	CodeNotWellKnownAt: "the skill is published outside /.well-known/skills/",
+	CodeUnsafeName:     "the file's name is not safe on every system",
+	CodeNameClash:      "two names would be one file on some systems",
+	CodeLink:           "the file is a link, and links are not followed",
+	CodeNotLocked:      "the lockfile does not have the skill or file",
+	CodeLockMissing:    "the lockfile names a file that is not there",
+	CodeBadLock:        "the lockfile is not of the form that is read here",
 }

@@ -38,6 +38,7 @@ const (
 	CodeCharset           Code = "charset"
 	CodeEncoding          Code = "content-encoding"
 	CodeNotUTF8           Code = "not-utf8"
+	CodeByteOrderMark     Code = "bom"
 
 	CodeDNSError      Code = "dns-error"
 	CodeDNSSECBogus   Code = "dnssec-bogus"
@@ -104,6 +105,7 @@ var sharedCodes = map[Code]string{
 	CodeMediaType:         "the answer's media type is not the expected one",
 	CodeCharset:           "the declared character set is not allowed or contradicts the bytes",
 	CodeEncoding:          "the content encoding is unknown, doubled or lies about the bytes",
+	CodeByteOrderMark:     "the text begins with a byte order mark",
 	CodeNotUTF8:           "the bytes are not valid UTF-8",
 
 	CodeDNSError:      "the resolver could not find out",

@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -192,20 +194,31 @@ func TestFetcherMixedAnswers(t *testing.T) {
 	})
 }
 
+// TestFetcherHasNoProxy runs itself with a proxy in the environment from the
+// start, since net/http looks there once.
 func TestFetcherHasNoProxy(t *testing.T) {
+	const inner = "LOOKLEAP_TEST_PROXY"
+	if os.Getenv(inner) != "" {
+		n := lab.ForTest(t)
+		n.Site("shop.example").Body("/", "text/plain", "hello")
+		mustGet(t, guarded(t, n, lookleap.FetcherOptions{}), "https://shop.example/")
+		return
+	}
 	t.Run("F07/reject-environment", func(t *testing.T) {
 		ln, err := net.Listen("tcp4", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer ln.Close()
+		cmd := exec.Command(os.Args[0], "-test.run=^TestFetcherHasNoProxy$")
+		cmd.Env = append(os.Environ(), inner+"=1")
 		for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "ALL_PROXY"} {
-			t.Setenv(name, "http://"+ln.Addr().String())
+			cmd.Env = append(cmd.Env, name+"=http://"+ln.Addr().String())
 		}
-		n := lab.ForTest(t)
-		n.Site("shop.example").Body("/", "text/plain", "hello")
-		mustGet(t, guarded(t, n, lookleap.FetcherOptions{}), "https://shop.example/")
-		ln.(*net.TCPListener).SetDeadline(time.Now())
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		ln.(*net.TCPListener).SetDeadline(time.Now().Add(time.Millisecond))
 		if conn, err := ln.Accept(); err == nil {
 			t.Errorf("the proxy was asked by %v", conn.RemoteAddr())
 		}
@@ -342,6 +355,9 @@ func TestFetcherRefusesBeforeDialling(t *testing.T) {
 			refused(t, err, test.code)
 			if dials := n.Journal().Dials(); len(dials) != 0 {
 				t.Errorf("dialled %v", dials)
+			}
+			if queries := n.Journal().Queries(); len(queries) != 0 && test.code != lookleap.CodeNoAddress {
+				t.Errorf("asked %v", queries)
 			}
 		})
 	}

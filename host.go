@@ -24,7 +24,7 @@ import (
 // What belongs to one user (consents, disclosures, sessions) is kept elsewhere.
 type Host struct {
 	Fetcher  Fetcher         // nil: NewFetcher, resolving through this Host
-	Resolver Resolver        // nil: a resolver over the system's servers
+	Resolver Resolver        // nil: NewResolver, validating over the system's servers
 	Prompter ConsentPrompter // nil: nobody can be asked, so every consent is refused
 	Cache    Cache           // nil: NewMemoryCache(DefaultCacheEntries)
 	Plans    PlanLedger      // nil: a ledger of this process; share one where plans are resumed elsewhere
@@ -53,7 +53,7 @@ func (h *Host) parts() *hostDefaults {
 	h.build.Do(func() {
 		d := &h.defaults
 		if d.resolver = h.Resolver; d.resolver == nil {
-			d.resolver = NetResolver(nil)
+			d.resolver = h.defaultResolver()
 		}
 		if d.fetcher = h.Fetcher; d.fetcher == nil {
 			d.fetcher = NewFetcher(FetcherOptions{Resolver: h, Now: h.Time})
@@ -72,6 +72,22 @@ func (h *Host) parts() *hostDefaults {
 		}
 	})
 	return &h.defaults
+}
+
+// defaultResolver validates. Building it reads no file and cannot fail; should
+// that change, every lookup says so rather than go without validation.
+func (h *Host) defaultResolver() Resolver {
+	r, err := NewResolver(ResolverOptions{Now: h.Time})
+	if err != nil {
+		return failedResolver{err}
+	}
+	return r
+}
+
+type failedResolver struct{ err error }
+
+func (r failedResolver) Lookup(_ context.Context, name string, t RRType) (*Answer, error) {
+	return nil, &LookupError{Name: name, Type: t, Err: r.err}
 }
 
 // Close frees the defaults that the Host built: idle connections and sockets.
@@ -152,7 +168,22 @@ func closeBody(req *http.Request) {
 }
 
 // Lookup asks the effective [Resolver].
-func (h *Host) Lookup(ctx context.Context, name string, t RRType) (answer *Answer, err error) {
+func (h *Host) Lookup(ctx context.Context, name string, t RRType) (*Answer, error) {
+	return h.lookup(ctx, name, t, Resolver.Lookup)
+}
+
+// LookupFresh asks past the cache of the effective [Resolver], where that is a
+// [FreshResolver], for decisions that must not rest on what was true a while ago.
+func (h *Host) LookupFresh(ctx context.Context, name string, t RRType) (*Answer, error) {
+	return h.lookup(ctx, name, t, func(r Resolver, ctx context.Context, name string, t RRType) (*Answer, error) {
+		if fresh, ok := r.(FreshResolver); ok {
+			return fresh.LookupFresh(ctx, name, t)
+		}
+		return r.Lookup(ctx, name, t)
+	})
+}
+
+func (h *Host) lookup(ctx context.Context, name string, t RRType, ask func(Resolver, context.Context, string, RRType) (*Answer, error)) (answer *Answer, err error) {
 	start := h.Time()
 	defer func() {
 		h.Report(ctx, Event{Kind: EventLookup, Code: lookupCode(err), Subject: name + " " + t.String(), Duration: h.Time().Sub(start), Err: err})
@@ -165,7 +196,7 @@ func (h *Host) Lookup(ctx context.Context, name string, t RRType) (answer *Answe
 			answer, err = nil, &pluginError{part: "Resolver", cause: p}
 		}
 	}()
-	answer, err = h.parts().resolver.Lookup(ctx, name, t)
+	answer, err = ask(h.parts().resolver, ctx, name, t)
 	switch {
 	case err != nil:
 		return nil, err // an answer beside an error is none

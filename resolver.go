@@ -51,6 +51,16 @@ type Answer struct {
 	TTL     time.Duration // least TTL over the chain, the negative TTL for an absence; 0: do not cache
 	DNSSEC  DNSSEC        // what validation says of the answer or the absence
 	Name    string        // owner of the records, after aliases
+	Chain   []ZoneLink    // evidence for DNSSEC, from the trust anchor down; none from a resolver that does not validate
+}
+
+// ZoneLink is one step of the way from a trust anchor to an answer.
+type ZoneLink struct {
+	Zone      string `json:"zone"` // without a final dot, "." for the root
+	DNSSEC    DNSSEC `json:"dnssec"`
+	KeyTag    uint16 `json:"keyTag,omitempty"` // of the key that the parent vouches for; 0 unless secure
+	Algorithm uint8  `json:"algorithm,omitempty"`
+	Reason    string `json:"reason,omitempty"` // one sentence, for a link that is not secure
 }
 
 // Record is one resource record; the field of its type is set.
