@@ -256,6 +256,9 @@ func TestFetchersThatReportNoConnection(t *testing.T) {
 		defer server.Close()
 		piped := fetcherFunc(func(req *http.Request) (*http.Response, error) {
 			httptrace.ContextClientTrace(req.Context()).GotConn(httptrace.GotConnInfo{Conn: client})
+			if req.Context().Err() == nil {
+				t.Error("the request goes on")
+			}
 			return inner.RoundTrip(req)
 		})
 		resp, err := do(t, piped, new(fetch.Request), "https://shop.example/")

@@ -165,8 +165,7 @@ func ParseFreshness(h http.Header, sent, received time.Time) Freshness {
 	return f
 }
 
-// age is the corrected initial age of RFC 9111 section 4.2.3. A Date in the
-// future makes nothing younger than it is.
+// age is the corrected initial age of RFC 9111 section 4.2.3.
 func age(h http.Header, date, sent, received time.Time) time.Duration {
 	var stated int64
 	if lines := h.Values("Age"); len(lines) > 0 {
@@ -178,9 +177,9 @@ func age(h http.Header, date, sent, received time.Time) time.Duration {
 			stated = max(stated, n)
 		}
 	}
-	apparent := max(0, received.Sub(date))
+	apparent := received.Sub(date)
 	corrected := time.Duration(stated)*time.Second + max(0, received.Sub(sent))
-	return min(max(apparent, corrected), maxSeconds*time.Second)
+	return min(max(apparent, corrected), maxSeconds*time.Second) // a Date in the future is below the other
 }
 
 // httpDate reads a header that is exactly one IMF-fixdate.

@@ -47,19 +47,30 @@ func TestMemoLoadsOnceForAll(t *testing.T) {
 	})
 }
 
-// TestMemoNeverLoadsTwice races readers against the end of a load.
-func TestMemoNeverLoadsTwice(t *testing.T) {
-	for range 200 {
-		m := flight.NewMemo[string, int](10, time.Now)
-		var l loader
-		var wg sync.WaitGroup
-		for range 8 {
-			wg.Go(func() { m.Get(t.Context(), "q", l.load) })
-		}
-		wg.Wait()
-		if n := l.loads.Load(); n != 1 {
-			t.Fatalf("%d loads", n)
-		}
+// TestMemoLooksAgain has a load begin and end between the moment when a caller
+// finds nothing fresh and the moment when it asks the Group.
+func TestMemoLooksAgain(t *testing.T) {
+	start := time.Now()
+	var l loader
+	var m *flight.Memo[string, int]
+	meanwhile := func() {}
+	m = flight.NewMemo[string, int](10, func() time.Time {
+		now := start.Add(time.Hour)
+		f := meanwhile
+		meanwhile = func() {}
+		f()
+		return now
+	})
+	load := func(ctx context.Context) (flight.Loaded[int], error) {
+		got, err := l.load(ctx)
+		got.Until = start.Add(2 * time.Hour)
+		return got, err
+	}
+	m.Put("q", flight.Loaded[int]{Value: 100, Until: start.Add(time.Hour + 1)})
+	start = start.Add(2) // and now it is stale
+	meanwhile = func() { m.Get(t.Context(), "q", load) }
+	if got, err := m.Get(t.Context(), "q", load); got != 1 || err != nil || l.loads.Load() != 1 {
+		t.Errorf("%d, %v after %d loads", got, err, l.loads.Load())
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/lookleap/lookleap/internal/netguard"
@@ -94,6 +95,11 @@ func TestCheck(t *testing.T) {
 			"198.18.0.1", "224.0.0.1", "240.0.0.1", "255.255.255.255", "::", "::1", "fc00::1", "fd00::1", "fe80::1", "fec0::1", "ff02::1")
 		reject(t, "reject-metadata", "169.254.169.254", "168.63.129.16", "100.100.100.200", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254")
 		reject(t, "reject-zone", "fe80::1%eth0", "2606:2800:220:1::1%1")
+		t.Run("reject-zone-for-its-zone", func(t *testing.T) {
+			if err := netguard.Check(netip.MustParseAddr("2606:2800:220:1::1%1")); err == nil || !strings.Contains(err.Error(), "zone") {
+				t.Errorf("%v", err)
+			}
+		})
 		t.Run("reject-no-address", func(t *testing.T) {
 			if err := netguard.Check(netip.Addr{}); code(err) != netguard.CodeBlockedAddress {
 				t.Errorf("Check of no address: %v", err)
