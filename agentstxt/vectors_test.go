@@ -1,0 +1,134 @@
+package agentstxt
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+)
+
+// vectors reads the cases of one file of testdata/vectors.
+func vectors[T any](t *testing.T, name string) []T {
+	t.Helper()
+	var file struct {
+		Draft string `json:"draft"`
+		Cases []T    `json:"cases"`
+	}
+	if err := json.Unmarshal(mustRead(t, "testdata/vectors/"+name), &file); err != nil {
+		t.Fatal(err)
+	}
+	if file.Draft != Draft || len(file.Cases) < 10 {
+		t.Fatalf("%d cases for %s", len(file.Cases), file.Draft)
+	}
+	return file.Cases
+}
+
+// side names a subtest for the register.
+func side(requirement string, accept bool, name string) string {
+	if accept {
+		return requirement + "/accept-vector-" + name
+	}
+	return requirement + "/reject-vector-" + name
+}
+
+func TestVectorFiles(t *testing.T) {
+	for _, c := range vectors[struct {
+		Name, Requirement, File, Hint string
+		Base64                        []byte
+		State                         State
+		Reason                        lookleap.Code
+		Line                          int
+	}](t, "files.json") {
+		t.Run(side(c.Requirement, c.State == Valid, c.Name), func(t *testing.T) {
+			data := []byte(c.File)
+			if c.Base64 != nil {
+				data = c.Base64
+			}
+			p, err := Parse(data)
+			if c.State == Valid {
+				if err != nil || p.State() != Valid {
+					t.Error(err)
+				}
+				return
+			}
+			var bad *MalformedError
+			if !errors.As(err, &bad) || bad.Code != c.Reason || bad.Position.Line != c.Line || bad.Hint != c.Hint || p.State() != Restricted {
+				t.Errorf("%v: %+v", p.State(), bad)
+			}
+		})
+	}
+}
+
+func TestVectorDecisions(t *testing.T) {
+	for _, c := range vectors[struct {
+		Name, Requirement, File string
+		Decisions               []struct {
+			Path        string
+			Allowed     bool
+			Reason      lookleap.Code
+			Line, Limit int
+		}
+	}](t, "decisions.json") {
+		p, err := Parse([]byte(c.File))
+		if err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+			continue
+		}
+		for i, want := range c.Decisions {
+			name := c.Name + "-" + string(rune('a'+i))
+			t.Run(side(c.Requirement, want.Allowed, name), func(t *testing.T) {
+				d := p.Decide(want.Path)
+				if d.Allowed != want.Allowed || d.Code != want.Reason || d.Line != want.Line || d.Limit != want.Limit {
+					t.Errorf("%q: %v", want.Path, d)
+				}
+			})
+		}
+	}
+}
+
+func TestVectorAnswers(t *testing.T) {
+	for _, c := range vectors[struct {
+		Name, Requirement, ContentType, File string
+		Status                               int
+		State                                State
+		Reason                               lookleap.Code
+		StrictState                          *State
+		StrictReason                         lookleap.Code
+	}](t, "answers.json") {
+		answer := Answer{Status: c.Status, ContentType: c.ContentType, Body: []byte(c.File)}
+		t.Run(side(c.Requirement, c.State != Restricted, c.Name), func(t *testing.T) {
+			if p := Judge(answer); p.State() != c.State || p.Reason() != c.Reason {
+				t.Errorf("%v, %v: %v", p.State(), p.Reason(), p.Err())
+			}
+		})
+		strict, reason := c.State, c.Reason
+		if c.StrictState != nil {
+			strict, reason = *c.StrictState, c.StrictReason
+		}
+		t.Run(side(c.Requirement, strict != Restricted, c.Name+"-strict"), func(t *testing.T) {
+			if p := (Options{Strict: true}).Judge(answer); p.State() != strict || p.Reason() != reason {
+				t.Errorf("%v, %v: %v", p.State(), p.Reason(), p.Err())
+			}
+		})
+	}
+}
+
+// TestVectorsAreReadable: other implementations have to read them too.
+func TestVectorsAreReadable(t *testing.T) {
+	for _, name := range testdata(t, "vectors/*.json") {
+		for i, c := range mustRead(t, name) {
+			if c >= 0x80 {
+				t.Errorf("%s: octet %d is not ASCII", name, i)
+				break
+			}
+		}
+	}
+	readme := string(mustRead(t, "testdata/vectors/README.md"))
+	for _, name := range testdata(t, "vectors/*.json") {
+		if base := name[strings.LastIndexAny(name, `/\`)+1:]; !strings.Contains(readme, "`"+base+"`") {
+			t.Errorf("the README does not mention %s", base)
+		}
+	}
+}
