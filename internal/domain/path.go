@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -28,7 +29,9 @@ func canonicalPath(path string, at int, dots bool) (string, error) {
 				return "", err
 			}
 			for ; n > 0; n-- {
-				out = appendEscape(out, path[i:])
+				if out = appendEscape(out, path[i:]); endsInDigitOfEscape(out) {
+					return "", fail(CodeAmbiguousPath, at+i, path[i:i+len("%XX")], "this escape is part of another escape once it is decoded", "write the character itself")
+				}
 				i += len("%XX")
 			}
 			continue
@@ -41,6 +44,14 @@ func canonicalPath(path string, at int, dots bool) (string, error) {
 		i += size
 	}
 	return join(path, string(out)), nil
+}
+
+// endsInDigitOfEscape reports whether the last character of a path, which was decoded, is a hex digit after an escaped percent sign: "%25%32%65"
+// would become "%252e", which is refused where it is written.
+func endsInDigitOfEscape(path []byte) bool {
+	n := len(path)
+	return n > len("%25") && isHexDigit(path[n-1]) &&
+		(bytes.HasSuffix(path[:n-1], []byte("%25")) || isHexDigit(path[n-2]) && bytes.HasSuffix(path[:n-2], []byte("%25")))
 }
 
 // checkSegments refuses empty inner segments and dot segments.
@@ -69,23 +80,31 @@ func checkSegments(path string, at int, dots bool) error {
 func isDotSegment(segment string) bool {
 	rest := segment
 	for range 2 {
-		if tail, ok := cutOctet(rest, '.', "2e"); ok {
+		if tail, ok := cutDot(rest); ok {
 			rest = tail
 		}
 	}
 	if len(rest) == len(segment) {
 		return false
 	}
-	_, parameter := cutOctet(rest, ';', "3b")
-	return rest == "" || parameter
+	return rest == "" || rest[0] == ';' || escapesSemicolon(rest)
 }
 
-// cutOctet removes an octet from the front of s, literal or as an escape with these lower-case hex digits.
-func cutOctet(s string, literal byte, hex string) (rest string, ok bool) {
+// escapesSemicolon reports whether s begins with an escape of ";", or with an escape of one.
+func escapesSemicolon(s string) bool {
+	if _, ok := hexOctet(s, 1); !ok || s[0] != '%' {
+		return false
+	}
+	octet, _ := decodeFully(s, 0)
+	return octet == ';'
+}
+
+// cutDot removes a dot from the front of s, literal or as an escape.
+func cutDot(s string) (rest string, ok bool) {
 	switch {
-	case s != "" && s[0] == literal:
+	case strings.HasPrefix(s, "."):
 		return s[1:], true
-	case len(s) >= 3 && s[0] == '%' && strings.EqualFold(s[1:3], hex):
+	case len(s) >= 3 && strings.EqualFold(s[:3], "%2e"):
 		return s[3:], true
 	}
 	return s, false
@@ -216,6 +235,8 @@ func hexOctet(s string, i int) (octet byte, ok bool) {
 	}
 	return octet, true
 }
+
+func isHexDigit(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
 
 func isAlpha(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 

@@ -234,6 +234,9 @@ func TestRowsReject(t *testing.T) {
 		{"DVS-3.1-22", "backslash", "https://h.example/a%255cb", CodeAmbiguousPath},
 		{"DVS-3.1-22", "nul", "https://h.example/a%2500", CodeAmbiguousPath},
 		{"DVS-3.1-22", "three-times", "https://h.example/a%25252f", CodeAmbiguousPath},
+		{"DVS-3.1-22", "digits-escaped", "https://h.example/%25%32%65%25%32%65/evil", CodeAmbiguousPath},
+		{"DVS-3.1-22", "last-digit-escaped", "https://h.example/a%252%66b", CodeAmbiguousPath},
+		{"DVS-3.1-22", "digits-escaped-three-times", "https://h.example/%25%32%35%32%65", CodeAmbiguousPath},
 
 		{"DVS-3.1-23", "backslash-in-authority", `https://h.example\@evil.example/`, CodeBadURL},
 		{"DVS-3.1-23", "backslash-in-path", `https://h.example/a\..\b`, CodeBadURL},
@@ -257,6 +260,7 @@ func TestRowsReject(t *testing.T) {
 		{"DVS-3.1-24", "current", "https://h.example/a/.;x=1/b", CodeDotSegment},
 		{"DVS-3.1-24", "escaped-semicolon", "https://h.example/a/..%3B/b", CodeDotSegment},
 		{"DVS-3.1-24", "escaped-dots", "https://h.example/a/%2e%2E;/b", CodeDotSegment},
+		{"DVS-3.1-24", "twice-escaped-semicolon", "https://h.example/a/..%253b/b", CodeDotSegment},
 
 		{"DVS-3.1-25", "first", "https://github.com//evil/", CodeEmptySegment},
 		{"DVS-3.1-25", "inner", "https://h.example/a//b/SKILL.md", CodeEmptySegment},
