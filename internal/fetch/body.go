@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -178,23 +179,31 @@ func join(full [][]byte, last []byte, size int) []byte {
 type paced struct {
 	io.Reader
 	octets atomic.Int64
-	timer  *time.Timer
-	done   atomic.Bool
+	least  int64
+	cancel context.CancelCauseFunc
+
+	mu    sync.Mutex
+	timer *time.Timer // nil once the body has ended
 }
 
 func pace(body io.Reader, rate int, cancel context.CancelCauseFunc) *paced {
-	p := &paced{Reader: body}
-	least := int64(rate) * int64(RateWindow/time.Second)
-	p.timer = time.AfterFunc(RateWindow, func() {
-		if p.octets.Swap(0) < least {
-			cancel(errTooSlow)
-			return
-		}
-		if !p.done.Load() {
-			p.timer.Reset(RateWindow)
-		}
-	})
+	p := &paced{Reader: body, least: int64(rate) * int64(RateWindow/time.Second), cancel: cancel}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.timer = time.AfterFunc(RateWindow, p.judge)
 	return p
+}
+
+func (p *paced) judge() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.timer == nil:
+	case p.octets.Swap(0) < p.least:
+		p.cancel(errTooSlow)
+	default:
+		p.timer.Reset(RateWindow)
+	}
 }
 
 func (p *paced) Read(b []byte) (int, error) {
@@ -204,6 +213,8 @@ func (p *paced) Read(b []byte) (int, error) {
 }
 
 func (p *paced) stop() {
-	p.done.Store(true)
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.timer.Stop()
+	p.timer = nil
 }

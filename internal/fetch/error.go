@@ -69,10 +69,7 @@ func (e *codedError) Error() string             { return e.message }
 func (e *codedError) Unwrap() error             { return e.err }
 func (e *codedError) ReasonCode() lookleap.Code { return e.code }
 
-var (
-	errTimeout = coded(lookleap.CodeTimeout, "no complete answer came in time")
-	errTooSlow = coded(lookleap.CodeTooSlow, "the answer came slower than the least rate")
-)
+var errTooSlow = coded(lookleap.CodeTooSlow, "the answer came slower than the least rate")
 
 // streamError has the shape of HTTP/2's stream errors, which net/http keeps to
 // itself but lets errors.As fill in.

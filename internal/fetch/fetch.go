@@ -32,7 +32,8 @@ func Do(ctx context.Context, f lookleap.Fetcher, r *Request) (*Response, error) 
 	if clock, ok := f.(Clock); ok {
 		e.now = clock.Time
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, e.limits.Time, errTimeout)
+	e.timeout = coded(lookleap.CodeTimeout, "no complete answer came within %v", e.limits.Time)
+	ctx, cancel := context.WithTimeoutCause(ctx, e.limits.Time, e.timeout)
 	defer cancel()
 	return e.run(ctx)
 }
@@ -43,6 +44,7 @@ type exchange struct {
 	request *Request
 	limits  Limits
 	now     func() time.Time
+	timeout error // this exchange's own, told apart from that of one around it
 
 	url     domain.URL
 	method  string
@@ -210,6 +212,8 @@ func (e *exchange) read(ctx context.Context, resp *http.Response, conn Conn, sen
 		if resp.Body == nil {
 			return nil, coded(lookleap.CodeInternal, "the fetcher gave an answer without a body to read")
 		}
+		// A body that does not heed the context is ended all the same.
+		defer context.AfterFunc(ctx, func() { _ = resp.Body.Close() })()
 		paced := pace(resp.Body, e.limits.Rate, cancel)
 		body, err := readBody(resp, e.limits.Body, paced)
 		paced.stop()
@@ -345,7 +349,7 @@ func (e *exchange) fail(ctx context.Context, err error) *Error {
 		out.RetryAfter, _ = ParseRetryAfter(refused.answer.Header, e.now(), MinRetryAfter, MaxRetryAfter)
 		out.Code, out.Err = refused.code, refused.err
 	}
-	if cause := context.Cause(ctx); ctx.Err() != nil && !errors.Is(cause, errTimeout) {
+	if cause := context.Cause(ctx); ctx.Err() != nil && !errors.Is(cause, e.timeout) {
 		out.Code, out.Err = lookleap.CodeCancelled, ctx.Err()
 		return out
 	}

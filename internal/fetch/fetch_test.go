@@ -3,6 +3,7 @@ package fetch_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"runtime"
 	"strings"
@@ -119,21 +120,22 @@ func TestDoRefusesMisuse(t *testing.T) {
 func TestTimeLimits(t *testing.T) {
 	tests := []struct {
 		name  string
+		size  int
 		fault lab.Fault
 		code  lookleap.Code
 		most  time.Duration
 	}{
-		{"silence", lab.Mute(), lookleap.CodeTimeout, 10 * time.Second},
-		{"stalled-body", lab.Stall(), lookleap.CodeTooSlow, 6 * time.Second},
-		{"a-byte-a-second", lab.Dribble(time.Second), lookleap.CodeTooSlow, 6 * time.Second},
-		{"a-byte-at-a-time", lab.Dribble(5 * time.Millisecond), lookleap.CodeTooSlow, 6 * time.Second},
+		{"silence", 1000, lab.Mute(), lookleap.CodeTimeout, 10 * time.Second},
+		{"stalled-body", 1000, lab.Stall(), lookleap.CodeTooSlow, 6 * time.Second},
+		{"a-byte-a-second", 1000, lab.Dribble(time.Second), lookleap.CodeTooSlow, 6 * time.Second},
+		{"a-byte-at-a-time", 5000, lab.Dribble(5 * time.Millisecond), lookleap.CodeTooSlow, 6 * time.Second},
 	}
 	for _, test := range tests {
 		for _, version := range []string{"http1", "http2"} {
 			t.Run(test.name+"-"+version, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					n := lab.ForTest(t)
-					site := n.Site("slow.example").Body("/", "text/plain", strings.Repeat("x", 1000)).Fault("/", test.fault)
+					site := n.Site("slow.example").Body("/", "text/plain", strings.Repeat("x", test.size)).Fault("/", test.fault)
 					if version == "http1" {
 						site.HTTP1()
 					}
@@ -204,6 +206,36 @@ func TestCallersEndIsNotATimeout(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestOuterTimeoutIsTheCallersEnd has a guard read a policy while it serves a
+// request whose own time runs out: that says nothing about the policy.
+func TestOuterTimeoutIsTheCallersEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("policy.example").Fault("/", lab.Mute())
+		var inner error
+		guard := fetcherFunc(func(req *http.Request) (*http.Response, error) {
+			_, inner = fetch.Do(req.Context(), n.Fetcher(), &fetch.Request{URL: parse(t, "https://policy.example/")})
+			return nil, inner
+		})
+		resp, err := do(t, guard, &fetch.Request{Limits: fetch.Limits{Time: time.Second}}, "https://shop.example/")
+		failure(t, resp, err, lookleap.CodeTimeout)
+		if !fetch.Cancelled(inner) {
+			t.Errorf("the policy's exchange: %v", inner)
+		}
+	})
+}
+
+func TestBodiesThatIgnoreTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stuck, _ := io.Pipe()
+		deaf := fetcherFunc(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: stuck, ContentLength: -1}, nil
+		})
+		resp, err := do(t, deaf, new(fetch.Request), "https://shop.example/")
+		failure(t, resp, err, lookleap.CodeTooSlow)
+	})
 }
 
 func TestFailures(t *testing.T) {
