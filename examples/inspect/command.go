@@ -9,6 +9,7 @@ import (
 func commands() []command {
 	return []command{
 		urlCommand(),
+		dnsCommand(),
 		wellknownCommand(),
 		codeCommand(),
 	}

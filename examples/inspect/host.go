@@ -20,14 +20,15 @@ func (o *options) newHost() (*lookleap.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	host := &lookleap.Host{}
-	if host.Resolver, err = newResolver(o.dns, roots); err != nil {
-		return nil, err
-	}
-	fetcher := lookleap.FetcherOptions{Resolver: host, RootCAs: roots, Dial: dial, InsecureAllowPrivate: o.allowPrivate}
+	fetcher := lookleap.FetcherOptions{RootCAs: roots, Dial: dial, InsecureAllowPrivate: o.allowPrivate}
 	if o.allowPrivate {
 		fetcher.Ports = allPorts()
 	}
+	host := &lookleap.Host{}
+	if host.Resolver, err = o.newResolver(fetcher); err != nil {
+		return nil, err
+	}
+	fetcher.Resolver = host
 	host.Fetcher = lookleap.NewFetcher(fetcher)
 	return host, nil
 }

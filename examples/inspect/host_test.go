@@ -96,7 +96,8 @@ func TestBadNetworkFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, flags := range [][]string{
-		{"--dns", ""}, {"--dns", "example.com"}, {"--dns", "127.0.0.1:0"}, {"--dns", "127.0.0.1:65536"}, {"--dns", "ftp://127.0.0.1:53"}, {"--dns", ":53"}, {"--dns", "https://dns.example/dns-query"},
+		{"--dns", ""}, {"--dns", "example.com"}, {"--dns", "127.0.0.1:0"}, {"--dns", "127.0.0.1:65536"}, {"--dns", "ftp://127.0.0.1:53"}, {"--dns", ":53"}, {"--dns", "https://"}, {"--dns", "tls://dns.example:0"},
+		{"--anchor", "no such file"}, {"--anchor", empty},
 		{"--ca", "no such file"}, {"--ca", empty},
 		{"--connect", "127.0.0.1"}, {"--connect", "127.0.0.1:"}, {"--connect", ":443"},
 	} {

@@ -22,6 +22,7 @@ type commandLine struct {
 type options struct {
 	json         bool
 	dns          repeated
+	anchor       string
 	ca           string
 	connect      string
 	allowPrivate bool
@@ -33,7 +34,8 @@ const defaultTimeout = 30 * time.Second
 
 func (o *options) declare(flags *flag.FlagSet) {
 	flags.BoolVar(&o.json, "json", false, "print one JSON object a line for each input")
-	flags.Var(&o.dns, "dns", "ask this `ADDR` instead of the system's servers: HOST:PORT or udp://HOST:PORT or tls://HOST:PORT; may be repeated")
+	flags.Var(&o.dns, "dns", "ask this `ADDR` instead of the system's servers: HOST:PORT, udp://HOST:PORT, tls://HOST:PORT or https://HOST/PATH; may be repeated")
+	flags.StringVar(&o.anchor, "anchor", "", "trust the DS or DNSKEY records in this `FILE` instead of IANA's root keys")
 	flags.StringVar(&o.ca, "ca", "", "trust the certificates in this PEM `FILE` instead of the system's")
 	flags.StringVar(&o.connect, "connect", "", "send every connection to this `HOST:PORT`, for test beds")
 	flags.BoolVar(&o.allowPrivate, "allow-private", false, "allow private addresses and any port, for test beds")

@@ -18,6 +18,7 @@ func scenes() []scene {
 		{"policy", "A site says what automated clients may do", playPolicy},
 		{"policies", "Sites whose policy is missing, foreign, out of reach, or counts", playUnsure},
 		{"wellknown", "A document that is there, is not, and is elsewhere", playWellKnown},
+		{"dns", "A resolver lies about a name", playDNS},
 		{"ssrf", "A page sends the agent to places where only the agent can go", playSSRF},
 		{"redirects", "A redirect is a question", playRedirects},
 		{"liar", "A server cheats about what it sends", playLiar},

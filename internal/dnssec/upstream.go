@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -231,6 +232,9 @@ func newTransport(server string, o *Options) (transport, error) {
 		if _, err := netip.ParseAddr(host); err != nil {
 			return fail("want an address, have %q", host)
 		}
+		if !isPort(port) {
+			return fail("the port %q is none", port)
+		}
 		if scheme == "tcp" {
 			return newTCP(net.JoinHostPort(host, port), o), nil
 		}
@@ -239,6 +243,9 @@ func newTransport(server string, o *Options) (transport, error) {
 		host, port := splitPort(rest, "853")
 		if host == "" || strings.ContainsAny(host, "/@?#") {
 			return fail("want tls://HOST:PORT")
+		}
+		if !isPort(port) {
+			return fail("the port %q is none", port)
 		}
 		return newTLS(net.JoinHostPort(host, port), host, o), nil
 	case "https":
@@ -259,6 +266,11 @@ func splitPort(hostPort, standard string) (host, port string) {
 		return h, p
 	}
 	return strings.TrimSuffix(strings.TrimPrefix(hostPort, "["), "]"), standard
+}
+
+func isPort(text string) bool {
+	port, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && port > 0
 }
 
 // hookTransport is [Options.Exchange] as a transport.

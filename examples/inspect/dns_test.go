@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap/internal/lab/zone"
+)
+
+// TestDNS asks a server with signed, unsigned and expired zones.
+func TestDNS(t *testing.T) {
+	root := zone.New(".").Sign(zone.Signing{})
+	listener, err := zone.Listen(zone.NewServer(time.Now, root,
+		zone.New("example").Sign(zone.Signing{}),
+		zone.New("signed.example").Sign(zone.Signing{}).TXT("txt", "a\x1b[2K").SRV("_aiip._tcp", 1, 2, 443, "ai.signed.example."),
+		zone.New("unsigned.example").TXT("txt", "b"),
+		zone.New("expired.example").Sign(zone.Signing{From: -48 * time.Hour, Till: -24 * time.Hour}).TXT("txt", "c"),
+	))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	anchor := filepath.Join(t.TempDir(), "root.ds")
+	if err := os.WriteFile(anchor, []byte("; the root of this test\n"+root.Anchor()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args         []string
+		exit         int
+		code, dnssec string
+		records      []string
+		exists       bool
+	}{
+		{[]string{"txt.signed.example", "TXT"}, 0, "ok", "secure", []string{"a\x1b[2K"}, true},
+		{[]string{"_aiip._tcp.signed.example", "srv"}, 0, "ok", "secure", []string{"1 2 443 ai.signed.example."}, true},
+		{[]string{"none.signed.example", "TXT"}, 0, "ok", "secure", []string{}, false},
+		{[]string{"txt.signed.example"}, 0, "ok", "secure", []string{}, true},
+		{[]string{"txt.unsigned.example.", "TXT"}, 0, "ok", "insecure", []string{"b"}, true},
+		{[]string{"txt.expired.example", "TXT"}, 1, "dnssec-bogus", "", nil, false},
+		{[]string{"not a name", "TXT"}, 1, "bad-host", "", nil, false},
+	} {
+		t.Run(strings.Join(c.args, "_"), func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			args := append([]string{"--json", "dns", "--dns", listener.Addr, "--anchor", anchor}, c.args...)
+			if exit := run(context.Background(), args, nil, &stdout, &stderr); exit != c.exit {
+				t.Errorf("exit %d: %s", exit, &stderr)
+			}
+			var got struct {
+				Code  string
+				Value struct {
+					Records []string
+					Exists  bool
+					DNSSEC  string
+					Chain   []struct{ Zone string }
+					Zone    string
+					EDE     int
+				}
+			}
+			if err := json.Unmarshal(stdout.Bytes(), &got); err != nil {
+				t.Fatal(err)
+			}
+			v := got.Value
+			if got.Code != c.code || v.DNSSEC != c.dnssec || v.Exists != c.exists || strings.Join(v.Records, "|") != strings.Join(c.records, "|") {
+				t.Errorf("got %s", &stdout)
+			}
+			if c.code == "ok" && (len(v.Chain) < 2 || v.Chain[0].Zone != ".") {
+				t.Errorf("chain %v", v.Chain)
+			}
+			if c.code == "dnssec-bogus" && (v.Zone != "expired.example" || v.EDE != 7) {
+				t.Errorf("got %s", &stdout)
+			}
+		})
+	}
+	t.Run("shown", func(t *testing.T) {
+		var stdout, stderr bytes.Buffer
+		run(context.Background(), []string{"dns", "txt.signed.example", "TXT", "--dns", listener.Addr, "--anchor", anchor}, nil, &stdout, &stderr)
+		if strings.Contains(stdout.String(), "\x1b") || !strings.Contains(stdout.String(), "secure") {
+			t.Errorf("got %q", stdout.String())
+		}
+	})
+	for _, args := range [][]string{{"dns"}, {"dns", "a", "b", "c"}, {"dns", "example.com", "MX"}} {
+		var stdout, stderr bytes.Buffer
+		if exit := run(context.Background(), args, nil, &stdout, &stderr); exit != 2 {
+			t.Errorf("%q: exit %d", args, exit)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/lab/zone"
+)
+
+// playDNS asks a resolver that anybody could have tampered with.
+func playDNS(s *stage) error {
+	root := zone.New(".").Sign(zone.Signing{})
+	world := zone.NewServer(s.lab.Clock().Now, root,
+		zone.New("example").Sign(zone.Signing{}),
+		zone.New("bank.example").Sign(zone.Signing{}).TXT("_anml", "v=anml1; manifest=https://bank.example/.well-known/anml-trust"),
+		zone.New("village.example").TXT("_anml", "v=anml1; query=https://village.example/ask"),
+		zone.New("lapsed.example").Sign(zone.Signing{From: -48 * time.Hour, Till: -24 * time.Hour}).TXT("_anml", "v=anml1; query=https://evil.example/ask"),
+	)
+	resolver, err := lookleap.NewResolver(lookleap.ResolverOptions{
+		Servers: []string{"192.0.2.53"}, Anchors: root.Anchor(), Now: s.lab.Clock().Now, DialContext: zone.Dial(world),
+	})
+	if err != nil {
+		return err
+	}
+	ask := func(name string) (*lookleap.Answer, error) { return resolver.Lookup(s.ctx, name, lookleap.TypeTXT) }
+
+	s.say("Trust in a site's delegates starts from a DNS record. The agent believes no server: it checks the signatures itself, from the root's key down.")
+	answer, err := ask("_anml.bank.example")
+	s.allowed("believe the record of bank.example", err, "signatures lead from the root to it")
+	if err != nil {
+		return err
+	}
+	for _, link := range answer.Chain {
+		s.show(fmt.Sprintf("%-14s %s", link.Zone, link.DNSSEC))
+	}
+	s.fact(answer.DNSSEC == lookleap.Secure, "the answer is secure")
+
+	absent, err := ask("_anml.nobody.example")
+	s.allowed("believe that nobody.example has no record", err, "the absence is signed too")
+	s.fact(err == nil && !absent.Exists && absent.DNSSEC == lookleap.Secure, "the absence is secure, so nobody hid a record")
+
+	unsigned, err := ask("_anml.village.example")
+	s.allowed("use the record of village.example as a hint", err, "its parent proves that the zone is not signed, so anybody on the way could have written it")
+	s.fact(err == nil && unsigned.DNSSEC == lookleap.Insecure, "the answer is insecure, and says so")
+
+	s.say("Somebody replays a record whose signature has run out. It is not absent and not unsigned: it is bogus, and never data.")
+	_, err = ask("_anml.lapsed.example")
+	s.refused("believe the record of lapsed.example", err, lookleap.CodeDNSSECBogus)
+	var bogus *lookleap.BogusError
+	s.fact(errors.As(err, &bogus) && bogus.Zone == "lapsed.example", "the refusal names the zone that failed")
+	return nil
+}
