@@ -145,7 +145,7 @@ func directiveWithParams(line []byte, maxParams int) (pathLen int, flags uint16,
 	default:
 		return 0, 0, syntax(at, fmt.Sprintf("the action is %s, neither ALLOW nor DISALLOW", quote(action)), "write ALLOW or DISALLOW")
 	}
-	var keys []string
+	keys := make([][]byte, 0, 8)
 	for at, end = token(line, end); at < end; at, end = token(line, end) {
 		flags |= hasParams
 		key, bad := paramToken(line[at:end])
@@ -154,7 +154,7 @@ func directiveWithParams(line []byte, maxParams int) (pathLen int, flags uint16,
 			return 0, 0, bad
 		}
 		for _, other := range keys {
-			if strings.EqualFold(key, other) {
+			if bytes.EqualFold(key, other) {
 				return 0, 0, syntax(at, fmt.Sprintf("the parameter %q is given twice", other), "keep one of them")
 			}
 		}
@@ -189,33 +189,33 @@ func badPathOctet(c byte, at int) *syntaxError {
 }
 
 // paramToken checks one key=value.
-func paramToken(word []byte) (key string, bad *syntaxError) {
+func paramToken(word []byte) (key []byte, bad *syntaxError) {
 	eq := bytes.IndexByte(word, '=')
 	switch {
 	case word[0] == '#':
-		return "", syntax(0, "a comment may not follow a directive", "put the comment on a line of its own")
+		return nil, syntax(0, "a comment may not follow a directive", "put the comment on a line of its own")
 	case eq < 0:
-		return "", syntax(0, fmt.Sprintf("the parameter %s is not of the form key=value", quote(string(word))), `write key=value without blanks`)
+		return nil, syntax(0, fmt.Sprintf("the parameter %s is not of the form key=value", quote(string(word))), `write key=value without blanks`)
 	case eq == 0:
-		return "", syntax(0, `the parameter has no name before "="`, "write key=value without blanks")
+		return nil, syntax(0, `the parameter has no name before "="`, "write key=value without blanks")
 	case !isAlpha(word[0]):
-		return "", syntax(0, "the parameter's name does not begin with a letter", "")
+		return nil, syntax(0, "the parameter's name does not begin with a letter", "")
 	}
 	for i, c := range word[:eq] {
 		if !isAlnum(c) && c != '-' && c != '_' && c != '.' {
-			return "", syntax(i, fmt.Sprintf("%s may not stand in a parameter's name", quote(string(rune(c)))), "use letters, digits, and - _ .")
+			return nil, syntax(i, fmt.Sprintf("%s may not stand in a parameter's name", quote(string(rune(c)))), "use letters, digits, and - _ .")
 		}
 	}
 	value := word[eq+1:]
 	for i, c := range value {
 		if octets[c]&(notPath|highBit) != 0 && c != '?' {
-			return "", syntax(eq+1+i, fmt.Sprintf("%s may not stand in a parameter's value", quote(string(rune(c)))), "percent-encode it")
+			return nil, syntax(eq+1+i, fmt.Sprintf("%s may not stand in a parameter's value", quote(string(rune(c)))), "percent-encode it")
 		}
 	}
 	if at := badPercent(value); at >= 0 {
-		return "", syntax(eq+1+at, `"%" in the value is not followed by two hex digits`, `write "%25" for a percent sign`)
+		return nil, syntax(eq+1+at, `"%" in the value is not followed by two hex digits`, `write "%25" for a percent sign`)
 	}
-	return string(word[:eq]), nil
+	return word[:eq], nil
 }
 
 // badPercent gives the place of a "%" without two hex digits, or -1.

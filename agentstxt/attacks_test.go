@@ -1,0 +1,210 @@
+package agentstxt
+
+import (
+	"context"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// TestAttacks: files and requests from people who mean harm, group M.
+func TestAttacks(t *testing.T) {
+	refused := func(id, name, file string, want lookleap.Code) {
+		t.Run(id+"/reject-"+name, func(t *testing.T) {
+			p, err := Parse([]byte(file))
+			if lookleap.CodeOf(err) != want {
+				t.Errorf("got %v, want %s", err, want)
+			}
+			wantDenied(t, p)
+		})
+	}
+	taken := func(id, name, file string) {
+		t.Run(id+"/accept-"+name, func(t *testing.T) {
+			if _, err := Parse([]byte(file)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	const (
+		missing  = lookleap.CodeHashMissing
+		mismatch = lookleap.CodeHashMismatch
+		bad      = lookleap.CodeBadDirective
+	)
+	two := "*681350eb651add9a911aebc216058c2db321b5cbf20b48139723e9c967a8960e"
+	taken("M01", "canonical-hash", two+"\n/status ALLOW\n/admin DISALLOW\n")
+	refused("M01", "trailing-newline-hashed", hashOf("/status ALLOW\n/admin DISALLOW\n")+"\n/status ALLOW\n/admin DISALLOW\n", mismatch)
+	taken("M02", "crlf-file", two+"\r\n/status ALLOW\r\n/admin DISALLOW\r\n")
+	refused("M02", "crlf-hash", hashOf("/status ALLOW\r\n/admin DISALLOW")+"\r\n/status ALLOW\r\n/admin DISALLOW\r\n", mismatch)
+	for name, line := range map[string]string{
+		"upper-case": "*" + strings.ToUpper(two[1:]), "63-digits": two[:64], "65-digits": two + "0", "sha1": "*da39a3ee5e6b4b0d3255bfef95601890afd80709",
+		"trailing-backslash": two + ` \`, "trailing-space": two + " ", "two-stars": "*" + two, "second-place": "/a ALLOW\n" + two, "full-width": "＊" + two[1:],
+	} {
+		refused("M04", name, line+"\n/status ALLOW\n/admin DISALLOW\n", missing)
+	}
+	refused("M04", "missing", "/status ALLOW\n/admin DISALLOW\n", missing)
+	refused("M05", "two-hash-lines", two+"\n"+signed("/a ALLOW"), bad)
+	refused("M05", "two-hash-lines-hashed", signed(two, "/a ALLOW"), bad)
+	taken("M07", "comment", "#x\n"+signed("/a ALLOW"))
+	refused("M07", "indented-comment", signed(" #x", "/a ALLOW"), bad)
+	refused("M07", "inline-comment", signed("/a ALLOW #c"), bad)
+	taken("M08", "one-bom", "\ufeff"+signed("/a ALLOW"))
+	refused("M08", "two-boms", "\ufeff\ufeff"+signed("/a ALLOW"), missing)
+	refused("M08", "nul", signed("/a\x00b ALLOW"), lookleap.CodeNotUTF8)
+	refused("M08", "invalid-utf8", signed("/\xc3 ALLOW"), lookleap.CodeNotUTF8)
+	refused("M08", "utf16", "\xfe\xff\x00*\x00a", lookleap.CodeNotUTF8)
+	taken("M10", "tab-and-blanks", signed("/a\tALLOW", "/b  \t DISALLOW"))
+	refused("M10", "no-break-space", signed("/a\u00a0ALLOW"), bad)
+	refused("M10", "none", signed("/aALLOW"), bad)
+	refused("M10", "vertical-tab", signed("/a\vALLOW"), bad)
+	for name, param := range map[string]string{"duplicate": "limit=50 limit=5", "empty-name": "=5", "spaced": "limit = 50", "bad-percent": "limit=%zz"} {
+		refused("M11", name, signed("/a ALLOW "+param), bad)
+	}
+	for name, param := range map[string]string{"empty": "limit=", "negative": "limit=-1", "exponent": "limit=1e9"} {
+		t.Run("M11/reject-"+name, func(t *testing.T) {
+			if d := mustParse(t, Options{}, "/a ALLOW "+param).Decide("/a"); d.Allowed || d.Code != lookleap.CodeBadLimit {
+				t.Error(d)
+			}
+		})
+	}
+	t.Run("M11/accept-clamped", func(t *testing.T) {
+		if d := mustParse(t, Options{}, "/a ALLOW limit=99999999999999999999").Decide("/a"); !d.Allowed || d.Limit != 1<<31-1 {
+			t.Error(d)
+		}
+	})
+	admin := mustParse(t, Options{}, "/admin DISALLOW")
+	for _, path := range []string{"/%61dmin", "//admin", "/admin/", "/admin/../admin", "/./admin", "/x/../admin", "/admin;x", "/admin%2f", `/admin\`, `/admin\\`, "/admin%00", "/admin?x"} {
+		t.Run("M13/reject-"+strings.ReplaceAll(path, "/", "_"), func(t *testing.T) {
+			if d := admin.Decide(path); d.Allowed || d.Code != disallowed {
+				t.Error(d)
+			}
+		})
+	}
+	t.Run("M13/accept-other-case", func(t *testing.T) { // paths are case-sensitive (AGT-6-14)
+		if d := admin.Decide("/ADMIN"); !d.Allowed || d.Code != unlisted {
+			t.Error(d)
+		}
+	})
+	t.Run("M14/reject-prefix", func(t *testing.T) {
+		if d := mustParse(t, Options{}, "/adm DISALLOW").Decide("/admin"); d.Allowed {
+			t.Error(d)
+		}
+	})
+	t.Run("M14/reject-allow-without-boundary", func(t *testing.T) {
+		if d := mustParse(t, Options{}, "/dashboard ALLOW").Decide("/dashboard2"); d.Allowed {
+			t.Error(d)
+		}
+	})
+	refused("M16", "long-line", signed("/"+strings.Repeat("a", 1<<18)+" ALLOW"), lookleap.CodeTooLarge)
+	refused("M16", "large-file", strings.Repeat("# x\n", 1<<18), lookleap.CodeTooLarge)
+	for name, file := range hostileFiles() {
+		t.Run("M16/reject-cheaply-"+name, func(t *testing.T) { wantCheapRefusal(t, file) })
+	}
+	t.Run("M19/reject-calling-it-authentic", func(t *testing.T) {
+		// The attacker's file is valid: what stands for it is called integrity.
+		p := mustParse(t, Options{}, "/admin ALLOW")
+		if p.Integrity() == "" || strings.Contains(strings.ToLower(lookleap.CodeAllowed.Title()), "authentic") {
+			t.Error("wrong words")
+		}
+	})
+	inWorld(t, "M20/reject-wrong-places", Options{}, func(w *world) {
+		w.site.Body("/Agents.txt", plainText, vectorFile).Body("/.well-known/agents.txt", plainText, vectorFile).Body("/a/agents.txt", plainText, vectorFile)
+		w.want(Absent, lookleap.CodeNoPolicy)
+		for _, r := range w.net.Journal().Requests() {
+			if r.Target != "/agents.txt" {
+				w.Errorf("asked for %s", r.Target)
+			}
+		}
+	})
+	inWorld(t, "M20/reject-other-port", Options{}, func(w *world) {
+		w.site.Ports(443, 8443).Body("/agents.txt", plainText, vectorFile)
+		c := NewClient(&lookleap.Host{Fetcher: w.net.ForeignTransport(), Now: w.host.Now})
+		c.Policy(context.Background(), "https://shop.example:8443/")
+		if r := w.net.Journal().Requests(); len(r) != 1 || r[0].Addr.Port() != 8443 {
+			w.Errorf("%+v", r)
+		}
+	})
+	for name, tt := range map[string]struct {
+		set    func(s *lab.Site)
+		state  State
+		reason lookleap.Code
+	}{
+		"M17/accept-404":      {func(s *lab.Site) { s.Status("/agents.txt", 404) }, Absent, "no-policy"},
+		"M17/accept-403":      {func(s *lab.Site) { s.Status("/agents.txt", 403) }, Absent, "forbidden"},
+		"M17/accept-html":     {func(s *lab.Site) { s.Body("/agents.txt", "text/html", "<html>") }, Absent, "soft-404"},
+		"M17/reject-503":      {func(s *lab.Site) { s.Status("/agents.txt", 503) }, Restricted, "unreachable"},
+		"M17/reject-429":      {func(s *lab.Site) { s.Status("/agents.txt", 429) }, Restricted, "rate-limited"},
+		"M17/reject-timeout":  {func(s *lab.Site) { s.Fault("/agents.txt", lab.Mute()) }, Restricted, "unreachable"},
+		"M17/reject-dribble":  {func(s *lab.Site) { s.Fault("/agents.txt", lab.Dribble(time.Second)) }, Restricted, "unreachable"},
+		"M17/reject-401":      {func(s *lab.Site) { s.Status("/agents.txt", 401) }, Restricted, "access-denied"},
+		"M17/reject-407":      {func(s *lab.Site) { s.Status("/agents.txt", 407) }, Restricted, "access-denied"},
+		"M17/reject-451":      {func(s *lab.Site) { s.Status("/agents.txt", 451) }, Restricted, "access-denied"},
+		"M17/reject-charset":  {func(s *lab.Site) { s.Body("/agents.txt", "text/plain; charset=latin1", vectorFile) }, Restricted, "charset"},
+		"M17/reject-http-hop": {func(s *lab.Site) { s.Redirect("/agents.txt", "http://shop.example/x") }, Restricted, "unreachable"},
+		"M17/reject-six-hops": {func(s *lab.Site) { s.RedirectChain("/agents.txt", 6, "") }, Restricted, "unreachable"},
+		"M17/reject-lying-length": {func(s *lab.Site) {
+			s.Body("/agents.txt", plainText, vectorFile).Fault("/agents.txt", lab.LyingLength(1<<40))
+		}, Restricted, "too-large"},
+		"M17/reject-answer-cut-short":  {func(s *lab.Site) { s.Body("/agents.txt", plainText, vectorFile).Fault("/agents.txt", lab.CutChunks()) }, Restricted, "unreachable"},
+		"M17/accept-off-host-redirect": {func(s *lab.Site) { s.Redirect("/agents.txt", "/elsewhere").Body("/elsewhere", plainText, vectorFile) }, Valid, "ok"},
+	} {
+		inWorld(t, name, Options{}, func(w *world) {
+			tt.set(w.site)
+			w.want(tt.state, tt.reason)
+		})
+	}
+	inWorld(t, "M17/reject-strictly", Options{Strict: true}, func(w *world) {
+		w.serves(lab.Status(http.StatusForbidden))
+		w.want(Restricted, lookleap.CodeAccessDenied)
+	})
+}
+
+// hostileFiles want much memory or time for their size.
+func hostileFiles() map[string]string {
+	const size = 512 << 10
+	fill := func(line string) string { return strings.Repeat(line, (size-200)/len(line)) }
+	return map[string]string{
+		"short-directives":    hashOf("x") + "\n" + fill("/ ALLOW\n"),
+		"bad-last-line":       signed(strings.TrimSuffix(fill("/a DISALLOW\n"), "\n"), "/b MAYBE"),
+		"empty-lines":         fill("\n"),
+		"comments":            fill("#a:b\n"),
+		"different-metadata":  strings.Join(numbered(40_000, "#k%d:v"), "\n"),
+		"wildcards":           signed(numbered(20_000, "/*a*%d DISALLOW")...),
+		"encoded-paths":       signed(numbered(15_000, "/%%61//%%2e/%d DISALLOW")...) + "/x\n",
+		"unknown-parameters":  signed(numbered(15_000, "/%d ALLOW a=b c=d e=f")...) + "/x\n",
+		"wrong-hash-of-lines": hashOf("x") + "\n" + strings.Join(numbered(40_000, "/%d DISALLOW"), "\n"),
+		"carriage-returns":    fill("/a ALLOW\r"),
+		"not-utf8-at-the-end": signed(strings.TrimSuffix(fill("/a DISALLOW\n"), "\n"), "/\xff ALLOW"),
+		"too-large":           strings.Repeat("x", 8<<20),
+		"many-parameters":     signed("/a ALLOW " + strings.Join(numbered(800, "k%d="), " ")),
+	}
+}
+
+// wantCheapRefusal fails if refusing a file takes more memory than three times
+// the size limit, the file itself included, or much time.
+func wantCheapRefusal(t *testing.T, file string) {
+	t.Helper()
+	const limit = 512 << 10
+	data := []byte(file)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	_, err := Parse(data)
+	took := time.Since(start)
+	runtime.ReadMemStats(&after)
+	if err == nil {
+		t.Fatal("the file is valid")
+	}
+	// All that was allocated, garbage too, is more than the peak.
+	if used := int(after.TotalAlloc-before.TotalAlloc) + min(len(data), limit); used > 3*limit {
+		t.Errorf("%d octets for a limit of %d", used, limit)
+	}
+	if took > time.Second { // 100 ms on a quiet machine without the race detector
+		t.Errorf("took %v", took)
+	}
+}
