@@ -1,0 +1,69 @@
+package lookleap_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// A guarded fetcher is a transport for any http.Client. What it must not dial,
+// it does not dial, whatever the name resolves to.
+func ExampleNewFetcher() {
+	internet := lab.New()
+	defer internet.Close()
+	internet.Site("shop.example").Body("/", "text/plain", "welcome")
+	internet.Name("rebound.example", "169.254.169.254")
+
+	fetcher := lookleap.NewFetcher(lookleap.FetcherOptions{
+		Resolver: internet.Resolver(), // in earnest, these four are left out
+		RootCAs:  internet.RootCAs(),
+		Now:      internet.Clock().Now,
+		Dial:     internet.Dialer("example"),
+	})
+	defer fetcher.(io.Closer).Close()
+	client := &http.Client{Transport: fetcher}
+	for _, url := range []string{"https://shop.example/", "https://rebound.example/", "http://shop.example/"} {
+		resp, err := client.Get(url)
+		if err != nil {
+			fmt.Println(lookleap.CodeOf(err), errors.Is(err, lookleap.ErrDenied))
+			continue
+		}
+		resp.Body.Close()
+		fmt.Println(resp.Status)
+	}
+	// Output:
+	// 200 OK
+	// blocked-address true
+	// not-https false
+}
+
+// A host with a dialer of its own puts the same guard into it.
+func ExampleDialControl() {
+	dialer := &net.Dialer{Control: lookleap.DialControl(443, 8443)}
+	_, err := dialer.Dial("tcp", "127.0.0.1:443")
+	fmt.Println(lookleap.CodeOf(err))
+	_, err = dialer.Dial("tcp", "127.0.0.1:22")
+	fmt.Println(lookleap.CodeOf(err))
+	// Output:
+	// blocked-address
+	// blocked-address
+}
+
+// Go's own resolver serves where nobody needs DNSSEC: it never says more than
+// indeterminate.
+func ExampleNetResolver() {
+	internet := lab.New()
+	defer internet.Close()
+	internet.Name("shop.example", "93.184.216.34")
+
+	resolver := lookleap.NetResolver(overLab(internet)) // in earnest, NetResolver(nil)
+	answer, err := resolver.Lookup(context.Background(), "shop.example", lookleap.TypeA)
+	fmt.Println(answer.Records[0].Addr, answer.DNSSEC, err)
+	// Output: 93.184.216.34 indeterminate <nil>
+}
