@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Dated is the day up to which the tables follow the IANA registries of
-// special-purpose IPv4 and IPv6 addresses.
-const Dated = "2026-07-01"
+// Dated is the day of the latest update of the IANA registries of special-purpose
+// IPv4 and IPv6 addresses that the tables follow.
+const Dated = "2025-10-09"
 
 // Range is a block of addresses that are not dialled.
 type Range struct {
