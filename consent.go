@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -159,6 +160,16 @@ func (r *ConsentRequest) String() string {
 	}
 	fmt.Fprintf(&b, "Digest:     %s\n", line(r.Digest))
 	return b.String()
+}
+
+// clone shares nothing with r that may change: a [Verdict] does not.
+func (r *ConsentRequest) clone() *ConsentRequest {
+	c := *r
+	c.Items = slices.Clone(r.Items)
+	for i := range c.Items {
+		c.Items[i].Remote = slices.Clone(c.Items[i].Remote)
+	}
+	return &c
 }
 
 // digest covers every member but itself. JSON of a struct has one order and one

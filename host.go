@@ -252,7 +252,7 @@ func (h *Host) prompt(ctx context.Context, req *ConsentRequest) (ConsentDecision
 		err      error
 	}
 	done := make(chan outcome, 1)
-	shown := *req
+	shown := req.clone()
 	go func() {
 		var o outcome
 		defer func() {
@@ -261,7 +261,7 @@ func (h *Host) prompt(ctx context.Context, req *ConsentRequest) (ConsentDecision
 			}
 			done <- o
 		}()
-		o.decision, o.err = h.Prompter.PromptConsent(ctx, &shown)
+		o.decision, o.err = h.Prompter.PromptConsent(ctx, shown)
 	}()
 	select {
 	case o := <-done:
@@ -294,7 +294,10 @@ func (h *Host) Ask(ctx context.Context, p *Plan) (*Approval, error) {
 // since nobody can know how much of it happened. A second commit is an
 // [ErrAlreadyDone].
 func (h *Host) Commit(ctx context.Context, a *Approval, effect func(ctx context.Context, bytes []byte) error) (err error) {
-	p := a.plan
+	p := a.Plan()
+	if p == nil {
+		return &ConsentError{Code: CodeConsentRefused, Reason: "there is no approval to commit"}
+	}
 	defer func() {
 		h.Report(ctx, Event{Kind: EventPlan, Code: CodeOf(err), Subject: p.ID(), Err: err})
 	}()

@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"time"
+
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // PlanLifetime is how long after its preparation a plan may be committed.
@@ -27,6 +30,7 @@ type Plan struct {
 // Summary and Items; ID, Effect, Expires and Digest are set here. The effect is
 // what will be sent or run, in the form of the package that commits it.
 func NewPlan(req ConsentRequest, effect []byte, now time.Time) (*Plan, error) {
+	req = *req.clone()
 	req.ID = rand.Text()
 	req.Effect = Digest(effect)
 	req.Expires = now.Add(PlanLifetime).UTC().Truncate(time.Second)
@@ -46,10 +50,7 @@ func NewPlan(req ConsentRequest, effect []byte, now time.Time) (*Plan, error) {
 func (p *Plan) ID() string { return p.request.ID }
 
 // Request is what the user is asked. The caller may change its copy.
-func (p *Plan) Request() *ConsentRequest {
-	req := p.request
-	return &req
-}
+func (p *Plan) Request() *ConsentRequest { return p.request.clone() }
 
 // Effect is exactly what will be sent or run.
 func (p *Plan) Effect() []byte { return bytes.Clone(p.effect) }
@@ -76,13 +77,16 @@ var ErrPlanInvalid = errors.New("the plan is malformed or was changed")
 // is an [ErrPlanInvalid]; that somebody rewrote bytes and digests together is
 // found by Approve, since the user's decision names the digest that was shown.
 func ParsePlan(state json.RawMessage) (*Plan, error) {
+	if _, err := strictjson.Parse(state, strictjson.Limits{Size: math.MaxInt32}); err != nil {
+		return nil, fmt.Errorf("lookleap: %w: %v", ErrPlanInvalid, err)
+	}
 	var in planState
 	dec := json.NewDecoder(bytes.NewReader(state))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&in); err != nil {
 		return nil, fmt.Errorf("lookleap: %w: %v", ErrPlanInvalid, err)
 	}
-	if dec.More() || in.Type != planStateType {
+	if in.Type != planStateType {
 		return nil, fmt.Errorf("lookleap: %w: it is no state of type %s", ErrPlanInvalid, planStateType)
 	}
 	p := &Plan{request: in.Request, effect: in.Effect}
@@ -118,7 +122,7 @@ func (p *Plan) valid() error {
 }
 
 // Approval is a plan that its user agreed to. It can only be had from a
-// decision, and commits once.
+// decision, and commits once. A nil or zero Approval permits nothing.
 type Approval struct {
 	plan  *Plan
 	items map[string]bool
@@ -141,11 +145,21 @@ func (p *Plan) Approve(d ConsentDecision, now time.Time) (*Approval, error) {
 }
 
 // Plan is the plan that was approved.
-func (a *Approval) Plan() *Plan { return a.plan }
+func (a *Approval) Plan() *Plan {
+	if a == nil {
+		return nil
+	}
+	return a.plan
+}
 
 // Has reports whether the item with this id was approved.
-func (a *Approval) Has(item string) bool { return a.items[item] }
+func (a *Approval) Has(item string) bool { return a != nil && a.items[item] }
 
 // Until is the time until which the user agreed to identical requests; zero is
 // this once.
-func (a *Approval) Until() time.Time { return a.until }
+func (a *Approval) Until() time.Time {
+	if a == nil {
+		return time.Time{}
+	}
+	return a.until
+}

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -168,6 +170,65 @@ func TestPlanNeedsItsParts(t *testing.T) {
 	}
 }
 
+// TestPlanKeepsWhatWasAsked changes everything that the plan took or gave away.
+func TestPlanKeepsWhatWasAsked(t *testing.T) {
+	spoil := func(r *lookleap.ConsentRequest) {
+		r.Items[0].Optional = true
+		r.Items[0].Recipient = "https://evil.example"
+		r.Items[1].Remote[0].Text = "nothing"
+		r.Verdict = nil
+	}
+	given := *newPlan(t, "x").Request()
+	given.Verdict = &lookleap.Verdict{OK: true}
+	p, err := lookleap.NewPlan(given, []byte("x"), planTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := p.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unchanged := func(t *testing.T) {
+		t.Helper()
+		if after, err := p.State(); err != nil || !bytes.Equal(after, before) {
+			t.Errorf("the plan was changed from outside: %s, %v", after, err)
+		}
+	}
+	t.Run("given", func(t *testing.T) {
+		spoil(&given)
+		unchanged(t)
+	})
+	t.Run("copy", func(t *testing.T) {
+		spoil(p.Request())
+		unchanged(t)
+	})
+	t.Run("prompted", func(t *testing.T) {
+		h := &lookleap.Host{Now: func() time.Time { return planTime }, Prompter: prompterFunc(func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			spoil(r)
+			return lookleap.ConsentDecision{Digest: r.Digest, Approved: []string{"phone"}}, nil // without what is required
+		})}
+		if a, err := h.Ask(t.Context(), p); a != nil || lookleap.CodeOf(err) != lookleap.CodeConsentRefused {
+			t.Errorf("a prompter made a required item optional: %v, %v", a, err)
+		}
+		unchanged(t)
+	})
+}
+
+func TestNoApprovalPermitsNothing(t *testing.T) {
+	h := &lookleap.Host{Now: func() time.Time { return planTime }}
+	for name, a := range map[string]*lookleap.Approval{"nil": nil, "zero": {}} {
+		t.Run(name, func(t *testing.T) {
+			if a.Has("address") || a.Has("") || !a.Until().IsZero() || a.Plan() != nil {
+				t.Error("it approves something")
+			}
+			err := h.Commit(t.Context(), a, func(context.Context, []byte) error { t.Error("it ran"); return nil })
+			if !errors.Is(err, lookleap.ErrConsentRefused) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
 func TestPlanStateRoundTrip(t *testing.T) {
 	p := newPlan(t, "POST /deliver\x00\xff")
 	state, err := p.State()
@@ -197,16 +258,26 @@ func TestPlanStateTampered(t *testing.T) {
 		"id":        {`"id":"` + p.ID(), `"id":"X` + p.ID()},
 		"type":      {`version=1`, `version=2`},
 		"unknown":   {`{"type"`, `{"until":"2036-01-01T00:00:00Z","type"`},
-		"trailing":  {`}`, `}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			changed := strings.Replace(string(state), change[0], change[1], 1)
-			if name == "trailing" {
-				changed += `{}`
-			}
 			if changed == string(state) {
 				t.Fatal("nothing was changed")
 			}
+			if back, err := lookleap.ParsePlan(json.RawMessage(changed)); back != nil || !errors.Is(err, lookleap.ErrPlanInvalid) {
+				t.Fatalf("got %v, %v", back, err)
+			}
+		})
+	}
+	for name, changed := range map[string]string{
+		"another-object": string(state) + `{}`,
+		"another-brace":  string(state) + `}`,
+		"another-member": strings.Replace(string(state), `{"type":`, `{"type":"other","type":`, 1),
+		"cut":            string(state[:len(state)-1]),
+		"empty":          "",
+		"null":           "null",
+	} {
+		t.Run(name, func(t *testing.T) {
 			if back, err := lookleap.ParsePlan(json.RawMessage(changed)); back != nil || !errors.Is(err, lookleap.ErrPlanInvalid) {
 				t.Fatalf("got %v, %v", back, err)
 			}
@@ -274,6 +345,37 @@ func TestCommitOnce(t *testing.T) {
 	now = now.Add(lookleap.PlanLifetime)
 	if err := h.Commit(t.Context(), late, effect); lookleap.CodeOf(err) != lookleap.CodePlanExpired || calls != 1 {
 		t.Fatalf("an expired plan: %v after %d calls", err, calls)
+	}
+}
+
+// TestCommitOnceAmongMany commits one plan from many goroutines at once, through
+// one Host and through two that share a directory.
+func TestCommitOnceAmongMany(t *testing.T) {
+	now := func() time.Time { return planTime }
+	one, dir := &lookleap.Host{Now: now}, t.TempDir()
+	shared := func() *lookleap.Host { return &lookleap.Host{Now: now, Plans: lookleap.FileLedger(dir)} }
+	for name, hosts := range map[string][2]*lookleap.Host{"memory": {one, one}, "directory": {shared(), shared()}} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlan(t, "POST /deliver")
+			a, err := p.Approve(lookleap.ConsentDecision{Digest: p.Request().Digest, Approved: []string{"address"}}, planTime)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var effects, refused atomic.Int32
+			var all sync.WaitGroup
+			for i := range 100 {
+				all.Go(func() {
+					err := hosts[i%2].Commit(t.Context(), a, func(context.Context, []byte) error { effects.Add(1); return nil })
+					if errors.Is(err, lookleap.ErrAlreadyDone) {
+						refused.Add(1)
+					}
+				})
+			}
+			all.Wait()
+			if effects.Load() != 1 || refused.Load() != 99 {
+				t.Errorf("%d effects, %d refusals", effects.Load(), refused.Load())
+			}
+		})
 	}
 }
 
