@@ -8,6 +8,7 @@ import (
 	"github.com/miekg/dns"
 
 	"github.com/lookleap/lookleap/internal/dnssec"
+	"github.com/lookleap/lookleap/internal/lab/zone"
 )
 
 // BenchmarkLookup measures validated lookups against the lab in memory, beside the one signature check that a warm
@@ -40,7 +41,7 @@ func BenchmarkLookup(b *testing.B) {
 		}
 	})
 	b.Run("lab-alone", func(b *testing.B) {
-		exchange := exchangeWith(s)
+		exchange := zone.Exchange(s)
 		q := new(dns.Msg).SetQuestion("www.example.com.", dns.TypeA)
 		q.SetEdns0(1232, true)
 		wire, _ := q.Pack()

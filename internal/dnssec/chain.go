@@ -355,7 +355,10 @@ func (l *lookup) signersOf(sets []*recordSet, pass func(name) bool) []name {
 		if set.rrtype == dns.TypeDS {
 			inside = inside.parent()
 		}
-		anchor, _ := l.r.anchorAbove(inside)
+		anchor, ok := l.r.anchorAbove(inside)
+		if !ok {
+			continue
+		}
 		for _, signer := range set.signers() {
 			if signer.within(anchor) && pass(signer) && !slices.Contains(out, signer) {
 				out = append(out, signer)

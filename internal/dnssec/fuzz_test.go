@@ -28,7 +28,7 @@ func FuzzLookup(f *testing.F) {
 	f.Add(uint8(3), []byte{3, 0, 7, 3})
 	f.Fuzz(func(t *testing.T, question uint8, damage []byte) {
 		q := questions[int(question)%len(questions)]
-		exchange := exchangeWith(s)
+		exchange := zone.Exchange(s)
 		asked := 0
 		r := s.resolver(t, nil, func(o *dnssec.Options) {
 			o.Exchange = func(ctx context.Context, query []byte) ([]byte, error) {

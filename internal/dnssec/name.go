@@ -69,7 +69,7 @@ func (n name) labels() int {
 
 // isBelow says whether n lies strictly below ancestor.
 func (n name) isBelow(ancestor name) bool {
-	for len(n) > len(ancestor) {
+	for n != rootName && len(n) > len(ancestor) {
 		n = n.parent()
 		if n == ancestor {
 			return true

@@ -42,7 +42,7 @@ func newSmall() *small {
 
 func (s *small) resolver(t testing.TB, h zone.Handler, change ...func(*dnssec.Options)) *dnssec.Resolver {
 	t.Helper()
-	o := dnssec.Options{Anchors: s.root.Anchor(), Now: func() time.Time { return s.now }, Exchange: exchangeWith(h)}
+	o := dnssec.Options{Anchors: s.root.Anchor(), Now: func() time.Time { return s.now }, Exchange: zone.Exchange(h)}
 	for _, c := range change {
 		c(&o)
 	}

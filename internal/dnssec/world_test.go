@@ -1,7 +1,6 @@
 package dnssec_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -57,6 +56,9 @@ func newWorld(now time.Time) *world {
 		leaf(signed("algorithm.org", zone.Signing{Algorithms: []uint8{200}})),
 		leaf(signed("algorithm.com", zone.Signing{Algorithms: []uint8{200}})),
 		leaf(signed("digest.org", zone.Signing{Digests: []uint8{200}})),
+		leaf(signed("sha1.org", zone.Signing{Algorithms: []uint8{dns.RSASHA1}})),
+		leaf(signed("sha1ds.org", zone.Signing{Digests: []uint8{dns.SHA1}})),
+		leaf(signed("bothds.org", zone.Signing{Digests: []uint8{dns.SHA1, dns.SHA256}})),
 		leaf(signed("wrongds.org", zone.Signing{DS: zone.WrongDS})),
 		leaf(signed("revoked.org", zone.Signing{Flags: dns.REVOKE})),
 		leaf(signed("expired.org", zone.Signing{From: -60 * 24 * time.Hour, Till: -10 * 24 * time.Hour})),
@@ -109,22 +111,7 @@ func leaf(z *zone.Zone) *zone.Zone {
 // options reach the world in memory, under its clock.
 func (w *world) options(h zone.Handler) dnssec.Options {
 	return dnssec.Options{
-		Anchors: w.root.Anchor(), Now: func() time.Time { return w.now }, Exchange: exchangeWith(h),
-	}
-}
-
-// exchangeWith carries messages to the handler in wire form.
-func exchangeWith(h zone.Handler) func(context.Context, []byte) ([]byte, error) {
-	return func(_ context.Context, wire []byte) ([]byte, error) {
-		query := new(dns.Msg)
-		if err := query.Unpack(wire); err != nil {
-			return nil, err
-		}
-		reply := h.Handle(query)
-		if reply == nil {
-			return nil, errors.New("dropped")
-		}
-		return reply.Pack()
+		Anchors: w.root.Anchor(), Now: func() time.Time { return w.now }, Exchange: zone.Exchange(h),
 	}
 }
 

@@ -111,6 +111,18 @@ func ServeHTTP(h Handler) http.Handler {
 	})
 }
 
+// Exchange returns the handler as a function from query to reply in wire form, without any limit on size. A reply that
+// never comes ends with the context.
+func Exchange(h Handler) func(ctx context.Context, query []byte) ([]byte, error) {
+	return func(ctx context.Context, query []byte) ([]byte, error) {
+		if out := answer(h, query, false); out != nil {
+			return out, nil
+		}
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	}
+}
+
 // answer is the wire form of the reply to a packet, nil when there is none. Over datagrams it is cut to what the
 // client can take, with TC set.
 func answer(h Handler, packet []byte, datagram bool) []byte {
@@ -123,12 +135,15 @@ func answer(h Handler, packet []byte, datagram bool) []byte {
 		return nil
 	}
 	m.Compress = true
-	if out, err := m.Pack(); err == nil && (!datagram || len(out) <= datagramSize(query)) {
+	limit := dns.MaxMsgSize
+	if datagram {
+		limit = datagramSize(query)
+	}
+	if out, err := m.Pack(); err == nil && len(out) <= limit {
 		return out
 	}
 	m = m.Copy()
-	m.Answer, m.Ns, m.Truncated = nil, nil, true
-	m.Extra = nil
+	m.Answer, m.Ns, m.Extra, m.Truncated = nil, nil, nil, true
 	out, err := m.Pack()
 	if err != nil {
 		return nil

@@ -157,3 +157,19 @@ func TestTruncation(t *testing.T) {
 		t.Error(m, err)
 	}
 }
+
+func TestExchange(t *testing.T) {
+	s := plain()
+	s.Fail("lost.example.com", zone.Fault{Drop: true})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, want := range map[string]bool{"www.example.com.": true, "lost.example.com.": false} {
+		wire, err := new(dns.Msg).SetQuestion(name, dns.TypeA).Pack()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err := zone.Exchange(s)(ctx, wire); (err == nil) != want || (out != nil) != want {
+			t.Error(name, out, err)
+		}
+	}
+}
