@@ -313,6 +313,39 @@ func TestCache(t *testing.T) {
 		w.pass(time.Hour)
 		w.want(Restricted, lookleap.CodeUnreachable) // the removed file does not come back
 	})
+	inWorld(t, "AGT-2-08/reject-once-the-file-appears", Options{}, func(w *world) {
+		w.serves(lab.Status(404))
+		w.want(Absent, lookleap.CodeNoPolicy)
+		w.servesFile(signed("/ DISALLOW"))
+		w.pass(time.Hour)
+		if p := w.want(Valid, ok); p.Decide("/x").Allowed {
+			w.Error("absence outlived its time")
+		}
+	})
+	inWorld(t, "AGT-2-09/accept-after-an-hour", Options{}, func(w *world) {
+		w.serves(lab.Status(451))
+		w.want(Restricted, lookleap.CodeAccessDenied)
+		w.servesFile(vectorFile)
+		w.pass(time.Hour)
+		w.want(Valid, ok)
+	})
+	inWorld(t, "AGT-5-07/reject-policy-that-was-replaced", Options{}, func(w *world) {
+		w.servesFile(signed("/a ALLOW"))
+		w.want(Valid, ok)
+		w.servesFile(signed("/a DISALLOW"))
+		w.pass(time.Hour)
+		if p := w.want(Valid, ok); p.Decide("/a").Allowed {
+			w.Error("the old policy is in force")
+		}
+	})
+	inWorld(t, "AGT-10-01/reject-asking-again-too-early", Options{}, func(w *world) {
+		w.serves(lab.Status(503))
+		for range 14 {
+			w.want(Restricted, lookleap.CodeUnreachable)
+			w.pass(time.Second)
+		}
+		w.asked(1)
+	})
 	inWorld(t, "AGT-2-09/reject-for-an-hour", Options{}, func(w *world) {
 		w.servesFile(vectorFile)
 		w.want(Valid, ok)

@@ -49,6 +49,7 @@ func TestDecide(t *testing.T) {
 		{"AGT-3-13/accept-section-3", section3, yes(allowed, "/status", "/dashboard")},
 		{"AGT-3-13/reject-section-3", section3, no(disallowed, "/admin")},
 
+		{"AGT-6-08/accept-elsewhere", []string{"/a DISALLOW limit=0 auth=x"}, yes(unlisted, "/b")},
 		{"AGT-6-08/reject-with-limit", []string{"/a DISALLOW limit=5"}, no(disallowed, "/a", "/a/b")},
 		{"AGT-6-08/reject-with-bad-limit", []string{"/a DISALLOW limit=x"}, no(disallowed, "/a")},
 
@@ -235,6 +236,16 @@ func TestRestricted(t *testing.T) {
 		var decide func(path string) Decision = mustParse(t, Options{}, "/a ALLOW").Decide
 		if !decide("/a").Allowed || decide("/b").Allowed {
 			t.Error("wrong decisions")
+		}
+	})
+	t.Run("AGT-6-17/reject-groups", func(t *testing.T) {
+		if _, err := Parse([]byte(signed("User-agent: x", "/a ALLOW"))); lookleap.CodeOf(err) != lookleap.CodeBadDirective {
+			t.Error(err)
+		}
+	})
+	t.Run("AGT-8-02/accept-only-valid-or-absent", func(t *testing.T) {
+		if !mustParse(t, Options{}, "/a ALLOW").Decide("/a").Allowed || !absent(lookleap.CodeNoPolicy).Decide("/a").Allowed {
+			t.Error("a policy that allows denies")
 		}
 	})
 	t.Run("AGT-1-04/accept-called-integrity", func(t *testing.T) {

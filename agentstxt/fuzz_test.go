@@ -3,6 +3,7 @@ package agentstxt
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/quick"
@@ -171,20 +172,27 @@ func slowlyPattern(p *Policy, path []byte, length int) int {
 	return best
 }
 
-// matchSlowly is a pattern by the letter of RFC 9309, by trying everything.
+// matchSlowly is a pattern by the letter of RFC 9309: reach says which octets of
+// the path can come next after the part of the pattern that was read.
 func matchSlowly(pattern string, ends bool, path string) bool {
-	switch {
-	case pattern == "":
-		return !ends || path == ""
-	case pattern[0] == '*':
-		for i := range len(path) + 1 {
-			if matchSlowly(pattern[1:], ends, path[i:]) {
-				return true
+	reach := make([]bool, len(path)+1)
+	reach[0] = true
+	for _, c := range []byte(pattern) {
+		next := make([]bool, len(path)+1)
+		for i := range reach {
+			switch {
+			case c == '*':
+				next[i] = reach[i] || i > 0 && next[i-1]
+			case i > 0:
+				next[i] = reach[i-1] && path[i-1] == c
 			}
 		}
-		return false
+		reach = next
 	}
-	return path != "" && path[0] == pattern[0] && matchSlowly(pattern[1:], ends, path[1:])
+	if ends {
+		return reach[len(path)]
+	}
+	return slices.Contains(reach, true)
 }
 
 func TestPatternsMatchByTheLetter(t *testing.T) {

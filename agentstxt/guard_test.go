@@ -75,6 +75,17 @@ func TestGuard(t *testing.T) {
 		_, err := c.Do(req)
 		refusal(w, err)
 	})
+	inWorld(t, "AGT-5-08/accept-host-that-stops-using-the-package", Options{}, func(w *world) {
+		w.servesFile("broken")
+		w.site.Body("/status", plainText, "fine")
+		c, _ := w.guarded(Options{Unlisted: UnlistedAllow, ForeignAbsent: true})
+		if err := w.get(c, "https://shop.example/status"); err != nil { // foreign, and ignored on request
+			w.Error(err)
+		}
+		if err := w.get(&http.Client{Transport: w.host}, "https://shop.example/status"); err != nil {
+			w.Error(err)
+		}
+	})
 	inWorld(t, "AGT-5-05/reject-decision-of-an-older-generation", Options{}, func(w *world) {
 		w.servesFile(vectorFile)
 		w.site.Body("/status", plainText, "fine")

@@ -31,6 +31,7 @@ func TestDocument(t *testing.T) {
 		want lookleap.Code // "": valid
 		line int           // of the error, if it matters
 	}{
+		{"AGT-0-01/reject-what-is-no-policy", "", missing, 0},
 		{"AGT-0-02/accept-whole-file", vectorFile, "", 0},
 		{"AGT-0-02/reject-anything-else", "hello", foreign, 1},
 		{"AGT-1-02/accept-whole-file", vectorFile, "", 0},
@@ -87,28 +88,39 @@ func TestDocument(t *testing.T) {
 		{"AGT-3-07/reject-two-boms", "\ufeff\ufeff" + vectorFile, missing, 1},
 		{"AGT-3-07/reject-bom-inside", signed("/a ALLOW", "\ufeff/b ALLOW"), bad, 3},
 		{"AGT-3-08/accept-blank-lines-anywhere", "\n \n\t\n" + vector + "\n\n/status ALLOW\n \t \n/dashboard ALLOW limit=50\n\r\n/admin DISALLOW\n\n", "", 0},
+		{"AGT-3-08/reject-other-white-space", signed("/a ALLOW", "\u00a0"), bad, 3},
+		{"AGT-3-08/reject-form-feed", signed("/a ALLOW", "\f"), bad, 3},
+		{"AGT-3-09/accept-first-column", signed("/a ALLOW"), "", 0},
 		{"AGT-3-09/reject-indented-directive", signed(" /a ALLOW"), bad, 2},
 		{"AGT-3-09/reject-indented-hash", "\t" + vectorFile, missing, 1},
 		{"AGT-3-09/reject-indented-comment", signed("/a ALLOW", " # note"), bad, 3},
+		{"AGT-3-10/accept-hash-line-alone", empty + "\n", "", 0},
 		{"AGT-3-10/reject-empty", "", missing, 0},
 		{"AGT-3-10/reject-bom-only", "\ufeff", missing, 0},
 		{"AGT-3-10/reject-comment-only", "# hi", missing, 0},
 		{"AGT-3-11/accept-no-directives", empty, "", 0},
 		{"AGT-3-11/accept-no-directives-with-comments", "# nothing to say\n" + empty + "\n\n# the end\n", "", 0},
+		{"AGT-3-11/reject-directives-under-the-digest-of-none", empty + "\n/a ALLOW\n", mismatch, 1},
 		{"AGT-3-12/reject-protocols", "Protocols: x402\n", foreign, 1},
 		{"AGT-3-12/reject-capability", "# agents\n\nCapability: x\nUser-agent: *\n", foreign, 3},
 		{"AGT-3-12/reject-own-format-without-hash", "Capability: x\n/a ALLOW\n", missing, 1},
 		{"AGT-3-13/accept-section-3", vectorFile, "", 0},
 
 		{"AGT-4-01/accept-comments-anywhere", "#\n" + vector + "\n#x\n/status ALLOW\n# x\n/dashboard ALLOW limit=50\n#/secret ALLOW\n/admin DISALLOW\n#", "", 0},
+		{"AGT-4-01/reject-hash-line-in-a-comment", "#" + vector + "\n" + three, missing, 2},
+		{"AGT-4-02/accept-comment-of-its-own-line", signed("/a ALLOW") + "# note\n", "", 0},
 		{"AGT-4-02/reject-inline-comment", signed("/a ALLOW # note"), bad, 2},
 		{"AGT-4-02/reject-inline-comment-without-blank", signed("/a ALLOW #note"), bad, 2},
 		{"AGT-4-02/reject-comment-after-hash", vector + " # note\n" + three, missing, 1},
 		{"AGT-4-04/reject-grace-period", "# grace-period: 30d\n" + signed("/a MAYBE"), bad, 3},
 		{"AGT-4-05/accept-unknown-version", "# version: 9\n" + vectorFile, "", 0},
 
+		{"AGT-4-05/reject-malformed-of-unknown-version", "# version: 9\n" + signed("/a MAYBE"), bad, 3},
+
 		{"AGT-5-01/reject-no-hash", three, missing, 1},
+		{"AGT-5-02/accept-match", vectorFile, "", 0},
 		{"AGT-5-02/reject-one-octet", strings.Replace(vectorFile, "/status", "/statuz", 1), mismatch, 1},
+		{"AGT-5-03/accept-good-lines", signed("/a ALLOW", "/b DISALLOW x=1"), "", 0},
 		{"AGT-5-03/reject-valid-hash-over-bad-line", signed("/a MAYBE"), bad, 2},
 		{"AGT-5-03/reject-one-bad-line-among-good", signed("/a ALLOW", "/b", "/c ALLOW"), bad, 3},
 
@@ -149,10 +161,14 @@ func TestDocument(t *testing.T) {
 
 		{"AGT-7-01/accept-vector", vectorFile, "", 0},
 		{"AGT-7-01/accept-trailing-blanks-hashed", hashOf("/a ALLOW \t\n/b  DISALLOW") + "\n/a ALLOW \t\n\n# x\n/b  DISALLOW\n", "", 0},
+		{"AGT-7-01/reject-trailing-blank-not-hashed", hashOf("/a ALLOW") + "\n/a ALLOW \n", mismatch, 1},
+		{"AGT-7-01/reject-other-order", hashOf("/b ALLOW\n/a ALLOW") + "\n/a ALLOW\n/b ALLOW\n", mismatch, 1},
+		{"AGT-7-02/accept-without-final-line-end", vectorFile, "", 0},
 		{"AGT-7-02/reject-final-line-end-hashed", "*fb57f0382f1008779100fa63ea57a582812fcd929db8ba821e398e3f688e13c8\n" + three, mismatch, 1},
 		{"AGT-7-02/reject-crlf-hashed", hashOf(strings.TrimSuffix(threeCRLF, "\r\n")) + "\r\n" + threeCRLF, mismatch, 1},
 		{"AGT-7-03/reject-second-hash-line", hashOf("/a ALLOW") + "\n" + signed("/a ALLOW"), bad, 2},
 
+		{"AGT-9-01/accept-its-digest-without-directives", "# version: 1.0\n" + empty + "\n", "", 0},
 		{"AGT-9-01/reject-as-printed", "# version: 1.0\n" + empty + " \\\n#sample. may not be accurate.\n" + three, missing, 2},
 		{"AGT-9-01/reject-hash-line-cleaned", "# version: 1.0\n" + empty + "\n#sample. may not be accurate.\n" + three, mismatch, 2},
 		{"AGT-9-02/accept-corrected", "# version: 1.0\n" + vector + "\n#sample. may not be accurate.\n" + three, "", 0},
@@ -353,6 +369,13 @@ func TestMeta(t *testing.T) {
 		for _, path := range []string{"/status", "/dashboard", "/admin", "/x"} {
 			if p.Decide(path).Allowed != plain.Decide(path).Allowed {
 				t.Errorf("metadata changed the decision about %s", path)
+			}
+		}
+	})
+	t.Run("AGT-4-03/reject-what-is-no-metadata", func(t *testing.T) {
+		for _, line := range []string{"# https://shop.example", "# two words: x", "# 1: x", "#: x", "# none", "# " + strings.Repeat("k", 65) + ": x"} {
+			if p, err := Parse([]byte(line + "\n" + vectorFile)); err != nil || len(p.Meta()) != 0 {
+				t.Errorf("%s: %q, %v", line, p.Meta(), err)
 			}
 		}
 	})
