@@ -11,6 +11,7 @@ func commands() []command {
 		urlCommand(),
 		dnsCommand(),
 		wellknownCommand(),
+		agentstxtCommand(),
 		codeCommand(),
 	}
 }

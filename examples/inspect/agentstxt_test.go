@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap/agentstxt"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// TestAgentsTxtURLs reads the policies of sites of a lab.
+func TestAgentsTxtURLs(t *testing.T) {
+	n := lab.ForTest(t)
+	signed, err := agentstxt.Sign([]byte("/a ALLOW limit=5\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Site("shop.example").Body("/agents.txt", "text/plain", string(signed))
+	n.Site("quiet.example")
+	n.Site("forged.example").Body("/agents.txt", "text/plain", strings.Replace(string(signed), "/a", "/b", 1))
+	n.Site("down.example").Status("/agents.txt", 503)
+	args := append(opened(t, n).Args(), "--json", "agentstxt", "--path", "/a")
+	want := []struct {
+		site, code, state string
+		ok, allowed       bool
+	}{
+		{"shop.example", "ok", "valid", true, true},
+		{"quiet.example", "no-policy", "absent", true, true},
+		{"forged.example", "hash-mismatch", "restricted", false, false},
+		{"down.example", "unreachable", "restricted", false, false},
+	}
+	for _, w := range want {
+		args = append(args, "https://"+w.site+"/some/page")
+	}
+	var stdout, stderr bytes.Buffer
+	if exit := run(context.Background(), args, nil, &stdout, &stderr); exit != 1 {
+		t.Errorf("exit %d: %s", exit, &stderr)
+	}
+	lines := json.NewDecoder(&stdout)
+	for _, w := range want {
+		var got struct {
+			OK    bool
+			Code  string
+			Value struct {
+				State     string
+				Decisions []struct{ Allowed bool }
+			}
+		}
+		if err := lines.Decode(&got); err != nil {
+			t.Fatal(err)
+		}
+		if got.OK != w.ok || got.Code != w.code || got.Value.State != w.state || len(got.Value.Decisions) != 1 || got.Value.Decisions[0].Allowed != w.allowed {
+			t.Errorf("%s: %+v", w.site, got)
+		}
+	}
+}
+
+func TestAgentsTxtSignWrites(t *testing.T) {
+	dir := t.TempDir()
+	good, bad := filepath.Join(dir, "good"), filepath.Join(dir, "bad")
+	for name, text := range map[string]string{good: "/a ALLOW\n", bad: "/a MAYBE\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o640); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var stdout, stderr bytes.Buffer
+	if exit := run(context.Background(), []string{"agentstxt", "sign", "--write", good, bad}, nil, &stdout, &stderr); exit != 1 {
+		t.Errorf("exit %d: %s", exit, &stderr)
+	}
+	signed, _ := os.ReadFile(good)
+	if _, err := agentstxt.Parse(signed); err != nil {
+		t.Errorf("the signed file: %v", err)
+	}
+	if info, err := os.Stat(good); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("its mode changed: %v, %v", info.Mode(), err)
+	}
+	if kept, _ := os.ReadFile(bad); string(kept) != "/a MAYBE\n" {
+		t.Errorf("a file that cannot be signed was changed: %q", kept)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 2 {
+		t.Errorf("something was left behind: %v", left)
+	}
+}
