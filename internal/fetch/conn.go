@@ -65,20 +65,16 @@ type watch struct {
 // here: the reports of requests that a Fetcher makes while it serves this one
 // (a guard that reads a policy, say) stay theirs.
 func (w *watch) trace(ctx context.Context) context.Context {
-	outer := httptrace.ContextClientTrace(ctx)
-	if mine, ok := ctx.Value(tracing{}).(*tracing); ok && outer == mine.ours {
-		ctx = withTrace{ctx, mine.before}
+	if outer, ok := ctx.Value(tracedBefore{}).(tracedBefore); ok {
+		ctx = withTrace{ctx, outer.trace}
 	}
-	t := &tracing{before: httptrace.ContextClientTrace(ctx)}
-	t.ours = &httptrace.ClientTrace{GotConn: w.gotConn, Got1xxResponse: w.gotInterim}
-	ctx = context.WithValue(ctx, tracing{}, t)
-	return httptrace.WithClientTrace(ctx, t.ours)
+	ctx = context.WithValue(ctx, tracedBefore{}, tracedBefore{httptrace.ContextClientTrace(ctx)})
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: w.gotConn, Got1xxResponse: w.gotInterim})
 }
 
-// tracing remembers in a context what was traced before this package came.
-type tracing struct {
-	ours, before *httptrace.ClientTrace
-}
+// tracedBefore is kept in a context under its own zero value: what was traced
+// before this package came.
+type tracedBefore struct{ trace *httptrace.ClientTrace }
 
 // withTrace replaces the trace of a context.
 type withTrace struct {

@@ -275,7 +275,8 @@ func TestNestedFetches(t *testing.T) {
 	inner := n.Fetcher()
 	var policyConn fetch.Conn
 	guard := fetcherFunc(func(req *http.Request) (*http.Response, error) {
-		resp, err := fetch.Do(req.Context(), inner, &fetch.Request{URL: parse(t, "https://policy.example/"), TrustEvidence: true})
+		between := httptrace.WithClientTrace(req.Context(), new(httptrace.ClientTrace)) // by somebody who watches the guard
+		resp, err := fetch.Do(between, inner, &fetch.Request{URL: parse(t, "https://policy.example/"), TrustEvidence: true})
 		if err != nil {
 			return nil, err
 		}

@@ -124,6 +124,8 @@ func (e *exchange) once(ctx context.Context) (*Response, error) {
 		return nil, causeOf(ctx, err)
 	case resp == nil || resp.Header == nil && resp.Body == nil:
 		return nil, coded(lookleap.CodeInternal, "the fetcher gave neither an answer nor an error")
+	case resp.Request != nil && resp.Request.Response != nil:
+		return nil, coded(lookleap.CodeRedirectForbidden, "the fetcher followed a redirect by itself")
 	case !conn.Reported() && e.needsProof():
 		return nil, coded(lookleap.CodeNoConnection, "the fetcher did not report the connection of its answer")
 	}

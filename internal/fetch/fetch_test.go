@@ -324,6 +324,19 @@ func TestStrangeFetchers(t *testing.T) {
 	}
 }
 
+// TestFetcherThatFollowsByItself refuses what a client brought back from a place
+// that no rule was asked about.
+func TestFetcherThatFollowsByItself(t *testing.T) {
+	n := lab.ForTest(t)
+	n.Site("shop.example").Redirect("/", "https://other.example/").Body("/plain", "text/plain", "")
+	n.Site("other.example").Body("/", "text/plain", "other")
+	client := &http.Client{Transport: n.Fetcher()}
+	f := fetcherFunc(client.Do)
+	resp, err := do(t, f, new(fetch.Request), "https://shop.example/")
+	failure(t, resp, err, lookleap.CodeRedirectForbidden)
+	must(t, f, new(fetch.Request), "https://shop.example/plain")
+}
+
 func TestBudget(t *testing.T) {
 	n := lab.ForTest(t)
 	n.Site("shop.example").Body("/", "text/plain", "").RedirectChain("/far", 3, "")
