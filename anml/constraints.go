@@ -102,6 +102,9 @@ func (c Constraints) Rule(field string, recognised func(string) bool) Rule {
 		if section.kind != kConstraints {
 			continue
 		}
+		if section.more != nil {
+			raise(ExplicitConsent, "unknown-constraint") // a key that JSON alone has
+		}
 		for n := section.first; n != nil; n = n.next {
 			switch {
 			case n.kind == kDisclosure && n.flags&malformed != 0:

@@ -258,7 +258,7 @@ func (v Node) boolean(name string, absent, invalid bool) bool {
 	switch {
 	case at == nil:
 		return absent
-	case at.lossy:
+	case at.spec.lossy:
 		return invalid
 	case at.value == "true":
 		return true
@@ -275,7 +275,7 @@ func (v Node) integer(name string) (n int64, present, ok bool) {
 		return 0, false, false
 	}
 	n, ok = seconds(at.value)
-	if at.lossy || !ok {
+	if at.spec.lossy || !ok {
 		return 0, true, false
 	}
 	return n, true, true

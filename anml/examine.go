@@ -155,7 +155,7 @@ func (e *examination) count(n *node) {
 
 func (e *examination) attributes(n *node, s *spec) {
 	for i := range n.attrs {
-		if at := &n.attrs[i]; at.spec != nil && at.spec.typ != tString {
+		if at := &n.attrs[i]; at.spec.typ != tString && at.known() {
 			e.attribute(n, at)
 		}
 	}
@@ -189,19 +189,19 @@ func (e *examination) required(n *node, a *attrSpec) {
 func (e *examination) attribute(n *node, at *attr) {
 	switch at.spec.typ {
 	case tBool:
-		if at.value != "true" && at.value != "false" || at.lossy {
+		if at.value != "true" && at.value != "false" || at.spec.lossy {
 			e.value(n, at, SeverityError, "ANML-8.11-05", "is neither true nor false")
 		}
 	case tInteger:
-		if _, ok := seconds(at.value); !ok || at.lossy {
+		if _, ok := seconds(at.value); !ok || at.spec.lossy {
 			e.value(n, at, SeverityError, "ANML-8.1-11", "is no non-negative integer")
 		}
 	case tNumber:
-		if at.lossy {
+		if at.spec.lossy {
 			e.value(n, at, SeverityError, "ANML-7.5-08", "is no number that is used")
 		}
 	case tEnum:
-		if !slices.Contains(at.spec.enum, at.value) || at.lossy {
+		if !slices.Contains(at.spec.enum, at.value) || at.spec.lossy {
 			e.enumValue(n, at)
 		}
 	case tURI:

@@ -191,6 +191,7 @@ func (r *reader) place(parent *node, name Name, offset int) *node {
 	}
 	n.flags = ignored
 	n.more = &more{name: name}
+	r.weight += moreSize
 	if parent.kind != kUnknown {
 		r.noteUnknown(n, parent, name)
 	}
@@ -240,7 +241,8 @@ func (r *reader) noteAttr(n *node, name Name) {
 
 // text gives a finished run of text to an element: kept where text has a
 // meaning, dropped with a finding where it has none.
-func (r *reader) text(n *node, text string, last bool) {
+func (r *reader) text(t *tail, text string, last bool) {
+	n := t.of
 	if text == "" {
 		return
 	}
@@ -256,7 +258,7 @@ func (r *reader) text(n *node, text string, last bool) {
 	}
 	piece := r.node()
 	piece.kind, piece.text = kText, text
-	n.append(piece)
+	t.add(piece)
 }
 
 // adopt moves the spellings that are read but not written to the ones that are:
@@ -275,14 +277,14 @@ func (r *reader) adopt(n *node) {
 			return
 		}
 		if domain == nil {
-			alias.spec, alias.name = schema[n.kind].attr("domain"), nil
+			alias.spec = schema[n.kind].attr("domain")
 		} else {
 			n.drop(alias)
 		}
 		r.add(n, SeverityWarning, CodeAlias, "ANML-12.7-14", "the attribute site is read as domain", "write domain")
 	case kAnml, kAudio, kVideo:
 		if xml := n.foreign(Name{xmlNamespace, "lang"}); xml != nil && n.lookup("lang") == nil {
-			xml.spec, xml.name = &langAttr, nil
+			xml.spec = &langAttr
 		}
 	}
 }
@@ -290,7 +292,7 @@ func (r *reader) adopt(n *node) {
 // foreign finds an attribute that the draft does not know.
 func (n *node) foreign(name Name) *attr {
 	for i := range n.attrs {
-		if at := &n.attrs[i]; at.spec == nil && *at.name == name {
+		if at := &n.attrs[i]; at.spec.name == name.Local && at.spec.foreign && at.spec.space == name.Space {
 			return at
 		}
 	}

@@ -110,8 +110,8 @@ func (j *jsonReader) object(n *node, v strictjson.Value, depth int) {
 		j.adopt(n)
 	}
 	for i := range n.attrs {
-		if n.attrs[i].spec == nil {
-			j.noteAttr(n, *n.attrs[i].name)
+		if !n.attrs[i].known() {
+			j.noteAttr(n, n.attrs[i].name())
 		}
 	}
 	j.arrange(n, content, order, j.groups[mark:])
@@ -182,12 +182,12 @@ func (j *jsonReader) attribute(n *node, key string, v strictjson.Value) bool {
 			at.spec = schema[n.kind].attr(name.Local)
 		}
 		if at.spec == nil {
-			at.name = &name
+			at.spec = foreignAttr(name)
 			j.characters(key, v.Offset())
 		}
 	}
 	if j.attributeValue(n, key, v, &at) {
-		if at.spec != nil && n.lookup(at.spec.name) != nil {
+		if at.known() && n.lookup(at.spec.name) != nil {
 			j.fail(j.refuse(ErrNotWellFormed, strictjson.CodeDuplicateName, n, v.Offset(), "the attribute "+quoted(at.spec.name)+" stands twice", ""))
 		}
 		n.attrs = append(n.attrs, at)
@@ -234,10 +234,11 @@ func (j *jsonReader) attributeValue(n *node, key string, v strictjson.Value, at 
 		return false
 	default:
 		j.shape(n, key, v)
-		if at.spec == nil || at.spec.typ == tString || at.spec.typ == tURI || at.spec.typ == tDomain || at.spec.typ == tMethod {
+		if at.spec.typ == tString || at.spec.typ == tURI || at.spec.typ == tDomain || at.spec.typ == tMethod {
 			return false
 		}
-		at.value, at.lossy = "[]", true // invalid, so that the safe reading is taken
+		at.value = "[]" // invalid, so that the safe reading is taken
+		at.spoil()
 	}
 	return true
 }
@@ -256,7 +257,7 @@ func (j *jsonReader) number(n *node, v strictjson.Value, at *attr) string {
 		}
 		j.add(n, SeverityError, code, requirement, "the number "+quoted(v.Source())+" is not one that every reader reads alike", "write it as a string")
 	}
-	at.lossy = true
+	at.spoil()
 	return v.Source()
 }
 
@@ -400,21 +401,25 @@ func (j *jsonReader) join(g *group, n *node) {
 	g.last = n
 }
 
-// unreadable stands for a constraint that could not be read at all.
+// unreadable names the element that stands for a constraint which could not be
+// read, so that the fact that there is one is not lost.
+const unreadable = "unreadable"
+
+// unreadable adds that element.
 func (j *jsonReader) unreadable(parent *node, g *group, v strictjson.Value) {
 	n := j.node()
 	n.flags, n.offset, n.parent = ignored, int32(v.Offset()), parent
-	n.more = &more{name: Name{Namespace, "unreadable"}}
+	n.more = &more{name: Name{Namespace, unreadable}}
 	if parent.kind != kConstraints {
 		section := j.node()
 		section.kind, section.offset, section.parent = kConstraints, n.offset, parent
-		section.append(n)
+		section.first, n.parent = n, section
 		n = section
 	}
 	if g != nil {
 		j.join(g, n)
 	} else {
-		parent.append(n)
+		parent.first = n
 	}
 }
 
@@ -475,12 +480,13 @@ func (j *jsonReader) arrange(n *node, content string, order strictjson.Value, gr
 		j.add(n, SeverityWarning, CodeOrder, "ANML-7.2.3-03", "$order does not fit the content, so it is ignored", "")
 	}
 	slices.SortStableFunc(groups, func(a, b group) int { return a.rank - b.rank })
-	j.text(n, content, len(groups) == 0)
+	t := tail{of: n}
+	j.text(&t, content, len(groups) == 0)
 	for _, g := range groups {
 		for c := g.first; c != nil; {
 			next := c.next
 			c.next = nil
-			n.append(c)
+			t.add(c)
 			c = next
 		}
 	}
@@ -530,15 +536,15 @@ func (j *jsonReader) ordered(n *node, content string, order strictjson.Value, gr
 	if left != "" {
 		return false
 	}
-	i := 0
+	i, t := 0, tail{of: n}
 	for item := range order.Elements() {
 		if name, err := item.Text(); err == nil {
 			g := byKey[name]
 			c := g.first
 			g.first, c.next = c.next, nil
-			n.append(c)
+			t.add(c)
 		} else {
-			j.text(n, pieces[i], i == 0 && len(pieces) == 1)
+			j.text(&t, pieces[i], i == 0 && len(pieces) == 1)
 		}
 		i++
 	}

@@ -13,8 +13,8 @@ import (
 // as a whole; unknown or misplaced vocabulary becomes findings.
 func ParseXML(data []byte, o ReadOptions) (*Document, error) {
 	r := newReader(XML, o)
-	x := &xmlReader{reader: r, data: data}
-	x.scan = x.scanner()
+	x := &xmlReader{reader: r}
+	x.scan = x.scanner(data)
 	root, err := x.read()
 	if err != nil {
 		return nil, err
@@ -25,26 +25,38 @@ func ParseXML(data []byte, o ReadOptions) (*Document, error) {
 
 type xmlReader struct {
 	*reader
-	data []byte
 	scan *strictxml.Scanner
 
-	open    *node    // innermost open element
-	run     string   // text since the last tag
-	pieces  []string // the same, when comments or sections split it
-	checked bool     // the document was scanned to its end before
+	open    []tail          // open elements, the innermost last
+	run     string          // text since the last tag
+	pieces  strings.Builder // the same, when comments or sections split it
+	checked bool            // the document was scanned to its end before
 }
 
-func (x *xmlReader) scanner() *strictxml.Scanner {
-	return strictxml.NewBytes(x.data, strictxml.Options{
+// scanner reads a document, or without one the text of the document again.
+func (x *xmlReader) scanner(data []byte) *strictxml.Scanner {
+	options := strictxml.Options{
 		Charset: x.o.Charset,
 		Limits: strictxml.Limits{Bytes: x.limits.Bytes, Depth: x.limits.Depth, Attrs: x.limits.Attrs + 64,
 			Value: x.limits.Value, Text: x.limits.Bytes, Token: x.limits.Bytes, Tokens: 2 * x.limits.Bytes},
-	})
+	}
+	if data == nil {
+		return strictxml.NewText(x.src, options)
+	}
+	return strictxml.NewBytes(data, options)
+}
+
+// inner is the innermost open element, or nil.
+func (x *xmlReader) inner() *node {
+	if len(x.open) == 0 {
+		return nil
+	}
+	return x.open[len(x.open)-1].of
 }
 
 // heavy is how much memory a tree may take before the rest of its document is
 // known to be well-formed, so that refusing it never takes much.
-const heavy = 2 << 20
+const heavy = 1950 << 10
 
 func (x *xmlReader) read() (*node, error) {
 	var root *node
@@ -60,10 +72,10 @@ func (x *xmlReader) read() (*node, error) {
 		switch tok.Kind {
 		case strictxml.StartElement:
 			if x.elements++; x.elements > x.limits.Elements {
-				return nil, x.over(x.open, tok.Offset, "elements", x.limits.Elements)
+				return nil, x.over(x.inner(), tok.Offset, "elements", x.limits.Elements)
 			}
 			if len(tok.Attrs) > x.limits.Attrs {
-				return nil, x.over(x.open, tok.Offset, "attributes on one element", x.limits.Attrs)
+				return nil, x.over(x.inner(), tok.Offset, "attributes on one element", x.limits.Attrs)
 			}
 			if x.weight > heavy && !x.checked {
 				if err := x.lookAhead(); err != nil {
@@ -72,22 +84,25 @@ func (x *xmlReader) read() (*node, error) {
 			}
 			x.flush(false)
 			var n *node
-			if x.open == nil {
+			if len(x.open) == 0 {
 				if n, err = x.root(tok); err != nil {
+					if fault := x.lookAhead(); fault != nil {
+						return nil, fault // being no XML at all comes first
+					}
 					return nil, err
 				}
 				root = n
 			} else {
-				n = x.place(x.open, Name(tok.Name), tok.Offset)
-				x.open.append(n)
+				n = x.place(x.inner(), Name(tok.Name), tok.Offset)
+				x.open[len(x.open)-1].add(n)
 			}
 			if err := x.attributes(n, tok); err != nil {
 				return nil, err
 			}
-			x.open = n
+			x.open = append(x.open, tail{of: n})
 		case strictxml.EndElement:
 			x.flush(true)
-			x.open = x.open.parent
+			x.open = x.open[:len(x.open)-1]
 		case strictxml.Text, strictxml.CData:
 			if err := x.chars(tok); err != nil {
 				return nil, err
@@ -108,7 +123,7 @@ func (x *xmlReader) read() (*node, error) {
 // lookAhead reads the rest without building anything.
 func (x *xmlReader) lookAhead() error {
 	x.checked = true
-	s, n := x.scanner(), 0
+	s, n := x.scanner(nil), 0
 	for {
 		tok, err := s.Next()
 		if err == io.EOF {
@@ -159,8 +174,7 @@ func (x *xmlReader) attributes(n *node, tok *strictxml.Token) error {
 			to.spec = s.attr(from.Name.Local)
 		}
 		if to.spec == nil {
-			name := Name(from.Name)
-			to.name = &name
+			to.spec = foreignAttr(Name(from.Name))
 			foreign = true
 		}
 		if from.Quote == '\'' {
@@ -173,8 +187,8 @@ func (x *xmlReader) attributes(n *node, tok *strictxml.Token) error {
 	if foreign {
 		x.adopt(n)
 		for i := range n.attrs {
-			if n.attrs[i].spec == nil {
-				x.noteAttr(n, *n.attrs[i].name)
+			if !n.attrs[i].known() {
+				x.noteAttr(n, n.attrs[i].name())
 			}
 		}
 	}
@@ -189,12 +203,13 @@ func (x *xmlReader) chars(tok *strictxml.Token) error {
 		}
 	}
 	switch {
-	case len(x.pieces) > 0:
-		x.pieces = append(x.pieces, tok.Text)
 	case x.run == "":
 		x.run = tok.Text
 	default:
-		x.pieces = append(x.pieces, x.run, tok.Text)
+		if x.pieces.Len() == 0 {
+			x.pieces.WriteString(x.run)
+		}
+		x.pieces.WriteString(tok.Text)
 	}
 	return nil
 }
@@ -204,18 +219,18 @@ func (x *xmlReader) flush(last bool) {
 	if x.run == "" {
 		return
 	}
-	if len(x.pieces) > 0 {
-		x.run = strings.Join(x.pieces, "")
-		x.pieces = x.pieces[:0]
+	if x.pieces.Len() > 0 {
+		x.run = x.pieces.String()
+		x.pieces.Reset()
 	}
-	x.text(x.open, x.run, last)
+	x.text(&x.open[len(x.open)-1], x.run, last)
 	x.run = ""
 }
 
 // lexical reports a notation that XML allows and ANML forbids.
 func (x *xmlReader) lexical(offset int, s Severity, code, requirement, message, fix string) error {
 	if x.o.StrictLexical {
-		return x.refuse(ErrLexical, code, x.open, offset, message, fix)
+		return x.refuse(ErrLexical, code, x.inner(), offset, message, fix)
 	}
 	x.once(offset, s, code, requirement, message, fix)
 	return nil

@@ -110,6 +110,10 @@ type attrSpec struct {
 	need need
 	enum []string
 	json bool // a JSON number where the text is a canonical one
+
+	foreign bool   // not of the draft
+	space   string // namespace of a foreign attribute
+	lossy   bool   // the text is never used: see attr.spoil
 }
 
 // childSpec is one child of an element, in the order for writing.

@@ -111,3 +111,47 @@ func normalDomain(s string) string {
 	}
 	return host
 }
+
+// Claim is what a document says about whose site it speaks for (section 12.5).
+// It proves nothing.
+type Claim struct {
+	Site    string // domain in normal form
+	Form    string // "trust" or "site"
+	Invalid string // reason code of a claim that cannot be verified, or ""
+}
+
+// Claims lists the claims of a document: each usable site of a multi-site
+// document, or the trust in the head of a single-site one. Claims that
+// contradict each other are all invalid. An agent response claims nothing.
+func (d *Document) Claims() (claims []Claim) {
+	if d.Role() == RoleAgentResponse {
+		return nil
+	}
+	for s := range d.Sites() {
+		claims = append(claims, Claim{Site: s.Domain(), Form: "site"})
+	}
+	head := d.root.child(kHead)
+	if head == nil {
+		return claims
+	}
+	for n := head.first; n != nil; n = n.next {
+		name := normalDomain(n.value("domain"))
+		if n.kind != kTrust || name == "" {
+			continue
+		}
+		c := Claim{Site: name, Form: "trust"}
+		if n.flags&malformed != 0 {
+			c.Invalid = CodeClaim
+		}
+		if len(claims) > 0 && claims[0].Site == name {
+			continue
+		}
+		claims = append(claims, c)
+	}
+	if len(claims) > 1 && claims[0].Form == "trust" {
+		for i := range claims {
+			claims[i].Invalid = CodeClaim
+		}
+	}
+	return claims
+}

@@ -24,6 +24,9 @@ func (n Name) String() string {
 	return "{" + n.Space + "}" + n.Local
 }
 
+// expanded gives {namespace}local, also for a name without a namespace.
+func (n Name) expanded() string { return "{" + n.Space + "}" + n.Local }
+
 // node is one element of the tree that both codecs build, or a piece of text
 // between elements. It holds everything that was read, faults included; what
 // may be acted upon is what the flags leave.
@@ -33,7 +36,6 @@ type node struct {
 	offset int32 // octets of the source before it
 	parent *node
 	first  *node
-	last   *node
 	next   *node
 	attrs  []attr
 	text   string // all text, of an element that has no element inside; else in kText nodes
@@ -60,12 +62,31 @@ type rawMember struct {
 	key, value string
 }
 
-// attr is one attribute. Its text is kept whatever its type says.
+// attr is one attribute. Its text is kept whatever its type says. There may be
+// as many as a document has octets for, so they are small: what few have is in
+// a spec of their own.
 type attr struct {
-	spec  *attrSpec // nil: the draft does not know it here
-	name  *Name     // when spec is nil
+	spec  *attrSpec
 	value string
-	lossy bool // a JSON number that a double does not hold, or no attribute value at all
+}
+
+// foreignAttr describes an attribute that the draft does not know.
+func foreignAttr(name Name) *attrSpec {
+	return &attrSpec{name: name.Local, space: name.Space, foreign: true}
+}
+
+// known reports whether the draft knows the attribute on its element.
+func (a *attr) known() bool { return !a.spec.foreign }
+
+// name is the expanded name of a foreign attribute.
+func (a *attr) name() Name { return Name{a.spec.space, a.spec.name} }
+
+// spoil marks the text as one that is never used: a JSON number that a double
+// does not hold, or no attribute value at all.
+func (a *attr) spoil() {
+	spec := *a.spec
+	spec.lossy = true
+	a.spec = &spec
 }
 
 // usable reports whether a node takes part in behaviour.
@@ -85,7 +106,7 @@ func (n *node) lookup(name string) *attr {
 		return nil
 	}
 	for i := range n.attrs {
-		if s := n.attrs[i].spec; s != nil && s.name == name {
+		if s := n.attrs[i].spec; s.name == name && !s.foreign {
 			return &n.attrs[i]
 		}
 	}
@@ -100,15 +121,20 @@ func (n *node) value(name string) string {
 	return ""
 }
 
-// append adds a child at the end.
-func (n *node) append(child *node) {
-	child.parent = n
-	if n.last == nil {
-		n.first = child
+// tail is where the next child of an element goes. Only whoever builds a tree
+// needs it, so nodes do without.
+type tail struct {
+	of, last *node
+}
+
+func (t *tail) add(child *node) {
+	child.parent = t.of
+	if t.last == nil {
+		t.of.first = child
 	} else {
-		n.last.next = child
+		t.last.next = child
 	}
-	n.last = child
+	t.last = child
 }
 
 // content gives the text of an element, without that of elements inside.
@@ -175,8 +201,9 @@ type tree struct {
 const (
 	firstSlab = 32
 	slab      = 1024
-	nodeSize  = 96
-	attrSize  = 40
+	nodeSize  = 80
+	moreSize  = 64
+	attrSize  = 24
 )
 
 func (t *tree) node() *node {

@@ -154,13 +154,13 @@ func equalAttrs(a, b *node) bool {
 	for i := range a.attrs {
 		at := &a.attrs[i]
 		var other *attr
-		if at.spec != nil {
+		if at.known() {
 			other = b.lookup(at.spec.name)
 		} else {
-			other = b.foreign(*at.name)
+			other = b.foreign(at.name())
 		}
 		if other == nil {
-			if a.kind == kAnml && at.spec != nil && at.spec.name == "version" && at.value == "1.0" {
+			if a.kind == kAnml && at.known() && at.spec.name == "version" && at.value == "1.0" {
 				continue
 			}
 			return false
@@ -187,13 +187,13 @@ func sortedAttrs(n *node) []attr {
 	}
 	known := len(out)
 	for _, at := range n.attrs {
-		if at.spec == nil {
+		if !at.known() {
 			out = append(out, at)
 		}
 	}
 	foreign := out[known:]
 	for i := range foreign {
-		for j := i; j > 0 && strings.Compare(foreign[j].name.String(), foreign[j-1].name.String()) < 0; j-- {
+		for j := i; j > 0 && strings.Compare(foreign[j].name().String(), foreign[j-1].name().String()) < 0; j-- {
 			foreign[j], foreign[j-1] = foreign[j-1], foreign[j]
 		}
 	}

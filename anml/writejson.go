@@ -126,12 +126,12 @@ func (w *jsonWriter) members(n *node) {
 }
 
 func (w *jsonWriter) attribute(n *node, at *attr) {
-	if at.spec == nil {
-		switch at.name.Space {
+	if !at.known() {
+		switch at.spec.space {
 		case xmlNamespace:
-			w.key("xml:" + at.name.Local)
+			w.key("xml:" + at.spec.name)
 		default:
-			w.key("@{" + at.name.Space + "}" + at.name.Local)
+			w.key("@" + at.name().expanded())
 		}
 		w.string(at.value)
 		return
@@ -218,7 +218,7 @@ func (w *jsonWriter) children(n *node) {
 }
 
 func foreignKey(n *node) string {
-	return "{" + n.more.name.Space + "}" + n.more.name.Local
+	return n.more.name.expanded()
 }
 
 func (w *jsonWriter) group(nodes []*node, array bool) {

@@ -57,24 +57,28 @@ func (w *xmlWriter) rest(n *node, name, space string, depth int) {
 	for i := range attrs {
 		at := &attrs[i]
 		switch {
-		case at.spec != nil:
+		case at.known():
 			w.attribute(at.spec.name, at.value)
-		case at.name.Space == "":
-			w.attribute(at.name.Local, at.value)
-		case at.name.Space == xmlNamespace:
-			w.attribute("xml:"+at.name.Local, at.value)
+		case at.spec.space == "":
+			w.attribute(at.spec.name, at.value)
+		case at.spec.space == xmlNamespace:
+			w.attribute("xml:"+at.spec.name, at.value)
 		default:
 			prefix := "n" + itoa(prefixes)
 			prefixes++
-			w.attribute("xmlns:"+prefix, at.name.Space)
-			w.attribute(prefix+":"+at.name.Local, at.value)
+			w.attribute("xmlns:"+prefix, at.spec.space)
+			w.attribute(prefix+":"+at.spec.name, at.value)
 		}
 	}
-	if n.first == nil && n.text == "" {
+	lost := n.kind == kConstraints && n.more != nil // keys that may restrict and have no XML image
+	if n.first == nil && n.text == "" && !lost {
 		w.raw("/>")
 		return
 	}
 	w.raw(">")
+	if lost {
+		w.raw("<" + unreadable + "/>")
+	}
 	w.out = appendText(w.out, n.text)
 	spread := w.o.Indent != "" && schema[n.kind].content == elements
 	for c := n.first; c != nil; c = c.next {

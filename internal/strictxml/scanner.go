@@ -61,6 +61,15 @@ func NewBytes(doc []byte, o Options) *Scanner {
 	return s
 }
 
+// NewText reads a document that was made UTF-8 before, such as the Source of
+// another scanner, without copying it. Its encoding is not looked at again.
+func NewText(doc string, o Options) *Scanner {
+	s := newScanner(o)
+	s.src, s.sniffed, s.decoded = doc, true, true
+	s.bom = strings.HasPrefix(doc, "\uFEFF")
+	return s
+}
+
 // NewReader reads a document from a stream, which it does not close.
 func NewReader(r io.Reader, o Options) *Scanner {
 	s := newScanner(o)

@@ -77,6 +77,9 @@ func TestAccepts(t *testing.T) {
 			if err != nil || got != c.want {
 				t.Fatalf("in memory: got %s, %v\nwant %s", got, err, c.want)
 			}
+			if again, err := render(NewText(c.doc, Options{})); err != nil || again != got {
+				t.Fatalf("as text: got %s, %v", again, err)
+			}
 			streamed, err := render(NewReader(iotest.OneByteReader(strings.NewReader(c.doc)), Options{}))
 			if err != nil || streamed != got {
 				t.Fatalf("streamed: got %s, %v", streamed, err)

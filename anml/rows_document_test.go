@@ -1,0 +1,358 @@
+package anml
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestRowsDocument(t *testing.T) {
+	r := rows{t}
+	none := ReadOptions{}
+	root := func(attrs, inner string) string {
+		return `<?xml version="1.0" encoding="UTF-8"?><anml xmlns="` + Namespace + `" ` + attrs + `>` + inner + `</anml>`
+	}
+	title := func(d *Document) any { return d.Head().Title() }
+
+	t.Run("ANML-1.1-01/accept-version", func(t *testing.T) {
+		if Version != "1.0" || Draft != "draft-jeskey-anml-01" {
+			t.Error(Version, Draft)
+		}
+	})
+	r.gives("ANML-3-04/accept-service", service(`<knowledge><answer field="f" value="v"/></knowledge>`), "v", func(d *Document) any { return first(d.Knowledge().Answers()).Value() })
+	r.gives("ANML-3-04/accept-agent", response(`<answer field="f" value="v"/>`), "v", func(d *Document) any { return first(d.Knowledge().Answers()).Value() })
+	r.gives("ANML-3-05/accept-inform", `<knowledge><inform>x</inform></knowledge>`, "x", func(d *Document) any { return first(d.Knowledge().Informs()).Text() })
+	r.gives("ANML-4-09/accept-ignored", `<zzz/><head zzz="1"><title>T</title></head>`, "T", title)
+	r.gives("ANML-4-09/reject-widening", `<constraints><zzz/></constraints><knowledge><ask field="email" action="a"/></knowledge>`, ExplicitConsent, func(d *Document) any { return d.Constraints().Rule("email", nil).Requires })
+	r.finds("ANML-4-02/accept-lint", `<interact><action id="a" method="POST" endpoint="/"/></interact>`, SeverityInfo, CodeLint)
+
+	words := []Usage{UsageNone, UsageDisplay, UsageCache, UsageStore, UsageTrain}
+	for _, id := range []string{"ANML-3-10", "ANML-16.5-01"} {
+		t.Run(id+"/accept-order", func(t *testing.T) {
+			for i, grant := range words {
+				for j, use := range words {
+					if grant.Allows(use) != (j <= i) {
+						t.Errorf("%s allows %s: %t", grant, use, grant.Allows(use))
+					}
+				}
+				if ParseUsage(grant.String()) != grant {
+					t.Error(grant)
+				}
+			}
+		})
+		t.Run(id+"/reject-unknown", func(t *testing.T) {
+			for _, s := range []string{"", "None", "train ", "all", "TRAIN"} {
+				if ParseUsage(s) != UsageNone {
+					t.Error(s)
+				}
+			}
+		})
+	}
+	t.Run("ANML-16.6-01/accept-order", func(t *testing.T) {
+		order := []Requires{RequiresNothing, ImplicitConsent, ExplicitConsent, Authentication}
+		for i, a := range order {
+			for j, b := range order {
+				if got := a.Stricter(b); got != order[max(i, j)] {
+					t.Errorf("%s and %s give %s", a, b, got)
+				}
+			}
+			if ParseRequires(a.String()) != a {
+				t.Error(a)
+			}
+		}
+	})
+	t.Run("ANML-16.6-01/reject-unknown", func(t *testing.T) {
+		for _, s := range []string{"", "None", "implicit", "NONE"} {
+			if ParseRequires(s) != ExplicitConsent {
+				t.Error(s)
+			}
+		}
+	})
+	for _, id := range []string{"ANML-16.3-01", "ANML-16.3-02"} {
+		t.Run(id+"/accept-standard", func(t *testing.T) {
+			if len(StandardFields()) != 12 || !IsStandardField("email") {
+				t.Error(StandardFields())
+			}
+		})
+		t.Run(id+"/reject-other-spelling", func(t *testing.T) {
+			for _, s := range []string{"Email", "x-email", "e-mail", "", "name"} {
+				if IsStandardField(s) {
+					t.Error(s)
+				}
+			}
+		})
+	}
+	ask := func(field string) string {
+		return `<interact><action id="a" method="GET" endpoint="/"/></interact><knowledge><ask field="` + field + `" action="a" purpose="p"/></knowledge>`
+	}
+	r.finds("ANML-8.7.2-04/accept-suggestion", ask("e-mail"), SeverityInfo, CodeFieldName)
+	r.finds("ANML-16.3-02/accept-note", ask("Birthday"), SeverityInfo, CodeFieldName)
+
+	// 5.4 and 11.6: documents of the shape of the draft's examples.
+	booking := root(`ttl="3600"`, `<head><title>Tours</title><meta name="type" value="service"/></head>
+  <constraints><disclosure field="airline" requires="explicit-consent"/></constraints>
+  <state><context><step>one</step></context><flow><step id="one" status="current"/><step id="two" status="pending"/><step id="three" required="true"/><step id="four"/></flow></state>
+  <interact><action id="send" method="POST" endpoint="/airline" confirm="true"/></interact>
+  <knowledge><inform ttl="3600"> Two hundred places. </inform><ask field="airline" action="send" required="false" purpose="taste"/></knowledge>
+  <body> Book here. </body><footer><rights holder="Example" year="2026" usage="cache"> All of it </rights></footer>`)
+	r.gives("ANML-5.4-01/accept-complete", booking, "false 1h0m0s 4 one send", func(d *Document) any {
+		ttl, _ := d.TTL()
+		a, err := d.Interact().Action(first(d.Knowledge().Asks()).Action())
+		return fmt.Sprint(d.HasVersion() && d.Format() == XML, " ", ttl, " ", count(d.State().Flow().Steps()), " ", d.State().CurrentStep().ID(), " ", a.ID(), map[bool]string{false: "!"}[err == nil])
+	})
+	t.Run("ANML-5.4-01/accept-no-error", func(t *testing.T) {
+		in(t, booking, func(t *testing.T, d *Document) {
+			for _, f := range d.Findings() {
+				if f.Severity == SeverityError {
+					t.Error(f)
+				}
+			}
+		})
+	})
+	r.same("ANML-7.3-01/accept-twin", booking, `{"anml":"1.0","ttl":3600,"head":{"title":"Tours","meta":[{"name":"type","value":"service"}]},"constraints":{"disclosure":[{"field":"airline","requires":"explicit-consent"}]},
+"state":{"context":{"step":"one"},"flow":{"step":[{"id":"one","status":"current"},{"id":"two","status":"pending"},{"id":"three","required":true},{"id":"four"}]}},
+"interact":{"action":[{"id":"send","method":"POST","endpoint":"/airline","confirm":true}]},"knowledge":{"inform":{"ttl":3600,"content":" Two hundred places. "},"ask":{"field":"airline","action":"send","required":false,"purpose":"taste"}},
+"body":{"content":" Book here. "},"footer":{"rights":{"holder":"Example","year":"2026","usage":"cache","content":" All of it "}}}`)
+	reply := response(`<answer field="destination" value="LAX" consent="explicit"/><refuse field="airline" reason="user-denied"/><ask field="dates" action="submit-booking" purpose="p"/><inform>Mornings.</inform>`)
+	r.gives("ANML-11.6-01/accept-response", reply, "1 1 1 1 false", func(d *Document) any {
+		k := d.Knowledge()
+		return fmt.Sprint(count(k.Answers()), count(k.Refuses()), count(k.Asks()), count(k.Informs()), " ", first(k.Asks()).Dangling())
+	})
+	r.clean("ANML-11.6-01/accept-no-error", XML, reply)
+	page := service(`<status code="200" result="success" message="m"/><body><data id="d"><item id="f1"><field name="departure" type="datetime">2026-05-01T08:00Z</field></item><item id="f2"/></data><nav next="/p?page=2" total="47" cursor="c"/></body><state><context><step>select</step></context></state>`)
+	r.gives("ANML-11.6-02/accept-page", page, "success 2 /p?page=2 47 c 2026-05-01T08:00Z", func(d *Document) any {
+		n := d.Body().Nav()
+		total, _ := n.Total()
+		data := first(d.Body().Data())
+		return fmt.Sprint(d.Status().Result(), " ", count(data.Items()), " ", n.Next(), " ", total, " ", n.Cursor(), " ", first(first(data.Items()).Fields()).Text())
+	})
+	r.finds("ANML-11.6-02/reject-departure", page, SeverityWarning, CodeBadValue)
+	r.gives("ANML-11.6-02/reject-typed-value", page, true, func(d *Document) any {
+		_, err := first(first(first(d.Body().Data()).Items()).Fields()).Time()
+		return errors.Is(err, ErrType)
+	})
+	r.clean("ANML-11.2-01/accept-minimum", XML, response(`<refuse field="airline" reason="user-denied"/>`))
+	r.finds("ANML-11.2-01/accept-without-role", root("", `<knowledge><refuse field="airline" reason="user-denied"/></knowledge>`), SeverityInfo, CodeNoRole)
+
+	// 8: the tree.
+	for name, bad := range map[string]string{"ask-in-body": `<body><ask field="f" action="a"/></body>`, "title-in-body": `<body><title>x</title></body>`, "disclosure-in-root": `<disclosure field="f" requires="none"/>`} {
+		r.finds("ANML-8-01/reject-"+name, bad, SeverityWarning, CodeMisplaced)
+	}
+	r.gives("ANML-8-01/reject-promotion", `<body><title>x</title></body>`, "", title)
+	r.finds1("ANML-8-02/reject-text-in-knowledge", XML, service("<knowledge>abc</knowledge>"), none, CodeStrayText)
+	r.finds1("ANML-8-02/reject-text-in-empty", XML, service(`<persona><tone value="x">abc</tone></persona>`), none, CodeStrayText)
+	r.finds1("ANML-8-02/reject-json-content", JSON, `{"anml":"1.0","knowledge":{"content":"abc"}}`, none, CodeStrayText)
+	r.clean("ANML-8-02/accept-white-space", XML, service("<head>\n <title>T</title>\n</head>"))
+	r.finds("ANML-8-03/reject-second", `<head><title>A</title></head><head><title>B</title></head>`, SeverityError, CodeSurplus)
+	r.gives("ANML-8-03/accept-first", `<head><title>A</title></head><head><title>B</title></head>`, "A", title)
+	r.gives("ANML-8-03/accept-constraints-together", `<constraints><disclosure field="email" requires="none"/></constraints><constraints><disclosure field="email" requires="authentication"/></constraints>`, Authentication,
+		func(d *Document) any { return d.Constraints().Rule("email", nil).Requires })
+	r.clean("ANML-8-04/accept-separate-spaces", XML, service(`<head><title>T</title></head><state><flow><step id="a" action="a"/></flow></state><interact><action id="a" method="GET" endpoint="/"/></interact>`))
+	r.finds("ANML-8-04/reject-actions", `<interact><action id="a" method="GET" endpoint="/1"/><action id="a" method="GET" endpoint="/2"/></interact>`, SeverityError, CodeDuplicateID)
+
+	// 8.1: the root.
+	r.gives("ANML-8.1-01/accept-all", root(`version="1.0" role="service" supported-versions="1.0, 1.1" ttl="60" lang="en"`, ""), "1.0 service [1.0 1.1] 1m0s en", func(d *Document) any {
+		v, _ := d.SupportedVersions()
+		ttl, _ := d.TTL()
+		return fmt.Sprint(d.Version(), " ", d.Role(), " ", v, " ", ttl, " ", d.Lang())
+	})
+	r.refuses("ANML-8.1-02/reject-without", XML, `<anml version="1.0"/>`, none, ErrNotANML)
+	r.gives("ANML-8.1-02/accept-declared", root("", ""), "1.0", func(d *Document) any { return d.Version() })
+	t.Run("ANML-8.1-03/accept-absent", func(t *testing.T) {
+		if d, err := ParseXML([]byte(root("", "")), none); err != nil || d.Version() != "1.0" || d.HasVersion() {
+			t.Error(err)
+		}
+	})
+	r.gives("ANML-8.1-04/accept-absent", root("", ""), RoleUnspecified, func(d *Document) any { return d.Role() })
+	r.finds("ANML-8.1-04/reject-unknown", root(`role="boss"`, ""), SeverityError, CodeBadRole)
+	t.Run("ANML-8.1-05/reject-unset", func(t *testing.T) {
+		d, _ := ParseXML([]byte(root("", "")), none)
+		if _, err := MarshalXML(d, WriteOptions{}); !errors.Is(err, ErrRoleUnset) {
+			t.Error(err)
+		}
+		if _, err := MarshalJSON(d, WriteOptions{}); !errors.Is(err, ErrRoleUnset) {
+			t.Error(err)
+		}
+	})
+	t.Run("ANML-8.1-05/accept-passed", func(t *testing.T) {
+		d, _ := ParseXML([]byte(root("", "")), none)
+		for _, f := range []Format{XML, JSON} {
+			b, err := Marshal(d, f, WriteOptions{Role: RoleService})
+			if again, err2 := Parse(f.MediaType(), b, none); err != nil || err2 != nil || again.Role() != RoleService {
+				t.Error(err, err2)
+			}
+		}
+	})
+	r.refuses("ANML-8.1-26/reject-role-conflict", XML, response(""), ReadOptions{Role: RoleService}, ErrRoleConflict)
+	r.refuses("ANML-8.1-26/reject-unknown-role", XML, root(`role="boss"`, ""), ReadOptions{Role: RoleService}, ErrRoleConflict)
+	for _, section := range []string{"interact", "persona", "aesthetic", "constraints", "state"} {
+		bad := strings.Replace(response(""), "<knowledge>", "<"+section+"/><knowledge>", 1)
+		for _, id := range []string{"ANML-8.1-09", "ANML-11.1-09", "ANML-11.1-10"} {
+			r.finds(id+"/reject-"+section, bad, SeverityError, CodeRoleContent)
+		}
+		t.Run("ANML-11.1-09/reject-writing-"+section, func(t *testing.T) {
+			d, _ := ParseXML([]byte(bad), none)
+			if _, err := MarshalXML(d, WriteOptions{}); !errors.Is(err, ErrRoleContent) {
+				t.Error(err)
+			}
+			e, _ := ParseXML([]byte(root("", "<"+section+"/>")), none)
+			if _, err := MarshalJSON(e, WriteOptions{Role: RoleAgentResponse}); !errors.Is(err, ErrRoleContent) {
+				t.Error(err)
+			}
+		})
+		r.gives("ANML-11.1-10/accept-ignored-"+section, bad, false, func(d *Document) any {
+			return d.Interact().Exists() || d.Persona().Exists() || d.Aesthetic().Exists() || d.Constraints().Exists() || d.State().Exists()
+		})
+	}
+	r.clean("ANML-8.1-09/accept-answer-only-service", XML, service(`<head><title>T</title></head><knowledge><answer field="f" value="v"/></knowledge>`))
+	for text, want := range map[string]string{"1.0, 1.1": "[1.0 1.1] true", " 1.0 ,, ": "[1.0] true", "": "[] false", ",": "[] false", "2.0,3.0": "[2.0 3.0] false", "1.0, 9": "[1.0 9] true"} {
+		r.gives("ANML-8.1-10/accept-"+fmt.Sprintf("%q", text), root(`supported-versions="`+text+`"`, ""), want, func(d *Document) any {
+			v, _ := d.SupportedVersions()
+			return fmt.Sprint(v, " ", d.Executable())
+		})
+	}
+	for text, want := range map[string]string{"0": "0s", "3600": "1h0m0s", "99999999999999": (1 << 31 * time.Second).String()} {
+		r.gives("ANML-8.1-11/accept-"+text, root(`ttl="`+text+`"`, ""), want+" true", func(d *Document) any { ttl, has := d.TTL(); return fmt.Sprint(ttl, " ", has) })
+	}
+	for _, text := range []string{"-1", "1.5", "abc", "", " 1", "1e3", "01"} {
+		r.gives("ANML-8.1-11/reject-"+fmt.Sprintf("%q", text), root(`ttl="`+text+`"`, ""), "0s true", func(d *Document) any { ttl, has := d.TTL(); return fmt.Sprint(ttl, " ", has) })
+	}
+	r.gives("ANML-8.1-13/accept-tag", root(`lang="en-GB"`, ""), "en-GB", func(d *Document) any { return d.Lang() })
+	r.finds("ANML-8.1-13/reject-tag", root(`lang="english_"`, ""), SeverityWarning, CodeBadValue)
+	r.gives("ANML-8.1-14/accept-any-order", `<body>x</body><head><title>T</title></head>`, "T", title)
+	r.finds("ANML-8.1-14/reject-second", `<body>x</body><body>y</body>`, SeverityError, CodeSurplus)
+	r.finds("ANML-8.1-15/accept-empty", root("", ""), SeverityWarning, CodeNoTitle)
+	site := func(domain, inner string) string { return `<site domain="` + domain + `">` + inner + `</site>` }
+	two := site("example.net", "<head><title>N</title></head>") + site("example.com", "<head><title>C</title></head>")
+	domains := func(d *Document) any {
+		out := ""
+		for s := range d.Sites() {
+			out += s.Domain() + " " + s.Head().Title() + ";"
+		}
+		return out
+	}
+	r.gives("ANML-8.1-16/accept-sites", two, "example.net N;example.com C;", domains)
+	r.gives("ANML-8.1-16/accept-no-single", two, "true ", func(d *Document) any { return fmt.Sprint(d.Multi(), " ", d.Head().Title()) })
+	for _, id := range []string{"ANML-8.1-17", "ANML-8.1-18", "ANML-12.7-02"} {
+		for _, c := range sections {
+			name := schema[c.kind].name
+			r.refuses(id+"/reject-"+name, XML, service("<"+name+"/>"+site("example.com", "<body/>")), none, ErrMixedModel)
+			r.refuses(id+"/reject-json-"+name, JSON, `{"anml":"1.0","`+name+`":{},"site":[{"domain":"example.com","body":{}}]}`, none, ErrMixedModel)
+		}
+		r.gives1(id+"/accept-foreign-beside", XML, service(`<x:y xmlns:x="urn:x"/><zzz/>`+site("example.com", "<body/>")))
+	}
+	r.gives("ANML-12.7-01/accept-several", two, "example.net N;example.com C;", domains)
+	r.finds1("ANML-8.1-19/reject-without-own", XML, service(two), ReadOptions{Self: []string{"example.org"}}, CodeNoServingSite)
+	t.Run("ANML-8.1-19/accept-with-own", func(t *testing.T) {
+		d, _ := ParseXML([]byte(service(two)), ReadOptions{Self: []string{"www.example.net", "example.net"}})
+		for _, f := range d.Findings() {
+			if f.Code == CodeNoServingSite {
+				t.Error(f)
+			}
+		}
+	})
+	for _, v := range []string{"1.7", "2.0"} {
+		r.finds("ANML-8.1-20/accept-"+v, root(`version="`+v+`"`, ""), SeverityWarning, CodeNewVersion)
+	}
+	r.finds("ANML-8.1-25/accept-lint", `<body/><constraints/>`, SeverityInfo, CodeSectionSeq)
+	r.refuses("ANML-8.1-26/reject-limit-before-encoding", XML, "\xff"+strings.Repeat(" ", 1<<20), none, ErrLimit)
+	r.refuses("ANML-8.1-26/reject-encoding-before-syntax", XML, "<a><b></a>\xff", none, ErrEncoding)
+	r.refuses("ANML-8.1-26/reject-syntax-before-root", XML, "<a>", none, ErrNotWellFormed)
+	r.refuses("ANML-8.1-26/reject-role-before-model", XML, root(`role="agent-response"`, "<head/>"+site("example.com", "<body/>")), ReadOptions{Role: RoleService}, ErrRoleConflict)
+
+	// 8.2 and 12.7: sites.
+	r.gives("ANML-8.2-01/accept-container", site("Example.COM.", `<head><title>T</title></head><site-ref domain="example.org" canonical="https://example.org/a"/>`), "example.com T example.org",
+		func(d *Document) any {
+			s := first(d.Sites())
+			return fmt.Sprint(s.Domain(), " ", s.Head().Title(), " ", first(s.SiteRefs()).Domain())
+		})
+	for name, domain := range map[string]string{"empty": "", "address": "192.0.2.1", "port": "example.com:8443", "scheme": "https://example.com", "list": "a.example b.example", "comma": "a.example,b.example", "wildcard": "*.example.com"} {
+		for _, id := range []string{"ANML-8.2-02", "ANML-12.7-03"} {
+			r.gives(id+"/reject-"+name, site(domain, "<head/>"), "", domains)
+		}
+	}
+	r.gives("ANML-8.2-02/accept-domain", two, "example.net N;example.com C;", domains)
+	r.finds("ANML-8.2-02/reject-missing", `<site><body/></site>`, SeverityError, CodeMalformed)
+	for text, want := range map[string]bool{"2026-03-01T12:00:00Z": true, "2026-03-01T12:00:00+02:00": true, "2026-03-01T12:00:00": false, "soon": false} {
+		r.gives("ANML-8.2-05/"+map[bool]string{true: "accept-", false: "reject-"}[want]+text, `<site domain="example.com" trust-verified="`+text+`"><body/></site>`, want, func(d *Document) any {
+			_, ok := first(d.Sites()).TrustVerified()
+			return ok
+		})
+	}
+	for name, inner := range map[string]string{"empty": "", "unknown": "<zzz/>"} {
+		r.finds("ANML-8.2-11/reject-"+name, site("example.com", inner), SeverityError, CodeEmptySite)
+		r.gives("ANML-8.2-11/reject-dropped-"+name, site("example.com", inner), "", domains)
+	}
+	for name, twin := range map[string]string{"equal": "example.com", "case": "EXAMPLE.com", "dot": "example.com."} {
+		r.gives("ANML-8.2-12/reject-"+name, two+site(twin, "<body/>"), "example.net N;", domains)
+		r.finds("ANML-8.2-12/reject-reported-"+name, two+site(twin, "<body/>"), SeverityError, CodeDuplicateSite)
+	}
+	scoped := site("example.net", `<constraints><disclosure field="email" requires="none"/></constraints><interact><action id="a" method="GET" endpoint="/"/></interact>`) +
+		site("example.com", `<knowledge><ask field="email" action="a" purpose="p"/></knowledge>`)
+	r.gives("ANML-8.2-13/reject-across-sites", scoped, "explicit-consent true", func(d *Document) any {
+		for s := range d.Sites() {
+			for a := range s.Knowledge().Asks() {
+				return fmt.Sprint(s.Constraints().Rule(a.Field(), nil).Requires, " ", a.Dangling())
+			}
+		}
+		return nil
+	})
+	r.gives("ANML-12.7-16/reject-nested", site("example.com", "<head><title>T</title></head>"+site("example.org", "<head/>")), "example.com T;", domains)
+	r.gives("ANML-12.7-15/accept-ignored", `<site domain="example.com" trust-manifest="https://evil.example/"><head><title>T</title></head></site>`, "example.com T;", domains)
+
+	// 8.3 and 12: head.
+	r.gives("ANML-8.3-01/accept-all", `<head><title>T</title><meta name="a" value="b"/><trust domain="example.com"/><site-ref domain="example.org" canonical="https://example.org/"/></head>`, "T b example.com example.org",
+		func(d *Document) any {
+			v, _ := d.Head().Meta("a")
+			return fmt.Sprint(d.Head().Title(), " ", v, " ", d.Head().Trust(), " ", first(d.SiteRefs()).Domain())
+		})
+	trust := func(d *Document) any { return fmt.Sprint(d.Claims()) }
+	r.gives("ANML-8.3-02/accept-domain", `<head><trust domain="Example.com"/></head>`, "[{example.com trust }]", trust)
+	r.gives("ANML-12.5-01/accept-both-forms", two, "[{example.net site } {example.com site }]", trust)
+	r.gives("ANML-12.5-01/reject-elsewhere", site("example.com", `<head><trust domain="example.org"/></head>`), "[{example.com site }]", trust)
+	r.gives("ANML-12.5-03/accept-only-domain", `<head><trust domain="example.com" tier="2" manifest="https://evil.example/"/></head>`, "[{example.com trust }]", trust)
+	r.gives("ANML-12.5-04/reject-missing", `<head><trust/></head>`, "[]", trust)
+	r.finds("ANML-12.5-04/reject-empty", `<head><trust domain=""/></head>`, SeverityError, CodeMalformed)
+	r.gives("ANML-12.5-05/accept-domain", `<head><trust domain="a.example.com"/></head>`, "[{a.example.com trust }]", trust)
+	r.gives("ANML-12.5-05/accept-alias", `<head><trust site="a.example.com"/></head>`, "[{a.example.com trust }]", trust)
+	r.finds1("ANML-12.5-05/accept-alias-reported", XML, service(`<head><trust site="a.example.com"/></head>`), none, CodeAlias)
+	r.gives("ANML-12.5-05/reject-different", `<head><trust site="a.example.com" domain="b.example.com"/></head>`, "[{b.example.com trust claim-invalid}]", trust)
+	r.gives("ANML-12.5-06/accept-equal", `<head><trust domain="example.com"/><trust domain="EXAMPLE.com"/></head>`, "[{example.com trust }]", trust)
+	r.gives("ANML-12.5-06/reject-different", `<head><trust domain="example.com"/><trust domain="example.org"/></head>`, "[{example.com trust claim-invalid} {example.org trust claim-invalid}]", trust)
+	refs := func(d *Document) any {
+		out := ""
+		for s := range d.Containers() {
+			for ref := range s.SiteRefs() {
+				out += ref.Domain() + " " + ref.Canonical() + " " + string(ref.Relationship()) + fmt.Sprint(" ", ref.Relationship().Known()) + ";"
+			}
+		}
+		return out
+	}
+	ref := func(attrs string) string { return `<head><site-ref ` + attrs + `/></head>` }
+	r.gives("ANML-12.6-01/accept-both-places", site("example.com", ref(`domain="a.example" canonical="https://a.example/"`)+`<site-ref domain="b.example" canonical="https://b.example/"/>`), "a.example https://a.example/  false;b.example https://b.example/  false;", refs)
+	for _, id := range []string{"ANML-8.3-03", "ANML-12.6-02", "ANML-12.6-03"} {
+		r.gives(id+"/accept-both", ref(`domain="a.example" canonical="https://a.example/x"`), "a.example https://a.example/x  false;", refs)
+		for name, attrs := range map[string]string{"no-domain": `canonical="https://a.example/"`, "bad-domain": `domain="a b" canonical="https://a.example/"`, "no-canonical": `domain="a.example"`,
+			"relative": `domain="a.example" canonical="/x"`, "http": `domain="a.example" canonical="http://a.example/"`, "userinfo": `domain="a.example" canonical="https://u@a.example/"`, "address": `domain="a.example" canonical="https://192.0.2.1/"`} {
+			r.gives(id+"/reject-"+name, ref(attrs), "", refs)
+		}
+	}
+	for _, known := range []string{"carries-products", "licensed-distributor", "authorized-service", "official-partner", "affiliate", "content-aggregator"} {
+		r.gives("ANML-17.1-01/accept-"+known, ref(`domain="a.example" canonical="https://a.example/" relationship="`+known+`"`), "a.example https://a.example/ "+known+" true;", refs)
+	}
+	for _, id := range []string{"ANML-12.6-11", "ANML-17.1-02"} {
+		r.gives(id+"/accept-unknown-kept", ref(`domain="a.example" canonical="https://a.example/" relationship="x-sponsor"`), "a.example https://a.example/ x-sponsor false;", refs)
+	}
+	r.gives("ANML-12.7-14/accept-alias", ref(`site="a.example" canonical="https://a.example/"`), "a.example https://a.example/  false;", refs)
+	r.gives("ANML-12.7-14/reject-different", ref(`site="a.example" domain="b.example" canonical="https://a.example/"`), "", refs)
+	r.writes("ANML-12.7-14/accept-written-as-domain", ref(`site="a.example" canonical="https://a.example/"`), `"head":{"site-ref":[{"domain":"a.example","canonical":"https://a.example/"}]}`)
+	r.gives("ANML-8.3.1-01/accept-text", "<head><title> a <zzz>b</zzz>c</title></head>", " a c", title)
+	r.gives("ANML-8.3.2-01/accept-first", `<head><meta name="a" value="1"/><meta name="a" value="2"/><meta name="b"/></head>`, "1 3", func(d *Document) any {
+		v, _ := d.Head().Meta("a")
+		return fmt.Sprint(v, " ", count(d.Head().Metas()))
+	})
+	r.finds("ANML-8.3.2-01/reject-nameless", `<head><meta value="1"/></head>`, SeverityError, CodeMalformed)
+	r.finds("ANML-17-01/accept-own-validator", `<knowledge><ask field="f"/></knowledge>`, SeverityError, CodeMalformed)
+}

@@ -1,0 +1,618 @@
+package anml
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestRowsConstraints(t *testing.T) {
+	r := rows{t}
+	rule := func(field string) func(*Document) any {
+		return func(d *Document) any { return d.Constraints().Rule(field, nil).Requires }
+	}
+	with := func(disclosures string) string { return "<constraints>" + disclosures + "</constraints>" }
+	r.gives("ANML-8.4-01/accept-empty", with(""), "0 explicit-consent", func(d *Document) any {
+		return fmt.Sprint(count(d.Constraints().Disclosures()), " ", d.Constraints().Rule("email", nil).Requires)
+	})
+	r.gives("ANML-8.4.1-01/accept-all", with(`<disclosure field="email" requires="authentication" valid-for="60"/>`), "email authentication 1m0s true", func(d *Document) any {
+		x := first(d.Constraints().Disclosures())
+		v, ok := x.ValidFor()
+		return fmt.Sprint(x.Field(), " ", x.Requires(), " ", v, " ", ok)
+	})
+	r.finds("ANML-8.4.1-02/reject-missing", with(`<disclosure requires="none"/>`), SeverityError, CodeMalformed)
+	r.gives("ANML-8.4.1-02/reject-dropped-never-loosens", with(`<disclosure field="email" requires="none"/><disclosure requires="none"/>`), ExplicitConsent, rule("email"))
+	r.finds("ANML-8.4.1-02/accept-unasked", with(`<disclosure field="email" requires="none"/>`), SeverityWarning, CodeDangling)
+	for _, word := range []string{"None", "implicit", "nothing", " none"} {
+		r.gives("ANML-8.4.1-03/reject-"+strings.TrimSpace(word), with(`<disclosure field="email" requires="`+word+`"/>`), ExplicitConsent, rule("email"))
+		r.finds("ANML-8.4.1-03/reject-reported-"+strings.TrimSpace(word), with(`<disclosure field="email" requires="`+word+`"/>`), SeverityError, CodeBadValue)
+	}
+	r.gives("ANML-8.4.1-03/reject-missing", with(`<disclosure field="email"/><disclosure field="email" requires="none"/>`), ExplicitConsent, rule("email"))
+	r.gives("ANML-8.4.1-03/accept-none", with(`<disclosure field="email" requires="none"/>`), RequiresNothing, rule("email"))
+	for text, want := range map[string]string{"3600": "1h0m0s", "-1": "0s", "x": "0s"} {
+		r.gives("ANML-8.4.1-04/accept-"+text, with(`<disclosure field="email" requires="none" valid-for="`+text+`"/>`), want+" true", func(d *Document) any {
+			x := d.Constraints().Rule("email", nil)
+			return fmt.Sprint(x.ValidFor, " ", x.Limited)
+		})
+	}
+	r.gives("ANML-8.4.1-04/accept-absent", with(`<disclosure field="email" requires="none"/>`), false, func(d *Document) any { return d.Constraints().Rule("email", nil).Limited })
+
+	order := []string{"none", "implicit-consent", "explicit-consent", "authentication"}
+	for i, a := range order {
+		for j, b := range order {
+			r.gives("K08/accept-"+a+"-and-"+b, with(`<disclosure field="email" requires="`+a+`" valid-for="`+itoa(10+i)+`"/><disclosure field="email" requires="`+b+`" valid-for="`+itoa(10+j)+`"/>`),
+				order[max(i, j)]+" "+(time.Duration(10+min(i, j))*time.Second).String(), func(d *Document) any {
+					x := d.Constraints().Rule("email", nil)
+					return fmt.Sprint(x.Requires, " ", x.ValidFor)
+				})
+		}
+	}
+	r.gives("K07/reject-unrecognised-field", with(`<disclosure field="ssn" requires="none"/>`), ExplicitConsent, rule("ssn"))
+	r.gives("K07/accept-registered-field", with(`<disclosure field="ssn" requires="none"/>`), RequiresNothing, func(d *Document) any {
+		return d.Constraints().Rule("ssn", func(f string) bool { return f == "ssn" }).Requires
+	})
+	r.gives("K07/reject-no-rule", "", ExplicitConsent, rule("email"))
+	r.gives("ANML-11.4-02/reject-unknown-constraint", with(`<disclosure field="email" requires="none"/><rate-limit per="day"/>`), "explicit-consent unknown-constraint", func(d *Document) any {
+		x := d.Constraints().Rule("email", nil)
+		return fmt.Sprint(x.Requires, " ", x.Raised)
+	})
+	t.Run("ANML-11.4-02/reject-unreadable-json-constraint", func(t *testing.T) {
+		for _, c := range []string{`{"disclosure":5}`, `{"disclosure":[null]}`, `"none"`, `7`, `[false]`, `{"disclosure":[{"field":"email","requires":"none"},"x"]}`, `{"zzz":1}`} {
+			d, err := ParseJSON([]byte(`{"anml":"1.0","constraints":[`+strings.Trim(c, "[]")+`,{"disclosure":[{"field":"email","requires":"none"}]}]}`), ReadOptions{})
+			if err != nil {
+				t.Fatal(c, err)
+			}
+			if got := d.Constraints().Rule("email", nil).Requires; got != ExplicitConsent && c != `{"disclosure":[{"field":"email","requires":"none"},"x"]}`+"" {
+				t.Errorf("%s: %s", c, got)
+			}
+		}
+	})
+}
+
+func TestRowsState(t *testing.T) {
+	r := rows{t}
+	state := func(inner string) string { return "<state>" + inner + "</state>" }
+	current := func(d *Document) any { return d.State().CurrentStep().ID() }
+	flow := `<flow><step id="a" status="current"/><step id="b"/></flow>`
+	r.gives("ANML-8.5-01/accept-both", state("<context><step>b</step></context>"+flow), "b", current)
+	r.gives("ANML-8.5-01/accept-context-alone", state("<context><step>b</step></context>"), "", current)
+	r.finds("ANML-8.5-01/reject-context-without-flow", state("<context><step>b</step></context>"), SeverityError, CodeDangling)
+	r.gives("ANML-8.5-01/accept-flow-alone", state(flow), "a", current)
+	r.same("ANML-8.5.1-01/accept-json", service(state("<context><step>b</step></context>"+flow)), `{"anml":"1.0","role":"service","state":{"context":{"step":[{"content":"b"}]},"flow":{"step":[{"id":"a","status":"current"},{"id":"b"}]}}}`)
+	r.finds("ANML-8.5.1-01/reject-without-step", state("<context/>"+flow), SeverityError, CodeMalformed)
+	for _, id := range []string{"ANML-8.5.1-02", "ANML-11.4-05"} {
+		r.gives(id+"/accept-trimmed", state("<context><step> b\n</step></context>"+flow), "b", current)
+		r.gives(id+"/reject-unknown", state("<context><step>z</step></context>"+flow), "", current)
+		r.finds(id+"/reject-reported", state("<context><step>z</step></context>"+flow), SeverityError, CodeDangling)
+	}
+	r.gives("ANML-8.5.1-02/reject-position-inferred", state(`<context><step>z</step></context><flow><step id="a" status="current"/></flow>`), "", current)
+	r.gives("ANML-8.5.2-01/accept-order", state(`<flow><step id="b"/><step id="a"/></flow>`), "b a ", func(d *Document) any {
+		out := ""
+		for s := range d.State().Flow().Steps() {
+			out += s.ID() + " "
+		}
+		return out
+	})
+	r.gives("ANML-8.5.3-01/accept-all", state(`<flow><step id="a" label="L" status="skipped" required="true" next="b" condition="x" action="c"/></flow>`), "a L skipped true b x c", func(d *Document) any {
+		s := first(d.State().Flow().Steps())
+		return fmt.Sprint(s.ID(), " ", s.Label(), " ", s.Status(), " ", s.Required(), " ", s.Next(), " ", s.Condition(), " ", s.Action())
+	})
+	r.finds("ANML-8.5.3-01/reject-status", state(`<flow><step id="a" status="done"/></flow>`), SeverityWarning, CodeBadValue)
+	r.finds("ANML-8.5.3-01/reject-next", state(`<flow><step id="a" next="z"/></flow>`), SeverityWarning, CodeDangling)
+	r.finds("ANML-8.5.3-01/reject-action", state(`<flow><step id="a" action="z"/></flow>`), SeverityWarning, CodeDangling)
+	r.gives("ANML-8.5.3-01/reject-two-current", state(`<flow><step id="a" status="current"/><step id="b" status="current"/></flow>`), "", current)
+	r.finds("ANML-8.5.3-02/reject-missing", state(`<flow><step label="x"/></flow>`), SeverityError, CodeMalformed)
+	r.finds("ANML-8.5.3-02/reject-duplicate", state(`<flow><step id="a" label="1"/><step id="a" label="2"/></flow>`), SeverityError, CodeDuplicateID)
+	r.gives("ANML-8.5.3-02/accept-first", state(`<flow><step id="a" label="1"/><step id="a" label="2"/></flow>`), "1 1", func(d *Document) any {
+		return fmt.Sprint(count(d.State().Flow().Steps()), " ", d.State().Flow().Step("a").Label())
+	})
+	chain := func(n int, end string) string {
+		var b strings.Builder
+		b.WriteString("<flow>")
+		for i := range n {
+			next := "s" + itoa(i+1)
+			if i == n-1 {
+				next = end
+			}
+			fmt.Fprintf(&b, `<step id="s%d" next="%s"/>`, i, next)
+		}
+		return b.String() + "</flow>"
+	}
+	for _, id := range []string{"ANML-11.4-11", "ANML-13.7-09", "K13"} {
+		for name, f := range map[string]string{"self": `<flow><step id="a" next="a"/></flow>`, "two": `<flow><step id="a" next="b"/><step id="b" next="a"/></flow>`, "long": chain(200, "s0"), "tail": chain(200, "s150")} {
+			r.gives(id+"/reject-"+name, "<head><title>T</title></head>"+state("<context><step>a</step></context>"+f), "false true  T", func(d *Document) any {
+				return fmt.Sprint(d.State().Flow().Exists(), " ", errors.Is(d.State().FlowError(), ErrFlowCycle), " ", d.State().CurrentStep().ID(), " ", d.Head().Title())
+			})
+			r.finds(id+"/reject-reported-"+name, state(f), SeverityError, CodeFlowCycle)
+		}
+		r.gives(id+"/accept-chain", state(chain(256, "")), "256 true", func(d *Document) any {
+			f := d.State().Flow()
+			return fmt.Sprint(count(f.Path(f.Step("s0"))), " ", d.State().FlowError() == nil)
+		})
+		r.gives(id+"/accept-exit", state(`<flow><step id="a" next="b"/><step id="b" next="a" condition="enough"/></flow>`), "2 true", func(d *Document) any {
+			f := d.State().Flow()
+			return fmt.Sprint(count(f.Path(f.Step("a"))), " ", f.Exists())
+		})
+	}
+	r.refuses("ANML-13.7-08/reject-steps", XML, service(state(chain(257, ""))), ReadOptions{}, ErrLimit)
+}
+
+func TestRowsInteract(t *testing.T) {
+	r := rows{t}
+	action := func(attrs string) string {
+		return "<interact><action " + attrs + "/></interact>"
+	}
+	ok := `id="a" method="GET" endpoint="/x"`
+	executable := func(d *Document) any {
+		a, err := d.Interact().Action("a")
+		return fmt.Sprint(a.ID(), " ", a.Executable() == nil && err == nil)
+	}
+	r.gives("ANML-8.6-01/accept-empty", "<interact/>", 0, func(d *Document) any { return count(d.Interact().Actions()) })
+	r.gives("ANML-8.6.1-01/accept-all", `<interact><action id="a" method="PUT" endpoint="/x" enctype="Application/JSON; x=y" auth="optional" idempotent="true" confirm="false" description="D"><param name="q"/><param name="p"/><response type="text/plain" description="R"/></action></interact>`,
+		"a PUT /x application/json optional true false true D q p text/plain R", func(d *Document) any {
+			a, _ := d.Interact().Action("a")
+			confirm, stated := a.Confirm()
+			out := fmt.Sprint(a.ID(), " ", a.Method(), " ", a.Endpoint(), " ", a.EncType(), " ", a.Auth(), " ", a.Idempotent(), " ", confirm, " ", stated, " ", a.Description())
+			for p := range a.Params() {
+				out += " " + p.Name()
+			}
+			return out + " " + a.Response().Type() + " " + a.Response().Description()
+		})
+	for name, attrs := range map[string]string{"absent": `method="GET" endpoint="/"`, "empty": `id="" method="GET" endpoint="/"`} {
+		for _, id := range []string{"ANML-8.6.1-02", "ANML-11.4-01", "ANML-11.4-02", "ANML-11.4-03"} {
+			r.finds(id+"/reject-"+name, action(attrs), SeverityError, CodeMalformed)
+			r.gives(id+"/reject-invisible-"+name, action(attrs), 0, func(d *Document) any { return count(d.Interact().Actions()) })
+		}
+	}
+	r.gives("ANML-8.6.1-02/accept-id", action(ok), "a true", executable)
+	for _, m := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "post"} {
+		r.gives("ANML-8.6.1-03/accept-"+m, action(`id="a" method="`+m+`" endpoint="/"`), strings.ToUpper(m)+" true", func(d *Document) any {
+			a, _ := d.Interact().Action("a")
+			return fmt.Sprint(a.Method(), " ", a.Executable() == nil)
+		})
+	}
+	r.finds("ANML-8.6.1-03/accept-lower-case-reported", action(`id="a" method="post" endpoint="/"`), SeverityInfo, CodeBadValue)
+	for _, m := range []string{"CONNECT", "TRACE", "FOO", "GET "} {
+		r.gives("ANML-8.6.1-03/reject-"+strings.TrimSpace(m)+itoa(len(m)), action(`id="a" method="`+m+`" endpoint="/"`), "a false", executable)
+		r.finds("ANML-8.6.1-03/reject-reported-"+strings.TrimSpace(m)+itoa(len(m)), action(`id="a" method="`+m+`" endpoint="/"`), SeverityError, CodeBadValue)
+	}
+	r.finds("ANML-8.6.1-03/reject-missing", action(`id="a" endpoint="/"`), SeverityError, CodeMalformed)
+	for _, e := range []string{"/airline", "x?y=1&amp;z=2", "?a=b", "https://example.com/x", "//example.com/x", "http://example.com/"} {
+		r.gives("ANML-8.6.1-04/accept-"+e, action(`id="a" method="GET" endpoint="`+e+`"`), "a true", executable)
+	}
+	for _, e := range []string{"https://u@example.com/", "//u:p@example.com/", "javascript:alert(1)", "/\\evil.example", "/a b", "/a&#10;b", "http:/x", "https:x", "ftp://example.com/", "data:,x", "/%zz", "é", "://x"} {
+		r.gives("ANML-8.6.1-04/reject-"+e, action(`id="a" method="GET" endpoint="`+e+`"`), "a false", executable)
+	}
+	r.finds("ANML-8.6.1-04/reject-missing", action(`id="a" method="GET"`), SeverityError, CodeMalformed)
+	r.gives("ANML-8.6.1-05/accept-default", action(ok), "application/x-www-form-urlencoded", func(d *Document) any { return first(d.Interact().Actions()).EncType() })
+	for text, want := range map[string]Auth{"none": AuthNone, "required": AuthRequired, "optional": AuthOptional, "maybe": AuthRequired, "None": AuthRequired} {
+		r.gives("ANML-8.6.1-06/accept-"+text, action(ok+` auth="`+text+`"`), want, func(d *Document) any { return first(d.Interact().Actions()).Auth() })
+	}
+	r.gives("ANML-8.6.1-06/accept-absent", action(ok), AuthNone, func(d *Document) any { return first(d.Interact().Actions()).Auth() })
+	for text, want := range map[string]bool{"true": true, "false": false, "TRUE": false, "1": false, "": false} {
+		r.gives("ANML-8.6.1-07/accept-"+fmt.Sprintf("%q", text), action(ok+` idempotent="`+text+`"`), want, func(d *Document) any { return first(d.Interact().Actions()).Idempotent() })
+	}
+	r.gives("ANML-8.6.1-07/accept-absent", action(ok), false, func(d *Document) any { return first(d.Interact().Actions()).Idempotent() })
+	r.gives("ANML-8.6.1-09/accept-text", action(ok+` description="Buy &lt;now&gt;"`), "Buy <now>", func(d *Document) any { return first(d.Interact().Actions()).Description() })
+	for text, want := range map[string]string{` confirm="true"`: "true true", ` confirm="false"`: "false true", ` confirm="TRUE"`: "true true", ` confirm="1"`: "true true", ` confirm=""`: "true true", ``: "false false"} {
+		r.gives("J11/accept-confirm"+fmt.Sprintf("%q", text), action(ok+text), want, func(d *Document) any {
+			c, stated := first(d.Interact().Actions()).Confirm()
+			return fmt.Sprint(c, " ", stated)
+		})
+	}
+	r.finds("ANML-13.4-14/accept-note", action(`id="a" method="POST" endpoint="/"`), SeverityInfo, CodeLint)
+	r.gives("ANML-8-04/reject-ambiguous", `<interact><action id="a" method="GET" endpoint="/1"/><action id="a" method="GET" endpoint="/2"/></interact>`, true, func(d *Document) any {
+		_, err := d.Interact().Action("a")
+		return errors.Is(err, ErrAmbiguousAction) && first(d.Interact().Actions()).Executable() != nil
+	})
+	r.gives("ANML-9.3-01/reject-elsewhere", `<body><action id="a" method="GET" endpoint="/"/></body>`, true, func(d *Document) any {
+		_, err := d.Interact().Action("a")
+		return errors.Is(err, ErrNoAction)
+	})
+	r.gives("ANML-9.3-01/accept-inside", action(ok), "a true", executable)
+
+	param := func(attrs, inner string) string {
+		return `<interact><action id="a" method="GET" endpoint="/"><param ` + attrs + `>` + inner + `</param></action></interact>`
+	}
+	p := func(d *Document) Param { return first(first(d.Interact().Actions()).Params()) }
+	r.gives("ANML-8.6.2-01/accept-all", param(`name="n" type="number" required="true" default="2" description="D" pattern="x" min="1" max="5"`, ""), "n number true 2 D x 1 5", func(d *Document) any {
+		x := p(d)
+		def, _ := x.Default()
+		lo, _ := x.Min()
+		hi, _ := x.Max()
+		return fmt.Sprint(x.Name(), " ", x.Type(), " ", x.Required(), " ", def, " ", x.Description(), " ", x.Pattern(), " ", lo, " ", hi)
+	})
+	r.finds("ANML-8.6.2-01/reject-nameless", param(`type="number"`, ""), SeverityError, CodeMalformed)
+	r.gives("ANML-8.6.2-01/reject-lost-required", param(`required="true"`, ""), "a false", executable)
+	r.gives("ANML-8.6.2-01/accept-lost-optional", param(``, ""), "a true", executable)
+	twice := `<interact><action id="a" method="GET" endpoint="/"><param name="p" type="date"/><param name="p" type="number"/></action></interact>`
+	r.gives("ANML-8.6.2-01/accept-first", twice, "1 date", func(d *Document) any {
+		return fmt.Sprint(count(first(d.Interact().Actions()).Params()), " ", p(d).Type())
+	})
+	r.finds("ANML-8.6.2-01/reject-duplicate", twice, SeverityError, CodeDuplicateID)
+	for text, want := range map[string]Type{"": TypeString, ` type="enum"`: TypeEnum, ` type="uri"`: TypeURI, ` type="int"`: TypeString, ` type="Number"`: TypeString} {
+		r.gives("ANML-8.6.2-02/accept-"+fmt.Sprintf("%q", text), param(`name="n"`+text, ""), want, func(d *Document) any { return p(d).Type() })
+	}
+	r.finds("ANML-8.6.2-04/reject-pattern", param(`name="n" pattern="(?=x)"`, ""), SeverityWarning, CodePattern)
+	r.finds("ANML-8.6.2-04/reject-bound", param(`name="n" type="boolean" min="1"`, ""), SeverityWarning, CodeBadValue)
+	for _, id := range []string{"ANML-8.6.3-01", "ANML-8.6.3-02"} {
+		r.gives(id+"/accept-order", param(`name="n" type="enum"`, `<option value="b" label="B"/><option value=""/>`), "b B,,", func(d *Document) any {
+			out := ""
+			for o := range p(d).Options() {
+				out += strings.TrimSpace(o.Value()+" "+o.Label()) + ","
+			}
+			return out
+		})
+		r.finds(id+"/reject-missing", param(`name="n" type="enum"`, `<option label="B"/>`), SeverityError, CodeMalformed)
+		r.finds(id+"/reject-other-type", param(`name="n"`, `<option value="B"/>`), SeverityWarning, CodeBadValue)
+		r.finds(id+"/reject-enum-without", param(`name="n" type="enum"`, ``), SeverityWarning, CodeBadValue)
+	}
+	r.gives("ANML-8.6.4-01/accept-default", `<interact><action id="a" method="GET" endpoint="/"><response/></action></interact>`, MediaTypeXML, func(d *Document) any { return first(d.Interact().Actions()).Response().Type() })
+}
+
+func TestRowsKnowledge(t *testing.T) {
+	r := rows{t}
+	know := func(inner string) string {
+		return `<interact><action id="a" method="POST" endpoint="/"/></interact><knowledge>` + inner + `</knowledge>`
+	}
+	r.gives("ANML-8.7-01/accept-any-order", know(`<inform>1</inform><ask field="f" action="a" purpose="p"/><inform>2</inform>`), "2 1", func(d *Document) any {
+		return fmt.Sprint(count(d.Knowledge().Informs()), " ", count(d.Knowledge().Asks()))
+	})
+	r.finds("ANML-8.7-01/accept-answer-reported", know(`<answer field="f" value="v"/>`), SeverityInfo, CodeRoleContent)
+	r.gives("ANML-8.7-02/accept-all", response(`<answer field="f" value="v"/><refuse field="g" reason="user-denied"/><ask field="h" action="a" purpose="p"/><inform>i</inform>`), "1 1 1 1", func(d *Document) any {
+		k := d.Knowledge()
+		return fmt.Sprint(count(k.Answers()), " ", count(k.Refuses()), " ", count(k.Asks()), " ", count(k.Informs()))
+	})
+	inform := func(attrs string) func(want string) {
+		return func(want string) {
+			r.gives("ANML-8.7.1-01/accept-"+fmt.Sprintf("%q", attrs), know("<inform "+attrs+">x</inform>"), want, func(d *Document) any {
+				i := first(d.Knowledge().Informs())
+				ttl, has := i.TTL()
+				return fmt.Sprint(i.Priority(), " ", i.Confidentiality(), " ", i.Usage(), " ", ttl, " ", has)
+			})
+		}
+	}
+	inform("")("normal public cache 0s false")
+	inform(`ttl="60" priority="high" confidentiality="restricted" usage="store"`)("high restricted store 1m0s true")
+	inform(`ttl="x" priority="urgent" confidentiality="Public" usage="all"`)("normal private none 0s true")
+	r.gives("ANML-8.7.1-03/accept-scope", `<body><section id="s"/></body>`+know(`<inform scope="s">x</inform>`), "1 section", func(d *Document) any {
+		i := first(d.Knowledge().Informs())
+		return fmt.Sprint(len(i.Scoped(i.Scope())), " ", i.Scoped(i.Scope())[0].Element())
+	})
+	r.finds("ANML-8.7.1-03/reject-dangling", know(`<inform scope="s">x</inform>`), SeverityWarning, CodeDangling)
+	r.gives("ANML-8.7.2-01/accept-all", know(`<ask field="f" action="a" required="true" purpose="p" type="date"/>`), "f a true p date", func(d *Document) any {
+		a := first(d.Knowledge().Asks())
+		return fmt.Sprint(a.Field(), " ", a.Action(), " ", a.Required(), " ", a.Purpose(), " ", a.Type())
+	})
+	r.gives("ANML-8.7.2-01/accept-enum-as-string", know(`<ask field="f" action="a" type="enum"/>`), TypeString, func(d *Document) any { return first(d.Knowledge().Asks()).Type() })
+	r.finds("ANML-8.7.2-01/reject-type", know(`<ask field="f" action="a" type="enum"/>`), SeverityWarning, CodeBadValue)
+	for name, bad := range map[string]string{"ANML-8.7.2-02/reject-absent": `<ask action="a"/>`, "ANML-8.7.2-02/reject-empty": `<ask field="" action="a"/>`, "ANML-8.7.2-03/reject-absent": `<ask field="f"/>`, "ANML-8.7.2-03/reject-empty": `<ask field="f" action=""/>`,
+		"ANML-8.7.3-02/reject-absent": `<answer value="v"/>`, "ANML-8.7.3-03/reject-absent": `<answer field="f"/>`, "ANML-8.7.4-01/reject-absent": `<refuse reason="user-denied"/>`, "ANML-8.7.4-02/reject-absent": `<refuse field="f"/>`} {
+		r.finds(name, know(bad), SeverityError, CodeMalformed)
+		r.gives(name+"-invisible", know(bad), "0 0 0", func(d *Document) any {
+			k := d.Knowledge()
+			return fmt.Sprint(count(k.Asks()), " ", count(k.Answers()), " ", count(k.Refuses()))
+		})
+	}
+	r.gives("ANML-8.7.2-02/accept-field", know(`<ask field="F f" action="a"/>`), "F f", func(d *Document) any { return first(d.Knowledge().Asks()).Field() })
+	r.gives("ANML-8.7.2-03/reject-dangling-visible", know(`<ask field="f" action="z"/>`), true, func(d *Document) any { return first(d.Knowledge().Asks()).Dangling() })
+	r.finds("ANML-8.7.2-03/reject-dangling", know(`<ask field="f" action="z"/>`), SeverityError, CodeNoAction)
+	for name, purpose := range map[string]string{"absent": "", "blank": ` purpose=" "`} {
+		r.finds("ANML-14.3-02/reject-"+name, know(`<ask field="f" action="a"`+purpose+`/>`), SeverityError, CodeNoPurpose)
+		r.gives("ANML-14.3-02/accept-processed-"+name, know(`<ask field="f" action="a"`+purpose+`/>`), 1, func(d *Document) any { return count(d.Knowledge().Asks()) })
+	}
+	answer := func(attrs string) string { return response(`<answer ` + attrs + `/>`) }
+	r.gives("ANML-8.7.3-01/accept-all", answer(`field="f" value="a&#9;b&#10;" consent="delegated" consent-granted="2026-03-01T12:00:00Z"`), "f \"a\\tb\\n\" delegated 2026-03-01T12:00:00Z", func(d *Document) any {
+		a := first(d.Knowledge().Answers())
+		at, _ := a.ConsentGranted()
+		return fmt.Sprintf("%s %q %s %s", a.Field(), a.Value(), a.Consent(), FormatDateTime(at))
+	})
+	r.gives("ANML-8.7.3-01/reject-consent", answer(`field="f" value="v" consent="yes"`), ConsentUnstated, func(d *Document) any { return first(d.Knowledge().Answers()).Consent() })
+	r.gives("ANML-8.7.3-03/accept-empty", answer(`field="f" value=""`), 1, func(d *Document) any { return count(d.Knowledge().Answers()) })
+	for text, want := range map[string]bool{"2026-03-01T12:00:00Z": true, "2026-03-01T14:00:00+02:00": true, "2026-03-01T12:00:00": false, "2026-03-01T12:00:00,5Z": false, "yesterday": false} {
+		r.gives("ANML-8.7.3-04/accept-"+text, answer(`field="f" value="v" consent-granted="`+text+`"`), want, func(d *Document) any { _, ok := first(d.Knowledge().Answers()).ConsentGranted(); return ok })
+	}
+	granted := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, id := range []string{"ANML-8.7.3-06", "ANML-8.7.3-07"} {
+		fresh := func(name, attrs string, validFor, age time.Duration, limited, want bool) {
+			r.gives(id+"/"+name, answer(`field="f" value="v" `+attrs), want, func(d *Document) any {
+				return ConsentFresh(first(d.Knowledge().Answers()), Rule{ValidFor: validFor, Limited: limited}, granted.Add(age))
+			})
+		}
+		at := `consent-granted="2026-03-01T12:00:00Z"`
+		fresh("accept-equal", at, time.Minute, time.Minute, true, true)
+		fresh("reject-older", at, time.Minute, time.Minute+time.Second, true, false)
+		fresh("reject-absent", "", time.Minute, 0, true, false)
+		fresh("reject-future", at, time.Minute, -61*time.Second, true, false)
+		fresh("accept-skew", at, time.Minute, -60*time.Second, true, true)
+		fresh("reject-zero", at, 0, 0, true, false)
+		fresh("accept-unlimited", "", 0, time.Hour, false, true)
+	}
+	for _, reason := range []Reason{ConstraintViolation, UserDenied, PolicyViolation, UnsupportedField, TrustInsufficient, "because"} {
+		r.gives("ANML-8.7.4-02/accept-"+string(reason), response(`<refuse field="f" reason="`+string(reason)+`"/>`), fmt.Sprint(reason, " ", reason != "because"), func(d *Document) any {
+			x := first(d.Knowledge().Refuses()).Reason()
+			return fmt.Sprint(x, " ", x.Known())
+		})
+	}
+	r.finds("ANML-8.7.4-03/reject-constraint", know(`<refuse field="f" reason="user-denied" constraint="z"/>`), SeverityWarning, CodeDangling)
+	r.gives("ANML-8.7.4-03/accept-all", response(`<refuse field="f" reason="user-denied" constraint="c" message="m"/>`), "c m", func(d *Document) any {
+		x := first(d.Knowledge().Refuses())
+		return x.Constraint() + " " + x.Message()
+	})
+	r.writes("ANML-8.7.4-04/accept-array", `<knowledge><refuse field="f" reason="user-denied"/><refuse field="g" reason="user-denied"/></knowledge>`, `"knowledge":{"refuse":[{"field":"f","reason":"user-denied"},{"field":"g","reason":"user-denied"}]}`)
+}
+
+func TestRowsPresentation(t *testing.T) {
+	r := rows{t}
+	persona := func(inner string) string { return "<persona>" + inner + "</persona>" }
+	r.gives("ANML-8.8-01/accept-all", persona(`<model name="m" provider="p" capability="c"/><language value="fr" policy="fixed"/><tone value="t"/><voice perspective="third" name="v"/><instructions> i </instructions><vocabulary><avoid>x</avoid><prefer>y</prefer></vocabulary>`),
+		"m p c fr fixed t third v  i  y x", func(d *Document) any {
+			p := d.Persona()
+			return fmt.Sprint(p.Model().Name(), " ", p.Model().Provider(), " ", p.Model().Capability(), " ", p.Language().Value(), " ", p.Language().Policy(), " ", p.Tone(), " ", p.Voice().Perspective(), " ", p.Voice().Name(), " ", p.Instructions(), " ", first(p.Prefer()), " ", first(p.Avoid()))
+		})
+	r.finds("ANML-8.8-01/reject-second", persona(`<tone value="a"/><tone value="b"/>`), SeverityError, CodeSurplus)
+	r.writes("ANML-8.8.1-02/accept-empty", persona("<model/>"), `"persona":{"model":{}}`)
+	r.writes("ANML-8.8.1-04/accept-object", persona(`<model name="m"/>`), `"persona":{"model":{"name":"m"}}`)
+	r.gives("ANML-8.8.2-01/reject-fixed-without-value", persona(`<language policy="fixed"/>`), LanguageUnstated, func(d *Document) any { return d.Persona().Language().Policy() })
+	r.finds("ANML-8.8.2-01/reject-reported", persona(`<language policy="fixed"/>`), SeverityWarning, CodeBadValue)
+	r.finds("ANML-8.8.2-01/reject-policy", persona(`<language policy="any"/>`), SeverityWarning, CodeBadValue)
+	r.gives("ANML-8.8.3-01/accept-opaque", persona(`<tone value="xyzzy"/>`), "xyzzy", func(d *Document) any { return d.Persona().Tone() })
+	r.finds("ANML-8.8.4-01/reject-perspective", persona(`<voice perspective="second"/>`), SeverityWarning, CodeBadValue)
+	r.gives("ANML-8.8.4-01/accept-first", persona(`<voice perspective="first"/>`), FirstPerson, func(d *Document) any { return d.Persona().Voice().Perspective() })
+	r.gives("ANML-8.8.5-01/accept-verbatim", persona("<instructions> a\n b</instructions>"), " a\n b", func(d *Document) any { return d.Persona().Instructions() })
+	for _, id := range []string{"ANML-8.8.6-01", "ANML-8.8.7-01", "ANML-8.8.8-02"} {
+		r.writes(id+"/accept-arrays", persona(`<vocabulary><prefer>a</prefer><prefer>b</prefer><avoid>c</avoid></vocabulary>`), `"persona":{"vocabulary":{"prefer":["a","b"],"avoid":["c"]}}`)
+		r.same(id+"/accept-objects", service(persona(`<vocabulary><prefer>a</prefer><avoid>b</avoid></vocabulary>`)), `{"anml":"1.0","role":"service","persona":{"vocabulary":{"prefer":[{"content":"a"}],"avoid":["b"]}}}`)
+	}
+	aesthetic := func(inner string) string { return "<aesthetic>" + inner + "</aesthetic>" }
+	r.gives("ANML-8.9-01/accept-all", aesthetic(`<display-name>N</display-name><logo src="/l" alt="a" type="image/png" variant="v"/><colors><color role="r" value="#fff"/></colors><typography><font role="h" family="f" fallback="b"/></typography>`),
+		"N /l a image/png v r #fff h f b", func(d *Document) any {
+			a := d.Aesthetic()
+			l, c, f := first(a.Logos()), first(a.Colors()), first(a.Fonts())
+			return fmt.Sprint(a.DisplayName(), " ", l.Src(), " ", l.Alt(), " ", l.Type(), " ", l.Variant(), " ", c.Role(), " ", c.Value(), " ", f.Role(), " ", f.Family(), " ", f.Fallback())
+		})
+	r.writes("ANML-8.9.1-01/accept-compact", aesthetic("<display-name>N</display-name>"), `"aesthetic":{"display-name":"N"}`)
+	r.finds("ANML-8.9.2-01/reject-missing", aesthetic("<logo/>"), SeverityWarning, CodeMissingKey)
+	r.finds("ANML-8.9.2-01/reject-data", aesthetic(`<logo src="data:image/png,x"/>`), SeverityWarning, CodeBadValue)
+	r.writes("ANML-8.9.3-01/accept-array", aesthetic(`<colors><color role="r"/></colors>`), `"aesthetic":{"colors":{"color":[{"role":"r"}]}}`)
+	for _, bad := range []string{"red;x", "{", "URL(x)"} {
+		r.finds("ANML-8.9.4-01/reject-"+bad, aesthetic(`<colors><color value="`+bad+`"/></colors>`), SeverityWarning, CodeBadValue)
+	}
+	r.writes("ANML-8.9.5-01/accept-array", aesthetic(`<typography><font family="f"/></typography>`), `"aesthetic":{"typography":{"font":[{"family":"f"}]}}`)
+	r.writes("ANML-8.9.6-01/accept-strings", aesthetic(`<typography><font role="a" family="f" fallback="g"/></typography>`), `"aesthetic":{"typography":{"font":[{"role":"a","family":"f","fallback":"g"}]}}`)
+}
+
+func TestRowsBody(t *testing.T) {
+	r := rows{t}
+	body := func(inner string) string { return "<body>" + inner + "</body>" }
+	r.gives("ANML-8.10-01/accept-order", body(`a<link href="/l"/>b<section>s</section><nav/>`), "a link b section nav ", func(d *Document) any {
+		out := ""
+		for c := range d.Body().Content() {
+			if c.IsText() {
+				out += c.Text() + " "
+			} else {
+				out += c.Element() + " "
+			}
+		}
+		return out
+	})
+	r.same("ANML-8.10-01/accept-bare-string", service(body("x")), `{"anml":"1.0","role":"service","body":"x"}`)
+	r.gives("ANML-8.10-01/reject-usage", `<body usage="all"/>`, UsageNone, func(d *Document) any { return d.Body().Usage() })
+	r.gives("ANML-8.10.1-01/accept-all", body(`<section id="s" label="L" usage="store">t<link href="/l"/></section>`), "s L store t 1", func(d *Document) any {
+		s := first(d.Body().Sections())
+		return fmt.Sprint(s.ID(), " ", s.Label(), " ", s.Usage(), " ", s.Text(), " ", count(s.Links()))
+	})
+	r.finds("ANML-8.10.1-01/reject-duplicate-id", body(`<section id="s"/><section id="s"/>`), SeverityWarning, CodeDuplicateID)
+	nested := func(n int) string {
+		return service(body(strings.Repeat("<section>", n-2) + strings.Repeat("</section>", n-2)))
+	}
+	for _, id := range []string{"ANML-8.10.1-02", "ANML-13.7-03"} {
+		r.gives1(id+"/accept-at-the-limit", XML, nested(32))
+		r.refuses(id+"/reject-one-more", XML, nested(33), ReadOptions{}, ErrLimit)
+		r.refuses(id+"/reject-unknown-too", XML, service(strings.Repeat("<zzz>", 32)+strings.Repeat("</zzz>", 32)), ReadOptions{}, ErrLimit)
+	}
+	for name, tag := range map[string]string{"8.10.2": "img", "8.10.3": "audio", "8.10.4": "video"} {
+		r.finds("ANML-"+name+"-02/reject-missing", body("<"+tag+"/>"), SeverityError, CodeMalformed)
+		r.finds("ANML-"+name+"-02/reject-empty", body("<"+tag+` src=""/>`), SeverityError, CodeMalformed)
+		r.gives("ANML-"+name+"-02/reject-invisible", body("<"+tag+"/>"), 0, func(d *Document) any { return count(d.Body().Content()) })
+		r.writes("ANML-"+name+"-01/accept-array", body("<"+tag+` src="/x"/>`), `"body":{"`+tag+`":[{"src":"/x"}]}`)
+		r.gives("ANML-"+name+"-01/accept-attributes", body("<"+tag+` src="/x" inference="required" type="a/b" width="2" height="x" duration="1.5" lang="fr"/>`), "/x required a/b false fr", func(d *Document) any {
+			m := Media(first(d.Body().Content()))
+			_, bad := m.Height()
+			return fmt.Sprint(m.Src(), " ", m.Inference(), " ", m.Type(), " ", bad, " ", m.Lang())
+		})
+	}
+	r.gives("ANML-8.10.2-01/accept-width", body(`<img src="/x" width="2"/>`), "2 true", func(d *Document) any {
+		w, ok := Media(first(d.Body().Content())).Width()
+		return fmt.Sprint(w, " ", ok)
+	})
+	r.gives("ANML-8.10.2-01/reject-inference", body(`<img src="/x" inference="maybe"><description>d</description></img>`), InferenceUnspecified, func(d *Document) any { return Media(first(d.Body().Content())).Inference() })
+	r.finds("ANML-8.10.2-03/reject-missing", body(`<img src="/x"/>`), SeverityWarning, CodeLint)
+	r.clean("ANML-8.10.2-03/accept-description", XML, service("<head><title>T</title></head>"+body(`<img src="/x"><description>d</description></img>`)))
+	r.gives("ANML-8.10.3-01/accept-duration", body(`<audio src="/x" duration="1.5"/>`), "1.5s", func(d *Document) any { x, _ := Media(first(d.Body().Content())).Duration(); return x })
+	r.writes("ANML-8.10.5-02/accept-compact", body(`<img src="/x"><description> d </description></img>`), `"body":{"img":[{"src":"/x","description":" d "}]}`)
+	r.finds("ANML-8.10.5-02/reject-second", body(`<img src="/x"><description>a</description><description>b</description></img>`), SeverityError, CodeSurplus)
+	r.gives("ANML-8.10.6-02/accept-first-choice", body(`<audio src="/x"><description>d</description><transcript>t</transcript></audio>`), "t", func(d *Document) any { return Media(first(d.Body().Content())).TextFor() })
+	r.finds("ANML-8.10.6-02/reject-under-img", body(`<img src="/x"><transcript>t</transcript></img>`), SeverityWarning, CodeMisplaced)
+	r.gives("ANML-8.10.7-01/accept-all", body(`<link href="/l" rel="next  alternate" type="a/b" label="L"/>`), "/l [next alternate] a/b L true", func(d *Document) any {
+		l := first(d.Body().Links())
+		return fmt.Sprint(l.Href(), " ", l.Rel(), " ", l.Type(), " ", l.Label(), " ", l.Followable())
+	})
+	r.finds("ANML-8.10.7-02/reject-missing", body("<link/>"), SeverityError, CodeMalformed)
+	for _, uri := range []string{"javascript:x", "JavaScript:x", " data:,x", "java&#10;script:x"} {
+		r.gives("ANML-8.10.7-02/reject-"+uri, body(`<link href="`+uri+`"/>`), false, func(d *Document) any { return first(d.Body().Links()).Followable() })
+	}
+	r.finds1("ANML-8.10.8-01/reject-text", XML, service(body("<data>x</data>")), ReadOptions{}, CodeStrayText)
+	r.gives("ANML-8.10.8-01/accept-items", body(`<data id="d" label="L"><item/><item/></data>`), "d L 2", func(d *Document) any {
+		x := first(d.Body().Data())
+		return fmt.Sprint(x.ID(), " ", x.Label(), " ", count(x.Items()))
+	})
+	r.gives("ANML-8.10.9-01/accept-duplicates-in-order", body(`<data><item id="i"><field name="a">1</field><field name="a">2</field></item></data>`), "i 2 1", func(d *Document) any {
+		i := first(first(d.Body().Data()).Items())
+		return fmt.Sprint(i.ID(), " ", count(i.Fields()), " ", i.Field("a").Text())
+	})
+	field := func(attrs, text string) string {
+		return body(`<data><item><field name="x" ` + attrs + `>` + text + `</field></item></data>`)
+	}
+	f := func(d *Document) Field { return first(first(first(d.Body().Data()).Items()).Fields()) }
+	r.gives("ANML-8.10.10-01/accept-types", field(`type="number"`, "1.50"), "number 1.50 1.5", func(d *Document) any {
+		n, _ := f(d).Number()
+		return fmt.Sprint(f(d).Type(), " ", n.Text, " ", n.Float)
+	})
+	r.gives("ANML-8.10.10-01/accept-enum-as-string", field(`type="enum"`, "x"), "string true", func(d *Document) any { return fmt.Sprint(f(d).Type(), " ", f(d).Check() == nil) })
+	r.gives("ANML-8.10.10-01/reject-mismatch", field(`type="number"`, " 1 "), "true  1 ", func(d *Document) any { return fmt.Sprint(errors.Is(f(d).Check(), ErrType), " ", f(d).Text()) })
+	r.finds("ANML-8.11-04/accept-lint", strings.Replace(field(`type="number"`, "349"), `"x"`, `"price"`, 1), SeverityInfo, CodeLint)
+	r.gives("ANML-8.10.11-01/accept-all", body(`<nav next="/2" prev="/0" cursor="c" total="9"/><nav next="/no"/>`), "/2 /0 c 9", func(d *Document) any {
+		n := d.Body().Nav()
+		total, _ := n.Total()
+		return fmt.Sprint(n.Next(), " ", n.Prev(), " ", n.Cursor(), " ", total)
+	})
+	r.writes("ANML-8.10.11-01/accept-one-object", body("<nav/>"), `"body":{"nav":{}}`)
+	r.writes("ANML-8.10.11-01/accept-two-array", body("<nav/><nav/>"), `"body":{"nav":[{},{}]}`)
+	for _, total := range []string{"-1", "1.5", "many"} {
+		for _, id := range []string{"ANML-8.10.11-01", "ANML-11.5-06"} {
+			r.gives(id+"/reject-"+total, body(`<nav total="`+total+`"/>`), false, func(d *Document) any { _, ok := d.Body().Nav().Total(); return ok })
+			r.finds(id+"/reject-reported-"+total, body(`<nav total="`+total+`"/>`), SeverityError, CodeBadValue)
+		}
+	}
+	r.gives("ANML-11.5-06/accept-total", body(`<nav total="47"/>`), 47, func(d *Document) any { n, _ := d.Body().Nav().Total(); return n })
+
+	// 8.12 and 16.5: rights and usage.
+	r.gives("ANML-8.12-01/accept-any-order", `<footer>a<attribution>b</attribution>c<rights/>d</footer>`, "acd 1 1", func(d *Document) any {
+		return fmt.Sprint(d.Footer().Text(), " ", count(d.Footer().Rights()), " ", count(d.Footer().Attributions()))
+	})
+	r.gives("ANML-8.12.1-01/accept-all", `<footer><rights holder="H" year="2026" license="L" usage="train" scope="s">t</rights></footer>`, "H 2026 L train s t", func(d *Document) any {
+		x := first(d.Footer().Rights())
+		return fmt.Sprint(x.Holder(), " ", x.Year(), " ", x.License(), " ", x.Usage(), " ", x.Scope(), " ", x.Text())
+	})
+	r.gives("ANML-8.12.1-01/accept-default-none", `<footer><rights/></footer>`, UsageNone, func(d *Document) any { return first(d.Footer().Rights()).Usage() })
+	r.writes("ANML-8.12.1-01/accept-one-object", `<footer><rights/></footer>`, `"footer":{"rights":{}}`)
+	r.writes("ANML-8.12.1-01/accept-two-array", `<footer><rights/><rights/></footer>`, `"footer":{"rights":[{},{}]}`)
+	parts := func(d *Document) any {
+		out := fmt.Sprint(d.Body().Usage())
+		for c := range d.Body().Content() {
+			out += fmt.Sprint(" ", c.Usage())
+		}
+		return out
+	}
+	usage := func(id, doc, want string) { r.gives("ANML-8.12.1-03/accept-"+id, doc, want, parts) }
+	usage("nothing-declared", `<body><section/></body>`, "cache cache")
+	usage("nearest", `<body usage="store"><section usage="train"/><section/></body>`, "store train store")
+	usage("unscoped", `<body usage="train"><section/></body><footer><rights usage="display"/></footer>`, "display display")
+	usage("scoped", `<body usage="train"><section id="s"><section/></section><section/></body><footer><rights usage="none" scope="s"/></footer>`, "train none train")
+	usage("lowest", `<body usage="train"><section id="s" usage="cache"/></body><footer><rights usage="store" scope="s"/><rights usage="display" scope="s"/></footer>`, "train display")
+	usage("shared-id", `<body usage="train"><section id="s"/><section id="s"/></body><footer><rights scope="s"/></footer>`, "train none none")
+	r.gives("ANML-8.12.1-03/reject-dangling", `<body usage="train"/><footer><rights usage="display" scope="typo"/></footer>`, "display", parts)
+	r.finds("ANML-8.12.1-03/reject-reported", `<footer><rights scope="typo"/></footer>`, SeverityWarning, CodeDangling)
+	r.gives("K22/reject-escalation", `<knowledge><inform usage="train">x</inform></knowledge><footer><rights usage="none"/></footer>`, UsageNone, func(d *Document) any { return first(d.Knowledge().Informs()).Usage() })
+	r.gives("K22/reject-surplus-footer", `<body usage="train"/><footer/><footer><rights usage="none"/></footer>`, "none", parts)
+	r.gives("ANML-8.12.2-01/accept-all", `<footer><attribution required="true" scope="s">t</attribution><attribution/><attribution required="yes"/></footer>`, "true s t;false  ;true  ;", func(d *Document) any {
+		out := ""
+		for x := range d.Footer().Attributions() {
+			out += fmt.Sprint(x.Required(), " ", x.Scope(), " ", x.Text(), ";")
+		}
+		return out
+	})
+
+	// 8.13: status.
+	status := func(attrs string) string { return "<status " + attrs + "/>" }
+	r.gives("ANML-8.13-01/accept-all", status(`code="200" result="partial" message="m" retry-after="30"`), "200 partial m 30s true", func(d *Document) any {
+		s := d.Status()
+		after, ok := s.RetryAfter()
+		return fmt.Sprint(s.Code(), " ", s.Result(), " ", s.Message(), " ", after, " ", ok)
+	})
+	r.gives("ANML-8.13-01/reject-retry-after", status(`code="1" result="error" retry-after="-5"`), false, func(d *Document) any { _, ok := d.Status().RetryAfter(); return ok })
+	for name, attrs := range map[string]string{"ANML-8.13-02/reject-absent": `result="success"`, "ANML-8.13-02/reject-empty": `code="" result="success"`, "ANML-8.13-03/reject-absent": `code="1"`, "ANML-8.13-03/reject-empty": `code="1" result=""`} {
+		r.finds(name, status(attrs), SeverityError, CodeMalformed)
+		r.gives(name+"-no-success", status(attrs), "false error", func(d *Document) any { return fmt.Sprint(d.Status().Exists(), " ", d.Status().Result()) })
+	}
+	r.gives("ANML-8.13-02/accept-code", status(`code="x" result="success"`), "x success", func(d *Document) any { return fmt.Sprint(d.Status().Code(), " ", d.Status().Result()) })
+	r.gives("ANML-8.13-03/reject-unknown", status(`code="1" result="ok"`), ResultError, func(d *Document) any { return d.Status().Result() })
+	r.finds("ANML-8.13-03/reject-reported", status(`code="1" result="ok"`), SeverityError, CodeBadValue)
+}
+
+func TestRowsValues(t *testing.T) {
+	check := func(id string, typ Type, good, bad []string) {
+		for _, text := range good {
+			t.Run(id+"/accept-"+fmt.Sprintf("%q", text), func(t *testing.T) {
+				if err := CheckValue(typ, text); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		for _, text := range bad {
+			t.Run(id+"/reject-"+fmt.Sprintf("%q", text), func(t *testing.T) {
+				if err := CheckValue(typ, text); !errors.Is(err, ErrType) {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	check("ANML-8.11-01", TypeString, []string{"", " x ", "1"}, nil)
+	check("ANML-8.11-01", TypeNumber, []string{"1"}, []string{"x"})
+	check("ANML-8.11-03", TypeNumber, []string{"1e3", "-0.5", "0", "9007199254740993"}, []string{"1,5", "0x1", "NaN", "+1", "", "1e400", ".5", "1.", "01", "Infinity", " 1", "1_000"})
+	check("ANML-8.11-05", TypeBoolean, []string{"true", "false"}, []string{"1", "0", "yes", "TRUE", " true ", ""})
+	check("ANML-8.11-06", TypeDate, []string{"2026-07-14", "2024-02-29"}, []string{"2026-7-14", "2026-02-30", "20260714", "2026-07-14Z", "", "2026-07-14 "})
+	check("ANML-8.11-07", TypeDateTime, []string{"2026-07-14T09:00:00Z", "2026-12-31T23:59:60Z"}, []string{"2026-07-14T09:00Z", "2026-07-14t09:00:00z", "2026-07-14 09:00:00Z", "2026-07-14T09:00:00.5Z", "2026-02-30T09:00:00Z", "2026-07-14T24:00:00Z", "2026-07-14T9:00:00Z", "2026-07-14T09:00:00,5Z"})
+	check("ANML-8.11-08", TypeDateTime, nil, []string{"2026-07-14T09:00:00+00:00", "2026-07-14T09:00:00-00:00", "2026-07-14T09:00:00+02:00"})
+	check("ANML-8.11-09", TypeURI, []string{"https://a/b", "urn:x:y", "mailto:a@b"}, []string{"a b", "/rel", "", "https://a/%zz", "1a:b", "x:"})
+	t.Run("ANML-8.11-03/accept-precision", func(t *testing.T) {
+		for text, exact := range map[string]bool{"9007199254740993": false, "9007199254740992": true, "0.1": true, "1e2": true, "100": true, "0": true, "0.30000000000000004": true, "0.1000000000000000055": false} {
+			if n, err := ParseNumber(text); err != nil || n.Exact != exact || n.Text != text {
+				t.Error(n, err)
+			}
+		}
+	})
+	t.Run("ANML-8.11-08/accept-formatter", func(t *testing.T) {
+		zone := time.FixedZone("x", 2*60*60)
+		if got := FormatDateTime(time.Date(2026, 7, 14, 1, 0, 0, 5, zone)); got != "2026-07-13T23:00:00Z" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestRowsLimits(t *testing.T) {
+	r := rows{t}
+	none := ReadOptions{}
+	many := func(n int, f string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, f, i)
+		}
+		return b.String()
+	}
+	actions := func(n int) string {
+		return "<interact>" + many(n, `<action id="a%d" method="GET" endpoint="/"/>`) + "</interact>"
+	}
+	asks := func(n int) string {
+		return "<knowledge>" + many(n, `<ask field="f%d" action="a" purpose="p"/>`) + "</knowledge>"
+	}
+	site := func(domain, inner string) string { return `<site domain="` + domain + `">` + inner + `</site>` }
+	r.gives1("ANML-13.7-04/accept-64", XML, service(actions(64)))
+	r.refuses("ANML-13.7-04/reject-65", XML, service(actions(65)), none, ErrLimit)
+	r.refuses("ANML-13.7-04/reject-65-over-sites", XML, service(site("a.example", actions(33))+site("b.example", actions(32))), none, ErrLimit)
+	r.gives1("ANML-13.7-05/accept-32", XML, service(asks(32)))
+	r.refuses("ANML-13.7-05/reject-33", XML, service(asks(33)), none, ErrLimit)
+	r.refuses("ANML-13.7-05/reject-33-over-sites", XML, service(site("a.example", asks(17))+site("b.example", asks(16))), none, ErrLimit)
+	r.gives1("ANML-13.7-08/accept-elements", XML, service(strings.Repeat("<zzz/>", 49_999)))
+	r.refuses("ANML-13.7-08/reject-elements", XML, service(strings.Repeat("<zzz/>", 50_000)), none, ErrLimit)
+	attrs := func(n int) string { return "<zzz" + many(n, ` a%d=""`) + "/>" }
+	r.gives1("ANML-13.7-08/accept-attributes", XML, service(attrs(64)))
+	r.refuses("ANML-13.7-08/reject-attributes", XML, service(attrs(65)), none, ErrLimit)
+	r.refuses("ANML-13.7-08/reject-json-attributes", JSON, `{"anml":"1.0"`+many(65, `,"@{urn:x}a%d":""`)+`}`, none, ErrLimit)
+	r.refuses("ANML-13.7-08/reject-value", XML, service(`<zzz a="`+strings.Repeat("x", 65537)+`"/>`), none, ErrLimit)
+	r.refuses("ANML-13.7-08/reject-sites", XML, service(many(65, `<site domain="s%d.example"><body/></site>`)), none, ErrLimit)
+	r.refuses("ANML-13.7-08/reject-site-refs", XML, service("<head>"+many(65, `<site-ref domain="s%d.example" canonical="https://s.example/"/>`)+"</head>"), none, ErrLimit)
+	r.refuses("ANML-13.7-01/reject-configured", XML, service("<body><section/></body>"), ReadOptions{Limits: Limits{Depth: 2}}, ErrLimit)
+	r.gives1("ANML-13.7-01/accept-zero-is-default", XML, service("<body><section/></body>"))
+	r.refuses("ANML-13.7-01/reject-negative-is-default", XML, service(asks(33)), ReadOptions{Limits: Limits{Asks: -1}}, ErrLimit)
+	r.refuses("ANML-13.10-01/reject-flood", XML, service(strings.Repeat("<zzz/>", 60_000)), none, ErrLimit)
+	r.refuses("ANML-13.7-03/reject-json", JSON, `{"anml":"1.0","body":`+strings.Repeat(`{"section":[`, 31)+"{}"+strings.Repeat("]}", 31)+"}", none, ErrLimit)
+	t.Run("ANML-13.5-05/accept-no-other-parser", func(t *testing.T) {
+		if _, err := ParseXML([]byte(`<!DOCTYPE anml SYSTEM "file:///dev/zero"><anml xmlns="`+Namespace+`"/>`), none); err != nil {
+			t.Error(err)
+		}
+	})
+}
