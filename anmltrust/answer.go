@@ -1,0 +1,76 @@
+package anmltrust
+
+import (
+	"strings"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/strictjson"
+)
+
+// MaxAnswer is the largest answer of a query endpoint in octets.
+const MaxAnswer = 64 << 10
+
+// Answer is the answer of a query endpoint with status 200 (section 12.4).
+type Answer struct {
+	Tier    Tier
+	Scope   Scope // as returned, before the tier's ceiling
+	Expires time.Time
+}
+
+// ParseAnswer reads the body of a query's answer. An error is an [*Error]:
+// query-malformed, or query-authorized-false for an endpoint that says no with
+// status 200. Expiry is read, not judged.
+func ParseAnswer(body []byte) (*Answer, error) {
+	root, err := strictjson.Parse(body, strictjson.Limits{Size: MaxAnswer, Depth: manifestDepth, Values: MaxAnswer / 8})
+	if err == nil {
+		err = root.Expect(strictjson.Object)
+	}
+	if err != nil {
+		return nil, fromJSON(lookleap.CodeQueryMalformed, err)
+	}
+	authorized, err := root.Need("authorized")
+	if err != nil {
+		return nil, fromJSON(lookleap.CodeQueryMalformed, err)
+	}
+	yes, err := authorized.Bool()
+	if err != nil {
+		return nil, fromJSON(lookleap.CodeQueryMalformed, err)
+	}
+	if !yes {
+		return nil, at(authorized, lookleap.CodeQueryAuthorizedFalse, "the endpoint says no with status 200", "answer 404")
+	}
+	a := &Answer{}
+	tier, err := root.Need("tier")
+	if err != nil {
+		return nil, fromJSON(lookleap.CodeQueryMalformed, err)
+	}
+	var ok bool
+	if a.Tier, ok = readTier(tier); !ok {
+		return nil, at(tier, lookleap.CodeQueryMalformed, "the tier is not the integer 1 or 2", "")
+	}
+	scope, err := root.Need("scope")
+	if err != nil {
+		return nil, fromJSON(lookleap.CodeQueryMalformed, err)
+	}
+	if a.Scope, _, ok = readScope(scope); !ok {
+		return nil, at(scope, lookleap.CodeQueryMalformed, "the scope is no array of names", "")
+	}
+	expires, err := root.Need("expires")
+	if err != nil {
+		return nil, fromJSON(lookleap.CodeQueryMalformed, err)
+	}
+	text, err := expires.Text()
+	if err != nil {
+		return nil, fromJSON(lookleap.CodeQueryMalformed, err)
+	}
+	if a.Expires, ok = parseTime(text, true); !ok {
+		return nil, at(expires, lookleap.CodeQueryMalformed, "expires is no date and time in UTC", "write it like 2026-08-01T00:00:00Z")
+	}
+	return a, nil
+}
+
+// isJSONType reports whether a media type is application/json or of the suffix +json.
+func isJSONType(mediaType string) bool {
+	return mediaType == "application/json" || strings.HasSuffix(mediaType, "+json")
+}

@@ -1,0 +1,182 @@
+package anmltrust
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/strictjson"
+)
+
+// ManifestMediaType is the media type of a manifest (section 16.1).
+const ManifestMediaType = "application/anml-trust+json"
+
+// ManifestVersion is the one version that is understood.
+const ManifestVersion = "1.0"
+
+// LongLifetime is the longest recommended life of a manifest (section 12.3).
+const LongLifetime = 90 * 24 * time.Hour
+
+// ManifestLimits bound a manifest. A zero field takes its default.
+type ManifestLimits struct {
+	Size    int // octets; 1 MiB
+	Entries int // 10,000
+}
+
+func (l ManifestLimits) withDefaults() ManifestLimits {
+	if l.Size <= 0 {
+		l.Size = 1 << 20
+	}
+	if l.Entries <= 0 {
+		l.Entries = 10_000
+	}
+	return l
+}
+
+// manifestDepth is how deep a manifest may be nested.
+const manifestDepth = 16
+
+// Manifest is a site's list of servers that may speak for it (section 12.3),
+// indexed for lookups. It does not change and may be shared.
+type Manifest struct {
+	Site     string    // as written: compare it normalised
+	Issued   time.Time // UTC
+	Expires  time.Time // UTC
+	Findings []lookleap.Finding
+
+	index index
+}
+
+// Len is how many entries the manifest has, malformed ones included.
+func (m *Manifest) Len() int { return m.index.entries }
+
+// ParseManifest reads a manifest. An error is an [*Error] with the code
+// manifest-malformed or manifest-version, and the place. Dates are read, not
+// judged: whether the manifest speaks for a site at a time is for [Manifest.Check].
+// Entries that are malformed grant nothing, and stand in the way of wider ones.
+func ParseManifest(data []byte, limits ManifestLimits) (*Manifest, error) {
+	limits = limits.withDefaults()
+	root, err := strictjson.Parse(data, strictjson.Limits{
+		Size: limits.Size, Depth: manifestDepth, Values: max(limits.Size/16, 64), SkipBOM: true,
+	})
+	if err != nil {
+		return nil, fromJSON(lookleap.CodeManifestMalformed, err)
+	}
+	if err := root.Expect(strictjson.Object); err != nil {
+		return nil, fromJSON(lookleap.CodeManifestMalformed, err)
+	}
+	m := &Manifest{}
+	if strings.HasPrefix(string(data[:min(3, len(data))]), "\xEF\xBB\xBF") {
+		m.Findings = append(m.Findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeManifestByteOrder, Requirement: "ANML-16.1-02",
+			Message: "a byte order mark stands before the manifest", Fix: "save it as UTF-8 without one"})
+	}
+	if err := checkVersion(root); err != nil {
+		return nil, err
+	}
+	if m.Site, err = textMember(root, "site"); err != nil {
+		return nil, err
+	}
+	if m.Issued, err = timeMember(root, "issued", false); err != nil {
+		return nil, err
+	}
+	if m.Expires, err = timeMember(root, "expires", true); err != nil {
+		return nil, err
+	}
+	if !m.Issued.Before(m.Expires) {
+		expires, _ := root.Member("expires")
+		return nil, at(expires, lookleap.CodeManifestMalformed, "the manifest expires before it is issued", "set expires after issued")
+	}
+	list, err := root.Need("authorized-domains")
+	if err == nil {
+		err = list.Expect(strictjson.Array)
+	}
+	if err != nil {
+		return nil, fromJSON(lookleap.CodeManifestMalformed, err)
+	}
+	count := list.Len()
+	if count > limits.Entries {
+		return nil, at(list, lookleap.CodeManifestMalformed, fmt.Sprintf("the manifest has more than %d entries", limits.Entries), "merge or remove entries, or raise the limit")
+	}
+	m.index.build(list, count, &m.Findings)
+	return m, nil
+}
+
+func checkVersion(root strictjson.Value) error {
+	v, ok := root.Member("version")
+	if !ok {
+		return at(root, lookleap.CodeManifestVersion, "the manifest has no version", `add "version": "1.0"`)
+	}
+	if text, err := v.Text(); err != nil || text != ManifestVersion {
+		return at(v, lookleap.CodeManifestVersion, "the manifest's version is not understood: "+shown(v.Source()), `write "version": "1.0", a string`)
+	}
+	return nil
+}
+
+func textMember(root strictjson.Value, name string) (string, error) {
+	v, err := root.Need(name)
+	if err != nil {
+		return "", fromJSON(lookleap.CodeManifestMalformed, err)
+	}
+	text, err := v.Text()
+	if err != nil {
+		return "", fromJSON(lookleap.CodeManifestMalformed, err)
+	}
+	if text == "" {
+		return "", at(v, lookleap.CodeManifestMalformed, "the member "+name+" is empty", "")
+	}
+	return strings.Clone(text), nil
+}
+
+func timeMember(root strictjson.Value, name string, utc bool) (time.Time, error) {
+	text, err := textMember(root, name)
+	if err != nil {
+		return time.Time{}, err
+	}
+	t, ok := parseTime(text, utc)
+	if !ok {
+		v, _ := root.Member(name)
+		fix := "write it like 2026-08-01T00:00:00Z"
+		if !utc {
+			fix += " or with an offset"
+		}
+		return time.Time{}, at(v, lookleap.CodeManifestMalformed, "the member "+name+" is no usable date and time: "+shown(text), fix)
+	}
+	return t, nil
+}
+
+// at refuses a value of a JSON text.
+func at(v strictjson.Value, code lookleap.Code, reason, fix string) *Error {
+	return &Error{Code: code, Reason: reason, Fix: fix, Position: positionOf(v.Place())}
+}
+
+func positionOf(p strictjson.Place) lookleap.Position {
+	return lookleap.Position{Line: p.Line, Column: p.Column, Offset: p.Offset, Path: p.Pointer}
+}
+
+// fromJSON keeps the place and the fix of a refused text under a code of ours.
+func fromJSON(code lookleap.Code, err error) *Error {
+	if e, ok := err.(*strictjson.Error); ok {
+		return &Error{Code: code, Reason: e.Message + " [" + e.Code + "]", Fix: e.Fix, Position: positionOf(e.Place())}
+	}
+	return &Error{Code: code, Reason: err.Error()}
+}
+
+// Check judges whether the manifest speaks for a site at a time (rows M14 to
+// M16): the code is "" when it does.
+func (m *Manifest) Check(site string, now time.Time) (row string, code lookleap.Code) {
+	named, err := NormalizeSite(m.Site)
+	switch {
+	case err != nil || named != site:
+		return "M14", lookleap.CodeManifestSiteMismatch
+	case m.Issued.After(now.Add(Skew)):
+		return "M15", lookleap.CodeManifestNotYetValid
+	case !now.Before(m.Expires):
+		return "M16", lookleap.CodeManifestExpired
+	}
+	return "M4", ""
+}
+
+// Skew is how far ahead of ours the clock of a publisher may run. It is granted
+// for issued alone: what has expired has expired.
+const Skew = 5 * time.Minute

@@ -1,0 +1,262 @@
+package anmltrust
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+)
+
+// MaxRecord is the largest record in octets, its strings joined.
+const MaxRecord = 4096
+
+// Record is what a site publishes at _anml.<site> (section 12.2): where its
+// authorizations are found. It authorizes nothing by itself.
+type Record struct {
+	Manifest string            // https URI of the manifest; "" for none
+	Query    string            // https URI of the query endpoint; "" for none
+	Unknown  map[string]string // other tags, which mean nothing here
+}
+
+// Tag names and the version of the record.
+const (
+	tagVersion  = "v"
+	tagManifest = "manifest"
+	tagQuery    = "query"
+	version     = "anml1"
+)
+
+// ParseRecord reads one TXT record, its strings joined without separator. A text
+// of another kind (its first tag is not v=anml1) is an [*Error] with the code
+// no-record: it is somebody else's and no fault. Anything wrong with one of ours
+// is record-malformed, with the place.
+func ParseRecord(text string) (*Record, error) {
+	if !ours(text) {
+		return nil, refuse(lookleap.CodeNoRecord, lookleap.Position{}, "begin the record with v=anml1", "the text is no ANML trust record")
+	}
+	if len(text) > MaxRecord {
+		return nil, malformed(MaxRecord, "shorten the record", "the record is longer than %d octets", MaxRecord)
+	}
+	r := &Record{}
+	var seen tagSet
+	for at := 0; at < len(text); {
+		end := at + len(text[at:])
+		if i := strings.IndexByte(text[at:], ';'); i >= 0 {
+			end = at + i
+		}
+		segment := text[at:end]
+		if end == len(text) && strings.Trim(segment, " \t") == "" {
+			break // what follows the one closing ";"
+		}
+		name, value, err := parseTag(segment, at)
+		if err != nil {
+			return nil, err
+		}
+		if !seen.add(name) {
+			return nil, malformed(at, "keep one of them", "the tag %s stands twice", shown(name))
+		}
+		if err := r.set(name, value, at); err != nil {
+			return nil, err
+		}
+		at = end + 1
+	}
+	if r.Manifest == "" && r.Query == "" {
+		return nil, malformed(len(text), "add manifest= or query=", "the record has neither a manifest nor a query tag")
+	}
+	return r, nil
+}
+
+// tagSet finds tags that stand twice. A record has three tags as a rule.
+type tagSet struct {
+	few  [8]string
+	n    int
+	many map[string]bool
+}
+
+func (s *tagSet) add(name string) bool {
+	if slices.Contains(s.few[:s.n], name) || s.many[name] {
+		return false
+	}
+	if s.n < len(s.few) {
+		s.few[s.n] = name
+		s.n++
+		return true
+	}
+	if s.many == nil {
+		s.many = make(map[string]bool)
+	}
+	s.many[name] = true
+	return true
+}
+
+// ours reports whether the first tag is v=anml1: only then is anything else
+// looked at (section 12.2.1).
+func ours(text string) bool {
+	first, _, _ := strings.Cut(text, ";")
+	name, value, ok := strings.Cut(first, "=")
+	return ok && strings.Trim(name, " \t") == tagVersion && strings.Trim(value, " \t") == version
+}
+
+func malformed(offset int, fix, format string, args ...any) *Error {
+	return refuse(lookleap.CodeRecordMalformed, lookleap.Position{Line: 1, Column: offset + 1, Offset: offset}, fix, format, args...)
+}
+
+// parseTag splits a segment at its first "=" and checks both sides by the
+// grammar of section 12.2.1. Blanks stand around them only.
+func parseTag(segment string, at int) (name, value string, err error) {
+	name, value, ok := strings.Cut(segment, "=")
+	if !ok {
+		return "", "", malformed(at, "write name=value, and %3B for a semicolon in a URI", "the tag %s has no value", shown(segment))
+	}
+	name, value = strings.Trim(name, " \t"), strings.Trim(value, " \t")
+	if !isTagName(name) {
+		return "", "", malformed(at, "begin with a letter, go on with letters, digits, _, - or .", "%s is no tag name", shown(name))
+	}
+	for i := 0; i < len(value); i++ {
+		if c := value[i]; c < 0x21 || c > 0x7E {
+			return "", "", malformed(at, "escape what is not printable ASCII as %XX", "the value of %s has an octet that no value may have", name)
+		}
+	}
+	return name, value, nil
+}
+
+func isTagName(s string) bool {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
+		case i > 0 && ('0' <= c && c <= '9' || c == '_' || c == '-' || c == '.'):
+		default:
+			return false
+		}
+	}
+	return s != ""
+}
+
+func (r *Record) set(name, value string, at int) error {
+	switch name {
+	case tagVersion:
+	case tagManifest, tagQuery:
+		if err := checkURI(name, value, at); err != nil {
+			return err
+		}
+		if name == tagManifest {
+			r.Manifest = value
+		} else {
+			r.Query = value
+		}
+	default:
+		if r.Unknown == nil {
+			r.Unknown = make(map[string]string)
+		}
+		r.Unknown[name] = value
+	}
+	return nil
+}
+
+// uriRules are what a value must be as a URL: https, a DNS host, no fragment.
+var uriRules = domain.Rules{RefuseFragment: true, MaxLength: MaxRecord}
+
+func parseURI(value string) (domain.URL, error) { return uriRules.Parse(value) }
+
+func checkURI(name, value string, at int) error {
+	if plainURI(value, name == tagQuery) {
+		return nil
+	}
+	u, err := parseURI(value)
+	if err != nil {
+		return malformed(at, "write an absolute https URI with a DNS host, without user or fragment", "the value of %s is unusable: %v", name, err)
+	}
+	if name == tagQuery && hasOwnParameter(u.RawQuery()) {
+		return malformed(at, "leave domain and scope to the agent", "the query URI already has a domain or scope parameter")
+	}
+	return nil
+}
+
+// plainURI recognises without allocation the URIs that nearly all records have:
+// https, a lower-case host of LDH labels that ends in a letter label, and a path
+// of unreserved characters. It may say no to a good one, never yes to a bad one.
+func plainURI(s string, query bool) bool {
+	const prefix = "https://"
+	if len(s) > 255 || !strings.HasPrefix(s, prefix) {
+		return false
+	}
+	rest := s[len(prefix):]
+	slash := strings.IndexByte(rest, '/')
+	if slash < 0 {
+		return false
+	}
+	return plainHost(rest[:slash]) && plainPath(rest[slash:])
+}
+
+// plainHost knows ordinary public names: letters, digits and hyphens, no
+// A-labels, a last label of letters that is not of special use.
+func plainHost(h string) bool {
+	dot := strings.LastIndexByte(h, '.')
+	if dot < 1 || len(h) > 247 || len(h)-dot < 3 {
+		return false
+	}
+	switch h[dot+1:] {
+	case "local", "localhost", "test", "invalid", "onion", "internal", "alt", "arpa", "example":
+		return false
+	}
+	label := 0
+	for i := 0; i <= len(h); i++ {
+		switch {
+		case i == len(h) || h[i] == '.':
+			if n := i - label; n == 0 || n > 63 || h[label] == '-' || h[i-1] == '-' || n > 3 && h[label+2] == '-' && h[label+3] == '-' {
+				return false
+			}
+			label = i + 1
+		case 'a' <= h[i] && h[i] <= 'z':
+		case i < dot && ('0' <= h[i] && h[i] <= '9' || h[i] == '-'):
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// plainPath knows paths without escapes, empty segments and dot segments.
+func plainPath(p string) bool {
+	for i := 0; i < len(p); i++ {
+		switch c := p[i]; {
+		case 'a' <= c|0x20 && c|0x20 <= 'z', '0' <= c && c <= '9', c == '-', c == '_', c == '~':
+		case c == '/', c == '.':
+			if i > 0 && p[i-1] == '/' {
+				if c == '/' || i+1 == len(p) || p[i+1] == '/' || p[i+1] == '.' {
+					return false
+				}
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// hasOwnParameter finds the parameters that the request adds (section 12.4), in
+// any spelling of their names.
+func hasOwnParameter(query string) bool {
+	for part := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' }) {
+		name, _, _ := strings.Cut(part, "=")
+		if name = unescape(name); strings.EqualFold(name, "domain") || strings.EqualFold(name, "scope") {
+			return true
+		}
+	}
+	return false
+}
+
+// String gives the record in its canonical form: v first, no blanks, unknown
+// tags left out.
+func (r *Record) String() string {
+	var b strings.Builder
+	b.WriteString(tagVersion + "=" + version)
+	if r.Manifest != "" {
+		b.WriteString(";" + tagManifest + "=" + r.Manifest)
+	}
+	if r.Query != "" {
+		b.WriteString(";" + tagQuery + "=" + r.Query)
+	}
+	return b.String()
+}
