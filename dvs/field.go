@@ -1,0 +1,213 @@
+package dvs
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
+)
+
+// Limits of the fields, in characters.
+const (
+	maxName          = 64
+	maxDescription   = 1024
+	maxCompatibility = 500
+)
+
+// checkFields judges the fields (section 4.3) and fills in the metadata.
+func (p *skillParser) checkFields(m *Metadata, fields []Field, header span) {
+	if p.profile == Lenient {
+		fields = p.adopt(fields, header)
+	}
+	m.Extra = make([]Field, 0, len(fields))
+	var name, description *Value
+	for i := range fields {
+		switch fields[i].Key {
+		case "name":
+			name = &fields[i].Value
+		case "description":
+			description = &fields[i].Value
+		default:
+			m.Extra = append(m.Extra, fields[i])
+		}
+	}
+	m.Name = p.name(name, header)
+	m.Description = p.description(description, header)
+	for i := range m.Extra {
+		p.checkExtra(&m.Extra[i])
+	}
+}
+
+// need gives the text of a required field. Other than this draft, Lenient takes
+// the texts of a list for one.
+func (p *skillParser) need(v *Value, header span, missing *fault) (text string, ok bool) {
+	switch {
+	case v == nil:
+		missing.at, missing.message = header.start, "the metadata has no "+missing.message
+		p.fatal(missing)
+	case v.Kind == Null:
+		missing.at, missing.message = v.Offset, "the metadata gives no value for the "+missing.message
+		p.fatal(missing)
+	case v.isScalar():
+		return v.Text, true
+	default:
+		missing.at, missing.message = v.Offset, fmt.Sprintf("the %s is %s and no text", missing.message, v.Kind)
+		p.broken(missing)
+		return v.flat(), p.profile == Lenient
+	}
+	return "", false
+}
+
+func badName(at int, message, fix string) *fault {
+	return &fault{code: lookleap.CodeBadName, requirement: "DVS-4.3-06", at: at, message: message, fix: fix}
+}
+
+func (p *skillParser) name(v *Value, header span) string {
+	missing := badName(0, "name", "add a line name: followed by lower-case letters, digits and hyphens")
+	missing.requirement = "DVS-4.3-03"
+	name, ok := p.need(v, header, missing)
+	if !ok {
+		return ""
+	}
+	at := v.Offset
+	if p.profile == Lenient {
+		name = p.visible(name, at, "name")
+	}
+	if strings.TrimSpace(name) == "" {
+		p.fatal(badName(at, "the name is empty", "give the skill a name"))
+		return ""
+	}
+	if n := utf8.RuneCountInString(name); n > maxName {
+		p.broken(&fault{code: lookleap.CodeNameTooLong, requirement: "DVS-4.3-05", at: at,
+			message: fmt.Sprintf("the name has %d characters, %d are allowed", n, maxName), fix: "shorten the name"})
+	}
+	if i := strings.IndexFunc(name, func(r rune) bool { return !isNameRune(r) }); i >= 0 {
+		r, _ := utf8.DecodeRuneInString(name[i:])
+		p.broken(badName(at, fmt.Sprintf("the name %s has the character %s", plaintext.Quote(name, maxName), plaintext.Quote(string(r), 0)),
+			"use lower-case letters a to z, digits and hyphens only"))
+	}
+	if hyphenMisplaced(name) {
+		f := &fault{code: lookleap.CodeNameHyphen, requirement: "DVS-4.3-07", at: at,
+			message: "the name begins or ends with a hyphen, or has two in a row", fix: "put single hyphens between words"}
+		if p.profile == AgentSkills {
+			f.code = lookleap.CodeBadName
+		}
+		p.stricter(f)
+	}
+	return name
+}
+
+// isNameRune reports whether a character may stand in a name. A name is put into
+// URL paths, so letters are those of ASCII.
+func isNameRune(r rune) bool { return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '-' }
+
+func hyphenMisplaced(name string) bool {
+	return strings.HasPrefix(name, "-") || strings.HasSuffix(name, "-") || strings.Contains(name, "--")
+}
+
+// isName reports whether a text is a name by this draft.
+func isName(text string) bool {
+	return text != "" && len(text) <= maxName && strings.IndexFunc(text, func(r rune) bool { return !isNameRune(r) }) < 0
+}
+
+func badDescription(at int, message, fix string) *fault {
+	return &fault{code: lookleap.CodeBadDescription, requirement: "DVS-4.3-08", at: at, message: message, fix: fix}
+}
+
+func (p *skillParser) description(v *Value, header span) string {
+	missing := badDescription(0, "description", "add a line description: that says what the skill does and when to use it")
+	missing.requirement = "DVS-4.3-04"
+	text, ok := p.need(v, header, missing)
+	if !ok {
+		return ""
+	}
+	text = strings.TrimSpace(text)
+	at := v.Offset
+	if i := strings.IndexFunc(text, func(r rune) bool { return isControl(r) && r != '\t' && r != '\n' }); i >= 0 {
+		r, _ := utf8.DecodeRuneInString(text[i:])
+		p.broken(&fault{code: lookleap.CodeBadDescription, requirement: "DVS-4.3-13", at: at,
+			message: fmt.Sprintf("the description has the control character U+%04X", r), fix: "remove it"})
+	}
+	if count, _ := hidden(text); count > 0 {
+		p.add(lookleap.Warning, &fault{code: lookleap.CodeUnsafeChars, requirement: "DVS-4.3-13", at: at,
+			message: fmt.Sprintf("the description has characters that nobody sees: %s", plaintext.Count(text)), fix: "remove them"})
+	}
+	if p.profile == Lenient {
+		text = strings.TrimSpace(strings.Map(dropControl, text))
+	}
+	if strings.TrimSpace(removeInvisible(text)) == "" {
+		p.fatal(badDescription(at, "the description is empty", "say what the skill does and when to use it"))
+		return ""
+	}
+	if n := utf8.RuneCountInString(text); n > maxDescription {
+		p.broken(&fault{code: lookleap.CodeDescTooLong, requirement: "DVS-4.3-09", at: at,
+			message: fmt.Sprintf("the description has %d characters, %d are allowed", n, maxDescription), fix: "move the details to the instructions"})
+	}
+	return text
+}
+
+func dropControl(r rune) rune {
+	if isControl(r) && r != '\t' && r != '\n' {
+		return -1
+	}
+	return r
+}
+
+// visible drops what nobody sees from a text, and says so.
+func (p *skillParser) visible(text string, at int, what string) string {
+	shown := strings.TrimSpace(removeInvisible(text))
+	if shown != strings.TrimSpace(text) {
+		p.add(lookleap.Warning, &fault{code: lookleap.CodeUnsafeChars, requirement: "DVS-4.3-13", at: at,
+			message: "characters that nobody sees were taken out of the " + what, fix: "remove them"})
+	}
+	return shown
+}
+
+// checkExtra judges the optional fields of the public format. This draft keeps
+// them and gives none of them a meaning, so a breach is information there.
+func (p *skillParser) checkExtra(f *Field) {
+	problem, fix := "", ""
+	switch f.Key {
+	case "license", "allowed-tools":
+		if f.Value.Kind != Text {
+			problem, fix = "is "+f.Value.Kind.String()+" and no text", "write it as one text"
+		}
+		if f.Key == "allowed-tools" && f.Value.Kind == List {
+			fix = "write the tools in one line with blanks between them"
+		}
+	case "compatibility":
+		switch n := utf8.RuneCountInString(f.Value.Text); {
+		case f.Value.Kind != Text:
+			problem, fix = "is "+f.Value.Kind.String()+" and no text", "write it as one text"
+		case n == 0 || n > maxCompatibility:
+			problem, fix = fmt.Sprintf("has %d characters, 1 to %d are allowed", n, maxCompatibility), "shorten it, or leave it out"
+		}
+	case "metadata":
+		problem, fix = annotationFault(&f.Value)
+	default:
+		if p.profile != AgentSkills {
+			return
+		}
+		p.add(lookleap.Info, &fault{code: lookleap.CodeUnknownField, requirement: "DVS-4.3-11", at: f.Offset,
+			message: fmt.Sprintf("the key %s is kept and has no meaning here", plaintext.Quote(f.Key, 64)), fix: "put it below metadata"})
+	}
+	if problem != "" {
+		p.stricter(&fault{code: lookleap.CodeBadField, requirement: "DVS-4.3-11", at: f.Offset,
+			message: fmt.Sprintf("the value of %s %s", f.Key, problem), fix: fix})
+	}
+}
+
+// annotationFault judges the metadata key: texts by texts.
+func annotationFault(v *Value) (problem, fix string) {
+	if v.Kind != Map {
+		return "is " + v.Kind.String() + " and no mapping", "write lines of the form key: value below it"
+	}
+	for i := range v.Fields {
+		if f := &v.Fields[i]; !f.Value.isScalar() {
+			return fmt.Sprintf("has %s below %s where a text should be", f.Value.Kind, plaintext.Quote(f.Key, 64)), "write it as one text"
+		}
+	}
+	return "", ""
+}

@@ -1,0 +1,430 @@
+package dvs
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
+)
+
+// What Lenient does with a file that this draft refuses. Everything here leaves
+// a warning with the place: no repair is silent. Nothing of it decides whether a
+// skill is verified, which its URL alone does.
+
+// invalidText gives the offset of the first octet that is no UTF-8 text, or -1.
+func invalidText(data []byte) int {
+	if utf8.Valid(data) {
+		return bytes.IndexByte(data, 0)
+	}
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && size == 1 || r == 0 {
+			return i
+		}
+		i += size
+	}
+	return -1
+}
+
+// recode gives the text of a file in another encoding than UTF-8: UTF-16 if it
+// begins with its mark, else U+FFFD for each octet that is none. Files whose
+// lines end with CR alone get LF.
+func (p *skillParser) recode(data []byte) []byte {
+	if at := invalidText(data); at >= 0 {
+		f := notUTF8(at)
+		if text := fromUTF16(data); text != nil {
+			f.message = "the file is in UTF-16; it was read as that"
+			data = text
+		} else {
+			f.message = "octets that are no UTF-8 text were read as U+FFFD"
+			data = bytes.ReplaceAll(bytes.ToValidUTF8(data, []byte("\ufffd")), []byte{0}, []byte("\ufffd"))
+		}
+		p.add(lookleap.Warning, f)
+	}
+	if bytes.IndexByte(data, '\n') < 0 && bytes.IndexByte(data, '\r') >= 0 {
+		p.add(lookleap.Warning, badFrontmatter(bytes.IndexByte(data, '\r'), "the lines end with CR alone", "end lines with LF"))
+		data = bytes.ReplaceAll(data, []byte{'\r'}, []byte{'\n'})
+	}
+	return data
+}
+
+// fromUTF16 decodes a text that begins with the mark of UTF-16; nil if it does
+// not.
+func fromUTF16(data []byte) []byte {
+	low, high := 0, 1
+	switch {
+	case bytes.HasPrefix(data, []byte{0xff, 0xfe}):
+	case bytes.HasPrefix(data, []byte{0xfe, 0xff}):
+		low, high = 1, 0
+	default:
+		return nil
+	}
+	units := make([]uint16, 0, len(data)/2)
+	for i := 2; i+1 < len(data); i += 2 {
+		units = append(units, uint16(data[i+low])|uint16(data[i+high])<<8)
+	}
+	return bytes.ReplaceAll([]byte(string(utf16.Decode(units))), []byte{0}, []byte("\ufffd"))
+}
+
+// rescue reads a header that this draft refuses for f: it looks for the fences
+// where they are, and takes the values as the text that a person sees.
+func (p *skillParser) rescue(header, body span, f *fault) (span, span, []Field) {
+	if f.code == codeNoFrontmatter || f.code == codeUnterminated {
+		var ok bool
+		if header, body, ok = looseSplit(p.text); !ok {
+			p.fatal(f)
+			return header, body, nil
+		}
+	} else if cut, rest, ok := looseClose(p.text, header); ok {
+		header, body = cut, rest
+	}
+	p.add(lookleap.Warning, f)
+	if end, _ := lineAt(p.text, header.end); f.code != codeUnterminated && !isFence(end.of(p.text)) {
+		p.add(lookleap.Warning, &fault{code: codeUnterminated, requirement: "DVS-4.3-01", at: header.end,
+			message: "the metadata was taken to end here, without a closing --- line", fix: "end the metadata with a line of exactly three hyphens"})
+	}
+	p.text = cleaned(p.text, header)
+	if fields, again := p.strict(header); again == nil {
+		return header, body, fields
+	}
+	return header, body, p.readLoose(header, f.at)
+}
+
+// cleaned gives a text whose header has no characters that YAML refuses or that
+// end lines for some readers: blanks stand in their place, octet by octet, so
+// that offsets stay.
+func cleaned(text []byte, header span) []byte {
+	if checkCharacters(text, header) == nil {
+		return text
+	}
+	text = bytes.Clone(text)
+	for i := header.start; i < header.end; {
+		r, size := utf8.DecodeRune(text[i:])
+		switch {
+		case r == '\r':
+			if text[i+1:][0] != '\n' {
+				text[i] = '\n'
+			}
+		case refuseCharacter(text, i, r, size) != nil:
+			copy(text[i:i+size], "    ")
+		}
+		i += size
+	}
+	return text
+}
+
+// readLoose takes each key at the beginning of a line, and what follows it up to
+// the next one. What is YAML by itself is read as that, the rest as text.
+// Reported is the place of every value read as text, but the one of the fault
+// that is known already.
+func (p *skillParser) readLoose(header span, known int) []Field {
+	var fields []Field
+	for at := header.start; at < header.end; {
+		chunk := span{at, nextKey(p.text, header, at)}
+		at = chunk.end
+		key, valueAt, ok := looseKey(p.text, chunk.start)
+		if !ok {
+			if line, _ := lineAt(p.text, chunk.start); len(bytes.TrimSpace(line.of(p.text))) > 0 && p.text[line.start] != '#' {
+				p.add(lookleap.Warning, badFrontmatter(chunk.start, "the line belongs to no key and was passed over", "indent it below its key, or remove it"))
+			}
+			continue
+		}
+		if chunk.end-chunk.start <= p.limits.Frontmatter {
+			field, f := readFrontmatter(p.text, chunk, p.limits.Depth)
+			if f == nil && len(field) == 1 && !(field[0].Value.Kind == Null && hasText(p.text, valueAt, chunk.end)) {
+				fields = append(fields, field[0])
+				continue
+			}
+			if f == nil {
+				f = badFrontmatter(valueAt, "YAML reads the value as nothing", "put the value between quotation marks")
+			}
+			if f.at != known {
+				p.add(lookleap.Warning, f)
+			}
+		}
+		if strings.EqualFold(key, "name") && hasText(p.text, valueAt, lineEnd(p.text, valueAt)) {
+			chunk.end = lineEnd(p.text, valueAt) // what stands below is somebody's slip, not the name
+		}
+		position := p.position(chunk.start)
+		value := Value{Kind: Text, Text: looseText(p.text[valueAt:chunk.end]), Position: p.position(valueAt)}
+		if isNull(value.Text) {
+			value.Kind = Null
+		}
+		fields = append(fields, Field{Key: key, Value: value, Position: position})
+	}
+	return fields
+}
+
+// hasText reports whether there is a text between two offsets that YAML would
+// not read as nothing.
+func hasText(text []byte, from, to int) bool { return !isNull(string(bytes.TrimSpace(text[from:to]))) }
+
+func lineEnd(text []byte, at int) int {
+	line, _ := lineAt(text, at)
+	return line.end
+}
+
+// nextKey gives the offset of the next line after at that begins with a key, or
+// the end of the header.
+func nextKey(text []byte, header span, at int) int {
+	for at < header.end {
+		_, at = lineAt(text, at)
+		if at >= header.end {
+			break
+		}
+		if _, _, ok := looseKey(text, at); ok {
+			return at
+		}
+	}
+	return header.end
+}
+
+// looseKey reads the key that begins at an offset, perhaps in quotes, and gives
+// where its value begins. The keys that this draft needs may have any sign after
+// them that people write there.
+func looseKey(text []byte, at int) (key string, valueAt int, ok bool) {
+	line, _ := lineAt(text, at)
+	rest := line.of(text)
+	if len(rest) > 0 && (rest[0] == '"' || rest[0] == '\'') {
+		rest = rest[1:]
+	}
+	n := 0
+	for n < len(rest) && n < maxName && (plainStart[rest[n]] == plainWord || rest[n] == '-' && n > 0 || rest[n] == '.' && n > 0) {
+		n++
+	}
+	if n == 0 {
+		return "", 0, false
+	}
+	key = string(rest[:n])
+	rest = bytes.TrimLeft(rest[n:], "\"' \t")
+	needed := strings.EqualFold(key, "name") || strings.EqualFold(key, "description")
+	size := 0
+	switch {
+	case bytes.HasPrefix(rest, []byte(":")) && (needed || len(rest) == 1 || rest[1] == ' ' || rest[1] == '\t'):
+		size = 1
+	case needed && bytes.HasPrefix(rest, []byte("=")):
+		size = 1
+	case needed && bytes.HasPrefix(rest, []byte("：")): // as written in Chinese and Japanese
+		size = len("：")
+	default:
+		return "", 0, false
+	}
+	return key, line.end - len(rest) + size, true
+}
+
+// looseText reads a value as the text that a person sees: a block below "|" or
+// ">", or words on one line or several, without the quotation marks around them.
+func looseText(source []byte) string {
+	first, rest, _ := strings.Cut(strings.ReplaceAll(string(source), "\r\n", "\n"), "\n")
+	first = strings.TrimSpace(first)
+	if isBlockSign(first) {
+		lines := strings.Split(strings.TrimRight(rest, " \t\n"), "\n")
+		for i := range lines {
+			lines[i] = strings.TrimSpace(lines[i])
+		}
+		if first[0] == '|' {
+			return strings.TrimSpace(strings.Join(lines, "\n"))
+		}
+		return strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
+	}
+	return unquoted(strings.Join(strings.Fields(first+" "+rest), " "))
+}
+
+// isBlockSign reports whether a value begins a block scalar.
+func isBlockSign(first string) bool {
+	return first != "" && (first[0] == '|' || first[0] == '>') && strings.Trim(first[1:], "+-0123456789") == ""
+}
+
+// unquoted removes the quotation mark that a text begins with and the one that
+// answers it, if any.
+func unquoted(text string) string {
+	if len(text) == 0 || text[0] != '"' && text[0] != '\'' {
+		return text
+	}
+	quote := text[:1]
+	inner, closed := strings.CutSuffix(text[1:], quote)
+	if !closed && strings.Contains(inner, quote) {
+		return text // the first word or so is in quotes, not the value
+	}
+	if quote == "'" {
+		return strings.ReplaceAll(inner, "''", "'")
+	}
+	return strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, " ", `\t`, " ").Replace(inner)
+}
+
+// adopt looks for the fields that a skill needs under other spellings, and
+// leaves one of each.
+func (p *skillParser) adopt(fields []Field, header span) []Field {
+	for _, key := range []string{"name", "description"} {
+		best := -1
+		for i := range fields {
+			if strings.EqualFold(strings.TrimSpace(fields[i].Key), key) && (best < 0 || fields[i].Value.Kind != Null) {
+				best = i
+			}
+		}
+		if best < 0 || fields[best].Value.Kind == Null {
+			if f, ok := p.search(key, header); ok {
+				fields = append(fields, f)
+				best = len(fields) - 1
+			}
+		}
+		if best < 0 {
+			continue
+		}
+		if chosen := &fields[best]; chosen.Key != key {
+			p.add(lookleap.Warning, badFrontmatter(chosen.Offset, fmt.Sprintf("the key %s was read as %s", plaintext.Quote(chosen.Key, 64), key), "write the key as "+key))
+			chosen.Key = key
+		}
+		kept := fields[:0:0]
+		for i := range fields {
+			if i != best && strings.EqualFold(strings.TrimSpace(fields[i].Key), key) {
+				p.add(lookleap.Warning, badFrontmatter(fields[i].Offset, fmt.Sprintf("the key %s stands more than once; the last one with a value was read", key), "keep one of them"))
+				continue
+			}
+			kept = append(kept, fields[i])
+		}
+		fields = kept
+	}
+	return fields
+}
+
+// search looks in a header for a line that gives a key in another way: indented,
+// as an item of a list, in bold type. Lines that belong to another key do not
+// count.
+func (p *skillParser) search(key string, header span) (Field, bool) {
+	parent := -1 // indentation of the last line that is a key without a value
+	for at := header.start; at < header.end; {
+		line, next := lineAt(p.text, at)
+		at = next
+		text := line.of(p.text)
+		indent := len(text) - len(bytes.TrimLeft(text, " \t"))
+		if indent == len(text) {
+			continue
+		}
+		item := text[indent] == '-'
+		if parent >= 0 && (indent > parent || item && indent == parent) {
+			continue
+		}
+		parent = -1
+		start := line.start + len(text) - len(bytes.TrimLeft(text, " \t-*_#>`"))
+		found, valueAt, ok := looseKey(append(bytes.Replace(p.text[start:line.end:line.end], []byte("**"), []byte("  "), 2), '\n'), 0)
+		if !ok {
+			continue
+		}
+		valueAt += start
+		value := strings.Trim(string(p.text[min(valueAt, line.end):line.end]), " \t*")
+		if strings.HasSuffix(string(bytes.TrimSpace(text)), ":") {
+			parent = indent
+		}
+		if !strings.EqualFold(found, key) || isNull(value) || isBlockSign(value) {
+			continue
+		}
+		place := p.position(start)
+		p.add(lookleap.Warning, badFrontmatter(start, fmt.Sprintf("the %s was read from a line that is no key of the metadata", key), "write it as a line "+key+": in the first column"))
+		return Field{Key: key, Value: Value{Kind: Text, Text: unquoted(strings.TrimSpace(value)), Position: p.position(valueAt)}, Position: place}, true
+	}
+	return Field{}, false
+}
+
+// isLooseFence reports whether a line is meant as a fence: three or more
+// hyphens, or what programs make of them, or the end of a YAML document.
+func isLooseFence(line []byte) bool {
+	text := bytes.TrimFunc(line, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })
+	if string(text) == "..." || string(text) == "+++" {
+		return true
+	}
+	rest := bytes.TrimLeft(text, "-–—")
+	return len(rest) == 0 && len(text) >= 3
+}
+
+// looseClose looks inside a header for a line that is meant as its end.
+func looseClose(text []byte, header span) (cut, body span, ok bool) {
+	previous := 0
+	for at := header.start; at < header.end; {
+		line, next := lineAt(text, at)
+		content := line.of(text)
+		indent := len(content) - len(bytes.TrimLeft(content, " \t"))
+		switch {
+		case indent == len(content):
+		case isLooseFence(content) && (indent == 0 || previous < indent):
+			return span{header.start, line.start}, span{next, len(text)}, true
+		default:
+			previous = indent
+		}
+		at = next
+	}
+	return span{}, span{}, false
+}
+
+// maxPreface is the number of lines before the header that are looked at.
+const maxPreface = 100
+
+// looseSplit finds a header that does not begin with the file, or is not closed:
+// between fences of any kind, or from the first key on.
+func looseSplit(text []byte) (header, body span, ok bool) {
+	inComment, keyAt := false, -1
+	for at, lines := 0, 0; at < len(text) && lines < maxPreface; lines++ {
+		line, next := lineAt(text, at)
+		content := bytes.TrimLeft(line.of(text), byteOrderMark)
+		switch trimmed := bytes.TrimSpace(content); {
+		case isLooseFence(content):
+			if header, body, ok := looseEnd(text, next); ok {
+				return header, body, true
+			}
+		case inComment, bytes.HasPrefix(trimmed, []byte("<!--")):
+			inComment = !bytes.Contains(trimmed, []byte("-->"))
+		case keyAt < 0:
+			if _, _, ok := looseKey(text, line.end-len(content)); ok {
+				keyAt = line.end - len(content)
+			}
+		}
+		at = next
+	}
+	if keyAt < 0 {
+		return span{}, span{}, false
+	}
+	return looseEnd(text, keyAt)
+}
+
+// looseEnd finds the end of a header that begins at an offset, and whether it
+// has the two keys that a skill needs: at a fence, or where text begins that is
+// neither key nor below one.
+func looseEnd(text []byte, start int) (header, body span, ok bool) {
+	seen := map[string]bool{}
+	blank, stop := false, -1
+	for at := start; at < len(text); {
+		line, next := lineAt(text, at)
+		content := line.of(text)
+		key, _, isKey := looseKey(text, line.end-len(bytes.TrimLeft(content, " \t-*")))
+		if isKey {
+			seen[strings.ToLower(key)] = true
+		}
+		both := seen["name"] && seen["description"]
+		heading := len(content) > 1 && content[0] == '#' && bytes.HasPrefix(bytes.TrimLeft(content, "#"), []byte(" "))
+		switch {
+		case isLooseFence(content) || bytes.HasPrefix(content, []byte("```")):
+			if !both {
+				return span{}, span{}, false
+			}
+			return span{start, line.start}, span{next, len(text)}, true
+		case both && blank && heading:
+			if stop < 0 {
+				stop = line.start
+			}
+			return span{start, stop}, span{stop, len(text)}, true
+		case both && blank && stop < 0 && !isKey && len(content) > 0 && content[0] != ' ' && content[0] != '\t':
+			stop = line.start
+		}
+		blank = len(bytes.TrimSpace(content)) == 0
+		at = next
+	}
+	if stop < 0 {
+		stop = len(text)
+	}
+	return span{start, stop}, span{stop, len(text)}, seen["name"] && seen["description"]
+}

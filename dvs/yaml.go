@@ -1,0 +1,205 @@
+package dvs
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strconv"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
+)
+
+// readYAML reads a header through the node API of yaml.v3, and refuses what
+// readers disagree about or can be surprised by: anchors, aliases, tags, merge
+// keys, duplicates, keys that are no texts, a second document. The characters
+// of the header were checked before (checkCharacters). Scalars keep their source
+// text and are never resolved to other types.
+func readYAML(header []byte, origin origin, depth int) (fields []Field, f *fault) {
+	if f := checkMarkers(header); f != nil {
+		return nil, f
+	}
+	var doc yaml.Node
+	if err := unmarshal(header, &doc); err != nil {
+		return nil, syntaxFault(header, err)
+	}
+	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+		return nil, badFrontmatter(0, "the metadata is no mapping of keys to values", "write lines of the form key: value")
+	}
+	r := yamlReader{text: header, origin: origin, depth: depth, line: 1, column: 1}
+	top := r.value(doc.Content[0], 1)
+	return top.Fields, r.fault
+}
+
+// unmarshal keeps a panic of the parser from the caller.
+func unmarshal(header []byte, doc *yaml.Node) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("yaml: the parser gave up")
+		}
+	}()
+	return yaml.Unmarshal(header, doc)
+}
+
+// checkMarkers refuses directives and the markers that begin and end documents.
+func checkMarkers(header []byte) *fault {
+	for at := 0; at < len(header); {
+		line, next := lineAt(header, at)
+		text := line.of(header)
+		switch {
+		case len(text) == 0 || text[0] != '-' && text[0] != '.' && text[0] != '%':
+		case text[0] == '%':
+			return badFrontmatter(at, "a line that begins with % is a directive of YAML", "remove the line, or indent it")
+		case isMarker(text, "---"), isMarker(text, "..."):
+			return badFrontmatter(at, "the line ends the YAML document inside the metadata", "close the metadata with a line of exactly three hyphens")
+		}
+		at = next
+	}
+	return nil
+}
+
+func isMarker(line []byte, marker string) bool {
+	rest, ok := bytes.CutPrefix(line, []byte(marker))
+	return ok && (len(rest) == 0 || rest[0] == ' ' || rest[0] == '\t')
+}
+
+func badFrontmatter(at int, message, fix string) *fault {
+	return &fault{code: codeBadFrontmatter, requirement: "DVS-4.3-02", at: at, message: message, fix: fix}
+}
+
+// yamlReader turns nodes into values. Nodes know their places by lines and
+// characters; it walks along with them to find the octets.
+type yamlReader struct {
+	text   []byte
+	origin origin
+	depth  int
+	fault  *fault
+
+	line, column int // of at, column in characters
+	at, start    int // offset, and that of the line
+}
+
+// value converts a node; after a fault it gives nothing.
+func (r *yamlReader) value(n *yaml.Node, depth int) (v Value) {
+	at := r.seek(n)
+	v.Position = r.position(at)
+	r.check(n, at, depth)
+	if r.fault != nil {
+		return Value{}
+	}
+	switch n.Kind {
+	case yaml.ScalarNode:
+		v.Text = n.Value
+		if n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0 || !isNull(n.Value) {
+			v.Kind = Text
+		}
+	case yaml.SequenceNode:
+		v.Kind = List
+		for _, c := range n.Content {
+			v.Items = append(v.Items, r.value(c, depth+1))
+		}
+	case yaml.MappingNode:
+		v.Kind = Map
+		v.Fields = r.fields(n.Content, depth)
+	}
+	return v
+}
+
+func (r *yamlReader) fields(content []*yaml.Node, depth int) []Field {
+	fields := make([]Field, 0, len(content)/2)
+	var seen map[string]bool
+	if len(content) > 2*maxPlainKeys {
+		seen = make(map[string]bool, len(content)/2)
+	}
+	for i := 0; i+1 < len(content) && r.fault == nil; i += 2 {
+		key := r.value(content[i], depth+1)
+		at := key.Offset - r.origin.Offset
+		switch {
+		case r.fault != nil:
+			return nil
+		case key.Kind != Text:
+			r.fault = badFrontmatter(at, "a key is "+key.Kind.String(), "write keys as plain words")
+		case content[i].Tag == "!!merge":
+			r.fault = badFrontmatter(at, "the key << merges another mapping into this one", "write the keys out")
+		case seen != nil && seen[key.Text], seen == nil && has(fields, key.Text):
+			r.fault = badFrontmatter(at, fmt.Sprintf("the key %s stands twice", plaintext.Quote(key.Text, 64)), "keep one of them")
+		}
+		value := r.value(content[i+1], depth+1)
+		if value.Kind == Null && value.Text == "" {
+			value.Position = key.Position
+		}
+		fields = append(fields, Field{Key: key.Text, Value: value, Position: key.Position})
+		if seen != nil {
+			seen[key.Text] = true
+		}
+	}
+	return fields
+}
+
+// check refuses a node for what it is or where it stands.
+func (r *yamlReader) check(n *yaml.Node, at, depth int) {
+	first := byte(0)
+	if at < len(r.text) {
+		first = r.text[at]
+	}
+	switch {
+	case r.fault != nil:
+	case n.Kind == yaml.AliasNode:
+		r.fault = badFrontmatter(at, "an alias stands for a value elsewhere", "write the value out, or put it in quotes if it begins with *")
+	case n.Anchor != "":
+		r.fault = badFrontmatter(at, "an anchor names a value", "remove the anchor, or put the value in quotes if it begins with &")
+	case n.Style&yaml.TaggedStyle != 0 || first == '!':
+		r.fault = badFrontmatter(at, "a tag gives a value another type", "remove the tag, or put the value in quotes if it begins with !")
+	case n.Kind != yaml.ScalarNode && depth > r.depth:
+		r.fault = badFrontmatter(at, fmt.Sprintf("the metadata is nested more than %d deep", r.depth), "nest less")
+	}
+}
+
+// seek gives the offset of a node in octets.
+func (r *yamlReader) seek(n *yaml.Node) int {
+	if n.Line < r.line || n.Line == r.line && n.Column < r.column {
+		r.at, r.line, r.column, r.start = 0, 1, 1, 0
+	}
+	for r.line < n.Line {
+		next := bytes.IndexByte(r.text[r.at:], '\n')
+		if next < 0 {
+			r.at = len(r.text)
+			return r.at
+		}
+		r.at += next + 1
+		r.start, r.column = r.at, 1
+		r.line++
+	}
+	for ; r.column < n.Column && r.at < len(r.text); r.column++ {
+		_, size := utf8.DecodeRune(r.text[r.at:])
+		r.at += size
+	}
+	return r.at
+}
+
+func (r *yamlReader) position(at int) lookleap.Position {
+	return lookleap.Position{Line: r.origin.Line + r.line - 1, Column: at - r.start + 1, Offset: r.origin.Offset + at}
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)
+
+// syntaxFault says where and why the text is no YAML. The parser gives a line at
+// most; what commonly is wrong is looked for there.
+func syntaxFault(header []byte, err error) *fault {
+	parts := yamlLine.FindStringSubmatch(err.Error())
+	if parts == nil {
+		return badFrontmatter(0, "the metadata is no YAML", "put values in quotes")
+	}
+	line, _ := strconv.Atoi(parts[1])
+	if f := commonFault(header); f != nil {
+		return f
+	}
+	at := 0
+	for ; line > 1 && at < len(header); line-- {
+		_, at = lineAt(header, at)
+	}
+	return badFrontmatter(min(at, len(header)), "the metadata is no YAML: "+plaintext.Line(parts[2]), "put the value in quotes, or write it as a block below a >- sign")
+}
