@@ -102,7 +102,13 @@ func (d *guardedDialer) dialTLS(ctx context.Context, hostport string, config *tl
 }
 
 // handshake notes on the connection whether it presented a certificate.
-func (c *guardedConn) handshake(ctx context.Context, host string, base *tls.Config) (net.Conn, error) {
+func (c *guardedConn) handshake(ctx context.Context, host string, base *tls.Config) (_ net.Conn, err error) {
+	defer func() {
+		if err != nil {
+			_ = c.Close()
+		}
+	}()
+	defer refusePanic("clock", &err)
 	config := base.Clone()
 	config.ServerName = host
 	config.GetClientCertificate = func(asked *tls.CertificateRequestInfo) (*tls.Certificate, error) {
@@ -118,7 +124,6 @@ func (c *guardedConn) handshake(ctx context.Context, host string, base *tls.Conf
 	defer cancel()
 	conn := tls.Client(c, config)
 	if err := conn.HandshakeContext(ctx); err != nil {
-		_ = c.Close()
 		return nil, err
 	}
 	return conn, nil
@@ -164,7 +169,8 @@ func (d *guardedDialer) addresses(ctx context.Context, host string) ([]netip.Add
 	return nil, &FetchError{Code: CodeNoAddress, Reason: fmt.Sprintf("%s has no address", quote(host, 253))}
 }
 
-func (d *guardedDialer) lookup(ctx context.Context, host string, t RRType) ([]netip.Addr, error) {
+func (d *guardedDialer) lookup(ctx context.Context, host string, t RRType) (_ []netip.Addr, err error) {
+	defer refusePanic("Resolver", &err)
 	answer, err := d.resolver.Lookup(ctx, host, t)
 	if err != nil {
 		return nil, err
@@ -267,11 +273,7 @@ func (d *guardedDialer) connect(ctx context.Context, addrs []netip.Addr, port ui
 
 // attempt judges the address before the dialling and the connection after.
 func (d *guardedDialer) attempt(ctx context.Context, dst netip.AddrPort) (_ *guardedConn, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &pluginError{part: "Dial hook", cause: p}
-		}
-	}()
+	defer refusePanic("Dial hook", &err)
 	if err := d.guard.Check(dst); err != nil {
 		return nil, refusal(err)
 	}

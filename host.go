@@ -105,16 +105,22 @@ func (h *Host) Close() error {
 	return errors.Join(errs...)
 }
 
-// Time is the time by the Host's clock.
-func (h *Host) Time() time.Time {
+// Time is the time by the Host's clock. A clock that panics gives the end of the
+// year 9999, when everything has expired.
+func (h *Host) Time() (now time.Time) {
+	defer func() {
+		if recover() != nil {
+			now = time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
+		}
+	}()
 	if h.Now != nil {
 		return h.Now()
 	}
 	return time.Now()
 }
 
-// SharedCache is the cache in effect.
-func (h *Host) SharedCache() Cache { return h.parts().cache }
+// SharedCache is the cache in effect. A panic in it is an error, and so a miss.
+func (h *Host) SharedCache() Cache { return hostCache{h.parts().cache} }
 
 // Report hands an event to Observe. A missing time is filled in; a panic in
 // Observe is dropped, since watching must not change what happens.
@@ -154,10 +160,16 @@ func (h *Host) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 		}
 	}()
 	resp, err = h.parts().fetcher.RoundTrip(req)
-	if err == nil && resp == nil {
-		err = &pluginError{part: "Fetcher", cause: "it gave neither an answer nor an error"}
+	switch {
+	case err != nil: // an answer beside an error is none
+		if resp != nil && resp.Body != nil {
+			_ = resp.Body.Close()
+		}
+		return nil, err
+	case resp == nil:
+		return nil, &pluginError{part: "Fetcher", cause: "it gave neither an answer nor an error"}
 	}
-	return resp, err
+	return resp, nil
 }
 
 // closeBody keeps the promise of a RoundTripper to close the body always.
@@ -191,11 +203,7 @@ func (h *Host) lookup(ctx context.Context, name string, t RRType, ask func(Resol
 	if h.closed.Load() {
 		return nil, fmt.Errorf("lookleap: looking up %s: %w", name, ErrClosed)
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			answer, err = nil, &pluginError{part: "Resolver", cause: p}
-		}
-	}()
+	defer refusePanic("Resolver", &err)
 	answer, err = ask(h.parts().resolver, ctx, name, t)
 	switch {
 	case err != nil:
@@ -317,11 +325,7 @@ func (h *Host) Commit(ctx context.Context, a *Approval, effect func(ctx context.
 }
 
 func (h *Host) claim(ctx context.Context, p *Plan) (err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = &pluginError{part: "PlanLedger", cause: cause}
-		}
-	}()
+	defer refusePanic("PlanLedger", &err)
 	return h.parts().plans.Claim(ctx, p.ID(), p.request.Expires)
 }
 
@@ -333,6 +337,13 @@ type pluginError struct {
 
 func (e *pluginError) Error() string {
 	return fmt.Sprintf("lookleap: the %s failed: %v", e.part, e.cause)
+}
+
+// refusePanic is deferred around the call of a plug-in: a panic becomes its error.
+func refusePanic(part string, err *error) {
+	if p := recover(); p != nil {
+		*err = &pluginError{part: part, cause: p}
+	}
 }
 
 // ReasonCode gives [CodeInternal].

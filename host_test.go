@@ -45,6 +45,9 @@ type closeRecorder struct {
 
 func (c *closeRecorder) Close() error { c.closed = true; return nil }
 
+// brokenCache panics: each method calls itself on a nil Cache.
+type brokenCache struct{ lookleap.Cache }
+
 func TestHostRefusesWhatAPluginBreaks(t *testing.T) {
 	for name, f := range map[string]fetcherFunc{
 		"panic":   func(*http.Request) (*http.Response, error) { panic("boom") },
@@ -78,6 +81,44 @@ func TestHostRefusesWhatAPluginBreaks(t *testing.T) {
 			}
 		})
 	}
+	t.Run("Fetcher-both", func(t *testing.T) {
+		body := &closeRecorder{Reader: strings.NewReader("forged")}
+		h := &lookleap.Host{Fetcher: fetcherFunc(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Body: body}, errors.New("failed")
+		})}
+		if resp, err := h.RoundTrip(mustRequest(t, "https://example.com/")); resp != nil || err == nil || !body.closed {
+			t.Fatalf("got %v, %v; body closed: %v", resp, err, body.closed)
+		}
+	})
+	t.Run("Now-panic", func(t *testing.T) {
+		h := &lookleap.Host{Now: func() time.Time { panic("boom") }, Prompter: prompterFunc(approveAll)}
+		defer h.Close()
+		p := newPlan(t, "x")
+		if _, err := h.Ask(t.Context(), p); lookleap.CodeOf(err) != lookleap.CodePlanExpired {
+			t.Errorf("asked without a clock: %v", err)
+		}
+		a, err := p.Approve(lookleap.ConsentDecision{Digest: p.Request().Digest, Approved: []string{"address"}}, planTime)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = h.Commit(t.Context(), a, func(context.Context, []byte) error { t.Error("it ran"); return nil })
+		if lookleap.CodeOf(err) != lookleap.CodePlanExpired {
+			t.Errorf("committed without a clock: %v", err)
+		}
+	})
+	t.Run("Cache-panic", func(t *testing.T) {
+		h := &lookleap.Host{Cache: brokenCache{}}
+		cache := h.SharedCache()
+		if value, _, err := cache.Get(t.Context(), "k"); value != nil || lookleap.CodeOf(err) != lookleap.CodeInternal {
+			t.Errorf("Get: %q, %v", value, err)
+		}
+		if err := cache.Put(t.Context(), "k", nil, planTime); lookleap.CodeOf(err) != lookleap.CodeInternal {
+			t.Errorf("Put: %v", err)
+		}
+		if err := cache.Delete(t.Context(), "k"); lookleap.CodeOf(err) != lookleap.CodeInternal {
+			t.Errorf("Delete: %v", err)
+		}
+	})
 	t.Run("Observe-panic", func(t *testing.T) {
 		h := &lookleap.Host{
 			Observe: func(context.Context, lookleap.Event) { panic("boom") },
