@@ -3,9 +3,11 @@ package lookleap_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -96,6 +98,32 @@ func TestFetcherMixedAnswers(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestFetcherRefusesBrokenParts gives parts that panic, on goroutines that are
+// not the caller's.
+func TestFetcherRefusesBrokenParts(t *testing.T) {
+	n := lab.ForTest(t)
+	n.Site("shop.example").Body("/", "text/plain", "hello")
+	working := lookleap.FetcherOptions{Resolver: n.Resolver(), Dial: n.Dialer("fetcher"), RootCAs: n.RootCAs(), Now: n.Clock().Now}
+	for name, spoil := range map[string]func(*lookleap.FetcherOptions){
+		"resolver": func(o *lookleap.FetcherOptions) {
+			o.Resolver = resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.Answer, error) { panic("boom") })
+		},
+		"dial":  func(o *lookleap.FetcherOptions) { o.Dial = func(context.Context, netip.AddrPort) (net.Conn, error) { panic("boom") } },
+		"clock": func(o *lookleap.FetcherOptions) { o.Now = func() time.Time { panic("boom") } },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := working
+			spoil(&o)
+			f := lookleap.NewFetcher(o)
+			defer f.(io.Closer).Close()
+			_, err := get(t, f, "https://shop.example/")
+			if err == nil || !strings.Contains(err.Error(), "boom") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
 }
 
 func TestFetcherResolution(t *testing.T) {
