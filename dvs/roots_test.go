@@ -1,0 +1,164 @@
+package dvs_test
+
+import (
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+)
+
+func skillURL(t *testing.T, raw string) dvs.SkillURL {
+	t.Helper()
+	u, err := dvs.ParseSkillURL(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func TestRootsFind(t *testing.T) {
+	for _, c := range []struct {
+		id           string
+		register     []string
+		block        []string
+		url, root    string
+		source       dvs.RootSource
+		blocked      bool
+		needsDeclare bool
+	}{
+		{id: "DVS-0-03/accept-origin", url: "https://example.com/skills/a/SKILL.md", root: "https://example.com/", source: dvs.DefaultOrigin},
+		{id: "DVS-1-05/accept-registered", register: []string{"https://example.com/skills/"}, url: "https://example.com/skills/a/SKILL.md", root: "https://example.com/skills/", source: dvs.ByHost},
+		{id: "DVS-3.1-28/accept-default-origin", url: "https://example.com/a/SKILL.md", root: "https://example.com/", source: dvs.DefaultOrigin},
+		{id: "DVS-3.1-28/reject-derived-is-unconfirmed", url: "https://github.com/o/r/blob/main/SKILL.md", root: "https://github.com/o/", source: dvs.Derived},
+		{id: "DVS-3.1-28/accept-confirmed", register: []string{"https://github.com/o/"}, url: "https://github.com/o/r/blob/main/SKILL.md", root: "https://github.com/o/", source: dvs.ByHost},
+		{id: "DVS-3.1-29/accept-longest", register: []string{"https://example.com/", "https://example.com/a/"}, url: "https://example.com/a/b/SKILL.md", root: "https://example.com/a/", source: dvs.ByHost},
+		{id: "DVS-3.1-29/accept-longest-any-order", register: []string{"https://example.com/a/", "https://example.com/"}, url: "https://example.com/a/b/SKILL.md", root: "https://example.com/a/", source: dvs.ByHost},
+		{id: "DVS-3.1-29/reject-longer-sibling", register: []string{"https://example.com/", "https://example.com/a/"}, url: "https://example.com/ab/SKILL.md", root: "https://example.com/", source: dvs.ByHost},
+		{id: "DVS-3.1-31/accept-tilde", url: "https://cs.univ.example/~alice/x/SKILL.md", root: "https://cs.univ.example/~alice/", source: dvs.DefaultOrigin},
+		{id: "DVS-3.1-31/accept-at", url: "https://h.example/@bob/SKILL.md", root: "https://h.example/@bob/", source: dvs.DefaultOrigin},
+		{id: "DVS-3.1-31/reject-forge-dash", url: "https://git.example.org/o/r/-/raw/main/SKILL.md", source: dvs.Undeclared},
+		{id: "DVS-3.1-31/reject-forge-branch", url: "https://git.example.org/o/r/raw/branch/main/SKILL.md", source: dvs.Undeclared},
+		{id: "DVS-3.1-31/accept-forge-registered", register: []string{"https://git.example.org/o/"}, url: "https://git.example.org/o/r/-/raw/main/SKILL.md", root: "https://git.example.org/o/", source: dvs.ByHost},
+		{id: "DVS-3.1-37/reject-bucket-unconfirmed", url: "https://s3.amazonaws.com/bucket/x/SKILL.md", root: "https://s3.amazonaws.com/bucket/", source: dvs.Derived},
+		{id: "DVS-3.1-40/accept-unknown-host", url: "https://unknown.example/x/SKILL.md", root: "https://unknown.example/", source: dvs.DefaultOrigin},
+		{id: "A32/reject-blocked-below", register: []string{"https://github.com/org/"}, block: []string{"https://github.com/org/bad/"}, url: "https://github.com/org/bad/blob/main/SKILL.md", root: "https://github.com/org/bad/", source: dvs.ByUser, blocked: true},
+		{id: "A32/reject-tie", register: []string{"https://github.com/org/"}, block: []string{"https://github.com/org/"}, url: "https://github.com/org/r/blob/main/SKILL.md", root: "https://github.com/org/", source: dvs.ByUser, blocked: true},
+		{id: "A32/accept-beside", register: []string{"https://github.com/org/"}, block: []string{"https://github.com/org/bad/"}, url: "https://github.com/org/good/blob/main/SKILL.md", root: "https://github.com/org/", source: dvs.ByHost},
+		{id: "A32/accept-longer-than-block", register: []string{"https://github.com/org/bad/blob/main/fine/"}, block: []string{"https://github.com/org/bad/"}, url: "https://github.com/org/bad/blob/main/fine/SKILL.md", root: "https://github.com/org/bad/blob/main/fine/", source: dvs.ByHost},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			roots := dvs.NewRoots(dvs.Rules{})
+			for _, raw := range c.register {
+				if _, err := roots.Register(raw, dvs.ByHost); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, raw := range c.block {
+				if _, err := roots.Block(raw); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d := roots.Find(skillURL(t, c.url))
+			if d.Root.String() != c.root || d.Source != c.source || d.Blocked != c.blocked || d.Revoked {
+				t.Errorf("got %s, %s, blocked %v", d.Root, d.Source, d.Blocked)
+			}
+		})
+	}
+	t.Run("DVS-3.1-33/reject-insisting-user", func(t *testing.T) {
+		roots := dvs.NewRoots(dvs.Rules{})
+		for range 2 {
+			if _, err := roots.Register("https://github.com/", dvs.ByUser); lookleap.CodeOf(err) != lookleap.CodeUGCBareRoot {
+				t.Errorf("got %v", err)
+			}
+		}
+	})
+	t.Run("DVS-1-05/reject-unregistered", func(t *testing.T) {
+		roots := dvs.NewRoots(dvs.Rules{})
+		u := skillURL(t, "https://github.com/o/r/blob/main/SKILL.md")
+		root, err := roots.Register("https://github.com/o", dvs.ByUser)
+		if err != nil || !roots.Find(u).Source.Registered() {
+			t.Fatal(err)
+		}
+		roots.Unregister(root)
+		if got := roots.Find(u).Source; got.Registered() {
+			t.Errorf("got %s", got)
+		}
+		if _, err := roots.Register("https://github.com/o", dvs.Derived); err == nil {
+			t.Error("a derived root can be registered")
+		}
+	})
+	t.Run("DVS-7-05/reject-table-has-grown", func(t *testing.T) {
+		roots := dvs.NewRoots(dvs.Rules{})
+		u := skillURL(t, "https://git.example.org/o/r/SKILL.md")
+		if _, err := roots.Register("https://git.example.org/", dvs.ByHost); err != nil {
+			t.Fatal(err)
+		}
+		dropped, err := roots.AddPlatform(dvs.Platform{Name: "ours", Hosts: []string{"git.example.org"}, Owner: 1})
+		if err != nil || len(dropped) != 1 || roots.Find(u).Source != dvs.Derived {
+			t.Errorf("got %v, %v, %s", dropped, err, roots.Find(u).Source)
+		}
+	})
+	t.Run("DVS-7-05/accept-path-scoped", func(t *testing.T) {
+		roots := dvs.NewRoots(dvs.Rules{})
+		if _, err := roots.Register("https://gitlab.com/group/", dvs.ByHost); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestRevoke(t *testing.T) {
+	for _, c := range []struct {
+		id     string
+		root   string
+		domain string
+		sub    bool
+		url    string
+		want   bool
+	}{
+		{id: "DVS-7-03/reject-below", root: "https://example.com/a/", url: "https://example.com/a/b/SKILL.md", want: true},
+		{id: "DVS-7-03/reject-longer-root", root: "https://example.com/", url: "https://example.com/long/SKILL.md", want: true},
+		{id: "DVS-7-03/reject-raw-form", root: "https://github.com/o/", url: "https://raw.githubusercontent.com/o/r/main/SKILL.md", want: true},
+		{id: "DVS-7-03/reject-domain", domain: "example.com", url: "https://example.com:8443/x/SKILL.md", want: true},
+		{id: "DVS-7-03/reject-serving-domain", domain: "raw.githubusercontent.com", url: "https://github.com/o/r/blob/main/SKILL.md", want: true},
+		{id: "DVS-7-03/accept-beside", root: "https://example.com/a/", url: "https://example.com/ab/SKILL.md"},
+		{id: "DVS-7-04/accept-subdomain-stays", domain: "example.com", url: "https://sub.example.com/x/SKILL.md"},
+		{id: "DVS-7-04/accept-lookalike-stays", domain: "example.com", sub: true, url: "https://notexample.com/x/SKILL.md"},
+		{id: "DVS-7-04/reject-subdomain-included", domain: "example.com", sub: true, url: "https://sub.example.com/x/SKILL.md", want: true},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			roots := dvs.NewRoots(dvs.Rules{})
+			if _, err := roots.Register("https://example.com/long/", dvs.ByHost); err != nil {
+				t.Fatal(err)
+			}
+			if c.domain != "" {
+				if err := roots.RevokeDomain(c.domain, c.sub); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				root, err := dvs.ParseTrustRoot(c.root)
+				if err != nil {
+					t.Fatal(err)
+				}
+				roots.Revoke(root)
+			}
+			u := skillURL(t, c.url)
+			if roots.Revoked(u) != c.want || roots.Find(u).Revoked != c.want {
+				t.Errorf("revoked: %v", !c.want)
+			}
+		})
+	}
+}
+
+func BenchmarkRootsFind(b *testing.B) {
+	roots := dvs.NewRoots(dvs.Rules{})
+	for _, raw := range []string{"https://example.com/", "https://example.com/a/", "https://github.com/o/"} {
+		if _, err := roots.Register(raw, dvs.ByHost); err != nil {
+			b.Fatal(err)
+		}
+	}
+	u, _ := dvs.ParseSkillURL("https://example.com/a/b/SKILL.md")
+	b.ReportAllocs()
+	for b.Loop() {
+		benchCovered = roots.Find(u).Source.Registered()
+	}
+}
