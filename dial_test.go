@@ -110,7 +110,9 @@ func TestFetcherRefusesBrokenParts(t *testing.T) {
 		"resolver": func(o *lookleap.FetcherOptions) {
 			o.Resolver = resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.Answer, error) { panic("boom") })
 		},
-		"dial":  func(o *lookleap.FetcherOptions) { o.Dial = func(context.Context, netip.AddrPort) (net.Conn, error) { panic("boom") } },
+		"dial": func(o *lookleap.FetcherOptions) {
+			o.Dial = func(context.Context, netip.AddrPort) (net.Conn, error) { panic("boom") }
+		},
 		"clock": func(o *lookleap.FetcherOptions) { o.Now = func() time.Time { panic("boom") } },
 	} {
 		t.Run(name, func(t *testing.T) {
