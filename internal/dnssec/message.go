@@ -28,21 +28,25 @@ type setKey struct {
 	rrtype uint16
 }
 
-// unpack reads a reply's wire form.
+// unpack reads a reply's wire form. All that its header announces must be there: a message that breaks off between two
+// records would otherwise pass for one with fewer.
 func unpack(wire []byte) (*dns.Msg, error) {
 	if len(wire) < 12 {
 		return nil, &ServerError{Reason: "the reply is too short"}
 	}
-	records := 0
-	for at := 6; at < 12; at += 2 {
-		records += int(binary.BigEndian.Uint16(wire[at:]))
+	var counts [4]int
+	for i := range counts {
+		counts[i] = int(binary.BigEndian.Uint16(wire[4+2*i:]))
 	}
-	if records > maxRecords {
+	if counts[1]+counts[2]+counts[3] > maxRecords {
 		return nil, &ServerError{Reason: fmt.Sprintf("the reply has more than %d records", maxRecords)}
 	}
 	m := new(dns.Msg)
 	if err := m.Unpack(wire); err != nil {
 		return nil, &ServerError{Reason: "the reply cannot be read", Err: err}
+	}
+	if counts != [4]int{len(m.Question), len(m.Answer), len(m.Ns), len(m.Extra)} {
+		return nil, &ServerError{Reason: "the reply breaks off"}
 	}
 	return m, nil
 }
