@@ -390,6 +390,22 @@ func TestCache(t *testing.T) {
 			}
 		})
 	}
+	for name, set := range map[string]func(w *world){
+		"AGT-2-13/reject-despite-good-copy": func(w *world) { w.serves(lab.Status(206)) },
+		"AGT-2-14/reject-despite-good-copy": func(w *world) { w.site.Redirect("/agents.txt", "http://shop.example/x") },
+		"AGT-2-14/reject-private-despite-good-copy": func(w *world) {
+			w.net.Site("inside.example").At("10.0.0.7")
+			w.site.Redirect("/agents.txt", "https://inside.example/x")
+		},
+	} {
+		inWorld(t, name, Options{}, func(w *world) {
+			w.servesFile(vectorFile)
+			w.want(Valid, ok)
+			set(w)
+			w.pass(time.Hour)
+			w.want(Restricted, lookleap.CodeUnreachable)
+		})
+	}
 	inWorld(t, "AGT-2-12/accept-recovery", Options{}, func(w *world) {
 		w.servesFile(vectorFile, "ETag", `"1"`)
 		w.want(Valid, ok)

@@ -104,6 +104,7 @@ func TestDecide(t *testing.T) {
 			"//admin", "///admin", "/x/..//admin", "/%2e/admin", "/%2E%2e/admin", "/x%2F..%2Fadmin", `/\admin`, "/%5Cadmin", "/;x/admin", "/x;y/../admin",
 			"/admin%00", "/admin%00.html", "/x%5C..%5Cadmin", "/..;/admin", "/x/..;a/admin", "/%2561dmin", "/%252561dmin", "/x%252F..%252Fadmin", "/%3Bx/admin", "/a;%2F../admin", "/.//admin", "/a//../admin", "/a/%2F../../admin")},
 		{"AGT-6-15/reject-evasion-of-inner-rule", []string{"/a/b DISALLOW", "/ ALLOW"}, no(disallowed, "/a//b", "/a/;x/b", "/a;x/b", "/a%2Fb", `/a\b`, "/a/x%2f../b", "/a/%2e/b")},
+		{"AGT-6-15/reject-either-order-of-dots-and-slashes", []string{"/a/b/c/admin DISALLOW", "/x/admin DISALLOW"}, no(disallowed, "/a//b/c//../admin", "/x/y//../admin")},
 		{"AGT-6-15/reject-evasion-of-end", []string{"/a$ DISALLOW"}, no(disallowed, "/a%00", "/a%00b", "/a;x", "/x/..//a")},
 		{"AGT-6-15/reject-evasion-of-pattern", []string{"/a/*.pdf DISALLOW"}, no(disallowed, "/a/b%2epdf", "/a//b.pdf", "//a/b.pdf", "/a/b%252Epdf")},
 		{"AGT-6-15/reject-rule-with-slashes", []string{"//admin DISALLOW"}, no(disallowed, "/admin", "//admin", "/admin/x", "///admin")},
@@ -111,6 +112,7 @@ func TestDecide(t *testing.T) {
 		{"AGT-6-15/reject-escape-from-allow-list", []string{"/public ALLOW"}, no(unlisted, "/public/..%2Fadmin", "/public/..;/admin", `/public/..\admin`, "/public/%252e%252e/admin", "/public%00/x")},
 		{"AGT-6-15/accept-harmless-spellings", []string{"/public ALLOW"}, yes(allowed, "/public//a", "/public/a;v=1", "/public/a%2Fb", "/public/a%20b", "/public/a%252Fb", "/public/a%5Cb", "/public/caf%C3%A9;x")},
 		{"AGT-6-15/accept-spelling-written-down", []string{"/a%2Fb ALLOW", "/v;1 ALLOW"}, yes(allowed, "/a%2Fb", "/a%2Fb/c", "/v;1", "/v;1/x")},
+		{"AGT-6-15/reject-ambiguity-before-the-spelling", []string{"/a/b%2Fc ALLOW"}, no(unlisted, "/x%2F/../a/b%2Fc", "/a/b%2Fc/..;/d")},
 		{"AGT-6-15/accept-unrelated", []string{"/admin DISALLOW"}, yes(unlisted, "/a//b", "/a;admin", "/x%2Fadmin", "/x/;y/z", "/100%25")},
 
 		{"AGT-6-16/accept-query", []string{"/search ALLOW"}, yes(allowed, "/search", "/search?q=a", "/search?q=/admin", "/search#f", "/search?q=%zz")},

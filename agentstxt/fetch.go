@@ -97,7 +97,6 @@ func (c *Client) read(ctx context.Context, o origin, known validator) (*outcome,
 		out := &outcome{err: err, received: c.host.Time(), evidence: lookleap.Evidence{URL: o.name + policyPath}}
 		var failed *fetch.Error
 		if errors.As(err, &failed) {
-			out.retry = failed.RetryAfter
 			out.evidence.URL, out.evidence.Status, out.evidence.MediaType = failed.URL, failed.Status, failed.MediaType
 		}
 		return out, nil

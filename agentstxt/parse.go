@@ -125,9 +125,6 @@ func (b *builder) special(i int, text *strings.Builder) {
 	if r.allows() {
 		return
 	}
-	if plain := unfold(bytes.Clone(normal), false); !bytes.Equal(plain, normal) {
-		b.addSpelling(i, plain, text)
-	}
 	if merged := removeDots(mergeSlashes(unfold(spelled, false))); !bytes.Equal(merged, normal) {
 		b.addSpelling(i, merged, text)
 	}
