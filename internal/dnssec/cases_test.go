@@ -187,6 +187,11 @@ var scenarios = []scenario{
 			replace("nsec.org", dns.TypeDNSKEY, w.records("attacker.org", dns.TypeDNSKEY, "nsec.org"), nil, 0),
 		}
 	}},
+	{"RFC4035-5.2", "reject-ds-signed-by-the-child", "attacker.org DS", "bogus", func(w *world) []zone.Edit {
+		ds := w.records("attacker.org", dns.TypeDS, "")[0]
+		ds.(*dns.DS).Digest = strings.Repeat("AB", 32)
+		return []zone.Edit{replace("attacker.org", dns.TypeDS, append([]dns.RR{ds}, w.attacker.SignSet(w.now, ds)...), nil, 0)}
+	}},
 	{"G14", "accept-name-under-attackers-suffix", "www.attacker.org A", "secure", nil},
 	{"RFC4035-5.3.1", "reject-signer-that-is-only-a-text-suffix", "www.nsec.org A", "bogus", edit(zone.On("www.nsec.org", dns.TypeA, zone.Forge(func(rr dns.RR) {
 		if sig, ok := rr.(*dns.RRSIG); ok {

@@ -136,18 +136,18 @@ func TestHostileWork(t *testing.T) {
 func TestBudgets(t *testing.T) {
 	w := newWorld(time.Unix(1.7e9, 0))
 	for name, c := range map[string]struct {
-		question string
-		limits   dnssec.Limits
+		question, what string
+		limits         dnssec.Limits
 	}{
-		"reject-queries":        {"www.nsec.org", dnssec.Limits{Queries: 3}},
-		"reject-signatures":     {"www.nsec.org", dnssec.Limits{Signatures: 3}},
-		"reject-failures":       {"www.sigtrap.org", dnssec.Limits{Failures: 2, SetFailures: 100}},
-		"reject-set-failures":   {"www.sigtrap.org", dnssec.Limits{Failures: 100, SetFailures: 2}},
-		"reject-keys-per-tag":   {"www.sigtrap.org", dnssec.Limits{KeysPerTag: 2}},
-		"reject-keys":           {"www.keytrap.org", dnssec.Limits{Keys: 5}},
-		"reject-hashes":         {"nope.nsec3.com", dnssec.Limits{Hashes: 2}},
-		"reject-aliases":        {"cc.nsec.org", dnssec.Limits{Aliases: 1}},
-		"reject-endless-labels": {"a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.www.nsec.org", dnssec.Limits{}},
+		"reject-queries":        {"www.nsec.org", "queries", dnssec.Limits{Queries: 3}},
+		"reject-signatures":     {"www.nsec.org", "signature checks", dnssec.Limits{Signatures: 3}},
+		"reject-failures":       {"www.sigtrap.org", "failed signature checks", dnssec.Limits{Failures: 2, SetFailures: 100}},
+		"reject-set-failures":   {"www.sigtrap.org", "failed signature checks for one record set", dnssec.Limits{Failures: 100, SetFailures: 2}},
+		"reject-keys-per-tag":   {"www.sigtrap.org", "keys with the same tag", dnssec.Limits{KeysPerTag: 2, Failures: 90, SetFailures: 90}},
+		"reject-keys":           {"www.keytrap.org", "keys in a zone", dnssec.Limits{Keys: 5}},
+		"reject-hashes":         {"nope.nsec3.com", "hashed names", dnssec.Limits{Hashes: 2}},
+		"reject-aliases":        {"cc.nsec.org", "aliases", dnssec.Limits{Aliases: 1}},
+		"reject-endless-labels": {"a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.www.nsec.org", "queries", dnssec.Limits{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := w.options(w)
@@ -161,7 +161,7 @@ func TestBudgets(t *testing.T) {
 			}
 			result, err := r.Lookup(t.Context(), c.question, dns.TypeA)
 			var budget *dnssec.BudgetError
-			if !errors.As(err, &budget) || result != nil {
+			if !errors.As(err, &budget) || result != nil || budget.What != c.what {
 				t.Errorf("%v %v", result, err)
 			}
 		})

@@ -152,3 +152,40 @@ func TestCanonicalData(t *testing.T) {
 		}
 	}
 }
+
+// TestDelegation: a DS names a key by tag, algorithm and digest together, under one owner.
+func TestDelegation(t *testing.T) {
+	record := &dns.DNSKEY{
+		Hdr:   dns.RR_Header{Name: "z.", Rrtype: dns.TypeDNSKEY, Class: dns.ClassINET},
+		Flags: 257, Protocol: 3, Algorithm: dns.ED25519, PublicKey: base64.StdEncoding.EncodeToString(make([]byte, 32)),
+	}
+	keys, err := parseKeys([]dns.RR{record}, newBudget(Limits{}.withDefaults()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		id, name, owner string
+		change          func(*dns.DS)
+		want            bool
+	}{
+		{"RFC4034-5.1", "accept", "z.", func(*dns.DS) {}, true},
+		{"RFC4034-5.1.1", "reject-tag", "z.", func(d *dns.DS) { d.KeyTag++ }, false},
+		{"RFC4034-5.1.2", "reject-algorithm", "z.", func(d *dns.DS) { d.Algorithm = dns.RSASHA256 }, false},
+		{"RFC4034-5.1.3", "reject-unknown-digest", "z.", func(d *dns.DS) { d.DigestType = 3 }, false},
+		{"RFC4034-5.1.3", "reject-digest-of-another-kind", "z.", func(d *dns.DS) { d.DigestType = dns.SHA384 }, false},
+		{"RFC4034-5.1.4", "reject-digest", "z.", func(d *dns.DS) { d.Digest = strings.Repeat("0", 64) }, false},
+		{"RFC4034-5.1.4", "reject-short-digest", "z.", func(d *dns.DS) { d.Digest = d.Digest[:62] }, false},
+		{"RFC4034-5.1.4", "reject-owner", "y.", func(*dns.DS) {}, false},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			t.Run(c.name, func(t *testing.T) {
+				ds := record.ToDS(dns.SHA256)
+				c.change(ds)
+				usable := usableDelegations([]dns.RR{ds})
+				if got := len(usable) == 1 && usable[0].names(wire(t, c.owner), &keys[0]); got != c.want {
+					t.Error(got)
+				}
+			})
+		})
+	}
+}
