@@ -26,7 +26,7 @@ func checkCharacters(text []byte, header span) *fault {
 			r, size = utf8.DecodeRune(text[i:header.end])
 		}
 		if f := refuseCharacter(text, i, r, size); f != nil {
-			if f.code == codeBadFrontmatter && isControl(r) {
+			if f.code == codeBadFrontmatter && isControl(r) && r != '\r' && r != '\u0085' {
 				f.code, f.requirement = chargedTo(text[header.start:i])
 			}
 			return f
@@ -40,7 +40,7 @@ func refuseCharacter(text []byte, at int, r rune, size int) *fault {
 	switch {
 	case r == utf8.RuneError && size == 1, r == 0:
 		return notUTF8(at)
-	case r == '\t':
+	case r == '\t', r == '\n':
 	case r == '\r':
 		if at+1 == len(text) || text[at+1] != '\n' {
 			return badFrontmatter(at, "a carriage return stands alone, which some readers take for a line end", "end lines with LF or CR LF")

@@ -1,0 +1,117 @@
+package dvs
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// samePlain holds the plain reader to the answer of the YAML parser.
+func samePlain(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, header string) {
+	t.Helper()
+	if checkCharacters([]byte(header), span{0, len(header)}) != nil {
+		return
+	}
+	start := origin{Line: 2, Offset: 4}
+	plain, ok := readPlain([]byte(header), start)
+	if !ok {
+		return
+	}
+	slow, f := readYAML([]byte(header), start, 16)
+	if f != nil {
+		t.Fatalf("%q: the YAML parser refuses: %+v", header, f)
+	}
+	if !reflect.DeepEqual(plain, slow) {
+		t.Fatalf("%q:\nplain %+v\nYAML  %+v", header, plain, slow)
+	}
+}
+
+func FuzzFrontmatter(f *testing.F) {
+	for _, header := range []string{
+		"name: a\ndescription: b\n",
+		"name: a\r\ndescription: b c, d (e) \"f\"\r\n\r\nlicense: 'x y'\r\n",
+		"name: a\ndescription: \"b\"\nmetadata:\n  author: x\n  version: \"1.0\"\n\ntags:\n  - x\n  - 'y'\n",
+		"a: ~\nb:\nc: null\nd: é ü\n",
+		"a:\n  b:\n  c: d\ne: f#g:h\n",
+		"a: >-\n  b\n  c\n",
+	} {
+		f.Add(header)
+	}
+	f.Fuzz(func(t *testing.T, header string) {
+		if len(header) > 0 && !strings.HasSuffix(header, "\n") {
+			header += "\n"
+		}
+		samePlain(t, header)
+	})
+}
+
+// TestPlainIsYAML makes headers of pieces that are near what the plain reader
+// knows.
+func TestPlainIsYAML(t *testing.T) {
+	pieces := rapid.SampledFrom([]string{
+		"a", "b: c", "name: x", "description: y z", "- ", "-", "  ", " ", "\t", ":", ": ", "#", " #", "'", "\"", "\\", "\n", "\n", "\r\n", "\n  ", "\n    ", "\n- ", "\n  - ",
+		"~", "null", "é", "\u00a0", "?", "? ", "...", "<<", "=", "{", "[", "|", ">-", "k1:\n", "k2: v\n", "k3:\n  x: y\n", "k4: 'q'\n", "k5: \"q\"\n", "1", "-1", "yes",
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		header := strings.Join(rapid.SliceOfN(pieces, 1, 12).Draw(t, "pieces"), "") + "\n"
+		samePlain(t, header)
+	})
+}
+
+func TestPlainIsUsed(t *testing.T) {
+	for _, header := range []string{
+		"name: a\ndescription: Use it when somebody asks (really) \"now\", e.g. 10:30 or a#b.\n",
+		"name: a\r\ndescription: b\r\nlicense: MIT\r\n",
+		"name: a\ndescription: \"b: c\"\nmetadata:\n  author: x\n  version: \"1.0\"\nallowed-tools: Read, Bash(git:*)\n",
+		"name: a\ndescription: 'b'\ntags:\n  - x\n  - y\n",
+	} {
+		if _, ok := readPlain([]byte(header), origin{Line: 2}); !ok {
+			t.Errorf("%q goes to the YAML parser", header)
+		}
+	}
+}
+
+func FuzzSkill(f *testing.F) {
+	for _, s := range []string{
+		"---\nname: a\ndescription: b\n---\nbody\n",
+		"---\nname: a\ndescription: Use when: b\nmetadata:\n  author: x\n---\nbody\n",
+		"\n<!-- x -->\n---\nName: My Skill\ndescription: >-\n  foo\n----\n# body\n",
+		"```yaml\nname: a\ndescription: \"b\n```\nbody\n",
+		"\xff\xfe-\x00-\x00-\x00\n\x00", "name：a\r- description：b\r", "---\n- **name**: a\n  description: *b\n...\n",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		skill, findings, err := ParseSkill(data, DVS, Limits{})
+		if (skill == nil) != (err != nil) {
+			t.Fatalf("%v and %v", skill, err)
+		}
+		for _, f := range findings {
+			if f.Line < 1 || f.Column < 1 || f.Offset > len(data) || f.Fix == "" || !f.Code.Known() {
+				t.Fatalf("%+v", f)
+			}
+		}
+		stricter, _, strictErr := ParseSkill(data, AgentSkills, Limits{})
+		lenient, _, lenientErr := ParseSkill(data, Lenient, Limits{})
+		if strictErr == nil && (err != nil || stricter.Name != skill.Name) {
+			t.Fatalf("AgentSkills accepts what DVS refuses: %v", err)
+		}
+		if err == nil {
+			if lenientErr != nil {
+				t.Fatalf("Lenient refuses what DVS accepts: %v", lenientErr)
+			}
+			if lenient.Name != skill.Name || lenient.Description != skill.Description || lenient.Body != skill.Body || lenient.Header != skill.Header {
+				t.Fatalf("Lenient reads %q %q, DVS %q %q", lenient.Name, lenient.Description, skill.Name, skill.Description)
+			}
+			meta, _, err := ParseMetadata(data, DVS, Limits{})
+			if err != nil || !reflect.DeepEqual(*meta, skill.Metadata) {
+				t.Fatalf("the header alone reads otherwise: %+v, %v", meta, err)
+			}
+		}
+	})
+}

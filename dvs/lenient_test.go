@@ -1,0 +1,144 @@
+package dvs_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+)
+
+// TestLenient shows what people publish, and what is read of it.
+func TestLenient(t *testing.T) {
+	const body = "---\n# Title\n\nDo it.\n"
+	head := func(lines ...string) string { return "---\n" + strings.Join(lines, "\n") + "\n" + body }
+	desc := func(v string) string { return head("name: a", "description: "+v) }
+	for _, c := range []struct {
+		name, input  string
+		skill, text  string
+		code         lookleap.Code
+		line, column int
+	}{
+		{"colon", desc("Use when: b"), "", "Use when: b", lookleap.CodeBadFrontmatter, 3, 22},
+		{"final-colon", desc("Use when:"), "", "Use when:", lookleap.CodeBadFrontmatter, 3, 22},
+		{"colon-on-later-line", desc("b\n  Keywords: x, y"), "", "b Keywords: x, y", lookleap.CodeBadFrontmatter, 4, 1},
+		{"colon-then-keys", head("name: a", "description: x: y", "metadata:", "  author: z"), "", "x: y", lookleap.CodeBadFrontmatter, 3, 15},
+		{"at", desc("@user does"), "", "@user does", lookleap.CodeBadFrontmatter, 3, 14},
+		{"backtick", desc("`go` tools"), "", "`go` tools", lookleap.CodeBadFrontmatter, 3, 14},
+		{"percent", desc("%s format"), "", "%s format", lookleap.CodeBadFrontmatter, 3, 14},
+		{"star", desc("**bold** words"), "", "**bold** words", lookleap.CodeBadFrontmatter, 3, 14},
+		{"one-star", desc("*b"), "", "*b", lookleap.CodeBadFrontmatter, 3, 14},
+		{"ampersand", desc("&b c"), "", "&b c", lookleap.CodeBadFrontmatter, 3, 14},
+		{"exclamation", desc("!important b"), "", "!important b", lookleap.CodeBadFrontmatter, 3, 14},
+		{"brackets", desc("[Use when] b"), "", "[Use when] b", lookleap.CodeBadFrontmatter, 3, 14},
+		{"list", desc("[b, c]"), "", "b c", lookleap.CodeBadDescription, 3, 14},
+		{"template", head("name: {{name}}", "description: {{ description }}"), "{{name}}", "{{ description }}", lookleap.CodeBadFrontmatter, 2, 8},
+		{"quote-not-closed", desc(`"b c`), "", "b c", lookleap.CodeBadFrontmatter, 3, 14},
+		{"quote-then-text", desc(`"b" and c`), "", `"b" and c`, lookleap.CodeBadFrontmatter, 3, 14},
+		{"quotes-inside", desc(`"b "c" d"`), "", `b "c" d`, lookleap.CodeBadFrontmatter, 3, 14},
+		{"apostrophe", desc(`'don't'`), "", "don't", lookleap.CodeBadFrontmatter, 3, 14},
+		{"backslash", desc(`"C:\dir \w"`), "", `C:\dir \w`, lookleap.CodeBadFrontmatter, 3, 17},
+		{"hash", desc("# b"), "", "# b", lookleap.CodeBadFrontmatter, 3, 1},
+		{"tab", head("name: a", "description: b", "metadata:", "\tauthor: x"), "", "b", lookleap.CodeBadFrontmatter, 5, 1},
+		{"tab-after-key", head("name:\ta", "description:\tb"), "", "b", "", 0, 0},
+		{"no-blank-after-colon", head("name:a", "description:b"), "", "b", lookleap.CodeBadFrontmatter, 2, 1},
+		{"unindented", desc("b\nc d"), "", "b c d", lookleap.CodeBadFrontmatter, 4, 1},
+		{"unindented-block", desc("|\nb\nc"), "", "b\nc", lookleap.CodeBadFrontmatter, 4, 1},
+		{"below-the-key", head("name: a", "description:", "b"), "", "b", lookleap.CodeBadFrontmatter, 4, 1},
+		{"block-and-text", desc("> b\n  c"), "", "> b c", lookleap.CodeBadFrontmatter, 3, 1},
+		{"map", head("name: a", "description:", "  b: c"), "", "b: c", lookleap.CodeBadDescription, 4, 3},
+		{"duplicate", head("name: x", "name: a", "description: b"), "", "b", lookleap.CodeBadFrontmatter, 3, 1},
+		{"upper-case", head("Name: a", "DESCRIPTION: b"), "", "b", lookleap.CodeBadFrontmatter, 2, 1},
+		{"quoted-keys", head(`"name": a`, `"description": x: b`), "", "x: b", lookleap.CodeBadFrontmatter, 3, 17},
+		{"full-width-colon", head("name：a", "description：b"), "", "b", lookleap.CodeBadFrontmatter, 2, 1},
+		{"equals", head("name = a", `description = "b"`), "", "b", lookleap.CodeBadFrontmatter, 2, 1},
+		{"bullets", head("- name: a", "- description: b"), "", "b", lookleap.CodeBadFrontmatter, 2, 3},
+		{"bold", head("**name**: a", "**Description:** b"), "", "b", lookleap.CodeBadFrontmatter, 2, 3},
+		{"indented", head("  name: a", " description: b"), "", "b", lookleap.CodeBadFrontmatter, 3, 2},
+		{"name-of-people", head("name: My Skill", "description: b"), "My Skill", "b", lookleap.CodeBadName, 2, 7},
+		{"name-long", head("name: "+strings.Repeat("a", 70), "description: b"), strings.Repeat("a", 70), "b", lookleap.CodeNameTooLong, 2, 7},
+		{"long", desc(strings.Repeat("b", 3000)), "", strings.Repeat("b", 3000), lookleap.CodeDescTooLong, 3, 14},
+		{"huge-header", desc(strings.Repeat("b ", 10_000) + "c"), "", strings.Repeat("b ", 10_000) + "c", lookleap.CodeBadFrontmatter, 3, 16377},
+		{"anchor-elsewhere", head("name: a", "description: b", "x: &x y"), "", "b", lookleap.CodeBadFrontmatter, 4, 4},
+		{"control", desc("b\x1b[2K"), "", "b [2K", lookleap.CodeBadDescription, 3, 15},
+		{"separator", desc("b\u2028c"), "", "b   c", lookleap.CodeBadFrontmatter, 3, 15},
+		{"latin1", desc("f\xfcr"), "", "f\ufffdr", lookleap.CodeNotUTF8, 3, 15},
+		{"utf16", "\xff\xfe" + utf16le(desc("b")), "", "b", lookleap.CodeNotUTF8, 1, 1},
+		{"cr", strings.ReplaceAll(desc("b"), "\n", "\r"), "", "b", lookleap.CodeBadFrontmatter, 1, 4},
+		{"two-marks", "\ufeff\ufeff" + desc("b"), "", "b", lookleap.CodeNoFrontmatter, 1, 4},
+		{"empty-body", "---\nname: a\ndescription: b\n---\n", "", "b", lookleap.CodeEmptyBody, 5, 1},
+		{"blank-before", "\n\n" + desc("b"), "", "b", lookleap.CodeNoFrontmatter, 1, 1},
+		{"comment-before", "<!-- made by\n a tool -->\n" + desc("b"), "", "b", lookleap.CodeNoFrontmatter, 1, 1},
+		{"heading-before", "# a\n\n" + desc("b"), "", "b", lookleap.CodeNoFrontmatter, 1, 1},
+		{"code-block", "```markdown\n" + desc("b") + "```\n", "", "b", lookleap.CodeNoFrontmatter, 1, 1},
+		{"yaml-block", "```yaml\nname: a\ndescription: b\n```\n# Title\n", "", "b", lookleap.CodeNoFrontmatter, 1, 1},
+		{"indented-fence", " " + desc("b"), "", "b", lookleap.CodeNoFrontmatter, 1, 1},
+		{"four-hyphens", "-" + desc("b"), "", "b", lookleap.CodeNoFrontmatter, 1, 1},
+		{"closed-by-four", "---\nname: a\ndescription: b\n-" + body, "", "b", lookleap.CodeUnterminated, 1, 1},
+		{"closed-by-four-and-a-rule", "---\nname: a\ndescription: b\n-" + body + "\n---\nmore: of it\n", "", "b", lookleap.CodeBadFrontmatter, 4, 1},
+		{"closed-by-dots", "---\nname: a\ndescription: b\n...\n# Title\n", "", "b", lookleap.CodeUnterminated, 1, 1},
+		{"dashes", "—\nx\n---\nname: a\ndescription: b\n———\n# Title\n", "", "b", lookleap.CodeNoFrontmatter, 1, 1},
+		{"not-closed", "---\nname: a\ndescription: b\n\n# Title\n\nDo it.\n", "", "b", lookleap.CodeUnterminated, 1, 1},
+		{"not-closed-text", "---\nname: a\ndescription: b\n\nDo it.\n", "", "b", lookleap.CodeUnterminated, 1, 1},
+		{"not-closed-at-all", "---\nname: a\ndescription: b", "", "b", lookleap.CodeUnterminated, 1, 1},
+		{"not-opened", "name: a\ndescription: b\n---\n# Title\n", "", "b", lookleap.CodeNoFrontmatter, 1, 1},
+		{"no-fences", "name: a\ndescription: b\n\n# Title\n", "", "b", lookleap.CodeNoFrontmatter, 1, 1},
+		{"toml", "+++\nname = \"a\"\ndescription = \"b\"\n+++\n# Title\n", "", "b", lookleap.CodeNoFrontmatter, 1, 1},
+	} {
+		t.Run("accept-"+c.name, func(t *testing.T) {
+			skill, findings, err := dvs.ParseSkill([]byte(c.input), dvs.Lenient, dvs.Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := or(c.skill, "a"); skill.Name != want {
+				t.Errorf("name %q, want %q", skill.Name, want)
+			}
+			if skill.Description != c.text {
+				t.Errorf("description %q, want %q", skill.Description, c.text)
+			}
+			if strings.Contains(skill.Body, "name") || skill.Body != "" && strings.TrimSpace(skill.Body) != "" && !strings.Contains(skill.Body, "Title") && !strings.Contains(skill.Body, "Do it") {
+				t.Errorf("body %q", skill.Body)
+			}
+			if c.code != "" && !slices.ContainsFunc(findings, func(f lookleap.Finding) bool {
+				return f.Code == c.code && f.Line == c.line && f.Column == c.column && f.Severity == lookleap.Warning && f.Fix != ""
+			}) {
+				t.Errorf("no %s at %d:%d in %v", c.code, c.line, c.column, findings)
+			}
+			if _, _, err := dvs.ParseSkill([]byte(c.input), dvs.DVS, dvs.Limits{}); err == nil && c.code != "" {
+				t.Error("DVS accepts it")
+			}
+		})
+	}
+	for _, c := range []struct {
+		name, input string
+		code        lookleap.Code
+	}{
+		{"nothing", "", lookleap.CodeNoFrontmatter},
+		{"prose", "# Title\n\nNo metadata at all.\n", lookleap.CodeNoFrontmatter},
+		{"no-name", head("description: b"), lookleap.CodeBadName},
+		{"no-description", head("name: a"), lookleap.CodeBadDescription},
+		{"empty-name", head("name:", "description: b"), lookleap.CodeBadName},
+		{"empty-description", desc(`""`), lookleap.CodeBadDescription},
+		{"name-of-something-else", head("inputs:", "  - name: x", "description: b"), lookleap.CodeBadName},
+		{"name-of-an-item", head("inputs:", "- name: x", "description: b"), lookleap.CodeBadName},
+		{"invisible-name", head("name: \u200b", "description: b"), lookleap.CodeBadName},
+		{"too-large", desc("b") + strings.Repeat("x", 1<<20), lookleap.CodeTooLarge},
+	} {
+		t.Run("reject-"+c.name, func(t *testing.T) {
+			skill, _, err := dvs.ParseSkill([]byte(c.input), dvs.Lenient, dvs.Limits{})
+			if skill != nil || lookleap.CodeOf(err) != c.code {
+				t.Errorf("%+v, %v", skill, err)
+			}
+		})
+	}
+}
+
+func utf16le(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		b.WriteByte(byte(r))
+		b.WriteByte(byte(r >> 8))
+	}
+	return b.String()
+}

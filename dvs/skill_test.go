@@ -1,0 +1,341 @@
+package dvs_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+)
+
+// file is a SKILL.md with the given header.
+func file(header string) string { return "---\n" + header + "---\n\n# Instructions\n\nDo it.\n" }
+
+// skillCase is one file and what DVS makes of it.
+type skillCase struct {
+	id, name string // requirement or attack, and accept… or reject…
+	input    string
+	profile  dvs.Profile
+	code     lookleap.Code // of the refusal
+	skill    string        // expected name, "a" if empty
+	text     string        // expected description, "b" if empty
+	finding  lookleap.Code // that has to be among the findings of an accepted file
+}
+
+func (c skillCase) run(t *testing.T) {
+	t.Helper()
+	skill, findings, err := dvs.ParseSkill([]byte(c.input), c.profile, dvs.Limits{})
+	if c.code != "" {
+		if got := lookleap.CodeOf(err); got != c.code || skill != nil {
+			t.Fatalf("got %v and %v, want %s", skill, err, c.code)
+		}
+		var e *dvs.SkillError
+		if !errors.As(err, &e) || e.Finding.Line == 0 || e.Finding.Fix == "" || !slices.Contains(findings, e.Finding) {
+			t.Fatalf("the refusal does not say where, or what to do: %#v", err)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := or(c.skill, "a"); skill.Name != want {
+		t.Errorf("name %q, want %q", skill.Name, want)
+	}
+	if want := or(c.text, "b"); skill.Description != want {
+		t.Errorf("description %q, want %q", skill.Description, want)
+	}
+	if c.finding != "" && !slices.ContainsFunc(findings, func(f lookleap.Finding) bool { return f.Code == c.finding && f.Severity != lookleap.Fatal }) {
+		t.Errorf("no finding %s: %v", c.finding, findings)
+	}
+}
+
+func or(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+func TestParseSkill(t *testing.T) {
+	long := func(n int) string { return strings.Repeat("a", n) }
+	const (
+		front    = lookleap.CodeBadFrontmatter
+		badName  = lookleap.CodeBadName
+		badDesc  = lookleap.CodeBadDescription
+		noFront  = lookleap.CodeNoFrontmatter
+		unclosed = lookleap.CodeUnterminated
+		notUTF8  = lookleap.CodeNotUTF8
+	)
+	plain := file("name: a\ndescription: b\n")
+	desc := func(v string) string { return file("name: a\ndescription: " + v + "\n") }
+	name := func(v string) string { return file("name: " + v + "\ndescription: b\n") }
+	extra := func(v string) string { return file("name: a\ndescription: b\n" + v) }
+	bomb := "a0: &a [x]\n"
+	for i := range 9 {
+		bomb += fmt.Sprintf("a%d: &a%d [*a,*a,*a,*a,*a,*a,*a,*a,*a]\n", i+1, i)
+	}
+	for _, c := range []skillCase{
+		{id: "DVS-1-06", name: "accept-made-for-another-agent", input: extra("license: MIT\nmetadata:\n  author: x\n  version: \"1.0\"\nallowed-tools: Bash(git:*) Read\n")},
+		{id: "DVS-1-06", name: "reject-without-its-header", input: "# A skill\n", code: noFront},
+
+		{id: "DVS-4.2-02", name: "accept-utf8", input: desc("für 日本語 😀"), text: "für 日本語 😀"},
+		{id: "DVS-4.2-02", name: "reject-latin1", input: desc("f\xfcr"), code: notUTF8},
+		{id: "DVS-4.2-02", name: "reject-in-the-body", input: plain + "\xff", code: notUTF8},
+		{id: "DVS-4.2-02", name: "reject-utf16", input: "\xff\xfe-\x00-\x00-\x00\n\x00", code: notUTF8},
+		{id: "DVS-4.2-02", name: "reject-nul", input: plain + "\x00", code: notUTF8},
+		{id: "C10", name: "reject-overlong", input: plain + "\xc0\x80", code: notUTF8},
+		{id: "C10", name: "reject-surrogates", input: plain + "\xed\xa0\x80\xed\xb0\x80", code: notUTF8},
+		{id: "C10", name: "reject-utf16-mark", input: "\xfe\xff\x00-\x00-\x00-", code: notUTF8},
+
+		{id: "DVS-4.2-07", name: "accept-bom", input: "\ufeff" + plain, finding: lookleap.CodeByteOrderMark},
+		{id: "DVS-4.2-07", name: "accept-crlf", input: strings.ReplaceAll(plain, "\n", "\r\n")},
+		{id: "DVS-4.2-07", name: "accept-bom-in-the-body", input: plain + "\ufeff", finding: lookleap.CodeByteOrderMark},
+		{id: "DVS-4.2-07", name: "reject-second-bom", input: file("\ufeffname: a\ndescription: b\n"), code: front},
+		{id: "DVS-4.2-07", name: "reject-lone-cr", input: desc("b\rlicense: x"), code: front},
+		{id: "C08", name: "accept-one-mark", input: "\ufeff" + plain, finding: lookleap.CodeByteOrderMark},
+		{id: "C08", name: "reject-mark-inside", input: desc("b\ufeff"), code: front},
+
+		{id: "DVS-4.2-08", name: "accept-a-mebibyte", input: plain + strings.Repeat("x", 1<<20-len(plain))},
+		{id: "DVS-4.2-08", name: "reject-one-octet-more", input: plain + strings.Repeat("x", 1<<20-len(plain)+1), code: lookleap.CodeTooLarge},
+		{id: "C20", name: "reject-more-than-the-limit", input: plain + strings.Repeat("x", 2<<20), code: lookleap.CodeTooLarge},
+
+		{id: "DVS-4.2-09", name: "accept-with", input: plain},
+		{id: "DVS-4.2-09", name: "reject-without", input: "Do it.\n", code: noFront},
+		{id: "DVS-4.2-09", name: "reject-empty-file", input: "", code: noFront},
+
+		{id: "DVS-4.2-10", name: "accept-with", input: "---\nname: a\ndescription: b\n---\nx"},
+		{id: "DVS-4.2-10", name: "reject-end-of-file", input: "---\nname: a\ndescription: b\n---", code: lookleap.CodeEmptyBody},
+		{id: "DVS-4.2-10", name: "reject-white-space", input: "---\nname: a\ndescription: b\n---\n \t\r\n\u00a0\n", code: lookleap.CodeEmptyBody},
+		{id: "DVS-4.4-01", name: "accept-text", input: plain},
+		{id: "DVS-4.4-01", name: "reject-nothing", input: "---\nname: a\ndescription: b\n---\n\n", code: lookleap.CodeEmptyBody},
+		{id: "DVS-4.4-01", name: "reject-binary", input: plain + "\x00\x01\x02", code: notUTF8},
+
+		{id: "DVS-4.3-01", name: "accept-blanks-after", input: "--- \t\nname: a\ndescription: b\n---  \nx"},
+		{id: "DVS-4.3-01", name: "reject-blank-line-before", input: "\n" + plain, code: noFront},
+		{id: "DVS-4.3-01", name: "reject-text-before", input: "x\n" + plain, code: noFront},
+		{id: "DVS-4.3-01", name: "reject-indented", input: " " + plain, code: noFront},
+		{id: "DVS-4.3-01", name: "reject-four-hyphens", input: "-" + plain, code: noFront},
+		{id: "DVS-4.3-01", name: "reject-unclosed", input: "---\nname: a\ndescription: b\n", code: unclosed},
+		{id: "DVS-4.3-01", name: "reject-closed-by-dots", input: "---\nname: a\ndescription: b\n...\nx\n", code: unclosed},
+		{id: "DVS-4.3-01", name: "reject-closed-by-four", input: "---\nname: a\ndescription: b\n----\nx\n", code: unclosed},
+		{id: "C11", name: "accept-blank-behind", input: "--- \nname: a\ndescription: b\n--- \nx"},
+		{id: "C11", name: "accept-rule-in-the-body", input: plain + "\n---\nname: evil\n---\n"},
+		{id: "C11", name: "reject-missing-close", input: "---\nname: a\n", code: unclosed},
+		{id: "C11", name: "reject-blank-before", input: " ---\nname: a\ndescription: b\n---\nx", code: noFront},
+		{id: "C11", name: "reject-four", input: "----\nname: a\ndescription: b\n---\nx", code: noFront},
+		{id: "C11", name: "reject-fence-in-block", input: "---\nname: a\ndescription: |\n---\n  b\n---\nx", code: badDesc},
+		{id: "C11", name: "reject-dots", input: file("name: a\ndescription: b\n...\n"), code: front},
+
+		{id: "DVS-4.3-02", name: "accept-flow", input: extra("x: {a: [1, 2], \"b\": 'c'}\n")},
+		{id: "DVS-4.3-02", name: "accept-depth-16", input: extra("x: " + strings.Repeat("[", 15) + strings.Repeat("]", 15) + "\n")},
+		{id: "DVS-4.3-02", name: "reject-depth-17", input: extra("x: " + strings.Repeat("[", 16) + strings.Repeat("]", 16) + "\n"), code: front},
+		{id: "DVS-4.3-02", name: "reject-list", input: file("- name: a\n"), code: front},
+		{id: "DVS-4.3-02", name: "reject-scalar", input: file("a\n"), code: front},
+		{id: "DVS-4.3-02", name: "reject-nothing", input: file(""), code: front},
+		{id: "DVS-4.3-02", name: "reject-duplicate", input: extra("name: c\n"), code: front},
+		{id: "DVS-4.3-02", name: "reject-deep-duplicate", input: extra("metadata:\n  x: 1\n  'x': 2\n"), code: front},
+		{id: "DVS-4.3-02", name: "reject-tag", input: name("!!str a"), code: front},
+		{id: "DVS-4.3-02", name: "reject-bare-tag", input: name("! a"), code: front},
+		{id: "DVS-4.3-02", name: "reject-anchor", input: name("&x a"), code: front},
+		{id: "DVS-4.3-02", name: "reject-alias", input: extra("x: *name\n"), code: front},
+		{id: "DVS-4.3-02", name: "reject-merge", input: extra("<<: {x: y}\n"), code: front},
+		{id: "DVS-4.3-02", name: "reject-second-document", input: extra("--- x\n"), code: front},
+		{id: "DVS-4.3-02", name: "reject-directive", input: file("%YAML 1.1\nname: a\ndescription: b\n"), code: front},
+		{id: "DVS-4.3-02", name: "reject-lone-cr", input: extra("x: y\rz: 1\n"), code: front},
+		{id: "DVS-4.3-02", name: "reject-next-line", input: extra("x: y\u0085z\n"), code: front},
+		{id: "DVS-4.3-02", name: "reject-separators", input: extra("x: y\u2028z\n"), code: front},
+		{id: "DVS-4.3-02", name: "reject-key-that-is-a-list", input: extra("? [x]\n: y\n"), code: front},
+		{id: "DVS-4.3-02", name: "reject-colon", input: desc("use when: b"), code: front},
+		{id: "DVS-4.3-02", name: "accept-16-KiB", input: extra("# " + long(16<<10-2-len("name: a\ndescription: b\n")-1) + "\n")},
+		{id: "DVS-4.3-02", name: "reject-17-KiB", input: extra("# " + long(17<<10) + "\n"), code: front},
+		{id: "C01", name: "reject-alias-bomb", input: extra(bomb), code: front},
+		{id: "C01", name: "reject-unused-anchor", input: extra("x: &a y\n"), code: front},
+		{id: "C02", name: "reject-merge-key", input: file("base: &b {name: evil}\nname: a\ndescription: b\n<<: *b\n"), code: front},
+		{id: "C04", name: "reject-binary", input: name("!!binary aGk="), code: front},
+		{id: "C04", name: "reject-python", input: extra("x: !!python/object/apply:os.system [id]\n"), code: front},
+		{id: "C04", name: "reject-verbatim", input: extra("x: !<tag:x> y\n"), code: front},
+		{id: "C07", name: "reject-line-separator", input: "---\nname: a\u2028description: b\n---\nx", code: front},
+		{id: "C07", name: "reject-next-line", input: "---\nname: a\u0085description: b\n---\nx", code: front},
+
+		{id: "DVS-4.3-03", name: "accept-number", input: name("123"), skill: "123"},
+		{id: "DVS-4.3-03", name: "accept-true", input: name("true"), skill: "true"},
+		{id: "DVS-4.3-03", name: "reject-absent", input: file("description: b\n"), code: badName},
+		{id: "DVS-4.3-03", name: "reject-null", input: name("null"), code: badName},
+		{id: "DVS-4.3-03", name: "reject-empty", input: name(""), code: badName},
+		{id: "DVS-4.3-03", name: "reject-quoted-empty", input: name(`""`), code: badName},
+		{id: "DVS-4.3-03", name: "reject-list", input: name("[a]"), code: badName},
+		{id: "DVS-4.3-03", name: "reject-map", input: name("{a: b}"), code: badName},
+		{id: "DVS-4.3-03", name: "reject-other-case", input: file("Name: a\ndescription: b\n"), code: badName},
+		{id: "C05", name: "accept-exponent", input: name("1e3"), skill: "1e3"},
+		{id: "C05", name: "accept-octal", input: name("0777"), skill: "0777"},
+		{id: "C05", name: "accept-no", input: name("no"), skill: "no"},
+		{id: "C05", name: "accept-many-digits", input: name("99999999999999999999999999"), skill: "99999999999999999999999999"},
+		{id: "C05", name: "reject-tilde", input: name("~"), code: badName},
+		{id: "C05", name: "reject-sexagesimal", input: name("1:30:00"), code: badName},
+
+		{id: "DVS-4.3-04", name: "accept-text", input: plain},
+		{id: "DVS-4.3-04", name: "reject-absent", input: file("name: a\n"), code: badDesc},
+		{id: "DVS-4.3-04", name: "reject-null", input: desc("~"), code: badDesc},
+		{id: "DVS-4.3-04", name: "reject-list", input: desc("[b]"), code: badDesc},
+
+		{id: "DVS-4.3-05", name: "accept-64", input: name(long(64)), skill: long(64)},
+		{id: "DVS-4.3-05", name: "reject-65", input: name(long(65)), code: lookleap.CodeNameTooLong},
+		{id: "DVS-4.3-06", name: "accept-letters-digits-hyphen", input: name("a-b2"), skill: "a-b2"},
+		{id: "DVS-4.3-06", name: "reject-upper-case", input: name("A"), code: badName},
+		{id: "DVS-4.3-06", name: "reject-underscore", input: name("a_b"), code: badName},
+		{id: "DVS-4.3-06", name: "reject-blank", input: name("a b"), code: badName},
+		{id: "DVS-4.3-06", name: "reject-accent", input: name("é"), code: badName},
+		{id: "DVS-4.3-06", name: "reject-full-width", input: name("ａ"), code: badName},
+		{id: "DVS-4.3-06", name: "reject-slash", input: name("a/b"), code: badName},
+		{id: "DVS-4.3-06", name: "reject-quoted-blank", input: name(`"a "`), code: badName},
+		{id: "DVS-4.3-07", name: "accept-first", input: name(`"-a"`), skill: "-a", finding: lookleap.CodeNameHyphen},
+		{id: "DVS-4.3-07", name: "accept-last", input: name("a-"), skill: "a-", finding: lookleap.CodeNameHyphen},
+		{id: "DVS-4.3-07", name: "accept-double", input: name("a--b"), skill: "a--b", finding: lookleap.CodeNameHyphen},
+		{id: "DVS-4.3-07", name: "reject-by-the-public-format", profile: dvs.AgentSkills, input: name("a--b"), code: badName},
+		{id: "C13", name: "accept-64", input: name(long(64)), skill: long(64)},
+		{id: "C13", name: "accept-con", input: name("con"), skill: "con"},
+		{id: "C13", name: "reject-65", input: name(long(65)), code: lookleap.CodeNameTooLong},
+		{id: "C13", name: "reject-cyrillic", input: name("а"), code: badName},
+		{id: "C13", name: "reject-traversal", input: name("../x"), code: badName},
+		{id: "C13", name: "reject-dot", input: name("a.b"), code: badName},
+
+		{id: "DVS-4.3-08", name: "accept-text", input: plain},
+		{id: "DVS-4.3-08", name: "reject-empty", input: desc(`""`), code: badDesc},
+		{id: "DVS-4.3-08", name: "reject-blanks", input: desc(`" \t\u00a0 "`), code: badDesc},
+		{id: "DVS-4.3-08", name: "reject-nothing-to-see", input: desc("\u200b"), code: badDesc},
+		{id: "DVS-4.3-09", name: "accept-1024", input: desc(long(1024)), text: long(1024)},
+		{id: "DVS-4.3-09", name: "accept-1024-emoji", input: desc(strings.Repeat("😀", 1024)), text: strings.Repeat("😀", 1024)},
+		{id: "DVS-4.3-09", name: "accept-1024-and-blanks", input: desc(`"` + long(1024) + `   "`), text: long(1024)},
+		{id: "DVS-4.3-09", name: "reject-1025", input: desc(long(1025)), code: lookleap.CodeDescTooLong},
+		{id: "C14", name: "accept-1024-combining", input: desc("e" + strings.Repeat("e\u0301", 511) + "e"), text: "e" + strings.Repeat("e\u0301", 511) + "e"},
+		{id: "C14", name: "reject-1025-combining", input: desc("e" + strings.Repeat("e\u0301", 512)), code: lookleap.CodeDescTooLong},
+		{id: "C14", name: "reject-white-space", input: desc(`"  "`), code: badDesc},
+		{id: "DVS-4.3-10", name: "accept-example", input: file("name: customer-support\ndescription: Handles common customer support inquiries for\n  Acme Corp products. Use when the user asks about product\n  returns, warranty claims, or order status.\n"),
+			skill: "customer-support", text: "Handles common customer support inquiries for Acme Corp products. Use when the user asks about product returns, warranty claims, or order status."},
+		{id: "DVS-4.3-10", name: "accept-folded-block", input: desc(">-\n  b\n  c"), text: "b c"},
+		{id: "DVS-4.3-10", name: "reject-unindented", input: file("name: a\ndescription: b\nc\n"), code: front},
+
+		{id: "DVS-4.3-13", name: "accept-tab-and-lf", input: desc(`"b\tc\nd"`), text: "b\tc\nd"},
+		{id: "DVS-4.3-13", name: "accept-bidi", input: desc("b\u202ec"), text: "b\u202ec", finding: lookleap.CodeUnsafeChars},
+		{id: "DVS-4.3-13", name: "reject-escape", input: desc(`"b\x1b[2K"`), code: badDesc},
+		{id: "DVS-4.3-13", name: "reject-raw-escape", input: desc("b\x1b[2K"), code: badDesc},
+		{id: "DVS-4.3-13", name: "reject-c1", input: desc(`"b\x9bc"`), code: badDesc},
+		{id: "DVS-4.3-13", name: "reject-del", input: desc("b\x7f"), code: badDesc},
+		{id: "DVS-4.3-13", name: "reject-in-name", input: name("a\x1b"), code: badName},
+		{id: "E04", name: "reject-terminal-escapes", input: desc(`"\x1b[2K\x1b[1A Trust Root: https://bank.example/"`), code: badDesc},
+		{id: "E04", name: "reject-hyperlink", input: desc("\x1b]8;;https://bank.example/\x07x"), code: badDesc},
+		{id: "C19", name: "accept-tags-in-the-body", input: plain + "\U000e0001\U000e0041", finding: lookleap.CodeUnsafeChars},
+		{id: "C19", name: "accept-zero-width-run", input: plain + "a\u200b\u200b\u2060", finding: lookleap.CodeUnsafeChars},
+		{id: "C19", name: "accept-selectors-run", input: plain + "😀\ufe0f\ufe0f\ufe0f", finding: lookleap.CodeUnsafeChars},
+		{id: "C19", name: "reject-in-name", input: name("a\U000e0041"), code: badName},
+	} {
+		t.Run(c.id+"/"+c.name, c.run)
+	}
+}
+
+func TestAgentSkills(t *testing.T) {
+	plain := "name: a\ndescription: b\n"
+	for _, c := range []skillCase{
+		{name: "accept-all-fields", input: file(plain + "license: MIT\ncompatibility: needs git\nmetadata:\n  author: x\n  version: 1.0\nallowed-tools: Read Write\n")},
+		{name: "accept-other-key", input: file(plain + "version: 1\n"), finding: lookleap.CodeUnknownField},
+		{name: "reject-license-map", input: file(plain + "license: {name: MIT}\n"), code: lookleap.CodeBadField},
+		{name: "reject-long-compatibility", input: file(plain + "compatibility: " + strings.Repeat("x", 501) + "\n"), code: lookleap.CodeBadField},
+		{name: "reject-empty-compatibility", input: file(plain + "compatibility: \"\"\n"), code: lookleap.CodeBadField},
+		{name: "reject-metadata-text", input: file(plain + "metadata: x\n"), code: lookleap.CodeBadField},
+		{name: "reject-nested-metadata", input: file(plain + "metadata:\n  x: [1]\n"), code: lookleap.CodeBadField},
+		{name: "reject-tools-list", input: file(plain + "allowed-tools:\n  - Read\n"), code: lookleap.CodeBadField},
+		{name: "reject-empty-body", input: "---\n" + plain + "---\n", code: lookleap.CodeEmptyBody},
+	} {
+		c.profile = dvs.AgentSkills
+		t.Run(c.name, c.run)
+		if c.code == lookleap.CodeBadField {
+			c.profile, c.finding, c.code = dvs.DVS, c.code, ""
+			t.Run("dvs-keeps-it", c.run)
+		}
+	}
+}
+
+func TestExtra(t *testing.T) {
+	skill, _, err := dvs.ParseSkill([]byte(file("name: a\ndescription: b\nlicense: MIT\nmetadata:\n  author: x\nx-foo: [1, 2]\nallowed-tools: Bash\n")), dvs.DVS, dvs.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("DVS-4.3-11/accept", func(t *testing.T) {
+		if skill.License() != "MIT" || skill.Annotations()["author"] != "x" || skill.AllowedTools() != "Bash" {
+			t.Errorf("%+v", skill)
+		}
+		v, ok := skill.Value("x-foo")
+		if !ok || v.Kind != dvs.List || len(v.Items) != 2 || v.Items[1].Text != "2" || v.Line != 7 || v.Column != 8 {
+			t.Errorf("%+v", v)
+		}
+	})
+	t.Run("DVS-4.3-11/reject-as-permission", func(t *testing.T) {
+		if len(skill.Extra) != 4 || skill.Extra[3].Key != "allowed-tools" {
+			t.Errorf("the wish is not kept with the other keys: %+v", skill.Extra)
+		}
+	})
+	t.Run("positions", func(t *testing.T) {
+		if p := skill.BodyPosition; p.Line != 10 || p.Column != 1 || skill.Body != "\n# Instructions\n\nDo it.\n" {
+			t.Errorf("%+v %q", p, skill.Body)
+		}
+	})
+}
+
+func TestDisplay(t *testing.T) {
+	skill, _, err := dvs.ParseSkill([]byte(file("name: a\ndescription: \"b\\n\u202ec\\u200bd\U000e0041\"\n")), dvs.DVS, dvs.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("C19/accept-stripped", func(t *testing.T) {
+		if got := skill.Display(); got != "b cd" {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// TestHostileHeaders holds the time of refusing to 10 ms, with room for a busy
+// machine.
+func TestHostileHeaders(t *testing.T) {
+	for _, c := range []struct{ id, name, header string }{
+		{"C16", "reject-brackets", "x: " + strings.Repeat("[", 16_000) + "\n"},
+		{"C16", "reject-dashes", strings.Repeat("- ", 8_000) + "\n"},
+		{"C16", "reject-question-marks", strings.Repeat("? ", 8_000) + "\n"},
+		{"C16", "reject-braces", "x: " + strings.Repeat("{a: ", 4_000) + "\n"},
+		{"C16", "reject-20000", "x: " + strings.Repeat("[", 20_000) + "\n"},
+		{"C01", "reject-many-aliases", "x: &a b\ny: [" + strings.Repeat("*a,", 5_000) + "]\n"},
+		{"C16", "reject-comments", "x: [" + strings.Repeat("#\n", 8_000) + "\n"},
+		{"C16", "reject-unclosed-quote", "x: \"" + strings.Repeat("a\n\n", 5_000) + "\n"},
+		{"C16", "reject-many-keys", strings.Repeat("a: 1\n", 3_200)},
+		{"C16", "reject-colons", "x: " + strings.Repeat("a: ", 5_000) + "\n"},
+	} {
+		t.Run(c.id+"/"+c.name, func(t *testing.T) {
+			for _, profile := range []dvs.Profile{dvs.DVS, dvs.Lenient} {
+				start := time.Now()
+				_, _, err := dvs.ParseSkill([]byte(file(c.header)), profile, dvs.Limits{})
+				if err == nil {
+					t.Error("accepted")
+				}
+				if took := time.Since(start); took > 200*time.Millisecond {
+					t.Errorf("%v took %v", profile, took)
+				}
+			}
+		})
+	}
+}
+
+func TestProfileText(t *testing.T) {
+	for _, p := range []dvs.Profile{dvs.DVS, dvs.AgentSkills, dvs.Lenient} {
+		text, _ := p.MarshalText()
+		var back dvs.Profile
+		if err := back.UnmarshalText(text); err != nil || back != p {
+			t.Errorf("%v: %v, %v", p, back, err)
+		}
+	}
+	if err := new(dvs.Profile).UnmarshalText([]byte("any")); err == nil || dvs.Profile(9).String() != "Profile(9)" {
+		t.Error("an unknown profile is known")
+	}
+}
