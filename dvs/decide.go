@@ -1,0 +1,343 @@
+package dvs
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
+)
+
+// Decide judges a claim by the evidence at a time, by the zero [Rules]: see
+// [Rules.Decide].
+func Decide(c Claim, e Evidence, now time.Time) *lookleap.Verdict { return Rules{}.Decide(c, e, now) }
+
+// Decide judges a claim by the evidence at a time. It does no I/O and gives
+// the same verdict for the same input, so that a stored [lookleap.Verdict] can
+// be judged again by [Rules.Rejudge]. The checks stand in the order of the
+// procedure; what comes after the first that fails is skipped.
+//
+// The codes needs-root and root-not-registered say that nobody has confirmed
+// the root: such a skill is unverified rather than rejected.
+func (r Rules) Decide(c Claim, e Evidence, now time.Time) *lookleap.Verdict {
+	j := &judge{rules: r, claim: c, evidence: e, now: now}
+	v := &lookleap.Verdict{Document: Draft, Subject: c.URL, CheckedAt: now, Code: lookleap.CodeOK, OK: true}
+	for _, step := range []struct {
+		requirement string
+		check       func(*judge) outcome
+	}{
+		{"DVS-2-05", (*judge).url},
+		{"DVS-3.1-28", (*judge).declared},
+		{"DVS-7-03", (*judge).standing},
+		{"DVS-3.1-05", (*judge).contained},
+		{"DVS-3.1-44", (*judge).revision},
+		{"DVS-5.3-02", (*judge).dns},
+		{"DVS-3.1-50", (*judge).exchange},
+		{"DVS-3.1-54", (*judge).status},
+		{"DVS-4.2-04", (*judge).media},
+		{"DVS-3-01", (*judge).digest},
+		{"DVS-4.3-01", (*judge).content},
+		{"DVS-3.1-30", (*judge).narrowed},
+		{"DVS-3.1-56", (*judge).fresh},
+	} {
+		check := lookleap.Check{Requirement: step.requirement, Code: lookleap.CodeSkipped, Status: lookleap.Skipped, Message: "not reached"}
+		if v.OK {
+			o := step.check(j)
+			check.Code, check.Status, check.Message, check.Evidence, check.Until = o.code, o.status, o.message, o.evidence, o.until
+			if o.status == lookleap.Failed {
+				v.OK, v.Code, v.Summary = false, o.code, o.message
+			}
+		}
+		v.Checks = append(v.Checks, check)
+	}
+	if !j.skill.IsZero() {
+		v.Subject = j.skill.String()
+	}
+	if v.OK {
+		v.Summary = fmt.Sprintf("the skill is verified under %s, %s", j.effective, c.Source)
+		v.Expires = e.Fresh
+	}
+	v.Record, _ = json.Marshal(record{c, e}) // both are plain data
+	return v
+}
+
+// record is what a verdict keeps of its input.
+type record struct {
+	Claim    Claim    `json:"claim"`
+	Evidence Evidence `json:"evidence"`
+}
+
+// Rejudge judges the record of an earlier verdict of [Rules.Decide] again, at
+// another time or by other rules.
+func (r Rules) Rejudge(v *lookleap.Verdict, now time.Time) (*lookleap.Verdict, error) {
+	var in record
+	if v == nil || v.Document != Draft {
+		return nil, fmt.Errorf("dvs: the verdict is none of %s", Draft)
+	}
+	if err := json.Unmarshal(v.Record, &in); err != nil {
+		return nil, fmt.Errorf("dvs: reading a verdict's record: %w", err)
+	}
+	return r.Decide(in.Claim, in.Evidence, now), nil
+}
+
+// judge carries what the steps of one decision find out for one another.
+type judge struct {
+	rules     Rules
+	claim     Claim
+	evidence  Evidence
+	now       time.Time
+	skill     SkillURL
+	root      TrustRoot
+	effective TrustRoot
+}
+
+type outcome struct {
+	status   lookleap.Status
+	code     lookleap.Code
+	message  string
+	evidence []lookleap.Evidence
+	until    time.Time
+}
+
+func passed(message string, evidence ...lookleap.Evidence) outcome {
+	return outcome{status: lookleap.Passed, code: lookleap.CodeOK, message: message, evidence: evidence}
+}
+
+func noted(code lookleap.Code, message string, evidence ...lookleap.Evidence) outcome {
+	return outcome{status: lookleap.Noted, code: code, message: message, evidence: evidence}
+}
+
+func failed(code lookleap.Code, message string, evidence ...lookleap.Evidence) outcome {
+	return outcome{status: lookleap.Failed, code: code, message: message, evidence: evidence}
+}
+
+func (j *judge) url() outcome {
+	u, err := j.rules.ParseSkillURL(j.claim.URL)
+	if err != nil {
+		return failed(lookleap.CodeOf(err), err.Error())
+	}
+	j.skill = u
+	if u.FragmentDropped() {
+		return noted(lookleap.CodeFragmentDropped, lookleap.CodeFragmentDropped.Title(), lookleap.Evidence{URL: u.String()})
+	}
+	return passed("the skill URL is canonical", lookleap.Evidence{URL: u.String()})
+}
+
+func (j *judge) declared() outcome {
+	if j.claim.Root == "" {
+		return failed(lookleap.CodeNeedsRoot, "nobody declared a trust root for this host; register the publisher's path")
+	}
+	root, err := j.rules.ParseTrustRoot(j.claim.Root)
+	if err != nil {
+		return failed(lookleap.CodeOf(err), err.Error())
+	}
+	j.root, j.effective = root, root
+	shown := lookleap.Evidence{URL: root.String()}
+	switch source := j.claim.Source; {
+	case source.Registered():
+		return passed("the trust root was "+source.String(), shown)
+	case source == DefaultOrigin && !j.claim.Strict:
+		return noted(lookleap.CodeNotRegistered, "the trust root is the default for this host and was not registered", shown)
+	case source == DefaultOrigin:
+		return failed(lookleap.CodeNeedsRoot, "only registered trust roots count here, and this one is the default for its host", shown)
+	}
+	return failed(lookleap.CodeNeedsRoot, "the trust root was derived from the URL and nobody has confirmed it", shown)
+}
+
+func (j *judge) standing() outcome {
+	switch {
+	case j.claim.Revoked:
+		return failed(lookleap.CodeRevoked, "trust in this root or domain was revoked")
+	case j.claim.Blocked:
+		return failed(lookleap.CodeBlockedRoot, "the trust root is blocked")
+	}
+	return passed("the trust root is neither blocked nor revoked")
+}
+
+func (j *judge) contained() outcome {
+	shown := []lookleap.Evidence{{URL: j.skill.String()}, {URL: j.root.String()}}
+	if !j.root.Covers(j.skill) {
+		return failed(lookleap.CodeOutsideRoot, "the skill URL does not lie under the trust root", shown...)
+	}
+	if j.skill.ServedFrom() != j.skill.String() {
+		return passed("the skill URL lies under the trust root, and the platform serves its bytes elsewhere", append(shown, lookleap.Evidence{URL: j.skill.ServedFrom()})...)
+	}
+	return passed("the skill URL lies under the trust root", shown...)
+}
+
+func (j *judge) revision() outcome {
+	commit := j.skill.Commit()
+	switch {
+	case commit == "":
+		return passed("the URL names no commit")
+	case isFullCommit(commit) && strings.EqualFold(commit, j.claim.Pin.Commit):
+		return passed("the URL names the commit that the caller knows")
+	case !j.claim.Pin.Digest.IsZero():
+		return passed("the caller knows the digest of the file")
+	}
+	return failed(lookleap.CodeCommitRef, fmt.Sprintf("the revision %s reads as a commit, which may come from a stranger's fork; "+
+		"write refs/heads/NAME or refs/tags/NAME, or pin the whole commit or the digest", plaintext.Quote(commit, 80)))
+}
+
+func (j *judge) dns() outcome {
+	worst, signed := lookleap.Secure, len(j.evidence.Names) > 0
+	var shown []lookleap.Evidence
+	for _, n := range j.evidence.Names {
+		shown = append(shown, lookleap.Evidence{DNSName: n.Name, DNSSEC: &n.DNSSEC, TTL: n.TTL})
+		if n.Bogus {
+			return failed(lookleap.CodeDNSSECBogus, "the DNS answer for a contacted host failed validation", lookleap.Evidence{DNSName: n.Name})
+		}
+		worst = min(worst, n.DNSSEC)
+	}
+	switch {
+	case signed && worst == lookleap.Secure:
+		return passed("every contacted name is signed", shown...)
+	case j.claim.RequireSecure:
+		return failed(lookleap.CodeDNSSECInsecure, "a contacted name is not signed, and signatures are demanded", shown...)
+	}
+	return noted(lookleap.CodeDNSSECInsecure, "not every contacted name is signed", shown...)
+}
+
+func (j *judge) exchange() outcome {
+	e := j.evidence
+	shown := lookleap.Evidence{URL: j.skill.ServedFrom(), Status: e.Status, MediaType: e.Type, Address: e.Address, TLS: e.TLS}
+	if e.Failure != "" {
+		message := e.Failure.Title()
+		if e.Detail != "" {
+			shown.Text = e.Detail
+		}
+		return failed(e.Failure, message, shown)
+	}
+	if e.Status == 0 {
+		return failed(lookleap.CodeUnreachable, "nothing was asked", shown)
+	}
+	for _, hop := range e.Hops {
+		if err := j.rules.checkHop(j.root, hop, j.claim.Pin); err != nil {
+			return failed(err.Code, err.Reason, lookleap.Evidence{URL: hop})
+		}
+	}
+	return passed(fmt.Sprintf("the server answered over verified TLS after %d redirects, all under the trust root", len(e.Hops)), shown)
+}
+
+// checkHop judges the target of a redirect: it has to lie under the root as the
+// first URL does, and to be the owner's content (R-D9).
+func (r Rules) checkHop(root TrustRoot, target string, pin Pin) *Error {
+	u, err := r.urls().Parse(target)
+	if err != nil {
+		return badURL(target, err)
+	}
+	p, refused := r.locate(u)
+	switch {
+	case refused != nil:
+		return refused
+	case !root.covers(p):
+		return refuse(lookleap.CodeRedirectOutside, target, "the redirect leaves the trust root", "register the target's root and use its own URL")
+	case p.commit != "" && pin.Digest.IsZero() && !strings.EqualFold(p.commit, pin.Commit):
+		return refuse(lookleap.CodeCommitRef, target, "the redirect leads to a revision that reads as a commit", "")
+	}
+	return nil
+}
+
+func (j *judge) status() outcome {
+	shown := lookleap.Evidence{Status: j.evidence.Status}
+	switch status := j.evidence.Status; status {
+	case 200:
+		return passed("the answer is complete", shown)
+	case 404, 410:
+		return failed(lookleap.CodeSkillNotFound, "there is no SKILL.md at the URL", shown)
+	case 401, 403:
+		return failed(lookleap.CodeSkillForbidden, "the server does not show the skill", shown)
+	default:
+		return failed(lookleap.CodeBadStatus, fmt.Sprintf("only a 200 answer is skill content, and this is %d", status), shown)
+	}
+}
+
+func (j *judge) media() outcome {
+	return judgeMedia(j.evidence.Type, j.evidence.Charset, j.claim.Source.Registered(), j.claim.Strict, j.claim.Profile)
+}
+
+// judgeMedia judges the media type of a Markdown file. The server's duty is
+// text/markdown; code hosts answer text/plain (R-D10). A generic or missing
+// type is enough for a file whose name ends in .md under a registered root.
+func judgeMedia(mediaType, charset string, registered, strict bool, profile Profile) outcome {
+	shown := lookleap.Evidence{MediaType: mediaType}
+	if charset != "" && !strings.EqualFold(charset, "utf-8") {
+		return failed(lookleap.CodeNotUTF8, fmt.Sprintf("the declared character set is %s and has to be UTF-8", plaintext.Quote(charset, 40)), shown)
+	}
+	is := plaintext.Quote(mediaType, 80)
+	switch {
+	case mediaType == "text/markdown":
+		return passed("the media type is text/markdown", shown)
+	case strict:
+	case mediaType == "text/plain" || mediaType == "text/x-markdown":
+		return noted(lookleap.CodeMediaType, fmt.Sprintf("the media type is %s and should be text/markdown", is), shown)
+	case (mediaType == "" || mediaType == "application/octet-stream") && (registered || profile == Lenient):
+		return noted(lookleap.CodeMediaType, fmt.Sprintf("the media type is %s and should be text/markdown", is), shown)
+	}
+	return failed(lookleap.CodeMediaType, fmt.Sprintf("the media type is %s and has to be text/markdown", is), shown)
+}
+
+func (j *judge) digest() outcome {
+	shown := lookleap.Evidence{Digest: j.evidence.Digest.String()}
+	switch pin := j.claim.Pin.Digest; pin {
+	case Digest{}:
+		return passed("the digest is recorded", shown)
+	case j.evidence.Digest:
+		return passed("the digest is the one that was expected", shown)
+	default:
+		return failed(lookleap.CodeDigestMismatch, "the file has another digest than the one expected", shown, lookleap.Evidence{Digest: pin.String()})
+	}
+}
+
+func (j *judge) content() outcome {
+	switch e := j.evidence; e.Content {
+	case lookleap.CodeOK:
+		return passed(fmt.Sprintf("the SKILL.md is accepted under the profile %s", j.claim.Profile))
+	case "":
+		return failed(lookleap.CodeInternal, "the SKILL.md was not read")
+	default:
+		place := ""
+		if e.Position != nil {
+			place = e.Position.String() + ": "
+		}
+		return failed(e.Content, place+e.ContentError)
+	}
+}
+
+// narrowed honours a root that the skill declares for itself if it is narrower
+// (R-D4). Nothing in the file can widen a root or make one.
+func (j *judge) narrowed() outcome {
+	declared := j.evidence.SelfDeclared
+	if declared == "" {
+		return passed("the skill declares no trust root of its own")
+	}
+	if narrow, ok := j.rules.narrow(j.root, declared, j.skill); ok {
+		j.effective = narrow
+		return noted(lookleap.CodeSelfDeclared, "the skill narrows its trust root", lookleap.Evidence{URL: narrow.String()})
+	}
+	return noted(lookleap.CodeSelfDeclared, "the skill declares a trust root that is not narrower than its own, which is ignored", lookleap.Evidence{Text: declared})
+}
+
+// narrow gives the self-declared root if it lies under root and covers the
+// skill.
+func (r Rules) narrow(root TrustRoot, declared string, u SkillURL) (TrustRoot, bool) {
+	if declared == "" {
+		return root, false
+	}
+	own, err := r.ParseTrustRoot(declared)
+	if err != nil || !own.url.Under(root.url) || !own.Covers(u) {
+		return root, false
+	}
+	return own, true
+}
+
+func (j *judge) fresh() outcome {
+	if j.evidence.Fresh.Before(j.now) {
+		return failed(lookleap.CodeStale, "the copy is older than it may be")
+	}
+	o := passed("the copy is fresh")
+	o.until = j.evidence.Fresh
+	return o
+}

@@ -1,0 +1,159 @@
+package dvs_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+)
+
+var noon = time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC)
+
+func goodClaim() dvs.Claim {
+	return dvs.Claim{URL: "https://example.com/s/a/SKILL.md", Root: "https://example.com/", Source: dvs.ByHost}
+}
+
+func goodEvidence() dvs.Evidence {
+	return dvs.Evidence{Status: 200, Type: "text/markdown", Charset: "utf-8", Names: []dvs.NameState{{Name: "example.com", DNSSEC: lookleap.Secure}},
+		Received: noon, Fresh: noon.Add(time.Hour), Digest: dvs.DigestOf([]byte("x")), Content: lookleap.CodeOK}
+}
+
+// TestDecide changes one thing about a good claim and its evidence.
+func TestDecide(t *testing.T) {
+	const sha = "0123456789abcdef0123456789abcdef01234567"
+	for _, c := range []struct {
+		id     string
+		change func(*dvs.Claim, *dvs.Evidence)
+		want   lookleap.Code
+	}{
+		{"DVS-0-02/accept-own-url", func(*dvs.Claim, *dvs.Evidence) {}, "ok"},
+		{"DVS-0-02/reject-same-bytes-elsewhere", func(c *dvs.Claim, _ *dvs.Evidence) { c.URL = "https://evil.example/s/a/SKILL.md" }, "outside-trust-root"},
+		{"DVS-3.1-05/reject-outside", func(c *dvs.Claim, _ *dvs.Evidence) { c.Root = "https://example.com/other/" }, "outside-trust-root"},
+		{"DVS-3.1-28/reject-derived", func(c *dvs.Claim, _ *dvs.Evidence) { c.Source = dvs.Derived }, "needs-root"},
+		{"DVS-3.1-28/reject-undeclared", func(c *dvs.Claim, _ *dvs.Evidence) { c.Root, c.Source = "", dvs.Undeclared }, "needs-root"},
+		{"DVS-3.1-28/accept-user", func(c *dvs.Claim, _ *dvs.Evidence) { c.Source = dvs.ByUser }, "ok"},
+		{"DVS-3.1-33/reject-again-at-load", func(c *dvs.Claim, _ *dvs.Evidence) {
+			c.URL, c.Root = "https://github.com/o/r/blob/main/SKILL.md", "https://github.com/"
+		}, "ugc-bare-root"},
+		{"DVS-3.1-40/accept-default", func(c *dvs.Claim, _ *dvs.Evidence) { c.Source = dvs.DefaultOrigin }, "ok"},
+		{"DVS-3.1-40/reject-strict", func(c *dvs.Claim, _ *dvs.Evidence) { c.Source, c.Strict = dvs.DefaultOrigin, true }, "needs-root"},
+		{"DVS-3.1-44/reject-commit", func(c *dvs.Claim, _ *dvs.Evidence) {
+			c.URL, c.Root = "https://github.com/o/r/blob/"+sha+"/SKILL.md", "https://github.com/o/"
+		}, "commit-ref"},
+		{"DVS-3.1-44/accept-pinned-commit", func(c *dvs.Claim, _ *dvs.Evidence) {
+			c.URL, c.Root, c.Pin.Commit = "https://github.com/o/r/blob/"+sha+"/SKILL.md", "https://github.com/o/", sha
+		}, "ok"},
+		{"DVS-3.1-44/reject-short-pin", func(c *dvs.Claim, _ *dvs.Evidence) {
+			c.URL, c.Root, c.Pin.Commit = "https://github.com/o/r/blob/deadbeef/SKILL.md", "https://github.com/o/", "deadbeef"
+		}, "commit-ref"},
+		{"DVS-3.1-44/accept-pinned-digest", func(c *dvs.Claim, e *dvs.Evidence) {
+			c.URL, c.Root, c.Pin.Digest = "https://github.com/o/r/blob/deadbeef/SKILL.md", "https://github.com/o/", e.Digest
+		}, "ok"},
+		{"DVS-3.1-44/reject-other-digest", func(c *dvs.Claim, _ *dvs.Evidence) {
+			c.URL, c.Root, c.Pin.Digest = "https://github.com/o/r/blob/deadbeef/SKILL.md", "https://github.com/o/", dvs.DigestOf([]byte("y"))
+		}, "digest-mismatch"},
+		{"DVS-3.1-50/accept-inside", func(_ *dvs.Claim, e *dvs.Evidence) { e.Hops = []string{"https://example.com/b/SKILL.md"} }, "ok"},
+		{"DVS-3.1-50/reject-www", func(_ *dvs.Claim, e *dvs.Evidence) { e.Hops = []string{"https://www.example.com/b/SKILL.md"} }, "redirect-outside-root"},
+		{"DVS-3.1-50/reject-and-back", func(_ *dvs.Claim, e *dvs.Evidence) {
+			e.Hops = []string{"https://evil.example/", "https://example.com/b/SKILL.md"}
+		}, "redirect-outside-root"},
+		{"DVS-3.1-54/accept-200", func(*dvs.Claim, *dvs.Evidence) {}, "ok"},
+		{"DVS-3.1-54/reject-404", func(_ *dvs.Claim, e *dvs.Evidence) { e.Status = 404 }, "skill-not-found"},
+		{"DVS-3.1-54/reject-410", func(_ *dvs.Claim, e *dvs.Evidence) { e.Status = 410 }, "skill-not-found"},
+		{"DVS-3.1-54/reject-401", func(_ *dvs.Claim, e *dvs.Evidence) { e.Status = 401 }, "skill-forbidden"},
+		{"DVS-3.1-54/reject-206", func(_ *dvs.Claim, e *dvs.Evidence) { e.Status = 206 }, "bad-status"},
+		{"DVS-3.1-54/reject-204", func(_ *dvs.Claim, e *dvs.Evidence) { e.Status = 204 }, "bad-status"},
+		{"DVS-3.1-54/reject-503", func(_ *dvs.Claim, e *dvs.Evidence) { e.Status = 503 }, "bad-status"},
+		{"DVS-3.1-56/reject-stale", func(_ *dvs.Claim, e *dvs.Evidence) { e.Fresh = noon.Add(-time.Second) }, "stale"},
+		{"DVS-4.2-04/accept-markdown", func(*dvs.Claim, *dvs.Evidence) {}, "ok"},
+		{"DVS-4.2-04/accept-plain", func(_ *dvs.Claim, e *dvs.Evidence) { e.Type = "text/plain" }, "ok"},
+		{"DVS-4.2-04/accept-x-markdown", func(_ *dvs.Claim, e *dvs.Evidence) { e.Type = "text/x-markdown" }, "ok"},
+		{"DVS-4.2-04/reject-plain-strict", func(c *dvs.Claim, e *dvs.Evidence) { e.Type, c.Strict = "text/plain", true }, "media-type"},
+		{"DVS-4.2-04/reject-html", func(c *dvs.Claim, e *dvs.Evidence) { e.Type, c.Profile = "text/html", dvs.Lenient }, "media-type"},
+		{"DVS-4.2-04/reject-xhtml", func(_ *dvs.Claim, e *dvs.Evidence) { e.Type = "application/xhtml+xml" }, "media-type"},
+		{"DVS-4.2-04/reject-image", func(c *dvs.Claim, e *dvs.Evidence) { e.Type, c.Profile = "image/png", dvs.Lenient }, "media-type"},
+		{"DVS-4.2-05/accept-octets-registered", func(_ *dvs.Claim, e *dvs.Evidence) { e.Type = "application/octet-stream" }, "ok"},
+		{"DVS-4.2-05/reject-octets", func(c *dvs.Claim, e *dvs.Evidence) { e.Type, c.Source = "application/octet-stream", dvs.DefaultOrigin }, "media-type"},
+		{"DVS-4.2-05/reject-missing", func(c *dvs.Claim, e *dvs.Evidence) { e.Type, c.Source = "", dvs.DefaultOrigin }, "media-type"},
+		{"DVS-4.2-05/accept-missing-lenient", func(c *dvs.Claim, e *dvs.Evidence) {
+			e.Type, c.Source, c.Profile = "", dvs.DefaultOrigin, dvs.Lenient
+		}, "ok"},
+		{"DVS-4.2-06/accept-upper", func(_ *dvs.Claim, e *dvs.Evidence) { e.Charset = "UTF-8" }, "ok"},
+		{"DVS-4.2-06/accept-absent", func(_ *dvs.Claim, e *dvs.Evidence) { e.Charset = "" }, "ok"},
+		{"DVS-4.2-06/reject-latin1", func(_ *dvs.Claim, e *dvs.Evidence) { e.Charset = "iso-8859-1" }, "not-utf8"},
+		{"DVS-5.3-02/accept-secure", func(*dvs.Claim, *dvs.Evidence) {}, "ok"},
+		{"DVS-5.3-02/accept-insecure", func(_ *dvs.Claim, e *dvs.Evidence) { e.Names[0].DNSSEC = lookleap.Insecure }, "ok"},
+		{"DVS-5.3-02/reject-bogus", func(_ *dvs.Claim, e *dvs.Evidence) { e.Names[0].Bogus = true }, "dnssec-bogus"},
+		{"DVS-5.3-02/reject-insecure-demanded", func(c *dvs.Claim, e *dvs.Evidence) {
+			c.RequireSecure, e.Names[0].DNSSEC = true, lookleap.Insecure
+		}, "dnssec-insecure"},
+		{"DVS-5.3-03/reject-worst-wins", func(c *dvs.Claim, e *dvs.Evidence) {
+			c.RequireSecure = true
+			e.Names = append(e.Names, dvs.NameState{Name: "cdn.example.com"})
+		}, "dnssec-insecure"},
+		{"DVS-5.3-03/accept-all-secure", func(c *dvs.Claim, e *dvs.Evidence) {
+			c.RequireSecure = true
+			e.Names = append(e.Names, dvs.NameState{Name: "cdn.example.com", DNSSEC: lookleap.Secure})
+		}, "ok"},
+		{"DVS-7-03/reject-revoked", func(c *dvs.Claim, _ *dvs.Evidence) { c.Revoked = true }, "revoked"},
+		{"DVS-7-03/accept-standing", func(*dvs.Claim, *dvs.Evidence) {}, "ok"},
+		{"A32/reject-blocked", func(c *dvs.Claim, _ *dvs.Evidence) { c.Blocked = true }, "blocked-root"},
+		{"DVS-3.1-02/reject-http", func(c *dvs.Claim, _ *dvs.Evidence) { c.URL = "http://example.com/s/a/SKILL.md" }, "not-https"},
+		{"DVS-3.1-03/reject-http-hop", func(_ *dvs.Claim, e *dvs.Evidence) { e.Hops = []string{"http://example.com/b/SKILL.md"} }, "not-https"},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			claim, evidence := goodClaim(), goodEvidence()
+			c.change(&claim, &evidence)
+			v := dvs.Decide(claim, evidence, noon)
+			if v.Code != c.want || v.OK != (c.want == "ok") || len(v.Checks) != 13 {
+				t.Fatalf("want %s:\n%s", c.want, v)
+			}
+			if !v.OK && !v.Expires.IsZero() || v.OK && !v.Expires.Equal(evidence.Fresh) {
+				t.Errorf("it expires %s", v.Expires)
+			}
+			// Judged again offline, from its JSON.
+			data, err := json.Marshal(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var stored lookleap.Verdict
+			if err := json.Unmarshal(data, &stored); err != nil {
+				t.Fatal(err)
+			}
+			again, err := dvs.Rules{}.Rejudge(&stored, noon)
+			if err != nil || again.String() != v.String() {
+				t.Errorf("judged again: %v\n%s", err, again)
+			}
+		})
+	}
+}
+
+func TestDecideNarrows(t *testing.T) {
+	for _, c := range []struct{ id, declared, want string }{
+		{"DVS-3.1-30/accept-narrower", "https://example.com/s/", "under https://example.com/s/,"},
+		{"DVS-3.1-30/reject-wider", "https://example.com", "under https://example.com/,"},
+		{"DVS-3.1-30/reject-other", "https://evil.example/", "under https://example.com/,"},
+		{"DVS-3.1-30/reject-beside", "https://example.com/t/", "under https://example.com/,"},
+		{"DVS-3.1-30/reject-nonsense", "x", "under https://example.com/,"},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			claim, evidence := goodClaim(), goodEvidence()
+			evidence.SelfDeclared = c.declared
+			v := dvs.Decide(claim, evidence, noon)
+			if !v.OK || !strings.Contains(v.Summary, c.want) || !strings.Contains(v.String(), "(self-declared-root)") {
+				t.Errorf("got\n%s", v)
+			}
+		})
+	}
+}
+
+func TestRejudgeRefuses(t *testing.T) {
+	for _, v := range []*lookleap.Verdict{nil, {Document: "another"}, {Document: dvs.Draft, Record: []byte("{")}} {
+		if again, err := (dvs.Rules{}).Rejudge(v, noon); err == nil || again != nil {
+			t.Errorf("got %v", again)
+		}
+	}
+}
