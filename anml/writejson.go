@@ -38,6 +38,8 @@ type jsonWriter struct {
 	depth int
 	first bool // nothing stands in the innermost array or object yet
 	err   error
+
+	strict bool // a schema in the strict dialect
 }
 
 func (w *jsonWriter) open(c byte) {

@@ -1,0 +1,324 @@
+package anml
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// ErrEmptyResponse is why a response that says nothing is not built.
+var ErrEmptyResponse = errors.New("anml: there is nothing to respond to")
+
+// element builds one element: its attributes are set, its children added.
+type element struct {
+	n    *node
+	tail tail
+}
+
+func newElement(k kind) *element {
+	n := &node{kind: k}
+	return &element{n, tail{of: n}}
+}
+
+// set writes an attribute of the draft; an empty text leaves it out, except where
+// empty is a value.
+func (e *element) set(name, value string) {
+	spec := schema[e.n.kind].attr(name)
+	if at := e.n.lookup(name); at != nil {
+		e.n.drop(at)
+	}
+	if value == "" && spec.need != present {
+		return
+	}
+	e.n.attrs = append(e.n.attrs, attr{spec, value})
+}
+
+func (e *element) flag(name string, value bool) { e.set(name, strconv.FormatBool(value)) }
+func (e *element) seconds(name string, d time.Duration) {
+	e.set(name, strconv.FormatInt(int64(d/time.Second), 10))
+}
+
+// add makes a child.
+func (e *element) add(k kind) *element {
+	c := newElement(k)
+	e.tail.add(c.n)
+	return c
+}
+
+func (e *element) text(s string) *element {
+	if s != "" {
+		e.tail.add(&node{kind: kText, text: s})
+	}
+	return e
+}
+
+// child makes a child, or gives the one that is there.
+func (e *element) child(k kind) *element {
+	if n := e.n.child(k); n != nil {
+		t := tail{of: n}
+		for c := n.first; c != nil; c = c.next {
+			t.last = c
+		}
+		return &element{n, t}
+	}
+	return e.add(k)
+}
+
+// arrange puts sections into the order of the draft.
+func arrange(n *node) {
+	var all []*node
+	for c := n.first; c != nil; c = c.next {
+		all = append(all, c)
+	}
+	slices.SortStableFunc(all, func(a, b *node) int { return int(a.kind) - int(b.kind) })
+	n.first = nil
+	t := tail{of: n}
+	for _, c := range all {
+		c.next = nil
+		t.add(c)
+	}
+}
+
+// build writes the tree and reads it back, so that what comes out is what any
+// reader would see, and nothing invalid comes out.
+func build(root *element, role Role) (*Document, error) {
+	root.set("version", Version)
+	root.set("role", role.String())
+	w := &xmlWriter{}
+	w.raw("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<anml")
+	w.attribute("xmlns", Namespace)
+	w.rest(root.n, "anml", Namespace, 0)
+	d, err := ParseXML(w.out, ReadOptions{Role: role})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.writable(WriteOptions{}); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Builder makes a single-site service document:
+//
+//	b := anml.NewService("Flights")
+//	b.Rule("email", anml.ExplicitConsent)
+//	b.Action("book", "POST", "/book").Confirm(true).Param("date", anml.TypeDate).Required()
+//	b.Ask("email", "book", "to send the ticket")
+//	doc, err := b.Build()
+//
+// Sections appear in the order of the draft, whatever the order of the calls.
+type Builder struct {
+	SiteBuilder
+}
+
+// NewService starts a service document with its title, the least that one holds.
+func NewService(title string) *Builder {
+	b := &Builder{SiteBuilder{newElement(kAnml)}}
+	b.Title(title)
+	return b
+}
+
+// TTL sets the lifetime of the document, Lang its language.
+func (b *Builder) TTL(d time.Duration) *Builder { b.e.seconds("ttl", d); return b }
+func (b *Builder) Lang(tag string) *Builder     { b.e.set("lang", tag); return b }
+
+// Trust claims to speak for another site, which agents verify.
+func (b *Builder) Trust(domain string) *Builder {
+	b.e.child(kHead).child(kTrust).set("domain", domain)
+	return b
+}
+
+// Build checks the document as a reader would, and gives it, or an
+// *InvalidError with everything that is wrong.
+func (b *Builder) Build() (*Document, error) {
+	arrange(b.e.n)
+	return build(b.e, RoleService)
+}
+
+// MultiBuilder makes a multi-site document: sites and nothing beside them.
+type MultiBuilder struct{ e *element }
+
+// NewSites starts a multi-site document.
+func NewSites() *MultiBuilder { return &MultiBuilder{newElement(kAnml)} }
+
+// Site adds a site. One of them has to be the serving party's own.
+func (m *MultiBuilder) Site(domain string) *SiteBuilder {
+	s := &SiteBuilder{m.e.add(kSite)}
+	s.e.set("domain", domain)
+	return s
+}
+
+// Build works like Builder.Build.
+func (m *MultiBuilder) Build() (*Document, error) {
+	for c := m.e.n.first; c != nil; c = c.next {
+		arrange(c)
+	}
+	return build(m.e, RoleService)
+}
+
+// SiteBuilder fills the sections of one site.
+type SiteBuilder struct{ e *element }
+
+func (s *SiteBuilder) Title(text string) *SiteBuilder {
+	title := s.e.child(kHead).child(kTitle)
+	title.n.first = nil
+	title.tail.last = nil
+	title.text(text)
+	return s
+}
+
+func (s *SiteBuilder) Meta(name, value string) *SiteBuilder {
+	m := s.e.child(kHead).add(kMeta)
+	m.set("name", name)
+	m.set("value", value)
+	return s
+}
+
+// SiteRef points to another site's own document.
+func (s *SiteBuilder) SiteRef(domain, canonical string, r Relationship) *SiteBuilder {
+	ref := s.e.child(kHead).add(kSiteRef)
+	ref.set("domain", domain)
+	ref.set("canonical", canonical)
+	ref.set("relationship", string(r))
+	return s
+}
+
+// Rule adds a disclosure rule; ValidFor limits how long a consent stays valid.
+func (s *SiteBuilder) Rule(field string, r Requires) *RuleBuilder {
+	d := s.e.child(kConstraints).add(kDisclosure)
+	d.set("field", field)
+	d.set("requires", r.String())
+	return &RuleBuilder{d}
+}
+
+// RuleBuilder is one disclosure rule.
+type RuleBuilder struct{ e *element }
+
+func (r *RuleBuilder) ValidFor(d time.Duration) *RuleBuilder { r.e.seconds("valid-for", d); return r }
+
+// Step adds a step of the workflow, Context says which is the current one.
+func (s *SiteBuilder) Step(id, label string, status StepStatus) *StepBuilder {
+	step := s.e.child(kState).child(kFlow).add(kStep)
+	step.set("id", id)
+	step.set("label", label)
+	step.set("status", status.String())
+	return &StepBuilder{step}
+}
+
+func (s *SiteBuilder) Context(step string) *SiteBuilder {
+	s.e.child(kState).child(kContext).add(kContextStep).text(step)
+	arrange(s.e.child(kState).n)
+	return s
+}
+
+// StepBuilder is one step.
+type StepBuilder struct{ e *element }
+
+func (s *StepBuilder) Required() *StepBuilder             { s.e.flag("required", true); return s }
+func (s *StepBuilder) Next(id string) *StepBuilder        { s.e.set("next", id); return s }
+func (s *StepBuilder) Condition(text string) *StepBuilder { s.e.set("condition", text); return s }
+func (s *StepBuilder) Action(id string) *StepBuilder      { s.e.set("action", id); return s }
+
+// Action adds an operation.
+func (s *SiteBuilder) Action(id, method, endpoint string) *ActionBuilder {
+	a := s.e.child(kInteract).add(kAction)
+	a.set("id", id)
+	a.set("method", method)
+	a.set("endpoint", endpoint)
+	return &ActionBuilder{a}
+}
+
+// ActionBuilder is one action.
+type ActionBuilder struct{ e *element }
+
+func (a *ActionBuilder) Description(text string) *ActionBuilder {
+	a.e.set("description", text)
+	return a
+}
+func (a *ActionBuilder) EncType(mediaType string) *ActionBuilder {
+	a.e.set("enctype", mediaType)
+	return a
+}
+func (a *ActionBuilder) Auth(auth Auth) *ActionBuilder      { a.e.set("auth", auth.String()); return a }
+func (a *ActionBuilder) Idempotent(yes bool) *ActionBuilder { a.e.flag("idempotent", yes); return a }
+func (a *ActionBuilder) Confirm(yes bool) *ActionBuilder    { a.e.flag("confirm", yes); return a }
+func (a *ActionBuilder) Response(mediaType, description string) *ActionBuilder {
+	r := a.e.child(kResponse)
+	r.set("type", mediaType)
+	r.set("description", description)
+	return a
+}
+
+// Param adds a parameter.
+func (a *ActionBuilder) Param(name string, t Type) *ParamBuilder {
+	p := a.e.add(kParam)
+	p.set("name", name)
+	p.set("type", t.String())
+	arrange(a.e.n)
+	return &ParamBuilder{p}
+}
+
+// ParamBuilder is one parameter.
+type ParamBuilder struct{ e *element }
+
+func (p *ParamBuilder) Required() *ParamBuilder               { p.e.flag("required", true); return p }
+func (p *ParamBuilder) Description(text string) *ParamBuilder { p.e.set("description", text); return p }
+func (p *ParamBuilder) Default(value string) *ParamBuilder    { p.e.set("default", value); return p }
+func (p *ParamBuilder) Pattern(re2 string) *ParamBuilder      { p.e.set("pattern", re2); return p }
+func (p *ParamBuilder) Min(bound string) *ParamBuilder        { p.e.set("min", bound); return p }
+func (p *ParamBuilder) Max(bound string) *ParamBuilder        { p.e.set("max", bound); return p }
+func (p *ParamBuilder) Option(value, label string) *ParamBuilder {
+	o := p.e.add(kOption)
+	o.set("value", value)
+	o.set("label", label)
+	return p
+}
+
+// Inform adds a piece of information.
+func (s *SiteBuilder) Inform(text string) *InformBuilder {
+	return &InformBuilder{s.e.child(kKnowledge).add(kInform).text(text)}
+}
+
+// InformBuilder is one inform.
+type InformBuilder struct{ e *element }
+
+func (i *InformBuilder) TTL(d time.Duration) *InformBuilder { i.e.seconds("ttl", d); return i }
+func (i *InformBuilder) Scope(id string) *InformBuilder     { i.e.set("scope", id); return i }
+func (i *InformBuilder) Priority(p Priority) *InformBuilder {
+	i.e.set("priority", p.String())
+	return i
+}
+func (i *InformBuilder) Usage(u Usage) *InformBuilder { i.e.set("usage", u.String()); return i }
+func (i *InformBuilder) Confidentiality(c Confidentiality) *InformBuilder {
+	i.e.set("confidentiality", c.String())
+	return i
+}
+
+// Ask asks for a field, to be answered to an action, for a purpose.
+func (s *SiteBuilder) Ask(field, action, purpose string) *AskBuilder {
+	return newAsk(s.e.child(kKnowledge), field, action, purpose)
+}
+
+func newAsk(knowledge *element, field, action, purpose string) *AskBuilder {
+	a := knowledge.add(kAsk)
+	a.set("field", field)
+	a.set("action", action)
+	a.set("purpose", purpose)
+	return &AskBuilder{a}
+}
+
+// AskBuilder is one ask.
+type AskBuilder struct{ e *element }
+
+func (a *AskBuilder) Required() *AskBuilder   { a.e.flag("required", true); return a }
+func (a *AskBuilder) Type(t Type) *AskBuilder { a.e.set("type", t.String()); return a }
+
+// Status states the outcome of a submitted action.
+func (s *SiteBuilder) Status(code string, r Result, message string) *SiteBuilder {
+	st := s.e.child(kStatus)
+	st.set("code", code)
+	st.set("result", r.String())
+	st.set("message", message)
+	return s
+}
