@@ -174,18 +174,30 @@ var scenarios = []scenario{
 	}},
 	{"G14", "reject-wrong-key-in-the-zones-name", "www.nsec.org A", "bogus", func(w *world) []zone.Edit {
 		set := w.records("www.nsec.org", dns.TypeA, "")[:1]
-		sigs := w.attacker.SignSet(w.now, set...)
-		sigs[0].(*dns.RRSIG).SignerName = "nsec.org."
+		sigs := w.attacker.SignSetAs(w.now, "nsec.org", set...)
 		return []zone.Edit{replace("www.nsec.org", dns.TypeA, append(set, sigs...), nil, 0)}
 	}},
 	{"G14", "reject-attackers-key-set", "www.nsec.org A", "bogus", func(w *world) []zone.Edit {
 		set := w.records("www.nsec.org", dns.TypeA, "")[:1]
-		sigs := w.attacker.SignSet(w.now, set...)
-		sigs[0].(*dns.RRSIG).SignerName = "nsec.org."
+		keys := w.records("attacker.org", dns.TypeDNSKEY, "nsec.org")[:1]
 		return []zone.Edit{
-			replace("www.nsec.org", dns.TypeA, append(set, sigs...), nil, 0),
-			replace("nsec.org", dns.TypeDNSKEY, w.records("attacker.org", dns.TypeDNSKEY, "nsec.org"), nil, 0),
+			replace("www.nsec.org", dns.TypeA, append(set, w.attacker.SignSetAs(w.now, "nsec.org", set...)...), nil, 0),
+			replace("nsec.org", dns.TypeDNSKEY, append(keys, w.attacker.SignSetAs(w.now, "nsec.org", keys...)...), nil, 0),
 		}
+	}},
+	{"RFC4035-5.2", "reject-key-set-signed-by-a-key-that-no-ds-names", "www.nsec.org A", "bogus", func(w *world) []zone.Edit {
+		keys := append(w.records("nsec.org", dns.TypeDNSKEY, "")[:1], w.records("attacker.org", dns.TypeDNSKEY, "nsec.org")[0])
+		set := w.records("www.nsec.org", dns.TypeA, "")[:1]
+		set[0].(*dns.A).A[3] = 66
+		return []zone.Edit{
+			replace("www.nsec.org", dns.TypeA, append(set, w.attacker.SignSetAs(w.now, "nsec.org", set...)...), nil, 0),
+			replace("nsec.org", dns.TypeDNSKEY, append(keys, w.attacker.SignSetAs(w.now, "nsec.org", keys...)...), nil, 0),
+		}
+	}},
+	{"RFC4035-5.2", "accept-zone-without-ds-of-its-own", "www.sub.wds.nsec.org A", "insecure", nil},
+	{"RFC4035-5.2", "reject-ds-made-from-a-wildcard", "www.sub.wds.nsec.org A", "bogus", func(w *world) []zone.Edit {
+		ds := w.records("any.wds.nsec.org", dns.TypeDS, "sub.wds.nsec.org")
+		return []zone.Edit{replace("sub.wds.nsec.org", dns.TypeDS, ds, w.get("any.wds.nsec.org", dns.TypeDS).Ns, 0)}
 	}},
 	{"RFC4035-5.2", "reject-ds-signed-by-the-child", "attacker.org DS", "bogus", func(w *world) []zone.Edit {
 		ds := w.records("attacker.org", dns.TypeDS, "")[0]
@@ -387,14 +399,12 @@ var scenarios = []scenario{
 	}},
 	{"RFC4035-5.3", "accept-extra-worthless-signature", "www.nsec.org A", "secure", func(w *world) []zone.Edit {
 		set := w.records("www.nsec.org", dns.TypeA, "")
-		sigs := w.attacker.SignSet(w.now, set[0])
-		sigs[0].(*dns.RRSIG).SignerName = "nsec.org."
+		sigs := w.attacker.SignSetAs(w.now, "nsec.org", set[0])
 		return []zone.Edit{replace("www.nsec.org", dns.TypeA, append(sigs, set...), nil, 0)}
 	}},
 	{"RFC4035-5.3", "accept-signature-of-no-zone-beside-good-one", "www.nsec.org A", "secure", func(w *world) []zone.Edit {
 		set := w.records("www.nsec.org", dns.TypeA, "")
-		sigs := w.attacker.SignSet(w.now, set[0])
-		sigs[0].(*dns.RRSIG).SignerName = "www.nsec.org."
+		sigs := w.attacker.SignSetAs(w.now, "www.nsec.org", set[0])
 		return []zone.Edit{replace("www.nsec.org", dns.TypeA, append(sigs, set...), nil, 0)}
 	}},
 	{"RFC4035-5.3", "accept-junk-signature-in-unsigned-zone", "www.plain.org A", "insecure", func(w *world) []zone.Edit {

@@ -216,9 +216,9 @@ func (l *lookup) delegationOf(ctx context.Context, z name) (delegated, error) {
 		state, err := l.zoneAt(ctx, parent, true)
 		switch {
 		case err != nil:
-		case state.kind == zoneNone, state.kind == zoneUnanchored:
-			continue // somebody signs in the name of a zone that is none, or that we cannot know
-		case state.kind == zoneUnsigned:
+		case state.kind == zoneNone:
+			continue // somebody signs in the name of a zone that is none
+		case state.kind != zoneSigned:
 			return delegated{decided: below(state, z)}, nil
 		default:
 			var d delegated

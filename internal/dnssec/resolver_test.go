@@ -350,13 +350,34 @@ func TestTime(t *testing.T) {
 	})
 	t.Run("keys-are-kept-an-hour-at-most", func(t *testing.T) {
 		s := newSmall()
-		r := s.resolver(t, s)
+		r := s.resolver(t, s, func(o *dnssec.Options) { o.Limits.KeyTTL = 10 * time.Minute }) // the zone says an hour
 		lookup(r, "www.example.com")
-		s.now = s.now.Add(time.Hour + time.Second)
-		s.ClearJournal()
-		lookup(r, "www.example.com")
-		if n := len(s.Journal()); n != 6 {
-			t.Error(n)
+		for _, want := range []int{1, 6} {
+			s.now = s.now.Add(9 * time.Minute)
+			s.ClearJournal()
+			lookup(r, "www.example.com")
+			if n := len(s.Journal()); n != want {
+				t.Errorf("%d queries, want %d", n, want)
+			}
+		}
+	})
+	t.Run("least-ttl-of-the-chain", func(t *testing.T) {
+		for _, c := range []struct {
+			name, low string
+			rrtype    uint16
+		}{
+			{"www.example.com", "example.com", dns.TypeDS},
+			{"www.example.com", "example.com", dns.TypeDNSKEY},
+			{"www.example.com", "com", dns.TypeDS},
+			{"www.example.com", ".", dns.TypeDNSKEY},
+			{"www.plain.com", "plain.com", dns.TypeDS},
+			{"www.plain.com", "com", dns.TypeDNSKEY},
+		} {
+			s := newSmall()
+			m := &zone.Mangler{Next: s, Edits: []zone.Edit{zone.On(c.low, c.rrtype, zone.Forge(func(rr dns.RR) { rr.Header().Ttl = 9 }))}}
+			if result, err := lookup(s.resolver(t, m), c.name); err != nil || result.TTL != 9*time.Second {
+				t.Errorf("%s with a low TTL at %s: %v %v", c.name, c.low, result, err)
+			}
 		}
 	})
 }

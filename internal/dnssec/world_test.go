@@ -34,6 +34,9 @@ func newWorld(now time.Time) *world {
 		nsec3:    signed("nsec3.com", zone.Signing{NSEC3: hashed}),
 		attacker: signed("attacker.org", zone.Signing{}).A("www", "192.0.2.66").CNAME("alias", "www"),
 	}
+	// A zone whose keys only a wildcard DS would name.
+	wildly := leaf(signed("sub.wds.nsec.org", zone.Signing{DS: zone.NoDS}))
+	w.nsec.RR("*.wds " + strings.TrimPrefix(strings.TrimSpace(wildly.Anchor()), wildly.Origin()))
 	zones := []*zone.Zone{
 		w.root,
 		signed("org", zone.Signing{Algorithms: []uint8{dns.RSASHA256}, SplitKeys: true}),
@@ -73,6 +76,7 @@ func newWorld(now time.Time) *world {
 		leaf(zone.New("plain.nsec.org")),
 		leaf(zone.New("plain.nsec3.com")),
 		leaf(signed("x.y.z.nsec.org", zone.Signing{})),
+		wildly,
 	}
 	for algorithm, origin := range map[uint8]string{
 		dns.RSASHA256: "a8.org", dns.RSASHA512: "a10.org", dns.ECDSAP256SHA256: "a13.org", dns.ECDSAP384SHA384: "a14.org", dns.ED25519: "a15.org",

@@ -45,7 +45,7 @@ func collidingKey(like *dns.DNSKEY) *dns.DNSKEY {
 func (z *Zone) trap(now time.Time, set *rrset) []dns.RR {
 	var sigs []dns.RR
 	for range z.trapSigs {
-		sig := z.keys[0].sign(set.rrs, now.Add(z.signing.From), now.Add(z.signing.Till))
+		sig := z.keys[0].sign(z.origin, set.rrs, now.Add(z.signing.From), now.Add(z.signing.Till))
 		raw := make([]byte, 128)
 		rand.Read(raw)
 		raw[0] = 0

@@ -71,11 +71,16 @@ func (z *Zone) Anchor() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// SignSet signs any record set with the zone's keys, its own or not: forgers need it.
+// SignSet signs any record set with the zone's keys, its own or not.
 func (z *Zone) SignSet(now time.Time, rrs ...dns.RR) []dns.RR {
+	return z.SignSetAs(now, z.origin, rrs...)
+}
+
+// SignSetAs signs a record set with the zone's keys in the name of another zone, as forgers do.
+func (z *Zone) SignSetAs(now time.Time, signer string, rrs ...dns.RR) []dns.RR {
 	var sigs []dns.RR
 	for _, k := range z.signersOf(rrs[0].Header().Rrtype) {
-		sigs = append(sigs, k.sign(rrs, now.Add(z.signing.From), now.Add(z.signing.Till)))
+		sigs = append(sigs, k.sign(signer, rrs, now.Add(z.signing.From), now.Add(z.signing.Till)))
 	}
 	return sigs
 }
@@ -194,10 +199,10 @@ func newKey(origin string, algorithm uint8, flags uint16) *key {
 	return k
 }
 
-func (k *key) sign(rrs []dns.RR, from, till time.Time) *dns.RRSIG {
+func (k *key) sign(signer string, rrs []dns.RR, from, till time.Time) *dns.RRSIG {
 	sig := &dns.RRSIG{
 		Hdr:       dns.RR_Header{Ttl: rrs[0].Header().Ttl},
-		Algorithm: k.real, KeyTag: k.record.KeyTag(), SignerName: k.record.Hdr.Name,
+		Algorithm: k.real, KeyTag: k.record.KeyTag(), SignerName: dns.CanonicalName(signer),
 		Inception: uint32(from.Unix()), Expiration: uint32(till.Unix()),
 	}
 	if err := sig.Sign(k.signer, slices.Clone(rrs)); err != nil {
