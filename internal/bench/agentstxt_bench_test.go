@@ -15,6 +15,13 @@ import (
 // policySizes are the numbers of rules at which the curves are shown.
 var policySizes = []int{100, 1000, 10_000, 100_000}
 
+// rulePath is the path of a rule: between 20 and 60 octets, for the most part
+// of different lengths.
+func rulePath(i int) string {
+	const words = "departments-and-further-collections"
+	return fmt.Sprintf("/%s/%d/items/%d/details", words[:3+i%29], i%97, i)
+}
+
 // policyOf makes an agents.txt and a robots.txt of the same rules, in no order,
 // and paths that ask about them: half of them below a rule, half not.
 func policyOf(rules int) (agents, robots []byte, paths []string) {
@@ -24,7 +31,7 @@ func policyOf(rules int) (agents, robots []byte, paths []string) {
 	var robotText strings.Builder
 	robotText.WriteString("User-agent: *\n")
 	for _, i := range order {
-		path := fmt.Sprintf("/section-%02d/items/%06d/details", i%97, i)
+		path := rulePath(i)
 		action, field := "DISALLOW", "Disallow"
 		if i%3 == 0 {
 			action, field = "ALLOW", "Allow"
@@ -36,7 +43,7 @@ func policyOf(rules int) (agents, robots []byte, paths []string) {
 	sum := sha256.Sum256([]byte(body))
 	for range 512 {
 		i := random.IntN(2 * rules)
-		paths = append(paths, fmt.Sprintf("/section-%02d/items/%06d/details/page-1", i%97, i))
+		paths = append(paths, rulePath(i)+"/page-1")
 	}
 	return []byte("*" + hex.EncodeToString(sum[:]) + "\n" + body + "\n"), []byte(robotText.String()), paths
 }
