@@ -122,6 +122,7 @@ func longest[S []byte | string](x *index, text string, rules []rule, path S) int
 	if len(path) > 0 {
 		w = lastWord(path, 0)
 	}
+	slots, mask := x.slots, uint64(len(x.slots)-1)
 	for i := 0; i < len(x.lengths) && i*64 <= len(path); i++ {
 		for set := x.lengths[i] | x.bounded[i]; set != 0; set &= set - 1 {
 			bit := bits.TrailingZeros64(set)
@@ -137,9 +138,11 @@ func longest[S []byte | string](x *index, text string, rules []rule, path S) int
 				w = lastWord(path, whole+8)
 			}
 			hash := ending(state, w, n)
-			mask := uint64(len(x.slots) - 1)
-			for at := hash >> x.shift; x.slots[at&mask].rule != 0; at++ {
-				s := x.slots[at&mask]
+			for at := hash >> x.shift; ; at++ {
+				s := slots[at&mask]
+				if s.rule == 0 {
+					break
+				}
 				if s.tag != uint32(hash) {
 					continue
 				}

@@ -94,7 +94,7 @@ func (l Limits) withDefaults() Limits {
 		l.Timeout = 10 * time.Second
 	}
 	// Places in a file are kept in 32 bits, lengths of normal paths in 16.
-	l.Size = min(l.Size, math.MaxInt32/2)
+	l.Size = min(l.Size, 256<<20)
 	l.Line = min(l.Line, math.MaxUint16/3) // encoding makes three octets of one
 	return l
 }
