@@ -44,7 +44,6 @@ func (l *lookup) run(ctx context.Context, q name, rrtype uint16) (*Result, error
 	}
 	f, n, links := newFinding(), q, 0
 	direct := true // m is the reply to a question for n, not for an alias of it
-	seen := map[name]bool{q: true}
 	for {
 		s, err := l.step(ctx, n, rrtype, m, direct)
 		if !direct && (isBogus(err) || err == nil && s == nil) {
@@ -66,10 +65,9 @@ func (l *lookup) run(ctx context.Context, q name, rrtype uint16) (*Result, error
 			return newAbsence(n, !m.nxdomain, f), nil
 		}
 		n, direct = s.target, false
-		if links++; seen[n] || links > l.b.limits.Aliases {
+		if links++; links > l.b.limits.Aliases { // a loop ends here too
 			return nil, &BudgetError{What: "aliases", Limit: l.b.limits.Aliases}
 		}
-		seen[n] = true
 	}
 }
 
@@ -220,7 +218,7 @@ func (l *lookup) judgeAbsence(ctx context.Context, n name, rrtype uint16, m *mes
 		switch {
 		case err != nil:
 		case zone.kind == zoneUnsigned:
-			return l.unchecked(zone, negativeTTL(soa)), m.checkAbsence(soa)
+			return l.unchecked(zone, negativeTTL(soa)), nil
 		case zone.kind == zoneSigned:
 			var f finding
 			if f, err = l.judgeDenial(n, rrtype, m, soa, zone); err == nil {
@@ -235,10 +233,10 @@ func (l *lookup) judgeAbsence(ctx context.Context, n name, rrtype uint16, m *mes
 		return finding{}, firstErr
 	}
 	f, err := l.judgeUnsigned(ctx, n, rrtype, negativeTTL(soa), EDEDenialMissing, "no proof that %s %s does not exist")
-	if err != nil {
-		return finding{}, err
+	if err == nil {
+		err = m.checkAbsence(soa)
 	}
-	return f, m.checkAbsence(soa)
+	return f, err
 }
 
 // judgeDenial checks an absence with its zone's keys.

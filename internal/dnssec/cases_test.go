@@ -118,6 +118,13 @@ var scenarios = []scenario{
 	{"G11", "reject-nine-links", "ci.nsec.org A", "budget", nil},
 	{"G11", "reject-loop", "loop1.nsec.org A", "budget", nil},
 	{"G11", "reject-cname-to-bogus", "to-bogus.nsec.org A", "bogus", nil},
+	{"RFC2181-10.1", "reject-two-aliases-of-one-name", "alias.plain.org A", "server", edit(zone.On("alias.plain.org", 0, zone.Inject(rrs("alias.plain.org. 60 IN CNAME www.attacker.org."), nil)))},
+	{"RFC2181-10.1", "accept-one-alias-twice", "alias.plain.org A", "insecure", edit(zone.On("alias.plain.org", 0, zone.Inject(rrs("alias.plain.org. 60 IN CNAME WWW.plain.org."), nil)))},
+	{"RFC1035-3.2.4", "reject-other-class", "www.plain.org A", "server", edit(zone.Forge(func(rr dns.RR) {
+		if a, ok := rr.(*dns.A); ok {
+			a.Hdr.Class = dns.ClassCHAOS
+		}
+	}), zone.On("www.plain.org", 0, zone.Inject(nil, rrs("plain.org. 60 IN NS ns.plain.org."))))},
 	{"G11", "accept-dname", "www.moved.nsec.org A", "secure", nil},
 	{"G11", "accept-dname-inside-to-wildcard", "foo.inside.nsec.org TXT", "secure", nil},
 	{"G11", "accept-dname-to-nxdomain", "nope.moved.nsec3.com A", "secure nxdomain", nil},
