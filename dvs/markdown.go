@@ -186,14 +186,9 @@ func (r *referenceScanner) scan(b block) {
 			r.lineStart = at + 1
 			at++
 		case c == ']' && !b.code && strings.HasPrefix(rest, "]("):
-			target, size := linkTarget(rest[2:])
-			r.add(target, at+2, b, false)
-			at += 2 + size
+			at = r.link(at+len("]("), b)
 		case c == ']' && !b.code && strings.HasPrefix(rest, "]:") && isDefinition(text[r.lineStart:at]):
-			skip := 2 + len(rest[2:]) - len(strings.TrimLeft(rest[2:], " \t"))
-			target, size := linkTarget(rest[skip:])
-			r.add(target, at+skip, b, false)
-			at += skip + size
+			at = r.link(at+len(rest)-len(strings.TrimLeft(rest[len("]:"):], " \t")), b)
 		case isURLStart(rest):
 			size := urlLength(rest)
 			if !b.code {
@@ -214,6 +209,18 @@ func (r *referenceScanner) scan(b block) {
 			at += size
 		}
 	}
+}
+
+// link adds the target that begins at an offset, and gives where it ends.
+func (r *referenceScanner) link(at int, b block) (after int) {
+	text := r.skill.Body[at:b.end]
+	target, size := linkTarget(text)
+	if strings.HasPrefix(text, "<") {
+		r.add(target, at+1, b, false)
+	} else {
+		r.add(target, at, b, false)
+	}
+	return at + size
 }
 
 // linkTarget reads the target of a link, in <> or up to a blank or the closing
