@@ -26,7 +26,8 @@ type Client struct {
 	limits  Limits
 	memory  *memory
 	flight  flight.Group[string, *held]
-	numbers atomic.Uint64
+	numbers atomic.Uint64 // of policies
+	turns   atomic.Uint64 // of attempts
 }
 
 // NewClient gives a client that fetches through a host.
@@ -43,6 +44,7 @@ type held struct {
 	policy     *Policy // in force
 	evidence   lookleap.Evidence
 	generation uint64
+	turn       uint64    // of the attempt that found it out
 	until      time.Time // when to look again
 	good       *goodCopy // that may stand in, or be renewed; nil: none
 	standing   bool      // the good copy stands in for a newer answer
@@ -134,10 +136,12 @@ func (c *Client) hold(ctx context.Context, o origin) (*held, error) {
 		if before != nil && c.host.Time().Before(before.until) {
 			return before, nil // another caller was faster
 		}
+		turn := c.turns.Add(1)
 		h, err := c.ask(ctx, o, before)
 		if err != nil {
 			return nil, err
 		}
+		h.turn = turn
 		c.memory.put(o.name, h)
 		return h, nil
 	})
@@ -192,8 +196,8 @@ func (c *Client) next(before *held, out *outcome) *held {
 	if good != nil && now.Sub(good.checked) >= staleFor {
 		good = nil
 	}
-	if out.err == nil && out.answer.Status == http.StatusNotModified && good != nil {
-		renewed := *good
+	if out.err == nil && out.answer.Status == http.StatusNotModified && before.good != nil {
+		renewed := *before.good // however old it is, the server says that it is right
 		renewed.checked, renewed.local = now, out.noStore
 		h.policy, h.good, h.fresh = renewed.policy, &renewed, out.until
 		return c.holdUntil(h)

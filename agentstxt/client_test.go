@@ -272,6 +272,15 @@ func TestCache(t *testing.T) {
 			w.Errorf("generation %d", g)
 		}
 	})
+	inWorld(t, "AGT-5-07/accept-304-after-days", Options{}, func(w *world) {
+		w.servesFile(vectorFile, "ETag", `"1"`)
+		w.want(Valid, ok)
+		w.pass(72 * time.Hour)
+		w.want(Valid, ok)
+		w.serves(lab.Status(503))
+		w.pass(23 * time.Hour)
+		w.wantFinding(w.want(Valid, ok), lookleap.CodeStale)
+	})
 	inWorld(t, "AGT-5-07/accept-last-modified", Options{}, func(w *world) {
 		w.servesFile(vectorFile, "Last-Modified", "Sat, 01 Jan 2000 00:00:00 GMT")
 		w.want(Valid, ok)
@@ -601,6 +610,15 @@ func TestMalformedRefetch(t *testing.T) {
 		w.want(Restricted, lookleap.CodeHashMissing)
 		w.asked(2)
 	})
+}
+
+func TestMemoryKeepsTheLaterAttempt(t *testing.T) {
+	m := newMemory(10, 1<<20)
+	m.put("o", &held{policy: restricted(errors.New("malformed")), turn: 2})
+	m.put("o", &held{policy: mustParse(t, Options{}, "/a ALLOW"), turn: 1})
+	if m.get("o").policy.State() != Restricted {
+		t.Error("an older answer brought a good copy back")
+	}
 }
 
 func TestMemoryIsBounded(t *testing.T) {

@@ -39,9 +39,14 @@ func (m *memory) get(origin string) *held {
 	return h
 }
 
+// put keeps what an attempt found out, unless a later attempt was faster: an
+// older answer must not bring back what a malformed file ended.
 func (m *memory) put(origin string, h *held) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if newer, ok := m.lru.Peek(origin); ok && newer.turn > h.turn {
+		return
+	}
 	m.lru.Remove(origin) // an entry that is replaced does not count as evicted
 	m.lru.Add(origin, h)
 	m.octets += h.octets()

@@ -86,6 +86,8 @@ func (h *held) olderThan(r *record) bool {
 }
 
 func (c *Client) recorded(ctx context.Context, o origin) (*record, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
+	defer cancel()
 	value, expires, err := c.host.SharedCache().Get(ctx, shareKey(o))
 	if err != nil {
 		return nil, err
@@ -102,7 +104,7 @@ func (c *Client) recorded(ctx context.Context, o origin) (*record, error) {
 
 // adopt judges a record of another process by this one's options.
 func (c *Client) adopt(r *record) *held {
-	h := &held{checked: r.Checked, fresh: r.Fresh, evidence: lookleap.Evidence{Status: r.Status, MediaType: r.ContentType}}
+	h := &held{checked: r.Checked, fresh: earlier(r.Fresh, r.Checked.Add(mostFresh)), evidence: lookleap.Evidence{Status: r.Status, MediaType: r.ContentType}}
 	if r.Malformed != "" {
 		h.policy = restricted(&MalformedError{Code: r.Malformed, Message: r.Message})
 		return c.holdUntil(h)
@@ -120,6 +122,9 @@ func (c *Client) share(ctx context.Context, o origin, h *held, out *outcome, ask
 	if c.host.Cache == nil {
 		return nil
 	}
+	// Those who asked may have left; what was found out is told all the same.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.limits.Timeout)
+	defer cancel()
 	r := &record{Checked: h.checked, Fresh: h.fresh}
 	expires := h.fresh
 	switch {
