@@ -93,6 +93,7 @@ func build(root *element, role Role) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.src = "" // its author never saw that text, so only paths make sense
 	if _, err := d.writable(WriteOptions{}); err != nil {
 		return nil, err
 	}

@@ -26,8 +26,15 @@ func (e *examination) special(n *node) {
 		e.language(n)
 	case kLogo:
 		e.logo(n)
+	case kBody:
+		if n.first == nil && len(n.text) > longText {
+			e.add(n, SeverityInfo, CodeLint, "ANML-4-04", "the body is one long text without structure", "divide it into sections and data")
+		}
 	}
 }
+
+// longText is how many octets of text without structure are worth a remark.
+const longText = 4 << 10
 
 // canonicalURL is what a site-ref must give: https, a named host, nothing odd.
 func canonicalURL(s string) bool {
