@@ -94,3 +94,27 @@ func TestBrokenOff(t *testing.T) {
 		})
 	})
 }
+
+// TestSections: what counts as part of an answer at all.
+func TestSections(t *testing.T) {
+	t.Run("RFC1035-3.2.4", func(t *testing.T) {
+		for name, c := range map[string]struct {
+			line string
+			want bool
+		}{
+			"accept-internet":     {"www.z. 60 IN A 192.0.2.1", true},
+			"reject-other-class":  {"www.z. 60 CH TXT \"x\"", false},
+			"reject-hesiod-class": {"www.z. 60 HS TXT \"x\"", false},
+		} {
+			t.Run(name, func(t *testing.T) {
+				rr, err := dns.NewRR(c.line)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := len(newMessage(&dns.Msg{Answer: []dns.RR{rr}}).answer.order) == 1; got != c.want {
+					t.Error(got)
+				}
+			})
+		}
+	})
+}

@@ -170,6 +170,41 @@ func TestAllServersFail(t *testing.T) {
 	})
 }
 
+// TestWrongReplies: over a function and over TCP there is one reply only, and it must fit.
+func TestWrongReplies(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*dns.Msg)
+		want   string
+	}{
+		"accept":                {func(*dns.Msg) {}, "insecure"},
+		"accept-question-case":  {func(m *dns.Msg) { m.Question[0].Name = strings.ToUpper(m.Question[0].Name) }, "insecure"},
+		"reject-wrong-id":       {func(m *dns.Msg) { m.Id++ }, "server"},
+		"reject-query":          {func(m *dns.Msg) { m.Response = false }, "server"},
+		"reject-opcode":         {func(m *dns.Msg) { m.Opcode = dns.OpcodeStatus }, "server"},
+		"reject-truncated":      {func(m *dns.Msg) { m.Truncated = true }, "server"},
+		"reject-wrong-name":     {func(m *dns.Msg) { m.Question[0].Name = "www.plain.org." }, "server"},
+		"reject-wrong-type":     {func(m *dns.Msg) { m.Question[0].Qtype = dns.TypeTXT }, "server"},
+		"reject-wrong-class":    {func(m *dns.Msg) { m.Question[0].Qclass = dns.ClassCHAOS }, "server"},
+		"reject-no-question":    {func(m *dns.Msg) { m.Question = nil }, "server"},
+		"reject-two-questions":  {func(m *dns.Msg) { m.Question = append(m.Question, m.Question[0]) }, "server"},
+		"reject-answer-refused": {func(m *dns.Msg) { m.Rcode = dns.RcodeRefused }, "server"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSmall()
+				m := &zone.Mangler{Next: s, Edits: []zone.Edit{zone.On("www.plain.com", 0, zone.Header(c.change))}}
+				var dials dialLog
+				for _, r := range []*dnssec.Resolver{s.resolver(t, m), s.over(t, []string{"tcp://192.0.2.53"}, map[string]zone.Handler{"192.0.2.53:53": m}, &dials)} {
+					if result, err := r.Lookup(t.Context(), "www.plain.com", dns.TypeA); outcome(result, err) != c.want {
+						t.Error(outcome(result, err), err)
+					}
+					r.Close()
+				}
+			})
+		})
+	}
+}
+
 // TestNoDowngrade: a server that was given as tls or tcp is never asked over udp.
 func TestNoDowngrade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -355,8 +390,14 @@ func TestHTTPS(t *testing.T) {
 			return w.Result(), nil
 		}
 	}
-	status := func(code int) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) })
+	status := func(code int) http.Handler { // with a good answer in the body
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			good := httptest.NewRecorder()
+			zone.ServeHTTP(s).ServeHTTP(good, r)
+			w.Header().Set("Content-Type", "application/dns-message")
+			w.WriteHeader(code)
+			w.Write(good.Body.Bytes())
+		})
 	}
 	body := func(mediaType string, n int) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
