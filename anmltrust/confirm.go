@@ -1,0 +1,34 @@
+package anmltrust
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lookleap/lookleap"
+)
+
+// What a fresh verification may take away from an action (row X10).
+var (
+	// ErrTrustRevoked is an authorization that was withdrawn, or that no longer
+	// covers what the action needs.
+	ErrTrustRevoked = errors.New("the authorization was withdrawn")
+	// ErrTrustUnverified is an authorization that could not be verified anew. It
+	// may still exist, and the action is refused all the same.
+	ErrTrustUnverified = errors.New("the authorization could not be verified anew")
+)
+
+// Confirm turns the answer of [Verifier.VerifyFresh] into leave for one action
+// that needs a section at Tier 2: nil, or an error that is [ErrTrustRevoked] or
+// [ErrTrustUnverified] and wraps the cause.
+func Confirm(a *Authorization, err error, needs Section, now time.Time) error {
+	switch {
+	case err != nil && isTransient(lookleap.CodeOf(err)):
+		return fmt.Errorf("anmltrust: %w: %w", ErrTrustUnverified, err)
+	case err != nil:
+		return fmt.Errorf("anmltrust: %w: %w", ErrTrustRevoked, err)
+	case a == nil || a.Tier < Full || !a.Permits(needs, now):
+		return fmt.Errorf("anmltrust: %w: the section %s is not granted", ErrTrustRevoked, needs)
+	}
+	return nil
+}

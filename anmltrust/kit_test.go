@@ -1,0 +1,249 @@
+package anmltrust_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+const (
+	manifestPath = "/.well-known/anml-trust"
+	manifestURI  = "https://brand.example" + manifestPath
+	queryPath    = "/authorize"
+	queryURI     = "https://trust.example" + queryPath
+	both         = "v=anml1;manifest=" + manifestURI + ";query=" + queryURI
+	manifestOnly = "v=anml1;manifest=" + manifestURI
+	queryOnly    = "v=anml1;query=" + queryURI
+)
+
+// world is one brand whose name a shop uses.
+type world struct {
+	t     *testing.T
+	net   *lab.Internet
+	brand *lab.Site
+	trust *lab.Site // the brand's query endpoint
+	dns   *lab.Name
+	host  *lookleap.Host
+	v     *anmltrust.Verifier
+	in    *anmltrust.Interaction // nil: each question is an interaction of its own
+	found []lookleap.Code        // findings that the host saw
+}
+
+var start = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+
+// newWorld has a brand with a record, at a clock that stands still.
+func newWorld(t *testing.T, record string, o ...anmltrust.Options) *world {
+	t.Helper()
+	net := lab.ForTest(t)
+	net.Clock().Set(start)
+	net.Clock().Freeze()
+	w := &world{t: t, net: net, brand: net.Site("brand.example"), trust: net.Site("trust.example"), dns: net.Name("_anml.brand.example"), host: net.Host()}
+	w.host.Observe = func(_ context.Context, e lookleap.Event) {
+		if e.Kind == lookleap.EventFinding {
+			w.found = append(w.found, e.Code)
+		}
+	}
+	if record != "" {
+		w.dns.TXT(record).TTL(time.Hour)
+	}
+	var options anmltrust.Options
+	if len(o) > 0 {
+		options = o[0]
+	}
+	w.v = anmltrust.NewVerifier(w.host, options)
+	return w
+}
+
+func (w *world) secure() *world {
+	w.dns.DNSSEC(lookleap.Secure)
+	return w
+}
+
+func (w *world) setRecord(texts ...string) *world {
+	w.dns.Clear()
+	for _, text := range texts {
+		w.dns.TXT(text)
+	}
+	w.dns.TTL(time.Hour)
+	return w
+}
+
+// manifest is a valid one for the brand, with entries and other members.
+func manifest(entries string, other ...string) string {
+	members := map[string]string{
+		"version": `"1.0"`, "site": `"brand.example"`, "issued": `"2026-05-01T00:00:00Z"`, "expires": `"2026-07-01T00:00:00Z"`,
+		"authorized-domains": "[" + entries + "]",
+	}
+	for i := 0; i+1 < len(other); i += 2 {
+		members[other[i]] = other[i+1]
+	}
+	var parts []string
+	for _, name := range []string{"version", "site", "issued", "expires", "authorized-domains", "x-unknown"} {
+		if v := members[name]; v != "" {
+			parts = append(parts, fmt.Sprintf("%q:%s", name, v))
+		}
+	}
+	return "{" + strings.Join(parts, ",") + "}"
+}
+
+func entry(domain string, tier int, sections ...string) string {
+	quoted := make([]string, len(sections))
+	for i, s := range sections {
+		quoted[i] = fmt.Sprintf("%q", s)
+	}
+	return fmt.Sprintf(`{"domain":%q,"tier":%d,"scope":[%s]}`, domain, tier, strings.Join(quoted, ","))
+}
+
+// listed is the entry that most tests need.
+var listed = entry("shop.example", 2, "persona", "body", "interact")
+
+func (w *world) manifest(body string) *world {
+	w.brand.Body(manifestPath, anmltrust.ManifestMediaType, body)
+	return w
+}
+
+func answer(tier int, expires string, sections ...string) string {
+	return fmt.Sprintf(`{"authorized":true,%s,"expires":%q}`, strings.TrimPrefix(strings.TrimSuffix(entry("x", tier, sections...), "}"), `{"domain":"x",`), expires)
+}
+
+var authorized = answer(2, "2026-06-20T00:00:00Z", "persona", "body")
+
+func (w *world) query(body string) *world {
+	w.trust.Body(queryPath, "application/json", body)
+	return w
+}
+
+func (w *world) status(code int, header ...string) *world {
+	w.trust.Status(queryPath, code, header...)
+	return w
+}
+
+// both mechanisms would grant.
+func (w *world) willing() *world { return w.manifest(manifest(listed)).query(authorized) }
+
+func claimFrom(url string) anmltrust.Claim { return anmltrust.Claim{URL: url, Site: "brand.example"} }
+
+var shopClaim = claimFrom("https://cdn.shop.example/anml")
+
+func (w *world) ask(c anmltrust.Claim) (*anmltrust.Authorization, error) {
+	w.t.Helper()
+	if w.in != nil {
+		return w.in.Verify(w.t.Context(), c, nil)
+	}
+	return w.v.Verify(w.t.Context(), c)
+}
+
+// wants checks an answer: a code, and the tier; Tier 0 has an empty scope.
+func (w *world) wants(a *anmltrust.Authorization, err error, tier anmltrust.Tier, code lookleap.Code) *anmltrust.Authorization {
+	w.t.Helper()
+	if tier == anmltrust.Unlisted {
+		if a != nil || err == nil || lookleap.CodeOf(err) != code {
+			w.t.Fatalf("want Tier 0 %s, got %+v, %v", code, a, err)
+		}
+		v := verdictOf(w.t, a, err)
+		if v.OK || v.Code != code || len(v.Checks) < 2 || len(v.Record) == 0 {
+			w.t.Fatalf("the verdict does not tell:\n%s", v)
+		}
+		if a.Permits(anmltrust.Body, w.net.Clock().Now()) {
+			w.t.Fatal("nothing permits something")
+		}
+		return nil
+	}
+	if err != nil || a == nil || a.Tier != tier || a.Reason != code {
+		w.t.Fatalf("want tier %d %s, got %+v, %v", tier, code, a, err)
+	}
+	return a
+}
+
+func (w *world) denied(code lookleap.Code) {
+	w.t.Helper()
+	a, err := w.ask(shopClaim)
+	w.wants(a, err, anmltrust.Unlisted, code)
+}
+
+func (w *world) granted(code lookleap.Code) *anmltrust.Authorization {
+	w.t.Helper()
+	a, err := w.ask(shopClaim)
+	return w.wants(a, err, anmltrust.Full, code)
+}
+
+// row checks which row of the table decided.
+func (w *world) row(want string) {
+	w.t.Helper()
+	a, err := w.ask(shopClaim)
+	if got := anmltrust.Row(verdictOf(w.t, a, err)); got != want {
+		w.t.Fatalf("row %s decided, want %s\n%s", got, want, verdictOf(w.t, a, err))
+	}
+}
+
+func verdictOf(t *testing.T, a *anmltrust.Authorization, err error) *lookleap.Verdict {
+	t.Helper()
+	if err == nil {
+		return a.Verdict
+	}
+	e, ok := err.(*lookleap.VerifyError)
+	if !ok {
+		t.Fatalf("%T is no VerifyError", err)
+	}
+	return e.Verdict
+}
+
+// traffic counts what reached the DNS, the query endpoint and the manifest since
+// it was last asked.
+func (w *world) traffic(dns, queries, manifests int) {
+	w.t.Helper()
+	j := w.net.Journal()
+	gotDNS, gotQueries, gotManifests := 0, len(j.Requests("trust.example")), len(j.Requests("brand.example"))
+	for _, q := range j.Queries("_anml.brand.example") {
+		if q.Type == 16 {
+			gotDNS++
+		}
+	}
+	if gotDNS != dns || gotQueries != queries || gotManifests != manifests {
+		w.t.Errorf("traffic: %d lookups, %d queries, %d manifests; want %d, %d, %d", gotDNS, gotQueries, gotManifests, dns, queries, manifests)
+	}
+	j.Clear()
+}
+
+func (w *world) after(d time.Duration) *world {
+	w.net.Clock().Advance(d)
+	return w
+}
+
+func (w *world) saw(code lookleap.Code) {
+	w.t.Helper()
+	if !slices.Contains(w.found, code) {
+		w.t.Errorf("no finding %s among %v", code, w.found)
+	}
+}
+
+func has(findings []lookleap.Finding, code lookleap.Code) bool {
+	return slices.ContainsFunc(findings, func(f lookleap.Finding) bool { return f.Code == code })
+}
+
+func handle(f func(w http.ResponseWriter, r *http.Request)) http.Handler { return http.HandlerFunc(f) }
+
+// runRows runs tests by the rows of the decision table. Rows whose names are ids
+// of attacks on other documents get a prefix.
+func runRows(t *testing.T, rows []rowTest) {
+	for _, r := range rows {
+		name := r.row
+		if len(name) == 3 && name[1] >= '0' && name[1] <= '9' && name[2] <= '9' {
+			name = "row-" + name
+		}
+		t.Run(name+"/"+r.name, r.test)
+	}
+}
+
+type rowTest struct {
+	row, name string
+	test      func(t *testing.T)
+}

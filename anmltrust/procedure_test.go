@@ -1,0 +1,367 @@
+package anmltrust_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// budget allows some requests.
+type budget struct{ left int }
+
+func (b *budget) Take() bool { b.left--; return b.left >= 0 }
+
+// TestProcedure drives every row of the decision table against scripted DNS and
+// HTTPS, one subtest for each.
+func TestProcedure(t *testing.T) {
+	t.Run("A", func(t *testing.T) {})
+	runRows(t, preRows)
+	runRows(t, selfRows)
+	runRows(t, dnsRows)
+	runRows(t, recordRows)
+	runRows(t, cacheRows)
+	runRows(t, choiceRows)
+	runRows(t, queryRows)
+	runRows(t, manifestRows)
+	runRows(t, listingRows)
+	runRows(t, severalRows)
+}
+
+// quiet asks about a claim that must cause no traffic.
+func quiet(c anmltrust.Claim, code lookleap.Code) func(*testing.T) {
+	return func(t *testing.T) {
+		w := newWorld(t, both).willing()
+		a, err := w.ask(c)
+		w.wants(a, err, anmltrust.Unlisted, code)
+		w.traffic(0, 0, 0)
+	}
+}
+
+var preRows = []rowTest{
+	{"A1", "http", quiet(anmltrust.Claim{URL: "http://shop.example/x", Site: "brand.example"}, lookleap.CodeInsecureTransport)},
+	{"A1", "http-own", quiet(anmltrust.Claim{URL: "http://brand.example/x", Site: "brand.example"}, lookleap.CodeInsecureTransport)},
+	{"A2", "response", quiet(anmltrust.Claim{URL: "https://shop.example/x", Site: "brand.example", Response: true}, lookleap.CodeNotServed)},
+	{"A3", "nothing", quiet(anmltrust.Claim{URL: "https://shop.example/x"}, lookleap.CodeNoClaim)},
+	{"A4", "no-domain", func(t *testing.T) {
+		claims, findings := anmltrust.Document{URL: "https://shop.example/x", Trust: []anmltrust.TrustClaim{{}}}.Claims()
+		if len(claims) != 0 || !has(findings, lookleap.CodeClaimMalformed) {
+			t.Errorf("%v %v", claims, findings)
+		}
+	}},
+	{"A4", "alias", func(t *testing.T) {
+		claims, findings := anmltrust.Document{URL: "https://shop.example/x", Trust: []anmltrust.TrustClaim{{Site: "brand.example"}}}.Claims()
+		if len(claims) != 1 || claims[0].Site != "brand.example" || claims[0].Refused != "" || !has(findings, "alias") {
+			t.Errorf("%v %v", claims, findings)
+		}
+	}},
+	{"A5", "alias-differs", func(t *testing.T) {
+		documentClaim(t, anmltrust.Document{Trust: []anmltrust.TrustClaim{{Domain: "brand.example", Site: "other.example"}}}, lookleap.CodeClaimInvalid)
+	}},
+	{"A5", "two-trusts", func(t *testing.T) {
+		documentClaim(t, anmltrust.Document{Trust: []anmltrust.TrustClaim{{Domain: "brand.example"}, {Domain: "other.example"}}}, lookleap.CodeClaimInvalid)
+	}},
+	{"A5", "same-twice-is-one", func(t *testing.T) {
+		claims, _ := anmltrust.Document{URL: "https://shop.example/x", Trust: []anmltrust.TrustClaim{{Domain: "brand.example", Site: "BRAND.example."}}}.Claims()
+		if len(claims) != 1 || claims[0].Refused != "" {
+			t.Errorf("%v", claims)
+		}
+	}},
+	{"A6", "bad-names", func(t *testing.T) {
+		w := newWorld(t, both)
+		for _, site := range []string{"192.0.2.1", "localhost", "com", "co.uk", "github.io", "brand.example:443", "brand.example/x", "*.brand.example",
+			"a.example,b.example", "https://brand.example", "brand..example", "-a.example", "example.com\x00.evil", strings.Repeat("a.", 140) + "example", "brand.example..", "_anml.brand.example"} {
+			a, err := w.ask(anmltrust.Claim{URL: "https://shop.example/x", Site: site})
+			w.wants(a, err, anmltrust.Unlisted, lookleap.CodeSiteDomainInvalid)
+		}
+		if n := len(w.net.Journal().Queries()); n != 0 {
+			t.Errorf("%d DNS queries", n)
+		}
+	}},
+	{"A7", "duplicate", func(t *testing.T) {
+		d := anmltrust.Document{URL: "https://shop.example/x", Sites: []anmltrust.SiteClaim{{Domain: "brand.example"}, {Domain: "other.example"}, {Domain: "BRAND.example."}}}
+		claims, _ := d.Claims()
+		if claims[0].Refused != lookleap.CodeClaimDuplicate || claims[1].Refused != "" || claims[2].Refused != lookleap.CodeClaimDuplicate {
+			t.Fatalf("%+v", claims)
+		}
+		quiet(claims[0], lookleap.CodeClaimDuplicate)(t)
+		quiet(claims[2], lookleap.CodeClaimDuplicate)(t)
+	}},
+	{"A8", "ip", quiet(anmltrust.Claim{URL: "https://93.184.216.34/x", Site: "brand.example"}, lookleap.CodeServingHostInvalid)},
+	{"A8", "localhost", quiet(anmltrust.Claim{URL: "https://localhost/x", Site: "brand.example"}, lookleap.CodeServingHostInvalid)},
+	{"A8", "suffix", quiet(anmltrust.Claim{URL: "https://co.uk/x", Site: "brand.example"}, lookleap.CodeServingHostInvalid)},
+	{"A9", "ninth-site", func(t *testing.T) {
+		w := newWorld(t, both).willing()
+		d := anmltrust.Document{URL: "https://shop.example/x", Sites: []anmltrust.SiteClaim{{Domain: "shop.example"}}}
+		for _, n := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i"} {
+			d.Sites = append(d.Sites, anmltrust.SiteClaim{Domain: n + "-site.example"})
+		}
+		out, _ := w.v.Begin().VerifyDocument(t.Context(), d, nil)
+		w.wants(out[0].Authorization, out[0].Err, anmltrust.Self, lookleap.CodeSelf)
+		w.wants(out[8].Authorization, out[8].Err, anmltrust.Unlisted, lookleap.CodeNoRecord)
+		w.wants(out[9].Authorization, out[9].Err, anmltrust.Unlisted, lookleap.CodeLimit)
+		if n := len(w.net.Journal().Queries("_anml.i-site.example")); n != 0 {
+			t.Error("the ninth site was looked up")
+		}
+	}},
+	{"A10", "budget", func(t *testing.T) {
+		w := newWorld(t, manifestOnly).willing()
+		a, err := w.v.Begin().Verify(t.Context(), shopClaim, &budget{})
+		w.wants(a, err, anmltrust.Unlisted, lookleap.CodeBudget)
+		w.traffic(1, 0, 0)
+		w.granted(lookleap.CodeListed) // nothing was kept, not even a backoff
+	}},
+	{"A11", "exchanges", func(t *testing.T) {
+		w := newWorld(t, manifestOnly, anmltrust.Options{Limits: anmltrust.Limits{Exchanges: 2}})
+		w.brand.RedirectChain(manifestPath, 2, "")
+		w.denied(lookleap.CodeTimeout)
+		w.traffic(1, 0, 2)
+		w.brand.Remove(manifestPath)
+		w.manifest(manifest(listed))
+		w.after(59 * time.Second).denied(lookleap.CodeTimeout)
+		w.traffic(0, 0, 0)
+		w.after(time.Second).granted(lookleap.CodeListed)
+	}},
+	{"A11", "cancelled", func(t *testing.T) {
+		w := newWorld(t, manifestOnly).willing()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		a, err := w.v.Verify(ctx, shopClaim)
+		w.wants(a, err, anmltrust.Unlisted, lookleap.CodeTimeout)
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("the cause is lost: %v", err)
+		}
+		w.granted(lookleap.CodeListed)
+	}},
+	{"A11", "cancelled-while-asking", func(t *testing.T) {
+		w := newWorld(t, manifestOnly).willing()
+		ctx, cancel := context.WithCancel(t.Context())
+		w.brand.Handle(manifestPath, handle(func(http.ResponseWriter, *http.Request) { cancel() }))
+		a, err := w.v.Verify(ctx, shopClaim)
+		w.wants(a, err, anmltrust.Unlisted, lookleap.CodeTimeout)
+		w.manifest(manifest(listed)).granted(lookleap.CodeListed)
+	}},
+	{"A11", "closed", func(t *testing.T) {
+		w := newWorld(t, manifestOnly).willing()
+		w.host.Close()
+		w.denied(lookleap.CodeClosed)
+	}},
+}
+
+func documentClaim(t *testing.T, d anmltrust.Document, code lookleap.Code) {
+	t.Helper()
+	d.URL = "https://shop.example/x"
+	claims, _ := d.Claims()
+	if len(claims) != 1 {
+		t.Fatalf("%v", claims)
+	}
+	quiet(claims[0], code)(t)
+}
+
+// own asks about a claim of the brand's own hosts.
+func own(host, site string, p anmltrust.Policy, tier anmltrust.Tier, code lookleap.Code, lookups, manifests int, prepare ...func(*world)) func(*testing.T) {
+	return func(t *testing.T) {
+		w := newWorld(t, manifestOnly, anmltrust.Options{Policy: p})
+		w.manifest(manifest(entry("edge.brand.example", 1, "body", "aesthetic") + "," + entry("*.cdn.brand.example", 1, "body") + "," + entry("brand.example", 1, "head")))
+		for _, f := range prepare {
+			f(w)
+		}
+		a, err := w.ask(anmltrust.Claim{URL: "https://" + host + "/x", Site: site})
+		w.wants(a, err, tier, code)
+		w.traffic(lookups, 0, manifests)
+	}
+}
+
+var selfRows = []rowTest{
+	{"B1", "same", own("brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, lookleap.CodeSelf, 0, 0)},
+	{"B1", "www", own("www.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, lookleap.CodeSelf, 0, 0)},
+	{"B1", "deeper-same", own("a.b.brand.example", "a.b.brand.example", anmltrust.Policy{}, anmltrust.Self, lookleap.CodeSelf, 0, 0)},
+	{"B1", "private-suffix", own("github.io", "github.io", anmltrust.Policy{}, anmltrust.Self, lookleap.CodeSelf, 0, 0)},
+	{"B2", "trust", own("edge.brand.example", "brand.example", anmltrust.Policy{SelfSubdomains: anmltrust.TrustSubdomains}, anmltrust.Self, lookleap.CodeSelf, 0, 0)},
+	{"B3", "exact", own("edge.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Display, lookleap.CodeSelfNarrowed, 1, 1)},
+	{"B3", "wildcard", own("a.cdn.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Display, lookleap.CodeSelfNarrowed, 1, 1)},
+	{"B4", "malformed", own("bad.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Unlisted, lookleap.CodeManifestEntryMalformed, 1, 1, func(w *world) {
+		w.manifest(manifest(`{"domain":"bad.brand.example","tier":3,"scope":["body"]}`))
+	})},
+	{"B5", "no-entry", own("blog.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, lookleap.CodeSelf, 1, 1)},
+	{"B5", "no-record", own("edge.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, lookleap.CodeSelf, 1, 0, func(w *world) { w.dns.Clear() })},
+	{"B5", "no-manifest", own("edge.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, lookleap.CodeSelf, 1, 0, func(w *world) { w.setRecord(queryOnly) })},
+	{"B5", "failed", func(t *testing.T) {
+		w := newWorld(t, manifestOnly)
+		w.brand.Status(manifestPath, 503)
+		a, err := w.ask(anmltrust.Claim{URL: "https://edge.brand.example/x", Site: "brand.example"})
+		w.wants(a, err, anmltrust.Self, lookleap.CodeSelf)
+		if !has(a.Verdict.Findings, lookleap.CodeSelfNarrowUnavailable) {
+			t.Errorf("%v", a.Verdict.Findings)
+		}
+	}},
+	{"B6", "verify", own("blog.brand.example", "brand.example", anmltrust.Policy{SelfSubdomains: anmltrust.VerifySubdomains}, anmltrust.Display, lookleap.CodeListed, 1, 1)},
+	{"B7", "sibling", func(t *testing.T) {
+		w := newWorld(t, "")
+		a, err := w.ask(anmltrust.Claim{URL: "https://blog.brand.example/x", Site: "shop.brand.example"})
+		w.wants(a, err, anmltrust.Unlisted, lookleap.CodeNoRecord)
+		a, err = w.ask(anmltrust.Claim{URL: "https://brand.example/x", Site: "www.brand.example"})
+		w.wants(a, err, anmltrust.Unlisted, lookleap.CodeNoRecord)
+		if len(w.net.Journal().Queries("_anml.shop.brand.example")) == 0 {
+			t.Error("the sibling was not looked up")
+		}
+	}},
+	{"B8", "third", func(t *testing.T) { newWorld(t, manifestOnly).willing().granted(lookleap.CodeListed) }},
+}
+
+var dnsRows = []rowTest{
+	{"C1", "kept", func(t *testing.T) {
+		w := newWorld(t, manifestOnly).willing()
+		w.granted(lookleap.CodeListed)
+		w.traffic(1, 0, 1)
+		a, err := w.ask(claimFrom("https://other.example/x"))
+		w.wants(a, err, anmltrust.Unlisted, lookleap.CodeNotListed)
+		w.traffic(0, 0, 0)
+	}},
+	{"C1a", "backoff", func(t *testing.T) {
+		w := newWorld(t, manifestOnly).willing()
+		w.dns.ServFail()
+		w.denied(lookleap.CodeDNSError)
+		w.dns.Heal()
+		w.net.Journal().Clear()
+		a, err := w.v.VerifyFresh(t.Context(), shopClaim)
+		w.wants(a, err, anmltrust.Unlisted, lookleap.CodeDNSError)
+		w.after(59 * time.Second).denied(lookleap.CodeDNSError)
+		w.traffic(0, 0, 0)
+		w.after(time.Second).granted(lookleap.CodeListed)
+	}},
+	{"C2", "fresh", func(t *testing.T) {
+		w := newWorld(t, manifestOnly).willing()
+		w.granted(lookleap.CodeListed)
+		w.net.Journal().Clear()
+		a, err := w.v.VerifyFresh(t.Context(), shopClaim)
+		w.wants(a, err, anmltrust.Full, lookleap.CodeListed)
+		w.traffic(1, 0, 1)
+	}},
+	{"C3", "bogus", func(t *testing.T) {
+		w := newWorld(t, both).willing()
+		w.dns.Bogus()
+		w.denied(lookleap.CodeDNSSECBogus)
+		w.saw(lookleap.CodeDNSSECBogus)
+		if n := len(w.net.Journal().Requests()); n != 0 {
+			t.Errorf("%d requests after a bogus answer", n)
+		}
+		w.dns.Heal()
+		w.after(59 * time.Second).denied(lookleap.CodeDNSSECBogus)
+		w.after(time.Second).granted(lookleap.CodeListed)
+	}},
+	{"C3", "drops-grants", func(t *testing.T) {
+		w := newWorld(t, manifestOnly).willing()
+		w.granted(lookleap.CodeListed)
+		w.dns.Bogus()
+		a, err := w.v.VerifyFresh(t.Context(), shopClaim)
+		w.wants(a, err, anmltrust.Unlisted, lookleap.CodeDNSSECBogus)
+		w.denied(lookleap.CodeDNSSECBogus)
+		w.dns.Heal()
+		w.manifest(manifest(""))
+		w.after(time.Minute).denied(lookleap.CodeNotListed)
+	}},
+	{"C4", "nxdomain", func(t *testing.T) {
+		w := newWorld(t, "").willing()
+		w.denied(lookleap.CodeNoRecord)
+		w.traffic(1, 0, 0)
+		w.setRecord(manifestOnly)
+		w.denied(lookleap.CodeNoRecord)
+		w.traffic(0, 0, 0)
+		w.after(3 * time.Hour).granted(lookleap.CodeListed)
+	}},
+	{"C4", "nodata", func(t *testing.T) {
+		w := newWorld(t, "")
+		w.dns.Addrs("93.184.216.34")
+		w.denied(lookleap.CodeNoRecord)
+	}},
+	{"C4", "drops-grants", func(t *testing.T) {
+		w := newWorld(t, manifestOnly).willing()
+		w.granted(lookleap.CodeListed)
+		w.dns.Clear()
+		w.after(time.Hour).denied(lookleap.CodeNoRecord)
+		w.setRecord(manifestOnly).manifest(manifest("")).after(3 * time.Hour).denied(lookleap.CodeNotListed)
+	}},
+	{"C5", "servfail", func(t *testing.T) {
+		w := newWorld(t, both).willing()
+		w.dns.ServFail()
+		w.denied(lookleap.CodeDNSError)
+		w.traffic(1, 0, 0)
+		w.dns.Heal()
+		w.after(time.Minute).granted(lookleap.CodeListed)
+	}},
+	{"C6", "grant-waits", func(t *testing.T) {
+		w := newWorld(t, queryOnly).secure().query(authorized)
+		w.granted(lookleap.CodeQueryAuthorized)
+		w.dns.ServFail()
+		w.after(time.Hour).denied(lookleap.CodeDNSError)
+		w.dns.Heal().DNSSEC(lookleap.Secure)
+		w.net.Journal().Clear()
+		w.after(time.Minute).granted(lookleap.CodeQueryAuthorized)
+		w.traffic(1, 0, 0) // the grant was there all along
+	}},
+	{"C7", "states", func(t *testing.T) {
+		for _, state := range []lookleap.DNSSEC{lookleap.Indeterminate, lookleap.Insecure, lookleap.Secure} {
+			w := newWorld(t, manifestOnly).willing()
+			w.dns.DNSSEC(state)
+			if a := w.granted(lookleap.CodeListed); a.DNSSEC != state {
+				t.Errorf("%s shows as %s", state, a.DNSSEC)
+			}
+		}
+	}},
+	{"C8", "cname", func(t *testing.T) {
+		w := newWorld(t, "").willing()
+		w.dns.CNAME("_anml.provider.example.")
+		w.net.Name("_anml.provider.example").TXT(manifestOnly).TTL(2 * time.Minute)
+		w.granted(lookleap.CodeListed)
+		w.net.Journal().Clear()
+		w.after(2*time.Minute - time.Second).granted(lookleap.CodeListed)
+		w.traffic(0, 0, 0)
+		w.after(time.Second).granted(lookleap.CodeListed)
+		if len(w.net.Journal().Queries()) == 0 {
+			t.Error("the least TTL of the chain does not count")
+		}
+	}},
+}
+
+var recordRows = []rowTest{
+	{"D1", "foreign", func(t *testing.T) {
+		w := newWorld(t, "").setRecord("v=spf1 -all", "manifest=https://evil.example/m", "manifest=https://evil.example/m;v=anml1", manifestOnly).willing()
+		w.granted(lookleap.CodeListed)
+	}},
+	{"D2", "malformed-beside-good", func(t *testing.T) {
+		w := newWorld(t, "").setRecord("v=anml1;query=http://evil.example/q", manifestOnly).willing()
+		a := w.granted(lookleap.CodeListed)
+		if !has(a.Verdict.Findings, lookleap.CodeRecordMalformed) {
+			t.Error("the malformed record is not reported")
+		}
+	}},
+	{"D3", "foreign-only", recordDenied(lookleap.CodeNoRecord, "v=spf1 -all", "V=anml1;"+manifestOnly[8:])},
+	{"D4", "malformed-only", recordDenied(lookleap.CodeRecordMalformed, "v=anml1", "v=spf1 -all")},
+	{"D5", "five-uris", recordDenied(lookleap.CodeRecordAmbiguous, "v=anml1;query=https://a.example/1", "v=anml1;query=https://a.example/2", "v=anml1;query=https://a.example/3",
+		"v=anml1;query=https://a.example/4", "v=anml1;query=https://a.example/5")},
+	{"D6", "other-host", recordDenied(lookleap.CodeManifestHost, "v=anml1;manifest=https://sub.brand.example/m;query="+queryURI)},
+	{"D7", "both-kinds", func(t *testing.T) {
+		newWorld(t, "").setRecord(manifestOnly, queryOnly).secure().willing().granted(lookleap.CodeQueryAuthorized)
+	}},
+}
+
+func recordDenied(code lookleap.Code, texts ...string) func(*testing.T) {
+	return func(t *testing.T) {
+		w := newWorld(t, manifestOnly).willing()
+		w.granted(lookleap.CodeListed)
+		w.setRecord(texts...).net.Journal().Clear()
+		w.after(time.Hour).denied(code) // and the grant is gone
+		w.traffic(1, 0, 0)
+		w.denied(code)
+		w.traffic(0, 0, 0)
+	}
+}
+
+var _ = lab.Valid

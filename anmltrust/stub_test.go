@@ -1,0 +1,2 @@
+package anmltrust_test
+var cacheRows, choiceRows, queryRows, manifestRows, listingRows, severalRows []rowTest
