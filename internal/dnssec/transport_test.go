@@ -390,13 +390,13 @@ func TestHTTPS(t *testing.T) {
 			return w.Result(), nil
 		}
 	}
-	status := func(code int) http.Handler { // with a good answer in the body
+	good := func(code int, mediaType string) http.Handler { // a good answer in the body, whatever the header says
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			good := httptest.NewRecorder()
-			zone.ServeHTTP(s).ServeHTTP(good, r)
-			w.Header().Set("Content-Type", "application/dns-message")
+			inner := httptest.NewRecorder()
+			zone.ServeHTTP(s).ServeHTTP(inner, r)
+			w.Header().Set("Content-Type", mediaType)
 			w.WriteHeader(code)
-			w.Write(good.Body.Bytes())
+			w.Write(inner.Body.Bytes())
 		})
 	}
 	body := func(mediaType string, n int) http.Handler {
@@ -411,8 +411,9 @@ func TestHTTPS(t *testing.T) {
 	}{
 		"accept-post":        {zone.ServeHTTP(s), "secure"},
 		"reject-redirect":    {http.RedirectHandler("https://elsewhere.example/", http.StatusFound), "server"},
-		"reject-status":      {status(http.StatusBadGateway), "server"},
-		"reject-html":        {body("text/html", 100), "server"},
+		"reject-status":      {good(http.StatusBadGateway, "application/dns-message"), "server"},
+		"reject-html":        {good(http.StatusOK, "text/html"), "server"},
+		"accept-parameters":  {good(http.StatusOK, "application/dns-message; charset=x"), "secure"},
 		"reject-garbage":     {body("application/dns-message", 100), "server"},
 		"reject-endless":     {body("application/dns-message", 70000), "server"},
 		"reject-other-reply": {zone.ServeHTTP(&zone.Mangler{Next: s, Edits: []zone.Edit{zone.Header(func(m *dns.Msg) { m.Question[0].Name = "x.example." })}}), "server"},
