@@ -1,0 +1,160 @@
+package aiuri
+
+import (
+	"strings"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+)
+
+// Mapping brings ai: URIs to the URLs of one gateway and back (section 3.2). The
+// first segment below the base is the authority, the rest path and query:
+//
+//	ai://bank/service/payments?amount=10
+//	https://ai.example/gateway/bank/service/payments?amount=10
+//
+// The mapping is one to one on everything that it accepts. A Mapping is
+// immutable; its zero value maps nothing.
+type Mapping struct {
+	base domain.URL
+	path string // of the base, without final slash
+}
+
+// NewMapping takes a gateway's base: an https URL without user information,
+// query and fragment. A final slash makes no difference.
+func NewMapping(base string) (Mapping, error) {
+	return newMapping(base, domain.Rules{})
+}
+
+func newMapping(base string, rules domain.Rules) (Mapping, error) {
+	rules.RefuseQuery, rules.RefuseFragment = true, true
+	u, err := rules.Parse(base)
+	if err != nil {
+		return Mapping{}, &Error{Code: lookleap.CodeBadGateway, Reason: "the gateway's base is no https URL without user information, query and fragment", Err: err}
+	}
+	return Mapping{base: u, path: strings.TrimSuffix(u.Path(), "/")}, nil
+}
+
+// Base gives the canonical base without a final slash.
+func (m Mapping) Base() string { return m.base.Origin() + m.path }
+
+// URL gives the gateway's URL for the normal form of a URI. The fragment stays
+// with the caller: see [URI.Fragment]. A URI without authority is refused, since
+// its first segment would read back as one.
+func (m Mapping) URL(u URI) (string, error) {
+	if m.base.IsZero() {
+		return "", fail(lookleap.CodeBadGateway, "there is no gateway", "")
+	}
+	n, err := mappable(u)
+	if err != nil {
+		return "", err
+	}
+	url := m.Base() + "/" + n.Authority() + n.path
+	if n.hasQuery {
+		url += "?" + n.query
+	}
+	return url, nil
+}
+
+// mappable gives the normal form without fragment of a URI that can be mapped.
+func mappable(u URI) (URI, error) {
+	if u.kind != Authority {
+		return URI{}, &Error{Code: lookleap.CodeNoAuthority, Subject: u.Redacted(), Reason: "a URI without authority cannot be mapped", Fix: "write ai://authority/path"}
+	}
+	n := u.Normalize().WithoutFragment()
+	if at, reason := ambiguousAt(n.path); reason != "" {
+		return URI{}, &Error{Code: lookleap.CodeAmbiguous, Subject: n.Redacted(), Reason: reason,
+			Place: lookleap.Position{Offset: strings.Index(n.text, n.path) + at}}
+	}
+	if strings.HasPrefix(n.host, "[") {
+		return URI{}, &Error{Code: lookleap.CodeAmbiguous, Subject: n.Redacted(), Reason: "an IP literal cannot be a path segment"}
+	}
+	return n, nil
+}
+
+// URI gives the URI behind a gateway's URL: its escaped path as it was received,
+// and its query, which may be present and empty. Whatever two servers could read
+// in two ways is refused: dot segments, empty segments, and escapes of slashes,
+// backslashes, NUL or percent signs.
+func (m Mapping) URI(escapedPath, query string, hasQuery bool) (URI, error) {
+	rest, ok := strings.CutPrefix(escapedPath, m.path+"/")
+	if !ok || m.base.IsZero() {
+		return URI{}, fail(lookleap.CodeNotGateway, "the path does not lie below the gateway's base", "")
+	}
+	if at, reason := ambiguousAt("/" + rest); reason != "" {
+		return URI{}, failAt(lookleap.CodeAmbiguous, len(m.path)+at, reason, "")
+	}
+	text := "ai://" + rest
+	if hasQuery {
+		text += "?" + query
+	}
+	u, err := Parse(text)
+	if err != nil {
+		return URI{}, err
+	}
+	n := u.Normalize()
+	if n.hasFragment || strings.HasSuffix(rest[:len(rest)-len(u.path)], ":") {
+		return URI{}, failAt(lookleap.CodeAmbiguous, len(m.path)+1, "the authority is not in the form that the gateway writes", "")
+	}
+	return n, nil
+}
+
+// Split gives the URI behind a gateway's URL as a client writes it.
+func (m Mapping) Split(url string) (URI, error) {
+	origin, rest := m.base.Origin(), ""
+	if len(url) < len(origin) || !strings.EqualFold(url[:len(origin)], origin) {
+		return URI{}, fail(lookleap.CodeNotGateway, "the URL is not at the gateway's origin", "")
+	}
+	rest = url[len(origin):]
+	path, query, hasQuery := strings.Cut(rest, "?")
+	return m.URI(path, query, hasQuery)
+}
+
+// ambiguousAt finds what makes an escaped path, which begins with a slash, read
+// as another one.
+func ambiguousAt(path string) (at int, reason string) {
+	for i := 0; i < len(path); i++ {
+		switch c := path[i]; {
+		case c == '/':
+			if i > 0 && path[i-1] == '/' {
+				return i, "the path has an empty segment"
+			}
+			if isDotSegment(path[i+1:]) {
+				return i + 1, "the path has a dot segment"
+			}
+		case c == '\\':
+			return i, "some readers take a backslash for a slash"
+		case c == '?', c == '#':
+			return i, "the path ends here"
+		case c == '%' && i+2 < len(path):
+			switch strings.ToLower(path[i+1 : i+3]) {
+			case "2f", "5c":
+				return i, "the path has an escaped slash or backslash"
+			case "00":
+				return i, "the path has an escaped NUL"
+			case "25":
+				return i, "the path has an escaped percent sign, which some readers decode twice"
+			}
+			i += 2
+		}
+	}
+	return 0, ""
+}
+
+// isDotSegment reports whether a path goes on with "." or "..", escaped or not,
+// or with parameters behind them, which some servers cut off.
+func isDotSegment(rest string) bool {
+	dots := 0
+	for rest != "" && dots < 3 {
+		switch {
+		case rest[0] == '.':
+			rest = rest[1:]
+		case len(rest) >= 3 && strings.EqualFold(rest[:3], "%2e"):
+			rest = rest[3:]
+		default:
+			return dots > 0 && (rest[0] == '/' || rest[0] == ';')
+		}
+		dots++
+	}
+	return rest == "" && dots > 0 && dots < 3
+}

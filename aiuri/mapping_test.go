@@ -1,0 +1,200 @@
+package aiuri_test
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/aiuri"
+)
+
+func mapping(t testing.TB, base string) aiuri.Mapping {
+	t.Helper()
+	m, err := aiuri.NewMapping(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestMapping(t *testing.T) {
+	m := mapping(t, "https://ai.example/gateway")
+	for _, c := range []struct{ id, uri, url string }{
+		{"AIU-3.2-01/accept", "ai://bank/service/payments?amount=10&currency=USD", "https://ai.example/gateway/bank/service/payments?amount=10&currency=USD"},
+		{"AIU-3.2-01/accept-port", "ai://bank:8443/", "https://ai.example/gateway/bank:8443/"},
+		{"AIU-3.2-02/accept-escapes", "ai://bank/a%20b/%C3%A9", "https://ai.example/gateway/bank/a%20b/%C3%A9"},
+		{"AIU-3.2-02/accept-final-slash", "ai://bank/a/", "https://ai.example/gateway/bank/a/"},
+		{"AIU-3.2-05/accept-empty-query", "ai://b/x?", "https://ai.example/gateway/b/x?"},
+		{"AIU-3.2-05/accept-no-query", "ai://b/x", "https://ai.example/gateway/b/x"},
+		{"AIU-2-12/accept-query-octets", "ai://b/x?%2f%7e=%25&..//", "https://ai.example/gateway/b/x?%2f%7e=%25&..//"},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			u := parse(t, c.uri)
+			url, err := m.URL(u)
+			if err != nil || url != c.url {
+				t.Fatalf("got %s, %v", url, err)
+			}
+			if back, err := m.Split(url); err != nil || back != u {
+				t.Errorf("back it is %q, %v", back, err)
+			}
+		})
+	}
+	t.Run("AIU-3.2-08/accept-normalised", func(t *testing.T) {
+		if url, err := m.URL(parse(t, "AI://Bank:/a/../%7eb")); err != nil || url != "https://ai.example/gateway/bank/~b" {
+			t.Errorf("got %s, %v", url, err)
+		}
+	})
+	t.Run("AIU-3.2-05/accept-fragment-stays", func(t *testing.T) {
+		if url, err := m.URL(parse(t, "ai://b/x#f")); err != nil || url != "https://ai.example/gateway/b/x" {
+			t.Errorf("got %s, %v", url, err)
+		}
+	})
+	t.Run("L04/reject-fragment-in-url", func(t *testing.T) {
+		if url, err := m.URL(parse(t, "ai://x?y#z")); err != nil || url != "https://ai.example/gateway/x/?y" {
+			t.Errorf("got %s, %v", url, err)
+		}
+	})
+	for _, c := range []struct {
+		id, uri string
+		code    lookleap.Code
+	}{
+		{"AIU-3.2-04/reject-absolute", "ai:/agent/x", lookleap.CodeNoAuthority},
+		{"AIU-2-06/reject-rootless", "ai:agent/x", lookleap.CodeNoAuthority},
+		{"L01/reject-gateway-without-authority", "ai:/agent/x", lookleap.CodeNoAuthority},
+		{"AIU-3.2-09/reject-escaped-slash", "ai://bank/a%2fb", lookleap.CodeAmbiguous},
+		{"AIU-3.2-09/reject-double-escape", "ai://bank/%252e%252e", lookleap.CodeAmbiguous},
+		{"AIU-3.2-09/reject-empty-segment", "ai://bank//x", lookleap.CodeAmbiguous},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			if url, err := m.URL(parse(t, c.uri)); url != "" || lookleap.CodeOf(err) != c.code {
+				t.Errorf("got %s, %v", url, err)
+			}
+		})
+	}
+}
+
+func TestMappingBase(t *testing.T) {
+	for _, base := range []string{"https://ai.example/gateway", "https://ai.example/gateway/", "HTTPS://AI.example:443/gateway"} {
+		t.Run("AIU-3.2-03/accept/"+strings.NewReplacer("/", "_", ":", "_").Replace(base), func(t *testing.T) {
+			if url, err := mapping(t, base).URL(parse(t, "ai://bank/x")); err != nil || url != "https://ai.example/gateway/bank/x" {
+				t.Errorf("got %s, %v", url, err)
+			}
+		})
+	}
+	t.Run("AIU-3.2-03/accept-root", func(t *testing.T) {
+		if url, err := mapping(t, "https://ai.example").URL(parse(t, "ai://bank/x")); err != nil || url != "https://ai.example/bank/x" {
+			t.Errorf("got %s, %v", url, err)
+		}
+	})
+	for name, base := range map[string]string{
+		"http": "http://ai.example/gateway", "query": "https://ai.example/?a", "empty-query": "https://ai.example/?", "fragment": "https://ai.example/#a",
+		"userinfo": "https://u@ai.example/", "relative": "/gateway", "empty": "", "dots": "https://ai.example/a/../b",
+	} {
+		t.Run("AIU-3.2-03/reject-"+name, func(t *testing.T) {
+			if m, err := aiuri.NewMapping(base); m.Base() != "" || lookleap.CodeOf(err) != lookleap.CodeBadGateway {
+				t.Errorf("got %v, %v", m, err)
+			}
+		})
+	}
+	if _, err := (aiuri.Mapping{}).URL(parse(t, "ai://bank/x")); lookleap.CodeOf(err) != lookleap.CodeBadGateway {
+		t.Errorf("the zero mapping maps: %v", err)
+	}
+	if _, err := (aiuri.Mapping{}).URI("/bank/x", "", false); err == nil {
+		t.Error("the zero mapping maps back")
+	}
+}
+
+func TestMappingBack(t *testing.T) {
+	m := mapping(t, "https://ai.example/gateway")
+	for _, c := range []struct {
+		id, path string
+		code     lookleap.Code
+	}{
+		{"AIU-3.2-09/reject-dot-segment", "/gateway/bank/../other", lookleap.CodeAmbiguous},
+		{"AIU-3.2-09/reject-single-dot", "/gateway/bank/./x", lookleap.CodeAmbiguous},
+		{"AIU-3.2-09/reject-encoded-dots", "/gateway/bank/%2e%2E/other", lookleap.CodeAmbiguous},
+		{"AIU-3.2-09/reject-mixed-dots", "/gateway/bank/.%2e/other", lookleap.CodeAmbiguous},
+		{"AIU-3.2-09/reject-dots-with-parameter", "/gateway/bank/..;x/other", lookleap.CodeAmbiguous},
+		{"AIU-3.2-09/reject-dots-at-end", "/gateway/bank/..", lookleap.CodeAmbiguous},
+		{"AIU-3.2-09/reject-escaped-slash-back", "/gateway/bank/a%2Fb", lookleap.CodeAmbiguous},
+		{"AIU-3.2-09/reject-escaped-backslash", "/gateway/bank/a%5cb", lookleap.CodeAmbiguous},
+		{"AIU-3.2-09/reject-backslash", `/gateway/bank/a\b`, lookleap.CodeAmbiguous},
+		{"AIU-3.2-09/reject-nul", "/gateway/bank/a%00", lookleap.CodeAmbiguous},
+		{"AIU-3.2-09/reject-empty-segment-back", "/gateway/bank//x", lookleap.CodeAmbiguous},
+		{"AIU-3.2-09/reject-double-encoding", "/gateway/bank/%252e%252e/x", lookleap.CodeAmbiguous},
+		{"AIU-3.2-08/reject-percent", "/gateway/bank/%4", lookleap.CodeBadChar},
+		{"AIU-3.2-10/reject-empty-authority", "/gateway//x", lookleap.CodeAmbiguous},
+		{"AIU-3.2-10/reject-dots-as-authority", "/gateway/../x", lookleap.CodeAmbiguous},
+		{"AIU-3.2-10/reject-escaped-slash-in-authority", "/gateway/a%2Fb/x", lookleap.CodeAmbiguous},
+		{"AIU-3.2-10/reject-userinfo", "/gateway/u@h/x", lookleap.CodeUserinfo},
+		{"AIU-3.2-10/reject-other-base", "/gatewayX/bank", lookleap.CodeNotGateway},
+		{"AIU-3.2-10/reject-base-alone", "/gateway", lookleap.CodeNotGateway},
+		{"AIU-3.2-10/reject-no-authority", "/gateway/", lookleap.CodeEmptyAuthority},
+		{"AIU-3.2-10/reject-ip", "/gateway/10.0.0.1/x", lookleap.CodeBadAuthority},
+		{"AIU-3.2-10/reject-empty-port", "/gateway/bank:/x", lookleap.CodeAmbiguous},
+		{"L05/reject-metadata-address", "/gateway/169.254.169.254/", lookleap.CodeBadAuthority},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			if u, err := m.URI(c.path, "", false); !u.IsZero() || lookleap.CodeOf(err) != c.code {
+				t.Errorf("got %q, %v", u, err)
+			}
+		})
+	}
+	for id, path := range map[string]string{"accept": "/gateway/bank/x", "accept-no-slash": "/gateway/bank", "accept-three-dots": "/gateway/bank/.../.x"} {
+		t.Run("AIU-3.2-10/"+id, func(t *testing.T) {
+			if u, err := m.URI(path, "q", true); err != nil || u.Authority() != "bank" {
+				t.Errorf("got %q, %v", u, err)
+			}
+		})
+	}
+	if _, err := m.Split("https://ai.example.evil.test/gateway/bank/x"); lookleap.CodeOf(err) != lookleap.CodeNotGateway {
+		t.Errorf("another origin: %v", err)
+	}
+}
+
+// TestMappingProperty: what is mapped comes back as its normal form.
+func TestMappingProperty(t *testing.T) {
+	m := mapping(t, "https://ai.example/gateway")
+	t.Run("AIU-3.2-02/accept-every-mapped-uri", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			u := parseAny(drawURI(t))
+			url, err := m.URL(u)
+			if err != nil {
+				return
+			}
+			if back, err := m.Split(url); err != nil || back != u.Normalize().WithoutFragment() {
+				t.Fatalf("%q: %s, %q, %v", u, url, back, err)
+			}
+		})
+	})
+}
+
+func parseAny(in string) aiuri.URI {
+	u, err := aiuri.Parse(in)
+	if err != nil {
+		panic(err)
+	}
+	return u
+}
+
+func FuzzMappingBack(f *testing.F) {
+	for _, path := range []string{"/gateway/bank/x", "/gateway/bank:1/a%20b/", "/gateway/bank/..", "/gateway/Bank"} {
+		f.Add(path, "q", true)
+	}
+	m := mapping(f, "https://ai.example/gateway")
+	f.Fuzz(func(t *testing.T, path, query string, hasQuery bool) {
+		u, err := m.URI(path, query, hasQuery)
+		if err != nil {
+			return
+		}
+		url, err := m.URL(u)
+		if err != nil {
+			t.Fatalf("%q comes back and does not go: %v", path, err)
+		}
+		if again, err := m.Split(url); err != nil || again != u {
+			t.Fatalf("%q: %q, then %q, %v", path, u, again, err)
+		}
+	})
+}

@@ -1,0 +1,292 @@
+package aiuri
+
+import (
+	"net/netip"
+	"strings"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+)
+
+// MaxURI is the number of octets that a URI may have.
+const MaxURI = 8192
+
+// Rules say which URIs are acceptable beyond the defaults.
+type Rules struct {
+	AllowIP bool // IP addresses as authority: for test beds
+}
+
+// Parse reads an ai: URI by the zero [Rules], or gives an [*Error].
+func Parse(text string) (URI, error) { return Rules{}.Parse(text) }
+
+// Parse reads an ai: URI by RFC 3986. The authority is one or more labels of
+// letters, digits and hyphens with an optional port: narrower than RFC 3986, so
+// that it is one unambiguous path segment at a gateway. Nothing is repaired; text
+// outside ASCII is for [FromIRI].
+func (r Rules) Parse(text string) (URI, error) {
+	u, err := r.parse(text)
+	if err != nil {
+		return URI{}, err // never a typed nil
+	}
+	return u, nil
+}
+
+func (r Rules) parse(text string) (URI, *Error) {
+	switch {
+	case len(text) > MaxURI:
+		return URI{}, failAt(lookleap.CodeURITooLong, MaxURI, "the URI has more than 8192 octets", "")
+	case len(text) < 3 || text[0]|0x20 != 'a' || text[1]|0x20 != 'i' || text[2] != ':':
+		return URI{}, fail(lookleap.CodeNotAI, "the text does not begin with ai:", "")
+	}
+	u := URI{text: text}
+	at := 3
+	if strings.HasPrefix(text[3:], "//") {
+		end, err := r.authority(&u, 5)
+		if err != nil {
+			return URI{}, err
+		}
+		at = end
+	}
+	return u.rest(at)
+}
+
+// rest reads path, query and fragment.
+func (u URI) rest(at int) (URI, *Error) {
+	text := u.text
+	end, err := scan(text, at, inPath)
+	if err != nil {
+		return URI{}, err
+	}
+	u.path = text[at:end]
+	switch {
+	case u.kind == Authority:
+	case u.path == "":
+		return URI{}, failAt(lookleap.CodeURIEmpty, at, "nothing follows ai:", "write ai://authority/path")
+	case u.path[0] == '/':
+		u.kind = Absolute
+	}
+	if end < len(text) && text[end] == '?' {
+		at = end + 1
+		if end, err = scan(text, at, inQuery); err != nil {
+			return URI{}, err
+		}
+		u.query, u.hasQuery = text[at:end], true
+	}
+	if end < len(text) { // a "#"
+		at = end + 1
+		if end, err = scan(text, at, inFragment); err != nil {
+			return URI{}, err
+		}
+		u.fragment, u.hasFragment = text[at:end], true
+	}
+	return u, nil
+}
+
+// Classes of octets (RFC 3986 appendix A), one bit for each part of a URI.
+const (
+	inPath     = 1 << iota // pchar and "/"
+	inQuery                // those and "?"
+	inFragment             // the same
+	inHost                 // letters, digits, hyphen and dot
+	unreserved             // what needs no escape
+	hexDigit
+)
+
+var class = func() (c [256]uint8) {
+	set := func(bits uint8, octets string) {
+		for i := range len(octets) {
+			c[octets[i]] |= bits
+		}
+	}
+	const letters, digits = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
+	set(inPath|inQuery|inFragment|unreserved, letters+digits+"-._~")
+	set(inPath|inQuery|inFragment, "!$&'()*+,;=:@/")
+	set(inQuery|inFragment, "?")
+	set(inHost, letters+digits+"-.")
+	set(hexDigit, digits+"abcdefABCDEF")
+	return c
+}()
+
+// scan gives the end of a part: its first octet that is not of the class and
+// begins another part.
+func scan(text string, at int, part uint8) (int, *Error) {
+	for i := at; i < len(text); i++ {
+		c := text[i]
+		if class[c]&part != 0 {
+			continue
+		}
+		switch {
+		case c == '%':
+			if i+2 >= len(text) || class[text[i+1]]&class[text[i+2]]&hexDigit == 0 {
+				return 0, failAt(lookleap.CodeBadChar, i, "a percent sign is not followed by two hexadecimal digits", "write %25 for a percent sign")
+			}
+			i += 2
+		case c == '#' && part != inFragment, c == '?' && part == inPath:
+			return i, nil
+		default:
+			return 0, badOctet(c, i)
+		}
+	}
+	return len(text), nil
+}
+
+func badOctet(c byte, at int) *Error {
+	switch {
+	case c >= 0x80:
+		return failAt(lookleap.CodeNonASCII, at, "the URI has an octet outside ASCII", "percent-encode its UTF-8 octets, or use FromIRI")
+	case c == '\\':
+		return failAt(lookleap.CodeBadChar, at, "some readers take a backslash for a slash", "write / or %5C")
+	case c == '#':
+		return failAt(lookleap.CodeBadChar, at, "a fragment holds another number sign", "write %23")
+	case c <= ' ' || c == 0x7f:
+		return failAt(lookleap.CodeBadChar, at, "white space and control characters are not allowed", "remove or percent-encode it")
+	}
+	return failAt(lookleap.CodeBadChar, at, "the character is not allowed here", "percent-encode it")
+}
+
+// authority reads host and port from the octet at and gives their end.
+func (r Rules) authority(u *URI, at int) (int, *Error) {
+	text := u.text
+	u.kind = Authority
+	end := at
+	for end < len(text) && text[end] != '/' && text[end] != '?' && text[end] != '#' {
+		end++
+	}
+	host := text[at:end]
+	if i := strings.LastIndexByte(host, '@'); i >= 0 {
+		return 0, failAt(lookleap.CodeUserinfo, at, "the authority has user information", "remove everything up to the @")
+	}
+	bracket := strings.LastIndexByte(host, ']')
+	if i := strings.IndexByte(host[bracket+1:], ':'); i >= 0 {
+		i += bracket + 1
+		port := host[i+1:]
+		if !validPort(port) {
+			return 0, portFault(text, at+i+1, end)
+		}
+		host, u.port = host[:i], port
+	}
+	if err := r.checkHost(host, at); err != nil {
+		return 0, err
+	}
+	u.host = host
+	return end, nil
+}
+
+// validPort allows 1 to 65535 without leading zeros, and an empty port.
+func validPort(port string) bool {
+	if port == "" {
+		return true
+	}
+	n := 0
+	for i := range len(port) {
+		c := port[i]
+		if c < '0' || c > '9' || i >= 5 {
+			return false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return port[0] != '0' && n <= 65535
+}
+
+func portFault(text string, at, end int) *Error {
+	for i := at; i < end; i++ {
+		if c := text[i]; c >= 0x80 || class[c]&inPath == 0 && c != '%' && c != '[' && c != ']' {
+			return badOctet(c, i)
+		}
+	}
+	return failAt(lookleap.CodeBadPort, at, "the port is not a number from 1 to 65535 without leading zeros", "")
+}
+
+// checkHost holds a host to letters, digits and hyphens. IP addresses in any
+// notation are refused unless the rules allow them.
+func (r Rules) checkHost(host string, at int) *Error {
+	if host == "" {
+		return failAt(lookleap.CodeEmptyAuthority, at, "the authority has no host", "write ai:/path for a URI without authority")
+	}
+	if host[0] == '[' {
+		addr, err := netip.ParseAddr(strings.TrimSuffix(host[1:], "]"))
+		if host[len(host)-1] == ']' && err == nil && addr.Is6() && addr.Zone() == "" && r.AllowIP {
+			return nil
+		}
+		return badHost(at, "the authority is an IP literal", "write the name of the host")
+	}
+	label, encoded := 0, false
+	for i := 0; i <= len(host); i++ {
+		if i < len(host) && host[i] != '.' {
+			if c := host[i]; class[c]&inHost == 0 {
+				if class[c]&inPath != 0 || c == '%' || c == '[' || c == ']' || c == '_' {
+					return badHost(at+i, "a host has letters, digits, hyphens and dots alone", "")
+				}
+				return badOctet(c, at+i)
+			}
+			continue
+		}
+		switch name := host[label:i]; {
+		case name == "":
+			return badHost(at+i, "the host has an empty label", "remove the dot")
+		case len(name) > 63 || i > 253:
+			return badHost(at+label, "a label has more than 63 octets or the host more than 253", "")
+		case name[0] == '-' || name[len(name)-1] == '-':
+			return badHost(at+label, "a label begins or ends with a hyphen", "")
+		case len(name) > 3 && name[2] == '-' && name[3] == '-':
+			encoded = true
+		}
+		label = i + 1
+	}
+	if last := host[strings.LastIndexByte(host, '.')+1:]; readsAsNumber(last) {
+		if _, err := netip.ParseAddr(host); err == nil && r.AllowIP {
+			return nil
+		}
+		return badHost(at, "the host is an IP address or reads as one", "write the name of the host")
+	}
+	if encoded {
+		return checkALabels(host, at)
+	}
+	return nil
+}
+
+// readsAsNumber reports whether some readers take a host with this last label
+// for an IPv4 address.
+func readsAsNumber(label string) bool {
+	if len(label) >= 2 && label[0] == '0' && label[1]|0x20 == 'x' {
+		label = label[2:]
+		for i := range len(label) {
+			if class[label[i]]&hexDigit == 0 {
+				return false
+			}
+		}
+		return true
+	}
+	for i := range len(label) {
+		if label[i] < '0' || label[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// checkALabels holds labels with hyphens in third and fourth place to IDNA
+// (section 7): they are A-labels that stand for what they say, or nothing.
+func checkALabels(host string, at int) *Error {
+	canonical, err := domain.Rules{AllowSpecial: true}.ParseHost(host)
+	if err != nil || canonical != lower(host) {
+		e := badHost(at, "the host has an A-label that IDNA does not allow", "")
+		e.Err = err
+		return e
+	}
+	return nil
+}
+
+func badHost(at int, reason, fix string) *Error {
+	return failAt(lookleap.CodeBadAuthority, at, reason, fix)
+}
+
+// lower is strings.ToLower for text that is ASCII.
+func lower(s string) string {
+	for i := range len(s) {
+		if c := s[i]; 'A' <= c && c <= 'Z' {
+			return strings.ToLower(s)
+		}
+	}
+	return s
+}

@@ -1,0 +1,361 @@
+package aiuri_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/wellknown"
+)
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct{ id, in, kind, authority, path, query string }{
+		{"AIU-1-01/accept-first-segment-is-a-segment", "ai:/agent/x", "absolute", "", "/agent/x", ""},
+		{"AIU-1-01/accept-authority-named-agent", "ai://agent/x", "authority", "agent", "/x", ""},
+		{"AIU-2-01/accept-absolute", "ai:/a", "absolute", "", "/a", ""},
+		{"AIU-2-01/accept-all-parts", "ai://h/p?q#f", "authority", "h", "/p", "q"},
+		{"AIU-2-02/accept-upper-case", "AI://bank/x", "authority", "bank", "/x", ""},
+		{"AIU-2-02/accept-mixed-case", "aI://bank/x", "authority", "bank", "/x", ""},
+		{"AIU-2-03/accept", "ai://factory.example/pay?amount=10&currency=USD", "authority", "factory.example", "/pay", "amount=10&currency=USD"},
+		{"AIU-2-04/accept", "ai:/agent/forklift-42?task=load&zone=A3", "absolute", "", "/agent/forklift-42", "task=load&zone=A3"},
+		{"AIU-2-05/accept-absent", "ai:/x", "absolute", "", "/x", ""},
+		{"AIU-2-06/accept-rootless", "ai:agent/x", "rootless", "", "agent/x", ""},
+		{"AIU-2-07/accept-port", "ai://bank:8443/x", "authority", "bank:8443", "/x", ""},
+		{"AIU-2-07/accept-empty-port", "ai://bank:/x", "authority", "bank", "/x", ""},
+		{"AIU-2-07/accept-least-and-most-port", "ai://bank:65535/x", "authority", "bank:65535", "/x", ""},
+		{"AIU-2-08/accept-label", "ai://bank", "authority", "bank", "", ""},
+		{"AIU-2-08/accept-name", "ai://factory.example/", "authority", "factory.example", "/", ""},
+		{"AIU-2-08/accept-digits-before", "ai://10.example/", "authority", "10.example", "/", ""},
+		{"AIU-2-09/accept-port-443-is-kept", "ai://h:443/", "authority", "h:443", "/", ""},
+		{"AIU-2-11/accept-escape", "ai://bank/%20%7B", "authority", "bank", "/%20%7B", ""},
+		{"AIU-2-14/accept-limit", "ai://bank/" + strings.Repeat("x", 8192-10), "authority", "bank", "/" + strings.Repeat("x", 8192-10), ""},
+		{"AIU-3.2-09/accept-parse-escaped-slash", "ai://bank/a%2Fb", "authority", "bank", "/a%2Fb", ""},
+		{"AIU-7-01/accept-every-pchar", "ai://bank/az-._~!$&'()*+,;=:@/?/?", "authority", "bank", "/az-._~!$&'()*+,;=:@/", "/?"},
+		{"L01/accept-absolute", "ai:/agent/x", "absolute", "", "/agent/x", ""},
+		{"L01/accept-opaque", "ai:opaque", "rootless", "", "opaque", ""},
+		{"L01/accept-upper", "AI://Bank/x", "authority", "bank", "/x", ""},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			u, err := aiuri.Parse(c.in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			query, _ := u.Query()
+			if u.Kind().String() != c.kind || u.Authority() != c.authority || u.Path() != c.path || query != c.query {
+				t.Errorf("got %s, %q, %q, %q", u.Kind(), u.Authority(), u.Path(), query)
+			}
+			if u.String() != c.in || u.HasAuthority() != (c.kind == "authority") {
+				t.Errorf("%q, authority: %v", u, u.HasAuthority())
+			}
+			if n := u.Normalize(); !strings.HasPrefix(n.String(), "ai:") || !u.Equal(n) {
+				t.Errorf("the normal form is %q", n)
+			}
+		})
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, c := range []struct {
+		id, in string
+		code   lookleap.Code
+		offset int
+	}{
+		{"AIU-2-01/reject-http", "http://x", lookleap.CodeNotAI, 0},
+		{"AIU-2-01/reject-no-colon", "ai", lookleap.CodeNotAI, 0},
+		{"AIU-2-01/reject-no-scheme", ":x", lookleap.CodeNotAI, 0},
+		{"AIU-2-01/reject-leading-blank", " ai:/x", lookleap.CodeNotAI, 0},
+		{"AIU-2-02/reject-other-scheme", "a1://bank/x", lookleap.CodeNotAI, 0},
+		{"AIU-2-03/reject-decoded-entity", "ai://factory.example/pay?amount=10¤cy=USD", lookleap.CodeNonASCII, 34},
+		{"AIU-2-05/reject-empty-authority", "ai:///x", lookleap.CodeEmptyAuthority, 5},
+		{"AIU-2-05/reject-empty-authority-with-port", "ai://:1/x", lookleap.CodeEmptyAuthority, 5},
+		{"AIU-2-06/reject-empty", "ai:", lookleap.CodeURIEmpty, 3},
+		{"AIU-2-06/reject-query-alone", "ai:?q", lookleap.CodeURIEmpty, 3},
+		{"AIU-2-07/reject-userinfo", "ai://u@bank/x", lookleap.CodeUserinfo, 5},
+		{"AIU-2-07/reject-empty-userinfo", "ai://@bank/x", lookleap.CodeUserinfo, 5},
+		{"AIU-2-07/reject-password", "ai://u:p@bank/x", lookleap.CodeUserinfo, 5},
+		{"AIU-2-07/reject-port-range", "ai://bank:99999/x", lookleap.CodeBadPort, 10},
+		{"AIU-2-07/reject-port-one-too-high", "ai://bank:65536/x", lookleap.CodeBadPort, 10},
+		{"AIU-2-07/reject-port-zero", "ai://bank:0/x", lookleap.CodeBadPort, 10},
+		{"AIU-2-07/reject-port-leading-zero", "ai://bank:0443/x", lookleap.CodeBadPort, 10},
+		{"AIU-2-07/reject-port-not-ascii", "ai://bank:٤/x", lookleap.CodeNonASCII, 10},
+		{"AIU-2-08/reject-escape", "ai://ba%6Ek/x", lookleap.CodeBadAuthority, 7},
+		{"AIU-2-08/reject-underscore", "ai://a_b/x", lookleap.CodeBadAuthority, 6},
+		{"AIU-2-08/reject-leading-hyphen", "ai://-a/x", lookleap.CodeBadAuthority, 5},
+		{"AIU-2-08/reject-trailing-hyphen", "ai://a-/x", lookleap.CodeBadAuthority, 5},
+		{"AIU-2-08/reject-empty-label", "ai://a..b/x", lookleap.CodeBadAuthority, 7},
+		{"AIU-2-08/reject-empty", "ai://", lookleap.CodeEmptyAuthority, 5},
+		{"AIU-2-08/reject-trailing-dot", "ai://factory.example./x", lookleap.CodeBadAuthority, 21},
+		{"AIU-2-08/reject-ipv6", "ai://[::1]/x", lookleap.CodeBadAuthority, 5},
+		{"AIU-2-08/reject-ipv4", "ai://10.0.0.1/x", lookleap.CodeBadAuthority, 5},
+		{"AIU-2-08/reject-ipv4-number", "ai://2130706433/x", lookleap.CodeBadAuthority, 5},
+		{"AIU-2-08/reject-ipv4-hex", "ai://127.0.0.0x1/x", lookleap.CodeBadAuthority, 5},
+		{"AIU-2-08/reject-long-label", "ai://" + strings.Repeat("a", 64) + "/", lookleap.CodeBadAuthority, 5},
+		{"AIU-2-08/reject-sub-delims", "ai://a!b/x", lookleap.CodeBadAuthority, 6},
+		{"AIU-2-11/reject-space", "ai://bank/a b", lookleap.CodeBadChar, 11},
+		{"AIU-2-11/reject-control", "ai://bank/a\x01", lookleap.CodeBadChar, 11},
+		{"AIU-2-11/reject-delete", "ai://bank/a\x7f", lookleap.CodeBadChar, 11},
+		{"AIU-2-11/reject-backslash", `ai://bank/a\b`, lookleap.CodeBadChar, 11},
+		{"AIU-2-11/reject-less", "ai://bank/<", lookleap.CodeBadChar, 10},
+		{"AIU-2-11/reject-greater", "ai://bank/>", lookleap.CodeBadChar, 10},
+		{"AIU-2-11/reject-quote", `ai://bank/"`, lookleap.CodeBadChar, 10},
+		{"AIU-2-11/reject-brace", "ai://bank/{", lookleap.CodeBadChar, 10},
+		{"AIU-2-11/reject-closing-brace", "ai://bank/?}", lookleap.CodeBadChar, 11},
+		{"AIU-2-11/reject-bar", "ai://bank/#|", lookleap.CodeBadChar, 11},
+		{"AIU-2-11/reject-caret", "ai://bank/^", lookleap.CodeBadChar, 10},
+		{"AIU-2-11/reject-backtick", "ai://bank/`", lookleap.CodeBadChar, 10},
+		{"AIU-2-11/reject-bracket", "ai://bank/[x]", lookleap.CodeBadChar, 10},
+		{"AIU-2-11/reject-percent", "ai://bank/%zz", lookleap.CodeBadChar, 10},
+		{"AIU-2-11/reject-percent-in-query", "ai://bank/?%4", lookleap.CodeBadChar, 11},
+		{"AIU-2-11/reject-non-ascii", "ai://bank/é", lookleap.CodeNonASCII, 10},
+		{"AIU-2-11/reject-second-fragment", "ai://bank/#a#b", lookleap.CodeBadChar, 12},
+		{"AIU-2-14/reject", "ai://bank/" + strings.Repeat("x", 8192-9), lookleap.CodeURITooLong, 8192},
+		{"AIU-7-01/reject-not-rfc3986", "ai://bank/%", lookleap.CodeBadChar, 10},
+		{"AIU-7-02/reject-path", "ai://bank/é", lookleap.CodeNonASCII, 10},
+		{"AIU-7-02/reject-query", "ai://bank/?é", lookleap.CodeNonASCII, 11},
+		{"AIU-7-02/reject-fragment", "ai://bank/#é", lookleap.CodeNonASCII, 11},
+		{"AIU-7-03/reject-bad-a-label", "ai://xn--zzzz.example/", lookleap.CodeBadAuthority, 5},
+		{"AIU-7-03/reject-u-label", "ai://bücher.example/", lookleap.CodeNonASCII, 6},
+		{"L01/reject-nothing", "ai://", lookleap.CodeEmptyAuthority, 5},
+		{"L01/reject-empty-authority", "ai:///x", lookleap.CodeEmptyAuthority, 5},
+		{"L02/reject-userinfo", "ai://u@bank/", lookleap.CodeUserinfo, 5},
+		{"L02/reject-port", "ai://bank:0x50/", lookleap.CodeBadPort, 10},
+		{"L02/reject-backslash", `ai://bank\x`, lookleap.CodeBadChar, 9},
+		{"L02/reject-percent", "ai://bank/%", lookleap.CodeBadChar, 10},
+		{"L02/reject-non-ascii", "ai://bank/ü", lookleap.CodeNonASCII, 10},
+		{"L02/reject-line-feed", "ai://bank/\n", lookleap.CodeBadChar, 10},
+		{"L04/reject-userinfo", "ai://evil.test@ai.example/", lookleap.CodeUserinfo, 5},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			u, err := aiuri.Parse(c.in)
+			var e *aiuri.Error
+			if !u.IsZero() || !errors.As(err, &e) || e.Code != c.code || e.Place.Offset != c.offset {
+				t.Errorf("got %q, %v; want %s at %d", u, err, c.code, c.offset)
+			}
+			if lookleap.CodeOf(err) != c.code || !c.code.Known() {
+				t.Errorf("the code is %s", lookleap.CodeOf(err))
+			}
+		})
+	}
+}
+
+func TestRulesAllowIP(t *testing.T) {
+	rules := aiuri.Rules{AllowIP: true}
+	for _, in := range []string{"ai://[::1]/x", "ai://[::1]:8443/x", "ai://10.0.0.1/x", "ai://10.0.0.1:1/x"} {
+		if u, err := rules.Parse(in); err != nil || u.String() != in || u.Normalize().String() != in {
+			t.Errorf("%s: %v %v", in, u, err)
+		}
+	}
+	for _, in := range []string{"ai://[::1/x", "ai://[::1%25eth0]/x", "ai://10.1/x", "ai://[10.0.0.1]/x", "ai://[::1]x/"} {
+		if u, err := rules.Parse(in); err == nil {
+			t.Errorf("%s is accepted: %v", in, u)
+		}
+	}
+}
+
+func TestNormalize(t *testing.T) {
+	for _, c := range []struct{ id, in, want string }{
+		{"AIU-2-10/accept-all", "AI://Bank/%7ea/./b", "ai://bank/~a/b"},
+		{"AIU-2-10/accept-empty-path", "ai://bank", "ai://bank/"},
+		{"AIU-2-10/accept-empty-path-with-query", "ai://bank?q", "ai://bank/?q"},
+		{"AIU-2-10/accept-query-untouched", "ai://bank/?b=%7e&a=%2f", "ai://bank/?b=%7e&a=%2f"},
+		{"AIU-2-10/accept-empty-query-kept", "ai://bank/?", "ai://bank/?"},
+		{"AIU-2-10/accept-hex-upper", "ai://bank/%2f%c3", "ai://bank/%2F%C3"},
+		{"AIU-2-10/accept-dots", "ai://bank/a/../../b/..", "ai://bank/"},
+		{"AIU-2-10/accept-encoded-dots", "ai://bank/a/%2E%2e/b", "ai://bank/b"},
+		{"AIU-2-10/accept-last-dot", "ai://bank/a/.", "ai://bank/a/"},
+		{"AIU-2-10/accept-three-dots", "ai://bank/.../x", "ai://bank/.../x"},
+		{"AIU-2-10/accept-empty-segments-stay", "ai://bank//a//", "ai://bank//a//"},
+		{"AIU-2-10/accept-no-authority-appears", "ai:/..//x", "ai:/.//x"},
+		{"AIU-2-10/accept-rootless", "ai:%41/../x", "ai:A/../x"},
+		{"AIU-2-10/accept-fragment-untouched", "ai://bank/#%7e", "ai://bank/#%7e"},
+		{"AIU-2-07/accept-empty-port-is-dropped", "ai://bank:/x", "ai://bank/x"},
+		{"AIU-2-09/accept-port-is-kept", "ai://H:443/", "ai://h:443/"},
+		{"AIU-7-04/accept-no-unicode-normalisation", "ai://bank/%65%CC%81", "ai://bank/e%CC%81"},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			n := parse(t, c.in).Normalize()
+			if n.String() != c.want || n.Normalize() != n {
+				t.Errorf("got %q, then %q", n, n.Normalize())
+			}
+		})
+	}
+}
+
+func TestEqual(t *testing.T) {
+	for _, c := range []struct {
+		id, a, b string
+		want     bool
+	}{
+		{"AIU-2-13/accept", "AI://BANK/%61", "ai://bank/a", true},
+		{"AIU-2-13/reject-path-case", "ai://bank/A", "ai://bank/a", false},
+		{"AIU-2-13/reject-escaped-slash", "ai://bank/a%2Fb", "ai://bank/a/b", false},
+		{"AIU-2-09/reject-default-port", "ai://h/", "ai://h:443/", false},
+		{"AIU-2-05/reject-form", "ai:/bank", "ai://bank", false},
+		{"AIU-2-10/reject-query-order", "ai://h/?a&b", "ai://h/?b&a", false},
+		{"AIU-2-10/reject-empty-query", "ai://h/?", "ai://h/", false},
+		{"AIU-7-04/reject-composed", "ai://h/%C3%A9", "ai://h/e%CC%81", false},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			if got := parse(t, c.a).Equal(parse(t, c.b)); got != c.want {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}
+
+func TestFromIRI(t *testing.T) {
+	for _, c := range []struct{ id, in, want string }{
+		{"AIU-7-02/accept-path", "ai://bank/é", "ai://bank/%C3%A9"},
+		{"AIU-7-02/accept-query-and-fragment", "ai://bank/?é#é", "ai://bank/?%C3%A9#%C3%A9"},
+		{"AIU-7-02/accept-absolute", "ai:/é", "ai:/%C3%A9"},
+		{"AIU-7-03/accept", "ai://bücher.example/", "ai://xn--bcher-kva.example/"},
+		{"AIU-7-03/accept-upper-case", "ai://BÜCHER.example:1/", "ai://xn--bcher-kva.example:1/"},
+		{"AIU-7-03/accept-a-label", "ai://xn--bcher-kva.example/", "ai://xn--bcher-kva.example/"},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			if u, err := aiuri.FromIRI(c.in); err != nil || u.String() != c.want {
+				t.Errorf("got %q, %v", u, err)
+			}
+		})
+	}
+	for _, c := range []struct {
+		id, in string
+		code   lookleap.Code
+		offset int
+	}{
+		{"AIU-7-02/reject-invalid-utf8", "ai://bank/\xff", lookleap.CodeNonASCII, 10},
+		{"AIU-7-02/reject-space-behind", "ai://bücher.example/é x", lookleap.CodeBadChar, 23},
+		{"AIU-7-03/reject-compatibility", "ai://ⓑank.example/", lookleap.CodeBadAuthority, 5},
+		{"AIU-7-03/reject-userinfo", "ai://ü@bank/", lookleap.CodeUserinfo, 5},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			u, err := aiuri.FromIRI(c.in)
+			var e *aiuri.Error
+			if !u.IsZero() || !errors.As(err, &e) || e.Code != c.code || e.Place.Offset != c.offset {
+				t.Errorf("got %q, %v", u, err)
+			}
+		})
+	}
+}
+
+func TestURIParts(t *testing.T) {
+	t.Run("AIU-2-12/accept-fragment-apart", func(t *testing.T) {
+		u := parse(t, "ai://bank/x?q=%7e#f")
+		fragment, ok := u.Fragment()
+		if fragment != "f" || !ok || u.WithoutFragment().String() != "ai://bank/x?q=%7e" {
+			t.Errorf("got %q, %q", fragment, u.WithoutFragment())
+		}
+	})
+	t.Run("AIU-6-02/reject-secrets-in-redacted", func(t *testing.T) {
+		for in, want := range map[string]string{
+			"ai://Bank/secret?token#f": "ai://bank/…", "ai://bank:1": "ai://bank:1", "ai://bank/": "ai://bank",
+			"ai:/agent/secret": "ai:…", "ai:secret": "ai:…", "ai://bank?secret": "ai://bank/…",
+		} {
+			if got := parse(t, in).Redacted(); got != want {
+				t.Errorf("%s: got %s", in, got)
+			}
+		}
+	})
+	t.Run("AIU-6-02/reject-secrets-in-errors", func(t *testing.T) {
+		_, err := aiuri.Parse("ai://bank/secret?secret=secret|secret")
+		if err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("AIU-8-01/reject-well-known", func(t *testing.T) {
+		if _, ok := wellknown.SchemeSupported("ai"); ok {
+			t.Error("the registration claims no support")
+		}
+	})
+	t.Run("AIU-8-01/accept-https", func(t *testing.T) {
+		if uri, err := wellknown.URL("https://www.bank.example", "aiip"); err != nil || uri != "https://www.bank.example/.well-known/aiip" {
+			t.Errorf("got %s, %v", uri, err)
+		}
+	})
+}
+
+func TestURIText(t *testing.T) {
+	var doc struct{ Endpoint aiuri.URI }
+	if err := json.Unmarshal([]byte(`{"Endpoint":"AI://bank/x"}`), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := json.Marshal(doc); err != nil || string(out) != `{"Endpoint":"AI://bank/x"}` {
+		t.Errorf("got %s, %v", out, err)
+	}
+	if err := json.Unmarshal([]byte(`{"Endpoint":"ai:"}`), &doc); lookleap.CodeOf(err) != lookleap.CodeURIEmpty {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestParseAllocations(t *testing.T) {
+	const in = "ai://factory.example/pay?amount=10&currency=USD"
+	if n := testing.AllocsPerRun(100, func() { _, _ = aiuri.Parse(in) }); n != 0 {
+		t.Errorf("parsing allocates %v times", n)
+	}
+	u := parse(t, in)
+	if n := testing.AllocsPerRun(100, func() { u.Normalize() }); n != 0 {
+		t.Errorf("normalising a normal form allocates %v times", n)
+	}
+}
+
+// TestURIProperties draws URIs of the grammar.
+func TestURIProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := drawURI(t)
+		u, err := aiuri.Parse(in)
+		if err != nil {
+			t.Fatalf("%q: %v", in, err)
+		}
+		n := u.Normalize()
+		if again, err := aiuri.Parse(n.String()); err != nil || again != n || n.Normalize() != n || !u.Equal(n) || n.Kind() != u.Kind() {
+			t.Fatalf("%q: %q, %v", in, n, err)
+		}
+		if same, err := aiuri.FromIRI(in); err != nil || same != u {
+			t.Fatalf("%q as an IRI: %q, %v", in, same, err)
+		}
+	})
+}
+
+func drawURI(t *rapid.T) string {
+	in := rapid.SampledFrom([]string{"ai:", "AI:"}).Draw(t, "scheme")
+	in += "//" + rapid.StringMatching(`[a-zA-Z]([a-z0-9]{0,5}[a-z])?(\.[a-z]{1,6}){0,2}(:[1-9][0-9]{0,3})?`).Draw(t, "authority")
+	in += rapid.StringMatching(`(/([a-zA-Z0-9._~!$&'()*+,;=:@-]|%[0-9a-fA-F]{2}){0,6}){0,5}`).Draw(t, "path")
+	in += rapid.StringMatching(`(\?([a-z0-9/?&=]|%[0-9a-fA-F]{2}){0,8})?`).Draw(t, "query")
+	return in + rapid.StringMatching(`(#[a-z0-9/?]{0,4})?`).Draw(t, "fragment")
+}
+
+func FuzzParse(f *testing.F) {
+	for _, in := range []string{"ai://bank/x?q#f", "ai:/a/../b", "ai:x", "AI://Bank:1/%7e", "ai:///x", "ai://xn--bcher-kva.example/", "ai:/..//x", "ai://10.0.0.1/"} {
+		f.Add(in)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		u, err := aiuri.Parse(in)
+		if err != nil {
+			if !u.IsZero() || !lookleap.CodeOf(err).Known() {
+				t.Fatalf("%q: %q, %v", in, u, err)
+			}
+			return
+		}
+		n := u.Normalize()
+		if again, err := aiuri.Parse(n.String()); err != nil || again != n || n.Normalize() != n || n.Kind() != u.Kind() {
+			t.Fatalf("%q: %q, %v", in, n, err)
+		}
+		if _, err := aiuri.FromIRI(in); err != nil {
+			t.Fatalf("%q is no IRI: %v", in, err)
+		}
+	})
+}
+
+func parse(t testing.TB, in string) aiuri.URI {
+	t.Helper()
+	u, err := aiuri.Parse(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
