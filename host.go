@@ -237,19 +237,25 @@ func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision
 		return ConsentDecision{}, &ConsentError{Code: CodeConsentNoPrompter, Reason: "nobody can be asked"}
 	case !req.Kind.known():
 		return ConsentDecision{}, &ConsentError{Code: CodeConsentUnknown, Reason: fmt.Sprintf("nobody can decide a request of kind %q", req.Kind)}
+	case ctx.Err() != nil:
+		return ConsentDecision{}, callerLeft(ctx)
 	}
 	decision, err = h.prompt(ctx, req)
 	switch {
 	case errors.Is(err, ErrConsentPending):
 		return ConsentDecision{}, err
+	case ctx.Err() != nil:
+		return ConsentDecision{}, callerLeft(ctx)
 	case err != nil:
 		return ConsentDecision{}, &ConsentError{Code: CodeConsentFailed, Reason: "asking the user failed", Err: err}
-	case ctx.Err() != nil:
-		return ConsentDecision{}, &ConsentError{Code: CodeCancelled, Reason: "the caller left before the user decided", Err: ctx.Err()}
 	case decision.Digest != req.Digest:
 		return ConsentDecision{}, &ConsentError{Code: CodeConsentMismatch, Reason: "the decision is about another request"}
 	}
 	return decision, nil
+}
+
+func callerLeft(ctx context.Context) error {
+	return &ConsentError{Code: CodeOf(ctx.Err()), Reason: "the caller left before the user decided", Err: ctx.Err()}
 }
 
 // prompt runs the prompter aside, so that a caller who leaves is refused at

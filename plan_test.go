@@ -74,6 +74,7 @@ func TestApprove(t *testing.T) {
 func TestPrompt(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
+	leaving, leave := context.WithCancel(t.Context())
 	for _, c := range []struct {
 		name     string
 		ctx      context.Context
@@ -91,7 +92,14 @@ func TestPrompt(t *testing.T) {
 		{"reject-panic", t.Context(), prompterFunc(func(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 			panic("boom")
 		}), lookleap.CodeConsentFailed},
-		{"reject-cancelled", cancelled, prompterFunc(approveAll), ""},
+		{"reject-cancelled", cancelled, prompterFunc(func(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			t.Error("a dialogue was opened for a caller who had left")
+			return approveAll(ctx, r)
+		}), lookleap.CodeCancelled},
+		{"reject-cancelled-meanwhile", leaving, prompterFunc(func(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			leave()
+			return approveAll(ctx, r)
+		}), lookleap.CodeCancelled},
 		{"reject-other-digest", t.Context(), prompterFunc(func(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 			d, _ := approveAll(ctx, r)
 			d.Digest = lookleap.Digest(nil)
@@ -115,8 +123,15 @@ func TestPrompt(t *testing.T) {
 			if err != nil && !errors.Is(err, lookleap.ErrConsentRefused) {
 				t.Errorf("not a refusal: %v", err)
 			}
-			if got := lookleap.CodeOf(err); c.want != "" && got != c.want {
+			if got := lookleap.CodeOf(err); got != c.want {
 				t.Errorf("got %s (%v), want %s", got, err, c.want)
+			}
+			if c.ctx.Err() != nil { // asked before
+				return
+			}
+			decision, err := h.PromptConsent(c.ctx, newPlan(t, "x").Request())
+			if got := lookleap.CodeOf(err); got != c.want || err != nil && decision.Approved != nil {
+				t.Errorf("PromptConsent alone: got %v, %v, want %s", decision, err, c.want)
 			}
 		})
 	}
@@ -131,7 +146,7 @@ func TestPrompt(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			a, err := h.Ask(ctx, newPlan(t, "x"))
-			if a != nil || !errors.Is(err, lookleap.ErrConsentRefused) || !errors.Is(err, context.DeadlineExceeded) {
+			if a != nil || !errors.Is(err, lookleap.ErrConsentRefused) || !errors.Is(err, context.DeadlineExceeded) || lookleap.CodeOf(err) != lookleap.CodeTimeout {
 				t.Fatalf("got %v, %v", a, err)
 			}
 		})
