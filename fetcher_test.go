@@ -205,6 +205,7 @@ func TestFetcherHeaderLimits(t *testing.T) {
 		name  string
 		fault lab.Fault
 	}{
+		{"reject-above-32-KiB", lab.HeaderBomb(48 << 10)},
 		{"reject-megabyte", lab.HeaderBomb(1 << 20)},
 		{"reject-many-lines", lab.HeaderLines("Link", "</x>; rel=next", 100_000)},
 		{"reject-informational-flood", lab.Wrap(flood)},
