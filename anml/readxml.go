@@ -33,17 +33,12 @@ type xmlReader struct {
 	checked bool            // the document was scanned to its end before
 }
 
-// scanner reads a document, or without one the text of the document again.
 func (x *xmlReader) scanner(data []byte) *strictxml.Scanner {
-	options := strictxml.Options{
+	return strictxml.NewBytes(data, strictxml.Options{
 		Charset: x.o.Charset,
 		Limits: strictxml.Limits{Bytes: x.limits.Bytes, Depth: x.limits.Depth, Attrs: x.limits.Attrs + 64,
 			Value: x.limits.Value, Text: x.limits.Bytes, Token: x.limits.Bytes, Tokens: 2 * x.limits.Bytes},
-	}
-	if data == nil {
-		return strictxml.NewText(x.src, options)
-	}
-	return strictxml.NewBytes(data, options)
+	})
 }
 
 // inner is the innermost open element, or nil.
@@ -123,7 +118,7 @@ func (x *xmlReader) read() (*node, error) {
 // lookAhead reads the rest without building anything.
 func (x *xmlReader) lookAhead() error {
 	x.checked = true
-	s, n := x.scanner(nil), 0
+	s, n := x.scan.Ahead(), x.elements
 	for {
 		tok, err := s.Next()
 		if err == io.EOF {
@@ -201,6 +196,13 @@ func (x *xmlReader) chars(tok *strictxml.Token) error {
 		if err := x.lexical(tok.Offset, SeverityWarning, CodeCDATA, "ANML-5.2.5-01", "a CDATA section is read as plain text", "escape the text instead"); err != nil {
 			return err
 		}
+	}
+	open := &x.open[len(x.open)-1]
+	if c := schema[open.of.kind].content; c == elements || c == empty {
+		if !tok.Blank {
+			x.text(open, tok.Text, false)
+		}
+		return nil
 	}
 	switch {
 	case x.run == "":

@@ -128,22 +128,44 @@ func decimal(s string) (digits string, exponent int) {
 	return strings.TrimRight(trimmed, "0"), exponent
 }
 
+// isDate checks YYYY-MM-DD against the calendar.
 func isDate(s string) bool {
-	_, err := time.Parse(DateLayout, s)
-	return err == nil && len(s) == len(DateLayout)
+	if len(s) != len(DateLayout) || s[4] != '-' || s[7] != '-' {
+		return false
+	}
+	year, month, day := digits(s[:4]), digits(s[5:7]), digits(s[8:])
+	if year < 0 || month < 1 || month > 12 || day < 1 {
+		return false
+	}
+	days := [...]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}[month-1]
+	if month == 2 && year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+		days++
+	}
+	return day <= days
+}
+
+// digits reads a number of nothing but digits, or gives -1.
+func digits(s string) (n int) {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return -1
+		}
+		n = n*10 + int(s[i]-'0')
+	}
+	return n
 }
 
 // isDateTime checks the one printed pattern. A leap second is a valid time that
 // package time cannot hold.
 func isDateTime(s string) bool {
-	if len(s) != len(DateTimeLayout) || s[10] != 'T' || s[19] != 'Z' {
+	if len(s) != len(DateTimeLayout) || s[10] != 'T' || s[13] != ':' || s[16] != ':' || s[19] != 'Z' || !isDate(s[:10]) {
 		return false
 	}
-	if strings.HasSuffix(s, "T23:59:60Z") {
-		return isDate(s[:10])
+	hour, minute, second := digits(s[11:13]), digits(s[14:16]), digits(s[17:19])
+	if hour == 23 && minute == 59 && second == 60 {
+		return true
 	}
-	_, err := time.Parse(DateTimeLayout, s)
-	return err == nil
+	return hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second < 60
 }
 
 // parseMoment reads the metadata attributes that the draft calls ISO 8601:

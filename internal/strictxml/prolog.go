@@ -25,10 +25,8 @@ func (s *Scanner) start() error {
 	if err := s.xmlDeclaration(s.pos); err != nil {
 		return err
 	}
-	if !s.decoded {
-		if err := s.settle(&s.prolog); err != nil {
-			return err
-		}
+	if err := s.settle(&s.prolog); err != nil {
+		return err
 	}
 	if s.r == nil && s.srcErr != nil {
 		return s.srcErr // a document in memory is judged by its encoding first

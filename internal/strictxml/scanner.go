@@ -3,6 +3,8 @@ package strictxml
 import (
 	"errors"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -61,13 +63,13 @@ func NewBytes(doc []byte, o Options) *Scanner {
 	return s
 }
 
-// NewText reads a document that was made UTF-8 before, such as the Source of
-// another scanner, without copying it. Its encoding is not looked at again.
-func NewText(doc string, o Options) *Scanner {
-	s := newScanner(o)
-	s.src, s.sniffed, s.decoded = doc, true, true
-	s.bom = strings.HasPrefix(doc, "\uFEFF")
-	return s
+// Ahead gives a second scanner of a document in memory, which goes on where this
+// one stands and leaves it untouched.
+func (s *Scanner) Ahead() *Scanner {
+	ahead := &Scanner{source: s.source, limits: s.limits, prolog: s.prolog, pos: s.pos, tokens: s.tokens, state: s.state, typed: s.typed, err: s.err}
+	ahead.open = slices.Clone(s.open)
+	ahead.names = namespaces{s.names.dflt, slices.Clone(s.names.stack), maps.Clone(s.names.top)}
+	return ahead
 }
 
 // NewReader reads a document from a stream, which it does not close.

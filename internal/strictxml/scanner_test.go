@@ -77,8 +77,13 @@ func TestAccepts(t *testing.T) {
 			if err != nil || got != c.want {
 				t.Fatalf("in memory: got %s, %v\nwant %s", got, err, c.want)
 			}
-			if again, err := render(NewText(c.doc, Options{})); err != nil || again != got {
-				t.Fatalf("as text: got %s, %v", again, err)
+			s := NewBytes([]byte(c.doc), Options{})
+			for range 3 {
+				_, _ = s.Next()
+			}
+			ahead, aheadErr := render(s.Ahead())
+			if rest, err := render(s); err != nil || aheadErr != nil || rest != ahead {
+				t.Fatalf("ahead: got %s, %v, want %s", ahead, aheadErr, rest)
 			}
 			streamed, err := render(NewReader(iotest.OneByteReader(strings.NewReader(c.doc)), Options{}))
 			if err != nil || streamed != got {

@@ -28,7 +28,6 @@ type source struct {
 	step    int    // octets to read at a time
 	bom     bool
 	sniffed bool
-	decoded bool // somebody else has settled the encoding
 	ascii   bool
 	refused error // what the first octets already rule out
 	utf16   *utf16Decoder

@@ -42,13 +42,12 @@ func (s *Scanner) startTag(i int) error {
 			}
 			return bad(k, CodeSyntax, "white space is missing before an attribute")
 		}
-		var a Attr
+		attrs = append(attrs, Attr{})
 		var isNS bool
-		if j, isNS, err = s.attribute(k, &a); err != nil {
+		if j, isNS, err = s.attribute(k, &attrs[len(attrs)-1]); err != nil {
 			return err
 		}
 		declares = declares || isNS
-		attrs = append(attrs, a)
 	}
 	if j-i > s.limits.Token {
 		return bad(i, CodeLimit, "the start tag is longer than %d octets", s.limits.Token)
@@ -164,6 +163,13 @@ func (s *Scanner) attribute(i int, a *Attr) (next int, isNS bool, err error) {
 func (s *Scanner) qname(i int, what string) (end, colon int, err error) {
 	src := s.src
 	colon = -1
+	if end = i; end < len(src) && class[src[end]]&isNameStart != 0 { // most names are ASCII without a prefix
+		for end++; end < len(src) && class[src[end]]&isName != 0; end++ {
+		}
+		if end < len(src) && src[end] < utf8.RuneSelf && src[end] != ':' && end-i <= s.limits.Name {
+			return end, -1, nil
+		}
+	}
 	if end, err = s.ncname(i, what); err != nil {
 		return 0, 0, err
 	}
