@@ -134,7 +134,11 @@ func (l *lookup) judge(ctx context.Context, set *recordSet, m *message) (finding
 	if firstErr != nil {
 		return finding{}, firstErr
 	}
-	return l.judgeUnsigned(ctx, set.owner, set.rrtype, set.ttl, EDESignatureAbsent, "%s %s has no signature")
+	inside := set.owner
+	if set.rrtype == dns.TypeDS {
+		inside = inside.parent()
+	}
+	return l.judgeUnsigned(ctx, inside, set.ttl, EDESignatureAbsent, "%s %s has no signature", set.owner, dns.Type(set.rrtype))
 }
 
 // judgeSigned checks a set with its zone's keys. A set made from a wildcard needs the proof that nothing closer exists
@@ -176,12 +180,8 @@ func conclude(f finding, p proof, err error, ttl uint32, zone *zoneState, missin
 }
 
 // judgeUnsigned decides over data, or an absence, that nobody who could have signed it did: fine where the tree is
-// unsigned, and only there.
-func (l *lookup) judgeUnsigned(ctx context.Context, owner name, rrtype uint16, ttl uint32, ede uint16, format string) (finding, error) {
-	inside := owner
-	if rrtype == dns.TypeDS {
-		inside = owner.parent()
-	}
+// unsigned, and only there. Otherwise the code and the words tell what is missing.
+func (l *lookup) judgeUnsigned(ctx context.Context, inside name, ttl uint32, ede uint16, missing string, args ...any) (finding, error) {
 	zone, err := l.enclosing(ctx, inside)
 	switch {
 	case err != nil:
@@ -191,7 +191,7 @@ func (l *lookup) judgeUnsigned(ctx context.Context, owner name, rrtype uint16, t
 	case zone.kind != zoneSigned:
 		return l.unchecked(zone, ttl), nil
 	}
-	return finding{}, bogus(zone.zone, ede, format, owner, dns.Type(rrtype))
+	return finding{}, bogus(zone.zone, ede, missing, args...)
 }
 
 func (l *lookup) unchecked(zone *zoneState, ttl uint32) finding {
@@ -232,7 +232,14 @@ func (l *lookup) judgeAbsence(ctx context.Context, n name, rrtype uint16, m *mes
 	if firstErr != nil {
 		return finding{}, firstErr
 	}
-	f, err := l.judgeUnsigned(ctx, n, rrtype, negativeTTL(soa), EDEDenialMissing, "no proof that %s %s does not exist")
+	inside := n
+	switch {
+	case soa != nil:
+		inside = soa.owner // the zone in whose name the absence is claimed must be an unsigned one
+	case rrtype == dns.TypeDS:
+		inside = n.parent()
+	}
+	f, err := l.judgeUnsigned(ctx, inside, negativeTTL(soa), EDEDenialMissing, "no proof that %s %s does not exist", n, dns.Type(rrtype))
 	if err == nil {
 		err = m.checkAbsence(soa)
 	}

@@ -88,6 +88,9 @@ var scenarios = []scenario{
 	{"RFC5155-8.7", "accept-nodata-wildcard", "any.wild.nsec3.com A", "secure nodata", nil},
 	{"RFC5155-9.2", "accept-nxdomain-opted-out", "nope.net A", "insecure nxdomain", nil},
 	{"RFC5155-9.2", "accept-nxdomain-opted-out-leaf", "nope.signed.net A", "insecure nxdomain", nil},
+	{"RFC5155-9.2", "reject-stripped-nxdomain-in-opt-out-zone", "nope.signed.net A", "bogus", edit(zone.On("nope.signed.net", dns.TypeA, zone.StripDNSSEC()))},
+	{"RFC5155-9.2", "reject-stripped-nxdomain-in-opt-out-tld", "nope.net A", "bogus", edit(zone.On("nope.net", dns.TypeA, zone.StripDNSSEC()))},
+	{"RFC5155-9.2", "accept-stripped-wildcard-where-unsigned-names-may-be", "any.star.net TXT", "insecure", edit(zone.On("any.star.net", dns.TypeTXT, zone.StripDNSSEC()))},
 	{"RFC5155-8.5", "accept-nodata-in-opt-out-zone", "www.signed.net MX", "secure nodata", nil},
 
 	// Wildcards.
