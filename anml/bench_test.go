@@ -103,3 +103,24 @@ func BenchmarkRead(b *testing.B) {
 		})
 	}
 }
+
+// TestAllocations holds that reading a large document takes few allocations.
+func TestAllocations(t *testing.T) {
+	x := benchDocument(1<<20 - 2048)
+	d, err := ParseXML(x, ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := MarshalJSON(d, WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, read := range map[string]func(){
+		"XML":  func() { _, _ = ParseXML(x, ReadOptions{}) },
+		"JSON": func() { _, _ = ParseJSON(j, ReadOptions{}) },
+	} {
+		if n := testing.AllocsPerRun(3, read); n > 2000 {
+			t.Errorf("%s: %.0f allocations", name, n)
+		}
+	}
+}

@@ -43,6 +43,15 @@
 // text ([Node.Attr]); accessors read it as the type that the draft gives it.
 // All remote text is untrusted: show it with care, and never as instructions.
 //
+// # Reason codes
+//
+// Codes of this package are its Code constants. The readers below add, for XML:
+// bad-character, bad-name, undefined-entity, duplicate-attribute, namespace,
+// mismatched-tag, unexpected-end, trailing-content, bad-xml-declaration,
+// not-well-formed, encoding, unsupported-encoding and limit; for JSON: not-utf8,
+// json-syntax, json-trailing-data, json-duplicate-name, json-lone-surrogate,
+// json-too-deep, json-too-many-values and too-large.
+//
 // Documents never change once they are read or built, and may be shared.
 package anml
 

@@ -20,8 +20,8 @@ var (
 	ErrLexical             = errors.New("forbidden notation")                // with ReadOptions.StrictLexical or RejectDoctype
 )
 
-// Reason codes of errors and findings. The codes of XML and JSON syntax faults
-// come from the readers below and are listed in doc.go.
+// Reason codes of errors and findings. Those of faults of syntax come
+// from the readers below: see the package documentation.
 const (
 	CodeNotANML       = "not-anml"
 	CodeVersion       = "version-unsupported"
