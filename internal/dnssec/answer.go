@@ -234,10 +234,10 @@ func (l *lookup) judgeAbsence(ctx context.Context, n name, rrtype uint16, m *mes
 	}
 	inside := n
 	switch {
-	case soa != nil:
-		inside = soa.owner // the zone in whose name the absence is claimed must be an unsigned one
 	case rrtype == dns.TypeDS:
 		inside = n.parent()
+	case soa != nil:
+		inside = soa.owner // the zone in whose name the absence is claimed must be an unsigned one
 	}
 	f, err := l.judgeUnsigned(ctx, inside, negativeTTL(soa), EDEDenialMissing, "no proof that %s %s does not exist", n, dns.Type(rrtype))
 	if err == nil {
