@@ -116,37 +116,21 @@ func (l *lookup) establish(ctx context.Context, z name, claimed bool) (*zoneStat
 	if _, ok := l.r.anchorAbove(z); !ok {
 		return &zoneState{zone: z, kind: zoneUnanchored}, nil
 	}
-	if !claimed {
-		d, err := l.delegationOf(ctx, z)
-		if err != nil || d.decided != nil {
-			return d.decided, err
-		}
-		keys, err := l.ask(ctx, z, dns.TypeDNSKEY)
-		if err != nil {
-			return nil, err
-		}
-		return l.signedBelow(z, d, keys)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // the keys are not waited for where they are not needed
+	keys := func() (*message, error) { return l.ask(ctx, z, dns.TypeDNSKEY) }
+	if claimed {
+		keys = ahead(keys)
 	}
-	keysCtx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	type reply struct {
-		m   *message
-		err error
-	}
-	keys := make(chan reply, 1)
-	go func() {
-		m, err := l.ask(keysCtx, z, dns.TypeDNSKEY)
-		keys <- reply{m, err}
-	}()
 	d, err := l.delegationOf(ctx, z)
 	if err != nil || d.decided != nil {
 		return d.decided, err
 	}
-	k := <-keys
-	if k.err != nil {
-		return nil, k.err
+	m, err := keys()
+	if err != nil {
+		return nil, err
 	}
-	return l.signedBelow(z, d, k.m)
+	return l.signedBelow(z, d, m)
 }
 
 // anchored checks a zone's keys against its trust anchors. Without signed keys there is nothing to check with; what that
@@ -211,7 +195,7 @@ func (l *lookup) delegationOf(ctx context.Context, z name) (delegated, error) {
 	if err != nil {
 		return delegated{}, err
 	}
-	firstErr := error(nil)
+	var firstErr error
 	for _, parent := range l.delegationSigners(m, z) {
 		state, err := l.zoneAt(ctx, parent, true)
 		switch {
@@ -253,14 +237,9 @@ func below(parent *zoneState, z name) *zoneState {
 
 // delegationSigners lists the zones that could have signed the reply to a DS query: all must lie above z.
 func (l *lookup) delegationSigners(m *message, z name) []name {
-	sets := m.authority.denials()
-	for _, s := range []*recordSet{m.answer.find(z, dns.TypeDS), m.answer.find(z, dns.TypeCNAME)} {
-		if s != nil {
-			sets = append(sets, s)
-		}
-	}
-	if dname, _, err := m.answer.dnameOf(z); err == nil && dname != nil {
-		sets = append(sets, dname)
+	sets := append(m.authority.denials(), aliasesAt(m, z)...)
+	if set := m.answer.find(z, dns.TypeDS); set != nil {
+		sets = append(sets, set)
 	}
 	return l.signersOf(sets, func(signer name) bool { return z.isBelow(signer) })
 }
@@ -311,6 +290,7 @@ func (l *lookup) readDS(set *recordSet, parent *zoneState) (delegated, error) {
 	return delegated{anchors: usable, ttl: min(signed.ttl, parent.ttl), chain: parent.chain}, nil
 }
 
+// aliasesAt are the aliases of a reply that apply to z.
 func aliasesAt(m *message, z name) []*recordSet {
 	var out []*recordSet
 	if set := m.answer.find(z, dns.TypeCNAME); set != nil {

@@ -67,3 +67,18 @@ func (f *flights[K, V]) forget(key K, fl *flight[V]) {
 		delete(f.running, key)
 	}
 }
+
+// ahead begins work at once and returns a function that waits for its result.
+func ahead[V any](work func() (V, error)) func() (V, error) {
+	var value V
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		value, err = work()
+	}()
+	return func() (V, error) {
+		<-done
+		return value, err
+	}
+}

@@ -8,21 +8,21 @@ import (
 
 // Limits bounds the work of one lookup. A zero field takes its default.
 type Limits struct {
-	Time           time.Duration // whole lookup; default 10 s
-	Queries        int           // messages sent, retries included; default 64
-	Signatures     int           // signature checks; default 96
-	Failures       int           // failed signature checks; default 16
-	SetFailures    int           // failed signature checks for one record set; default 4
-	KeysPerTag     int           // keys of one zone with the same tag and algorithm that are tried; default 4
-	Keys           int           // DNSKEY records of one zone; default 64
-	Hashes         int           // names hashed for NSEC3; default 128
-	Iterations     int           // NSEC3 iterations above which a proof counts as insecure (RFC 9276); default 100
-	Aliases        int           // CNAME and DNAME links; default 8
-	CachedAnswers  int           // default 4096
-	CachedZones    int           // default 1024
-	KeyTTL         time.Duration // longest use of validated keys and proven cuts; default 1 h
-	AnswerTTL      time.Duration // longest use of an answer; default 24 h
-	UnwantedPacket int           // datagrams that answer something else, per query, before TCP is tried; default 16
+	Time          time.Duration // whole lookup; default 10 s
+	Queries       int           // messages sent, retries included; default 64
+	Signatures    int           // signature checks; default 96
+	Failures      int           // failed signature checks; default 16
+	SetFailures   int           // failed signature checks for one record set; default 4
+	KeysPerTag    int           // keys of one zone with the same tag and algorithm that are tried; default 4
+	Keys          int           // DNSKEY records of one zone; default 64
+	Hashes        int           // names hashed for NSEC3; default 128
+	Iterations    int           // NSEC3 iterations above which a proof counts as insecure (RFC 9276); default 100
+	Aliases       int           // CNAME and DNAME links; default 8
+	CachedAnswers int           // default 4096
+	CachedZones   int           // default 1024
+	KeyTTL        time.Duration // longest use of validated keys and proven cuts; default 1 h
+	AnswerTTL     time.Duration // longest use of an answer; default 24 h
+	StrayPackets  int           // datagrams that answer something else, per query, before TCP is tried; default 16
 }
 
 func (l Limits) withDefaults() Limits {
@@ -40,7 +40,7 @@ func (l Limits) withDefaults() Limits {
 	setDefault(&l.CachedZones, 1024)
 	setDefault(&l.KeyTTL, time.Hour)
 	setDefault(&l.AnswerTTL, 24*time.Hour)
-	setDefault(&l.UnwantedPacket, 16)
+	setDefault(&l.StrayPackets, 16)
 	return l
 }
 

@@ -66,7 +66,7 @@ func (t *udpTransport) exchange(ctx context.Context, query *dns.Msg, b *budget) 
 // many strangers call.
 func (t *udpTransport) await(conn net.Conn, query *dns.Msg, b *budget) (*dns.Msg, error) {
 	buf := make([]byte, 4096)
-	for range b.limits.UnwantedPacket {
+	for range b.limits.StrayPackets {
 		n, err := conn.Read(buf)
 		if err != nil {
 			return nil, err
