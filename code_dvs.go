@@ -46,6 +46,7 @@ const (
 	CodeCompositionCycle Code = "composition-cycle"
 	CodeCompositionDepth Code = "composition-depth"
 	CodeCompositionTotal Code = "composition-total"
+	CodeCrossing         Code = "trust-root-crossing"
 )
 
 // Codes of discovery.
@@ -132,6 +133,7 @@ var dvsCodes = map[Code]string{
 	CodeCompositionCycle: "the skill refers back to one that is already loading it",
 	CodeCompositionDepth: "skills refer to skills more deeply than allowed",
 	CodeCompositionTotal: "more skills were loaded in this session than allowed",
+	CodeCrossing:         "a skill uses another one under another trust root",
 
 	CodeNoOriginDiscovery: "the origin's files speak for the platform and not for this trust root",
 	CodeBadIndex:          "the index is not of a form that is read here",

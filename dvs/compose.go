@@ -1,0 +1,106 @@
+package dvs
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/lookleap/lookleap"
+)
+
+// Crossing is told before a skill that another one refers to is first used, if
+// it lies under another root: trust is extended to another party (section 6).
+type Crossing struct {
+	From, To         string // identities of the skills
+	FromRoot, ToRoot string
+	NewDomain        bool     // the hosting domains differ
+	Chain            []string // identities that led here, From included
+}
+
+// LoadRef loads a skill that this one refers to, by a full https URL or by a
+// relative path to another SKILL.md (section 6). The child has the root,
+// consents and limits that it would have if it were loaded directly: under a
+// registered root it loads at once, under any other the user is asked first,
+// and nothing of the parent's covers it. [Options.Notify] hears of another root
+// before the first byte is used.
+func (s *Loaded) LoadRef(ctx context.Context, ref string) (*Loaded, error) {
+	l := s.loader
+	if err := s.use(); err != nil {
+		return nil, l.refuseTarget(ctx, ref, err)
+	}
+	if scheme, ok := schemeOf(ref); ok && scheme == "http" {
+		return nil, l.refuseTarget(ctx, ref, refuse(lookleap.CodeNotHTTPS, ref, "skills are not loaded over plain http", "use https"))
+	}
+	u, err := l.rules().urls().Resolve(s.base, ref)
+	if err != nil {
+		return nil, l.refuseTarget(ctx, ref, badURL(ref, err))
+	}
+	child, err := l.rules().ParseSkillURL(u.String())
+	if err != nil {
+		return nil, l.refuseTarget(ctx, ref, err)
+	}
+	chain := append(slices.Clone(s.Chain), s.ID.String())
+	if err := l.checkChain(chain, child); err != nil {
+		return nil, l.refuseTarget(ctx, ref, err)
+	}
+	c := &candidate{Claim: Claim{URL: u.String()}, Chain: chain}
+	if err := l.verify(ctx, c); err != nil {
+		return nil, err
+	}
+	if c.skill.mapped && u.Host() == c.skill.ServingHost() && u.Host() != c.skill.Host() {
+		c.Claim.Source = byDocument(c.Claim.Source)
+	}
+	if c.root.String() != s.Root.String() {
+		l.cross(ctx, Crossing{From: s.ID.String(), To: c.skill.String(), FromRoot: s.Root.String(), ToRoot: c.root.String(),
+			NewDomain: c.root.HostingDomain() != s.Root.HostingDomain(), Chain: chain})
+	}
+	got, err := l.admit(ctx, c, activated)
+	return got.loaded, err
+}
+
+// byDocument is the standing of a URL of the bytes' host that a document wrote:
+// the root that covers the page was not meant for it, so the user is asked
+// (R-D8).
+func byDocument(source RootSource) RootSource {
+	if source.Registered() {
+		return DefaultOrigin
+	}
+	return source
+}
+
+// checkChain bounds composition (R-D27).
+func (l *Loader) checkChain(chain []string, child SkillURL) *Error {
+	id := child.String()
+	switch {
+	case slices.Contains(chain, id):
+		return refuse(lookleap.CodeCompositionCycle, id, "the skill is already loading this one", "remove the circular reference")
+	case len(chain) >= l.limits.ChainDepth:
+		return refuse(lookleap.CodeCompositionDepth, id, fmt.Sprintf("a chain has at most %d skills", l.limits.ChainDepth), "refer to the skill from a shorter chain")
+	}
+	return nil
+}
+
+// cross tells about another root.
+func (l *Loader) cross(ctx context.Context, x Crossing) {
+	message := fmt.Sprintf("the skill %s uses the skill %s under another trust root", x.From, x.To)
+	l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeCrossing, Subject: x.To,
+		Finding: &lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeCrossing, Requirement: "DVS-6-05", Message: message}})
+	if l.options.Notify != nil {
+		l.options.Notify(ctx, x)
+	}
+}
+
+// count bounds how many skills one session composes.
+func (l *Loader) count(c *candidate) error {
+	if len(c.Chain) == 0 {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	id := c.skill.String()
+	if !l.loaded[id] && len(l.loaded) >= l.limits.ChainTotal {
+		return refuse(lookleap.CodeCompositionTotal, id, fmt.Sprintf("a session composes at most %d skills", l.limits.ChainTotal), "start another session")
+	}
+	l.loaded[id] = true
+	return nil
+}

@@ -1,0 +1,228 @@
+package dvs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
+)
+
+// plannedEffect is the effect of a plan: exactly one of its members is set.
+type plannedEffect struct {
+	Type      string         `json:"type"`
+	Candidate *candidate     `json:"candidate,omitempty"`
+	Fetch     *plannedFetch  `json:"fetch,omitempty"`
+	Script    *plannedScript `json:"script,omitempty"`
+	Action    *plannedAction `json:"action,omitempty"`
+}
+
+const (
+	effectAdmit  = "dvs/admit"
+	effectFetch  = "dvs/fetch"
+	effectScript = "dvs/script"
+	effectAction = "dvs/action"
+)
+
+// plannedFetch is one URL outside the root.
+type plannedFetch struct {
+	Skill string `json:"skill"`
+	Root  string `json:"root"`
+	URL   string `json:"url"`
+}
+
+// request begins a consent request in the words that every kind has. The
+// domain and the root are fields of their own, which nothing of the skill's can
+// forge (section 5.2).
+func (s *Loaded) request(kind lookleap.ConsentKind, summary string) lookleap.ConsentRequest {
+	if len(s.Chain) > 0 {
+		var through []string
+		for _, id := range s.Chain {
+			through = append(through, plaintext.Quote(id, 200))
+		}
+		summary += ", reached through " + strings.Join(through, ", then ")
+	}
+	return lookleap.ConsentRequest{Kind: kind, Origin: s.Root.url.Origin(), TrustRoot: s.Root.String(), Verdict: s.Verdict,
+		Summary: summary + fmt.Sprintf("; its trust root is %s, its bytes come from %s", s.Source, plaintext.Host(s.ServingHost()))}
+}
+
+// admissionRequest asks to trust a derived root, or to use a skill under a root
+// that is only the default.
+func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
+	meta := c.parsed.Metadata
+	host := c.root.HostingDomain()
+	item := lookleap.ConsentItem{ID: "skill", Recipient: "this agent", Digest: c.Evidence.Digest.String(),
+		Summary: "use the instructions of " + plaintext.Quote(c.skill.String(), 400),
+		Remote:  []lookleap.RemoteText{{Source: host, Label: "name", Text: meta.Name}, {Source: host, Label: "description", Text: meta.Description}}}
+	req := lookleap.ConsentRequest{Kind: lookleap.ConsentSkill, Origin: c.root.url.Origin(), TrustRoot: c.root.String(), Verdict: c.verdict,
+		Summary: fmt.Sprintf("use a skill; its trust root is %s, its bytes come from %s", c.Claim.Source, plaintext.Host(c.skill.ServingHost())),
+		Items:   []lookleap.ConsentItem{item}}
+	if c.Claim.Source == Derived {
+		req.Kind = lookleap.ConsentTrustRoot
+		req.Items = append(req.Items, lookleap.ConsentItem{ID: "root", Recipient: "this agent", Digest: lookleap.Digest([]byte(c.Claim.Root)),
+			Summary: "trust every skill under " + plaintext.Quote(c.Claim.Root, 400) + " from now on"})
+	}
+	return req
+}
+
+// external fetches one URL outside the root if the user agrees to it. Nothing
+// raises its trust, and the root does not move (R-D23).
+func (s *Loaded) external(ctx context.Context, t Target) (*Resource, error) {
+	l := s.loader
+	refused := l.targetVerdict(t.URL)
+	refused.Code, refused.Summary = t.Code, t.Code.Title()
+	refused.Checks = []lookleap.Check{{Requirement: "DVS-5.1-04", Code: t.Code, Status: lookleap.Failed, Message: t.Code.Title(), Evidence: []lookleap.Evidence{{URL: t.URL}, {URL: s.Root.String()}}}}
+	planned := &plannedFetch{Skill: s.ID.String(), Root: s.Root.String(), URL: t.URL}
+	effect, err := json.Marshal(plannedEffect{Type: effectFetch, Fetch: planned})
+	if err != nil {
+		return nil, fmt.Errorf("dvs: preparing a plan: %w", err)
+	}
+	req := s.request(lookleap.ConsentExternal, fmt.Sprintf("the skill %s wants something from outside its trust root", plaintext.Quote(s.ID.String(), 400)))
+	req.Items = []lookleap.ConsentItem{{ID: "fetch", Recipient: t.place.page.Origin(), Digest: lookleap.Digest([]byte(t.URL)),
+		Summary: fmt.Sprintf("read %s from %s, as untrusted data", plaintext.Quote(t.URL, len(t.URL)), plaintext.Host(t.place.page.Host()))}}
+	plan, err := lookleap.NewPlan(req, effect, l.host.Time())
+	if err != nil {
+		return nil, err
+	}
+	approval, err := l.approve(ctx, plan, strings.Join([]string{effectFetch, planned.Skill, planned.Root, planned.URL}, "\n"))
+	if err != nil {
+		if _, pending := err.(*lookleap.PendingError); pending {
+			return nil, err
+		}
+		return nil, l.refuse(ctx, refused, err)
+	}
+	return l.commitFetch(ctx, approval, planned)
+}
+
+func (l *Loader) commitFetch(ctx context.Context, approval *lookleap.Approval, planned *plannedFetch) (r *Resource, err error) {
+	u, err := l.rules().urls().Parse(planned.URL)
+	if err != nil {
+		return nil, badURL(planned.URL, err)
+	}
+	t := Target{URL: planned.URL, Kind: KindOf(strings.TrimPrefix(unescape(u.Path()), "/"), nil), place: place{page: u, served: u, file: true}}
+	err = l.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) error {
+		r, err = l.fetchResource(ctx, planned.Skill, TrustRoot{}, "", Claim{RequireSecure: l.options.RequireSecure}, t)
+		return err
+	})
+	return r, err
+}
+
+// approve asks for a plan, unless the user has agreed to the identical one for
+// a while: the key covers everything that was shown (R-D25).
+func (l *Loader) approve(ctx context.Context, plan *lookleap.Plan, key string) (*lookleap.Approval, error) {
+	if l.remembered(key) {
+		req := plan.Request()
+		again := lookleap.ConsentDecision{Digest: req.Digest}
+		for _, item := range req.Items {
+			again.Approved = append(again.Approved, item.ID)
+		}
+		return plan.Approve(again, l.host.Time())
+	}
+	approval, err := l.host.Ask(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	l.rememberUntil(key, approval.Until())
+	return approval, nil
+}
+
+// rememberUntil keeps what the user agreed to for a while, a day at most.
+func (l *Loader) rememberUntil(key string, until time.Time) {
+	if most := l.host.Time().Add(l.limits.Kept); until.After(most) {
+		until = most
+	}
+	if until.After(l.host.Time()) {
+		l.remember(key, until)
+	}
+}
+
+// Resumed is what a suspended operation came to; the member of its kind is set.
+type Resumed struct {
+	Registration *Registration
+	Loaded       *Loaded
+	Resource     *Resource
+	Script       *ApprovedScript
+	Confirmed    bool // an action may be done, once
+}
+
+// Resume goes on with an operation that ended with a [*lookleap.PendingError],
+// in this process or another one, once the user has decided. Nothing is loaded
+// anew, but trust is checked again: a root that was blocked or revoked
+// meanwhile refuses.
+func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision lookleap.ConsentDecision) (*Resumed, error) {
+	plan, err := lookleap.ParsePlan(state)
+	if err != nil {
+		return nil, err
+	}
+	var effect plannedEffect
+	if err := json.Unmarshal(plan.Effect(), &effect); err != nil {
+		return nil, fmt.Errorf("dvs: %w: %v", lookleap.ErrPlanInvalid, err)
+	}
+	approval, err := plan.Approve(decision, l.host.Time())
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case effect.Type == effectAdmit && effect.Candidate != nil:
+		return l.resumeAdmission(ctx, approval, effect.Candidate)
+	case effect.Type == effectFetch && effect.Fetch != nil:
+		if err := l.standing(ctx, effect.Fetch.Skill); err != nil {
+			return nil, err
+		}
+		r, err := l.commitFetch(ctx, approval, effect.Fetch)
+		return resumed(&Resumed{Resource: r}, err)
+	case effect.Type == effectScript && effect.Script != nil:
+		if err := l.standing(ctx, effect.Script.Skill); err != nil {
+			return nil, err
+		}
+		l.rememberUntil(effect.Script.key(), approval.Until())
+		return &Resumed{Script: &ApprovedScript{loader: l, approval: approval, planned: effect.Script}}, nil
+	case effect.Type == effectAction && effect.Action != nil:
+		if err := l.standing(ctx, effect.Action.Skill); err != nil {
+			return nil, err
+		}
+		err := l.host.Commit(ctx, approval, func(context.Context, []byte) error { return nil })
+		return resumed(&Resumed{Confirmed: true}, err)
+	}
+	return nil, fmt.Errorf("dvs: %w: its effect is none of this package", lookleap.ErrPlanInvalid)
+}
+
+func resumed(r *Resumed, err error) (*Resumed, error) {
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (l *Loader) resumeAdmission(ctx context.Context, approval *lookleap.Approval, c *candidate) (*Resumed, error) {
+	u, err := l.rules().ParseSkillURL(c.Claim.URL)
+	if err != nil {
+		return nil, err
+	}
+	c.skill = u
+	if c.root, err = l.rules().ParseTrustRoot(c.Claim.Root); err != nil {
+		return nil, err
+	}
+	got, err := l.commitAdmission(ctx, approval, c, "")
+	return resumed(&Resumed{Registration: got.registration, Loaded: got.loaded}, err)
+}
+
+// standing refuses what belongs to a skill that is no longer trusted.
+func (l *Loader) standing(ctx context.Context, id string) error {
+	u, err := l.rules().ParseSkillURL(id)
+	if err != nil {
+		return l.refuseTarget(ctx, id, err)
+	}
+	switch d := l.roots.Find(u); {
+	case d.Revoked:
+		return l.refuseTarget(ctx, id, refuse(lookleap.CodeRevoked, id, "trust in this root or domain was revoked", ""))
+	case d.Blocked:
+		return l.refuseTarget(ctx, id, refuse(lookleap.CodeBlockedRoot, id, "the trust root is blocked", ""))
+	case d.Source == Derived || d.Source == Undeclared:
+		return l.refuseTarget(ctx, id, refuse(lookleap.CodeNeedsRoot, id, "nobody has confirmed a trust root for this skill", ""))
+	}
+	return nil
+}

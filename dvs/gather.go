@@ -1,0 +1,173 @@
+package dvs
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/flight"
+)
+
+// defaultFresh is how long a copy is used whose server states nothing (R-D31).
+const defaultFresh = time.Hour
+
+// document is one file as it was fetched, or why it was not.
+type document struct {
+	evidence Evidence // without what the bytes say
+	body     []byte
+	final    domain.URL // that answered, after redirects
+	cause    error
+	tag      string // entity tag and date, to ask whether it changed
+	date     string
+}
+
+// request is one file to fetch.
+type request struct {
+	url   domain.URL
+	limit int
+	hop   func(domain.URL) *Error // judges a redirect before it is followed
+}
+
+// get gives a file from memory while it is fresh, and asks for it once however
+// many callers wait. Its only error is the end of the caller's context.
+func (l *Loader) get(ctx context.Context, r request) (*document, error) {
+	key := r.url.String()
+	return l.files.Get(ctx, key, func(ctx context.Context) (flight.Loaded[*document], error) {
+		held, _ := l.files.Peek(key)
+		doc, err := l.gather(ctx, r, held.Value)
+		if err != nil {
+			return flight.Loaded[*document]{}, err
+		}
+		got := flight.Loaded[*document]{Value: doc}
+		if doc.evidence.Status == http.StatusOK && doc.evidence.Failure == "" {
+			got.Until = doc.evidence.Fresh
+		}
+		return got, nil
+	})
+}
+
+// gather performs the exchange. A copy that is held is asked about first.
+func (l *Loader) gather(ctx context.Context, r request, held *document) (*document, error) {
+	doc := &document{final: r.url}
+	if err := l.ask(ctx, doc, r.url.Host()); err != nil {
+		return doc, nil
+	}
+	header := http.Header{"Accept": {"text/markdown, text/plain;q=0.9, */*;q=0.1"}}
+	if held != nil {
+		if held.tag != "" {
+			header.Set("If-None-Match", held.tag)
+		}
+		if held.date != "" {
+			header.Set("If-Modified-Since", held.date)
+		}
+	}
+	resp, err := fetch.Do(ctx, l.fetcher(), &fetch.Request{
+		URL: r.url, Header: header, Rules: l.rules().urls(), TrustEvidence: true,
+		Limits: fetch.Limits{Body: r.limit, Time: l.limits.Time, Hops: l.limits.Redirects},
+		Redirect: func(h fetch.Hop) error {
+			if err := r.hop(h.To); err != nil {
+				return err
+			}
+			return l.ask(ctx, doc, h.To.Host())
+		},
+		ReadBody: func(status int) bool { return status == http.StatusOK },
+	})
+	if fetch.Cancelled(err) {
+		return nil, err
+	}
+	if err != nil {
+		doc.fail(err)
+		return doc, nil
+	}
+	doc.answer(resp, l.limits.Kept)
+	if resp.Status == http.StatusNotModified && held != nil && (held.tag != "" || held.date != "") {
+		return held.again(doc), nil
+	}
+	return doc, nil
+}
+
+// ask looks a host up before it is contacted. A bogus answer ends everything
+// (R-D29); a failure to find out is left to the exchange.
+func (l *Loader) ask(ctx context.Context, doc *document, host string) error {
+	if slices.ContainsFunc(doc.evidence.Names, func(n NameState) bool { return n.Name == host }) {
+		return nil
+	}
+	state := NameState{Name: host, DNSSEC: lookleap.Secure}
+	var bogus error
+	for _, t := range []lookleap.RRType{lookleap.TypeA, lookleap.TypeAAAA} {
+		answer, err := l.host.Lookup(ctx, host, t)
+		switch {
+		case errors.Is(err, lookleap.ErrBogus):
+			state.Bogus, bogus = true, err
+		case err != nil:
+			state.DNSSEC = lookleap.Indeterminate
+		default:
+			state.DNSSEC = min(state.DNSSEC, answer.DNSSEC)
+			if state.TTL == 0 || answer.TTL < state.TTL {
+				state.TTL = answer.TTL
+			}
+		}
+	}
+	doc.evidence.Names = append(doc.evidence.Names, state)
+	if bogus != nil {
+		doc.fail(bogus)
+	}
+	return bogus
+}
+
+// fail records why there is no answer.
+func (d *document) fail(err error) {
+	d.cause = err
+	d.evidence.Failure, d.evidence.Detail = lookleap.CodeOf(err), err.Error()
+	var byGuard *lookleap.VerifyError
+	if errors.Is(err, lookleap.ErrDenied) && errors.As(err, &byGuard) {
+		d.evidence.Failure = lookleap.CodeBlockedByPolicy
+	}
+}
+
+// answer records a complete exchange.
+func (d *document) answer(resp *fetch.Response, kept time.Duration) {
+	e := &d.evidence
+	for _, h := range resp.Hops {
+		e.Hops = append(e.Hops, h.To.String())
+	}
+	e.Status, e.Type, e.Charset = resp.Status, resp.MediaType, resp.Params["charset"]
+	if _, _, err := fetch.ParseMediaType(resp.Header); err != nil && resp.Header.Get("Content-Type") != "" {
+		e.Type = "malformed"
+	}
+	if resp.Conn.Reported() {
+		e.Address, e.TLS = resp.Conn.Address.String(), tls.VersionName(resp.Conn.TLS)
+	}
+	e.Received = resp.Received
+	e.Fresh = resp.Freshness.Until(0, kept, defaultFresh)
+	if resp.Freshness.NoStore {
+		e.Fresh = resp.Received
+	}
+	d.final, d.body = resp.URL, resp.Body
+	e.Digest = DigestOf(resp.Body)
+	d.tag, d.date = resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")
+}
+
+// again is the held copy, confirmed by a 304 answer.
+func (d *document) again(confirmed *document) *document {
+	copied := *d
+	copied.evidence.Received, copied.evidence.Fresh = confirmed.evidence.Received, confirmed.evidence.Fresh
+	copied.evidence.Names, copied.evidence.Address, copied.evidence.TLS = confirmed.evidence.Names, confirmed.evidence.Address, confirmed.evidence.TLS
+	return &copied
+}
+
+// now gives the evidence for a use that is happening: a copy that may not be
+// kept may still be used by those who asked for it.
+func (d *document) now(now time.Time) Evidence {
+	e := d.evidence
+	if e.Fresh.Before(now) {
+		e.Fresh = now
+	}
+	return e
+}

@@ -1,0 +1,136 @@
+package dvs
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+)
+
+// Registration is a skill at level 1: its metadata and digests, without its
+// body (section 4.6). It is not changed and may be shared.
+type Registration struct {
+	Metadata
+	ID      SkillURL
+	Digest  Digest // of the SKILL.md at registration
+	Verdict *lookleap.Verdict
+
+	loader *Loader
+	pin    Pin
+}
+
+// ContextText gives the name and description for the model's list of skills,
+// without characters that nobody sees. It is the publisher's word.
+func (r *Registration) ContextText() string { return r.Name + ": " + r.Display() }
+
+// Activate verifies the skill anew and loads its instructions (level 2). If the
+// file changed since it was registered, the verdict has a finding
+// changed-since-registration, the metadata are the new ones, and what the user
+// agreed to for this skill counts no longer.
+func (r *Registration) Activate(ctx context.Context) (*Loaded, error) {
+	return r.loader.LoadPinned(ctx, r.ID.String(), r.pin)
+}
+
+// Loaded is a verified skill in use. Its fields are not changed; its methods
+// are safe for concurrent use.
+type Loaded struct {
+	Metadata
+	ID      SkillURL
+	Root    TrustRoot
+	Source  RootSource // who declared the root
+	Digest  Digest     // of the SKILL.md
+	Verdict *lookleap.Verdict
+	Chain   []string // identities of the skills that led here, the first one first
+
+	loader *Loader
+	base   domain.URL // what relative references resolve against
+	claim  Claim
+
+	mu    sync.Mutex
+	skill *Skill // nil after Deactivate
+	file  []byte
+}
+
+// newLoaded makes a skill of a candidate that was decided.
+func (l *Loader) newLoaded(c *candidate) (*Loaded, error) {
+	final, err := l.rules().urls().Parse(c.Final)
+	if err != nil {
+		return nil, badURL(c.Final, err)
+	}
+	at, refused := l.rules().locate(final)
+	if refused != nil {
+		return nil, refused
+	}
+	if err := l.count(c); err != nil {
+		return nil, err
+	}
+	return &Loaded{
+		Metadata: c.parsed.Metadata, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: c.parsed.Digest,
+		Verdict: c.verdict, Chain: slices.Clone(c.Chain), loader: l, base: at.page, claim: c.Claim, skill: c.parsed, file: c.File,
+	}, nil
+}
+
+// ServingHost gives the host that the bytes came from. It differs from the
+// root's host where a platform serves pages and bytes separately; show both.
+func (s *Loaded) ServingHost() string { return s.ID.ServingHost() }
+
+// use checks that the skill may still be used: active, and not revoked.
+func (s *Loaded) use() error {
+	s.mu.Lock()
+	active := s.skill != nil
+	s.mu.Unlock()
+	switch d := s.loader.roots.Find(s.ID); {
+	case d.Revoked:
+		return refuse(lookleap.CodeRevoked, s.ID.String(), "trust in this root or domain was revoked", "")
+	case d.Blocked:
+		return refuse(lookleap.CodeBlockedRoot, s.ID.String(), "the trust root is blocked", "")
+	case !active:
+		return refuse(lookleap.CodeNotActivated, s.ID.String(), "the skill was deactivated", "load it again")
+	}
+	return nil
+}
+
+// Skill gives the file as it was read, while the skill is active.
+func (s *Loaded) Skill() (*Skill, error) {
+	if err := s.use(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.skill == nil {
+		return nil, refuse(lookleap.CodeNotActivated, s.ID.String(), "the skill was deactivated", "load it again")
+	}
+	return s.skill, nil
+}
+
+// File gives the bytes of the SKILL.md, those of Digest. Do not change them.
+func (s *Loaded) File() ([]byte, error) {
+	if _, err := s.Skill(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.file, nil
+}
+
+// ContextText gives the instructions for the model. They are the publisher's
+// word: commands in them run only through [Loaded.Approve] or
+// [Loaded.Confirm].
+func (s *Loaded) ContextText() (string, error) {
+	skill, err := s.Skill()
+	if err != nil {
+		return "", err
+	}
+	return skill.Body, nil
+}
+
+// Deactivate releases the body, and the copies of the file that the loader
+// holds; the metadata stay. Later uses give not-activated.
+func (s *Loaded) Deactivate() {
+	s.mu.Lock()
+	s.skill, s.file = nil, nil
+	s.mu.Unlock()
+	s.loader.files.Invalidate(s.ID.served.String())
+}

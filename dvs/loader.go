@@ -1,0 +1,399 @@
+package dvs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/flight"
+)
+
+// Options are the choices of [Options.NewLoader]. The zero value is the safe one.
+type Options struct {
+	Roots   *Roots // who is trusted; nil: an empty registry
+	Profile Profile
+	Limits  Limits
+
+	// Strict demands a registered trust root and the media type text/markdown.
+	Strict bool
+	// RequireSecure refuses hosts whose DNS is not signed.
+	RequireSecure bool
+	// Guard sends the requests in place of the host, an agents.txt guard for one.
+	Guard lookleap.Fetcher
+	// AlsoAgentSkills makes discovery ask at /.well-known/agent-skills/ too.
+	AlsoAgentSkills bool
+	// Runner runs scripts; nil: nothing does, and approved bytes are the host's.
+	Runner Runner
+	// Notify is told before a skill of another domain or root is first used.
+	Notify func(context.Context, Crossing)
+}
+
+// Loader loads skills for one user's session: it remembers what the user agreed
+// to, and what was loaded. It is safe for concurrent use.
+//
+// The three levels of section 4.6 are [Loader.Register] for the metadata,
+// [Registration.Activate] for the instructions, and [Loaded.Resource] for
+// everything else; [Loader.Load] does the first two at once.
+type Loader struct {
+	host    *lookleap.Host
+	options Options
+	limits  Limits
+	roots   *Roots
+	files   *flight.Memo[string, *document]
+	seen    *lru.Cache[string, seenSkill]
+
+	mu       sync.Mutex
+	consents map[string]time.Time // by key of an action, until when
+	loaded   map[string]bool      // skills that others in this session referred to
+	scripts  map[string]Digest    // by skill and name: what the user agreed to last
+}
+
+// seenSkill is what a skill was like before.
+type seenSkill struct{ header, file Digest }
+
+// NewLoader builds a loader with the zero [Options].
+func NewLoader(host *lookleap.Host) *Loader { return Options{}.NewLoader(host) }
+
+// NewLoader builds a loader on a host.
+func (o Options) NewLoader(host *lookleap.Host) *Loader {
+	l := &Loader{host: host, options: o, limits: o.Limits.withDefaults(), roots: o.Roots, consents: make(map[string]time.Time), loaded: make(map[string]bool), scripts: make(map[string]Digest)}
+	if l.roots == nil {
+		l.roots = NewRoots(Rules{MaxURL: l.limits.URL})
+	}
+	l.files = flight.NewMemo[string, *document](l.limits.Entries, host.Time)
+	l.seen, _ = lru.New[string, seenSkill](max(l.limits.Entries, 4096)) // only a size below 1 is an error
+	return l
+}
+
+// Roots gives the registry in use.
+func (l *Loader) Roots() *Roots { return l.roots }
+
+func (l *Loader) rules() Rules { return l.roots.Rules() }
+
+func (l *Loader) fetcher() lookleap.Fetcher {
+	if l.options.Guard != nil {
+		return clocked{l.options.Guard, l.host}
+	}
+	return l.host
+}
+
+// clocked is a fetcher that lives by the host's clock.
+type clocked struct {
+	lookleap.Fetcher
+	host *lookleap.Host
+}
+
+func (c clocked) Time() time.Time { return c.host.Time() }
+
+// Load verifies a skill and activates it. Every refusal is a
+// [*lookleap.VerifyError] with the whole story; a [*lookleap.PendingError] waits
+// for its user and goes on with [Loader.Resume]; the end of the caller's context
+// is the error that it is.
+//
+// A skill under a registered root loads without a prompt. Any other asks first:
+// to trust the derived root of a platform from now on, or to use a skill whose
+// root is only the default of its host (R-D26).
+func (l *Loader) Load(ctx context.Context, url string) (*Loaded, error) {
+	return l.LoadPinned(ctx, url, Pin{})
+}
+
+// LoadPinned is [Loader.Load] of content that the caller knows already: the
+// whole commit that the URL names, or the digest of the SKILL.md.
+func (l *Loader) LoadPinned(ctx context.Context, url string, pin Pin) (*Loaded, error) {
+	return l.load(ctx, &candidate{Claim: Claim{URL: url, Pin: pin}})
+}
+
+// LoadUnder is [Loader.Load] of a skill that is said to lie under this very
+// root, whatever the registry has: it counts as declared by the host program. A
+// skill outside is refused with outside-trust-root before anything is sent.
+func (l *Loader) LoadUnder(ctx context.Context, url string, root TrustRoot) (*Loaded, error) {
+	if root.IsZero() {
+		return nil, l.refuse(ctx, l.rules().Decide(Claim{URL: url}, Evidence{}, l.host.Time()), nil)
+	}
+	return l.load(ctx, &candidate{Claim: Claim{URL: url}, Under: root.String()})
+}
+
+func (l *Loader) load(ctx context.Context, c *candidate) (*Loaded, error) {
+	if err := l.verify(ctx, c); err != nil {
+		return nil, err
+	}
+	got, err := l.admit(ctx, c, activated)
+	return got.loaded, err
+}
+
+// Register verifies a skill and keeps its metadata and digests; the body is
+// dropped (level 1).
+func (l *Loader) Register(ctx context.Context, url string) (*Registration, error) {
+	c := &candidate{Claim: Claim{URL: url}}
+	if err := l.verify(ctx, c); err != nil {
+		return nil, err
+	}
+	defer l.files.Invalidate(c.skill.served.String())
+	got, err := l.admit(ctx, c, registered)
+	return got.registration, err
+}
+
+// candidate is a skill that was fetched and judged, and not yet admitted. It is
+// plain data, since a plan holds it.
+type candidate struct {
+	Level    level    `json:"level"`
+	Claim    Claim    `json:"claim"`
+	Evidence Evidence `json:"evidence"`
+	File     []byte   `json:"file"`
+	Final    string   `json:"final"` // URL that answered
+	Chain    []string `json:"chain,omitempty"`
+	Under    string   `json:"under,omitempty"` // root that the caller named; "": the registry's
+
+	skill    SkillURL
+	root     TrustRoot
+	parsed   *Skill
+	findings []lookleap.Finding
+	verdict  *lookleap.Verdict
+	cause    error
+}
+
+// level is how far a skill is loaded.
+type level int
+
+const (
+	registered level = 1
+	activated  level = 2
+)
+
+// verify gathers the evidence for a claim and decides. What can be refused
+// without any request is.
+func (l *Loader) verify(ctx context.Context, c *candidate) error {
+	rules := l.rules()
+	c.Claim.Profile, c.Claim.Strict, c.Claim.RequireSecure = l.options.Profile, l.options.Strict, l.options.RequireSecure
+	u, err := rules.ParseSkillURL(c.Claim.URL)
+	if err != nil {
+		return l.refuse(ctx, rules.Decide(c.Claim, Evidence{}, l.host.Time()), nil)
+	}
+	c.skill = u
+	l.declare(c)
+	if c.Claim.Source == Derived && l.host.Prompter == nil {
+		return l.refuse(ctx, rules.Decide(c.Claim, Evidence{}, l.host.Time()), nil)
+	}
+	before := rules.Decide(c.provisional(), Evidence{}, l.host.Time())
+	if last := before.Checks[beforeRequests-1].Status; last == lookleap.Skipped || last == lookleap.Failed {
+		return l.refuse(ctx, before, nil)
+	}
+	doc, err := l.get(ctx, request{url: u.served, limit: l.limits.Skill, hop: func(to domain.URL) *Error {
+		return rules.checkHop(c.root, to.String(), c.Claim.Pin)
+	}})
+	if err != nil {
+		return fmt.Errorf("dvs: loading %s: %w", u, err)
+	}
+	c.Evidence, c.File, c.Final, c.cause = doc.now(l.host.Time()), doc.body, doc.final.String(), doc.cause
+	return l.decide(ctx, c)
+}
+
+// beforeRequests is how many checks of a verdict need no evidence.
+const beforeRequests = 5
+
+// declare takes over what the registry says of a candidate.
+func (l *Loader) declare(c *candidate) {
+	d := l.roots.Find(c.skill)
+	if c.Under != "" {
+		d.Source = ByHost
+		if d.Root, _ = l.rules().parseTrustRoot(c.Under); d.Root.IsZero() {
+			d.Source = Undeclared
+		}
+	}
+	c.root = d.Root
+	c.Claim.Root, c.Claim.Source, c.Claim.Blocked, c.Claim.Revoked = d.Root.String(), d.Source, d.Blocked, d.Revoked
+}
+
+// provisional is the claim as it will stand once the user has confirmed the root.
+func (c *candidate) provisional() Claim {
+	claim := c.Claim
+	if claim.Source == Derived {
+		claim.Source = ByUser
+	}
+	return claim
+}
+
+// decide reads the file and judges the candidate.
+func (l *Loader) decide(ctx context.Context, c *candidate) error {
+	rules := l.rules()
+	if c.Evidence.Status == 200 && c.Evidence.Failure == "" {
+		var err error
+		c.parsed, c.findings, err = ParseSkill(c.File, c.Claim.Profile, l.limits)
+		c.Evidence.Digest, c.Evidence.Content = DigestOf(c.File), lookleap.CodeOf(err)
+		var broken *SkillError
+		if errors.As(err, &broken) {
+			c.Evidence.ContentError, c.Evidence.Position = broken.Finding.Message, &broken.Finding.Position
+		}
+		if c.parsed != nil {
+			if v, ok := c.parsed.Value("trust-root"); ok {
+				c.Evidence.SelfDeclared = v.Text
+			}
+		}
+	}
+	c.verdict = rules.Decide(c.provisional(), c.Evidence, l.host.Time())
+	c.verdict.Findings = c.findings
+	if !c.verdict.OK {
+		return l.refuse(ctx, c.verdict, c.cause)
+	}
+	if narrow, ok := rules.narrow(c.root, c.Evidence.SelfDeclared, c.skill); ok {
+		c.root = narrow
+	}
+	return nil
+}
+
+// refuse reports a verdict and makes it an error.
+func (l *Loader) refuse(ctx context.Context, v *lookleap.Verdict, cause error) error {
+	l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventVerdict, Code: v.Code, Subject: v.Subject, Verdict: v, Err: cause})
+	return &lookleap.VerifyError{Verdict: v, Err: cause}
+}
+
+// refuseConsent adds to a verdict that the user did not agree.
+func (l *Loader) refuseConsent(ctx context.Context, v *lookleap.Verdict, err error) error {
+	if errors.Is(err, lookleap.ErrConsentPending) {
+		return err
+	}
+	refused := *v
+	refused.OK, refused.Expires, refused.Code = false, time.Time{}, lookleap.CodeOf(err)
+	refused.Summary = refused.Code.Title()
+	refused.Checks = append(slices.Clone(v.Checks), lookleap.Check{Requirement: "DVS-5.2-08", Code: refused.Code, Status: lookleap.Failed, Message: refused.Summary})
+	return l.refuse(ctx, &refused, err)
+}
+
+// admitted is what admission gives: one of the two.
+type admitted struct {
+	registration *Registration
+	loaded       *Loaded
+}
+
+// admit asks for the consent that a candidate needs, and makes it usable.
+func (l *Loader) admit(ctx context.Context, c *candidate, to level) (admitted, error) {
+	c.Level = to
+	key := strings.Join([]string{"activate", c.skill.String(), c.root.String(), c.Evidence.Digest.String()}, "\n")
+	needs := c.Claim.Source == Derived || to == activated && !c.Claim.Source.Registered() && !l.remembered(key)
+	if !needs {
+		return l.finish(ctx, c)
+	}
+	effect, err := json.Marshal(plannedEffect{Type: effectAdmit, Candidate: c})
+	if err != nil {
+		return admitted{}, fmt.Errorf("dvs: preparing a plan: %w", err)
+	}
+	plan, err := lookleap.NewPlan(l.admissionRequest(c), effect, l.host.Time())
+	if err != nil {
+		return admitted{}, err
+	}
+	approval, err := l.host.Ask(ctx, plan)
+	if err != nil {
+		return admitted{}, l.refuseConsent(ctx, c.verdict, err)
+	}
+	return l.commitAdmission(ctx, approval, c, key)
+}
+
+// commitAdmission does what the user agreed to.
+func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approval, c *candidate, key string) (got admitted, err error) {
+	err = l.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) error {
+		if c.Claim.Source == Derived {
+			if _, err := l.roots.Register(c.Claim.Root, ByUser); err != nil {
+				return err
+			}
+		}
+		if key != "" {
+			l.remember(key, l.host.Time().Add(l.limits.Kept))
+		}
+		got, err = l.finish(ctx, c)
+		return err
+	})
+	return got, err
+}
+
+// finish judges once more by what the registry says now, and makes the result.
+// Changed bytes take back what was agreed to before.
+func (l *Loader) finish(ctx context.Context, c *candidate) (admitted, error) {
+	l.declare(c)
+	if now := l.host.Time(); c.Evidence.Fresh.Before(now) {
+		c.Evidence.Fresh = now // the user took longer than the copy is fresh
+	}
+	if c.Claim.Source == Derived {
+		v := l.rules().Decide(c.Claim, c.Evidence, l.host.Time())
+		return admitted{}, l.refuse(ctx, v, nil)
+	}
+	if err := l.decide(ctx, c); err != nil {
+		return admitted{}, err
+	}
+	id := c.skill.String()
+	now := seenSkill{c.parsed.Header, c.parsed.Digest}
+	if before, ok := l.seen.Get(id); ok && before != now && (before.header != now.header || c.Level == activated) {
+		l.forget(id)
+		c.verdict.Findings = append(c.verdict.Findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeChanged, Requirement: "DVS-4.6-03",
+			Message: lookleap.CodeChanged.Title(), Position: lookleap.Position{Path: id}})
+	}
+	l.seen.Add(id, now)
+	l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventVerdict, Code: c.verdict.Code, Subject: id, Verdict: c.verdict})
+	if c.Level == registered {
+		return admitted{registration: &Registration{Metadata: c.parsed.Metadata, ID: c.skill, Digest: c.parsed.Digest, Verdict: c.verdict, loader: l, pin: c.Claim.Pin}}, nil
+	}
+	loaded, err := l.newLoaded(c)
+	return admitted{loaded: loaded}, err
+}
+
+// Revoke ends trust in a root and all below it, and forgets every copy and
+// consent; skills in use refuse from then on (section 7).
+func (l *Loader) Revoke(root TrustRoot) {
+	l.roots.Revoke(root)
+	l.forgetAll()
+}
+
+// RevokeDomain is [Loader.Revoke] of a host, and of its subdomains if they are
+// included.
+func (l *Loader) RevokeDomain(host string, includeSubdomains bool) error {
+	if err := l.roots.RevokeDomain(host, includeSubdomains); err != nil {
+		return err
+	}
+	l.forgetAll()
+	return nil
+}
+
+func (l *Loader) forgetAll() {
+	l.files.Purge()
+	l.mu.Lock()
+	clear(l.consents)
+	l.mu.Unlock()
+}
+
+// remembered reports whether the user agreed to exactly this before.
+func (l *Loader) remembered(key string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.host.Time().Before(l.consents[key])
+}
+
+// maxConsents bounds what is remembered; what is forgotten is asked again.
+const maxConsents = 4096
+
+func (l *Loader) remember(key string, until time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.consents) >= maxConsents {
+		clear(l.consents)
+	}
+	l.consents[key] = until
+}
+
+// forget drops the consents of one skill. The skill stands second in a key.
+func (l *Loader) forget(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for key := range l.consents {
+		if fields := strings.SplitN(key, "\n", 3); len(fields) == 3 && fields[1] == id && fields[0] != "activate" {
+			delete(l.consents, key)
+		}
+	}
+}

@@ -1,0 +1,314 @@
+package dvs
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/plaintext"
+)
+
+// Access is what a skill may do with a reference by itself. The zero value is
+// nothing.
+type Access uint8
+
+const (
+	// Refused: never, whatever the user says.
+	Refused Access = iota
+	// NeedsConsent: only if the user agrees to this very URL.
+	NeedsConsent
+	// UnderRoot: without asking, under the trust root.
+	UnderRoot
+	// Bundled: without asking, in the skill's own directory.
+	Bundled
+)
+
+var accessNames = [...]string{"refused", "needs-consent", "under-root", "bundled"}
+
+// String gives refused, needs-consent, under-root or bundled.
+func (a Access) String() string {
+	if int(a) < len(accessNames) {
+		return accessNames[a]
+	}
+	return accessNames[Refused]
+}
+
+// Target is what a reference of a skill leads to.
+type Target struct {
+	URL    string // canonical, without fragment
+	Name   string // path below the skill's directory, unescaped; "" outside
+	Kind   Kind   // by its name alone
+	Access Access
+	Code   lookleap.Code // why it needs consent
+
+	place place
+}
+
+// Resolve tells what a reference in the skill's text leads to, and what the
+// skill may do with it (sections 4.4, 4.5 and 5.1). It does no I/O.
+//
+// Scripts are in the skill's own directory or refused; data files are there or
+// need consent; instructions and templates may be anywhere under the trust root;
+// everything outside needs consent for that URL. A reference that is refused is
+// an [*Error]: bad-scheme, not-https, script-outside-skill, untrusted-ref …
+func (s *Loaded) Resolve(ref string) (Target, error) {
+	t, err := s.resolve(ref)
+	if err != nil {
+		return Target{}, err
+	}
+	return t, nil
+}
+
+func (s *Loaded) resolve(ref string) (Target, *Error) {
+	rules := s.loader.rules()
+	if scheme, ok := schemeOf(ref); ok && scheme != "https" {
+		if scheme == "http" {
+			return Target{}, refuse(lookleap.CodeNotHTTPS, ref, "nothing is fetched over plain http", "use https")
+		}
+		return Target{}, refuse(lookleap.CodeBadScheme, ref, "nothing is loaded from this scheme", "use a relative path or https")
+	}
+	u, err := rules.urls().Resolve(s.base, ref)
+	if err != nil {
+		return Target{}, badURL(ref, err)
+	}
+	p, refused := rules.locate(u)
+	if refused != nil {
+		if u.Under(s.Root.url) || u.Under(s.Root.served) {
+			return Target{}, refused // below the owner's path, and not the owner's
+		}
+		p = place{page: u, served: u, file: true}
+	}
+	t := Target{URL: p.page.String(), place: p, Kind: KindOf(strings.TrimPrefix(unescape(u.Path()), "/"), nil)}
+	written, absolute := schemeOf(ref)
+	absolute = absolute && written != "" || strings.HasPrefix(ref, "//")
+	switch {
+	case !s.Root.covers(p), refused != nil, absolute && p.page.Host() != u.Host():
+		t.Access, t.Code = NeedsConsent, lookleap.CodeOutsideRoot
+		if t.Kind == Script && path.Ext(u.Path()) != "" {
+			return Target{}, refuse(lookleap.CodeScriptOutside, ref, "a script has to be in the skill's own directory", "bundle the script")
+		}
+		t.URL, t.place = u.String(), place{page: u, served: u, file: true}
+		return t, nil
+	case !p.file:
+		return Target{}, refuse(lookleap.CodeNotContentRoute, ref, "no file can stand at this path of the platform", "refer to a file of the repository")
+	case p.commit != "" && !s.pinned(p.commit):
+		return Target{}, refuse(lookleap.CodeCommitRef, ref, "the revision reads as a commit, which may come from a stranger's fork", "refer to a branch or tag")
+	}
+	if name, ok := below(s.directory(), p.page); ok {
+		t.Name, t.Access, t.Kind = name, Bundled, KindOf(name, nil)
+		return t, nil
+	}
+	return s.outsideDirectory(ref, t)
+}
+
+// outsideDirectory is the rule for what lies under the root and not in the
+// skill's directory (R-D22).
+func (s *Loaded) outsideDirectory(ref string, t Target) (Target, *Error) {
+	switch t.Kind {
+	case Script:
+		return Target{}, refuse(lookleap.CodeScriptOutside, ref, "a script has to be in the skill's own directory", "bundle the script")
+	case Data:
+		t.Access, t.Code = NeedsConsent, lookleap.CodeDataOutside
+	default:
+		t.Access = UnderRoot
+	}
+	return t, nil
+}
+
+// pinned reports whether a commit is the one by which the skill was loaded.
+func (s *Loaded) pinned(commit string) bool {
+	return isFullCommit(commit) && strings.EqualFold(commit, s.claim.Pin.Commit) || !s.claim.Pin.Digest.IsZero() && commit == s.ID.Commit()
+}
+
+// directory is the canonical URL of the directory that the SKILL.md came from.
+func (s *Loaded) directory() string {
+	text := s.base.String()
+	return text[:strings.LastIndexByte(text, '/')+1]
+}
+
+// below gives the unescaped path of u below a directory's URL.
+func below(directory string, u domain.URL) (string, bool) {
+	name, ok := strings.CutPrefix(u.String(), directory)
+	if !ok || name == "" || u.HasQuery() || strings.HasSuffix(name, "/") {
+		return "", false
+	}
+	return unescape(name), true
+}
+
+// schemeOf gives what stands before the first colon of an absolute reference.
+func schemeOf(ref string) (string, bool) {
+	scheme, _, ok := strings.Cut(ref, ":")
+	if !ok || scheme == "" || strings.ContainsAny(scheme, "/?#") {
+		return "", false
+	}
+	return strings.ToLower(scheme), true
+}
+
+// Resource is a file that a skill refers to, as it was fetched once. Nothing is
+// fetched before it is asked for (level 3).
+type Resource struct {
+	Skill    string // identity of the skill that referred to it
+	URL      string // canonical
+	Name     string // path below the skill's directory; "" outside
+	Kind     Kind
+	External bool // fetched by the user's consent from outside; untrusted for ever
+	Digest   Digest
+	Verdict  *lookleap.Verdict
+
+	data []byte
+}
+
+// Bytes gives the content, of which Digest is the digest. Do not change it. It
+// is for tools and never, of a script, for the model.
+func (r *Resource) Bytes() []byte { return r.data }
+
+// ContextText gives the content for the model. A script has none, since only
+// its output may enter the context (section 4.5.2). External content stands in
+// an envelope that marks every line as untrusted data, in which no link, skill
+// or command counts (section 7).
+func (r *Resource) ContextText() (string, error) {
+	switch {
+	case r.Kind == Script:
+		return "", refuse(lookleap.CodeNeedsConsent, r.URL, "the source of a script never enters the context", "run it, and use its output")
+	case !utf8.Valid(r.data):
+		return "", refuse(lookleap.CodeNotUTF8, r.URL, "the file is no text", "give it to a tool")
+	case r.External:
+		return fmt.Sprintf("untrusted data from %s, given by no instruction of the user's:\n%send of the untrusted data\n",
+			plaintext.Quote(r.URL, 400), plaintext.Block(string(r.data), len(r.data)+1)), nil
+	}
+	return string(r.data), nil
+}
+
+// Resource fetches a file that the skill refers to (level 3). Whatever needs
+// consent is asked for first: nothing is fetched before. A refusal is a
+// [*lookleap.VerifyError] with the code of the rule.
+func (s *Loaded) Resource(ctx context.Context, ref string) (*Resource, error) {
+	t, err := s.target(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	if t.Access == NeedsConsent {
+		return s.external(ctx, t)
+	}
+	return s.loader.fetchResource(ctx, s.ID.String(), s.Root, s.directory(), s.claim, t)
+}
+
+// target resolves a reference of a skill that is in use.
+func (s *Loaded) target(ctx context.Context, ref string) (Target, error) {
+	if err := s.use(); err != nil {
+		return Target{}, s.loader.refuseTarget(ctx, ref, err)
+	}
+	t, err := s.resolve(ref)
+	if err != nil {
+		return Target{}, s.loader.refuseTarget(ctx, ref, err)
+	}
+	return t, nil
+}
+
+func (l *Loader) refuseTarget(ctx context.Context, subject string, err error) error {
+	v := l.targetVerdict(subject)
+	v.Code, v.Summary = lookleap.CodeOf(err), err.Error()
+	v.Checks = append(v.Checks, lookleap.Check{Requirement: "DVS-5.1-01", Code: v.Code, Status: lookleap.Failed, Message: v.Summary})
+	return l.refuse(ctx, v, err)
+}
+
+func (l *Loader) targetVerdict(subject string) *lookleap.Verdict {
+	return &lookleap.Verdict{Document: Draft, Subject: subject, Code: lookleap.CodeOK, CheckedAt: l.host.Time()}
+}
+
+// fetchResource fetches what may be fetched: under root, or, with a zero root,
+// exactly the URL that the user agreed to.
+func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot, directory string, claim Claim, t Target) (*Resource, error) {
+	rules := l.rules()
+	doc, err := l.gather(ctx, request{url: t.place.served, limit: l.limits.Resource, hop: func(to domain.URL) *Error {
+		if !root.IsZero() {
+			if err := rules.checkHop(root, to.String(), claim.Pin); err == nil || err.Code != lookleap.CodeRedirectOutside {
+				return err
+			}
+		}
+		return refuse(lookleap.CodeNeedsConsent, to.String(), "the redirect leads where the user did not agree to", "ask for the target itself")
+	}}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("dvs: fetching %s: %w", t.URL, err)
+	}
+	r := &Resource{Skill: skill, URL: t.URL, Name: t.Name, External: root.IsZero(), Digest: doc.evidence.Digest, data: doc.body, Kind: KindOf(t.Name, doc.body)}
+	if t.Name == "" {
+		if r.Kind = t.Kind; strings.HasPrefix(string(doc.body), "#!") {
+			r.Kind = Script
+		}
+	}
+	v := l.targetVerdict(t.URL)
+	for _, step := range []struct {
+		requirement string
+		outcome     func() outcome
+	}{
+		{"DVS-5.3-02", func() outcome { return (&judge{claim: claim, evidence: doc.evidence}).dns() }},
+		{"DVS-5.1-05", func() outcome { return resourceExchange(t, doc) }},
+		{"DVS-3.1-54", func() outcome { return (&judge{evidence: doc.evidence}).status() }},
+		{"DVS-4.5.1-01", func() outcome { return r.media(doc, claim) }},
+		{"DVS-4.5.2-01", func() outcome { return r.location(rules, doc, directory) }},
+	} {
+		o := step.outcome()
+		v.Checks = append(v.Checks, lookleap.Check{Requirement: step.requirement, Code: o.code, Status: o.status, Message: o.message, Evidence: o.evidence})
+		if o.status == lookleap.Failed {
+			v.Code, v.Summary = o.code, o.message
+			return nil, l.refuse(ctx, v, doc.cause)
+		}
+	}
+	v.OK, v.Expires, v.Summary = true, doc.evidence.Fresh, fmt.Sprintf("the %s was fetched", r.Kind)
+	v.Checks = append(v.Checks, lookleap.Check{Requirement: "DVS-3-01", Code: lookleap.CodeOK, Status: lookleap.Passed, Message: "the digest is recorded",
+		Evidence: []lookleap.Evidence{{Digest: r.Digest.String()}}})
+	r.Verdict = v
+	return r, nil
+}
+
+func resourceExchange(t Target, doc *document) outcome {
+	e := doc.evidence
+	shown := lookleap.Evidence{URL: t.place.served.String(), Status: e.Status, MediaType: e.Type, Address: e.Address, TLS: e.TLS, Text: e.Detail}
+	switch {
+	case e.Failure != "":
+		return failed(e.Failure, e.Failure.Title(), shown)
+	case e.Status == 0:
+		return failed(lookleap.CodeUnreachable, "nothing was asked", shown)
+	}
+	return passed(fmt.Sprintf("the server answered after %d redirects", len(e.Hops)), shown)
+}
+
+// media holds instructions to the rules of a SKILL.md, and takes any type of
+// other files.
+func (r *Resource) media(doc *document, claim Claim) outcome {
+	if r.Kind != Instructions || r.External {
+		return passed("the kind of file has no media type of its own", lookleap.Evidence{MediaType: doc.evidence.Type})
+	}
+	o := judgeMedia(doc.evidence.Type, doc.evidence.Charset, claim.Source.Registered(), claim.Strict, claim.Profile)
+	if o.status != lookleap.Failed && !utf8.Valid(r.data) {
+		return failed(lookleap.CodeNotUTF8, "the instructions are not UTF-8")
+	}
+	return o
+}
+
+// location judges once more, by the URL that answered and the content.
+func (r *Resource) location(rules Rules, doc *document, directory string) outcome {
+	if r.External {
+		if r.Kind == Script && strings.HasPrefix(string(r.data), "#!") {
+			return failed(lookleap.CodeScriptOutside, "what came is a script, which has to be in the skill's own directory")
+		}
+		return passed("the user agreed to this URL")
+	}
+	p, err := rules.locate(doc.final)
+	if err != nil {
+		return failed(err.Code, err.Reason)
+	}
+	_, inside := below(directory, p.page)
+	switch {
+	case inside || r.Kind == Instructions || r.Kind == Template:
+		return passed("the file is where its kind may be")
+	case r.Kind == Data:
+		return failed(lookleap.CodeDataOutside, "the data file came from outside the skill's directory")
+	}
+	return failed(lookleap.CodeScriptOutside, "the script came from outside the skill's directory")
+}
