@@ -43,8 +43,21 @@ var start = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 func newWorld(t *testing.T, record string, o ...anmltrust.Options) *world {
 	t.Helper()
 	net := lab.ForTest(t)
-	net.Clock().Set(start)
 	net.Clock().Freeze()
+	net.Clock().Set(start)
+	return newWorldOn(t, net, record, o...)
+}
+
+// newRunningWorld is newWorld with a clock that runs as the bubble's.
+func newRunningWorld(t *testing.T, record string) *world {
+	t.Helper()
+	net := lab.ForTest(t)
+	net.Clock().Set(start)
+	return newWorldOn(t, net, record)
+}
+
+func newWorldOn(t *testing.T, net *lab.Internet, record string, o ...anmltrust.Options) *world {
+	t.Helper()
 	w := &world{t: t, net: net, brand: net.Site("brand.example"), trust: net.Site("trust.example"), dns: net.Name("_anml.brand.example"), host: net.Host()}
 	w.host.Observe = func(_ context.Context, e lookleap.Event) {
 		if e.Kind == lookleap.EventFinding {

@@ -1,0 +1,102 @@
+package anmltrust_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// concurrent asks one cold question many times at once.
+func concurrent(t *testing.T, callers int) {
+	for _, mechanism := range []string{manifestOnly, queryOnly} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newRunningWorld(t, mechanism).willing()
+			w.trust.Fault(queryPath, lab.Delay(time.Second))
+			w.brand.Fault(manifestPath, lab.Delay(time.Second))
+			var wg sync.WaitGroup
+			for i := range callers {
+				wg.Go(func() {
+					c := shopClaim
+					if mechanism == queryOnly {
+						c.URL = fmt.Sprintf("https://host-%d.shop.example/anml", i%3) // one pair, several hosts
+					}
+					if a, err := w.v.Verify(t.Context(), c); err != nil || a.Tier != anmltrust.Full {
+						t.Errorf("%v, %v", a, err)
+					}
+				})
+			}
+			wg.Wait()
+			if mechanism == queryOnly {
+				w.traffic(1, 1, 0)
+			} else {
+				w.traffic(1, 0, 1)
+			}
+		})
+	}
+}
+
+func TestConcurrentFirstQuestions(t *testing.T) {
+	t.Run("ANML-12.4-37/accept-1000-callers", func(t *testing.T) { concurrent(t, 1000) })
+	t.Run("ANML-12.4-37/accept-one-leaves", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newRunningWorld(t, queryOnly).query(authorized)
+			w.trust.Fault(queryPath, lab.Delay(time.Second))
+			first, leave := context.WithCancel(t.Context())
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				if _, err := w.v.Verify(first, shopClaim); lookleap.CodeOf(err) != lookleap.CodeTimeout {
+					t.Errorf("the caller who left: %v", err)
+				}
+			})
+			synctest.Wait()
+			wg.Go(func() {
+				if _, err := w.v.Verify(t.Context(), shopClaim); err != nil {
+					t.Errorf("the other caller: %v", err)
+				}
+			})
+			synctest.Wait()
+			leave()
+			wg.Wait()
+			w.traffic(1, 1, 0)
+		})
+	})
+}
+
+func TestSlowSources(t *testing.T) {
+	t.Run("ANML-12.4-34/reject-timeout", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newRunningWorld(t, queryOnly).query(authorized)
+			w.trust.Fault(queryPath, lab.Mute())
+			begin := time.Now()
+			w.denied(lookleap.CodeQueryUnavailable)
+			if took := time.Since(begin); took != 10*time.Second {
+				t.Errorf("took %s", took)
+			}
+		})
+	})
+	t.Run("ANML-12.4-34/reject-whole-verification", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newRunningWorld(t, "").setRecord("v=anml1;query=https://trust.example/1", "v=anml1;query=https://trust.example/2", "v=anml1;query=https://trust.example/3", "v=anml1;query=https://trust.example/4")
+			w.trust.Fault("*", lab.Mute())
+			begin := time.Now()
+			w.denied(lookleap.CodeTimeout)
+			if took := time.Since(begin); took != 30*time.Second {
+				t.Errorf("took %s", took)
+			}
+		})
+	})
+	t.Run("ANML-12.2.3-12/reject-silent-dns", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newRunningWorld(t, both).willing()
+			w.dns.Drop()
+			w.denied(lookleap.CodeDNSError)
+		})
+	})
+}

@@ -1,2 +1,0 @@
-package anmltrust_test
-var cacheRows, choiceRows, queryRows, manifestRows, listingRows, severalRows []rowTest
