@@ -173,6 +173,42 @@ func join(full [][]byte, last []byte, size int) []byte {
 	return append(all, last...)
 }
 
+// foreignBody is the body that a Fetcher gave, which may break the contract of
+// its interface: then it fails.
+type foreignBody struct {
+	io.ReadCloser
+	idle int // reads in a row that gave nothing
+}
+
+// maxIdle is how many reads in a row may give nothing.
+const maxIdle = 100
+
+func (b *foreignBody) Read(p []byte) (n int, err error) {
+	defer failPanic(&err)
+	n, err = b.ReadCloser.Read(p)
+	if b.idle++; n != 0 || err != nil {
+		b.idle = 0
+	}
+	switch {
+	case n < 0 || n > len(p):
+		return 0, coded(lookleap.CodeInternal, "the answer's body claims to have read %d of %d octets", n, len(p))
+	case b.idle > maxIdle:
+		return 0, coded(lookleap.CodeInternal, "the answer's body gives neither octets nor an end")
+	}
+	return n, err
+}
+
+func (b *foreignBody) Close() (err error) {
+	defer failPanic(&err)
+	return b.ReadCloser.Close()
+}
+
+func failPanic(err *error) {
+	if cause := recover(); cause != nil {
+		*err = coded(lookleap.CodeInternal, "the answer's body failed: %v", cause)
+	}
+}
+
 // paced is a body that must keep the least rate: in every window of RateWindow
 // rate octets per second, or the exchange is cancelled. Its last, shorter window
 // is bounded by the time limit alone.

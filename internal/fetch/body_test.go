@@ -243,3 +243,34 @@ func FuzzBody(f *testing.F) {
 		}
 	})
 }
+
+// brokenBody breaks the contract of a body.
+type brokenBody struct {
+	read  func([]byte) (int, error)
+	close func() error
+}
+
+func (b brokenBody) Read(p []byte) (int, error) { return b.read(p) }
+func (b brokenBody) Close() error               { return b.close() }
+
+func TestBrokenBodies(t *testing.T) {
+	nothing := func([]byte) (int, error) { return 0, nil }
+	fine := func() error { return nil }
+	for name, body := range map[string]brokenBody{
+		"read-panics":    {func([]byte) (int, error) { panic("boom") }, fine},
+		"close-panics":   {nothing, func() error { panic("boom") }},
+		"gives-nothing":  {nothing, fine},
+		"less-than-none": {func([]byte) (int, error) { return -1, nil }, fine},
+		"more-than-all":  {func(p []byte) (int, error) { return len(p) + 1, nil }, fine},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := fetcherFunc(func(*http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: 200, Header: http.Header{}, Body: body, ContentLength: -1}, nil
+			})
+			resp, err := fetch.Do(t.Context(), f, &fetch.Request{URL: parse(t, "https://shop.example/")})
+			if resp != nil || lookleap.CodeOf(err) != lookleap.CodeInternal {
+				t.Errorf("got %v, %v", resp, err)
+			}
+		})
+	}
+}

@@ -114,6 +114,7 @@ func (e *exchange) once(ctx context.Context) (*Response, error) {
 	sent := e.now()
 	resp, err := roundTrip(e.fetcher, e.build(w.trace(ctx), w))
 	if resp != nil && resp.Body != nil {
+		resp.Body = &foreignBody{ReadCloser: resp.Body}
 		defer resp.Body.Close()
 	}
 	conn, failed := w.outcome()
