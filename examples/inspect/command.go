@@ -12,6 +12,7 @@ func commands() []command {
 		dnsCommand(),
 		wellknownCommand(),
 		agentstxtCommand(),
+		anmlCommand(),
 		codeCommand(),
 	}
 }
