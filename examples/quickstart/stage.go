@@ -51,7 +51,7 @@ func (s *stage) fetch(req *fetch.Request, url string) (*fetch.Response, error) {
 	u, err := domain.Parse(url)
 	var bad *domain.Error
 	if errors.As(err, &bad) {
-		return nil, &lookleap.FetchError{Code: lookleap.Code(bad.Code), Reason: bad.Message}
+		return nil, codedError{lookleap.Code(bad.Code), bad}
 	}
 	req.URL = u
 	return fetch.Do(s.ctx, s.host, req)
