@@ -34,6 +34,9 @@ func (p *skillParser) checkFields(m *Metadata, fields []Field, header span) {
 		}
 	}
 	m.Name = p.name(name, header)
+	if name != nil {
+		m.nameAt = name.Offset
+	}
 	m.Description = p.description(description, header)
 	for i := range m.Extra {
 		p.checkExtra(&m.Extra[i])

@@ -14,6 +14,8 @@ type Metadata struct {
 	Description string  // decoded and trimmed, at most 1,024 characters; under Lenient of any length
 	Extra       []Field // every other key in the order of the file, kept and never a permission
 	Header      Digest  // of the octets between the fences
+
+	nameAt int // offset of the name in the file
 }
 
 // Skill is a SKILL.md that a profile accepts. It is not changed once it was

@@ -1,0 +1,145 @@
+package dvs
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/lookleap/lookleap"
+)
+
+// CatalogueOptions say how a catalogue is read.
+type CatalogueOptions struct {
+	Profile Profile // as in ParseSkill
+	Limits  Limits
+}
+
+// CatalogueEntry is one directory with a SKILL.md.
+type CatalogueEntry struct {
+	Directory string
+	Metadata  *Metadata // nil if Err is set
+	Findings  []lookleap.Finding
+	Err       error
+}
+
+// catalogueRead is how much of a file is read at first: the header of nearly
+// every skill.
+const catalogueRead = 4 << 10
+
+// Catalogue reads the metadata of all skills below a directory, one directory
+// each, in the order of their names: level 1 for local files. Of each SKILL.md
+// it reads the header, and no more than 4 KiB beside it; what is wrong with a
+// body shows when the skill is used. A directory without SKILL.md is passed
+// over; a skill that cannot be read has an entry with the reason, and spoils
+// nothing else. Links are not followed. The error is that of listing the
+// directory.
+//
+// Local files have no URL: nothing in a catalogue is verified.
+func Catalogue(skills fs.FS, options CatalogueOptions) ([]CatalogueEntry, error) {
+	list, err := fs.ReadDir(skills, ".")
+	if err != nil {
+		return nil, ioError(err)
+	}
+	options.Limits = options.Limits.withDefaults()
+	entries := make([]CatalogueEntry, len(list))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), 8, len(list)) {
+		workers.Go(func() {
+			buffer := make([]byte, catalogueRead, options.Limits.Frontmatter+catalogueRead)
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(list) {
+					return
+				}
+				if list[i].IsDir() {
+					entries[i] = readEntry(skills, list[i].Name(), buffer, &options)
+				}
+			}
+		})
+	}
+	workers.Wait()
+	kept := entries[:0]
+	for i := range entries {
+		if entries[i].Directory != "" {
+			kept = append(kept, entries[i])
+		}
+	}
+	return kept, nil
+}
+
+// readEntry reads one skill; without a SKILL.md the entry has no directory.
+func readEntry(skills fs.FS, directory string, buffer []byte, options *CatalogueOptions) (e CatalogueEntry) {
+	name := directory + "/" + EntryFile
+	info, err := fs.Lstat(skills, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return CatalogueEntry{}
+	}
+	e.Directory = directory
+	switch {
+	case err != nil:
+		e.Err = ioError(err)
+		return e
+	case !info.Mode().IsRegular(): // opening a pipe would wait for ever
+		e.Err = refuse(lookleap.CodeLink, name, "SKILL.md is a link, or no regular file", "put the file itself there")
+		return e
+	}
+	f, err := skills.Open(name)
+	if err != nil {
+		e.Err = ioError(err)
+		return e
+	}
+	defer f.Close()
+	n, err := readFull(f, buffer[:catalogueRead])
+	if err == nil && n == catalogueRead && needsMore(buffer[:n]) {
+		var more int
+		more, err = readFull(f, buffer[n:cap(buffer)])
+		n += more
+	}
+	if err != nil {
+		e.Err = ioError(err)
+		return e
+	}
+	e.Metadata, e.Findings, e.Err = ParseMetadata(buffer[:n], options.Profile, options.Limits)
+	if e.Err == nil {
+		p := report{text: buffer[:n]}
+		if p.nameAndDirectory(e.Metadata, directory, options.Profile); p.err() != nil {
+			e.Metadata, e.Err = nil, p.err()
+		}
+		e.Findings = append(e.Findings, p.findings...)
+	}
+	return e
+}
+
+// readFull fills a buffer as far as the file goes.
+func readFull(f fs.File, buffer []byte) (int, error) {
+	n, err := io.ReadFull(f, buffer)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return n, err
+}
+
+// needsMore reports whether the beginning of a file may end inside its header.
+func needsMore(data []byte) bool {
+	_, _, f := split(data)
+	return f != nil
+}
+
+// nameAndDirectory judges that a skill is named like its directory, which the
+// public format demands.
+func (r *report) nameAndDirectory(m *Metadata, directory string, profile Profile) {
+	if m.Name == directory {
+		return
+	}
+	severity := lookleap.Info
+	if profile == AgentSkills {
+		severity = lookleap.Fatal
+	}
+	f := &fault{code: lookleap.CodeNameDirectory, requirement: "DVS-4.3-12", at: m.nameAt,
+		message: "the skill's name is not that of its directory", fix: "give both the same name"}
+	r.add(severity, f)
+}

@@ -1,0 +1,85 @@
+package dvs_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+)
+
+func TestCatalogue(t *testing.T) {
+	long := "name: long\ndescription: b\nx: " + strings.Repeat("y", 9000) + "\n"
+	skills := fstest.MapFS{
+		"b/SKILL.md":     {Data: []byte(file("name: b\ndescription: c\n"))},
+		"a/SKILL.md":     {Data: []byte(file("name: a\ndescription: c\n") + strings.Repeat("x", 2<<20))},
+		"long/SKILL.md":  {Data: []byte(file(long))},
+		"huge/SKILL.md":  {Data: []byte(file("name: huge\ndescription: b\nx: " + strings.Repeat("y", 30_000) + "\n"))},
+		"bad/SKILL.md":   {Data: []byte("---\nname: bad\n")},
+		"other/SKILL.md": {Data: []byte(file("name: else\ndescription: c\n"))},
+		"none/README.md": {}, "README.md": {},
+	}
+	entries, err := dvs.Catalogue(skills, dvs.CatalogueOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range entries {
+		code := lookleap.CodeOf(e.Err)
+		if (e.Metadata == nil) != (e.Err != nil) {
+			t.Errorf("%+v", e)
+		}
+		if len(e.Findings) > 0 && e.Err == nil {
+			code = e.Findings[0].Code
+		}
+		got = append(got, e.Directory+" "+string(code))
+	}
+	if want := "a ok, b ok, bad unterminated-frontmatter, huge unterminated-frontmatter, long ok, other name-directory"; strings.Join(got, ", ") != want {
+		t.Errorf("%s", strings.Join(got, ", "))
+	}
+	strict, _ := dvs.Catalogue(skills, dvs.CatalogueOptions{Profile: dvs.AgentSkills})
+	if e := strict[5]; lookleap.CodeOf(e.Err) != lookleap.CodeNameDirectory || e.Metadata != nil {
+		t.Errorf("%+v", e)
+	}
+	if _, err := dvs.Catalogue(os.DirFS(filepath.Join(t.TempDir(), "none")), dvs.CatalogueOptions{}); lookleap.CodeOf(err) != lookleap.CodeIO {
+		t.Error(err)
+	}
+}
+
+func TestCatalogueFollowsNoLinks(t *testing.T) {
+	dir, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "SKILL.md")
+	if err := os.WriteFile(elsewhere, []byte(file("name: a\ndescription: b\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	os.Mkdir(filepath.Join(dir, "a"), 0o755)
+	if err := os.Symlink(elsewhere, filepath.Join(dir, "a", "SKILL.md")); err != nil {
+		t.Skip(err)
+	}
+	entries, err := dvs.Catalogue(os.DirFS(dir), dvs.CatalogueOptions{})
+	if err != nil || len(entries) != 1 || lookleap.CodeOf(entries[0].Err) != lookleap.CodeLink {
+		t.Errorf("%+v %v", entries, err)
+	}
+	if _, err := dvs.ReadSkillDir(os.DirFS(filepath.Join(dir, "a")), dvs.Limits{}); lookleap.CodeOf(err) != lookleap.CodeLink {
+		t.Error(err)
+	}
+}
+
+// skillsOnDisk writes n skills as people write them.
+func skillsOnDisk(t testing.TB, n int) string {
+	t.Helper()
+	dir := t.TempDir()
+	body := strings.Repeat("Do this, and then do that.\n", 150)
+	for i := range n {
+		d := filepath.Join(dir, fmt.Sprintf("skill-%d", i))
+		os.Mkdir(d, 0o755)
+		text := fmt.Sprintf("---\nname: skill-%d\ndescription: Extracts text and tables from PDF files, fills forms, and merges documents. Use it when somebody works with them.\nlicense: MIT\nmetadata:\n  author: example-org\n  version: \"1.0\"\n---\n\n# Title\n\n%s", i, body)
+		if err := os.WriteFile(filepath.Join(d, "SKILL.md"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}

@@ -1,0 +1,140 @@
+package dvs
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/lookleap/lookleap"
+)
+
+// Limits of file names.
+const (
+	maxSegment = 200 // octets between slashes
+	maxPath    = 1000
+	maxNesting = 16
+)
+
+// checkFilePath refuses a path below a skill's directory that is not one file,
+// inside the directory, on every operating system: no climbing, no device, no
+// drive, no stream, no name that some system changes.
+func checkFilePath(file string) *Error {
+	bad := func(reason, fix string) *Error { return refuse(lookleap.CodeUnsafeName, file, reason, fix) }
+	switch {
+	case len(file) > maxPath:
+		return bad(fmt.Sprintf("the path is longer than %d octets", maxPath), "shorten it")
+	case !utf8.ValidString(file):
+		return bad("the path is no UTF-8", "rename the file")
+	case file == "." || !fs.ValidPath(file) || !filepath.IsLocal(filepath.FromSlash(file)):
+		return bad("the path does not lead to a file below the skill's directory", "write a relative path with slashes, without . and ..")
+	case strings.Count(file, "/") >= maxNesting:
+		return bad("the path has too many directories", "nest less")
+	}
+	for segment := range strings.SplitSeq(file, "/") {
+		if reason := segmentFault(segment); reason != "" {
+			return bad(reason, "rename the file")
+		}
+	}
+	return nil
+}
+
+func segmentFault(segment string) string {
+	switch {
+	case len(segment) > maxSegment:
+		return fmt.Sprintf("a name is longer than %d octets", maxSegment)
+	case strings.ContainsAny(segment, `<>:"|?*\`):
+		return `a name has one of < > : " | ? * \, which mean something to some systems`
+	case strings.IndexFunc(segment, func(r rune) bool {
+		return isControl(r) || isInvisible(r) || r == utf8.RuneError || !unicode.IsPrint(r) && r != ' '
+	}) >= 0:
+		return "a name has a character that cannot be seen"
+	case strings.HasSuffix(segment, ".") || strings.HasSuffix(segment, " ") || strings.HasPrefix(segment, " "):
+		return "a name begins or ends with a blank or ends with a dot, which some systems drop"
+	case isDevice(segment):
+		return "a name is that of a device on Windows"
+	case isGit(segment):
+		return "a directory of that name holds what git runs"
+	case !norm.NFC.IsNormalString(segment):
+		return "a name is not in composed form, so systems store it differently"
+	}
+	return ""
+}
+
+// isDevice reports whether Windows opens a device for the name, whatever its
+// extension.
+func isDevice(segment string) bool {
+	base, _, _ := strings.Cut(strings.ToLower(segment), ".")
+	base = strings.TrimRight(base, " ")
+	switch base {
+	case "con", "prn", "aux", "nul", "conin$", "conout$", "clock$":
+		return true
+	}
+	for _, port := range []string{"com", "lpt"} {
+		if digit, ok := strings.CutPrefix(base, port); ok && len([]rune(digit)) == 1 && strings.Contains("0123456789¹²³", digit) {
+			return true
+		}
+	}
+	return false
+}
+
+func isGit(segment string) bool {
+	lower := strings.ToLower(segment)
+	return lower == ".git" || lower == "git~1"
+}
+
+// nameTable finds paths that are one on a system which ignores case, also where
+// they differ in the name of a directory above the file.
+type nameTable map[string]tableEntry
+
+type tableEntry struct {
+	path      string
+	directory bool
+}
+
+// add records a path, and refuses one that clashes with an earlier one.
+func (t nameTable) add(file string) *Error {
+	for p := file; p != "."; p = path.Dir(p) {
+		key, entry := foldName(p), tableEntry{p, p != file}
+		if other, taken := t[key]; taken && (other != entry || !entry.directory) {
+			return refuse(lookleap.CodeNameClash, file, "on some systems the file is the same as another one", "rename one of them")
+		}
+		t[key] = entry
+	}
+	return nil
+}
+
+// foldName maps names to one that some file system does not tell apart.
+func foldName(name string) string {
+	return norm.NFC.String(strings.ToLower(strings.ToUpper(norm.NFKD.String(name))))
+}
+
+// directoryName makes the name of a skill's directory: one that strict loaders
+// accept as a name too. Of a name that is one already, it is that name.
+func directoryName(name string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(name) {
+		switch {
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+		if b.Len() >= maxName {
+			break
+		}
+	}
+	slug := strings.Trim(b.String(), "-")
+	if slug == "" {
+		return "skill"
+	}
+	if isDevice(slug) {
+		return "skill-" + slug
+	}
+	return slug
+}

@@ -1,0 +1,172 @@
+package dvs
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lookleap/lookleap"
+)
+
+// markdownType is what a SKILL.md is served as; RFC 7763 requires the parameter.
+const markdownType = "text/markdown; charset=utf-8"
+
+// HandlerOptions say how skills are served.
+type HandlerOptions struct {
+	Limits Limits
+	Shape  IndexShape    // of /.well-known/skills/index.json: IndexArray or IndexFiles
+	MaxAge time.Duration // how long agents may keep a file; 0: an hour
+}
+
+// Handler serves the skills of an origin, read-only: below /.well-known/skills/
+// with an index, and below /.well-known/agent-skills/ with one of discovery v0.2
+// (sections 3.2 and 4.2). SKILL.md goes out as text/markdown; nothing is sniffed,
+// listed, compressed or kept in cookies. It answers GET and HEAD for exactly the
+// files that were there when it was made.
+type Handler struct {
+	pages    map[string]*servedPage // by escaped path
+	skills   []*Published
+	findings []lookleap.Finding
+}
+
+type servedPage struct {
+	content []byte
+	header  http.Header
+}
+
+// NewHandler reads the skills below a directory, one directory each, named as
+// the skill. A skill that agents would refuse is an error, and so are links and
+// unsafe names: nothing half-right is published. What is changed later is not
+// served; build a new Handler to publish it.
+func NewHandler(skills fs.FS, options HandlerOptions) (*Handler, error) {
+	list, err := fs.ReadDir(skills, ".")
+	if err != nil {
+		return nil, ioError(err)
+	}
+	if options.MaxAge <= 0 {
+		options.MaxAge = time.Hour
+	}
+	h := &Handler{pages: map[string]*servedPage{}}
+	for _, entry := range list {
+		if !entry.IsDir() {
+			continue
+		}
+		if err := h.read(skills, entry.Name(), &options); err != nil {
+			return nil, err
+		}
+	}
+	return h, h.addIndexes(&options)
+}
+
+// read adds one skill.
+func (h *Handler) read(skills fs.FS, name string, options *HandlerOptions) error {
+	directory, err := fs.Sub(skills, name)
+	if err != nil {
+		return ioError(err)
+	}
+	files, err := ReadSkillDir(directory, options.Limits)
+	if err != nil {
+		return err
+	}
+	if _, ok := files[EntryFile]; !ok {
+		return nil // no skill
+	}
+	published, err := NewPublished(files, options.Limits)
+	if err != nil {
+		return fmt.Errorf("dvs: skill %s: %w", name, err)
+	}
+	if published.Name != name {
+		return refuse(lookleap.CodeNameDirectory, name, fmt.Sprintf("the skill in the directory is named %q", published.Name), "give both the same name")
+	}
+	for _, f := range Lint(directory, LintOptions{Limits: options.Limits, Directory: name}) {
+		f.Path = path.Join(name, f.Path)
+		h.findings = append(h.findings, f)
+	}
+	h.skills = append(h.skills, published)
+	for file, content := range files {
+		p := newServedPage(file, content, options)
+		escaped := (&url.URL{Path: name + "/" + file}).EscapedPath()
+		h.pages[WellKnownPath+escaped] = p
+		h.pages[AgentSkillPath+escaped] = p
+	}
+	return nil
+}
+
+func (h *Handler) addIndexes(options *HandlerOptions) error {
+	shape := options.Shape
+	if shape != IndexFiles {
+		shape = IndexArray
+	}
+	for at, shape := range map[string]IndexShape{WellKnownPath: shape, AgentSkillPath: IndexDigests} {
+		var b bytes.Buffer
+		if err := WriteIndex(&b, shape, h.skills); err != nil {
+			return err
+		}
+		h.pages[at+indexFile] = newServedPage(indexFile, b.Bytes(), options)
+	}
+	return nil
+}
+
+// Findings are what a publisher should know about the skills that are served;
+// the path begins with the skill's directory.
+func (h *Handler) Findings() []lookleap.Finding { return slices.Clone(h.findings) }
+
+// Skills are those that are served, by name.
+func (h *Handler) Skills() []*Published { return slices.Clone(h.skills) }
+
+func newServedPage(file string, content []byte, options *HandlerOptions) *servedPage {
+	digest := DigestOf(content)
+	header := http.Header{}
+	header.Set("Content-Type", servedType(file))
+	header.Set("Cache-Control", fmt.Sprintf("max-age=%d", int(options.MaxAge/time.Second)))
+	header.Set("ETag", `"`+base64.RawURLEncoding.EncodeToString(digest[:12])+`"`)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Access-Control-Allow-Origin", "*") // public files, sent without credentials
+	return &servedPage{bytes.Clone(content), header}
+}
+
+// servedTypes are the media types of files by extension. Nothing that runs in a
+// browser is among them: scripts and pages go out as text.
+var servedTypes = map[string]string{
+	".md": markdownType, ".markdown": markdownType, ".json": "application/json", ".csv": "text/csv; charset=utf-8",
+	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".pdf": "application/pdf",
+	".yaml": "application/yaml", ".yml": "application/yaml", ".zip": "application/zip", ".gz": "application/gzip",
+}
+
+func servedType(file string) string {
+	extension := strings.ToLower(path.Ext(file))
+	if t := servedTypes[extension]; t != "" {
+		return t
+	}
+	if extensions[extension] != 0 || scriptExtensions[extension] {
+		return "text/plain; charset=utf-8"
+	}
+	return "application/octet-stream"
+}
+
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p := h.pages[r.URL.EscapedPath()]
+	if p == nil {
+		http.NotFound(w, r)
+		return
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "read-only", http.StatusMethodNotAllowed)
+		return
+	}
+	for name, values := range p.header {
+		w.Header()[name] = values
+	}
+	r.Header.Del("Range") // part of a file is no file
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(p.content))
+}

@@ -1,0 +1,211 @@
+package dvs
+
+import (
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/plaintext"
+)
+
+// LintOptions say for which place a skill directory is judged.
+type LintOptions struct {
+	Profile   Profile // DVS, or AgentSkills for the public format too; Lenient is no measure for publishing
+	Limits    Limits
+	Directory string // name of the directory, "" if it is not known
+	URL       string // where its SKILL.md shall be published, "" if that is not known
+	Root      string // trust root there; "": the origin of URL
+}
+
+// Lint judges a skill directory as its publisher wants to know it before others
+// do: the file SKILL.md, the names of all files, and where the references lead
+// (sections 3.1, 3.2, 4.1, 4.5 and 5.1). Fatal findings are what agents refuse.
+// The path of a finding is that of the file.
+func Lint(directory fs.FS, options LintOptions) []lookleap.Finding {
+	l := &linter{options: options, report: report{}}
+	l.place()
+	files, err := ReadSkillDir(directory, options.Limits)
+	if err != nil {
+		e, _ := err.(*Error)
+		if e == nil {
+			e = refuse(lookleap.CodeIO, ".", err.Error(), "make the directory readable")
+		}
+		l.file(lookleap.Fatal, e.Code, "DVS-4.1-01", e.Input, e.Reason, e.Fix)
+		return l.findings
+	}
+	l.files(files)
+	content, ok := files[EntryFile]
+	if !ok {
+		return l.findings
+	}
+	skill, findings, _ := ParseSkill(content, options.Profile, options.Limits)
+	for _, f := range findings {
+		f.Path = EntryFile
+		l.findings = append(l.findings, f)
+	}
+	if skill == nil {
+		return l.findings
+	}
+	l.text = content
+	if options.Directory != "" {
+		before := len(l.findings)
+		l.nameAndDirectory(&skill.Metadata, options.Directory, options.Profile)
+		for i := range l.findings[before:] {
+			l.findings[before+i].Path = EntryFile
+		}
+	}
+	l.references(skill, files)
+	return l.findings
+}
+
+type linter struct {
+	report
+	options LintOptions
+	base    domain.URL // zero: not known
+	root    domain.URL
+}
+
+// file adds a finding about a file or URL as a whole.
+func (l *linter) file(severity lookleap.Severity, code lookleap.Code, requirement, at, message, fix string) {
+	l.findings = append(l.findings, lookleap.Finding{Severity: severity, Code: code, Requirement: requirement, Message: message, Fix: fix,
+		Position: lookleap.Position{Path: at}})
+}
+
+// place judges the URL and the trust root.
+func (l *linter) place() {
+	if l.options.URL == "" {
+		return
+	}
+	fail := func(at string, err error) {
+		e := badURL(at, err)
+		l.file(lookleap.Fatal, e.Code, "DVS-3.1-01", at, e.Reason, e.Fix)
+	}
+	base, err := domain.Parse(l.options.URL)
+	if err != nil {
+		fail(l.options.URL, err)
+		return
+	}
+	root, err := domain.Parse(base.Origin() + "/")
+	if l.options.Root != "" {
+		root, err = domain.Parse(l.options.Root)
+	}
+	if err != nil {
+		fail(l.options.Root, err)
+		return
+	}
+	if path.Base(base.Path()) != EntryFile {
+		base, _ = base.Resolve(strings.TrimSuffix(base.Path(), "/") + "/" + EntryFile)
+	}
+	l.base, l.root = base, root
+	if !base.Under(root) {
+		l.file(lookleap.Fatal, lookleap.CodeOutsideRoot, "DVS-3.1-49", base.String(), "the skill's URL does not lie under its trust root", "publish it below "+root.String())
+	}
+	if !strings.HasPrefix(base.Path(), WellKnownPath) {
+		l.file(lookleap.Info, lookleap.CodeNotWellKnownAt, "DVS-3.2-02", base.String(), "the skill is published outside of "+WellKnownPath, "publish an organisation's official skills there")
+	}
+}
+
+// files judges which files there are.
+func (l *linter) files(files map[string][]byte) {
+	if _, ok := files[EntryFile]; !ok {
+		message, fix := "the directory has no SKILL.md", "add one"
+		for name := range files {
+			if strings.EqualFold(name, EntryFile) {
+				message, fix = fmt.Sprintf("the entry file is named %s", plaintext.Quote(name, 64)), "rename it to SKILL.md: the case of letters counts in URLs"
+			}
+		}
+		l.file(lookleap.Fatal, lookleap.CodeMissingSkillMD, "DVS-4.1-01", ".", message, fix)
+	}
+	for name := range files {
+		if e := strings.ToLower(path.Ext(name)); e != ".md" && extensions[e] == markdownFile {
+			l.file(lookleap.Info, lookleap.CodeMediaType, "DVS-4.5.1-01", name, "instructions have another extension than .md", "rename the file")
+		}
+	}
+}
+
+// references judges where the instructions lead.
+func (l *linter) references(skill *Skill, files map[string][]byte) {
+	base, root, known := l.base, l.root, !l.base.IsZero()
+	if !known {
+		base, _ = domain.Parse("https://skill.example/skill/" + EntryFile)
+		root, _ = domain.Parse("https://skill.example/")
+	}
+	directory, _ := base.Resolve(strings.TrimSuffix(base.Path(), EntryFile))
+	for _, r := range skill.References() {
+		add := func(severity lookleap.Severity, code lookleap.Code, requirement, message, fix string) {
+			position := r.Position
+			position.Path = EntryFile
+			l.findings = append(l.findings, lookleap.Finding{Severity: severity, Code: code, Requirement: requirement, Fix: fix, Position: position,
+				Message: fmt.Sprintf("the reference %s %s", plaintext.Quote(r.Target, 100), message)})
+		}
+		target, err := base.Resolve(strings.ReplaceAll(r.Target, " ", "%20"))
+		if err != nil {
+			if !r.Bare {
+				add(lookleap.Warning, badURL(r.Target, err).Code, "DVS-4.4-04", "is no URL that agents follow", "write an https URL or a relative path")
+			}
+			continue
+		}
+		name, inside := strings.CutPrefix(target.Path(), directory.Path())
+		absolute := strings.Contains(r.Target, "://") || strings.HasPrefix(r.Target, "//")
+		_, exists := files[unescaped(name)]
+		switch kind := KindOf(name, files[unescaped(name)]); {
+		case !target.Under(directory) && target.Under(root) && !absolute && kind == Script:
+			add(lookleap.Fatal, lookleap.CodeScriptOutside, "DVS-4.5.2-01", "leads to a script outside of the skill's directory", "put the script into the directory")
+		case !target.Under(directory) && target.Under(root) && !absolute && kind == Data:
+			add(lookleap.Fatal, lookleap.CodeDataOutside, "DVS-4.5.3-01", "leads to data outside of the skill's directory", "put the file into the directory")
+		case !target.Under(root) && absolute:
+			add(lookleap.Info, lookleap.CodeResourceRoot, "DVS-5.1-03", "leads out of the trust root, so agents ask the user first", "bundle the file if the skill needs it")
+		case !target.Under(root):
+			add(lookleap.Fatal, lookleap.CodeResourceRoot, "DVS-5.1-03", "leads out of the trust root", "bundle the file")
+		case target.Under(directory) && inside && name != "" && !exists && !absolute:
+			add(lookleap.Warning, lookleap.CodeNotBundled, "DVS-4.1-04", "names a file that is not there", "add the file, or correct the reference")
+		}
+	}
+}
+
+// unescaped gives the file name of a canonical path below the directory.
+func unescaped(name string) string {
+	var b strings.Builder
+	for i := 0; i < len(name); i++ {
+		var octet int
+		if name[i] == '%' && i+2 < len(name) {
+			if n, _ := fmt.Sscanf(name[i+1:i+3], "%02X", &octet); n == 1 {
+				b.WriteByte(byte(octet))
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(name[i])
+	}
+	return b.String()
+}
+
+// LintResponse judges how a server answers for a SKILL.md: over https, with the
+// media type of Markdown and no other character set than UTF-8 (section 4.2).
+func LintResponse(url string, header http.Header) []lookleap.Finding {
+	l := &linter{options: LintOptions{URL: url}}
+	l.place()
+	bad := func(severity lookleap.Severity, code lookleap.Code, requirement, message string) {
+		l.file(severity, code, requirement, url, message, "send Content-Type: "+markdownType)
+	}
+	mediaType, params, err := fetch.ParseMediaType(header)
+	switch charset, given := params["charset"]; {
+	case err != nil:
+		bad(lookleap.Fatal, lookleap.CodeMediaType, "DVS-4.2-03", "the server gives no usable media type")
+	case mediaType != "text/markdown":
+		bad(lookleap.Fatal, lookleap.CodeMediaType, "DVS-4.2-03", fmt.Sprintf("the server says that the file is %s", plaintext.Quote(mediaType, 64)))
+	case given && !strings.EqualFold(charset, "utf-8"):
+		bad(lookleap.Fatal, lookleap.CodeNotUTF8, "DVS-4.2-06", "the server names another character set than UTF-8")
+	case !given:
+		bad(lookleap.Info, lookleap.CodeCharset, "DVS-4.2-03", "the server names no character set, which text/markdown requires")
+	}
+	if !strings.EqualFold(header.Get("X-Content-Type-Options"), "nosniff") {
+		l.file(lookleap.Info, lookleap.CodeMediaType, "DVS-4.2-03", url, "browsers may guess another type", "send X-Content-Type-Options: nosniff")
+	}
+	return l.findings
+}

@@ -1,0 +1,217 @@
+package dvs
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/strictjson"
+)
+
+// LockMediaType is the type of a [Lockfile] in JSON.
+const LockMediaType = "application/vnd.lookleap.dvs-lock+json;version=1"
+
+// Lockfile says which skills a program uses, from where, and the digest of each
+// of their files. Whoever changes a file, even the publisher, changes nothing
+// for a program that is frozen to it.
+type Lockfile struct {
+	Skills []LockedSkill `json:"skills"` // sorted by URL
+}
+
+// LockedSkill is one skill of a lockfile.
+type LockedSkill struct {
+	URL       string       `json:"url"` // canonical URL of the SKILL.md
+	Root      string       `json:"trustRoot"`
+	Directory string       `json:"directory"` // in a VerifiedFS
+	Files     []LockedFile `json:"files"`     // sorted by path
+}
+
+// LockedFile is one file of a skill.
+type LockedFile struct {
+	Path    string `json:"path"`             // below the skill's directory
+	Digest  Digest `json:"digest"`           // as it was served
+	Written Digest `json:"written,omitzero"` // as a VerifiedFS shows it, if that differs
+}
+
+// maxLockfile bounds a lockfile in octets.
+const maxLockfile = 16 << 20
+
+// ParseLockfile reads what [Lockfile.MarshalJSON] wrote. Another type or
+// version, a path that is not safe, or anything given twice is an error.
+func ParseLockfile(data []byte) (*Lockfile, error) {
+	value, err := strictjson.Parse(data, strictjson.Limits{Size: maxLockfile})
+	if err != nil {
+		return nil, refuse(lookleap.CodeBadLock, "lockfile", err.Error(), "write it anew")
+	}
+	r := lockReader{}
+	lock := r.lockfile(value)
+	if r.err != nil {
+		return nil, refuse(lookleap.CodeBadLock, "lockfile", r.err.Error(), "write it anew")
+	}
+	lock.sort()
+	return lock, nil
+}
+
+// lockReader reads members and keeps the first error.
+type lockReader struct{ err error }
+
+func (r *lockReader) text(v strictjson.Value, name string) string {
+	member, err := v.Need(name)
+	if err != nil {
+		r.fail(err)
+		return ""
+	}
+	text, err := member.Text()
+	r.fail(err)
+	return text
+}
+
+func (r *lockReader) digest(v strictjson.Value, name string) (d Digest) {
+	text := r.text(v, name)
+	if r.err == nil {
+		var err error
+		d, err = ParseDigest(text)
+		r.fail(err)
+	}
+	return d
+}
+
+func (r *lockReader) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+func (r *lockReader) list(v strictjson.Value, name string) (elements []strictjson.Value) {
+	member, err := v.Need(name)
+	if err == nil {
+		err = member.Expect(strictjson.Array)
+	}
+	if err != nil {
+		r.fail(err)
+		return nil
+	}
+	return slices.Collect(member.Elements())
+}
+
+func (r *lockReader) lockfile(v strictjson.Value) *Lockfile {
+	if kind := r.text(v, "type"); r.err == nil && kind != LockMediaType {
+		r.fail(fmt.Errorf("its type is %q, this reads %q", shorten(kind), LockMediaType))
+	}
+	lock := &Lockfile{}
+	seen, directories := map[string]bool{}, nameTable{}
+	for _, s := range r.list(v, "skills") {
+		skill := LockedSkill{URL: r.text(s, "url"), Root: r.text(s, "trustRoot"), Directory: r.text(s, "directory")}
+		if skill.Directory != directoryName(skill.Directory) || seen[skill.URL] {
+			r.fail(fmt.Errorf("the skill %q is there twice, or its directory is not safe", shorten(skill.URL)))
+		}
+		seen[skill.URL] = true
+		if err := directories.add(skill.Directory); err != nil {
+			r.fail(err)
+		}
+		names := nameTable{}
+		for _, f := range r.list(s, "files") {
+			file := LockedFile{Path: r.text(f, "path"), Digest: r.digest(f, "digest")}
+			if _, ok := f.Member("written"); ok {
+				file.Written = r.digest(f, "written")
+			}
+			if err := checkFilePath(file.Path); err != nil {
+				r.fail(err)
+			} else if err := names.add(file.Path); err != nil {
+				r.fail(err)
+			}
+			skill.Files = append(skill.Files, file)
+		}
+		lock.Skills = append(lock.Skills, skill)
+		if r.err != nil {
+			break
+		}
+	}
+	return lock
+}
+
+// MarshalJSON writes the lockfile with its type, in an order that does not
+// depend on how it was made.
+func (l *Lockfile) MarshalJSON() ([]byte, error) {
+	type plain Lockfile
+	sorted := l.clone()
+	sorted.sort()
+	return json.Marshal(struct {
+		Type string `json:"type"`
+		*plain
+	}{LockMediaType, (*plain)(sorted)})
+}
+
+// Verify checks a bundle against the lockfile: the skill is there, with this
+// root, and its files are those and no others, octet by octet.
+func (l *Lockfile) Verify(b Bundle) error {
+	locked := l.Find(b.ID)
+	if locked == nil || locked.Root != b.Root {
+		return refuse(lookleap.CodeNotLocked, b.ID, "the lockfile does not have this skill under this trust root", "add it to the lockfile after looking at it")
+	}
+	return locked.verify(b.Files, func(f *LockedFile) Digest { return f.Digest })
+}
+
+// VerifyWritten checks the files of one directory of a [VerifiedFS], for
+// instance read back from where it was materialised.
+func (s *LockedSkill) VerifyWritten(files map[string][]byte) error {
+	return s.verify(files, func(f *LockedFile) Digest {
+		if !f.Written.IsZero() {
+			return f.Written
+		}
+		return f.Digest
+	})
+}
+
+// Find gives the entry of a skill, or nil.
+func (l *Lockfile) Find(url string) *LockedSkill {
+	for i := range l.Skills {
+		if l.Skills[i].URL == url {
+			return &l.Skills[i]
+		}
+	}
+	return nil
+}
+
+func (s *LockedSkill) verify(files map[string][]byte, want func(*LockedFile) Digest) error {
+	found := 0
+	for i := range s.Files {
+		f := &s.Files[i]
+		content, ok := files[f.Path]
+		if !ok {
+			return refuse(lookleap.CodeLockMissing, s.URL+" "+f.Path, "a file of the lockfile is not there", "load the skill completely, or lock it anew")
+		}
+		found++
+		if got := DigestOf(content); got != want(f) {
+			return refuse(lookleap.CodeDigestMismatch, s.URL+" "+f.Path, fmt.Sprintf("the file has the digest %s, the lockfile says %s", got, want(f)),
+				"look at what changed, then lock it anew")
+		}
+	}
+	if found == len(files) {
+		return nil
+	}
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		if !slices.ContainsFunc(s.Files, func(f LockedFile) bool { return f.Path == file }) {
+			return refuse(lookleap.CodeNotLocked, s.URL+" "+file, "the lockfile does not have this file", "look at it, then lock the skill anew")
+		}
+	}
+	return nil
+}
+
+func (l *Lockfile) sort() {
+	slices.SortFunc(l.Skills, func(a, b LockedSkill) int { return strings.Compare(a.URL, b.URL) })
+	for i := range l.Skills {
+		slices.SortFunc(l.Skills[i].Files, func(a, b LockedFile) int { return strings.Compare(a.Path, b.Path) })
+	}
+}
+
+func (l *Lockfile) clone() *Lockfile {
+	c := &Lockfile{Skills: slices.Clone(l.Skills)}
+	for i := range c.Skills {
+		c.Skills[i].Files = slices.Clone(c.Skills[i].Files)
+	}
+	return c
+}

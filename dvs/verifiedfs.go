@@ -1,0 +1,388 @@
+package dvs
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lookleap/lookleap"
+)
+
+// Bundle is a verified skill with the files that a framework shall see.
+type Bundle struct {
+	ID      string            // canonical URL of the SKILL.md
+	Root    string            // its trust root
+	Files   map[string][]byte // by path below the skill's directory, SKILL.md among them, as they were served
+	Verdict *lookleap.Verdict // that the skill is verified; without it the bundle is refused
+}
+
+// VerifiedFSOptions say what a [VerifiedFS] accepts.
+type VerifiedFSOptions struct {
+	Profile Profile   // by which SKILL.md files are read
+	Limits  Limits    // Files and Total bound each bundle
+	Frozen  *Lockfile // if set, whatever it does not hold is refused
+}
+
+// VerifiedFS is an immutable file system of verified skills, one directory each,
+// for loaders that take an [fs.FS]. The directory has the skill's name. The
+// header of SKILL.md is written anew, so that strict loaders read it and all
+// read the same: name, description, license, compatibility, the texts below
+// metadata, and there the source, trust root and digest under dvs- keys. What
+// could pass for a permission (allowed-tools) is left out. Everything else is as
+// it was served.
+//
+// It is safe for concurrent use.
+type VerifiedFS struct {
+	nodes   map[string]*node
+	reports []SkillReport
+	lock    *Lockfile
+}
+
+// SkillReport tells what became of one bundle.
+type SkillReport struct {
+	ID        string
+	Root      string
+	Directory string // "" if it was refused
+	Name      string // as the publisher wrote it
+	Digest    Digest // of SKILL.md as it was served
+	Findings  []lookleap.Finding
+	Err       error // why it was refused
+}
+
+// NewVerifiedFS makes a file system of the bundles that hold what they promise.
+// The others are left out as a whole; [VerifiedFS.Reports] says why.
+func NewVerifiedFS(bundles []Bundle, options VerifiedFSOptions) *VerifiedFS {
+	v := &VerifiedFS{nodes: map[string]*node{".": {name: ".", mode: fs.ModeDir | 0o555}}, lock: &Lockfile{}}
+	options.Limits = options.Limits.withDefaults()
+	prepared := make([]*preparedBundle, len(bundles))
+	names, ids := map[string]int{}, map[string]bool{}
+	for i := range bundles {
+		p := prepareBundle(&bundles[i], &options)
+		if p.report.Err == nil && ids[p.report.ID] {
+			p.report.Err = refuse(lookleap.CodeDuplicateEntry, p.report.ID, "the skill is given twice", "give each skill once")
+		}
+		ids[p.report.ID] = true
+		if p.report.Err == nil {
+			names[p.report.Directory]++
+		}
+		prepared[i] = p
+	}
+	for _, p := range prepared {
+		if p.report.Err == nil {
+			v.add(p, names)
+		}
+		v.reports = append(v.reports, p.report)
+	}
+	for _, n := range v.nodes {
+		slices.SortFunc(n.entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	}
+	v.lock.sort()
+	return v
+}
+
+// Reports tells what became of each bundle, in the order they were given.
+func (v *VerifiedFS) Reports() []SkillReport { return slices.Clone(v.reports) }
+
+// Lock gives the lockfile of exactly these skills.
+func (v *VerifiedFS) Lock() *Lockfile { return v.lock.clone() }
+
+// preparedBundle is a bundle that was judged.
+type preparedBundle struct {
+	*Bundle
+	skill  *Skill
+	report SkillReport
+}
+
+func prepareBundle(b *Bundle, options *VerifiedFSOptions) *preparedBundle {
+	p := &preparedBundle{Bundle: b, report: SkillReport{ID: b.ID, Root: b.Root}}
+	p.report.Err = p.judge(options)
+	if p.report.Err == nil {
+		p.report.Name, p.report.Digest, p.report.Directory = p.skill.Name, p.skill.Digest, directoryName(p.skill.Name)
+	}
+	return p
+}
+
+func (p *preparedBundle) judge(options *VerifiedFSOptions) error {
+	if p.Verdict == nil || !p.Verdict.OK || p.Verdict.Subject != p.ID {
+		return refuse(lookleap.CodeNeedsRoot, p.ID, "no verdict says that this skill is verified", "load it through a Loader")
+	}
+	if err := checkFiles(p.Files, options.Limits); err != nil {
+		return err
+	}
+	if options.Frozen != nil {
+		if err := options.Frozen.Verify(*p.Bundle); err != nil {
+			return err
+		}
+	}
+	file, ok := p.Files[EntryFile]
+	if !ok {
+		return refuse(lookleap.CodeMissingSkillMD, p.ID, "the bundle has no SKILL.md", "")
+	}
+	var err error
+	p.skill, p.report.Findings, err = ParseSkill(file, options.Profile, options.Limits)
+	return err
+}
+
+// checkFiles judges names, number and size of a skill's files.
+func checkFiles(files map[string][]byte, limits Limits) error {
+	if len(files) > limits.Files {
+		return refuse(lookleap.CodeLimit, EntryFile, fmt.Sprintf("the skill has more than %d files", limits.Files), "split it")
+	}
+	total, names := 0, nameTable{}
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		if err := checkFilePath(file); err != nil {
+			return err
+		}
+		if err := names.add(file); err != nil {
+			return err
+		}
+		size := len(files[file])
+		if total += size; size > limits.Resource || total > limits.Total {
+			return refuse(lookleap.CodeTooLarge, file, "the file, or all files together, are larger than allowed", "leave large files out")
+		}
+	}
+	return nil
+}
+
+// add enters the files of a bundle. Skills of one name are all named after their
+// URLs too, so that none takes the place of another.
+func (v *VerifiedFS) add(p *preparedBundle, names map[string]int) {
+	directory := p.report.Directory
+	if names[directory] > 1 || v.nodes[directory] != nil {
+		id := DigestOf([]byte(p.ID))
+		suffix := fmt.Sprintf("-%x", id[:6])
+		directory = strings.TrimRight(directory[:min(len(directory), maxName-len(suffix))], "-") + suffix
+	}
+	p.report.Directory = directory
+	if directory != p.skill.Name {
+		p.report.Findings = append(p.report.Findings, lookleap.Finding{Severity: lookleap.Info, Code: lookleap.CodeNameDirectory, Requirement: "DVS-4.3-12",
+			Message: fmt.Sprintf("loaders see the skill as %q", directory), Fix: "give skills names of their own"})
+	}
+	entry := LockedSkill{URL: p.ID, Root: p.Root, Directory: directory}
+	for _, file := range slices.Sorted(maps.Keys(p.Files)) {
+		content := p.Files[file]
+		locked := LockedFile{Path: file, Digest: DigestOf(content)}
+		if file == EntryFile {
+			content = sanitized(p, directory)
+			if written := DigestOf(content); written != locked.Digest {
+				locked.Written = written
+			}
+		}
+		v.put(directory+"/"+file, content, p.Verdict.CheckedAt)
+		entry.Files = append(entry.Files, locked)
+	}
+	v.lock.Skills = append(v.lock.Skills, entry)
+}
+
+// put enters a file and the directories above it.
+func (v *VerifiedFS) put(name string, content []byte, modified time.Time) {
+	n := &node{name: path.Base(name), mode: 0o444, content: bytes.Clone(content), modified: modified}
+	for v.nodes[name] == nil {
+		v.nodes[name] = n
+		parent := path.Dir(name)
+		above := v.nodes[parent]
+		if above != nil {
+			above.entries = append(above.entries, fs.FileInfoToDirEntry(n))
+			return
+		}
+		above = &node{name: path.Base(parent), mode: fs.ModeDir | 0o555, modified: modified}
+		above.entries = append(above.entries, fs.FileInfoToDirEntry(n))
+		name, n = parent, above
+	}
+}
+
+// sanitized writes SKILL.md with a header that strict loaders accept.
+func sanitized(p *preparedBundle, name string) []byte {
+	var b bytes.Buffer
+	line := func(indent, key, value string) {
+		fmt.Fprintf(&b, "%s%s: %s\n", indent, key, quoteYAML(value))
+	}
+	b.WriteString("---\n")
+	line("", "name", name)
+	line("", "description", cut(p.skill.Display(), maxDescription))
+	for _, field := range []struct{ key, value string }{{"license", p.skill.License()}, {"compatibility", p.skill.Compatibility()}} {
+		if value := oneLine(field.value); value != "" {
+			line("", field.key, cut(value, maxCompatibility))
+		}
+	}
+	b.WriteString("metadata:\n")
+	annotations := p.skill.Annotations()
+	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+		if !strings.HasPrefix(key, "dvs-") && !isNull(key) && plainKey([]byte(key+":")) == len(key) {
+			line("  ", key, cut(oneLine(annotations[key]), maxDescription))
+		}
+	}
+	line("  ", "dvs-digest", p.skill.Digest.String())
+	line("  ", "dvs-source", p.ID)
+	line("  ", "dvs-trust-root", p.Root)
+	b.WriteString("---\n")
+	b.WriteString(p.skill.Body)
+	return b.Bytes()
+}
+
+// oneLine drops what nobody sees, and joins lines.
+func oneLine(text string) string { return strings.Join(strings.Fields(removeInvisible(text)), " ") }
+
+// cut shortens a text to a number of characters.
+func cut(text string, most int) string {
+	n := 0
+	for i := range text {
+		if n == most-1 && len(text)-i > len(string([]rune(text[i:])[:1])) {
+			return text[:i] + "…"
+		}
+		n++
+	}
+	return text
+}
+
+// quoteYAML writes a text of one line between double quotation marks.
+func quoteYAML(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+}
+
+// node is a file or directory.
+type node struct {
+	name     string
+	mode     fs.FileMode
+	content  []byte
+	entries  []fs.DirEntry // sorted by name
+	modified time.Time
+}
+
+func (n *node) Name() string       { return n.name }
+func (n *node) Size() int64        { return int64(len(n.content)) }
+func (n *node) Mode() fs.FileMode  { return n.mode }
+func (n *node) ModTime() time.Time { return n.modified }
+func (n *node) IsDir() bool        { return n.mode.IsDir() }
+func (n *node) Sys() any           { return nil }
+
+func (v *VerifiedFS) find(op, name string) (*node, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	n := v.nodes[name]
+	if n == nil {
+		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+	}
+	return n, nil
+}
+
+// Open implements [fs.FS].
+func (v *VerifiedFS) Open(name string) (fs.File, error) {
+	n, err := v.find("open", name)
+	if err != nil {
+		return nil, err
+	}
+	return &openNode{node: n, path: name, reader: bytes.NewReader(n.content)}, nil
+}
+
+// ReadFile implements [fs.ReadFileFS].
+func (v *VerifiedFS) ReadFile(name string) ([]byte, error) {
+	n, err := v.find("read", name)
+	if err != nil {
+		return nil, err
+	}
+	if n.IsDir() {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrInvalid}
+	}
+	return bytes.Clone(n.content), nil
+}
+
+// ReadDir implements [fs.ReadDirFS].
+func (v *VerifiedFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	n, err := v.find("readdir", name)
+	if err != nil {
+		return nil, err
+	}
+	if !n.IsDir() {
+		return nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrInvalid}
+	}
+	return slices.Clone(n.entries), nil
+}
+
+// Stat implements [fs.StatFS].
+func (v *VerifiedFS) Stat(name string) (fs.FileInfo, error) {
+	n, err := v.find("stat", name)
+	if err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// openNode is one opening of a node.
+type openNode struct {
+	*node
+	path   string
+	reader *bytes.Reader
+	next   int
+	closed bool
+}
+
+func (o *openNode) check(op string, directory bool) error {
+	switch {
+	case o.closed:
+		return &fs.PathError{Op: op, Path: o.path, Err: fs.ErrClosed}
+	case o.IsDir() != directory:
+		return &fs.PathError{Op: op, Path: o.path, Err: fs.ErrInvalid}
+	}
+	return nil
+}
+
+func (o *openNode) Stat() (fs.FileInfo, error) { return o.node, nil }
+
+func (o *openNode) Read(p []byte) (int, error) {
+	if err := o.check("read", false); err != nil {
+		return 0, err
+	}
+	return o.reader.Read(p)
+}
+
+func (o *openNode) ReadAt(p []byte, offset int64) (int, error) {
+	if err := o.check("read", false); err != nil {
+		return 0, err
+	}
+	if offset < 0 {
+		return 0, &fs.PathError{Op: "read", Path: o.path, Err: fs.ErrInvalid}
+	}
+	return o.reader.ReadAt(p, offset)
+}
+
+func (o *openNode) Seek(offset int64, whence int) (int64, error) {
+	if err := o.check("seek", false); err != nil {
+		return 0, err
+	}
+	at, err := o.reader.Seek(offset, whence)
+	if err != nil {
+		return 0, &fs.PathError{Op: "seek", Path: o.path, Err: fs.ErrInvalid}
+	}
+	return at, nil
+}
+
+func (o *openNode) ReadDir(n int) ([]fs.DirEntry, error) {
+	if err := o.check("readdir", true); err != nil {
+		return nil, err
+	}
+	rest := o.entries[o.next:]
+	if n > 0 {
+		if len(rest) == 0 {
+			return nil, io.EOF
+		}
+		rest = rest[:min(n, len(rest))]
+	}
+	o.next += len(rest)
+	return slices.Clone(rest), nil
+}
+
+func (o *openNode) Close() error {
+	if o.closed {
+		return &fs.PathError{Op: "close", Path: o.path, Err: fs.ErrClosed}
+	}
+	o.closed = true
+	return nil
+}

@@ -1,0 +1,195 @@
+package dvs_test
+
+import (
+	"bytes"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+)
+
+const root = "https://example.com/"
+
+// bundle is a verified skill with a SKILL.md of the given header, and more
+// files: path, content, …
+func bundle(id, header string, files ...string) dvs.Bundle {
+	b := dvs.Bundle{
+		ID: "https://example.com/s/" + id + "/SKILL.md", Root: root,
+		Files: map[string][]byte{"SKILL.md": []byte("---\n" + header + "---\n\n# Do it\n")},
+	}
+	for i := 0; i < len(files); i += 2 {
+		b.Files[files[i]] = []byte(files[i+1])
+	}
+	b.Verdict = &lookleap.Verdict{Subject: b.ID, OK: true, Code: lookleap.CodeOK, CheckedAt: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
+	return b
+}
+
+func skillsFS(t *testing.T, profile dvs.Profile, bundles ...dvs.Bundle) *dvs.VerifiedFS {
+	t.Helper()
+	v := dvs.NewVerifiedFS(bundles, dvs.VerifiedFSOptions{Profile: profile})
+	for _, r := range v.Reports() {
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+	}
+	return v
+}
+
+func TestVerifiedFS(t *testing.T) {
+	v := skillsFS(t, dvs.Lenient,
+		bundle("a", "name: refund\ndescription: Use when: money\nallowed-tools: Bash\nmetadata:\n  author: x\n  dvs-source: https://bank.example/\n  n: [1]\n", "scripts/a.py", "print()", "data/x/y.json", "{}"),
+		bundle("b", "name: refund\ndescription: another\n"),
+		bundle("c", "name: My \"Skill\"\ndescription: |\n  b\u202e\n  c\nlicense: MIT\n"),
+		bundle("d", "name: nul\ndescription: "+strings.Repeat("é", 2000)+"\n"),
+	)
+	if err := fstest.TestFS(v, v.Reports()[0].Directory+"/scripts/a.py", "my-skill/SKILL.md", "skill-nul/SKILL.md"); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("DVS-1-01/accept-two-of-one-name", func(t *testing.T) {
+		a, b := v.Reports()[0].Directory, v.Reports()[1].Directory
+		if a == b || !strings.HasPrefix(a, "refund-") || !strings.HasPrefix(b, "refund-") {
+			t.Errorf("%q and %q", a, b)
+		}
+		again := skillsFS(t, dvs.Lenient, bundle("b", "name: refund\ndescription: another\n"), bundle("a", "name: refund\ndescription: money\n"))
+		if again.Reports()[0].Directory != b || again.Reports()[1].Directory != a {
+			t.Error("the directories depend on the order")
+		}
+	})
+	t.Run("DVS-1-01/reject-one-skill-twice", func(t *testing.T) {
+		twice := dvs.NewVerifiedFS([]dvs.Bundle{bundle("a", "name: a\ndescription: b\n"), bundle("a", "name: c\ndescription: b\n")}, dvs.VerifiedFSOptions{})
+		if lookleap.CodeOf(twice.Reports()[1].Err) != lookleap.CodeDuplicateEntry {
+			t.Error(twice.Reports()[1].Err)
+		}
+	})
+	entries, _ := v.ReadDir(".")
+	for _, e := range entries {
+		t.Run("strict/"+e.Name(), func(t *testing.T) { strictLoad(t, v, e.Name()) })
+	}
+	t.Run("DVS-4.3-11/reject-permission", func(t *testing.T) {
+		data, _ := v.ReadFile(v.Reports()[0].Directory + "/SKILL.md")
+		if bytes.Contains(data, []byte("Bash")) || bytes.Contains(data, []byte("bank.example")) || !bytes.Contains(data, []byte(`dvs-source: "https://example.com/s/a/SKILL.md"`)) {
+			t.Errorf("%s", data)
+		}
+	})
+	t.Run("immutable", func(t *testing.T) {
+		data, _ := v.ReadFile("my-skill/SKILL.md")
+		clear(data)
+		if again, _ := v.ReadFile("my-skill/SKILL.md"); bytes.Equal(data, again) {
+			t.Error("a reader can change it")
+		}
+	})
+}
+
+// strictLoad reads a skill as the strictest loaders do.
+func strictLoad(t *testing.T, skills fs.FS, directory string) {
+	data, err := fs.ReadFile(skills, directory+"/SKILL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, body, ok := strings.Cut(strings.TrimPrefix(string(data), "---\n"), "\n---\n")
+	if !ok || strings.TrimSpace(body) == "" {
+		t.Fatalf("%q", data)
+	}
+	var m struct {
+		Name, Description, License, Compatibility string
+		Metadata                                  map[string]string
+	}
+	d := yaml.NewDecoder(strings.NewReader(header))
+	d.KnownFields(true)
+	if err := d.Decode(&m); err != nil {
+		t.Fatal(err)
+	}
+	if m.Name != directory || m.Description == "" || len([]rune(m.Description)) > 1024 || m.Metadata["dvs-trust-root"] != root {
+		t.Errorf("%+v", m)
+	}
+	if _, findings, err := dvs.ParseSkill(data, dvs.AgentSkills, dvs.Limits{}); err != nil || len(findings) > 0 {
+		t.Errorf("%v %v", err, findings)
+	}
+}
+
+func TestVerifiedFSRefuses(t *testing.T) {
+	good := "name: a\ndescription: b\n"
+	for _, c := range []struct {
+		id, name string
+		change   func(*dvs.Bundle)
+		limits   dvs.Limits
+		code     lookleap.Code
+	}{
+		{"gate", "reject-no-verdict", func(b *dvs.Bundle) { b.Verdict = nil }, dvs.Limits{}, lookleap.CodeNeedsRoot},
+		{"gate", "reject-verdict-no", func(b *dvs.Bundle) { b.Verdict.OK = false }, dvs.Limits{}, lookleap.CodeNeedsRoot},
+		{"gate", "reject-verdict-of-another", func(b *dvs.Bundle) { b.Verdict.Subject = root }, dvs.Limits{}, lookleap.CodeNeedsRoot},
+		{"DVS-2-02", "reject-no-skill-md", func(b *dvs.Bundle) { delete(b.Files, "SKILL.md") }, dvs.Limits{}, lookleap.CodeMissingSkillMD},
+		{"DVS-2-03", "reject-other-case", func(b *dvs.Bundle) { b.Files["skill.md"] = b.Files["SKILL.md"]; delete(b.Files, "SKILL.md") }, dvs.Limits{}, lookleap.CodeMissingSkillMD},
+		{"C11", "reject-bad-skill-md", func(b *dvs.Bundle) { b.Files["SKILL.md"] = []byte("---\nname: a\n") }, dvs.Limits{}, lookleap.CodeUnterminated},
+		{"D05", "reject-case-clash", files("Run.sh", "run.sh"), dvs.Limits{}, lookleap.CodeNameClash},
+		{"D05", "reject-directory-clash", files("A/x", "a/y"), dvs.Limits{}, lookleap.CodeNameClash},
+		{"D05", "reject-file-and-directory", files("a", "a/y"), dvs.Limits{}, lookleap.CodeNameClash},
+		{"D05", "reject-long-s", files("s.txt", "\u017f.txt"), dvs.Limits{}, lookleap.CodeNameClash},
+		{"D05", "reject-decomposed", files("e\u0301"), dvs.Limits{}, lookleap.CodeUnsafeName},
+		{"D07", "reject-backslash", files(`..\x`), dvs.Limits{}, lookleap.CodeUnsafeName},
+		{"D07", "reject-drive", files("C:x"), dvs.Limits{}, lookleap.CodeUnsafeName},
+		{"D07", "reject-device", files("data/CON.txt"), dvs.Limits{}, lookleap.CodeUnsafeName},
+		{"D07", "reject-superscript-port", files("com¹"), dvs.Limits{}, lookleap.CodeUnsafeName},
+		{"D07", "reject-stream", files("a:b"), dvs.Limits{}, lookleap.CodeUnsafeName},
+		{"D07", "reject-verbatim", files(`\\?\C:\x`), dvs.Limits{}, lookleap.CodeUnsafeName},
+		{"D07", "reject-climbing", files("../x"), dvs.Limits{}, lookleap.CodeUnsafeName},
+		{"D07", "reject-absolute", files("/x"), dvs.Limits{}, lookleap.CodeUnsafeName},
+		{"D07", "reject-inner-dots", files("a/../../x"), dvs.Limits{}, lookleap.CodeUnsafeName},
+		{"D07", "reject-final-dot", files("x."), dvs.Limits{}, lookleap.CodeUnsafeName},
+		{"D07", "reject-hidden", files("a\u200b"), dvs.Limits{}, lookleap.CodeUnsafeName},
+		{"D07", "reject-git", files(".GIT/hooks/pre-commit"), dvs.Limits{}, lookleap.CodeUnsafeName},
+		{"D07", "reject-newline", files("a\nb"), dvs.Limits{}, lookleap.CodeUnsafeName},
+		{"D07", "reject-long", files(strings.Repeat("a", 300)), dvs.Limits{}, lookleap.CodeUnsafeName},
+		{"D07", "reject-deep", files(strings.Repeat("a/", 20) + "a"), dvs.Limits{}, lookleap.CodeUnsafeName},
+		{"D08", "reject-many", files("1", "2", "3", "4"), dvs.Limits{Files: 4}, lookleap.CodeLimit},
+		{"D08", "reject-large", files("1"), dvs.Limits{Resource: 1000}, lookleap.CodeTooLarge},
+		{"D08", "reject-large-together", files("1", "2", "3"), dvs.Limits{Resource: 2000, Total: 4000}, lookleap.CodeTooLarge},
+	} {
+		t.Run(c.id+"/"+c.name, func(t *testing.T) {
+			bad := bundle("bad", good)
+			c.change(&bad)
+			v := dvs.NewVerifiedFS([]dvs.Bundle{bad, bundle("ok", "name: ok\ndescription: b\n")}, dvs.VerifiedFSOptions{Limits: c.limits})
+			if r := v.Reports()[0]; lookleap.CodeOf(r.Err) != c.code || r.Directory != "" {
+				t.Errorf("%+v", r)
+			}
+			if entries, _ := v.ReadDir("."); len(entries) != 1 || entries[0].Name() != "ok" || len(v.Lock().Skills) != 1 {
+				t.Errorf("%v", entries)
+			}
+		})
+	}
+	for name, file := range map[string]string{"umlaut": "data/über.json", "blank": "a b.txt", "dot-file": ".env.example", "con-in-name": "console.js"} {
+		t.Run("D07/accept-"+name, func(t *testing.T) {
+			skillsFS(t, dvs.DVS, bundle("a", good, file, "x"))
+		})
+	}
+	t.Run("DVS-4.1-02/accept-example", func(t *testing.T) {
+		paths := []string{"ADVANCED.md", "REFERENCE.md", "scripts/process.py", "scripts/validate.sh", "templates/report.html", "data/schema.json"}
+		b := bundle("a", good)
+		var kinds []dvs.Kind
+		for _, p := range paths {
+			b.Files[p] = []byte("x")
+			kinds = append(kinds, dvs.KindOf(p, b.Files[p]))
+		}
+		if !slices.Equal(kinds, []dvs.Kind{dvs.Instructions, dvs.Instructions, dvs.Script, dvs.Script, dvs.Template, dvs.Data}) {
+			t.Error(kinds)
+		}
+		if n := len(skillsFS(t, dvs.DVS, b).Lock().Skills[0].Files); n != 7 {
+			t.Error(n)
+		}
+	})
+}
+
+func files(names ...string) func(*dvs.Bundle) {
+	return func(b *dvs.Bundle) {
+		for _, name := range names {
+			b.Files[name] = bytes.Repeat([]byte("x"), 1500)
+		}
+	}
+}
