@@ -41,16 +41,16 @@ func (d Decision) String() string {
 	return s
 }
 
-// MarshalJSON writes path, allowed, reason, and, where there are any, line, rule
-// and limit.
+// MarshalJSON writes path, allowed, reason, line (0: none decided) and limit (0:
+// none), and, where a directive decided, its path as rule.
 func (d Decision) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Path    string        `json:"path"`
 		Allowed bool          `json:"allowed"`
 		Reason  lookleap.Code `json:"reason"`
-		Line    int           `json:"line,omitempty"`
+		Line    int           `json:"line"`
 		Rule    string        `json:"rule,omitempty"`
-		Limit   int           `json:"limit,omitempty"`
+		Limit   int           `json:"limit"`
 	}{d.Path, d.Allowed, d.Code, d.Line, d.Rule, d.Limit})
 }
 

@@ -1,6 +1,7 @@
 package agentstxt
 
 import (
+	"encoding/json"
 	"math"
 	"strings"
 	"testing"
@@ -279,5 +280,21 @@ func TestWildcardsTakeLinearTime(t *testing.T) {
 	path := "/" + strings.Repeat("a", 8000)
 	if d := p.Decide(path); !d.Allowed {
 		t.Error(d)
+	}
+}
+
+// Programs read decisions without asking which members are there.
+func TestDecisionJSON(t *testing.T) {
+	for _, test := range []struct{ name, path, want string }{
+		{"unlisted", "/x", `{"path":"/x","allowed":false,"reason":"unlisted","line":0,"limit":0}`},
+		{"limited", "/a", `{"path":"/a","allowed":true,"reason":"allowed","line":2,"rule":"/a","limit":5}`},
+		{"disallowed", "/b/c", `{"path":"/b/c","allowed":false,"reason":"disallowed","line":3,"rule":"/b","limit":0}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := json.Marshal(mustParse(t, Options{}, "/a ALLOW limit=5", "/b DISALLOW").Decide(test.path))
+			if err != nil || string(got) != test.want {
+				t.Errorf("%s, %v; want %s", got, err, test.want)
+			}
+		})
 	}
 }
