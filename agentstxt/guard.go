@@ -88,7 +88,7 @@ func (t *Transport) Check(req *http.Request) (*lookleap.Verdict, error) {
 		return nil, fmt.Errorf("agentstxt: asking for the policy of %s: %w", o.name, err)
 	}
 	d := h.decide(path, req.Method == "" || req.Method == http.MethodGet || req.Method == http.MethodHead)
-	summary := sentence(d)
+	summary := h.policy.sentence(d)
 	if d.Allowed {
 		ok, next := t.limiter.Take(o.name, d, c.host.Time())
 		if ok {

@@ -1,6 +1,7 @@
 package agentstxt
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/lookleap/lookleap"
@@ -63,13 +64,32 @@ func (h *held) decided(d Decision, summary string) lookleap.Check {
 	return check
 }
 
-// sentence says what a decision means.
-func sentence(d Decision) string {
+// sentence says what a decision under the policy means.
+func (p *Policy) sentence(d Decision) string {
 	switch {
+	case d.Code == lookleap.CodeRestricted:
+		return "the whole origin is restricted: " + p.distrust()
 	case d.Line > 0 && d.Limit > 0:
 		return fmt.Sprintf("%s in line %d, at most %d requests in the window", d.Code.Title(), d.Line, d.Limit)
 	case d.Line > 0:
 		return fmt.Sprintf("%s in line %d", d.Code.Title(), d.Line)
 	}
 	return d.Code.Title()
+}
+
+// distrust says why the policy is restricted, where one sentence can.
+func (p *Policy) distrust() string {
+	var malformed *MalformedError
+	var unavailable *UnavailableError
+	switch err := p.Err(); {
+	case errors.As(err, &malformed) && malformed.Position.Line > 0:
+		return fmt.Sprintf("%s, in line %d of its policy", malformed.Message, malformed.Position.Line)
+	case errors.As(err, &malformed):
+		return malformed.Message
+	case errors.As(err, &unavailable) && unavailable.Err != nil:
+		return fmt.Sprintf("%s: %s", unavailable.Message, lookleap.CodeOf(unavailable.Err).Title())
+	case errors.As(err, &unavailable):
+		return unavailable.Message
+	}
+	return p.Reason().Title()
 }
