@@ -180,7 +180,7 @@ func (r *reader) full() bool {
 func (r *reader) place(parent *node, name Name, offset int) *node {
 	n := r.node()
 	n.offset, n.parent = int32(offset), parent
-	if parent.kind != kUnknown && r.isANML(name.Space) {
+	if r.isANML(name.Space) { // nothing is known inside an unknown element
 		if c := schema[parent.kind].child(name.Local); c != nil {
 			n.kind = c.kind
 			return n
