@@ -1,0 +1,202 @@
+package anmltrust
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+)
+
+// Entry is one server that a site authorizes, for [BuildManifest].
+type Entry struct {
+	Domain string // a host, a registrable domain (with all its hosts), or "*." and a name (exactly one label more)
+	Tier   Tier   // Display or Full
+	Scope  Scope
+	Note   string // for people; at most 1,024 characters
+}
+
+// BuildManifest writes a manifest in canonical form: UTF-8 without a byte order
+// mark, names normalised, in UTC. A life of 0 is 90 days. What [ParseManifest]
+// would refuse, and every entry that would grant nothing or be malformed, is an
+// error; read the findings of [LintManifest] too.
+func BuildManifest(site string, issued time.Time, life time.Duration, entries ...Entry) ([]byte, error) {
+	name, err := NormalizeSite(site)
+	if err != nil {
+		return nil, refuse(lookleap.CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot publish a manifest: %v", shown(site), err)
+	}
+	if life == 0 {
+		life = LongLifetime
+	}
+	type jsonEntry struct {
+		Domain string `json:"domain"`
+		Tier   Tier   `json:"tier"`
+		Scope  Scope  `json:"scope"`
+		Note   string `json:"note,omitempty"`
+	}
+	issued = issued.UTC().Truncate(time.Second)
+	out := struct {
+		Version string      `json:"version"`
+		Site    string      `json:"site"`
+		Issued  string      `json:"issued"`
+		Expires string      `json:"expires"`
+		Entries []jsonEntry `json:"authorized-domains"`
+	}{ManifestVersion, name, issued.Format(time.RFC3339), issued.Add(life).Format(time.RFC3339), []jsonEntry{}}
+	for i, e := range entries {
+		place := lookleap.Position{Path: fmt.Sprintf("/authorized-domains/%d", i)}
+		pattern, wildcard, err := normalizePattern(e.Domain)
+		if err != nil {
+			return nil, refuse(lookleap.CodeManifestEntryMalformed, place, `name a host, or "*." and a registered domain`, "the entry %s would match nothing: %v", shown(e.Domain), err)
+		}
+		if e.Tier != Display && e.Tier != Full {
+			return nil, refuse(lookleap.CodeManifestEntryMalformed, place, "use Display or Full", "tier %d cannot be delegated", e.Tier)
+		}
+		if len(e.Note) > maxNote {
+			return nil, refuse(lookleap.CodeManifestEntryMalformed, place, "shorten the note", "the note is longer than %d octets", maxNote)
+		}
+		if wildcard {
+			pattern = "*." + pattern
+		}
+		out.Entries = append(out.Entries, jsonEntry{pattern, e.Tier, e.Scope, e.Note})
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(out); err != nil {
+		return nil, fmt.Errorf("anmltrust: %w", err)
+	}
+	if _, err := ParseManifest(b.Bytes(), ManifestLimits{}); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+const maxNote = 1024
+
+// LintManifest judges a manifest as its publisher would want to know it, at a
+// time: whether it speaks for the site now, lives too long, names what it cannot
+// delegate, or grants more widely than anybody needs. A manifest that cannot be
+// read is the only error.
+func LintManifest(data []byte, site string, now time.Time) ([]lookleap.Finding, error) {
+	m, err := ParseManifest(data, ManifestLimits{})
+	if err != nil {
+		return nil, err
+	}
+	findings := append([]lookleap.Finding(nil), m.Findings...)
+	add := func(s lookleap.Severity, code lookleap.Code, requirement, message, fix string) {
+		findings = append(findings, lookleap.Finding{Severity: s, Code: code, Requirement: requirement, Message: message, Fix: fix})
+	}
+	name, err := NormalizeSite(site)
+	if err != nil {
+		return nil, refuse(lookleap.CodeSiteDomainInvalid, lookleap.Position{}, "", "%s is no site: %v", shown(site), err)
+	}
+	if row, code := m.Check(name, now); code != "" {
+		add(lookleap.Fatal, code, row, code.Title(), "agents give every server Tier 0 with this manifest")
+	}
+	if m.Expires.Sub(m.Issued) > LongLifetime {
+		add(lookleap.Warning, lookleap.CodeManifestLongLived, "ANML-12.8-01", "the manifest lives longer than 90 days", "issue it anew every 30 to 90 days")
+	}
+	m.eachName(func(pattern string, g grant) {
+		if rest, wildcard := strings.CutPrefix(pattern, "*."); wildcard && !g.malformed && g.tier == Full {
+			if r, ok := domain.Registrable(rest); ok && r == rest {
+				add(lookleap.Warning, codeLint, "H05", fmt.Sprintf("%s gives Tier 2 to every host of a registrable domain, whoever runs it", shown(pattern)), "name the hosts")
+			}
+		}
+		switch {
+		case g.malformed:
+		case g.scope == 0:
+			add(lookleap.Warning, codeLint, "ANML-12.3-27", fmt.Sprintf("the entry %s permits nothing", shown(pattern)), "name sections, or remove the entry")
+		case g.tier == Display && g.scope&^displayCeiling != 0:
+			add(lookleap.Warning, codeLint, "ANML-12.1-14", fmt.Sprintf("the entry %s names sections that Tier 1 never permits: %s", shown(pattern), g.scope&^displayCeiling), "remove them, or use tier 2")
+		case g.tier == Full && g.scope == AllSections:
+			add(lookleap.Warning, codeLint, "H08", fmt.Sprintf("the entry %s permits every section", shown(pattern)), "name only the sections that the server needs")
+		}
+	})
+	return findings, nil
+}
+
+// eachName visits the first entries by name, as many as anybody would read about.
+func (m *Manifest) eachName(visit func(pattern string, g grant)) {
+	names := make([]string, 0, len(m.index.exact)+len(m.index.wild))
+	for name := range m.index.exact {
+		names = append(names, name)
+	}
+	for name := range m.index.wild {
+		names = append(names, "*."+name)
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		if i == maxFindings*8 {
+			return
+		}
+		if rest, wildcard := strings.CutPrefix(name, "*."); wildcard {
+			visit(name, m.index.wild[rest])
+		} else {
+			visit(name, m.index.exact[name])
+		}
+	}
+}
+
+// Check judges a record before it is published for a site: what [ParseRecord] or
+// an agent would refuse is an error.
+func (r *Record) Check(site string) error {
+	name, err := NormalizeSite(site)
+	if err != nil {
+		return refuse(lookleap.CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot delegate: %v", shown(site), err)
+	}
+	for _, uri := range []string{r.Manifest, r.Query} {
+		if strings.Contains(uri, ";") {
+			return malformed(0, "write %3B", "a URI in a record has no semicolon")
+		}
+	}
+	text := r.String()
+	if _, err := ParseRecord(text); err != nil {
+		return err
+	}
+	if _, _, code, _ := selectRecords(name, []string{text}); code != "" {
+		return refuse(code, lookleap.Position{}, "serve the manifest from "+name, "%s", code.Title())
+	}
+	return nil
+}
+
+// maxString is the longest character-string of a TXT record.
+const maxString = 255
+
+// Strings cuts the record into character-strings of at most 255 octets, as a
+// TXT record holds them.
+func (r *Record) Strings() []string {
+	text := r.String()
+	var list []string
+	for len(text) > maxString {
+		list = append(list, text[:maxString])
+		text = text[maxString:]
+	}
+	return append(list, text)
+}
+
+// Zone gives the record as a line of a zone file, to publish for a site. See
+// [Record.Check] for what cannot be published.
+func (r *Record) Zone(site string, ttl time.Duration) (string, error) {
+	if err := r.Check(site); err != nil {
+		return "", err
+	}
+	name, err := NormalizeSite(site)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%s. %d IN TXT", recordPrefix, name, int(ttl/time.Second))
+	for _, s := range r.Strings() {
+		s = strings.ReplaceAll(strings.ReplaceAll(s, `\`, `\\`), `"`, `\"`)
+		b.WriteString(` "` + s + `"`)
+	}
+	return b.String(), nil
+}
+
+// codeLint is something that the draft advises against.
+const codeLint lookleap.Code = "lint"

@@ -1,0 +1,178 @@
+package anmltrust
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"pgregory.net/rapid"
+)
+
+const (
+	m1 = "https://a.example/m"
+	q1 = "https://q.example/a"
+)
+
+func TestParseRecord(t *testing.T) {
+	for _, c := range []struct {
+		id, name, text  string
+		manifest, query string
+		code            lookleap.Code
+	}{
+		{"ANML-12.2-03", "accept-draft", "v=anml1; manifest=https://example.com/.well-known/anml-trust; query=https://trust.example.com/anml/authorize", "https://example.com/.well-known/anml-trust", "https://trust.example.com/anml/authorize", ""},
+		{"ANML-12.2-02", "accept-tier-means-nothing", "v=anml1;manifest=" + m1 + ";tier=2;scope=body", m1, "", ""},
+		{"ANML-12.2-04", "reject-discovery-record", "v=anml1; path=/a", "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-01", "accept-one-final-semicolon", "v=anml1;manifest=" + m1 + ";", m1, "", ""},
+		{"ANML-12.2.1-01", "reject-empty-segment", "v=anml1;;manifest=" + m1, "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-01", "reject-two-final-semicolons", "v=anml1;manifest=" + m1 + ";;", "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-01", "reject-digit-first", "v=anml1;1a=x;manifest=" + m1, "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-01", "reject-no-equals", "v=anml1;manifest=" + m1 + ";flag", "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-01", "reject-space-inside", "v=anml1;x=a b;manifest=" + m1, "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-01", "reject-control", "v=anml1;x=a\x01;manifest=" + m1, "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-01", "reject-non-ascii", "v=anml1;x=ä;manifest=" + m1, "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-02", "reject-capital-name", "v=anml1;Manifest=" + m1, "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-03", "reject-capital-v", "V=anml1;manifest=" + m1, "", "", lookleap.CodeNoRecord},
+		{"ANML-12.2.1-04", "reject-capital-value", "v=ANML1;manifest=" + m1, "", "", lookleap.CodeNoRecord},
+		{"ANML-12.2.1-04", "accept-lower-case", "v=anml1;manifest=" + m1, m1, "", ""},
+		{"ANML-12.2.1-05", "accept-blanks", " v = anml1 ;\tmanifest\t= " + m1 + " ; ", m1, "", ""},
+		{"ANML-12.2.1-05", "reject-line-feed", "v=anml1;\r\n manifest=" + m1, "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-05", "reject-no-break-space", "v=anml1;\u00a0manifest=" + m1, "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-07", "accept-three-tags", "v=anml1;manifest=" + m1 + ";query=" + q1, m1, q1, ""},
+		{"ANML-12.2.1-08", "accept-later-equals", "v=anml1;query=https://e.example/auth?a=1&b=2", "", "https://e.example/auth?a=1&b=2", ""},
+		{"ANML-12.2.1-09", "accept-equals-survive", "v=anml1;k=;x=x==y=;query=" + q1, "", q1, ""},
+		{"ANML-12.2.1-10", "accept-cut", "v=anml1;query=https://e.example/a;b=1", "", "https://e.example/a", ""},
+		{"ANML-12.2.1-10", "reject-cut", "v=anml1;query=https://e.example/a;b", "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-11", "reject-twice", "v=anml1;query=" + q1 + ";query=https://q.example/b", "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-11", "reject-unknown-twice", "v=anml1;x=1;x=1;query=" + q1, "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-11", "reject-second-version", "v=anml1;v=anml2;query=" + q1, "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-11", "reject-tenth-twice", "v=anml1;a=1;b=1;c=1;d=1;e=1;f=1;g=1;h=1;i=1;i=2;query=" + q1, "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-11", "accept-other-case", "v=anml1;x=1;X=2;query=" + q1, "", q1, ""},
+		{"ANML-12.2.1-12", "accept-unknown", "v=anml1;manifest=" + m1 + ";exp=1", m1, "", ""},
+		{"ANML-12.2.1-14", "accept-long-uri", "v=anml1;manifest=https://a.example/" + strings.Repeat("x", 400), "https://a.example/" + strings.Repeat("x", 400), "", ""},
+		{"ANML-12.2.1-14", "reject-over-4096", "v=anml1;manifest=https://a.example/" + strings.Repeat("x", 4096), "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-15", "reject-spf", "v=spf1 -all", "", "", lookleap.CodeNoRecord},
+		{"ANML-12.2.1-15", "reject-no-version", "manifest=" + m1, "", "", lookleap.CodeNoRecord},
+		{"ANML-12.2.1-15", "reject-empty", "", "", "", lookleap.CodeNoRecord},
+		{"ANML-12.2.1-16", "reject-anml2", "v=anml2;manifest=" + m1, "", "", lookleap.CodeNoRecord},
+		{"ANML-12.2.1-16", "reject-anml10", "v=anml10;manifest=" + m1, "", "", lookleap.CodeNoRecord},
+		{"ANML-12.2.1-18", "reject-version-last", "manifest=" + m1 + ";v=anml1", "", "", lookleap.CodeNoRecord},
+		{"ANML-12.2.1-19", "reject-alone", "v=anml1", "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-20", "reject-neither", "v=anml1;x=1", "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-21", "reject-relative", "v=anml1;manifest=/m", "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-21", "reject-empty", "v=anml1;manifest=;query=" + q1, "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-21", "reject-userinfo", "v=anml1;manifest=https://u@a.example/m", "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-21", "reject-fragment", "v=anml1;manifest=https://a.example/m#x", "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-21", "reject-ip", "v=anml1;query=https://192.0.2.1/m", "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-21", "reject-single-label", "v=anml1;query=https://intranet/m", "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.1-21", "accept-port", "v=anml1;query=https://q.example:8443/a", "", "https://q.example:8443/a", ""},
+		{"ANML-12.2.2-01", "accept-first", "v=anml1;query=" + q1, "", q1, ""},
+		{"ANML-12.2.2-01", "reject-second", "query=" + q1 + ";v=anml1", "", "", lookleap.CodeNoRecord},
+		{"ANML-12.2.2-02", "reject-http-manifest", "v=anml1;manifest=http://a.example/m", "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.2.2-05", "accept-manifest-only", "v=anml1;manifest=" + m1, m1, "", ""},
+		{"ANML-12.2.2-05", "accept-query-only", "v=anml1;query=" + q1, "", q1, ""},
+		{"ANML-12.2.2-06", "reject-http-query", "v=anml1;manifest=" + m1 + ";query=http://q.example/a", "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.4-06", "reject-own-domain-parameter", "v=anml1;query=https://q.example/a?domain=x", "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.4-06", "reject-escaped-scope-parameter", "v=anml1;query=https://q.example/a?s%63ope=x", "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.4-06", "accept-other-parameter", "v=anml1;query=https://q.example/a?k=1", "", "https://q.example/a?k=1", ""},
+		{"ANML-16.1-03", "reject-http", "v=anml1;manifest=http://a.example/m", "", "", lookleap.CodeRecordMalformed},
+		{"ANML-12.8-06", "reject-http", "v=anml1;manifest=HTTP://a.example/m", "", "", lookleap.CodeRecordMalformed},
+		{"G04", "reject-two-manifests", "v=anml1; manifest=" + m1 + "; manifest=https://a.example/n", "", "", lookleap.CodeRecordMalformed},
+		{"G05", "reject-anml1.1", "v=anml1.1;manifest=" + m1, "", "", lookleap.CodeNoRecord},
+		{"G05", "reject-not-first", "manifest=" + m1 + ";v=anml1", "", "", lookleap.CodeNoRecord},
+		{"G07", "reject-folding", "v=anml1;manifest=" + m1 + "\r\n", "", "", lookleap.CodeRecordMalformed},
+		{"G07", "accept-tab", "v=anml1;\tmanifest=" + m1, m1, "", ""},
+		{"G08", "reject-empty-name", "v=anml1; =x;manifest=" + m1, "", "", lookleap.CodeRecordMalformed},
+		{"G08", "reject-empty-tag", "v=anml1;;query=" + q1, "", "", lookleap.CodeRecordMalformed},
+		{"G10", "reject-user", "v=anml1;manifest=https://u@h/", "", "", lookleap.CodeRecordMalformed},
+	} {
+		t.Run(c.id+"/"+c.name, func(t *testing.T) {
+			r, err := ParseRecord(c.text)
+			want := c.code
+			if want == "" {
+				want = lookleap.CodeOK
+			}
+			if lookleap.CodeOf(err) != want || (r == nil) != (c.code != "") {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			if r != nil && (r.Manifest != c.manifest || r.Query != c.query) {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+	t.Run("ANML-12.2.1-12/accept-kept", func(t *testing.T) {
+		if r, err := ParseRecord("v=anml1;query=" + q1 + ";exp=1;x=x==y="); err != nil || r.Unknown["exp"] != "1" || r.Unknown["x"] != "x==y=" {
+			t.Errorf("%+v %v", r, err)
+		}
+	})
+	t.Run("ANML-12.2.1-06/accept-no-blanks", func(t *testing.T) {
+		r, _ := ParseRecord("v=anml1 ; manifest = " + m1 + " ; query=" + q1)
+		if text := r.String(); strings.ContainsAny(text, " \t") || text != "v=anml1;manifest="+m1+";query="+q1 {
+			t.Error(text)
+		}
+	})
+}
+
+// TestRecordPlace: a refusal says where.
+func TestRecordPlace(t *testing.T) {
+	_, err := ParseRecord("v=anml1;query=" + q1 + ";bad")
+	if e, ok := err.(*Error); !ok || e.Offset != 8+6+len(q1)+1 || e.Column != e.Offset+1 || e.Fix == "" {
+		t.Errorf("%+v", err)
+	}
+}
+
+// TestPlainURI: the fast path says yes to nothing that the URL rules refuse or
+// write in another way.
+func TestPlainURI(t *testing.T) {
+	if !plainURI("https://example.com/.well-known/anml-trust", false) {
+		t.Error("the draft's own example is not plain")
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		s := "https://" + rapid.StringMatching(`[a-z0-9.-]{1,12}(\.[a-z0-9-]{0,6}){0,3}(/[A-Za-z0-9._~-]{0,5}){0,4}[%:;?#]{0,1}`).Draw(t, "uri")
+		if !plainURI(s, true) {
+			return
+		}
+		u, err := parseURI(s)
+		if err != nil || u.String() != s {
+			t.Fatalf("%q is plain, and means %q, %v", s, u, err)
+		}
+	})
+}
+
+// TestRecordRoundTrip: what is written is read as the same record.
+func TestRecordRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := &Record{Query: "https://q.example/" + rapid.StringMatching(`[a-z0-9]{0,600}`).Draw(t, "path")}
+		if rapid.Bool().Draw(t, "manifest") {
+			r.Manifest = m1
+		}
+		text := strings.Join(r.Strings(), "")
+		again, err := ParseRecord(text)
+		if err != nil || again.String() != r.String() {
+			t.Fatalf("%v, %v", again, err)
+		}
+		for _, s := range r.Strings() {
+			if len(s) > 255 {
+				t.Fatalf("a string of %d octets", len(s))
+			}
+		}
+	})
+}
+
+func FuzzParseRecord(f *testing.F) {
+	for _, s := range []string{"v=anml1;manifest=" + m1, "v = anml1 ; query=" + q1 + " ; x=1;", "v=anml1;;", "manifest=x", "v=anml1;query=https://q.example/?scope"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		r, err := ParseRecord(s)
+		if (r == nil) == (err == nil) {
+			t.Fatal("neither or both")
+		}
+		if r == nil {
+			return
+		}
+		again, err := ParseRecord(r.String())
+		if err != nil || again.Manifest != r.Manifest || again.Query != r.Query {
+			t.Fatalf("%q reads as %+v, and that as %+v, %v", s, r, again, err)
+		}
+	})
+}

@@ -1,0 +1,363 @@
+package anmltrust_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// fileCache is a cache in a directory, which several processes share.
+type fileCache struct{ dir string }
+
+func (c fileCache) path(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return filepath.Join(c.dir, hex.EncodeToString(sum[:]))
+}
+
+func (c fileCache) Get(_ context.Context, key string) ([]byte, time.Time, error) {
+	data, err := os.ReadFile(c.path(key))
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	when, value, _ := bytes.Cut(data, []byte("\n"))
+	expires, err := time.Parse(time.RFC3339Nano, string(when))
+	return value, expires, err
+}
+
+func (c fileCache) Put(_ context.Context, key string, value []byte, expires time.Time) error {
+	temp, err := os.CreateTemp(c.dir, "put-*")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(temp, "%s\n%s", expires.Format(time.RFC3339Nano), value)
+	return errors.Join(err, temp.Close(), os.Rename(temp.Name(), c.path(key)))
+}
+
+func (c fileCache) Delete(_ context.Context, key string) error { return os.Remove(c.path(key)) }
+
+// Variables of the second process, which is this test binary again.
+const (
+	processDir  = "LOOKLEAP_TEST_TRUST_DIR"  // holds the cache
+	processDoor = "LOOKLEAP_TEST_TRUST_DOOR" // of the lab
+	processDNS  = "LOOKLEAP_TEST_TRUST_DNS"
+	processCA   = "LOOKLEAP_TEST_TRUST_CA"
+	processMode = "LOOKLEAP_TEST_TRUST_MODE" // verify or fresh
+)
+
+var sealKey = []byte("0123456789abcdef0123456789abcdef")
+
+// TestTrustProcess is the second process: it knows nothing but its variables.
+func TestTrustProcess(t *testing.T) {
+	dir := os.Getenv(processDir)
+	if dir == "" {
+		return // an ordinary run: TestTwoProcesses starts this in a process of its own
+	}
+	pem, err := os.ReadFile(os.Getenv(processCA))
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(pem)
+	resolver := lookleap.NetResolver(&net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, os.Getenv(processDNS))
+	}})
+	sealed, err := lookleap.SealedCache(fileCache{dir}, sealKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := &lookleap.Host{Resolver: resolver, Cache: sealed,
+		Fetcher: lookleap.NewFetcher(lookleap.FetcherOptions{Resolver: resolver, RootCAs: roots, Dial: lab.Via(os.Getenv(processDoor))})}
+	defer host.Close()
+	verifier := anmltrust.NewVerifier(host, anmltrust.Options{})
+	ask := verifier.Verify
+	if os.Getenv(processMode) == "fresh" {
+		ask = verifier.VerifyFresh
+	}
+	a, err := ask(t.Context(), shopClaim)
+	if err != nil {
+		fmt.Printf("outcome=%s\n", lookleap.CodeOf(err))
+		return
+	}
+	fmt.Printf("outcome=%s cached=%v\n", a.Reason, a.Cached)
+}
+
+// TestTwoProcesses shares one cache between this process and others: what one
+// found out the others need not ask, and what one saw withdrawn all lose.
+func TestTwoProcesses(t *testing.T) {
+	inner := lab.ForTest(t)
+	loop, err := inner.Loopback()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	elsewhere := func(mode string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTrustProcess$", "-test.v")
+		cmd.Env = append(os.Environ(), processDir+"="+dir, processDoor+"="+loop.Door, processDNS+"="+loop.DNS, processCA+"="+loop.CAFile, processMode+"="+mode)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		_, after, ok := strings.Cut(string(out), "outcome=")
+		if !ok {
+			t.Fatalf("no outcome:\n%s", out)
+		}
+		line, _, _ := strings.Cut(after, "\n")
+		return line
+	}
+	expires := time.Now().Add(48 * time.Hour).UTC().Format(time.RFC3339)
+	trust := inner.Site("trust.example").Body(queryPath, "application/json", answer(2, expires, "body"))
+	inner.Name("_anml.brand.example").TXT(queryOnly).TTL(time.Hour)
+	sealed, err := lookleap.SealedCache(fileCache{dir}, sealKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := inner.Host()
+	host.Cache = sealed
+	w := &world{t: t, net: inner, v: anmltrust.NewVerifier(host, anmltrust.Options{})}
+	if a, err := w.v.Verify(t.Context(), shopClaim); err != nil || a.Cached {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if got := elsewhere("verify"); got != "query-authorized cached=true" {
+		t.Errorf("the other process says %s", got)
+	}
+	if n := len(inner.Journal().Requests("trust.example")); n != 1 {
+		t.Fatalf("the site was asked %d times", n)
+	}
+	trust.Status(queryPath, 404)
+	if got := elsewhere("fresh"); got != "query-404" {
+		t.Errorf("the fresh process says %s", got)
+	}
+	if got := elsewhere("verify"); got != "query-404" {
+		t.Errorf("a third process says %s", got)
+	}
+	if n := len(inner.Journal().Requests("trust.example")); n != 2 {
+		t.Errorf("the site was asked %d times", n)
+	}
+	inner.Clock().Advance(time.Minute) // now this process looks again too
+	w.denied(lookleap.CodeQuery404)
+}
+
+// mapCache is a cache whose entries a test can change, and that can be made to fail.
+type mapCache struct {
+	mu      sync.Mutex
+	entries map[string]mapEntry
+	fail    error
+}
+
+type mapEntry struct {
+	value   []byte
+	expires time.Time
+}
+
+func (c *mapCache) Get(_ context.Context, key string) ([]byte, time.Time, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fail != nil {
+		return nil, time.Time{}, c.fail
+	}
+	e, ok := c.entries[key]
+	if !ok {
+		return nil, time.Time{}, fs.ErrNotExist
+	}
+	return e.value, e.expires, nil
+}
+
+func (c *mapCache) Put(_ context.Context, key string, value []byte, expires time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fail != nil {
+		return c.fail
+	}
+	if c.entries == nil {
+		c.entries = make(map[string]mapEntry)
+	}
+	c.entries[key] = mapEntry{value, expires}
+	return nil
+}
+
+func (c *mapCache) Delete(_ context.Context, key string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.entries, key)
+	return c.fail
+}
+
+// verdictKeyOf finds the one stored decision.
+func (c *mapCache) verdictKey(t *testing.T) string {
+	t.Helper()
+	for key := range c.entries {
+		if strings.Contains(key, "/verdict/") {
+			return key
+		}
+	}
+	t.Fatal("no decision is shared")
+	return ""
+}
+
+// sharing has two agents on one cache, sealed or not.
+func sharing(t *testing.T, seal bool) (first, second *world, under *mapCache) {
+	t.Helper()
+	under = &mapCache{}
+	var cache lookleap.Cache = under
+	if seal {
+		sealed, err := lookleap.SealedCache(under, sealKey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cache = sealed
+	}
+	first = newWorld(t, queryOnly).query(authorized)
+	first.host.Cache = cache
+	return first, another(first, cache), under
+}
+
+// another is another process's agent, in the same world.
+func another(w *world, cache lookleap.Cache) *world {
+	two := *w
+	two.found = nil
+	two.host = w.net.Host()
+	two.host.Cache = cache
+	two.host.Observe = func(_ context.Context, e lookleap.Event) {
+		if e.Kind == lookleap.EventFinding {
+			two.found = append(two.found, e.Code)
+		}
+	}
+	two.v = anmltrust.NewVerifier(two.host, anmltrust.Options{})
+	return &two
+}
+
+func TestSharedCache(t *testing.T) {
+	t.Run("ANML-12.4-39/accept-one-exchange-for-all", func(t *testing.T) {
+		first, second, _ := sharing(t, false)
+		first.granted(lookleap.CodeQueryAuthorized)
+		if a := second.granted(lookleap.CodeQueryAuthorized); !a.Cached {
+			t.Error("the grant was found out again")
+		}
+		first.traffic(2, 1, 0)
+	})
+	t.Run("ANML-12.4-39/accept-negative", func(t *testing.T) {
+		first, second, _ := sharing(t, false)
+		first.status(404).denied(lookleap.CodeQuery404)
+		second.denied(lookleap.CodeQuery404)
+		first.traffic(2, 1, 0)
+	})
+	t.Run("ANML-12.4-39/reject-revoked-within-a-minute", func(t *testing.T) {
+		first, second, _ := sharing(t, true)
+		first.granted(lookleap.CodeQueryAuthorized)
+		second.granted(lookleap.CodeQueryAuthorized)
+		first.status(404)
+		a, err := second.v.VerifyFresh(t.Context(), shopClaim)
+		second.wants(a, err, anmltrust.Unlisted, lookleap.CodeQuery404)
+		first.after(time.Minute).denied(lookleap.CodeQuery404)
+	})
+	t.Run("ANML-12.4-39/reject-withdrawn-record", func(t *testing.T) {
+		first, second, _ := sharing(t, false)
+		first.granted(lookleap.CodeQueryAuthorized)
+		second.granted(lookleap.CodeQueryAuthorized)
+		first.dns.Clear()
+		a, err := first.v.VerifyFresh(t.Context(), shopClaim)
+		first.wants(a, err, anmltrust.Unlisted, lookleap.CodeNoRecord)
+		first.status(404)
+		second.after(time.Minute).denied(lookleap.CodeQuery404) // its own record lives on, the grant does not
+	})
+	t.Run("ANML-12.4-39/reject-expired-on-load", func(t *testing.T) {
+		first, second, _ := sharing(t, false)
+		first.granted(lookleap.CodeQueryAuthorized)
+		first.status(404)
+		second.after(20 * 24 * time.Hour).denied(lookleap.CodeQuery404)
+	})
+	t.Run("ANML-12.4-39/accept-failing-cache", func(t *testing.T) {
+		first, _, under := sharing(t, false)
+		under.fail = errors.New("gone")
+		first.granted(lookleap.CodeQueryAuthorized)
+		first.saw(lookleap.CodeIO)
+		first.after(2 * time.Minute).granted(lookleap.CodeQueryAuthorized)
+		first.traffic(1, 1, 0)
+	})
+	for _, seal := range []bool{false, true} {
+		kind := "unsealed"
+		if seal {
+			kind = "sealed"
+		}
+		for name, change := range map[string]func(c *mapCache, key string, e mapEntry){
+			"altered": func(c *mapCache, key string, e mapEntry) {
+				e.value = bytes.Clone(e.value)
+				e.value[len(e.value)/2] ^= 1
+				e.value = e.value[:len(e.value)-1]
+				c.entries[key] = e
+			},
+			"garbage": func(c *mapCache, key string, e mapEntry) {
+				c.entries[key] = mapEntry{[]byte(`{"domain":"shop.example"}`), e.expires}
+			},
+			"moved": func(c *mapCache, key string, e mapEntry) {
+				delete(c.entries, key)
+				c.entries[strings.Replace(key, "shop.example", "evil.example", 1)] = e
+			},
+		} {
+			t.Run(fmt.Sprintf("ANML-12.4-39/reject-%s-%s", kind, name), func(t *testing.T) {
+				first, second, under := sharing(t, seal)
+				first.granted(lookleap.CodeQueryAuthorized)
+				key := under.verdictKey(t)
+				change(under, key, under.entries[key])
+				first.status(404)
+				claim := shopClaim
+				if name == "moved" {
+					claim.URL = "https://evil.example/x"
+				}
+				a, err := second.ask(claim)
+				second.wants(a, err, anmltrust.Unlisted, lookleap.CodeQuery404)
+				second.saw(lookleap.CodeCacheForged)
+			})
+		}
+	}
+	t.Run("ANML-12.4-39/reject-replayed", func(t *testing.T) {
+		first, second, under := sharing(t, true)
+		first.granted(lookleap.CodeQueryAuthorized)
+		second.granted(lookleap.CodeQueryAuthorized)
+		key := under.verdictKey(t)
+		old := under.entries[key]
+		first.status(404).after(time.Second)
+		a, err := first.v.VerifyFresh(t.Context(), shopClaim)
+		first.wants(a, err, anmltrust.Unlisted, lookleap.CodeQuery404)
+		under.entries[key] = old
+		second.after(time.Minute).denied(lookleap.CodeQuery404) // the mark withdraws it
+		under.entries[key] = old
+		first.after(time.Hour).denied(lookleap.CodeQuery404)
+		first.saw(lookleap.CodeCacheForged)
+	})
+	t.Run("ANML-12.4-39/reject-forged-grant", func(t *testing.T) {
+		first, second, under := sharing(t, false)
+		first.query(answer(1, "2026-06-20T00:00:00Z", "body"))
+		first.ask(shopClaim)
+		key := under.verdictKey(t)
+		var entry map[string]any
+		if err := json.Unmarshal(under.entries[key].value, &entry); err != nil {
+			t.Fatal(err)
+		}
+		entry["checked"] = "2031-01-01T00:00:00Z" // evidence from the future
+		value, _ := json.Marshal(entry)
+		under.entries[key] = mapEntry{value, under.entries[key].expires}
+		first.status(404)
+		second.denied(lookleap.CodeQuery404)
+		second.saw(lookleap.CodeCacheForged)
+	})
+}
