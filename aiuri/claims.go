@@ -1,0 +1,207 @@
+package aiuri
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/strictjson"
+)
+
+// Claims are what a signed result says of itself (names of RFC 7519). They stand
+// in the protected header or among the members of a JSON payload; where both
+// have one, they must agree. The draft demands none of them.
+type Claims struct {
+	Issuer   string    // iss: the endpoint, an ai: URI
+	Audience []string  // aud: the caller
+	Expires  time.Time // exp; zero: not said
+	Issued   time.Time // iat; zero: not said
+	Request  string    // req: digest of the request, as lookleap.Digest writes it
+	Scopes   []string  // scope: under which the result was given
+
+	present []string
+}
+
+// Has reports whether a claim was made, by its name: iss, aud, exp, iat, req or
+// scope.
+func (c *Claims) Has(name string) bool { return slices.Contains(c.present, name) }
+
+var claimNames = []string{"iss", "aud", "exp", "iat", "req", "scope"}
+
+const skew = 5 * time.Minute // how far in the future iat may lie
+
+func rejectPolicy(reason string) *Error { return fail(lookleap.CodeRejectedPolicy, reason, "") }
+
+// readClaims reads the header's claims and the payload's.
+func readClaims(h *header, payload []byte) (*Claims, *Error) {
+	c := &Claims{}
+	for _, name := range claimNames {
+		if v, ok := h.members.Member(name); ok {
+			if err := c.set(name, v); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if !mayClaim(payload) {
+		return c, nil
+	}
+	v, err := strictjson.Parse(payload, strictjson.Limits{Size: max(len(payload), 1<<20), Values: max(len(payload)/2, 64), Depth: 64})
+	if err != nil {
+		return nil, rejectPolicy("the payload seems to make claims and is no strict JSON")
+	}
+	own := &Claims{}
+	for _, name := range claimNames {
+		m, ok := v.Member(name)
+		if !ok {
+			continue
+		}
+		if err := own.set(name, m); err != nil {
+			return nil, err
+		}
+		if c.Has(name) && !c.agrees(own, name) {
+			return nil, rejectPolicy("header and payload make different claims")
+		}
+		if !c.Has(name) {
+			_ = c.set(name, m)
+		}
+	}
+	return c, nil
+}
+
+// mayClaim finds out cheaply whether a payload is a JSON object in which a claim
+// could stand, so that large results are read once, to be hashed.
+func mayClaim(payload []byte) bool {
+	trimmed := bytes.TrimLeft(payload, " \t\r\n")
+	if len(trimmed) == 0 || trimmed[0] != '{' {
+		return false
+	}
+	if bytes.Contains(payload, []byte(`\u00`)) {
+		return true // a name may be written in escapes
+	}
+	for _, name := range claimNames {
+		if bytes.Contains(payload, []byte(`"`+name+`"`)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *Claims) set(name string, v strictjson.Value) *Error {
+	var ok bool
+	switch name {
+	case "iss":
+		c.Issuer, ok = text(v)
+	case "req":
+		c.Request, ok = text(v)
+	case "exp":
+		c.Expires, ok = numericDate(v)
+	case "iat":
+		c.Issued, ok = numericDate(v)
+	case "aud":
+		c.Audience, ok = texts(v)
+	case "scope":
+		if s, isText := text(v); isText {
+			c.Scopes, ok = strings.Fields(s), true
+		} else {
+			c.Scopes, ok = texts(v)
+		}
+	}
+	if !ok {
+		return rejectPolicy("the claim " + name + " is of the wrong type")
+	}
+	c.present = append(c.present, name)
+	return nil
+}
+
+func (c *Claims) agrees(o *Claims, name string) bool {
+	switch name {
+	case "iss":
+		return c.Issuer == o.Issuer
+	case "req":
+		return c.Request == o.Request
+	case "exp":
+		return c.Expires.Equal(o.Expires)
+	case "iat":
+		return c.Issued.Equal(o.Issued)
+	case "aud":
+		return slices.Equal(c.Audience, o.Audience)
+	}
+	return slices.Equal(c.Scopes, o.Scopes)
+}
+
+func text(v strictjson.Value) (string, bool) {
+	s, err := v.Text()
+	return strings.Clone(s), err == nil
+}
+
+func texts(v strictjson.Value) ([]string, bool) {
+	if s, ok := text(v); ok {
+		return []string{s}, true
+	}
+	if v.Kind() != strictjson.Array {
+		return nil, false
+	}
+	all := make([]string, 0, v.Len())
+	for e := range v.Elements() {
+		s, ok := text(e)
+		if !ok {
+			return nil, false
+		}
+		all = append(all, s)
+	}
+	return all, true
+}
+
+// numericDate reads seconds since 1970, with a fraction perhaps, of the years
+// that a time can be written for.
+func numericDate(v strictjson.Value) (time.Time, bool) {
+	f, err := v.Float()
+	if err != nil || f < 0 || f > 253402300799 {
+		return time.Time{}, false
+	}
+	whole, fraction := math.Modf(f)
+	return time.Unix(int64(whole), int64(fraction*1e9)).UTC(), true
+}
+
+// check holds the claims to what was expected.
+func (c *Claims) check(x *Expectation, now time.Time) *Error {
+	for _, name := range x.Require {
+		if !c.Has(name) {
+			return rejectPolicy("the claim " + plainName(name) + " is required and missing")
+		}
+	}
+	if c.Has("exp") && !now.Before(c.Expires) {
+		return rejectPolicy("the result has expired")
+	}
+	if c.Has("iat") && c.Issued.After(now.Add(skew)) {
+		return rejectPolicy("the result was issued in the future")
+	}
+	if c.Has("iss") {
+		issuer, err := Parse(c.Issuer)
+		if err != nil || x.Endpoint.IsZero() || !issuer.Equal(x.Endpoint) {
+			return rejectPolicy("the issuer is another endpoint")
+		}
+	}
+	if c.Has("aud") && (x.Audience == "" || !slices.Contains(c.Audience, x.Audience)) {
+		return rejectPolicy("the result is for another caller")
+	}
+	if c.Has("req") && (x.Request == "" || c.Request != x.Request) {
+		return rejectPolicy("the result answers another request")
+	}
+	for _, scope := range c.Scopes {
+		if !slices.Contains(x.Scopes, scope) {
+			return rejectPolicy("the result goes beyond the scopes of the document")
+		}
+	}
+	return nil
+}
+
+func plainName(name string) string {
+	if slices.Contains(claimNames, name) {
+		return name
+	}
+	return "that was asked for"
+}

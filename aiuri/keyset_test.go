@@ -1,0 +1,137 @@
+package aiuri_test
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/aiuri"
+)
+
+// rsaOf makes a public key of any modulus and exponent, to be written only.
+func rsaOf(n *big.Int, e int) map[string]any {
+	return map[string]any{"kty": "RSA", "kid": "k", "n": encode(n.Bytes()), "e": encode(big.NewInt(int64(e)).Bytes())}
+}
+
+// rocaModulus has the residues of the weak generator and 2048 bits.
+func rocaModulus() *big.Int {
+	m := big.NewInt(1)
+	for _, p := range []int64{2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97,
+		101, 103, 107, 109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167} {
+		m.Mul(m, big.NewInt(p))
+	}
+	n := new(big.Int).Exp(big.NewInt(65537), big.NewInt(1234), m)
+	n.Add(n, new(big.Int).Mul(m, new(big.Int).Lsh(big.NewInt(1), uint(2047-m.BitLen()+1))))
+	return n
+}
+
+func TestKeySetUse(t *testing.T) {
+	r := aiuri.Result{JWS: es256(claims(""), "x", false)}
+	for _, c := range []struct {
+		id   string
+		keys []map[string]any
+	}{
+		{"AIU-3.4-05/accept", []map[string]any{jwk("1", ecKey())}},
+		{"AIU-3.4-05/accept-use-sig", []map[string]any{jwk("1", ecKey(), with("use", "sig"), with("alg", "ES256"), with("key_ops", []string{"verify"}))}},
+		{"AIU-3.4-05/accept-among-unusable", []map[string]any{jwk("1", ecKey()), {"kty": "oct", "kid": "s", "k": "AAAA"}, {"kty": "new", "kid": "n"}}},
+		{"L13/accept-use-sig", []map[string]any{jwk("1", ecKey(), with("use", "sig"))}},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			if _, err := aiuri.VerifyResult(r, keySet(t, c.keys...), aiuri.Expectation{}, now); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	private := func(m map[string]any) { m["d"] = encode([]byte("secret")) }
+	for _, c := range []struct {
+		id  string
+		key map[string]any
+	}{
+		{"AIU-3.4-05/reject-use-enc", jwk("1", ecKey(), with("use", "enc"))},
+		{"AIU-3.4-05/reject-key-ops", jwk("1", ecKey(), with("key_ops", []string{"sign"}))},
+		{"AIU-3.4-05/reject-alg-mismatch", jwk("1", ecKey(), with("alg", "ES384"))},
+		{"AIU-3.4-05/reject-crv-mismatch", jwk("1", ecKey(), with("crv", "P-384"))},
+		{"AIU-3.4-05/reject-kty-mismatch", jwk("1", ecKey(), with("kty", "RSA"))},
+		{"AIU-3.4-05/reject-private", jwk("1", ecKey(), private)},
+		{"AIU-3.4-05/reject-symmetric", map[string]any{"kty": "oct", "kid": "1", "k": encode([]byte("secret"))}},
+		{"AIU-3.4-05/reject-unknown-kid", jwk("2", ecKey())},
+		{"AIU-3.4-05/reject-padded-base64", jwk("1", ecKey(), func(m map[string]any) { m["x"] = m["x"].(string) + "=" })},
+		{"AIU-3.4-05/reject-off-curve", jwk("1", ecKey(), func(m map[string]any) { m["x"] = m["y"] })},
+		{"L13/reject-use-enc", jwk("1", ecKey(), with("use", "enc"))},
+		{"L13/reject-key-ops-encrypt", jwk("1", ecKey(), with("key_ops", []string{"encrypt"}))},
+		{"L13/reject-key-ops-empty", jwk("1", ecKey(), with("key_ops", []string{}))},
+		{"L13/reject-key-ops-text", jwk("1", ecKey(), with("key_ops", "verify"))},
+		{"L13/reject-alg-mismatch", jwk("1", ecKey(), with("alg", "ES256K"))},
+	} {
+		t.Run(c.id, func(t *testing.T) { refused(t, r, keySet(t, c.key), aiuri.Expectation{}, lookleap.CodeRejectedKey) })
+	}
+	n := rsaKey().N
+	for id, key := range map[string]map[string]any{
+		"reject-e-1":         rsaOf(n, 1),
+		"reject-e-even":      rsaOf(n, 65536),
+		"reject-roca":        rsaOf(rocaModulus(), 65537),
+		"reject-even-n":      rsaOf(new(big.Int).Lsh(n, 1), 65537),
+		"reject-2047-bit":    rsaOf(new(big.Int).Rsh(n, 1), 65537),
+		"reject-8193-bit":    rsaOf(new(big.Int).Lsh(n, 6145), 65537),
+		"reject-no-exponent": {"kty": "RSA", "kid": "k", "n": encode(n.Bytes())},
+	} {
+		for _, row := range []string{"AIU-3.4-13/", "L13/"} {
+			t.Run(row+id, func(t *testing.T) {
+				set, err := aiuri.ParseKeySet(setText(key))
+				if err != nil || set.Len() != 0 || len(set.Findings()) != 1 {
+					t.Errorf("got %v, %v", set, err)
+				}
+			})
+		}
+	}
+	t.Run("AIU-3.4-13/accept-2048-bit", func(t *testing.T) {
+		if set := keySet(t, jwk("k", rsaKey())); set.Len() != 1 {
+			t.Error(set.Findings())
+		}
+	})
+}
+
+func TestParseKeySet(t *testing.T) {
+	many := func(n int) []byte {
+		keys := make([]map[string]any, n)
+		for i := range keys {
+			keys[i] = jwk(fmt.Sprint(i), ecKey())
+		}
+		return setText(keys...)
+	}
+	t.Run("AIU-3.4-13/accept-100", func(t *testing.T) {
+		if set, err := aiuri.ParseKeySet(many(100)); err != nil || set.Len() != 100 {
+			t.Error(err)
+		}
+	})
+	for id, text := range map[string][]byte{
+		"AIU-3.4-13/reject-101":              many(101),
+		"AIU-3.4-13/reject-256-KiB":          append(many(1), []byte(strings.Repeat(" ", 256<<10))...),
+		"AIU-3.4-05/reject-kid-twice":        setText(jwk("1", ecKey()), jwk("1", otherKey())),
+		"AIU-3.4-05/reject-kid-twice-unused": setText(jwk("1", ecKey()), map[string]any{"kty": "oct", "kid": "1", "k": "AA"}),
+		"L17/reject-duplicate-kid":           setText(jwk("1", ecKey()), jwk("1", ecKey())),
+		"AIU-3.4-05/reject-no-object":        []byte(`[]`),
+		"AIU-3.4-05/reject-keys-no-list":     []byte(`{"keys":{}}`),
+		"AIU-3.4-05/reject-duplicate-member": []byte(`{"keys":[],"keys":[]}`),
+		"AIU-3.4-05/reject-key-no-object":    []byte(`{"keys":["x"]}`),
+	} {
+		t.Run(id, func(t *testing.T) {
+			if set, err := aiuri.ParseKeySet(text); set != nil || lookleap.CodeOf(err) != lookleap.CodeBadKeySet {
+				t.Errorf("got %v, %v", set, err)
+			}
+		})
+	}
+}
+
+func FuzzParseKeySet(f *testing.F) {
+	f.Add(setText(jwk("1", ecKey()), jwk("2", edKey())))
+	f.Add([]byte(`{"keys":[{"kty":"RSA","n":"AQ","e":"AQAB"}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		set, err := aiuri.ParseKeySet(data)
+		if (set == nil) == (err == nil) {
+			t.Fatalf("got %v, %v", set, err)
+		}
+	})
+}

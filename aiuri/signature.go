@@ -1,0 +1,100 @@
+package aiuri
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"hash"
+	"io"
+	"math/big"
+)
+
+// Algorithms of RFC 7518 and RFC 8037 that results may be signed with. HS* would
+// turn a public key into a shared secret, and "none" is no signature.
+const (
+	ES256 = "ES256"
+	ES384 = "ES384"
+	PS256 = "PS256"
+	EdDSA = "EdDSA" // Ed25519
+	RS256 = "RS256" // only where an option allows it
+)
+
+// known reports whether the algorithm is one that may be used at all.
+func known(algorithm string, allowRS256 bool) bool {
+	switch algorithm {
+	case ES256, ES384, PS256, EdDSA:
+		return true
+	case RS256:
+		return allowRS256
+	}
+	return false
+}
+
+// verify checks a signature over header and payload, hashing the payload as it
+// goes: no encoded copy of it is made. The algorithm is bound to the key by
+// [KeySet.find] already.
+func verify(key crypto.PublicKey, j *jws, payload []byte) bool {
+	switch k := key.(type) {
+	case *ecdsa.PublicKey:
+		size := (k.Curve.Params().BitSize + 7) / 8
+		if len(j.signature) != 2*size {
+			return false
+		}
+		r, s := new(big.Int).SetBytes(j.signature[:size]), new(big.Int).SetBytes(j.signature[size:])
+		if j.header.algorithm == ES384 {
+			return ecdsa.Verify(k, j.sum(sha512.New384(), payload), r, s)
+		}
+		return ecdsa.Verify(k, j.sum(sha256.New(), payload), r, s)
+	case *rsa.PublicKey:
+		if len(j.signature) != k.Size() {
+			return false
+		}
+		digest := j.sum(sha256.New(), payload)
+		if j.header.algorithm == RS256 {
+			return rsa.VerifyPKCS1v15(k, crypto.SHA256, digest, j.signature) == nil
+		}
+		return rsa.VerifyPSS(k, crypto.SHA256, digest, j.signature, &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash}) == nil
+	case ed25519.PublicKey:
+		return len(k) == ed25519.PublicKeySize && ed25519.Verify(k, j.message(payload), j.signature)
+	}
+	return false
+}
+
+// sum hashes the signing input (RFC 7515 section 5.1).
+func (j *jws) sum(h hash.Hash, payload []byte) []byte {
+	j.write(h, payload)
+	return h.Sum(nil)
+}
+
+func (j *jws) write(w io.Writer, payload []byte) {
+	_, _ = io.WriteString(w, j.protected)
+	_, _ = io.WriteString(w, ".")
+	switch {
+	case j.payload != "":
+		_, _ = io.WriteString(w, j.payload)
+	case j.header.plain:
+		_, _ = w.Write(payload)
+	default:
+		encoder := base64.NewEncoder(base64.RawURLEncoding, w)
+		_, _ = encoder.Write(payload)
+		_ = encoder.Close()
+	}
+}
+
+// message is the signing input as one piece, which Ed25519 reads twice.
+func (j *jws) message(payload []byte) []byte {
+	m := make(appender, 0, len(j.protected)+1+len(j.payload)+base64.RawURLEncoding.EncodedLen(len(payload)))
+	j.write(&m, payload)
+	return m
+}
+
+type appender []byte
+
+func (a *appender) Write(p []byte) (int, error) {
+	*a = append(*a, p...)
+	return len(p), nil
+}
