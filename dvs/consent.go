@@ -38,15 +38,23 @@ type plannedFetch struct {
 // domain and the root are fields of their own, which nothing of the skill's can
 // forge (section 5.2).
 func (s *Loaded) request(kind lookleap.ConsentKind, summary string) lookleap.ConsentRequest {
-	if len(s.Chain) > 0 {
-		var through []string
-		for _, id := range s.Chain {
-			through = append(through, plaintext.Quote(id, 200))
-		}
-		summary += ", reached through " + strings.Join(through, ", then ")
-	}
 	return lookleap.ConsentRequest{Kind: kind, Origin: s.Root.url.Origin(), TrustRoot: s.Root.String(), Verdict: s.Verdict,
-		Summary: summary + fmt.Sprintf("; its trust root is %s, its bytes come from %s", s.Source, plaintext.Host(s.ServingHost()))}
+		Summary: summary + origins(s.Chain, s.Source, s.ServingHost())}
+}
+
+// origins tells how a skill came here, by whose word it is trusted, and who
+// served it.
+func origins(chain []string, source RootSource, servingHost string) string {
+	var b strings.Builder
+	for i, id := range chain {
+		word := ", reached through "
+		if i > 0 {
+			word = ", then "
+		}
+		b.WriteString(word + plaintext.Quote(id, 200))
+	}
+	fmt.Fprintf(&b, "; its trust root is %s, its bytes come from %s", source, plaintext.Host(servingHost))
+	return b.String()
 }
 
 // admissionRequest asks to trust a derived root, or to use a skill under a root
@@ -58,7 +66,7 @@ func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 		Summary: "use the instructions of " + plaintext.Quote(c.skill.String(), 400),
 		Remote:  []lookleap.RemoteText{{Source: host, Label: "name", Text: meta.Name}, {Source: host, Label: "description", Text: meta.Description}}}
 	req := lookleap.ConsentRequest{Kind: lookleap.ConsentSkill, Origin: c.root.url.Origin(), TrustRoot: c.root.String(), Verdict: c.verdict,
-		Summary: fmt.Sprintf("use a skill; its trust root is %s, its bytes come from %s", c.Claim.Source, plaintext.Host(c.skill.ServingHost())),
+		Summary: "use a skill" + origins(c.Chain, c.Claim.Source, c.skill.ServingHost()),
 		Items:   []lookleap.ConsentItem{item}}
 	if c.Claim.Source == Derived {
 		req.Kind = lookleap.ConsentTrustRoot

@@ -1,0 +1,165 @@
+package dvs_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+func TestLoadRef(t *testing.T) {
+	type world struct {
+		net       *lab.Internet
+		loader    *dvs.Loader
+		parent    *dvs.Loaded
+		ui        *prompter
+		crossings []dvs.Crossing
+	}
+	build := func(t *testing.T, decide func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error), roots ...string) *world {
+		w := &world{net: lab.ForTest(t), ui: &prompter{decide: decide}}
+		w.net.Site("a.example").Body("*", "text/markdown", refund)
+		w.net.Site("b.example").Body("*", "text/markdown", refund)
+		github(w.net, "/o/r/main/SKILL.md", refund)
+		host := w.net.Host()
+		host.Prompter = w.ui
+		w.loader = dvs.Options{Roots: registry(t, append(roots, "https://a.example/s/")...), Notify: func(_ context.Context, x dvs.Crossing) {
+			w.crossings = append(w.crossings, x)
+		}}.NewLoader(host)
+		var err error
+		if w.parent, err = w.loader.Load(t.Context(), "https://a.example/s/p/SKILL.md"); err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	t.Run("DVS-6-01/accept-url", func(t *testing.T) {
+		w := build(t, agree, "https://b.example/")
+		if child, err := w.parent.LoadRef(t.Context(), "https://b.example/c/SKILL.md"); err != nil || child.ID.String() != "https://b.example/c/SKILL.md" {
+			t.Error(err)
+		}
+	})
+	t.Run("DVS-6-01/accept-relative", func(t *testing.T) {
+		w := build(t, decline)
+		if child, err := w.parent.LoadRef(t.Context(), "../c/SKILL.md"); err != nil || child.ID.String() != "https://a.example/s/c/SKILL.md" || len(w.crossings) != 0 {
+			t.Error(err)
+		}
+	})
+	t.Run("DVS-6-01/reject-http", func(t *testing.T) {
+		w := build(t, agree)
+		if _, err := w.parent.LoadRef(t.Context(), "http://b.example/c/SKILL.md"); lookleap.CodeOf(err) != lookleap.CodeNotHTTPS {
+			t.Error(err)
+		}
+	})
+	t.Run("DVS-6-02/accept-trusted-root-no-prompt", func(t *testing.T) {
+		w := build(t, decline, "https://b.example/")
+		if _, err := w.parent.LoadRef(t.Context(), "https://b.example/c/SKILL.md"); err != nil || w.ui.count() != 0 {
+			t.Error(err)
+		}
+	})
+	t.Run("DVS-6-02/reject-new-root-declined", func(t *testing.T) {
+		w := build(t, decline)
+		if child, err := w.parent.LoadRef(t.Context(), "https://b.example/c/SKILL.md"); child != nil || err == nil || w.ui.count() != 1 {
+			t.Error(err)
+		}
+	})
+	t.Run("DVS-6-03/accept-own-root", func(t *testing.T) {
+		w := build(t, agree)
+		child, err := w.parent.LoadRef(t.Context(), "https://github.com/o/r/blob/main/SKILL.md")
+		if err != nil || child.Root.String() != "https://github.com/o/" {
+			t.Error(err)
+		}
+	})
+	t.Run("DVS-6-03/reject-parents-root-does-not-cover", func(t *testing.T) {
+		w := build(t, decline)
+		if child, err := w.parent.LoadRef(t.Context(), "https://a.example/t/SKILL.md"); child != nil || err == nil || w.ui.count() != 1 {
+			t.Errorf("asked %d times, %v", w.ui.count(), err)
+		}
+	})
+	t.Run("DVS-6-04/reject-each-others-files", func(t *testing.T) {
+		w := build(t, agree, "https://b.example/")
+		child, err := w.parent.LoadRef(t.Context(), "https://b.example/c/SKILL.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		up, err1 := child.Resolve("https://a.example/s/x.md")
+		down, err2 := w.parent.Resolve("https://b.example/x.md")
+		if err1 != nil || err2 != nil || up.Access != dvs.NeedsConsent || down.Access != dvs.NeedsConsent {
+			t.Error(up, err1, down, err2)
+		}
+	})
+	t.Run("DVS-6-04/accept-own-files", func(t *testing.T) {
+		w := build(t, agree, "https://b.example/")
+		child, err := w.parent.LoadRef(t.Context(), "https://b.example/c/SKILL.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if target, err := child.Resolve("x.md"); err != nil || target.Access != dvs.Bundled {
+			t.Error(target, err)
+		}
+	})
+	for _, id := range []string{"DVS-6-05", "DVS-7-06"} {
+		t.Run(id+"/accept-announced", func(t *testing.T) {
+			w := build(t, agree)
+			if _, err := w.parent.LoadRef(t.Context(), "https://b.example/c/SKILL.md"); err != nil {
+				t.Fatal(err)
+			}
+			if len(w.crossings) != 1 || !w.crossings[0].NewDomain || w.crossings[0].ToRoot != "https://b.example/" || len(w.crossings[0].Chain) != 1 {
+				t.Errorf("got %+v", w.crossings)
+			}
+			if !strings.Contains(w.ui.asked[0].String(), "https://a.example/s/p/SKILL.md") {
+				t.Errorf("the chain is missing in\n%s", w.ui.asked[0])
+			}
+		})
+	}
+	t.Run("DVS-6-05/accept-same-host-other-root", func(t *testing.T) {
+		w := build(t, agree, "https://a.example/t/")
+		if _, err := w.parent.LoadRef(t.Context(), "/t/SKILL.md"); err != nil || len(w.crossings) != 1 || w.crossings[0].NewDomain {
+			t.Error(err, w.crossings)
+		}
+	})
+	t.Run("DVS-6-06/reject-cycle", func(t *testing.T) {
+		w := build(t, agree)
+		child, err := w.parent.LoadRef(t.Context(), "../c/SKILL.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := child.LoadRef(t.Context(), "../p/SKILL.md"); lookleap.CodeOf(err) != lookleap.CodeCompositionCycle {
+			t.Error(err)
+		}
+	})
+	t.Run("DVS-6-06/reject-depth", func(t *testing.T) {
+		w := build(t, agree)
+		at, err := w.parent, error(nil)
+		for i := range 3 {
+			if at, err = at.LoadRef(t.Context(), fmt.Sprintf("/s/c%d/SKILL.md", i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := at.LoadRef(t.Context(), "/s/last/SKILL.md"); lookleap.CodeOf(err) != lookleap.CodeCompositionDepth {
+			t.Error(err)
+		}
+	})
+	t.Run("DVS-6-06/reject-total", func(t *testing.T) {
+		w := build(t, agree)
+		for i := range 32 {
+			if _, err := w.parent.LoadRef(t.Context(), fmt.Sprintf("/s/c%d/SKILL.md", i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := w.parent.LoadRef(t.Context(), "/s/last/SKILL.md"); lookleap.CodeOf(err) != lookleap.CodeCompositionTotal {
+			t.Error(err)
+		}
+		if _, err := w.parent.LoadRef(t.Context(), "/s/c1/SKILL.md"); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("DVS-3.1-47/reject-document-raw-skill", func(t *testing.T) {
+		w := build(t, decline, "https://github.com/o/")
+		if child, err := w.parent.LoadRef(t.Context(), "https://raw.githubusercontent.com/o/r/main/SKILL.md"); child != nil || err == nil || w.ui.count() != 1 {
+			t.Error(child, err)
+		}
+	})
+}
