@@ -110,6 +110,11 @@ func hidden[T string | []byte](text T) (count, first int) {
 	seen := false
 	first = -1
 	for i := 0; i < len(text); {
+		if c := text[i]; ' ' <= c && c <= '~' || c == '\n' { // nearly everything
+			glue, seen = 0, c > ' '
+			i++
+			continue
+		}
 		r, size := rune(text[i]), 1
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRuneInString(string(text[i:min(i+utf8.UTFMax, len(text))]))

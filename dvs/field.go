@@ -21,26 +21,26 @@ func (p *skillParser) checkFields(m *Metadata, fields []Field, header span) {
 	if p.profile == Lenient {
 		fields = p.adopt(fields, header)
 	}
-	m.Extra = make([]Field, 0, len(fields))
-	var name, description *Value
+	m.Name, m.nameAt = p.name(find(fields, "name"), header)
+	m.Description = p.description(find(fields, "description"), header)
+	m.Extra = fields[:0] // in place: the two are done with
 	for i := range fields {
-		switch fields[i].Key {
-		case "name":
-			name = &fields[i].Value
-		case "description":
-			description = &fields[i].Value
-		default:
+		if key := fields[i].Key; key != "name" && key != "description" {
 			m.Extra = append(m.Extra, fields[i])
 		}
 	}
-	m.Name = p.name(name, header)
-	if name != nil {
-		m.nameAt = name.Offset
-	}
-	m.Description = p.description(description, header)
 	for i := range m.Extra {
 		p.checkExtra(&m.Extra[i])
 	}
+}
+
+func find(fields []Field, key string) *Value {
+	for i := range fields {
+		if fields[i].Key == key {
+			return &fields[i].Value
+		}
+	}
+	return nil
 }
 
 // need gives the text of a required field. Other than this draft, Lenient takes
@@ -67,20 +67,20 @@ func badName(at int, message, fix string) *fault {
 	return &fault{code: lookleap.CodeBadName, requirement: "DVS-4.3-06", at: at, message: message, fix: fix}
 }
 
-func (p *skillParser) name(v *Value, header span) string {
+func (p *skillParser) name(v *Value, header span) (name string, at int) {
 	missing := badName(0, "name", "add a line name: followed by lower-case letters, digits and hyphens")
 	missing.requirement = "DVS-4.3-03"
 	name, ok := p.need(v, header, missing)
 	if !ok {
-		return ""
+		return "", 0
 	}
-	at := v.Offset
+	at = v.Offset
 	if p.profile == Lenient {
 		name = p.visible(name, at, "name")
 	}
 	if strings.TrimSpace(name) == "" {
 		p.fatal(badName(at, "the name is empty", "give the skill a name"))
-		return ""
+		return "", 0
 	}
 	if n := utf8.RuneCountInString(name); n > maxName {
 		p.broken(&fault{code: lookleap.CodeNameTooLong, requirement: "DVS-4.3-05", at: at,
@@ -99,7 +99,7 @@ func (p *skillParser) name(v *Value, header span) string {
 		}
 		p.stricter(f)
 	}
-	return name
+	return name, at
 }
 
 // isNameRune reports whether a character may stand in a name. A name is put into
@@ -127,7 +127,33 @@ func (p *skillParser) description(v *Value, header span) string {
 		return ""
 	}
 	text = strings.TrimSpace(text)
-	at := v.Offset
+	if !isPrintable(text) {
+		text = p.checkSeen(text, v.Offset)
+	}
+	if text == "" {
+		p.fatal(badDescription(v.Offset, "the description is empty", "say what the skill does and when to use it"))
+		return ""
+	}
+	if n := utf8.RuneCountInString(text); n > maxDescription {
+		p.broken(&fault{code: lookleap.CodeDescTooLong, requirement: "DVS-4.3-09", at: v.Offset,
+			message: fmt.Sprintf("the description has %d characters, %d are allowed", n, maxDescription), fix: "move the details to the instructions"})
+	}
+	return text
+}
+
+// isPrintable reports whether a text is of printable ASCII alone, as most are.
+func isPrintable(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// checkSeen judges the characters of a description that a reader does not see.
+// It gives "" if there is nothing to see at all.
+func (p *skillParser) checkSeen(text string, at int) string {
 	if i := strings.IndexFunc(text, func(r rune) bool { return isControl(r) && r != '\t' && r != '\n' }); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(text[i:])
 		p.broken(&fault{code: lookleap.CodeBadDescription, requirement: "DVS-4.3-13", at: at,
@@ -141,12 +167,7 @@ func (p *skillParser) description(v *Value, header span) string {
 		text = strings.TrimSpace(strings.Map(dropControl, text))
 	}
 	if strings.TrimSpace(removeInvisible(text)) == "" {
-		p.fatal(badDescription(at, "the description is empty", "say what the skill does and when to use it"))
 		return ""
-	}
-	if n := utf8.RuneCountInString(text); n > maxDescription {
-		p.broken(&fault{code: lookleap.CodeDescTooLong, requirement: "DVS-4.3-09", at: at,
-			message: fmt.Sprintf("the description has %d characters, %d are allowed", n, maxDescription), fix: "move the details to the instructions"})
 	}
 	return text
 }

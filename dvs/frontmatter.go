@@ -17,7 +17,7 @@ func readFrontmatter(text []byte, header span, depth int) ([]Field, *fault) {
 		return nil, f
 	}
 	start := origin{Line: 1 + bytes.Count(text[:header.start], []byte{'\n'}), Offset: header.start}
-	if fields, ok := readPlain(header.of(text), start); ok {
+	if fields, ok := readPlain(string(header.of(text)), start); ok {
 		return fields, nil
 	}
 	fields, f := readYAML(header.of(text), start, depth)

@@ -18,7 +18,7 @@ func samePlain(t interface {
 		return
 	}
 	start := origin{Line: 2, Offset: 4}
-	plain, ok := readPlain([]byte(header), start)
+	plain, ok := readPlain(header, start)
 	if !ok {
 		return
 	}
@@ -70,7 +70,7 @@ func TestPlainIsUsed(t *testing.T) {
 		"name: a\ndescription: \"b: c\"\nmetadata:\n  author: x\n  version: \"1.0\"\nallowed-tools: Read, Bash(git:*)\n",
 		"name: a\ndescription: 'b'\ntags:\n  - x\n  - y\n",
 	} {
-		if _, ok := readPlain([]byte(header), origin{Line: 2}); !ok {
+		if _, ok := readPlain(header, origin{Line: 2}); !ok {
 			t.Errorf("%q goes to the YAML parser", header)
 		}
 	}

@@ -1,7 +1,7 @@
 package dvs
 
 import (
-	"bytes"
+	"strings"
 
 	"github.com/lookleap/lookleap"
 )
@@ -15,11 +15,12 @@ const maxPlainKeys = 24
 // gives, or ok is false and nothing was decided. So it knows only what is beyond
 // doubt: no comment, no flow collection, no escape, no value of several lines.
 // The characters of the header were checked before (checkCharacters).
-func readPlain(header []byte, origin origin) (fields []Field, ok bool) {
+func readPlain(header string, origin origin) (fields []Field, ok bool) {
 	r := plainReader{text: header, origin: origin}
-	fields = make([]Field, 0, 8)
+	r.next()
+	fields = make([]Field, 0, 6)
 	for r.next() {
-		if r.indent > 0 {
+		if r.line.indent > 0 {
 			return nil, false
 		}
 		field, ok := r.field()
@@ -40,76 +41,84 @@ func has(fields []Field, key string) bool {
 	return false
 }
 
-// plainReader steps through the lines of a header, one of which is current.
+// plainReader steps through the lines of a header that are not blank. Values are
+// parts of the header's string.
 type plainReader struct {
-	text   []byte
+	text   string
 	origin origin
 
-	start, end int // of the current line
-	after      int // where the next line begins
-	number     int // lines before the current one
-	indent     int // blanks that it begins with
-	failed     bool
+	line, ahead plainLine // the current line, and the one after it
+	after       int       // where the line behind that begins
+	number      int       // lines before it
+	failed      bool
 }
 
-// next makes the next line current that is not blank.
+// plainLine is a line by offsets; the zero plainLine is none.
+type plainLine struct {
+	start, end int
+	number     int // from 1
+	indent     int // blanks that it begins with
+}
+
+// next makes the next line current.
 func (r *plainReader) next() bool {
+	r.line, r.ahead = r.ahead, plainLine{}
 	for r.after < len(r.text) {
-		r.start = r.after
-		n := bytes.IndexByte(r.text[r.start:], '\n')
+		start := r.after
+		n := strings.IndexByte(r.text[start:], '\n')
 		if n < 0 { // a header's last line always has an end
 			r.failed = true
-			return false
+			break
 		}
-		r.end = r.start + n
-		r.after = r.end + 1
+		end := start + n
+		r.after = end + 1
 		r.number++
-		if r.end > r.start && r.text[r.end-1] == '\r' {
-			r.end--
+		if end > start && r.text[end-1] == '\r' {
+			end--
 		}
-		r.indent = 0
-		for r.start+r.indent < r.end && r.text[r.start+r.indent] == ' ' {
-			r.indent++
+		indent := 0
+		for start+indent < end && r.text[start+indent] == ' ' {
+			indent++
 		}
-		if r.start+r.indent < r.end {
-			return true
+		if start+indent < end {
+			r.ahead = plainLine{start, end, r.number, indent}
+			break
 		}
 	}
-	return false
+	return r.line.number > 0
 }
 
-// peekIndent gives the indentation of the next line that is not blank, and its
-// first octet; 0 and 0 if there is none.
-func (r *plainReader) peekIndent() (indent int, first byte) {
-	ahead := *r
-	if !ahead.next() {
+// peek gives the indentation of the next line and its first octet, 0 and 0 if
+// there is none.
+func (r *plainReader) peek() (indent int, first byte) {
+	if r.ahead.number == 0 {
 		return 0, 0
 	}
-	return ahead.indent, ahead.text[ahead.start+ahead.indent]
+	return r.ahead.indent, r.text[r.ahead.start+r.ahead.indent]
 }
 
 func (r *plainReader) position(at int) lookleap.Position {
-	return lookleap.Position{Line: r.origin.Line + r.number - 1, Column: at - r.start + 1, Offset: r.origin.Offset + at}
+	return lookleap.Position{Line: r.origin.Line + r.line.number - 1, Column: at - r.line.start + 1, Offset: r.origin.Offset + at}
 }
 
 // field reads the field of the current line, and the lines below it that are
 // its value.
 func (r *plainReader) field() (f Field, ok bool) {
-	at := r.start + r.indent
-	colon := plainKey(r.text[at:r.end])
-	f.Key = string(r.text[at : at+colon])
+	at := r.line.start + r.line.indent
+	colon := plainKey(r.text[at:r.line.end])
+	f.Key = r.text[at : at+colon]
 	if isNull(f.Key) {
 		return Field{}, false
 	}
 	f.Position = r.position(at)
 	value := at + colon + 1
-	for value < r.end && r.text[value] == ' ' {
+	for value < r.line.end && r.text[value] == ' ' {
 		value++
 	}
-	indent, top := r.indent, r.indent == 0
-	deeper, first := r.peekIndent()
+	indent, top := r.line.indent, r.line.indent == 0
+	deeper, first := r.peek()
 	switch {
-	case value < r.end:
+	case value < r.line.end:
 		if deeper > indent {
 			return Field{}, false
 		}
@@ -129,9 +138,9 @@ func (r *plainReader) field() (f Field, ok bool) {
 
 // nested reads the block of fields or items below a key.
 func (r *plainReader) nested(indent int) (v Value, ok bool) {
-	for deeper := indent; deeper == indent; deeper, _ = r.peekIndent() {
+	for deeper := indent; deeper == indent; deeper, _ = r.peek() {
 		r.next()
-		at := r.start + indent
+		at := r.line.start + indent
 		if v.Kind == Null {
 			v.Position = r.position(at)
 		}
@@ -149,20 +158,20 @@ func (r *plainReader) nested(indent int) (v Value, ok bool) {
 		}
 		v.Kind, v.Fields = Map, append(v.Fields, field)
 	}
-	deeper, _ := r.peekIndent()
+	deeper, _ := r.peek()
 	return v, deeper == 0
 }
 
 // item reads a one-line text after "- ".
 func (r *plainReader) item(at int) (v Value, ok bool) {
-	if at+1 >= r.end || r.text[at+1] != ' ' {
+	if at+1 >= r.line.end || r.text[at+1] != ' ' {
 		return Value{}, false
 	}
 	at += 2
-	for at < r.end && r.text[at] == ' ' {
+	for at < r.line.end && r.text[at] == ' ' {
 		at++
 	}
-	if deeper, _ := r.peekIndent(); at == r.end || deeper > r.indent {
+	if deeper, _ := r.peek(); at == r.line.end || deeper > r.line.indent {
 		return Value{}, false
 	}
 	return r.scalar(at)
@@ -171,19 +180,19 @@ func (r *plainReader) item(at int) (v Value, ok bool) {
 // scalar reads a one-line scalar that takes the rest of the current line.
 func (r *plainReader) scalar(at int) (v Value, ok bool) {
 	v.Position = r.position(at)
-	source := bytes.TrimRight(r.text[at:r.end], " ")
+	source := strings.TrimRight(r.text[at:r.line.end], " ")
 	if quote := source[0]; quote == '"' || quote == '\'' {
 		last := len(source) - 1
-		if last == 0 || source[last] != quote || bytes.IndexByte(source[1:last], quote) >= 0 || bytes.IndexByte(source[1:last], '\\') >= 0 {
+		if last == 0 || source[last] != quote || strings.IndexByte(source[1:last], quote) >= 0 || strings.IndexByte(source[1:last], '\\') >= 0 {
 			return Value{}, false
 		}
-		v.Kind, v.Text = Text, string(source[1:last])
-		return v, bytes.IndexByte(source, '\t') < 0
+		v.Kind, v.Text = Text, source[1:last]
+		return v, strings.IndexByte(source, '\t') < 0
 	}
 	if !isPlainScalar(source) {
 		return Value{}, false
 	}
-	v.Text = string(source)
+	v.Text = source
 	if !isNull(v.Text) {
 		v.Kind = Text
 	}
@@ -192,12 +201,12 @@ func (r *plainReader) scalar(at int) (v Value, ok bool) {
 
 // isPlainScalar reports whether a text that is not empty is beyond doubt one
 // plain scalar in block context.
-func isPlainScalar(source []byte) bool {
+func isPlainScalar(source string) bool {
 	if plainStart[source[0]] == 0 {
 		return false
 	}
-	for i, c := range source {
-		switch c {
+	for i := range len(source) {
+		switch source[i] {
 		case ':':
 			if i+1 == len(source) || source[i+1] == ' ' {
 				return false
@@ -215,8 +224,9 @@ func isPlainScalar(source []byte) bool {
 
 // plainKey gives the length of the key that a line begins with, 0 if it begins
 // with none: letters, digits, "-", "_" and "." before ": " or a final ":".
-func plainKey(line []byte) int {
-	for i, c := range line {
+func plainKey(line string) int {
+	for i := range len(line) {
+		c := line[i]
 		if c == ':' {
 			if i+1 == len(line) || line[i+1] == ' ' {
 				return i
@@ -242,7 +252,7 @@ var plainStart = func() (table [256]byte) {
 		switch {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_':
 			table[c] = plainWord
-		case c >= 0x80, bytes.IndexByte([]byte("$()+./;\\^~"), byte(c)) >= 0:
+		case c >= 0x80, strings.IndexByte("$()+./;\\^~", byte(c)) >= 0:
 			table[c] = plainOther
 		}
 	}

@@ -214,7 +214,7 @@ func sanitized(p *preparedBundle, name string) []byte {
 	b.WriteString("metadata:\n")
 	annotations := p.skill.Annotations()
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
-		if !strings.HasPrefix(key, "dvs-") && !isNull(key) && plainKey([]byte(key+":")) == len(key) {
+		if !strings.HasPrefix(key, "dvs-") && !isNull(key) && plainKey(key+":") == len(key) {
 			line("  ", key, cut(oneLine(annotations[key]), maxDescription))
 		}
 	}
