@@ -94,16 +94,7 @@ func (d *Document) Executable() bool {
 func (d *Document) TTL() (time.Duration, bool) { return Node{d.root, d}.duration("ttl") }
 
 // Multi reports whether the document is a multi-site one.
-func (d *Document) Multi() bool { return d.root.child(kSite) != nil || d.hasSite() }
-
-func (d *Document) hasSite() bool {
-	for c := d.root.first; c != nil; c = c.next {
-		if c.kind == kSite {
-			return true
-		}
-	}
-	return false
-}
+func (d *Document) Multi() bool { return hasKind(d.root, kSite) }
 
 // Sites yields the usable sites of a multi-site document. Malformed ones, and
 // all that share one domain, are left out (sections 8.2 and 12.7).

@@ -22,7 +22,7 @@ func (r *reader) examine(root *node) error {
 		return e.err
 	}
 	e.versions(root)
-	if r.doc.hasSite() {
+	if r.doc.Multi() {
 		e.sites(root)
 	} else {
 		e.container(root)

@@ -199,6 +199,7 @@ func TestErrorClasses(t *testing.T) {
 		{"unsupported", NewBytes([]byte("<a/>"), Options{Charset: "latin1"}), ErrEncoding},
 		{"limit", NewBytes([]byte("<a/>"), Options{Limits: Limits{Bytes: 3}}), ErrLimit},
 		{"reader", NewReader(io.MultiReader(strings.NewReader("<a>"), iotest.ErrReader(broken)), Options{}), ErrRead},
+		{"a reader without progress", NewReader(idleReader{}, Options{}), io.ErrNoProgress},
 		{"the reader's own", NewReader(iotest.ErrReader(broken), Options{}), broken},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -422,6 +423,10 @@ func TestLinear(t *testing.T) {
 		}
 	}
 }
+
+type idleReader struct{}
+
+func (idleReader) Read([]byte) (int, error) { return 0, nil }
 
 // TestStreamMemory reads 50 MB with the window alone in memory.
 func TestStreamMemory(t *testing.T) {

@@ -64,12 +64,12 @@ func (s *source) fill(keep, limit int) error {
 		s.chunk = make([]byte, 0, len(s.pending)+step)
 	}
 	raw := append(s.chunk[:0], s.pending...)
-	n, err := io.ReadFull(s.r, raw[len(raw):len(raw)+step])
+	n, err := readFull(s.r, raw[len(raw):len(raw)+step])
 	raw = raw[:len(raw)+n]
 	if s.total += n; s.total > limit {
 		return bad(len(s.src), CodeLimit, "the document is longer than %d octets", limit)
 	}
-	last := err == io.EOF || err == io.ErrUnexpectedEOF
+	last := err == io.EOF
 	if err != nil {
 		s.more = false
 		if !last {
@@ -81,6 +81,23 @@ func (s *source) fill(keep, limit int) error {
 		s.sniff(raw)
 	}
 	return s.take(raw, last)
+}
+
+// readFull is io.ReadFull with an end to readers that give nothing for ever.
+func readFull(r io.Reader, buf []byte) (n int, err error) {
+	for idle := 0; n < len(buf) && err == nil; idle++ {
+		var more int
+		if more, err = r.Read(buf[n:]); more > 0 {
+			n, idle = n+more, 0
+		}
+		if idle == 100 && err == nil {
+			err = io.ErrNoProgress
+		}
+	}
+	if n == len(buf) {
+		err = nil
+	}
+	return n, err
 }
 
 // take appends what was read to the window.
