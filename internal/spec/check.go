@@ -13,7 +13,7 @@ import (
 func (s *Spec) Check(r *Results, page []byte) []string {
 	var problems []string
 	for _, use := range r.unknown(s.known) {
-		problems = append(problems, "no requirement has the id "+use)
+		problems = append(problems, "no requirement or attack case has the id "+use)
 	}
 	evidence := r.evidence()
 	for _, register := range s.Registers {
@@ -37,6 +37,9 @@ func (s *Spec) Check(r *Results, page []byte) []string {
 }
 
 func (s *Spec) known(id string) bool {
+	if slices.ContainsFunc(s.Attacks, func(a Attack) bool { return a.ID == id }) {
+		return true
+	}
 	return slices.ContainsFunc(s.Registers, func(register Register) bool {
 		return slices.ContainsFunc(register.Requirements, func(r Requirement) bool { return r.ID == id })
 	})

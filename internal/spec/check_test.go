@@ -19,7 +19,7 @@ func TestCheck(t *testing.T) {
 		{"missing-should", shown[:1], "", []string{"WK-A-01 (SHOULD, package wellknown): no test shows it"}},
 		{"skipped", append(shown[:1:1], "skip wellknown TestURL/WK-A-01/reject"), "", []string{"WK-A-01 (SHOULD, package wellknown): no test shows it"}},
 		{"failing", append(shown, "fail wellknown TestURL/WK-1-01/reject"), "", []string{"WK-1-01 (MUST, package wellknown): fails: `wellknown.TestURL`: `reject`"}},
-		{"unknown-id", append(shown, "pass dvs TestRoot/DVS-9-01/accept"), "", []string{"no requirement has the id DVS-9-01 in " + modulePath + "/dvs TestRoot/DVS-9-01/accept"}},
+		{"unknown-id", append(shown, "pass dvs TestRoot/DVS-9-01/accept"), "", []string{"no requirement or attack case has the id DVS-9-01 in " + modulePath + "/dvs TestRoot/DVS-9-01/accept"}},
 		{"excluded-and-shown", append(shown, "pass dvs TestRoot/WK-1-02/accept"), "", []string{"WK-1-02 is excluded, but shown by `dvs.TestRoot`: `accept`: take it out of excluded.tsv"}},
 		{"stale", shown, "# Conformance\n", []string{"docs/conformance.md is stale: write it anew from the results of all tests"}},
 		{"stale-for-skips", append(shown, "skip dvs TestRoot/DVS-3.1-04/accept", "skip dvs TestRoot/A01"), "# Conformance\n",

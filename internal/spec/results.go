@@ -15,7 +15,7 @@ import (
 
 var (
 	registerID = regexp.MustCompile(`^(WK|AGT|DVS|AIU|ANML)-([0-9][0-9.]*|[A-Z])-[0-9]{2}$`)
-	likeID     = regexp.MustCompile(`^(WK|AGT|DVS|AIU|ANML)-([0-9]|[A-Z]-)`) // what a misspelt id looks like
+	likeID     = regexp.MustCompile(`^(WK|AGT|DVS|AIU|ANML)-([0-9]|[A-Z]-)|^[A-N][0-9]{2}$`) // what a misspelt id looks like
 	attackID   = regexp.MustCompile(`^[A-N][0-9]{2}$`)
 	repetition = regexp.MustCompile(`#[0-9]+$`) // what go test adds to a name that is taken
 )
@@ -110,8 +110,8 @@ func (r *Results) evidence() map[string]*Evidence {
 	return found
 }
 
-// unknown gives what looks like the id of a requirement and is none: the id and
-// one test that uses it.
+// unknown gives what looks like the id of a requirement or attack case and is
+// none: the id and one test that uses it.
 func (r *Results) unknown(known func(id string) bool) []string {
 	found := make(map[string]Test)
 	for _, test := range r.tests() {

@@ -110,9 +110,11 @@ func TestUnknownIDs(t *testing.T) {
 		"pass dvs TestRoot/ANML-8.1-01/accept",
 		"pass dvs TestRoot/ANML-8.1-01/reject",
 		"pass dvs TestRoot/WK-A-01#01/accept",
-		"pass dvs TestRoot/ANML-documents/DVS-skills/RFC-8615-01/A99",
+		"pass dvs TestRoot/A01/reject",
+		"pass dvs TestRoot/A99/reject",
+		"pass dvs TestRoot/ANML-documents/DVS-skills/RFC-8615-01/A999/Z01",
 	)
-	want := []string{"AGT-2", "AIU-1-01", "ANML-8.1-01", "DVS-3.1-4", "DVS-3.1-99", "WK-1-01b", "WK-B-01"}
+	want := []string{"A99", "AGT-2", "AIU-1-01", "ANML-8.1-01", "DVS-3.1-4", "DVS-3.1-99", "WK-1-01b", "WK-B-01"}
 	got := r.unknown(s.known)
 	for i := range got {
 		got[i], _, _ = strings.Cut(got[i], " ")
