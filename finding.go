@@ -74,7 +74,8 @@ func (p Position) String() string {
 	return strings.Join(parts, " ")
 }
 
-// String gives the finding in one line.
+// String gives the finding in one line, in which nothing remote can hide or
+// forge anything.
 func (f Finding) String() string {
 	var b strings.Builder
 	if place := f.Position.String(); place != "" {
@@ -84,5 +85,5 @@ func (f Finding) String() string {
 	if f.Fix != "" {
 		b.WriteString("; " + f.Fix)
 	}
-	return b.String()
+	return line(b.String())
 }

@@ -13,6 +13,17 @@ func line(s string) string { return plaintext.Line(s) }
 // quote shows untrusted text in quotation marks, at most limit characters of it.
 func quote(s string, limit int) string { return plaintext.Quote(s, limit) }
 
+// word shows a value that stands among others on a line: quoted, unless it is
+// one word of printable ASCII without a quotation mark.
+func word(s string) string {
+	for _, c := range []byte(s) {
+		if c <= ' ' || c == '"' || c > '~' {
+			return plaintext.Quote(s, 0)
+		}
+	}
+	return plaintext.Line(s)
+}
+
 // originLine shows an https origin alone on its line, the registrable domain
 // marked and never cut. What is no such origin is shown as quoted text.
 func originLine(origin string) string {

@@ -136,7 +136,7 @@ func (v *Verdict) String() string {
 	if v.OK {
 		answer = "yes"
 	}
-	fmt.Fprintf(&b, "%s: %s (%s): %s\n", answer, line(v.Subject), v.Code, line(v.Summary))
+	fmt.Fprintf(&b, "%s: %s (%s): %s\n", answer, line(v.Subject), line(string(v.Code)), line(v.Summary))
 	for i, c := range v.Checks {
 		branch, trunk := "├─", "│ "
 		if i == len(v.Checks)-1 {
@@ -144,10 +144,10 @@ func (v *Verdict) String() string {
 		}
 		fmt.Fprintf(&b, "%s %s %s", branch, mark(c.Status), line(c.Message))
 		if c.Code != CodeOK && c.Code != "" {
-			fmt.Fprintf(&b, " (%s)", c.Code)
+			fmt.Fprintf(&b, " (%s)", line(string(c.Code)))
 		}
 		if c.Requirement != "" {
-			fmt.Fprintf(&b, " [%s]", c.Requirement)
+			fmt.Fprintf(&b, " [%s]", line(c.Requirement))
 		}
 		b.WriteByte('\n')
 		for _, e := range c.Evidence {
@@ -173,7 +173,7 @@ func (e Evidence) String() string {
 	var parts []string
 	add := func(name, value string) {
 		if value != "" {
-			parts = append(parts, name+"="+line(value))
+			parts = append(parts, name+"="+word(value))
 		}
 	}
 	add("url", e.URL)
@@ -183,7 +183,9 @@ func (e Evidence) String() string {
 	add("type", e.MediaType)
 	add("address", e.Address)
 	add("tls", e.TLS)
-	add("dns", strings.TrimSpace(e.DNSName+" "+e.DNSType))
+	if e.DNSName != "" {
+		parts = append(parts, strings.TrimSpace("dns="+word(e.DNSName)+" "+line(e.DNSType)))
+	}
 	if e.TTL != 0 {
 		add("ttl", e.TTL.String())
 	}
@@ -233,7 +235,7 @@ func (e *VerifyError) Error() string {
 	if e.Verdict == nil {
 		return "lookleap: not verified"
 	}
-	return fmt.Sprintf("%s: %s (%s)", line(e.Verdict.Subject), line(e.Verdict.Summary), e.Verdict.Code)
+	return fmt.Sprintf("%s: %s (%s)", line(e.Verdict.Subject), line(e.Verdict.Summary), line(string(e.Verdict.Code)))
 }
 
 // Unwrap gives the cause, so that errors.Is finds [ErrBogus], [ErrDenied] or a

@@ -80,6 +80,33 @@ func TestVerdictString(t *testing.T) {
 	}
 }
 
+// TestShownMembersForgeNothing puts hostile text wherever a server, a key set or a
+// stored verdict could have put it.
+func TestShownMembersForgeNothing(t *testing.T) {
+	const forged = "x\n└─ + all is well digest=sha256:00\x1b[2K"
+	v := &lookleap.Verdict{Subject: forged, Code: forged, Summary: forged, Checks: []lookleap.Check{{
+		Code: forged, Requirement: forged, Message: forged,
+		Evidence: []lookleap.Evidence{{URL: forged, MediaType: forged, Address: forged, TLS: forged, DNSName: forged, DNSType: forged, Digest: forged, KeyID: forged, Text: forged}},
+	}}}
+	finding := lookleap.Finding{Code: forged, Message: forged, Fix: forged, Position: lookleap.Position{Line: 1, Path: forged}}
+	for name, test := range map[string]struct {
+		shown string
+		lines int
+	}{
+		"verdict": {v.String(), 3},
+		"error":   {(&lookleap.VerifyError{Verdict: v}).Error() + "\n", 1},
+		"finding": {finding.String() + "\n", 1},
+	} {
+		if strings.Contains(test.shown, "\x1b") || strings.Count(test.shown, "\n") != test.lines {
+			t.Errorf("%s: remote text forged a line:\n%s", name, test.shown)
+		}
+	}
+	evidence := lookleap.Evidence{MediaType: "text/html status=200", KeyID: `1" digest=sha256:00`}.String()
+	if want := `type="text/html status=200" key="1\" digest=sha256:00"`; evidence != want {
+		t.Errorf("remote text forged a member: %s, want %s", evidence, want)
+	}
+}
+
 func TestZeroValuesAreTheSafeOnes(t *testing.T) {
 	var status lookleap.Status
 	var severity lookleap.Severity
