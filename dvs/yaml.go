@@ -98,6 +98,7 @@ func (r *yamlReader) value(n *yaml.Node, depth int) (v Value) {
 		}
 	case yaml.SequenceNode:
 		v.Kind = List
+		v.Items = make([]Value, 0, len(n.Content))
 		for _, c := range n.Content {
 			v.Items = append(v.Items, r.value(c, depth+1))
 		}
