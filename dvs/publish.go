@@ -59,8 +59,8 @@ func NewPublished(files map[string][]byte, limits Limits) (*Published, error) {
 	return &Published{Name: skill.Name, Description: skill.Description, Files: maps.Clone(files)}, nil
 }
 
-// WellKnownSkillURL gives where an origin publishes a skill of a name.
-func WellKnownSkillURL(origin, name string) (string, error) {
+// publishedAt gives where an origin publishes a skill of a name.
+func publishedAt(origin, name string) (string, error) {
 	if !isName(name) {
 		return "", refuse(lookleap.CodeBadName, name, "the name is not of the form that a URL path may have", "use lower-case letters a to z, digits and hyphens only")
 	}
@@ -137,7 +137,7 @@ func (p *Published) entry(shape IndexShape) indexEntry {
 func WriteSitemap(w io.Writer, origin string, skills []*Published) error {
 	b := bytes.NewBufferString(xml.Header + `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + "\n")
 	for _, s := range skills {
-		url, err := WellKnownSkillURL(origin, s.Name)
+		url, err := publishedAt(origin, s.Name)
 		if err != nil {
 			return err
 		}
