@@ -61,16 +61,30 @@ func isAlnum(c byte) bool { return isAlpha(c) || isDigit(c) }
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
 // survey joins the bits of all octets of s; steps is not zero where a slash is
-// followed by another one or by a dot.
+// followed by another one or by a dot. It looks at eight octets side by side.
 func survey[S []byte | string](s S) (all, steps uint8) {
-	var prev uint8
-	for i := 0; i < len(s); i++ {
-		bits := octets[s[i]]
-		all |= bits
-		steps |= prev & (bits << 1)
+	var sum, stepped, prev uint64
+	for ; len(s) >= 8; s = s[8:] {
+		bits := uint64(octets[s[0]]) | uint64(octets[s[1]])<<8 | uint64(octets[s[2]])<<16 | uint64(octets[s[3]])<<24 |
+			uint64(octets[s[4]])<<32 | uint64(octets[s[5]])<<40 | uint64(octets[s[6]])<<48 | uint64(octets[s[7]])<<56
+		sum |= bits
+		stepped |= (bits<<8 | prev) & (bits << 1)
+		prev = bits >> 56
+	}
+	for i := range len(s) {
+		bits := uint64(octets[s[i]])
+		sum |= bits
+		stepped |= prev & (bits << 1)
 		prev = bits
 	}
-	return all, steps & slash
+	return joined(sum), joined(stepped) & slash
+}
+
+// joined joins the eight octets of a word.
+func joined(w uint64) uint8 {
+	w |= w >> 32
+	w |= w >> 16
+	return uint8(w | w>>8)
 }
 
 // What a directive line is, beside its path.

@@ -25,16 +25,16 @@ func (r rule) allows() bool { return r.flags&isAllow != 0 }
 // same however many rules there are, and needs no memory of its own.
 type index struct {
 	slots   []slot
-	shift   uint8
+	shift   uint8    // of a hash, to the slot where its rule is looked for first
+	numbers slot     // the bits of a slot that number its rule
 	seed    uint64   // unlike in every policy, so that nobody can prepare collisions
 	lengths []uint64 // bit n: a DISALLOW path has length n
 	bounded []uint64 // bit n: an ALLOW path has length n
 }
 
-type slot struct {
-	tag  uint32 // the other half of the hash
-	rule uint32 // position in the rules plus one; zero: the slot is free
-}
+// slot is a rule's position plus one in its lower bits, zero if the slot is free,
+// and above them a tag: bits of the hash that tell most other rules apart.
+type slot uint32
 
 const (
 	mix1 = 0x9e3779b97f4a7c15
@@ -46,6 +46,7 @@ func newIndex(rules, longest int) index {
 	return index{
 		slots:   make([]slot, 1<<size),
 		shift:   uint8(64 - size),
+		numbers: 1<<bits.Len(uint(rules)) - 1,
 		seed:    rand.Uint64(),
 		lengths: make([]uint64, longest/64+1),
 		bounded: make([]uint64, longest/64+1),
@@ -59,9 +60,9 @@ func fold(a, b uint64) uint64 {
 
 // word gives the eight octets from i on.
 func word[S []byte | string](s S, i int) uint64 {
-	_ = s[i+7]
-	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
-		uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+	s = s[i : i+8] // one check of bounds for all
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // lastWord is word with zeros after the end.
@@ -94,15 +95,25 @@ func (x *index) insert(text string, rules []rule, n int) (taken *slot) {
 	hash := ending(state, lastWord(text, int(r.at)+i), len(path))
 	mask := uint64(len(x.slots) - 1)
 	at := hash >> x.shift
-	for ; x.slots[at].rule != 0; at = (at + 1) & mask {
-		if s := &x.slots[at]; s.tag == uint32(hash) && rules[s.rule-1].path(text) == path {
+	for ; x.slots[at] != 0; at = (at + 1) & mask {
+		if s := &x.slots[at]; x.tagged(*s, hash) && rules[x.rule(*s)].path(text) == path {
 			return s
 		}
 	}
-	x.slots[at] = slot{uint32(hash), uint32(n + 1)}
+	x.slots[at] = slot(hash)&^x.numbers | slot(n+1)
 	x.addLength(r)
 	return nil
 }
+
+// replace lets the rule at position n, of the same path, take another one's slot.
+func (x *index) replace(taken *slot, rules []rule, n int) {
+	*taken = *taken&^x.numbers | slot(n+1)
+	x.addLength(rules[n])
+}
+
+func (x *index) rule(s slot) int { return int(s&x.numbers) - 1 }
+
+func (x *index) tagged(s slot, hash uint64) bool { return (s^slot(hash))&^x.numbers == 0 }
 
 func (x *index) addLength(r rule) {
 	lengths := x.lengths
@@ -140,16 +151,16 @@ func longest[S []byte | string](x *index, text string, rules []rule, path S) int
 			hash := ending(state, w, n)
 			for at := hash >> x.shift; ; at++ {
 				s := slots[at&mask]
-				if s.rule == 0 {
+				if s == 0 {
 					break
 				}
-				if s.tag != uint32(hash) {
+				if !x.tagged(s, hash) {
 					continue
 				}
-				r := rules[s.rule-1]
+				r := rules[x.rule(s)]
 				if string(path[:n]) == r.path(text) {
 					if !r.allows() || atBoundary(path, n) {
-						found = int(s.rule - 1)
+						found = x.rule(s)
 					}
 					break
 				}

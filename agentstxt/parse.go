@@ -200,7 +200,8 @@ func stricter(a, b int32) int32 {
 // merge settles two rules with one path: DISALLOW before ALLOW, then the
 // stricter conditions. Neither is an error.
 func (b *builder) merge(taken *slot, i int) {
-	old, r := b.rules[taken.rule-1], b.rules[i]
+	other := b.index.rule(*taken)
+	old, r := b.rules[other], b.rules[i]
 	if old.line == r.line {
 		return // two spellings of one directive
 	}
@@ -209,10 +210,9 @@ func (b *builder) merge(taken *slot, i int) {
 	} else {
 		b.find(lookleap.Info, lookleap.CodeDuplicate, "AGT-6-12", r.line, fmt.Sprintf("the directive repeats the one in line %d, and the stricter one counts", old.line), "remove one of them")
 	}
-	was, is := b.limit(int(taken.rule-1)), b.limit(i)
+	was, is := b.limit(other), b.limit(i)
 	if old.allows() && (!r.allows() || is != was && stricter(was, is) == is) {
-		taken.rule = uint32(i + 1)
-		b.index.addLength(r)
+		b.index.replace(taken, b.rules, i)
 	}
 }
 

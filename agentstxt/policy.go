@@ -131,7 +131,7 @@ func (p *Policy) Integrity() string {
 
 // octets is about what the policy takes in memory.
 func (p *Policy) octets() int {
-	return 512 + len(p.text) + 12*len(p.rules) + 4*len(p.limits) + 8*len(p.index.slots)
+	return 512 + len(p.text) + 12*len(p.rules) + 4*len(p.limits) + 4*len(p.index.slots)
 }
 
 // Report is a policy and some decisions as data, for programs and people that
