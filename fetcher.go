@@ -135,8 +135,8 @@ func (f *guardedFetcher) check(req *http.Request) error {
 	switch u := req.URL; {
 	case f.closed.Load():
 		return fmt.Errorf("lookleap: fetching: %w", ErrClosed)
-	case u == nil || u.Host == "":
-		return &FetchError{Code: CodeBadURL, Reason: "the request has no URL with a host"}
+	case u == nil || u.Host == "" || u.Opaque != "":
+		return &FetchError{Code: CodeBadURL, Reason: "the request has no URL with a host and a path"}
 	case u.Scheme != "https":
 		return &FetchError{Code: CodeNotHTTPS, Reason: fmt.Sprintf("only https is fetched, not %q", u.Scheme)}
 	case u.User != nil:

@@ -255,6 +255,7 @@ func TestFetcherRefusesBeforeDialling(t *testing.T) {
 		{"port-zero", "https://shop.example:0/", "", "GET", lookleap.CodeBadPort},
 		{"port-out-of-range", "https://shop.example:99999/", "", "GET", lookleap.CodeBadPort},
 		{"tunnel", "https://shop.example/", "", "CONNECT", lookleap.CodeUsage},
+		{"opaque", "https:bank.example/transfer", "", "GET", lookleap.CodeBadURL},
 		{"unknown-name", "https://nowhere.example/", "", "GET", lookleap.CodeNoAddress},
 	}
 	for _, test := range tests {
@@ -267,6 +268,9 @@ func TestFetcherRefusesBeforeDialling(t *testing.T) {
 			}
 			if test.host != "" {
 				req.Host = test.host
+			}
+			if req.URL.Opaque != "" {
+				req.URL.Host = "shop.example" // so that the target on the wire is another than the one dialled
 			}
 			_, err = guarded(t, n, lookleap.FetcherOptions{}).RoundTrip(req)
 			refused(t, err, test.code)
