@@ -152,6 +152,7 @@ type candidate struct {
 	Final    string   `json:"final"` // URL that answered
 	Chain    []string `json:"chain,omitempty"`
 	Under    string   `json:"under,omitempty"` // root that the caller named; "": the registry's
+	Hint     *hint    `json:"hint,omitempty"`  // what an index said
 
 	skill    SkillURL
 	root     TrustRoot
@@ -241,6 +242,9 @@ func (l *Loader) decide(ctx context.Context, c *candidate) error {
 	}
 	c.verdict = rules.Decide(c.provisional(), c.Evidence, l.host.Time())
 	c.verdict.Findings = c.findings
+	if c.parsed != nil {
+		c.verdict.Findings = append(c.verdict.Findings, c.Hint.mismatch(&c.parsed.Metadata)...)
+	}
 	if !c.verdict.OK {
 		return l.refuse(ctx, c.verdict, c.cause)
 	}

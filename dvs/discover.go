@@ -1,0 +1,206 @@
+package dvs
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"strings"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/plaintext"
+)
+
+// Discover yields the skills that an origin lists: those of its index first,
+// then those of its sitemaps, each identity once (section 3.2). Either may be
+// absent. What could not be read, and every entry that was skipped, is a
+// [*ListingError] among them, and the rest goes on; the end of ctx, and a guard
+// that forbids an index, end it.
+//
+// An origin's files speak for the origin alone: for a root with a path nothing
+// is asked, and the only result is an error with no-origin-discovery.
+func (l *Loader) Discover(ctx context.Context, root string) iter.Seq2[Listing, error] {
+	return func(yield func(Listing, error) bool) {
+		parsed, err := l.rules().ParseTrustRoot(root)
+		if err != nil {
+			yield(Listing{}, err)
+			return
+		}
+		d := &discovery{loader: l, root: parsed, seen: make(map[string]bool), yield: yield}
+		if !parsed.OriginWide() {
+			d.report(lookleap.Finding{Severity: lookleap.Info, Code: lookleap.CodeNoOriginDiscovery, Requirement: "DVS-3.2-04", Message: lookleap.CodeNoOriginDiscovery.Title(), Position: lookleap.Position{Path: parsed.String()}})
+			return
+		}
+		origin := parsed.url.Origin()
+		if !d.index(ctx, origin+SkillsPrefix+IndexFile) {
+			return
+		}
+		if l.options.AlsoAgentSkills && !d.index(ctx, origin+AgentSkillsPrefix+IndexFile) {
+			return
+		}
+		d.sitemaps(ctx, origin+"/sitemap.xml")
+	}
+}
+
+// discovery is one walk through an origin's lists. Its steps report whether to
+// go on.
+type discovery struct {
+	loader *Loader
+	root   TrustRoot
+	seen   map[string]bool
+	yield  func(Listing, error) bool
+}
+
+func (d *discovery) report(f lookleap.Finding) bool {
+	return d.yield(Listing{}, &ListingError{f})
+}
+
+func (d *discovery) warn(code lookleap.Code, requirement, at, message string) bool {
+	return d.report(lookleap.Finding{Severity: lookleap.Warning, Code: code, Requirement: requirement, Message: message, Position: lookleap.Position{Path: at}})
+}
+
+// fetch asks for a file of the origin. A missing one is nil.
+func (d *discovery) fetch(ctx context.Context, at string, limit int) (doc *document, goOn bool) {
+	u, err := domain.Rules{AllowSpecial: true}.Parse(at)
+	if err != nil {
+		return nil, d.yield(Listing{}, badURL(at, err))
+	}
+	doc, err = d.loader.gather(ctx, request{url: u, limit: limit, hop: func(to domain.URL) *Error {
+		if to.Origin() != u.Origin() {
+			return refuse(lookleap.CodeRedirectOutside, to.String(), "the redirect leaves the origin", "")
+		}
+		return nil
+	}}, nil)
+	switch {
+	case err != nil:
+		d.yield(Listing{}, fmt.Errorf("dvs: discovering skills at %s: %w", at, err))
+		return nil, false
+	case doc.evidence.Failure == lookleap.CodeBlockedByPolicy, doc.evidence.Failure == lookleap.CodeDNSSECBogus:
+		d.warn(doc.evidence.Failure, "DVS-3.1-57", at, doc.evidence.Failure.Title())
+		return nil, false
+	case doc.evidence.Failure != "":
+		return nil, d.warn(doc.evidence.Failure, "DVS-3.2-06", at, doc.evidence.Failure.Title())
+	case doc.evidence.Status != http.StatusOK, isHTML(doc.evidence.Type):
+		return nil, true
+	}
+	return doc, true
+}
+
+func isHTML(mediaType string) bool {
+	return mediaType == "text/html" || mediaType == "application/xhtml+xml"
+}
+
+// index reads one index.
+func (d *discovery) index(ctx context.Context, at string) bool {
+	doc, goOn := d.fetch(ctx, at, d.loader.limits.Index)
+	if doc == nil {
+		return goOn
+	}
+	if is := doc.evidence.Type; is != "application/json" && !strings.HasSuffix(is, "+json") {
+		if !d.warn(lookleap.CodeMediaType, "DVS-3.2-23", at, "the index is served as "+plaintext.Quote(is, 80)) {
+			return false
+		}
+		if is != "text/plain" {
+			return true
+		}
+	}
+	list, err := d.loader.rules().ParseIndex(doc.body, doc.final.String(), d.loader.limits)
+	return d.take(list, err, at)
+}
+
+// sitemaps reads the origin's sitemap, and those that it names, one level deep.
+func (d *discovery) sitemaps(ctx context.Context, at string) {
+	list, goOn := d.sitemap(ctx, at)
+	if list == nil || !goOn {
+		return
+	}
+	for _, child := range list.Children {
+		below, goOn := d.sitemap(ctx, child)
+		if !goOn {
+			return
+		}
+		if below != nil && len(below.Children) > 0 && !d.warn(lookleap.CodeSitemapNested, "DVS-3.2-09", child, "a sitemap index below a sitemap index is skipped") {
+			return
+		}
+	}
+}
+
+func (d *discovery) sitemap(ctx context.Context, at string) (*Listings, bool) {
+	doc, goOn := d.fetch(ctx, at, d.loader.limits.Sitemap)
+	if doc == nil {
+		return nil, goOn
+	}
+	var body io.Reader = bytes.NewReader(doc.body)
+	if bytes.HasPrefix(doc.body, []byte("\x1f\x8b")) {
+		var err error
+		if body, err = inflate(body, d.loader.limits.Sitemap); err != nil {
+			return nil, d.warn(lookleap.CodeBadSitemap, "DVS-3.2-11", at, "the sitemap is not the gzip that it begins as")
+		}
+	}
+	list, err := d.loader.rules().ReadSitemap(body, doc.final.String(), d.loader.limits)
+	return list, d.take(list, err, at)
+}
+
+// take yields what a file gave.
+func (d *discovery) take(list *Listings, err error, at string) bool {
+	if err != nil {
+		return d.warn(lookleap.CodeOf(err), "DVS-3.2-12", at, err.Error())
+	}
+	for _, f := range list.Findings {
+		if !d.report(f) {
+			return false
+		}
+	}
+	for _, entry := range list.Skills {
+		id := entry.Skill.String()
+		if d.seen[id] {
+			continue
+		}
+		if len(d.seen) >= d.loader.limits.Candidates {
+			d.warn(lookleap.CodeSitemapLimit, "DVS-3.2-10", at, fmt.Sprintf("the origin lists more than %d skills", d.loader.limits.Candidates))
+			return false
+		}
+		d.seen[id] = true
+		if !d.root.Covers(entry.Skill) {
+			if !d.warn(lookleap.CodeEntryOutside, "DVS-3.2-19", at, "the entry lies outside the trust root: "+plaintext.Quote(id, 200)) {
+				return false
+			}
+			continue
+		}
+		if !d.yield(entry, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// LoadListing is [Loader.Load] of a skill that was discovered. A promised digest
+// has to match; a name or description that differs from the file's is a finding
+// index-mismatch, and the file's counts.
+func (l *Loader) LoadListing(ctx context.Context, entry Listing) (*Loaded, error) {
+	return l.load(ctx, &candidate{Claim: Claim{URL: entry.Skill.String(), Pin: Pin{Digest: entry.Digest}}, Hint: &hint{entry.Name, entry.Description}})
+}
+
+// hint is what an index said of a skill.
+type hint struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+// mismatch compares what an index said with the file.
+func (h *hint) mismatch(m *Metadata) []lookleap.Finding {
+	if h == nil {
+		return nil
+	}
+	var findings []lookleap.Finding
+	for _, c := range []struct{ what, index, file string }{{"name", h.Name, m.Name}, {"description", h.Description, m.Description}} {
+		if c.index != "" && strings.TrimSpace(c.index) != c.file {
+			findings = append(findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeIndexMismatch, Requirement: "DVS-3.2-21",
+				Message: fmt.Sprintf("the index gives another %s than the file: %s", c.what, plaintext.Quote(c.index, 200)), Fix: "write the index from the files"})
+		}
+	}
+	return findings
+}

@@ -1,0 +1,425 @@
+package dvs_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/agentstxt"
+	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+const indexAt = "https://shop.example/.well-known/skills/index.json"
+
+func digestOf(s string) string { return dvs.DigestOf([]byte(s)).String() }
+
+// TestParseIndex reads like the rows: an index, the locations that it gives and
+// the codes of its findings, or the code of its refusal.
+func TestParseIndex(t *testing.T) {
+	entries := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `,{"name":"s%d","description":"d","path":"/s/%d/"}`, i, i)
+		}
+		return "[" + strings.TrimPrefix(b.String(), ",") + "]"
+	}
+	const a = "https://shop.example/.well-known/skills/a/SKILL.md"
+	v2 := func(entry string) string {
+		return `{"$schema":"https://schemas.agentskills.io/discovery/0.2.0/schema.json","skills":[` + entry + `]}`
+	}
+	for _, c := range []struct {
+		id, in   string
+		want     []string
+		findings []lookleap.Code
+		refused  lookleap.Code
+	}{
+		{id: "DVS-3.2-16/accept-array", in: `[{"name":"a","description":"d","path":"/.well-known/skills/a/"}]`, want: []string{a}},
+		{id: "DVS-3.2-16/accept-no-description", in: `[{"name":"a","path":"/.well-known/skills/a/"}]`, want: []string{a}, findings: []lookleap.Code{"bad-index-entry"}},
+		{id: "DVS-3.2-17/accept-object", in: `{"skills":[{"name":"a","description":"d"}]}`, want: []string{a}},
+		{id: "DVS-3.2-17/accept-files", in: `{"skills":[{"name":"a","description":"d","files":["SKILL.md","scripts/x.py"]}]}`, want: []string{a}},
+		{id: "DVS-3.2-17/accept-v0.2", in: v2(`{"name":"a","type":"skill-md","description":"d","url":"a/SKILL.md","digest":"` + digestOf("x") + `"}`), want: []string{a}},
+		{id: "DVS-3.2-17/reject-v0.2-digest", in: v2(`{"name":"a","type":"skill-md","description":"d","url":"a/SKILL.md","digest":"sha256:abc"}`), findings: []lookleap.Code{"bad-index-entry"}},
+		{id: "DVS-3.2-17/reject-archive", in: v2(`{"name":"a","type":"archive","description":"d","url":"a.zip","digest":"` + digestOf("x") + `"}`), findings: []lookleap.Code{"unknown-type"}},
+		{id: "DVS-3.2-17/reject-other-schema", in: `{"$schema":"https://schemas.agentskills.io/discovery/9/schema.json","skills":[]}`, refused: "unknown-schema"},
+		{id: "DVS-3.2-17/reject-string", in: `"skills"`, refused: "bad-index"},
+		{id: "DVS-3.2-17/reject-no-array", in: `{"skills":{}}`, refused: "bad-index"},
+		{id: "DVS-3.2-18/accept-relative", in: `[{"name":"a","description":"d","path":"skills/a/"}]`, want: []string{"https://shop.example/.well-known/skills/skills/a/SKILL.md"}},
+		{id: "DVS-3.2-18/accept-absolute-path", in: `[{"name":"a","description":"d","path":"/s/a/SKILL.md"}]`, want: []string{"https://shop.example/s/a/SKILL.md"}},
+		{id: "DVS-3.2-18/accept-url", in: `[{"name":"a","description":"d","url":"https://shop.example/s/a/"}]`, want: []string{"https://shop.example/s/a/SKILL.md"}},
+		{id: "DVS-3.2-18/accept-both-same", in: `[{"name":"a","description":"d","path":"/s/a","url":"https://shop.example/s/a/SKILL.md"}]`, want: []string{"https://shop.example/s/a/SKILL.md"}},
+		{id: "DVS-3.2-18/reject-both-different", in: `[{"name":"a","description":"d","path":"/s/a","url":"/s/b"}]`, findings: []lookleap.Code{"conflicting-path"}},
+		{id: "DVS-3.2-19/accept-climbing-on-origin", in: `[{"name":"x","description":"d","path":"../../../x"}]`, want: []string{"https://shop.example/x/SKILL.md"}},
+		{id: "DVS-3.2-19/reject-other-origins", in: `[{"name":"a","description":"d","path":"//evil.example/x"},{"name":"b","description":"d","path":"https://cdn.example/x"},{"name":"c","description":"d","path":"http://shop.example/x"}]`,
+			findings: []lookleap.Code{"entry-outside-root", "entry-outside-root", "entry-outside-root"}},
+		{id: "DVS-3.2-20/accept-the-rest", in: `[1,{"name":5},{"name":"A"},{"name":"a/b"},{},null,{"name":"ok","description":"d"}]`, want: []string{"https://shop.example/.well-known/skills/ok/SKILL.md"},
+			findings: []lookleap.Code{"bad-index-entry", "bad-index-entry", "bad-name", "bad-name", "bad-name", "bad-index-entry"}},
+		{id: "DVS-3.2-20/accept-same-name-elsewhere", in: `[{"name":"a","description":"d","path":"/x/"},{"name":"a","description":"d","path":"/y/"}]`, want: []string{"https://shop.example/x/SKILL.md", "https://shop.example/y/SKILL.md"}},
+		{id: "DVS-3.2-20/reject-same-location", in: `[{"name":"a","description":"d","path":"/x/"},{"name":"b","description":"d","path":"/x/SKILL.md"}]`, want: []string{"https://shop.example/x/SKILL.md"}, findings: []lookleap.Code{"duplicate-entry"}},
+		{id: "DVS-3.2-22/reject-large", in: "[" + strings.Repeat(" ", 1<<20) + "]", refused: "bad-index"},
+		{id: "DVS-3.2-22/reject-deep", in: strings.Repeat("[", 17) + strings.Repeat("]", 17), refused: "bad-index"},
+		{id: "DVS-3.2-22/reject-duplicate-keys", in: `[{"name":"a","name":"b"}]`, refused: "bad-index"},
+		{id: "DVS-3.2-22/reject-not-utf8", in: "[\"\xff\"]", refused: "bad-index"},
+		{id: "DVS-3.2-22/reject-trailing", in: "[] []", refused: "bad-index"},
+		{id: "J13/reject-not-array", in: `5`, refused: "bad-index"},
+		{id: "J13/reject-elsewhere", in: `[{"name":"a","description":"d","path":"https://evil.example/x"}]`, findings: []lookleap.Code{"entry-outside-root"}},
+		{id: "DVS-8-01/accept-same-suffix", in: `[]`},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			list, err := dvs.ParseIndex([]byte(c.in), indexAt, dvs.Limits{})
+			if c.refused != "" {
+				if list != nil || lookleap.CodeOf(err) != c.refused {
+					t.Errorf("got %v, %v", list, err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, l := range list.Skills {
+				got = append(got, l.Skill.String())
+			}
+			var codes []lookleap.Code
+			for _, f := range list.Findings {
+				codes = append(codes, f.Code)
+			}
+			if !slices.Equal(got, c.want) || !slices.Equal(codes, c.findings) {
+				t.Errorf("got %v with %v, want %v with %v", got, list.Findings, c.want, c.findings)
+			}
+		})
+	}
+	for _, id := range []string{"DVS-3.2-22", "J13"} {
+		t.Run(id+"/accept-truncated", func(t *testing.T) {
+			list, err := dvs.ParseIndex([]byte(entries(1001)), indexAt, dvs.Limits{})
+			if err != nil || len(list.Skills) != 1000 || list.Findings[0].Code != lookleap.CodeIndexTruncated {
+				t.Error(err)
+			}
+		})
+	}
+	t.Run("DVS-4.1-04/reject-listed-paths", func(t *testing.T) {
+		list, err := dvs.ParseIndex([]byte(`[{"name":"a","description":"d","files":["SKILL.md","../x","/x","a/../b","a\\b","C:x","a%2fb",7]}]`), indexAt, dvs.Limits{})
+		if err != nil || !slices.Equal(list.Skills[0].Files, []string{"SKILL.md"}) || len(list.Findings) != 7 {
+			t.Error(list, err)
+		}
+	})
+}
+
+func urlset(locs ...string) string {
+	var b strings.Builder
+	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`)
+	for _, l := range locs {
+		b.WriteString("<url><loc>" + l + "</loc></url>")
+	}
+	return b.String() + "</urlset>"
+}
+
+func TestReadSitemap(t *testing.T) {
+	const at = "https://shop.example/sitemap.xml"
+	const a = "https://shop.example/.well-known/skills/a/SKILL.md"
+	many := make([]string, 50_001)
+	for i := range many {
+		many[i] = "https://shop.example/p"
+	}
+	for _, c := range []struct {
+		id, in   string
+		want     []string
+		findings []lookleap.Code
+		refused  lookleap.Code
+	}{
+		{id: "DVS-3.2-07/accept-entry", in: urlset("https://shop.example/s/a/SKILL.md"), want: []string{"https://shop.example/s/a/SKILL.md"}},
+		{id: "DVS-3.2-07/accept-directory", in: urlset("https://shop.example/.well-known/skills/a/"), want: []string{a}},
+		{id: "DVS-3.2-07/reject-other", in: urlset("https://shop.example/skills.html", "https://shop.example/.well-known/skills/index.json", "https://shop.example/.well-known/skills/a/b/")},
+		{id: "DVS-3.2-08/reject-elsewhere", in: urlset("http://shop.example/s/SKILL.md", "https://evil.example/s/SKILL.md", "https://shop.example:8443/s/SKILL.md"),
+			findings: []lookleap.Code{"entry-outside-root", "entry-outside-root", "entry-outside-root"}},
+		{id: "DVS-3.2-08/accept-rest", in: urlset("https://evil.example/s/SKILL.md", a), want: []string{a}, findings: []lookleap.Code{"entry-outside-root"}},
+		{id: "DVS-3.2-10/reject-50001", in: urlset(append([]string{a}, many...)...), want: []string{a}, findings: []lookleap.Code{"sitemap-limit"}},
+		{id: "DVS-3.2-10/reject-long-location", in: urlset("https://shop.example/"+strings.Repeat("a", 2048)+"/SKILL.md", a), want: []string{a}, findings: []lookleap.Code{"sitemap-limit"}},
+		{id: "DVS-3.2-10/accept-50000", in: urlset(append([]string{a}, many[2:]...)...), want: []string{a}},
+		{id: "DVS-3.2-12/accept-amp-and-extensions", in: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:i="urn:x"><url><loc>https://shop.example/a&amp;b/SKILL.md</loc><i:image><i:loc>https://shop.example/no/SKILL.md</i:loc></i:image></url></urlset>`,
+			want: []string{"https://shop.example/a&b/SKILL.md"}},
+		{id: "DVS-3.2-12/accept-cdata-and-blanks", in: urlset("\n <![CDATA[" + a + "]]> \n"), want: []string{a}},
+		{id: "DVS-3.2-12/reject-doctype", in: `<!DOCTYPE urlset>` + strings.TrimPrefix(urlset(a), `<?xml version="1.0" encoding="UTF-8"?>`), refused: "bad-sitemap"},
+		{id: "DVS-3.2-12/reject-entity", in: urlset(a, "&x;"), refused: "bad-sitemap"},
+		{id: "DVS-3.2-12/reject-not-well-formed", in: "<urlset><url>", refused: "bad-sitemap"},
+		{id: "DVS-3.2-12/reject-html", in: "<html></html>", refused: "bad-sitemap"},
+		{id: "N01/reject-xxe", in: `<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><urlset><url><loc>&x;</loc></url></urlset>`, refused: "bad-sitemap"},
+		{id: "N02/reject-evil", in: urlset("https://evil.example/.well-known/skills/x/SKILL.md"), findings: []lookleap.Code{"entry-outside-root"}},
+		{id: "N02/reject-http", in: urlset("http://shop.example/SKILL.md"), findings: []lookleap.Code{"entry-outside-root"}},
+		{id: "N02/reject-userinfo", in: urlset("https://shop.example@evil.example/SKILL.md"), findings: []lookleap.Code{"userinfo"}},
+		{id: "N02/reject-dots", in: urlset("https://shop.example/a/%2e%2e/SKILL.md"), findings: []lookleap.Code{"dot-segment"}},
+		{id: "N02/accept-own", in: urlset(a), want: []string{a}},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			list, err := dvs.ReadSitemap(strings.NewReader(c.in), at, dvs.Limits{})
+			if c.refused != "" {
+				if list != nil || lookleap.CodeOf(err) != c.refused {
+					t.Errorf("got %v, %v", list, err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, l := range list.Skills {
+				got = append(got, l.Skill.String())
+			}
+			var codes []lookleap.Code
+			for _, f := range list.Findings {
+				codes = append(codes, f.Code)
+			}
+			if !slices.Equal(got, c.want) || !slices.Equal(codes, c.findings) {
+				t.Errorf("got %v with %v", got, list.Findings)
+			}
+		})
+	}
+	t.Run("N01/reject-beyond-size", func(t *testing.T) {
+		list, err := dvs.ReadSitemap(io.MultiReader(strings.NewReader(strings.TrimSuffix(urlset(a), "</urlset>")), blanks{}), at, dvs.Limits{})
+		if err != nil || len(list.Skills) != 1 || list.Findings[0].Code != lookleap.CodeSitemapLimit {
+			t.Error(list, err)
+		}
+	})
+	t.Run("N01/accept-memory-flat", func(t *testing.T) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		long := strings.NewReader(urlset(many[:50_000]...))
+		if _, err := dvs.ReadSitemap(long, at, dvs.Limits{}); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
+			t.Errorf("%d MiB were allocated", used>>20)
+		}
+	})
+}
+
+// blanks is an endless text.
+type blanks struct{}
+
+func (blanks) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	if len(p) > 8 {
+		copy(p, "<url/>")
+	}
+	return len(p), nil
+}
+
+func zipped(s string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write([]byte(s))
+	_ = z.Close()
+	return b.String()
+}
+
+func TestDiscover(t *testing.T) {
+	const root = "https://shop.example/"
+	const index = `[{"name":"a","description":"d","path":"/s/a/"}]`
+	sub := func(locs ...string) string {
+		return `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><sitemap><loc>` + strings.Join(locs, "</loc></sitemap><sitemap><loc>") + "</loc></sitemap></sitemapindex>"
+	}
+	const child = "https://shop.example/c1.xml"
+	for _, c := range []struct {
+		id   string
+		site func(*lab.Site)
+		want string
+	}{
+		{"DVS-3.2-06/accept-both-merged", func(s *lab.Site) {
+			s.Body("/.well-known/skills/index.json", "application/json", index).Body("/sitemap.xml", "application/xml", urlset("https://shop.example/s/a/SKILL.md", "https://shop.example/s/b/SKILL.md"))
+		}, "/s/a/ /s/b/"},
+		{"DVS-3.2-06/accept-bad-index-not-fatal", func(s *lab.Site) {
+			s.Body("/.well-known/skills/index.json", "application/json", "{").Body("/sitemap.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md"))
+		}, "!bad-index /s/b/"},
+		{"DVS-3.2-05/accept-sitemap-alone", func(s *lab.Site) {
+			s.Body("/sitemap.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md"))
+		}, "/s/b/"},
+		{"DVS-3.2-09/accept-one-level", func(s *lab.Site) {
+			s.Body("/sitemap.xml", "application/xml", sub(child, "https://shop.example/c2.xml")).Body("/c1.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md")).
+				Body("/c2.xml", "application/xml", urlset("https://shop.example/s/c/SKILL.md"))
+		}, "/s/b/ /s/c/"},
+		{"DVS-3.2-09/reject-second-level", func(s *lab.Site) {
+			s.Body("/sitemap.xml", "application/xml", sub(child)).Body("/c1.xml", "application/xml", sub("https://shop.example/c2.xml")).Body("/c2.xml", "application/xml", urlset("https://shop.example/s/c/SKILL.md"))
+		}, "!sitemap-nested"},
+		{"DVS-3.2-09/reject-other-origin", func(s *lab.Site) { s.Body("/sitemap.xml", "application/xml", sub("https://evil.example/c.xml")) }, "!sitemap-nested"},
+		{"DVS-3.2-11/accept-gzip-file", func(s *lab.Site) {
+			s.Body("/sitemap.xml", "application/gzip", zipped(urlset("https://shop.example/s/b/SKILL.md")))
+		}, "/s/b/"},
+		{"DVS-3.2-11/reject-bomb", func(s *lab.Site) {
+			s.Body("/sitemap.xml", "application/gzip", zipped(strings.TrimSuffix(urlset("https://shop.example/s/b/SKILL.md"), "</urlset>")+strings.Repeat("<url/>", 9<<20)))
+		}, "!sitemap-limit /s/b/"},
+		{"N01/reject-bomb", func(s *lab.Site) { s.Fault("/sitemap.xml", lab.GzipBomb(64)) }, "!too-large"},
+		{"DVS-3.2-13/accept-missing", func(*lab.Site) {}, ""},
+		{"DVS-3.2-13/accept-forbidden", func(s *lab.Site) { s.Status("/sitemap.xml", 403) }, ""},
+		{"DVS-3.2-13/accept-html", func(s *lab.Site) { s.Body("*", "text/html", "<p>") }, ""},
+		{"DVS-3.2-14/accept-no-index", func(s *lab.Site) {
+			s.Status("/.well-known/skills/index.json", 404).Body("/sitemap.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md"))
+		}, "/s/b/"},
+		{"DVS-3.2-15/accept-redirect-inside", func(s *lab.Site) {
+			s.Redirect("/.well-known/skills/index.json", "/i.json").Body("/i.json", "application/json", index)
+		}, "/s/a/"},
+		{"DVS-3.2-15/reject-redirect-outside", func(s *lab.Site) { s.Redirect("/.well-known/skills/index.json", "https://evil.example/i.json") }, "!redirect-outside-root"},
+		{"DVS-3.2-23/accept-json", func(s *lab.Site) { s.Body("/.well-known/skills/index.json", "application/x+json", index) }, "/s/a/"},
+		{"DVS-3.2-23/accept-plain", func(s *lab.Site) { s.Body("/.well-known/skills/index.json", "text/plain", index) }, "!media-type /s/a/"},
+		{"DVS-3.2-23/reject-html", func(s *lab.Site) { s.Body("/.well-known/skills/index.json", "text/html", index) }, ""},
+		{"DVS-3.2-23/reject-image", func(s *lab.Site) { s.Body("/.well-known/skills/index.json", "image/png", index) }, "!media-type"},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			net := lab.ForTest(t)
+			c.site(net.Site("shop.example"))
+			net.Site("evil.example").Body("*", "application/json", index)
+			var got []string
+			for l, err := range dvs.NewLoader(net.Host()).Discover(t.Context(), root) {
+				var skipped *dvs.ListingError
+				switch {
+				case errors.As(err, &skipped):
+					got = append(got, "!"+string(skipped.Finding.Code))
+				case err != nil:
+					t.Fatal(err)
+				default:
+					got = append(got, strings.TrimPrefix(l.Skill.Directory(), "https://shop.example"))
+				}
+			}
+			if text := strings.Join(got, " "); text != c.want {
+				t.Errorf("got %q, want %q", text, c.want)
+			}
+			if seen := net.Journal().Requests("evil.example"); len(seen) != 0 {
+				t.Error("another origin was asked")
+			}
+		})
+	}
+	t.Run("DVS-3.2-04/reject-path-root", func(t *testing.T) {
+		net := lab.ForTest(t)
+		for _, root := range []string{"https://github.com/o/", "https://shop.example/a/"} {
+			for l, err := range dvs.NewLoader(net.Host()).Discover(t.Context(), root) {
+				if !l.Skill.IsZero() || lookleap.CodeOf(err) != lookleap.CodeNoOriginDiscovery {
+					t.Error(l, err)
+				}
+			}
+		}
+		if len(net.Journal().Dials()) != 0 {
+			t.Error("something was asked")
+		}
+	})
+	t.Run("DVS-3.2-04/accept-origin", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Site("shop.example")
+		for range dvs.NewLoader(net.Host()).Discover(t.Context(), root) {
+			t.Error("there is something")
+		}
+		if got := net.Journal().Paths("shop.example"); !slices.Equal(got, []string{"GET /.well-known/skills/index.json", "GET /sitemap.xml"}) {
+			t.Errorf("got %v", got)
+		}
+	})
+	t.Run("DVS-3.2-15/accept-agent-skills-option", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).Body("/s/b/SKILL.md", "text/markdown", refund).
+			Body("/.well-known/agent-skills/index.json", "application/json", `{"$schema":"`+dvs.IndexSchema+`","skills":[{"name":"refund","type":"skill-md","description":"Refunds an order.","url":"/s/a/SKILL.md","digest":"`+digestOf(refund)+
+				`"},{"name":"b","type":"skill-md","description":"d","url":"/s/b/SKILL.md","digest":"`+digestOf("other")+`"}]}`)
+		loader := dvs.Options{Roots: registry(t, root), AlsoAgentSkills: true}.NewLoader(net.Host())
+		var codes []string
+		for l, err := range loader.Discover(t.Context(), root) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			skill, err := loader.LoadListing(t.Context(), l)
+			codes = append(codes, string(lookleap.CodeOf(err)))
+			if err == nil && hasFinding(skill.Verdict, lookleap.CodeIndexMismatch) {
+				t.Error("the index says the same")
+			}
+		}
+		if !slices.Equal(codes, []string{"ok", "digest-mismatch"}) {
+			t.Errorf("got %v", codes)
+		}
+	})
+	t.Run("DVS-3.2-21/accept-file-decides", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).Body("/.well-known/skills/index.json", "application/json", index)
+		loader := dvs.Options{Roots: registry(t, root)}.NewLoader(net.Host())
+		for l, err := range loader.Discover(t.Context(), root) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			skill, err := loader.LoadListing(t.Context(), l)
+			if err != nil || skill.Name != "refund" || !hasFinding(skill.Verdict, lookleap.CodeIndexMismatch) {
+				t.Error(skill, err)
+			}
+		}
+	})
+	t.Run("N04/reject-disallowed-path", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).Body("/sitemap.xml", "application/xml", urlset("https://shop.example/s/a/SKILL.md")).
+			Body("/.well-known/skills/index.json", "text/html", "").Status("/agents.txt", 401)
+		host := net.Host()
+		loader := dvs.Options{Roots: registry(t, root), Guard: agentstxt.Guard(host)}.NewLoader(host)
+		for l, err := range loader.Discover(t.Context(), root) {
+			if err == nil || lookleap.CodeOf(err) != lookleap.CodeBlockedByPolicy {
+				t.Error(l, err)
+			}
+		}
+		if _, err := loader.Load(t.Context(), "https://shop.example/s/a/SKILL.md"); lookleap.CodeOf(err) != lookleap.CodeBlockedByPolicy {
+			t.Error(err)
+		}
+	})
+	t.Run("DVS-3.2-06/reject-cancelled", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Site("shop.example")
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		n := 0
+		for _, err := range dvs.NewLoader(net.Host()).Discover(ctx, root) {
+			if n++; !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		}
+		if n != 1 {
+			t.Errorf("%d results", n)
+		}
+	})
+}
+
+func FuzzIndex(f *testing.F) {
+	for _, s := range []string{`[]`, `{"skills":[{"name":"a","files":["SKILL.md"]}]}`, `[{"name":"a","path":"../x","url":"https://shop.example/x"}]`,
+		`{"$schema":"` + dvs.IndexSchema + `","skills":[{"name":"a","type":"skill-md","url":"x","digest":"` + digestOf("") + `"}]}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		list, err := dvs.ParseIndex(data, indexAt, dvs.Limits{})
+		checkListings(t, list, err)
+	})
+}
+
+func FuzzSitemap(f *testing.F) {
+	for _, s := range []string{urlset("https://shop.example/a/SKILL.md", "&amp;"), "<sitemapindex><sitemap><loc>https://shop.example/x</loc></sitemap></sitemapindex>", "<!DOCTYPE x><urlset/>"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		list, err := dvs.ReadSitemap(bytes.NewReader(data), "https://shop.example/sitemap.xml", dvs.Limits{})
+		checkListings(t, list, err)
+	})
+}
+
+func checkListings(t *testing.T, list *dvs.Listings, err error) {
+	if err != nil {
+		if list != nil || !lookleap.CodeOf(err).Known() {
+			t.Fatalf("got %v with %v", err, list)
+		}
+		return
+	}
+	root, _ := dvs.ParseTrustRoot("https://shop.example/")
+	for _, l := range list.Skills {
+		if !root.Covers(l.Skill) || !strings.HasSuffix(l.Skill.String(), "/SKILL.md") {
+			t.Fatalf("listed %s", l.Skill)
+		}
+	}
+}
