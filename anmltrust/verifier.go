@@ -117,6 +117,9 @@ func (r *result) give() (*Authorization, error) {
 // [*lookleap.VerifyError] with the whole story. What failed because ctx ended is
 // not remembered, and says nothing about the site.
 func (v *Verifier) Verify(ctx context.Context, c Claim) (*Authorization, error) {
+	if r := v.shortcut(ctx, &c); r != nil {
+		return r.give()
+	}
 	return v.verify(ctx, question{claim: c})
 }
 
@@ -151,6 +154,11 @@ func (v *Verifier) Begin() *Interaction {
 
 // Verify is [Verifier.Verify] within the interaction. The budget may be nil.
 func (i *Interaction) Verify(ctx context.Context, c Claim, b Budget) (*Authorization, error) {
+	if !i.anyLimit() {
+		if r := i.verifier.shortcut(ctx, &c); r != nil {
+			return r.give()
+		}
+	}
 	return i.verifier.verify(ctx, question{claim: c, in: i, budget: b})
 }
 
@@ -227,10 +235,10 @@ type shortcut struct {
 	when uint64
 }
 
-// shortcut gives a decision that still stands.
-func (v *Verifier) shortcut(q *question) *result {
-	c := &q.claim
-	if q.mode != normal || !c.Verified.IsZero() || c.Response || c.Refused != "" || q.in != nil && q.in.anyLimit() {
+// shortcut gives a decision that still stands. A claim with anything unusual is
+// read in full.
+func (v *Verifier) shortcut(ctx context.Context, c *Claim) *result {
+	if !c.Verified.IsZero() || c.Response || c.Refused != "" || ctx.Err() != nil {
 		return nil
 	}
 	got, ok := v.quick.Peek(shortcutKey{c.URL, c.Site})
@@ -247,11 +255,6 @@ func (i *Interaction) anyLimit() bool {
 }
 
 func (v *Verifier) verify(ctx context.Context, q question) (*Authorization, error) {
-	if ctx.Err() == nil {
-		if r := v.shortcut(&q); r != nil {
-			return r.give()
-		}
-	}
 	sub, _, code := q.claim.preCheck()
 	if k := kin(sub.server, sub.site); code != "" || k == self || k == below && v.policy.SelfSubdomains == TrustSubdomains {
 		now := v.clock.now()

@@ -1,0 +1,333 @@
+package anmltrust
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"pgregory.net/rapid"
+)
+
+var noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+
+// text is a manifest of brand.example with these entries, some members replaced.
+func text(entries string, replace ...string) string {
+	s := `{"version":"1.0","site":"brand.example","issued":"2026-05-01T00:00:00Z","expires":"2026-07-01T00:00:00Z","authorized-domains":[` + entries + `]}`
+	return strings.NewReplacer(replace...).Replace(s)
+}
+
+func item(domain, tier, scope string) string {
+	return fmt.Sprintf(`{"domain":%q,"tier":%s,"scope":%s}`, domain, tier, scope)
+}
+
+var shop = Server{Host: "cdn.shop.example", Domain: "shop.example"}
+
+func TestParseManifest(t *testing.T) {
+	good := item("shop.example", "2", `["body"]`)
+	const bad = lookleap.CodeManifestMalformed
+	for _, c := range []struct {
+		id, name, text string
+		code           lookleap.Code
+	}{
+		{"ANML-12.3-01", "accept-object", text(good), ""},
+		{"ANML-12.3-01", "reject-array", "[]", bad},
+		{"ANML-12.3-04", "reject-large", text(good) + strings.Repeat(" ", 1<<20), bad},
+		{"ANML-12.3-04", "reject-many", text(strings.Repeat(`1,`, 10_000) + "1"), bad},
+		{"ANML-12.3-04", "accept-10000", text(strings.Repeat(`1,`, 9_999) + "1"), ""},
+		{"ANML-12.3-04", "reject-deep", text(good, `"version"`, `"x":`+strings.Repeat("[", 16)+strings.Repeat("]", 16)+`,"version"`), bad},
+		{"ANML-12.3-04", "accept-depth-16", text(good, `"version"`, `"x":`+strings.Repeat("[", 15)+strings.Repeat("]", 15)+`,"version"`), ""},
+		{"ANML-12.3-04", "reject-utf8", text(good, "brand", "br\xffnd"), bad},
+		{"ANML-12.3-04", "reject-trailing", text(good) + "{}", bad},
+		{"ANML-12.3-05", "reject-capital-site", text(good, `"site"`, `"Site"`), bad},
+		{"ANML-12.3-05", "reject-two-sites", text(good, `"site"`, `"site":"brand.example","site"`), bad},
+		{"ANML-12.3-05", "reject-two-tiers", text(`{"domain":"shop.example","tier":1,"tier":2,"scope":[]}`), bad},
+		{"ANML-12.3-05", "reject-escaped-twin", text(`{"domain":"shop.example","tier":1,"ti\u0065r":2,"scope":[]}`), bad},
+		{"ANML-12.3-06", "reject-missing", text(good, `"site":"brand.example",`, ""), bad},
+		{"ANML-12.3-06", "reject-empty", text(good, `"brand.example"`, `""`), bad},
+		{"ANML-12.3-06", "reject-number", text(good, `"brand.example"`, `1`), bad},
+		{"ANML-12.3-10", "accept-1.0", text(good), ""},
+		{"ANML-12.3-10", "reject-number", text(good, `"1.0"`, `1.0`), lookleap.CodeManifestVersion},
+		{"ANML-12.3-10", "reject-2.0", text(good, `"1.0"`, `"2.0"`), lookleap.CodeManifestVersion},
+		{"ANML-12.3-10", "reject-missing", text(good, `"version":"1.0",`, ``), lookleap.CodeManifestVersion},
+		{"ANML-12.3-11", "accept-offset", text(good, "2026-05-01T00:00:00Z", "2026-05-01T02:00:00+02:00"), ""},
+		{"ANML-12.3-11", "accept-fraction", text(good, "2026-05-01T00:00:00Z", "2026-05-01T00:00:00.25Z"), ""},
+		{"ANML-12.3-11", "reject-no-zone", text(good, "2026-05-01T00:00:00Z", "2026-05-01T00:00:00"), bad},
+		{"ANML-12.3-11", "reject-date", text(good, "2026-05-01T00:00:00Z", "2026-05-01"), bad},
+		{"ANML-12.3-12", "reject-issued-at-expires", text(good, "2026-05-01T00:00:00Z", "2026-07-01T00:00:00Z"), bad},
+		{"ANML-12.3-12", "accept-second-before", text(good, "2026-05-01T00:00:00Z", "2026-06-30T23:59:59Z"), ""},
+		{"ANML-12.3-13", "accept-z", text(good), ""},
+		{"ANML-12.3-13", "reject-offset", text(good, "2026-07-01T00:00:00Z", "2026-07-01T00:00:00+00:00"), bad},
+		{"ANML-12.3-13", "reject-missing", text(good, `"expires":"2026-07-01T00:00:00Z",`, ""), bad},
+		{"ANML-12.3-17", "accept-array", text(""), ""},
+		{"ANML-12.3-17", "reject-null", strings.Replace(text(""), "[]", "null", 1), bad},
+		{"ANML-12.3-17", "reject-object", strings.Replace(text(""), "[]", "{}", 1), bad},
+		{"ANML-12.3-30", "accept-unknown", text(`{"x":1,"domain":"shop.example","tier":2,"scope":[]}`, `"version"`, `"x-foo":1,"version"`), ""},
+		{"ANML-16.1-06", "accept-unknown", text(good, `"version"`, `"x-foo":{"a":[1]},"version"`), ""},
+		{"ANML-12.3-29", "accept-note", text(`{"domain":"shop.example","tier":2,"scope":["body"],"note":"hello"}`), ""},
+		{"ANML-12.3-29", "accept-note-of-wrong-type", text(`{"domain":"shop.example","tier":2,"scope":["body"],"note":7}`), ""},
+		{"ANML-16.1-02", "accept-mark", "\xEF\xBB\xBF" + text(good), ""},
+		{"ANML-16.1-02", "reject-utf16", "\xFF\xFE{\x00", bad},
+		{"H28", "accept-empty", text(""), ""},
+		{"H28", "reject-null", strings.Replace(text(""), "[]", "null", 1), bad},
+		{"H28", "reject-a-million", text(strings.Repeat("1,", 1e6) + "1"), bad},
+	} {
+		t.Run(c.id+"/"+c.name, func(t *testing.T) {
+			m, err := ParseManifest([]byte(c.text), ManifestLimits{})
+			if c.code == "" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if m != nil || lookleap.CodeOf(err) != c.code {
+				t.Fatalf("%v, %v", m, err)
+			}
+			if e, ok := err.(*Error); !ok || e.Line == 0 || e.Reason == "" {
+				t.Errorf("no place: %v", err)
+			}
+		})
+	}
+	m, err := ParseManifest([]byte("\xEF\xBB\xBF"+text(good)), ManifestLimits{})
+	if err != nil || len(m.Findings) != 1 || m.Findings[0].Code != lookleap.CodeManifestByteOrder {
+		t.Errorf("the byte order mark is no finding: %v, %v", m, err)
+	}
+}
+
+// TestManifestDates holds timestamps to one form (attack H14).
+func TestManifestDates(t *testing.T) {
+	for _, s := range []string{"2026-08-01T00:00:00Z", "2026-08-01T00:00:00.5Z", "9999-12-31T23:59:59Z", "2024-02-29T00:00:00Z"} {
+		t.Run("H14/accept-"+s, func(t *testing.T) {
+			if _, ok := parseTime(s, true); !ok {
+				t.Error("refused")
+			}
+		})
+	}
+	for _, s := range []string{"", "2026-08-01", "2026-08-01T0:00:00Z", "2026-08-01T00:00:00,5Z", "2026-08-01T00:00:60Z", "2026-08-01t00:00:00z", "2026-08-01T00:00:00", "2026-08-01 00:00:00Z",
+		"2026-08-01T00:00:00+14:00", "2026-08-01T00:00:00.Z", "2026-02-30T00:00:00Z", "2026-08-01T24:00:00Z", "+2026-08-01T00:00:00Z", "2026-08-01T00:00:00ZZ", " 2026-08-01T00:00:00Z", "2026-08-01T00:00:00+25:00"} {
+		t.Run("H14/reject-"+strings.ReplaceAll(s, " ", "_"), func(t *testing.T) {
+			if got, ok := parseTime(s, true); ok {
+				t.Errorf("read as %s", got)
+			}
+		})
+	}
+}
+
+// TestLookup finds entries about a server.
+func TestLookup(t *testing.T) {
+	b := `["body"]`
+	for _, c := range []struct {
+		id, name, entries string
+		host              string
+		rank              Rank
+		tier              Tier
+		scope             string
+		malformed         bool
+	}{
+		{"ANML-12.3-19", "accept-normalised", item("Shop.EXAMPLE.", "2", b), "cdn.shop.example", ByDomain, Full, "body", false},
+		{"ANML-12.3-19", "accept-unicode", item("bücher.example", "2", b), "xn--bcher-kva.example", ByExactHost, Full, "body", false},
+		{"ANML-12.3-19", "reject-url", item("https://shop.example", "2", b), "shop.example", NotListed, 0, "", false},
+		{"ANML-12.3-19", "reject-port", item("shop.example:443", "2", b), "shop.example", NotListed, 0, "", false},
+		{"ANML-12.3-19", "reject-star", item("*", "2", b), "shop.example", NotListed, 0, "", false},
+		{"ANML-12.3-19", "reject-suffix", item("*.com", "2", b), "shop.com", NotListed, 0, "", false},
+		{"ANML-12.3-19", "reject-inner-star", item("a.*.example", "2", b), "a.b.example", NotListed, 0, "", false},
+		{"ANML-12.3-20", "accept-one-label", item("*.shop.example", "2", b), "a.shop.example", ByWildcard, Full, "body", false},
+		{"ANML-12.3-20", "reject-apex", item("*.shop.example", "2", b), "shop.example", NotListed, 0, "", false},
+		{"ANML-12.3-20", "reject-two-labels", item("*.shop.example", "2", b), "a.b.shop.example", NotListed, 0, "", false},
+		{"ANML-12.3-20", "reject-no-dot", item("*.shop.example", "2", b), "xshop.example", NotListed, 0, "", false},
+		{"ANML-12.3-21", "accept-all-hosts", item("shop.example", "2", b), "a.b.c.shop.example", ByDomain, Full, "body", false},
+		{"ANML-12.3-22", "accept-that-host", item("cdn.shop.example", "2", b), "cdn.shop.example", ByExactHost, Full, "body", false},
+		{"ANML-12.3-22", "reject-others", item("cdn.shop.example", "2", b), "a.cdn.shop.example", NotListed, 0, "", false},
+		{"ANML-12.3-22", "reject-parent", item("cdn.shop.example", "2", b), "shop.example", NotListed, 0, "", false},
+		{"ANML-12.3-23", "accept-host-before-wildcard", item("*.shop.example", "2", b) + "," + item("a.shop.example", "1", `["aesthetic"]`), "a.shop.example", ByExactHost, Display, "aesthetic", false},
+		{"ANML-12.3-23", "accept-wildcard-before-domain", item("shop.example", "1", b) + "," + item("*.shop.example", "2", b), "a.shop.example", ByWildcard, Full, "body", false},
+		{"ANML-12.3-23", "accept-lowest-of-equals", item("shop.example", "2", `["body","head"]`) + "," + item("shop.example", "1", `["body","knowledge"]`), "shop.example", ByExactHost, Display, "body", false},
+		{"ANML-12.3-25", "reject-zero", item("shop.example", "0", b), "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-25", "reject-three", item("shop.example", "3", b), "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-25", "reject-fraction", item("shop.example", "1.5", b), "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-25", "reject-2.0", item("shop.example", "2.0", b), "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-25", "accept-1", item("shop.example", "1", b), "shop.example", ByExactHost, Display, "body", false},
+		{"ANML-12.3-26", "accept-better-wildcard", item("shop.example", "3", b) + "," + item("*.shop.example", "2", b), "a.shop.example", ByWildcard, Full, "body", false},
+		{"ANML-12.3-26", "reject-malformed-best", item("shop.example", "3", b) + "," + item("*.shop.example", "2", b), "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-27", "reject-missing", `{"domain":"shop.example","tier":2}`, "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-27", "reject-numbers", item("shop.example", "2", `["body",1]`), "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-27", "accept-empty", item("shop.example", "2", `[]`), "shop.example", ByExactHost, Full, "", false},
+		{"ANML-12.3-28", "accept-eight-only", item("shop.example", "2", `["body","state","status","Persona","x","body"]`), "shop.example", ByExactHost, Full, "body", false},
+		{"H04", "reject-depth", item("*.cdn.example.com", "2", b), "a.b.cdn.example.com", NotListed, 0, "", false},
+		{"H04", "reject-apex", item("*.cdn.example.com", "2", b), "cdn.example.com", NotListed, 0, "", false},
+		{"H05", "reject-suffix", item("*.co.uk", "2", b), "example.co.uk", NotListed, 0, "", false},
+		{"H05", "reject-partial", item("f*.example.com", "2", b), "foo.example.com", NotListed, 0, "", false},
+		{"H05", "reject-double", item("**.example.com", "2", b), "a.example.com", NotListed, 0, "", false},
+		{"H05", "accept-final-dot", item("*.example.com.", "2", b), "a.example.com", ByWildcard, Full, "body", false},
+		{"H07", "reject-string", item("shop.example", `"2"`, b), "shop.example", ByExactHost, 0, "", true},
+		{"H07", "reject-null", item("shop.example", `null`, b), "shop.example", ByExactHost, 0, "", true},
+		{"H07", "reject-true", item("shop.example", `true`, b), "shop.example", ByExactHost, 0, "", true},
+		{"H07", "reject-minus", item("shop.example", `-1`, b), "shop.example", ByExactHost, 0, "", true},
+		{"H07", "reject-huge", item("shop.example", `9007199254740993`, b), "shop.example", ByExactHost, 0, "", true},
+		{"H07", "reject-missing", `{"domain":"shop.example","scope":["body"]}`, "shop.example", ByExactHost, 0, "", true},
+		{"H10", "accept-none", item("shop.example", "2", `["*","Persona","interact ","trust"]`), "shop.example", ByExactHost, Full, "", false},
+	} {
+		t.Run(c.id+"/"+c.name, func(t *testing.T) {
+			m, err := ParseManifest([]byte(text(c.entries)), ManifestLimits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := ServerOf("https://" + c.host + "/x")
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := m.Lookup(s)
+			if l.Rank != c.rank || l.Malformed != c.malformed {
+				t.Fatalf("%+v", l)
+			}
+			if !c.malformed && (l.Tier != c.tier || l.Scope.String() != c.scope) {
+				t.Errorf("%+v %s", l, l.Scope)
+			}
+		})
+	}
+}
+
+func TestCheckManifest(t *testing.T) {
+	for _, c := range []struct {
+		id, name, site string
+		replace        []string
+		code           lookleap.Code
+	}{
+		{"ANML-12.3-07", "accept-normalised", "brand.example", []string{`"brand.example"`, `"Brand.EXAMPLE."`}, ""},
+		{"ANML-12.3-07", "reject-www", "brand.example", []string{`"brand.example"`, `"www.brand.example"`}, lookleap.CodeManifestSiteMismatch},
+		{"ANML-12.3-08", "reject-other", "brand.example", []string{`"brand.example"`, `"other.example"`}, lookleap.CodeManifestSiteMismatch},
+		{"ANML-16.1-07", "reject-other", "other.example", nil, lookleap.CodeManifestSiteMismatch},
+		{"H01", "reject-evil", "brand.example", []string{`"brand.example"`, `"evil.example"`}, lookleap.CodeManifestSiteMismatch},
+		{"H01", "accept-dotted", "brand.example", []string{`"brand.example"`, `"BRAND.example."`}, ""},
+		{"ANML-12.3-12", "reject-future", "brand.example", []string{"2026-05-01T00:00:00Z", "2026-06-01T12:05:01Z"}, lookleap.CodeManifestNotYetValid},
+		{"ANML-12.3-12", "accept-skew", "brand.example", []string{"2026-05-01T00:00:00Z", "2026-06-01T12:05:00Z"}, ""},
+		{"ANML-12.3-15", "reject-at-expiry", "brand.example", []string{"2026-07-01T00:00:00Z", "2026-06-01T12:00:00Z"}, lookleap.CodeManifestExpired},
+		{"ANML-12.3-15", "accept-second-before", "brand.example", []string{"2026-07-01T00:00:00Z", "2026-06-01T12:00:01Z"}, ""},
+	} {
+		t.Run(c.id+"/"+c.name, func(t *testing.T) {
+			m, err := ParseManifest([]byte(text("", c.replace...)), ManifestLimits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, code := m.Check(c.site, noon); code != c.code {
+				t.Errorf("got %s", code)
+			}
+		})
+	}
+}
+
+// TestIndexIsTheList: the index says what reading the list would.
+func TestIndexIsTheList(t *testing.T) {
+	names := []string{"shop.example", "a.shop.example", "*.shop.example", "b.a.shop.example", "other.example", "*.a.shop.example"}
+	rapid.Check(t, func(t *rapid.T) {
+		var items []string
+		want := map[string]grant{}
+		for range rapid.IntRange(0, 8).Draw(t, "n") {
+			name, tier := rapid.SampledFrom(names).Draw(t, "name"), rapid.IntRange(0, 3).Draw(t, "tier")
+			scope := Scope(rapid.Uint8().Draw(t, "scope"))
+			data, _ := scope.MarshalJSON()
+			items = append(items, item(name, fmt.Sprint(tier), string(data)))
+			g := grant{Tier(tier), scope, tier < 1 || tier > 2}
+			if before, ok := want[name]; ok {
+				g = g.merge(before)
+			}
+			want[name] = g
+		}
+		m, err := ParseManifest([]byte(text(strings.Join(items, ","))), ManifestLimits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := Server{rapid.SampledFrom([]string{"shop.example", "a.shop.example", "b.a.shop.example", "c.shop.example"}).Draw(t, "host"), "shop.example"}
+		_, parent, _ := strings.Cut(s.Host, ".")
+		got := m.Lookup(s)
+		for _, name := range []string{s.Host, "*." + parent, s.Domain} {
+			g, ok := want[name]
+			if !ok {
+				continue
+			}
+			if got.Malformed != g.malformed || !g.malformed && (got.Tier != g.tier || got.Scope != g.scope) {
+				t.Fatalf("%+v, want %+v of %s", got, g, name)
+			}
+			again, err := ParseManifest(m.extract(s), ManifestLimits{})
+			if err != nil || again.Lookup(s).Rank != got.Rank || again.Lookup(s).Malformed != got.Malformed {
+				t.Fatalf("the extract says %+v, %v", again.Lookup(s), err)
+			}
+			return
+		}
+		if got.Rank != NotListed {
+			t.Fatalf("%+v", got)
+		}
+	})
+}
+
+func FuzzParseManifest(f *testing.F) {
+	f.Add([]byte(text(item("shop.example", "2", `["body"]`))))
+	f.Add([]byte(text(item("*.shop.example", "1", `[]`) + `,{"domain":7}`)))
+	f.Add([]byte(`{"version":"1.0"}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := ParseManifest(data, ManifestLimits{})
+		if (m == nil) == (err == nil) {
+			t.Fatal("neither or both")
+		}
+		if m == nil {
+			return
+		}
+		if l := m.Lookup(shop); l.Rank != NotListed && !l.Malformed && l.Tier != Display && l.Tier != Full {
+			t.Fatalf("tier %d", l.Tier)
+		}
+	})
+}
+
+func FuzzParseAnswer(f *testing.F) {
+	f.Add([]byte(`{"authorized":true,"tier":2,"scope":["body"],"expires":"2026-08-01T00:00:00Z"}`))
+	f.Add([]byte(`{"authorized":false}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		a, err := ParseAnswer(data)
+		if (a == nil) == (err == nil) {
+			t.Fatal("neither or both")
+		}
+		if a != nil && (a.Tier != Display && a.Tier != Full || a.Expires.IsZero()) {
+			t.Fatalf("%+v", a)
+		}
+	})
+}
+
+// bigManifest has n entries, a tenth of them wildcards.
+func bigManifest(n int) []byte {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		star := ""
+		if i%10 == 0 {
+			star = "*."
+		}
+		b.WriteString(item(fmt.Sprintf("%spartner-%06d.example.net", star, i), fmt.Sprint(1+i%2), `["body","aesthetic","knowledge"]`))
+	}
+	return []byte(text(b.String()))
+}
+
+// TestHostileManifestMemory: what is refused costs no more than three times the
+// limit, the input included.
+func TestHostileManifestMemory(t *testing.T) {
+	for name, data := range map[string][]byte{
+		"too-large":  append([]byte(text("")), make([]byte, 8<<20)...),
+		"many-dots":  []byte(text(strings.Repeat(`[],`, (1<<20)/3-100) + "1")),
+		"many-names": []byte(text(strings.Repeat(item("a.example", "1", "[]")+",", 20_000) + "1")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			if _, err := ParseManifest(data, ManifestLimits{}); err == nil {
+				t.Fatal("accepted")
+			}
+			runtime.ReadMemStats(&after)
+			if got, most := after.TotalAlloc-before.TotalAlloc, uint64(2<<20)+128<<10; got > most {
+				t.Errorf("%d octets beside the input, at most %d", got, most)
+			}
+		})
+	}
+}
