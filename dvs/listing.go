@@ -40,15 +40,15 @@ type Listings struct {
 	more   int // findings beyond the limit
 }
 
-// maxFindings bounds the findings of one file.
-const maxFindings = 200
+// maxListingFindings bounds the findings of one file.
+const maxListingFindings = 200
 
 func newListings(source string) *Listings {
 	return &Listings{source: source, seen: make(map[string]bool)}
 }
 
 func (l *Listings) find(severity lookleap.Severity, code lookleap.Code, requirement, message string, at lookleap.Position) {
-	if len(l.Findings) >= maxFindings {
+	if len(l.Findings) >= maxListingFindings {
 		l.more++
 		return
 	}
