@@ -13,6 +13,8 @@ func commands() []command {
 		wellknownCommand(),
 		agentstxtCommand(),
 		anmlCommand(),
+		skillCommand(),
+		skillsCommand(),
 		codeCommand(),
 	}
 }

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/plaintext"
+)
+
+func skillsCommand() command {
+	return command{
+		name:    "skills",
+		args:    "ORIGIN… [--agent-skills]",
+		summary: "the skills that an origin lists",
+		about: `Reads the index of an origin's skills and its sitemaps. An entry that is wrong is
+a finding and does not spoil the rest; an origin that lists nothing is accepted.
+Listed is not verified: inspect skill judges each.
+
+value: {
+  "skills": [{"skill": canonical URL, "name", "description", "source"}]
+}`,
+		examples: []string{
+			"inspect skills https://example.com/",
+			"inspect --json skills https://example.com/ --agent-skills",
+		},
+		build: func(flags *flag.FlagSet) action {
+			var o dvs.Options
+			flags.BoolVar(&o.AlsoAgentSkills, "agent-skills", false, "also ask at /.well-known/agent-skills/")
+			return func(ctx context.Context, s *session, args []string) error {
+				host, err := s.Host()
+				if err != nil {
+					return err
+				}
+				loader := o.NewLoader(host)
+				return s.each(ctx, args, func(ctx context.Context, origin string) result { return listSkills(ctx, loader, origin) })
+			}
+		},
+	}
+}
+
+type skillsValue struct {
+	Skills []listedSkill `json:"skills"`
+}
+
+type listedSkill struct {
+	Skill       string `json:"skill"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Source      string `json:"source"`
+}
+
+func listSkills(ctx context.Context, loader *dvs.Loader, origin string) result {
+	value := skillsValue{Skills: []listedSkill{}}
+	r := accept(nil)
+	for entry, err := range loader.Discover(ctx, origin) {
+		var skipped *dvs.ListingError
+		switch {
+		case errors.As(err, &skipped):
+			r = r.with(skipped.Finding)
+		case err != nil:
+			return refuse(err)
+		default:
+			value.Skills = append(value.Skills, listedSkill{entry.Skill.String(), entry.Name, entry.Description, entry.Source})
+			r.rows = append(r.rows, row{plaintext.Quote(entry.Name, 40), plaintext.Line(entry.Skill.String())})
+		}
+	}
+	r.Value = value
+	for _, f := range r.Findings {
+		if f.Severity == lookleap.Fatal && len(value.Skills) == 0 {
+			r.OK, r.Code, r.Message = false, f.Code, f.Message
+		}
+	}
+	if r.OK {
+		r.Message = fmt.Sprintf("%d skills are listed", len(value.Skills))
+	}
+	return r
+}
