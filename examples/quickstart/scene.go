@@ -22,6 +22,7 @@ func scenes() []scene {
 		{"ssrf", "A page sends the agent to places where only the agent can go", playSSRF},
 		{"redirects", "A redirect is a question", playRedirects},
 		{"liar", "A server cheats about what it sends", playLiar},
+		{"skills", "A skill from whom it claims to be", playSkills},
 		{"document", "A page for agents, honest and hostile", playDocument},
 		{"consent", "The user is asked, sleeps on it, and is obeyed once", playConsent},
 	}
