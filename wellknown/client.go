@@ -187,6 +187,9 @@ func (c *Client) judge(uri domain.URL, entry Entry, resp *fetch.Response, err er
 	if entry.Status == Unregistered {
 		r.finding(lookleap.Info, lookleap.CodeUnregisteredName, "WK-3-07", fmt.Sprintf("the name %q is not in the registry", entry.Name), "")
 	}
+	if uri.Path() != Prefix+entry.Name && entry.Status != Unregistered && !entry.HasPath {
+		r.finding(lookleap.Warning, lookleap.CodeExtraPath, "WK-3-15", noPathBelow(entry.Name), "ask for the name itself")
+	}
 	if err != nil {
 		return c.failed(r, err)
 	}

@@ -314,6 +314,29 @@ func TestProbingBounded(t *testing.T) {
 }
 
 // TestFetchCancelled: what a caller's leaving caused is remembered for nobody.
+func TestFetchBelowTheName(t *testing.T) {
+	net := lab.ForTest(t)
+	net.Site("site.example").Body(at+"/more", "text/plain", "x").Body("/.well-known/skills/index.json", "application/json", "[]")
+	client := wellknown.NewClient(net.Host(), wellknown.Options{})
+	for name, c := range map[string]struct {
+		name, rest string
+		want       bool
+	}{
+		"reject-undefined": {"security.txt", "more", true},
+		"accept-defined":   {"skills", "index.json", false},
+	} {
+		t.Run("WK-3-15/"+name, func(t *testing.T) {
+			r, err := client.Fetch(t.Context(), "https://site.example", c.name, c.rest)
+			if err != nil || r.State != wellknown.Present {
+				t.Fatalf("%v, %v", r, err)
+			}
+			if got := slices.ContainsFunc(r.Findings, func(f lookleap.Finding) bool { return f.Code == lookleap.CodeExtraPath }); got != c.want {
+				t.Errorf("findings %v", r.Findings)
+			}
+		})
+	}
+}
+
 func TestFetchCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net := lab.New()

@@ -1,6 +1,7 @@
 package wellknown
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -33,10 +34,12 @@ func (r *Registry) Lint(name, rest string) ([]lookleap.Finding, error) {
 		add(lookleap.Warning, lookleap.CodeGenericName, "WK-3-10", fmt.Sprintf("%q says nothing about the application", name), "put the application's name before it")
 	}
 	if rest != "" && !entry.HasPath {
-		add(lookleap.Warning, lookleap.CodeExtraPath, "WK-3-15", fmt.Sprintf("no path is defined below %q", name), "serve the document at the name itself")
+		add(lookleap.Warning, lookleap.CodeExtraPath, "WK-3-15", noPathBelow(name), "serve the document at the name itself")
 	}
 	return findings, nil
 }
+
+func noPathBelow(name string) string { return fmt.Sprintf("no path is defined below %q", name) }
 
 // Lint is the built-in table's [Registry.Lint] of a name alone.
 func Lint(name string) ([]lookleap.Finding, error) { return Builtin().Lint(name, "") }
@@ -44,10 +47,13 @@ func Lint(name string) ([]lookleap.Finding, error) { return Builtin().Lint(name,
 // LintTree lists every file below .well-known of a web root that a server of
 // the whole root would publish, each with the findings of its name. Who can
 // write there speaks for the origin, and may not know that the directory exists
-// (section 4.4).
+// (section 4.4). A root without that directory publishes nothing there.
 func (r *Registry) LintTree(root fs.FS) ([]lookleap.Finding, error) {
 	var findings []lookleap.Finding
 	err := fs.WalkDir(root, ".well-known", func(path string, d fs.DirEntry, err error) error {
+		if path == ".well-known" && errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		if err != nil || d.IsDir() {
 			return err
 		}
