@@ -51,28 +51,31 @@ func LoadRegistry(file io.Reader, date time.Time) (*Registry, error) {
 	entries := make(map[string]Entry)
 	for {
 		row, err := rows.Read()
+		if limited.N == 0 {
+			return nil, &Error{Code: lookleap.CodeTooLarge, Input: "registry", Reason: "the file is larger than its limit"}
+		}
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return nil, &Error{Code: lookleap.CodeBadRegistry, Input: "registry", Reason: err.Error()}
 		}
+		if len(entries) == maxRegistryRows {
+			return nil, &Error{Code: lookleap.CodeTooLarge, Input: "registry", Reason: "the file has more rows than its limit"}
+		}
 		e := known.Lookup(strings.Clone(row[0]))
 		e.Name = strings.Clone(row[0])
 		e.Controller, e.Reference, e.Related = strings.Clone(row[1]), strings.Clone(row[2]), strings.Clone(row[4])
-		if e.Status, err = ParseStatus(row[3]); err != nil {
-			return nil, err
+		if e.Status, err = ParseStatus(row[3]); err == nil {
+			err = e.check()
+		}
+		if err != nil {
+			return nil, atLine(rows, err)
 		}
 		if _, twice := entries[e.Name]; twice {
 			return nil, fail("the name stands twice")
 		}
-		if len(entries) == maxRegistryRows {
-			return nil, &Error{Code: lookleap.CodeTooLarge, Input: "registry", Reason: "the file has more rows than its limit"}
-		}
 		entries[e.Name] = e
-	}
-	if limited.N == 0 {
-		return nil, &Error{Code: lookleap.CodeTooLarge, Input: "registry", Reason: "the file is larger than its limit"}
 	}
 	list := make([]Entry, 0, len(entries))
 	for _, e := range entries {
@@ -84,4 +87,16 @@ func LoadRegistry(file io.Reader, date time.Time) (*Registry, error) {
 		}
 	}
 	return NewRegistry(date, list...)
+}
+
+// atLine adds the line of the current row to what is wrong with its entry.
+func atLine(rows *csv.Reader, err error) error {
+	var bad *Error
+	if !errors.As(err, &bad) {
+		return err
+	}
+	line, _ := rows.FieldPos(0)
+	placed := *bad
+	placed.Reason = fmt.Sprintf("line %d: %s", line, bad.Reason)
+	return &placed
 }

@@ -76,6 +76,22 @@ func (e Entry) Export() string {
 		e.Name, e.Controller, e.Reference, e.Status, e.Related)
 }
 
+// check gives an [*Error] for an entry that no table may have.
+func (e Entry) check() error {
+	if err := CheckName(e.Name); err != nil {
+		return err
+	}
+	if strings.TrimSpace(e.Reference) == "" {
+		return &Error{Code: lookleap.CodeBadEntry, Input: e.Name, Reason: "the entry names no specification", Fix: "set Reference"}
+	}
+	for _, scheme := range e.Schemes {
+		if _, ok := SchemeSupported(scheme); !ok {
+			return &Error{Code: lookleap.CodeSchemeUnsupported, Input: scheme, Reason: "well-known URIs are not defined for this scheme"}
+		}
+	}
+	return nil
+}
+
 // Registry is a dated table of names. It never changes; [Registry.With] gives
 // another one.
 type Registry struct {
@@ -97,16 +113,8 @@ func (r *Registry) With(entries ...Entry) (*Registry, error) {
 		next.entries = make(map[string]Entry, len(entries))
 	}
 	for _, e := range entries {
-		if err := CheckName(e.Name); err != nil {
+		if err := e.check(); err != nil {
 			return nil, err
-		}
-		if strings.TrimSpace(e.Reference) == "" {
-			return nil, &Error{Code: lookleap.CodeBadEntry, Input: e.Name, Reason: "the entry names no specification", Fix: "set Reference"}
-		}
-		for _, scheme := range e.Schemes {
-			if _, ok := SchemeSupported(scheme); !ok {
-				return nil, &Error{Code: lookleap.CodeSchemeUnsupported, Input: scheme, Reason: "well-known URIs are not defined for this scheme"}
-			}
 		}
 		next.entries[e.Name] = e
 	}

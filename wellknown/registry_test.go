@@ -1,6 +1,7 @@
 package wellknown_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -127,14 +128,37 @@ func TestLoadRegistry(t *testing.T) {
 		{"WK-5.1-01", "reject-twice", csvHeader + strings.Repeat("x,IETF,[RFC1],permanent,,,\n", 2), lookleap.CodeBadRegistry},
 		{"WK-5.1-01", "reject-bad-name", csvHeader + "a/b,IETF,[RFC1],permanent,,,\n", lookleap.CodeBadName},
 		{"WK-5.1-01", "reject-no-reference", csvHeader + "x,IETF,,permanent,,,\n", lookleap.CodeBadEntry},
-		{"WK-5.1-01", "reject-too-large", csvHeader + "x,IETF,\"" + strings.Repeat("a", 5<<20) + "\",permanent,,,\n", ""},
+		{"WK-5.1-01", "reject-too-large", csvHeader + "x,IETF,\"" + strings.Repeat("a", 5<<20) + "\",permanent,,,\n", lookleap.CodeTooLarge},
+		{"WK-5.1-01", "reject-too-large-cut", csvHeader + strings.ReplaceAll(many(5000), ",,,", ","+strings.Repeat("a", 1000)+",,"), lookleap.CodeTooLarge},
+		{"WK-5.1-01", "reject-too-many", csvHeader + many(20_001), lookleap.CodeTooLarge},
+		{"WK-5.1-01", "reject-open-quote", csvHeader + "x,IETF,\"[RFC1],permanent,,,\n", lookleap.CodeBadRegistry},
 	} {
 		t.Run(c.id+"/"+c.name, func(t *testing.T) {
-			if r, err := load(c.text); r != nil || err == nil || c.want != "" && lookleap.CodeOf(err) != c.want {
+			if r, err := load(c.text); r != nil || err == nil || lookleap.CodeOf(err) != c.want {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
 		})
 	}
+	for name, row := range map[string]string{
+		"status": "x,IETF,[RFC1],foo,,,", "name": "a/b,IETF,[RFC1],permanent,,,", "reference": "x,IETF,,permanent,,,",
+		"twice": "security.txt,IETF,[RFC1],permanent,,,", "columns": "x,IETF", "quote": "x,IETF,a\"b,permanent,,,",
+	} {
+		t.Run("WK-5.1-01/reject-naming-the-line-of-"+name, func(t *testing.T) {
+			_, err := load(good + row + "\n")
+			if err == nil || !strings.Contains(err.Error(), "line 4") {
+				t.Errorf("got %v, want line 4", err)
+			}
+		})
+	}
+}
+
+// many gives rows with different names.
+func many(rows int) string {
+	var text strings.Builder
+	for i := range rows {
+		fmt.Fprintf(&text, "name-%d,IETF,[RFC1],permanent,,,\n", i)
+	}
+	return text.String()
 }
 
 func TestLint(t *testing.T) {
@@ -204,6 +228,11 @@ func TestLint(t *testing.T) {
 			t.Errorf("listed: %v", paths)
 		}
 		has(t, findings, lookleap.CodeBadName, true)
+	})
+	t.Run("WK-4.4-01/accept-no-directory", func(t *testing.T) {
+		if findings, err := wellknown.Builtin().LintTree(fstest.MapFS{"index.html": {}}); err != nil || findings != nil {
+			t.Errorf("%v, %v", findings, err)
+		}
 	})
 	t.Run("WK-4.4-01/reject-link-unnoticed", func(t *testing.T) {
 		dir := t.TempDir()
