@@ -152,6 +152,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for name, values := range p.header {
 		w.Header()[name] = values
 	}
-	r.Header.Del("Range") // part of a document is no document
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(p.content))
+	whole := r.Clone(r.Context())
+	whole.Header.Del("Range") // part of a document is no document
+	http.ServeContent(w, whole, "", time.Time{}, bytes.NewReader(p.content))
 }

@@ -124,6 +124,17 @@ func TestHandler(t *testing.T) {
 	})
 }
 
+// What stands before the handler may still want to log the request.
+func TestHandlerLeavesTheRequestAlone(t *testing.T) {
+	r := httptest.NewRequest("GET", "https://h.example/.well-known/security.txt", nil)
+	r.Header.Set("Range", "bytes=0-3")
+	w := httptest.NewRecorder()
+	newHandler(t).ServeHTTP(w, r)
+	if w.Code != http.StatusOK || r.Header.Get("Range") == "" {
+		t.Errorf("status %d, request %v", w.Code, r.Header)
+	}
+}
+
 func TestHandlerRefuses(t *testing.T) {
 	dir := t.TempDir()
 	secret := filepath.Join(t.TempDir(), "secret")
