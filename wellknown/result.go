@@ -1,7 +1,9 @@
 package wellknown
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"time"
 
@@ -51,9 +53,19 @@ type Result struct {
 	Verdict   *lookleap.Verdict  `json:"-"`
 
 	CrossOrigin bool          `json:"crossOrigin,omitempty"` // a redirect left the origin, as the options allow
-	RetryAfter  time.Duration `json:"retryAfter,omitempty"`  // for an unavailable document: when to ask again; 0: not said
+	RetryAfter  time.Duration `json:"-"`                     // for an unavailable document: when to ask again; 0: not said
 	Fetched     time.Time     `json:"fetched"`
 	Expires     time.Time     `json:"expires"` // until when it is served from memory
+}
+
+// MarshalJSON writes the members that have a name there, and retryAfter, where the
+// server said one, in seconds as HTTP has it.
+func (r *Result) MarshalJSON() ([]byte, error) {
+	type plain Result // without this method
+	return json.Marshal(struct {
+		*plain
+		RetryAfter int64 `json:"retryAfter,omitempty"`
+	}{(*plain)(r), int64(math.Ceil(r.RetryAfter.Seconds()))})
 }
 
 // AppliesTo reports whether the result speaks for an origin: the one that was
