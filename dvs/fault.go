@@ -30,26 +30,43 @@ type fault struct {
 	short        bool // more text could mend it
 }
 
+// maxFindings bounds the findings about one text. Fatal ones are always kept.
+const maxFindings = 200
+
 // report collects findings about one text.
 type report struct {
 	text     []byte
 	findings []lookleap.Finding
+
+	at, line, start int // an offset, the lines before it, and where its line begins
 }
 
 func (r *report) add(severity lookleap.Severity, f *fault) {
+	switch n := len(r.findings); {
+	case severity == lookleap.Fatal || n < maxFindings:
+	case n == maxFindings:
+		f = &fault{code: lookleap.CodeLimit, at: f.at, message: "there are more findings than are listed", fix: "mend the ones above first"}
+	default:
+		return
+	}
 	r.findings = append(r.findings, lookleap.Finding{
 		Severity: severity, Code: f.code, Requirement: f.requirement, Message: f.message, Fix: f.fix, Position: r.position(f.at),
 	})
 }
 
-// position gives line and column of an offset by counting.
+// position gives line and column of an offset by counting, from the last one on
+// if it lies before.
 func (r *report) position(at int) lookleap.Position {
-	before := r.text[:min(max(at, 0), len(r.text))]
-	return lookleap.Position{
-		Line:   1 + bytes.Count(before, []byte{'\n'}),
-		Column: len(before) - bytes.LastIndexByte(before, '\n'),
-		Offset: len(before),
+	at = min(max(at, 0), len(r.text))
+	if at < r.at {
+		r.at, r.line, r.start = 0, 0, 0
 	}
+	r.line += bytes.Count(r.text[r.at:at], []byte{'\n'})
+	if last := bytes.LastIndexByte(r.text[r.at:at], '\n'); last >= 0 {
+		r.start = r.at + last + 1
+	}
+	r.at = at
+	return lookleap.Position{Line: r.line + 1, Column: at - r.start + 1, Offset: at}
 }
 
 // err gives the first fatal finding, if there is one.

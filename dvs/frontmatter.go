@@ -11,12 +11,12 @@ import (
 type origin = lookleap.Position
 
 // readFrontmatter reads the header of a text strictly: the plain reader where it
-// is sure, the YAML parser elsewhere.
-func readFrontmatter(text []byte, header span, depth int) ([]Field, *fault) {
+// is sure, the YAML parser elsewhere. line is that of the header's first octet.
+func readFrontmatter(text []byte, header span, line, depth int) ([]Field, *fault) {
 	if f := checkCharacters(text, header); f != nil {
 		return nil, f
 	}
-	start := origin{Line: 1 + bytes.Count(text[:header.start], []byte{'\n'}), Offset: header.start}
+	start := origin{Line: line, Offset: header.start}
 	if fields, ok := readPlain(string(header.of(text)), start); ok {
 		return fields, nil
 	}
@@ -70,7 +70,7 @@ func (p *skillParser) file() (meta *Metadata, body []byte, hidden int) {
 		return nil, nil, 0
 	}
 	if p.profile == Lenient {
-		p.text = p.recode(p.data)
+		p.read(p.recode(p.data))
 	} else if at := invalidText(p.data); at >= 0 {
 		p.fatal(notUTF8(at))
 		return nil, nil, 0
@@ -87,13 +87,16 @@ func (p *skillParser) file() (meta *Metadata, body []byte, hidden int) {
 // header reads the header alone.
 func (p *skillParser) header() *Metadata {
 	p.data = p.data[:min(len(p.data), p.limits.Skill)]
-	p.text = p.data
+	p.read(p.data)
 	if p.profile == Lenient {
-		p.text = p.recode(p.data)
+		p.read(p.recode(p.data))
 	}
 	meta, _ := p.metadata()
 	return meta
 }
+
+// read takes another text than before.
+func (p *skillParser) read(text []byte) { p.text, p.at, p.line, p.start = text, 0, 0, 0 }
 
 // metadata reads the header by the profile and gives where the body begins.
 func (p *skillParser) metadata() (meta *Metadata, bodyAt int) {
@@ -124,5 +127,5 @@ func (p *skillParser) strict(header span) ([]Field, *fault) {
 		return nil, badFrontmatter(header.start+p.limits.Frontmatter, fmt.Sprintf("the metadata is larger than %d octets", p.limits.Frontmatter),
 			"close it with a --- line and move the rest to the instructions")
 	}
-	return readFrontmatter(p.text, header, p.limits.Depth)
+	return readFrontmatter(p.text, header, p.position(header.start).Line, p.limits.Depth)
 }

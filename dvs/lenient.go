@@ -32,7 +32,7 @@ func invalidText(data []byte) int {
 }
 
 // recode gives the text of a file in another encoding than UTF-8: UTF-16 if it
-// begins with its mark, else U+FFFD for each octet that is none. Files whose
+// begins with its mark, else U+FFFD for each run of octets that are none. Files whose
 // lines end with CR alone get LF.
 func (p *skillParser) recode(data []byte) []byte {
 	if at := invalidText(data); at >= 0 {
@@ -41,8 +41,8 @@ func (p *skillParser) recode(data []byte) []byte {
 			f.message = "the file is in UTF-16; it was read as that"
 			data = text
 		} else {
-			f.message = "octets that are no UTF-8 text were read as U+FFFD"
-			data = bytes.ReplaceAll(bytes.ToValidUTF8(data, []byte("\ufffd")), []byte{0}, []byte("\ufffd"))
+			f.message = "octets that are no UTF-8 were read as U+FFFD, and NUL as a blank"
+			data = bytes.ReplaceAll(bytes.ToValidUTF8(data, []byte("\ufffd")), []byte{0}, []byte{' '})
 		}
 		p.add(lookleap.Warning, f)
 	}
@@ -68,7 +68,7 @@ func fromUTF16(data []byte) []byte {
 	for i := 2; i+1 < len(data); i += 2 {
 		units = append(units, uint16(data[i+low])|uint16(data[i+high])<<8)
 	}
-	return bytes.ReplaceAll([]byte(string(utf16.Decode(units))), []byte{0}, []byte("\ufffd"))
+	return bytes.ReplaceAll([]byte(string(utf16.Decode(units))), []byte{0}, []byte{' '})
 }
 
 // rescue reads a header that this draft refuses for f: it looks for the fences
@@ -88,7 +88,7 @@ func (p *skillParser) rescue(header, body span, f *fault) (span, span, []Field) 
 		p.add(lookleap.Warning, &fault{code: codeUnterminated, requirement: "DVS-4.3-01", at: header.end,
 			message: "the metadata was taken to end here, without a closing --- line", fix: "end the metadata with a line of exactly three hyphens"})
 	}
-	p.text = cleaned(p.text, header)
+	p.read(cleaned(p.text, header))
 	if fields, again := p.strict(header); again == nil {
 		return header, body, fields
 	}
@@ -106,11 +106,10 @@ func cleaned(text []byte, header span) []byte {
 	for i := header.start; i < header.end; {
 		r, size := utf8.DecodeRune(text[i:])
 		switch {
+		case r == '\n', r == '\t', bytes.HasPrefix(text[i:], []byte("\r\n")):
 		case r == '\r':
-			if text[i+1:][0] != '\n' {
-				text[i] = '\n'
-			}
-		case refuseCharacter(text, i, r, size) != nil:
+			text[i] = '\n'
+		case isControl(r), r == '\u2028', r == '\u2029', r == '\ufeff', r == '\ufffe', r == '\uffff':
 			copy(text[i:i+size], "    ")
 		}
 		i += size
@@ -122,8 +121,11 @@ func cleaned(text []byte, header span) []byte {
 // the next one. What is YAML by itself is read as that, the rest as text.
 // Reported is the place of every value read as text, but the one of the fault
 // that is known already.
+//
+// What is larger than a header may be is text throughout.
 func (p *skillParser) readLoose(header span, known int) []Field {
 	var fields []Field
+	passed := 0 // keys that were passed over
 	for at := header.start; at < header.end; {
 		chunk := span{at, nextKey(p.text, header, at)}
 		at = chunk.end
@@ -134,8 +136,15 @@ func (p *skillParser) readLoose(header span, known int) []Field {
 			}
 			continue
 		}
-		if chunk.end-chunk.start <= p.limits.Frontmatter {
-			field, f := readFrontmatter(p.text, chunk, p.limits.Depth)
+		if len(fields) >= maxLooseKeys && (!isNeeded(key) || len(fields) >= 2*maxLooseKeys) {
+			if passed++; passed == 1 {
+				p.add(lookleap.Warning, badFrontmatter(chunk.start, fmt.Sprintf("only the first %d keys were read", maxLooseKeys), "write fewer keys"))
+			}
+			continue
+		}
+		position := p.position(chunk.start)
+		if header.end-header.start <= p.limits.Frontmatter {
+			field, f := readFrontmatter(p.text, chunk, position.Line, p.limits.Depth)
 			if f == nil && len(field) == 1 && !(field[0].Value.Kind == Null && hasText(p.text, valueAt, chunk.end)) {
 				fields = append(fields, field[0])
 				continue
@@ -150,7 +159,6 @@ func (p *skillParser) readLoose(header span, known int) []Field {
 		if strings.EqualFold(key, "name") && hasText(p.text, valueAt, lineEnd(p.text, valueAt)) {
 			chunk.end = lineEnd(p.text, valueAt) // what stands below is somebody's slip, not the name
 		}
-		position := p.position(chunk.start)
 		value := Value{Kind: Text, Text: looseText(p.text[valueAt:chunk.end]), Position: p.position(valueAt)}
 		if isNull(value.Text) {
 			value.Kind = Null
@@ -158,6 +166,15 @@ func (p *skillParser) readLoose(header span, known int) []Field {
 		fields = append(fields, Field{Key: key, Value: value, Position: position})
 	}
 	return fields
+}
+
+// maxLooseKeys bounds what a header makes of memory. The keys that a skill needs
+// have as many places of their own.
+const maxLooseKeys = 256
+
+// isNeeded reports whether a key is one that every skill has, in any case.
+func isNeeded(key string) bool {
+	return strings.EqualFold(key, "name") || strings.EqualFold(key, "description")
 }
 
 // hasText reports whether there is a text between two offsets that YAML would
@@ -202,7 +219,7 @@ func looseKey(text []byte, at int) (key string, valueAt int, ok bool) {
 	}
 	key = string(rest[:n])
 	rest = bytes.TrimLeft(rest[n:], "\"' \t")
-	needed := strings.EqualFold(key, "name") || strings.EqualFold(key, "description")
+	needed := isNeeded(key)
 	size := 0
 	switch {
 	case bytes.HasPrefix(rest, []byte(":")) && (needed || len(rest) == 1 || rest[1] == ' ' || rest[1] == '\t'):
@@ -254,8 +271,11 @@ func unquoted(text string) string {
 	if quote == "'" {
 		return strings.ReplaceAll(inner, "''", "'")
 	}
-	return strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, " ", `\t`, " ").Replace(inner)
+	return escapes.Replace(inner)
 }
+
+// escapes are those between double quotation marks that people use.
+var escapes = strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, " ", `\t`, " ")
 
 // adopt looks for the fields that a skill needs under other spellings, and
 // leaves one of each.
@@ -395,16 +415,15 @@ func looseSplit(text []byte) (header, body span, ok bool) {
 // has the two keys that a skill needs: at a fence, or where text begins that is
 // neither key nor below one.
 func looseEnd(text []byte, start int) (header, body span, ok bool) {
-	seen := map[string]bool{}
+	name, description := false, false
 	blank, stop := false, -1
 	for at := start; at < len(text); {
 		line, next := lineAt(text, at)
 		content := line.of(text)
 		key, _, isKey := looseKey(text, line.end-len(bytes.TrimLeft(content, " \t-*")))
-		if isKey {
-			seen[strings.ToLower(key)] = true
-		}
-		both := seen["name"] && seen["description"]
+		name = name || isKey && strings.EqualFold(key, "name")
+		description = description || isKey && strings.EqualFold(key, "description")
+		both := name && description
 		heading := len(content) > 1 && content[0] == '#' && bytes.HasPrefix(bytes.TrimLeft(content, "#"), []byte(" "))
 		switch {
 		case isLooseFence(content) || bytes.HasPrefix(content, []byte("```")):
@@ -426,5 +445,5 @@ func looseEnd(text []byte, start int) (header, body span, ok bool) {
 	if stop < 0 {
 		stop = len(text)
 	}
-	return span{start, stop}, span{stop, len(text)}, seen["name"] && seen["description"]
+	return span{start, stop}, span{stop, len(text)}, name && description
 }

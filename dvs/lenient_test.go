@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -141,4 +142,26 @@ func utf16le(text string) string {
 		b.WriteByte(byte(r >> 8))
 	}
 	return b.String()
+}
+
+// TestLenientIsLinear holds the reading of a mebibyte that is nothing but
+// repairs to a bounded time, with room for a busy machine.
+func TestLenientIsLinear(t *testing.T) {
+	for name, piece := range map[string]string{
+		"keys": "a: [\n", "names": "name: [\n", "lines": "x y\n", "fences": "---\n", "colons": "a: b: c\n", "cr": "a: b\r", "separators": "a: \u2028\n", "items": "- name: x\n",
+		"controls": "\x01", "quotes": "a: \"\n", "blanks": "\n", "invalid": "\xff", "comments": "<!--\n", "bold": "**name**: a\n", "tabs": "\t", "indents": " ---\n", "nested": "a:\n  b: [\n",
+	} {
+		for _, head := range []string{"", "---\nname: a\ndescription: x: b\n", "name: a\n"} {
+			t.Run(name, func(t *testing.T) {
+				data := []byte(head + strings.Repeat(piece, (1<<20-len(head)-100)/len(piece)) + "\ndescription: b\n---\nx")
+				start := time.Now()
+				_, findings, _ := dvs.ParseSkill(data, dvs.Lenient, dvs.Limits{})
+				if took := time.Since(start); took > 2*time.Second {
+					t.Errorf("took %v", took)
+				} else {
+					t.Log(took, len(findings))
+				}
+			})
+		}
+	}
 }
