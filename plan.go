@@ -108,8 +108,8 @@ func (p *Plan) valid() error {
 		return fmt.Errorf("lookleap: %w: the effect does not match its digest", ErrPlanInvalid)
 	case !r.Kind.known():
 		return &ConsentError{Code: CodeConsentUnknown, Reason: fmt.Sprintf("nobody can decide a request of kind %q", r.Kind)}
-	case r.ID == "" || r.Origin == "" || len(r.Items) == 0:
-		return fmt.Errorf("lookleap: %w: it lacks its id, origin or items", ErrPlanInvalid)
+	case r.ID == "" || r.Origin == "" || r.Summary == "" || len(r.Items) == 0:
+		return fmt.Errorf("lookleap: %w: it lacks its id, origin, summary or items", ErrPlanInvalid)
 	}
 	seen := make(map[string]bool, len(r.Items))
 	for _, item := range r.Items {

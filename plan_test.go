@@ -154,7 +154,7 @@ func TestPrompt(t *testing.T) {
 }
 
 func TestUnknownKind(t *testing.T) {
-	_, err := lookleap.NewPlan(lookleap.ConsentRequest{Kind: "anything", Origin: "https://a.example", Items: []lookleap.ConsentItem{{ID: "x"}}}, nil, planTime)
+	_, err := lookleap.NewPlan(lookleap.ConsentRequest{Kind: "anything", Origin: "https://a.example", Summary: "do it", Items: []lookleap.ConsentItem{{ID: "x"}}}, nil, planTime)
 	if lookleap.CodeOf(err) != lookleap.CodeConsentUnknown {
 		t.Errorf("a plan of unknown kind: %v", err)
 	}
@@ -165,9 +165,10 @@ func TestUnknownKind(t *testing.T) {
 }
 
 func TestPlanNeedsItsParts(t *testing.T) {
-	good := lookleap.ConsentRequest{Kind: lookleap.ConsentAct, Origin: "https://a.example", Items: []lookleap.ConsentItem{{ID: "x"}}}
+	good := lookleap.ConsentRequest{Kind: lookleap.ConsentAct, Origin: "https://a.example", Summary: "do it", Items: []lookleap.ConsentItem{{ID: "x"}}}
 	for name, spoil := range map[string]func(*lookleap.ConsentRequest){
 		"no-origin":     func(r *lookleap.ConsentRequest) { r.Origin = "" },
+		"no-summary":    func(r *lookleap.ConsentRequest) { r.Summary = "" },
 		"no-items":      func(r *lookleap.ConsentRequest) { r.Items = nil },
 		"no-item-id":    func(r *lookleap.ConsentRequest) { r.Items = []lookleap.ConsentItem{{}} },
 		"item-id-twice": func(r *lookleap.ConsentRequest) { r.Items = []lookleap.ConsentItem{{ID: "x"}, {ID: "x"}} },
