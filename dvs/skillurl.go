@@ -62,21 +62,18 @@ func (r Rules) skillAt(raw string, u domain.URL) (SkillURL, *Error) {
 
 // entryURL adds what a directory's URL leaves out.
 func (r Rules) entryURL(raw string, u domain.URL) (domain.URL, *Error) {
-	segments := u.Segments()
-	if bare := r.bareRepository(u, segments); bare != nil {
+	if bare := r.bareRepository(u); bare != nil {
 		return atPath(u, u.Host(), "/"+strings.Join(bare, "/"))
 	}
-	last := ""
-	if len(segments) > 0 {
-		last = segments[len(segments)-1]
-	}
+	path := strings.TrimSuffix(u.Path(), "/")
+	last := path[strings.LastIndexByte(path, '/')+1:]
 	switch {
 	case last == EntryFile && !strings.HasSuffix(u.Path(), "/"):
 		return u, nil
 	case len(last) >= len(".md") && strings.EqualFold(last[len(last)-len(".md"):], ".md"):
 		return domain.URL{}, refuse(lookleap.CodeNotSkillURL, raw, "the entry point of a skill is SKILL.md, spelled so", "use the URL of the skill's directory or of its SKILL.md")
 	}
-	entry, err := atPath(u, u.Host(), strings.TrimSuffix(u.Path(), "/")+"/"+EntryFile)
+	entry, err := atPath(u, u.Host(), path+"/"+EntryFile)
 	if err != nil {
 		return domain.URL{}, err
 	}
@@ -88,12 +85,15 @@ func (r Rules) entryURL(raw string, u domain.URL) (domain.URL, *Error) {
 
 // bareRepository gives the path of the entry file of a repository that is named
 // alone; nil if the URL is something else.
-func (r Rules) bareRepository(u domain.URL, segments []string) []string {
+func (r Rules) bareRepository(u domain.URL) []string {
 	role, ok := r.platforms().find(u.Host())
-	if !ok || !role.page || len(segments) == 0 || segments[len(segments)-1] == EntryFile {
+	if !ok || !role.page {
 		return nil
 	}
-	s := role.platform.Source
+	segments, s := u.Segments(), role.platform.Source
+	if len(segments) == 0 || segments[len(segments)-1] == EntryFile {
+		return nil
+	}
 	if s == nil || s.Marker != "" || len(segments) != role.platform.ownerDepth(segments)+1 {
 		return nil
 	}

@@ -1,0 +1,167 @@
+package dvs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/agentstxt"
+	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// yes is a dialogue whose user agrees to everything. It exists in tests alone.
+type yes struct{}
+
+func (yes) PromptConsent(_ context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+	return agree(req)
+}
+
+// hub is a code host with one skill, and its agent's host.
+func hub() (*lab.Internet, *lookleap.Host) {
+	net := lab.New()
+	net.Site("raw.githubusercontent.com").Body("/example-org/skills/main/refund/SKILL.md", "text/plain; charset=utf-8", refund)
+	net.Site("example.com").Body("/skills/refund/SKILL.md", "text/markdown; charset=utf-8", refund).
+		Body("/skills/refund/ADVANCED.md", "text/markdown; charset=utf-8", "Large sums need a second look.\n").
+		Body("/skills/refund/scripts/check.sh", "text/plain", "#!/bin/sh\necho fine\n").
+		Body("/.well-known/skills/index.json", "application/json", `[{"name":"refund","description":"Refunds an order.","path":"/skills/refund/"}]`)
+	return net, net.Host()
+}
+
+func Example() {
+	net, host := hub() // an internet in one process; in an agent: host := &lookleap.Host{Prompter: ui}
+	defer net.Close()
+	ctx, ui := context.Background(), yes{}
+
+	host.Prompter = ui
+	client := &http.Client{Transport: agentstxt.Guard(host)} // an SSRF-safe client that obeys agents.txt
+	skill, err := dvs.NewLoader(host).Load(ctx, "https://github.com/example-org/skills/blob/main/refund/SKILL.md")
+	var no *lookleap.VerifyError
+	if errors.As(err, &no) {
+		fmt.Println(no.Verdict) // why not, as a short tree
+		return
+	}
+	fmt.Println(skill.Name, skill.Root, skill.ServingHost(), skill.Verdict.Expires.IsZero(), client.Transport != nil)
+	// Output: refund https://github.com/example-org/ raw.githubusercontent.com false true
+}
+
+func ExampleParseTrustRoot() {
+	root, err := dvs.ParseTrustRoot("https://GitHub.com/Example-Org")
+	fmt.Println(root, err)
+	_, err = dvs.ParseTrustRoot("https://github.com/")
+	fmt.Println(err)
+	// Output:
+	// https://github.com/example-org/ <nil>
+	// dvs: "https://github.com/": many publish on GitHub, so the host alone cannot be trusted (ugc-bare-root); add the path of one publisher
+}
+
+func ExampleParseSkillURL() {
+	u, err := dvs.ParseSkillURL("https://github.com/example-org/skills/tree/main/refund")
+	fmt.Println(u, err)
+	fmt.Println(u.ServedFrom())
+	root, _ := dvs.ParseTrustRoot("https://github.com/example-org/")
+	lookalike, _ := dvs.ParseSkillURL("https://github.com/example-org-evil/skills/tree/main/refund")
+	fmt.Println(root.Covers(u), root.Covers(lookalike))
+	// Output:
+	// https://github.com/example-org/skills/blob/main/refund/SKILL.md <nil>
+	// https://raw.githubusercontent.com/example-org/skills/main/refund/SKILL.md
+	// true false
+}
+
+func ExampleDecide() {
+	v := dvs.Decide(dvs.Claim{URL: "https://example.com.evil.example/SKILL.md", Root: "https://example.com/", Source: dvs.ByUser}, dvs.Evidence{}, noon)
+	fmt.Println(v.OK, v.Code)
+	fmt.Println(v.Checks[3].Message)
+	// Output:
+	// false outside-trust-root
+	// the skill URL does not lie under the trust root
+}
+
+func ExampleRoots() {
+	roots := dvs.NewRoots(dvs.Rules{})
+	_, _ = roots.Register("https://example.com/skills/", dvs.ByUser)
+	_, _ = roots.Block("https://example.com/skills/old/")
+	for _, raw := range []string{"https://example.com/skills/a", "https://example.com/skills/old/b", "https://example.net/c"} {
+		u, _ := dvs.ParseSkillURL(raw)
+		d := roots.Find(u)
+		fmt.Println(d.Root, d.Source, d.Blocked)
+	}
+	// Output:
+	// https://example.com/skills/ confirmed by the user false
+	// https://example.com/skills/old/ confirmed by the user true
+	// https://example.net/ default origin false
+}
+
+func ExampleLoader_Register() {
+	net, host := hub()
+	defer net.Close()
+	roots := dvs.NewRoots(dvs.Rules{})
+	_, _ = roots.Register("https://example.com/", dvs.ByHost)
+	r, err := dvs.Options{Roots: roots}.NewLoader(host).Register(context.Background(), "https://example.com/skills/refund/")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(r.ContextText()) // level 1: for the model's list of skills
+	skill, err := r.Activate(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	more, err := skill.Resource(context.Background(), "ADVANCED.md") // level 3
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(more.Kind, len(more.Bytes()))
+	_, err = skill.Resource(context.Background(), "https://example.net/x.md") // nobody can be asked
+	fmt.Println(lookleap.CodeOf(err))
+	// Output:
+	// refund: Refunds an order.
+	// instructions 31
+	// outside-trust-root
+}
+
+func ExampleLoader_Discover() {
+	net, host := hub()
+	defer net.Close()
+	for listing, err := range dvs.NewLoader(host).Discover(context.Background(), "https://example.com/") {
+		if err != nil {
+			fmt.Println(err) // an entry that was skipped; the rest goes on
+			continue
+		}
+		fmt.Println(listing.Name, listing.Skill)
+	}
+	// Output: refund https://example.com/skills/refund/SKILL.md
+}
+
+func ExampleLoaded_Approve() {
+	net, host := hub()
+	defer net.Close()
+	host.Prompter = yes{}
+	sandbox := &runner{sandbox: dvs.Sandbox{Name: "a sandbox", NoNetwork: true, ReadOnlyFS: true, WorkDir: true, Bounded: true}}
+	skill, err := dvs.Options{Runner: sandbox}.NewLoader(host).Load(context.Background(), "https://example.com/skills/refund/")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	script, err := skill.Approve(context.Background(), dvs.Invocation{Script: "scripts/check.sh"}) // asks the user
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	out, err := script.Run(context.Background()) // the approved bytes, once
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(out.ContextText())
+	_, err = script.Run(context.Background())
+	fmt.Println(errors.Is(err, lookleap.ErrAlreadyDone))
+	// Output:
+	// output of "scripts/check.sh" of the skill "https://example.com/skills/refund/SKILL.md" (exit code 0):
+	// | done
+	// true
+}
