@@ -155,6 +155,8 @@ func encodeRecord(c Claim, ev *Evidence, s Server) []byte {
 	for i, x := range ev.Exchanges {
 		if x.manifest != nil {
 			x.Body = x.manifest.extract(s)
+		} else if x.Mechanism == Query && len(x.Body) > plainAnswer {
+			x.Body = shortAnswer(x.Body)
 		} else if x.Mechanism == ManifestSource && len(x.Body) > maxKeptBody {
 			x.Body = x.Body[:maxKeptBody] // a malformed one stays so
 		}
@@ -162,6 +164,19 @@ func encodeRecord(c Claim, ev *Evidence, s Server) []byte {
 	}
 	data, _ := json.Marshal(record{c, &slim}) // these types cannot fail
 	return data
+}
+
+// plainAnswer is how long an answer of a query without padding may be.
+const plainAnswer = 512
+
+// shortAnswer is an answer with what was read from it and nothing else.
+func shortAnswer(body []byte) []byte {
+	a, err := ParseAnswer(body)
+	if err != nil {
+		return body
+	}
+	short, _ := json.Marshal(map[string]any{"authorized": true, "tier": a.Tier, "scope": a.Scope, "expires": a.Expires.Format(timeForm)})
+	return short
 }
 
 // maxKeptBody is how much of a refused manifest a verdict keeps.

@@ -15,12 +15,13 @@ import (
 
 // gathering is the evidence of one verification while it grows.
 type gathering struct {
-	v    *Verifier
-	q    question
-	sub  subject
-	ev   *Evidence
-	mem  *memory
-	left int // exchanges
+	v     *Verifier
+	q     question
+	sub   subject
+	ev    *Evidence
+	mem   *memory
+	left  int    // exchanges
+	drops uint64 // of the site, when this began: a grant that was withdrawn meanwhile is not kept
 }
 
 // readKey is a manifest that is being read.
@@ -122,7 +123,7 @@ func (v *Verifier) resolve(caller context.Context, site string) (*DNSEvidence, e
 		v.store.dnsHolds.Add(site, keptDNS{d, now.Add(dnsBackoff)})
 	} else {
 		v.store.dns.Add(site, keptDNS{d, now.Add(d.ttl())})
-		v.store.age(site).Add(1)
+		v.store.age(site).changes.Add(1)
 	}
 	return d, nil
 }

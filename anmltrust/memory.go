@@ -58,7 +58,7 @@ type store struct {
 	early     *lru.Cache[pairKey, time.Time]       // when trust-verified last caused a question
 	looked    *lru.Cache[verdictKey, time.Time]    // when the shared cache was last asked
 	seen      *lru.Cache[verdictKey, time.Time]    // how new its entry was
-	ages      *lru.Cache[string, *atomic.Uint64]   // of sites: counts what was dropped
+	ages      *lru.Cache[string, *age]             // of sites: counts what was dropped
 }
 
 func newStore(l Limits) *store {
@@ -70,7 +70,7 @@ func newStore(l Limits) *store {
 		looked: newLRU[verdictKey, time.Time](l.Verdicts), seen: newLRU[verdictKey, time.Time](l.Verdicts),
 	}
 	// An age that is forgotten is an age that has passed.
-	s.ages, _ = lru.NewWithEvict(l.Verdicts, func(_ string, age *atomic.Uint64) { age.Add(1) })
+	s.ages, _ = lru.NewWithEvict(l.Verdicts, func(_ string, a *age) { a.changes.Add(1) })
 	return s
 }
 
@@ -82,17 +82,21 @@ func newLRU[K comparable, V any](size int) *lru.Cache[K, V] {
 	return c
 }
 
-// age is the counter by which shortcuts notice that something about a site was
-// dropped or replaced.
-func (s *store) age(site string) *atomic.Uint64 {
-	if age, ok := s.ages.Get(site); ok {
-		return age
+// age counts what happens to what is remembered about a site.
+type age struct {
+	changes atomic.Uint64 // anything dropped or replaced: shortcuts end
+	drops   atomic.Uint64 // grants withdrawn: what was asked before is not kept
+}
+
+func (s *store) age(site string) *age {
+	if a, ok := s.ages.Get(site); ok {
+		return a
 	}
-	age := new(atomic.Uint64)
-	if before, ok, _ := s.ages.PeekOrAdd(site, age); ok {
+	a := new(age)
+	if before, ok, _ := s.ages.PeekOrAdd(site, a); ok {
 		return before
 	}
-	return age
+	return a
 }
 
 func (s *store) hold(k holdKey, now time.Time) (keptHold, bool) {
@@ -138,7 +142,9 @@ func (s *store) drop(r reach, sub subject) {
 			}
 		}
 	}
-	s.age(sub.site).Add(1)
+	a := s.age(sub.site)
+	a.drops.Add(1)
+	a.changes.Add(1)
 }
 
 // keep remembers a decision under its key.
@@ -150,7 +156,7 @@ func (s *store) keep(k verdictKey, d *kept) {
 		v = keptVerdict{denial: d}
 	}
 	s.verdicts.Add(k, v)
-	s.age(k.site).Add(1)
+	s.age(k.site).changes.Add(1)
 }
 
 // forget drops one grant, unless another has taken its place.

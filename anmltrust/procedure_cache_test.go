@@ -163,14 +163,6 @@ var cacheRows = []rowTest{
 	}},
 }
 
-// order tells in which order the mechanisms were asked.
-func (w *world) order() (paths []string) {
-	for _, r := range w.net.Journal().Requests("brand.example", "trust.example") {
-		paths = append(paths, r.Site)
-	}
-	return paths
-}
-
 var choiceRows = []rowTest{
 	{"F1", "secure-query-first", func(t *testing.T) {
 		w := newWorld(t, both).secure().willing()

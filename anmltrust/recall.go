@@ -75,7 +75,7 @@ func (v *Verifier) settle(ctx context.Context, g *gathering, o *outcome, now tim
 	if old := v.stillGood(g, o, now); old != nil {
 		return old
 	}
-	if d := o.keepable(r, now); d != nil {
+	if d := o.keepable(r, now); d != nil && (d.auth == nil || g.drops == v.store.age(o.site).drops.Load()) {
 		k := verdictKey{pairKey: pair, host: o.server.Host}
 		if o.byQuery {
 			k.host = ""
@@ -193,7 +193,7 @@ func (v *Verifier) shorten(g *gathering, r *result, until time.Time) {
 		until = most
 	}
 	s := &shortcut{age: v.store.age(g.sub.site)}
-	s.when = s.age.Load()
+	s.when = s.age.changes.Load()
 	if s.result = *r; r.auth != nil && !r.auth.Cached {
 		cached := *r.auth
 		cached.Cached = true

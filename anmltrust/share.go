@@ -50,12 +50,12 @@ func (v *Verifier) share(ctx context.Context, k verdictKey, now time.Time) {
 	dropped := v.marked(ctx, k)
 	if own, ok := v.store.verdicts.Peek(k); ok && own.grant != nil && !own.grant.checked.After(dropped) {
 		v.store.forget(k, own.grant)
-		v.store.age(k.site).Add(1)
+		v.store.age(k.site).changes.Add(1)
 	}
 	d := v.shared(ctx, k, now)
 	if own, ok := v.store.verdicts.Peek(k); ok && d == nil && own.grant != nil && own.grant.adopted {
 		v.store.forget(k, own.grant) // who lent it does so no more
-		v.store.age(k.site).Add(1)
+		v.store.age(k.site).changes.Add(1)
 	}
 	if d == nil || d.auth != nil && !d.checked.After(dropped) {
 		return

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -231,7 +230,7 @@ type shortcutKey struct{ url, site string }
 
 type shortcut struct {
 	result
-	age  *atomic.Uint64
+	age  *age
 	when uint64
 }
 
@@ -242,7 +241,7 @@ func (v *Verifier) shortcut(ctx context.Context, c *Claim) *result {
 		return nil
 	}
 	got, ok := v.quick.Peek(shortcutKey{c.URL, c.Site})
-	if !ok || got.Value.age.Load() != got.Value.when {
+	if !ok || got.Value.age.changes.Load() != got.Value.when {
 		return nil
 	}
 	return &got.Value.result
@@ -329,7 +328,7 @@ func (v *Verifier) run(ctx context.Context, q question, sub subject) *result {
 	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, v.limits.Time)
 	defer cancel()
-	g := &gathering{v: v, q: q, sub: sub, left: v.limits.Exchanges, ev: &Evidence{Policy: v.policy, Fresh: q.mode == fresh}}
+	g := &gathering{v: v, q: q, sub: sub, drops: v.store.age(sub.site).drops.Load(), left: v.limits.Exchanges, ev: &Evidence{Policy: v.policy, Fresh: q.mode == fresh}}
 	for {
 		now := v.clock.now()
 		if g.ev.DNS != nil && g.mem == nil {

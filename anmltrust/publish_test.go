@@ -1,0 +1,206 @@
+package anmltrust_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/wellknown"
+)
+
+func build(t *testing.T, life time.Duration, entries ...anmltrust.Entry) []byte {
+	t.Helper()
+	data, err := anmltrust.BuildManifest("Brand.example.", start, life, entries...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+var retailer = anmltrust.Entry{Domain: "Shop.example", Tier: anmltrust.Full, Scope: anmltrust.ScopeOf(anmltrust.Body, anmltrust.Interact), Note: "a retailer"}
+
+func TestBuildManifest(t *testing.T) {
+	data := build(t, 0, retailer, anmltrust.Entry{Domain: "*.cdn.example", Tier: anmltrust.Display, Scope: anmltrust.ScopeOf(anmltrust.Body)})
+	m, err := anmltrust.ParseManifest(data, anmltrust.ManifestLimits{})
+	if err != nil || m.Site != "brand.example" || m.Expires.Sub(m.Issued) != anmltrust.LongLifetime || m.Len() != 2 {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	t.Run("ANML-16.1-02/accept-no-mark", func(t *testing.T) {
+		if data[0] != '{' {
+			t.Errorf("it begins with %x", data[0])
+		}
+	})
+	for name, e := range map[string]anmltrust.Entry{
+		"star": {Domain: "*", Tier: anmltrust.Full}, "suffix": {Domain: "*.co.uk", Tier: anmltrust.Full}, "tier-0": {Domain: "a.example"},
+		"tier-3": {Domain: "a.example", Tier: anmltrust.Self}, "url": {Domain: "https://a.example", Tier: anmltrust.Full}, "note": {Domain: "a.example", Tier: anmltrust.Full, Note: strings.Repeat("x", 2000)},
+	} {
+		t.Run("ANML-12.3-19/reject-build-"+name, func(t *testing.T) {
+			if data, err := anmltrust.BuildManifest("brand.example", start, 0, e); data != nil || lookleap.CodeOf(err) != lookleap.CodeManifestEntryMalformed {
+				t.Errorf("%s, %v", data, err)
+			}
+		})
+	}
+	if _, err := anmltrust.BuildManifest("co.uk:443", start, 0); lookleap.CodeOf(err) != lookleap.CodeSiteDomainInvalid {
+		t.Error(err)
+	}
+}
+
+func TestLintManifest(t *testing.T) {
+	for _, c := range []struct {
+		id, name string
+		data     []byte
+		site     string
+		want     lookleap.Code
+	}{
+		{"ANML-12.8-01", "reject-120-days", build(t, 120*24*time.Hour, retailer), "brand.example", lookleap.CodeManifestLongLived},
+		{"ANML-12.8-01", "accept-90-days", build(t, 0, retailer), "brand.example", ""},
+		{"ANML-12.1-14", "reject-beyond-tier-1", build(t, 0, anmltrust.Entry{Domain: "a.example", Tier: anmltrust.Display, Scope: anmltrust.AllSections}), "brand.example", "lint"},
+		{"H05", "reject-whole-domain", build(t, 0, anmltrust.Entry{Domain: "*.cdn.example", Tier: anmltrust.Full, Scope: anmltrust.ScopeOf(anmltrust.Body)}), "brand.example", "lint"},
+		{"H08", "reject-every-section", build(t, 0, anmltrust.Entry{Domain: "a.example", Tier: anmltrust.Full, Scope: anmltrust.AllSections}), "brand.example", "lint"},
+		{"ANML-12.3-07", "reject-other-site", build(t, 0, retailer), "www.brand.example", lookleap.CodeManifestSiteMismatch},
+	} {
+		t.Run(c.id+"/"+c.name, func(t *testing.T) {
+			findings, err := anmltrust.LintManifest(c.data, c.site, start)
+			if err != nil || c.want == "" && len(findings) != 0 || c.want != "" && !has(findings, c.want) {
+				t.Errorf("%v, %v", findings, err)
+			}
+		})
+	}
+	if _, err := anmltrust.LintManifest([]byte("{"), "brand.example", start); err == nil {
+		t.Error("an unreadable manifest is no error")
+	}
+}
+
+func TestPublishRecord(t *testing.T) {
+	t.Run("ANML-12.2.1-06/accept-zone-line", func(t *testing.T) {
+		r := &anmltrust.Record{Manifest: manifestURI, Query: "https://trust.example/" + strings.Repeat("x", 300)}
+		line, err := r.Zone("Brand.example", time.Hour)
+		if err != nil || !strings.HasPrefix(line, `_anml.brand.example. 3600 IN TXT "v=anml1;manifest=`) || strings.Count(line, `" "`) != 1 {
+			t.Errorf("%s, %v", line, err)
+		}
+		w := newWorld(t, "").manifest(manifest(listed))
+		w.dns.TXT(r.Strings()...).TTL(time.Hour)
+		w.granted(lookleap.CodeListed)
+	})
+	for name, r := range map[string]*anmltrust.Record{
+		"ANML-12.2.1-10/reject-semicolon":     {Query: "https://q.example/a;b"},
+		"ANML-12.2.1-19/reject-nothing":       {},
+		"ANML-12.2.2-03/reject-foreign-host":  {Manifest: "https://cdn.example/m"},
+		"ANML-12.2.2-06/reject-http":          {Query: "http://q.example/a"},
+		"ANML-12.4-06/reject-scope-parameter": {Query: "https://q.example/a?scope=x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if line, err := r.Zone("brand.example", time.Hour); line != "" || err == nil {
+				t.Errorf("%s", line)
+			}
+		})
+	}
+}
+
+func TestManifestHandler(t *testing.T) {
+	h, err := anmltrust.ManifestHandler(build(t, 30*time.Minute, retailer), 0, func() time.Time { return start })
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, manifestOnly)
+	w.brand.Handle(manifestPath, h)
+	if a := w.granted(lookleap.CodeListed); !a.Expires.Equal(start.Add(30 * time.Minute)) {
+		t.Error(a.Expires)
+	}
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, httptest.NewRequest(http.MethodPost, "/", nil))
+	if rec.Code != http.StatusMethodNotAllowed {
+		t.Error(rec.Code)
+	}
+	rec = httptest.NewRecorder()
+	h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/", nil))
+	if rec.Header().Get("Cache-Control") != "max-age=1800" || rec.Header().Get("ETag") == "" || rec.Header().Get("Content-Type") != anmltrust.ManifestMediaType {
+		t.Error(rec.Header())
+	}
+	if _, err := anmltrust.ManifestHandler([]byte("{}"), 0, nil); err == nil {
+		t.Error("a broken manifest is served")
+	}
+}
+
+func TestQueryHandler(t *testing.T) {
+	h := anmltrust.QueryHandler(func(server string, _ anmltrust.Scope) (anmltrust.Answer, bool) {
+		a := anmltrust.Answer{Tier: anmltrust.Full, Scope: anmltrust.AllSections, Expires: start.Add(time.Hour)}
+		if server == "late.example" {
+			a.Expires = start
+		}
+		return a, server == "shop.example" || server == "late.example"
+	}, func() time.Time { return start })
+	for _, c := range []struct {
+		id, name, query string
+		status          int
+		body            string
+	}{
+		{"ANML-12.4-12", "accept-listed", "domain=shop.example&scope=persona,body", 200, `{"authorized":true,"tier":2,"scope":["persona","body"],"expires":"2026-06-01T13:00:00Z"}`},
+		{"ANML-12.4-12", "reject-unlisted", "domain=other.example&scope=body", 404, ""},
+		{"ANML-12.4-12", "reject-unknown-scope", "domain=shop.example&scope=x,state", 404, ""},
+		{"ANML-12.4-12", "reject-expired", "domain=late.example&scope=body", 404, ""},
+		{"ANML-12.4-12", "reject-no-domain", "scope=body", 400, ""},
+		{"ANML-12.4-12", "reject-two-domains", "domain=shop.example&domain=a.example", 400, ""},
+		{"ANML-12.4-12", "reject-host-as-domain", "domain=a.shop.example", 400, ""},
+		{"ANML-12.4-12", "reject-suffix", "domain=co.uk", 400, ""},
+		{"ANML-12.4-13", "reject-without-false", "domain=evil.example&scope=body", 404, ""},
+	} {
+		t.Run(c.id+"/"+c.name, func(t *testing.T) {
+			rec := httptest.NewRecorder()
+			h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/authorize?"+c.query, nil))
+			if rec.Code != c.status || rec.Body.String() != c.body {
+				t.Errorf("%d %s", rec.Code, rec.Body)
+			}
+		})
+	}
+	w := newWorld(t, queryOnly)
+	w.trust.Handle(queryPath, h)
+	w.granted(lookleap.CodeQueryAuthorized)
+}
+
+// TestUntouched: what a verification says nothing about.
+func TestUntouched(t *testing.T) {
+	t.Run("ANML-12.2.3-02/accept-discovery-after-no-record", func(t *testing.T) {
+		w := newWorld(t, "")
+		w.brand.Body("/.well-known/anml", "application/anml+xml", "<anml/>")
+		w.denied(lookleap.CodeNoRecord)
+		r, err := wellknown.NewClient(w.host, wellknown.Options{}).Fetch(t.Context(), "https://brand.example", "anml")
+		if err != nil || r.State != wellknown.Present {
+			t.Errorf("%v, %v", r, err)
+		}
+	})
+	t.Run("G16/accept-manifest-first-without-validation", func(t *testing.T) {
+		w := newWorld(t, both).willing() // the stub resolver's answers are indeterminate
+		if a := w.granted(lookleap.CodeListed); a.DNSSEC != lookleap.Indeterminate {
+			t.Error(a.DNSSEC)
+		}
+		w.traffic(1, 0, 1)
+	})
+	t.Run("X8/tier-1-acts-for-nobody", func(t *testing.T) {
+		for _, a := range []*anmltrust.Authorization{nil, {Tier: anmltrust.Display, Scope: anmltrust.AllSections}, {Tier: anmltrust.Full, Scope: anmltrust.ScopeOf(anmltrust.Body)}} {
+			if anmltrust.Confirm(a, nil, anmltrust.Interact, start) == nil {
+				t.Errorf("%+v may act", a)
+			}
+		}
+	})
+	t.Run("X11/own-identity-stays", func(t *testing.T) {
+		w := newWorld(t, "")
+		w.denied(lookleap.CodeNoRecord)
+		a, err := w.ask(anmltrust.Claim{URL: shopClaim.URL, Site: "cdn.shop.example"})
+		w.wants(a, err, anmltrust.Self, lookleap.CodeSelf)
+	})
+	t.Run("X12/explained", func(t *testing.T) {
+		w := newWorld(t, both).willing()
+		story := fmt.Sprint(w.granted(lookleap.CodeListed).Verdict)
+		for _, word := range []string{"cdn.shop.example for brand.example", "[C7]", "[D7]", "[F3]", "[L3]", manifestURI, "_anml.brand.example TXT"} {
+			if !strings.Contains(story, word) {
+				t.Errorf("%s is missing in\n%s", word, story)
+			}
+		}
+	})
+}
