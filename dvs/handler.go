@@ -93,8 +93,8 @@ func (h *Handler) read(skills fs.FS, name string, options *HandlerOptions) error
 	for file, content := range files {
 		p := newServedPage(file, content, options)
 		escaped := (&url.URL{Path: name + "/" + file}).EscapedPath()
-		h.pages[WellKnownPath+escaped] = p
-		h.pages[AgentSkillPath+escaped] = p
+		h.pages[SkillsPrefix+escaped] = p
+		h.pages[AgentSkillsPrefix+escaped] = p
 	}
 	return nil
 }
@@ -104,12 +104,12 @@ func (h *Handler) addIndexes(options *HandlerOptions) error {
 	if shape != IndexFiles {
 		shape = IndexArray
 	}
-	for at, shape := range map[string]IndexShape{WellKnownPath: shape, AgentSkillPath: IndexDigests} {
+	for at, shape := range map[string]IndexShape{SkillsPrefix: shape, AgentSkillsPrefix: IndexDigests} {
 		var b bytes.Buffer
 		if err := WriteIndex(&b, shape, h.skills); err != nil {
 			return err
 		}
-		h.pages[at+indexFile] = newServedPage(indexFile, b.Bytes(), options)
+		h.pages[at+IndexFile] = newServedPage(IndexFile, b.Bytes(), options)
 	}
 	return nil
 }

@@ -105,8 +105,8 @@ func (l *linter) place() {
 	if !base.Under(root) {
 		l.file(lookleap.Fatal, lookleap.CodeOutsideRoot, "DVS-3.1-49", base.String(), "the skill's URL does not lie under its trust root", "publish it below "+root.String())
 	}
-	if !strings.HasPrefix(base.Path(), WellKnownPath) {
-		l.file(lookleap.Info, lookleap.CodeNotWellKnownAt, "DVS-3.2-02", base.String(), "the skill is published outside of "+WellKnownPath, "publish an organisation's official skills there")
+	if !strings.HasPrefix(base.Path(), SkillsPrefix) {
+		l.file(lookleap.Info, lookleap.CodeNotWellKnownAt, "DVS-3.2-02", base.String(), "the skill is published outside of "+SkillsPrefix, "publish an organisation's official skills there")
 	}
 }
 
@@ -152,8 +152,8 @@ func (l *linter) references(skill *Skill, files map[string][]byte) {
 		}
 		name, inside := strings.CutPrefix(target.Path(), directory.Path())
 		absolute := strings.Contains(r.Target, "://") || strings.HasPrefix(r.Target, "//")
-		_, exists := files[unescaped(name)]
-		switch kind := KindOf(name, files[unescaped(name)]); {
+		_, exists := files[unescape(name)]
+		switch kind := KindOf(name, files[unescape(name)]); {
 		case !target.Under(directory) && target.Under(root) && !absolute && kind == Script:
 			add(lookleap.Fatal, lookleap.CodeScriptOutside, "DVS-4.5.2-01", "leads to a script outside of the skill's directory", "put the script into the directory")
 		case !target.Under(directory) && target.Under(root) && !absolute && kind == Data:
@@ -166,23 +166,6 @@ func (l *linter) references(skill *Skill, files map[string][]byte) {
 			add(lookleap.Warning, lookleap.CodeNotBundled, "DVS-4.1-04", "names a file that is not there", "add the file, or correct the reference")
 		}
 	}
-}
-
-// unescaped gives the file name of a canonical path below the directory.
-func unescaped(name string) string {
-	var b strings.Builder
-	for i := 0; i < len(name); i++ {
-		var octet int
-		if name[i] == '%' && i+2 < len(name) {
-			if n, _ := fmt.Sscanf(name[i+1:i+3], "%02X", &octet); n == 1 {
-				b.WriteByte(byte(octet))
-				i += 2
-				continue
-			}
-		}
-		b.WriteByte(name[i])
-	}
-	return b.String()
 }
 
 // LintResponse judges how a server answers for a SKILL.md: over https, with the

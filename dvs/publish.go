@@ -12,13 +12,6 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// Where skills and their indexes are published (section 3.2).
-const (
-	WellKnownPath  = "/.well-known/skills/"
-	AgentSkillPath = "/.well-known/agent-skills/" // of discovery v0.2
-	indexFile      = "index.json"
-)
-
 // IndexShape is one of the forms of an index that are in use.
 type IndexShape uint8
 
@@ -32,8 +25,6 @@ const (
 	// digest of its SKILL.md.
 	IndexDigests
 )
-
-const schemaV2 = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 
 // Published is a skill that its owner publishes: its metadata and its files.
 type Published struct {
@@ -59,19 +50,20 @@ func NewPublished(files map[string][]byte, limits Limits) (*Published, error) {
 	return &Published{Name: skill.Name, Description: skill.Description, Files: maps.Clone(files)}, nil
 }
 
-// publishedAt gives where an origin publishes a skill of a name.
-func publishedAt(origin, name string) (string, error) {
+// WellKnownSkillURL gives the URL at which an origin best publishes a skill of a
+// name (section 3.2).
+func WellKnownSkillURL(origin, name string) (string, error) {
 	if !isName(name) {
-		return "", refuse(lookleap.CodeBadName, name, "the name is not of the form that a URL path may have", "use lower-case letters a to z, digits and hyphens only")
+		return "", refuse(lookleap.CodeBadName, name, "the name cannot stand in a URL path", "use lower-case letters a to z, digits and hyphens only")
 	}
 	u, err := domain.Parse(origin)
 	if err != nil {
 		return "", badURL(origin, err)
 	}
 	if u.Path() != "/" || u.HasQuery() {
-		return "", refuse(lookleap.CodeBadURL, origin, "the URL is no origin", "leave out path and query")
+		return "", refuse(lookleap.CodeNoOriginDiscovery, origin, "well-known paths belong to a whole origin", "leave out path and query")
 	}
-	return u.Origin() + WellKnownPath + name + "/" + EntryFile, nil
+	return u.Origin() + SkillsPrefix + name + "/" + EntryFile, nil
 }
 
 // indexEntry is an entry of any shape; the members that apply are set.
@@ -86,7 +78,7 @@ type indexEntry struct {
 }
 
 // WriteIndex writes the index of skills that are published below
-// [WellKnownPath], sorted by name. Two skills of one name are an error, since
+// [SkillsPrefix], sorted by name. Two skills of one name are an error, since
 // one would take the place of the other.
 func WriteIndex(w io.Writer, shape IndexShape, skills []*Published) error {
 	sorted := slices.Clone(skills)
@@ -106,7 +98,7 @@ func WriteIndex(w io.Writer, shape IndexShape, skills []*Published) error {
 		index = struct {
 			Schema string       `json:"$schema"`
 			Skills []indexEntry `json:"skills"`
-		}{schemaV2, entries}
+		}{IndexSchema, entries}
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
@@ -126,9 +118,9 @@ func (p *Published) entry(shape IndexShape) indexEntry {
 		}
 	case IndexDigests:
 		digest := DigestOf(p.Files[EntryFile])
-		e.Type, e.URL, e.Digest = "skill-md", AgentSkillPath+p.Name+"/"+EntryFile, &digest
+		e.Type, e.URL, e.Digest = "skill-md", AgentSkillsPrefix+p.Name+"/"+EntryFile, &digest
 	default:
-		e.Path = WellKnownPath + p.Name + "/"
+		e.Path = SkillsPrefix + p.Name + "/"
 	}
 	return e
 }
@@ -137,7 +129,7 @@ func (p *Published) entry(shape IndexShape) indexEntry {
 func WriteSitemap(w io.Writer, origin string, skills []*Published) error {
 	b := bytes.NewBufferString(xml.Header + `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + "\n")
 	for _, s := range skills {
-		url, err := publishedAt(origin, s.Name)
+		url, err := WellKnownSkillURL(origin, s.Name)
 		if err != nil {
 			return err
 		}

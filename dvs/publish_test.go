@@ -56,3 +56,27 @@ func TestWriteIndex(t *testing.T) {
 		}
 	})
 }
+
+func TestWellKnownSkillURL(t *testing.T) {
+	t.Run("DVS-3.2-03/accept", func(t *testing.T) {
+		if got, err := dvs.WellKnownSkillURL("https://example.com", "my-skill"); err != nil || got != "https://example.com/.well-known/skills/my-skill/SKILL.md" {
+			t.Errorf("%q %v", got, err)
+		}
+	})
+	for name, c := range map[string]struct {
+		origin, skill string
+		code          lookleap.Code
+	}{
+		"slash":      {"https://example.com", "a/b", lookleap.CodeBadName},
+		"upper-case": {"https://example.com", "A", lookleap.CodeBadName},
+		"empty":      {"https://example.com", "", lookleap.CodeBadName},
+		"path":       {"https://example.com/x", "a", lookleap.CodeNoOriginDiscovery},
+		"http":       {"http://example.com", "a", lookleap.CodeNotHTTPS},
+	} {
+		t.Run("DVS-3.2-03/reject-"+name, func(t *testing.T) {
+			if got, err := dvs.WellKnownSkillURL(c.origin, c.skill); lookleap.CodeOf(err) != c.code || got != "" {
+				t.Errorf("%q %v", got, err)
+			}
+		})
+	}
+}
