@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -46,7 +47,8 @@ func playSkills(s *stage) error {
 	s.say("The skill wants to run a script. The user sees which, from whom, and its digest.")
 	order := dvs.Invocation{Script: "scripts/refund.sh", Interpreter: []string{"sh"}, Args: []string{"1042"}}
 	s.user = func(r *lookleap.ConsentRequest) lookleap.ConsentDecision {
-		s.show(r.String())
+		shown, _, _ := strings.Cut(r.String(), "\nDigest:") // which covers a random id
+		s.show(shown)
 		return lookleap.ConsentDecision{Digest: r.Digest, Approved: []string{r.Items[0].ID}}
 	}
 	script, err := skill.Approve(s.ctx, order)
