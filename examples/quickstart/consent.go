@@ -24,8 +24,7 @@ func playConsent(s *stage) error {
 	if err != nil {
 		return err
 	}
-	dialogue, _, _ := strings.Cut(plan.Request().String(), "Digest:     ") // the last line differs each time: a plan's id is random
-	s.show(dialogue)
+	s.showRequest(plan.Request())
 
 	_, err = s.host.Ask(s.ctx, plan)
 	pending := s.asked("order one lamp", err, "the user is asleep: the call ends here, with nothing done and a state that can be resumed")

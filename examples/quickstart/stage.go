@@ -83,6 +83,13 @@ func (s *stage) say(format string, args ...any) { s.printer.say(fmt.Sprintf(form
 // show prints what the program sees: a document, a dialogue, a verdict.
 func (s *stage) show(text string) { s.printer.show(strings.TrimRight(text, "\n")) }
 
+// showRequest prints what the user is asked, without the request's digest, which
+// differs from run to run since each plan has an id of its own.
+func (s *stage) showRequest(r *lookleap.ConsentRequest) {
+	dialogue, _, _ := strings.Cut(r.String(), "Digest:     ")
+	s.show(dialogue)
+}
+
 // outcome is how a decision ended.
 type outcome string
 
