@@ -181,6 +181,20 @@ func TestFetch(t *testing.T) {
 			w.Errorf("%+v", r)
 		}
 	})
+	inWorld(t, "AGT-8-03/accept-http-under-its-own-name", Options{}, func(w *world) {
+		const file = "http://shop.example/agents.txt"
+		w.site.Plain().Body("/agents.txt", plainText, vectorFile)
+		req, _ := http.NewRequest("GET", "http://shop.example/status", nil)
+		v, err := Guard(&lookleap.Host{Fetcher: w.net.ForeignTransport()}).Check(req)
+		if err != nil || v.Checks[0].Evidence[0].URL != file {
+			w.Error(v, err)
+		}
+		_, err = Guard(w.host).Check(req) // a host that sends over https alone
+		v = refusal(w, err)
+		if v.Checks[0].Evidence[0].URL != file || !strings.Contains(v.Checks[0].Message, "fetching "+file) {
+			w.Error(v, err)
+		}
+	})
 	inWorld(t, "AGT-8-03/accept-http-that-leads-to-https", Options{}, func(w *world) {
 		w.site.Plain().HandleFunc("/agents.txt", func(rw http.ResponseWriter, r *http.Request) {
 			if r.TLS == nil {

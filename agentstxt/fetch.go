@@ -97,6 +97,7 @@ func (c *Client) read(ctx context.Context, o origin, known validator) (*outcome,
 		out := &outcome{err: err, received: c.host.Time(), evidence: lookleap.Evidence{URL: o.name + policyPath}}
 		var failed *fetch.Error
 		if errors.As(err, &failed) {
+			failed.URL = o.shown(failed.URL)
 			out.evidence.URL, out.evidence.Status, out.evidence.MediaType = failed.URL, failed.Status, failed.MediaType
 		}
 		return out, nil
@@ -115,6 +116,7 @@ func (c *Client) read(ctx context.Context, o origin, known validator) (*outcome,
 		retry:     resp.RetryAfter,
 		noStore:   resp.Freshness.NoStore,
 	}
+	out.evidence.URL = o.shown(out.evidence.URL)
 	if out.noStore {
 		out.until = resp.Received.Add(leastFresh)
 	}

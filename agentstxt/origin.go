@@ -52,6 +52,14 @@ func originOf(u *url.URL) (origin, error) {
 	return o, nil
 }
 
+// shown is a URL as people should see it: that of the policy with its own scheme.
+func (o origin) shown(url string) string {
+	if url == o.policy.String() {
+		return o.name + policyPath
+	}
+	return url
+}
+
 // badURL gives an error of internal/domain its code.
 func badURL(err error) error {
 	code := lookleap.CodeBadURL
