@@ -211,6 +211,8 @@ func (l *Loader) resumeAdmission(ctx context.Context, approval *lookleap.Approva
 		return nil, err
 	}
 	c.skill = u
+	c.Claim.Strict = c.Claim.Strict || l.options.Strict
+	c.Claim.RequireSecure = c.Claim.RequireSecure || l.options.RequireSecure
 	if c.root, err = l.rules().ParseTrustRoot(c.Claim.Root); err != nil {
 		return nil, err
 	}

@@ -767,3 +767,49 @@ func TestConcurrentLoads(t *testing.T) {
 		t.Errorf("%d requests for one question", n)
 	}
 }
+
+// TestSecurityConsiderations is section 7 in one story: who controls the domain
+// speaks for it, and nobody else does.
+func TestSecurityConsiderations(t *testing.T) {
+	const url = "https://shop.example/s/a/SKILL.md"
+	load := func(t *testing.T, change func(*lab.Internet, *lab.Site)) (*dvs.Loaded, error) {
+		net := lab.ForTest(t)
+		change(net, net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", strings.Replace(refund, "description: Refunds", "description: by Example Bank, certified. Refunds", 1)))
+		return dvs.Options{Roots: registry(t, "https://shop.example/")}.NewLoader(net.Host()).Load(t.Context(), url)
+	}
+	t.Run("DVS-7-01/accept-domain-control-and-no-more", func(t *testing.T) {
+		skill, err := load(t, func(*lab.Internet, *lab.Site) {})
+		if err != nil || skill.Root.HostingDomain() != "shop.example" || strings.Contains(skill.Verdict.String(), "Bank") {
+			t.Error(skill, err)
+		}
+	})
+	t.Run("DVS-7-01/reject-without-domain-control", func(t *testing.T) {
+		if skill, err := load(t, func(_ *lab.Internet, s *lab.Site) { s.Certificate(lab.UnknownCA) }); skill != nil || lookleap.CodeOf(err) != lookleap.CodeTLS {
+			t.Error(err)
+		}
+	})
+	t.Run("DVS-7-02/reject-spoofed-name", func(t *testing.T) {
+		if skill, err := load(t, func(n *lab.Internet, _ *lab.Site) { n.Name("shop.example").Bogus() }); skill != nil || lookleap.CodeOf(err) != lookleap.CodeDNSSECBogus {
+			t.Error(err)
+		}
+	})
+	t.Run("DVS-7-02/accept-signed-name", func(t *testing.T) {
+		skill, err := load(t, func(n *lab.Internet, _ *lab.Site) { n.Name("shop.example").DNSSEC(lookleap.Secure) })
+		if err != nil || hasCheck(skill.Verdict, lookleap.CodeDNSSECInsecure) {
+			t.Error(err)
+		}
+	})
+	t.Run("DVS-4.6-04/accept-only-when-referenced", func(t *testing.T) {
+		var net *lab.Internet
+		skill, err := load(t, func(n *lab.Internet, s *lab.Site) {
+			net = n
+			s.Body("/s/a/ADVANCED.md", "text/markdown", "x")
+		})
+		if err != nil || len(net.Journal().Requests()) != 1 {
+			t.Fatal(err)
+		}
+		if _, err := skill.Resource(t.Context(), "ADVANCED.md"); err != nil || len(net.Journal().Requests()) != 2 {
+			t.Error(err)
+		}
+	})
+}

@@ -97,10 +97,17 @@ func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error
 		return nil, err
 	}
 	p.Script = script
+	limits, total := s.loader.limits, len(script.Bytes)
 	for _, ref := range in.Files {
+		if len(p.Files) >= limits.Files {
+			return nil, s.loader.refuseTarget(ctx, ref, refuse(lookleap.CodeLimit, ref, fmt.Sprintf("a script is given at most %d files", limits.Files), "give it fewer files"))
+		}
 		file, err := s.bundledFile(ctx, ref)
 		if err != nil {
 			return nil, err
+		}
+		if total += len(file.Bytes); total > limits.Total {
+			return nil, s.loader.refuseTarget(ctx, ref, refuse(lookleap.CodeTooLarge, ref, fmt.Sprintf("the files of a script have more than %d octets", limits.Total), "give it smaller files"))
 		}
 		p.Files = append(p.Files, file)
 	}

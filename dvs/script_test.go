@@ -192,6 +192,22 @@ func TestApprove(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	for name, limits := range map[string]dvs.Limits{"count": {Files: 1}, "total": {Total: 25}} {
+		t.Run("D08/reject-"+name, func(t *testing.T) {
+			net := lab.ForTest(t)
+			net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).Body("/s/a/x.sh", "text/plain", "0123456789").
+				Body("/s/a/1.csv", "text/csv", "0123456789").Body("/s/a/2.csv", "text/csv", "0123456789")
+			host, ui := net.Host(), &prompter{decide: agree}
+			host.Prompter = ui
+			skill, err := dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: limits}.NewLoader(host).Load(t.Context(), scriptSkill)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if script, err := skill.Approve(t.Context(), dvs.Invocation{Script: "x.sh", Files: []string{"1.csv", "2.csv"}}); script != nil || err == nil || ui.count() != 0 {
+				t.Error(err)
+			}
+		})
+	}
 	t.Run("E02/reject-partial", func(t *testing.T) {
 		site, _, _, skill := scriptWorld(t, &prompter{decide: agree})
 		site.Status("/s/a/scripts/x.sh", 206)
