@@ -14,14 +14,6 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// Bundle is a verified skill with the files that a framework shall see.
-type Bundle struct {
-	ID      string            // canonical URL of the SKILL.md
-	Root    string            // its trust root
-	Files   map[string][]byte // by path below the skill's directory, SKILL.md among them, as they were served
-	Verdict *lookleap.Verdict // that the skill is verified; without it the bundle is refused
-}
-
 // VerifiedFSOptions say what a [VerifiedFS] accepts.
 type VerifiedFSOptions struct {
 	Profile Profile   // by which SKILL.md files are read

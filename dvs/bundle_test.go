@@ -1,0 +1,66 @@
+package dvs_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"testing/fstest"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+func TestBundle(t *testing.T) {
+	net := lab.ForTest(t)
+	net.Site("shop.example").
+		Body("/s/a/SKILL.md", "text/markdown", "---\nname: a\ndescription: b\n---\nSee [x](MORE.md), run scripts/x.py or scripts/none.py, look at ../b/GUIDE.md and https://evil.example/x.md.\n").
+		Body("/s/a/MORE.md", "text/markdown", "more").
+		Body("/s/a/scripts/x.py", "text/plain", "print()").
+		Body("/s/b/GUIDE.md", "text/markdown", "not of this skill")
+	skill, err := dvs.Options{Roots: registry(t, "https://shop.example/")}.NewLoader(net.Host()).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("accept-what-it-refers-to", func(t *testing.T) {
+		b, err := skill.Bundle(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Sorted(maps.Keys(b.Files)); !slices.Equal(got, []string{"MORE.md", "SKILL.md", "scripts/x.py"}) {
+			t.Error(got)
+		}
+		v := skillsFS(t, dvs.DVS, b)
+		if err := fstest.TestFS(v, "a/SKILL.md", "a/MORE.md", "a/scripts/x.py"); err != nil {
+			t.Error(err)
+		}
+		if err := v.Lock().Verify(b); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("accept-what-is-named", func(t *testing.T) {
+		b, err := skill.Bundle(t.Context(), "MORE.md", "./MORE.md")
+		if err != nil || len(b.Files) != 2 {
+			t.Errorf("%v %v", b.Files, err)
+		}
+	})
+	for file, code := range map[string]lookleap.Code{
+		"../b/GUIDE.md":             lookleap.CodeNotBundled,
+		"https://evil.example/x":    lookleap.CodeScriptOutside,
+		"scripts/none.py":           lookleap.CodeSkillNotFound,
+		"https://evil.example/x.md": lookleap.CodeNotBundled,
+	} {
+		t.Run("reject-"+string(code), func(t *testing.T) {
+			b, err := skill.Bundle(t.Context(), "MORE.md", file)
+			if got := lookleap.CodeOf(err); got != code && !(file == "https://evil.example/x" && got == lookleap.CodeNotBundled) || b.Files != nil {
+				t.Errorf("%s: %v, %v", file, b.Files, err)
+			}
+		})
+	}
+	t.Run("reject-deactivated", func(t *testing.T) {
+		skill.Deactivate()
+		if _, err := skill.Bundle(t.Context()); lookleap.CodeOf(err) != lookleap.CodeNotActivated {
+			t.Error(err)
+		}
+	})
+}
