@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"strings"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -47,8 +46,7 @@ func playSkills(s *stage) error {
 	s.say("The skill wants to run a script. The user sees which, from whom, and its digest.")
 	order := dvs.Invocation{Script: "scripts/refund.sh", Interpreter: []string{"sh"}, Args: []string{"1042"}}
 	s.user = func(r *lookleap.ConsentRequest) lookleap.ConsentDecision {
-		shown, _, _ := strings.Cut(r.String(), "\nDigest:") // which covers a random id
-		s.show(shown)
+		s.showRequest(r)
 		return lookleap.ConsentDecision{Digest: r.Digest, Approved: []string{r.Items[0].ID}}
 	}
 	script, err := skill.Approve(s.ctx, order)
