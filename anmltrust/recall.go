@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/flight"
 )
 
 // minEarly is the least time between two questions that a document's
@@ -83,8 +84,29 @@ func (v *Verifier) settle(ctx context.Context, g *gathering, o *outcome, now tim
 		v.store.keep(k, d)
 		v.publish(ctx, k, d)
 		v.shorten(g, r, d.until)
+	} else if o.row == "B5" && g.q.mode == normal {
+		v.shorten(g, r, g.wideUntil(now))
 	}
 	return r
+}
+
+// wideUntil is how long it stands that a site narrows nothing: as long as what
+// it was read from, and not at all where a source failed.
+func (g *gathering) wideUntil(now time.Time) time.Time {
+	if g.ev.DNS.Outcome != DNSAnswer && g.ev.DNS.Outcome != DNSAbsent {
+		return now
+	}
+	until := now.Add(g.ev.DNS.ttl())
+	for i := range g.ev.Exchanges {
+		x := &g.ev.Exchanges[i]
+		if x.manifest == nil || x.NoStore {
+			return now
+		}
+		if fresh := x.freshUntil(x.manifest, g.ev.DNS.ttl()); fresh.Before(until) {
+			until = fresh
+		}
+	}
+	return until
 }
 
 // keepable is the decision as it is remembered; nil for one that is not.
@@ -192,14 +214,18 @@ func (v *Verifier) shorten(g *gathering, r *result, until time.Time) {
 	if most := v.clock.now().Add(v.limits.LocalHold); v.host.Cache != nil && most.Before(until) {
 		until = most
 	}
-	s := &shortcut{age: v.store.age(g.sub.site)}
+	v.putShortcut(c, g.sub.site, r, until)
+}
+
+func (v *Verifier) putShortcut(c *Claim, site string, r *result, until time.Time) {
+	s := &shortcut{age: v.store.age(site)}
 	s.when = s.age.changes.Load()
 	if s.result = *r; r.auth != nil && !r.auth.Cached {
 		cached := *r.auth
 		cached.Cached = true
 		s.auth = &cached
 	}
-	v.quick.Put(shortcutKey{c.URL, c.Site}, loadedShortcut(s, until))
+	v.quick.Put(shortcutKey{c.URL, c.Site}, flight.Loaded[*shortcut]{Value: s, Until: until})
 }
 
 // placeHolds starts the backoffs of an outcome.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/flight"
 )
 
 // What processes share through [lookleap.Host.Cache] is evidence, not decisions:
@@ -226,8 +225,4 @@ func (v *Verifier) save(ctx context.Context, key string, value any, until time.T
 func (v *Verifier) forged(ctx context.Context, key string, err error) {
 	v.finding(ctx, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeCacheForged, Message: "the entry " + shown(key) + " is none of ours: " + clip(err.Error()),
 		Fix: "seal the cache, and find out who writes to it"})
-}
-
-func loadedShortcut(s *shortcut, until time.Time) flight.Loaded[*shortcut] {
-	return flight.Loaded[*shortcut]{Value: s, Until: until}
 }

@@ -259,7 +259,11 @@ func (v *Verifier) verify(ctx context.Context, q question) (*Authorization, erro
 		now := v.clock.now()
 		ev := Evidence{Policy: v.policy}
 		o := walk(q.claim, &ev, nil, now)
-		return v.conclude(ctx, q.claim, o, &ev, now).give()
+		r := v.conclude(ctx, q.claim, o, &ev, now)
+		if k == self && r.auth != nil { // nothing but the claim itself was looked at
+			v.putShortcut(&q.claim, sub.site, r, now.Add(selfHold))
+		}
+		return r.give()
 	}
 	if q.mode == fresh { // what others began to ask earlier is not new enough
 		return v.run(ctx, q, sub).give()
@@ -270,6 +274,9 @@ func (v *Verifier) verify(ctx context.Context, q question) (*Authorization, erro
 	}
 	return v.stopped(ctx, q, err).give()
 }
+
+// selfHold is how long it is remembered that a server is the site itself.
+const selfHold = time.Hour
 
 // stopped is row A11 for a caller who left, and the answer to a panic below.
 func (v *Verifier) stopped(ctx context.Context, q question, err error) *result {
