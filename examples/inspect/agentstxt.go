@@ -109,6 +109,13 @@ func showPolicy(report agentstxt.Report, err error) result {
 	if err != nil {
 		r.Message = err.Error()
 	}
+	var away *agentstxt.UnavailableError
+	if errors.As(err, &away) {
+		r.Message = away.Message
+		if away.Err != nil {
+			r.Message += ": " + away.Err.Error()
+		}
+	}
 	var bad *agentstxt.MalformedError
 	if errors.As(err, &bad) {
 		r.Message = bad.Message

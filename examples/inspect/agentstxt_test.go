@@ -26,13 +26,13 @@ func TestAgentsTxtURLs(t *testing.T) {
 	n.Site("down.example").Status("/agents.txt", 503)
 	args := append(opened(t, n).Args(), "--json", "agentstxt", "--path", "/a")
 	want := []struct {
-		site, code, state string
-		ok, allowed       bool
+		site, code, message, state string
+		ok, allowed                bool
 	}{
-		{"shop.example", "ok", "valid", true, true},
-		{"quiet.example", "no-policy", "absent", true, true},
-		{"forged.example", "hash-mismatch", "restricted", false, false},
-		{"down.example", "unreachable", "restricted", false, false},
+		{"shop.example", "ok", "accepted", "valid", true, true},
+		{"quiet.example", "no-policy", "accepted", "absent", true, true},
+		{"forged.example", "hash-mismatch", "the hash line does not belong to these directives", "restricted", false, false},
+		{"down.example", "unreachable", "the server answered 503, which is no policy", "restricted", false, false},
 	}
 	for _, w := range want {
 		args = append(args, "https://"+w.site+"/some/page")
@@ -44,9 +44,9 @@ func TestAgentsTxtURLs(t *testing.T) {
 	lines := json.NewDecoder(&stdout)
 	for _, w := range want {
 		var got struct {
-			OK    bool
-			Code  string
-			Value struct {
+			OK            bool
+			Code, Message string
+			Value         struct {
 				State     string
 				Decisions []struct{ Allowed bool }
 			}
@@ -54,7 +54,7 @@ func TestAgentsTxtURLs(t *testing.T) {
 		if err := lines.Decode(&got); err != nil {
 			t.Fatal(err)
 		}
-		if got.OK != w.ok || got.Code != w.code || got.Value.State != w.state || len(got.Value.Decisions) != 1 || got.Value.Decisions[0].Allowed != w.allowed {
+		if got.OK != w.ok || got.Code != w.code || got.Message != w.message || got.Value.State != w.state || len(got.Value.Decisions) != 1 || got.Value.Decisions[0].Allowed != w.allowed {
 			t.Errorf("%s: %+v", w.site, got)
 		}
 	}
