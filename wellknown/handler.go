@@ -45,8 +45,12 @@ type page struct {
 
 // NewHandler reads the documents once: what is uploaded later is not served, so
 // build a new Handler to publish a change. Symbolic links are refused wherever
-// they lead. Names that are not registered are findings, no error.
+// they lead. Names that are not registered are findings, no error. A nil registry
+// means [Builtin].
 func NewHandler(registry *Registry, files fs.FS, documents ...Document) (*Handler, error) {
+	if registry == nil {
+		registry = Builtin()
+	}
 	h := &Handler{pages: make(map[string]page, len(documents))}
 	for _, d := range documents {
 		findings, err := registry.Lint(d.Name, d.Rest)

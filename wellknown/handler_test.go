@@ -124,6 +124,16 @@ func TestHandler(t *testing.T) {
 	})
 }
 
+func TestHandlerOfTheBuiltinTable(t *testing.T) {
+	h, err := wellknown.NewHandler(nil, fstest.MapFS{"s": {}}, wellknown.Document{Name: "security.txt", File: "s"})
+	if err != nil || h.Findings() != nil {
+		t.Fatalf("%v, %v", h, err)
+	}
+	if resp := ask(h, "GET", "/.well-known/security.txt"); resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/plain" {
+		t.Errorf("%d %v", resp.StatusCode, resp.Header)
+	}
+}
+
 // What stands before the handler may still want to log the request.
 func TestHandlerLeavesTheRequestAlone(t *testing.T) {
 	r := httptest.NewRequest("GET", "https://h.example/.well-known/security.txt", nil)
