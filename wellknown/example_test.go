@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing/fstest"
+	"time"
 
 	"github.com/lookleap/lookleap/internal/lab"
 	"github.com/lookleap/lookleap/wellknown"
@@ -66,4 +68,48 @@ func ExampleRegistry_Lookup() {
 	// Output:
 	// acme-challenge permanent RFC8555
 	// skills unregistered draft-zzn-dvs-00
+}
+
+func ExampleLoadRegistry() {
+	file := strings.NewReader("URI Suffix,Change Controller,Reference,Status,Related Information,Date Registered,Date Modified\n" +
+		"security.txt,IETF,[RFC9116],permanent,,2018-08-20,2022-04-27\n")
+	registry, err := wellknown.LoadRegistry(file, time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC))
+	if err != nil {
+		fmt.Println(err) // with the line of the file
+		return
+	}
+	fmt.Println(registry.Lookup("security.txt").Status, registry.Lookup("nodeinfo").Status)
+	// Output: permanent unregistered
+}
+
+func ExampleLint() {
+	findings, err := wellknown.Lint("metadata")
+	if err != nil {
+		fmt.Println(err) // it can be no name at all
+		return
+	}
+	for _, f := range findings {
+		fmt.Println(f.Code, f.Fix)
+	}
+	// Output:
+	// unregistered-name register the name, or use one that is registered
+	// generic-name put the application's name before it
+}
+
+func ExampleResult_AppliesTo() {
+	net := lab.New()
+	defer net.Close()
+	net.Site("example.com").Body("/.well-known/security.txt", "text/plain", "Contact: https://example.com/security\n")
+	result, err := wellknown.NewClient(net.Host(), wellknown.Options{}).Fetch(context.Background(), "https://example.com", "security.txt")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, origin := range []string{"https://example.com", "https://www.example.com", "https://example.com/~alice"} {
+		fmt.Println(origin, result.AppliesTo(origin))
+	}
+	// Output:
+	// https://example.com true
+	// https://www.example.com false
+	// https://example.com/~alice false
 }
