@@ -3,6 +3,7 @@ package dvs
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -82,6 +83,8 @@ func (p *skillParser) rescue(header, body span, f *fault) (span, span, []Field) 
 		}
 	} else if cut, rest, ok := looseClose(p.text, header); ok {
 		header, body = cut, rest
+	} else if cut, rest, ok := looseEnd(p.text, header.start); ok && cut.end < header.end && nextKey(p.text, header, cut.end) == header.end {
+		header, body = cut, rest // what closed it was a rule in the instructions
 	}
 	p.add(lookleap.Warning, f)
 	if end, _ := lineAt(p.text, header.end); f.code != codeUnterminated && !isFence(end.of(p.text)) {
@@ -239,8 +242,9 @@ func looseKey(text []byte, at int) (key string, valueAt int, ok bool) {
 func looseText(source []byte) string {
 	first, rest, _ := strings.Cut(strings.ReplaceAll(string(source), "\r\n", "\n"), "\n")
 	first = strings.TrimSpace(first)
+	lines := strings.Split(strings.TrimRight(rest, " \t\n"), "\n")
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "#") }) // comments between keys
 	if isBlockSign(first) {
-		lines := strings.Split(strings.TrimRight(rest, " \t\n"), "\n")
 		for i := range lines {
 			lines[i] = strings.TrimSpace(lines[i])
 		}
@@ -249,7 +253,7 @@ func looseText(source []byte) string {
 		}
 		return strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
 	}
-	return unquoted(strings.Join(strings.Fields(first+" "+rest), " "))
+	return unquoted(strings.Join(strings.Fields(first+" "+strings.Join(lines, " ")), " "))
 }
 
 // isBlockSign reports whether a value begins a block scalar.
