@@ -3,6 +3,7 @@ package anmltrust
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -267,6 +268,13 @@ func (m *Manifest) extract(s Server) []byte {
 		add(m.index.wild, "*.", parent)
 	}
 	add(m.index.exact, "", s.Domain)
+	if len(out.Entries) == 0 { // somebody else's, since a list of others is not an empty one (rows L1 and L2)
+		if names := slices.Collect(maps.Keys(m.index.exact)); len(names) > 0 {
+			add(m.index.exact, "", slices.Min(names))
+		} else if names := slices.Collect(maps.Keys(m.index.wild)); len(names) > 0 {
+			add(m.index.wild, "*.", slices.Min(names))
+		}
+	}
 	data, _ := json.Marshal(out) // these types cannot fail
 	return data
 }

@@ -15,6 +15,10 @@ func commands() []command {
 		anmlCommand(),
 		skillCommand(),
 		skillsCommand(),
+		trustCommand(),
+		recordCommand(),
+		manifestCommand(),
+		replayCommand(),
 		codeCommand(),
 	}
 }

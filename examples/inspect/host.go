@@ -20,11 +20,11 @@ func (o *options) newHost() (*lookleap.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	fetcher := lookleap.FetcherOptions{RootCAs: roots, Dial: dial, InsecureAllowPrivate: o.allowPrivate}
+	fetcher := lookleap.FetcherOptions{RootCAs: roots, Dial: dial, Now: o.now, InsecureAllowPrivate: o.allowPrivate}
 	if o.allowPrivate {
 		fetcher.Ports = allPorts()
 	}
-	host := &lookleap.Host{}
+	host := &lookleap.Host{Now: o.now}
 	if host.Resolver, err = o.newResolver(fetcher); err != nil {
 		return nil, err
 	}

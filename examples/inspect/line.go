@@ -27,6 +27,7 @@ type options struct {
 	connect      string
 	allowPrivate bool
 	timeout      time.Duration
+	at           time.Time // zero: now
 }
 
 // defaultTimeout bounds the judgement of one input.
@@ -39,7 +40,19 @@ func (o *options) declare(flags *flag.FlagSet) {
 	flags.StringVar(&o.ca, "ca", "", "trust the certificates in this PEM `FILE` instead of the system's")
 	flags.StringVar(&o.connect, "connect", "", "send every connection to this `HOST:PORT`, for test beds")
 	flags.BoolVar(&o.allowPrivate, "allow-private", false, "allow private addresses and any port, for test beds")
+	flags.Func("at", "judge as of this `TIME`, for instance 2026-01-02T15:04:05Z, instead of now", func(text string) (err error) {
+		o.at, err = time.Parse("2006-01-02T15:04:05Z", text)
+		return err
+	})
 	flags.DurationVar(&o.timeout, "timeout", defaultTimeout, "time for each input, for instance 5s")
+}
+
+// now is the clock of this run: it stands still at --at, if that was given.
+func (o *options) now() time.Time {
+	if o.at.IsZero() {
+		return time.Now()
+	}
+	return o.at
 }
 
 // parseLine reads a command line. Flags may stand anywhere, before the command

@@ -25,7 +25,7 @@ func (o *options) newResolver(web lookleap.FetcherOptions) (lookleap.Resolver, e
 	}
 	web.Resolver = lookleap.NetResolver(nil) // the server's own name cannot be looked up through the server
 	r, err := lookleap.NewResolver(lookleap.ResolverOptions{
-		Servers: o.dns, Anchors: anchors, RootCAs: web.RootCAs, Fetcher: lookleap.NewFetcher(web),
+		Servers: o.dns, Anchors: anchors, RootCAs: web.RootCAs, Now: o.now, Fetcher: lookleap.NewFetcher(web),
 	})
 	if err != nil {
 		return nil, usagef("%s: %v", o.resolverFlag(), err)

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// TestTrust asks who may speak for bank.example, and judges the answers again offline.
+func TestTrust(t *testing.T) {
+	n := lab.ForTest(t)
+	manifest, err := anmltrust.BuildManifest("bank.example", time.Now().Add(-time.Hour), 0,
+		anmltrust.Entry{Domain: "partner.example", Tier: anmltrust.Full, Scope: anmltrust.ScopeOf("interact", "body")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Site("bank.example").Body("/.well-known/anml-trust", anmltrust.ManifestMediaType, string(manifest))
+	n.Name("_anml.bank.example").TXT("v=anml1; manifest=https://bank.example/.well-known/anml-trust")
+	door := opened(t, n).Args()
+
+	type answer struct {
+		OK    bool
+		Code  string
+		Value struct {
+			Tier, Row, Reason string
+			Scope             []string
+		}
+	}
+	ask := func(t *testing.T, args ...string) (got answer, exit int, raw []byte) {
+		var stdout, stderr bytes.Buffer
+		exit = run(context.Background(), args, nil, &stdout, &stderr)
+		if err := json.Unmarshal(stdout.Bytes(), &got); err != nil {
+			t.Fatalf("%v: %s%s", err, &stdout, &stderr)
+		}
+		return got, exit, stdout.Bytes()
+	}
+	for _, c := range []struct {
+		url, site, code, tier, row string
+	}{
+		{"https://partner.example/page", "bank.example", "listed", "full", "L3"},
+		{"https://bank.example/page", "bank.example", "self", "self", "B1"},
+		{"https://evil.example/page", "bank.example", "not-listed", "unlisted", "L2"},
+		{"https://partner.example/page", "quiet.example", "no-record", "unlisted", "C4"},
+		{"http://partner.example/page", "bank.example", "insecure-transport", "unlisted", "A1"},
+	} {
+		t.Run(c.code, func(t *testing.T) {
+			for _, mode := range [][]string{nil, {"--fresh"}} {
+				got, exit, raw := ask(t, append(append(append([]string{}, door...), "--json", "trust", c.url, c.site), mode...)...)
+				granted := c.tier != "unlisted"
+				if got.OK != granted || (exit == 0) != granted || got.Value.Tier != c.tier || got.Value.Reason != c.code || got.Value.Row != c.row {
+					t.Errorf("%v: exit %d, got %+v", mode, exit, got)
+				}
+				file := filepath.Join(t.TempDir(), "verdict.json")
+				if err := os.WriteFile(file, raw, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				again, _, _ := ask(t, "--json", "replay", file)
+				if again.OK != got.OK || again.Value.Tier != c.tier || again.Value.Reason != c.code || again.Value.Row != c.row {
+					t.Errorf("judged again: %+v", again)
+				}
+				if later, _, _ := ask(t, "--json", "replay", file, "--at", "2099-01-01T00:00:00Z"); later.OK && c.tier == "full" {
+					t.Errorf("a grant of today holds in 2099: %+v", later)
+				}
+			}
+		})
+	}
+
+	file := filepath.Join(t.TempDir(), "manifest.json")
+	if err := os.WriteFile(file, manifest, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		args []string
+		code string
+	}{
+		{"manifest", []string{"--site", "bank.example"}, "ok"},
+		{"manifest-listed", []string{"--site", "bank.example", "--serving", "partner.example"}, "ok"},
+		{"manifest-not-listed", []string{"--site", "bank.example", "--serving", "evil.example"}, "not-listed"},
+		{"manifest-other-site", []string{"--site", "other.example"}, "manifest-site-mismatch"},
+		{"manifest-expired", []string{"--site", "bank.example", "--at", "2099-01-01T00:00:00Z"}, "manifest-expired"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got, _, raw := ask(t, append([]string{"--json", "manifest", file}, c.args...)...); got.Code != c.code {
+				t.Errorf("got %s", raw)
+			}
+		})
+	}
+}
