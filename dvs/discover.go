@@ -1,7 +1,7 @@
 package dvs
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -63,12 +64,12 @@ func (d *discovery) warn(code lookleap.Code, requirement, at, message string) bo
 }
 
 // fetch asks for a file of the origin. A missing one is nil.
-func (d *discovery) fetch(ctx context.Context, at string, limit int) (doc *document, goOn bool) {
+func (d *discovery) fetch(ctx context.Context, at string, limit int, stream func(*fetch.Response, io.Reader) error) (doc *document, goOn bool) {
 	u, err := domain.Rules{AllowSpecial: true}.Parse(at)
 	if err != nil {
 		return nil, d.yield(Listing{}, badURL(at, err))
 	}
-	doc, err = d.loader.gather(ctx, request{url: u, limit: limit, hop: func(to domain.URL) *Error {
+	doc, err = d.loader.gather(ctx, request{url: u, limit: limit, stream: stream, hop: func(to domain.URL) *Error {
 		if to.Origin() != u.Origin() {
 			return refuse(lookleap.CodeRedirectOutside, to.String(), "the redirect leaves the origin", "")
 		}
@@ -95,7 +96,7 @@ func isHTML(mediaType string) bool {
 
 // index reads one index.
 func (d *discovery) index(ctx context.Context, at string) bool {
-	doc, goOn := d.fetch(ctx, at, d.loader.limits.Index)
+	doc, goOn := d.fetch(ctx, at, d.loader.limits.Index, nil)
 	if doc == nil {
 		return goOn
 	}
@@ -128,20 +129,32 @@ func (d *discovery) sitemaps(ctx context.Context, at string) {
 	}
 }
 
-func (d *discovery) sitemap(ctx context.Context, at string) (*Listings, bool) {
-	doc, goOn := d.fetch(ctx, at, d.loader.limits.Sitemap)
+// sitemap reads one sitemap while it arrives. The reader's own limit strikes
+// before that of the exchange, so that what was read counts.
+func (d *discovery) sitemap(ctx context.Context, at string) (list *Listings, goOn bool) {
+	var refused error
+	limits := d.loader.limits
+	doc, goOn := d.fetch(ctx, at, limits.Sitemap+1<<20, func(answer *fetch.Response, body io.Reader) error {
+		if isHTML(answer.MediaType) {
+			return nil
+		}
+		buffered := bufio.NewReader(body)
+		body = buffered
+		if magic, _ := buffered.Peek(2); string(magic) == "\x1f\x8b" {
+			inflated, err := inflate(buffered, limits.Sitemap)
+			if err != nil {
+				refused = refuse(lookleap.CodeBadSitemap, at, "the sitemap is not the gzip that it begins as", "")
+				return nil
+			}
+			body = inflated
+		}
+		list, refused = d.loader.rules().ReadSitemap(body, answer.URL.String(), limits)
+		return nil
+	})
 	if doc == nil {
 		return nil, goOn
 	}
-	var body io.Reader = bytes.NewReader(doc.body)
-	if bytes.HasPrefix(doc.body, []byte("\x1f\x8b")) {
-		var err error
-		if body, err = inflate(body, d.loader.limits.Sitemap); err != nil {
-			return nil, d.warn(lookleap.CodeBadSitemap, "DVS-3.2-11", at, "the sitemap is not the gzip that it begins as")
-		}
-	}
-	list, err := d.loader.rules().ReadSitemap(body, doc.final.String(), d.loader.limits)
-	return list, d.take(list, err, at)
+	return list, d.take(list, refused, at)
 }
 
 // take yields what a file gave.

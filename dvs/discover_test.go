@@ -258,7 +258,7 @@ func TestDiscover(t *testing.T) {
 		{"DVS-3.2-11/reject-bomb", func(s *lab.Site) {
 			s.Body("/sitemap.xml", "application/gzip", zipped(strings.TrimSuffix(urlset("https://shop.example/s/b/SKILL.md"), "</urlset>")+strings.Repeat("<url/>", 9<<20)))
 		}, "!sitemap-limit /s/b/"},
-		{"N01/reject-bomb", func(s *lab.Site) { s.Fault("/sitemap.xml", lab.GzipBomb(64)) }, "!too-large"},
+		{"N01/reject-bomb", func(s *lab.Site) { s.Fault("/sitemap.xml", lab.GzipBomb(64)) }, "!bad-sitemap"},
 		{"DVS-3.2-13/accept-missing", func(*lab.Site) {}, ""},
 		{"DVS-3.2-13/accept-forbidden", func(s *lab.Site) { s.Status("/sitemap.xml", 403) }, ""},
 		{"DVS-3.2-13/accept-html", func(s *lab.Site) { s.Body("*", "text/html", "<p>") }, ""},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"time"
@@ -32,6 +33,9 @@ type request struct {
 	url   domain.URL
 	limit int
 	hop   func(domain.URL) *Error // judges a redirect before it is followed
+
+	// stream reads the body as it arrives; nil: the document keeps it.
+	stream func(*fetch.Response, io.Reader) error
 }
 
 // get gives a file from memory while it is fresh, and asks for it once however
@@ -68,7 +72,7 @@ func (l *Loader) gather(ctx context.Context, r request, held *document) (*docume
 		}
 	}
 	resp, err := fetch.Do(ctx, l.fetcher(), &fetch.Request{
-		URL: r.url, Header: header, Rules: l.rules().urls(), TrustEvidence: true,
+		URL: r.url, Header: header, Rules: l.rules().urls(), TrustEvidence: true, Stream: r.stream,
 		Limits: fetch.Limits{Body: r.limit, Time: l.limits.Time, Hops: l.limits.Redirects},
 		Redirect: func(h fetch.Hop) error {
 			if err := r.hop(h.To); err != nil {

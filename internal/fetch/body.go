@@ -52,6 +52,59 @@ func readBody(resp *http.Response, limit int, raw io.Reader) ([]byte, error) {
 	return body, nil
 }
 
+// streamBody gives a body to sink as it arrives, under the same bounds. What
+// fails the body fails the exchange, whatever the sink made of it; a sink that
+// stops early leaves the rest unread.
+func streamBody(resp *http.Response, limit int, raw io.Reader, sink func(io.Reader) error) error {
+	zipped, err := isGzip(resp)
+	if err != nil {
+		return err
+	}
+	if closeDelimited(resp) && !zipped {
+		return errTruncated
+	}
+	body := &stream{Reader: raw, left: limit}
+	if zipped {
+		counted := &counter{Reader: raw, bounded: true, left: limit + limit/8 + 1<<10}
+		decoder, err := gzip.NewReader(bufio.NewReader(counted))
+		if err != nil {
+			return gzipError(err, limit)
+		}
+		body.Reader = decoder
+	}
+	err = sink(body)
+	switch {
+	case body.left < 0:
+		return tooLarge(limit)
+	case body.failed != nil && zipped:
+		return gzipError(body.failed, limit)
+	case body.failed != nil:
+		return body.failed
+	}
+	return err
+}
+
+// stream bounds what is read through it and remembers how it failed.
+type stream struct {
+	io.Reader
+	left   int
+	failed error
+}
+
+func (s *stream) Read(p []byte) (int, error) {
+	if s.failed != nil {
+		return 0, s.failed
+	}
+	n, err := s.Reader.Read(p)
+	if s.left -= n; s.left < 0 {
+		err = errRawLimit
+	}
+	if err != nil && err != io.EOF {
+		s.failed = err
+	}
+	return n, err
+}
+
 // closeDelimited reports whether the end of the connection is the only end of
 // the body, which anybody on the way can bring about.
 func closeDelimited(resp *http.Response) bool {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -218,7 +219,13 @@ func (e *exchange) read(ctx context.Context, resp *http.Response, conn Conn, sen
 		// A body that does not heed the context is ended all the same.
 		defer context.AfterFunc(ctx, func() { _ = resp.Body.Close() })()
 		paced := pace(resp.Body, e.limits.Rate, cancel)
-		body, err := readBody(resp, e.limits.Body, paced)
+		var body []byte
+		var err error
+		if e.request.Stream != nil {
+			err = streamBody(resp, e.limits.Body, paced, func(r io.Reader) error { return e.request.Stream(answer, r) })
+		} else {
+			body, err = readBody(resp, e.limits.Body, paced)
+		}
 		paced.stop()
 		if err != nil {
 			return nil, &answerError{answer, "", causeOf(ctx, err)}

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"io"
 	"net/http"
 	"time"
 
@@ -19,6 +20,11 @@ type Request struct {
 
 	// ReadBody says which answers' bodies are read; nil reads those of 2xx.
 	ReadBody func(status int) bool
+
+	// Stream is given a body as it arrives, decoded, in place of Response.Body, and
+	// what the answer said before it. The limits hold all the same. An error of its
+	// ends the exchange; it may stop reading early, and keeps no part of its reader.
+	Stream func(answer *Response, body io.Reader) error
 
 	// Redirect is asked before a redirect is followed; an error of its ends the
 	// exchange before the next request is sent, as [lookleap.CodeOf] says or as

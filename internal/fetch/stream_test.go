@@ -1,0 +1,58 @@
+package fetch_test
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+func TestStream(t *testing.T) {
+	all := func(_ *fetch.Response, r io.Reader) error {
+		_, err := io.Copy(io.Discard, r)
+		return err
+	}
+	deaf := func(_ *fetch.Response, r io.Reader) error { // takes every failure for an end
+		_, _ = io.Copy(io.Discard, r)
+		return nil
+	}
+	first := func(_ *fetch.Response, r io.Reader) error {
+		_, err := io.ReadFull(r, make([]byte, 10))
+		return err
+	}
+	for _, c := range []struct {
+		name   string
+		faults []lab.Fault
+		stream func(*fetch.Response, io.Reader) error
+		want   lookleap.Code
+	}{
+		{"accept-all", nil, all, lookleap.CodeOK},
+		{"accept-gzip", []lab.Fault{lab.Gzip()}, all, lookleap.CodeOK},
+		{"accept-early-stop", []lab.Fault{lab.Endless()}, first, lookleap.CodeOK},
+		{"reject-endless", []lab.Fault{lab.Endless()}, deaf, lookleap.CodeTooLarge},
+		{"reject-huge", []lab.Fault{lab.Huge(10 << 20)}, all, lookleap.CodeTooLarge},
+		{"reject-bomb", []lab.Fault{lab.GzipBomb(64)}, deaf, lookleap.CodeTooLarge},
+		{"reject-truncated", []lab.Fault{lab.Truncated()}, deaf, lookleap.CodeTruncated},
+		{"reject-gzip-cut", []lab.Fault{lab.GzipCut()}, deaf, lookleap.CodeTruncated},
+		{"reject-no-gzip", []lab.Fault{lab.LyingEncoding("gzip")}, all, lookleap.CodeEncoding},
+		{"reject-by-sink", nil, func(*fetch.Response, io.Reader) error { return lookleap.ErrDenied }, lookleap.CodeDenied},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			net := lab.ForTest(t)
+			net.Site("big.example").HTTP1().Body("/x", "text/plain", strings.Repeat("x", 1<<19)).Fault("/x", c.faults...)
+			u, _ := domain.Parse("https://big.example/x")
+			resp, err := fetch.Do(t.Context(), net.Host(), &fetch.Request{URL: u, Stream: c.stream})
+			if lookleap.CodeOf(err) != c.want || (resp == nil) != (err != nil) || resp != nil && resp.Body != nil {
+				t.Fatalf("got %v", err)
+			}
+			if c.want == lookleap.CodeDenied && !errors.Is(err, lookleap.ErrDenied) {
+				t.Error("the sink's error is lost")
+			}
+		})
+	}
+}
