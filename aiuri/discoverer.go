@@ -1,0 +1,355 @@
+package aiuri
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/flight"
+	"github.com/lookleap/lookleap/wellknown"
+)
+
+// How long discoveries are kept (the draft says nothing): as long as HTTP or DNS
+// says, within these bounds.
+const (
+	leastKept = 5 * time.Minute
+	mostKept  = 24 * time.Hour
+)
+
+// Registry knows the authorities that are no DNS names. The draft names a root
+// registry and no way to ask it, so none is built in.
+type Registry interface {
+	// AuthorityOrigin gives the https origin whose document speaks for a registry
+	// name. An error means that the name is unknown or could not be found out.
+	AuthorityOrigin(ctx context.Context, authority string) (origin string, err error)
+}
+
+// DiscoveryOptions are the choices of [NewDiscoverer]. The zero value asks over
+// HTTPS alone and believes nobody about somebody else.
+type DiscoveryOptions struct {
+	DNS            bool     // ask the host's resolver for bootstrap records too
+	FailOnConflict bool     // disagreeing advertisements are an error
+	KeyOrigins     []string // https origins beside the document's own where keys may lie
+
+	// Static maps authorities to the https origins whose documents speak for them.
+	Static   map[string]string
+	Registry Registry // asked for registry names that Static does not have; nil: unknown
+
+	// AllowThirdParty accepts an endpoint whose authority is a DNS name without a
+	// document, on the word of the origin alone. Nil: refused.
+	AllowThirdParty func(origin string, endpoint URI) bool
+	// AcceptWeaker accepts a policy that demands less than the last one seen of the
+	// same origin. Nil: refused.
+	AcceptWeaker func(origin string, before, after Policy) bool
+
+	Entries int // discoveries and policies kept in memory; 0: 1024
+}
+
+// Discoverer finds endpoints. It may be used from several goroutines at once; a
+// thousand callers with one question cause one exchange of each kind.
+type Discoverer struct {
+	host      *lookleap.Host
+	options   DiscoveryOptions
+	documents *wellknown.Client
+	memo      *flight.Memo[string, *Discovery]
+	policies  *flight.Memo[string, Policy] // the last one seen of each origin
+}
+
+// NewDiscoverer builds a Discoverer on a host.
+func NewDiscoverer(host *lookleap.Host, o DiscoveryOptions) *Discoverer {
+	if o.Entries <= 0 {
+		o.Entries = 1024
+	}
+	return &Discoverer{
+		host: host, options: o,
+		documents: wellknown.NewClient(host, wellknown.Options{Limits: wellknown.Limits{Body: MaxDescriptor, Redirects: 3, Entries: o.Entries}}),
+		memo:      flight.NewMemo[string, *Discovery](o.Entries, host.Time),
+		policies:  flight.NewMemo[string, Policy](o.Entries, host.Time),
+	}
+}
+
+// Discover finds the endpoint that an https page or origin advertises (section
+// 3.1). It asks for the origin's document and the page, for the document of the
+// endpoint's authority where that is another DNS name, and for DNS records if the
+// options say so. Every refusal is a [*lookleap.VerifyError]; a document that
+// could not be had is one too, and no reason to believe weaker advertisements.
+func (d *Discoverer) Discover(ctx context.Context, page string) (*Discovery, error) {
+	u, err := domain.Parse(page)
+	if err != nil {
+		return nil, d.refuse("a page", &Error{Code: lookleap.CodeBadURL, Reason: "the page is no https URL", Err: err})
+	}
+	return d.remember(ctx, u.Origin(), "page "+u.String(), func(ctx context.Context) (*Discovery, time.Time, error) { return d.discover(ctx, u) })
+}
+
+// Resolve finds the document of an ai: URI's authority without any page: by the
+// static map, at the authority itself where it is a DNS name, or by the registry.
+// A registry name that nobody knows is unknown-authority; the DNS is never asked
+// for it.
+func (d *Discoverer) Resolve(ctx context.Context, u URI) (*Discovery, error) {
+	if !u.HasAuthority() {
+		return nil, d.refuse(u.Redacted(), &Error{Code: lookleap.CodeNoAuthority, Reason: "the URI has no authority"})
+	}
+	u = u.Normalize().WithoutFragment()
+	origin, err := d.originOf(ctx, u)
+	if err != nil {
+		return nil, d.refuse(u.Redacted(), err)
+	}
+	return d.remember(ctx, origin, "authority "+u.Authority()+u.path, func(ctx context.Context) (*Discovery, time.Time, error) {
+		return d.resolve(ctx, u, origin)
+	})
+}
+
+// Purge drops everything that is kept about an origin or page.
+func (d *Discoverer) Purge(origin string) {
+	d.documents.Forget(origin, "aiip")
+	d.policies.Invalidate(origin)
+	d.memo.Purge() // discoveries may rest on several origins
+}
+
+func (d *Discoverer) remember(ctx context.Context, subject, key string, find func(context.Context) (*Discovery, time.Time, error)) (*Discovery, error) {
+	found, err := d.memo.Get(ctx, key, func(ctx context.Context) (flight.Loaded[*Discovery], error) {
+		found, until, err := find(ctx)
+		if err != nil {
+			return flight.Loaded[*Discovery]{}, err
+		}
+		now := d.host.Time()
+		found.Expires = now.Add(max(leastKept, min(until.Sub(now), mostKept)))
+		found.Verdict = found.verdict(now)
+		return flight.Loaded[*Discovery]{Value: found, Until: found.Expires}, nil
+	})
+	if err != nil {
+		return nil, d.refuse(subject, err)
+	}
+	return found, nil
+}
+
+// verdict tells the story of a discovery.
+func (f *Discovery) verdict(now time.Time) *lookleap.Verdict {
+	v := &lookleap.Verdict{Document: Draft, Subject: f.Origin + " for " + f.Endpoint.Redacted(), OK: true, Code: lookleap.CodeOK, CheckedAt: now, Expires: f.Expires, Findings: f.Findings}
+	check := func(requirement string, ok bool, yes, no string) {
+		c := lookleap.Check{Requirement: requirement, Code: lookleap.CodeOK, Status: lookleap.Passed, Message: yes}
+		if !ok {
+			c.Status, c.Code, c.Message = lookleap.Noted, lookleap.CodeNoTrustAnchor, no
+		}
+		v.Checks = append(v.Checks, c)
+	}
+	check("AIU-3.1-17", true, "the endpoint is advertised by "+string(f.Source), "")
+	check("AIU-3.1-21", f.Confirmed, "the authority's own document confirms it", "it is believed on the word of the origin alone")
+	check("AIU-3.1-18", f.Verifiable(), "results can be verified by the keys of "+f.DocumentOrigin, "nobody says by which keys results can be verified")
+	v.Summary = "the endpoint was found"
+	if !f.Verifiable() {
+		v.Summary += ", but its results cannot be verified"
+	}
+	return v
+}
+
+// refuse states an error as a verdict. The caller's own end stays what it is.
+func (d *Discoverer) refuse(subject string, err error) error { return refusal(d.host, subject, err) }
+
+func refusal(host *lookleap.Host, subject string, err error) error {
+	if _, told := err.(*lookleap.VerifyError); told || lookleap.CodeOf(err) == lookleap.CodeCancelled {
+		return err
+	}
+	code, reason := lookleap.CodeOf(err), "it could not be found out"
+	var own *Error
+	if errors.As(err, &own) {
+		reason = own.Reason
+	}
+	return &lookleap.VerifyError{Err: err, Verdict: &lookleap.Verdict{
+		Document: Draft, Subject: subject, Code: code, Summary: reason, CheckedAt: host.Time(),
+		Checks: []lookleap.Check{{Code: code, Status: lookleap.Failed, Message: code.Title()}},
+	}}
+}
+
+func (d *Discoverer) discover(ctx context.Context, page domain.URL) (*Discovery, time.Time, error) {
+	origin := page.Origin()
+	e := &evidence{}
+	document, until, err := d.document(ctx, origin)
+	if err != nil {
+		return nil, until, err
+	}
+	e.document = document
+	if err := d.page(ctx, page, e); err != nil {
+		return nil, until, err
+	}
+	if d.options.DNS {
+		if e.dns, err = lookupBootstrap(ctx, d.host, page.Host()); err != nil {
+			return nil, until, err
+		}
+		if e.dns.ttl > 0 {
+			until = earlier(until, d.host.Time().Add(e.dns.ttl))
+		}
+	}
+	found, err := choose(origin, e, d.options.FailOnConflict)
+	if err != nil {
+		return nil, until, err
+	}
+	confirmedUntil, err := d.confirm(ctx, found)
+	return found, earlier(until, confirmedUntil), err
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.IsZero() || !a.IsZero() && a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// page reads what a page's header and head advertise. Only a final 200 of the
+// origin asked counts.
+func (d *Discoverer) page(ctx context.Context, page domain.URL, e *evidence) error {
+	resp, err := fetch.Do(ctx, d.host, &fetch.Request{
+		URL: page, Header: http.Header{"Accept": {"text/html, */*;q=0.1"}}, Redirect: fetch.SameOrigin,
+		Limits: fetch.Limits{Body: 4 << 20, Hops: 3},
+	})
+	switch {
+	case fetch.Cancelled(err):
+		return err
+	case errors.Is(err, lookleap.ErrBogus):
+		return &Error{Code: lookleap.CodeDNSSECBogus, Subject: page.Origin(), Reason: "the DNS answer failed validation", Err: err}
+	case err != nil && e.document == nil && lookleap.CodeOf(err) != lookleap.CodeRedirectForbidden:
+		return &Error{Code: lookleap.CodeDiscoveryFailed, Subject: page.Origin(), Reason: "the page could not be had", Err: err}
+	case err != nil || !resp.OK():
+		return nil // the document says enough, or the page advertises nothing
+	}
+	e.links = LinkTargets(resp.Header.Values("Link"))
+	if resp.MediaType == "text/html" || resp.MediaType == "application/xhtml+xml" {
+		e.elements = ElementTargets(resp.Body)
+	}
+	return nil
+}
+
+// document gives an origin's document, nil where it has none.
+func (d *Discoverer) document(ctx context.Context, origin string) (*Descriptor, time.Time, error) {
+	r, err := d.documents.Fetch(ctx, origin, "aiip")
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	failed := func(code lookleap.Code, reason string) (*Descriptor, time.Time, error) {
+		return nil, time.Time{}, &Error{Code: code, Subject: r.URL, Reason: reason, Err: &lookleap.VerifyError{Verdict: r.Verdict}}
+	}
+	switch {
+	case r.State == wellknown.Absent && (r.Status == http.StatusNotFound || r.Status == http.StatusGone || r.Code == lookleap.CodeSoft404):
+		return nil, r.Expires, nil
+	case r.Code == lookleap.CodeTooLarge:
+		return failed(lookleap.CodeBadDocument, "the document is larger than its limit")
+	case r.Code == lookleap.CodeRedirectCrossOrigin || r.Code == lookleap.CodeNotHTTPS:
+		return failed(lookleap.CodeRedirectCrossOrigin, "the document redirects to another origin")
+	case r.Code == lookleap.CodeDNSSECBogus || r.Code == lookleap.CodeTLS || r.Code == lookleap.CodeTLSTooOld:
+		return failed(r.Code, "the origin could not be authenticated")
+	case r.State != wellknown.Present:
+		return failed(lookleap.CodeDiscoveryFailed, "the document could not be had, which is no absence")
+	case r.MediaType != "application/json" && !strings.HasSuffix(r.MediaType, "+json"):
+		return failed(lookleap.CodeDiscoveryFailed, "the document is no JSON")
+	case len(r.Verdict.Checks) == 0 || !authenticated(r.Verdict.Checks[0].Evidence):
+		return failed(lookleap.CodeUnauthenticated, "the fetcher did not report a TLS 1.3 connection to the origin")
+	}
+	doc, err := ParseDescriptor(r.Body, r.Origin, d.options.KeyOrigins...)
+	if err != nil {
+		var bad *Error
+		if errors.As(err, &bad) {
+			bad.Subject = r.URL
+		}
+		return nil, time.Time{}, err
+	}
+	if err := d.holdPolicy(r.Origin, doc); err != nil {
+		return nil, time.Time{}, err
+	}
+	return doc, r.Expires, nil
+}
+
+// authenticated reports whether an exchange's connection was reported, with the
+// TLS version that everything of this draft needs.
+func authenticated(e []lookleap.Evidence) bool {
+	return len(e) > 0 && e[0].Address != "" && e[0].TLS == tls.VersionName(tls.VersionTLS13)
+}
+
+// holdPolicy compares a policy with the last one of its origin (section 3.2).
+func (d *Discoverer) holdPolicy(origin string, doc *Descriptor) error {
+	before, seen := d.policies.Peek(origin)
+	if seen && doc.Policy.WeakerThan(before.Value) && (d.options.AcceptWeaker == nil || !d.options.AcceptWeaker(origin, before.Value, doc.Policy)) {
+		e := &Error{Code: lookleap.CodePolicyDowngrade, Subject: origin, Reason: "the policy demands less than it did before"}
+		d.host.Report(context.Background(), lookleap.Event{Kind: lookleap.EventFinding, Code: e.Code, Subject: origin,
+			Finding: &lookleap.Finding{Severity: lookleap.Fatal, Code: e.Code, Requirement: "AIU-3.1-23", Message: e.Reason}})
+		return e
+	}
+	d.policies.Put(origin, flight.Loaded[Policy]{Value: doc.Policy, Until: d.host.Time().Add(365 * 24 * time.Hour)})
+	return nil
+}
+
+// confirm asks the endpoint's authority, where it is a DNS name, for its own
+// document, and takes keys and policy from there. Anyone can advertise anything.
+func (d *Discoverer) confirm(ctx context.Context, f *Discovery) (time.Time, error) {
+	origin := "https://" + f.Endpoint.Host()
+	if !strings.Contains(f.Endpoint.Host(), ".") {
+		return time.Time{}, nil // a registry name: its keys count via this origin
+	}
+	if origin == f.DocumentOrigin {
+		f.Confirmed = true
+		return time.Time{}, nil
+	}
+	doc, until, err := d.document(ctx, origin)
+	switch {
+	case err != nil:
+		return until, err
+	case doc != nil && doc.vouches(f.Endpoint):
+		f.Document, f.DocumentOrigin, f.Confirmed = doc, origin, true
+		f.Findings = append(f.Findings, doc.Findings...)
+		return until, nil
+	case doc == nil && d.options.AllowThirdParty != nil && d.options.AllowThirdParty(f.Origin, f.Endpoint):
+		return until, nil
+	}
+	return until, &Error{Code: lookleap.CodeAuthorityUnconfirmed, Subject: f.Endpoint.Redacted(), Reason: "the authority's own document does not name this endpoint", Fix: "publish it at " + origin + "/.well-known/aiip"}
+}
+
+// originOf tells whose document speaks for an authority.
+func (d *Discoverer) originOf(ctx context.Context, u URI) (string, error) {
+	if origin, ok := d.options.Static[u.Authority()]; ok {
+		return origin, nil
+	}
+	if strings.Contains(u.Host(), ".") {
+		return "https://" + u.Host(), nil
+	}
+	if d.options.Registry != nil {
+		origin, err := d.askRegistry(ctx, u.Authority())
+		if err == nil {
+			return origin, nil
+		}
+		return "", &Error{Code: lookleap.CodeUnknownAuthority, Subject: u.Redacted(), Reason: "the registry does not know the authority", Err: err}
+	}
+	return "", &Error{Code: lookleap.CodeUnknownAuthority, Subject: u.Redacted(), Reason: "the authority is a registry name and no registry is configured"}
+}
+
+// askRegistry turns a panic of the plug-in into an error.
+func (d *Discoverer) askRegistry(ctx context.Context, authority string) (origin string, err error) {
+	defer func() {
+		if recover() != nil {
+			origin, err = "", fail(lookleap.CodeInternal, "the registry failed", "")
+		}
+	}()
+	return d.options.Registry.AuthorityOrigin(ctx, authority)
+}
+
+func (d *Discoverer) resolve(ctx context.Context, u URI, origin string) (*Discovery, time.Time, error) {
+	base, err := domain.Parse(origin)
+	if err != nil {
+		return nil, time.Time{}, &Error{Code: lookleap.CodeUnknownAuthority, Subject: u.Redacted(), Reason: "the authority's origin is no public https origin", Err: err}
+	}
+	doc, until, err := d.document(ctx, base.Origin())
+	switch {
+	case err != nil:
+		return nil, until, err
+	case doc == nil || !doc.vouches(u):
+		return nil, until, &Error{Code: lookleap.CodeAuthorityUnconfirmed, Subject: u.Redacted(), Reason: "the authority's document does not name this endpoint"}
+	}
+	return &Discovery{
+		Origin: base.Origin(), Endpoint: doc.Endpoint, Source: SourceWellKnown, Candidates: []Candidate{{SourceWellKnown, doc.Endpoint}},
+		Document: doc, DocumentOrigin: base.Origin(), Confirmed: true, Findings: doc.Findings,
+	}, until, nil
+}

@@ -1,0 +1,433 @@
+package aiuri_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+const (
+	documentPath = "/.well-known/aiip"
+	linkHead     = `<html><head><link rel="aiip" href="ENDPOINT"></head>`
+)
+
+func documentOf(endpoint, origin string) string {
+	return `{"endpoint":"` + endpoint + `","jwks":"` + origin + `/jwks.json","scopes":["pay","read"]}`
+}
+
+// page answers the root with a Link header and a link element, each if not empty.
+func page(s *lab.Site, link, element string) {
+	s.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		if link != "" {
+			w.Header().Set("Link", "<"+link+`>; rel="aiip"`)
+		}
+		w.Header().Set("Content-Type", "text/html")
+		if element != "" {
+			_, _ = w.Write([]byte(strings.Replace(linkHead, "ENDPOINT", element, 1)))
+		}
+	})
+}
+
+func TestDiscover(t *testing.T) {
+	shop := "https://shop.example"
+	document := func(endpoint string) func(*lab.Internet, *lab.Site) {
+		return func(_ *lab.Internet, s *lab.Site) {
+			s.Body(documentPath, "application/json", documentOf(endpoint, shop))
+		}
+	}
+	all := func(n *lab.Internet, s *lab.Site) {
+		s.Body(documentPath, "application/json", documentOf("ai://c/", shop))
+		page(s, "ai://a/", "ai://b/")
+		n.Name("_aiip.shop.example").TXT("endpoint=ai://d/").DNSSEC(lookleap.Insecure)
+	}
+	dns := aiuri.DiscoveryOptions{DNS: true}
+	for _, c := range []struct {
+		id       string
+		site     func(*lab.Internet, *lab.Site)
+		options  aiuri.DiscoveryOptions
+		endpoint string
+		source   aiuri.Source
+		finding  lookleap.Code
+	}{
+		{"AIU-3.1-05/accept", document("ai://bank/x"), aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceWellKnown, ""},
+		{"AIU-3.1-05/accept-plus-json", func(_ *lab.Internet, s *lab.Site) {
+			s.Body(documentPath, "application/aiip+json", documentOf("ai://bank/x", shop))
+		}, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceWellKnown, ""},
+		{"AIU-3.1-05/accept-404-is-absent", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", "") }, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
+		{"AIU-3.1-05/accept-html-is-absent", func(_ *lab.Internet, s *lab.Site) {
+			page(s, "ai://bank/x", "")
+			s.Body(documentPath, "text/html", "<p>not here")
+		}, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
+		{"AIU-3.1-12/accept-same-origin", func(_ *lab.Internet, s *lab.Site) {
+			s.RedirectChain(documentPath, 3, shop+"/doc").Remove(documentPath+"/3").RedirectChain(documentPath, 2, shop+"/doc").Body("/doc", "application/json", documentOf("ai://bank/x", shop))
+		}, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceWellKnown, ""},
+		{"AIU-3.1-02/accept-discovered", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", "") }, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
+		{"AIU-3.1-03/accept-discovered", func(_ *lab.Internet, s *lab.Site) { page(s, "", "ai://bank/x") }, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceElement, ""},
+		{"AIU-3.1-14/accept", func(n *lab.Internet, s *lab.Site) {
+			n.Name("_aiip.shop.example").TXT("v=1 end", "point=ai://bank/x other=y").TXT("endpoint=AI://Bank/x")
+		}, dns, "ai://bank/x", aiuri.SourceDNS, ""},
+		{"AIU-3.1-15/accept-insecure-is-a-hint", func(n *lab.Internet, s *lab.Site) {
+			page(s, "", "ai://b/")
+			n.Name("_aiip.shop.example").TXT("endpoint=ai://d/").DNSSEC(lookleap.Insecure)
+		}, dns, "ai://b/", aiuri.SourceElement, lookleap.CodeDiscoveryConflict},
+		{"AIU-3.1-15/accept-secure", func(n *lab.Internet, s *lab.Site) {
+			page(s, "", "ai://b/")
+			n.Name("_aiip.shop.example").TXT("endpoint=ai://d/").DNSSEC(lookleap.Secure)
+		}, dns, "ai://d/", aiuri.SourceDNSSecure, lookleap.CodeDiscoveryConflict},
+		{"AIU-3.1-16/accept-https-only", func(n *lab.Internet, s *lab.Site) {
+			page(s, "ai://bank/x", "")
+			n.Name("_aiip.shop.example").Bogus()
+		}, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
+		{"AIU-3.1-17/accept-well-known-first", all, dns, "ai://c/", aiuri.SourceWellKnown, lookleap.CodeDiscoveryConflict},
+		{"AIU-3.1-17/accept-link-second", func(n *lab.Internet, s *lab.Site) { all(n, s); s.Remove(documentPath) }, dns, "ai://a/", aiuri.SourceLink, lookleap.CodeDiscoveryConflict},
+		{"AIU-3.1-19/accept-with-finding", func(_ *lab.Internet, s *lab.Site) {
+			page(s, "ai://a/", "")
+			s.Body(documentPath, "application/json", documentOf("ai://b/", shop))
+		}, aiuri.DiscoveryOptions{FailOnConflict: false}, "ai://b/", aiuri.SourceWellKnown, lookleap.CodeDiscoveryConflict},
+		{"L08/accept-precedence", all, dns, "ai://c/", aiuri.SourceWellKnown, lookleap.CodeDiscoveryConflict},
+		{"AIU-3.1-02/accept-foreign-target-ignored", func(_ *lab.Internet, s *lab.Site) { page(s, "https://bank.example/", "ai://bank/x") }, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceElement, lookleap.CodeNotAI},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			net := lab.ForTest(t)
+			c.site(net, net.Site("shop.example"))
+			d, err := aiuri.NewDiscoverer(net.Host(), c.options).Discover(t.Context(), shop+"/")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.Endpoint.String() != c.endpoint || d.Source != c.source || d.Origin != shop || !d.Verdict.OK {
+				t.Errorf("got %s by %s\n%s", d.Endpoint, d.Source, d.Verdict)
+			}
+			if (d.Source == aiuri.SourceWellKnown) != d.Verifiable() {
+				t.Errorf("verifiable: %v", d.Verifiable())
+			}
+			if c.finding != "" && !slices.ContainsFunc(d.Findings, func(f lookleap.Finding) bool { return f.Code == c.finding }) {
+				t.Errorf("%s is missing in %v", c.finding, d.Findings)
+			}
+			if c.finding == "" && len(d.Findings) != 0 {
+				t.Errorf("there are findings: %v", d.Findings)
+			}
+		})
+	}
+	for _, c := range []struct {
+		id      string
+		site    func(*lab.Internet, *lab.Site)
+		options aiuri.DiscoveryOptions
+		code    lookleap.Code
+	}{
+		{"AIU-3.1-05/reject-503", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); s.Status(documentPath, 503) }, aiuri.DiscoveryOptions{}, lookleap.CodeDiscoveryFailed},
+		{"AIU-3.1-05/reject-403", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); s.Status(documentPath, 403) }, aiuri.DiscoveryOptions{}, lookleap.CodeDiscoveryFailed},
+		{"AIU-3.1-05/reject-400", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); s.Status(documentPath, 400) }, aiuri.DiscoveryOptions{}, lookleap.CodeDiscoveryFailed},
+		{"AIU-3.1-05/reject-text", func(_ *lab.Internet, s *lab.Site) {
+			s.Body(documentPath, "text/plain", documentOf("ai://bank/x", shop))
+		}, aiuri.DiscoveryOptions{}, lookleap.CodeDiscoveryFailed},
+		{"AIU-3.1-05/reject-tls", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); s.Certificate(lab.WrongName) }, aiuri.DiscoveryOptions{}, lookleap.CodeTLS},
+		{"AIU-3.1-12/reject-cross-origin", func(n *lab.Internet, s *lab.Site) {
+			s.Redirect(documentPath, "https://other.example/doc")
+			n.Site("other.example").Body("/doc", "application/json", documentOf("ai://bank/x", shop))
+		}, aiuri.DiscoveryOptions{}, lookleap.CodeRedirectCrossOrigin},
+		{"AIU-3.1-12/reject-http", func(_ *lab.Internet, s *lab.Site) { s.Plain().Redirect(documentPath, "http://shop.example/doc") }, aiuri.DiscoveryOptions{}, lookleap.CodeRedirectCrossOrigin},
+		{"AIU-3.1-12/reject-four", func(_ *lab.Internet, s *lab.Site) { s.RedirectChain(documentPath, 4, "") }, aiuri.DiscoveryOptions{}, lookleap.CodeDiscoveryFailed},
+		{"AIU-3.1-13/reject-no-service", func(n *lab.Internet, s *lab.Site) { n.Name("_aiip._tcp.shop.example").SRV(0, 0, 0, ".") }, dns, lookleap.CodeServiceUnavailable},
+		{"AIU-3.1-14/reject-two", func(n *lab.Internet, s *lab.Site) {
+			n.Name("_aiip.shop.example").TXT("endpoint=ai://a/").TXT("endpoint=ai://b/")
+		}, dns, lookleap.CodeAmbiguousDNS},
+		{"AIU-3.1-15/reject-bogus", func(n *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); n.Name("_aiip.shop.example").Bogus() }, dns, lookleap.CodeDNSSECBogus},
+		{"AIU-3.1-16/reject-nothing-advertised", func(n *lab.Internet, s *lab.Site) { n.Name("_aiip.shop.example").TXT("endpoint=ai://a/") }, aiuri.DiscoveryOptions{}, lookleap.CodeNoEndpoint},
+		{"AIU-3.1-19/reject-conflict", all, aiuri.DiscoveryOptions{FailOnConflict: true}, lookleap.CodeDiscoveryConflict},
+		{"AIU-3.2-14/reject-tls-1.2", func(_ *lab.Internet, s *lab.Site) {
+			s.MaxTLS(tls.VersionTLS12).Body(documentPath, "application/json", documentOf("ai://bank/x", shop))
+		}, aiuri.DiscoveryOptions{}, lookleap.CodeUnauthenticated},
+		{"AIU-3.1-11/reject-large-document", func(_ *lab.Internet, s *lab.Site) {
+			s.Body(documentPath, "application/json", strings.Repeat(" ", 64<<10+1))
+		}, aiuri.DiscoveryOptions{}, lookleap.CodeBadDocument},
+		{"AIU-3.1-02/reject-other-origin-answers", func(n *lab.Internet, s *lab.Site) {
+			s.Redirect("/", "https://other.example/")
+			page(n.Site("other.example"), "ai://evil/", "")
+		}, aiuri.DiscoveryOptions{}, lookleap.CodeNoEndpoint},
+		{"AIU-3.1-02/reject-404-page", func(_ *lab.Internet, s *lab.Site) {
+			s.Handle("/", lab.Status(404, "Link", `<ai://bank/x>; rel="aiip"`))
+		}, aiuri.DiscoveryOptions{}, lookleap.CodeNoEndpoint},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			net := lab.ForTest(t)
+			c.site(net, net.Site("shop.example"))
+			d, err := aiuri.NewDiscoverer(net.Host(), c.options).Discover(t.Context(), shop+"/")
+			var no *lookleap.VerifyError
+			if d != nil || !errors.As(err, &no) || no.Verdict.Code != c.code || lookleap.CodeOf(err) != c.code {
+				t.Errorf("got %v, %v", d, err)
+			}
+		})
+	}
+}
+
+// TestConfirm is about endpoints whose authority is somebody else.
+func TestConfirm(t *testing.T) {
+	const shop, factory = "https://shop.example", "https://factory.example"
+	advertise := func(n *lab.Internet) *lab.Site {
+		page(n.Site("shop.example"), "ai://factory.example/pay", "")
+		return n.Site("factory.example")
+	}
+	t.Run("AIU-3.1-21/accept", func(t *testing.T) {
+		net := lab.ForTest(t)
+		advertise(net).Body(documentPath, "application/json", documentOf("ai://factory.example/pay", factory))
+		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{}).Discover(t.Context(), shop)
+		if err != nil || !d.Confirmed || d.DocumentOrigin != factory || d.Document.JWKS != factory+"/jwks.json" {
+			t.Errorf("got %+v, %v", d, err)
+		}
+	})
+	t.Run("AIU-3.1-20/reject-own-keys-for-another", func(t *testing.T) {
+		net := lab.ForTest(t)
+		advertise(net).Body(documentPath, "application/json", documentOf("ai://factory.example/pay", factory))
+		net.Site("shop.example").Body(documentPath, "application/json", documentOf("ai://factory.example/pay", shop))
+		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{}).Discover(t.Context(), shop)
+		if err != nil || d.DocumentOrigin != factory || d.Document.JWKS != factory+"/jwks.json" {
+			t.Errorf("got %+v, %v", d, err)
+		}
+	})
+	t.Run("AIU-3.1-20/accept-pair", func(t *testing.T) {
+		net := lab.ForTest(t)
+		for _, host := range []string{"evil.example", "good.example"} {
+			net.Site(host).Body(documentPath, "application/json", documentOf("ai://bank/x", "https://"+host))
+		}
+		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{})
+		for _, host := range []string{"evil.example", "good.example"} {
+			d, err := discoverer.Discover(t.Context(), "https://"+host)
+			if err != nil || d.Confirmed || d.Document.JWKS != "https://"+host+"/jwks.json" || d.DocumentOrigin != "https://"+host {
+				t.Errorf("got %+v, %v", d, err)
+			}
+		}
+	})
+	for id, set := range map[string]func(*lab.Site){
+		"reject-absent": func(*lab.Site) {},
+		"reject-other-path": func(s *lab.Site) {
+			s.Body(documentPath, "application/json", documentOf("ai://factory.example/other", factory))
+		},
+		"reject-string-prefix": func(s *lab.Site) {
+			s.Body(documentPath, "application/json", documentOf("ai://factory.example/pa", factory))
+		},
+		"reject-other-port": func(s *lab.Site) {
+			s.Body(documentPath, "application/json", documentOf("ai://factory.example:1/pay", factory))
+		},
+	} {
+		t.Run("AIU-3.1-21/"+id, func(t *testing.T) {
+			net := lab.ForTest(t)
+			set(advertise(net))
+			if d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{}).Discover(t.Context(), shop); d != nil || lookleap.CodeOf(err) != lookleap.CodeAuthorityUnconfirmed {
+				t.Errorf("got %+v, %v", d, err)
+			}
+		})
+	}
+	t.Run("AIU-3.1-21/accept-third-party-by-option", func(t *testing.T) {
+		net := lab.ForTest(t)
+		advertise(net)
+		allow := func(origin string, endpoint aiuri.URI) bool {
+			return origin == shop && endpoint.Host() == "factory.example"
+		}
+		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{AllowThirdParty: allow}).Discover(t.Context(), shop)
+		if err != nil || d.Confirmed || d.Verifiable() {
+			t.Errorf("got %+v, %v", d, err)
+		}
+	})
+	t.Run("AIU-3.1-18/reject-no-document", func(t *testing.T) {
+		net := lab.ForTest(t)
+		page(net.Site("shop.example"), "ai://bank/x", "")
+		if d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{}).Discover(t.Context(), shop); err != nil || d.Verifiable() || d.Document != nil {
+			t.Errorf("got %+v, %v", d, err)
+		}
+	})
+	t.Run("L05/reject-loopback", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Site("inner.example").At("127.0.0.1").Body(documentPath, "application/json", documentOf("ai://inner.example/x", "https://inner.example"))
+		if d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{}).Resolve(t.Context(), parse(t, "ai://inner.example/x")); d != nil || !errors.Is(err, lookleap.ErrDenied) {
+			t.Errorf("got %+v, %v", d, err)
+		}
+		if seen := net.Journal().Requests(); len(seen) != 0 {
+			t.Errorf("something was sent: %v", seen)
+		}
+	})
+}
+
+type registry map[string]string
+
+func (r registry) AuthorityOrigin(_ context.Context, authority string) (string, error) {
+	if origin, ok := r[authority]; ok {
+		return origin, nil
+	}
+	return "", errors.New("unknown")
+}
+
+func TestResolve(t *testing.T) {
+	const bank = "https://www.bank.example"
+	for _, c := range []struct {
+		id, uri string
+		options aiuri.DiscoveryOptions
+		code    lookleap.Code
+	}{
+		{"AIU-3.1-22/accept-registry", "ai://bank/x", aiuri.DiscoveryOptions{Registry: registry{"bank": bank}}, ""},
+		{"AIU-1-02/accept-static", "ai://bank/x", aiuri.DiscoveryOptions{Static: map[string]string{"bank": bank}}, ""},
+		{"AIU-1-02/accept-below", "ai://bank/x/below", aiuri.DiscoveryOptions{Static: map[string]string{"bank": bank}}, ""},
+		{"AIU-4-01/accept-plug-in", "ai://bank/x", aiuri.DiscoveryOptions{Registry: registry{"bank": bank}}, ""},
+		{"AIU-4-01/reject-nothing-built-in", "ai://bank/x", aiuri.DiscoveryOptions{}, lookleap.CodeUnknownAuthority},
+		{"AIU-3.1-22/reject-never-dns", "ai://bank/x", aiuri.DiscoveryOptions{}, lookleap.CodeUnknownAuthority},
+		{"AIU-3.1-22/reject-registry-does-not-know", "ai://other/x", aiuri.DiscoveryOptions{Registry: registry{"bank": bank}}, lookleap.CodeUnknownAuthority},
+		{"AIU-3.1-22/reject-registry-panics", "ai://bank/x", aiuri.DiscoveryOptions{Registry: panics{}}, lookleap.CodeUnknownAuthority},
+		{"AIU-3.1-22/reject-registry-http", "ai://bank/x", aiuri.DiscoveryOptions{Registry: registry{"bank": "http://www.bank.example"}}, lookleap.CodeUnknownAuthority},
+		{"AIU-2-06/reject-resolve-rootless", "ai:bank/x", aiuri.DiscoveryOptions{}, lookleap.CodeNoAuthority},
+		{"L05/reject-localhost", "ai://localhost/", aiuri.DiscoveryOptions{}, lookleap.CodeUnknownAuthority},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			net := lab.ForTest(t)
+			net.Site("www.bank.example").Body(documentPath, "application/json", documentOf("ai://bank/x", bank))
+			d, err := aiuri.NewDiscoverer(net.Host(), c.options).Resolve(t.Context(), parse(t, c.uri))
+			if c.code == "" {
+				if err != nil || d.Origin != bank || !d.Verifiable() {
+					t.Errorf("got %+v, %v", d, err)
+				}
+				return
+			}
+			if d != nil || lookleap.CodeOf(err) != c.code {
+				t.Errorf("got %+v, %v", d, err)
+			}
+			if seen := net.Journal().Queries(); len(seen) != 0 {
+				t.Errorf("the DNS was asked: %v", seen)
+			}
+		})
+	}
+}
+
+type panics struct{}
+
+func (panics) AuthorityOrigin(context.Context, string) (string, error) { panic("x") }
+
+func TestDiscoveryCache(t *testing.T) {
+	const bank = "https://www.bank.example"
+	withPolicy := func(policy string) string {
+		return strings.Replace(documentOf("ai://bank/x", bank), "{", `{"policy":`+policy+`,`, 1)
+	}
+	t.Run("AIU-3.1-23/accept-kept-five-minutes", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Clock().Freeze()
+		net.Site("www.bank.example").Body(documentPath, "application/json", documentOf("ai://bank/x", bank)).Fault(documentPath, lab.Header("Cache-Control", "no-store"))
+		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{})
+		ask := func() int {
+			if _, err := discoverer.Discover(t.Context(), bank); err != nil {
+				t.Fatal(err)
+			}
+			return strings.Count(strings.Join(net.Journal().Paths("www.bank.example"), " "), documentPath)
+		}
+		ask()
+		net.Clock().Advance(5*time.Minute - time.Second)
+		if n := ask(); n != 1 {
+			t.Errorf("%d exchanges within five minutes", n)
+		}
+		net.Clock().Advance(2 * time.Second)
+		if n := ask(); n != 2 {
+			t.Errorf("%d exchanges after five minutes", n)
+		}
+	})
+	t.Run("AIU-3.1-23/accept-at-most-a-day", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Clock().Freeze()
+		net.Site("www.bank.example").Body(documentPath, "application/json", documentOf("ai://bank/x", bank)).Fault(documentPath, lab.Header("Cache-Control", "max-age=99999999"))
+		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{}).Discover(t.Context(), bank)
+		if err != nil || d.Expires.After(net.Clock().Now().Add(24*time.Hour)) {
+			t.Errorf("got %v, %v", d, err)
+		}
+	})
+	for _, row := range []string{"AIU-3.1-23", "AIU-3.2-16", "L10"} {
+		for name, accept := range map[string]bool{"reject-weaker": false, "accept-weaker-by-option": true} {
+			t.Run(row+"/"+name, func(t *testing.T) {
+				net := lab.ForTest(t)
+				site := net.Site("www.bank.example").Body(documentPath, "application/json", withPolicy(`{"mtls":true}`))
+				o := aiuri.DiscoveryOptions{}
+				if accept {
+					o.AcceptWeaker = func(string, aiuri.Policy, aiuri.Policy) bool { return true }
+				}
+				discoverer := aiuri.NewDiscoverer(net.Host(), o)
+				if _, err := discoverer.Discover(t.Context(), bank); err != nil {
+					t.Fatal(err)
+				}
+				site.Body(documentPath, "application/json", withPolicy(`{"mtls":false}`))
+				net.Clock().Advance(25 * time.Hour)
+				_, err := discoverer.Discover(t.Context(), bank)
+				if (err == nil) != accept || !accept && lookleap.CodeOf(err) != lookleap.CodePolicyDowngrade {
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+	}
+	t.Run("AIU-6-04/accept-purge", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Site("www.bank.example").Body(documentPath, "application/json", documentOf("ai://bank/x", bank))
+		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{})
+		for range 2 {
+			if _, err := discoverer.Discover(t.Context(), bank); err != nil {
+				t.Fatal(err)
+			}
+			discoverer.Purge(bank)
+		}
+		if n := len(net.Journal().Requests("www.bank.example")); n != 4 {
+			t.Errorf("%d exchanges", n)
+		}
+	})
+	t.Run("AIU-3.1-23/accept-one-exchange-each", func(t *testing.T) {
+		net := lab.ForTest(t)
+		page(net.Site("www.bank.example").Body(documentPath, "application/json", documentOf("ai://bank/x", bank)), "ai://bank/x", "ai://bank/x")
+		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{})
+		var wait sync.WaitGroup
+		for range 100 {
+			wait.Go(func() {
+				if _, err := discoverer.Discover(t.Context(), bank+"/"); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Wait()
+		if got := net.Journal().Paths("www.bank.example"); len(got) != 2 {
+			t.Errorf("got %v", got)
+		}
+	})
+}
+
+func TestOrderTargets(t *testing.T) {
+	targets := []aiuri.Target{{Host: "c", Priority: 2}, {Host: "a", Priority: 1, Weight: 1}, {Host: "b", Priority: 1, Weight: 9}, {Host: "z", Priority: 1}}
+	order := func(random func(int) int) string {
+		var s string
+		for _, x := range aiuri.OrderTargets(targets, random) {
+			s += x.Host
+		}
+		return s
+	}
+	t.Run("AIU-3.1-13/accept-priority-and-weight", func(t *testing.T) {
+		if got := order(func(int) int { return 0 }); got != "zabc" {
+			t.Errorf("got %s", got)
+		}
+		if got := order(func(n int) int { return n - 1 }); got != "bazc" {
+			t.Errorf("got %s", got)
+		}
+	})
+	for name, state := range map[string]lookleap.DNSSEC{"secure": lookleap.Secure, "insecure": lookleap.Insecure} {
+		t.Run("AIU-3.1-15/accept-name-to-verify-"+name, func(t *testing.T) {
+			net := lab.ForTest(t)
+			page(net.Site("bank.example"), "ai://bank/x", "")
+			net.Name("_aiip._tcp.bank.example").SRV(0, 0, 443, "aiip.bank.example.").DNSSEC(state)
+			d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{DNS: true}).Discover(t.Context(), "https://bank.example")
+			if err != nil || len(d.Targets) != 1 || d.Targets[0].Host != "aiip.bank.example" || d.Targets[0].Port != 443 {
+				t.Fatalf("got %+v, %v", d, err)
+			}
+			if names := d.Targets[0].Names; names[0] != "bank.example" || (len(names) == 2) != (state == lookleap.Secure) {
+				t.Errorf("got %v", names)
+			}
+		})
+	}
+}
