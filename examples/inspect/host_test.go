@@ -112,3 +112,13 @@ func TestBadNetworkFlags(t *testing.T) {
 		}
 	}
 }
+
+// TestBadNetworkFlagsAnywhere: a wrong flag is wrong usage even where no network is used.
+func TestBadNetworkFlagsAnywhere(t *testing.T) {
+	for _, flags := range [][]string{{"--dns", "nonsense"}, {"--ca", "no such file"}, {"--connect", "x"}, {"--at", "yesterday"}} {
+		var stdout, stderr strings.Builder
+		if exit := run(context.Background(), append([]string{"url", "https://example.com/"}, flags...), nil, &stdout, &stderr); exit != exitUsage || stdout.String() != "" {
+			t.Errorf("%q: exit %d, %s", flags, exit, &stdout)
+		}
+	}
+}

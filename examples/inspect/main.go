@@ -41,7 +41,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 	s := newSession(line.options, stdin, stdout)
 	defer s.close()
-	err = line.action(ctx, s, line.args)
+	if _, err = s.Host(); err == nil { // a network flag that is wrong is wrong for every command
+		err = line.action(ctx, s, line.args)
+	}
 	var usage *usageError
 	switch {
 	case errors.As(err, &usage):
