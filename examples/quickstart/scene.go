@@ -24,6 +24,7 @@ func scenes() []scene {
 		{"liar", "A server cheats about what it sends", playLiar},
 		{"skills", "A skill from whom it claims to be", playSkills},
 		{"document", "A page for agents, honest and hostile", playDocument},
+		{"trust", "Who may speak for a brand", playTrust},
 		{"consent", "The user is asked, sleeps on it, and is obeyed once", playConsent},
 	}
 }

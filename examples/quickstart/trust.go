@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// playTrust asks who may speak for a brand.
+func playTrust(s *stage) error {
+	s.lab.Clock().Freeze() // so that the manifest below is always the same
+	s.lab.Clock().Set(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	issue := func(at time.Time, entries ...anmltrust.Entry) (string, error) {
+		manifest, err := anmltrust.BuildManifest("brand.example", at, 0, entries...)
+		return string(manifest), err
+	}
+	all := anmltrust.ScopeOf(anmltrust.Sections()...)
+	retailer := anmltrust.Entry{Domain: "retailer.example", Tier: anmltrust.Full, Scope: anmltrust.ScopeOf("interact", "knowledge", "body")}
+	cdn := anmltrust.Entry{Domain: "cdn.example", Tier: anmltrust.Display, Scope: all}
+	first, err := issue(s.lab.Clock().Now().Add(-time.Hour), retailer, cdn)
+	if err != nil {
+		return err
+	}
+	second, err := issue(s.lab.Clock().Now(), cdn)
+	if err != nil {
+		return err
+	}
+	serve := func(manifest string) {
+		s.lab.Site("brand.example").Handle("/.well-known/anml-trust", lab.Body(anmltrust.ManifestMediaType, manifest))
+	}
+	serve(first)
+	s.lab.Name("_anml.brand.example").TXT("v=anml1; manifest=https://brand.example/.well-known/anml-trust")
+	s.lab.Name("_anml.broken.example").TXT("v=anml1; manifest=https://broken.example/.well-known/anml-trust").Bogus()
+
+	verifier := anmltrust.NewVerifier(s.host, anmltrust.Options{})
+	claim := func(server, site string) anmltrust.Claim {
+		return anmltrust.Claim{URL: "https://" + server + "/page", Site: site, Form: anmltrust.SiteElement}
+	}
+	speak := func(server, site string) (*anmltrust.Authorization, error) {
+		return verifier.Verify(s.ctx, claim(server, site))
+	}
+
+	s.say("Four servers say that they speak for brand.example. The brand's DNS record names its manifest, and the manifest names who may.")
+	a, err := speak("retailer.example", "brand.example")
+	s.allowed("let retailer.example speak for the brand", err, "the manifest lists it at Tier 2")
+	if err != nil {
+		return err
+	}
+	s.show(fmt.Sprintf("tier:  %s\nscope: %s", a.Tier, a.Scope))
+	s.fact(!a.Permits("persona", s.lab.Clock().Now()), "it may not speak as the brand's persona, which is not in its scope")
+	a, err = speak("cdn.example", "brand.example")
+	s.allowed("let cdn.example show the brand's pages", err, "the manifest lists it at Tier 1")
+	if err != nil {
+		return err
+	}
+	s.show(fmt.Sprintf("tier:  %s\nscope: %s\ncut:   %s", a.Tier, a.Scope, a.Truncated))
+	s.fact(!a.Permits("interact", s.lab.Clock().Now()), "Tier 1 offers no actions, whatever its scope says")
+	_, err = speak("brand.example", "brand.example")
+	s.allowed("let the brand speak for itself", err, "nobody has to vouch for that")
+	_, err = speak("brand-sale.example", "brand.example")
+	s.refused("let brand-sale.example speak for the brand", err, lookleap.CodeNotListed)
+
+	s.say("The brand parts with its retailer and takes it off the list. What was verified a minute ago is still in memory; before it pays, the agent asks anew.")
+	serve(second)
+	_, err = speak("retailer.example", "brand.example")
+	s.allowed("go on reading at retailer.example", err, "the grant from before holds until its end")
+	_, err = verifier.VerifyFresh(s.ctx, claim("retailer.example", "brand.example"))
+	s.refused("pay at retailer.example", err, lookleap.CodeNotListed)
+	_, err = speak("retailer.example", "brand.example")
+	s.refused("go on reading after that", err, lookleap.CodeNotListed)
+
+	s.say("The record of broken.example fails validation. Nobody can tell forgery from carelessness, so nobody speaks for it.")
+	_, err = speak("retailer.example", "broken.example")
+	s.refused("let anybody speak for broken.example", err, lookleap.CodeDNSSECBogus)
+	return nil
+}
