@@ -124,6 +124,8 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.3-01", name: "reject-closed-by-four", input: "---\nname: a\ndescription: b\n----\nx\n", code: unclosed},
 		{id: "C11", name: "accept-blank-behind", input: "--- \nname: a\ndescription: b\n--- \nx"},
 		{id: "C11", name: "accept-rule-in-the-body", input: plain + "\n---\nname: evil\n---\n"},
+		{id: "C11", name: "accept-indented-in-block", input: "---\nname: a\ndescription: |\n  b\n  ---\n  c\n---\nx", text: "b\n---\nc"},
+		{id: "C11", name: "accept-hyphens-after-text", input: desc("b ---"), text: "b ---"},
 		{id: "C11", name: "reject-missing-close", input: "---\nname: a\n", code: unclosed},
 		{id: "C11", name: "reject-blank-before", input: " ---\nname: a\ndescription: b\n---\nx", code: noFront},
 		{id: "C11", name: "reject-four", input: "----\nname: a\ndescription: b\n---\nx", code: noFront},
