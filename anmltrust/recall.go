@@ -225,7 +225,7 @@ func (v *Verifier) putShortcut(c *Claim, site string, r *result, until time.Time
 		cached.Cached = true
 		s.auth = &cached
 	}
-	v.quick.Put(shortcutKey{c.URL, c.Site}, flight.Loaded[*shortcut]{Value: s, Until: until})
+	v.quick.Put(keyOf(c), flight.Loaded[*shortcut]{Value: s, Until: until})
 }
 
 // placeHolds starts the backoffs of an outcome.

@@ -160,7 +160,7 @@ var uriRules = domain.Rules{RefuseFragment: true, MaxLength: MaxRecord}
 func parseURI(value string) (domain.URL, error) { return uriRules.Parse(value) }
 
 func checkURI(name, value string, at int) error {
-	if plainURI(value, name == tagQuery) {
+	if plainURI(value) {
 		return nil
 	}
 	u, err := parseURI(value)
@@ -176,7 +176,7 @@ func checkURI(name, value string, at int) error {
 // plainURI recognises without allocation the URIs that nearly all records have:
 // https, a lower-case host of LDH labels that ends in a letter label, and a path
 // of unreserved characters. It may say no to a good one, never yes to a bad one.
-func plainURI(s string, query bool) bool {
+func plainURI(s string) bool {
 	const prefix = "https://"
 	if len(s) > 255 || !strings.HasPrefix(s, prefix) {
 		return false
@@ -197,7 +197,7 @@ func plainHost(h string) bool {
 		return false
 	}
 	switch h[dot+1:] {
-	case "local", "localhost", "test", "invalid", "onion", "internal", "alt", "arpa", "example":
+	case "local", "localhost", "test", "invalid", "onion", "internal", "alt", "arpa":
 		return false
 	}
 	label := 0

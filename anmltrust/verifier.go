@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -228,6 +229,16 @@ const maxInteractionManifests = 32
 // reading the claim: until then, and while nothing about the site was dropped.
 type shortcutKey struct{ url, site string }
 
+// keyOf takes an ordinary URL for its host, since the path decides nothing.
+func keyOf(c *Claim) shortcutKey {
+	const prefix = "https://"
+	if plainURI(c.URL) {
+		rest := c.URL[len(prefix):]
+		return shortcutKey{rest[:strings.IndexByte(rest, '/')], c.Site}
+	}
+	return shortcutKey{c.URL, c.Site}
+}
+
 type shortcut struct {
 	result
 	age  *age
@@ -240,7 +251,7 @@ func (v *Verifier) shortcut(ctx context.Context, c *Claim) *result {
 	if !c.Verified.IsZero() || c.Response || c.Refused != "" || ctx.Err() != nil {
 		return nil
 	}
-	got, ok := v.quick.Peek(shortcutKey{c.URL, c.Site})
+	got, ok := v.quick.Peek(keyOf(c))
 	if !ok || got.Value.age.changes.Load() != got.Value.when {
 		return nil
 	}
