@@ -672,6 +672,20 @@ func TestGuardAndNames(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+	t.Run("DVS-5.3-02/reject-bogus-before-a-foreign-fetcher", func(t *testing.T) {
+		net, _ := world(t)
+		host := net.Host()
+		host.Fetcher = net.ForeignTransport() // resolves by itself, without validation
+		loader := dvs.Options{Roots: roots(t)}.NewLoader(host)
+		if _, err := loader.Load(t.Context(), url); err != nil {
+			t.Fatal(err)
+		}
+		net.Journal().Clear()
+		net.Name("shop.example").Bogus()
+		if _, err := (dvs.Options{Roots: roots(t)}).NewLoader(host).Load(t.Context(), url); lookleap.CodeOf(err) != lookleap.CodeDNSSECBogus || len(net.Journal().Requests()) != 0 {
+			t.Errorf("got %v after %v", err, net.Journal().Requests())
+		}
+	})
 	t.Run("DVS-5.3-02/accept-insecure-recorded", func(t *testing.T) {
 		net, _ := world(t)
 		net.Name("shop.example").DNSSEC(lookleap.Insecure)
