@@ -16,6 +16,8 @@ const MaxResult = 4 << 20
 type Result struct {
 	JWS  string
 	Body []byte // what the detached form covers; in the embedded form nil, or the same octets again
+
+	MediaType string // of the body as its transport says, which no signature covers
 }
 
 // Expectation says what a result has to be. Its zero value expects a signature

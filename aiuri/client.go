@@ -1,0 +1,304 @@
+package aiuri
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lookleap/lookleap"
+)
+
+// TokenSource gives bearer tokens for endpoints whose policy demands them, bound
+// to the user of the call and good for exactly these scopes.
+type TokenSource interface {
+	Token(ctx context.Context, endpoint URI, scopes []string) (string, error)
+}
+
+// ClientOptions are the choices of [NewClient]. What is not configured is not
+// done: the zero value can invoke nothing.
+type ClientOptions struct {
+	Discoverer *Discoverer // nil: NewDiscoverer with its defaults
+	Native     Invoker     // preferred where it is set: a gateway sees everything
+	Gateways   []string    // bases of trusted gateways; the first is used unless a request names one. Never discovered
+	Tokens     TokenSource // for endpoints with auth; nil: those are refused
+	// ClientCertificate says that the fetcher shows a client certificate. Without
+	// it endpoints that demand one are refused before anything is sent.
+	ClientCertificate bool
+	// Harmless tells requests without physical or financial effect, which need no
+	// consent. Nil, a panic or doubt: every request needs it.
+	Harmless func(*Request) bool
+
+	Expect  Expectation   // Audience, Require and AllowRS256; the rest is filled in
+	KeyLife time.Duration // how long key sets are kept; 0: DefaultKeyLife, at most MaxKeyLife
+}
+
+// Request is what a caller wants of an endpoint.
+type Request struct {
+	Page      string   `json:"page,omitempty"` // https page that advertises the endpoint; "": the authority's own document
+	URI       URI      `json:"uri,omitzero"`   // zero: the endpoint that the page advertises
+	Method    string   `json:"method"`         // "": POST with a body, GET without
+	Body      []byte   `json:"body,omitempty"`
+	MediaType string   `json:"mediaType,omitempty"` // of the body
+	Scopes    []string `json:"scopes,omitempty"`    // asked for; none by default, and never more than these
+	Gateway   string   `json:"gateway,omitempty"`   // one of the configured ones; "": the first
+}
+
+// Client invokes endpoints and gives nothing back that was not verified. It may
+// be used from several goroutines at once.
+type Client struct {
+	host       *lookleap.Host
+	options    ClientOptions
+	discoverer *Discoverer
+	keys       *keySource
+	gateways   map[string]Invoker
+	first      string
+}
+
+// NewClient builds a client on a host.
+func NewClient(host *lookleap.Host, o ClientOptions) (*Client, error) {
+	c := &Client{host: host, options: o, discoverer: o.Discoverer, keys: newKeySource(host, o.KeyLife, 256), gateways: make(map[string]Invoker)}
+	if c.discoverer == nil {
+		c.discoverer = NewDiscoverer(host, DiscoveryOptions{})
+	}
+	for _, base := range o.Gateways {
+		m, err := NewMapping(base)
+		if err != nil {
+			return nil, err
+		}
+		c.gateways[m.Base()] = &gatewayInvoker{host, m}
+		if c.first == "" {
+			c.first = m.Base()
+		}
+	}
+	return c, nil
+}
+
+// prepared is a request with everything that was found out about it.
+type prepared struct {
+	request   Request
+	discovery *Discovery
+	invoker   Invoker
+	call      Call
+	recipient string
+}
+
+// Invoke finds the endpoint, checks that its policy can be kept, asks the user,
+// and sends. The result comes back only if it is signed by a key of the endpoint
+// and keeps to the policy; every refusal is a [*lookleap.VerifyError] or
+// [*lookleap.ConsentError] without a word of the result, and a user who has not
+// decided yet is a [*lookleap.PendingError] for [Client.Resume].
+func (c *Client) Invoke(ctx context.Context, r Request) (*Verified, error) {
+	p, err := c.prepare(ctx, r)
+	if err != nil {
+		return nil, refusal(c.host, "an invocation", err)
+	}
+	if c.harmless(&r) {
+		return c.send(ctx, p)
+	}
+	plan, err := c.plan(p)
+	if err != nil {
+		return nil, err
+	}
+	approval, err := c.host.Ask(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	return c.commit(ctx, approval, p)
+}
+
+// Resume goes on with an invocation that waited for its user. The endpoint's
+// trust is checked anew; what is sent is what the user saw.
+func (c *Client) Resume(ctx context.Context, state json.RawMessage, decision lookleap.ConsentDecision) (*Verified, error) {
+	plan, err := lookleap.ParsePlan(state)
+	if err != nil {
+		return nil, err
+	}
+	approval, err := plan.Approve(decision, c.host.Time())
+	if err != nil {
+		return nil, err
+	}
+	var e effect
+	if err := json.Unmarshal(plan.Effect(), &e); err != nil || plan.Request().Kind != lookleap.ConsentInvoke {
+		return nil, lookleap.ErrPlanInvalid
+	}
+	p, err := c.prepare(ctx, e.Request)
+	if err != nil {
+		return nil, refusal(c.host, "an invocation", err)
+	}
+	if p.discovery.Origin != e.Origin || p.discovery.DocumentOrigin != e.Document || !p.call.URI.Equal(e.URI) || p.recipient != e.Recipient {
+		return nil, refusal(c.host, "an invocation", fail(lookleap.CodePlanInvalid, "the endpoint is another one than the user agreed to", ""))
+	}
+	return c.commit(ctx, approval, p)
+}
+
+// effect is what a plan commits.
+type effect struct {
+	Request   Request `json:"request"`
+	URI       URI     `json:"uri"`
+	Recipient string  `json:"recipient"`
+	Origin    string  `json:"origin"`
+	Document  string  `json:"document"`
+}
+
+func (c *Client) plan(p *prepared) (*lookleap.Plan, error) {
+	e := effect{p.request, p.call.URI, p.recipient, p.discovery.Origin, p.discovery.DocumentOrigin}
+	data, err := json.Marshal(e)
+	if err != nil {
+		return nil, err
+	}
+	item := lookleap.ConsentItem{ID: "call", Summary: p.call.Method + " to the AI endpoint, scopes: " + strings.Join(p.call.Scopes, " "), Recipient: p.recipient, Digest: lookleap.Digest(data),
+		Remote: []lookleap.RemoteText{{Source: p.discovery.Origin, Label: "URI", Text: p.call.URI.String()}}}
+	return lookleap.NewPlan(lookleap.ConsentRequest{
+		Kind: lookleap.ConsentInvoke, Origin: p.discovery.Origin, TrustRoot: p.discovery.DocumentOrigin, Summary: "invoke the endpoint " + p.call.URI.Redacted(),
+		Items: []lookleap.ConsentItem{item}, Verdict: p.discovery.Verdict,
+	}, data, c.host.Time())
+}
+
+func (c *Client) commit(ctx context.Context, a *lookleap.Approval, p *prepared) (v *Verified, err error) {
+	err = c.host.Commit(ctx, a, func(ctx context.Context, _ []byte) error {
+		v, err = c.send(ctx, p)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// harmless fails closed.
+func (c *Client) harmless(r *Request) (ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	shown := *r
+	return c.options.Harmless != nil && c.options.Harmless(&shown)
+}
+
+func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
+	p := &prepared{request: r}
+	if err := c.choose(p); err != nil {
+		return nil, err
+	}
+	if err := c.find(ctx, p); err != nil {
+		return nil, err
+	}
+	d := p.discovery
+	switch {
+	case !d.Verifiable():
+		return nil, &Error{Code: lookleap.CodeNoTrustAnchor, Subject: d.Endpoint.Redacted(), Reason: "no document says by which keys results can be verified"}
+	case d.Document.Policy.Auth != "" && c.options.Tokens == nil:
+		return nil, &Error{Code: lookleap.CodePolicyUnsupported, Subject: d.Endpoint.Redacted(), Reason: "the policy demands authorisation and no token source is configured"}
+	case d.Document.Policy.MTLS && !c.options.ClientCertificate:
+		return nil, &Error{Code: lookleap.CodePolicyUnsupported, Subject: d.Endpoint.Redacted(), Reason: "the policy demands a client certificate and none is configured"}
+	}
+	if err := d.Document.permits(r.Scopes); err != nil {
+		return nil, err
+	}
+	p.call.Method, p.call.Body, p.call.MediaType, p.call.Scopes, p.call.MTLS = r.Method, r.Body, r.MediaType, slices.Clone(r.Scopes), d.Document.Policy.MTLS
+	if p.call.Method == "" {
+		p.call.Method = http.MethodGet
+		if r.Body != nil {
+			p.call.Method = http.MethodPost
+		}
+	}
+	return p, nil
+}
+
+// choose prefers a native transport, and knows configured gateways alone.
+func (c *Client) choose(p *prepared) error {
+	base := p.request.Gateway
+	switch {
+	case base == "" && c.options.Native != nil:
+		p.invoker = c.options.Native
+		return nil
+	case base == "" && c.first == "":
+		return fail(lookleap.CodeNoResolver, "neither a native transport nor a gateway is configured", "")
+	case base == "":
+		base = c.first
+	}
+	m, err := NewMapping(base)
+	if err != nil {
+		return err
+	}
+	if p.invoker = c.gateways[m.Base()]; p.invoker == nil {
+		return fail(lookleap.CodeUntrustedGateway, "the gateway is not among the configured ones", "")
+	}
+	p.recipient = m.Base()
+	return nil
+}
+
+// find discovers the endpoint and holds the URI to it.
+func (c *Client) find(ctx context.Context, p *prepared) (err error) {
+	u := p.request.URI
+	if p.request.Page == "" {
+		p.discovery, err = c.discoverer.Resolve(ctx, u)
+	} else {
+		p.discovery, err = c.discoverer.Discover(ctx, p.request.Page)
+	}
+	if err != nil {
+		return err
+	}
+	if u.IsZero() {
+		u = p.discovery.Endpoint
+	}
+	if p.discovery.Document != nil && !p.discovery.Document.vouches(u) {
+		return &Error{Code: lookleap.CodeAuthorityUnconfirmed, Subject: u.Redacted(), Reason: "the document does not name this endpoint"}
+	}
+	p.call.URI = u.Normalize().WithoutFragment()
+	if p.recipient == "" {
+		p.recipient = p.call.URI.Redacted()
+	}
+	return nil
+}
+
+// send performs the call and verifies what came.
+func (c *Client) send(ctx context.Context, p *prepared) (*Verified, error) {
+	subject := p.call.URI.Redacted()
+	if p.discovery.Document.Policy.Auth != "" {
+		token, err := c.token(ctx, p)
+		if err != nil || token == "" {
+			return nil, refusal(c.host, subject, &Error{Code: lookleap.CodePolicyUnsupported, Subject: subject, Reason: "the token source gave no token"})
+		}
+		p.call.Token = token
+	}
+	r, err := invoke(ctx, p.invoker, &p.call)
+	if err != nil {
+		return nil, refusal(c.host, subject, err)
+	}
+	x := c.options.Expect
+	x.Endpoint, x.Scopes, x.Request = p.discovery.Endpoint, p.discovery.Document.Scopes, RequestDigest(&p.call)
+	v, err := c.keys.verify(ctx, p.discovery, r, x)
+	if err != nil {
+		return nil, refusal(c.host, subject, err)
+	}
+	return v, nil
+}
+
+func (c *Client) token(ctx context.Context, p *prepared) (token string, err error) {
+	defer func() {
+		if recover() != nil {
+			token, err = "", fail(lookleap.CodeInternal, "the token source failed", "")
+		}
+	}()
+	return c.options.Tokens.Token(ctx, p.discovery.Endpoint, slices.Clone(p.call.Scopes))
+}
+
+// invoke turns a plug-in's panic into an error.
+func invoke(ctx context.Context, i Invoker, call *Call) (r Result, err error) {
+	defer func() {
+		if recover() != nil {
+			r, err = Result{}, fail(lookleap.CodeInternal, "the transport failed", "")
+		}
+	}()
+	return i.Invoke(ctx, call)
+}
+
+// RequestDigest names a call for the claim req: method, URI and body.
+func RequestDigest(c *Call) string {
+	return lookleap.Digest(append([]byte(c.Method+" "+c.URI.Normalize().String()+"\n"), c.Body...))
+}

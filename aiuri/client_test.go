@@ -1,0 +1,348 @@
+package aiuri_test
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// world is a bank with a document and keys, and a gateway that answers with a
+// signed receipt.
+type world struct {
+	net           *lab.Internet
+	host          *lookleap.Host
+	bank, gateway *lab.Site
+	options       aiuri.ClientOptions
+	answer        func(http.ResponseWriter, *http.Request)
+}
+
+type prompter func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error)
+
+func (p prompter) PromptConsent(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+	return p(r)
+}
+
+func allow(r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+	return lookleap.ConsentDecision{Digest: r.Digest, Approved: []string{r.Items[0].ID}}, nil
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{net: lab.ForTest(t)}
+	w.host = w.net.Host()
+	w.host.Prompter = prompter(allow)
+	w.bank = w.net.Site("bank.example").Body(documentPath, "application/json", documentOf("ai://bank.example/pay", "https://bank.example"))
+	w.keys(jwk("1", ecKey()))
+	w.gateway = w.net.Site("ai.example")
+	w.answer = receipt("1", true)
+	w.gateway.HandleFunc("/gateway/*", func(rw http.ResponseWriter, r *http.Request) { w.answer(rw, r) })
+	w.options.Gateways = []string{"https://ai.example/gateway"}
+	return w
+}
+
+func (w *world) keys(keys ...map[string]any) {
+	w.bank.Body("/jwks.json", "application/jwk-set+json", string(setText(keys...)))
+}
+
+// receipt answers with a body signed by the key with that id: 1 is ecKey.
+func receipt(kid string, detached bool) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		key := ecKey()
+		if kid == "2" {
+			key = otherKey()
+		}
+		r := must(aiuri.SignResult([]byte(`{"paid":true}`), aiuri.SigningKey{ID: kid, Private: key}, nil, detached))
+		if !detached {
+			w.Header().Set("Content-Type", "application/jose")
+			_, _ = io.WriteString(w, r.JWS)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set(aiuri.ProvenanceHeader, r.JWS)
+		_, _ = w.Write(r.Body)
+	}
+}
+
+var pay = aiuri.Request{URI: parseAny("ai://bank.example/pay?amount=10#f"), Body: []byte("{}"), MediaType: "application/json", Scopes: []string{"pay"}}
+
+func (w *world) invoke(t *testing.T, r aiuri.Request) (*aiuri.Verified, error) {
+	t.Helper()
+	c, err := aiuri.NewClient(w.host, w.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Invoke(t.Context(), r)
+}
+
+type tokens struct{ asked *[]string }
+
+func (k tokens) Token(_ context.Context, _ aiuri.URI, scopes []string) (string, error) {
+	*k.asked = append(*k.asked, strings.Join(scopes, " "))
+	return "t0ken", nil
+}
+
+func TestInvoke(t *testing.T) {
+	policy := func(p string) func(*world) {
+		return func(w *world) {
+			w.bank.Body(documentPath, "application/json", strings.Replace(documentOf("ai://bank.example/pay", "https://bank.example"), "{", `{"policy":`+p+`,`, 1))
+		}
+	}
+	var asked []string
+	for id, set := range map[string]func(*world){
+		"AIU-0-01/accept":                   func(*world) {},
+		"AIU-1-02/accept-gateway":           func(*world) {},
+		"AIU-3-01/accept":                   func(*world) {},
+		"AIU-3.2-12/accept":                 func(*world) {},
+		"AIU-3.3-01/accept":                 func(*world) {},
+		"AIU-3.3-02/accept":                 func(*world) {},
+		"AIU-5-01/accept":                   func(*world) {},
+		"AIU-5-02/accept":                   func(*world) {},
+		"AIU-3.4-08/accept-embedded":        func(w *world) { w.answer = receipt("1", false) },
+		"AIU-3.2-11/accept-token":           func(w *world) { policy(`{"auth":"oauth2"}`)(w); w.options.Tokens = tokens{&asked} },
+		"AIU-5-02/accept-declared-harmless": func(w *world) { w.host.Prompter = nil; w.options.Harmless = func(*aiuri.Request) bool { return true } },
+		"AIU-1-03/accept-native-is-plugged-in": func(w *world) {
+			w.options.Native = native{w.host, t}
+		},
+	} {
+		t.Run(id, func(t *testing.T) {
+			w := newWorld(t)
+			set(w)
+			v, err := w.invoke(t, pay)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(v.Payload) != `{"paid":true}` {
+				t.Errorf("got %q", v.Payload)
+			}
+		})
+	}
+	t.Run("AIU-6-05/accept-only-what-was-asked", func(t *testing.T) {
+		if len(asked) != 1 || asked[0] != "pay" {
+			t.Errorf("the scopes are %q", asked)
+		}
+	})
+	for _, c := range []struct {
+		id   string
+		set  func(*world)
+		code lookleap.Code
+		sent bool // whether the gateway may have seen anything
+	}{
+		{"AIU-1-02/reject-nothing-configured", func(w *world) { w.options.Gateways = nil }, lookleap.CodeNoResolver, false},
+		{"AIU-3.1-18/reject-no-keys", func(w *world) {
+			w.bank.Body(documentPath, "application/json", `{"endpoint":"ai://bank.example/pay","scopes":["pay"]}`)
+		}, lookleap.CodeNoTrustAnchor, false},
+		{"AIU-5-01/reject-no-keys", func(w *world) {
+			w.bank.Body(documentPath, "application/json", `{"endpoint":"ai://bank.example/pay","scopes":["pay"]}`)
+		}, lookleap.CodeNoTrustAnchor, false},
+		{"AIU-3.2-11/reject-oauth2-without-tokens", policy(`{"auth":"oauth2"}`), lookleap.CodePolicyUnsupported, false},
+		{"AIU-3.2-11/reject-mtls-without-certificate", policy(`{"mtls":true}`), lookleap.CodePolicyUnsupported, false},
+		{"AIU-3.2-11/reject-mtls-not-shown", func(w *world) { policy(`{"mtls":true}`)(w); w.options.ClientCertificate = true }, lookleap.CodeClientCert, false},
+		{"AIU-3.2-14/reject-tls-1.2", func(w *world) { w.gateway.MaxTLS(tls.VersionTLS12) }, lookleap.CodeTLSTooOld, false},
+		{"AIU-5-01/reject-wrong-certificate", func(w *world) { w.gateway.Certificate(lab.WrongName) }, lookleap.CodeTLS, false},
+		{"AIU-5-01/reject-fetcher-without-report", func(w *world) { w.host.Fetcher = mute{w.net.ForeignTransport()} }, lookleap.CodeUnauthenticated, false},
+		{"AIU-5-02/reject-nobody-to-ask", func(w *world) { w.host.Prompter = nil }, lookleap.CodeConsentNoPrompter, false},
+		{"AIU-5-02/reject-refused", func(w *world) {
+			w.host.Prompter = prompter(func(r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				return lookleap.ConsentDecision{Digest: r.Digest}, nil
+			})
+		}, lookleap.CodeConsentRefused, false},
+		{"AIU-5-02/reject-harmless-panics", func(w *world) { w.host.Prompter = nil; w.options.Harmless = func(*aiuri.Request) bool { panic("x") } }, lookleap.CodeConsentNoPrompter, false},
+		{"AIU-3.4-02/reject-unsigned-answer", func(w *world) {
+			w.answer = func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, `{"paid":true}`) }
+		}, lookleap.CodeRejectedUnsigned, true},
+		{"AIU-3.1-10/reject-unsigned-although-allowed", func(w *world) {
+			policy(`{"requireSignedResults":false}`)(w)
+			w.answer = func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, `{"paid":true}`) }
+		}, lookleap.CodeRejectedUnsigned, true},
+		{"L10/reject-unsigned-although-allowed", func(w *world) {
+			policy(`{"requireSignedResults":false}`)(w)
+			w.answer = func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, `{"paid":true}`) }
+		}, lookleap.CodeRejectedUnsigned, true},
+		{"AIU-3.2-12/reject-forged", func(w *world) {
+			w.answer = func(rw http.ResponseWriter, r *http.Request) {
+				rw.Header().Add(aiuri.ProvenanceHeader, es256(claims(""), `{"paid":false}`, true))
+				_, _ = io.WriteString(rw, `{"paid":true}`)
+			}
+		}, lookleap.CodeRejectedSignature, true},
+		{"AIU-3.2-12/reject-two-signatures", func(w *world) {
+			w.answer = func(rw http.ResponseWriter, r *http.Request) {
+				rw.Header().Add(aiuri.ProvenanceHeader, "x")
+				receipt("1", true)(headerAdder{rw}, r)
+			}
+		}, lookleap.CodeRejectedUnsigned, true},
+		{"AIU-3.2-12/reject-key-server-down", func(w *world) { w.bank.Status("/jwks.json", 503) }, lookleap.CodeBadStatus, true},
+		{"AIU-3.1-12/reject-keys-elsewhere", func(w *world) { w.bank.Redirect("/jwks.json", "https://ai.example/keys") }, lookleap.CodeRedirectForbidden, true},
+		{"AIU-3.2-12/reject-endpoint-failed", func(w *world) {
+			w.answer = func(rw http.ResponseWriter, _ *http.Request) { http.Error(rw, "paid", 500) }
+		}, lookleap.CodeEndpointFailed, true},
+		{"AIU-3.2-16/reject-redirect", func(w *world) {
+			w.answer = func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, "http://ai.example/", 307) }
+		}, lookleap.CodeEndpointFailed, true},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			w := newWorld(t)
+			c.set(w)
+			v, err := w.invoke(t, pay)
+			if v != nil || lookleap.CodeOf(err) != c.code {
+				t.Fatalf("got %v, %v; want %s", v, err, c.code)
+			}
+			if seen := w.net.Journal().Requests("ai.example"); !c.sent && len(seen) != 0 {
+				t.Errorf("the gateway saw %v", seen)
+			}
+			if shown := err.Error(); strings.Contains(shown, "paid") || strings.Contains(shown, "amount") {
+				t.Errorf("the error shows too much: %v", err)
+			}
+		})
+	}
+	for id, r := range map[string]aiuri.Request{
+		"AIU-6-05/reject-more-than-the-document":   {URI: pay.URI, Scopes: []string{"admin"}},
+		"AIU-3.1-08/reject-more-than-the-document": {URI: pay.URI, Scopes: []string{"pay", "admin"}},
+	} {
+		t.Run(id, func(t *testing.T) {
+			if v, err := newWorld(t).invoke(t, r); v != nil || lookleap.CodeOf(err) != lookleap.CodeScope {
+				t.Errorf("got %v, %v", v, err)
+			}
+		})
+	}
+	t.Run("AIU-3.3-02/reject-untrusted-gateway", func(t *testing.T) {
+		r := pay
+		r.Gateway = "https://evil.example/gateway"
+		if v, err := newWorld(t).invoke(t, r); v != nil || lookleap.CodeOf(err) != lookleap.CodeUntrustedGateway {
+			t.Errorf("got %v, %v", v, err)
+		}
+	})
+	t.Run("AIU-2-12/reject-fragment-sent", func(t *testing.T) {
+		w := newWorld(t)
+		if _, err := w.invoke(t, pay); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.net.Journal().Paths("ai.example"); len(got) != 1 || got[0] != "POST /gateway/bank.example/pay?amount=10" {
+			t.Errorf("got %v", got)
+		}
+	})
+	t.Run("AIU-6-01/accept-native-preferred", func(t *testing.T) {
+		w := newWorld(t)
+		w.options.Native = native{w.host, t}
+		if _, err := w.invoke(t, pay); err != nil {
+			t.Fatal(err)
+		}
+		if seen := w.net.Journal().Requests("ai.example"); len(seen) != 0 {
+			t.Errorf("the gateway saw %v", seen)
+		}
+	})
+	t.Run("AIU-3-02/accept-discover-and-invoke", func(t *testing.T) {
+		w := newWorld(t)
+		page(w.net.Site("shop.example"), "ai://bank.example/pay", "")
+		if v, err := w.invoke(t, aiuri.Request{Page: "https://shop.example/", Body: []byte("{}")}); err != nil || v == nil {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// native is a transport of its own that signs as the bank does.
+type native struct {
+	host *lookleap.Host
+	t    *testing.T
+}
+
+func (n native) Invoke(context.Context, *aiuri.Call) (aiuri.Result, error) {
+	return aiuri.SignResult([]byte(`{"paid":true}`), aiuri.SigningKey{ID: "1", Private: ecKey()}, nil, false)
+}
+
+// mute hides its connections.
+type mute struct{ http.RoundTripper }
+
+func (m mute) RoundTrip(r *http.Request) (*http.Response, error) {
+	return m.RoundTripper.RoundTrip(r.Clone(context.Background()))
+}
+
+// headerAdder keeps the header that is there already.
+type headerAdder struct{ http.ResponseWriter }
+
+func (h headerAdder) WriteHeader(int) {}
+func (h headerAdder) Write(b []byte) (int, error) {
+	h.Header()[http.CanonicalHeaderKey(aiuri.ProvenanceHeader)] = append(h.Header().Values(aiuri.ProvenanceHeader), "y")
+	return h.ResponseWriter.Write(b)
+}
+
+func TestResume(t *testing.T) {
+	w := newWorld(t)
+	w.host.Prompter = prompter(func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+		return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
+	})
+	client := must(aiuri.NewClient(w.host, w.options))
+	_, err := client.Invoke(t.Context(), pay)
+	var pending *lookleap.PendingError
+	if !errors.As(err, &pending) {
+		t.Fatal(err)
+	}
+	decision, _ := allow(pending.Request)
+	t.Run("AIU-5-02/reject-changed-state", func(t *testing.T) {
+		changed := json.RawMessage(strings.Replace(string(pending.State), "invoke the", "invoke a", 1))
+		if v, err := client.Resume(t.Context(), changed, decision); v != nil || err == nil {
+			t.Errorf("got %v", v)
+		}
+	})
+	t.Run("AIU-5-02/accept-resumed", func(t *testing.T) {
+		if v, err := client.Resume(t.Context(), pending.State, decision); err != nil || v == nil {
+			t.Error(err)
+		}
+	})
+	t.Run("AIU-5-02/reject-twice", func(t *testing.T) {
+		if v, err := client.Resume(t.Context(), pending.State, decision); v != nil || !errors.Is(err, lookleap.ErrAlreadyDone) {
+			t.Errorf("got %v, %v", v, err)
+		}
+	})
+}
+
+func TestRotation(t *testing.T) {
+	w := newWorld(t)
+	w.net.Clock().Freeze()
+	client := must(aiuri.NewClient(w.host, w.options))
+	ask := func() error { _, err := client.Invoke(t.Context(), pay); return err }
+	fetched := func() int {
+		return strings.Count(strings.Join(w.net.Journal().Paths("bank.example"), " "), "/jwks.json")
+	}
+	if err := ask(); err != nil {
+		t.Fatal(err)
+	}
+	w.keys(jwk("1", ecKey()), jwk("2", otherKey()))
+	w.answer = receipt("2", true)
+	for _, row := range []string{"AIU-3.4-12", "L20"} {
+		t.Run(row+"/reject-unknown-kid-flood", func(t *testing.T) {
+			for range 3 {
+				if err := ask(); lookleap.CodeOf(err) != lookleap.CodeRejectedKey {
+					t.Error(err)
+				}
+			}
+			if n := fetched(); n != 1 {
+				t.Errorf("the keys were fetched %d times", n)
+			}
+		})
+	}
+	w.net.Clock().Advance(5 * time.Minute)
+	t.Run("AIU-3.4-12/accept-one-refetch", func(t *testing.T) {
+		if err := ask(); err != nil || fetched() != 2 {
+			t.Errorf("got %v after %d fetches", err, fetched())
+		}
+	})
+	w.keys(jwk("2", otherKey()))
+	w.answer = receipt("1", true)
+	w.net.Clock().Advance(10 * time.Minute)
+	for _, row := range []string{"AIU-3.4-12", "L20"} {
+		t.Run(row+"/reject-removed-key", func(t *testing.T) {
+			if err := ask(); lookleap.CodeOf(err) != lookleap.CodeRejectedKey {
+				t.Error(err)
+			}
+		})
+	}
+}
