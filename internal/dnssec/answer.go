@@ -202,9 +202,19 @@ func (l *lookup) unchecked(zone *zoneState, ttl uint32) finding {
 	return f
 }
 
-// judgeAbsence validates the reply's claim that n, or the type at n, does not exist.
+// judgeAbsence validates the reply's claim that n, or the type at n, does not exist. What no signature proves must at
+// least read as an absence: a referral out of an opt-out zone carries denials too.
 func (l *lookup) judgeAbsence(ctx context.Context, n name, rrtype uint16, m *message) (finding, error) {
 	soa := m.authority.soaOf(n)
+	f, err := l.judgeClaim(ctx, n, rrtype, m, soa)
+	if err == nil && f.state != Secure {
+		err = m.checkAbsence(soa)
+	}
+	return f, err
+}
+
+// judgeClaim is judgeAbsence but for the form of what is not proven.
+func (l *lookup) judgeClaim(ctx context.Context, n name, rrtype uint16, m *message, soa *recordSet) (finding, error) {
 	sets := m.authority.denials()
 	if soa != nil {
 		sets = append(sets, soa)
@@ -239,11 +249,7 @@ func (l *lookup) judgeAbsence(ctx context.Context, n name, rrtype uint16, m *mes
 	case soa != nil:
 		inside = soa.owner // the zone in whose name the absence is claimed must be an unsigned one
 	}
-	f, err := l.judgeUnsigned(ctx, inside, negativeTTL(soa), EDEDenialMissing, "no proof that %s %s does not exist", n, dns.Type(rrtype))
-	if err == nil {
-		err = m.checkAbsence(soa)
-	}
-	return f, err
+	return l.judgeUnsigned(ctx, inside, negativeTTL(soa), EDEDenialMissing, "no proof that %s %s does not exist", n, dns.Type(rrtype))
 }
 
 // judgeDenial checks an absence with its zone's keys.

@@ -1,6 +1,7 @@
 package dnssec_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -422,9 +423,27 @@ var scenarios = []scenario{
 		return []zone.Edit{replace("www.plain.org", dns.TypeA, append(set, w.attacker.SignSet(w.now, set[0])...), nil, 0)}
 	}},
 
+	// A referral denies nothing, whatever proofs it brings about the cut.
+	{"RFC2308-2.2", "reject-referral-from-opt-out-zone", "www.plain.net A", "server", func(w *world) []zone.Edit {
+		return []zone.Edit{replace("www.plain.net", dns.TypeA, nil, append(rrs("plain.net. 60 IN NS ns.plain.net."), proofs(w, "plain.net")...), 0)}
+	}},
+	{"RFC2308-2.2", "reject-referral-with-junk-denial", "www.plain.org A", "server", func(w *world) []zone.Edit {
+		junk := rrs("www.plain.org. 60 IN NSEC x.plain.org. TXT")
+		junk = append(junk, w.attacker.SignSetAs(w.now, "plain.org", junk[0])...)
+		return []zone.Edit{replace("www.plain.org", dns.TypeA, nil, append(junk, rrs("plain.org. 60 IN NS ns.plain.org.")...), 0)}
+	}},
+
 	// Work that is not done.
 	{"G17", "reject-keytrap-keys", "www.keytrap.org A", "budget", nil},
 	{"G17", "reject-keytrap-signatures", "www.sigtrap.org A", "budget", nil},
+}
+
+// proofs are what a zone's parent says of its lack of DS records, without the SOA.
+func proofs(w *world, cut string) []dns.RR {
+	return slices.DeleteFunc(w.get(cut, dns.TypeDS).Ns, func(rr dns.RR) bool {
+		sig, ok := rr.(*dns.RRSIG)
+		return rr.Header().Rrtype == dns.TypeSOA || ok && sig.TypeCovered == dns.TypeSOA
+	})
 }
 
 func edit(edits ...zone.Edit) func(*world) []zone.Edit {

@@ -48,11 +48,3 @@ func ExampleResolver_Lookup() {
 	// _anml.unsigned.com: insecure "v=anml1"
 	// _anml.expired.com: bogus in zone expired.com (EDE 7)
 }
-
-func ExampleNetResolver() {
-	var r dnssec.NetResolver // the system's resolver: nothing is validated
-	_, err := r.Lookup(context.Background(), "not a name", dns.TypeTXT)
-	fmt.Println(err)
-	// Output:
-	// name "not a name": the character ' ' cannot be part of it
-}
