@@ -3,7 +3,9 @@ package anmltrust_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -97,6 +99,53 @@ func TestSlowSources(t *testing.T) {
 			w := newRunningWorld(t, both).willing()
 			w.dns.Drop()
 			w.denied(lookleap.CodeDNSError)
+		})
+	})
+}
+
+// TestWithdrawnMeanwhile: an answer that was under way when the grant was
+// withdrawn is nobody's afterwards.
+func TestWithdrawnMeanwhile(t *testing.T) {
+	t.Run("ANML-13.4-08/reject-overtaken-grant", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newRunningWorld(t, queryOnly)
+			var asked atomic.Int32
+			w.trust.Handle(queryPath, handle(func(rw http.ResponseWriter, _ *http.Request) {
+				rw.Header().Set("Content-Type", "application/json")
+				if asked.Add(1) > 1 {
+					fmt.Fprint(rw, "{}")
+					return
+				}
+				time.Sleep(time.Second)
+				fmt.Fprint(rw, authorized)
+			}))
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				if _, err := w.v.Verify(t.Context(), shopClaim); err != nil {
+					t.Error(err)
+				}
+			})
+			time.Sleep(100 * time.Millisecond)
+			a, err := w.v.VerifyFresh(t.Context(), shopClaim)
+			w.wants(a, err, anmltrust.Unlisted, lookleap.CodeQueryMalformed)
+			wg.Wait()
+			w.denied(lookleap.CodeQueryMalformed)
+		})
+	})
+	t.Run("ANML-13.4-07/accept-each-asks-anew", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newRunningWorld(t, queryOnly).query(authorized)
+			w.trust.Fault(queryPath, lab.Delay(time.Second))
+			var wg sync.WaitGroup
+			for range 3 {
+				wg.Go(func() {
+					if _, err := w.v.VerifyFresh(t.Context(), shopClaim); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+			w.traffic(3, 3, 0)
 		})
 	})
 }

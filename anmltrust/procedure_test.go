@@ -345,6 +345,20 @@ var recordRows = []rowTest{
 	{"D5", "five-uris", recordDenied(lookleap.CodeRecordAmbiguous, "v=anml1;query=https://a.example/1", "v=anml1;query=https://a.example/2", "v=anml1;query=https://a.example/3",
 		"v=anml1;query=https://a.example/4", "v=anml1;query=https://a.example/5")},
 	{"D6", "other-host", recordDenied(lookleap.CodeManifestHost, "v=anml1;manifest=https://sub.brand.example/m;query="+queryURI)},
+	{"D4", "drops-grants", func(t *testing.T) {
+		w := newWorld(t, queryOnly).query(authorized)
+		w.granted(lookleap.CodeQueryAuthorized)
+		w.setRecord("v=anml1").after(time.Hour).denied(lookleap.CodeRecordMalformed)
+		w.setRecord(queryOnly).status(404).after(time.Hour).denied(lookleap.CodeQuery404)
+	}},
+	{"D7", "path-decides-nothing", func(t *testing.T) {
+		w := newWorld(t, manifestOnly).willing()
+		w.granted(lookleap.CodeListed)
+		a, err := w.ask(claimFrom("https://cdn.shop.example/other/page"))
+		w.wants(a, err, anmltrust.Full, lookleap.CodeListed)
+		a, err = w.ask(claimFrom("https://cdn.shop.example/a/../b"))
+		w.wants(a, err, anmltrust.Unlisted, lookleap.CodeServingHostInvalid)
+	}},
 	{"D7", "both-kinds", func(t *testing.T) {
 		newWorld(t, "").setRecord(manifestOnly, queryOnly).secure().willing().granted(lookleap.CodeQueryAuthorized)
 	}},
