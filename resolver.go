@@ -65,7 +65,7 @@ type ZoneLink struct {
 
 // Record is one resource record; the field of its type is set.
 type Record struct {
-	Text string     // TXT: its strings joined without separator. Records are never joined with one another
+	Text string     // TXT: its strings joined without separator, records never with one another. Types not below: as in a zone file
 	Addr netip.Addr // A and AAAA
 	SRV  *SRV       // SRV
 }

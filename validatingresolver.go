@@ -122,7 +122,7 @@ func answerOf(name string, t RRType) func(*dnssec.Result, error) (*Answer, error
 			if rec.SRV != nil {
 				r.SRV = &SRV{Priority: rec.SRV.Priority, Weight: rec.SRV.Weight, Port: rec.SRV.Port, Target: rec.SRV.Target}
 			}
-			if t == TypeTXT {
+			if rec.SRV == nil && !rec.Addr.IsValid() {
 				r.Text = rec.Text
 			}
 			answer.Records = append(answer.Records, r)

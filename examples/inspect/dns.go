@@ -6,8 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/miekg/dns"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/plaintext"
@@ -18,15 +21,15 @@ func dnsCommand() command {
 		name:    "dns",
 		args:    "NAME [TYPE]",
 		summary: "what the DNS says about a name, and whether that can be trusted",
-		about: `Looks up a name, A unless another TYPE is given (A, AAAA, TXT, SRV), and validates the answer
-from the root's keys down, whichever server gave it. An absence is an answer.
+		about: `Looks up a name, A unless another TYPE is given (a mnemonic such as TXT, or TYPE and a number), and
+validates the answer from the root's keys down, whichever server gave it. An absence is an answer.
 What fails validation is refused with the code dnssec-bogus, and a lookup that
 could not find out with dns-error.
 
 value: {
   "name":     the owner of the records, after aliases
   "type":     the type
-  "records":  texts; an SRV record as "PRIORITY WEIGHT PORT TARGET"
+  "records":  texts; an SRV record as "PRIORITY WEIGHT PORT TARGET", other types as in a zone file
   "exists":   whether the name exists
   "ttl":      seconds for which this may be used
   "dnssec":   secure, insecure or indeterminate
@@ -57,14 +60,21 @@ of a bogus answer: {"zone": the zone that failed, "ede": extended DNS error code
 	}
 }
 
+// parseType reads a mnemonic, or "TYPE" and a number (RFC 3597 section 5).
 func parseType(text string) (lookleap.RRType, error) {
-	for _, t := range []lookleap.RRType{lookleap.TypeA, lookleap.TypeAAAA, lookleap.TypeTXT, lookleap.TypeSRV} {
-		if strings.EqualFold(text, t.String()) {
-			return t, nil
+	upper := strings.ToUpper(text)
+	if number, ok := dns.StringToType[upper]; ok {
+		return lookleap.RRType(number), nil
+	}
+	if digits, ok := strings.CutPrefix(upper, "TYPE"); ok {
+		if number, err := strconv.ParseUint(digits, 10, 16); err == nil {
+			return lookleap.RRType(number), nil
 		}
 	}
-	return 0, usagef("the type %q is none of A, AAAA, TXT and SRV", text)
+	return 0, usagef("%q is no type of DNS records", text)
 }
+
+func typeText(t lookleap.RRType) string { return dns.Type(t).String() }
 
 type dnsValue struct {
 	Name    string              `json:"name"`
@@ -94,7 +104,7 @@ func judgeDNS(ctx context.Context, host *lookleap.Host, name string, t lookleap.
 		return refuse(err)
 	}
 	value := dnsValue{
-		Name: answer.Name, Type: t.String(), Records: recordTexts(answer, t), Exists: answer.Exists,
+		Name: answer.Name, Type: typeText(t), Records: recordTexts(answer), Exists: answer.Exists,
 		TTL: int(answer.TTL / time.Second), DNSSEC: answer.DNSSEC, Chain: slices.Clone(answer.Chain),
 	}
 	if value.Chain == nil {
@@ -105,7 +115,7 @@ func judgeDNS(ctx context.Context, host *lookleap.Host, name string, t lookleap.
 		rows = append(rows, row{"name", plaintext.Line(answer.Name)})
 	}
 	for _, text := range value.Records {
-		rows = append(rows, row{t.String(), plaintext.Quote(text, maxShown)})
+		rows = append(rows, row{typeText(t), plaintext.Quote(text, maxShown)})
 	}
 	for _, link := range answer.Chain {
 		text := fmt.Sprintf("%s %s", plaintext.Line(link.Zone), link.DNSSEC)
@@ -124,16 +134,16 @@ func judgeDNS(ctx context.Context, host *lookleap.Host, name string, t lookleap.
 	return r
 }
 
-func recordTexts(answer *lookleap.Answer, t lookleap.RRType) []string {
+func recordTexts(answer *lookleap.Answer) []string {
 	texts := []string{}
 	for _, record := range answer.Records {
 		switch {
 		case record.SRV != nil:
 			texts = append(texts, fmt.Sprintf("%d %d %d %s.", record.SRV.Priority, record.SRV.Weight, record.SRV.Port, record.SRV.Target))
-		case t == lookleap.TypeTXT:
-			texts = append(texts, record.Text)
-		default:
+		case record.Addr.IsValid():
 			texts = append(texts, record.Addr.String())
+		default:
+			texts = append(texts, record.Text)
 		}
 	}
 	return texts

@@ -18,7 +18,7 @@ func TestDNS(t *testing.T) {
 	root := zone.New(".").Sign(zone.Signing{})
 	listener, err := zone.Listen(zone.NewServer(time.Now, root,
 		zone.New("example").Sign(zone.Signing{}),
-		zone.New("signed.example").Sign(zone.Signing{}).TXT("txt", "a\x1b[2K").SRV("_aiip._tcp", 1, 2, 443, "ai.signed.example."),
+		zone.New("signed.example").Sign(zone.Signing{}).TXT("txt", "a\x1b[2K").RR("txt MX 10 mail").SRV("_aiip._tcp", 1, 2, 443, "ai.signed.example."),
 		zone.New("unsigned.example").TXT("txt", "b"),
 		zone.New("expired.example").Sign(zone.Signing{From: -48 * time.Hour, Till: -24 * time.Hour}).TXT("txt", "c"),
 	))
@@ -42,6 +42,9 @@ func TestDNS(t *testing.T) {
 		{[]string{"none.signed.example", "TXT"}, 0, "ok", "secure", []string{}, false},
 		{[]string{"txt.signed.example"}, 0, "ok", "secure", []string{}, true},
 		{[]string{"txt.unsigned.example.", "TXT"}, 0, "ok", "insecure", []string{"b"}, true},
+		{[]string{"txt.signed.example", "mx"}, 0, "ok", "secure", []string{"10 mail.signed.example."}, true},
+		{[]string{"txt.signed.example", "TYPE15"}, 0, "ok", "secure", []string{"10 mail.signed.example."}, true},
+		{[]string{"signed.example", "CAA"}, 0, "ok", "secure", []string{}, true},
 		{[]string{"txt.expired.example", "TXT"}, 1, "dnssec-bogus", "", nil, false},
 		{[]string{"not a name", "TXT"}, 1, "bad-host", "", nil, false},
 	} {
@@ -84,7 +87,7 @@ func TestDNS(t *testing.T) {
 			t.Errorf("got %q", stdout.String())
 		}
 	})
-	for _, args := range [][]string{{"dns"}, {"dns", "a", "b", "c"}, {"dns", "example.com", "MX"}} {
+	for _, args := range [][]string{{"dns"}, {"dns", "a", "b", "c"}, {"dns", "example.com", "TYPE"}, {"dns", "example.com", "TYPE65536"}} {
 		var stdout, stderr bytes.Buffer
 		if exit := run(context.Background(), args, nil, &stdout, &stderr); exit != 2 {
 			t.Errorf("%q: exit %d", args, exit)
