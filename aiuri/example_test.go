@@ -1,9 +1,15 @@
 package aiuri_test
 
 import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"fmt"
+	"time"
 
 	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
 func ExampleParse() {
@@ -36,4 +42,50 @@ func ExampleMapping() {
 	// Output:
 	// https://ai.example/gateway/bank/service/payments?amount=10 <nil>
 	// ai://bank/service/payments?amount=10 <nil>
+}
+
+func ExampleDiscoverer_Discover() {
+	net := lab.New() // an internet in one process; in an agent: host := &lookleap.Host{}
+	defer net.Close()
+	net.Site("bank.example").Body("/.well-known/aiip", "application/json",
+		`{"endpoint":"ai://bank.example/pay","jwks":"https://bank.example/keys","scopes":["initiate-payment"]}`)
+	net.Site("shop.example").Handle("/", lab.Status(200, "Link", `<ai://bank.example/pay>; rel="aiip"`))
+	found, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{}).Discover(context.Background(), "https://shop.example/")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(found.Endpoint, found.Source, found.Confirmed, found.DocumentOrigin)
+	// Output: ai://bank.example/pay link-header true https://bank.example
+}
+
+func ExampleVerifyResult() {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ring, err := aiuri.NewKeyRing(time.Now, aiuri.SigningKey{ID: "2026-05", Private: private}, 10*time.Minute, time.Hour)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	receipt, err := aiuri.SignResult([]byte(`{"paid":true}`), ring.Current(), nil, true)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	keys, err := aiuri.ParseKeySet(ring.JWKS())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	verified, err := aiuri.VerifyResult(receipt, keys, aiuri.Expectation{}, time.Now())
+	fmt.Println(string(verified.Payload), verified.KeyID, err)
+	receipt.Body = []byte(`{"paid":false}`)
+	_, err = aiuri.VerifyResult(receipt, keys, aiuri.Expectation{}, time.Now())
+	fmt.Println(err)
+	// Output:
+	// {"paid":true} 2026-05 <nil>
+	// a result: the signature does not fit the result (rejected-bad-signature)
 }

@@ -1,8 +1,15 @@
 package bench
 
 import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
 	"net/url"
 	"testing"
+	"time"
 
 	"github.com/lookleap/lookleap/aiuri"
 )
@@ -39,4 +46,50 @@ func BenchmarkAIURIParse(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkAIURIVerify verifies detached ES256 signatures. The limit is the hash
+// of the payload and the check of the signature alone.
+func BenchmarkAIURIVerify(b *testing.B) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ring, err := aiuri.NewKeyRing(time.Now, aiuri.SigningKey{ID: "1", Private: private}, 0, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	keys, err := aiuri.ParseKeySet(ring.JWKS())
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, size := range []int{1 << 10, 10 << 10, 100 << 10} {
+		payload := bytes.Repeat([]byte("x"), size)
+		signed, err := aiuri.SignResult(payload, ring.Current(), nil, true)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprintf("lookleap/size=%d", size), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := aiuri.VerifyResult(signed, keys, aiuri.Expectation{}, time.Now()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("limit=hash+ecdsa/size=%d", size), func(b *testing.B) {
+			b.ReportAllocs()
+			sum := sha256.Sum256(payload)
+			r, s, err := ecdsa.Sign(rand.Reader, private, sum[:])
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				sum := sha256.Sum256(payload)
+				if !ecdsa.Verify(&private.PublicKey, sum[:], r, s) {
+					b.Fatal("refused")
+				}
+			}
+		})
+	}
 }

@@ -1,0 +1,291 @@
+package aiuri
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+)
+
+// Grant is what a web session permits (section 3.2).
+type Grant struct {
+	User   string   // whom the session belongs to; bound to the token
+	Scopes []string // that the session covers
+	Token  string   // for the endpoint, good for this user; "": none
+}
+
+// ErrNoSession is what an [Authorizer] gives for a request without a session.
+var ErrNoSession = errors.New("aiuri: the request belongs to no session")
+
+// Authorizer judges a request by its web session, by token exchange, DPoP, mutual
+// TLS or whatever the host has. A nil grant, an error or a panic is a refusal. It
+// is called from several goroutines at once.
+type Authorizer interface {
+	Authorize(ctx context.Context, r *http.Request, call *Call) (*Grant, error)
+}
+
+// AuditRecord is all that a gateway tells of a request (section 6): no path, no
+// query, no body, no token. Whoever keeps it deletes it when it expires.
+type AuditRecord struct {
+	Time, Expires time.Time
+	Endpoint      string // redacted
+	Code          lookleap.Code
+	Status        int
+}
+
+// GatewayOptions configure a [Gateway].
+type GatewayOptions struct {
+	Base       string     // https URL under which the gateway is reached; required
+	Authorizer Authorizer // required
+	Invoker    Invoker    // how endpoints are reached; required
+	Discoverer *Discoverer
+
+	// Scopes names what a call needs; nil: nothing.
+	Scopes func(method string, u URI) []string
+	// Safe declares paths free of effects, for which GET and HEAD are served. Nil:
+	// none is.
+	Safe func(u URI) bool
+
+	ClientCertificate bool // the Invoker shows one where the policy demands it
+	// TLSEnded says that TLS 1.3 with the client is ended before this handler, by a
+	// proxy. Otherwise a request that did not come over TLS 1.3 is refused.
+	TLSEnded bool
+
+	Expect  Expectation
+	KeyLife time.Duration
+	MaxBody int64 // octets of a request; 0: 1 MiB
+
+	Audit     func(AuditRecord) // nil: nothing is told to anybody
+	Retention time.Duration     // until an audit record expires; 0: at once
+}
+
+// Gateway is an http.Handler that translates between HTTPS and AI endpoints
+// (section 3.2). Nothing reaches the client that was not verified, and what does
+// carries the endpoint's own signature. Serve it as it is or below a prefix; an
+// http.ServeMux cleans paths with a redirect before this handler can refuse them.
+type Gateway struct {
+	host    *lookleap.Host
+	options GatewayOptions
+	mapping Mapping
+	keys    *keySource
+}
+
+// NewGateway refuses to build a gateway that could not keep its duties.
+func NewGateway(host *lookleap.Host, o GatewayOptions) (*Gateway, error) {
+	switch {
+	case o.Authorizer == nil:
+		return nil, fail(lookleap.CodeBadConfiguration, "a gateway needs an authorizer", "")
+	case o.Invoker == nil:
+		return nil, fail(lookleap.CodeBadConfiguration, "a gateway needs an invoker", "")
+	}
+	m, err := newMapping(o.Base, domain.Rules{})
+	if err != nil {
+		return nil, err
+	}
+	if o.Discoverer == nil {
+		o.Discoverer = NewDiscoverer(host, DiscoveryOptions{})
+	}
+	if o.MaxBody <= 0 {
+		o.MaxBody = 1 << 20
+	}
+	return &Gateway{host: host, options: o, mapping: m, keys: newKeySource(host, o.KeyLife, 256)}, nil
+}
+
+// ServeHTTP serves one call. Refusals are problem details (RFC 9457) that hold a
+// code and nothing of the request or the result.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	endpoint := ""
+	v, mediaType, err := g.serve(r, &endpoint)
+	code, status := lookleap.CodeOf(err), http.StatusOK
+	header := w.Header()
+	header.Set("Cache-Control", "private, no-store")
+	header.Set("X-Content-Type-Options", "nosniff")
+	var body []byte
+	switch {
+	case err != nil:
+		status = statusOf(code)
+		if errors.Is(err, ErrNoSession) {
+			code, status = lookleap.CodeNoSession, http.StatusUnauthorized
+		}
+		if status == http.StatusMethodNotAllowed {
+			header.Set("Allow", "GET, HEAD, POST")
+		}
+		header.Set("Content-Type", "application/problem+json")
+		body = []byte(`{"status":` + strconv.Itoa(status) + `,"title":` + strconv.Quote(code.Title()) + `,"code":` + strconv.Quote(string(code)) + "}\n")
+	case isDetached(v.JWS):
+		header.Set("Content-Type", mediaType)
+		header.Set(ProvenanceHeader, v.JWS)
+		body = v.Payload
+	default:
+		header.Set("Content-Type", joseType)
+		body = []byte(v.JWS)
+	}
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body)
+	}
+	g.audit(endpoint, code, status)
+}
+
+func isDetached(jws string) bool { return strings.Contains(jws, "..") }
+
+// statusOf translates a reason into HTTP (section 3.2).
+func statusOf(code lookleap.Code) int {
+	switch code {
+	case lookleap.CodeAmbiguous, lookleap.CodeBadChar, lookleap.CodeNonASCII, lookleap.CodeBadAuthority, lookleap.CodeEmptyAuthority, lookleap.CodeNoAuthority,
+		lookleap.CodeUserinfo, lookleap.CodeBadPort, lookleap.CodeURITooLong, lookleap.CodeNotGateway, lookleap.CodeTooLarge:
+		return http.StatusBadRequest
+	case lookleap.CodeNotAuthorized, lookleap.CodeScope, lookleap.CodeInsecureTransport:
+		return http.StatusForbidden
+	case lookleap.CodeUnknownAuthority, lookleap.CodeAuthorityUnconfirmed:
+		return http.StatusNotFound
+	case lookleap.CodeMethodNotAllowed, lookleap.CodeUnsafeNotDeclared:
+		return http.StatusMethodNotAllowed
+	case lookleap.CodeTimeout, lookleap.CodeTooSlow:
+		return http.StatusGatewayTimeout
+	case lookleap.CodeBadConfiguration:
+		return http.StatusInternalServerError
+	}
+	return http.StatusBadGateway
+}
+
+func (g *Gateway) audit(endpoint string, code lookleap.Code, status int) {
+	if g.options.Audit == nil {
+		return
+	}
+	defer func() { _ = recover() }()
+	now := g.host.Time()
+	g.options.Audit(AuditRecord{now, now.Add(g.options.Retention), endpoint, code, status})
+}
+
+// serve is the way of a call: map, judge the method, resolve, authorise, invoke,
+// verify. Nothing is sent before all that comes first has passed.
+func (g *Gateway) serve(r *http.Request, endpoint *string) (*Verified, string, error) {
+	if !g.options.TLSEnded && (r.TLS == nil || r.TLS.Version < tls.VersionTLS13) {
+		return nil, "", fail(lookleap.CodeInsecureTransport, "the request did not come over TLS 1.3", "")
+	}
+	u, err := g.mapping.URI(escapedPath(r), r.URL.RawQuery, r.URL.ForceQuery || r.URL.RawQuery != "")
+	if err != nil {
+		return nil, "", err
+	}
+	*endpoint = u.Redacted()
+	call := &Call{URI: u, Method: r.Method}
+	if err := g.method(r, call); err != nil {
+		return nil, "", err
+	}
+	d, err := g.options.Discoverer.Resolve(r.Context(), u)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := g.authorize(r, call, d); err != nil {
+		return nil, "", err
+	}
+	result, err := invoke(r.Context(), g.options.Invoker, call)
+	if err != nil {
+		return nil, "", err
+	}
+	x := g.options.Expect
+	x.Endpoint, x.Scopes, x.Request = d.Endpoint, d.Document.Scopes, RequestDigest(call)
+	v, err := g.keys.verify(r.Context(), d, result, x)
+	if err != nil {
+		// A forged result that is too large is the endpoint's fault, not the client's.
+		if lookleap.CodeOf(err) == lookleap.CodeTooLarge {
+			err = fail(lookleap.CodeEndpointFailed, "the result is larger than its limit", "")
+		}
+		return nil, "", err
+	}
+	return v, servable(result.MediaType), nil
+}
+
+// escapedPath is the path as the client wrote it, since dot segments and escapes
+// have to be seen.
+func escapedPath(r *http.Request) string {
+	if path, _, _ := strings.Cut(r.RequestURI, "?"); strings.HasPrefix(path, "/") {
+		return path
+	}
+	return r.URL.EscapedPath()
+}
+
+// servable keeps media types that no browser runs.
+func servable(mediaType string) string {
+	if mediaType == "application/json" || mediaType == "text/plain" || strings.HasPrefix(mediaType, "application/") && strings.HasSuffix(mediaType, "+json") {
+		return mediaType
+	}
+	return "application/octet-stream"
+}
+
+// method reads the body of a POST, and serves safe methods only where the host
+// says that they have no effect (RFC 9110 section 9.2.1).
+func (g *Gateway) method(r *http.Request, call *Call) error {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+		if g.options.Safe == nil || !g.options.Safe(call.URI) {
+			return fail(lookleap.CodeUnsafeNotDeclared, "the path was not declared free of effects", "use POST")
+		}
+		call.Method = http.MethodGet
+		return nil
+	case http.MethodPost:
+		body, err := io.ReadAll(io.LimitReader(r.Body, g.options.MaxBody+1))
+		switch {
+		case err != nil:
+			return &Error{Code: lookleap.CodeAmbiguous, Reason: "the request could not be read", Err: err}
+		case int64(len(body)) > g.options.MaxBody:
+			return fail(lookleap.CodeTooLarge, "the request is larger than its limit", "")
+		}
+		call.Body, call.MediaType = nonNil(body), r.Header.Get("Content-Type")
+		return nil
+	}
+	return fail(lookleap.CodeMethodNotAllowed, "the method is none of GET, HEAD and POST", "")
+}
+
+// authorize asks the host, and offers the endpoint nothing weaker than its policy.
+func (g *Gateway) authorize(r *http.Request, call *Call, d *Discovery) error {
+	if !d.Verifiable() {
+		return fail(lookleap.CodeNoTrustAnchor, "no document says by which keys results can be verified", "")
+	}
+	if g.options.Scopes != nil {
+		call.Scopes = g.options.Scopes(call.Method, call.URI)
+	}
+	grant, err := g.grant(r, call)
+	switch {
+	case errors.Is(err, ErrNoSession):
+		return err
+	case err != nil || grant == nil:
+		return fail(lookleap.CodeNotAuthorized, "the session does not permit this", "")
+	}
+	for _, s := range call.Scopes {
+		if !slices.Contains(grant.Scopes, s) {
+			return fail(lookleap.CodeScope, "the session does not cover a scope", "")
+		}
+	}
+	if err := d.Document.permits(call.Scopes); err != nil {
+		return err
+	}
+	policy := d.Document.Policy
+	switch {
+	case policy.Auth != "" && (grant.User == "" || grant.Token == ""):
+		return fail(lookleap.CodeBadConfiguration, "the policy demands authorisation and the grant is not bound to a user", "")
+	case policy.MTLS && !g.options.ClientCertificate:
+		return fail(lookleap.CodePolicyUnsupported, "the policy demands a client certificate and none is configured", "")
+	}
+	call.Token, call.MTLS = grant.Token, policy.MTLS
+	return nil
+}
+
+func (g *Gateway) grant(r *http.Request, call *Call) (grant *Grant, err error) {
+	defer func() {
+		if recover() != nil {
+			grant, err = nil, fail(lookleap.CodeNotAuthorized, "the authorizer failed", "")
+		}
+	}()
+	return g.options.Authorizer.Authorize(r.Context(), r, call)
+}

@@ -1,0 +1,329 @@
+package aiuri_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/aiuri"
+)
+
+type authorizer func(*http.Request, *aiuri.Call) (*aiuri.Grant, error)
+
+func (a authorizer) Authorize(_ context.Context, r *http.Request, c *aiuri.Call) (*aiuri.Grant, error) {
+	return a(r, c)
+}
+
+// endpoint is what the gateway reaches natively.
+type endpoint func(*aiuri.Call) (aiuri.Result, error)
+
+func (e endpoint) Invoke(_ context.Context, c *aiuri.Call) (aiuri.Result, error) { return e(c) }
+
+// gatewayWorld is a gateway before a bank.
+type gatewayWorld struct {
+	*world
+	calls   []aiuri.Call
+	options aiuri.GatewayOptions
+	audits  []aiuri.AuditRecord
+}
+
+func newGatewayWorld(t *testing.T) *gatewayWorld {
+	g := &gatewayWorld{world: newWorld(t)}
+	g.options = aiuri.GatewayOptions{
+		Base: "https://ai.example/gateway",
+		Authorizer: authorizer(func(*http.Request, *aiuri.Call) (*aiuri.Grant, error) {
+			return &aiuri.Grant{User: "u", Scopes: []string{"pay"}, Token: "t0ken"}, nil
+		}),
+		Scopes: func(string, aiuri.URI) []string { return []string{"pay"} },
+		Invoker: endpoint(func(c *aiuri.Call) (aiuri.Result, error) {
+			g.calls = append(g.calls, *c)
+			r, err := aiuri.SignResult([]byte(`{"paid":true}`), aiuri.SigningKey{ID: "1", Private: ecKey()}, nil, true)
+			r.MediaType = "application/json"
+			return r, err
+		}),
+		Safe:  func(u aiuri.URI) bool { return strings.HasSuffix(u.Path(), "/read") },
+		Audit: func(r aiuri.AuditRecord) { g.audits = append(g.audits, r) },
+	}
+	return g
+}
+
+func (g *gatewayWorld) serve(t *testing.T, method, target, body string) *httptest.ResponseRecorder {
+	t.Helper()
+	handler, err := aiuri.NewGateway(g.host, g.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest(method, "https://ai.example/", strings.NewReader(body))
+	r.RequestURI = target
+	path, query, hasQuery := strings.Cut(target, "?")
+	r.URL.Path, r.URL.RawQuery, r.URL.ForceQuery = path, query, hasQuery
+	r.TLS = &tls.ConnectionState{Version: tls.VersionTLS13}
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	return w
+}
+
+const payTarget = "/gateway/bank.example/pay?amount=10"
+
+func TestGateway(t *testing.T) {
+	t.Run("AIU-3.2-06/accept-reconstructed", func(t *testing.T) {
+		g := newGatewayWorld(t)
+		if w := g.serve(t, "POST", payTarget, "{}"); w.Code != 200 || len(g.calls) != 1 || g.calls[0].URI.String() != "ai://bank.example/pay?amount=10" {
+			t.Errorf("got %d, %v", w.Code, g.calls)
+		}
+	})
+	for _, id := range []string{"AIU-3.2-07/accept", "AIU-5-03/accept-signature-kept", "AIU-3.2-12/accept-verified", "AIU-3.2-13/accept", "AIU-3.2-14/accept", "AIU-5-04/accept"} {
+		t.Run(id, func(t *testing.T) {
+			w := newGatewayWorld(t).serve(t, "POST", payTarget, "{}")
+			if w.Code != 200 || w.Body.String() != `{"paid":true}` || w.Header().Get("Content-Type") != "application/json" {
+				t.Fatalf("got %d %s %v", w.Code, w.Body, w.Header())
+			}
+			again := aiuri.Result{JWS: w.Header().Get(aiuri.ProvenanceHeader), Body: w.Body.Bytes()}
+			if _, err := aiuri.VerifyResult(again, keySet(t, jwk("1", ecKey())), aiuri.Expectation{}, now); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	t.Run("AIU-5-03/accept-embedded-kept", func(t *testing.T) {
+		g := newGatewayWorld(t)
+		text := es256(claims(""), `{"paid":true}`, false)
+		g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.Result, error) { return aiuri.Result{JWS: text}, nil })
+		if w := g.serve(t, "POST", payTarget, ""); w.Code != 200 || w.Body.String() != text || w.Header().Get("Content-Type") != "application/jose" {
+			t.Errorf("got %d %s", w.Code, w.Body)
+		}
+	})
+	t.Run("AIU-3.2-15/accept-head-without-body", func(t *testing.T) {
+		g := newGatewayWorld(t)
+		w := g.serve(t, "HEAD", "/gateway/bank.example/pay/read", "")
+		if w.Code != 200 || w.Body.Len() != 0 || w.Header().Get("Content-Length") != "13" || w.Header().Get("Cache-Control") != "private, no-store" || g.calls[0].Method != "GET" {
+			t.Errorf("got %d %q %v", w.Code, w.Body, w.Header())
+		}
+	})
+	t.Run("AIU-3.2-15/accept-no-active-media-type", func(t *testing.T) {
+		g := newGatewayWorld(t)
+		g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.Result, error) {
+			return aiuri.Result{JWS: es256(claims(""), "<script>", true), Body: []byte("<script>"), MediaType: "text/html"}, nil
+		})
+		if w := g.serve(t, "POST", payTarget, ""); w.Code != 200 || w.Header().Get("Content-Type") != "application/octet-stream" {
+			t.Errorf("got %d %v", w.Code, w.Header())
+		}
+	})
+	policy := func(p string) func(*gatewayWorld) {
+		return func(g *gatewayWorld) {
+			g.bank.Body(documentPath, "application/json", strings.Replace(documentOf("ai://bank.example/pay", "https://bank.example"), "{", `{"policy":`+p+`,`, 1))
+		}
+	}
+	grant := func(grant *aiuri.Grant, err error) func(*gatewayWorld) {
+		return func(g *gatewayWorld) {
+			g.options.Authorizer = authorizer(func(*http.Request, *aiuri.Call) (*aiuri.Grant, error) { return grant, err })
+		}
+	}
+	answer := func(r aiuri.Result, err error) func(*gatewayWorld) {
+		return func(g *gatewayWorld) {
+			g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.Result, error) { return r, err })
+		}
+	}
+	user := &aiuri.Grant{User: "u", Scopes: []string{"pay"}}
+	none := func(*gatewayWorld) {}
+	for _, c := range []struct {
+		id, method, target string
+		set                func(*gatewayWorld)
+		status             int
+		code               lookleap.Code
+	}{
+		{"AIU-3.2-07/reject-malformed", "POST", "/gateway/bank.example/%4", none, 400, lookleap.CodeBadChar},
+		{"AIU-3.2-08/reject-dot-segments", "POST", "/gateway/bank.example/../other.example/pay", none, 400, lookleap.CodeAmbiguous},
+		{"AIU-3.2-09/reject-at-the-handler", "POST", "/gateway/bank.example/%2e%2e/x", none, 400, lookleap.CodeAmbiguous},
+		{"AIU-3.2-10/reject-at-the-handler", "POST", "/gateway/u@h/x", none, 400, lookleap.CodeUserinfo},
+		{"AIU-3.2-04/reject-at-the-handler", "POST", "/gateway/", none, 400, lookleap.CodeEmptyAuthority},
+		{"AIU-3.2-07/reject-no-session", "POST", payTarget, grant(nil, aiuri.ErrNoSession), 401, lookleap.CodeNoSession},
+		{"AIU-3.2-07/reject-denied", "POST", payTarget, grant(nil, errors.New("no")), 403, lookleap.CodeNotAuthorized},
+		{"AIU-3.2-13/reject-denied", "POST", payTarget, grant(nil, nil), 403, lookleap.CodeNotAuthorized},
+		{"AIU-3.2-13/reject-panic", "POST", payTarget, func(g *gatewayWorld) {
+			g.options.Authorizer = authorizer(func(*http.Request, *aiuri.Call) (*aiuri.Grant, error) { panic("x") })
+		}, 403, lookleap.CodeNotAuthorized},
+		{"AIU-3.2-13/reject-scope", "POST", payTarget, grant(&aiuri.Grant{User: "u"}, nil), 403, lookleap.CodeScope},
+		{"AIU-3.2-06/reject-unknown", "POST", "/gateway/other/x", none, 404, lookleap.CodeUnknownAuthority},
+		{"AIU-3.2-07/reject-unknown", "POST", "/gateway/other/x", none, 404, lookleap.CodeUnknownAuthority},
+		{"AIU-3.2-07/reject-method", "PUT", payTarget, none, 405, lookleap.CodeMethodNotAllowed},
+		{"AIU-3.2-15/reject-get-with-effect", "GET", payTarget, none, 405, lookleap.CodeUnsafeNotDeclared},
+		{"AIU-3.2-12/reject-unsigned", "POST", payTarget, answer(aiuri.Result{Body: []byte("paid")}, nil), 502, lookleap.CodeRejectedUnsigned},
+		{"AIU-3.2-07/reject-forged", "POST", payTarget, answer(aiuri.Result{JWS: es256(claims(""), "x", true), Body: []byte("paid")}, nil), 502, lookleap.CodeRejectedSignature},
+		{"AIU-3.2-07/reject-unreachable", "POST", payTarget, answer(aiuri.Result{}, errors.New("paid")), 502, lookleap.CodeInternal},
+		{"AIU-3.2-07/reject-timeout", "POST", payTarget, answer(aiuri.Result{}, context.DeadlineExceeded), 504, lookleap.CodeTimeout},
+		{"AIU-3.2-17/reject-shared-credential", "POST", payTarget, func(g *gatewayWorld) {
+			policy(`{"auth":"oauth2"}`)(g)
+			grant(&aiuri.Grant{Scopes: []string{"pay"}, Token: "shared"}, nil)(g)
+		}, 500, lookleap.CodeBadConfiguration},
+		{"AIU-3.2-16/reject-weaker-than-policy", "POST", payTarget, func(g *gatewayWorld) { policy(`{"auth":"oauth2"}`)(g); grant(user, nil)(g) }, 500, lookleap.CodeBadConfiguration},
+		{"AIU-3.2-11/reject-no-certificate", "POST", payTarget, policy(`{"mtls":true}`), 502, lookleap.CodePolicyUnsupported},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			g := newGatewayWorld(t)
+			c.set(g)
+			w := g.serve(t, c.method, c.target, "{}")
+			if w.Code != c.status || !strings.Contains(w.Body.String(), `"code":"`+string(c.code)+`"`) || w.Header().Get("Content-Type") != "application/problem+json" {
+				t.Errorf("got %d %s", w.Code, w.Body)
+			}
+			if len(g.calls) != 0 {
+				t.Error("the endpoint was called")
+			}
+			if c.status == 400 && len(g.net.Journal().Dials()) != 0 {
+				t.Error("something was dialled")
+			}
+			if strings.Contains(w.Body.String(), "paid") {
+				t.Error("the result leaks")
+			}
+		})
+	}
+	t.Run("AIU-3.2-17/accept-bound-to-user", func(t *testing.T) {
+		g := newGatewayWorld(t)
+		policy(`{"auth":"oauth2"}`)(g)
+		if w := g.serve(t, "POST", payTarget, ""); w.Code != 200 || g.calls[0].Token != "t0ken" {
+			t.Errorf("got %d", w.Code)
+		}
+	})
+	t.Run("AIU-6-02/reject-secrets-in-audit", func(t *testing.T) {
+		g := newGatewayWorld(t)
+		g.serve(t, "POST", payTarget, "secret")
+		if len(g.audits) != 1 || g.audits[0].Endpoint != "ai://bank.example/…" || g.audits[0].Status != 200 {
+			t.Errorf("got %+v", g.audits)
+		}
+	})
+	t.Run("AIU-6-03/accept-retention", func(t *testing.T) {
+		g := newGatewayWorld(t)
+		g.serve(t, "POST", payTarget, "")
+		g.options.Retention = time.Hour
+		g.serve(t, "POST", payTarget, "")
+		if a := g.audits; !a[0].Expires.Equal(a[0].Time) || !a[1].Expires.Equal(a[1].Time.Add(time.Hour)) {
+			t.Errorf("got %+v", a)
+		}
+	})
+}
+
+func TestGatewayTransport(t *testing.T) {
+	for id, version := range map[string]uint16{"AIU-3.2-14/reject-tls-1.2-client": tls.VersionTLS12, "AIU-5-04/reject-clear-text": 0} {
+		t.Run(id, func(t *testing.T) {
+			g := newGatewayWorld(t)
+			handler := must(aiuri.NewGateway(g.host, g.options))
+			r := httptest.NewRequest("POST", payTarget, nil)
+			if r.TLS = nil; version != 0 {
+				r.TLS = &tls.ConnectionState{Version: version}
+			}
+			w := httptest.NewRecorder()
+			if handler.ServeHTTP(w, r); w.Code != 403 || len(g.calls) != 0 {
+				t.Errorf("got %d", w.Code)
+			}
+		})
+	}
+}
+
+func TestNewGateway(t *testing.T) {
+	for id, change := range map[string]func(*aiuri.GatewayOptions){
+		"AIU-3.2-13/reject-nil-authorizer": func(o *aiuri.GatewayOptions) { o.Authorizer = nil },
+		"AIU-3.2-06/reject-nil-invoker":    func(o *aiuri.GatewayOptions) { o.Invoker = nil },
+	} {
+		t.Run(id, func(t *testing.T) {
+			g := newGatewayWorld(t)
+			change(&g.options)
+			if h, err := aiuri.NewGateway(g.host, g.options); h != nil || lookleap.CodeOf(err) != lookleap.CodeBadConfiguration {
+				t.Errorf("got %v, %v", h, err)
+			}
+		})
+	}
+}
+
+func TestPublish(t *testing.T) {
+	u := parseAny("ai://bank/pay?a=1&currency=USD")
+	t.Run("AIU-3.1-01/accept-link", func(t *testing.T) {
+		if got := aiuri.LinkTargets([]string{aiuri.AdvertiseLink(u)}); len(got) != 1 || got[0] != u.String() {
+			t.Errorf("got %q", got)
+		}
+	})
+	t.Run("AIU-3.1-01/accept-element", func(t *testing.T) {
+		if got := aiuri.ElementTargets([]byte("<head>" + aiuri.LinkElement(u))); len(got) != 1 || got[0] != u.String() {
+			t.Errorf("got %q", got)
+		}
+	})
+	t.Run("AIU-3.1-01/accept-dns", func(t *testing.T) {
+		got := strings.Join(aiuri.DNSRecords("bank.example", parseAny("ai://bank/pay"), "aiip.bank.example", 443, 5*time.Minute), "\n")
+		if got != "_aiip._tcp.bank.example. 300 IN SRV 0 0 443 aiip.bank.example.\n_aiip.bank.example. 300 IN TXT \"endpoint=ai://bank/pay\"" {
+			t.Errorf("got %s", got)
+		}
+	})
+	t.Run("AIU-3.1-01/accept-document", func(t *testing.T) {
+		d := must(aiuri.ParseDescriptor([]byte(bankDocument), bankOrigin))
+		w := httptest.NewRecorder()
+		must(aiuri.WellKnownHandler(bankOrigin, d)).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+		if again, err := aiuri.ParseDescriptor(w.Body.Bytes(), bankOrigin); err != nil || again.Policy != d.Policy || again.JWKS != d.JWKS || len(again.Scopes) != 2 {
+			t.Errorf("got %s, %v", w.Body, err)
+		}
+	})
+	t.Run("AIU-3.1-01/reject-nothing-advertised", func(t *testing.T) {
+		if f := aiuri.Lint(nil); len(f) != 1 || f[0].Code != lookleap.CodeNoEndpoint {
+			t.Errorf("got %v", f)
+		}
+	})
+	t.Run("AIU-3.1-10/reject-publishing", func(t *testing.T) {
+		d := &aiuri.Descriptor{Endpoint: u}
+		if h, err := aiuri.WellKnownHandler(bankOrigin, d); h != nil || lookleap.CodeOf(err) != lookleap.CodePolicyWeaker {
+			t.Errorf("got %v, %v", h, err)
+		}
+	})
+}
+
+func TestKeyRing(t *testing.T) {
+	clock := now
+	ring := must(aiuri.NewKeyRing(func() time.Time { return clock }, aiuri.SigningKey{ID: "1", Private: ecKey()}, 10*time.Minute, time.Hour))
+	t.Run("AIU-3.4-10/accept", func(t *testing.T) {
+		w := httptest.NewRecorder()
+		aiuri.JWKSHandler(ring).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+		if set, err := aiuri.ParseKeySet(w.Body.Bytes()); err != nil || set.Len() != 1 || w.Header().Get("Content-Type") != "application/jwk-set+json" || strings.Contains(w.Body.String(), `"d"`) {
+			t.Errorf("got %s, %v", w.Body, err)
+		}
+	})
+	for id, set := range map[string][]byte{
+		"reject-private": setText(jwk("1", ecKey(), with("d", "AA"))),
+		"reject-no-kid":  setText(jwk("", ecKey())),
+		"reject-enc":     setText(jwk("1", ecKey(), with("use", "enc"))),
+	} {
+		t.Run("AIU-3.4-10/"+id, func(t *testing.T) {
+			if h, err := aiuri.PublicJWKSHandler(set); h != nil || lookleap.CodeOf(err) != lookleap.CodeBadKeySet {
+				t.Errorf("got %v, %v", h, err)
+			}
+		})
+	}
+	published := func() int { return must(aiuri.ParseKeySet(ring.JWKS())).Len() }
+	if err := ring.Rotate(aiuri.SigningKey{ID: "2", Private: otherKey()}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		id      string
+		at      time.Duration
+		current string
+		keys    int
+	}{
+		{"accept-published-before-use", 10*time.Minute - 1, "1", 2},
+		{"accept-used-after-lead", 10 * time.Minute, "2", 2},
+		{"accept-overlap", 70*time.Minute - 1, "2", 2},
+		{"accept-old-key-leaves", 70 * time.Minute, "2", 1},
+	} {
+		t.Run("AIU-3.4-11/"+c.id, func(t *testing.T) {
+			clock = now.Add(c.at)
+			if got := ring.Current().ID; got != c.current || published() != c.keys {
+				t.Errorf("got key %s among %d", got, published())
+			}
+		})
+	}
+	t.Run("AIU-3.4-11/reject-same-id", func(t *testing.T) {
+		if err := ring.Rotate(aiuri.SigningKey{ID: "2", Private: ecKey()}); lookleap.CodeOf(err) != lookleap.CodeBadConfiguration {
+			t.Errorf("got %v", err)
+		}
+	})
+}

@@ -1,0 +1,214 @@
+package aiuri
+
+import (
+	"encoding/json"
+	"html"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+)
+
+// AdvertiseLink gives the value of a Link header (section 3.1).
+func AdvertiseLink(endpoint URI) string {
+	return "<" + endpoint.Normalize().String() + `>; rel="` + Relation + `"`
+}
+
+// LinkElement gives the element for a page's head.
+func LinkElement(endpoint URI) string {
+	return `<link rel="` + Relation + `" href="` + html.EscapeString(endpoint.Normalize().String()) + `">`
+}
+
+// DNSRecords gives the bootstrap records of a domain as lines of a zone file,
+// names absolute. The target is the host that serves the endpoint.
+func DNSRecords(domain string, endpoint URI, target string, port uint16, ttl time.Duration) []string {
+	seconds := strconv.Itoa(int(ttl / time.Second))
+	return []string{
+		"_aiip._tcp." + domain + ". " + seconds + " IN SRV 0 0 " + strconv.Itoa(int(port)) + " " + target + ".",
+		"_aiip." + domain + ". " + seconds + ` IN TXT "endpoint=` + endpoint.Normalize().String() + `"`,
+	}
+}
+
+// MarshalJSON writes the document as the draft shows it.
+func (d *Descriptor) MarshalJSON() ([]byte, error) {
+	members := make(map[string]any, len(d.Extra)+4)
+	for name, value := range d.Extra {
+		members[name] = value
+	}
+	members["endpoint"], members["policy"] = d.Endpoint.Normalize().String(), d.Policy
+	if d.JWKS != "" {
+		members["jwks"] = d.JWKS
+	}
+	if d.Scopes != nil {
+		members["scopes"] = d.Scopes
+	}
+	return json.Marshal(members)
+}
+
+// WellKnownHandler serves an origin's document. What it would not accept itself
+// it does not serve, a document that lifts signed results included.
+func WellKnownHandler(origin string, d *Descriptor, allowedKeyOrigins ...string) (http.Handler, error) {
+	text, err := d.MarshalJSON()
+	if err != nil {
+		return nil, &Error{Code: lookleap.CodeBadDocument, Reason: "the document cannot be written", Err: err}
+	}
+	u, err := domain.Parse(origin)
+	if err != nil {
+		return nil, &Error{Code: lookleap.CodeBadURL, Reason: "the origin is no https origin", Err: err}
+	}
+	read, err := ParseDescriptor(text, u.Origin(), allowedKeyOrigins...)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(read.Findings) > 0:
+		return nil, fail(read.Findings[0].Code, read.Findings[0].Message, read.Findings[0].Fix)
+	}
+	return static("application/json", func() []byte { return text }), nil
+}
+
+// static answers GET and HEAD with a text that may be kept for some minutes.
+func static(mediaType string, text func() []byte) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		body := text()
+		w.Header().Set("Content-Type", mediaType)
+		w.Header().Set("Cache-Control", "max-age=300")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		if r.Method == http.MethodGet {
+			_, _ = w.Write(body)
+		}
+	})
+}
+
+// KeyRing holds an endpoint's signing keys and publishes their public parts
+// (section 3.4). It may be used from several goroutines at once.
+type KeyRing struct {
+	now     func() time.Time
+	lead    time.Duration
+	overlap time.Duration
+
+	mu   sync.Mutex
+	keys []ringKey // by the time from which they sign
+}
+
+type ringKey struct {
+	SigningKey
+	from time.Time
+}
+
+// NewKeyRing begins with a key that signs at once. A key that comes by Rotate is
+// published lead before it signs, which has to cover the time for which verifiers
+// keep a set ([DefaultKeyLife]); an old one stays published overlap after it last
+// signed, which has to cover the life of its results too.
+func NewKeyRing(now func() time.Time, first SigningKey, lead, overlap time.Duration) (*KeyRing, error) {
+	r := &KeyRing{now: now, lead: lead, overlap: overlap}
+	if err := r.add(first, time.Time{}); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Rotate publishes a key now and signs with it from lead on.
+func (r *KeyRing) Rotate(next SigningKey) error { return r.add(next, r.now().Add(r.lead)) }
+
+func (r *KeyRing) add(k SigningKey, from time.Time) error {
+	if _, err := k.algorithm(); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.prune()
+	taken := slices.ContainsFunc(r.keys, func(old ringKey) bool { return old.ID == k.ID })
+	if k.ID == "" || taken {
+		return fail(lookleap.CodeBadConfiguration, "a key needs an id of its own", "")
+	}
+	r.keys = append(r.keys, ringKey{k, from})
+	return nil
+}
+
+// prune drops keys whose successor has signed for the overlap.
+func (r *KeyRing) prune() {
+	now := r.now()
+	for len(r.keys) > 1 && !now.Before(r.keys[1].from.Add(r.overlap)) {
+		r.keys = r.keys[1:]
+	}
+}
+
+// Current is the key to sign with now.
+func (r *KeyRing) Current() SigningKey {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.prune()
+	current := r.keys[0]
+	for _, k := range r.keys[1:] {
+		if !r.now().Before(k.from) {
+			current = k
+		}
+	}
+	return current.SigningKey
+}
+
+// JWKS writes the public keys as a JWK Set.
+func (r *KeyRing) JWKS() []byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.prune()
+	var set jose.JSONWebKeySet
+	for _, k := range r.keys {
+		algorithm, _ := k.algorithm()
+		set.Keys = append(set.Keys, jose.JSONWebKey{Key: k.Private.Public(), KeyID: k.ID, Algorithm: string(algorithm), Use: "sig"})
+	}
+	text, err := json.Marshal(set)
+	if err != nil {
+		return []byte(`{"keys":[]}`) // the keys were checked when they came
+	}
+	return text
+}
+
+// JWKSHandler serves the public keys of a ring.
+func JWKSHandler(r *KeyRing) http.Handler { return static("application/jwk-set+json", r.JWKS) }
+
+// PublicJWKSHandler serves a JWK Set that was made elsewhere. One with a private
+// or symmetric member, a key without kid, or a key that no verifier would use is
+// refused.
+func PublicJWKSHandler(set []byte) (http.Handler, error) {
+	parsed, err := ParseKeySet(set)
+	if err != nil {
+		return nil, err
+	}
+	if len(parsed.findings) > 0 {
+		f := parsed.findings[0]
+		return nil, &Error{Code: lookleap.CodeBadKeySet, Place: f.Position, Reason: f.Message}
+	}
+	for _, k := range parsed.keys {
+		if !k.hasID || strings.TrimSpace(k.id) == "" {
+			return nil, fail(lookleap.CodeBadKeySet, "a key has no kid", "")
+		}
+	}
+	text := slices.Clone(set)
+	return static("application/jwk-set+json", func() []byte { return text }), nil
+}
+
+// Lint judges how an origin advertises itself by what was discovered there.
+func Lint(d *Discovery) []lookleap.Finding {
+	if d == nil || len(d.Candidates) == 0 {
+		return []lookleap.Finding{{Severity: lookleap.Warning, Code: lookleap.CodeNoEndpoint, Requirement: "AIU-3.1-01", Message: "the origin advertises no endpoint", Fix: "publish /.well-known/aiip"}}
+	}
+	findings := slices.Clone(d.Findings)
+	if !d.Verifiable() {
+		findings = append(findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeNoTrustAnchor, Requirement: "AIU-3.4-10", Message: "no document names keys, so no result can be verified", Fix: "publish /.well-known/aiip with jwks"})
+	}
+	return findings
+}
