@@ -1,7 +1,6 @@
 package anmltrust_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
@@ -497,81 +496,4 @@ func TestFaultMatrix(t *testing.T) {
 			})
 		}
 	}
-}
-
-// TestServerOf: who delivered a document, by its final URL alone.
-func TestServerOf(t *testing.T) {
-	for _, c := range []struct{ id, name, url, host, domain string }{
-		{"ANML-3-06", "accept-port", "https://CDN.Example.NET:443/anml", "cdn.example.net", "example.net"},
-		{"ANML-3-06", "accept-final-dot", "https://cdn.example.net./x", "cdn.example.net", "example.net"},
-		{"ANML-3-06", "accept-unicode", "https://bücher.example/x", "xn--bcher-kva.example", "xn--bcher-kva.example"},
-		{"ANML-3-07", "accept-url-alone", "https://a.b.example.co.uk", "a.b.example.co.uk", "example.co.uk"},
-		{"ANML-3-08", "accept-private-section", "https://x.foo.github.io/", "x.foo.github.io", "foo.github.io"},
-		{"ANML-12.5-26", "accept-final-url", "https://b.example/x", "b.example", "b.example"},
-		{"ANML-12.5-27", "accept-suffixes", "https://x.y.example.co.uk/", "x.y.example.co.uk", "example.co.uk"},
-		{"ANML-12.5-27", "accept-private", "https://shop1.github.io/", "shop1.github.io", "shop1.github.io"},
-	} {
-		t.Run(c.id+"/"+c.name, func(t *testing.T) {
-			if s, err := anmltrust.ServerOf(c.url); err != nil || s.Host != c.host || s.Domain != c.domain {
-				t.Errorf("%+v, %v", s, err)
-			}
-		})
-	}
-	for _, bad := range []string{"https://192.0.2.1/", "https://localhost/", "https://co.uk/", "https://[::1]/"} {
-		t.Run("ANML-12.5-27/reject-"+url.PathEscape(bad), func(t *testing.T) {
-			if _, err := anmltrust.ServerOf(bad); lookleap.CodeOf(err) != lookleap.CodeServingHostInvalid {
-				t.Error(err)
-			}
-		})
-	}
-	t.Run("ANML-3-09/accept-two-names", func(t *testing.T) {
-		a := newWorld(t, manifestOnly).willing().granted(lookleap.CodeListed)
-		if a.Site != "brand.example" || a.Server.Domain != "shop.example" {
-			t.Errorf("%+v", a)
-		}
-	})
-}
-
-// TestReplay judges stored verdicts again, through JSON and without any network.
-func TestReplay(t *testing.T) {
-	for name, prepare := range map[string]func(*world){
-		"query": isSecure, "manifest": func(*world) {}, "fallback": func(w *world) { w.secure().status(503) }, "404": func(w *world) { w.secure().status(404) },
-		"bogus": func(w *world) { w.dns.Bogus() }, "no-record": func(w *world) { w.dns.Clear() }, "tls": func(w *world) { w.brand.Certificate(lab.SelfSigned) },
-		"malformed": manifestBody("{"), "not-listed": manifestBody(manifest(entry("x.example", 1))), "version": manifestBody(`{"version":"2"}`),
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, both).willing()
-			prepare(w)
-			for range 2 { // from the wire, and from memory
-				a, err := w.ask(shopClaim)
-				data, jerr := json.Marshal(verdictOf(t, a, err))
-				if jerr != nil {
-					t.Fatal(jerr)
-				}
-				var stored lookleap.Verdict
-				if err := json.Unmarshal(data, &stored); err != nil {
-					t.Fatal(err)
-				}
-				again, aerr := anmltrust.Replay(&stored, stored.CheckedAt)
-				if lookleap.CodeOf(aerr) != lookleap.CodeOf(err) || (again == nil) != (a == nil) || again != nil && (again.Tier != a.Tier || again.Scope != a.Scope || again.Reason != a.Reason) {
-					t.Errorf("%+v, %v became %+v, %v", a, err, again, aerr)
-				}
-				if late, _ := anmltrust.Replay(&stored, stored.CheckedAt.Add(100*24*time.Hour)); late != nil {
-					t.Error("it still holds after a hundred days")
-				}
-			}
-		})
-	}
-	if _, err := anmltrust.Replay(&lookleap.Verdict{}, start); err == nil {
-		t.Error("nothing was judged")
-	}
-}
-
-// TestClock: time never runs backwards inside a verifier.
-func TestClock(t *testing.T) {
-	w := newWorld(t, queryOnly).query(answer(2, "2026-06-01T12:30:00Z", "body"))
-	w.granted(lookleap.CodeQueryAuthorized)
-	w.status(503).after(30 * time.Minute).denied(lookleap.CodeQueryUnavailable)
-	w.after(-20 * time.Minute).denied(lookleap.CodeQueryUnavailable)
-	w.saw(lookleap.CodeClockRollback)
 }
