@@ -35,8 +35,8 @@ func FromIRI(text string) (URI, error) {
 	}
 	shift := b.Len() - end
 	writeEscaped(&b, text[end:])
-	u, err := Rules{}.parse(b.String())
-	if err != nil {
+	var u URI
+	if err := (Rules{}).parse(b.String(), &u); err != nil {
 		err.Place.Offset = originalOffset(text, end, shift, err.Place.Offset)
 		return URI{}, err
 	}

@@ -26,7 +26,7 @@ func (u URI) Normalize() URI {
 		b.WriteByte('#')
 		b.WriteString(u.fragment)
 	}
-	n, err := Rules{AllowIP: true}.parse(b.String())
+	n, err := Rules{AllowIP: true}.Parse(b.String())
 	if err != nil {
 		panic(err) // a normal form is well-formed: TestNormalize, FuzzParse
 	}

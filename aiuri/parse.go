@@ -24,26 +24,26 @@ func Parse(text string) (URI, error) { return Rules{}.Parse(text) }
 // that it is one unambiguous path segment at a gateway. Nothing is repaired; text
 // outside ASCII is for [FromIRI].
 func (r Rules) Parse(text string) (URI, error) {
-	u, err := r.parse(text)
-	if err != nil {
+	var u URI
+	if err := r.parse(text, &u); err != nil {
 		return URI{}, err // never a typed nil
 	}
 	return u, nil
 }
 
-func (r Rules) parse(text string) (URI, *Error) {
+func (r Rules) parse(text string, u *URI) *Error {
 	switch {
 	case len(text) > MaxURI:
-		return URI{}, failAt(lookleap.CodeURITooLong, MaxURI, "the URI has more than 8192 octets", "")
+		return failAt(lookleap.CodeURITooLong, MaxURI, "the URI has more than 8192 octets", "")
 	case len(text) < 3 || text[0]|0x20 != 'a' || text[1]|0x20 != 'i' || text[2] != ':':
-		return URI{}, fail(lookleap.CodeNotAI, "the text does not begin with ai:", "")
+		return fail(lookleap.CodeNotAI, "the text does not begin with ai:", "")
 	}
-	u := URI{text: text}
+	u.text = text
 	at := 3
 	if strings.HasPrefix(text[3:], "//") {
-		end, err := r.authority(&u, 5)
+		end, err := r.authority(u, 5)
 		if err != nil {
-			return URI{}, err
+			return err
 		}
 		at = end
 	}
@@ -51,35 +51,35 @@ func (r Rules) parse(text string) (URI, *Error) {
 }
 
 // rest reads path, query and fragment.
-func (u URI) rest(at int) (URI, *Error) {
+func (u *URI) rest(at int) *Error {
 	text := u.text
 	end, err := scan(text, at, inPath)
 	if err != nil {
-		return URI{}, err
+		return err
 	}
 	u.path = text[at:end]
 	switch {
 	case u.kind == Authority:
 	case u.path == "":
-		return URI{}, failAt(lookleap.CodeURIEmpty, at, "nothing follows ai:", "write ai://authority/path")
+		return failAt(lookleap.CodeURIEmpty, at, "nothing follows ai:", "write ai://authority/path")
 	case u.path[0] == '/':
 		u.kind = Absolute
 	}
 	if end < len(text) && text[end] == '?' {
 		at = end + 1
 		if end, err = scan(text, at, inQuery); err != nil {
-			return URI{}, err
+			return err
 		}
 		u.query, u.hasQuery = text[at:end], true
 	}
 	if end < len(text) { // a "#"
 		at = end + 1
 		if end, err = scan(text, at, inFragment); err != nil {
-			return URI{}, err
+			return err
 		}
 		u.fragment, u.hasFragment = text[at:end], true
 	}
-	return u, nil
+	return nil
 }
 
 // Classes of octets (RFC 3986 appendix A), one bit for each part of a URI.
