@@ -148,7 +148,10 @@ func (r *Resolver) lookup(ctx context.Context, text string, rrtype uint16, cache
 // explain completes an error that several callers may share.
 func (r *Resolver) explain(ctx context.Context, n name, err error) error {
 	var b *BogusError
+	var s *ServerError
 	switch {
+	case errors.As(err, &s):
+		return err // one server's own time is less than that of the whole lookup
 	case errors.As(err, &b):
 		named := *b
 		named.Name = n.text()

@@ -474,3 +474,27 @@ func TestResolvConf(t *testing.T) {
 		}
 	})
 }
+
+// TestSilentServer: what went wrong is that the server is silent, not that the whole lookup's time was up.
+func TestSilentServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(time.Now())
+		silent := &zone.Mangler{Next: w.Server, Edits: []zone.Edit{zone.Drop()}}
+		r, err := dnssec.New(dnssec.Options{
+			Anchors: w.root.Anchor(), Servers: []string{"192.0.2.53"}, Now: time.Now, DialContext: zone.Dial(silent),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		start := time.Now()
+		_, err = r.Lookup(t.Context(), "www.nsec.org", dns.TypeA)
+		var failed *dnssec.ServerError
+		if !errors.As(err, &failed) || failed.Server != "udp://192.0.2.53:53" || !failed.Timeout() || strings.Contains(err.Error(), "10s") {
+			t.Errorf("got %v", err)
+		}
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
