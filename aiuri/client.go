@@ -76,6 +76,12 @@ func NewClient(host *lookleap.Host, o ClientOptions) (*Client, error) {
 	return c, nil
 }
 
+// Purge drops everything that is kept about an origin.
+func (c *Client) Purge(origin string) {
+	c.discoverer.Purge(origin)
+	c.keys.memo.Purge()
+}
+
 // prepared is a request with everything that was found out about it.
 type prepared struct {
 	request   Request

@@ -185,7 +185,7 @@ func TestInvoke(t *testing.T) {
 			w.answer = func(rw http.ResponseWriter, _ *http.Request) { http.Error(rw, "paid", 500) }
 		}, lookleap.CodeEndpointFailed, true},
 		{"AIU-3.2-16/reject-redirect", func(w *world) {
-			w.answer = func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, "http://ai.example/", 307) }
+			w.answer = func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, "http://ai.example/", http.StatusTemporaryRedirect) }
 		}, lookleap.CodeEndpointFailed, true},
 	} {
 		t.Run(c.id, func(t *testing.T) {
@@ -300,6 +300,22 @@ func TestResume(t *testing.T) {
 	t.Run("AIU-5-02/reject-twice", func(t *testing.T) {
 		if v, err := client.Resume(t.Context(), pending.State, decision); v != nil || !errors.Is(err, lookleap.ErrAlreadyDone) {
 			t.Errorf("got %v, %v", v, err)
+		}
+	})
+}
+
+func TestClientPurge(t *testing.T) {
+	t.Run("AIU-6-04/accept-keys-too", func(t *testing.T) {
+		w := newWorld(t)
+		client := must(aiuri.NewClient(w.host, w.options))
+		for range 2 {
+			if _, err := client.Invoke(t.Context(), pay); err != nil {
+				t.Fatal(err)
+			}
+			client.Purge("https://bank.example")
+		}
+		if n := len(w.net.Journal().Requests("bank.example")); n != 4 {
+			t.Errorf("%d exchanges", n)
 		}
 	})
 }

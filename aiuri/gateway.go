@@ -1,6 +1,7 @@
 package aiuri
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -47,6 +48,8 @@ type GatewayOptions struct {
 	Authorizer Authorizer // required
 	Invoker    Invoker    // how endpoints are reached; required
 	Discoverer *Discoverer
+
+	Challenge string // WWW-Authenticate of a 401; "": Bearer
 
 	// Scopes names what a call needs; nil: nothing.
 	Scopes func(method string, u URI) []string
@@ -114,6 +117,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		status = statusOf(code)
 		if errors.Is(err, ErrNoSession) {
 			code, status = lookleap.CodeNoSession, http.StatusUnauthorized
+			header.Set("WWW-Authenticate", cmp.Or(g.options.Challenge, "Bearer"))
 		}
 		if status == http.StatusMethodNotAllowed {
 			header.Set("Allow", "GET, HEAD, POST")
@@ -156,6 +160,12 @@ func statusOf(code lookleap.Code) int {
 		return http.StatusInternalServerError
 	}
 	return http.StatusBadGateway
+}
+
+// Purge drops everything that is kept about an origin.
+func (g *Gateway) Purge(origin string) {
+	g.options.Discoverer.Purge(origin)
+	g.keys.memo.Purge()
 }
 
 func (g *Gateway) audit(endpoint string, code lookleap.Code, status int) {

@@ -171,6 +171,9 @@ func TestGateway(t *testing.T) {
 			if w.Code != c.status || !strings.Contains(w.Body.String(), `"code":"`+string(c.code)+`"`) || w.Header().Get("Content-Type") != "application/problem+json" {
 				t.Errorf("got %d %s", w.Code, w.Body)
 			}
+			if (w.Header().Get("WWW-Authenticate") != "") != (c.status == 401) || (w.Header().Get("Allow") != "") != (c.status == 405) {
+				t.Errorf("the header is %v", w.Header())
+			}
 			if len(g.calls) != 0 {
 				t.Error("the endpoint was called")
 			}
