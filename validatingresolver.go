@@ -83,17 +83,11 @@ type validatingResolver struct {
 
 // Lookup answers from the cache where it can.
 func (r *validatingResolver) Lookup(ctx context.Context, name string, t RRType) (*Answer, error) {
-	if err := checkName(name); err != nil {
-		return nil, err
-	}
 	return answerOf(name, t)(r.below.Lookup(ctx, name, uint16(t)))
 }
 
 // LookupFresh asks the servers. Keys of zones may still come from the cache.
 func (r *validatingResolver) LookupFresh(ctx context.Context, name string, t RRType) (*Answer, error) {
-	if err := checkName(name); err != nil {
-		return nil, err
-	}
 	return answerOf(name, t)(r.below.Refresh(ctx, name, uint16(t)))
 }
 
@@ -110,9 +104,12 @@ func (r *validatingResolver) Close() error {
 func answerOf(name string, t RRType) func(*dnssec.Result, error) (*Answer, error) {
 	return func(found *dnssec.Result, err error) (*Answer, error) {
 		var bogus *dnssec.BogusError
+		var bad *dnssec.NameError
 		switch {
 		case errors.As(err, &bogus):
 			return nil, &BogusError{Name: bogus.Name, Zone: bogus.Zone, EDE: bogus.EDE, Reason: bogus.Reason}
+		case errors.As(err, &bad):
+			return nil, &FetchError{Code: CodeBadHost, Reason: fmt.Sprintf("%s is no domain name to look up: %s", quote(name, 253), bad.Reason)}
 		case err != nil:
 			return nil, &LookupError{Name: name, Type: t, Err: err}
 		}

@@ -93,7 +93,7 @@ type bogusValue struct {
 
 // judgeDNS accepts whatever the DNS says, unless it is forged.
 func judgeDNS(ctx context.Context, host *lookleap.Host, name string, t lookleap.RRType) result {
-	answer, err := host.Lookup(ctx, strings.TrimSuffix(name, "."), t)
+	answer, err := host.Lookup(ctx, absolute(name), t)
 	var bogus *lookleap.BogusError
 	switch {
 	case errors.As(err, &bogus):
@@ -147,4 +147,12 @@ func recordTexts(answer *lookleap.Answer) []string {
 		}
 	}
 	return texts
+}
+
+// absolute is a name without its final dot, but for the root.
+func absolute(name string) string {
+	if name == "." {
+		return name
+	}
+	return strings.TrimSuffix(name, ".")
 }
