@@ -185,7 +185,9 @@ func TestInvoke(t *testing.T) {
 			w.answer = func(rw http.ResponseWriter, _ *http.Request) { http.Error(rw, "paid", 500) }
 		}, lookleap.CodeEndpointFailed, true},
 		{"AIU-3.2-16/reject-redirect", func(w *world) {
-			w.answer = func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, "http://ai.example/", http.StatusTemporaryRedirect) }
+			w.answer = func(rw http.ResponseWriter, r *http.Request) {
+				http.Redirect(rw, r, "http://ai.example/", http.StatusTemporaryRedirect)
+			}
 		}, lookleap.CodeEndpointFailed, true},
 	} {
 		t.Run(c.id, func(t *testing.T) {
@@ -217,6 +219,14 @@ func TestInvoke(t *testing.T) {
 		r := pay
 		r.Gateway = "https://evil.example/gateway"
 		if v, err := newWorld(t).invoke(t, r); v != nil || lookleap.CodeOf(err) != lookleap.CodeUntrustedGateway {
+			t.Errorf("got %v, %v", v, err)
+		}
+	})
+	t.Run("AIU-3.1-20/reject-other-endpoint-than-advertised", func(t *testing.T) {
+		w := newWorld(t)
+		page(w.net.Site("shop.example"), "ai://bank.example/pay", "")
+		r := aiuri.Request{Page: "https://shop.example/", URI: parse(t, "ai://bank.example/other")}
+		if v, err := w.invoke(t, r); v != nil || lookleap.CodeOf(err) != lookleap.CodeAuthorityUnconfirmed {
 			t.Errorf("got %v, %v", v, err)
 		}
 	})

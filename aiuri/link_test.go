@@ -56,6 +56,7 @@ func TestElementTargets(t *testing.T) {
 		{"AIU-3.1-03/accept-case-and-blanks", `<HEAD><LINK HREF=" ai://bank/service/payments " REL="next AIIP"/>`, one},
 		{"AIU-3.1-03/accept-after-script", `<head><script>"<link rel=aiip href=ai://evil/>"</script>` + link, one},
 		{"AIU-3.1-03/accept-after-template", "<head><template><template></template><p>" + `<link rel=aiip href=ai://evil/></template>` + link, one},
+		{"AIU-3.1-03/accept-after-noscript", "<head><noscript><link rel=aiip href=ai://evil/></noscript>" + link, one},
 		{"AIU-3.1-03/reject-body", "<head></head><body>" + link, nil},
 		{"AIU-3.1-03/reject-implied-body", "<head><p>" + link, nil},
 		{"AIU-3.1-03/reject-after-text", "<head>text" + link, nil},

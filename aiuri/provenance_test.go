@@ -191,6 +191,7 @@ func TestVerifyResult(t *testing.T) {
 		{"L19/reject-duplicate-header-name", detach(`{"alg":"ES256","alg":"none","kid":"1"}`), lookleap.CodeRejectedSignature},
 		{"L22/reject-reencoded", aiuri.Result{JWS: good, Body: []byte(`{"paid":true}` + "\n")}, lookleap.CodeRejectedSignature},
 		{"AIU-3.4-02/reject-padding", aiuri.Result{JWS: good + "==", Body: []byte(body)}, lookleap.CodeRejectedSignature},
+		{"AIU-3.4-02/reject-spare-bits", aiuri.Result{JWS: spareBits(good), Body: []byte(body)}, lookleap.CodeRejectedSignature},
 		{"AIU-3.4-02/reject-line-break", aiuri.Result{JWS: good + "\n", Body: []byte(body)}, lookleap.CodeRejectedSignature},
 		{"AIU-3.4-02/reject-too-large", aiuri.Result{JWS: good, Body: make([]byte, aiuri.MaxResult+1)}, lookleap.CodeTooLarge},
 	} {
@@ -227,6 +228,14 @@ func TestVerifyResult(t *testing.T) {
 	t.Run("AIU-3.4-06/reject-foreign-key-in-header", func(t *testing.T) {
 		refused(t, detach(`{"alg":"ES256","kid":"x","jwk":`+string(must(json.Marshal(jwk("x", ecKey()))))+`}`), keySet(t, jwk("1", otherKey())), expect, lookleap.CodeRejectedKey)
 	})
+}
+
+// spareBits writes the same octets in another way: the last character of 64
+// octets has four bits that mean nothing.
+func spareBits(jws string) string {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	last := strings.IndexByte(alphabet, jws[len(jws)-1])
+	return jws[:len(jws)-1] + alphabet[last+1:last+2]
 }
 
 // refused holds that nothing of the result is in the refusal.
