@@ -19,6 +19,9 @@ func commands() []command {
 		recordCommand(),
 		manifestCommand(),
 		replayCommand(),
+		aiuriCommand(),
+		aiipCommand(),
+		jwsCommand(),
 		codeCommand(),
 	}
 }

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/internal/plaintext"
+)
+
+func jwsCommand() command {
+	return command{
+		name:    "jws",
+		args:    "FILE|-… --jwks FILE [--payload FILE] [--rs256]",
+		summary: "whether a result was signed by one of these keys",
+		about: `Verifies compact JWS (RFC 7515), embedded or, with --payload, detached, as a result
+of an AI endpoint. Nothing of a result that does not verify is shown.
+
+value: {"keyId", "algorithm", "digest": of the signed octets, "octets": how many}`,
+		examples: []string{
+			"inspect jws receipt.jws --jwks keys.json",
+			"inspect jws receipt.jws --jwks keys.json --payload receipt.json",
+		},
+		build: func(flags *flag.FlagSet) action {
+			var jwks, payload string
+			var x aiuri.Expectation
+			flags.StringVar(&jwks, "jwks", "", "the keys, a JWK Set in this `FILE`")
+			flags.StringVar(&payload, "payload", "", "the octets in this `FILE` that a detached signature covers")
+			flags.BoolVar(&x.AllowRS256, "rs256", false, "accept RS256 too")
+			return func(ctx context.Context, s *session, args []string) error {
+				if jwks == "" {
+					return usagef("--jwks is missing")
+				}
+				set, err := readFile(jwks)
+				if err != nil {
+					return usagef("--jwks: %v", err)
+				}
+				keys, err := aiuri.ParseKeySet(set)
+				if err != nil {
+					return usagef("--jwks: %v", err)
+				}
+				var body []byte
+				if payload != "" {
+					if body, err = readFile(payload); err != nil {
+						return usagef("--payload: %v", err)
+					}
+				}
+				return s.files(ctx, args, func(_ context.Context, _ string, content []byte) result {
+					token := string(bytes.TrimRight(content, "\r\n"))
+					verified, err := aiuri.VerifyResult(aiuri.Result{JWS: token, Body: body}, keys, x, s.options.now())
+					return showJWS(verified, err).with(keys.Findings()...)
+				})
+			}
+		},
+	}
+}
+
+type jwsValue struct {
+	KeyID     string `json:"keyId"`
+	Algorithm string `json:"algorithm"`
+	Digest    string `json:"digest"`
+	Octets    int    `json:"octets"`
+}
+
+func showJWS(verified *aiuri.Verified, err error) result {
+	if err != nil {
+		return refuse(err)
+	}
+	value := jwsValue{KeyID: verified.KeyID, Algorithm: verified.Algorithm, Digest: lookleap.Digest(verified.Payload), Octets: len(verified.Payload)}
+	r := accept(value, row{"key", plaintext.Quote(value.KeyID, 100)}, row{"algorithm", value.Algorithm}, row{"digest", value.Digest})
+	r.Verdict = verified.Verdict
+	return r
+}
