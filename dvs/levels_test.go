@@ -1,0 +1,190 @@
+package dvs_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// TestLevels is progressive loading (section 4.6).
+func TestLevels(t *testing.T) {
+	const url = "https://shop.example/s/a/SKILL.md"
+	world := func(t *testing.T) (*lab.Internet, *lab.Site, *dvs.Loader) {
+		net := lab.ForTest(t)
+		site := net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).Body("/s/a/ADVANCED.md", "text/markdown", "more").Body("/s/a/data/x.json", "application/json", "{}")
+		return net, site, dvs.Options{Roots: registry(t, "https://shop.example/")}.NewLoader(net.Host())
+	}
+	t.Run("DVS-4.6-01/accept-three-fetches", func(t *testing.T) {
+		net, _, loader := world(t)
+		r, err := loader.Register(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		skill, err := r.Activate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := skill.Resource(t.Context(), "ADVANCED.md"); err != nil {
+			t.Fatal(err)
+		}
+		if got := net.Journal().Paths("shop.example"); !slices.Equal(got, []string{"GET /s/a/SKILL.md", "GET /s/a/SKILL.md", "GET /s/a/ADVANCED.md"}) {
+			t.Errorf("got %v", got)
+		}
+	})
+	t.Run("DVS-4.6-02/accept-metadata-only", func(t *testing.T) {
+		_, _, loader := world(t)
+		r, err := loader.Register(t.Context(), url)
+		if err != nil || r.ContextText() != "refund: Refunds an order." || r.Header.IsZero() || r.Digest != dvs.DigestOf([]byte(refund)) {
+			t.Error(r, err)
+		}
+	})
+	t.Run("DVS-4.6-03/accept-unchanged", func(t *testing.T) {
+		_, _, loader := world(t)
+		r, _ := loader.Register(t.Context(), url)
+		if skill, err := r.Activate(t.Context()); err != nil || hasFinding(skill.Verdict, lookleap.CodeChanged) {
+			t.Error(err)
+		}
+	})
+	t.Run("DVS-4.6-03/accept-changed-is-a-finding", func(t *testing.T) {
+		_, site, loader := world(t)
+		r, _ := loader.Register(t.Context(), url)
+		site.Body("/s/a/SKILL.md", "text/markdown", strings.Replace(refund, "Refunds", "Now refunds", 1))
+		skill, err := r.Activate(t.Context())
+		if err != nil || !hasFinding(skill.Verdict, lookleap.CodeChanged) || skill.Description != "Now refunds an order." {
+			t.Error(skill, err)
+		}
+	})
+	t.Run("DVS-4.5.1-02/accept-on-demand", func(t *testing.T) {
+		net, _, loader := world(t)
+		skill, err := loader.Load(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := net.Journal().Paths("shop.example"); len(got) != 1 {
+			t.Errorf("activation sent %v", got)
+		}
+		r, err := skill.Resource(t.Context(), "ADVANCED.md")
+		if err != nil || r.Kind != dvs.Instructions || r.External {
+			t.Fatal(r, err)
+		}
+		if text, err := r.ContextText(); err != nil || text != "more" {
+			t.Error(text, err)
+		}
+	})
+	t.Run("DVS-4.5.3-02/accept-on-demand", func(t *testing.T) {
+		net, _, loader := world(t)
+		skill, _ := loader.Load(t.Context(), url)
+		before := len(net.Journal().Requests())
+		r, err := skill.Resource(t.Context(), "data/x.json")
+		if before != 1 || err != nil || r.Kind != dvs.Data || string(r.Bytes()) != "{}" {
+			t.Error(before, err)
+		}
+	})
+	t.Run("DVS-4.6-05/reject-after-deactivation", func(t *testing.T) {
+		_, _, loader := world(t)
+		skill, _ := loader.Load(t.Context(), url)
+		if text, err := skill.ContextText(); err != nil || !strings.HasPrefix(text, "Ask for") {
+			t.Fatal(text, err)
+		}
+		skill.Deactivate()
+		if text, err := skill.ContextText(); lookleap.CodeOf(err) != lookleap.CodeNotActivated || text != "" {
+			t.Error(text, err)
+		}
+		if _, err := skill.Resource(t.Context(), "ADVANCED.md"); lookleap.CodeOf(err) != lookleap.CodeNotActivated {
+			t.Error(err)
+		}
+		if skill.Name != "refund" {
+			t.Error("the metadata are gone")
+		}
+	})
+	t.Run("DVS-4.6-05/accept-again", func(t *testing.T) {
+		_, _, loader := world(t)
+		skill, _ := loader.Load(t.Context(), url)
+		skill.Deactivate()
+		if _, err := loader.Load(t.Context(), url); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestFreshness(t *testing.T) {
+	const url = "https://shop.example/s/a/SKILL.md"
+	cached := func(control, tag string, hits *int) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			*hits++
+			w.Header().Set("Content-Type", "text/markdown")
+			if control != "" {
+				w.Header().Set("Cache-Control", control)
+			}
+			if tag != "" {
+				w.Header().Set("ETag", tag)
+				if r.Header.Get("If-None-Match") == tag {
+					w.WriteHeader(http.StatusNotModified)
+					return
+				}
+			}
+			_, _ = w.Write([]byte(refund))
+		})
+	}
+	for _, c := range []struct {
+		id, control, tag string
+		after            time.Duration
+		hits             int
+	}{
+		{"accept-default-hour", "", "", 59 * time.Minute, 1},
+		{"reject-after-default", "", "", 61 * time.Minute, 2},
+		{"accept-max-age", "max-age=7200", "", 119 * time.Minute, 1},
+		{"reject-clamped-to-a-day", "max-age=9999999", "", 25 * time.Hour, 2},
+		{"reject-no-store", "no-store", "", 0, 2},
+		{"reject-no-cache", "no-cache", "", 0, 2},
+		{"accept-revalidated", "max-age=60", `"v1"`, time.Hour, 2},
+	} {
+		t.Run("DVS-3.1-56/"+c.id, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				net := lab.ForTest(t)
+				hits := 0
+				net.Site("shop.example").Handle("/s/a/SKILL.md", cached(c.control, c.tag, &hits))
+				loader := dvs.Options{Roots: registry(t, "https://shop.example/")}.NewLoader(net.Host())
+				first, err := loader.Load(t.Context(), url)
+				if err != nil {
+					t.Fatal(err)
+				}
+				net.Clock().Advance(c.after)
+				second, err := loader.Load(t.Context(), url)
+				if err != nil || hits != c.hits || second.Digest != first.Digest {
+					t.Errorf("%d requests, %v", hits, err)
+				}
+			})
+		})
+	}
+	t.Run("DVS-3.1-56/reject-verdict-is-computed-again", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
+		roots := registry(t)
+		root, _ := roots.Register("https://shop.example/", dvs.ByHost)
+		loader := dvs.Options{Roots: roots, Strict: true}.NewLoader(net.Host())
+		if _, err := loader.Load(t.Context(), url); err != nil {
+			t.Fatal(err)
+		}
+		roots.Unregister(root)
+		if _, err := loader.Load(t.Context(), url); lookleap.CodeOf(err) != lookleap.CodeNeedsRoot {
+			t.Errorf("without the root: %v", err)
+		}
+		if _, err := roots.Register("https://shop.example/", dvs.ByHost); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := roots.AddPlatform(dvs.Platform{Name: "shop", Hosts: []string{"shop.example"}, Owner: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := loader.Load(t.Context(), url); lookleap.CodeOf(err) != lookleap.CodeNeedsRoot {
+			t.Errorf("as a platform: %v", err)
+		}
+	})
+}
