@@ -58,7 +58,11 @@ func (l *lookup) zoneAt(ctx context.Context, z name, claimed bool) (*zoneState, 
 			aged.ttl = uint32(until.Sub(l.now) / time.Second)
 			return &aged, nil
 		}
-		state, joined, err := l.r.zoneFlights.do(ctx, z, l.b.limits.Time, func(ctx context.Context) (*zoneState, error) {
+		began := false
+		state, err := l.r.zoneFlights.Do(ctx, z, func(ctx context.Context) (*zoneState, error) {
+			began = true
+			ctx, cancel := context.WithTimeout(ctx, l.b.limits.Time)
+			defer cancel()
 			state, err := l.establish(ctx, z, claimed)
 			if err == nil && state.ttl > 0 {
 				ttl := min(time.Duration(state.ttl)*time.Second, l.b.limits.KeyTTL)
@@ -66,7 +70,7 @@ func (l *lookup) zoneAt(ctx context.Context, z name, claimed bool) (*zoneState, 
 			}
 			return state, err
 		})
-		if err != nil && joined && ctx.Err() == nil && isCallersOwn(err) {
+		if err != nil && ctx.Err() == nil && !began && isCallersOwn(err) {
 			continue // another lookup ran out of its own time or budget; this one has its own
 		}
 		return state, err

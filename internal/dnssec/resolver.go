@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/lookleap/lookleap/internal/flight"
 )
 
 // Options configures a [Resolver]. The zero value uses the servers of /etc/resolv.conf and IANA's root keys.
@@ -50,8 +52,8 @@ type Resolver struct {
 
 	zones       *cache[name, *zoneState]
 	answers     *cache[question, *Result]
-	zoneFlights flights[name, *zoneState]
-	flights     flights[question, *Result]
+	zoneFlights flight.Group[name, *zoneState]
+	flights     flight.Group[question, *Result]
 }
 
 type question struct {
@@ -127,7 +129,9 @@ func (r *Resolver) lookup(ctx context.Context, text string, rrtype uint16, cache
 			return &aged, nil
 		}
 	}
-	result, _, err := r.flights.do(ctx, q, r.limits.Time, func(ctx context.Context) (*Result, error) {
+	result, err := r.flights.Do(ctx, q, func(ctx context.Context) (*Result, error) {
+		ctx, cancel := context.WithTimeout(ctx, r.limits.Time)
+		defer cancel()
 		l := &lookup{r: r, now: r.options.Now(), b: newBudget(r.limits)}
 		result, err := l.run(ctx, n, rrtype)
 		if err == nil && result.State != Indeterminate {
