@@ -3,7 +3,6 @@ package anml
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -151,64 +150,6 @@ func compare(t Type, value, bound string) int {
 		return utf8.RuneCountInString(value) - int(n)
 	}
 	return 0
-}
-
-// Request is what direct execution of an action sends, beside its method.
-type Request struct {
-	Query       string // to append to the endpoint's own query, without "?"
-	ContentType string // of the body; empty when there is none
-	Body        []byte
-}
-
-// Encode makes the request of an action that answers no ask (section 9.3): in the
-// query for methods without a body, else in the body as the enctype says.
-// Documents in ANML answer asks and are made by a ResponseBuilder instead.
-func (a Action) Encode(args []Arg) (Request, error) {
-	switch a.Method() {
-	case "GET", "HEAD", "DELETE", "OPTIONS":
-		return Request{Query: formEncode(args)}, nil
-	}
-	switch t := a.EncType(); t {
-	case "application/x-www-form-urlencoded":
-		return Request{ContentType: t, Body: []byte(formEncode(args))}, nil
-	case "application/json":
-		return Request{ContentType: t, Body: a.jsonEncode(args)}, nil
-	default:
-		return Request{}, fmt.Errorf("%w: %s", ErrUnsupportedEncType, quoted(t))
-	}
-}
-
-func formEncode(args []Arg) string {
-	var b strings.Builder
-	for i, arg := range args {
-		if i > 0 {
-			b.WriteByte('&')
-		}
-		b.WriteString(url.QueryEscape(arg.Name) + "=" + url.QueryEscape(arg.Value))
-	}
-	return b.String()
-}
-
-// jsonEncode writes numbers and booleans as such, everything else as strings.
-func (a Action) jsonEncode(args []Arg) []byte {
-	types := map[string]Type{}
-	for p := range a.Params() {
-		types[p.Name()] = p.Type()
-	}
-	out := []byte{'{'}
-	for i, arg := range args {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(appendQuote(out, arg.Name), ':')
-		switch types[arg.Name] {
-		case TypeNumber, TypeBoolean:
-			out = append(out, arg.Value...)
-		default:
-			out = appendQuote(out, arg.Value)
-		}
-	}
-	return append(out, '}')
 }
 
 // appendQuote writes a JSON string; what is no UTF-8 becomes the replacement
