@@ -1,0 +1,65 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+)
+
+// Call is one use of an action: its arguments, and the answers to the asks that
+// point to it.
+type Call struct {
+	Site     string            // domain of the site whose action it is; "" in a single-site document
+	Action   string            // id of the action
+	Args     map[string]string // values of its parameters, as text
+	ArgsJSON json.RawMessage   // or as a JSON object that fits [Tool.InputSchema]; not both
+	// Provenance names the domain that an argument's value came from, where it is
+	// not the user (section 14.1).
+	Provenance map[string]string
+	// Reply answers the action's asks: fields to answer, fields to refuse, and what
+	// the agent itself tells or asks. Nil answers as the decisions say.
+	Reply *Reply
+}
+
+// Reply is what the host wants to say to the asks of an action. Whatever it
+// holds goes through the same decisions as everything else.
+type Reply struct {
+	Values  map[string]Value       // in place of the profile's, by field
+	Refuse  map[string]anml.Reason // fields to refuse whatever the decision
+	Omit    []string               // optional fields to leave unanswered
+	Informs []Told                 // what the agent tells unasked: always asked about (section 11.1)
+	Asks    []Counter              // what the agent asks back
+}
+
+// Told is an inform of the agent's.
+type Told struct {
+	Text       string
+	Provenance string // as [Value.Provenance]
+}
+
+// Counter is an ask of the agent's.
+type Counter struct {
+	Field, Purpose string
+}
+
+// Result is what became of a call.
+type Result struct {
+	Plan    string       // id of the plan in every ledger
+	Outcome anml.Outcome // the worse of what HTTP and the document say
+	Status  int          // HTTP status
+	Page    *Page        // the document that came back: it replaces the old one as a whole; nil: none
+	Problem *anml.Problem
+	Body    []byte // of an answer that is no ANML document; untrusted
+	Type    string // its media type
+}
+
+func (p *Page) do(ctx context.Context, c Call) (*Result, error) {
+	return nil, errors.New("anml/agent: not built yet") // owner: actions
+}
+
+func (s *Session) resume(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision) (*Result, error) {
+	return nil, errors.New("anml/agent: not built yet") // owner: actions
+}

@@ -1,0 +1,89 @@
+package agent
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/lookleap/lookleap"
+)
+
+// NoticeKind says what a [Notice] is about, so that a host can choose how to
+// show it.
+type NoticeKind string
+
+// The kinds of notice, with the section that demands each.
+const (
+	NoticeNewerVersion  NoticeKind = "newer-version"    // 8.1: the document is of a newer version
+	NoticeUnsupported   NoticeKind = "unsupported"      // 8.1: no version of it is understood, so nothing is executed
+	NoticeInvalid       NoticeKind = "invalid-document" // 11.4: the document could not be read
+	NoticeMalformed     NoticeKind = "malformed"        // 11.4: a part that the interaction needs is malformed
+	NoticeUnreachable   NoticeKind = "unreachable"      // 11.4: the service could not be reached
+	NoticeAuthRequired  NoticeKind = "auth-required"    // 11.3: 401
+	NoticeServerError   NoticeKind = "server-error"     // 11.3: 500 and its like
+	NoticeUnavailable   NoticeKind = "unavailable"      // 11.3: 503
+	NoticeInjection     NoticeKind = "injection"        // 13.3: a persona was discarded
+	NoticeImpersonation NoticeKind = "impersonation"    // 13.6: the origin may pretend to be another
+	NoticeInsecure      NoticeKind = "insecure"         // 13.6: certificate errors, plain http
+	NoticeSecurity      NoticeKind = "security"         // 12.8: a verification ended in a security finding
+)
+
+// Notice is something that the user should know. Its words are ours; nothing
+// remote stands in it except what is quoted in Remote.
+type Notice struct {
+	Time   time.Time             `json:"time"`
+	Kind   NoticeKind            `json:"kind"`
+	Code   lookleap.Code         `json:"code"`
+	Origin string                `json:"origin"` // who it is about
+	Text   string                `json:"text"`   // one sentence
+	Remote []lookleap.RemoteText `json:"remote,omitempty"`
+}
+
+// maxNotices bounds what a session remembers of its notices.
+const maxNotices = 1000
+
+type notices struct {
+	session *Session
+	mu      sync.Mutex
+	list    []Notice
+	said    map[string]bool // what is told once
+}
+
+func newNotices(s *Session) *notices { return &notices{session: s, said: make(map[string]bool)} }
+
+// tell records a notice and hands it to the host. A panic of the host's function
+// is dropped: telling must not change what happens.
+func (n *notices) tell(ctx context.Context, x Notice) {
+	if x.Time.IsZero() {
+		x.Time = n.session.agent.host.Time()
+	}
+	n.mu.Lock()
+	if len(n.list) < maxNotices {
+		n.list = append(n.list, x)
+	}
+	n.mu.Unlock()
+	if f := n.session.user.Notify; f != nil {
+		defer func() { _ = recover() }()
+		f(ctx, x)
+	}
+}
+
+// tellOnce tells a notice at most once under a key.
+func (n *notices) tellOnce(ctx context.Context, key string, x Notice) {
+	n.mu.Lock()
+	said := n.said[key]
+	if len(n.said) < maxNotices {
+		n.said[key] = true
+	}
+	n.mu.Unlock()
+	if !said {
+		n.tell(ctx, x)
+	}
+}
+
+// Notices lists what the user was told in this session, in order.
+func (s *Session) Notices() []Notice {
+	s.notices.mu.Lock()
+	defer s.notices.mu.Unlock()
+	return append([]Notice(nil), s.notices.list...)
+}

@@ -1,0 +1,67 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
+)
+
+// Page is one opened document: what it says, who says which part, and what may
+// be done with it. It never changes and may be used from several goroutines.
+type Page struct {
+	session *Session
+	doc     *anml.Document
+	url     domain.URL       // final, after redirects
+	server  anmltrust.Server // who delivered it: section 3
+	digest  string           // lookleap.Digest of the octets received
+	opened  opened
+	parties []Party
+	refs    []SiteRef
+	budget  *fetch.Budget // automatic requests that the document may still cause
+}
+
+// opened is how a document came, as far as rules depend on it.
+type opened struct {
+	requested string        // URL asked for
+	wellKnown bool          // asked for at /.well-known/anml, and not redirected to another domain
+	insecure  bool          // came over plain http: nothing of it is anybody's
+	received  time.Time     // when the answer was complete
+	base      time.Time     // what lifetimes count from: received less the answer's age
+	noStore   bool          // nothing of it may be kept
+	lifetime  time.Duration // how long HTTP and the document let it be used; see limited
+	limited   bool          // a lifetime was given
+	accept    *anml.Format  // what the service said that it prefers to receive (section 11.1)
+}
+
+// Document is the document as it was read. All its text is untrusted.
+func (p *Page) Document() *anml.Document { return p.doc }
+
+// URL is where the document came from, after redirects.
+func (p *Page) URL() string { return p.url.String() }
+
+// ServingDomain is the registrable domain of the host that delivered the
+// document: the party that speaks wherever no other one was verified.
+func (p *Page) ServingDomain() string { return p.server.Domain }
+
+// Parties lists who speaks in the document, the serving domain included, in the
+// order of the document.
+func (p *Page) Parties() []Party { return append([]Party(nil), p.parties...) }
+
+// Decide says what would become of each ask of the document now: answered,
+// asked about, or refused, and why. It asks nobody, discloses nothing and
+// records nothing (sections 8.4, 8.7.2 and 13.2).
+func (p *Page) Decide(ctx context.Context) []Decision { return p.decide(ctx) }
+
+// Do executes an action: it decides, asks the user once about everything that is
+// to be sent, records it, and sends it once. Where the user has to be waited
+// for, it ends with a *lookleap.PendingError and nothing done; see
+// [Session.Resume].
+func (p *Page) Do(ctx context.Context, c Call) (*Result, error) { return p.do(ctx, c) }
+
+// Tools yields what may be called of the document, ready for any tool-calling
+// runtime. Offering a tool permits nothing: Call goes through [Page.Do].
+func (p *Page) Tools() []Tool { return p.tools() }

@@ -1,0 +1,10 @@
+package agent
+
+import "context"
+
+// Detector looks for prompt injection in the texts of a persona. It gives a
+// short word for what it found, "" for nothing. An error or a panic withholds
+// the persona.
+type Detector interface {
+	Detect(ctx context.Context, text string) (found string, err error)
+}

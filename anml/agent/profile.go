@@ -1,0 +1,56 @@
+package agent
+
+import (
+	"context"
+	"errors"
+
+	"github.com/lookleap/lookleap/anml"
+)
+
+// Profile is the user's data, in the host's hands. Value is called for one field
+// at a time, when a decision allows to prepare it, and gives one value of the
+// type that is asked, or an error: [ErrNoValue] where the user has none.
+// It is called from several goroutines at once.
+type Profile interface {
+	Value(ctx context.Context, q Question) (Value, error)
+}
+
+// Question is what a service asks for, so that the profile can give no more than
+// the purpose needs (section 13.2).
+type Question struct {
+	Field     string
+	Type      anml.Type
+	Purpose   string // untrusted text of the service; "" when it states none
+	Recipient string // domain that would receive it
+}
+
+// Value is one piece of the user's data.
+type Value struct {
+	Text string
+	// Provenance is where the value comes from: "" or "user" for the user, else the
+	// domain of the service that told it (section 14.1).
+	Provenance string
+	// Category is the host's own word for its kind, "" when it has none;
+	// "health", "finance" and "location" are sensitive (section 14.2).
+	Category string
+}
+
+// ErrNoValue is a field that the user has no value for.
+var ErrNoValue = errors.New("anml/agent: the user has no value for the field")
+
+// NoProfile is the profile of a user who has given no data.
+type NoProfile struct{}
+
+// Value gives [ErrNoValue].
+func (NoProfile) Value(context.Context, Question) (Value, error) { return Value{}, ErrNoValue }
+
+// Fields is a profile of fixed values, by field.
+type Fields map[string]Value
+
+// Value gives the field's value, or [ErrNoValue].
+func (f Fields) Value(_ context.Context, q Question) (Value, error) {
+	if v, ok := f[q.Field]; ok {
+		return v, nil
+	}
+	return Value{}, ErrNoValue
+}

@@ -1,0 +1,108 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anmltrust"
+)
+
+// Session is one user's run of an agent. What a session learns or remembers is
+// that user's and reaches no other session, except through the [Store] and the
+// [Ledger] that the host gave it. All its methods may be called from several
+// goroutines at once; no lock is held while a user is asked.
+type Session struct {
+	agent *Agent
+	user  User
+	trust *anmltrust.Interaction
+
+	notices  *notices  // what the user was told
+	memory   *memory   // where ANML is and is not: 404, 410, moved
+	pages    *pages    // opened pages that may be used again
+	context  *Context  // what services told
+	consents *consents // what the user agreed to for longer
+	gate     *gate     // when which action may be sent
+}
+
+// User is whom a session acts for, as the host knows them. The zero User has no
+// data and agrees to nothing.
+type User struct {
+	// Profile is the user's data; nil: none.
+	Profile Profile
+	// Policy is the user's standing will; nil: ask about everything.
+	Policy *Policy
+	// Ledger records every disclosure and refusal; nil: one in memory.
+	Ledger Ledger
+	// Store keeps what outlives the session: tombstones, moved URIs, refused
+	// domains, consents, informs that may be stored; nil: nothing does.
+	Store Store
+	// Notify is told what the user should know, besides [Session.Notices].
+	Notify func(context.Context, Notice)
+	// Authenticate shows that the user is present and is who they are, for fields
+	// whose rule demands it (section 16.6); nil: nobody can.
+	Authenticate func(ctx context.Context, reason string) error
+	// Language is the user's preferred language as a BCP 47 tag; it is never sent
+	// by itself (section 8.8.2).
+	Language string
+}
+
+// NewSession starts a session. An error is one of the host's store.
+func (a *Agent) NewSession(u User) (*Session, error) {
+	if u.Profile == nil {
+		u.Profile = NoProfile{}
+	}
+	if u.Policy == nil {
+		u.Policy = &Policy{}
+	}
+	if u.Ledger == nil {
+		u.Ledger = NewMemoryLedger()
+	}
+	s := &Session{agent: a, user: u, trust: a.verifier.Begin()}
+	s.notices = newNotices(s)
+	var err error
+	if s.memory, err = newMemory(s); err != nil {
+		return nil, err
+	}
+	s.pages = newPages(s)
+	if s.context, err = newContext(s); err != nil {
+		return nil, err
+	}
+	if s.consents, err = newConsents(s); err != nil {
+		return nil, err
+	}
+	s.gate = newGate(s)
+	return s, nil
+}
+
+// Close ends the session: what may only be used while it lasts is forgotten.
+func (s *Session) Close() error {
+	s.pages.close()
+	return s.context.close()
+}
+
+// Ledger is the user's ledger.
+func (s *Session) Ledger() Ledger { return s.user.Ledger }
+
+// Context is what services told in this session, and before as far as they
+// allow it.
+func (s *Session) Context() *Context { return s.context }
+
+// Discover finds the ANML document of an origin, "https://shop.example", and
+// opens it (section 6.5).
+func (s *Session) Discover(ctx context.Context, origin string) (*Page, error) {
+	return s.discover(ctx, origin)
+}
+
+// Open retrieves the ANML document at a URL, or takes it from memory where HTTP
+// and the document allow that (sections 6.3 and 8.1.1).
+func (s *Session) Open(ctx context.Context, url string) (*Page, error) {
+	return s.open(ctx, url)
+}
+
+// Resume commits a call that ended with a *lookleap.PendingError: state is that
+// error's State, decision what the user decided about its Request. The page is
+// not loaded again; trust is verified afresh. A plan commits once, ever.
+func (s *Session) Resume(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision) (*Result, error) {
+	return s.resume(ctx, state, d)
+}
