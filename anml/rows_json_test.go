@@ -3,8 +3,6 @@ package anml
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -239,54 +237,4 @@ func nest(parent, child kind) (doc, name string) {
 		end = "</" + n + ">" + end
 	}
 	return service(open + end), schema[child].name
-}
-
-// TestDraftExamples reads the examples of the draft itself, where its text is at
-// hand: all are read, and their own faults are findings.
-func TestDraftExamples(t *testing.T) {
-	examples := draftExamples(t)
-	if len(examples) < 6 {
-		t.Fatalf("%d examples", len(examples))
-	}
-	for i, text := range examples {
-		if strings.Contains(text, "...") {
-			continue
-		}
-		d, err := ParseXML([]byte(text), ReadOptions{})
-		if err != nil {
-			t.Errorf("example %d: %v", i, err)
-			continue
-		}
-		checkRoundTrip(t, text)
-		for _, f := range d.Findings() {
-			if f.Severity == SeverityError {
-				t.Logf("example %d: %s", i, f)
-			}
-		}
-	}
-}
-
-// draftExamples takes the XML examples out of the draft.
-func draftExamples(t *testing.T) (examples []string) {
-	dir := os.Getenv("LOOKLEAP_SPECS")
-	for up, err := os.Getwd(); dir == "" && err == nil && up != filepath.Dir(up); up = filepath.Dir(up) {
-		if _, err := os.Stat(filepath.Join(up, "go.mod")); err == nil {
-			for _, try := range []string{filepath.Join(up, "specs"), filepath.Join(up, "..", "shared", "specs")} {
-				if _, err := os.Stat(filepath.Join(try, "anml-01.xml")); err == nil {
-					dir = try
-				}
-			}
-			break
-		}
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "anml-01.xml"))
-	if err != nil {
-		t.Skip("the text of the draft is not here; name its directory in LOOKLEAP_SPECS")
-	}
-	for part := range strings.SplitSeq(string(text), `<sourcecode type="xml"><![CDATA[`) {
-		if example, _, ok := strings.Cut(part, "]]></sourcecode>"); ok && strings.Contains(example, "<anml ") {
-			examples = append(examples, strings.TrimSpace(example))
-		}
-	}
-	return examples
 }
