@@ -62,9 +62,10 @@ func (p *Page) prepareDisclosure(ctx context.Context, e exchange, act anml.Actio
 
 // settle applies the user's word to a disclosure right before it is sent, and
 // looks again at what may have changed since: refused domains, deleted context,
-// withdrawn consents (sections 14.1 and 14.2). It gives what is really told, and
-// the ledger's entries for it, refusals too.
-func (s *Session) settle(ctx context.Context, plan string, e exchange, d *disclosure, approved func(item string) bool, now time.Time) (*disclosure, []Entry, error) {
+// withdrawn consents (sections 14.1 and 14.2). Until is that of the decision, zero
+// for this once. It gives what is really told, and the ledger's entries for it,
+// refusals too.
+func (s *Session) settle(ctx context.Context, plan string, e exchange, d *disclosure, approved func(item string) bool, until, now time.Time) (*disclosure, []Entry, error) {
 	return nil, nil, errors.New("anml/agent: not built yet") // owner: data
 }
 
