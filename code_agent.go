@@ -29,4 +29,49 @@ var agentCodes = map[Code]string{
 	CodeEndpointForeign: "the action's endpoint belongs to another party than the document",
 	CodePageLoop:        "the pages lead back to one that was read",
 	CodeRequiredAskOpen: "a required ask has neither an answer nor a refusal",
+
+	CodeUserRule:           "a standing rule of the user's decides",
+	CodeHostRefused:        "the host or the user refused the field in this call",
+	CodePolicyVeto:         "the host's policy refuses, or failed to decide",
+	CodeExplicitConsent:    "the field's rule demands explicit consent",
+	CodeUnrecognisedField:  "the field is not recognised, so explicit consent is needed",
+	CodeSensitive:          "the field or its purpose is of a sensitive category",
+	CodePurposeVague:       "the purpose is too vague to be judged",
+	CodePurposeImplausible: "the purpose does not fit the field",
+	CodeOtherVersion:       "the document is of a version that is not understood",
+	CodePrivateContext:     "the value is another service's private content, which goes to nobody else",
+	CodeRestrictedContext:  "the value is another service's restricted content and needs an authorization of its own",
+	CodeDeletedContext:     "the value belongs to context that the user had deleted",
+	CodeAuthentication:     "the user has to be authenticated first",
+	CodeNoValue:            "the user has no value for the field",
+	CodeValueType:          "the value is not of the type that is asked",
+	CodeConsentHeld:        "an earlier explicit consent of the user's is in force",
+	CodeConsentInferred:    "consent is inferred from the interaction that the user began",
+	CodeConsentWithdrawn:   "the consent or rule that the disclosure rested on is no longer there",
+	CodeNoBodyMethod:       "the action's method has no body, and answers never go into a URL",
+	CodeDuplicateAnswer:    "the reply says two things about one field",
 }
+
+// What is decided about telling a field, and why.
+const (
+	CodeUserRule           Code = "user-rule"
+	CodeHostRefused        Code = "host-refused"
+	CodePolicyVeto         Code = "policy-veto"
+	CodeExplicitConsent    Code = "explicit-consent"
+	CodeUnrecognisedField  Code = "unrecognised-field"
+	CodeSensitive          Code = "sensitive"
+	CodePurposeVague       Code = "purpose-vague"
+	CodePurposeImplausible Code = "purpose-implausible"
+	CodeOtherVersion       Code = "other-version"
+	CodePrivateContext     Code = "private-context"
+	CodeRestrictedContext  Code = "restricted-context"
+	CodeDeletedContext     Code = "deleted-context"
+	CodeAuthentication     Code = "authentication"
+	CodeNoValue            Code = "no-value"
+	CodeValueType          Code = "value-type"
+	CodeConsentHeld        Code = "consent-held"
+	CodeConsentInferred    Code = "consent-inferred"
+	CodeConsentWithdrawn   Code = "consent-withdrawn"
+	CodeNoBodyMethod       Code = "no-body-method"
+	CodeDuplicateAnswer    Code = "duplicate-answer"
+)

@@ -51,7 +51,8 @@ type Rule struct {
 	ValidFor time.Duration // smallest of the rules; only when Limited
 	Limited  bool
 	// Raised says why the result is stricter than the rules that were written:
-	// "unrecognised-field", "malformed-rule" or "unknown-constraint"; else "".
+	// "unrecognised-field", "malformed-rule" or "unknown-constraint"; else "". A
+	// field without any rule has none: it is neither Declared nor Raised.
 	Raised string
 }
 
@@ -89,14 +90,20 @@ func (c Constraints) Rule(field string, recognised func(string) bool) Rule {
 			r.ValidFor, r.Limited = v, true
 		}
 	}
-	if !r.Declared {
-		r.Requires = ExplicitConsent
-	}
 	if !IsStandardField(field) && (recognised == nil || !recognised(field)) {
 		raise(ExplicitConsent, "unrecognised-field")
 	}
+	c.raise(field, raise)
+	if !r.Declared {
+		r.Requires = r.Requires.Stricter(ExplicitConsent) // what nobody ruled is not raised
+	}
+	return r
+}
+
+// raise counts what the site's constraints say that cannot be read as a rule.
+func (c Constraints) raise(field string, raise func(to Requires, why string)) {
 	if c.n == nil {
-		return r
+		return
 	}
 	for section := c.n.first; section != nil; section = section.next {
 		if section.kind != kConstraints {
@@ -116,7 +123,6 @@ func (c Constraints) Rule(field string, recognised func(string) bool) Rule {
 			}
 		}
 	}
-	return r
 }
 
 // requiresOf reads what a malformed rule still says.
