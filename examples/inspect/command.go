@@ -22,6 +22,7 @@ func commands() []command {
 		aiuriCommand(),
 		aiipCommand(),
 		jwsCommand(),
+		doctorCommand(),
 		codeCommand(),
 	}
 }
