@@ -21,6 +21,7 @@ type Page struct {
 	opened  opened
 	parties []Party
 	refs    []SiteRef
+	who     identity      // what else is known about who speaks
 	budget  *fetch.Budget // automatic requests that the document may still cause
 }
 
