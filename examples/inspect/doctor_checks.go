@@ -204,6 +204,9 @@ func (p *patient) skills(ctx context.Context) diagnosis {
 		return notThere("no skills are listed")
 	case count == 0: // what spoils every listing is more than a warning
 		findings[0].Severity = lookleap.Fatal
+		if findings[0].Fix == "" {
+			findings[0].Fix = "publish an index as dvs.WriteIndex writes it"
+		}
 	}
 	return ok(fmt.Sprintf("%d skills are listed", count), findings...)
 }
