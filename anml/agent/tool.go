@@ -10,6 +10,8 @@ type Tool struct {
 	Name        string          // 1 to 64 of A-Z a-z 0-9 _ -
 	Description string          // our words, with the service's in quotes
 	InputSchema json.RawMessage // a JSON Schema
+	Site        string          // for a [Call] of the action by other means: the domain of its site
+	Action      string          // and its id
 	call        func(ctx context.Context, args json.RawMessage) (*Result, error)
 }
 
