@@ -218,7 +218,7 @@ func (d *Discoverer) page(ctx context.Context, page domain.URL, e *evidence) err
 	case err != nil || !resp.OK():
 		return nil // the document says enough, or the page advertises nothing
 	}
-	e.links = LinkTargets(resp.Header.Values("Link"))
+	e.links = linkTargets(resp.Header.Values("Link"), resp.URL)
 	if resp.MediaType == "text/html" || resp.MediaType == "application/xhtml+xml" {
 		e.elements = ElementTargets(resp.Body)
 	}

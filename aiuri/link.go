@@ -1,6 +1,10 @@
 package aiuri
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/lookleap/lookleap/internal/domain"
+)
 
 // MaxLinks is the number of links of one answer that are looked at.
 const MaxLinks = 100
@@ -10,8 +14,12 @@ const Relation = "aiip"
 
 // LinkTargets gives the targets of the links with the relation aiip in the values
 // of Link headers (RFC 8288 section 3), in order. Links with another context, and
-// those that are malformed, are passed over.
-func LinkTargets(values []string) []string {
+// those that are malformed, are passed over; which page the headers came with is
+// not known here, so every anchor that is not empty is another context.
+func LinkTargets(values []string) []string { return linkTargets(values, domain.URL{}) }
+
+// linkTargets knows the page, to which anchors are relative; zero: it does not.
+func linkTargets(values []string, page domain.URL) []string {
 	var targets []string
 	links := 0
 	for _, rest := range values {
@@ -23,7 +31,7 @@ func LinkTargets(values []string) []string {
 			links++
 			l, after, ok := parseLink(rest)
 			rest = after
-			if ok && l.isAIIP() {
+			if ok && hasRelation(l.rel) && l.isAbout(page) {
 				targets = append(targets, l.target)
 			}
 		}
@@ -34,11 +42,23 @@ func LinkTargets(values []string) []string {
 type link struct {
 	target    string
 	rel       string
+	anchor    string
 	hasRel    bool
 	hasAnchor bool
 }
 
-func (l *link) isAIIP() bool { return !l.hasAnchor && hasRelation(l.rel) }
+// isAbout reports whether the link's context is the page (RFC 8288 section 3.2).
+// A part of the page is another context.
+func (l *link) isAbout(page domain.URL) bool {
+	if l.anchor == "" {
+		return true
+	}
+	if page.IsZero() {
+		return false
+	}
+	context, err := page.Resolve(l.anchor)
+	return err == nil && context.String() == page.String() && !context.FragmentDropped()
+}
 
 // hasRelation compares relation types without regard to case (section 3.3).
 func hasRelation(rel string) bool {
@@ -81,12 +101,15 @@ func parseLink(s string) (l link, rest string, ok bool) {
 				l.rel, l.hasRel = value, true
 			}
 		case "anchor":
-			l.hasAnchor = true
+			if !l.hasAnchor {
+				l.anchor, l.hasAnchor = value, true
+			}
 		}
 	}
 }
 
-// parseParam reads name, name=token or name="text". An empty parameter is fine.
+// parseParam reads name, name=text or name="text". Text without quotation marks
+// ends at a semicolon or comma, as in appendix B.3. An empty parameter is fine.
 func parseParam(s string) (name, value, rest string, ok bool) {
 	n := 0
 	for n < len(s) && strings.IndexByte("=;, \t\"<>", s[n]) < 0 {
@@ -103,11 +126,10 @@ func parseParam(s string) (name, value, rest string, ok bool) {
 	if rest != "" && rest[0] == '"' {
 		return quoted(name, rest)
 	}
-	n = 0
-	for n < len(rest) && strings.IndexByte(";, \t\"", rest[n]) < 0 {
-		n++
+	if n = strings.IndexAny(rest, ";,"); n < 0 {
+		n = len(rest)
 	}
-	return name, rest[:n], rest[n:], true
+	return name, strings.TrimRight(rest[:n], " \t"), rest[n:], true
 }
 
 func quoted(name, s string) (_, value, rest string, ok bool) {
