@@ -52,6 +52,7 @@ func (c Conn) version() string {
 type watch struct {
 	request *Request
 	host    string
+	plain   bool // the URL is http
 	proof   bool // the server's certificate must have been verified for host
 	cancel  context.CancelCauseFunc
 
@@ -173,6 +174,10 @@ func (w *watch) judge(info httptrace.GotConnInfo) (Conn, error) {
 		if err := netguard.Check(address.Addr()); err != nil {
 			return c, denied(lookleap.CodeBlockedAddress, err.Error())
 		}
+	}
+	if w.plain {
+		c.Address = address
+		return c, nil
 	}
 	secured, ok := info.Conn.(interface{ ConnectionState() tls.ConnectionState })
 	if !ok {

@@ -76,13 +76,13 @@ func (e *exchange) run(ctx context.Context) (*Response, error) {
 // begin checks the request and copies what redirects change.
 func (e *exchange) begin() error {
 	r := e.request
-	if err := onlyHTTPS(r.URL); err != nil {
-		return err
-	}
-	e.url, e.method, e.body = r.URL, r.Method, r.Body
-	if e.method == "" {
+	if e.method, e.body = r.Method, r.Body; e.method == "" {
 		e.method = http.MethodGet
 	}
+	if err := e.reaches(r.URL); err != nil {
+		return err
+	}
+	e.url = r.URL
 	if e.method == http.MethodConnect {
 		return coded(lookleap.CodeUsage, "a tunnel is no exchange")
 	}
@@ -98,6 +98,16 @@ func (e *exchange) begin() error {
 	return nil
 }
 
+// reaches reports whether the next request may go to a URL: over https, or over
+// http where a plain read has been on http so far.
+func (e *exchange) reaches(u domain.URL) error {
+	before := e.url.IsZero() || e.url.Scheme() == "http"
+	if e.request.Plain && u.Scheme() == "http" && before && !e.acts() && !e.needsProof() {
+		return nil
+	}
+	return onlyHTTPS(u)
+}
+
 // reservedHeaders are written here and in net/http alone.
 var reservedHeaders = []string{
 	"Accept-Encoding", "Connection", "Content-Length", "Expect", "Host", "Keep-Alive", "Proxy-Authorization",
@@ -111,7 +121,8 @@ func (e *exchange) once(ctx context.Context) (*Response, error) {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	w := &watch{request: e.request, host: e.url.NetURL().Hostname(), proof: e.needsProof(), cancel: cancel}
+	w := &watch{request: e.request, host: e.url.NetURL().Hostname(), plain: e.url.Scheme() == "http", cancel: cancel}
+	w.proof = e.needsProof() || e.request.Verified && !w.plain
 	sent := e.now()
 	resp, err := roundTrip(e.fetcher, e.build(w.trace(ctx), w))
 	if resp != nil && resp.Body != nil {
@@ -270,7 +281,10 @@ func headerSize(h http.Header) int {
 
 // follow judges a redirect and prepares its request.
 func (e *exchange) follow(resp *Response) error {
-	to, err := Location(e.url, resp.Header, e.request.Rules)
+	to, err := location(e.url, resp.Header, e.request.Rules)
+	if err == nil {
+		err = e.reaches(to)
+	}
 	if err != nil {
 		return &answerError{resp, "", err}
 	}

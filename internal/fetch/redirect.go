@@ -49,6 +49,15 @@ func isRedirect(status int) bool {
 // against the URL that gave it by these rules. Its fragment is dropped. Anything
 // but a canonical https URL is an error with a code.
 func Location(from domain.URL, h http.Header, rules domain.Rules) (domain.URL, error) {
+	to, err := location(from, h, rules)
+	if err != nil {
+		return domain.URL{}, err
+	}
+	return to, onlyHTTPS(to)
+}
+
+// location is Location for any scheme that the rules allow.
+func location(from domain.URL, h http.Header, rules domain.Rules) (domain.URL, error) {
 	lines := h.Values("Location")
 	switch {
 	case len(lines) == 0 || lines[0] == "":
@@ -60,7 +69,7 @@ func Location(from domain.URL, h http.Header, rules domain.Rules) (domain.URL, e
 	if err != nil {
 		return domain.URL{}, badURL(err)
 	}
-	return to, onlyHTTPS(to)
+	return to, nil
 }
 
 func onlyHTTPS(u domain.URL) error {

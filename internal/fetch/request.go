@@ -13,7 +13,7 @@ import (
 // A Request is not changed by [Do] and may be used again.
 type Request struct {
 	Method string      // "" is GET
-	URL    domain.URL  // https; what was compared is what is fetched
+	URL    domain.URL  // https, unless Plain; what was compared is what is fetched
 	Header http.Header // what only the first origin may see; dropped when a redirect leaves it
 	Body   []byte      // nil: none. It is sent to the first origin only
 	Accept []string    // media types a 2xx answer may have, "type/subtype"; empty: any, a missing one too
@@ -30,7 +30,12 @@ type Request struct {
 	// exchange before the next request is sent, as [lookleap.CodeOf] says or as
 	// redirect-forbidden. Nil: a redirect is returned as the answer.
 	Redirect func(Hop) error
-	Rules    domain.Rules // what a redirect's target must be as a URL; the scheme is https whatever they say
+	Rules    domain.Rules // what a redirect's target must be as a URL; the scheme is https whatever they say, unless Plain
+
+	// Plain lets a read begin over http and go on there, on a connection that proves
+	// nothing. From https it never goes back. The default Fetcher refuses http all the
+	// same.
+	Plain bool
 
 	Limits Limits
 	Budget *Budget // shared by the exchanges of one document; nil: none
@@ -40,6 +45,7 @@ type Request struct {
 	// certificate included. Requests that do more than read (a Body, or a method
 	// other than GET and HEAD) are always held to it.
 	TrustEvidence     bool
+	Verified          bool   // no trust evidence, but a connection that is reported must have passed the check of its certificate
 	MinTLS            uint16 // least version, a tls.VersionTLS constant; 0: TLS 1.2
 	ClientCertificate bool   // the connection must have presented a client certificate
 }
