@@ -2,7 +2,14 @@ package agent
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,11 +18,12 @@ import (
 )
 
 // Entry is one decision about one field, or one action, as the ledger records
-// it. It holds no value of the user's (section 13.2).
+// it. It holds no value of the user's (section 13.2): the record would become
+// the leak.
 type Entry struct {
-	Time      time.Time     `json:"time"`
-	Plan      string        `json:"plan"`            // id of the plan that it belongs to
-	Kind      EntryKind     `json:"kind"`            //
+	Time      time.Time     `json:"time"` // UTC
+	Plan      string        `json:"plan"` // id of the plan that it belongs to
+	Kind      EntryKind     `json:"kind"`
 	Field     string        `json:"field,omitempty"` // of an answer or a refusal
 	Serving   string        `json:"serving"`         // serving domain of the document
 	Owner     string        `json:"owner"`           // domain whose ask or action it is
@@ -28,6 +36,9 @@ type Entry struct {
 	Code      lookleap.Code `json:"code,omitempty"`
 	Granted   time.Time     `json:"granted,omitzero"`
 	From      string        `json:"from,omitempty"` // domain that the value came from, across services
+	// ValueHash tells equal values of one field apart from others, where the host
+	// gave a key for it: see [User].LedgerKey.
+	ValueHash string `json:"valueHash,omitempty"`
 }
 
 // EntryKind says what an [Entry] records.
@@ -42,15 +53,21 @@ const (
 	EntryOutcome   EntryKind = "outcome"
 )
 
-// Ledger is the user's record of what was told to whom. Append returns when the
-// entries are safe, all or none of them; an error stops what they are about.
-// Entries yields what was appended, in order.
+// Ledger is the user's record of what was told to whom (sections 13.2 and 14.1).
+// It can be replaced and never switched off: what it cannot record is not sent.
+//
+// Append returns when the entries are safe, all or none of them; an error stops
+// what they are about. Entries yields what was appended, in order; an error
+// stands for entries that cannot be read, and others may follow it. Both are
+// called from several goroutines at once. [Filter], [Interaction] and
+// [Filter.Export] read any Ledger.
 type Ledger interface {
 	Append(ctx context.Context, entries ...Entry) error
 	Entries(ctx context.Context) iter.Seq2[Entry, error]
 }
 
-// NewMemoryLedger is a ledger that ends with the process.
+// NewMemoryLedger is a ledger that ends with the process. [OpenFileLedger] is one
+// that does not.
 func NewMemoryLedger() Ledger { return &memoryLedger{} }
 
 type memoryLedger struct {
@@ -76,4 +93,103 @@ func (l *memoryLedger) Entries(context.Context) iter.Seq2[Entry, error] {
 			}
 		}
 	}
+}
+
+// Filter picks entries of a ledger. Its zero value picks all: nothing is hidden
+// from the user.
+type Filter struct {
+	Domain string      // as serving domain, owner, endpoint or source, with the names below it
+	Since  time.Time   // not earlier
+	Before time.Time   // earlier
+	Plan   string      // id of a plan
+	Kinds  []EntryKind // any of these
+}
+
+// Entries yields the entries that the filter picks, in order. Errors of the
+// ledger are yielded whatever the filter says.
+func (f Filter) Entries(ctx context.Context, l Ledger) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		name, err := hostKey(f.Domain)
+		if f.Domain != "" && err != nil {
+			yield(Entry{}, err)
+			return
+		}
+		for e, err := range l.Entries(ctx) {
+			if (err != nil || f.picks(name, e)) && !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+func (f Filter) picks(name string, e Entry) bool {
+	switch {
+	case name != "" && !under(name, e.Serving, e.Owner, e.Endpoint, e.From),
+		!f.Since.IsZero() && e.Time.Before(f.Since),
+		!f.Before.IsZero() && !e.Time.Before(f.Before),
+		f.Plan != "" && e.Plan != f.Plan,
+		len(f.Kinds) > 0 && !slices.Contains(f.Kinds, e.Kind):
+		return false
+	}
+	return true
+}
+
+// Export writes the entries that the filter picks as JSON lines, one object a
+// line, and gives their number. It ends at the first error of the ledger or the
+// writer: an export with holes would look complete.
+func (f Filter) Export(ctx context.Context, l Ledger, w io.Writer) (n int, err error) {
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	for e, err := range f.Entries(ctx, l) {
+		if err != nil {
+			return n, err
+		}
+		if err := out.Encode(e); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// Disclosed is one field that was disclosed, and on what basis.
+type Disclosed struct {
+	Field string `json:"field"`
+	Basis string `json:"basis"` // explicit, implicit, delegated
+}
+
+// Interaction lists the fields disclosed in one interaction, by the id of its
+// plan, each with the basis of its consent, in the order in which they were told
+// (section 14.1). The list is empty where nothing was. An entry that cannot be
+// read is an error, since it might belong here.
+func Interaction(ctx context.Context, l Ledger, plan string) ([]Disclosed, error) {
+	list := []Disclosed{}
+	for e, err := range l.Entries(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if e.Kind == EntryDisclosed && e.Plan == plan {
+			list = append(list, Disclosed{e.Field, e.Basis})
+		}
+	}
+	return list, nil
+}
+
+// record appends entries to the user's ledger; a panic in it is an error.
+func (s *Session) record(ctx context.Context, entries ...Entry) (err error) {
+	defer guard("ledger", &err)
+	if err := s.user.Ledger.Append(ctx, entries...); err != nil {
+		return fmt.Errorf("anml/agent: the ledger could not be written, so nothing is done: %w", err)
+	}
+	return nil
+}
+
+// valueHash is what an entry may tell of a value: nothing, or a keyed hash.
+func (s *Session) valueHash(field, value string) string {
+	if len(s.user.LedgerKey) == 0 {
+		return ""
+	}
+	mac := hmac.New(sha256.New, s.user.LedgerKey)
+	fmt.Fprintf(mac, "%d:%s%s", len(field), field, value)
+	return "hmac-sha256:" + hex.EncodeToString(mac.Sum(nil))
 }

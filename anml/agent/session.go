@@ -34,6 +34,9 @@ type User struct {
 	Policy *Policy
 	// Ledger records every disclosure and refusal; nil: one in memory.
 	Ledger Ledger
+	// LedgerKey is a secret of the user's: with it, entries of the ledger carry a
+	// keyed hash of the value that was told. Nil: nothing of a value is recorded.
+	LedgerKey []byte
 	// Store keeps what outlives the session: tombstones, moved URIs, refused
 	// domains, consents, informs that may be stored; nil: nothing does.
 	Store Store

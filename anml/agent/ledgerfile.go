@@ -1,0 +1,461 @@
+package agent
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// FileLedger is a [Ledger] in one file, to which it only ever appends. Each
+// Append is one line, {"sum":…,"entries":[…]}, with the beginning of the SHA-256
+// of its entries, and is on disk before Append returns. Several processes may use
+// one file at a time.
+//
+// A process that dies while it writes leaves part of a line, of entries that
+// nobody relied on. The next one to open the file or to append to it puts that
+// part aside, in a file of its own beside the ledger, and [FileLedger.Damage]
+// tells. What was appended before stays as it is.
+//
+// Two more files stand beside a ledger: one with the ending ".lock", and for a
+// moment one with ".new".
+type FileLedger struct {
+	path string
+	lock *lockFile
+
+	mu     sync.Mutex // of what follows, also held through the lock
+	file   *os.File
+	damage []Damage
+}
+
+// LedgerOptions are the choices of [OpenFileLedger].
+type LedgerOptions struct {
+	// Retention is how long entries are kept; those older when the file is opened
+	// are removed. 0: until the user has them removed by [FileLedger.Prune].
+	Retention time.Duration
+	// Now is the time by which Retention goes; nil: the system's.
+	Now func() time.Time
+}
+
+// Damage is a part of a ledger's file that is no entry.
+type Damage struct {
+	Offset int64  // of its first octet in the file, when it was found
+	Octets int64  // its length
+	Aside  string // path of the file that it was moved to: the end of an Append that never returned; "": it is still in its place
+}
+
+func (d Damage) String() string {
+	if d.Aside != "" {
+		return fmt.Sprintf("%d octets at offset %d were never written completely, and are now in %s", d.Octets, d.Offset, d.Aside)
+	}
+	return fmt.Sprintf("%d octets at offset %d are no entry", d.Octets, d.Offset)
+}
+
+// DamageError is yielded by Entries in the place of entries that cannot be read.
+type DamageError struct {
+	Path string
+	Damage
+}
+
+func (e *DamageError) Error() string { return "anml/agent: the ledger " + e.Path + ": " + e.String() }
+
+// maxLedgerLine bounds what one Append writes, in octets. No plan comes near it.
+const maxLedgerLine = 8 << 20
+
+// errLine is a line that this package did not write, or not completely.
+var errLine = errors.New("no entry of a ledger")
+
+// OpenFileLedger opens the ledger in a file, or begins one that only its owner
+// can read. An error is one of the file system's; damage is none.
+func OpenFileLedger(path string, o LedgerOptions) (*FileLedger, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := openLock(path + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	l := &FileLedger{path: path, lock: lock}
+	err = l.locked(context.Background(), func(size int64) error { return l.inspect(size) })
+	if err == nil && o.Retention > 0 {
+		now := time.Now
+		if o.Now != nil {
+			now = o.Now
+		}
+		_, err = l.Prune(context.Background(), now().Add(-o.Retention))
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// Append writes the entries as one line, and returns when it is on disk.
+func (l *FileLedger) Append(ctx context.Context, entries ...Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	line, err := ledgerLine(entries)
+	if err != nil {
+		return err
+	}
+	return l.locked(ctx, func(size int64) error {
+		_, err := l.file.Write(line)
+		if err == nil {
+			err = l.file.Sync()
+		}
+		if err != nil { // a full disk, mostly: leave no half of a line
+			_ = l.file.Truncate(size)
+		}
+		return err
+	})
+}
+
+// Entries yields what the file holds now, in order, and a [*DamageError] in the
+// place of each line that is damaged. What is appended meanwhile is not yielded.
+func (l *FileLedger) Entries(ctx context.Context) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		var f *os.File
+		var end int64
+		err := l.locked(ctx, func(size int64) (err error) {
+			end = size
+			f, err = os.Open(l.path)
+			return err
+		})
+		if err != nil {
+			yield(Entry{}, err)
+			return
+		}
+		defer func() { _ = f.Close() }()
+		for line, err := range ledgerLines(io.NewSectionReader(f, 0, end)) {
+			var entries []Entry
+			if err == nil {
+				entries, err = parseLedgerLine(line.text)
+			}
+			if errors.Is(err, errLine) {
+				err = &DamageError{l.path, Damage{Offset: line.offset, Octets: line.octets}}
+			}
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil && !yield(Entry{}, err) || ctx.Err() != nil {
+				return
+			}
+			for _, e := range entries {
+				if err == nil && !yield(e, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Damage lists what was found damaged since the ledger was opened, and where
+// each part is now.
+func (l *FileLedger) Damage() []Damage {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]Damage(nil), l.damage...)
+}
+
+// Prune removes the entries from before a time, as the user wants or as their
+// age demands, and gives their number. Damaged lines stay.
+func (l *FileLedger) Prune(ctx context.Context, before time.Time) (removed int, err error) {
+	err = l.locked(ctx, func(size int64) error {
+		var kept [][]byte
+		for line, err := range ledgerLines(io.NewSectionReader(l.file, 0, size)) {
+			var entries []Entry
+			if err == nil {
+				entries, err = parseLedgerLine(line.text)
+			}
+			if err != nil && !errors.Is(err, errLine) {
+				return err
+			}
+			var stay []Entry
+			for _, e := range entries {
+				if !e.Time.Before(before) {
+					stay = append(stay, e)
+				}
+			}
+			if len(stay) == len(entries) { // damaged lines too
+				raw := make([]byte, line.octets)
+				if _, err := l.file.ReadAt(raw, line.offset); err != nil {
+					return err
+				}
+				kept = append(kept, raw)
+				continue
+			}
+			removed += len(entries) - len(stay)
+			if len(stay) > 0 {
+				rest, err := ledgerLine(stay)
+				if err != nil {
+					return err
+				}
+				kept = append(kept, rest)
+			}
+		}
+		if removed == 0 {
+			return nil
+		}
+		return replaceFile(l.path, l.path+".new", kept...)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return removed, nil
+}
+
+// Close ends the use of the file.
+func (l *FileLedger) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err := l.lock.close()
+	if l.file != nil {
+		err = errors.Join(err, l.file.Close())
+	}
+	return err
+}
+
+// locked runs f while nobody else uses the file, and gives it the file's size.
+// The file is then the one at the path, and ends with a whole line.
+func (l *FileLedger) locked(ctx context.Context, f func(size int64) error) error {
+	return l.lock.with(ctx, func() error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		size, err := l.current()
+		if err != nil {
+			return err
+		}
+		if size > 0 {
+			var last [1]byte
+			if _, err := l.file.ReadAt(last[:], size-1); err != nil {
+				return err
+			}
+			if last[0] != '\n' {
+				if err := l.inspect(size); err != nil {
+					return err
+				}
+				if size, err = l.current(); err != nil {
+					return err
+				}
+			}
+		}
+		return f(size)
+	})
+}
+
+// current opens the file at the path unless it is the one that is open: another
+// process may have put a pruned one in its place, and the user may have removed it.
+func (l *FileLedger) current() (size int64, err error) {
+	at, err := os.Stat(l.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	if l.file != nil {
+		open, serr := l.file.Stat()
+		if serr != nil {
+			return 0, serr
+		}
+		if err == nil && os.SameFile(at, open) {
+			return open.Size(), nil
+		}
+		_ = l.file.Close()
+		l.file = nil
+	}
+	created := err != nil
+	if l.file, err = os.OpenFile(l.path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600); err != nil {
+		l.file = nil
+		return 0, err
+	}
+	info, err := l.file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return 0, fmt.Errorf("anml/agent: the ledger %s is no regular file", l.path)
+	}
+	if created {
+		err = syncDir(filepath.Dir(l.path))
+	}
+	return info.Size(), err
+}
+
+// inspect looks at every line, and puts aside what follows the last good one.
+func (l *FileLedger) inspect(size int64) error {
+	var bad []Damage
+	var end int64 // of the last good line
+	for line, err := range ledgerLines(io.NewSectionReader(l.file, 0, size)) {
+		if err == nil {
+			_, err = parseLedgerLine(line.text)
+		}
+		switch {
+		case err == nil:
+			end = line.offset + line.octets
+		case errors.Is(err, errLine):
+			bad = append(bad, Damage{Offset: line.offset, Octets: line.octets})
+		default:
+			return err
+		}
+	}
+	for len(bad) > 0 && bad[len(bad)-1].Offset >= end {
+		bad = bad[:len(bad)-1]
+	}
+	if end < size {
+		aside, err := l.setAside(end, size)
+		if err != nil {
+			return err
+		}
+		bad = append(bad, Damage{end, size - end, aside})
+	}
+	for _, d := range bad {
+		if !containsDamage(l.damage, d) {
+			l.damage = append(l.damage, d)
+		}
+	}
+	return nil
+}
+
+func containsDamage(list []Damage, d Damage) bool {
+	for _, known := range list {
+		if known == d {
+			return true
+		}
+	}
+	return false
+}
+
+// setAside moves the end of the file into a new file. A crash in between leaves
+// it in both.
+func (l *FileLedger) setAside(from, to int64) (string, error) {
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("%s.torn-%d", l.path, n)
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) && n < 10_000 {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		_, err = io.Copy(f, io.NewSectionReader(l.file, from, to-from))
+		if err = errors.Join(err, f.Sync(), f.Close(), syncDir(filepath.Dir(l.path))); err != nil {
+			return "", err
+		}
+		return name, errors.Join(l.file.Truncate(from), l.file.Sync())
+	}
+}
+
+// The frame of a line. Its sum is the first 16 octets of the SHA-256 of the
+// entries as they are written, in hexadecimal.
+const (
+	frameSum     = `{"sum":"`
+	frameEntries = `","entries":`
+	frameEnd     = "}\n"
+	sumOctets    = 16
+)
+
+func ledgerLine(entries []Entry) ([]byte, error) {
+	body, err := json.Marshal(entries)
+	if err != nil {
+		return nil, err
+	}
+	line := append(make([]byte, 0, len(body)+64), frameSum...)
+	line = append(line, ledgerSum(body)...)
+	line = append(line, frameEntries...)
+	line = append(line, body...)
+	if line = append(line, frameEnd...); len(line) > maxLedgerLine {
+		return nil, fmt.Errorf("anml/agent: %d entries make a line of %d octets, and %d are the limit", len(entries), len(line), maxLedgerLine)
+	}
+	return line, nil
+}
+
+// parseLedgerLine reads what ledgerLine wrote, line feed included, and nothing else.
+func parseLedgerLine(line []byte) ([]Entry, error) {
+	rest, ok := bytes.CutPrefix(line, []byte(frameSum))
+	if !ok {
+		return nil, errLine
+	}
+	sum, rest, ok := bytes.Cut(rest, []byte(frameEntries))
+	if !ok {
+		return nil, errLine
+	}
+	body, ok := bytes.CutSuffix(rest, []byte(frameEnd))
+	if !ok || !bytes.Equal(sum, ledgerSum(body)) {
+		return nil, errLine
+	}
+	var entries []Entry
+	if json.Unmarshal(body, &entries) != nil {
+		return nil, errLine
+	}
+	return entries, nil
+}
+
+func ledgerSum(body []byte) []byte {
+	sum := sha256.Sum256(body)
+	return hex.AppendEncode(nil, sum[:sumOctets])
+}
+
+// rawLine is a piece of a ledger's file that ends with a line feed or the file.
+type rawLine struct {
+	offset, octets int64
+	text           []byte // valid until the next one; nil with an error
+}
+
+// ledgerLines divides a file into lines. One that is too long comes with errLine
+// as a whole; any other error is the reader's, and the last.
+func ledgerLines(r io.Reader) iter.Seq2[rawLine, error] {
+	return func(yield func(rawLine, error) bool) {
+		in := bufio.NewReaderSize(r, 64<<10)
+		var text []byte
+		var offset int64
+		for {
+			text = text[:0]
+			octets := int64(0)
+			var err error
+			for {
+				var piece []byte
+				piece, err = in.ReadSlice('\n')
+				octets += int64(len(piece))
+				if octets <= maxLedgerLine {
+					text = append(text, piece...)
+				}
+				if err != bufio.ErrBufferFull {
+					break
+				}
+			}
+			if err != nil && err != io.EOF {
+				yield(rawLine{offset: offset, octets: octets}, err)
+				return
+			}
+			line := rawLine{offset: offset, octets: octets}
+			switch {
+			case octets == 0:
+				return
+			case octets > maxLedgerLine:
+				if !yield(line, errLine) {
+					return
+				}
+			default:
+				line.text = text
+				if !yield(line, nil) {
+					return
+				}
+			}
+			if err == io.EOF {
+				return
+			}
+			offset += octets
+		}
+	}
+}

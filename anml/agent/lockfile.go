@@ -1,0 +1,101 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// ErrBusy is a file that another process keeps locked for too long.
+var ErrBusy = errors.New("anml/agent: the file is locked by another process")
+
+// maxLockWait is how long a lock is waited for. Its holders write a few
+// kilobytes at a time.
+const maxLockWait = 10 * time.Second
+
+// lockFile is a lock between goroutines and processes, held through a file that
+// stays in place.
+type lockFile struct {
+	mu   sync.Mutex
+	file *os.File
+}
+
+func openLock(path string) (*lockFile, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &lockFile{file: f}, nil
+}
+
+// with runs f while the lock is held.
+func (l *lockFile) with(ctx context.Context, f func() error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	deadline := time.NewTimer(maxLockWait)
+	defer deadline.Stop()
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		free, err := tryLock(l.file)
+		if err != nil {
+			return err
+		}
+		if free {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-deadline.C:
+			return fmt.Errorf("%w: %s", ErrBusy, l.file.Name())
+		case <-time.After(pause):
+		}
+	}
+	return errors.Join(f(), unlock(l.file))
+}
+
+func (l *lockFile) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.file.Close()
+}
+
+// syncDir makes what was created, renamed or removed in a directory last.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// replaceFile puts content in the place of a file, all of it or nothing, through
+// a file of another name in the same directory. Whoever calls holds a lock.
+func replaceFile(path, temporary string, content ...[]byte) error {
+	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	for _, piece := range content {
+		if _, err = f.Write(piece); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(temporary, path)
+	}
+	if err != nil {
+		_ = os.Remove(temporary)
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
