@@ -3,10 +3,12 @@ package aiuri
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
 )
@@ -155,12 +157,36 @@ func (c *Client) plan(p *prepared) (*lookleap.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	item := lookleap.ConsentItem{ID: "call", Summary: p.call.Method + " to the AI endpoint, scopes: " + strings.Join(p.call.Scopes, " "), Recipient: p.recipient, Digest: lookleap.Digest(data),
+	item := lookleap.ConsentItem{ID: "call", Summary: p.call.summary(), Recipient: p.recipient, Digest: lookleap.Digest(data),
 		Remote: []lookleap.RemoteText{{Source: p.discovery.Origin, Label: "URI", Text: p.call.URI.String()}}}
+	if p.call.Body != nil {
+		item.Remote = append(item.Remote, lookleap.RemoteText{Source: "this agent", Label: "what it would send", Text: p.call.shownBody()})
+	}
 	return lookleap.NewPlan(lookleap.ConsentRequest{
 		Kind: lookleap.ConsentInvoke, Origin: p.discovery.Origin, TrustRoot: p.discovery.DocumentOrigin, Summary: "invoke the endpoint " + p.call.URI.Redacted(),
 		Items: []lookleap.ConsentItem{item}, Verdict: p.discovery.Verdict,
 	}, data, c.host.Time())
+}
+
+func (c *Call) summary() string {
+	if len(c.Scopes) == 0 {
+		return c.Method + " to the AI endpoint, without scopes"
+	}
+	return c.Method + " to the AI endpoint, scopes: " + strings.Join(c.Scopes, " ")
+}
+
+// maxShown is the number of octets of a body that a user is shown.
+const maxShown = 4 << 10
+
+// shownBody is the body as a user may read it, or its beginning.
+func (c *Call) shownBody() string {
+	if !utf8.Valid(c.Body) {
+		return fmt.Sprintf("%d octets of %s, which are no text", len(c.Body), c.MediaType)
+	}
+	if len(c.Body) <= maxShown {
+		return string(c.Body)
+	}
+	return fmt.Sprintf("%s… and more, %d octets in all", strings.ToValidUTF8(string(c.Body[:maxShown]), ""), len(c.Body))
 }
 
 func (c *Client) commit(ctx context.Context, a *lookleap.Approval, p *prepared) (v *Verified, err error) {

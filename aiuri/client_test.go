@@ -205,6 +205,52 @@ func TestInvoke(t *testing.T) {
 			}
 		})
 	}
+	for id, c := range map[string]struct {
+		problem string
+		want    string
+	}{
+		"accept-code":          {`{"status":502,"code":"rejected-unsigned","detail":"paid"}`, "the gateway answered 502: " + lookleap.CodeRejectedUnsigned.Title()},
+		"reject-unknown-code":  {`{"code":"paid"}`, "the gateway answered 502"},
+		"reject-other-type":    {`{"code":502}`, "the gateway answered 502"},
+		"reject-no-object":     {`["rejected-unsigned"]`, "the gateway answered 502"},
+		"reject-large-problem": {`{"code":"rejected-unsigned","x":"` + strings.Repeat("x", 4<<10) + `"}`, "the gateway answered 502"},
+	} {
+		t.Run("AIU-3.2-07/"+id+"-of-the-gateway", func(t *testing.T) {
+			w := newWorld(t)
+			w.answer = func(rw http.ResponseWriter, _ *http.Request) {
+				rw.Header().Set("Content-Type", "application/problem+json")
+				rw.WriteHeader(502)
+				_, _ = io.WriteString(rw, c.problem)
+			}
+			_, err := w.invoke(t, pay)
+			var no *lookleap.VerifyError
+			if !errors.As(err, &no) || no.Verdict.Code != lookleap.CodeEndpointFailed || no.Verdict.Summary != c.want {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	for name, c := range map[string]struct {
+		body []byte
+		want string
+	}{
+		"text":       {[]byte(`{"to":"shop"}`), `{"to":"shop"}`},
+		"large-text": {[]byte(strings.Repeat("ü", 4<<10)), strings.Repeat("ü", 2<<10) + "… and more, 8192 octets in all"},
+		"binary":     {[]byte{0xff}, "1 octets of application/json, which are no text"},
+	} {
+		t.Run("AIU-5-02/accept-user-sees-"+name, func(t *testing.T) {
+			w := newWorld(t)
+			var shown []lookleap.RemoteText
+			w.host.Prompter = prompter(func(r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				shown = r.Items[0].Remote
+				return allow(r)
+			})
+			r := pay
+			r.Body = c.body
+			if _, err := w.invoke(t, r); err != nil || len(shown) != 2 || shown[1].Text != c.want {
+				t.Errorf("got %v, %v", shown, err)
+			}
+		})
+	}
 	for id, r := range map[string]aiuri.Request{
 		"AIU-6-05/reject-more-than-the-document":   {URI: pay.URI, Scopes: []string{"admin"}},
 		"AIU-3.1-08/reject-more-than-the-document": {URI: pay.URI, Scopes: []string{"pay", "admin"}},

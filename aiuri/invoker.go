@@ -5,10 +5,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"net/http"
+	"strconv"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // ProvenanceHeader carries the signature of a result through a gateway. The
@@ -73,6 +75,7 @@ func (g *gatewayInvoker) Invoke(ctx context.Context, c *Call) (Result, error) {
 	resp, err := fetch.Do(ctx, g.host, &fetch.Request{
 		Method: c.Method, URL: url, Header: header, Body: c.Body, Limits: fetch.Limits{Body: MaxResult},
 		TrustEvidence: true, MinTLS: tls.VersionTLS13, ClientCertificate: c.MTLS,
+		ReadBody: func(status int) bool { return status/100 == 2 || status >= 400 }, // problem details too
 	})
 	if err != nil {
 		if fetch.Cancelled(err) {
@@ -81,9 +84,28 @@ func (g *gatewayInvoker) Invoke(ctx context.Context, c *Call) (Result, error) {
 		return Result{}, &Error{Code: lookleap.CodeOf(err), Subject: c.URI.Redacted(), Reason: "the gateway could not be used", Err: hideURL(err)}
 	}
 	if !resp.OK() {
-		return Result{}, &Error{Code: lookleap.CodeEndpointFailed, Subject: c.URI.Redacted(), Reason: "the gateway answered " + http.StatusText(resp.Status)}
+		return Result{}, &Error{Code: lookleap.CodeEndpointFailed, Subject: c.URI.Redacted(), Reason: gatewayReason(resp)}
 	}
 	return resultOf(resp), nil
+}
+
+// gatewayReason tells how a gateway refused: its status and, where its problem
+// details name one, the title of a code of ours. None of its own words.
+func gatewayReason(resp *fetch.Response) string {
+	reason := "the gateway answered " + strconv.Itoa(resp.Status)
+	if resp.MediaType != "application/problem+json" {
+		return reason
+	}
+	problem, err := strictjson.Parse(resp.Body, strictjson.Limits{Size: 4 << 10})
+	if err != nil {
+		return reason
+	}
+	if member, ok := problem.Member("code"); ok {
+		if name, _ := text(member); lookleap.Code(name).Known() {
+			reason += ": " + lookleap.Code(name).Title()
+		}
+	}
+	return reason
 }
 
 // hideURL keeps what errors.Is finds of an exchange and drops its URL, which
