@@ -25,6 +25,7 @@ func scenes() []scene {
 		{"skills", "A skill from whom it claims to be", playSkills},
 		{"document", "A page for agents, honest and hostile", playDocument},
 		{"trust", "Who may speak for a brand", playTrust},
+		{"pay", "A bank is paid through a gateway, and its receipt is verified", playPay},
 		{"consent", "The user is asked, sleeps on it, and is obeyed once", playConsent},
 	}
 }
