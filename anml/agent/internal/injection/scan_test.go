@@ -199,7 +199,7 @@ func TestAdvice(t *testing.T) {
 
 // TestBounds: a text made to be costly is given up, not passed.
 func TestBounds(t *testing.T) {
-	piece := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("aGVsbG8gdGhlcmUgZnJpZW5k ", 40)))
+	piece := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("aGVsbG8gdGhlcmUgZnJpZW5k ", 42)))
 	if kind := Scan(strings.Repeat(piece+" ", 16)); kind != "encoded" {
 		t.Errorf("%q", kind)
 	}
