@@ -16,6 +16,9 @@ const (
 	CodeRequiredAskOpen Code = "required-ask-open"
 )
 
+// How a document came.
+const CodeImpersonation Code = "impersonation-suspect"
+
 var agentCodes = map[Code]string{
 	CodeNoANML:          "the origin has no ANML document",
 	CodeGone:            "the origin has said that its ANML document is gone for good",
@@ -29,6 +32,7 @@ var agentCodes = map[Code]string{
 	CodeEndpointForeign: "the action's endpoint belongs to another party than the document",
 	CodePageLoop:        "the pages lead back to one that was read",
 	CodeRequiredAskOpen: "a required ask has neither an answer nor a refusal",
+	CodeImpersonation:   "the service may pretend to be another one",
 
 	CodeUserRule:           "a standing rule of the user's decides",
 	CodeHostRefused:        "the host or the user refused the field in this call",
@@ -75,3 +79,44 @@ const (
 	CodeNoBodyMethod       Code = "no-body-method"
 	CodeDuplicateAnswer    Code = "duplicate-answer"
 )
+
+// What may keep an action from being sent, and how services answer it.
+const (
+	CodeUnknownAction    Code = "unknown-action"
+	CodeAmbiguousAction  Code = "ambiguous-action"
+	CodeActionNotOwned   Code = "action-not-owned"
+	CodeNotExecutable    Code = "not-executable"
+	CodeParamMissing     Code = "param-missing"
+	CodeParamInvalid     Code = "param-invalid"
+	CodeParamUnknown     Code = "param-unknown"
+	CodeEncType          Code = "enctype-unsupported"
+	CodeInsecureEndpoint Code = "insecure-endpoint"
+	CodeIdentityLost     Code = "identity-lost"
+	CodeTooSoon          Code = "too-soon"
+	CodeTooManyActions   Code = "too-many-actions"
+	CodeBadRequest       Code = "bad-request"
+	CodeAuthRequired     Code = "auth-required"
+	CodeUnprocessable    Code = "unprocessable"
+	CodeServerError      Code = "server-error"
+	CodeActionFailed     Code = "action-failed"
+)
+
+var actionCodes = map[Code]string{
+	CodeUnknownAction:    "the site has no action with the id",
+	CodeAmbiguousAction:  "several actions of the site have the id",
+	CodeActionNotOwned:   "nobody who may offer the action was verified",
+	CodeNotExecutable:    "the action or its document cannot be executed",
+	CodeParamMissing:     "a required parameter has no value",
+	CodeParamInvalid:     "a value does not fit its parameter",
+	CodeParamUnknown:     "the action has no such parameter",
+	CodeEncType:          "the action's encoding is not one that is sent",
+	CodeInsecureEndpoint: "the action's endpoint is plain http",
+	CodeIdentityLost:     "the site that the user was shown can no longer be verified",
+	CodeTooSoon:          "the service asked to come back later",
+	CodeTooManyActions:   "actions follow one another too fast, or there are too many",
+	CodeBadRequest:       "the service found the request malformed or incomplete",
+	CodeAuthRequired:     "the service demands authentication",
+	CodeUnprocessable:    "the service understood the action and cannot execute it as sent",
+	CodeServerError:      "the service failed",
+	CodeActionFailed:     "the service says that the action failed",
+}

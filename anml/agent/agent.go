@@ -37,6 +37,10 @@ type Options struct {
 	// RefuseUnsupported refuses documents that offer no version understood here;
 	// otherwise they can be read, and none of their actions is executed.
 	RefuseUnsupported bool
+	// InsecureHTTP reads documents over plain http too, through a Fetcher that does.
+	// They can be read: they are nobody's, nothing of them is verified, kept or acted
+	// on (section 13.6).
+	InsecureHTTP bool
 	// SharedCache makes s-maxage count, where the pages of several users pass
 	// through one HTTP cache on their way (section 8.1.1).
 	SharedCache bool

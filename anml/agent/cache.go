@@ -1,8 +1,195 @@
 package agent
 
-// pages keeps opened pages of one session as HTTP and the documents allow.
-type pages struct{ session *Session }
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
 
-func newPages(s *Session) *pages { return &pages{s} }
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
-func (p *pages) close() {}
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/flight"
+)
+
+// pages keeps the opened pages of one session as HTTP and the documents allow
+// (section 8.1.1). It is memory and ends with the session; documents are never
+// kept anywhere else, so that content which may not be stored is not.
+type pages struct {
+	session *Session
+	flights flight.Group[string, *Page]
+	life    context.Context // ends with the session
+	end     context.CancelCauseFunc
+
+	mu   sync.Mutex
+	kept *simplelru.LRU[string, *kept] // by the URL asked for
+}
+
+// kept is a page that may be used again, as long as its times allow.
+type kept struct {
+	page   *Page
+	header http.Header // of its answer, for the next one that says it is unchanged
+	fresh  time.Time   // until when it is used without asking
+	stale  time.Time   // until when it is used while it is asked for once more
+	asked  bool        // it is being asked for, or was: guarded by pages.mu
+}
+
+func newPages(s *Session) *pages {
+	p := &pages{session: s}
+	p.life, p.end = context.WithCancelCause(context.Background())
+	p.kept, _ = simplelru.NewLRU[string, *kept](s.agent.options.Limits.CachedPages, nil) // fails for sizes below 1 only
+	return p
+}
+
+// close forgets all pages and ends what is asked for in the background.
+func (p *pages) close() {
+	p.end(errClosed)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.kept.Purge()
+}
+
+// get gives the document at a URL: from memory where that is allowed, or by one
+// exchange however many callers ask.
+func (p *pages) get(ctx context.Context, u domain.URL) (*Page, error) {
+	if err := p.over(ctx, u); err != nil {
+		return nil, err
+	}
+	page, again := p.use(u.String(), p.session.agent.host.Time())
+	if again {
+		go p.load(context.WithoutCancel(ctx), u)
+	}
+	if page != nil {
+		return page, nil
+	}
+	return p.load(ctx, u)
+}
+
+// use finds a page that may be used now, and whether it should be asked for again
+// beside that.
+func (p *pages) use(url string, now time.Time) (page *Page, again bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	k, ok := p.kept.Get(url)
+	switch {
+	case !ok:
+		return nil, false
+	case now.Before(k.fresh):
+		return k.page, false
+	case now.Before(k.stale):
+		again, k.asked = !k.asked, true
+		return k.page, again
+	}
+	return nil, false
+}
+
+// load asks for a document, once for all who wait for it. It ends with the session.
+func (p *pages) load(ctx context.Context, u domain.URL) (*Page, error) {
+	page, err := p.flights.Do(ctx, u.String(), func(ctx context.Context) (*Page, error) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		defer context.AfterFunc(p.life, func() { cancel(context.Cause(p.life)) })()
+		if err := p.over(ctx, u); err != nil {
+			return nil, err
+		}
+		return p.session.retrieve(ctx, u)
+	})
+	if err == nil {
+		return page, nil
+	}
+	if over := p.over(ctx, u); over != nil {
+		return nil, over
+	}
+	if _, ours := err.(*Error); ours {
+		return nil, err
+	}
+	return nil, fail(u.String(), err, "the document could not be retrieved")
+}
+
+// over is why nothing more is asked for: the session is closed, or the caller left.
+func (p *pages) over(ctx context.Context, u domain.URL) error {
+	if p.life.Err() != nil {
+		return &Error{Code: lookleap.CodeClosed, URL: shown(u), Reason: "the session is closed", Err: errClosed}
+	}
+	return ended(ctx, shown(u))
+}
+
+// old is the page kept for a URL, whatever its age.
+func (p *pages) old(u domain.URL) *kept {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	k, _ := p.kept.Peek(u.String())
+	return k
+}
+
+// conditions are the headers by which an answer may be that nothing changed.
+func (k *kept) conditions(h http.Header) {
+	if k == nil {
+		return
+	}
+	if tag := k.header.Get("Etag"); tag != "" {
+		h.Set("If-None-Match", tag)
+	}
+	if at := k.header.Get("Last-Modified"); at != "" {
+		h.Set("If-Modified-Since", at)
+	}
+}
+
+// confirmed makes the answer that a page would have come with if it had been sent
+// once more: its own, with what "304 Not Modified" says newly (RFC 9111 section
+// 4.3.4). Nil when the 304 is about something else.
+func (k *kept) confirmed(r *fetch.Response, sent time.Time) *fetch.Response {
+	if k == nil || r.URL.String() != k.page.url.String() {
+		return nil
+	}
+	header := k.header.Clone()
+	header.Del("Age")
+	for name, values := range r.Header {
+		if !strings.HasPrefix(name, "Content-") {
+			header[name] = values
+		}
+	}
+	again := *r
+	again.Status, again.Header = http.StatusOK, header
+	again.Freshness = fetch.ParseFreshness(header, sent, r.Received)
+	return &again
+}
+
+// keep keeps a page, or drops the one that it replaces.
+func (p *pages) keep(u domain.URL, page *Page, r *fetch.Response) {
+	k := &kept{page: page, header: r.Header}
+	k.fresh, k.stale = page.usable(r)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.life.Err() == nil && page.keepable(r) && (page.opened.received.Before(k.stale) || k.validated()) {
+		p.kept.Add(u.String(), k)
+		return
+	}
+	p.kept.Remove(u.String())
+}
+
+// validated reports whether it can be asked whether the page changed.
+func (k *kept) validated() bool {
+	return k.header.Get("Etag") != "" || k.header.Get("Last-Modified") != ""
+}
+
+// drop forgets a page.
+func (p *pages) drop(u domain.URL) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.kept.Remove(u.String())
+}
+
+// forget forgets the pages of an origin.
+func (p *pages) forget(origin string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, url := range p.kept.Keys() {
+		if strings.HasPrefix(url, origin+"/") {
+			p.kept.Remove(url)
+		}
+	}
+}

@@ -24,6 +24,9 @@ type Error struct {
 	RetryAfter time.Duration // how long to leave the server alone; 0: it did not say
 	Trace      []Attempt     // of [Session.Discover]: what was tried
 	Err        error
+
+	answer *fetch.Response // with a status that is refused
+	links  []candidate     // to documents, of a web page that came instead of one
 }
 
 func (e *Error) Error() string {

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"net/http"
+	"strings"
 	"time"
 
 	"github.com/lookleap/lookleap/anml"
@@ -13,10 +15,14 @@ func (a *Agent) openedBy(r *fetch.Response, from arrival, doc *anml.Document) op
 	o := opened{
 		requested: from.requested,
 		wellKnown: from.wellKnown && r.URL.Scheme() == "https" && stayed(r.Hops),
-		insecure:  r.URL.Scheme() != "https",
+		insecure:  r.URL.Scheme() != "https" || !r.Conn.Reported(),
 		received:  r.Received,
 		base:      r.Received.Add(-r.Freshness.Age),
 		noStore:   r.Freshness.NoStore,
+		hops:      r.Hops,
+	}
+	for _, name := range []string{"Accept-Patch", "Alternates"} {
+		o.offersJSON = o.offersJSON || strings.Contains(strings.ToLower(strings.Join(r.Header.Values(name), ",")), anml.MediaTypeJSON)
 	}
 	o.lifetime, o.limited = lifetime(&r.Freshness, doc, a.options.SharedCache)
 	if values := r.Header.Values("Accept"); len(values) == 1 {
@@ -60,4 +66,60 @@ func lifetime(f *fetch.Freshness, doc *anml.Document, shared bool) (time.Duratio
 		return 0, true
 	}
 	return life, limited
+}
+
+// keepable reports whether a page may be used again at all: a complete answer of a
+// known server, for which nobody forbids it, at the place where it was asked for
+// or was moved to for good.
+func (p *Page) keepable(r *fetch.Response) bool {
+	for _, h := range r.Hops {
+		if !h.Permanent() {
+			return false
+		}
+	}
+	return r.Status == http.StatusOK && !p.opened.noStore && !p.opened.insecure
+}
+
+// usable is until when a page may be used without asking, and until when it may
+// be used while it is asked for once more (section 8.1.1). Where the answer
+// depends on something that a Fetcher may add to our requests, and where it says
+// no-cache, it is always asked for first.
+func (p *Page) usable(r *fetch.Response) (fresh, stale time.Time) {
+	f, o := &r.Freshness, p.session.agent.options
+	if f.NoCache || varies(r.Header) {
+		return time.Time{}, time.Time{}
+	}
+	latest := p.opened.received.Add(o.Limits.Lifetime)
+	fresh = earlier(p.opened.base.Add(p.opened.lifetime), latest)
+	stale = fresh
+	shared := o.SharedCache && f.SMaxAge.Given // which forbids stale use (RFC 9111 section 5.2.2.10)
+	if f.StaleWhileRevalidate.Given && f.Stated && !f.MustRevalidate && !shared {
+		stale = earlier(p.opened.base.Add(f.Lifetime+f.StaleWhileRevalidate.Value), latest)
+		if ttl, ok := p.doc.TTL(); ok {
+			stale = earlier(stale, p.opened.base.Add(ttl))
+		}
+	}
+	return fresh, stale
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// varies reports whether an answer depends on more than what is the same in all
+// our requests for documents.
+func varies(h http.Header) bool {
+	for _, line := range h.Values("Vary") {
+		for name := range strings.SplitSeq(line, ",") {
+			switch strings.ToLower(strings.Trim(name, " \t")) {
+			case "", "accept", "accept-encoding", "accept-language", "user-agent", "origin":
+			default:
+				return true
+			}
+		}
+	}
+	return false
 }

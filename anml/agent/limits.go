@@ -15,8 +15,9 @@ type Limits struct {
 	Burst       int           // actions at one origin in a row; 5
 	Interval    time.Duration // between actions after that; 2 s
 	RetryAfter  time.Duration // longest wait that is waited for and not given back as an error; 60 s
-	Tombstone   time.Duration // how long a 410 is believed; 30 days
+	Tombstone   time.Duration // how long a 410 or a permanent redirect of discovery is believed; 30 days
 	CachedPages int           // pages that a session keeps; 64
+	Lifetime    time.Duration // how long a page is used without asking at most; 24 h
 	Informs     int           // informs that a session keeps; 1,000
 	HTML        int           // octets of a page searched for links; 512 KiB
 }
@@ -44,6 +45,7 @@ func (l Limits) withDefaults() Limits {
 	orTime(&l.RetryAfter, time.Minute)
 	orTime(&l.Tombstone, 30*24*time.Hour)
 	or(&l.CachedPages, 64)
+	orTime(&l.Lifetime, 24*time.Hour)
 	or(&l.Informs, 1000)
 	or(&l.HTML, 512<<10)
 	return l

@@ -1,7 +1,217 @@
 package agent
 
-// memory is where ANML is and is not, as far as the session knows: negative
-// entries, tombstones, moved URIs (section 6.5.1).
-type memory struct{ session *Session }
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
 
-func newMemory(s *Session) (*memory, error) { return &memory{s}, nil }
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
+)
+
+// How long a 404 at a place of discovery is believed. What it says of itself
+// counts within these bounds; one that says nothing is believed for the session,
+// but not beyond the longest time (section 6.5.1).
+const (
+	leastAbsent = time.Minute
+	mostAbsent  = 24 * time.Hour
+)
+
+// maxRemembered bounds what a session remembers of places; the ones that were not
+// asked about for longest are forgotten first.
+const maxRemembered = 4096
+
+// The words before the slash of keys in the store. A URL follows, or an origin.
+const (
+	keyGone  = "gone/"
+	keyMoved = "moved/"
+)
+
+// memory is where ANML is and is not, as far as the session knows (section
+// 6.5.1). A 404 is this session's; a 410 and a permanent redirect go into the
+// user's store, and are believed for Limits.Tombstone.
+type memory struct {
+	session *Session
+
+	mu     sync.Mutex
+	closed *simplelru.LRU[string, closure] // by URL
+	moved  *simplelru.LRU[string, place]   // by origin: where its well-known URI leads
+}
+
+// closure is why a URL is not asked for a while.
+type closure struct {
+	Error           // with its code, and without a cause
+	until time.Time // zero: as long as the session lasts
+}
+
+// place is where something was, when it was last seen.
+type place struct {
+	URL string    `json:"url,omitempty"`
+	At  time.Time `json:"at"`
+}
+
+func newMemory(s *Session) (*memory, error) {
+	m := &memory{session: s}
+	m.closed, _ = simplelru.NewLRU[string, closure](maxRemembered, nil) // fails for sizes below 1 only
+	m.moved, _ = simplelru.NewLRU[string, place](maxRemembered, nil)
+	return m, nil
+}
+
+// refuses says why a URL must not be asked for now, or nil. Not being able to find
+// out whether it is gone for good is a reason too.
+func (m *memory) refuses(ctx context.Context, u domain.URL) error {
+	now := m.session.agent.host.Time()
+	m.mu.Lock()
+	c, known := m.closed.Get(u.String())
+	if known && !c.until.IsZero() && !now.Before(c.until) {
+		m.closed.Remove(u.String())
+		known = false
+	}
+	m.mu.Unlock()
+	if known {
+		e := c.Error
+		if e.RetryAfter > 0 {
+			e.RetryAfter = c.until.Sub(now)
+		}
+		return &e
+	}
+	tomb, ok, err := m.stored(ctx, keyGone+u.String())
+	switch {
+	case err != nil:
+		return &Error{Code: lookleap.CodeIO, URL: shown(u), Reason: "whether the document is gone for good could not be looked up", Err: err}
+	case ok && now.Before(tomb.At.Add(m.session.agent.options.Limits.Tombstone)):
+		return goneError(u)
+	}
+	return nil
+}
+
+func goneError(u domain.URL) *Error {
+	return &Error{Code: lookleap.CodeGone, URL: shown(u), Status: http.StatusGone}
+}
+
+// close remembers not to ask for a URL until a time; zero: in this session.
+func (m *memory) close(u domain.URL, why Error, until time.Time) {
+	why.Err, why.Trace, why.answer = nil, nil, nil
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed.Add(u.String(), closure{why, until})
+}
+
+// absent remembers a 404 at a place of discovery.
+func (m *memory) absent(u domain.URL, f *fetch.Freshness, e Error) {
+	m.close(u, e, f.Until(leastAbsent, mostAbsent, mostAbsent))
+}
+
+// gone remembers a 410, which an https server said of its own URL, in the store.
+func (m *memory) gone(ctx context.Context, u domain.URL) error {
+	now := m.session.agent.host.Time()
+	m.close(u, *goneError(u), now.Add(m.session.agent.options.Limits.Tombstone))
+	return m.put(ctx, keyGone+u.String(), place{At: now})
+}
+
+// movedTo is where an origin's well-known URI led for good, when it was last asked.
+func (m *memory) movedTo(ctx context.Context, origin string) (domain.URL, bool, error) {
+	m.mu.Lock()
+	p, ok := m.moved.Get(origin)
+	m.mu.Unlock()
+	if !ok {
+		var err error
+		if p, ok, err = m.stored(ctx, keyMoved+origin); err != nil {
+			return domain.URL{}, false, &Error{Code: lookleap.CodeIO, URL: origin, Reason: "where the document moved could not be looked up", Err: err}
+		}
+	}
+	if !ok || !m.session.agent.host.Time().Before(p.At.Add(m.session.agent.options.Limits.Tombstone)) {
+		return domain.URL{}, false, nil
+	}
+	u, err := domain.Parse(p.URL)
+	return u, err == nil, nil
+}
+
+// move remembers where an origin's document is from now on: the end of the leading
+// run of permanent redirects (section 6.5.1). Without one nothing changes.
+func (m *memory) move(ctx context.Context, origin string, hops []fetch.Hop) {
+	var to domain.URL
+	for _, h := range hops {
+		if !h.Permanent() || h.To.Scheme() != "https" {
+			break
+		}
+		to = h.To
+	}
+	if to.IsZero() {
+		return
+	}
+	p := place{URL: to.String(), At: m.session.agent.host.Time()}
+	m.mu.Lock()
+	m.moved.Add(origin, p)
+	m.mu.Unlock()
+	m.report(ctx, origin, m.put(ctx, keyMoved+origin, p))
+}
+
+// unmove forgets where an origin's document was, since it is not there.
+func (m *memory) unmove(ctx context.Context, origin string) {
+	m.mu.Lock()
+	m.moved.Remove(origin)
+	m.mu.Unlock()
+	m.report(ctx, origin, m.session.store().Delete(ctx, keyMoved+origin))
+}
+
+// forget forgets everything about an origin, in the store too.
+func (m *memory) forget(ctx context.Context, origin string) error {
+	m.mu.Lock()
+	m.moved.Remove(origin)
+	for _, url := range m.closed.Keys() {
+		if strings.HasPrefix(url, origin+"/") {
+			m.closed.Remove(url)
+		}
+	}
+	m.mu.Unlock()
+	store := m.session.store()
+	keys, err := store.Keys(ctx, keyGone+origin+"/")
+	for _, key := range append(keys, keyMoved+origin) {
+		if strings.HasPrefix(key, keyGone+origin+"/") || key == keyMoved+origin {
+			err = errors.Join(err, store.Delete(ctx, key))
+		}
+	}
+	return err
+}
+
+// stored reads a place from the store. A record that cannot be read says that
+// there is one, and was written just now.
+func (m *memory) stored(ctx context.Context, key string) (p place, ok bool, err error) {
+	data, err := m.session.store().Get(ctx, key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return place{}, false, nil
+	}
+	if err != nil {
+		return place{}, false, err
+	}
+	now := m.session.agent.host.Time()
+	if err := json.Unmarshal(data, &p); err != nil || p.At.IsZero() || p.At.After(now) {
+		p.At = now
+	}
+	return p, true, nil
+}
+
+func (m *memory) put(ctx context.Context, key string, p place) error {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return m.session.store().Put(ctx, key, data)
+}
+
+// report tells the host of a record that could not be changed where nothing but a
+// detour depends on it.
+func (m *memory) report(ctx context.Context, subject string, err error) {
+	if err != nil {
+		m.session.agent.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeIO, Subject: subject, Err: err})
+	}
+}

@@ -2,10 +2,12 @@ package agent
 
 import (
 	"context"
+	"net/http"
 	"sync"
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
 )
 
 // NoticeKind says what a [Notice] is about, so that a host can choose how to
@@ -26,6 +28,7 @@ const (
 	NoticeImpersonation NoticeKind = "impersonation"    // 13.6: the origin may pretend to be another
 	NoticeInsecure      NoticeKind = "insecure"         // 13.6: certificate errors, plain http
 	NoticeSecurity      NoticeKind = "security"         // 12.8: a verification ended in a security finding
+	NoticeMoved         NoticeKind = "moved"            // 6.5.1: the document of an origin is another domain's
 )
 
 // Notice is something that the user should know. Its words are ours; nothing
@@ -78,6 +81,47 @@ func (n *notices) tellOnce(ctx context.Context, key string, x Notice) {
 	n.mu.Unlock()
 	if !said {
 		n.tell(ctx, x)
+	}
+}
+
+// failures are the kinds of notice that tell of a failed retrieval.
+var failures = [...]NoticeKind{NoticeUnreachable, NoticeInsecure, NoticeAuthRequired, NoticeServerError, NoticeUnavailable}
+
+// tellFailure tells of a retrieval that failed for a reason which the user should
+// know: once, until the URL was reached again (sections 11.3, 11.4 and 13.6).
+func (s *Session) tellFailure(ctx context.Context, u domain.URL, e *Error) {
+	kind, text := failureNotice(e)
+	if kind == "" {
+		return
+	}
+	s.notices.tellOnce(ctx, string(kind)+" "+u.String(), Notice{Kind: kind, Code: e.Code, Origin: u.Origin(), Text: text})
+}
+
+func failureNotice(e *Error) (NoticeKind, string) {
+	switch e.Code {
+	case lookleap.CodeTLS, lookleap.CodeTLSTooOld:
+		return NoticeInsecure, "The service's certificate or encryption could not be verified, so nothing of it was read."
+	case lookleap.CodeTimeout, lookleap.CodeUnreachable, lookleap.CodeConnRefused, lookleap.CodeConnReset,
+		lookleap.CodeTruncated, lookleap.CodeTooSlow, lookleap.CodeDNSError, lookleap.CodeNoAddress:
+		return NoticeUnreachable, "The service could not be reached."
+	}
+	switch {
+	case e.Status == http.StatusUnauthorized:
+		return NoticeAuthRequired, "The service wants to know who asks before it answers."
+	case e.Status == http.StatusServiceUnavailable:
+		return NoticeUnavailable, "The service is not available at the moment."
+	case e.Status >= 500:
+		return NoticeServerError, "The service failed with an error of its own."
+	}
+	return "", ""
+}
+
+// reached lets failures at a URL be told again.
+func (n *notices) reached(u domain.URL) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, kind := range failures {
+		delete(n.said, string(kind)+" "+u.String())
 	}
 }
 

@@ -2,8 +2,10 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -12,39 +14,154 @@ import (
 	"github.com/lookleap/lookleap/internal/fetch"
 )
 
+// open gives the document at a URL. Where a web page is there, its links to a
+// document are followed, one step (section 15.1).
 func (s *Session) open(ctx context.Context, raw string) (*Page, error) {
 	u, err := s.parseURL(raw)
 	if err != nil {
 		return nil, err
 	}
-	return s.retrieve(ctx, u, arrival{requested: u.String()})
+	page, err := s.pages.get(ctx, u)
+	var refused *Error
+	if err == nil || !errors.As(err, &refused) || len(refused.links) == 0 {
+		return page, err
+	}
+	d := s.discovery(ctx, u.Origin())
+	d.trace = []Attempt{d.attempt(SourceURL, u, err)}
+	return d.first(refused.links, err)
 }
 
 // parseURL gives the canonical form of a URL that a document may be read from.
 func (s *Session) parseURL(raw string) (domain.URL, error) {
-	u, err := domain.Parse(raw)
+	u, err := s.agent.rules().Parse(raw)
 	if err != nil {
-		return domain.URL{}, fail("", err, "the URL cannot be used")
+		e := fail("", err, "the URL cannot be used")
+		var bad *domain.Error
+		if errors.As(err, &bad) {
+			e.Code = lookleap.Code(bad.Code)
+		}
+		return domain.URL{}, e
 	}
 	return u, nil
 }
 
-// retrieve asks for a document and reads the answer.
-func (s *Session) retrieve(ctx context.Context, u domain.URL, a arrival) (*Page, error) {
+// rules are what URLs of documents have to be.
+func (a *Agent) rules() domain.Rules {
+	if a.options.InsecureHTTP {
+		return domain.Rules{Schemes: []string{"https", "http"}}
+	}
+	return domain.Rules{}
+}
+
+// retrieve asks for a document and reads the answer, unless it is known that it
+// must not be asked for.
+func (s *Session) retrieve(ctx context.Context, u domain.URL) (*Page, error) {
 	ctx, cancel := s.limited(ctx, u)
 	defer cancel()
-	r, err := fetch.Do(ctx, s.agent.host, s.request(u))
-	if err != nil {
-		if over := ended(ctx, shown(u)); over != nil {
-			return nil, over
+	if err := s.memory.refuses(ctx, u); err != nil {
+		return nil, err
+	}
+	a := arrival{requested: u.String(), wellKnown: isWellKnown(u)}
+	old := s.pages.old(u)
+	request := s.request(ctx, u)
+	old.conditions(request.Header)
+	sent := s.agent.host.Time()
+	r, err := fetch.Do(ctx, s.agent.host, request)
+	if err == nil && r.Status == http.StatusNotModified {
+		if again := old.confirmed(r, sent); again != nil {
+			page, err := s.admit(ctx, again, a, old.page.doc, old.page.digest)
+			return s.keep(u, page, again, err)
 		}
-		return nil, fail(u.String(), err, "the document could not be retrieved")
+		s.pages.drop(u)
+		r, err = fetch.Do(ctx, s.agent.host, s.request(ctx, u))
 	}
-	if !r.OK() {
-		return nil, &Error{Code: lookleap.CodeBadStatus, URL: shown(r.URL), Status: r.Status, RetryAfter: r.RetryAfter,
-			Reason: "the server gave no document"}
+	if err != nil || !r.OK() {
+		s.pages.drop(u)
+		return nil, s.refused(ctx, u, r, err)
 	}
-	return s.newPage(ctx, r, a)
+	s.notices.reached(u)
+	page, err := s.newPage(ctx, r, a)
+	if a.wellKnown && codeOf(err) == lookleap.CodeMediaType { // a page in its place is as good as a 404
+		e := &Error{Code: lookleap.CodeNoANML, URL: shown(r.URL), Status: r.Status, Err: err}
+		s.memory.absent(u, &r.Freshness, *e)
+		err = e
+	}
+	return s.keep(u, page, r, err)
+}
+
+// keep keeps a page that may be used again.
+func (s *Session) keep(u domain.URL, page *Page, r *fetch.Response, err error) (*Page, error) {
+	if err != nil {
+		s.pages.drop(u)
+		return nil, err
+	}
+	s.pages.keep(u, page, r)
+	return page, nil
+}
+
+// refused judges an exchange that gave no document, and remembers and tells what
+// follows from it (sections 6.5.1, 11.3 and 11.4).
+func (s *Session) refused(ctx context.Context, u domain.URL, r *fetch.Response, err error) error {
+	if over := ended(ctx, shown(u)); over != nil {
+		return over
+	}
+	place := isWellKnown(u)
+	if err != nil {
+		e := fail(u.String(), err, "the document could not be retrieved")
+		if place && e.Code == lookleap.CodeGone && !sameOrigin(err, u) {
+			e.Code = lookleap.CodeNoANML // what another origin says of itself
+		}
+		s.tellFailure(ctx, u, e)
+		return e
+	}
+	e := &Error{Code: lookleap.CodeBadStatus, URL: shown(r.URL), Status: r.Status, RetryAfter: r.RetryAfter, Reason: "the server gave no document", answer: r}
+	switch r.Status {
+	case http.StatusNotFound:
+		if place {
+			e.Code, e.Reason = lookleap.CodeNoANML, ""
+			s.memory.absent(u, &r.Freshness, *e)
+		}
+	case http.StatusGone:
+		if place {
+			return s.gone(ctx, u, r)
+		}
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		switch {
+		case r.RetryAfter > 0:
+			s.memory.close(u, *e, r.Received.Add(r.RetryAfter))
+		case !place:
+			s.memory.close(u, *e, time.Time{})
+		}
+	}
+	s.tellFailure(ctx, u, e)
+	return e
+}
+
+// sameOrigin reports whether an error of ours is about a URL of this origin.
+func sameOrigin(err error, u domain.URL) bool {
+	var e *Error
+	return errors.As(err, &e) && strings.HasPrefix(e.URL, u.Origin()+"/")
+}
+
+// gone is a 410 at a place of discovery. It holds for the URL that said so, and
+// for the one asked for when both are of one origin; another origin cannot say
+// that this one has given up ANML.
+func (s *Session) gone(ctx context.Context, u domain.URL, r *fetch.Response) error {
+	var err error
+	if r.URL.Scheme() == "https" {
+		err = s.memory.gone(ctx, r.URL)
+	}
+	if r.URL.Origin() != u.Origin() || u.Scheme() != "https" {
+		e := &Error{Code: lookleap.CodeNoANML, URL: shown(u), Status: r.Status, Err: err}
+		s.memory.absent(u, &r.Freshness, *e)
+		return e
+	}
+	if u.String() != r.URL.String() {
+		err = errors.Join(err, s.memory.gone(ctx, u))
+	}
+	e := goneError(u)
+	e.Err = err
+	return e
 }
 
 // limited bounds retrieving and reading a document, its automatic requests
@@ -56,13 +173,17 @@ func (s *Session) limited(ctx context.Context, u domain.URL) (context.Context, c
 }
 
 // request is the request for a document at a URL (sections 6.3, 6.5.1 and 7.4).
-// It follows redirects, and says nothing about the user or the agent's task.
-func (s *Session) request(u domain.URL) *fetch.Request {
+// It follows redirects, except to what is gone, and says nothing about the user
+// or the agent's task.
+func (s *Session) request(ctx context.Context, u domain.URL) *fetch.Request {
 	o := s.agent.options
 	return &fetch.Request{
 		URL:      u,
 		Header:   http.Header{"Accept": {s.agent.accept()}},
-		Redirect: fetch.Anywhere,
+		Redirect: func(h fetch.Hop) error { return s.memory.refuses(ctx, h.To) },
+		Rules:    s.agent.rules(),
+		Plain:    o.InsecureHTTP,
+		Verified: true,
 		Limits:   fetch.Limits{Body: o.Limits.Document, Time: o.Limits.Time, Hops: o.Limits.Redirects},
 	}
 }
@@ -110,7 +231,8 @@ func (s *Session) read(ctx context.Context, r *fetch.Response, a arrival) (*anml
 		o.Self = []string{server.Host, server.Domain}
 	}
 	o.AcceptGenericTypes = !a.action && (o.AcceptGenericTypes || a.wellKnown)
-	if _, own := anml.FormatOf(r.MediaType); !own {
+	_, own := anml.FormatOf(r.MediaType)
+	if !own {
 		o.AcceptMissingNamespace = false // the root has to prove what the type does not say
 	}
 	o.Charset, o.Version = "", ""
@@ -120,9 +242,21 @@ func (s *Session) read(ctx context.Context, r *fetch.Response, a arrival) (*anml
 	}
 	e := fail(shown(r.URL), err, "the answer is no ANML document that can be used")
 	e.Status = r.Status
-	if e.Code != anml.CodeMediaType {
-		s.notices.tellOnce(ctx, "invalid "+r.URL.String()+" "+lookleap.Digest(r.Body), Notice{
-			Kind: NoticeInvalid, Code: e.Code, Origin: r.URL.Origin(), Text: "The service returned an invalid document."})
+	if !own && (errors.Is(err, anml.ErrNotANML) || errors.Is(err, anml.ErrNotWellFormed)) {
+		e.Code = anml.CodeMediaType
+	}
+	switch {
+	case e.Code == anml.CodeMediaType:
+		e.Reason = "the answer is no ANML document"
+		if !a.action && !a.wellKnown {
+			e.links = s.agent.alternates(r)
+		}
+	case e.Code == anml.CodeVersion:
+		s.notices.tellOnce(ctx, "version "+r.URL.String()+" "+lookleap.Digest(r.Body), Notice{Kind: NoticeUnsupported, Code: e.Code, Origin: r.URL.Origin(),
+			Text: "The service's document is of a version of ANML that is not understood; " + anml.Version + " is."})
+	default:
+		s.notices.tellOnce(ctx, "invalid "+r.URL.String()+" "+lookleap.Digest(r.Body), Notice{Kind: NoticeInvalid, Code: e.Code, Origin: r.URL.Origin(),
+			Text: "The service returned an invalid document."})
 	}
 	return nil, e
 }
@@ -134,13 +268,22 @@ func (s *Session) admit(ctx context.Context, r *fetch.Response, a arrival, doc *
 		opened: s.agent.openedBy(r, a, doc),
 		budget: fetch.NewBudget(s.agent.options.Limits.Requests),
 	}
-	p.server, _ = anmltrust.ServerOf(r.URL.String())
+	if p.server, _ = anmltrust.ServerOf(r.URL.String()); p.opened.insecure {
+		p.server = anmltrust.Server{}
+	}
+	if err := p.versions(ctx); err != nil {
+		return nil, err
+	}
 	if err := p.identify(ctx); err != nil {
+		if over := ended(ctx, shown(r.URL)); over != nil {
+			return nil, over
+		}
 		return nil, fail(shown(r.URL), err, "it could not be found out who speaks in the document")
 	}
 	if over := ended(ctx, shown(r.URL)); over != nil {
 		return nil, over
 	}
+	p.examine(ctx)
 	if err := s.context.receive(ctx, p); err != nil {
 		return nil, fail(shown(r.URL), err, "what the document tells could not be taken up")
 	}

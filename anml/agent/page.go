@@ -2,8 +2,10 @@ package agent
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
@@ -29,13 +31,18 @@ type Page struct {
 type opened struct {
 	requested string        // URL asked for
 	wellKnown bool          // asked for at /.well-known/anml, and not redirected to another domain
-	insecure  bool          // came over plain http: nothing of it is anybody's
+	insecure  bool          // came over plain http, or nobody knows over what: nothing of it is anybody's
 	received  time.Time     // when the answer was complete
 	base      time.Time     // what lifetimes count from: received less the answer's age
 	noStore   bool          // nothing of it may be kept
 	lifetime  time.Duration // how long HTTP and the document let it be used; see limited
 	limited   bool          // a lifetime was given
 	accept    *anml.Format  // what the service said that it prefers to receive (section 11.1)
+
+	hops       []fetch.Hop        // redirects followed
+	offersJSON bool               // the service says that it has JSON too (section 7.4)
+	trace      []Attempt          // how it was found
+	findings   []lookleap.Finding // about how it came
 }
 
 // Document is the document as it was read. All its text is untrusted.
@@ -47,6 +54,23 @@ func (p *Page) URL() string { return p.url.String() }
 // ServingDomain is the registrable domain of the host that delivered the
 // document: the party that speaks wherever no other one was verified.
 func (p *Page) ServingDomain() string { return p.server.Domain }
+
+// Trace tells where the document was looked for before it was found, in order,
+// ending with the place where it was; nothing where it was opened by its URL
+// (section 6.5).
+func (p *Page) Trace() []Attempt { return slices.Clone(p.opened.trace) }
+
+// Findings lists what somebody should know of how the document came and who
+// claims to speak in it: hints that it may come from somebody else than it seems,
+// plain http, contradictory claims. What is wrong in the document itself is in
+// Document().Findings().
+func (p *Page) Findings() []lookleap.Finding {
+	return append(slices.Clone(p.opened.findings), p.who.findings...)
+}
+
+// OffersJSON reports whether the service says, by Accept-Patch or Alternates, that
+// it has documents in JSON too. It is a hint; nothing depends on it (section 7.4).
+func (p *Page) OffersJSON() bool { return p.opened.offersJSON }
 
 // Parties lists who speaks in the document, the serving domain included, in the
 // order of the document.
