@@ -64,7 +64,8 @@ type GatewayOptions struct {
 
 	Expect  Expectation
 	KeyLife time.Duration
-	MaxBody int64 // octets of a request; 0: 1 MiB
+	MaxBody int64         // octets of a request; 0: 1 MiB
+	Timeout time.Duration // of a call, from the first look to the verified result; 0: 30 s
 
 	Audit     func(AuditRecord) // nil: nothing is told to anybody
 	Retention time.Duration     // until an audit record expires; 0: at once
@@ -99,14 +100,19 @@ func NewGateway(host *lookleap.Host, o GatewayOptions) (*Gateway, error) {
 	if o.MaxBody <= 0 {
 		o.MaxBody = 1 << 20
 	}
+	if o.Timeout <= 0 {
+		o.Timeout = 30 * time.Second
+	}
 	return &Gateway{host: host, options: o, mapping: m, keys: newKeySource(host, o.KeyLife, 256)}, nil
 }
 
 // ServeHTTP serves one call. Refusals are problem details (RFC 9457) that hold a
 // code and nothing of the request or the result.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), g.options.Timeout)
+	defer cancel()
 	endpoint := ""
-	v, mediaType, err := g.serve(r, &endpoint)
+	v, mediaType, err := g.serve(r.WithContext(ctx), &endpoint)
 	code, status := lookleap.CodeOf(err), http.StatusOK
 	header := w.Header()
 	header.Set("Cache-Control", "private, no-store")

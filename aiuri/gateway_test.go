@@ -1,6 +1,7 @@
 package aiuri_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -223,6 +225,30 @@ func TestGatewayTransport(t *testing.T) {
 			if handler.ServeHTTP(w, r); w.Code != 403 || len(g.calls) != 0 {
 				t.Errorf("got %d", w.Code)
 			}
+		})
+	}
+}
+
+// silent is an endpoint that never answers.
+type silent struct{}
+
+func (silent) Invoke(ctx context.Context, _ *aiuri.Call) (aiuri.Result, error) {
+	<-ctx.Done()
+	return aiuri.Result{}, ctx.Err()
+}
+
+func TestGatewayTimeout(t *testing.T) {
+	for name, limit := range map[string]time.Duration{"reject-after-limit": time.Minute, "reject-after-default": 0} {
+		t.Run("AIU-3.2-07/"+name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := newGatewayWorld(t)
+				g.options.Invoker, g.options.Timeout = silent{}, limit
+				began := time.Now()
+				w := g.serve(t, "POST", payTarget, "{}")
+				if w.Code != 504 || time.Since(began) != cmp.Or(limit, 30*time.Second) {
+					t.Errorf("got %d after %s", w.Code, time.Since(began))
+				}
+			})
 		})
 	}
 }
