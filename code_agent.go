@@ -34,6 +34,13 @@ var agentCodes = map[Code]string{
 	CodeRequiredAskOpen: "a required ask has neither an answer nor a refusal",
 	CodeImpersonation:   "the service may pretend to be another one",
 
+	CodeNotInScope:        "the site authorizes the server, but not for this",
+	CodeAuthorizationOver: "the site's authorization was in force and has ended",
+	CodeForeignSite:       "the URL is not the site's own",
+	CodeNoMorePages:       "the document names no further page",
+	CodePageForeign:       "the next page is at another origin, which is followed only when the user asks for it",
+	CodePageLimit:         "as many pages were read as may be without asking the user",
+
 	CodeUserRule:           "a standing rule of the user's decides",
 	CodeHostRefused:        "the host or the user refused the field in this call",
 	CodePolicyVeto:         "the host's policy refuses, or failed to decide",
@@ -55,6 +62,16 @@ var agentCodes = map[Code]string{
 	CodeNoBodyMethod:       "the action's method has no body, and answers never go into a URL",
 	CodeDuplicateAnswer:    "the reply says two things about one field",
 }
+
+// Who speaks, and how far a result is followed.
+const (
+	CodeNotInScope        Code = "not-in-scope"
+	CodeAuthorizationOver Code = "authorization-over"
+	CodeForeignSite       Code = "foreign-site"
+	CodeNoMorePages       Code = "no-more-pages"
+	CodePageForeign       Code = "page-foreign"
+	CodePageLimit         Code = "page-limit"
+)
 
 // What is decided about telling a field, and why.
 const (

@@ -33,16 +33,13 @@ func (p *Page) beyond(party Party) (Party, anmltrust.Attribution) {
 	return p.attributed(party, anmltrust.Attribute(nil, party.form, anmltrust.Knowledge, time.Time{}))
 }
 
-// rule is what the constraints of a site demand for a field. Constraints that do
-// not come from whoever asks still restrict, and permit nothing: a field that
-// they leave free is one that needs explicit consent (row X6).
-func (p *Page) rule(site anml.Site, field string, now time.Time) anml.Rule {
-	r := site.Constraints().Rule(field, p.session.agent.recognised)
+// foreignRules reports whether the constraints of a site come from somebody else
+// than its asks. Then they still restrict, and permit nothing: a field that they
+// leave free is one that needs explicit consent (row X6).
+func (p *Page) foreignRules(site anml.Site, now time.Time) bool {
 	asker, _ := p.ownerOfAsk(site, now)
-	if from, a := p.owner(site, anmltrust.Constraints, now); a == anmltrust.Dropped || from.Domain != asker.Domain {
-		r.Requires = r.Requires.Stricter(anml.ExplicitConsent)
-	}
-	return r
+	from, a := p.owner(site, anmltrust.Constraints, now)
+	return a == anmltrust.Dropped || from.Domain != asker.Domain
 }
 
 // usage is what may be done with an element of a section of a site. Limits count

@@ -132,7 +132,7 @@ func (p *Page) partyOf(site anml.Site) (Party, bool) {
 // 12's procedure). OfSite is an assertion of the party's that was verified;
 // OfServer is the serving domain's own content, whatever the document calls it.
 // Dropped sections are not used: the party is then the one that they pretend to
-// come from. Constraints and rights restrict whatever this says: see [Page.rule]
+// come from. Constraints and rights restrict whatever this says: see foreignRules
 // and [Page.usage].
 func (p *Page) owner(site anml.Site, section anmltrust.Section, now time.Time) (Party, anmltrust.Attribution) {
 	party, ok := p.partyOf(site)

@@ -48,6 +48,8 @@ type User struct {
 	// Language is the user's preferred language as a BCP 47 tag; it is never sent
 	// by itself (section 8.8.2).
 	Language string
+	// Persona is what ranks above the personas of services (section 8.8).
+	Persona PersonaPolicy
 }
 
 // NewSession starts a session. An error is one of the host's store.

@@ -11,15 +11,15 @@ import "strings"
 
 // Bounds of one scan.
 const (
-	scanRunes = 16 << 10  // of a text that is looked at
-	scanTotal = 128 << 10 // octets that are looked at, in all that stands encoded in the text
+	scanRunes = 32 << 10  // of a text that is looked at
+	scanTotal = 256 << 10 // octets that are looked at, in all that stands encoded in the text
 	scanDepth = 2         // of text encoded in text
 	scanParts = 64        // encoded pieces of one text that are looked into
 )
 
 // Scan looks for a pattern in a text, in every reading of it that an agent's
 // model might make of it, and gives the kind of the first that it finds; "" for
-// none. Of a text longer than 16,384 characters it reads the beginning; one in
+// none. Of a text longer than 32,768 characters it reads the beginning; one in
 // which more stands encoded than can be looked at counts as found.
 func Scan(text string) string {
 	left := scanTotal

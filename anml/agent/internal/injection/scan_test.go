@@ -200,7 +200,7 @@ func TestAdvice(t *testing.T) {
 // TestBounds: a text made to be costly is given up, not passed.
 func TestBounds(t *testing.T) {
 	piece := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("aGVsbG8gdGhlcmUgZnJpZW5k ", 42)))
-	if kind := Scan(strings.Repeat(piece+" ", 16)); kind != "encoded" {
+	if kind := Scan(strings.Repeat(piece+" ", 40)); kind != "encoded" {
 		t.Errorf("%q", kind)
 	}
 	for _, text := range []string{strings.Repeat("a b ", 1<<20), strings.Repeat("ignore ", 1<<18), strings.Repeat("<!--", 1<<18), strings.Repeat("\u00e9\u0301", 1<<18)} {
