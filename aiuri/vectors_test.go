@@ -1,0 +1,219 @@
+package aiuri_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/aiuri"
+)
+
+const vectorDir = "testdata/vectors"
+
+// vectors reads the cases of one file, and into more whatever else it has.
+func vectors[T any](t *testing.T, name string, more any) []T {
+	t.Helper()
+	var file struct {
+		Draft string
+		Cases []T
+	}
+	readJSON(t, filepath.Join(vectorDir, name), &file)
+	if more != nil {
+		readJSON(t, filepath.Join(vectorDir, name), more)
+	}
+	if file.Draft != aiuri.Draft || len(file.Cases) < 10 {
+		t.Fatalf("%d cases for %s", len(file.Cases), file.Draft)
+	}
+	return file.Cases
+}
+
+// side names a subtest for the register.
+func side(requirement string, reason lookleap.Code, name string) string {
+	if reason == "" {
+		return requirement + "/accept-vector-" + name
+	}
+	return requirement + "/reject-vector-" + name
+}
+
+func TestVectorURIs(t *testing.T) {
+	for _, c := range vectors[struct {
+		Name, Requirement, URI, IRI, Normal, Authority string
+		Reason                                         lookleap.Code
+		Offset                                         int
+	}](t, "uris.json", nil) {
+		t.Run(side(c.Requirement, c.Reason, c.Name), func(t *testing.T) {
+			read, text := aiuri.Parse, c.URI
+			if c.IRI != "" {
+				read, text = aiuri.FromIRI, c.IRI
+			}
+			u, err := read(text)
+			switch {
+			case lookleap.CodeOf(err) != want(c.Reason):
+				t.Fatalf("got %q, %v", u, err)
+			case c.Reason == "" && (u.Normalize().String() != c.Normal || c.IRI == "" && u.Authority() != c.Authority):
+				t.Errorf("got %q with authority %q", u.Normalize(), u.Authority())
+			case c.Reason != "" && c.IRI == "" && err.(*aiuri.Error).Place.Offset != c.Offset:
+				t.Errorf("the place is %+v", err.(*aiuri.Error).Place)
+			}
+		})
+	}
+}
+
+func want(reason lookleap.Code) lookleap.Code {
+	if reason == "" {
+		return lookleap.CodeOK
+	}
+	return reason
+}
+
+func TestVectorGateway(t *testing.T) {
+	for _, c := range vectors[struct {
+		Name, Requirement, Base, URI, URL string
+		Reason                            lookleap.Code
+	}](t, "gateway.json", nil) {
+		t.Run(side(c.Requirement, c.Reason, c.Name), func(t *testing.T) {
+			m, err := aiuri.NewMapping(c.Base)
+			if err == nil && c.URI != "" {
+				var url string
+				if url, err = m.URL(parse(t, c.URI)); url != c.URL {
+					t.Errorf("got %q", url)
+				}
+			}
+			if err == nil && c.URL != "" {
+				var u aiuri.URI
+				if u, err = m.Split(c.URL); u.String() != c.URI {
+					t.Errorf("got %q", u)
+				}
+			}
+			if lookleap.CodeOf(err) != want(c.Reason) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestVectorLinks(t *testing.T) {
+	for _, c := range vectors[struct {
+		Name, Requirement, Page string
+		Link, Targets           []string
+	}](t, "links.json", nil) {
+		reason := lookleap.Code("")
+		if len(c.Targets) == 0 {
+			reason = lookleap.CodeNoEndpoint
+		}
+		t.Run(side(c.Requirement, reason, c.Name), func(t *testing.T) {
+			got := aiuri.LinkTargets(c.Link)
+			if c.Page != "" {
+				got = aiuri.ElementTargets([]byte(c.Page))
+			}
+			if !slices.Equal(got, c.Targets) {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}
+
+func TestVectorDocuments(t *testing.T) {
+	for _, c := range vectors[struct {
+		Name, Requirement, Origin, Document, Endpoint, JWKS, Auth string
+		Scopes                                                    []string
+		MTLS                                                      bool
+		Finding, Reason                                           lookleap.Code
+	}](t, "documents.json", nil) {
+		t.Run(side(c.Requirement, c.Reason, c.Name), func(t *testing.T) {
+			d, err := aiuri.ParseDescriptor([]byte(c.Document), c.Origin)
+			if lookleap.CodeOf(err) != want(c.Reason) {
+				t.Fatalf("got %+v, %v", d, err)
+			}
+			if c.Reason != "" {
+				return
+			}
+			if d.Endpoint.String() != c.Endpoint || d.JWKS != c.JWKS || d.Policy.Auth != c.Auth || d.Policy.MTLS != c.MTLS || !slices.Equal(d.Scopes, c.Scopes) {
+				t.Errorf("got %+v", d)
+			}
+			if found := len(d.Findings) == 1 && d.Findings[0].Code == c.Finding; found != (c.Finding != "") {
+				t.Errorf("the findings are %v", d.Findings)
+			}
+		})
+	}
+}
+
+func TestVectorResults(t *testing.T) {
+	var all struct {
+		Now  int64
+		Keys json.RawMessage
+	}
+	for _, c := range vectors[struct {
+		Name, Requirement, JWS, Payload, Key string
+		Body                                 *string
+		Expect                               struct {
+			Endpoint, Audience, Request string
+			Scopes, Require             []string
+		}
+		Reason lookleap.Code
+	}](t, "results.json", &all) {
+		t.Run(side(c.Requirement, c.Reason, c.Name), func(t *testing.T) {
+			keys, err := aiuri.ParseKeySet(all.Keys)
+			if err != nil || len(keys.Findings()) != 0 {
+				t.Fatal(err, keys.Findings())
+			}
+			r := aiuri.Result{JWS: c.JWS}
+			if c.Body != nil {
+				r.Body = []byte(*c.Body)
+			}
+			x := aiuri.Expectation{Audience: c.Expect.Audience, Request: c.Expect.Request, Scopes: c.Expect.Scopes, Require: c.Expect.Require}
+			if c.Expect.Endpoint != "" {
+				x.Endpoint = parse(t, c.Expect.Endpoint)
+			}
+			v, err := aiuri.VerifyResult(r, keys, x, time.Unix(all.Now, 0))
+			switch {
+			case lookleap.CodeOf(err) != want(c.Reason):
+				t.Errorf("got %+v, %v", v, err)
+			case c.Reason == "" && (string(v.Payload) != c.Payload || v.KeyID != c.Key):
+				t.Errorf("got %q by %q", v.Payload, v.KeyID)
+			}
+		})
+	}
+}
+
+// TestVectorsAreReadable: other implementations have to read them too.
+func TestVectorsAreReadable(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(vectorDir, "*.json"))
+	if err != nil || len(files) != 5 {
+		t.Fatal(files, err)
+	}
+	readme, err := os.ReadFile(filepath.Join(vectorDir, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i := slices.IndexFunc(data, func(c byte) bool { return c >= 0x80 }); i >= 0 {
+			t.Errorf("%s: octet %d is not ASCII", name, i)
+		}
+		if !strings.Contains(string(readme), "`"+filepath.Base(name)+"`") {
+			t.Errorf("the README does not mention %s", name)
+		}
+		var file struct {
+			Cases []struct{ Name, Reason string }
+		}
+		readJSON(t, name, &file)
+		seen := make(map[string]bool)
+		for _, c := range file.Cases {
+			if seen[c.Name] {
+				t.Errorf("%s: %s stands twice", name, c.Name)
+			}
+			if seen[c.Name] = true; c.Reason != "" && !strings.Contains(string(readme), "`"+c.Reason+"`") {
+				t.Errorf("the README does not explain %s", c.Reason)
+			}
+		}
+	}
+}
