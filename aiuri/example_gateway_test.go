@@ -1,0 +1,231 @@
+package aiuri_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// publishBank publishes everything that others need of an endpoint: the document,
+// the keys, and a page that advertises it.
+func publishBank(net *lab.Internet) (*aiuri.KeyRing, error) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	ring, err := aiuri.NewKeyRing(time.Now, aiuri.SigningKey{ID: "2026-05", Private: private}, aiuri.DefaultKeyLife, time.Hour)
+	if err != nil {
+		return nil, err
+	}
+	endpoint, err := aiuri.Parse("ai://bank.example/payments")
+	if err != nil {
+		return nil, err
+	}
+	document, err := aiuri.WellKnownHandler("https://bank.example", &aiuri.Descriptor{
+		Endpoint: endpoint, JWKS: "https://bank.example/keys", Scopes: []string{"initiate-payment"}, Policy: aiuri.Policy{RequireSignedResults: true},
+	})
+	if err != nil {
+		return nil, err
+	}
+	net.Site("bank.example").Handle("/.well-known/aiip", document).Handle("/keys", aiuri.JWKSHandler(ring))
+	net.Site("shop.example").Handle("/", lab.Status(200, "Link", aiuri.AdvertiseLink(endpoint)))
+	return ring, nil
+}
+
+// line is a transport to an endpoint. The draft defines none, so here it is a
+// function.
+type line func(*aiuri.Call) (aiuri.Result, error)
+
+func (l line) Invoke(_ context.Context, c *aiuri.Call) (aiuri.Result, error) { return l(c) }
+
+// everybody lets every session do everything: an example's authorizer, and no
+// other's.
+type everybody struct{}
+
+func (everybody) Authorize(_ context.Context, _ *http.Request, c *aiuri.Call) (*aiuri.Grant, error) {
+	return &aiuri.Grant{User: "user", Scopes: c.Scopes}, nil
+}
+
+// openGateway serves a gateway before the bank.
+func openGateway(net *lab.Internet, ring *aiuri.KeyRing) error {
+	gateway, err := aiuri.NewGateway(net.Host(), aiuri.GatewayOptions{
+		Base:       "https://ai.example/gateway",
+		Authorizer: everybody{},
+		Invoker: line(func(*aiuri.Call) (aiuri.Result, error) {
+			result, err := aiuri.SignResult([]byte(`{"paid":true}`), ring.Current(), nil, true)
+			result.MediaType = "application/json"
+			return result, err
+		}),
+	})
+	if err != nil {
+		return err
+	}
+	net.Site("ai.example").Handle("/gateway/*", gateway)
+	return nil
+}
+
+// user is somebody who reads and agrees.
+type user struct{}
+
+func (user) PromptConsent(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+	fmt.Println("asked to", r.Summary)
+	return lookleap.ConsentDecision{Digest: r.Digest, Approved: []string{r.Items[0].ID}}, nil
+}
+
+func ExampleClient_Invoke() {
+	net := lab.New() // an internet in one process; in an agent: host := &lookleap.Host{Prompter: …}
+	defer net.Close()
+	ring, err := publishBank(net)
+	if err == nil {
+		err = openGateway(net, ring)
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	host := net.Host()
+	host.Prompter = user{}
+	client, err := aiuri.NewClient(host, aiuri.ClientOptions{Gateways: []string{"https://ai.example/gateway"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	receipt, err := client.Invoke(context.Background(), aiuri.Request{
+		Page: "https://shop.example/", Body: []byte(`{"amount":"10.00"}`), MediaType: "application/json", Scopes: []string{"initiate-payment"},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(string(receipt.Payload), receipt.KeyID)
+
+	_, err = client.Invoke(context.Background(), aiuri.Request{Page: "https://shop.example/", Scopes: []string{"close-account"}})
+	fmt.Println(lookleap.CodeOf(err))
+	// Output:
+	// asked to invoke the endpoint ai://bank.example/…
+	// {"paid":true} 2026-05
+	// scope
+}
+
+func ExampleDiscoverer_Resolve() {
+	net := lab.New()
+	defer net.Close()
+	if _, err := publishBank(net); err != nil {
+		fmt.Println(err)
+		return
+	}
+	u, _ := aiuri.Parse("ai://bank.example/payments/2026?ref=1")
+	found, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{}).Resolve(context.Background(), u)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(found.Endpoint, found.Document.JWKS, found.Verifiable())
+
+	u, _ = aiuri.Parse("ai://bank/payments") // a registry name, which the DNS is never asked for
+	_, err = aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{}).Resolve(context.Background(), u)
+	fmt.Println(err)
+	// Output:
+	// ai://bank.example/payments https://bank.example/keys true
+	// ai://bank/…: the authority is a registry name and no registry is configured (unknown-authority)
+}
+
+func ExampleNewGateway() {
+	net := lab.New()
+	defer net.Close()
+	ring, err := publishBank(net)
+	if err == nil {
+		err = openGateway(net, ring) // calls NewGateway
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	browser := &http.Client{Transport: net.ForeignTransport()} // anything that speaks HTTPS
+	for _, path := range []string{"/gateway/bank.example/payments", "/gateway/bank.example/a%2Fb"} {
+		resp, err := browser.Post("https://ai.example"+path, "application/json", strings.NewReader(`{"amount":"10.00"}`))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		body, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		fmt.Println(resp.StatusCode, resp.Header.Get(aiuri.ProvenanceHeader) != "", strings.TrimSpace(string(body)))
+	}
+	// Output:
+	// 200 true {"paid":true}
+	// 400 false {"status":400,"title":"the path reads as another one to some readers","code":"ambiguous"}
+}
+
+func ExampleParseDescriptor() {
+	d, err := aiuri.ParseDescriptor([]byte(`{"endpoint":"ai://bank/pay","jwks":"https://www.bank.example/keys","policy":{"auth":"oauth2","mtls":true}}`), "https://www.bank.example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(d.Endpoint, d.Policy.Auth, d.Policy.MTLS)
+	_, err = aiuri.ParseDescriptor([]byte(`{"endpoint":"ai://bank/pay","jwks":"https://keys.example/keys"}`), "https://www.bank.example")
+	fmt.Println(err)
+	// Output:
+	// ai://bank/pay oauth2 true
+	// aiuri: 1:36 /jwks: the keys lie at another origin than the document (jwks-origin); publish them at the document's origin
+}
+
+func ExampleWellKnownHandler() {
+	endpoint, _ := aiuri.Parse("ai://bank.example/payments")
+	_, err := aiuri.WellKnownHandler("https://bank.example", &aiuri.Descriptor{Endpoint: endpoint, JWKS: "https://cdn.example/keys", Policy: aiuri.Policy{RequireSignedResults: true}})
+	fmt.Println(lookleap.CodeOf(err)) // what no client would accept is not served
+	fmt.Println(aiuri.AdvertiseLink(endpoint))
+	fmt.Println(aiuri.LinkElement(endpoint))
+	for _, record := range aiuri.DNSRecords("bank.example", endpoint, "aiip.bank.example", 443, time.Hour) {
+		fmt.Println(record)
+	}
+	// Output:
+	// jwks-origin
+	// <ai://bank.example/payments>; rel="aiip"
+	// <link rel="aiip" href="ai://bank.example/payments">
+	// _aiip._tcp.bank.example. 3600 IN SRV 0 0 443 aiip.bank.example.
+	// _aiip.bank.example. 3600 IN TXT "endpoint=ai://bank.example/payments"
+}
+
+func ExampleKeyRing_Rotate() {
+	clock := time.Date(2026, time.May, 1, 12, 0, 0, 0, time.UTC)
+	key := func(id string) aiuri.SigningKey {
+		private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			panic(err)
+		}
+		return aiuri.SigningKey{ID: id, Private: private}
+	}
+	ring, err := aiuri.NewKeyRing(func() time.Time { return clock }, key("2026-04"), aiuri.DefaultKeyLife, time.Hour)
+	if err == nil {
+		err = ring.Rotate(key("2026-05"))
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, later := range []time.Duration{0, 10 * time.Minute, time.Hour} {
+		clock = clock.Add(later)
+		set, err := aiuri.ParseKeySet(ring.JWKS())
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(ring.Current().ID, "signs,", set.Len(), "published")
+	}
+	// Output:
+	// 2026-04 signs, 2 published
+	// 2026-05 signs, 2 published
+	// 2026-05 signs, 1 published
+}
