@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -96,11 +97,19 @@ func (p *Page) Explain() Explanation {
 	for _, r := range p.refs {
 		report := RefReport{Site: r.Domain, Known: r.Page != nil, Reason: lookleap.CodeSelf}
 		if r.Page == nil {
-			report.Reason = lookleap.CodeOf(r.Err)
+			report.Reason = causeOf(r.Err)
 		}
 		e.SiteRefs = append(e.SiteRefs, report)
 	}
 	return e
+}
+
+// causeOf is the code below an error of ours that says no more than "unknown".
+func causeOf(err error) lookleap.Code {
+	if cause := errors.Unwrap(err); cause != nil {
+		return codeOf(cause)
+	}
+	return codeOf(err)
 }
 
 // presence is whether a site has a section.

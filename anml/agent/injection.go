@@ -81,7 +81,7 @@ func (p *Page) vet(ctx context.Context, party Party, v *vetted) error {
 		switch {
 		case err != nil:
 			v.withheld, v.detector = lookleap.CodeOf(err), name
-			p.find(ctx, lookleap.Finding{Severity: lookleap.Warning, Code: v.withheld, Requirement: "ANML-13.3-06",
+			p.flag(ctx, lookleap.Finding{Severity: lookleap.Warning, Code: v.withheld, Requirement: "ANML-13.3-06",
 				Message: fmt.Sprintf("the persona of %s is withheld: %s gave no answer", v.domain, name), Position: place})
 		case found != "":
 			v.withheld, v.detector = lookleap.CodeInjection, name
@@ -98,7 +98,7 @@ func (p *Page) vet(ctx context.Context, party Party, v *vetted) error {
 func (p *Page) rejectPersona(ctx context.Context, v *vetted, place lookleap.Position) {
 	text := fullText(v.advice)
 	digest := lookleap.Digest([]byte(text))
-	p.find(ctx, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeInjection, Requirement: "ANML-13.3-07",
+	p.flag(ctx, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeInjection, Requirement: "ANML-13.3-07",
 		Message: fmt.Sprintf("the persona of %s is discarded: %s found prompt injection in %d octets of %s", v.domain, v.detector, len(text), digest), Position: place})
 	p.session.notices.tellOnce(ctx, "persona "+p.url.String()+" "+v.domain+" "+digest, Notice{
 		Kind: NoticeInjection, Code: lookleap.CodeInjection, Origin: p.url.Origin(),
@@ -136,8 +136,8 @@ func detect(ctx context.Context, d Detector, text string) (string, error) {
 	}
 }
 
-// find reports something that somebody should look at.
-func (p *Page) find(ctx context.Context, f lookleap.Finding) {
+// flag reports something that somebody should look at.
+func (p *Page) flag(ctx context.Context, f lookleap.Finding) {
 	p.session.agent.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: f.Code, Subject: p.location(), Finding: &f})
 }
 
@@ -164,7 +164,7 @@ func (p *Page) namesAnother(ctx context.Context, party Party, text string) bool 
 				return true
 			}
 			if _, registered := domain.PublicSuffix(name); owner != "" || registered && reading == text {
-				p.find(ctx, lookleap.Finding{Severity: lookleap.Info, Code: lookleap.CodeInjection, Requirement: "ANML-12.7-10",
+				p.flag(ctx, lookleap.Finding{Severity: lookleap.Info, Code: lookleap.CodeInjection, Requirement: "ANML-12.7-10",
 					Message: "the persona of " + party.Domain + " names another domain", Position: at(party.site.Persona().Node)})
 			}
 		}

@@ -203,6 +203,8 @@ type arrival struct {
 	wellKnown bool   // it was /.well-known/anml
 	action    bool   // it answers an action: no generic media types, never stored
 	siteRef   bool   // it was read through a site-ref: its own site-refs are not followed
+
+	budget *fetch.Budget // that it shares with the document that caused it; nil: one of its own
 }
 
 // newPage reads an answer as a document, finds out who speaks in it, and lets
@@ -266,7 +268,10 @@ func (s *Session) admit(ctx context.Context, r *fetch.Response, a arrival, doc *
 	p := &Page{
 		session: s, doc: doc, url: r.URL, digest: digest,
 		opened: s.agent.openedBy(r, a, doc),
-		budget: fetch.NewBudget(s.agent.options.Limits.Requests),
+		budget: a.budget,
+	}
+	if p.budget == nil {
+		p.budget = fetch.NewBudget(s.agent.options.Limits.Requests)
 	}
 	if p.server, _ = anmltrust.ServerOf(r.URL.String()); p.opened.insecure {
 		p.server = anmltrust.Server{}
@@ -279,6 +284,9 @@ func (s *Session) admit(ctx context.Context, r *fetch.Response, a arrival, doc *
 			return nil, over
 		}
 		return nil, fail(shown(r.URL), err, "it could not be found out who speaks in the document")
+	}
+	if !a.siteRef {
+		p.refs = p.followRefs(ctx)
 	}
 	if over := ended(ctx, shown(r.URL)); over != nil {
 		return nil, over

@@ -1,9 +1,154 @@
 package agent
 
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
+)
+
 // SiteRef is a pointer to another site's own document, and what came of
 // following it (section 12.6).
 type SiteRef struct {
-	Domain string
-	Page   *Page // nil: the site is unknown
-	Err    error // why it is unknown
+	Domain       string
+	Relationship anml.Relationship // as the referring document says
+	Page         *Page             // nil: the site is unknown, and has no identity here at all
+	Err          error             // why it is unknown
+}
+
+// SiteRefs lists the documents that this one points to, in its order. Each is a
+// document of its own: the site speaks for itself in it, and it gives the
+// referring server nothing.
+func (p *Page) SiteRefs() []SiteRef { return append([]SiteRef(nil), p.refs...) }
+
+// followRefs reads the documents that the site-refs of a document point to: all
+// of them in order, as far as limit, budget and time reach, whatever the user is
+// about. What cannot be read is unknown.
+func (p *Page) followRefs(ctx context.Context) []SiteRef {
+	limits := p.session.agent.options.Limits
+	ctx, cancel := context.WithTimeoutCause(ctx, limits.Time/2, &Error{Code: lookleap.CodeTimeout, Reason: "the documents of site-refs took too long"})
+	defer cancel()
+	var refs []SiteRef
+	seen := make(map[string]answeredRef)
+	for site := range p.doc.Containers() {
+		for ref := range site.SiteRefs() {
+			r := SiteRef{Domain: ref.Domain(), Relationship: ref.Relationship()}
+			r.Page, r.Err = p.followRef(ctx, ref, seen, limits.SiteRefs)
+			refs = append(refs, r)
+		}
+	}
+	return refs
+}
+
+// answeredRef is what came of one URL.
+type answeredRef struct {
+	page *Page
+	err  error
+}
+
+// followRef reads one, or says why its site is unknown.
+func (p *Page) followRef(ctx context.Context, ref anml.SiteRef, seen map[string]answeredRef, limit int) (*Page, error) {
+	if p.session.agent.options.NeverSiteRefs {
+		return nil, unknownSite(ref.Canonical(), nil, "site-refs are not followed here")
+	}
+	u, err := domain.Parse(ref.Canonical())
+	if err != nil {
+		return nil, unknownSite("", err, "the document of the site cannot be asked for")
+	}
+	if err := p.ownURL(ctx, u, ref); err != nil {
+		return nil, err
+	}
+	known, again := seen[u.String()]
+	switch {
+	case again && known.page != nil && !isOwn(known.page.url, ref.Domain()):
+		return nil, p.foreignURL(ctx, known.page.url, ref)
+	case again:
+		return known.page, known.err
+	case len(seen) == limit:
+		p.flag(ctx, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeLimit, Requirement: "ANML-12.6-06",
+			Message: fmt.Sprintf("no more than %d documents are read through site-refs", limit), Position: at(ref.Node)})
+		return nil, unknownSite(shown(u), &Error{Code: lookleap.CodeLimit}, "the document has more site-refs than are followed")
+	}
+	page, err := p.fetchRef(ctx, u, ref)
+	if err != nil {
+		page, err = nil, unknownSite(shown(u), err, "the site's own document could not be had")
+	}
+	seen[u.String()] = answeredRef{page, err}
+	return page, err
+}
+
+// fetchRef reads the document at a site's own URL. A copy in memory counts while
+// it is fresh, and never when the site cannot be reached any more.
+func (p *Page) fetchRef(ctx context.Context, u domain.URL, ref anml.SiteRef) (*Page, error) {
+	s := p.session
+	if page := s.pages.freshAt(u, s.agent.host.Time()); page != nil && isOwn(page.url, ref.Domain()) {
+		return page, nil
+	}
+	if err := s.memory.refuses(ctx, u); err != nil {
+		return nil, err
+	}
+	request := s.request(ctx, u)
+	request.Rules, request.Plain, request.Budget, request.Limits.Time = domain.Rules{}, false, p.budget, fetch.DefaultTime
+	follow := request.Redirect
+	request.Redirect = func(h fetch.Hop) error {
+		if err := p.ownURL(ctx, h.To, ref); err != nil {
+			return err
+		}
+		return follow(h)
+	}
+	r, err := fetch.Do(ctx, s.agent.host, request)
+	if err != nil {
+		return nil, err
+	}
+	if !r.OK() {
+		return nil, &Error{Code: lookleap.CodeBadStatus, URL: shown(r.URL), Status: r.Status, Reason: "the server gave no document"}
+	}
+	return s.newPage(ctx, r, arrival{requested: u.String(), wellKnown: isWellKnown(u), siteRef: true, budget: p.budget})
+}
+
+// ownURL refuses a URL that is not the site's own: whoever answers there would
+// become the site (Tier 3).
+func (p *Page) ownURL(ctx context.Context, u domain.URL, ref anml.SiteRef) error {
+	if isOwn(u, ref.Domain()) {
+		return nil
+	}
+	return p.foreignURL(ctx, u, ref)
+}
+
+func (p *Page) foreignURL(ctx context.Context, u domain.URL, ref anml.SiteRef) error {
+	p.flag(ctx, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeForeignSite, Requirement: "ANML-12.6-04",
+		Message: fmt.Sprintf("a site-ref for %s leads to %s, which is not that site", ref.Domain(), u.Host()), Position: at(ref.Node)})
+	return unknownSite(shown(u), &Error{Code: lookleap.CodeForeignSite, URL: shown(u)}, "the site-ref does not lead to the site's own document")
+}
+
+// isOwn reports whether a URL is at a site itself, so that nothing has to be
+// verified (section 12.1).
+func isOwn(u domain.URL, site string) bool {
+	server, err := anmltrust.ServerOf(u.String())
+	return site != "" && (server.Host == site || err == nil && server.Domain == site)
+}
+
+func unknownSite(url string, cause error, reason string) error {
+	e := &Error{Code: lookleap.CodeSiteUnknown, URL: url, Reason: reason, Err: cause}
+	var already *Error
+	if errors.As(cause, &already) && already.Code == lookleap.CodeSiteUnknown {
+		return cause
+	}
+	return e
+}
+
+// freshAt is a page in memory that may be used without asking anybody.
+func (p *pages) freshAt(u domain.URL, now time.Time) *Page {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if k, ok := p.kept.Get(u.String()); ok && now.Before(k.fresh) {
+		return k.page
+	}
+	return nil
 }
