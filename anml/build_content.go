@@ -188,12 +188,15 @@ func (r *ResponseBuilder) Answer(field, value string, c ConsentKind, granted tim
 	return r
 }
 
-// Refuse refuses a field. A message is optional and should tell nothing of the
-// user.
+// Refuse refuses a field; a ConstraintViolation names the rule of that field. A
+// message is optional and should tell nothing of the user.
 func (r *ResponseBuilder) Refuse(field string, reason Reason, message string) *ResponseBuilder {
 	x := r.e.child(kKnowledge).add(kRefuse)
 	x.set("field", field)
 	x.set("reason", string(reason))
+	if reason == ConstraintViolation {
+		x.set("constraint", field)
+	}
 	x.set("message", message)
 	return r
 }

@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"context"
-
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 )
@@ -10,13 +8,18 @@ import (
 // Verb is what becomes of an ask.
 type Verb uint8
 
-// The verbs. The zero value refuses.
+// The verbs, from the most restrictive on. The zero value refuses.
 const (
 	VerbRefuse Verb = iota // answered with a refusal
-	VerbDefer              // left open: it needs a consent of its own first
+	VerbDefer              // left open: it needs an authorization of its own first, see [Page.AuthorizeTransfer]
 	VerbPrompt             // the user is asked
 	VerbAllow              // answered without asking, by the user's standing will
 )
+
+// String gives refuse, defer, prompt or allow.
+func (v Verb) String() string {
+	return [...]string{"refuse", "defer", "prompt", "allow"}[min(v, VerbAllow)]
+}
 
 // Decision is what becomes of one ask, and why. It is a function of the ask, the
 // constraints, the trust verdict, the user's policy and what is remembered;
@@ -35,6 +38,221 @@ type Decision struct {
 	From      []string // domains that the value came from, other than the recipient
 	Warnings  []string // our words, to show the user
 	value     Value
+	standing  StandingRule
+	granted   *consent // the earlier consent that it rests on
+	purposes  []string // of all asks for the field that the action has
+	category  string   // sensitive category, or ""
+	lasting   bool     // a consent may be remembered
 }
 
-func (p *Page) decide(ctx context.Context) []Decision { return nil } // owner: data
+// limit makes a decision stricter, never looser. Of several reasons for the same
+// verb the first one stands.
+func (d *Decision) limit(to Verb, why lookleap.Code, reason anml.Reason) {
+	if to >= d.Verb {
+		return
+	}
+	d.Verb, d.Code, d.Reason = to, why, reason
+	d.Basis, d.Reference = anml.ConsentUnstated, ""
+	if to == VerbPrompt {
+		d.Basis = anml.ConsentExplicit
+	}
+}
+
+func (d *Decision) refuse(why lookleap.Code, reason anml.Reason) { d.limit(VerbRefuse, why, reason) }
+func (d *Decision) prompt(why lookleap.Code)                     { d.limit(VerbPrompt, why, "") }
+func (d *Decision) warn(text string)                             { d.Warnings = append(d.Warnings, text) }
+
+// grounds is everything that a decision about one field rests on.
+type grounds struct {
+	kind       tellKind
+	field      string
+	purpose    string
+	owner      Party
+	untrusted  lookleap.Code  // why whoever asks is told nothing, or ""
+	unusable   lookleap.Code  // why the ask can have no answer, or ""
+	rule       anml.Rule      // of the site that asks
+	foreign    bool           // the rules do not come from whoever asks: they restrict and permit nothing
+	recognised bool           // the field is a standard one or the host's own
+	version    bool           // the document is of another major version
+	refused    bool           // the user refuses a domain that would learn it
+	standing   StandingRule   // the user's standing will about the field and all who would learn it
+	ruled      bool           // a standing rule matched; asking is the default otherwise
+	inferred   bool           // consent may be inferred: the user began this, and wants that
+	host       anml.Reason    // the host refuses the field in this call, or ""
+	judged     PurposeVerdict // what the purpose is worth
+	category   string         // sensitive category, or ""
+	sources    []source       // services that the value came from, other than the recipient
+	transfer   *consent       // authorization for exactly this transfer
+	held       *consent       // earlier explicit consent to exactly this
+	prompter   bool           // there is somebody to be asked
+	authentic  bool           // there is a way to authenticate the user
+	store      error          // what is remembered could not be read
+	missing    lookleap.Code  // why there is no value to tell, or ""
+}
+
+// free reports whether the rules of the site leave the field to the user's own
+// policy: none, or no rule at all (section 13.2). It is no permission.
+func (g *grounds) free() bool {
+	if !g.recognised || g.foreign || g.kind == tellInform || g.kind == tellAsk {
+		return false
+	}
+	if !g.rule.Declared {
+		return g.rule.Raised == ""
+	}
+	return g.rule.Requires == anml.RequiresNothing
+}
+
+// implicit reports whether the rules of the site leave the field to implicit
+// consent.
+func (g *grounds) implicit() bool {
+	return g.recognised && !g.foreign && g.rule.Declared && g.rule.Requires == anml.ImplicitConsent
+}
+
+// weigh decides. It reads nothing but its grounds and asks nobody: each line is
+// one input, which can only make the decision stricter than it was.
+func weigh(g *grounds) Decision {
+	d := Decision{Field: g.field, Owner: g.owner, Rule: g.rule, Sensitive: g.category != "", standing: g.standing, category: g.category}
+	d.Verb = VerbAllow
+	for _, s := range g.sources {
+		if !s.Deleted {
+			d.From = append(d.From, s.Domain)
+		}
+	}
+
+	// What is told to nobody, whoever asks how.
+	if g.refused {
+		d.refuse(lookleap.CodeDomainRefused, anml.UserDenied)
+	}
+	if g.host != "" {
+		d.refuse(lookleap.CodeHostRefused, g.host)
+	}
+	if g.ruled && g.standing.Effect == EffectDeny {
+		d.refuse(lookleap.CodeUserRule, anml.UserDenied)
+	}
+	if g.untrusted != "" {
+		d.refuse(g.untrusted, anml.TrustInsufficient)
+	}
+	if g.unusable != "" {
+		d.refuse(g.unusable, anml.PolicyViolation)
+	}
+	if g.judged == PurposeImplausible {
+		d.refuse(lookleap.CodePurposeImplausible, anml.PolicyViolation)
+	}
+	if g.store != nil {
+		d.refuse(codeOf(g.store), anml.PolicyViolation)
+	}
+	if g.missing == lookleap.CodeNoValue || g.missing == lookleap.CodeValueType {
+		d.refuse(g.missing, anml.UnsupportedField)
+	} else if g.missing != "" {
+		d.refuse(g.missing, anml.PolicyViolation)
+	}
+	for _, s := range g.sources {
+		switch {
+		case s.Deleted:
+			d.refuse(lookleap.CodeDeletedContext, anml.UserDenied)
+		case s.Confidentiality == anml.Private:
+			d.refuse(lookleap.CodePrivateContext, anml.PolicyViolation)
+		}
+	}
+	if g.rule.Requires == anml.Authentication && !g.authentic {
+		d.refuse(lookleap.CodeAuthentication, anml.ConstraintViolation)
+	}
+
+	// What needs the user's word about this very value, each time. An
+	// authorization for this very transfer is such a word.
+	if g.transfer == nil {
+		for _, s := range g.sources {
+			if s.Confidentiality == anml.Restricted {
+				d.limit(VerbDefer, lookleap.CodeRestrictedContext, "")
+			}
+		}
+		if len(g.sources) > 0 {
+			d.prompt(lookleap.CodeCrossService)
+		}
+		if g.category != "" {
+			d.prompt(lookleap.CodeSensitive)
+		}
+		if !g.recognised {
+			d.prompt(lookleap.CodeUnrecognisedField)
+		}
+		if g.version {
+			d.prompt(lookleap.CodeOtherVersion)
+		}
+		if g.purpose == "" {
+			d.prompt(anml.CodeNoPurpose)
+		} else if g.judged == PurposeVague {
+			d.prompt(lookleap.CodePurposeVague)
+		}
+		if g.ruled && g.standing.Effect == EffectAsk {
+			d.prompt(lookleap.CodeUserRule)
+		}
+	}
+	d.rest(g)
+	if (d.Verb == VerbPrompt || d.Verb == VerbDefer) && !g.prompter {
+		d.refuse(lookleap.CodeConsentNoPrompter, unobtainable(g))
+	}
+	d.caution(g)
+	return d
+}
+
+// rest finds what an allowance rests on, and asks the user where there is
+// nothing.
+func (d *Decision) rest(g *grounds) {
+	if d.Verb != VerbAllow {
+		return
+	}
+	allowed := g.ruled && g.standing.Effect == EffectAllow
+	switch {
+	case g.transfer != nil:
+		d.Code, d.Basis, d.Reference, d.granted = lookleap.CodeConsentHeld, anml.ConsentExplicit, g.transfer.ID, g.transfer
+	case g.held != nil:
+		d.Code, d.Basis, d.Reference, d.granted = lookleap.CodeConsentHeld, anml.ConsentExplicit, g.held.ID, g.held
+	case allowed && g.implicit():
+		d.Code, d.Basis, d.Reference = lookleap.CodeUserRule, anml.ConsentImplicit, g.standing.name()
+	case allowed && g.free():
+		d.Code, d.Basis, d.Reference = lookleap.CodeUserRule, anml.ConsentDelegated, g.standing.name()
+	case g.inferred && g.implicit():
+		d.Code, d.Basis, d.Reference = lookleap.CodeConsentInferred, anml.ConsentImplicit, "initiation"
+	case g.free() || g.implicit():
+		d.prompt(lookleap.CodeNeedsConsent)
+	default:
+		d.prompt(lookleap.CodeExplicitConsent)
+	}
+}
+
+// unobtainable is the reason of a refusal for want of anybody to ask: the
+// constraint, where a rule of the site demands consent, else our own policy.
+func unobtainable(g *grounds) anml.Reason {
+	if g.rule.Declared && g.rule.Requires.Rank() >= anml.ExplicitConsent.Rank() {
+		return anml.ConstraintViolation
+	}
+	return anml.PolicyViolation
+}
+
+// caution says in our words what the user should know before agreeing.
+func (d *Decision) caution(g *grounds) {
+	if d.Verb == VerbRefuse {
+		return
+	}
+	switch {
+	case g.purpose == "":
+		d.warn("no purpose stated")
+	case g.judged == PurposeVague:
+		d.warn("the stated purpose is vague")
+	}
+	if g.category != "" {
+		d.warn("this is sensitive: " + g.category)
+	}
+	if g.version {
+		d.warn("the document is of a version that is not understood")
+	}
+	if g.foreign {
+		d.warn("the rules in the document do not come from whoever asks")
+	}
+	if !g.recognised {
+		d.warn("the field is not a standard one")
+	}
+}
+
+// name refers to a rule in a ledger.
+func (r StandingRule) name() string { return "rule " + r.Field + " " + r.Domain }

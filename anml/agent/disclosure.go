@@ -1,8 +1,12 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -23,24 +27,32 @@ type exchange struct {
 // disclosure is everything that a call would tell about the user, decided and
 // with its values: one part of a plan's effect, and so complete by itself.
 type disclosure struct {
+	Asker string `json:"asker,omitempty"` // domain whose asks they are
 	Tells []tell `json:"tells,omitempty"` // in the order of the document
 }
 
 // tell is one field, argument or text of a disclosure.
 type tell struct {
-	Kind      tellKind         `json:"kind"`
-	Field     string           `json:"field"` // or name of the argument
-	Value     string           `json:"value,omitempty"`
-	Purpose   string           `json:"purpose,omitempty"`
-	Item      string           `json:"item,omitempty"` // consent item that must be approved; "": none has to
-	Basis     anml.ConsentKind `json:"basis,omitempty"`
-	Reference string           `json:"reference,omitempty"`
-	Reason    anml.Reason      `json:"reason,omitempty"` // refused from the start
-	Code      lookleap.Code    `json:"code,omitempty"`
-	Required  bool             `json:"required,omitempty"`
-	From      []string         `json:"from,omitempty"` // other domains that it came from
-	Category  string           `json:"category,omitempty"`
-	Granted   time.Time        `json:"granted,omitzero"`
+	Kind       tellKind         `json:"kind"`
+	Field      string           `json:"field"`           // or name of the argument
+	Means      string           `json:"means,omitempty"` // field that an argument of another name carries
+	Value      string           `json:"value,omitempty"`
+	Purposes   []string         `json:"purposes,omitempty"` // that the service states
+	Item       string           `json:"item,omitempty"`     // consent item that must be approved; "": none has to
+	Basis      anml.ConsentKind `json:"basis,omitempty"`
+	Reference  string           `json:"reference,omitempty"`
+	Reason     anml.Reason      `json:"reason,omitempty"` // refused
+	Code       lookleap.Code    `json:"code,omitempty"`
+	Required   bool             `json:"required,omitempty"`
+	From       []string         `json:"from,omitempty"`       // other domains that it came from
+	Provenance string           `json:"provenance,omitempty"` // as [Value.Provenance]
+	Category   string           `json:"category,omitempty"`   // sensitive category
+	Granted    time.Time        `json:"granted,omitzero"`
+	Lasting    bool             `json:"lasting,omitempty"`      // a consent may be remembered
+	Limited    bool             `json:"limited,omitempty"`      // the document limits the age of consents
+	ValidFor   time.Duration    `json:"validFor,omitempty"`     // to this
+	Authentic  bool             `json:"authentic,omitempty"`    // the user has to be authenticated
+	Shown      time.Time        `json:"authenticated,omitzero"` // when they were
 }
 
 // tellKind says where a tell stands in what is sent.
@@ -53,24 +65,321 @@ const (
 	tellAsk    tellKind = "ask"    // of the agent
 )
 
+// subject is the field that a tell is about.
+func (t *tell) subject() string {
+	if t.Means != "" {
+		return t.Means
+	}
+	return t.Field
+}
+
+func (t *tell) refused() bool { return t.Reason != "" }
+
+// refuse takes the value back.
+func (t *tell) refuse(why lookleap.Code, reason anml.Reason) {
+	t.Reason, t.Code, t.Value = reason, why, ""
+	t.Item, t.Basis, t.Reference, t.Granted = "", anml.ConsentUnstated, "", time.Time{}
+}
+
+// tells reports whether anything of the user's would leave.
+func (d *disclosure) tells() bool {
+	return d != nil && slices.ContainsFunc(d.Tells, func(t tell) bool { return !t.refused() })
+}
+
 // prepareDisclosure decides all that a call tells and fetches the values that
-// may be prepared. It asks nobody. The items are what the user has to be asked;
-// what refuses the whole call is an error.
+// may be prepared. It asks nobody for consent; where a rule demands it, the user
+// is authenticated here, before they are asked (section 16.6). The items are what
+// the user has to be asked; what refuses the whole call is an error.
 func (p *Page) prepareDisclosure(ctx context.Context, e exchange, act anml.Action, args []anml.Arg, c Call) (*disclosure, []lookleap.ConsentItem, error) {
-	return nil, nil, errors.New("anml/agent: not built yet") // owner: data
+	site, ok := p.container(e.Site)
+	if !ok {
+		return nil, nil, p.refusal(lookleap.CodeNotAsked, "the document has no such site")
+	}
+	r := c.Reply
+	if r == nil {
+		r = &Reply{}
+	}
+	asked := merge(asksFor(site, act))
+	if err := p.checkReply(r, asked); err != nil {
+		return nil, nil, err
+	}
+	f := p.frame(site, p.session.agent.host.Time(), c.Initiated)
+	b := &telling{frame: f, to: f.along(e, nil), d: &disclosure{Asker: f.asker.Domain}}
+	if err := b.answers(ctx, asked, r); err != nil {
+		return nil, nil, err
+	}
+	if r.RefuseOthers {
+		b.others(site, act, asked)
+	}
+	if err := b.args(ctx, act, args, c); err != nil {
+		return nil, nil, err
+	}
+	if err := b.ownWords(ctx, r); err != nil {
+		return nil, nil, err
+	}
+	if err := b.authenticate(ctx); err != nil {
+		return nil, nil, err
+	}
+	return b.d, b.items, nil
 }
 
-// settle applies the user's word to a disclosure right before it is sent, and
-// looks again at what may have changed since: refused domains, deleted context,
-// withdrawn consents (sections 14.1 and 14.2). Until is that of the decision, zero
-// for this once. It gives what is really told, and the ledger's entries for it,
-// refusals too.
-func (s *Session) settle(ctx context.Context, plan string, e exchange, d *disclosure, approved func(item string) bool, until, now time.Time) (*disclosure, []Entry, error) {
-	return nil, nil, errors.New("anml/agent: not built yet") // owner: data
+// container finds the site of a domain, or the single-site document.
+func (p *Page) container(name string) (anml.Site, bool) {
+	for site := range p.doc.Containers() {
+		if site.Domain() == name {
+			return site, true
+		}
+	}
+	return anml.Site{}, false
 }
 
-// response writes the agent response that a settled disclosure makes
-// (section 11.1); nil when it answers no ask.
-func (d *disclosure) response(e exchange) (*anml.Document, error) {
-	return nil, errors.New("anml/agent: not built yet") // owner: data
+func (p *Page) refusal(code lookleap.Code, reason string) error {
+	return &Error{Code: code, URL: p.location(), Reason: reason}
+}
+
+// merge makes one item of all asks for the same field: one answer serves them
+// all, and what any of them states counts.
+func merge(asks []anml.Ask) []item {
+	var items []item
+	for _, a := range asks {
+		i := slices.IndexFunc(items, func(it item) bool { return it.field == a.Field() })
+		if i < 0 {
+			i, items = len(items), append(items, item{kind: tellAnswer, field: a.Field()})
+		}
+		it := &items[i]
+		it.required = it.required || a.Required()
+		if !slices.Contains(it.purposes, a.Purpose()) {
+			it.purposes = append(it.purposes, a.Purpose())
+		}
+		if !slices.Contains(it.types, a.Type()) {
+			it.types = append(it.types, a.Type())
+		}
+	}
+	return items
+}
+
+// checkReply refuses a reply that says anything about a field that the action
+// does not ask for, or two things about one (section 11.1).
+func (p *Page) checkReply(r *Reply, asked []item) error {
+	said := map[string]bool{}
+	check := func(field string) error {
+		switch {
+		case !slices.ContainsFunc(asked, func(it item) bool { return it.field == field }):
+			return p.refusal(lookleap.CodeNotAsked, "the action has no ask for the field "+quote(field))
+		case said[field]:
+			return p.refusal(lookleap.CodeDuplicateAnswer, "the reply says two things about the field "+quote(field))
+		}
+		said[field] = true
+		return nil
+	}
+	for field := range r.Values {
+		if err := check(field); err != nil {
+			return err
+		}
+	}
+	for field, reason := range r.Refuse {
+		if err := check(field); err != nil {
+			return err
+		}
+		if !reason.Known() {
+			return p.refusal(lookleap.CodeUsage, "the draft has no reason "+quote(string(reason)))
+		}
+	}
+	for _, field := range r.Omit {
+		if err := check(field); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// telling builds a disclosure.
+type telling struct {
+	frame *frame
+	to    route
+	d     *disclosure
+	items []lookleap.ConsentItem
+	count map[tellKind]int
+}
+
+// answers decides each field that the action asks for. Every one is answered or
+// refused, unless the reply leaves an optional one out.
+func (b *telling) answers(ctx context.Context, asked []item, r *Reply) error {
+	var open []string
+	for _, it := range asked {
+		if !it.required && slices.Contains(r.Omit, it.field) {
+			continue
+		}
+		if v, ok := r.Values[it.field]; ok {
+			it.given = &v
+		}
+		it.refuse = r.Refuse[it.field]
+		if slices.Contains(r.Omit, it.field) {
+			it.refuse = anml.UserDenied // what is required cannot be left out, and never has to be told
+		}
+		d := b.frame.decide(ctx, &b.to, it)
+		if it.given != nil && d.Code == lookleap.CodeValueType {
+			return b.frame.page.refusal(d.Code, "the reply's value for "+quote(it.field)+" is not of the type that is asked")
+		}
+		if d.Verb == VerbDefer {
+			if it.required {
+				open = append(open, quote(it.field))
+			}
+			continue
+		}
+		b.add(it, d, it.field)
+	}
+	if open != nil {
+		return &Error{Code: lookleap.CodeRequiredAskOpen, URL: b.frame.page.location(),
+			Reason: "refuse these fields or authorize their transfer first: " + strings.Join(open, ", "), Err: &Error{Code: lookleap.CodeRestrictedContext}}
+	}
+	return nil
+}
+
+// others refuses what other actions of the site require.
+func (b *telling) others(site anml.Site, act anml.Action, asked []item) {
+	var rest []anml.Ask
+	for a := range site.Knowledge().Asks() {
+		if a.Required() && a.Action() != act.ID() && !slices.ContainsFunc(asked, func(it item) bool { return it.field == a.Field() }) {
+			rest = append(rest, a)
+		}
+	}
+	for _, it := range merge(rest) {
+		b.d.Tells = append(b.d.Tells, tell{Kind: tellAnswer, Field: it.field, Purposes: it.purposes, Required: true, Reason: anml.PolicyViolation, Code: lookleap.CodeHostRefused})
+	}
+}
+
+// args decides each argument that says something about the user: one named like
+// a field, one with the value of a field of the profile, and one that a service
+// told. The document's own defaults say nothing.
+func (b *telling) args(ctx context.Context, act anml.Action, args []anml.Arg, c Call) error {
+	known := b.profile(ctx, args)
+	for _, a := range args {
+		if a.Default || a.Value == "" {
+			continue
+		}
+		v := Value{Text: a.Value, Provenance: c.Provenance[a.Name]}
+		s := b.frame.page.session
+		field := known(a)
+		if field == "" && len(s.sources(b.to.recipient, v)) == 0 {
+			continue
+		}
+		it := item{kind: tellArg, field: cmp.Or(field, a.Name), given: &v, required: true, purposes: []string{""}}
+		for p := range act.Params() {
+			if p.Name() == a.Name {
+				it.purposes = []string{p.Description()}
+			}
+		}
+		d := b.frame.decide(ctx, &b.to, it)
+		if d.Verb < VerbPrompt {
+			return b.frame.page.refusal(d.Code, "the argument "+quote(a.Name)+" is not sent")
+		}
+		b.add(it, d, a.Name)
+	}
+	return nil
+}
+
+// profile gives a function that tells which field an argument carries, "" for
+// none. A profile that fails leaves it unknown, so that every argument counts.
+func (b *telling) profile(ctx context.Context, args []anml.Arg) func(anml.Arg) string {
+	s := b.frame.page.session
+	values := map[string]string{}
+	failed := false
+	if slices.ContainsFunc(args, func(a anml.Arg) bool { return !a.Default && !s.agent.recognised(a.Name) }) {
+		for _, field := range append(anml.StandardFields(), s.agent.options.Fields...) {
+			v, err := ask(ctx, s.user.Profile, Question{Field: field, Recipient: b.to.recipient})
+			failed = failed || err != nil && !errors.Is(err, ErrNoValue)
+			if key := plain(v.Text); err == nil && key != "" {
+				if _, ok := values[key]; !ok {
+					values[key] = field
+				}
+			}
+		}
+	}
+	return func(a anml.Arg) string {
+		switch field, ok := values[plain(a.Value)]; {
+		case s.agent.recognised(a.Name):
+			return a.Name
+		case ok:
+			return field
+		case failed:
+			return a.Name
+		}
+		return ""
+	}
+}
+
+// plain makes values comparable that differ in case and outer blanks.
+func plain(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
+
+// ownWords decides what the agent says that nobody asked for: always the user's
+// own choice, text by text.
+func (b *telling) ownWords(ctx context.Context, r *Reply) error {
+	say := func(kind tellKind, field string, v Value, purposes []string) error {
+		it := item{kind: kind, field: field, given: &v, purposes: purposes}
+		d := b.frame.decide(ctx, &b.to, it)
+		if d.Verb < VerbPrompt {
+			return b.frame.page.refusal(d.Code, "what the agent would say of itself is not sent")
+		}
+		b.add(it, d, field)
+		return nil
+	}
+	for _, told := range r.Informs {
+		if strings.TrimSpace(told.Text) == "" {
+			return b.frame.page.refusal(lookleap.CodeUsage, "an inform has no text")
+		}
+		if err := say(tellInform, "inform", Value{Text: told.Text, Provenance: told.Provenance}, nil); err != nil {
+			return err
+		}
+	}
+	for _, counter := range r.Asks {
+		if counter.Field == "" {
+			return b.frame.page.refusal(lookleap.CodeUsage, "an ask of the agent's names no field")
+		}
+		if !tellable(counter.Field) {
+			return b.frame.page.refusal(lookleap.CodeValueType, "an ask of the agent's holds what no document can")
+		}
+		text := Value{Text: counter.Field + "\n" + counter.Purpose} // both leave, so both are looked at
+		if err := say(tellAsk, counter.Field, text, []string{counter.Purpose}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add puts a decided item into the disclosure, and asks about it where the
+// decision says so.
+func (b *telling) add(it item, d Decision, name string) {
+	t := tell{
+		Kind: it.kind, Field: name, Purposes: it.purposes, Required: it.required, Code: d.Code,
+		Category: d.category, From: d.From, Provenance: d.value.Provenance,
+		Lasting: d.lasting, Limited: d.Rule.Limited, ValidFor: d.Rule.ValidFor,
+		Authentic: d.Rule.Requires == anml.Authentication,
+	}
+	if it.field != name {
+		t.Means = it.field
+	}
+	if d.Verb == VerbRefuse {
+		t.refuse(d.Code, d.Reason)
+		b.d.Tells = append(b.d.Tells, t)
+		return
+	}
+	t.Value, t.Basis, t.Reference = d.value.Text, d.Basis, d.Reference
+	if t.Provenance == ProvenanceUser {
+		b.frame.page.session.context.supplied(t.Value)
+	}
+	switch {
+	case d.granted != nil:
+		t.Granted = d.granted.Granted
+	case d.Verb == VerbAllow:
+		t.Granted = d.standing.Since
+	default:
+		if b.count == nil {
+			b.count = map[tellKind]int{}
+		}
+		b.count[it.kind]++
+		t.Item = fmt.Sprintf("%s-%d", it.kind, b.count[it.kind])
+		b.items = append(b.items, b.to.item(b.d.Asker, &t, d.Warnings))
+	}
+	b.d.Tells = append(b.d.Tells, t)
 }

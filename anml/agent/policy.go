@@ -1,5 +1,295 @@
 package agent
 
-// Policy is what the user wants, whatever any document says. The zero Policy
-// allows nothing without asking. owner: data
-type Policy struct{}
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Policy is what the user wants, whatever any document says (sections 1.2.2, 4
+// and 14.1). It ranks above every document: what it denies is refused, and what
+// it allows is still asked about where the draft demands the user's own word.
+//
+// The zero Policy allows nothing without asking. Rules, refused domains and
+// choices may be changed from any goroutine at any time; a change holds from the
+// next decision on, also for calls that are prepared and not yet sent. The
+// functions are fixed before first use, and are called from several goroutines.
+type Policy struct {
+	// Classify names the sensitive category of what is asked, "" for none; it adds
+	// to the built-in words (section 14.2). Nil: those alone. An error or a panic
+	// means that it is sensitive.
+	Classify func(ctx context.Context, s Subject) (category string, err error)
+	// Judge says whether a purpose is believable (section 14.3); nil:
+	// [JudgePurpose]. An error or a panic refuses the field.
+	Judge func(ctx context.Context, s Subject) (PurposeVerdict, error)
+	// Veto looks at each decision last, and refuses the field by an error or a
+	// panic. It can only make a decision stricter. Nil: no objection.
+	Veto func(ctx context.Context, d Decision) error
+	// Weigh says what the host thinks of an action's consequences (section 13.4);
+	// nil: what the rules say. A panic means that the user is asked.
+	Weigh func(ctx context.Context, a Act) Weight
+	// VetoAct looks at each action last, right before it is sent, and stops it by
+	// an error or a panic. Nil: no objection.
+	VetoAct func(ctx context.Context, a Act) error
+
+	mu   sync.Mutex // held by writers
+	will atomic.Pointer[will]
+}
+
+// StandingRule is one sentence of the user's standing will.
+type StandingRule struct {
+	Field  string `json:"field"`  // name of a field, or "*" for any
+	Domain string `json:"domain"` // who asks, with all names below it, or "*" for anybody
+	Effect Effect `json:"effect"`
+	// Since is when the user said so. It is told to services as the time of consent
+	// (section 8.7.3); zero: they are told none.
+	Since time.Time `json:"since,omitzero"`
+}
+
+// Effect is what a standing rule does about a field.
+type Effect uint8
+
+// The effects. The zero value refuses.
+const (
+	EffectDeny  Effect = iota
+	EffectAsk          // the user is asked each time, which is what happens without any rule
+	EffectAllow        // told without asking, where the draft leaves that to the user
+)
+
+// String gives deny, ask or allow.
+func (e Effect) String() string { return [...]string{"deny", "ask", "allow"}[min(e, EffectAllow)] }
+
+// will is one state of a policy; it never changes.
+type will struct {
+	rules    map[ruleKey]StandingRule
+	refused  map[string]bool
+	inferred bool
+	training bool
+}
+
+type ruleKey struct{ field, domain string }
+
+// maxRules bounds the rules and the refused domains of a policy.
+const maxRules = 10_000
+
+// Set adds a rule, in place of the one for the same field and domain. Where
+// several rules match, the strictest decides: no rule takes back another. An
+// error is one of the domain's form, or of too many rules.
+func (p *Policy) Set(r StandingRule) error {
+	name, err := ruleDomain(r.Domain)
+	if err != nil {
+		return err
+	}
+	if r.Field == "" || r.Effect > EffectAllow {
+		return fmt.Errorf("anml/agent: a standing rule needs a field and a known effect, got %q and %d", r.Field, r.Effect)
+	}
+	r.Domain = name
+	return p.change(func(w *will) error {
+		w.rules[ruleKey{r.Field, name}] = r
+		return tooMany(len(w.rules))
+	})
+}
+
+// Remove takes back the rule for exactly this field and domain.
+func (p *Policy) Remove(field, domainName string) error {
+	name, err := ruleDomain(domainName)
+	if err != nil {
+		return err
+	}
+	return p.change(func(w *will) error { delete(w.rules, ruleKey{field, name}); return nil })
+}
+
+// Rules lists the rules, by domain and field.
+func (p *Policy) Rules() []StandingRule {
+	return slices.SortedFunc(maps.Values(p.now().rules), func(a, b StandingRule) int {
+		if c := strings.Compare(a.Domain, b.Domain); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Field, b.Field)
+	})
+}
+
+// RefuseDomain refuses every ask from a domain and from all names below it, from
+// now on and whatever a document, a rule or an earlier consent says (section
+// 14.1). [Session.RefuseDomain] makes it last.
+func (p *Policy) RefuseDomain(domainName string) error {
+	name, err := hostKey(domainName)
+	if err != nil {
+		return err
+	}
+	return p.change(func(w *will) error { w.refused[name] = true; return tooMany(len(w.refused)) })
+}
+
+// AcceptDomain takes back a refusal of exactly this domain. Only the user may
+// want that.
+func (p *Policy) AcceptDomain(domainName string) error {
+	name, err := hostKey(domainName)
+	if err != nil {
+		return err
+	}
+	return p.change(func(w *will) error { delete(w.refused, name); return nil })
+}
+
+// RefusedDomains lists the refused domains in alphabetical order.
+func (p *Policy) RefusedDomains() []string { return slices.Sorted(maps.Keys(p.now().refused)) }
+
+// InferConsentFromInitiation lets fields whose rule is implicit-consent be told
+// without asking in an interaction that the user began, unless they are
+// sensitive (section 16.6). It is off by default.
+func (p *Policy) InferConsentFromInitiation(yes bool) {
+	_ = p.change(func(w *will) error { w.inferred = yes; return nil })
+}
+
+// SetTrainingConsent says whether the user agrees that content which permits it
+// trains models (section 14.4). It is off by default.
+func (p *Policy) SetTrainingConsent(yes bool) {
+	_ = p.change(func(w *will) error { w.training = yes; return nil })
+}
+
+// TrainingConsent reports whether the user agreed to training.
+func (p *Policy) TrainingConsent() bool { return p.now().training }
+
+func tooMany(n int) error {
+	if n > maxRules {
+		return fmt.Errorf("anml/agent: a policy holds at most %d rules and as many domains", maxRules)
+	}
+	return nil
+}
+
+// change replaces the state as a whole, so that deciding needs no lock.
+func (p *Policy) change(edit func(*will) error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	next := *p.now()
+	next.rules, next.refused = maps.Clone(next.rules), maps.Clone(next.refused)
+	if next.rules == nil {
+		next.rules, next.refused = make(map[ruleKey]StandingRule), make(map[string]bool)
+	}
+	if err := edit(&next); err != nil {
+		return err
+	}
+	p.will.Store(&next)
+	return nil
+}
+
+// now is the state in force.
+func (p *Policy) now() *will {
+	if p == nil {
+		return &will{}
+	}
+	if w := p.will.Load(); w != nil {
+		return w
+	}
+	return &will{}
+}
+
+// ruleDomain normalises the domain of a rule.
+func ruleDomain(s string) (string, error) {
+	if s == "*" {
+		return s, nil
+	}
+	return hostKey(s)
+}
+
+// refuses reports whether one of the hosts is a refused domain or lies below one.
+func (w *will) refuses(hosts []string) bool {
+	if len(w.refused) == 0 {
+		return false
+	}
+	for _, host := range hosts {
+		for name := host; name != ""; name = parent(name) {
+			if w.refused[name] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// standing is the user's will about telling a field to all of the hosts that
+// would learn it: one that forbids it is enough, while all have to be allowed.
+// The rule is the strictest that matched; false when none did, which is to ask.
+func (w *will) standing(field string, hosts []string) (strictest StandingRule, ruled bool) {
+	if len(w.rules) == 0 {
+		return StandingRule{Effect: EffectAsk}, false
+	}
+	complete := len(hosts) > 0
+	for _, host := range hosts {
+		r, ok := w.rule(field, host)
+		if ok && (!ruled || r.Effect < strictest.Effect) {
+			strictest, ruled = r, true
+		}
+		complete = complete && ok
+	}
+	if !ruled || !complete && strictest.Effect == EffectAllow {
+		return StandingRule{Effect: EffectAsk}, false
+	}
+	return strictest, true
+}
+
+// rule is the strictest of the rules that match one host.
+func (w *will) rule(field, host string) (found StandingRule, matched bool) {
+	try := func(name string) {
+		for _, f := range [2]string{field, "*"} {
+			if r, ok := w.rules[ruleKey{f, name}]; ok && (!matched || r.Effect < found.Effect) {
+				found, matched = r, true
+			}
+		}
+	}
+	try("*")
+	for name := host; name != ""; name = parent(name) {
+		try(name)
+	}
+	return found, matched
+}
+
+// parent is the name above a host, "" at the top.
+func parent(host string) string {
+	_, rest, _ := strings.Cut(host, ".")
+	return rest
+}
+
+// judge, classify and veto ask the host's functions; one that fails has said the
+// strictest that it can.
+
+func (p *Policy) judge(ctx context.Context, s Subject) PurposeVerdict {
+	f := p.Judge
+	if f == nil {
+		f = JudgePurpose
+	}
+	verdict, err := func() (v PurposeVerdict, err error) {
+		defer guard("judge", &err)
+		return f(ctx, s)
+	}()
+	if err != nil || verdict > PurposeOK {
+		return PurposeImplausible
+	}
+	return verdict
+}
+
+func (p *Policy) classify(ctx context.Context, s Subject) string {
+	if p.Classify == nil {
+		return ""
+	}
+	category, err := func() (c string, err error) {
+		defer guard("classifier", &err)
+		return p.Classify(ctx, s)
+	}()
+	if err != nil {
+		return "unknown"
+	}
+	return category
+}
+
+func (p *Policy) veto(ctx context.Context, d Decision) (err error) {
+	if p.Veto == nil {
+		return nil
+	}
+	defer guard("veto", &err)
+	return p.Veto(ctx, d)
+}

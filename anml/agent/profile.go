@@ -27,13 +27,19 @@ type Question struct {
 // Value is one piece of the user's data.
 type Value struct {
 	Text string
-	// Provenance is where the value comes from: "" or "user" for the user, else the
-	// domain of the service that told it (section 14.1).
+	// Provenance is where the value comes from: [ProvenanceUser] where the host
+	// knows that the user gave it, the domain of the service that told it, or "".
+	// Whatever is not known to be the user's is compared with what services told
+	// (section 14.1).
 	Provenance string
 	// Category is the host's own word for its kind, "" when it has none;
 	// "health", "finance" and "location" are sensitive (section 14.2).
 	Category string
 }
+
+// ProvenanceUser marks a value that the user gave: it is the user's to tell, also
+// where a service knows it too.
+const ProvenanceUser = "user"
 
 // ErrNoValue is a field that the user has no value for.
 var ErrNoValue = errors.New("anml/agent: the user has no value for the field")

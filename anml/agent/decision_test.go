@@ -1,0 +1,225 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+)
+
+// best are grounds on which a field is told without asking.
+func best() grounds {
+	return grounds{
+		kind: tellAnswer, field: "email", purpose: "to send the ticket", judged: PurposeOK, recognised: true,
+		rule:     anml.Rule{Field: "email", Requires: anml.RequiresNothing, Declared: true},
+		standing: StandingRule{Field: "email", Domain: "shop.example", Effect: EffectAllow}, ruled: true,
+		prompter: true, authentic: true,
+	}
+}
+
+// TestWeigh is the table of inputs: each line changes one thing about the best
+// grounds.
+func TestWeigh(t *testing.T) {
+	held := &consent{Consent: Consent{ID: "plan#answer-1"}}
+	for name, c := range map[string]struct {
+		change func(*grounds)
+		want   string
+	}{
+		"nothing":               {func(*grounds) {}, "allow user-rule delegated"},
+		"no-rule-of-the-site":   {func(g *grounds) { g.rule = anml.Rule{Requires: anml.ExplicitConsent} }, "allow user-rule delegated"},
+		"lost-rule":             {func(g *grounds) { g.rule = anml.Rule{Requires: anml.ExplicitConsent, Raised: "malformed-rule"} }, "prompt explicit-consent"},
+		"implicit":              {func(g *grounds) { g.rule.Requires = anml.ImplicitConsent }, "allow user-rule implicit"},
+		"explicit":              {func(g *grounds) { g.rule.Requires = anml.ExplicitConsent }, "prompt explicit-consent"},
+		"authentication":        {func(g *grounds) { g.rule.Requires = anml.Authentication }, "prompt explicit-consent"},
+		"no-authentication":     {func(g *grounds) { g.rule.Requires, g.authentic = anml.Authentication, false }, "refuse authentication constraint-violation"},
+		"held":                  {func(g *grounds) { g.rule.Requires, g.held = anml.ExplicitConsent, held }, "allow consent-held explicit"},
+		"no-user-rule":          {func(g *grounds) { g.ruled, g.standing = false, StandingRule{Effect: EffectAsk} }, "prompt needs-consent"},
+		"user-asks":             {func(g *grounds) { g.standing.Effect = EffectAsk }, "prompt user-rule"},
+		"user-asks-though-held": {func(g *grounds) { g.standing.Effect, g.held = EffectAsk, held }, "prompt user-rule"},
+		"user-denies":           {func(g *grounds) { g.standing.Effect = EffectDeny }, "refuse user-rule user-denied"},
+		"domain-refused":        {func(g *grounds) { g.refused, g.held = true, held }, "refuse domain-refused user-denied"},
+		"domain-refused-first":  {func(g *grounds) { g.refused, g.untrusted, g.missing = true, "no-record", "no-value" }, "refuse domain-refused user-denied"},
+		"host-refuses":          {func(g *grounds) { g.host = anml.UnsupportedField }, "refuse host-refused unsupported-field"},
+		"untrusted":             {func(g *grounds) { g.untrusted = lookleap.CodeNoRecord }, "refuse no-record trust-insufficient"},
+		"unusable":              {func(g *grounds) { g.unusable = anml.CodeDangling }, "refuse dangling-reference policy-violation"},
+		"implausible":           {func(g *grounds) { g.judged = PurposeImplausible }, "refuse purpose-implausible policy-violation"},
+		"vague":                 {func(g *grounds) { g.judged = PurposeVague }, "prompt purpose-vague"},
+		"no-purpose":            {func(g *grounds) { g.purpose = "" }, "prompt purpose-missing"},
+		"store":                 {func(g *grounds) { g.store = &Error{Code: lookleap.CodeIO} }, "refuse io policy-violation"},
+		"no-value":              {func(g *grounds) { g.missing = lookleap.CodeNoValue }, "refuse no-value unsupported-field"},
+		"profile-failed":        {func(g *grounds) { g.missing = lookleap.CodeInternal }, "refuse internal policy-violation"},
+		"unrecognised":          {func(g *grounds) { g.recognised, g.held = false, held }, "prompt unrecognised-field"},
+		"foreign-rules":         {func(g *grounds) { g.foreign = true }, "prompt explicit-consent"},
+		"other-version":         {func(g *grounds) { g.version = true }, "prompt other-version"},
+		"sensitive":             {func(g *grounds) { g.category, g.held = "health", held }, "prompt sensitive"},
+		"cross-service":         {func(g *grounds) { g.sources = []source{{"a.test", anml.Public, false}} }, "prompt cross-service"},
+		"restricted":            {func(g *grounds) { g.sources = []source{{"a.test", anml.Restricted, false}} }, "defer restricted-context"},
+		"restricted-authorized": {func(g *grounds) { g.sources, g.transfer = []source{{"a.test", anml.Restricted, false}}, held }, "allow consent-held explicit"},
+		"private-authorized":    {func(g *grounds) { g.sources, g.transfer = []source{{"a.test", anml.Private, false}}, held }, "refuse private-context policy-violation"},
+		"private": {func(g *grounds) {
+			g.sources = []source{{"b.test", anml.Public, false}, {"a.test", anml.Private, false}}
+		}, "refuse private-context policy-violation"},
+		"deleted":       {func(g *grounds) { g.sources = []source{{"shop.example", anml.Public, true}} }, "refuse deleted-context user-denied"},
+		"nobody-to-ask": {func(g *grounds) { g.ruled, g.prompter = false, false }, "refuse consent-no-prompter policy-violation"},
+		"nobody-to-ask-though-demanded": {func(g *grounds) { g.rule.Requires, g.prompter = anml.ExplicitConsent, false },
+			"refuse consent-no-prompter constraint-violation"},
+		"nobody-to-ask-about-restricted": {func(g *grounds) { g.sources, g.prompter = []source{{"a.test", anml.Restricted, false}}, false },
+			"refuse consent-no-prompter policy-violation"},
+		"inferred": {func(g *grounds) { g.rule.Requires, g.ruled, g.inferred = anml.ImplicitConsent, false, true }, "allow consent-inferred implicit"},
+		"inferred-sensitive": {func(g *grounds) {
+			g.rule.Requires, g.ruled, g.inferred, g.category = anml.ImplicitConsent, false, true, "health"
+		},
+			"prompt sensitive"},
+		"inferred-none": {func(g *grounds) { g.ruled, g.inferred = false, true }, "prompt needs-consent"},
+		"own-words":     {func(g *grounds) { g.kind = tellInform }, "prompt explicit-consent"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := best()
+			c.change(&g)
+			if got := brief(weigh(&g)); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestWeighMonotone takes every pair of inputs: together they are never looser
+// than either of them alone.
+func TestWeighMonotone(t *testing.T) {
+	changes := []func(*grounds){
+		func(g *grounds) { g.rule.Requires = g.rule.Requires.Stricter(anml.ExplicitConsent) },
+		func(g *grounds) { g.rule.Requires, g.authentic = anml.Authentication, false },
+		func(g *grounds) { g.standing.Effect = min(g.standing.Effect, EffectAsk) },
+		func(g *grounds) { g.standing.Effect = EffectDeny },
+		func(g *grounds) { g.refused = true }, func(g *grounds) { g.host = anml.UserDenied },
+		func(g *grounds) { g.untrusted = lookleap.CodeNoRecord }, func(g *grounds) { g.judged = PurposeImplausible },
+		func(g *grounds) { g.judged = min(g.judged, PurposeVague) }, func(g *grounds) { g.purpose = "" },
+		func(g *grounds) { g.missing = lookleap.CodeNoValue }, func(g *grounds) { g.recognised = false },
+		func(g *grounds) { g.foreign = true }, func(g *grounds) { g.version = true }, func(g *grounds) { g.category = "health" },
+		func(g *grounds) { g.sources = append(g.sources, source{"a.test", anml.Public, false}) },
+		func(g *grounds) { g.sources = append(g.sources, source{"b.test", anml.Restricted, false}) },
+		func(g *grounds) { g.sources = append(g.sources, source{"c.test", anml.Private, false}) },
+		func(g *grounds) { g.sources = append(g.sources, source{"d.test", anml.Public, true}) },
+		func(g *grounds) { g.prompter = false },
+	}
+	verb := func(changes ...func(*grounds)) Verb {
+		g := best()
+		for _, change := range changes {
+			change(&g)
+		}
+		return weigh(&g).Verb
+	}
+	for i, a := range changes {
+		for j, b := range changes {
+			if both := verb(a, b); both > min(verb(a), verb(b)) {
+				t.Errorf("%d and %d together %s, alone %s and %s", i, j, both, verb(a), verb(b))
+			}
+		}
+	}
+}
+
+func TestVetoIsLastAndOnlyDenies(t *testing.T) {
+	doc := booking(rule("email", "none"), askFor("email"))
+	for name, veto := range map[string]func(context.Context, Decision) error{
+		"error": func(_ context.Context, d Decision) error {
+			if d.Verb != VerbAllow {
+				t.Error("the veto saw", d.Verb)
+			}
+			return errors.New("no")
+		},
+		"panic": func(context.Context, Decision) error { panic("no") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			st := asker(t).allow("email", "shop.example")
+			st.user.Policy.Veto = veto
+			st.decides(doc, "refuse policy-veto policy-violation")
+		})
+	}
+	t.Run("silent", func(t *testing.T) {
+		st := asker(t)
+		st.user.Policy.Veto = func(context.Context, Decision) error { return nil }
+		st.decides(doc, "prompt needs-consent")
+	})
+}
+
+func TestHooksThatFailAreStrict(t *testing.T) {
+	doc := booking(rule("email", "none"), askFor("email"))
+	fail := errors.New("down")
+	t.Run("classifier", func(t *testing.T) {
+		st := asker(t).allow("email", "shop.example")
+		st.user.Policy.Classify = func(context.Context, Subject) (string, error) { return "", fail }
+		st.decides(doc, "prompt sensitive")
+		st = asker(t).allow("email", "shop.example")
+		st.user.Policy.Classify = func(context.Context, Subject) (string, error) { panic(fail) }
+		st.decides(doc, "prompt sensitive")
+	})
+	t.Run("judge", func(t *testing.T) {
+		st := asker(t).allow("email", "shop.example")
+		st.user.Policy.Judge = func(context.Context, Subject) (PurposeVerdict, error) { return PurposeOK, fail }
+		st.decides(doc, "refuse purpose-implausible policy-violation")
+		st = asker(t).allow("email", "shop.example")
+		st.user.Policy.Judge = judged(PurposeOK + 1)
+		st.decides(doc, "refuse purpose-implausible policy-violation")
+	})
+	for name, profile := range map[string]Profile{"error": profileFunc(func() (Value, error) { return Value{Text: "x"}, fail }),
+		"panic": profileFunc(func() (Value, error) { panic(fail) }), "too-long": profileFunc(func() (Value, error) { return Value{Text: strings.Repeat("x", maxTold+1)}, nil }),
+		"not-utf8": profileFunc(func() (Value, error) { return Value{Text: "a\xff"}, nil }), "control": profileFunc(func() (Value, error) { return Value{Text: "a\x00"}, nil }),
+		"empty": profileFunc(func() (Value, error) { return Value{}, nil })} {
+		t.Run("profile-"+name, func(t *testing.T) {
+			st := asker(t).allow("email", "shop.example")
+			st.user.Profile = profile
+			if d := st.one(doc); d.Verb != VerbRefuse || d.value.Text != "" {
+				t.Error(brief(d))
+			}
+		})
+	}
+}
+
+type profileFunc func() (Value, error)
+
+func (f profileFunc) Value(context.Context, Question) (Value, error) { return f() }
+
+// TestRefusedFieldsAreNotFetched: the profile is asked for nothing that is refused
+// without its value.
+func TestRefusedFieldsAreNotFetched(t *testing.T) {
+	st := asker(t)
+	st.user.Profile = profileFunc(func() (Value, error) { t.Error("the profile was asked"); return Value{}, nil })
+	if err := st.user.Policy.RefuseDomain("Shop.example."); err != nil {
+		t.Fatal(err)
+	}
+	st.decides(booking(rule("email", "none"), askFor("email")), "refuse domain-refused user-denied")
+}
+
+func BenchmarkDecide(b *testing.B) {
+	net := newLab(b)
+	p := &Policy{}
+	if err := p.Set(StandingRule{Field: "*", Domain: "shop.example", Effect: EffectAllow}); err != nil {
+		b.Fatal(err)
+	}
+	fields, doc, rules := Fields{}, "", ""
+	var o Options
+	for i := range 32 {
+		name := "field-" + string(rune('a'+i%26)) + string(rune('a'+i/26))
+		fields[name] = Value{Text: "value " + name}
+		o.Fields = append(o.Fields, name)
+		rules += rule(name, "none")
+		doc += askFor(name)
+	}
+	host := net.Host()
+	s, err := New(host, o).NewSession(User{Profile: fields, Policy: p})
+	if err != nil {
+		b.Fatal(err)
+	}
+	page := pageFor(b, net, s, "https://shop.example/a", booking(rules, doc))
+	b.ReportAllocs()
+	for b.Loop() {
+		if d := page.Decide(b.Context()); len(d) != 32 || d[31].Verb != VerbAllow {
+			b.Fatal(d[31].Verb, d[31].Code)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(time.Microsecond), "µs/32-asks")
+}

@@ -1,0 +1,364 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/domain"
+)
+
+// frame is what all decisions about the asks of one site have in common.
+type frame struct {
+	page      *Page
+	site      anml.Site
+	now       time.Time
+	will      *will
+	asker     Party
+	untrusted lookleap.Code
+	foreign   bool // rules of somebody else than the asker
+	version   bool // another major version
+	initiated bool
+}
+
+// frame finds out who asks in a site, and how far that counts.
+func (p *Page) frame(site anml.Site, now time.Time, initiated bool) *frame {
+	f := &frame{page: p, site: site, now: now, will: p.session.user.Policy.now(), initiated: initiated}
+	major, _, _ := strings.Cut(p.doc.Version(), ".")
+	f.version = major != "1"
+	asker, whose := p.ownerOfAsk(site, now)
+	f.asker, f.foreign = asker, p.foreignRules(site, now)
+	switch {
+	case p.opened.insecure:
+		f.untrusted = lookleap.CodeInsecureTransport
+	case !p.doc.Executable():
+		f.untrusted = anml.CodeNoVersion
+	case whose == anmltrust.Dropped:
+		f.untrusted = lookleap.CodeTrustUnverified
+		if asker.Err != nil {
+			f.untrusted = codeOf(asker.Err)
+		}
+	}
+	return f
+}
+
+// rule is what the constraints of the site demand for a field.
+func (f *frame) rule(field string) anml.Rule {
+	r := f.site.Constraints().Rule(field, f.page.session.agent.recognised)
+	if f.foreign {
+		r.Requires = r.Requires.Stricter(anml.ExplicitConsent)
+	}
+	return r
+}
+
+// route is an exchange with what all decisions about it need.
+type route struct {
+	exchange
+	hosts     []string // all who would learn what is told
+	recipient string   // serving domain of who receives it
+	unusable  error    // why the action can have no answer, or nil
+}
+
+// route finds out through what the asks of an action are answered.
+func (f *frame) route(action string) route {
+	p := f.page
+	e := exchange{Serving: p.server.Domain, Owner: f.asker.Domain, Document: p.url.String(), Site: f.site.Domain(), Action: action}
+	err := f.reach(&e)
+	return f.along(e, err)
+}
+
+func (f *frame) along(e exchange, unusable error) route {
+	return route{e, e.hosts(f.asker.Domain), e.recipient(), unusable}
+}
+
+// reach finds the owner and the endpoint of an exchange's action.
+func (f *frame) reach(e *exchange) error {
+	p := f.page
+	act, err := f.site.Interact().Action(e.Action)
+	if err != nil {
+		return &Error{Code: anml.CodeDangling, URL: p.location(), Err: err}
+	}
+	if err := act.Executable(); err != nil {
+		return &Error{Code: anml.CodeTarget, URL: p.location(), Err: err}
+	}
+	owner, whose := p.owner(f.site, anmltrust.Interact, f.now)
+	if whose == anmltrust.Dropped {
+		return &Error{Code: lookleap.CodeTrustUnverified, URL: p.location(), Err: owner.Err}
+	}
+	e.Owner = owner.Domain
+	to, err := p.endpoint(act, owner)
+	e.Endpoint = to.url.Host()
+	return err
+}
+
+// hosts are all who would learn what is told: the host that served the document,
+// the party that asks, the party whose action it is, and the host that receives
+// it. The user's rules are held against each.
+func (e exchange) hosts(asker string) []string {
+	hosts := make([]string, 0, 4)
+	for _, host := range [...]string{e.server(), asker, e.Owner, e.Endpoint} {
+		if host != "" && !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
+}
+
+// server is the host that served the document.
+func (e exchange) server() string {
+	u, err := domain.Rules{Schemes: []string{"https", "http"}, AllowIP: true, AllowSpecial: true}.Parse(e.Document)
+	if err != nil {
+		return e.Serving
+	}
+	return u.Host()
+}
+
+// recipient is the serving domain of whoever receives what is told: the
+// registrable domain of the endpoint (sections 3 and 14.1).
+func (e exchange) recipient() string {
+	if name, ok := domain.Registrable(e.Endpoint); ok {
+		return name
+	}
+	return e.Endpoint
+}
+
+// item is one thing that might be told: a field that is asked for, an argument,
+// or a text of the agent's own.
+type item struct {
+	kind     tellKind
+	field    string
+	purposes []string // that the service states for it
+	types    []anml.Type
+	required bool
+	given    *Value      // the host's own value, in place of the profile's
+	refuse   anml.Reason // of the host, for this call
+}
+
+// decide weighs one item. It fetches the value only where nothing refuses the
+// field without it.
+func (f *frame) decide(ctx context.Context, to *route, it item) Decision {
+	s := f.page.session
+	g := &grounds{
+		kind: it.kind, field: it.field, owner: f.asker, untrusted: f.untrusted, foreign: f.foreign, version: f.version,
+		rule:       f.rule(it.field),
+		recognised: s.agent.recognised(it.field),
+		refused:    f.will.refuses(to.hosts),
+		inferred:   f.initiated && f.will.inferred,
+		host:       it.refuse,
+		prompter:   s.agent.host.Prompter != nil,
+		authentic:  s.user.Authenticate != nil,
+		judged:     PurposeOK,
+	}
+	if to.unusable != nil {
+		g.unusable = codeOf(to.unusable)
+	}
+	g.standing, g.ruled = f.will.standing(it.field, to.hosts)
+	subject := Subject{Field: it.field, Owner: f.asker.Domain, Recipient: to.Endpoint}
+	f.judge(ctx, g, subject, it)
+
+	var value Value
+	if weigh(g).Verb != VerbRefuse {
+		value, g.missing = f.value(ctx, g, to, it)
+		if g.missing == "" {
+			g.category = cmp.Or(g.category, f.category(ctx, subject, it, value))
+			g.sources = s.sources(to.recipient, value)
+			f.consents(ctx, g, to, it, value)
+		}
+	}
+	d := weigh(g)
+	d.value, d.purposes = value, it.purposes
+	d.lasting = g.recognised && g.category == "" && len(g.sources) == 0 && g.kind == tellAnswer && !g.version
+	if d.Verb != VerbRefuse {
+		f.veto(ctx, &d)
+	}
+	return d
+}
+
+// judge weighs what the service says that it wants the value for. Of several
+// purposes the weakest counts.
+func (f *frame) judge(ctx context.Context, g *grounds, subject Subject, it item) {
+	if it.kind == tellInform || it.kind == tellAsk {
+		g.purpose = "of the agent's own accord"
+		return
+	}
+	policy := f.page.session.user.Policy
+	for i, purpose := range it.purposes {
+		if i == 0 || purpose == "" {
+			g.purpose = purpose
+		}
+		if purpose == "" {
+			break // asked about in any case
+		}
+		subject.Purpose = purpose
+		g.judged = min(g.judged, policy.judge(ctx, subject))
+	}
+	g.category = cmp.Or(sensitiveCategory(it.field), f.page.session.consents.sensitive(it.field))
+	for _, purpose := range it.purposes {
+		g.category = cmp.Or(g.category, sensitiveCategory(purpose))
+	}
+}
+
+// value is what would be told: the host's own, or the profile's. A code says why
+// there is none.
+func (f *frame) value(ctx context.Context, g *grounds, to *route, it item) (Value, lookleap.Code) {
+	if it.given != nil {
+		if !tellable(it.given.Text) {
+			return Value{}, lookleap.CodeValueType
+		}
+		return *it.given, typed(it.types, it.given.Text, true)
+	}
+	q := Question{Field: it.field, Purpose: g.purpose, Recipient: to.recipient}
+	if len(it.types) > 0 {
+		q.Type = it.types[0]
+	}
+	v, err := ask(ctx, f.page.session.user.Profile, q)
+	switch {
+	case errors.Is(err, ErrNoValue), err == nil && v.Text == "":
+		return Value{}, lookleap.CodeNoValue
+	case err != nil:
+		return Value{}, codeOf(err)
+	case !tellable(v.Text):
+		return Value{}, lookleap.CodeValueType
+	}
+	return v, typed(it.types, v.Text, false)
+}
+
+// ask asks the profile for one value.
+func ask(ctx context.Context, p Profile, q Question) (v Value, err error) {
+	defer guard("profile", &err)
+	return p.Value(ctx, q)
+}
+
+// maxTold bounds a value or text that is told, in octets (section 8.11).
+const maxTold = 64 << 10
+
+// tellable reports whether a text can stand in a document: no more than the
+// limit, in UTF-8, and of characters that XML has.
+func tellable(text string) bool {
+	return len(text) <= maxTold && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
+		return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == '\uFFFE' || r == '\uFFFF'
+	})
+}
+
+// typed checks a value against the types that its asks declare. A host that
+// gives a value itself may depart from a number or URI, which are advice; a
+// boolean or a time is never sent in another form (section 8.11).
+func typed(types []anml.Type, text string, given bool) lookleap.Code {
+	for _, t := range types {
+		if given && (t == anml.TypeNumber || t == anml.TypeURI) {
+			continue
+		}
+		if anml.CheckValue(t, text) != nil {
+			return lookleap.CodeValueType
+		}
+	}
+	return ""
+}
+
+// category is the sensitive category that the value or the host's classifier
+// adds, "" for none.
+func (f *frame) category(ctx context.Context, subject Subject, it item, v Value) string {
+	subject.Category = v.Category
+	if slices.Contains([]string{CategoryHealth, CategoryFinance, CategoryLocation}, v.Category) {
+		return v.Category
+	}
+	policy := f.page.session.user.Policy
+	if len(it.purposes) == 0 {
+		return policy.classify(ctx, subject)
+	}
+	for _, subject.Purpose = range it.purposes {
+		if c := policy.classify(ctx, subject); c != "" {
+			return c
+		}
+	}
+	return ""
+}
+
+// consents looks up what the user agreed to before.
+func (f *frame) consents(ctx context.Context, g *grounds, to *route, it item, v Value) {
+	c := f.page.session.consents
+	is := to.cover(f.asker.Domain, &tell{Kind: it.kind, Field: it.field, Value: v.Text, Purposes: it.purposes, From: from(g.sources)})
+	if len(g.sources) > 0 {
+		g.transfer, g.store = c.find(ctx, keyTransfer, is, g.rule, f.now)
+		return
+	}
+	if g.recognised && g.category == "" && it.kind == tellAnswer {
+		g.held, g.store = c.find(ctx, keyConsent, is, g.rule, f.now)
+	}
+}
+
+// veto lets the host's hook refuse, last of all.
+func (f *frame) veto(ctx context.Context, d *Decision) {
+	if err := f.page.session.user.Policy.veto(ctx, *d); err != nil {
+		d.refuse(lookleap.CodePolicyVeto, anml.PolicyViolation)
+	}
+}
+
+// sources lists the services that a value came from, other than its recipient:
+// those that told it, and the one that its provenance names. A value that the
+// user gave is the user's, whoever else knows it.
+func (s *Session) sources(to string, v Value) []source {
+	if v.Provenance == ProvenanceUser {
+		return nil
+	}
+	found := s.context.taint(to, v.Text)
+	if v.Provenance == "" {
+		return found
+	}
+	name, err := domainKey(v.Provenance)
+	switch {
+	case err != nil: // told by nobody knows whom, so it goes to nobody
+		return append(found, source{Domain: v.Provenance, Confidentiality: anml.Private})
+	case s.context.forgotten(v.Provenance, v.Text):
+		return append(found, source{Domain: name, Deleted: true})
+	case name != to && !slices.ContainsFunc(found, func(s source) bool { return s.Domain == name }):
+		found = append(found, source{Domain: name, Confidentiality: anml.Public})
+	}
+	return found
+}
+
+// from names the domains of sources, in alphabetical order.
+func from(sources []source) []string {
+	var names []string
+	for _, s := range sources {
+		names = append(names, s.Domain)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// decide weighs each ask of the document by itself.
+func (p *Page) decide(ctx context.Context) []Decision {
+	asks := 0
+	for site := range p.doc.Containers() {
+		for range site.Knowledge().Asks() {
+			asks++
+		}
+	}
+	all := make([]Decision, 0, asks)
+	now := p.session.agent.host.Time()
+	for site := range p.doc.Containers() {
+		f := p.frame(site, now, false)
+		routes := map[string]*route{}
+		for a := range site.Knowledge().Asks() {
+			to := routes[a.Action()]
+			if to == nil {
+				r := f.route(a.Action())
+				to, routes[a.Action()] = &r, &r
+			}
+			d := f.decide(ctx, to, item{
+				kind: tellAnswer, field: a.Field(), purposes: []string{a.Purpose()}, types: []anml.Type{a.Type()}, required: a.Required(),
+			})
+			d.Ask = a
+			all = append(all, d)
+		}
+	}
+	return all
+}

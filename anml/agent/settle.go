@@ -1,0 +1,196 @@
+package agent
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+)
+
+// authenticFor is how long an authentication serves: a plan that waited longer
+// for its user's word authenticates them anew.
+const authenticFor = 5 * time.Minute
+
+// settle applies the user's word to a disclosure right before it is sent, and
+// looks again at what may have changed since: refused domains, deleted context,
+// withdrawn consents (sections 14.1 and 14.2). Until is that of the decision, zero
+// for this once. It gives what is really told, and the ledger's entries for it,
+// refusals too. An argument that may no longer be sent, and a store that fails,
+// are errors: nothing may be sent then.
+func (s *Session) settle(ctx context.Context, plan string, e exchange, d *disclosure, approved func(item string) bool, until, now time.Time) (*disclosure, []Entry, error) {
+	if d == nil || len(d.Tells) == 0 {
+		return d, nil, nil
+	}
+	if err := s.context.refresh(ctx); err != nil {
+		return nil, nil, err
+	}
+	w := &settling{s: s, plan: plan, e: e, asker: d.Asker, will: s.user.Policy.now(), hosts: e.hosts(d.Asker), approved: approved, until: until, now: now}
+	out := &disclosure{Asker: d.Asker}
+	var entries []Entry
+	for _, t := range d.Tells {
+		if err := w.settle(ctx, &t); err != nil {
+			return nil, nil, err
+		}
+		if t.refused() && t.Kind == tellArg {
+			return nil, nil, &Error{Code: t.Code, URL: e.location(), Reason: "the argument " + quote(t.Field) + " may not be sent"}
+		}
+		entries = append(entries, w.entry(&t))
+		if t.refused() && t.Kind != tellAnswer {
+			continue // nobody asked for it, so nobody is told that it was refused
+		}
+		out.Tells = append(out.Tells, t)
+	}
+	return out, entries, nil
+}
+
+// location is the document's URL without its query.
+func (e exchange) location() string {
+	document, _, _ := strings.Cut(e.Document, "?")
+	return document
+}
+
+// settling is one run of settle.
+type settling struct {
+	s          *Session
+	plan       string
+	e          exchange
+	asker      string
+	will       *will
+	hosts      []string
+	approved   func(item string) bool
+	until, now time.Time
+
+	authenticated bool  // anew, in this run
+	failed        error // of authenticating
+}
+
+// settle settles one tell. The order is that of weigh.
+func (w *settling) settle(ctx context.Context, t *tell) error {
+	if t.refused() {
+		return nil
+	}
+	rule, ruled := w.will.standing(t.subject(), w.hosts)
+	switch {
+	case w.will.refuses(w.hosts):
+		t.refuse(lookleap.CodeDomainRefused, anml.UserDenied)
+	case ruled && rule.Effect == EffectDeny:
+		t.refuse(lookleap.CodeUserRule, anml.UserDenied)
+	case t.Item != "" && !w.approved(t.Item):
+		t.refuse(lookleap.CodeConsentRefused, anml.UserDenied)
+	}
+	if t.refused() {
+		return nil
+	}
+	if code, reason := w.tainted(t); code != "" {
+		t.refuse(code, reason)
+		return nil
+	}
+	if t.Authentic && !w.authentic(ctx, t) {
+		t.refuse(lookleap.CodeAuthentication, anml.ConstraintViolation)
+		return nil
+	}
+	if t.Item == "" {
+		holds, err := w.holds(ctx, t, rule, ruled)
+		if err != nil {
+			return err
+		}
+		if !holds {
+			t.refuse(lookleap.CodeConsentWithdrawn, anml.UserDenied)
+			return nil
+		}
+	} else if err := w.grant(ctx, t); err != nil {
+		return err
+	}
+	if t.Category != "" {
+		return w.s.consents.mark(ctx, t.subject(), t.Category)
+	}
+	return nil
+}
+
+// tainted looks again at where a value came from: context that was deleted since,
+// and services that told it since, which nobody was asked about.
+func (w *settling) tainted(t *tell) (lookleap.Code, anml.Reason) {
+	for _, s := range w.s.sources(w.e.recipient(), Value{Text: t.Value, Provenance: t.Provenance}) {
+		switch {
+		case s.Deleted:
+			return lookleap.CodeDeletedContext, anml.UserDenied
+		case s.Confidentiality == anml.Private:
+			return lookleap.CodePrivateContext, anml.PolicyViolation
+		case !slices.Contains(t.From, s.Domain):
+			return lookleap.CodeCrossService, anml.UserDenied
+		}
+	}
+	return "", ""
+}
+
+// authentic reports whether the user was authenticated a short while ago.
+func (w *settling) authentic(ctx context.Context, t *tell) bool {
+	if age := w.now.Sub(t.Shown); age >= 0 && age <= authenticFor && !t.Shown.IsZero() {
+		return true
+	}
+	if !w.authenticated {
+		w.authenticated = true
+		w.failed = w.s.authenticate(ctx, w.asker)
+	}
+	return w.failed == nil
+}
+
+// holds reports whether what a tell rests on without asking is still there.
+func (w *settling) holds(ctx context.Context, t *tell, rule StandingRule, ruled bool) (bool, error) {
+	asks := ruled && rule.Effect == EffectAsk
+	switch t.Code {
+	case lookleap.CodeUserRule:
+		return ruled && rule.Effect == EffectAllow, nil
+	case lookleap.CodeConsentInferred:
+		return w.will.inferred && !asks, nil
+	case lookleap.CodeConsentHeld:
+		return w.held(ctx, t, asks)
+	}
+	return false, nil // no other code allows anything
+}
+
+// held reports whether an earlier consent is still there, and uses it up where it
+// was for once.
+func (w *settling) held(ctx context.Context, t *tell, asks bool) (bool, error) {
+	prefix := keyConsent
+	if len(t.From) > 0 {
+		prefix = keyTransfer
+	}
+	found, err := w.s.consents.find(ctx, prefix, w.e.cover(w.asker, t), anml.Rule{Limited: t.Limited, ValidFor: t.ValidFor}, w.now)
+	if found == nil || err != nil {
+		return false, err
+	}
+	if found.Once {
+		return w.s.consents.spend(ctx, found)
+	}
+	return !asks, nil
+}
+
+// grant records what the user just agreed to, for longer where they said so.
+func (w *settling) grant(ctx context.Context, t *tell) error {
+	t.Basis, t.Granted = anml.ConsentExplicit, w.now
+	t.Reference = w.plan + "#" + t.Item
+	if !t.Lasting || !w.until.After(w.now) || t.Limited && t.ValidFor == 0 {
+		return nil
+	}
+	is := w.e.cover(w.asker, t)
+	return w.s.consents.remember(ctx, keyConsent, is.consent(t.Reference, w.now, w.until))
+}
+
+// entry is what the ledger records of a settled tell.
+func (w *settling) entry(t *tell) Entry {
+	x := Entry{
+		Time: w.now, Plan: w.plan, Kind: EntryDisclosed, Field: t.subject(), Serving: w.e.Serving, Owner: w.asker,
+		Endpoint: w.e.Endpoint, Document: w.e.location(), Action: w.e.Action, Reason: t.Reason, Code: t.Code,
+		Reference: t.Reference, Granted: t.Granted, From: strings.Join(t.From, " "),
+	}
+	if t.refused() {
+		x.Kind, x.From = EntryRefused, ""
+		return x
+	}
+	x.Basis = t.Basis.String()
+	return x
+}
