@@ -66,7 +66,8 @@ func (s *Session) discover(ctx context.Context, raw string, seen []WebPage) (*Pa
 	if page != nil || d.over(err) || !s.agent.options.DNS || base.Scheme() != "https" {
 		return d.end(page, err)
 	}
-	return d.end(d.first(d.byDNS(base), err))
+	candidates, failed := d.byDNS(base)
+	return d.end(d.first(candidates, weightier(err, failed)))
 }
 
 // seen reads the web pages that the host has. They have to be of the origin, which
@@ -169,9 +170,7 @@ func (d *discovery) first(candidates []candidate, before error) (*Page, error) {
 		if page != nil {
 			return d.found(page), nil
 		}
-		if weight(failed) > weight(err) {
-			err = failed
-		}
+		err = weightier(err, failed)
 	}
 	return nil, err
 }
@@ -180,6 +179,14 @@ func (d *discovery) first(candidates []candidate, before error) (*Page, error) {
 // the search itself is at its end.
 func (d *discovery) over(err error) bool {
 	return codeOf(err) == lookleap.CodeGone || codeOf(err) == lookleap.CodeIO || ended(d.ctx, d.origin) != nil || codeOf(err) == lookleap.CodeClosed
+}
+
+// weightier gives the error that says more, the first of equals.
+func weightier(a, b error) error {
+	if weight(b) > weight(a) {
+		return b
+	}
+	return a
 }
 
 // weight orders why nothing was found: that something is there and cannot be

@@ -21,7 +21,7 @@ const maxTargets = 4
 
 // byDNS asks the DNS where the document of an origin is. What it says is a place to
 // look at and nothing more, signed or not: who speaks is decided by what answers.
-func (d *discovery) byDNS(origin domain.URL) []candidate {
+func (d *discovery) byDNS(origin domain.URL) ([]candidate, error) {
 	name := dnsName + origin.Host()
 	services, err := d.session.lookup(d.ctx, name, lookleap.TypeSRV)
 	var texts []lookleap.Record
@@ -30,20 +30,21 @@ func (d *discovery) byDNS(origin domain.URL) []candidate {
 	}
 	if err != nil {
 		d.trace = append(d.trace, Attempt{Time: d.session.agent.host.Time(), Source: SourceDNS, URL: name, Code: lookleap.CodeOf(err)})
-		return nil
+		return nil, err
 	}
-	return places(origin.Host(), services, texts)
+	return places(origin.Host(), services, texts), nil
 }
 
 func (s *Session) lookup(ctx context.Context, name string, t lookleap.RRType) ([]lookleap.Record, error) {
 	answer, err := s.agent.host.Lookup(ctx, name, t)
-	switch {
-	case err == nil:
+	if err == nil {
 		return answer.Records, nil
-	case errors.Is(err, lookleap.ErrBogus):
-		return nil, err
 	}
-	return nil, &Error{Code: lookleap.CodeDNSError, URL: name, Err: err}
+	code := lookleap.CodeDNSError
+	if errors.Is(err, lookleap.ErrBogus) {
+		code = lookleap.CodeDNSSECBogus
+	}
+	return nil, &Error{Code: code, URL: name, Err: err}
 }
 
 // places makes candidates of the records at a name: in the order of priority, and
