@@ -41,7 +41,7 @@ func Codes() iter.Seq2[Code, string] {
 
 // titles joins the tables of the code files, one file per document. Two tables
 // may not hold the same code: a code that two documents use is shared.
-var titles = merge(sharedCodes, syntaxCodes, agentstxtCodes, wellknownCodes, dvsCodes, anmlCodes, trustCodes, agentCodes, aiuriCodes)
+var titles = merge(sharedCodes, syntaxCodes, agentstxtCodes, wellknownCodes, dvsCodes, anmlCodes, trustCodes, agentCodes, actionCodes, aiuriCodes)
 
 func merge(tables ...map[Code]string) map[Code]string {
 	all := make(map[Code]string)

@@ -3,9 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"errors"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 )
 
@@ -19,6 +17,9 @@ type Call struct {
 	// Provenance names the domain that an argument's value came from, where it is
 	// not the user (section 14.1).
 	Provenance map[string]string
+	// Initiated says that the user began this very interaction, from which
+	// [Policy.InferConsentFromInitiation] may infer implicit consent (section 16.6).
+	Initiated bool
 	// Reply answers the action's asks: fields to answer, fields to refuse, and what
 	// the agent itself tells or asks. Nil answers as the decisions say.
 	Reply *Reply
@@ -32,6 +33,9 @@ type Reply struct {
 	Omit    []string               // optional fields to leave unanswered
 	Informs []Told                 // what the agent tells unasked: always asked about (section 11.1)
 	Asks    []Counter              // what the agent asks back
+	// RefuseOthers refuses the required asks of the site's other actions too; by
+	// itself a response is about its own action alone (section 11.1).
+	RefuseOthers bool
 }
 
 // Told is an inform of the agent's.
@@ -57,9 +61,9 @@ type Result struct {
 }
 
 func (p *Page) do(ctx context.Context, c Call) (*Result, error) {
-	return nil, errors.New("anml/agent: not built yet") // owner: actions
-}
-
-func (s *Session) resume(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision) (*Result, error) {
-	return nil, errors.New("anml/agent: not built yet") // owner: actions
+	in, err := p.prepare(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return p.session.run(ctx, in, p.budget)
 }

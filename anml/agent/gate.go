@@ -1,7 +1,203 @@
 package agent
 
-// gate says when which action may be sent: rate limits, waits that services
-// asked for, and actions that are over for the session. owner: actions
-type gate struct{ session *Session }
+import (
+	"fmt"
+	"sync"
+	"time"
 
-func newGate(s *Session) *gate { return &gate{s} }
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+)
+
+// gate says when which action may be sent: rate limits of our own (section 13.4),
+// waits that services asked for, and actions that are over for the session
+// (section 11.3). It holds for the host's own calls too.
+type gate struct {
+	session *Session
+
+	mu      sync.Mutex
+	origins map[string]*originGate // by origin of the endpoint
+	runs    map[string]int         // executions, by origin of the document
+	actions map[string]closing     // by method and endpoint
+	pairs   map[string]bool        // of origins that the user agreed to, see [gate.agreed]
+}
+
+// originGate is what holds for all actions at one origin.
+type originGate struct {
+	tokens float64   // actions that may be sent in a row
+	filled time.Time // when tokens was right
+	until  time.Time // the service asked not to come back before
+	accept *anml.Format
+}
+
+// closing is why an action is not sent: for a while, or for the session.
+type closing struct {
+	code   lookleap.Code
+	status int
+	until  time.Time // zero: for the session
+}
+
+// maxGates bounds the origins and actions that a session keeps count of. Beyond
+// it nothing new is sent: forgetting a count would lift a limit.
+const maxGates = 4096
+
+func newGate(s *Session) *gate {
+	return &gate{
+		session: s,
+		origins: make(map[string]*originGate),
+		runs:    make(map[string]int),
+		actions: make(map[string]closing),
+		pairs:   make(map[string]bool),
+	}
+}
+
+// ResetActions lets the session try again what services refused for good: the
+// actions that ended with 403, 410, or 429 and 503 without a time to come back.
+// Waits that services asked for and rate limits stay (section 11.3).
+func (s *Session) ResetActions() {
+	g := s.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for key, c := range g.actions {
+		if c.until.IsZero() {
+			delete(g.actions, key)
+		}
+	}
+}
+
+// passage is one action that wants to be sent.
+type passage struct {
+	action   string // method and endpoint, see [sending.key]
+	origin   string // of the endpoint
+	document string // origin of the document
+}
+
+// check reports whether a passage is open now; it counts nothing.
+func (g *gate) check(p passage, now time.Time) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.closed(p, now)
+}
+
+// take is check, and counts the execution when it is open.
+func (g *gate) take(p passage, now time.Time) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err := g.closed(p, now); err != nil {
+		return err
+	}
+	g.origin(p.origin, now).tokens--
+	g.runs[p.document]++
+	return nil
+}
+
+func (g *gate) closed(p passage, now time.Time) error {
+	limits := g.session.agent.options.Limits
+	if c, ok := g.actions[p.action]; ok {
+		if c.until.IsZero() {
+			return &Error{Code: c.code, URL: p.origin, Status: c.status, Reason: "the service ended this action for the session"}
+		}
+		if wait := c.until.Sub(now); wait > 0 {
+			return tooSoon(p.origin, wait)
+		}
+	}
+	if len(g.origins) >= maxGates && g.origins[p.origin] == nil || len(g.runs) >= maxGates && g.runs[p.document] == 0 {
+		return &Error{Code: lookleap.CodeLimit, URL: p.origin, Reason: "the session reached more origins than it keeps count of"}
+	}
+	o := g.origin(p.origin, now)
+	if wait := o.until.Sub(now); wait > 0 {
+		return tooSoon(p.origin, wait)
+	}
+	if g.runs[p.document] >= limits.Executions {
+		return &Error{Code: lookleap.CodeTooManyActions, URL: p.document, Reason: fmt.Sprintf("the session executed %d actions of this origin's documents", limits.Executions)}
+	}
+	if o.tokens < 1 {
+		wait := time.Duration((1 - o.tokens) * float64(limits.Interval))
+		return &Error{Code: lookleap.CodeTooManyActions, URL: p.origin, RetryAfter: wait, Reason: "actions follow one another too fast"}
+	}
+	return nil
+}
+
+func tooSoon(origin string, wait time.Duration) error {
+	return &Error{Code: lookleap.CodeTooSoon, URL: origin, RetryAfter: wait, Reason: "the service asked to come back later"}
+}
+
+// origin gives the gate of an origin with its tokens of now.
+func (g *gate) origin(origin string, now time.Time) *originGate {
+	limits := g.session.agent.options.Limits
+	o := g.origins[origin]
+	if o == nil {
+		o = &originGate{tokens: float64(limits.Burst), filled: now}
+		g.origins[origin] = o
+	}
+	if gone := now.Sub(o.filled); gone > 0 {
+		o.tokens = min(float64(limits.Burst), o.tokens+float64(gone)/float64(limits.Interval))
+		o.filled = now
+	}
+	return o
+}
+
+// end closes an action for the session.
+func (g *gate) end(action string, code lookleap.Code, status int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.actions[action] = closing{code: code, status: status}
+}
+
+// delay closes an action until a time, if it is not closed for longer.
+func (g *gate) delay(action string, until time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if c, ok := g.actions[action]; ok && (c.until.IsZero() || c.until.After(until)) {
+		return
+	}
+	g.actions[action] = closing{code: lookleap.CodeTooSoon, until: until}
+}
+
+// wait closes an origin until a time, if it is not closed for longer.
+func (g *gate) wait(origin string, until, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if o := g.origin(origin, now); until.After(o.until) {
+		o.until = until
+	}
+}
+
+// agreed reports whether the user agreed, in this session, that documents of one
+// origin send to another one of the same registrable domain (section 13.11);
+// agree remembers it.
+func (g *gate) agreed(document, endpoint string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.pairs[document+" "+endpoint]
+}
+
+func (g *gate) agree(document, endpoint string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.pairs) < maxGates {
+		g.pairs[document+" "+endpoint] = true
+	}
+}
+
+// acknowledged reports whether the user accepted, in this session, that an origin
+// is used without encryption; acknowledge remembers it.
+func (g *gate) acknowledged(origin string) bool { return g.agreed("", origin) }
+func (g *gate) acknowledge(origin string)       { g.agree("", origin) }
+
+// prefer remembers which serialization an origin wants to receive (section 11.1).
+func (g *gate) prefer(origin string, f anml.Format, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.origin(origin, now).accept = &f
+}
+
+// preferred is what an origin wants to receive; nil: it did not say.
+func (g *gate) preferred(origin string) *anml.Format {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if o := g.origins[origin]; o != nil {
+		return o.accept
+	}
+	return nil
+}

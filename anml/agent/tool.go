@@ -1,8 +1,12 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anmltrust"
 )
 
 // Tool is an action as a tool-calling runtime wants it.
@@ -15,9 +19,50 @@ type Tool struct {
 	call        func(ctx context.Context, args json.RawMessage) (*Result, error)
 }
 
-// Call runs the tool through [Page.Do] with the arguments that a model made.
+// Call runs the tool through [Page.Do] with the arguments that a model made. Its
+// result is made for a model by [Result.Text], its error by [ErrorText].
 func (t Tool) Call(ctx context.Context, args json.RawMessage) (*Result, error) {
 	return t.call(ctx, args)
 }
 
-func (p *Page) tools() []Tool { return nil } // owner: actions
+// noArguments is the schema of a tool whose action answers asks: what it tells
+// comes from the user's profile, never from a model.
+const noArguments = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{},"required":[],"additionalProperties":false}`
+
+// tools lists the actions that may be called: executable, of somebody who may
+// offer them, at an endpoint that is sent to.
+func (p *Page) tools() []Tool {
+	if p.opened.insecure {
+		return nil
+	}
+	var out []Tool
+	now := p.session.agent.host.Time()
+	for tool := range p.doc.Tools(anml.JSONSchema) {
+		owner, whose := p.owner(tool.Site, anmltrust.Interact, now)
+		if whose == anmltrust.Dropped {
+			continue
+		}
+		if _, err := p.endpoint(tool.Action, owner); err != nil {
+			continue
+		}
+		call := Call{Site: tool.Site.Domain(), Action: tool.Action.ID()}
+		t := Tool{Name: tool.Name, Description: tool.Description, InputSchema: tool.InputSchema, Site: call.Site, Action: call.Action}
+		if asks := asksFor(tool.Site, tool.Action); answers(tool.Action, asks, call) {
+			if unanswerable(tool.Action, asks, call) != nil {
+				continue
+			}
+			t.InputSchema = json.RawMessage(noArguments)
+		} else if _, err := silent(asks, call); err != nil {
+			continue
+		}
+		t.call = func(ctx context.Context, args json.RawMessage) (*Result, error) {
+			call := call
+			if args = bytes.TrimSpace(args); len(args) > 0 {
+				call.ArgsJSON = args
+			}
+			return p.Do(ctx, call)
+		}
+		out = append(out, t)
+	}
+	return out
+}

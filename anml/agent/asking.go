@@ -1,0 +1,140 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
+)
+
+// request is what the user is asked about an intent: the act itself, another
+// origin that it goes to, and everything that it tells.
+func (in *intent) request() lookleap.ConsentRequest {
+	e := in.effect
+	if in.again != nil {
+		return lookleap.ConsentRequest{Kind: lookleap.ConsentAct, Origin: e.passage().document, Summary: e.summary(), Items: in.again}
+	}
+	r := lookleap.ConsentRequest{
+		Kind: lookleap.ConsentAct, Origin: e.passage().document,
+		Summary: e.summary(), Verdict: in.verdict,
+	}
+	if e.Owned {
+		r.TrustRoot = e.Exchange.Owner
+	}
+	r.Items = append(r.Items, in.actItem())
+	if in.crosses {
+		r.Items = append(r.Items, in.originItem())
+	}
+	if in.plain {
+		r.Items = append(r.Items, in.plainItem())
+	}
+	for _, item := range in.items {
+		if in.argument(item.ID) {
+			item.Optional = false // arguments are sent as they are shown, or not at all
+		}
+		r.Items = append(r.Items, item)
+	}
+	return r
+}
+
+// argument reports whether a consent item is about an argument.
+func (in *intent) argument(item string) bool {
+	return slices.ContainsFunc(in.effect.Disclosure.Tells, func(t tell) bool { return t.Kind == tellArg && t.Item == item })
+}
+
+// summary says in one sentence what happens, and for whom.
+func (e *effect) summary() string {
+	s := "send a " + e.Send.Method + " request to " + plaintext.Host(e.Exchange.Endpoint) + " for an action of " + plaintext.Host(e.Exchange.Owner)
+	if e.Exchange.Owner != e.Exchange.Serving {
+		s += ", as a document of " + plaintext.Host(e.Exchange.Serving) + " offers it"
+	}
+	if e.Claim != nil && !e.Owned {
+		s += ", which speaks for " + plaintext.Host(e.Claim.Site)
+	}
+	return s
+}
+
+// actItem is the act itself: without it nothing is sent.
+func (in *intent) actItem() lookleap.ConsentItem {
+	e := in.effect
+	item := lookleap.ConsentItem{
+		ID: itemAct, Summary: e.Send.Method + " " + shownURL(e.Send.Endpoint), Recipient: e.Exchange.Endpoint,
+		Digest: digestOf(struct {
+			Exchange exchange
+			Send     sending
+		}{e.Exchange, e.Send}),
+	}
+	if in.why != "" {
+		item.Summary += ": " + in.why
+	}
+	item.Remote = append(item.Remote, lookleap.RemoteText{Source: e.Exchange.Owner, Label: "name of the action", Text: e.Exchange.Action})
+	if e.Send.Says != "" {
+		item.Remote = append(item.Remote, lookleap.RemoteText{Source: e.Exchange.Owner, Label: "what the action does", Text: e.Send.Says})
+	}
+	for _, arg := range in.args {
+		source, label := "this call", "argument that is sent"
+		if arg.Default {
+			source, label = e.Exchange.Owner, "argument that is sent, the service's own choice"
+		}
+		item.Remote = append(item.Remote, lookleap.RemoteText{Source: source, Label: label, Text: arg.Name + " = " + arg.Value})
+	}
+	return item
+}
+
+// originItem names both origins where an action leaves that of its document
+// (sections 13.4 and 13.11).
+func (in *intent) originItem() lookleap.ConsentItem {
+	e := in.effect
+	from, to := e.passage().document, e.Send.origin()
+	s := "let the document of " + shownURL(from) + " send this to another origin, " + shownURL(to)
+	switch e.Send.Reach {
+	case atOther:
+		s += ", which belongs to somebody else"
+	case atOwner:
+		s += ", which belongs to " + plaintext.Host(e.Exchange.Owner)
+	}
+	return lookleap.ConsentItem{ID: itemOrigin, Summary: s, Recipient: e.Exchange.Endpoint, Digest: digestOf([2]string{from, to})}
+}
+
+// plainItem has the user acknowledge that anybody on the way reads and may change
+// what is sent and answered (section 13.12).
+func (in *intent) plainItem() lookleap.ConsentItem {
+	to := in.effect.Send.origin()
+	return lookleap.ConsentItem{
+		ID: itemPlain, Summary: "use " + quote(to) + " without encryption: anybody on the way can read and change it",
+		Recipient: in.effect.Exchange.Endpoint, Digest: digestOf(to),
+	}
+}
+
+// without is the intent of a request that was shown with a site's identity, and
+// is shown again without it. Every item is asked about anew.
+func without(r *lookleap.ConsentRequest, e *effect) *intent {
+	plain := *e
+	plain.Claim = nil
+	return &intent{effect: &plain, asks: true, again: slices.Clone(r.Items)}
+}
+
+// shownURL shows a canonical URL with its owner marked.
+func shownURL(text string) string {
+	u, err := endpointRules.Parse(text)
+	if err != nil {
+		return quote(text)
+	}
+	return plaintext.URL(u, 300)
+}
+
+// quote quotes a short text of the other side.
+func quote(text string) string { return plaintext.Quote(text, 100) }
+
+// digestOf names a value by its JSON.
+func digestOf(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return "" // nothing of ours fails to marshal; a plan without it is another plan
+	}
+	return lookleap.Digest(data)
+}
+
+var errPolicyPanic = errors.New("the host's policy failed")

@@ -1,0 +1,267 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptrace"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
+)
+
+// sending is the request of a call, but for a response that is written only once
+// it is known what may be told.
+type sending struct {
+	Method      string      `json:"method"`
+	Endpoint    string      `json:"endpoint"` // as the document means it, resolved
+	URL         string      `json:"url"`      // what is requested: the endpoint and the arguments of methods without a body
+	Reach       reach       `json:"reach"`
+	Plain       bool        `json:"plain,omitempty"` // http
+	ContentType string      `json:"contentType,omitempty"`
+	Body        []byte      `json:"body,omitempty"`
+	Response    bool        `json:"response,omitempty"` // the body is the agent response that the disclosure makes
+	Format      anml.Format `json:"format"`             // to send and to ask for
+	Idempotent  bool        `json:"idempotent,omitempty"`
+	Says        string      `json:"says,omitempty"` // description of the action: untrusted
+}
+
+// key names the action for the gate: arguments make no difference.
+func (s *sending) key() string { return s.Method + " " + s.Endpoint }
+
+// origin is that of the endpoint.
+func (s *sending) origin() string {
+	u, err := endpointRules.Parse(s.URL)
+	if err != nil {
+		return ""
+	}
+	return u.Origin()
+}
+
+// Waits between an answer and the one automatic retry of a call (section 11.3).
+const serverErrorWait = 5 * time.Second
+
+// maxActionTime bounds one request of an action. All of a call has Limits.Time.
+const maxActionTime = 10 * time.Second
+
+// RedirectError is a redirect of an action that leads to another origin. It is not
+// followed: only a new call, which the user confirms, goes there (section 13.4).
+type RedirectError struct {
+	Status int
+	Target string // canonical URL
+}
+
+func (e *RedirectError) Error() string {
+	return fmt.Sprintf("a redirect (%d) leads to %s", e.Status, quote(e.Target))
+}
+
+// ReasonCode gives [lookleap.CodeRedirectCrossOrigin].
+func (e *RedirectError) ReasonCode() lookleap.Code { return lookleap.CodeRedirectCrossOrigin }
+
+// submission is one call on its way: at most one automatic retry, and the
+// redirects that an action may take.
+type submission struct {
+	session *Session
+	effect  *effect
+	budget  *fetch.Budget // of automatic requests; retries and redirects count (section 13.7)
+	notify  func(Notice)  // each kind once in a call
+
+	method      string
+	url         domain.URL
+	contentType string
+	body        []byte
+
+	retried bool
+	resent  bool // a body went out again, after 307 or 308
+	visited []string
+	spent   time.Duration // in requests, waits not counted
+}
+
+// run sends the request until there is an answer to keep.
+func (m *submission) run(ctx context.Context) (*fetch.Response, error) {
+	for {
+		resp, connected, err := m.once(ctx)
+		switch {
+		case err != nil:
+			if !m.retriesAfter(err, connected) {
+				m.tellFailure(err)
+				return nil, fail(m.url.String(), err, "the action's endpoint gave no usable answer")
+			}
+		case isRedirect(resp.Status):
+			if err := m.follow(resp); err != nil {
+				return nil, err
+			}
+		default:
+			wait, again := m.retriesIn(resp)
+			if !again {
+				return resp, nil
+			}
+			if err := sleep(ctx, wait); err != nil {
+				return resp, nil // the caller left while waiting: the answer stands
+			}
+		}
+	}
+}
+
+// once performs one exchange, and tells whether a connection was made.
+func (m *submission) once(ctx context.Context) (*fetch.Response, bool, error) {
+	limits := m.session.agent.options.Limits
+	left := min(limits.Time-m.spent, maxActionTime)
+	if left <= 0 {
+		return nil, true, &Error{Code: lookleap.CodeTimeout, URL: m.url.String(), Reason: "the call took too long"}
+	}
+	// A Fetcher that says nothing of its connections may have sent anything.
+	var asked, got atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn: func(string) { asked.Store(true) },
+		GotConn: func(httptrace.GotConnInfo) { got.Store(true) },
+	})
+	begin := m.session.agent.host.Time()
+	resp, err := fetch.Do(ctx, m.session.agent.host, &fetch.Request{
+		Method: m.method, URL: m.url, Header: m.header(), Body: m.body,
+		ReadBody: func(int) bool { return true }, Plain: m.effect.Send.Plain,
+		Limits: fetch.Limits{Body: limits.Document, Time: left},
+	})
+	m.spent += max(0, m.session.agent.host.Time().Sub(begin))
+	return resp, got.Load() || !asked.Load(), err
+}
+
+// header is all that is set by this package: what is sent and what is wanted.
+// Credentials and cookies are the Fetcher's (section 9).
+func (m *submission) header() http.Header {
+	h := make(http.Header)
+	h.Set("Accept", anml.Accept(m.effect.Send.Format)+", "+anml.MediaTypeProblemJSON+";q=0.5, "+anml.MediaTypeProblemXML+";q=0.4")
+	if m.contentType != "" {
+		h.Set("Content-Type", m.contentType)
+	}
+	return h
+}
+
+// idempotent reports whether the request on its way may be sent twice.
+func (m *submission) idempotent() bool {
+	return safeMethod(m.method) || m.effect.Send.Idempotent
+}
+
+// again uses up the one automatic retry of a call (R61).
+func (m *submission) again() bool {
+	if m.retried || !m.budget.Take() {
+		return false
+	}
+	m.retried = true
+	return true
+}
+
+// retriesAfter decides about a network error (section 11.4): once at most, and
+// never where the request may have arrived and must not be repeated.
+func (m *submission) retriesAfter(err error, connected bool) bool {
+	if !fetch.Transient(err) || connected && !m.idempotent() {
+		return false
+	}
+	return m.again()
+}
+
+// retriesIn decides about an answer (section 11.3), and records what the service
+// wants to be left alone by.
+func (m *submission) retriesIn(resp *fetch.Response) (time.Duration, bool) {
+	limit := m.session.agent.options.Limits.RetryAfter
+	wait, given := m.heed(resp)
+	switch {
+	case !m.idempotent() || resp.Status < 500 && resp.Status != http.StatusTooManyRequests:
+		return 0, false
+	case resp.Status == http.StatusTooManyRequests || resp.Status == http.StatusServiceUnavailable:
+		if !given {
+			return 0, false
+		}
+	default:
+		wait = max(wait, serverErrorWait)
+	}
+	if wait > limit {
+		return 0, false
+	}
+	return wait, m.again()
+}
+
+// follow takes a redirect of an action (section 13.4): at the same origin alone,
+// a 303 with GET, 307 and 308 with the same request once, 301 and 302 for what
+// only reads. A body never goes to another origin.
+func (m *submission) follow(resp *fetch.Response) error {
+	refuse := func(code lookleap.Code, reason string, err error) error {
+		return &Error{Code: code, URL: m.url.String(), Status: resp.Status, Reason: reason, Err: err}
+	}
+	to, err := fetch.Location(m.url, resp.Header, domain.Rules{})
+	if err != nil {
+		return refuse(lookleap.CodeOf(err), "the action's redirect is not followed", err)
+	}
+	if to.Origin() != m.url.Origin() {
+		away := &RedirectError{Status: resp.Status, Target: to.String()}
+		return refuse(lookleap.CodeRedirectCrossOrigin, "the action's redirect leaves its origin", away)
+	}
+	reads := m.method == http.MethodGet || m.method == http.MethodHead
+	switch {
+	case resp.Status == http.StatusSeeOther:
+		if m.method != http.MethodHead {
+			m.method = http.MethodGet
+		}
+		m.body, m.contentType = nil, ""
+	case reads:
+	case resp.Status == http.StatusMovedPermanently || resp.Status == http.StatusFound:
+		return refuse(lookleap.CodeRedirectForbidden, "it is left open whether the action is sent again", nil)
+	case m.resent:
+		return refuse(lookleap.CodeRedirectForbidden, "an action is sent again once at most", nil)
+	default:
+		m.resent = true
+	}
+	step := m.method + " " + to.String()
+	if len(m.visited) == 0 {
+		m.visited = append(m.visited, m.effect.Send.Method+" "+m.effect.Send.URL)
+	}
+	if slices.Contains(m.visited, step) || len(m.visited) > m.session.agent.options.Limits.Redirects {
+		return refuse(lookleap.CodeTooManyRedirects, "the action's redirects form a loop or are too many", nil)
+	}
+	if !m.budget.Take() {
+		return refuse(lookleap.CodeBudget, "the document's budget of automatic requests is used up", nil)
+	}
+	m.visited = append(m.visited, step)
+	m.url = to
+	return nil
+}
+
+func isRedirect(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+// sleep waits, unless ctx ends before.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// tellFailure tells the user that an action's endpoint could not be reached. What
+// a guard refused, or whose caller left, is no failure of the service.
+func (m *submission) tellFailure(err error) {
+	var exchange *fetch.Error
+	if fetch.Cancelled(err) || errors.Is(err, lookleap.ErrDenied) || !errors.As(err, &exchange) || exchange.Status != 0 {
+		return
+	}
+	n := Notice{Kind: NoticeUnreachable, Code: exchange.Code, Origin: m.url.Origin(), Text: "The service could not be reached, so it is not known whether the action was done."}
+	if exchange.Code == lookleap.CodeTLS || exchange.Code == lookleap.CodeTLSTooOld {
+		n.Kind, n.Text = NoticeInsecure, "The service's certificate or encryption failed, so nothing was sent to it."
+	}
+	m.notify(n)
+}

@@ -1,0 +1,332 @@
+package agent
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// gettable and postable are one action each, of either kind.
+const (
+	gettable   = `<head><title>Shop</title></head><interact><action id="a" method="GET" endpoint="/a"/><action id="b" method="GET" endpoint="/b"/></interact>`
+	postable   = `<head><title>Shop</title></head><interact><action id="a" method="POST" endpoint="/a"/><action id="b" method="GET" endpoint="/b"/></interact>`
+	repeatable = `<head><title>Shop</title></head><interact><action id="a" method="POST" endpoint="/a" idempotent="true"/></interact>`
+)
+
+// attempts runs the action "a" against scripted answers, in a bubble.
+func attempts(t *testing.T, name, doc string, want lookleap.Code, sent int, check func(s *stage, took time.Duration), answers ...http.Handler) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			s := newStage(t, setting{doc: doc})
+			s.shop.Handle("/a", lab.Sequence(answers...))
+			begin := time.Now()
+			s.does(Call{Action: "a"}, want)
+			if got := len(s.sent()); got != sent {
+				t.Errorf("%d requests, want %d", got, sent)
+			}
+			if check != nil {
+				check(s, time.Since(begin))
+			}
+		})
+	})
+}
+
+func TestStatuses(t *testing.T) {
+	ok := lab.Status(204)
+	blocked := func(code lookleap.Code) func(*stage, time.Duration) {
+		return func(s *stage, _ time.Duration) {
+			s.Helper()
+			before := len(s.sent())
+			s.does(Call{Action: "a"}, code)
+			if len(s.sent()) != before {
+				s.Error("it was sent again")
+			}
+			s.does(Call{Action: "b"}, lookleap.CodeOK)
+		}
+	}
+	for status, code := range map[int]lookleap.Code{
+		400: lookleap.CodeBadRequest, 404: lookleap.CodeBadStatus, 405: lookleap.CodeBadStatus, 415: lookleap.CodeBadStatus, 418: lookleap.CodeBadStatus,
+		409: lookleap.CodeConflict, 422: lookleap.CodeUnprocessable,
+	} {
+		id := map[int]string{400: "ANML-11.3-05", 409: "ANML-11.3-09", 422: "ANML-11.3-11"}[status]
+		if id == "" {
+			id = "ANML-11.3-25"
+		}
+		attempts(t, id+"/reject-retry-"+http.StatusText(status), repeatable, code, 1, nil, lab.Status(status), ok)
+	}
+	attempts(t, "ANML-11.3-04/accept-empty", postable, "ok", 1, nil, ok)
+	attempts(t, "ANML-11.3-25/reject-gone", gettable, lookleap.CodeGone, 1, blocked(lookleap.CodeGone), lab.Status(410), ok)
+	attempts(t, "ANML-11.3-08/reject-forbidden-again", gettable, lookleap.CodeForbidden, 1, blocked(lookleap.CodeForbidden), lab.Status(403), ok)
+	attempts(t, "ANML-11.3-08/accept-after-reset", gettable, lookleap.CodeForbidden, 1, func(s *stage, _ time.Duration) {
+		s.session.ResetActions()
+		s.does(Call{Action: "a"}, lookleap.CodeOK)
+	}, lab.Status(403), ok)
+
+	attempts(t, "ANML-11.3-06/accept-told", gettable, lookleap.CodeAuthRequired, 1, func(s *stage, _ time.Duration) {
+		var told []string
+		for _, n := range s.session.Notices() {
+			if n.Kind == NoticeAuthRequired {
+				for _, said := range n.Remote {
+					told = append(told, said.Text)
+				}
+			}
+		}
+		if !slices.Equal(told, []string{"Bearer", "Basic"}) {
+			s.Errorf("told %q", told)
+		}
+	}, lab.Status(401, "WWW-Authenticate", `Bearer realm="x"`, "WWW-Authenticate", "Basic"), ok)
+	attempts(t, "ANML-11.3-07/reject-retry", repeatable, lookleap.CodeAuthRequired, 1, nil, lab.Status(401), ok)
+
+	attempts(t, "ANML-11.3-15/reject-no-time", gettable, lookleap.CodeRateLimited, 1, blocked(lookleap.CodeRateLimited), lab.Status(429), ok)
+	attempts(t, "ANML-11.3-15/reject-unreadable-time", gettable, lookleap.CodeRateLimited, 1, blocked(lookleap.CodeRateLimited), lab.Status(429, "Retry-After", "soon"), ok)
+	attempts(t, "ANML-11.3-14/accept-idempotent-waits", gettable, "ok", 2, func(s *stage, took time.Duration) {
+		if took < 30*time.Second {
+			s.Errorf("it waited %s", took)
+		}
+	}, lab.Status(429, "Retry-After", "30"), ok)
+	attempts(t, "ANML-11.3-14/reject-sooner", postable, lookleap.CodeRateLimited, 1, func(s *stage, _ time.Duration) {
+		s.does(Call{Action: "a"}, lookleap.CodeTooSoon)
+		s.does(Call{Action: "b"}, lookleap.CodeTooSoon) // of the same origin
+		if len(s.sent()) != 1 {
+			s.Error("it was sent too soon")
+		}
+		time.Sleep(31 * time.Second)
+		s.does(Call{Action: "a"}, lookleap.CodeOK)
+	}, lab.Status(429, "Retry-After", "30"), ok)
+	attempts(t, "ANML-11.3-14/reject-beyond-the-limit", gettable, lookleap.CodeRateLimited, 1, nil, lab.Status(429, "Retry-After", "61"), ok)
+	attempts(t, "ANML-11.3-14/accept-date", gettable, "ok", 2, nil, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", time.Now().Add(20*time.Second).UTC().Format(http.TimeFormat))
+		w.WriteHeader(429)
+	}), ok)
+	attempts(t, "ANML-11.3-14/reject-twice", gettable, lookleap.CodeRateLimited, 2, nil, lab.Status(429, "Retry-After", "1"))
+
+	attempts(t, "ANML-11.3-17/accept-idempotent", repeatable, "ok", 2, func(s *stage, took time.Duration) {
+		if took < 5*time.Second {
+			s.Errorf("it waited %s", took)
+		}
+		if n := s.notices(NoticeServerError); n != 0 {
+			s.Errorf("%d notices about what went well", n)
+		}
+	}, lab.Status(500), ok)
+	attempts(t, "ANML-11.3-17/reject-third", repeatable, lookleap.CodeServerError, 2, nil, lab.Status(500))
+	attempts(t, "ANML-11.3-17/reject-not-idempotent", postable, lookleap.CodeServerError, 1, nil, lab.Status(500), ok)
+	attempts(t, "ANML-11.3-16/reject-at-once", gettable, "ok", 2, func(s *stage, took time.Duration) {
+		if took < serverErrorWait {
+			s.Errorf("it waited %s", took)
+		}
+	}, lab.Status(500), ok)
+	attempts(t, "ANML-11.3-18/accept-told-once", repeatable, lookleap.CodeServerError, 2, func(s *stage, _ time.Duration) {
+		if n := s.notices(NoticeServerError); n != 1 {
+			s.Errorf("%d notices", n)
+		}
+	}, lab.Status(500))
+	for _, status := range []int{502, 504, 599} {
+		attempts(t, "ANML-11.3-22/accept-like-500", repeatable, "ok", 2, nil, lab.Status(status), ok)
+		attempts(t, "ANML-11.3-22/reject-sooner-than-told", repeatable, "ok", 2, func(s *stage, took time.Duration) {
+			if took < 40*time.Second {
+				s.Errorf("it waited %s", took)
+			}
+		}, lab.Status(status, "Retry-After", "40"), ok)
+	}
+	attempts(t, "ANML-11.3-19/accept-waits", repeatable, "ok", 2, func(s *stage, took time.Duration) {
+		if took < 45*time.Second {
+			s.Errorf("it waited %s", took)
+		}
+	}, lab.Status(503, "Retry-After", "45"), ok)
+	attempts(t, "ANML-11.3-19/reject-sooner", postable, lookleap.CodeUnavailable, 1, func(s *stage, _ time.Duration) {
+		s.does(Call{Action: "a"}, lookleap.CodeTooSoon)
+	}, lab.Status(503, "Retry-After", "45"), ok)
+	attempts(t, "ANML-11.3-20/reject-again", gettable, lookleap.CodeUnavailable, 1, blocked(lookleap.CodeUnavailable), lab.Status(503), ok)
+	for name, header := range map[string][]string{"with": {"Retry-After", "3600"}, "without": nil} {
+		attempts(t, "ANML-11.3-21/accept-told-"+name+"-time", gettable, lookleap.CodeUnavailable, 1, func(s *stage, _ time.Duration) {
+			if n := s.notices(NoticeUnavailable); n != 1 {
+				s.Errorf("%d notices", n)
+			}
+		}, lab.Status(503, header...))
+	}
+	attempts(t, "ANML-11.3-23/accept-no-trust-failure", gettable, lookleap.CodeServerError, 2, func(s *stage, _ time.Duration) {
+		for _, n := range s.session.Notices() {
+			if n.Kind == NoticeSecurity || n.Kind == NoticeImpersonation {
+				s.Errorf("told %+v", n)
+			}
+		}
+		if len(s.page.Tools()) != 2 {
+			s.Error("the document's actions are gone")
+		}
+	}, lab.Status(500))
+}
+
+func TestStatusRetryAfter(t *testing.T) {
+	failed := lab.Body(anml.MediaTypeXML, service(`<head><title>Later</title></head><status code="busy" result="error" retry-after="30"/>`))
+	attempts(t, "ANML-8.13-04/reject-sooner", gettable, lookleap.CodeActionFailed, 1, func(s *stage, _ time.Duration) {
+		s.does(Call{Action: "a"}, lookleap.CodeTooSoon)
+		s.does(Call{Action: "b"}, lookleap.CodeOK)
+		time.Sleep(30 * time.Second)
+		s.does(Call{Action: "a"}, lookleap.CodeOK)
+	}, failed, lab.Status(204))
+	later := func(status int, retry string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", anml.MediaTypeXML)
+			if retry != "" {
+				w.Header().Set("Retry-After", retry)
+			}
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(service(`<head><title>Later</title></head><status code="busy" result="error" message="busy" retry-after="30"/>`)))
+		})
+	}
+	attempts(t, "ANML-8.13-04/accept-later-of-both", gettable, "ok", 2, func(s *stage, took time.Duration) {
+		if took < 50*time.Second {
+			s.Errorf("it waited %s", took)
+		}
+	}, later(503, "50"), lab.Status(204))
+	attempts(t, "ANML-11.3-15/accept-time-in-the-body", gettable, "ok", 2, func(s *stage, took time.Duration) {
+		if took < 30*time.Second {
+			s.Errorf("it waited %s", took)
+		}
+	}, later(429, ""), lab.Status(204))
+}
+
+func TestRedirects(t *testing.T) {
+	to := func(status int, location string) http.Handler { return lab.Status(status, "Location", location) }
+	for _, c := range []struct {
+		name, doc string
+		answer    http.Handler
+		want      lookleap.Code
+		sent      []string
+	}{
+		{"ANML-11.3-24/accept-303", postable, to(303, "/done"), "ok", []string{"POST /a", "GET /done"}},
+		{"ANML-11.3-24/accept-303-to-itself", postable, lab.Sequence(to(303, "/a"), lab.Status(204)), "ok", []string{"POST /a", "GET /a"}},
+		{"ANML-11.3-24/accept-307", postable, to(307, "/done"), "ok", []string{"POST /a", "POST /done"}},
+		{"ANML-11.3-24/accept-308", postable, to(308, "/done"), "ok", []string{"POST /a", "POST /done"}},
+		{"ANML-11.3-24/accept-301-get", gettable, to(301, "/done"), "ok", []string{"GET /a", "GET /done"}},
+		{"ANML-11.3-24/accept-302-get", gettable, to(302, "/done"), "ok", []string{"GET /a", "GET /done"}},
+		{"ANML-11.3-24/reject-301-post", postable, to(301, "/done"), lookleap.CodeRedirectForbidden, []string{"POST /a"}},
+		{"ANML-11.3-24/reject-302-post", postable, to(302, "/done"), lookleap.CodeRedirectForbidden, []string{"POST /a"}},
+		{"ANML-11.3-24/reject-307-twice", postable, to(307, "/again"), lookleap.CodeRedirectForbidden, []string{"POST /a", "POST /again"}},
+		{"ANML-11.3-24/reject-loop", gettable, to(302, "/a"), lookleap.CodeTooManyRedirects, []string{"GET /a"}},
+		{"ANML-13.4-13/reject-303-elsewhere", postable, to(303, "https://other.example/x"), lookleap.CodeRedirectCrossOrigin, []string{"POST /a"}},
+		{"K02/reject-307-elsewhere", postable, to(307, "https://other.example/x"), lookleap.CodeRedirectCrossOrigin, []string{"POST /a"}},
+		{"K02/reject-303-elsewhere", postable, to(303, "https://other.example/x"), lookleap.CodeRedirectCrossOrigin, []string{"POST /a"}},
+		{"ANML-13.4-13/reject-sibling", gettable, to(302, "https://api.shop.example/x"), lookleap.CodeRedirectCrossOrigin, []string{"GET /a"}},
+		{"ANML-13.4-13/reject-http", gettable, to(302, "http://www.shop.example/x"), lookleap.CodeNotHTTPS, []string{"GET /a"}},
+		{"ANML-13.4-13/reject-no-target", gettable, lab.Status(302), lookleap.CodeBadRedirect, []string{"GET /a"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newStage(t, setting{doc: c.doc})
+			s.net.Site("other.example").Status("*", 204)
+			s.net.Site("api.shop.example").Status("*", 204)
+			s.shop.Handle("/a", c.answer)
+			s.shop.Handle("/again", to(307, "/more"))
+			_, err := s.page.Do(t.Context(), Call{Action: "a"})
+			if lookleap.CodeOf(err) != c.want {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+			s.sends(c.sent...)
+			if elsewhere := s.sent("other.example", "api.shop.example"); elsewhere != nil {
+				t.Errorf("sent %q", elsewhere)
+			}
+		})
+	}
+	t.Run("ANML-13.4-13/accept-target-is-told", func(t *testing.T) {
+		s := newStage(t, setting{doc: postable})
+		s.shop.Handle("/a", to(307, "https://other.example/x?y=1"))
+		_, err := s.page.Do(t.Context(), Call{Action: "a"})
+		var away *RedirectError
+		if !asError(err, &away) || away.Target != "https://other.example/x?y=1" || away.Status != 307 {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("ANML-13.7-06/reject-over-budget", func(t *testing.T) {
+		s := newStage(t, setting{doc: gettable, options: Options{Limits: Limits{Redirects: 50}}})
+		s.shop.RedirectChain("/a", 20, "/done")
+		s.does(Call{Action: "a"}, lookleap.CodeBudget)
+		if n := len(s.sent()); n != 9 { // the user's own request and eight of the document's
+			t.Errorf("%d requests", n)
+		}
+		s.does(Call{Action: "b"}, lookleap.CodeOK) // it has no redirect to pay for
+	})
+}
+
+func TestNetworkErrors(t *testing.T) {
+	for _, c := range []struct {
+		name, doc  string
+		connection lab.Connection
+		dials      int
+	}{
+		{"ANML-11.4-07/accept-refused-get", gettable, lab.Refused, 2},
+		{"ANML-11.4-07/accept-refused-post", postable, lab.Refused, 2}, // nothing of it was sent
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := newStage(t, setting{doc: strings.ReplaceAll(c.doc, `endpoint="/a"`, `endpoint="https://api.shop.example/a"`)})
+				api := s.net.Site("api.shop.example").Connection(c.connection)
+				if _, err := s.page.Do(t.Context(), Call{Action: "a"}); err == nil {
+					t.Error("it was done")
+				}
+				if n := len(s.net.Journal().Dials(api.Addr().String())); n != c.dials {
+					t.Errorf("%d dials, want %d", n, c.dials)
+				}
+				if n := s.notices(NoticeUnreachable); n != 1 {
+					t.Errorf("%d notices", n)
+				}
+			})
+		})
+	}
+	for _, c := range []struct {
+		name, doc string
+		sent      int
+	}{
+		{"ANML-11.4-07/accept-reset-get", gettable, 2},
+		{"ANML-11.4-07/accept-reset-idempotent", repeatable, 2},
+		{"ANML-11.4-07/reject-reset-post", postable, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := newStage(t, setting{doc: c.doc})
+				s.shop.Fault("/a", lab.Reset())
+				if _, err := s.page.Do(t.Context(), Call{Action: "a"}); err == nil {
+					t.Error("it was done")
+				}
+				if n := len(s.sent()); n != c.sent {
+					t.Errorf("%d requests, want %d", n, c.sent)
+				}
+			})
+		})
+	}
+	t.Run("ANML-11.4-08/accept-told-once", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			s := newStage(t, setting{doc: gettable})
+			s.shop.Fault("/a", lab.Reset())
+			_, _ = s.page.Do(t.Context(), Call{Action: "a"})
+			if n := s.notices(NoticeUnreachable); n != 1 {
+				t.Errorf("%d notices", n)
+			}
+		})
+	})
+	t.Run("ANML-11.4-07/reject-certificate", func(t *testing.T) {
+		s := newStage(t, setting{doc: strings.ReplaceAll(gettable, `endpoint="/a"`, `endpoint="https://api.shop.example/a"`)})
+		api := s.net.Site("api.shop.example").Certificate(lab.Expired)
+		s.does(Call{Action: "a"}, lookleap.CodeTLS)
+		if n := len(s.net.Journal().Dials(api.Addr().String())); n != 1 {
+			t.Errorf("%d dials", n)
+		}
+	})
+	t.Run("ANML-13.7-07/reject-mute", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			s := newStage(t, setting{doc: gettable})
+			s.shop.Fault("/a", lab.Mute())
+			begin := time.Now()
+			s.does(Call{Action: "a"}, lookleap.CodeTimeout)
+			if took := time.Since(begin); took > 30*time.Second {
+				t.Errorf("took %s", took)
+			}
+		})
+	})
+}
