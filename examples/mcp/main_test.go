@@ -1,0 +1,307 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/lab/booking"
+)
+
+// asServer makes the test's own program the server, for the tests over standard
+// input and output.
+const asServer = "LOOKLEAP_TEST_MCP_SERVER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asServer) == "" {
+		os.Exit(m.Run())
+	}
+	w := newWorld()
+	err := serve(context.Background(), w.Host(), w.options())
+	w.Close()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// world is an internet with a booking service and a skill.
+type world struct {
+	*lab.Internet
+	booking *booking.Service
+}
+
+func newWorld() *world {
+	w := &world{Internet: lab.New()}
+	w.booking = booking.New(w.Clock().Now)
+	w.Site("ferries.example").Handle("*", w.booking)
+	w.Site("skills.example").Body("/refund/SKILL.md", "text/markdown", "---\nname: refund\ndescription: Refunds a ticket.\n---\nAsk for the booking number.\n")
+	return w
+}
+
+// Host is the user's host, with the prompter of an MCP server.
+func (w *world) Host() *lookleap.Host {
+	host := w.Internet.Host()
+	host.Prompter = suspend{}
+	return host
+}
+
+func (w *world) options() options {
+	return options{
+		site: "https://ferries.example", profile: os.Getenv("LOOKLEAP_TEST_PROFILE"),
+		roots: words{"https://skills.example/"}, skills: words{"https://skills.example/refund/SKILL.md"},
+	}
+}
+
+// user answers what the server asks, and remembers it.
+type user struct {
+	asked  []string
+	accept bool
+	except string            // the one box that stays empty
+	values map[string]string // what is typed in
+}
+
+func (u *user) answer(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+	u.asked = append(u.asked, req.Params.Message)
+	if !u.accept {
+		return &mcp.ElicitResult{Action: "decline"}, nil
+	}
+	schema := req.Params.RequestedSchema.(map[string]any)
+	content := map[string]any{}
+	for name, property := range schema["properties"].(map[string]any) {
+		switch property := property.(map[string]any); property["type"] {
+		case "boolean":
+			content[name] = u.except == "" || !strings.Contains(property["title"].(string), u.except)
+		case "string":
+			if text := u.values[name]; text != "" {
+				content[name] = text
+			}
+		}
+	}
+	return &mcp.ElicitResult{Action: "accept", Content: content}, nil
+}
+
+// transports are the ways to a server: each gives a client's end.
+var transports = map[string]func(t *testing.T, w *world) mcp.Transport{
+	"http": func(t *testing.T, w *world) mcp.Transport {
+		s, err := open(t.Context(), w.Host(), w.options())
+		if err != nil {
+			t.Fatal(err)
+		}
+		web := httptest.NewServer(s.web())
+		t.Cleanup(func() { web.CloseClientConnections(); web.Close(); _ = s.session.Close() })
+		return &mcp.StreamableClientTransport{Endpoint: web.URL, MaxRetries: -1}
+	},
+	"stdio": func(t *testing.T, w *world) mcp.Transport {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), asServer+"=1")
+		cmd.Stderr = os.Stderr
+		return &mcp.CommandTransport{Command: cmd, TerminateDuration: 2 * time.Second}
+	},
+}
+
+// protocols are the newest one, and the last one in which a call asks in its midst.
+var protocols = map[string]string{"new": "", "old": "2025-11-25"}
+
+// client is one client of one server.
+type client struct {
+	*mcp.ClientSession
+	t    *testing.T
+	user *user
+}
+
+func connect(t *testing.T, over mcp.Transport, protocol string, u *user, manual bool) *client {
+	t.Helper()
+	o := &mcp.ClientOptions{MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: manual}}
+	if u != nil {
+		o.ElicitationHandler = u.answer
+	}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).
+		Connect(t.Context(), over, &mcp.ClientSessionOptions{ProtocolVersion: protocol})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	return &client{session, t, u}
+}
+
+func (c *client) call(tool string, args map[string]any) *mcp.CallToolResult {
+	c.t.Helper()
+	r, err := c.CallTool(c.t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
+	if err != nil {
+		c.t.Fatalf("%s: %v", tool, err)
+	}
+	return r
+}
+
+func text(r *mcp.CallToolResult) string {
+	var b strings.Builder
+	for _, c := range r.Content {
+		if t, ok := c.(*mcp.TextContent); ok {
+			b.WriteString(t.Text)
+		}
+	}
+	return b.String()
+}
+
+// tool finds a tool by the end of its name.
+func (c *client) tool(action string) string {
+	c.t.Helper()
+	list, err := c.ListTools(c.t.Context(), nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var names []string
+	for _, tool := range list.Tools {
+		if strings.HasSuffix(tool.Name, action) {
+			return tool.Name
+		}
+		names = append(names, tool.Name)
+	}
+	c.t.Fatalf("no tool %q among %q", action, names)
+	return ""
+}
+
+// TestStory books a ferry, over both transports, with clients of both protocols.
+func TestStory(t *testing.T) {
+	for way, transport := range transports {
+		for name, protocol := range protocols {
+			t.Run(way+"-"+name, func(t *testing.T) {
+				profile := t.TempDir() + "/profile.json"
+				if err := os.WriteFile(profile, []byte(`{"fn":"Kim Example","email":"kim@example.com"}`), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				t.Setenv("LOOKLEAP_TEST_PROFILE", profile)
+				w := newWorld()
+				defer w.Close()
+				u := &user{accept: true, except: "email", values: map[string]string{"tel": "+1 555 0100"}}
+				c := connect(t, transport(t, w), protocol, u, false)
+
+				if r := c.call(c.tool("search"), map[string]any{"from": "harbour", "to": "island"}); r.IsError || !strings.Contains(text(r), "13.50") {
+					t.Fatalf("search: %s", text(r))
+				}
+				if len(u.asked) != 0 {
+					t.Errorf("a search was asked about: %q", u.asked)
+				}
+				if r := c.call(c.tool("reserve"), map[string]any{"trip": "t2", "seats": 2}); r.IsError || len(u.asked) != 1 {
+					t.Fatalf("reserve: %s\nasked %q", text(r), u.asked)
+				}
+				r := c.call(c.tool("pay"), map[string]any{})
+				if r.IsError || r.Meta["lookleap/outcome"] != "partial" {
+					t.Fatalf("pay: %s\nasked %q", text(r), u.asked)
+				}
+				rounds := map[string]int{"new": 3, "old": 2}[name] // an old client is asked once a call
+				if len(u.asked) != rounds || !strings.Contains(u.asked[rounds-1], "Kim Example") {
+					t.Errorf("asked %q", u.asked)
+				}
+				if r := c.call(c.tool("confirm"), map[string]any{}); r.IsError || r.Meta["lookleap/outcome"] != "success" {
+					t.Errorf("confirm: %s", text(r))
+				}
+				if way == "http" {
+					b := w.booking.Bookings()
+					if len(b) != 1 || b[0].Told["fn"] != "Kim Example" || b[0].Denied["email"] == "" || (name == "new") != (b[0].Told["tel"] != "") {
+						t.Errorf("the service learned %+v", b)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestNotDone shows every way in which the user's word can be missing.
+func TestNotDone(t *testing.T) {
+	reserve := map[string]any{"trip": "t2", "seats": 1}
+	search := map[string]any{"from": "harbour", "to": "island"}
+	for name, protocol := range protocols {
+		for what, u := range map[string]*user{"declined": {}, "unsupported": nil, "unticked": {accept: true, except: "e"}} {
+			t.Run(what+"-"+name, func(t *testing.T) {
+				w := newWorld()
+				defer w.Close()
+				c := connect(t, transports["http"](t, w), protocol, u, false)
+				c.call(c.tool("search"), search)
+				r := c.call(c.tool("reserve"), reserve)
+				if !r.IsError || r.Meta["lookleap/code"] == nil || len(w.booking.Bookings()) != 0 {
+					t.Errorf("%s, %v, %v", text(r), r.Meta, w.booking.Bookings())
+				}
+			})
+		}
+	}
+	t.Run("forged-and-replayed", func(t *testing.T) {
+		w := newWorld()
+		defer w.Close()
+		u := &user{accept: true}
+		c := connect(t, transports["http"](t, w), "", u, true)
+		c.call(c.tool("search"), search)
+		tool := c.tool("reserve")
+		asked := c.call(tool, reserve)
+		if !asked.NeedsInput() {
+			t.Fatalf("nothing is asked: %s", text(asked))
+		}
+		reply, err := u.answer(t.Context(), &mcp.ElicitRequest{Params: asked.InputRequests[consentQuestion].(*mcp.ElicitParams)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := func(args map[string]any, state string) *mcp.CallToolResult {
+			t.Helper()
+			r, err := c.CallTool(t.Context(), &mcp.CallToolParams{
+				Name: tool, Arguments: args, RequestState: state, InputResponses: mcp.InputResponseMap{consentQuestion: reply},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		for what, r := range map[string]*mcp.CallToolResult{
+			"forged state":   again(reserve, asked.RequestState[:len(asked.RequestState)-2]+"AA"),
+			"other argument": again(map[string]any{"trip": "t3", "seats": 4}, asked.RequestState),
+		} {
+			if !r.IsError || len(w.booking.Bookings()) != 0 {
+				t.Errorf("%s: %s", what, text(r))
+			}
+		}
+		if r := again(reserve, asked.RequestState); r.IsError || len(w.booking.Bookings()) != 1 {
+			t.Fatalf("the true answer: %s", text(r))
+		}
+		c.call(c.tool("search"), search) // the tool is offered again
+		if r := again(reserve, asked.RequestState); !r.IsError || len(w.booking.Bookings()) != 1 {
+			t.Errorf("replayed: %s", text(r))
+		}
+	})
+}
+
+func TestSkills(t *testing.T) {
+	w := newWorld()
+	defer w.Close()
+	c := connect(t, transports["http"](t, w), "", nil, false)
+	list, err := c.ListResources(t.Context(), nil)
+	if err != nil || len(list.Resources) != 1 || list.Resources[0].Meta["lookleap/verdict"] == nil {
+		t.Fatalf("%+v %v", list, err)
+	}
+	read, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: list.Resources[0].URI})
+	if err != nil || len(read.Contents) != 1 || !strings.Contains(read.Contents[0].Text, "booking number") {
+		t.Errorf("%+v %v", read, err)
+	}
+	o := w.options()
+	o.roots = nil
+	o.skills = words{"https://skills.example/refund/SKILL.md"}
+	if _, err := open(t.Context(), w.Host(), o); err == nil {
+		t.Error("a skill that nobody trusts is offered")
+	}
+}
+
+func TestUsage(t *testing.T) {
+	for _, args := range [][]string{{}, {"--nope"}, {"--site", "https://x.example", "more"}} {
+		if _, err := parse(args, &strings.Builder{}); err == nil {
+			t.Errorf("%q is taken", args)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/internal/plaintext"
+)
+
+// valuesQuestion is the name of the input request for data that the profile lacks.
+const valuesQuestion = "values"
+
+// lacking lists the fields that an action asks for and the profile does not hold.
+func lacking(ctx context.Context, page *agent.Page, tool agent.Tool) (asks []agent.Decision) {
+	for _, d := range page.Decide(ctx) {
+		if d.Ask.Action() == tool.Action && d.Code == lookleap.CodeNoValue {
+			asks = append(asks, d)
+		}
+	}
+	return asks
+}
+
+// askValues asks the user for values. Giving one is no agreement yet: what would
+// be sent is shown once more, all of it.
+func askValues(key []byte, call *mcp.CallToolParamsRaw, asks []agent.Decision) (*mcp.CallToolResult, error) {
+	var w waiting
+	var message strings.Builder
+	inputs := make(map[string]any, len(asks))
+	message.WriteString("The service asks for something that is not in your profile. Leave empty what you do not want to give.\n")
+	for _, d := range asks {
+		w.Fields = append(w.Fields, d.Field)
+		inputs[d.Field] = map[string]any{"type": "string", "title": plaintext.Quote(d.Field, 60)}
+		fmt.Fprintf(&message, "%s, it says: %s\n", plaintext.Quote(d.Field, 60), plaintext.Quote(d.Ask.Purpose(), 200))
+	}
+	state, err := w.seal(key, call)
+	return &mcp.CallToolResult{
+		InputRequests: mcp.InputRequestMap{valuesQuestion: &mcp.ElicitParams{
+			Message: message.String(), RequestedSchema: map[string]any{"type": "object", "properties": inputs},
+		}},
+		RequestState: state,
+	}, err
+}
+
+// values reads what the user gave, for the fields that were asked and no others.
+func (w waiting) values(call *mcp.CallToolParamsRaw) (*agent.Reply, error) {
+	given, err := reply(call, valuesQuestion)
+	if err != nil {
+		return nil, err
+	}
+	r := &agent.Reply{Values: make(map[string]agent.Value)}
+	for _, field := range w.Fields {
+		if text, _ := given[field].(string); text != "" {
+			r.Values[field] = agent.Value{Text: text}
+		}
+	}
+	return r, nil
+}
