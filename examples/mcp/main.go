@@ -135,16 +135,15 @@ func (o options) user() (u agent.User, err error) {
 // localhost puts authentication before it.
 func (s *service) web() http.Handler {
 	server := func(*http.Request) *mcp.Server { return s.server }
-	guard := http.NewCrossOriginProtection()
-	newer := mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{CrossOriginProtection: guard, Stateless: true})
-	older := mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{CrossOriginProtection: guard})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	newer := mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{Stateless: true})
+	older := mcp.NewStreamableHTTPHandler(server, nil)
+	return http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Mcp-Protocol-Version") >= manyRounds {
 			newer.ServeHTTP(w, r)
 			return
 		}
 		older.ServeHTTP(w, r)
-	})
+	}))
 }
 
 func listen(ctx context.Context, address string, h http.Handler) error {
