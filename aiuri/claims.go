@@ -179,16 +179,18 @@ func (c *Claims) check(x *Expectation, now time.Time) *Error {
 	if c.Has("iat") && c.Issued.After(now.Add(skew)) {
 		return rejectPolicy("the result was issued in the future")
 	}
-	if c.Has("iss") {
-		issuer, err := Parse(c.Issuer)
-		if err != nil || x.Endpoint.IsZero() || !issuer.Equal(x.Endpoint) {
-			return rejectPolicy("the issuer is another endpoint")
-		}
-	}
-	if c.Has("aud") && (x.Audience == "" || !slices.Contains(c.Audience, x.Audience)) {
+	switch {
+	case c.Has("iss") && x.Endpoint.IsZero():
+		return rejectPolicy("the result names its issuer, and no endpoint is expected")
+	case c.Has("iss") && !c.issuedBy(x.Endpoint):
+		return rejectPolicy("the issuer is another endpoint")
+	case c.Has("aud") && x.Audience == "":
+		return rejectPolicy("the result names its audience, and no caller is expected")
+	case c.Has("aud") && !slices.Contains(c.Audience, x.Audience):
 		return rejectPolicy("the result is for another caller")
-	}
-	if c.Has("req") && (x.Request == "" || c.Request != x.Request) {
+	case c.Has("req") && x.Request == "":
+		return rejectPolicy("the result names its request, and none is expected")
+	case c.Has("req") && c.Request != x.Request:
 		return rejectPolicy("the result answers another request")
 	}
 	for _, scope := range c.Scopes {
@@ -197,6 +199,11 @@ func (c *Claims) check(x *Expectation, now time.Time) *Error {
 		}
 	}
 	return nil
+}
+
+func (c *Claims) issuedBy(endpoint URI) bool {
+	issuer, err := Parse(c.Issuer)
+	return err == nil && issuer.Equal(endpoint)
 }
 
 func plainName(name string) string {

@@ -55,12 +55,27 @@ func VerifyResult(r Result, keys *KeySet, x Expectation, now time.Time) (*Verifi
 	verified, err := verifyResult(r, keys, &x, now, v)
 	if err != nil {
 		v.Code, v.Summary = err.Code, err.Reason
-		v.Checks = append(v.Checks, lookleap.Check{Requirement: "AIU-3.4-02", Code: err.Code, Status: lookleap.Failed, Message: err.Reason})
+		v.Checks = append(v.Checks, lookleap.Check{Requirement: requirementOf(err.Code), Code: err.Code, Status: lookleap.Failed, Message: err.Reason})
 		return nil, &lookleap.VerifyError{Verdict: v, Err: err}
 	}
 	v.OK, v.Code, v.Summary, v.Expires = true, lookleap.CodeOK, "the result is signed by a key of the endpoint and keeps to the policy", verified.Claims.Expires
 	verified.Verdict = v
 	return verified, nil
+}
+
+// requirementOf names the row that a rejected result breaks.
+func requirementOf(code lookleap.Code) string {
+	switch code {
+	case lookleap.CodeRejectedAlgorithm:
+		return "AIU-3.4-04"
+	case lookleap.CodeRejectedKey:
+		return "AIU-3.4-05"
+	case lookleap.CodeRejectedCritical:
+		return "AIU-3.4-06"
+	case lookleap.CodeRejectedPolicy:
+		return "AIU-3.4-03"
+	}
+	return "AIU-3.4-02"
 }
 
 func verifyResult(r Result, keys *KeySet, x *Expectation, now time.Time, v *lookleap.Verdict) (*Verified, *Error) {
