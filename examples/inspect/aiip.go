@@ -63,7 +63,9 @@ type aiipCandidate struct {
 func discoverAIIP(ctx context.Context, discoverer *aiuri.Discoverer, page string) result {
 	found, err := discoverer.Discover(ctx, page)
 	if err != nil {
-		return refuseAIURI(err)
+		r := refuseAIURI(err)
+		r.Verdict = refuse(err).Verdict
+		return r
 	}
 	value := aiipValue{
 		Endpoint: found.Endpoint.String(), Source: fmt.Sprint(found.Source), Candidates: []aiipCandidate{},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"strings"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
@@ -13,21 +14,31 @@ import (
 func jwsCommand() command {
 	return command{
 		name:    "jws",
-		args:    "FILE|-… --jwks FILE [--payload FILE] [--rs256]",
+		args:    "FILE|-… --jwks FILE [--payload FILE] [--endpoint URI] [--audience NAME] [--request DIGEST] [--scopes SCOPES] [--rs256]",
 		summary: "whether a result was signed by one of these keys",
 		about: `Verifies compact JWS (RFC 7515), embedded or, with --payload, detached, as a result
-of an AI endpoint. Nothing of a result that does not verify is shown.
+of an AI endpoint. Nothing of a result that does not verify is shown. Claims that
+the result makes are held to the flags of their names; iss to --endpoint. One that
+no flag confirms refuses it.
 
 value: {"keyId", "algorithm", "digest": of the signed octets, "octets": how many}`,
 		examples: []string{
 			"inspect jws receipt.jws --jwks keys.json",
 			"inspect jws receipt.jws --jwks keys.json --payload receipt.json",
+			"inspect jws receipt.jws --jwks keys.json --endpoint ai://bank.example/payments",
 		},
 		build: func(flags *flag.FlagSet) action {
 			var jwks, payload string
 			var x aiuri.Expectation
 			flags.StringVar(&jwks, "jwks", "", "the keys, a JWK Set in this `FILE`")
 			flags.StringVar(&payload, "payload", "", "the octets in this `FILE` that a detached signature covers")
+			flags.TextVar(&x.Endpoint, "endpoint", aiuri.URI{}, "the ai: `URI` that the claim iss must name")
+			flags.StringVar(&x.Audience, "audience", "", "the caller whose `NAME` the claim aud must hold")
+			flags.StringVar(&x.Request, "request", "", "the `DIGEST` that the claim req must have, sha256:…")
+			flags.Func("scopes", "the `SCOPES`, with spaces between, among which the claim scope must stay", func(text string) error {
+				x.Scopes = strings.Fields(text)
+				return nil
+			})
 			flags.BoolVar(&x.AllowRS256, "rs256", false, "accept RS256 too")
 			return func(ctx context.Context, s *session, args []string) error {
 				if jwks == "" {
@@ -50,7 +61,11 @@ value: {"keyId", "algorithm", "digest": of the signed octets, "octets": how many
 				return s.files(ctx, args, func(_ context.Context, _ string, content []byte) result {
 					token := string(bytes.TrimRight(content, "\r\n"))
 					verified, err := aiuri.VerifyResult(aiuri.Result{JWS: token, Body: body}, keys, x, s.options.now())
-					return showJWS(verified, err).with(keys.Findings()...)
+					r := showJWS(verified, err).with(keys.Findings()...)
+					if body == nil && r.Code == lookleap.CodeRejectedSignature && strings.Contains(token, "..") {
+						return r.with(lookleap.Finding{Severity: lookleap.Warning, Code: r.Code, Message: "the signature is detached from what it covers", Fix: "name that with --payload"})
+					}
+					return r
 				})
 			}
 		},
