@@ -1,8 +1,15 @@
 package agent
 
 import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/lookleap/lookleap/anmltrust"
 )
@@ -42,4 +49,186 @@ func under(domain string, hosts ...string) bool {
 		}
 	}
 	return false
+}
+
+// Forgotten counts what was deleted of a domain's context.
+type Forgotten struct {
+	Informs  int `json:"informs"`
+	Values   int `json:"values"` // of the profile, see [Forgetter]
+	Personas int `json:"personas"`
+	Pages    int `json:"pages"`    // documents kept for use again
+	Consents int `json:"consents"` // that were in force
+}
+
+// Forgetter is a [Profile] that keeps values which services told. Forget deletes
+// those that came from a domain or a name below it, and gives their number. Values
+// that stay are still told to nobody, as long as they name their provenance or
+// are spelled as the domain told them.
+type Forgetter interface {
+	Forget(ctx context.Context, domain string) (int, error)
+}
+
+// deletion is one deletion of a domain's context, as the store keeps it: when it
+// was, and salted hashes of what was deleted, so that values which the host still
+// has can be told.
+type deletion struct {
+	Domain string    `json:"domain"`
+	Time   time.Time `json:"time"`
+	Hashes []byte    `json:"hashes,omitempty"` // 8 octets each
+	Blind  bool      `json:"blind,omitempty"`  // some are missing
+	id     string
+}
+
+// Forget deletes the context of a domain, on the user's instruction (section
+// 14.2): everything that it, a host below it, or another server in its name has
+// told, its personas and cached documents, and the consents that concern it. From
+// then on none of it is told to anybody, the domain itself included, in this
+// session, in later ones, and in calls that are prepared and not yet sent. What
+// the domain tells afterwards is new. The ledger stays: it holds no values.
+//
+// With an error, as much was deleted as could be.
+func (s *Session) Forget(ctx context.Context, domain string) (Forgotten, error) {
+	name, err := hostKey(domain)
+	if err != nil {
+		return Forgotten{}, err
+	}
+	f, err := s.context.forget(ctx, name)
+	f.Pages, f.Personas = s.pages.forgetDomain(name)
+	consents, cerr := s.consents.forget(ctx, name)
+	values, verr := s.forgetValues(ctx, name)
+	f.Consents, f.Values = consents, values
+	return f, errors.Join(err, cerr, verr)
+}
+
+func (s *Session) forgetValues(ctx context.Context, name string) (n int, err error) {
+	profile, ok := s.user.Profile.(Forgetter)
+	if !ok {
+		return 0, nil
+	}
+	defer guard("profile", &err)
+	return profile.Forget(ctx, name)
+}
+
+// Delete is [Session.Forget].
+func (c *Context) Delete(ctx context.Context, domain string) (Forgotten, error) {
+	return c.session.Forget(ctx, domain)
+}
+
+// forget deletes what a domain told. The deletion is on record before anything of
+// it is carried out, so that a crash in between changes nothing.
+func (c *Context) forget(ctx context.Context, name string) (f Forgotten, err error) {
+	d := deletion{Domain: name, Time: c.session.agent.host.Time(), id: keyDeleted + name + "/" + rand.Text()}
+	c.mu.Lock()
+	hashes, blind := c.index.delete(func(o origin) bool { return o.tells(name) })
+	for _, hash := range hashes {
+		d.Hashes = binary.LittleEndian.AppendUint64(d.Hashes, hash)
+	}
+	d.Blind = blind
+	before := len(c.informs)
+	gone := c.drop(func(i *Inform) bool { return i.origin().tells(name) })
+	f.Informs = before - len(c.informs)
+	c.deleted = append(c.deleted, d)
+	c.mu.Unlock()
+
+	data, err := json.Marshal(d)
+	if err == nil {
+		err = c.session.store().Put(ctx, d.id, data)
+	}
+	return f, contextFailed(errors.Join(err, c.store(ctx, nil, gone)))
+}
+
+// isDeleted reports whether an inform came before its domain's context was deleted.
+func (c *Context) isDeleted(i *Inform) bool {
+	return slices.ContainsFunc(c.deleted, func(d deletion) bool {
+		return i.origin().tells(d.Domain) && !i.Received.After(d.Time)
+	})
+}
+
+// refresh takes up what other sessions of the user, in other processes too, have
+// deleted and refused since. A plan that waited for its user's word is sent only
+// after it.
+func (c *Context) refresh(ctx context.Context) error {
+	deleted, err := c.newDeletions(ctx)
+	if err != nil {
+		return contextFailed(err)
+	}
+	c.mu.Lock()
+	for _, d := range deleted {
+		c.index.delete(func(o origin) bool { return o.tells(d.Domain) })
+		c.drop(func(i *Inform) bool { return i.origin().tells(d.Domain) && !i.Received.After(d.Time) })
+		hashes := make([]uint64, len(d.Hashes)/8)
+		for i := range hashes {
+			hashes[i] = binary.LittleEndian.Uint64(d.Hashes[8*i:])
+		}
+		c.index.deleted(d.Domain, hashes, d.Blind)
+		for _, i := range c.informs { // told again since
+			if i.origin().tells(d.Domain) {
+				c.index.add(i.origin(), i.Text)
+			}
+		}
+		c.deleted = append(c.deleted, d)
+	}
+	c.mu.Unlock()
+	return c.refreshRefused(ctx)
+}
+
+// newDeletions reads the deletions of the store that are not known yet.
+func (c *Context) newDeletions(ctx context.Context) (list []deletion, err error) {
+	store := c.session.store()
+	keys, err := store.Keys(ctx, keyDeleted)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.RLock()
+	known := make(map[string]bool, len(c.deleted))
+	for _, d := range c.deleted {
+		known[d.id] = true
+	}
+	c.mu.RUnlock()
+	for _, key := range keys {
+		if known[key] {
+			continue
+		}
+		data, err := store.Get(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		var d deletion
+		if err := json.Unmarshal(data, &d); err != nil {
+			return nil, err
+		}
+		d.id = key
+		list = append(list, d)
+	}
+	return list, nil
+}
+
+// forgetDomain forgets the kept pages that a domain has a part in, and tells how
+// many they were and how many personas they had.
+func (p *pages) forgetDomain(name string) (pages, personas int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, url := range p.kept.Keys() {
+		k, ok := p.kept.Peek(url)
+		if !ok || !k.page.concerns(name) {
+			continue
+		}
+		p.kept.Remove(url)
+		pages++
+		for site := range k.page.doc.Containers() {
+			if site.Persona().Exists() {
+				personas++
+			}
+		}
+	}
+	return pages, personas
+}
+
+// concerns reports whether a domain, or a name below it, served the page or is
+// spoken for in it.
+func (p *Page) concerns(name string) bool {
+	if under(name, p.server.Domain, p.server.Host) {
+		return true
+	}
+	return slices.ContainsFunc(p.parties, func(party Party) bool { return under(name, party.Domain) })
 }

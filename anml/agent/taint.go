@@ -1,6 +1,11 @@
 package agent
 
-import "github.com/lookleap/lookleap/anml"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/lookleap/lookleap/anml"
+)
 
 // source is a service that a value came from, as far as the session remembers.
 type source struct {
@@ -11,4 +16,63 @@ type source struct {
 
 // taint lists the services that told a value, other than the serving domain to;
 // a value of deleted context is listed whoever told it (sections 14.1 and 14.2).
-func (c *Context) taint(to string, value string) []source { return nil }
+//
+// A service told a value if one of its informs says the same, or holds a token of
+// six characters or more of it: a word, what stands between white space, a row of
+// words with digits, or all of it. How either is spelled makes no difference: see
+// [folded]. A value that the user supplied as well is the user's.
+func (c *Context) taint(to, value string) []source {
+	if key, err := domainKey(to); err == nil {
+		to = key
+	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	var sources []source
+	for id := range c.index.find(value) {
+		o := c.index.origins[id]
+		if o.serving == to && !o.deleted {
+			continue
+		}
+		s := source{o.serving, o.confidentiality, o.deleted}
+		at := slices.IndexFunc(sources, func(known source) bool { return known.Domain == s.Domain && known.Deleted == s.Deleted })
+		if at < 0 {
+			sources = append(sources, s)
+			continue
+		}
+		sources[at].Confidentiality = min(sources[at].Confidentiality, s.Confidentiality)
+	}
+	slices.SortFunc(sources, func(a, b source) int { return cmp.Compare(a.Domain, b.Domain) })
+	return sources
+}
+
+// supplied remembers a value that the user gave: it is the user's from then on,
+// whoever else knows it.
+func (c *Context) supplied(value string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.index.supply(value)
+}
+
+// forgotten reports whether a value that is said to come from a domain belongs to
+// context of it that the user had deleted: it has not told the value again.
+func (c *Context) forgotten(from, value string) bool {
+	from, err := hostKey(from)
+	if err != nil {
+		return false
+	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if !slices.ContainsFunc(c.deleted, func(d deletion) bool { return under(d.Domain, from) }) {
+		return false
+	}
+	for id := range c.index.find(value) {
+		if o := c.index.origins[id]; !o.deleted && !o.blind && (o.tells(from) || under(o.serving, from)) {
+			return false
+		}
+	}
+	return true
+}
+
+// tells reports whether what an origin told counts as told by a domain: by its
+// serving domain, its host or the owner of the site.
+func (o origin) tells(domain string) bool { return under(domain, o.serving, o.host, o.owner) }

@@ -1,0 +1,303 @@
+package agent
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"unicode"
+
+	"github.com/lookleap/lookleap/anml"
+)
+
+// taintIndex finds out which texts a value is contained in, without looking at
+// the texts: it keeps a salted hash of each row of six characters of them, and no
+// text. What it holds grows with the texts up to a limit; from there on, whoever
+// told more than fits counts as the source of everything.
+type taintIndex struct {
+	salt    [16]byte
+	heads   map[uint64]uint32 // hash: where its origins begin in links, 1 for the first; 0: none
+	links   []link
+	origins []origin
+	ids     map[origin]uint32 // of origins whose context is not deleted
+	own     map[uint64]bool   // hashes of what the user supplied
+	room    int               // links that still fit
+}
+
+// link is one origin of a hash, and where the next one stands.
+type link struct{ origin, next uint32 }
+
+// origin is where texts came from, as far as any rule depends on it.
+type origin struct {
+	serving, host, owner string
+	confidentiality      anml.Confidentiality
+	deleted              bool
+	blind                bool // some of its texts did not fit
+}
+
+const (
+	rowLen    = 6    // characters of a token, at least
+	gluedLen  = 8    // characters that count without being all of a token,
+	gluedNums = 6    // if so many of them are digits
+	maxOwn    = 4096 // hashes of what the user supplied
+)
+
+func newTaintIndex(salt [16]byte, room int) *taintIndex {
+	return &taintIndex{salt: salt, heads: make(map[uint64]uint32), ids: make(map[origin]uint32), own: make(map[uint64]bool), room: room}
+}
+
+// Kinds of hash, so that a row of six never equals a whole text of six.
+const (
+	hashRow byte = iota
+	hashWhole
+	hashOwn
+)
+
+// hash is the salted hash of some runes, of one kind.
+func (x *taintIndex) hash(kind byte, runes []rune) uint64 {
+	var block [64]byte
+	b := append(block[:0], x.salt[:]...)
+	b = append(b, kind)
+	for _, r := range runes {
+		b = append(b, byte(r), byte(r>>8), byte(r>>16))
+	}
+	sum := sha256.Sum256(b)
+	return binary.LittleEndian.Uint64(sum[:])
+}
+
+// origin gives the number of an origin.
+func (x *taintIndex) origin(o origin) uint32 {
+	id, ok := x.ids[o]
+	if !ok {
+		id = uint32(len(x.origins))
+		x.origins = append(x.origins, o)
+		if !o.deleted {
+			x.ids[o] = id
+		}
+	}
+	return id
+}
+
+// add remembers a text of an origin.
+func (x *taintIndex) add(from origin, text string) {
+	f := fold(text)
+	if len(f.runes) == 0 {
+		return
+	}
+	id := x.origin(from)
+	if !x.link(x.hash(hashWhole, f.runes), id) {
+		return // told before
+	}
+	for i := 0; i+rowLen <= len(f.runes); i++ {
+		x.link(x.hash(hashRow, f.runes[i:i+rowLen]), id)
+	}
+}
+
+// link adds an origin to a hash, and reports whether it was not there yet. Where
+// there is no room left, the origin is blind.
+func (x *taintIndex) link(hash uint64, id uint32) bool {
+	head := x.heads[hash]
+	for at := head; at != 0; at = x.links[at-1].next {
+		if x.links[at-1].origin == id {
+			return false
+		}
+	}
+	if !x.origins[id].deleted {
+		if x.room <= 0 {
+			x.origins[id].blind = true
+			return true
+		}
+		x.room--
+	}
+	x.links = append(x.links, link{id, head})
+	x.heads[hash] = uint32(len(x.links))
+	return true
+}
+
+// supply remembers a value, and its tokens, as the user's own.
+func (x *taintIndex) supply(value string) {
+	f := fold(value)
+	x.tokens(&f, func(s span) {
+		if len(x.own) < maxOwn {
+			x.own[x.hash(hashOwn, f.runes[s.from:s.to])] = true
+		}
+	})
+}
+
+// tokens visits the tokens of a text: its words, its chunks, its rows of words
+// with digits, and all of it.
+func (x *taintIndex) tokens(f *folded, visit func(span)) {
+	for _, list := range [...][]span{f.words, f.chunks} {
+		for _, s := range list {
+			if s.len() >= rowLen {
+				visit(s)
+			}
+		}
+	}
+	for _, row := range f.numbered() {
+		if s := (span{row[0].from, row[len(row)-1].to}); len(row) > 1 && s.len() >= rowLen {
+			visit(s)
+		}
+	}
+	if len(f.runes) > 0 {
+		visit(f.whole())
+	}
+}
+
+// find lists the origins that told a value or a token of it, by their numbers. A
+// deleted origin is among them where nobody else told the same.
+func (x *taintIndex) find(value string) (found map[uint32]bool) {
+	if len(x.origins) == 0 {
+		return nil
+	}
+	f := fold(value)
+	if len(f.runes) == 0 || x.isOwn(&f, f.whole()) {
+		return nil
+	}
+	found = make(map[uint32]bool)
+	for id, o := range x.origins {
+		if o.blind {
+			found[uint32(id)] = true
+		}
+	}
+	x.hits(x.hash(hashWhole, f.runes), found, func(uint32) bool { return true })
+	if len(f.runes) >= rowLen {
+		x.findRows(&f, found)
+	}
+	return found
+}
+
+// hits adds the origins of a hash that a test lets pass: the deleted ones only if
+// no other one passes.
+func (x *taintIndex) hits(hash uint64, found map[uint32]bool, pass func(id uint32) bool) {
+	live, deleted := false, false
+	for at := x.heads[hash]; at != 0; at = x.links[at-1].next {
+		id := x.links[at-1].origin
+		switch {
+		case !pass(id):
+		case x.origins[id].deleted:
+			deleted = true
+		default:
+			live = true
+			found[id] = true
+		}
+	}
+	if live || !deleted {
+		return
+	}
+	for at := x.heads[hash]; at != 0; at = x.links[at-1].next {
+		if id := x.links[at-1].origin; x.origins[id].deleted && pass(id) {
+			found[id] = true
+		}
+	}
+}
+
+// findRows goes through the rows of six of a value, and follows for each origin
+// how far back it told all of them. Where that reaches the beginning of a token
+// that ends here, the origin told the token.
+func (x *taintIndex) findRows(f *folded, found map[uint32]bool) {
+	begins, skip := x.begins(f)
+	digits := make([]int32, len(f.runes)+1)
+	for i, r := range f.runes {
+		digits[i+1] = digits[i]
+		if unicode.IsDigit(r) {
+			digits[i+1]++
+		}
+	}
+	// The run of an origin is what it told without a gap up to a row.
+	type run struct{ begin, last int32 }
+	runs := make([]run, len(x.origins))
+	for id := range runs {
+		runs[id].last = -2
+	}
+	for i := 0; i+rowLen <= len(f.runes); i++ {
+		if skip[i] {
+			continue
+		}
+		end := i + rowLen
+		x.hits(x.hash(hashRow, f.runes[i:end]), found, func(id uint32) bool {
+			r := &runs[id]
+			if r.last < int32(i)-1 {
+				r.begin = int32(i)
+			}
+			r.last = int32(i)
+			return r.begin <= begins[end] ||
+				end-int(r.begin) >= gluedLen && digits[end]-digits[r.begin] >= gluedNums
+		})
+	}
+}
+
+// begins gives for each place of a value where the shortest token that ends there
+// begins, or -1, and which rows of six are left out, since the user supplied a
+// token that holds them.
+func (x *taintIndex) begins(f *folded) (begins []int32, skip []bool) {
+	begins, skip = make([]int32, len(f.runes)+1), make([]bool, len(f.runes))
+	for i := range begins {
+		begins[i] = -1
+	}
+	token := func(s span) {
+		if s.len() >= rowLen {
+			begins[s.to] = max(begins[s.to], int32(s.from))
+		}
+	}
+	x.tokens(f, func(s span) {
+		token(s)
+		if x.isOwn(f, s) {
+			for i := s.from; i+rowLen <= s.to; i++ {
+				skip[i] = true
+			}
+		}
+	})
+	for _, row := range f.numbered() {
+		for i := range row {
+			for j := i; j >= 0; j-- { // the shortest one that is long enough
+				if s := (span{row[j].from, row[i].to}); s.len() >= gluedLen {
+					token(s)
+					break
+				}
+			}
+		}
+	}
+	return begins, skip
+}
+
+func (x *taintIndex) isOwn(f *folded, s span) bool {
+	return len(x.own) > 0 && x.own[x.hash(hashOwn, f.runes[s.from:s.to])]
+}
+
+// delete turns origins into deleted ones. What they told is then told by nobody,
+// until somebody tells it again. It gives the hashes of what they told, and
+// whether some of it is missing.
+func (x *taintIndex) delete(which func(origin) bool) (hashes []uint64, blind bool) {
+	gone := make(map[uint32]bool)
+	for id := range x.origins {
+		o := &x.origins[id]
+		if o.deleted || !which(*o) {
+			continue
+		}
+		gone[uint32(id)] = true
+		blind = blind || o.blind
+		key := *o
+		key.blind = false
+		delete(x.ids, key)
+		o.deleted = true
+	}
+	if len(gone) == 0 {
+		return nil, false
+	}
+	for hash, head := range x.heads {
+		for at := head; at != 0; at = x.links[at-1].next {
+			if gone[x.links[at-1].origin] {
+				hashes = append(hashes, hash)
+				break
+			}
+		}
+	}
+	return hashes, blind
+}
+
+// deleted adds what was deleted earlier, by its hashes.
+func (x *taintIndex) deleted(domain string, hashes []uint64, blind bool) {
+	id := x.origin(origin{serving: domain, host: domain, owner: domain, deleted: true, blind: blind})
+	for _, hash := range hashes {
+		x.link(hash, id)
+	}
+}
