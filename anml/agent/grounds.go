@@ -306,6 +306,7 @@ func (f *frame) veto(ctx context.Context, d *Decision) {
 // user gave is the user's, whoever else knows it.
 func (s *Session) sources(to string, v Value) []source {
 	if v.Provenance == ProvenanceUser {
+		s.context.supplied(v.Text)
 		return nil
 	}
 	found := s.context.taint(to, v.Text)

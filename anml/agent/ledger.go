@@ -10,6 +10,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,7 +36,7 @@ type Entry struct {
 	Reason    anml.Reason   `json:"reason,omitempty"`    // of a refusal
 	Code      lookleap.Code `json:"code,omitempty"`
 	Granted   time.Time     `json:"granted,omitzero"`
-	From      string        `json:"from,omitempty"` // domain that the value came from, across services
+	From      string        `json:"from,omitempty"` // domains that the value came from, across services, with a space between them
 	// ValueHash tells equal values of one field apart from others, where the host
 	// gave a key for it: see [User].LedgerKey.
 	ValueHash string `json:"valueHash,omitempty"`
@@ -124,7 +125,7 @@ func (f Filter) Entries(ctx context.Context, l Ledger) iter.Seq2[Entry, error] {
 
 func (f Filter) picks(name string, e Entry) bool {
 	switch {
-	case name != "" && !under(name, e.Serving, e.Owner, e.Endpoint, e.From),
+	case name != "" && !under(name, append(strings.Fields(e.From), e.Serving, e.Owner, e.Endpoint)...),
 		!f.Since.IsZero() && e.Time.Before(f.Since),
 		!f.Before.IsZero() && !e.Time.Before(f.Before),
 		f.Plan != "" && e.Plan != f.Plan,

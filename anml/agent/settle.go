@@ -192,5 +192,6 @@ func (w *settling) entry(t *tell) Entry {
 		return x
 	}
 	x.Basis = t.Basis.String()
+	x.ValueHash = w.s.valueHash(t.subject(), t.Value)
 	return x
 }
