@@ -36,12 +36,13 @@ const (
 	ConsentScript    ConsentKind = "script"     // run a script or command (dvs)
 	ConsentDisclose  ConsentKind = "disclose"   // tell a service something about the user (anml/agent)
 	ConsentAct       ConsentKind = "act"        // submit an action (anml/agent)
+	ConsentRead      ConsentKind = "read"       // read further pages of a result (anml/agent)
 	ConsentInvoke    ConsentKind = "invoke"     // call an AI endpoint (aiuri)
 )
 
 func (k ConsentKind) known() bool {
 	switch k {
-	case ConsentTrustRoot, ConsentSkill, ConsentExternal, ConsentScript, ConsentDisclose, ConsentAct, ConsentInvoke:
+	case ConsentTrustRoot, ConsentSkill, ConsentExternal, ConsentScript, ConsentDisclose, ConsentAct, ConsentRead, ConsentInvoke:
 		return true
 	}
 	return false

@@ -1,0 +1,164 @@
+package agent
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
+)
+
+// Medium is an image, sound, film or logo that a document names (sections 8.9.2
+// and 8.10.2 to 8.10.6). Naming it fetches nothing.
+type Medium struct {
+	Kind      string         // "img", "audio", "video" or "logo"
+	Owner     string         // domain whose content it is
+	URL       string         // resolved; "" where there is none that can be fetched
+	Type      string         // media type, as the document says; "" when it does not
+	Inference anml.Inference // what the service says about looking at it
+	// Text may stand for it: the transcript of a sound or film, or else the
+	// description. Empty: there is none.
+	Text UntrustedText
+	// Near: it is at the document's origin or registrable domain, so that the agent
+	// may fetch it by itself.
+	Near bool
+
+	url domain.URL
+}
+
+// MediaPolicy says which media the agent fetches by itself. Nil fetches none:
+// each fetch tells a server that the agent is there.
+type MediaPolicy func(Medium) bool
+
+// MediaContent is a medium that was fetched. It is untrusted, whatever its type
+// says.
+type MediaContent struct {
+	Type string // media type, as the server says
+	Body []byte // at most 8 MiB
+	URL  string // after redirects
+}
+
+// maxMedium is the largest medium in octets.
+const maxMedium = 8 << 20
+
+// Media lists the media of the document that may be used, in its order.
+func (p *Page) Media() []Medium {
+	now := p.session.agent.host.Time()
+	var list []Medium
+	for site := range p.doc.Containers() {
+		if owner, a := p.owner(site, anmltrust.Aesthetic, now); a != anmltrust.Dropped {
+			for l := range site.Aesthetic().Logos() {
+				list = append(list, p.medium("logo", owner, l.Src(), l.Type(), anml.InferenceNone, l.Alt()))
+			}
+		}
+		if owner, a := p.owner(site, anmltrust.Body, now); a != anmltrust.Dropped {
+			list = p.media(list, owner, site.Body().Content())
+		}
+	}
+	return list
+}
+
+// RequiredMedia lists the media that the service says are essential, and more
+// than their description tells. They are not fetched either: the host decides.
+func (p *Page) RequiredMedia() []Medium {
+	var list []Medium
+	for _, m := range p.Media() {
+		if m.Inference == anml.InferenceRequired {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+func (p *Page) media(list []Medium, owner Party, pieces iter.Seq[anml.Content]) []Medium {
+	add := func(kind string, m anml.Media) {
+		list = append(list, p.medium(kind, owner, m.Src(), m.Type(), m.Inference(), m.TextFor()))
+	}
+	for c := range pieces {
+		switch e := c.As().(type) {
+		case anml.Img:
+			add("img", e.Media)
+		case anml.Audio:
+			add("audio", e.Media)
+		case anml.Video:
+			add("video", e.Media)
+		case anml.Section:
+			list = p.media(list, owner, e.Content())
+		}
+	}
+	return list
+}
+
+func (p *Page) medium(kind string, owner Party, src, mediaType string, inference anml.Inference, text string) Medium {
+	m := Medium{Kind: kind, Owner: owner.Domain, Type: mediaType, Inference: inference, Text: untrusted(owner.Domain, "text for "+kind, text)}
+	if u, err := p.url.Resolve(src); err == nil && src != "" {
+		m.url, m.URL = u, u.String()
+		m.Near = p.near(u)
+	}
+	return m
+}
+
+// near reports whether a URL is at the document's origin or registrable domain
+// (section 13.11).
+func (p *Page) near(u domain.URL) bool {
+	if u.Origin() == p.url.Origin() {
+		return true
+	}
+	server, err := anmltrust.ServerOf(u.String())
+	return err == nil && server.Domain == p.server.Domain
+}
+
+// LoadMedia fetches the media that the policy picks out of those that the agent
+// may fetch by itself, within the requests that the document may still cause. An
+// error ends what it is about and nothing else.
+func (p *Page) LoadMedia(ctx context.Context, policy MediaPolicy) iter.Seq2[Medium, MediaResult] {
+	return func(yield func(Medium, MediaResult) bool) {
+		for _, m := range p.Media() {
+			if policy == nil || !m.Near || !policy(m) {
+				continue
+			}
+			content, err := p.load(ctx, m, p.budget, p.near)
+			if !yield(m, MediaResult{content, err}) {
+				return
+			}
+		}
+	}
+}
+
+// MediaResult is a medium, or why there is none.
+type MediaResult struct {
+	Content *MediaContent
+	Err     error
+}
+
+// LoadMedium fetches one medium because the host or its user asks for this very
+// one, wherever it is. No cookies and no credentials go along.
+func (p *Page) LoadMedium(ctx context.Context, m Medium) (*MediaContent, error) {
+	return p.load(ctx, m, nil, func(domain.URL) bool { return true })
+}
+
+func (p *Page) load(ctx context.Context, m Medium, budget *fetch.Budget, may func(domain.URL) bool) (*MediaContent, error) {
+	if m.url.IsZero() {
+		return nil, &Error{Code: lookleap.CodeBadURL, URL: p.location(), Reason: "the medium has no URL that can be fetched"}
+	}
+	r, err := fetch.Do(ctx, p.session.agent.host, &fetch.Request{
+		URL: m.url, Budget: budget, Limits: fetch.Limits{Body: maxMedium, Time: 30 * time.Second},
+		Redirect: func(h fetch.Hop) error {
+			if !may(h.To) {
+				return &Error{Code: lookleap.CodeRedirectForbidden, URL: shown(h.To), Reason: "the medium leads to another origin"}
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		return nil, fail(shown(m.url), err, "the medium could not be fetched")
+	}
+	if !r.OK() {
+		return nil, &Error{Code: lookleap.CodeBadStatus, URL: shown(r.URL), Status: r.Status, Reason: "the server gave no medium"}
+	}
+	return &MediaContent{Type: r.MediaType, Body: r.Body, URL: r.URL.String()}, nil
+}

@@ -1,0 +1,431 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"iter"
+	"net/url"
+	"slices"
+	"sync"
+	"unicode/utf8"
+
+	"crypto/sha256"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
+)
+
+// PageReason is why one more page of a result is wanted (section 11.5). The zero
+// value is no reason, and reads nothing.
+type PageReason uint8
+
+// The reasons.
+const (
+	PageUnasked PageReason = iota
+	PageWanted             // the user asks for more
+	PageNeeded             // what the user asked for cannot be done without it
+)
+
+// Pager reads a result that a service divides into pages, one at a time and each
+// for a reason. It stays at the origin of the first page, ends where pages repeat,
+// and asks the user before it reads more than [Limits].Pages of them, and again
+// for each such number after that.
+type Pager struct {
+	session *Session
+	mu      sync.Mutex // held for the shortest times only, never while reading
+	at      result
+	busy    bool
+}
+
+// result is how far a result was read: the state of a Pager, and the effect of
+// the plan that lets it read on.
+type result struct {
+	Type    string   `json:"type"`
+	Origin  string   `json:"origin"`
+	Next    string   `json:"next,omitempty"` // URL of the next page, resolved
+	Foreign string   `json:"foreign,omitempty"`
+	Bad     string   `json:"bad,omitempty"` // why the next page cannot be read
+	Read    []string `json:"read"`          // keys of all URLs that were read, redirects too
+	Seen    []string `json:"seen"`          // digests of what the pages held
+	Pages   int      `json:"pages"`         // read so far
+	Allowed int      `json:"allowed"`       // that may be read without asking
+	Total   int64    `json:"total,omitempty"`
+	cursor  UntrustedText
+}
+
+const resultType = "anml-pages"
+
+// maxTotal is the largest number of entries that is shown as said.
+const maxTotal = 1_000_000_000
+
+// Pager starts at the page. It reads nothing yet.
+func (p *Page) Pager() *Pager {
+	g := &Pager{session: p.session, at: result{Type: resultType, Origin: p.url.Origin(), Allowed: p.session.agent.options.Limits.Pages}}
+	g.at.take(p, pageKeys(p, nil))
+	return g
+}
+
+// take counts a page that was read.
+func (r *result) take(p *Page, keys []string) {
+	r.Pages++
+	r.Read = append(r.Read, keys...)
+	if d := contentDigest(p); d != "" {
+		r.Seen = append(r.Seen, d)
+	}
+	r.Next, r.Foreign, r.Bad, r.cursor = "", "", "", UntrustedText{}
+	nav := navOf(p)
+	if total, ok := nav.Total(); ok && total <= maxTotal {
+		r.Total = total
+	}
+	if c := nav.Cursor(); utf8.RuneCountInString(c) <= maxAdvice {
+		r.cursor = untrusted(p.ServingDomain(), "cursor", c)
+	}
+	if nav.Next() == "" {
+		return
+	}
+	switch u, err := p.session.agent.rules().Resolve(p.url, nav.Next()); {
+	case err != nil:
+		r.Bad = err.Error()
+	case u.Origin() != r.Origin:
+		r.Foreign = u.String()
+	default:
+		r.Next = u.String()
+	}
+}
+
+// More reports whether the service names a further page.
+func (g *Pager) More() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.at.Next != "" || g.at.Foreign != "" || g.at.Bad != ""
+}
+
+// Pages is how many pages were read, the first one included.
+func (g *Pager) Pages() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.at.Pages
+}
+
+// Total is how many entries the service says that there are: something to show,
+// and nothing to rely on. False: it does not say, or nothing believable.
+func (g *Pager) Total() (int64, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.at.Total, g.at.Total > 0
+}
+
+// Cursor is the service's own name for the place, to show. It is never put into
+// a URL, since the draft does not say how.
+func (g *Pager) Cursor() UntrustedText {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.at.cursor
+}
+
+// Next reads the next page. Its errors have the codes no-more-pages, page-loop,
+// page-foreign (the next page is at another origin: open it with [Session.Open]
+// where the user wants that), usage (no reason), and those of reading. Where the
+// user has to be asked first it ends with a *lookleap.PendingError or a
+// *lookleap.ConsentError; see [Session.ResumePager]. One call at a time.
+func (g *Pager) Next(ctx context.Context, why PageReason) (*Page, error) {
+	at, err := g.begin(why)
+	if err != nil {
+		return nil, err
+	}
+	defer g.end()
+	if err := at.blocked(); err != nil {
+		return nil, err
+	}
+	if at.Pages >= at.Allowed {
+		more, err := g.session.askForPages(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		g.allow(more.Allowed)
+	}
+	page, keys, err := g.session.readPage(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	if d := contentDigest(page); d != "" && slices.Contains(at.Seen, d) {
+		g.stop()
+		return nil, pageLoop(at.Next, "the page holds the same as one that was read")
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.at.take(page, keys)
+	return page, nil
+}
+
+func (g *Pager) begin(why PageReason) (result, error) {
+	if why != PageWanted && why != PageNeeded {
+		return result{}, &Error{Code: lookleap.CodeUsage, Reason: "a further page is read for a reason only"}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.busy {
+		return result{}, &Error{Code: lookleap.CodeUsage, Reason: "the pages of one result are read one after another"}
+	}
+	g.busy = true
+	at := g.at
+	at.Read, at.Seen = slices.Clone(at.Read), slices.Clone(at.Seen)
+	return at, nil
+}
+
+func (g *Pager) end() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.busy = false
+}
+
+func (g *Pager) allow(pages int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.at.Allowed = pages
+}
+
+func (g *Pager) stop() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.at.Next = ""
+}
+
+// blocked is why no further page can be read at all.
+func (r *result) blocked() error {
+	switch {
+	case r.Bad != "":
+		return &Error{Code: lookleap.CodeBadURL, URL: r.Origin, Reason: "the next page has no usable URL: " + r.Bad}
+	case r.Foreign != "":
+		return &Error{Code: lookleap.CodePageForeign, URL: withoutQuery(r.Foreign)}
+	case r.Next == "":
+		return &Error{Code: lookleap.CodeNoMorePages, URL: r.Origin}
+	case slices.Contains(r.Read, key(r.Next)):
+		return pageLoop(r.Next, "")
+	}
+	return nil
+}
+
+func pageLoop(at, reason string) error {
+	return &Error{Code: lookleap.CodePageLoop, URL: withoutQuery(at), Reason: reason}
+}
+
+func withoutQuery(raw string) string {
+	u, err := domain.Rules{Schemes: []string{"https", "http"}}.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return shown(u)
+}
+
+// readPage retrieves the next page, within the origin and never in a circle.
+func (s *Session) readPage(ctx context.Context, at result) (*Page, []string, error) {
+	u, err := s.parseURL(at.Next)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := s.limited(ctx, u)
+	defer cancel()
+	if err := s.memory.refuses(ctx, u); err != nil {
+		return nil, nil, err
+	}
+	request := s.request(ctx, u)
+	follow := request.Redirect
+	request.Redirect = func(h fetch.Hop) error {
+		switch {
+		case h.To.Origin() != at.Origin:
+			return &Error{Code: lookleap.CodePageForeign, URL: shown(h.To)}
+		case slices.Contains(at.Read, key(h.To.String())):
+			return pageLoop(h.To.String(), "")
+		}
+		return follow(h)
+	}
+	r, err := fetch.Do(ctx, s.agent.host, request)
+	if err != nil || !r.OK() {
+		return nil, nil, s.refused(ctx, u, r, err)
+	}
+	page, err := s.newPage(ctx, r, arrival{requested: u.String()})
+	if err != nil {
+		return nil, nil, err
+	}
+	return page, pageKeys(page, r), nil
+}
+
+// pageKeys are the URLs that a page was read from: asked for, passed and final.
+func pageKeys(p *Page, r *fetch.Response) []string {
+	keys := []string{key(p.opened.requested), key(p.url.String())}
+	if r != nil {
+		for _, h := range r.Hops {
+			keys = append(keys, key(h.From.String()), key(h.To.String()))
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// key is the form in which URLs of pages are compared. It is coarser than what is
+// fetched: a query written with other escapes is the same.
+func key(raw string) string {
+	u, err := domain.Rules{Schemes: []string{"https", "http"}}.Parse(raw)
+	if err != nil {
+		return raw
+	}
+	query, err := url.QueryUnescape(u.RawQuery())
+	if err != nil {
+		query = u.RawQuery()
+	}
+	path, err := url.PathUnescape(u.Path())
+	if err != nil {
+		path = u.Path()
+	}
+	return u.Origin() + path + "?" + query
+}
+
+// askForPages asks the user for as many pages again.
+func (s *Session) askForPages(ctx context.Context, at result) (result, error) {
+	from, more := at.Pages+1, s.agent.options.Limits.Pages
+	at.Allowed = at.Pages + more
+	effect, err := json.Marshal(at)
+	if err != nil {
+		return result{}, err
+	}
+	next, err := s.parseURL(at.Next)
+	if err != nil {
+		return result{}, err
+	}
+	what := fmt.Sprintf("read pages %d to %d of a result", from, at.Allowed)
+	if at.Total > 0 {
+		what += fmt.Sprintf("; the service says that it has %d entries", at.Total)
+	}
+	plan, err := lookleap.NewPlan(lookleap.ConsentRequest{
+		Kind: lookleap.ConsentRead, Origin: at.Origin, Summary: what,
+		Items: []lookleap.ConsentItem{{ID: "pages", Summary: what, Recipient: next.Host(), Digest: lookleap.Digest(effect)}},
+	}, effect, s.agent.host.Time())
+	if err != nil {
+		return result{}, err
+	}
+	approval, err := s.agent.host.Ask(ctx, plan)
+	if err != nil {
+		return result{}, err
+	}
+	return s.allowPages(ctx, approval)
+}
+
+// allowPages commits the user's word.
+func (s *Session) allowPages(ctx context.Context, a *lookleap.Approval) (at result, err error) {
+	err = s.agent.host.Commit(ctx, a, func(_ context.Context, effect []byte) error {
+		if err := json.Unmarshal(effect, &at); err != nil || at.Type != resultType {
+			return &Error{Code: lookleap.CodePlanInvalid, Reason: "the plan is not about pages", Err: err}
+		}
+		return nil
+	})
+	return at, err
+}
+
+// ResumePager goes on with a Pager whose Next ended with a *lookleap.PendingError:
+// state is that error's State, decision what the user decided. The result stands
+// where the other one stood, and reads on with Next.
+func (s *Session) ResumePager(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision) (*Pager, error) {
+	plan, err := lookleap.ParsePlan(state)
+	if err != nil {
+		return nil, err
+	}
+	approval, err := plan.Approve(d, s.agent.host.Time())
+	if err != nil {
+		return nil, err
+	}
+	at, err := s.allowPages(ctx, approval)
+	if err != nil {
+		return nil, err
+	}
+	return &Pager{session: s, at: at}, nil
+}
+
+// navOf is the first nav of a document that names a further page, or the first.
+func navOf(p *Page) (found anml.Nav) {
+	for site := range p.doc.Containers() {
+		for nav := range navs(site.Body().Content()) {
+			if nav.Next() != "" {
+				return nav
+			}
+			if !found.Exists() {
+				found = nav
+			}
+		}
+	}
+	return found
+}
+
+// navs yields the navs of a content in document order.
+func navs(pieces iter.Seq[anml.Content]) iter.Seq[anml.Nav] {
+	return func(yield func(anml.Nav) bool) {
+		for c := range pieces {
+			switch e := c.As().(type) {
+			case anml.Nav:
+				if !yield(e) {
+					return
+				}
+			case anml.Section:
+				for nav := range navs(e.Content()) {
+					if !yield(nav) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// contentDigest names what the bodies of a document hold, navs left out; "" for
+// nothing.
+func contentDigest(p *Page) string {
+	h := sha256.New()
+	some := false
+	for site := range p.doc.Containers() {
+		some = digest(h, site.Body().Content()) || some
+	}
+	if !some {
+		return ""
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// digest writes content to a hash, and reports whether there was any.
+func digest(h hash.Hash, pieces iter.Seq[anml.Content]) (some bool) {
+	put := func(texts ...string) {
+		for _, t := range texts {
+			some = some || t != ""
+			fmt.Fprintf(h, "%d:%s", len(t), t)
+		}
+	}
+	for c := range pieces {
+		switch e := c.As().(type) {
+		case nil:
+			put(plain(c.Text()))
+		case anml.Section:
+			put(e.ID(), e.Label())
+			some = digest(h, e.Content()) || some
+		case anml.Data:
+			put(e.ID(), e.Label())
+			for item := range e.Items() {
+				put("item", item.ID())
+				for f := range item.Fields() {
+					put(f.Name(), f.Text())
+				}
+			}
+		case anml.Img:
+			put(e.Src())
+		case anml.Audio:
+			put(e.Src())
+		case anml.Video:
+			put(e.Src())
+		case anml.Link:
+			put(e.Href(), e.Label())
+		}
+	}
+	return some
+}
