@@ -15,6 +15,7 @@ func commands() []command {
 		anmlCommand(),
 		skillCommand(),
 		skillsCommand(),
+		lockCommand(),
 		trustCommand(),
 		recordCommand(),
 		manifestCommand(),
@@ -22,6 +23,7 @@ func commands() []command {
 		aiuriCommand(),
 		aiipCommand(),
 		jwsCommand(),
+		siteCommand(),
 		doctorCommand(),
 		codeCommand(),
 	}
