@@ -1,0 +1,189 @@
+package agent
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// answering answers with a status, a media type and a body.
+func answering(status int, mediaType, body string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", mediaType)
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	})
+}
+
+const nextPage = `<head><title>Done</title></head><status code="ok" result="success" message="It is yours."/><interact><action id="c" method="GET" endpoint="/c"/></interact>`
+
+func TestAnswers(t *testing.T) {
+	answer := func(t *testing.T, h http.Handler, want lookleap.Code) (*stage, *Result) {
+		s := newStage(t, setting{doc: gettable})
+		s.shop.Handle("/a", h)
+		return s, s.does(Call{Action: "a"}, want)
+	}
+	for name, body := range map[string]func(t *testing.T) http.Handler{
+		"xml": func(*testing.T) http.Handler { return answering(200, anml.MediaTypeXML, service(nextPage)) },
+		"json": func(t *testing.T) http.Handler {
+			return answering(200, anml.MediaTypeJSON, jsonOf(t, service(nextPage)))
+		},
+	} {
+		t.Run("ANML-9.2-04/accept-"+name, func(t *testing.T) {
+			s, r := answer(t, body(t), lookleap.CodeOK)
+			if r.Page == nil || r.Outcome != anml.OutcomeSuccess || r.Body != nil {
+				t.Fatalf("%+v", r)
+			}
+			s.page = r.Page
+			s.does(Call{Action: "a"}, lookleap.CodeUnknownAction) // the old actions are gone
+			s.does(Call{Action: "c"}, lookleap.CodeOK)
+		})
+	}
+	t.Run("ANML-9.2-04/accept-old-page-stays-its-own-document", func(t *testing.T) {
+		s, r := answer(t, answering(200, anml.MediaTypeXML, service(nextPage)), lookleap.CodeOK)
+		s.does(Call{Action: "b"}, lookleap.CodeOK)
+		if r.Page == s.page {
+			t.Error("the answer is the old page")
+		}
+	})
+	for _, status := range []int{200, 201, 203} {
+		t.Run("ANML-11.3-04/accept-"+http.StatusText(status), func(t *testing.T) {
+			_, r := answer(t, answering(status, anml.MediaTypeXML, service(nextPage)), lookleap.CodeOK)
+			if r.Outcome != anml.OutcomeSuccess || r.Page == nil {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+	t.Run("ANML-11.3-04/accept-unfinished", func(t *testing.T) {
+		_, r := answer(t, lab.Status(202), lookleap.CodeOK)
+		if r.Outcome != anml.OutcomeAccepted {
+			t.Errorf("%+v", r)
+		}
+	})
+	for name, h := range map[string]http.Handler{
+		"html":         answering(200, "text/html", "<anml/>"),
+		"generic-xml":  answering(200, "application/xml", service(nextPage)),
+		"generic-json": answering(200, "application/json", `{"anml":"1.0"}`),
+	} {
+		t.Run("ANML-11.3-02/accept-raw-"+name, func(t *testing.T) {
+			_, r := answer(t, h, lookleap.CodeOK)
+			if r.Page != nil || len(r.Body) == 0 || r.Type == "" || r.Outcome != anml.OutcomeSuccess {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+	t.Run("ANML-11.4-10/accept-told-once", func(t *testing.T) {
+		s, r := answer(t, answering(200, anml.MediaTypeXML, "<anml"), "unexpected-end")
+		if r == nil || r.Page != nil || r.Outcome != anml.OutcomeUnknown || r.Body != nil {
+			t.Errorf("%+v", r)
+		}
+		if n := s.notices(NoticeInvalid); n != 1 {
+			t.Errorf("%d notices", n)
+		}
+	})
+	for id, status := range map[string]int{"ANML-11.3-09": 409, "ANML-11.3-11": 422} {
+		t.Run(id+"/accept-document", func(t *testing.T) {
+			code := map[int]lookleap.Code{409: lookleap.CodeConflict, 422: lookleap.CodeUnprocessable}[status]
+			s, r := answer(t, answering(status, anml.MediaTypeXML, service(nextPage)), code)
+			if r == nil || r.Page == nil || r.Outcome != anml.OutcomeError {
+				t.Fatalf("%+v", r)
+			}
+			s.page = r.Page
+			s.does(Call{Action: "c"}, lookleap.CodeOK)
+		})
+	}
+	t.Run("ANML-11.3-05/accept-status-message", func(t *testing.T) {
+		body := service(`<head><title>No</title></head><status code="bad" result="error" message="Say how many."/>`)
+		_, r := answer(t, answering(400, anml.MediaTypeXML, body), lookleap.CodeBadRequest)
+		if r.Page != nil || r.Problem == nil || r.Problem.Detail != "Say how many." {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("ANML-11.3-04/reject-status-error", func(t *testing.T) {
+		body := service(`<head><title>No</title></head><status code="bad" result="error" message="No."/>`)
+		_, r := answer(t, answering(200, anml.MediaTypeXML, body), lookleap.CodeActionFailed)
+		if r.Outcome != anml.OutcomeError || r.Page == nil {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+func TestProblems(t *testing.T) {
+	const detail = `<a href="https://evil.example/">click</a>`
+	problems := map[string]http.Handler{
+		"json": answering(422, anml.MediaTypeProblemJSON, `{"type":"https://evil.example/type","title":"No seats","status":422,"detail":"<a href=\"https://evil.example/\">click</a>","instance":"https://evil.example/1","fields":["seats"]}`),
+		"xml": answering(422, anml.MediaTypeProblemXML, `<?xml version="1.0"?><problem xmlns="urn:ietf:rfc:7807"><type>https://evil.example/type</type><title>No seats</title>`+
+			`<status>422</status><detail>&lt;a href="https://evil.example/"&gt;click&lt;/a&gt;</detail><instance>https://evil.example/1</instance><fields>seats</fields></problem>`),
+	}
+	for name, h := range problems {
+		for _, id := range []string{"ANML-11.3-12/accept-", "ANML-11.3-11/accept-fields-", "K19/accept-text-"} {
+			t.Run(id+name, func(t *testing.T) {
+				s := newStage(t, setting{doc: gettable})
+				evil := s.net.Site("evil.example").Status("*", 200)
+				s.shop.Handle("/a", h)
+				r := s.does(Call{Action: "a"}, lookleap.CodeUnprocessable)
+				if r.Problem == nil || r.Problem.Title != "No seats" || r.Problem.Detail != detail {
+					t.Fatalf("%+v", r.Problem)
+				}
+				if fields, ok := r.Problem.Extension("fields"); !ok || !strings.Contains(fields, "seats") {
+					t.Errorf("fields %q", fields)
+				}
+				if n := len(s.net.Journal().Dials(evil.Addr().String())); n != 0 {
+					t.Errorf("%d links were followed", n)
+				}
+				if text := r.Text(anml.TextOptions{}); !strings.Contains(text, "No seats") || strings.Contains(text, "\n<a") {
+					t.Errorf("%s", text)
+				}
+			})
+		}
+	}
+	t.Run("K19/reject-huge", func(t *testing.T) {
+		s := newStage(t, setting{doc: gettable})
+		s.shop.Handle("/a", answering(422, anml.MediaTypeProblemJSON, `{"detail":"`+strings.Repeat("x", 70<<10)+`"}`))
+		if r := s.does(Call{Action: "a"}, lookleap.CodeUnprocessable); r.Problem != nil {
+			t.Error("a problem of 70 KiB is read")
+		}
+	})
+}
+
+func TestNothingIsRunOrShown(t *testing.T) {
+	for _, id := range []string{"ANML-1.1-02/accept-no-media", "ANML-1.1-02/reject-script"} {
+		t.Run(id, func(t *testing.T) {
+			s := newStage(t, setting{doc: gettable})
+			s.shop.Handle("/a", answering(200, anml.MediaTypeXML, service(`<head><title>Pictures</title></head><body>`+
+				`<img src="https://www.shop.example/pixel" description="x"/><audio src="/sound"/><video src="/film"/><link href="javascript:alert(1)"/><script>alert(1)</script></body>`)))
+			s.does(Call{Action: "a"}, lookleap.CodeOK)
+			s.sends("GET /a")
+		})
+	}
+}
+
+func TestMalformedParts(t *testing.T) {
+	for name, c := range map[string]struct {
+		doc  string
+		want int
+	}{
+		"accept-action":     {interact(action("a", "GET", "/a", ""), `<action method="GET" endpoint="/b"/>`), 1},
+		"accept-ask":        {`<head><title>x</title></head><knowledge><ask action="a" purpose="x"/></knowledge>` + interactOnly(action("a", "GET", "/a", "")), 1},
+		"accept-param":      {interact(`<action id="a" method="GET" endpoint="/a"><param/></action>`), 1},
+		"accept-disclosure": {`<head><title>x</title></head><constraints><disclosure requires="none"/></constraints>` + interactOnly(action("a", "GET", "/a", "")), 1},
+		"reject-image":      {`<head><title>x</title></head><body><img/></body>` + interactOnly(action("a", "GET", "/a", "")), 0},
+	} {
+		t.Run("ANML-11.4-04/"+name, func(t *testing.T) {
+			for _, asJSON := range []bool{false, true} {
+				s := newStage(t, setting{doc: c.doc, json: asJSON})
+				s.does(Call{Action: "a"}, lookleap.CodeOK)
+				s.does(Call{Action: "a"}, lookleap.CodeOK)
+				if n := s.notices(NoticeMalformed); n != c.want {
+					t.Errorf("%d notices, want %d: %v", n, c.want, s.page.doc.Findings())
+				}
+			}
+		})
+	}
+}
+
+func interactOnly(actions string) string { return "<interact>" + actions + "</interact>" }
