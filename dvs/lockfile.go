@@ -3,7 +3,6 @@ package dvs
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -34,6 +33,14 @@ type LockedFile struct {
 	Path    string `json:"path"`             // below the skill's directory
 	Digest  Digest `json:"digest"`           // as it was served
 	Written Digest `json:"written,omitzero"` // as a VerifiedFS shows it, if that differs
+}
+
+// written is the digest of the file as a VerifiedFS shows it.
+func (f *LockedFile) written() Digest {
+	if f.Written.IsZero() {
+		return f.Digest
+	}
+	return f.Written
 }
 
 // maxLockfile bounds a lockfile in octets.
@@ -152,18 +159,13 @@ func (l *Lockfile) Verify(b Bundle) error {
 	if locked == nil || locked.Root != b.Root {
 		return refuse(lookleap.CodeNotLocked, b.ID, "the lockfile does not have this skill under this trust root", "add it to the lockfile after looking at it")
 	}
-	return locked.verify(b.Files, func(f *LockedFile) Digest { return f.Digest })
+	return locked.verify(b.Files, func(f *LockedFile, found Digest) bool { return found == f.Digest })
 }
 
 // VerifyWritten checks the files of one directory of a [VerifiedFS], for
 // instance read back from where it was materialised.
 func (s *LockedSkill) VerifyWritten(files map[string][]byte) error {
-	return s.verify(files, func(f *LockedFile) Digest {
-		if !f.Written.IsZero() {
-			return f.Written
-		}
-		return f.Digest
-	})
+	return s.verify(files, func(f *LockedFile, found Digest) bool { return found == f.written() })
 }
 
 // Find gives the entry of a skill, or nil.
@@ -176,27 +178,41 @@ func (l *Lockfile) Find(url string) *LockedSkill {
 	return nil
 }
 
-func (s *LockedSkill) verify(files map[string][]byte, want func(*LockedFile) Digest) error {
-	found := 0
+// Changes finds every file that is not as it was locked, sorted by path: its
+// code is digest-mismatch, lock-missing-file or not-locked, and its position has
+// the path. Nothing found means that the files are what was locked, as they were
+// served or as a [VerifiedFS] shows them.
+func (s *LockedSkill) Changes(files map[string][]byte) []lookleap.Finding {
+	return s.changes(files, func(f *LockedFile, found Digest) bool { return found == f.Digest || found == f.written() })
+}
+
+func (s *LockedSkill) changes(files map[string][]byte, holds func(*LockedFile, Digest) bool) (changes []lookleap.Finding) {
+	find := func(code lookleap.Code, file, message, fix string) {
+		changes = append(changes, lookleap.Finding{Severity: lookleap.Fatal, Code: code, Message: message, Fix: fix, Position: lookleap.Position{Path: file}})
+	}
+	locked := make(map[string]bool, len(s.Files))
 	for i := range s.Files {
 		f := &s.Files[i]
-		content, ok := files[f.Path]
-		if !ok {
-			return refuse(lookleap.CodeLockMissing, s.URL+" "+f.Path, "a file of the lockfile is not there", "load the skill completely, or lock it anew")
-		}
-		found++
-		if got := DigestOf(content); got != want(f) {
-			return refuse(lookleap.CodeDigestMismatch, s.URL+" "+f.Path, fmt.Sprintf("the file has the digest %s, the lockfile says %s", got, want(f)),
-				"look at what changed, then lock it anew")
+		locked[f.Path] = true
+		if content, ok := files[f.Path]; !ok {
+			find(lookleap.CodeLockMissing, f.Path, "a file of the lockfile is not there", "load the skill completely, or lock it anew")
+		} else if found := DigestOf(content); !holds(f, found) {
+			find(lookleap.CodeDigestMismatch, f.Path, fmt.Sprintf("the file has the digest %s, the lockfile says %s", found, f.Digest), "look at what changed, then lock it anew")
 		}
 	}
-	if found == len(files) {
-		return nil
-	}
-	for _, file := range slices.Sorted(maps.Keys(files)) {
-		if !slices.ContainsFunc(s.Files, func(f LockedFile) bool { return f.Path == file }) {
-			return refuse(lookleap.CodeNotLocked, s.URL+" "+file, "the lockfile does not have this file", "look at it, then lock the skill anew")
+	for file := range files {
+		if !locked[file] {
+			find(lookleap.CodeNotLocked, file, "the lockfile does not have this file", "look at it, then lock the skill anew")
 		}
+	}
+	slices.SortFunc(changes, func(a, b lookleap.Finding) int { return strings.Compare(a.Path, b.Path) })
+	return changes
+}
+
+// verify gives the first change, if there is one.
+func (s *LockedSkill) verify(files map[string][]byte, holds func(*LockedFile, Digest) bool) error {
+	for _, f := range s.changes(files, holds) {
+		return refuse(f.Code, s.URL+" "+f.Path, f.Message, f.Fix)
 	}
 	return nil
 }

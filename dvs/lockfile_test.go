@@ -3,6 +3,7 @@ package dvs_test
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"maps"
 	"strings"
 	"testing"
@@ -75,5 +76,53 @@ func TestLockfile(t *testing.T) {
 				t.Errorf("%v, %v", lock, err)
 			}
 		})
+	}
+}
+
+func TestLockChanges(t *testing.T) {
+	a := bundle("a", "name: a\ndescription: b\nallowed-tools: Bash\n", "x.json", "{}", "y.md", "y")
+	v := skillsFS(t, dvs.DVS, a)
+	locked := v.Lock().Find(a.ID)
+	shown, err := dvs.ReadSkillDir(must(fs.Sub(v, "a")), dvs.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, files := range map[string]map[string][]byte{"accept-as-served": a.Files, "accept-as-shown": shown} {
+		t.Run(name, func(t *testing.T) {
+			if changes := locked.Changes(files); len(changes) > 0 {
+				t.Errorf("%v", changes)
+			}
+		})
+	}
+	t.Run("reject-every-change", func(t *testing.T) {
+		changed := maps.Clone(shown)
+		changed["x.json"], changed["a.sh"] = []byte("[]"), nil
+		delete(changed, "y.md")
+		var got []string
+		for _, f := range locked.Changes(changed) {
+			got = append(got, f.Path+" "+string(f.Code))
+		}
+		if want := "a.sh not-locked, x.json digest-mismatch, y.md lock-missing-file"; strings.Join(got, ", ") != want {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+func TestPublishedLock(t *testing.T) {
+	b := bundle("a", "name: a\ndescription: b\nallowed-tools: Bash\n", "x.json", "{}")
+	p, err := dvs.NewPublished(b.Files, dvs.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, err := p.Lock(must(dvs.ParseSkillURL(b.ID)), must(dvs.ParseTrustRoot(b.Root)), dvs.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _ := skillsFS(t, dvs.DVS, b).Lock().MarshalJSON()
+	if got, _ := lock.MarshalJSON(); !bytes.Equal(got, want) {
+		t.Errorf("the publisher has\n%s\nan agent has\n%s", got, want)
+	}
+	if lock, err := p.Lock(must(dvs.ParseSkillURL(b.ID)), must(dvs.ParseTrustRoot("https://example.net/")), dvs.Limits{}); lookleap.CodeOf(err) != lookleap.CodeOutsideRoot || lock != nil {
+		t.Errorf("%v, %v", lock, err)
 	}
 }

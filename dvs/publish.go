@@ -50,6 +50,22 @@ func NewPublished(files map[string][]byte, limits Limits) (*Published, error) {
 	return &Published{Name: skill.Name, Description: skill.Description, Files: maps.Clone(files)}, nil
 }
 
+// Lock gives the lockfile that agents have who load the skill from this URL
+// under this root, with all of its files. It is for those who publish or review
+// a skill: nothing is fetched, and nobody is verified.
+func (p *Published) Lock(skill SkillURL, root TrustRoot, limits Limits) (*Lockfile, error) {
+	id := skill.String()
+	if !root.Covers(skill) {
+		return nil, refuse(lookleap.CodeOutsideRoot, id, "the skill does not lie under the trust root", "")
+	}
+	said := Bundle{ID: id, Root: root.String(), Files: p.Files, Verdict: &lookleap.Verdict{Subject: id, OK: true}} // leaves only digests
+	v := NewVerifiedFS([]Bundle{said}, VerifiedFSOptions{Limits: limits})
+	if err := v.reports[0].Err; err != nil {
+		return nil, err
+	}
+	return v.lock, nil
+}
+
 // WellKnownSkillURL gives the URL at which an origin best publishes a skill of a
 // name (section 3.2).
 func WellKnownSkillURL(origin, name string) (string, error) {

@@ -31,6 +31,13 @@ func bundle(id, header string, files ...string) dvs.Bundle {
 	return b
 }
 
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
 func skillsFS(t *testing.T, profile dvs.Profile, bundles ...dvs.Bundle) *dvs.VerifiedFS {
 	t.Helper()
 	v := dvs.NewVerifiedFS(bundles, dvs.VerifiedFSOptions{Profile: profile})

@@ -108,7 +108,7 @@ func skillLoader(s *session, roots []string, profile dvs.Profile) (*dvs.Loader, 
 func registerSkill(ctx context.Context, loader *dvs.Loader, url string, profile dvs.Profile) result {
 	reg, err := loader.Register(ctx, url)
 	if err != nil {
-		return refuse(err)
+		return refuseSkill(err)
 	}
 	value := skillOf(&reg.Metadata, profile, reg.Digest)
 	root, source := loader.Roots().Find(reg.ID).Root, loader.Roots().Find(reg.ID).Source
@@ -119,6 +119,16 @@ func registerSkill(ctx context.Context, loader *dvs.Loader, url string, profile 
 	r := accept(value, skillRows(value)...)
 	r.Verdict = reg.Verdict
 	return r.with(reg.Verdict.Findings...)
+}
+
+// refuseSkill is [refuse] with the parts of a refusal of this package.
+func refuseSkill(err error) result {
+	var no *lookleap.VerifyError
+	var e *dvs.Error
+	if errors.As(err, &no) || !errors.As(err, &e) {
+		return refuse(err)
+	}
+	return refuseAt(lookleap.Finding{Severity: lookleap.Fatal, Code: e.Code, Message: e.Reason, Fix: e.Fix})
 }
 
 func parseSkill(content []byte, profile dvs.Profile) result {

@@ -62,7 +62,7 @@ func listSkills(ctx context.Context, loader *dvs.Loader, origin string) result {
 		case errors.As(err, &skipped):
 			r = r.with(skipped.Finding)
 		case err != nil:
-			return refuse(err)
+			return refuseSkill(err)
 		default:
 			value.Skills = append(value.Skills, listedSkill{entry.Skill.String(), entry.Name, entry.Description, entry.Source})
 			r.rows = append(r.rows, row{plaintext.Quote(entry.Name, 40), plaintext.Line(entry.Skill.String())})

