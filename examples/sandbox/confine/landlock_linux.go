@@ -24,9 +24,9 @@ func landlockVersion() (int, error) {
 	version, _, e := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	switch {
 	case e != 0:
-		return 0, fmt.Errorf("Landlock: %w", e)
+		return 0, fmt.Errorf("this kernel has no Landlock: %w", e)
 	case version < leastLandlock:
-		return 0, fmt.Errorf("Landlock: version %d is there, %d is needed (Linux 6.2)", version, leastLandlock)
+		return 0, fmt.Errorf("this kernel has version %d of Landlock, %d is needed (Linux 6.2)", version, leastLandlock)
 	}
 	return int(version), nil
 }
