@@ -694,7 +694,7 @@ func TestGone(t *testing.T) {
 		f.requests("shop.example")
 	})
 	t.Run("ANML-6.5.1-14/reject-a-store-that-fails", func(t *testing.T) {
-		store := &brokenStore{Store: NewMemoryStore()}
+		store := &unreadableStore{Store: NewMemoryStore()}
 		f := newFinding(t, func(u *User, _ *Options) { u.Store = store })
 		f.site.Handle(wellKnownPath, document(titled))
 		store.broken = true
@@ -703,13 +703,13 @@ func TestGone(t *testing.T) {
 	})
 }
 
-// brokenStore cannot be read from some time on.
-type brokenStore struct {
+// unreadableStore cannot be read from some time on.
+type unreadableStore struct {
 	Store
 	broken bool
 }
 
-func (b *brokenStore) Get(ctx context.Context, key string) ([]byte, error) {
+func (b *unreadableStore) Get(ctx context.Context, key string) ([]byte, error) {
 	if b.broken {
 		return nil, errors.New("disk on fire")
 	}
