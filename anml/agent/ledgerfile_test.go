@@ -1,0 +1,419 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func openLedger(t testing.TB, path string) *FileLedger {
+	t.Helper()
+	l, err := OpenFileLedger(path, LedgerOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+func appendAll(t testing.TB, l Ledger, entries ...Entry) {
+	t.Helper()
+	if err := l.Append(t.Context(), entries...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLedgerFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger")
+	l := openLedger(t, path)
+	appendAll(t, l, entry("p1", "a", start), entry("p1", "b", start))
+	appendAll(t, l)
+	appendAll(t, l, entry("p2", "c\nd \u2028 \x00", start))
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l = openLedger(t, path)
+	appendAll(t, l, entry("p3", "e", start))
+	if got, bad := fields(l.Entries(t.Context())); got != "a b c\nd \u2028 \x00 e" || bad > 0 {
+		t.Errorf("%q", got)
+	}
+	if d := l.Damage(); d != nil {
+		t.Error(d)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Error(info.Mode(), err)
+	}
+	if data, err := os.ReadFile(path); err != nil || bytes.Count(data, []byte("\n")) != 3 {
+		t.Errorf("not a line for each Append:\n%s", data)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Append(t.Context(), entry("p4", "f", start)); err == nil {
+		t.Error("a closed ledger takes entries")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := openLedger(t, path).Append(ctx, entry("p4", "f", start)); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// A file cut at any octet keeps all lines that are whole, and the rest is put
+// aside and reported, whether it is found when opening or when appending.
+func TestLedgerFileCutAtEveryOctet(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger")
+	l := openLedger(t, path)
+	for i := range 3 {
+		appendAll(t, l, entry("p", fmt.Sprint("f", i), start), entry("p", fmt.Sprint("g", i), start))
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for cut := range len(whole) + 1 {
+		path := filepath.Join(dir, fmt.Sprint(cut))
+		if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		lines := bytes.Count(whole[:cut], []byte("\n"))
+		end := bytes.LastIndexByte(whole[:cut], '\n') + 1
+		l, err := OpenFileLedger(path, LedgerOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := strings.Join(strings.Fields("f0 g0 f1 g1 f2 g2")[:2*lines], " ")
+		if got, bad := fields(l.Entries(t.Context())); got != want || bad > 0 {
+			t.Fatalf("cut at %d: %q and %d errors, want %q", cut, got, bad, want)
+		}
+		damage := l.Damage()
+		if end == cut {
+			if damage != nil {
+				t.Fatalf("cut at %d: %v", cut, damage)
+			}
+		} else {
+			if len(damage) != 1 || damage[0].Offset != int64(end) || damage[0].Octets != int64(cut-end) {
+				t.Fatalf("cut at %d: %v", cut, damage)
+			}
+			if aside, err := os.ReadFile(damage[0].Aside); err != nil || !bytes.Equal(aside, whole[end:cut]) {
+				t.Fatalf("cut at %d: %q %v", cut, aside, err)
+			}
+		}
+		if cut%16 == 0 { // it goes on as if nothing had been
+			appendAll(t, l, entry("p", "new", start))
+			if got, bad := fields(l.Entries(t.Context())); got != strings.TrimSpace(want+" new") || bad > 0 {
+				t.Fatalf("cut at %d: %q", cut, got)
+			}
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Another process dies in the middle of a line while this one has the file open.
+func TestLedgerFileTornByAnother(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger")
+	l := openLedger(t, path)
+	appendAll(t, l, entry("p", "a", start))
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, torn := range []string{`{"sum":"`, "\x00\x00\x00"} {
+		if _, err := f.WriteString(torn); err != nil {
+			t.Fatal(err)
+		}
+		appendAll(t, l, entry("p", "b", start))
+		d := l.Damage()
+		if aside, err := os.ReadFile(d[len(d)-1].Aside); err != nil || string(aside) != torn {
+			t.Errorf("%q %v", aside, err)
+		}
+	}
+	if got, bad := fields(l.Entries(t.Context())); got != "a b b" || bad > 0 {
+		t.Error(got, bad)
+	}
+	if d := l.Damage(); len(d) != 2 || d[0].Aside == d[1].Aside || !strings.Contains(d[0].String(), d[0].Aside) {
+		t.Error(d)
+	}
+}
+
+// A line that was changed stays in its place, and is told as an error where its
+// entries would be: neither a hole nor an entry.
+func TestLedgerFileChanged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger")
+	l := openLedger(t, path)
+	for _, f := range []string{"first", "second", "third"} {
+		appendAll(t, l, entry("p", f, start))
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.Replace(whole, []byte("second"), []byte("zecond"), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l = openLedger(t, path)
+	got, bad := fields(l.Entries(t.Context()))
+	if got != "first third" || bad != 1 {
+		t.Error(got, bad)
+	}
+	if d := l.Damage(); len(d) != 1 || d[0].Aside != "" || !strings.Contains(d[0].String(), "no entry") {
+		t.Error(d)
+	}
+	for _, err := range l.Entries(t.Context()) {
+		var damaged *DamageError
+		if err != nil && (!errors.As(err, &damaged) || damaged.Offset != int64(bytes.IndexByte(whole, '\n')+1) || !strings.Contains(err.Error(), path)) {
+			t.Error(err)
+		}
+	}
+	if _, err := (Filter{}).Export(t.Context(), l, &bytes.Buffer{}); err == nil {
+		t.Error("an export with a hole")
+	}
+	if n, err := l.Prune(t.Context(), start.Add(time.Hour)); n != 2 || err != nil {
+		t.Error(n, err)
+	}
+	if got, bad := fields(l.Entries(t.Context())); got != "" || bad != 1 {
+		t.Error("what is damaged was pruned:", got, bad)
+	}
+}
+
+func TestLedgerFileRetention(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger")
+	l := openLedger(t, path)
+	appendAll(t, l, entry("p", "old", start), entry("p", "new", start.Add(48*time.Hour)))
+	appendAll(t, l, entry("p", "older", start.Add(-time.Hour)))
+	appendAll(t, l, entry("p", "newer", start.Add(50*time.Hour)))
+	now := func() time.Time { return start.Add(60 * time.Hour) }
+	kept, err := OpenFileLedger(path, LedgerOptions{Now: now}) // until the user wants otherwise
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := fields(kept.Entries(t.Context())); got != "old new older newer" {
+		t.Error(got)
+	}
+	short, err := OpenFileLedger(path, LedgerOptions{Retention: 24 * time.Hour, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []*FileLedger{short, kept, l} { // those that were open, too
+		if got, bad := fields(l.Entries(t.Context())); got != "new newer" || bad > 0 {
+			t.Error(got, bad)
+		}
+	}
+	appendAll(t, l, entry("p", "last", start.Add(51*time.Hour)))
+	if got, _ := fields(kept.Entries(t.Context())); got != "new newer last" {
+		t.Error("written into a file that nobody reads:", got)
+	}
+	if n, err := kept.Prune(t.Context(), start.Add(50*time.Hour)); n != 1 || err != nil {
+		t.Error(n, err)
+	}
+	if n, err := kept.Prune(t.Context(), start); n != 0 || err != nil {
+		t.Error(n, err)
+	}
+	for _, l := range []*FileLedger{short, kept} {
+		_ = l.Close()
+	}
+}
+
+func TestLedgerFileRemoved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger")
+	l := openLedger(t, path)
+	appendAll(t, l, entry("p", "a", start))
+	if err := os.Remove(path); err != nil { // the user deletes it
+		t.Fatal(err)
+	}
+	appendAll(t, l, entry("p", "b", start))
+	if got, bad := fields(openLedger(t, path).Entries(t.Context())); got != "b" || bad > 0 {
+		t.Error(got, bad)
+	}
+}
+
+func TestLedgerFileErrors(t *testing.T) {
+	if _, err := OpenFileLedger(filepath.Join(t.TempDir(), "no", "ledger"), LedgerOptions{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	if _, err := OpenFileLedger(t.TempDir(), LedgerOptions{}); err == nil {
+		t.Error("a directory is no ledger")
+	}
+	path := filepath.Join(t.TempDir(), "ledger")
+	l := openLedger(t, path)
+	appendAll(t, l, entry("p", "a", start))
+	huge := entry("p", strings.Repeat("x", maxLedgerLine), start)
+	if err := l.Append(t.Context(), huge); err == nil {
+		t.Error("more than a line holds")
+	}
+	if got, bad := fields(l.Entries(t.Context())); got != "a" || bad > 0 {
+		t.Error(got, bad)
+	}
+}
+
+// Several ledgers on one file, as several processes have them: no entry is lost,
+// and those of one Append stay together.
+func TestLedgerFileConcurrent(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger")
+	var wg sync.WaitGroup
+	for w := range 4 {
+		l := openLedger(t, path)
+		wg.Go(func() {
+			for i := range 20 {
+				x := fmt.Sprintf("w%d-%d", w, i)
+				if err := l.Append(context.Background(), entry("p", x+"a", start), entry("p", x+"b", start)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	got, bad := fields(openLedger(t, path).Entries(t.Context()))
+	list := strings.Fields(got)
+	if len(list) != 160 || bad > 0 {
+		t.Fatal(len(list), bad)
+	}
+	for i := 0; i < len(list); i += 2 {
+		if strings.TrimSuffix(list[i], "a") != strings.TrimSuffix(list[i+1], "b") {
+			t.Error(list[i], list[i+1])
+		}
+	}
+}
+
+// Whatever happens to a file, reading it gives entries that were appended, in
+// order, and opening it loses no octet of the rest.
+func TestLedgerFileProperty(t *testing.T) {
+	dir := t.TempDir()
+	n := 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		path := filepath.Join(dir, fmt.Sprint(n))
+		l, err := OpenFileLedger(path, LedgerOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := rapid.IntRange(1, 5).Draw(t, "lines")
+		var want []string
+		for i := range lines {
+			want = append(want, fmt.Sprint("f", i))
+			if err := l.Append(context.Background(), entry("p", want[i], start)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		whole, _ := os.ReadFile(path)
+		at := rapid.IntRange(0, len(whole)-1).Draw(t, "at")
+		changed := bytes.Clone(whole)
+		switch rapid.IntRange(0, 2).Draw(t, "fault") {
+		case 0:
+			changed = changed[:at]
+		case 1:
+			changed[at] ^= byte(rapid.IntRange(1, 255).Draw(t, "bits"))
+		case 2:
+			clear(changed[at:]) // a file system that lost its blocks
+		}
+		if err := os.WriteFile(path, changed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again, err := OpenFileLedger(path, LedgerOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = errors.Join(l.Close(), again.Close()) }()
+		got, _ := fields(again.Entries(context.Background()))
+		rest := want
+		for _, f := range strings.Fields(got) {
+			for len(rest) > 0 && rest[0] != f {
+				rest = rest[1:]
+			}
+			if len(rest) == 0 {
+				t.Fatalf("%q was never appended, or is out of order: %q", f, got)
+			}
+		}
+		if before := bytes.Count(whole[:at], []byte("\n")); !strings.HasPrefix(got+" ", strings.Join(append(want[:before:before], ""), " ")) {
+			t.Fatalf("a fault in line %d changed lines before it: %q", before, got)
+		}
+		now, _ := os.ReadFile(path)
+		for _, d := range again.Damage() {
+			if d.Aside != "" {
+				aside, _ := os.ReadFile(d.Aside)
+				now = append(now, aside...)
+			}
+		}
+		if !bytes.Equal(now, changed) {
+			t.Fatal("octets were lost")
+		}
+	})
+}
+
+func FuzzLedgerFile(f *testing.F) {
+	line, err := ledgerLine([]Entry{entry("p", "f", start)})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(line)
+	f.Add(append(bytes.Clone(line), line[:40]...))
+	f.Add(append([]byte("\n\n{}\n"), line...))
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(dir, fmt.Sprint(os.Getpid()))
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := OpenFileLedger(path, LedgerOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = l.Close() }()
+		before, _ := fields(l.Entries(t.Context()))
+		appendAll(t, l, entry("p", "new", start))
+		after, _ := fields(l.Entries(t.Context()))
+		if after != strings.TrimLeft(before+" new", " ") && before+" new" != after {
+			t.Fatalf("%q and then %q", before, after)
+		}
+		for _, d := range l.Damage() {
+			if d.Aside != "" {
+				_ = os.Remove(d.Aside)
+			}
+		}
+	})
+}
+
+// The limit is one write and fsync of the same octets.
+func BenchmarkLedgerFile(b *testing.B) {
+	l := openLedger(b, filepath.Join(b.TempDir(), "ledger"))
+	entries := []Entry{entry("p", "email", start), entry("p", "tel", start), entry("p", "lang", start)}
+	line, err := ledgerLine(entries)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("append", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			appendAll(b, l, entries...)
+		}
+	})
+	f, err := os.Create(filepath.Join(b.TempDir(), "plain"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("limit", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := f.Write(line); err != nil {
+				b.Fatal(err)
+			}
+			if err := f.Sync(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	_ = f.Close()
+}
