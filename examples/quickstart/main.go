@@ -19,17 +19,18 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
 // run is the whole program: arguments without the program's name in, exit code out.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	only := flags.String("scene", "", "play this `NAME` alone: "+strings.Join(sceneNames(), ", "))
 	transcript := flags.Bool("transcript", false, "write Markdown")
+	scripted := flags.Bool("scripted", false, "let the story decide, on a terminal too")
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
 		if err == flag.ErrHelp {
 			return exitAsTold
@@ -46,10 +47,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 
 	p := newPrinter(stdout, *transcript)
+	var user *terminal
+	if !*scripted && !*transcript {
+		user = newTerminal(stdin, stdout)
+	}
 	var total tally
 	for i, sc := range cast {
 		p.title(i+1, sc.title)
-		total.add(play(ctx, sc, p))
+		total.add(play(ctx, sc, p, user))
 	}
 	p.summary(total.String())
 	if total.wrong > 0 {

@@ -15,7 +15,7 @@ import (
 
 func tell(args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	code = run(context.Background(), args, &out, &errs)
+	code = run(context.Background(), args, strings.NewReader(""), &out, &errs)
 	return code, out.String(), errs.String()
 }
 
@@ -80,7 +80,7 @@ func TestBrokenStory(t *testing.T) {
 		"nothing is decided":               func(*stage) error { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := play(context.Background(), scene{play: broken}, newPrinter(io.Discard, false)); got.wrong == 0 {
+			if got := play(context.Background(), scene{play: broken}, newPrinter(io.Discard, false), nil); got.wrong == 0 {
 				t.Error("nobody noticed")
 			}
 		})

@@ -25,6 +25,7 @@ func scenes() []scene {
 		{"skills", "A skill from whom it claims to be", playSkills},
 		{"document", "A page for agents, honest and hostile", playDocument},
 		{"trust", "Who may speak for a brand", playTrust},
+		{"booking", "A service is used, asked back, and told no more than the user wants", playBooking},
 		{"pay", "A bank is paid through a gateway, and its receipt is verified", playPay},
 		{"consent", "The user is asked, sleeps on it, and is obeyed once", playConsent},
 	}
@@ -51,8 +52,9 @@ func choose(name string) ([]scene, error) {
 }
 
 // play runs one scene on a stage of its own.
-func play(ctx context.Context, sc scene, p printer) tally {
+func play(ctx context.Context, sc scene, p printer, user *terminal) tally {
 	s := newStage(ctx, p)
+	s.terminal = user
 	defer s.close()
 	if err := sc.play(s); err != nil {
 		s.wrong("the scene stopped: %v", err)

@@ -23,6 +23,8 @@ type stage struct {
 	// user answers what the host asks; nil: the user is away, and every question pends.
 	user func(*lookleap.ConsentRequest) lookleap.ConsentDecision
 
+	terminal *terminal // where somebody real decides; nil: the story does
+
 	printer printer
 	tally   tally
 }
