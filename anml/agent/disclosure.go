@@ -185,7 +185,7 @@ func (p *Page) checkReply(r *Reply, asked []item) error {
 			return p.refusal(lookleap.CodeUsage, "the draft has no reason "+quote(string(reason)))
 		}
 	}
-	for _, field := range r.Omit {
+	for _, field := range slices.Compact(slices.Sorted(slices.Values(r.Omit))) {
 		if err := check(field); err != nil {
 			return err
 		}

@@ -296,18 +296,18 @@ func argumentCode(err error) lookleap.Code {
 	return lookleap.CodeParamInvalid
 }
 
-// answerFormat is the serialization of what the agent sends (section 11.1): what
-// the endpoint's origin said that it wants, the agent's option, what the action
+// answerFormat is the serialization of what the agent sends (section 11.1): the
+// agent's option, what the endpoint's origin said that it wants, what the action
 // names, or that of the document.
 func (p *Page) answerFormat(act anml.Action, origin string) anml.Format {
+	if f := p.session.agent.options.Format; f != nil {
+		return *f
+	}
 	if f := p.session.gate.preferred(origin); f != nil {
 		return *f
 	}
 	if p.opened.accept != nil && origin == p.url.Origin() {
 		return *p.opened.accept
-	}
-	if f := p.session.agent.options.Format; f != nil {
-		return *f
 	}
 	if f, ok := anml.FormatOf(act.EncType()); ok {
 		return f

@@ -1,0 +1,179 @@
+package agent
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/lab/labprompt"
+)
+
+// crossing is a stand where a.example told a member number that b.example wants.
+type crossing struct {
+	*stand
+	b *Page
+}
+
+func transfers(t *testing.T, confidentiality string, replies ...labprompt.Reply) crossing {
+	st := newStand(t, replies...)
+	st.user.Profile = Fields{"member": {Text: "4711-8822"}}
+	st.user.Store = NewMemoryStore()
+	pageFor(t, st.net, st.session(), "https://a.example/a", `<knowledge><inform `+confidentiality+`>Member 4711-8822</inform></knowledge>`)
+	return crossing{st, pageFor(t, st.net, st.session(), "https://b.example/b", booking("", askFor("member", `required="true"`, `purpose="to find your points"`)))}
+}
+
+var member = Transfer{Action: "book", Field: "member"}
+
+func TestTransfer(t *testing.T) {
+	restricted := `confidentiality="restricted"`
+	t.Run("public-is-asked-about", func(t *testing.T) {
+		c := transfers(t, "", labprompt.Deny())
+		x := c.prepares(c.b, Call{})
+		if len(x.items) != 1 || !strings.Contains(x.items[0].Summary, "a.example told this, and b.example would learn it") {
+			t.Fatalf("%+v", x.items)
+		}
+		entries := x.sends(all, `value="4711-8822" consent="explicit"`)
+		if entries[0].From != "a.example" {
+			t.Errorf("%+v", entries)
+		}
+		x.sends(none, `<refuse field="member" reason="user-denied"`, "!4711")
+		// Never remembered.
+		if _, _, err := x.settle(all, start.Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if x := c.prepares(c.b, Call{}); len(x.items) != 1 {
+			t.Error("not asked again")
+		}
+	})
+	t.Run("private-never", func(t *testing.T) {
+		c := transfers(t, `confidentiality="private"`, labprompt.Approve())
+		c.prepares(c.b, Call{}).sends(all, `<refuse field="member" reason="policy-violation"`, "!4711")
+		hasCode(t, c.b.AuthorizeTransfer(t.Context(), member), lookleap.CodePrivateContext)
+	})
+	t.Run("restricted-by-itself", func(t *testing.T) {
+		c := transfers(t, restricted, labprompt.Approve())
+		if d := c.b.Decide(t.Context())[0]; brief(d) != "defer restricted-context" {
+			t.Fatal(brief(d))
+		}
+		must(t, c.b.AuthorizeTransfer(t.Context(), member))
+		asked := c.ask.Requests()
+		if len(asked) != 1 || len(asked[0].Items) != 1 || asked[0].Kind != lookleap.ConsentDisclose || asked[0].Items[0].Optional {
+			t.Fatalf("%+v", asked)
+		}
+		if s := asked[0].Items[0].Summary; !strings.Contains(s, "a.example") || !strings.Contains(s, "b.example") || !strings.Contains(s, "4711-8822") {
+			t.Error(s)
+		}
+		hasCode(t, c.b.AuthorizeTransfer(t.Context(), member), lookleap.CodeUsage)
+		x, again := c.prepares(c.b, Call{}), c.prepares(c.b, Call{})
+		if len(x.items) != 0 {
+			t.Fatal(x.items)
+		}
+		x.sends(none, `value="4711-8822" consent="explicit"`)
+		again.sends(none, `<refuse field="member"`, "!4711") // once
+		if d := c.b.Decide(t.Context())[0]; brief(d) != "defer restricted-context" {
+			t.Error(brief(d))
+		}
+	})
+	t.Run("refused", func(t *testing.T) {
+		c := transfers(t, restricted, labprompt.Deny())
+		if err := c.b.AuthorizeTransfer(t.Context(), member); !errors.Is(err, lookleap.ErrConsentRefused) {
+			t.Error(err)
+		}
+		if d := c.b.Decide(t.Context())[0]; d.Verb != VerbDefer {
+			t.Error(brief(d))
+		}
+	})
+	t.Run("ends", func(t *testing.T) {
+		c := transfers(t, restricted, labprompt.Approve())
+		must(t, c.b.AuthorizeTransfer(t.Context(), member))
+		x := c.prepares(c.b, Call{})
+		c.net.Clock().Advance(transferFor)
+		x.sends(none, `<refuse field="member"`, "!4711")
+	})
+	t.Run("deleted", func(t *testing.T) {
+		c := transfers(t, restricted, labprompt.Approve())
+		must(t, c.b.AuthorizeTransfer(t.Context(), member))
+		x := c.prepares(c.b, Call{})
+		_, err := c.s.Forget(t.Context(), "a.example")
+		must(t, err)
+		x.sends(none, `<refuse field="member"`, "!4711")
+	})
+	t.Run("for-this-value-and-service-alone", func(t *testing.T) {
+		c := transfers(t, restricted, labprompt.Approve())
+		must(t, c.b.AuthorizeTransfer(t.Context(), member))
+		other := Call{Reply: &Reply{Values: map[string]Value{"member": {Text: "member 4711-8822"}}}}
+		_, err := c.prepare(c.b, other)
+		hasCode(t, err, lookleap.CodeRequiredAskOpen)
+		third := pageFor(t, c.net, c.s, "https://c.example/c", booking("", askFor("member", `purpose="to find your points"`)))
+		if d := third.Decide(t.Context())[0]; d.Verb != VerbDefer {
+			t.Error(brief(d))
+		}
+	})
+	t.Run("pending", func(t *testing.T) {
+		c := transfers(t, restricted, labprompt.Pending())
+		err := c.b.AuthorizeTransfer(t.Context(), member)
+		var pending *lookleap.PendingError
+		if !errors.As(err, &pending) {
+			t.Fatal(err)
+		}
+		// Another process of the same user goes on.
+		c.s = nil
+		must(t, c.session().ResumeTransfer(t.Context(), pending.State, labprompt.Decide(pending.Request)))
+		list, err := c.s.Consents(t.Context())
+		if err != nil || len(list) != 1 || !list[0].Once || list[0].Recipient != "b.example" || list[0].From[0] != "a.example" {
+			t.Fatal(list, err)
+		}
+		hasCode(t, c.s.ResumeTransfer(t.Context(), pending.State, labprompt.Decide(pending.Request)), lookleap.CodePlanDone)
+		if _, err := c.s.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); err == nil {
+			t.Error("an authorization was resumed as a call")
+		}
+	})
+	t.Run("no-transfer", func(t *testing.T) {
+		st := newStand(t, labprompt.Approve())
+		p := st.page(booking("", askFor("email")))
+		hasCode(t, p.AuthorizeTransfer(t.Context(), Transfer{Action: "book", Field: "email"}), lookleap.CodeUsage)
+		hasCode(t, p.AuthorizeTransfer(t.Context(), Transfer{Action: "book", Field: "tel"}), lookleap.CodeNotAsked)
+		hasCode(t, p.AuthorizeTransfer(t.Context(), Transfer{Action: "nope", Field: "email"}), anml.CodeDangling)
+	})
+	t.Run("provenance", func(t *testing.T) {
+		for provenance, want := range map[string]string{
+			"a.example": "prompt cross-service", "https://www.A.example:443/x": "prompt cross-service", "b.example": "prompt unrecognised-field", "sub.b.example": "prompt unrecognised-field",
+			"not a domain": "refuse private-context policy-violation", ProvenanceUser: "prompt unrecognised-field",
+		} {
+			st := newStand(t, labprompt.Deny())
+			st.user.Profile = Fields{"member": {Text: "1", Provenance: provenance}}
+			if d := pageFor(t, st.net, st.session(), "https://b.example/b", booking("", askFor("member"))).Decide(t.Context())[0]; brief(d) != want {
+				t.Errorf("%s: %s", provenance, brief(d))
+			}
+		}
+	})
+	t.Run("two-at-once", func(t *testing.T) {
+		c := transfers(t, restricted, labprompt.Approve())
+		must(t, c.b.AuthorizeTransfer(t.Context(), member))
+		var told atomic.Int32
+		var wg sync.WaitGroup
+		for range 8 {
+			x := c.prepares(c.b, Call{})
+			wg.Go(func() {
+				if text, _, err := x.settle(none, time.Time{}); err == nil && strings.Contains(text, "4711") {
+					told.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		if told.Load() != 1 {
+			t.Errorf("told %d times", told.Load())
+		}
+	})
+	t.Run("learned-since", func(t *testing.T) { // a service told the value after it was prepared
+		st := newStand(t, labprompt.Deny()).allow("tel", "*")
+		x := st.prepares(st.page(booking(rule("tel", "none"), askFor("tel"))), Call{})
+		pageFor(t, st.net, st.session(), "https://a.example/a", `<knowledge><inform>Call +49 30 123456</inform></knowledge>`)
+		x.sends(none, `<refuse field="tel" reason="user-denied"`, "!123456")
+	})
+}
