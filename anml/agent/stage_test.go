@@ -156,7 +156,7 @@ func ledgerOf(t testing.TB, l Ledger) (out []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, strings.TrimSuffix(string(e.Kind)+" "+e.Field+" "+string(e.Code), " "))
+		out = append(out, strings.Join(strings.Fields(string(e.Kind)+" "+e.Field+" "+string(e.Code)), " "))
 	}
 	return out
 }

@@ -1,0 +1,265 @@
+package agent
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/lab/labprompt"
+)
+
+const asking = `<head><title>Shop</title></head>
+<constraints><disclosure field="email" requires="explicit-consent"/><disclosure field="tel" requires="explicit-consent"/></constraints>
+<knowledge><ask field="email" action="book" purpose="to send the ticket" required="true"/><ask field="tel" action="book" purpose="to call you about delays"/></knowledge>
+<interact><action id="book" method="POST" endpoint="/book"><param name="seats"/></action><action id="get" method="GET" endpoint="/get"/>
+<action id="api" method="POST" endpoint="https://api.shop.example/book"/></interact>`
+
+var ada = Fields{"email": {Text: "ada@example.org"}, "tel": {Text: "+44 20 7946 0000"}, "fn": {Text: "Ada"}}
+
+// brokenLedger fails to append from the nth time on.
+type brokenLedger struct {
+	Ledger
+	after int
+	panic bool
+}
+
+func (l *brokenLedger) Append(ctx context.Context, entries ...Entry) error {
+	if l.after--; l.after < 0 {
+		if l.panic {
+			panic("no")
+		}
+		return errTest
+	}
+	return l.Ledger.Append(ctx, entries...)
+}
+
+func (l *brokenLedger) Entries(ctx context.Context) iter.Seq2[Entry, error] {
+	return l.Ledger.Entries(ctx)
+}
+
+func TestAnsweringActions(t *testing.T) {
+	t.Run("ANML-9.2-01/accept-in-order", func(t *testing.T) {
+		ledger := NewMemoryLedger()
+		var before []string
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Ledger: ledger}})
+		s.shop.HandleFunc("/book", func(w http.ResponseWriter, _ *http.Request) {
+			before = ledgerOf(t, ledger)
+			w.WriteHeader(204)
+		})
+		s.does(Call{Action: "book"}, lookleap.CodeOK)
+		sent := s.net.Journal().Requests()[0]
+		if sent.Header.Get("Content-Type") != anml.MediaTypeXML || !strings.Contains(string(sent.Body), `value="ada@example.org"`) || !strings.Contains(string(sent.Body), "consent=\"explicit\"") {
+			t.Errorf("%s\n%s", sent.Header, sent.Body)
+		}
+		if !slices.ContainsFunc(before, func(e string) bool { return strings.HasPrefix(e, "disclosed email") }) || before[len(before)-1] != "action" {
+			t.Errorf("when the request came, the ledger held %q", before)
+		}
+		if after := ledgerOf(t, ledger); after[len(after)-1] != "outcome ok" {
+			t.Errorf("afterwards it holds %q", after)
+		}
+	})
+	t.Run("ANML-9.2-01/reject-before-asking", func(t *testing.T) {
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, host: func(h *lookleap.Host) { h.Prompter = nil }})
+		s.does(Call{Action: "book"}, lookleap.CodeConsentNoPrompter)
+		s.sends()
+	})
+	t.Run("ANML-13.4-05/accept-shown-with-values", func(t *testing.T) {
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
+		s.does(Call{Action: "book"}, lookleap.CodeOK)
+		if n := len(s.user.Requests()); n != 1 {
+			t.Fatalf("asked %d times", n)
+		}
+		shown := s.user.Requests()[0].String()
+		for _, want := range []string{"ada@example.org", "+44 20 7946 0000", "to send the ticket", "POST"} {
+			if !strings.Contains(shown, want) {
+				t.Errorf("%q is not shown:\n%s", want, shown)
+			}
+		}
+	})
+	t.Run("ANML-9.2-01/accept-partly", func(t *testing.T) {
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
+		s.user.Then(func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			d := lookleap.ConsentDecision{Digest: r.Digest}
+			for _, item := range r.Items {
+				if item.ID != "answer-2" {
+					d.Approved = append(d.Approved, item.ID)
+				}
+			}
+			return d, nil
+		})
+		s.does(Call{Action: "book"}, lookleap.CodeOK)
+		body := string(s.net.Journal().Requests()[0].Body)
+		if strings.Contains(body, "7946") || !strings.Contains(body, `<refuse field="tel" reason="user-denied"`) {
+			t.Errorf("%s", body)
+		}
+	})
+	for name, ledger := range map[string]*brokenLedger{
+		"error": {Ledger: NewMemoryLedger()}, "panic": {Ledger: NewMemoryLedger(), panic: true},
+	} {
+		t.Run("ANML-9.2-01/reject-ledger-"+name, func(t *testing.T) {
+			s := newStage(t, setting{doc: asking, user: User{Profile: ada, Ledger: ledger}})
+			s.does(Call{Action: "book"}, lookleap.CodeIO)
+			s.sends()
+		})
+	}
+	t.Run("ANML-9.2-01/accept-outcome-not-written", func(t *testing.T) {
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Ledger: &brokenLedger{Ledger: NewMemoryLedger(), after: 1}}})
+		s.does(Call{Action: "book"}, lookleap.CodeOK)
+		s.sends("POST /book")
+	})
+	t.Run("ANML-9.2-01/accept-refusal-recorded", func(t *testing.T) {
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.Deny()}})
+		s.does(Call{Action: "book"}, lookleap.CodeConsentRefused)
+		s.sends()
+		if got := ledgerOf(t, s.session.Ledger()); !slices.Equal(got, []string{"refused consent-refused"}) {
+			t.Errorf("the ledger holds %q", got)
+		}
+	})
+}
+
+// TestAnswersNeedABody: answers never enter a URL (R56).
+func TestAnswersNeedABody(t *testing.T) {
+	doc := func(method, required string) string {
+		return `<head><title>x</title></head><knowledge><ask field="email" action="a" purpose="x" required="` + required + `"/></knowledge>` + interactOnly(action("a", method, "/a", ""))
+	}
+	for _, method := range []string{"GET", "HEAD", "DELETE", "OPTIONS"} {
+		t.Run("ANML-9.3-03/reject-answers-"+method, func(t *testing.T) {
+			s := newStage(t, setting{doc: doc(method, "true"), user: User{Profile: ada}})
+			s.does(Call{Action: "a"}, lookleap.CodeNoBodyMethod)
+			s.sends()
+			if len(s.page.Tools()) != 0 {
+				t.Error("a tool is offered")
+			}
+		})
+		t.Run("ANML-9.3-03/reject-optional-answers-"+method, func(t *testing.T) {
+			s := newStage(t, setting{doc: doc(method, "false"), user: User{Profile: ada}})
+			s.does(Call{Action: "a", Reply: &Reply{Values: map[string]Value{"email": {Text: "x@example.org"}}}}, lookleap.CodeNoBodyMethod)
+			s.sends()
+		})
+	}
+	t.Run("ANML-9.3-03/accept-nothing-answered", func(t *testing.T) {
+		s := newStage(t, setting{doc: doc("GET", "false"), user: User{Profile: ada}})
+		s.does(Call{Action: "a"}, lookleap.CodeOK)
+		s.sends("GET /a")
+	})
+	t.Run("ANML-9.3-03/reject-arguments-beside-answers", func(t *testing.T) {
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
+		s.does(Call{Action: "book", Args: map[string]string{"seats": "2"}}, lookleap.CodeUsage)
+		s.sends()
+	})
+	t.Run("ANML-8.6.2-03/reject-required-parameter-without-ask", func(t *testing.T) {
+		s := newStage(t, setting{doc: strings.Replace(asking, `<param name="seats"/>`, `<param name="seats" required="true"/>`, 1), user: User{Profile: ada}})
+		s.does(Call{Action: "book"}, lookleap.CodeParamMissing)
+	})
+	t.Run("ANML-8.6.2-03/accept-required-parameter-with-ask", func(t *testing.T) {
+		s := newStage(t, setting{doc: strings.Replace(asking, `<param name="seats"/>`, `<param name="email" required="true"/>`, 1), user: User{Profile: ada}})
+		s.does(Call{Action: "book"}, lookleap.CodeOK)
+	})
+	for _, id := range []string{"ANML-13.6-04/reject-answers", "ANML-13.12-03/reject-answers"} {
+		t.Run(id, func(t *testing.T) {
+			s := newStage(t, setting{doc: strings.Replace(asking, `endpoint="/book"`, `endpoint="http://www.shop.example/book"`, 1), user: User{Profile: ada}})
+			s.does(Call{Action: "book"}, lookleap.CodeInsecureEndpoint)
+			s.does(Call{Action: "book", Reply: &Reply{Refuse: map[string]anml.Reason{"email": anml.UserDenied, "tel": anml.UserDenied}}}, lookleap.CodeInsecureEndpoint)
+			s.sends()
+		})
+	}
+}
+
+// TestFormats: which serialization a response is in (section 11.1).
+func TestFormats(t *testing.T) {
+	xml, json := anml.XML, anml.JSON
+	for _, c := range []struct {
+		name    string
+		json    bool
+		accept  string
+		options Options
+		enctype string
+		want    anml.Format
+	}{
+		{"as-the-document-xml", false, "", Options{}, "", xml},
+		{"as-the-document-json", true, "", Options{}, "", json},
+		{"as-the-service-prefers", false, anml.MediaTypeJSON, Options{}, "", json},
+		{"as-the-host-wants", false, "", Options{Format: &json}, "", json},
+		{"as-the-action-says", false, "", Options{}, anml.MediaTypeJSON, json},
+		{"host-before-service", false, anml.MediaTypeXML, Options{Format: &json}, "", json},
+	} {
+		t.Run("ANML-9.3-03/accept-"+c.name, func(t *testing.T) {
+			doc := strings.Replace(asking, `endpoint="/book"`, `endpoint="/book" enctype="`+c.enctype+`"`, 1)
+			s := newStage(t, setting{doc: doc, json: c.json, options: c.options, user: User{Profile: ada}, before: func(s *stage) {
+				if c.accept != "" {
+					s.shop.Fault("/anml", lab.Header("Accept", c.accept))
+				}
+			}})
+			s.does(Call{Action: "book"}, lookleap.CodeOK)
+			sent := s.net.Journal().Requests()[0]
+			if got := sent.Header.Get("Content-Type"); got != c.want.MediaType() {
+				t.Errorf("got %s, want %s", got, c.want.MediaType())
+			}
+			if _, err := anml.Parse(sent.Header.Get("Content-Type"), sent.Body, anml.ReadOptions{Role: anml.RoleAgentResponse}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	t.Run("ANML-11.3-25/accept-415-preference", func(t *testing.T) {
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
+		s.shop.Handle("/book", lab.Sequence(lab.Status(415, "Accept", anml.MediaTypeJSON), lab.Status(204)))
+		s.does(Call{Action: "book"}, lookleap.CodeBadStatus)
+		s.does(Call{Action: "book"}, lookleap.CodeOK)
+		if got := s.net.Journal().Requests()[1].Header.Get("Content-Type"); got != anml.MediaTypeJSON {
+			t.Errorf("got %s", got)
+		}
+	})
+}
+
+// TestPersonalArguments: a value of the user's in a parameter is asked about
+// whatever the method is.
+func TestPersonalArguments(t *testing.T) {
+	doc := `<head><title>x</title></head>` + interactOnly(`<action id="find" method="GET" endpoint="/find"><param name="q"/></action>`)
+	t.Run("ANML-13.4-05/accept-personal-get", func(t *testing.T) {
+		s := newStage(t, setting{doc: doc, user: User{Profile: ada}})
+		s.does(Call{Action: "find", Args: map[string]string{"q": "ada@example.org"}}, lookleap.CodeOK)
+		if n := len(s.user.Requests()); n != 1 {
+			t.Fatalf("asked %d times", n)
+		}
+		for _, item := range s.user.Requests()[0].Items {
+			if item.Optional {
+				t.Errorf("the item %s can be left out, and the argument is sent all the same", item.ID)
+			}
+		}
+	})
+	t.Run("ANML-13.4-05/reject-personal-get", func(t *testing.T) {
+		s := newStage(t, setting{doc: doc, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.Approve(itemAct)}})
+		s.does(Call{Action: "find", Args: map[string]string{"q": "ada@example.org"}}, lookleap.CodeConsentRefused)
+		s.sends()
+	})
+	t.Run("ANML-13.4-05/accept-impersonal-get", func(t *testing.T) {
+		s := newStage(t, setting{doc: doc, user: User{Profile: ada}})
+		s.does(Call{Action: "find", Args: map[string]string{"q": "tea"}}, lookleap.CodeOK)
+		if n := len(s.user.Requests()); n != 0 {
+			t.Errorf("asked %d times", n)
+		}
+	})
+}
+
+// TestNoOtherOriginGetsAnswers: a redirect never carries what was answered away.
+func TestNoOtherOriginGetsAnswers(t *testing.T) {
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		t.Run("K02/reject-answers-"+http.StatusText(status), func(t *testing.T) {
+			s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
+			other := s.net.Site("api.shop.example").Status("*", 204)
+			s.shop.Status("/book", status, "Location", "https://api.shop.example/book")
+			if _, err := s.page.Do(t.Context(), Call{Action: "book"}); err == nil {
+				t.Error("it is followed")
+			}
+			if n := len(s.net.Journal().Dials(other.Addr().String())); n != 0 {
+				t.Errorf("%d connections", n)
+			}
+		})
+	}
+}

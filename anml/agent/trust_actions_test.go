@@ -1,0 +1,175 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/lab/labprompt"
+)
+
+// permit has brand.example let shop.example act for it in these sections, as its
+// query endpoint says at each question.
+func permit(s *stage, answers ...http.Handler) {
+	s.net.Name("_anml.brand.example").TXT("v=anml1;query=https://trust.example/authorize").TTL(time.Hour)
+	s.net.Site("trust.example").Handle("/authorize", lab.Sequence(answers...))
+	s.net.Site("www.brand.example").Status("*", 204)
+	s.net.Site("third.example").Status("*", 204)
+}
+
+func granting(s *stage, sections ...string) http.Handler {
+	scope, err := json.Marshal(sections)
+	if err != nil {
+		s.Fatal(err)
+	}
+	expires := s.net.Clock().Now().Add(240 * time.Hour).UTC().Format("2006-01-02T15:04:05Z")
+	return lab.Body("application/json", fmt.Sprintf(`{"authorized":true,"tier":2,"scope":%s,"expires":%q}`, scope, expires))
+}
+
+var denying = lab.Status(http.StatusNotFound)
+
+// brandSite is a document of two sites; the brand's has one action of each kind.
+const brandSite = `<site domain="shop.example"><head><title>Shop</title></head><interact><action id="own" method="POST" endpoint="/own"/></interact></site>
+<site domain="brand.example"><head><title>Brand</title></head>
+<knowledge><ask field="email" action="tell" purpose="to send the ticket" required="true"/></knowledge>
+<interact><action id="here" method="POST" endpoint="/here"/><action id="there" method="POST" endpoint="https://www.brand.example/there"/>
+<action id="third" method="POST" endpoint="https://third.example/x"/><action id="look" method="GET" endpoint="/look"/><action id="tell" method="POST" endpoint="/tell"/></interact></site>`
+
+// brandShown is a document of one site that speaks for the brand, with an action of
+// the server's own.
+const brandShown = `<head><title>Brand at the shop</title><trust domain="brand.example"/></head><interact><action id="buy" method="POST" endpoint="/buy"/></interact>`
+
+func TestForeignOwner(t *testing.T) {
+	brand := func(t *testing.T, doc string, first []string, then ...func(s *stage) http.Handler) *stage {
+		return newStage(t, setting{doc: doc, user: User{Profile: Fields{"email": {Text: "ada@example.org"}}}, before: func(s *stage) {
+			answers := []http.Handler{granting(s, first...)}
+			for _, f := range then {
+				answers = append(answers, f(s))
+			}
+			permit(s, answers...)
+		}})
+	}
+	all := []string{"interact", "knowledge"}
+	withdrawn := func(*stage) http.Handler { return denying }
+	t.Run("ANML-13.4-02/accept-serving-domain", func(t *testing.T) {
+		s := brand(t, brandSite, all)
+		s.does(Call{Site: "brand.example", Action: "here"}, lookleap.CodeOK)
+		s.sends("POST /here")
+		shown := s.user.Requests()[0]
+		if text := shown.String(); !strings.Contains(text, "[brand.example]") || !strings.Contains(text, "[shop.example]") || shown.TrustRoot != "brand.example" || shown.Verdict == nil {
+			t.Errorf("both domains have to be shown:\n%s", text)
+		}
+	})
+	t.Run("ANML-13.4-02/accept-the-site", func(t *testing.T) {
+		s := brand(t, brandSite, all)
+		s.does(Call{Site: "brand.example", Action: "there"}, lookleap.CodeOK)
+		if got := s.sent("www.brand.example"); len(got) != 1 {
+			t.Errorf("sent %q", got)
+		}
+		if shown := s.user.Requests()[0].String(); strings.Contains(shown, "somebody else") || !strings.Contains(shown, "www.[brand.example]") {
+			t.Errorf("%s", shown)
+		}
+	})
+	t.Run("ANML-13.4-02/reject-third-silently", func(t *testing.T) {
+		s := brand(t, brandSite, all)
+		s.user.Then(labprompt.Approve(itemAct))
+		s.does(Call{Site: "brand.example", Action: "third"}, lookleap.CodeConsentRefused)
+		if got := s.sent("third.example"); got != nil {
+			t.Errorf("sent %q", got)
+		}
+	})
+	t.Run("ANML-13.4-02/reject-out-of-scope", func(t *testing.T) {
+		s := brand(t, brandSite, []string{"body", "knowledge"})
+		s.does(Call{Site: "brand.example", Action: "here"}, lookleap.CodeActionNotOwned)
+		for _, tool := range s.page.Tools() {
+			if tool.Site == "brand.example" {
+				t.Errorf("the tool %s is offered", tool.Name)
+			}
+		}
+		s.sends()
+	})
+	t.Run("ANML-13.4-10/accept-own-without-trust", func(t *testing.T) {
+		s := brand(t, brandSite, all)
+		s.does(Call{Site: "shop.example", Action: "own"}, lookleap.CodeOK)
+		if got := s.sent("trust.example"); got != nil {
+			t.Errorf("asked %q", got)
+		}
+	})
+	t.Run("ANML-13.4-02/accept-look-without-fresh-trust", func(t *testing.T) {
+		s := brand(t, brandSite, all, withdrawn)
+		s.does(Call{Site: "brand.example", Action: "look"}, lookleap.CodeOK)
+		if got := s.sent("trust.example"); got != nil {
+			t.Errorf("asked %q", got)
+		}
+	})
+	t.Run("ANML-13.4-02/reject-withdrawn", func(t *testing.T) {
+		s := brand(t, brandSite, all, withdrawn)
+		s.does(Call{Site: "brand.example", Action: "here"}, lookleap.CodeTrustRevoked)
+		s.sends()
+	})
+	t.Run("ANML-13.4-02/reject-unverifiable", func(t *testing.T) {
+		s := brand(t, brandSite, all, func(*stage) http.Handler { return lab.Status(503) })
+		_, err := s.page.Do(t.Context(), Call{Site: "brand.example", Action: "here"})
+		if lookleap.CodeOf(err) != lookleap.CodeTrustUnverified || !errors.Is(err, anmltrust.ErrTrustUnverified) {
+			t.Errorf("%v", err)
+		}
+		s.sends()
+	})
+	t.Run("ANML-13.4-02/reject-answers-without-knowledge", func(t *testing.T) {
+		s := brand(t, brandSite, all, func(s *stage) http.Handler { return granting(s, "interact") })
+		s.does(Call{Site: "brand.example", Action: "tell"}, lookleap.CodeTrustRevoked)
+		s.sends()
+	})
+	t.Run("ANML-13.4-02/accept-answers", func(t *testing.T) {
+		s := brand(t, brandSite, all)
+		s.does(Call{Site: "brand.example", Action: "tell"}, lookleap.CodeOK)
+		s.sends("POST /tell")
+	})
+	t.Run("ANML-13.4-10/accept-shown-claim-verified", func(t *testing.T) {
+		s := brand(t, brandShown, []string{"body", "aesthetic"})
+		s.does(Call{Action: "buy"}, lookleap.CodeOK)
+		if got := s.sent("trust.example"); len(got) != 1 {
+			t.Errorf("the claim was verified by %q", got)
+		}
+		if shown := s.user.Requests()[0].String(); !strings.Contains(shown, "speaks for [brand.example]") {
+			t.Errorf("%s", shown)
+		}
+	})
+	t.Run("ANML-13.4-10/accept-asked-again-without-identity", func(t *testing.T) {
+		s := brand(t, brandShown, []string{"body"}, withdrawn)
+		s.does(Call{Action: "buy"}, lookleap.CodeOK)
+		asked := s.user.Requests()
+		if len(asked) != 2 || !strings.Contains(asked[0].Summary, "brand") || strings.Contains(asked[1].String(), "brand") || asked[0].ID == asked[1].ID {
+			t.Errorf("asked %d times", len(asked))
+		}
+		s.sends("POST /buy")
+	})
+	t.Run("ANML-13.4-10/reject-without-identity", func(t *testing.T) {
+		s := brand(t, brandShown, []string{"body"}, withdrawn)
+		s.user.Then(labprompt.Approve(), labprompt.Deny())
+		s.does(Call{Action: "buy"}, lookleap.CodeConsentRefused)
+		s.sends()
+	})
+	t.Run("ANML-13.4-02/reject-expired-grant", func(t *testing.T) {
+		s := brand(t, brandSite, all)
+		s.net.Clock().Advance(300 * time.Hour)
+		s.does(Call{Site: "brand.example", Action: "look"}, lookleap.CodeActionNotOwned)
+		s.sends()
+	})
+	t.Run("ANML-9.3-02/reject-ask-of-another-site", func(t *testing.T) {
+		doc := strings.Replace(brandSite, `<interact><action id="own"`, `<knowledge><ask field="tel" action="tell" purpose="x" required="true"/></knowledge><interact><action id="own"`, 1)
+		s := brand(t, doc, all)
+		s.does(Call{Site: "brand.example", Action: "tell"}, lookleap.CodeOK)
+		if body := string(s.net.Journal().Requests("www.shop.example")[0].Body); strings.Contains(body, "tel\"") {
+			t.Errorf("%s", body)
+		}
+		s.does(Call{Site: "shop.example", Action: "tell"}, lookleap.CodeUnknownAction)
+	})
+}
