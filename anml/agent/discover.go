@@ -117,8 +117,7 @@ func (d *discovery) wellKnown(u domain.URL) (*Page, error) {
 			delete(d.tried, moved.String())
 		}
 	}
-	page, err := d.try(candidate{SourceWellKnown, u})
-	return page, err
+	return d.try(candidate{SourceWellKnown, u})
 }
 
 // try looks at one place, and remembers what its answer says about the place.
@@ -168,7 +167,7 @@ func (d *discovery) first(candidates []candidate, before error) (*Page, error) {
 		}
 		page, failed := d.try(c)
 		if page != nil {
-			return d.found(page), nil
+			return page, nil
 		}
 		err = weightier(err, failed)
 	}
@@ -229,9 +228,6 @@ func inconclusive(err error) bool {
 // end makes the answer of a search.
 func (d *discovery) end(page *Page, err error) (*Page, error) {
 	if page != nil {
-		if len(page.opened.trace) == len(d.trace) && len(d.trace) > 0 {
-			return page, nil
-		}
 		return d.found(page), nil
 	}
 	if over := ended(d.ctx, d.origin); over != nil {

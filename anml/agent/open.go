@@ -28,7 +28,10 @@ func (s *Session) open(ctx context.Context, raw string) (*Page, error) {
 	}
 	d := s.discovery(ctx, u.Origin())
 	d.trace = []Attempt{d.attempt(SourceURL, u, err)}
-	return d.first(refused.links, err)
+	if page, err = d.first(refused.links, err); err != nil {
+		return nil, err
+	}
+	return d.found(page), nil
 }
 
 // parseURL gives the canonical form of a URL that a document may be read from.

@@ -40,7 +40,8 @@ type User struct {
 	// Store keeps what outlives the session: tombstones, moved URIs, refused
 	// domains, consents, informs that may be stored; nil: nothing does.
 	Store Store
-	// Notify is told what the user should know, besides [Session.Notices].
+	// Notify is told what the user should know, besides [Session.Notices]. What it
+	// is told about waits for it, so it returns soon and calls nothing of the session.
 	Notify func(context.Context, Notice)
 	// Authenticate shows that the user is present and is who they are, for fields
 	// whose rule demands it (section 16.6); nil: nobody can.
