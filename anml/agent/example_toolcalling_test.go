@@ -164,4 +164,8 @@ func Example_functionCalling() {
 		_ = reply // goes back to the model
 	}
 	// Output:
+	// {"function":{"description":"GET request to the service. The service describes it as \"find trips\"","name":"search","parameters":{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"from":{"type":"string","enum":["harbour","island"]},"to":{"type":"string","enum":["harbour","island"]}},"required":["from","to"],"additionalProperties":false}},"type":"function"}
+	// {"description":"GET request to the service. The service describes it as \"find trips\"","input_schema":{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"from":{"type":"string","enum":["harbour","island"]},"to":{"type":"string","enum":["harbour","island"]}},"required":["from","to"],"additionalProperties":false},"name":"search"}
+	// search {"from":"harbour","to":"island"}: success
+	// search {"from":"harbour","to":"island"}: success
 }
