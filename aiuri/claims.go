@@ -1,7 +1,6 @@
 package aiuri
 
 import (
-	"bytes"
 	"math"
 	"slices"
 	"strings"
@@ -69,24 +68,6 @@ func readClaims(h *header, payload []byte) (*Claims, *Error) {
 		}
 	}
 	return c, nil
-}
-
-// mayClaim finds out cheaply whether a payload is a JSON object in which a claim
-// could stand, so that large results are read once, to be hashed.
-func mayClaim(payload []byte) bool {
-	trimmed := bytes.TrimLeft(payload, " \t\r\n")
-	if len(trimmed) == 0 || trimmed[0] != '{' {
-		return false
-	}
-	if bytes.Contains(payload, []byte(`\u00`)) {
-		return true // a name may be written in escapes
-	}
-	for _, name := range claimNames {
-		if bytes.Contains(payload, []byte(`"`+name+`"`)) {
-			return true
-		}
-	}
-	return false
 }
 
 func (c *Claims) set(name string, v strictjson.Value) *Error {
