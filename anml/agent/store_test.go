@@ -1,0 +1,271 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// stores are the two implementations; open opens the same one again.
+func stores(t *testing.T, run func(t *testing.T, open func() Store)) {
+	t.Run("memory", func(t *testing.T) {
+		m := NewMemoryStore()
+		run(t, func() Store { return m })
+	})
+	t.Run("directory", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "user", "store")
+		run(t, func() Store {
+			d, err := OpenDirStore(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = d.Close() })
+			return d
+		})
+	})
+}
+
+func TestStore(t *testing.T) {
+	stores(t, func(t *testing.T, open func() Store) {
+		ctx, s := t.Context(), open()
+		if _, err := s.Get(ctx, "a/b"); !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
+		must(t, s.Delete(ctx, "a/b"))
+		odd := "a/../../etc/passwd\x00\n" + strings.Repeat("long", 3000)
+		for _, key := range []string{"a/b", "a/c", "ab/c", "A/b", "a", "", odd} {
+			must(t, s.Put(ctx, key, []byte("first")))
+			must(t, s.Put(ctx, key, []byte("value of "+key)))
+		}
+		must(t, s.Put(ctx, "a/empty", nil))
+		s = open()
+		for _, key := range []string{"a/b", "A/b", "", odd} {
+			if got, err := s.Get(ctx, key); err != nil || string(got) != "value of "+key {
+				t.Errorf("%.20q: %.20q %v", key, got, err)
+			}
+		}
+		if got, err := s.Get(ctx, "a/empty"); err != nil || len(got) != 0 {
+			t.Error(got, err)
+		}
+		must(t, s.Delete(ctx, "a/c"))
+		for prefix, want := range map[string]int{"a/": 3, "a/b": 1, "a": 5, "": 7, "b": 0, "A/": 1} {
+			keys, err := s.Keys(ctx, prefix)
+			if err != nil || len(keys) != want {
+				t.Errorf("%q: %d keys, want %d: %.40q %v", prefix, len(keys), want, keys, err)
+			}
+		}
+		value := []byte("mine")
+		must(t, s.Put(ctx, "a/b", value))
+		value[0] = 'X'
+		got, _ := s.Get(ctx, "a/b")
+		got[1] = 'X'
+		if again, _ := s.Get(ctx, "a/b"); string(again) != "mine" {
+			t.Errorf("shared memory: %q", again)
+		}
+	})
+}
+
+func TestStoreConcurrent(t *testing.T) {
+	stores(t, func(t *testing.T, open func() Store) {
+		var wg sync.WaitGroup
+		for w := range 4 {
+			s := open()
+			wg.Go(func() {
+				for i := range 15 {
+					value := bytes.Repeat([]byte{byte(w)}, 1000)
+					if err := s.Put(context.Background(), "a/shared", value); err != nil {
+						t.Error(err)
+					}
+					got, err := s.Get(context.Background(), "a/shared")
+					if err != nil || len(slices.Compact(got)) != 1 {
+						t.Errorf("a record of two writers: %v", err)
+					}
+					if err := s.Put(context.Background(), fmt.Sprintf("a/%d-%d", w, i), value); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if keys, err := open().Keys(t.Context(), "a/"); err != nil || len(keys) != 61 {
+			t.Error(len(keys), err)
+		}
+	})
+}
+
+func TestDirStoreFiles(t *testing.T) {
+	dir := t.TempDir()
+	d, err := OpenDirStore(dir)
+	must(t, err)
+	ctx := t.Context()
+	must(t, d.Put(ctx, "consent/https://shop.example/a b", []byte("yes")))
+	files, err := os.ReadDir(dir)
+	must(t, err)
+	for _, f := range files {
+		info, err := f.Info()
+		must(t, err)
+		if info.Mode().Perm() != 0o600 || strings.ContainsAny(f.Name(), "/: \\") {
+			t.Error(f.Name(), info.Mode())
+		}
+	}
+	// A crash leaves the record as it was, or as it should be, and perhaps a file
+	// that nobody reads.
+	left := filepath.Join(dir, temporaryName)
+	must(t, os.WriteFile(left, []byte("half of a rec"), 0o600))
+	must(t, d.Close())
+	d, err = OpenDirStore(dir)
+	must(t, err)
+	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("personal data in a file that nobody knows of")
+	}
+	if got, err := d.Get(ctx, "consent/https://shop.example/a b"); string(got) != "yes" {
+		t.Error(got, err)
+	}
+
+	// A record that was damaged is an error: not an absence, and not another record.
+	path := d.file("consent/https://shop.example/a b")
+	whole, err := os.ReadFile(path)
+	must(t, err)
+	for i := range whole {
+		damaged := bytes.Clone(whole)
+		damaged[i] ^= 0x20
+		for _, data := range [][]byte{damaged, whole[:i]} {
+			must(t, os.WriteFile(path, data, 0o600))
+			if got, err := d.Get(ctx, "consent/https://shop.example/a b"); err == nil && string(got) != "yes" || errors.Is(err, fs.ErrNotExist) {
+				t.Fatalf("octet %d: %q %v", i, got, err)
+			}
+		}
+	}
+	if _, err := d.Keys(ctx, "consent/"); err == nil {
+		t.Error("a damaged record is left out of the keys")
+	}
+	must(t, os.WriteFile(d.file("consent/other"), whole, 0o600))
+	if got, err := d.Get(ctx, "consent/other"); err == nil {
+		t.Errorf("the record of another key: %q", got)
+	}
+	if err := d.Put(ctx, "a/b", make([]byte, maxRecord)); err == nil {
+		t.Error("a record beyond the limit")
+	}
+	must(t, d.Close())
+	if err := d.Put(ctx, "a/b", nil); err == nil {
+		t.Error("a closed store takes records")
+	}
+}
+
+// Both stores do what a map does.
+func TestStoreProperty(t *testing.T) {
+	dir := t.TempDir()
+	n := 0
+	key := rapid.SampledFrom([]string{"a/1", "a/2", "a/1/x", "b/1", "b/ü"})
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		d, err := OpenDirStore(filepath.Join(dir, fmt.Sprint(n)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = d.Close() }()
+		ctx, model := context.Background(), map[string]string{}
+		all := []Store{d, NewMemoryStore()}
+		for range rapid.IntRange(1, 5).Draw(t, "steps") {
+			k, v := key.Draw(t, "key"), rapid.String().Draw(t, "value")
+			put := rapid.Bool().Draw(t, "put")
+			if put {
+				model[k] = v
+			} else {
+				delete(model, k)
+			}
+			for _, s := range all {
+				var err error
+				if put {
+					err = s.Put(ctx, k, []byte(v))
+				} else {
+					err = s.Delete(ctx, k)
+				}
+				got, gerr := s.Get(ctx, k)
+				if err != nil || put != (gerr == nil) || put && string(got) != v || !put && !errors.Is(gerr, fs.ErrNotExist) {
+					t.Fatal(err, gerr, got)
+				}
+				for _, prefix := range []string{"a/", "b/", "a/1", ""} {
+					keys, err := s.Keys(ctx, prefix)
+					want := 0
+					for k := range model {
+						if strings.HasPrefix(k, prefix) {
+							want++
+						}
+					}
+					if err != nil || len(keys) != want {
+						t.Fatal(prefix, keys, err)
+					}
+				}
+			}
+		}
+	})
+}
+
+func FuzzRecord(f *testing.F) {
+	f.Add(append(recordHead("a/b", []byte("v")), "a/bv"...))
+	f.Add([]byte("lookleap record 1 1 00\nab"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		key, value, err := parseRecord(data)
+		if err == nil && !bytes.HasSuffix(data, append([]byte("\n"+key), value...)) {
+			t.Fatalf("%q %q", key, value)
+		}
+	})
+}
+
+// panicStore panics at the operation that it is named after, or at all.
+type panicStore struct {
+	Store
+	at string
+}
+
+func (p panicStore) Get(ctx context.Context, key string) ([]byte, error) {
+	if p.at == "get" {
+		panic("get")
+	}
+	return p.Store.Get(ctx, key)
+}
+
+func (p panicStore) Keys(ctx context.Context, prefix string) ([]string, error) {
+	if p.at == "keys" {
+		panic("keys")
+	}
+	return p.Store.Keys(ctx, prefix)
+}
+
+func (p panicStore) Put(ctx context.Context, key string, value []byte) error {
+	if p.at == "put" {
+		panic("put")
+	}
+	return p.Store.Put(ctx, key, value)
+}
+
+func (p panicStore) Delete(ctx context.Context, key string) error {
+	if p.at == "delete" {
+		panic("delete")
+	}
+	return p.Store.Delete(ctx, key)
+}
+
+func TestStoreGuarded(t *testing.T) {
+	net := newLab(t)
+	for _, at := range []string{"get", "keys", "put"} {
+		if s, err := New(net.Host(), Options{}).NewSession(User{Store: panicStore{NewMemoryStore(), at}}); err == nil || s != nil {
+			t.Errorf("a session on a store that panics at %s", at)
+		}
+	}
+	s := newSession(t, net, User{Store: panicStore{NewMemoryStore(), "delete"}}, Options{})
+	if err := s.store().Delete(t.Context(), "a/b"); err == nil {
+		t.Error("a panic is lost")
+	}
+}
