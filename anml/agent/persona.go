@@ -108,7 +108,7 @@ func (p *Page) Persona(owner string) Persona {
 			continue
 		}
 		if _, a := p.owner(party.site, anmltrust.Persona, now); a == anmltrust.Dropped {
-			result.Report.Withheld = p.reason(party)
+			result.Report.Withheld = p.whyNot(party, now)
 			return result
 		}
 		for _, v := range p.who.personas {

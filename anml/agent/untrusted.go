@@ -51,7 +51,7 @@ func (t UntrustedText) Quoted() string {
 	if t.Empty() {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s, untrusted: %s", t.label, t.source, plaintext.Quote(t.text, utf8.RuneCountInString(t.text)))
+	return fmt.Sprintf("%s of %s, untrusted: %s", t.label, t.source, plaintext.Quote(t.text, 10*utf8.RuneCountInString(t.text)))
 }
 
 // Remote is the text as consent requests and notices carry it.

@@ -1,0 +1,165 @@
+package agent_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anml/agent"
+)
+
+const gallery = `<head><title>T</title></head><aesthetic><logo src="/logo.svg" alt="a logo" type="image/svg+xml"/></aesthetic><body>` +
+	`<img src="/plan.png" inference="required"><description>a plan</description></img>` +
+	`<img src="https://cdn.shop.example/photo.jpg" inference="optional"/>` +
+	`<section><video src="https://tracker.example/v.mp4" inference="optional"><description>shown</description><transcript>said</transcript></video></section>` +
+	`<audio src="/a.ogg"><transcript>spoken</transcript></audio><img src="javascript:alert(1)"/><img src="/moved.png" inference="optional"/><link href="https://shop.example/more"/></body>`
+
+func media(p *agent.Page) (out []string) {
+	for _, m := range p.Media() {
+		text := m.Kind + " " + m.URL
+		if !m.Near {
+			text += " far"
+		}
+		if !m.Text.Empty() {
+			text += ": " + m.Text.Raw()
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+func TestMedia(t *testing.T) {
+	world := func(t *testing.T) (*retail, *agent.Page) {
+		r := newRetail(t)
+		for _, path := range []string{"/logo.svg", "/plan.png", "/a.ogg"} {
+			r.net.Site("shop.example").Body(path, "image/png", "bytes")
+		}
+		r.net.Site("shop.example").Redirect("/moved.png", "https://tracker.example/m.png")
+		r.net.Site("cdn.shop.example").Body("/photo.jpg", "image/jpeg", "photo")
+		r.net.Site("tracker.example").Body("*", "video/mp4", "film")
+		p := r.open(gallery)
+		return r, p
+	}
+	want := []string{"logo https://shop.example/logo.svg: a logo", "img https://shop.example/plan.png: a plan", "img https://cdn.shop.example/photo.jpg",
+		"video https://tracker.example/v.mp4 far: said", "audio https://shop.example/a.ogg: spoken", "img  far", "img https://shop.example/moved.png"}
+	for _, id := range []string{"ANML-8.10.5-01", "ANML-8.10.6-01"} {
+		t.Run(id+"/accept-text", func(t *testing.T) {
+			if _, p := world(t); !slices.Equal(media(p), want) {
+				t.Errorf("%q", media(p))
+			}
+		})
+	}
+	t.Run("ANML-8.10.5-01/accept-json", func(t *testing.T) {
+		r := newRetail(t)
+		r.json = true
+		if p := r.open(gallery); !slices.Equal(media(p), want) {
+			t.Errorf("%q", media(p))
+		}
+	})
+	t.Run("ANML-8.10.2-04/reject-nothing-fetched", func(t *testing.T) {
+		r, p := world(t)
+		for range p.LoadMedia(t.Context(), nil) {
+			t.Error("fetched without a policy")
+		}
+		p.RequiredMedia()
+		r.gets("shop.example", "GET /anml")
+		r.gets("cdn.shop.example")
+		r.gets("tracker.example")
+	})
+	t.Run("ANML-8.10.2-04/accept-policy", func(t *testing.T) {
+		r, p := world(t)
+		var seen []string
+		for m, got := range p.LoadMedia(t.Context(), func(m agent.Medium) bool { return m.Inference == anml.InferenceOptional }) {
+			if got.Err == nil {
+				seen = append(seen, m.URL+" "+string(got.Content.Body))
+			}
+		}
+		if !slices.Equal(seen, []string{"https://cdn.shop.example/photo.jpg photo"}) {
+			t.Error(seen)
+		}
+		r.gets("tracker.example")
+	})
+	t.Run("ANML-8.10.2-05/accept-required", func(t *testing.T) {
+		r, p := world(t)
+		list := p.RequiredMedia()
+		if len(list) != 1 || list[0].URL != "https://shop.example/plan.png" || list[0].Owner != "shop.example" {
+			t.Errorf("%+v", list)
+		}
+		r.gets("shop.example", "GET /anml")
+	})
+	t.Run("ANML-13.11-01/accept-near", func(t *testing.T) {
+		r, p := world(t)
+		for _, got := range p.LoadMedia(t.Context(), func(m agent.Medium) bool { return m.Kind == "logo" || strings.HasSuffix(m.URL, ".jpg") }) {
+			if got.Err != nil {
+				t.Error(got.Err)
+			}
+		}
+		r.gets("shop.example", "GET /anml", "GET /logo.svg")
+		r.gets("cdn.shop.example", "GET /photo.jpg")
+	})
+	t.Run("ANML-13.11-01/reject-far", func(t *testing.T) {
+		r, p := world(t)
+		codes := map[string]lookleap.Code{}
+		for m, got := range p.LoadMedia(t.Context(), func(agent.Medium) bool { return true }) {
+			codes[m.URL] = lookleap.CodeOf(got.Err)
+		}
+		if codes["https://shop.example/moved.png"] != lookleap.CodeRedirectForbidden || len(codes) != 5 {
+			t.Error(codes)
+		}
+		r.gets("tracker.example")
+	})
+	t.Run("ANML-13.11-01/accept-far-on-request", func(t *testing.T) {
+		r, p := world(t)
+		for _, m := range p.Media() {
+			if m.Kind != "video" {
+				continue
+			}
+			if got, err := p.LoadMedium(t.Context(), m); err != nil || string(got.Body) != "film" {
+				t.Error(err)
+			}
+		}
+		for _, q := range r.net.Journal().Requests("tracker.example") {
+			if q.Header.Get("Cookie")+q.Header.Get("Authorization")+q.Header.Get("Referer")+q.Header.Get("Origin") != "" {
+				t.Error(q.Header)
+			}
+		}
+	})
+	t.Run("ANML-13.11-01/reject-over-budget", func(t *testing.T) {
+		r := newRetail(t)
+		r.options.Limits.Requests = 2
+		r.net.Site("shop.example").Body("*", "image/png", "x")
+		p := r.open(`<head><title>T</title></head><body>` + strings.Repeat(`<img src="/i.png"/>`, 5) + `</body>`)
+		last := lookleap.CodeOK
+		for _, got := range p.LoadMedia(t.Context(), func(agent.Medium) bool { return true }) {
+			last = lookleap.CodeOf(got.Err)
+		}
+		if last != lookleap.CodeBudget || len(r.net.Journal().Requests()) != 3 {
+			t.Errorf("%s, %d requests", last, len(r.net.Journal().Requests()))
+		}
+	})
+	t.Run("ANML-13.11-03/reject-links", func(t *testing.T) {
+		r, p := world(t)
+		p.Explain()
+		p.Tools()
+		p.Decide(t.Context())
+		p.Pager()
+		r.gets("shop.example", "GET /anml")
+	})
+	t.Run("ANML-13.11-03/reject-nav-elsewhere", func(t *testing.T) {
+		r := newRetail(t)
+		r.serve("shop.example", "/1", body("one", "https://other.example/2"))
+		r.serve("other.example", "/2", body("two", ""))
+		if _, err := r.pager("https://shop.example/1").Next(t.Context(), agent.PageWanted); lookleap.CodeOf(err) != lookleap.CodePageForeign {
+			t.Error(err)
+		}
+		r.gets("other.example")
+	})
+	t.Run("ANML-13.11-03/accept-site-ref", func(t *testing.T) {
+		r := newRetail(t)
+		r.serve("brand.example", "/anml", head(""))
+		r.open(head(ref("brand.example", "https://brand.example/anml")))
+		r.gets("brand.example", "GET /anml")
+	})
+}

@@ -1,0 +1,195 @@
+package agent_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/lab/labprompt"
+)
+
+// retail is a shop that shows what it carries of a brand: the story of section
+// 12.7, at https://shop.example/anml.
+type retail struct {
+	*testing.T
+	net     *lab.Internet
+	host    *lookleap.Host
+	options agent.Options
+	user    agent.User
+	session *agent.Session
+	json    bool // documents are served as JSON
+
+	mu    sync.Mutex
+	found []lookleap.Finding // that the host saw
+}
+
+var opening = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+
+const shopURL = "https://shop.example/anml"
+
+func newRetail(t *testing.T) *retail {
+	t.Helper()
+	net := lab.ForTest(t)
+	net.Clock().Freeze()
+	net.Clock().Set(opening)
+	return newRetailOn(t, net)
+}
+
+// newRetailOn is a shop on an internet whose clock may run.
+func newRetailOn(t *testing.T, net *lab.Internet) *retail {
+	r := &retail{T: t, net: net, host: net.Host()}
+	r.host.Observe = func(_ context.Context, e lookleap.Event) {
+		if e.Finding != nil {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.found = append(r.found, *e.Finding)
+		}
+	}
+	return r
+}
+
+// grants makes the brand authorize the shop.
+func (r *retail) grants(tier int, sections ...string) *retail {
+	r.net.Name("_anml.brand.example").Clear().TXT("v=anml1;manifest=https://brand.example/.well-known/anml-trust").TTL(time.Hour)
+	scope := ""
+	if len(sections) > 0 {
+		scope = `"` + strings.Join(sections, `","`) + `"`
+	}
+	r.net.Site("brand.example").Body("/.well-known/anml-trust", anmltrust.ManifestMediaType, fmt.Sprintf(
+		`{"version":"1.0","site":"brand.example","issued":"2026-05-01T00:00:00Z","expires":"2026-06-20T00:00:00Z","authorized-domains":[{"domain":"shop.example","tier":%d,"scope":[%s]}]}`, tier, scope))
+	return r
+}
+
+// open serves a document and opens it.
+func (r *retail) open(sections string) *agent.Page {
+	r.Helper()
+	return r.openAt(shopURL, sections)
+}
+
+func (r *retail) openAt(url, sections string) *agent.Page {
+	r.Helper()
+	host, path, _ := strings.Cut(strings.TrimPrefix(url, "https://"), "/")
+	r.serve(host, "/"+path, sections)
+	page, err := r.start().Open(r.Context(), url)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return page
+}
+
+// serve puts a document at a path of a site.
+func (r *retail) serve(host, path, sections string) {
+	r.Helper()
+	body, mediaType := documentOf(sections), anml.MediaTypeXML
+	if r.json {
+		d, err := anml.ParseXML([]byte(body), anml.ReadOptions{})
+		if err != nil {
+			r.Fatal(err)
+		}
+		data, err := anml.MarshalJSON(d, anml.WriteOptions{Verbatim: true})
+		if err != nil {
+			r.Fatal(err)
+		}
+		body, mediaType = string(data), anml.MediaTypeJSON
+	}
+	r.net.Site(host).Body(path, mediaType, body)
+}
+
+func documentOf(sections string) string {
+	return `<?xml version="1.0" encoding="UTF-8"?>` + "\n" + `<anml xmlns="` + anml.Namespace + `" version="1.0" role="service" lang="nl">` + sections + `</anml>`
+}
+
+// start begins the session, once.
+func (r *retail) start() *agent.Session {
+	r.Helper()
+	if r.session == nil {
+		s, err := agent.New(r.host, r.options).NewSession(r.user)
+		if err != nil {
+			r.Fatal(err)
+		}
+		r.Cleanup(func() { _ = s.Close() })
+		r.session = s
+	}
+	return r.session
+}
+
+// asks makes the user answer by a script.
+func (r *retail) asks(replies ...labprompt.Reply) *labprompt.Prompter {
+	p := labprompt.New(r.T, replies...)
+	r.host.Prompter = p
+	return p
+}
+
+// findings counts what the host saw under a requirement.
+func (r *retail) findings(requirement string) (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, f := range r.found {
+		if f.Requirement == requirement {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *retail) notices(kind agent.NoticeKind) (list []agent.Notice) {
+	for _, n := range r.start().Notices() {
+		if n.Kind == kind {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// gets fails unless these requests reached a site.
+func (r *retail) gets(site string, want ...string) {
+	r.Helper()
+	if got := r.net.Journal().Paths(site); !slices.Equal(got, want) {
+		r.Errorf("%s got %q, want %q", site, got, want)
+	}
+}
+
+// says fails unless a section of a party ended so: "owner", or "" for dropped.
+func (r *retail) says(p *agent.Page, site string, section anmltrust.Section, owner string, tier int) {
+	r.Helper()
+	for _, a := range p.Explain().Assertions {
+		if a.Site == site && a.Section == section {
+			if a.Owner != owner || a.Tier != tier || a.Applied != (owner != "") {
+				r.Errorf("%s of %s: owner %q, tier %d, applied %t; want %q, %d", section, site, a.Owner, a.Tier, a.Applied, owner, tier)
+			}
+			return
+		}
+	}
+	r.Errorf("no word about %s of %s", section, site)
+}
+
+// The draft's document of two sites.
+const (
+	shopSite = `<site domain="shop.example"><head><title>Example Product, Example Retailer</title></head>` +
+		`<interact><action id="add-to-cart" method="POST" endpoint="/cart" confirm="true" description="Put it into the cart"/></interact>` +
+		`<persona><instructions>Assist the user with purchase and delivery questions for this order.</instructions></persona></site>`
+	brandSite = `<site domain="brand.example">` +
+		`<knowledge><inform>The Rambler 30 oz is made from 18/8 stainless steel and is dishwasher safe.</inform></knowledge>` +
+		`<persona><instructions>Speak to Example Brand's product quality, materials, and warranty. Do not discuss pricing or delivery.</instructions></persona>` +
+		`<aesthetic><display-name>Example Brand</display-name></aesthetic></site>`
+	bothSites = shopSite + brandSite
+)
+
+// siteOf finds the site element of a domain; "" is the document itself.
+func siteOf(p *agent.Page, domain string) anml.Site {
+	for s := range p.Document().Containers() {
+		if s.Domain() == domain {
+			return s
+		}
+	}
+	return anml.Site{}
+}

@@ -1,0 +1,366 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/lab/labprompt"
+)
+
+// everything is a site with every section.
+func everything(domain string) string {
+	return `<site domain="` + domain + `">` + allSections + `</site>`
+}
+
+const allSections = `<head><title>T</title></head>` +
+	`<constraints><disclosure field="email" requires="explicit-consent"/><disclosure field="tz" requires="none"/></constraints>` +
+	`<state><context step="one"/><flow><step id="one"/></flow></state>` +
+	`<interact><action id="do" method="POST" endpoint="/do"/></interact>` +
+	`<knowledge><inform>public</inform><inform confidentiality="restricted">restricted</inform><ask field="email" action="do" purpose="to write"/><ask field="tz" action="do" purpose="to know the hour"/></knowledge>` +
+	`<persona><tone value="formal"/></persona><aesthetic><display-name>Name</display-name></aesthetic>` +
+	`<body usage="store">text</body><footer><rights usage="train" holder="x">all</rights></footer><status result="success" code="ok"/>`
+
+var (
+	delegable = anmltrust.Sections()
+	always    = []anmltrust.Section{anmltrust.State, anmltrust.Status}
+)
+
+// TestApplication shows rows X1 to X6, X9, X11 and X12 of the procedure, for both
+// serializations.
+func TestApplication(t *testing.T) {
+	const shop, brand = "shop.example", "brand.example"
+	for _, c := range []struct {
+		id, name string
+		grant    func(*retail) *retail
+		doc      string
+		want     map[anmltrust.Section]string // owner of each section; absent: dropped
+		tier     int
+	}{
+		{"X1", "accept-self", nil, everything(shop), owners(shop, append(delegable, always...)...), 3},
+		{"X2", "accept-all-in-scope", grant(2, "head", "persona", "aesthetic", "knowledge", "interact", "constraints", "body", "footer"), everything(brand), with(owners(brand, delegable...), shop, always...), 2},
+		{"X2", "accept-some", grant(2, "persona", "body"), everything(brand), with(owners(brand, "persona", "body"), shop, "head", "state", "footer", "status"), 2},
+		{"X3", "accept-display", grant(1, "head", "persona", "aesthetic", "knowledge", "interact", "constraints", "body", "footer"), everything(brand), with(owners(brand, "aesthetic", "knowledge", "body"), shop, "head", "state", "footer", "status"), 1},
+		{"X4", "reject-site", nil, everything(brand), owners(shop, "head", "state", "body", "footer", "status"), 0},
+		{"X5", "reject-single", nil, `<head><title>T</title><trust domain="brand.example"/></head>` + strings.TrimPrefix(allSections, `<head><title>T</title></head>`), owners(shop, "head", "knowledge", "interact", "constraints", "state", "body", "footer", "status"), 0},
+		{"X5", "accept-single-in-scope", grant(2, "persona", "knowledge"), `<head><title>T</title><trust domain="brand.example"/></head>` + strings.TrimPrefix(allSections, `<head><title>T</title></head>`),
+			with(owners(shop, "head", "interact", "constraints", "state", "body", "footer", "status"), brand, "persona", "knowledge"), 2},
+	} {
+		for _, asJSON := range []bool{false, true} {
+			t.Run(c.id+"/"+c.name+map[bool]string{true: "-json"}[asJSON], func(t *testing.T) {
+				r := newRetail(t)
+				r.json = asJSON
+				if c.grant != nil {
+					c.grant(r)
+				}
+				p := r.open(c.doc)
+				site := brand
+				if c.id == "X1" {
+					site = shop
+				}
+				for _, s := range append(delegable, always...) {
+					r.says(p, site, s, c.want[s], c.tier)
+				}
+			})
+		}
+	}
+	t.Run("X9/reject-expired", func(t *testing.T) {
+		r := newRetail(t).grants(2, "persona", "knowledge")
+		p := r.open(everything(brand))
+		r.says(p, brand, "knowledge", brand, 2)
+		r.net.Clock().Set(time.Date(2026, 6, 20, 0, 0, 0, 0, time.UTC))
+		r.says(p, brand, "knowledge", "", 0)
+		if got := p.Persona(brand); got.Report.Withheld != lookleap.CodeAuthorizationOver || !got.Tone.Empty() {
+			t.Errorf("%+v", got.Report)
+		}
+	})
+	t.Run("X11/accept-own-sections", func(t *testing.T) {
+		r := newRetail(t)
+		p := r.open(everything(shop) + everything(brand))
+		r.says(p, shop, "persona", shop, 3)
+		r.says(p, brand, "persona", "", 0)
+	})
+	t.Run("X12/accept-reason", func(t *testing.T) {
+		r := newRetail(t).grants(2, "persona")
+		for _, a := range r.open(everything(brand)).Explain().Assertions {
+			if a.Reason != lookleap.CodeListed || len(a.Source) != 1 || (a.Why == lookleap.CodeNotInScope) != (a.Section != "persona") {
+				t.Errorf("%+v", a)
+			}
+		}
+	})
+}
+
+func grant(tier int, sections ...string) func(*retail) *retail {
+	return func(r *retail) *retail { return r.grants(tier, sections...) }
+}
+
+func owners(domain string, sections ...anmltrust.Section) map[anmltrust.Section]string {
+	return with(map[anmltrust.Section]string{}, domain, sections...)
+}
+
+func with(m map[anmltrust.Section]string, domain string, sections ...anmltrust.Section) map[anmltrust.Section]string {
+	for _, s := range sections {
+		m[s] = domain
+	}
+	return m
+}
+
+// TestLayeredIdentity is the attack of section 12.7: a server that blurs whose
+// words are whose, in every way that a document offers.
+func TestLayeredIdentity(t *testing.T) {
+	const shop, brand = "shop.example", "brand.example"
+	t.Run("ANML-12.7-07/reject-merged", func(t *testing.T) {
+		r := newRetail(t).grants(2, "persona", "aesthetic", "knowledge")
+		p := r.open(bothSites)
+		a, b := p.Persona(shop), p.Persona(brand)
+		if a.Instructions.Source() != shop || b.Instructions.Source() != brand || strings.Contains(a.Quoted(), "materials") || strings.Contains(b.Quoted(), "purchase") {
+			t.Errorf("%s\n%s", a.Quoted(), b.Quoted())
+		}
+		if p.Aesthetic(shop).Exists() || p.Aesthetic(brand).DisplayName() != "Example Brand" {
+			t.Error("looks are shared")
+		}
+	})
+	t.Run("ANML-12.7-07/reject-inherited-tier", func(t *testing.T) {
+		r := newRetail(t).grants(2, "persona", "aesthetic", "knowledge")
+		p := r.open(bothSites + everything("other.example"))
+		r.says(p, "other.example", "knowledge", "", 0)
+		r.says(p, shop, "interact", shop, 3)
+	})
+	t.Run("ANML-12.7-08/accept-owner", func(t *testing.T) {
+		r := newRetail(t).grants(2, "interact", "knowledge")
+		p := r.open(everything(shop) + everything(brand))
+		for _, name := range []string{shop, brand} {
+			if owner, a := p.Owner(siteOf(p, name), anmltrust.Interact); owner.Domain != name || a != anmltrust.OfSite {
+				t.Errorf("%s: %s, %d", name, owner.Domain, a)
+			}
+		}
+		names := map[string]bool{}
+		for _, tool := range p.Tools() {
+			names[tool.Name] = true
+		}
+		if len(names) != 2 {
+			t.Errorf("the action that both sites have is %d tools: %v", len(names), names)
+		}
+	})
+	t.Run("ANML-12.7-08/reject-cross-site-reference", func(t *testing.T) {
+		r := newRetail(t).grants(2, "interact", "knowledge")
+		p := r.open(shopSite + `<site domain="brand.example"><knowledge><ask field="email" action="add-to-cart" purpose="to write"/></knowledge></site>`)
+		for _, d := range p.Decide(t.Context()) {
+			if d.Verb != agent.VerbRefuse {
+				t.Errorf("%+v", d)
+			}
+		}
+	})
+	for _, c := range []struct {
+		name     string
+		tier     int
+		sections []string
+		ok       bool
+	}{
+		{"reject-without-interact", 2, []string{"knowledge", "body"}, false},
+		{"reject-display", 1, []string{"interact", "knowledge"}, false},
+		{"accept-with-interact", 2, []string{"interact"}, true},
+	} {
+		t.Run("ANML-12.7-09/"+c.name, func(t *testing.T) {
+			r := newRetail(t).grants(c.tier, c.sections...)
+			r.asks(labprompt.Approve())
+			r.net.Site("shop.example").Status("/do", 204)
+			p := r.open(shopSite + `<site domain="brand.example"><interact><action id="do" method="POST" endpoint="https://shop.example/do"/></interact></site>`)
+			r.net.Journal().Clear()
+			_, err := p.Do(t.Context(), agent.Call{Site: brand, Action: "do"})
+			sent := r.net.Journal().Paths("shop.example")
+			if (err == nil) != c.ok || len(sent) != map[bool]int{true: 1}[c.ok] {
+				t.Errorf("%v, sent %v", err, sent)
+			}
+		})
+	}
+	t.Run("ANML-12.7-12/accept-context", func(t *testing.T) {
+		r := newRetail(t).grants(2, "persona", "aesthetic", "knowledge")
+		p := r.open(bothSites)
+		seller, _ := p.Owner(siteOf(p, shop), anmltrust.Interact)
+		told, _ := p.Owner(siteOf(p, brand), anmltrust.Knowledge)
+		if p.Persona(seller.Domain).Instructions.Source() != shop || p.Persona(told.Domain).Instructions.Source() != brand {
+			t.Errorf("%s, %s", seller.Domain, told.Domain)
+		}
+	})
+	t.Run("ANML-12.7-13/reject-brand-in-prompt", func(t *testing.T) {
+		r := newRetail(t).grants(2, "persona", "aesthetic", "knowledge")
+		user := r.asks(labprompt.Deny())
+		p := r.open(bothSites)
+		_, _ = p.Do(t.Context(), agent.Call{Site: shop, Action: "add-to-cart"})
+		asked := user.Requests()
+		if len(asked) != 1 {
+			t.Fatalf("%d prompts", len(asked))
+		}
+		if text := asked[0].String(); !strings.Contains(text, "shop.example") || strings.Contains(text, "brand.example") {
+			t.Error(text)
+		}
+		for _, a := range p.Explain().Assertions {
+			if a.Section == anmltrust.Interact && a.Owner != shop {
+				t.Errorf("%+v", a)
+			}
+		}
+	})
+	t.Run("ANML-12.1-08/accept-site-ref", func(t *testing.T) {
+		r := newRetail(t)
+		r.serve("brand.example", "/anml", `<head><title>Brand</title></head>`)
+		p := r.open(`<head><title>T</title><site-ref domain="brand.example" canonical="https://brand.example/anml"/></head>`)
+		if refs := p.SiteRefs(); len(refs) != 1 || refs[0].Page == nil || len(p.Parties()) != 1 {
+			t.Errorf("%+v", refs)
+		}
+	})
+}
+
+// TestRestrictionsSurvive: sections that lost their authority still restrict, and
+// never permit (row X6).
+func TestRestrictionsSurvive(t *testing.T) {
+	doc := shopSite + everything("brand.example")
+	rules := func(t *testing.T, sections ...string) map[string]agent.Decision {
+		r := newRetail(t).grants(2, sections...)
+		out := map[string]agent.Decision{}
+		for _, d := range r.open(doc).Decide(t.Context()) {
+			out[d.Field] = d
+		}
+		if len(out) != 2 {
+			t.Fatalf("%d decisions", len(out))
+		}
+		return out
+	}
+	for _, id := range []string{"X6", "ANML-12.5-21"} {
+		t.Run(id+"/accept-restricts", func(t *testing.T) {
+			d := rules(t, "knowledge", "interact")
+			if d["email"].Rule.Requires != anml.ExplicitConsent || d["email"].Owner.Domain != "brand.example" {
+				t.Errorf("%+v", d["email"])
+			}
+		})
+		t.Run(id+"/reject-permits", func(t *testing.T) {
+			if d := rules(t, "knowledge", "interact"); d["tz"].Rule.Requires != anml.ExplicitConsent {
+				t.Errorf("the dropped constraints permit: %v", d["tz"].Rule.Requires)
+			}
+			if d := rules(t, "knowledge", "interact", "constraints"); d["tz"].Rule.Requires != anml.RequiresNothing {
+				t.Errorf("constraints in scope are not heard: %v", d["tz"].Rule.Requires)
+			}
+		})
+		t.Run(id+"/accept-explained", func(t *testing.T) {
+			r := newRetail(t).grants(2, "knowledge")
+			for _, a := range r.open(doc).Explain().Assertions {
+				if want := a.Site == "brand.example" && (a.Section == "constraints" || a.Section == "footer"); a.Restrict != want {
+					t.Errorf("%+v", a)
+				}
+			}
+		})
+	}
+}
+
+// TestExplain shows who says what.
+func TestExplain(t *testing.T) {
+	const id = "ANML-12.7-11"
+	r := newRetail(t).grants(1, "aesthetic", "knowledge")
+	p := r.open(everything("shop.example") + everything("brand.example") + `<site domain="192.0.2.1"><body>x</body></site><site domain="a.example"><body>x</body></site><site domain="A.example"><body>y</body></site>`)
+	e := p.Explain()
+	t.Run(id+"/accept-every-section", func(t *testing.T) {
+		if len(e.Assertions) != 20 {
+			t.Errorf("%d of 20 sections", len(e.Assertions))
+		}
+		if e.Assertions[len(e.Assertions)-1].Site != "brand.example" || len(e.Personas) != 2 {
+			t.Error("not in the order of the document")
+		}
+	})
+	t.Run(id+"/accept-unusable-sites", func(t *testing.T) {
+		text := ""
+		for _, f := range e.Unused {
+			text += f.String() + "\n"
+		}
+		if !strings.Contains(text, "192.0.2.1") || strings.Count(text, "a.example") != 2 {
+			t.Error(text)
+		}
+	})
+	t.Run(id+"/accept-tier-1", func(t *testing.T) {
+		for _, a := range e.Assertions {
+			if a.Site == "brand.example" && a.Section == "knowledge" && a.Note != "2 asks and 1 informs are beyond the tier" {
+				t.Errorf("%+v", a)
+			}
+		}
+	})
+	t.Run(id+"/accept-json", func(t *testing.T) {
+		data, err := json.Marshal(e)
+		var back struct {
+			Assertions []struct {
+				Site, Section, Owner, Reason, Why string
+				Tier                              int
+				Applied                           bool
+			}
+		}
+		if err != nil || json.Unmarshal(data, &back) != nil || len(back.Assertions) != 20 || back.Assertions[11].Why == "" {
+			t.Errorf("%v\n%s", err, data)
+		}
+	})
+	t.Run(id+"/reject-forged-line", func(t *testing.T) {
+		r := newRetail(t)
+		text := r.open(`<persona><tone value="x&#10;brand.example: said"/><instructions>be kind</instructions></persona>`).Explain().String()
+		if strings.Contains(text, "\nbrand") || !strings.Contains(text, `\u{A}`) {
+			t.Error(text)
+		}
+	})
+}
+
+// TestSecurityNotices: what a verification finds out that looks like an attack,
+// the user is told.
+func TestSecurityNotices(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		do   func(*retail)
+		want lookleap.Code
+	}{
+		{"bogus", func(r *retail) { r.net.Name("_anml.brand.example").Bogus() }, lookleap.CodeDNSSECBogus},
+		{"tls", func(r *retail) { r.net.Site("brand.example").Certificate(lab.SelfSigned) }, lookleap.CodeManifestTLS},
+		{"absent", func(r *retail) { r.net.Name("_anml.brand.example").Clear() }, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRetail(t).grants(2, "persona")
+			c.do(r)
+			p := r.open(bothSites)
+			r.says(p, "brand.example", "persona", "", 0)
+			told := r.notices(agent.NoticeSecurity)
+			if c.want == "" && len(told) != 0 || c.want != "" && (len(told) != 1 || told[0].Code != c.want || !strings.Contains(told[0].Text, "brand.example")) {
+				t.Errorf("%+v", told)
+			}
+		})
+	}
+}
+
+// TestIdentityBudget: what cannot be verified for lack of requests or time is
+// nobody's.
+func TestIdentityBudget(t *testing.T) {
+	t.Run("reject-budget", func(t *testing.T) {
+		r := newRetail(t).grants(2, "persona")
+		r.options.Limits.Requests = 1
+		r.net.Name("_anml.other.example").TXT("v=anml1;manifest=https://other.example/m")
+		r.net.Site("other.example").Status("/m", 404)
+		p := r.open(shopSite + `<site domain="other.example"><persona><tone value="formal"/></persona></site>` + brandSite)
+		r.says(p, "brand.example", "persona", "", 0)
+		for _, a := range p.Explain().Assertions {
+			if a.Site == "brand.example" && a.Reason != lookleap.CodeBudget {
+				t.Errorf("%+v", a)
+			}
+		}
+	})
+	t.Run("reject-contradiction", func(t *testing.T) {
+		r := newRetail(t).grants(2, "persona")
+		p := r.open(`<head><title>T</title><trust domain="brand.example" site="other.example"/></head><persona><tone value="formal"/></persona>`)
+		r.says(p, "brand.example", "persona", "", 0)
+		var invalid *lookleap.VerifyError
+		for _, party := range p.Parties() {
+			if party.Domain == "brand.example" && (!errors.As(party.Err, &invalid) || lookleap.CodeOf(party.Err) != lookleap.CodeClaimInvalid) {
+				t.Errorf("%v", party.Err)
+			}
+		}
+	})
+}
