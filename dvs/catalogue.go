@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -44,6 +45,7 @@ func Catalogue(skills fs.FS, options CatalogueOptions) ([]CatalogueEntry, error)
 		return nil, ioError(err)
 	}
 	options.Limits = options.Limits.withDefaults()
+	c := catalogue{files: skills, direct: directOpener(skills), CatalogueOptions: options}
 	entries := make([]CatalogueEntry, len(list))
 	var next atomic.Int64
 	var workers sync.WaitGroup
@@ -56,38 +58,29 @@ func Catalogue(skills fs.FS, options CatalogueOptions) ([]CatalogueEntry, error)
 					return
 				}
 				if list[i].IsDir() {
-					entries[i] = readEntry(skills, list[i].Name(), buffer, &options)
+					entries[i] = c.entry(list[i].Name(), buffer)
 				}
 			}
 		})
 	}
 	workers.Wait()
-	kept := entries[:0]
-	for i := range entries {
-		if entries[i].Directory != "" {
-			kept = append(kept, entries[i])
-		}
-	}
-	return kept, nil
+	return slices.DeleteFunc(entries, func(e CatalogueEntry) bool { return e.Directory == "" }), nil
 }
 
-// readEntry reads one skill; without a SKILL.md the entry has no directory.
-func readEntry(skills fs.FS, directory string, buffer []byte, options *CatalogueOptions) (e CatalogueEntry) {
-	name := directory + "/" + EntryFile
-	info, err := fs.Lstat(skills, name)
+// catalogue is what its readers share.
+type catalogue struct {
+	files  fs.FS
+	direct func(name string) (fs.File, error) // opens what is no link; nil: nothing can
+	CatalogueOptions
+}
+
+// entry reads one skill; without a SKILL.md the entry has no directory.
+func (c *catalogue) entry(directory string, buffer []byte) (e CatalogueEntry) {
+	f, err := c.open(directory + "/" + EntryFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return CatalogueEntry{}
 	}
 	e.Directory = directory
-	switch {
-	case err != nil:
-		e.Err = ioError(err)
-		return e
-	case !info.Mode().IsRegular(): // opening a pipe would wait for ever
-		e.Err = refuse(lookleap.CodeLink, name, "SKILL.md is a link, or no regular file", "put the file itself there")
-		return e
-	}
-	f, err := skills.Open(name)
 	if err != nil {
 		e.Err = ioError(err)
 		return e
@@ -103,15 +96,40 @@ func readEntry(skills fs.FS, directory string, buffer []byte, options *Catalogue
 		e.Err = ioError(err)
 		return e
 	}
-	e.Metadata, e.Findings, e.Err = ParseMetadata(buffer[:n], options.Profile, options.Limits)
+	e.Metadata, e.Findings, e.Err = ParseMetadata(buffer[:n], c.Profile, c.Limits)
 	if e.Err == nil {
 		p := report{text: buffer[:n]}
-		if p.nameAndDirectory(e.Metadata, directory, options.Profile); p.err() != nil {
+		if p.nameAndDirectory(e.Metadata, directory, c.Profile); p.err() != nil {
 			e.Metadata, e.Err = nil, p.err()
 		}
 		e.Findings = append(e.Findings, p.findings...)
 	}
 	return e
+}
+
+// open opens a regular file and nothing else. Where that fails directly, the
+// file is asked about, which tells why.
+func (c *catalogue) open(name string) (fs.File, error) {
+	if c.direct != nil {
+		f, err := c.direct(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if err == nil {
+			if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+				return f, nil
+			}
+			f.Close()
+		}
+	}
+	info, err := fs.Lstat(c.files, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular(): // opening a pipe would wait for ever
+		return nil, refuse(lookleap.CodeLink, name, "SKILL.md is a link, or no regular file", "put the file itself there")
+	}
+	return c.files.Open(name)
 }
 
 // readFull fills a buffer as far as the file goes.

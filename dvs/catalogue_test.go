@@ -1,7 +1,9 @@
 package dvs_test
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,20 +52,48 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
+// TestCatalogueFollowsNoLinks puts what is no file of its own in a SKILL.md's
+// place, for the directory itself and for a file system that wraps it.
 func TestCatalogueFollowsNoLinks(t *testing.T) {
 	dir, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "SKILL.md")
-	if err := os.WriteFile(elsewhere, []byte(file("name: a\ndescription: b\n")), 0o600); err != nil {
+	text := []byte(file("name: a\ndescription: b\n"))
+	if err := os.WriteFile(elsewhere, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	os.Mkdir(filepath.Join(dir, "a"), 0o755)
-	if err := os.Symlink(elsewhere, filepath.Join(dir, "a", "SKILL.md")); err != nil {
+	for name, put := range map[string]func(entry string) error{
+		"link": func(entry string) error { return os.Symlink(elsewhere, entry) },
+		"link-beside": func(entry string) error {
+			return errors.Join(os.WriteFile(entry+".md", text, 0o600), os.Symlink("SKILL.md.md", entry))
+		},
+		"link-to-none":   func(entry string) error { return os.Symlink(elsewhere+"x", entry) },
+		"link-to-itself": func(entry string) error { return os.Symlink("SKILL.md", entry) },
+		"directory":      func(entry string) error { return os.Mkdir(entry, 0o755) },
+		"pipe":           func(entry string) error { return makePipe(entry) },
+	} {
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, name), 0o755), put(filepath.Join(dir, name, "SKILL.md"))); err != nil {
+			t.Skip(err)
+		}
+	}
+	if err := os.Symlink(filepath.Dir(elsewhere), filepath.Join(dir, "linked-directory")); err != nil {
 		t.Skip(err)
 	}
-	entries, err := dvs.Catalogue(os.DirFS(dir), dvs.CatalogueOptions{})
-	if err != nil || len(entries) != 1 || lookleap.CodeOf(entries[0].Err) != lookleap.CodeLink {
-		t.Errorf("%+v %v", entries, err)
+	for name, files := range map[string]fs.FS{"directly": os.DirFS(dir), "wrapped": nil} {
+		t.Run(name, func(t *testing.T) {
+			if name == "wrapped" {
+				files = must(os.OpenRoot(dir)).FS()
+			}
+			entries, err := dvs.Catalogue(files, dvs.CatalogueOptions{})
+			if err != nil || len(entries) != 6 {
+				t.Errorf("%+v %v", entries, err)
+			}
+			for _, e := range entries {
+				if lookleap.CodeOf(e.Err) != lookleap.CodeLink || e.Metadata != nil {
+					t.Errorf("%s: %v", e.Directory, e.Err)
+				}
+			}
+		})
 	}
-	if _, err := dvs.ReadSkillDir(os.DirFS(filepath.Join(dir, "a")), dvs.Limits{}); lookleap.CodeOf(err) != lookleap.CodeLink {
+	if _, err := dvs.ReadSkillDir(os.DirFS(filepath.Join(dir, "link")), dvs.Limits{}); lookleap.CodeOf(err) != lookleap.CodeLink {
 		t.Error(err)
 	}
 }
