@@ -47,6 +47,7 @@ func TestReadme(t *testing.T) {
 	}
 	session, _, _ = strings.Cut(session, "```")
 	command, want, _ := strings.Cut(session, "\n")
+	t.Chdir("../..") // where a reader is
 	var stdout bytes.Buffer
 	run(context.Background(), shellWords(command), nil, &stdout, &stdout)
 	if stdout.String() != want {

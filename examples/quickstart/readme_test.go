@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// TestReadme runs the programs of the README as a reader would paste them. Each
-// prints the block of text that follows it; an ellipsis there is any text.
+// TestReadme runs the programs of the README as a reader would paste them, on the
+// lab of testdata/readme in the place of the internet. Each prints the block of
+// text that follows it; an ellipsis there is any text.
 func TestReadme(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles programs")
@@ -19,18 +20,28 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	world, err := os.ReadFile("testdata/readme/world.go")
+	if err != nil {
+		t.Fatal(err)
+	}
 	programs := regexp.MustCompile("(?s)```go\n(package main.*?)```.*?```text\n(.*?)```").FindAllSubmatch(readme, -1)
-	if len(programs) != 2 {
-		t.Fatalf("%d programs, want 2", len(programs))
+	if len(programs) != 3 {
+		t.Fatalf("%d programs, want 3", len(programs))
 	}
 	for _, p := range programs {
-		file := filepath.Join(t.TempDir(), "main.go")
-		if err := os.WriteFile(file, p[1], 0o666); err != nil {
+		// Below the module, so that the lab can be imported; "./..." skips such names.
+		dir, err := os.MkdirTemp(".", ".readme-")
+		if err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command("go", "run", file)
-		cmd.Dir = "../.."
-		got, err := cmd.CombinedOutput()
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		program := regexp.MustCompile(`&lookleap\.Host\{[^/\n]*\}`).ReplaceAllString(string(p[1]), "theLab($0)")
+		for name, text := range map[string]string{"main.go": program, "world.go": string(world)} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := exec.Command("go", "run", "./"+dir).CombinedOutput()
 		want := strings.ReplaceAll(regexp.QuoteMeta(string(p[2])), "…", ".*")
 		if err != nil || !regexp.MustCompile("^"+want+"$").Match(got) {
 			t.Errorf("%v\ngot:\n%swant:\n%s", err, got, p[2])
