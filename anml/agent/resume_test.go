@@ -1,0 +1,422 @@
+package agent
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/lab/labprompt"
+)
+
+var pendingReply = labprompt.Fail(lookleap.ErrConsentPending)
+
+// suspended runs a call to the point where its user has to be waited for.
+func (s *stage) suspended(c Call) *lookleap.PendingError {
+	s.Helper()
+	_, err := s.page.Do(s.Context(), c)
+	var pending *lookleap.PendingError
+	if !errors.As(err, &pending) {
+		s.Fatalf("it did not wait: %v", err)
+	}
+	s.sends()
+	return pending
+}
+
+func TestResume(t *testing.T) {
+	profile := User{Profile: ada}
+	t.Run("ANML-9.2-01/accept-resumed", func(t *testing.T) {
+		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
+		pending := s.suspended(Call{Action: "book"})
+		s.shop.Remove("/anml") // the page is gone, and is not needed
+		other := s.open(Options{}, User{})
+		r, err := other.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))
+		if err != nil || r.Status != 204 || r.Plan != pending.Request.ID {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		s.sends("POST /book")
+		if body := string(s.net.Journal().Requests()[0].Body); !strings.Contains(body, "ada@example.org") {
+			t.Errorf("%s", body)
+		}
+		got := ledgerOf(t, other.Ledger())
+		if len(got) != 4 || !strings.HasPrefix(got[0], "disclosed email") || got[3] != "outcome ok" {
+			t.Errorf("the ledger holds %q", got)
+		}
+	})
+	t.Run("ANML-9.2-01/reject-replayed", func(t *testing.T) {
+		ledger := NewMemoryLedger()
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Ledger: ledger}, replies: []labprompt.Reply{pendingReply}})
+		pending := s.suspended(Call{Action: "book"})
+		decision := labprompt.Decide(pending.Request)
+		if _, err := s.session.Resume(t.Context(), pending.State, decision); err != nil {
+			t.Fatal(err)
+		}
+		before := ledgerOf(t, ledger)
+		for range 3 {
+			if _, err := s.session.Resume(t.Context(), pending.State, decision); !errors.Is(err, lookleap.ErrAlreadyDone) {
+				t.Fatalf("%v", err)
+			}
+		}
+		s.sends("POST /book")
+		if after := ledgerOf(t, ledger); !slices.Equal(before, after) {
+			t.Errorf("a replay left traces: %q", after[len(before):])
+		}
+	})
+	t.Run("ANML-9.2-01/reject-refused-decision", func(t *testing.T) {
+		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
+		pending := s.suspended(Call{Action: "book"})
+		for _, d := range []lookleap.ConsentDecision{{}, {Digest: pending.Request.Digest}, {Digest: pending.Request.Digest, Approved: []string{"answer-1"}}, {Digest: "sha256:0", Approved: []string{itemAct}}} {
+			if _, err := s.session.Resume(t.Context(), pending.State, d); !errors.Is(err, lookleap.ErrConsentRefused) {
+				t.Errorf("%+v: %v", d, err)
+			}
+		}
+		s.sends()
+	})
+	t.Run("ANML-9.2-01/reject-expired", func(t *testing.T) {
+		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
+		pending := s.suspended(Call{Action: "book"})
+		s.net.Clock().Advance(25 * time.Hour)
+		if _, err := s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != lookleap.CodePlanExpired {
+			t.Errorf("%v", err)
+		}
+		s.sends()
+	})
+	t.Run("ANML-13.4-02/reject-withdrawn-meanwhile", func(t *testing.T) {
+		s := newStage(t, setting{doc: brandSite, replies: []labprompt.Reply{pendingReply}, before: func(s *stage) {
+			permit(s, granting(s, "interact"), denying)
+		}})
+		pending := s.suspended(Call{Site: "brand.example", Action: "here"})
+		if _, err := s.open(Options{}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != lookleap.CodeTrustRevoked {
+			t.Errorf("%v", err)
+		}
+		s.sends()
+	})
+	t.Run("ANML-13.4-10/accept-pending-again-without-identity", func(t *testing.T) {
+		s := newStage(t, setting{doc: brandShown, replies: []labprompt.Reply{pendingReply}, before: func(s *stage) {
+			permit(s, granting(s, "body"), denying)
+		}})
+		pending := s.suspended(Call{Action: "buy"})
+		session := s.open(Options{}, User{})
+		_, err := session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))
+		var again *lookleap.PendingError
+		if !errors.As(err, &again) || strings.Contains(again.Request.String(), "brand") || again.Request.ID == pending.Request.ID {
+			t.Fatalf("%v", err)
+		}
+		s.sends()
+		if _, err := session.Resume(t.Context(), again.State, labprompt.Decide(again.Request)); err != nil {
+			t.Error(err)
+		}
+		s.sends("POST /buy")
+	})
+	t.Run("ANML-13.4-01/reject-same-origin-only-since", func(t *testing.T) {
+		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
+		pending := s.suspended(Call{Action: "api"})
+		if _, err := s.open(Options{SameOriginOnly: true}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != lookleap.CodeEndpointForeign {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("ANML-13.4-11/reject-forbidden-since", func(t *testing.T) {
+		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
+		pending := s.suspended(Call{Action: "book"})
+		user := User{Policy: &Policy{VetoAct: func(context.Context, Act) error { return errTest }}}
+		if _, err := s.open(Options{}, user).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != lookleap.CodePolicyVeto {
+			t.Errorf("%v", err)
+		}
+		s.sends()
+	})
+	t.Run("ANML-13.4-04/reject-another-plans-word", func(t *testing.T) {
+		s := newStage(t, setting{doc: searchAndBuy, replies: []labprompt.Reply{pendingReply}})
+		one := s.suspended(Call{Action: "reserve", Args: map[string]string{"what": "t1"}})
+		two := s.suspended(Call{Action: "reserve", Args: map[string]string{"what": "t2"}})
+		if _, err := s.session.Resume(t.Context(), two.State, labprompt.Decide(one.Request)); lookleap.CodeOf(err) != lookleap.CodeConsentMismatch {
+			t.Errorf("%v", err)
+		}
+		s.sends()
+	})
+}
+
+// TestTamperedState changes what a plan would do, and whatever does not break the
+// digests is refused for what it is.
+func TestTamperedState(t *testing.T) {
+	s := newStage(t, setting{doc: searchAndBuy, user: User{Profile: ada}, replies: []labprompt.Reply{pendingReply}})
+	pending := s.suspended(Call{Action: "reserve", Args: map[string]string{"what": "t1"}})
+	refused := func(t *testing.T, state json.RawMessage, d lookleap.ConsentDecision) {
+		t.Helper()
+		if _, err := s.session.Resume(t.Context(), state, d); err == nil {
+			t.Error("it was done")
+		}
+		s.sends()
+	}
+	t.Run("K02/reject-other-octets", func(t *testing.T) {
+		for i := 0; i < len(pending.State); i += 7 {
+			state := slices.Clone(pending.State)
+			state[i] ^= 1
+			refused(t, state, labprompt.Decide(pending.Request))
+		}
+		for _, state := range []string{"", "{}", "null", string(pending.State) + " x", string(pending.State[:len(pending.State)/2])} {
+			refused(t, json.RawMessage(state), labprompt.Decide(pending.Request))
+		}
+	})
+	// Somebody who has the state and the user's mouth makes plans of their own.
+	forge := func(t *testing.T, kind lookleap.ConsentKind, change func(e *effect)) (json.RawMessage, lookleap.ConsentDecision) {
+		t.Helper()
+		plan, err := lookleap.ParsePlan(pending.State)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := parseEffect(plan.Effect())
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(e)
+		data, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := *plan.Request()
+		r.Kind = kind
+		forged, err := lookleap.NewPlan(r, data, s.host.Time())
+		if err != nil {
+			t.Fatal(err)
+		}
+		state, err := forged.State()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return state, labprompt.Decide(forged.Request())
+	}
+	for name, change := range map[string]func(e *effect){
+		"inside": func(e *effect) { e.Send.Endpoint, e.Send.URL = "https://10.0.0.1/x", "https://10.0.0.1/x" },
+		"http": func(e *effect) {
+			e.Send.Endpoint, e.Send.URL = "http://www.shop.example/x", "http://www.shop.example/x"
+		},
+		"other-url":     func(e *effect) { e.Send.URL = "https://evil.example/x" },
+		"other-path":    func(e *effect) { e.Send.URL = "https://www.shop.example/x" },
+		"reach":         func(e *effect) { e.Send.Reach = atDomain },
+		"connect":       func(e *effect) { e.Send.Method = "CONNECT" },
+		"trace":         func(e *effect) { e.Send.Method = "TRACE" },
+		"get-with-body": func(e *effect) { e.Send.Method = "GET" },
+		"header":        func(e *effect) { e.Send.ContentType = "text/plain\r\nX: y" },
+		"format":        func(e *effect) { e.Send.Format = 9 },
+		"type":          func(e *effect) { e.Type = "application/json" },
+		"document":      func(e *effect) { e.Exchange.Document = "http://www.shop.example/anml" },
+		"disclosure":    func(e *effect) { e.Disclosure = nil },
+		"host":          func(e *effect) { e.Exchange.Endpoint = "b.example" },
+	} {
+		t.Run("K01/reject-forged-"+name, func(t *testing.T) {
+			state, d := forge(t, lookleap.ConsentAct, change)
+			refused(t, state, d)
+		})
+	}
+	t.Run("K01/reject-another-kind", func(t *testing.T) {
+		state, d := forge(t, lookleap.ConsentScript, func(*effect) {})
+		refused(t, state, d)
+	})
+	t.Run("K01/accept-unchanged", func(t *testing.T) {
+		state, d := forge(t, lookleap.ConsentAct, func(*effect) {})
+		if _, err := s.session.Resume(t.Context(), state, d); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// visitor is what a process that resumes a call is told, in its environment.
+type visitor struct {
+	Dir, Token     string
+	DNS, Door, CAs string
+	Digest         string
+	Approved       []string
+}
+
+const visitorEnv = "LOOKLEAP_TEST_AGENT_VISITOR"
+
+var resumeKey = []byte("0123456789abcdef0123456789abcdef")
+
+// TestResumingProcess is the second process: it knows nothing but its variable.
+func TestResumingProcess(t *testing.T) {
+	config := os.Getenv(visitorEnv)
+	if config == "" {
+		t.Skip("runs in a process of its own, started by TestTwoProcesses")
+	}
+	var v visitor
+	if err := json.Unmarshal([]byte(config), &v); err != nil {
+		t.Fatal(err)
+	}
+	pem, err := os.ReadFile(v.CAs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(pem)
+	resolver := lookleap.NetResolver(&net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, v.DNS)
+	}})
+	host := &lookleap.Host{
+		Resolver: resolver, Plans: lookleap.FileLedger(v.Dir),
+		Fetcher: lookleap.NewFetcher(lookleap.FetcherOptions{Resolver: resolver, RootCAs: roots, Dial: lab.Via(v.Door)}),
+	}
+	defer host.Close()
+	ledger, err := OpenFileLedger(filepath.Join(v.Dir, "disclosures"), LedgerOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ledger.Close()
+	session, err := New(host, Options{}).NewSession(User{Ledger: ledger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	state, err := lookleap.Open(resumeKey, v.Token)
+	if err == nil {
+		_, err = session.Resume(t.Context(), state, lookleap.ConsentDecision{Digest: v.Digest, Approved: v.Approved})
+	}
+	fmt.Printf("outcome=%s\n", lookleap.CodeOf(err))
+}
+
+// TestTwoProcesses suspends a call in this process and commits it in others. Each
+// load of the page has a token of its own, and only the last one is good.
+func TestTwoProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	dir, loads := t.TempDir(), 0
+	var booked []string
+	s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{pendingReply}})
+	s.shop.HandleFunc("/fresh", func(w http.ResponseWriter, _ *http.Request) {
+		loads++
+		w.Header().Set("Content-Type", "application/anml+xml")
+		fmt.Fprint(w, service(strings.ReplaceAll(asking, `endpoint="/book"`, fmt.Sprintf(`endpoint="/book/%d"`, loads))))
+	})
+	s.shop.HandleFunc("/book/*", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != fmt.Sprintf("/book/%d", loads) {
+			w.WriteHeader(http.StatusConflict)
+			return
+		}
+		booked = append(booked, r.URL.Path)
+		w.WriteHeader(http.StatusNoContent)
+	})
+	page, err := s.session.Open(t.Context(), s.shop.URL("/fresh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.page = page
+	s.net.Journal().Clear()
+	pending := s.suspended(Call{Action: "book"})
+	token, err := lookleap.Seal(resumeKey, pending.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loop, err := s.net.Loopback()
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := func(token, digest string, approved ...string) lookleap.Code {
+		config, err := json.Marshal(visitor{Dir: dir, Token: token, DNS: loop.DNS, Door: loop.Door, CAs: loop.CAFile, Digest: digest, Approved: approved})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestResumingProcess$", "-test.v")
+		cmd.Env = append(os.Environ(), visitorEnv+"="+string(config))
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		_, after, _ := strings.Cut(string(out), "outcome=")
+		code, _, _ := strings.Cut(after, "\n")
+		return lookleap.Code(code)
+	}
+	var all []string
+	for _, item := range pending.Request.Items {
+		all = append(all, item.ID)
+	}
+	flipped := []byte(token)
+	flipped[len(flipped)/2] ^= 1
+	for _, c := range []struct {
+		name, token, digest string
+		approved            []string
+		want                lookleap.Code
+		sent                int
+	}{
+		{"ANML-13.4-04/reject-nothing-approved", token, pending.Request.Digest, nil, lookleap.CodeConsentRefused, 0},
+		{"ANML-13.4-04/reject-other-digest", token, "sha256:00", all, lookleap.CodeConsentMismatch, 0},
+		{"ANML-13.4-04/reject-broken-seal", string(flipped), pending.Request.Digest, all, lookleap.CodeSealBroken, 0},
+		{"ANML-9.2-01/accept-in-another-process", token, pending.Request.Digest, all, lookleap.CodeOK, 1},
+		{"ANML-9.2-01/reject-a-second-time", token, pending.Request.Digest, all, lookleap.CodePlanDone, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := elsewhere(c.token, c.digest, c.approved...); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+			if len(booked) != c.sent || loads != 1 {
+				t.Errorf("booked %q, the page was loaded %d times", booked, loads)
+			}
+		})
+	}
+}
+
+// FuzzResume hands any state to Resume, with a decision that agrees to everything
+// in it: nothing leaves that is not an https request to the endpoint of an effect
+// that the state holds.
+func FuzzResume(f *testing.F) {
+	host := &lookleap.Host{Fetcher: nowhere{}, Resolver: nowhere{}}
+	f.Cleanup(func() { _ = host.Close() })
+	for _, effect := range []string{
+		`{"type":"` + effectType + `","exchange":{"serving":"shop.example","owner":"shop.example","endpoint":"www.shop.example","document":"https://www.shop.example/anml","site":"","action":"a"},` +
+			`"send":{"method":"POST","endpoint":"https://www.shop.example/a","url":"https://www.shop.example/a","reach":"same-origin","format":0},"disclosure":{}}`,
+		`{"type":"` + effectType + `","disclosure":{"tells":[{"kind":"arg","field":"x"}]}}`, `{}`, ``,
+	} {
+		f.Add([]byte(effect))
+	}
+	f.Fuzz(func(t *testing.T, effect []byte) {
+		now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+		plan, err := lookleap.NewPlan(lookleap.ConsentRequest{
+			Kind: lookleap.ConsentAct, Origin: "https://www.shop.example", Summary: "x",
+			Items: []lookleap.ConsentItem{{ID: itemAct, Summary: "x"}},
+		}, effect, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := parseEffect(effect)
+		if err == nil {
+			again, err := json.Marshal(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := parseEffect(again); err != nil {
+				t.Fatalf("what was written is not read: %v\n%s", err, again)
+			}
+		}
+		session, err := New(&lookleap.Host{Fetcher: host.Fetcher, Resolver: host.Resolver, Now: func() time.Time { return now }}, Options{}).NewSession(User{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer session.Close()
+		state, err := plan.State()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := session.Resume(t.Context(), state, labprompt.Decide(plan.Request())); err == nil {
+			t.Fatalf("it was done: %+v", r)
+		}
+	})
+}
+
+// nowhere is a network that reaches nothing.
+type nowhere struct{}
+
+func (nowhere) RoundTrip(*http.Request) (*http.Response, error) { return nil, errTest }
+func (nowhere) Lookup(context.Context, string, lookleap.RRType) (*lookleap.Answer, error) {
+	return nil, errTest
+}
