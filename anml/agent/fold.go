@@ -37,10 +37,12 @@ func fold(text string) folded {
 	}
 	for _, r := range text {
 		switch {
-		case r < utf8.RuneSelf && 'A' <= r && r <= 'Z':
+		case 'A' <= r && r <= 'Z':
 			f.runes = append(f.runes, r|0x20)
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
+			f.runes = append(f.runes, r)
 		case unseen(r):
-		case unicode.In(r, unicode.L, unicode.N, unicode.M):
+		case r >= utf8.RuneSelf && unicode.In(r, unicode.L, unicode.N, unicode.M):
 			f.runes = append(f.runes, r)
 		default:
 			end(&word, &f.words)
