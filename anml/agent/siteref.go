@@ -134,13 +134,13 @@ func isOwn(u domain.URL, site string) bool {
 	return site != "" && (server.Host == site || err == nil && server.Domain == site)
 }
 
+// unknownSite is why a site is unknown; an error that says so already stays.
 func unknownSite(url string, cause error, reason string) error {
-	e := &Error{Code: lookleap.CodeSiteUnknown, URL: url, Reason: reason, Err: cause}
 	var already *Error
 	if errors.As(cause, &already) && already.Code == lookleap.CodeSiteUnknown {
-		return cause
+		return already
 	}
-	return e
+	return &Error{Code: lookleap.CodeSiteUnknown, URL: url, Reason: reason, Err: cause}
 }
 
 // freshAt is a page in memory that may be used without asking anybody.
