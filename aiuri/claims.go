@@ -1,10 +1,14 @@
 package aiuri
 
 import (
+	"bytes"
+	"io"
 	"math"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/strictjson"
@@ -47,27 +51,77 @@ func readClaims(h *header, payload []byte) (*Claims, *Error) {
 	if !mayClaim(payload) {
 		return c, nil
 	}
-	v, err := strictjson.Parse(payload, strictjson.Limits{Size: max(len(payload), 1<<20), Values: max(len(payload)/2, 64), Depth: 64})
+	own, err := payloadClaims(payload)
 	if err != nil {
-		return nil, rejectPolicy("the payload seems to make claims and is no strict JSON")
+		return nil, err
 	}
-	own := &Claims{}
-	for _, name := range claimNames {
-		m, ok := v.Member(name)
-		if !ok {
-			continue
-		}
-		if err := own.set(name, m); err != nil {
-			return nil, err
-		}
-		if c.Has(name) && !c.agrees(own, name) {
-			return nil, rejectPolicy("header and payload make different claims")
-		}
+	for _, name := range own.present {
 		if !c.Has(name) {
-			_ = c.set(name, m)
+			c.take(own, name)
+		} else if !c.agrees(own, name) {
+			return nil, rejectPolicy("header and payload make different claims")
 		}
 	}
 	return c, nil
+}
+
+const maxClaim = 64 << 10 // octets of one claim
+
+// payloadClaims reads the members of a JSON object as a stream, so that it costs
+// no memory what else the object holds.
+func payloadClaims(payload []byte) (*Claims, *Error) {
+	d := jsontext.NewDecoder(bytes.NewBuffer(payload), jsontext.AllowDuplicateNames(true))
+	refuse := func() *Error { return rejectPolicy("the payload seems to make claims and is no strict JSON") }
+	if begin, err := d.ReadToken(); err != nil || begin.Kind() != jsontext.KindBeginObject {
+		return nil, refuse()
+	}
+	own := &Claims{}
+	for d.PeekKind() != jsontext.KindEndObject {
+		name, err := claimName(d)
+		if err == nil && name == "" {
+			err = d.SkipValue()
+		}
+		if err != nil {
+			return nil, refuse()
+		}
+		if name == "" {
+			continue
+		}
+		value, err := d.ReadValue()
+		if err != nil || own.Has(name) {
+			return nil, refuse()
+		}
+		v, err := strictjson.Parse(value, strictjson.Limits{Size: maxClaim})
+		if err != nil {
+			return nil, refuse()
+		}
+		if err := own.set(name, v); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return nil, refuse()
+	}
+	if _, err := d.ReadToken(); err != io.EOF {
+		return nil, refuse()
+	}
+	return own, nil
+}
+
+// claimName reads the name of a member; "" if it is no claim's.
+func claimName(d *jsontext.Decoder) (string, error) {
+	quoted, err := d.ReadValue()
+	if err != nil || len(quoted) > len(`"\u0073\u0063\u006f\u0070\u0065"`) {
+		return "", err
+	}
+	var buffer [40]byte
+	name, err := jsontext.AppendUnquote(buffer[:0], quoted)
+	for _, known := range claimNames {
+		if string(name) == known {
+			return known, err
+		}
+	}
+	return "", err
 }
 
 func (c *Claims) set(name string, v strictjson.Value) *Error {
@@ -95,6 +149,25 @@ func (c *Claims) set(name string, v strictjson.Value) *Error {
 	}
 	c.present = append(c.present, name)
 	return nil
+}
+
+// take makes another's claim one's own.
+func (c *Claims) take(o *Claims, name string) {
+	switch name {
+	case "iss":
+		c.Issuer = o.Issuer
+	case "req":
+		c.Request = o.Request
+	case "exp":
+		c.Expires = o.Expires
+	case "iat":
+		c.Issued = o.Issued
+	case "aud":
+		c.Audience = o.Audience
+	case "scope":
+		c.Scopes = o.Scopes
+	}
+	c.present = append(c.present, name)
 }
 
 func (c *Claims) agrees(o *Claims, name string) bool {

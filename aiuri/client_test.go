@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -358,6 +359,39 @@ func TestResume(t *testing.T) {
 			t.Errorf("got %v, %v", v, err)
 		}
 	})
+}
+
+// TestExchanges counts what a payment costs at a page that advertises in every way.
+func TestExchanges(t *testing.T) {
+	for name, dns := range map[string]bool{"without-dns": false, "with-dns": true} {
+		t.Run("AIU-3.1-17/accept-each-once-"+name, func(t *testing.T) {
+			w := newWorld(t)
+			page(w.bank, "ai://bank.example/pay", "ai://bank.example/pay")
+			w.net.Name("_aiip.bank.example").TXT("endpoint=ai://bank.example/pay")
+			w.net.Name("_aiip._tcp.bank.example").SRV(0, 0, 443, "bank.example.")
+			w.options.Discoverer = aiuri.NewDiscoverer(w.host, aiuri.DiscoveryOptions{DNS: dns})
+			client := must(aiuri.NewClient(w.host, w.options))
+			for range 3 {
+				if _, err := client.Invoke(t.Context(), aiuri.Request{Page: "https://bank.example/", Body: []byte("{}")}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := w.net.Journal().Paths("bank.example")
+			slices.Sort(got)
+			if want := []string{"GET /", "GET " + documentPath, "GET /jwks.json"}; !slices.Equal(got, want) {
+				t.Errorf("got %v", got)
+			}
+			asked := 0
+			for _, q := range w.net.Journal().Queries() {
+				if strings.HasPrefix(q.Name, "_aiip.") {
+					asked++
+				}
+			}
+			if asked > 2 || (asked > 0) != dns {
+				t.Errorf("the DNS was asked %d times", asked)
+			}
+		})
+	}
 }
 
 func TestClientPurge(t *testing.T) {

@@ -118,6 +118,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cache-Control", "private, no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
 	var body []byte
+	var text string
 	switch {
 	case err != nil:
 		status = statusOf(code)
@@ -136,12 +137,13 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		body = v.Payload
 	default:
 		header.Set("Content-Type", joseType)
-		body = []byte(v.JWS)
+		text = v.JWS
 	}
-	header.Set("Content-Length", strconv.Itoa(len(body)))
+	header.Set("Content-Length", strconv.Itoa(len(body)+len(text)))
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(body)
+		_, _ = io.WriteString(w, text) // one of them is empty
 	}
 	g.audit(endpoint, code, status)
 }

@@ -1,6 +1,7 @@
 package aiuri
 
 import (
+	"bytes"
 	"encoding/base64"
 	"slices"
 	"strings"
@@ -62,10 +63,18 @@ func parseJWS(text string) (*jws, *Error) {
 
 var base64url = base64.RawURLEncoding.Strict()
 
+// decode decodes piece by piece, since a part may be large and the decoder wants
+// a copy of what it reads.
 func decode(part string) ([]byte, *Error) {
-	out, err := base64url.DecodeString(part)
-	if err != nil || strings.ContainsAny(part, "\r\n") { // which the decoder skips
-		return nil, fail(lookleap.CodeRejectedSignature, "a part is not base64url without padding", "")
+	out := make([]byte, 0, base64url.DecodedLen(len(part)))
+	var piece [1024]byte // whole groups of four, but for the last
+	for rest := part; rest != ""; {
+		n := copy(piece[:], rest)
+		rest = rest[n:]
+		var err error
+		if out, err = base64url.AppendDecode(out, piece[:n]); err != nil || bytes.ContainsAny(piece[:n], "\r\n") { // which the decoder skips
+			return nil, fail(lookleap.CodeRejectedSignature, "a part is not base64url without padding", "")
+		}
 	}
 	return out, nil
 }

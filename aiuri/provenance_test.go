@@ -120,6 +120,7 @@ func TestVerifyResult(t *testing.T) {
 		{"AIU-3.4-09/accept-all", detach(claims(exp(time.Minute) + iat(-time.Minute) + `,"iss":"AI://bank/service/payments","aud":["x","agent"],"req":"` + expect.Request + `","scope":"pay"`))},
 		{"AIU-3.4-09/accept-iat-five-minutes", detach(claims(iat(5 * time.Minute)))},
 		{"AIU-3.4-09/accept-in-payload", embed(claims(""), `{"iss":"ai://bank/service/payments","aud":"agent"`+exp(time.Second)+`}`)},
+		{"AIU-3.4-09/accept-nested-is-no-claim", embed(claims(""), `{"x":{"exp":1},"y":["iss",{"iss":1,"iss":2}]}`)},
 		{"AIU-3.4-03/accept-scope", detach(claims(`,"scope":["pay"]`))},
 		{"L16/accept-b64", plain(`{"alg":"ES256","kid":"1","b64":false,"crit":["b64"]}`)},
 	} {
@@ -168,6 +169,10 @@ func TestVerifyResult(t *testing.T) {
 		{"AIU-3.4-09/reject-in-payload", embed(claims(""), `{"exp":1}`), lookleap.CodeRejectedPolicy},
 		{"AIU-3.4-09/reject-in-escapes", embed(claims(""), `{"\u0065xp":1}`), lookleap.CodeRejectedPolicy},
 		{"AIU-3.4-09/reject-contradiction", embed(claims(exp(time.Minute)), `{"x":1`+exp(time.Hour)+`}`), lookleap.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-trailing-data", embed(claims(""), `{"x":"exp"}{"exp":1}`), lookleap.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-no-end", embed(claims(""), `{"x":"exp"`), lookleap.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-no-utf8", embed(claims(""), "{\"x\":\"\xff\",\"exp\":9999999999}"), lookleap.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-after-others", embed(claims(""), `{"x":{"y":[1,2,{"z":null}]},"w":"\u00e9","exp":1}`), lookleap.CodeRejectedPolicy},
 		{"AIU-3.4-09/reject-doubled-claim", embed(claims(""), `{"aud":"agent","aud":"x"}`), lookleap.CodeRejectedPolicy},
 		{"L11/reject-none", aiuri.Result{JWS: encode([]byte(`{"alg":"none"}`)) + "." + encode([]byte(body)) + "."}, lookleap.CodeRejectedAlgorithm},
 		{"L11/reject-None", aiuri.Result{JWS: encode([]byte(`{"alg":"None"}`)) + "." + encode([]byte(body)) + "."}, lookleap.CodeRejectedAlgorithm},

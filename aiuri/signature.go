@@ -75,7 +75,7 @@ func (j *jws) write(w io.Writer, payload []byte) {
 	_, _ = io.WriteString(w, ".")
 	switch {
 	case j.payload != "":
-		_, _ = io.WriteString(w, j.payload)
+		writeText(w, j.payload)
 	case j.header.plain:
 		_, _ = w.Write(payload)
 	default:
@@ -85,9 +85,23 @@ func (j *jws) write(w io.Writer, payload []byte) {
 	}
 }
 
+// writeText writes piece by piece, since hashes take no strings and a payload may
+// be large.
+func writeText(w io.Writer, text string) {
+	for piece := make([]byte, min(len(text), 4<<10)); text != ""; {
+		n := copy(piece, text)
+		text = text[n:]
+		_, _ = w.Write(piece[:n])
+	}
+}
+
 // message is the signing input as one piece, which Ed25519 reads twice.
 func (j *jws) message(payload []byte) []byte {
-	m := make(appender, 0, len(j.protected)+1+len(j.payload)+base64.RawURLEncoding.EncodedLen(len(payload)))
+	size := len(j.payload)
+	if size == 0 {
+		size = base64.RawURLEncoding.EncodedLen(len(payload))
+	}
+	m := make(appender, 0, len(j.protected)+1+size)
 	j.write(&m, payload)
 	return m
 }

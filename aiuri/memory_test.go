@@ -1,0 +1,57 @@
+package aiuri_test
+
+import (
+	"bytes"
+	"crypto"
+	"runtime"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/aiuri"
+)
+
+// TestVerifyIsCheap counts every octet that is allocated for results as large as
+// they may be, made by an endpoint that signs them as it should. With what holds
+// the result itself, that stays below three times the limit.
+func TestVerifyIsCheap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("signs results of some megabytes")
+	}
+	set := keySet(t, jwk("ec", ecKey()), jwk("ed", edKey()))
+	fill := func(begin, piece, end string, size int) []byte {
+		text := append([]byte(begin), bytes.Repeat([]byte(piece), (size-len(begin)-len(end))/len(piece))...)
+		return append(text, end...)
+	}
+	for name, c := range map[string]struct {
+		begin, piece, end string
+		code              lookleap.Code
+	}{
+		"octets":         {"", "x", "", lookleap.CodeOK},
+		"many-values":    {`{"exp":1,"x":[1`, ",1", "]}", lookleap.CodeRejectedPolicy},
+		"many-members":   {`{"exp":1`, `,"":1`, "}", lookleap.CodeRejectedPolicy},
+		"many-names":     {`{"exp":1,"x":{"":0`, `,"\u0061":1`, "}}", lookleap.CodeRejectedPolicy},
+		"many-brackets":  {`{"exp":1,"x":`, "[", "", lookleap.CodeRejectedPolicy},
+		"large-claim":    {`{"iss":"`, "x", `"}`, lookleap.CodeRejectedPolicy},
+		"large-audience": {`{"aud":["x"`, `,"x"`, `]}`, lookleap.CodeRejectedPolicy},
+		"many-claims":    {`{"exp":1`, `,"exp":1`, `}`, lookleap.CodeRejectedPolicy},
+		"large-escapes":  {`{"exp":1,"x":"`, `\u00e9`, `"}`, lookleap.CodeRejectedPolicy},
+	} {
+		for id, key := range map[string]crypto.Signer{"ec": ecKey(), "ed": edKey()} {
+			for form, size := range map[string]int{"detached": aiuri.MaxResult, "embedded": aiuri.MaxResult * 3 / 4} {
+				t.Run(name+"-"+id+"-"+form, func(t *testing.T) {
+					r := must(aiuri.SignResult(fill(c.begin, c.piece, c.end, size), aiuri.SigningKey{ID: id, Private: key}, nil, form == "detached"))
+					var before, after runtime.MemStats
+					runtime.ReadMemStats(&before)
+					_, err := aiuri.VerifyResult(r, set, aiuri.Expectation{}, now)
+					runtime.ReadMemStats(&after)
+					if code := lookleap.CodeOf(err); code != c.code {
+						t.Errorf("got %v", err)
+					}
+					if used := after.TotalAlloc - before.TotalAlloc; used > 2*aiuri.MaxResult {
+						t.Errorf("%.2f times the limit", float64(used)/aiuri.MaxResult)
+					}
+				})
+			}
+		}
+	}
+}
