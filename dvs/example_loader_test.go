@@ -137,6 +137,34 @@ func ExampleLoader_Discover() {
 	// Output: refund https://example.com/skills/refund/SKILL.md
 }
 
+func ExampleLoader_RegisterListing() {
+	net, host := hub()
+	defer net.Close()
+	roots := dvs.NewRoots(dvs.Rules{})
+	_, _ = roots.Register("https://example.com/", dvs.ByUser)
+	loader := dvs.Options{Roots: roots}.NewLoader(host)
+	for listing, err := range loader.Discover(context.Background(), "https://example.com/") {
+		if err != nil {
+			continue
+		}
+		r, err := loader.RegisterListing(context.Background(), listing) // nothing is fetched
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println(r.ContextText())
+		skill, err := r.Activate(context.Background()) // the file is fetched, and decides
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println(skill.Verdict.OK)
+	}
+	// Output:
+	// refund: Refunds an order.
+	// true
+}
+
 func ExampleLoaded_Approve() {
 	net, host := hub()
 	defer net.Close()

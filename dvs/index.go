@@ -100,7 +100,7 @@ func (r Rules) indexEntry(list *Listings, source domain.URL, v strictjson.Value,
 			return Listing{}, err
 		}
 	}
-	if !isEntryName(fields.name) {
+	if !isName(fields.name) {
 		return Listing{}, refuse(lookleap.CodeBadName, fields.name, "the entry has no usable name", "use lower-case letters, digits and hyphens")
 	}
 	listing := Listing{Name: fields.name, Description: fields.description}

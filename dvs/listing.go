@@ -2,7 +2,6 @@ package dvs
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
@@ -93,9 +92,4 @@ func (l *Listings) add(entry Listing, at lookleap.Position) {
 	l.seen[id] = true
 	entry.Source = l.source
 	l.Skills = append(l.Skills, entry)
-}
-
-// isEntryName reports whether a name may stand in a skill's URL.
-func isEntryName(name string) bool {
-	return len(name) >= 1 && len(name) <= 64 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }

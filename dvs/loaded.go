@@ -1,37 +1,12 @@
 package dvs
 
 import (
-	"context"
 	"slices"
 	"sync"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 )
-
-// Registration is a skill at level 1: its metadata and digests, without its
-// body (section 4.6). It is not changed and may be shared.
-type Registration struct {
-	Metadata
-	ID      SkillURL
-	Digest  Digest // of the SKILL.md at registration
-	Verdict *lookleap.Verdict
-
-	loader *Loader
-	pin    Pin
-}
-
-// ContextText gives the name and description for the model's list of skills,
-// without characters that nobody sees. It is the publisher's word.
-func (r *Registration) ContextText() string { return r.Name + ": " + r.Display() }
-
-// Activate verifies the skill anew and loads its instructions (level 2). If the
-// file changed since it was registered, the verdict has a finding
-// changed-since-registration, the metadata are the new ones, and what the user
-// agreed to for this skill counts no longer.
-func (r *Registration) Activate(ctx context.Context) (*Loaded, error) {
-	return r.loader.LoadPinned(ctx, r.ID.String(), r.pin)
-}
 
 // Loaded is a verified skill in use. Its fields are not changed; its methods
 // are safe for concurrent use.

@@ -130,18 +130,6 @@ func (l *Loader) load(ctx context.Context, c *candidate) (*Loaded, error) {
 	return got.loaded, err
 }
 
-// Register verifies a skill and keeps its metadata and digests; the body is
-// dropped (level 1).
-func (l *Loader) Register(ctx context.Context, url string) (*Registration, error) {
-	c := &candidate{Claim: Claim{URL: url}}
-	if err := l.verify(ctx, c); err != nil {
-		return nil, err
-	}
-	defer l.files.Invalidate(c.skill.served.String())
-	got, err := l.admit(ctx, c, registered)
-	return got.registration, err
-}
-
 // candidate is a skill that was fetched and judged, and not yet admitted. It is
 // plain data, since a plan holds it.
 type candidate struct {
@@ -170,9 +158,23 @@ const (
 	activated  level = 2
 )
 
-// verify gathers the evidence for a claim and decides. What can be refused
-// without any request is.
+// verify gathers the evidence for a claim and decides.
 func (l *Loader) verify(ctx context.Context, c *candidate) error {
+	if err := l.mayAsk(ctx, c); err != nil {
+		return err
+	}
+	doc, err := l.get(ctx, request{url: c.skill.served, limit: l.limits.Skill, hop: func(to domain.URL) *Error {
+		return l.rules().checkHop(c.root, to.String(), c.Claim.Pin)
+	}})
+	if err != nil {
+		return fmt.Errorf("dvs: loading %s: %w", c.skill, err)
+	}
+	c.Evidence, c.File, c.Final, c.cause = doc.now(l.host.Time()), doc.body, doc.final.String(), doc.cause
+	return l.decide(ctx, c)
+}
+
+// mayAsk refuses what can be refused without any request.
+func (l *Loader) mayAsk(ctx context.Context, c *candidate) error {
 	rules := l.rules()
 	c.Claim.Profile, c.Claim.Strict, c.Claim.RequireSecure = l.options.Profile, l.options.Strict, l.options.RequireSecure
 	u, err := rules.ParseSkillURL(c.Claim.URL)
@@ -188,14 +190,7 @@ func (l *Loader) verify(ctx context.Context, c *candidate) error {
 	if last := before.Checks[beforeRequests-1].Status; last == lookleap.Skipped || last == lookleap.Failed {
 		return l.refuse(ctx, before, nil)
 	}
-	doc, err := l.get(ctx, request{url: u.served, limit: l.limits.Skill, hop: func(to domain.URL) *Error {
-		return rules.checkHop(c.root, to.String(), c.Claim.Pin)
-	}})
-	if err != nil {
-		return fmt.Errorf("dvs: loading %s: %w", u, err)
-	}
-	c.Evidence, c.File, c.Final, c.cause = doc.now(l.host.Time()), doc.body, doc.final.String(), doc.cause
-	return l.decide(ctx, c)
+	return nil
 }
 
 // beforeRequests is how many checks of a verdict need no evidence.
