@@ -31,8 +31,7 @@ type frame struct {
 // frame finds out who asks in a site, and how far that counts.
 func (p *Page) frame(site anml.Site, now time.Time, initiated bool) *frame {
 	f := &frame{page: p, site: site, now: now, will: p.session.user.Policy.now(), initiated: initiated}
-	major, _, _ := strings.Cut(p.doc.Version(), ".")
-	f.version = major != "1"
+	f.version = p.otherMajor()
 	asker, whose := p.ownerOfAsk(site, now)
 	f.asker, f.foreign = asker, p.foreignRules(site, now)
 	switch {

@@ -24,15 +24,16 @@ const (
 // intent is a call that is ready to be asked about: what the user is shown, and
 // what is done when they agree.
 type intent struct {
-	effect  *effect
-	args    []anml.Arg             // to show
-	items   []lookleap.ConsentItem // of the disclosure
-	verdict *lookleap.Verdict      // why the owner may offer the action; nil: it is the server's own
-	why     string                 // the first reason to ask; "": none but where the endpoint is
-	crosses bool                   // the endpoint's origin has to be agreed to
-	plain   bool                   // the endpoint's lack of encryption has to be acknowledged
-	asks    bool                   // the user is asked; otherwise their policy permits it
-	again   []lookleap.ConsentItem // what an earlier request showed, to be asked once more
+	effect   *effect
+	args     []anml.Arg             // to show
+	items    []lookleap.ConsentItem // of the disclosure
+	verdict  *lookleap.Verdict      // why the owner may offer the action; nil: it is the server's own
+	warnings []string               // our words about the document
+	why      string                 // the first reason to ask; "": none but where the endpoint is
+	crosses  bool                   // the endpoint's origin has to be agreed to
+	plain    bool                   // the endpoint's lack of encryption has to be acknowledged
+	asks     bool                   // the user is asked; otherwise their policy permits it
+	again    []lookleap.ConsentItem // what an earlier request showed, to be asked once more
 }
 
 // prepare turns a call into an intent: it finds the action, its owner and its
@@ -320,8 +321,14 @@ func (p *Page) answerFormat(act anml.Action, origin string) anml.Format {
 func (p *Page) intend(ctx context.Context, in *intent, act anml.Action, owner Party) {
 	e := in.effect
 	confirm, _ := act.Confirm()
+	for _, f := range p.Findings() {
+		in.warnings = append(in.warnings, f.Message)
+	}
 	judged := e.act(e.Disclosure)
 	in.why = consequential(judged, confirm, e.Disclosure.tells(), p.session.user.weigh(ctx, judged))
+	if in.why == "" && p.otherMajor() {
+		in.why = "the document is of a version of ANML that is not understood"
+	}
 	in.crosses = e.Send.Reach != atOrigin &&
 		(e.Send.Reach != atDomain || !p.session.gate.agreed(p.url.Origin(), e.Send.origin()))
 	in.plain = e.Send.Plain && !p.session.gate.acknowledged(e.Send.origin())

@@ -987,6 +987,21 @@ func TestVersions(t *testing.T) {
 			}
 		})
 	}
+	for version, want := range map[string]lookleap.Code{"1.0": lookleap.CodeOK, "1.7": lookleap.CodeOK, "2.0": lookleap.CodeConsentNoPrompter} {
+		verdict := "accept"
+		if want != lookleap.CodeOK {
+			verdict = "reject"
+		}
+		t.Run("ANML-8.1-21/"+verdict+"-unconfirmed-"+version, func(t *testing.T) {
+			f := newFinding(t)
+			doc := service(titled + `<interact><action id="find" method="GET" endpoint="/find"><description>Find</description></action></interact>`)
+			f.site.Body(wellKnownPath, anml.MediaTypeXML, strings.Replace(doc, `version="1.0" role`, `version="`+version+`" role`, 1)).Handle("/find", document(titled))
+			_, err := f.finds(f.s, "Shop").Do(t.Context(), Call{Action: "find"})
+			if got := lookleap.CodeOf(err); got != want {
+				t.Errorf("%v", err)
+			}
+		})
+	}
 	for _, offers := range []string{`2.0,3.0`, ``, ` , `} {
 		doc := versioned(`version="1.0" supported-versions="` + offers + `"`)
 		t.Run("ANML-8.1-22/accept-readable-"+offers, func(t *testing.T) {
