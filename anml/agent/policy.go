@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/lookleap/lookleap/internal/domain"
 )
 
 // Policy is what the user wants, whatever any document says (sections 1.2.2, 4
@@ -118,7 +120,7 @@ func (p *Policy) Rules() []StandingRule {
 // now on and whatever a document, a rule or an earlier consent says (section
 // 14.1). [Session.RefuseDomain] makes it last.
 func (p *Policy) RefuseDomain(domainName string) error {
-	name, err := hostKey(domainName)
+	name, err := policyHost(domainName)
 	if err != nil {
 		return err
 	}
@@ -128,7 +130,7 @@ func (p *Policy) RefuseDomain(domainName string) error {
 // AcceptDomain takes back a refusal of exactly this domain. Only the user may
 // want that.
 func (p *Policy) AcceptDomain(domainName string) error {
-	name, err := hostKey(domainName)
+	name, err := policyHost(domainName)
 	if err != nil {
 		return err
 	}
@@ -193,7 +195,16 @@ func ruleDomain(s string) (string, error) {
 	if s == "*" {
 		return s, nil
 	}
-	return hostKey(s)
+	return policyHost(s)
+}
+
+// policyHost normalises a domain of the user's will: also names of private
+// networks and addresses, which the user may want to keep anything from.
+func policyHost(s string) (string, error) {
+	if name, err := hostKey(s); err == nil {
+		return name, nil
+	}
+	return domain.Rules{AllowIP: true, AllowSpecial: true}.ParseHost(strings.TrimSuffix(s, "."))
 }
 
 // refuses reports whether one of the hosts is a refused domain or lies below one.
