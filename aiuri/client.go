@@ -81,7 +81,7 @@ func NewClient(host *lookleap.Host, o ClientOptions) (*Client, error) {
 // Purge drops everything that is kept about an origin.
 func (c *Client) Purge(origin string) {
 	c.discoverer.Purge(origin)
-	c.keys.memo.Purge()
+	c.keys.purge()
 }
 
 // prepared is a request with everything that was found out about it.

@@ -452,3 +452,37 @@ func TestRotation(t *testing.T) {
 		})
 	}
 }
+
+// TestRotationWithoutKeyServer holds that a foreign signature neither takes away
+// the keys that are known, nor makes the agent knock again and again.
+func TestRotationWithoutKeyServer(t *testing.T) {
+	w := newWorld(t)
+	w.net.Clock().Freeze()
+	client := must(aiuri.NewClient(w.host, w.options))
+	ask := func() error { _, err := client.Invoke(t.Context(), pay); return err }
+	fetched := func() int {
+		return strings.Count(strings.Join(w.net.Journal().Paths("bank.example"), " "), "/jwks.json")
+	}
+	if err := ask(); err != nil {
+		t.Fatal(err)
+	}
+	w.net.Clock().Advance(5 * time.Minute)
+	w.bank.Status("/jwks.json", 503)
+	t.Run("AIU-3.4-12/reject-one-try-while-the-server-is-down", func(t *testing.T) {
+		w.answer = receipt("2", true)
+		for range 3 {
+			if err := ask(); lookleap.CodeOf(err) != lookleap.CodeRejectedKey {
+				t.Error(err)
+			}
+		}
+		if n := fetched(); n != 2 {
+			t.Errorf("the keys were fetched %d times", n)
+		}
+	})
+	t.Run("AIU-3.4-12/accept-known-key-while-the-server-is-down", func(t *testing.T) {
+		w.answer = receipt("1", true)
+		if err := ask(); err != nil {
+			t.Error(err)
+		}
+	})
+}

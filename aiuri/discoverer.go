@@ -283,13 +283,21 @@ func (d *Discoverer) holdPolicy(origin string, doc *Descriptor) error {
 	return nil
 }
 
-// confirm asks the endpoint's authority, where it is a DNS name, for its own
-// document, and takes keys and policy from there. Anyone can advertise anything.
+// confirm asks the endpoint's authority, where it is a DNS name or one that the
+// host knows, for its own document, and takes keys and policy from there. Anyone can advertise anything.
 func (d *Discoverer) confirm(ctx context.Context, f *Discovery) (time.Time, error) {
-	origin := "https://" + f.Endpoint.Host()
-	if !strings.Contains(f.Endpoint.Host(), ".") {
-		return time.Time{}, nil // a registry name: its keys count via this origin
+	if !d.speakable(f.Endpoint) {
+		return time.Time{}, nil // a registry name that nobody resolves: its keys count via this origin
 	}
+	origin, err := d.originOf(ctx, f.Endpoint)
+	if err != nil {
+		return time.Time{}, err
+	}
+	base, err := domain.Parse(origin)
+	if err != nil {
+		return time.Time{}, &Error{Code: lookleap.CodeUnknownAuthority, Subject: f.Endpoint.Redacted(), Reason: "the authority's origin is no public https origin", Err: err}
+	}
+	origin = base.Origin()
 	if origin == f.DocumentOrigin {
 		f.Confirmed = true
 		return time.Time{}, nil
@@ -306,6 +314,13 @@ func (d *Discoverer) confirm(ctx context.Context, f *Discovery) (time.Time, erro
 		return until, nil
 	}
 	return until, &Error{Code: lookleap.CodeAuthorityUnconfirmed, Subject: f.Endpoint.Redacted(), Reason: "the authority's own document does not name this endpoint", Fix: "publish it at " + origin + "/.well-known/aiip"}
+}
+
+// speakable reports whether there is a way to find out whose document speaks for
+// an authority.
+func (d *Discoverer) speakable(u URI) bool {
+	_, static := d.options.Static[u.Authority()]
+	return static || d.options.Registry != nil || strings.Contains(u.Host(), ".")
 }
 
 // originOf tells whose document speaks for an authority.

@@ -207,6 +207,37 @@ func TestConfirm(t *testing.T) {
 			}
 		}
 	})
+	for name, o := range map[string]aiuri.DiscoveryOptions{
+		"static":   {Static: map[string]string{"bank": "https://www.bank.example/"}},
+		"registry": {Registry: registry{"bank": "https://www.bank.example"}},
+	} {
+		for id, vouched := range map[string]bool{"AIU-3.1-20/accept-known-by-" + name: true, "AIU-3.1-20/reject-unknown-to-" + name: false} {
+			t.Run(id, func(t *testing.T) {
+				net := lab.ForTest(t)
+				net.Site("evil.example").Body(documentPath, "application/json", documentOf("ai://bank/x", "https://evil.example"))
+				if vouched {
+					net.Site("www.bank.example").Body(documentPath, "application/json", documentOf("ai://bank/x", "https://www.bank.example"))
+				} else {
+					net.Site("www.bank.example").Body(documentPath, "application/json", documentOf("ai://bank/y", "https://www.bank.example"))
+				}
+				d, err := aiuri.NewDiscoverer(net.Host(), o).Discover(t.Context(), "https://evil.example")
+				if vouched && (err != nil || !d.Confirmed || d.Document.JWKS != "https://www.bank.example/jwks.json") {
+					t.Errorf("got %+v, %v", d, err)
+				}
+				if !vouched && (d != nil || lookleap.CodeOf(err) != lookleap.CodeAuthorityUnconfirmed) {
+					t.Errorf("got %+v, %v", d, err)
+				}
+			})
+		}
+	}
+	t.Run("AIU-3.1-20/reject-name-that-the-registry-does-not-know", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Site("evil.example").Body(documentPath, "application/json", documentOf("ai://bank/x", "https://evil.example"))
+		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{Registry: registry{}}).Discover(t.Context(), "https://evil.example")
+		if d != nil || lookleap.CodeOf(err) != lookleap.CodeUnknownAuthority {
+			t.Errorf("got %+v, %v", d, err)
+		}
+	})
 	for id, set := range map[string]func(*lab.Site){
 		"reject-absent": func(*lab.Site) {},
 		"reject-other-path": func(s *lab.Site) {

@@ -173,7 +173,7 @@ func statusOf(code lookleap.Code) int {
 // Purge drops everything that is kept about an origin.
 func (g *Gateway) Purge(origin string) {
 	g.options.Discoverer.Purge(origin)
-	g.keys.memo.Purge()
+	g.keys.purge()
 }
 
 func (g *Gateway) audit(endpoint string, code lookleap.Code, status int) {

@@ -22,9 +22,10 @@ const (
 
 // keySource fetches and keeps key sets.
 type keySource struct {
-	host *lookleap.Host
-	life time.Duration
-	memo *flight.Memo[string, fetchedKeys]
+	host     *lookleap.Host
+	life     time.Duration
+	memo     *flight.Memo[string, fetchedKeys]
+	renewals *flight.Memo[string, fetchedKeys] // what the last fetch for an unknown kid gave
 }
 
 type fetchedKeys struct {
@@ -36,7 +37,16 @@ func newKeySource(host *lookleap.Host, life time.Duration, entries int) *keySour
 	if life <= 0 {
 		life = DefaultKeyLife
 	}
-	return &keySource{host: host, life: min(life, MaxKeyLife), memo: flight.NewMemo[string, fetchedKeys](entries, host.Time)}
+	return &keySource{
+		host: host, life: min(life, MaxKeyLife),
+		memo:     flight.NewMemo[string, fetchedKeys](entries, host.Time),
+		renewals: flight.NewMemo[string, fetchedKeys](entries, host.Time),
+	}
+}
+
+func (s *keySource) purge() {
+	s.memo.Purge()
+	s.renewals.Purge()
 }
 
 func (s *keySource) get(ctx context.Context, url string) (fetchedKeys, error) {
@@ -50,14 +60,26 @@ func (s *keySource) get(ctx context.Context, url string) (fetchedKeys, error) {
 	})
 }
 
-// renewed fetches a set anew if the one at hand is old enough.
+// renewed fetches a set anew if the one at hand is old enough. If that fails, the
+// one at hand stays, and there is no further try for as long.
 func (s *keySource) renewed(ctx context.Context, url string, held fetchedKeys) (fetchedKeys, bool) {
 	if s.host.Time().Sub(held.at) < refetchAfter {
 		return held, false
 	}
-	s.memo.Invalidate(url)
-	got, err := s.get(ctx, url)
-	return got, err == nil
+	got, err := s.renewals.Get(ctx, url, func(ctx context.Context) (flight.Loaded[fetchedKeys], error) {
+		set, err := s.fetch(ctx, url)
+		now := s.host.Time()
+		switch {
+		case fetch.Cancelled(err):
+			return flight.Loaded[fetchedKeys]{}, err
+		case err != nil:
+			return flight.Loaded[fetchedKeys]{Value: held, Until: now.Add(refetchAfter)}, nil
+		}
+		fresh := fetchedKeys{set, now}
+		s.memo.Put(url, flight.Loaded[fetchedKeys]{Value: fresh, Until: now.Add(s.life)})
+		return flight.Loaded[fetchedKeys]{Value: fresh, Until: now.Add(refetchAfter)}, nil
+	})
+	return got, err == nil && got != held
 }
 
 // fetch asks for a set. A key server that fails is told by its own code, which is
