@@ -22,15 +22,19 @@ type source struct {
 // words with digits, or all of it. How either is spelled makes no difference: see
 // [folded]. A value that the user supplied as well is the user's.
 func (c *Context) taint(to, value string) []source {
-	if key, err := domainKey(to); err == nil {
-		to = key
-	}
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	var sources []source
+	own := ""
 	for id := range c.index.find(value) {
+		if own == "" { // most values came from nobody
+			own = to
+			if key, err := domainKey(to); err == nil {
+				own = key
+			}
+		}
 		o := c.index.origins[id]
-		if o.serving == to && !o.deleted {
+		if o.serving == own && !o.deleted {
 			continue
 		}
 		s := source{o.serving, o.confidentiality, o.deleted}
