@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
@@ -97,13 +98,14 @@ func draw(t *testing.T, a *anmltrust.Authorization, verdict *lookleap.Verdict) {
 	if d := kept.Evidence.DNS; d != nil {
 		v.DNS = &vectorDNS{d.Outcome, d.Texts, int(d.TTL / time.Second), d.DNSSEC}
 	}
-	size := 0
+	size, plain := 0, true
 	for _, x := range kept.Evidence.Exchanges {
 		v.Exchanges = append(v.Exchanges, vectorExchange{x.Mechanism, x.URL, x.Status, x.MediaType, string(x.Body), x.Failure})
 		size += len(x.Body)
+		plain = plain && utf8.Valid(x.Body) // a vector holds text
 	}
 	v.Name = strings.ToLower(row) + "-" + path.Base(t.Name())
-	if size < 2000 && row != "" && v.agrees(t) {
+	if plain && size < 2000 && row != "" && v.agrees(t) {
 		drawn[v.Name] = v
 	}
 }
