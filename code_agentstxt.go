@@ -50,6 +50,6 @@ var agentstxtCodes = map[Code]string{
 	CodeConflict:          "two directives contradict each other about one path, and DISALLOW counts",
 	CodeStatus:            "the server's status counts as no policy",
 	CodeStale:             "an earlier copy stands in, since the policy could not be read again",
-	CodeInsecureTransport: "the policy came over plain http, so anybody on the way could change it",
+	CodeInsecureTransport: "it came over plain http, so anybody on the way could change it",
 	CodeWildcardLiteral:   "a wildcard in the path of an ALLOW line is read literally",
 }
