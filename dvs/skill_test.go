@@ -300,7 +300,7 @@ func TestDisplay(t *testing.T) {
 }
 
 // TestHostileHeaders holds the time of refusing to 10 ms, with room for a busy
-// machine.
+// machine: one of a few attempts has to be quick.
 func TestHostileHeaders(t *testing.T) {
 	for _, c := range []struct{ id, name, header string }{
 		{"C16", "reject-brackets", "x: " + strings.Repeat("[", 16_000) + "\n"},
@@ -316,12 +316,15 @@ func TestHostileHeaders(t *testing.T) {
 	} {
 		t.Run(c.id+"/"+c.name, func(t *testing.T) {
 			for _, profile := range []dvs.Profile{dvs.DVS, dvs.Lenient} {
-				start := time.Now()
-				_, _, err := dvs.ParseSkill([]byte(file(c.header)), profile, dvs.Limits{})
-				if err == nil {
-					t.Error("accepted")
+				took := time.Hour
+				for attempt := 0; attempt < 5 && took > 200*time.Millisecond; attempt++ {
+					start := time.Now()
+					if _, _, err := dvs.ParseSkill([]byte(file(c.header)), profile, dvs.Limits{}); err == nil {
+						t.Error("accepted")
+					}
+					took = min(took, time.Since(start))
 				}
-				if took := time.Since(start); took > 200*time.Millisecond {
+				if took > 200*time.Millisecond {
 					t.Errorf("%v took %v", profile, took)
 				}
 			}

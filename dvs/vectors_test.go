@@ -1,0 +1,178 @@
+package dvs_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+)
+
+// vectorCase is what the cases of every file have.
+type vectorCase struct {
+	Name, Requirement string
+	Reason            lookleap.Code
+}
+
+// run runs a case under its requirement; check gives why it is refused.
+func (c vectorCase) run(t *testing.T, check func(t *testing.T) error) {
+	side := "/accept-vector-"
+	if c.Reason != lookleap.CodeOK {
+		side = "/reject-vector-"
+	}
+	t.Run(c.Requirement+side+c.Name, func(t *testing.T) {
+		if err := check(t); lookleap.CodeOf(err) != c.Reason {
+			t.Errorf("got %v, want %s", err, c.Reason)
+		}
+	})
+}
+
+// vectors reads the cases of one file of testdata/vectors.
+func vectors[T any](t *testing.T, name string) []T {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", "vectors", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Draft string
+		Cases []T
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	if file.Draft != dvs.Draft || len(file.Cases) < 10 {
+		t.Fatalf("%d cases for %s", len(file.Cases), file.Draft)
+	}
+	return file.Cases
+}
+
+func TestVectorRoots(t *testing.T) {
+	for _, c := range vectors[struct {
+		vectorCase
+		Root, Canonical string
+	}](t, "roots.json") {
+		c.run(t, func(t *testing.T) error {
+			root, err := dvs.ParseTrustRoot(c.Root)
+			if got := root.String(); got != c.Canonical {
+				t.Errorf("got %q, want %q", got, c.Canonical)
+			}
+			return err
+		})
+	}
+}
+
+func TestVectorURLs(t *testing.T) {
+	for _, c := range vectors[struct {
+		vectorCase
+		URL, ID, ServedFrom string
+	}](t, "urls.json") {
+		c.run(t, func(t *testing.T) error {
+			u, err := dvs.ParseSkillURL(c.URL)
+			if c.ID != "" && u.String() != c.ID || c.ServedFrom != "" && u.ServedFrom() != c.ServedFrom {
+				t.Errorf("got %s from %s", u, u.ServedFrom())
+			}
+			return err
+		})
+	}
+}
+
+func TestVectorDecisions(t *testing.T) {
+	for _, c := range vectors[struct {
+		vectorCase
+		Root, URL string
+	}](t, "decisions.json") {
+		c.run(t, func(t *testing.T) error {
+			v := dvs.Decide(dvs.Claim{URL: c.URL, Root: c.Root, Source: dvs.ByUser}, dvs.Evidence{}, noon)
+			if i := slices.IndexFunc(v.Checks, func(k lookleap.Check) bool { return k.Requirement == "DVS-3.1-05" }); v.Checks[i].Status == lookleap.Passed {
+				return nil
+			}
+			return &lookleap.VerifyError{Verdict: v}
+		})
+	}
+}
+
+func TestVectorSkills(t *testing.T) {
+	for _, c := range vectors[struct {
+		vectorCase
+		Profile                  dvs.Profile
+		File, Skill, Description string
+		Base64                   []byte
+		Line                     int
+	}](t, "skills.json") {
+		c.run(t, func(t *testing.T) error {
+			data := []byte(c.File)
+			if c.Base64 != nil {
+				data = c.Base64
+			}
+			skill, _, err := dvs.ParseSkill(data, c.Profile, dvs.Limits{})
+			if refused, ok := err.(*dvs.SkillError); ok && refused.Finding.Line != c.Line {
+				t.Errorf("at line %d, want %d", refused.Finding.Line, c.Line)
+			}
+			if err == nil && (skill.Name != c.Skill || skill.Description != c.Description) {
+				t.Errorf("got %q, %q", skill.Name, skill.Description)
+			}
+			return err
+		})
+	}
+}
+
+func TestVectorIndexes(t *testing.T) {
+	for _, c := range vectors[struct {
+		vectorCase
+		Index    string
+		Skills   []string
+		Findings []lookleap.Code
+	}](t, "indexes.json") {
+		c.run(t, func(t *testing.T) error {
+			list, err := dvs.ParseIndex([]byte(c.Index), indexAt, dvs.Limits{})
+			if err != nil {
+				return err
+			}
+			var skills []string
+			var findings []lookleap.Code
+			for _, s := range list.Skills {
+				skills = append(skills, s.Skill.String())
+			}
+			for _, f := range list.Findings {
+				findings = append(findings, f.Code)
+			}
+			if !slices.Equal(skills, c.Skills) || !slices.Equal(findings, c.Findings) {
+				t.Errorf("got %q and %q", skills, findings)
+			}
+			return nil
+		})
+	}
+}
+
+// TestVectorsAreReadable: other implementations have to read them too.
+func TestVectorsAreReadable(t *testing.T) {
+	readme, err := os.ReadFile("testdata/vectors/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, _ := filepath.Glob("testdata/vectors/*.json")
+	for _, name := range files {
+		data, _ := os.ReadFile(name)
+		if i := slices.IndexFunc(data, func(c byte) bool { return c >= 0x80 }); i >= 0 {
+			t.Errorf("%s: octet %d is not ASCII", name, i)
+		}
+		if !strings.Contains(string(readme), "`"+filepath.Base(name)+"`") {
+			t.Errorf("the README does not mention %s", name)
+		}
+		seen := map[string]bool{}
+		for _, c := range vectors[vectorCase](t, filepath.Base(name)) {
+			if seen[c.Name] || c.Requirement == "" || c.Reason == "" {
+				t.Errorf("%s: %+v is there twice, or lacks something", name, c)
+			}
+			seen[c.Name] = true
+			if !strings.Contains(string(readme), "`"+string(c.Reason)+"`") {
+				t.Errorf("the README does not explain %s", c.Reason)
+			}
+		}
+	}
+}
