@@ -24,8 +24,9 @@ type pages struct {
 	life    context.Context // ends with the session
 	end     context.CancelCauseFunc
 
-	mu   sync.Mutex
-	kept *simplelru.LRU[string, *kept] // by the URL asked for
+	mu     sync.Mutex
+	kept   *simplelru.LRU[string, *kept] // by the URL asked for
+	octets int                           // of their documents
 }
 
 // kept is a page that may be used again, as long as its times allow.
@@ -40,7 +41,8 @@ type kept struct {
 func newPages(s *Session) *pages {
 	p := &pages{session: s}
 	p.life, p.end = context.WithCancelCause(context.Background())
-	p.kept, _ = simplelru.NewLRU[string, *kept](s.agent.options.Limits.CachedPages, nil) // fails for sizes below 1 only
+	// An error would be about a size below 1.
+	p.kept, _ = simplelru.NewLRU(s.agent.options.Limits.CachedPages, func(_ string, k *kept) { p.octets -= k.page.opened.octets })
 	return p
 }
 
@@ -84,6 +86,16 @@ func (p *pages) use(url string, now time.Time) (page *Page, again bool) {
 		return k.page, again
 	}
 	return nil, false
+}
+
+// freshAt is a page in memory that may be used without asking anybody.
+func (p *pages) freshAt(u domain.URL, now time.Time) *Page {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if k, ok := p.kept.Get(u.String()); ok && now.Before(k.fresh) {
+		return k.page
+	}
+	return nil
 }
 
 // load asks for a document, once for all who wait for it. It ends with the session.
@@ -164,11 +176,15 @@ func (p *pages) keep(u domain.URL, page *Page, r *fetch.Response) {
 	k.fresh, k.stale = page.usable(r)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.life.Err() == nil && page.keepable(r) && (page.opened.received.Before(k.stale) || k.validated()) {
-		p.kept.Add(u.String(), k)
+	p.kept.Remove(u.String())
+	if p.life.Err() != nil || !page.keepable(r) || !page.opened.received.Before(k.stale) && !k.validated() {
 		return
 	}
-	p.kept.Remove(u.String())
+	p.octets += page.opened.octets
+	p.kept.Add(u.String(), k)
+	for p.octets > p.session.agent.options.Limits.CachedOctets {
+		p.kept.RemoveOldest()
+	}
 }
 
 // validated reports whether it can be asked whether the page changed.

@@ -48,10 +48,7 @@ func (s *Session) discover(ctx context.Context, raw string, seen []WebPage) (*Pa
 	if err != nil {
 		return nil, err
 	}
-	wellKnown, err := base.Resolve(wellKnownPath)
-	if err != nil && base.Scheme() == "http" {
-		wellKnown, err = s.agent.rules().Resolve(base, wellKnownPath)
-	}
+	wellKnown, err := s.agent.rules().Resolve(base, wellKnownPath)
 	if err != nil {
 		return nil, fail(base.Origin(), err, "the origin has no well-known URI")
 	}
@@ -103,7 +100,7 @@ func (s *Session) discovery(ctx context.Context, origin string) *discovery {
 // there, at the well-known URI itself.
 func (d *discovery) wellKnown(u domain.URL) (*Page, error) {
 	s := d.session
-	if page, _ := s.pages.use(u.String(), s.agent.host.Time()); page == nil {
+	if s.pages.freshAt(u, s.agent.host.Time()) == nil {
 		moved, ok, err := s.memory.movedTo(d.ctx, d.origin)
 		if err != nil {
 			return nil, err

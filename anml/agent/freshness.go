@@ -18,12 +18,12 @@ func (a *Agent) openedBy(r *fetch.Response, from arrival, doc *anml.Document) op
 		insecure:  r.URL.Scheme() != "https" || !r.Conn.Reported(),
 		received:  r.Received,
 		base:      r.Received.Add(-r.Freshness.Age),
-		noStore:   r.Freshness.NoStore,
 		hops:      r.Hops,
 	}
 	for _, name := range []string{"Accept-Patch", "Alternates"} {
 		o.offersJSON = o.offersJSON || strings.Contains(strings.ToLower(strings.Join(r.Header.Values(name), ",")), anml.MediaTypeJSON)
 	}
+	o.noStore = r.Freshness.NoStore || o.insecure
 	o.lifetime, o.limited = lifetime(&r.Freshness, doc, a.options.SharedCache)
 	if values := r.Header.Values("Accept"); len(values) == 1 {
 		if f, ok := anml.Negotiate(values[0]); ok && values[0] != "" {
@@ -77,7 +77,7 @@ func (p *Page) keepable(r *fetch.Response) bool {
 			return false
 		}
 	}
-	return r.Status == http.StatusOK && !p.opened.noStore && !p.opened.insecure
+	return r.Status == http.StatusOK && !p.opened.noStore
 }
 
 // usable is until when a page may be used without asking, and until when it may

@@ -27,7 +27,7 @@ const (
 
 // maxRemembered bounds what a session remembers of places; the ones that were not
 // asked about for longest are forgotten first.
-const maxRemembered = 4096
+const maxRemembered = 1024
 
 // The words before the slash of keys in the store. A URL follows, or an origin.
 const (
@@ -87,10 +87,17 @@ func (m *memory) refuses(ctx context.Context, u domain.URL) error {
 	switch {
 	case err != nil:
 		return &Error{Code: lookleap.CodeIO, URL: shown(u), Reason: "whether the document is gone for good could not be looked up", Err: err}
-	case ok && now.Before(tomb.At.Add(m.session.agent.options.Limits.Tombstone)):
+	case ok && m.holds(tomb):
 		return goneError(u)
+	case ok:
+		m.report(ctx, shown(u), m.session.store().Delete(ctx, keyGone+u.String()))
 	}
 	return nil
+}
+
+// holds reports whether a place from the store is still believed.
+func (m *memory) holds(p place) bool {
+	return m.session.agent.host.Time().Before(p.At.Add(m.session.agent.options.Limits.Tombstone))
 }
 
 func goneError(u domain.URL) *Error {
@@ -128,11 +135,12 @@ func (m *memory) movedTo(ctx context.Context, origin string) (domain.URL, bool, 
 			return domain.URL{}, false, &Error{Code: lookleap.CodeIO, URL: origin, Reason: "where the document moved could not be looked up", Err: err}
 		}
 	}
-	if !ok || !m.session.agent.host.Time().Before(p.At.Add(m.session.agent.options.Limits.Tombstone)) {
-		return domain.URL{}, false, nil
-	}
 	u, err := domain.Parse(p.URL)
-	return u, err == nil, nil
+	if ok && (err != nil || !m.holds(p)) {
+		m.unmove(ctx, origin)
+		ok = false
+	}
+	return u, ok, nil
 }
 
 // move remembers where an origin's document is from now on: the end of the leading

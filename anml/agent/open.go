@@ -72,7 +72,7 @@ func (s *Session) retrieve(ctx context.Context, u domain.URL) (*Page, error) {
 	r, err := fetch.Do(ctx, s.agent.host, request)
 	if err == nil && r.Status == http.StatusNotModified {
 		if again := old.confirmed(r, sent); again != nil {
-			page, err := s.admit(ctx, again, a, old.page.doc, old.page.digest)
+			page, err := s.admit(ctx, again, a, old.page.doc, old.page.digest, old.page.opened.octets)
 			return s.keep(u, page, again, err)
 		}
 		s.pages.drop(u)
@@ -217,7 +217,7 @@ func (s *Session) newPage(ctx context.Context, r *fetch.Response, a arrival) (*P
 	if err != nil {
 		return nil, err
 	}
-	return s.admit(ctx, r, a, doc, lookleap.Digest(r.Body))
+	return s.admit(ctx, r, a, doc, lookleap.Digest(r.Body), len(r.Body))
 }
 
 // read picks the codec by the media type alone, and infers the role: whatever an
@@ -228,7 +228,9 @@ func (s *Session) read(ctx context.Context, r *fetch.Response, a arrival) (*anml
 			Reason: "the answer does not say what it is", Err: anml.ErrNotANML}
 	}
 	o := s.agent.options.Read
-	o.Limits.Bytes = s.agent.options.Limits.Document
+	if most := s.agent.options.Limits.Document; o.Limits.Bytes <= 0 || o.Limits.Bytes > most {
+		o.Limits.Bytes = most
+	}
 	o.Role = anml.RoleService
 	o.WellKnown = a.wellKnown
 	o.Self = nil
@@ -267,12 +269,13 @@ func (s *Session) read(ctx context.Context, r *fetch.Response, a arrival) (*anml
 }
 
 // admit makes the page of a document: who speaks in it, and what it tells.
-func (s *Session) admit(ctx context.Context, r *fetch.Response, a arrival, doc *anml.Document, digest string) (*Page, error) {
+func (s *Session) admit(ctx context.Context, r *fetch.Response, a arrival, doc *anml.Document, digest string, octets int) (*Page, error) {
 	p := &Page{
 		session: s, doc: doc, url: r.URL, digest: digest,
 		opened: s.agent.openedBy(r, a, doc),
 		budget: a.budget,
 	}
+	p.opened.octets = octets
 	if p.budget == nil {
 		p.budget = fetch.NewBudget(s.agent.options.Limits.Requests)
 	}

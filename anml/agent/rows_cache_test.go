@@ -433,3 +433,36 @@ func TestCachedPagesAreBounded(t *testing.T) {
 		t.Error(keys)
 	}
 }
+
+func TestCachedOctetsAreBounded(t *testing.T) {
+	f := newFinding(t, func(_ *User, o *Options) { o.Limits.CachedOctets = 3 * len(service(titled)) })
+	for i := range 5 {
+		path := fmt.Sprint("/", i)
+		f.site.Handle(path, document(titled, "Cache-Control", "max-age=60", "Etag", `"1"`))
+		for range 2 {
+			if _, err := f.s.Open(t.Context(), shopOrigin+path); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := f.s.pages.kept.Len(); n != 3 || f.s.pages.octets != 3*len(service(titled)) {
+		t.Errorf("%d pages, %d octets", n, f.s.pages.octets)
+	}
+	f.site.Handle("/big", document(titled+"<body>"+strings.Repeat("x", 4*len(service(titled)))+"</body>", "Cache-Control", "max-age=60"))
+	if _, err := f.s.Open(t.Context(), shopOrigin+"/big"); err != nil || f.s.pages.kept.Len() != 0 || f.s.pages.octets != 0 {
+		t.Error(err, f.s.pages.kept.Keys(), f.s.pages.octets)
+	}
+}
+
+func TestDiscoverWhileRevalidating(t *testing.T) {
+	inBubble(t, func(f *finding) {
+		f.site.Handle(wellKnownPath, document(titled, "Cache-Control", "max-age=60, stale-while-revalidate=600", "Date", datedAt(0)))
+		f.finds(f.s, "Shop")
+		f.net.Clock().Advance(2 * time.Minute)
+		for range 3 {
+			f.finds(f.s, "Shop")
+		}
+		synctest.Wait()
+		f.requests("shop.example", getWellKnown, getWellKnown)
+	})
+}

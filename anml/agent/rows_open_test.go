@@ -640,7 +640,7 @@ func TestGone(t *testing.T) {
 	})
 	t.Run("K25/accept-after-the-cap", func(t *testing.T) {
 		var f *finding
-		_, keep := keeping(&f, t)
+		store, keep := keeping(&f, t)
 		f.site.Status(wellKnownPath, 410)
 		f.fails(f.s, lookleap.CodeGone)
 		f.site.Handle(wellKnownPath, document(titled))
@@ -650,6 +650,9 @@ func TestGone(t *testing.T) {
 		f.net.Clock().Advance(time.Second)
 		f.finds(f.session(keep), "Shop")
 		f.finds(f.s, "Shop")
+		if keys := placesIn(store); len(keys) != 0 {
+			t.Error("what is over stays in the store: ", keys)
+		}
 	})
 	for _, id := range []string{"K25", "ANML-6.5.1-15"} {
 		t.Run(id+"/accept-after-the-user-resets-it", func(t *testing.T) {
@@ -1090,7 +1093,7 @@ func TestTransport(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p.Document().Head().Title() != "Shop" || p.ServingDomain() != "" || p.opened.wellKnown || !hasFinding(p, lookleap.CodeInsecureTransport) {
+			if p.Document().Head().Title() != "Shop" || p.ServingDomain() != "" || p.opened.wellKnown || !p.opened.noStore || !hasFinding(p, lookleap.CodeInsecureTransport) {
 				t.Errorf("%q %v", p.ServingDomain(), p.Findings())
 			}
 			for _, party := range p.Parties() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -141,14 +140,4 @@ func unknownSite(url string, cause error, reason string) error {
 		return already
 	}
 	return &Error{Code: lookleap.CodeSiteUnknown, URL: url, Reason: reason, Err: cause}
-}
-
-// freshAt is a page in memory that may be used without asking anybody.
-func (p *pages) freshAt(u domain.URL, now time.Time) *Page {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if k, ok := p.kept.Get(u.String()); ok && now.Before(k.fresh) {
-		return k.page
-	}
-	return nil
 }
