@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -204,9 +205,14 @@ func earlier(a, b time.Time) time.Time {
 // page reads what a page's header and head advertise. Only a final 200 of the
 // origin asked counts.
 func (d *Discoverer) page(ctx context.Context, page domain.URL, e *evidence) error {
+	var head []byte // however large the page is, and if it has no end
 	resp, err := fetch.Do(ctx, d.host, &fetch.Request{
 		URL: page, Header: http.Header{"Accept": {"text/html, */*;q=0.1"}}, Redirect: fetch.SameOrigin,
-		Limits: fetch.Limits{Body: 4 << 20, Hops: 3},
+		Limits: fetch.Limits{Body: 1 << 30, Hops: 3},
+		Stream: func(_ *fetch.Response, body io.Reader) (err error) {
+			head, err = io.ReadAll(io.LimitReader(body, maxHead))
+			return err
+		},
 	})
 	switch {
 	case fetch.Cancelled(err):
@@ -220,7 +226,7 @@ func (d *Discoverer) page(ctx context.Context, page domain.URL, e *evidence) err
 	}
 	e.links = linkTargets(resp.Header.Values("Link"), resp.URL)
 	if resp.MediaType == "text/html" || resp.MediaType == "application/xhtml+xml" {
-		e.elements = ElementTargets(resp.Body)
+		e.elements = ElementTargets(head)
 	}
 	return nil
 }

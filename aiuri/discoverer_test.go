@@ -25,6 +25,15 @@ func documentOf(endpoint, origin string) string {
 	return `{"endpoint":"` + endpoint + `","jwks":"` + origin + `/jwks.json","scopes":["pay","read"]}`
 }
 
+// endless is a page that advertises in its head and never ends.
+func endless(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/html")
+	_, err := w.Write([]byte(strings.Replace(linkHead, "ENDPOINT", "ai://bank/x", 1)))
+	for more := []byte(strings.Repeat("<p>more", 1<<10)); err == nil && r.Context().Err() == nil; {
+		_, err = w.Write(more)
+	}
+}
+
 // page answers the root with a Link header and a link element, each if not empty.
 func page(s *lab.Site, link, element string) {
 	s.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
@@ -73,6 +82,13 @@ func TestDiscover(t *testing.T) {
 		}, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceWellKnown, ""},
 		{"AIU-3.1-02/accept-discovered", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", "") }, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
 		{"AIU-3.1-03/accept-discovered", func(_ *lab.Internet, s *lab.Site) { page(s, "", "ai://bank/x") }, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceElement, ""},
+		{"AIU-3.1-03/accept-endless-page", func(_ *lab.Internet, s *lab.Site) {
+			s.HandleFunc("/", endless)
+		}, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceElement, ""},
+		{"AIU-3.1-02/accept-huge-page", func(_ *lab.Internet, s *lab.Site) {
+			page(s, "ai://bank/x", "")
+			s.Fault("/", lab.Huge(1<<29))
+		}, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
 		{"AIU-3.1-14/accept", func(n *lab.Internet, s *lab.Site) {
 			n.Name("_aiip.shop.example").TXT("v=1 end", "point=ai://bank/x other=y").TXT("endpoint=AI://Bank/x")
 		}, dns, "ai://bank/x", aiuri.SourceDNS, ""},
