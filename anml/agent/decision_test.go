@@ -9,6 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
 // best are grounds on which a field is told without asking.
@@ -182,6 +183,28 @@ func TestHooksThatFailAreStrict(t *testing.T) {
 type profileFunc func() (Value, error)
 
 func (f profileFunc) Value(context.Context, Question) (Value, error) { return f() }
+
+// TestUnusableActions: what could not be sent is not offered.
+func TestUnusableActions(t *testing.T) {
+	doc := booking(rule("email", "none"), askFor("email"))
+	for name, c := range map[string]struct{ was, is, want string }{
+		"no-body":    {`method="POST" endpoint="/book"`, `method="GET" endpoint="/book"`, "refuse no-body-method policy-violation"},
+		"plain-http": {`endpoint="/book"`, `endpoint="http://shop.example/book"`, "refuse insecure-endpoint policy-violation"},
+		"script":     {`endpoint="/book"`, `endpoint="javascript:x"`, "refuse unusable-target policy-violation"},
+		"ambiguous":  {`id="other"`, `id="book"`, "refuse dangling-reference policy-violation"},
+		"version":    {`<head>`, `<head lang="en">`, "allow user-rule delegated"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			newStand(t, labprompt.Deny()).allow("email", "*").decides(strings.Replace(doc, c.was, c.is, 1), c.want)
+		})
+	}
+	t.Run("other-version", func(t *testing.T) {
+		for version, want := range map[string]string{"1.1": "allow user-rule delegated", "2.0": "prompt other-version", "x": "prompt other-version"} {
+			newStand(t, labprompt.Deny()).allow("email", "*").decides(strings.Replace(service(doc), ` version="1.0" role`, ` version="`+version+`" role`, 1), want)
+		}
+		newStand(t, labprompt.Deny()).allow("email", "*").decides(strings.Replace(service(doc), ` role=`, ` supported-versions="2.0" role=`, 1), "refuse version-not-offered trust-insufficient")
+	})
+}
 
 // TestRefusedFieldsAreNotFetched: the profile is asked for nothing that is refused
 // without its value.

@@ -260,6 +260,9 @@ func (b *telling) args(ctx context.Context, act anml.Action, args []anml.Arg, c 
 		}
 		v := Value{Text: a.Value, Provenance: c.Provenance[a.Name]}
 		s := b.frame.page.session
+		if v.Provenance == ProvenanceUser {
+			s.context.supplied(v.Text)
+		}
 		field := known(a)
 		if field == "" && len(s.sources(b.to.recipient, v)) == 0 {
 			continue

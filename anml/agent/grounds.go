@@ -94,7 +94,15 @@ func (f *frame) reach(e *exchange) error {
 	e.Owner = owner.Domain
 	to, err := p.endpoint(act, owner)
 	e.Endpoint = to.url.Host()
-	return err
+	switch {
+	case err != nil:
+		return err
+	case to.plain: // whatever else may go there (section 13.6)
+		return &Error{Code: lookleap.CodeInsecureEndpoint, URL: p.location()}
+	case !hasBody(act.Method()):
+		return &Error{Code: lookleap.CodeNoBodyMethod, URL: p.location()}
+	}
+	return nil
 }
 
 // hosts are all who would learn what is told: the host that served the document,
@@ -305,7 +313,6 @@ func (f *frame) veto(ctx context.Context, d *Decision) {
 // user gave is the user's, whoever else knows it.
 func (s *Session) sources(to string, v Value) []source {
 	if v.Provenance == ProvenanceUser {
-		s.context.supplied(v.Text)
 		return nil
 	}
 	found := s.context.taint(to, v.Text)

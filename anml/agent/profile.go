@@ -9,7 +9,9 @@ import (
 
 // Profile is the user's data, in the host's hands. Value is called for one field
 // at a time, when a decision allows to prepare it, and gives one value of the
-// type that is asked, or an error: [ErrNoValue] where the user has none.
+// type that is asked, or an error: [ErrNoValue] where the user has none. It is
+// also asked for the recognised fields, without a purpose, when a call has
+// arguments that might carry one of them. An error or a panic refuses the field.
 // It is called from several goroutines at once.
 type Profile interface {
 	Value(ctx context.Context, q Question) (Value, error)

@@ -157,8 +157,11 @@ func TestTransfer(t *testing.T) {
 		must(t, c.b.AuthorizeTransfer(t.Context(), member))
 		var told atomic.Int32
 		var wg sync.WaitGroup
+		var calls []*prepared
 		for range 8 {
-			x := c.prepares(c.b, Call{})
+			calls = append(calls, c.prepares(c.b, Call{}))
+		}
+		for _, x := range calls {
 			wg.Go(func() {
 				if text, _, err := x.settle(none, time.Time{}); err == nil && strings.Contains(text, "4711") {
 					told.Add(1)
