@@ -26,6 +26,7 @@ type document struct {
 	cause    error
 	tag      string // entity tag and date, to ask whether it changed
 	date     string
+	public   bool // the answer is the same for everybody who asks
 }
 
 // request is one file to fetch.
@@ -34,20 +35,32 @@ type request struct {
 	limit int
 	hop   func(domain.URL) *Error // judges a redirect before it is followed
 
+	anew bool // ask the server, whatever other processes know
+
 	// stream reads the body as it arrives; nil: the document keeps it.
 	stream func(*fetch.Response, io.Reader) error
 }
 
-// get gives a file from memory while it is fresh, and asks for it once however
-// many callers wait. Its only error is the end of the caller's context.
+// get gives a file from memory or from another process while it is fresh, and
+// asks for it once however many callers wait. Its only error is the end of the caller's context.
 func (l *Loader) get(ctx context.Context, r request) (*document, error) {
 	key := r.url.String()
 	return l.files.Get(ctx, key, func(ctx context.Context) (flight.Loaded[*document], error) {
 		held, _ := l.files.Peek(key)
+		if held.Value == nil && !r.anew {
+			if doc := l.recall(ctx, r.url); doc != nil {
+				until := l.host.Time().Add(sharedFor)
+				if doc.evidence.Fresh.Before(until) {
+					until = doc.evidence.Fresh
+				}
+				return flight.Loaded[*document]{Value: doc, Until: until}, nil
+			}
+		}
 		doc, err := l.gather(ctx, r, held.Value)
 		if err != nil {
 			return flight.Loaded[*document]{}, err
 		}
+		l.share(ctx, r.url, doc)
 		got := flight.Loaded[*document]{Value: doc}
 		if doc.evidence.Status == http.StatusOK && doc.evidence.Failure == "" {
 			got.Until = doc.evidence.Fresh
@@ -155,6 +168,7 @@ func (d *document) answer(resp *fetch.Response, kept time.Duration) {
 	}
 	d.final, d.body = resp.URL, resp.Body
 	e.Digest = DigestOf(resp.Body)
+	d.public = forAll(resp)
 	d.tag, d.date = resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")
 }
 
@@ -162,6 +176,7 @@ func (d *document) answer(resp *fetch.Response, kept time.Duration) {
 func (d *document) again(confirmed *document) *document {
 	copied := *d
 	copied.evidence.Received, copied.evidence.Fresh = confirmed.evidence.Received, confirmed.evidence.Fresh
+	copied.public = copied.public && confirmed.public
 	copied.evidence.Names, copied.evidence.Address, copied.evidence.TLS = confirmed.evidence.Names, confirmed.evidence.Address, confirmed.evidence.TLS
 	return &copied
 }

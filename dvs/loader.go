@@ -43,6 +43,12 @@ type Options struct {
 // The three levels of section 4.6 are [Loader.Register] for the metadata,
 // [Registration.Activate] for the instructions, and [Loaded.Resource] for
 // everything else; [Loader.Load] does the first two at once.
+//
+// With a [lookleap.Host.Cache] that is plugged in, processes share the SKILL.md
+// files that they fetched, while these are fresh: the bytes and how they came,
+// never a decision or a consent. What a server marks as meant for one user is
+// not shared; a Fetcher that adds credentials does not go with a shared cache.
+// Whoever can write to the cache can write instructions: seal it.
 type Loader struct {
 	host    *lookleap.Host
 	options Options
@@ -142,6 +148,7 @@ type candidate struct {
 	Under    string   `json:"under,omitempty"` // root that the caller named; "": the registry's
 	Hint     *hint    `json:"hint,omitempty"`  // what an index said
 
+	anew     bool // ask the server, whatever other processes know
 	skill    SkillURL
 	root     TrustRoot
 	parsed   *Skill
@@ -163,14 +170,15 @@ func (l *Loader) verify(ctx context.Context, c *candidate) error {
 	if err := l.mayAsk(ctx, c); err != nil {
 		return err
 	}
-	doc, err := l.get(ctx, request{url: c.skill.served, limit: l.limits.Skill, hop: func(to domain.URL) *Error {
+	doc, err := l.get(ctx, request{url: c.skill.served, limit: l.limits.Skill, anew: c.anew, hop: func(to domain.URL) *Error {
 		return l.rules().checkHop(c.root, to.String(), c.Claim.Pin)
 	}})
 	if err != nil {
 		return fmt.Errorf("dvs: loading %s: %w", c.skill, err)
 	}
-	c.Evidence, c.File, c.Final, c.cause = doc.now(l.host.Time()), doc.body, doc.final.String(), doc.cause
-	return l.decide(ctx, c)
+	now := l.host.Time()
+	c.Evidence, c.File, c.Final, c.cause = doc.now(now), doc.body, doc.final.String(), doc.cause
+	return l.decide(ctx, c, now)
 }
 
 // mayAsk refuses what can be refused without any request.
@@ -219,7 +227,7 @@ func (c *candidate) provisional() Claim {
 }
 
 // decide reads the file and judges the candidate.
-func (l *Loader) decide(ctx context.Context, c *candidate) error {
+func (l *Loader) decide(ctx context.Context, c *candidate, now time.Time) error {
 	rules := l.rules()
 	if c.Evidence.Status == 200 && c.Evidence.Failure == "" {
 		var err error
@@ -235,7 +243,7 @@ func (l *Loader) decide(ctx context.Context, c *candidate) error {
 			}
 		}
 	}
-	c.verdict = rules.Decide(c.provisional(), c.Evidence, l.host.Time())
+	c.verdict = rules.Decide(c.provisional(), c.Evidence, now)
 	c.verdict.Findings = c.findings
 	if c.parsed != nil {
 		c.verdict.Findings = append(c.verdict.Findings, c.Hint.mismatch(&c.parsed.Metadata)...)
@@ -317,24 +325,24 @@ func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approva
 // Changed bytes take back what was agreed to before.
 func (l *Loader) finish(ctx context.Context, c *candidate) (admitted, error) {
 	l.declare(c)
-	if now := l.host.Time(); c.Evidence.Fresh.Before(now) {
+	now := l.host.Time()
+	if c.Evidence.Fresh.Before(now) {
 		c.Evidence.Fresh = now // the user took longer than the copy is fresh
 	}
 	if c.Claim.Source == Derived {
-		v := l.rules().Decide(c.Claim, c.Evidence, l.host.Time())
-		return admitted{}, l.refuse(ctx, v, nil)
+		return admitted{}, l.refuse(ctx, l.rules().Decide(c.Claim, c.Evidence, now), nil)
 	}
-	if err := l.decide(ctx, c); err != nil {
+	if err := l.decide(ctx, c, now); err != nil {
 		return admitted{}, err
 	}
 	id := c.skill.String()
-	now := seenSkill{c.parsed.Header, c.parsed.Digest}
-	if before, ok := l.seen.Get(id); ok && before != now && (before.header != now.header || c.Level == activated) {
+	is := seenSkill{c.parsed.Header, c.parsed.Digest}
+	if was, ok := l.seen.Get(id); ok && was != is && (was.header != is.header || c.Level == activated) {
 		l.forget(id)
 		c.verdict.Findings = append(c.verdict.Findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeChanged, Requirement: "DVS-4.6-03",
 			Message: lookleap.CodeChanged.Title(), Position: lookleap.Position{Path: id}})
 	}
-	l.seen.Add(id, now)
+	l.seen.Add(id, is)
 	l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventVerdict, Code: c.verdict.Code, Subject: id, Verdict: c.verdict})
 	if c.Level == registered {
 		return admitted{registration: &Registration{Metadata: c.parsed.Metadata, ID: c.skill, Digest: c.parsed.Digest, Verdict: c.verdict, loader: l, pin: c.Claim.Pin}}, nil

@@ -87,5 +87,5 @@ func (r *Registration) ContextText() string { return r.Name + ": " + r.Display()
 // agreed to for this skill counts no longer. A digest that an index promised has
 // to match; a name or description that differs from the index's is a finding.
 func (r *Registration) Activate(ctx context.Context) (*Loaded, error) {
-	return r.loader.load(ctx, &candidate{Claim: Claim{URL: r.ID.String(), Pin: r.pin}, Hint: r.hint})
+	return r.loader.load(ctx, &candidate{Claim: Claim{URL: r.ID.String(), Pin: r.pin}, Hint: r.hint, anew: true})
 }
