@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -21,6 +22,10 @@ import (
 // of its own.
 func TestMain(m *testing.M) {
 	if os.Getenv("BE_THE_GATEWAY") != "" {
+		go func() { // standard input ends with the tests, however they end
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			os.Exit(1)
+		}()
 		main()
 		return
 	}
@@ -39,6 +44,10 @@ func start(t *testing.T) process {
 	cmd := exec.CommandContext(ctx, os.Args[0], "--listen", "127.0.0.1:0", "--dir", dir)
 	cmd.Env = append(os.Environ(), "BE_THE_GATEWAY=1")
 	cmd.Stderr = os.Stderr
+	alive, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -61,6 +70,7 @@ func start(t *testing.T) process {
 	}()
 	t.Cleanup(func() {
 		defer cancel()
+		defer alive.Close()
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		<-drained
 		if err := cmd.Wait(); err != nil {
