@@ -1,0 +1,69 @@
+package agent
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anmltrust"
+)
+
+// TestUsageOfOthers: rights that do not come from the owner of a section limit
+// what may be done with it, and permit nothing (row X6).
+func TestUsageOfOthers(t *testing.T) {
+	const rights = `<footer><rights usage="%s" holder="x">all</rights></footer>`
+	for _, c := range []struct {
+		name, scope, body, footer string
+		want                      anml.Usage
+	}{
+		{"accept-in-scope", `"body","footer"`, "store", fmt.Sprintf(rights, "train"), anml.UsageStore},
+		{"accept-body-alone", `"body"`, "store", "", anml.UsageStore},
+		{"reject-others-rights", `"body"`, "store", fmt.Sprintf(rights, "train"), anml.UsageDisplay},
+		{"accept-limit", `"body"`, "store", fmt.Sprintf(rights, "none"), anml.UsageNone},
+		{"accept-server-limit", ``, "store", fmt.Sprintf(rights, "none"), anml.UsageNone},
+	} {
+		t.Run("X6/"+c.name, func(t *testing.T) {
+			net := newLab(t)
+			net.Name("_anml.brand.example").TXT("v=anml1;manifest=https://brand.example/m")
+			net.Site("brand.example").Body("/m", anmltrust.ManifestMediaType, `{"version":"1.0","site":"brand.example","issued":"2026-05-01T00:00:00Z","expires":"2026-07-01T00:00:00Z","authorized-domains":[{"domain":"shop.example","tier":2,"scope":[`+c.scope+`]}]}`)
+			p := pageFor(t, net, newSession(t, net, User{}, Options{}), "https://shop.example/anml",
+				`<site domain="shop.example"><head><title>T</title></head></site><site domain="brand.example"><body usage="`+c.body+`">x</body>`+c.footer+`</site>`)
+			site, _ := p.container("brand.example")
+			if got := p.usage(site, anmltrust.Body, site.Body().Node, start); got != c.want {
+				t.Errorf("%v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// TestInsecurePages: nothing of a document that came over plain http is anybody's
+// (row A1).
+func TestInsecurePages(t *testing.T) {
+	net := newLab(t)
+	p := pageFor(t, net, newSession(t, net, User{}, Options{}), "https://shop.example/anml", `<persona><tone value="formal"/></persona><body>x</body>`)
+	p.opened.insecure = true
+	for _, section := range append(anmltrust.Sections(), anmltrust.State) {
+		if owner, a := p.owner(p.doc.Site, section, start.Add(time.Second)); a != anmltrust.Dropped {
+			t.Errorf("%s is of %s", section, owner.Domain)
+		}
+	}
+	if e := p.Explain(); len(e.Assertions) != 2 || e.Assertions[0].Applied || e.Assertions[0].Why != "insecure-transport" {
+		t.Errorf("%+v", e.Assertions)
+	}
+}
+
+// BenchmarkIdentify is finding out who speaks in the draft's document of two
+// sites, with verdicts from memory.
+func BenchmarkIdentify(b *testing.B) {
+	net := newLab(b)
+	p := pageFor(b, net, newSession(b, net, User{}, Options{}), "https://shop.example/anml",
+		`<site domain="shop.example"><persona><instructions>Assist the user with purchase and delivery questions for this order.</instructions></persona></site>`+
+			`<site domain="brand.example"><knowledge><inform>x</inform></knowledge></site>`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := p.identify(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
