@@ -82,8 +82,11 @@ func (r *Runner) start(ctx context.Context, j *jail) (*dvs.RunResult, error) {
 	}
 	pipes.closeTheirs()
 	group := cmd.Process.Pid
-	stop := context.AfterFunc(ctx, func() { unix.Kill(-group, unix.SIGKILL) })
-	defer stop()
+	stopped := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(stopped)
+		unix.Kill(-group, unix.SIGKILL)
+	})
 
 	result, report := &dvs.RunResult{}, make(chan string, 1)
 	go func() {
@@ -104,7 +107,9 @@ func (r *Runner) start(ctx context.Context, j *jail) (*dvs.RunResult, error) {
 		err = unix.Waitid(unix.P_PID, group, nil, unix.WEXITED|unix.WNOWAIT, nil)
 	}
 	unix.Kill(-group, unix.SIGKILL)
-	stop()
+	if !stop() {
+		<-stopped
+	}
 	cmd.Wait() // how it ended is in ProcessState
 	<-ended
 	switch why, ok := strings.CutPrefix(<-report, confined); {
