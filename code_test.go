@@ -18,7 +18,7 @@ import (
 var codeForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 func TestCodeTable(t *testing.T) {
-	tables := []map[Code]string{sharedCodes, syntaxCodes, agentstxtCodes, wellknownCodes, dvsCodes, anmlCodes, trustCodes, aiuriCodes}
+	tables := []map[Code]string{sharedCodes, syntaxCodes, agentstxtCodes, wellknownCodes, dvsCodes, anmlCodes, trustCodes, agentCodes, actionCodes, aiuriCodes}
 	seen := map[Code]bool{}
 	for _, table := range tables {
 		for code, title := range table {

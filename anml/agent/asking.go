@@ -56,6 +56,9 @@ func (e *effect) summary() string {
 	return s
 }
 
+// maxWarnings is how many findings about a document a prompt shows.
+const maxWarnings = 5
+
 // actItem is the act itself: without it nothing is sent.
 func (in *intent) actItem() lookleap.ConsentItem {
 	e := in.effect
@@ -68,6 +71,9 @@ func (in *intent) actItem() lookleap.ConsentItem {
 	}
 	if in.why != "" {
 		item.Summary += ": " + in.why
+	}
+	for _, warning := range in.warnings[:min(len(in.warnings), maxWarnings)] {
+		item.Summary += "; beware: " + warning
 	}
 	item.Remote = append(item.Remote, lookleap.RemoteText{Source: e.Exchange.Owner, Label: "name of the action", Text: e.Exchange.Action})
 	if e.Send.Says != "" {

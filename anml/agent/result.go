@@ -50,6 +50,9 @@ func (r *Result) Text(o anml.TextOptions) string {
 	}
 	switch {
 	case r.Page != nil:
+		for _, party := range r.Page.parties {
+			line(party.introduction())
+		}
 		o.Bytes -= b.Len()
 		if o.Bytes > 0 {
 			b.WriteString(r.Page.doc.Text(o))
@@ -59,6 +62,17 @@ func (r *Result) Text(o anml.TextOptions) string {
 			len(r.Body), plaintext.Quote(r.Type, 100), plaintext.Quote(string(r.Body[:min(len(r.Body), 4*o.Quote)]), o.Quote)))
 	}
 	return b.String()
+}
+
+// introduction says in one line how far a site of the document counts.
+func (p Party) introduction() string {
+	switch {
+	case p.Serving:
+		return "The document was delivered by " + plaintext.Host(p.Domain) + "."
+	case p.Authorization == nil:
+		return "It names " + plaintext.Host(p.Domain) + ", which was not verified: nothing in it is that site's word."
+	}
+	return "It speaks for " + plaintext.Host(p.Domain) + " as far as that site allows (" + p.Tier.String() + ": " + p.Authorization.Scope.String() + ")."
 }
 
 // ErrorText renders why a call was not done for a model: the reason code, what it

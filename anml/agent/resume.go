@@ -108,18 +108,15 @@ func (e *effect) act(d *disclosure) Act {
 	return a
 }
 
-// body is what is sent, once it is settled what may be told. Arguments are sent
-// as the user saw them or not at all.
+// body is what is sent, once it is settled what may be told. An argument that may
+// no longer be has ended the call before: arguments are sent as they were shown.
 func (e *effect) body(told *disclosure) (contentType string, body []byte, err error) {
 	if !e.Send.Response {
-		if !sameArgs(e.Disclosure, told) {
-			return "", nil, &Error{Code: lookleap.CodeConsentWithdrawn, URL: e.Send.Endpoint, Reason: "an argument may no longer be told"}
-		}
 		return e.Send.ContentType, e.Send.Body, nil
 	}
 	doc, err := told.response(e.Exchange)
 	if err == nil && doc == nil {
-		err = anml.ErrEmptyResponse
+		return "", nil, &Error{Code: lookleap.CodeConsentRefused, URL: e.Send.Endpoint, Reason: "nothing is left that may be told", Err: anml.ErrEmptyResponse}
 	}
 	if err == nil {
 		body, err = anml.Marshal(doc, e.Send.Format, anml.WriteOptions{Role: anml.RoleAgentResponse})
@@ -128,22 +125,6 @@ func (e *effect) body(told *disclosure) (contentType string, body []byte, err er
 		return "", nil, &Error{Code: codeOf(err), URL: e.Send.Endpoint, Reason: "the response cannot be written", Err: err}
 	}
 	return e.Send.Format.MediaType(), body, nil
-}
-
-// sameArgs reports whether every argument that was to be told still may be.
-func sameArgs(planned, told *disclosure) bool {
-	left := make(map[string]string)
-	for _, t := range told.Tells {
-		if t.Kind == tellArg && !t.refused() {
-			left[t.Field] = t.Value
-		}
-	}
-	for _, t := range planned.Tells {
-		if value, ok := left[t.Field]; t.Kind == tellArg && (!ok || value != t.Value) {
-			return false
-		}
-	}
-	return true
 }
 
 func (s *Session) resume(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision) (*Result, error) {

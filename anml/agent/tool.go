@@ -32,7 +32,7 @@ const noArguments = `{"$schema":"https://json-schema.org/draft/2020-12/schema","
 // tools lists the actions that may be called: executable, of somebody who may
 // offer them, at an endpoint that is sent to.
 func (p *Page) tools() []Tool {
-	if p.opened.insecure {
+	if p.executable() != nil {
 		return nil
 	}
 	var out []Tool
