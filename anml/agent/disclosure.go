@@ -261,7 +261,7 @@ func (b *telling) args(ctx context.Context, act anml.Action, args []anml.Arg, c 
 		v := Value{Text: a.Value, Provenance: c.Provenance[a.Name]}
 		s := b.frame.page.session
 		if v.Provenance == ProvenanceUser {
-			s.context.supplied(v.Text)
+			s.context.Supplied(v.Text)
 		}
 		field := known(a)
 		if field == "" && len(s.sources(b.to.recipient, v)) == 0 {
@@ -369,7 +369,7 @@ func (b *telling) add(it item, d Decision, name string) {
 	}
 	t.Value, t.Basis, t.Reference = d.value.Text, d.Basis, d.Reference
 	if t.Provenance == ProvenanceUser {
-		b.frame.page.session.context.supplied(t.Value)
+		b.frame.page.session.context.Supplied(t.Value)
 	}
 	switch {
 	case d.granted != nil:

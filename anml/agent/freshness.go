@@ -70,14 +70,15 @@ func lifetime(f *fetch.Freshness, doc *anml.Document, shared bool) (time.Duratio
 
 // keepable reports whether a page may be used again at all: a complete answer of a
 // known server, for which nobody forbids it, at the place where it was asked for
-// or was moved to for good.
+// or was moved to for good. A document with content of usage none is shown now and
+// not kept (section 14.4).
 func (p *Page) keepable(r *fetch.Response) bool {
 	for _, h := range r.Hops {
 		if !h.Permanent() {
 			return false
 		}
 	}
-	return r.Status == http.StatusOK && !p.opened.noStore
+	return r.Status == http.StatusOK && !p.opened.noStore && p.doc.LowestUsage() > anml.UsageNone
 }
 
 // usable is until when a page may be used without asking, and until when it may

@@ -49,9 +49,10 @@ func (c *Context) taint(to, value string) []source {
 	return sources
 }
 
-// supplied remembers a value that the user gave: it is the user's from then on,
-// whoever else knows it.
-func (c *Context) supplied(value string) {
+// Supplied remembers a value that the user gave, in a chat or a form: it is the
+// user's from then on, in this session, whoever else knows it. Values that are
+// told with [ProvenanceUser] need not be supplied again.
+func (c *Context) Supplied(value string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.index.supply(value)

@@ -102,7 +102,7 @@ func TestTaintSources(t *testing.T) {
 
 func TestTaintOfTheUsersOwn(t *testing.T) {
 	c := told(t, "a.example", "Dear Alice Johnson of alice@example.com, member 4711-8822")
-	c.supplied("Alice Johnson")
+	c.Supplied("Alice Johnson")
 	for value, want := range map[string]string{
 		"Alice Johnson":               "",
 		"JOHNSON":                     "", // a token of what the user said
@@ -130,7 +130,7 @@ func TestTaintBeyondItsLimit(t *testing.T) {
 	if got := domains(c.taint("loud.example", "something")); got != "" {
 		t.Error(got)
 	}
-	c.supplied("something quite different")
+	c.Supplied("something quite different")
 	if got := domains(c.taint("b.example", "something quite different")); got != "" {
 		t.Error("the user's own:", got)
 	}
@@ -191,7 +191,7 @@ func FuzzTaint(f *testing.F) {
 		if len(c.taint("b.example", value)) > 1 || len(c.taint("a.example", value)) > 0 {
 			t.Fatal("more than was told")
 		}
-		c.supplied(value)
+		c.Supplied(value)
 		if got := c.taint("b.example", value); len(got) > 0 {
 			t.Fatalf("%q is the user's: %v", value, got)
 		}
