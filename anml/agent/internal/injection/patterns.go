@@ -22,9 +22,12 @@ var patterns = [...]pattern{
 	// Rules, prompts and whatever was said before are to be left aside.
 	{"override", "en", 7, true, false, [3]string{
 		"ignor*, disregard*, overrid*, bypass*, circumvent*, disobey*, neglect, supersed*, set aside, pay no attention, do not follow, do not obey, stop following, no longer bound, discard*",
-		"instruction*, rule, rules, guideline*, policy, policies, prompt*, guardrail*, restriction*, safety, safeguard*, previous*, prior, earlier, above, everything before, system, constraint*, consent, privacy, conformance, specification, anml, programming, training, user, user s, preferences"}},
+		"instruction*, directive*, directions, rule, rules, guideline*, policy, policies, prompt*, guardrail*, restriction*, safety, safeguard*, previous*, prior, earlier, above, everything before, system, constraint*, consent, privacy, conformance, specification, anml, programming, training, user, user s, preferences"}},
 	{"override", "en", 5, false, false, [3]string{
 		"forget*", "instruction*, rule, rules, guideline*, policy, policies, prompt*, guardrail*, restriction*, previous*, prior, earlier, above, everything, system, training", ""}},
+	{"override", "en", 5, true, false, [3]string{
+		"cancelled, canceled, void, obsolete, suspended, revoked, lifted, no longer apply, no longer applies, no longer valid, do not apply, are off, is off, switched off, disabled, deactivated, not follow, not obey, never follow",
+		"instruction*, rule, rules, guideline*, directive*, direction*, polic*, guardrail*, restriction*, safety, filter, filters, safeguard*, limits"}},
 	{"override", "de", 7, true, false, [3]string{
 		"ignorier*, missacht*, vergiss, vergessen sie, umgeh*, uberschreib*, ubergeh*, halte dich nicht an, befolge nicht, verwirf",
 		"anweisung*, regel*, richtlinie*, vorgabe*, prompt*, sicherheit*, beschrankung*, vorherig*, bisherig*, fruher*, obig*, system*, zustimmung*, einwilligung*, datenschutz*"}},
@@ -80,6 +83,11 @@ var patterns = [...]pattern{
 		"automatically, always, immediately, silently, auto", "approve, approving, consent, authorize, authorise, agree, disclose, submit, purchase", ""}},
 	{"skip-confirmation", "en", 3, false, true, [3]string{
 		"approve, accept, agree to, grant, consent to", "all requests, every request, any request, everything, all permissions, every permission, all prompts, every prompt", ""}},
+	{"skip-confirmation", "en", 3, false, true, [3]string{
+		"confirm, accept, dismiss, acknowledge", "all dialogs, every dialog, any dialog, dialogs, all confirmations, everything yourself, all prompts, every prompt, popups", ""}},
+	{"skip-confirmation", "en", 4, false, false, [3]string{
+		"user, users, customer, consent, permission, they", "already, consent has been, permission has been, has pre, have pre", "agreed, consented, given consent, given permission, been given, been granted, authorized everything, approved everything, pre approved"}},
+	{"skip-confirmation", "en", 5, false, false, [3]string{"assume, presume, pretend, suppose", "consent*, agree*, agreed, approv*, permission, authoriz*", ""}},
 	{"skip-confirmation", "de", 5, true, false, [3]string{
 		"ohne, uberspring*, umgeh*, frage nicht, fragen sie nicht, frag nicht, kein*, unterdruck*", "bestatigung*, zustimmung*, einwilligung*, erlaubnis*, ruckfrage*, nachfrage*, genehmigung*"}},
 	{"skip-confirmation", "fr", 5, true, false, [3]string{
@@ -93,9 +101,9 @@ var patterns = [...]pattern{
 	{"skip-confirmation", "nl", 5, true, false, [3]string{
 		"zonder, sla, vraag niet, vraag geen, geen", "bevestiging*, toestemming*, goedkeuring*, te vragen"}},
 	{"skip-confirmation", "pl ru uk", 5, true, false, [3]string{
-		"bez, pomin*, nie pytaj*, без, пропусти*, не спрашиваи*, не запрашиваи*, не питаи*", "potwierdzen*, zgod*, pytani*, подтвержд*, согласи*, разрешен*, спроса, згод*, підтвердж*"}},
+		"bez, pomin*, nie pytaj*, без, пропусти*, не спрашива*, не запрашива*, не питаи*", "potwierdzen*, zgod*, pytani*, пользовател*, подтвержд*, согласи*, разрешен*, спроса, згод*, підтвердж*"}},
 	{"skip-confirmation", "zh", 12, true, false, [3]string{
-		"跳过, 跳過, 无需, 無需, 不需要, 不要, 不经, 未经, 绕过", "确认, 確認, 同意, 许可, 許可, 授权, 授權, 批准"}},
+		"跳过, 跳過, 无需, 無需, 不需要, 不要, 不经, 未经, 绕过", "确认, 確認, 同意, 许可, 許可, 授权, 授權, 批准, 询问, 詢問"}},
 	{"skip-confirmation", "ja", 12, true, false, [3]string{
 		"なして, せすに, スキッフ, 省略, 不要, 求めな", "確認, 同意, 許可, 承認"}},
 	{"skip-confirmation", "ko", 5, true, false, [3]string{
@@ -108,11 +116,19 @@ var patterns = [...]pattern{
 		"user, users, user s, customer, customers, human, humans, person, anyone, anybody, them, him, her, client, shopper, owner"}},
 	{"conceal", "en", 5, false, false, [3]string{"hide, conceal, keep secret, keep hidden, withhold", "from the user, from the customer, from them, from the human, from users, from the person", ""}},
 	{"conceal", "en", 4, false, false, [3]string{
+		"user, users, customer, customers, human, client, buyer, shopper, they", "must not, should not, may not, must never, should never, need not", "know, find out, learn of, learn about, notice, hear of, hear about, realize, realise, suspect, be told, be informed"}},
+	{"conceal", "en", 4, false, false, [3]string{
+		"keep", "secret from, hidden from, confidential from, this secret, it secret, this hidden, this to yourself, it to yourself, this between us, it between us", ""}},
+	{"conceal", "en", 6, false, false, [3]string{
+		"do not, dont, never, must not", "disclose, reveal, expose", "to the user, to the customer, to users, to customers, to them, to anyone, to anybody, to the human, to the client"}},
+	{"conceal", "en", 4, false, false, [3]string{
 		"do not, dont, never, must not", "mention, reveal, disclose, repeat, discuss, acknowledge", "instruction, instructions, this message, this note, this prompt, the prompt, these rules, these guidelines"}},
 	{"conceal", "de", 5, true, false, [3]string{
-		"nicht, niemals, verschweig*, verheimlich*, verberg*, ohne wissen", "sag* dem nutzer, sagen sie dem nutzer, dem nutzer, dem benutzer, dem kunden, den nutzer, den benutzer, die nutzerin, der nutzerin, vor dem nutzer, des nutzers, des benutzers"}},
+		"nicht, nichts, niemals, verschweig*, verheimlich*, verberg*, ohne wissen", "sag* dem nutzer, sagen sie dem nutzer, dem nutzer, dem benutzer, dem kunden, den nutzer, den benutzer, die nutzerin, der nutzerin, vor dem nutzer, des nutzers, des benutzers"}},
 	{"conceal", "fr", 5, false, false, [3]string{
 		"ne, sans, cache*, dissimul*", "dis, dites, dire, informe*, informer, previen*, avert*, revele*", "utilisateur*, client, clients, usager"}},
+	{"conceal", "fr", 2, false, false, [3]string{
+		"n", "informe, informez, avertis, avertissez, avise, avisez", "utilisateur*, client, clients, usager"}},
 	{"conceal", "es pt it", 5, false, false, [3]string{
 		"no, nunca, sin, nao, sem, oculta, oculte, esconda, non, mai, senza, nascond*",
 		"digas, diga, decir, dizer, dire, dirlo, informes, informe, informar, informare, avises, avise, avisar, avvisare, reveles, revele, rivelare, conte, cuentes",
@@ -130,8 +146,8 @@ var patterns = [...]pattern{
 
 	// Something is to be given away.
 	{"reveal", "en", 7, true, true, [3]string{
-		"reveal*, leak*, exfiltrat*, disclos*, print, output, recite, dump, expose, send, forward, transmit, upload, share, give us, tell us, show, repeat, extract, harvest, steal, email, post, append, encode, include",
-		"system prompt, hidden prompt, your prompt, your instructions, initial instructions, developer message, password*, passphrase*, api key*, secret key*, secrets, credential*, access token*, private key*, session token*, cookies, card number*, credit card number*, social security, conversation history, chat history, browsing history, user s data, users data, user data, user s email, user s address, user s personal, their personal data, private data, location history, contact list"}},
+		"reveal*, leak*, exfiltrat*, disclos*, print, output, recite, dump, expose, send, forward, transmit, upload, share, give us, tell us, show, repeat, extract, harvest, steal, email, post, append, encode, include, reply with, respond with, answer with, quote, collect, gather, copy, write, put",
+		"system prompt, hidden prompt, your prompt, your instructions, your rules, your guidelines, initial instructions, developer message, password*, passphrase*, api key*, secret key*, secrets, credential*, access token*, private key*, session token*, cookies, card number*, credit card number*, social security, conversation history, chat history, browsing history, user s data, users data, user data, user s email, user s address, user s personal, their personal data, private data, location history, contact list, all files, files you can"}},
 	{"reveal", "de", 7, true, true, [3]string{
 		"verrate*, verrat*, gib, zeig*, sende*, schick*, ubermittl*, offenbar*, teile, nenne",
 		"systemprompt*, system prompt*, deine anweisungen, ihre anweisungen, passwort*, kennwort*, zugangsdaten, geheimnis*, kartennummer*, nutzerdaten, daten des nutzers, chatverlauf*"}},
@@ -148,11 +164,16 @@ var patterns = [...]pattern{
 	{"identity", "en", 0, false, false, [3]string{
 		"pretend to be, pretend you, pretend that you, impersonat*, jailbreak*, jailbroken, developer mode, god mode, dan mode, do anything now, sudo mode, from now on you, claim to be, identify yourself as, new system prompt, your new instructions, your new role, your real instructions, your true identity, no restrictions apply, act as if you had no, act as though you had no, never admit that you, deny being an, deny that you are, 你现在是, 你現在是, 你不再是, 冒充, 假装你是, なりすま*, なりすまし, あなたは今から, 너는 이제, 당신은 이제, du bist jetzt ein*, du bist ab jetzt, gib dich als, geben sie sich als, tu es maintenant un*, vous etes maintenant un*, fais toi passer, ahora eres un*, a partir de ahora eres, hazte pasar, ora sei un*, agora voce e um*, ты теперь, теперь ты, притворись, выдаваи себя", "", ""}},
 	{"identity", "en", 3, false, false, [3]string{"say, state, insist, tell them, tell users, tell the user", "you are human, you are a human, you are a person, you are not an ai, you are not a bot, you work for", ""}},
+	{"identity", "en", 3, false, false, [3]string{
+		"act as, behave as, behave like, be, become, respond as, answer as, answer only as, speak as", "unrestricted, uncensored, unfiltered, no limits, no restrictions, without restrictions, without limits, system administrator, administrator, root, superuser", ""}},
+	{"identity", "en", 4, false, false, [3]string{
+		"as if you were, as though you were, as if you are", "bank, official, administrator, user, user s, human, person, another, employee, staff", ""}},
+	{"identity", "en", 3, false, false, [3]string{"stop being, cease to be, you are not", "an assistant, an agent, an ai, a bot, assistant, the assistant", ""}},
 	{"authority", "en", 5, false, false, [3]string{
 		"treat, consider, regard, mark", "this, our, the, these, my", "as trusted, as verified, as authorized, as tier, as system, as safe, as privileged, as official, highest priority, trusted, verified"}},
 	{"authority", "en", 4, false, false, [3]string{
 		"these instructions, this text, this message, this persona, the following", "override*, overrule*, supersede*, take precedence, takes precedence, have priority, outrank*, replace", ""}},
-	{"authority", "en", 0, false, false, [3]string{"tier 3, tier three, system override, admin override, administrator override, emergency override, maintenance mode, policy update, updated system policy, message from the developer, message from anthropic, message from openai", "", ""}},
+	{"authority", "en", 0, false, false, [3]string{"tier 3, tier three, new instructions, updated instructions, revised instructions, system message, important system, comply with everything, obey everything, follow everything below, safety filters, you have been upgraded, you have been reprogrammed, system override, admin override, administrator override, emergency override, maintenance mode, policy update, updated system policy, message from the developer, message from anthropic, message from openai", "", ""}},
 
 	// The user is to be worked upon.
 	{"manipulate", "en", 3, false, true, [3]string{
