@@ -225,9 +225,9 @@ func (l *Lockfile) sort() {
 }
 
 func (l *Lockfile) clone() *Lockfile {
-	c := &Lockfile{Skills: slices.Clone(l.Skills)}
+	c := &Lockfile{Skills: append([]LockedSkill{}, l.Skills...)} // none is [] and not null
 	for i := range c.Skills {
-		c.Skills[i].Files = slices.Clone(c.Skills[i].Files)
+		c.Skills[i].Files = append([]LockedFile{}, c.Skills[i].Files...)
 	}
 	return c
 }

@@ -126,3 +126,37 @@ func TestPublishedLock(t *testing.T) {
 		t.Errorf("%v, %v", lock, err)
 	}
 }
+
+// FuzzLockfile: what is read is safe to use as paths, and reads back as itself.
+func FuzzLockfile(f *testing.F) {
+	v := dvs.NewVerifiedFS([]dvs.Bundle{bundle("a", "name: a\ndescription: b\n", "x.json", "{}")}, dvs.VerifiedFSOptions{})
+	f.Add(must(v.Lock().MarshalJSON()))
+	f.Add([]byte(`{"type":"` + dvs.LockMediaType + `","skills":[]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		lock, err := dvs.ParseLockfile(data)
+		if err != nil {
+			if lock != nil || lookleap.CodeOf(err) != lookleap.CodeBadLock {
+				t.Fatalf("%v, %v", lock, err)
+			}
+			return
+		}
+		for _, s := range lock.Skills {
+			if strings.Contains(s.Directory, "/") || !fs.ValidPath(s.Directory) {
+				t.Errorf("directory %q", s.Directory)
+			}
+			for _, file := range s.Files {
+				if !fs.ValidPath(file.Path) {
+					t.Errorf("path %q", file.Path)
+				}
+			}
+			if changes := s.Changes(nil); len(changes) != len(s.Files) {
+				t.Errorf("%d files, %d changes", len(s.Files), len(changes))
+			}
+		}
+		written := must(lock.MarshalJSON())
+		again, err := dvs.ParseLockfile(written)
+		if err != nil || !bytes.Equal(must(again.MarshalJSON()), written) {
+			t.Errorf("%s reads back as %v, %v", written, again, err)
+		}
+	})
+}
