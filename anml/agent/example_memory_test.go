@@ -1,0 +1,115 @@
+package agent_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// The user asks what was told to a shop, and takes the record along.
+func ExampleFilter_Export() {
+	ctx := context.Background()
+	ledger := agent.NewMemoryLedger() // or OpenFileLedger
+	at := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	_ = ledger.Append(ctx,
+		agent.Entry{Time: at, Plan: "p1", Kind: agent.EntryDisclosed, Field: "email", Serving: "shop.example", Owner: "shop.example", Endpoint: "www.shop.example", Document: "https://www.shop.example/anml", Basis: "explicit"},
+		agent.Entry{Time: at, Plan: "p1", Kind: agent.EntryRefused, Field: "tel", Serving: "shop.example", Owner: "shop.example", Endpoint: "www.shop.example", Document: "https://www.shop.example/anml", Reason: anml.UserDenied},
+	)
+	told, _ := agent.Interaction(ctx, ledger, "p1")
+	fmt.Println(told)
+	n, err := agent.Filter{Domain: "shop.example", Kinds: []agent.EntryKind{agent.EntryRefused}}.Export(ctx, ledger, os.Stdout)
+	fmt.Println(n, err)
+	// Output:
+	// [{email explicit}]
+	// {"time":"2026-06-01T12:00:00Z","plan":"p1","kind":"refused","field":"tel","serving":"shop.example","owner":"shop.example","endpoint":"www.shop.example","document":"https://www.shop.example/anml","reason":"user-denied"}
+	// 1 <nil>
+}
+
+// A ledger in a file is complete up to the last entry that was relied on,
+// whatever happened to the process that wrote it.
+func ExampleOpenFileLedger() {
+	dir, err := os.MkdirTemp("", "ledger")
+	if err != nil {
+		return
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	ctx, path := context.Background(), dir+"/ledger"
+	ledger, err := agent.OpenFileLedger(path, agent.LedgerOptions{})
+	if err != nil {
+		return
+	}
+	_ = ledger.Append(ctx, agent.Entry{Kind: agent.EntryDisclosed, Field: "email"})
+	_ = ledger.Close()
+
+	f, _ := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	_, _ = f.WriteString(`{"sum":"2f7c`) // a process died here
+	_ = f.Close()
+
+	ledger, err = agent.OpenFileLedger(path, agent.LedgerOptions{})
+	if err != nil {
+		return
+	}
+	defer func() { _ = ledger.Close() }()
+	for e, err := range ledger.Entries(ctx) {
+		fmt.Println(e.Field, err)
+	}
+	for _, d := range ledger.Damage() {
+		fmt.Println(d.Octets, "octets were put aside:", d.Aside != "")
+	}
+	// Output:
+	// email <nil>
+	// 12 octets were put aside: true
+}
+
+// The user wants everything forgotten that a clinic told.
+func ExampleSession_Forget() {
+	net := lab.New()
+	defer net.Close()
+	net.Site("clinic.example").Body("/anml", anml.MediaTypeXML, `<?xml version="1.0" encoding="UTF-8"?>
+<anml xmlns="`+anml.Namespace+`" version="1.0" role="service">
+  <knowledge><inform usage="store" confidentiality="private">Your file is 4711-8822.</inform></knowledge>
+</anml>`)
+	ctx := context.Background()
+	session, err := agent.New(net.Host(), agent.Options{}).NewSession(agent.User{Store: agent.NewMemoryStore()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = session.Close() }()
+	if _, err := session.Open(ctx, "https://clinic.example/anml"); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i := range session.Context().Informs("clinic.example") {
+		fmt.Println(i.Confidentiality, i.Usage, i.Text)
+	}
+	forgotten, err := session.Forget(ctx, "clinic.example")
+	fmt.Println(forgotten.Informs, err)
+	for i := range session.Context().Informs("") {
+		fmt.Println(i.Text)
+	}
+	// Output:
+	// private store Your file is 4711-8822.
+	// 1 <nil>
+}
+
+// From now on nothing is told to a domain, whatever its documents say.
+func ExampleSession_RefuseDomain() {
+	net := lab.New()
+	defer net.Close()
+	session, err := agent.New(net.Host(), agent.Options{}).NewSession(agent.User{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = session.Close() }()
+	err = session.RefuseDomain(context.Background(), "Ads.example.")
+	fmt.Println(session.RefusedDomains(), err)
+	// Output:
+	// [ads.example] <nil>
+}
