@@ -24,7 +24,14 @@
 //   - [Decide] judges a claim by evidence, without any I/O, and tells every check.
 //   - [Loader] gathers the evidence and has the three levels of section 4.6:
 //     metadata at registration, instructions on activation, resources on demand.
-//   - What runs, or reaches beyond the root, is a plan that the user agrees to.
+//   - What runs, or reaches beyond the root, is a plan that the user agrees to;
+//     a [Runner] is the host's sandbox, and examples/sandbox has one for Linux.
+//   - [Loader.Discover] reads what an origin lists; [Loader.RegisterListing] takes
+//     level 1 from there.
+//   - [VerifiedFS] gives verified skills to frameworks as an [io/fs.FS], a
+//     [Lockfile] freezes them, and examples/skillloaders hands them to two.
+//   - [Catalogue] reads local directories; [Lint], [WriteIndex] and [Handler] are
+//     for publishers.
 //
 // Left out: the draft defines no channel by which a publisher declares a root,
 // so roots come from the host program or its user, else from the origin. The
