@@ -40,6 +40,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 
 	s := newSession(line.options, stdin, stdout)
+	s.progress = newProgress(stderr)
 	defer s.close()
 	if _, err = s.Host(); err == nil { // a network flag that is wrong is wrong for every command
 		err = line.action(ctx, s, line.args)

@@ -21,10 +21,11 @@ const (
 // session is one run of a command: where its inputs come from, its network, and
 // where its results go.
 type session struct {
-	options options
-	stdin   io.Reader // nil once it was read
-	printer printer
-	refused int // how many inputs were refused
+	options  options
+	stdin    io.Reader // nil once it was read
+	printer  printer
+	progress progress
+	refused  int // how many inputs were refused
 
 	host *lookleap.Host // nil until a command asks for it
 }
@@ -60,7 +61,9 @@ func (s *session) close() {
 func (s *session) judge(ctx context.Context, input string, look func(context.Context) result) error {
 	ctx, cancel := context.WithTimeout(ctx, s.options.timeout)
 	defer cancel()
+	done := s.progress.working(input, patience)
 	r := guarded(ctx, look)
+	done()
 	r.Input = input
 	if !r.OK {
 		s.refused++

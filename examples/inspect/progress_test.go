@@ -1,0 +1,35 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestProgress shows the line after a while, on a terminal alone, and takes it away.
+func TestProgress(t *testing.T) {
+	for name, c := range map[string]struct {
+		takes time.Duration
+		want  string
+	}{
+		"quick": {patience / 2, ""},
+		"slow":  {patience * 2, "\rlooking at \"https://x.example/\\u{7}\" …\r\x1b[K"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var out strings.Builder
+				done := progress{&out}.working("https://x.example/\a", patience)
+				time.Sleep(c.takes)
+				done()
+				if out.String() != c.want {
+					t.Errorf("%q, want %q", out.String(), c.want)
+				}
+			})
+		})
+	}
+	if newProgress(io.Discard).w != nil {
+		t.Error("a pipe is told")
+	}
+}
