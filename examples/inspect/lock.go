@@ -275,9 +275,14 @@ func writeLock(name string, lock *dvs.Lockfile) error {
 	if _, err := dvs.ParseLockfile(content); err != nil { // such as one skill twice
 		return err
 	}
-	beside := name + ".new"
-	if err := os.WriteFile(beside, append(content, '\n'), 0o644); err != nil {
+	beside, err := os.CreateTemp(filepath.Dir(name), ".lock-*")
+	if err != nil {
 		return err
 	}
-	return os.Rename(beside, name)
+	defer os.Remove(beside.Name()) // after the renaming there is nothing to remove
+	_, err = beside.Write(append(content, '\n'))
+	if err = errors.Join(err, beside.Chmod(0o644), beside.Close()); err != nil {
+		return err
+	}
+	return os.Rename(beside.Name(), name)
 }
