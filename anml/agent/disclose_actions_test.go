@@ -238,6 +238,23 @@ func TestPersonalArguments(t *testing.T) {
 		s.does(Call{Action: "find", Args: map[string]string{"q": "ada@example.org"}}, lookleap.CodeConsentRefused)
 		s.sends()
 	})
+	t.Run("ANML-13.4-05/accept-allowed-data-is-confirmed", func(t *testing.T) {
+		policy := &Policy{}
+		if err := policy.Set(StandingRule{Field: "email", Domain: "shop.example", Effect: EffectAllow}); err != nil {
+			t.Fatal(err)
+		}
+		s := newStage(t, setting{doc: `<head><title>x</title></head><constraints><disclosure field="email" requires="none"/></constraints>` +
+			interactOnly(`<action id="find" method="GET" endpoint="/find"><param name="email" description="where to write to"/></action>`), user: User{Profile: ada, Policy: policy}})
+		s.does(Call{Action: "find", Args: map[string]string{"email": "ada@example.org"}}, lookleap.CodeOK)
+		if asked := s.user.Requests(); len(asked) != 1 || len(asked[0].Items) != 1 {
+			t.Errorf("asked %d times", len(asked))
+		}
+	})
+	t.Run("ANML-13.12-03/reject-personal-get-over-http", func(t *testing.T) {
+		s := newStage(t, setting{doc: strings.Replace(doc, `endpoint="/find"`, `endpoint="http://www.shop.example/find"`, 1), user: User{Profile: ada}})
+		s.does(Call{Action: "find", Args: map[string]string{"q": "ada@example.org"}}, lookleap.CodeInsecureEndpoint)
+		s.sends()
+	})
 	t.Run("ANML-13.4-05/accept-impersonal-get", func(t *testing.T) {
 		s := newStage(t, setting{doc: doc, user: User{Profile: ada}})
 		s.does(Call{Action: "find", Args: map[string]string{"q": "tea"}}, lookleap.CodeOK)

@@ -143,7 +143,7 @@ func (m *submission) judge(resp *fetch.Response, r *Result) error {
 		gate.prefer(origin, f, resp.Received)
 	}
 	refuse := func(code lookleap.Code, reason string) error {
-		return &Error{Code: code, URL: m.effect.Send.Endpoint, Status: resp.Status, RetryAfter: wait, Reason: reason}
+		return &Error{Code: code, URL: m.effect.Send.place(), Status: resp.Status, RetryAfter: wait, Reason: reason}
 	}
 	notice := func(kind NoticeKind, code lookleap.Code, text string) {
 		n := Notice{Kind: kind, Code: code, Origin: origin, Text: text}

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -51,7 +50,7 @@ func (p *Page) prepare(ctx context.Context, c Call) (*intent, error) {
 	}
 	owner, whose := p.owner(site, anmltrust.Interact, now)
 	if whose == anmltrust.Dropped {
-		return nil, &Error{Code: lookleap.CodeActionNotOwned, URL: p.url.String(), Reason: "the action " + quote(c.Action) + " belongs to a site that the server may not act for", Err: owner.Err}
+		return nil, &Error{Code: lookleap.CodeActionNotOwned, URL: p.location(), Reason: "the action " + quote(c.Action) + " belongs to a site that the server may not act for", Err: owner.Err}
 	}
 	to, err := p.endpoint(act, owner)
 	if err != nil {
@@ -62,7 +61,7 @@ func (p *Page) prepare(ctx context.Context, c Call) (*intent, error) {
 		Document: p.url.String(), Site: site.Domain(), Action: act.ID(),
 	}}
 	e.Send = sending{
-		Method: act.Method(), Endpoint: to.url.String(), URL: to.url.String(), Reach: to.reach, Plain: to.plain,
+		Method: act.Method(), Endpoint: to.url.String(), URL: shown(to.url), Reach: to.reach, Plain: to.plain,
 		Idempotent: act.Idempotent() || safeMethod(act.Method()),
 		Format:     p.answerFormat(act, to.url.Origin()), Says: act.Description(),
 	}
@@ -74,7 +73,7 @@ func (p *Page) prepare(ctx context.Context, c Call) (*intent, error) {
 		return nil, err
 	}
 	if to.plain && e.Disclosure.tells() {
-		return nil, insecureEndpoint(e.Send.Endpoint)
+		return nil, insecureEndpoint(e.Send.place())
 	}
 	p.intend(ctx, in, act, owner)
 	return in, nil
@@ -88,7 +87,7 @@ func insecureEndpoint(url string) error {
 // action finds the action of a call in its own container and no other.
 func (p *Page) action(c Call) (anml.Site, anml.Action, error) {
 	refuse := func(code lookleap.Code, reason string, err error) (anml.Site, anml.Action, error) {
-		return anml.Site{}, anml.Action{}, &Error{Code: code, URL: p.url.String(), Reason: reason, Err: err}
+		return anml.Site{}, anml.Action{}, &Error{Code: code, URL: p.location(), Reason: reason, Err: err}
 	}
 	wanted := c.Site
 	if wanted != "" {
@@ -128,173 +127,12 @@ func (p *Page) endpoint(act anml.Action, owner Party) (endpoint, error) {
 		return to, err
 	}
 	if to.plain && act.Method() != http.MethodGet && act.Method() != http.MethodHead {
-		return to, insecureEndpoint(to.url.String())
+		return to, insecureEndpoint(shown(to.url))
 	}
 	if to.reach != atOrigin && p.session.agent.options.SameOriginOnly {
-		return to, &Error{Code: lookleap.CodeEndpointForeign, URL: to.url.String(), Reason: "only actions at the document's own origin are executed"}
+		return to, &Error{Code: lookleap.CodeEndpointForeign, URL: shown(to.url), Reason: "only actions at the document's own origin are executed"}
 	}
 	return to, nil
-}
-
-// fill checks the arguments and decides what is told; it completes the effect of
-// an intent.
-//
-// An action is executed in one of two ways: where something is answered or told, an
-// ANML document is sent, else its arguments in the encoding that it names.
-// Parameters are for the second way (sections 9.3 and 11.1).
-func (p *Page) fill(ctx context.Context, in *intent, site anml.Site, act anml.Action, c Call) error {
-	e, asks := in.effect, asksFor(site, act)
-	refuse := func(err error) error {
-		return &Error{Code: argumentCode(err), URL: e.Send.Endpoint, Reason: "the arguments are not sent", Err: err}
-	}
-	var args []anml.Arg
-	var err error
-	if e.Send.Response = answers(act, asks, c); e.Send.Response {
-		err = unanswerable(act, asks, c)
-	} else if c, err = silent(asks, c); err == nil {
-		args, err = arguments(act, c)
-	}
-	if err != nil {
-		return refuse(err)
-	}
-	if e.Disclosure, in.items, err = p.prepareDisclosure(ctx, e.Exchange, act, args, c); err != nil {
-		return err
-	}
-	if e.Send.Response {
-		return nil
-	}
-	in.args = args
-	if err := e.Send.encode(act, args); err != nil {
-		return refuse(err)
-	}
-	return nil
-}
-
-// encode makes the request of an action that answers no ask.
-func (s *sending) encode(act anml.Action, args []anml.Arg) error {
-	request, err := act.Encode(args)
-	if err != nil {
-		return err
-	}
-	s.ContentType, s.Body = request.ContentType, request.Body
-	if request.Query == "" {
-		return nil
-	}
-	mark := "?"
-	if strings.Contains(s.Endpoint, "?") {
-		mark = "&"
-	}
-	u, err := endpointRules.Parse(s.Endpoint + mark + request.Query)
-	if err != nil {
-		return fmt.Errorf("%w: they make no URL that is requested: %w", anml.ErrParamInvalid, err)
-	}
-	s.URL = u.String()
-	return nil
-}
-
-// asksFor lists the asks that point to an action, in its own container.
-func asksFor(site anml.Site, act anml.Action) []anml.Ask {
-	var asks []anml.Ask
-	for ask := range site.Knowledge().Asks() {
-		if ask.Action() == act.ID() {
-			asks = append(asks, ask)
-		}
-	}
-	return asks
-}
-
-// answers reports whether a call sends an agent response: there is something to
-// answer or to tell, and a body to do it in.
-func answers(act anml.Action, asks []anml.Ask, c Call) bool {
-	if !hasBody(act.Method()) {
-		return false
-	}
-	reply := c.Reply
-	if reply == nil {
-		reply = &Reply{}
-	}
-	return len(reply.Informs) > 0 || len(reply.Asks) > 0 || slices.ContainsFunc(asks, func(ask anml.Ask) bool {
-		return ask.Required() || !slices.Contains(reply.Omit, ask.Field())
-	})
-}
-
-// hasBody reports whether answers may be sent by a method: they never enter a URL.
-func hasBody(method string) bool {
-	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
-}
-
-// Why a call's arguments fit no way of executing its action.
-var (
-	errBothArgs   = errors.New("both Args and ArgsJSON are given")
-	errArgsBeside = errors.New("arguments have no place beside answers: give values in the Reply")
-	errNoBody     = errors.New("the action's method has no body, and answers never enter a URL")
-)
-
-// unanswerable says why an action cannot be executed by answering: it takes no
-// arguments then, and a required parameter is met by an ask of the same name alone.
-func unanswerable(act anml.Action, asks []anml.Ask, c Call) error {
-	if text := strings.TrimSpace(string(c.ArgsJSON)); len(c.Args) > 0 || text != "" && text != "{}" && text != "null" {
-		return errArgsBeside
-	}
-	for param := range act.Params() {
-		asked := slices.ContainsFunc(asks, func(ask anml.Ask) bool { return ask.Field() == param.Name() })
-		if param.Required() && !asked {
-			return fmt.Errorf("%w: %s, which no ask stands for", anml.ErrParamMissing, quote(param.Name()))
-		}
-	}
-	return nil
-}
-
-// silent leaves every ask of a call unanswered. Where that is not possible, it is
-// an error: a method without a body carries no answers.
-func silent(asks []anml.Ask, c Call) (Call, error) {
-	reply := Reply{}
-	if c.Reply != nil {
-		reply = *c.Reply
-	}
-	if len(reply.Values) > 0 || len(reply.Refuse) > 0 || len(reply.Informs) > 0 || len(reply.Asks) > 0 {
-		return c, errNoBody
-	}
-	reply.Omit = slices.Clone(reply.Omit)
-	for _, ask := range asks {
-		if ask.Required() {
-			return c, errNoBody
-		}
-		reply.Omit = append(reply.Omit, ask.Field())
-	}
-	c.Reply = &reply
-	return c, nil
-}
-
-// arguments checks what a call gives for the parameters of its action.
-func arguments(act anml.Action, c Call) ([]anml.Arg, error) {
-	switch {
-	case len(c.Args) > 0 && len(c.ArgsJSON) > 0:
-		return nil, errBothArgs
-	case len(c.ArgsJSON) > 0:
-		return act.ArgsJSON(c.ArgsJSON)
-	}
-	return act.Args(c.Args)
-}
-
-// argumentCode is the code of an error about arguments.
-func argumentCode(err error) lookleap.Code {
-	for _, known := range []struct {
-		err  error
-		code lookleap.Code
-	}{
-		{anml.ErrParamMissing, lookleap.CodeParamMissing},
-		{anml.ErrParamUnknown, lookleap.CodeParamUnknown},
-		{anml.ErrUnsupportedEncType, lookleap.CodeEncType},
-		{errNoBody, lookleap.CodeNoBodyMethod},
-		{errBothArgs, lookleap.CodeUsage},
-		{errArgsBeside, lookleap.CodeUsage},
-	} {
-		if errors.Is(err, known.err) {
-			return known.code
-		}
-	}
-	return lookleap.CodeParamInvalid
 }
 
 // answerFormat is the serialization of what the agent sends (section 11.1): the
@@ -329,8 +167,7 @@ func (p *Page) intend(ctx context.Context, in *intent, act anml.Action, owner Pa
 	if in.why == "" && p.otherMajor() {
 		in.why = "the document is of a version of ANML that is not understood"
 	}
-	in.crosses = e.Send.Reach != atOrigin &&
-		(e.Send.Reach != atDomain || !p.session.gate.agreed(p.url.Origin(), e.Send.origin()))
+	in.crosses = e.Send.Reach != atOrigin && !p.session.gate.agreed(p.url.Origin(), e.Send.origin())
 	in.plain = e.Send.Plain && !p.session.gate.acknowledged(e.Send.origin())
 	in.asks = in.why != "" || in.crosses || in.plain || len(in.items) > 0
 	if in.asks || !safeMethod(e.Send.Method) {
@@ -349,7 +186,7 @@ func (p *Page) claimOf(owner Party) (claim *anmltrust.Claim, owned bool) {
 		if party.Authorization == nil || party.Authorization.Tier == anmltrust.Self {
 			return nil
 		}
-		return &anmltrust.Claim{URL: p.url.String(), Site: party.Authorization.Site, Form: party.form}
+		return &anmltrust.Claim{URL: p.location(), Site: party.Authorization.Site, Form: party.form}
 	}
 	if c := of(owner); c != nil {
 		return c, !owner.Serving

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -34,6 +35,12 @@ type sending struct {
 
 // key names the action for the gate: arguments make no difference.
 func (s *sending) key() string { return s.Method + " " + s.Endpoint }
+
+// place is the endpoint for errors: without its query.
+func (s *sending) place() string {
+	url, _, _ := strings.Cut(s.Endpoint, "?")
+	return url
+}
 
 // origin is that of the endpoint.
 func (s *sending) origin() string {
@@ -114,7 +121,7 @@ func (m *submission) once(ctx context.Context) (*fetch.Response, bool, error) {
 	limits := m.session.agent.options.Limits
 	left := min(limits.Time-m.spent, maxActionTime)
 	if left <= 0 {
-		return nil, true, &Error{Code: lookleap.CodeTimeout, URL: m.url.String(), Reason: "the call took too long"}
+		return nil, true, &Error{Code: lookleap.CodeTimeout, URL: shown(m.url), Reason: "the call took too long"}
 	}
 	// A Fetcher that says nothing of its connections may have sent anything.
 	var asked, got atomic.Bool
@@ -192,7 +199,7 @@ func (m *submission) retriesIn(resp *fetch.Response) (time.Duration, bool) {
 // only reads. A body never goes to another origin.
 func (m *submission) follow(resp *fetch.Response) error {
 	refuse := func(code lookleap.Code, reason string, err error) error {
-		return &Error{Code: code, URL: m.url.String(), Status: resp.Status, Reason: reason, Err: err}
+		return &Error{Code: code, URL: shown(m.url), Status: resp.Status, Reason: reason, Err: err}
 	}
 	to, err := fetch.Location(m.url, resp.Header, domain.Rules{})
 	if err != nil {

@@ -1,0 +1,105 @@
+package agent
+
+import (
+	"context"
+	"errors"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/fetch"
+)
+
+// commit does what was approved, once: trust is verified anew, and only then is
+// the plan spent, what is told settled, written down, and sent.
+func (s *Session) commit(ctx context.Context, a *lookleap.Approval, e *effect, budget *fetch.Budget) (*Result, error) {
+	host := s.agent.host
+	if err := s.gate.check(e.passage(), host.Time()); err != nil {
+		return nil, err
+	}
+	if err := s.confirmTrust(ctx, e); err != nil {
+		return nil, err
+	}
+	var result *Result
+	err := host.Commit(ctx, a, func(ctx context.Context, _ []byte) (err error) {
+		result, err = s.execute(ctx, a, e, budget)
+		return err
+	})
+	return result, err
+}
+
+// execute is the effect of a plan.
+func (s *Session) execute(ctx context.Context, a *lookleap.Approval, e *effect, budget *fetch.Budget) (*Result, error) {
+	now, plan := s.agent.host.Time(), a.Plan().ID()
+	told, entries, err := s.settle(ctx, plan, e.Exchange, e.Disclosure, a.Has, a.Until(), now)
+	if err != nil {
+		return nil, err
+	}
+	contentType, body, err := e.body(told)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.user.forbids(ctx, e.act(told)); err != nil {
+		return nil, &Error{Code: lookleap.CodePolicyVeto, URL: e.Send.place(), Reason: "the host's policy forbids the action", Err: err}
+	}
+	if err := s.gate.take(e.passage(), now); err != nil {
+		return nil, err
+	}
+	if err := s.record(ctx, append(entries, e.entry(plan, EntryAction, now))...); err != nil {
+		return nil, &Error{Code: lookleap.CodeIO, URL: e.Send.place(), Reason: "the ledger could not be written, so nothing was sent", Err: err}
+	}
+	if e.Send.Reach == atDomain && a.Has(itemOrigin) { // another domain is asked about every time
+		s.gate.agree(e.passage().document, e.Send.origin())
+	}
+	if a.Has(itemPlain) {
+		s.gate.acknowledge(e.Send.origin())
+	}
+	result, err := s.submit(ctx, e, plan, contentType, body, budget)
+	s.recordOutcome(ctx, e, plan, err)
+	return result, err
+}
+
+// confirmTrust verifies anew what the call rests on (section 13.4).
+func (s *Session) confirmTrust(ctx context.Context, e *effect) error {
+	if e.Claim == nil {
+		return nil
+	}
+	grant, err := s.trust.VerifyFresh(ctx, *e.Claim)
+	if ended := ended(ctx, e.Send.place()); ended != nil {
+		return ended
+	}
+	var needs []anmltrust.Section
+	if e.Owned {
+		needs = append(needs, anmltrust.Interact)
+	}
+	if e.Send.Response && e.Disclosure.Asker == e.Claim.Site {
+		needs = append(needs, anmltrust.Knowledge) // the asks are the site's
+	}
+	for _, section := range needs {
+		if err := anmltrust.Confirm(grant, err, section, s.agent.host.Time()); err != nil {
+			code := lookleap.CodeTrustRevoked
+			if errors.Is(err, anmltrust.ErrTrustUnverified) {
+				code = lookleap.CodeTrustUnverified
+			}
+			return &Error{Code: code, URL: e.Claim.Site, Reason: "the server may no longer act for the site, or that cannot be found out", Err: err}
+		}
+	}
+	if len(needs) == 0 && (err != nil || grant == nil) {
+		return &Error{Code: lookleap.CodeIdentityLost, URL: e.Claim.Site, Err: errors.Join(errIdentityLost, err)}
+	}
+	return nil
+}
+
+// errIdentityLost is that a site which the user was shown can no longer be
+// verified. The action is the server's own, so they may be asked without it.
+var errIdentityLost = errors.New("the site that the user was shown can no longer be verified")
+
+// recordOutcome writes down what became of a call that was sent. It can stop
+// nothing any more, and is written although the caller may have left.
+func (s *Session) recordOutcome(ctx context.Context, e *effect, plan string, err error) {
+	ctx = context.WithoutCancel(ctx)
+	entry := e.entry(plan, EntryOutcome, s.agent.host.Time())
+	entry.Code = codeOf(err)
+	if err := s.record(ctx, entry); err != nil {
+		s.agent.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeIO, Subject: plan, Err: err})
+	}
+}
