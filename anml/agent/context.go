@@ -42,7 +42,8 @@ type Inform struct {
 	Text            string               `json:"text"`
 	Serving         string               `json:"serving"` // serving domain: who told it
 	Host            string               `json:"host"`    // that delivered the document
-	Owner           string               `json:"owner"`   // domain that it is an assertion of: the serving domain, or a site whose authority was verified
+	Owner           string               `json:"owner"`   // domain that it is an assertion of: the serving domain, or a site that lets it speak
+	Site            string               `json:"site"`    // domain that it claims to be an assertion of, verified or not
 	Document        string               `json:"document"`
 	Scope           string               `json:"scope,omitempty"`
 	Priority        anml.Priority        `json:"priority"`
@@ -141,12 +142,12 @@ func (c *Context) load(ctx context.Context) error {
 
 // origin is who told an inform, for the question of where a value came from.
 func (i *Inform) origin() origin {
-	return origin{serving: i.Serving, host: i.Host, owner: i.Owner, confidentiality: i.Confidentiality}
+	return origin{serving: i.Serving, host: i.Host, site: i.Site, confidentiality: i.Confidentiality}
 }
 
 // key is where the store keeps an inform: one place for each text of a service.
 func (i *Inform) key() string {
-	id := lookleap.Digest([]byte(strings.Join([]string{i.Serving, i.Host, i.Owner, i.Confidentiality.String(), i.Scope, i.Text}, "\x00")))
+	id := lookleap.Digest([]byte(strings.Join([]string{i.Serving, i.Host, i.Owner, i.Site, i.Confidentiality.String(), i.Scope, i.Text}, "\x00")))
 	return keyInform + strings.TrimPrefix(id, "sha256:")
 }
 
@@ -162,8 +163,8 @@ func (i *Inform) lasting() bool {
 	return i.Usage >= anml.UsageStore || i.Usage == anml.UsageCache && !i.Expires.IsZero()
 }
 
-// Informs yields what is kept of what a domain told, or of what was told about it
-// as an owner, the names below it included; "" is everything. It is in the order
+// Informs yields what is kept of what a domain told, or of what was told in its
+// name, the names below it included; "" is everything. It is in the order
 // in which it came. What has expired is not among it.
 func (c *Context) Informs(domain string) iter.Seq[Inform] {
 	return func(yield func(Inform) bool) {
@@ -234,7 +235,8 @@ func (s *Session) inform(p *Page, site anml.Site, n anml.Inform, now time.Time) 
 		Scope: n.Scope(), Priority: n.Priority(), Confidentiality: n.Confidentiality(),
 		Usage: p.usageOfInform(site, n, now), Received: p.opened.received,
 	}
-	if party, a := p.ownerOfInform(site, n, now); a == anmltrust.OfSite {
+	party, a := p.ownerOfInform(site, n, now)
+	if i.Site = party.Domain; a == anmltrust.OfSite {
 		i.Owner = party.Domain
 	}
 	if life, limited := p.lifetimeOf(n); limited && life > 0 {

@@ -515,6 +515,16 @@ func TestForgetRows(t *testing.T) {
 				}
 			})
 		}
+		t.Run("accept-owner-site", func(t *testing.T) {
+			s := crossed(t, "", plain)
+			s.elsewhere("https://host.example/x", `<site domain="brand.example">`+inform("Points 9876-5432", "")+`</site>`)
+			if f, err := s.session.Forget(t.Context(), "brand.example"); err != nil || f.Informs != 1 {
+				t.Errorf("%+v %v", f, err)
+			}
+			if got := s.session.context.taint("b.example", "9876-5432"); len(got) != 1 || !got[0].Deleted {
+				t.Error(got)
+			}
+		})
 		t.Run("accept-consents", func(t *testing.T) {
 			s := newStage(t, setting{
 				doc: booking(rule("email", "none"), askFor("email")), user: User{Profile: ann, Store: NewMemoryStore()},

@@ -79,5 +79,5 @@ func (c *Context) forgotten(from, value string) bool {
 }
 
 // tells reports whether what an origin told counts as told by a domain: by its
-// serving domain, its host or the owner of the site.
-func (o origin) tells(domain string) bool { return under(domain, o.serving, o.host, o.owner) }
+// serving domain, its host or the site that it claims to speak for.
+func (o origin) tells(domain string) bool { return under(domain, o.serving, o.host, o.site) }

@@ -21,7 +21,7 @@ func told(t testing.TB, pairs ...string) *Context {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.index.add(origin{serving: key, host: key, owner: key, confidentiality: anml.Public}, pairs[i+1])
+		c.index.add(origin{serving: key, host: key, site: key, confidentiality: anml.Public}, pairs[i+1])
 	}
 	return c
 }
@@ -91,7 +91,7 @@ func TestTaintSources(t *testing.T) {
 	if got := domains(c.taint("b.example", "4711-8822")); got != "a.example c.example" {
 		t.Error(got)
 	}
-	c.index.add(origin{serving: "a.example", host: "x.a.example", owner: "a.example", confidentiality: anml.Private}, "4711-8822!")
+	c.index.add(origin{serving: "a.example", host: "x.a.example", site: "a.example", confidentiality: anml.Private}, "4711-8822!")
 	if got := c.taint("b.example", "4711-8822"); got[0].Confidentiality != anml.Private || got[1].Confidentiality != anml.Public {
 		t.Error("the strictest confidentiality does not count", got)
 	}
@@ -118,7 +118,7 @@ func TestTaintOfTheUsersOwn(t *testing.T) {
 
 func TestTaintBeyondItsLimit(t *testing.T) {
 	c := &Context{index: newTaintIndex([16]byte{}, 100)}
-	add := func(domain, text string) { c.index.add(origin{serving: domain, host: domain, owner: domain}, text) }
+	add := func(domain, text string) { c.index.add(origin{serving: domain, host: domain, site: domain}, text) }
 	add("quiet.example", "Member 4711-8822")
 	add("loud.example", prose(rand.New(rand.NewPCG(7, 8)), 400))
 	if got := domains(c.taint("b.example", "something quite different")); got != "loud.example" {
@@ -148,7 +148,7 @@ func TestTaintProperty(t *testing.T) {
 		secret := token.Draw(t, "secret")
 		inform := rest.Draw(t, "before") + " " + secret + " " + rest.Draw(t, "after")
 		c := &Context{index: newTaintIndex([16]byte{2}, 1<<16)}
-		o := origin{serving: "a.example", host: "a.example", owner: "a.example"}
+		o := origin{serving: "a.example", host: "a.example", site: "a.example"}
 		c.index.add(o, inform)
 		dressed := secret
 		switch rapid.IntRange(0, 3).Draw(t, "dress") {
@@ -223,7 +223,7 @@ func remembered(informs, services int) *Context {
 	c := &Context{index: newTaintIndex([16]byte{3}, 1000*informSize)}
 	for i := range informs {
 		name := fmt.Sprintf("s%d.example", i%services)
-		c.index.add(origin{serving: name, host: name, owner: name, confidentiality: anml.Public}, shared[i%64:]+prose(r, 512))
+		c.index.add(origin{serving: name, host: name, site: name, confidentiality: anml.Public}, shared[i%64:]+prose(r, 512))
 	}
 	return c
 }

@@ -27,10 +27,10 @@ type link struct{ origin, next uint32 }
 
 // origin is where texts came from, as far as any rule depends on it.
 type origin struct {
-	serving, host, owner string
-	confidentiality      anml.Confidentiality
-	deleted              bool
-	blind                bool // some of its texts did not fit
+	serving, host, site string
+	confidentiality     anml.Confidentiality
+	deleted             bool
+	blind               bool // some of its texts did not fit
 }
 
 const (
@@ -296,7 +296,7 @@ func (x *taintIndex) delete(which func(origin) bool) (hashes []uint64, blind boo
 
 // deleted adds what was deleted earlier, by its hashes.
 func (x *taintIndex) deleted(domain string, hashes []uint64, blind bool) {
-	id := x.origin(origin{serving: domain, host: domain, owner: domain, deleted: true, blind: blind})
+	id := x.origin(origin{serving: domain, host: domain, site: domain, deleted: true, blind: blind})
 	for _, hash := range hashes {
 		x.link(hash, id)
 	}
