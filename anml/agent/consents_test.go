@@ -139,6 +139,34 @@ func TestHeldConsentIsLookedAtAgain(t *testing.T) {
 	}
 }
 
+// TestConsentsThatAreNotKept: for sensitive and unrecognised fields, and for what
+// another service told, there is no consent for longer than once.
+func TestConsentsThatAreNotKept(t *testing.T) {
+	for name, doc := range map[string]string{
+		"sensitive": booking("", askFor("email", `purpose="payment"`)), "unrecognised": booking("", askFor("acme:tier")),
+		"limited-to-zero": booking(strings.Replace(rule("email", "explicit-consent"), "/>", ` valid-for="0"/>`, 1), askFor("email")),
+		"own-words":       booking("", askFor("acme:tier")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			st := newStand(t, labprompt.Deny())
+			x := st.prepares(st.page(doc), Call{Reply: &Reply{Informs: []Told{{Text: "likes tea"}}}})
+			if _, _, err := x.settle(all, start.Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+			if list, err := st.s.Consents(t.Context()); err != nil || len(list) != 0 {
+				t.Error(list, err)
+			}
+		})
+	}
+	c := transfers(t, "", labprompt.Deny())
+	if _, _, err := c.prepares(c.b, Call{}).settle(all, start.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := c.s.Consents(t.Context()); err != nil || len(list) != 0 {
+		t.Error(list, err)
+	}
+}
+
 // TestStoreThatFails: nothing is decided for the field, and nothing is sent.
 func TestStoreThatFails(t *testing.T) {
 	doc := booking(rule("email", "none"), askFor("email"))

@@ -184,6 +184,19 @@ type profileFunc func() (Value, error)
 
 func (f profileFunc) Value(context.Context, Question) (Value, error) { return f() }
 
+// TestEveryPurposeIsJudged: of several purposes for one field the worst counts.
+func TestEveryPurposeIsJudged(t *testing.T) {
+	st := newStand(t, labprompt.Approve()).allow("email", "*")
+	st.user.Policy.Judge = func(_ context.Context, s Subject) (PurposeVerdict, error) {
+		if s.Purpose == "bad" {
+			return PurposeImplausible, nil
+		}
+		return PurposeOK, nil
+	}
+	p := st.page(booking(rule("email", "none"), askFor("email")+askFor("email", `purpose=""`)+askFor("email", `purpose="bad"`)))
+	st.prepares(p, Call{}).sends(all, `<refuse field="email" reason="policy-violation"`, "!"+annsEmail)
+}
+
 // TestUnusableActions: what could not be sent is not offered.
 func TestUnusableActions(t *testing.T) {
 	doc := booking(rule("email", "none"), askFor("email"))

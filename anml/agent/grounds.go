@@ -22,9 +22,10 @@ type frame struct {
 	now       time.Time
 	will      *will
 	asker     Party
-	untrusted lookleap.Code
-	foreign   bool // rules of somebody else than the asker
-	version   bool // another major version
+	closed    lookleap.Code // why nothing is told at all, or ""
+	untrusted lookleap.Code // why the asks are not answered, or ""
+	foreign   bool          // rules of somebody else than the asker
+	version   bool          // another major version
 	initiated bool
 }
 
@@ -36,10 +37,12 @@ func (p *Page) frame(site anml.Site, now time.Time, initiated bool) *frame {
 	f.asker, f.foreign = asker, p.foreignRules(site, now)
 	switch {
 	case p.opened.insecure:
-		f.untrusted = lookleap.CodeInsecureTransport
+		f.closed = lookleap.CodeInsecureTransport
 	case !p.doc.Executable():
-		f.untrusted = anml.CodeNoVersion
-	case whose == anmltrust.Dropped:
+		f.closed = anml.CodeNoVersion
+	}
+	f.untrusted = f.closed
+	if f.untrusted == "" && whose == anmltrust.Dropped {
 		f.untrusted = lookleap.CodeTrustUnverified
 		if asker.Err != nil {
 			f.untrusted = codeOf(asker.Err)
@@ -166,6 +169,9 @@ func (f *frame) decide(ctx context.Context, to *route, it item) Decision {
 	if to.unusable != nil {
 		g.unusable = codeOf(to.unusable)
 	}
+	if it.kind != tellAnswer {
+		g.untrusted = f.closed // nobody asks: it goes to whose action it is
+	}
 	g.standing, g.ruled = f.will.standing(it.field, to.hosts)
 	subject := Subject{Field: it.field, Owner: f.asker.Domain, Recipient: to.Endpoint}
 	f.judge(ctx, g, subject, it)
@@ -201,7 +207,7 @@ func (f *frame) judge(ctx context.Context, g *grounds, subject Subject, it item)
 			g.purpose = purpose
 		}
 		if purpose == "" {
-			break // asked about in any case
+			continue // asked about in any case
 		}
 		subject.Purpose = purpose
 		g.judged = min(g.judged, policy.judge(ctx, subject))

@@ -173,6 +173,22 @@ func TestTransfer(t *testing.T) {
 			t.Errorf("told %d times", told.Load())
 		}
 	})
+	t.Run("arguments", func(t *testing.T) { // of any name
+		q := Call{Action: "find", Args: map[string]string{"q": "my number is 4711-8822"}}
+		c := transfers(t, "", labprompt.Deny())
+		if x := c.prepares(c.b, q); len(x.items) != 1 || !strings.Contains(x.items[0].Summary, "a.example told this") {
+			t.Errorf("%+v", x.items)
+		}
+		for confidentiality, code := range map[string]lookleap.Code{restricted: lookleap.CodeRestrictedContext, `confidentiality="private"`: lookleap.CodePrivateContext} {
+			c := transfers(t, confidentiality, labprompt.Approve())
+			_, err := c.prepare(c.b, q)
+			hasCode(t, err, code)
+		}
+		q.Provenance = map[string]string{"q": ProvenanceUser}
+		if x := c.prepares(c.b, q); len(x.items) != 0 {
+			t.Errorf("%+v", x.items)
+		}
+	})
 	t.Run("learned-since", func(t *testing.T) { // a service told the value after it was prepared
 		st := newStand(t, labprompt.Deny()).allow("tel", "*")
 		x := st.prepares(st.page(booking(rule("tel", "none"), askFor("tel"))), Call{})
