@@ -148,7 +148,7 @@ func utf16le(text string) string {
 }
 
 // TestLenientIsLinear holds the reading of a mebibyte that is nothing but
-// repairs to a bounded time, with room for a busy machine.
+// repairs to a bounded time, with room for a slow machine.
 func TestLenientIsLinear(t *testing.T) {
 	for name, piece := range map[string]string{
 		"keys": "a: [\n", "names": "name: [\n", "lines": "x y\n", "fences": "---\n", "colons": "a: b: c\n", "cr": "a: b\r", "separators": "a: \u2028\n", "items": "- name: x\n",
@@ -157,13 +157,7 @@ func TestLenientIsLinear(t *testing.T) {
 		for _, head := range []string{"", "---\nname: a\ndescription: x: b\n", "name: a\n"} {
 			t.Run(name, func(t *testing.T) {
 				data := []byte(head + strings.Repeat(piece, (1<<20-len(head)-100)/len(piece)) + "\ndescription: b\n---\nx")
-				start := time.Now()
-				_, findings, _ := dvs.ParseSkill(data, dvs.Lenient, dvs.Limits{})
-				if took := time.Since(start); took > 2*time.Second {
-					t.Errorf("took %v", took)
-				} else {
-					t.Log(took, len(findings))
-				}
+				checkCost(t, time.Second, func() { _, _, _ = dvs.ParseSkill(data, dvs.Lenient, dvs.Limits{}) })
 			})
 		}
 	}

@@ -89,14 +89,10 @@ func TestMarkdownIsLinear(t *testing.T) {
 		t.Run("C17/accept-"+name, func(t *testing.T) {
 			body := strings.Repeat(piece, 1<<20/len(piece))
 			skill := withBody(t, body)
-			start := time.Now()
-			skill.Blocks()
-			skill.References()
-			if took := time.Since(start); took > time.Second {
-				t.Errorf("a mebibyte took %v", took)
-			} else {
-				t.Log(took)
-			}
+			checkCost(t, time.Second, func() {
+				skill.Blocks()
+				skill.References()
+			})
 		})
 	}
 	t.Run("C17/reject-more-than-the-limit", func(t *testing.T) {

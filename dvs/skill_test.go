@@ -299,8 +299,8 @@ func TestDisplay(t *testing.T) {
 	})
 }
 
-// TestHostileHeaders holds the time of refusing to 10 ms, with room for a busy
-// machine: one of a few attempts has to be quick.
+// TestHostileHeaders holds the time of refusing to some 10 ms, with room for a
+// slow machine.
 func TestHostileHeaders(t *testing.T) {
 	for _, c := range []struct{ id, name, header string }{
 		{"C16", "reject-brackets", "x: " + strings.Repeat("[", 16_000) + "\n"},
@@ -316,17 +316,11 @@ func TestHostileHeaders(t *testing.T) {
 	} {
 		t.Run(c.id+"/"+c.name, func(t *testing.T) {
 			for _, profile := range []dvs.Profile{dvs.DVS, dvs.Lenient} {
-				took := time.Hour
-				for attempt := 0; attempt < 5 && took > 200*time.Millisecond; attempt++ {
-					start := time.Now()
+				checkCost(t, 100*time.Millisecond, func() {
 					if _, _, err := dvs.ParseSkill([]byte(file(c.header)), profile, dvs.Limits{}); err == nil {
 						t.Error("accepted")
 					}
-					took = min(took, time.Since(start))
-				}
-				if took > 200*time.Millisecond {
-					t.Errorf("%v took %v", profile, took)
-				}
+				})
 			}
 		})
 	}

@@ -1,0 +1,5 @@
+//go:build race
+
+package dvs_test
+
+const raceFactor = 20
