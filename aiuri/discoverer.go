@@ -13,6 +13,7 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/flight"
+	"github.com/lookleap/lookleap/internal/weblink"
 	"github.com/lookleap/lookleap/wellknown"
 )
 
@@ -224,7 +225,7 @@ func (d *Discoverer) page(ctx context.Context, page domain.URL, e *evidence) err
 	case err != nil || !resp.OK():
 		return nil // the document says enough, or the page advertises nothing
 	}
-	e.links = linkTargets(resp.Header.Values("Link"), resp.URL)
+	e.links = targets(weblink.ParseHeader(resp.Header.Values("Link")), resp.URL)
 	if resp.MediaType == "text/html" || resp.MediaType == "application/xhtml+xml" {
 		e.elements = ElementTargets(head)
 	}

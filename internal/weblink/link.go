@@ -18,10 +18,11 @@ type Link struct {
 }
 
 // About reports whether the link is about the page that gave it and no other
-// resource (RFC 8288 section 3.2). A part of the page is another one.
+// resource (RFC 8288 section 3.2). A part of the page is another one. Where the
+// page is not known (zero), every anchor is taken for another resource.
 func (l Link) About(page domain.URL) bool {
-	if l.Anchor == "" {
-		return true
+	if l.Anchor == "" || page.IsZero() {
+		return l.Anchor == ""
 	}
 	context, err := page.Resolve(l.Anchor)
 	return err == nil && context.String() == page.String() && !context.FragmentDropped()

@@ -65,6 +65,9 @@ func TestAbout(t *testing.T) {
 		if got := (weblink.Link{Anchor: anchor}).About(page); got != want {
 			t.Errorf("%q: %v", anchor, got)
 		}
+		if got := (weblink.Link{Anchor: anchor}).About(domain.URL{}); got != (anchor == "") {
+			t.Errorf("%q of an unknown page: %v", anchor, got)
+		}
 	}
 }
 
