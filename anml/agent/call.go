@@ -49,7 +49,10 @@ type Counter struct {
 	Field, Purpose string
 }
 
-// Result is what became of a call.
+// Result is what became of a call that reached its service. Where the service did
+// not do what was asked, it comes beside the error that says so: with the page of
+// a conflict, or the problem that the service reports. Everything in it is remote
+// and untrusted; [Result.Text] makes it ready for a model.
 type Result struct {
 	Plan    string       // id of the plan in every ledger
 	Outcome anml.Outcome // the worse of what HTTP and the document say

@@ -17,6 +17,11 @@ func (s *Session) commit(ctx context.Context, a *lookleap.Approval, e *effect, b
 		return nil, err
 	}
 	if err := s.confirmTrust(ctx, e); err != nil {
+		if errors.Is(err, errIdentityLost) {
+			if spent := s.spend(ctx, a); spent != nil {
+				return nil, spent
+			}
+		}
 		return nil, err
 	}
 	var result *Result
@@ -25,6 +30,12 @@ func (s *Session) commit(ctx context.Context, a *lookleap.Approval, e *effect, b
 		return err
 	})
 	return result, err
+}
+
+// spend makes a plan that another one takes the place of unusable: else both could
+// be committed, and the action be done twice.
+func (s *Session) spend(ctx context.Context, a *lookleap.Approval) error {
+	return s.agent.host.Commit(ctx, a, func(context.Context, []byte) error { return nil })
 }
 
 // execute is the effect of a plan.

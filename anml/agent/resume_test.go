@@ -119,6 +119,11 @@ func TestResume(t *testing.T) {
 			t.Error(err)
 		}
 		s.sends("POST /buy")
+		s.net.Site("trust.example").Handle("/authorize", granting(s, "body"))
+		if _, err := s.open(Options{}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); !errors.Is(err, lookleap.ErrAlreadyDone) {
+			t.Errorf("the plan that was shown first: %v", err)
+		}
+		s.sends("POST /buy")
 	})
 	t.Run("ANML-13.4-01/reject-same-origin-only-since", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
