@@ -8,36 +8,46 @@ const (
 
 // namespaces holds the declarations in force.
 type namespaces struct {
-	dflt  string
-	stack []binding      // every declaration of the open elements
-	top   map[string]int // prefix to its innermost binding in stack
+	dflt    string
+	dfltTop int            // innermost binding of the default namespace in stack, from 1
+	stack   []binding      // every declaration of the open elements
+	top     map[string]int // prefix to its innermost binding in stack, from 1
 }
 
 // binding is one declaration and what it hides.
 type binding struct {
 	prefix string // empty: the default namespace
 	uri    string
-	hides  int // index of the binding of the same prefix outside, or -1
+	hides  int // the binding of the same prefix outside: its place in stack, from 1; 0 for none
 }
 
 func (n *namespaces) bind(prefix, uri string) {
-	hides := -1
-	if at, ok := n.lookup(prefix); ok {
-		hides = at
-	}
-	if prefix == "" {
-		n.dflt = uri
-	}
-	if n.top == nil {
-		n.top = make(map[string]int)
-	}
-	n.top[prefix] = len(n.stack)
-	n.stack = append(n.stack, binding{prefix, uri, hides})
+	n.stack = append(n.stack, binding{prefix, uri, n.lookup(prefix)})
+	n.set(prefix, len(n.stack))
 }
 
-func (n *namespaces) lookup(prefix string) (at int, ok bool) {
-	at, ok = n.top[prefix]
-	return at, ok
+// lookup gives the innermost binding of a prefix: its place in stack, from 1.
+func (n *namespaces) lookup(prefix string) int {
+	if prefix == "" {
+		return n.dfltTop
+	}
+	return n.top[prefix]
+}
+
+func (n *namespaces) set(prefix string, top int) {
+	switch {
+	case prefix == "":
+		if n.dfltTop, n.dflt = top, ""; top > 0 {
+			n.dflt = n.stack[top-1].uri
+		}
+	case top == 0:
+		delete(n.top, prefix)
+	default:
+		if n.top == nil {
+			n.top = make(map[string]int)
+		}
+		n.top[prefix] = top
+	}
 }
 
 // release forgets the declarations beyond the first bound ones.
@@ -45,16 +55,7 @@ func (n *namespaces) release(bound int) {
 	for len(n.stack) > bound {
 		b := n.stack[len(n.stack)-1]
 		n.stack = n.stack[:len(n.stack)-1]
-		outer := ""
-		if b.hides >= 0 {
-			n.top[b.prefix] = b.hides
-			outer = n.stack[b.hides].uri
-		} else {
-			delete(n.top, b.prefix)
-		}
-		if b.prefix == "" {
-			n.dflt = outer
-		}
+		n.set(b.prefix, b.hides)
 	}
 }
 
@@ -104,11 +105,11 @@ func (s *Scanner) uri(prefix string, at int) (string, error) {
 	if prefix == "xmlns" {
 		return "", bad(at, CodeNamespace, "the prefix xmlns names no element")
 	}
-	bound, ok := s.names.lookup(prefix)
-	if !ok {
+	bound := s.names.lookup(prefix)
+	if bound == 0 {
 		return "", bad(at, CodeNamespace, "the prefix %s is not declared", prefix).fix("declare it with xmlns:" + prefix)
 	}
-	return s.names.stack[bound].uri, nil
+	return s.names.stack[bound-1].uri, nil
 }
 
 // resolve expands the attribute names, refuses duplicates and drops the

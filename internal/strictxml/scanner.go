@@ -26,6 +26,7 @@ type Scanner struct {
 	tok    Token   // the last token, and what is scanned now
 	attrs  []Attr  // room for tok.Attrs
 	open   []frame // elements whose end tag is still to come
+	plain  []plainFrame
 	names  namespaces
 	seen   map[Name]struct{} // names of an element with many attributes
 	slab   strings.Builder   // decoded texts, many to an allocation
@@ -68,7 +69,7 @@ func NewBytes(doc []byte, o Options) *Scanner {
 func (s *Scanner) Ahead() *Scanner {
 	ahead := &Scanner{source: s.source, limits: s.limits, prolog: s.prolog, pos: s.pos, tokens: s.tokens, state: s.state, typed: s.typed, err: s.err}
 	ahead.open = slices.Clone(s.open)
-	ahead.names = namespaces{s.names.dflt, slices.Clone(s.names.stack), maps.Clone(s.names.top)}
+	ahead.names = namespaces{s.names.dflt, s.names.dfltTop, slices.Clone(s.names.stack), maps.Clone(s.names.top)}
 	return ahead
 }
 
@@ -82,6 +83,7 @@ func NewReader(r io.Reader, o Options) *Scanner {
 
 func newScanner(o Options) *Scanner {
 	s := &Scanner{limits: o.Limits.withDefaults()}
+	s.attrs, s.open, s.plain = make([]Attr, 0, 8), make([]frame, 0, 8), make([]plainFrame, 0, 16)
 	s.charset = o.Charset
 	s.step = firstWindow
 	return s

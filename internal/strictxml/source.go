@@ -29,6 +29,7 @@ type source struct {
 	bom     bool
 	sniffed bool
 	ascii   bool
+	odd     bool  // of a document in memory: it holds a character that XML does not
 	refused error // what the first octets already rule out
 	utf16   *utf16Decoder
 }
@@ -45,6 +46,7 @@ func (s *source) loadAll(doc []byte) {
 	if s.utf16 != nil {
 		text, rest, ok := s.utf16.decode(make([]byte, 0, len(doc)), doc)
 		s.src = string(text)
+		s.odd = hasNonCharacter(s.src)
 		if !ok || len(rest) > 0 {
 			s.srcErr = bad(len(s.src), CodeEncoding, "the octets are not valid UTF-16")
 		}
@@ -52,6 +54,7 @@ func (s *source) loadAll(doc []byte) {
 	}
 	s.src = string(doc)
 	s.check(0)
+	s.odd = hasNonCharacter(s.src)
 }
 
 // fill moves the window to its index keep and reads more behind it: at least as

@@ -155,6 +155,7 @@ func (s *Scanner) attribute(i int, a *Attr) (next int, isNS bool, err error) {
 	if a.Quote != '"' && a.Quote != '\'' {
 		return 0, false, bad(end, CodeSyntax, "the value of %s is not quoted", a.Name.Local)
 	}
+	a.Start = s.base + end + 1
 	a.Value, next, err = s.value(end+1, a.Quote)
 	return next, isNS, err
 }

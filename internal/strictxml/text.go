@@ -103,16 +103,27 @@ func (s *Scanner) value(i int, quote byte) (string, int, error) {
 // decode resolves references and normalises line ends in src[i:j]; in an
 // attribute value literal white space becomes a space.
 func (s *Scanner) decode(i, j int, attr bool) (string, error) {
-	src := s.src[:j]
 	b := s.room(j - i)
 	from := b.Len()
-	for k := i; k < j; {
+	if err := unescape(b, s.src[i:j], attr); err != nil {
+		err.at += i
+		return "", err
+	}
+	return b.String()[from:], nil
+}
+
+// unescape appends the meaning of a raw text.
+func unescape(b *strings.Builder, src string, attr bool) *fault {
+	if !attr && strings.IndexByte(src, '\r') < 0 {
+		return expand(b, src)
+	}
+	for k := 0; k < len(src); {
 		next := k
-		for next < j && src[next] != '&' && src[next] != '\r' && (!attr || class[src[next]]&isSpace == 0) {
+		for next < len(src) && src[next] != '&' && src[next] != '\r' && (!attr || class[src[next]]&isSpace == 0) {
 			next++
 		}
 		b.WriteString(src[k:next])
-		if next == j {
+		if next == len(src) {
 			break
 		}
 		k = next + 1
@@ -120,12 +131,12 @@ func (s *Scanner) decode(i, j int, attr bool) (string, error) {
 		case '&':
 			r, end, err := reference(src, next)
 			if err != nil {
-				return "", err
+				return err
 			}
 			b.WriteRune(r)
 			k = end
 		case '\r':
-			if k < j && src[k] == '\n' {
+			if k < len(src) && src[k] == '\n' {
 				k++
 			}
 			if attr {
@@ -137,7 +148,26 @@ func (s *Scanner) decode(i, j int, attr bool) (string, error) {
 			b.WriteByte(' ')
 		}
 	}
-	return b.String()[from:], nil
+	return nil
+}
+
+// expand is unescape where nothing but references has another meaning.
+func expand(b *strings.Builder, src string) *fault {
+	done := 0
+	for {
+		i := strings.IndexByte(src[done:], '&')
+		if i < 0 {
+			b.WriteString(src[done:])
+			return nil
+		}
+		b.WriteString(src[done : done+i])
+		r, end, err := reference(src, done+i)
+		if err != nil {
+			return err
+		}
+		b.WriteRune(r)
+		done = end
+	}
 }
 
 // slabSize is how much decoded text shares an allocation.
@@ -153,9 +183,19 @@ func (s *Scanner) room(n int) *strings.Builder {
 	return &s.slab
 }
 
+// predefined are the entities that exist, the most usual ones first.
+var predefined = [...]struct {
+	text string
+	r    rune
+}{{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}}
+
 // reference reads the entity or character reference at src[i], an ampersand.
-func reference(src string, i int) (r rune, end int, err error) {
-	// The longest that can be right is &#x0010FFFF; with any number of zeros.
+func reference(src string, i int) (r rune, end int, err *fault) {
+	for _, p := range predefined {
+		if strings.HasPrefix(src[i:], p.text) {
+			return p.r, i + len(p.text), nil
+		}
+	}
 	semicolon := strings.IndexByte(src[i:], ';')
 	if semicolon < 0 {
 		return 0, 0, bad(i, CodeSyntax, "\"&\" starts no reference").fix("write &amp;")
@@ -166,18 +206,6 @@ func reference(src string, i int) (r rune, end int, err error) {
 		r, err = charRef(src, i, name[1:])
 		return r, end, err
 	}
-	switch name {
-	case "amp":
-		return '&', end, nil
-	case "lt":
-		return '<', end, nil
-	case "gt":
-		return '>', end, nil
-	case "quot":
-		return '"', end, nil
-	case "apos":
-		return '\'', end, nil
-	}
 	if !isNCName(name) {
 		return 0, 0, bad(i, CodeSyntax, "\"&\" starts no reference").fix("write &amp;")
 	}
@@ -187,7 +215,7 @@ func reference(src string, i int) (r rune, end int, err error) {
 	return 0, 0, bad(i, CodeUndefinedEntity, "the entity &%s; is not one of the five predefined", name).fix("write the character itself or its number")
 }
 
-func charRef(src string, i int, digits string) (rune, error) {
+func charRef(src string, i int, digits string) (rune, *fault) {
 	base := rune(10)
 	if strings.HasPrefix(digits, "x") {
 		base, digits = 16, digits[1:]

@@ -46,6 +46,7 @@ type Attr struct {
 	Value  string
 	Quote  byte // '"' or '\''
 	Offset int  // octets of the document before the name
+	Start  int  // octets of the document before the value
 }
 
 // Prolog is what the document said about itself before its first tag. It is

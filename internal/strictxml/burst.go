@@ -1,0 +1,300 @@
+package strictxml
+
+import (
+	"math"
+	"math/bits"
+	"strings"
+)
+
+// Burst is room for the plain markup that a document in memory mostly consists
+// of, and what [Scanner.Burst] found there.
+type Burst struct {
+	Marks []Mark     // in document order
+	Attrs []MarkAttr // of all start tags in Marks, in document order
+
+	marks [128]Mark
+	attrs [256]MarkAttr
+}
+
+// Mark is a tag, with the text before it. Offsets count in [Scanner.Source].
+type Mark struct {
+	From  int32 // where the text before the tag begins
+	At    int32 // where the tag begins, and the text ends
+	Name  int32 // where the name ends, which begins behind At; of a start tag
+	Attrs uint8 // number of attributes
+	Flags MarkFlags
+}
+
+// MarkFlags tells what a [Mark] is.
+type MarkFlags uint8
+
+const (
+	EndTag      MarkFlags = 1 << iota // it ends an element
+	SelfClosing                       // a start tag that ends its element too
+	Blank                             // the text before it is literal white space, or empty
+	Escaped                           // the text before it needs Unescape
+)
+
+// MarkAttr is an attribute without a prefix.
+type MarkAttr struct {
+	At, From, To int32  // of the name, and of the value
+	Size         uint16 // of the name
+	Escaped      bool   // the value needs Unescape
+}
+
+// BurstAttrs is how many attributes a plain tag has at most.
+const BurstAttrs = 16
+
+// Burst scans what comes next as long as it is plain: tags of elements and
+// attributes without prefixes, no namespace declarations, values in double
+// quotes, and text between tags. It leaves everything else to Next, and all that
+// is wrong: where Burst goes on, Next would have given the same, token by token,
+// and found no fault. Burst finds nothing outside the root element, and never
+// passes its end tag; in a stream it finds nothing at all.
+func (s *Scanner) Burst(b *Burst) {
+	b.Marks, b.Attrs = b.marks[:0], b.attrs[:0]
+	if s.state != inRoot || s.r != nil || s.err != nil || s.odd || len(s.src) > math.MaxInt32 {
+		return
+	}
+	src, pos, marks, attrs, tokens := s.src, s.pos, 0, 0, s.tokens
+	most := min(len(b.marks), (s.limits.Tokens-s.tokens)/3)
+	for marks < most && attrs+BurstAttrs <= len(b.attrs) {
+		at, flags := plainText(src, pos)
+		if at+2 >= len(src) || src[at] != '<' || at-pos > s.limits.Text {
+			break
+		}
+		m := &b.marks[marks]
+		m.From, m.At, m.Attrs = int32(pos), int32(at), 0
+		if c := src[at+1]; c == '/' {
+			end, ok := s.plainEnd(at + len("</"))
+			if !ok {
+				break
+			}
+			m.Flags = flags | EndTag
+			if tokens++; at > pos {
+				tokens++
+			}
+			pos = end
+			marks++
+			continue
+		} else if class[c]&isNameStart == 0 || len(s.open)+len(s.plain) == s.limits.Depth {
+			break
+		}
+		name := at + 2
+		for name < len(src) && class[src[name]]&isName != 0 {
+			name++
+		}
+		if name == len(src) || name-at > s.limits.Name {
+			break
+		}
+		end := name + 1
+		if src[name] != '>' {
+			count, behind, ok := s.plainAttrs(name, b.attrs[attrs:attrs+BurstAttrs])
+			if !ok || behind-at > s.limits.Token {
+				break
+			}
+			end = behind
+			m.Attrs = uint8(count)
+			attrs += count
+		}
+		if src[end-2] == '/' {
+			flags |= SelfClosing
+			tokens++
+		} else {
+			s.plain = append(s.plain, plainFrame{at + 1, name})
+		}
+		m.Name, m.Flags = int32(name), flags
+		if tokens++; at > pos {
+			tokens++
+		}
+		pos = end
+		marks++
+	}
+	b.Marks, b.Attrs = b.marks[:marks], b.attrs[:attrs]
+	s.pos, s.tokens = pos, tokens
+	for _, f := range s.plain {
+		raw := src[f.from:f.to]
+		s.open = append(s.open, frame{raw, Name{s.names.dflt, raw}, len(s.names.stack)})
+	}
+	s.plain = s.plain[:0]
+}
+
+// plainFrame is the name of an element that was opened in a burst. It becomes a
+// frame when it is still open at the end of it.
+type plainFrame struct{ from, to int }
+
+// DefaultSpace is the default namespace in force. No burst changes it.
+func (s *Scanner) DefaultSpace() string { return s.names.dflt }
+
+// plainEnd holds the name at i against that of the innermost element, closes it
+// and gives the index behind the end tag.
+func (s *Scanner) plainEnd(i int) (end int, ok bool) {
+	src := s.src
+	if top := len(s.plain) - 1; top >= 0 {
+		f := s.plain[top]
+		end = i + f.to - f.from
+		if end >= len(src) || src[end] != '>' || src[i:end] != src[f.from:f.to] {
+			return 0, false
+		}
+		s.plain = s.plain[:top]
+		return end + 1, true
+	}
+	top := len(s.open) - 1
+	f := &s.open[top]
+	end = i + len(f.raw)
+	if top == 0 || f.bound != len(s.names.stack) || end >= len(src) || src[end] != '>' || src[i:end] != f.raw {
+		return 0, false
+	}
+	s.open = s.open[:top]
+	return end + 1, true
+}
+
+// plainAttrs scans the attributes from the end of a tag's name to behind its ">".
+func (s *Scanner) plainAttrs(i int, attrs []MarkAttr) (count, end int, ok bool) {
+	src := s.src
+	for i+1 < len(src) {
+		switch {
+		case src[i] == '>':
+			return count, i + 1, true
+		case src[i] == '/' && src[i+1] == '>':
+			return count, i + 2, true
+		case class[src[i]]&isSpace == 0:
+			return 0, 0, false
+		}
+		for i++; i < len(src) && class[src[i]]&isSpace != 0; i++ {
+		}
+		if i == len(src) || class[src[i]]&isNameStart == 0 {
+			if i+1 < len(src) && (src[i] == '>' || src[i] == '/') {
+				continue
+			}
+			return 0, 0, false
+		}
+		at := i
+		for i++; i < len(src) && class[src[i]]&isName != 0; i++ {
+		}
+		name := src[at:i]
+		if i+2 >= len(src) || src[i] != '=' || src[i+1] != '"' || len(name) > s.limits.Name || name == "xmlns" || count == len(attrs) || count == s.limits.Attrs {
+			return 0, 0, false
+		}
+		for k := range attrs[:count] {
+			if other := &attrs[k]; int(other.Size) == len(name) && src[other.At:int(other.At)+len(name)] == name {
+				return 0, 0, false
+			}
+		}
+		from := i + 2
+		to, escaped := plainValue(src, from)
+		if to >= len(src) || src[to] != '"' || to-from > s.limits.Value {
+			return 0, 0, false
+		}
+		a := &attrs[count]
+		a.At, a.From, a.To, a.Size, a.Escaped = int32(at), int32(from), int32(to), uint16(len(name)), escaped
+		count++
+		i = to + 1
+	}
+	return 0, 0, false
+}
+
+const (
+	ones = 0x0101010101010101
+	high = 0x8080808080808080
+)
+
+// word reads eight octets as a number, the first as the lowest.
+func word(src string, i int) uint64 {
+	b := src[i : i+8]
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+}
+
+// plainText passes character data and stops at a "<", or where there is a fault.
+//
+// It looks at eight octets at a time: the lowest marked bit stands in the first
+// octet that is a control character, an ampersand, or one of "<" and ">", which
+// differ in one bit. A borrow can only mark octets behind a marked one.
+func plainText(src string, i int) (end int, flags MarkFlags) {
+	from := i
+	for i < len(src) && (src[i] == ' ' || src[i] == '\n' || src[i] == '\t') {
+		for i++; i+8 <= len(src) && word(src, i) == ones*' '; {
+			i += 8
+		}
+	}
+	if i < len(src) && src[i] == '<' {
+		return i, Blank
+	}
+	for {
+		for i+8 <= len(src) {
+			w := word(src, i)
+			amp, angle := w^ones*'&', (w|ones*2)^ones*'>'
+			stop := ((w-ones*' ')&^w | (amp-ones)&^amp | (angle-ones)&^angle) & high
+			if stop != 0 {
+				i += bits.TrailingZeros64(stop) / 8
+				break
+			}
+			i += 8
+		}
+		if i >= len(src) {
+			return i, flags
+		}
+		switch c := src[i]; {
+		case c == '<':
+			return i, flags
+		case c == '&':
+			_, end, err := reference(src, i)
+			if err != nil {
+				return i, flags
+			}
+			i = end
+			flags |= Escaped
+			continue
+		case c == '>' && i-from >= 2 && src[i-1] == ']' && src[i-2] == ']':
+			return i, flags
+		case c == '\r':
+			flags |= Escaped
+		case class[c]&isBad != 0:
+			return i, flags
+		}
+		i++
+	}
+}
+
+// plainValue passes an attribute value and stops at its closing quote, or where
+// there is a fault, or white space to be normalised. Ampersands and quotes differ
+// in one bit.
+func plainValue(src string, i int) (end int, escaped bool) {
+	for {
+		for i+8 <= len(src) {
+			w := word(src, i)
+			quote, angle := (w|ones*4)^ones*'&', w^ones*'<'
+			stop := ((w-ones*' ')&^w | (quote-ones)&^quote | (angle-ones)&^angle) & high
+			if stop != 0 {
+				i += bits.TrailingZeros64(stop) / 8
+				break
+			}
+			i += 8
+		}
+		if i >= len(src) {
+			return i, false
+		}
+		switch c := src[i]; {
+		case c == '&':
+			_, end, err := reference(src, i)
+			if err != nil {
+				return i, false
+			}
+			i, escaped = end, true
+			continue
+		case c == '"', c == '<', c < ' ':
+			return i, escaped
+		}
+		i++
+	}
+}
+
+// Unescape appends the meaning of a text or value of a burst. White space that
+// stands literally in a value becomes a space.
+func Unescape(b *strings.Builder, raw string, value bool) { _ = unescape(b, raw, value) }
+
+// hasNonCharacter reports whether a text holds U+FFFE or U+FFFF.
+func hasNonCharacter(text string) bool {
+	return strings.Contains(text, "\uFFFE") || strings.Contains(text, "\uFFFF")
+}
