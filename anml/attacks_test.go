@@ -3,6 +3,7 @@ package anml
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -150,6 +151,12 @@ func TestHostileCost(t *testing.T) {
 		"xml-flat":       open + strings.Repeat("<b/>", 250_000) + "</anml>",
 		"xml-unclosed":   open + strings.Repeat("<b></b>", 140_000),
 		"xml-value":      open + `<b c="` + strings.Repeat("x", 1_000_000) + `"/>`,
+		"xml-foreign":    open + many(`<b c%d="" d=""/>`, 49_000) + "<",
+		"xml-escaped":    open + "<body>" + strings.Repeat("&amp;", 200_000),
+		"xml-side":       open + "<body>" + strings.Repeat("<section>&amp;"+strings.Repeat("x", 30)+"</section>", 19_000) + "<",
+		"xml-texts":      open + "<body>" + strings.Repeat("x<link/>", 49_000) + "<",
+		"json-escaped":   `{"anml":"1.0","body":"` + strings.Repeat(`\n`, 500_000),
+		"json-foreign":   `{"anml":"1.0","{}x":[` + strings.Repeat(`{"@{u}a":"","{}y":""},`, 45_000) + "[",
 		"xml-comments":   open + "<body>" + strings.Repeat("x<!---->", 130_000),
 		"xml-doctype":    `<!DOCTYPE a [` + strings.Repeat(`<!ENTITY x "y">`, 60_000),
 		"json-deep":      `{"anml":"1.0","x":` + strings.Repeat("[", 1_000_000),
@@ -159,25 +166,29 @@ func TestHostileCost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := []byte(doc)
-			var before, after runtime.MemStats
-			runtime.GC()
-			runtime.ReadMemStats(&before)
-			began := time.Now()
+			took, octets := time.Duration(math.MaxInt64), uint64(math.MaxUint64)
 			var err error
-			if doc[0] == '<' {
-				_, err = ParseXML(data, ReadOptions{})
-			} else {
-				_, err = ParseJSON(data, ReadOptions{})
+			for range 3 { // other processes take time too
+				var before, after runtime.MemStats
+				runtime.GC()
+				runtime.ReadMemStats(&before)
+				began := time.Now()
+				if doc[0] == '<' {
+					_, err = ParseXML(data, ReadOptions{})
+				} else {
+					_, err = ParseJSON(data, ReadOptions{})
+				}
+				took = min(took, time.Since(began))
+				runtime.ReadMemStats(&after)
+				octets = min(octets, after.TotalAlloc-before.TotalAlloc)
 			}
-			took := time.Since(began)
-			runtime.ReadMemStats(&after)
 			var e *Error
 			if !errors.As(err, &e) || e.Line == 0 {
 				t.Fatalf("got %v", err)
 			}
-			t.Logf("%v, %d KiB", took, (after.TotalAlloc-before.TotalAlloc)>>10)
-			if took > 250*time.Millisecond || after.TotalAlloc-before.TotalAlloc > 3<<20 {
-				t.Errorf("%v and %d KiB to refuse with %v", took, (after.TotalAlloc-before.TotalAlloc)>>10, err)
+			t.Logf("%v, %d KiB", took, octets>>10)
+			if took > 100*time.Millisecond || octets > 3<<20 {
+				t.Errorf("%v and %d KiB to refuse with %v", took, octets>>10, err)
 			}
 		})
 	}

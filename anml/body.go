@@ -11,22 +11,22 @@ type Content struct{ Node }
 
 // Text gives the text of a piece of text, or of an element.
 func (c Content) Text() string {
-	if c.n != nil && c.n.kind == kText {
-		return c.n.text
+	if c.IsText() {
+		return c.n.text()
 	}
 	return c.text()
 }
 
 // IsText reports whether the piece is text between elements.
-func (c Content) IsText() bool { return c.n != nil && c.n.kind == kText }
+func (c Content) IsText() bool { return c.n.ok() && c.n.kind() == kText }
 
 // As tells what element the piece is: one of Section, Data, Img, Audio, Video,
 // Link, Nav, Rights and Attribution, or nil for text.
 func (c Content) As() any {
-	if c.n == nil {
+	if !c.n.ok() {
 		return nil
 	}
-	switch c.n.kind {
+	switch c.n.kind() {
 	case kSection:
 		return Section(c)
 	case kData:
@@ -52,14 +52,7 @@ func (c Content) As() any {
 // contents yields texts and usable elements in document order.
 func contents(v Node) iter.Seq[Content] {
 	return func(yield func(Content) bool) {
-		if v.n == nil {
-			return
-		}
-		if v.n.first == nil && v.n.text != "" {
-			yield(Content{Node{&node{kind: kText, text: v.n.text, parent: v.n, offset: v.n.offset}, v.d}})
-			return
-		}
-		for c := v.n.first; c != nil; c = c.next {
+		for c := v.n.first(); c.ok(); c = c.next() {
 			if c.usable() && !yield(Content{Node{c, v.d}}) {
 				return
 			}

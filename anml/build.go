@@ -10,28 +10,33 @@ import (
 // ErrEmptyResponse is why a response that says nothing is not built.
 var ErrEmptyResponse = errors.New("anml: there is nothing to respond to")
 
-// element builds one element: its attributes are set, its children added.
+// element is one element of a document that is being built, or a text in it.
 type element struct {
-	n    *node
-	tail tail
+	kind     kind
+	content  string // of kText
+	attrs    [][2]string
+	children []*element
 }
 
-func newElement(k kind) *element {
-	n := &node{kind: k}
-	return &element{n, tail{of: n}}
+func newElement(k kind) *element { return &element{kind: k} }
+
+// value gives an attribute's text, "" when it is absent.
+func (e *element) value(name string) string {
+	for _, at := range e.attrs {
+		if at[0] == name {
+			return at[1]
+		}
+	}
+	return ""
 }
 
 // set writes an attribute of the draft; an empty text leaves it out, except where
 // empty is a value.
 func (e *element) set(name, value string) {
-	spec := schema[e.n.kind].attr(name)
-	if at := e.n.lookup(name); at != nil {
-		e.n.drop(at)
+	e.attrs = slices.DeleteFunc(e.attrs, func(at [2]string) bool { return at[0] == name })
+	if value != "" || specs[words.spec(e.kind, name)].need == present {
+		e.attrs = append(e.attrs, [2]string{name, value})
 	}
-	if value == "" && spec.need != present {
-		return
-	}
-	e.n.attrs = append(e.n.attrs, attr{spec, value})
 }
 
 func (e *element) flag(name string, value bool) { e.set(name, strconv.FormatBool(value)) }
@@ -42,42 +47,60 @@ func (e *element) seconds(name string, d time.Duration) {
 // add makes a child.
 func (e *element) add(k kind) *element {
 	c := newElement(k)
-	e.tail.add(c.n)
+	e.children = append(e.children, c)
 	return c
 }
 
 func (e *element) text(s string) *element {
 	if s != "" {
-		e.tail.add(&node{kind: kText, text: s})
+		e.children = append(e.children, &element{kind: kText, content: s})
 	}
 	return e
 }
 
+// find gives the first child of a kind, or nil.
+func (e *element) find(k kind) *element {
+	for _, c := range e.children {
+		if c.kind == k {
+			return c
+		}
+	}
+	return nil
+}
+
 // child makes a child, or gives the one that is there.
 func (e *element) child(k kind) *element {
-	if n := e.n.child(k); n != nil {
-		t := tail{of: n}
-		for c := n.first; c != nil; c = c.next {
-			t.last = c
-		}
-		return &element{n, t}
+	if c := e.find(k); c != nil {
+		return c
 	}
 	return e.add(k)
 }
 
 // arrange puts sections into the order of the draft.
-func arrange(n *node) {
-	var all []*node
-	for c := n.first; c != nil; c = c.next {
-		all = append(all, c)
+func (e *element) arrange() {
+	slices.SortStableFunc(e.children, func(a, b *element) int { return int(a.kind) - int(b.kind) })
+}
+
+// write writes what follows the name in the start tag, and all that it holds.
+func (e *element) write(w *xmlWriter) {
+	name := schema[e.kind].name
+	for _, at := range e.attrs {
+		w.attribute(at[0], at[1])
 	}
-	slices.SortStableFunc(all, func(a, b *node) int { return int(a.kind) - int(b.kind) })
-	n.first = nil
-	t := tail{of: n}
-	for _, c := range all {
-		c.next = nil
-		t.add(c)
+	if len(e.children) == 0 {
+		w.raw("/>")
+		return
 	}
+	w.raw(">")
+	for _, c := range e.children {
+		if c.kind == kText {
+			w.out = appendText(w.out, c.content)
+		} else {
+			w.raw("<" + schema[c.kind].name)
+			c.write(w)
+		}
+	}
+	w.raw("</" + name + ">")
 }
 
 // build writes the tree and reads it back, so that what comes out is what any
@@ -88,12 +111,12 @@ func build(root *element, role Role) (*Document, error) {
 	w := &xmlWriter{}
 	w.raw("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<anml")
 	w.attribute("xmlns", Namespace)
-	w.rest(root.n, "anml", Namespace, 0)
+	root.write(w)
 	d, err := ParseXML(w.out, ReadOptions{Role: role})
 	if err != nil {
 		return nil, err
 	}
-	d.src = "" // its author never saw that text, so only paths make sense
+	d.built = true
 	if _, err := d.writable(WriteOptions{}); err != nil {
 		return nil, err
 	}
@@ -133,7 +156,7 @@ func (b *Builder) Trust(domain string) *Builder {
 // Build checks the document as a reader would, and gives it, or an
 // *InvalidError with everything that is wrong.
 func (b *Builder) Build() (*Document, error) {
-	arrange(b.e.n)
+	b.e.arrange()
 	return build(b.e, RoleService)
 }
 
@@ -152,8 +175,8 @@ func (m *MultiBuilder) Site(domain string) *SiteBuilder {
 
 // Build works like Builder.Build.
 func (m *MultiBuilder) Build() (*Document, error) {
-	for c := m.e.n.first; c != nil; c = c.next {
-		arrange(c)
+	for _, c := range m.e.children {
+		c.arrange()
 	}
 	return build(m.e, RoleService)
 }
@@ -163,8 +186,7 @@ type SiteBuilder struct{ e *element }
 
 func (s *SiteBuilder) Title(text string) *SiteBuilder {
 	title := s.e.child(kHead).child(kTitle)
-	title.n.first = nil
-	title.tail.last = nil
+	title.children = nil
 	title.text(text)
 	return s
 }
@@ -209,7 +231,7 @@ func (s *SiteBuilder) Step(id, label string, status StepStatus) *StepBuilder {
 
 func (s *SiteBuilder) Context(step string) *SiteBuilder {
 	s.e.child(kState).child(kContext).add(kContextStep).text(step)
-	arrange(s.e.child(kState).n)
+	s.e.child(kState).arrange()
 	return s
 }
 
@@ -256,7 +278,7 @@ func (a *ActionBuilder) Param(name string, t Type) *ParamBuilder {
 	p := a.e.add(kParam)
 	p.set("name", name)
 	p.set("type", t.String())
-	arrange(a.e.n)
+	a.e.arrange()
 	return &ParamBuilder{p}
 }
 

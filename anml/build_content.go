@@ -214,17 +214,17 @@ func (r *ResponseBuilder) Inform(text string) *InformBuilder {
 // Build checks the response as a reader would. One that says nothing is
 // ErrEmptyResponse; a reason that the draft does not define is invalid.
 func (r *ResponseBuilder) Build() (*Document, error) {
-	knowledge := r.e.n.child(kKnowledge)
+	knowledge := r.e.find(kKnowledge)
 	if knowledge == nil {
 		return nil, ErrEmptyResponse
 	}
-	for c := knowledge.first; c != nil; c = c.next {
+	for _, c := range knowledge.children {
 		if c.kind == kRefuse && !Reason(c.value("reason")).Known() {
 			return nil, &InvalidError{[]Finding{{Code: CodeBadValue, Requirement: "ANML-8.7.4-02",
 				Message: "the reason " + quoted(c.value("reason")) + " is not one of the draft"}}}
 		}
 	}
-	arrange(r.e.n)
+	r.e.arrange()
 	return build(r.e, RoleAgentResponse)
 }
 

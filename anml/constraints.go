@@ -13,11 +13,11 @@ type Constraints struct{ Node }
 // Disclosures yields the usable rules of the site in document order.
 func (c Constraints) Disclosures() iter.Seq[Disclosure] {
 	return func(yield func(Disclosure) bool) {
-		if c.n == nil {
+		if !c.n.ok() {
 			return
 		}
-		for section := c.n.first; section != nil; section = section.next {
-			if section.kind != kConstraints || !section.usable() {
+		for section := c.n.first(); section.ok(); section = section.next() {
+			if section.kind() != kConstraints || !section.usable() {
 				continue
 			}
 			for d := range each[Disclosure](Node{section, c.d}, kDisclosure) {
@@ -30,7 +30,7 @@ func (c Constraints) Disclosures() iter.Seq[Disclosure] {
 }
 
 // Exists reports whether the site has constraints.
-func (c Constraints) Exists() bool { return c.n.child(kConstraints) != nil }
+func (c Constraints) Exists() bool { return c.n.child(kConstraints).ok() }
 
 // Disclosure is one rule about one field (section 8.4.1).
 type Disclosure struct{ Node }
@@ -102,23 +102,23 @@ func (c Constraints) Rule(field string, recognised func(string) bool) Rule {
 
 // raise counts what the site's constraints say that cannot be read as a rule.
 func (c Constraints) raise(field string, raise func(to Requires, why string)) {
-	if c.n == nil {
+	if !c.n.ok() {
 		return
 	}
-	for section := c.n.first; section != nil; section = section.next {
-		if section.kind != kConstraints {
+	for section := c.n.first(); section.ok(); section = section.next() {
+		if section.kind() != kConstraints {
 			continue
 		}
-		if section.more != nil {
+		if section.more() != nil {
 			raise(ExplicitConsent, "unknown-constraint") // a key that JSON alone has
 		}
-		for n := section.first; n != nil; n = n.next {
+		for n := section.first(); n.ok(); n = n.next() {
 			switch {
-			case n.kind == kDisclosure && n.flags&malformed != 0:
+			case n.kind() == kDisclosure && n.flags()&malformed != 0:
 				if name := n.value("field"); name == "" || name == field {
 					raise(ExplicitConsent.Stricter(requiresOf(n)), "malformed-rule")
 				}
-			case n.kind == kUnknown:
+			case n.kind() == kUnknown:
 				raise(ExplicitConsent, "unknown-constraint")
 			}
 		}
@@ -126,4 +126,4 @@ func (c Constraints) raise(field string, raise func(to Requires, why string)) {
 }
 
 // requiresOf reads what a malformed rule still says.
-func requiresOf(n *node) Requires { return ParseRequires(n.value("requires")) }
+func requiresOf(n node) Requires { return ParseRequires(n.value("requires")) }

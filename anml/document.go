@@ -18,23 +18,25 @@ import (
 // A multi-site document has none of its own; each of d.Sites() has.
 type Document struct {
 	Site   // the sections of a single-site document
+	tree   tree
 	format Format
-	root   *node
-	src    string
+	built  bool // and not read: nobody has seen its text
 	role   Role // what the exchange implied
 	found  findings
 
 	indexed sync.Once
-	ids     map[string][]*node
+	ids     map[string][]node
 }
 
 // Node is one element of a document, for what all elements share. The zero Node
 // is an absent element: its accessors give what the draft gives for an absent
 // one, so that chains of them need no checks in between.
 type Node struct {
-	n *node
+	n node
 	d *Document
 }
+
+func (d *Document) root() node { return node{&d.tree, root} }
 
 // Format tells which serialization the document was read from.
 func (d *Document) Format() Format { return d.format }
@@ -43,19 +45,19 @@ func (d *Document) Format() Format { return d.format }
 // namespace is the authority; a document of another version is read as far as
 // it is understood, with a finding.
 func (d *Document) Version() string {
-	if v := d.root.value("version"); v != "" {
+	if v := d.root().value("version"); v != "" {
 		return v
 	}
 	return "1.0"
 }
 
 // HasVersion reports whether the document says its version.
-func (d *Document) HasVersion() bool { return d.root.value("version") != "" }
+func (d *Document) HasVersion() bool { return d.root().value("version") != "" }
 
 // Role is the role that the document names, or else the one that the exchange
 // implied when it was read.
 func (d *Document) Role() Role {
-	if r := parse[Role](roleWords[:], d.root.value("role")); r != RoleUnspecified {
+	if r := parse[Role](roleWords[:], d.root().value("role")); r != RoleUnspecified {
 		return r
 	}
 	return d.role
@@ -65,8 +67,8 @@ func (d *Document) Role() Role {
 // says so at all. A list without "1.0", even an empty one, means that no action
 // of the document may be executed (section 8.1).
 func (d *Document) SupportedVersions() (versions []string, present bool) {
-	at := d.root.lookup("supported-versions")
-	if at == nil {
+	at := d.root().lookup("supported-versions")
+	if !at.ok() {
 		return nil, false
 	}
 	for v := range strings.SplitSeq(at.value, ",") {
@@ -91,15 +93,15 @@ func (d *Document) Executable() bool {
 
 // TTL is the lifetime that the document gives itself, and whether it gives one.
 // An invalid one is 0: it was meant as an upper bound.
-func (d *Document) TTL() (time.Duration, bool) { return Node{d.root, d}.duration("ttl") }
+func (d *Document) TTL() (time.Duration, bool) { return Node{d.root(), d}.duration("ttl") }
 
 // Multi reports whether the document is a multi-site one.
-func (d *Document) Multi() bool { return hasKind(d.root, kSite) }
+func (d *Document) Multi() bool { return d.root().has(kSite) }
 
 // Sites yields the usable sites of a multi-site document. Malformed ones, and
 // all that share one domain, are left out (sections 8.2 and 12.7).
 func (d *Document) Sites() iter.Seq[Site] {
-	return each[Site](Node{d.root, d}, kSite)
+	return each[Site](Node{d.root(), d}, kSite)
 }
 
 // Containers yields what holds sections: the document itself, or its sites.
@@ -126,31 +128,31 @@ func (d *Document) Findings() []Finding {
 func (d *Document) Unlisted() int { return d.found.lost }
 
 // position works out a place in the source.
-func (d *Document) position(n *node, offset int) Position {
+func (d *Document) position(n node, offset int) Position {
 	p := Position{Path: path(n)}
-	if offset < 0 && n != nil {
-		offset = int(n.offset)
+	if offset < 0 && n.ok() {
+		offset = int(n.row().offset)
 	}
-	if d.src != "" && offset >= 0 {
+	if !d.built && offset >= 0 {
 		p.Offset = offset
-		p.Line, p.Column = strictxml.LineColumn(d.src, offset)
+		p.Line, p.Column = strictxml.LineColumn(d.tree.src, offset)
 	}
 	return p
 }
 
 // path names the elements from the root, with a number where the name alone
 // does not tell which of its siblings is meant.
-func path(n *node) string {
-	if n == nil {
+func path(n node) string {
+	if !n.ok() {
 		return ""
 	}
 	name := n.element()
-	if n.parent == nil {
+	if !n.parent().ok() {
 		return "/" + name
 	}
 	place, count := 0, 0
-	for c := n.parent.first; c != nil; c = c.next {
-		if c.kind == n.kind && c.kind != kText && c.element() == name {
+	for c := n.parent().first(); c.ok(); c = c.next() {
+		if c.kind() == n.kind() && c.kind() != kText && c.element() == name {
 			count++
 			if c == n {
 				place = count
@@ -160,7 +162,7 @@ func path(n *node) string {
 	if count > 1 {
 		name += "[" + itoa(place) + "]"
 	}
-	return path(n.parent) + "/" + name
+	return path(n.parent()) + "/" + name
 }
 
 // Exists reports whether the element is there and may be processed.
@@ -168,7 +170,7 @@ func (v Node) Exists() bool { return v.n.usable() }
 
 // Position is where the element stands in its source.
 func (v Node) Position() Position {
-	if v.n == nil {
+	if !v.n.ok() {
 		return Position{}
 	}
 	return v.d.position(v.n, -1)
@@ -176,7 +178,7 @@ func (v Node) Position() Position {
 
 // Element is the element's name.
 func (v Node) Element() string {
-	if v.n == nil {
+	if !v.n.ok() {
 		return ""
 	}
 	return v.n.element()
@@ -184,31 +186,25 @@ func (v Node) Element() string {
 
 // Attr gives the text of an attribute of the draft, as it was written.
 func (v Node) Attr(name string) (string, bool) {
-	if at := v.n.lookup(name); at != nil {
-		return at.value, true
-	}
-	return "", false
+	at := v.n.lookup(name)
+	return at.value, at.ok()
 }
 
 // Foreign gives the text of an attribute that ANML does not define. It means
 // nothing to this package.
 func (v Node) Foreign(name Name) (string, bool) {
-	if v.n != nil {
-		if at := v.n.foreign(name); at != nil {
-			return at.value, true
-		}
-	}
-	return "", false
+	at := v.n.foreign(name)
+	return at.value, at.ok()
 }
 
 // Lang is the language in force: of the element or of the nearest one around
 // it (section 10.3); "" when nobody says.
 func (v Node) Lang() string {
-	for n := v.n; n != nil; n = n.parent {
-		if at := n.lookup("lang"); at != nil {
+	for n := v.n; n.ok(); n = n.parent() {
+		if at := n.lookup("lang"); at.ok() {
 			return at.value
 		}
-		if at := n.foreign(Name{xmlNamespace, "lang"}); at != nil {
+		if at := n.foreign(Name{xmlNamespace, "lang"}); at.ok() {
 			return at.value
 		}
 	}
@@ -224,11 +220,11 @@ type view interface{ ~struct{ Node } }
 // each yields the usable children of a kind as typed views.
 func each[V view](v Node, k kind) iter.Seq[V] {
 	return func(yield func(V) bool) {
-		if v.n == nil {
+		if !v.n.ok() {
 			return
 		}
-		for c := v.n.first; c != nil; c = c.next {
-			if c.kind == k && c.usable() && !yield(V{Node{c, v.d}}) {
+		for c := v.n.first(); c.ok(); c = c.next() {
+			if c.kind() == k && c.usable() && !yield(V{Node{c, v.d}}) {
 				return
 			}
 		}
@@ -247,7 +243,7 @@ func (v Node) text() string { return v.n.content() }
 func (v Node) boolean(name string, absent, invalid bool) bool {
 	at := v.n.lookup(name)
 	switch {
-	case at == nil:
+	case !at.ok():
 		return absent
 	case at.spec.lossy:
 		return invalid
@@ -262,7 +258,7 @@ func (v Node) boolean(name string, absent, invalid bool) bool {
 // integer reads a non-negative integer attribute.
 func (v Node) integer(name string) (n int64, present, ok bool) {
 	at := v.n.lookup(name)
-	if at == nil {
+	if !at.ok() {
 		return 0, false, false
 	}
 	n, ok = seconds(at.value)

@@ -231,7 +231,23 @@ func ParseUsage(s string) Usage { return parse[Usage](usageWords[:], s) }
 func ParseRequires(s string) Requires { return parse[Requires](requiresWords[:], s) }
 
 // ParseType reads one of the seven words; anything else is TypeString.
-func ParseType(s string) Type { return parse[Type](typeWords[:], s) }
+func ParseType(s string) Type {
+	switch s { // of all fields, so fast
+	case "number":
+		return TypeNumber
+	case "boolean":
+		return TypeBoolean
+	case "date":
+		return TypeDate
+	case "datetime":
+		return TypeDateTime
+	case "uri":
+		return TypeURI
+	case "enum":
+		return TypeEnum
+	}
+	return TypeString
+}
 
 func (r Role) String() string            { return word(roleWords[:], r) }
 func (r Requires) String() string        { return word(requiresWords[:], r) }

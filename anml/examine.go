@@ -9,7 +9,7 @@ import (
 // it: what may not be processed is marked, what is wrong is reported, and only
 // the listed conditions refuse the document. The order is fixed: role, mixed
 // model, counts, then everything else in document order.
-func (r *reader) examine(root *node) error {
+func (r *reader) examine(root node) error {
 	if err := r.examineRole(root); err != nil {
 		return err
 	}
@@ -17,7 +17,7 @@ func (r *reader) examine(root *node) error {
 		return err
 	}
 	e := examination{reader: r, response: r.doc.Role() == RoleAgentResponse}
-	e.element(root)
+	e.elements()
 	if e.err != nil {
 		return e.err
 	}
@@ -31,10 +31,10 @@ func (r *reader) examine(root *node) error {
 	return e.err
 }
 
-func (r *reader) examineRole(root *node) error {
+func (r *reader) examineRole(root node) error {
 	r.doc.role = r.o.Role
 	at := root.lookup("role")
-	if at == nil {
+	if !at.ok() {
 		r.add(root, SeverityInfo, CodeNoRole, "ANML-8.1-05", "the document does not name its role", `write role="service" or role="agent-response"`)
 		return nil
 	}
@@ -54,16 +54,16 @@ func isSection(k kind) bool {
 }
 
 // examineModel refuses sections beside sites: the pattern of layered identity.
-func (r *reader) examineModel(root *node) error {
-	var site, section *node
-	for c := root.first; c != nil; c = c.next {
-		if c.kind == kSite {
+func (r *reader) examineModel(root node) error {
+	var site, section node
+	for c := root.first(); c.ok(); c = c.next() {
+		if c.kind() == kSite {
 			site = c
-		} else if isSection(c.kind) {
+		} else if isSection(c.kind()) {
 			section = c
 		}
 	}
-	if site != nil && section != nil {
+	if site.ok() && section.ok() {
 		return r.refuse(ErrMixedModel, CodeMixedModel, section, -1, "the section "+section.element()+" stands beside a site", "put it into a site")
 	}
 	return nil
@@ -80,61 +80,62 @@ type examination struct {
 	err      error
 }
 
-// element checks one element of the draft and those inside it.
-func (e *examination) element(n *node) {
-	if e.err != nil || n.kind == kUnknown {
-		return
-	}
-	if e.count(n); e.err != nil {
-		return
-	}
-	s := &schema[n.kind]
-	e.attributes(n, s)
-	if n.first == nil {
-		return
-	}
-	var seen uint64
-	for c := n.first; c != nil; c = c.next {
-		if c.kind <= kText {
+// elements checks each element of the draft, in the order in which they were
+// read.
+func (e *examination) elements() {
+	for i := root; i < len(e.t.rows) && e.err == nil; i++ {
+		k := e.t.rows[i].kind
+		if k <= kText {
 			continue
 		}
-		if bit := uint64(1) << c.kind; seen&bit == 0 {
-			seen |= bit
-		} else if !s.childOf(c.kind).many {
-			e.surplus(n, c)
+		n := e.node(int32(i))
+		if counted[k] {
+			e.count(n)
 		}
-		e.element(c)
+		e.attributes(n, k)
+		e.special(n, k)
+		if words.single[k] {
+			e.single(n, k)
+		}
 	}
 }
 
-func (s *spec) childOf(k kind) *childSpec {
-	for i := range s.children {
-		if s.children[i].kind == k {
-			return &s.children[i]
+// single finds children that stand more than once where they must not.
+func (e *examination) single(n node, k kind) {
+	var seen uint64
+	for c := n.first(); c.ok(); c = c.next() {
+		inner := c.kind()
+		if bit := uint64(1) << inner; inner > kText && !words.many[k][inner] {
+			if seen&bit != 0 {
+				e.surplus(n, c)
+			}
+			seen |= bit
 		}
 	}
-	return &childSpec{}
 }
 
 // surplus is the second of something that stands once: the first counts, except
 // that restrictions are never lost and different claims are all invalid.
-func (e *examination) surplus(parent, n *node) {
-	if n.kind != kConstraints && n.kind != kTrust {
-		n.flags |= ignored
+func (e *examination) surplus(parent, n node) {
+	if n.kind() != kConstraints && n.kind() != kTrust {
+		n.mark(ignored)
 	}
 	if !e.full() {
-		e.add(n, SeverityError, CodeSurplus, "ANML-8-03", schema[n.kind].name+" stands more than once in "+schema[parent.kind].name, "keep one of them")
+		e.add(n, SeverityError, CodeSurplus, "ANML-8-03", schema[n.kind()].name+" stands more than once in "+schema[parent.kind()].name, "keep one of them")
 	}
 }
 
+// counted are the kinds that count looks at.
+var counted = [kindCount]bool{kAction: true, kAsk: true, kSite: true, kSiteRef: true, kFlow: true}
+
 // count keeps the limits of section 13.7.
-func (e *examination) count(n *node) {
+func (e *examination) count(n node) {
 	check := func(count *int, limit int, what string) {
 		if *count++; *count > limit {
 			e.err = e.over(n, -1, what, limit)
 		}
 	}
-	switch n.kind {
+	switch n.kind() {
 	case kAction:
 		check(&e.actions, e.limits.Actions, "actions")
 	case kAsk:
@@ -145,35 +146,34 @@ func (e *examination) count(n *node) {
 		check(&e.refs, e.limits.SiteRefs, "site references")
 	case kFlow:
 		steps := 0
-		for c := n.first; c != nil && e.err == nil; c = c.next {
-			if c.kind == kStep {
+		for c := n.first(); c.ok() && e.err == nil; c = c.next() {
+			if c.kind() == kStep {
 				check(&steps, e.limits.Steps, "steps in one flow")
 			}
 		}
 	}
 }
 
-func (e *examination) attributes(n *node, s *spec) {
-	for i := range n.attrs {
-		if at := &n.attrs[i]; at.spec.typ != tString && at.known() {
-			e.attribute(n, at)
+func (e *examination) attributes(n node, k kind) {
+	for _, c := range n.cells() {
+		if c.spec >= 0 && words.typed[c.spec] {
+			if spec := &specs[c.spec]; spec.typ != tEnum || spec.lossy || !slices.Contains(spec.enum, e.t.string(c.value)) {
+				e.attribute(n, e.t.attr(c))
+			}
 		}
 	}
-	for i := range s.attrs {
-		if a := &s.attrs[i]; a.need != optional {
-			e.required(n, a)
-		}
+	for _, spec := range words.needs[k] {
+		e.required(n, &specs[spec])
 	}
-	e.special(n)
 }
 
 // required marks an element whose required attribute is absent (section 11.4).
-func (e *examination) required(n *node, a *attrSpec) {
+func (e *examination) required(n node, a *attrSpec) {
 	at := n.lookup(a.name)
-	if at != nil && (at.value != "" || a.need == present) {
+	if at.ok() && (at.value != "" || a.need == present) {
 		return
 	}
-	n.flags |= ignored | malformed
+	n.mark(ignored | malformed)
 	if e.full() {
 		return
 	}
@@ -181,12 +181,12 @@ func (e *examination) required(n *node, a *attrSpec) {
 	if a.need == wanted {
 		requirement = "ANML-11.4-02"
 	}
-	e.add(n, SeverityError, CodeMalformed, requirement, schema[n.kind].name+" has no "+a.name+", so it is not processed", "write the attribute "+a.name)
+	e.add(n, SeverityError, CodeMalformed, requirement, schema[n.kind()].name+" has no "+a.name+", so it is not processed", "write the attribute "+a.name)
 }
 
 // attribute checks the text of an attribute against its type. What is wrong is
 // kept as it is and read on the safe side by the accessors.
-func (e *examination) attribute(n *node, at *attr) {
+func (e *examination) attribute(n node, at attr) {
 	switch at.spec.typ {
 	case tBool:
 		if at.value != "true" && at.value != "false" || at.spec.lossy {
@@ -201,9 +201,7 @@ func (e *examination) attribute(n *node, at *attr) {
 			e.value(n, at, SeverityError, "ANML-7.5-08", "is no number that is used")
 		}
 	case tEnum:
-		if !slices.Contains(at.spec.enum, at.value) || at.spec.lossy {
-			e.enumValue(n, at)
-		}
+		e.enumValue(n, at)
 	case tURI:
 		e.uri(n, at)
 	case tLang:
@@ -222,20 +220,20 @@ func (e *examination) attribute(n *node, at *attr) {
 		}
 	case tDomain:
 		if at.value != "" && normalDomain(at.value) == "" {
-			n.flags |= ignored | malformed
+			n.mark(ignored | malformed)
 			e.value(n, at, SeverityError, "ANML-12.7-03", "is not exactly one domain name")
 		}
 	}
 }
 
-func (e *examination) value(n *node, at *attr, s Severity, requirement, what string) {
+func (e *examination) value(n node, at attr, s Severity, requirement, what string) {
 	if !e.full() {
 		e.add(n, s, CodeBadValue, requirement, at.spec.name+"="+quoted(at.value)+" "+what, "")
 	}
 }
 
 // enumValue reports an unknown word, and how it is read.
-func (e *examination) enumValue(n *node, at *attr) {
+func (e *examination) enumValue(n node, at attr) {
 	if e.full() {
 		return
 	}
@@ -270,16 +268,16 @@ func (e *examination) enumValue(n *node, at *attr) {
 	e.add(n, severity, CodeBadValue, requirement, at.spec.name+"="+quoted(at.value)+" is unknown and read as "+reads, "write one of "+strings.Join(at.spec.enum, ", "))
 }
 
-func (e *examination) uri(n *node, at *attr) {
+func (e *examination) uri(n node, at attr) {
 	switch {
 	case at.value == "" && at.spec.need != optional:
-	case n.kind == kAction:
+	case n.kind() == kAction:
 		if !usableTarget(at.value) {
 			e.value(n, at, SeverityError, "ANML-8.6.1-04", "is no URI reference that is executed, so the action is not")
 		}
-	case n.kind == kSiteRef:
+	case n.kind() == kSiteRef:
 		if !canonicalURL(at.value) {
-			n.flags |= ignored | malformed
+			n.mark(ignored | malformed)
 			e.value(n, at, SeverityError, "ANML-12.6-03", "is no absolute https URL of a named host")
 		}
 	case executableScheme(at.value):
@@ -289,7 +287,7 @@ func (e *examination) uri(n *node, at *attr) {
 	}
 }
 
-func (e *examination) method(n *node, at *attr) {
+func (e *examination) method(n node, at attr) {
 	if method, _ := knownMethod(at.value); method != "" {
 		e.value(n, at, SeverityInfo, "ANML-8.6.1-03", "is read as "+method)
 		return
@@ -297,7 +295,7 @@ func (e *examination) method(n *node, at *attr) {
 	e.value(n, at, SeverityError, "ANML-8.6.1-03", "is no method that is executed, so the action is not")
 }
 
-func (e *examination) versions(root *node) {
+func (e *examination) versions(root node) {
 	if v := e.doc.Version(); v != "1.0" {
 		e.add(root, SeverityWarning, CodeNewVersion, "ANML-8.1-20", "the document is of version "+quoted(v)+", read as far as it is understood", "")
 	}
@@ -310,8 +308,8 @@ func (e *examination) versions(root *node) {
 }
 
 // title applies section 6.5.1: a title is the least that a document holds.
-func (e *examination) title(root *node) {
-	if e.response || root.child(kHead).child(kTitle) != nil {
+func (e *examination) title(root node) {
+	if e.response || root.child(kHead).child(kTitle).ok() {
 		return
 	}
 	s := SeverityWarning

@@ -8,8 +8,8 @@ import (
 )
 
 // special checks what single elements need beyond the types of their attributes.
-func (e *examination) special(n *node) {
-	switch n.kind {
+func (e *examination) special(n node, k kind) {
+	switch k {
 	case kField:
 		e.field(n)
 	case kAction:
@@ -27,7 +27,7 @@ func (e *examination) special(n *node) {
 	case kLogo:
 		e.logo(n)
 	case kBody:
-		if n.first == nil && len(n.text) > longText {
+		if only := n.first(); only.ok() && only.kind() == kText && !only.next().ok() && len(only.text()) > longText {
 			e.add(n, SeverityInfo, CodeLint, "ANML-4-04", "the body is one long text without structure", "divide it into sections and data")
 		}
 	}
@@ -43,15 +43,15 @@ func canonicalURL(s string) bool {
 }
 
 // action keeps parameters apart and notes what its author left open.
-func (e *examination) action(n *node) {
+func (e *examination) action(n node) {
 	a := Action{Node{n, e.doc}}
 	names := map[string]bool{}
-	for c := n.first; c != nil; c = c.next {
-		if c.kind != kParam {
+	for c := n.first(); c.ok(); c = c.next() {
+		if c.kind() != kParam {
 			continue
 		}
 		if name := c.value("name"); name != "" && names[name] {
-			c.flags |= ignored
+			c.mark(ignored)
 			e.add(c, SeverityError, CodeDuplicateID, "ANML-8.6.2-01", "the parameter "+quoted(name)+" stands twice; the first one counts", "rename one of them")
 		} else {
 			names[name] = true
@@ -69,7 +69,7 @@ func (e *examination) action(n *node) {
 // maxPattern bounds regular expressions; RE2 keeps them linear.
 const maxPattern = 1000
 
-func (e *examination) param(n *node) {
+func (e *examination) param(n node) {
 	p := Param{Node{n, e.doc}}
 	if text := p.Pattern(); text != "" {
 		if _, err := compilePattern(text); err != nil {
@@ -77,8 +77,8 @@ func (e *examination) param(n *node) {
 		}
 	}
 	options := 0
-	for c := n.first; c != nil; c = c.next {
-		if c.kind == kOption {
+	for c := n.first(); c.ok(); c = c.next() {
+		if c.kind() == kOption {
 			options++
 		}
 	}
@@ -126,7 +126,7 @@ var betterField = map[string]string{
 	"company": "org", "sex": "gender", "website": "url", "homepage": "url",
 }
 
-func (e *examination) ask(n *node) {
+func (e *examination) ask(n node) {
 	a := Ask{Node{n, e.doc}}
 	if strings.Trim(a.Purpose(), " \t\r\n") == "" {
 		e.add(n, SeverityError, CodeNoPurpose, "ANML-14.3-02", "the ask for "+quoted(a.Field())+" does not say what for", "write purpose")
@@ -139,44 +139,56 @@ func (e *examination) ask(n *node) {
 	}
 }
 
-func (e *examination) field(n *node) {
-	f := Field{Node{n, e.doc}}
-	t := f.Type()
+// The attributes of a field.
+var (
+	fieldName = words.spec(kField, "name")
+	fieldType = words.spec(kField, "type")
+)
+
+func (e *examination) field(n node) {
+	t, name := TypeString, ""
+	for _, c := range n.cells() {
+		switch c.spec {
+		case fieldType:
+			t = valueType(e.t.string(c.value))
+		case fieldName:
+			name = e.t.string(c.value)
+		}
+	}
 	if t == TypeString {
 		return
 	}
-	if err := CheckValue(t, f.Text()); err != nil && !e.full() {
-		e.add(n, SeverityWarning, CodeBadValue, "ANML-8.10.10-01", "the value "+quoted(f.Text())+" is no "+t.String(), "")
+	text := n.content()
+	if CheckValue(t, text) != nil && !e.full() {
+		e.add(n, SeverityWarning, CodeBadValue, "ANML-8.10.10-01", "the value "+quoted(text)+" is no "+t.String(), "")
 	}
-	if t == TypeNumber {
-		switch f.Name() {
+	if t == TypeNumber && !e.full() {
+		switch name {
 		case "price", "amount", "total":
-			if !e.full() {
-				e.add(n, SeverityInfo, CodeLint, "ANML-8.11-04", "money as a number loses digits", `write type="string"`)
-			}
+			e.add(n, SeverityInfo, CodeLint, "ANML-8.11-04", "money as a number loses digits", `write type="string"`)
 		}
 	}
 }
 
-func (e *examination) img(n *node) {
-	if n.child(kDescription) == nil && !e.full() {
+func (e *examination) img(n node) {
+	if !n.child(kDescription).ok() && !e.full() {
 		e.add(n, SeverityWarning, CodeLint, "ANML-8.10.2-03", "the image has no description", "write a description")
 	}
 }
 
-func (e *examination) color(n *node) {
+func (e *examination) color(n node) {
 	if v := n.value("value"); strings.ContainsAny(v, ";{}") || strings.Contains(strings.ToLower(v), "url(") {
 		e.add(n, SeverityWarning, CodeBadValue, "ANML-8.9.4-01", "the colour "+quoted(v)+" holds more than a colour", "")
 	}
 }
 
-func (e *examination) language(n *node) {
+func (e *examination) language(n node) {
 	if n.value("policy") == "fixed" && n.value("value") == "" {
 		e.add(n, SeverityWarning, CodeBadValue, "ANML-8.8.2-01", "a fixed language without a value has no effect", "write value")
 	}
 }
 
-func (e *examination) logo(n *node) {
+func (e *examination) logo(n node) {
 	if n.value("src") == "" {
 		e.add(n, SeverityWarning, CodeMissingKey, "ANML-8.9.2-01", "the logo has no src", "write src")
 	}

@@ -6,27 +6,27 @@ import (
 )
 
 // sites checks the sites of a multi-site document against one another.
-func (e *examination) sites(root *node) {
-	byDomain := map[string][]*node{}
-	for c := root.first; c != nil; c = c.next {
-		if c.kind != kSite {
+func (e *examination) sites(root node) {
+	byDomain := map[string][]node{}
+	for c := root.first(); c.ok(); c = c.next() {
+		if c.kind() != kSite {
 			continue
 		}
 		if !hasKnownChild(c) {
-			c.flags |= ignored | malformed
+			c.mark(ignored | malformed)
 			e.add(c, SeverityError, CodeEmptySite, "ANML-8.2-11", "the site is empty, so it is not processed", "")
 		}
 		if domain := normalDomain(c.value("domain")); domain != "" {
 			byDomain[domain] = append(byDomain[domain], c)
 		}
 	}
-	for c := root.first; c != nil; c = c.next {
-		if c.kind != kSite {
+	for c := root.first(); c.ok(); c = c.next() {
+		if c.kind() != kSite {
 			continue
 		}
 		domain := normalDomain(c.value("domain"))
 		if len(byDomain[domain]) > 1 {
-			c.flags |= ignored
+			c.mark(ignored)
 			e.add(c, SeverityError, CodeDuplicateSite, "ANML-8.2-12", "several sites are of the domain "+quoted(domain)+", so none is processed", "keep one of them")
 		}
 		e.container(c)
@@ -36,9 +36,9 @@ func (e *examination) sites(root *node) {
 	}
 }
 
-func hasKnownChild(n *node) bool {
-	for c := n.first; c != nil; c = c.next {
-		if c.kind > kText {
+func hasKnownChild(n node) bool {
+	for c := n.first(); c.ok(); c = c.next() {
+		if c.kind() > kText {
 			return true
 		}
 	}
@@ -46,7 +46,7 @@ func hasKnownChild(n *node) bool {
 }
 
 // container checks what belongs together in one site, or in the root.
-func (e *examination) container(n *node) {
+func (e *examination) container(n node) {
 	if e.response {
 		e.responseSections(n)
 	}
@@ -55,8 +55,8 @@ func (e *examination) container(n *node) {
 	site := Site{Node{n, e.doc}}
 	e.actionIDs(site.Interact())
 	e.knowledge(site)
-	for c := n.first; c != nil; c = c.next {
-		if c.kind == kState && c.usable() {
+	for c := n.first(); c.ok(); c = c.next() {
+		if c.kind() == kState && c.usable() {
 			e.flow(site, c)
 		}
 	}
@@ -64,54 +64,54 @@ func (e *examination) container(n *node) {
 }
 
 // responseSections ignores what an agent response must not hold (section 11.1).
-func (e *examination) responseSections(n *node) {
-	for c := n.first; c != nil; c = c.next {
-		switch c.kind {
+func (e *examination) responseSections(n node) {
+	for c := n.first(); c.ok(); c = c.next() {
+		switch c.kind() {
 		case kInteract, kPersona, kAesthetic, kConstraints, kState:
-			c.flags |= ignored
-			e.add(c, SeverityError, CodeRoleContent, "ANML-11.1-10", "an agent response holds "+schema[c.kind].name+", which is ignored", "remove it")
+			c.mark(ignored)
+			e.add(c, SeverityError, CodeRoleContent, "ANML-11.1-10", "an agent response holds "+schema[c.kind()].name+", which is ignored", "remove it")
 		}
 	}
-	if n.kind == kSite {
+	if n.kind() == kSite {
 		e.add(n, SeverityError, CodeRoleContent, "ANML-11.1-09", "an agent response holds a site", "remove it")
 	}
 }
 
 // order notes framing sections that follow the body.
-func (e *examination) order(n *node) {
+func (e *examination) order(n node) {
 	body := false
-	for c := n.first; c != nil; c = c.next {
-		switch c.kind {
+	for c := n.first(); c.ok(); c = c.next() {
+		switch c.kind() {
 		case kBody:
 			body = true
 		case kConstraints, kState, kInteract, kKnowledge, kPersona:
 			if body {
-				e.add(c, SeverityInfo, CodeSectionSeq, "ANML-8.1-25", schema[c.kind].name+" follows the body", "put the body behind the framing sections")
+				e.add(c, SeverityInfo, CodeSectionSeq, "ANML-8.1-25", schema[c.kind()].name+" follows the body", "put the body behind the framing sections")
 			}
 		}
 	}
 }
 
 // claims checks trust in the head: one claim, and only in a single-site document.
-func (e *examination) claims(n *node) {
+func (e *examination) claims(n node) {
 	head := n.child(kHead)
-	if head == nil {
+	if !head.ok() {
 		return
 	}
-	var first *node
-	for c := head.first; c != nil; c = c.next {
-		if c.kind != kTrust {
+	var first node
+	for c := head.first(); c.ok(); c = c.next() {
+		if c.kind() != kTrust {
 			continue
 		}
-		if n.kind == kSite {
-			c.flags |= ignored
+		if n.kind() == kSite {
+			c.mark(ignored)
 			e.add(c, SeverityWarning, CodeClaim, "ANML-12.5-01", "trust in a site claims nothing: the domain of the site counts", "remove it")
 			continue
 		}
 		if !c.usable() {
 			continue
 		}
-		if first == nil {
+		if !first.ok() {
 			first = c
 		} else if normalDomain(c.value("domain")) != normalDomain(first.value("domain")) {
 			e.add(c, SeverityError, CodeClaim, "ANML-12.5-06", "the document claims to speak for two sites", "use a site element for each")
@@ -124,8 +124,8 @@ func (e *examination) actionIDs(i Interact) {
 	seen := map[string]Action{}
 	for a := range i.Actions() {
 		if other, twice := seen[a.ID()]; twice {
-			other.n.flags |= ambiguous
-			a.n.flags |= ambiguous
+			other.n.mark(ambiguous)
+			a.n.mark(ambiguous)
 			e.add(a.n, SeverityError, CodeDuplicateID, "ANML-8-04", "several actions have the id "+quoted(a.ID())+", so none of them is executed", "rename one of them")
 		}
 		seen[a.ID()] = a
@@ -142,7 +142,7 @@ func (e *examination) knowledge(site Site) {
 			continue // the action is one of the document being answered
 		}
 		if _, err := site.Interact().Action(a.Action()); err != nil {
-			a.n.flags |= dangling
+			a.n.mark(dangling)
 			e.add(a.n, SeverityError, CodeNoAction, "ANML-8.7.2-03", "the ask names the action "+quoted(a.Action())+", which is not there once", "")
 		}
 	}
@@ -169,17 +169,17 @@ func (e *examination) knowledge(site Site) {
 }
 
 // flow checks steps, their references and the context (sections 8.5 and 11.4).
-func (e *examination) flow(site Site, state *node) {
+func (e *examination) flow(site Site, state node) {
 	flow := state.child(kFlow)
-	steps := map[string]*node{}
-	if flow != nil {
-		for c := flow.first; c != nil; c = c.next {
-			if c.kind != kStep || !c.usable() {
+	steps := map[string]node{}
+	if flow.ok() {
+		for c := flow.first(); c.ok(); c = c.next() {
+			if c.kind() != kStep || !c.usable() {
 				continue
 			}
 			id := c.value("id")
-			if steps[id] != nil {
-				c.flags |= ignored
+			if steps[id].ok() {
+				c.mark(ignored)
 				e.add(c, SeverityError, CodeDuplicateID, "ANML-8.5.3-02", "the step "+quoted(id)+" stands twice; the first one counts", "rename one of them")
 				continue
 			}
@@ -187,9 +187,9 @@ func (e *examination) flow(site Site, state *node) {
 		}
 		e.edges(site, flow, steps)
 		if e.cycle(flow, steps) {
-			flow.flags |= ignored | malformed
-			if context := state.child(kContext); context != nil {
-				context.flags |= ignored
+			flow.mark(ignored | malformed)
+			if context := state.child(kContext); context.ok() {
+				context.mark(ignored)
 			}
 			return
 		}
@@ -197,12 +197,12 @@ func (e *examination) flow(site Site, state *node) {
 	e.context(state, steps)
 }
 
-func (e *examination) edges(site Site, flow *node, steps map[string]*node) {
-	for c := flow.first; c != nil; c = c.next {
-		if c.kind != kStep || !c.usable() {
+func (e *examination) edges(site Site, flow node, steps map[string]node) {
+	for c := flow.first(); c.ok(); c = c.next() {
+		if c.kind() != kStep || !c.usable() {
 			continue
 		}
-		if next := c.value("next"); next != "" && steps[next] == nil {
+		if next := c.value("next"); next != "" && !steps[next].ok() {
 			e.add(c, SeverityWarning, CodeDangling, "ANML-8.5.3-01", "the step names the step "+quoted(next)+", which is not there", "")
 		}
 		if action := c.value("action"); action != "" {
@@ -215,19 +215,19 @@ func (e *examination) edges(site Site, flow *node, steps map[string]*node) {
 
 // cycle follows next from every step, each once, and reports whether some
 // circle has no condition on it.
-func (e *examination) cycle(flow *node, steps map[string]*node) bool {
+func (e *examination) cycle(flow node, steps map[string]node) bool {
 	const fresh, onPath, done = 0, 1, 2
-	state := make(map[*node]int, len(steps))
+	state := make(map[node]int, len(steps))
 	endless := false
-	for c := flow.first; c != nil; c = c.next {
-		var walked []*node
+	for c := flow.first(); c.ok(); c = c.next() {
+		var walked []node
 		s := c
-		for s != nil && s.kind == kStep && s.usable() && state[s] == fresh {
+		for s.ok() && s.kind() == kStep && s.usable() && state[s] == fresh {
 			state[s] = onPath
 			walked = append(walked, s)
 			s = steps[s.value("next")]
 		}
-		if s != nil && state[s] == onPath {
+		if s.ok() && state[s] == onPath {
 			open := false
 			for i := len(walked) - 1; ; i-- {
 				open = open || walked[i].value("condition") != ""
@@ -249,14 +249,14 @@ func (e *examination) cycle(flow *node, steps map[string]*node) bool {
 	return endless
 }
 
-func (e *examination) context(state *node, steps map[string]*node) {
+func (e *examination) context(state node, steps map[string]node) {
 	context := state.child(kContext)
-	if context == nil {
+	if !context.ok() {
 		return
 	}
 	step := context.child(kContextStep)
-	if step == nil {
-		context.flags |= ignored
+	if !step.ok() {
+		context.mark(ignored)
 		e.add(context, SeverityError, CodeMalformed, "ANML-8.5.1-01", "the context names no step", "write <step>")
 		return
 	}
@@ -265,21 +265,21 @@ func (e *examination) context(state *node, steps map[string]*node) {
 	if id != text {
 		e.add(step, SeverityInfo, CodeLint, "ANML-8.5.1-02", "the step of the context stands between white space", "")
 	}
-	if steps[id] == nil {
-		context.flags |= ignored
+	if !steps[id].ok() {
+		context.mark(ignored)
 		e.add(context, SeverityError, CodeDangling, "ANML-11.4-05", "the context names the step "+quoted(id)+", which is not in the flow, so the position is unknown", "")
 	}
 }
 
 // scopes checks what inform, rights and attribution say they are about, and the
 // ids of what they could mean.
-func (e *examination) scopes(site *node) {
+func (e *examination) scopes(site node) {
 	ids := map[string]bool{}
-	site.walk(func(n *node) bool {
+	site.walk(func(n node) bool {
 		if !n.usable() && n != site {
 			return false
 		}
-		switch n.kind {
+		switch n.kind() {
 		case kInform, kRights, kAttribution:
 			if scope := n.value("scope"); scope != "" && len(e.doc.named(site, scope)) == 0 {
 				e.add(n, SeverityWarning, CodeDangling, "ANML-8.12.1-03", "the scope "+quoted(scope)+" names nothing, so it covers the whole site", "")
@@ -291,7 +291,7 @@ func (e *examination) scopes(site *node) {
 				ids[id] = true
 			}
 		}
-		return n.kind != kData && n.kind != kInteract && n.kind != kPersona
+		return n.kind() != kData && n.kind() != kInteract && n.kind() != kPersona
 	})
 }
 

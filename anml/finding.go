@@ -80,7 +80,7 @@ type found struct {
 	severity          Severity
 	code, requirement string
 	message, fix      string
-	at                *node
+	at                node
 	offset            int32
 }
 
@@ -92,14 +92,14 @@ type findings struct {
 	seen  map[string]bool // lexical findings are made once for a kind
 }
 
-func (f *findings) add(at *node, s Severity, code, requirement, message, fix string) {
+func (f *findings) add(at node, s Severity, code, requirement, message, fix string) {
 	if len(f.list) == f.limit {
 		f.lost++
 		return
 	}
 	offset := int32(-1)
-	if at != nil {
-		offset = at.offset
+	if at.ok() {
+		offset = at.row().offset
 	}
 	f.list = append(f.list, found{s, code, requirement, message, fix, at, offset})
 }
@@ -113,7 +113,7 @@ func (f *findings) once(offset int, s Severity, code, requirement, message, fix 
 		f.seen = make(map[string]bool)
 	}
 	f.seen[code] = true
-	f.add(nil, s, code, requirement, message, fix)
+	f.add(node{}, s, code, requirement, message, fix)
 	if n := len(f.list); n > 0 && f.list[n-1].code == code {
 		f.list[n-1].offset = int32(offset)
 	}

@@ -3,6 +3,8 @@ package anml
 import (
 	"errors"
 	"testing"
+
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 var xmlSeeds = []string{
@@ -20,75 +22,96 @@ var jsonSeeds = []string{
 	`{"version":"2.0","site":[{"domain":"example.com","body":"x"}]}`,
 }
 
-// FuzzXML reads anything, and holds that a document says the same in both
-// serializations.
+// FuzzXML reads anything: a document or a reason, never both, and no panic.
 func FuzzXML(f *testing.F) {
 	for _, s := range xmlSeeds {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d, err := ParseXML(data, ReadOptions{})
-		if err != nil {
-			var e *Error
-			if d != nil || !errors.As(err, &e) || e.Code == "" {
-				t.Fatalf("%v, %v", d, err)
-			}
-			return
-		}
-		exercise(d)
-		if d.src == string(data) { // not UTF-16, which checkRoundTrip does not read
-			checkRoundTrip(t, string(data))
+		if d := readable(t, data, XML); d != nil {
+			exercise(d)
 		}
 	})
 }
 
-// FuzzJSON reads anything, and holds that what has an XML image keeps every
-// decision in it.
+// FuzzJSON reads anything, and holds that what is read is JSON to the judge too.
 func FuzzJSON(f *testing.F) {
 	for _, s := range jsonSeeds {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d, err := ParseJSON(data, ReadOptions{})
-		if err != nil {
-			var e *Error
-			if d != nil || !errors.As(err, &e) || e.Code == "" {
-				t.Fatalf("%v, %v", d, err)
+		if d := readable(t, data, JSON); d != nil {
+			exercise(d)
+			if _, err := strictjson.Parse(data, strictjson.Limits{SkipBOM: true, Depth: 64, Values: len(data) + 1}); err != nil {
+				t.Fatalf("%v\n%q", err, data)
 			}
-			return
-		}
-		exercise(d)
-		j, err := MarshalJSON(d, WriteOptions{Verbatim: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := ParseJSON(j, ReadOptions{Limits: Limits{Bytes: 1 << 24}})
-		if err != nil {
-			t.Fatalf("%v\n%s\n%s", err, data, j)
-		}
-		if !Equal(d, again) {
-			t.Fatalf("JSON changed:\n%s\n%s", data, j)
-		}
-		x, err := MarshalXML(d, WriteOptions{Verbatim: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		twin, err := ParseXML(x, ReadOptions{Limits: Limits{Bytes: 1 << 24}})
-		if err != nil {
-			t.Fatalf("%v\n%s\n%s", err, data, x)
-		}
-		if lossy(d.root) {
-			return // a number that no reader may use: XML cannot say so
-		}
-		if a, b := decisions(d), decisions(twin); a != b {
-			t.Fatalf("decisions differ:\n%s\n%s\n%s\n%s", data, x, a, b)
 		}
 	})
 }
 
-func lossy(n *node) (found bool) {
-	n.walk(func(n *node) bool {
-		for _, at := range n.attrs {
+// FuzzDifferential holds that both serializations of a document agree on every
+// decision of section 7.6, whichever it came in.
+func FuzzDifferential(f *testing.F) {
+	for _, s := range append(xmlSeeds, jsonSeeds...) {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if d := readable(t, data, XML); d != nil && d.tree.src == string(data) { // not UTF-16, which checkRoundTrip does not read
+			checkRoundTrip(t, string(data))
+		}
+		if d := readable(t, data, JSON); d != nil {
+			checkImages(t, data, d)
+		}
+	})
+}
+
+// readable reads a document, and checks the reason when it is refused.
+func readable(t *testing.T, data []byte, f Format) *Document {
+	d, err := parseAs(f, string(data), ReadOptions{})
+	if err == nil {
+		return d
+	}
+	var e *Error
+	if d != nil || !errors.As(err, &e) || e.Code == "" || e.Message == "" {
+		t.Fatalf("%v, %v", d, err)
+	}
+	return nil
+}
+
+// checkImages holds that a JSON document keeps its content in JSON, and every
+// decision in XML.
+func checkImages(t *testing.T, data []byte, d *Document) {
+	j, err := MarshalJSON(d, WriteOptions{Verbatim: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := ParseJSON(j, ReadOptions{Limits: Limits{Bytes: 1 << 24}})
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, data, j)
+	}
+	if !Equal(d, again) {
+		t.Fatalf("JSON changed:\n%s\n%s", data, j)
+	}
+	x, err := MarshalXML(d, WriteOptions{Verbatim: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	twin, err := ParseXML(x, ReadOptions{Limits: Limits{Bytes: 1 << 24}})
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, data, x)
+	}
+	if unusable(d.root()) {
+		return // a number that no reader may use: XML cannot say so
+	}
+	if a, b := decisions(d), decisions(twin); a != b {
+		t.Fatalf("decisions differ:\n%s\n%s\n%s\n%s", data, x, a, b)
+	}
+}
+
+// unusable finds attributes whose text is never used.
+func unusable(n node) (found bool) {
+	n.walk(func(n node) bool {
+		for _, at := range n.attrs() {
 			found = found || at.spec.lossy
 		}
 		return true

@@ -25,7 +25,7 @@ func (i Interact) Actions() iter.Seq[Action] { return each[Action](i.Node, kActi
 func (i Interact) Action(id string) (Action, error) {
 	for a := range i.Actions() {
 		if a.ID() == id {
-			if a.n.flags&ambiguous != 0 {
+			if a.n.flags()&ambiguous != 0 {
 				return Action{}, ErrAmbiguousAction
 			}
 			return a, nil
@@ -62,7 +62,7 @@ func (a Action) EncType() string {
 
 // Auth is none when absent and required when unknown.
 func (a Action) Auth() Auth {
-	if at := a.n.lookup("auth"); at == nil {
+	if at := a.n.lookup("auth"); !at.ok() {
 		return AuthNone
 	}
 	return parse[Auth](authWords[:], a.n.value("auth"))
@@ -90,7 +90,7 @@ func (a Action) Executable() error {
 	switch {
 	case !a.Exists():
 		return ErrNoAction
-	case a.n.flags&ambiguous != 0:
+	case a.n.flags()&ambiguous != 0:
 		return ErrAmbiguousAction
 	case a.Method() == "":
 		return errors.New("anml: the action's method is not one that is executed")
@@ -106,8 +106,8 @@ func (a Action) Executable() error {
 
 // lostParam reports whether a required parameter was dropped.
 func (a Action) lostParam() bool {
-	for n := a.n.first; n != nil; n = n.next {
-		if n.kind == kParam && !n.usable() && (Node{n, a.d}).boolean("required", false, true) && n.flags&malformed != 0 {
+	for n := a.n.first(); n.ok(); n = n.next() {
+		if n.kind() == kParam && !n.usable() && (Node{n, a.d}).boolean("required", false, true) && n.flags()&malformed != 0 {
 			return true
 		}
 	}

@@ -26,7 +26,7 @@ func (i Inform) Priority() Priority { return parse[Priority](priorityWords[:], i
 
 // Confidentiality is public when absent and private when unknown.
 func (i Inform) Confidentiality() Confidentiality {
-	if i.n.lookup("confidentiality") == nil {
+	if !i.n.lookup("confidentiality").ok() {
 		return Public
 	}
 	return parse[Confidentiality](confidentialityWords[:], i.n.value("confidentiality"))
@@ -46,7 +46,7 @@ func (a Ask) Type() Type { return valueType(a.n.value("type")) }
 
 // Dangling reports whether the action that the ask names is not there, or not
 // one. Such an ask cannot be answered.
-func (a Ask) Dangling() bool { return a.n != nil && a.n.flags&dangling != 0 }
+func (a Ask) Dangling() bool { return a.n.ok() && a.n.flags()&dangling != 0 }
 
 // Answer is information given (section 8.7.3).
 type Answer struct{ Node }

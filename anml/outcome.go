@@ -34,7 +34,7 @@ func OutcomeOf(code int, d *Document) Outcome {
 	case code >= 400:
 		http = OutcomeError
 	}
-	if d == nil || !hasKind(d.root, kStatus) {
+	if d == nil || !d.root().has(kStatus) {
 		return http
 	}
 	said := OutcomeUnknown

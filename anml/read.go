@@ -113,43 +113,43 @@ func matchMediaType(contentType string, generic bool) (f Format, params map[stri
 
 // reader is what both codecs share while they build a tree.
 type reader struct {
-	tree
 	findings
-	o      ReadOptions
-	limits Limits
-	doc    *Document
-	src    string
+	o        ReadOptions
+	limits   Limits
+	doc      *Document
+	t        *tree // of doc
+	elements int
 }
 
 func newReader(format Format, o ReadOptions) *reader {
 	r := &reader{o: o, limits: o.Limits.withDefaults()}
 	r.findings.limit = r.limits.Findings
 	r.doc = &Document{format: format}
+	r.t = &r.doc.tree
+	r.doc.Site = Site{Node{r.doc.root(), r.doc}}
 	return r
 }
 
+// node gives a row of the tree.
+func (r *reader) node(i int32) node { return node{r.t, i} }
+
 // finish turns the tree into a document, or refuses it.
-func (r *reader) finish(root *node) (*Document, error) {
-	d := r.doc
-	d.src = r.src
-	d.root = root
-	d.Site = Site{Node{root, d}}
-	if err := r.examine(root); err != nil {
+func (r *reader) finish() (*Document, error) {
+	if err := r.examine(r.doc.root()); err != nil {
 		return nil, err
 	}
-	d.found = r.findings
-	return d, nil
+	r.doc.found = r.findings
+	return r.doc, nil
 }
 
 // refuse makes the error that ends reading at a node.
-func (r *reader) refuse(class error, code string, at *node, offset int, message, fix string) *Error {
+func (r *reader) refuse(class error, code string, at node, offset int, message, fix string) *Error {
 	e := &Error{Code: code, Message: message, Fix: fix, class: class}
-	r.doc.src = r.src
 	e.Position = r.doc.position(at, offset)
 	return e
 }
 
-func (r *reader) over(at *node, offset int, what string, limit int) *Error {
+func (r *reader) over(at node, offset int, what string, limit int) *Error {
 	return r.refuse(ErrLimit, CodeLimit, at, offset, "the document has more than "+itoa(limit)+" "+what, "")
 }
 
@@ -175,42 +175,41 @@ func (r *reader) full() bool {
 	return true
 }
 
-// place decides what an element is: a known one by its name and parent, or an
-// unknown one that is kept and not processed. The caller appends it.
-func (r *reader) place(parent *node, name Name, offset int) *node {
-	n := r.node()
-	n.offset, n.parent = int32(offset), parent
-	if r.isANML(name.Space) { // nothing is known inside an unknown element
-		if c := schema[parent.kind].child(name.Local); c != nil {
-			n.kind = c.kind
-			return n
+// place makes an element behind the last child of another: a known one by its
+// name and parent, or an unknown one that is kept and not processed.
+func (r *reader) place(parent, last int32, name Name, offset int) int32 {
+	anml, inside := r.isANML(name.Space), r.t.rows[parent].kind
+	if anml { // nothing is known inside an unknown element
+		if k := words.child[inside][words.id(name.Local)]; k != kUnknown {
+			return r.t.add(k, parent, last, int32(offset))
 		}
 	}
-	if r.isANML(name.Space) && name.Space != "" {
+	if anml && name.Space != "" {
 		name.Space = Namespace
 	}
-	n.flags = ignored
-	n.more = &more{name: name}
-	r.weight += moreSize
-	if parent.kind != kUnknown {
-		r.noteUnknown(n, parent, name)
+	i := r.t.add(kUnknown, parent, last, int32(offset))
+	n := r.node(i)
+	n.mark(ignored)
+	n.needMore().name = name
+	if inside != kUnknown {
+		r.noteUnknown(n, r.node(parent), name)
 	}
-	return n
+	return i
 }
 
-func (r *reader) noteUnknown(n, parent *node, name Name) {
+func (r *reader) noteUnknown(n, parent node, name Name) {
 	if r.full() {
 		return
 	}
 	what := "the element " + quoted(name.Local)
 	lower := strings.ToLower(name.Local)
 	switch {
-	case parent.kind == kConstraints:
+	case parent.kind() == kConstraints:
 		r.add(n, SeverityWarning, CodeConstraint, "ANML-9.5-02", what+" in constraints is unknown, so every ask needs explicit consent", "")
 	case r.isANML(name.Space) && name.Local != lower && kindNamed(lower):
 		r.add(n, SeverityInfo, CodeCase, "ANML-5.2.1-01", what+" is not lower-case, so it is ignored", "write "+lower)
 	case r.isANML(name.Space) && kindNamed(name.Local):
-		r.add(n, SeverityWarning, CodeMisplaced, "ANML-8-01", what+" cannot stand in "+schema[parent.kind].name+", so it is ignored", "")
+		r.add(n, SeverityWarning, CodeMisplaced, "ANML-8-01", what+" cannot stand in "+schema[parent.kind()].name+", so it is ignored", "")
 	case r.isANML(name.Space):
 		r.add(n, SeverityInfo, CodeANMLNamespace, "ANML-5.3.4-03", what+" is not one of ANML, so it is ignored", "give extensions a namespace of their own")
 	case name.Space == "":
@@ -221,89 +220,74 @@ func (r *reader) noteUnknown(n, parent *node, name Name) {
 }
 
 // noteAttr reports an attribute that the draft does not know on this element.
-func (r *reader) noteAttr(n *node, name Name) {
-	if n.kind == kUnknown || name.Space == xmlNamespace || r.full() {
+func (r *reader) noteAttr(n node, name Name) {
+	if n.kind() == kUnknown || name.Space == xmlNamespace || r.full() {
 		return
 	}
-	what := "the attribute " + quoted(name.Local) + " of " + schema[n.kind].name
+	what := "the attribute " + quoted(name.Local) + " of " + schema[n.kind()].name
 	lower := strings.ToLower(name.Local)
 	switch {
 	case name.Space == Namespace:
 		r.add(n, SeverityInfo, CodeANMLNamespace, "ANML-5.3.4-03", what+" is in the ANML namespace, where no attribute is, so it is ignored", "write it without a prefix")
 	case name.Space != "":
 		r.add(n, SeverityInfo, CodeUnknownAttribute, "ANML-5.3.4-01", what+" is of another vocabulary, so it is ignored", "")
-	case name.Local != lower && schema[n.kind].attr(lower) != nil:
+	case name.Local != lower && words.spec(n.kind(), lower) >= 0:
 		r.add(n, SeverityInfo, CodeCase, "ANML-5.2.1-01", what+" is not lower-case, so it is ignored", "write "+lower)
 	default:
 		r.add(n, SeverityInfo, CodeUnqualified, "ANML-5.3.4-02", what+" is not one of ANML, so it is ignored", "give extensions a namespace")
 	}
 }
 
-// text gives a finished run of text to an element: kept where text has a
-// meaning, dropped with a finding where it has none.
-func (r *reader) text(t *tail, text string, last bool) {
-	n := t.of
-	if text == "" {
-		return
+// content gives a finished run of text to an element, behind its last child:
+// kept where text has a meaning, dropped with a finding where it has none. It
+// gives the number of the last child then. All is said of a text that is all
+// that the element holds.
+func (r *reader) content(of, last int32, text span, all bool) int32 {
+	if text.empty() {
+		return last
 	}
-	if c := schema[n.kind].content; c == elements || c == empty {
-		if strings.Trim(text, " \t\r\n") != "" && !r.full() {
-			r.add(n, SeverityWarning, CodeStrayText, "ANML-8-02", schema[n.kind].name+" holds text, which means nothing there", "")
+	k := r.t.rows[of].kind
+	switch schema[k].content {
+	case elements, empty:
+		if strings.Trim(r.t.string(text), " \t\r\n") != "" && !r.full() {
+			r.add(r.node(of), SeverityWarning, CodeStrayText, "ANML-8-02", schema[k].name+" holds text, which means nothing there", "")
 		}
-		return
+		return last
+	case textOnly:
+		if all {
+			r.t.rows[of].text = text
+			return last
+		}
 	}
-	if last && n.first == nil {
-		n.text = text
-		return
-	}
-	piece := r.node()
-	piece.kind, piece.text = kText, text
-	t.add(piece)
+	i := r.t.add(kText, of, last, max(text.from, 0))
+	r.t.rows[i].text = text
+	return i
 }
 
 // adopt moves the spellings that are read but not written to the ones that are:
 // site to domain on trust and site-ref, xml:lang to lang where the draft has it.
-func (r *reader) adopt(n *node) {
-	switch n.kind {
+func (r *reader) adopt(n node) {
+	switch n.kind() {
 	case kTrust, kSiteRef:
-		alias := n.foreign(Name{"", "site"})
-		if alias == nil {
+		site := Name{"", "site"}
+		alias, domain := n.foreign(site), n.lookup("domain")
+		if !alias.ok() {
 			return
 		}
-		domain := n.lookup("domain")
-		if domain != nil && domain.value != alias.value {
-			n.flags |= ignored | malformed
+		if domain.ok() && domain.value != alias.value {
+			n.mark(ignored | malformed)
 			r.add(n, SeverityError, CodeClaim, "ANML-12.5-05", "the attributes domain and site name different sites", "write domain alone")
 			return
 		}
-		if domain == nil {
-			alias.spec = schema[n.kind].attr("domain")
+		if domain.ok() {
+			n.drop(site)
 		} else {
-			n.drop(alias)
+			n.adopt(site, words.spec(n.kind(), "domain"))
 		}
 		r.add(n, SeverityWarning, CodeAlias, "ANML-12.7-14", "the attribute site is read as domain", "write domain")
 	case kAnml, kAudio, kVideo:
-		if xml := n.foreign(Name{xmlNamespace, "lang"}); xml != nil && n.lookup("lang") == nil {
-			xml.spec = &langAttr
-		}
-	}
-}
-
-// foreign finds an attribute that the draft does not know.
-func (n *node) foreign(name Name) *attr {
-	for i := range n.attrs {
-		if at := &n.attrs[i]; at.spec.name == name.Local && at.spec.foreign && at.spec.space == name.Space {
-			return at
-		}
-	}
-	return nil
-}
-
-func (n *node) drop(at *attr) {
-	for i := range n.attrs {
-		if &n.attrs[i] == at {
-			n.attrs = append(n.attrs[:i], n.attrs[i+1:]...)
-			return
+		if !n.lookup("lang").ok() {
+			n.adopt(Name{xmlNamespace, "lang"}, langSpec)
 		}
 	}
 }

@@ -1,9 +1,12 @@
 package anml
 
 import (
+	"bytes"
 	"errors"
+	"math"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/lookleap/lookleap/internal/strictjson"
@@ -19,89 +22,121 @@ const (
 // as a whole. The tree that it builds is the one that ParseXML builds from the
 // same document.
 func ParseJSON(data []byte, o ReadOptions) (*Document, error) {
-	r := newReader(JSON, o)
-	j := &jsonReader{reader: r}
-	v, err := strictjson.Parse(data, strictjson.Limits{Size: r.limits.Bytes, Depth: rawDepth * r.limits.Depth,
-		Values: valuesPerElement * r.limits.Elements, SkipBOM: true})
-	if err != nil {
-		return nil, j.syntax(err)
+	j := &jsonReader{reader: newReader(JSON, o)}
+	limits := strictjson.Limits{Size: j.limits.Bytes, Depth: rawDepth * j.limits.Depth,
+		Values: valuesPerElement * j.limits.Elements, SkipBOM: true}
+	j.judge = sync.OnceValue(func() error { _, err := strictjson.Parse(data, limits); return err })
+	objects := bytes.Count(data, []byte("{"))
+	if len(data) > min(j.limits.Bytes, math.MaxInt32) || !utf8.Valid(data) {
+		return nil, j.refusal()
 	}
-	r.src = string(data[:v.Offset()]) + v.Source()
-	if strings.HasPrefix(r.src, "\uFEFF") {
-		r.add(nil, SeverityWarning, CodeBOM, "ANML-7.1-03", "the document begins with a byte order mark", "remove it")
+	if objects > j.limits.Elements || bytes.Count(data, []byte(",")) > limits.Values {
+		if j.unique = j.judge() == nil; !j.unique {
+			return nil, j.refusal() // before anything is made of it
+		}
 	}
-	root, err := j.root(v)
-	if err != nil {
-		return nil, err
+	j.src = string(data)
+	j.t.src = j.src
+	j.values, j.depth = limits.Values, limits.Depth
+	j.odd = strings.Contains(j.src, "\uFFFE") || strings.Contains(j.src, "\uFFFF")
+	if strings.HasPrefix(j.src, bom) {
+		j.at = len(bom)
+		j.add(node{}, SeverityWarning, CodeBOM, "ANML-7.1-03", "the document begins with a byte order mark", "remove it")
+	}
+	j.t.rows = make([]row, root, root+min(firstRows, 8+objects))
+	j.t.cells = make([]cell, 0, min(firstCells, 8+2*objects))
+	j.root()
+	if j.failed || j.err != nil {
+		return nil, j.refusal()
 	}
 	if c := strings.ToLower(o.Charset); c != "" && c != "utf-8" {
-		r.add(nil, SeverityWarning, CodeEncodingClash, "ANML-7.1-01", "the charset "+quoted(o.Charset)+" is ignored: JSON is UTF-8", "send no charset")
+		j.add(node{}, SeverityWarning, CodeEncodingClash, "ANML-7.1-01", "the charset "+quoted(o.Charset)+" is ignored: JSON is UTF-8", "send no charset")
 	}
-	return r.finish(root)
+	return j.finish()
 }
 
+const bom = "\uFEFF"
+
+// jsonReader builds a tree while it reads a text once.
 type jsonReader struct {
 	*reader
-	groups []group // of the objects being read, innermost last
-	err    error
+	jsonScanner
+	odd    bool    // the text holds a character that XML cannot
+	cells  []cell  // of the objects being read, innermost last
+	groups []group // likewise
+	err    error   // the first that is about ANML and not about JSON
 }
 
-func (j *jsonReader) root(v strictjson.Value) (*node, error) {
-	if v.Kind() != strictjson.Object {
-		return nil, j.refuse(ErrNotWellFormed, CodeWrongShape, nil, v.Offset(), "the document is no JSON object", "")
+// refusal is why the text is refused. Being no JSON comes before anything else
+// that is wrong with it.
+func (j *jsonReader) refusal() error {
+	if err := j.judge(); err != nil {
+		return j.syntax(err)
 	}
-	_, hasVersion := v.Member("anml")
-	if _, alias := v.Member("version"); !hasVersion && !alias {
-		return nil, j.refuse(ErrNotANML, CodeNotANML, nil, v.Offset(), "the object has no key anml", `begin with "anml": "1.0"`)
-	}
-	j.elements++
-	n := j.node()
-	n.kind, n.offset = kAnml, int32(v.Offset())
-	j.object(n, v, 1)
 	if j.err != nil {
-		return nil, j.err
+		return j.err
 	}
-	return n, nil
+	return j.refuse(ErrNotWellFormed, strictjson.CodeSyntax, node{}, j.at, "the text is no JSON", "")
 }
 
-// object reads the members of an object into a node at a depth.
-func (j *jsonReader) object(n *node, v strictjson.Value, depth int) {
-	mark := len(j.groups)
-	content, order := "", strictjson.Value{}
-	count := v.Len()
-	if count > 0 {
-		n.attrs = j.room(count)[:0]
-	}
-	for key, value := range v.Members() {
-		if j.err != nil {
-			return
-		}
-		switch {
-		case key == "content":
-			content = j.content(n, value)
-		case key == orderKey:
-			order = value
-		case j.attribute(n, key, value):
-		default:
-			j.children(n, key, value, depth)
-		}
-	}
-	if len(n.attrs) > j.limits.Attrs {
-		j.fail(j.over(n, -1, "attributes on one element", j.limits.Attrs))
-	}
-	if j.err != nil {
+func (j *jsonReader) root() {
+	kind, start := j.kind(), j.at
+	if kind != strictjson.Object {
+		j.err = j.refuse(ErrNotWellFormed, CodeWrongShape, node{}, start, "the document is no JSON object", "")
 		return
 	}
-	if n.kind == kTrust || n.kind == kSiteRef || n.kind == kAnml || n.kind == kAudio || n.kind == kVideo {
-		j.adopt(n)
+	j.elements++
+	j.t.rows = append(j.t.rows, row{kind: kAnml, offset: int32(start)})
+	j.object(root, 1)
+	if j.next(); j.at < len(j.src) && j.err == nil {
+		j.jsonScanner.fail()
 	}
-	for i := range n.attrs {
-		if !n.attrs[i].known() {
-			j.noteAttr(n, n.attrs[i].name())
+	if j.err == nil && !j.doc.HasVersion() && !j.doc.root().lookup("version").ok() {
+		j.err = j.refuse(ErrNotANML, CodeNotANML, node{}, start, "the object has no key anml", `begin with "anml": "1.0"`)
+	}
+}
+
+// object reads the members of an object into an element at a depth.
+func (j *jsonReader) object(i int32, depth int) {
+	names, cells, groups := len(j.names), len(j.cells), len(j.groups)
+	var content span
+	var order token
+	for more := j.enter('}'); more && j.err == nil; more = j.more('}') {
+		key := j.name(names)
+		kind := j.kind()
+		switch {
+		case key == "content":
+			content = j.text(i, kind)
+		case key == orderKey:
+			order = token{kind: kind, from: j.at}
+			j.skip(kind)
+			order.to = j.at
+		case j.attribute(i, cells, key, kind):
+		default:
+			j.children(i, key, kind, depth)
 		}
 	}
-	j.arrange(n, content, order, j.groups[mark:])
-	j.groups = j.groups[:mark]
+	if j.failed || j.err != nil {
+		return
+	}
+	j.names = j.names[:names]
+	r := &j.t.rows[i]
+	r.cells, r.count = int32(len(j.t.cells)), uint16(len(j.cells)-cells)
+	if len(j.cells)-cells > j.limits.Attrs {
+		j.fail(j.over(j.node(i), -1, "attributes on one element", j.limits.Attrs))
+		return
+	}
+	foreign := false
+	for _, c := range j.cells[cells:] {
+		foreign = foreign || c.spec < 0
+		j.t.cells = append(j.t.cells, c)
+	}
+	j.cells = j.cells[:cells]
+	if foreign {
+		j.foreignAttrs(j.node(i))
+	}
+	j.arrange(i, content, order, j.groups[groups:])
+	j.groups = j.groups[:groups]
 }
 
 func (j *jsonReader) fail(err error) {
@@ -110,24 +145,28 @@ func (j *jsonReader) fail(err error) {
 	}
 }
 
-// content reads the text of an element.
-func (j *jsonReader) content(n *node, v strictjson.Value) string {
-	if v.Kind() != strictjson.String {
-		j.shape(n, "content", v)
-		return ""
+// text reads the text of an element.
+func (j *jsonReader) text(i int32, kind strictjson.Kind) span {
+	if kind != strictjson.String {
+		j.shape(j.node(i), "content", kind)
+		j.skip(kind)
+		return span{}
 	}
-	return j.string(v)
+	return j.span()
 }
 
-// string reads a JSON string, which may hold no character that XML cannot: such
-// a document has no XML image (section 7.6).
-func (j *jsonReader) string(v strictjson.Value) string {
-	s, err := v.Text()
-	if err != nil {
-		j.fail(j.syntax(err))
-		return ""
+// span reads a string, which may hold no character that XML cannot: such a
+// document has no XML image (section 7.6).
+func (j *jsonReader) span() span {
+	t := j.string()
+	if !t.escaped {
+		if j.odd {
+			j.characters(j.src[t.from:t.to], t.from-1)
+		}
+		return span{int32(t.from), int32(t.to)}
 	}
-	j.characters(s, v.Offset())
+	s := j.t.keep(string(j.unquote(t)))
+	j.characters(j.t.string(s), t.from-1)
 	return s
 }
 
@@ -139,136 +178,111 @@ func (j *jsonReader) characters(s string, offset int) {
 		}
 		r, _ := utf8.DecodeRuneInString(s[i:])
 		if r < 0x20 || r == 0xFFFE || r == 0xFFFF {
-			j.fail(j.refuse(ErrNotWellFormed, CodeBadCharacter, nil, offset, "a string holds the character U+"+strings.ToUpper(strconv.FormatInt(int64(r)+0x10000, 16)[1:])+", which ANML cannot hold", "remove it"))
+			j.fail(j.refuse(ErrNotWellFormed, CodeBadCharacter, node{}, offset, "a string holds the character U+"+strings.ToUpper(strconv.FormatInt(int64(r)+0x10000, 16)[1:])+", which ANML cannot hold", "remove it"))
 			return
 		}
 	}
 }
 
 // children reads a key that is an element, or keeps it as it is.
-func (j *jsonReader) children(n *node, key string, v strictjson.Value, depth int) {
-	g := group{key: key}
-	many := true
-	if c := schema[n.kind].child(key); c != nil && n.kind != kUnknown {
-		many, g.rank = c.many, j.rank(n.kind, c)
-	} else if _, ok := expandedKey(key); ok {
-		g.rank = 100 + len(j.groups)
-		j.characters(key, v.Offset())
+func (j *jsonReader) children(i int32, key string, kind strictjson.Kind, depth int) {
+	g := group{key: key, name: Name{Namespace, key}}
+	many, bare := true, false
+	inside := j.t.rows[i].kind
+	if c := words.child[inside][words.id(key)]; c != kUnknown {
+		spec, rank := schema[inside].place(c)
+		many, bare, g.rank = spec.many, spec.bare, rank
+	} else if name, ok := expandedKey(key); ok {
+		g.name, g.rank = name, 100+len(j.groups)
+		j.characters(key, j.at)
 	} else {
-		j.keep(n, key, v, depth)
+		j.keep(i, key, kind, depth)
 		return
 	}
-	if v.Kind() == strictjson.Array {
-		if !many && v.Len() != 1 || !many {
-			j.lint(n, CodeNotObject, "ANML-7.2.4-04", "the key "+quoted(key)+" is an array of what stands once")
+	if kind == strictjson.Array {
+		if !many {
+			j.lint(i, CodeNotObject, "ANML-7.2.4-04", "the key "+quoted(key)+" is an array of what stands once")
 		}
-		for item := range v.Elements() {
-			j.child(n, &g, item, depth)
+		for more := j.enter(']'); more && j.err == nil; more = j.more(']') {
+			j.child(i, &g, j.kind(), depth)
 		}
 	} else {
-		if c := schema[n.kind].child(key); many && (c == nil || !c.bare) {
-			j.lint(n, CodeNotArray, "ANML-7.2.4-02", "the key "+quoted(key)+" is no array although it may repeat")
+		if many && !bare {
+			j.lint(i, CodeNotArray, "ANML-7.2.4-02", "the key "+quoted(key)+" is no array although it may repeat")
 		}
-		j.child(n, &g, v, depth)
+		j.child(i, &g, kind, depth)
 	}
-	if g.first != nil {
+	if g.first != 0 {
 		j.groups = append(j.groups, g)
 	}
 }
 
-func (j *jsonReader) lint(n *node, code, requirement, message string) {
+func (j *jsonReader) lint(i int32, code, requirement, message string) {
 	if !j.full() {
-		j.add(n, SeverityInfo, code, requirement, message, "")
+		j.add(j.node(i), SeverityInfo, code, requirement, message, "")
 	}
-}
-
-// rank is the place of a child in the order for writing.
-func (j *jsonReader) rank(parent kind, c *childSpec) int {
-	for i := range schema[parent].children {
-		if &schema[parent].children[i] == c {
-			return i
-		}
-	}
-	return 0
 }
 
 // child reads one element.
-func (j *jsonReader) child(parent *node, g *group, v strictjson.Value, depth int) {
-	if j.err != nil {
-		return
-	}
-	switch v.Kind() {
+func (j *jsonReader) child(parent int32, g *group, kind strictjson.Kind, depth int) {
+	start := j.at
+	switch kind {
 	case strictjson.Object, strictjson.String:
 	case strictjson.Array:
-		j.fail(j.refuse(ErrNotWellFormed, CodeNestedArray, parent, v.Offset(), "an array stands in an array", ""))
+		j.fail(j.refuse(ErrNotWellFormed, CodeNestedArray, j.node(parent), start, "an array stands in an array", ""))
 		return
 	default:
-		j.shape(parent, g.key, v)
-		if parent.kind == kConstraints || g.key == "constraints" {
-			j.unreadable(parent, g, v) // it may have been a restriction
+		j.shape(j.node(parent), g.key, kind)
+		if j.scalar(kind); j.t.rows[parent].kind == kConstraints || g.key == "constraints" {
+			g.join(j.unreadable(parent, g.last, start)) // it may have been a restriction
 		}
 		return
 	}
 	if j.elements++; j.elements > j.limits.Elements {
-		j.fail(j.over(parent, v.Offset(), "elements", j.limits.Elements))
+		j.fail(j.over(j.node(parent), start, "elements", j.limits.Elements))
 		return
 	}
 	if depth++; depth > j.limits.Depth {
-		j.fail(j.refuse(ErrLimit, CodeLimit, parent, v.Offset(), "elements are nested more than "+itoa(j.limits.Depth)+" deep", ""))
+		j.fail(j.refuse(ErrLimit, CodeLimit, j.node(parent), start, "elements are nested more than "+itoa(j.limits.Depth)+" deep", ""))
 		return
 	}
-	name, ok := expandedKey(g.key)
-	if !ok {
-		name = Name{Namespace, g.key}
+	i := j.place(parent, g.last, g.name, start)
+	g.join(i)
+	if kind == strictjson.Object {
+		j.object(i, depth)
+		return
 	}
-	n := j.place(parent, name, v.Offset())
-	j.join(g, n)
-	if v.Kind() == strictjson.String {
-		text := j.string(v)
-		if schema[n.kind].content == empty || schema[n.kind].content == elements {
-			if text != "" {
-				j.shape(parent, g.key, v)
-				if n.kind == kConstraints {
-					j.unreadable(n, nil, v)
-				}
+	text := j.span()
+	if k := j.t.rows[i].kind; schema[k].content == empty || schema[k].content == elements {
+		if !text.empty() {
+			j.shape(j.node(parent), g.key, kind)
+			if k == kConstraints {
+				j.unreadable(i, 0, start)
 			}
-			return
 		}
-		n.text = text
 		return
 	}
-	j.object(n, v, depth)
-}
-
-func (j *jsonReader) join(g *group, n *node) {
-	if g.first == nil {
-		g.first = n
-	} else {
-		g.last.next = n
-	}
-	g.last = n
+	j.content(i, 0, text, true)
 }
 
 // unreadable names the element that stands for a constraint which could not be
 // read, so that the fact that there is one is not lost.
 const unreadable = "unreadable"
 
-// unreadable adds that element.
-func (j *jsonReader) unreadable(parent *node, g *group, v strictjson.Value) {
-	n := j.node()
-	n.flags, n.offset, n.parent = ignored, int32(v.Offset()), parent
-	n.more = &more{name: Name{Namespace, unreadable}}
-	if parent.kind != kConstraints {
-		section := j.node()
-		section.kind, section.offset, section.parent = kConstraints, n.offset, parent
-		section.first, n.parent = n, section
-		n = section
+// unreadable adds that element, in a constraints element.
+func (j *jsonReader) unreadable(parent, last int32, offset int) int32 {
+	top := int32(0)
+	if j.t.rows[parent].kind != kConstraints {
+		parent = j.t.add(kConstraints, parent, last, int32(offset))
+		top, last = parent, 0
 	}
-	if g != nil {
-		j.join(g, n)
-	} else {
-		parent.first = n
+	i := j.t.add(kUnknown, parent, last, int32(offset))
+	j.node(i).mark(ignored)
+	j.node(i).needMore().name = Name{Namespace, unreadable}
+	if top != 0 {
+		return top
 	}
+	return i
 }
 
 // syntax turns the parser's error into one of this package.

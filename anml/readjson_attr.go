@@ -1,47 +1,60 @@
 package anml
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
-// attribute reads a key that is an attribute, and reports whether it is one.
-func (j *jsonReader) attribute(n *node, key string, v strictjson.Value) bool {
-	var at attr
+// attribute reads a key that is an attribute, and reports whether it is one. The
+// attributes that the object has so far are those from mark on.
+func (j *jsonReader) attribute(i int32, mark int, key string, kind strictjson.Kind) bool {
+	k := j.t.rows[i].kind
+	c := cell{spec: -1}
 	switch {
-	case n.kind == kUnknown:
-	case n.kind == kAnml && (key == "anml" || key == "version"):
-		j.version(n, key, v)
+	case k == kUnknown:
+	case k == kAnml && (key == "anml" || key == "version"):
+		j.version(i, mark, key, kind)
 		return true
 	default:
-		at.spec = schema[n.kind].attr(key)
+		c.spec = words.spec(k, key)
 	}
-	if at.spec == nil {
+	if c.spec < 0 {
 		name, ok := attributeKey(key)
-		if !ok && key == "site" && (n.kind == kTrust || n.kind == kSiteRef) {
+		if !ok && key == "site" && (k == kTrust || k == kSiteRef) {
 			name, ok = Name{"", key}, true
 		}
 		if !ok {
 			return false
 		}
-		if n.kind != kUnknown && name.Space == "" {
-			at.spec = schema[n.kind].attr(name.Local)
+		if k != kUnknown && name.Space == "" {
+			c.spec = words.spec(k, name.Local)
 		}
-		if at.spec == nil {
-			at.spec = foreignAttr(name)
-			j.characters(key, v.Offset())
+		if c.spec < 0 {
+			c.spec = ^int32(len(j.t.names))
+			j.t.names = append(j.t.names, name)
+			j.characters(key, j.at)
 		}
 	}
-	if j.attributeValue(n, key, v, &at) {
-		if at.known() && n.lookup(at.spec.name) != nil {
-			j.fail(j.refuse(ErrNotWellFormed, strictjson.CodeDuplicateName, n, v.Offset(), "the attribute "+quoted(at.spec.name)+" stands twice", ""))
+	start := j.at
+	if j.attributeValue(i, key, kind, &c) {
+		if c.spec >= 0 && find(j.cells[mark:], c.spec%lossy) != nil {
+			j.fail(j.refuse(ErrNotWellFormed, strictjson.CodeDuplicateName, j.node(i), start, "the attribute "+quoted(specs[c.spec].name)+" stands twice", ""))
 		}
-		n.attrs = append(n.attrs, at)
+		j.cells = append(j.cells, c)
 	}
 	return true
+}
+
+// find gives the cell of an attribute, or nil.
+func find(cells []cell, spec int32) *cell {
+	for i := range cells {
+		if c := &cells[i]; c.spec >= 0 && c.spec%lossy == spec {
+			return c
+		}
+	}
+	return nil
 }
 
 // attributeKey reads the key of an attribute that ANML does not define:
@@ -58,8 +71,11 @@ func attributeKey(key string) (Name, bool) {
 
 // expandedKey reads {namespace}local.
 func expandedKey(key string) (Name, bool) {
+	if !strings.HasPrefix(key, "{") {
+		return Name{}, false
+	}
 	i := strings.LastIndexByte(key, '}')
-	if !strings.HasPrefix(key, "{") || i < 0 || !isNCName(key[i+1:]) {
+	if i < 0 || !isNCName(key[i+1:]) {
 		return Name{}, false
 	}
 	name := Name{key[1:i], key[i+1:]}
@@ -68,95 +84,115 @@ func expandedKey(key string) (Name, bool) {
 
 // attributeValue gives the text of an attribute. Strings, numbers and booleans
 // say the same; null is an absent attribute; anything else is none.
-func (j *jsonReader) attributeValue(n *node, key string, v strictjson.Value, at *attr) bool {
-	switch v.Kind() {
+func (j *jsonReader) attributeValue(i int32, key string, kind strictjson.Kind, c *cell) bool {
+	switch kind {
 	case strictjson.String:
-		at.value = j.string(v)
+		c.value = j.span()
 	case strictjson.Bool:
-		at.value = v.Source()
+		t := j.scalar(kind)
+		c.value = span{int32(t.from), int32(t.to)}
 	case strictjson.Number:
-		at.value = j.number(n, v, at)
+		j.number(i, c)
 	case strictjson.Null:
-		if !j.full() {
-			j.add(n, SeverityInfo, CodeNullValue, "ANML-7.2.2-04", "the key "+quoted(key)+" is null, so it counts as absent", "leave it out")
+		if j.scalar(kind); !j.full() {
+			j.add(j.node(i), SeverityInfo, CodeNullValue, "ANML-7.2.2-04", "the key "+quoted(key)+" is null, so it counts as absent", "leave it out")
 		}
 		return false
 	default:
-		j.shape(n, key, v)
-		if at.spec.typ == tString || at.spec.typ == tURI || at.spec.typ == tDomain || at.spec.typ == tMethod {
+		j.shape(j.node(i), key, kind)
+		j.skip(kind)
+		if c.spec < 0 {
 			return false
 		}
-		at.value = "[]" // invalid, so that the safe reading is taken
-		at.spoil()
+		switch specs[c.spec].typ {
+		case tString, tURI, tDomain, tMethod:
+			return false
+		}
+		c.value = j.t.keep("[]") // invalid, so that the safe reading is taken
+		c.spec += lossy
 	}
 	return true
 }
 
-// number gives a JSON number as a plain decimal, the text that XML would have.
-func (j *jsonReader) number(n *node, v strictjson.Value, at *attr) string {
-	f, err := v.Float()
-	if err == nil {
-		return strconv.FormatFloat(f, 'f', -1, 64)
+// number reads a JSON number as a plain decimal, the text that XML would have.
+func (j *jsonReader) number(i int32, c *cell) {
+	t := j.scalar(strictjson.Number)
+	source := j.src[t.from:t.to]
+	c.value = span{int32(t.from), int32(t.to)}
+	if len(source) <= 15 && digits(source) >= 0 {
+		return // every double holds it as it is written
 	}
-	var e *strictjson.Error
-	if errors.As(err, &e) && !j.full() {
-		code, requirement := CodePrecision, "ANML-7.5-08"
-		if e.Code == strictjson.CodeOverflow {
+	n, err := ParseNumber(source)
+	if err == nil && n.Exact {
+		if text := strconv.FormatFloat(n.Float, 'f', -1, 64); text != source {
+			c.value = j.t.keep(text)
+		}
+		return
+	}
+	if !j.full() {
+		code := CodePrecision
+		if err != nil {
 			code = CodeOverflow
 		}
-		j.add(n, SeverityError, code, requirement, "the number "+quoted(v.Source())+" is not one that every reader reads alike", "write it as a string")
+		j.add(j.node(i), SeverityError, code, "ANML-7.5-08", "the number "+quoted(source)+" is not one that every reader reads alike", "write it as a string")
 	}
-	at.spoil()
-	return v.Source()
+	if c.spec >= 0 {
+		c.spec += lossy
+	}
 }
 
 // version reads the key that marks a JSON document (section 7.2.1).
-func (j *jsonReader) version(n *node, key string, v strictjson.Value) {
-	text := ""
-	switch v.Kind() {
+func (j *jsonReader) version(i int32, mark int, key string, kind strictjson.Kind) {
+	var text span
+	n := j.node(i)
+	switch kind {
 	case strictjson.String:
-		text = j.string(v)
+		text = j.span()
 	case strictjson.Number:
+		t := j.scalar(kind)
 		j.add(n, SeverityWarning, CodeVersionKey, "ANML-7.2.1-02", "the version is a number", `write "anml": "1.0"`)
-		if f, err := v.Float(); err == nil && f == 1 {
-			text = "1.0"
-		} else {
-			text = v.Source()
+		text = span{int32(t.from), int32(t.to)}
+		if v, err := ParseNumber(j.src[t.from:t.to]); err == nil && v.Exact && v.Float == 1 {
+			text = j.t.keep("1.0")
 		}
 	default:
-		j.shape(n, key, v)
-		text = v.Kind().String()
+		j.shape(n, key, kind)
+		j.skip(kind)
+		text = j.t.keep(kind.String())
 	}
 	if key == "version" {
 		j.add(n, SeverityWarning, CodeVersionKey, "ANML-7.2.1-02", "the key version is read as anml", `write "anml"`)
 	}
-	if at := n.lookup("version"); at != nil {
+	spec := words.spec(kAnml, "version")
+	if c := find(j.cells[mark:], spec); c != nil {
 		if key == "anml" {
-			at.value = text
+			c.value = text
 		}
 		return
 	}
-	n.attrs = append(n.attrs, attr{spec: schema[kAnml].attr("version"), value: text})
+	j.cells = append(j.cells, cell{spec, text})
 }
 
 // shape reports a value of a kind that means nothing where it stands.
-func (j *jsonReader) shape(n *node, key string, v strictjson.Value) {
+func (j *jsonReader) shape(n node, key string, kind strictjson.Kind) {
 	if !j.full() {
-		j.add(n, SeverityError, CodeWrongShape, "ANML-7.2.2-04", "the key "+quoted(key)+" holds "+v.Kind().String()+", which means nothing there", "")
+		j.add(n, SeverityError, CodeWrongShape, "ANML-7.2.2-04", "the key "+quoted(key)+" holds "+kind.String()+", which means nothing there", "")
 	}
 }
 
 // keep remembers a key that is neither attribute nor element, as it is written.
-func (j *jsonReader) keep(n *node, key string, v strictjson.Value, depth int) {
-	j.characters(key, v.Offset())
-	j.raw(v, depth)
-	if n.more == nil {
-		n.more = &more{}
+func (j *jsonReader) keep(i int32, key string, kind strictjson.Kind, depth int) {
+	n := j.node(i)
+	j.characters(key, j.at)
+	start := j.at
+	if j.raw(kind, depth); j.failed || j.err != nil {
+		return
 	}
-	n.more.keys = append(n.more.keys, rawMember{key, v.Source()})
+	m := n.needMore()
+	m.keys = append(m.keys, rawMember{key, j.src[start:j.at]})
 	switch {
 	case j.full():
-	case n.kind == kConstraints:
+	case n.kind() == kConstraints:
 		j.add(n, SeverityWarning, CodeConstraint, "ANML-9.5-02", "the key "+quoted(key)+" in constraints is unknown, so every ask needs explicit consent", "")
 	case kindNamed(key):
 		j.add(n, SeverityWarning, CodeMisplaced, "ANML-8-01", "the key "+quoted(key)+" cannot stand in "+n.element()+", so it is ignored", "")
@@ -165,30 +201,58 @@ func (j *jsonReader) keep(n *node, key string, v strictjson.Value, depth int) {
 	}
 }
 
-// raw holds the limits and characters of a value that is kept unread.
-func (j *jsonReader) raw(v strictjson.Value, depth int) {
-	if j.err != nil {
-		return
-	}
-	switch v.Kind() {
+// raw passes a value that is kept unread, within the limits and characters of
+// one that is read.
+func (j *jsonReader) raw(kind strictjson.Kind, depth int) {
+	start := j.at
+	switch kind {
 	case strictjson.String:
-		j.string(v)
+		if t := j.string(); t.escaped || j.odd {
+			j.characters(j.jsonScanner.text(t), start)
+		}
 	case strictjson.Array:
-		for item := range v.Elements() {
-			j.raw(item, depth)
+		for more := j.enter(']'); more && j.err == nil; more = j.more(']') {
+			j.raw(j.kind(), depth)
 		}
 	case strictjson.Object:
 		if j.elements++; j.elements > j.limits.Elements {
-			j.fail(j.over(nil, v.Offset(), "elements", j.limits.Elements))
+			j.fail(j.over(node{}, start, "elements", j.limits.Elements))
 			return
 		}
 		if depth++; depth > j.limits.Depth {
-			j.fail(j.refuse(ErrLimit, CodeLimit, nil, v.Offset(), "elements are nested more than "+itoa(j.limits.Depth)+" deep", ""))
+			j.fail(j.refuse(ErrLimit, CodeLimit, node{}, start, "elements are nested more than "+itoa(j.limits.Depth)+" deep", ""))
 			return
 		}
-		for key, item := range v.Members() {
-			j.characters(key, item.Offset())
-			j.raw(item, depth)
+		names := len(j.names)
+		for more := j.enter('}'); more && j.err == nil; more = j.more('}') {
+			key := j.name(names)
+			kind := j.kind()
+			j.characters(key, j.at)
+			j.raw(kind, depth)
 		}
+		j.names = j.names[:min(names, len(j.names))]
+	default:
+		j.scalar(kind)
+	}
+}
+
+// skip passes a value that means nothing where it stands.
+func (j *jsonReader) skip(kind strictjson.Kind) {
+	switch kind {
+	case strictjson.String:
+		j.jsonScanner.text(j.string())
+	case strictjson.Array:
+		for more := j.enter(']'); more; more = j.more(']') {
+			j.skip(j.kind())
+		}
+	case strictjson.Object:
+		names := len(j.names)
+		for more := j.enter('}'); more; more = j.more('}') {
+			j.name(names)
+			j.skip(j.kind())
+		}
+		j.names = j.names[:min(names, len(j.names))]
+	default:
+		j.scalar(kind)
 	}
 }

@@ -13,68 +13,86 @@ import (
 // a reader that knows the draft alone ignores it and loses nothing but order.
 const orderKey = "$order"
 
-// group is the children of one key, waiting for their order.
+// group is the children of one key, linked and waiting for their order.
 type group struct {
 	key         string
+	name        Name
 	rank        int // place in the default order
-	first, last *node
+	first, last int32
+}
+
+func (g *group) join(i int32) {
+	if g.first == 0 {
+		g.first = i
+	}
+	g.last = i
 }
 
 // arrange puts text and children in their order: the one that $order gives, or
 // text first and then the children as they are written.
-func (j *jsonReader) arrange(n *node, content string, order strictjson.Value, groups []group) {
-	if order.Kind() != strictjson.None {
-		if j.ordered(n, content, order, groups) {
+func (j *jsonReader) arrange(i int32, content span, order token, groups []group) {
+	rows := j.t.rows
+	rows[i].first = 0
+	if order.kind != strictjson.None {
+		if j.ordered(i, content, order, groups) {
 			return
 		}
-		j.add(n, SeverityWarning, CodeOrder, "ANML-7.2.3-03", "$order does not fit the content, so it is ignored", "")
+		j.add(j.node(i), SeverityWarning, CodeOrder, "ANML-7.2.3-03", "$order does not fit the content, so it is ignored", "")
 	}
-	slices.SortStableFunc(groups, func(a, b group) int { return a.rank - b.rank })
-	t := tail{of: n}
-	j.text(&t, content, len(groups) == 0)
+	if len(groups) > 1 {
+		slices.SortStableFunc(groups, func(a, b group) int { return a.rank - b.rank })
+	}
+	last := j.content(i, 0, content, len(groups) == 0)
 	for _, g := range groups {
-		for c := g.first; c != nil; {
-			next := c.next
-			c.next = nil
-			t.add(c)
-			c = next
-		}
+		j.t.link(i, last, g.first)
+		last = g.last
 	}
 }
 
+// part gives a part of a text.
+func (s span) part(from, to int) span {
+	if s.from < 0 {
+		return span{^(^s.from + int32(from)), ^s.from + int32(to)}
+	}
+	return span{s.from + int32(from), s.from + int32(to)}
+}
+
 // ordered applies $order, or changes nothing and reports that it does not fit.
-func (j *jsonReader) ordered(n *node, content string, order strictjson.Value, groups []group) bool {
-	if order.Kind() != strictjson.Array {
+func (j *jsonReader) ordered(i int32, content span, order token, groups []group) bool {
+	if order.kind != strictjson.Array {
 		return false
 	}
-	left, used := content, make(map[string]int, len(groups))
-	pieces := make([]string, 0, order.Len()) // texts in their order; elements are ""
-	for item := range order.Elements() {
+	list, err := strictjson.Parse([]byte(j.src[order.from:order.to]), strictjson.Limits{Size: len(j.src), Values: len(j.src)})
+	if err != nil {
+		return false
+	}
+	text, done, used := j.t.string(content), 0, make(map[string]int, len(groups))
+	pieces := make([]span, 0, list.Len()) // texts in their order; elements are empty
+	for item := range list.Elements() {
 		if name, err := item.Text(); err == nil {
 			used[name]++
-			pieces = append(pieces, "")
+			pieces = append(pieces, span{})
 			continue
 		}
 		count, err := item.Int()
 		if err != nil || count < 1 {
 			return false
 		}
-		end := 0
+		end := done
 		for ; count > 0; count-- {
-			if end == len(left) {
+			if end == len(text) {
 				return false
 			}
-			_, size := utf8.DecodeRuneInString(left[end:])
+			_, size := utf8.DecodeRuneInString(text[end:])
 			end += size
 		}
-		pieces = append(pieces, left[:end])
-		left = left[end:]
+		pieces = append(pieces, content.part(done, end))
+		done = end
 	}
-	byKey := make(map[string]*group, len(groups))
-	for i := range groups {
-		g := &groups[i]
-		byKey[g.key] = g
-		for c := g.first; c != nil; c = c.next {
+	byKey := make(map[string]int32, len(groups)) // the next child of each key
+	for _, g := range groups {
+		byKey[g.key] = g.first
+		for c := g.first; c != 0; c = j.t.rows[c].next {
 			used[g.key]--
 		}
 	}
@@ -83,20 +101,21 @@ func (j *jsonReader) ordered(n *node, content string, order strictjson.Value, gr
 			return false
 		}
 	}
-	if left != "" {
+	if done != len(text) {
 		return false
 	}
-	i, t := 0, tail{of: n}
-	for item := range order.Elements() {
+	at, last := 0, int32(0)
+	for item := range list.Elements() {
 		if name, err := item.Text(); err == nil {
-			g := byKey[name]
-			c := g.first
-			g.first, c.next = c.next, nil
-			t.add(c)
+			c := byKey[name]
+			byKey[name] = j.t.rows[c].next
+			j.t.rows[c].next = 0
+			j.t.link(i, last, c)
+			last = c
 		} else {
-			j.text(&t, pieces[i], i == 0 && len(pieces) == 1)
+			last = j.content(i, last, pieces[at], len(pieces) == 1)
 		}
-		i++
+		at++
 	}
 	return true
 }

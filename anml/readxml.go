@@ -3,6 +3,7 @@ package anml
 import (
 	"errors"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/lookleap/lookleap/internal/strictxml"
@@ -12,113 +13,163 @@ import (
 // well-formed XML 1.0 with namespaces, in an encoding that is read, is refused
 // as a whole; unknown or misplaced vocabulary becomes findings.
 func ParseXML(data []byte, o ReadOptions) (*Document, error) {
-	r := newReader(XML, o)
-	x := &xmlReader{reader: r}
+	x := &xmlReader{reader: newReader(XML, o)}
 	x.scan = x.scanner(data)
-	root, err := x.read()
-	if err != nil {
+	if err := x.read(); err != nil {
 		return nil, err
 	}
 	x.lexicalFindings()
-	return r.finish(root)
+	return x.finish()
 }
 
+// xmlReader builds a tree from what strictxml reads: from bursts of plain
+// markup as far as they go, and token by token where there is anything else.
 type xmlReader struct {
 	*reader
-	scan *strictxml.Scanner
+	scan    *strictxml.Scanner
+	burst   strictxml.Burst
+	open    []opened // elements whose end is still to come
+	run     span     // text since the last tag, empty or not
+	checked bool     // the document was scanned to its end before
+}
 
-	open    []tail          // open elements, the innermost last
-	run     string          // text since the last tag
-	pieces  strings.Builder // the same, when comments or sections split it
-	checked bool            // the document was scanned to its end before
+// opened is an open element.
+type opened struct {
+	row, last int32 // its number, and that of its last child
+	kind      kind
 }
 
 func (x *xmlReader) scanner(data []byte) *strictxml.Scanner {
 	return strictxml.NewBytes(data, strictxml.Options{
 		Charset: x.o.Charset,
-		Limits: strictxml.Limits{Bytes: x.limits.Bytes, Depth: x.limits.Depth, Attrs: x.limits.Attrs + 64,
+		Limits: strictxml.Limits{Bytes: min(x.limits.Bytes, math.MaxInt32), Depth: x.limits.Depth, Attrs: x.limits.Attrs + 64,
 			Value: x.limits.Value, Text: x.limits.Bytes, Token: x.limits.Bytes, Tokens: 2 * x.limits.Bytes},
 	})
 }
 
-// inner is the innermost open element, or nil.
-func (x *xmlReader) inner() *node {
+// inner is the innermost open element, or none.
+func (x *xmlReader) inner() node {
 	if len(x.open) == 0 {
-		return nil
+		return node{}
 	}
-	return x.open[len(x.open)-1].of
+	return x.node(x.open[len(x.open)-1].row)
 }
 
-// heavy is how much memory a tree may take before the rest of its document is
-// known to be well-formed, so that refusing it never takes much.
-const heavy = 1950 << 10
+// Room that is made for a tree at first, at most: together with the text it stays
+// below three times the limit of a document.
+const (
+	firstRows  = 20 << 10
+	firstCells = 48 << 10
+	firstNames = 8 << 10
+	sideShare  = 8 // of the text, for texts that do not stand in it as they mean
+)
 
-func (x *xmlReader) read() (*node, error) {
-	var root *node
-	x.src = x.scan.Source()
+func (x *xmlReader) read() error {
+	x.t.src = x.scan.Source()
+	x.t.rows = make([]row, root, root+min(firstRows, 8+strings.Count(x.t.src, "<")/2))
+	x.t.cells = make([]cell, 0, min(firstCells, 8+strings.Count(x.t.src, "=")))
+	x.open = make([]opened, 0, 16)
 	for {
 		tok, err := x.scan.Next()
 		if err == io.EOF {
-			return root, nil
+			return nil
 		}
 		if err != nil {
-			return nil, x.syntax(err)
+			return x.syntax(err)
 		}
-		switch tok.Kind {
-		case strictxml.StartElement:
-			if x.elements++; x.elements > x.limits.Elements {
-				return nil, x.over(x.inner(), tok.Offset, "elements", x.limits.Elements)
+		if err := x.token(tok); err != nil {
+			return err
+		}
+		for {
+			x.scan.Burst(&x.burst)
+			if len(x.burst.Marks) == 0 {
+				break
 			}
-			if len(tok.Attrs) > x.limits.Attrs {
-				return nil, x.over(x.inner(), tok.Offset, "attributes on one element", x.limits.Attrs)
+			if err := x.marks(); err != nil {
+				return err
 			}
-			if x.weight > heavy && !x.checked {
-				if err := x.lookAhead(); err != nil {
-					return nil, err
-				}
-			}
-			x.flush(false)
-			var n *node
-			if len(x.open) == 0 {
-				if n, err = x.root(tok); err != nil {
-					if fault := x.lookAhead(); fault != nil {
-						return nil, fault // being no XML at all comes first
-					}
-					return nil, err
-				}
-				root = n
-			} else {
-				n = x.place(x.inner(), Name(tok.Name), tok.Offset)
-				x.open[len(x.open)-1].add(n)
-			}
-			if err := x.attributes(n, tok); err != nil {
-				return nil, err
-			}
-			x.open = append(x.open, tail{of: n})
-		case strictxml.EndElement:
-			x.flush(true)
-			x.open = x.open[:len(x.open)-1]
-		case strictxml.Text, strictxml.CData:
-			if err := x.chars(tok); err != nil {
-				return nil, err
-			}
-		case strictxml.ProcInst:
-			if err := x.lexical(tok.Offset, SeverityWarning, CodePI, "ANML-5.2.6-04", "processing instructions mean nothing in ANML", "remove it"); err != nil {
-				return nil, err
-			}
-		case strictxml.Doctype:
-			if x.o.RejectDoctype {
-				return nil, x.refuse(ErrLexical, CodeDoctype, nil, tok.Offset, "the document has a document type declaration", "remove it")
-			}
-			x.once(tok.Offset, SeverityWarning, CodeDoctype, "ANML-5.3.5-01", "the document type declaration is skipped and nothing is taken from it", "remove it")
 		}
 	}
+}
+
+// token takes one token of any kind.
+func (x *xmlReader) token(tok *strictxml.Token) (err error) {
+	switch tok.Kind {
+	case strictxml.StartElement:
+		return x.start(tok)
+	case strictxml.EndElement:
+		x.end()
+	case strictxml.Text:
+		x.chars(tok.Text, tok.Offset)
+	case strictxml.CData:
+		x.chars(tok.Text, tok.Offset+len("<![CDATA["))
+		return x.lexical(tok.Offset, SeverityWarning, CodeCDATA, "ANML-5.2.5-01", "a CDATA section is read as plain text", "escape the text instead")
+	case strictxml.ProcInst:
+		return x.lexical(tok.Offset, SeverityWarning, CodePI, "ANML-5.2.6-04", "processing instructions mean nothing in ANML", "remove it")
+	case strictxml.Doctype:
+		if x.o.RejectDoctype {
+			return x.refuse(ErrLexical, CodeDoctype, node{}, tok.Offset, "the document has a document type declaration", "remove it")
+		}
+		x.once(tok.Offset, SeverityWarning, CodeDoctype, "ANML-5.3.5-01", "the document type declaration is skipped and nothing is taken from it", "remove it")
+	}
+	return nil
+}
+
+func (x *xmlReader) start(tok *strictxml.Token) error {
+	if err := x.room(tok.Offset, len(tok.Attrs)); err != nil {
+		return err
+	}
+	if len(x.open) == 0 {
+		if err := x.root(tok); err != nil {
+			if fault := x.lookAhead(); fault != nil {
+				return fault // being no XML at all comes first
+			}
+			return err
+		}
+		x.open = append(x.open, opened{root, 0, kAnml})
+	} else {
+		top := &x.open[len(x.open)-1]
+		top.last = x.content(top.row, top.last, x.take(), false)
+		top.last = x.place(top.row, top.last, Name(tok.Name), tok.Offset)
+		x.open = append(x.open, opened{top.last, 0, x.t.rows[top.last].kind})
+	}
+	return x.attributes(tok)
+}
+
+func (x *xmlReader) end() {
+	top := &x.open[len(x.open)-1]
+	x.content(top.row, top.last, x.take(), top.last == 0)
+	x.open = x.open[:len(x.open)-1]
+}
+
+// room holds the limits of one more element and its attributes. Before the tables
+// grow beyond what refusing may take, it makes sure that the rest of the
+// document is well-formed.
+func (x *xmlReader) room(offset, attrs int) error {
+	if x.elements++; x.elements > x.limits.Elements {
+		return x.over(x.inner(), offset, "elements", x.limits.Elements)
+	}
+	if attrs > x.limits.Attrs {
+		return x.over(x.inner(), offset, "attributes on one element", x.limits.Attrs)
+	}
+	if !x.checked && !x.fits(1, attrs) {
+		return x.lookAhead()
+	}
+	return nil
+}
+
+// fits reports whether so many more elements and attributes fit into the tables
+// as they are at first.
+func (x *xmlReader) fits(elements, attrs int) bool {
+	return len(x.t.rows)+2*elements <= firstRows && len(x.t.cells)+attrs <= firstCells &&
+		len(x.t.names)+attrs+2*(len(x.t.extra)+elements) <= firstNames && x.t.side.Len() <= len(x.t.src)/sideShare
 }
 
 // lookAhead reads the rest without building anything.
 func (x *xmlReader) lookAhead() error {
 	x.checked = true
 	s, n := x.scan.Ahead(), x.elements
+	var burst strictxml.Burst
 	for {
 		tok, err := s.Next()
 		if err == io.EOF {
@@ -128,105 +179,104 @@ func (x *xmlReader) lookAhead() error {
 			return x.syntax(err)
 		}
 		if tok.Kind == strictxml.StartElement {
-			if n++; n > x.limits.Elements {
-				return x.over(nil, tok.Offset, "elements", x.limits.Elements)
+			n++
+		}
+		for s.Burst(&burst); len(burst.Marks) > 0; s.Burst(&burst) {
+			for i := range burst.Marks {
+				if burst.Marks[i].Flags&strictxml.EndTag == 0 {
+					n++
+				}
 			}
+		}
+		if n > x.limits.Elements {
+			return x.over(node{}, tok.Offset, "elements", x.limits.Elements)
 		}
 	}
 }
 
-// root checks the root element (section 5.1) and makes its node.
-func (x *xmlReader) root(tok *strictxml.Token) (*node, error) {
+// root checks the root element (section 5.1) and makes its row.
+func (x *xmlReader) root(tok *strictxml.Token) error {
 	space := tok.Name.Space
 	switch {
 	case tok.Name.Local == "anml" && x.isANML(space):
 	case tok.Name.Local == "anml" && strings.HasPrefix(space, "urn:ietf:params:xml:ns:anml"):
-		return nil, x.refuse(ErrUnsupportedVersion, CodeVersion, nil, tok.Offset, "the namespace "+quoted(space)+" is not that of ANML 1.0", "use "+Namespace)
+		return x.refuse(ErrUnsupportedVersion, CodeVersion, node{}, tok.Offset, "the namespace "+quoted(space)+" is not that of ANML 1.0", "use "+Namespace)
 	case tok.Name.Local == "anml" && space == "":
-		return nil, x.refuse(ErrNotANML, CodeNotANML, nil, tok.Offset, "the root element has no namespace", `write <anml xmlns="`+Namespace+`">`)
+		return x.refuse(ErrNotANML, CodeNotANML, node{}, tok.Offset, "the root element has no namespace", `write <anml xmlns="`+Namespace+`">`)
 	default:
-		return nil, x.refuse(ErrNotANML, CodeNotANML, nil, tok.Offset, "the root element is not anml", `write <anml xmlns="`+Namespace+`">`)
+		return x.refuse(ErrNotANML, CodeNotANML, node{}, tok.Offset, "the root element is not anml", `write <anml xmlns="`+Namespace+`">`)
 	}
-	n := x.node()
-	n.kind, n.offset = kAnml, int32(tok.Offset)
+	x.t.rows = append(x.t.rows, row{kind: kAnml, offset: int32(tok.Offset)})
 	if space == "" {
-		x.add(n, SeverityError, CodeANMLNamespace, "ANML-5.1-02", "the root element has no namespace", `write xmlns="`+Namespace+`"`)
+		x.add(x.doc.root(), SeverityError, CodeANMLNamespace, "ANML-5.1-02", "the root element has no namespace", `write xmlns="`+Namespace+`"`)
 	}
-	return n, nil
+	return nil
 }
 
-func (x *xmlReader) attributes(n *node, tok *strictxml.Token) error {
-	if len(tok.Attrs) == 0 {
-		return nil
-	}
-	s := &schema[n.kind]
-	room := x.room(len(tok.Attrs))
-	foreign := false
+// attributes gives the innermost element its attributes.
+func (x *xmlReader) attributes(tok *strictxml.Token) error {
+	n := x.inner()
+	k, r := n.kind(), n.row()
+	r.cells, r.count = int32(len(x.t.cells)), uint16(len(tok.Attrs))
+	known := len(x.t.names)
 	for i := range tok.Attrs {
-		from, to := &tok.Attrs[i], &room[i]
-		to.value = from.Value
-		if from.Name.Space == "" && n.kind != kUnknown {
-			to.spec = s.attr(from.Name.Local)
+		from := &tok.Attrs[i]
+		c := cell{spec: -1, value: x.span(from.Value, from.Start)}
+		if from.Name.Space == "" && k != kUnknown {
+			c.spec = words.spec(k, from.Name.Local)
 		}
-		if to.spec == nil {
-			to.spec = foreignAttr(Name(from.Name))
-			foreign = true
+		if c.spec < 0 {
+			c.spec = ^int32(len(x.t.names))
+			x.t.names = append(x.t.names, Name(from.Name))
 		}
+		x.t.cells = append(x.t.cells, c)
 		if from.Quote == '\'' {
 			if err := x.lexical(from.Offset, SeverityWarning, CodeQuote, "ANML-5.2.2-01", "an attribute value is in single quotes", "use double quotes"); err != nil {
 				return err
 			}
 		}
 	}
-	n.attrs = room
-	if foreign {
-		x.adopt(n)
-		for i := range n.attrs {
-			if !n.attrs[i].known() {
-				x.noteAttr(n, n.attrs[i].name())
-			}
-		}
+	if len(x.t.names) > known {
+		x.foreignAttrs(n)
 	}
 	return nil
+}
+
+// foreignAttrs reports the attributes of an element that the draft does not know.
+func (r *reader) foreignAttrs(n node) {
+	r.adopt(n)
+	for _, c := range n.cells() {
+		if c.spec < 0 {
+			r.noteAttr(n, r.t.names[^c.spec])
+		}
+	}
+}
+
+// span gives a text that may stand in the source at an offset as it means.
+func (x *xmlReader) span(text string, at int) span {
+	if end := at + len(text); end <= len(x.t.src) && x.t.src[at:end] == text {
+		return span{int32(at), int32(end)}
+	}
+	return x.t.keep(text)
 }
 
 // chars collects text, which comments, sections and instructions may split.
-func (x *xmlReader) chars(tok *strictxml.Token) error {
-	if tok.Kind == strictxml.CData {
-		if err := x.lexical(tok.Offset, SeverityWarning, CodeCDATA, "ANML-5.2.5-01", "a CDATA section is read as plain text", "escape the text instead"); err != nil {
-			return err
-		}
-	}
-	open := &x.open[len(x.open)-1]
-	if c := schema[open.of.kind].content; c == elements || c == empty {
-		if !tok.Blank {
-			x.text(open, tok.Text, false)
-		}
-		return nil
-	}
-	switch {
-	case x.run == "":
-		x.run = tok.Text
-	default:
-		if x.pieces.Len() == 0 {
-			x.pieces.WriteString(x.run)
-		}
-		x.pieces.WriteString(tok.Text)
-	}
-	return nil
-}
-
-// flush gives the collected text to the open element.
-func (x *xmlReader) flush(last bool) {
-	if x.run == "" {
+func (x *xmlReader) chars(text string, at int) {
+	if x.run.empty() {
+		x.run = x.span(text, at)
 		return
 	}
-	if x.pieces.Len() > 0 {
-		x.run = x.pieces.String()
-		x.pieces.Reset()
+	if x.run.from >= 0 || int(x.run.to) != x.t.side.Len() {
+		x.run = x.t.keep(x.t.string(x.run))
 	}
-	x.text(&x.open[len(x.open)-1], x.run, last)
-	x.run = ""
+	x.run.to = x.t.keep(text).to
+}
+
+// take gives the collected text and begins anew.
+func (x *xmlReader) take() span {
+	run := x.run
+	x.run = span{}
+	return run
 }
 
 // lexical reports a notation that XML allows and ANML forbids.
@@ -244,15 +294,15 @@ func (x *xmlReader) lexicalFindings() {
 	const fix = `begin with <?xml version="1.0" encoding="UTF-8"?>`
 	switch {
 	case p.UTF16 && !p.Declared:
-		x.add(nil, SeverityError, CodeNoDecl, "ANML-6.2.2-02", "a document in UTF-16 has no XML declaration", fix)
+		x.add(node{}, SeverityError, CodeNoDecl, "ANML-6.2.2-02", "a document in UTF-16 has no XML declaration", fix)
 	case !p.Declared:
-		x.add(nil, SeverityInfo, CodeNoDecl, "ANML-6.2.2-01", "the document has no XML declaration", fix)
+		x.add(node{}, SeverityInfo, CodeNoDecl, "ANML-6.2.2-01", "the document has no XML declaration", fix)
 	}
 	if p.BOM && !p.UTF16 {
-		x.add(nil, SeverityInfo, CodeBOM, "ANML-6.2.3-01", "the document begins with a byte order mark", "remove it")
+		x.add(node{}, SeverityInfo, CodeBOM, "ANML-6.2.3-01", "the document begins with a byte order mark", "remove it")
 	}
 	if p.Overruled {
-		x.add(nil, SeverityWarning, CodeEncodingClash, "ANML-6.2.1-02", "the declared encoding "+quoted(p.Encoding)+" differs from the charset of the exchange, which counts", "declare UTF-8 and send charset=utf-8")
+		x.add(node{}, SeverityWarning, CodeEncodingClash, "ANML-6.2.1-02", "the declared encoding "+quoted(p.Encoding)+" differs from the charset of the exchange, which counts", "declare UTF-8 and send charset=utf-8")
 	}
 }
 

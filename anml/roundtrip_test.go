@@ -121,7 +121,7 @@ func decisions(d *Document) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, d.Version(), d.Role(), d.Executable(), d.Multi(), d.LowestUsage())
 	ttl, has := d.TTL()
-	fmt.Fprintln(&b, ttl, has)
+	fmt.Fprintln(&b, ttl, has, d.Claims())
 	for c := range d.Containers() {
 		fmt.Fprintln(&b, "site", c.Domain(), c.Head().Title(), c.Head().Trust(), c.Status().Result(), c.State().CurrentStep().ID(), c.State().FlowError())
 		for a := range c.Knowledge().Asks() {

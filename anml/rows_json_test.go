@@ -220,7 +220,7 @@ func nest(parent, child kind) (doc, name string) {
 	for k := parent; k != kAnml; {
 		up := kUnknown
 		for p := kAnml; p < kindCount && up == kUnknown; p++ {
-			if p != k && schema[p].childOf(k).kind == k {
+			if words.child[p][words.id(schema[k].name)] == k && p != k {
 				up = p
 			}
 		}

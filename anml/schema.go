@@ -111,9 +111,8 @@ type attrSpec struct {
 	enum []string
 	json bool // a JSON number where the text is a canonical one
 
-	foreign bool   // not of the draft
-	space   string // namespace of a foreign attribute
-	lossy   bool   // the text is never used: see attr.spoil
+	foreign bool // not of the draft
+	lossy   bool // the text is never used: a number that no double holds, or no attribute value at all
 }
 
 // childSpec is one child of an element, in the order for writing.
@@ -248,30 +247,14 @@ var schema = [kindCount]spec{
 		a("message", tString), a("retry-after", tInteger)}},
 }
 
-// langAttr is accepted on every element.
-var langAttr = attrSpec{name: "lang", typ: tLang}
-
-// attr finds an attribute of an element by its name.
-func (s *spec) attr(name string) *attrSpec {
-	for i := range s.attrs {
-		if s.attrs[i].name == name {
-			return &s.attrs[i]
+// place finds a child by its kind, and its place in the order for writing.
+func (s *spec) place(k kind) (c childSpec, rank int) {
+	for i, c := range s.children {
+		if c.kind == k {
+			return c, i
 		}
 	}
-	if name == "lang" {
-		return &langAttr
-	}
-	return nil
-}
-
-// child finds the kind that an element name means inside this element.
-func (s *spec) child(name string) *childSpec {
-	for i := range s.children {
-		if schema[s.children[i].kind].name == name {
-			return &s.children[i]
-		}
-	}
-	return nil
+	return childSpec{}, 0
 }
 
 // kindNamed reports whether some element of the draft has the name.

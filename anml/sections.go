@@ -34,13 +34,13 @@ func (p Persona) Prefer() iter.Seq[string] { return texts(p.n.child(kVocabulary)
 func (p Persona) Avoid() iter.Seq[string]  { return texts(p.n.child(kVocabulary), kAvoid) }
 
 // texts yields the texts of the usable children of a kind.
-func texts(n *node, k kind) iter.Seq[string] {
+func texts(n node, k kind) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		if n == nil {
+		if !n.ok() {
 			return
 		}
-		for c := n.first; c != nil; c = c.next {
-			if c.kind == k && c.usable() && !yield(c.content()) {
+		for c := n.first(); c.ok(); c = c.next() {
+			if c.kind() == k && c.usable() && !yield(c.content()) {
 				return
 			}
 		}

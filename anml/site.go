@@ -17,7 +17,7 @@ type Site struct{ Node }
 // a trailing dot. It is "" for a single-site document, whose claim, if it makes
 // one, is in Head().Trust().
 func (s Site) Domain() string {
-	if s.n == nil || s.n.kind != kSite {
+	if !s.n.ok() || s.n.kind() != kSite {
 		return ""
 	}
 	return normalDomain(s.n.value("domain"))
@@ -79,7 +79,7 @@ func (h Head) Meta(name string) (string, bool) {
 // that can be verified.
 func (h Head) Trust() string {
 	t := h.n.child(kTrust)
-	if t == nil {
+	if !t.ok() {
 		return ""
 	}
 	return normalDomain(t.value("domain"))
@@ -130,17 +130,17 @@ func (d *Document) Claims() (claims []Claim) {
 	for s := range d.Sites() {
 		claims = append(claims, Claim{Site: s.Domain(), Form: "site"})
 	}
-	head := d.root.child(kHead)
-	if head == nil {
+	head := d.root().child(kHead)
+	if !head.ok() {
 		return claims
 	}
-	for n := head.first; n != nil; n = n.next {
+	for n := head.first(); n.ok(); n = n.next() {
 		name := normalDomain(n.value("domain"))
-		if n.kind != kTrust || name == "" {
+		if n.kind() != kTrust || name == "" {
 			continue
 		}
 		c := Claim{Site: name, Form: "trust"}
-		if n.flags&malformed != 0 {
+		if n.flags()&malformed != 0 {
 			c.Invalid = CodeClaim
 		}
 		if len(claims) > 0 && claims[0].Site == name {

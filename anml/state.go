@@ -17,11 +17,11 @@ func (s State) Flow() Flow { return child[Flow](s.Node, kFlow) }
 
 // FlowError says why there is a flow but none to use, or nil.
 func (s State) FlowError() error {
-	if s.n == nil {
+	if !s.n.ok() {
 		return nil
 	}
-	for c := s.n.first; c != nil; c = c.next {
-		if c.kind == kFlow && c.flags&malformed != 0 {
+	for c := s.n.first(); c.ok(); c = c.next() {
+		if c.kind() == kFlow && c.flags()&malformed != 0 {
 			return ErrFlowCycle
 		}
 	}
@@ -34,21 +34,12 @@ func (s State) FlowError() error {
 func (s State) CurrentStep() Step {
 	context := s.sub(kContext)
 	if !context.Exists() {
-		if s.n != nil && hasKind(s.n, kContext) {
+		if s.n.ok() && s.n.has(kContext) {
 			return Step{}
 		}
 		return s.Flow().current()
 	}
 	return s.Flow().Step(trimSpace(context.sub(kContextStep).text()))
-}
-
-func hasKind(n *node, k kind) bool {
-	for c := n.first; c != nil; c = c.next {
-		if c.kind == k {
-			return true
-		}
-	}
-	return false
 }
 
 // Flow is a workflow (section 8.5.2). Its order is for display; the only edges

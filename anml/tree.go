@@ -27,20 +27,48 @@ func (n Name) String() string {
 // expanded gives {namespace}local, also for a name without a namespace.
 func (n Name) expanded() string { return "{" + n.Space + "}" + n.Local }
 
-// node is one element of the tree that both codecs build, or a piece of text
-// between elements. It holds everything that was read, faults included; what
-// may be acted upon is what the flags leave.
-type node struct {
-	kind   kind
-	flags  flags
-	offset int32 // octets of the source before it
-	parent *node
-	first  *node
-	next   *node
-	attrs  []attr
-	text   string // all text, of an element that has no element inside; else in kText nodes
-	more   *more
+// tree is a document as both codecs build it: flat tables that refer to one
+// another and to the text by number. There is nothing in the large ones for the
+// garbage collector to follow, and a document takes few allocations, whatever
+// its size. It holds everything that was read, faults included; what may be
+// acted upon is what the flags leave.
+type tree struct {
+	src   string          // the document, as UTF-8
+	side  strings.Builder // texts that are not in src as they mean
+	rows  []row           // elements and texts; the root is the first, behind a blank one
+	cells []cell          // attributes, those of an element together
+	names []Name          // of attributes that the draft does not know
+	extra []more          // what few elements have
 }
+
+// root is the number of the root element.
+const root = 1
+
+// row is one element, or a piece of text between elements. The other elements
+// in it are numbers of rows, 0 for none.
+type row struct {
+	parent, first, next int32
+	offset              int32 // octets of the source before it
+	cells               int32 // its first attribute
+	text                span  // of kText, and all text of an element that has no children
+	extra               int32 // number in extra, from 1
+	count               uint16
+	kind                kind
+	flags               flags
+}
+
+// cell is one attribute. Its text is kept whatever its type says.
+type cell struct {
+	spec  int32 // number in specs, or ^number in names
+	value span
+}
+
+// span is a text: src[from:to], or side[^from:to].
+type span struct {
+	from, to int32
+}
+
+func (s span) empty() bool { return s.from == s.to || ^s.from == s.to }
 
 type flags uint8
 
@@ -51,7 +79,7 @@ const (
 	dangling                    // names something that is not there
 )
 
-// more is what few nodes have.
+// more is what few elements have.
 type more struct {
 	name Name        // of an element that the draft does not know here
 	keys []rawMember // JSON keys that the draft does not know here
@@ -62,93 +90,117 @@ type rawMember struct {
 	key, value string
 }
 
-// attr is one attribute. Its text is kept whatever its type says. There may be
-// as many as a document has octets for, so they are small: what few have is in
-// a spec of their own.
-type attr struct {
-	spec  *attrSpec
-	value string
-}
-
-// foreignAttr describes an attribute that the draft does not know.
-func foreignAttr(name Name) *attrSpec {
-	return &attrSpec{name: name.Local, space: name.Space, foreign: true}
-}
-
-// known reports whether the draft knows the attribute on its element.
-func (a *attr) known() bool { return !a.spec.foreign }
-
-// name is the expanded name of a foreign attribute.
-func (a *attr) name() Name { return Name{a.spec.space, a.spec.name} }
-
-// spoil marks the text as one that is never used: a JSON number that a double
-// does not hold, or no attribute value at all.
-func (a *attr) spoil() {
-	spec := *a.spec
-	spec.lossy = true
-	a.spec = &spec
-}
-
-// usable reports whether a node takes part in behaviour.
-func (n *node) usable() bool { return n != nil && n.flags&ignored == 0 }
-
-// element gives the name to print.
-func (n *node) element() string {
-	if n.kind == kUnknown && n.more != nil {
-		return n.more.name.Local
+// string gives a text.
+func (t *tree) string(s span) string {
+	if s.from < 0 {
+		return t.side.String()[^s.from:s.to]
 	}
-	return schema[n.kind].name
+	return t.src[s.from:s.to]
 }
 
-// lookup finds an attribute of the draft by name.
-func (n *node) lookup(name string) *attr {
-	if n == nil {
-		return nil
+// keep stores a text that the source does not hold as it means.
+func (t *tree) keep(text string) span {
+	from := t.side.Len()
+	t.side.WriteString(text)
+	return span{^int32(from), int32(t.side.Len())}
+}
+
+// add makes a row behind the last child of its parent, whose number is last, 0
+// for none.
+func (t *tree) add(k kind, parent, last, offset int32) int32 {
+	i := int32(len(t.rows))
+	if len(t.rows) < cap(t.rows) {
+		t.rows = t.rows[:i+1] // nothing was ever there
+	} else {
+		t.rows = append(t.rows, row{})
 	}
-	for i := range n.attrs {
-		if s := n.attrs[i].spec; s.name == name && !s.foreign {
-			return &n.attrs[i]
-		}
+	r := &t.rows[i]
+	r.kind, r.parent, r.offset = k, parent, offset
+	t.link(parent, last, i)
+	return i
+}
+
+// link puts a child, with those linked to it, behind the last one.
+func (t *tree) link(parent, last, child int32) {
+	if last != 0 {
+		t.rows[last].next = child
+	} else {
+		t.rows[parent].first = child
+	}
+}
+
+// node is an element, or a piece of text between elements. The zero node, and
+// number 0 of any tree, is none.
+type node struct {
+	t *tree
+	i int32
+}
+
+func (n node) ok() bool     { return n.i != 0 }
+func (n node) row() *row    { return &n.t.rows[n.i] }
+func (n node) kind() kind   { return n.row().kind }
+func (n node) flags() flags { return n.row().flags }
+func (n node) parent() node { return node{n.t, n.row().parent} }
+func (n node) next() node   { return node{n.t, n.row().next} }
+func (n node) text() string { return n.t.string(n.row().text) }
+func (n node) mark(f flags) { n.row().flags |= f }
+
+// first gives the first child of an element, also of none.
+func (n node) first() node {
+	if !n.ok() {
+		return node{}
+	}
+	return node{n.t, n.row().first}
+}
+
+// usable reports whether an element takes part in behaviour.
+func (n node) usable() bool { return n.ok() && n.row().flags&ignored == 0 }
+
+// more gives what few elements have; nobody may write to it.
+func (n node) more() *more {
+	if i := n.row().extra; i != 0 {
+		return &n.t.extra[i-1]
 	}
 	return nil
 }
 
-// value gives an attribute's text, "" when it is absent.
-func (n *node) value(name string) string {
-	if at := n.lookup(name); at != nil {
-		return at.value
+// needMore gives it to write to.
+func (n node) needMore() *more {
+	if n.row().extra == 0 {
+		n.t.extra = append(n.t.extra, more{})
+		n.row().extra = int32(len(n.t.extra))
 	}
-	return ""
+	return n.more()
 }
 
-// tail is where the next child of an element goes. Only whoever builds a tree
-// needs it, so nodes do without.
-type tail struct {
-	of, last *node
+// element gives the name to print.
+func (n node) element() string {
+	if m := n.more(); n.kind() == kUnknown && m != nil {
+		return m.name.Local
+	}
+	return schema[n.kind()].name
 }
 
-func (t *tail) add(child *node) {
-	child.parent = t.of
-	if t.last == nil {
-		t.of.first = child
-	} else {
-		t.last.next = child
+// name gives the expanded name.
+func (n node) name() Name {
+	if m := n.more(); n.kind() == kUnknown && m != nil {
+		return m.name
 	}
-	t.last = child
+	return Name{Namespace, schema[n.kind()].name}
 }
 
 // content gives the text of an element, without that of elements inside.
-func (n *node) content() string {
-	if n == nil {
+func (n node) content() string {
+	if !n.ok() {
 		return ""
 	}
-	if n.first == nil {
-		return n.text
+	if n.row().first == 0 {
+		return n.text()
 	}
 	piece, pieces := "", 0
-	for c := n.first; c != nil; c = c.next {
-		if c.kind == kText {
-			piece = c.text
+	for c := n.first(); c.ok(); c = c.next() {
+		if c.kind() == kText {
+			piece = c.text()
 			pieces++
 		}
 	}
@@ -156,73 +208,43 @@ func (n *node) content() string {
 		return piece
 	}
 	var b strings.Builder
-	for c := n.first; c != nil; c = c.next {
-		if c.kind == kText {
-			b.WriteString(c.text)
+	for c := n.first(); c.ok(); c = c.next() {
+		if c.kind() == kText {
+			b.WriteString(c.text())
 		}
 	}
 	return b.String()
 }
 
-// child gives the first usable child of a kind, or nil.
-func (n *node) child(k kind) *node {
-	if n == nil {
-		return nil
-	}
-	for c := n.first; c != nil; c = c.next {
-		if c.kind == k && c.flags&ignored == 0 {
+// child gives the first usable child of a kind, or none.
+func (n node) child(k kind) node {
+	for c := n.first(); c.ok(); c = c.next() {
+		if c.kind() == k && c.usable() {
 			return c
 		}
 	}
-	return nil
+	return node{}
 }
 
-// walk visits the node and what is below it in document order, as long as the
+// has reports whether there is a child of a kind, usable or not.
+func (n node) has(k kind) bool {
+	for c := n.first(); c.ok(); c = c.next() {
+		if c.kind() == k {
+			return true
+		}
+	}
+	return false
+}
+
+// walk visits the element and what is below it in document order, as long as the
 // visitor wants to look below.
-func (n *node) walk(visit func(*node) (below bool)) {
+func (n node) walk(visit func(node) (below bool)) {
 	if !visit(n) {
 		return
 	}
-	for c := n.first; c != nil; c = c.next {
-		if c.kind != kText {
+	for c := n.first(); c.ok(); c = c.next() {
+		if c.kind() != kText {
 			c.walk(visit)
 		}
 	}
-}
-
-// tree allocates nodes and attributes many at a time.
-type tree struct {
-	nodes    []node
-	attrs    []attr
-	elements int
-	weight   int // octets handed out
-}
-
-const (
-	firstSlab = 32
-	slab      = 1024
-	nodeSize  = 80
-	moreSize  = 64
-	attrSize  = 24
-)
-
-func (t *tree) node() *node {
-	if len(t.nodes) == 0 {
-		t.nodes = make([]node, min(max(firstSlab, t.weight/nodeSize), slab))
-	}
-	n := &t.nodes[0]
-	t.nodes = t.nodes[1:]
-	t.weight += nodeSize
-	return n
-}
-
-// room gives n attributes that nobody else appends into.
-func (t *tree) room(n int) []attr {
-	if len(t.attrs) < n {
-		t.attrs = make([]attr, max(n, min(max(firstSlab, t.weight/nodeSize), slab)))
-	}
-	room := t.attrs[:n:n]
-	t.attrs = t.attrs[n:]
-	t.weight += n * attrSize
-	return room
 }

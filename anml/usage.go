@@ -11,7 +11,7 @@ package anml
 // Where nothing is declared at all, caching within the document's lifetime is
 // what is left, and never storing or training.
 func (v Node) Usage() Usage {
-	if v.n == nil {
+	if !v.n.ok() {
 		return UsageNone
 	}
 	lowest, declared := UsageTrain, false
@@ -19,15 +19,15 @@ func (v Node) Usage() Usage {
 		declared = true
 		lowest = min(lowest, u)
 	}
-	for n := v.n; n != nil; n = n.parent {
-		if at := n.lookup("usage"); at != nil && n.kind != kRights {
+	for n := v.n; n.ok(); n = n.parent() {
+		if at := n.lookup("usage"); at.ok() && n.kind() != kRights {
 			lower(ParseUsage(at.value))
 			break
 		}
 	}
 	site := container(v.n)
-	for footer := site.first; footer != nil; footer = footer.next {
-		if footer.kind != kFooter { // a surplus footer restricts all the same
+	for footer := site.first(); footer.ok(); footer = footer.next() {
+		if footer.kind() != kFooter { // a surplus footer restricts all the same
 			continue
 		}
 		for r := range (Footer{Node{footer, v.d}}).Rights() {
@@ -44,12 +44,12 @@ func (v Node) Usage() Usage {
 
 // covers reports whether a scope reaches a node: it names the node or one
 // around it, or nothing at all, which a typing error must not turn into freedom.
-func (d *Document) covers(site *node, scope string, n *node) bool {
+func (d *Document) covers(site node, scope string, n node) bool {
 	targets := d.named(site, scope)
 	if len(targets) == 0 {
 		return true
 	}
-	for ; n != nil; n = n.parent {
+	for ; n.ok(); n = n.parent() {
 		for _, t := range targets {
 			if t == n {
 				return true
@@ -60,7 +60,7 @@ func (d *Document) covers(site *node, scope string, n *node) bool {
 }
 
 // named lists the usable elements of a site that have an id.
-func (d *Document) named(site *node, id string) (found []*node) {
+func (d *Document) named(site node, id string) (found []node) {
 	d.indexed.Do(d.index)
 	for _, n := range d.ids[id] {
 		if container(n) == site && n.usable() {
@@ -73,19 +73,19 @@ func (d *Document) named(site *node, id string) (found []*node) {
 // index collects the ids of steps, actions, sections, data and items, once and
 // only for documents in which somebody asks.
 func (d *Document) index() {
-	d.ids = make(map[string][]*node)
-	d.root.walk(func(n *node) bool {
+	d.ids = make(map[string][]node)
+	d.root().walk(func(n node) bool {
 		if id := n.value("id"); id != "" && n.usable() {
 			d.ids[id] = append(d.ids[id], n)
 		}
-		return n.usable() && n.kind != kPersona && n.kind != kAesthetic
+		return n.usable() && n.kind() != kPersona && n.kind() != kAesthetic
 	})
 }
 
 // container gives the site that holds a node, or the root.
-func container(n *node) *node {
-	for n.parent != nil && n.kind != kSite {
-		n = n.parent
+func container(n node) node {
+	for n.parent().ok() && n.kind() != kSite {
+		n = n.parent()
 	}
 	return n
 }
@@ -93,7 +93,7 @@ func container(n *node) *node {
 // Scoped lists the elements that a scope names in the same site; none means that
 // the scope reaches nothing, and so the whole site.
 func (v Node) Scoped(scope string) []Node {
-	if v.n == nil || scope == "" {
+	if !v.n.ok() || scope == "" {
 		return nil
 	}
 	var out []Node
@@ -107,13 +107,13 @@ func (v Node) Scoped(scope string) []Node {
 // UsageCache, the document does not belong into a lasting cache.
 func (d *Document) LowestUsage() Usage {
 	lowest := UsageTrain
-	d.root.walk(func(n *node) bool {
+	d.root().walk(func(n node) bool {
 		if !n.usable() {
 			return false
 		}
-		if at := n.lookup("usage"); at != nil {
+		if at := n.lookup("usage"); at.ok() {
 			lowest = min(lowest, ParseUsage(at.value))
-		} else if n.kind == kRights {
+		} else if n.kind() == kRights {
 			lowest = UsageNone
 		}
 		return true

@@ -63,6 +63,9 @@ func ParseNumber(text string) (Number, error) {
 
 // isFinite reports whether a text is a number that some double is near.
 func isFinite(text string) bool {
+	if text != "" && len(text) <= 15 && digits(text) >= 0 && (text[0] != '0' || len(text) == 1) {
+		return true
+	}
 	if !isJSONNumber(text) {
 		return false
 	}

@@ -1,8 +1,11 @@
 package anml
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 )
 
@@ -68,8 +71,8 @@ func Marshal(d *Document, f Format, o WriteOptions) ([]byte, error) {
 
 // writable refuses a document that must not be written as it is.
 func (d *Document) writable(o WriteOptions) (Role, error) {
-	role := parse[Role](roleWords[:], d.root.value("role"))
-	if d.root.lookup("role") == nil {
+	role := parse[Role](roleWords[:], d.root().value("role"))
+	if !d.root().lookup("role").ok() {
 		role = o.Role
 	}
 	if o.Verbatim {
@@ -88,8 +91,8 @@ func (d *Document) writable(o WriteOptions) (Role, error) {
 		return 0, &InvalidError{broken}
 	}
 	if role == RoleAgentResponse && d.Role() != RoleAgentResponse {
-		for c := d.root.first; c != nil; c = c.next {
-			switch c.kind {
+		for c := d.root().first(); c.ok(); c = c.next() {
+			switch c.kind() {
 			case kInteract, kPersona, kAesthetic, kConstraints, kState, kSite:
 				return 0, ErrRoleContent
 			}
@@ -101,9 +104,9 @@ func (d *Document) writable(o WriteOptions) (Role, error) {
 // JSONOnly lists the keys of a JSON document that have no XML image, as paths.
 // MarshalXML leaves them out; they mean nothing to ANML.
 func (d *Document) JSONOnly() (keys []string) {
-	d.root.walk(func(n *node) bool {
-		if n.more != nil {
-			for _, k := range n.more.keys {
+	d.root().walk(func(n node) bool {
+		if m := n.more(); m != nil {
+			for _, k := range m.keys {
 				keys = append(keys, path(n)+"/"+k.key)
 			}
 		}
@@ -115,52 +118,41 @@ func (d *Document) JSONOnly() (keys []string) {
 // Equal reports whether two documents are the same document: the same elements
 // in the same order with the same texts and attributes, whatever serialization
 // they were read from. An absent version is the default one.
-func Equal(a, b *Document) bool { return equalNodes(a.root, b.root) }
+func Equal(a, b *Document) bool { return equalNodes(a.root(), b.root()) }
 
-func equalNodes(a, b *node) bool {
-	if a.kind != b.kind || a.text != b.text || !equalMore(a, b) || !equalAttrs(a, b) || !equalAttrs(b, a) {
+func equalNodes(a, b node) bool {
+	if a.kind() != b.kind() || a.text() != b.text() || !equalMore(a, b) || !equalAttrs(a, b) || !equalAttrs(b, a) {
 		return false
 	}
-	x, y := a.first, b.first
-	for ; x != nil && y != nil; x, y = x.next, y.next {
+	x, y := a.first(), b.first()
+	for ; x.ok() && y.ok(); x, y = x.next(), y.next() {
 		if !equalNodes(x, y) {
 			return false
 		}
 	}
-	return x == nil && y == nil
+	return !x.ok() && !y.ok()
 }
 
-func equalMore(a, b *node) bool {
-	var x, y more
-	if a.more != nil {
-		x = *a.more
+func equalMore(a, b node) bool {
+	var x, y []rawMember
+	if m := a.more(); m != nil {
+		x = m.keys
 	}
-	if b.more != nil {
-		y = *b.more
+	if m := b.more(); m != nil {
+		y = m.keys
 	}
-	if x.name != y.name || len(x.keys) != len(y.keys) {
-		return false
-	}
-	for i := range x.keys {
-		if x.keys[i] != y.keys[i] {
-			return false
-		}
-	}
-	return true
+	return a.name() == b.name() && slices.Equal(x, y)
 }
 
 // equalAttrs reports whether b has the attributes of a.
-func equalAttrs(a, b *node) bool {
-	for i := range a.attrs {
-		at := &a.attrs[i]
-		var other *attr
+func equalAttrs(a, b node) bool {
+	for _, at := range a.attrs() {
+		other := b.foreign(at.name())
 		if at.known() {
 			other = b.lookup(at.spec.name)
-		} else {
-			other = b.foreign(at.name())
 		}
-		if other == nil {
-			if a.kind == kAnml && at.known() && at.spec.name == "version" && at.value == "1.0" {
+		if !other.ok() {
+			if a.kind() == kAnml && at.known() && at.spec.name == "version" && at.value == "1.0" {
 				continue
 			}
 			return false
@@ -172,30 +164,30 @@ func equalAttrs(a, b *node) bool {
 	return true
 }
 
-// sortedAttrs gives the attributes in the order of the draft, foreign ones
-// behind them by name.
-func sortedAttrs(n *node) []attr {
-	s := &schema[n.kind]
-	out := make([]attr, 0, len(n.attrs))
-	for i := range s.attrs {
-		if at := n.lookup(s.attrs[i].name); at != nil {
-			out = append(out, *at)
+// attrsTo gives the attributes in the order for writing: as they stand, or in the
+// order of the draft with foreign ones behind them by name.
+func (n node) attrsTo(o WriteOptions) []attr {
+	attrs := n.attrs()
+	if o.Canonical {
+		slices.SortStableFunc(attrs, func(a, b attr) int {
+			if byRank := cmp.Compare(n.rank(a), n.rank(b)); byRank != 0 || a.known() {
+				return byRank
+			}
+			return strings.Compare(a.name().String(), b.name().String())
+		})
+	}
+	return attrs
+}
+
+// rank is the place of an attribute in the order of the draft.
+func (n node) rank(a attr) int {
+	if !a.known() {
+		return math.MaxInt
+	}
+	for i, spec := range schema[n.kind()].attrs {
+		if spec.name == a.spec.name {
+			return i
 		}
 	}
-	if at := n.lookup("lang"); at != nil {
-		out = append(out, *at)
-	}
-	known := len(out)
-	for _, at := range n.attrs {
-		if !at.known() {
-			out = append(out, at)
-		}
-	}
-	foreign := out[known:]
-	for i := range foreign {
-		for j := i; j > 0 && strings.Compare(foreign[j].name().String(), foreign[j-1].name().String()) < 0; j-- {
-			foreign[j], foreign[j-1] = foreign[j-1], foreign[j]
-		}
-	}
-	return out
+	return math.MaxInt - 1 // lang
 }

@@ -14,19 +14,19 @@ func MarshalJSON(d *Document, o WriteOptions) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &jsonWriter{o: o, out: make([]byte, 0, max(1024, len(d.src)))}
+	w := &jsonWriter{o: o, out: make([]byte, 0, max(1024, len(d.tree.src)))}
 	w.open('{')
 	w.key("anml")
-	if at := d.root.lookup("version"); at != nil {
+	if at := d.root().lookup("version"); at.ok() {
 		w.string(at.value)
 	} else {
 		w.string("1.0")
 	}
-	if d.root.lookup("role") == nil && role != RoleUnspecified {
+	if !d.root().lookup("role").ok() && role != RoleUnspecified {
 		w.key("role")
 		w.string(role.String())
 	}
-	w.members(d.root)
+	w.members(d.root())
 	w.close('}')
 	w.out = append(w.out, '\n')
 	return w.out, w.err
@@ -86,6 +86,10 @@ func (w *jsonWriter) key(name string) {
 }
 
 func (w *jsonWriter) string(s string) {
+	if plainJSON(s) {
+		w.out = append(append(append(w.out, '"'), s...), '"')
+		return
+	}
 	out, err := jsontext.AppendQuote(w.out, s)
 	if err != nil && w.err == nil {
 		w.err = err
@@ -93,10 +97,21 @@ func (w *jsonWriter) string(s string) {
 	w.out = out
 }
 
+// plainJSON reports whether a text stands in JSON as it is. What is not ASCII is
+// left to whoever checks its encoding.
+func plainJSON(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
 // element writes an object, or the bare string of an element of text alone.
-func (w *jsonWriter) element(n *node) {
-	if schema[n.kind].compact && len(n.attrs) == 0 && n.first == nil && n.more == nil {
-		w.string(n.text)
+func (w *jsonWriter) element(n node) {
+	if r := n.row(); schema[r.kind].compact && r.count == 0 && r.first == 0 && r.extra == 0 {
+		w.string(n.text())
 		return
 	}
 	w.open('{')
@@ -104,41 +119,43 @@ func (w *jsonWriter) element(n *node) {
 	w.close('}')
 }
 
-func (w *jsonWriter) members(n *node) {
-	attrs := n.attrs
+func (w *jsonWriter) members(n node) {
 	if w.o.Canonical {
-		attrs = sortedAttrs(n)
-	}
-	for i := range attrs {
-		w.attribute(n, &attrs[i])
+		for _, at := range n.attrsTo(w.o) {
+			w.attribute(n, at)
+		}
+	} else {
+		for _, c := range n.cells() {
+			w.attribute(n, n.t.attr(c))
+		}
 	}
 	if text := n.content(); text != "" {
 		w.key("content")
 		w.string(text)
 	}
-	if n.first != nil {
+	if n.first().ok() {
 		w.children(n)
 	}
-	if n.more != nil {
-		for _, k := range n.more.keys {
+	if m := n.more(); m != nil {
+		for _, k := range m.keys {
 			w.key(k.key)
 			w.out = append(w.out, k.value...)
 		}
 	}
 }
 
-func (w *jsonWriter) attribute(n *node, at *attr) {
+func (w *jsonWriter) attribute(n node, at attr) {
 	if !at.known() {
-		switch at.spec.space {
-		case xmlNamespace:
-			w.key("xml:" + at.spec.name)
-		default:
-			w.key("@" + at.name().expanded())
+		name := at.name()
+		if name.Space == xmlNamespace {
+			w.key("xml:" + name.Local)
+		} else {
+			w.key("@" + name.expanded())
 		}
 		w.string(at.value)
 		return
 	}
-	if n.kind == kAnml && at.spec.name == "version" {
+	if n.kind() == kAnml && at.spec.name == "version" {
 		return // the key anml
 	}
 	w.key(at.spec.name)
@@ -162,92 +179,88 @@ const foreignRank = 100
 
 // children writes the elements, key by key in the order of the draft, and
 // $order when that is not the order that they have.
-func (w *jsonWriter) children(n *node) {
-	s := &schema[n.kind]
-	inOrder := true
-	last := -1
-	var foreign [][]*node
-	place := map[Name]int(nil)
-	for c := n.first; c != nil; c = c.next {
-		rank := -1
-		switch c.kind {
+func (w *jsonWriter) children(n node) {
+	inside := &schema[n.kind()]
+	inOrder, last := true, -1
+	var count [kindCount]int
+	var foreign [][]node // by name, in the order in which each comes first
+	var places map[Name]int
+	for c := n.first(); c.ok(); c = c.next() {
+		k, rank := c.kind(), 0
+		count[k]++
+		switch k {
 		case kText:
-			inOrder = inOrder && c == n.first
+			inOrder = inOrder && c == n.first()
 			continue
 		case kUnknown:
-			i, seen := place[c.more.name]
+			i, seen := places[c.name()]
 			if !seen {
-				if place == nil {
-					place = make(map[Name]int)
+				if places == nil {
+					places = make(map[Name]int)
 				}
 				i = len(foreign)
-				place[c.more.name] = i
+				places[c.name()] = i
 				foreign = append(foreign, nil)
 			}
 			foreign[i] = append(foreign[i], c)
 			rank = foreignRank + i
 		default:
-			for i := range s.children {
-				if s.children[i].kind == c.kind {
-					rank = i
-				}
-			}
+			_, rank = inside.place(k)
 		}
 		inOrder = inOrder && rank >= last
 		last = rank
 	}
-	var group []*node
-	for i := range s.children {
-		spec := &s.children[i]
-		group = group[:0]
-		for c := n.first; c != nil; c = c.next {
-			if c.kind == spec.kind {
-				group = append(group, c)
-			}
-		}
-		if len(group) > 0 {
-			w.key(schema[spec.kind].name)
-			w.group(group, spec.many && !(spec.bare && len(group) == 1) || len(group) > 1)
+	for _, c := range inside.children {
+		if many := count[c.kind]; many > 0 {
+			w.key(schema[c.kind].name)
+			w.group(n, c.kind, c.many && !(c.bare && many == 1) || many > 1)
 		}
 	}
 	for _, group := range foreign {
-		w.key(foreignKey(group[0]))
-		w.group(group, true)
+		w.key(group[0].name().expanded())
+		w.open('[')
+		for _, c := range group {
+			w.next()
+			w.element(c)
+		}
+		w.close(']')
 	}
 	if !inOrder {
 		w.order(n)
 	}
 }
 
-func foreignKey(n *node) string {
-	return n.more.name.expanded()
+// group writes the children of a kind.
+func (w *jsonWriter) group(n node, k kind, array bool) {
+	if array {
+		w.open('[')
+	}
+	for c := n.first(); c.ok(); c = c.next() {
+		if c.kind() != k {
+			continue
+		}
+		if array {
+			w.next()
+		}
+		w.element(c)
+	}
+	if array {
+		w.close(']')
+	}
 }
 
-func (w *jsonWriter) group(nodes []*node, array bool) {
-	if !array {
-		w.element(nodes[0])
-		return
-	}
-	w.open('[')
-	for _, n := range nodes {
-		w.next()
-		w.element(n)
-	}
-	w.close(']')
-}
-
-func (w *jsonWriter) order(n *node) {
+func (w *jsonWriter) order(n node) {
 	w.key(orderKey)
 	w.open('[')
-	for c := n.first; c != nil; c = c.next {
+	for c := n.first(); c.ok(); c = c.next() {
 		w.next()
-		switch c.kind {
+		switch c.kind() {
 		case kText:
-			w.out = strconv.AppendInt(w.out, int64(utf8.RuneCountInString(c.text)), 10)
+			w.out = strconv.AppendInt(w.out, int64(utf8.RuneCountInString(c.text())), 10)
 		case kUnknown:
-			w.string(foreignKey(c))
+			w.string(c.name().expanded())
 		default:
-			w.string(schema[c.kind].name)
+			w.string(schema[c.kind()].name)
 		}
 	}
 	w.close(']')

@@ -1,8 +1,6 @@
 package anml
 
-import (
-	"strings"
-)
+import "strconv"
 
 // MarshalXML writes the XML serialization, in UTF-8 with an XML declaration and
 // the ANML namespace as the default one.
@@ -11,13 +9,13 @@ func MarshalXML(d *Document, o WriteOptions) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &xmlWriter{o: o, out: make([]byte, 0, max(1024, len(d.src)))}
+	w := &xmlWriter{o: o, out: make([]byte, 0, max(1024, len(d.tree.src)))}
 	w.raw("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<anml")
 	w.attribute("xmlns", Namespace)
-	if d.root.lookup("role") == nil && role != RoleUnspecified {
+	if !d.root().lookup("role").ok() && role != RoleUnspecified {
 		w.attribute("role", role.String())
 	}
-	w.rest(d.root, "anml", Namespace, 0)
+	w.rest(d.root(), "anml", Namespace, 0)
 	w.raw("\n")
 	return w.out, nil
 }
@@ -30,12 +28,9 @@ type xmlWriter struct {
 func (w *xmlWriter) raw(s string) { w.out = append(w.out, s...) }
 
 // element writes a node inside an element whose default namespace is space.
-func (w *xmlWriter) element(n *node, space string, depth int) {
-	name := schema[n.kind].name
-	own := Namespace
-	if n.kind == kUnknown {
-		name, own = n.more.name.Local, n.more.name.Space
-	}
+func (w *xmlWriter) element(n node, space string, depth int) {
+	full := n.name()
+	name, own := full.Local, full.Space
 	if own == xmlNamespace {
 		name, own = "xml:"+name, space
 	}
@@ -48,30 +43,24 @@ func (w *xmlWriter) element(n *node, space string, depth int) {
 }
 
 // rest writes attributes, content and end tag.
-func (w *xmlWriter) rest(n *node, name, space string, depth int) {
-	attrs := n.attrs
-	if w.o.Canonical {
-		attrs = sortedAttrs(n)
-	}
+func (w *xmlWriter) rest(n node, name, space string, depth int) {
 	prefixes := 0
-	for i := range attrs {
-		at := &attrs[i]
-		switch {
-		case at.known():
-			w.attribute(at.spec.name, at.value)
-		case at.spec.space == "":
-			w.attribute(at.spec.name, at.value)
-		case at.spec.space == xmlNamespace:
-			w.attribute("xml:"+at.spec.name, at.value)
+	for _, at := range n.attrsTo(w.o) {
+		full := at.name()
+		switch full.Space {
+		case "":
+			w.attribute(full.Local, at.value)
+		case xmlNamespace:
+			w.attribute("xml:"+full.Local, at.value)
 		default:
 			prefix := "n" + itoa(prefixes)
 			prefixes++
-			w.attribute("xmlns:"+prefix, at.spec.space)
-			w.attribute(prefix+":"+at.spec.name, at.value)
+			w.attribute("xmlns:"+prefix, full.Space)
+			w.attribute(prefix+":"+full.Local, at.value)
 		}
 	}
-	lost := n.kind == kConstraints && n.more != nil // keys that may restrict and have no XML image
-	if n.first == nil && n.text == "" && !lost {
+	lost := n.kind() == kConstraints && n.more() != nil // keys that may restrict and have no XML image
+	if !n.first().ok() && n.row().text.empty() && !lost {
 		w.raw("/>")
 		return
 	}
@@ -79,14 +68,14 @@ func (w *xmlWriter) rest(n *node, name, space string, depth int) {
 	if lost {
 		w.raw("<" + unreadable + "/>")
 	}
-	w.out = appendText(w.out, n.text)
-	spread := w.o.Indent != "" && schema[n.kind].content == elements
-	for c := n.first; c != nil; c = c.next {
+	w.out = appendText(w.out, n.text())
+	spread := w.o.Indent != "" && schema[n.kind()].content == elements
+	for c := n.first(); c.ok(); c = c.next() {
 		if spread {
 			w.line(depth + 1)
 		}
-		if c.kind == kText {
-			w.out = appendText(w.out, c.text)
+		if c.kind() == kText {
+			w.out = appendText(w.out, c.text())
 		} else {
 			w.element(c, space, depth+1)
 		}
@@ -116,18 +105,28 @@ func (w *xmlWriter) attribute(name, value string) {
 
 // appendText escapes character data. A carriage return is written as a
 // reference, because a literal one would become a line feed.
-func appendText(dst []byte, s string) []byte { return escape(dst, s, "&<>\r") }
+func appendText(dst []byte, s string) []byte { return escape(dst, s, inText) }
 
 // appendValue escapes an attribute value in double quotes.
-func appendValue(dst []byte, s string) []byte { return escape(dst, s, "&<>\"\t\n\r") }
+func appendValue(dst []byte, s string) []byte { return escape(dst, s, inValue) }
 
-func escape(dst []byte, s, special string) []byte {
-	for {
-		i := strings.IndexAny(s, special)
-		if i < 0 {
-			return append(dst, s...)
+const (
+	inText  = 1 << iota // escaped in text
+	inValue             // escaped in a value
+)
+
+// escaped says which characters are, and where.
+var escaped = [256]uint8{'&': inText | inValue, '<': inText | inValue, '>': inText | inValue, '\r': inText | inValue,
+	'"': inValue, '\t': inValue, '\n': inValue}
+
+func escape(dst []byte, s string, where uint8) []byte {
+	done := 0
+	for i := range len(s) {
+		if escaped[s[i]]&where == 0 {
+			continue
 		}
-		dst = append(dst, s[:i]...)
+		dst = append(dst, s[done:i]...)
+		done = i + 1
 		switch s[i] {
 		case '&':
 			dst = append(dst, "&amp;"...)
@@ -137,13 +136,9 @@ func escape(dst []byte, s, special string) []byte {
 			dst = append(dst, "&gt;"...)
 		case '"':
 			dst = append(dst, "&quot;"...)
-		case '\t':
-			dst = append(dst, "&#9;"...)
-		case '\n':
-			dst = append(dst, "&#10;"...)
-		case '\r':
-			dst = append(dst, "&#13;"...)
+		default:
+			dst = append(strconv.AppendInt(append(dst, "&#"...), int64(s[i]), 10), ';')
 		}
-		s = s[i+1:]
 	}
+	return append(dst, s[done:]...)
 }
