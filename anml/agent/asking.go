@@ -30,18 +30,8 @@ func (in *intent) request() lookleap.ConsentRequest {
 	if in.plain {
 		r.Items = append(r.Items, in.plainItem())
 	}
-	for _, item := range in.items {
-		if in.argument(item.ID) {
-			item.Optional = false // arguments are sent as they are shown, or not at all
-		}
-		r.Items = append(r.Items, item)
-	}
+	r.Items = append(r.Items, in.items...)
 	return r
-}
-
-// argument reports whether a consent item is about an argument.
-func (in *intent) argument(item string) bool {
-	return slices.ContainsFunc(in.effect.Disclosure.Tells, func(t tell) bool { return t.Kind == tellArg && t.Item == item })
 }
 
 // summary says in one sentence what happens, and for whom.

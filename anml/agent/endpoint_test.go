@@ -154,12 +154,10 @@ func TestOtherOrigins(t *testing.T) {
 func TestPlainEndpoints(t *testing.T) {
 	foreign := func(h *lookleap.Host, s *stage) { h.Fetcher = s.net.ForeignTransport() }
 	world := func(t *testing.T, method string, replies ...labprompt.Reply) *stage {
-		var s *stage
-		s = newStage(t, setting{doc: elsewhere(method), replies: replies, before: func(s *stage) {
+		return newStage(t, setting{doc: elsewhere(method), replies: replies, before: func(s *stage) {
 			s.net.Site("api.shop.example").Plain().Status("*", 204)
 			foreign(s.host, s)
 		}})
-		return s
 	}
 	t.Run("ANML-13.12-04/accept-acknowledged", func(t *testing.T) {
 		s := world(t, "GET")

@@ -201,11 +201,6 @@ func (p *Page) claimOf(owner Party) (claim *anmltrust.Claim, owned bool) {
 	return nil, false
 }
 
-// responds reports whether a disclosure is sent as an agent response.
-func (d *disclosure) responds() bool {
-	return slices.ContainsFunc(d.Tells, func(t tell) bool { return t.Kind != tellArg })
-}
-
 // malformedParts are the elements that an interaction would use.
 var malformedParts = []string{"ask", "action", "param", "option", "disclosure"}
 
