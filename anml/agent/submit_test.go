@@ -243,6 +243,14 @@ func TestRedirects(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
+	t.Run("ANML-13.7-06/reject-retry-over-budget", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			s := newStage(t, setting{doc: gettable, options: Options{Limits: Limits{Requests: 1}}})
+			s.shop.Redirect("/a", "/done").Status("/done", 500)
+			s.does(Call{Action: "a"}, lookleap.CodeServerError)
+			s.sends("GET /a", "GET /done")
+		})
+	})
 	t.Run("ANML-13.7-06/reject-over-budget", func(t *testing.T) {
 		s := newStage(t, setting{doc: gettable, options: Options{Limits: Limits{Redirects: 50}}})
 		s.shop.RedirectChain("/a", 20, "/done")
