@@ -121,7 +121,7 @@ func OrderTargets(targets []Target, random func(int) int) []Target {
 			sum += int(left[n].Weight)
 			n++
 		}
-		pick, running := random(sum+1), 0
+		pick, running := min(random(sum+1), sum), 0 // whatever it gives, somebody is next
 		for i := range n {
 			if running += int(left[i].Weight); running >= pick {
 				ordered = append(ordered, left[i])

@@ -1,6 +1,7 @@
 package aiuri
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,7 +15,8 @@ import (
 )
 
 // TokenSource gives bearer tokens for endpoints whose policy demands them, bound
-// to the user of the call and good for exactly these scopes.
+// to the user of the call and good for exactly these scopes. The endpoint is the
+// one that its document names. It is called from several goroutines at once.
 type TokenSource interface {
 	Token(ctx context.Context, endpoint URI, scopes []string) (string, error)
 }
@@ -30,7 +32,9 @@ type ClientOptions struct {
 	// it endpoints that demand one are refused before anything is sent.
 	ClientCertificate bool
 	// Harmless tells requests without physical or financial effect, which need no
-	// consent. Nil, a panic or doubt: every request needs it.
+	// consent. It sees the request as it would be sent: with the URI that the page
+	// advertises and the method filled in. Nil, a panic or doubt: every request needs
+	// consent.
 	Harmless func(*Request) bool
 
 	Expect  Expectation   // Audience, Require and AllowRS256; the rest is filled in
@@ -39,10 +43,10 @@ type ClientOptions struct {
 
 // Request is what a caller wants of an endpoint.
 type Request struct {
-	Page      string   `json:"page,omitempty"` // https page that advertises the endpoint; "": the authority's own document
-	URI       URI      `json:"uri,omitzero"`   // zero: the endpoint that the page advertises
-	Method    string   `json:"method"`         // "": POST with a body, GET without
-	Body      []byte   `json:"body,omitempty"`
+	Page      string   `json:"page,omitempty"`      // https page that advertises the endpoint; "": the authority's own document
+	URI       URI      `json:"uri,omitzero"`        // zero: the endpoint that the page advertises
+	Method    string   `json:"method"`              // in capitals; "": POST with a body, GET without
+	Body      []byte   `json:"body,omitzero"`       // nil: none; empty: one without octets
 	MediaType string   `json:"mediaType,omitempty"` // of the body
 	Scopes    []string `json:"scopes,omitempty"`    // asked for; none by default, and never more than these
 	Gateway   string   `json:"gateway,omitempty"`   // one of the configured ones; "": the first
@@ -103,7 +107,7 @@ func (c *Client) Invoke(ctx context.Context, r Request) (*Verified, error) {
 	if err != nil {
 		return nil, refusal(c.host, "an invocation", err)
 	}
-	if c.harmless(&r) {
+	if c.harmless(p) {
 		return c.send(ctx, p)
 	}
 	plan, err := c.plan(p)
@@ -118,7 +122,8 @@ func (c *Client) Invoke(ctx context.Context, r Request) (*Verified, error) {
 }
 
 // Resume goes on with an invocation that waited for its user. The endpoint's
-// trust is checked anew; what is sent is what the user saw.
+// trust is checked anew; what is sent is what the user saw. A state that is none,
+// or was changed, is a [lookleap.ErrPlanInvalid].
 func (c *Client) Resume(ctx context.Context, state json.RawMessage, decision lookleap.ConsentDecision) (*Verified, error) {
 	plan, err := lookleap.ParsePlan(state)
 	if err != nil {
@@ -201,18 +206,44 @@ func (c *Client) commit(ctx context.Context, a *lookleap.Approval, p *prepared) 
 }
 
 // harmless fails closed.
-func (c *Client) harmless(r *Request) (ok bool) {
+func (c *Client) harmless(p *prepared) (ok bool) {
 	defer func() {
 		if recover() != nil {
 			ok = false
 		}
 	}()
-	shown := *r
+	shown := p.request.clone()
+	shown.URI = p.call.URI
 	return c.options.Harmless != nil && c.options.Harmless(&shown)
 }
 
+// clone gives a request that nobody else can change while its user thinks.
+func (r Request) clone() Request {
+	r.Body, r.Scopes = bytes.Clone(r.Body), slices.Clone(r.Scopes)
+	return r
+}
+
+// fillMethod makes the method explicit, so that it is the same when it is resumed.
+func (r *Request) fillMethod() error {
+	switch {
+	case r.Method == "" && r.Body == nil:
+		r.Method = http.MethodGet
+	case r.Method == "":
+		r.Method = http.MethodPost
+	}
+	for i := range len(r.Method) {
+		if c := r.Method[i]; c < 'A' || c > 'Z' {
+			return fail(lookleap.CodeMethodNotAllowed, "a method is a word in capitals", "")
+		}
+	}
+	return nil
+}
+
 func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
-	p := &prepared{request: r}
+	p := &prepared{request: r.clone()}
+	if err := p.request.fillMethod(); err != nil {
+		return nil, err
+	}
 	if err := c.choose(p); err != nil {
 		return nil, err
 	}
@@ -231,13 +262,8 @@ func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
 	if err := d.Document.permits(r.Scopes); err != nil {
 		return nil, err
 	}
-	p.call.Method, p.call.Body, p.call.MediaType, p.call.Scopes, p.call.MTLS = r.Method, r.Body, r.MediaType, slices.Clone(r.Scopes), d.Document.Policy.MTLS
-	if p.call.Method == "" {
-		p.call.Method = http.MethodGet
-		if r.Body != nil {
-			p.call.Method = http.MethodPost
-		}
-	}
+	r = p.request
+	p.call.Method, p.call.Body, p.call.MediaType, p.call.Scopes, p.call.MTLS = r.Method, r.Body, r.MediaType, r.Scopes, d.Document.Policy.MTLS
 	return p, nil
 }
 
@@ -303,7 +329,7 @@ func (c *Client) send(ctx context.Context, p *prepared) (*Verified, error) {
 		return nil, refusal(c.host, subject, err)
 	}
 	x := c.options.Expect
-	x.Endpoint, x.Scopes, x.Request = p.discovery.Endpoint, p.discovery.Document.Scopes, RequestDigest(&p.call)
+	x.Endpoint, x.Scopes, x.Request = p.discovery.Document.Endpoint, p.discovery.Document.Scopes, RequestDigest(&p.call)
 	v, err := c.keys.verify(ctx, p.discovery, r, x)
 	if err != nil {
 		return nil, refusal(c.host, subject, err)
@@ -317,17 +343,32 @@ func (c *Client) token(ctx context.Context, p *prepared) (token string, err erro
 			token, err = "", fail(lookleap.CodeInternal, "the token source failed", "")
 		}
 	}()
-	return c.options.Tokens.Token(ctx, p.discovery.Endpoint, slices.Clone(p.call.Scopes))
+	return c.options.Tokens.Token(ctx, p.discovery.Document.Endpoint, slices.Clone(p.call.Scopes))
 }
 
-// invoke turns a plug-in's panic into an error.
-func invoke(ctx context.Context, i Invoker, call *Call) (r Result, err error) {
-	defer func() {
-		if recover() != nil {
-			r, err = Result{}, fail(lookleap.CodeInternal, "the transport failed", "")
-		}
+// invoke turns a plug-in's panic into an error, and waits for one that is deaf to
+// its context no longer than for others.
+func invoke(ctx context.Context, i Invoker, call *Call) (Result, error) {
+	type outcome struct {
+		Result
+		error
+	}
+	own := *call
+	done := make(chan outcome, 1)
+	go func() {
+		o := outcome{error: fail(lookleap.CodeInternal, "the transport failed", "")} // unless it returns
+		defer func() {
+			_ = recover()
+			done <- o
+		}()
+		o.Result, o.error = i.Invoke(ctx, &own)
 	}()
-	return i.Invoke(ctx, call)
+	select {
+	case o := <-done:
+		return o.Result, o.error
+	case <-ctx.Done():
+		return Result{}, ctx.Err()
+	}
 }
 
 // RequestDigest names a call for the claim req: method, URI and body.

@@ -107,8 +107,12 @@ func (d *Discoverer) Resolve(ctx context.Context, u URI) (*Discovery, error) {
 	})
 }
 
-// Purge drops everything that is kept about an origin or page.
+// Purge drops everything that is kept about an https origin, however it is
+// spelled: its document, the policy that it must not fall below, and discoveries.
 func (d *Discoverer) Purge(origin string) {
+	if u, err := domain.Parse(origin); err == nil {
+		origin = u.Origin()
+	}
 	d.documents.Forget(origin, "aiip")
 	d.policies.Invalidate(origin)
 	d.memo.Purge() // discoveries may rest on several origins

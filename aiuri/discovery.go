@@ -1,6 +1,7 @@
 package aiuri
 
 import (
+	"strings"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -120,7 +121,8 @@ func choose(origin string, e *evidence, failOnConflict bool) (*Discovery, error)
 }
 
 // vouches reports whether a document speaks for an endpoint: for that very one,
-// or for paths below its own. The query is the caller's.
+// or for paths below its own that nobody reads as lying elsewhere. The query is
+// the caller's.
 func (d *Descriptor) vouches(u URI) bool {
 	own, asked := d.Endpoint.Normalize(), u.Normalize()
 	if own.Authority() != asked.Authority() {
@@ -130,5 +132,9 @@ func (d *Descriptor) vouches(u URI) bool {
 	if base != "" && base[len(base)-1] == '/' {
 		base = base[:len(base)-1]
 	}
-	return asked.path == own.path || len(asked.path) > len(base) && asked.path[:len(base)] == base && asked.path[len(base)] == '/'
+	if rest, below := strings.CutPrefix(asked.path, base+"/"); below && asked.path != own.path {
+		_, ambiguous := ambiguousAt("/" + rest)
+		return ambiguous == ""
+	}
+	return asked.path == own.path
 }

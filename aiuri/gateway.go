@@ -51,10 +51,10 @@ type GatewayOptions struct {
 
 	Challenge string // WWW-Authenticate of a 401; "": Bearer
 
-	// Scopes names what a call needs; nil: nothing.
+	// Scopes names what a call needs; nil: nothing. A panic refuses the call.
 	Scopes func(method string, u URI) []string
-	// Safe declares paths free of effects, for which GET and HEAD are served. Nil:
-	// none is.
+	// Safe declares paths free of effects, for which GET and HEAD are served. Nil or
+	// a panic: none is.
 	Safe func(u URI) bool
 
 	ClientCertificate bool // the Invoker shows one where the policy demands it
@@ -65,7 +65,7 @@ type GatewayOptions struct {
 	Expect  Expectation
 	KeyLife time.Duration
 	MaxBody int64         // octets of a request; 0: 1 MiB
-	Timeout time.Duration // of a call, from the first look to the verified result; 0: 30 s
+	Timeout time.Duration // of a call, from the first look to the verified result; 0: 30 s. A slow request body counts, unless the http.Server has a ReadTimeout
 
 	Audit     func(AuditRecord) // nil: nothing is told to anybody
 	Retention time.Duration     // until an audit record expires; 0: at once
@@ -112,8 +112,11 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), g.options.Timeout)
 	defer cancel()
 	endpoint := ""
-	v, mediaType, err := g.serve(r.WithContext(ctx), &endpoint)
+	v, mediaType, err := g.serve(w, r.WithContext(ctx), &endpoint)
 	code, status := lookleap.CodeOf(err), http.StatusOK
+	if code == lookleap.CodeCancelled && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		code = lookleap.CodeTimeout // it was our limit that ended it
+	}
 	header := w.Header()
 	header.Set("Cache-Control", "private, no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
@@ -126,8 +129,11 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			code, status = lookleap.CodeNoSession, http.StatusUnauthorized
 			header.Set("WWW-Authenticate", cmp.Or(g.options.Challenge, "Bearer"))
 		}
-		if status == http.StatusMethodNotAllowed {
+		switch code {
+		case lookleap.CodeMethodNotAllowed:
 			header.Set("Allow", "GET, HEAD, POST")
+		case lookleap.CodeUnsafeNotDeclared:
+			header.Set("Allow", "POST")
 		}
 		header.Set("Content-Type", "application/problem+json")
 		body = []byte(`{"status":` + strconv.Itoa(status) + `,"title":` + strconv.Quote(code.Title()) + `,"code":` + strconv.Quote(string(code)) + "}\n")
@@ -154,7 +160,7 @@ func isDetached(jws string) bool { return strings.Contains(jws, "..") }
 func statusOf(code lookleap.Code) int {
 	switch code {
 	case lookleap.CodeAmbiguous, lookleap.CodeBadChar, lookleap.CodeNonASCII, lookleap.CodeBadAuthority, lookleap.CodeEmptyAuthority, lookleap.CodeNoAuthority,
-		lookleap.CodeUserinfo, lookleap.CodeBadPort, lookleap.CodeURITooLong, lookleap.CodeNotGateway, lookleap.CodeTooLarge:
+		lookleap.CodeUserinfo, lookleap.CodeBadPort, lookleap.CodeURITooLong, lookleap.CodeNotGateway, lookleap.CodeTooLarge, lookleap.CodeUsage:
 		return http.StatusBadRequest
 	case lookleap.CodeNotAuthorized, lookleap.CodeScope, lookleap.CodeInsecureTransport:
 		return http.StatusForbidden
@@ -185,9 +191,10 @@ func (g *Gateway) audit(endpoint string, code lookleap.Code, status int) {
 	g.options.Audit(AuditRecord{now, now.Add(g.options.Retention), endpoint, code, status})
 }
 
-// serve is the way of a call: map, judge the method, resolve, authorise, invoke,
-// verify. Nothing is sent before all that comes first has passed.
-func (g *Gateway) serve(r *http.Request, endpoint *string) (*Verified, string, error) {
+// serve is the way of a call: map, judge the method, authorise, resolve, invoke,
+// verify. Nothing is sent before all that comes first has passed, and nobody is
+// asked about an authority by whoever has no session.
+func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, endpoint *string) (*Verified, string, error) {
 	if !g.options.TLSEnded && (r.TLS == nil || r.TLS.Version < tls.VersionTLS13) {
 		return nil, "", fail(lookleap.CodeInsecureTransport, "the request did not come over TLS 1.3", "")
 	}
@@ -197,14 +204,18 @@ func (g *Gateway) serve(r *http.Request, endpoint *string) (*Verified, string, e
 	}
 	*endpoint = u.Redacted()
 	call := &Call{URI: u, Method: r.Method}
-	if err := g.method(r, call); err != nil {
+	if err := g.method(w, r, call); err != nil {
+		return nil, "", err
+	}
+	grant, err := g.authorize(r, call)
+	if err != nil {
 		return nil, "", err
 	}
 	d, err := g.options.Discoverer.Resolve(r.Context(), u)
 	if err != nil {
 		return nil, "", err
 	}
-	if err := g.authorize(r, call, d); err != nil {
+	if err := g.keepPolicy(call, grant, d); err != nil {
 		return nil, "", err
 	}
 	result, err := invoke(r.Context(), g.options.Invoker, call)
@@ -235,55 +246,102 @@ func escapedPath(r *http.Request) string {
 
 // servable keeps media types that no browser runs.
 func servable(mediaType string) string {
-	if mediaType == "application/json" || mediaType == "text/plain" || strings.HasPrefix(mediaType, "application/") && strings.HasSuffix(mediaType, "+json") {
+	name, isApplication := strings.CutPrefix(mediaType, "application/")
+	name, isJSON := strings.CutSuffix(name, "+json")
+	if mediaType == "application/json" || mediaType == "text/plain" || isApplication && isJSON && isPlainName(name) {
 		return mediaType
 	}
 	return "application/octet-stream"
 }
 
+// isPlainName keeps out commas and the like, at which browsers take a list of
+// media types apart.
+func isPlainName(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; class[c]&unreserved == 0 && c != '+' {
+			return false
+		}
+	}
+	return name != ""
+}
+
 // method reads the body of a POST, and serves safe methods only where the host
 // says that they have no effect (RFC 9110 section 9.2.1).
-func (g *Gateway) method(r *http.Request, call *Call) error {
+func (g *Gateway) method(w http.ResponseWriter, r *http.Request, call *Call) error {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
-		if g.options.Safe == nil || !g.options.Safe(call.URI) {
+		if !g.safe(call.URI) {
 			return fail(lookleap.CodeUnsafeNotDeclared, "the path was not declared free of effects", "use POST")
 		}
 		call.Method = http.MethodGet
 		return nil
 	case http.MethodPost:
-		body, err := io.ReadAll(io.LimitReader(r.Body, g.options.MaxBody+1))
-		switch {
-		case err != nil:
-			return &Error{Code: lookleap.CodeAmbiguous, Reason: "the request could not be read", Err: err}
-		case int64(len(body)) > g.options.MaxBody:
-			return fail(lookleap.CodeTooLarge, "the request is larger than its limit", "")
+		body, err := g.readBody(w, r)
+		if err != nil {
+			return err
 		}
-		call.Body, call.MediaType = nonNil(body), r.Header.Get("Content-Type")
+		call.Body, call.MediaType = body, r.Header.Get("Content-Type")
 		return nil
 	}
 	return fail(lookleap.CodeMethodNotAllowed, "the method is none of GET, HEAD and POST", "")
 }
 
-// authorize asks the host, and offers the endpoint nothing weaker than its policy.
-func (g *Gateway) authorize(r *http.Request, call *Call, d *Discovery) error {
-	if !d.Verifiable() {
-		return fail(lookleap.CodeNoTrustAnchor, "no document says by which keys results can be verified", "")
+// readBody reads no longer than a call may take. Contexts do not end that, and the
+// server only where it has a ReadTimeout.
+func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.ContentLength > g.options.MaxBody {
+		return nil, fail(lookleap.CodeTooLarge, "the request is larger than its limit", "")
 	}
-	if g.options.Scopes != nil {
-		call.Scopes = g.options.Scopes(call.Method, call.URI)
+	control := http.NewResponseController(w) // a writer without deadlines goes without
+	server, _ := r.Context().Value(http.ServerContextKey).(*http.Server)
+	bounded := server != nil && server.ReadTimeout > 0
+	if !bounded {
+		_ = control.SetReadDeadline(time.Now().Add(g.options.Timeout))
 	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, g.options.MaxBody+1))
+	switch {
+	case err != nil:
+		return nil, &Error{Code: lookleap.CodeUsage, Reason: "the request could not be read", Err: err}
+	case int64(len(body)) > g.options.MaxBody:
+		return nil, fail(lookleap.CodeTooLarge, "the request is larger than its limit", "")
+	}
+	if !bounded {
+		_ = control.SetReadDeadline(time.Time{})
+	}
+	return body, nil
+}
+
+// safe fails closed.
+func (g *Gateway) safe(u URI) (ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	return g.options.Safe != nil && g.options.Safe(u)
+}
+
+// authorize asks the host what the session permits.
+func (g *Gateway) authorize(r *http.Request, call *Call) (*Grant, error) {
 	grant, err := g.grant(r, call)
 	switch {
 	case errors.Is(err, ErrNoSession):
-		return err
+		return nil, err
 	case err != nil || grant == nil:
-		return fail(lookleap.CodeNotAuthorized, "the session does not permit this", "")
+		return nil, fail(lookleap.CodeNotAuthorized, "the session does not permit this", "")
 	}
 	for _, s := range call.Scopes {
 		if !slices.Contains(grant.Scopes, s) {
-			return fail(lookleap.CodeScope, "the session does not cover a scope", "")
+			return nil, fail(lookleap.CodeScope, "the session does not cover a scope", "")
 		}
+	}
+	return grant, nil
+}
+
+// keepPolicy offers the endpoint nothing weaker than its policy.
+func (g *Gateway) keepPolicy(call *Call, grant *Grant, d *Discovery) error {
+	if !d.Verifiable() {
+		return fail(lookleap.CodeNoTrustAnchor, "no document says by which keys results can be verified", "")
 	}
 	if err := d.Document.permits(call.Scopes); err != nil {
 		return err
@@ -305,5 +363,8 @@ func (g *Gateway) grant(r *http.Request, call *Call) (grant *Grant, err error) {
 			grant, err = nil, fail(lookleap.CodeNotAuthorized, "the authorizer failed", "")
 		}
 	}()
+	if g.options.Scopes != nil {
+		call.Scopes = g.options.Scopes(call.Method, call.URI)
+	}
 	return g.options.Authorizer.Authorize(r.Context(), r, call)
 }

@@ -3,6 +3,7 @@ package aiuri
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net/http"
 	"time"
 
@@ -60,26 +61,22 @@ func (s *keySource) get(ctx context.Context, url string) (fetchedKeys, error) {
 	})
 }
 
-// renewed fetches a set anew if the one at hand is old enough. If that fails, the
-// one at hand stays, and there is no further try for as long.
-func (s *keySource) renewed(ctx context.Context, url string, held fetchedKeys) (fetchedKeys, bool) {
-	if s.host.Time().Sub(held.at) < refetchAfter {
-		return held, false
-	}
-	got, err := s.renewals.Get(ctx, url, func(ctx context.Context) (flight.Loaded[fetchedKeys], error) {
+// renewed fetches a set anew. If that fails, what is held stays, and there is no
+// further try for as long as after one that succeeds.
+func (s *keySource) renewed(ctx context.Context, url string) (fetchedKeys, error) {
+	return s.renewals.Get(ctx, url, func(ctx context.Context) (flight.Loaded[fetchedKeys], error) {
 		set, err := s.fetch(ctx, url)
 		now := s.host.Time()
 		switch {
 		case fetch.Cancelled(err):
 			return flight.Loaded[fetchedKeys]{}, err
 		case err != nil:
-			return flight.Loaded[fetchedKeys]{Value: held, Until: now.Add(refetchAfter)}, nil
+			return flight.Loaded[fetchedKeys]{Err: err, Until: now.Add(refetchAfter)}, nil
 		}
 		fresh := fetchedKeys{set, now}
 		s.memo.Put(url, flight.Loaded[fetchedKeys]{Value: fresh, Until: now.Add(s.life)})
 		return flight.Loaded[fetchedKeys]{Value: fresh, Until: now.Add(refetchAfter)}, nil
 	})
-	return got, err == nil && got != held
 }
 
 // fetch asks for a set. A key server that fails is told by its own code, which is
@@ -115,10 +112,26 @@ func (s *keySource) verify(ctx context.Context, d *Discovery, r Result, x Expect
 		return nil, err
 	}
 	v, err := VerifyResult(r, keys.set, x, s.host.Time())
-	if lookleap.CodeOf(err) == lookleap.CodeRejectedKey {
-		if renewed, ok := s.renewed(ctx, d.Document.JWKS, keys); ok {
-			return VerifyResult(r, renewed.set, x, s.host.Time())
-		}
+	if lookleap.CodeOf(err) != lookleap.CodeRejectedKey || s.host.Time().Sub(keys.at) < refetchAfter {
+		return v, err
 	}
-	return v, err
+	keys, failed := s.renewed(ctx, d.Document.JWKS)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case failed != nil:
+		return nil, withoutRenewal(err, failed)
+	}
+	return VerifyResult(r, keys.set, x, s.host.Time())
+}
+
+// withoutRenewal tells of a rejected result that its key may be a new one, which a
+// key server that failed kept from us: that is no forgery yet.
+func withoutRenewal(rejected, failed error) error {
+	var no *lookleap.VerifyError
+	if errors.As(rejected, &no) {
+		no.Verdict.Checks = append(no.Verdict.Checks, lookleap.Check{Requirement: "AIU-3.4-12", Code: lookleap.CodeOf(failed), Status: lookleap.Noted,
+			Message: "the keys were asked for once more and could not be had, so nobody knows whether there is a new one"})
+	}
+	return rejected
 }

@@ -75,7 +75,7 @@ func mappable(u URI) (URI, error) {
 // URI gives the URI behind a gateway's URL: its escaped path as it was received,
 // and its query, which may be present and empty. Whatever two servers could read
 // in two ways is refused: dot segments, empty segments, and escapes of slashes,
-// backslashes, NUL or percent signs.
+// backslashes, control characters or percent signs.
 func (m Mapping) URI(escapedPath, query string, hasQuery bool) (URI, error) {
 	rest, ok := strings.CutPrefix(escapedPath, m.path+"/")
 	if !ok || m.base.IsZero() {
@@ -127,12 +127,13 @@ func ambiguousAt(path string) (at int, reason string) {
 		case c == '?', c == '#':
 			return i, "the path ends here"
 		case c == '%' && i+2 < len(path):
-			switch strings.ToLower(path[i+1 : i+3]) {
-			case "2f", "5c":
+			switch c := unhex(path[i+1], path[i+2]); {
+			case class[path[i+1]]&class[path[i+2]]&hexDigit == 0: // no escape, which is for the parser to say
+			case c == '/' || c == '\\':
 				return i, "the path has an escaped slash or backslash"
-			case "00":
-				return i, "the path has an escaped NUL"
-			case "25":
+			case c < ' ' || c == 0x7f:
+				return i, "the path has an escaped control character, at which some readers stop or begin a line"
+			case c == '%':
 				return i, "the path has an escaped percent sign, which some readers decode twice"
 			}
 			i += 2
@@ -152,7 +153,7 @@ func isDotSegment(rest string) bool {
 		case len(rest) >= 3 && strings.EqualFold(rest[:3], "%2e"):
 			rest = rest[3:]
 		default:
-			return dots > 0 && (rest[0] == '/' || rest[0] == ';')
+			return dots > 0 && (rest[0] == '/' || rest[0] == ';' || len(rest) >= 3 && strings.EqualFold(rest[:3], "%3b"))
 		}
 		dots++
 	}

@@ -29,11 +29,28 @@ func LinkElement(endpoint URI) string {
 // DNSRecords gives the bootstrap records of a domain as lines of a zone file,
 // names absolute. The target is the host that serves the endpoint.
 func DNSRecords(domain string, endpoint URI, target string, port uint16, ttl time.Duration) []string {
+	domain, target = strings.TrimSuffix(domain, "."), strings.TrimSuffix(target, ".")
 	seconds := strconv.Itoa(int(ttl / time.Second))
 	return []string{
 		"_aiip._tcp." + domain + ". " + seconds + " IN SRV 0 0 " + strconv.Itoa(int(port)) + " " + target + ".",
-		"_aiip." + domain + ". " + seconds + ` IN TXT "endpoint=` + endpoint.Normalize().String() + `"`,
+		"_aiip." + domain + ". " + seconds + " IN TXT " + characterStrings("endpoint="+endpoint.Normalize().String()),
 	}
+}
+
+// characterStrings writes the text of a record, whose strings have at most 255
+// octets each (RFC 1035 section 3.3) and are joined again by whoever reads them.
+// A URI has no octet that a zone file would have escaped.
+func characterStrings(text string) string {
+	var b strings.Builder
+	for piece := range slices.Chunk([]byte(text), 255) {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteByte('"')
+		b.Write(piece)
+		b.WriteByte('"')
+	}
+	return b.String()
 }
 
 // MarshalJSON writes the document as the draft shows it.
