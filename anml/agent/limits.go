@@ -19,7 +19,7 @@ type Limits struct {
 	CachedPages  int           // pages that a session keeps; 64
 	CachedOctets int           // octets of their documents; 16 MiB
 	Lifetime     time.Duration // how long a page is used without asking at most; 24 h
-	Informs      int           // informs that a session keeps; 1,000
+	Informs      int           // informs that a session keeps, with 1.25 KiB of text each; 1,000
 	HTML         int           // octets of a page searched for links; 512 KiB
 }
 

@@ -572,6 +572,17 @@ func TestForgetRows(t *testing.T) {
 		for _, v := range []Value{plain, {Text: secret, Provenance: "a.example"}, {Text: "another spelling", Provenance: "www.a.example"}} {
 			t.Run("reject-answer-from-"+v.Provenance, func(t *testing.T) { gone(crossed(t, "", v)) })
 		}
+		t.Run("reject-provenance-without-a-store", func(t *testing.T) {
+			s := newSession(t, newLab(t), User{}, Options{})
+			if s.context.forgotten("a.example", "anything") {
+				t.Error("before")
+			}
+			_, err := s.Forget(t.Context(), "a.example")
+			must(t, err)
+			if !s.context.forgotten("www.a.example:443", "anything") || s.context.forgotten("b.example", "anything") {
+				t.Error("after")
+			}
+		})
 		t.Run("reject-to-itself", func(t *testing.T) {
 			s := crossed(t, "", plain)
 			own := s.elsewhere("https://shop.a.example/x", booking(rule("email", "none"), askFor("email")))
