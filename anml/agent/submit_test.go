@@ -243,6 +243,15 @@ func TestRedirects(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
+	t.Run("ANML-11.3-24/reject-body-after-303", func(t *testing.T) {
+		s := newStage(t, setting{doc: searchAndBuy})
+		s.shop.Handle("/reserve", to(303, "/done"))
+		s.does(Call{Action: "reserve", Args: map[string]string{"what": "t1"}}, lookleap.CodeOK)
+		s.sends("POST /reserve", "GET /done")
+		if r := s.net.Journal().Requests()[1]; r.BodySize != 0 || r.Header.Get("Content-Type") != "" {
+			t.Errorf("%s %s", r.Header, r.Body)
+		}
+	})
 	t.Run("ANML-13.7-06/reject-retry-over-budget", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: gettable, options: Options{Limits: Limits{Requests: 1}}})
