@@ -1,0 +1,187 @@
+package agent
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// The rows about what points to a document: links and the DNS (sections 6.5.2 to
+// 6.5.4 and 15.1).
+
+func TestAdvertised(t *testing.T) {
+	const alternate = `rel="alternate"; type="application/anml+xml"`
+	for header, want := range map[string]string{
+		"</a>; " + alternate: "/a",
+		"<a>; " + alternate:  "/x/a",
+		`</a>; REL="nofollow Alternate"; Type="Application/ANML+xml;charset=x"`:   "/a",
+		`</b>; rel=next, </c>; rel=alternate; type=text/html, </a>; ` + alternate: "/a",
+		`</a>; rel=alternate; type="application/anml+json"`:                       "/a",
+		"<https://other.example/a>; " + alternate:                                 "https://other.example/a",
+		`</a>; anchor=""; ` + alternate:                                           "/a",
+		`</a>; anchor="/other"; ` + alternate:                                     "",
+		"<http://shop.example/a>; " + alternate:                                   "",
+		"<ftp://shop.example/a>; " + alternate:                                    "",
+		"<javascript:alert(1)>; " + alternate:                                     "",
+		"</a>; rel=alternate":                                                     "",
+		"</a>; type=application/anml+xml":                                         "",
+	} {
+		verdict := "accept"
+		if want == "" {
+			verdict = "reject"
+		}
+		for _, id := range []string{"ANML-6.5.2-01", "ANML-7.4-03"} {
+			t.Run(id+"/"+verdict+"-"+strings.ReplaceAll(header, "/", "|"), func(t *testing.T) {
+				f := newFinding(t)
+				found := f.s.agent.advertised(mustParse(t, shopOrigin+"/x/y"), http.Header{"Link": {header}}, nil)
+				if got := first(found); got != want {
+					t.Errorf("%q", got)
+				}
+			})
+		}
+	}
+	const link = `<link rel="alternate" type="application/anml+xml" href="a">`
+	for page, want := range map[string]string{
+		link:                       "/x/a",
+		"<base href='/z/'>" + link: "/z/a",
+		"<base href='https://evil.example.net/'>" + link: "https://evil.example.net/a",
+		"<base href='http://shop.example/'>" + link:      "",
+		"<!--" + link + "-->":                            "",
+		"<script>" + link + "</script>":                  "",
+		"<template>" + link + "</template>":              "",
+		"<noscript>" + link + "</noscript>":              "",
+		"</head>" + link:                                 "",
+		"<body>" + link:                                  "",
+		"<p>" + link:                                     "",
+		strings.Repeat(" ", 512<<10) + link:              "",
+	} {
+		verdict := "accept"
+		if want == "" {
+			verdict = "reject"
+		}
+		t.Run("ANML-6.5.3-01/"+verdict+"-"+strings.ReplaceAll(strings.TrimSpace(page), "/", "|"), func(t *testing.T) {
+			f := newFinding(t)
+			found := f.s.agent.advertised(mustParse(t, shopOrigin+"/x/y"), nil, []byte("<html><head>"+page))
+			if got := first(found); got != want {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+	t.Run("ANML-15.1-01/accept-the-document-of-a-page", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Body("/", "text/html; charset=utf-8", "<html><head>"+link).Handle("/a", document(titled))
+		p, err := f.s.Open(t.Context(), shopOrigin+"/")
+		if err != nil || p.URL() != shopOrigin+"/a" || len(p.Trace()) != 2 {
+			t.Fatal(p, err)
+		}
+		f.requests("shop.example", "GET /", "GET /a")
+	})
+	t.Run("ANML-15.1-01/accept-by-negotiation", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Vary", "Accept")
+			w.Header().Set("Cache-Control", "max-age=60")
+			if format, ok := anml.Negotiate(r.Header.Get("Accept")); ok && format == anml.XML {
+				w.Header().Set("Content-Type", anml.MediaTypeXML)
+				_, _ = w.Write([]byte(service(titled)))
+				return
+			}
+			w.Header().Set("Content-Type", "text/html")
+		})
+		for range 2 {
+			if _, err := f.s.Open(t.Context(), shopOrigin+"/"); err != nil {
+				t.Error(err)
+			}
+		}
+		f.requests("shop.example", "GET /")
+	})
+	t.Run("ANML-15.1-01/reject-a-page", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Body("/", "text/html", service(titled)).Body("/b", "text/html", "<head>"+link).Body("/a", "text/html", "<head>"+link)
+		for _, path := range []string{"/", "/b"} {
+			_, err := f.s.Open(t.Context(), shopOrigin+path)
+			f.wants(err, lookleap.CodeMediaType)
+		}
+		f.requests("shop.example", "GET /", "GET /b", "GET /a")
+	})
+}
+
+func TestByDNS(t *testing.T) {
+	dns := func(_ *User, o *Options) { o.DNS = true }
+	for _, c := range []struct {
+		name    string
+		records func(*lab.Name)
+		want    []string
+	}{
+		{"accept-srv-and-path", func(n *lab.Name) { n.SRV(0, 0, 8443, "example.net.").TXT("v=anml1; path=/a") }, []string{"https://example.net:8443/a"}},
+		{"accept-without-path", func(n *lab.Name) { n.SRV(0, 0, 443, "example.net.").TXT("v=anml1") }, []string{"https://example.net/.well-known/anml"}},
+		{"accept-srv-alone", func(n *lab.Name) { n.SRV(0, 0, 443, "example.net.") }, []string{"https://example.net/.well-known/anml"}},
+		{"accept-txt-alone", func(n *lab.Name) { n.TXT("v=anml1;path=/a") }, []string{"https://shop.example/a"}},
+		{"accept-dns-sd-strings", func(n *lab.Name) { n.TXT("v=anml1", "path=/a") }, []string{"https://shop.example/a"}},
+		{"accept-blanks", func(n *lab.Name) { n.TXT("v=anml1 path=/a x=y") }, []string{"https://shop.example/a"}},
+		{"accept-foreign-text-beside", func(n *lab.Name) { n.TXT("v=spf1 -all").TXT("v=anml1;path=/a") }, []string{"https://shop.example/a"}},
+		{"accept-in-order", func(n *lab.Name) {
+			n.SRV(2, 9, 443, "c.example.").SRV(1, 1, 443, "b.example.").SRV(1, 5, 443, "a.example.")
+		}, []string{"https://a.example/.well-known/anml", "https://b.example/.well-known/anml", "https://c.example/.well-known/anml"}},
+		{"reject-not-offered", func(n *lab.Name) { n.SRV(0, 0, 0, ".").TXT("v=anml1;path=/a") }, nil},
+		{"reject-case", func(n *lab.Name) { n.TXT("V=anml1;path=/a") }, nil},
+		{"reject-not-first", func(n *lab.Name) { n.TXT("path=/a;v=anml1") }, nil},
+		{"reject-another-version", func(n *lab.Name) { n.TXT("v=anml10;path=/a") }, nil},
+		{"reject-twice", func(n *lab.Name) { n.TXT("v=anml1;path=/a;path=/b") }, nil},
+		{"reject-two-records", func(n *lab.Name) { n.TXT("v=anml1;path=/a").TXT("v=anml1;path=/b") }, nil},
+		{"reject-a-path-of-another-host", func(n *lab.Name) { n.TXT("v=anml1;path=//evil.example.net/a") }, []string{"https://shop.example/.well-known/anml"}},
+		{"reject-dot-segments", func(n *lab.Name) { n.TXT("v=anml1;path=/a/../b") }, []string{"https://shop.example/.well-known/anml"}},
+		{"reject-a-query", func(n *lab.Name) { n.TXT("v=anml1;path=/a?b") }, []string{"https://shop.example/.well-known/anml"}},
+		{"reject-a-relative-path", func(n *lab.Name) { n.TXT("v=anml1;path=a") }, []string{"https://shop.example/.well-known/anml"}},
+		{"reject-a-private-name", func(n *lab.Name) { n.SRV(0, 0, 443, "localhost.") }, nil},
+	} {
+		t.Run("ANML-6.5.4-01/"+c.name, func(t *testing.T) {
+			f := newFinding(t, dns)
+			c.records(f.net.Name("_anml._tcp.shop.example"))
+			d := f.s.discovery(t.Context(), shopOrigin)
+			var got []string
+			found, err := d.byDNS(mustParse(t, shopOrigin))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, place := range found {
+				got = append(got, place.url.String())
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+	t.Run("ANML-6.5.4-01/accept-location-only", func(t *testing.T) {
+		f := newFinding(t, dns)
+		f.net.Name("_anml._tcp.shop.example").SRV(0, 0, 443, "bank.example.").TXT("v=anml1;path=/a")
+		f.net.Site("bank.example").Handle("/a", document(titled))
+		if p := f.finds(f.s, "Shop"); p.ServingDomain() != "bank.example" || p.opened.wellKnown || len(f.told) != 1 || f.told[0].Kind != NoticeMoved {
+			t.Error(p.ServingDomain(), f.told)
+		}
+	})
+	t.Run("ANML-6.5.4-01/reject-unasked", func(t *testing.T) {
+		f := newFinding(t)
+		f.net.Name("_anml._tcp.shop.example").TXT("v=anml1;path=/a")
+		f.site.Handle("/a", document(titled))
+		f.fails(f.s, lookleap.CodeNoANML)
+		if n := len(f.net.Journal().Queries("_anml._tcp.shop.example")); n != 0 {
+			t.Errorf("%d queries", n)
+		}
+	})
+	t.Run("ANML-6.5.4-01/reject-a-resolver-that-fails", func(t *testing.T) {
+		for name, fault := range map[string]func(*lab.Name){"servfail": func(n *lab.Name) { n.ServFail() }, "bogus": func(n *lab.Name) { n.Bogus() }} {
+			f := newFinding(t, dns)
+			fault(f.net.Name("_anml._tcp.shop.example").TXT("v=anml1;path=/a"))
+			e := f.fails(f.s, lookleap.CodeInconclusive)
+			if len(e.Trace) != 2 || e.Trace[1].Source != SourceDNS || e.Trace[1].Code == lookleap.CodeOK {
+				t.Error(name, e.Trace)
+			}
+		}
+	})
+}

@@ -1,0 +1,232 @@
+package agent
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// The rows about where a document is looked for, and whose it is (sections 6.5,
+// 6.5.1 and 16.2).
+
+func TestDiscovery(t *testing.T) {
+	for _, id := range []string{"ANML-6.5.1-01", "ANML-16.2-01"} {
+		t.Run(id+"/accept", func(t *testing.T) {
+			f := newFinding(t)
+			f.site.Handle(wellKnownPath, document(titled))
+			f.net.Site("port.example").Ports(8443)
+			p := f.finds(f.s, "Shop")
+			f.requests("shop.example", getWellKnown)
+			if !p.opened.wellKnown || p.URL() != shopDoc || len(p.Trace()) != 1 || p.Trace()[0] != (Attempt{start, SourceWellKnown, shopDoc, lookleap.CodeOK, 0}) {
+				t.Error(p.URL(), p.Trace())
+			}
+		})
+		t.Run(id+"/reject-plain-http", func(t *testing.T) {
+			f := newFinding(t)
+			f.site.Plain().Handle(wellKnownPath, document(titled))
+			_, err := f.s.Discover(t.Context(), "http://shop.example")
+			f.wants(err, lookleap.CodeNotHTTPS)
+			f.requests("shop.example")
+		})
+	}
+	t.Run("ANML-6.5-01/accept-in-order", func(t *testing.T) {
+		f := newFinding(t, func(_ *User, o *Options) { o.DNS = true })
+		f.site.Handle("/by-link", scripted(404, "")).Handle("/by-html", scripted(404, "")).Handle("/by-dns", document(titled))
+		f.net.Name("_anml._tcp.shop.example").TXT("v=anml1;path=/by-dns")
+		p, err := f.s.Discover(t.Context(), shopOrigin, webPage())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.requests("shop.example", getWellKnown, "GET /by-link", "GET /by-html", "GET /by-dns")
+		var got []string
+		for _, a := range p.Trace() {
+			got = append(got, string(a.Source)+" "+string(a.Code))
+		}
+		if want := []string{"well-known no-anml", "link bad-status", "html bad-status", "dns ok"}; !slices.Equal(got, want) {
+			t.Error(got)
+		}
+	})
+	t.Run("ANML-6.5-01/accept-the-first-that-is-valid", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Handle(wellKnownPath, scripted(200, "<anml")).Handle("/by-link", document(titled)).Handle("/by-html", document(titled))
+		p, err := f.s.Discover(t.Context(), shopOrigin, webPage())
+		if err != nil || p.URL() != shopOrigin+"/by-link" || p.opened.wellKnown {
+			t.Fatal(p, err)
+		}
+		f.requests("shop.example", getWellKnown, "GET /by-link")
+	})
+	t.Run("ANML-6.5-01/reject-gone-stops", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Handle(wellKnownPath, scripted(410, "")).Handle("/by-link", document(titled))
+		_, err := f.s.Discover(t.Context(), shopOrigin, webPage())
+		f.wants(err, lookleap.CodeGone)
+		f.requests("shop.example", getWellKnown)
+	})
+	t.Run("ANML-6.5-01/reject-a-page-of-another-origin", func(t *testing.T) {
+		f := newFinding(t)
+		page := webPage()
+		page.URL = "https://evil.example.net/"
+		_, err := f.s.Discover(t.Context(), shopOrigin, page)
+		f.wants(err, lookleap.CodeUsage)
+		f.requests("shop.example")
+	})
+	t.Run("ANML-6.5-01/reject-endless-candidates", func(t *testing.T) {
+		f := newFinding(t)
+		var links []string
+		for i := range 50 {
+			links = append(links, `</`+strings.Repeat("x", i+1)+`>; rel=alternate; type="application/anml+xml"`)
+		}
+		_, err := f.s.Discover(t.Context(), shopOrigin, WebPage{URL: shopOrigin, Header: http.Header{"Link": links}})
+		f.wants(err, lookleap.CodeNoANML)
+		if n := len(f.asked("shop.example")); n != maxAttempts {
+			t.Errorf("%d requests", n)
+		}
+	})
+}
+
+// webPage is a page of the shop that advertises a document in its header and
+// another one in its head.
+func webPage() WebPage {
+	return WebPage{URL: shopOrigin + "/x/", Header: http.Header{"Link": {`</by-link>; rel="alternate"; type="application/anml+xml"`}},
+		HTML: []byte(`<head><base href="/y/"><link rel=alternate type="application/anml+xml" href="../by-html"></head>`)}
+}
+
+func TestWellKnownIdentity(t *testing.T) {
+	const pretends = `<head><title>Bank</title></head><aesthetic display-name="Bank"/>`
+	t.Run("ANML-6.5.1-02/accept-the-serving-domain", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Handle(wellKnownPath, document(pretends))
+		if p := f.finds(f.s, "Bank"); p.ServingDomain() != "shop.example" || !p.opened.wellKnown || p.Parties()[0].Domain != "shop.example" {
+			t.Errorf("%+v", p.Parties())
+		}
+	})
+	t.Run("ANML-6.5.1-02/reject-after-leaving-the-domain", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Redirect(wellKnownPath, "https://bank.example/.well-known/anml")
+		f.net.Site("bank.example").Handle(wellKnownPath, document(pretends))
+		p := f.finds(f.s, "Bank")
+		if p.ServingDomain() != "bank.example" || p.opened.wellKnown {
+			t.Errorf("%+v", p.Parties())
+		}
+		if !hasFinding(p, lookleap.CodeRedirectCrossOrigin) || len(f.told) != 1 || f.told[0].Kind != NoticeMoved {
+			t.Error(p.Findings(), f.told)
+		}
+	})
+	t.Run("ANML-6.5.1-02/reject-leaving-and-coming-back", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Redirect(wellKnownPath, "https://bank.example/a").Handle("/b", document(pretends))
+		f.net.Site("bank.example").Redirect("/a", "https://shop.example/b")
+		if p := f.finds(f.s, "Bank"); p.opened.wellKnown {
+			t.Error("the well-known identity survived another domain")
+		}
+	})
+	t.Run("ANML-6.5.1-02/accept-within-the-domain", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Redirect(wellKnownPath, "https://www.shop.example/.well-known/anml")
+		f.net.Site("www.shop.example").Handle(wellKnownPath, document(titled))
+		if p := f.finds(f.s, "Shop"); !p.opened.wellKnown || hasFinding(p, lookleap.CodeRedirectCrossOrigin) {
+			t.Error(p.Findings())
+		}
+	})
+	t.Run("ANML-6.5.1-02/reject-other-paths", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Handle("/.well-known/anml", document(titled)).Handle("/.well-known/anml/x", document(titled))
+		for _, path := range []string{"/.well-known/anml?x", "/.well-known/anml/x"} {
+			p, err := f.s.Open(t.Context(), shopOrigin+path)
+			if err != nil || p.opened.wellKnown {
+				t.Error(path, err)
+			}
+		}
+	})
+	t.Run("ANML-6.5.1-03/reject-an-unverified-claim", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Handle(wellKnownPath, document(`<head><title>x</title><trust domain="bank.example"/></head>`))
+		p := f.finds(f.s, "x")
+		for _, party := range p.Parties() {
+			if party.Domain == "bank.example" && (party.Tier != anmltrust.Unlisted || party.Authorization != nil) {
+				t.Errorf("%+v", party)
+			}
+		}
+		if p.ServingDomain() != "shop.example" || len(p.Parties()) != 2 {
+			t.Errorf("%+v", p.Parties())
+		}
+	})
+	t.Run("ANML-6.5.1-03/accept-a-claim-of-its-own", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Handle(wellKnownPath, document(`<head><title>x</title><trust domain="shop.example"/></head>`))
+		p := f.finds(f.s, "x")
+		if len(p.Parties()) != 1 || p.Parties()[0].Tier != anmltrust.Self {
+			t.Errorf("%+v", p.Parties())
+		}
+	})
+}
+
+func TestInconclusive(t *testing.T) {
+	for name, answer := range map[string]func(*lab.Site){
+		"401":   func(s *lab.Site) { s.Status(wellKnownPath, 401) },
+		"403":   func(s *lab.Site) { s.Status(wellKnownPath, 403) },
+		"429":   func(s *lab.Site) { s.Status(wellKnownPath, 429) },
+		"500":   func(s *lab.Site) { s.Status(wellKnownPath, 500) },
+		"503":   func(s *lab.Site) { s.Status(wellKnownPath, 503) },
+		"204":   func(s *lab.Site) { s.Status(wellKnownPath, 204) },
+		"reset": func(s *lab.Site) { s.Fault(wellKnownPath, lab.Reset()) },
+	} {
+		t.Run("ANML-6.5.1-16/reject-"+name, func(t *testing.T) {
+			f := newFinding(t)
+			answer(f.site)
+			f.fails(f.s, lookleap.CodeInconclusive)
+			n := len(f.asked("shop.example"))
+			f.site.Fault(wellKnownPath).Handle(wellKnownPath, document(titled))
+			f.finds(f.s, "Shop") // nothing was remembered, and nothing asked again by itself
+			if n > 2 || n > 1 && name != "reset" {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+	t.Run("ANML-6.5.1-16/reject-before-Retry-After", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Status(wellKnownPath, 503, "Retry-After", "120")
+		if e := f.fails(f.s, lookleap.CodeInconclusive); e.RetryAfter != 2*time.Minute || e.Status != 503 {
+			t.Error(e.RetryAfter)
+		}
+		f.net.Clock().Advance(100 * time.Second)
+		if e := f.fails(f.s, lookleap.CodeInconclusive); e.RetryAfter != 20*time.Second {
+			t.Error(e.RetryAfter)
+		}
+		f.requests("shop.example", getWellKnown)
+		f.site.Handle(wellKnownPath, document(titled))
+		f.net.Clock().Advance(20 * time.Second)
+		f.finds(f.s, "Shop")
+	})
+}
+
+func TestK26(t *testing.T) {
+	t.Run("K26/accept-for-the-origin-alone", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Handle("/alice/", document("<head><title>Alice</title></head>")).Handle("/alice/.well-known/anml", document(titled))
+		p, err := f.s.Open(t.Context(), shopOrigin+"/alice/.well-known/anml")
+		if err != nil || p.opened.wellKnown { // a path of one tenant is no well-known URI
+			t.Error(err)
+		}
+		f.site.Status(wellKnownPath, 404)
+		f.fails(f.s, lookleap.CodeNoANML)
+		if _, err := f.s.Open(t.Context(), shopOrigin+"/alice/"); err != nil { // which a 404 of the origin does not close
+			t.Error(err)
+		}
+	})
+	t.Run("K26/reject-another-host", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Status(wellKnownPath, 410)
+		f.fails(f.s, lookleap.CodeGone)
+		f.net.Site("alice.shop.example").Handle(wellKnownPath, document(titled))
+		if _, err := f.s.Discover(t.Context(), "https://alice.shop.example/path?query"); err != nil {
+			t.Error(err)
+		}
+	})
+}

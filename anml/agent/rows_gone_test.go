@@ -1,0 +1,127 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+)
+
+// The rows about a 410 at the well-known URI (section 6.5.1).
+
+func TestGone(t *testing.T) {
+	keeping := func(f **finding, t *testing.T) (Store, func(*User, *Options)) {
+		store := NewMemoryStore()
+		keep := func(u *User, _ *Options) { u.Store = store }
+		*f = newFinding(t, keep)
+		return store, keep
+	}
+	for _, id := range []string{"ANML-6.5.1-14", "ANML-6.5.1-15", "K25"} {
+		t.Run(id+"/reject-for-good", func(t *testing.T) {
+			var f *finding
+			store, keep := keeping(&f, t)
+			f.site.Status(wellKnownPath, 410)
+			f.fails(f.s, lookleap.CodeGone)
+			f.site.Handle(wellKnownPath, document(titled))
+			f.fails(f.s, lookleap.CodeGone)
+			f.fails(f.session(keep), lookleap.CodeGone)
+			_, err := f.session(keep).Open(t.Context(), shopDoc)
+			f.wants(err, lookleap.CodeGone)
+			f.requests("shop.example", getWellKnown)
+			if keys := placesIn(store); !slices.Equal(keys, []string{"gone/" + shopDoc}) {
+				t.Error(keys)
+			}
+		})
+	}
+	t.Run("ANML-6.5.1-15/accept-other-urls", func(t *testing.T) {
+		var f *finding
+		keeping(&f, t)
+		f.site.Status(wellKnownPath, 410).Handle("/a", document(titled))
+		f.fails(f.s, lookleap.CodeGone)
+		if _, err := f.s.Open(t.Context(), shopOrigin+"/a"); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("K25/accept-after-the-cap", func(t *testing.T) {
+		var f *finding
+		store, keep := keeping(&f, t)
+		f.site.Status(wellKnownPath, 410)
+		f.fails(f.s, lookleap.CodeGone)
+		f.site.Handle(wellKnownPath, document(titled))
+		f.net.Clock().Advance(30*24*time.Hour - time.Second)
+		f.fails(f.session(keep), lookleap.CodeGone)
+		f.fails(f.s, lookleap.CodeGone)
+		f.net.Clock().Advance(time.Second)
+		f.finds(f.session(keep), "Shop")
+		f.finds(f.s, "Shop")
+		if keys := placesIn(store); len(keys) != 0 {
+			t.Error("what is over stays in the store: ", keys)
+		}
+	})
+	for _, id := range []string{"K25", "ANML-6.5.1-15"} {
+		t.Run(id+"/accept-after-the-user-resets-it", func(t *testing.T) {
+			var f *finding
+			store, keep := keeping(&f, t)
+			f.site.Status(wellKnownPath, 410)
+			f.net.Site("shop.example.net").Status(wellKnownPath, 410)
+			f.fails(f.s, lookleap.CodeGone)
+			_, err := f.s.Discover(t.Context(), "https://shop.example.net")
+			f.wants(err, lookleap.CodeGone)
+			f.site.Handle(wellKnownPath, document(titled))
+			if err := f.s.ForgetDiscovery(t.Context(), shopOrigin); err != nil {
+				t.Fatal(err)
+			}
+			f.finds(f.s, "Shop")
+			f.finds(f.session(keep), "Shop")
+			if keys := placesIn(store); !slices.Equal(keys, []string{"gone/https://shop.example.net/.well-known/anml"}) {
+				t.Error(keys)
+			}
+		})
+	}
+	t.Run("ANML-6.5.1-14/reject-another-origin's-word", func(t *testing.T) {
+		var f *finding
+		_, keep := keeping(&f, t)
+		f.site.Status(wellKnownPath, 302, "Location", "https://bank.example/a")
+		f.net.Site("bank.example").Status("/a", 410)
+		f.fails(f.s, lookleap.CodeNoANML)
+		f.net.Journal().Clear()
+		f.fails(f.session(keep), lookleap.CodeNoANML) // the redirect is not followed to what is gone
+		f.requests("shop.example", getWellKnown)
+		f.requests("bank.example")
+		_, err := f.session(keep).Open(t.Context(), "https://bank.example/a")
+		f.wants(err, lookleap.CodeGone)
+	})
+	t.Run("ANML-6.5.1-14/accept-the-origin's-own-word-elsewhere", func(t *testing.T) {
+		var f *finding
+		_, keep := keeping(&f, t)
+		f.site.Status(wellKnownPath, 302, "Location", "/a").Status("/a", 410)
+		f.fails(f.s, lookleap.CodeGone)
+		f.net.Journal().Clear()
+		f.fails(f.session(keep), lookleap.CodeGone)
+		f.requests("shop.example")
+	})
+	t.Run("ANML-6.5.1-14/reject-a-store-that-fails", func(t *testing.T) {
+		store := &unreadableStore{Store: NewMemoryStore()}
+		f := newFinding(t, func(u *User, _ *Options) { u.Store = store })
+		f.site.Handle(wellKnownPath, document(titled))
+		store.broken = true
+		f.fails(f.s, lookleap.CodeIO)
+		f.requests("shop.example")
+	})
+}
+
+// unreadableStore cannot be read from some time on.
+type unreadableStore struct {
+	Store
+	broken bool
+}
+
+func (b *unreadableStore) Get(ctx context.Context, key string) ([]byte, error) {
+	if b.broken {
+		return nil, errors.New("disk on fire")
+	}
+	return b.Store.Get(ctx, key)
+}

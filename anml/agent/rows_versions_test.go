@@ -1,0 +1,130 @@
+package agent
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+)
+
+// The rows about role and version of a document (section 8.1).
+
+func TestRole(t *testing.T) {
+	const head = titled
+	xml := func(role string) string { return strings.Replace(service(head), ` role="service"`, role, 1) }
+	for name, c := range map[string]struct {
+		id, role string
+		want     lookleap.Code
+	}{
+		"inferred": {"ANML-8.1-06", "", lookleap.CodeOK}, "equal": {"ANML-8.1-07", ` role="service"`, lookleap.CodeOK},
+		"another": {"ANML-8.1-08", ` role="agent-response"`, anml.CodeRoleConflict}, "unknown": {"ANML-8.1-08", ` role="oracle"`, anml.CodeRoleConflict},
+		"other": {"ANML-8.1-07", ` role="agent-response"`, anml.CodeRoleConflict},
+	} {
+		verdict := "reject-"
+		if c.want == lookleap.CodeOK {
+			verdict = "accept-"
+		}
+		t.Run(c.id+"/"+verdict+name, func(t *testing.T) {
+			f := newFinding(t)
+			f.site.Body(wellKnownPath, anml.MediaTypeXML, xml(c.role)).Body("/a", anml.MediaTypeXML, xml(c.role))
+			if c.want != lookleap.CodeOK {
+				if e := f.fails(f.s, c.want); !errors.Is(e, anml.ErrRoleConflict) {
+					t.Error(e)
+				}
+			} else if p := f.finds(f.s, "Shop"); p.Document().Role() != anml.RoleService {
+				t.Error(p.Document().Role())
+			}
+			_, err := f.s.Open(t.Context(), shopOrigin+"/a")
+			if got := codeOf(err); got != c.want {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestVersions(t *testing.T) {
+	versioned := func(attrs string) string {
+		return strings.Replace(service(titled+payable), `version="1.0" role`, attrs+` role`, 1)
+	}
+	for attrs, want := range map[string]int{`version="1.1"`: 1, `version="2.0"`: 1, `version="10.0"`: 1, `version="x"`: 1, `version="1.0"`: 0, ``: 0, `version="0.9"`: 0} {
+		verdict := "accept-"
+		if want == 0 {
+			verdict = "reject-"
+		}
+		t.Run("ANML-8.1-21/"+verdict+"told-of-"+attrs, func(t *testing.T) {
+			f := newFinding(t)
+			f.site.Handle(wellKnownPath, scripted(200, versioned(attrs), "Etag", `"1"`))
+			for range 2 { // once for each document
+				f.finds(f.s, "Shop")
+			}
+			if len(f.told) != want || want == 1 && (f.told[0].Kind != NoticeNewerVersion || f.told[0].Origin != shopOrigin) || len(f.s.Notices()) != want {
+				t.Errorf("%+v", f.told)
+			}
+		})
+	}
+	for version, want := range map[string]lookleap.Code{"1.0": lookleap.CodeOK, "1.7": lookleap.CodeOK, "2.0": lookleap.CodeConsentNoPrompter} {
+		verdict := "accept"
+		if want != lookleap.CodeOK {
+			verdict = "reject"
+		}
+		t.Run("ANML-8.1-21/"+verdict+"-unconfirmed-"+version, func(t *testing.T) {
+			f := newFinding(t)
+			doc := service(titled + `<interact><action id="find" method="GET" endpoint="/find"><description>Find</description></action></interact>`)
+			f.site.Body(wellKnownPath, anml.MediaTypeXML, strings.Replace(doc, `version="1.0" role`, `version="`+version+`" role`, 1)).Handle("/find", document(titled))
+			_, err := f.finds(f.s, "Shop").Do(t.Context(), Call{Action: "find"})
+			if got := lookleap.CodeOf(err); got != want {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	for _, offers := range []string{`2.0,3.0`, ``, ` , `} {
+		doc := versioned(`version="1.0" supported-versions="` + offers + `"`)
+		t.Run("ANML-8.1-22/accept-readable-"+offers, func(t *testing.T) {
+			f := newFinding(t)
+			f.site.Body(wellKnownPath, anml.MediaTypeXML, doc)
+			f.finds(f.s, "Shop")
+		})
+		t.Run("ANML-8.1-22/reject-by-option-"+offers, func(t *testing.T) {
+			f := newFinding(t, func(_ *User, o *Options) { o.RefuseUnsupported = true })
+			f.site.Body(wellKnownPath, anml.MediaTypeXML, doc)
+			f.fails(f.s, anml.CodeNoVersion)
+		})
+		t.Run("ANML-8.1-23/reject-"+offers, func(t *testing.T) {
+			f := newFinding(t)
+			f.site.Body(wellKnownPath, anml.MediaTypeXML, doc)
+			p := f.finds(f.s, "Shop")
+			_, err := p.Do(t.Context(), Call{Action: "pay"})
+			f.wants(err, anml.CodeNoVersion)
+			f.requests("shop.example", getWellKnown)
+			if len(p.Tools()) != 0 {
+				t.Error(p.Tools())
+			}
+		})
+		t.Run("ANML-8.1-24/accept-told-"+offers, func(t *testing.T) {
+			f := newFinding(t)
+			f.site.Body(wellKnownPath, anml.MediaTypeXML, doc)
+			p := f.finds(f.s, "Shop")
+			_, err := p.Do(t.Context(), Call{Action: "pay"})
+			for _, want := range []string{strings.Trim(strings.ReplaceAll(offers, ",", ", "), ", "), "1.0"} {
+				if !strings.Contains(err.Error(), want) || !strings.Contains(f.told[0].Text, want) {
+					t.Errorf("%v; %+v", err, f.told)
+				}
+			}
+			if len(f.told) != 1 || f.told[0].Kind != NoticeUnsupported {
+				t.Errorf("%+v", f.told)
+			}
+		})
+	}
+	t.Run("ANML-8.1-23/accept", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Body(wellKnownPath, anml.MediaTypeXML, versioned(`version="1.0" supported-versions="2.0, 1.0"`))
+		if p := f.finds(f.s, "Shop"); p.executable() != nil || len(f.told) != 0 {
+			t.Error(p.executable(), f.told)
+		}
+	})
+}
+
+// payable is an interact section with one action.
+const payable = `<interact><action id="pay" method="POST" endpoint="/pay"><description>Pay</description></action></interact>`
