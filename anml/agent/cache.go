@@ -27,6 +27,8 @@ type pages struct {
 	mu     sync.Mutex
 	kept   *simplelru.LRU[string, *kept] // by the URL asked for
 	octets int                           // of their documents
+
+	forgotten int // how often pages were forgotten on the user's word
 }
 
 // kept is a page that may be used again, as long as its times allow.
@@ -154,11 +156,12 @@ func (k *kept) conditions(h http.Header) {
 // once more: its own, with what "304 Not Modified" says newly (RFC 9111 section
 // 4.3.4). Nil when the 304 is about something else.
 func (k *kept) confirmed(r *fetch.Response, sent time.Time) *fetch.Response {
-	if k == nil || r.URL.String() != k.page.url.String() {
+	if k == nil || r.URL.String() != k.page.url.String() || !k.tagged(r.Header) {
 		return nil
 	}
 	header := k.header.Clone()
 	header.Del("Age")
+	header.Del("Date")
 	for name, values := range r.Header {
 		if !strings.HasPrefix(name, "Content-") {
 			header[name] = values
@@ -170,14 +173,32 @@ func (k *kept) confirmed(r *fetch.Response, sent time.Time) *fetch.Response {
 	return &again
 }
 
+// tagged reports whether an answer does not name another entity tag than the
+// page's: a 304 that does is about what the server has now, and not about it.
+func (k *kept) tagged(h http.Header) bool {
+	tags := h.Values("Etag")
+	return len(tags) == 0 || len(tags) == 1 && opaque(tags[0]) == opaque(k.header.Get("Etag"))
+}
+
+// opaque is an entity tag without the mark of a weak one (RFC 9110 section 8.8.3.2).
+func opaque(tag string) string { return strings.TrimPrefix(tag, "W/") }
+
+// begin gives what keep wants to hear again: whether something was forgotten
+// since, while the page was on its way.
+func (p *pages) begin() (forgotten int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.forgotten
+}
+
 // keep keeps a page, or drops the one that it replaces.
-func (p *pages) keep(u domain.URL, page *Page, r *fetch.Response) {
+func (p *pages) keep(u domain.URL, page *Page, r *fetch.Response, forgotten int) {
 	k := &kept{page: page, header: r.Header}
 	k.fresh, k.stale = page.usable(r)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.kept.Remove(u.String())
-	if p.life.Err() != nil || !page.keepable(r) || !page.opened.received.Before(k.stale) && !k.validated() {
+	if p.life.Err() != nil || p.forgotten != forgotten || !page.keepable(r) || !page.opened.received.Before(k.stale) && !k.validated() {
 		return
 	}
 	p.octets += page.opened.octets
@@ -203,6 +224,7 @@ func (p *pages) drop(u domain.URL) {
 func (p *pages) forget(origin string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.forgotten++
 	for _, url := range p.kept.Keys() {
 		if strings.HasPrefix(url, origin+"/") {
 			p.kept.Remove(url)

@@ -107,7 +107,7 @@ func (d *discovery) wellKnown(u domain.URL) (*Page, error) {
 		}
 		if ok && moved.String() != u.String() {
 			page, err := d.try(candidate{SourceMoved, moved})
-			if page != nil || ended(d.ctx, d.origin) != nil {
+			if page != nil || d.ended(err) {
 				return page, err
 			}
 			s.memory.unmove(d.ctx, d.origin)
@@ -125,7 +125,7 @@ func (d *discovery) try(c candidate) (*Page, error) {
 	d.trace = append(d.trace, d.attempt(c.source, c.url, err))
 	if err == nil {
 		if c.source == SourceMoved || c.source == SourceWellKnown {
-			s.memory.move(d.ctx, d.origin, page.opened.hops)
+			s.memory.move(d.ctx, d.origin, page.opened.hops, page.opened.received)
 		}
 		return page, nil
 	}
@@ -137,6 +137,8 @@ func (d *discovery) try(c candidate) (*Page, error) {
 			s.memory.absent(c.url, &r.Freshness, *refused)
 		case r.Status == 410 && r.URL.Scheme() == "https":
 			s.memory.report(d.ctx, shown(r.URL), s.memory.gone(d.ctx, r.URL))
+		case c.source != SourceMoved: // where the well-known URI leads, it is as if that had said so
+			s.memory.unavailable(c.url, refused)
 		}
 	}
 	return nil, err
@@ -174,7 +176,13 @@ func (d *discovery) first(candidates []candidate, before error) (*Page, error) {
 // over reports whether an error ends the search: the origin has given up ANML, or
 // the search itself is at its end.
 func (d *discovery) over(err error) bool {
-	return codeOf(err) == lookleap.CodeGone || codeOf(err) == lookleap.CodeIO || ended(d.ctx, d.origin) != nil || codeOf(err) == lookleap.CodeClosed
+	return codeOf(err) == lookleap.CodeGone || codeOf(err) == lookleap.CodeIO || d.ended(err)
+}
+
+// ended reports whether an error is about the search and no place: its time is
+// over, or the session.
+func (d *discovery) ended(err error) bool {
+	return ended(d.ctx, d.origin) != nil || codeOf(err) == lookleap.CodeClosed
 }
 
 // weightier gives the error that says more, the first of equals.

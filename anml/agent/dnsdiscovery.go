@@ -52,22 +52,25 @@ func (s *Session) lookup(ctx context.Context, name string, t lookleap.RRType) ([
 // places. Without SRV records the path of the TXT record is at the domain itself.
 func places(host string, services, texts []lookleap.Record) []candidate {
 	path, ok := dnsPath(texts)
-	if len(services) == 0 {
-		if !ok {
-			return nil
+	targets := make([]lookleap.SRV, 0, len(services))
+	for _, r := range services {
+		if r.SRV != nil { // whatever a resolver gives
+			targets = append(targets, *r.SRV)
 		}
-		services = []lookleap.Record{{SRV: &lookleap.SRV{Port: 443, Target: host}}}
 	}
-	services = slices.Clone(services)
-	slices.SortStableFunc(services, func(a, b lookleap.Record) int {
-		return cmp.Or(cmp.Compare(a.SRV.Priority, b.SRV.Priority), cmp.Compare(b.SRV.Weight, a.SRV.Weight), cmp.Compare(a.SRV.Target, b.SRV.Target))
+	if len(services) == 0 && ok {
+		targets = []lookleap.SRV{{Port: 443, Target: host}}
+	}
+	slices.SortStableFunc(targets, func(a, b lookleap.SRV) int {
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Target, b.Target))
 	})
 	var found []candidate
-	for _, r := range services[:min(len(services), maxTargets)] {
-		if r.SRV.Target == "" || r.SRV.Target == "." { // no such service here
+	for _, t := range targets[:min(len(targets), maxTargets)] {
+		name, err := domain.ParseHost(strings.TrimSuffix(t.Target, "."))
+		if err != nil { // "." among them: there is no such service
 			continue
 		}
-		u, err := domain.Parse("https://" + r.SRV.Target + ":" + strconv.Itoa(int(r.SRV.Port)) + path)
+		u, err := domain.Parse("https://" + name + ":" + strconv.Itoa(int(t.Port)) + path)
 		if err == nil && !known(found, u) {
 			found = append(found, candidate{SourceDNS, u})
 		}

@@ -64,6 +64,10 @@ func fail(url string, err error, reason string) *Error {
 	if errors.As(err, &exchange) {
 		e.Status, e.RetryAfter = exchange.Status, exchange.RetryAfter
 	}
+	var below *Error
+	if errors.As(err, &below) { // why a redirect was not followed
+		e.RetryAfter = max(e.RetryAfter, below.RetryAfter)
+	}
 	return e
 }
 

@@ -14,7 +14,7 @@ import (
 func (a *Agent) openedBy(r *fetch.Response, from arrival, doc *anml.Document) opened {
 	o := opened{
 		requested: from.requested,
-		wellKnown: from.wellKnown && r.URL.Scheme() == "https" && stayed(r.Hops),
+		wellKnown: from.wellKnown && strings.HasPrefix(from.requested, "https:") && stayed(r.Hops),
 		insecure:  r.URL.Scheme() != "https" || !r.Conn.Reported(),
 		received:  r.Received,
 		base:      r.Received.Add(-r.Freshness.Age),
@@ -70,11 +70,11 @@ func lifetime(f *fetch.Freshness, doc *anml.Document, shared bool) (time.Duratio
 
 // keepable reports whether a page may be used again at all: a complete answer of a
 // known server, for which nobody forbids it, at the place where it was asked for
-// or was moved to for good. A document with content of usage none is shown now and
-// not kept (section 14.4).
+// or was moved to for good, by redirects that may be kept themselves. A document
+// with content of usage none is shown now and not kept (section 14.4).
 func (p *Page) keepable(r *fetch.Response) bool {
 	for _, h := range r.Hops {
-		if !h.Permanent() {
+		if !h.Permanent() || h.Freshness.NoStore || h.Freshness.NoCache {
 			return false
 		}
 	}
@@ -98,6 +98,12 @@ func (p *Page) usable(r *fetch.Response) (fresh, stale time.Time) {
 		stale = earlier(p.opened.base.Add(f.Lifetime+f.StaleWhileRevalidate.Value), latest)
 		if ttl, ok := p.doc.TTL(); ok {
 			stale = earlier(stale, p.opened.base.Add(ttl))
+		}
+	}
+	for _, h := range r.Hops { // a redirect may last for less long than where it leads
+		if h.Freshness.Stated {
+			end := h.Freshness.Received.Add(h.Freshness.Lifetime - h.Freshness.Age)
+			fresh, stale = earlier(fresh, end), earlier(stale, end)
 		}
 	}
 	return fresh, stale

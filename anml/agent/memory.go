@@ -117,6 +117,15 @@ func (m *memory) absent(u domain.URL, f *fetch.Freshness, e Error) {
 	m.close(u, e, f.Until(leastAbsent, mostAbsent, mostAbsent))
 }
 
+// unavailable remembers a page whose server did not say when it will be there
+// again. It is not asked for by itself in this session (section 11.3).
+func (m *memory) unavailable(u domain.URL, e *Error) {
+	busy := e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable
+	if busy && e.answer != nil && e.RetryAfter == 0 && !isWellKnown(u) {
+		m.close(u, *e, time.Time{})
+	}
+}
+
 // gone remembers a 410, which an https server said of its own URL, in the store.
 func (m *memory) gone(ctx context.Context, u domain.URL) error {
 	now := m.session.agent.host.Time()
@@ -143,12 +152,13 @@ func (m *memory) movedTo(ctx context.Context, origin string) (domain.URL, bool, 
 	return u, ok, nil
 }
 
-// move remembers where an origin's document is from now on: the end of the leading
-// run of permanent redirects (section 6.5.1). Without one nothing changes.
-func (m *memory) move(ctx context.Context, origin string, hops []fetch.Hop) {
+// move remembers where an origin's document was seen to have moved at a time: to
+// the end of the leading run of permanent redirects (section 6.5.1). Without one
+// nothing changes. What was said over plain http counts for nothing.
+func (m *memory) move(ctx context.Context, origin string, hops []fetch.Hop, at time.Time) {
 	var to domain.URL
 	for _, h := range hops {
-		if !h.Permanent() || h.To.Scheme() != "https" {
+		if !h.Permanent() || h.From.Scheme() != "https" {
 			break
 		}
 		to = h.To
@@ -156,11 +166,14 @@ func (m *memory) move(ctx context.Context, origin string, hops []fetch.Hop) {
 	if to.IsZero() {
 		return
 	}
-	p := place{URL: to.String(), At: m.session.agent.host.Time()}
+	p := place{URL: to.String(), At: at}
 	m.mu.Lock()
+	before, _ := m.moved.Get(origin)
 	m.moved.Add(origin, p)
 	m.mu.Unlock()
-	m.report(ctx, origin, m.put(ctx, keyMoved+origin, p))
+	if before != p { // a page in memory says nothing new
+		m.report(ctx, origin, m.put(ctx, keyMoved+origin, p))
+	}
 }
 
 // unmove forgets where an origin's document was, since it is not there.
@@ -204,6 +217,7 @@ func (m *memory) stored(ctx context.Context, key string) (p place, ok bool, err 
 	now := m.session.agent.host.Time()
 	if err := json.Unmarshal(data, &p); err != nil || p.At.IsZero() || p.At.After(now) {
 		p.At = now
+		m.report(ctx, key, m.put(ctx, key, p)) // or it would never be over
 	}
 	return p, true, nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -21,17 +20,26 @@ func (s *Session) open(ctx context.Context, raw string) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := s.limited(ctx, u)
+	defer cancel()
 	page, err := s.pages.get(ctx, u)
 	var refused *Error
-	if err == nil || !errors.As(err, &refused) || len(refused.links) == 0 {
+	if err == nil || !errors.As(err, &refused) {
 		return page, err
+	}
+	if len(refused.links) == 0 {
+		s.memory.unavailable(u, refused)
+		return nil, err
 	}
 	d := s.discovery(ctx, u.Origin())
 	d.trace = []Attempt{d.attempt(SourceURL, u, err)}
-	if page, err = d.first(refused.links, err); err != nil {
-		return nil, err
+	if page, err = d.first(refused.links, err); err == nil {
+		return d.found(page), nil
 	}
-	return d.found(page), nil
+	if over := ended(ctx, shown(u)); over != nil {
+		err = over
+	}
+	return nil, err
 }
 
 // parseURL gives the canonical form of a URL that a document may be read from.
@@ -65,7 +73,7 @@ func (s *Session) retrieve(ctx context.Context, u domain.URL) (*Page, error) {
 		return nil, err
 	}
 	a := arrival{requested: u.String(), wellKnown: isWellKnown(u)}
-	old := s.pages.old(u)
+	begun, old := s.pages.begin(), s.pages.old(u)
 	request := s.request(ctx, u)
 	old.conditions(request.Header)
 	sent := s.agent.host.Time()
@@ -73,7 +81,7 @@ func (s *Session) retrieve(ctx context.Context, u domain.URL) (*Page, error) {
 	if err == nil && r.Status == http.StatusNotModified {
 		if again := old.confirmed(r, sent); again != nil {
 			page, err := s.admit(ctx, again, a, old.page.doc, old.page.digest, old.page.opened.octets)
-			return s.keep(u, page, again, err)
+			return s.keep(u, page, again, begun, err)
 		}
 		s.pages.drop(u)
 		r, err = fetch.Do(ctx, s.agent.host, s.request(ctx, u))
@@ -89,54 +97,51 @@ func (s *Session) retrieve(ctx context.Context, u domain.URL) (*Page, error) {
 		s.memory.absent(u, &r.Freshness, *e)
 		err = e
 	}
-	return s.keep(u, page, r, err)
+	return s.keep(u, page, r, begun, err)
 }
 
 // keep keeps a page that may be used again.
-func (s *Session) keep(u domain.URL, page *Page, r *fetch.Response, err error) (*Page, error) {
+func (s *Session) keep(u domain.URL, page *Page, r *fetch.Response, begun int, err error) (*Page, error) {
 	if err != nil {
 		s.pages.drop(u)
 		return nil, err
 	}
-	s.pages.keep(u, page, r)
+	s.pages.keep(u, page, r, begun)
 	return page, nil
 }
 
-// refused judges an exchange that gave no document, and remembers and tells what
-// follows from it (sections 6.5.1, 11.3 and 11.4).
+// refused judges an exchange that gave no document, and tells the user what they
+// should know of it (sections 11.3 and 11.4).
 func (s *Session) refused(ctx context.Context, u domain.URL, r *fetch.Response, err error) error {
 	if over := ended(ctx, shown(u)); over != nil {
 		return over
 	}
+	e := s.absence(ctx, u, r, err)
+	s.tellFailure(ctx, u, e)
+	return e
+}
+
+// absence is why an exchange gave no document. What follows from it for later ones
+// is remembered (section 6.5.1).
+func (s *Session) absence(ctx context.Context, u domain.URL, r *fetch.Response, err error) *Error {
 	place := isWellKnown(u)
 	if err != nil {
 		e := fail(u.String(), err, "the document could not be retrieved")
 		if place && e.Code == lookleap.CodeGone && !sameOrigin(err, u) {
 			e.Code = lookleap.CodeNoANML // what another origin says of itself
 		}
-		s.tellFailure(ctx, u, e)
 		return e
 	}
 	e := &Error{Code: lookleap.CodeBadStatus, URL: shown(r.URL), Status: r.Status, RetryAfter: r.RetryAfter, Reason: "the server gave no document", answer: r}
-	switch r.Status {
-	case http.StatusNotFound:
-		if place {
-			e.Code, e.Reason = lookleap.CodeNoANML, ""
-			s.memory.absent(u, &r.Freshness, *e)
-		}
-	case http.StatusGone:
-		if place {
-			return s.gone(ctx, u, r)
-		}
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		switch {
-		case r.RetryAfter > 0:
-			s.memory.close(u, *e, r.Received.Add(r.RetryAfter))
-		case !place:
-			s.memory.close(u, *e, time.Time{})
-		}
+	switch {
+	case place && r.Status == http.StatusNotFound:
+		e.Code, e.Reason = lookleap.CodeNoANML, ""
+		s.memory.absent(u, &r.Freshness, *e)
+	case place && r.Status == http.StatusGone:
+		return s.gone(ctx, u, r)
+	case r.RetryAfter > 0:
+		s.memory.close(u, *e, r.Received.Add(r.RetryAfter))
 	}
-	s.tellFailure(ctx, u, e)
 	return e
 }
 
@@ -149,7 +154,7 @@ func sameOrigin(err error, u domain.URL) bool {
 // gone is a 410 at a place of discovery. It holds for the URL that said so, and
 // for the one asked for when both are of one origin; another origin cannot say
 // that this one has given up ANML.
-func (s *Session) gone(ctx context.Context, u domain.URL, r *fetch.Response) error {
+func (s *Session) gone(ctx context.Context, u domain.URL, r *fetch.Response) *Error {
 	var err error
 	if r.URL.Scheme() == "https" {
 		err = s.memory.gone(ctx, r.URL)

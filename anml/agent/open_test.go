@@ -59,9 +59,6 @@ func BenchmarkOpenCached(b *testing.B) {
 	if n := len(net.Journal().Requests("shop.example")); n != 1 {
 		b.Fatalf("%d requests", n)
 	}
-	if took := b.Elapsed() / time.Duration(b.N); b.N > 1000 && took > 20*time.Microsecond {
-		b.Errorf("%v for a cached page", took)
-	}
 }
 
 // FuzzDNSText holds that a TXT record gives nothing but an absolute path of a

@@ -106,7 +106,7 @@ func (p *Page) fetchRef(ctx context.Context, u domain.URL, ref anml.SiteRef) (*P
 		return nil, err
 	}
 	if !r.OK() {
-		return nil, &Error{Code: lookleap.CodeBadStatus, URL: shown(r.URL), Status: r.Status, Reason: "the server gave no document"}
+		return nil, s.absence(ctx, u, r, nil)
 	}
 	return s.newPage(ctx, r, arrival{requested: u.String(), wellKnown: isWellKnown(u), siteRef: true, budget: p.budget})
 }

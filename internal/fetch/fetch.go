@@ -288,7 +288,7 @@ func (e *exchange) follow(resp *Response) error {
 	if err != nil {
 		return &answerError{resp, "", err}
 	}
-	hop := Hop{From: e.url, To: to, Status: resp.Status, Number: len(e.hops) + 1}
+	hop := Hop{From: e.url, To: to, Status: resp.Status, Number: len(e.hops) + 1, Freshness: resp.Freshness}
 	if err := e.admit(hop); err != nil {
 		return &answerError{resp, "", err}
 	}

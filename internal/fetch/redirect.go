@@ -13,6 +13,8 @@ type Hop struct {
 	From, To domain.URL
 	Status   int // 301, 302, 303, 307 or 308
 	Number   int // 1 for the first
+
+	Freshness Freshness // how long the redirect itself may be used
 }
 
 // SameOrigin reports whether the redirect stays at its origin.
