@@ -471,8 +471,13 @@ func TestRotationWithoutKeyServer(t *testing.T) {
 	t.Run("AIU-3.4-12/reject-one-try-while-the-server-is-down", func(t *testing.T) {
 		w.answer = receipt("2", true)
 		for range 3 {
-			if err := ask(); lookleap.CodeOf(err) != lookleap.CodeRejectedKey {
+			err := ask()
+			if lookleap.CodeOf(err) != lookleap.CodeRejectedKey {
 				t.Error(err)
+			}
+			var no *lookleap.VerifyError
+			if !errors.As(err, &no) || !slices.ContainsFunc(no.Verdict.Checks, func(c lookleap.Check) bool { return c.Code == lookleap.CodeBadStatus }) {
+				t.Errorf("nothing tells that the key server failed: %v", err)
 			}
 		}
 		if n := fetched(); n != 2 {

@@ -427,6 +427,19 @@ func TestDiscoveryCache(t *testing.T) {
 			t.Errorf("%d exchanges", n)
 		}
 	})
+	t.Run("AIU-6-04/accept-purge-however-it-is-spelled", func(t *testing.T) {
+		net := lab.ForTest(t)
+		site := net.Site("www.bank.example").Body(documentPath, "application/json", withPolicy(`{"mtls":true}`))
+		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{})
+		if _, err := discoverer.Discover(t.Context(), bank); err != nil {
+			t.Fatal(err)
+		}
+		site.Body(documentPath, "application/json", withPolicy(`{"mtls":false}`))
+		discoverer.Purge("HTTPS://WWW.Bank.Example:443/")
+		if _, err := discoverer.Discover(t.Context(), bank); err != nil {
+			t.Errorf("something was kept: %v", err)
+		}
+	})
 	t.Run("AIU-3.1-23/accept-one-exchange-each", func(t *testing.T) {
 		net := lab.ForTest(t)
 		page(net.Site("www.bank.example").Body(documentPath, "application/json", documentOf("ai://bank/x", bank)), "ai://bank/x", "ai://bank/x")
@@ -459,8 +472,10 @@ func TestOrderTargets(t *testing.T) {
 		if got := order(func(int) int { return 0 }); got != "zabc" {
 			t.Errorf("got %s", got)
 		}
-		if got := order(func(n int) int { return n - 1 }); got != "bazc" {
-			t.Errorf("got %s", got)
+		for _, last := range []int{-1, 1000} { // or more than was asked for
+			if got := order(func(n int) int { return n + last }); got != "bazc" {
+				t.Errorf("got %s", got)
+			}
 		}
 	})
 	for name, state := range map[string]lookleap.DNSSEC{"secure": lookleap.Secure, "insecure": lookleap.Insecure} {

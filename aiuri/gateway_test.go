@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/miekg/dns"
+
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
 )
@@ -284,6 +286,22 @@ func TestPublish(t *testing.T) {
 		got := strings.Join(aiuri.DNSRecords("bank.example", parseAny("ai://bank/pay"), "aiip.bank.example", 443, 5*time.Minute), "\n")
 		if got != "_aiip._tcp.bank.example. 300 IN SRV 0 0 443 aiip.bank.example.\n_aiip.bank.example. 300 IN TXT \"endpoint=ai://bank/pay\"" {
 			t.Errorf("got %s", got)
+		}
+	})
+	t.Run("AIU-3.1-01/accept-dns-of-a-long-uri", func(t *testing.T) {
+		long := "ai://bank/" + strings.Repeat("x", 600)
+		text := aiuri.DNSRecords("bank.example.", parseAny(long), "bank.example.", 443, time.Minute)
+		zone := dns.NewZoneParser(strings.NewReader(strings.Join(text, "\n")), ".", "")
+		var got string
+		for rr, ok := zone.Next(); ok; rr, ok = zone.Next() {
+			if txt, ok := rr.(*dns.TXT); ok {
+				got = strings.Join(txt.Txt, "")
+			} else if srv := rr.(*dns.SRV); srv.Target != "bank.example." {
+				t.Errorf("got %s", srv)
+			}
+		}
+		if zone.Err() != nil || got != "endpoint="+long {
+			t.Errorf("got %s, %v", got, zone.Err())
 		}
 	})
 	t.Run("AIU-3.1-01/accept-document", func(t *testing.T) {

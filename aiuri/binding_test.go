@@ -1,0 +1,150 @@
+package aiuri_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/aiuri"
+)
+
+// recorder is a native transport that keeps what it was asked to send.
+type recorder struct{ calls []aiuri.Call }
+
+func (r *recorder) Invoke(_ context.Context, c *aiuri.Call) (aiuri.Result, error) {
+	r.calls = append(r.calls, *c)
+	return aiuri.SignResult([]byte(`{"paid":true}`), aiuri.SigningKey{ID: "1", Private: ecKey()}, nil, true)
+}
+
+// TestConsentBinding holds that what is sent is what the user agreed to.
+func TestConsentBinding(t *testing.T) {
+	t.Run("AIU-5-02/reject-change-while-the-user-thinks", func(t *testing.T) {
+		w, line := newWorld(t), &recorder{}
+		w.options.Native = line
+		r := aiuri.Request{URI: pay.URI, Body: []byte(`{"amount":"10"}`), Scopes: []string{"pay"}}
+		w.host.Prompter = prompter(func(q *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			copy(r.Body, `{"amount":"99"}`)
+			r.Scopes[0] = "all"
+			return allow(q)
+		})
+		if _, err := w.invoke(t, r); err != nil {
+			t.Fatal(err)
+		}
+		if c := line.calls[0]; string(c.Body) != `{"amount":"10"}` || c.Scopes[0] != "pay" {
+			t.Errorf("sent %s for %s", c.Body, c.Scopes)
+		}
+	})
+	for name, body := range map[string][]byte{"no-body": nil, "empty-body": {}, "body": []byte("{}")} {
+		t.Run("AIU-5-02/accept-resumed-as-it-was-shown-"+name, func(t *testing.T) {
+			w, line := newWorld(t), &recorder{}
+			w.options.Native = line
+			w.host.Prompter = prompter(func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
+			})
+			client := must(aiuri.NewClient(w.host, w.options))
+			_, err := client.Invoke(t.Context(), aiuri.Request{URI: pay.URI, Body: body})
+			var pending *lookleap.PendingError
+			if !errors.As(err, &pending) {
+				t.Fatal(err)
+			}
+			decision, _ := allow(pending.Request)
+			if _, err := client.Resume(t.Context(), pending.State, decision); err != nil {
+				t.Fatal(err)
+			}
+			c := line.calls[0]
+			if shown := pending.Request.Items[0].Summary; !strings.HasPrefix(shown, c.Method+" to") || (c.Body == nil) != (body == nil) {
+				t.Errorf("%q was shown, and %s with %q sent", shown, c.Method, c.Body)
+			}
+		})
+	}
+	t.Run("AIU-5-02/accept-harmless-sees-what-is-sent", func(t *testing.T) {
+		w, line := newWorld(t), &recorder{}
+		page(w.net.Site("shop.example"), "ai://bank.example/pay", "")
+		w.options.Native, w.host.Prompter = line, nil
+		w.options.Harmless = func(r *aiuri.Request) bool {
+			harmless := !strings.Contains(r.URI.Path(), "pay") && r.Method == http.MethodGet
+			r.Body = append(r.Body, "changed"...)
+			return harmless
+		}
+		if _, err := w.invoke(t, aiuri.Request{Page: "https://shop.example/"}); lookleap.CodeOf(err) != lookleap.CodeConsentNoPrompter || len(line.calls) != 0 {
+			t.Errorf("a payment passes for harmless: %v", err)
+		}
+	})
+	for _, method := range []string{"get", "GET ", "GET\r\nX", "PO\u202eST", "GET (harmless)"} {
+		t.Run("AIU-5-02/reject-method-that-is-none", func(t *testing.T) {
+			w, line := newWorld(t), &recorder{}
+			w.options.Native = line
+			if _, err := w.invoke(t, aiuri.Request{URI: pay.URI, Method: method}); lookleap.CodeOf(err) != lookleap.CodeMethodNotAllowed || len(line.calls) != 0 {
+				t.Errorf("%q: %v", method, err)
+			}
+		})
+	}
+}
+
+// TestAdvertisedBelow is about pages that advertise a path below the endpoint that
+// the authority's document names.
+func TestAdvertisedBelow(t *testing.T) {
+	for _, c := range []struct {
+		name, advertised string
+		code             lookleap.Code
+	}{
+		{"accept-below", "ai://bank.example/pay/cards", lookleap.CodeOK},
+		{"reject-beside", "ai://bank.example/payments", lookleap.CodeAuthorityUnconfirmed},
+		{"reject-dots-below", "ai://bank.example/pay/..%2Fadmin", lookleap.CodeAuthorityUnconfirmed},
+		{"reject-dots-with-parameter-below", "ai://bank.example/pay/..;/admin", lookleap.CodeAuthorityUnconfirmed},
+		{"reject-double-encoded-below", "ai://bank.example/pay/%252e%252e/admin", lookleap.CodeAuthorityUnconfirmed},
+		{"reject-empty-segment-below", "ai://bank.example/pay//admin", lookleap.CodeAuthorityUnconfirmed},
+	} {
+		t.Run("AIU-3.1-21/"+c.name, func(t *testing.T) {
+			w := newWorld(t)
+			line := &recorder{}
+			w.options.Native, w.options.Expect.Require = line, []string{"iss"}
+			page(w.net.Site("shop.example"), c.advertised, "")
+			var tokensFor []string
+			w.options.Tokens = tokens{&tokensFor}
+			w.options.Native = endpoint(func(call *aiuri.Call) (aiuri.Result, error) {
+				line.calls = append(line.calls, *call)
+				claims := &aiuri.Claims{Issuer: "ai://bank.example/pay"} // as its document has it
+				return aiuri.SignResult([]byte(`{}`), aiuri.SigningKey{ID: "1", Private: ecKey()}, claims, true)
+			})
+			_, err := w.invoke(t, aiuri.Request{Page: "https://shop.example/"})
+			if lookleap.CodeOf(err) != c.code || (len(line.calls) == 1) != (c.code == lookleap.CodeOK) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// deaf is a transport that does not listen to its context.
+type deaf chan struct{}
+
+func (d deaf) Invoke(context.Context, *aiuri.Call) (aiuri.Result, error) {
+	<-d
+	return aiuri.Result{}, nil
+}
+
+func TestDeafTransport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		line := make(deaf)
+		g := newGatewayWorld(t)
+		g.options.Invoker = line
+		if w := g.serve(t, "POST", payTarget, "{}"); w.Code != http.StatusGatewayTimeout {
+			t.Errorf("the gateway answers %d", w.Code)
+		}
+		w := newWorld(t)
+		w.options.Native = line
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		client := must(aiuri.NewClient(w.host, w.options))
+		if v, err := client.Invoke(ctx, pay); v != nil || !slices.Contains([]lookleap.Code{lookleap.CodeTimeout, lookleap.CodeCancelled}, lookleap.CodeOf(err)) {
+			t.Errorf("the client gives %v, %v", v, err)
+		}
+		close(line)
+	})
+}
