@@ -102,18 +102,19 @@ func (j *jsonReader) object(i int32, depth int) {
 	var content span
 	var order token
 	for more := j.enter('}'); more && j.err == nil; more = j.more('}') {
-		key := j.name(names)
+		key, number := j.name(names)
+		id := words.find(key, number)
 		kind := j.kind()
 		switch {
-		case key == "content":
+		case id == 0 && key == "content":
 			content = j.text(i, kind)
-		case key == orderKey:
+		case id == 0 && key == orderKey:
 			order = token{kind: kind, from: j.at}
 			j.skip(kind)
 			order.to = j.at
-		case j.attribute(i, cells, key, kind):
+		case j.attribute(i, cells, key, id, kind):
 		default:
-			j.children(i, key, kind, depth)
+			j.children(i, key, id, kind, depth)
 		}
 	}
 	if j.failed || j.err != nil {
@@ -185,12 +186,12 @@ func (j *jsonReader) characters(s string, offset int) {
 }
 
 // children reads a key that is an element, or keeps it as it is.
-func (j *jsonReader) children(i int32, key string, kind strictjson.Kind, depth int) {
-	g := group{key: key, name: Name{Namespace, key}}
-	many, bare := true, false
+func (j *jsonReader) children(i int32, key string, id uint8, kind strictjson.Kind, depth int) {
 	inside := j.t.rows[i].kind
-	if c := words.child[inside][words.id(key)]; c != kUnknown {
-		spec, rank := schema[inside].place(c)
+	g := group{key: key, name: Name{Namespace, key}, kind: words.child[inside][id]}
+	many, bare := true, false
+	if g.kind != kUnknown {
+		spec, rank := schema[inside].place(g.kind)
 		many, bare, g.rank = spec.many, spec.bare, rank
 	} else if name, ok := expandedKey(key); ok {
 		g.name, g.rank = name, 100+len(j.groups)
@@ -246,7 +247,12 @@ func (j *jsonReader) child(parent int32, g *group, kind strictjson.Kind, depth i
 		j.fail(j.refuse(ErrLimit, CodeLimit, j.node(parent), start, "elements are nested more than "+itoa(j.limits.Depth)+" deep", ""))
 		return
 	}
-	i := j.place(parent, g.last, g.name, start)
+	var i int32
+	if g.kind != kUnknown {
+		i = j.t.add(g.kind, parent, g.last, int32(start))
+	} else {
+		i = j.place(parent, g.last, g.name, start)
+	}
 	g.join(i)
 	if kind == strictjson.Object {
 		j.object(i, depth)

@@ -9,18 +9,17 @@ import (
 
 // attribute reads a key that is an attribute, and reports whether it is one. The
 // attributes that the object has so far are those from mark on.
-func (j *jsonReader) attribute(i int32, mark int, key string, kind strictjson.Kind) bool {
+func (j *jsonReader) attribute(i int32, mark int, key string, id uint8, kind strictjson.Kind) bool {
 	k := j.t.rows[i].kind
-	c := cell{spec: -1}
-	switch {
-	case k == kUnknown:
-	case k == kAnml && (key == "anml" || key == "version"):
+	if k == kAnml && (key == "anml" || key == "version") {
 		j.version(i, mark, key, kind)
 		return true
-	default:
-		c.spec = words.spec(k, key)
 	}
+	c := cell{spec: int32(words.attr[k][id])}
 	if c.spec < 0 {
+		if words.child[k][id] != kUnknown {
+			return false
+		}
 		name, ok := attributeKey(key)
 		if !ok && key == "site" && (k == kTrust || k == kSiteRef) {
 			name, ok = Name{"", key}, true
@@ -225,7 +224,7 @@ func (j *jsonReader) raw(kind strictjson.Kind, depth int) {
 		}
 		names := len(j.names)
 		for more := j.enter('}'); more && j.err == nil; more = j.more('}') {
-			key := j.name(names)
+			key, _ := j.name(names)
 			kind := j.kind()
 			j.characters(key, j.at)
 			j.raw(kind, depth)

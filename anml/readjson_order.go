@@ -17,7 +17,8 @@ const orderKey = "$order"
 type group struct {
 	key         string
 	name        Name
-	rank        int // place in the default order
+	kind        kind // kUnknown for an element that the draft does not know here
+	rank        int  // place in the default order
 	first, last int32
 }
 

@@ -115,26 +115,30 @@ func (s *jsonScanner) kind() strictjson.Kind {
 }
 
 // name passes a member's name and the colon, and holds it against those before
-// it, which begin at mark.
-func (s *jsonScanner) name(mark int) string {
+// it, which begin at mark. The key is that of the vocabulary.
+func (s *jsonScanner) name(mark int) (text string, k uint64) {
 	if s.next() != '"' {
 		s.fail()
-		return ""
+		return "", 0
 	}
-	text := s.text(s.string())
+	t := s.string()
 	if s.next() != ':' {
 		s.fail()
-		return ""
+		return "", 0
 	}
 	s.at++
-	if s.unique {
-		return text
+	if text = s.text(t); t.escaped {
+		k = key(text)
+	} else {
+		k = keyAt(s.src, t.from, t.to)
 	}
-	k := key(text)
+	if s.unique {
+		return text, k
+	}
 	for _, earlier := range s.names[mark:] {
 		if earlier.key == k && earlier.text == text {
 			s.fail()
-			return ""
+			return "", 0
 		}
 	}
 	if s.names = append(s.names, jsonName{k, text}); len(s.names)-mark > manyNames {
@@ -142,7 +146,7 @@ func (s *jsonScanner) name(mark int) string {
 			s.fail()
 		}
 	}
-	return text
+	return text, k
 }
 
 // string passes the string that begins here.

@@ -11,6 +11,7 @@ type vocabulary struct {
 	many   [kindCount][kindCount]bool // which children may repeat
 	single [kindCount]bool            // some child may not
 	typed  []bool                     // by number in specs: the text is more than a string
+	quoted []bool                     // likewise: it is a string in JSON, whatever it holds
 	needs  [kindCount][]int32         // numbers in specs of attributes that must be there
 }
 
@@ -91,6 +92,7 @@ func newVocabulary() *vocabulary {
 	}
 	for _, s := range specs {
 		v.typed = append(v.typed, s.typ != tString)
+		v.quoted = append(v.quoted, s.typ != tBool && !s.json && s.name != "version")
 	}
 	return v
 }
@@ -98,15 +100,9 @@ func newVocabulary() *vocabulary {
 // id gives the number of a name.
 func (v *vocabulary) id(name string) uint8 { return v.find(name, key(name)) }
 
-// at gives the number of the name at text[from:to], which is not empty.
+// at gives the number of the name at text[from:to].
 func (v *vocabulary) at(text string, from, to int32) uint8 {
-	if name := text[from:to]; len(text)-int(from) < 8 {
-		return v.find(name, key(name))
-	} else if len(name) >= 8 {
-		return v.find(name, octets(text[from:]))
-	} else {
-		return v.find(name, octets(text[from:])<<(64-8*len(name))>>(64-8*len(name)))
-	}
+	return v.find(text[from:to], keyAt(text, int(from), int(to)))
 }
 
 func (v *vocabulary) find(name string, k uint64) uint8 {
@@ -135,6 +131,19 @@ func key(name string) uint64 {
 		k = k<<8 | uint64(name[i])
 	}
 	return k
+}
+
+// keyAt is key of text[from:to], and looks at what follows it.
+func keyAt(text string, from, to int) uint64 {
+	switch size := to - from; {
+	case size >= 8:
+		return octets(text[from:])
+	case size == 0 || len(text)-from < 8:
+		return key(text[from:to])
+	default:
+		unused := 64 - 8*size
+		return octets(text[from:]) << unused >> unused
+	}
 }
 
 // octets reads eight octets as a number, the first as the lowest.

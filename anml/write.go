@@ -164,18 +164,16 @@ func equalAttrs(a, b node) bool {
 	return true
 }
 
-// attrsTo gives the attributes in the order for writing: as they stand, or in the
-// order of the draft with foreign ones behind them by name.
-func (n node) attrsTo(o WriteOptions) []attr {
+// sortedAttrs gives the attributes in the order of the draft, foreign ones behind
+// them by name.
+func (n node) sortedAttrs() []attr {
 	attrs := n.attrs()
-	if o.Canonical {
-		slices.SortStableFunc(attrs, func(a, b attr) int {
-			if byRank := cmp.Compare(n.rank(a), n.rank(b)); byRank != 0 || a.known() {
-				return byRank
-			}
-			return strings.Compare(a.name().String(), b.name().String())
-		})
-	}
+	slices.SortStableFunc(attrs, func(a, b attr) int {
+		if byRank := cmp.Compare(n.rank(a), n.rank(b)); byRank != 0 || a.known() {
+			return byRank
+		}
+		return strings.Compare(a.name().String(), b.name().String())
+	})
 	return attrs
 }
 

@@ -76,6 +76,21 @@ func (w *jsonWriter) line() {
 	}
 }
 
+// plainKey is key for a name of the draft, which needs no escapes.
+func (w *jsonWriter) plainKey(name string) {
+	if w.o.Indent != "" {
+		w.key(name)
+		return
+	}
+	out := w.out
+	if !w.first {
+		out = append(out, ',')
+	}
+	w.first = false
+	out = append(out, '"')
+	w.out = append(append(out, name...), '"', ':')
+}
+
 func (w *jsonWriter) key(name string) {
 	w.next()
 	w.string(name)
@@ -87,7 +102,8 @@ func (w *jsonWriter) key(name string) {
 
 func (w *jsonWriter) string(s string) {
 	if plainJSON(s) {
-		w.out = append(append(append(w.out, '"'), s...), '"')
+		out := append(w.out, '"')
+		w.out = append(append(out, s...), '"')
 		return
 	}
 	out, err := jsontext.AppendQuote(w.out, s)
@@ -100,6 +116,17 @@ func (w *jsonWriter) string(s string) {
 // plainJSON reports whether a text stands in JSON as it is. What is not ASCII is
 // left to whoever checks its encoding.
 func plainJSON(s string) bool {
+	const (
+		ones = 0x0101010101010101
+		high = 0x8080808080808080
+	)
+	for ; len(s) >= 8; s = s[8:] { // a borrow can only come from an octet that counts too
+		w := octets(s)
+		quote, backslash := w^ones*'"', w^ones*'\\'
+		if (w|(w-ones*' ')|(quote-ones)&^quote|(backslash-ones)&^backslash)&high != 0 {
+			return false
+		}
+	}
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
 			return false
@@ -121,16 +148,21 @@ func (w *jsonWriter) element(n node) {
 
 func (w *jsonWriter) members(n node) {
 	if w.o.Canonical {
-		for _, at := range n.attrsTo(w.o) {
+		for _, at := range n.sortedAttrs() {
 			w.attribute(n, at)
 		}
 	} else {
 		for _, c := range n.cells() {
-			w.attribute(n, n.t.attr(c))
+			if c.spec >= 0 && words.quoted[c.spec] {
+				w.plainKey(specs[c.spec].name)
+				w.string(n.t.string(c.value))
+			} else {
+				w.attribute(n, n.t.attr(c))
+			}
 		}
 	}
 	if text := n.content(); text != "" {
-		w.key("content")
+		w.plainKey("content")
 		w.string(text)
 	}
 	if n.first().ok() {
@@ -158,7 +190,7 @@ func (w *jsonWriter) attribute(n node, at attr) {
 	if n.kind() == kAnml && at.spec.name == "version" {
 		return // the key anml
 	}
-	w.key(at.spec.name)
+	w.plainKey(at.spec.name)
 	switch {
 	case at.spec.typ == tBool && (at.value == "true" || at.value == "false"),
 		at.spec.json && canonicalNumber(at.value):
@@ -212,7 +244,7 @@ func (w *jsonWriter) children(n node) {
 	}
 	for _, c := range inside.children {
 		if many := count[c.kind]; many > 0 {
-			w.key(schema[c.kind].name)
+			w.plainKey(schema[c.kind].name)
 			w.group(n, c.kind, c.many && !(c.bare && many == 1) || many > 1)
 		}
 	}

@@ -34,8 +34,7 @@ func (w *xmlWriter) element(n node, space string, depth int) {
 	if own == xmlNamespace {
 		name, own = "xml:"+name, space
 	}
-	w.raw("<")
-	w.raw(name)
+	w.out = append(append(w.out, '<'), name...)
 	if own != space {
 		w.attribute("xmlns", own)
 	}
@@ -44,21 +43,7 @@ func (w *xmlWriter) element(n node, space string, depth int) {
 
 // rest writes attributes, content and end tag.
 func (w *xmlWriter) rest(n node, name, space string, depth int) {
-	prefixes := 0
-	for _, at := range n.attrsTo(w.o) {
-		full := at.name()
-		switch full.Space {
-		case "":
-			w.attribute(full.Local, at.value)
-		case xmlNamespace:
-			w.attribute("xml:"+full.Local, at.value)
-		default:
-			prefix := "n" + itoa(prefixes)
-			prefixes++
-			w.attribute("xmlns:"+prefix, full.Space)
-			w.attribute(prefix+":"+full.Local, at.value)
-		}
-	}
+	w.attributes(n)
 	lost := n.kind() == kConstraints && n.more() != nil // keys that may restrict and have no XML image
 	if !n.first().ok() && n.row().text.empty() && !lost {
 		w.raw("/>")
@@ -83,9 +68,37 @@ func (w *xmlWriter) rest(n node, name, space string, depth int) {
 	if spread {
 		w.line(depth)
 	}
-	w.raw("</")
-	w.raw(name)
-	w.raw(">")
+	w.out = append(append(append(w.out, '<', '/'), name...), '>')
+}
+
+func (w *xmlWriter) attributes(n node) {
+	prefixes := 0
+	write := func(name Name, value string) {
+		switch name.Space {
+		case "":
+			w.attribute(name.Local, value)
+		case xmlNamespace:
+			w.attribute("xml:"+name.Local, value)
+		default:
+			prefix := "n" + itoa(prefixes)
+			prefixes++
+			w.attribute("xmlns:"+prefix, name.Space)
+			w.attribute(prefix+":"+name.Local, value)
+		}
+	}
+	if w.o.Canonical {
+		for _, at := range n.sortedAttrs() {
+			write(at.name(), at.value)
+		}
+		return
+	}
+	for _, c := range n.cells() {
+		if value := n.t.string(c.value); c.spec >= 0 {
+			w.attribute(specs[c.spec].name, value)
+		} else {
+			write(n.t.names[^c.spec], value)
+		}
+	}
 }
 
 func (w *xmlWriter) line(depth int) {
@@ -96,11 +109,9 @@ func (w *xmlWriter) line(depth int) {
 }
 
 func (w *xmlWriter) attribute(name, value string) {
-	w.raw(" ")
-	w.raw(name)
-	w.raw(`="`)
-	w.out = appendValue(w.out, value)
-	w.raw(`"`)
+	out := append(w.out, ' ')
+	out = append(append(out, name...), '=', '"')
+	w.out = append(appendValue(out, value), '"')
 }
 
 // appendText escapes character data. A carriage return is written as a
