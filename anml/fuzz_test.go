@@ -19,6 +19,7 @@ var jsonSeeds = []string{
 	`{"anml":"1.0"}`,
 	`{"anml":"1.0","role":"service","constraints":{"disclosure":{"field":"email","requires":"none"},"zzz":1},"knowledge":{"ask":[{"field":"email","action":"a"}],"inform":["x"]},"body":{"content":"ab","link":[{"href":"u"}],"$order":[1,"link",1]},"{urn:x}y":[{"@{urn:x}z":"1"}],"zzz":[{"a":1}]}`,
 	`{"anml":1,"ttl":1e400,"lang":null,"head":[{"title":"T"}],"interact":{"action":[{"id":"a","method":"GET","endpoint":"/","confirm":{}}]}}`,
+	`{"anml":"1.0","head":{"title":{"content":"ab","$order":[1,1]}},"body":{"content":"abc","link":{"href":"u"},"$order":[1,1,"link",1]}}`,
 	`{"version":"2.0","site":[{"domain":"example.com","body":"x"}]}`,
 }
 

@@ -69,10 +69,12 @@ func (j *jsonReader) ordered(i int32, content span, order token, groups []group)
 	}
 	text, done, used := j.t.string(content), 0, make(map[string]int, len(groups))
 	pieces := make([]span, 0, list.Len()) // texts in their order; elements are empty
+	begin := 0                            // of the text since the last element
 	for item := range list.Elements() {
 		if name, err := item.Text(); err == nil {
 			used[name]++
 			pieces = append(pieces, span{})
+			begin = done
 			continue
 		}
 		count, err := item.Int()
@@ -87,7 +89,10 @@ func (j *jsonReader) ordered(i int32, content span, order token, groups []group)
 			_, size := utf8.DecodeRuneInString(text[end:])
 			end += size
 		}
-		pieces = append(pieces, content.part(done, end))
+		if begin < done { // texts that nothing divides are one, as in XML
+			pieces[len(pieces)-1] = span{}
+		}
+		pieces = append(pieces, content.part(begin, end))
 		done = end
 	}
 	byKey := make(map[string]int32, len(groups)) // the next child of each key
@@ -114,7 +119,7 @@ func (j *jsonReader) ordered(i int32, content span, order token, groups []group)
 			j.t.link(i, last, c)
 			last = c
 		} else {
-			last = j.content(i, last, pieces[at], len(pieces) == 1)
+			last = j.content(i, last, pieces[at], len(groups) == 0)
 		}
 		at++
 	}

@@ -85,6 +85,7 @@ func TestRowsJSON(t *testing.T) {
 	r.finds1("ANML-7.2.3-02/reject-string-for-empty", JSON, doc(`,"persona":{"tone":"friendly"}`), none, CodeWrongShape)
 	r.writes("ANML-7.2.3-03/accept-order", `<body>a<link href="u"/>b</body>`, `"body":{"content":"ab","link":[{"href":"u"}],"$order":[1,"link",1]}`)
 	r.same("ANML-7.2.3-03/accept-both-ways", service(`<body>é<link href="u"/>b</body>`), doc(`,"body":{"content":"éb","link":[{"href":"u"}],"$order":[1,"link",1]}`))
+	r.same("ANML-7.2.3-03/accept-adjacent-texts", service(`<body>ab<link href="u"/>c</body>`), doc(`,"body":{"content":"abc","link":[{"href":"u"}],"$order":[1,1,"link",1]}`))
 	r.writes("ANML-7.2.3-03/accept-default-order", `<body>a<section/><link href="u"/></body>`, `"body":{"content":"a","section":[{}],"link":[{"href":"u"}]}`)
 	for name, order := range map[string]string{"sum": `[1,"link",2]`, "name": `[1,"nav",1]`, "twice": `[1,"link","link",1]`, "missing": `[2]`, "short": `["link",1]`, "without-text": `["link"]`, "type": `"x"`, "zero": `[0,1,"link",1]`, "negative": `[-1,"link",3]`, "huge": `[9007199254740993,"link"]`} {
 		r.finds1("ANML-7.2.3-03/reject-"+name, JSON, doc(`,"body":{"content":"ab","link":[{"href":"u"}],"$order":`+order+`}`), none, CodeOrder)
