@@ -76,6 +76,28 @@ func TestConsentBinding(t *testing.T) {
 			t.Errorf("a payment passes for harmless: %v", err)
 		}
 	})
+	for name, c := range map[string]struct {
+		document string
+		code     lookleap.Code
+	}{
+		"accept-unchanged":      {documentOf("ai://bank.example/pay", "https://bank.example"), lookleap.CodeOK},
+		"reject-demands-more":   {strings.Replace(documentOf("ai://bank.example/pay", "https://bank.example"), "{", `{"policy":{"mtls":true},`, 1), lookleap.CodePolicyUnsupported},
+		"reject-moved-endpoint": {documentOf("ai://bank.example/other", "https://bank.example"), lookleap.CodeAuthorityUnconfirmed},
+	} {
+		t.Run("AIU-3.2-16/"+name+"-while-the-user-thinks", func(t *testing.T) {
+			w, line := newWorld(t), &recorder{}
+			w.net.Clock().Freeze()
+			w.options.Native = line
+			w.host.Prompter = prompter(func(q *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				w.bank.Body(documentPath, "application/json", c.document)
+				w.net.Clock().Advance(23 * time.Hour)
+				return allow(q)
+			})
+			if _, err := w.invoke(t, pay); lookleap.CodeOf(err) != c.code || (len(line.calls) == 1) != (c.code == lookleap.CodeOK) {
+				t.Errorf("got %v after %d calls", err, len(line.calls))
+			}
+		})
+	}
 	for _, method := range []string{"get", "GET ", "GET\r\nX", "PO\u202eST", "GET (harmless)"} {
 		t.Run("AIU-5-02/reject-method-that-is-none", func(t *testing.T) {
 			w, line := newWorld(t), &recorder{}
@@ -116,6 +138,26 @@ func TestAdvertisedBelow(t *testing.T) {
 			_, err := w.invoke(t, aiuri.Request{Page: "https://shop.example/"})
 			if lookleap.CodeOf(err) != c.code || (len(line.calls) == 1) != (c.code == lookleap.CodeOK) {
 				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// TestTargets holds that only the DNS of the endpoint's own origin says where a
+// native connection is made.
+func TestTargets(t *testing.T) {
+	for name, where := range map[string]string{"accept-own": "bank.example", "reject-diverted": "shop.example"} {
+		t.Run("AIU-3.1-13/"+name, func(t *testing.T) {
+			w, line := newWorld(t), &recorder{}
+			w.options.Native = line
+			w.options.Discoverer = aiuri.NewDiscoverer(w.host, aiuri.DiscoveryOptions{DNS: true})
+			page(w.net.Site(where), "ai://bank.example/pay", "")
+			w.net.Name("_aiip._tcp."+where).SRV(0, 0, 443, "elsewhere.example.")
+			if _, err := w.invoke(t, aiuri.Request{Page: "https://" + where + "/", Body: []byte("{}")}); err != nil {
+				t.Fatal(err)
+			}
+			if got := line.calls[0].Targets; (len(got) == 1) != (where == "bank.example") {
+				t.Errorf("got %v", got)
 			}
 		})
 	}

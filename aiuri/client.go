@@ -37,7 +37,7 @@ type ClientOptions struct {
 	// consent.
 	Harmless func(*Request) bool
 
-	Expect  Expectation   // Audience, Require and AllowRS256; the rest is filled in
+	Expect  Expectation   // Audience, Require and AllowRS256; the rest is filled in for each call
 	KeyLife time.Duration // how long key sets are kept; 0: DefaultKeyLife, at most MaxKeyLife
 }
 
@@ -118,7 +118,7 @@ func (c *Client) Invoke(ctx context.Context, r Request) (*Verified, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.commit(ctx, approval, p)
+	return c.commit(ctx, approval)
 }
 
 // Resume goes on with an invocation that waited for its user. The endpoint's
@@ -133,18 +133,7 @@ func (c *Client) Resume(ctx context.Context, state json.RawMessage, decision loo
 	if err != nil {
 		return nil, err
 	}
-	var e effect
-	if err := json.Unmarshal(plan.Effect(), &e); err != nil || plan.Request().Kind != lookleap.ConsentInvoke {
-		return nil, lookleap.ErrPlanInvalid
-	}
-	p, err := c.prepare(ctx, e.Request)
-	if err != nil {
-		return nil, refusal(c.host, "an invocation", err)
-	}
-	if p.discovery.Origin != e.Origin || p.discovery.DocumentOrigin != e.Document || !p.call.URI.Equal(e.URI) || p.recipient != e.Recipient {
-		return nil, refusal(c.host, "an invocation", fail(lookleap.CodePlanInvalid, "the endpoint is another one than the user agreed to", ""))
-	}
-	return c.commit(ctx, approval, p)
+	return c.commit(ctx, approval)
 }
 
 // effect is what a plan commits.
@@ -194,7 +183,20 @@ func (c *Call) shownBody() string {
 	return fmt.Sprintf("%s… and more, %d octets in all", strings.ToValidUTF8(string(c.Body[:maxShown]), ""), len(c.Body))
 }
 
-func (c *Client) commit(ctx context.Context, a *lookleap.Approval, p *prepared) (v *Verified, err error) {
+// commit sends what the plan holds and nothing else, if it still leads to whom the
+// user agreed to: meanwhile the endpoint may have moved, or demand more.
+func (c *Client) commit(ctx context.Context, a *lookleap.Approval) (v *Verified, err error) {
+	var e effect
+	if err := json.Unmarshal(a.Plan().Effect(), &e); err != nil || a.Plan().Request().Kind != lookleap.ConsentInvoke {
+		return nil, lookleap.ErrPlanInvalid
+	}
+	p, err := c.prepare(ctx, e.Request)
+	if err != nil {
+		return nil, refusal(c.host, "an invocation", err)
+	}
+	if p.discovery.Origin != e.Origin || p.discovery.DocumentOrigin != e.Document || !p.call.URI.Equal(e.URI) || p.recipient != e.Recipient {
+		return nil, refusal(c.host, "an invocation", fail(lookleap.CodePlanInvalid, "the endpoint is another one than the user agreed to", ""))
+	}
 	err = c.host.Commit(ctx, a, func(ctx context.Context, _ []byte) error {
 		v, err = c.send(ctx, p)
 		return err
@@ -264,6 +266,7 @@ func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
 	}
 	r = p.request
 	p.call.Method, p.call.Body, p.call.MediaType, p.call.Scopes, p.call.MTLS = r.Method, r.Body, r.MediaType, r.Scopes, d.Document.Policy.MTLS
+	p.call.Targets = d.Targets
 	return p, nil
 }
 

@@ -22,9 +22,9 @@ type Descriptor struct {
 	Endpoint URI                        // with authority
 	JWKS     string                     // canonical https URL of the keys; "": results cannot be verified
 	Scopes   []string                   // that may be asked for
-	Policy   Policy                     //
+	Policy   Policy                     // RequireSignedResults true where the document says nothing
 	Extra    map[string]json.RawMessage // members that the draft does not define, as they are written
-	Findings []lookleap.Finding
+	Findings []lookleap.Finding         // what is not as the draft wants it and is no reason to refuse
 }
 
 // Policy is what the endpoint demands. Signed results are demanded always
@@ -103,11 +103,17 @@ func (d *Descriptor) jwks(v strictjson.Value, origins []string) *Error {
 	if !ok || err != nil {
 		return refuse(v, lookleap.CodeBadDocument, "jwks is no https URL without user information and fragment", "")
 	}
-	if !slices.Contains(origins, u.Origin()) {
+	if !slices.ContainsFunc(origins, func(o string) bool { return isOrigin(o, u.Origin()) }) {
 		return refuse(v, lookleap.CodeJWKSOrigin, "the keys lie at another origin than the document", "publish them at the document's origin")
 	}
 	d.JWKS = u.String()
 	return nil
+}
+
+// isOrigin compares an origin, however it is spelled, with a canonical one.
+func isOrigin(text, canonical string) bool {
+	u, err := domain.Parse(text)
+	return err == nil && u.String() == canonical+"/"
 }
 
 func (d *Descriptor) scopes(v strictjson.Value) *Error {

@@ -91,6 +91,22 @@ func TestParseDescriptor(t *testing.T) {
 	}
 }
 
+func TestKeyOrigins(t *testing.T) {
+	document := []byte(`{"endpoint":"ai://bank/x","jwks":"https://keys.example/set"}`)
+	for origin, ok := range map[string]bool{
+		"https://keys.example": true, "https://keys.example/": true, "HTTPS://Keys.Example:443": true,
+		"https://keys.example/set": false, "https://keys.example:8443": false, "http://keys.example": false, "keys.example": false, "https://x.keys.example": false, "": false,
+	} {
+		side := map[bool]string{true: "accept", false: "reject"}[ok]
+		t.Run("AIU-3.1-07/"+side+"-allowed-origin", func(t *testing.T) {
+			d, err := aiuri.ParseDescriptor(document, "https://bank.example/", origin)
+			if (d != nil) != ok || !ok && lookleap.CodeOf(err) != lookleap.CodeJWKSOrigin {
+				t.Errorf("%q: %v, %v", origin, d, err)
+			}
+		})
+	}
+}
+
 func TestPolicyWeakerThan(t *testing.T) {
 	strict := aiuri.Policy{Auth: "oauth2", MTLS: true, RequireSignedResults: true}
 	for id, p := range map[string]aiuri.Policy{

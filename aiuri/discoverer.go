@@ -39,7 +39,8 @@ type DiscoveryOptions struct {
 	FailOnConflict bool     // disagreeing advertisements are an error
 	KeyOrigins     []string // https origins beside the document's own where keys may lie
 
-	// Static maps authorities to the https origins whose documents speak for them.
+	// Static maps authorities, in lower case, to the https origins whose documents
+	// speak for them.
 	Static   map[string]string
 	Registry Registry // asked for registry names that Static does not have; nil: unknown
 
@@ -318,7 +319,7 @@ func (d *Discoverer) confirm(ctx context.Context, f *Discovery) (time.Time, erro
 	case err != nil:
 		return until, err
 	case doc != nil && doc.vouches(f.Endpoint):
-		f.Document, f.DocumentOrigin, f.Confirmed = doc, origin, true
+		f.Document, f.DocumentOrigin, f.Confirmed, f.Targets = doc, origin, true, nil
 		f.Findings = append(f.Findings, doc.Findings...)
 		return until, nil
 	case doc == nil && d.options.AllowThirdParty != nil && d.options.AllowThirdParty(f.Origin, f.Endpoint):

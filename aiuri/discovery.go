@@ -31,7 +31,7 @@ type Candidate struct {
 // callers: do not change it.
 type Discovery struct {
 	Origin     string      // who advertised it: an https origin
-	Endpoint   URI         //
+	Endpoint   URI         // normalized, with authority
 	Source     Source      // the advertisement that counts
 	Candidates []Candidate // all of them, by precedence
 
@@ -42,10 +42,12 @@ type Discovery struct {
 	DocumentOrigin string
 	Confirmed      bool // the authority's own document names the endpoint
 
-	Targets  []Target // where a native connection is made, if the DNS says
+	// Targets is where a native connection is made, if the DNS of Origin says. It is
+	// empty where the endpoint is another origin's: nobody diverts its callers.
+	Targets  []Target
 	Findings []lookleap.Finding
 	Verdict  *lookleap.Verdict
-	Expires  time.Time
+	Expires  time.Time // until when it is kept
 }
 
 // Verifiable reports whether there are keys by which results can be verified.

@@ -47,7 +47,8 @@ type GatewayOptions struct {
 	Base       string     // https URL under which the gateway is reached; required
 	Authorizer Authorizer // required
 	Invoker    Invoker    // how endpoints are reached; required
-	Discoverer *Discoverer
+
+	Discoverer *Discoverer // whose keys and policy count; nil: NewDiscoverer with its defaults
 
 	Challenge string // WWW-Authenticate of a 401; "": Bearer
 
@@ -62,10 +63,13 @@ type GatewayOptions struct {
 	// proxy. Otherwise a request that did not come over TLS 1.3 is refused.
 	TLSEnded bool
 
-	Expect  Expectation
-	KeyLife time.Duration
+	Expect  Expectation   // Audience, Require and AllowRS256; the rest is filled in for each call
+	KeyLife time.Duration // how long key sets are kept; 0: DefaultKeyLife, at most MaxKeyLife
 	MaxBody int64         // octets of a request; 0: 1 MiB
-	Timeout time.Duration // of a call, from the first look to the verified result; 0: 30 s. A slow request body counts, unless the http.Server has a ReadTimeout
+
+	// Timeout is that of a call, from the first look to the verified result; 0: 30 s.
+	// The reading of the body is bounded by it too, or by the server's ReadTimeout.
+	Timeout time.Duration
 
 	Audit     func(AuditRecord) // nil: nothing is told to anybody
 	Retention time.Duration     // until an audit record expires; 0: at once
@@ -82,7 +86,8 @@ type Gateway struct {
 	keys    *keySource
 }
 
-// NewGateway refuses to build a gateway that could not keep its duties.
+// NewGateway builds a gateway on a host. One that could not keep its duties is
+// refused: without authorizer, without invoker, or at a base that is no https URL.
 func NewGateway(host *lookleap.Host, o GatewayOptions) (*Gateway, error) {
 	switch {
 	case o.Authorizer == nil:

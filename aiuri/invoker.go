@@ -29,6 +29,7 @@ type Call struct {
 	Scopes    []string // asked for, and no more
 	Token     string   // bearer token for these scopes; "": none
 	MTLS      bool     // a client certificate has to be shown
+	Targets   []Target // where a native connection is made (see OrderTargets); nil: at the URI's authority
 }
 
 // Invoker performs a call and gives its result as it came. The draft defines no

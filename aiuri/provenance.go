@@ -8,13 +8,14 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// MaxResult is the number of octets that a signed result may have.
+// MaxResult is the number of octets that a signed result may have. On its way
+// through a gateway an embedded one is a third longer, and held to the same limit.
 const MaxResult = 4 << 20
 
 // Result is an answer as it came, not yet verified: a compact JWS, embedded or
 // detached, and the octets of the answer beside it.
 type Result struct {
-	JWS  string
+	JWS  string // "": there is none, and the result is rejected
 	Body []byte // what the detached form covers; in the embedded form nil, or the same octets again
 
 	MediaType string // of the body as its transport says, which no signature covers

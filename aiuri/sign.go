@@ -16,7 +16,7 @@ import (
 // SigningKey is a private key of an endpoint with the name under which its
 // public part is published.
 type SigningKey struct {
-	ID      string
+	ID      string        // kid; not empty
 	Private crypto.Signer // *ecdsa.PrivateKey (P-256, P-384), ed25519.PrivateKey or *rsa.PrivateKey (2048 bits or more)
 }
 
