@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"unicode"
@@ -40,10 +42,22 @@ func TestScenes(t *testing.T) {
 	}
 }
 
+var update = flag.Bool("update", false, "write docs/transcript.md anew")
+
+// TestTranscript holds docs/transcript.md to the story.
 func TestTranscript(t *testing.T) {
 	code, text, errs := tell("--transcript")
 	if code != exitAsTold {
 		t.Fatalf("exit code %d: %s", code, errs)
+	}
+	const page = "../../docs/transcript.md"
+	if *update {
+		if err := os.WriteFile(page, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if kept, err := os.ReadFile(page); err != nil || string(kept) != text {
+		t.Errorf("%v: %s is not what the quickstart tells: go test ./examples/quickstart -run TestTranscript -update", err, page)
 	}
 	for i, sc := range scenes() {
 		if heading := fmt.Sprintf("\n## %d. %s\n", i+1, sc.title); !strings.Contains(text, heading) {

@@ -21,7 +21,7 @@ func playPolicy(s *stage) error {
 	shop := s.lab.Site("shop.example").Body("*", "text/plain", "welcome").
 		Body("/agents.txt", "text/plain; charset=utf-8", file)
 
-	s.say("shop.example publishes a policy for automated clients. Its first line is the hash of the rest.")
+	s.say("An agent is sent shopping for a lamp. Before each step it looks. shop.example publishes a policy for automated clients. Its first line is the hash of the rest.")
 	s.show(file)
 	policy, err := agentstxt.Fetch(s.ctx, s.host, shop.URL("/"))
 	if err != nil {

@@ -18,16 +18,16 @@ func scenes() []scene {
 		{"policy", "A site says what automated clients may do", playPolicy},
 		{"policies", "Sites whose policy is missing, foreign, out of reach, or counts", playUnsure},
 		{"wellknown", "A document that is there, is not, and is elsewhere", playWellKnown},
-		{"dns", "A resolver lies about a name", playDNS},
+		{"document", "A page for agents, honest and hostile", playDocument},
+		{"trust", "Who may speak for a brand", playTrust},
+		{"skills", "A skill from whom it claims to be", playSkills},
+		{"consent", "The user is asked, sleeps on it, and is obeyed once", playConsent},
+		{"booking", "A service is used, asked back, and told no more than the user wants", playBooking},
+		{"pay", "A bank is paid through a gateway, and its receipt is verified", playPay},
 		{"ssrf", "A page sends the agent to places where only the agent can go", playSSRF},
 		{"redirects", "A redirect is a question", playRedirects},
 		{"liar", "A server cheats about what it sends", playLiar},
-		{"skills", "A skill from whom it claims to be", playSkills},
-		{"document", "A page for agents, honest and hostile", playDocument},
-		{"trust", "Who may speak for a brand", playTrust},
-		{"booking", "A service is used, asked back, and told no more than the user wants", playBooking},
-		{"pay", "A bank is paid through a gateway, and its receipt is verified", playPay},
-		{"consent", "The user is asked, sleeps on it, and is obeyed once", playConsent},
+		{"dns", "A resolver lies about a name", playDNS},
 	}
 }
 
