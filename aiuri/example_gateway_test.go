@@ -5,6 +5,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -115,6 +116,53 @@ func ExampleClient_Invoke() {
 	// asked to invoke the endpoint ai://bank.example/…
 	// {"paid":true} 2026-05
 	// scope
+}
+
+// away is a user who will answer later, perhaps to another process.
+type away struct{}
+
+func (away) PromptConsent(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+	return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
+}
+
+func ExampleClient_Resume() {
+	net := lab.New()
+	defer net.Close()
+	ring, err := publishBank(net)
+	if err == nil {
+		err = openGateway(net, ring)
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	host := net.Host()
+	host.Prompter = away{}
+	client, err := aiuri.NewClient(host, aiuri.ClientOptions{Gateways: []string{"https://ai.example/gateway"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = client.Invoke(context.Background(), aiuri.Request{Page: "https://shop.example/", Body: []byte(`{"amount":"10.00"}`)})
+	var pending *lookleap.PendingError
+	if !errors.As(err, &pending) {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("nothing was sent yet")
+
+	// Later: pending.State was kept (see lookleap.Seal), and the user decided.
+	decision, _ := user{}.PromptConsent(context.Background(), pending.Request)
+	receipt, err := client.Resume(context.Background(), pending.State, decision)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(string(receipt.Payload))
+	// Output:
+	// nothing was sent yet
+	// asked to invoke the endpoint ai://bank.example/…
+	// {"paid":true}
 }
 
 func ExampleDiscoverer_Resolve() {

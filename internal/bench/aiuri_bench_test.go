@@ -48,8 +48,9 @@ func BenchmarkAIURIParse(b *testing.B) {
 	})
 }
 
-// BenchmarkAIURIVerify verifies detached ES256 signatures. The limit is the hash
-// of the payload and the check of the signature alone.
+// BenchmarkAIURIVerify verifies detached ES256 signatures over octets, and over the
+// members of a JSON object, among which claims are looked for. The limit is the
+// hash of the payload and the check of the signature alone.
 func BenchmarkAIURIVerify(b *testing.B) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -65,18 +66,23 @@ func BenchmarkAIURIVerify(b *testing.B) {
 	}
 	for _, size := range []int{1 << 10, 10 << 10, 100 << 10} {
 		payload := bytes.Repeat([]byte("x"), size)
-		signed, err := aiuri.SignResult(payload, ring.Current(), nil, true)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run(fmt.Sprintf("lookleap/size=%d", size), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := aiuri.VerifyResult(signed, keys, aiuri.Expectation{}, time.Now()); err != nil {
-					b.Fatal(err)
-				}
+		for _, c := range []struct {
+			name    string
+			payload []byte
+		}{{"lookleap", payload}, {"lookleap/json", receipt(size, "")}, {"lookleap/json-claims", receipt(size, `"exp":4102444800,`)}} {
+			signed, err := aiuri.SignResult(c.payload, ring.Current(), nil, true)
+			if err != nil {
+				b.Fatal(err)
 			}
-		})
+			b.Run(fmt.Sprintf("%s/size=%d", c.name, size), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := aiuri.VerifyResult(signed, keys, aiuri.Expectation{}, time.Now()); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 		b.Run(fmt.Sprintf("limit=hash+ecdsa/size=%d", size), func(b *testing.B) {
 			b.ReportAllocs()
 			sum := sha256.Sum256(payload)
@@ -92,4 +98,13 @@ func BenchmarkAIURIVerify(b *testing.B) {
 			}
 		})
 	}
+}
+
+// receipt is a JSON object of about size octets, which begins with these members.
+func receipt(size int, members string) []byte {
+	text := []byte(`{` + members + `"paid":true,"items":[`)
+	for n := 0; len(text) < size-2; n++ {
+		text = fmt.Appendf(text, `{"number":%d,"name":"a thing","price":"10.00"},`, n)
+	}
+	return append(text[:len(text)-1], "]}"...)
 }
