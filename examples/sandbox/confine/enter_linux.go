@@ -48,8 +48,8 @@ func enter(report io.Writer) error {
 		return fmt.Errorf("closing files: %w", err)
 	}
 	if j.Namespaces {
-		if err := j.mountScratch(); err != nil {
-			return fmt.Errorf("bounding the scratch directory: %w", err)
+		if err := j.mount(); err != nil {
+			return err
 		}
 	}
 	var program string
@@ -72,7 +72,7 @@ func enter(report io.Writer) error {
 		{"capabilities", dropCapabilities},
 		{"no_new_privs", func() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }},
 		{"Landlock", j.landlock},
-		{"seccomp", setFilter},
+		{"seccomp", j.setFilter},
 		{"looking whether it holds", check},
 	} {
 		if err := step.take(); err != nil {
@@ -83,10 +83,19 @@ func enter(report io.Writer) error {
 	return nil // not reached
 }
 
-// mountScratch puts a file system of bounded size where the script may write.
-func (j *jail) mountScratch() error {
+// mount makes all file systems ones to be read, and puts one of bounded size
+// where the script may write. Landlock says nothing of permissions, owners and
+// times of files; this does.
+func (j *jail) mount() error {
+	readOnly := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY, Propagation: unix.MS_PRIVATE}
+	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &readOnly); err != nil {
+		return fmt.Errorf("making file systems read-only: %w", err)
+	}
 	options := fmt.Sprintf("size=%d,nr_inodes=4096,mode=0700", j.Limits.Scratch)
-	return unix.Mount("tmpfs", j.Scratch, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, options)
+	if err := unix.Mount("tmpfs", j.Scratch, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, options); err != nil {
+		return fmt.Errorf("bounding the scratch directory: %w", err)
+	}
+	return nil
 }
 
 // dropCapabilities gives away what setting up took.

@@ -22,7 +22,8 @@ type Options struct {
 	// by octet, is refused although the user agreed to it.
 	Frozen *dvs.Lockfile
 	// System are directories that scripts may read and run programs from, beside
-	// those where every Linux has its programs and libraries.
+	// those where every Linux has its programs and libraries: none with anything
+	// of the user's.
 	System []string
 	// Dir is where the directories of runs are made; "": the one for temporary files.
 	Dir    string

@@ -56,6 +56,18 @@ func script(t *testing.T, r *Runner, text string, args ...string) (exit int, out
 	return result.ExitCode, string(result.Output)
 }
 
+// openDir makes a directory that every user may reach and write to.
+func openDir(t *testing.T) string {
+	t.Helper()
+	outside := t.TempDir()
+	for dir := outside; dir != filepath.Clean(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return outside
+}
+
 func TestWhatAScriptHas(t *testing.T) {
 	t.Setenv("SECRET", "of-the-host")
 	modes(t, func(t *testing.T, runner func(Options) *Runner) {
@@ -87,12 +99,7 @@ func TestWhatAScriptHas(t *testing.T) {
 func TestFilesOutOfReach(t *testing.T) {
 	modes(t, func(t *testing.T, runner func(Options) *Runner) {
 		r := runner(Options{})
-		outside := t.TempDir() // every user may write there, as far as permissions go
-		for dir := outside; dir != filepath.Clean(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
-			if err := os.Chmod(dir, 0o777); err != nil {
-				t.Fatal(err)
-			}
-		}
+		outside := openDir(t)
 		secret := filepath.Join(outside, "secret")
 		if err := errors.Join(os.WriteFile(secret, []byte("of the user"), 0o666), os.Chmod(secret, 0o666)); err != nil {
 			t.Fatal(err)

@@ -3,6 +3,7 @@ package confine
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -22,12 +23,12 @@ func (r *Runner) inWorkDir(c *dvs.Command, use func(*workDir) error) (err error)
 	if err != nil {
 		return fmt.Errorf("confine: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(base)) }()
+	defer func() { err = errors.Join(err, removeAll(base)) }()
 	if base, err = filepath.EvalSymlinks(base); err != nil { // Landlock is about files, not names
 		return fmt.Errorf("confine: %w", err)
 	}
 	w := &workDir{filepath.Join(base, "skill"), filepath.Join(base, "scratch")}
-	if err := errors.Join(os.Mkdir(w.skill, 0o755), os.Mkdir(w.scratch, 0o700), own(base), own(w.scratch)); err != nil {
+	if err := errors.Join(os.Mkdir(w.skill, 0o755), os.Chmod(w.skill, 0o755), os.Mkdir(w.scratch, 0o700), own(w.scratch), letThrough(base)); err != nil {
 		return fmt.Errorf("confine: %w", err)
 	}
 	if err := writeApproved(w.skill, c); err != nil {
@@ -42,6 +43,29 @@ func own(dir string) error {
 		return os.Chown(dir, id, id)
 	}
 	return nil
+}
+
+// letThrough lets the user that scripts run as pass a directory. It does not
+// become theirs: whoever owns it could put other files in place of the approved.
+func letThrough(dir string) error {
+	if id := scriptUser(); id != os.Getuid() {
+		return errors.Join(os.Chown(dir, -1, id), os.Chmod(dir, 0o710))
+	}
+	return nil
+}
+
+// removeAll removes also what a script has made inaccessible.
+func removeAll(base string) error {
+	if os.RemoveAll(base) == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(base, func(name string, d fs.DirEntry, _ error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(name, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(base)
 }
 
 // commandFiles are all approved files, the script among them.
@@ -72,7 +96,7 @@ func writeApproved(dir string, c *dvs.Command) error {
 		if name == c.Name {
 			mode = 0o555
 		}
-		if err := errors.Join(root.MkdirAll(filepath.FromSlash(path.Dir(name)), 0o755), root.WriteFile(filepath.FromSlash(name), content, mode)); err != nil {
+		if err := write(root, name, content, mode); err != nil {
 			return err
 		}
 		approved.Files = append(approved.Files, dvs.LockedFile{Path: name, Digest: dvs.DigestOf(content)})
@@ -82,4 +106,17 @@ func writeApproved(dir string, c *dvs.Command) error {
 		return err
 	}
 	return approved.VerifyWritten(written)
+}
+
+// write writes a file below a root, with these permissions whatever the host's
+// umask is: where the host is root, the script is another user.
+func write(root *os.Root, name string, content []byte, mode os.FileMode) error {
+	err := errors.Join(root.MkdirAll(filepath.FromSlash(path.Dir(name)), 0o755), root.WriteFile(filepath.FromSlash(name), content, mode))
+	if err != nil {
+		return err
+	}
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		err = errors.Join(err, root.Chmod(filepath.FromSlash(dir), 0o755))
+	}
+	return errors.Join(err, root.Chmod(filepath.FromSlash(name), mode))
 }
