@@ -12,6 +12,7 @@ import (
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
+// The shop of most tests.
 const (
 	shopOrigin = "https://shop.example"
 	shopDoc    = "https://shop.example/.well-known/anml"
@@ -65,7 +66,7 @@ func document(sections string, header ...string) http.Handler {
 	return scripted(http.StatusOK, service(sections), header...)
 }
 
-// asked lists the requests that reached a host since the last call of it.
+// asked lists the requests that reached a host.
 func (f *finding) asked(host string) []string { return f.net.Journal().Paths(host) }
 
 // wants checks the code of an error, and what it is made of.
@@ -141,4 +142,51 @@ func (f *finding) on(fetcher lookleap.Fetcher, o Options) *Session {
 		f.Fatal(err)
 	}
 	return s
+}
+
+// failingStore fails one of its methods, and counts the calls of each.
+type failingStore struct {
+	Store
+	fails string
+	calls map[string]int
+}
+
+var errStore = errors.New("disk on fire")
+
+func (f *failingStore) call(method string) error {
+	if f.calls == nil {
+		f.calls = make(map[string]int)
+	}
+	if f.calls[method]++; f.fails == method {
+		return errStore
+	}
+	return nil
+}
+
+func (f *failingStore) Get(ctx context.Context, key string) ([]byte, error) {
+	if err := f.call("Get"); err != nil {
+		return nil, err
+	}
+	return f.Store.Get(ctx, key)
+}
+
+func (f *failingStore) Put(ctx context.Context, key string, value []byte) error {
+	if err := f.call("Put"); err != nil {
+		return err
+	}
+	return f.Store.Put(ctx, key, value)
+}
+
+func (f *failingStore) Delete(ctx context.Context, key string) error {
+	if err := f.call("Delete"); err != nil {
+		return err
+	}
+	return f.Store.Delete(ctx, key)
+}
+
+func (f *failingStore) Keys(ctx context.Context, prefix string) ([]string, error) {
+	if err := f.call("Keys"); err != nil {
+		return nil, err
+	}
+	return f.Store.Keys(ctx, prefix)
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -45,7 +47,9 @@ func TestAdvertised(t *testing.T) {
 			})
 		}
 	}
-	const link = `<link rel="alternate" type="application/anml+xml" href="a">`
+	const html, link = "<html><head>", `<link rel="alternate" type="application/anml+xml" href="a">`
+	inName := strings.NewReplacer(link, "LINK", "/", "|", "<meta>", "", " ", "")
+	before := func(octets int) string { return strings.Repeat("<meta>", octets/6) + strings.Repeat(" ", octets%6) }
 	for page, want := range map[string]string{
 		link:                       "/x/a",
 		"<base href='/z/'>" + link: "/z/a",
@@ -58,15 +62,16 @@ func TestAdvertised(t *testing.T) {
 		"</head>" + link:                                 "",
 		"<body>" + link:                                  "",
 		"<p>" + link:                                     "",
-		strings.Repeat(" ", 512<<10) + link:              "",
+		before(512<<10-len(html+link)) + link:            "/x/a", // the last octets that are looked at
+		before(512<<10-len(html+link)+1) + link:          "",     // without the one that ends it
 	} {
 		verdict := "accept"
 		if want == "" {
 			verdict = "reject"
 		}
-		t.Run("ANML-6.5.3-01/"+verdict+"-"+strings.ReplaceAll(strings.TrimSpace(page), "/", "|"), func(t *testing.T) {
+		t.Run("ANML-6.5.3-01/"+verdict+"-"+inName.Replace(page), func(t *testing.T) {
 			f := newFinding(t)
-			found := f.s.agent.advertised(mustParse(t, shopOrigin+"/x/y"), nil, []byte("<html><head>"+page))
+			found := f.s.agent.advertised(mustParse(t, shopOrigin+"/x/y"), nil, []byte(html+page))
 			if got := first(found); got != want {
 				t.Errorf("%q", got)
 			}
@@ -99,6 +104,24 @@ func TestAdvertised(t *testing.T) {
 			}
 		}
 		f.requests("shop.example", "GET /")
+	})
+	t.Run("ANML-15.1-01/reject-for-longer-than-one-document", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			f := &finding{T: t, net: lab.ForTest(t)} // with a clock that runs
+			f.site, f.s = f.net.Site("shop.example"), f.session()
+			page := "<html><head>"
+			for _, path := range []string{"/1", "/2", "/3"} {
+				page += strings.Replace(link, `"a"`, path, 1)
+				f.site.Fault(path, lab.Mute())
+			}
+			f.site.Body("/", "text/html", page)
+			begin := time.Now()
+			_, err := f.s.Open(t.Context(), shopOrigin+"/")
+			f.wants(err, lookleap.CodeTimeout)
+			if took := time.Since(begin); took != 30*time.Second { // of the bubble's time
+				t.Error(took)
+			}
+		})
 	})
 	t.Run("ANML-15.1-01/reject-a-page", func(t *testing.T) {
 		f := newFinding(t)
@@ -157,6 +180,18 @@ func TestByDNS(t *testing.T) {
 			}
 		})
 	}
+	t.Run("ANML-6.5.4-01/reject-whatever-a-resolver-gives", func(t *testing.T) {
+		hostile := []lookleap.Record{{}, {Text: "v=anml1"}}
+		for _, target := range []string{"", ".", "..", "evil.example.net/x", "u@evil.example.net", "evil.example.net#", "10.0.0.1", "a b.example", strings.Repeat("x", 300)} {
+			hostile = append(hostile, lookleap.Record{SRV: &lookleap.SRV{Target: target, Port: 443}})
+		}
+		for _, r := range append(hostile, lookleap.Record{SRV: &lookleap.SRV{Target: "example.net"}}) {
+			if found := places("shop.example", []lookleap.Record{r}, nil); len(found) != 0 {
+				t.Error(r.SRV, found[0].url.String())
+			}
+		}
+		places("shop.example", hostile, hostile)
+	})
 	t.Run("ANML-6.5.4-01/accept-location-only", func(t *testing.T) {
 		f := newFinding(t, dns)
 		f.net.Name("_anml._tcp.shop.example").SRV(0, 0, 443, "bank.example.").TXT("v=anml1;path=/a")

@@ -262,6 +262,69 @@ func TestRevalidation(t *testing.T) {
 			t.Error(p.Document().Head().Title())
 		}
 	})
+	for name, c := range map[string]struct {
+		sent, tag string // entity tags: with the page, with the 304
+		again     bool   // the page is asked for whole
+	}{
+		"reject-a-304-of-another-tag":  {`"1"`, `"2"`, true},
+		"accept-a-304-of-a-weaker-tag": {`"1"`, `W/"1"`, false},
+		"accept-a-304-without-a-tag":   {`"1"`, "", false},
+	} {
+		t.Run("ANML-8.1.1-06/"+name, func(t *testing.T) {
+			f := newFinding(t)
+			f.serves("", "Cache-Control", "no-cache", "Etag", c.sent)
+			old := f.opens()
+			f.site.HandleFunc("/page", func(w http.ResponseWriter, r *http.Request) {
+				if c.tag != "" {
+					w.Header().Set("Etag", c.tag)
+				}
+				if r.Header.Get("If-None-Match") != "" {
+					w.WriteHeader(http.StatusNotModified)
+					return
+				}
+				document("<head><title>New</title></head>").ServeHTTP(w, r)
+			})
+			if p := f.opens(); (p.doc != old.doc) != c.again {
+				t.Error(p.Document().Head().Title())
+			}
+		})
+	}
+	t.Run("ANML-8.1-12/accept-a-304-without-date", func(t *testing.T) {
+		f := newFinding(t)
+		f.serves("60", "Etag", `"1"`)
+		f.opens()
+		f.net.Clock().Advance(time.Hour)
+		f.serves("60", "Etag", `"1"`, "Date", "none")
+		f.usedFor(time.Minute)
+	})
+	for name, c := range map[string]struct {
+		header []string
+		want   time.Duration
+	}{
+		"reject-no-store":       {[]string{"Cache-Control", "no-store"}, 0},
+		"reject-no-cache":       {[]string{"Cache-Control", "no-cache"}, 0},
+		"accept-its-lifetime":   {[]string{"Cache-Control", "max-age=30", "Age", "10"}, 20 * time.Second},
+		"accept-the-document's": {[]string{"Cache-Control", "max-age=90"}, time.Minute},
+		"accept-silence":        {nil, time.Minute},
+	} {
+		t.Run("ANML-8.1.1-06/"+name+"-of-a-redirect", func(t *testing.T) {
+			f := newFinding(t)
+			f.serves("60")
+			f.site.Status("/a", 301, append([]string{"Location", "/page"}, c.header...)...)
+			asksAt := func(d time.Duration) bool {
+				f.net.Clock().Set(start.Add(d))
+				f.net.Journal().Clear()
+				if _, err := f.s.Open(t.Context(), shopOrigin+"/a"); err != nil {
+					t.Fatal(err)
+				}
+				return len(f.asked("shop.example")) > 0
+			}
+			asksAt(0)
+			if c.want > 0 && asksAt(c.want-time.Second) || !asksAt(c.want) {
+				t.Errorf("not used for %v", c.want)
+			}
+		})
+	}
 	t.Run("ANML-8.1.1-06/reject-other-statuses", func(t *testing.T) {
 		for _, status := range []int{201, 203, 206, 404, 410, 500} {
 			f := newFinding(t)
@@ -393,6 +456,33 @@ func TestStaleWhileRevalidate(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestForgettingWhileLoading holds that a page is not kept which was on its way
+// when the user had its origin forgotten.
+func TestForgettingWhileLoading(t *testing.T) {
+	for name, forget := range map[string]func(*Session) error{
+		"where-it-is":  func(s *Session) error { return s.ForgetDiscovery(context.Background(), shopOrigin) },
+		"what-it-told": func(s *Session) error { _, err := s.Forget(context.Background(), "shop.example"); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(f *finding) {
+				f.serves("60")
+				f.site.Fault("/page", lab.Delay(time.Second))
+				var wg sync.WaitGroup
+				wg.Go(func() { f.opens() })
+				synctest.Wait()
+				if err := forget(f.s); err != nil {
+					f.Error(err)
+				}
+				f.net.Clock().Advance(2 * time.Second)
+				wg.Wait()
+				if keys := f.s.pages.kept.Keys(); len(keys) != 0 {
+					f.Error(keys)
+				}
+			})
+		})
+	}
 }
 
 func TestOneExchangeForAll(t *testing.T) {

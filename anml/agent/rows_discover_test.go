@@ -3,6 +3,7 @@ package agent
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -126,6 +127,15 @@ func TestWellKnownIdentity(t *testing.T) {
 			t.Error("the well-known identity survived another domain")
 		}
 	})
+	t.Run("ANML-6.5.1-02/reject-beginning-over-plain-http", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Plain().Redirect(wellKnownPath, "https://shop.example/b").Handle("/b", document(pretends))
+		s := f.on(f.net.ForeignTransport(), Options{InsecureHTTP: true})
+		p, err := s.Discover(t.Context(), "http://shop.example")
+		if err != nil || p.URL() != shopOrigin+"/b" || p.opened.wellKnown {
+			t.Error("whoever was on the way chose the well-known document: ", p, err)
+		}
+	})
 	t.Run("ANML-6.5.1-02/accept-within-the-domain", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Redirect(wellKnownPath, "https://www.shop.example/.well-known/anml")
@@ -202,6 +212,37 @@ func TestInconclusive(t *testing.T) {
 		f.requests("shop.example", getWellKnown)
 		f.site.Handle(wellKnownPath, document(titled))
 		f.net.Clock().Advance(20 * time.Second)
+		f.finds(f.s, "Shop")
+	})
+	for _, status := range []int{401, 403, 429, 500, 502} {
+		t.Run("ANML-6.5.1-16/reject-before-Retry-After-of-"+strconv.Itoa(status), func(t *testing.T) {
+			f := newFinding(t)
+			f.site.Status(wellKnownPath, status, "Retry-After", "120")
+			f.fails(f.s, lookleap.CodeInconclusive)
+			f.net.Clock().Advance(119 * time.Second)
+			f.fails(f.s, lookleap.CodeInconclusive)
+			f.requests("shop.example", getWellKnown)
+		})
+	}
+	t.Run("ANML-6.5.1-16/reject-a-redirect-to-who-asked-to-wait", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Status("/new", 503, "Retry-After", "120").Status(wellKnownPath, 302, "Location", "/new")
+		if _, err := f.s.Open(t.Context(), shopOrigin+"/new"); err == nil {
+			t.Fatal("no error")
+		}
+		f.net.Clock().Advance(20 * time.Second)
+		if e := f.fails(f.s, lookleap.CodeInconclusive); e.RetryAfter != 100*time.Second {
+			t.Error(e.RetryAfter)
+		}
+		f.requests("shop.example", "GET /new", getWellKnown)
+	})
+	t.Run("ANML-6.5.1-16/accept-where-it-moved-to", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Status(wellKnownPath, 301, "Location", "/new").Handle("/new", document(titled))
+		f.finds(f.s, "Shop")
+		f.site.Status("/new", 503)
+		f.fails(f.s, lookleap.CodeInconclusive)
+		f.site.Handle("/new", document(titled))
 		f.finds(f.s, "Shop")
 	})
 }

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -103,25 +102,63 @@ func TestGone(t *testing.T) {
 		f.fails(f.session(keep), lookleap.CodeGone)
 		f.requests("shop.example")
 	})
+	for name, record := range map[string]string{"damaged": "{", "undated": "{}", "of-a-wrong-clock": `{"at":"2099-01-01T00:00:00Z"}`} {
+		t.Run("K25/accept-after-the-cap-a-record-"+name, func(t *testing.T) {
+			var f *finding
+			store, keep := keeping(&f, t)
+			f.site.Handle(wellKnownPath, document(titled))
+			if err := store.Put(t.Context(), "gone/"+shopDoc, []byte(record)); err != nil {
+				t.Fatal(err)
+			}
+			f.fails(f.s, lookleap.CodeGone)
+			f.net.Clock().Advance(30*24*time.Hour - time.Second)
+			f.fails(f.session(keep), lookleap.CodeGone)
+			f.requests("shop.example")
+			f.net.Clock().Advance(time.Second)
+			f.finds(f.session(keep), "Shop")
+		})
+	}
+	t.Run("ANML-6.5.1-15/reject-what-a-site-ref-found-gone", func(t *testing.T) {
+		var f *finding
+		keeping(&f, t)
+		f.net.Site("bank.example").Status(wellKnownPath, 410)
+		f.site.Handle("/a", document(`<head><title>Shop</title><site-ref domain="bank.example" canonical="https://bank.example/.well-known/anml"/></head>`))
+		for range 2 {
+			if _, err := f.s.Open(t.Context(), shopOrigin+"/a"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := f.s.Discover(t.Context(), "https://bank.example")
+		f.wants(err, lookleap.CodeGone)
+		f.requests("bank.example", getWellKnown)
+	})
+	for _, call := range []string{"Put", "Delete", "Keys"} {
+		t.Run("ANML-6.5.1-14/accept-a-store-that-fails-to-"+call, func(t *testing.T) {
+			store := &failingStore{Store: NewMemoryStore()}
+			keep := func(u *User, _ *Options) { u.Store = store }
+			f := newFinding(t, keep)
+			store.fails = call
+			f.site.Status(wellKnownPath, 410)
+			e := f.fails(f.s, lookleap.CodeGone)
+			if told := errors.Is(e, errStore); told != (call == "Put") {
+				t.Error(e)
+			}
+			f.fails(f.s, lookleap.CodeGone)
+			f.requests("shop.example", getWellKnown)
+			f.net.Clock().Advance(30 * 24 * time.Hour)
+			f.site.Handle(wellKnownPath, document(titled))
+			f.finds(f.s, "Shop") // a record that cannot be deleted is over all the same
+			if err := f.s.ForgetDiscovery(t.Context(), shopOrigin); (err == nil) != (call == "Put") {
+				t.Error(err)
+			}
+		})
+	}
 	t.Run("ANML-6.5.1-14/reject-a-store-that-fails", func(t *testing.T) {
-		store := &unreadableStore{Store: NewMemoryStore()}
+		store := &failingStore{Store: NewMemoryStore()}
 		f := newFinding(t, func(u *User, _ *Options) { u.Store = store })
 		f.site.Handle(wellKnownPath, document(titled))
-		store.broken = true
+		store.fails = "Get"
 		f.fails(f.s, lookleap.CodeIO)
 		f.requests("shop.example")
 	})
-}
-
-// unreadableStore cannot be read from some time on.
-type unreadableStore struct {
-	Store
-	broken bool
-}
-
-func (b *unreadableStore) Get(ctx context.Context, key string) ([]byte, error) {
-	if b.broken {
-		return nil, errors.New("disk on fire")
-	}
-	return b.Store.Get(ctx, key)
 }

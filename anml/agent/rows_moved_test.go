@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -110,6 +111,47 @@ func TestMoved(t *testing.T) {
 		if len(f.told) != 1 || f.told[0].Kind != NoticeMoved || !strings.Contains(f.told[0].Text, "bank.example") || f.told[0].Origin != shopOrigin {
 			t.Errorf("%+v", f.told)
 		}
+	})
+	t.Run("ANML-6.5.1-09/reject-what-plain-http-says", func(t *testing.T) {
+		f := newFinding(t)
+		f.net.Site("bank.example").Handle("/a", document(titled))
+		permanent(f, wellKnownPath, "https://bank.example/a", 301)
+		f.site.Plain()
+		s := f.on(f.net.ForeignTransport(), Options{InsecureHTTP: true})
+		for range 2 {
+			if _, err := s.Discover(t.Context(), "http://shop.example"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f.requests("shop.example", getWellKnown, getWellKnown)
+	})
+	t.Run("ANML-6.5.1-09/accept-one-record-of-one-redirect", func(t *testing.T) {
+		store := &failingStore{Store: NewMemoryStore()}
+		f := newFinding(t, func(u *User, _ *Options) { u.Store = store })
+		permanent(f, wellKnownPath, "/new", 301)
+		f.site.Handle("/new", document(titled, "Cache-Control", "max-age=60"))
+		before := store.calls["Put"]
+		for range 3 { // the second and third from memory
+			f.finds(f.s, "Shop")
+		}
+		if n := store.calls["Put"] - before; n != 1 {
+			t.Errorf("%d records", n)
+		}
+	})
+	t.Run("ANML-6.5.1-09/accept-although-the-session-closes", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			store := NewMemoryStore()
+			f := newFinding(t, func(u *User, _ *Options) { u.Store = store })
+			permanent(f, wellKnownPath, "/new", 301)
+			f.site.Handle("/new", document(titled))
+			f.finds(f.s, "Shop")
+			f.site.Fault("/new", lab.Mute())
+			time.AfterFunc(time.Second, func() { _ = f.s.Close() })
+			f.fails(f.s, lookleap.CodeClosed)
+			if keys := placesIn(store); len(keys) != 1 {
+				t.Error("what was known is forgotten: ", keys)
+			}
+		})
 	})
 	for name, status := range map[string]int{"302": 302, "307": 307, "303": 303} {
 		t.Run("ANML-6.5.1-10/accept-"+name, func(t *testing.T) {
