@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
+	"encoding/binary"
 	"hash"
 	"io"
 	"math/big"
@@ -79,10 +80,42 @@ func (j *jws) write(w io.Writer, payload []byte) {
 	case j.header.plain:
 		_, _ = w.Write(payload)
 	default:
-		encoder := base64.NewEncoder(base64.RawURLEncoding, w)
-		_, _ = encoder.Write(payload)
-		_ = encoder.Close()
+		writeEncoded(w, payload)
 	}
+}
+
+// writeEncoded writes base64url piece by piece, whole groups of three but for the
+// last.
+func writeEncoded(w io.Writer, payload []byte) {
+	const piece = 3 << 10
+	text := make([]byte, 0, base64.RawURLEncoding.EncodedLen(min(len(payload), piece)))
+	for len(payload) > 0 {
+		n := min(len(payload), piece)
+		text = appendEncoded(text[:0], payload[:n])
+		_, _ = w.Write(text)
+		payload = payload[n:]
+	}
+}
+
+// digitPairs are the two digits of base64url for each twelve bits, as they lie in
+// memory.
+var digitPairs = func() (pairs [1 << 12]uint64) {
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	for i := range pairs {
+		pairs[i] = uint64(digits[i>>6]) | uint64(digits[i&63])<<8
+	}
+	return pairs
+}()
+
+// appendEncoded encodes six octets to eight digits in one step: with hashes as fast
+// as they are, encoding would take most of the time of a large result.
+func appendEncoded(text, p []byte) []byte {
+	for len(p) >= 8 { // of which six are used
+		v := binary.BigEndian.Uint64(p)
+		text = binary.LittleEndian.AppendUint64(text, digitPairs[v>>52]|digitPairs[v>>40&0xfff]<<16|digitPairs[v>>28&0xfff]<<32|digitPairs[v>>16&0xfff]<<48)
+		p = p[6:]
+	}
+	return base64.RawURLEncoding.AppendEncode(text, p)
 }
 
 // writeText writes piece by piece, since hashes take no strings and a payload may
