@@ -39,7 +39,6 @@ var agentCodes = map[Code]string{
 	CodeForeignSite:       "the URL is not the site's own",
 	CodeNoMorePages:       "the document names no further page",
 	CodePageForeign:       "the next page is at another origin, which is followed only when the user asks for it",
-	CodePageLimit:         "as many pages were read as may be without asking the user",
 
 	CodeUserRule:           "a standing rule of the user's decides",
 	CodeHostRefused:        "the host or the user refused the field in this call",
@@ -70,7 +69,6 @@ const (
 	CodeForeignSite       Code = "foreign-site"
 	CodeNoMorePages       Code = "no-more-pages"
 	CodePageForeign       Code = "page-foreign"
-	CodePageLimit         Code = "page-limit"
 )
 
 // What is decided about telling a field, and why.

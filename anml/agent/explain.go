@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,7 +75,7 @@ func (p *Page) Owner(site anml.Site, section anmltrust.Section) (Party, anmltrus
 // why, and whether it is used. It asks nobody.
 func (p *Page) Explain() Explanation {
 	now := p.session.agent.host.Time()
-	e := Explanation{Document: p.location(), Serving: p.server.Domain, At: now, Findings: p.who.findings}
+	e := Explanation{Document: p.location(), Serving: p.server.Domain, At: now, Findings: slices.Clone(p.who.findings)}
 	for _, party := range p.parties {
 		if party.site.Element() == "" {
 			continue
@@ -131,7 +132,7 @@ func sectionsOf(s anml.Site) []presence {
 func (p *Page) assertion(party Party, section anmltrust.Section, now time.Time) Assertion {
 	a := Assertion{Site: party.Domain, Section: section, Tier: int(party.Tier), Reason: p.reason(party)}
 	if auth := party.Authorization; auth != nil {
-		a.Source, a.Until = auth.Sources, auth.Expires
+		a.Source, a.Until = slices.Clone(auth.Sources), auth.Expires
 		if len(auth.Sources) > 0 {
 			a.DNSSEC = auth.DNSSEC.String()
 		}

@@ -80,7 +80,7 @@ func (p *Page) vet(ctx context.Context, party Party, v *vetted) error {
 		name := fmt.Sprintf("the host's detector %d", i+1)
 		switch {
 		case err != nil:
-			v.withheld, v.detector = lookleap.CodeOf(err), name
+			v.withheld, v.detector = failure(err), name
 			p.flag(ctx, lookleap.Finding{Severity: lookleap.Warning, Code: v.withheld, Requirement: "ANML-13.3-06",
 				Message: fmt.Sprintf("the persona of %s is withheld: %s gave no answer", v.domain, name), Position: place})
 		case found != "":
@@ -104,6 +104,17 @@ func (p *Page) rejectPersona(ctx context.Context, v *vetted, place lookleap.Posi
 		Kind: NoticeInjection, Code: lookleap.CodeInjection, Origin: p.url.Origin(),
 		Text: "Guidance from " + v.domain + " on how to present itself was rejected, since it tries to give orders that no service may give.",
 	})
+}
+
+// failure is why a detector gave no answer. Whatever code its error claims, that
+// is neither an attack nor nothing.
+func failure(err error) lookleap.Code {
+	switch code := lookleap.CodeOf(err); code {
+	case "", lookleap.CodeOK, lookleap.CodeInjection:
+		return lookleap.CodeInternal
+	default:
+		return code
+	}
 }
 
 // errDetector is what becomes of a detector that panics or does not answer.

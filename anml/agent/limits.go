@@ -6,9 +6,10 @@ import "time"
 // default; a negative one is a programming error and counts as the default too.
 type Limits struct {
 	Document     int           // octets of a document after decompression; 1 MiB (section 13.7)
-	Time         time.Duration // for retrieving and reading a document with its automatic requests; 30 s
+	Time         time.Duration // for a document with its automatic requests, or a medium; 30 s
 	Redirects    int           // redirects followed to a document; 5 (section 6.5.1)
 	Requests     int           // automatic requests that one document may cause; 8 (section 13.7)
+	Medium       int           // octets of an image, sound or film; 8 MiB
 	SiteRefs     int           // documents read through site-refs; 5 (section 12.6)
 	Pages        int           // pages of one result without asking; 10 (section 11.5)
 	Executions   int           // actions in one session; 30 for each page's origin (section 13.4)
@@ -38,6 +39,7 @@ func (l Limits) withDefaults() Limits {
 	orTime(&l.Time, 30*time.Second)
 	or(&l.Redirects, 5)
 	or(&l.Requests, 8)
+	or(&l.Medium, 8<<20)
 	or(&l.SiteRefs, 5)
 	or(&l.Pages, 10)
 	or(&l.Executions, 30)

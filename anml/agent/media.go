@@ -3,7 +3,8 @@ package agent
 import (
 	"context"
 	"iter"
-	"time"
+	"mime"
+	"strings"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -18,7 +19,7 @@ type Medium struct {
 	Kind      string         // "img", "audio", "video" or "logo"
 	Owner     string         // domain whose content it is
 	URL       string         // resolved; "" where there is none that can be fetched
-	Type      string         // media type, as the document says; "" when it does not
+	Type      string         // media type, as the document says; "" when it names none
 	Inference anml.Inference // what the service says about looking at it
 	// Text may stand for it: the transcript of a sound or film, or else the
 	// description. Empty: there is none.
@@ -38,12 +39,9 @@ type MediaPolicy func(Medium) bool
 // says.
 type MediaContent struct {
 	Type string // media type, as the server says
-	Body []byte // at most 8 MiB
+	Body []byte // at most [Limits].Medium octets
 	URL  string // after redirects
 }
-
-// maxMedium is the largest medium in octets.
-const maxMedium = 8 << 20
 
 // Media lists the media of the document that may be used, in its order.
 func (p *Page) Media() []Medium {
@@ -94,12 +92,21 @@ func (p *Page) media(list []Medium, owner Party, pieces iter.Seq[anml.Content]) 
 }
 
 func (p *Page) medium(kind string, owner Party, src, mediaType string, inference anml.Inference, text string) Medium {
-	m := Medium{Kind: kind, Owner: owner.Domain, Type: mediaType, Inference: inference, Text: untrusted(owner.Domain, "text for "+kind, text)}
+	m := Medium{Kind: kind, Owner: owner.Domain, Type: namedType(mediaType), Inference: inference, Text: untrusted(owner.Domain, "text for "+kind, text)}
 	if u, err := p.url.Resolve(src); err == nil && src != "" {
 		m.url, m.URL = u, u.String()
 		m.Near = p.near(u)
 	}
 	return m
+}
+
+// namedType is the media type in what a document says of one; "" for other words.
+func namedType(said string) string {
+	mediaType, _, err := mime.ParseMediaType(said)
+	if err != nil || !strings.Contains(mediaType, "/") {
+		return ""
+	}
+	return mediaType
 }
 
 // near reports whether a URL is at the document's origin or registrable domain
@@ -146,7 +153,7 @@ func (p *Page) load(ctx context.Context, m Medium, budget *fetch.Budget, may fun
 		return nil, &Error{Code: lookleap.CodeBadURL, URL: p.location(), Reason: "the medium has no URL that can be fetched"}
 	}
 	r, err := fetch.Do(ctx, p.session.agent.host, &fetch.Request{
-		URL: m.url, Budget: budget, Limits: fetch.Limits{Body: maxMedium, Time: 30 * time.Second},
+		URL: m.url, Budget: budget, Limits: fetch.Limits{Body: p.session.agent.options.Limits.Medium, Time: p.session.agent.options.Limits.Time},
 		Redirect: func(h fetch.Hop) error {
 			if !may(h.To) {
 				return &Error{Code: lookleap.CodeRedirectForbidden, URL: shown(h.To), Reason: "the medium leads to another origin"}

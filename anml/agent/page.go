@@ -25,6 +25,7 @@ type Page struct {
 	refs    []SiteRef
 	who     identity      // what else is known about who speaks
 	budget  *fetch.Budget // automatic requests that the document may still cause
+	result  *result       // how far the result was read that it is a page of, where a Pager read it
 }
 
 // opened is how a document came, as far as rules depend on it.

@@ -2,19 +2,20 @@ package agent
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"hash"
 	"iter"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
-	"crypto/sha256"
-
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
 )
@@ -54,7 +55,8 @@ type result struct {
 	Pages   int      `json:"pages"`         // read so far
 	Allowed int      `json:"allowed"`       // that may be read without asking
 	Total   int64    `json:"total,omitempty"`
-	cursor  UntrustedText
+	Cursor  string   `json:"cursor,omitempty"`  // untrusted
+	Speaker string   `json:"speaker,omitempty"` // domain whose cursor it is
 }
 
 const resultType = "anml-pages"
@@ -62,11 +64,21 @@ const resultType = "anml-pages"
 // maxTotal is the largest number of entries that is shown as said.
 const maxTotal = 1_000_000_000
 
-// Pager starts at the page. It reads nothing yet.
+// Pager starts at the page, and goes on from it where another Pager read it: the
+// pages before it count. It reads nothing yet.
 func (p *Page) Pager() *Pager {
+	if p.result != nil {
+		return &Pager{session: p.session, at: p.result.clone()}
+	}
 	g := &Pager{session: p.session, at: result{Type: resultType, Origin: p.url.Origin(), Allowed: p.session.agent.options.Limits.Pages}}
-	g.at.take(p, pageKeys(p, nil))
+	g.at.take(p, pageKeys(p, p.opened.hops))
 	return g
+}
+
+func (r *result) clone() result {
+	other := *r
+	other.Read, other.Seen = slices.Clone(r.Read), slices.Clone(r.Seen)
+	return other
 }
 
 // take counts a page that was read.
@@ -76,13 +88,13 @@ func (r *result) take(p *Page, keys []string) {
 	if d := contentDigest(p); d != "" {
 		r.Seen = append(r.Seen, d)
 	}
-	r.Next, r.Foreign, r.Bad, r.cursor = "", "", "", UntrustedText{}
-	nav := navOf(p)
+	r.Next, r.Foreign, r.Bad, r.Cursor, r.Speaker = "", "", "", "", ""
+	nav, speaker := navOf(p)
 	if total, ok := nav.Total(); ok && total <= maxTotal {
 		r.Total = total
 	}
 	if c := nav.Cursor(); utf8.RuneCountInString(c) <= maxAdvice {
-		r.cursor = untrusted(p.ServingDomain(), "cursor", c)
+		r.Cursor, r.Speaker = c, speaker
 	}
 	if nav.Next() == "" {
 		return
@@ -124,7 +136,7 @@ func (g *Pager) Total() (int64, bool) {
 func (g *Pager) Cursor() UntrustedText {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.at.cursor
+	return untrusted(g.at.Speaker, "cursor", g.at.Cursor)
 }
 
 // Next reads the next page. Its errors have the codes no-more-pages, page-loop,
@@ -159,6 +171,8 @@ func (g *Pager) Next(ctx context.Context, why PageReason) (*Page, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.at.take(page, keys)
+	at = g.at.clone()
+	page.result = &at
 	return page, nil
 }
 
@@ -172,9 +186,7 @@ func (g *Pager) begin(why PageReason) (result, error) {
 		return result{}, &Error{Code: lookleap.CodeUsage, Reason: "the pages of one result are read one after another"}
 	}
 	g.busy = true
-	at := g.at
-	at.Read, at.Seen = slices.Clone(at.Read), slices.Clone(at.Seen)
-	return at, nil
+	return g.at.clone(), nil
 }
 
 func (g *Pager) end() {
@@ -252,37 +264,34 @@ func (s *Session) readPage(ctx context.Context, at result) (*Page, []string, err
 	if err != nil {
 		return nil, nil, err
 	}
-	return page, pageKeys(page, r), nil
+	return page, pageKeys(page, r.Hops), nil
 }
 
 // pageKeys are the URLs that a page was read from: asked for, passed and final.
-func pageKeys(p *Page, r *fetch.Response) []string {
+func pageKeys(p *Page, hops []fetch.Hop) []string {
 	keys := []string{key(p.opened.requested), key(p.url.String())}
-	if r != nil {
-		for _, h := range r.Hops {
-			keys = append(keys, key(h.From.String()), key(h.To.String()))
-		}
+	for _, h := range hops {
+		keys = append(keys, key(h.From.String()), key(h.To.String()))
 	}
 	slices.Sort(keys)
 	return slices.Compact(keys)
 }
 
 // key is the form in which URLs of pages are compared. It is coarser than what is
-// fetched: a query written with other escapes is the same.
+// fetched: a path or query written with other escapes is the same, and so is one
+// with its parameters in another order. In a canonical URL every "%" is an escape.
 func key(raw string) string {
 	u, err := domain.Rules{Schemes: []string{"https", "http"}}.Parse(raw)
 	if err != nil {
 		return raw
 	}
-	query, err := url.QueryUnescape(u.RawQuery())
-	if err != nil {
-		query = u.RawQuery()
+	path, _ := url.PathUnescape(u.Path())
+	query := strings.FieldsFunc(u.RawQuery(), func(r rune) bool { return r == '&' })
+	for i, parameter := range query {
+		query[i], _ = url.QueryUnescape(parameter)
 	}
-	path, err := url.PathUnescape(u.Path())
-	if err != nil {
-		path = u.Path()
-	}
-	return u.Origin() + path + "?" + query
+	slices.Sort(query)
+	return u.Origin() + path + "?" + strings.Join(query, "&")
 }
 
 // askForPages asks the user for as many pages again.
@@ -345,19 +354,25 @@ func (s *Session) ResumePager(ctx context.Context, state json.RawMessage, d look
 	return &Pager{session: s, at: at}, nil
 }
 
-// navOf is the first nav of a document that names a further page, or the first.
-func navOf(p *Page) (found anml.Nav) {
+// navOf is the first nav of a document that names a further page, or the first,
+// and the domain whose content it is.
+func navOf(p *Page) (found anml.Nav, speaker string) {
+	now := p.session.agent.host.Time()
 	for site := range p.doc.Containers() {
+		owner, a := p.owner(site, anmltrust.Body, now)
+		if a == anmltrust.Dropped {
+			continue
+		}
 		for nav := range navs(site.Body().Content()) {
 			if nav.Next() != "" {
-				return nav
+				return nav, owner.Domain
 			}
 			if !found.Exists() {
-				found = nav
+				found, speaker = nav, owner.Domain
 			}
 		}
 	}
-	return found
+	return found, speaker
 }
 
 // navs yields the navs of a content in document order.
@@ -380,13 +395,17 @@ func navs(pieces iter.Seq[anml.Content]) iter.Seq[anml.Nav] {
 	}
 }
 
-// contentDigest names what the bodies of a document hold, navs left out; "" for
-// nothing.
+// contentDigest names what the bodies of a document hold, navs left out, and what
+// it tells; "" for nothing.
 func contentDigest(p *Page) string {
 	h := sha256.New()
 	some := false
 	for site := range p.doc.Containers() {
 		some = digest(h, site.Body().Content()) || some
+		for inform := range site.Knowledge().Informs() {
+			some = true
+			fmt.Fprintf(h, "inform%d:%s", len(inform.Text()), inform.Text())
+		}
 	}
 	if !some {
 		return ""

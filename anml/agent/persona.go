@@ -223,6 +223,7 @@ func (r *Persona) apply(list []advice, u User, p anml.Persona) {
 			r.override(Guidance{Item: a.item}, "the vocabulary is larger than is taken up, or a term of it longer")
 		case a.over:
 			r.override(Guidance{Item: a.item}, "it is longer than is taken up")
+		case a.item == PersonaLanguage: // with its policy
 		case u.Persona.denies(a.item):
 			r.override(g, u.Persona.Deny[a.item])
 		default:
@@ -261,8 +262,6 @@ func (r *Persona) use(g Guidance, text UntrustedText, policy PersonaPolicy) {
 		}
 		r.inform(g, "a wish: the host chooses its model")
 		return
-	case PersonaLanguage:
-		return // with its policy
 	case PersonaTone:
 		known := policy.Tones
 		if known == nil {
@@ -306,7 +305,9 @@ func (r *Persona) perspective(p anml.Perspective, policy PersonaPolicy) {
 	r.Report.Applied = append(r.Report.Applied, g)
 }
 
-var languageTag = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)
+// languageTag is what a service may wish for: a language, in a script, of a
+// region. The other parts of a tag could spell orders.
+var languageTag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?$`)
 
 // language resolves the language policy (section 8.8.2). It steers what the user
 // is shown, and nothing of it is sent anywhere.
@@ -324,15 +325,16 @@ func (r *Persona) language(p anml.Persona, u User) {
 	}
 	g := Guidance{Item: PersonaLanguage, Value: untrusted(r.Owner, "language policy", strings.TrimSpace(how+" "+p.Language().Value()))}
 	switch {
-	case utf8.RuneCountInString(p.Language().Value()) > maxAdvice:
+	case utf8.RuneCountInString(p.Language().Value()) > maxAdvice: // told already
 	case u.Persona.denies(PersonaLanguage):
+		r.override(g, u.Persona.Deny[PersonaLanguage])
 	case u.Language != "" && !strings.EqualFold(wish, u.Language):
 		r.Language = u.Language
 		r.override(g, fmt.Sprintf("the user prefers %s", u.Language))
 	case wish == "":
 		r.inform(g, "nobody says which language that is")
-	case !languageTag.MatchString(wish):
-		r.inform(g, "the language is no BCP 47 tag")
+	case u.Language == "" && !languageTag.MatchString(wish):
+		r.inform(g, "the language is no tag of a language, script and region")
 	default:
 		r.Language = wish
 		r.Report.Applied = append(r.Report.Applied, g)

@@ -65,7 +65,7 @@ func (p *Page) followRef(ctx context.Context, ref anml.SiteRef, seen map[string]
 	}
 	known, again := seen[u.String()]
 	switch {
-	case again && known.page != nil && !isOwn(known.page.url, ref.Domain()):
+	case again && known.page != nil && !known.page.cameFrom(ref.Domain()):
 		return nil, p.foreignURL(ctx, known.page.url, ref)
 	case again:
 		return known.page, known.err
@@ -86,7 +86,7 @@ func (p *Page) followRef(ctx context.Context, ref anml.SiteRef, seen map[string]
 // it is fresh, and never when the site cannot be reached any more.
 func (p *Page) fetchRef(ctx context.Context, u domain.URL, ref anml.SiteRef) (*Page, error) {
 	s := p.session
-	if page := s.pages.freshAt(u, s.agent.host.Time()); page != nil && isOwn(page.url, ref.Domain()) {
+	if page := s.pages.freshAt(u, s.agent.host.Time()); page != nil && page.cameFrom(ref.Domain()) {
 		return page, nil
 	}
 	if err := s.memory.refuses(ctx, u); err != nil {
@@ -131,6 +131,17 @@ func (p *Page) foreignURL(ctx context.Context, u domain.URL, ref anml.SiteRef) e
 func isOwn(u domain.URL, site string) bool {
 	server, err := anmltrust.ServerOf(u.String())
 	return site != "" && (server.Host == site || err == nil && server.Domain == site)
+}
+
+// cameFrom reports whether a site itself delivered the document, and nobody else
+// had a say in which one it is.
+func (p *Page) cameFrom(site string) bool {
+	for _, h := range p.opened.hops {
+		if !isOwn(h.To, site) {
+			return false
+		}
+	}
+	return isOwn(p.url, site)
 }
 
 // unknownSite is why a site is unknown; an error that says so already stays.
