@@ -3,8 +3,11 @@ package aiuri
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -374,7 +377,11 @@ func invoke(ctx context.Context, i Invoker, call *Call) (Result, error) {
 	}
 }
 
-// RequestDigest names a call for the claim req: method, URI and body.
+// RequestDigest names a call for the claim req, as [lookleap.Digest] would of
+// method, space, normalized URI, line feed and body.
 func RequestDigest(c *Call) string {
-	return lookleap.Digest(append([]byte(c.Method+" "+c.URI.Normalize().String()+"\n"), c.Body...))
+	h := sha256.New()
+	_, _ = io.WriteString(h, c.Method+" "+c.URI.Normalize().String()+"\n")
+	_, _ = h.Write(c.Body)
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }

@@ -1,6 +1,7 @@
 package aiuri
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -303,17 +304,18 @@ func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request) ([]byte, erro
 	if !bounded {
 		_ = control.SetReadDeadline(time.Now().Add(g.options.Timeout))
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, g.options.MaxBody+1))
+	body := bytes.NewBuffer(make([]byte, 0, max(r.ContentLength, 0)+bytes.MinRead))
+	_, err := body.ReadFrom(io.LimitReader(r.Body, g.options.MaxBody+1))
 	switch {
 	case err != nil:
 		return nil, &Error{Code: lookleap.CodeUsage, Reason: "the request could not be read", Err: err}
-	case int64(len(body)) > g.options.MaxBody:
+	case int64(body.Len()) > g.options.MaxBody:
 		return nil, fail(lookleap.CodeTooLarge, "the request is larger than its limit", "")
 	}
 	if !bounded {
 		_ = control.SetReadDeadline(time.Time{})
 	}
-	return body, nil
+	return body.Bytes(), nil
 }
 
 // safe fails closed.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/lookleap/lookleap"
@@ -53,5 +54,28 @@ func TestVerifyIsCheap(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// TestGatewayIsCheap counts what a gateway allocates for a request as large as it
+// may be.
+func TestGatewayIsCheap(t *testing.T) {
+	const limit = 1 << 20
+	g := newGatewayWorld(t)
+	body := strings.Repeat("x", limit)
+	g.serve(t, "POST", payTarget, "{}") // what is found out once is not counted
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	w := g.serve(t, "POST", payTarget, body)
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; w.Code != 200 || used > 2*limit {
+		t.Errorf("%d with %.2f times the limit", w.Code, float64(used)/limit)
+	}
+}
+
+func TestRequestDigest(t *testing.T) {
+	c := &aiuri.Call{Method: "POST", URI: parseAny("AI://Bank/%61"), Body: []byte("{}")}
+	if got, want := aiuri.RequestDigest(c), lookleap.Digest([]byte("POST ai://bank/a\n{}")); got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
