@@ -108,14 +108,16 @@ func (c *catalogue) entry(directory string, buffer []byte) (e CatalogueEntry) {
 }
 
 // open opens a regular file and nothing else. Where that fails directly, the
-// file is asked about, which tells why.
+// file is asked about, which tells why; it is not opened in another way, since
+// somebody may just have put it there.
 func (c *catalogue) open(name string) (fs.File, error) {
+	var failed error
 	if c.direct != nil {
 		f, err := c.direct(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		if err == nil {
+		if failed = err; err == nil {
 			if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 				return f, nil
 			}
@@ -126,8 +128,10 @@ func (c *catalogue) open(name string) (fs.File, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case !info.Mode().IsRegular(): // opening a pipe would wait for ever
+	case !info.Mode().IsRegular(), c.direct != nil && failed == nil: // opening a pipe would wait for ever
 		return nil, refuse(lookleap.CodeLink, name, "SKILL.md is a link, or no regular file", "put the file itself there")
+	case failed != nil:
+		return nil, failed
 	}
 	return c.files.Open(name)
 }

@@ -149,3 +149,6 @@ func removeInvisible(text string) string {
 		return r
 	}, text)
 }
+
+// oneLine drops what nobody sees, and joins lines.
+func oneLine(text string) string { return strings.Join(strings.Fields(removeInvisible(text)), " ") }

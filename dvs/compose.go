@@ -20,8 +20,9 @@ type Crossing struct {
 // LoadRef loads a skill that this one refers to, by a full https URL or by a
 // relative path to another SKILL.md (section 6). The child has the root,
 // consents and limits that it would have if it were loaded directly: under a
-// registered root it loads at once, under any other the user is asked first,
-// and nothing of the parent's covers it. [Options.Notify] hears of another root
+// registered root it loads at once, under any other the user is asked first:
+// outside of the parent's root before anything is sent, since an address can
+// carry what the parent knows. Nothing of the parent's covers it. [Options.Notify] hears of another root
 // before the first byte is used.
 func (s *Loaded) LoadRef(ctx context.Context, ref string) (*Loaded, error) {
 	l := s.loader
@@ -43,17 +44,24 @@ func (s *Loaded) LoadRef(ctx context.Context, ref string) (*Loaded, error) {
 	if err := l.checkChain(chain, child); err != nil {
 		return nil, l.refuseTarget(ctx, ref, err)
 	}
-	c := &candidate{Claim: Claim{URL: u.String()}, Chain: chain}
+	c := &candidate{Level: activated, Claim: Claim{URL: u.String()}, Chain: chain}
+	if err := l.mayAsk(ctx, c); err != nil {
+		return nil, err
+	}
+	foreign := c.skill.mapped && u.Host() == c.skill.ServingHost() && u.Host() != c.skill.Host()
+	if (foreign || !s.Root.Covers(c.skill) && !c.Claim.Source.Registered()) && !l.remembered(c.key()) {
+		c.verdict = l.unread(c) // refused if the user declines
+		s.cross(ctx, c)
+		got, err := l.askAdmission(ctx, c)
+		return got.loaded, err
+	}
 	if err := l.verify(ctx, c); err != nil {
 		return nil, err
 	}
-	if c.skill.mapped && u.Host() == c.skill.ServingHost() && u.Host() != c.skill.Host() {
+	if foreign {
 		c.Claim.Source = byDocument(c.Claim.Source)
 	}
-	if c.root.String() != s.Root.String() {
-		l.cross(ctx, Crossing{From: s.ID.String(), To: c.skill.String(), FromRoot: s.Root.String(), ToRoot: c.root.String(),
-			NewDomain: c.root.HostingDomain() != s.Root.HostingDomain(), Chain: chain})
-	}
+	s.cross(ctx, c)
 	got, err := l.admit(ctx, c, activated)
 	return got.loaded, err
 }
@@ -80,13 +88,18 @@ func (l *Loader) checkChain(chain []string, child SkillURL) *Error {
 	return nil
 }
 
-// cross tells about another root.
-func (l *Loader) cross(ctx context.Context, x Crossing) {
+// cross tells about a child under another root.
+func (s *Loaded) cross(ctx context.Context, c *candidate) {
+	if c.root.String() == s.Root.String() {
+		return
+	}
+	x := Crossing{From: s.ID.String(), To: c.skill.String(), FromRoot: s.Root.String(), ToRoot: c.root.String(),
+		NewDomain: c.root.HostingDomain() != s.Root.HostingDomain(), Chain: slices.Clone(c.Chain)}
 	message := fmt.Sprintf("the skill %s uses the skill %s under another trust root", x.From, x.To)
-	l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeCrossing, Subject: x.To,
+	s.loader.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeCrossing, Subject: x.To,
 		Finding: &lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeCrossing, Requirement: "DVS-6-05", Message: message}})
-	if l.options.Notify != nil {
-		l.options.Notify(ctx, x)
+	if s.loader.options.Notify != nil {
+		s.loader.options.Notify(ctx, x)
 	}
 }
 

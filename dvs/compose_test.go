@@ -2,6 +2,7 @@ package dvs_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -63,6 +64,49 @@ func TestLoadRef(t *testing.T) {
 		w := build(t, decline)
 		if child, err := w.parent.LoadRef(t.Context(), "https://b.example/c/SKILL.md"); child != nil || err == nil || w.ui.count() != 1 {
 			t.Error(err)
+		}
+	})
+	t.Run("DVS-5.1-06/reject-sent-before-consent", func(t *testing.T) {
+		for name, decide := range map[string]func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error){"declined": decline, "agreed": agree} {
+			w := build(t, decide, "https://github.com/o/")
+			for _, ref := range []string{"https://b.example/what-the-parent-knows/SKILL.md", "https://raw.githubusercontent.com/o/r/main/SKILL.md"} {
+				host := strings.Split(ref, "/")[2]
+				w.ui.decide = func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+					if sent := w.net.Journal().Paths(host); len(sent) > 0 {
+						t.Errorf("%s: %s was sent before anybody agreed", name, sent)
+					}
+					return decide(req)
+				}
+				child, err := w.parent.LoadRef(t.Context(), ref)
+				if (child != nil) != (name == "agreed") || (err != nil) == (name == "agreed") {
+					t.Errorf("%s: %v, %v", name, child, err)
+				}
+				if sent := w.net.Journal().Paths(host); (len(sent) > 0) != (name == "agreed") {
+					t.Errorf("%s: sent %s", name, sent)
+				}
+			}
+		}
+	})
+	t.Run("DVS-6-02/accept-new-root-asked-once", func(t *testing.T) {
+		w := build(t, agree)
+		for range 2 {
+			if child, err := w.parent.LoadRef(t.Context(), "https://b.example/c/SKILL.md"); err != nil || child.Source != dvs.DefaultOrigin || w.ui.count() != 1 {
+				t.Errorf("asked %d times, %v", w.ui.count(), err)
+			}
+		}
+	})
+	t.Run("DVS-6-02/accept-new-root-resumed", func(t *testing.T) {
+		w := build(t, func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
+		})
+		var pending *lookleap.PendingError
+		if _, err := w.parent.LoadRef(t.Context(), "https://github.com/o/r/blob/main/SKILL.md"); !errors.As(err, &pending) {
+			t.Fatal(err)
+		}
+		decision, _ := agree(pending.Request)
+		got, err := w.loader.Resume(t.Context(), pending.State, decision)
+		if err != nil || got.Loaded == nil || got.Loaded.Root.String() != "https://github.com/o/" || len(got.Loaded.Chain) != 1 {
+			t.Errorf("%+v, %v", got, err)
 		}
 	})
 	t.Run("DVS-6-03/accept-own-root", func(t *testing.T) {

@@ -60,11 +60,15 @@ func origins(chain []string, source RootSource, servingHost string) string {
 // admissionRequest asks to trust a derived root, or to use a skill under a root
 // that is only the default.
 func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
-	meta := c.parsed.Metadata
 	host := c.root.HostingDomain()
 	item := lookleap.ConsentItem{ID: "skill", Recipient: "this agent", Digest: c.Evidence.Digest.String(),
-		Summary: "use the instructions of " + plaintext.Quote(c.skill.String(), 400),
-		Remote:  []lookleap.RemoteText{{Source: host, Label: "name", Text: meta.Name}, {Source: host, Label: "description", Text: meta.Description}}}
+		Summary: "use the instructions of " + plaintext.Quote(c.skill.String(), 400)}
+	if c.unread() {
+		url := c.skill.String() // in full: it is what the server is told
+		item.Recipient, item.Digest, item.Summary = host, lookleap.Digest([]byte(url)), "ask for "+plaintext.Quote(url, len(url)+1)+", and use its instructions, which nobody has read yet"
+	} else {
+		item.Remote = []lookleap.RemoteText{{Source: host, Label: "name", Text: c.parsed.Name}, {Source: host, Label: "description", Text: c.parsed.Description}}
+	}
 	req := lookleap.ConsentRequest{Kind: lookleap.ConsentSkill, Origin: c.root.url.Origin(), TrustRoot: c.root.String(), Verdict: c.verdict,
 		Summary: "use a skill" + origins(c.Chain, c.Claim.Source, c.skill.ServingHost()),
 		Items:   []lookleap.ConsentItem{item}}
@@ -216,7 +220,7 @@ func (l *Loader) resumeAdmission(ctx context.Context, approval *lookleap.Approva
 	if c.root, err = l.rules().ParseTrustRoot(c.Claim.Root); err != nil {
 		return nil, err
 	}
-	got, err := l.commitAdmission(ctx, approval, c, "")
+	got, err := l.commitAdmission(ctx, approval, c, false)
 	return resumed(&Resumed{Registration: got.registration, Loaded: got.loaded}, err)
 }
 

@@ -16,7 +16,7 @@ func DigestOf(data []byte) Digest { return sha256.Sum256(data) }
 
 const digestPrefix = "sha256:"
 
-// ParseDigest reads "sha256:" and 64 lower-case hex digits.
+// ParseDigest reads "sha256:" and 64 lower-case hex digits, not all of them 0.
 func ParseDigest(text string) (Digest, error) {
 	var d Digest
 	digits, ok := strings.CutPrefix(text, digestPrefix)
@@ -25,6 +25,9 @@ func ParseDigest(text string) (Digest, error) {
 	}
 	if _, err := hex.Decode(d[:], []byte(digits)); err != nil {
 		return Digest{}, fmt.Errorf("dvs: %q is no digest: %w", shorten(text), err)
+	}
+	if d.IsZero() { // stands for none, and a promise that nothing keeps must not
+		return Digest{}, fmt.Errorf("dvs: %q is the digest of nothing that is known", shorten(text))
 	}
 	return d, nil
 }

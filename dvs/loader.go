@@ -284,11 +284,19 @@ type admitted struct {
 // admit asks for the consent that a candidate needs, and makes it usable.
 func (l *Loader) admit(ctx context.Context, c *candidate, to level) (admitted, error) {
 	c.Level = to
-	key := strings.Join([]string{"activate", c.skill.String(), c.root.String(), c.Evidence.Digest.String()}, "\n")
-	needs := c.Claim.Source == Derived || to == activated && !c.Claim.Source.Registered() && !l.remembered(key)
-	if !needs {
-		return l.finish(ctx, c)
+	if c.Claim.Source == Derived || to == activated && !c.Claim.Source.Registered() && !l.remembered(c.key()) {
+		return l.askAdmission(ctx, c)
 	}
+	return l.finish(ctx, c)
+}
+
+// key is what the consent to use a skill is bound to.
+func (c *candidate) key() string {
+	return strings.Join([]string{"activate", c.skill.String(), c.root.String(), c.Evidence.Digest.String()}, "\n")
+}
+
+// askAdmission asks for the consent, and does what the user agreed to.
+func (l *Loader) askAdmission(ctx context.Context, c *candidate) (admitted, error) {
 	effect, err := json.Marshal(plannedEffect{Type: effectAdmit, Candidate: c})
 	if err != nil {
 		return admitted{}, fmt.Errorf("dvs: preparing a plan: %w", err)
@@ -301,25 +309,37 @@ func (l *Loader) admit(ctx context.Context, c *candidate, to level) (admitted, e
 	if err != nil {
 		return admitted{}, l.refuseConsent(ctx, c.verdict, err)
 	}
-	return l.commitAdmission(ctx, approval, c, key)
+	return l.commitAdmission(ctx, approval, c, true)
 }
 
-// commitAdmission does what the user agreed to.
-func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approval, c *candidate, key string) (got admitted, err error) {
+// commitAdmission does what the user agreed to, and may remember it.
+func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approval, c *candidate, remember bool) (got admitted, err error) {
+	agreed := func() {
+		if remember {
+			l.remember(c.key(), l.host.Time().Add(l.limits.Kept))
+		}
+	}
 	err = l.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) error {
 		if c.Claim.Source == Derived {
 			if _, err := l.roots.Register(c.Claim.Root, ByUser); err != nil {
 				return err
 			}
 		}
-		if key != "" {
-			l.remember(key, l.host.Time().Add(l.limits.Kept))
+		agreed()
+		if c.unread() {
+			if err := l.verify(ctx, c); err != nil {
+				return err
+			}
+			agreed() // to these bytes, too
 		}
 		got, err = l.finish(ctx, c)
 		return err
 	})
 	return got, err
 }
+
+// unread reports whether nothing was asked for yet.
+func (c *candidate) unread() bool { return c.Evidence.Status == 0 }
 
 // finish judges once more by what the registry says now, and makes the result.
 // Changed bytes take back what was agreed to before.
@@ -345,7 +365,8 @@ func (l *Loader) finish(ctx context.Context, c *candidate) (admitted, error) {
 	l.seen.Add(id, is)
 	l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventVerdict, Code: c.verdict.Code, Subject: id, Verdict: c.verdict})
 	if c.Level == registered {
-		return admitted{registration: &Registration{Metadata: c.parsed.Metadata, ID: c.skill, Digest: c.parsed.Digest, Verdict: c.verdict, loader: l, pin: c.Claim.Pin}}, nil
+		return admitted{registration: &Registration{Metadata: c.parsed.Metadata, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: c.parsed.Digest,
+			Verdict: c.verdict, loader: l, pin: c.Claim.Pin, hint: c.Hint}}, nil
 	}
 	loaded, err := l.newLoaded(c)
 	return admitted{loaded: loaded}, err

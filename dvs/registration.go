@@ -12,7 +12,9 @@ import (
 type Registration struct {
 	Metadata
 	ID      SkillURL
-	Digest  Digest // of the SKILL.md at registration; zero: an index gave the metadata, and promised none
+	Root    TrustRoot  // whose skill it is: show this, and not the name that the skill gives itself
+	Source  RootSource // who declared the root
+	Digest  Digest     // of the SKILL.md at registration; zero: an index gave the metadata, and promised none
 	Verdict *lookleap.Verdict
 
 	loader *Loader
@@ -23,7 +25,10 @@ type Registration struct {
 // Register verifies a skill and keeps its metadata and digests; the body is
 // dropped (level 1).
 func (l *Loader) Register(ctx context.Context, url string) (*Registration, error) {
-	c := &candidate{Claim: Claim{URL: url}}
+	return l.register(ctx, &candidate{Claim: Claim{URL: url}})
+}
+
+func (l *Loader) register(ctx context.Context, c *candidate) (*Registration, error) {
 	if err := l.verify(ctx, c); err != nil {
 		return nil, err
 	}
@@ -35,27 +40,27 @@ func (l *Loader) Register(ctx context.Context, url string) (*Registration, error
 // RegisterListing registers a skill by what an index says of it, without asking
 // for its file: where the skill lies is judged now, everything else on
 // activation, when what the index promised has to hold. So the verdict is OK only
-// if the file was read. Where the index says too little, as a sitemap does, it is
-// [Loader.Register].
+// if the file was read. Where the index says too little, as a sitemap does, the
+// file is fetched and judged at once, as by [Loader.Register].
 func (l *Loader) RegisterListing(ctx context.Context, entry Listing) (*Registration, error) {
 	c := &candidate{Claim: Claim{URL: entry.Skill.String(), Pin: Pin{Digest: entry.Digest}}, Hint: &hint{entry.Name, entry.Description}}
 	meta, ok := entry.metadata(l.options.Profile, l.limits)
 	if !ok {
-		return l.Register(ctx, c.Claim.URL)
+		return l.register(ctx, c)
 	}
 	if err := l.mayAsk(ctx, c); err != nil {
 		return nil, err
 	}
 	if c.Claim.Source == Derived { // whom to trust is asked with the file at hand
-		return l.Register(ctx, c.Claim.URL)
+		return l.register(ctx, c)
 	}
-	return &Registration{Metadata: *meta, ID: c.skill, Digest: entry.Digest, Verdict: l.unread(c), loader: l, pin: c.Claim.Pin, hint: c.Hint}, nil
+	return &Registration{Metadata: *meta, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: entry.Digest, Verdict: l.unread(c), loader: l, pin: c.Claim.Pin, hint: c.Hint}, nil
 }
 
 // unread is the verdict of a skill whose file nobody asked for.
 func (l *Loader) unread(c *candidate) *lookleap.Verdict {
-	v := l.rules().Decide(c.Claim, Evidence{}, l.host.Time())
-	v.Code, v.Summary = lookleap.CodeNotActivated, "an index gave the metadata, and the file is judged on activation"
+	v := l.rules().Decide(c.provisional(), Evidence{}, l.host.Time())
+	v.Code, v.Summary = lookleap.CodeNotActivated, "the file was not asked for yet, and is judged on activation"
 	for i := range v.Checks[beforeRequests:] {
 		check := &v.Checks[beforeRequests+i]
 		check.Code, check.Status, check.Message, check.Evidence = lookleap.CodeSkipped, lookleap.Skipped, "not before activation", nil
@@ -77,9 +82,9 @@ func (e *Listing) metadata(profile Profile, limits Limits) (*Metadata, bool) {
 	return meta, true
 }
 
-// ContextText gives the name and description for the model's list of skills,
-// without characters that nobody sees. It is the publisher's word.
-func (r *Registration) ContextText() string { return r.Name + ": " + r.Display() }
+// ContextText gives the name and description for the model's list of skills, in
+// one line and without characters that nobody sees. It is the publisher's word.
+func (r *Registration) ContextText() string { return oneLine(r.Name) + ": " + r.Display() }
 
 // Activate verifies the skill anew and loads its instructions (level 2). If the
 // file changed since it was registered, the verdict has a finding

@@ -39,7 +39,7 @@ func TestRegisterListing(t *testing.T) {
 	t.Run("DVS-4.6-02/accept-nothing-fetched", func(t *testing.T) {
 		net, _, loader, listing := world(t, index)
 		r, err := loader.RegisterListing(t.Context(), listing)
-		if err != nil || r.ContextText() != "refund: Refunds an order." || !r.Digest.IsZero() || r.Verdict.OK || r.Verdict.Code != lookleap.CodeNotActivated || asked(net) {
+		if err != nil || r.ContextText() != "refund: Refunds an order." || !r.Digest.IsZero() || r.Root.String() != "https://shop.example/" || !r.Source.Registered() || r.Verdict.OK || r.Verdict.Code != lookleap.CodeNotActivated || asked(net) {
 			t.Fatal(r, err)
 		}
 		skill, err := r.Activate(t.Context())
@@ -79,6 +79,29 @@ func TestRegisterListing(t *testing.T) {
 			if skill, err := r.Activate(t.Context()); lookleap.CodeOf(err) != code || (skill == nil) != (err != nil) {
 				t.Errorf("got %v, want %s", err, code)
 			}
+		}
+	})
+	t.Run("promised-digest-and-too-little", func(t *testing.T) {
+		_, _, loader, listing := world(t, index)
+		listing.Description, listing.Digest = "", dvs.DigestOf([]byte("another file"))
+		if r, err := loader.RegisterListing(t.Context(), listing); lookleap.CodeOf(err) != lookleap.CodeDigestMismatch || r != nil {
+			t.Error(r, err)
+		}
+		listing.Digest = dvs.DigestOf([]byte(refund))
+		r, err := loader.RegisterListing(t.Context(), listing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if skill, err := r.Activate(t.Context()); err != nil {
+			t.Error(skill, err)
+		}
+	})
+	t.Run("DVS-4.3-13/accept-one-line", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Site("shop.example").Body("/a/SKILL.md", "text/markdown", "---\nname: \"a\\n\\nother: b\"\ndescription: c\n---\nx\n")
+		r, err := dvs.Options{Roots: registry(t, "https://shop.example/"), Profile: dvs.Lenient}.NewLoader(net.Host()).Register(t.Context(), "https://shop.example/a/")
+		if err != nil || r.ContextText() != "a other: b: c" {
+			t.Errorf("%v, %v", r, err)
 		}
 	})
 	t.Run("too-little-is-fetched", func(t *testing.T) {

@@ -32,15 +32,18 @@ type sharedCopy struct {
 func shareKey(u domain.URL) string { return "dvs/1/" + u.String() }
 
 // forAll reports whether an answer is the same for everybody who asks. What a
-// server gives to one user stays with that user's process.
+// server gives to one user stays with that user's process: an answer may vary
+// only by what every process sends alike, and is shared no longer than kept.
 func forAll(resp *fetch.Response) bool {
-	if resp.Freshness.NoStore || resp.Freshness.Private || resp.Header.Get("Set-Cookie") != "" {
+	f := resp.Freshness
+	if f.NoStore || f.Private || f.SMaxAge.Given && f.SMaxAge.Value < f.Lifetime || resp.Header.Get("Set-Cookie") != "" {
 		return false
 	}
 	for _, vary := range resp.Header.Values("Vary") {
 		for name := range strings.SplitSeq(vary, ",") {
 			switch strings.ToLower(strings.TrimSpace(name)) {
-			case "*", "authorization", "cookie":
+			case "", "accept", "accept-encoding":
+			default:
 				return false
 			}
 		}

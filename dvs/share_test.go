@@ -88,6 +88,8 @@ func TestSharedCopies(t *testing.T) {
 		"cookie":    {"Set-Cookie": {"user=1"}},
 		"vary":      {"Vary": {"Accept, Authorization"}},
 		"vary-all":  {"Vary": {"*"}},
+		"vary-key":  {"Vary": {"Accept-Encoding", "X-Api-Key"}},
+		"s-maxage":  {"Cache-Control": {"max-age=600, s-maxage=0"}},
 		"not-fresh": {"Cache-Control": {"max-age=0"}},
 	} {
 		t.Run("for-one-user-"+name, func(t *testing.T) {

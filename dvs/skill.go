@@ -1,7 +1,6 @@
 package dvs
 
 import (
-	"strings"
 
 	"github.com/lookleap/lookleap"
 )
@@ -109,5 +108,5 @@ func (m *Metadata) Annotations() map[string]string {
 // Display gives the description without characters that a reader cannot see, on
 // one line. It is safe in a list or a prompt, and still the publisher's word.
 func (m *Metadata) Display() string {
-	return strings.Join(strings.Fields(removeInvisible(m.Description)), " ")
+	return oneLine(m.Description)
 }

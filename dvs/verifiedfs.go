@@ -218,9 +218,6 @@ func sanitized(p *preparedBundle, name string) []byte {
 	return b.Bytes()
 }
 
-// oneLine drops what nobody sees, and joins lines.
-func oneLine(text string) string { return strings.Join(strings.Fields(removeInvisible(text)), " ") }
-
 // cut shortens a text to a number of characters.
 func cut(text string, most int) string {
 	n := 0

@@ -111,11 +111,7 @@ func registerSkill(ctx context.Context, loader *dvs.Loader, url string, profile 
 		return refuseSkill(err)
 	}
 	value := skillOf(&reg.Metadata, profile, reg.Digest)
-	root, source := loader.Roots().Find(reg.ID).Root, loader.Roots().Find(reg.ID).Source
-	if source == dvs.Undeclared {
-		root, source, _ = loader.Roots().Rules().DefaultRoot(reg.ID) // verified, so it has one
-	}
-	value.ID, value.Root, value.RootSource = reg.ID.String(), root.String(), source.String()
+	value.ID, value.Root, value.RootSource = reg.ID.String(), reg.Root.String(), reg.Source.String()
 	r := accept(value, skillRows(value)...)
 	r.Verdict = reg.Verdict
 	return r.with(reg.Verdict.Findings...)
