@@ -29,11 +29,13 @@ type Context struct {
 	session *Session
 
 	mu      sync.RWMutex
-	informs []*Inform // in the order in which they came
-	octets  map[string]int
+	informs []*Inform      // in the order in which they came
+	octets  map[string]int // of informs, by serving domain
 	index   *taintIndex
+	latest  time.Time // that the clock ever showed
 	deleted []deletion
-	refused map[string]bool // domains that the store says are refused
+	unsaved []deletion // those that the store did not take yet
+	refused refusals
 }
 
 // Inform is a piece of information that a service told. Its texts are the
@@ -67,7 +69,7 @@ const (
 const informSize = 1280
 
 func newContext(s *Session) (*Context, error) {
-	c := &Context{session: s, octets: make(map[string]int), refused: make(map[string]bool)}
+	c := &Context{session: s, octets: make(map[string]int), refused: refusals{known: make(map[string]int)}}
 	ctx := context.Background()
 	salt, err := c.salt(ctx)
 	if err != nil {
@@ -91,13 +93,17 @@ func contextFailed(err error) error {
 }
 
 // salt is the user's own, so that hashes of deleted values can be compared later.
+// Sessions that begin at the same moment agree on one.
 func (c *Context) salt(ctx context.Context) (salt [16]byte, err error) {
 	store := c.session.store()
 	known, err := store.Get(ctx, keySalt)
 	if errors.Is(err, fs.ErrNotExist) {
 		known = make([]byte, len(salt))
 		if _, err = rand.Read(known); err == nil {
-			err = store.Put(ctx, keySalt, known)
+			err = store.Create(ctx, keySalt, known)
+		}
+		if errors.Is(err, fs.ErrExist) {
+			known, err = store.Get(ctx, keySalt)
 		}
 	}
 	if err == nil && len(known) != len(salt) {
@@ -114,7 +120,7 @@ func (c *Context) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	now := c.session.agent.host.Time()
+	now := c.now()
 	for _, key := range keys {
 		data, err := store.Get(ctx, key)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -124,7 +130,7 @@ func (c *Context) load(ctx context.Context) error {
 			return err
 		}
 		i := new(Inform)
-		if json.Unmarshal(data, i) != nil || i.key() != key || i.Usage < anml.UsageCache || i.over(now) || c.isDeleted(i) {
+		if json.Unmarshal(data, i) != nil || i.key() != key || !i.lasting() || i.over(now) || c.isDeleted(i) {
 			if err := store.Delete(ctx, key); err != nil {
 				return err
 			}
@@ -134,10 +140,23 @@ func (c *Context) load(ctx context.Context) error {
 	}
 	slices.SortStableFunc(c.informs, func(a, b *Inform) int { return a.Received.Compare(b.Received) })
 	for _, i := range c.informs {
-		c.octets[i.Serving] += len(i.Text)
+		c.octets[i.Serving] += i.size()
 		c.index.add(i.origin(), i.Text)
 	}
-	return nil
+	return c.store(ctx, nil, c.trim())
+}
+
+// now is the time by the host's clock, but never earlier than it once was: what
+// has expired stays so when the clock is set back.
+func (c *Context) now() time.Time {
+	now := c.session.agent.host.Time()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now.Before(c.latest) {
+		return c.latest
+	}
+	c.latest = now
+	return now
 }
 
 // origin is who told an inform, for the question of where a value came from.
@@ -151,9 +170,13 @@ func (i *Inform) key() string {
 	return keyInform + strings.TrimPrefix(id, "sha256:")
 }
 
-// over reports whether an inform has to be discarded.
+// size is what an inform counts for among the limits: its texts.
+func (i *Inform) size() int { return len(i.Text) + len(i.Scope) + len(i.Site) }
+
+// over reports whether an inform has to be discarded. How long one from the
+// future was kept is not known, so that is too long.
 func (i *Inform) over(now time.Time) bool {
-	return i.Usage < anml.UsageStore && i.past(now)
+	return i.Usage < anml.UsageStore && (i.past(now) || now.Before(i.Received))
 }
 
 func (i *Inform) past(now time.Time) bool { return !i.Expires.IsZero() && !now.Before(i.Expires) }
@@ -172,7 +195,7 @@ func (c *Context) Informs(domain string) iter.Seq[Inform] {
 		if domain != "" && err != nil {
 			return
 		}
-		now := c.session.agent.host.Time()
+		now := c.now()
 		c.mu.RLock()
 		all := slices.Clone(c.informs)
 		c.mu.RUnlock()
@@ -203,7 +226,7 @@ func (c *Context) Training() iter.Seq[Inform] {
 
 // receive takes up the informs of a page, as their usage allows.
 func (c *Context) receive(ctx context.Context, p *Page) error {
-	now := c.session.agent.host.Time()
+	now := c.now()
 	var lasting []*Inform
 	var gone []string
 	c.mu.Lock()
@@ -211,7 +234,12 @@ func (c *Context) receive(ctx context.Context, p *Page) error {
 	for site := range p.doc.Containers() {
 		for n := range site.Knowledge().Informs() {
 			i := c.session.inform(p, site, n, now)
+			if c.outdated(i) {
+				c.index.addDeleted(i.Serving, i.Text)
+				continue
+			}
 			c.index.add(i.origin(), i.Text)
+			gone = append(gone, c.replaced(i)...)
 			if i.Usage == anml.UsageNone || i.over(now) {
 				continue
 			}
@@ -245,15 +273,24 @@ func (s *Session) inform(p *Page, site anml.Site, n anml.Inform, now time.Time) 
 	return i
 }
 
-// keep takes up one inform in the place of the same one told before, and gives
-// the keys of those that leave for it.
-func (c *Context) keep(i *Inform) (gone []string) {
+// replaced lets go of the inform that said the same before, and gives its key: what
+// it may be used for now is what the service says now.
+func (c *Context) replaced(i *Inform) []string {
 	key := i.key()
-	c.drop(func(known *Inform) bool {
+	return c.drop(func(known *Inform) bool {
 		return known.Serving == i.Serving && known.Text == i.Text && known.key() == key
 	})
+}
+
+// keep takes up one inform, and gives the keys of those that leave for it.
+func (c *Context) keep(i *Inform) (gone []string) {
 	c.informs = append(c.informs, i)
-	c.octets[i.Serving] += len(i.Text)
+	c.octets[i.Serving] += i.size()
+	return c.trim()
+}
+
+// trim lets informs go until the rest is within the limits, and gives their keys.
+func (c *Context) trim() (gone []string) {
 	limit := c.session.agent.options.Limits.Informs
 	for len(c.informs) > 0 && (len(c.informs) > limit || c.total() > limit*informSize) {
 		gone = append(gone, c.evict())
@@ -297,7 +334,7 @@ func (c *Context) drop(which func(*Inform) bool) (keys []string) {
 		if i.lasting() {
 			keys = append(keys, i.key())
 		}
-		if c.octets[i.Serving] -= len(i.Text); c.octets[i.Serving] <= 0 {
+		if c.octets[i.Serving] -= i.size(); c.octets[i.Serving] <= 0 {
 			delete(c.octets, i.Serving)
 		}
 		return true
@@ -309,10 +346,12 @@ func (c *Context) drop(which func(*Inform) bool) (keys []string) {
 // deleted again.
 func (c *Context) store(ctx context.Context, lasting []*Inform, gone []string) error {
 	store := c.session.store()
+	var failed error
 	for _, key := range gone {
-		if err := store.Delete(ctx, key); err != nil {
-			return err
-		}
+		failed = errors.Join(failed, store.Delete(ctx, key))
+	}
+	if failed != nil {
+		return failed
 	}
 	for _, i := range lasting {
 		data, err := json.Marshal(i)
@@ -337,9 +376,11 @@ func (c *Context) store(ctx context.Context, lasting []*Inform, gone []string) e
 // close forgets everything that lasts as long as the session, and purges what has
 // expired from the store.
 func (c *Context) close() error {
+	now := c.now()
 	c.mu.Lock()
-	gone := c.sweep(c.session.agent.host.Time())
+	gone := c.sweep(now)
 	c.informs, c.octets = nil, make(map[string]int)
 	c.mu.Unlock()
-	return contextFailed(c.store(context.Background(), nil, gone))
+	ctx := context.Background()
+	return contextFailed(errors.Join(c.save(ctx), c.store(ctx, nil, gone)))
 }

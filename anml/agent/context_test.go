@@ -3,9 +3,12 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -284,6 +287,148 @@ func TestContextLimits(t *testing.T) {
 	}
 }
 
+// Whatever else of an inform is long counts as its text does.
+func TestContextLimitsOfScopes(t *testing.T) {
+	net := newLab(t)
+	s := newSession(t, net, User{}, Options{Limits: Limits{Informs: 10}})
+	for i := range 12 {
+		scope := strings.Repeat("s", 4*informSize)
+		pageFor(t, net, s, fmt.Sprintf("https://a.example/%d", i), `<body><section id="`+scope+`">x</section></body>`+inform(fmt.Sprint("text ", i), `scope="`+scope+`"`))
+	}
+	if n := len(slices.Collect(s.context.Informs(""))); n != 2 {
+		t.Error(n, "informs with a scope of a third of the limit")
+	}
+}
+
+// What lies in the store beyond the limits, since several sessions wrote it, leaves
+// when it is loaded.
+func TestContextLimitsOfTheStore(t *testing.T) {
+	net, store := newLab(t), NewMemoryStore()
+	a, b := newSession(t, net, User{Store: store}, Options{}), newSession(t, net, User{Store: store}, Options{})
+	for i := range 8 {
+		for n, s := range []*Session{a, b} {
+			pageFor(t, net, s, fmt.Sprintf("https://a.example/%d-%d", n, i), inform(fmt.Sprint(n, " ", i), `usage="store"`))
+		}
+	}
+	s := newSession(t, net, User{Store: store}, Options{Limits: Limits{Informs: 10}})
+	keys, _ := store.Keys(t.Context(), keyInform)
+	if n := len(slices.Collect(s.context.Informs(""))); n != 10 || len(keys) != 10 {
+		t.Error(n, "of 16, and stored:", len(keys))
+	}
+}
+
+// What a service says of the same text now is what holds, in the store too.
+func TestContextUsageTakenBack(t *testing.T) {
+	for _, usage := range []string{"none", "display", "cache"} {
+		m := newMemo(t)
+		m.tells("https://a.example/x", inform("x", `usage="store"`), false)
+		m.tells("https://a.example/y", inform("x", `usage="`+usage+`"`), false)
+		if n := m.stored(); n != 0 {
+			t.Errorf("%s: %d in the store", usage, n)
+		}
+		m.again()
+		m.has("")
+	}
+}
+
+// A clock that is set back makes nothing last longer.
+func TestContextClockSetBack(t *testing.T) {
+	tell := func(t *testing.T) *memo {
+		m := newMemo(t)
+		m.tells("https://a.example/x", inform("x", `ttl="600" usage="cache"`), false)
+		return m
+	}
+	t.Run("expired", func(t *testing.T) {
+		m := tell(t)
+		m.net.Clock().Set(start.Add(600 * time.Second))
+		m.has("")
+		m.net.Clock().Set(start.Add(time.Second))
+		m.has("")
+	})
+	t.Run("before-it-came", func(t *testing.T) {
+		m := tell(t)
+		m.net.Clock().Set(start.Add(-time.Hour))
+		m.again()
+		m.has("")
+		if m.stored() != 0 {
+			t.Error("a record from the future lasts")
+		}
+	})
+	t.Run("deleted", func(t *testing.T) {
+		m := newMemo(t)
+		m.tells("https://a.example/x", inform("x", `usage="store"`), false)
+		other := newSession(t, m.net, User{Store: m.store}, Options{})
+		m.net.Clock().Set(start.Add(-time.Hour))
+		_, err := m.s.Forget(t.Context(), "a.example")
+		must(t, err)
+		must(t, other.context.refresh(t.Context()))
+		if got := texts(other.context, ""); got != "" {
+			t.Error("survives its deletion:", got)
+		}
+	})
+}
+
+// A host whose clock says no more than what a lifetime is counted from keeps what
+// has one, and nothing else: a record without an end is none of a cache's.
+func TestContextRecordWithoutEnd(t *testing.T) {
+	net, store := newLab(t), NewMemoryStore()
+	i := &Inform{Text: "x", Serving: "a.example", Host: "a.example", Usage: anml.UsageCache, Received: start}
+	data, err := json.Marshal(i)
+	must(t, err)
+	must(t, store.Put(t.Context(), i.key(), data))
+	s := newSession(t, net, User{Store: store}, Options{})
+	if got := texts(s.context, ""); got != "" {
+		t.Error(got)
+	}
+}
+
+// meeting is a store on which two sessions look for a salt before either has one.
+type meeting struct {
+	Store
+	looked *sync.WaitGroup
+	first  *atomic.Int32
+}
+
+func (m meeting) Get(ctx context.Context, key string) ([]byte, error) {
+	data, err := m.Store.Get(ctx, key)
+	if key == keySalt && m.first.Add(1) <= 2 {
+		m.looked.Done()
+		m.looked.Wait()
+	}
+	return data, err
+}
+
+// Sessions that begin at the same moment agree on a salt: what one deletes, the
+// other knows by its hashes.
+func TestContextOneSalt(t *testing.T) {
+	stores(t, func(t *testing.T, open func() Store) {
+		net := newLab(t)
+		looked := new(sync.WaitGroup)
+		looked.Add(2)
+		first := new(atomic.Int32)
+		var begun [2]*Session
+		var errs [2]error
+		var all sync.WaitGroup
+		for n := range begun {
+			store := meeting{open(), looked, first}
+			all.Go(func() { begun[n], errs[n] = New(net.Host(), Options{}).NewSession(User{Store: store}) })
+		}
+		all.Wait()
+		must(t, errors.Join(errs[:]...))
+		a, b := begun[0], begun[1]
+		if a.context.index.salt != b.context.index.salt {
+			t.Fatal("two salts")
+		}
+		pageFor(t, net, a, "https://a.example/x", inform("Member 4711-8822", `usage="none"`))
+		_, err := a.Forget(t.Context(), "a.example")
+		must(t, err)
+		must(t, b.context.refresh(t.Context()))
+		if got := domains(b.context.taint("b.example", "4711-8822")); got != "-a.example" {
+			t.Error(got)
+		}
+	})
+}
+
 // An error of the store is an error of what needed it.
 func TestContextStoreFails(t *testing.T) {
 	net := newLab(t)
@@ -295,6 +440,10 @@ func TestContextStoreFails(t *testing.T) {
 	for _, bad := range []map[string]string{
 		{keySalt: "short"},
 		{keyDeleted + "a.example/x": "no JSON"},
+		{keyDeleted + "a.example/x": "{}"},
+		{keyDeleted + "a.example/x": `{"domain":"b.example","time":"2026-06-01T12:00:00Z"}`},
+		{keyDeleted + "a.example/x": `{"domain":"a.example"}`},
+		{keyDeleted + "a.example/x": `{"domain":"a.example","time":"2026-06-01T12:00:00Z","hashes":"AAAA"}`},
 		{keyRefused + "no domain": ""},
 	} {
 		store := NewMemoryStore()

@@ -10,8 +10,9 @@ import (
 )
 
 // folded is a text without what may differ between two spellings of the same
-// thing: compatibility forms (NFKC), case, white space, separators and
-// characters that nobody sees. Its runes are letters, digits and their marks.
+// thing: compatibility forms (NFKC), case, accents, the script of digits, white
+// space, separators and characters that nobody sees. Its runes are letters, digits
+// and the marks that a script cannot be read without.
 type folded struct {
 	runes  []rune
 	words  []span // that stood between any two separators
@@ -25,7 +26,8 @@ func (s span) len() int { return s.to - s.from }
 
 func fold(text string) folded {
 	if !isASCII(text) {
-		text = norm.NFKC.String(cases.Fold().String(norm.NFKC.String(text)))
+		text = cases.Fold().String(norm.NFKC.String(text))
+		text = norm.NFKC.String(strings.Map(unadorned, norm.NFKD.String(text)))
 	}
 	f := folded{runes: make([]rune, 0, len(text))}
 	word, chunk := 0, 0
@@ -56,6 +58,29 @@ func fold(text string) folded {
 	return f
 }
 
+// unadorned is a digit as an ASCII digit, nothing in the place of an accent, which may
+// stand on any letter and any digit, and any other character as it is.
+func unadorned(r rune) rune {
+	switch {
+	case r < utf8.RuneSelf:
+		return r
+	case unicode.Is(unicode.Inherited, r) && unicode.Is(unicode.M, r):
+		return -1
+	case unicode.Is(unicode.Nd, r):
+		for _, tens := range unicode.Nd.R16 {
+			if rune(tens.Lo) <= r && r <= rune(tens.Hi) { // of whole tens
+				return '0' + (r-rune(tens.Lo))%10
+			}
+		}
+		for _, tens := range unicode.Nd.R32 {
+			if rune(tens.Lo) <= r && r <= rune(tens.Hi) {
+				return '0' + (r-rune(tens.Lo))%10
+			}
+		}
+	}
+	return r
+}
+
 func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
@@ -68,12 +93,12 @@ func unseen(r rune) bool {
 // whole is all of the text.
 func (f *folded) whole() span { return span{0, len(f.runes)} }
 
-// numbered yields the longest rows of words that all hold a digit: an account
-// number in groups is one thing.
+// numbered yields the longest rows of words that all hold a digit or are a single
+// character: an account number in groups is one thing, and so is a spelled name.
 func (f *folded) numbered() (rows [][]span) {
 	begin := 0
 	for i := 0; i <= len(f.words); i++ {
-		if i < len(f.words) && f.hasDigit(f.words[i]) {
+		if i < len(f.words) && (f.words[i].len() == 1 || f.hasDigit(f.words[i])) {
 			continue
 		}
 		if i > begin {

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -117,24 +119,81 @@ func (c *Context) Delete(ctx context.Context, domain string) (Forgotten, error) 
 // forget deletes what a domain told. The deletion is on record before anything of
 // it is carried out, so that a crash in between changes nothing.
 func (c *Context) forget(ctx context.Context, name string) (f Forgotten, err error) {
-	d := deletion{Domain: name, Time: c.session.agent.host.Time(), id: keyDeleted + name + "/" + rand.Text()}
+	stored, err := c.storedOf(ctx, name)
+	d := deletion{Domain: name, Time: c.now(), id: keyDeleted + name + "/" + rand.Text()}
+	gone := make(map[string]bool)
 	c.mu.Lock()
+	for _, i := range stored { // by other sessions too
+		c.index.add(i.origin(), i.Text)
+		gone[i.key()] = true
+	}
+	c.drop(func(i *Inform) bool {
+		if !i.origin().tells(name) {
+			return false
+		}
+		gone[i.key()] = true
+		if i.Received.After(d.Time) { // the clock was set back
+			d.Time = i.Received
+		}
+		return true
+	})
+	f.Informs = len(gone)
 	hashes, blind := c.index.delete(func(o origin) bool { return o.tells(name) })
 	for _, hash := range hashes {
 		d.Hashes = binary.LittleEndian.AppendUint64(d.Hashes, hash)
 	}
 	d.Blind = blind
-	before := len(c.informs)
-	gone := c.drop(func(i *Inform) bool { return i.origin().tells(name) })
-	f.Informs = before - len(c.informs)
 	c.deleted = append(c.deleted, d)
+	c.unsaved = append(c.unsaved, d)
 	c.mu.Unlock()
+	return f, contextFailed(errors.Join(err, c.save(ctx), c.store(ctx, nil, slices.Collect(maps.Keys(gone)))))
+}
 
-	data, err := json.Marshal(d)
-	if err == nil {
-		err = c.session.store().Put(ctx, d.id, data)
+// save puts deletions on record that are not yet.
+func (c *Context) save(ctx context.Context) (err error) {
+	c.mu.Lock()
+	unsaved := c.unsaved
+	c.unsaved = nil
+	c.mu.Unlock()
+	for _, d := range unsaved {
+		data, failed := json.Marshal(d)
+		if failed == nil {
+			failed = c.session.store().Put(ctx, d.id, data)
+		}
+		if failed != nil { // whoever tries next may have more luck
+			c.mu.Lock()
+			c.unsaved = append(c.unsaved, d)
+			c.mu.Unlock()
+		}
+		err = errors.Join(err, failed)
 	}
-	return f, contextFailed(errors.Join(err, c.store(ctx, nil, gone)))
+	return err
+}
+
+// storedOf reads the informs of a domain from the store. What is damaged there
+// counts as nobody's.
+func (c *Context) storedOf(ctx context.Context, name string) (list []*Inform, err error) {
+	store := c.session.store()
+	keys, err := store.Keys(ctx, keyInform)
+	for _, key := range keys {
+		data, failed := store.Get(ctx, key)
+		if failed != nil && !errors.Is(failed, fs.ErrNotExist) {
+			err = errors.Join(err, failed)
+		}
+		i := new(Inform)
+		if failed == nil && json.Unmarshal(data, i) == nil && i.key() == key && i.origin().tells(name) {
+			list = append(list, i)
+		}
+	}
+	return list, err
+}
+
+// outdated reports whether an inform was on its way when its domain's context was
+// deleted.
+func (c *Context) outdated(i *Inform) bool {
+	return slices.ContainsFunc(c.deleted, func(d deletion) bool {
+		return i.origin().tells(d.Domain) && i.Received.Before(d.Time)
+	})
 }
 
 // isDeleted reports whether an inform came before its domain's context was deleted.
@@ -154,6 +213,9 @@ func (c *Context) refresh(ctx context.Context) error {
 	}
 	c.mu.Lock()
 	for _, d := range deleted {
+		if c.knows(d.id) { // by somebody who did the same meanwhile
+			continue
+		}
 		c.index.delete(func(o origin) bool { return o.tells(d.Domain) })
 		c.drop(func(i *Inform) bool { return i.origin().tells(d.Domain) && !i.Received.After(d.Time) })
 		hashes := make([]uint64, len(d.Hashes)/8)
@@ -172,6 +234,10 @@ func (c *Context) refresh(ctx context.Context) error {
 	return c.refreshRefused(ctx)
 }
 
+func (c *Context) knows(id string) bool {
+	return slices.ContainsFunc(c.deleted, func(d deletion) bool { return d.id == id })
+}
+
 // newDeletions reads the deletions of the store that are not known yet.
 func (c *Context) newDeletions(ctx context.Context) (list []deletion, err error) {
 	store := c.session.store()
@@ -179,25 +245,24 @@ func (c *Context) newDeletions(ctx context.Context) (list []deletion, err error)
 	if err != nil {
 		return nil, err
 	}
-	c.mu.RLock()
-	known := make(map[string]bool, len(c.deleted))
-	for _, d := range c.deleted {
-		known[d.id] = true
-	}
-	c.mu.RUnlock()
 	for _, key := range keys {
-		if known[key] {
+		c.mu.RLock()
+		known := c.knows(key)
+		c.mu.RUnlock()
+		if known {
 			continue
 		}
 		data, err := store.Get(ctx, key)
 		if err != nil {
 			return nil, err
 		}
-		var d deletion
+		d := deletion{id: key}
 		if err := json.Unmarshal(data, &d); err != nil {
 			return nil, err
 		}
-		d.id = key
+		if !strings.HasPrefix(key, keyDeleted+d.Domain+"/") || d.Domain == "" || d.Time.IsZero() || len(d.Hashes)%8 != 0 {
+			return nil, errRecord
+		}
 		list = append(list, d)
 	}
 	return list, nil

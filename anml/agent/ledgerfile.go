@@ -14,6 +14,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 )
@@ -292,48 +293,31 @@ func (l *FileLedger) current() (size int64, err error) {
 	return info.Size(), err
 }
 
-// inspect looks at every line, and puts aside what follows the last good one.
+// inspect looks at every line, and puts aside the last one where it has no end:
+// nobody relied on it. A whole line that cannot be read stays in its place, since
+// somebody may have.
 func (l *FileLedger) inspect(size int64) error {
-	var bad []Damage
-	var end int64 // of the last good line
 	for line, err := range ledgerLines(io.NewSectionReader(l.file, 0, size)) {
 		if err == nil {
 			_, err = parseLedgerLine(line.text)
 		}
-		switch {
-		case err == nil:
-			end = line.offset + line.octets
-		case errors.Is(err, errLine):
-			bad = append(bad, Damage{Offset: line.offset, Octets: line.octets})
-		default:
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, errLine) {
 			return err
 		}
-	}
-	for len(bad) > 0 && bad[len(bad)-1].Offset >= end {
-		bad = bad[:len(bad)-1]
-	}
-	if end < size {
-		aside, err := l.setAside(end, size)
-		if err != nil {
-			return err
+		d := Damage{Offset: line.offset, Octets: line.octets}
+		if line.torn {
+			if d.Aside, err = l.setAside(line.offset, size); err != nil {
+				return err
+			}
 		}
-		bad = append(bad, Damage{end, size - end, aside})
-	}
-	for _, d := range bad {
-		if !containsDamage(l.damage, d) {
+		if !slices.Contains(l.damage, d) {
 			l.damage = append(l.damage, d)
 		}
 	}
 	return nil
-}
-
-func containsDamage(list []Damage, d Damage) bool {
-	for _, known := range list {
-		if known == d {
-			return true
-		}
-	}
-	return false
 }
 
 // setAside moves the end of the file into a new file. A crash in between leaves
@@ -410,6 +394,7 @@ func ledgerSum(body []byte) []byte {
 type rawLine struct {
 	offset, octets int64
 	text           []byte // valid until the next one; nil with an error
+	torn           bool   // without a line feed
 }
 
 // ledgerLines divides a file into lines. One that is too long comes with errLine
@@ -438,7 +423,7 @@ func ledgerLines(r io.Reader) iter.Seq2[rawLine, error] {
 				yield(rawLine{offset: offset, octets: octets}, err)
 				return
 			}
-			line := rawLine{offset: offset, octets: octets}
+			line := rawLine{offset: offset, octets: octets, torn: err == io.EOF}
 			switch {
 			case octets == 0:
 				return

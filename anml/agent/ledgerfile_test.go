@@ -75,8 +75,9 @@ func TestLedgerFile(t *testing.T) {
 func TestLedgerFileCutAtEveryOctet(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger")
 	l := openLedger(t, path)
-	for i := range 3 {
-		appendAll(t, l, entry("p", fmt.Sprint("f", i), start), entry("p", fmt.Sprint("g", i), start))
+	for i := range 2 {
+		small := func(field string) Entry { return Entry{Time: start, Plan: "p", Kind: EntryDisclosed, Field: field} }
+		appendAll(t, l, small(fmt.Sprint("f", i)), small(fmt.Sprint("g", i)))
 	}
 	whole, err := os.ReadFile(path)
 	if err != nil {
@@ -94,7 +95,7 @@ func TestLedgerFileCutAtEveryOctet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := strings.Join(strings.Fields("f0 g0 f1 g1 f2 g2")[:2*lines], " ")
+		want := strings.Join(strings.Fields("f0 g0 f1 g1")[:2*lines], " ")
 		if got, bad := fields(l.Entries(t.Context())); got != want || bad > 0 {
 			t.Fatalf("cut at %d: %q and %d errors, want %q", cut, got, bad, want)
 		}
@@ -188,6 +189,70 @@ func TestLedgerFileChanged(t *testing.T) {
 	if got, bad := fields(l.Entries(t.Context())); got != "" || bad != 1 {
 		t.Error("what is damaged was pruned:", got, bad)
 	}
+}
+
+// The last line is like any other: where it is whole, somebody may have relied on
+// it, so it is no end that was never written.
+func TestLedgerFileChangedAtItsEnd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger")
+	l := openLedger(t, path)
+	appendAll(t, l, entry("p", "first", start))
+	appendAll(t, l, entry("p", "second", start))
+	whole, err := os.ReadFile(path)
+	must(t, err)
+	must(t, os.WriteFile(path, bytes.Replace(whole, []byte("second"), []byte("zecond"), 1), 0o600))
+	l = openLedger(t, path)
+	if d := l.Damage(); len(d) != 1 || d[0].Aside != "" {
+		t.Error(d)
+	}
+	appendAll(t, l, entry("p", "third", start))
+	if got, bad := fields(l.Entries(t.Context())); got != "first third" || bad != 1 {
+		t.Error("a disclosure is gone without a trace:", got, bad)
+	}
+	if _, err := Interaction(t.Context(), l, "p"); err == nil {
+		t.Error("a list with a hole")
+	}
+}
+
+// A file that cannot be written is an error, and stays as it was.
+func TestLedgerFileThatCannotBeWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger")
+	l := openLedger(t, path)
+	appendAll(t, l, entry("p", "a", start))
+	before, err := os.ReadFile(path)
+	must(t, err)
+	writable := l.file
+	l.file, err = os.Open(path)
+	must(t, err)
+	if err := l.Append(t.Context(), entry("p", "b", start)); err == nil {
+		t.Error("recorded nowhere")
+	}
+	_ = l.file.Close()
+	l.file = writable
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("%q %v", after, err)
+	}
+}
+
+// Whoever removes the file of the lock does not let two write at a time.
+func TestLockRemoved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.lock")
+	open := func() *lockFile {
+		l, err := openLock(path)
+		must(t, err)
+		t.Cleanup(func() { _ = l.close() })
+		return l
+	}
+	a := open()
+	must(t, os.Remove(path))
+	b := open()
+	must(t, a.with(t.Context(), func() error {
+		if held, err := b.try(); held || err != nil {
+			t.Error("both hold the lock", err)
+		}
+		return nil
+	}))
+	must(t, b.with(t.Context(), func() error { return nil }))
 }
 
 func TestLedgerFileRetention(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -17,8 +18,8 @@ var ErrBusy = errors.New("anml/agent: the file is locked by another process")
 // kilobytes at a time.
 const maxLockWait = 10 * time.Second
 
-// lockFile is a lock between goroutines and processes, held through a file that
-// stays in place.
+// lockFile is a lock between goroutines and processes, held through a file. One
+// that was removed meanwhile is made anew: else two would hold one lock each.
 type lockFile struct {
 	mu   sync.Mutex
 	file *os.File
@@ -42,12 +43,12 @@ func (l *lockFile) with(ctx context.Context, f func() error) error {
 	deadline := time.NewTimer(maxLockWait)
 	defer deadline.Stop()
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		free, err := tryLock(l.file)
+		held, err := l.try()
 		if err != nil {
 			return err
 		}
-		if free {
-			break
+		if held {
+			return errors.Join(f(), unlock(l.file))
 		}
 		select {
 		case <-ctx.Done():
@@ -57,7 +58,32 @@ func (l *lockFile) with(ctx context.Context, f func() error) error {
 		case <-time.After(pause):
 		}
 	}
-	return errors.Join(f(), unlock(l.file))
+}
+
+// try takes the lock, if it is free and its file is the one in place.
+func (l *lockFile) try() (bool, error) {
+	if free, err := tryLock(l.file); !free || err != nil {
+		return false, err
+	}
+	path := l.file.Name()
+	at, err := os.Stat(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, errors.Join(err, unlock(l.file))
+	}
+	mine, serr := l.file.Stat()
+	if serr != nil {
+		return false, errors.Join(serr, unlock(l.file))
+	}
+	if err == nil && os.SameFile(at, mine) {
+		return true, nil
+	}
+	next, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return false, errors.Join(err, unlock(l.file))
+	}
+	_ = l.file.Close() // and its lock
+	l.file = next
+	return false, nil
 }
 
 func (l *lockFile) close() error {

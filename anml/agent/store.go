@@ -5,13 +5,15 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 )
 
 // Store keeps a user's small records across sessions, as bytes under keys that
 // begin with a word and a slash. Get gives an error for which
-// errors.Is(err, fs.ErrNotExist) holds when there is nothing. Any other error of
+// errors.Is(err, fs.ErrNotExist) holds when there is nothing, Create one for which
+// errors.Is(err, fs.ErrExist) holds when there is something. Any other error of
 // a Store stops the disclosure that needed it. A Store belongs to one user, is
 // called from several goroutines at once, and holds personal data.
 //
@@ -19,6 +21,9 @@ import (
 type Store interface {
 	Get(ctx context.Context, key string) ([]byte, error)
 	Put(ctx context.Context, key string, value []byte) error
+	// Create is Put where there is nothing yet. Of several callers at the same
+	// moment, in other processes too, one succeeds.
+	Create(ctx context.Context, key string, value []byte) error
 	// Delete removes a record; there being none is no error.
 	Delete(ctx context.Context, key string) error
 	// Keys lists the keys that begin with a prefix, in any order.
@@ -51,6 +56,16 @@ func (m *memoryStore) Put(_ context.Context, key string, value []byte) error {
 	return nil
 }
 
+func (m *memoryStore) Create(_ context.Context, key string, value []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.records[key]; ok {
+		return recordExists(key)
+	}
+	m.records[key] = bytes.Clone(value)
+	return nil
+}
+
 func (m *memoryStore) Delete(_ context.Context, key string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -74,6 +89,10 @@ func noRecord(key string) error {
 	return fmt.Errorf("anml/agent: the store has nothing under %q: %w", key, fs.ErrNotExist)
 }
 
+func recordExists(key string) error {
+	return fmt.Errorf("anml/agent: the store has something under %q: %w", key, fs.ErrExist)
+}
+
 // store is the user's store as the session uses it: a panic in it is an error,
 // and without one nothing is kept.
 func (s *Session) store() Store {
@@ -90,6 +109,7 @@ type noStore struct{}
 
 func (noStore) Get(_ context.Context, key string) ([]byte, error)       { return nil, noRecord(key) }
 func (noStore) Put(context.Context, string, []byte) error               { return nil }
+func (noStore) Create(context.Context, string, []byte) error            { return nil }
 func (noStore) Delete(context.Context, string) error                    { return nil }
 func (noStore) Keys(context.Context, string) (keys []string, err error) { return nil, nil }
 
@@ -105,6 +125,11 @@ func (g guardedStore) Put(ctx context.Context, key string, value []byte) (err er
 	return g.store.Put(ctx, key, value)
 }
 
+func (g guardedStore) Create(ctx context.Context, key string, value []byte) (err error) {
+	defer guard("store", &err)
+	return g.store.Create(ctx, key, value)
+}
+
 func (g guardedStore) Delete(ctx context.Context, key string) (err error) {
 	defer guard("store", &err)
 	return g.store.Delete(ctx, key)
@@ -112,7 +137,12 @@ func (g guardedStore) Delete(ctx context.Context, key string) (err error) {
 
 func (g guardedStore) Keys(ctx context.Context, prefix string) (keys []string, err error) {
 	defer guard("store", &err)
-	return g.store.Keys(ctx, prefix)
+	keys, err = g.store.Keys(ctx, prefix)
+	if err != nil {
+		return nil, err
+	}
+	// Records are deleted by what is listed here, so nothing else may be among it.
+	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !strings.HasPrefix(key, prefix) }), nil
 }
 
 // guard turns the panic of a host's plug-in into an error.

@@ -57,6 +57,14 @@ func TestStore(t *testing.T) {
 		if got, err := s.Get(ctx, "a/empty"); err != nil || len(got) != 0 {
 			t.Error(got, err)
 		}
+		if err := s.Create(ctx, "a/b", []byte("another")); !errors.Is(err, fs.ErrExist) {
+			t.Error(err)
+		}
+		if got, _ := s.Get(ctx, "a/b"); string(got) != "value of a/b" {
+			t.Errorf("%q", got)
+		}
+		must(t, s.Delete(ctx, "a/c"))
+		must(t, s.Create(ctx, "a/c", nil))
 		must(t, s.Delete(ctx, "a/c"))
 		for prefix, want := range map[string]int{"a/": 3, "a/b": 1, "a": 5, "": 7, "b": 0, "A/": 1} {
 			keys, err := s.Keys(ctx, prefix)
@@ -73,6 +81,44 @@ func TestStore(t *testing.T) {
 			t.Errorf("shared memory: %q", again)
 		}
 	})
+}
+
+// Of those who create the same record at once, one does.
+func TestStoreCreate(t *testing.T) {
+	stores(t, func(t *testing.T, open func() Store) {
+		var wg sync.WaitGroup
+		var created [8]error
+		for w := range created {
+			s := open()
+			wg.Go(func() { created[w] = s.Create(context.Background(), "a/one", []byte{byte(w)}) })
+		}
+		wg.Wait()
+		got, err := open().Get(t.Context(), "a/one")
+		must(t, err)
+		for w, err := range created {
+			if won := int(got[0]) == w; won != (err == nil) || !won && !errors.Is(err, fs.ErrExist) {
+				t.Errorf("%d of %d: %v", w, got[0], err)
+			}
+		}
+	})
+}
+
+// careless is a store that lists all its keys, whatever it is asked for.
+type careless struct{ Store }
+
+func (c careless) Keys(ctx context.Context, _ string) ([]string, error) { return c.Store.Keys(ctx, "") }
+
+func TestStoreKeysOfAnotherPrefix(t *testing.T) {
+	net, store := newLab(t), NewMemoryStore()
+	must(t, store.Put(t.Context(), "elsewhere/x", []byte("the host's own")))
+	for range 2 {
+		newSession(t, net, User{Store: careless{store}}, Options{})
+	}
+	for _, key := range []string{"elsewhere/x", keySalt} {
+		if _, err := store.Get(t.Context(), key); err != nil {
+			t.Error("deleted by what it is not:", err)
+		}
+	}
 }
 
 func TestStoreConcurrent(t *testing.T) {
@@ -250,6 +296,13 @@ func (p panicStore) Put(ctx context.Context, key string, value []byte) error {
 	return p.Store.Put(ctx, key, value)
 }
 
+func (p panicStore) Create(ctx context.Context, key string, value []byte) error {
+	if p.at == "create" {
+		panic("create")
+	}
+	return p.Store.Create(ctx, key, value)
+}
+
 func (p panicStore) Delete(ctx context.Context, key string) error {
 	if p.at == "delete" {
 		panic("delete")
@@ -259,10 +312,13 @@ func (p panicStore) Delete(ctx context.Context, key string) error {
 
 func TestStoreGuarded(t *testing.T) {
 	net := newLab(t)
-	for _, at := range []string{"get", "keys", "put"} {
+	for _, at := range []string{"get", "keys", "create"} {
 		if s, err := New(net.Host(), Options{}).NewSession(User{Store: panicStore{NewMemoryStore(), at}}); err == nil || s != nil {
 			t.Errorf("a session on a store that panics at %s", at)
 		}
+	}
+	if err := newSession(t, net, User{Store: panicStore{NewMemoryStore(), "put"}}, Options{}).store().Put(t.Context(), "a/b", nil); err == nil {
+		t.Error("a panic is lost")
 	}
 	s := newSession(t, net, User{Store: panicStore{NewMemoryStore(), "delete"}}, Options{})
 	if err := s.store().Delete(t.Context(), "a/b"); err == nil {

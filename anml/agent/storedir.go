@@ -76,11 +76,33 @@ func (d *DirStore) Get(ctx context.Context, key string) ([]byte, error) {
 
 // Put writes a record in the place of the one before.
 func (d *DirStore) Put(ctx context.Context, key string, value []byte) error {
+	return d.write(ctx, key, value, func() error { return nil })
+}
+
+// Create writes a record where there is none. A damaged one is one.
+func (d *DirStore) Create(ctx context.Context, key string, value []byte) error {
+	return d.write(ctx, key, value, func() error {
+		_, err := os.Lstat(d.file(key))
+		if err == nil {
+			return recordExists(key)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+}
+
+// write writes a record unless a test, made under the lock, forbids it.
+func (d *DirStore) write(ctx context.Context, key string, value []byte, test func() error) error {
 	head := recordHead(key, value)
 	if len(head)+len(key)+len(value) > maxRecord {
 		return fmt.Errorf("anml/agent: the record %q is larger than %d octets", key, maxRecord)
 	}
 	return d.lock.with(ctx, func() error {
+		if err := test(); err != nil {
+			return err
+		}
 		return replaceFile(d.file(key), filepath.Join(d.dir, temporaryName), head, []byte(key), value)
 	})
 }

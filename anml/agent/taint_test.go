@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode"
 
 	"pgregory.net/rapid"
 
@@ -64,6 +65,15 @@ func TestTaint(t *testing.T) {
 		{"short and the same", "4711", " 4711 ", true},
 		{"a word of six", "Breakfast at eight", "breakfast", true},
 		{"e-mail", "write to alice@example.com", "alice@example.com", true},
+
+		{"accents", "Zoë Müller-Łódź", "Muller", true},
+		{"accents on digits", "Member 4711-8822", "4\u03017\u030111\u20dd8822", true},
+		{"digits of another script", "Member 4711-8822", "٤٧١١-٨٨٢٢", true},
+		{"digits of a third one", "Member ๔๗๑๑๘๘", "೪೭೧೧೮೮", true},
+		{"single digits", "Member 4711-8822", "it is 4 7 1 1 8 8 2 2, thanks", true},
+		{"spelled", "Voucher SUMMERTREE", "code s-u-m-m-e-r-t-r-e-e please", true},
+		{"bidirectional marks", "Member 4711-8822", "\u202e4711\u202c8822", true},
+		{"circled", "Member 4711-8822", "④⑦①①⑧⑧②②", true},
 
 		{"too short a token", "Code 12345 ok", "12345", false},
 		{"another number", "Member 4711-8822", "4711-8823", false},
@@ -139,6 +149,37 @@ func TestTaintBeyondItsLimit(t *testing.T) {
 	}
 }
 
+// Sites that a document makes up cost no more than their texts: they are told
+// apart up to a number, and from there on the service counts.
+func TestTaintOrigins(t *testing.T) {
+	c := &Context{index: newTaintIndex([16]byte{}, 1<<20)}
+	for i := range 3 * maxOrigins {
+		name := fmt.Sprintf("s%d.example", i)
+		c.index.add(origin{serving: "a.example", host: "a.example", site: name, confidentiality: anml.Public}, fmt.Sprintf("Member %d-8822", i))
+	}
+	if n := len(c.index.origins); n > maxOrigins+1 {
+		t.Error(n, "origins")
+	}
+	if got := domains(c.taint("b.example", fmt.Sprintf("%d-8822", 3*maxOrigins-1))); got != "a.example" {
+		t.Error(got)
+	}
+}
+
+// Digits of all scripts stand in rows of ten, from zero.
+func TestFoldDigits(t *testing.T) {
+	tens := func(lo, hi, stride uint32) {
+		if stride != 1 || (hi-lo+1)%10 != 0 {
+			t.Errorf("%x to %x", lo, hi)
+		}
+	}
+	for _, r := range unicode.Nd.R16 {
+		tens(uint32(r.Lo), uint32(r.Hi), uint32(r.Stride))
+	}
+	for _, r := range unicode.Nd.R32 {
+		tens(r.Lo, r.Hi, r.Stride)
+	}
+}
+
 // A value that holds a token of an inform, however it is dressed, is found; one
 // that shares no three characters with any is not.
 func TestTaintProperty(t *testing.T) {
@@ -163,7 +204,7 @@ func TestTaintProperty(t *testing.T) {
 		if len(c.taint("b.example", value)) != 1 {
 			t.Fatalf("%q not found in %q", value, inform)
 		}
-		if got := c.taint("b.example", strings.Repeat("ÄÖ ", 1+len(value)%7)); len(got) > 0 {
+		if got := c.taint("b.example", strings.Repeat("жщ ", 1+len(value)%7)); len(got) > 0 {
 			t.Fatal(got)
 		}
 		// Deleted, it goes to nobody; told again, it is as before.
@@ -249,6 +290,36 @@ func BenchmarkTaint(b *testing.B) {
 			})
 		}
 	}
+	// The peer folds the same informs once, and looks for every token in all of them.
+	b.Run("naive", func(b *testing.B) {
+		r := rand.New(rand.NewPCG(1, 2))
+		shared := prose(r, 512)
+		var texts []string
+		for i := range 1000 {
+			f := fold(shared[i%64:] + prose(r, 512))
+			texts = append(texts, string(f.runes))
+		}
+		r = rand.New(rand.NewPCG(3, 4))
+		var answers []string
+		for range 32 {
+			answers = append(answers, prose(r, 32))
+		}
+		x := newTaintIndex([16]byte{}, 0)
+		b.ReportAllocs()
+		for b.Loop() {
+			for _, a := range answers {
+				f := fold(a)
+				x.tokens(&f, func(s span) {
+					token := string(f.runes[s.from:s.to])
+					for _, text := range texts {
+						if strings.Contains(text, token) {
+							break
+						}
+					}
+				})
+			}
+		}
+	})
 	b.Run("receive", func(b *testing.B) {
 		r := rand.New(rand.NewPCG(5, 6))
 		text := prose(r, 1024)

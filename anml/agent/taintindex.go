@@ -3,6 +3,8 @@ package agent
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"iter"
+	"slices"
 	"unicode"
 
 	"github.com/lookleap/lookleap/anml"
@@ -38,6 +40,8 @@ const (
 	gluedLen  = 8    // characters that count without being all of a token,
 	gluedNums = 6    // if so many of them are digits
 	maxOwn    = 4096 // hashes of what the user supplied
+
+	maxOrigins = 4096 // that are told apart by their hosts and sites
 )
 
 func newTaintIndex(salt [16]byte, room int) *taintIndex {
@@ -63,31 +67,57 @@ func (x *taintIndex) hash(kind byte, runes []rune) uint64 {
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
-// origin gives the number of an origin.
+// origin gives the number of an origin. Of those beyond a number, only the service
+// and the confidentiality count.
 func (x *taintIndex) origin(o origin) uint32 {
-	id, ok := x.ids[o]
+	key := o
+	key.blind = false
+	id, ok := x.ids[key]
+	if !ok && !o.deleted && len(x.origins) >= maxOrigins {
+		key.host, key.site = key.serving, key.serving
+		id, ok = x.ids[key]
+	}
 	if !ok {
 		id = uint32(len(x.origins))
-		x.origins = append(x.origins, o)
-		if !o.deleted {
-			x.ids[o] = id
-		}
+		x.origins = append(x.origins, key)
+		x.ids[key] = id
 	}
+	x.origins[id].blind = x.origins[id].blind || o.blind
 	return id
 }
 
 // add remembers a text of an origin.
 func (x *taintIndex) add(from origin, text string) {
-	f := fold(text)
-	if len(f.runes) == 0 {
-		return
+	first, id := true, uint32(0)
+	for hash := range x.hashes(text) {
+		if first {
+			id = x.origin(from)
+		}
+		if !x.link(hash, id) && first {
+			return // told before
+		}
+		first = false
 	}
-	id := x.origin(from)
-	if !x.link(x.hash(hashWhole, f.runes), id) {
-		return // told before
-	}
-	for i := 0; i+rowLen <= len(f.runes); i++ {
-		x.link(x.hash(hashRow, f.runes[i:i+rowLen]), id)
+}
+
+// addDeleted remembers a text of a domain whose context was deleted before it came.
+func (x *taintIndex) addDeleted(domain, text string) {
+	x.deleted(domain, slices.Collect(x.hashes(text)), false)
+}
+
+// hashes yields what is kept of a text: the hash of all of it, and those of its
+// rows; nothing where it has no character that counts.
+func (x *taintIndex) hashes(text string) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		f := fold(text)
+		if len(f.runes) == 0 || !yield(x.hash(hashWhole, f.runes)) {
+			return
+		}
+		for i := 0; i+rowLen <= len(f.runes); i++ {
+			if !yield(x.hash(hashRow, f.runes[i:i+rowLen])) {
+				return
+			}
+		}
 	}
 }
 

@@ -1,0 +1,85 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+const fullEnv = "LEDGER_FULL"
+
+// fullAt is where the file ends that the process of TestLedgerFull may write, in
+// octets: somewhere in its second line.
+const fullAt = 500
+
+// TestLedgerFullVictim is a process that has room for half of a line only.
+func TestLedgerFullVictim(t *testing.T) {
+	dir := os.Getenv(fullEnv)
+	if dir == "" {
+		t.Skip("runs in a process of its own, started by TestLedgerFull")
+	}
+	l, err := OpenFileLedger(filepath.Join(dir, "ledger"), LedgerOptions{})
+	must(t, err)
+	d, err := OpenDirStore(filepath.Join(dir, "store"))
+	must(t, err)
+	appendAll(t, l, entry("p", "first", start))
+	must(t, d.Put(t.Context(), "a/b", []byte("as it was")))
+
+	signal.Ignore(syscall.SIGXFSZ)
+	var limit syscall.Rlimit
+	must(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
+	limit.Cur = fullAt
+	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+	ledger := l.Append(context.Background(), entry("p", "second", start))
+	record := d.Put(context.Background(), "a/b", make([]byte, 2*fullAt))
+	limit.Cur = limit.Max
+	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+	if ledger == nil || record == nil {
+		t.Error("half of it is taken for all", ledger, record)
+	}
+	// With room again everything goes on.
+	appendAll(t, l, entry("p", "third", start))
+	if got, err := d.Get(t.Context(), "a/b"); string(got) != "as it was" {
+		t.Errorf("%q %v", got, err)
+	}
+}
+
+// A disk that is full in the middle of a line is an error, and leaves nothing of
+// the line; a record stays as it was.
+func TestLedgerFull(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a process")
+	}
+	dir := t.TempDir()
+	exe, err := os.Executable()
+	must(t, err)
+	child := exec.CommandContext(t.Context(), exe, "-test.run=^TestLedgerFullVictim$", "-test.v")
+	child.Env = append(os.Environ(), fullEnv+"="+dir)
+	if out, err := child.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestLedgerFullVictim") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	path := filepath.Join(dir, "ledger")
+	data, err := os.ReadFile(path)
+	must(t, err)
+	first := bytes.IndexByte(data, '\n') + 1
+	if first >= fullAt || 2*first <= fullAt {
+		t.Fatalf("a line has %d octets: %d are no limit within the second one", first, fullAt)
+	}
+	l := openLedger(t, path)
+	if got, bad := fields(l.Entries(t.Context())); got != "first third" || bad > 0 || l.Damage() != nil {
+		t.Error(got, bad, l.Damage())
+	}
+	files, err := os.ReadDir(filepath.Join(dir, "store"))
+	must(t, err)
+	for _, f := range files {
+		if f.Name() == temporaryName {
+			t.Error("half of a record stays")
+		}
+	}
+}

@@ -1,0 +1,247 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/lab/labprompt"
+)
+
+// TestForgetRows shows that deleted context is told to nobody any more.
+func TestForgetRows(t *testing.T) {
+	plain := Value{Text: secret}
+	t.Run("ANML-14.2-05", func(t *testing.T) {
+		for _, name := range []string{"a.example", "www.a.example", "A.example.", "https://a.example/"} {
+			t.Run("accept-"+strings.Trim(strings.NewReplacer("/", "", ":", "").Replace(name), "."), func(t *testing.T) {
+				s := crossed(t, `usage="store"`, plain)
+				p := pageFor(t, s.net, s.session, "https://www.a.example/kept", `<head ttl="600"><title>A</title></head><persona><tone>kind</tone></persona>`+inform("more", `usage="store"`))
+				if p.opened.limited {
+					s.session.pages.keep(p.url, p, nil, 0)
+				}
+				f, err := s.session.Forget(t.Context(), name)
+				if err != nil || f.Informs != 2 {
+					t.Errorf("%+v %v", f, err)
+				}
+				if got := texts(s.session.context, ""); got != "" {
+					t.Error(got)
+				}
+				if keys, _ := s.session.store().Keys(t.Context(), keyInform); len(keys) != 0 {
+					t.Error(keys)
+				}
+			})
+		}
+		t.Run("accept-owner-site", func(t *testing.T) {
+			s := crossed(t, "", plain)
+			s.elsewhere("https://host.example/x", `<site domain="brand.example">`+inform("Points 9876-5432", "")+`</site>`)
+			if f, err := s.session.Forget(t.Context(), "brand.example"); err != nil || f.Informs != 1 {
+				t.Errorf("%+v %v", f, err)
+			}
+			if got := s.session.context.taint("b.example", "9876-5432"); len(got) != 1 || !got[0].Deleted {
+				t.Error(got)
+			}
+		})
+		t.Run("accept-consents", func(t *testing.T) {
+			s := newStage(t, setting{
+				doc: booking(rule("email", "none"), askFor("email")), user: User{Profile: ann, Store: NewMemoryStore()},
+				replies: []labprompt.Reply{labprompt.ApproveUntil(time.Now().Add(time.Hour))},
+			})
+			s.does(book, lookleap.CodeOK)
+			f, err := s.session.context.Delete(t.Context(), "shop.example")
+			if err != nil || f.Consents != 1 {
+				t.Errorf("%+v %v", f, err)
+			}
+		})
+		t.Run("accept-what-another-session-stored", func(t *testing.T) {
+			m := newMemo(t)
+			other := newSession(t, m.net, User{Store: m.store}, Options{})
+			pageFor(t, m.net, other, "https://a.example/x", inform("Member "+secret, `usage="store"`))
+			if f, err := m.s.Forget(t.Context(), "a.example"); err != nil || f.Informs != 1 || m.stored() != 0 {
+				t.Errorf("%+v %v, in the store: %d", f, err, m.stored())
+			}
+			if got := m.s.context.taint("b.example", secret); len(got) != 1 || !got[0].Deleted {
+				t.Error(got)
+			}
+		})
+		t.Run("accept-values", func(t *testing.T) {
+			net := newLab(t)
+			profile := forgetting{gone: new([]string)}
+			f, err := newSession(t, net, User{Profile: profile}, Options{}).Forget(t.Context(), "a.example")
+			if err != nil || f.Values != 3 || !slices.Equal(*profile.gone, []string{"a.example"}) {
+				t.Errorf("%+v %v", f, err)
+			}
+		})
+		t.Run("reject-others", func(t *testing.T) {
+			s := crossed(t, `usage="store"`, plain)
+			for _, name := range []string{"b.example", "shop.a.example", "xa.example"} {
+				if f, err := s.session.Forget(t.Context(), name); err != nil || f.Informs != 0 {
+					t.Errorf("%+v %v", f, err)
+				}
+			}
+			if got := texts(s.session.context, "a.example"); got != "Member "+secret {
+				t.Error(got)
+			}
+			if _, err := s.session.Forget(t.Context(), "no domain"); err == nil {
+				t.Error("what was forgotten?")
+			}
+		})
+	})
+	t.Run("ANML-14.2-06", func(t *testing.T) {
+		gone := func(s *stage) {
+			s.Helper()
+			_, err := s.session.Forget(s.Context(), "a.example")
+			must(s, err)
+			s.net.Journal().Clear()
+			s.does(book, lookleap.CodeOK)
+			s.wantSent("!"+secret, `reason="user-denied"`)
+			s.wantAsked("!" + secret)
+		}
+		for _, v := range []Value{plain, {Text: secret, Provenance: "a.example"}, {Text: "another spelling", Provenance: "www.a.example"}} {
+			t.Run("reject-answer-from-"+v.Provenance, func(t *testing.T) { gone(crossed(t, "", v)) })
+		}
+		t.Run("reject-provenance-without-a-store", func(t *testing.T) {
+			s := newSession(t, newLab(t), User{}, Options{})
+			if s.context.forgotten("a.example", "anything") {
+				t.Error("before")
+			}
+			_, err := s.Forget(t.Context(), "a.example")
+			must(t, err)
+			if !s.context.forgotten("www.a.example:443", "anything") || s.context.forgotten("b.example", "anything") {
+				t.Error("after")
+			}
+		})
+		t.Run("reject-to-itself", func(t *testing.T) {
+			s := crossed(t, "", plain)
+			own := s.elsewhere("https://shop.a.example/x", booking(rule("email", "none"), askFor("email")))
+			_, err := s.session.Forget(t.Context(), "a.example")
+			must(t, err)
+			if d := own.Decide(t.Context())[0]; d.Verb != VerbRefuse || d.Code != lookleap.CodeDeletedContext {
+				t.Error(brief(d))
+			}
+		})
+		t.Run("reject-while-prepared", func(t *testing.T) {
+			s := crossed(t, "", plain, labprompt.Pending())
+			pending := s.suspended(book)
+			_, err := s.session.Forget(t.Context(), "a.example")
+			must(t, err)
+			_, err = s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))
+			must(t, err)
+			s.wantSent("!"+secret, `reason="user-denied"`)
+		})
+		t.Run("reject-while-prepared-elsewhere", func(t *testing.T) {
+			for _, v := range []Value{plain, {Text: "other", Provenance: "a.example"}} {
+				s := crossed(t, "", v, labprompt.Pending())
+				pending := s.suspended(book)
+				other := s.open(Options{}, User{Store: s.session.user.Store})
+				pageFor(t, s.net, other, "https://www.a.example/x", inform("Member "+secret, ""))
+				_, err := other.Forget(t.Context(), "a.example")
+				must(t, err)
+				s.net.Journal().Clear()
+				_, err = s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))
+				must(t, err)
+				s.wantSent("!"+v.Text, `reason="user-denied"`)
+			}
+		})
+		t.Run("reject-after-restart", func(t *testing.T) {
+			for _, usage := range []string{"display", "cache", "store"} {
+				s := crossed(t, `ttl="600" usage="`+usage+`"`, plain)
+				_, err := s.session.Forget(t.Context(), "a.example")
+				must(t, err)
+				must(t, s.session.Close())
+				s.session = s.open(Options{}, s.session.user)
+				s.page = s.show(booking(rule("email", "none"), askFor("email")), false)
+				if got := texts(s.session.context, ""); got != "" {
+					t.Error(got)
+				}
+				s.does(book, lookleap.CodeOK)
+				s.wantSent("!"+secret, `reason="user-denied"`)
+			}
+		})
+		t.Run("reject-crash-while-deleting", func(t *testing.T) {
+			// The deletion is on record and the inform is still there.
+			s := crossed(t, `usage="store"`, plain)
+			store := s.session.user.Store
+			keys, _ := store.Keys(t.Context(), keyInform)
+			kept, err := store.Get(t.Context(), keys[0])
+			must(t, err)
+			_, err = s.session.Forget(t.Context(), "a.example")
+			must(t, err)
+			must(t, store.Put(t.Context(), keys[0], kept))
+			again := s.open(Options{}, s.session.user)
+			if got := texts(again.context, ""); got != "" {
+				t.Error(got)
+			}
+		})
+		t.Run("reject-on-its-way", func(t *testing.T) {
+			// The answer came before the deletion, and is taken up after it.
+			m := newMemo(t)
+			p := m.tells("https://a.example/x", inform("Member "+secret, `usage="store"`), false)
+			m.net.Clock().Advance(time.Second)
+			_, err := m.s.Forget(t.Context(), "a.example")
+			must(t, err)
+			must(t, m.s.context.receive(t.Context(), p))
+			m.has("")
+			if got := m.s.context.taint("b.example", secret); len(got) != 1 || !got[0].Deleted || m.stored() != 0 {
+				t.Error(got, m.stored())
+			}
+		})
+		t.Run("accept-told-again", func(t *testing.T) {
+			s := crossed(t, "", plain)
+			_, err := s.session.Forget(t.Context(), "a.example")
+			must(t, err)
+			s.elsewhere("https://www.a.example/new", inform("Member "+secret, ""))
+			if d := s.page.Decide(t.Context())[0]; d.Verb != VerbPrompt || d.Code != lookleap.CodeCrossService {
+				t.Error(brief(d))
+			}
+		})
+		t.Run("accept-told-by-another", func(t *testing.T) {
+			s := crossed(t, "", plain)
+			s.elsewhere("https://c.example/x", inform(secret, ""))
+			_, err := s.session.Forget(t.Context(), "a.example")
+			must(t, err)
+			if d := s.page.Decide(t.Context())[0]; d.Verb != VerbPrompt || !slices.Equal(d.From, []string{"c.example"}) {
+				t.Error(brief(d), d.From)
+			}
+		})
+		t.Run("accept-the-users-own", func(t *testing.T) {
+			s := crossed(t, "", Value{Text: secret, Provenance: ProvenanceUser})
+			_, err := s.session.Forget(t.Context(), "a.example")
+			must(t, err)
+			if d := s.page.Decide(t.Context())[0]; d.Verb != VerbAllow {
+				t.Error(brief(d))
+			}
+		})
+		t.Run("reject-store-that-fails", func(t *testing.T) {
+			s := crossed(t, "", plain)
+			s.session.user.Store = failing{s.session.user.Store, keyDeleted}
+			if _, err := s.session.Forget(t.Context(), "a.example"); !errors.Is(err, errTest) || lookleap.CodeOf(err) != lookleap.CodeIO {
+				t.Error(err)
+			}
+			if d := s.page.Decide(t.Context())[0]; d.Code != lookleap.CodeDeletedContext {
+				t.Error(brief(d))
+			}
+			// Once it works again, the deletion is on record as it was.
+			s.session.user.Store = s.session.user.Store.(failing).Store
+			must(t, s.session.Close())
+			s.session = s.open(Options{}, s.session.user)
+			if got := domains(s.session.context.taint("b.example", secret)); got != "-a.example" {
+				t.Error(got)
+			}
+		})
+	})
+}
+
+// forgetting is a profile that keeps what services told.
+type forgetting struct {
+	NoProfile
+	gone *[]string
+}
+
+func (f forgetting) Forget(_ context.Context, domain string) (int, error) {
+	*f.gone = append(*f.gone, domain)
+	return 3, nil
+}
