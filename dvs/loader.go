@@ -373,7 +373,7 @@ func (l *Loader) finish(ctx context.Context, c *candidate) (admitted, error) {
 }
 
 // Revoke ends trust in a root and all below it, and forgets every copy and
-// consent; skills in use refuse from then on (section 7).
+// consent that this loader has; skills in use refuse from then on (section 7).
 func (l *Loader) Revoke(root TrustRoot) {
 	l.roots.Revoke(root)
 	l.forgetAll()

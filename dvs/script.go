@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/plaintext"
@@ -92,6 +93,9 @@ func (s *Loaded) Approve(ctx context.Context, in Invocation) (*ApprovedScript, e
 // plan reads everything that the script needs, without effect.
 func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error) {
 	p := &plannedScript{Skill: s.ID.String(), Root: s.Root.String(), Interpreter: slices.Clone(in.Interpreter), Args: slices.Clone(in.Args), Env: slices.Clone(in.Env)}
+	if err := checkWords(slices.Concat(in.Interpreter, in.Args, in.Env)...); err != nil {
+		return nil, s.loader.refuseTarget(ctx, in.Script, err)
+	}
 	script, err := s.bundledFile(ctx, in.Script)
 	if err != nil {
 		return nil, err
@@ -112,6 +116,17 @@ func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error
 		p.Files = append(p.Files, file)
 	}
 	return p, nil
+}
+
+// checkWords refuses what no prompt and no plan can hold as it is, so that the
+// user would agree to something else.
+func checkWords(words ...string) error {
+	for _, w := range words {
+		if !utf8.ValidString(w) || strings.Contains(w, "\x00") {
+			return refuse(lookleap.CodeUsage, w, "a command line is UTF-8 without NUL", "give other bytes in a file")
+		}
+	}
+	return nil
 }
 
 // bundledFile fetches a file of the skill's own directory.
@@ -275,6 +290,9 @@ func (s *Loaded) Confirm(ctx context.Context, a Action) error {
 	if !ok {
 		return s.loader.refuseTarget(ctx, s.ID.String(), refuse(lookleap.CodeUsage, string(a.Kind), "there is no such kind of action",
 			fmt.Sprintf("use one of %v", slices.Sorted(maps.Keys(actionSentences)))))
+	}
+	if err := checkWords(a.Command); err != nil {
+		return s.loader.refuseTarget(ctx, s.ID.String(), err)
 	}
 	planned := &plannedAction{Skill: s.ID.String(), Root: s.Root.String(), Kind: a.Kind, Command: a.Command, Uses: slices.Clone(a.Uses)}
 	effect, err := json.Marshal(plannedEffect{Type: effectAction, Action: planned})

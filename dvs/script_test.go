@@ -145,6 +145,26 @@ func TestApprove(t *testing.T) {
 			})
 		}
 	})
+	t.Run("DVS-5.2-07/reject-unsayable", func(t *testing.T) { // in a plan these would be other bytes than the user saw
+		for _, word := range []string{"\xff", "a\x00b"} {
+			for name, change := range map[string]func(*dvs.Invocation){
+				"arguments":   func(in *dvs.Invocation) { in.Args = []string{word} },
+				"environment": func(in *dvs.Invocation) { in.Env = []string{"A=" + word} },
+				"interpreter": func(in *dvs.Invocation) { in.Interpreter = []string{"sh", word} },
+			} {
+				ui := &prompter{decide: agree}
+				_, _, _, skill := scriptWorld(t, ui)
+				in := invocation
+				change(&in)
+				if script, err := skill.Approve(t.Context(), in); lookleap.CodeOf(err) != lookleap.CodeUsage || script != nil || ui.count() != 0 {
+					t.Errorf("%s %q: %v, asked %d times", name, word, err, ui.count())
+				}
+				if err := skill.Confirm(t.Context(), dvs.Action{Kind: dvs.Shell, Command: word}); lookleap.CodeOf(err) != lookleap.CodeUsage || ui.count() != 0 {
+					t.Errorf("%q: %v", word, err)
+				}
+			}
+		}
+	})
 	t.Run("DVS-5.2-07/accept-same", func(t *testing.T) {
 		ui := &prompter{decide: agreeForAnHour}
 		_, _, _, skill := scriptWorld(t, ui)

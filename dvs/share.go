@@ -32,8 +32,9 @@ type sharedCopy struct {
 func shareKey(u domain.URL) string { return "dvs/1/" + u.String() }
 
 // forAll reports whether an answer is the same for everybody who asks. What a
-// server gives to one user stays with that user's process: an answer may vary
-// only by what every process sends alike, and is shared no longer than kept.
+// server gives to one user stays with that user's process. An answer may vary
+// only by what every process sends alike, and what shared caches are to keep for
+// a shorter time than others is not shared at all.
 func forAll(resp *fetch.Response) bool {
 	f := resp.Freshness
 	if f.NoStore || f.Private || f.SMaxAge.Given && f.SMaxAge.Value < f.Lifetime || resp.Header.Get("Set-Cookie") != "" {

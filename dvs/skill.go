@@ -1,7 +1,6 @@
 package dvs
 
 import (
-
 	"github.com/lookleap/lookleap"
 )
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/lookleap/lookleap/dvs"
 )
@@ -101,6 +102,11 @@ func (r *Runner) Run(ctx context.Context, c *dvs.Command) (result *dvs.RunResult
 	}
 	err = r.inWorkDir(c, func(w *workDir) error {
 		j := &jail{Argv: argv(c), Env: environment(c.Env, w.scratch), Dir: w.skill, Scratch: w.scratch}
+		for _, word := range slices.Concat(j.Argv, j.Env) {
+			if !utf8.ValidString(word) { // the process would be told something else
+				return fmt.Errorf("confine: the command line or environment has %q, which is no UTF-8", word)
+			}
+		}
 		result, err = r.start(ctx, j)
 		return err
 	})

@@ -198,6 +198,7 @@ func TestApprovedBytesAlone(t *testing.T) {
 			"clash":          func(c *dvs.Command) { c.Files = map[string][]byte{"A.sh": nil} },
 			"no-interpreter": func(c *dvs.Command) { c.Interpreter = []string{"no-such-program"} },
 			"no-first-line":  func(c *dvs.Command) { c.Interpreter = nil },
+			"other-bytes":    func(c *dvs.Command) { c.Args = []string{"\xff"} },
 		} {
 			t.Run(name, func(t *testing.T) {
 				if result, err := open.Run(t.Context(), command(change)); err == nil {
