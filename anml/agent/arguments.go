@@ -109,7 +109,7 @@ var (
 // unanswerable says why an action cannot be executed by answering: it takes no
 // arguments then, and a required parameter is met by an ask of the same name alone.
 func unanswerable(act anml.Action, asks []anml.Ask, c Call) error {
-	if text := strings.TrimSpace(string(c.ArgsJSON)); len(c.Args) > 0 || text != "" && text != "{}" && text != "null" {
+	if len(c.Args) > 0 || !emptyArgs(c.ArgsJSON) {
 		return errArgsBeside
 	}
 	for param := range act.Params() {

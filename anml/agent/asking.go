@@ -69,6 +69,9 @@ func (in *intent) actItem() lookleap.ConsentItem {
 	if e.Send.Says != "" {
 		item.Remote = append(item.Remote, lookleap.RemoteText{Source: e.Exchange.Owner, Label: "what the action does", Text: e.Send.Says})
 	}
+	if len(e.Send.Endpoint) > shownOctets {
+		item.Remote = append(item.Remote, lookleap.RemoteText{Source: e.Exchange.Owner, Label: "whole address", Text: e.Send.Endpoint})
+	}
 	for _, arg := range in.args {
 		source, label := "this call", "argument that is sent"
 		if arg.Default {
@@ -112,13 +115,17 @@ func without(r *lookleap.ConsentRequest, e *effect) *intent {
 	return &intent{effect: &plain, asks: true, again: slices.Clone(r.Items)}
 }
 
+// shownOctets is how much of an address a summary shows; a longer one is shown
+// whole besides.
+const shownOctets = 300
+
 // shownURL shows a canonical URL with its owner marked.
 func shownURL(text string) string {
 	u, err := endpointRules.Parse(text)
 	if err != nil {
 		return quote(text)
 	}
-	return plaintext.URL(u, 300)
+	return plaintext.URL(u, shownOctets)
 }
 
 // quote quotes a short text of the other side.

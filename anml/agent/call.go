@@ -64,6 +64,11 @@ type Result struct {
 }
 
 func (p *Page) do(ctx context.Context, c Call) (*Result, error) {
+	ctx, done, err := p.session.during(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	in, err := p.prepare(ctx, c)
 	if err != nil {
 		return nil, err

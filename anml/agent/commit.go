@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
@@ -46,8 +47,9 @@ func (s *Session) execute(ctx context.Context, a *lookleap.Approval, e *effect, 
 		return nil, err
 	}
 	contentType, body, err := e.body(told)
-	if err != nil {
-		return nil, err
+	if err != nil { // where nothing is left to tell, what was refused is written down all the same
+		refused := slices.DeleteFunc(entries, func(x Entry) bool { return x.Kind != EntryRefused })
+		return nil, errors.Join(err, s.record(ctx, refused...))
 	}
 	if err := s.user.forbids(ctx, e.act(told)); err != nil {
 		return nil, &Error{Code: lookleap.CodePolicyVeto, URL: e.Send.place(), Reason: "the host's policy forbids the action", Err: err}

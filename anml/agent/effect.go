@@ -57,8 +57,11 @@ func parseEffect(data []byte) (*effect, error) {
 	switch {
 	case err != nil || to.url.String() != e.Send.Endpoint || to.reach != e.Send.Reach || to.plain != e.Send.Plain:
 		return nil, badState("its endpoint is not one that is sent to")
-	case u.Origin() != to.url.Origin() || u.Path() != to.url.Path() || u.Host() != e.Exchange.Endpoint:
+	case u.Origin() != to.url.Origin() || u.Path() != to.url.Path() || u.Host() != e.Exchange.Endpoint,
+		!strings.HasPrefix(e.Send.URL, e.Send.Endpoint), hasBody(e.Send.Method) && e.Send.URL != e.Send.Endpoint:
 		return nil, badState("its URL is not that of its endpoint")
+	case e.Owned && (e.Claim == nil || e.Claim.Site != e.Exchange.Owner):
+		return nil, badState("its owner is nobody's claim")
 	case !executable(e.Send.Method):
 		return nil, badState("its method is not one that is executed")
 	case to.plain && (e.Send.Method != http.MethodGet && e.Send.Method != http.MethodHead || e.Disclosure.tells()):

@@ -22,6 +22,7 @@ type Error struct {
 
 	Status     int           // HTTP status of the answer that was refused; 0: none
 	RetryAfter time.Duration // how long to leave the server alone; 0: it did not say
+	InDoubt    bool          // the request of an action was sent, and nobody knows whether it was done
 	Trace      []Attempt     // of [Session.Discover]: what was tried
 	Err        error
 

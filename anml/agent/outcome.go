@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -27,9 +28,18 @@ func (s *Session) submit(ctx context.Context, e *effect, plan, contentType strin
 	}
 	resp, err := m.run(ctx)
 	if err != nil {
-		return nil, err
+		return nil, m.doubtful(err)
 	}
 	return m.result(ctx, plan, resp)
+}
+
+// doubtful marks an error after which nobody knows whether the action was done.
+func (m *submission) doubtful(err error) error {
+	var own *Error
+	if m.sent && !safeMethod(m.effect.Send.Method) && errors.As(err, &own) {
+		own.InDoubt = true
+	}
+	return err
 }
 
 // noticesOf tells the notices of one call, each kind once.
@@ -73,9 +83,9 @@ func (m *submission) result(ctx context.Context, plan string, resp *fetch.Respon
 	m.waitAsTold(document, resp)
 	if unread != nil && resp.Status < 300 {
 		r.Outcome = anml.OutcomeUnknown
-		return r, unread
+		return r, m.doubtful(unread)
 	}
-	return r, m.judge(resp, r)
+	return r, m.judge(resp, r, document)
 }
 
 // advances reports whether the document of an answer becomes the current one.
@@ -88,8 +98,11 @@ func problemType(mediaType string) bool {
 }
 
 // statusDocument reads a document of which only the status is used; nil when it
-// cannot be read.
+// is none, or cannot be read.
 func (m *submission) statusDocument(resp *fetch.Response) *anml.Document {
+	if _, ok := anml.FormatOf(resp.MediaType); !ok {
+		return nil
+	}
 	o := m.session.agent.options.Read
 	o.Role = anml.RoleService
 	d, err := anml.Parse(resp.Header.Get("Content-Type"), resp.Body, o)
@@ -110,13 +123,11 @@ func problemOf(status int, d *anml.Document) *anml.Problem {
 // heed gives how long the service wants to be left alone: the longer of what
 // HTTP and its document say, for answers that are about that (sections 8.13 and
 // 11.3).
-func (m *submission) heed(resp *fetch.Response) (time.Duration, bool) {
+func heed(resp *fetch.Response, d *anml.Document) (time.Duration, bool) {
 	wait := resp.RetryAfter
-	if _, ok := anml.FormatOf(resp.MediaType); ok {
-		if d := m.statusDocument(resp); d != nil {
-			if said, ok := d.Status().RetryAfter(); ok {
-				wait = max(wait, min(said, fetch.MaxRetryAfter))
-			}
+	if d != nil {
+		if said, ok := d.Status().RetryAfter(); ok {
+			wait = max(wait, min(said, fetch.MaxRetryAfter))
 		}
 	}
 	return wait, wait > 0
@@ -135,9 +146,9 @@ func (m *submission) waitAsTold(d *anml.Document, resp *fetch.Response) {
 // judge closes what the answer closes, tells the user what they must know, and
 // says in an error what was not done. It makes nothing of it about trust or
 // constraints: a failing server is only that.
-func (m *submission) judge(resp *fetch.Response, r *Result) error {
+func (m *submission) judge(resp *fetch.Response, r *Result, d *anml.Document) error {
 	gate, key, origin := m.session.gate, m.effect.Send.key(), m.effect.Send.origin()
-	wait, given := m.heed(resp)
+	wait, given := heed(resp, d)
 	until := resp.Received.Add(wait)
 	if f, ok := wants(resp.Header); ok {
 		gate.prefer(origin, f, resp.Received)
@@ -199,7 +210,7 @@ func (m *submission) judge(resp *fetch.Response, r *Result) error {
 			gate.wait(origin, until, resp.Received)
 		}
 		notice(NoticeServerError, lookleap.CodeServerError, "The service failed, so it is not known whether the action was done.")
-		return refuse(lookleap.CodeServerError, "")
+		return m.doubtful(refuse(lookleap.CodeServerError, ""))
 	}
 	return refuse(lookleap.CodeBadStatus, "the service did not do it")
 }
@@ -228,10 +239,12 @@ func schemes(h http.Header) []string {
 }
 
 // wants reads the Accept header of an answer: which serialization the service
-// wants to receive (section 11.1). It says nothing when there is none.
+// wants to receive (section 11.1). It says nothing when there is none, and when it
+// names neither: "*/*" is no wish.
 func wants(h http.Header) (anml.Format, bool) {
 	accept := strings.Join(h.Values("Accept"), ", ")
-	if accept == "" {
+	named := strings.ToLower(accept)
+	if !strings.Contains(named, anml.MediaTypeXML) && !strings.Contains(named, anml.MediaTypeJSON) {
 		return anml.XML, false
 	}
 	return anml.Negotiate(accept)

@@ -61,7 +61,7 @@ func (p *Page) prepare(ctx context.Context, c Call) (*intent, error) {
 		Document: p.url.String(), Site: site.Domain(), Action: act.ID(),
 	}}
 	e.Send = sending{
-		Method: act.Method(), Endpoint: to.url.String(), URL: shown(to.url), Reach: to.reach, Plain: to.plain,
+		Method: act.Method(), Endpoint: to.url.String(), URL: to.url.String(), Reach: to.reach, Plain: to.plain,
 		Idempotent: act.Idempotent() || safeMethod(act.Method()),
 		Format:     p.answerFormat(act, to.url.Origin()), Says: act.Description(),
 	}

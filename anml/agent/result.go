@@ -75,16 +75,21 @@ func (p Party) introduction() string {
 	return "It speaks for " + plaintext.Host(p.Domain) + " as far as that site allows (" + p.Tier.String() + ": " + p.Authorization.Scope.String() + ")."
 }
 
-// ErrorText renders why a call was not done for a model: the reason code, what it
+// ErrorText renders for a model why a call was not done, or is not known to be: the reason code, what it
 // means, and one line of detail in which remote text is quoted.
 func ErrorText(err error) string {
 	if err == nil {
 		return ""
 	}
 	code := codeOf(err)
-	text := fmt.Sprintf("The action was not done: %s [%s].\n", code.Title(), code)
+	said := "The action was not done"
 	var own *Error
-	if errors.As(err, &own) && own.RetryAfter > 0 {
+	errors.As(err, &own)
+	if own != nil && own.InDoubt {
+		said = "The action was sent, and nobody knows whether it was done, so do not simply repeat it"
+	}
+	text := fmt.Sprintf("%s: %s [%s].\n", said, code.Title(), code)
+	if own != nil && own.RetryAfter > 0 {
 		text += fmt.Sprintf("Do not try again within %s.\n", own.RetryAfter)
 	}
 	if errors.Is(err, lookleap.ErrConsentPending) {

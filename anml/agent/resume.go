@@ -11,6 +11,11 @@ import (
 )
 
 func (s *Session) resume(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision) (*Result, error) {
+	ctx, done, err := s.during(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	plan, err := lookleap.ParsePlan(state)
 	if err != nil {
 		return nil, err

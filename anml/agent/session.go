@@ -81,10 +81,24 @@ func (a *Agent) NewSession(u User) (*Session, error) {
 	return s, nil
 }
 
-// Close ends the session: what may only be used while it lasts is forgotten.
+// Close ends the session: calls that are running end with the code closed, and
+// what may only be used while it lasts is forgotten. What was sent stays sent; the
+// ledger tells.
 func (s *Session) Close() error {
 	s.pages.close()
 	return s.context.close()
+}
+
+// during gives a context for one call, which ends with the session too; done frees
+// it. A session that is closed begins nothing.
+func (s *Session) during(ctx context.Context) (_ context.Context, done func(), err error) {
+	life := s.pages.life
+	if life.Err() != nil {
+		return nil, nil, &Error{Code: lookleap.CodeClosed, Reason: "the session is closed", Err: errClosed}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(life, func() { cancel(errClosed) })
+	return ctx, func() { stop(); cancel(nil) }, nil
 }
 
 // Ledger is the user's ledger.

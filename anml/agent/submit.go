@@ -84,6 +84,7 @@ type submission struct {
 	contentType string
 	body        []byte
 
+	sent    bool // a connection was made: the service may have got a request
 	retried bool
 	resent  bool // a body went out again, after 307 or 308
 	visited []string
@@ -92,10 +93,20 @@ type submission struct {
 
 // run sends the request until there is an answer to keep.
 func (m *submission) run(ctx context.Context) (*fetch.Response, error) {
-	for {
+	for first := true; ; first = false {
+		if !first && m.refused() {
+			return nil, &Error{Code: lookleap.CodeDomainRefused, URL: shown(m.url), Reason: "the user refused the domain meanwhile, so nothing is sent to it again"}
+		}
 		resp, connected, err := m.once(ctx)
+		m.sent = m.sent || connected
+		if refusal := m.withoutBody(err); refusal != nil {
+			resp, err = refusal, nil
+		}
 		switch {
 		case err != nil:
+			if gone := ended(ctx, shown(m.url)); gone != nil {
+				return nil, gone
+			}
 			if !m.retriesAfter(err, connected) {
 				m.tellFailure(err)
 				return nil, fail(m.url.String(), err, "the action's endpoint gave no usable answer")
@@ -116,6 +127,26 @@ func (m *submission) run(ctx context.Context) (*fetch.Response, error) {
 	}
 }
 
+// refused reports whether the user refused, since the call was settled, to tell
+// its parties anything.
+func (m *submission) refused() bool {
+	e := m.effect
+	return e.Disclosure.tells() && m.session.user.Policy.now().refuses(e.Exchange.hosts(e.Disclosure.Asker))
+}
+
+// withoutBody is the answer of a service that refuses or fails, where its body
+// cannot be read: the status and the time to wait count all the same. Nil: err is
+// about something else.
+func (m *submission) withoutBody(err error) *fetch.Response {
+	var exchange *fetch.Error
+	if !errors.As(err, &exchange) || exchange.Status < 400 {
+		return nil
+	}
+	answer := &fetch.Response{Status: exchange.Status, Header: http.Header{}, URL: m.url}
+	answer.Received, answer.RetryAfter = m.session.agent.host.Time(), exchange.RetryAfter
+	return answer
+}
+
 // once performs one exchange, and tells whether a connection was made.
 func (m *submission) once(ctx context.Context) (*fetch.Response, bool, error) {
 	limits := m.session.agent.options.Limits
@@ -132,7 +163,7 @@ func (m *submission) once(ctx context.Context) (*fetch.Response, bool, error) {
 	begin := m.session.agent.host.Time()
 	resp, err := fetch.Do(ctx, m.session.agent.host, &fetch.Request{
 		Method: m.method, URL: m.url, Header: m.header(), Body: m.body,
-		ReadBody: func(int) bool { return true }, Plain: m.effect.Send.Plain,
+		ReadBody: func(status int) bool { return !isRedirect(status) }, Plain: m.effect.Send.Plain,
 		Limits: fetch.Limits{Body: limits.Document, Time: left},
 	})
 	m.spent += max(0, m.session.agent.host.Time().Sub(begin))
@@ -173,14 +204,14 @@ func (m *submission) retriesAfter(err error, connected bool) bool {
 	return m.again()
 }
 
-// retriesIn decides about an answer (section 11.3), and records what the service
-// wants to be left alone by.
+// retriesIn decides about an answer (section 11.3), and how long to wait first.
 func (m *submission) retriesIn(resp *fetch.Response) (time.Duration, bool) {
-	limit := m.session.agent.options.Limits.RetryAfter
-	wait, given := m.heed(resp)
-	switch {
-	case !m.idempotent() || resp.Status < 500 && resp.Status != http.StatusTooManyRequests:
+	if !m.idempotent() || resp.Status < 500 && resp.Status != http.StatusTooManyRequests {
 		return 0, false
+	}
+	limit := m.session.agent.options.Limits.RetryAfter
+	wait, given := heed(resp, m.statusDocument(resp))
+	switch {
 	case resp.Status == http.StatusTooManyRequests || resp.Status == http.StatusServiceUnavailable:
 		if !given {
 			return 0, false

@@ -29,6 +29,16 @@ func (t Tool) Call(ctx context.Context, args json.RawMessage) (*Result, error) {
 // comes from the user's profile, never from a model.
 const noArguments = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{},"required":[],"additionalProperties":false}`
 
+// emptyArgs reports whether a model gives no arguments at all, in any of the ways
+// that models have for it.
+func emptyArgs(args json.RawMessage) bool {
+	var text bytes.Buffer
+	if json.Compact(&text, args) != nil {
+		return len(bytes.TrimSpace(args)) == 0
+	}
+	return text.String() == "{}" || text.String() == "null"
+}
+
 // tools lists the actions that may be called: executable, of somebody who may
 // offer them, at an endpoint that is sent to.
 func (p *Page) tools() []Tool {
@@ -57,7 +67,7 @@ func (p *Page) tools() []Tool {
 		}
 		t.call = func(ctx context.Context, args json.RawMessage) (*Result, error) {
 			call := call
-			if args = bytes.TrimSpace(args); len(args) > 0 {
+			if !emptyArgs(args) {
 				call.ArgsJSON = args
 			}
 			return p.Do(ctx, call)

@@ -29,6 +29,11 @@ type Transfer struct {
 // [Session.ResumeTransfer].
 func (p *Page) AuthorizeTransfer(ctx context.Context, t Transfer) error {
 	s := p.session
+	ctx, done, err := s.during(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	plan, err := p.planTransfer(ctx, t)
 	if err != nil {
 		return err
@@ -43,6 +48,11 @@ func (p *Page) AuthorizeTransfer(ctx context.Context, t Transfer) error {
 // ResumeTransfer goes on with an AuthorizeTransfer that ended with a
 // *lookleap.PendingError.
 func (s *Session) ResumeTransfer(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision) error {
+	ctx, done, err := s.during(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	plan, err := lookleap.ParsePlan(state)
 	if err != nil {
 		return err

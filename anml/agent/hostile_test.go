@@ -1,0 +1,438 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/lab/labprompt"
+)
+
+// TestHostileStatuses: a status that refuses counts whatever becomes of its body.
+func TestHostileStatuses(t *testing.T) {
+	long := strings.Repeat("x", 4096)
+	broken := func(status int, retry string, fault lab.Fault) func(*stage) {
+		return func(s *stage) {
+			answers := 0
+			s.shop.HandleFunc("/a", func(w http.ResponseWriter, _ *http.Request) {
+				if answers++; answers > 1 {
+					w.WriteHeader(http.StatusNoContent)
+					return
+				}
+				if retry != "" {
+					w.Header().Set("Retry-After", retry)
+				}
+				w.Header().Set("Content-Type", "text/plain")
+				w.WriteHeader(status)
+				_, _ = w.Write([]byte(long))
+			})
+			s.shop.Fault("/a", fault)
+		}
+	}
+	for _, c := range []struct {
+		name, doc string
+		setup     func(*stage)
+		want      lookleap.Code
+		again     lookleap.Code // of the same action, at once
+	}{
+		{"ANML-11.3-08/reject-after-endless-body", gettable, broken(403, "", lab.Endless()), lookleap.CodeForbidden, lookleap.CodeForbidden},
+		{"ANML-11.3-25/reject-after-huge-body", gettable, broken(410, "", lab.Huge(1<<30)), lookleap.CodeGone, lookleap.CodeGone},
+		{"ANML-11.3-14/reject-sooner-after-cut-body", postable, broken(429, "30", lab.Truncated()), lookleap.CodeRateLimited, lookleap.CodeTooSoon},
+		{"ANML-11.3-19/reject-sooner-after-cut-chunks", postable, broken(503, "30", lab.CutChunks()), lookleap.CodeUnavailable, lookleap.CodeTooSoon},
+		{"ANML-11.3-15/reject-after-reset-body", gettable, broken(429, "", lab.ResetBody()), lookleap.CodeRateLimited, lookleap.CodeRateLimited},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := newStage(t, setting{doc: c.doc})
+				c.setup(s)
+				s.does(Call{Action: "a"}, c.want)
+				if n := len(s.sent()); n != 1 {
+					t.Errorf("%d requests", n)
+				}
+				s.does(Call{Action: "a"}, c.again)
+			})
+		})
+	}
+	t.Run("ANML-11.3-14/reject-retry-at-once-after-cut-body", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			s := newStage(t, setting{doc: gettable})
+			broken(429, "30", lab.Truncated())(s)
+			begin := time.Now()
+			_, _ = s.page.Do(t.Context(), Call{Action: "a"})
+			if took := time.Since(begin); len(s.sent()) != 2 || took < 30*time.Second {
+				t.Errorf("%d requests in %s", len(s.sent()), took)
+			}
+		})
+	})
+	t.Run("ANML-11.3-24/accept-redirect-with-endless-body", func(t *testing.T) {
+		s := newStage(t, setting{doc: postable})
+		s.shop.Handle("/a", lab.Status(303, "Location", "/done")).Fault("/a", lab.Endless())
+		s.does(Call{Action: "a"}, lookleap.CodeOK)
+		s.sends("POST /a", "GET /done")
+	})
+	t.Run("ANML-11.3-22/reject-origin-while-5xx-asks-to-wait", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			s := newStage(t, setting{doc: postable})
+			s.shop.Handle("/a", lab.Status(502, "Retry-After", "40"))
+			s.does(Call{Action: "a"}, lookleap.CodeServerError)
+			s.does(Call{Action: "b"}, lookleap.CodeTooSoon)
+			time.Sleep(41 * time.Second)
+			s.does(Call{Action: "b"}, lookleap.CodeOK)
+		})
+	})
+	t.Run("ANML-8.13-04/reject-waiting-for-years", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			s := newStage(t, setting{doc: gettable})
+			s.shop.Handle("/a", lab.Sequence(lab.Body(anml.MediaTypeXML, service(`<head><title>x</title></head><status code="busy" result="error" retry-after="99999999"/>`)), lab.Status(204)))
+			s.does(Call{Action: "a"}, lookleap.CodeActionFailed)
+			time.Sleep(25 * time.Hour)
+			s.does(Call{Action: "a"}, lookleap.CodeOK)
+		})
+	})
+	t.Run("ANML-11.3-24/accept-303-after-head", func(t *testing.T) {
+		s := newStage(t, setting{doc: interact(action("a", "HEAD", "/a", ""))})
+		s.shop.Handle("/a", lab.Status(303, "Location", "/done"))
+		s.does(Call{Action: "a"}, lookleap.CodeOK)
+		s.sends("HEAD /a", "HEAD /done")
+	})
+	t.Run("ANML-11.3-24/reject-too-many-hops", func(t *testing.T) {
+		s := newStage(t, setting{doc: gettable, options: Options{Limits: Limits{Redirects: 3}}})
+		s.shop.RedirectChain("/a", 6, "/done")
+		s.does(Call{Action: "a"}, lookleap.CodeTooManyRedirects)
+		if n := len(s.sent()); n != 4 {
+			t.Errorf("%d requests", n)
+		}
+	})
+	for name, fault := range map[string]lab.Fault{
+		"flood-of-103": lab.Informational(103, 5000), "101": lab.Raw("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"),
+		"no-http": lab.Raw("hello\r\n\r\n"), "status-999": lab.Raw("HTTP/1.1 999 No\r\nContent-Length: 0\r\n\r\n"),
+		"two-lengths": lab.Raw("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
+		"headers":     lab.HeaderBomb(4 << 20), "bomb": lab.GzipBomb(64), "endless": lab.Endless(), "stall": lab.Stall(), "dribble": lab.Dribble(5 * time.Second),
+	} {
+		t.Run("ANML-13.7-07/reject-"+name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := newStage(t, setting{doc: postable})
+				s.shop.Body("/a", "text/plain", long).Fault("/a", fault)
+				begin := time.Now()
+				r, err := s.page.Do(t.Context(), Call{Action: "a"})
+				if err == nil {
+					t.Errorf("it passes: %+v", r)
+				}
+				if took := time.Since(begin); took > 30*time.Second || len(s.sent()) > 1 {
+					t.Errorf("%d requests in %s", len(s.sent()), took)
+				}
+				if text := ErrorText(err); strings.HasPrefix(text, "The action was not done") {
+					t.Errorf("nobody can know that: %s", text)
+				}
+				if got := ledgerOf(t, s.session.Ledger()); len(got) != 2 || !strings.HasPrefix(got[1], "outcome ") || got[1] == "outcome ok" {
+					t.Errorf("the ledger holds %q", got)
+				}
+			})
+		})
+	}
+}
+
+// TestHostileDoubt: a model is never told that an action was not done when it may
+// have been, and never that it may have been when nothing was sent.
+func TestHostileDoubt(t *testing.T) {
+	for _, c := range []struct {
+		name, doc string
+		answer    http.Handler
+		doubt     bool
+	}{
+		{"accept-server-error", postable, lab.Status(500), true},
+		{"accept-redirect-elsewhere", postable, lab.Status(303, "Location", "https://b.example/"), true},
+		{"accept-unreadable", postable, answering(200, anml.MediaTypeXML, "<anml"), true},
+		{"reject-refused", postable, lab.Status(400), false},
+		{"reject-conflict", postable, lab.Status(409), false},
+		{"reject-reading", gettable, lab.Status(501), false},
+	} {
+		t.Run("ANML-11.3-04/"+c.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := newStage(t, setting{doc: c.doc})
+				s.shop.Handle("/a", c.answer)
+				_, err := s.page.Do(t.Context(), Call{Action: "a"})
+				if got := strings.Contains(ErrorText(err), "nobody knows"); got != c.doubt {
+					t.Errorf("%s", ErrorText(err))
+				}
+			})
+		})
+	}
+	t.Run("ANML-11.3-04/reject-not-connected", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			s := newStage(t, setting{doc: strings.ReplaceAll(postable, `endpoint="/a"`, `endpoint="https://api.shop.example/a"`)})
+			s.net.Site("api.shop.example").Connection(lab.Refused)
+			_, err := s.page.Do(t.Context(), Call{Action: "a"})
+			if text := ErrorText(err); !strings.HasPrefix(text, "The action was not done") {
+				t.Errorf("%s", text)
+			}
+		})
+	})
+}
+
+// TestHostileTiming: what the user, the caller or the host does while a call is on
+// its way.
+func TestHostileTiming(t *testing.T) {
+	repeatableAsk := strings.Replace(asking, `id="book"`, `id="book" idempotent="true"`, 1)
+	t.Run("ANML-13.4-11/reject-retry-after-domain-refused", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			policy := &Policy{}
+			s := newStage(t, setting{doc: repeatableAsk, user: User{Profile: ada, Policy: policy}})
+			s.shop.HandleFunc("/book", func(w http.ResponseWriter, _ *http.Request) {
+				if err := s.session.RefuseDomain(context.Background(), "shop.example"); err != nil {
+					t.Error(err)
+				}
+				w.WriteHeader(500)
+			})
+			s.does(Call{Action: "book"}, lookleap.CodeDomainRefused)
+			s.sends("POST /book")
+		})
+	})
+	t.Run("ANML-13.4-11/reject-resending-after-domain-refused", func(t *testing.T) {
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Policy: &Policy{}}})
+		s.shop.HandleFunc("/book", func(w http.ResponseWriter, _ *http.Request) {
+			if err := s.session.RefuseDomain(context.Background(), "shop.example"); err != nil {
+				t.Error(err)
+			}
+			w.Header().Set("Location", "/other")
+			w.WriteHeader(307)
+		})
+		s.does(Call{Action: "book"}, lookleap.CodeDomainRefused)
+		s.sends("POST /book")
+	})
+	t.Run("ANML-11.3-14/accept-caller-leaves-while-waiting", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			s := newStage(t, setting{doc: gettable})
+			s.shop.Handle("/a", lab.Status(429, "Retry-After", "30"))
+			ctx, leave := context.WithTimeout(t.Context(), 3*time.Second)
+			defer leave()
+			r, err := s.page.Do(ctx, Call{Action: "a"})
+			if lookleap.CodeOf(err) != lookleap.CodeRateLimited || r == nil || r.Status != 429 {
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
+	})
+	t.Run("ANML-9.2-01/reject-after-close", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
+			s.shop.Fault("/book", lab.Mute())
+			begin := time.Now()
+			time.AfterFunc(time.Second, func() { _ = s.session.Close() })
+			s.does(Call{Action: "book"}, lookleap.CodeClosed)
+			if took := time.Since(begin); took > 2*time.Second {
+				t.Errorf("it went on for %s", took)
+			}
+			if got := ledgerOf(t, s.session.Ledger()); got[len(got)-1] != "outcome closed" {
+				t.Errorf("the ledger holds %q", got)
+			}
+			s.does(Call{Action: "book"}, lookleap.CodeClosed)
+			if _, err := s.session.Resume(t.Context(), json.RawMessage("{}"), lookleap.ConsentDecision{}); lookleap.CodeOf(err) != lookleap.CodeClosed {
+				t.Errorf("%v", err)
+			}
+			s.sends("POST /book")
+		})
+	})
+	t.Run("ANML-9.2-01/reject-consent-after-close", func(t *testing.T) {
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
+		s.user.Then(func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			_ = s.session.Close()
+			return labprompt.Decide(r), nil
+		})
+		if _, err := s.page.Do(t.Context(), Call{Action: "book"}); err == nil {
+			t.Error("it was done")
+		}
+		s.sends()
+	})
+	t.Run("ANML-13.4-04/reject-prompter-that-edits", func(t *testing.T) {
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
+		s.user.Then(func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			d := labprompt.Decide(r, itemAct, "answer-1")
+			for i := range r.Items {
+				r.Items[i].Optional, r.Items[i].ID = false, "answer-2"
+			}
+			r.Expires = r.Expires.Add(time.Hour)
+			return d, nil
+		})
+		s.does(Call{Action: "book"}, lookleap.CodeOK)
+		if body := string(s.net.Journal().Requests()[0].Body); strings.Contains(body, "7946") || !strings.Contains(body, "ada@example.org") {
+			t.Errorf("%s", body)
+		}
+	})
+	t.Run("ANML-9.2-01/accept-refusals-written-where-nothing-is-left", func(t *testing.T) {
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
+		s.user.Then(labprompt.Approve(itemAct))
+		call := Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: "hello"}}, Omit: []string{"tel"}, Refuse: map[string]anml.Reason{"email": anml.UserDenied}}}
+		_, err := s.page.Do(t.Context(), call)
+		if got := ledgerOf(t, s.session.Ledger()); err == nil && !slices.ContainsFunc(got, func(e string) bool { return strings.HasPrefix(e, "refused inform") }) {
+			t.Errorf("the ledger holds %q", got)
+		}
+	})
+	t.Run("ANML-9.2-01/reject-plan-ledger-fails", func(t *testing.T) {
+		for _, ledger := range []lookleap.PlanLedger{failingPlans{}, failingPlans{panics: true}} {
+			s := newStage(t, setting{doc: asking, user: User{Profile: ada}, host: func(h *lookleap.Host) { h.Plans = ledger }})
+			if r, err := s.page.Do(t.Context(), Call{Action: "book"}); err == nil || r != nil {
+				t.Errorf("%+v, %v", r, err)
+			}
+			s.sends()
+			if got := ledgerOf(t, s.session.Ledger()); got != nil {
+				t.Errorf("the ledger holds %q", got)
+			}
+		}
+	})
+}
+
+type failingPlans struct{ panics bool }
+
+func (f failingPlans) Claim(context.Context, string, time.Time) error {
+	if f.panics {
+		panic("no")
+	}
+	return errTest
+}
+
+// TestHostileReplays: one approval is one request, however many present it at once.
+func TestHostileReplays(t *testing.T) {
+	s := newStage(t, setting{doc: asking, user: User{Profile: ada, Policy: &Policy{}}, replies: []labprompt.Reply{pendingReply}})
+	pending := s.suspended(Call{Action: "book"})
+	t.Run("ANML-9.2-01/reject-at-once", func(t *testing.T) {
+		var wait sync.WaitGroup
+		var mu sync.Mutex
+		done := 0
+		for i := range 12 {
+			session := s.session
+			if i%2 == 1 {
+				session = s.open(Options{}, User{Profile: ada})
+			}
+			wait.Go(func() {
+				_, err := session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					done++
+				} else if !errors.Is(err, lookleap.ErrAlreadyDone) {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Wait()
+		if done != 1 {
+			t.Errorf("done %d times", done)
+		}
+		s.sends("POST /book")
+	})
+	t.Run("ANML-9.2-01/accept-everything-at-once", func(t *testing.T) {
+		var wait sync.WaitGroup
+		for i := range 24 {
+			wait.Go(func() {
+				switch i % 6 {
+				case 0:
+					_ = s.session.RefuseDomain(t.Context(), "other.example")
+				case 1:
+					_, _ = s.page.Do(t.Context(), Call{Action: "get"})
+				case 2:
+					_, _ = s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))
+				case 3:
+					_ = s.page.Tools()
+					_ = s.page.Flow("")
+				case 4:
+					s.session.ResetActions()
+				case 5:
+					if i > 20 {
+						_ = s.session.Close()
+					}
+				}
+			})
+		}
+		wait.Wait()
+		s.does(Call{Action: "get"}, lookleap.CodeClosed)
+	})
+}
+
+// TestHostileAddresses: what is requested is the canonical address that was shown.
+func TestHostileAddresses(t *testing.T) {
+	for _, c := range []struct{ name, endpoint, sent string }{
+		{"fragment", "/a?x=1#/pay", "GET /a?x=1"},
+		{"its-own-query", "/a?token=1&amp;kind=%26", "GET /a?token=1&kind=%26"},
+		{"case-of-host", "HTTPS://WWW.SHOP.EXAMPLE/a", "GET /a"},
+		{"empty-query", "/a?", "GET /a?"},
+		{"space", "/a b", ""},
+		{"line-end", "/a&#13;&#10;Host:%20evil.example", ""},
+	} {
+		t.Run("K01/accept-as-shown-"+c.name, func(t *testing.T) {
+			s := newStage(t, setting{doc: interact(action("a", "GET", c.endpoint, `confirm="true"`))})
+			_, err := s.page.Do(t.Context(), Call{Action: "a"})
+			sent := s.sent()
+			if c.sent == "" {
+				if err == nil && len(sent) == 1 && strings.ContainsAny(sent[0][4:], " \r\n") {
+					t.Errorf("sent %q", sent)
+				}
+				return
+			}
+			if err != nil || len(sent) != 1 {
+				t.Fatalf("sent %q, %v", sent, err)
+			}
+			path := strings.TrimPrefix(sent[0], "GET ")
+			if shown := s.user.Requests()[0].Items[0].Summary; !strings.Contains(shown, `"`+path+`"`) {
+				t.Errorf("sent %q, shown %s", path, shown)
+			}
+			if strings.TrimSuffix(sent[0], "?") != strings.TrimSuffix(c.sent, "?") {
+				t.Errorf("sent %q", sent)
+			}
+		})
+	}
+	for _, endpoint := range []string{"/x/../a", "/a%2Fb", "/%2e%2e/a", `/a\b`, "https://www.shop.example%2F@evil.example/a", "https://www.shop.example:0/a", "https://www.shop.example:99999/a"} {
+		t.Run("K01/reject-address-read-in-two-ways"+strings.ReplaceAll(endpoint, "/", "|"), func(t *testing.T) {
+			s := newStage(t, setting{doc: interact(action("a", "GET", endpoint, ""))})
+			if _, err := s.page.Do(t.Context(), Call{Action: "a"}); err == nil || len(s.page.Tools()) != 0 {
+				t.Errorf("sent %q, %d tools", s.sent(), len(s.page.Tools()))
+			}
+		})
+	}
+	t.Run("K01/accept-long-address-is-shown-whole", func(t *testing.T) {
+		hidden := "/a?" + strings.Repeat("x", 500) + "&amount=9999"
+		s := newStage(t, setting{doc: interact(action("a", "POST", strings.ReplaceAll(hidden, "&", "&amp;"), ""))})
+		s.does(Call{Action: "a"}, lookleap.CodeOK)
+		shown := s.user.Requests()[0].Items[0].Remote
+		if !slices.ContainsFunc(shown, func(r lookleap.RemoteText) bool { return strings.HasSuffix(r.Text, hidden) }) {
+			t.Errorf("the end of the address is not shown: %+v", shown)
+		}
+	})
+}
+
+// TestHostileToolArguments: whatever a model writes, nothing leaves but what fits.
+func TestHostileToolArguments(t *testing.T) {
+	s := newStage(t, setting{doc: asking, user: User{Profile: ada}, options: Options{Limits: Limits{Burst: 100, Executions: 100}}})
+	var book, get Tool
+	for _, tool := range s.page.Tools() {
+		switch tool.Action {
+		case "book":
+			book = tool
+		case "get":
+			get = tool
+		}
+	}
+	for _, args := range []string{`{`, `[]`, `"x"`, `1`, `{"a":1,"a":2}`, `{"email":"eve@example.org"}`, `{"__proto__":{}}`, strings.Repeat("[", 1<<20), "\x00", "{}{}", "\xff\xfe", `{"a":1e999}`} {
+		for _, tool := range []Tool{book, get} {
+			if _, err := tool.Call(t.Context(), json.RawMessage(args)); err == nil {
+				t.Errorf("%s takes %.40q", tool.Name, args)
+			}
+		}
+	}
+	s.sends()
+	for _, args := range []string{"", "{}", " { } ", "null", "\n"} {
+		for _, tool := range []Tool{book, get} {
+			if _, err := tool.Call(t.Context(), json.RawMessage(args)); err != nil {
+				t.Errorf("%s does not take %q: %v", tool.Name, args, err)
+			}
+		}
+	}
+}
