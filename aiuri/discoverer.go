@@ -51,7 +51,9 @@ type DiscoveryOptions struct {
 	// same origin. Nil: refused.
 	AcceptWeaker func(origin string, before, after Policy) bool
 
-	Entries int // discoveries and policies kept in memory; 0: 1024
+	// Entries is how many discoveries, and how many policies, are kept in memory; 0:
+	// 1024. A policy that had to leave is not held against a weaker one.
+	Entries int
 }
 
 // Discoverer finds endpoints. It may be used from several goroutines at once; a

@@ -28,8 +28,9 @@ type Grant struct {
 var ErrNoSession = errors.New("aiuri: the request belongs to no session")
 
 // Authorizer judges a request by its web session, by token exchange, DPoP, mutual
-// TLS or whatever the host has. A nil grant, an error or a panic is a refusal. It
-// is called from several goroutines at once.
+// TLS or whatever the host has. The call has its URI, body and scopes already, and
+// nobody was asked about its authority yet. A nil grant, an error or a panic is a
+// refusal. It is called from several goroutines at once.
 type Authorizer interface {
 	Authorize(ctx context.Context, r *http.Request, call *Call) (*Grant, error)
 }

@@ -218,7 +218,8 @@ func PublicJWKSHandler(set []byte) (http.Handler, error) {
 	return static("application/jwk-set+json", func() []byte { return text }), nil
 }
 
-// Lint judges how an origin advertises itself by what was discovered there.
+// Lint judges how an origin advertises itself by what was discovered there: the
+// findings of the discovery, and those of what is missing. Nil: nothing was found.
 func Lint(d *Discovery) []lookleap.Finding {
 	if d == nil || len(d.Candidates) == 0 {
 		return []lookleap.Finding{{Severity: lookleap.Warning, Code: lookleap.CodeNoEndpoint, Requirement: "AIU-3.1-01", Message: "the origin advertises no endpoint", Fix: "publish /.well-known/aiip"}}

@@ -84,6 +84,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		TLSConfig:         &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13},
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      time.Minute, // the gateway's own limit, and time for the answer
 		IdleTimeout:       time.Minute,
 		MaxHeaderBytes:    32 << 10,
 	})

@@ -82,5 +82,5 @@ func discoverAIIP(ctx context.Context, discoverer *aiuri.Discoverer, page string
 		row{"endpoint", plaintext.Line(value.Endpoint)}, row{"source", value.Source},
 		row{"confirmed", fmt.Sprint(value.Confirmed)}, row{"keys", plaintext.Line(orNone(value.JWKS))})
 	r.Verdict = found.Verdict
-	return r.with(found.Findings...).with(aiuri.Lint(found)...)
+	return r.with(aiuri.Lint(found)...)
 }

@@ -20,7 +20,7 @@ import (
 func TestAIIP(t *testing.T) {
 	n := lab.ForTest(t)
 	n.Site("bank.example").Body("/.well-known/aiip", "application/json",
-		`{"endpoint":"ai://bank.example/pay","jwks":"https://bank.example/keys.json","scopes":["pay"]}`)
+		`{"endpoint":"ai://bank.example/pay","jwks":"https://bank.example/keys.json","scopes":["pay"],"policy":{"requireSignedResults":false}}`)
 	n.Site("quiet.example").Body("/", "text/html", "<title>x</title>")
 	door := opened(t, n).Args()
 	for _, c := range []struct {
@@ -33,8 +33,9 @@ func TestAIIP(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		exit := run(context.Background(), append(append([]string{}, door...), "--json", "aiip", "https://"+c.site+"/"), nil, &stdout, &stderr)
 		var got struct {
-			OK    bool
-			Value struct {
+			OK       bool
+			Findings []struct{ Code string }
+			Value    struct {
 				Endpoint, JWKS string
 				Confirmed      bool
 			}
@@ -44,6 +45,8 @@ func TestAIIP(t *testing.T) {
 		}
 		if found := c.endpoint != ""; got.OK != found || (exit == 0) != found || got.Value.Endpoint != c.endpoint || got.Value.Confirmed != found {
 			t.Errorf("%s: exit %d, %s", c.site, exit, &stdout)
+		} else if found && (len(got.Findings) != 1 || got.Findings[0].Code != "policy-weaker-than-spec") {
+			t.Errorf("%s: the findings are %v", c.site, got.Findings)
 		}
 	}
 }
