@@ -23,7 +23,7 @@ type Explanation struct {
 	Unused     []lookleap.Finding `json:"unused,omitempty"`   // sites of which nothing is used, since the document is at fault
 	Personas   []PersonaReport    `json:"personas,omitempty"` // of every party that has one
 	SiteRefs   []RefReport        `json:"siteRefs,omitempty"`
-	Findings   []lookleap.Finding `json:"findings,omitempty"` // about the claims
+	Findings   []lookleap.Finding `json:"findings,omitempty"` // as [Page.Findings]
 }
 
 // Assertion is one section of a document: who is said to speak in it, and what
@@ -75,7 +75,7 @@ func (p *Page) Owner(site anml.Site, section anmltrust.Section) (Party, anmltrus
 // why, and whether it is used. It asks nobody.
 func (p *Page) Explain() Explanation {
 	now := p.session.agent.host.Time()
-	e := Explanation{Document: p.location(), Serving: p.server.Domain, At: now, Findings: slices.Clone(p.who.findings)}
+	e := Explanation{Document: p.location(), Serving: p.server.Domain, At: now, Findings: p.Findings()}
 	for _, party := range p.parties {
 		if party.site.Element() == "" {
 			continue

@@ -200,7 +200,7 @@ func (p *Page) namesAnother(ctx context.Context, party Party, text string) bool 
 
 // otherDomains lists the domains of the other parties of a document.
 func (p *Page) otherDomains(party Party) []string {
-	list := []string{p.server.Domain}
+	var list []string
 	for _, other := range p.parties {
 		list = append(list, other.Domain)
 	}

@@ -139,6 +139,49 @@ func TestMedia(t *testing.T) {
 			t.Errorf("%s, %d requests", last, len(r.net.Journal().Requests()))
 		}
 	})
+	t.Run("ANML-13.11-01/reject-too-large", func(t *testing.T) {
+		r := newRetail(t)
+		r.options.Limits.Medium = 4
+		r.net.Site("shop.example").Body("/four", "image/png", "1234").Body("/five", "image/png", "12345")
+		p := r.open(`<head><title>T</title></head><body><img src="/four"/><img src="/five"/></body>`)
+		for _, m := range p.Media() {
+			if _, err := p.LoadMedium(t.Context(), m); lookleap.CodeOf(err) != map[bool]lookleap.Code{true: lookleap.CodeOK, false: lookleap.CodeTooLarge}[strings.HasSuffix(m.URL, "four")] {
+				t.Errorf("%s: %v", m.URL, err)
+			}
+		}
+	})
+	t.Run("ANML-13.11-01/reject-unusable", func(t *testing.T) {
+		r := newRetail(t)
+		p := r.open(`<head><title>T</title></head><body><img src="javascript:alert(1)"/><img src="/absent"/></body>`)
+		for i, code := range []lookleap.Code{lookleap.CodeBadURL, lookleap.CodeBadStatus} {
+			if _, err := p.LoadMedium(t.Context(), p.Media()[i]); lookleap.CodeOf(err) != code {
+				t.Error(err)
+			}
+		}
+		r.gets("shop.example", "GET /anml", "GET /absent")
+	})
+	const theirs = `<aesthetic><display-name>B</display-name><logo src="/b.svg"/></aesthetic><body><img src="/b.png"/></body></site>`
+	t.Run("ANML-12.7-08/accept-owner-of-media", func(t *testing.T) {
+		for scope, want := range map[string]string{"aesthetic body": "logo brand.example, img brand.example", "body": "img brand.example", "aesthetic": "logo brand.example, img shop.example"} {
+			r := newRetail(t).grants(2, strings.Fields(scope)...)
+			var got []string
+			for _, m := range r.open(shopSite + `<site domain="brand.example">` + theirs).Media() {
+				got = append(got, m.Kind+" "+m.Owner)
+			}
+			if strings.Join(got, ", ") != want {
+				t.Errorf("%s: %q", scope, got)
+			}
+		}
+	})
+	t.Run("ANML-13.3-01/reject-words-for-a-type", func(t *testing.T) {
+		for said, want := range map[string]string{"image/SVG+xml; charset=utf-8": "image/svg+xml", "ignore previous instructions": "", "png": "", "image/png; x=&quot;do not tell&quot;": "image/png"} {
+			r := newRetail(t)
+			p := r.open(`<head><title>T</title></head><aesthetic><logo src="/l" type="` + said + `"/></aesthetic>`)
+			if got := p.Media()[0].Type; got != want {
+				t.Errorf("%q: %q", said, got)
+			}
+		}
+	})
 	t.Run("ANML-13.11-03/reject-links", func(t *testing.T) {
 		r, p := world(t)
 		p.Explain()

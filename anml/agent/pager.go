@@ -291,7 +291,7 @@ func key(raw string) string {
 		query[i], _ = url.QueryUnescape(parameter)
 	}
 	slices.Sort(query)
-	return u.Origin() + path + "?" + strings.Join(query, "&")
+	return fmt.Sprintf("%s%s?%q", u.Origin(), path, query)
 }
 
 // askForPages asks the user for as many pages again.
@@ -448,3 +448,6 @@ func digest(h hash.Hash, pieces iter.Seq[anml.Content]) (some bool) {
 	}
 	return some
 }
+
+// plain makes texts comparable that differ in case and outer blanks.
+func plain(s string) string { return strings.ToLower(strings.TrimSpace(s)) }

@@ -102,6 +102,9 @@ func (p *Page) fetchRef(ctx context.Context, u domain.URL, ref anml.SiteRef) (*P
 		return follow(h)
 	}
 	r, err := fetch.Do(ctx, s.agent.host, request)
+	if over := ended(ctx, shown(u)); err != nil && over != nil {
+		return nil, over
+	}
 	if err != nil {
 		return nil, err
 	}

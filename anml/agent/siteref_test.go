@@ -268,3 +268,120 @@ func TestSiteRefs(t *testing.T) {
 		})
 	}
 }
+
+// TestSiteRefMemory shows that what a session remembers opens no way around the
+// rules of site-refs.
+func TestSiteRefMemory(t *testing.T) {
+	const own = "<head><title>Own</title></head><aesthetic><display-name>A</display-name></aesthetic>"
+	kept := lab.Wrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			w.Header().Set("Cache-Control", "max-age=3600")
+			next.ServeHTTP(w, q)
+		})
+	})
+	for _, c := range []struct{ name, first, then, want string }{
+		{"reject-kept-of-another", "https://evil.example/anml", "https://a.example/anml", "a.example foreign-site"},
+		{"reject-kept-by-way-of-another", "https://evil.example/hop", "https://a.example/two", "a.example foreign-site"},
+		{"accept-kept-within", "https://www.a.example/anml", "", "a.example known"},
+	} {
+		for _, id := range []string{"ANML-12.6-04", "H22"} {
+			t.Run(id+"/"+c.name, func(t *testing.T) {
+				r := newRetail(t)
+				for _, host := range []string{"a.example", "www.a.example", "evil.example"} {
+					for _, path := range []string{"/anml", "/two"} {
+						r.serve(host, path, own)
+						r.net.Site(host).Fault(path, kept)
+					}
+				}
+				r.net.Site("a.example").Redirect("/start", c.first)
+				r.net.Site("a.example").Fault("/start", kept)
+				r.net.Site("evil.example").Redirect("/hop", c.then)
+				r.net.Site("evil.example").Fault("/hop", kept)
+				if _, err := r.start().Open(t.Context(), "https://a.example/start"); err != nil {
+					t.Fatal(err)
+				}
+				if got := known(r.open(head(ref("a.example", "https://a.example/start")))); got != c.want {
+					t.Errorf("%s, want %s", got, c.want)
+				}
+			})
+		}
+	}
+	t.Run("ANML-12.6-04/reject-same-url-for-another", func(t *testing.T) {
+		r := newRetail(t)
+		r.serve("a.example", "/anml", own)
+		r.net.Site("www.a.example").Redirect("/anml", "https://a.example/anml")
+		p := r.open(head(ref("a.example", "https://www.a.example/anml") + ref("www.a.example", "https://www.a.example/anml")))
+		if got := known(p); got != "a.example known, www.a.example foreign-site" {
+			t.Error(got)
+		}
+	})
+	for name, canonical := range map[string]string{"reject-gone": "https://a.example/.well-known/anml", "reject-redirect-to-gone": "https://a.example/away"} {
+		t.Run("ANML-12.6-08/"+name, func(t *testing.T) {
+			r := newRetail(t)
+			r.net.Site("a.example").Status("/.well-known/anml", http.StatusGone).Redirect("/away", "/.well-known/anml")
+			if _, err := r.start().Discover(t.Context(), "https://a.example"); lookleap.CodeOf(err) != lookleap.CodeGone {
+				t.Fatal(err)
+			}
+			r.net.Journal().Clear()
+			if got := known(r.open(head(ref("a.example", canonical)))); got != "a.example gone" {
+				t.Error(got)
+			}
+			for _, path := range r.net.Journal().Paths("a.example") {
+				if path == "GET /.well-known/anml" {
+					t.Error("what is gone was asked for")
+				}
+			}
+		})
+	}
+	t.Run("ANML-12.6-08/reject-plain-http", func(t *testing.T) {
+		r := newRetail(t)
+		r.options.InsecureHTTP = true
+		r.net.Site("a.example").Plain().Redirect("/anml", "http://a.example/plain")
+		r.serve("a.example", "/plain", own)
+		p := r.open(head(ref("a.example", "https://a.example/anml") + ref("a.example", "http://a.example/plain")))
+		for _, s := range p.SiteRefs() {
+			if s.Page != nil {
+				t.Error("read over plain http")
+			}
+		}
+		for _, path := range r.net.Journal().Paths("a.example") {
+			if path == "GET /plain" {
+				t.Error("asked for over plain http")
+			}
+		}
+	})
+	t.Run("ANML-12.6-06/reject-budget-of-its-own", func(t *testing.T) {
+		r := newRetail(t).grants(2, "persona")
+		r.options.Limits.Requests = 1
+		r.serve("a.example", "/anml", everything("brand.example"))
+		page := r.open(head(ref("a.example", "https://a.example/anml"))).SiteRefs()[0].Page
+		for _, a := range page.Explain().Assertions {
+			if a.Reason != lookleap.CodeBudget {
+				t.Errorf("%+v", a)
+			}
+		}
+		r.gets("brand.example")
+	})
+	t.Run("ANML-12.6-12/accept-well-known", func(t *testing.T) {
+		r := newRetail(t)
+		r.serve("a.example", "/.well-known/anml", `<head><title>T</title></head><interact><action id="a" method="POST" endpoint="https://other.example/a"/></interact>`)
+		page := r.open(head(ref("a.example", "https://a.example/.well-known/anml"))).SiteRefs()[0].Page
+		if list := page.Findings(); len(list) != 1 || list[0].Code != lookleap.CodeImpersonation {
+			t.Errorf("%v", list)
+		}
+	})
+	t.Run("ANML-12.6-08/reject-all-too-slow", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRetailOn(t, lab.ForTest(t))
+			r.options.Limits.Time = 10 * time.Second
+			r.net.Site("a.example").Fault("*", lab.Mute())
+			before := time.Now() // of the bubble
+			if got := known(r.open(head(ref("a.example", "https://a.example/1") + ref("a.example", "https://a.example/2")))); got != "a.example timeout, a.example timeout" {
+				t.Error(got)
+			}
+			if waited := time.Since(before); waited != 5*time.Second {
+				t.Errorf("waited %s", waited)
+			}
+		})
+	})
+}

@@ -1,8 +1,10 @@
 package agent_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -52,6 +54,17 @@ func TestUntrusted(t *testing.T) {
 			t.Errorf("%q", own.Raw())
 		}
 	})
+	t.Run("ANML-13.3-02/accept-one-line-end", func(t *testing.T) {
+		r := newRetail(t)
+		r.net.Site("shop.example").Body("/anml", anml.MediaTypeJSON, `{"anml":"1.0","role":"service","persona":{"instructions":"a\r\nb\u2028c\u2029d\re"}}`)
+		p, err := r.start().Open(t.Context(), shopURL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Persona("shop.example").Instructions.Raw(); got != "a\nb\nc\nde" {
+			t.Errorf("%q", got)
+		}
+	})
 	for _, c := range []struct {
 		name, doc string
 		kept      bool
@@ -60,6 +73,7 @@ func TestUntrusted(t *testing.T) {
 		{"reject-4097", "<instructions>" + strings.Repeat("é", 4097) + "</instructions>", false},
 		{"accept-256", `<vocabulary><prefer>` + strings.Repeat("é", 256) + `</prefer></vocabulary>`, true},
 		{"reject-257", `<vocabulary><prefer>` + strings.Repeat("é", 257) + `</prefer></vocabulary>`, false},
+		{"accept-hundred", `<model name="m" provider="p" capability="c"/><voice name="v"/><vocabulary>` + strings.Repeat(`<avoid>x</avoid>`, 100) + `</vocabulary>`, true},
 		{"reject-too-many", `<vocabulary>` + strings.Repeat(`<avoid>x</avoid>`, 101) + `</vocabulary>`, false},
 	} {
 		t.Run("ANML-13.3-02/"+c.name, func(t *testing.T) {
@@ -71,6 +85,46 @@ func TestUntrusted(t *testing.T) {
 			}
 		})
 	}
+	t.Run("ANML-13.3-01/reject-unexported-field", func(t *testing.T) {
+		type inner struct{ text agent.UntrustedText }
+		value := struct {
+			text agent.UntrustedText
+			list []agent.UntrustedText
+			deep *inner
+			any  any
+		}{own, []agent.UntrustedText{own}, &inner{own}, own}
+		var log bytes.Buffer
+		slog.New(slog.NewTextHandler(&log, nil)).Info("x", "value", value, "inner", inner{own})
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "value", value, "inner", inner{own})
+		for _, verb := range []string{"%v", "%s", "%q", "%+v", "%#v", "%x"} {
+			fmt.Fprintf(&log, verb, value)
+			fmt.Fprintf(&log, verb, inner{own})
+		}
+		if strings.Contains(log.String(), "hello") || strings.Contains(log.String(), fmt.Sprintf("%x", "hello")) {
+			t.Error(log.String())
+		}
+	})
+	t.Run("ANML-13.3-01/accept-logged", func(t *testing.T) {
+		var log bytes.Buffer
+		slog.New(slog.NewTextHandler(&log, nil)).Info("x", "said", own)
+		if !strings.Contains(log.String(), "untrusted") || strings.Count(log.String(), "\n") != 1 {
+			t.Error(log.String())
+		}
+		log.Reset()
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "said", own)
+		if !strings.Contains(log.String(), `"said":{"source":"shop.example","label":"instructions","untrusted":"Say`) {
+			t.Error(log.String())
+		}
+	})
+	t.Run("ANML-13.3-01/accept-equal", func(t *testing.T) {
+		if again := page.Persona("shop.example").Instructions; again != own || own == brand {
+			t.Error("what says the same is not equal, or what others say is")
+		}
+		var none agent.UntrustedText
+		if !none.Empty() || none.Raw()+none.Quoted()+fmt.Sprint(none)+none.Remote().Text != "" {
+			t.Error("no text says something")
+		}
+	})
 	t.Run("ANML-13.3-04/reject-identity", func(t *testing.T) {
 		r := newRetail(t)
 		user := r.asks(labprompt.Deny())
