@@ -74,55 +74,96 @@ func StandardFields() []string { return slices.Clone(standardFields) }
 // RequiresNothing states what the service demands. It is no permission: the
 // host's own policy decides, and asking is the default.
 func (c Constraints) Rule(field string, recognised func(string) bool) Rule {
-	r := Rule{Field: field, Requires: RequiresNothing}
-	raise := func(to Requires, why string) {
-		if to.Rank() > r.Requires.Rank() {
-			r.Requires, r.Raised = to, why
-		}
+	return c.Rules(recognised).Rule(field)
+}
+
+// Rules are the constraints of a site, read once to be asked about many fields.
+type Rules struct {
+	declared   map[string]Rule
+	raises     map[string][]raising // by field, "" for any field
+	recognised func(string) bool
+}
+
+// raising is what something in constraints that cannot be read as a rule demands.
+type raising struct {
+	to  Requires
+	why string
+}
+
+// Rules reads the constraints; for recognised see [Constraints.Rule].
+func (c Constraints) Rules(recognised func(string) bool) Rules {
+	n := 0
+	for range c.Disclosures() {
+		n++
 	}
+	rules := Rules{declared: make(map[string]Rule, n), raises: c.raises(), recognised: recognised}
 	for d := range c.Disclosures() {
-		if d.Field() != field {
-			continue
+		field := d.Field()
+		r, ok := rules.declared[field]
+		if !ok {
+			r = Rule{Field: field, Requires: RequiresNothing, Declared: true}
 		}
-		r.Declared = true
 		r.Requires = r.Requires.Stricter(d.Requires())
 		if v, ok := d.ValidFor(); ok && (!r.Limited || v < r.ValidFor) {
 			r.ValidFor, r.Limited = v, true
 		}
+		rules.declared[field] = r
 	}
-	if !IsStandardField(field) && (recognised == nil || !recognised(field)) {
-		raise(ExplicitConsent, "unrecognised-field")
+	return rules
+}
+
+// Rule is [Constraints.Rule] for one field.
+func (rules Rules) Rule(field string) Rule {
+	r, declared := rules.declared[field]
+	if !declared {
+		r = Rule{Field: field, Requires: RequiresNothing}
 	}
-	c.raise(field, raise)
-	if !r.Declared {
+	raise := func(all ...raising) {
+		for _, x := range all {
+			if x.to.Rank() > r.Requires.Rank() {
+				r.Requires, r.Raised = x.to, x.why
+			}
+		}
+	}
+	if !IsStandardField(field) && (rules.recognised == nil || !rules.recognised(field)) {
+		raise(raising{ExplicitConsent, "unrecognised-field"})
+	}
+	raise(rules.raises[""]...)
+	raise(rules.raises[field]...)
+	if !declared {
 		r.Requires = r.Requires.Stricter(ExplicitConsent) // what nobody ruled is not raised
 	}
 	return r
 }
 
-// raise counts what the site's constraints say that cannot be read as a rule.
-func (c Constraints) raise(field string, raise func(to Requires, why string)) {
+// raises collects what the site's constraints say that cannot be read as a rule.
+func (c Constraints) raises() map[string][]raising {
 	if !c.n.ok() {
-		return
+		return nil
+	}
+	all := make(map[string][]raising)
+	add := func(field string, to Requires, why string) {
+		if x := (raising{to, why}); !slices.Contains(all[field], x) {
+			all[field] = append(all[field], x)
+		}
 	}
 	for section := c.n.first(); section.ok(); section = section.next() {
 		if section.kind() != kConstraints {
 			continue
 		}
 		if section.more() != nil {
-			raise(ExplicitConsent, "unknown-constraint") // a key that JSON alone has
+			add("", ExplicitConsent, "unknown-constraint") // a key that JSON alone has
 		}
 		for n := section.first(); n.ok(); n = n.next() {
 			switch {
 			case n.kind() == kDisclosure && n.flags()&malformed != 0:
-				if name := n.value("field"); name == "" || name == field {
-					raise(ExplicitConsent.Stricter(requiresOf(n)), "malformed-rule")
-				}
+				add(n.value("field"), ExplicitConsent.Stricter(requiresOf(n)), "malformed-rule")
 			case n.kind() == kUnknown:
-				raise(ExplicitConsent, "unknown-constraint")
+				add("", ExplicitConsent, "unknown-constraint")
 			}
 		}
 	}
+	return all
 }
 
 // requiresOf reads what a malformed rule still says.
