@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"slices"
+
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
@@ -12,6 +14,7 @@ type Agent struct {
 	host     *lookleap.Host
 	verifier *anmltrust.Verifier
 	options  Options
+	fields   map[string]bool // that are recognised: those of section 16.3 and the host's own
 }
 
 // Options are the choices of [New]. The zero value is the draft's own choice.
@@ -56,18 +59,13 @@ func New(host *lookleap.Host, o Options) *Agent {
 		o.Verifier = anmltrust.NewVerifier(host, anmltrust.Options{})
 	}
 	o.Limits = o.Limits.withDefaults()
-	return &Agent{host: host, verifier: o.Verifier, options: o}
+	o.Fields = slices.Clone(o.Fields)
+	fields := make(map[string]bool)
+	for _, field := range slices.Concat(anml.StandardFields(), o.Fields) {
+		fields[field] = true
+	}
+	return &Agent{host: host, verifier: o.Verifier, options: o, fields: fields}
 }
 
 // recognised reports whether a field is one of section 16.3 or the host's own.
-func (a *Agent) recognised(field string) bool {
-	if anml.IsStandardField(field) {
-		return true
-	}
-	for _, f := range a.options.Fields {
-		if f == field {
-			return true
-		}
-	}
-	return false
-}
+func (a *Agent) recognised(field string) bool { return a.fields[field] }

@@ -34,12 +34,11 @@ func (p *Page) beyond(party Party) (Party, anmltrust.Attribution) {
 }
 
 // foreignRules reports whether the constraints of a site come from somebody else
-// than its asks. Then they still restrict, and permit nothing: a field that they
-// leave free is one that needs explicit consent (row X6).
-func (p *Page) foreignRules(site anml.Site, now time.Time) bool {
-	asker, _ := p.ownerOfAsk(site, now)
+// than whoever would be told. Then they still restrict, and permit nothing: a
+// field that they leave free is one that needs explicit consent (row X6).
+func (p *Page) foreignRules(site anml.Site, told Party, now time.Time) bool {
 	from, a := p.owner(site, anmltrust.Constraints, now)
-	return a == anmltrust.Dropped || from.Domain != asker.Domain
+	return a == anmltrust.Dropped || from.Domain != told.Domain
 }
 
 // usage is what may be done with an element of a section of a site. Limits count

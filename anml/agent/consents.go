@@ -88,23 +88,36 @@ func newConsents(s *Session) (*consents, error) {
 		c.store = NewMemoryStore()
 		return c, nil
 	}
-	ctx := context.Background()
-	keys, err := c.store.Keys(ctx, keySensitive)
-	if err != nil {
-		return nil, storeFailed(err)
-	}
-	for _, key := range keys {
-		category, err := c.store.Get(ctx, key)
-		field, bad := url.PathUnescape(strings.TrimPrefix(key, keySensitive))
-		switch {
-		case errors.Is(err, fs.ErrNotExist) || bad != nil:
-		case err != nil:
-			return nil, storeFailed(err)
-		default:
-			c.tainted[field] = string(category)
-		}
+	if err := c.refresh(context.Background()); err != nil {
+		return nil, err
 	}
 	return c, nil
+}
+
+// refresh takes up which fields were told for a sensitive purpose, in other
+// sessions of the user too.
+func (c *consents) refresh(ctx context.Context) error {
+	keys, err := c.store.Keys(ctx, keySensitive)
+	if err != nil {
+		return storeFailed(err)
+	}
+	for _, key := range keys {
+		field, bad := url.PathUnescape(strings.TrimPrefix(key, keySensitive))
+		if bad != nil || c.sensitive(field) != "" {
+			continue
+		}
+		category, err := c.store.Get(ctx, key)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return storeFailed(err)
+		}
+		c.mu.Lock()
+		c.tainted[field] = string(category)
+		c.mu.Unlock()
+	}
+	return nil
 }
 
 func storeFailed(err error) error {
@@ -188,16 +201,15 @@ func (c *consents) sensitive(field string) string {
 
 // mark remembers that a field was told for a purpose of a sensitive category.
 func (c *consents) mark(ctx context.Context, field, category string) error {
-	c.mu.Lock()
-	known := c.tainted[field] != ""
-	c.tainted[field] = category
-	c.mu.Unlock()
-	if known {
+	if c.sensitive(field) != "" {
 		return nil
 	}
 	if err := c.store.Put(ctx, keySensitive+url.PathEscape(field), []byte(category)); err != nil {
 		return storeFailed(err)
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tainted[field] = category
 	return nil
 }
 

@@ -38,6 +38,7 @@ type Decision struct {
 	From      []string // domains that the value came from, other than the recipient
 	Warnings  []string // our words, to show the user
 	value     Value
+	also      []string // other fields whose value it holds
 	standing  StandingRule
 	granted   *consent // the earlier consent that it rests on
 	purposes  []string // of all asks for the field that the action has
@@ -66,7 +67,8 @@ func (d *Decision) warn(text string)                             { d.Warnings = 
 type grounds struct {
 	kind       tellKind
 	field      string
-	purpose    string
+	purpose    string // that the profile and the user see
+	stated     bool   // every ask for the field states a purpose
 	owner      Party
 	untrusted  lookleap.Code  // why whoever asks is told nothing, or ""
 	unusable   lookleap.Code  // why the ask can have no answer, or ""
@@ -93,7 +95,7 @@ type grounds struct {
 // free reports whether the rules of the site leave the field to the user's own
 // policy: none, or no rule at all (section 13.2). It is no permission.
 func (g *grounds) free() bool {
-	if !g.recognised || g.foreign || g.kind == tellInform || g.kind == tellAsk {
+	if !g.recognised || g.foreign || g.kind.unasked() {
 		return false
 	}
 	if !g.rule.Declared {
@@ -105,19 +107,14 @@ func (g *grounds) free() bool {
 // implicit reports whether the rules of the site leave the field to implicit
 // consent.
 func (g *grounds) implicit() bool {
-	return g.recognised && !g.foreign && g.rule.Declared && g.rule.Requires == anml.ImplicitConsent
+	return g.recognised && !g.foreign && !g.kind.unasked() && g.rule.Declared && g.rule.Requires == anml.ImplicitConsent
 }
 
 // weigh decides. It reads nothing but its grounds and asks nobody: each line is
 // one input, which can only make the decision stricter than it was.
 func weigh(g *grounds) Decision {
 	d := Decision{Field: g.field, Owner: g.owner, Rule: g.rule, Sensitive: g.category != "", standing: g.standing, category: g.category}
-	d.Verb = VerbAllow
-	for _, s := range g.sources {
-		if !s.Deleted {
-			d.From = append(d.From, s.Domain)
-		}
-	}
+	d.Verb, d.From = VerbAllow, from(g.sources)
 
 	// What is told to nobody, whoever asks how.
 	if g.refused {
@@ -178,7 +175,7 @@ func weigh(g *grounds) Decision {
 		if g.version {
 			d.prompt(lookleap.CodeOtherVersion)
 		}
-		if g.purpose == "" {
+		if !g.stated {
 			d.prompt(anml.CodeNoPurpose)
 		} else if g.judged == PurposeVague {
 			d.prompt(lookleap.CodePurposeVague)
@@ -208,9 +205,9 @@ func (d *Decision) rest(g *grounds) {
 	case g.held != nil:
 		d.Code, d.Basis, d.Reference, d.granted = lookleap.CodeConsentHeld, anml.ConsentExplicit, g.held.ID, g.held
 	case allowed && g.implicit():
-		d.Code, d.Basis, d.Reference = lookleap.CodeUserRule, anml.ConsentImplicit, g.standing.name()
+		d.Code, d.Basis = lookleap.CodeUserRule, anml.ConsentImplicit
 	case allowed && g.free():
-		d.Code, d.Basis, d.Reference = lookleap.CodeUserRule, anml.ConsentDelegated, g.standing.name()
+		d.Code, d.Basis = lookleap.CodeUserRule, anml.ConsentDelegated
 	case g.inferred && g.implicit():
 		d.Code, d.Basis, d.Reference = lookleap.CodeConsentInferred, anml.ConsentImplicit, "initiation"
 	case g.free() || g.implicit():
@@ -235,7 +232,7 @@ func (d *Decision) caution(g *grounds) {
 		return
 	}
 	switch {
-	case g.purpose == "":
+	case !g.stated:
 		d.warn("no purpose stated")
 	case g.judged == PurposeVague:
 		d.warn("the stated purpose is vague")

@@ -15,7 +15,7 @@ import (
 // best are grounds on which a field is told without asking.
 func best() grounds {
 	return grounds{
-		kind: tellAnswer, field: "email", purpose: "to send the ticket", judged: PurposeOK, recognised: true,
+		kind: tellAnswer, field: "email", purpose: "to send the ticket", stated: true, judged: PurposeOK, recognised: true,
 		rule:     anml.Rule{Field: "email", Requires: anml.RequiresNothing, Declared: true},
 		standing: StandingRule{Field: "email", Domain: "shop.example", Effect: EffectAllow}, ruled: true,
 		prompter: true, authentic: true,
@@ -49,7 +49,7 @@ func TestWeigh(t *testing.T) {
 		"unusable":              {func(g *grounds) { g.unusable = anml.CodeDangling }, "refuse dangling-reference policy-violation"},
 		"implausible":           {func(g *grounds) { g.judged = PurposeImplausible }, "refuse purpose-implausible policy-violation"},
 		"vague":                 {func(g *grounds) { g.judged = PurposeVague }, "prompt purpose-vague"},
-		"no-purpose":            {func(g *grounds) { g.purpose = "" }, "prompt purpose-missing"},
+		"no-purpose":            {func(g *grounds) { g.stated = false }, "prompt purpose-missing"},
 		"store":                 {func(g *grounds) { g.store = &Error{Code: lookleap.CodeIO} }, "refuse io policy-violation"},
 		"no-value":              {func(g *grounds) { g.missing = lookleap.CodeNoValue }, "refuse no-value unsupported-field"},
 		"profile-failed":        {func(g *grounds) { g.missing = lookleap.CodeInternal }, "refuse internal policy-violation"},
@@ -98,7 +98,7 @@ func TestWeighMonotone(t *testing.T) {
 		func(g *grounds) { g.standing.Effect = EffectDeny },
 		func(g *grounds) { g.refused = true }, func(g *grounds) { g.host = anml.UserDenied },
 		func(g *grounds) { g.untrusted = lookleap.CodeNoRecord }, func(g *grounds) { g.judged = PurposeImplausible },
-		func(g *grounds) { g.judged = min(g.judged, PurposeVague) }, func(g *grounds) { g.purpose = "" },
+		func(g *grounds) { g.judged = min(g.judged, PurposeVague) }, func(g *grounds) { g.stated = false },
 		func(g *grounds) { g.missing = lookleap.CodeNoValue }, func(g *grounds) { g.recognised = false },
 		func(g *grounds) { g.foreign = true }, func(g *grounds) { g.version = true }, func(g *grounds) { g.category = "health" },
 		func(g *grounds) { g.sources = append(g.sources, source{"a.test", anml.Public, false}) },

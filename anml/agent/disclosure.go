@@ -3,7 +3,6 @@ package agent
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,8 +26,17 @@ type exchange struct {
 // disclosure is everything that a call would tell about the user, decided and
 // with its values: one part of a plan's effect, and so complete by itself.
 type disclosure struct {
-	Asker string `json:"asker,omitempty"` // domain whose asks they are
-	Tells []tell `json:"tells,omitempty"` // in the order of the document
+	Asker string     `json:"asker,omitempty"` // domain whose asks they are
+	Tells []tell     `json:"tells,omitempty"` // in the order of the document
+	Plain []plainArg `json:"plain,omitempty"` // arguments that say nothing about the user, as far as was known
+}
+
+// plainArg is an argument that nobody is asked about. Where it came from is looked
+// at again before it is sent.
+type plainArg struct {
+	Name       string `json:"name"`
+	Value      string `json:"value"`
+	Provenance string `json:"provenance,omitempty"`
 }
 
 // tell is one field, argument or text of a disclosure.
@@ -36,6 +44,7 @@ type tell struct {
 	Kind       tellKind         `json:"kind"`
 	Field      string           `json:"field"`           // or name of the argument
 	Means      string           `json:"means,omitempty"` // field that an argument of another name carries
+	Also       []string         `json:"also,omitempty"`  // other fields whose value it holds
 	Value      string           `json:"value,omitempty"`
 	Purposes   []string         `json:"purposes,omitempty"` // that the service states
 	Item       string           `json:"item,omitempty"`     // consent item that must be approved; "": none has to
@@ -49,10 +58,8 @@ type tell struct {
 	Category   string           `json:"category,omitempty"`   // sensitive category
 	Granted    time.Time        `json:"granted,omitzero"`
 	Lasting    bool             `json:"lasting,omitempty"`      // a consent may be remembered
-	Limited    bool             `json:"limited,omitempty"`      // the document limits the age of consents
-	ValidFor   time.Duration    `json:"validFor,omitempty"`     // to this
-	Authentic  bool             `json:"authentic,omitempty"`    // the user has to be authenticated
-	Shown      time.Time        `json:"authenticated,omitzero"` // when they were
+	Rule       anml.Rule        `json:"rule"`                   // what the document demands
+	Shown      time.Time        `json:"authenticated,omitzero"` // when the user was authenticated
 }
 
 // tellKind says where a tell stands in what is sent.
@@ -65,6 +72,9 @@ const (
 	tellAsk    tellKind = "ask"    // of the agent
 )
 
+// unasked reports whether the agent says it of its own accord.
+func (k tellKind) unasked() bool { return k == tellInform || k == tellAsk }
+
 // subject is the field that a tell is about.
 func (t *tell) subject() string {
 	if t.Means != "" {
@@ -74,6 +84,21 @@ func (t *tell) subject() string {
 }
 
 func (t *tell) refused() bool { return t.Reason != "" }
+
+// authentic reports whether the user has to be authenticated.
+func (t *tell) authentic() bool { return t.Rule.Requires == anml.Authentication }
+
+// decision is the tell as the host's veto sees it right before it is sent.
+func (t *tell) decision(e exchange, asker string) Decision {
+	d := Decision{
+		Field: t.subject(), Owner: Party{Domain: asker, Serving: asker == e.Serving}, Verb: VerbAllow, Code: t.Code,
+		Basis: t.Basis, Reference: t.Reference, Rule: t.Rule, Sensitive: t.Category != "", From: t.From,
+	}
+	if t.Item != "" {
+		d.Verb = VerbPrompt
+	}
+	return d
+}
 
 // refuse takes the value back.
 func (t *tell) refuse(why lookleap.Code, reason anml.Reason) {
@@ -200,6 +225,16 @@ type telling struct {
 	d     *disclosure
 	items []lookleap.ConsentItem
 	count map[tellKind]int
+	data  *carried // see holds
+}
+
+// holds gives what texts of the host's or a model's are compared with. It is read
+// where there are any.
+func (b *telling) holds(ctx context.Context) *carried {
+	if b.data == nil {
+		b.data = b.frame.carried(ctx, b.to.recipient)
+	}
+	return b.data
 }
 
 // answers decides each field that the action asks for. Every one is answered or
@@ -211,7 +246,7 @@ func (b *telling) answers(ctx context.Context, asked []item, r *Reply) error {
 			continue
 		}
 		if v, ok := r.Values[it.field]; ok {
-			it.given = &v
+			it.given, it.also = &v, b.holds(ctx).beside(it.field, v.Text)
 		}
 		it.refuse = r.Refuse[it.field]
 		if slices.Contains(r.Omit, it.field) {
@@ -253,7 +288,6 @@ func (b *telling) others(site anml.Site, act anml.Action, asked []item) {
 // a field, one with the value of a field of the profile, and one that a service
 // told. The document's own defaults say nothing.
 func (b *telling) args(ctx context.Context, act anml.Action, args []anml.Arg, c Call) error {
-	known := b.profile(ctx, args)
 	for _, a := range args {
 		if a.Default || a.Value == "" {
 			continue
@@ -263,11 +297,12 @@ func (b *telling) args(ctx context.Context, act anml.Action, args []anml.Arg, c 
 		if v.Provenance == ProvenanceUser {
 			s.context.Supplied(v.Text)
 		}
-		field := known(a)
+		field, also := b.means(ctx, a)
 		if field == "" && len(s.sources(b.to.recipient, v)) == 0 {
+			b.d.Plain = append(b.d.Plain, plainArg{a.Name, a.Value, v.Provenance})
 			continue
 		}
-		it := item{kind: tellArg, field: cmp.Or(field, a.Name), given: &v, required: true, purposes: []string{""}}
+		it := item{kind: tellArg, field: cmp.Or(field, a.Name), also: also, given: &v, required: true, purposes: []string{""}}
 		for p := range act.Params() {
 			if p.Name() == a.Name {
 				it.purposes = []string{p.Description()}
@@ -282,44 +317,30 @@ func (b *telling) args(ctx context.Context, act anml.Action, args []anml.Arg, c 
 	return nil
 }
 
-// profile gives a function that tells which field an argument carries, "" for
-// none. A profile that fails leaves it unknown, so that every argument counts.
-func (b *telling) profile(ctx context.Context, args []anml.Arg) func(anml.Arg) string {
-	s := b.frame.page.session
-	values := map[string]string{}
-	failed := false
-	if slices.ContainsFunc(args, func(a anml.Arg) bool { return !a.Default && !s.agent.recognised(a.Name) }) {
-		for _, field := range append(anml.StandardFields(), s.agent.options.Fields...) {
-			v, err := ask(ctx, s.user.Profile, Question{Field: field, Recipient: b.to.recipient})
-			failed = failed || err != nil && !errors.Is(err, ErrNoValue)
-			if key := plain(v.Text); err == nil && key != "" {
-				if _, ok := values[key]; !ok {
-					values[key] = field
-				}
-			}
-		}
+// means tells which field an argument is, "" for none, and which others it holds:
+// the one of its name, unless its value is that of others. Where the profile cannot
+// be read, every argument counts as one.
+func (b *telling) means(ctx context.Context, a anml.Arg) (field string, also []string) {
+	data, named := b.holds(ctx), b.frame.page.session.agent.recognised(a.Name)
+	fields := data.fields(a.Value)
+	switch {
+	case named && (len(fields) == 0 || slices.Contains(fields, a.Name)):
+		return a.Name, nil
+	case named:
+		return a.Name, fields
+	case len(fields) > 0:
+		return fields[0], fields[1:]
+	case data.failed:
+		return a.Name, nil
 	}
-	return func(a anml.Arg) string {
-		switch field, ok := values[plain(a.Value)]; {
-		case s.agent.recognised(a.Name):
-			return a.Name
-		case ok:
-			return field
-		case failed:
-			return a.Name
-		}
-		return ""
-	}
+	return "", nil
 }
-
-// plain makes values comparable that differ in case and outer blanks.
-func plain(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
 // ownWords decides what the agent says that nobody asked for: always the user's
 // own choice, text by text.
 func (b *telling) ownWords(ctx context.Context, r *Reply) error {
 	say := func(kind tellKind, field string, v Value, purposes []string) error {
-		it := item{kind: kind, field: field, given: &v, purposes: purposes}
+		it := item{kind: kind, field: field, also: b.holds(ctx).fields(v.Text), given: &v, purposes: purposes}
 		d := b.frame.decide(ctx, &b.to, it)
 		if d.Verb < VerbPrompt {
 			return b.frame.page.refusal(d.Code, "what the agent would say of itself is not sent")
@@ -354,10 +375,8 @@ func (b *telling) ownWords(ctx context.Context, r *Reply) error {
 // decision says so.
 func (b *telling) add(it item, d Decision, name string) {
 	t := tell{
-		Kind: it.kind, Field: name, Purposes: it.purposes, Required: it.required, Code: d.Code,
-		Category: d.category, From: d.From, Provenance: d.value.Provenance,
-		Lasting: d.lasting, Limited: d.Rule.Limited, ValidFor: d.Rule.ValidFor,
-		Authentic: d.Rule.Requires == anml.Authentication,
+		Kind: it.kind, Field: name, Also: it.also, Purposes: it.purposes, Required: it.required, Code: d.Code,
+		Category: d.category, From: d.From, Provenance: d.value.Provenance, Lasting: d.lasting, Rule: d.Rule,
 	}
 	if it.field != name {
 		t.Means = it.field

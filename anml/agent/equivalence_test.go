@@ -201,7 +201,7 @@ func (w *twins) constraints() {
 		for site := range p.doc.Containers() {
 			f := p.frame(site, start, false)
 			for _, field := range []string{"email", "tel", "bday", "acme:tier", "Email", "x", "never"} {
-				all = append(all, f.rule(field))
+				all = append(all, f.rule(&item{field: field}, f.foreign))
 			}
 		}
 		return all

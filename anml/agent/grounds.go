@@ -19,12 +19,14 @@ import (
 type frame struct {
 	page      *Page
 	site      anml.Site
+	rules     anml.Rules // of the site
 	now       time.Time
 	will      *will
 	asker     Party
 	closed    lookleap.Code // why nothing is told at all, or ""
 	untrusted lookleap.Code // why the asks are not answered, or ""
-	foreign   bool          // rules of somebody else than the asker
+	foreign   bool          // the rules are of somebody else than the asker
+	elsewhere bool          // the rules are of somebody else than the owner of the actions
 	version   bool          // another major version
 	initiated bool
 }
@@ -33,8 +35,10 @@ type frame struct {
 func (p *Page) frame(site anml.Site, now time.Time, initiated bool) *frame {
 	f := &frame{page: p, site: site, now: now, will: p.session.user.Policy.now(), initiated: initiated}
 	f.version = p.otherMajor()
+	f.rules = site.Constraints().Rules(p.session.agent.recognised)
 	asker, whose := p.ownerOfAsk(site, now)
-	f.asker, f.foreign = asker, p.foreignRules(site, now)
+	actor, _ := p.owner(site, anmltrust.Interact, now)
+	f.asker, f.foreign, f.elsewhere = asker, p.foreignRules(site, asker, now), p.foreignRules(site, actor, now)
 	switch {
 	case p.opened.insecure:
 		f.closed = lookleap.CodeInsecureTransport
@@ -51,10 +55,16 @@ func (p *Page) frame(site anml.Site, now time.Time, initiated bool) *frame {
 	return f
 }
 
-// rule is what the constraints of the site demand for a field.
-func (f *frame) rule(field string) anml.Rule {
-	r := f.site.Constraints().Rule(field, f.page.session.agent.recognised)
-	if f.foreign {
+// rule is what the constraints of the site demand for an item: the strictest of
+// the fields that it tells.
+func (f *frame) rule(it *item, foreign bool) anml.Rule {
+	r := f.rules.Rule(it.field)
+	for _, field := range it.also {
+		other := f.rules.Rule(field)
+		r.Requires, r.Declared = r.Requires.Stricter(other.Requires), r.Declared && other.Declared
+		r.Raised = cmp.Or(r.Raised, other.Raised)
+	}
+	if foreign {
 		r.Requires = r.Requires.Stricter(anml.ExplicitConsent)
 	}
 	return r
@@ -65,6 +75,7 @@ type route struct {
 	exchange
 	hosts     []string // all who would learn what is told
 	recipient string   // serving domain of who receives it
+	refused   bool     // the user refuses one of the hosts
 	unusable  error    // why the action can have no answer, or nil
 }
 
@@ -77,7 +88,8 @@ func (f *frame) route(action string) route {
 }
 
 func (f *frame) along(e exchange, unusable error) route {
-	return route{e, e.hosts(f.asker.Domain), e.recipient(), unusable}
+	hosts := e.hosts(f.asker.Domain)
+	return route{e, hosts, e.recipient(), f.will.refuses(hosts), unusable}
 }
 
 // reach finds the owner and the endpoint of an exchange's action.
@@ -144,6 +156,7 @@ func (e exchange) recipient() string {
 type item struct {
 	kind     tellKind
 	field    string
+	also     []string // other fields whose value it holds
 	purposes []string // that the service states for it
 	types    []anml.Type
 	required bool
@@ -157,9 +170,8 @@ func (f *frame) decide(ctx context.Context, to *route, it item) Decision {
 	s := f.page.session
 	g := &grounds{
 		kind: it.kind, field: it.field, owner: f.asker, untrusted: f.untrusted, foreign: f.foreign, version: f.version,
-		rule:       f.rule(it.field),
 		recognised: s.agent.recognised(it.field),
-		refused:    f.will.refuses(to.hosts),
+		refused:    to.refused,
 		inferred:   f.initiated && f.will.inferred,
 		host:       it.refuse,
 		prompter:   s.agent.host.Prompter != nil,
@@ -170,9 +182,10 @@ func (f *frame) decide(ctx context.Context, to *route, it item) Decision {
 		g.unusable = codeOf(to.unusable)
 	}
 	if it.kind != tellAnswer {
-		g.untrusted = f.closed // nobody asks: it goes to whose action it is
+		g.untrusted, g.foreign = f.closed, f.elsewhere // nobody asks: it goes to whose action it is
 	}
-	g.standing, g.ruled = f.will.standing(it.field, to.hosts)
+	g.rule = f.rule(&it, g.foreign)
+	g.standing, g.ruled = f.will.standing(to.hosts, it.field, it.also...)
 	subject := Subject{Field: it.field, Owner: f.asker.Domain, Recipient: to.Endpoint}
 	f.judge(ctx, g, subject, it)
 
@@ -186,9 +199,15 @@ func (f *frame) decide(ctx context.Context, to *route, it item) Decision {
 		}
 	}
 	d := weigh(g)
-	d.value, d.purposes = value, it.purposes
+	if d.Verb == VerbAllow && d.Code == lookleap.CodeUserRule {
+		d.Reference = d.standing.name()
+	}
+	d.value, d.purposes, d.also = value, it.purposes, it.also
 	d.lasting = g.recognised && g.category == "" && len(g.sources) == 0 && g.kind == tellAnswer && !g.version
 	if d.Verb != VerbRefuse {
+		if it.also != nil {
+			d.warn("it holds your " + strings.Join(it.also, " and "))
+		}
 		f.veto(ctx, &d)
 	}
 	return d
@@ -197,22 +216,23 @@ func (f *frame) decide(ctx context.Context, to *route, it item) Decision {
 // judge weighs what the service says that it wants the value for. Of several
 // purposes the weakest counts.
 func (f *frame) judge(ctx context.Context, g *grounds, subject Subject, it item) {
-	if it.kind == tellInform || it.kind == tellAsk {
-		g.purpose = "of the agent's own accord"
+	g.stated = it.kind.unasked() || !slices.Contains(it.purposes, "")
+	for _, field := range it.also {
+		g.category = cmp.Or(g.category, sensitiveCategory(field), f.page.session.consents.sensitive(field))
+	}
+	if it.kind.unasked() {
 		return
 	}
 	policy := f.page.session.user.Policy
-	for i, purpose := range it.purposes {
-		if i == 0 || purpose == "" {
-			g.purpose = purpose
-		}
+	for _, purpose := range it.purposes {
 		if purpose == "" {
 			continue // asked about in any case
 		}
+		g.purpose = cmp.Or(g.purpose, purpose)
 		subject.Purpose = purpose
 		g.judged = min(g.judged, policy.judge(ctx, subject))
 	}
-	g.category = cmp.Or(sensitiveCategory(it.field), f.page.session.consents.sensitive(it.field))
+	g.category = cmp.Or(g.category, sensitiveCategory(it.field), f.page.session.consents.sensitive(it.field))
 	for _, purpose := range it.purposes {
 		g.category = cmp.Or(g.category, sensitiveCategory(purpose))
 	}
@@ -279,8 +299,10 @@ func typed(types []anml.Type, text string, given bool) lookleap.Code {
 // adds, "" for none.
 func (f *frame) category(ctx context.Context, subject Subject, it item, v Value) string {
 	subject.Category = v.Category
-	if slices.Contains([]string{CategoryHealth, CategoryFinance, CategoryLocation}, v.Category) {
-		return v.Category
+	for _, known := range [...]string{CategoryHealth, CategoryFinance, CategoryLocation} {
+		if strings.EqualFold(v.Category, known) {
+			return known
+		}
 	}
 	policy := f.page.session.user.Policy
 	if len(it.purposes) == 0 {
@@ -337,11 +359,14 @@ func (s *Session) sources(to string, v Value) []source {
 	return found
 }
 
-// from names the domains of sources, in alphabetical order.
+// from names the domains of sources, in alphabetical order. What the user had
+// deleted came from nobody that is named.
 func from(sources []source) []string {
 	var names []string
 	for _, s := range sources {
-		names = append(names, s.Domain)
+		if !s.Deleted {
+			names = append(names, s.Domain)
+		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

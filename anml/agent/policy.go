@@ -30,7 +30,9 @@ type Policy struct {
 	// [JudgePurpose]. An error or a panic refuses the field.
 	Judge func(ctx context.Context, s Subject) (PurposeVerdict, error)
 	// Veto looks at each decision last, and refuses the field by an error or a
-	// panic. It can only make a decision stricter. Nil: no objection.
+	// panic. It can only make a decision stricter. It looks again right before the
+	// value is sent, maybe in another process: Ask and Warnings are absent then, and
+	// of Owner only the domain is known. Nil: no objection.
 	Veto func(ctx context.Context, d Decision) error
 	// Weigh says what the host thinks of an action's consequences (section 13.4);
 	// nil: what the rules say. A panic means that the user is asked.
@@ -222,20 +224,27 @@ func (w *will) refuses(hosts []string) bool {
 	return false
 }
 
-// standing is the user's will about telling a field to all of the hosts that
-// would learn it: one that forbids it is enough, while all have to be allowed.
-// The rule is the strictest that matched; false when none did, which is to ask.
-func (w *will) standing(field string, hosts []string) (strictest StandingRule, ruled bool) {
+// standing is the user's will about telling a field, and others with it, to all of
+// the hosts that would learn them: one that is forbidden is enough, while all
+// have to be allowed. The rule is the strictest that matched; false when none did,
+// which is to ask.
+func (w *will) standing(hosts []string, field string, also ...string) (strictest StandingRule, ruled bool) {
 	if len(w.rules) == 0 {
 		return StandingRule{Effect: EffectAsk}, false
 	}
 	complete := len(hosts) > 0
-	for _, host := range hosts {
-		r, ok := w.rule(field, host)
-		if ok && (!ruled || r.Effect < strictest.Effect) {
-			strictest, ruled = r, true
+	match := func(field string) {
+		for _, host := range hosts {
+			r, ok := w.rule(field, host)
+			if ok && (!ruled || r.Effect < strictest.Effect) {
+				strictest, ruled = r, true
+			}
+			complete = complete && ok
 		}
-		complete = complete && ok
+	}
+	match(field)
+	for _, other := range also {
+		match(other)
 	}
 	if !ruled || !complete && strictest.Effect == EffectAllow {
 		return StandingRule{Effect: EffectAsk}, false

@@ -44,7 +44,7 @@ func TestPolicyRules(t *testing.T) {
 		"star-is-no-host":     {set(StandingRule{"email", "*", EffectDeny, start}), "tel", []string{"a.example"}, "ask false"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, ruled := c.p.now().standing(c.field, c.hosts)
+			r, ruled := c.p.now().standing(c.hosts, c.field)
 			if got := r.Effect.String() + map[bool]string{true: " true", false: " false"}[ruled]; got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
@@ -106,7 +106,7 @@ func TestPolicyMonotone(t *testing.T) {
 		p := &Policy{}
 		hosts := rapid.SliceOfN(rapid.SampledFrom([]string{"a.example", "x.a.example", "y.x.a.example", "b.example"}), 1, 4).Draw(t, "hosts")
 		restrictive := func(w *will) Effect {
-			r, _ := w.standing("email", hosts)
+			r, _ := w.standing(hosts, "email")
 			return r.Effect
 		}
 		for range rapid.IntRange(1, 8).Draw(t, "n") {

@@ -1,8 +1,14 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 )
 
 // Subject is what a service wants to know, as the user's hooks judge it. Its
@@ -26,22 +32,76 @@ const (
 )
 
 // vaguePurposes say nothing about what a value is for.
-var vaguePurposes = [...]string{"data", "info", "information", "required", "other", "misc", "miscellaneous", "n/a", "na", "none", "-"}
+var vaguePurposes = [...]string{"data", "info", "information", "required", "other", "misc", "miscellaneous", "na", "none"}
 
 // JudgePurpose is the judgement of a purpose by its words alone: one that is
 // blank, repeats the name of the field, or is one of a few empty words is vague;
 // all others pass, since what is plausible is more than words can tell.
 func JudgePurpose(_ context.Context, s Subject) (PurposeVerdict, error) {
-	purpose := strings.Trim(s.Purpose, " \t\r\n.!")
-	if purpose == "" || strings.EqualFold(purpose, s.Field) {
+	purpose := legible(s.Purpose)
+	if sameLetters(purpose, "") || sameLetters(purpose, legible(s.Field)) {
 		return PurposeVague, nil
 	}
 	for _, w := range vaguePurposes {
-		if strings.EqualFold(purpose, w) {
+		if sameLetters(purpose, w) {
 			return PurposeVague, nil
 		}
 	}
 	return PurposeOK, nil
+}
+
+// legible is a text as somebody reads it: without characters that nobody sees, and
+// with compatibility forms of letters turned into the letters.
+func legible(text string) string {
+	if isASCII(text) {
+		return text
+	}
+	text = strings.Map(func(r rune) rune {
+		if unseen(r) {
+			return -1
+		}
+		return r
+	}, text)
+	text = norm.NFKC.String(cases.Fold().String(norm.NFKC.String(text)))
+	return strings.Map(func(r rune) rune {
+		if r >= utf8.RuneSelf && !unicode.In(r, unicode.L, unicode.N) {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// sameLetters reports whether two texts are the same but for the case of their
+// ASCII letters and for all that is neither letter nor digit.
+func sameLetters(a, b string) bool {
+	for {
+		a, b = fromLetter(a), fromLetter(b)
+		if a == "" || b == "" {
+			return a == b
+		}
+		if lower(a[0]) != lower(b[0]) {
+			return false
+		}
+		a, b = a[1:], b[1:]
+	}
+}
+
+// fromLetter cuts off what stands before the first letter or digit.
+func fromLetter(s string) string {
+	for s != "" {
+		if c := lower(s[0]); c >= utf8.RuneSelf || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
+			return s
+		}
+		s = s[1:]
+	}
+	return ""
+}
+
+func lower(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		return c | 0x20
+	}
+	return c
 }
 
 // The sensitive categories of section 14.2.
@@ -68,8 +128,16 @@ var sensitiveWords = [...]struct{ word, category string }{
 	{"whereabouts", CategoryLocation},
 }
 
-// sensitiveCategory finds the category of a text by its words, "" for none.
+// sensitiveCategory finds the category of a text by its words, "" for none: as it
+// is written, and as somebody reads it.
 func sensitiveCategory(text string) string {
+	if isASCII(text) {
+		return sensitiveWord(text)
+	}
+	return cmp.Or(sensitiveWord(text), sensitiveWord(legible(text)))
+}
+
+func sensitiveWord(text string) string {
 	for i := range len(text) {
 		switch text[i] | 0x20 {
 		case 'h', 'm', 'd', 'i', 'f', 'b', 'p', 'c', 'l', 'g', 'w':

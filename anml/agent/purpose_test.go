@@ -11,7 +11,7 @@ func TestSensitiveWords(t *testing.T) {
 	for text, want := range map[string]string{
 		"health intake": "health", "HEALTH": "health", "medical history": "health", "Diagnosis": "health", "insurance": "finance", "financial": "finance", "bankAccount": "finance",
 		"payment": "finance", "creditcard": "finance", "income": "finance", "userLocation": "location", "geo": "location", "whereabouts": "location", "acme:healthId": "health",
-		"to send the ticket": "", "personalization": "", "": "", "heal": "", "ba nk": "", "h": "", "banK": "finance", "\xffhealth": "health", "heaLth\u0301": "health",
+		"to send the ticket": "", "personalization": "", "": "", "heal": "", "ba nk": "", "h": "", "banK": "finance", "\xffhealth": "health", "heaLth\u0301": "health", "h\u200bealth intake": "health", "ｍｅｄｉｃａｌ": "health", "pay\u00adment": "finance", "ba\u00a0nk": "",
 	} {
 		if got := sensitiveCategory(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
@@ -36,10 +36,42 @@ func FuzzSensitiveWords(f *testing.F) {
 				at, want = i, s.category
 			}
 		}
-		if got := sensitiveCategory(text); got != want {
+		if got := sensitiveCategory(text); got != want && (want != "" || isASCII(text)) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	})
+}
+
+// TestPurposesThatSayNothing: what nobody sees says nothing, and no spelling makes
+// an empty word say more.
+func TestPurposesThatSayNothing(t *testing.T) {
+	for purpose, want := range map[string]PurposeVerdict{
+		"": PurposeVague, " \t": PurposeVague, "\u00a0": PurposeVague, "\u200b\u2060": PurposeVague, "\u2800": PurposeVague, "\u3164": PurposeVague, "…": PurposeVague, "?!": PurposeVague,
+		"DATA": PurposeVague, "da\u200bta": PurposeVague, "ｄａｔａ": PurposeVague, "(info)": PurposeVague, "n / a": PurposeVague, "None.": PurposeVague, "-": PurposeVague,
+		"E-Mail": PurposeVague, "e mail": PurposeVague, "ｅｍａｉｌ": PurposeVague,
+		"data protection": PurposeOK, "emails": PurposeOK, "zum Versand": PurposeOK, "für dich": PurposeOK, "航空券": PurposeOK, "7": PurposeOK, "personalization": PurposeOK,
+	} {
+		if got, err := JudgePurpose(t.Context(), Subject{Field: "email", Purpose: purpose}); got != want || err != nil {
+			t.Errorf("%q: %d, want %d", purpose, got, want)
+		}
+	}
+	st := newStand(t, labprompt.Deny()).allow("email", "*")
+	for _, purpose := range []string{"&#xA0;", "&#x200B;"} {
+		st.decides(booking(rule("email", "none"), askFor("email", `purpose="`+purpose+`"`)), "prompt purpose-vague")
+	}
+}
+
+// TestOnePurposeOfTwo: where one of two asks for a field states none, the user is
+// asked, whichever comes first.
+func TestOnePurposeOfTwo(t *testing.T) {
+	with, without := askFor("email"), strings.Replace(askFor("email"), ` purpose="to send the ticket"`, "", 1)
+	for _, asks := range []string{with + without, without + with} {
+		st := newStand(t, labprompt.Deny()).allow("email", "*")
+		x := st.prepares(st.page(booking(rule("email", "none"), asks)), Call{})
+		if len(x.items) != 1 || !strings.Contains(x.items[0].Summary, "no purpose stated") || len(x.items[0].Remote) != 1 {
+			t.Errorf("%+v", x.items)
+		}
+	}
 }
 
 // TestSensitiveIsAsked: by the field, the purpose, the value, or the host.

@@ -13,7 +13,7 @@ import (
 // is one of the domain's form or of the store; it holds for this session even if
 // the store fails.
 func (s *Session) RefuseDomain(ctx context.Context, domain string) error {
-	name, err := hostKey(domain)
+	name, err := policyHost(domain)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (s *Session) RefuseDomain(ctx context.Context, domain string) error {
 // AllowDomain takes back the refusal of exactly this domain. Only the user may
 // want that. With an error the domain stays refused.
 func (s *Session) AllowDomain(ctx context.Context, domain string) error {
-	name, err := hostKey(domain)
+	name, err := policyHost(domain)
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func (e exchange) item(asker string, t *tell, warnings []string) lookleap.Consen
 // authenticate shows that the user is there, where a rule of what is told demands
 // that; what cannot be told without is refused.
 func (b *telling) authenticate(ctx context.Context) error {
-	needs := func(t tell) bool { return t.Authentic && !t.refused() }
+	needs := func(t tell) bool { return t.authentic() && !t.refused() }
 	if !slices.ContainsFunc(b.d.Tells, needs) {
 		return nil
 	}

@@ -21,13 +21,21 @@ const authenticFor = 5 * time.Minute
 // refusals too. An argument that may no longer be sent, and a store that fails,
 // are errors: nothing may be sent then.
 func (s *Session) settle(ctx context.Context, plan string, e exchange, d *disclosure, approved func(item string) bool, until, now time.Time) (*disclosure, []Entry, error) {
-	if d == nil || len(d.Tells) == 0 {
+	if d == nil || len(d.Tells) == 0 && len(d.Plain) == 0 {
 		return d, nil, nil
 	}
 	if err := s.context.refresh(ctx); err != nil {
 		return nil, nil, err
 	}
+	if err := s.consents.refresh(ctx); err != nil {
+		return nil, nil, err
+	}
 	w := &settling{s: s, plan: plan, e: e, asker: d.Asker, will: s.user.Policy.now(), hosts: e.hosts(d.Asker), approved: approved, until: until, now: now}
+	for _, a := range d.Plain {
+		if code, _ := w.tainted(&tell{Value: a.Value, Provenance: a.Provenance}); code != "" {
+			return nil, nil, w.unsent(a.Name, code)
+		}
+	}
 	out := &disclosure{Asker: d.Asker}
 	var entries []Entry
 	for _, t := range d.Tells {
@@ -35,7 +43,7 @@ func (s *Session) settle(ctx context.Context, plan string, e exchange, d *disclo
 			return nil, nil, err
 		}
 		if t.refused() && t.Kind == tellArg {
-			return nil, nil, &Error{Code: t.Code, URL: e.location(), Reason: "the argument " + quote(t.Field) + " may not be sent"}
+			return nil, nil, w.unsent(t.Field, t.Code)
 		}
 		entries = append(entries, w.entry(&t))
 		if t.refused() && t.Kind != tellAnswer {
@@ -67,12 +75,17 @@ type settling struct {
 	failed        error // of authenticating
 }
 
+// unsent is why a call ends whose argument may no longer be sent.
+func (w *settling) unsent(arg string, why lookleap.Code) error {
+	return &Error{Code: why, URL: w.e.location(), Reason: "the argument " + quote(arg) + " may not be sent"}
+}
+
 // settle settles one tell. The order is that of weigh.
 func (w *settling) settle(ctx context.Context, t *tell) error {
 	if t.refused() {
 		return nil
 	}
-	rule, ruled := w.will.standing(t.subject(), w.hosts)
+	rule, ruled := w.will.standing(w.hosts, t.subject(), t.Also...)
 	switch {
 	case w.will.refuses(w.hosts):
 		t.refuse(lookleap.CodeDomainRefused, anml.UserDenied)
@@ -88,8 +101,12 @@ func (w *settling) settle(ctx context.Context, t *tell) error {
 		t.refuse(code, reason)
 		return nil
 	}
-	if t.Authentic && !w.authentic(ctx, t) {
+	if t.authentic() && !w.authentic(ctx, t) {
 		t.refuse(lookleap.CodeAuthentication, anml.ConstraintViolation)
+		return nil
+	}
+	if w.s.user.Policy.veto(ctx, t.decision(w.e, w.asker)) != nil {
+		t.refuse(lookleap.CodePolicyVeto, anml.PolicyViolation)
 		return nil
 	}
 	if t.Item == "" {
@@ -104,14 +121,19 @@ func (w *settling) settle(ctx context.Context, t *tell) error {
 	} else if err := w.grant(ctx, t); err != nil {
 		return err
 	}
-	if t.Category != "" {
-		return w.s.consents.mark(ctx, t.subject(), t.Category)
+	if t.Category == "" {
+		return nil
+	}
+	for _, field := range append([]string{t.subject()}, t.Also...) {
+		if err := w.s.consents.mark(ctx, field, t.Category); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // tainted looks again at where a value came from: context that was deleted since,
-// and services that told it since, which nobody was asked about.
+// and services that told it since, or more strictly, which nobody was asked about.
 func (w *settling) tainted(t *tell) (lookleap.Code, anml.Reason) {
 	for _, s := range w.s.sources(w.e.recipient(), Value{Text: t.Value, Provenance: t.Provenance}) {
 		switch {
@@ -121,6 +143,8 @@ func (w *settling) tainted(t *tell) (lookleap.Code, anml.Reason) {
 			return lookleap.CodePrivateContext, anml.PolicyViolation
 		case !slices.Contains(t.From, s.Domain):
 			return lookleap.CodeCrossService, anml.UserDenied
+		case s.Confidentiality == anml.Restricted && t.Code != lookleap.CodeConsentHeld:
+			return lookleap.CodeRestrictedContext, anml.UserDenied
 		}
 	}
 	return "", ""
@@ -141,6 +165,9 @@ func (w *settling) authentic(ctx context.Context, t *tell) bool {
 // holds reports whether what a tell rests on without asking is still there.
 func (w *settling) holds(ctx context.Context, t *tell, rule StandingRule, ruled bool) (bool, error) {
 	asks := ruled && rule.Effect == EffectAsk
+	if len(t.From) == 0 && t.Category == "" && w.s.consents.sensitive(t.subject()) != "" {
+		return false, nil // it was told for a sensitive purpose meanwhile
+	}
 	switch t.Code {
 	case lookleap.CodeUserRule:
 		return ruled && rule.Effect == EffectAllow, nil
@@ -159,7 +186,7 @@ func (w *settling) held(ctx context.Context, t *tell, asks bool) (bool, error) {
 	if len(t.From) > 0 {
 		prefix = keyTransfer
 	}
-	found, err := w.s.consents.find(ctx, prefix, w.e.cover(w.asker, t), anml.Rule{Limited: t.Limited, ValidFor: t.ValidFor}, w.now)
+	found, err := w.s.consents.find(ctx, prefix, w.e.cover(w.asker, t), t.Rule, w.now)
 	if found == nil || err != nil {
 		return false, err
 	}
@@ -173,7 +200,7 @@ func (w *settling) held(ctx context.Context, t *tell, asks bool) (bool, error) {
 func (w *settling) grant(ctx context.Context, t *tell) error {
 	t.Basis, t.Granted = anml.ConsentExplicit, w.now
 	t.Reference = w.plan + "#" + t.Item
-	if !t.Lasting || !w.until.After(w.now) || t.Limited && t.ValidFor == 0 {
+	if !t.Lasting || !w.until.After(w.now) || t.Rule.Limited && t.Rule.ValidFor == 0 {
 		return nil
 	}
 	is := w.e.cover(w.asker, t)

@@ -128,11 +128,11 @@ func (p *Page) ask(e exchange, asker string, it item, d Decision) (*lookleap.Pla
 
 // commitTransfer records an authorization.
 func (s *Session) commitTransfer(ctx context.Context, a *lookleap.Approval) error {
-	return s.agent.host.Commit(ctx, a, func(ctx context.Context, data []byte) error {
-		var effect transferEffect
-		if err := json.Unmarshal(data, &effect); err != nil || effect.Type != transferType {
-			return &Error{Code: lookleap.CodePlanInvalid, Reason: "the plan authorizes no transfer", Err: err}
-		}
+	var effect transferEffect
+	if err := json.Unmarshal(a.Plan().Effect(), &effect); err != nil || effect.Type != transferType {
+		return &Error{Code: lookleap.CodePlanInvalid, Reason: "the plan authorizes no transfer", Err: err}
+	}
+	return s.agent.host.Commit(ctx, a, func(ctx context.Context, _ []byte) error {
 		now := s.agent.host.Time()
 		given := effect.Cover.consent(a.Plan().ID(), now, now.Add(transferFor))
 		given.Once = true

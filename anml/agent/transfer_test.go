@@ -196,3 +196,29 @@ func TestTransfer(t *testing.T) {
 		x.sends(none, `<refuse field="tel" reason="user-denied"`, "!123456")
 	})
 }
+
+// TestTransferFromTwo: a value that one service is said to have told and another
+// one told is authorized for both at once, whichever comes first in the alphabet.
+func TestTransferFromTwo(t *testing.T) {
+	for _, said := range []string{"0.example", "z.example"} {
+		c := transfers(t, `confidentiality="restricted"`, labprompt.Approve())
+		c.s.user.Profile = Fields{"member": {Text: "4711-8822", Provenance: said}}
+		must(t, c.b.AuthorizeTransfer(t.Context(), member))
+		c.prepares(c.b, Call{}).sends(none, `value="4711-8822" consent="explicit"`)
+	}
+}
+
+// TestTransferOfAnotherPlan: a call that waits for its user is not used up by being
+// taken for an authorization.
+func TestTransferOfAnotherPlan(t *testing.T) {
+	s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.Pending()}})
+	_, err := s.page.Do(t.Context(), Call{Action: "book"})
+	var pending *lookleap.PendingError
+	if !errors.As(err, &pending) {
+		t.Fatal(err)
+	}
+	hasCode(t, s.session.ResumeTransfer(t.Context(), pending.State, labprompt.Decide(pending.Request)), lookleap.CodePlanInvalid)
+	if _, err := s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); err != nil {
+		t.Error(err)
+	}
+}
