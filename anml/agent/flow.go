@@ -27,20 +27,20 @@ type FlowStep struct {
 }
 
 // Flow reads the workflow of a site of the document, "" for a single-site one. It
-// is empty where there is none, and for a site that was not verified.
+// is empty where there is none. The flow of a site that was not verified is the
+// serving domain's word, and names none of that site's actions.
 func (p *Page) Flow(site string) Flow {
 	for container := range p.doc.Containers() {
 		if container.Domain() == site {
-			if _, whose := p.owner(container, anmltrust.State, p.session.agent.host.Time()); whose == anmltrust.Dropped {
-				return Flow{}
-			}
-			return flowOf(container)
+			_, whose := p.owner(container, anmltrust.Interact, p.session.agent.host.Time())
+			return flowOf(container, whose != anmltrust.Dropped)
 		}
 	}
 	return Flow{}
 }
 
-func flowOf(site anml.Site) Flow {
+// flowOf reads a flow; callable says that the actions of its site are.
+func flowOf(site anml.Site, callable bool) Flow {
 	state := site.State()
 	f := Flow{Err: state.FlowError()}
 	current := state.CurrentStep()
@@ -56,7 +56,7 @@ func flowOf(site anml.Site) Flow {
 			ID: step.ID(), Label: step.Label(), Condition: step.Condition(), Status: step.Status(),
 			Required: step.Required(), Next: step.Next(), Reachable: reachable[step.ID()],
 		}
-		if act, err := site.Interact().Action(step.Action()); err == nil && act.Executable() == nil {
+		if act, err := site.Interact().Action(step.Action()); callable && err == nil && act.Executable() == nil {
 			s.Action = act.ID()
 		}
 		f.Steps = append(f.Steps, s)

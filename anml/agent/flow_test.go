@@ -67,6 +67,17 @@ func TestFlow(t *testing.T) {
 			t.Error("a flow of 300 steps is read")
 		}
 	})
+	t.Run("ANML-9.2-02/reject-actions-of-an-unverified-site", func(t *testing.T) {
+		state := `<state><flow><step id="x" action="here"/><step id="y" action="own"/></flow></state>`
+		doc := strings.ReplaceAll(brandSite, "<interact>", state+"<interact>")
+		s := newStage(t, setting{doc: doc})
+		if got := show(s.page.Flow("shop.example")); got != `at "" err <nil>: x y(own)` {
+			t.Errorf("%s", got)
+		}
+		if got := show(s.page.Flow("brand.example")); got != `at "" err <nil>: x y` {
+			t.Errorf("%s", got)
+		}
+	})
 	t.Run("ANML-9.2-02/accept-none", func(t *testing.T) {
 		s := newStage(t, setting{doc: gettable})
 		if f := s.page.Flow(""); len(f.Steps) != 0 || f.Current != "" || f.Err != nil {

@@ -96,6 +96,29 @@ func TestAnswers(t *testing.T) {
 			s.does(Call{Action: "c"}, lookleap.CodeOK)
 		})
 	}
+	t.Run("ANML-11.3-09/accept-conflict-with-unreadable-document", func(t *testing.T) {
+		_, r := answer(t, answering(409, anml.MediaTypeXML, "<anml"), lookleap.CodeConflict)
+		if r == nil || r.Page != nil || r.Outcome != anml.OutcomeError {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("ANML-11.3-12/reject-problem-of-a-success", func(t *testing.T) {
+		_, r := answer(t, answering(200, anml.MediaTypeProblemJSON, `{"title":"No"}`), lookleap.CodeOK)
+		if r.Problem != nil || len(r.Body) == 0 {
+			t.Errorf("%+v", r)
+		}
+	})
+	for accept, want := range map[string]string{"*/*": anml.MediaTypeJSON, "text/html": anml.MediaTypeJSON, anml.MediaTypeXML: anml.MediaTypeXML} {
+		t.Run("ANML-11.3-02/accept-format-after-"+strings.ReplaceAll(accept, "/", "-"), func(t *testing.T) {
+			s := newStage(t, setting{doc: asking, json: true, user: User{Profile: ada}})
+			s.shop.Handle("/book", lab.Status(204, "Accept", accept))
+			s.does(Call{Action: "book"}, lookleap.CodeOK)
+			s.does(Call{Action: "book"}, lookleap.CodeOK)
+			if got := s.net.Journal().Requests()[1].Header.Get("Content-Type"); got != want {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
 	t.Run("ANML-11.3-05/accept-status-message", func(t *testing.T) {
 		body := service(`<head><title>No</title></head><status code="bad" result="error" message="Say how many."/>`)
 		_, r := answer(t, answering(400, anml.MediaTypeXML, body), lookleap.CodeBadRequest)

@@ -74,6 +74,19 @@ func TestResume(t *testing.T) {
 			t.Errorf("a replay left traces: %q", after[len(before):])
 		}
 	})
+	t.Run("ANML-13.4-12/accept-later-when-too-fast-now", func(t *testing.T) {
+		s := newStage(t, setting{doc: asking, user: profile, options: Options{Limits: Limits{Burst: 1}}, replies: []labprompt.Reply{pendingReply}})
+		pending := s.suspended(Call{Action: "book"})
+		s.does(Call{Action: "get"}, lookleap.CodeOK)
+		decision := labprompt.Decide(pending.Request)
+		if _, err := s.session.Resume(t.Context(), pending.State, decision); lookleap.CodeOf(err) != lookleap.CodeTooManyActions {
+			t.Errorf("%v", err)
+		}
+		s.net.Clock().Advance(time.Minute)
+		if _, err := s.session.Resume(t.Context(), pending.State, decision); err != nil {
+			t.Errorf("the plan was used up by what was not sent: %v", err)
+		}
+	})
 	t.Run("ANML-9.2-01/reject-refused-decision", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "book"})

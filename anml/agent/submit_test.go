@@ -1,9 +1,11 @@
 package agent
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -331,6 +333,9 @@ func TestNetworkErrors(t *testing.T) {
 		s := newStage(t, setting{doc: strings.ReplaceAll(gettable, `endpoint="/a"`, `endpoint="https://api.shop.example/a"`)})
 		api := s.net.Site("api.shop.example").Certificate(lab.Expired)
 		s.does(Call{Action: "a"}, lookleap.CodeTLS)
+		if s.notices(NoticeInsecure) != 1 || s.notices(NoticeUnreachable) != 0 {
+			t.Errorf("told %+v", s.session.Notices())
+		}
 		if n := len(s.net.Journal().Dials(api.Addr().String())); n != 1 {
 			t.Errorf("%d dials", n)
 		}
@@ -345,5 +350,31 @@ func TestNetworkErrors(t *testing.T) {
 				t.Errorf("took %s", took)
 			}
 		})
+	})
+	t.Run("ANML-11.4-08/reject-guard-as-failure", func(t *testing.T) {
+		s := newStage(t, setting{doc: strings.ReplaceAll(gettable, `endpoint="/a"`, `endpoint="https://api.shop.example/a"`)})
+		s.net.Name("api.shop.example", "10.0.0.1")
+		_, err := s.page.Do(t.Context(), Call{Action: "a"})
+		if !errors.Is(err, lookleap.ErrDenied) || s.notices(NoticeUnreachable) != 0 {
+			t.Errorf("%v, told %+v", err, s.session.Notices())
+		}
+	})
+	t.Run("ANML-11.4-07/reject-retry-on-unseen-connections", func(t *testing.T) {
+		for doc, want := range map[string]int{postable: 1, gettable: 2} {
+			sent := 0
+			s := newStage(t, setting{doc: doc, host: func(h *lookleap.Host) {
+				lab := h.Fetcher
+				h.Fetcher = fetcherFunc(func(r *http.Request) (*http.Response, error) {
+					if r.URL.Path != "/a" {
+						return lab.RoundTrip(r)
+					}
+					sent++
+					return nil, syscall.ECONNRESET
+				})
+			}})
+			if _, err := s.page.Do(t.Context(), Call{Action: "a"}); err == nil || sent != want {
+				t.Errorf("%v, %d requests, want %d", err, sent, want)
+			}
+		}
 	})
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -118,6 +119,19 @@ func TestForeignOwner(t *testing.T) {
 		s := brand(t, brandSite, all, func(*stage) http.Handler { return lab.Status(503) })
 		_, err := s.page.Do(t.Context(), Call{Site: "brand.example", Action: "here"})
 		if lookleap.CodeOf(err) != lookleap.CodeTrustUnverified || !errors.Is(err, anmltrust.ErrTrustUnverified) {
+			t.Errorf("%v", err)
+		}
+		s.sends()
+	})
+	t.Run("ANML-13.4-02/reject-caller-left-as-withdrawn", func(t *testing.T) {
+		s := brand(t, brandSite, all)
+		ctx, leave := context.WithCancel(t.Context())
+		s.net.Site("trust.example").HandleFunc("/authorize", func(w http.ResponseWriter, r *http.Request) {
+			leave()
+			<-r.Context().Done()
+		})
+		_, err := s.page.Do(ctx, Call{Site: "brand.example", Action: "here"})
+		if lookleap.CodeOf(err) != lookleap.CodeCancelled {
 			t.Errorf("%v", err)
 		}
 		s.sends()
