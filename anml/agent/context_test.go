@@ -331,6 +331,17 @@ func TestContextUsageTakenBack(t *testing.T) {
 	}
 }
 
+// The end of a session purges from the store what has expired.
+func TestContextPurgesAtTheEnd(t *testing.T) {
+	m := newMemo(t)
+	m.tells("https://a.example/x", inform("x", `ttl="60" usage="cache"`), false)
+	m.net.Clock().Advance(time.Minute)
+	must(t, m.s.Close())
+	if n := m.stored(); n != 0 {
+		t.Error(n, "in the store")
+	}
+}
+
 // A clock that is set back makes nothing last longer.
 func TestContextClockSetBack(t *testing.T) {
 	tell := func(t *testing.T) *memo {
@@ -368,8 +379,7 @@ func TestContextClockSetBack(t *testing.T) {
 	})
 }
 
-// A host whose clock says no more than what a lifetime is counted from keeps what
-// has one, and nothing else: a record without an end is none of a cache's.
+// What may be cached and says no time has no place in the store.
 func TestContextRecordWithoutEnd(t *testing.T) {
 	net, store := newLab(t), NewMemoryStore()
 	i := &Inform{Text: "x", Serving: "a.example", Host: "a.example", Usage: anml.UsageCache, Received: start}

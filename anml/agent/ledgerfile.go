@@ -27,7 +27,7 @@ import (
 // A process that dies while it writes leaves part of a line, of entries that
 // nobody relied on. The next one to open the file or to append to it puts that
 // part aside, in a file of its own beside the ledger, and [FileLedger.Damage]
-// tells. What was appended before stays as it is.
+// tells. Whole lines stay as they are, damaged ones too.
 //
 // Two more files stand beside a ledger: one with the ending ".lock", and for a
 // moment one with ".new".

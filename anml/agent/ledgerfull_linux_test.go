@@ -75,6 +75,9 @@ func TestLedgerFull(t *testing.T) {
 	if got, bad := fields(l.Entries(t.Context())); got != "first third" || bad > 0 || l.Damage() != nil {
 		t.Error(got, bad, l.Damage())
 	}
+	if torn, err := filepath.Glob(path + ".torn-*"); err != nil || torn != nil {
+		t.Error("half of a line was left to whoever came next:", torn, err)
+	}
 	files, err := os.ReadDir(filepath.Join(dir, "store"))
 	must(t, err)
 	for _, f := range files {
