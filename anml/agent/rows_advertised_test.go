@@ -157,6 +157,9 @@ func TestByDNS(t *testing.T) {
 		{"reject-another-version", func(n *lab.Name) { n.TXT("v=anml10;path=/a") }, nil},
 		{"reject-twice", func(n *lab.Name) { n.TXT("v=anml1;path=/a;path=/b") }, nil},
 		{"reject-two-records", func(n *lab.Name) { n.TXT("v=anml1;path=/a").TXT("v=anml1;path=/b") }, nil},
+		{"reject-two-records-beside-srv", func(n *lab.Name) {
+			n.SRV(0, 0, 443, "example.net.").TXT("v=anml1;path=/a").TXT("v=anml1;path=/b")
+		}, []string{"https://example.net/.well-known/anml"}},
 		{"reject-a-path-of-another-host", func(n *lab.Name) { n.TXT("v=anml1;path=//evil.example.net/a") }, []string{"https://shop.example/.well-known/anml"}},
 		{"reject-dot-segments", func(n *lab.Name) { n.TXT("v=anml1;path=/a/../b") }, []string{"https://shop.example/.well-known/anml"}},
 		{"reject-a-query", func(n *lab.Name) { n.TXT("v=anml1;path=/a?b") }, []string{"https://shop.example/.well-known/anml"}},
