@@ -268,11 +268,10 @@ func TestHostileTiming(t *testing.T) {
 		}
 	})
 	t.Run("ANML-9.2-01/accept-refusals-written-where-nothing-is-left", func(t *testing.T) {
-		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
-		s.user.Then(labprompt.Approve(itemAct))
-		call := Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: "hello"}}, Omit: []string{"tel"}, Refuse: map[string]anml.Reason{"email": anml.UserDenied}}}
-		_, err := s.page.Do(t.Context(), call)
-		if got := ledgerOf(t, s.session.Ledger()); err == nil && !slices.ContainsFunc(got, func(e string) bool { return strings.HasPrefix(e, "refused inform") }) {
+		s := newStage(t, setting{doc: postable, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.Approve(itemAct)}})
+		s.does(Call{Action: "a", Reply: &Reply{Informs: []Told{{Text: "hello"}}}}, lookleap.CodeConsentRefused)
+		s.sends()
+		if got := ledgerOf(t, s.session.Ledger()); !slices.Equal(got, []string{"refused inform consent-refused"}) {
 			t.Errorf("the ledger holds %q", got)
 		}
 	})
@@ -435,4 +434,43 @@ func TestHostileToolArguments(t *testing.T) {
 			}
 		}
 	}
+}
+
+// leavingLedger fails for a caller who left, as a database does.
+type leavingLedger struct{ Ledger }
+
+func (l leavingLedger) Append(ctx context.Context, entries ...Entry) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return l.Ledger.Append(ctx, entries...)
+}
+
+// TestHostileRecords: what is written down and what a policy judges.
+func TestHostileRecords(t *testing.T) {
+	t.Run("ANML-9.2-01/accept-outcome-after-the-caller-left", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			ledger := leavingLedger{NewMemoryLedger()}
+			s := newStage(t, setting{doc: postable, user: User{Ledger: ledger}})
+			s.shop.Fault("/a", lab.Mute())
+			ctx, leave := context.WithTimeout(t.Context(), time.Second)
+			defer leave()
+			_, _ = s.page.Do(ctx, Call{Action: "a"})
+			if got := ledgerOf(t, ledger); !slices.Equal(got, []string{"action", "outcome cancelled"}) {
+				t.Errorf("the ledger holds %q", got)
+			}
+		})
+	})
+	e := &effect{Exchange: exchange{Document: "https://www.shop.example/anml?secret=1"}}
+	t.Run("ANML-9.2-01/reject-query-in-the-ledger", func(t *testing.T) {
+		if got := e.entry("p", EntryAction, time.Time{}).Document; got != "https://www.shop.example/anml" {
+			t.Error(got)
+		}
+	})
+	t.Run("ANML-13.4-11/reject-refused-fields-as-told", func(t *testing.T) {
+		told := &disclosure{Tells: []tell{{Field: "email"}, {Field: "tel", Reason: anml.UserDenied}}}
+		if got := e.act(told).Fields; !slices.Equal(got, []string{"email"}) {
+			t.Errorf("%q", got)
+		}
+	})
 }

@@ -231,6 +231,8 @@ func TestTamperedState(t *testing.T) {
 		"type":          func(e *effect) { e.Type = "application/json" },
 		"document":      func(e *effect) { e.Exchange.Document = "http://www.shop.example/anml" },
 		"disclosure":    func(e *effect) { e.Disclosure = nil },
+		"query":         func(e *effect) { e.Send.URL += "?to=evil" },
+		"owned":         func(e *effect) { e.Owned = true },
 		"host":          func(e *effect) { e.Exchange.Endpoint = "b.example" },
 	} {
 		t.Run("K01/reject-forged-"+name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -13,12 +14,13 @@ import (
 
 func TestTools(t *testing.T) {
 	doc := `<head><title>Shop</title></head>
-	<knowledge><ask field="email" action="tell" purpose="to send the ticket" required="true"/></knowledge>
+	<knowledge><ask field="email" action="tell" purpose="to send the ticket" required="true"/><ask field="tel" action="unasked" purpose="x"/><ask field="tel" action="bodiless" purpose="x" required="true"/></knowledge>
 	<interact>
 	<action id="search" method="GET" endpoint="/search" description="find &#x202e;things"><param name="q" required="true"/></action>
 	<action id="tell" method="POST" endpoint="/tell"/>
 	<action id="never" method="TRACE" endpoint="/x"/>
 	<action id="inside" method="GET" endpoint="https://10.0.0.1/x"/>
+	<action id="unasked" method="POST" endpoint="/x"><param name="seats" required="true"/></action><action id="bodiless" method="GET" endpoint="/x"/>
 	<action id="twice" method="GET" endpoint="/1"/><action id="twice" method="GET" endpoint="/2"/>
 	</interact>`
 	s := newStage(t, setting{doc: doc, user: User{Profile: Fields{"email": {Text: "ada@example.org"}}}})
@@ -93,6 +95,12 @@ func TestErrorText(t *testing.T) {
 	_, err = s.page.Do(t.Context(), Call{Action: "x\ny\u202e"})
 	if text := ErrorText(err); strings.Count(text, "\n") != 2 || strings.Contains(text, "\u202e") {
 		t.Errorf("%q", text)
+	}
+	if text := ErrorText(&Error{Code: lookleap.CodeTooSoon, RetryAfter: 5 * time.Second}); !strings.Contains(text, "within 5s") {
+		t.Errorf("%q", text)
+	}
+	if text := ErrorText(&Error{Code: lookleap.CodeBadURL, Reason: strings.Repeat("x", 1<<16)}); len(text) > 2000 {
+		t.Errorf("%d octets", len(text))
 	}
 	if ErrorText(nil) != "" {
 		t.Error("no error has a text")
