@@ -192,7 +192,7 @@ func TestCurl(t *testing.T) {
 		{"bad-port", 400, "bad-port", []string{"-H", ada, "-d", "{}", p.base + "/bank.example:0x50/payments"}},
 		{"no-authority", 400, "empty-authority", []string{"-H", ada, "-d", "{}", p.base + "/"}},
 		{"elsewhere", 400, "not-gateway", []string{"-H", ada, "-d", "{}", strings.TrimSuffix(p.base, "/gateway") + "/gatewayX/bank.example/payments"}},
-		{"large-request", 400, "too-large", []string{"-H", ada, "-H", "Expect:", "--data-binary", "@" + largeFile(t), p.base + "/bank.example/payments"}},
+		{"large-request", 400, "too-large", []string{"-H", ada, "--http1.1", "-H", "Expect: 100-continue", "--expect100-timeout", "30", "--data-binary", "@" + largeFile(t), p.base + "/bank.example/payments"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := p.curl(t, c.args...)
