@@ -46,7 +46,8 @@ func declarationCut(src string) bool {
 
 // xmlDeclaration reads <?xml version encoding standalone?> at i, if it is there.
 func (s *Scanner) xmlDeclaration(i int) error {
-	rest, found := strings.CutPrefix(s.src[i:], xmlDecl)
+	room := s.src[i:min(len(s.src), i+declRoom)] // whatever the window shows beyond it
+	rest, found := strings.CutPrefix(room, xmlDecl)
 	if !found || rest == "" || class[rest[0]]&isSpace == 0 {
 		return nil // a processing instruction, or no document at all
 	}
