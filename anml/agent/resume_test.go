@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -311,15 +312,21 @@ func TestTwoProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
-	dir, loads := t.TempDir(), 0
+	dir := t.TempDir()
+	var mu sync.Mutex // guards what the service counts
+	var loads int
 	var booked []string
 	s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{pendingReply}})
 	s.shop.HandleFunc("/fresh", func(w http.ResponseWriter, _ *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
 		loads++
 		w.Header().Set("Content-Type", "application/anml+xml")
 		fmt.Fprint(w, service(strings.ReplaceAll(asking, `endpoint="/book"`, fmt.Sprintf(`endpoint="/book/%d"`, loads))))
 	})
 	s.shop.HandleFunc("/book/*", func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
 		if r.URL.Path != fmt.Sprintf("/book/%d", loads) {
 			w.WriteHeader(http.StatusConflict)
 			return
@@ -379,6 +386,8 @@ func TestTwoProcesses(t *testing.T) {
 			if got := elsewhere(c.token, c.digest, c.approved...); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
+			mu.Lock()
+			defer mu.Unlock()
 			if len(booked) != c.sent || loads != 1 {
 				t.Errorf("booked %q, the page was loaded %d times", booked, loads)
 			}
