@@ -6,7 +6,6 @@ const (
 	CodeGone            Code = "gone"
 	CodeInconclusive    Code = "inconclusive"
 	CodeSiteUnknown     Code = "site-unknown"
-	CodeNotEvaluated    Code = "not-evaluated"
 	CodeNotAsked        Code = "not-asked"
 	CodeDomainRefused   Code = "domain-refused"
 	CodeCrossService    Code = "cross-service"
@@ -24,7 +23,6 @@ var agentCodes = map[Code]string{
 	CodeGone:            "the origin has said that its ANML document is gone for good",
 	CodeInconclusive:    "it could not be found out whether the origin has an ANML document",
 	CodeSiteUnknown:     "the site's own document could not be had",
-	CodeNotEvaluated:    "no decision was made about the field",
 	CodeNotAsked:        "the field was not asked for",
 	CodeDomainRefused:   "the user refuses everything to this domain",
 	CodeCrossService:    "the value came from another service",

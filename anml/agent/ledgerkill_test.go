@@ -3,11 +3,9 @@ package agent
 import (
 	"bufio"
 	"context"
-	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/lab"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
@@ -56,20 +53,8 @@ func TestLedgerVictim(t *testing.T) {
 	if err := json.Unmarshal([]byte(config), &v); err != nil {
 		t.Fatal(err)
 	}
-	pem, err := os.ReadFile(v.CAs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(pem)
-	resolver := lookleap.NetResolver(&net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, v.DNS)
-	}})
-	host := &lookleap.Host{
-		Resolver: resolver,
-		Fetcher:  lookleap.NewFetcher(lookleap.FetcherOptions{Resolver: resolver, RootCAs: roots, Dial: lab.Via(v.Door)}),
-		Prompter: labprompt.New(t, labprompt.Approve()),
-	}
+	host := hostElsewhere(t, v.DNS, v.Door, v.CAs)
+	host.Prompter = labprompt.New(t, labprompt.Approve())
 	defer host.Close()
 	ledger, err := OpenFileLedger(v.Ledger, LedgerOptions{})
 	if err != nil {

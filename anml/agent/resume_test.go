@@ -2,11 +2,9 @@ package agent
 
 import (
 	"context"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -18,7 +16,6 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
@@ -275,19 +272,8 @@ func TestResumingProcess(t *testing.T) {
 	if err := json.Unmarshal([]byte(config), &v); err != nil {
 		t.Fatal(err)
 	}
-	pem, err := os.ReadFile(v.CAs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(pem)
-	resolver := lookleap.NetResolver(&net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, v.DNS)
-	}})
-	host := &lookleap.Host{
-		Resolver: resolver, Plans: lookleap.FileLedger(v.Dir),
-		Fetcher: lookleap.NewFetcher(lookleap.FetcherOptions{Resolver: resolver, RootCAs: roots, Dial: lab.Via(v.Door)}),
-	}
+	host := hostElsewhere(t, v.DNS, v.Door, v.CAs)
+	host.Plans = lookleap.FileLedger(v.Dir)
 	defer host.Close()
 	ledger, err := OpenFileLedger(filepath.Join(v.Dir, "disclosures"), LedgerOptions{})
 	if err != nil {
