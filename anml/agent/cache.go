@@ -21,8 +21,6 @@ import (
 type pages struct {
 	session *Session
 	flights flight.Group[string, *Page]
-	life    context.Context // ends with the session
-	end     context.CancelCauseFunc
 
 	mu     sync.Mutex
 	kept   *simplelru.LRU[string, *kept] // by the URL asked for
@@ -42,15 +40,13 @@ type kept struct {
 
 func newPages(s *Session) *pages {
 	p := &pages{session: s}
-	p.life, p.end = context.WithCancelCause(context.Background())
 	// An error would be about a size below 1.
 	p.kept, _ = simplelru.NewLRU(s.agent.options.Limits.CachedPages, func(_ string, k *kept) { p.octets -= k.page.opened.octets })
 	return p
 }
 
-// close forgets all pages and ends what is asked for in the background.
+// close forgets all pages; none is kept once the session's life has ended.
 func (p *pages) close() {
-	p.end(errClosed)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.kept.Purge()
@@ -103,12 +99,11 @@ func (p *pages) freshAt(u domain.URL, now time.Time) *Page {
 // load asks for a document, once for all who wait for it. It ends with the session.
 func (p *pages) load(ctx context.Context, u domain.URL) (*Page, error) {
 	page, err := p.flights.Do(ctx, u.String(), func(ctx context.Context) (*Page, error) {
-		ctx, cancel := context.WithCancelCause(ctx)
-		defer cancel(nil)
-		defer context.AfterFunc(p.life, func() { cancel(context.Cause(p.life)) })()
-		if err := p.over(ctx, u); err != nil {
+		ctx, done, err := p.session.life.during(ctx)
+		if err != nil {
 			return nil, err
 		}
+		defer done()
 		return p.session.retrieve(ctx, u)
 	})
 	if err == nil {
@@ -125,7 +120,7 @@ func (p *pages) load(ctx context.Context, u domain.URL) (*Page, error) {
 
 // over is why nothing more is asked for: the session is closed, or the caller left.
 func (p *pages) over(ctx context.Context, u domain.URL) error {
-	if p.life.Err() != nil {
+	if p.session.life.ended() {
 		return &Error{Code: lookleap.CodeClosed, URL: shown(u), Reason: "the session is closed", Err: errClosed}
 	}
 	return ended(ctx, shown(u))
@@ -198,7 +193,7 @@ func (p *pages) keep(u domain.URL, page *Page, r *fetch.Response, forgotten int)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.kept.Remove(u.String())
-	if p.life.Err() != nil || p.forgotten != forgotten || !page.keepable(r) || !page.opened.received.Before(k.stale) && !k.validated() {
+	if p.session.life.ended() || p.forgotten != forgotten || !page.keepable(r) || !page.opened.received.Before(k.stale) && !k.validated() {
 		return
 	}
 	p.octets += page.opened.octets

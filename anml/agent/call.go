@@ -64,7 +64,7 @@ type Result struct {
 }
 
 func (p *Page) do(ctx context.Context, c Call) (*Result, error) {
-	ctx, done, err := p.session.during(ctx)
+	ctx, done, err := p.session.life.during(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -100,5 +100,5 @@ func ended(ctx context.Context, url string) error {
 	return &Error{Code: code, URL: url, Reason: "the caller did not wait", Err: ctx.Err()}
 }
 
-// errClosed is why what a session does in the background ends.
+// errClosed is why what a session does ends.
 var errClosed = errors.New("the session is closed")

@@ -16,6 +16,7 @@ type Session struct {
 	agent *Agent
 	user  User
 	trust *anmltrust.Interaction
+	life  *life
 
 	notices  *notices  // what the user was told
 	memory   *memory   // where ANML is and is not: 404, 410, moved
@@ -64,7 +65,7 @@ func (a *Agent) NewSession(u User) (*Session, error) {
 	if u.Ledger == nil {
 		u.Ledger = NewMemoryLedger()
 	}
-	s := &Session{agent: a, user: u, trust: a.verifier.Begin()}
+	s := &Session{agent: a, user: u, trust: a.verifier.Begin(), life: newLife()}
 	s.notices = newNotices(s)
 	var err error
 	if s.memory, err = newMemory(s); err != nil {
@@ -85,20 +86,9 @@ func (a *Agent) NewSession(u User) (*Session, error) {
 // what may only be used while it lasts is forgotten. What was sent stays sent; the
 // ledger tells.
 func (s *Session) Close() error {
+	s.life.end()
 	s.pages.close()
 	return s.context.close()
-}
-
-// during gives a context for one call, which ends with the session too; done frees
-// it. A session that is closed begins nothing.
-func (s *Session) during(ctx context.Context) (_ context.Context, done func(), err error) {
-	life := s.pages.life
-	if life.Err() != nil {
-		return nil, nil, &Error{Code: lookleap.CodeClosed, Reason: "the session is closed", Err: errClosed}
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(life, func() { cancel(errClosed) })
-	return ctx, func() { stop(); cancel(nil) }, nil
 }
 
 // Ledger is the user's ledger.

@@ -29,7 +29,7 @@ type Transfer struct {
 // [Session.ResumeTransfer].
 func (p *Page) AuthorizeTransfer(ctx context.Context, t Transfer) error {
 	s := p.session
-	ctx, done, err := s.during(ctx)
+	ctx, done, err := s.life.during(ctx)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (p *Page) AuthorizeTransfer(ctx context.Context, t Transfer) error {
 // ResumeTransfer goes on with an AuthorizeTransfer that ended with a
 // *lookleap.PendingError.
 func (s *Session) ResumeTransfer(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision) error {
-	ctx, done, err := s.during(ctx)
+	ctx, done, err := s.life.during(ctx)
 	if err != nil {
 		return err
 	}

@@ -116,6 +116,9 @@ var reservedHeaders = []string{
 
 // once performs one exchange without following anything.
 func (e *exchange) once(ctx context.Context) (*Response, error) {
+	if err := ctx.Err(); err != nil { // a Fetcher need not look at it before it sends
+		return nil, causeOf(ctx, err)
+	}
 	if !e.request.Budget.Take() {
 		return nil, coded(lookleap.CodeBudget, "the document's budget of requests is used up")
 	}

@@ -208,6 +208,25 @@ func TestCallersEndIsNotATimeout(t *testing.T) {
 	}
 }
 
+// deaf is a Fetcher that does not look at the context of what it sends.
+type deaf struct{ asked int }
+
+func (d *deaf) RoundTrip(r *http.Request) (*http.Response, error) {
+	d.asked++
+	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
+}
+
+func TestNothingIsSentForACallerWhoLeft(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	d := &deaf{}
+	resp, err := fetch.Do(ctx, &lookleap.Host{Fetcher: d}, &fetch.Request{URL: parse(t, "https://www.example/")})
+	failure(t, resp, err, lookleap.CodeCancelled)
+	if d.asked != 0 {
+		t.Error("it was sent")
+	}
+}
+
 // TestOuterTimeoutIsTheCallersEnd has a guard read a policy while it serves a
 // request whose own time runs out: that says nothing about the policy.
 func TestOuterTimeoutIsTheCallersEnd(t *testing.T) {
