@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/beevik/etree"
+	jsonv2 "github.com/go-json-experiment/json"
 )
 
 // benchDocument makes a result list of about size octets.
@@ -23,32 +24,55 @@ func benchDocument(size int) []byte {
 	return []byte(b.String())
 }
 
-// Types of the same shape for the peers.
-type peerField struct {
-	Name    string `xml:"name,attr" json:"name"`
-	Type    string `xml:"type,attr" json:"type"`
-	Content string `xml:",chardata" json:"content"`
-}
-type peerItem struct {
-	ID    string      `xml:"id,attr" json:"id"`
-	Field []peerField `xml:"field" json:"field"`
-}
-type peerData struct {
-	ID   string     `xml:"id,attr" json:"id"`
-	Item []peerItem `xml:"item" json:"item"`
-}
-type peerDocument struct {
-	Version string `xml:"version,attr" json:"anml"`
-	Role    string `xml:"role,attr" json:"role"`
-	TTL     int    `xml:"ttl,attr" json:"ttl"`
-	Head    struct {
-		Title string `xml:"title" json:"title"`
-	} `xml:"head" json:"head"`
-	Body struct {
-		Content string     `xml:",chardata" json:"content"`
-		Data    []peerData `xml:"data" json:"data"`
-	} `xml:"body" json:"body"`
-}
+// Types for the peers that hold what a [Document] holds of these elements: their
+// attributes, and whatever the draft does not know, kept for the next writer.
+type (
+	peerExtra struct {
+		Attrs    []xml.Attr    `xml:",any,attr" json:"-"`
+		Elements []peerUnknown `xml:",any" json:"-"`
+	}
+	peerUnknown struct {
+		XMLName xml.Name
+		Attrs   []xml.Attr `xml:",any,attr"`
+		Inner   string     `xml:",innerxml"`
+	}
+	peerField struct {
+		Lang    string `xml:"lang,attr,omitempty" json:"lang,omitempty"`
+		Name    string `xml:"name,attr" json:"name"`
+		Type    string `xml:"type,attr" json:"type"`
+		Content string `xml:",chardata" json:"content"`
+		peerExtra
+	}
+	peerItem struct {
+		Lang  string      `xml:"lang,attr,omitempty" json:"lang,omitempty"`
+		ID    string      `xml:"id,attr" json:"id"`
+		Field []peerField `xml:"field" json:"field"`
+		peerExtra
+	}
+	peerData struct {
+		Lang  string     `xml:"lang,attr,omitempty" json:"lang,omitempty"`
+		ID    string     `xml:"id,attr" json:"id"`
+		Label string     `xml:"label,attr,omitempty" json:"label,omitempty"`
+		Usage string     `xml:"usage,attr,omitempty" json:"usage,omitempty"`
+		Item  []peerItem `xml:"item" json:"item"`
+		peerExtra
+	}
+	peerDocument struct {
+		Version string `xml:"version,attr" json:"anml"`
+		Role    string `xml:"role,attr" json:"role"`
+		TTL     int    `xml:"ttl,attr" json:"ttl"`
+		Head    struct {
+			Title string `xml:"title" json:"title"`
+			peerExtra
+		} `xml:"head" json:"head"`
+		Body struct {
+			Content string     `xml:",chardata" json:"content"`
+			Data    []peerData `xml:"data" json:"data"`
+			peerExtra
+		} `xml:"body" json:"body"`
+		peerExtra
+	}
+)
 
 // BenchmarkCodecs reads, writes and converts a document beside the usual peers,
 // which check less. What is alive beside a benchmark is the document's text only,
@@ -80,6 +104,7 @@ func BenchmarkCodecs(b *testing.B) {
 		read("xml-encoding", x, func() error { return xml.Unmarshal(x, new(peerDocument)) })
 		read("json", j, func() error { _, err := ParseJSON(j, ReadOptions{}); return err })
 		read("json-encoding", j, func() error { return json.Unmarshal(j, new(peerDocument)) })
+		read("json-v2", j, func() error { return jsonv2.Unmarshal(j, new(peerDocument)) })
 		run("write-xml", len(x), func() func() error {
 			d := must(ParseXML(x, ReadOptions{}))
 			return func() error { _, err := MarshalXML(d, WriteOptions{}); return err }

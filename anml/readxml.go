@@ -27,7 +27,6 @@ func ParseXML(data []byte, o ReadOptions) (*Document, error) {
 type xmlReader struct {
 	*reader
 	scan    *strictxml.Scanner
-	burst   strictxml.Burst
 	open    []opened // elements whose end is still to come
 	run     span     // text since the last tag, empty or not
 	checked bool     // the document was scanned to its end before
@@ -69,6 +68,7 @@ func (x *xmlReader) read() error {
 	x.t.rows = make([]row, root, root+min(firstRows, 8+strings.Count(x.t.src, "<")/2))
 	x.t.cells = make([]cell, 0, min(firstCells, 8+strings.Count(x.t.src, "=")))
 	x.open = make([]opened, 0, 16)
+	var burst strictxml.Burst
 	for {
 		tok, err := x.scan.Next()
 		if err == io.EOF {
@@ -81,11 +81,11 @@ func (x *xmlReader) read() error {
 			return err
 		}
 		for {
-			x.scan.Burst(&x.burst)
-			if len(x.burst.Marks) == 0 {
+			x.scan.Burst(&burst)
+			if len(burst.Marks()) == 0 {
 				break
 			}
-			if err := x.marks(); err != nil {
+			if err := x.marks(burst.Marks(), burst.Attrs()); err != nil {
 				return err
 			}
 		}
@@ -181,9 +181,9 @@ func (x *xmlReader) lookAhead() error {
 		if tok.Kind == strictxml.StartElement {
 			n++
 		}
-		for s.Burst(&burst); len(burst.Marks) > 0; s.Burst(&burst) {
-			for i := range burst.Marks {
-				if burst.Marks[i].Flags&strictxml.EndTag == 0 {
+		for s.Burst(&burst); len(burst.Marks()) > 0; s.Burst(&burst) {
+			for _, m := range burst.Marks() {
+				if m.Flags&strictxml.EndTag == 0 {
 					n++
 				}
 			}

@@ -4,13 +4,12 @@ import "github.com/lookleap/lookleap/internal/strictxml"
 
 // marks takes a burst of plain markup: elements of the default namespace whose
 // attributes have no prefix.
-func (x *xmlReader) marks() error {
+func (x *xmlReader) marks(marks []strictxml.Mark, attrs []strictxml.MarkAttr) error {
 	t, space := x.t, x.scan.DefaultSpace()
 	anml := x.isANML(space)
-	attrs := x.burst.Attrs
-	roomy, open := x.roomy(), x.open
-	for i := range x.burst.Marks {
-		m := &x.burst.Marks[i]
+	roomy, open := x.roomy(len(marks), len(attrs)), x.open
+	for i := range marks {
+		m := &marks[i]
 		top := &open[len(open)-1]
 		if m.Flags&strictxml.Blank == 0 || holds[top.kind].textual() || !x.run.empty() {
 			x.markText(top, m)
@@ -45,10 +44,10 @@ func (x *xmlReader) marks() error {
 	return nil
 }
 
-// roomy reports whether a whole burst is within what room asks of each element.
-func (x *xmlReader) roomy() bool {
-	most := len(x.burst.Marks)
-	return x.elements+most <= x.limits.Elements && x.limits.Attrs >= strictxml.BurstAttrs && (x.checked || x.fits(most, len(x.burst.Attrs)))
+// roomy reports whether a burst of so many tags and attributes is within what room
+// asks of each element.
+func (x *xmlReader) roomy(tags, attrs int) bool {
+	return x.elements+tags <= x.limits.Elements && x.limits.Attrs >= strictxml.BurstAttrs && (x.checked || x.fits(tags, attrs))
 }
 
 // holds is the content of each kind of element.

@@ -106,12 +106,12 @@ func (v *vocabulary) at(text string, from, to int32) uint8 {
 }
 
 func (v *vocabulary) find(name string, k uint64) uint8 {
-	for at := v.hash(k, len(name)); v.slots[at].name != 0; at = (at + 1) % slots {
-		if s := &v.slots[at]; s.key == k && int(s.size) == len(name) && (len(name) <= 8 || v.names[s.name] == name) {
+	for at := v.hash(k, len(name)); ; at++ {
+		s := &v.slots[at%slots]
+		if s.key == k && int(s.size) == len(name) && (len(name) <= 8 || v.names[s.name] == name) || s.name == 0 {
 			return s.name
 		}
 	}
-	return 0
 }
 
 // spec gives the number of an attribute of an element, or -1.
@@ -141,7 +141,7 @@ func keyAt(text string, from, to int) uint64 {
 	case size == 0 || len(text)-from < 8:
 		return key(text[from:to])
 	default:
-		unused := 64 - 8*size
+		unused := uint(64-8*size) % 64
 		return octets(text[from:]) << unused >> unused
 	}
 }

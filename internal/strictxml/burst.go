@@ -7,14 +7,19 @@ import (
 )
 
 // Burst is room for the plain markup that a document in memory mostly consists
-// of, and what [Scanner.Burst] found there.
+// of, and what [Scanner.Burst] found there. It can stand on the stack.
 type Burst struct {
-	Marks []Mark     // in document order
-	Attrs []MarkAttr // of all start tags in Marks, in document order
-
 	marks [128]Mark
 	attrs [256]MarkAttr
+	tags  int // how many of marks there are
+	given int // how many of attrs there are
 }
+
+// Marks are the tags of a burst in document order. They are overwritten by the next.
+func (b *Burst) Marks() []Mark { return b.marks[:b.tags] }
+
+// Attrs are the attributes of all its start tags in document order.
+func (b *Burst) Attrs() []MarkAttr { return b.attrs[:b.given] }
 
 // Mark is a tag, with the text before it. Offsets count in [Scanner.Source].
 type Mark struct {
@@ -52,7 +57,7 @@ const BurstAttrs = 16
 // and found no fault. Burst finds nothing outside the root element, and never
 // passes its end tag; in a stream it finds nothing at all.
 func (s *Scanner) Burst(b *Burst) {
-	b.Marks, b.Attrs = b.marks[:0], b.attrs[:0]
+	b.tags, b.given = 0, 0
 	if s.state != inRoot || s.r != nil || s.err != nil || s.odd || len(s.src) > math.MaxInt32 {
 		return
 	}
@@ -110,7 +115,7 @@ func (s *Scanner) Burst(b *Burst) {
 		pos = end
 		marks++
 	}
-	b.Marks, b.Attrs = b.marks[:marks], b.attrs[:attrs]
+	b.tags, b.given = marks, attrs
 	s.pos, s.tokens = pos, tokens
 	for _, f := range s.plain {
 		raw := src[f.from:f.to]
@@ -133,7 +138,7 @@ func (s *Scanner) plainEnd(i int) (end int, ok bool) {
 	if top := len(s.plain) - 1; top >= 0 {
 		f := s.plain[top]
 		end = i + f.to - f.from
-		if end >= len(src) || src[end] != '>' || src[i:end] != src[f.from:f.to] {
+		if end >= len(src) || src[end] != '>' || !same(src, i, f.from, f.to-f.from) {
 			return 0, false
 		}
 		s.plain = s.plain[:top]
@@ -177,7 +182,7 @@ func (s *Scanner) plainAttrs(i int, attrs []MarkAttr) (count, end int, ok bool) 
 			return 0, 0, false
 		}
 		for k := range attrs[:count] {
-			if other := &attrs[k]; int(other.Size) == len(name) && src[other.At:int(other.At)+len(name)] == name {
+			if other := &attrs[k]; int(other.Size) == len(name) && same(src, at, int(other.At), len(name)) {
 				return 0, 0, false
 			}
 		}
@@ -204,6 +209,14 @@ func word(src string, i int) uint64 {
 	b := src[i : i+8]
 	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
 		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+}
+
+// same reports whether n octets of src, one at least, are the same in two places.
+func same(src string, i, j, n int) bool {
+	if n > 8 || max(i, j)+8 > len(src) {
+		return src[i:i+n] == src[j:j+n]
+	}
+	return (word(src, i)^word(src, j))<<(uint(64-8*n)%64) == 0
 }
 
 // plainText passes character data and stops at a "<", or where there is a fault.
@@ -296,5 +309,14 @@ func Unescape(b *strings.Builder, raw string, value bool) { _ = unescape(b, raw,
 
 // hasNonCharacter reports whether a text holds U+FFFE or U+FFFF.
 func hasNonCharacter(text string) bool {
-	return strings.Contains(text, "\uFFFE") || strings.Contains(text, "\uFFFF")
+	for {
+		i := strings.Index(text, "\xEF\xBF") // which most documents do not hold
+		if i < 0 {
+			return false
+		}
+		if isNonCharacter(text, i) {
+			return true
+		}
+		text = text[i+2:]
+	}
 }

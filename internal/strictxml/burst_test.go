@@ -48,9 +48,9 @@ func renderBursts(s *Scanner) (string, int, error) {
 		default:
 			fmt.Fprintf(&b, "%s:%q ", map[Kind]string{Text: "text", CData: "cdata", Comment: "comment"}[tok.Kind], tok.Text)
 		}
-		for s.Burst(&burst); len(burst.Marks) > 0; s.Burst(&burst) {
-			src, attrs := s.Source(), burst.Attrs
-			for _, m := range burst.Marks {
+		for s.Burst(&burst); len(burst.Marks()) > 0; s.Burst(&burst) {
+			src, attrs := s.Source(), burst.Attrs()
+			for _, m := range burst.Marks() {
 				marks++
 				if m.From < m.At {
 					raw := src[m.From:m.At]

@@ -34,6 +34,12 @@ type Scanner struct {
 	state  state
 	typed  bool  // a document type declaration was seen
 	err    error // sticky
+
+	first struct { // room that is enough for most documents, in the same allocation
+		attrs [8]Attr
+		open  [8]frame
+		plain [16]plainFrame
+	}
 }
 
 type state uint8
@@ -83,7 +89,7 @@ func NewReader(r io.Reader, o Options) *Scanner {
 
 func newScanner(o Options) *Scanner {
 	s := &Scanner{limits: o.Limits.withDefaults()}
-	s.attrs, s.open, s.plain = make([]Attr, 0, 8), make([]frame, 0, 8), make([]plainFrame, 0, 16)
+	s.attrs, s.open, s.plain = s.first.attrs[:0], s.first.open[:0], s.first.plain[:0]
 	s.charset = o.Charset
 	s.step = firstWindow
 	return s
