@@ -48,6 +48,35 @@ func BenchmarkParseSkill(b *testing.B) {
 	}
 }
 
+// BenchmarkHostile reads what wants to be read again and again, in two sizes: an
+// octet takes no longer in the large one.
+func BenchmarkHostile(b *testing.B) {
+	per := func(b *testing.B, name string, small, large []byte, read func(data []byte)) {
+		for size, data := range map[string][]byte{"64KiB": small, "1MiB": large} {
+			b.Run(name+"/"+size, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					read(data)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(data)), "ns/octet")
+			})
+		}
+	}
+	for name, piece := range lenientPieces {
+		per(b, "lenient/"+name, lenientFile("name: a\n", piece, 64<<10), lenientFile("name: a\n", piece, 1<<20), func(data []byte) {
+			_, _, _ = dvs.ParseSkill(data, dvs.Lenient, dvs.Limits{})
+		})
+	}
+	for name, piece := range markdownPieces {
+		of := func(size int) []byte { return []byte(strings.Repeat(piece, size/len(piece))) }
+		per(b, "markdown/"+name, of(64<<10), of(1<<20), func(data []byte) {
+			skill := &dvs.Skill{Body: string(data)}
+			skill.Blocks()
+			skill.References()
+		})
+	}
+}
+
 // BenchmarkCatalogue stands beside its limit: opening each file, reading 4 KiB
 // and closing it.
 func BenchmarkCatalogue(b *testing.B) {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -147,17 +146,25 @@ func utf16le(text string) string {
 	return b.String()
 }
 
-// TestLenientIsLinear holds the reading of a mebibyte that is nothing but
-// repairs to a bounded time, with room for a slow machine.
+// lenientPieces are what a mebibyte of nothing but repairs is made of.
+var lenientPieces = map[string]string{
+	"keys": "a: [\n", "names": "name: [\n", "lines": "x y\n", "fences": "---\n", "colons": "a: b: c\n", "cr": "a: b\r", "separators": "a: \u2028\n", "items": "- name: x\n",
+	"controls": "\x01", "quotes": "a: \"\n", "blanks": "\n", "invalid": "\xff", "comments": "<!--\n", "bold": "**name**: a\n", "tabs": "\t", "indents": " ---\n", "nested": "a:\n  b: [\n",
+}
+
+// lenientFile makes a file of a size from a piece.
+func lenientFile(head, piece string, size int) []byte {
+	return []byte(head + strings.Repeat(piece, (size-len(head)-100)/len(piece)) + "\ndescription: b\n---\nx")
+}
+
+// TestLenientIsLinear bounds what reading a mebibyte that is nothing but repairs
+// takes.
 func TestLenientIsLinear(t *testing.T) {
-	for name, piece := range map[string]string{
-		"keys": "a: [\n", "names": "name: [\n", "lines": "x y\n", "fences": "---\n", "colons": "a: b: c\n", "cr": "a: b\r", "separators": "a: \u2028\n", "items": "- name: x\n",
-		"controls": "\x01", "quotes": "a: \"\n", "blanks": "\n", "invalid": "\xff", "comments": "<!--\n", "bold": "**name**: a\n", "tabs": "\t", "indents": " ---\n", "nested": "a:\n  b: [\n",
-	} {
+	for name, piece := range lenientPieces {
 		for _, head := range []string{"", "---\nname: a\ndescription: x: b\n", "name: a\n"} {
 			t.Run(name, func(t *testing.T) {
-				data := []byte(head + strings.Repeat(piece, (1<<20-len(head)-100)/len(piece)) + "\ndescription: b\n---\nx")
-				checkCost(t, time.Second, func() { _, _, _ = dvs.ParseSkill(data, dvs.Lenient, dvs.Limits{}) })
+				data := lenientFile(head, piece, 1<<20)
+				checkCost(t, func() { _, _, _ = dvs.ParseSkill(data, dvs.Lenient, dvs.Limits{}) })
 			})
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -299,8 +298,7 @@ func TestDisplay(t *testing.T) {
 	})
 }
 
-// TestHostileHeaders holds the time of refusing to some 10 ms, with room for a
-// slow machine.
+// TestHostileHeaders bounds what refusing takes.
 func TestHostileHeaders(t *testing.T) {
 	for _, c := range []struct{ id, name, header string }{
 		{"C16", "reject-brackets", "x: " + strings.Repeat("[", 16_000) + "\n"},
@@ -316,7 +314,7 @@ func TestHostileHeaders(t *testing.T) {
 	} {
 		t.Run(c.id+"/"+c.name, func(t *testing.T) {
 			for _, profile := range []dvs.Profile{dvs.DVS, dvs.Lenient} {
-				checkCost(t, 100*time.Millisecond, func() {
+				checkCost(t, func() {
 					if _, _, err := dvs.ParseSkill([]byte(file(c.header)), profile, dvs.Limits{}); err == nil {
 						t.Error("accepted")
 					}

@@ -2,13 +2,6 @@
 
 package dvs_test
 
-import (
-	"errors"
-	"time"
-)
-
-var started = time.Now()
+import "errors"
 
 func makePipe(string) error { return errors.ErrUnsupported }
-
-func processorTime() time.Duration { return time.Since(started) }

@@ -1,5 +1,0 @@
-//go:build !race
-
-package dvs_test
-
-const raceFactor = 1
