@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -101,7 +102,6 @@ func raw(t *testing.T, s *httptest.Server, request string) *http.Response {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
 	if _, err := io.WriteString(conn, request); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestGatewayOnTheWire(t *testing.T) {
 	}
 	t.Run("AIU-3.2-08/reject-body-that-never-comes", func(t *testing.T) {
 		g := newGatewayWorld(t)
-		g.options.Timeout = 100 * time.Millisecond
+		g.options.Timeout = 1 // which is over at once
 		resp := raw(t, g.server(t), "POST "+payTarget+" HTTP/1.1\r\nHost: ai.example\r\nContent-Length: 20\r\n\r\n{")
 		if resp.StatusCode != 400 || len(g.calls) != 0 {
 			t.Errorf("got %s", resp.Status)
@@ -195,12 +195,18 @@ func TestGatewayOnTheWire(t *testing.T) {
 // TestGatewayOfGateways holds that a gateway behind a gateway is told apart when it
 // hangs: our own limit is a timeout, whoever noticed it.
 func TestGatewayOfGateways(t *testing.T) {
-	g := newGatewayWorld(t)
-	g.options.Timeout = 100 * time.Millisecond
-	g.options.Invoker = must(aiuri.GatewayInvoker(g.host, "https://ai.example/gateway"))
-	g.answer = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-	w := g.serve(t, "POST", payTarget, "{}")
-	if w.Code != 504 || !strings.Contains(w.Body.String(), string(lookleap.CodeTimeout)) {
-		t.Errorf("got %d %s", w.Code, w.Body)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		g := newGatewayWorld(t)
+		g.options.Timeout = time.Second
+		g.options.Invoker = must(aiuri.GatewayInvoker(g.host, "https://ai.example/gateway"))
+		asked := false
+		g.answer = func(_ http.ResponseWriter, r *http.Request) {
+			asked = true
+			<-r.Context().Done()
+		}
+		w := g.serve(t, "POST", payTarget, "{}")
+		if !asked || w.Code != 504 || !strings.Contains(w.Body.String(), string(lookleap.CodeTimeout)) {
+			t.Errorf("asked: %t, got %d %s", asked, w.Code, w.Body)
+		}
+	})
 }

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 )
@@ -149,11 +148,8 @@ func TestArgs(t *testing.T) {
 	for _, bad := range []string{`pattern="(a+)+$"`, `pattern="(?=x)"`} {
 		t.Run("K05/accept-linear-"+bad, func(t *testing.T) {
 			d, _ := ParseXML([]byte(service(`<interact><action id="a" method="GET" endpoint="/"><param name="p" `+bad+`/></action></interact>`)), ReadOptions{})
-			began := time.Now()
+			// A pattern that explodes takes for ever, and the tests' own limit ends it.
 			_, _ = first(d.Interact().Actions()).Args(map[string]string{"p": strings.Repeat("a", 5000) + "!"})
-			if time.Since(began) > time.Minute { // a pattern that explodes takes for ever
-				t.Error("the pattern took too long")
-			}
 		})
 	}
 }

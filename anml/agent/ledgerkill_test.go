@@ -95,10 +95,10 @@ func (a *arrivals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			a.values = append(a.values, answer.Value())
 		}
 		a.mu.Unlock()
-	}
-	select {
-	case a.more <- struct{}{}:
-	default:
+		select {
+		case a.more <- struct{}{}:
+		default:
+		}
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
@@ -144,8 +144,7 @@ func TestLedgerKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		child := exec.CommandContext(ctx, exe, "-test.run=^TestLedgerVictim$")
+		child := exec.CommandContext(t.Context(), exe, "-test.run=^TestLedgerVictim$")
 		child.Env = append(os.Environ(), victimEnv+"="+string(v))
 		out := new(syncBuffer)
 		child.Stdout, child.Stderr = out, out
@@ -166,7 +165,6 @@ func TestLedgerKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-ended
-		cancel()
 	}
 
 	ledger := openLedger(t, path)

@@ -129,17 +129,12 @@ func TestHostileWork(t *testing.T) {
 			t.Run("reject-or-bound-"+name, func(t *testing.T) {
 				r := w.resolver(t, w)
 				w.ClearJournal()
-				begin := time.Now()
 				result, err := r.Lookup(t.Context(), name, dns.TypeA)
-				took := time.Since(begin)
 				if err == nil && result.State == dnssec.Secure && len(result.Records) > 0 {
 					t.Errorf("%v", result)
 				}
 				if n := len(w.Journal()); n > 64 {
 					t.Errorf("%d queries", n)
-				}
-				if took > time.Second { // a figure is in BenchmarkKeyTrap; this is only a fence
-					t.Errorf("took %v", took)
 				}
 			})
 		})

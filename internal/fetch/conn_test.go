@@ -13,6 +13,7 @@ import (
 	"net/http/httptrace"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -124,19 +125,21 @@ func TestForeignTransportSendsNothingToAPrivateAddress(t *testing.T) {
 // TestTapSeesRequests shows that the tap would notice.
 func TestTapSeesRequests(t *testing.T) {
 	for _, protocol := range []string{"http/1.1", "h2"} {
-		n := lab.ForTest(t)
-		n.Name("public.example", "93.184.216.99")
-		p := newTap(t, n, "93.184.216.99:443", protocol)
-		f := careless(n)
-		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-		defer cancel()
-		resp, err := fetch.Do(ctx, f, &fetch.Request{URL: parse(t, "https://public.example/")})
-		failure(t, resp, err, lookleap.CodeCancelled)
-		f.CloseIdleConnections()
-		n.Close()
-		if sent := p.sent(); len(sent) == 0 || protocol == "h2" && requestFrames(t, sent) == 0 {
-			t.Errorf("%s: the tap saw %q", protocol, sent)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			n := lab.ForTest(t)
+			n.Name("public.example", "93.184.216.99")
+			p := newTap(t, n, "93.184.216.99:443", protocol)
+			f := careless(n)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			resp, err := fetch.Do(ctx, f, &fetch.Request{URL: parse(t, "https://public.example/")})
+			failure(t, resp, err, lookleap.CodeCancelled)
+			f.CloseIdleConnections()
+			n.Close()
+			if sent := p.sent(); len(sent) == 0 || protocol == "h2" && requestFrames(t, sent) == 0 {
+				t.Errorf("%s: the tap saw %q", protocol, sent)
+			}
+		})
 	}
 }
 

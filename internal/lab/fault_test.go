@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -84,16 +86,14 @@ func TestSlowFaults(t *testing.T) {
 func TestSlowFollowsTheClock(t *testing.T) {
 	net := lab.ForTest(t)
 	net.Clock().Freeze()
-	site := net.Site("shop.example").Body("/page", "text/plain", page).Fault("/page", lab.Delay(time.Hour))
-	done := make(chan string)
+	arrived, done := make(chan struct{}), make(chan string)
+	site := net.Site("shop.example").Body("/page", "text/plain", page).Fault("/page", arrival(arrived), lab.Delay(time.Hour))
 	go func() {
 		_, body, _ := get(t.Context(), net.ForeignTransport(), site.URL("/page"))
 		done <- body
 	}()
-	for len(net.Journal().Requests()) == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	for {
+	<-arrived
+	for { // it may begin to wait only after the clock has moved
 		net.Clock().Advance(time.Hour)
 		select {
 		case body := <-done:
@@ -101,9 +101,21 @@ func TestSlowFollowsTheClock(t *testing.T) {
 				t.Error(body)
 			}
 			return
-		case <-time.After(time.Millisecond):
+		default:
+			runtime.Gosched()
 		}
 	}
+}
+
+// arrival is a fault that tells of the first request, and spoils nothing.
+func arrival(first chan<- struct{}) lab.Fault {
+	var once sync.Once
+	return lab.Wrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			once.Do(func() { close(first) })
+			next.ServeHTTP(w, r)
+		})
+	})
 }
 
 func TestCutFaults(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/miekg/dns"
 
@@ -106,7 +107,7 @@ func TestLoopbackDNS(t *testing.T) {
 	site := net.Site("shop.example")
 	l := open(t, net)
 	for _, network := range []string{"udp", "tcp"} {
-		reply, _, err := (&dns.Client{Net: network}).Exchange(new(dns.Msg).SetQuestion("shop.example.", dns.TypeA), l.DNS)
+		reply, _, err := (&dns.Client{Net: network, Timeout: time.Hour}).Exchange(new(dns.Msg).SetQuestion("shop.example.", dns.TypeA), l.DNS)
 		if err != nil || len(reply.Answer) != 1 || reply.Answer[0].(*dns.A).A.String() != site.Addr().String() {
 			t.Error(reply, err)
 		}
@@ -115,7 +116,8 @@ func TestLoopbackDNS(t *testing.T) {
 
 func TestDoorCloses(t *testing.T) {
 	net := lab.New()
-	net.Site("shop.example").Fault("/", lab.Stall())
+	arrived := make(chan struct{})
+	net.Site("shop.example").Fault("/", arrival(arrived), lab.Stall())
 	l := open(t, net)
 	errs := make(chan error)
 	go func() {
@@ -127,9 +129,7 @@ func TestDoorCloses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer mute.Close()
-	for len(net.Journal().Requests()) == 0 {
-		syscall.Nanosleep(&syscall.Timespec{Nsec: 1e6}, nil)
-	}
+	<-arrived
 	net.Close()
 	if err := <-errs; err == nil {
 		t.Error("the answer came to an end")
