@@ -4,10 +4,8 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
-	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/beevik/etree"
 	jsonv2 "github.com/go-json-experiment/json"
@@ -154,9 +152,9 @@ func must[V any](v V, err error) V {
 	return v
 }
 
-// TestLinear holds that the cost of reading grows with the document and not
-// faster, whatever there is much of.
-func TestLinear(t *testing.T) {
+// BenchmarkLinear reads much of one thing, and fifty times as much: a piece takes
+// no longer in the large document.
+func BenchmarkLinear(b *testing.B) {
 	body := func(s string) func(int) string {
 		return func(n int) string { return service("<body>" + strings.Repeat(s, n) + "</body>") }
 	}
@@ -177,21 +175,17 @@ func TestLinear(t *testing.T) {
 			return body(b.String())(1)
 		}, 600},
 	} {
-		t.Run(name, func(t *testing.T) {
-			small, large := c.make(c.n), c.make(50*c.n)
-			least := [2]time.Duration{math.MaxInt64, math.MaxInt64}
-			for range 9 { // other processes take time too
-				for i, doc := range []string{small, large} {
-					began := time.Now()
-					j := must(MarshalJSON(must(ParseXML([]byte(doc), ReadOptions{})), WriteOptions{Verbatim: true}))
+		for _, n := range []int{c.n, 50 * c.n} {
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				doc := []byte(c.make(n))
+				b.ReportAllocs()
+				for b.Loop() {
+					j := must(MarshalJSON(must(ParseXML(doc, ReadOptions{})), WriteOptions{Verbatim: true}))
 					must(ParseJSON(j, ReadOptions{Limits: Limits{Bytes: 1 << 22}}))
-					least[i] = min(least[i], time.Since(began))
 				}
-			}
-			if least[1] > 800*least[0] { // and 2,500 times if it were quadratic
-				t.Errorf("fifty times the document takes %v after %v", least[1], least[0])
-			}
-		})
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/piece")
+			})
+		}
 	}
 }
 
