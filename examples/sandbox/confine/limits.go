@@ -4,7 +4,7 @@ import "time"
 
 // Limits bound what one run takes. A zero field takes the default beside it.
 type Limits struct {
-	Time      time.Duration // from start to end; 30 s
+	Time      time.Duration // from start to end, being confined included; 30 s
 	CPU       time.Duration // of each process, in whole seconds; 10 s
 	Memory    int64         // octets of address space of each process; 512 MiB
 	Processes int           // processes and threads at once; 32

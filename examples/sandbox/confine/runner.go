@@ -95,7 +95,8 @@ func (r *Runner) Sandbox() dvs.Sandbox {
 // own and read back before anything runs. The script's standard input is empty;
 // its working directory is that of its skill; HOME and TMPDIR are the scratch
 // directory and PATH the system's, unless the command says otherwise. A script
-// that was killed has the exit code 128 and the number of the signal.
+// that was killed has the exit code 128 and the number of the signal. Where the
+// time was over before the script began, the error is the context's.
 func (r *Runner) Run(ctx context.Context, c *dvs.Command) (result *dvs.RunResult, err error) {
 	if err := r.frozen(c); err != nil {
 		return nil, err

@@ -117,6 +117,8 @@ func (r *Runner) start(ctx context.Context, j *jail) (*dvs.RunResult, error) {
 		return nil, fmt.Errorf("confine: starting %q: %w", j.Argv[0], syscall.Errno(why[0]))
 	case why != "":
 		return nil, fmt.Errorf("confine: %s", why)
+	case !ok && ctx.Err() != nil:
+		return nil, fmt.Errorf("confine: nothing ran: %w", ctx.Err())
 	case !ok:
 		return nil, fmt.Errorf("confine: the process ended with %q before it was confined: main has to call confine.Enter first", cmd.ProcessState)
 	}
