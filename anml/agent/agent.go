@@ -60,12 +60,15 @@ func New(host *lookleap.Host, o Options) *Agent {
 	}
 	o.Limits = o.Limits.withDefaults()
 	o.Fields = slices.Clone(o.Fields)
-	fields := make(map[string]bool)
-	for _, field := range slices.Concat(anml.StandardFields(), o.Fields) {
-		fields[field] = true
+	a := &Agent{host: host, verifier: o.Verifier, options: o, fields: make(map[string]bool)}
+	for _, field := range a.names() {
+		a.fields[field] = true
 	}
-	return &Agent{host: host, verifier: o.Verifier, options: o, fields: fields}
+	return a
 }
+
+// names lists the recognised fields.
+func (a *Agent) names() []string { return slices.Concat(anml.StandardFields(), a.options.Fields) }
 
 // recognised reports whether a field is one of section 16.3 or the host's own.
 func (a *Agent) recognised(field string) bool { return a.fields[field] }

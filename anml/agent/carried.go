@@ -7,12 +7,11 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/lookleap/lookleap/anml"
 )
 
-// carried finds out which of the user's recognised fields a text holds that did
-// not come from the profile: whatever it is called, what it tells is theirs.
+// carried finds out which of the user's fields a text holds that did not come from
+// the profile: whatever it is called, what it tells is theirs. They are the
+// recognised ones, and those that the user has a rule about.
 type carried struct {
 	values []carriedValue // the longest first
 	failed bool           // some field of the profile could not be read
@@ -21,11 +20,13 @@ type carried struct {
 // carriedValue is one field of the profile, folded.
 type carriedValue struct{ field, text string }
 
-// carried reads the recognised fields of the profile, to compare texts with.
+// carried reads these fields of the profile, to compare texts with.
 func (f *frame) carried(ctx context.Context, recipient string) *carried {
 	s := f.page.session
 	c := &carried{}
-	for _, field := range append(anml.StandardFields(), s.agent.options.Fields...) {
+	names := append(s.agent.names(), f.will.fields()...)
+	slices.Sort(names)
+	for _, field := range slices.Compact(names) {
 		v, err := ask(ctx, s.user.Profile, Question{Field: field, Recipient: recipient})
 		switch {
 		case errors.Is(err, ErrNoValue):

@@ -72,7 +72,7 @@ type consents struct {
 	mu      sync.Mutex
 	given   bool              // something was put into it in this session
 	spent   map[string]bool   // ids of consents for once that were used
-	tainted map[string]string // fields that were told for a sensitive purpose, with its category
+	tainted map[string]string // fields that were told for a sensitive purpose, by their keys, with its category
 }
 
 // The keys of consents in the user's store.
@@ -114,7 +114,7 @@ func (c *consents) refresh(ctx context.Context) error {
 			return storeFailed(err)
 		}
 		c.mu.Lock()
-		c.tainted[field] = string(category)
+		c.tainted[fieldKey(field)] = string(category)
 		c.mu.Unlock()
 	}
 	return nil
@@ -192,11 +192,12 @@ func (c *consents) spend(ctx context.Context, held *consent) (bool, error) {
 }
 
 // sensitive is the category for which a field was once told, "" for none: the
-// category sticks to the user's data, whatever the next purpose says.
+// category sticks to the user's data, whatever the next purpose says and however
+// the field is spelled.
 func (c *consents) sensitive(field string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.tainted[field]
+	return c.tainted[fieldKey(field)]
 }
 
 // mark remembers that a field was told for a purpose of a sensitive category.
@@ -209,7 +210,7 @@ func (c *consents) mark(ctx context.Context, field, category string) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.tainted[field] = category
+	c.tainted[fieldKey(field)] = category
 	return nil
 }
 

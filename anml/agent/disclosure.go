@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -218,6 +219,20 @@ func (p *Page) checkReply(r *Reply, asked []item) error {
 	return nil
 }
 
+// refusal is the reason for which the host refuses a field, or another spelling of
+// it, which is the same to its user; "" for none.
+func (r *Reply) refusal(field string) anml.Reason {
+	if reason := r.Refuse[field]; reason != "" {
+		return reason
+	}
+	for _, other := range slices.Sorted(maps.Keys(r.Refuse)) {
+		if sameField(other, field) {
+			return r.Refuse[other]
+		}
+	}
+	return ""
+}
+
 // telling builds a disclosure.
 type telling struct {
 	frame *frame
@@ -248,7 +263,7 @@ func (b *telling) answers(ctx context.Context, asked []item, r *Reply) error {
 		if v, ok := r.Values[it.field]; ok {
 			it.given, it.also = &v, b.holds(ctx).beside(it.field, v.Text)
 		}
-		it.refuse = r.Refuse[it.field]
+		it.refuse = r.refusal(it.field)
 		if slices.Contains(r.Omit, it.field) {
 			it.refuse = anml.UserDenied // what is required cannot be left out, and never has to be told
 		}
@@ -321,19 +336,37 @@ func (b *telling) args(ctx context.Context, act anml.Action, args []anml.Arg, c 
 // the one of its name, unless its value is that of others. Where the profile cannot
 // be read, every argument counts as one.
 func (b *telling) means(ctx context.Context, a anml.Arg) (field string, also []string) {
-	data, named := b.holds(ctx), b.frame.page.session.agent.recognised(a.Name)
+	data, name := b.holds(ctx), b.named(a.Name)
 	fields := data.fields(a.Value)
 	switch {
-	case named && (len(fields) == 0 || slices.Contains(fields, a.Name)):
-		return a.Name, nil
-	case named:
-		return a.Name, fields
+	case name != "" && (len(fields) == 0 || slices.Contains(fields, name)):
+		return name, nil
+	case name != "":
+		return name, fields
 	case len(fields) > 0:
 		return fields[0], fields[1:]
 	case data.failed:
 		return a.Name, nil
 	}
 	return "", nil
+}
+
+// named is the field that an argument is called after, in whichever spelling: a
+// recognised one, or one that the user has a rule about; "" for none.
+func (b *telling) named(arg string) string {
+	agent := b.frame.page.session.agent
+	if agent.recognised(arg) {
+		return arg
+	}
+	for _, field := range agent.names() {
+		if sameField(field, arg) {
+			return field
+		}
+	}
+	if b.frame.will.names(arg) {
+		return arg
+	}
+	return ""
 }
 
 // ownWords decides what the agent says that nobody asked for: always the user's

@@ -20,6 +20,7 @@ type frame struct {
 	page      *Page
 	site      anml.Site
 	rules     anml.Rules // of the site
+	spelled   spelledRules
 	now       time.Time
 	will      *will
 	asker     Party
@@ -35,7 +36,7 @@ type frame struct {
 func (p *Page) frame(site anml.Site, now time.Time, initiated bool) *frame {
 	f := &frame{page: p, site: site, now: now, will: p.session.user.Policy.now(), initiated: initiated}
 	f.version = p.otherMajor()
-	f.rules = site.Constraints().Rules(p.session.agent.recognised)
+	f.rules, f.spelled = site.Constraints().Rules(p.session.agent.recognised), spelledRulesOf(site.Constraints())
 	asker, whose := p.ownerOfAsk(site, now)
 	actor, _ := p.owner(site, anmltrust.Interact, now)
 	f.asker, f.foreign, f.elsewhere = asker, p.foreignRules(site, asker, now), p.foreignRules(site, actor, now)
@@ -58,9 +59,9 @@ func (p *Page) frame(site anml.Site, now time.Time, initiated bool) *frame {
 // rule is what the constraints of the site demand for an item: the strictest of
 // the fields that it tells.
 func (f *frame) rule(it *item, foreign bool) anml.Rule {
-	r := f.rules.Rule(it.field)
+	r := f.spelled.tighten(f.rules.Rule(it.field))
 	for _, field := range it.also {
-		other := f.rules.Rule(field)
+		other := f.spelled.tighten(f.rules.Rule(field))
 		r.Requires, r.Declared = r.Requires.Stricter(other.Requires), r.Declared && other.Declared
 		r.Raised = cmp.Or(r.Raised, other.Raised)
 	}

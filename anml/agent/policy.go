@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -45,7 +46,9 @@ type Policy struct {
 	will atomic.Pointer[will]
 }
 
-// StandingRule is one sentence of the user's standing will.
+// StandingRule is one sentence of the user's standing will. One that denies or asks
+// holds for every spelling of its field that the user would take for the same:
+// "E-Mail" is "email". One that allows holds for exactly its own.
 type StandingRule struct {
 	Field  string `json:"field"`  // name of a field, or "*" for any
 	Domain string `json:"domain"` // who asks, with all names below it, or "*" for anybody
@@ -70,12 +73,13 @@ func (e Effect) String() string { return [...]string{"deny", "ask", "allow"}[min
 
 // will is one state of a policy; it never changes.
 type will struct {
-	rules    map[ruleKey]StandingRule
+	rules    map[ruleKey][]StandingRule // one for each spelling
 	refused  map[string]bool
 	inferred bool
 	training bool
 }
 
+// ruleKey is what rules are found by: see [fieldKey].
 type ruleKey struct{ field, domain string }
 
 // maxRules bounds the rules and the refused domains of a policy.
@@ -94,8 +98,10 @@ func (p *Policy) Set(r StandingRule) error {
 	}
 	r.Domain = name
 	return p.change(func(w *will) error {
-		w.rules[ruleKey{r.Field, name}] = r
-		return tooMany(len(w.rules))
+		w.without(r.Field, name)
+		key := ruleKey{fieldKey(r.Field), name}
+		w.rules[key] = append(w.rules[key], r)
+		return tooMany(len(w.all()))
 	})
 }
 
@@ -105,17 +111,35 @@ func (p *Policy) Remove(field, domainName string) error {
 	if err != nil {
 		return err
 	}
-	return p.change(func(w *will) error { delete(w.rules, ruleKey{field, name}); return nil })
+	return p.change(func(w *will) error { w.without(field, name); return nil })
+}
+
+// without takes the rule for exactly this field and domain out of a will that is
+// being made. Lists of rules are never changed: other states hold them too.
+func (w *will) without(field, name string) {
+	key := ruleKey{fieldKey(field), name}
+	rest := slices.DeleteFunc(slices.Clone(w.rules[key]), func(r StandingRule) bool { return r.Field == field })
+	if delete(w.rules, key); len(rest) > 0 {
+		w.rules[key] = slices.Clip(rest)
+	}
+}
+
+// all lists the rules, in any order.
+func (w *will) all() []StandingRule {
+	list := make([]StandingRule, 0, len(w.rules))
+	for _, rules := range w.rules {
+		list = append(list, rules...)
+	}
+	return list
 }
 
 // Rules lists the rules, by domain and field.
 func (p *Policy) Rules() []StandingRule {
-	return slices.SortedFunc(maps.Values(p.now().rules), func(a, b StandingRule) int {
-		if c := strings.Compare(a.Domain, b.Domain); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Field, b.Field)
+	all := p.now().all()
+	slices.SortFunc(all, func(a, b StandingRule) int {
+		return cmp.Or(strings.Compare(a.Domain, b.Domain), strings.Compare(a.Field, b.Field))
 	})
+	return all
 }
 
 // RefuseDomain refuses every ask from a domain and from all names below it, from
@@ -172,7 +196,7 @@ func (p *Policy) change(edit func(*will) error) error {
 	next := *p.now()
 	next.rules, next.refused = maps.Clone(next.rules), maps.Clone(next.refused)
 	if next.rules == nil {
-		next.rules, next.refused = make(map[ruleKey]StandingRule), make(map[string]bool)
+		next.rules, next.refused = make(map[ruleKey][]StandingRule), make(map[string]bool)
 	}
 	if err := edit(&next); err != nil {
 		return err
@@ -234,8 +258,9 @@ func (w *will) standing(hosts []string, field string, also ...string) (strictest
 	}
 	complete := len(hosts) > 0
 	match := func(field string) {
+		key := fieldKey(field)
 		for _, host := range hosts {
-			r, ok := w.rule(field, host)
+			r, ok := w.rule(field, key, host)
 			if ok && (!ruled || r.Effect < strictest.Effect) {
 				strictest, ruled = r, true
 			}
@@ -252,12 +277,16 @@ func (w *will) standing(hosts []string, field string, also ...string) (strictest
 	return strictest, true
 }
 
-// rule is the strictest of the rules that match one host.
-func (w *will) rule(field, host string) (found StandingRule, matched bool) {
+// rule is the strictest of the rules that match a field, whose key is given too, at
+// one host. What permits matches the very name alone.
+func (w *will) rule(field, key, host string) (found StandingRule, matched bool) {
 	try := func(name string) {
-		for _, f := range [2]string{field, "*"} {
-			if r, ok := w.rules[ruleKey{f, name}]; ok && (!matched || r.Effect < found.Effect) {
-				found, matched = r, true
+		for _, k := range [2]string{key, "*"} {
+			for _, r := range w.rules[ruleKey{k, name}] {
+				applies := r.Effect < EffectAllow || r.Field == field || r.Field == "*"
+				if applies && (!matched || r.Effect < found.Effect) {
+					found, matched = r, true
+				}
 			}
 		}
 	}
@@ -266,6 +295,27 @@ func (w *will) rule(field, host string) (found StandingRule, matched bool) {
 		try(name)
 	}
 	return found, matched
+}
+
+// fields lists the fields that standing rules name.
+func (w *will) fields() (names []string) {
+	for _, r := range w.all() {
+		if r.Field != "*" {
+			names = append(names, r.Field)
+		}
+	}
+	return names
+}
+
+// names reports whether a standing rule names a field, in whichever spelling.
+func (w *will) names(field string) bool {
+	key := fieldKey(field)
+	for at := range w.rules {
+		if at.field == key && key != "*" {
+			return true
+		}
+	}
+	return false
 }
 
 // parent is the name above a host, "" at the top.

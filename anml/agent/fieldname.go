@@ -1,0 +1,87 @@
+package agent
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lookleap/lookleap/anml"
+)
+
+// fieldKey is the name of a field in the one spelling in which what the user
+// forbids is compared: without case, accents, separators and characters that
+// nobody sees, and with one letter for all that look like it. So a denial holds
+// for every name that the user would take for the same field, while whatever
+// permits compares names exactly (section 16.3). A name without a letter or a
+// digit is its own key.
+func fieldKey(name string) string {
+	key := spelled(name)
+	if key == "" {
+		return name
+	}
+	key = strings.Map(lookOf, key)
+	return strings.ReplaceAll(key, "rn", "m")
+}
+
+// sameField reports whether the user would take two names for the same field.
+func sameField(a, b string) bool { return a == b || fieldKey(a) == fieldKey(b) }
+
+// lookOf is the letter of a-z that a folded letter or digit looks like, or itself.
+func lookOf(r rune) rune {
+	switch r {
+	case '0':
+		return 'o'
+	case '1', 'i', 'ı':
+		return 'l' // I, l and 1 are one stroke
+	}
+	if r < utf8.RuneSelf {
+		return r
+	}
+	if i := strings.IndexRune(lookalikes, r); i >= 0 {
+		return lookOf(rune(looks[utf8.RuneCountInString(lookalikes[:i])]))
+	}
+	return r
+}
+
+// looks are the Latin letters that the [lookalikes] look like, in their order.
+const looks = "aeopcyxijshdqwlrmhtkb" + "ovikpauw" + "ouhngq"
+
+// spelledRules are the strictest of the rules that a site writes for any spelling
+// of a field, by its key.
+type spelledRules map[string]anml.Rule
+
+func spelledRulesOf(c anml.Constraints) spelledRules {
+	var all spelledRules
+	for d := range c.Disclosures() {
+		if all == nil {
+			all = make(spelledRules)
+		}
+		key := fieldKey(d.Field())
+		r, ok := all[key]
+		if !ok {
+			r.Requires = anml.RequiresNothing
+		}
+		r.Requires = r.Requires.Stricter(d.Requires())
+		if v, limited := d.ValidFor(); limited && (!r.Limited || v < r.ValidFor) {
+			r.ValidFor, r.Limited = v, true
+		}
+		all[key] = r
+	}
+	return all
+}
+
+// tighten makes a rule as strict as those for other spellings of its field. They
+// never stand in for a rule of its own.
+func (all spelledRules) tighten(r anml.Rule) anml.Rule {
+	other, ok := all[fieldKey(r.Field)]
+	if !ok {
+		return r
+	}
+	if other.Requires.Rank() > anml.RequiresNothing.Rank() && !r.Declared && r.Raised == "" {
+		r.Raised = "other-spelling"
+	}
+	r.Requires = r.Requires.Stricter(other.Requires)
+	if other.Limited && (!r.Limited || other.ValidFor < r.ValidFor) {
+		r.ValidFor, r.Limited = other.ValidFor, true
+	}
+	return r
+}

@@ -1,0 +1,145 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+)
+
+// spellings of "email" that a user would take for it.
+var spellings = []string{
+	"email", "Email", "EMAIL", "e-mail", "E_Mail", " email", "email\u00a0", "e mail", "em\u200bail", "ema\u00adil", "ｅｍａｉｌ",
+	"\u0435mail", "\u0435m\u0430\u0456l", "ema\u03b9l", "emai1", "emaiI", "emàil", "\U0001d41email", "ernail", "\u202eemail",
+}
+
+func TestFieldKey(t *testing.T) {
+	for _, name := range spellings {
+		if !sameField(name, "email") {
+			t.Errorf("%q is told apart: %q, %q", name, fieldKey(name), fieldKey("email"))
+		}
+	}
+	names := append(anml.StandardFields(), "mail", "email2", "e", "*", "-", "--", "", "ssn", "member")
+	for i, a := range names {
+		for _, b := range names[:i] {
+			if sameField(a, b) {
+				t.Errorf("%q and %q are taken for the same", a, b)
+			}
+		}
+	}
+	if len(looks) != len([]rune(lookalikes)) {
+		t.Error("a letter looks like nothing")
+	}
+}
+
+// TestSpellings: what the user or the document forbids holds for every spelling
+// of a field, what they permit for one.
+func TestSpellings(t *testing.T) {
+	t.Run("ANML-4-11", func(t *testing.T) {
+		for i, asked := range spellings {
+			t.Run(fmt.Sprintf("reject-denied-in-spelling-%d", i), func(t *testing.T) {
+				st := asker(t)
+				st.opts.Fields = []string{asked}
+				st.user.Profile = Fields{asked: {Text: annsEmail}}
+				must(t, st.user.Policy.Set(StandingRule{Field: "email", Domain: "*", Effect: EffectDeny}))
+				must(t, st.user.Policy.Set(StandingRule{Field: asked + "!", Domain: "*", Effect: EffectAllow}))
+				st.decides(booking(rule(asked, "none"), askFor(asked)), "refuse user-rule user-denied")
+			})
+		}
+		t.Run("reject-denied-meanwhile", func(t *testing.T) {
+			st := asker(t).allow("email", "*")
+			x := st.prepares(st.page(booking(rule("email", "none"), askFor("email"))), Call{})
+			must(t, st.user.Policy.Set(StandingRule{Field: "E-Mail", Domain: "shop.example", Effect: EffectDeny}))
+			x.sends(all, "<refuse", "!"+annsEmail)
+			must(t, st.user.Policy.Remove("email", "shop.example")) // is another rule's field
+			x.sends(all, "<refuse", "!"+annsEmail)
+			must(t, st.user.Policy.Remove("E-Mail", "shop.example"))
+			x.sends(all, annsEmail)
+		})
+		t.Run("reject-asking-rule", func(t *testing.T) {
+			st := asker(t).allow("email", "*")
+			must(t, st.user.Policy.Set(StandingRule{Field: "EMail", Domain: "*", Effect: EffectAsk}))
+			st.decides(booking(rule("email", "none"), askFor("email")), "prompt user-rule")
+		})
+		t.Run("reject-refused-in-the-reply", func(t *testing.T) {
+			st := asker(t)
+			st.user.Profile = Fields{"email": {Text: annsEmail}, "Email": {Text: annsEmail}}
+			x := st.prepares(st.page(booking("", askFor("email")+askFor("Email"))), Call{Reply: &Reply{Refuse: map[string]anml.Reason{"email": anml.UserDenied}}})
+			x.sends(all, `<refuse field="email" reason="user-denied"`, `<refuse field="Email" reason="user-denied"`, "!"+annsEmail)
+		})
+		t.Run("reject-argument-of-that-name", func(t *testing.T) {
+			for _, denied := range []string{"e-mail", "Customer-Ref"} { // recognised, and the user's own word
+				st := asker(t)
+				must(t, st.user.Policy.Set(StandingRule{Field: denied, Domain: "*", Effect: EffectDeny}))
+				doc := `<head><title>x</title></head><interact><action id="find" method="GET" endpoint="/find"><param name="EMAIL"/><param name="customer_ref"/></action></interact>`
+				_, err := st.prepare(st.page(doc), Call{Action: "find", Args: map[string]string{"EMAIL": "other@example.org", "customer_ref": "17"}})
+				hasCode(t, err, lookleap.CodeUserRule)
+			}
+		})
+		t.Run("reject-value-of-a-denied-field", func(t *testing.T) {
+			st := asker(t)
+			must(t, st.user.Policy.Set(StandingRule{Field: "ssn", Domain: "*", Effect: EffectDeny}))
+			_, err := st.prepare(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": "my number is 078 05 1120"}})
+			hasCode(t, err, lookleap.CodeUserRule)
+		})
+		t.Run("accept-allowed-exactly", func(t *testing.T) {
+			for asked, want := range map[string]string{"email": "allow user-rule delegated", "Email": "prompt needs-consent"} {
+				st := asker(t).allow("email", "*")
+				st.opts.Fields, st.user.Profile = []string{"Email"}, Fields{asked: {Text: annsEmail}}
+				st.decides(booking(rule(asked, "none"), askFor(asked)), want)
+			}
+		})
+	})
+	t.Run("ANML-13.2-02", func(t *testing.T) {
+		for _, rules := range []string{rule("email", "none") + rule("E-Mail", "explicit-consent"), rule("E-Mail", "explicit-consent")} {
+			t.Run("reject-rule-for-another-spelling", func(t *testing.T) {
+				asker(t).allow("email", "*").decides(booking(rules, askFor("email")), "prompt explicit-consent")
+			})
+		}
+		t.Run("accept-laxer-rule-for-another-spelling", func(t *testing.T) {
+			asker(t).allow("email", "*").decides(booking(rule("email", "none")+rule("E-Mail", "none"), askFor("email")), "allow user-rule delegated")
+		})
+		t.Run("reject-age-by-another-spelling", func(t *testing.T) {
+			st := asker(t)
+			doc := booking(rule("email", "explicit-consent")+`<disclosure field="E-Mail" requires="none" valid-for="60"/>`, askFor("email"))
+			if _, _, err := st.prepares(st.page(doc), Call{}).settle(all, start.Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+			st.decides(doc, "allow consent-held explicit")
+			st.net.Clock().Advance(time.Minute)
+			st.decides(doc, "prompt explicit-consent")
+		})
+	})
+	t.Run("ANML-14.2-04", func(t *testing.T) {
+		t.Run("reject-sensitive-by-another-spelling", func(t *testing.T) {
+			st := asker(t).allow("tel", "*")
+			st.opts.Fields, st.user.Profile = []string{"Tel"}, Fields{"tel": {Text: "1"}, "Tel": {Text: "1"}}
+			st.user.Store = NewMemoryStore()
+			st.prepares(st.page(booking("", askFor("Tel", `purpose="health intake"`))), Call{}).sends(all, `value="1"`)
+			doc := booking(rule("tel", "none"), askFor("tel"))
+			st.decides(doc, "prompt sensitive")
+			st.s = nil // another session of the user
+			st.decides(doc, "prompt sensitive")
+		})
+	})
+}
+
+func TestRulesOfAllSpellings(t *testing.T) {
+	var p Policy
+	for _, field := range []string{"E-Mail", "email", "Email", "*"} {
+		must(t, p.Set(StandingRule{Field: field, Domain: "*", Effect: EffectAllow}))
+		must(t, p.Set(StandingRule{Field: field, Domain: "*", Effect: EffectAsk})) // in its place
+	}
+	before := p.now()
+	must(t, p.Remove("email", "*"))
+	var names []string
+	for _, r := range p.Rules() {
+		names = append(names, r.Field)
+	}
+	if !slices.Equal(names, []string{"*", "E-Mail", "Email"}) || len(before.all()) != 4 {
+		t.Errorf("%q, %d before", names, len(before.all()))
+	}
+}
