@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -61,6 +62,9 @@ type aiipCandidate struct {
 }
 
 func discoverAIIP(ctx context.Context, discoverer *aiuri.Discoverer, page string) result {
+	if _, err := domain.Parse(page); err != nil {
+		return refuseDomain("", err)
+	}
 	found, err := discoverer.Discover(ctx, page)
 	if err != nil {
 		r := refuseAIURI(err)

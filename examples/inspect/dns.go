@@ -46,6 +46,9 @@ of a bogus answer: {"zone": the zone that failed, "ede": extended DNS error code
 				if len(args) == 0 || len(args) > 2 {
 					return usagef("give a name and perhaps a type")
 				}
+				if err := withoutStdin(args); err != nil {
+					return err
+				}
 				rrtype, err := parseType(append(args, "A")[1])
 				if err != nil {
 					return err

@@ -110,9 +110,8 @@ func ill(err error, fix string) diagnosis {
 // examine runs all checks. Each is on its own: one that fails spoils no other.
 func examine(ctx context.Context, host *lookleap.Host, origin string) result {
 	u, err := domain.Parse(origin)
-	var bad *domain.Error
-	if errors.As(err, &bad) {
-		return refuseAt(lookleap.Finding{Code: lookleap.Code(bad.Code), Message: bad.Error(), Fix: "give an https origin, such as https://example.com"})
+	if err != nil {
+		return refuseDomain("", err)
 	}
 	p := &patient{host: host, url: u}
 	value := doctorValue{Checks: []diagnosis{}}

@@ -61,7 +61,7 @@ func writeFlags(w io.Writer, title string, flags *flag.FlagSet) {
 		}
 		count++
 		value, usage := flag.UnquoteUsage(f)
-		fmt.Fprintf(w, "  %-18s %s\n", strings.TrimSpace("--"+f.Name+" "+value), usage)
+		fmt.Fprintf(w, "  %-20s %s\n", strings.TrimSpace("--"+f.Name+" "+value), usage)
 	})
 	if count > 0 {
 		fmt.Fprintln(w)

@@ -96,7 +96,7 @@ func TestBadNetworkFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, flags := range [][]string{
-		{"--dns", ""}, {"--dns", "example.com"}, {"--dns", "127.0.0.1:0"}, {"--dns", "127.0.0.1:65536"}, {"--dns", "ftp://127.0.0.1:53"}, {"--dns", ":53"}, {"--dns", "https://"}, {"--dns", "tls://dns.example:0"},
+		{"--dns", "example.com"}, {"--dns", "127.0.0.1:0"}, {"--dns", "127.0.0.1:65536"}, {"--dns", "ftp://127.0.0.1:53"}, {"--dns", ":53"}, {"--dns", "https://"}, {"--dns", "tls://dns.example:0"},
 		{"--anchor", "no such file"}, {"--anchor", empty},
 		{"--ca", "no such file"}, {"--ca", empty},
 		{"--connect", "127.0.0.1"}, {"--connect", "127.0.0.1:"}, {"--connect", ":443"},
@@ -115,7 +115,7 @@ func TestBadNetworkFlags(t *testing.T) {
 
 // TestBadNetworkFlagsAnywhere: a wrong flag is wrong usage even where no network is used.
 func TestBadNetworkFlagsAnywhere(t *testing.T) {
-	for _, flags := range [][]string{{"--dns", "nonsense"}, {"--ca", "no such file"}, {"--connect", "x"}, {"--at", "yesterday"}} {
+	for _, flags := range [][]string{{"--dns", "nonsense"}, {"--dns", ""}, {"--ca", "no such file"}, {"--connect", "x"}, {"--at", "yesterday"}} {
 		var stdout, stderr strings.Builder
 		if exit := run(context.Background(), append([]string{"url", "https://example.com/"}, flags...), nil, &stdout, &stderr); exit != exitUsage || stdout.String() != "" {
 			t.Errorf("%q: exit %d, %s", flags, exit, &stdout)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -11,7 +12,7 @@ import (
 // commandLine is a parsed command line.
 type commandLine struct {
 	help    bool
-	topic   string // what help was asked about; "" is everything
+	topic   string // the command that help is about; "" is everything
 	command string
 	action  action
 	args    []string // arguments after the command, without flags
@@ -44,7 +45,7 @@ func (o *options) declare(flags *flag.FlagSet) {
 		o.at, err = time.Parse("2006-01-02T15:04:05Z", text)
 		return err
 	})
-	flags.DurationVar(&o.timeout, "timeout", defaultTimeout, "time for each input, for instance 5s")
+	flags.DurationVar(&o.timeout, "timeout", defaultTimeout, "`TIME` for each input, for instance 5s")
 }
 
 // now is the clock of this run: it stands still at --at, if that was given.
@@ -56,7 +57,8 @@ func (o *options) now() time.Time {
 }
 
 // parseLine reads a command line. Flags may stand anywhere, before the command
-// too; "--" makes words of all that follows. Every error is a [usageError].
+// too; "--" makes words of all that follows. Every error is a [usageError], and
+// comes with as much of the line as says what help would be about.
 func parseLine(args []string) (*commandLine, error) {
 	given, words := split(args)
 	words = append(words, "")[:max(len(words), 1)] // no command is the command ""
@@ -66,7 +68,7 @@ func parseLine(args []string) (*commandLine, error) {
 	if line.command != "" && line.command != "help" {
 		c, err := findCommand(line.command)
 		if err != nil {
-			return nil, err
+			return line, err
 		}
 		line.topic, line.action = c.name, c.build(flags)
 	}
@@ -74,20 +76,36 @@ func parseLine(args []string) (*commandLine, error) {
 	case errors.Is(err, flag.ErrHelp):
 		line.help = true
 	case err != nil:
-		return nil, usagef("%v", err)
+		return line, usagef("%s", flagWords.Replace(err.Error()))
+	case slices.ContainsFunc(given, isEmpty):
+		return line, usagef("a flag has an empty value")
 	case line.command == "":
-		return nil, usagef("say what to inspect")
+		return line, usagef("say what to inspect")
 	case line.command == "help" && len(line.args) > 1:
-		return nil, usagef("help explains one command at a time")
+		return line, usagef("help explains one command at a time")
 	case line.command == "help":
 		line.help, line.topic = true, strings.Join(line.args, "")
 	case count(line.args, "-") > 1:
-		return nil, usagef("- may be given once: standard input is read only once")
+		return line, usagef("- may be given once: standard input is read only once")
 	case line.options.timeout <= 0:
-		return nil, usagef("--timeout must be more than nothing")
+		return line, usagef("--timeout must be more than nothing")
 	}
 	return line, nil
 }
+
+// isEmpty tells an empty value, or a flag with one: most often a variable of a
+// shell that was not set, and never a wish for the default.
+func isEmpty(word string) bool {
+	return word == "" || word[0] == '-' && strings.HasSuffix(word, "=")
+}
+
+// flagWords turns what package flag says into the words of the help.
+var flagWords = strings.NewReplacer(
+	"flag provided but not defined: -", "there is no flag --",
+	"flag needs an argument: -", "a value is missing after --",
+	" for flag -", " for --",
+	" for -", " for --",
+)
 
 // newFlags gives an empty set that prints nothing itself: run reports, with
 // control characters made visible.

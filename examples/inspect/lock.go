@@ -103,6 +103,9 @@ func (l *locker) all(ctx context.Context, s *session, args []string) error {
 	if len(args) == 0 {
 		return usagef("give at least one directory or URL")
 	}
+	if err := withoutStdin(args); err != nil {
+		return err
+	}
 	for _, arg := range args {
 		look := func(context.Context) result { return l.directory(loader.Roots().Rules(), arg) }
 		if strings.Contains(arg, "://") {
@@ -182,6 +185,9 @@ func loadForLock(ctx context.Context, loader *dvs.Loader, skillURL string) (*dvs
 
 // directory locks or compares a directory.
 func (l *locker) directory(rules dvs.Rules, dir string) result {
+	if _, err := os.ReadDir(dir); err != nil { // which names it, as an fs.FS does not
+		return refuse(coded{lookleap.CodeIO, err})
+	}
 	files, err := dvs.ReadSkillDir(os.DirFS(dir), dvs.Limits{})
 	if err != nil {
 		return refuseSkill(err)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 
 	"github.com/lookleap/lookleap"
 )
@@ -28,15 +29,14 @@ func main() {
 // run is the whole program: arguments without the program's name in, exit code out.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	line, err := parseLine(args)
-	if err == nil && line.help {
-		err = writeHelp(stdout, line.topic)
-		if err == nil {
-			return exitAccepted
-		}
-	}
 	if err != nil {
-		fmt.Fprintf(stderr, "inspect: %s\nTry: inspect help\n", visible(err.Error()))
-		return exitUsage
+		return misused(stderr, line.topic, err)
+	}
+	if line.help {
+		if err := writeHelp(stdout, line.topic); err != nil {
+			return misused(stderr, "", err)
+		}
+		return exitAccepted
 	}
 
 	s := newSession(line.options, stdin, stdout)
@@ -48,8 +48,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	var usage *usageError
 	switch {
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "inspect %s: %s\nTry: inspect help %[1]s\n", line.command, visible(err.Error()))
-		return exitUsage
+		return misused(stderr, line.topic, err)
 	case err != nil:
 		fmt.Fprintf(stderr, "inspect %s: %s\n", line.command, visible(err.Error()))
 		return exitRefused
@@ -57,6 +56,13 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitRefused
 	}
 	return exitAccepted
+}
+
+// misused says what is wrong with a command line, and where help is: about one
+// command, or with topic "" about all.
+func misused(stderr io.Writer, topic string, err error) int {
+	fmt.Fprintf(stderr, "%s: %s\nTry: %s\n", strings.TrimSpace("inspect "+topic), visible(err.Error()), strings.TrimSpace("inspect help "+topic))
+	return exitUsage
 }
 
 // usageError is a command line that cannot be carried out.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/lookleap/lookleap"
 )
@@ -35,7 +36,8 @@ func accept(value any, rows ...row) result {
 // refuse is the result of an input that failed with this error. What the error
 // carries is shown: its reason code, its verdict, its finding.
 func refuse(err error) result {
-	r := result{Code: lookleap.CodeOf(err), Message: err.Error()}
+	r := result{Code: lookleap.CodeOf(err)}
+	r.Message = strings.TrimSuffix(err.Error(), " ("+string(r.Code)+")") // which is shown beside it
 	var no *lookleap.VerifyError
 	if errors.As(err, &no) && no.Verdict != nil {
 		r.Message, r.Verdict, r.Findings = no.Verdict.Summary, no.Verdict, no.Verdict.Findings

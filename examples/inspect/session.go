@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/lookleap/lookleap"
 )
@@ -192,6 +193,14 @@ func readAll(in io.Reader) ([]byte, error) {
 		return nil, coded{lookleap.CodeTooLarge, fmt.Errorf("it is larger than %d octets", maxFile)}
 	}
 	return content, nil
+}
+
+// withoutStdin refuses "-" for a command that reads none, where it would be a name.
+func withoutStdin(words []string) error {
+	if slices.Contains(words, "-") {
+		return usagef("this command does not read standard input")
+	}
+	return nil
 }
 
 // takeStdin gives standard input, once.

@@ -102,7 +102,7 @@ type visit struct {
 func reportSite(ctx context.Context, host *lookleap.Host, origin string) result {
 	u, err := domain.Parse(origin)
 	if err != nil {
-		return refuse(coded{lookleap.CodeBadURL, err})
+		return refuseDomain("", err)
 	}
 	v := &visit{origin: u.Origin(), result: accept(nil), value: siteValue{Skills: []listedSkill{}, Refused: []siteRefusal{}}}
 	policies := agentstxt.NewClient(host)

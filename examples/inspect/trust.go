@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"strings"
 	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -45,6 +47,9 @@ value: {
 				if len(args) != 2 {
 					return usagef("give the URL that served the document, and the site that it claims")
 				}
+				if err := withoutStdin(args); err != nil {
+					return err
+				}
 				host, err := s.Host()
 				if err != nil {
 					return err
@@ -55,6 +60,9 @@ value: {
 					verify = verifier.VerifyFresh
 				}
 				return s.judge(ctx, args[0]+" "+args[1], func(ctx context.Context) result {
+					if _, err := domain.Parse(args[0]); err != nil && !strings.Contains(args[0], "://") {
+						return refuseDomain("", err) // not served over plain http: no URL at all
+					}
 					a, err := verify(ctx, anmltrust.Claim{URL: args[0], Site: args[1], Form: anmltrust.SiteElement})
 					return showTrust(a, err, explain)
 				})
