@@ -69,6 +69,8 @@ func TestParseIndex(t *testing.T) {
 		{id: "DVS-3.2-22/reject-duplicate-keys", in: `[{"name":"a","name":"b"}]`, refused: "bad-index"},
 		{id: "DVS-3.2-22/reject-not-utf8", in: "[\"\xff\"]", refused: "bad-index"},
 		{id: "DVS-3.2-22/reject-trailing", in: "[] []", refused: "bad-index"},
+		{id: "J13/reject-names-of-files", in: `{"skills":[{"name":"a","description":"d","files":[` + strings.Repeat(`"a",`, 50_000) + `"b"]},{"name":"b","description":"d"}]}`,
+			want: []string{a, "https://shop.example/.well-known/skills/b/SKILL.md"}, findings: []lookleap.Code{"index-truncated"}},
 		{id: "J13/reject-not-array", in: `5`, refused: "bad-index"},
 		{id: "J13/reject-elsewhere", in: `[{"name":"a","description":"d","path":"https://evil.example/x"}]`, findings: []lookleap.Code{"entry-outside-root"}},
 		{id: "DVS-8-01/accept-same-suffix", in: `[]`},

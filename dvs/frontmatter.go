@@ -70,7 +70,12 @@ func (p *skillParser) file() (meta *Metadata, body []byte, hidden int) {
 		return nil, nil, 0
 	}
 	if p.profile == Lenient {
-		p.read(p.recode(p.data))
+		text := p.recode(p.data)
+		if p.read(text); len(text) > p.limits.Skill {
+			p.fatal(&fault{code: lookleap.CodeTooLarge, requirement: "DVS-4.2-08", at: p.limits.Skill,
+				message: fmt.Sprintf("in UTF-8 the file is larger than %d octets", p.limits.Skill), fix: "save the file as UTF-8, and move parts of it to files of their own"})
+			return nil, nil, 0
+		}
 	} else if at := invalidText(p.data); at >= 0 {
 		p.fatal(notUTF8(at))
 		return nil, nil, 0

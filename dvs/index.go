@@ -122,7 +122,7 @@ func (r Rules) indexEntry(list *Listings, source domain.URL, v strictjson.Value,
 	if fields.description == "" {
 		list.find(lookleap.Info, lookleap.CodeBadIndexEntry, "DVS-3.2-16", "the entry has no description", at)
 	}
-	listing.Files = list.files(v, at)
+	listing.Files = list.listedFiles(v, at)
 	return listing, nil
 }
 
@@ -165,15 +165,23 @@ func (r Rules) entryLocation(source domain.URL, name, path, url string) (SkillUR
 	return found, nil
 }
 
-// files reads the list of files of an entry of v0.1. A path that leads out of
+// maxListedFiles is how many files an index may name, all its entries together.
+const maxListedFiles = 10_000
+
+// listedFiles reads the list of files of an entry of v0.1. A path that leads out of
 // the directory is left out.
-func (l *Listings) files(v strictjson.Value, at lookleap.Position) []string {
+func (l *Listings) listedFiles(v strictjson.Value, at lookleap.Position) []string {
 	member, ok := v.Member("files")
 	if !ok {
 		return nil
 	}
 	var files []string
 	for f := range member.Elements() {
+		if l.files == maxListedFiles {
+			l.find(lookleap.Warning, lookleap.CodeIndexTruncated, "DVS-3.2-22", fmt.Sprintf("the index has more than %d files, and the rest is left out", maxListedFiles), at)
+			break
+		}
+		l.files++
 		text, err := f.Text()
 		if err == nil && !isListedPath(text) {
 			err = errors.New("it is no path below the skill's directory")

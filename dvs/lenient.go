@@ -3,7 +3,6 @@ package dvs
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -38,12 +37,12 @@ func invalidText(data []byte) int {
 func (p *skillParser) recode(data []byte) []byte {
 	if at := invalidText(data); at >= 0 {
 		f := notUTF8(at)
-		if text := fromUTF16(data); text != nil {
+		if text := fromUTF16(data, p.limits.Skill); text != nil {
 			f.message = "the file is in UTF-16; it was read as that"
 			data = text
 		} else {
 			f.message = "octets that are no UTF-8 were read as U+FFFD, and NUL as a blank"
-			data = bytes.ReplaceAll(bytes.ToValidUTF8(data, []byte("\ufffd")), []byte{0}, []byte{' '})
+			data = toUTF8(data, p.limits.Skill)
 		}
 		p.add(lookleap.Warning, f)
 	}
@@ -55,8 +54,8 @@ func (p *skillParser) recode(data []byte) []byte {
 }
 
 // fromUTF16 decodes a text that begins with the mark of UTF-16; nil if it does
-// not.
-func fromUTF16(data []byte) []byte {
+// not. It stops behind a limit.
+func fromUTF16(data []byte, limit int) []byte {
 	low, high := 0, 1
 	switch {
 	case bytes.HasPrefix(data, []byte{0xff, 0xfe}):
@@ -65,11 +64,51 @@ func fromUTF16(data []byte) []byte {
 	default:
 		return nil
 	}
-	units := make([]uint16, 0, len(data)/2)
-	for i := 2; i+1 < len(data); i += 2 {
-		units = append(units, uint16(data[i+low])|uint16(data[i+high])<<8)
+	unit := func(i int) rune {
+		if i+1 >= len(data) {
+			return utf8.RuneError
+		}
+		return rune(data[i+low]) | rune(data[i+high])<<8
 	}
-	return bytes.ReplaceAll([]byte(string(utf16.Decode(units))), []byte{0}, []byte{' '})
+	text := make([]byte, 0, min(len(data)/2*3, limit)+utf8.UTFMax)
+	for i := 2; i+1 < len(data) && len(text) <= limit; i += 2 {
+		r := unit(i)
+		if utf16.IsSurrogate(r) {
+			if r = utf16.DecodeRune(r, unit(i+2)); r != utf8.RuneError {
+				i += 2
+			}
+		}
+		text = utf8.AppendRune(text, noNUL(r))
+	}
+	return text
+}
+
+// toUTF8 gives a text with one U+FFFD for each run of octets that are none. It
+// stops behind a limit.
+func toUTF8(data []byte, limit int) []byte {
+	text := make([]byte, 0, min(2*len(data), limit)+utf8.UTFMax)
+	broken := false
+	for i := 0; i < len(data) && len(text) <= limit; {
+		r, size := utf8.DecodeRune(data[i:])
+		i += size
+		if r == utf8.RuneError && size == 1 {
+			if broken {
+				continue
+			}
+			broken = true
+		} else {
+			broken = false
+		}
+		text = utf8.AppendRune(text, noNUL(r))
+	}
+	return text
+}
+
+func noNUL(r rune) rune {
+	if r == 0 {
+		return ' '
+	}
+	return r
 }
 
 // rescue reads a header that this draft refuses for f: it looks for the fences
@@ -240,20 +279,41 @@ func looseKey(text []byte, at int) (key string, valueAt int, ok bool) {
 // looseText reads a value as the text that a person sees: a block below "|" or
 // ">", or words on one line or several, without the quotation marks around them.
 func looseText(source []byte) string {
-	first, rest, _ := strings.Cut(strings.ReplaceAll(string(source), "\r\n", "\n"), "\n")
-	first = strings.TrimSpace(first)
-	lines := strings.Split(strings.TrimRight(rest, " \t\n"), "\n")
-	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "#") }) // comments between keys
-	if isBlockSign(first) {
-		for i := range lines {
-			lines[i] = strings.TrimSpace(lines[i])
-		}
-		if first[0] == '|' {
-			return strings.TrimSpace(strings.Join(lines, "\n"))
-		}
-		return strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
+	line, next := lineAt(source, 0)
+	first := bytes.TrimSpace(line.of(source))
+	block := len(first) < 8 && isBlockSign(string(first))
+	var b strings.Builder
+	if !block {
+		writeWords(&b, first)
 	}
-	return unquoted(strings.Join(strings.Fields(first+" "+strings.Join(lines, " ")), " "))
+	for rest := bytes.TrimRight(source[next:], " \t\r\n"); len(rest) > 0; {
+		line, next := lineAt(rest, 0)
+		text := line.of(rest)
+		rest = rest[next:]
+		switch {
+		case len(text) > 0 && text[0] == '#': // a comment between keys
+		case block && first[0] == '|':
+			b.Write(bytes.TrimSpace(text))
+			b.WriteByte('\n')
+		default:
+			writeWords(&b, text)
+		}
+	}
+	if block {
+		return strings.TrimSpace(b.String())
+	}
+	return unquoted(b.String())
+}
+
+// writeWords adds the words of a line with one blank before each, where something
+// stands before it.
+func writeWords(b *strings.Builder, line []byte) {
+	for word := range bytes.FieldsSeq(line) {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.Write(word)
+	}
 }
 
 // isBlockSign reports whether a value begins a block scalar.

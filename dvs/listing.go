@@ -37,6 +37,7 @@ type Listings struct {
 	source string
 	seen   map[string]bool
 	more   int // findings beyond the limit
+	files  int // that an index named
 }
 
 // maxListingFindings bounds the findings of one file.

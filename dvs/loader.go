@@ -178,6 +178,7 @@ func (l *Loader) verify(ctx context.Context, c *candidate) error {
 	}
 	now := l.host.Time()
 	c.Evidence, c.File, c.Final, c.cause = doc.now(now), doc.body, doc.final.String(), doc.cause
+	c.parsed, c.findings = nil, nil
 	return l.decide(ctx, c, now)
 }
 
@@ -226,10 +227,10 @@ func (c *candidate) provisional() Claim {
 	return claim
 }
 
-// decide reads the file and judges the candidate.
+// decide reads the file, unless that was done, and judges the candidate.
 func (l *Loader) decide(ctx context.Context, c *candidate, now time.Time) error {
 	rules := l.rules()
-	if c.Evidence.Status == 200 && c.Evidence.Failure == "" {
+	if c.parsed == nil && c.Evidence.Status == 200 && c.Evidence.Failure == "" {
 		var err error
 		c.parsed, c.findings, err = ParseSkill(c.File, c.Claim.Profile, l.limits)
 		c.Evidence.Digest, c.Evidence.Content = DigestOf(c.File), lookleap.CodeOf(err)

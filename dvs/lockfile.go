@@ -43,8 +43,11 @@ func (f *LockedFile) written() Digest {
 	return f.Written
 }
 
-// maxLockfile bounds a lockfile in octets.
-const maxLockfile = 16 << 20
+// Bounds of a lockfile, in octets, and of one skill in it.
+const (
+	maxLockfile    = 16 << 20
+	maxLockedFiles = 10_000
+)
 
 // ParseLockfile reads what [Lockfile.MarshalJSON] wrote. Another type or
 // version, a path that is not safe, or anything given twice is an error.
@@ -92,16 +95,13 @@ func (r *lockReader) fail(err error) {
 	}
 }
 
-func (r *lockReader) list(v strictjson.Value, name string) (elements []strictjson.Value) {
+func (r *lockReader) list(v strictjson.Value, name string) strictjson.Value {
 	member, err := v.Need(name)
 	if err == nil {
 		err = member.Expect(strictjson.Array)
 	}
-	if err != nil {
-		r.fail(err)
-		return nil
-	}
-	return slices.Collect(member.Elements())
+	r.fail(err)
+	return member
 }
 
 func (r *lockReader) lockfile(v strictjson.Value) *Lockfile {
@@ -110,17 +110,22 @@ func (r *lockReader) lockfile(v strictjson.Value) *Lockfile {
 	}
 	lock := &Lockfile{}
 	seen, directories := map[string]bool{}, nameTable{}
-	for _, s := range r.list(v, "skills") {
+	for s := range r.list(v, "skills").Elements() {
 		skill := LockedSkill{URL: r.text(s, "url"), Root: r.text(s, "trustRoot"), Directory: r.text(s, "directory")}
-		if skill.Directory != directoryName(skill.Directory) || seen[skill.URL] {
+		if len(skill.Directory) > maxName || skill.Directory != directoryName(skill.Directory) || seen[skill.URL] {
 			r.fail(fmt.Errorf("the skill %q is there twice, or its directory is not safe", shorten(skill.URL)))
 		}
 		seen[skill.URL] = true
 		if err := directories.add(skill.Directory); err != nil {
 			r.fail(err)
 		}
-		names := nameTable{}
-		for _, f := range r.list(s, "files") {
+		names, list := nameTable{}, r.list(s, "files")
+		if list.Len() > maxLockedFiles {
+			r.fail(fmt.Errorf("the skill %q has more than %d files", shorten(skill.URL), maxLockedFiles))
+			break
+		}
+		skill.Files = make([]LockedFile, 0, list.Len())
+		for f := range list.Elements() {
 			file := LockedFile{Path: r.text(f, "path"), Digest: r.digest(f, "digest")}
 			if _, ok := f.Member("written"); ok {
 				file.Written = r.digest(f, "written")

@@ -17,18 +17,31 @@ type Block struct {
 
 // Blocks splits the instructions into prose and code: what stands between fences
 // of three or more backticks or tildes, or is indented by four blanks behind a
-// blank line. It is one pass over the lines; Markdown is not rendered.
+// blank line. It is one pass over the lines; Markdown is not rendered. Behind
+// 10,000 blocks, all the rest is one more block, of code.
 func (s *Skill) Blocks() []Block {
 	var blocks []Block
 	for b := range scanBlocks(s.Body) {
+		if len(blocks) == maxBlocks {
+			b = block{code: true, start: b.start, end: len(s.Body), line: b.line}
+		}
 		position := s.BodyPosition
 		position.Line += b.line
 		position.Column = 1
 		position.Offset += b.start
 		blocks = append(blocks, Block{Code: b.code, Language: b.language, Text: s.Body[b.start:b.end], Position: position})
+		if len(blocks) > maxBlocks {
+			break
+		}
 	}
 	return blocks
 }
+
+// What is made of one body at most. A page that people read has far less.
+const (
+	maxBlocks     = 10_000
+	maxReferences = 10_000
+)
 
 // block is a Block by offsets; line counts from 0.
 type block struct {
@@ -144,12 +157,15 @@ type Reference struct {
 
 // References lists what the instructions point to, each target once, in order:
 // links, images, link definitions, URLs, and paths that look like files of the
-// skill (section 4.4). Fragments of the page itself are left out.
+// skill (section 4.4). Fragments of the page itself are left out, and so is what
+// comes after 10,000 targets.
 func (s *Skill) References() []Reference {
 	r := referenceScanner{skill: s, seen: map[string]bool{}}
 	for b := range scanBlocks(s.Body) {
 		r.line, r.lineStart = s.BodyPosition.Line+b.line, b.start
-		r.scan(b)
+		if r.scan(b); len(r.found) == maxReferences {
+			break
+		}
 	}
 	return r.found
 }
@@ -178,7 +194,7 @@ func (r *referenceScanner) add(target string, at int, b block, bare bool) {
 // scan looks at every octet once, but for the targets, which are short.
 func (r *referenceScanner) scan(b block) {
 	text := r.skill.Body
-	for at := b.start; at < b.end; {
+	for at := b.start; at < b.end && len(r.found) < maxReferences; {
 		rest := text[at:b.end]
 		switch c := rest[0]; {
 		case c == '\n':

@@ -177,8 +177,8 @@ func (r *Resource) ContextText() (string, error) {
 	case !utf8.Valid(r.data):
 		return "", refuse(lookleap.CodeNotUTF8, r.URL, "the file is no text", "give it to a tool")
 	case r.External:
-		return fmt.Sprintf("untrusted data from %s, given by no instruction of the user's:\n%send of the untrusted data\n",
-			plaintext.Quote(r.URL, 400), plaintext.Block(string(r.data), len(r.data)+1)), nil
+		return "untrusted data from " + plaintext.Quote(r.URL, 400) + ", given by no instruction of the user's:\n" +
+			plaintext.Block(string(r.data), len(r.data)+1) + "end of the untrusted data\n", nil
 	}
 	return string(r.data), nil
 }
