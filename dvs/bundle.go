@@ -2,6 +2,8 @@ package dvs
 
 import (
 	"context"
+	"path"
+	"strings"
 
 	"github.com/lookleap/lookleap"
 )
@@ -15,10 +17,13 @@ type Bundle struct {
 	Verdict *lookleap.Verdict // that the skill is verified; without it the bundle is refused
 }
 
+// isEntry reports whether a file below a skill's directory is a skill of its own.
+func isEntry(name string) bool { return strings.EqualFold(path.Base(name), EntryFile) }
+
 // Bundle fetches files of the skill's own directory and gives them with the
 // SKILL.md, all or nothing. The files are named as the skill would refer to them;
 // if none is named, they are those that its instructions point to, as far as the
-// server has them. Nothing outside of the directory is fetched, and the user is
+// server has them, and no skills of their own. Nothing outside of the directory is fetched, and the user is
 // not asked.
 func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
 	skill, err := s.Skill()
@@ -30,7 +35,7 @@ func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
 		return Bundle{}, err
 	}
 	b := Bundle{ID: s.ID.String(), Root: s.Root.String(), Files: map[string][]byte{EntryFile: entry}, Verdict: s.Verdict}
-	named := len(files) > 0
+	named, total := len(files) > 0, len(entry)
 	if !named {
 		for _, r := range skill.References() {
 			files = append(files, r.Target)
@@ -39,7 +44,7 @@ func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
 	for _, file := range files {
 		t, err := s.Resolve(file)
 		switch {
-		case (err != nil || t.Access != Bundled) && !named:
+		case (err != nil || t.Access != Bundled || isEntry(t.Name)) && !named:
 			continue
 		case err != nil:
 			return Bundle{}, err
@@ -56,6 +61,9 @@ func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
 			continue
 		case err != nil:
 			return Bundle{}, err
+		}
+		if total += len(r.Bytes()); total > s.loader.limits.Total {
+			return Bundle{}, refuse(lookleap.CodeTooLarge, file, "all files together are larger than allowed", "name the files that are needed")
 		}
 		b.Files[t.Name] = r.Bytes()
 	}

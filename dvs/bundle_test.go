@@ -3,6 +3,7 @@ package dvs_test
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -14,7 +15,8 @@ import (
 func TestBundle(t *testing.T) {
 	net := lab.ForTest(t)
 	net.Site("shop.example").
-		Body("/s/a/SKILL.md", "text/markdown", "---\nname: a\ndescription: b\n---\nSee [x](MORE.md), run scripts/x.py or scripts/none.py, look at ../b/GUIDE.md and https://evil.example/x.md.\n").
+		Body("/s/a/SKILL.md", "text/markdown", "---\nname: a\ndescription: b\n---\nSee [x](MORE.md), run scripts/x.py or scripts/none.py, look at ../b/GUIDE.md, inner/SKILL.md and https://evil.example/x.md.\n").
+		Body("/s/a/inner/SKILL.md", "text/markdown", refund).
 		Body("/s/a/MORE.md", "text/markdown", "more").
 		Body("/s/a/scripts/x.py", "text/plain", "print()").
 		Body("/s/b/GUIDE.md", "text/markdown", "not of this skill")
@@ -57,6 +59,17 @@ func TestBundle(t *testing.T) {
 			}
 		})
 	}
+	t.Run("D08/reject-large-together", func(t *testing.T) {
+		loader := dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: dvs.Limits{Total: 200}}.NewLoader(net.Host())
+		skill, err := loader.Load(t.Context(), "https://shop.example/s/a/SKILL.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		net.Site("shop.example").Body("/s/a/MORE.md", "text/markdown", strings.Repeat("m", 60))
+		if b, err := skill.Bundle(t.Context(), "MORE.md"); lookleap.CodeOf(err) != lookleap.CodeTooLarge || b.Files != nil {
+			t.Error(err)
+		}
+	})
 	t.Run("reject-deactivated", func(t *testing.T) {
 		skill.Deactivate()
 		if _, err := skill.Bundle(t.Context()); lookleap.CodeOf(err) != lookleap.CodeNotActivated {

@@ -65,10 +65,14 @@ func NewVerifiedFS(bundles []Bundle, options VerifiedFSOptions) *VerifiedFS {
 		}
 		prepared[i] = p
 	}
-	for _, p := range prepared {
-		if p.report.Err == nil {
-			v.add(p, names)
+	for _, alone := range []bool{true, false} { // who shares a name gives way to those whose it is alone
+		for _, p := range prepared {
+			if p.report.Err == nil && alone == (names[directoryName(p.skill.Name)] == 1) {
+				v.add(p, alone)
+			}
 		}
+	}
+	for _, p := range prepared {
 		v.reports = append(v.reports, p.report)
 	}
 	for _, n := range v.nodes {
@@ -112,6 +116,11 @@ func (p *preparedBundle) judge(options *VerifiedFSOptions) error {
 			return err
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(p.Files)) {
+		if strings.Contains(name, "/") && isEntry(name) {
+			return refuse(lookleap.CodeNotBundled, name, "the bundle holds another skill, which loaders that look deeper would take for a verified one", "load that skill by its own URL, and leave it out here")
+		}
+	}
 	file, ok := p.Files[EntryFile]
 	if !ok {
 		return refuse(lookleap.CodeMissingSkillMD, p.ID, "the bundle has no SKILL.md", "")
@@ -143,13 +152,19 @@ func checkFiles(files map[string][]byte, limits Limits) error {
 }
 
 // add enters the files of a bundle. Skills of one name are all named after their
-// URLs too, so that none takes the place of another.
-func (v *VerifiedFS) add(p *preparedBundle, names map[string]int) {
-	directory := p.report.Directory
-	if names[directory] > 1 || v.nodes[directory] != nil {
-		id := DigestOf([]byte(p.ID))
-		suffix := fmt.Sprintf("-%x", id[:6])
-		directory = strings.TrimRight(directory[:min(len(directory), maxName-len(suffix))], "-") + suffix
+// URLs too, so that none takes the place of another, nor gets into its directory:
+// a name that looks like such a one only makes it longer.
+func (v *VerifiedFS) add(p *preparedBundle, alone bool) {
+	directory, id := p.report.Directory, DigestOf([]byte(p.ID))
+	for n := 6; !alone || v.nodes[directory] != nil; n++ {
+		if n > 31 {
+			p.report.Directory, p.report.Err = "", refuse(lookleap.CodeNameClash, p.ID, "other skills have every name that this one could have", "give skills names of their own")
+			return
+		}
+		suffix := fmt.Sprintf("-%x", id[:n])
+		name := p.report.Directory
+		directory = strings.TrimRight(name[:min(len(name), maxName-len(suffix))], "-") + suffix
+		alone = true
 	}
 	p.report.Directory = directory
 	if directory != p.skill.Name {

@@ -2,6 +2,7 @@ package dvs_test
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -85,6 +86,27 @@ func TestVerifiedFS(t *testing.T) {
 			t.Errorf("%s", data)
 		}
 	})
+	t.Run("DVS-1-01/reject-directory-of-another", func(t *testing.T) {
+		id := dvs.DigestOf([]byte("https://example.com/s/a/SKILL.md"))
+		thief := bundle("thief", "name: a-"+fmt.Sprintf("%x", id[:6])+"\ndescription: b\n", "evil.md", "x")
+		for _, bundles := range [][]dvs.Bundle{
+			{thief, bundle("a", "name: a\ndescription: b\n", "good.md", "x"), bundle("b", "name: a\ndescription: b\n")},
+			{bundle("b", "name: a\ndescription: b\n"), bundle("a", "name: a\ndescription: b\n", "good.md", "x"), thief},
+		} {
+			v := skillsFS(t, dvs.DVS, bundles...)
+			for i, r := range v.Reports() {
+				files, _ := v.ReadDir(r.Directory)
+				data, _ := v.ReadFile(r.Directory + "/SKILL.md")
+				if len(files) != len(bundles[i].Files) || !bytes.Contains(data, []byte(r.ID)) {
+					t.Errorf("%s has %v", r.Directory, files)
+				}
+			}
+		}
+	})
+	t.Run("DVS-4.3-13/reject-no-characters", func(t *testing.T) {
+		v := skillsFS(t, dvs.DVS, bundle("a", "name: a\ndescription: \"b\\uFFFE\\U0001FFFFc\\uFDD0\"\n"))
+		strictLoad(t, v, "a")
+	})
 	t.Run("immutable", func(t *testing.T) {
 		data, _ := v.ReadFile("my-skill/SKILL.md")
 		clear(data)
@@ -140,6 +162,7 @@ func TestVerifiedFSRefuses(t *testing.T) {
 		{"D05", "reject-file-and-directory", files("a", "a/y"), dvs.Limits{}, lookleap.CodeNameClash},
 		{"D05", "reject-long-s", files("s.txt", "\u017f.txt"), dvs.Limits{}, lookleap.CodeNameClash},
 		{"D05", "reject-decomposed", files("e\u0301"), dvs.Limits{}, lookleap.CodeUnsafeName},
+		{"DVS-4.3-11", "reject-skill-inside", files("more/Skill.MD"), dvs.Limits{}, lookleap.CodeNotBundled},
 		{"D07", "reject-backslash", files(`..\x`), dvs.Limits{}, lookleap.CodeUnsafeName},
 		{"D07", "reject-drive", files("C:x"), dvs.Limits{}, lookleap.CodeUnsafeName},
 		{"D07", "reject-device", files("data/CON.txt"), dvs.Limits{}, lookleap.CodeUnsafeName},
