@@ -96,6 +96,8 @@ func isInvisible(r rune) bool {
 		return r == '\u00ad'
 	case 0x3000 <= r && r <= 0xd7ff:
 		return r == '\u3164' // the Hangul filler; the rest are letters of East Asia
+	case r&0xfffe == 0xfffe, 0xfdd0 <= r && r <= 0xfdef:
+		return true // no characters at all; YAML knows them only as escapes
 	}
 	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }

@@ -155,6 +155,7 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.3-02", name: "reject-17-KiB", input: extra("# " + long(17<<10) + "\n"), code: front},
 		{id: "C01", name: "reject-alias-bomb", input: extra(bomb), code: front},
 		{id: "C01", name: "reject-unused-anchor", input: extra("x: &a y\n"), code: front},
+		{id: "C02", name: "reject-merge-key-in-quotes", input: file("name: a\ndescription: b\nmetadata:\n  '<<': {x: y}\n"), code: front},
 		{id: "C02", name: "reject-merge-key", input: file("base: &b {name: evil}\nname: a\ndescription: b\n<<: *b\n"), code: front},
 		{id: "C04", name: "reject-binary", input: name("!!binary aGk="), code: front},
 		{id: "C04", name: "reject-python", input: extra("x: !!python/object/apply:os.system [id]\n"), code: front},
