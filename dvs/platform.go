@@ -121,8 +121,8 @@ func (e *Platform) valid() error {
 
 // With gives a table with more platforms. It can tighten and never relax: an
 // entry for a host that is in the table already has to be Never or to ask for
-// at least as many segments, and keeps the routes that are known. A refusal is
-// an [*Error] with platform-relaxed or bad-platform.
+// at least as many segments, and keeps the words, the prefix and the revisions
+// that are known. A refusal is an [*Error] with platform-relaxed or bad-platform.
 func (p *Platforms) With(add ...Platform) (*Platforms, error) {
 	entries := slices.Clone(p.entries)
 	for _, e := range add {
@@ -132,8 +132,7 @@ func (p *Platforms) With(add ...Platform) (*Platforms, error) {
 			if !known || e.Never {
 				continue
 			}
-			old := role.platform
-			if old.Never || e.Owner < old.Owner || e.Owner == 0 || len(old.Below) > 0 || old.Source != nil {
+			if !e.tighten(role.platform) {
 				return nil, refuse(lookleap.CodePlatformRelaxed, host, "the host is in the table already, with rules that this entry would relax",
 					"mark it Never, or ask for more path segments")
 			}
@@ -141,6 +140,21 @@ func (p *Platforms) With(add ...Platform) (*Platforms, error) {
 		entries = append(entries, e)
 	}
 	return newPlatforms(entries)
+}
+
+// tighten takes over what is known of a host already, and reports whether the
+// entry asks for no less anywhere.
+func (e *Platform) tighten(old *Platform) bool {
+	shallow := slices.ContainsFunc(e.Below, func(s Scope) bool { return s.Owner < old.Owner })
+	if old.Never || e.Owner < old.Owner || e.Owner == 0 || shallow || len(old.Below) > 0 || old.Source != nil || !strings.HasPrefix(e.Prefix, old.Prefix) && e.Prefix != "" {
+		return false
+	}
+	if e.Prefix == "" {
+		e.Prefix = old.Prefix
+	}
+	e.Reserved = append(e.Reserved, old.Reserved...)
+	e.AtRef = e.AtRef || old.AtRef
+	return true
 }
 
 func (e Platform) clone() Platform {
@@ -192,7 +206,7 @@ func (p *Platforms) find(host string) (hostRole, bool) {
 // segment is no publisher's.
 func (e *Platform) ownerDepth(segments []string) int {
 	for _, s := range e.Below {
-		if s.Word == segments[0] {
+		if strings.EqualFold(s.Word, segments[0]) { // in another case it is the same route, or nothing
 			return s.Owner
 		}
 	}
@@ -206,10 +220,9 @@ func (e *Platform) checkOwner(input string, segments []string) *Error {
 	}
 	depth := e.ownerDepth(segments)
 	first := segments[0]
-	if e.Fold > 0 {
-		first = strings.ToLower(first)
-	}
-	if depth == 0 || slices.Contains(e.Reserved, first) || !strings.HasPrefix(first, e.Prefix) {
+	// No publisher is named like a route but for the case of its letters.
+	word := slices.ContainsFunc(e.Reserved, func(w string) bool { return strings.EqualFold(w, first) })
+	if depth == 0 || word || !strings.HasPrefix(first, e.Prefix) || first == e.Prefix {
 		return refuse(lookleap.CodeReservedSegment, input, fmt.Sprintf("%q is a word of %s and no publisher", segments[0], e.Name), "use the path of one publisher")
 	}
 	if len(segments) < depth {

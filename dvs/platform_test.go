@@ -77,10 +77,30 @@ func TestPlatformsWith(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+	t.Run(id+"/reject-what-a-deeper-entry-leaves-out", func(t *testing.T) {
+		table, err := dvs.Builtin().With(
+			dvs.Platform{Name: "Replit", Hosts: []string{"replit.com"}, Owner: 1},
+			dvs.Platform{Name: "Medium", Hosts: []string{"medium.com"}, Owner: 1, Reserved: []string{"extra"}},
+			dvs.Platform{Name: "unpkg", Hosts: []string{"unpkg.com"}, Owner: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules := dvs.Rules{Platforms: table}
+		for _, root := range []string{"https://replit.com/site/", "https://medium.com/p/x/", "https://medium.com/extra/"} {
+			if _, err := rules.ParseTrustRoot(root); lookleap.CodeOf(err) != lookleap.CodeReservedSegment {
+				t.Errorf("%s: %v", root, err)
+			}
+		}
+		if u, err := rules.ParseSkillURL("https://unpkg.com/a/b@abcdef1/SKILL.md"); err != nil || u.Commit() != "abcdef1" {
+			t.Errorf("%q, %v", u.Commit(), err)
+		}
+	})
 	for name, p := range map[string]dvs.Platform{
 		"reject-relaxed":           {Name: "GitHub", Hosts: []string{"github.com"}, Owner: 1},
 		"reject-removed":           {Name: "GitHub", Hosts: []string{"github.com"}},
 		"reject-relaxed-depth":     {Name: "Firebase", Hosts: []string{"firebasestorage.googleapis.com"}, Owner: 1},
+		"reject-relaxed-below":     {Name: "GCS", Hosts: []string{"storage.googleapis.com"}, Owner: 2, Below: []dvs.Scope{{Word: "b", Owner: 0}}},
+		"reject-relaxed-prefix":    {Name: "Replit", Hosts: []string{"replit.com"}, Owner: 1, Prefix: "s"},
 		"reject-relaxed-never":     {Name: "archive", Hosts: []string{"web.archive.org"}, Owner: 1},
 		"reject-below-never":       {Name: "archive", Hosts: []string{"x.dweb.link"}, Owner: 1},
 		"reject-raw-host":          {Name: "raw", Hosts: []string{"raw.githubusercontent.com"}, Owner: 1},
