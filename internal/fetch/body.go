@@ -231,6 +231,9 @@ func join(full [][]byte, last []byte, size int) []byte {
 type foreignBody struct {
 	io.ReadCloser
 	idle int // reads in a row that gave nothing
+
+	once sync.Once // for it is closed by whoever ends first: its reader, or the exchange's time
+	err  error     // of closing
 }
 
 // maxIdle is how many reads in a row may give nothing.
@@ -251,9 +254,12 @@ func (b *foreignBody) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-func (b *foreignBody) Close() (err error) {
-	defer failPanic(&err)
-	return b.ReadCloser.Close()
+func (b *foreignBody) Close() error {
+	b.once.Do(func() {
+		defer failPanic(&b.err)
+		b.err = b.ReadCloser.Close()
+	})
+	return b.err
 }
 
 func failPanic(err *error) {

@@ -5,9 +5,12 @@ import (
 	"compress/gzip"
 	"io"
 	"net/http"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/fetch"
@@ -273,4 +276,34 @@ func TestBrokenBodies(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestBodyIsClosedOnce has the exchange's time end while a body is read, so that
+// two want to close it: it is closed once, and before Do returns.
+func TestBodyIsClosedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun, ended := 0, make(chan struct{})
+		done := false
+		body := brokenBody{
+			read: func([]byte) (int, error) { <-ended; return 0, io.ErrClosedPipe },
+			close: func() error {
+				if begun++; begun == 1 {
+					close(ended)
+				}
+				for range 100 { // for the reader to go on meanwhile
+					runtime.Gosched()
+				}
+				done = true
+				return nil
+			},
+		}
+		f := fetcherFunc(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: body, ContentLength: -1}, nil
+		})
+		resp, err := do(t, f, &fetch.Request{Limits: fetch.Limits{Time: time.Second}}, "https://shop.example/")
+		failure(t, resp, err, lookleap.CodeTimeout)
+		if begun != 1 || !done {
+			t.Errorf("closed %d times, to its end: %t", begun, done)
+		}
+	})
 }

@@ -184,7 +184,7 @@ func (e *exchange) build(ctx context.Context, w *watch) *http.Request {
 	}).WithContext(ctx)
 	if e.body != nil {
 		req.ContentLength = int64(len(e.body))
-		req.Body = &gatedBody{bytes.NewReader(e.body), w}
+		req.Body = &gatedBody{bytes.NewReader(e.body), ctx, w}
 		if len(e.body) == 0 {
 			req.Body = http.NoBody
 		}
@@ -192,11 +192,13 @@ func (e *exchange) build(ctx context.Context, w *watch) *http.Request {
 	return req
 }
 
-// gatedBody gives nothing away before a connection was reported and found good.
-// It cannot be sent twice: there is no GetBody.
+// gatedBody gives nothing away before a connection was reported and found good,
+// nor once the exchange has ended: a Fetcher may notice that later. It cannot be
+// sent twice: there is no GetBody. Read is the only way to it.
 type gatedBody struct {
-	*bytes.Reader
-	watch *watch
+	octets *bytes.Reader
+	ctx    context.Context
+	watch  *watch
 }
 
 func (b *gatedBody) Read(p []byte) (int, error) {
@@ -205,8 +207,10 @@ func (b *gatedBody) Read(p []byte) (int, error) {
 		return 0, failed
 	case !conn.Reported():
 		return 0, coded(lookleap.CodeNoConnection, "the fetcher asks for a body before it reports a connection")
+	case b.ctx.Err() != nil:
+		return 0, causeOf(b.ctx, b.ctx.Err())
 	}
-	return b.Reader.Read(p)
+	return b.octets.Read(p)
 }
 
 func (*gatedBody) Close() error { return nil }

@@ -227,6 +227,32 @@ func TestNothingIsSentForACallerWhoLeft(t *testing.T) {
 	}
 }
 
+// TestBodyOfACallerWhoLeft has a caller leave when the connection is there: a
+// Fetcher that sends on all the same gets no octet of the body.
+func TestBodyOfACallerWhoLeft(t *testing.T) {
+	n := lab.ForTest(t)
+	n.Site("www.example").Body("/", "text/plain", "")
+	ctx, cancel := context.WithCancel(t.Context())
+	var sent []byte
+	f := fetcherFunc(func(r *http.Request) (*http.Response, error) {
+		probe, err := http.NewRequestWithContext(r.Context(), http.MethodGet, r.URL.String(), nil)
+		if err != nil {
+			return nil, err
+		}
+		if resp, err := n.Fetcher().RoundTrip(probe); err == nil { // which reports its connection
+			_ = resp.Body.Close()
+		}
+		cancel()
+		sent, err = io.ReadAll(r.Body)
+		return nil, err
+	})
+	resp, err := fetch.Do(ctx, f, &fetch.Request{Method: "POST", Body: []byte("secret"), URL: parse(t, "https://www.example/")})
+	failure(t, resp, err, lookleap.CodeCancelled)
+	if len(sent) != 0 {
+		t.Errorf("it got %q", sent)
+	}
+}
+
 // TestOuterTimeoutIsTheCallersEnd has a guard read a policy while it serves a
 // request whose own time runs out: that says nothing about the policy.
 func TestOuterTimeoutIsTheCallersEnd(t *testing.T) {
