@@ -46,6 +46,8 @@ func (s *Session) execute(ctx context.Context, a *lookleap.Approval, e *effect, 
 	if err != nil {
 		return nil, err
 	}
+	settled := *e
+	settled.Disclosure = told
 	contentType, body, err := e.body(told)
 	if err != nil { // where nothing is left to tell, what was refused is written down all the same
 		refused := slices.DeleteFunc(entries, func(x Entry) bool { return x.Kind != EntryRefused })
@@ -66,7 +68,7 @@ func (s *Session) execute(ctx context.Context, a *lookleap.Approval, e *effect, 
 	if a.Has(itemPlain) {
 		s.gate.acknowledge(e.Send.origin())
 	}
-	result, err := s.submit(ctx, e, plan, contentType, body, budget)
+	result, err := s.submit(ctx, &settled, plan, contentType, body, budget)
 	s.recordOutcome(ctx, e, plan, err)
 	return result, err
 }

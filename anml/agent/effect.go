@@ -70,7 +70,7 @@ func parseEffect(data []byte) (*effect, error) {
 		return nil, badState("its method has no body")
 	case e.Send.Format != anml.XML && e.Send.Format != anml.JSON:
 		return nil, badState("its serialization is unknown")
-	case strings.ContainsAny(e.Send.ContentType, "\r\n\x00"):
+	case strings.ContainsAny(e.Send.ContentType+e.Send.Expects, "\r\n\x00"):
 		return nil, badState("its media type is malformed")
 	}
 	return &e, nil

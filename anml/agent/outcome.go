@@ -61,7 +61,7 @@ func (m *submission) result(ctx context.Context, plan string, resp *fetch.Respon
 	var document *anml.Document
 	var unread error
 	switch {
-	case len(resp.Body) == 0:
+	case len(resp.Body) == 0 || !carries(resp.Status):
 	case isDocument && advances(resp.Status):
 		r.Page, unread = m.session.newPage(ctx, resp, arrival{requested: m.effect.Send.URL, action: true})
 		if unread == nil {
@@ -79,7 +79,9 @@ func (m *submission) result(ctx context.Context, plan string, resp *fetch.Respon
 	default:
 		r.Body = resp.Body
 	}
-	r.Outcome = anml.OutcomeOf(resp.Status, document)
+	if r.Outcome = anml.OutcomeUnknown; defined(resp.Status) {
+		r.Outcome = anml.OutcomeOf(resp.Status, document)
+	}
 	m.waitAsTold(document, resp)
 	if unread != nil && resp.Status < 300 {
 		r.Outcome = anml.OutcomeUnknown
@@ -88,9 +90,25 @@ func (m *submission) result(ctx context.Context, plan string, resp *fetch.Respon
 	return r, m.judge(resp, r, document)
 }
 
+// defined reports whether a status says what became of an action. 300 and 304 say
+// nothing of it; 206 and 226 are a part of an answer, or how it differs from another
+// one, which nobody asked for. An answer with 1xx never gets here.
+func defined(status int) bool {
+	return status >= 400 || carries(status) || status == http.StatusNoContent || status == http.StatusResetContent
+}
+
+// carries reports whether the content of an answer is what its status is about.
+func carries(status int) bool {
+	switch status {
+	case http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusNonAuthoritativeInfo: // over TLS the server answers for that too
+		return true
+	}
+	return status >= 400
+}
+
 // advances reports whether the document of an answer becomes the current one.
 func advances(status int) bool {
-	return status >= 200 && status < 300 || status == http.StatusConflict || status == http.StatusUnprocessableEntity
+	return status < 400 && carries(status) || status == http.StatusConflict || status == http.StatusUnprocessableEntity
 }
 
 func problemType(mediaType string) bool {
@@ -164,6 +182,8 @@ func (m *submission) judge(resp *fetch.Response, r *Result, d *anml.Document) er
 		m.notify(n)
 	}
 	switch status := resp.Status; {
+	case !defined(status):
+		return m.doubtful(refuse(lookleap.CodeBadStatus, "its status says nothing of the action"))
 	case status < 300:
 		if r.Outcome == anml.OutcomeError {
 			return refuse(lookleap.CodeActionFailed, "")

@@ -63,7 +63,7 @@ func (p *Page) prepare(ctx context.Context, c Call) (*intent, error) {
 	e.Send = sending{
 		Method: act.Method(), Endpoint: to.url.String(), URL: to.url.String(), Reach: to.reach, Plain: to.plain,
 		Idempotent: act.Idempotent() || safeMethod(act.Method()),
-		Format:     p.answerFormat(act, to.url.Origin()), Says: act.Description(),
+		Format:     p.answerFormat(act, to.url.Origin()), Says: act.Description(), Expects: p.expects(act),
 	}
 	if err := p.session.gate.check(e.passage(), now); err != nil {
 		return nil, err
@@ -152,6 +152,16 @@ func (p *Page) answerFormat(act anml.Action, origin string) anml.Format {
 		return f
 	}
 	return p.doc.Format()
+}
+
+// expects is what the answer is asked for in: what the action says, but for the
+// host's own choice between the serializations of documents.
+func (p *Page) expects(act anml.Action) string {
+	said := expected(act.Response())
+	if _, document := anml.FormatOf(said); document && p.session.agent.options.Format != nil {
+		return ""
+	}
+	return said
 }
 
 // intend settles what the user is asked about, and what is verified anew before it

@@ -54,6 +54,27 @@ func (s *Session) settle(ctx context.Context, plan string, e exchange, d *disclo
 	return out, entries, nil
 }
 
+// revoked says why what was settled may not be sent once more: the user has
+// forbidden it since, or had deleted what it rests on. "" where nothing has changed.
+func (s *Session) revoked(e exchange, d *disclosure) lookleap.Code {
+	if d == nil {
+		return ""
+	}
+	w := &settling{s: s, e: e, asker: d.Asker, will: s.user.Policy.now(), hosts: e.hosts(d.Asker)}
+	for _, t := range d.Tells {
+		if t.refused() {
+			continue
+		}
+		if code, _, _ := w.forbidden(&t); code != "" {
+			return code
+		}
+		if code, _ := w.tainted(&t); code != "" {
+			return code
+		}
+	}
+	return ""
+}
+
 // location is the document's URL without its query.
 func (e exchange) location() string {
 	document, _, _ := strings.Cut(e.Document, "?")
@@ -85,16 +106,12 @@ func (w *settling) settle(ctx context.Context, t *tell) error {
 	if t.refused() {
 		return nil
 	}
-	rule, ruled := w.will.standing(w.hosts, t.subject(), t.Also...)
-	switch {
-	case w.will.refuses(w.hosts):
-		t.refuse(lookleap.CodeDomainRefused, anml.UserDenied)
-	case ruled && rule.Effect == EffectDeny:
-		t.refuse(lookleap.CodeUserRule, anml.UserDenied)
-	case t.Item != "" && !w.approved(t.Item):
-		t.refuse(lookleap.CodeConsentRefused, anml.UserDenied)
+	code, rule, ruled := w.forbidden(t)
+	if code == "" && t.Item != "" && !w.approved(t.Item) {
+		code = lookleap.CodeConsentRefused
 	}
-	if t.refused() {
+	if code != "" {
+		t.refuse(code, anml.UserDenied)
 		return nil
 	}
 	if code, reason := w.tainted(t); code != "" {
@@ -130,6 +147,19 @@ func (w *settling) settle(ctx context.Context, t *tell) error {
 		}
 	}
 	return nil
+}
+
+// forbidden says why the user's will forbids a tell, "" if it does not, and gives
+// the standing rule about it.
+func (w *settling) forbidden(t *tell) (why lookleap.Code, rule StandingRule, ruled bool) {
+	rule, ruled = w.will.standing(w.hosts, t.subject(), t.Also...)
+	switch {
+	case w.will.refuses(w.hosts):
+		why = lookleap.CodeDomainRefused
+	case ruled && rule.Effect == EffectDeny:
+		why = lookleap.CodeUserRule
+	}
+	return why, rule, ruled
 }
 
 // tainted looks again at where a value came from: context that was deleted since,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"mime"
 	"net/http"
 	"net/http/httptrace"
 	"slices"
@@ -29,6 +30,7 @@ type sending struct {
 	Body        []byte      `json:"body,omitempty"`
 	Response    bool        `json:"response,omitempty"` // the body is the agent response that the disclosure makes
 	Format      anml.Format `json:"format"`             // to send and to ask for
+	Expects     string      `json:"expects,omitempty"`  // media type that the action says it answers in; "": it does not say
 	Idempotent  bool        `json:"idempotent,omitempty"`
 	Says        string      `json:"says,omitempty"` // description of the action: untrusted
 }
@@ -50,6 +52,40 @@ func (s *sending) origin() string {
 	}
 	return u.Origin()
 }
+
+// accept is the Accept header field: what the action says that it answers in comes
+// first (section 8.6.4), then documents, then problem details (section 11.3).
+func (s *sending) accept() string {
+	const problems = ", " + anml.MediaTypeProblemJSON + ";q=0.5, " + anml.MediaTypeProblemXML + ";q=0.4"
+	if f, ok := anml.FormatOf(s.Expects); ok {
+		return anml.Accept(f) + problems
+	}
+	documents := anml.Accept(s.Format)
+	if s.Expects != "" {
+		other := anml.XML
+		if s.Format == anml.XML {
+			other = anml.JSON
+		}
+		documents = s.Expects + ", " + s.Format.MediaType() + ";q=0.9, " + other.MediaType() + ";q=0.8"
+	}
+	return documents + problems
+}
+
+// expected is the media type that an action says it answers in, without parameters;
+// "" where it says none, or nothing that is one.
+func expected(r anml.Response) string {
+	if !r.Exists() {
+		return ""
+	}
+	mediaType, _, err := mime.ParseMediaType(r.Type())
+	if err != nil || !strings.Contains(mediaType, "/") || strings.Contains(mediaType, "*") || len(mediaType) > maxMediaType {
+		return ""
+	}
+	return mediaType
+}
+
+// maxMediaType bounds a media type, in octets (RFC 6838 section 4.2).
+const maxMediaType = 255
 
 // Waits between an answer and the one automatic retry of a call (section 11.3).
 const serverErrorWait = 5 * time.Second
@@ -87,15 +123,16 @@ type submission struct {
 	sent    bool // a connection was made: the service may have got a request
 	retried bool
 	resent  bool // a body went out again, after 307 or 308
+	repeats bool // what is sent next was sent before
 	visited []string
 	spent   time.Duration // in requests, waits not counted
 }
 
 // run sends the request until there is an answer to keep.
 func (m *submission) run(ctx context.Context) (*fetch.Response, error) {
-	for first := true; ; first = false {
-		if !first && m.refused() {
-			return nil, &Error{Code: lookleap.CodeDomainRefused, URL: shown(m.url), Reason: "the user refused the domain meanwhile, so nothing is sent to it again"}
+	for {
+		if err := m.renew(ctx); err != nil {
+			return nil, err
 		}
 		resp, connected, err := m.once(ctx)
 		m.sent = m.sent || connected
@@ -111,6 +148,7 @@ func (m *submission) run(ctx context.Context) (*fetch.Response, error) {
 				m.tellFailure(err)
 				return nil, fail(m.url.String(), err, "the action's endpoint gave no usable answer")
 			}
+			m.repeats = true
 		case isRedirect(resp.Status):
 			if err := m.follow(resp); err != nil {
 				return nil, err
@@ -123,15 +161,33 @@ func (m *submission) run(ctx context.Context) (*fetch.Response, error) {
 			if err := sleep(ctx, wait); err != nil {
 				return resp, nil // the caller left while waiting: the answer stands
 			}
+			m.repeats = true
 		}
 	}
 }
 
-// refused reports whether the user refused, since the call was settled, to tell
-// its parties anything.
-func (m *submission) refused() bool {
+// renew looks again, before anything more is sent, at what the first request rested
+// on: what the user wants and, where the same is sent once more, who may act for
+// the site (section 13.4).
+func (m *submission) renew(ctx context.Context) error {
+	if len(m.visited) == 0 && !m.repeats {
+		return nil // the first request: it was settled just now
+	}
 	e := m.effect
-	return e.Disclosure.tells() && m.session.user.Policy.now().refuses(e.Exchange.hosts(e.Disclosure.Asker))
+	if err := m.session.context.refresh(ctx); err != nil {
+		return err
+	}
+	if code := m.session.revoked(e.Exchange, e.Disclosure); code != "" {
+		return &Error{Code: code, URL: shown(m.url), Reason: "the user forbade meanwhile what the call tells, so nothing is sent again"}
+	}
+	if !m.repeats {
+		return nil
+	}
+	err := m.session.confirmTrust(ctx, e)
+	if errors.Is(err, errIdentityLost) { // nobody is asked about it without the site: it may have arrived
+		return &Error{Code: lookleap.CodeIdentityLost, URL: shown(m.url), Reason: "the site that the user was shown can no longer be verified, so nothing is sent again"}
+	}
+	return err
 }
 
 // withoutBody is the answer of a service that refuses or fails, where its body
@@ -174,7 +230,7 @@ func (m *submission) once(ctx context.Context) (*fetch.Response, bool, error) {
 // Credentials and cookies are the Fetcher's (section 9).
 func (m *submission) header() http.Header {
 	h := make(http.Header)
-	h.Set("Accept", anml.Accept(m.effect.Send.Format)+", "+anml.MediaTypeProblemJSON+";q=0.5, "+anml.MediaTypeProblemXML+";q=0.4")
+	h.Set("Accept", m.effect.Send.accept())
 	if m.contentType != "" {
 		h.Set("Content-Type", m.contentType)
 	}
@@ -241,6 +297,7 @@ func (m *submission) follow(resp *fetch.Response) error {
 		return refuse(lookleap.CodeRedirectCrossOrigin, "the action's redirect leaves its origin", away)
 	}
 	reads := m.method == http.MethodGet || m.method == http.MethodHead
+	m.repeats = false
 	switch {
 	case resp.Status == http.StatusSeeOther:
 		if m.method != http.MethodHead {
@@ -253,7 +310,7 @@ func (m *submission) follow(resp *fetch.Response) error {
 	case m.resent:
 		return refuse(lookleap.CodeRedirectForbidden, "an action is sent again once at most", nil)
 	default:
-		m.resent = true
+		m.resent, m.repeats = true, true
 	}
 	step := m.method + " " + to.String()
 	if len(m.visited) == 0 {
