@@ -14,6 +14,7 @@ var seeds = []string{
 	`<!DOCTYPE A [<!ENTITY ""><!----><`,
 	`<?xml version="1.0" encoding="UTF-8" standalone="no"?><!DOCTYPE a [<!ENTITY x "]>"><!-- ] --><?p ]?>%p;]><a b="1" c='&lt;&#10;'>x<!-- c --><![CDATA[ ]]]]><?p q?></a>`,
 	`<p:a xmlns:p="u" xmlns="d" p:b="1" b="2"><c xmlns=""/>` + "\r\n\r" + `</p:a>`,
+	"<p:a xmlns:p=\"\r\" p:b=\"1\"/>",
 	"\uFEFF<é ñ='ö&#233;'>\U0001F600</é>",
 	`<a b="1" b="2"/>`, `<a>]]></a>`, `<a>&nbsp;</a>`, `<p:a/>`, `<!-- -- --><a/>`, `<a/><b/>`, "<a>\xff</a>",
 	string(utf16Bytes(`<?xml version="1.0" encoding="UTF-16"?><a>é</a>`, true, true)),
@@ -113,17 +114,21 @@ func merged(s *Scanner) (string, error) {
 			text += tok.Text
 		case StartElement:
 			flush()
-			fmt.Fprintf(&b, "<%s", render1(tok.Name))
+			fmt.Fprintf(&b, "<%s", normal(tok.Name))
 			for _, a := range tok.Attrs {
-				fmt.Fprintf(&b, " %s=%q", render1(a.Name), blanks.Replace(a.Value))
+				fmt.Fprintf(&b, " %s=%q", normal(a.Name), blanks.Replace(a.Value))
 			}
 			b.WriteString("> ")
 		case EndElement:
 			flush()
-			fmt.Fprintf(&b, "</%s> ", render1(tok.Name))
+			fmt.Fprintf(&b, "</%s> ", normal(tok.Name))
 		}
 	}
 }
+
+// normal is render1 without the white space in a namespace that only one of the
+// two normalises.
+func normal(n Name) string { return render1(Name{blanks.Replace(n.Space), n.Local}) }
 
 func peer(doc []byte) (string, error) {
 	d := xml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(doc, []byte("\uFEFF"))))
@@ -136,7 +141,7 @@ func peer(doc []byte) (string, error) {
 		}
 		text = ""
 	}
-	name := func(n xml.Name) string { return render1(Name{n.Space, n.Local}) }
+	name := func(n xml.Name) string { return normal(Name(n)) }
 	for {
 		tok, err := d.Token()
 		if err == io.EOF {
