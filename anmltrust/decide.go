@@ -11,7 +11,8 @@ import (
 // Decide judges a claim by evidence, at a time: the procedure of sections 12 and
 // 13.4 as one pure function. A positive decision is an [*Authorization]; any
 // other is Tier 0, a nil Authorization and a [*lookleap.VerifyError] with the
-// whole story. Evidence that ends too early is Tier 0 too.
+// whole story. Evidence that ends too early is Tier 0 too, and so is evidence
+// whose grant has ended by then.
 func Decide(claim Claim, ev Evidence, now time.Time) (*Authorization, error) {
 	o := walk(claim, &ev, nil, now)
 	if o.need != nil {
@@ -306,12 +307,12 @@ func (o *outcome) run(ev *Evidence, now time.Time, first Mechanism, uris []strin
 		return
 	}
 	if j.state != passing || len(otherURIs) == 0 {
-		o.finish(first, uris, j, false)
+		o.finish(now, first, uris, j, false)
 		return
 	}
 	o.check("K3", lookleap.Noted, j.code, "the other mechanism is asked, since this failure may pass")
 	if j, ok = o.ask(ev, now, other, otherURIs, true); ok {
-		o.finish(other, otherURIs, j, true)
+		o.finish(now, other, otherURIs, j, true)
 	}
 }
 
@@ -407,7 +408,7 @@ func (o *outcome) note(x *Exchange, j judged) {
 }
 
 // finish turns the judgement of the mechanism that decided into the outcome.
-func (o *outcome) finish(m Mechanism, uris []string, j judged, fallback bool) {
+func (o *outcome) finish(now time.Time, m Mechanism, uris []string, j judged, fallback bool) {
 	o.byQuery = m == Query
 	row := j.row
 	switch {
@@ -436,6 +437,11 @@ func (o *outcome) finish(m Mechanism, uris []string, j judged, fallback bool) {
 			o.drop = dropHost
 		}
 		o.deny(row, j.code)
+		return
+	}
+	if !now.Before(j.until) {
+		o.check("E5", lookleap.Failed, lookleap.CodeTrustEvidence, "what the evidence granted has ended")
+		o.deny("E5", lookleap.CodeTrustEvidence)
 		return
 	}
 	o.row, o.code, o.tier, o.scope, o.until = row, j.code, j.tier, j.scope, j.until

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -396,6 +397,9 @@ func clip(s string) string {
 // take copies what matters of an answer.
 func (x *Exchange) take(resp *fetch.Response, now time.Time) {
 	x.At, x.Status, x.MediaType, x.Body = now, resp.Status, resp.MediaType, resp.Body
+	if charset, ok := resp.Params["charset"]; ok && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "us-ascii") {
+		x.MediaType += "; charset=" + shown(charset) // other readers would read another text
+	}
 	if final := resp.URL.String(); final != x.URL {
 		x.Final = final
 	}
@@ -407,6 +411,7 @@ func (x *Exchange) take(resp *fetch.Response, now time.Time) {
 	x.NoStore = resp.Freshness.NoStore || resp.Freshness.NoCache
 	if resp.Freshness.Stated {
 		x.Fresh = resp.Freshness.Until(0, maxGrant, 0)
+		x.NoStore = x.NoStore || !x.Fresh.After(resp.Freshness.Received) // stale on arrival
 	}
 	if x.Mechanism == ManifestSource {
 		x.etag, x.modified = resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")

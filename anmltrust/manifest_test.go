@@ -115,6 +115,24 @@ func TestManifestDates(t *testing.T) {
 	}
 }
 
+// TestManifestZones holds the zone of issued to RFC 3339.
+func TestManifestZones(t *testing.T) {
+	for _, zone := range []string{"Z", "+00:00", "-00:00", "+23:59", "-11:30"} {
+		t.Run("H14/accept-zone"+zone, func(t *testing.T) {
+			if _, ok := parseTime("2026-08-01T00:00:00"+zone, false); !ok {
+				t.Error("refused")
+			}
+		})
+	}
+	for _, zone := range []string{"+24:00", "-24:00", "+23:60", "+1:00", "+0100", "+01", "+01:00:00", "z", "Z+00:00", "\u221201:00"} {
+		t.Run("H14/reject-zone"+zone, func(t *testing.T) {
+			if got, ok := parseTime("2026-08-01T00:00:00"+zone, false); ok {
+				t.Errorf("read as %s", got)
+			}
+		})
+	}
+}
+
 // TestLookup finds entries about a server.
 func TestLookup(t *testing.T) {
 	b := `["body"]`

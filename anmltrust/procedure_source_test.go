@@ -90,6 +90,7 @@ var queryRows = []rowTest{
 	{"Q4", "expired", queryRefused(lookleap.CodeQueryExpired, time.Minute, body(answer(2, "2026-06-01T12:00:00Z", "body")))},
 	{"Q5", "html", queryRefused(lookleap.CodeQueryMalformed, 5*time.Minute, func(w *world) { w.trust.Body(queryPath, "text/html", authorized) })},
 	{"Q5", "no-type", queryRefused(lookleap.CodeQueryMalformed, 5*time.Minute, queryFault(lab.ContentType()))},
+	{"Q5", "charset", queryRefused(lookleap.CodeQueryMalformed, 5*time.Minute, queryFault(lab.ContentType("application/json; charset=utf-16")))},
 	{"Q5", "large", queryRefused(lookleap.CodeQueryMalformed, 5*time.Minute, body(authorized+strings.Repeat(" ", 64<<10)))},
 	{"Q5", "utf8", queryRefused(lookleap.CodeQueryMalformed, 5*time.Minute, body("{\"\xff\":1,"+authorized[1:]))},
 	{"Q5", "204", queryRefused(lookleap.CodeQueryMalformed, 5*time.Minute, status(204))},
@@ -281,6 +282,22 @@ var manifestRows = []rowTest{
 		w.after(time.Second).granted(lookleap.CodeListed)
 		w.traffic(0, 0, 1)
 	}},
+	{"M4", "stale-on-arrival", func(t *testing.T) {
+		for _, headers := range [][]string{{"Cache-Control", "max-age=0"}, {"Cache-Control", "max-age=300", "Age", "400"}} {
+			w := newWorld(t, manifestOnly).willing()
+			var faults []lab.Fault
+			for i := 0; i < len(headers); i += 2 {
+				faults = append(faults, lab.Header(headers[i], headers[i+1]))
+			}
+			w.brand.Fault(manifestPath, faults...)
+			for range 2 {
+				if a := w.granted(lookleap.CodeListed); !a.Permits(anmltrust.Body, w.net.Clock().Now()) {
+					t.Error("what was read now counts for nothing")
+				}
+			}
+			w.traffic(1, 0, 2)
+		}
+	}},
 	{"M4", "no-store", func(t *testing.T) {
 		for _, directive := range []string{"no-store", "no-cache"} {
 			w := newWorld(t, manifestOnly).willing()
@@ -354,6 +371,9 @@ var manifestRows = []rowTest{
 	}},
 	{"M11", "html", manifestRefused(lookleap.CodeManifestType, five, func(w *world) { w.brand.Body(manifestPath, "text/html", manifest(listed)) })},
 	{"M11", "anml", manifestRefused(lookleap.CodeManifestType, five, func(w *world) { w.brand.Body(manifestPath, "application/anml+json", manifest(listed)) })},
+	{"M11", "charset", manifestRefused(lookleap.CodeManifestType, five, func(w *world) {
+		w.brand.Fault(manifestPath, lab.ContentType(anmltrust.ManifestMediaType+"; charset=iso-8859-1"))
+	})},
 	{"M11", "none", manifestRefused(lookleap.CodeManifestType, five, func(w *world) { w.brand.Fault(manifestPath, lab.ContentType()) })},
 	{"M12", "not-json", manifestRefused(lookleap.CodeManifestMalformed, five, manifestBody("{"))},
 	{"M12", "array", manifestRefused(lookleap.CodeManifestMalformed, five, manifestBody("[]"))},

@@ -32,6 +32,20 @@ func TestProcedure(t *testing.T) {
 	runRows(t, severalRows)
 }
 
+// allowance is a budget that cannot be compared with another one.
+type allowance func() bool
+
+func (a allowance) Take() bool { return a() }
+
+// TestBudgetOfAnyKind: a budget need not be a pointer.
+func TestBudgetOfAnyKind(t *testing.T) {
+	w, taken := newWorld(t, manifestOnly).willing(), 0
+	a, err := w.v.Begin().Verify(t.Context(), shopClaim, allowance(func() bool { taken++; return true }))
+	if w.wants(a, err, anmltrust.Full, lookleap.CodeListed); taken != 1 {
+		t.Errorf("%d requests were counted", taken)
+	}
+}
+
 // quiet asks about a claim that must cause no traffic.
 func quiet(c anmltrust.Claim, code lookleap.Code) func(*testing.T) {
 	return func(t *testing.T) {

@@ -71,6 +71,15 @@ func TestReplay(t *testing.T) {
 				if late, _ := anmltrust.Replay(&stored, stored.CheckedAt.Add(100*24*time.Hour)); late != nil {
 					t.Error("it still holds after a hundred days")
 				}
+				if a == nil {
+					continue
+				}
+				if last, err := anmltrust.Replay(&stored, a.Expires.Add(-time.Second)); err != nil || !last.Expires.Equal(a.Expires) {
+					t.Errorf("it ends too early: %+v, %v", last, err)
+				}
+				if late, err := anmltrust.Replay(&stored, a.Expires); late != nil || !lookleap.CodeOf(err).Known() {
+					t.Errorf("what has ended is granted again: %+v", late)
+				}
 			}
 		})
 	}

@@ -26,11 +26,17 @@ func parseTime(s string, utc bool) (time.Time, bool) {
 		}
 		zone = zone[n:]
 	}
-	if zone != "Z" && (utc || zone[0] != '+' && zone[0] != '-') {
+	if zone != "Z" && (utc || !isOffset(zone)) {
 		return time.Time{}, false
 	}
 	t, err := time.Parse(time.RFC3339Nano, s)
 	return t.UTC(), err == nil
+}
+
+// isOffset reports whether a zone is a sign, hours below 24 and minutes below 60;
+// package time reads 24:60 too.
+func isOffset(zone string) bool {
+	return len(zone) == len("+00:00") && (zone[0] == '+' || zone[0] == '-') && zone[1:3] < "24" && zone[4:] < "60"
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -79,8 +80,18 @@ func NewVerifier(host *lookleap.Host, o Options) *Verifier {
 }
 
 // Budget is how many requests a document may still cause; Take uses one up. Give
-// a pointer.
+// a pointer: questions under one budget share their answers.
 type Budget interface{ Take() bool }
+
+// alone is a budget that cannot be compared, so that nobody shares it.
+type alone struct{ Budget }
+
+func comparableBudget(b Budget) Budget {
+	if b == nil || reflect.ValueOf(b).Comparable() {
+		return b
+	}
+	return &alone{b}
+}
 
 // mode is why a question is asked.
 type mode uint8
@@ -159,7 +170,7 @@ func (i *Interaction) Verify(ctx context.Context, c Claim, b Budget) (*Authoriza
 			return r.give()
 		}
 	}
-	return i.verifier.verify(ctx, question{claim: c, in: i, budget: b})
+	return i.verifier.verify(ctx, question{claim: c, in: i, budget: comparableBudget(b)})
 }
 
 // VerifyFresh is [Verifier.VerifyFresh] within the interaction.
