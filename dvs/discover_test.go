@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
@@ -277,27 +278,29 @@ func TestDiscover(t *testing.T) {
 		{"DVS-3.2-23/reject-image", func(s *lab.Site) { s.Body("/.well-known/skills/index.json", "image/png", index) }, "!media-type"},
 	} {
 		t.Run(c.id, func(t *testing.T) {
-			net := lab.ForTest(t)
-			c.site(net.Site("shop.example"))
-			net.Site("evil.example").Body("*", "application/json", index)
-			var got []string
-			for l, err := range dvs.NewLoader(net.Host()).Discover(t.Context(), root) {
-				var skipped *dvs.ListingError
-				switch {
-				case errors.As(err, &skipped):
-					got = append(got, "!"+string(skipped.Finding.Code))
-				case err != nil:
-					t.Fatal(err)
-				default:
-					got = append(got, strings.TrimPrefix(l.Skill.Directory(), "https://shop.example"))
+			synctest.Test(t, func(t *testing.T) { // much is read within a limit of time
+				net := lab.ForTest(t)
+				c.site(net.Site("shop.example"))
+				net.Site("evil.example").Body("*", "application/json", index)
+				var got []string
+				for l, err := range dvs.NewLoader(net.Host()).Discover(t.Context(), root) {
+					var skipped *dvs.ListingError
+					switch {
+					case errors.As(err, &skipped):
+						got = append(got, "!"+string(skipped.Finding.Code))
+					case err != nil:
+						t.Fatal(err)
+					default:
+						got = append(got, strings.TrimPrefix(l.Skill.Directory(), "https://shop.example"))
+					}
 				}
-			}
-			if text := strings.Join(got, " "); text != c.want {
-				t.Errorf("got %q, want %q", text, c.want)
-			}
-			if seen := net.Journal().Requests("evil.example"); len(seen) != 0 {
-				t.Error("another origin was asked")
-			}
+				if text := strings.Join(got, " "); text != c.want {
+					t.Errorf("got %q, want %q", text, c.want)
+				}
+				if seen := net.Journal().Requests("evil.example"); len(seen) != 0 {
+					t.Error("another origin was asked")
+				}
+			})
 		})
 	}
 	t.Run("DVS-3.2-04/reject-path-root", func(t *testing.T) {

@@ -1,12 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"io/fs"
-	"net"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -21,22 +22,32 @@ func server(t *testing.T) string {
 	if err != nil {
 		t.Skip("redis-server is not installed (Debian: apt install redis-server)")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address := filepath.Join(t.TempDir(), "redis") // a socket: a port may be taken before it gets there
+	cmd := exec.Command(path, "--port", "0", "--unixsocket", address, "--save", "", "--appendonly", "no", "--dir", t.TempDir())
+	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	l.Close()
-	cmd := exec.Command(path, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", t.TempDir())
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	address := "127.0.0.1:" + port
-	client := redis.NewClient(&redis.Options{Addr: address, MaxRetries: 50, MinRetryBackoff: 20 * time.Millisecond, MaxRetryBackoff: 100 * time.Millisecond})
-	defer client.Close()
-	if err := client.Ping(t.Context()).Err(); err != nil {
-		t.Fatal(err)
+	drained := make(chan struct{})
+	t.Cleanup(func() { cmd.Process.Kill(); <-drained; cmd.Wait() })
+	ready, lines := make(chan bool, 1), bufio.NewScanner(out)
+	go func() {
+		defer close(drained)
+		for lines.Scan() {
+			if strings.Contains(strings.ToLower(lines.Text()), "ready to accept connections") {
+				select {
+				case ready <- true:
+				default:
+				}
+			}
+		}
+		close(ready)
+	}()
+	if !<-ready {
+		t.Fatal("redis-server does not start")
 	}
 	return address
 }
