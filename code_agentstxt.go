@@ -1,14 +1,14 @@
 package lookleap
 
 // Codes of AGENTS.TXT. A page in the place of the file is [CodeSoft404], a
-// server that does not show it [CodeForbidden].
+// server that does not show it [CodeForbidden], two directives that contradict
+// each other are a [CodeConflict].
 const (
 	CodeHashMissing   Code = "hash-missing"
 	CodeHashMismatch  Code = "hash-mismatch"
 	CodeBadDirective  Code = "bad-directive"
 	CodeForeignFormat Code = "foreign-format"
 	CodeAccessDenied  Code = "access-denied"
-	CodeRateLimited   Code = "rate-limited"
 	CodeNoPolicy      Code = "no-policy"
 
 	CodeRestricted Code = "restricted"
@@ -18,14 +18,11 @@ const (
 	CodePolicyFile Code = "policy-file"
 	CodeBadLimit   Code = "bad-limit"
 
-	CodeUnknownParam      Code = "unknown-param"
-	CodeUnknownVersion    Code = "unknown-version"
-	CodeDuplicate         Code = "duplicate"
-	CodeConflict          Code = "conflict"
-	CodeStatus            Code = "status"
-	CodeStale             Code = "stale"
-	CodeInsecureTransport Code = "insecure-transport"
-	CodeWildcardLiteral   Code = "wildcard-literal"
+	CodeUnknownParam    Code = "unknown-param"
+	CodeUnknownVersion  Code = "unknown-version"
+	CodeDuplicate       Code = "duplicate"
+	CodeStatus          Code = "status"
+	CodeWildcardLiteral Code = "wildcard-literal"
 )
 
 var agentstxtCodes = map[Code]string{
@@ -34,7 +31,6 @@ var agentstxtCodes = map[Code]string{
 	CodeBadDirective:  "a line is neither comment, blank nor directive",
 	CodeForeignFormat: "the file is of another format with the same name",
 	CodeAccessDenied:  "the server shows the policy to nobody without credentials",
-	CodeRateLimited:   "the server asked to come back later for its policy",
 	CodeNoPolicy:      "the origin publishes no policy",
 
 	CodeRestricted: "the whole origin is restricted, since its policy cannot be trusted",
@@ -44,12 +40,9 @@ var agentstxtCodes = map[Code]string{
 	CodePolicyFile: "the policy itself may always be read",
 	CodeBadLimit:   "the directive's limit cannot be honoured as it is written",
 
-	CodeUnknownParam:      "the directive has a parameter of unknown meaning",
-	CodeUnknownVersion:    "the file names a version of the format that is not known",
-	CodeDuplicate:         "two directives say the same about one path, and the stricter one counts",
-	CodeConflict:          "two directives contradict each other about one path, and DISALLOW counts",
-	CodeStatus:            "the server's status counts as no policy",
-	CodeStale:             "an earlier copy stands in, since the policy could not be read again",
-	CodeInsecureTransport: "it came over plain http, so anybody on the way could change it",
-	CodeWildcardLiteral:   "a wildcard in the path of an ALLOW line is read literally",
+	CodeUnknownParam:    "the directive has a parameter of unknown meaning",
+	CodeUnknownVersion:  "the file names a version of the format that is not known",
+	CodeDuplicate:       "two directives say the same about one path, and the stricter one counts",
+	CodeStatus:          "the server's status counts as no policy",
+	CodeWildcardLiteral: "a wildcard in the path of an ALLOW line is read literally",
 }

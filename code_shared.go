@@ -30,6 +30,11 @@ const (
 	CodeBlockedPort    Code = "blocked-port"
 	CodeBlockedNetwork Code = "blocked-network"
 
+	CodeRateLimited       Code = "rate-limited"
+	CodeConflict          Code = "conflict"
+	CodeStale             Code = "stale"
+	CodeInsecureTransport Code = "insecure-transport"
+
 	CodeBadStatus         Code = "bad-status"
 	CodeBadRedirect       Code = "bad-redirect"
 	CodeTooManyRedirects  Code = "too-many-redirects"
@@ -97,6 +102,11 @@ var sharedCodes = map[Code]string{
 	CodeBlockedAddress: "the name resolves to an address that is not public unicast",
 	CodeBlockedPort:    "the port is not on the list of allowed ports",
 	CodeBlockedNetwork: "only TCP over IPv4 and IPv6 may be dialled",
+
+	CodeRateLimited:       "the server asked to come back later",
+	CodeConflict:          "it contradicts what is there already",
+	CodeStale:             "the copy is older than it should be, and could not be read again",
+	CodeInsecureTransport: "it came over plain http, so anybody on the way could change it",
 
 	CodeBadStatus:         "the status is none that can be used here",
 	CodeBadRedirect:       "the redirect has no usable target",
