@@ -208,6 +208,9 @@ func (j *judge) exchange() outcome {
 		if e.Detail != "" {
 			shown.Text = e.Detail
 		}
+		if e.Failure == lookleap.CodeBlockedByPolicy && e.Detail != "" {
+			message += ": " + plaintext.Line(e.Detail) // a policy that says no, or one that cannot be read
+		}
 		return failed(e.Failure, message, shown)
 	}
 	if e.Status == 0 {

@@ -143,8 +143,8 @@ func (d *document) fail(err error) {
 	d.cause = err
 	d.evidence.Failure, d.evidence.Detail = lookleap.CodeOf(err), err.Error()
 	var byGuard *lookleap.VerifyError
-	if errors.Is(err, lookleap.ErrDenied) && errors.As(err, &byGuard) {
-		d.evidence.Failure = lookleap.CodeBlockedByPolicy
+	if errors.Is(err, lookleap.ErrDenied) && errors.As(err, &byGuard) && byGuard.Verdict != nil {
+		d.evidence.Failure, d.evidence.Detail = lookleap.CodeBlockedByPolicy, byGuard.Verdict.Subject+": "+byGuard.Verdict.Summary
 	}
 }
 
