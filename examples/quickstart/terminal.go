@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // terminal is where a user decides for real.
@@ -34,7 +35,7 @@ func newTerminal(in io.Reader, out io.Writer) *terminal {
 func (t *terminal) decide(r *lookleap.ConsentRequest) lookleap.ConsentDecision {
 	d := lookleap.ConsentDecision{Digest: r.Digest}
 	for _, item := range r.Items {
-		fmt.Fprintf(t.out, "   Do you agree to %q? [y/N] ", item.ID)
+		fmt.Fprintf(t.out, "   Do you agree to: %s? [y/N] ", plaintext.Line(item.Summary))
 		line, _ := t.in.ReadString('\n')
 		switch strings.ToLower(strings.TrimSpace(line)) {
 		case "y", "yes":
