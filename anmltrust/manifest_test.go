@@ -176,6 +176,7 @@ func TestLookup(t *testing.T) {
 		{"H04", "reject-depth", item("*.cdn.example.com", "2", b), "a.b.cdn.example.com", NotListed, 0, "", false},
 		{"H04", "reject-apex", item("*.cdn.example.com", "2", b), "cdn.example.com", NotListed, 0, "", false},
 		{"H05", "reject-suffix", item("*.co.uk", "2", b), "example.co.uk", NotListed, 0, "", false},
+		{"H05", "reject-private-suffix", item("*.github.io", "2", b) + "," + item("github.io", "2", b), "shop1.github.io", NotListed, 0, "", false},
 		{"H05", "reject-partial", item("f*.example.com", "2", b), "foo.example.com", NotListed, 0, "", false},
 		{"H05", "reject-double", item("**.example.com", "2", b), "a.example.com", NotListed, 0, "", false},
 		{"H05", "accept-final-dot", item("*.example.com.", "2", b), "a.example.com", ByWildcard, Full, "body", false},

@@ -114,10 +114,22 @@ var preRows = []rowTest{
 		for _, n := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i"} {
 			d.Sites = append(d.Sites, anmltrust.SiteClaim{Domain: n + "-site.example"})
 		}
-		out, _ := w.v.Begin().VerifyDocument(t.Context(), d, nil)
-		w.wants(out[0].Authorization, out[0].Err, anmltrust.Self, lookleap.CodeSelf)
-		w.wants(out[8].Authorization, out[8].Err, anmltrust.Unlisted, lookleap.CodeNoRecord)
-		w.wants(out[9].Authorization, out[9].Err, anmltrust.Unlisted, lookleap.CodeLimit)
+		for range 2 { // its own site first, then last
+			out, _ := w.v.Begin().VerifyDocument(t.Context(), d, nil)
+			foreign := 0
+			for _, o := range out {
+				if o.Claim.Site == "shop.example" {
+					w.wants(o.Authorization, o.Err, anmltrust.Self, lookleap.CodeSelf)
+					continue
+				}
+				code := lookleap.CodeNoRecord
+				if foreign++; foreign > 8 {
+					code = lookleap.CodeLimit
+				}
+				w.wants(o.Authorization, o.Err, anmltrust.Unlisted, code)
+			}
+			d.Sites = append(d.Sites[1:], d.Sites[0])
+		}
 		if n := len(w.net.Journal().Queries("_anml.i-site.example")); n != 0 {
 			t.Error("the ninth site was looked up")
 		}

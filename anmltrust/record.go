@@ -238,7 +238,7 @@ func plainPath(p string) bool {
 // hasOwnParameter finds the parameters that the request adds (section 12.4), in
 // any spelling of their names.
 func hasOwnParameter(query string) bool {
-	for part := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' }) {
+	for part := range strings.SplitSeq(query, "&") { // a record's value has no semicolon
 		name, _, _ := strings.Cut(part, "=")
 		if name = unescape(name); strings.EqualFold(name, "domain") || strings.EqualFold(name, "scope") {
 			return true

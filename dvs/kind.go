@@ -41,7 +41,7 @@ func KindOf(file string, content []byte) Kind {
 	directory, _, nested := strings.Cut(file, "/")
 	extension := strings.ToLower(path.Ext(file))
 	switch known := extensions[extension]; {
-	case nested && (directory == "scripts" || directory == "bin"), bytes.HasPrefix(content, []byte("#!")), known == 0:
+	case nested && (directory == "scripts" || directory == "bin"), isShebang(content), known == 0:
 		return Script
 	case known == markdownFile:
 		return Instructions
@@ -50,6 +50,12 @@ func KindOf(file string, content []byte) Kind {
 	default:
 		return Data
 	}
+}
+
+// isShebang reports whether a file names its interpreter, perhaps behind the mark
+// that some editors write.
+func isShebang(content []byte) bool {
+	return bytes.HasPrefix(bytes.TrimPrefix(content, []byte(byteOrderMark)), []byte("#!"))
 }
 
 const (

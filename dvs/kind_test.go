@@ -22,6 +22,7 @@ func TestKindOf(t *testing.T) {
 		{"DVS-4.5-01", "accept-image", "assets/a.png", "\x89PNG", dvs.Data},
 		{"DVS-4.5-01", "reject-markdown-below-scripts", "scripts/a.md", "", dvs.Script},
 		{"DVS-4.5-01", "reject-shebang", "data/x.txt", "#!/bin/sh\n", dvs.Script},
+		{"DVS-4.5-01", "reject-shebang-behind-a-mark", "data/x.txt", "\ufeff#!/bin/sh\n", dvs.Script},
 		{"DVS-4.5-01", "reject-script-below-templates", "templates/a.sh", "", dvs.Script},
 		{"DVS-4.5-01", "reject-javascript", "a.js", "", dvs.Script},
 	} {

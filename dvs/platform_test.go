@@ -12,6 +12,7 @@ func TestBuiltinPlatforms(t *testing.T) {
 		"github.com", "gist.github.com", "raw.githubusercontent.com", "gist.githubusercontent.com", "gitlab.com", "bitbucket.org", "codeberg.org", "gitea.com",
 		"git.sr.ht", "huggingface.co", "hf.co", "cdn.jsdelivr.net", "unpkg.com", "esm.sh", "deno.land", "storage.googleapis.com", "firebasestorage.googleapis.com",
 		"sites.google.com", "medium.com", "dev.to", "replit.com", "sourceforge.net", "gitee.com", "kaggle.com", "www.github.com", "www.huggingface.co",
+		"salsa.debian.org", "framagit.org", "gitlab.freedesktop.org", "gitlab.gnome.org", "invent.kde.org", "hg.sr.ht", "storage.cloud.google.com",
 	} {
 		t.Run("DVS-3.1-34/reject-"+host, func(t *testing.T) {
 			if root, err := dvs.ParseTrustRoot("https://" + host + "/"); lookleap.CodeOf(err) != lookleap.CodeUGCBareRoot || !root.IsZero() {
@@ -26,6 +27,13 @@ func TestBuiltinPlatforms(t *testing.T) {
 			}
 		}
 	})
+	for _, host := range []string{"raw.github.com", "api.github.com", "codeload.github.com", "cdn-lfs.huggingface.co", "cas-bridge.xethub.hf.co", "api.bitbucket.org", "paste.sr.ht", "lists.sr.ht", "raw.gitmirror.com"} {
+		t.Run("DVS-3.1-38/reject-"+host, func(t *testing.T) {
+			if _, err := dvs.ParseSkillURL("https://" + host + "/o/r/SKILL.md"); lookleap.CodeOf(err) != lookleap.CodeNeverTrusted {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
 	t.Run("DVS-3.1-34/accept-owner", func(t *testing.T) {
 		for _, root := range []string{"https://github.com/o/", "https://raw.githubusercontent.com/o/", "https://cdn.jsdelivr.net/gh/o/", "https://deno.land/x/m/", "https://git.sr.ht/~o/", "https://replit.com/@o/",
 			"https://firebasestorage.googleapis.com/v0/b/bucket/", "https://sites.google.com/view/site/", "https://kaggle.com/datasets/o/"} {

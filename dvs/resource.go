@@ -237,7 +237,7 @@ func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot
 	}
 	r := &Resource{Skill: skill, URL: t.URL, Name: t.Name, External: root.IsZero(), Digest: doc.evidence.Digest, data: doc.body, Kind: KindOf(t.Name, doc.body)}
 	if t.Name == "" {
-		if r.Kind = t.Kind; strings.HasPrefix(string(doc.body), "#!") {
+		if r.Kind = t.Kind; isShebang(doc.body) {
 			r.Kind = Script
 		}
 	}
@@ -294,7 +294,7 @@ func (r *Resource) media(doc *document, claim Claim) outcome {
 // location judges once more, by the URL that answered and the content.
 func (r *Resource) location(rules Rules, doc *document, directory string) outcome {
 	if r.External {
-		if r.Kind == Script && strings.HasPrefix(string(r.data), "#!") {
+		if r.Kind == Script && isShebang(r.data) {
 			return failed(lookleap.CodeScriptOutside, "what came is a script, which has to be in the skill's own directory")
 		}
 		return passed("the user agreed to this URL")

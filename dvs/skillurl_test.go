@@ -1,6 +1,7 @@
 package dvs_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/lookleap/lookleap"
@@ -37,6 +38,9 @@ func TestParseSkillURL(t *testing.T) {
 		{"DVS-3.1-42/reject-discussions", "https://github.com/o/r/discussions/1/SKILL.md", "not-content-route"},
 		{"DVS-3.1-42/reject-wiki", "https://github.com/o/r/wiki/SKILL.md", "not-content-route"},
 		{"DVS-3.1-42/reject-releases", "https://github.com/o/r/releases/download/v1/SKILL.md", "not-content-route"},
+		{"DVS-3.1-27/reject-long-with-its-file", "https://example.com/" + strings.Repeat("x", 8192-len("https://example.com/")), "url-too-long"},
+		{"DVS-3.1-27/accept-longest", "https://example.com/" + strings.Repeat("x", 8192-len("https://example.com//SKILL.md")), "https://example.com/" + strings.Repeat("x", 8192-len("https://example.com//SKILL.md")) + "/SKILL.md"},
+		{"DVS-3.1-42/reject-gitlab-group", "https://gitlab.com/g/-/raw/main/SKILL.md", "not-content-route"},
 		{"DVS-3.1-42/reject-gitlab-without-marker", "https://gitlab.com/g/p/blob/main/SKILL.md", "not-content-route"},
 		{"DVS-3.1-43/reject-refs-pull", "https://github.com/o/r/blob/refs/pull/1/head/SKILL.md", "untrusted-ref"},
 		{"DVS-3.1-43/reject-raw-host", "https://raw.githubusercontent.com/o/r/refs/pull/1/merge/SKILL.md", "untrusted-ref"},
@@ -176,6 +180,7 @@ func TestCommit(t *testing.T) {
 		{"DVS-3.1-44/reject-upper", "https://github.com/o/r/blob/DEADBEEF/SKILL.md", "DEADBEEF"},
 		{"DVS-3.1-44/reject-digits", "https://github.com/o/r/blob/20240115/SKILL.md", "20240115"},
 		{"DVS-3.1-44/reject-tilde", "https://github.com/o/r/blob/deadbeef~0/SKILL.md", "deadbeef~0"},
+		{"DVS-3.1-44/reject-tilde-qualified", "https://github.com/o/r/blob/refs/heads/main~1/SKILL.md", "main~1"},
 		{"DVS-3.1-44/reject-caret", "https://github.com/o/r/blob/deadbeef%5E0/SKILL.md", "deadbeef^0"},
 		{"DVS-3.1-44/reject-described", "https://github.com/o/r/blob/x-1-gdeadbeef/SKILL.md", "x-1-gdeadbeef"},
 		{"DVS-3.1-44/reject-described-branch", "https://github.com/o/r/blob/x/y-1-gdeadbeef/SKILL.md", "y-1-gdeadbeef"},

@@ -67,6 +67,8 @@ func TestParseTrustRoot(t *testing.T) {
 		{"DVS-3.1-41/accept-owner", "https://github.com/orgs-of-example/", "https://github.com/orgs-of-example/"},
 		{"DVS-3.1-41/reject-orgs", "https://github.com/orgs/", "reserved-segment"},
 		{"DVS-3.1-41/reject-orgs-case", "https://github.com/Orgs/example/", "reserved-segment"},
+		{"DVS-3.1-43/reject-namespace-like-tags", "https://github.com/o/r/blob/refs/tagsevil/x/", "untrusted-ref"},
+		{"DVS-3.1-44/reject-gist-without-file", "https://gist.github.com/u/0123456789abcdef/raw/0123456789abcdef0123456789abcdef01234567/", "not-content-route"},
 		{"DVS-3.1-41/reject-case-of-a-word", "https://gitlab.com/Explore/", "reserved-segment"},
 		{"DVS-3.1-41/reject-case-of-a-route", "https://huggingface.co/DataSets/", "ugc-root-too-short"},
 		{"DVS-3.1-41/reject-prefix-alone", "https://git.sr.ht/~/", "reserved-segment"},
