@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"unicode"
 
 	"github.com/lookleap/lookleap"
@@ -21,16 +22,24 @@ func tell(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
+// tellInBubble tells at a time that stands still while anything is worked on: a
+// slow machine comes to no other end.
+func tellInBubble(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	synctest.Test(t, func(*testing.T) { code, stdout, stderr = tell(args...) })
+	return code, stdout, stderr
+}
+
 // TestScenes plays every scene alone: each keeps its story, and tells it the
 // same way each time.
 func TestScenes(t *testing.T) {
 	for _, name := range sceneNames() {
 		t.Run(name, func(t *testing.T) {
-			code, first, errs := tell("--scene", name)
+			code, first, errs := tellInBubble(t, "--scene", name)
 			if code != exitAsTold {
 				t.Fatalf("exit code %d\n%s%s", code, first, errs)
 			}
-			if _, second, _ := tell("--scene", name); second != first {
+			if _, second, _ := tellInBubble(t, "--scene", name); second != first {
 				t.Errorf("the second telling differs:\n%s\nfrom the first:\n%s", second, first)
 			}
 			for _, r := range first {
@@ -46,7 +55,7 @@ var update = flag.Bool("update", false, "write docs/transcript.md anew")
 
 // TestTranscript holds docs/transcript.md to the story.
 func TestTranscript(t *testing.T) {
-	code, text, errs := tell("--transcript")
+	code, text, errs := tellInBubble(t, "--transcript")
 	if code != exitAsTold {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
