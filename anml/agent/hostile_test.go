@@ -197,6 +197,20 @@ func TestHostileTiming(t *testing.T) {
 			s.sends("POST /book")
 		})
 	})
+	t.Run("ANML-13.4-11/reject-after-domain-refused-while-written-down", func(t *testing.T) {
+		ledger := &busyLedger{Ledger: NewMemoryLedger()}
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Policy: &Policy{}, Ledger: ledger}})
+		ledger.meanwhile = func() {
+			if err := s.session.RefuseDomain(context.Background(), "shop.example"); err != nil {
+				t.Error(err)
+			}
+		}
+		s.does(Call{Action: "book"}, lookleap.CodeDomainRefused)
+		s.sends()
+		if got := ledgerOf(t, ledger); got[len(got)-1] != "outcome domain-refused" {
+			t.Errorf("the ledger holds %q", got)
+		}
+	})
 	t.Run("ANML-13.4-11/reject-resending-after-domain-refused", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Policy: &Policy{}}})
 		s.shop.HandleFunc("/book", func(w http.ResponseWriter, _ *http.Request) {
@@ -287,6 +301,17 @@ func TestHostileTiming(t *testing.T) {
 			}
 		}
 	})
+}
+
+// busyLedger is a ledger that takes its time to write, in which something happens.
+type busyLedger struct {
+	Ledger
+	meanwhile func()
+}
+
+func (l *busyLedger) Append(ctx context.Context, entries ...Entry) error {
+	l.meanwhile()
+	return l.Ledger.Append(ctx, entries...)
 }
 
 type failingPlans struct{ panics bool }

@@ -166,19 +166,18 @@ func (m *submission) run(ctx context.Context) (*fetch.Response, error) {
 	}
 }
 
-// renew looks again, before anything more is sent, at what the first request rested
-// on: what the user wants and, where the same is sent once more, who may act for
-// the site (section 13.4).
+// renew looks again, right before anything is sent, at what it rests on: what the
+// user wants and, where the same is sent once more, who may act for the site
+// (section 13.4).
 func (m *submission) renew(ctx context.Context) error {
-	if len(m.visited) == 0 && !m.repeats {
-		return nil // the first request: it was settled just now
-	}
 	e := m.effect
-	if err := m.session.context.refresh(ctx); err != nil {
-		return err
+	if len(m.visited) > 0 || m.repeats { // else it was settled, and since then only written down
+		if err := m.session.context.refresh(ctx); err != nil {
+			return err
+		}
 	}
 	if code := m.session.revoked(e.Exchange, e.Disclosure); code != "" {
-		return &Error{Code: code, URL: shown(m.url), Reason: "the user forbade meanwhile what the call tells, so nothing is sent again"}
+		return &Error{Code: code, URL: shown(m.url), Reason: "the user forbade meanwhile what the call tells, so nothing more is sent"}
 	}
 	if !m.repeats {
 		return nil
