@@ -71,7 +71,6 @@ type consents struct {
 	lasting bool // the store is the user's
 	mu      sync.Mutex
 	given   bool              // something was put into it in this session
-	spent   map[string]bool   // ids of consents for once that were used
 	tainted map[string]string // fields that were told for a sensitive purpose, by their keys, with its category
 }
 
@@ -79,11 +78,12 @@ type consents struct {
 const (
 	keyConsent   = "consent/"
 	keyTransfer  = "transfer/"
+	keySpent     = "spent/" // ids of consents for once that were used, with the time of their end
 	keySensitive = "sensitive/"
 )
 
 func newConsents(s *Session) (*consents, error) {
-	c := &consents{store: s.store(), lasting: s.keeps(), spent: make(map[string]bool), tainted: make(map[string]string)}
+	c := &consents{store: s.store(), lasting: s.keeps(), tainted: make(map[string]string)}
 	if !c.lasting {
 		c.store = NewMemoryStore()
 		return c, nil
@@ -145,17 +145,24 @@ func (c *consents) find(ctx context.Context, prefix string, is cover, rule anml.
 	if json.Unmarshal(data, &held) != nil || !now.Before(held.Until) {
 		return nil, deleteFrom(ctx, c.store, key)
 	}
-	c.mu.Lock()
-	spent := c.spent[held.ID]
-	c.mu.Unlock()
 	switch {
-	case held.Digest != is.digest() || spent || held.Granted.After(now):
+	case held.Digest != is.digest() || held.Granted.After(now):
 		return nil, nil
 	case rule.Limited && now.Sub(held.Granted) >= rule.ValidFor:
 		return nil, nil
 	}
+	if held.Once {
+		switch _, err := c.store.Get(ctx, spentKey(held.ID)); {
+		case err == nil:
+			return nil, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, storeFailed(err)
+		}
+	}
 	return &held, nil
 }
+
+func spentKey(id string) string { return keySpent + url.PathEscape(id) }
 
 func deleteFrom(ctx context.Context, s Store, key string) error {
 	if err := s.Delete(ctx, key); err != nil {
@@ -179,16 +186,46 @@ func (c *consents) remember(ctx context.Context, prefix string, given consent) e
 	return nil
 }
 
-// spend uses up a consent for once; false when somebody else just did.
-func (c *consents) spend(ctx context.Context, held *consent) (bool, error) {
-	c.mu.Lock()
-	used := c.spent[held.ID]
-	c.spent[held.ID] = true
-	c.mu.Unlock()
-	if used {
+// spend uses up a consent for once; false when somebody else just did, in whichever
+// process. What says so stays until the consent would have ended anyway: who read
+// it before it was deleted must not use it after.
+func (c *consents) spend(ctx context.Context, held *consent, now time.Time) (bool, error) {
+	until, err := held.Until.UTC().MarshalText()
+	if err == nil {
+		err = c.store.Create(ctx, spentKey(held.ID), until)
+	}
+	if errors.Is(err, fs.ErrExist) {
 		return false, nil
 	}
+	if err != nil {
+		return false, storeFailed(err)
+	}
+	if err := c.sweep(ctx, now.Add(-transferFor)); err != nil {
+		return false, err
+	}
 	return true, deleteFrom(ctx, c.store, keyTransfer+consentKey(held.Field, held.Owner, held.Recipient))
+}
+
+// sweep deletes what says that a consent was used which ended before a time.
+func (c *consents) sweep(ctx context.Context, before time.Time) error {
+	keys, err := c.store.Keys(ctx, keySpent)
+	if err != nil {
+		return storeFailed(err)
+	}
+	for _, key := range keys {
+		data, err := c.store.Get(ctx, key)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var until time.Time
+		if err != nil || until.UnmarshalText(data) != nil || !until.Before(before) {
+			continue
+		}
+		if err := deleteFrom(ctx, c.store, key); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sensitive is the category for which a field was once told, "" for none: the

@@ -221,7 +221,7 @@ func (w *settling) held(ctx context.Context, t *tell, asks bool) (bool, error) {
 		return false, err
 	}
 	if found.Once {
-		return w.s.consents.spend(ctx, found)
+		return w.s.consents.spend(ctx, found, w.now)
 	}
 	return !asks, nil
 }
