@@ -10,7 +10,8 @@ import (
 
 // Code is a reason code: a short kebab-case word that says why a check ended as
 // it did. Codes are stable within a draft revision and shared by all packages,
-// so that a host can branch, count and translate them. [Codes] lists the table.
+// so that a host can branch, count and translate them. [Codes] lists the table,
+// and [Code.Title] says what one of them means.
 type Code string
 
 // Title is the one sentence of the table, in our own words and without a final

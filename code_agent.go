@@ -15,7 +15,7 @@ const (
 	CodeRequiredAskOpen Code = "required-ask-open"
 )
 
-// How a document came.
+// CodeImpersonation is a document that may be of somebody else than it seems (section 13.6 of ANML).
 const CodeImpersonation Code = "impersonation-suspect"
 
 var agentCodes = map[Code]string{

@@ -31,4 +31,9 @@
 // once, and committed once. A runtime that suspends while its user thinks gets
 // a [*PendingError] whose state resumes the same plan in another process; state
 // that passes through other hands is carried by [Seal] and [Open].
+//
+// # In tests
+//
+// A program that stands on a Host is tested on one whose Resolver and Fetcher lead
+// to a server of net/http/httptest: see the example of Host.
 package lookleap

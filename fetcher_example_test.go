@@ -2,11 +2,14 @@ package lookleap_test
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/netip"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/lab"
@@ -41,6 +44,53 @@ func ExampleNewFetcher() {
 	// 200 OK
 	// blocked-address true
 	// not-https false
+}
+
+// oneServer is a DNS in which example.com is here.
+type oneServer struct{}
+
+func (oneServer) Lookup(_ context.Context, name string, t lookleap.RRType) (*lookleap.Answer, error) {
+	answer := &lookleap.Answer{Name: name, Exists: name == "example.com"}
+	if answer.Exists && t == lookleap.TypeA {
+		answer.Records = []lookleap.Record{{Addr: netip.MustParseAddr("127.0.0.1")}}
+	}
+	return answer, nil
+}
+
+// How to test a program that uses this library: a server of net/http/httptest
+// stands in for https://example.com, since its certificate is valid for that name.
+func ExampleHost_testBed() {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "welcome")
+	}))
+	defer server.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	fetcher := lookleap.NewFetcher(lookleap.FetcherOptions{
+		Resolver:             oneServer{},
+		RootCAs:              roots,
+		InsecureAllowPrivate: true, // in tests alone: the server is at 127.0.0.1
+		Dial: func(ctx context.Context, _ netip.AddrPort) (net.Conn, error) { // and not at port 443
+			return new(net.Dialer).DialContext(ctx, "tcp", server.Listener.Addr().String())
+		},
+	})
+	defer fetcher.(io.Closer).Close()
+	host := &lookleap.Host{Resolver: oneServer{}, Fetcher: fetcher} // for every package of this module
+	defer host.Close()
+
+	client := &http.Client{Transport: host}
+	for _, url := range []string{"https://example.com/", "https://example.net/"} {
+		resp, err := client.Get(url)
+		if err != nil {
+			fmt.Println(lookleap.CodeOf(err))
+			continue
+		}
+		resp.Body.Close()
+		fmt.Println(resp.Status)
+	}
+	// Output:
+	// 200 OK
+	// no-address
 }
 
 // A host with a dialer of its own puts the same guard into it.
