@@ -2,13 +2,10 @@ package aiuri
 
 import (
 	"bytes"
-	"io"
 	"math"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/strictjson"
@@ -32,7 +29,7 @@ type Claims struct {
 // scope.
 func (c *Claims) Has(name string) bool { return slices.Contains(c.present, name) }
 
-var claimNames = []string{"iss", "aud", "exp", "iat", "req", "scope"}
+var claimNames = [...]string{"iss", "aud", "exp", "iat", "req", "scope"}
 
 const skew = 5 * time.Minute // how far in the future iat may lie
 
@@ -48,80 +45,51 @@ func readClaims(h *header, payload []byte) (*Claims, *Error) {
 			}
 		}
 	}
-	if !mayClaim(payload) {
-		return c, nil
-	}
 	own, err := payloadClaims(payload)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range own.present {
 		if !c.Has(name) {
-			c.take(own, name)
-		} else if !c.agrees(own, name) {
+			c.take(&own, name)
+		} else if !c.agrees(&own, name) {
 			return nil, rejectPolicy("header and payload make different claims")
 		}
 	}
 	return c, nil
 }
 
-const maxClaim = 64 << 10 // octets of one claim
+const (
+	maxClaim = 64 << 10 // octets of one claim
 
-// payloadClaims reads the members of a JSON object as a stream, so that it costs
-// no memory what else the object holds.
-func payloadClaims(payload []byte) (*Claims, *Error) {
-	d := jsontext.NewDecoder(bytes.NewBuffer(payload), jsontext.AllowDuplicateNames(true))
-	refuse := func() *Error { return rejectPolicy("the payload seems to make claims and is no strict JSON") }
-	if begin, err := d.ReadToken(); err != nil || begin.Kind() != jsontext.KindBeginObject {
-		return nil, refuse()
+	byteOrderMark = "\xef\xbb\xbf"
+)
+
+// payloadClaims reads the claims among the members of a JSON object. Any other
+// payload makes none.
+func payloadClaims(payload []byte) (own Claims, err *Error) {
+	object := bytes.TrimLeft(bytes.TrimPrefix(payload, []byte(byteOrderMark)), " \t\r\n")
+	if len(object) == 0 || object[0] != '{' {
+		return own, nil
 	}
-	own := &Claims{}
-	for d.PeekKind() != jsontext.KindEndObject {
-		name, err := claimName(d)
-		if err == nil && name == "" {
-			err = d.SkipValue()
+	doubt := rejectPolicy("the payload seems to make claims and is no strict JSON")
+	strict := claimMembers(payload, func(name string, value []byte) bool {
+		v, bad := strictjson.Parse(value, strictjson.Limits{Size: maxClaim})
+		if bad != nil || own.Has(name) {
+			return false
 		}
-		if err != nil {
-			return nil, refuse()
-		}
-		if name == "" {
-			continue
-		}
-		value, err := d.ReadValue()
-		if err != nil || own.Has(name) {
-			return nil, refuse()
-		}
-		v, err := strictjson.Parse(value, strictjson.Limits{Size: maxClaim})
-		if err != nil {
-			return nil, refuse()
-		}
-		if err := own.set(name, v); err != nil {
-			return nil, err
-		}
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return nil, refuse()
-	}
-	if _, err := d.ReadToken(); err != io.EOF {
-		return nil, refuse()
+		err = own.set(name, v)
+		return err == nil
+	})
+	switch {
+	case err != nil:
+		return own, err
+	case !strict && seemsToClaim(payload):
+		return own, doubt
+	case !strict:
+		return Claims{}, nil
 	}
 	return own, nil
-}
-
-// claimName reads the name of a member; "" if it is no claim's.
-func claimName(d *jsontext.Decoder) (string, error) {
-	quoted, err := d.ReadValue()
-	if err != nil || len(quoted) > len(`"\u0073\u0063\u006f\u0070\u0065"`) {
-		return "", err
-	}
-	var buffer [40]byte
-	name, err := jsontext.AppendUnquote(buffer[:0], quoted)
-	for _, known := range claimNames {
-		if string(name) == known {
-			return known, err
-		}
-	}
-	return "", err
 }
 
 func (c *Claims) set(name string, v strictjson.Value) *Error {
@@ -261,7 +229,7 @@ func (c *Claims) issuedBy(endpoint URI) bool {
 }
 
 func plainName(name string) string {
-	if slices.Contains(claimNames, name) {
+	if slices.Contains(claimNames[:], name) {
 		return name
 	}
 	return "that was asked for"
