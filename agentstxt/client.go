@@ -215,7 +215,7 @@ func (c *Client) next(before *held, out *outcome) *held {
 	case h.policy.state == Absent && (h.policy.reason == lookleap.CodeNoPolicy || h.policy.reason == lookleap.CodeForeignFormat):
 		h.fresh = out.until
 	case h.policy.state == Absent:
-		// Challenge pages look like that, so a good copy stays (R-A16, R-A17).
+		// Challenge pages look like that, so a good copy stays (AGT-2-04 to AGT-2-11).
 		h.fresh = out.until
 		h.standIn(good, h.policy.findings[0])
 	case h.policy.reason == lookleap.CodeRateLimited:

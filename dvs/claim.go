@@ -23,7 +23,7 @@ type Claim struct {
 }
 
 // Pin is what the caller knows already of the content. It is what makes a URL
-// with a commit acceptable (R-D7).
+// with a commit acceptable (DVS-3.1-42 to DVS-3.1-44).
 type Pin struct {
 	Commit string `json:"commit,omitempty"` // whole commit id of the URL's revision
 	Digest Digest `json:"digest,omitzero"`  // of SKILL.md

@@ -68,7 +68,7 @@ func (s *Loaded) LoadRef(ctx context.Context, ref string) (*Loaded, error) {
 
 // byDocument is the standing of a URL of the bytes' host that a document wrote:
 // the root that covers the page was not meant for it, so the user is asked
-// (R-D8).
+// (DVS-3.1-45 to DVS-3.1-48).
 func byDocument(source RootSource) RootSource {
 	if source.Registered() {
 		return DefaultOrigin
@@ -76,7 +76,7 @@ func byDocument(source RootSource) RootSource {
 	return source
 }
 
-// checkChain bounds composition (R-D27).
+// checkChain bounds composition (DVS-6-02 to DVS-6-06).
 func (l *Loader) checkChain(chain []string, child SkillURL) *Error {
 	id := child.String()
 	switch {

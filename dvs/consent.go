@@ -81,7 +81,7 @@ func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 }
 
 // external fetches one URL outside the root if the user agrees to it. Nothing
-// raises its trust, and the root does not move (R-D23).
+// raises its trust, and the root does not move (section 5.1).
 func (s *Loaded) external(ctx context.Context, t Target) (*Resource, error) {
 	l := s.loader
 	refused := l.targetVerdict(t.URL)
@@ -123,7 +123,7 @@ func (l *Loader) commitFetch(ctx context.Context, approval *lookleap.Approval, p
 }
 
 // approve asks for a plan, unless the user has agreed to the identical one for
-// a while: the key covers everything that was shown (R-D25).
+// a while: the key covers everything that was shown (DVS-5.2-06 to DVS-5.2-09).
 func (l *Loader) approve(ctx context.Context, plan *lookleap.Plan, key string) (*lookleap.Approval, error) {
 	if l.remembered(key) {
 		req := plan.Request()

@@ -225,7 +225,7 @@ func (j *judge) exchange() outcome {
 }
 
 // checkHop judges the target of a redirect: it has to lie under the root as the
-// first URL does, and to be the owner's content (R-D9).
+// first URL does, and to be the owner's content (DVS-3.1-50 to DVS-3.1-53).
 func (r Rules) checkHop(root TrustRoot, target string, pin Pin) *Error {
 	u, err := r.urls().Parse(target)
 	if err != nil {
@@ -262,7 +262,7 @@ func (j *judge) media() outcome {
 }
 
 // judgeMedia judges the media type of a Markdown file. The server's duty is
-// text/markdown; code hosts answer text/plain (R-D10). A generic or missing
+// text/markdown; code hosts answer text/plain (DVS-4.2-03 to DVS-4.2-06). A generic or missing
 // type is enough for a file whose name ends in .md under a registered root.
 func judgeMedia(mediaType, charset string, registered, strict bool, profile Profile) outcome {
 	shown := lookleap.Evidence{MediaType: mediaType}
@@ -310,7 +310,7 @@ func (j *judge) content() outcome {
 }
 
 // narrowed honours a root that the skill declares for itself if it is narrower
-// (R-D4). Nothing in the file can widen a root or make one.
+// (DVS-3.1-28 to DVS-3.1-31). Nothing in the file can widen a root or make one.
 func (j *judge) narrowed() outcome {
 	declared := j.evidence.SelfDeclared
 	if declared == "" {

@@ -15,7 +15,7 @@ import (
 	"github.com/lookleap/lookleap/internal/flight"
 )
 
-// defaultFresh is how long a copy is used whose server states nothing (R-D31).
+// defaultFresh is how long a copy is used whose server states nothing (DVS-3.1-56).
 const defaultFresh = time.Hour
 
 // document is one file as it was fetched, or why it was not.
@@ -110,7 +110,7 @@ func (l *Loader) gather(ctx context.Context, r request, held *document) (*docume
 }
 
 // ask looks a host up before it is contacted. A bogus answer ends everything
-// (R-D29); a failure to find out is left to the exchange.
+// (DVS-5.3-02); a failure to find out is left to the exchange.
 func (l *Loader) ask(ctx context.Context, doc *document, host string) error {
 	if slices.ContainsFunc(doc.evidence.Names, func(n NameState) bool { return n.Name == host }) {
 		return nil

@@ -64,7 +64,7 @@ func (l *Listings) done() *Listings {
 }
 
 // entryAt resolves the location of an entry, which has to stay on the origin
-// and under the root that the file speaks for (R-D19).
+// and under the root that the file speaks for (DVS-3.2-18 to DVS-3.2-20).
 func (r Rules) entryAt(source domain.URL, ref string) (SkillURL, *Error) {
 	u, err := r.urls().Resolve(source, ref)
 	if err != nil {

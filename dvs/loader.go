@@ -107,7 +107,7 @@ func (c clocked) Time() time.Time { return c.host.Time() }
 //
 // A skill under a registered root loads without a prompt. Any other asks first:
 // to trust the derived root of a platform from now on, or to use a skill whose
-// root is only the default of its host (R-D26).
+// root is only the default of its host (section 5.2).
 func (l *Loader) Load(ctx context.Context, url string) (*Loaded, error) {
 	return l.LoadPinned(ctx, url, Pin{})
 }

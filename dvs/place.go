@@ -42,7 +42,7 @@ type place struct {
 }
 
 // locate judges the host and path of a canonical URL: the never-list first,
-// then the platforms, then the public suffixes (R-D5). It is the one function
+// then the platforms, then the public suffixes (DVS-3.1-34 to DVS-3.1-40). It is the one function
 // that knows that two URLs are the same file.
 func (r Rules) locate(u domain.URL) (place, *Error) {
 	input := u.String()
@@ -140,7 +140,7 @@ func atPath(u domain.URL, host, path string) (domain.URL, *Error) {
 }
 
 // forgeShaped reports whether a path has the routes of a code host, where many
-// owners share one origin (R-D5).
+// owners share one origin (DVS-3.1-34 to DVS-3.1-40).
 func forgeShaped(segments []string) bool {
 	for i, s := range segments[:max(len(segments)-1, 0)] {
 		switch next := segments[i+1]; {

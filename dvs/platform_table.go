@@ -3,7 +3,7 @@ package dvs
 // PlatformsDate is the day on which the built-in table was last looked at.
 const PlatformsDate = "2026-11-21"
 
-// builtinPlatforms is what is known of hosts where many publish (R-D5 to R-D8).
+// builtinPlatforms is what is known of hosts where many publish (section 3.1).
 // Its entries come before the Public Suffix List, which takes some of these
 // hosts for sites of their own.
 func builtinPlatforms() []Platform {

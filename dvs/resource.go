@@ -106,7 +106,7 @@ func (s *Loaded) resolve(ref string) (Target, *Error) {
 }
 
 // outsideDirectory is the rule for what lies under the root and not in the
-// skill's directory (R-D22).
+// skill's directory (section 4.5).
 func (s *Loaded) outsideDirectory(ref string, t Target) (Target, *Error) {
 	switch t.Kind {
 	case Script:

@@ -119,7 +119,7 @@ func (r *route) upTo(words ...string) []string {
 	return out
 }
 
-// Revisions that strangers can create or choose (R-D7). A platform looks for
+// Revisions that strangers can create or choose (DVS-3.1-42 to DVS-3.1-44). A platform looks for
 // them below refs/ too, so the short forms count as well.
 var (
 	strangersRef  = regexp.MustCompile(`^(pull|pr|merge-requests|pipelines|changes)/[0-9]|^(keep-around|environments)/`)

@@ -47,7 +47,7 @@ type plannedFile struct {
 }
 
 // key is what an answer is bound to: skill, root, kind of action, the digests of
-// all that runs, interpreter, arguments and environment (R-D25).
+// all that runs, interpreter, arguments and environment (DVS-5.2-06 to DVS-5.2-09).
 func (p *plannedScript) key() string {
 	bound := *p
 	bound.Script.Bytes, bound.Files = nil, slices.Clone(p.Files)

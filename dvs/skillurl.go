@@ -116,7 +116,7 @@ func (u SkillURL) IsZero() bool { return u.page.IsZero() }
 func (u SkillURL) Host() string { return u.page.Host() }
 
 // ServedFrom gives the URL that the bytes are fetched from. It differs from the
-// identity where a platform serves pages and bytes at different URLs (R-D8).
+// identity where a platform serves pages and bytes at different URLs (DVS-3.1-45 to DVS-3.1-48).
 func (u SkillURL) ServedFrom() string { return u.served.String() }
 
 // ServingHost gives the host that the bytes are fetched from.
@@ -131,7 +131,7 @@ func (u SkillURL) Directory() string {
 
 // Commit gives the part of the URL that its platform may read as a commit, and
 // "" if there is none. Such a URL is verified only with a [Pin], since commits
-// of a stranger's fork can be read below the parent's path (R-D7).
+// of a stranger's fork can be read below the parent's path (DVS-3.1-42 to DVS-3.1-44).
 func (u SkillURL) Commit() string { return u.commit }
 
 // FragmentDropped reports whether the input had a fragment, which is no part of

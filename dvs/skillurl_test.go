@@ -120,7 +120,7 @@ func TestParseSkillURL(t *testing.T) {
 	})
 }
 
-// TestServedFrom is the mapping of pages to bytes (R-D8).
+// TestServedFrom is the mapping of pages to bytes (DVS-3.1-45 to DVS-3.1-48).
 func TestServedFrom(t *testing.T) {
 	for _, c := range []struct{ id, in, want string }{
 		{"DVS-1-04/accept-blob", "https://github.com/o/r/blob/main/a/b/SKILL.md", "https://raw.githubusercontent.com/o/r/main/a/b/SKILL.md"},

@@ -129,7 +129,7 @@ func (t TrustRoot) MarshalText() ([]byte, error) { return []byte(t.String()), ni
 // DefaultRoot gives the root that a skill has when nobody declared one, and by
 // which right: the origin of a host that is no platform, the owner's path on a
 // platform, which somebody has to confirm. Paths of a self-hosted forge have
-// none: the error has the code needs-root (R-D4).
+// none: the error has the code needs-root (DVS-3.1-28 to DVS-3.1-31).
 func (r Rules) DefaultRoot(u SkillURL) (TrustRoot, RootSource, error) {
 	segments := u.page.Segments()
 	role, listed := r.platforms().find(u.Host())
