@@ -30,7 +30,8 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("fetching %s: %v (%s)", e.URL, e.Err, e.Code)
+	text, code := fmt.Sprintf("fetching %s: %v", e.URL, e.Err), fmt.Sprintf(" (%s)", e.Code)
+	return strings.TrimSuffix(text, code) + code // the cause may end with it already
 }
 
 // Unwrap gives the cause.
