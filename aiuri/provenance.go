@@ -15,7 +15,7 @@ const MaxResult = 4 << 20
 // Result is an answer as it came, not yet verified: a compact JWS, embedded or
 // detached, and the octets of the answer beside it.
 type Result struct {
-	JWS  string // "": there is none, and the result is rejected
+	JWS  string // nothing before or behind it, no line end either; "": there is none, and the result is rejected
 	Body []byte // what the detached form covers; in the embedded form nil, or the same octets again
 
 	MediaType string // of the body as its transport says, which no signature covers

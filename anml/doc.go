@@ -8,6 +8,27 @@
 // nothing, renders nothing, runs nothing, and decides nothing about trust. The
 // behaviour of an agent is in anml/agent.
 //
+// A small document, which asks for an email address before it books:
+//
+//	<anml xmlns="urn:ietf:params:xml:ns:anml:1.0" version="1.0" role="service">
+//	  <head><title>Example tours</title></head>
+//	  <constraints>
+//	    <disclosure field="email" requires="explicit-consent"/>
+//	  </constraints>
+//	  <interact>
+//	    <action id="search" method="GET" endpoint="/search" description="find tours">
+//	      <param name="day" type="date" required="true"/>
+//	    </action>
+//	    <action id="book" method="POST" endpoint="/book" confirm="true" description="book a tour"/>
+//	  </interact>
+//	  <knowledge>
+//	    <ask field="email" purpose="to send the ticket" required="true" action="book"/>
+//	    <inform>Tours leave at nine.</inform>
+//	  </knowledge>
+//	</anml>
+//
+// and how it is read:
+//
 //	doc, err := anml.Parse(resp.Header.Get("Content-Type"), body, anml.ReadOptions{Role: anml.RoleService})
 //	if err != nil {
 //		return err // nothing of the document may be used

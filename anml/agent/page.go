@@ -91,4 +91,10 @@ func (p *Page) Do(ctx context.Context, c Call) (*Result, error) { return p.do(ct
 
 // Tools yields what may be called of the document, ready for any tool-calling
 // runtime. Offering a tool permits nothing: Call goes through [Page.Do].
+//
+// An action is not among them where a call could never be sent: of a document
+// whose version is not understood, of a site that is not used here, with an
+// endpoint that must not be reached, or with asks that cannot be answered: by a
+// method without a body, or beside a required parameter that no ask stands for.
+// Page.Do of such an action tells which.
 func (p *Page) Tools() []Tool { return p.tools() }
