@@ -19,12 +19,12 @@
 //
 // # How it is built
 //
-// The procedure is a table of rows, A to X, and [Decide] is that table as one
-// pure function of a [Claim], its [Evidence] and a time. It ends with a decision
-// or with the next piece of evidence that it lacks; a [Verifier] gathers that
-// piece and asks again. So there is one place for rules and one for I/O, and a
-// stored verdict can be judged again years later ([Replay]). [Row] tells which
-// row decided.
+// The procedure is a table of rows, A to X (docs/trust-procedure.md), and [Decide]
+// is that table as one pure function of a [Claim], its [Evidence] and a time. It
+// ends with a decision or with the next piece of evidence that it lacks; a
+// [Verifier] gathers that piece and asks again. So there is one place for rules
+// and one for I/O, and a stored verdict can be judged again years later
+// ([Replay]). [Row] tells which row decided.
 //
 // Reading and writing the formats needs no Verifier: [ParseRecord], [ParseManifest],
 // [ParseAnswer]. Sites publish with [BuildManifest], [LintManifest], [Record.Zone],

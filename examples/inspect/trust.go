@@ -28,7 +28,7 @@ the decision table and the reason.
 value: {
   "tier":        self, full, display or unlisted
   "reason":      why
-  "row":         of the decision table
+  "row":         of the decision table, docs/trust-procedure.md
   "scope":       sections that are the site's own words
   "truncated":   sections that were granted beyond the tier, and cut
   "sources":     URIs that granted it
