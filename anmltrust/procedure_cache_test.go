@@ -128,6 +128,18 @@ var cacheRows = []rowTest{
 		w.traffic(0, 0, 0)
 		w.after(time.Second).granted(lookleap.CodeQueryAuthorized)
 	}},
+	{"E7", "not-before-a-grant", func(t *testing.T) {
+		w := newWorld(t, queryOnly, anmltrust.Options{Limits: anmltrust.Limits{Exchanges: 1}}).query(authorized)
+		w.granted(lookleap.CodeQueryAuthorized)
+		w.setRecord(queryOnly, "v=anml1;query=https://trust.example/other") // one exchange too many
+		if _, err := w.v.VerifyFresh(t.Context(), shopClaim); lookleap.CodeOf(err) != lookleap.CodeTimeout {
+			t.Fatal(err)
+		}
+		a, err := w.ask(claimFrom("https://other.shop.example/x"))
+		if w.wants(a, err, anmltrust.Full, lookleap.CodeQueryAuthorized); !a.Cached {
+			t.Error("the grant was not used")
+		}
+	}},
 	{"E7", "endpoint-alone", func(t *testing.T) {
 		w := newWorld(t, queryOnly).status(503)
 		w.denied(lookleap.CodeQueryUnavailable)
@@ -289,6 +301,17 @@ func TestRefresh(t *testing.T) {
 			}
 		})
 	}
+	t.Run("ANML-12.4-25/reject-query-grant-after-manifest", func(t *testing.T) {
+		w := newWorld(t, both).secure().query(authorized)
+		w.granted(lookleap.CodeQueryAuthorized)
+		w.dns.DNSSEC(lookleap.Insecure)
+		w.manifest(manifest(entry("elsewhere.example", 1, "body")))
+		if _, err := w.v.VerifyFresh(t.Context(), shopClaim); lookleap.CodeOf(err) != lookleap.CodeNotListed {
+			t.Fatal(err)
+		}
+		a, err := w.ask(claimFrom("https://other.shop.example/x"))
+		w.wants(a, err, anmltrust.Unlisted, lookleap.CodeNotListed)
+	})
 	t.Run("ANML-12.4-25/accept-manifest-conditional", func(t *testing.T) {
 		w := newWorld(t, manifestOnly)
 		body := manifest(listed)

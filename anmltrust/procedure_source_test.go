@@ -430,6 +430,11 @@ var manifestRows = []rowTest{
 		w.saw(lookleap.CodeManifestRollback)
 		w.manifest(manifest(listed, "issued", `"2026-05-20T00:00:00Z"`)).after(five).granted(lookleap.CodeListed)
 	}},
+	{"M18", "by-a-second", func(t *testing.T) {
+		w := newWorld(t, manifestOnly).manifest(manifest(listed, "issued", `"2026-05-20T00:00:01Z"`))
+		w.granted(lookleap.CodeListed)
+		w.manifest(manifest(listed, "issued", `"2026-05-20T00:00:00Z"`)).after(time.Hour).denied(lookleap.CodeManifestRollback)
+	}},
 	{"M18", "two-manifests-are-no-rollback", func(t *testing.T) {
 		w := newWorld(t, "").setRecord("v=anml1;manifest=https://brand.example/1", "v=anml1;manifest=https://brand.example/2")
 		w.brand.Body("/1", anmltrust.ManifestMediaType, manifest(listed, "issued", `"2026-05-20T00:00:00Z"`)).Body("/2", anmltrust.ManifestMediaType, manifest(listed))
