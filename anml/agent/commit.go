@@ -3,9 +3,10 @@ package agent
 import (
 	"context"
 	"errors"
-	"slices"
+	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/fetch"
 )
@@ -18,10 +19,14 @@ func (s *Session) commit(ctx context.Context, a *lookleap.Approval, e *effect, b
 		return nil, err
 	}
 	if err := s.confirmTrust(ctx, e); err != nil {
-		if errors.Is(err, errIdentityLost) {
+		switch {
+		case errors.Is(err, errIdentityLost):
 			if spent := s.spend(ctx, a); spent != nil {
 				return nil, spent
 			}
+		case ended(ctx, "") == nil:
+			plan := a.Plan().ID()
+			err = s.turnDown(ctx, e, plan, s.refusals(e.Exchange, plan, e.Disclosure.withheld(codeOf(err), anml.TrustInsufficient)), err)
 		}
 		return nil, err
 	}
@@ -43,21 +48,21 @@ func (s *Session) spend(ctx context.Context, a *lookleap.Approval) error {
 func (s *Session) execute(ctx context.Context, a *lookleap.Approval, e *effect, budget *fetch.Budget) (*Result, error) {
 	now, plan := s.agent.host.Time(), a.Plan().ID()
 	told, entries, err := s.settle(ctx, plan, e.Exchange, e.Disclosure, a.Has, a.Until(), now)
-	if err != nil {
+	if err != nil && entries == nil {
 		return nil, err
 	}
 	settled := *e
 	settled.Disclosure = told
-	contentType, body, err := e.body(told)
-	if err != nil { // where nothing is left to tell, what was refused is written down all the same
-		refused := slices.DeleteFunc(entries, func(x Entry) bool { return x.Kind != EntryRefused })
-		return nil, errors.Join(err, s.record(ctx, refused...))
+	var contentType string
+	var body []byte
+	if err == nil {
+		contentType, body, err = e.body(told)
 	}
-	if err := s.user.forbids(ctx, e.act(told)); err != nil {
-		return nil, &Error{Code: lookleap.CodePolicyVeto, URL: e.Send.place(), Reason: "the host's policy forbids the action", Err: err}
+	if err == nil {
+		err = s.permitted(ctx, &settled, now)
 	}
-	if err := s.gate.take(e.passage(), now); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, s.turnDown(ctx, e, plan, entries, err)
 	}
 	if err := s.record(ctx, append(entries, e.entry(plan, EntryAction, now))...); err != nil {
 		return nil, &Error{Code: lookleap.CodeIO, URL: e.Send.place(), Reason: "the ledger could not be written, so nothing was sent", Err: err}
@@ -71,6 +76,14 @@ func (s *Session) execute(ctx context.Context, a *lookleap.Approval, e *effect, 
 	result, err := s.submit(ctx, &settled, plan, contentType, body, budget)
 	s.recordOutcome(ctx, e, plan, err)
 	return result, err
+}
+
+// permitted hears the host's policy last, and counts the execution.
+func (s *Session) permitted(ctx context.Context, e *effect, now time.Time) error {
+	if err := s.user.forbids(ctx, e.act(e.Disclosure)); err != nil {
+		return &Error{Code: lookleap.CodePolicyVeto, URL: e.Send.place(), Reason: "the host's policy forbids the action", Err: err}
+	}
+	return s.gate.take(e.passage(), now)
 }
 
 // confirmTrust verifies anew what the call rests on (section 13.4).

@@ -117,7 +117,7 @@ func TestAnsweringActions(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.Deny()}})
 		s.does(Call{Action: "book"}, lookleap.CodeConsentRefused)
 		s.sends()
-		if got := ledgerOf(t, s.session.Ledger()); !slices.Equal(got, []string{"refused consent-refused"}) {
+		if got := ledgerOf(t, s.session.Ledger()); !slices.Equal(got, []string{"refused email consent-refused", "refused tel consent-refused", "refused consent-refused"}) {
 			t.Errorf("the ledger holds %q", got)
 		}
 	})

@@ -137,13 +137,17 @@ func (p *Page) prepareDisclosure(ctx context.Context, e exchange, act anml.Actio
 	if r.RefuseOthers {
 		b.others(site, act, asked)
 	}
-	if err := b.args(ctx, act, args, c); err != nil {
-		return nil, nil, err
+	err := b.args(ctx, act, args, c)
+	if err == nil {
+		err = b.ownWords(ctx, r)
 	}
-	if err := b.ownWords(ctx, r); err != nil {
-		return nil, nil, err
+	if err == nil {
+		err = b.authenticate(ctx)
 	}
-	if err := b.authenticate(ctx); err != nil {
+	if err != nil && b.refusing {
+		err = p.session.turnDown(ctx, &effect{Exchange: e}, "", p.session.refusals(e, "", b.d), err)
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	return b.d, b.items, nil
@@ -241,6 +245,8 @@ type telling struct {
 	items []lookleap.ConsentItem
 	count map[tellKind]int
 	data  *carried // see holds
+
+	refusing bool // a decision ended the call
 }
 
 // holds gives what texts of the host's or a model's are compared with. It is read
@@ -325,11 +331,22 @@ func (b *telling) args(ctx context.Context, act anml.Action, args []anml.Arg, c 
 		}
 		d := b.frame.decide(ctx, &b.to, it)
 		if d.Verb < VerbPrompt {
-			return b.frame.page.refusal(d.Code, "the argument "+quote(a.Name)+" is not sent")
+			return b.ends(it, d, a.Name, "the argument "+quote(a.Name)+" is not sent")
 		}
 		b.add(it, d, a.Name)
 	}
 	return nil
+}
+
+// ends is why a call ends because of an item that nobody can go without: it is
+// refused, now or until it is authorized by itself.
+func (b *telling) ends(it item, d Decision, name, reason string) error {
+	if d.Verb == VerbDefer {
+		d.refuse(d.Code, anml.PolicyViolation)
+	}
+	b.refusing = true
+	b.add(it, d, name)
+	return b.frame.page.refusal(d.Code, reason)
 }
 
 // means tells which field an argument is, "" for none, and which others it holds:
@@ -376,7 +393,7 @@ func (b *telling) ownWords(ctx context.Context, r *Reply) error {
 		it := item{kind: kind, field: field, also: b.holds(ctx).fields(v.Text), given: &v, purposes: purposes}
 		d := b.frame.decide(ctx, &b.to, it)
 		if d.Verb < VerbPrompt {
-			return b.frame.page.refusal(d.Code, "what the agent would say of itself is not sent")
+			return b.ends(it, d, field, "what the agent would say of itself is not sent")
 		}
 		b.add(it, d, field)
 		return nil

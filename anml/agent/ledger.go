@@ -23,7 +23,7 @@ import (
 // the leak.
 type Entry struct {
 	Time      time.Time     `json:"time"` // UTC
-	Plan      string        `json:"plan"` // id of the plan that it belongs to
+	Plan      string        `json:"plan"` // id of the plan that it belongs to; "" where a refusal came before there was one
 	Kind      EntryKind     `json:"kind"`
 	Field     string        `json:"field,omitempty"` // of an answer or a refusal
 	Serving   string        `json:"serving"`         // serving domain of the document

@@ -73,7 +73,8 @@ func (p *Page) prepare(ctx context.Context, c Call) (*intent, error) {
 		return nil, err
 	}
 	if to.plain && e.Disclosure.tells() {
-		return nil, insecureEndpoint(e.Send.place())
+		told := e.Disclosure.withheld(lookleap.CodeInsecureEndpoint, anml.PolicyViolation)
+		return nil, p.session.turnDown(ctx, e, "", p.session.refusals(e.Exchange, "", told), insecureEndpoint(e.Send.place()))
 	}
 	p.intend(ctx, in, act, owner)
 	return in, nil

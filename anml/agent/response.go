@@ -95,6 +95,8 @@ func (b *telling) authenticate(ctx context.Context) error {
 			continue
 		}
 		if t.Kind == tellArg {
+			t.refuse(lookleap.CodeAuthentication, anml.ConstraintViolation)
+			b.refusing = true
 			return &Error{Code: lookleap.CodeAuthentication, URL: b.frame.page.location(), Reason: "the argument " + quote(t.Field) + " is not sent", Err: err}
 		}
 		b.items = slices.DeleteFunc(b.items, func(it lookleap.ConsentItem) bool { return it.ID == t.Item })

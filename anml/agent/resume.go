@@ -6,7 +6,6 @@ import (
 	"errors"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/fetch"
 )
 
@@ -32,7 +31,10 @@ func (s *Session) resume(ctx context.Context, state json.RawMessage, d lookleap.
 	}
 	approval, err := plan.Approve(d, s.agent.host.Time())
 	if err != nil {
-		return nil, s.declined(ctx, plan, e, err)
+		if lookleap.CodeOf(err) != lookleap.CodeConsentRefused {
+			return nil, err // about this decision, and another one may come
+		}
+		return nil, s.undecided(ctx, plan, e, err)
 	}
 	budget := fetch.NewBudget(s.agent.options.Limits.Requests)
 	result, err := s.commit(ctx, approval, e, budget)
@@ -77,7 +79,7 @@ func (s *Session) ask(ctx context.Context, in *intent) (*lookleap.Plan, *looklea
 		approval, err = plan.Approve(permitted(plan.Request()), host.Time())
 	}
 	if err != nil {
-		return plan, nil, s.declined(ctx, plan, in.effect, err)
+		return plan, nil, s.undecided(ctx, plan, in.effect, err)
 	}
 	return plan, approval, nil
 }
@@ -89,14 +91,4 @@ func permitted(r *lookleap.ConsentRequest) lookleap.ConsentDecision {
 		d.Approved = append(d.Approved, item.ID)
 	}
 	return d
-}
-
-// declined records that the user said no. Every other error passes.
-func (s *Session) declined(ctx context.Context, plan *lookleap.Plan, e *effect, err error) error {
-	if lookleap.CodeOf(err) != lookleap.CodeConsentRefused {
-		return err
-	}
-	entry := e.entry(plan.ID(), EntryRefused, s.agent.host.Time())
-	entry.Reason, entry.Code = anml.UserDenied, lookleap.CodeConsentRefused
-	return errors.Join(err, s.record(ctx, entry))
 }

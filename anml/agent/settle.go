@@ -19,7 +19,7 @@ const authenticFor = 5 * time.Minute
 // withdrawn consents (sections 14.1 and 14.2). Until is that of the decision, zero
 // for this once. It gives what is really told, and the ledger's entries for it,
 // refusals too. An argument that may no longer be sent, and a store that fails,
-// are errors: nothing may be sent then.
+// are errors: nothing may be sent then. The entries come with the first of these.
 func (s *Session) settle(ctx context.Context, plan string, e exchange, d *disclosure, approved func(item string) bool, until, now time.Time) (*disclosure, []Entry, error) {
 	if d == nil || len(d.Tells) == 0 && len(d.Plain) == 0 {
 		return d, nil, nil
@@ -32,8 +32,10 @@ func (s *Session) settle(ctx context.Context, plan string, e exchange, d *disclo
 	}
 	w := &settling{s: s, plan: plan, e: e, asker: d.Asker, will: s.user.Policy.now(), hosts: e.hosts(d.Asker), approved: approved, until: until, now: now}
 	for _, a := range d.Plain {
-		if code, _ := w.tainted(&tell{Value: a.Value, Provenance: a.Provenance}); code != "" {
-			return nil, nil, w.unsent(a.Name, code)
+		t := &tell{Kind: tellArg, Field: a.Name, Value: a.Value, Provenance: a.Provenance}
+		if code, reason := w.tainted(t); code != "" {
+			t.refuse(code, reason)
+			return nil, []Entry{w.entry(t)}, w.unsent(a.Name, code)
 		}
 	}
 	out := &disclosure{Asker: d.Asker}
@@ -42,10 +44,10 @@ func (s *Session) settle(ctx context.Context, plan string, e exchange, d *disclo
 		if err := w.settle(ctx, &t); err != nil {
 			return nil, nil, err
 		}
-		if t.refused() && t.Kind == tellArg {
-			return nil, nil, w.unsent(t.Field, t.Code)
-		}
 		entries = append(entries, w.entry(&t))
+		if t.refused() && t.Kind == tellArg {
+			return nil, entries, w.unsent(t.Field, t.Code)
+		}
 		if t.refused() && t.Kind != tellAnswer {
 			continue // nobody asked for it, so nobody is told that it was refused
 		}
