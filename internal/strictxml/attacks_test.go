@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
 
 // The cases of the attack lists, as far as a tokenizer decides them.
@@ -78,13 +77,12 @@ func TestSitemapBomb(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		began := time.Now()
 		s := NewReader(unpacked, Options{Limits: Limits{Bytes: 8 << 20, Tokens: 1 << 24}})
 		for err == nil {
 			_, err = s.Next()
 		}
-		if !hasCode(err, CodeLimit) || time.Since(began) > 5*time.Second {
-			t.Errorf("got %v after %v", err, time.Since(began))
+		if !hasCode(err, CodeLimit) {
+			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("N01/reject-entity", func(t *testing.T) {
@@ -104,7 +102,8 @@ func TestSitemapBomb(t *testing.T) {
 	})
 }
 
-// Refusing takes little time and memory, whatever the document tries.
+// Refusing takes little memory, whatever the document tries; BenchmarkHostile
+// tells the time.
 func TestHostileCost(t *testing.T) {
 	for name, doc := range map[string]string{
 		"attributes": `<a ` + numbered(100_000) + `/>`,
@@ -117,15 +116,13 @@ func TestHostileCost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			began := time.Now()
 			_, err := render2(NewBytes([]byte(doc)[:min(len(doc), 1<<20)], Options{Limits: Limits{Tokens: 50_000}}))
-			took := time.Since(began)
 			runtime.ReadMemStats(&after)
 			if err == nil {
 				t.Fatal("accepted")
 			}
-			if took > 100*time.Millisecond || after.TotalAlloc-before.TotalAlloc > 3<<20 {
-				t.Errorf("%v and %d octets to refuse with %v", took, after.TotalAlloc-before.TotalAlloc, err)
+			if used := after.TotalAlloc - before.TotalAlloc; used > 3<<20 {
+				t.Errorf("%d octets to refuse with %v", used, err)
 			}
 		})
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 	"unicode/utf16"
 )
 
@@ -377,7 +376,8 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// TestLinear reads documents that tempt a scanner into quadratic time.
+// TestLinear reads documents that tempt a scanner into quadratic time, which is for
+// ever: the tests' own limit ends it, and BenchmarkHostile tells the time.
 func TestLinear(t *testing.T) {
 	const n = 1 << 20
 	many := func(unit string) string { return strings.Repeat(unit, n/len(unit)) }
@@ -406,7 +406,6 @@ func TestLinear(t *testing.T) {
 	} {
 		for _, stream := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/stream=%t", name, stream), func(t *testing.T) {
-				began := time.Now()
 				s := NewBytes([]byte(doc), Options{Limits: wide})
 				if stream {
 					s = NewReader(strings.NewReader(doc), Options{Limits: wide})
@@ -415,9 +414,6 @@ func TestLinear(t *testing.T) {
 					if _, err := s.Next(); err != nil {
 						break
 					}
-				}
-				if took := time.Since(began); took > 2*time.Second {
-					t.Errorf("took %v", took)
 				}
 			})
 		}
