@@ -11,22 +11,6 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// plannedEffect is the effect of a plan: exactly one of its members is set.
-type plannedEffect struct {
-	Type      string         `json:"type"`
-	Candidate *candidate     `json:"candidate,omitempty"`
-	Fetch     *plannedFetch  `json:"fetch,omitempty"`
-	Script    *plannedScript `json:"script,omitempty"`
-	Action    *plannedAction `json:"action,omitempty"`
-}
-
-const (
-	effectAdmit  = "dvs/admit"
-	effectFetch  = "dvs/fetch"
-	effectScript = "dvs/script"
-	effectAction = "dvs/action"
-)
-
 // plannedFetch is one URL outside the root.
 type plannedFetch struct {
 	Skill string `json:"skill"`
@@ -88,9 +72,9 @@ func (s *Loaded) external(ctx context.Context, t Target) (*Resource, error) {
 	refused.Code, refused.Summary = t.Code, t.Code.Title()
 	refused.Checks = []lookleap.Check{{Requirement: "DVS-5.1-04", Code: t.Code, Status: lookleap.Failed, Message: t.Code.Title(), Evidence: []lookleap.Evidence{{URL: t.URL}, {URL: s.Root.String()}}}}
 	planned := &plannedFetch{Skill: s.ID.String(), Root: s.Root.String(), URL: t.URL}
-	effect, err := json.Marshal(plannedEffect{Type: effectFetch, Fetch: planned})
+	effect, err := (&plannedEffect{Type: effectFetch, Fetch: planned}).encode()
 	if err != nil {
-		return nil, fmt.Errorf("dvs: preparing a plan: %w", err)
+		return nil, err
 	}
 	req := s.request(lookleap.ConsentExternal, fmt.Sprintf("the skill %s wants something from outside its trust root", plaintext.Quote(s.ID.String(), 400)))
 	req.Items = []lookleap.ConsentItem{{ID: "fetch", Recipient: t.place.page.Origin(), Digest: lookleap.Digest([]byte(t.URL)),
@@ -169,9 +153,9 @@ func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision loo
 	if err != nil {
 		return nil, err
 	}
-	var effect plannedEffect
-	if err := json.Unmarshal(plan.Effect(), &effect); err != nil {
-		return nil, fmt.Errorf("dvs: %w: %v", lookleap.ErrPlanInvalid, err)
+	effect, err := decodeEffect(plan.Effect())
+	if err != nil {
+		return nil, err
 	}
 	approval, err := plan.Approve(decision, l.host.Time())
 	if err != nil {

@@ -55,6 +55,10 @@ func TestDecide(t *testing.T) {
 		{"DVS-3.1-44/reject-other-digest", func(c *dvs.Claim, _ *dvs.Evidence) {
 			c.URL, c.Root, c.Pin.Digest = "https://github.com/o/r/blob/deadbeef/SKILL.md", "https://github.com/o/", dvs.DigestOf([]byte("y"))
 		}, "digest-mismatch"},
+		{"DVS-3.1-44/reject-redirect-to-other-commit", func(c *dvs.Claim, e *dvs.Evidence) {
+			c.URL, c.Root, c.Pin.Commit = "https://github.com/o/r/blob/"+sha+"/SKILL.md", "https://github.com/o/", sha
+			e.Hops = []string{"https://raw.githubusercontent.com/o/r/1" + sha[1:] + "/SKILL.md"}
+		}, "commit-ref"},
 		{"DVS-3.1-50/accept-inside", func(_ *dvs.Claim, e *dvs.Evidence) { e.Hops = []string{"https://example.com/b/SKILL.md"} }, "ok"},
 		{"DVS-3.1-50/reject-www", func(_ *dvs.Claim, e *dvs.Evidence) { e.Hops = []string{"https://www.example.com/b/SKILL.md"} }, "redirect-outside-root"},
 		{"DVS-3.1-50/reject-and-back", func(_ *dvs.Claim, e *dvs.Evidence) {

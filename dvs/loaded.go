@@ -43,7 +43,7 @@ func (l *Loader) newLoaded(c *candidate) (*Loaded, error) {
 	}
 	return &Loaded{
 		Metadata: c.parsed.Metadata, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: c.parsed.Digest,
-		Verdict: c.verdict, Chain: slices.Clone(c.Chain), loader: l, base: at.page, claim: c.Claim, skill: c.parsed, file: c.File,
+		Verdict: c.verdict, Chain: slices.Clone(c.Chain), loader: l, base: at.page, claim: c.Claim, skill: c.parsed, file: c.File.Bytes,
 	}, nil
 }
 

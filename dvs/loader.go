@@ -2,7 +2,6 @@ package dvs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -142,7 +141,7 @@ type candidate struct {
 	Level    level    `json:"level"`
 	Claim    Claim    `json:"claim"`
 	Evidence Evidence `json:"evidence"`
-	File     []byte   `json:"file"`
+	File     content  `json:"file"`
 	Final    string   `json:"final"` // URL that answered
 	Chain    []string `json:"chain,omitempty"`
 	Under    string   `json:"under,omitempty"` // root that the caller named; "": the registry's
@@ -177,7 +176,7 @@ func (l *Loader) verify(ctx context.Context, c *candidate) error {
 		return fmt.Errorf("dvs: loading %s: %w", c.skill, err)
 	}
 	now := l.host.Time()
-	c.Evidence, c.File, c.Final, c.cause = doc.now(now), doc.body, doc.final.String(), doc.cause
+	c.Evidence, c.File, c.Final, c.cause = doc.now(now), newContent(doc.body), doc.final.String(), doc.cause
 	c.parsed, c.findings = nil, nil
 	return l.decide(ctx, c, now)
 }
@@ -232,8 +231,8 @@ func (l *Loader) decide(ctx context.Context, c *candidate, now time.Time) error 
 	rules := l.rules()
 	if c.parsed == nil && c.Evidence.Status == 200 && c.Evidence.Failure == "" {
 		var err error
-		c.parsed, c.findings, err = ParseSkill(c.File, c.Claim.Profile, l.limits)
-		c.Evidence.Digest, c.Evidence.Content = DigestOf(c.File), lookleap.CodeOf(err)
+		c.parsed, c.findings, err = ParseSkill(c.File.Bytes, c.Claim.Profile, l.limits)
+		c.Evidence.Digest, c.Evidence.Content = DigestOf(c.File.Bytes), lookleap.CodeOf(err)
 		var broken *SkillError
 		if errors.As(err, &broken) {
 			c.Evidence.ContentError, c.Evidence.Position = broken.Finding.Message, &broken.Finding.Position
@@ -298,11 +297,13 @@ func (c *candidate) key() string {
 
 // askAdmission asks for the consent, and does what the user agreed to.
 func (l *Loader) askAdmission(ctx context.Context, c *candidate) (admitted, error) {
-	effect, err := json.Marshal(plannedEffect{Type: effectAdmit, Candidate: c})
+	req := l.admissionRequest(c)
+	c.parsed = nil // the plan has the file, and it is read again when the user has agreed
+	effect, err := (&plannedEffect{Type: effectAdmit, Candidate: c}).encode()
 	if err != nil {
-		return admitted{}, fmt.Errorf("dvs: preparing a plan: %w", err)
+		return admitted{}, err
 	}
-	plan, err := lookleap.NewPlan(l.admissionRequest(c), effect, l.host.Time())
+	plan, err := lookleap.NewPlan(req, effect, l.host.Time())
 	if err != nil {
 		return admitted{}, err
 	}

@@ -95,7 +95,7 @@ func (s *Loaded) resolve(ref string) (Target, *Error) {
 		return t, nil
 	case !p.file:
 		return Target{}, refuse(lookleap.CodeNotContentRoute, ref, "no file can stand at this path of the platform", "refer to a file of the repository")
-	case p.commit != "" && !s.pinned(p.commit):
+	case p.commit != "" && !strings.EqualFold(p.commit, s.pinned()):
 		return Target{}, refuse(lookleap.CodeCommitRef, ref, "the revision reads as a commit, which may come from a stranger's fork", "refer to a branch or tag")
 	}
 	if name, ok := below(s.directory(), p.page); ok {
@@ -119,9 +119,23 @@ func (s *Loaded) outsideDirectory(ref string, t Target) (Target, *Error) {
 	return t, nil
 }
 
-// pinned reports whether a commit is the one by which the skill was loaded.
-func (s *Loaded) pinned(commit string) bool {
-	return isFullCommit(commit) && strings.EqualFold(commit, s.claim.Pin.Commit) || !s.claim.Pin.Digest.IsZero() && commit == s.ID.Commit()
+// pinned is the commit by which the skill was loaded, "" if it was by none. What
+// else a digest is known of is the SKILL.md alone.
+func (s *Loaded) pinned() string {
+	switch {
+	case isFullCommit(s.claim.Pin.Commit):
+		return s.claim.Pin.Commit
+	case !s.claim.Pin.Digest.IsZero():
+		return s.ID.Commit()
+	}
+	return ""
+}
+
+// terms is the claim by which the skill's other files are judged.
+func (s *Loaded) terms() Claim {
+	claim := s.claim
+	claim.Pin = Pin{Commit: s.pinned()}
+	return claim
 }
 
 // directory is the canonical URL of the directory that the SKILL.md came from.
@@ -194,7 +208,7 @@ func (s *Loaded) Resource(ctx context.Context, ref string) (*Resource, error) {
 	if t.Access == NeedsConsent {
 		return s.external(ctx, t)
 	}
-	return s.loader.fetchResource(ctx, s.ID.String(), s.Root, s.directory(), s.claim, t)
+	return s.loader.fetchResource(ctx, s.ID.String(), s.Root, s.directory(), s.terms(), t)
 }
 
 // target resolves a reference of a skill that is in use.

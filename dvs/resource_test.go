@@ -55,6 +55,8 @@ func TestResolve(t *testing.T) {
 		{"DVS-4.5.1-03/accept-under-root", "https://shop.example/", shop, "../common/GUIDE.md", "under-root instructions https://shop.example/s/common/GUIDE.md"},
 		{"DVS-4.5.1-03/reject-outside-root", "https://shop.example/s/a/", shop, "../common/GUIDE.md", "needs-consent instructions https://shop.example/s/common/GUIDE.md"},
 		{"DVS-4.5.2-01/accept-inside", "https://shop.example/", shop, "scripts/x.sh", "bundled script https://shop.example/s/a/scripts/x.sh"},
+		{"DVS-4.5.2-01/reject-query", "https://shop.example/", shop, "scripts/x.sh?v=1", "script-outside-skill"},
+		{"DVS-4.5.3-01/reject-query", "https://shop.example/", shop, "x.csv?v=1", "needs-consent data https://shop.example/s/a/x.csv?v=1"},
 		{"DVS-4.5.2-01/reject-sibling", "https://shop.example/", shop, "https://shop.example/s/b/x.sh", "script-outside-skill"},
 		{"DVS-4.5.2-01/reject-top", "https://shop.example/", shop, "/x.sh", "script-outside-skill"},
 		{"DVS-4.5.2-01/reject-elsewhere", "https://shop.example/", shop, "https://evil.example/x.sh", "script-outside-skill"},
@@ -201,6 +203,30 @@ func TestExternal(t *testing.T) {
 		net, skill := loadAt(t, shop, &prompter{decide: agree}, "https://shop.example/")
 		net.Site("evil.example").Redirect("/go", "https://shop.example/secret.md")
 		if r, err := skill.Resource(t.Context(), "https://evil.example/go"); r != nil || lookleap.CodeOf(err) != lookleap.CodeNeedsConsent {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("DVS-4.5.2-01/reject-script-that-looks-like-data", func(t *testing.T) {
+		net, skill := loadAt(t, shop, &prompter{decide: agree}, "https://shop.example/")
+		net.Site("evil.example").Body("/x.json", "application/json", "#!/bin/sh\n")
+		if r, err := skill.Resource(t.Context(), "https://evil.example/x.json"); r != nil || lookleap.CodeOf(err) != lookleap.CodeScriptOutside {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("DVS-3.1-44/reject-redirect-to-other-commit", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Site("raw.githubusercontent.com").Body("/o/r/deadbeef/s/SKILL.md", "text/plain", refund).
+			Body("/o/r/deadbeef/s/MORE.md", "text/plain", "more").Body("/o/r/cafebabe/s/EVIL.md", "text/plain", "evil").
+			Redirect("/o/r/deadbeef/s/AWAY.md", "/o/r/cafebabe/s/EVIL.md")
+		loader := dvs.Options{Roots: registry(t, "https://github.com/o/")}.NewLoader(net.Host())
+		skill, err := loader.LoadPinned(t.Context(), "https://github.com/o/r/blob/deadbeef/s/SKILL.md", dvs.Pin{Digest: dvs.DigestOf([]byte(refund))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := skill.Resource(t.Context(), "MORE.md"); err != nil {
+			t.Error(err)
+		}
+		if r, err := skill.Resource(t.Context(), "AWAY.md"); r != nil || lookleap.CodeOf(err) != lookleap.CodeCommitRef {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -98,6 +98,16 @@ func TestRootsFind(t *testing.T) {
 			t.Errorf("got %v, %v, %s", dropped, err, roots.Find(u).Source)
 		}
 	})
+	t.Run("DVS-7-05/reject-blocked-when-the-table-has-grown", func(t *testing.T) {
+		roots := dvs.NewRoots(dvs.Rules{})
+		if _, err := roots.Block("https://git.example.org/"); err != nil {
+			t.Fatal(err)
+		}
+		dropped, err := roots.AddPlatform(dvs.Platform{Name: "ours", Hosts: []string{"git.example.org"}, Owner: 1})
+		if err != nil || len(dropped) != 0 || !roots.Find(skillURL(t, "https://git.example.org/o/r/SKILL.md")).Blocked {
+			t.Errorf("got %v, %v", dropped, err)
+		}
+	})
 	t.Run("DVS-7-05/accept-path-scoped", func(t *testing.T) {
 		roots := dvs.NewRoots(dvs.Rules{})
 		if _, err := roots.Register("https://gitlab.com/group/", dvs.ByHost); err != nil {

@@ -43,18 +43,13 @@ type plannedScript struct {
 type plannedFile struct {
 	Name   string `json:"name"`
 	Digest Digest `json:"digest"`
-	Bytes  []byte `json:"bytes"`
+	content
 }
 
 // key is what an answer is bound to: skill, root, kind of action, the digests of
 // all that runs, interpreter, arguments and environment (DVS-5.2-06 to DVS-5.2-09).
 func (p *plannedScript) key() string {
-	bound := *p
-	bound.Script.Bytes, bound.Files = nil, slices.Clone(p.Files)
-	for i := range bound.Files {
-		bound.Files[i].Bytes = nil
-	}
-	data, _ := json.Marshal(bound) // plain data
+	data, _ := json.Marshal(p) // plain data, without the bytes themselves
 	return strings.Join([]string{effectScript, p.Skill, lookleap.Digest(data)}, "\n")
 }
 
@@ -74,9 +69,9 @@ func (s *Loaded) Approve(ctx context.Context, in Invocation) (*ApprovedScript, e
 	if err != nil {
 		return nil, err
 	}
-	effect, err := json.Marshal(plannedEffect{Type: effectScript, Script: planned})
+	effect, err := (&plannedEffect{Type: effectScript, Script: planned}).encode()
 	if err != nil {
-		return nil, fmt.Errorf("dvs: preparing a plan: %w", err)
+		return nil, err
 	}
 	plan, err := lookleap.NewPlan(s.scriptRequest(planned, in.Uses), effect, s.loader.host.Time())
 	if err != nil {
@@ -138,11 +133,11 @@ func (s *Loaded) bundledFile(ctx context.Context, ref string) (plannedFile, erro
 	if t.Access != Bundled {
 		return plannedFile{}, s.loader.refuseTarget(ctx, ref, refuse(lookleap.CodeScriptOutside, ref, "what a script runs or is given has to be in the skill's own directory", "bundle the file"))
 	}
-	r, err := s.loader.fetchResource(ctx, s.ID.String(), s.Root, s.directory(), s.claim, t)
+	r, err := s.loader.fetchResource(ctx, s.ID.String(), s.Root, s.directory(), s.terms(), t)
 	if err != nil {
 		return plannedFile{}, err
 	}
-	return plannedFile{Name: r.Name, Digest: r.Digest, Bytes: r.data}, nil
+	return plannedFile{Name: r.Name, Digest: r.Digest, content: newContent(r.data)}, nil
 }
 
 // previewLength is how many octets of a script a prompt shows.
@@ -295,9 +290,9 @@ func (s *Loaded) Confirm(ctx context.Context, a Action) error {
 		return s.loader.refuseTarget(ctx, s.ID.String(), err)
 	}
 	planned := &plannedAction{Skill: s.ID.String(), Root: s.Root.String(), Kind: a.Kind, Command: a.Command, Uses: slices.Clone(a.Uses)}
-	effect, err := json.Marshal(plannedEffect{Type: effectAction, Action: planned})
+	effect, err := (&plannedEffect{Type: effectAction, Action: planned}).encode()
 	if err != nil {
-		return fmt.Errorf("dvs: preparing a plan: %w", err)
+		return err
 	}
 	req := s.request(lookleap.ConsentScript, fmt.Sprintf("%s because the skill %s says so", sentence, plaintext.Quote(s.ID.String(), 400)))
 	req.Items = []lookleap.ConsentItem{{ID: "act", Recipient: "this agent", Digest: lookleap.Digest([]byte(a.Command)),

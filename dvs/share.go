@@ -1,8 +1,8 @@
 package dvs
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,10 +24,12 @@ const sharedFor = time.Minute
 // own roots.
 type sharedCopy struct {
 	Evidence Evidence `json:"evidence"`
-	Body     []byte   `json:"body"`
+	Body     content  `json:"body"`
 	Tag      string   `json:"tag,omitempty"`
 	Date     string   `json:"date,omitempty"`
 }
+
+func (s *sharedCopy) contents() []*content { return []*content{&s.Body} }
 
 func shareKey(u domain.URL) string { return "dvs/1/" + u.String() }
 
@@ -66,10 +68,10 @@ func (l *Loader) recall(ctx context.Context, u domain.URL) *document {
 	}
 	var shared sharedCopy
 	if err == nil {
-		err = json.Unmarshal(value, &shared)
+		err = decodeContents(value, &shared)
 	}
 	now, e := l.host.Time(), &shared.Evidence
-	if err == nil && (len(shared.Body) > l.limits.Skill || e.Digest != DigestOf(shared.Body) || e.Status != http.StatusOK || e.Failure != "" || len(e.Hops) > l.limits.Redirects || e.Received.After(now.Add(sharedFor))) {
+	if err == nil && (shared.Body.Size > l.limits.Skill || e.Digest != DigestOf(shared.Body.Bytes) || e.Status != http.StatusOK || e.Failure != "" || len(e.Hops) > l.limits.Redirects || e.Received.After(now.Add(sharedFor))) {
 		err = fmt.Errorf("dvs: the shared copy of %s is none", u)
 	}
 	if err != nil {
@@ -82,7 +84,7 @@ func (l *Loader) recall(ctx context.Context, u domain.URL) *document {
 	if !now.Before(e.Fresh) || !now.Before(expires) {
 		return nil
 	}
-	doc := &document{evidence: *e, body: shared.Body, final: u, tag: shared.Tag, date: shared.Date, public: true}
+	doc := &document{evidence: *e, body: bytes.Clone(shared.Body.Bytes), final: u, tag: shared.Tag, date: shared.Date, public: true}
 	if n := len(e.Hops); n > 0 {
 		if doc.final, err = l.rules().urls().Parse(e.Hops[n-1]); err != nil {
 			return nil
@@ -103,7 +105,7 @@ func (l *Loader) share(ctx context.Context, u domain.URL, doc *document) {
 	var err error
 	if doc.public && doc.evidence.Status == http.StatusOK && l.host.Time().Before(doc.evidence.Fresh) {
 		var value []byte
-		if value, err = json.Marshal(sharedCopy{doc.evidence, doc.body, doc.tag, doc.date}); err == nil {
+		if value, err = encodeContents(&sharedCopy{doc.evidence, newContent(doc.body), doc.tag, doc.date}); err == nil {
 			err = l.host.SharedCache().Put(ctx, shareKey(u), value, doc.evidence.Fresh)
 		}
 	} else if err = l.host.SharedCache().Delete(ctx, shareKey(u)); errors.Is(err, fs.ErrNotExist) {

@@ -106,7 +106,9 @@ func TestSharedCopies(t *testing.T) {
 	}
 	t.Run("what-is-odd-counts-not", func(t *testing.T) {
 		for name, change := range map[string]func(string) string{
-			"body":   func(s string) string { return strings.Replace(s, `"body":"`, `"body":"QUJD`, 1) },
+			"body":   func(s string) string { return strings.Replace(s, "Ask for", "Bad for", 1) },
+			"longer": func(s string) string { return s + "more" },
+			"size":   func(s string) string { return strings.Replace(s, `"size":`, `"size":9`, 1) },
 			"digest": func(s string) string { return strings.Replace(s, `"digest":"sha256:`, `"digest":"sha256:00`, 1) },
 			"status": func(s string) string { return strings.Replace(s, `"status":200`, `"status":404`, 1) },
 			"json":   func(s string) string { return s[1:] },
