@@ -41,7 +41,6 @@ const (
 	CodeDataOutside      Code = "data-outside-skill"
 	CodeBadScheme        Code = "bad-scheme"
 	CodeNotBundled       Code = "not-bundled"
-	CodeUnsandboxed      Code = "unsandboxed"
 	CodeNoRunner         Code = "no-runner"
 	CodeCompositionCycle Code = "composition-cycle"
 	CodeCompositionDepth Code = "composition-depth"
@@ -128,7 +127,6 @@ var dvsCodes = map[Code]string{
 	CodeDataOutside:      "the data file lies outside the skill's directory",
 	CodeBadScheme:        "the reference has a scheme that nothing is loaded from",
 	CodeNotBundled:       "the reference names no file of the skill",
-	CodeUnsandboxed:      "the runner cannot confine the script",
 	CodeNoRunner:         "there is nothing that could run the script",
 	CodeCompositionCycle: "the skill refers back to one that is already loading it",
 	CodeCompositionDepth: "skills refer to skills more deeply than allowed",

@@ -11,7 +11,9 @@ var builtinDate = time.Date(2025, time.December, 1, 0, 0, 0, 0, time.UTC)
 // Builtin gives the table that comes with the package: the names that agents
 // meet most, and, honestly as unregistered, those that this project's drafts
 // use. [LoadRegistry] reads the whole registry.
-var Builtin = sync.OnceValue(func() *Registry {
+func Builtin() *Registry { return builtin() }
+
+var builtin = sync.OnceValue(func() *Registry {
 	r, err := NewRegistry(builtinDate, builtinEntries...)
 	if err != nil {
 		panic(err) // TestBuiltin
