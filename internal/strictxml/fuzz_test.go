@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -51,8 +52,8 @@ func FuzzPeer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		s := NewBytes(doc, Options{})
 		got, err := merged(s)
-		if err != nil || s.Prolog().UTF16 || strings.Contains(got, xmlnsNamespace) {
-			return // refused, or an encoding that encoding/xml does not read
+		if err != nil || s.Prolog().UTF16 || strings.Contains(got, xmlnsNamespace) || confusing.Match(doc) {
+			return // refused, or what encoding/xml does not read right
 		}
 		want, err := peer(doc)
 		if err != nil {
@@ -66,6 +67,10 @@ func FuzzPeer(f *testing.F) {
 		}
 	})
 }
+
+// confusing is a document type declaration with a processing instruction in which
+// encoding/xml sees the beginning of a comment.
+var confusing = regexp.MustCompile(`(?s)<!DOCTYPE.*<\?[^?]*<!--`)
 
 // peerIsWrong knows where encoding/xml refuses what XML 1.0 allows.
 func peerIsWrong(err error) bool {
