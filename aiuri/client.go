@@ -42,7 +42,12 @@ type ClientOptions struct {
 
 	Expect  Expectation   // Audience, Require and AllowRS256; the rest is filled in for each call
 	KeyLife time.Duration // how long key sets are kept; 0: DefaultKeyLife, at most MaxKeyLife
+	MaxBody int64         // octets of a request's body; 0: DefaultMaxBody. A larger one is too-large before anybody is asked anything
 }
+
+// DefaultMaxBody is the number of octets that the body of a request may have, at a
+// [Client] as at a [Gateway].
+const DefaultMaxBody = 1 << 20
 
 // Request is what a caller wants of an endpoint.
 type Request struct {
@@ -69,6 +74,9 @@ type Client struct {
 // NewClient builds a client on a host.
 func NewClient(host *lookleap.Host, o ClientOptions) (*Client, error) {
 	c := &Client{host: host, options: o, discoverer: o.Discoverer, keys: newKeySource(host, o.KeyLife, 256), gateways: make(map[string]Invoker)}
+	if c.options.MaxBody <= 0 {
+		c.options.MaxBody = DefaultMaxBody
+	}
 	if c.discoverer == nil {
 		c.discoverer = NewDiscoverer(host, DiscoveryOptions{})
 	}
@@ -106,14 +114,20 @@ type prepared struct {
 // [*lookleap.ConsentError] without a word of the result, and a user who has not
 // decided yet is a [*lookleap.PendingError] for [Client.Resume].
 func (c *Client) Invoke(ctx context.Context, r Request) (*Verified, error) {
+	r.Scopes = slices.Clone(r.Scopes) // nobody changes them while the user thinks
 	p, err := c.prepare(ctx, r)
 	if err != nil {
 		return nil, refusal(c.host, "an invocation", err)
 	}
-	if c.harmless(p) {
-		return c.send(ctx, p)
+	if c.options.Harmless != nil {
+		p.request.Body = bytes.Clone(r.Body) // what is judged is what is sent
+		p.call.Body = p.request.Body
+		if c.harmless(p) {
+			return c.send(ctx, p)
+		}
 	}
-	plan, err := c.plan(p)
+	e := effect{p.request, false, p.call.URI, p.recipient, p.discovery.Origin, p.discovery.DocumentOrigin}
+	plan, err := c.plan(p, e)
 	if err != nil {
 		return nil, err
 	}
@@ -121,13 +135,16 @@ func (c *Client) Invoke(ctx context.Context, r Request) (*Verified, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.commit(ctx, approval)
+	return c.commit(ctx, approval, e)
 }
 
 // Resume goes on with an invocation that waited for its user. The endpoint's
 // trust is checked anew; what is sent is what the user saw. A state that is none,
 // or was changed, is a [lookleap.ErrPlanInvalid].
 func (c *Client) Resume(ctx context.Context, state json.RawMessage, decision lookleap.ConsentDecision) (*Verified, error) {
+	if int64(len(state)) > 2*c.options.MaxBody+maxStory {
+		return nil, refusal(c.host, "an invocation", fail(lookleap.CodeTooLarge, "the plan is larger than any that this client makes", ""))
+	}
 	plan, err := lookleap.ParsePlan(state)
 	if err != nil {
 		return nil, err
@@ -136,21 +153,18 @@ func (c *Client) Resume(ctx context.Context, state json.RawMessage, decision loo
 	if err != nil {
 		return nil, err
 	}
-	return c.commit(ctx, approval)
+	e, err := unmarshalEffect(plan.Effect())
+	if err != nil || plan.Request().Kind != lookleap.ConsentInvoke {
+		return nil, lookleap.ErrPlanInvalid
+	}
+	return c.commit(ctx, approval, e)
 }
 
-// effect is what a plan commits.
-type effect struct {
-	Request   Request `json:"request"`
-	URI       URI     `json:"uri"`
-	Recipient string  `json:"recipient"`
-	Origin    string  `json:"origin"`
-	Document  string  `json:"document"`
-}
+// maxStory is more than what stands in a plan beside its effect.
+const maxStory = 1 << 20
 
-func (c *Client) plan(p *prepared) (*lookleap.Plan, error) {
-	e := effect{p.request, p.call.URI, p.recipient, p.discovery.Origin, p.discovery.DocumentOrigin}
-	data, err := json.Marshal(e)
+func (c *Client) plan(p *prepared, e effect) (*lookleap.Plan, error) {
+	data, err := e.marshal()
 	if err != nil {
 		return nil, err
 	}
@@ -188,11 +202,7 @@ func (c *Call) shownBody() string {
 
 // commit sends what the plan holds and nothing else, if it still leads to whom the
 // user agreed to: meanwhile the endpoint may have moved, or demand more.
-func (c *Client) commit(ctx context.Context, a *lookleap.Approval) (v *Verified, err error) {
-	var e effect
-	if err := json.Unmarshal(a.Plan().Effect(), &e); err != nil || a.Plan().Request().Kind != lookleap.ConsentInvoke {
-		return nil, lookleap.ErrPlanInvalid
-	}
+func (c *Client) commit(ctx context.Context, a *lookleap.Approval, e effect) (v *Verified, err error) {
 	p, err := c.prepare(ctx, e.Request)
 	if err != nil {
 		return nil, refusal(c.host, "an invocation", err)
@@ -200,7 +210,12 @@ func (c *Client) commit(ctx context.Context, a *lookleap.Approval) (v *Verified,
 	if p.discovery.Origin != e.Origin || p.discovery.DocumentOrigin != e.Document || !p.call.URI.Equal(e.URI) || p.recipient != e.Recipient {
 		return nil, refusal(c.host, "an invocation", fail(lookleap.CodePlanInvalid, "the endpoint is another one than the user agreed to", ""))
 	}
-	err = c.host.Commit(ctx, a, func(ctx context.Context, _ []byte) error {
+	err = c.host.Commit(ctx, a, func(ctx context.Context, data []byte) error {
+		own, err := unmarshalEffect(data)
+		if err != nil {
+			return err
+		}
+		p.call.Body = own.Request.Body
 		v, err = c.send(ctx, p)
 		return err
 	})
@@ -217,15 +232,9 @@ func (c *Client) harmless(p *prepared) (ok bool) {
 			ok = false
 		}
 	}()
-	shown := p.request.clone()
-	shown.URI = p.call.URI
-	return c.options.Harmless != nil && c.options.Harmless(&shown)
-}
-
-// clone gives a request that nobody else can change while its user thinks.
-func (r Request) clone() Request {
-	r.Body, r.Scopes = bytes.Clone(r.Body), slices.Clone(r.Scopes)
-	return r
+	shown := p.request
+	shown.URI, shown.Body, shown.Scopes = p.call.URI, bytes.Clone(p.call.Body), slices.Clone(p.call.Scopes)
+	return c.options.Harmless(&shown)
 }
 
 // fillMethod makes the method explicit, so that it is the same when it is resumed.
@@ -244,8 +253,29 @@ func (r *Request) fillMethod() error {
 	return nil
 }
 
+// maxWords is the number of octets that the media type and the scopes of a request
+// may have together.
+const maxWords = 8 << 10
+
+// bounded holds a request to its limits.
+func (c *Client) bounded(r *Request) error {
+	words := len(r.MediaType) + len(r.Method)
+	for _, s := range r.Scopes {
+		words += len(s) + 1
+	}
+	if int64(len(r.Body)) > c.options.MaxBody || words > maxWords {
+		return fail(lookleap.CodeTooLarge, "the request is larger than its limit", "send less, or raise MaxBody")
+	}
+	return nil
+}
+
+// prepare finds out where a request goes and whether it may. It does not look at
+// the body, which is the caller's still.
 func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
-	p := &prepared{request: r.clone()}
+	if err := c.bounded(&r); err != nil {
+		return nil, err
+	}
+	p := &prepared{request: r}
 	if err := p.request.fillMethod(); err != nil {
 		return nil, err
 	}

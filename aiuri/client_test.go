@@ -361,6 +361,70 @@ func TestResume(t *testing.T) {
 	})
 }
 
+// TestRequestLimits holds that a request over its limits is refused before anybody is
+// asked anything, and that one at its limits goes all the way.
+func TestRequestLimits(t *testing.T) {
+	const limit = 64 << 10
+	world := func(t *testing.T) (*world, *aiuri.Client) {
+		w := newWorld(t)
+		w.options.MaxBody = limit
+		w.host.Prompter = prompter(func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
+		})
+		return w, must(aiuri.NewClient(w.host, w.options))
+	}
+	for name, r := range map[string]aiuri.Request{
+		"body":       {URI: pay.URI, Body: make([]byte, limit+1)},
+		"media-type": {URI: pay.URI, Body: []byte("{}"), MediaType: strings.Repeat("x", limit)},
+		"method":     {URI: pay.URI, Method: strings.Repeat("X", limit)},
+		"scopes":     {URI: pay.URI, Scopes: slices.Repeat([]string{"pay"}, limit)},
+	} {
+		t.Run("AIU-5-02/reject-too-large-"+name, func(t *testing.T) {
+			w, client := world(t)
+			if v, err := client.Invoke(t.Context(), r); v != nil || lookleap.CodeOf(err) != lookleap.CodeTooLarge {
+				t.Errorf("got %v, %v", v, err)
+			}
+			if n := len(w.net.Journal().Paths("bank.example")); n != 0 {
+				t.Errorf("%d exchanges", n)
+			}
+		})
+	}
+	t.Run("AIU-5-02/accept-as-large-as-may-be", func(t *testing.T) {
+		_, client := world(t)
+		_, err := client.Invoke(t.Context(), aiuri.Request{URI: pay.URI, Body: []byte(strings.Repeat("\x00", limit))})
+		var pending *lookleap.PendingError
+		if !errors.As(err, &pending) {
+			t.Fatal(err)
+		}
+		decision, _ := allow(pending.Request)
+		if v, err := client.Resume(t.Context(), pending.State, decision); err != nil || v == nil {
+			t.Error(err)
+		}
+	})
+	t.Run("AIU-5-02/reject-too-large-state", func(t *testing.T) {
+		_, client := world(t)
+		state := json.RawMessage(strings.Repeat("[", 2<<20))
+		if v, err := client.Resume(t.Context(), state, lookleap.ConsentDecision{}); v != nil || lookleap.CodeOf(err) != lookleap.CodeTooLarge {
+			t.Errorf("got %v, %v", v, err)
+		}
+	})
+	t.Run("AIU-5-02/reject-body-of-another-limit", func(t *testing.T) {
+		w, _ := world(t)
+		w.options.MaxBody = 0 // a client that allows more made the plan
+		_, err := must(aiuri.NewClient(w.host, w.options)).Invoke(t.Context(), aiuri.Request{URI: pay.URI, Body: make([]byte, limit+1)})
+		var pending *lookleap.PendingError
+		if !errors.As(err, &pending) {
+			t.Fatal(err)
+		}
+		decision, _ := allow(pending.Request)
+		w.options.MaxBody = limit
+		client := must(aiuri.NewClient(w.host, w.options))
+		if v, err := client.Resume(t.Context(), pending.State, decision); v != nil || lookleap.CodeOf(err) != lookleap.CodeTooLarge {
+			t.Errorf("got %v, %v", v, err)
+		}
+	})
+}
+
 // TestExchanges counts what a payment costs at a page that advertises in every way.
 func TestExchanges(t *testing.T) {
 	for name, dns := range map[string]bool{"without-dns": false, "with-dns": true} {

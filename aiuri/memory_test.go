@@ -73,6 +73,25 @@ func TestGatewayIsCheap(t *testing.T) {
 	}
 }
 
+// TestInvocationIsCheap counts what a client allocates for a request as large as it
+// may be, from the plan over the consent to the result: the effect, the plan's own
+// copy of it, and the one that is sent.
+func TestInvocationIsCheap(t *testing.T) {
+	w := newWorld(t)
+	w.options.Native, w.host.Prompter = &recorder{}, prompter(allow)
+	client := must(aiuri.NewClient(w.host, w.options))
+	r := aiuri.Request{URI: pay.URI, Body: []byte("{}")}
+	must(client.Invoke(t.Context(), r)) // what is found out once is not counted
+	r.Body = bytes.Repeat([]byte("x"), aiuri.DefaultMaxBody)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := client.Invoke(t.Context(), r)
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; err != nil || used > 3*aiuri.DefaultMaxBody+aiuri.DefaultMaxBody/4 {
+		t.Errorf("%v with %.2f times the limit", err, float64(used)/aiuri.DefaultMaxBody)
+	}
+}
+
 func TestRequestDigest(t *testing.T) {
 	c := &aiuri.Call{Method: "POST", URI: parseAny("AI://Bank/%61"), Body: []byte("{}")}
 	if got, want := aiuri.RequestDigest(c), lookleap.Digest([]byte("POST ai://bank/a\n{}")); got != want {
