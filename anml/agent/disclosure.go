@@ -314,20 +314,13 @@ func (b *telling) args(ctx context.Context, act anml.Action, args []anml.Arg, c 
 			continue
 		}
 		v := Value{Text: a.Value, Provenance: c.Provenance[a.Name]}
-		s := b.frame.page.session
 		if v.Provenance == ProvenanceUser {
-			s.context.Supplied(v.Text)
+			b.frame.page.session.context.Supplied(v.Text)
 		}
-		field, also := b.means(ctx, a)
-		if field == "" && len(s.sources(b.to.recipient, v)) == 0 {
+		it, personal := b.argument(ctx, act, a.Name, v)
+		if !personal {
 			b.d.Plain = append(b.d.Plain, plainArg{a.Name, a.Value, v.Provenance})
 			continue
-		}
-		it := item{kind: tellArg, field: cmp.Or(field, a.Name), also: also, given: &v, required: true, purposes: []string{""}}
-		for p := range act.Params() {
-			if p.Name() == a.Name {
-				it.purposes = []string{p.Description()}
-			}
 		}
 		d := b.frame.decide(ctx, &b.to, it)
 		if d.Verb < VerbPrompt {
@@ -349,12 +342,33 @@ func (b *telling) ends(it item, d Decision, name, reason string) error {
 	return b.frame.page.refusal(d.Code, reason)
 }
 
+// argument is the item of an argument; false where it says nothing about the user,
+// and no service told it.
+func (b *telling) argument(ctx context.Context, act anml.Action, name string, v Value) (it item, personal bool) {
+	field, also := b.means(ctx, name, v.Text)
+	if field == "" && len(b.frame.page.session.sources(b.to.recipient, v)) == 0 {
+		return item{}, false
+	}
+	it = item{kind: tellArg, field: cmp.Or(field, name), also: also, given: &v, required: true, purposes: []string{""}}
+	for p := range act.Params() {
+		if p.Name() == name {
+			it.purposes = []string{p.Description()}
+		}
+	}
+	return it, true
+}
+
+// said is the item of what the agent says of its own accord.
+func (b *telling) said(ctx context.Context, kind tellKind, field string, v Value, purposes []string) item {
+	return item{kind: kind, field: field, also: b.holds(ctx).fields(v.Text), given: &v, purposes: purposes}
+}
+
 // means tells which field an argument is, "" for none, and which others it holds:
 // the one of its name, unless its value is that of others. Where the profile cannot
 // be read, every argument counts as one.
-func (b *telling) means(ctx context.Context, a anml.Arg) (field string, also []string) {
-	data, name := b.holds(ctx), b.named(a.Name)
-	fields := data.fields(a.Value)
+func (b *telling) means(ctx context.Context, arg, value string) (field string, also []string) {
+	data, name := b.holds(ctx), b.named(arg)
+	fields := data.fields(value)
 	switch {
 	case name != "" && (len(fields) == 0 || slices.Contains(fields, name)):
 		return name, nil
@@ -363,7 +377,7 @@ func (b *telling) means(ctx context.Context, a anml.Arg) (field string, also []s
 	case len(fields) > 0:
 		return fields[0], fields[1:]
 	case data.failed:
-		return a.Name, nil
+		return arg, nil
 	}
 	return "", nil
 }
@@ -390,7 +404,7 @@ func (b *telling) named(arg string) string {
 // own choice, text by text.
 func (b *telling) ownWords(ctx context.Context, r *Reply) error {
 	say := func(kind tellKind, field string, v Value, purposes []string) error {
-		it := item{kind: kind, field: field, also: b.holds(ctx).fields(v.Text), given: &v, purposes: purposes}
+		it := b.said(ctx, kind, field, v, purposes)
 		d := b.frame.decide(ctx, &b.to, it)
 		if d.Verb < VerbPrompt {
 			return b.ends(it, d, field, "what the agent would say of itself is not sent")

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 )
@@ -49,10 +51,14 @@ type notices struct {
 	session *Session
 	mu      sync.Mutex
 	list    []Notice
-	said    map[string]bool // what is told once
+	said    *simplelru.LRU[string, bool] // what is told once; the keys that were met last
 }
 
-func newNotices(s *Session) *notices { return &notices{session: s, said: make(map[string]bool)} }
+func newNotices(s *Session) *notices {
+	n := &notices{session: s}
+	n.said, _ = simplelru.NewLRU[string, bool](maxNotices, nil) // fails for sizes below 1 only
+	return n
+}
 
 // tell records a notice and hands it to the host. A panic of the host's function
 // is dropped: telling must not change what happens.
@@ -71,12 +77,13 @@ func (n *notices) tell(ctx context.Context, x Notice) {
 	}
 }
 
-// tellOnce tells a notice at most once under a key.
+// tellOnce tells a notice once under a key, as long as the key is among those that
+// were met last.
 func (n *notices) tellOnce(ctx context.Context, key string, x Notice) {
 	n.mu.Lock()
-	said := n.said[key]
-	if len(n.said) < maxNotices {
-		n.said[key] = true
+	said, _ := n.said.Get(key)
+	if !said {
+		n.said.Add(key, true)
 	}
 	n.mu.Unlock()
 	if !said {
@@ -121,7 +128,7 @@ func (n *notices) reached(u domain.URL) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, kind := range failures {
-		delete(n.said, string(kind)+" "+u.String())
+		n.said.Remove(string(kind) + " " + u.String())
 	}
 }
 

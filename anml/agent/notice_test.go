@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -178,5 +180,24 @@ func TestOpenIsBounded(t *testing.T) {
 			_, err = f.s.Discover(t.Context(), raw)
 			f.wants(err, want)
 		})
+	}
+}
+
+// TestToldOnceAmongMany: what was told long ago is forgotten before what is met all
+// the time.
+func TestToldOnceAmongMany(t *testing.T) {
+	s := newSession(t, newLab(t), User{}, Options{})
+	told := 0
+	s.user.Notify = func(_ context.Context, n Notice) {
+		if n.Text == "often" {
+			told++
+		}
+	}
+	for i := range 3 * maxNotices {
+		s.notices.tellOnce(t.Context(), fmt.Sprint(i), Notice{Text: "flood"})
+		s.notices.tellOnce(t.Context(), "often", Notice{Text: "often"})
+	}
+	if told != 1 || s.notices.said.Len() > maxNotices {
+		t.Errorf("told %d times, %d keys", told, s.notices.said.Len())
 	}
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -13,16 +14,29 @@ import (
 type Transfer struct {
 	Site   string // domain of the site that asks; "" in a single-site document
 	Action string // id of the action that would carry it
-	Field  string // the ask's field
-	// Value is the host's own, where the reply of the call will give one; nil: the
-	// profile's.
+	Field  string // the ask's field; or
+	Param  string // the parameter whose argument it is; or
+	Inform bool   // that the agent tells it of its own accord
+	// Value is the host's own: of an argument or inform, or where the reply of the
+	// call will give one. Nil: the profile's.
 	Value *Value
+}
+
+// name is what the transfer is about, for messages.
+func (t Transfer) name() string {
+	switch {
+	case t.Param != "":
+		return "the argument " + quote(t.Param)
+	case t.Inform:
+		return "the inform"
+	}
+	return "the field " + quote(t.Field)
 }
 
 // AuthorizeTransfer asks the user, by itself and about nothing else, whether one
 // value that a service told may be told to another (section 14.2). It is needed
-// where a decision is [VerbDefer]: restricted content is never one item among
-// several. The authorization is for exactly this value, these services and this
+// where a decision is [VerbDefer], and where a call ends with the code
+// restricted-context: restricted content is never one item among several. The authorization is for exactly this value, these services and this
 // field, and for one disclosure. Nothing is sent here.
 //
 // Where the user has to be waited for, it ends with a *lookleap.PendingError; see
@@ -40,9 +54,32 @@ func (p *Page) AuthorizeTransfer(ctx context.Context, t Transfer) error {
 	}
 	approval, err := s.agent.host.Ask(ctx, plan)
 	if err != nil {
-		return err
+		return s.untransferred(ctx, plan, err)
 	}
 	return s.commitTransfer(ctx, approval)
+}
+
+// untransferred records that the user did not authorize a transfer. A question that
+// waits is no refusal.
+func (s *Session) untransferred(ctx context.Context, plan *lookleap.Plan, err error) error {
+	effect, bad := parseTransfer(plan)
+	if bad != nil || !errors.Is(err, lookleap.ErrConsentRefused) {
+		return err
+	}
+	c := effect.Cover
+	entry := Entry{
+		Time: s.agent.host.Time(), Plan: plan.ID(), Kind: EntryRefused, Field: c.Field, Serving: c.Serving, Owner: c.Owner,
+		Endpoint: c.Endpoint, Reason: anml.UserDenied, Code: lookleap.CodeOf(err),
+	}
+	return joined(err, s.record(context.WithoutCancel(ctx), entry))
+}
+
+// joined is an error, with another one beside it where there is one.
+func joined(err, beside error) error {
+	if beside != nil {
+		return errors.Join(err, beside)
+	}
+	return err
 }
 
 // ResumeTransfer goes on with an AuthorizeTransfer that ended with a
@@ -58,6 +95,9 @@ func (s *Session) ResumeTransfer(ctx context.Context, state json.RawMessage, d l
 		return err
 	}
 	approval, err := plan.Approve(d, s.agent.host.Time())
+	if lookleap.CodeOf(err) == lookleap.CodeConsentRefused {
+		return s.untransferred(ctx, plan, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -85,6 +125,9 @@ func (p *Page) planTransfer(ctx context.Context, t Transfer) (*lookleap.Plan, er
 	}
 	f := p.frame(site, p.session.agent.host.Time(), false)
 	to := f.route(t.Action)
+	if t.Param != "" && codeOf(to.unusable) == lookleap.CodeNoBodyMethod {
+		to.unusable = nil // that is about answers
+	}
 	if to.unusable != nil {
 		return nil, to.unusable
 	}
@@ -92,28 +135,61 @@ func (p *Page) planTransfer(ctx context.Context, t Transfer) (*lookleap.Plan, er
 	if err != nil {
 		return nil, p.refusal(anml.CodeDangling, "the site has no such action")
 	}
+	it, err := p.transferred(ctx, f, &to, site, act, t)
+	if err != nil {
+		return nil, err
+	}
+	d := f.decide(ctx, &to, it)
+	switch {
+	case d.Verb == VerbRefuse:
+		return nil, p.refusal(d.Code, t.name()+" is refused whatever the user says now")
+	case len(d.From) == 0:
+		return nil, p.refusal(lookleap.CodeUsage, "the value came from no other service")
+	case d.granted != nil:
+		return nil, p.refusal(lookleap.CodeUsage, "the transfer is authorized already")
+	}
+	return p.ask(to.exchange, f.asker.Domain, it, d, t)
+}
+
+// transferred is the item that a transfer would let be told.
+func (p *Page) transferred(ctx context.Context, f *frame, to *route, site anml.Site, act anml.Action, t Transfer) (item, error) {
+	b := &telling{frame: f, to: *to}
+	switch {
+	case (t.Param != "" || t.Inform) && (t.Value == nil || t.Field != "" || t.Param != "" && t.Inform):
+		return item{}, p.refusal(lookleap.CodeUsage, "a transfer is of one field, argument or inform, and the latter two need a value")
+	case t.Param != "":
+		for param := range act.Params() {
+			if param.Name() != t.Param {
+				continue
+			}
+			it, personal := b.argument(ctx, act, t.Param, *t.Value)
+			if !personal {
+				return item{}, p.refusal(lookleap.CodeUsage, "the value came from no other service")
+			}
+			return it, nil
+		}
+		return item{}, p.refusal(lookleap.CodeParamUnknown, "the action has no parameter "+quote(t.Param))
+	case t.Inform:
+		return b.said(ctx, tellInform, "inform", *t.Value, nil), nil
+	}
 	for _, it := range merge(asksFor(site, act)) {
 		if it.field != t.Field {
 			continue
 		}
-		it.given = t.Value
-		d := f.decide(ctx, &to, it)
-		switch {
-		case d.Verb == VerbRefuse:
-			return nil, p.refusal(d.Code, "the field "+quote(t.Field)+" is refused whatever the user says now")
-		case len(d.From) == 0:
-			return nil, p.refusal(lookleap.CodeUsage, "the value came from no other service")
-		case d.granted != nil:
-			return nil, p.refusal(lookleap.CodeUsage, "the transfer is authorized already")
+		if it.given = t.Value; it.given != nil {
+			it.also = b.holds(ctx).beside(it.field, it.given.Text)
 		}
-		return p.ask(to.exchange, f.asker.Domain, it, d)
+		return it, nil
 	}
-	return nil, p.refusal(lookleap.CodeNotAsked, "the action has no ask for the field "+quote(t.Field))
+	return item{}, p.refusal(lookleap.CodeNotAsked, "the action has no ask for the field "+quote(t.Field))
 }
 
 // ask makes the plan of one transfer.
-func (p *Page) ask(e exchange, asker string, it item, d Decision) (*lookleap.Plan, error) {
+func (p *Page) ask(e exchange, asker string, it item, d Decision, t Transfer) (*lookleap.Plan, error) {
 	told := &tell{Kind: it.kind, Field: it.field, Value: d.value.Text, Purposes: it.purposes, From: d.From, Item: "transfer"}
+	if t.Param != "" && t.Param != it.field {
+		told.Field, told.Means = t.Param, it.field
+	}
 	effect, err := json.Marshal(transferEffect{transferType, e.cover(asker, told)})
 	if err != nil {
 		return nil, err
@@ -126,11 +202,19 @@ func (p *Page) ask(e exchange, asker string, it item, d Decision) (*lookleap.Pla
 	}, effect, p.session.agent.host.Time())
 }
 
+// parseTransfer reads the effect of an authorization.
+func parseTransfer(plan *lookleap.Plan) (effect transferEffect, err error) {
+	if err := json.Unmarshal(plan.Effect(), &effect); err != nil || effect.Type != transferType {
+		return effect, &Error{Code: lookleap.CodePlanInvalid, Reason: "the plan authorizes no transfer", Err: err}
+	}
+	return effect, nil
+}
+
 // commitTransfer records an authorization.
 func (s *Session) commitTransfer(ctx context.Context, a *lookleap.Approval) error {
-	var effect transferEffect
-	if err := json.Unmarshal(a.Plan().Effect(), &effect); err != nil || effect.Type != transferType {
-		return &Error{Code: lookleap.CodePlanInvalid, Reason: "the plan authorizes no transfer", Err: err}
+	effect, err := parseTransfer(a.Plan())
+	if err != nil {
+		return err
 	}
 	return s.agent.host.Commit(ctx, a, func(ctx context.Context, _ []byte) error {
 		now := s.agent.host.Time()

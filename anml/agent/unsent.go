@@ -24,10 +24,7 @@ func (s *Session) turnDown(ctx context.Context, e *effect, plan string, entries 
 	if action.Code == lookleap.CodeConsentRefused {
 		action.Reason = anml.UserDenied
 	}
-	if failed := s.record(context.WithoutCancel(ctx), append(refused, action)...); failed != nil {
-		return errors.Join(err, failed)
-	}
-	return err
+	return joined(err, s.record(context.WithoutCancel(ctx), append(refused, action)...))
 }
 
 // refusals are the entries of what a disclosure refuses, before it is settled.

@@ -1,0 +1,110 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/lab/labprompt"
+)
+
+// TestTransferOfArgumentsAndInforms: what one service told in confidence reaches
+// another one as an argument or in the agent's own words too, after an authorization
+// of its own and once.
+func TestTransferOfArgumentsAndInforms(t *testing.T) {
+	const number = "my number is 4711-8822"
+	value := &Value{Text: number}
+	restricted := `confidentiality="restricted"`
+	for name, c := range map[string]struct {
+		transfer Transfer
+		call     Call
+	}{
+		"argument": {Transfer{Action: "find", Param: "q", Value: value}, Call{Action: "find", Args: map[string]string{"q": number}}},
+		"inform":   {Transfer{Action: "book", Inform: true, Value: value}, Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: number}}, Omit: []string{}}}},
+	} {
+		t.Run("ANML-14.2-03/accept-authorized-"+name, func(t *testing.T) {
+			c, s := c, transfers(t, restricted, labprompt.Approve())
+			s.b = pageFor(t, s.net, s.s, "https://b.example/c", booking("", ""))
+			_, err := s.prepare(s.b, c.call)
+			hasCode(t, err, lookleap.CodeRestrictedContext)
+			must(t, s.b.AuthorizeTransfer(t.Context(), c.transfer))
+			asked := s.ask.Requests()
+			if len(asked) != 1 || len(asked[0].Items) != 1 || !strings.Contains(asked[0].Items[0].Summary, number) || !strings.Contains(asked[0].Items[0].Summary, "a.example told this, and b.example would learn it") {
+				t.Fatalf("%+v", asked)
+			}
+			hasCode(t, s.b.AuthorizeTransfer(t.Context(), c.transfer), lookleap.CodeUsage)
+			x, again := s.prepares(s.b, c.call), s.prepares(s.b, c.call)
+			if len(x.items) != 0 {
+				t.Fatalf("asked again: %+v", x.items)
+			}
+			d, entries, err := x.p.session.settle(t.Context(), "plan", x.e, x.d, none, time.Time{}, start)
+			if err != nil || len(d.Tells) != 1 || d.Tells[0].Value != number || entries[0].Kind != EntryDisclosed || entries[0].From != "a.example" || entries[0].Basis != "explicit" {
+				t.Errorf("%+v, %+v, %v", d, entries, err)
+			}
+			d, entries, err = again.p.session.settle(t.Context(), "plan", again.e, again.d, none, time.Time{}, start)
+			if d.tells() || entries[0].Kind != EntryRefused || (err == nil) != (name == "inform") {
+				t.Errorf("told twice: %+v, %+v, %v", d, entries, err)
+			}
+		})
+		t.Run("ANML-14.2-03/reject-authorized-for-another-"+name, func(t *testing.T) {
+			s := transfers(t, restricted, labprompt.Approve())
+			s.b = pageFor(t, s.net, s.s, "https://b.example/c", booking("", ""))
+			other := c.transfer
+			other.Value = &Value{Text: "their number is 4711-8822"}
+			must(t, s.b.AuthorizeTransfer(t.Context(), other))
+			_, err := s.prepare(s.b, c.call)
+			hasCode(t, err, lookleap.CodeRestrictedContext)
+		})
+		t.Run("ANML-14.2-02/reject-private-"+name, func(t *testing.T) {
+			s := transfers(t, `confidentiality="private"`, labprompt.Approve())
+			hasCode(t, s.b.AuthorizeTransfer(t.Context(), c.transfer), lookleap.CodePrivateContext)
+			if len(s.ask.Requests()) != 0 {
+				t.Error("the user was asked")
+			}
+		})
+	}
+	t.Run("ANML-14.2-03/reject-malformed", func(t *testing.T) {
+		s := transfers(t, restricted, labprompt.Approve())
+		for _, x := range []Transfer{
+			{Action: "find", Param: "q"}, {Action: "book", Inform: true}, {Action: "find", Param: "q", Field: "member", Value: value},
+			{Action: "find", Param: "q", Inform: true, Value: value}, {Action: "find", Param: "q", Value: &Value{Text: "shoes"}},
+		} {
+			hasCode(t, s.b.AuthorizeTransfer(t.Context(), x), lookleap.CodeUsage)
+		}
+		hasCode(t, s.b.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Param: "nope", Value: value}), lookleap.CodeParamUnknown)
+		hasCode(t, s.b.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Field: "member"}), lookleap.CodeNoBodyMethod)
+	})
+	t.Run("ANML-14.1-03", func(t *testing.T) {
+		refused := func(t *testing.T, s *Session) []string {
+			var got []string
+			for e, err := range s.Ledger().Entries(t.Context()) {
+				must(t, err)
+				got = append(got, string(e.Kind)+" "+e.Field+" "+string(e.Code)+" "+e.Endpoint)
+			}
+			return got
+		}
+		t.Run("accept-refused-transfer", func(t *testing.T) {
+			s := transfers(t, restricted, labprompt.Deny())
+			_ = s.b.AuthorizeTransfer(t.Context(), member)
+			if got := refused(t, s.s); !slices.Equal(got, []string{"refused member consent-refused b.example"}) {
+				t.Errorf("%q", got)
+			}
+		})
+		t.Run("accept-refused-when-resumed", func(t *testing.T) {
+			s := transfers(t, restricted, labprompt.Pending())
+			var pending *lookleap.PendingError
+			if err := s.b.AuthorizeTransfer(t.Context(), member); !asError(err, &pending) {
+				t.Fatal(err)
+			}
+			if got := refused(t, s.s); got != nil {
+				t.Errorf("what waits is refused: %q", got)
+			}
+			hasCode(t, s.s.ResumeTransfer(t.Context(), pending.State, lookleap.ConsentDecision{Digest: pending.Request.Digest}), lookleap.CodeConsentRefused)
+			if got := refused(t, s.s); !slices.Equal(got, []string{"refused member consent-refused b.example"}) {
+				t.Errorf("%q", got)
+			}
+		})
+	})
+}
