@@ -108,6 +108,14 @@ var preRows = []rowTest{
 	{"A8", "ip", quiet(anmltrust.Claim{URL: "https://93.184.216.34/x", Site: "brand.example"}, lookleap.CodeServingHostInvalid)},
 	{"A8", "localhost", quiet(anmltrust.Claim{URL: "https://localhost/x", Site: "brand.example"}, lookleap.CodeServingHostInvalid)},
 	{"A8", "suffix", quiet(anmltrust.Claim{URL: "https://co.uk/x", Site: "brand.example"}, lookleap.CodeServingHostInvalid)},
+	{"A7", "granted-before", func(t *testing.T) {
+		w := newWorld(t, manifestOnly).willing()
+		w.granted(lookleap.CodeListed)
+		twice := shopClaim
+		twice.Refused = lookleap.CodeClaimDuplicate
+		a, err := w.ask(twice)
+		w.wants(a, err, anmltrust.Unlisted, lookleap.CodeClaimDuplicate)
+	}},
 	{"A9", "ninth-site", func(t *testing.T) {
 		w := newWorld(t, both).willing()
 		d := anmltrust.Document{URL: "https://shop.example/x", Sites: []anmltrust.SiteClaim{{Domain: "shop.example"}}}

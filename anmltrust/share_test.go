@@ -285,6 +285,12 @@ func TestSharedCache(t *testing.T) {
 		first.status(404)
 		second.after(20 * 24 * time.Hour).denied(lookleap.CodeQuery404)
 	})
+	t.Run("ANML-12.4-39/reject-by-own-policy", func(t *testing.T) {
+		first, second, _ := sharing(t, false)
+		first.granted(lookleap.CodeQueryAuthorized)
+		second.v = anmltrust.NewVerifier(second.host, anmltrust.Options{Policy: anmltrust.Policy{RequireDNSSECForQuery: true}})
+		second.denied(lookleap.CodeDNSSECRequired)
+	})
 	t.Run("ANML-12.4-39/accept-failing-cache", func(t *testing.T) {
 		first, _, under := sharing(t, false)
 		under.fail = errors.New("gone")

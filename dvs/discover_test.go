@@ -254,6 +254,7 @@ func TestDiscover(t *testing.T) {
 		{"DVS-3.2-09/reject-second-level", func(s *lab.Site) {
 			s.Body("/sitemap.xml", "application/xml", sub(child)).Body("/c1.xml", "application/xml", sub("https://shop.example/c2.xml")).Body("/c2.xml", "application/xml", urlset("https://shop.example/s/c/SKILL.md"))
 		}, "!sitemap-nested"},
+		{"DVS-3.2-09/reject-other-port", func(s *lab.Site) { s.Body("/sitemap.xml", "application/xml", sub("https://shop.example:8443/c.xml")) }, "!sitemap-nested"},
 		{"DVS-3.2-09/reject-other-origin", func(s *lab.Site) { s.Body("/sitemap.xml", "application/xml", sub("https://evil.example/c.xml")) }, "!sitemap-nested"},
 		{"DVS-3.2-11/accept-gzip-file", func(s *lab.Site) {
 			s.Body("/sitemap.xml", "application/gzip", zipped(urlset("https://shop.example/s/b/SKILL.md")))
@@ -271,6 +272,7 @@ func TestDiscover(t *testing.T) {
 		{"DVS-3.2-15/accept-redirect-inside", func(s *lab.Site) {
 			s.Redirect("/.well-known/skills/index.json", "/i.json").Body("/i.json", "application/json", index)
 		}, "/s/a/"},
+		{"DVS-3.2-15/reject-redirect-to-other-port", func(s *lab.Site) { s.Redirect("/.well-known/skills/index.json", "https://shop.example:8443/i.json") }, "!redirect-outside-root"},
 		{"DVS-3.2-15/reject-redirect-outside", func(s *lab.Site) { s.Redirect("/.well-known/skills/index.json", "https://evil.example/i.json") }, "!redirect-outside-root"},
 		{"DVS-3.2-23/accept-json", func(s *lab.Site) { s.Body("/.well-known/skills/index.json", "application/x+json", index) }, "/s/a/"},
 		{"DVS-3.2-23/accept-plain", func(s *lab.Site) { s.Body("/.well-known/skills/index.json", "text/plain", index) }, "!media-type /s/a/"},

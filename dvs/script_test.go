@@ -416,3 +416,49 @@ func TestResumeScript(t *testing.T) {
 		}
 	})
 }
+
+// TestResumeElsewhere resumes in a process that is stricter, or that trusts less,
+// than the one that asked.
+func TestResumeElsewhere(t *testing.T) {
+	pend := &prompter{decide: func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+		return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
+	}}
+	suspended := func(t *testing.T, err error) (*lookleap.PendingError, lookleap.ConsentDecision) {
+		t.Helper()
+		var pending *lookleap.PendingError
+		if !errors.As(err, &pending) {
+			t.Fatal(err)
+		}
+		decision, _ := agree(pending.Request)
+		return pending, decision
+	}
+	t.Run("DVS-3.1-40/reject-stricter", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
+		host := net.Host()
+		host.Prompter = pend
+		_, err := dvs.NewLoader(host).Load(t.Context(), scriptSkill)
+		pending, decision := suspended(t, err)
+		got, err := dvs.Options{Strict: true}.NewLoader(net.Host()).Resume(t.Context(), pending.State, decision)
+		if got != nil || lookleap.CodeOf(err) != lookleap.CodeNeedsRoot {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+	t.Run("DVS-3.1-28/reject-root-taken-back", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Site("raw.githubusercontent.com").Body("/o/r/main/SKILL.md", "text/plain", refund).Body("/o/r/main/scripts/x.sh", "text/plain", "echo")
+		host := net.Host()
+		host.Prompter = pend
+		loader := dvs.Options{Roots: registry(t, "https://github.com/o/"), Runner: &runner{}}.NewLoader(host)
+		skill, err := loader.Load(t.Context(), "https://github.com/o/r/blob/main/SKILL.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = skill.Approve(t.Context(), dvs.Invocation{Script: "scripts/x.sh"})
+		pending, decision := suspended(t, err)
+		loader.Roots().Unregister(skill.Root)
+		if got, err := loader.Resume(t.Context(), pending.State, decision); got != nil || lookleap.CodeOf(err) != lookleap.CodeNeedsRoot {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+}

@@ -3,6 +3,7 @@ package dvs_test
 import (
 	"context"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -111,7 +112,13 @@ func TestSharedCopies(t *testing.T) {
 			"size":   func(s string) string { return strings.Replace(s, `"size":`, `"size":9`, 1) },
 			"digest": func(s string) string { return strings.Replace(s, `"digest":"sha256:`, `"digest":"sha256:00`, 1) },
 			"status": func(s string) string { return strings.Replace(s, `"status":200`, `"status":404`, 1) },
-			"json":   func(s string) string { return s[1:] },
+			"hops": func(s string) string {
+				return strings.Replace(s, `"status":200`, `"hops":["https://shop.example/1","https://shop.example/2","https://shop.example/3","https://shop.example/4","https://shop.example/5","https://shop.example/6"],"status":200`, 1)
+			},
+			"later": func(s string) string {
+				return regexp.MustCompile(`"received":"[0-9]+`).ReplaceAllString(s, `"received":"9000`)
+			},
+			"json": func(s string) string { return s[1:] },
 		} {
 			t.Run(name, func(t *testing.T) {
 				f := world(t, nil)
