@@ -7,6 +7,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rsa"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -55,7 +56,7 @@ func ParseKeySet(data []byte) (*KeySet, error) {
 		return nil, jsonError(lookleap.CodeBadKeySet, err)
 	}
 	if list.Len() > MaxKeys {
-		return nil, fail(lookleap.CodeBadKeySet, "the set has more than 100 keys", "")
+		return nil, fail(lookleap.CodeBadKeySet, fmt.Sprintf("the set has more than %d keys", MaxKeys), "")
 	}
 	set := &KeySet{}
 	seen := make(map[string]bool)
@@ -171,7 +172,7 @@ func (k key) weakness() string {
 	case *rsa.PublicKey:
 		switch bits := public.N.BitLen(); {
 		case bits < leastRSA || bits > mostRSA:
-			return "an RSA key has less than 2048 or more than 8192 bits"
+			return fmt.Sprintf("an RSA key has less than %d or more than %d bits", leastRSA, mostRSA)
 		case public.E < 3 || public.E%2 == 0:
 			return "an RSA key has a public exponent that is even or below 3"
 		case public.N.Bit(0) == 0 || isROCA(public.N):

@@ -1,6 +1,7 @@
 package aiuri
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
 
@@ -34,7 +35,7 @@ func (r Rules) Parse(text string) (URI, error) {
 func (r Rules) parse(text string, u *URI) *Error {
 	switch {
 	case len(text) > MaxURI:
-		return failAt(lookleap.CodeURITooLong, MaxURI, "the URI has more than 8192 octets", "")
+		return failAt(lookleap.CodeURITooLong, MaxURI, fmt.Sprintf("the URI has more than %d octets", MaxURI), "")
 	case len(text) < 3 || text[0]|0x20 != 'a' || text[1]|0x20 != 'i' || text[2] != ':':
 		return fail(lookleap.CodeNotAI, "the text does not begin with ai:", "")
 	}

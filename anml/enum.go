@@ -1,5 +1,7 @@
 package anml
 
+import "slices"
+
 // The zero value of each enumeration is what a reader may safely assume: an
 // unknown word never reads as a permission.
 
@@ -143,11 +145,7 @@ const (
 
 // Known reports whether the draft defines the reason.
 func (r Reason) Known() bool {
-	switch r {
-	case ConstraintViolation, UserDenied, PolicyViolation, UnsupportedField, TrustInsufficient:
-		return true
-	}
-	return false
+	return slices.Contains(reasonWords[:], string(r))
 }
 
 // LanguagePolicy says which language a persona asks for (section 8.8.2).
@@ -202,6 +200,7 @@ var (
 	stepStatusWords      = [...]string{"", "pending", "current", "completed", "skipped"}
 	inferenceWords       = [...]string{"", "none", "optional", "required"}
 	typeWords            = [...]string{"string", "number", "boolean", "date", "datetime", "uri", "enum"}
+	reasonWords          = [...]string{string(ConstraintViolation), string(UserDenied), string(PolicyViolation), string(UnsupportedField), string(TrustInsufficient)}
 	consentWords         = [...]string{"", "explicit", "implicit", "delegated"}
 	languageWords        = [...]string{"", "native", "match", "fixed"}
 	perspectiveWords     = [...]string{"", "first", "third"}

@@ -1,5 +1,7 @@
 package anml
 
+import "slices"
+
 // kind says which element of the draft a node is. It is decided by the name and
 // the parent: step in context and step in flow are two kinds.
 type kind uint8
@@ -141,8 +143,12 @@ func a(name string, typ attrType) attrSpec { return attrSpec{name: name, typ: ty
 func need1(name string, typ attrType, n need) attrSpec {
 	return attrSpec{name: name, typ: typ, need: n}
 }
-func enum(name string, values ...string) attrSpec {
-	return attrSpec{name: name, typ: tEnum, enum: values}
+
+// enum is an attribute that has one of the words of a type in enum.go; "" there
+// stands for none.
+func enum(name string, words []string) attrSpec {
+	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })
+	return attrSpec{name: name, typ: tEnum, enum: words}
 }
 func number(name string, typ attrType) attrSpec {
 	return attrSpec{name: name, typ: typ, json: true}
@@ -150,19 +156,19 @@ func number(name string, typ attrType) attrSpec {
 func (s attrSpec) is(n need) attrSpec { s.need = n; return s }
 
 var (
-	usageAttr     = enum("usage", "none", "display", "cache", "store", "train")
-	inferenceAttr = enum("inference", "none", "optional", "required")
+	usageAttr     = enum("usage", usageWords[:])
+	inferenceAttr = enum("inference", inferenceWords[:])
 	sections      = []childSpec{one(kHead), one(kConstraints), one(kState), one(kInteract), one(kKnowledge),
 		one(kPersona), one(kAesthetic), one(kBody), one(kFooter), one(kStatus)}
 	flowContent = []childSpec{many(kSection), many(kData), many(kImg), many(kAudio), many(kVideo), many(kLink), bareMany(kNav)}
-	valueTypes  = []string{"string", "number", "boolean", "date", "datetime", "uri"}
-	paramTypes  = []string{"string", "number", "boolean", "date", "datetime", "uri", "enum"}
+	valueTypes  = typeWords[:TypeEnum]
+	paramTypes  = typeWords[:]
 )
 
 // schema is the element table. It is never written to.
 var schema = [kindCount]spec{
 	kUnknown: {name: "?", content: mixed},
-	kAnml: {name: "anml", content: elements, attrs: []attrSpec{a("version", tString), enum("role", "service", "agent-response"),
+	kAnml: {name: "anml", content: elements, attrs: []attrSpec{a("version", tString), enum("role", roleWords[:]),
 		a("supported-versions", tString), number("ttl", tInteger)}, children: append(append([]childSpec(nil), sections...), many(kSite))},
 	kSite: {name: "site", content: elements, attrs: []attrSpec{need1("domain", tDomain, required), a("trust-verified", tDateTime)},
 		children: append(append([]childSpec(nil), sections...), many(kSiteRef))},
@@ -175,21 +181,21 @@ var schema = [kindCount]spec{
 
 	kConstraints: {name: "constraints", content: elements, children: []childSpec{many(kDisclosure)}},
 	kDisclosure: {name: "disclosure", attrs: []attrSpec{need1("field", tString, required),
-		enum("requires", "none", "implicit-consent", "explicit-consent", "authentication").is(required), a("valid-for", tInteger)}},
+		enum("requires", requiresWords[:]).is(required), a("valid-for", tInteger)}},
 
 	kState:       {name: "state", content: elements, children: []childSpec{one(kContext), one(kFlow)}},
 	kContext:     {name: "context", content: elements, children: []childSpec{one(kContextStep)}},
 	kContextStep: {name: "step", content: textOnly, compact: true},
 	kFlow:        {name: "flow", content: elements, children: []childSpec{many(kStep)}},
 	kStep: {name: "step", attrs: []attrSpec{need1("id", tString, required), a("label", tString),
-		enum("status", "completed", "current", "pending", "skipped"), a("required", tBool), a("next", tString), a("condition", tString), a("action", tString)}},
+		enum("status", stepStatusWords[:]), a("required", tBool), a("next", tString), a("condition", tString), a("action", tString)}},
 
 	kInteract: {name: "interact", content: elements, children: []childSpec{many(kAction)}},
 	kAction: {name: "action", content: elements, attrs: []attrSpec{need1("id", tString, required), need1("method", tMethod, required),
-		need1("endpoint", tURI, required), a("enctype", tMedia), enum("auth", "none", "required", "optional"),
+		need1("endpoint", tURI, required), a("enctype", tMedia), enum("auth", authWords[:]),
 		a("idempotent", tBool), a("confirm", tBool), a("description", tString)},
 		children: []childSpec{many(kParam), one(kResponse)}},
-	kParam: {name: "param", content: elements, attrs: []attrSpec{need1("name", tString, wanted), enum("type", paramTypes...),
+	kParam: {name: "param", content: elements, attrs: []attrSpec{need1("name", tString, wanted), enum("type", paramTypes),
 		a("required", tBool), a("default", tString), a("description", tString), a("pattern", tString), number("min", tNumber), number("max", tNumber)},
 		children: []childSpec{many(kOption)}},
 	kOption:   {name: "option", attrs: []attrSpec{need1("value", tString, present), a("label", tString)}},
@@ -197,20 +203,20 @@ var schema = [kindCount]spec{
 
 	kKnowledge: {name: "knowledge", content: elements, children: []childSpec{many(kInform), many(kAsk), many(kAnswer), many(kRefuse)}},
 	kInform: {name: "inform", content: textOnly, attrs: []attrSpec{number("ttl", tInteger), a("scope", tString),
-		enum("priority", "low", "normal", "high"), enum("confidentiality", "public", "restricted", "private"), usageAttr}},
+		enum("priority", priorityWords[:]), enum("confidentiality", confidentialityWords[:]), usageAttr}},
 	kAsk: {name: "ask", attrs: []attrSpec{need1("field", tString, required), need1("action", tString, required),
-		a("required", tBool), a("purpose", tString), enum("type", valueTypes...)}},
+		a("required", tBool), a("purpose", tString), enum("type", valueTypes)}},
 	kAnswer: {name: "answer", attrs: []attrSpec{need1("field", tString, required), need1("value", tString, present),
-		enum("consent", "explicit", "implicit", "delegated"), a("consent-granted", tDateTime)}},
+		enum("consent", consentWords[:]), a("consent-granted", tDateTime)}},
 	kRefuse: {name: "refuse", attrs: []attrSpec{need1("field", tString, required),
-		enum("reason", "constraint-violation", "user-denied", "policy-violation", "unsupported-field", "trust-insufficient").is(required),
+		enum("reason", reasonWords[:]).is(required),
 		a("constraint", tString), a("message", tString)}},
 
 	kPersona:      {name: "persona", content: elements, children: []childSpec{one(kModel), one(kLanguage), one(kTone), one(kVoice), one(kInstructions), one(kVocabulary)}},
 	kModel:        {name: "model", attrs: []attrSpec{a("name", tString), a("provider", tString), a("capability", tString)}},
-	kLanguage:     {name: "language", attrs: []attrSpec{a("value", tLang), enum("policy", "native", "match", "fixed")}},
+	kLanguage:     {name: "language", attrs: []attrSpec{a("value", tLang), enum("policy", languageWords[:])}},
 	kTone:         {name: "tone", attrs: []attrSpec{a("value", tString)}},
-	kVoice:        {name: "voice", attrs: []attrSpec{enum("perspective", "first", "third"), a("name", tString)}},
+	kVoice:        {name: "voice", attrs: []attrSpec{enum("perspective", perspectiveWords[:]), a("name", tString)}},
 	kInstructions: {name: "instructions", content: textOnly, compact: true},
 	kVocabulary:   {name: "vocabulary", content: elements, children: []childSpec{many(kPrefer), many(kAvoid)}},
 	kPrefer:       {name: "prefer", content: textOnly, compact: true},
@@ -237,13 +243,13 @@ var schema = [kindCount]spec{
 	kLink:        {name: "link", attrs: []attrSpec{need1("href", tURI, required), a("rel", tString), a("type", tMedia), a("label", tString)}},
 	kData:        {name: "data", content: elements, attrs: []attrSpec{a("id", tString), a("label", tString), usageAttr}, children: []childSpec{many(kItem)}},
 	kItem:        {name: "item", content: elements, attrs: []attrSpec{a("id", tString)}, children: []childSpec{many(kField)}},
-	kField:       {name: "field", content: textOnly, attrs: []attrSpec{a("name", tString), enum("type", valueTypes...)}},
+	kField:       {name: "field", content: textOnly, attrs: []attrSpec{a("name", tString), enum("type", valueTypes)}},
 	kNav:         {name: "nav", attrs: []attrSpec{a("next", tURI), a("prev", tURI), a("cursor", tString), a("total", tInteger)}},
 
 	kFooter:      {name: "footer", content: mixed, children: []childSpec{bareMany(kRights), many(kAttribution)}},
 	kRights:      {name: "rights", content: textOnly, attrs: []attrSpec{a("holder", tString), a("year", tString), a("license", tString), usageAttr, a("scope", tString)}},
 	kAttribution: {name: "attribution", content: textOnly, attrs: []attrSpec{a("required", tBool), a("scope", tString)}},
-	kStatus: {name: "status", attrs: []attrSpec{need1("code", tString, required), enum("result", "success", "error", "partial").is(required),
+	kStatus: {name: "status", attrs: []attrSpec{need1("code", tString, required), enum("result", resultWords[:]).is(required),
 		a("message", tString), a("retry-after", tInteger)}},
 }
 

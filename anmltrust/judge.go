@@ -216,7 +216,7 @@ func (x *Exchange) judgeContent(p Policy, s subject, now time.Time, ttl time.Dur
 			return refusal("M12", lookleap.CodeManifestMalformed, holdManifest, min(ttl, longHold))
 		}
 		findings = append(findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeManifestLongLived, Requirement: "M17",
-			Message: "the manifest lives longer than 90 days", Fix: "issue it anew more often"})
+			Message: longLived, Fix: "issue it anew more often"})
 	}
 	j := m.list(s.server, narrow)
 	j.until, j.findings = x.freshUntil(m, ttl), append(findings, j.findings...)

@@ -18,6 +18,8 @@ const ManifestVersion = "1.0"
 // LongLifetime is the longest recommended life of a manifest (section 12.3).
 const LongLifetime = 90 * 24 * time.Hour
 
+var longLived = fmt.Sprintf("the manifest lives longer than %d days", LongLifetime/(24*time.Hour))
+
 // ManifestLimits bound a manifest. A zero field takes its default.
 type ManifestLimits struct {
 	Size    int // octets; 1 MiB

@@ -21,7 +21,7 @@ type Entry struct {
 }
 
 // BuildManifest writes a manifest in canonical form: UTF-8 without a byte order
-// mark, names normalised, in UTC. A life of 0 is 90 days. What [ParseManifest]
+// mark, names normalised, in UTC. A life of 0 is [LongLifetime]. What [ParseManifest]
 // would refuse, and every entry that would grant nothing or be malformed, is an
 // error; read the findings of [LintManifest] too.
 func BuildManifest(site string, issued time.Time, life time.Duration, entries ...Entry) ([]byte, error) {
@@ -99,7 +99,7 @@ func LintManifest(data []byte, site string, now time.Time) ([]lookleap.Finding, 
 		add(lookleap.Fatal, code, row, code.Title(), "agents give every server Tier 0 with this manifest")
 	}
 	if m.Expires.Sub(m.Issued) > LongLifetime {
-		add(lookleap.Warning, lookleap.CodeManifestLongLived, "ANML-12.8-01", "the manifest lives longer than 90 days", "issue it anew every 30 to 90 days")
+		add(lookleap.Warning, lookleap.CodeManifestLongLived, "ANML-12.8-01", longLived, "issue it anew every 30 to 90 days")
 	}
 	m.eachName(func(pattern string, g grant) {
 		if rest, wildcard := strings.CutPrefix(pattern, "*."); wildcard && !g.malformed && g.tier == Full {
