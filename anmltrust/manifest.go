@@ -115,10 +115,16 @@ func checkVersion(root strictjson.Value) error {
 	return nil
 }
 
+// maxText bounds a name or time as it is written, escapes included.
+const maxText = 4 << 10
+
 func textMember(root strictjson.Value, name string) (string, error) {
 	v, err := root.Need(name)
 	if err != nil {
 		return "", fromJSON(lookleap.CodeManifestMalformed, err)
+	}
+	if len(v.Source()) > maxText {
+		return "", at(v, lookleap.CodeManifestMalformed, "the member "+name+" is longer than any name or time", "")
 	}
 	text, err := v.Text()
 	if err != nil {

@@ -104,6 +104,14 @@ func TestParseSkillURL(t *testing.T) {
 			t.Errorf("got %s, %v", u, err)
 		}
 	})
+	t.Run("DVS-3.1-27/reject-longer-than-the-option", func(t *testing.T) {
+		const directory = "https://example.com/skills/a"
+		for limit, want := range map[int]lookleap.Code{len(directory + "/SKILL.md"): lookleap.CodeOK, len(directory+"/SKILL.md") - 1: lookleap.CodeURLTooLong, len(directory): lookleap.CodeURLTooLong} {
+			if _, err := (dvs.Rules{MaxURL: limit}).ParseSkillURL(directory); lookleap.CodeOf(err) != want {
+				t.Errorf("%d octets: %v", limit, err)
+			}
+		}
+	})
 	t.Run("DVS-2-06/accept-fragment-reported", func(t *testing.T) {
 		u, _ := dvs.ParseSkillURL("https://example.com/x/SKILL.md#top")
 		v, _ := dvs.ParseSkillURL("https://example.com/x/SKILL.md")

@@ -1,0 +1,81 @@
+package anmltrust_test
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// TestCostOfRefusing fills manifests, answers and records up to their limits with
+// what has to be refused, and lets servers send without end: that never takes
+// more than three times the limit, garbage and the input included.
+func TestCostOfRefusing(t *testing.T) {
+	const size = 1 << 20
+	filled := func(size int, head, piece, tail string) []byte {
+		return []byte(head + strings.Repeat(piece, (size-len(head)-len(tail))/len(piece)) + tail)
+	}
+	check := func(name string, most int, refuse func() error) {
+		t.Run(name, func(t *testing.T) {
+			used, err := uint64(math.MaxUint64), error(nil)
+			for range 3 { // others in this process allocate too
+				var before, after runtime.MemStats
+				runtime.GC()
+				runtime.ReadMemStats(&before)
+				err = refuse()
+				runtime.ReadMemStats(&after)
+				used = min(used, after.TotalAlloc-before.TotalAlloc)
+			}
+			if used > uint64(most)+16<<10 { // the error itself, and its place
+				t.Errorf("%d KiB, at most %d", used>>10, most>>10)
+			}
+			if code := lookleap.CodeOf(err); err == nil || !code.Known() {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	head, tail, _ := strings.Cut(manifest("!"), "!")
+	const closing = "]}"
+	for name, data := range map[string][]byte{
+		"flat":       filled(size, head, "1,", "1"+tail),
+		"arrays":     filled(size, head, "[],", "1"+tail),
+		"names":      filled(size, head, entry("a.example", 1)+",", "1"+tail),
+		"objects":    filled(size, head, "{},", "{}"+tail),
+		"deep":       filled(size, head, "[", ""),
+		"scopes":     filled(size, head+`{"domain":"shop.example","tier":1,"scope":[`, `"body",`, `"body"]}`+closing),
+		"duplicates": filled(size, `{`, `"site":"",`, `"site":""}`),
+		"string":     filled(size, `{"version":"1.0","site":"`, `\u0061`, `"}`),
+		"too-large":  filled(2*size, head, " ", tail),
+	} {
+		check("H28/reject-manifest-"+name, 2*size, func() error {
+			_, err := anmltrust.ParseManifest(data, anmltrust.ManifestLimits{})
+			return err
+		})
+	}
+	for name, data := range map[string][]byte{
+		"flat":   filled(anmltrust.MaxAnswer, `{"authorized":[`, "1,", "1]}"),
+		"scopes": filled(anmltrust.MaxAnswer, `{"authorized":true,"tier":1,"scope":[`, `"body",`, `1],"expires":"2026-06-20T00:00:00Z"}`),
+		"string": filled(anmltrust.MaxAnswer, `{"authorized":true,"tier":"`, `\u0061`, `"}`),
+	} {
+		check("H11/reject-answer-"+name, 2*anmltrust.MaxAnswer, func() error {
+			_, err := anmltrust.ParseAnswer(data)
+			return err
+		})
+	}
+	record := string(filled(anmltrust.MaxRecord, "v=anml1;", "x=1;", ""))
+	check("G08/reject-record", 2*anmltrust.MaxRecord, func() error {
+		_, err := anmltrust.ParseRecord(record)
+		return err
+	})
+	check("H28/reject-manifest-without-end", 3*size, func() error {
+		w := newWorld(t, manifestOnly).willing()
+		w.brand.Fault(manifestPath, lab.Endless())
+		_, err := w.v.Verify(context.Background(), shopClaim)
+		return err
+	})
+}
