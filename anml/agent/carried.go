@@ -45,8 +45,9 @@ func (f *frame) carried(ctx context.Context, recipient string) *carried {
 // fields lists the fields whose value a text is, or else those whose value it
 // holds, however it is spelled, the longest first. A short value has to be all of
 // the text.
-func (c *carried) fields(text string) []string {
-	text = spelled(text)
+func (c *carried) fields(text string) []string { return c.find(spelled(text)) }
+
+func (c *carried) find(text string) []string {
 	var whole, part []string
 	for _, v := range c.values {
 		switch {
@@ -62,14 +63,23 @@ func (c *carried) fields(text string) []string {
 	return part
 }
 
-// beside lists the fields that a text holds beside the one that it is told as.
+// beside lists the fields that a text holds beside the one that it is told as: what
+// else is in it than that field's own value.
 func (c *carried) beside(field, text string) []string {
-	fields := c.fields(text)
-	if slices.Contains(fields, field) {
+	text = spelled(text)
+	for _, v := range c.values {
+		if v.field == field {
+			text = strings.ReplaceAll(text, v.text, gap)
+		}
+	}
+	if text = strings.Trim(text, gap); text == "" {
 		return nil
 	}
-	return fields
+	return slices.DeleteFunc(c.find(text), func(other string) bool { return other == field })
 }
+
+// gap stands where a value was, and is in no spelled text.
+const gap = "\x00"
 
 // spelled is a text in the one spelling in which values are compared.
 func spelled(text string) string {

@@ -368,12 +368,10 @@ func (b *telling) said(ctx context.Context, kind tellKind, field string, v Value
 // be read, every argument counts as one.
 func (b *telling) means(ctx context.Context, arg, value string) (field string, also []string) {
 	data, name := b.holds(ctx), b.named(arg)
-	fields := data.fields(value)
-	switch {
-	case name != "" && (len(fields) == 0 || slices.Contains(fields, name)):
-		return name, nil
-	case name != "":
-		return name, fields
+	if name != "" {
+		return name, data.beside(name, value)
+	}
+	switch fields := data.fields(value); {
 	case len(fields) > 0:
 		return fields[0], fields[1:]
 	case data.failed:

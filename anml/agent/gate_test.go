@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
 )
 
 func TestRateLimit(t *testing.T) {
@@ -86,4 +87,72 @@ func TestClockThatRunsBack(t *testing.T) {
 	if err := g.take(p, now.Add(-time.Hour)); err == nil {
 		t.Error("an earlier time lets an action pass")
 	}
+}
+
+// TestEdgesOfTheGate shows that nothing shortens a wait or lifts a limit but time.
+func TestEdgesOfTheGate(t *testing.T) {
+	const origin = "https://a.example"
+	p := passage{action: "POST " + origin + "/x", origin: origin, document: origin}
+	gate := func(t *testing.T, l Limits) *gate {
+		return newSession(t, newLab(t), User{}, Options{Limits: l}).gate
+	}
+	wants := func(t *testing.T, err error, code lookleap.Code, wait time.Duration) {
+		t.Helper()
+		var e *Error
+		if code == lookleap.CodeOK && err == nil {
+			return
+		}
+		if !asError(err, &e) || e.Code != code || e.RetryAfter != wait {
+			t.Errorf("%v, want %s within %s", err, code, wait)
+		}
+	}
+	t.Run("ANML-13.4-12/reject-clock-set-back", func(t *testing.T) {
+		g := gate(t, Limits{Burst: 1, Interval: time.Minute})
+		must(t, g.take(p, start))
+		wants(t, g.take(p, start.Add(-time.Hour)), lookleap.CodeTooManyActions, time.Minute)
+		wants(t, g.take(p, start), lookleap.CodeTooManyActions, time.Minute)
+		wants(t, g.take(p, start.Add(time.Minute)), lookleap.CodeOK, 0)
+	})
+	t.Run("ANML-13.4-12/reject-saved-up", func(t *testing.T) {
+		g := gate(t, Limits{Burst: 2, Interval: time.Minute})
+		must(t, g.check(p, start))
+		later := start.Add(1000 * time.Hour)
+		must(t, g.take(p, later))
+		must(t, g.take(p, later))
+		wants(t, g.take(p, later), lookleap.CodeTooManyActions, time.Minute)
+	})
+	t.Run("ANML-8.13-04/reject-shortened", func(t *testing.T) {
+		g := gate(t, Limits{})
+		g.delay(p.action, start.Add(time.Hour))
+		g.delay(p.action, start.Add(time.Minute))
+		wants(t, g.check(p, start), lookleap.CodeTooSoon, time.Hour)
+		g.session.ResetActions()
+		wants(t, g.check(p, start), lookleap.CodeTooSoon, time.Hour)
+		g.end(p.action, lookleap.CodeForbidden, 403)
+		g.delay(p.action, start.Add(time.Minute))
+		wants(t, g.check(p, start.Add(time.Hour)), lookleap.CodeForbidden, 0)
+	})
+	t.Run("ANML-11.3-14/reject-shortened", func(t *testing.T) {
+		g := gate(t, Limits{})
+		g.wait(origin, start.Add(time.Hour), start)
+		g.wait(origin, start.Add(time.Minute), start)
+		wants(t, g.check(p, start), lookleap.CodeTooSoon, time.Hour)
+	})
+	t.Run("ANML-13.4-12/reject-uncounted", func(t *testing.T) {
+		g := gate(t, Limits{})
+		for i := range maxGates {
+			g.runs[fmt.Sprint(i)] = 1
+			g.agree(fmt.Sprint(i), origin)
+		}
+		wants(t, g.take(p, start), lookleap.CodeLimit, 0)
+		if g.agree("one more", origin); g.agreed("one more", origin) {
+			t.Error("more is remembered than the limit")
+		}
+	})
+	t.Run("ANML-14.4-04/reject-kept-for-no-time", func(t *testing.T) {
+		s := newSession(t, newLab(t), User{}, Options{})
+		if err := s.Allowed(Inform{Usage: anml.UsageCache, Received: start}, anml.UsageCache, start); err != ErrUsage {
+			t.Error(err)
+		}
+	})
 }
