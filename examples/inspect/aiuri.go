@@ -85,5 +85,9 @@ func refuseAIURI(err error) result {
 	if !errors.As(err, &bad) {
 		return refuse(err)
 	}
-	return refuseAt(lookleap.Finding{Code: bad.Code, Message: bad.Reason, Fix: bad.Fix, Position: bad.Place})
+	message := bad.Reason
+	if bad.Err != nil {
+		message += ": " + refuse(bad.Err).Message
+	}
+	return refuseAt(lookleap.Finding{Code: bad.Code, Message: message, Fix: bad.Fix, Position: bad.Place})
 }

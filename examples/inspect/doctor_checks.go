@@ -57,7 +57,7 @@ func (p *patient) address(ctx context.Context) diagnosis {
 			return ok(fmt.Sprintf("%d addresses, DNSSEC %s", len(a.Records), a.DNSSEC), dnssecFinding(name, a.DNSSEC)...)
 		}
 	}
-	return ill(coded{lookleap.CodeAbsent, fmt.Errorf("%s has no address", name)}, "publish A or AAAA records")
+	return ill(coded{lookleap.CodeNoAddress, fmt.Errorf("%s has no address", name)}, "publish A or AAAA records")
 }
 
 // policy lints the file that agents would obey, hash and all.

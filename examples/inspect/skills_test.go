@@ -1,0 +1,35 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// TestUnreadIndex tells an origin that lists nothing from one of which nobody
+// knows what it lists.
+func TestUnreadIndex(t *testing.T) {
+	n := lab.ForTest(t)
+	n.Site("quiet.example").Body("/", "text/html", "<title>x</title>")
+	n.Site("broken.example").Body("/.well-known/skills/index.json", "application/json", "[")
+	door := opened(t, n).Args()
+	for _, c := range []struct {
+		site string
+		exit int
+		code lookleap.Code
+	}{
+		{"quiet.example", exitAccepted, lookleap.CodeOK},
+		{"broken.example", exitRefused, lookleap.CodeBadIndex},
+		{"nobody.example", exitRefused, lookleap.CodeNoAddress},
+	} {
+		var stdout, stderr bytes.Buffer
+		exit := run(context.Background(), append(append([]string{}, door...), "--json", "skills", "https://"+c.site+"/"), nil, &stdout, &stderr)
+		if exit != c.exit || !strings.Contains(stdout.String(), `"code":"`+string(c.code)+`","message"`) {
+			t.Errorf("%s: exit %d, %s%s", c.site, exit, &stdout, &stderr)
+		}
+	}
+}
