@@ -13,7 +13,7 @@ import (
 // The exit codes.
 const (
 	exitAsTold = 0 // every decision came out as the story says
-	exitDiffer = 1 // one did not, or a scene could not be played
+	exitDiffer = 1 // one did not, or the story was not told to its end
 	exitUsage  = 2 // the command line is wrong
 )
 
@@ -55,6 +55,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	for i, sc := range cast {
 		p.title(i+1, sc.title)
 		total.add(play(ctx, sc, p, user))
+		if ctx.Err() != nil {
+			fmt.Fprintln(stderr, "quickstart: interrupted")
+			return exitDiffer
+		}
 	}
 	p.summary(total.String())
 	if total.wrong > 0 {
