@@ -17,7 +17,7 @@ type Entry struct {
 	Domain string // a host, a registrable domain (with all its hosts), or "*." and a name (exactly one label more)
 	Tier   Tier   // Display or Full
 	Scope  Scope
-	Note   string // for people; at most 1,024 characters
+	Note   string // for people; at most 1,024 octets
 }
 
 // BuildManifest writes a manifest in canonical form: UTF-8 without a byte order

@@ -140,7 +140,8 @@ func TestReadSitemap(t *testing.T) {
 	}{
 		{id: "DVS-3.2-07/accept-entry", in: urlset("https://shop.example/s/a/SKILL.md"), want: []string{"https://shop.example/s/a/SKILL.md"}},
 		{id: "DVS-3.2-07/accept-directory", in: urlset("https://shop.example/.well-known/skills/a/"), want: []string{a}},
-		{id: "DVS-3.2-07/reject-other", in: urlset("https://shop.example/skills.html", "https://shop.example/.well-known/skills/index.json", "https://shop.example/.well-known/skills/a/b/")},
+		{id: "DVS-3.2-07/reject-other", in: urlset("https://shop.example/skills.html", "https://shop.example/.well-known/skills/index.json", "https://shop.example/.well-known/skills/a/b/",
+			"https://shop.example/users/eve/.well-known/skills/a/")},
 		{id: "DVS-3.2-08/reject-elsewhere", in: urlset("http://shop.example/s/SKILL.md", "https://evil.example/s/SKILL.md", "https://shop.example:8443/s/SKILL.md"),
 			findings: []lookleap.Code{"entry-outside-root", "entry-outside-root", "entry-outside-root"}},
 		{id: "DVS-3.2-08/accept-rest", in: urlset("https://evil.example/s/SKILL.md", a), want: []string{a}, findings: []lookleap.Code{"entry-outside-root"}},

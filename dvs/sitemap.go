@@ -162,7 +162,9 @@ func (s *sitemap) isCandidate(loc string) bool {
 	if strings.HasSuffix(path, "/"+EntryFile) {
 		return true
 	}
-	_, below, ok := strings.Cut(path, SkillsPrefix)
+	_, path, _ = strings.Cut(path, "://")
+	_, path, _ = strings.Cut(path, "/")
+	below, ok := strings.CutPrefix("/"+path, SkillsPrefix)
 	below = strings.TrimSuffix(below, "/")
 	return ok && below != "" && !strings.ContainsAny(below, "/.")
 }
