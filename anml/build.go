@@ -127,11 +127,14 @@ func build(root *element, role Role) (*Document, error) {
 //
 //	b := anml.NewService("Flights")
 //	b.Rule("email", anml.ExplicitConsent)
-//	b.Action("book", "POST", "/book").Confirm(true).Param("date", anml.TypeDate).Required()
+//	b.Action("search", "GET", "/search").Param("date", anml.TypeDate).Required()
+//	b.Action("book", "POST", "/book").Confirm(true)
 //	b.Ask("email", "book", "to send the ticket")
 //	doc, err := b.Build()
 //
-// Sections appear in the order of the draft, whatever the order of the calls.
+// Sections appear in the order of the draft, whatever the order of the calls. An
+// action that asks name is executed by answering them: a required parameter of it
+// needs an ask of the same name (sections 9.3 and 11.1).
 type Builder struct {
 	SiteBuilder
 }

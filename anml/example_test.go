@@ -144,7 +144,8 @@ func ExampleMarshalJSON() {
 func ExampleNewService() {
 	b := anml.NewService("Example Tours")
 	b.Rule("email", anml.ExplicitConsent)
-	b.Action("book", "POST", "/book").Confirm(true).Param("day", anml.TypeDate).Required()
+	b.Action("search", "GET", "/search").Param("day", anml.TypeDate).Required()
+	b.Action("book", "POST", "/book").Confirm(true) // whose arguments are the answers to its asks
 	b.Ask("email", "book", "to send the ticket")
 	b.Body().Text("Tours start ").Link("/map", "", "here").Text(" each day.")
 	doc, err := b.Build()
@@ -170,9 +171,10 @@ func ExampleNewService() {
 	//     <disclosure field="email" requires="explicit-consent"/>
 	//   </constraints>
 	//   <interact>
-	//     <action id="book" method="POST" endpoint="/book" confirm="true">
+	//     <action id="search" method="GET" endpoint="/search">
 	//       <param name="day" type="date" required="true"/>
 	//     </action>
+	//     <action id="book" method="POST" endpoint="/book" confirm="true"/>
 	//   </interact>
 	//   <knowledge>
 	//     <ask field="email" action="book" purpose="to send the ticket"/>

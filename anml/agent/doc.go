@@ -5,7 +5,7 @@
 //	session, err := agent.NewSession(agent.User{Profile: profile})
 //	page, err := session.Discover(ctx, "https://shop.example")
 //	for _, d := range page.Decide(ctx) {
-//		fmt.Println(d.Field, d.Verb, d.Reason)
+//		fmt.Println(d.Field, d.Verb, d.Code)
 //	}
 //	result, err := page.Do(ctx, agent.Call{Action: "search", Args: map[string]string{"q": "tea"}})
 //
