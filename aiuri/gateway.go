@@ -28,11 +28,22 @@ type Grant struct {
 var ErrNoSession = errors.New("aiuri: the request belongs to no session")
 
 // Authorizer judges a request by its web session, by token exchange, DPoP, mutual
-// TLS or whatever the host has. The call has its URI, body and scopes already, and
-// nobody was asked about its authority yet. A nil grant, an error or a panic is a
-// refusal. It is called from several goroutines at once.
+// TLS or whatever the host has. The call has its URI, media type and scopes
+// already, and nobody was asked about its authority yet. It has no body, nor has
+// the request: what a caller sends is not read before the caller may send it. A nil
+// grant, an error or a panic is a refusal. It is called from several goroutines at
+// once.
 type Authorizer interface {
 	Authorize(ctx context.Context, r *http.Request, call *Call) (*Grant, error)
+}
+
+// BodyAuthorizer is an [Authorizer] that judges what is sent too: an amount, or the
+// digest that a signature of the request covers. It is asked about every POST that
+// Authorize has granted and the endpoint's policy permits, now with the body. An
+// error or a panic is a refusal.
+type BodyAuthorizer interface {
+	Authorizer
+	AuthorizeBody(ctx context.Context, r *http.Request, call *Call, grant *Grant) error
 }
 
 // AuditRecord is all that a gateway tells of a request (section 6): no path, no
@@ -47,7 +58,7 @@ type AuditRecord struct {
 // GatewayOptions configure a [Gateway].
 type GatewayOptions struct {
 	Base       string     // https URL under which the gateway is reached; required
-	Authorizer Authorizer // required
+	Authorizer Authorizer // required; a BodyAuthorizer is asked twice
 	Invoker    Invoker    // how endpoints are reached; required
 
 	Discoverer *Discoverer // whose keys and policy count; nil: NewDiscoverer with its defaults
@@ -67,7 +78,7 @@ type GatewayOptions struct {
 
 	Expect  Expectation   // Audience, Require and AllowRS256; the rest is filled in for each call
 	KeyLife time.Duration // how long key sets are kept; 0: DefaultKeyLife, at most MaxKeyLife
-	MaxBody int64         // octets of a request; 0: 1 MiB
+	MaxBody int64         // octets of a request's body; 0: DefaultMaxBody
 
 	// Timeout is that of a call, from the first look to the verified result; 0: 30 s.
 	// The reading of the body is bounded by it too, or by the server's ReadTimeout.
@@ -105,7 +116,7 @@ func NewGateway(host *lookleap.Host, o GatewayOptions) (*Gateway, error) {
 		o.Discoverer = NewDiscoverer(host, DiscoveryOptions{})
 	}
 	if o.MaxBody <= 0 {
-		o.MaxBody = 1 << 20
+		o.MaxBody = DefaultMaxBody
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = 30 * time.Second
@@ -119,7 +130,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), g.options.Timeout)
 	defer cancel()
 	endpoint := ""
-	v, mediaType, err := g.serve(w, r.WithContext(ctx), &endpoint)
+	v, mediaType, err := g.serve(r.WithContext(ctx), &endpoint, g.boundReading(w, r))
 	code, status := lookleap.CodeOf(err), http.StatusOK
 	if code == lookleap.CodeCancelled && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		code = lookleap.CodeTimeout // it was our limit that ended it
@@ -198,10 +209,11 @@ func (g *Gateway) audit(endpoint string, code lookleap.Code, status int) {
 	g.options.Audit(AuditRecord{now, now.Add(g.options.Retention), endpoint, code, status})
 }
 
-// serve is the way of a call: map, judge the method, authorise, resolve, invoke,
-// verify. Nothing is sent before all that comes first has passed, and nobody is
-// asked about an authority by whoever has no session.
-func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, endpoint *string) (*Verified, string, error) {
+// serve is the way of a call: map, judge the method, authorise, resolve, read the
+// body, invoke, verify. Nothing is sent before all that comes first has passed,
+// nobody is asked about an authority by whoever has no session, and the body of
+// a call that is refused without it is not read.
+func (g *Gateway) serve(r *http.Request, endpoint *string, complete func()) (*Verified, string, error) {
 	if !g.options.TLSEnded && (r.TLS == nil || r.TLS.Version < tls.VersionTLS13) {
 		return nil, "", fail(lookleap.CodeInsecureTransport, "the request did not come over TLS 1.3", "")
 	}
@@ -211,12 +223,15 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, endpoint *string
 	}
 	*endpoint = u.Redacted()
 	call := &Call{URI: u, Method: r.Method}
-	if err := g.method(w, r, call); err != nil {
+	if err := g.method(r, call); err != nil {
 		return nil, "", err
 	}
 	grant, err := g.authorize(r, call)
 	if err != nil {
 		return nil, "", err
+	}
+	if r.Method == http.MethodPost && r.ContentLength > g.options.MaxBody {
+		return nil, "", fail(lookleap.CodeTooLarge, "the request is larger than its limit", "")
 	}
 	d, err := g.options.Discoverer.Resolve(r.Context(), u)
 	if err != nil {
@@ -224,6 +239,15 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, endpoint *string
 	}
 	if err := g.keepPolicy(call, grant, d); err != nil {
 		return nil, "", err
+	}
+	if r.Method == http.MethodPost {
+		if call.Body, err = g.readBody(r); err != nil {
+			return nil, "", err
+		}
+		complete()
+		if err := g.authorizeBody(r, call, grant); err != nil {
+			return nil, "", err
+		}
 	}
 	result, err := invoke(r.Context(), g.options.Invoker, call)
 	if err != nil {
@@ -272,9 +296,9 @@ func isPlainName(name string) bool {
 	return name != ""
 }
 
-// method reads the body of a POST, and serves safe methods only where the host
-// says that they have no effect (RFC 9110 section 9.2.1).
-func (g *Gateway) method(w http.ResponseWriter, r *http.Request, call *Call) error {
+// method serves safe methods only where the host says that they have no effect
+// (RFC 9110 section 9.2.1).
+func (g *Gateway) method(r *http.Request, call *Call) error {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
 		if !g.safe(call.URI) {
@@ -283,28 +307,27 @@ func (g *Gateway) method(w http.ResponseWriter, r *http.Request, call *Call) err
 		call.Method = http.MethodGet
 		return nil
 	case http.MethodPost:
-		body, err := g.readBody(w, r)
-		if err != nil {
-			return err
-		}
-		call.Body, call.MediaType = body, r.Header.Get("Content-Type")
+		call.MediaType = r.Header.Get("Content-Type")
 		return nil
 	}
 	return fail(lookleap.CodeMethodNotAllowed, "the method is none of GET, HEAD and POST", "")
 }
 
-// readBody reads no longer than a call may take. Contexts do not end that, and the
-// server only where it has a ReadTimeout.
-func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if r.ContentLength > g.options.MaxBody {
-		return nil, fail(lookleap.CodeTooLarge, "the request is larger than its limit", "")
+// boundReading bounds the time in which a body may come, or what is left of a
+// refused one is thrown away, by that of a call: contexts do not end that, and the
+// server only where it has a ReadTimeout. What it gives is called when the body has
+// come, since the connection is watched for its end then.
+func (g *Gateway) boundReading(w http.ResponseWriter, r *http.Request) (complete func()) {
+	server, _ := r.Context().Value(http.ServerContextKey).(*http.Server)
+	if r.ContentLength == 0 || server != nil && server.ReadTimeout > 0 {
+		return func() {}
 	}
 	control := http.NewResponseController(w) // a writer without deadlines goes without
-	server, _ := r.Context().Value(http.ServerContextKey).(*http.Server)
-	bounded := server != nil && server.ReadTimeout > 0
-	if !bounded {
-		_ = control.SetReadDeadline(time.Now().Add(g.options.Timeout))
-	}
+	_ = control.SetReadDeadline(time.Now().Add(g.options.Timeout))
+	return func() { _ = control.SetReadDeadline(time.Time{}) }
+}
+
+func (g *Gateway) readBody(r *http.Request) ([]byte, error) {
 	body := bytes.NewBuffer(make([]byte, 0, max(r.ContentLength, 0)+bytes.MinRead))
 	_, err := body.ReadFrom(io.LimitReader(r.Body, g.options.MaxBody+1))
 	switch {
@@ -312,9 +335,6 @@ func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request) ([]byte, erro
 		return nil, &Error{Code: lookleap.CodeUsage, Reason: "the request could not be read", Err: err}
 	case int64(body.Len()) > g.options.MaxBody:
 		return nil, fail(lookleap.CodeTooLarge, "the request is larger than its limit", "")
-	}
-	if !bounded {
-		_ = control.SetReadDeadline(time.Time{})
 	}
 	return body.Bytes(), nil
 }
@@ -374,5 +394,33 @@ func (g *Gateway) grant(r *http.Request, call *Call) (grant *Grant, err error) {
 	if g.options.Scopes != nil {
 		call.Scopes = g.options.Scopes(call.Method, call.URI)
 	}
-	return g.options.Authorizer.Authorize(r.Context(), r, call)
+	return g.options.Authorizer.Authorize(r.Context(), withoutBody(r), call)
+}
+
+// authorizeBody asks an authorizer that wants to see the body.
+func (g *Gateway) authorizeBody(r *http.Request, call *Call, grant *Grant) (err error) {
+	judge, ok := g.options.Authorizer.(BodyAuthorizer)
+	if !ok {
+		return nil
+	}
+	refused := fail(lookleap.CodeNotAuthorized, "the session does not permit to send this", "")
+	defer func() {
+		if recover() != nil {
+			err = refused
+		}
+	}()
+	switch err := judge.AuthorizeBody(r.Context(), withoutBody(r), call, grant); {
+	case errors.Is(err, ErrNoSession):
+		return err
+	case err != nil:
+		return refused
+	}
+	return nil
+}
+
+// withoutBody gives a request whose body nobody can read.
+func withoutBody(r *http.Request) *http.Request {
+	shown := *r
+	shown.Body = http.NoBody
+	return &shown
 }
