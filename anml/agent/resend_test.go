@@ -71,7 +71,7 @@ func TestRetryRestsOnTrust(t *testing.T) {
 // its second request.
 func TestRetryRestsOnTheUser(t *testing.T) {
 	const doc = `<head><title>Shop</title></head><interact><action id="a" method="PUT" endpoint="/a" idempotent="true"/></interact>
-<knowledge><ask field="email" action="a" purpose="to send the ticket" required="true"/></knowledge>`
+<knowledge><inform>We write to ada@example.org</inform><ask field="email" action="a" purpose="to send the ticket" required="true"/></knowledge>`
 	for name, c := range map[string]struct {
 		forbid func(s *stage) error
 		want   lookleap.Code
@@ -84,9 +84,9 @@ func TestRetryRestsOnTheUser(t *testing.T) {
 			return s.session.user.Store.Put(s.Context(), keyRefused+"shop.example", []byte("2026-06-01T12:00:00Z"))
 		}, lookleap.CodeDomainRefused},
 		"reject-deleted-context": {func(s *stage) error {
-			pageFor(s.T, s.net, s.session, "https://told.example/a", `<knowledge><inform confidentiality="private">You are ada@example.org</inform></knowledge>`)
-			return nil
-		}, lookleap.CodePrivateContext},
+			_, err := s.session.Forget(s.Context(), "shop.example")
+			return err
+		}, lookleap.CodeDeletedContext},
 	} {
 		t.Run("ANML-4-11/"+name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

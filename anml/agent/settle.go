@@ -140,6 +140,9 @@ func (w *settling) settle(ctx context.Context, t *tell) error {
 	} else if err := w.grant(ctx, t); err != nil {
 		return err
 	}
+	if t.Provenance == "" && len(w.s.context.taint("", t.Value)) == 0 {
+		w.s.context.Supplied(t.Value) // no service told it yet, so one that quotes it from now on is not where it is from
+	}
 	if t.Category == "" {
 		return nil
 	}
