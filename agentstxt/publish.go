@@ -14,7 +14,7 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// Format writes a policy: the metadata as comments, in the order of their keys,
+// Format writes a policy (sections 3, 6 and 7): the metadata as comments, in the order of their keys,
 // the hash line, and the directives in their order, all lines ended by LF. What
 // it writes parses to the same directives and metadata; where that cannot be, it
 // gives an error and nothing else. The Line of a directive plays no part.

@@ -21,7 +21,7 @@ const (
 	StrictSchema
 )
 
-// Tool is an executable action as a tool-calling runtime wants it.
+// Tool is an executable action (section 8.6.1) as a tool-calling runtime wants it.
 type Tool struct {
 	Name        string // 1 to 64 of A-Z a-z 0-9 _ -
 	Description string // our words, with the service's in quotes

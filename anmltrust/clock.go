@@ -6,7 +6,7 @@ import (
 )
 
 // clock is the Host's time as a verifier sees it: it never runs backwards, so
-// that what has expired stays expired.
+// that what has expired stays expired (docs/trust-procedure.md, at the end).
 type clock struct {
 	source func() time.Time
 	latest atomic.Int64 // Unix time in nanoseconds

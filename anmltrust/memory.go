@@ -9,6 +9,9 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
+// What is kept here are the caches of docs/trust-procedure.md: answers of the DNS
+// (D), manifests (F), decisions (G) and holds (B).
+
 // pairKey is one serving domain and one site: what a query is about.
 type pairKey struct{ domain, site string }
 

@@ -21,9 +21,10 @@ const (
 	maxNesting = 16
 )
 
-// checkFilePath refuses a path below a skill's directory that is not one file,
-// inside the directory, on every operating system: no climbing, no device, no
-// drive, no stream, no name that some system changes.
+// checkFilePath is for the files of sections 4.1 and 4.5. It refuses a path below
+// a skill's directory that is not one file, inside the directory, on every
+// operating system: no climbing, no device, no drive, no stream, no name that some
+// system changes.
 func checkFilePath(file string) *Error {
 	bad := func(reason, fix string) *Error { return refuse(lookleap.CodeUnsafeName, file, reason, fix) }
 	switch {

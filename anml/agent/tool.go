@@ -9,7 +9,7 @@ import (
 	"github.com/lookleap/lookleap/anmltrust"
 )
 
-// Tool is an action as a tool-calling runtime wants it.
+// Tool is an action as a tool-calling runtime wants it (sections 9.3 and 11.1).
 type Tool struct {
 	Name        string          // 1 to 64 of A-Z a-z 0-9 _ -
 	Description string          // our words, with the service's in quotes
