@@ -43,6 +43,17 @@ func (l *brokenLedger) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return l.Ledger.Entries(ctx)
 }
 
+// busyLedger is a ledger that takes its time to write, in which something happens.
+type busyLedger struct {
+	Ledger
+	meanwhile func()
+}
+
+func (l *busyLedger) Append(ctx context.Context, entries ...Entry) error {
+	l.meanwhile()
+	return l.Ledger.Append(ctx, entries...)
+}
+
 func TestAnsweringActions(t *testing.T) {
 	t.Run("ANML-9.2-01/accept-in-order", func(t *testing.T) {
 		ledger := NewMemoryLedger()

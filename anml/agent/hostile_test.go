@@ -303,17 +303,6 @@ func TestHostileTiming(t *testing.T) {
 	})
 }
 
-// busyLedger is a ledger that takes its time to write, in which something happens.
-type busyLedger struct {
-	Ledger
-	meanwhile func()
-}
-
-func (l *busyLedger) Append(ctx context.Context, entries ...Entry) error {
-	l.meanwhile()
-	return l.Ledger.Append(ctx, entries...)
-}
-
 type failingPlans struct{ panics bool }
 
 func (f failingPlans) Claim(context.Context, string, time.Time) error {

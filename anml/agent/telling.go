@@ -1,0 +1,243 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+)
+
+// telling builds a disclosure.
+type telling struct {
+	frame *frame
+	to    route
+	d     *disclosure
+	items []lookleap.ConsentItem
+	count map[tellKind]int
+	data  *carried // see holds
+
+	refusing bool // a decision ended the call
+}
+
+// holds gives what texts of the host's or a model's are compared with. It is read
+// where there are any.
+func (b *telling) holds(ctx context.Context) *carried {
+	if b.data == nil {
+		b.data = b.frame.carried(ctx, b.to.recipient)
+	}
+	return b.data
+}
+
+// answers decides each field that the action asks for. Every one is answered or
+// refused, unless the reply leaves an optional one out.
+func (b *telling) answers(ctx context.Context, asked []item, r *Reply) error {
+	var open []string
+	for _, it := range asked {
+		if !it.required && slices.Contains(r.Omit, it.field) {
+			continue
+		}
+		if v, ok := r.Values[it.field]; ok {
+			it.given, it.also = &v, b.holds(ctx).beside(it.field, v.Text)
+		}
+		it.refuse = r.refusal(it.field)
+		if slices.Contains(r.Omit, it.field) {
+			it.refuse = anml.UserDenied // what is required cannot be left out, and never has to be told
+		}
+		d := b.frame.decide(ctx, &b.to, it)
+		if it.given != nil && d.Code == lookleap.CodeValueType {
+			return b.frame.page.refusal(d.Code, "the reply's value for "+quote(it.field)+" is not of the type that is asked")
+		}
+		if d.Verb == VerbDefer {
+			if it.required {
+				open = append(open, quote(it.field))
+			}
+			continue
+		}
+		b.add(it, d, it.field)
+	}
+	if open != nil {
+		return &Error{Code: lookleap.CodeRequiredAskOpen, URL: b.frame.page.location(),
+			Reason: "refuse these fields or authorize their transfer first: " + strings.Join(open, ", "), Err: &Error{Code: lookleap.CodeRestrictedContext}}
+	}
+	return nil
+}
+
+// others refuses what other actions of the site require.
+func (b *telling) others(site anml.Site, act anml.Action, asked []item) {
+	var rest []anml.Ask
+	for a := range site.Knowledge().Asks() {
+		if a.Required() && a.Action() != act.ID() && !slices.ContainsFunc(asked, func(it item) bool { return it.field == a.Field() }) {
+			rest = append(rest, a)
+		}
+	}
+	for _, it := range merge(rest) {
+		b.d.Tells = append(b.d.Tells, tell{Kind: tellAnswer, Field: it.field, Purposes: it.purposes, Required: true, Reason: anml.PolicyViolation, Code: lookleap.CodeHostRefused})
+	}
+}
+
+// args decides each argument that says something about the user: one named like
+// a field, one with the value of a field of the profile, and one that a service
+// told. The document's own defaults say nothing.
+func (b *telling) args(ctx context.Context, act anml.Action, args []anml.Arg, c Call) error {
+	for _, a := range args {
+		if a.Default || a.Value == "" {
+			continue
+		}
+		v := Value{Text: a.Value, Provenance: c.Provenance[a.Name]}
+		if v.Provenance == ProvenanceUser {
+			b.frame.page.session.context.Supplied(v.Text)
+		}
+		it, personal := b.argument(ctx, act, a.Name, v)
+		if !personal {
+			b.d.Plain = append(b.d.Plain, plainArg{a.Name, a.Value, v.Provenance})
+			continue
+		}
+		d := b.frame.decide(ctx, &b.to, it)
+		if d.Verb < VerbPrompt {
+			return b.ends(it, d, a.Name, "the argument "+quote(a.Name)+" is not sent")
+		}
+		b.add(it, d, a.Name)
+	}
+	return nil
+}
+
+// ends is why a call ends because of an item that nobody can go without: it is
+// refused, now or until it is authorized by itself.
+func (b *telling) ends(it item, d Decision, name, reason string) error {
+	if d.Verb == VerbDefer {
+		d.refuse(d.Code, anml.PolicyViolation)
+	}
+	b.refusing = true
+	b.add(it, d, name)
+	return b.frame.page.refusal(d.Code, reason)
+}
+
+// argument is the item of an argument; false where it says nothing about the user,
+// and no service told it.
+func (b *telling) argument(ctx context.Context, act anml.Action, name string, v Value) (it item, personal bool) {
+	field, also := b.means(ctx, name, v.Text)
+	if field == "" && len(b.frame.page.session.sources(b.to.recipient, v)) == 0 {
+		return item{}, false
+	}
+	it = item{kind: tellArg, field: cmp.Or(field, name), also: also, given: &v, required: true, purposes: []string{""}}
+	for p := range act.Params() {
+		if p.Name() == name {
+			it.purposes = []string{p.Description()}
+		}
+	}
+	return it, true
+}
+
+// said is the item of what the agent says of its own accord.
+func (b *telling) said(ctx context.Context, kind tellKind, field string, v Value, purposes []string) item {
+	return item{kind: kind, field: field, also: b.holds(ctx).fields(v.Text), given: &v, purposes: purposes}
+}
+
+// means tells which field an argument is, "" for none, and which others it holds:
+// the one of its name, unless its value is that of others. Where the profile cannot
+// be read, every argument counts as one.
+func (b *telling) means(ctx context.Context, arg, value string) (field string, also []string) {
+	data, name := b.holds(ctx), b.named(arg)
+	if name != "" {
+		return name, data.beside(name, value)
+	}
+	switch fields := data.fields(value); {
+	case len(fields) > 0:
+		return fields[0], fields[1:]
+	case data.failed:
+		return arg, nil
+	}
+	return "", nil
+}
+
+// named is the field that an argument is called after, in whichever spelling: a
+// recognised one, or one that the user has a rule about; "" for none.
+func (b *telling) named(arg string) string {
+	agent := b.frame.page.session.agent
+	if agent.recognised(arg) {
+		return arg
+	}
+	for _, field := range agent.names() {
+		if sameField(field, arg) {
+			return field
+		}
+	}
+	if b.frame.will.names(arg) {
+		return arg
+	}
+	return ""
+}
+
+// ownWords decides what the agent says that nobody asked for: always the user's
+// own choice, text by text.
+func (b *telling) ownWords(ctx context.Context, r *Reply) error {
+	say := func(kind tellKind, field string, v Value, purposes []string) error {
+		it := b.said(ctx, kind, field, v, purposes)
+		d := b.frame.decide(ctx, &b.to, it)
+		if d.Verb < VerbPrompt {
+			return b.ends(it, d, field, "what the agent would say of itself is not sent")
+		}
+		b.add(it, d, field)
+		return nil
+	}
+	for _, told := range r.Informs {
+		if strings.TrimSpace(told.Text) == "" {
+			return b.frame.page.refusal(lookleap.CodeUsage, "an inform has no text")
+		}
+		if err := say(tellInform, "inform", Value{Text: told.Text, Provenance: told.Provenance}, nil); err != nil {
+			return err
+		}
+	}
+	for _, counter := range r.Asks {
+		if counter.Field == "" {
+			return b.frame.page.refusal(lookleap.CodeUsage, "an ask of the agent's names no field")
+		}
+		if !tellable(counter.Field) {
+			return b.frame.page.refusal(lookleap.CodeValueType, "an ask of the agent's holds what no document can")
+		}
+		text := Value{Text: counter.Field + "\n" + counter.Purpose} // both leave, so both are looked at
+		if err := say(tellAsk, counter.Field, text, []string{counter.Purpose}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add puts a decided item into the disclosure, and asks about it where the
+// decision says so.
+func (b *telling) add(it item, d Decision, name string) {
+	t := tell{
+		Kind: it.kind, Field: name, Also: it.also, Purposes: it.purposes, Required: it.required, Code: d.Code,
+		Category: d.category, From: d.From, Provenance: d.value.Provenance, Lasting: d.lasting, Rule: d.Rule,
+	}
+	if it.field != name {
+		t.Means = it.field
+	}
+	if d.Verb == VerbRefuse {
+		t.refuse(d.Code, d.Reason)
+		b.d.Tells = append(b.d.Tells, t)
+		return
+	}
+	t.Value, t.Basis, t.Reference = d.value.Text, d.Basis, d.Reference
+	if t.Provenance == ProvenanceUser {
+		b.frame.page.session.context.Supplied(t.Value)
+	}
+	switch {
+	case d.granted != nil:
+		t.Granted = d.granted.Granted
+	case d.Verb == VerbAllow:
+		t.Granted = d.standing.Since
+	default:
+		if b.count == nil {
+			b.count = map[tellKind]int{}
+		}
+		b.count[it.kind]++
+		t.Item = fmt.Sprintf("%s-%d", it.kind, b.count[it.kind])
+		b.items = append(b.items, b.to.item(b.d.Asker, &t, d.Warnings))
+	}
+	b.d.Tells = append(b.d.Tells, t)
+}
