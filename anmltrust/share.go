@@ -77,7 +77,9 @@ func dropOf(d *kept) reach {
 	return dropHost
 }
 
-// marked is the time before which grants of a key were withdrawn.
+// marked is the time before which grants of a key were withdrawn, as far as the
+// clock of who withdrew them can be behind. A grant from that while is asked for
+// again.
 func (v *Verifier) marked(ctx context.Context, k verdictKey) time.Time {
 	var latest time.Time
 	marks := []sharedMark{{Site: k.site}, {Site: k.site, Domain: k.domain}}
@@ -94,6 +96,9 @@ func (v *Verifier) marked(ctx context.Context, k verdictKey) time.Time {
 		} else if got.Dropped.After(latest) {
 			latest = got.Dropped
 		}
+	}
+	if !latest.IsZero() {
+		latest = latest.Add(Skew)
 	}
 	return latest
 }

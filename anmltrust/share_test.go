@@ -291,6 +291,16 @@ func TestSharedCache(t *testing.T) {
 		second.v = anmltrust.NewVerifier(second.host, anmltrust.Options{Policy: anmltrust.Policy{RequireDNSSECForQuery: true}})
 		second.denied(lookleap.CodeDNSSECRequired)
 	})
+	t.Run("ANML-12.4-39/reject-revoked-by-a-clock-that-is-late", func(t *testing.T) {
+		first, second, _ := sharing(t, true)
+		second.host.Now = func() time.Time { return first.net.Clock().Now().Add(-2 * time.Minute) }
+		second.v = anmltrust.NewVerifier(second.host, anmltrust.Options{})
+		first.granted(lookleap.CodeQueryAuthorized)
+		first.after(time.Minute).status(404)
+		a, err := second.v.VerifyFresh(t.Context(), shopClaim)
+		second.wants(a, err, anmltrust.Unlisted, lookleap.CodeQuery404)
+		first.after(time.Minute).denied(lookleap.CodeQuery404)
+	})
 	t.Run("ANML-12.4-39/accept-failing-cache", func(t *testing.T) {
 		first, _, under := sharing(t, false)
 		under.fail = errors.New("gone")
