@@ -14,10 +14,11 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// Format writes a policy (sections 3, 6 and 7): the metadata as comments, in the order of their keys,
-// the hash line, and the directives in their order, all lines ended by LF. What
-// it writes parses to the same directives and metadata; where that cannot be, it
-// gives an error and nothing else. The Line of a directive plays no part.
+// Format writes a policy (sections 3, 6 and 7): the metadata as comments, in the
+// order of their keys, the hash line, and the directives in their order, all lines
+// ended by LF. What it writes parses to the same directives and metadata; where
+// that cannot be, it gives an error and nothing else. The Line of a directive
+// plays no part.
 func Format(directives []Directive, meta map[string]string) ([]byte, error) {
 	var file bytes.Buffer
 	for _, key := range slices.Sorted(maps.Keys(meta)) {

@@ -16,8 +16,9 @@
 //     action. A flag takes a value in every command or in none.
 //  4. In the action, call s.each for arguments that are inputs themselves ("-"
 //     reads one input a line), s.files for arguments whose content is judged
-//     ("-" reads it), or s.judge once for each input of another shape. Each
-//     judgement is one result: accept(value, rows…) or refuse(err).
+//     ("-" reads it), or s.judge once for each input of another shape, for which
+//     withoutStdin refuses "-". Each judgement is one result: accept(value, rows…)
+//     or refuse(err).
 //  5. Whatever needs the network takes s.Host(), which carries --dns, --ca and
 //     the other flags, before the first input; usagef is the error for wrong usage.
 //  6. Add one line to commands in command.go.
