@@ -9,6 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anmltrust"
 )
 
 // TestEdgesOfDecisions shows the rules of deciding at the places where two inputs
@@ -113,6 +114,14 @@ func TestEdgesOfReplies(t *testing.T) {
 		_, err := st.prepare(st.page(booking("", askFor("email"))), Call{Reply: &Reply{Refuse: map[string]anml.Reason{"email": "because"}}})
 		hasCode(t, err, lookleap.CodeUsage)
 	})
+	t.Run("ANML-9.3-03/reject-argument-in-another-spelling", func(t *testing.T) {
+		st := asker(t)
+		doc := `<head><title>x</title></head><interact><action id="find" method="GET" endpoint="/find"><param name="E-Mail"/></action></interact>`
+		x := st.prepares(st.page(doc), Call{Action: "find", Args: map[string]string{"E-Mail": "other@example.org"}})
+		if len(x.items) != 1 || x.d.Tells[0].Means != "email" {
+			t.Errorf("%+v", x.d)
+		}
+	})
 	t.Run("ANML-9.3-03/accept-empty-argument", func(t *testing.T) {
 		st := asker(t)
 		if x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"email": ""}}); len(x.items) != 0 || x.d.tells() {
@@ -178,6 +187,10 @@ func TestEdgesOfConsents(t *testing.T) {
 		if n := kept(t, words.prepares(words.page(booking("", "")), Call{Reply: &Reply{Informs: []Told{{Text: "hello"}}}}), hour); n != 0 {
 			t.Error("for the agent's own words")
 		}
+		arg := asker(t)
+		if n := kept(t, arg.prepares(arg.page(booking("", "")), Call{Action: "find", Args: map[string]string{"email": annsEmail}}), hour); n != 0 {
+			t.Error("for an argument")
+		}
 		crossed := asker(t)
 		pageFor(t, crossed.net, crossed.session(), "https://a.example/a", `<knowledge><inform>You are `+annsEmail+`</inform></knowledge>`)
 		if n := kept(t, crossed.prepares(crossed.page(doc), Call{}), hour); n != 0 {
@@ -230,6 +243,17 @@ func TestEdgesOfConsents(t *testing.T) {
 					t.Errorf("shown %d times, %v", shown, err)
 				}
 			})
+		}
+	})
+	t.Run("ANML-14.4-02/reject-use-of-what-is-not-stored", func(t *testing.T) {
+		st := asker(t)
+		p := st.page(`<head><title>x</title></head><body usage="train">x</body>`)
+		if u := p.EffectiveUsage(p.doc.Site, anmltrust.Body, p.doc.Site.Body().Node); u != anml.UsageTrain {
+			t.Error(u)
+		}
+		p.opened.noStore = true
+		if u := p.EffectiveUsage(p.doc.Site, anmltrust.Body, p.doc.Site.Body().Node); u != anml.UsageNone {
+			t.Error(u)
 		}
 	})
 	t.Run("ANML-13.2-13/reject-store-that-cannot-be-read", func(t *testing.T) {

@@ -193,6 +193,9 @@ func TestToldOnceAmongMany(t *testing.T) {
 			told++
 		}
 	}
+	for i := range 2 * maxNotices {
+		s.notices.tellOnce(t.Context(), fmt.Sprint("before ", i), Notice{Text: "flood"})
+	}
 	for i := range 3 * maxNotices {
 		s.notices.tellOnce(t.Context(), fmt.Sprint(i), Notice{Text: "flood"})
 		s.notices.tellOnce(t.Context(), "often", Notice{Text: "often"})

@@ -65,6 +65,18 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 			}
 		})
 	}
+	t.Run("ANML-14.2-03/accept-shown-as-it-is-sent", func(t *testing.T) {
+		st := newStand(t, labprompt.Approve())
+		pageFor(t, st.net, st.session(), "https://a.example/a", `<knowledge><inform confidentiality="restricted">You are `+annsEmail+`</inform></knowledge>`)
+		p := pageFor(t, st.net, st.s, "https://b.example/b", booking("", ""))
+		must(t, p.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Param: "q", Value: &Value{Text: annsEmail}}))
+		if s := st.ask.Requests()[0].Items[0].Summary; !strings.Contains(s, `the argument "q"`) || !strings.Contains(s, `which is your "email"`) {
+			t.Error(s)
+		}
+		if x := st.prepares(p, Call{Action: "find", Args: map[string]string{"q": annsEmail}}); len(x.items) != 0 || x.d.Tells[0].Code != lookleap.CodeConsentHeld {
+			t.Errorf("%+v", x.d)
+		}
+	})
 	t.Run("ANML-14.2-03/reject-malformed", func(t *testing.T) {
 		s := transfers(t, restricted, labprompt.Approve())
 		for _, x := range []Transfer{

@@ -111,9 +111,33 @@ func TestRefusalsBeforeSending(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
+	t.Run("ANML-14.1-03/accept-refused-when-resumed", func(t *testing.T) {
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{pendingReply}})
+		pending := s.suspended(Call{Action: "book"})
+		_, _ = s.session.Resume(t.Context(), pending.State, lookleap.ConsentDecision{Digest: "sha256:00", Approved: []string{itemAct}})
+		if got := ledgerOf(t, s.session.Ledger()); got != nil {
+			t.Errorf("a decision about something else is in the ledger: %q", got)
+		}
+		_, _ = s.session.Resume(t.Context(), pending.State, lookleap.ConsentDecision{Digest: pending.Request.Digest})
+		if got := ledgerOf(t, s.session.Ledger()); !slices.Equal(got, []string{"refused email consent-refused", "refused tel consent-refused", "refused consent-refused"}) {
+			t.Errorf("the ledger holds %q", got)
+		}
+	})
+	t.Run("ANML-14.1-03/accept-argument-that-nobody-was-asked-about", func(t *testing.T) {
+		s := newStage(t, setting{doc: searching, user: User{Profile: ada, Policy: &Policy{}}})
+		s.user.Then(func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			pageFor(t, s.net, s.session, "https://told.example/a", `<knowledge><inform>Your booking is 998877</inform></knowledge>`)
+			return labprompt.Decide(r), nil
+		})
+		s.session.user.Policy.Weigh = func(context.Context, Act) Weight { return Consequential }
+		s.does(Call{Action: "find", Args: map[string]string{"q": "booking 998877"}}, lookleap.CodeCrossService)
+		if got := ledgerOf(t, s.session.Ledger()); !slices.Equal(got, []string{"refused q cross-service", "refused cross-service"}) {
+			t.Errorf("the ledger holds %q", got)
+		}
+	})
 	t.Run("ANML-14.1-03/accept-caller-left", func(t *testing.T) {
 		ctx, leave := context.WithCancel(t.Context())
-		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Ledger: heedfulLedger{NewMemoryLedger()}}})
 		s.user.Then(func(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 			leave()
 			return lookleap.ConsentDecision{}, ctx.Err()
@@ -123,4 +147,14 @@ func TestRefusalsBeforeSending(t *testing.T) {
 			t.Errorf("the ledger holds %q", got)
 		}
 	})
+}
+
+// heedfulLedger writes nothing for a caller who left.
+type heedfulLedger struct{ Ledger }
+
+func (l heedfulLedger) Append(ctx context.Context, entries ...Entry) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return l.Ledger.Append(ctx, entries...)
 }
