@@ -25,9 +25,10 @@ type VerifiedFSOptions struct {
 // for loaders that take an [fs.FS]. The directory has the skill's name. The
 // header of SKILL.md is written anew, so that strict loaders read it and all
 // read the same: name, description, license, compatibility, the texts below
-// metadata, and there the source, trust root and digest under dvs- keys. What
-// could pass for a permission (allowed-tools) is left out. Everything else is as
-// it was served.
+// metadata as far as 6 KiB hold them, and there the source, trust root and digest
+// under dvs- keys. What could pass for a permission (allowed-tools) is left out,
+// and a bundle with another SKILL.md inside is refused. Everything else is as it
+// was served.
 //
 // It is safe for concurrent use.
 type VerifiedFS struct {
@@ -204,6 +205,10 @@ func (v *VerifiedFS) put(name string, content []byte, modified time.Time) {
 	}
 }
 
+// maxAnnotations is how many octets of annotations a header is written with, so
+// that quoting makes none larger than readers take. What does not fit is left out.
+const maxAnnotations = 6 << 10
+
 // sanitized writes SKILL.md with a header that strict loaders accept.
 func sanitized(p *preparedBundle, name string) []byte {
 	var b bytes.Buffer
@@ -219,10 +224,14 @@ func sanitized(p *preparedBundle, name string) []byte {
 		}
 	}
 	b.WriteString("metadata:\n")
-	annotations := p.skill.Annotations()
+	annotations, most := p.skill.Annotations(), b.Len()+maxAnnotations
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+		before := b.Len()
 		if !strings.HasPrefix(key, "dvs-") && !isNull(key) && plainKey(key+":") == len(key) {
 			line("  ", key, cut(oneLine(annotations[key]), maxDescription))
+		}
+		if b.Len() > most {
+			b.Truncate(before)
 		}
 	}
 	line("  ", "dvs-digest", p.skill.Digest.String())

@@ -107,6 +107,18 @@ func TestVerifiedFS(t *testing.T) {
 		v := skillsFS(t, dvs.DVS, bundle("a", "name: a\ndescription: \"b\\uFFFE\\U0001FFFFc\\uFDD0\"\n"))
 		strictLoad(t, v, "a")
 	})
+	t.Run("DVS-4.3-02/reject-annotations-that-grow", func(t *testing.T) {
+		header := "name: a\ndescription: b\nmetadata:\n"
+		for i := range 15 {
+			header += fmt.Sprintf("  k%02d: '%s'\n", i, strings.Repeat(`"`, 1000))
+		}
+		v := skillsFS(t, dvs.DVS, bundle("a", header+"  version: '1'\n"))
+		strictLoad(t, v, "a")
+		data, _ := v.ReadFile("a/SKILL.md")
+		if !bytes.Contains(data, []byte("  k00: ")) || bytes.Contains(data, []byte("  k09: ")) || !bytes.Contains(data, []byte(`  version: "1"`)) {
+			t.Errorf("%.3000s", data)
+		}
+	})
 	t.Run("immutable", func(t *testing.T) {
 		data, _ := v.ReadFile("my-skill/SKILL.md")
 		clear(data)
