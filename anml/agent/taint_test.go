@@ -331,3 +331,16 @@ func BenchmarkTaint(b *testing.B) {
 		}
 	})
 }
+
+// TestDeletedBesideLive: a value of which a part was deleted goes to nobody, though
+// the same service told another part of it since.
+func TestDeletedBesideLive(t *testing.T) {
+	s := newSession(t, newLab(t), User{}, Options{})
+	a := origin{serving: "a.example", host: "a.example", site: "a.example", confidentiality: anml.Public}
+	s.context.index.add(a, "booking 99887766")
+	s.context.index.addDeleted("a.example", "member 4711-8822")
+	found := s.context.taint("b.example", "99887766 and 4711-8822")
+	if len(found) != 2 || found[0].Deleted == found[1].Deleted {
+		t.Errorf("%+v", found)
+	}
+}
