@@ -19,19 +19,20 @@ type Claims struct {
 	Audience []string  // aud: the caller
 	Expires  time.Time // exp; zero: not said
 	Issued   time.Time // iat; zero: not said
+	Begins   time.Time // nbf; zero: not said
 	Request  string    // req: digest of the request, as lookleap.Digest writes it
 	Scopes   []string  // scope: under which the result was given
 
 	present []string
 }
 
-// Has reports whether a claim was made, by its name: iss, aud, exp, iat, req or
-// scope.
+// Has reports whether a claim was made, by its name: iss, aud, exp, iat, nbf,
+// req or scope.
 func (c *Claims) Has(name string) bool { return slices.Contains(c.present, name) }
 
-var claimNames = [...]string{"iss", "aud", "exp", "iat", "req", "scope"}
+var claimNames = [...]string{"iss", "aud", "exp", "iat", "nbf", "req", "scope"}
 
-const skew = 5 * time.Minute // how far in the future iat may lie
+const skew = 5 * time.Minute // how far in the future iat and nbf may lie
 
 func rejectPolicy(reason string) *Error { return fail(lookleap.CodeRejectedPolicy, reason, "") }
 
@@ -103,6 +104,8 @@ func (c *Claims) set(name string, v strictjson.Value) *Error {
 		c.Expires, ok = numericDate(v)
 	case "iat":
 		c.Issued, ok = numericDate(v)
+	case "nbf":
+		c.Begins, ok = numericDate(v)
 	case "aud":
 		c.Audience, ok = texts(v)
 	case "scope":
@@ -130,6 +133,8 @@ func (c *Claims) take(o *Claims, name string) {
 		c.Expires = o.Expires
 	case "iat":
 		c.Issued = o.Issued
+	case "nbf":
+		c.Begins = o.Begins
 	case "aud":
 		c.Audience = o.Audience
 	case "scope":
@@ -148,6 +153,8 @@ func (c *Claims) agrees(o *Claims, name string) bool {
 		return c.Expires.Equal(o.Expires)
 	case "iat":
 		return c.Issued.Equal(o.Issued)
+	case "nbf":
+		return c.Begins.Equal(o.Begins)
 	case "aud":
 		return slices.Equal(c.Audience, o.Audience)
 	}
@@ -200,6 +207,9 @@ func (c *Claims) check(x *Expectation, now time.Time) *Error {
 	}
 	if c.Has("iat") && c.Issued.After(now.Add(skew)) {
 		return rejectPolicy("the result was issued in the future")
+	}
+	if c.Has("nbf") && c.Begins.After(now.Add(skew)) {
+		return rejectPolicy("the result does not hold yet")
 	}
 	switch {
 	case c.Has("iss") && x.Endpoint.IsZero():

@@ -299,7 +299,9 @@ func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
 	}
 	r = p.request
 	p.call.Method, p.call.Body, p.call.MediaType, p.call.Scopes, p.call.MTLS = r.Method, r.Body, r.MediaType, r.Scopes, d.Document.Policy.MTLS
-	p.call.Targets = d.Targets
+	if d.Confirmed || d.Document.Policy.Auth == "" && !d.Document.Policy.MTLS {
+		p.call.Targets = d.Targets // credentials go nowhere that an advertiser chose, whose word alone it is
+	}
 	return p, nil
 }
 

@@ -308,9 +308,23 @@ func (g *Gateway) method(r *http.Request, call *Call) error {
 		return nil
 	case http.MethodPost:
 		call.MediaType = r.Header.Get("Content-Type")
-		return nil
+		return plain(r.Header)
 	}
 	return fail(lookleap.CodeMethodNotAllowed, "the method is none of GET, HEAD and POST", "")
+}
+
+// plain holds a POST to what is sent on. A body that is encoded would be read as
+// another one, and a condition would be lost and the effect not.
+func plain(h http.Header) error {
+	if len(h.Values("Content-Type")) > 1 {
+		return fail(lookleap.CodeUsage, "the request has several media types", "")
+	}
+	for _, name := range []string{"Content-Encoding", "Content-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range"} {
+		if len(h.Values(name)) > 0 {
+			return fail(lookleap.CodeUsage, "the request has an encoding or a condition, which cannot be kept", "")
+		}
+	}
+	return nil
 }
 
 // boundReading bounds the time in which a body may come, or what is left of a

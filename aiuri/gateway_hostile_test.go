@@ -130,6 +130,9 @@ func TestGatewayOnTheWire(t *testing.T) {
 		{"reject-asterisk", "OPTIONS *" + post, 200}, // which net/http answers itself
 		{"reject-two-lengths", "POST " + payTarget + " HTTP/1.1\r\nHost: ai.example\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}", 400},
 		{"reject-header-line-break", "POST " + payTarget + " HTTP/1.1\r\nHost: ai.example\r\nContent-Type: a\rb\r\nContent-Length: 2\r\n\r\n{}", 400},
+		{"reject-encoded-body", "POST " + payTarget + " HTTP/1.1\r\nHost: ai.example\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}", 400},
+		{"reject-two-media-types", "POST " + payTarget + " HTTP/1.1\r\nHost: ai.example\r\nContent-Type: a/b\r\nContent-Type: c/d\r\nContent-Length: 2\r\n\r\n{}", 400},
+		{"reject-condition", "POST " + payTarget + " HTTP/1.1\r\nHost: ai.example\r\nIf-Match: \"x\"\r\nContent-Length: 2\r\n\r\n{}", 400},
 		{"reject-announced-body-too-large", "POST " + payTarget + " HTTP/1.1\r\nHost: ai.example\r\nContent-Length: 9999999999\r\n\r\n{}", 400},
 	} {
 		t.Run("AIU-3.2-08/"+c.id, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package aiuri_test
 
 import (
+	"encoding/hex"
 	"fmt"
 	"math/big"
 	"strings"
@@ -70,6 +71,7 @@ func TestKeySetUse(t *testing.T) {
 	n := rsaKey().N
 	for id, key := range map[string]map[string]any{
 		"reject-e-1":         rsaOf(n, 1),
+		"reject-e-65-bit":    {"kty": "RSA", "kid": "k", "n": encode(n.Bytes()), "e": encode([]byte{1, 0, 0, 0, 0, 0, 1, 0, 1})},
 		"reject-e-even":      rsaOf(n, 65536),
 		"reject-roca":        rsaOf(rocaModulus(), 65537),
 		"reject-even-n":      rsaOf(new(big.Int).Lsh(n, 1), 65537),
@@ -85,6 +87,19 @@ func TestKeySetUse(t *testing.T) {
 				}
 			})
 		}
+	}
+	for name, x := range map[string]string{
+		"zero": strings.Repeat("00", 32), "one": "01" + strings.Repeat("00", 31), "one-negative": "01" + strings.Repeat("00", 30) + "80",
+		"order-2": "ec" + strings.Repeat("ff", 30) + "7f", "order-4-beyond": "ed" + strings.Repeat("ff", 31), "order-1-beyond": "ee" + strings.Repeat("ff", 30) + "7f",
+		"order-8": "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05", "order-8-too": "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
+	} {
+		t.Run("AIU-3.4-13/reject-low-order-"+name, func(t *testing.T) {
+			octets := must(hex.DecodeString(x))
+			set, err := aiuri.ParseKeySet(setText(map[string]any{"kty": "OKP", "crv": "Ed25519", "kid": "k", "x": encode(octets)}))
+			if err != nil || set.Len() != 0 || len(set.Findings()) != 1 {
+				t.Errorf("got %v, %v", set, err)
+			}
+		})
 	}
 	t.Run("AIU-3.4-13/accept-2048-bit", func(t *testing.T) {
 		if set := keySet(t, jwk("k", rsaKey())); set.Len() != 1 {

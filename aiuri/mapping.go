@@ -2,6 +2,7 @@ package aiuri
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
@@ -74,8 +75,8 @@ func mappable(u URI) (URI, error) {
 
 // URI gives the URI behind a gateway's URL: its escaped path as it was received,
 // and its query, which may be present and empty. Whatever two servers could read
-// in two ways is refused: dot segments, empty segments, and escapes of slashes,
-// backslashes, control characters or percent signs.
+// in two ways is refused: dot segments, empty segments, escapes of slashes,
+// backslashes, control characters or percent signs, and escapes that are no UTF-8.
 func (m Mapping) URI(escapedPath, query string, hasQuery bool) (URI, error) {
 	rest, ok := strings.CutPrefix(escapedPath, m.path+"/")
 	if !ok || m.base.IsZero() {
@@ -135,11 +136,33 @@ func ambiguousAt(path string) (at int, reason string) {
 				return i, "the path has an escaped control character, at which some readers stop or begin a line"
 			case c == '%':
 				return i, "the path has an escaped percent sign, which some readers decode twice"
+			case c >= utf8.RuneSelf:
+				n := escapedRune(path[i:])
+				if n == 0 {
+					return i, "the path has escapes that are no UTF-8, of which some readers make slashes and dots"
+				}
+				i += n - 3
 			}
 			i += 2
 		}
 	}
 	return 0, ""
+}
+
+// escapedRune gives the length of the escapes of one character outside ASCII; 0:
+// they are no UTF-8.
+func escapedRune(escapes string) int {
+	var octets [utf8.UTFMax]byte
+	n := 0
+	for ; n < len(octets) && len(escapes) >= 3 && escapes[0] == '%' && class[escapes[1]]&class[escapes[2]]&hexDigit != 0; n++ {
+		octets[n] = unhex(escapes[1], escapes[2])
+		escapes = escapes[3:]
+	}
+	r, size := utf8.DecodeRune(octets[:n])
+	if r == utf8.RuneError && size <= 1 {
+		return 0
+	}
+	return 3 * size
 }
 
 // isDotSegment reports whether a path goes on with "." or "..", escaped or not,

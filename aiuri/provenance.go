@@ -29,7 +29,7 @@ type Expectation struct {
 	Audience   string   // whom aud must name
 	Scopes     []string // of the document; a scope claim must stay among them
 	Request    string   // lookleap.Digest of the request that req must name
-	Require    []string // claims that must be made: iss, aud, exp, iat, req, scope
+	Require    []string // claims that must be made: iss, aud, exp, iat, nbf, req, scope
 	AllowRS256 bool     // accept RS256 beside ES256, ES384, PS256 and EdDSA
 }
 

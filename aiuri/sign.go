@@ -86,6 +86,7 @@ func (c *Claims) members() map[string]any {
 	put("aud", c.Audience, len(c.Audience) > 0)
 	put("exp", unix(c.Expires), !c.Expires.IsZero())
 	put("iat", unix(c.Issued), !c.Issued.IsZero())
+	put("nbf", unix(c.Begins), !c.Begins.IsZero())
 	put("req", c.Request, c.Request != "")
 	put("scope", c.Scopes, len(c.Scopes) > 0)
 	return m
