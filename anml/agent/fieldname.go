@@ -14,12 +14,26 @@ import (
 // permits compares names exactly (section 16.3). A name without a letter or a
 // digit is its own key.
 func fieldKey(name string) string {
-	key := spelled(name)
+	key := asciiKey(name)
+	if !isASCII(name) {
+		key = strings.Map(lookOf, spelled(name))
+	}
 	if key == "" {
 		return name
 	}
-	key = strings.Map(lookOf, key)
 	return strings.ReplaceAll(key, "rn", "m")
+}
+
+// asciiKey is the key of a name in ASCII, as nearly all are, in one pass.
+func asciiKey(name string) string {
+	key := make([]byte, 0, 32)
+	for i := range len(name) {
+		switch c := lower(name[i]); {
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9':
+			key = append(key, byte(lookOf(rune(c))))
+		}
+	}
+	return string(key)
 }
 
 // sameField reports whether the user would take two names for the same field.

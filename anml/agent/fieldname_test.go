@@ -3,8 +3,12 @@ package agent
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+	"unicode"
+
+	"pgregory.net/rapid"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -148,4 +152,14 @@ func TestRulesOfAllSpellings(t *testing.T) {
 	if names = before.fields(); !slices.Contains(names, "email") || len(names) != 3 {
 		t.Errorf("a state that was in force has changed: %q", names)
 	}
+}
+
+// TestKeyInASCII: the short way to a key is the long one.
+func TestKeyInASCII(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.StringOfN(rapid.RuneFrom(nil, unicode.ASCII_Hex_Digit, &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0, Hi: 0x7f, Stride: 1}}}), 0, 20, -1).Draw(t, "name")
+		if got, want := asciiKey(name), strings.Map(lookOf, spelled(name)); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	})
 }
