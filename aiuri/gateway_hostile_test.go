@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -211,14 +212,14 @@ func TestGatewayOfGateways(t *testing.T) {
 		g := newGatewayWorld(t)
 		g.options.Timeout = time.Second
 		g.options.Invoker = must(aiuri.GatewayInvoker(g.host, "https://ai.example/gateway"))
-		asked := false
+		var asked atomic.Bool
 		g.answer = func(_ http.ResponseWriter, r *http.Request) {
-			asked = true
+			asked.Store(true)
 			<-r.Context().Done()
 		}
 		w := g.serve(t, "POST", payTarget, "{}")
-		if !asked || w.Code != 504 || !strings.Contains(w.Body.String(), string(lookleap.CodeTimeout)) {
-			t.Errorf("asked: %t, got %d %s", asked, w.Code, w.Body)
+		if !asked.Load() || w.Code != 504 || !strings.Contains(w.Body.String(), string(lookleap.CodeTimeout)) {
+			t.Errorf("asked: %t, got %d %s", asked.Load(), w.Code, w.Body)
 		}
 	})
 }
