@@ -46,6 +46,9 @@ func readClaims(h *header, payload []byte) (*Claims, *Error) {
 			}
 		}
 	}
+	if h.nested {
+		return nil, rejectPolicy("the result is a signed result again, whose claims nobody would check")
+	}
 	own, err := payloadClaims(payload)
 	if err != nil {
 		return nil, err

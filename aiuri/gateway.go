@@ -65,6 +65,11 @@ type GatewayOptions struct {
 
 	Challenge string // WWW-Authenticate of a 401; "": Bearer
 
+	// Origins are web origins whose pages may POST, such as "https://shop.example",
+	// beside the gateway's own. Browsers add a user's session to what pages of others
+	// send, too, so that those are refused before the Authorizer is asked.
+	Origins []string
+
 	// Scopes names what a call needs; nil: nothing. A panic refuses the call.
 	Scopes func(method string, u URI) []string
 	// Safe declares paths free of effects, for which GET and HEAD are served. Nil or
@@ -97,6 +102,7 @@ type Gateway struct {
 	options GatewayOptions
 	mapping Mapping
 	keys    *keySource
+	sites   *http.CrossOriginProtection
 }
 
 // NewGateway builds a gateway on a host. One that could not keep its duties is
@@ -112,6 +118,12 @@ func NewGateway(host *lookleap.Host, o GatewayOptions) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
+	sites := http.NewCrossOriginProtection()
+	for _, origin := range o.Origins {
+		if err := sites.AddTrustedOrigin(origin); err != nil {
+			return nil, &Error{Code: lookleap.CodeBadConfiguration, Reason: "one of Origins is no web origin", Fix: "write https://host", Err: err}
+		}
+	}
 	if o.Discoverer == nil {
 		o.Discoverer = NewDiscoverer(host, DiscoveryOptions{})
 	}
@@ -121,7 +133,7 @@ func NewGateway(host *lookleap.Host, o GatewayOptions) (*Gateway, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 30 * time.Second
 	}
-	return &Gateway{host: host, options: o, mapping: m, keys: newKeySource(host, o.KeyLife, 256)}, nil
+	return &Gateway{host: host, options: o, mapping: m, keys: newKeySource(host, o.KeyLife, 256), sites: sites}, nil
 }
 
 // ServeHTTP serves one call. Refusals are problem details (RFC 9457) that hold a
@@ -225,6 +237,9 @@ func (g *Gateway) serve(r *http.Request, endpoint *string, complete func()) (*Ve
 	call := &Call{URI: u, Method: r.Method}
 	if err := g.method(r, call); err != nil {
 		return nil, "", err
+	}
+	if g.sites.Check(r) != nil {
+		return nil, "", fail(lookleap.CodeNotAuthorized, "a page of another web origin sent the request", "")
 	}
 	grant, err := g.authorize(r, call)
 	if err != nil {

@@ -205,6 +205,40 @@ func TestGatewayOnTheWire(t *testing.T) {
 	})
 }
 
+// TestGatewayOtherPages holds that a page cannot spend the session of whoever looks at
+// it, which browsers send along.
+func TestGatewayOtherPages(t *testing.T) {
+	for _, c := range []struct {
+		id, header string
+		status     int
+	}{
+		{"accept-no-browser", "", 200},
+		{"accept-own-page", "Origin: https://ai.example\r\nSec-Fetch-Site: same-origin\r\n", 200},
+		{"accept-own-page-of-an-old-browser", "Origin: https://ai.example\r\n", 200},
+		{"accept-page-that-is-named", "Origin: https://shop.example\r\nSec-Fetch-Site: cross-site\r\n", 200},
+		{"reject-other-page", "Origin: https://evil.example\r\nSec-Fetch-Site: cross-site\r\n", 403},
+		{"reject-other-page-of-the-site", "Origin: https://user.ai.example\r\nSec-Fetch-Site: same-site\r\n", 403},
+		{"reject-other-page-of-an-old-browser", "Origin: https://evil.example\r\n", 403},
+		{"reject-page-without-origin", "Origin: null\r\n", 403},
+	} {
+		t.Run("AIU-3.2-13/"+c.id, func(t *testing.T) {
+			g := newGatewayWorld(t)
+			g.options.Origins = []string{"https://shop.example"}
+			resp := raw(t, g.server(t), "POST "+payTarget+" HTTP/1.1\r\nHost: ai.example\r\nContent-Length: 2\r\n"+c.header+"\r\n{}")
+			if resp.StatusCode != c.status || (len(g.calls) == 1) != (c.status == 200) {
+				t.Errorf("got %s and %v", resp.Status, g.calls)
+			}
+		})
+	}
+	t.Run("AIU-3.2-13/reject-origin-that-is-none", func(t *testing.T) {
+		g := newGatewayWorld(t)
+		g.options.Origins = []string{"shop.example"}
+		if h, err := aiuri.NewGateway(g.host, g.options); h != nil || lookleap.CodeOf(err) != lookleap.CodeBadConfiguration {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
 // TestGatewayOfGateways holds that a gateway behind a gateway is told apart when it
 // hangs: our own limit is a timeout, whoever noticed it.
 func TestGatewayOfGateways(t *testing.T) {

@@ -24,6 +24,7 @@ type header struct {
 	keyID     string
 	hasKeyID  bool
 	plain     bool     // b64=false (RFC 7797): the payload is signed as it is
+	nested    bool     // the payload is a signature again (RFC 7519 section 5.2)
 	foreign   []string // jku and x5u, which point to keys elsewhere
 	members   strictjson.Value
 }
@@ -99,6 +100,8 @@ func (h *header) parse(data []byte) *Error {
 			if h.keyID, h.hasKeyID = text, true; notText != nil {
 				return fail(lookleap.CodeRejectedKey, "kid is no text", "")
 			}
+		case "cty":
+			h.nested = strings.EqualFold(text, "JWT")
 		case "jku", "x5u":
 			h.foreign = append(h.foreign, name+" "+text)
 		}

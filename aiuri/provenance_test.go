@@ -162,6 +162,7 @@ func TestVerifyResult(t *testing.T) {
 		{"AIU-3.4-07/reject-reformatted", aiuri.Result{JWS: good, Body: []byte("{\"paid\": true}")}, lookleap.CodeRejectedSignature},
 		{"AIU-3.4-08/reject-different-beside", aiuri.Result{JWS: es256(claims(""), body, false), Body: []byte(`{}`)}, lookleap.CodeRejectedSignature},
 		{"AIU-3.4-09/reject-exp", detach(claims(exp(-time.Second))), lookleap.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-nested", aiuri.Result{JWS: es256(`{"alg":"ES256","kid":"1","cty":"jwt"}`, es256(`{"alg":"ES256","kid":"1"}`, `{"exp":1}`, false), false)}, lookleap.CodeRejectedPolicy},
 		{"AIU-3.4-09/reject-nbf", detach(claims(`,"nbf":` + strconv.FormatInt(now.Add(6*time.Minute).Unix(), 10))), lookleap.CodeRejectedPolicy},
 		{"AIU-3.4-09/reject-nbf-text", detach(claims(`,"nbf":"soon"`)), lookleap.CodeRejectedPolicy},
 		{"AIU-3.4-09/reject-iat", detach(claims(iat(5*time.Minute + time.Second))), lookleap.CodeRejectedPolicy},
