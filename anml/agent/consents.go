@@ -234,6 +234,9 @@ func (c *consents) sweep(ctx context.Context, before time.Time) error {
 func (c *consents) sensitive(field string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if len(c.tainted) == 0 {
+		return ""
+	}
 	return c.tainted[fieldKey(field)]
 }
 
