@@ -3,8 +3,6 @@ package agent
 import (
 	"strings"
 	"unicode/utf8"
-
-	"github.com/lookleap/lookleap/anml"
 )
 
 // fieldKey is the name of a field in the one spelling in which what the user
@@ -58,44 +56,3 @@ func lookOf(r rune) rune {
 
 // looks are the Latin letters that the [lookalikes] look like, in their order.
 const looks = "aeopcyxijshdqwlrmhtkb" + "ovikpauw" + "ouhngq"
-
-// spelledRules are the strictest of the rules that a site writes for any spelling
-// of a field, by its key.
-type spelledRules map[string]anml.Rule
-
-func spelledRulesOf(c anml.Constraints) spelledRules {
-	var all spelledRules
-	for d := range c.Disclosures() {
-		if all == nil {
-			all = make(spelledRules)
-		}
-		key := fieldKey(d.Field())
-		r, ok := all[key]
-		if !ok {
-			r.Requires = anml.RequiresNothing
-		}
-		r.Requires = r.Requires.Stricter(d.Requires())
-		if v, limited := d.ValidFor(); limited && (!r.Limited || v < r.ValidFor) {
-			r.ValidFor, r.Limited = v, true
-		}
-		all[key] = r
-	}
-	return all
-}
-
-// tighten makes a rule as strict as those for other spellings of its field. They
-// never stand in for a rule of its own.
-func (all spelledRules) tighten(r anml.Rule) anml.Rule {
-	other, ok := all[fieldKey(r.Field)]
-	if !ok {
-		return r
-	}
-	if other.Requires.Rank() > anml.RequiresNothing.Rank() && !r.Declared && r.Raised == "" {
-		r.Raised = "other-spelling"
-	}
-	r.Requires = r.Requires.Stricter(other.Requires)
-	if other.Limited && (!r.Limited || other.ValidFor < r.ValidFor) {
-		r.ValidFor, r.Limited = other.ValidFor, true
-	}
-	return r
-}

@@ -19,8 +19,7 @@ import (
 type frame struct {
 	page      *Page
 	site      anml.Site
-	rules     anml.Rules // of the site
-	spelled   spelledRules
+	rules     *siteRules
 	now       time.Time
 	will      *will
 	asker     Party
@@ -36,7 +35,7 @@ type frame struct {
 func (p *Page) frame(site anml.Site, now time.Time, initiated bool) *frame {
 	f := &frame{page: p, site: site, now: now, will: p.session.user.Policy.now(), initiated: initiated}
 	f.version = p.otherMajor()
-	f.rules, f.spelled = site.Constraints().Rules(p.session.agent.recognised), spelledRulesOf(site.Constraints())
+	f.rules = p.rules(site)
 	asker, whose := p.ownerOfAsk(site, now)
 	actor, _ := p.owner(site, anmltrust.Interact, now)
 	f.asker, f.foreign, f.elsewhere = asker, p.foreignRules(site, asker, now), p.foreignRules(site, actor, now)
@@ -59,9 +58,9 @@ func (p *Page) frame(site anml.Site, now time.Time, initiated bool) *frame {
 // rule is what the constraints of the site demand for an item: the strictest of
 // the fields that it tells.
 func (f *frame) rule(it *item, foreign bool) anml.Rule {
-	r := f.spelled.tighten(f.rules.Rule(it.field))
+	r := f.rules.rule(it.field)
 	for _, field := range it.also {
-		other := f.spelled.tighten(f.rules.Rule(field))
+		other := f.rules.rule(field)
 		r.Requires, r.Declared = r.Requires.Stricter(other.Requires), r.Declared && other.Declared
 		r.Raised = cmp.Or(r.Raised, other.Raised)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -278,7 +279,7 @@ func (s *Session) admit(ctx context.Context, r *fetch.Response, a arrival, doc *
 	p := &Page{
 		session: s, doc: doc, url: r.URL, digest: digest,
 		opened: s.agent.openedBy(r, a, doc),
-		budget: a.budget,
+		budget: a.budget, bySite: new(sync.Map),
 	}
 	p.opened.octets = octets
 	if p.budget == nil {

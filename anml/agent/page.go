@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -25,6 +26,7 @@ type Page struct {
 	refs    []SiteRef
 	who     identity      // what else is known about who speaks
 	budget  *fetch.Budget // automatic requests that the document may still cause
+	bySite  *sync.Map     // *siteRules of the sites that were decided about
 	result  *result       // how far the result was read that it is a page of, where a Pager read it
 }
 
