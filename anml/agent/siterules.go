@@ -6,10 +6,16 @@ import "github.com/lookleap/lookleap/anml"
 type siteRules struct {
 	written anml.Rules
 	spelled spelledRules
+	exact   map[string]anml.Rule // what rule gives for the fields that they name
 }
 
 // rule is what they demand for a field.
-func (r *siteRules) rule(field string) anml.Rule { return r.spelled.tighten(r.written.Rule(field)) }
+func (r *siteRules) rule(field string) anml.Rule {
+	if rule, ok := r.exact[field]; ok {
+		return rule
+	}
+	return r.spelled.tighten(r.written.Rule(field))
+}
 
 // rules gives those of a site of the page, which are worked out once.
 func (p *Page) rules(site anml.Site) *siteRules {
@@ -17,7 +23,10 @@ func (p *Page) rules(site anml.Site) *siteRules {
 		return known.(*siteRules)
 	}
 	c := site.Constraints()
-	r := &siteRules{c.Rules(p.session.agent.recognised), spelledRulesOf(c)}
+	r := &siteRules{c.Rules(p.session.agent.recognised), spelledRulesOf(c), make(map[string]anml.Rule)}
+	for d := range c.Disclosures() {
+		r.exact[d.Field()] = r.spelled.tighten(r.written.Rule(d.Field()))
+	}
 	p.bySite.Store(site, r)
 	return r
 }
