@@ -136,11 +136,12 @@ func isDate(s string) bool {
 	if len(s) != len(DateLayout) || s[4] != '-' || s[7] != '-' {
 		return false
 	}
-	year, month, day := digits(s[:4]), digits(s[5:7]), digits(s[8:])
-	if year < 0 || month < 1 || month > 12 || day < 1 {
+	century, year, month, day := twoDigits(s, 0), twoDigits(s, 2), twoDigits(s, 5), twoDigits(s, 8)
+	if century < 0 || year < 0 || month < 1 || month > 12 || day < 1 {
 		return false
 	}
-	days := [...]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}[month-1]
+	year += 100 * century
+	days := int("\x1F\x1C\x1F\x1E\x1F\x1E\x1F\x1F\x1E\x1F\x1E\x1F"[month-1])
 	if month == 2 && year%4 == 0 && (year%100 != 0 || year%400 == 0) {
 		days++
 	}
@@ -158,13 +159,22 @@ func digits(s string) (n int) {
 	return n
 }
 
+// twoDigits reads s[i:i+2], or gives less than 0.
+func twoDigits(s string, i int) int {
+	tens, ones := s[i]-'0', s[i+1]-'0'
+	if tens > 9 || ones > 9 {
+		return -1
+	}
+	return 10*int(tens) + int(ones)
+}
+
 // isDateTime checks the one printed pattern. A leap second is a valid time that
 // package time cannot hold.
 func isDateTime(s string) bool {
 	if len(s) != len(DateTimeLayout) || s[10] != 'T' || s[13] != ':' || s[16] != ':' || s[19] != 'Z' || !isDate(s[:10]) {
 		return false
 	}
-	hour, minute, second := digits(s[11:13]), digits(s[14:16]), digits(s[17:19])
+	hour, minute, second := twoDigits(s, 11), twoDigits(s, 14), twoDigits(s, 17)
 	if hour == 23 && minute == 59 && second == 60 {
 		return true
 	}

@@ -102,8 +102,19 @@ func (v *vocabulary) id(name string) uint8 { return v.find(name, key(name)) }
 
 // at gives the number of the name at text[from:to].
 func (v *vocabulary) at(text string, from, to int32) uint8 {
-	return v.find(text[from:to], keyAt(text, int(from), int(to)))
+	name, rest := text[from:to], text[from:]
+	if len(name) > 8 || len(rest) < 8 {
+		return v.find(name, key(name))
+	}
+	k := octets(rest) & lowest[len(name)] // keyAt, without the cost of a call
+	if s := &v.slots[v.hash(k, len(name))%slots]; s.key == k && int(s.size) == len(name) {
+		return s.name // nearly always
+	}
+	return v.find(name, k)
 }
+
+// lowest masks the octets of a name within eight, by its length.
+var lowest = [9]uint64{0, 1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<32 - 1, 1<<40 - 1, 1<<48 - 1, 1<<56 - 1, 1<<64 - 1}
 
 func (v *vocabulary) find(name string, k uint64) uint8 {
 	for at := v.hash(k, len(name)); ; at++ {
@@ -135,15 +146,11 @@ func key(name string) uint64 {
 
 // keyAt is key of text[from:to], and looks at what follows it.
 func keyAt(text string, from, to int) uint64 {
-	switch size := to - from; {
-	case size >= 8:
-		return octets(text[from:])
-	case size == 0 || len(text)-from < 8:
-		return key(text[from:to])
-	default:
-		unused := uint(64-8*size) % 64
-		return octets(text[from:]) << unused >> unused
+	name, rest := text[from:to], text[from:]
+	if len(name) > 8 || len(rest) < 8 {
+		return key(name)
 	}
+	return octets(rest) & lowest[len(name)]
 }
 
 // octets reads eight octets as a number, the first as the lowest.

@@ -68,9 +68,9 @@ func FuzzPeer(f *testing.F) {
 	})
 }
 
-// confusing is a document type declaration with a processing instruction in which
-// encoding/xml sees the beginning of a declaration or comment.
-var confusing = regexp.MustCompile(`(?s)<!DOCTYPE.*<\?(?:[^?]|\?[^>])*<`)
+// confusing is a processing instruction in or behind a document type declaration: in it,
+// encoding/xml takes one for more declarations.
+var confusing = regexp.MustCompile(`(?s)<!DOCTYPE.*<\?`)
 
 // peerIsWrong knows where encoding/xml refuses what XML 1.0 allows.
 func peerIsWrong(err error) bool {
