@@ -172,9 +172,12 @@ func TestDiscoverWhileRevalidating(t *testing.T) {
 		f.site.Handle(wellKnownPath, document(titled, "Cache-Control", "max-age=60, stale-while-revalidate=600", "Date", datedAt(0)))
 		f.finds(f.s, "Shop")
 		f.net.Clock().Advance(2 * time.Minute)
+		f.site.Fault(wellKnownPath, lab.Delay(time.Second)) // the answer is as old, and would be asked for again
 		for range 3 {
 			f.finds(f.s, "Shop")
 		}
+		synctest.Wait()
+		f.net.Clock().Advance(2 * time.Second)
 		synctest.Wait()
 		f.requests("shop.example", getWellKnown, getWellKnown)
 	})
