@@ -113,7 +113,7 @@ const (
 
 // sensitiveWords are looked for anywhere in a field's name or a purpose, in any
 // case: a word too many only asks the user once more.
-var sensitiveWords = [...]struct{ word, category string }{
+var sensitiveWords = [...]sensitiveWord{
 	{"health", CategoryHealth},
 	{"medical", CategoryHealth},
 	{"diagnos", CategoryHealth},
@@ -128,23 +128,30 @@ var sensitiveWords = [...]struct{ word, category string }{
 	{"whereabouts", CategoryLocation},
 }
 
+type sensitiveWord struct{ word, category string }
+
+// sensitiveByLetter are those words by their first letter.
+var sensitiveByLetter = func() (by [256][]sensitiveWord) {
+	for _, s := range sensitiveWords {
+		by[s.word[0]] = append(by[s.word[0]], s)
+	}
+	return by
+}()
+
 // sensitiveCategory finds the category of a text by its words, "" for none: as it
 // is written, and as somebody reads it.
 func sensitiveCategory(text string) string {
 	if isASCII(text) {
-		return sensitiveWord(text)
+		return findSensitive(text)
 	}
-	return cmp.Or(sensitiveWord(text), sensitiveWord(legible(text)))
+	return cmp.Or(findSensitive(text), findSensitive(legible(text)))
 }
 
-func sensitiveWord(text string) string {
+func findSensitive(text string) string {
 	for i := range len(text) {
-		switch text[i] | 0x20 {
-		case 'h', 'm', 'd', 'i', 'f', 'b', 'p', 'c', 'l', 'g', 'w':
-			for _, s := range &sensitiveWords {
-				if s.word[0] == text[i]|0x20 && len(text)-i >= len(s.word) && strings.EqualFold(text[i:i+len(s.word)], s.word) {
-					return s.category
-				}
+		for _, s := range sensitiveByLetter[text[i]|0x20] {
+			if len(text)-i >= len(s.word) && strings.EqualFold(text[i:i+len(s.word)], s.word) {
+				return s.category
 			}
 		}
 	}
