@@ -22,7 +22,7 @@ func TestLoad(t *testing.T) {
 			}
 		}
 	}
-	if len(s.Registers) != len(rows) || len(s.Attacks) != 174 {
+	if len(s.Registers) != len(rows) || len(s.Attacks) != 243 {
 		t.Errorf("there are %d registers and %d attack cases", len(s.Registers), len(s.Attacks))
 	}
 }
