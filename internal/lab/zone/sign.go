@@ -186,17 +186,29 @@ func newKey(origin string, algorithm uint8, flags uint16) *key {
 	if keySizes[algorithm] == 0 {
 		k.real = dns.ECDSAP256SHA256
 	}
-	k.record = &dns.DNSKEY{
-		Hdr:   dns.RR_Header{Name: origin, Rrtype: dns.TypeDNSKEY, Class: dns.ClassINET, Ttl: 3600},
-		Flags: flags, Protocol: 3, Algorithm: k.real,
+	return k.generate(origin, algorithm, flags, (*dns.DNSKEY).Generate)
+}
+
+// generate fills in the key. It tries again when the key tag is 0, as it is for one key in 65,536, because miekg/dns
+// refuses to sign with such a key.
+func (k *key) generate(
+	origin string, algorithm uint8, flags uint16, generate func(*dns.DNSKEY, int) (crypto.PrivateKey, error),
+) *key {
+	for {
+		k.record = &dns.DNSKEY{
+			Hdr:   dns.RR_Header{Name: origin, Rrtype: dns.TypeDNSKEY, Class: dns.ClassINET, Ttl: 3600},
+			Flags: flags, Protocol: 3, Algorithm: k.real,
+		}
+		private, err := generate(k.record, keySizes[k.real])
+		if err != nil {
+			panic(fmt.Sprintf("zone %s: %v", origin, err))
+		}
+		k.record.Algorithm = algorithm
+		k.signer = private.(crypto.Signer)
+		if k.record.KeyTag() != 0 {
+			return k
+		}
 	}
-	private, err := k.record.Generate(keySizes[k.real])
-	if err != nil {
-		panic(fmt.Sprintf("zone %s: %v", origin, err))
-	}
-	k.record.Algorithm = algorithm
-	k.signer = private.(crypto.Signer)
-	return k
 }
 
 func (k *key) sign(signer string, rrs []dns.RR, from, till time.Time) *dns.RRSIG {
