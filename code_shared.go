@@ -68,6 +68,7 @@ const (
 	CodeConsentMismatch   Code = "consent-mismatch"
 	CodeConsentUnknown    Code = "consent-unknown-kind"
 	CodeConsentPending    Code = "consent-pending"
+	CodeConsentTooLong    Code = "consent-too-long"
 	CodePlanExpired       Code = "plan-expired"
 	CodePlanDone          Code = "plan-already-done"
 	CodePlanInvalid       Code = "plan-invalid"
@@ -141,6 +142,7 @@ var sharedCodes = map[Code]string{
 	CodeConsentMismatch:   "the decision is not about this plan",
 	CodeConsentUnknown:    "the request is of a kind that nobody knows how to decide",
 	CodeConsentPending:    "the user has not decided yet",
+	CodeConsentTooLong:    "a command is too long to be shown whole, so no user can agree to it",
 	CodePlanExpired:       "the plan is older than it may be when committed",
 	CodePlanDone:          "the plan was committed before",
 	CodePlanInvalid:       "the plan's state is malformed or was changed",

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -48,17 +47,19 @@ func (k ConsentKind) known() bool {
 	return false
 }
 
-// ConsentRequest is everything that one plan needs the user's word for. It
-// marshals to JSON, and String renders any kind safely. Its words are ours
-// except where a [RemoteText] says otherwise.
+// ConsentRequest is everything that one plan asks its user. It marshals to JSON.
+// [ConsentRequest.Sections] lays it out for any dialogue and String for a
+// terminal. Its words are ours except where a [ConsentValue] or [RemoteText]
+// holds those of others.
 type ConsentRequest struct {
 	ID        string        `json:"id"`                  // names the plan, never used twice
 	Digest    string        `json:"digest"`              // covers every other member and the bytes of the effect
 	Kind      ConsentKind   `json:"kind"`                //
-	Origin    string        `json:"origin"`              // who asks: an https origin
+	Origin    string        `json:"origin"`              // who asks: a canonical https origin
 	TrustRoot string        `json:"trustRoot,omitempty"` // under what the origin is trusted
+	User      string        `json:"user,omitempty"`      // a keyed digest that names the user; never the name itself
 	Summary   string        `json:"summary"`             // one sentence
-	Items     []ConsentItem `json:"items"`               // at least one
+	Items     []ConsentItem `json:"items"`               // at least one; NewPlan puts unusual ones first
 	Effect    string        `json:"effect"`              // digest of the exact bytes that will be sent or run
 	Expires   time.Time     `json:"expires"`             // a decision after this is too late
 	Verdict   *Verdict      `json:"verdict,omitempty"`   // why the origin may ask at all
@@ -66,12 +67,61 @@ type ConsentRequest struct {
 
 // ConsentItem is one thing to agree to: a field, a script, a request.
 type ConsentItem struct {
-	ID        string       `json:"id"`                 // unique within the request
-	Summary   string       `json:"summary"`            // one sentence
-	Recipient string       `json:"recipient"`          // who gets or runs it
-	Digest    string       `json:"digest"`             // of exactly what this item covers
-	Remote    []RemoteText `json:"remote,omitempty"`   // what the other side says about it
-	Optional  bool         `json:"optional,omitempty"` // the effect can be had without it
+	ID        string         `json:"id"`                 // unique within the request
+	Class     ItemClass      `json:"class,omitempty"`    // what is unusual about it
+	Summary   string         `json:"summary"`            // one sentence; remote words in it are quoted and short
+	Recipient string         `json:"recipient"`          // who receives or runs it: a host, an https origin, RecipientAgent, or a name
+	Digest    string         `json:"digest"`             // of exactly what this item covers
+	Values    []ConsentValue `json:"values,omitempty"`   // what exactly is approved
+	Remote    []RemoteText   `json:"remote,omitempty"`   // what the other side says about it
+	Optional  bool           `json:"optional,omitempty"` // the effect is possible without it
+	Required  bool           `json:"required,omitempty"` // the other side calls it required, although the effect is possible without it
+}
+
+// RecipientAgent is the recipient of what stays with this agent.
+const RecipientAgent = "this agent"
+
+// ItemClass says what is unusual about a [ConsentItem]. Items are shown in the
+// order of their classes. An unknown class counts as the most unusual one.
+type ItemClass string
+
+// The classes, the most unusual first. [NewPlan] raises an item to
+// ItemOtherRecipient if its recipient's registrable domain is not that of the
+// origin.
+const (
+	ItemPayment        ItemClass = "payment"         // spends or moves money
+	ItemCode           ItemClass = "code"            // runs a program or a command, or works on the user's files
+	ItemTrust          ItemClass = "trust"           // lasts: trusts someone from now on
+	ItemOtherRecipient ItemClass = "other-recipient" // goes to another site than the one that asks
+	ItemUnencrypted    ItemClass = "unencrypted"     // can be read and changed on the way
+	ItemSensitive      ItemClass = "sensitive"       // health, identity documents, finances and the like
+	ItemOrdinary       ItemClass = ""
+)
+
+// ConsentValue is a part of what is approved, exactly as it will be sent or run.
+// Text holds all of it. A rendering shows a text of up to [MaxShown] bytes
+// whole; of a longer one it shows both ends, and says how much is left out and
+// where the rest is.
+type ConsentValue struct {
+	Label   string `json:"label"`             // what it is, in our words: "command", "body"
+	Name    string `json:"name,omitempty"`    // the name under which it is sent or stored; untrusted
+	Text    string `json:"text,omitempty"`    // the value, untrusted
+	Data    []byte `json:"data,omitempty"`    // the value, if it is not UTF-8: NewPlan moves such a Text here
+	Source  string `json:"source,omitempty"`  // the host that chose the value; empty: the user or this agent
+	Command bool   `json:"command,omitempty"` // has to be shown whole: NewPlan refuses an item with more than MaxShown bytes of these
+}
+
+// MaxShown is the number of bytes of a [ConsentValue] that a rendering shows
+// without leaving anything out, and the number of bytes that the values of one
+// item with Command may have together.
+const MaxShown = 4 << 10
+
+// value returns the bytes of a value.
+func (v *ConsentValue) value() string {
+	if v.Text == "" {
+		return string(v.Data)
+	}
+	return v.Text
 }
 
 // RemoteText is untrusted text of the other side. Show it as a quotation.
@@ -138,36 +188,12 @@ func (e *PendingError) Is(target error) bool { return target == ErrConsentPendin
 // ReasonCode gives [CodeConsentPending].
 func (e *PendingError) ReasonCode() Code { return CodeConsentPending }
 
-// String renders the request for a terminal, whatever its kind: the origin
-// alone and first, one member a line, everything remote quoted.
-func (r *ConsentRequest) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "From:       %s\n", originLine(r.Origin))
-	if r.TrustRoot != "" {
-		fmt.Fprintf(&b, "Trust root: %s\n", line(r.TrustRoot))
-	}
-	fmt.Fprintf(&b, "Asks to:    %s (%s)\n", line(r.Summary), line(string(r.Kind)))
-	for _, item := range r.Items {
-		choice := "required"
-		if item.Optional {
-			choice = "optional"
-		}
-		fmt.Fprintf(&b, "  [%s] %s (%s)\n", line(item.ID), line(item.Summary), choice)
-		fmt.Fprintf(&b, "      goes to: %s\n", line(item.Recipient))
-		fmt.Fprintf(&b, "      digest:  %s\n", line(item.Digest))
-		for _, said := range item.Remote {
-			fmt.Fprintf(&b, "      %s says, as %s: %s\n", line(said.Source), line(said.Label), quote(said.Text, 400))
-		}
-	}
-	fmt.Fprintf(&b, "Digest:     %s\n", line(r.Digest))
-	return b.String()
-}
-
 // clone shares nothing with r that may change: a [Verdict] does not.
 func (r *ConsentRequest) clone() *ConsentRequest {
 	c := *r
 	c.Items = slices.Clone(r.Items)
 	for i := range c.Items {
+		c.Items[i].Values = slices.Clone(c.Items[i].Values)
 		c.Items[i].Remote = slices.Clone(c.Items[i].Remote)
 	}
 	return &c

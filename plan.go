@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
@@ -29,11 +31,18 @@ type Plan struct {
 // NewPlan prepares a plan at the time now. The request needs Kind, Origin,
 // Summary and Items; ID, Effect, Expires and Digest are set here. The effect is
 // what will be sent or run, in the form of the package that commits it.
+//
+// NewPlan brings the items into the order in which every rendering shows them,
+// and makes all texts valid UTF-8. It returns a [*ConsentError] with
+// [CodeConsentTooLong] if an item has a command that is too long to be shown.
 func NewPlan(req ConsentRequest, effect []byte, now time.Time) (*Plan, error) {
 	req = *req.clone()
 	req.ID = rand.Text()
 	req.Effect = Digest(effect)
 	req.Expires = now.Add(PlanLifetime).UTC().Truncate(time.Second)
+	if err := req.normalize(); err != nil {
+		return nil, err
+	}
 	digest, err := req.digest()
 	if err != nil {
 		return nil, fmt.Errorf("lookleap: preparing a plan: %w", err)
@@ -44,6 +53,41 @@ func NewPlan(req ConsentRequest, effect []byte, now time.Time) (*Plan, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// normalize brings a request into the form that it keeps: what is shown, what is
+// digested and what ParsePlan reads again are the same.
+func (r *ConsentRequest) normalize() error {
+	for i := range r.Items {
+		item := &r.Items[i]
+		if item.Class.rank() > ItemOtherRecipient.rank() && r.foreign(item) {
+			item.Class = ItemOtherRecipient
+		}
+		command := 0
+		for j := range item.Values {
+			v := &item.Values[j]
+			if !utf8.ValidString(v.Text) {
+				v.Text, v.Data = "", []byte(v.Text)
+			}
+			if v.Command {
+				command += len(v.Name) + len(v.value())
+			}
+		}
+		if command > MaxShown {
+			return &ConsentError{Code: CodeConsentTooLong, Reason: fmt.Sprintf("item %s has a command of %d bytes, and a user is shown at most %d", quote(item.ID, 100), command, MaxShown)}
+		}
+	}
+	r.Items = slices.Concat(arrange(r.Items)...)
+	data, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("lookleap: preparing a plan: %w", err)
+	}
+	var valid ConsentRequest // JSON has replaced every byte that is not UTF-8
+	if err := json.Unmarshal(data, &valid); err != nil {
+		return fmt.Errorf("lookleap: preparing a plan: %w", err)
+	}
+	*r = valid
+	return nil
 }
 
 // ID names the plan in every ledger and log.
@@ -110,6 +154,8 @@ func (p *Plan) valid() error {
 		return &ConsentError{Code: CodeConsentUnknown, Reason: fmt.Sprintf("nobody can decide a request of kind %q", r.Kind)}
 	case r.ID == "" || r.Origin == "" || r.Summary == "" || len(r.Items) == 0:
 		return fmt.Errorf("lookleap: %w: it lacks its id, origin, summary or items", ErrPlanInvalid)
+	case !isOrigin(r.Origin):
+		return fmt.Errorf("lookleap: %w: %s is not a canonical https origin", ErrPlanInvalid, quote(r.Origin, 200))
 	}
 	seen := make(map[string]bool, len(r.Items))
 	for _, item := range r.Items {

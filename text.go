@@ -1,8 +1,7 @@
 package lookleap
 
 import (
-	"strings"
-
+	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -24,16 +23,28 @@ func word(s string) string {
 	return plaintext.Line(s)
 }
 
-// originLine shows an https origin alone on its line, the registrable domain
-// marked and never cut. What is no such origin is shown as quoted text.
-func originLine(origin string) string {
-	host, ok := strings.CutPrefix(origin, "https://")
-	if !ok {
-		return plaintext.Quote(origin, 0)
+// originRules are those of the origins that may ask for consent.
+var originRules = domain.Rules{AllowIP: true, AllowSpecial: true}
+
+// isOrigin reports whether a text is an https origin in canonical form.
+func isOrigin(s string) bool {
+	u, err := originRules.Parse(s)
+	return err == nil && u.Origin() == s
+}
+
+// hostOf returns the host of a text that is a canonical host or URL.
+func hostOf(s string) (host string, ok bool) {
+	if u, err := partyRules.Parse(s); err == nil && (u.Origin() == s || u.String() == s) {
+		return u.Host(), true
 	}
-	host, port, _ := strings.Cut(host, ":")
-	if port != "" {
-		port = ":" + plaintext.Line(port)
+	host, err := partyRules.ParseHost(s)
+	return host, err == nil && host == s
+}
+
+// siteOf returns the registrable domain of a host, or the host if it has none.
+func siteOf(host string) string {
+	if site, ok := domain.Registrable(host); ok {
+		return site
 	}
-	return plaintext.Host(host) + port
+	return host
 }

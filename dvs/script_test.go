@@ -297,7 +297,7 @@ func TestPrompt(t *testing.T) {
 	})
 	t.Run("DVS-5.2-03/accept-action", func(t *testing.T) {
 		_, text := ask(t, nil)
-		shows(t, text, "scripts/x.sh", `"sh"`, `"42"`, `"A=1"`, dvs.DigestOf([]byte("#!/bin/sh\necho done\n")).String(), "shop.example says", "data/x.csv")
+		shows(t, text, "scripts/x.sh", `"sh"`, `"42"`, `"A=1"`, dvs.DigestOf([]byte("#!/bin/sh\necho done\n")).String()[:len("sha256:")+12], "[shop.example] says", "data/x.csv")
 	})
 	t.Run("DVS-5.2-04/accept-declared", func(t *testing.T) {
 		_, text := ask(t, func(in *dvs.Invocation, _ *runner, _ *lab.Site) { in.Uses = []dvs.Use{{"/home/me/orders", "write"}} })

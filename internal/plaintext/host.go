@@ -22,6 +22,18 @@ func Host(host string) string {
 	return marked + note
 }
 
+// HostParts returns the parts of [Host]: what stands before the registrable domain, the domain in its brackets, and what stands behind it. The first
+// part holds everything that is shown of a host without a registrable domain.
+func HostParts(host string) (before, marked, note string) {
+	whole, note := hostAndNote(host)
+	if i := strings.IndexByte(whole, '['); i >= 0 && strings.HasSuffix(whole, "]") && note != ipNote {
+		return whole[:i], whole[i:], note
+	}
+	return whole, "", note
+}
+
+const ipNote = " (IP address)"
+
 // URL shows a canonical URL: its host as [Host] does, first and never cut, then the path and query in quotes, at most limit characters of them.
 // A port or scheme that is not the usual one stands before the path.
 func URL(u domain.URL, limit int) string {
@@ -47,7 +59,7 @@ func hostAndNote(raw string) (marked, note string) {
 		return Quote(raw, maxNoHost), " (not a host)"
 	}
 	if _, err := (domain.Rules{AllowSpecial: true}).ParseHost(host); err != nil {
-		return host, " (IP address)"
+		return host, ipNote
 	}
 	marked = host
 	if site, ok := domain.Registrable(host); ok {

@@ -1,0 +1,442 @@
+package lookleap
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/plaintext"
+)
+
+// ConsentSection is a part of a [ConsentRequest] as a user reads it. The first
+// section says who asks for what. Each further one holds the items of one
+// class, the most unusual class first. The last one has no items: it says until
+// when the user can decide.
+type ConsentSection struct {
+	Title string        `json:"title,omitempty"` // our words
+	Class ItemClass     `json:"class,omitempty"` // of all items in the section
+	Items []string      `json:"items,omitempty"` // the ids of the items in the section, in order
+	Lines []ConsentLine `json:"lines"`
+}
+
+// ConsentLine is one line. The texts of its parts, one after another, are the
+// line in a terminal; nothing in them can move, hide or forge anything. A page
+// escapes them for HTML and may style each part by its kind.
+type ConsentLine struct {
+	Item   string        `json:"item,omitempty"`   // id of the item that the line is about
+	Indent int           `json:"indent,omitempty"` // 0 for the first line of an item, 1 and 2 for what belongs to it
+	Parts  []ConsentPart `json:"parts"`
+}
+
+// ConsentPart is a part of a line.
+type ConsentPart struct {
+	Kind PartKind `json:"kind,omitempty"`
+	Text string   `json:"text"`
+}
+
+// PartKind says whose words a [ConsentPart] is.
+type PartKind string
+
+// The kinds of part.
+const (
+	PartOurs   PartKind = ""       // words of this library or the host; foreign words in them are quoted
+	PartQuote  PartKind = "quote"  // foreign words or a value, in quotation marks or after a "|" in the margin
+	PartHost   PartKind = "host"   // a host without its registrable domain
+	PartDomain PartKind = "domain" // the registrable domain of a host, in brackets: the part that has an owner
+)
+
+// rank returns the place of a class in the order.
+func (c ItemClass) rank() int {
+	return slices.IndexFunc(itemClasses[:], func(k classTitle) bool { return k.class == c })
+}
+
+type classTitle struct {
+	class ItemClass
+	title string
+	noun  string // for a count
+}
+
+var itemClasses = [...]classTitle{
+	{ItemPayment, "Spends money", "payment"},
+	{ItemCode, "Runs a program or changes files", "program"},
+	{ItemTrust, "Trusts someone from now on", "lasting trust"},
+	{ItemOtherRecipient, "Goes to another site than the one that asks", "for another site"},
+	{ItemUnencrypted, "Is sent without encryption", "unencrypted"},
+	{ItemSensitive, "Is sensitive", "sensitive"},
+	{ItemOrdinary, "Asks you to agree to", "ordinary"},
+}
+
+// title returns the title of a class.
+func (c ItemClass) title() string {
+	if i := c.rank(); i >= 0 {
+		return itemClasses[i].title
+	}
+	return "Is unusual: " + quote(string(c), 40)
+}
+
+func (c ItemClass) noun() string {
+	if i := c.rank(); i >= 0 {
+		return itemClasses[i].noun
+	}
+	return "unusual"
+}
+
+// groupKey is what makes items equal for a reader.
+type groupKey struct {
+	class              ItemClass
+	recipient, shape   string
+	optional, required bool
+}
+
+func (i *ConsentItem) group() groupKey {
+	return groupKey{i.Class, i.Recipient, shapeOf(i.Summary), i.Optional, i.Required}
+}
+
+// arrange puts items into groups of equal ones, in the order in which they are
+// shown: by class, then rare ones before frequent ones, so that one odd item
+// does not drown among hundreds, then as they were.
+func arrange(items []ConsentItem) [][]ConsentItem {
+	index := make(map[groupKey]int)
+	var groups [][]ConsentItem
+	for _, item := range items {
+		key := item.group()
+		i, ok := index[key]
+		if !ok {
+			i = len(groups)
+			index[key] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], item)
+	}
+	slices.SortStableFunc(groups, func(a, b []ConsentItem) int {
+		return cmp.Or(cmp.Compare(a[0].Class.rank(), b[0].Class.rank()), cmp.Compare(len(a), len(b)))
+	})
+	return groups
+}
+
+// shapeOf returns a sentence without what differs between sentences that say the
+// same of different things: quoted words and digits.
+func shapeOf(sentence string) string {
+	var b strings.Builder
+	quoted, escaped := false, false
+	for _, c := range sentence {
+		switch {
+		case escaped:
+			escaped = false
+		case quoted && c == '\\':
+			escaped = true
+		case c == '"':
+			quoted = !quoted
+			b.WriteRune(c)
+		case !quoted && (c < '0' || c > '9'):
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}
+
+// foreign reports whether an item's recipient belongs to another site than the
+// origin of the request.
+func (r *ConsentRequest) foreign(item *ConsentItem) bool {
+	host, ok := hostOf(item.Recipient)
+	asks, known := hostOf(r.Origin)
+	return ok && known && siteOf(host) != siteOf(asks)
+}
+
+// Sections lays the request out for a reader. A value of more than [MaxShown]
+// bytes is shown in part, unless complete is set; the text says how much is left
+// out and that the complete request shows it.
+func (r *ConsentRequest) Sections(complete bool) []ConsentSection {
+	v := view{request: r, complete: complete}
+	groups := arrange(r.Items)
+	sections := []ConsentSection{v.head(groups)}
+	for _, group := range groups {
+		last := &sections[len(sections)-1]
+		if len(sections) == 1 || last.Class != group[0].Class {
+			sections = append(sections, ConsentSection{Title: group[0].Class.title(), Class: group[0].Class})
+			last = &sections[len(sections)-1]
+		}
+		for i := range group {
+			last.Items = append(last.Items, group[i].ID)
+		}
+		last.Lines = append(last.Lines, v.group(group)...)
+	}
+	return append(sections, v.foot())
+}
+
+// String returns the request as text for a terminal. The origin stands alone in
+// the first line.
+func (r *ConsentRequest) String() string { return sectionText(r.Sections(false)) }
+
+// Complete is String with nothing of what is approved left out.
+func (r *ConsentRequest) Complete() string { return sectionText(r.Sections(true)) }
+
+// Abridged reports whether String leaves out a part of what is approved. A
+// dialogue then has to offer [ConsentRequest.Complete].
+func (r *ConsentRequest) Abridged() bool {
+	return slices.ContainsFunc(r.Items, func(i ConsentItem) bool {
+		return slices.ContainsFunc(i.Values, func(v ConsentValue) bool { return len(v.value()) > MaxShown })
+	})
+}
+
+// sectionText is the one text form of sections.
+func sectionText(sections []ConsentSection) string {
+	var b strings.Builder
+	for i, s := range sections {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if s.Title != "" {
+			b.WriteString(s.Title + ":\n")
+		}
+		for _, l := range s.Lines {
+			if s.Title != "" {
+				b.WriteString("  ")
+			}
+			b.WriteString(strings.Repeat("    ", l.Indent))
+			for _, p := range l.Parts {
+				b.WriteString(p.Text)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// view is one layout of a request.
+type view struct {
+	request  *ConsentRequest
+	complete bool
+	number   int // of items so far
+}
+
+func ours(format string, args ...any) ConsentPart {
+	return ConsentPart{Text: line(fmt.Sprintf(format, args...))}
+}
+
+func quoted(text string) ConsentPart {
+	return ConsentPart{Kind: PartQuote, Text: quote(text, max(1, 10*len(text)))}
+}
+
+func lineOf(parts ...ConsentPart) ConsentLine { return ConsentLine{Parts: parts} }
+
+// head says who asks for what, and how much there is to decide.
+func (v *view) head(groups [][]ConsentItem) ConsentSection {
+	r := v.request
+	origin := []ConsentPart{ours("From:       ")}
+	if isOrigin(r.Origin) {
+		origin = append(origin, partyParts(r.Origin)...)
+	} else {
+		origin = append(origin, quoted(r.Origin), ours(" (not an origin)"))
+	}
+	lines := []ConsentLine{lineOf(origin...)}
+	if r.TrustRoot != "" {
+		lines = append(lines, lineOf(append([]ConsentPart{ours("Trust root: ")}, partyParts(r.TrustRoot)...)...))
+	}
+	lines = append(lines, lineOf(ours("Asks to:    %s", r.Summary)))
+	return ConsentSection{Lines: append(lines, lineOf(ours("In all:     %s", counts(groups))))}
+}
+
+// counts says how many items there are, and of which classes.
+func counts(groups [][]ConsentItem) string {
+	total := 0
+	var parts []string
+	for i := 0; i < len(groups); {
+		class, n := groups[i][0].Class, 0
+		for ; i < len(groups) && groups[i][0].Class == class; i++ {
+			n += len(groups[i])
+		}
+		total += n
+		parts = append(parts, fmt.Sprintf("%d %s", n, class.noun()))
+	}
+	text := fmt.Sprintf("%d things to agree to", total)
+	if total == 1 {
+		text = "1 thing to agree to"
+	}
+	if len(parts) > 1 || total > 0 && groups[0][0].Class != ItemOrdinary {
+		text += ": " + strings.Join(parts, ", ")
+	}
+	return text
+}
+
+// group shows equal items. What they share is said once if there are several.
+func (v *view) group(items []ConsentItem) []ConsentLine {
+	var lines []ConsentLine
+	alone := len(items) == 1
+	if !alone {
+		parts := append([]ConsentPart{ours("%d of one kind, each %s; %s: ", len(items), items[0].choice(), items[0].verb())}, v.recipient(&items[0])...)
+		lines = append(lines, lineOf(parts...))
+	}
+	for i := range items {
+		lines = append(lines, v.item(&items[i], alone)...)
+	}
+	return lines
+}
+
+// choice says whether the user may leave the item out.
+func (i *ConsentItem) choice() string {
+	switch {
+	case !i.Optional:
+		return "needed: without it nothing is done"
+	case i.Required:
+		return "optional, although the service calls it required"
+	}
+	return "optional"
+}
+
+func (i *ConsentItem) verb() string {
+	if i.Recipient == RecipientAgent {
+		return "used by"
+	}
+	return "goes to"
+}
+
+// item shows one item.
+func (v *view) item(item *ConsentItem, alone bool) []ConsentLine {
+	v.number++
+	first := []ConsentPart{ours("%d. [%s] %s", v.number, word(item.ID), item.Summary)}
+	if alone {
+		first = append(first, ours(" (%s)", item.choice()))
+	}
+	lines := []ConsentLine{lineOf(first...)}
+	more := func(parts ...ConsentPart) {
+		lines = append(lines, ConsentLine{Indent: 1, Parts: parts})
+	}
+	if alone {
+		more(append([]ConsentPart{ours("%s: ", item.verb())}, v.recipient(item)...)...)
+	}
+	for i := range item.Values {
+		lines = append(lines, v.value(&item.Values[i])...)
+	}
+	for _, said := range item.Remote {
+		more(append(sourceParts(said.Source), ours(" says, as %s: ", said.Label), ConsentPart{Kind: PartQuote, Text: quote(said.Text, 400)})...)
+	}
+	if len(item.Values) == 0 {
+		more(ours("digest:  %s", shortDigest(item.Digest)))
+	}
+	for i := range lines {
+		lines[i].Item = item.ID
+	}
+	return lines
+}
+
+// recipient names who gets an item, and says so if that is another site.
+func (v *view) recipient(item *ConsentItem) []ConsentPart {
+	if item.Recipient == RecipientAgent {
+		return []ConsentPart{ours("%s", RecipientAgent)}
+	}
+	parts := partyParts(item.Recipient)
+	if v.request.foreign(item) {
+		host, _ := hostOf(v.request.Origin)
+		parts = append(parts, ours(", which does not belong to "))
+		parts = append(parts, hostParts(siteOf(host), "")...)
+	}
+	return parts
+}
+
+// value shows a value: in its line if it is short, else below.
+func (v *view) value(value *ConsentValue) []ConsentLine {
+	text := value.value()
+	parts := []ConsentPart{ours("%s", value.Label)}
+	if value.Name != "" {
+		parts = append(parts, ours(" "), quoted(value.Name))
+	}
+	if value.Source != "" {
+		parts = append(parts, ours(", chosen by "))
+		parts = append(parts, partyParts(value.Source)...)
+	}
+	parts = append(parts, ours(": "))
+	head, tail := text, ""
+	if len(text) > MaxShown && !v.complete {
+		head, tail = cutAt(text, MaxShown*3/4), text[len(cutAt(text, len(text)-MaxShown/4)):]
+		parts = append(parts, ours("%d bytes, %s, shown in part; ", len(text), shortDigest(Digest([]byte(text)))))
+	}
+	if !strings.Contains(text, "\n") {
+		parts = append(parts, quoted(head))
+		if tail != "" {
+			parts = append(parts, leftOut(text, head, tail), quoted(tail))
+		}
+		return []ConsentLine{{Indent: 1, Parts: parts}}
+	}
+	lines := append([]ConsentLine{{Indent: 1, Parts: parts}}, block(head)...)
+	if tail != "" {
+		lines = append(lines, ConsentLine{Indent: 2, Parts: []ConsentPart{leftOut(text, head, tail)}})
+		lines = append(lines, block(tail)...)
+	}
+	return lines
+}
+
+func leftOut(text, head, tail string) ConsentPart {
+	return ours(" ... %d bytes are left out here; the complete request shows them ... ", len(text)-len(head)-len(tail))
+}
+
+// block shows a text of several lines.
+func block(text string) (lines []ConsentLine) {
+	rows := plaintext.Block(text, 10*len(text))
+	for row := range strings.SplitSeq(strings.TrimSuffix(rows, "\n"), "\n") {
+		lines = append(lines, ConsentLine{Indent: 2, Parts: []ConsentPart{{Kind: PartQuote, Text: row}}})
+	}
+	return lines
+}
+
+// cutAt returns the first n bytes of a text, or fewer so that no character is cut.
+func cutAt(text string, n int) string {
+	for n < len(text) && n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
+
+// shortDigest returns the beginning of a digest, enough to compare by eye.
+func shortDigest(digest string) string {
+	if hex, ok := strings.CutPrefix(digest, "sha256:"); ok && len(hex) == 64 {
+		return "sha256:" + word(hex[:12]) + "\u2026"
+	}
+	return quote(digest, 80)
+}
+
+// foot says until when the user can decide.
+func (v *view) foot() ConsentSection {
+	r := v.request
+	return ConsentSection{Lines: []ConsentLine{
+		lineOf(ours("Decide by:  %s", r.Expires.UTC().Format(time.DateTime+" UTC"))),
+		lineOf(ours("Digest:     %s", shortDigest(r.Digest))),
+	}}
+}
+
+// partyParts shows a host, an origin or a URL with the registrable domain
+// marked, and any other text as a quotation.
+func partyParts(s string) []ConsentPart {
+	u, err := partyRules.Parse(s)
+	switch {
+	case err == nil && u.Origin() == s:
+		return hostParts(u.Host(), s[strings.Index(s, "://")+len("://")+len(u.Host()):])
+	case err == nil && u.String() == s:
+		return append(hostParts(u.Host(), s[strings.Index(s, "://")+len("://")+len(u.Host()):len(u.Origin())]), ours(" "), quoted(s[len(u.Origin()):]))
+	}
+	if host, ok := hostOf(s); ok {
+		return hostParts(host, "")
+	}
+	return []ConsentPart{quoted(s)}
+}
+
+// sourceParts names who said or chose something.
+func sourceParts(source string) []ConsentPart {
+	if source == RecipientAgent {
+		return []ConsentPart{ours("%s", source)}
+	}
+	return partyParts(source)
+}
+
+// hostParts shows a canonical host and what stands behind it.
+func hostParts(host, port string) []ConsentPart {
+	sub, site, note := plaintext.HostParts(host)
+	return []ConsentPart{{Kind: PartHost, Text: sub}, {Kind: PartDomain, Text: site}, ours("%s%s", port, note)}
+}
+
+// partyRules are those of the hosts, origins and URLs that a prompt names.
+var partyRules = domain.Rules{Schemes: []string{"https", "http"}, AllowIP: true, AllowSpecial: true}
