@@ -25,6 +25,9 @@ func PublicSuffix(host string) (suffix string, icann bool) {
 		return "", false // the list knows lower-case A-labels: EXAMPLE.CO.UK would yield CO.UK
 	}
 	suffix, icann = publicsuffix.PublicSuffix(host)
+	if extra := extraSuffix(host); len(extra) > len(suffix) {
+		return extra, false
+	}
 	if !icann && endsInNumber(suffix) { // no suffix in the list is a number
 		return "", false
 	}

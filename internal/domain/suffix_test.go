@@ -1,6 +1,12 @@
 package domain
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/publicsuffix"
+)
 
 func TestRegistrable(t *testing.T) {
 	for _, c := range []struct{ host, want string }{
@@ -56,4 +62,42 @@ func TestPublicSuffix(t *testing.T) {
 			t.Errorf("%q: %q %t, want %q %t", c.host, got, icann, c.want, c.icann)
 		}
 	}
+}
+
+// TestNewSuffixes is about platforms that the compiled list is too old for.
+func TestNewSuffixes(t *testing.T) {
+	for host, want := range map[string]string{
+		"claude.app": "", "a.claude.app": "a.claude.app", "b.a.claude.app": "a.claude.app",
+		"a.codepen.app": "a.codepen.app", "b.codepen.app": "b.codepen.app", "codepen.dev": "",
+		"x.cursorusercontent.com": "", "y.x.cursorusercontent.com": "y.x.cursorusercontent.com",
+		"notclaude.app": "notclaude.app",
+	} {
+		t.Run("O25/"+map[bool]string{true: "reject-", false: "accept-"}[want == ""]+host, func(t *testing.T) {
+			if got, ok := Registrable(host); got != want || ok != (want != "") {
+				t.Errorf("got %q %t, want %q", got, ok, want)
+			}
+		})
+	}
+	t.Run("O25/accept-the-table", func(t *testing.T) {
+		names := strings.Fields(newSuffixes)
+		if !slices.IsSorted(names) {
+			t.Error("the names are not sorted")
+		}
+		known := 0
+		for _, name := range names {
+			probe := strings.Replace(name, "*", "tenant", 1)
+			if !isCanonicalName(probe) || probe == name && strings.Contains(name, "*") {
+				t.Errorf("%q is not a canonical name", name)
+			}
+			if suffix, icann := PublicSuffix("x." + probe); suffix != probe || icann {
+				t.Errorf("%q: the suffix is %q", name, suffix)
+			}
+			if suffix, _ := publicsuffix.PublicSuffix(probe); suffix == probe {
+				known++
+			}
+		}
+		if known > 0 {
+			t.Logf("%d names are in golang.org/x/net/publicsuffix now and may be removed from newSuffixes", known)
+		}
+	})
 }
