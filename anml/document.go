@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/lookleap/lookleap/internal/strictxml"
 )
 
 // Document is one ANML document, as read or as built. It never changes and may
@@ -25,7 +23,11 @@ type Document struct {
 	found  findings
 
 	indexed sync.Once
-	ids     map[string][]node
+	ids     map[scope][]int32 // rows of the elements that have an id
+	covered sync.Once
+	usages  []Usage // in force, by row
+	located sync.Once
+	places  places
 }
 
 // Node is one element of a document, for what all elements share. The zero Node
@@ -126,44 +128,6 @@ func (d *Document) Findings() []Finding {
 
 // Unlisted counts findings beyond the limit.
 func (d *Document) Unlisted() int { return d.found.lost }
-
-// position works out a place in the source.
-func (d *Document) position(n node, offset int) Position {
-	p := Position{Path: path(n)}
-	if offset < 0 && n.ok() {
-		offset = int(n.row().offset)
-	}
-	if !d.built && offset >= 0 {
-		p.Offset = offset
-		p.Line, p.Column = strictxml.LineColumn(d.tree.src, offset)
-	}
-	return p
-}
-
-// path names the elements from the root, with a number where the name alone
-// does not tell which of its siblings is meant.
-func path(n node) string {
-	if !n.ok() {
-		return ""
-	}
-	name := n.element()
-	if !n.parent().ok() {
-		return "/" + name
-	}
-	place, count := 0, 0
-	for c := n.parent().first(); c.ok(); c = c.next() {
-		if c.kind() == n.kind() && c.kind() != kText && c.element() == name {
-			count++
-			if c == n {
-				place = count
-			}
-		}
-	}
-	if count > 1 {
-		name += "[" + itoa(place) + "]"
-	}
-	return path(n.parent()) + "/" + name
-}
 
 // Exists reports whether the element is there and may be processed.
 func (v Node) Exists() bool { return v.n.usable() }

@@ -28,6 +28,7 @@ func (r *reader) examine(root node) error {
 		e.container(root)
 		e.title(root)
 	}
+	e.scopes(root) // behind everything that marks what is not processed
 	return e.err
 }
 

@@ -60,7 +60,6 @@ func (e *examination) container(n node) {
 			e.flow(site, c)
 		}
 	}
-	e.scopes(n)
 }
 
 // responseSections ignores what an agent response must not hold (section 11.1).
@@ -272,23 +271,25 @@ func (e *examination) context(state node, steps map[string]node) {
 }
 
 // scopes checks what inform, rights and attribution say they are about, and the
-// ids of what they could mean.
-func (e *examination) scopes(site node) {
-	ids := map[string]bool{}
-	site.walk(func(n node) bool {
-		if !n.usable() && n != site {
+// ids of what they could mean, in every site.
+func (e *examination) scopes(root node) {
+	ids, site := map[scope]bool{}, root.i
+	root.walk(func(n node) bool {
+		if !n.usable() && n.kind() != kSite {
 			return false
 		}
 		switch n.kind() {
+		case kSite:
+			site = n.i
 		case kInform, kRights, kAttribution:
-			if scope := n.value("scope"); scope != "" && len(e.doc.named(site, scope)) == 0 {
-				e.add(n, SeverityWarning, CodeDangling, "ANML-8.12.1-03", "the scope "+quoted(scope)+" names nothing, so it covers the whole site", "")
+			if id := n.value("scope"); id != "" && len(e.doc.named(scope{site, id})) == 0 && !e.full() {
+				e.add(n, SeverityWarning, CodeDangling, "ANML-8.12.1-03", "the scope "+quoted(id)+" names nothing, so it covers the whole site", "")
 			}
 		case kSection, kData:
-			if id := n.value("id"); id != "" && ids[id] {
-				e.add(n, SeverityWarning, CodeDuplicateID, "ANML-8.10.1-01", "several elements have the id "+quoted(id)+", so a reference means all of them", "")
-			} else if id != "" {
-				ids[id] = true
+			if at := (scope{site, n.value("id")}); at.id != "" && ids[at] && !e.full() {
+				e.add(n, SeverityWarning, CodeDuplicateID, "ANML-8.10.1-01", "several elements have the id "+quoted(at.id)+", so a reference means all of them", "")
+			} else if at.id != "" {
+				ids[at] = true
 			}
 		}
 		return n.kind() != kData && n.kind() != kInteract && n.kind() != kPersona

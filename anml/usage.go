@@ -14,71 +14,98 @@ func (v Node) Usage() Usage {
 	if !v.n.ok() {
 		return UsageNone
 	}
-	lowest, declared := UsageTrain, false
-	lower := func(u Usage) {
-		declared = true
-		lowest = min(lowest, u)
+	v.d.covered.Do(v.d.cover)
+	if u := v.d.usages[v.n.i]; u != undeclared {
+		return u
 	}
-	for n := v.n; n.ok(); n = n.parent() {
-		if at := n.lookup("usage"); at.ok() && n.kind() != kRights {
-			lower(ParseUsage(at.value))
-			break
+	return UsageCache
+}
+
+// undeclared is above every usage: nothing that covers the element says anything.
+const undeclared = UsageTrain + 1
+
+// cover computes the usage of every element in one pass from the root down. A row
+// comes after the row of the element around it. It is done once, when the first
+// usage is asked for: one element at a time would cost the number of rights
+// statements times the number of elements that they name, for each element.
+func (d *Document) cover() {
+	rows := d.tree.rows
+	granted := d.granted()
+	d.usages = make([]Usage, len(rows))
+	stated := make([]Usage, len(rows)) // by the nearest usage attribute
+	stated[0] = undeclared
+	for i := root; i < len(rows); i++ {
+		above := rows[i].parent
+		granted[i] = min(granted[i], granted[above])
+		stated[i] = stated[above]
+		if n := (node{&d.tree, int32(i)}); n.kind() != kRights {
+			if at := n.lookup("usage"); at.ok() {
+				stated[i] = ParseUsage(at.value)
+			}
 		}
+		d.usages[i] = min(stated[i], granted[i])
 	}
-	site := container(v.n)
-	for footer := site.first(); footer.ok(); footer = footer.next() {
-		if footer.kind() != kFooter { // a surplus footer restricts all the same
+}
+
+// granted lists, by row, the lowest usage of the rights statements that name the
+// element, or that cover the whole site where the element is one. A statement
+// whose scope names nothing covers the site: a typing error must not turn into
+// freedom. A surplus footer restricts like the first.
+func (d *Document) granted() []Usage {
+	rows := d.tree.rows
+	granted := make([]Usage, len(rows))
+	for i := range granted {
+		granted[i] = undeclared
+	}
+	lowest := make(map[scope]Usage) // each scope is resolved once, however many statements share it
+	for i := range rows {
+		r := Rights{Node{node{&d.tree, int32(i)}, d}}
+		if rows[i].kind != kRights || !r.Exists() {
 			continue
 		}
-		for r := range (Footer{Node{footer, v.d}}).Rights() {
-			if r.Scope() == "" || v.d.covers(site, r.Scope(), v.n) {
-				lower(r.Usage())
-			}
+		at := scope{rows[rows[i].parent].parent, r.Scope()}
+		if known, ok := lowest[at]; !ok || r.Usage() < known {
+			lowest[at] = r.Usage()
 		}
 	}
-	if !declared {
-		return UsageCache
-	}
-	return lowest
-}
-
-// covers reports whether a scope reaches a node: it names the node or one
-// around it, or nothing at all, which a typing error must not turn into freedom.
-func (d *Document) covers(site node, scope string, n node) bool {
-	targets := d.named(site, scope)
-	if len(targets) == 0 {
-		return true
-	}
-	for ; n.ok(); n = n.parent() {
+	for at, usage := range lowest {
+		targets := d.named(at)
+		if len(targets) == 0 {
+			targets = []int32{at.site}
+		}
 		for _, t := range targets {
-			if t == n {
-				return true
-			}
+			granted[t] = min(granted[t], usage)
 		}
 	}
-	return false
+	return granted
 }
 
-// named lists the usable elements of a site that have an id.
-func (d *Document) named(site node, id string) (found []node) {
+// scope is an id in one site, whose row is given.
+type scope struct {
+	site int32
+	id   string
+}
+
+// named lists the rows of the usable elements that a scope means.
+func (d *Document) named(at scope) []int32 {
 	d.indexed.Do(d.index)
-	for _, n := range d.ids[id] {
-		if container(n) == site && n.usable() {
-			found = append(found, n)
-		}
-	}
-	return found
+	return d.ids[at]
 }
 
-// index collects the ids of steps, actions, sections, data and items, once and
-// only for documents in which somebody asks.
+// index collects the ids of steps, actions, sections, data and items by site, once
+// and only for documents in which a scope is resolved. It runs after everything
+// that must not be processed is marked.
 func (d *Document) index() {
-	d.ids = make(map[string][]node)
+	d.ids = make(map[scope][]int32)
+	site := int32(root)
 	d.root().walk(func(n node) bool {
-		if id := n.value("id"); id != "" && n.usable() {
-			d.ids[id] = append(d.ids[id], n)
+		if n.kind() == kSite {
+			site = n.i
 		}
-		return n.usable() && n.kind() != kPersona && n.kind() != kAesthetic
+		if id := n.value("id"); id != "" && n.usable() {
+			d.ids[scope{site, id}] = append(d.ids[scope{site, id}], n.i)
+		}
+		return (n.usable() || n.kind() == kSite) && n.kind() != kPersona && n.kind() != kAesthetic
 	})
 }
 
@@ -92,13 +119,13 @@ func container(n node) node {
 
 // Scoped lists the elements that a scope names in the same site; none means that
 // the scope reaches nothing, and so the whole site.
-func (v Node) Scoped(scope string) []Node {
-	if !v.n.ok() || scope == "" {
+func (v Node) Scoped(id string) []Node {
+	if !v.n.ok() || id == "" {
 		return nil
 	}
 	var out []Node
-	for _, n := range v.d.named(container(v.n), scope) {
-		out = append(out, Node{n, v.d})
+	for _, i := range v.d.named(scope{container(v.n).i, id}) {
+		out = append(out, Node{node{&v.d.tree, i}, v.d})
 	}
 	return out
 }

@@ -107,7 +107,7 @@ func (d *Document) JSONOnly() (keys []string) {
 	d.root().walk(func(n node) bool {
 		if m := n.more(); m != nil {
 			for _, k := range m.keys {
-				keys = append(keys, path(n)+"/"+k.key)
+				keys = append(keys, d.locate().path(n)+"/"+k.key)
 			}
 		}
 		return true

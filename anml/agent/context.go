@@ -29,8 +29,7 @@ type Context struct {
 	session *Session
 
 	mu      sync.RWMutex
-	informs []*Inform      // in the order in which they came
-	octets  map[string]int // of informs, by serving domain
+	informs *informs
 	index   *taintIndex
 	latest  time.Time // that the clock ever showed
 	deleted []deletion
@@ -69,7 +68,7 @@ const (
 const informSize = 1280
 
 func newContext(s *Session) (*Context, error) {
-	c := &Context{session: s, octets: make(map[string]int), refused: refusals{known: make(map[string]int)}}
+	c := &Context{session: s, informs: newInforms(), refused: refusals{known: make(map[string]int)}}
 	ctx := context.Background()
 	salt, err := c.salt(ctx)
 	if err != nil {
@@ -121,6 +120,7 @@ func (c *Context) load(ctx context.Context) error {
 		return err
 	}
 	now := c.now()
+	var list []*Inform
 	for _, key := range keys {
 		data, err := store.Get(ctx, key)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -136,11 +136,11 @@ func (c *Context) load(ctx context.Context) error {
 			}
 			continue
 		}
-		c.informs = append(c.informs, i)
+		list = append(list, i)
 	}
-	slices.SortStableFunc(c.informs, func(a, b *Inform) int { return a.Received.Compare(b.Received) })
-	for _, i := range c.informs {
-		c.octets[i.Serving] += i.size()
+	slices.SortStableFunc(list, func(a, b *Inform) int { return a.Received.Compare(b.Received) })
+	for _, i := range list {
+		c.informs.add(i, i.key()).stored = true
 		c.index.add(i.origin(), i.Text)
 	}
 	return c.store(ctx, nil, c.trim())
@@ -197,13 +197,13 @@ func (c *Context) Informs(domain string) iter.Seq[Inform] {
 		}
 		now := c.now()
 		c.mu.RLock()
-		all := slices.Clone(c.informs)
+		all := slices.Collect(c.informs.each())
 		c.mu.RUnlock()
 		for _, i := range all {
 			if i.over(now) || domain != "" && !i.origin().tells(name) {
 				continue
 			}
-			shown := *i
+			shown := *i.Inform
 			shown.Stale = i.past(now)
 			if !yield(shown) {
 				return
@@ -224,36 +224,85 @@ func (c *Context) Training() iter.Seq[Inform] {
 	}
 }
 
-// receive takes up the informs of a page, as their usage allows.
+// receive takes up the informs of a page, as their usage allows. What a document
+// tells can take long to take up, so the lock is held for a bounded piece of one
+// inform at a time, and the end of ctx ends it.
 func (c *Context) receive(ctx context.Context, p *Page) error {
 	now := c.now()
-	var lasting []*Inform
-	var gone []string
 	c.mu.Lock()
-	gone = c.sweep(now)
+	gone := c.drop(func(i *Inform) bool { return i.over(now) })
+	c.mu.Unlock()
+	var lasting []*Inform
 	for site := range p.doc.Containers() {
 		for n := range site.Knowledge().Informs() {
 			i := c.session.inform(p, site, n, now)
-			if c.outdated(i) {
-				c.index.addDeleted(i.Serving, i.Text)
-				continue
+			if err := c.indexText(ctx, i); err != nil {
+				return err
 			}
-			c.index.add(i.origin(), i.Text)
-			gone = append(gone, c.replaced(i)...)
-			if i.Usage == anml.UsageNone || i.over(now) {
-				continue
-			}
-			gone = append(gone, c.keep(i)...)
+			gone = append(gone, c.take(i, now)...)
 			if i.lasting() {
 				lasting = append(lasting, i)
 			}
 		}
 	}
-	c.mu.Unlock()
 	if !c.session.keeps() {
 		return nil
 	}
 	return contextFailed(c.store(ctx, lasting, gone))
+}
+
+// indexPiece is how many hashes are added under one lock, which takes well below a
+// millisecond.
+const indexPiece = 1024
+
+// indexText adds the text of an inform to the index. An inform that was on its way
+// when its domain's context was deleted is added to what was deleted.
+func (c *Context) indexText(ctx context.Context, i *Inform) error {
+	piece := make([]uint64, 0, min(indexPiece, len(i.Text)+1))
+	first := true
+	for hash := range c.index.hashes(i.Text) {
+		if piece = append(piece, hash); len(piece) < cap(piece) {
+			continue
+		}
+		if err := ctx.Err(); err != nil || !c.indexHashes(i, piece, first) {
+			return err
+		}
+		first, piece = false, piece[:0]
+	}
+	c.indexHashes(i, piece, first)
+	return ctx.Err()
+}
+
+// indexHashes adds some hashes of an inform, and reports whether the others have to
+// be added too: see [taintIndex.addHashes].
+func (c *Context) indexHashes(i *Inform, piece []uint64, first bool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.outdated(i) {
+		c.index.deleted(i.Serving, piece, false)
+		return true
+	}
+	return c.index.addHashes(i.origin(), piece, first)
+}
+
+// take keeps one inform if it may be kept, and gives the keys of those in the store
+// that leave for it: the one that said the same before, since what it may be used
+// for now is what the service says now, and those beyond the limits.
+func (c *Context) take(i *Inform, now time.Time) (gone []string) {
+	key := i.key()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.outdated(i) {
+		return nil
+	}
+	if known := c.informs.get(key); known != nil {
+		gone = c.let(known, gone)
+	}
+	if i.Usage == anml.UsageNone || i.over(now) {
+		return gone
+	}
+	c.informs.add(i, key)
+	return append(gone, c.trim()...)
 }
 
 // inform reads an inform of a page.
@@ -273,99 +322,63 @@ func (s *Session) inform(p *Page, site anml.Site, n anml.Inform, now time.Time) 
 	return i
 }
 
-// replaced lets go of the inform that said the same before, and gives its key: what
-// it may be used for now is what the service says now.
-func (c *Context) replaced(i *Inform) []string {
-	key := i.key()
-	return c.drop(func(known *Inform) bool {
-		return known.Serving == i.Serving && known.Text == i.Text && known.key() == key
-	})
-}
-
-// keep takes up one inform, and gives the keys of those that leave for it.
-func (c *Context) keep(i *Inform) (gone []string) {
-	c.informs = append(c.informs, i)
-	c.octets[i.Serving] += i.size()
-	return c.trim()
-}
-
-// trim lets informs go until the rest is within the limits, and gives their keys.
+// trim lets informs go until the rest is within the limits, and gives the keys of
+// those in the store. Where they came from stays known.
 func (c *Context) trim() (gone []string) {
 	limit := c.session.agent.options.Limits.Informs
-	for len(c.informs) > 0 && (len(c.informs) > limit || c.total() > limit*informSize) {
-		gone = append(gone, c.evict())
+	for c.informs.len() > 0 && (c.informs.len() > limit || c.informs.octets > limit*informSize) {
+		gone = c.let(c.informs.oldest(), gone)
 	}
 	return gone
 }
 
-func (c *Context) total() (n int) {
-	for _, octets := range c.octets {
-		n += octets
-	}
-	return n
-}
-
-// evict lets the oldest inform go of whoever told most, so that nobody who talks
-// much displaces what others told. Where it came from stays known.
-func (c *Context) evict() (key string) {
-	most := ""
-	for domain, octets := range c.octets {
-		if most == "" || octets > c.octets[most] || octets == c.octets[most] && domain < most {
-			most = domain
+// drop lets informs go, and gives the keys of those in the store.
+func (c *Context) drop(which func(*Inform) bool) (gone []string) {
+	for k := range c.informs.each() {
+		if which(k.Inform) {
+			gone = c.let(k, gone)
 		}
 	}
-	at := slices.IndexFunc(c.informs, func(i *Inform) bool { return i.Serving == most })
-	victim := c.informs[at]
-	c.drop(func(i *Inform) bool { return i == victim })
-	return victim.key()
+	return gone
 }
 
-// sweep lets go of what has expired, and gives the keys.
-func (c *Context) sweep(now time.Time) []string {
-	return c.drop(func(i *Inform) bool { return i.over(now) })
+// let lets one inform go, and adds its key to others if it is in the store.
+func (c *Context) let(k *keptInform, gone []string) []string {
+	c.informs.remove(k)
+	if k.stored {
+		gone = append(gone, k.key)
+	}
+	return gone
 }
 
-// drop lets informs go, and gives the keys of those that may lie in the store.
-func (c *Context) drop(which func(*Inform) bool) (keys []string) {
-	c.informs = slices.DeleteFunc(c.informs, func(i *Inform) bool {
-		if !which(i) {
-			return false
-		}
-		if i.lasting() {
-			keys = append(keys, i.key())
-		}
-		if c.octets[i.Serving] -= i.size(); c.octets[i.Serving] <= 0 {
-			delete(c.octets, i.Serving)
-		}
-		return true
-	})
-	return keys
-}
-
-// store writes and deletes records. What was let go while it was written is
-// deleted again.
+// store writes and deletes records. What was let go before it is written is not
+// written, and what is let go meanwhile is deleted again.
 func (c *Context) store(ctx context.Context, lasting []*Inform, gone []string) error {
 	store := c.session.store()
 	var failed error
 	for _, key := range gone {
 		failed = errors.Join(failed, store.Delete(ctx, key))
+		if ctx.Err() != nil {
+			break
+		}
 	}
 	if failed != nil {
 		return failed
 	}
 	for _, i := range lasting {
+		key := i.key()
+		if !c.keeps(i, key) {
+			continue
+		}
 		data, err := json.Marshal(i)
 		if err == nil {
-			err = store.Put(ctx, i.key(), data)
+			err = store.Put(ctx, key, data)
 		}
 		if err != nil {
 			return err
 		}
-		c.mu.RLock()
-		known := slices.Contains(c.informs, i)
-		c.mu.RUnlock()
-		if !known {
-			if err := store.Delete(ctx, i.key()); err != nil {
+		if !c.keeps(i, key) {
+			if err := store.Delete(ctx, key); err != nil {
 				return err
 			}
 		}
@@ -373,13 +386,26 @@ func (c *Context) store(ctx context.Context, lasting []*Inform, gone []string) e
 	return nil
 }
 
+// keeps reports whether an inform is still kept, and notes that it is in the store
+// from now on.
+func (c *Context) keeps(i *Inform, key string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k := c.informs.get(key)
+	if k == nil || k.Inform != i {
+		return false
+	}
+	k.stored = true
+	return true
+}
+
 // close forgets everything that lasts as long as the session, and purges what has
 // expired from the store.
 func (c *Context) close() error {
 	now := c.now()
 	c.mu.Lock()
-	gone := c.sweep(now)
-	c.informs, c.octets = nil, make(map[string]int)
+	gone := c.drop(func(i *Inform) bool { return i.over(now) })
+	c.informs = newInforms()
 	c.mu.Unlock()
 	ctx := context.Background()
 	return contextFailed(errors.Join(c.save(ctx), c.store(ctx, nil, gone)))

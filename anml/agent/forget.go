@@ -223,7 +223,7 @@ func (c *Context) refresh(ctx context.Context) error {
 			hashes[i] = binary.LittleEndian.Uint64(d.Hashes[8*i:])
 		}
 		c.index.deleted(d.Domain, hashes, d.Blind)
-		for _, i := range c.informs { // told again since
+		for i := range c.informs.each() { // told again since
 			if i.origin().tells(d.Domain) {
 				c.index.add(i.origin(), i.Text)
 			}

@@ -305,6 +305,9 @@ func (s *Session) admit(ctx context.Context, r *fetch.Response, a arrival, doc *
 	}
 	p.examine(ctx)
 	if err := s.context.receive(ctx, p); err != nil {
+		if over := ended(ctx, shown(r.URL)); over != nil {
+			return nil, over
+		}
 		return nil, fail(shown(r.URL), err, "what the document tells could not be taken up")
 	}
 	return p, nil

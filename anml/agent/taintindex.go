@@ -88,21 +88,24 @@ func (x *taintIndex) origin(o origin) uint32 {
 
 // add remembers a text of an origin.
 func (x *taintIndex) add(from origin, text string) {
-	first, id := true, uint32(0)
-	for hash := range x.hashes(text) {
-		if first {
-			id = x.origin(from)
-		}
-		if !x.link(hash, id) && first {
-			return // told before
-		}
-		first = false
-	}
+	x.addHashes(from, slices.Collect(x.hashes(text)), true)
 }
 
-// addDeleted remembers a text of a domain whose context was deleted before it came.
-func (x *taintIndex) addDeleted(domain, text string) {
-	x.deleted(domain, slices.Collect(x.hashes(text)), false)
+// addHashes remembers some hashes of a text of an origin, in their order. The first
+// of all tells whether the text was told before: then nothing is added, and the
+// result is false.
+func (x *taintIndex) addHashes(from origin, hashes []uint64, first bool) bool {
+	if len(hashes) == 0 {
+		return true
+	}
+	id := x.origin(from)
+	if !x.link(hashes[0], id) && first {
+		return false
+	}
+	for _, hash := range hashes[1:] {
+		x.link(hash, id)
+	}
+	return true
 }
 
 // hashes yields what is kept of a text: the hash of all of it, and those of its

@@ -196,11 +196,44 @@ func (s *source) place(i int) (line, column int) {
 	return lines + 1, s.base + i - lineAt + 1
 }
 
-// LineColumn gives line and column, from 1 and in octets, of an offset in text.
-func LineColumn(text string, offset int) (line, column int) {
-	offset = min(offset, len(text))
-	lines, lineAt, _ := countLines(text[:offset], 0, 0, 0, false)
-	return lines + 1, offset - lineAt + 1
+// Lines finds line and column of many offsets in one text, each without reading
+// all that stands before it.
+type Lines struct {
+	text  string
+	marks []lineMark // at the start of each block
+}
+
+// lineMark is what countLines knows at a place.
+type lineMark struct {
+	lines, lineAt int
+	cr            bool
+}
+
+// lineBlock is the number of octets between two marks.
+const lineBlock = 4 << 10
+
+// NewLines reads a text once.
+func NewLines(text string) Lines {
+	x := Lines{text, make([]lineMark, 1, len(text)/lineBlock+1)}
+	for at := lineBlock; at <= len(text); at += lineBlock {
+		x.marks = append(x.marks, x.advance(at))
+	}
+	return x
+}
+
+// advance goes on from the last mark before an offset.
+func (x *Lines) advance(offset int) (m lineMark) {
+	block := min(offset/lineBlock, len(x.marks)-1)
+	m = x.marks[block]
+	m.lines, m.lineAt, m.cr = countLines(x.text[block*lineBlock:offset], block*lineBlock, m.lines, m.lineAt, m.cr)
+	return m
+}
+
+// At gives line and column, from 1 and in octets, of an offset.
+func (x *Lines) At(offset int) (line, column int) {
+	offset = min(offset, len(x.text))
+	m := x.advance(offset)
+	return m.lines + 1, offset - m.lineAt + 1
 }
 
 // countLines goes on counting line ends (LF, CR LF, CR) through text, which
