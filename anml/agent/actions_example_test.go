@@ -83,7 +83,7 @@ func ExamplePage_Do() {
 	}
 	// Output:
 	// ? POST [ferries.example] "/bookings": the service demands confirmation
-	// ? answer the field "email" with "ada@example.org"
+	// ? answer the field "email" with "ada@example.org", which the service calls required
 	// 201 success
 	// disclosed email ferries.example
 	// action  ferries.example

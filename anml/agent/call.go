@@ -49,6 +49,9 @@ type Counter struct {
 	Field, Purpose string
 }
 
+// text is what leaves with the ask, to be looked at.
+func (c Counter) text() string { return c.Field + "\n" + c.Purpose }
+
 // Result is what became of a call that reached its service. Where the service did
 // not do what was asked, it comes beside the error that says so: with the page of
 // a conflict, or the problem that the service reports. Everything in it is remote

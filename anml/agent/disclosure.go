@@ -37,6 +37,10 @@ type plainArg struct {
 	Provenance string `json:"provenance,omitempty"`
 }
 
+func (a plainArg) tell() *tell {
+	return &tell{Kind: tellArg, Field: a.Name, Value: a.Value, Provenance: a.Provenance}
+}
+
 // tell is one field, argument or text of a disclosure.
 type tell struct {
 	Kind       tellKind         `json:"kind"`
@@ -128,6 +132,7 @@ func (p *Page) prepareDisclosure(ctx context.Context, e exchange, act anml.Actio
 	}
 	f := p.frame(site, p.session.agent.host.Time(), c.Initiated)
 	b := &telling{frame: f, to: f.along(e, nil), d: &disclosure{Asker: f.asker.Domain}}
+	b.together(ctx, args, r)
 	if err := b.answers(ctx, asked, r); err != nil {
 		return nil, nil, err
 	}

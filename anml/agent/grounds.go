@@ -205,7 +205,7 @@ func (f *frame) decide(ctx context.Context, to *route, it item) Decision {
 	d.value, d.purposes, d.also = value, it.purposes, it.also
 	d.lasting = g.recognised && g.category == "" && len(g.sources) == 0 && g.kind == tellAnswer && !g.version
 	if d.Verb != VerbRefuse {
-		if it.also != nil {
+		if len(it.also) > 0 {
 			d.warn("it holds your " + strings.Join(it.also, " and "))
 		}
 		f.veto(ctx, &d)

@@ -3,18 +3,31 @@ package agent
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/lookleap/lookleap/anml"
 )
 
 // Profile is the user's data, in the host's hands. Value is called for one field
 // at a time, when a decision allows to prepare it, and gives one value of the
-// type that is asked, or an error: [ErrNoValue] where the user has none. It is
-// also asked for the recognised fields, without a purpose, when a call has
-// arguments that might carry one of them. An error or a panic refuses the field.
-// It is called from several goroutines at once.
+// type that is asked, or an error: [ErrNoValue] where the user has none. An error
+// or a panic refuses the field. It is called from several goroutines at once.
+//
+// When a call has arguments, or texts that the host supplies, Value is also called
+// without a purpose, to find out whether they hold data of the user: for the names
+// of the arguments, the recognised fields, the fields that the page asks for or
+// that a standing rule names, and those of [FieldLister].
 type Profile interface {
 	Value(ctx context.Context, q Question) (Value, error)
+}
+
+// FieldLister is a [Profile] that lists its fields. Implement it: otherwise a value
+// of a field that nobody named yet is not recognised in an argument.
+type FieldLister interface {
+	// FieldNames returns the names of all fields that the user has a value for. An
+	// error makes every argument count as personal.
+	FieldNames(ctx context.Context) ([]string, error)
 }
 
 // Question is what a service asks for, so that the profile can give no more than
@@ -52,6 +65,9 @@ type NoProfile struct{}
 // Value gives [ErrNoValue].
 func (NoProfile) Value(context.Context, Question) (Value, error) { return Value{}, ErrNoValue }
 
+// FieldNames returns no names.
+func (NoProfile) FieldNames(context.Context) ([]string, error) { return nil, nil }
+
 // Fields is a profile of fixed values, by field.
 type Fields map[string]Value
 
@@ -61,4 +77,9 @@ func (f Fields) Value(_ context.Context, q Question) (Value, error) {
 		return v, nil
 	}
 	return Value{}, ErrNoValue
+}
+
+// FieldNames returns the names of the fields in alphabetical order.
+func (f Fields) FieldNames(context.Context) ([]string, error) {
+	return slices.Sorted(maps.Keys(f)), nil
 }

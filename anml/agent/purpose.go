@@ -157,3 +157,20 @@ func findSensitive(text string) string {
 	}
 	return ""
 }
+
+// secretNames are names of credentials and of official numbers, as [fieldKey] writes
+// them. An argument of such a name is the user's to give, whoever holds its value.
+var secretNames = func() map[string]bool {
+	names := make(map[string]bool)
+	for _, name := range [...]string{
+		"password", "passwd", "passphrase", "pin", "cvv", "cvc", "otp", "secret", "api key", "access token", "card number",
+		"passport", "passport number", "ssn", "social security number", "national id", "tax id", "iban", "account number",
+		"driving licence", "driver license", "date of birth", "birthday", "birthdate", "dob",
+	} {
+		names[fieldKey(name)] = true
+	}
+	return names
+}()
+
+// secretName reports whether the key of a field is that of a secret.
+func secretName(key string) bool { return secretNames[key] }

@@ -46,6 +46,9 @@ func (e exchange) item(asker string, t *tell, warnings []string) lookleap.Consen
 	switch t.Kind {
 	case tellAnswer:
 		summary = "answer the field " + quote(t.Field) + " with " + value
+		if t.Required {
+			summary += ", which the service calls required"
+		}
 	case tellArg:
 		summary = "send the argument " + quote(t.Field) + " with " + value
 		if t.Means != "" {

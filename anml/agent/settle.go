@@ -32,8 +32,8 @@ func (s *Session) settle(ctx context.Context, plan string, e exchange, d *disclo
 	}
 	w := &settling{s: s, plan: plan, e: e, asker: d.Asker, will: s.user.Policy.now(), hosts: e.hosts(d.Asker), approved: approved, until: until, now: now}
 	for _, a := range d.Plain {
-		t := &tell{Kind: tellArg, Field: a.Name, Value: a.Value, Provenance: a.Provenance}
-		if code, reason := w.tainted(t); code != "" {
+		t := a.tell()
+		if code, reason := w.unplain(t); code != "" {
 			t.refuse(code, reason)
 			return nil, []Entry{w.entry(t)}, w.unsent(a.Name, code)
 		}
@@ -63,6 +63,11 @@ func (s *Session) revoked(e exchange, d *disclosure) lookleap.Code {
 		return ""
 	}
 	w := &settling{s: s, e: e, asker: d.Asker, will: s.user.Policy.now(), hosts: e.hosts(d.Asker)}
+	for _, a := range d.Plain {
+		if code, _ := w.unplain(a.tell()); code != "" {
+			return code
+		}
+	}
 	for _, t := range d.Tells {
 		if t.refused() {
 			continue
@@ -165,6 +170,17 @@ func (w *settling) forbidden(t *tell) (why lookleap.Code, rule StandingRule, rul
 		why = lookleap.CodeUserRule
 	}
 	return why, rule, ruled
+}
+
+// unplain says why an argument that said nothing about the user may not be sent now:
+// the user has made a rule about its name since, or a service told its value.
+func (w *settling) unplain(t *tell) (lookleap.Code, anml.Reason) {
+	if w.will.names(t.Field) {
+		if code, _, _ := w.forbidden(t); code != "" {
+			return code, anml.UserDenied
+		}
+	}
+	return w.tainted(t)
 }
 
 // tainted looks again at where a value came from: context that was deleted since,

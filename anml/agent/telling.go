@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,7 +19,9 @@ type telling struct {
 	d     *disclosure
 	items []lookleap.ConsentItem
 	count map[tellKind]int
-	data  *carried // see holds
+	data  *carried            // see holds
+	named []string            // names of the arguments
+	parts map[string][]string // fields that a text of the host's is a part of, together with others
 
 	refusing bool // a decision ended the call
 }
@@ -27,7 +30,7 @@ type telling struct {
 // where there are any.
 func (b *telling) holds(ctx context.Context) *carried {
 	if b.data == nil {
-		b.data = b.frame.carried(ctx, b.to.recipient)
+		b.data = b.frame.carried(ctx, b.to.recipient, b.named...)
 	}
 	return b.data
 }
@@ -41,7 +44,7 @@ func (b *telling) answers(ctx context.Context, asked []item, r *Reply) error {
 			continue
 		}
 		if v, ok := r.Values[it.field]; ok {
-			it.given, it.also = &v, b.holds(ctx).beside(it.field, v.Text)
+			it.given, it.also = &v, b.beside(ctx, it.field, v.Text)
 		}
 		it.refuse = r.refusal(it.field)
 		if slices.Contains(r.Omit, it.field) {
@@ -80,8 +83,9 @@ func (b *telling) others(site anml.Site, act anml.Action, asked []item) {
 }
 
 // args decides each argument that says something about the user: one named like
-// a field, one with the value of a field of the profile, and one that a service
-// told. The document's own defaults say nothing.
+// a field, one with the value of a field of the profile or a part of one that
+// others complete, and one that a service told. The document's own defaults say
+// nothing.
 func (b *telling) args(ctx context.Context, act anml.Action, args []anml.Arg, c Call) error {
 	for _, a := range args {
 		if a.Default || a.Value == "" {
@@ -134,18 +138,57 @@ func (b *telling) argument(ctx context.Context, act anml.Action, name string, v 
 
 // said is the item of what the agent says of its own accord.
 func (b *telling) said(ctx context.Context, kind tellKind, field string, v Value, purposes []string) item {
-	return item{kind: kind, field: field, also: b.holds(ctx).fields(v.Text), given: &v, purposes: purposes}
+	return item{kind: kind, field: field, also: b.beside(ctx, "", v.Text), given: &v, purposes: purposes}
+}
+
+// beside lists the fields that a text of the host's holds, or is a part of, beside
+// the one that it is told as.
+func (b *telling) beside(ctx context.Context, field, text string) []string {
+	also := b.holds(ctx).beside(field, text)
+	for _, part := range b.parts[text] {
+		if part != field && !slices.Contains(also, part) {
+			also = append(also, part)
+		}
+	}
+	return also
+}
+
+// together finds out which texts of the host's make a value of the profile only
+// together. Defaults of the document are not among them.
+func (b *telling) together(ctx context.Context, args []anml.Arg, r *Reply) {
+	var texts []string
+	for _, a := range args {
+		if !a.Default {
+			b.named, texts = append(b.named, a.Name), append(texts, a.Value)
+		}
+	}
+	for _, field := range slices.Sorted(maps.Keys(r.Values)) {
+		texts = append(texts, r.Values[field].Text)
+	}
+	for _, told := range r.Informs {
+		texts = append(texts, told.Text)
+	}
+	for _, counter := range r.Asks {
+		texts = append(texts, counter.text())
+	}
+	if len(texts) < 2 {
+		return
+	}
+	b.parts = make(map[string][]string)
+	for i, fields := range b.holds(ctx).divided(texts) {
+		b.parts[texts[i]] = append(b.parts[texts[i]], fields...)
+	}
 }
 
 // means tells which field an argument is, "" for none, and which others it holds:
 // the one of its name, unless its value is that of others. Where the profile cannot
 // be read, every argument counts as one.
 func (b *telling) means(ctx context.Context, arg, value string) (field string, also []string) {
-	data, name := b.holds(ctx), b.named(arg)
+	data, name := b.holds(ctx), b.called(ctx, arg)
 	if name != "" {
-		return name, data.beside(name, value)
+		return name, b.beside(ctx, name, value)
 	}
-	switch fields := data.fields(value); {
+	switch fields := b.beside(ctx, "", value); {
 	case len(fields) > 0:
 		return fields[0], fields[1:]
 	case data.failed:
@@ -154,19 +197,26 @@ func (b *telling) means(ctx context.Context, arg, value string) (field string, a
 	return "", nil
 }
 
-// named is the field that an argument is called after, in whichever spelling: a
-// recognised one, or one that the user has a rule about; "" for none.
-func (b *telling) named(arg string) string {
-	agent := b.frame.page.session.agent
-	if agent.recognised(arg) {
+// called is the field that an argument is called after, in whichever spelling: one
+// that is recognised, that the page asks for, that the profile knows or that the
+// user has a rule about, and any whose name is sensitive; "" for none.
+func (b *telling) called(ctx context.Context, arg string) string {
+	s := b.frame.page.session
+	if s.agent.recognised(arg) {
 		return arg
 	}
-	for _, field := range agent.names() {
-		if sameField(field, arg) {
-			return field
+	key := fieldKey(arg)
+	for _, list := range [...][]string{s.agent.names(), b.frame.page.askedFields()} {
+		for _, field := range list {
+			if fieldKey(field) == key {
+				return field
+			}
 		}
 	}
-	if b.frame.will.names(arg) {
+	if field, ok := b.holds(ctx).names[key]; ok {
+		return field
+	}
+	if b.frame.will.names(arg) || s.consents.sensitive(arg) != "" || sensitiveCategory(arg) != "" || secretName(key) {
 		return arg
 	}
 	return ""
@@ -199,8 +249,7 @@ func (b *telling) ownWords(ctx context.Context, r *Reply) error {
 		if !tellable(counter.Field) {
 			return b.frame.page.refusal(lookleap.CodeValueType, "an ask of the agent's holds what no document can")
 		}
-		text := Value{Text: counter.Field + "\n" + counter.Purpose} // both leave, so both are looked at
-		if err := say(tellAsk, counter.Field, text, []string{counter.Purpose}); err != nil {
+		if err := say(tellAsk, counter.Field, Value{Text: counter.text()}, []string{counter.Purpose}); err != nil {
 			return err
 		}
 	}

@@ -153,7 +153,7 @@ func (p *Page) planTransfer(ctx context.Context, t Transfer) (*lookleap.Plan, er
 
 // transferred is the item that a transfer would let be told.
 func (p *Page) transferred(ctx context.Context, f *frame, to *route, site anml.Site, act anml.Action, t Transfer) (item, error) {
-	b := &telling{frame: f, to: *to}
+	b := &telling{frame: f, to: *to, named: []string{t.Param}}
 	switch {
 	case (t.Param != "" || t.Inform) && (t.Value == nil || t.Field != "" || t.Param != "" && t.Inform):
 		return item{}, p.refusal(lookleap.CodeUsage, "a transfer is of one field, argument or inform, and the latter two need a value")

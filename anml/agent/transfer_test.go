@@ -185,6 +185,10 @@ func TestTransfer(t *testing.T) {
 			hasCode(t, err, code)
 		}
 		q.Provenance = map[string]string{"q": ProvenanceUser}
+		if x := c.prepares(c.b, q); len(x.items) != 1 || strings.Contains(x.items[0].Summary, "told this") {
+			t.Errorf("a value of the profile is asked about: %+v", x.items)
+		}
+		c.s.user.Profile = NoProfile{}
 		if x := c.prepares(c.b, q); len(x.items) != 0 {
 			t.Errorf("%+v", x.items)
 		}
