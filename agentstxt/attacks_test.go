@@ -89,6 +89,82 @@ func TestAttacks(t *testing.T) {
 			t.Error(d)
 		}
 	})
+	// The last group needs a directive that ends with a slash: without it the bytes
+	// of the path begin with it anyway.
+	for _, spelled := range []struct {
+		id, rules string
+		denied    []string
+	}{
+		{"O32", "/admin DISALLOW", []string{"//x/admin", "///x/admin", "//x@y:1/admin", "/%2Fx/admin", `/\x/admin`, "/%5C%2Fx/admin/y", "//x/%61dmin", "//x//admin", "/%252Fx/admin", "/./%2Fx/admin", "//x/..//y/admin"}},
+		{"O33", "/admin/ DISALLOW|/a/ DISALLOW", []string{"/admin.%5Cx", "/a./b", "/a%20%2E%2e/b", "/admin/.", "/admin%20/x", "/a.%20./b", "/x/../a./b", "/x%20/..%20/a/b", "/a.;v/b", "/%61%2e/b"}},
+		{"O59", "/admin DISALLOW", []string{
+			"/%2Fadmin/%252e/../secret.txt", "/admin%2F%252e/../secret.txt", "/x/..%2Fadmin%2F%252e/../secret.txt", "/%3b%5cx//admin", "/admin/..", "/admin/%2e%2e", "/admin/delete/../..",
+			"/%2Fadmin/%25252e/../secret.txt", "/x/%2e%2e/../admin", "/x%5C..%5Cadmin%5C%252e/../y", "/%2F%2Fadmin%2F..%2F%252e%252e/x", "/ad%09min", "/x%3B/..%2fadmin/%2e.", "/a%3f/../../admin",
+		}},
+	} {
+		for name, rules := range map[string][]string{
+			"alone":      strings.Split(spelled.rules, "|"),
+			"with-allow": append(strings.Split(spelled.rules, "|"), "/ ALLOW"),
+		} {
+			p := mustParse(t, Options{}, rules...)
+			for _, path := range spelled.denied {
+				t.Run(spelled.id+"/reject-"+name+strings.ReplaceAll(path, "/", "_"), func(t *testing.T) {
+					if d := p.Decide(path); d.Allowed {
+						t.Error(d)
+					}
+				})
+			}
+			for _, path := range []string{"/x/y", "/x/../y", "/b//c", "/b%2Fc", "/v1.2/x.tar.gz", "/a%20b/c", "/b;v=1/c", "/web/2020/https://example.com/x", "/~u/100%25", "/%E4%B8%AD/x", "/b./c"} {
+				t.Run(spelled.id+"/accept-"+name+strings.ReplaceAll(path, "/", "_"), func(t *testing.T) {
+					if d := p.Decide(path); !d.Allowed {
+						t.Error(d)
+					}
+				})
+			}
+		}
+	}
+	t.Run("O33/reject-policy-path-with-bad-escape", func(t *testing.T) {
+		if d := restricted(&MalformedError{Code: lookleap.CodeHashMissing}).Decide("/agents.txt%zz"); d.Allowed || d.Code != lookleap.CodeRestricted {
+			t.Error(d)
+		}
+	})
+	t.Run("O33/accept-policy-path", func(t *testing.T) {
+		if d := restricted(&MalformedError{Code: lookleap.CodeHashMissing}).Decide("/agents.txt"); !d.Allowed {
+			t.Error(d)
+		}
+	})
+	manyReadings := "/%25252e" + strings.Repeat("/%2525255C%20;x.%252e%2509", 8)
+	t.Run("O59/reject-more-readings-than-limit", func(t *testing.T) {
+		if d := admin.Decide(manyReadings); d.Allowed || d.Code != lookleap.CodeAmbiguousPath {
+			t.Error(d)
+		}
+	})
+	t.Run("O59/accept-many-readings-where-nothing-is-denied", func(t *testing.T) {
+		if d := mustParse(t, Options{Unlisted: UnlistedAllow}, "/ ALLOW").Decide(manyReadings); !d.Allowed {
+			t.Error(d)
+		}
+	})
+	costly := mustParse(t, Options{}, numbered(500, "/"+strings.Repeat("*a", 500)+"*%db DISALLOW")...)
+	t.Run("O47/reject-path-too-long-for-patterns", func(t *testing.T) {
+		if d := costly.Decide("/" + strings.Repeat("a", 8000)); d.Allowed || d.Code != lookleap.CodeURLTooLong {
+			t.Error(d)
+		}
+	})
+	t.Run("O47/accept-ordinary-path", func(t *testing.T) {
+		if d := costly.Decide("/" + strings.Repeat("a", 1000)); !d.Allowed {
+			t.Error(d)
+		}
+	})
+	t.Run("O47/bounded-effort", func(t *testing.T) {
+		// However many readings a path has, all its matches share one bound.
+		effort, matches := mostEffort, 0
+		for path := []byte(manyReadings); effort >= 0; matches++ {
+			costly.lookup(path, &effort)
+		}
+		if most := mostEffort / (500 * len(manyReadings)); matches > most+1 {
+			t.Errorf("%d lookups, want at most %d", matches, most)
+		}
+	})
 	t.Run("M14/reject-prefix", func(t *testing.T) {
 		if d := mustParse(t, Options{}, "/adm DISALLOW").Decide("/admin"); d.Allowed {
 			t.Error(d)

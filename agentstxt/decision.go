@@ -64,8 +64,9 @@ const policyPath = "/agents.txt"
 // The path is judged in its normal form (RFC 3986, section 6.2.2) and, where
 // servers are known to read it otherwise (several slashes, encoded slashes,
 // backslashes, segment parameters, double encodings), in each of those readings
-// too. The strictest answer counts. Decide allocates nothing for paths of
-// ordinary length.
+// too. The strictest answer counts. A path with more readings than any client
+// needs is denied where the policy denies anything. Decide allocates nothing for
+// paths of ordinary length.
 func (p *Policy) Decide(path string) Decision { return p.decide(path, true) }
 
 // decide is Decide, and for methods other than GET and HEAD, which do not read,
@@ -88,7 +89,7 @@ func (p *Policy) decide(path string, reads bool) Decision {
 		path = "/"
 	}
 	const special = notPath | percent | highBit | semicolon
-	if all&special != 0 || steps != 0 || state != Valid || len(p.patterns) > 0 || path[0] != '/' || len(path) > p.longest {
+	if all&special != 0 || steps != 0 || strings.HasSuffix(path, ".") || state != Valid || len(p.patterns) > 0 || path[0] != '/' || len(path) > p.longest {
 		p.decideWithCare(&d, path, reads)
 		return d
 	}
@@ -130,14 +131,22 @@ func (p *Policy) decideWithCare(d *Decision, path string, reads bool) {
 	case !ok:
 		d.Code = lookleap.CodeBadURL
 	default:
-		p.settle(d, p.strictest(spelled, normal))
+		p.settle(d, p.strictest(path, spelled, normal))
 	}
 }
 
-// settle fills in the decision that the rule at position i gives, -1 for none.
+// settle fills in the decision of the rule at position i, or of what stands
+// for one.
 func (p *Policy) settle(d *Decision, i int) {
-	if i < 0 {
+	switch i {
+	case noRule:
 		d.Allowed, d.Code = p.unlisted, lookleap.CodeUnlisted
+		return
+	case manyReadings:
+		d.Code = lookleap.CodeAmbiguousPath
+		return
+	case longMatch:
+		d.Code = lookleap.CodeURLTooLong
 		return
 	}
 	r := p.rules[i]
@@ -166,7 +175,8 @@ func (p *Policy) written(i int) string {
 	return p.rules[i].path(p.text)
 }
 
-// permits ranks what the rule at position i permits: the lower the stricter.
+// permits ranks what the rule at position i permits: the lower the stricter, and
+// 0 for DISALLOW.
 func (p *Policy) permits(i int) int {
 	const (
 		disallowed = iota
@@ -191,24 +201,52 @@ func (p *Policy) permits(i int) int {
 	return math.MaxInt
 }
 
-// strictest gives the rule that decides a path, over all the ways in which a
-// server may read it. The path comes with normal encodings, and in normal form.
-func (p *Policy) strictest(spelled, normal []byte) int {
-	literal := p.lookup(normal)
-	if !isAmbiguous(spelled) {
-		return literal
+// These stand for the position of a rule in a decision.
+const (
+	noRule       = -1 // no directive speaks of the path
+	manyReadings = -2 // the path has too many readings to judge
+	longMatch    = -3 // the path is too long for the patterns of the policy
+)
+
+// strictest returns the position of the rule that decides a path, over all its
+// readings. The path comes as it is in the URL, with normal encodings, and in
+// normal form.
+func (p *Policy) strictest(path string, spelled, normal []byte) int {
+	effort := mostEffort
+	worst := p.lookup(normal, &effort)
+	if isAmbiguous(spelled) {
+		covered := len(spelled) == len(normal) && p.covers(worst, normal)
+		worst = p.strictestReading(path, worst, covered, &effort)
 	}
-	worst, covered := literal, len(spelled) == len(normal) && p.covers(literal, normal)
+	if effort < 0 {
+		worst = longMatch
+	}
+	if worst < noRule && !p.denies {
+		return noRule
+	}
+	return worst
+}
+
+func (p *Policy) strictestReading(path string, worst int, covered bool, effort *int) int {
+	var text [2048]byte
+	var ends [mostReadings]int
 	var room [512]byte
-	scratch := room[:0]
-	for way := range readings {
-		scratch = append(scratch[:0], spelled...)
-		i := p.lookup(read(scratch, way))
-		if i < 0 && covered {
-			continue
-		}
-		if p.permits(i) < p.permits(worst) {
-			worst = i
+	all, ok := readingsOf(path, readings{text[:0], ends[:0]})
+	if !ok {
+		return manyReadings
+	}
+	for i := range all.ends {
+		key := appendKey(room[:0], all.at(i))
+		rule := p.lookup(key, effort)
+		switch permits := p.permits(rule); {
+		case permits >= p.permits(worst):
+		case rule == noRule && covered:
+			// An ALLOW line spells the path out, so an unlisted reading denies nothing.
+		case permits > 0 && hasDots(key):
+			// A path that keeps its dot segments counts only where a directive disallows
+			// it. Otherwise a list of what is allowed would deny ordinary references.
+		default:
+			worst = rule
 		}
 	}
 	return worst

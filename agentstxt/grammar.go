@@ -60,21 +60,22 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 func isAlnum(c byte) bool { return isAlpha(c) || isDigit(c) }
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// survey joins the bits of all octets of s; steps is not zero where a slash is
-// followed by another one or by a dot. It looks at eight octets side by side.
+// survey joins the bits of all octets of s; steps is not zero where a slash
+// stands next to another one, or next to a dot. It looks at eight octets side by
+// side.
 func survey[S []byte | string](s S) (all, steps uint8) {
 	var sum, stepped, prev uint64
 	for ; len(s) >= 8; s = s[8:] {
 		bits := uint64(octets[s[0]]) | uint64(octets[s[1]])<<8 | uint64(octets[s[2]])<<16 | uint64(octets[s[3]])<<24 |
 			uint64(octets[s[4]])<<32 | uint64(octets[s[5]])<<40 | uint64(octets[s[6]])<<48 | uint64(octets[s[7]])<<56
 		sum |= bits
-		stepped |= (bits<<8 | prev) & (bits << 1)
+		stepped |= (bits<<8|prev)&(bits<<1) | (bits<<8|prev)<<1&bits
 		prev = bits >> 56
 	}
 	for i := range len(s) {
 		bits := uint64(octets[s[i]])
 		sum |= bits
-		stepped |= prev & (bits << 1)
+		stepped |= prev&(bits<<1) | prev<<1&bits
 		prev = bits
 	}
 	return joined(sum), joined(stepped) & slash

@@ -78,6 +78,7 @@ func (b *builder) build(data []byte) {
 	for i := range b.own {
 		r := b.rules[i]
 		allows = allows || r.allows()
+		b.denies = b.denies || !r.allows() || r.flags&hasParams != 0
 		if r.flags&(hasParams|isWild|isNormal) != isNormal {
 			b.text = text.String()
 			b.special(i, &text)
@@ -89,6 +90,7 @@ func (b *builder) build(data []byte) {
 	}
 	b.text = text.String()
 	b.unlisted = b.options.Unlisted == UnlistedAllow || b.options.Unlisted == UnlistedByFile && !allows
+	b.denies = b.denies || !b.unlisted
 	b.index = newIndex(len(b.rules), longest)
 	for i, r := range b.rules {
 		if i < b.own && r.flags&isNormal == 0 {
@@ -125,7 +127,7 @@ func (b *builder) special(i int, text *strings.Builder) {
 	if r.allows() {
 		return
 	}
-	if merged := removeDots(mergeSlashes(unfold(spelled, false))); !bytes.Equal(merged, normal) {
+	if merged := removeDots(mergeSlashes(decodeMore(spelled))); !bytes.Equal(merged, normal) {
 		b.addSpelling(i, merged, text)
 	}
 }

@@ -86,38 +86,21 @@ func segmentEnd(path []byte, i int) int {
 	return len(path)
 }
 
-// mergeSlashes makes one slash of several, in place.
+// mergeSlashes replaces runs of slashes by one slash, in place.
 func mergeSlashes(path []byte) []byte {
 	out := path[:0]
-	for i, c := range path {
-		if c != '/' || i == 0 || path[i-1] != '/' {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-// dropParams removes what follows a ";" in each segment, in place, as servlet
-// containers do before they look for a handler.
-func dropParams(path []byte) []byte {
-	out, dropping := path[:0], false
 	for _, c := range path {
-		if c == '/' {
-			dropping = false
-		} else if c == ';' {
-			dropping = true
-		}
-		if !dropping {
+		if c != '/' || len(out) == 0 || out[len(out)-1] != '/' {
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-// unfold decodes once more, in place: encodings of encodings until none is
-// left, and encodings of path characters. With slashes set, it also turns
-// encoded slashes and backslashes into slashes, as lenient servers do.
-func unfold(path []byte, slashes bool) []byte {
+// decodeMore decodes what is still encoded in a path with normal encodings:
+// encodings of encodings, and encodings of path characters. Slashes and
+// backslashes stay encoded. It works in place.
+func decodeMore(path []byte) []byte {
 	out := path[:0]
 	for i, c := range path {
 		out = append(out, c)
@@ -126,77 +109,15 @@ func unfold(path []byte, slashes bool) []byte {
 			continue
 		}
 		switch c := byte(unhex(out[n+1])<<4 | unhex(out[n+2])); {
-		case c == '/' || c == '\\':
-			if slashes {
-				out = append(out[:n], '/')
-			} else {
-				out = appendEncoded(out[:n], c)
-			}
 		case c == '%':
 			if i+2 < len(path) && unhex(path[i+1]) >= 0 && unhex(path[i+2]) >= 0 {
 				out = append(out[:n], '%')
 			}
-		case octets[c]&(notPath|highBit) == 0:
+		case c != '/' && octets[c]&(notPath|highBit) == 0:
 			out = append(out[:n], c)
 		default:
 			out = appendEncoded(out[:n], c)
 		}
 	}
 	return out
-}
-
-// cutNUL ends the path at an encoded NUL, as programs with C strings do.
-func cutNUL(path []byte) []byte {
-	before, _, _ := bytes.Cut(path, []byte("%00"))
-	if len(before) == 0 {
-		return path[:1]
-	}
-	return before
-}
-
-// isAmbiguous reports whether servers may read a path, once its encodings are
-// normal, in more than one way.
-func isAmbiguous(path []byte) bool {
-	for i, c := range path {
-		switch c {
-		case ';':
-			return true
-		case '/':
-			if i+1 < len(path) && path[i+1] == '/' {
-				return true
-			}
-		case '%':
-			c := byte(unhex(path[i+1])<<4 | unhex(path[i+2]))
-			if c == 0 || c == '/' || c == '\\' || c == '%' || octets[c]&(notPath|highBit) == 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// The ways in which a server may read a path, to be combined.
-const (
-	readUnfolded  = 1 << iota // decoded once more, encoded slashes and backslashes too
-	readCut                   // up to an encoded NUL
-	readBare                  // without segment parameters
-	readDotsFirst             // dot segments removed before slashes are merged
-	readings
-)
-
-// read gives one reading of a path, in place.
-func read(path []byte, way int) []byte {
-	if way&readUnfolded != 0 {
-		path = unfold(path, true)
-	}
-	if way&readCut != 0 {
-		path = cutNUL(path)
-	}
-	if way&readBare != 0 {
-		path = dropParams(path)
-	}
-	if way&readDotsFirst != 0 {
-		path = removeDots(path)
-	}
-	return removeDots(mergeSlashes(path))
 }

@@ -57,13 +57,22 @@ func (p *pattern) match(path []byte) bool {
 	return !p.ends || len(path) == 0
 }
 
-// lookup gives the rule that decides a path in normal form, or -1: the longest
-// one, and DISALLOW among equals.
-func (p *Policy) lookup(path []byte) int {
+// mostEffort bounds what patterns may cost in one decision: the sum of the bytes
+// of path and pattern over all matches. A policy of a thousand short patterns
+// uses it up on a path of several KiB.
+const mostEffort = 4 << 20
+
+// lookup returns the position of the rule that decides a path in normal form, or
+// noRule: the longest one, and DISALLOW among equals. Each match with a pattern
+// costs effort; when that is below zero, the result means nothing.
+func (p *Policy) lookup(path []byte, effort *int) int {
 	found := longest(&p.index, p.text, p.rules, path)
 	for i := range p.patterns {
 		pat := &p.patterns[i]
 		if found >= 0 && pat.length < int(p.rules[found].length) {
+			break
+		}
+		if *effort -= len(path) + len(pat.text); *effort < 0 {
 			break
 		}
 		if pat.match(path) {

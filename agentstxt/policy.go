@@ -24,6 +24,7 @@ type Policy struct {
 	index    index
 	patterns []pattern
 	unlisted bool // whether paths are allowed that no directive speaks of
+	denies   bool // some path is denied, or allowed with a condition
 	longest  int  // path that is judged, in octets
 	digest   [32]byte
 	meta     map[string]string
