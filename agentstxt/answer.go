@@ -92,7 +92,7 @@ func note(code lookleap.Code, requirement, message, fix string) lookleap.Finding
 // judgeFile reads a 200 answer.
 func (o Options) judgeFile(a Answer) *Policy {
 	mediaType, params, err := mime.ParseMediaType(a.ContentType)
-	if isPage(mediaType, a.Body) && firstSignificant(a.Body) != starLine {
+	if isPage(mediaType, a.Body) && isForeign(a.Body) {
 		if o.Strict {
 			return restricted(&MalformedError{
 				Code: lookleap.CodeHashMissing, Message: "a page stands in the place of the policy", Fix: "answer 404 where there is no policy",
@@ -108,7 +108,7 @@ func (o Options) judgeFile(a Answer) *Policy {
 	}
 	p, err := o.Parse(a.Body)
 	switch {
-	case err != nil && o.ForeignAbsent && lookleap.CodeOf(err) == lookleap.CodeForeignFormat:
+	case err != nil && o.ForeignAbsent && saysNothing(err, a.Body):
 		return absent(lookleap.CodeForeignFormat, note(lookleap.CodeForeignFormat, "AGT-3-12", "the file is of another format with the same name, which counts as no policy", ""))
 	case err != nil:
 		return restricted(err)
@@ -119,6 +119,18 @@ func (o Options) judgeFile(a Answer) *Policy {
 	}
 	bad := mediaTypeError(a.ContentType)
 	return p.with(note(lookleap.CodeMediaType, "AGT-2-05", bad.Message, bad.Fix))
+}
+
+// saysNothing reports whether a file that is no policy is one of another format,
+// or has comments alone.
+func saysNothing(err error, file []byte) bool {
+	switch lookleap.CodeOf(err) {
+	case lookleap.CodeForeignFormat:
+		return true
+	case lookleap.CodeHashMissing:
+		return len(bytes.TrimSpace(file)) > 0 && isForeign(file)
+	}
+	return false
 }
 
 func mediaTypeError(contentType string) *MalformedError {
@@ -139,18 +151,6 @@ func isPage(mediaType string, body []byte) bool {
 	}
 	body = bytes.TrimLeft(bytes.TrimPrefix(body, byteOrderMark), " \t\r\n")
 	return bytes.HasPrefix(body, []byte("<"))
-}
-
-// firstSignificant is the kind of the first line that is neither comment nor
-// blank.
-func firstSignificant(body []byte) lineKind {
-	l := newLines(body)
-	for l.next() {
-		if kind := kindOf(l.text()); kind != commentLine && kind != blankLine {
-			return kind
-		}
-	}
-	return blankLine
 }
 
 // isMalformed reports whether a policy is restricted because of what its file

@@ -309,7 +309,7 @@ func TestMalformedRefetch(t *testing.T) {
 		w.want(Valid, lookleap.CodeOK)
 	})
 	inWorld(t, "AGT-5-06/reject-unrepaired", Options{}, func(w *world) {
-		w.servesFile("*0000\n", "Cache-Control", "max-age=86400")
+		w.servesFile("*0000\n/status ALLOW\n", "Cache-Control", "max-age=86400")
 		w.want(Restricted, lookleap.CodeHashMissing)
 		w.pass(10 * time.Minute)
 		w.want(Restricted, lookleap.CodeHashMissing)

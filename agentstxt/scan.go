@@ -212,8 +212,10 @@ func (s *scan) hash(l *lines) *MalformedError {
 		Message: "the first line that is neither comment nor blank is no hash line",
 		Fix:     `let it be "*" and 64 lower-case hex digits, with nothing after them`,
 	}
-	switch kindOf(text) {
-	case starLine:
+	switch {
+	case isForeign(l.data):
+		bad = foreignFile(bad.Position)
+	case kindOf(text) == starLine:
 		digits := 1
 		for digits < len(text) && unhex(text[digits]) >= 0 {
 			digits++
@@ -230,27 +232,8 @@ func (s *scan) hash(l *lines) *MalformedError {
 			bad.Position = l.position(digits)
 			bad.Message = fmt.Sprintf("the hash line has %d hex digits where 64 are due", digits-1)
 		}
-	case otherLine:
-		if isForeign(l.data) {
-			bad.Code = lookleap.CodeForeignFormat
-			bad.Message = "the file has neither hash line nor directive, so it is of another format with the same name"
-			bad.Fix = "a client that should ignore such files sets Options.ForeignAbsent"
-		}
 	}
 	return bad
-}
-
-// isForeign reports whether no line of the file could be meant as a hash line or
-// directive.
-func isForeign(data []byte) bool {
-	l := newLines(data)
-	for l.next() {
-		text := bytes.TrimLeft(l.text(), " \t")
-		if kind := kindOf(text); kind == starLine || kind == slashLine {
-			return false
-		}
-	}
-	return true
 }
 
 func (s *scan) directive(l *lines, kind lineKind) *MalformedError {

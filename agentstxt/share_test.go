@@ -149,7 +149,7 @@ func TestSharedCache(t *testing.T) {
 		w.want(Valid, lookleap.CodeOK)
 		w.pass(time.Minute)
 		w.want(Valid, lookleap.CodeOK)
-		w.servesFile("*broken\n")
+		w.servesFile("*broken\n/a ALLOW\n")
 		w.pass(time.Minute)
 		w.want(Restricted, lookleap.CodeHashMissing)
 	})
@@ -157,7 +157,7 @@ func TestSharedCache(t *testing.T) {
 		cache := memory()
 		w.two(cache, Options{})
 		cache.Put(context.Background(), "agentstxt/1/https://shop.example", []byte("garbage"), w.host.Time().Add(time.Hour))
-		w.servesFile("*broken\n")
+		w.servesFile("*broken\n/a ALLOW\n")
 		w.want(Restricted, lookleap.CodeHashMissing)
 	})
 }
