@@ -50,6 +50,7 @@ type held struct {
 	standing   bool      // the good copy stands in for a newer answer
 	failures   int       // attempts in a row that gave nothing
 	local      bool      // the server forbids to store it outside memory
+	asked      time.Time // when the exchange began that found it out
 	checked    time.Time // when the server last said so
 	fresh      time.Time // until when it need not be asked again
 }
@@ -62,6 +63,7 @@ type goodCopy struct {
 	insecure    bool
 	local       bool
 	validator   validator
+	asked       time.Time
 	checked     time.Time
 }
 
@@ -160,14 +162,13 @@ func (c *Client) ask(ctx context.Context, o origin, before *held) (*held, error)
 	if before.good != nil {
 		known = before.good.validator
 	}
-	asked := c.host.Time()
 	out, err := c.read(ctx, o, known)
 	if err != nil {
 		return nil, err
 	}
 	h := c.next(before, out)
 	c.number(before, h)
-	if taken := c.share(ctx, o, h, out, asked); taken != nil {
+	if taken := c.share(ctx, o, h, out); taken != nil {
 		c.number(before, taken)
 		h = taken
 	}
@@ -191,14 +192,14 @@ func (c *Client) number(before, h *held) {
 // this package, and does no I/O.
 func (c *Client) next(before *held, out *outcome) *held {
 	now := out.received
-	h := &held{evidence: out.evidence, checked: now, local: out.noStore}
+	h := &held{evidence: out.evidence, asked: out.asked, checked: now, local: out.noStore}
 	good := before.good
 	if good != nil && now.Sub(good.checked) >= staleFor {
 		good = nil
 	}
 	if out.err == nil && out.answer.Status == http.StatusNotModified && before.good != nil {
 		renewed := *before.good // however old it is, the server says that it is right
-		renewed.checked, renewed.local = now, out.noStore
+		renewed.asked, renewed.checked, renewed.local = out.asked, now, out.noStore
 		h.policy, h.good, h.fresh = renewed.policy, &renewed, out.until
 		return c.holdUntil(h)
 	}
@@ -207,7 +208,7 @@ func (c *Client) next(before *held, out *outcome) *held {
 	case h.policy.state == Valid:
 		h.good = &goodCopy{
 			policy: h.policy, contentType: out.answer.ContentType, insecure: out.answer.Insecure,
-			local: out.noStore, validator: out.validator, checked: now,
+			local: out.noStore, validator: out.validator, asked: out.asked, checked: now,
 		}
 		h.fresh = out.until
 	case isMalformed(h.policy):

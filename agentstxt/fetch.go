@@ -51,6 +51,7 @@ type outcome struct {
 	err       error  // there was no answer
 	validator validator
 	evidence  lookleap.Evidence
+	asked     time.Time
 	received  time.Time
 	until     time.Time     // freshness that the server stated, clamped
 	retry     time.Duration // that the server asked for; 0: none
@@ -60,8 +61,9 @@ type outcome struct {
 // read performs one bounded read of a policy. It goes to the Host itself, past
 // any guard of ours. Only the caller's own end is an error.
 func (c *Client) read(ctx context.Context, o origin, known validator) (*outcome, error) {
+	asked := c.host.Time()
 	if o.plain && c.options.RefuseHTTP {
-		return &outcome{answer: Answer{Insecure: true}, received: c.host.Time(), evidence: lookleap.Evidence{URL: o.name + policyPath}}, nil
+		return &outcome{answer: Answer{Insecure: true}, asked: asked, received: c.host.Time(), evidence: lookleap.Evidence{URL: o.name + policyPath}}, nil
 	}
 	header := http.Header{"Accept": {"text/plain"}}
 	if c.options.UserAgent != "" {
@@ -94,7 +96,7 @@ func (c *Client) read(ctx context.Context, o origin, known validator) (*outcome,
 		if fetch.Cancelled(err) || errors.Is(err, lookleap.ErrClosed) {
 			return nil, err
 		}
-		out := &outcome{err: err, received: c.host.Time(), evidence: lookleap.Evidence{URL: o.name + policyPath}}
+		out := &outcome{err: err, asked: asked, received: c.host.Time(), evidence: lookleap.Evidence{URL: o.name + policyPath}}
 		var failed *fetch.Error
 		if errors.As(err, &failed) {
 			failed.URL = o.shown(failed.URL)
@@ -111,6 +113,7 @@ func (c *Client) read(ctx context.Context, o origin, known validator) (*outcome,
 		},
 		validator: validator{ETag: resp.Header.Get("ETag"), Modified: resp.Header.Get("Last-Modified")},
 		evidence:  resp.Evidence(),
+		asked:     asked,
 		received:  resp.Received,
 		until:     resp.Freshness.Until(leastFresh, mostFresh, usuallyFresh),
 		retry:     resp.RetryAfter,

@@ -19,6 +19,7 @@ const sharedFor = time.Minute
 // answered, or that its file was malformed. Attempts that gave no answer are not
 // shared, since they may be about the process that made them.
 type record struct {
+	Asked       time.Time     `json:"asked"`   // when the exchange began that found this out
 	Checked     time.Time     `json:"checked"` // when the server last said so
 	Fresh       time.Time     `json:"fresh"`   // until when it need not be asked again
 	Status      int           `json:"status"`
@@ -30,7 +31,17 @@ type record struct {
 	Message     string        `json:"message,omitempty"`
 }
 
-func shareKey(o origin) string { return "agentstxt/1/" + o.name }
+func shareKey(o origin) string { return "agentstxt/2/" + o.name }
+
+// A malformed file has a record under a key of its own, which nothing but such
+// records is written to. So a process that read a whole file before cannot
+// overwrite it, whichever of the two writes last: the malformed file stands until
+// somebody asked the server again after it was seen.
+func tombstoneKey(o origin) string { return "agentstxt/2/malformed/" + o.name }
+
+// tombstoneFor is how long a malformed file is remembered: longer than any record
+// of a whole file that was read before it.
+const tombstoneFor = staleFor + sharedFor
 
 // recall brings memory up to what other processes know. usable says that the
 // server need not be asked.
@@ -72,23 +83,43 @@ func (c *Client) recall(ctx context.Context, o origin, before *held) (h *held, u
 	return h, now.Before(h.until) && now.Before(r.Fresh)
 }
 
-// olderThan reports whether a record tells more than memory does. At the same
-// time, only that the file is malformed does.
+// olderThan reports whether a record tells more than memory does. A malformed
+// file counts unless memory comes from an exchange that began after it was seen.
 func (h *held) olderThan(r *record) bool {
 	if h == nil || h.failures > 0 && !h.standing {
 		return true
 	}
-	checked := h.checked
+	asked, checked := h.asked, h.checked
 	if h.standing {
-		checked = h.good.checked
+		asked, checked = h.good.asked, h.good.checked
 	}
-	return r.Checked.After(checked) || r.Checked.Equal(checked) && r.Malformed != "" && !isMalformed(h.policy)
+	if r.Malformed != "" && !isMalformed(h.policy) {
+		return !asked.After(r.Checked)
+	}
+	return r.Checked.After(checked)
 }
 
+// recorded returns what other processes know: the malformed file, unless a whole
+// one was asked for after it was seen.
 func (c *Client) recorded(ctx context.Context, o origin) (*record, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
 	defer cancel()
-	value, expires, err := c.host.SharedCache().Get(ctx, shareKey(o))
+	whole, err := c.recordAt(ctx, shareKey(o))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	malformed, malformedErr := c.recordAt(ctx, tombstoneKey(o))
+	switch {
+	case malformedErr == nil && malformed.Malformed != "" && (whole == nil || !whole.Asked.After(malformed.Checked)):
+		return malformed, nil
+	case malformedErr != nil && !errors.Is(malformedErr, fs.ErrNotExist):
+		return nil, malformedErr
+	}
+	return whole, err
+}
+
+func (c *Client) recordAt(ctx context.Context, key string) (*record, error) {
+	value, expires, err := c.host.SharedCache().Get(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -104,41 +135,40 @@ func (c *Client) recorded(ctx context.Context, o origin) (*record, error) {
 
 // adopt judges a record of another process by this one's options.
 func (c *Client) adopt(r *record) *held {
-	h := &held{checked: r.Checked, fresh: earlier(r.Fresh, r.Checked.Add(mostFresh)), evidence: lookleap.Evidence{Status: r.Status, MediaType: r.ContentType}}
+	h := &held{asked: r.Asked, checked: r.Checked, fresh: earlier(r.Fresh, r.Checked.Add(mostFresh)), evidence: lookleap.Evidence{Status: r.Status, MediaType: r.ContentType}}
 	if r.Malformed != "" {
 		h.policy = restricted(&MalformedError{Code: r.Malformed, Message: r.Message})
 		return c.holdUntil(h)
 	}
 	h.policy = c.options.Judge(Answer{Status: r.Status, ContentType: r.ContentType, Body: r.Body, Insecure: r.Insecure})
 	if h.policy.state == Valid {
-		h.good = &goodCopy{policy: h.policy, contentType: r.ContentType, insecure: r.Insecure, validator: r.Validator, checked: r.Checked}
+		h.good = &goodCopy{policy: h.policy, contentType: r.ContentType, insecure: r.Insecure, validator: r.Validator, asked: r.Asked, checked: r.Checked}
 	}
 	return c.holdUntil(h)
 }
 
 // share tells other processes. If one of them saw a malformed file after this one
 // asked, that stands, and comes back.
-func (c *Client) share(ctx context.Context, o origin, h *held, out *outcome, asked time.Time) (instead *held) {
+func (c *Client) share(ctx context.Context, o origin, h *held, out *outcome) (instead *held) {
 	if c.host.Cache == nil {
 		return nil
 	}
-	// Those who asked may have left; what was found out is told all the same.
+	// The callers may have left; what was found out is told all the same.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.limits.Timeout)
 	defer cancel()
-	r := &record{Checked: h.checked, Fresh: h.fresh}
-	expires := h.fresh
+	r := &record{Asked: h.asked, Checked: h.checked, Fresh: h.fresh}
+	key, expires := shareKey(o), h.fresh
 	switch {
 	case isMalformed(h.policy):
 		r.Malformed, r.Message = h.policy.reason, h.policy.err.Error()
+		key, expires = tombstoneKey(o), h.checked.Add(tombstoneFor)
+		c.withdraw(ctx, o)
 	case h.standing || h.failures > 0:
 		return nil // it is no news about the origin
 	case h.local:
 		c.withdraw(ctx, o)
-		return nil
+		return c.overruled(ctx, o, h)
 	default:
-		if other, err := c.recorded(ctx, o); err == nil && other.Malformed != "" && other.Checked.After(asked) {
-			return c.adopt(other)
-		}
 		r.Status, r.ContentType, r.Insecure = out.answer.Status, out.answer.ContentType, out.answer.Insecure
 		if good := h.good; good != nil {
 			r.Status, r.ContentType, r.Insecure = http.StatusOK, good.contentType, good.insecure
@@ -148,11 +178,23 @@ func (c *Client) share(ctx context.Context, o origin, h *held, out *outcome, ask
 	}
 	value, err := json.Marshal(r)
 	if err == nil {
-		err = c.host.SharedCache().Put(ctx, shareKey(o), value, expires)
+		err = c.host.SharedCache().Put(ctx, key, value, expires)
 	}
 	if err != nil {
 		c.reportCache(ctx, o, err)
 		c.withdraw(ctx, o)
+	}
+	if r.Malformed != "" {
+		return nil
+	}
+	return c.overruled(ctx, o, h)
+}
+
+// overruled returns the malformed file that another process saw after the
+// exchange of h began, if there is one.
+func (c *Client) overruled(ctx context.Context, o origin, h *held) *held {
+	if r, err := c.recordAt(ctx, tombstoneKey(o)); err == nil && r.Malformed != "" && h.olderThan(r) {
+		return c.adopt(r)
 	}
 	return nil
 }

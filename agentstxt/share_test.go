@@ -60,7 +60,7 @@ func TestSharedCache(t *testing.T) {
 		before := other.Generation("https://shop.example/")
 		w.servesFile("*broken\n/status ALLOW\n")
 		// A third process that knows nothing reads the file anew.
-		w.host.Cache.Delete(context.Background(), "agentstxt/1/https://shop.example")
+		w.host.Cache.Delete(context.Background(), shareKey(origin{name: "https://shop.example"}))
 		w.want(Restricted, lookleap.CodeHashMissing)
 		w.serves(lab.Status(503))
 		w.pass(time.Minute)
@@ -76,7 +76,7 @@ func TestSharedCache(t *testing.T) {
 		w.servesFile(vectorFile, "Cache-Control", "max-age=86400")
 		w.want(Valid, lookleap.CodeOK)
 		w.wantOf(other, Valid, lookleap.CodeOK)
-		w.host.Cache.Delete(context.Background(), "agentstxt/1/https://shop.example")
+		w.host.Cache.Delete(context.Background(), shareKey(origin{name: "https://shop.example"}))
 		w.serves(lab.Status(503))
 		w.pass(time.Minute)
 		w.wantOf(other, Restricted, lookleap.CodeUnreachable)
@@ -93,17 +93,60 @@ func TestSharedCache(t *testing.T) {
 		}()
 		w.pass(500 * time.Millisecond)
 		r := &record{Malformed: lookleap.CodeHashMissing, Checked: w.host.Time(), Fresh: w.host.Time().Add(malformedFor)}
-		other.putRecord(w, r)
+		other.putMalformed(w, r)
 		if p := <-done; p.State() != Restricted {
 			w.Error(p.State())
 		}
 	})
+	// Another process sees a malformed file while this one reads a whole one.
+	for _, when := range []string{"before-the-put", "after-the-put", "after-the-last-look"} {
+		inWorld(t, "O22/reject-malformed-seen-"+when, Options{}, func(w *world) {
+			hooked := &hookedCache{Cache: memory()}
+			other := w.two(hooked, Options{})
+			w.servesFile(vectorFile, "Cache-Control", "max-age=86400")
+			w.site.Fault("/agents.txt", lab.Delay(time.Second))
+			var seen time.Time
+			record := func() {
+				other.putMalformed(w, &record{Malformed: lookleap.CodeHashMissing, Checked: seen, Fresh: seen.Add(malformedFor)})
+			}
+			switch when {
+			case "before-the-put":
+				hooked.before = record
+			case "after-the-put":
+				hooked.after = record
+			}
+			read := make(chan *Policy)
+			go func() {
+				p, _ := w.client.Policy(context.Background(), "https://shop.example/")
+				read <- p
+			}()
+			w.pass(500 * time.Millisecond)
+			seen = w.host.Time()
+			p := <-read
+			if when == "after-the-last-look" {
+				record()
+			} else if p.State() != Restricted {
+				w.Error("the reader itself goes on")
+			}
+			w.pass(time.Minute)
+			w.serves(lab.Status(503))
+			w.want(Restricted, lookleap.CodeHashMissing)
+			w.wantOf(other, Restricted, lookleap.CodeHashMissing)
+			w.pass(9 * time.Minute) // the whole file never comes back
+			w.want(Restricted, lookleap.CodeUnreachable)
+			w.wantOf(other, Restricted, lookleap.CodeUnreachable)
+			w.servesFile(vectorFile)
+			w.pass(time.Hour)
+			w.want(Valid, lookleap.CodeOK)
+			w.wantOf(other, Valid, lookleap.CodeOK)
+		})
+	}
 	inWorld(t, "AGT-5-07/accept-no-store-in-memory-alone", Options{}, func(w *world) {
 		cache := memory()
 		w.two(cache, Options{})
 		w.servesFile(vectorFile, "Cache-Control", "no-store")
 		w.want(Valid, lookleap.CodeOK)
-		if _, _, err := cache.Get(context.Background(), "agentstxt/1/https://shop.example"); !errors.Is(err, fs.ErrNotExist) {
+		if _, _, err := cache.Get(context.Background(), shareKey(origin{name: "https://shop.example"})); !errors.Is(err, fs.ErrNotExist) {
 			w.Error("stored outside memory")
 		}
 		w.pass(5*time.Minute - time.Second)
@@ -156,21 +199,40 @@ func TestSharedCache(t *testing.T) {
 	inWorld(t, "garbage-in-the-cache-is-no-grant", Options{}, func(w *world) {
 		cache := memory()
 		w.two(cache, Options{})
-		cache.Put(context.Background(), "agentstxt/1/https://shop.example", []byte("garbage"), w.host.Time().Add(time.Hour))
+		cache.Put(context.Background(), shareKey(origin{name: "https://shop.example"}), []byte("garbage"), w.host.Time().Add(time.Hour))
 		w.servesFile("*broken\n/a ALLOW\n")
 		w.want(Restricted, lookleap.CodeHashMissing)
 	})
 }
 
-func (c *Client) putRecord(w *world, r *record) {
+func (c *Client) putMalformed(w *world, r *record) {
 	w.Helper()
 	value, err := json.Marshal(r)
 	if err == nil {
-		err = c.host.Cache.Put(context.Background(), "agentstxt/1/https://shop.example", value, r.Fresh)
+		err = c.host.Cache.Put(context.Background(), tombstoneKey(origin{name: "https://shop.example"}), value, r.Checked.Add(tombstoneFor))
 	}
 	if err != nil {
 		w.Fatal(err)
 	}
+}
+
+// hookedCache runs a function once, around the first Put.
+type hookedCache struct {
+	lookleap.Cache
+	before, after func()
+}
+
+func (c *hookedCache) Put(ctx context.Context, key string, value []byte, expires time.Time) error {
+	if before := c.before; before != nil {
+		c.before = nil
+		before()
+	}
+	err := c.Cache.Put(ctx, key, value, expires)
+	if after := c.after; after != nil {
+		c.after = nil
+		after()
+	}
+	return err
 }
 
 type brokenCache struct{}
