@@ -72,6 +72,7 @@ const (
 	CodePlanExpired       Code = "plan-expired"
 	CodePlanDone          Code = "plan-already-done"
 	CodePlanInvalid       Code = "plan-invalid"
+	CodePlanOtherUser     Code = "plan-other-user"
 	CodeSealBroken        Code = "seal-broken"
 	CodeCacheForged       Code = "cache-forged"
 )
@@ -146,6 +147,7 @@ var sharedCodes = map[Code]string{
 	CodePlanExpired:       "the plan is older than it may be when committed",
 	CodePlanDone:          "the plan was committed before",
 	CodePlanInvalid:       "the plan's state is malformed or was changed",
+	CodePlanOtherUser:     "the plan belongs to another user",
 	CodeSealBroken:        "the sealed state was forged, altered or sealed with another key",
 	CodeCacheForged:       "a cache entry was forged, replayed or altered",
 }

@@ -24,6 +24,7 @@ type effect struct {
 	Disclosure *disclosure      `json:"disclosure"`
 	Claim      *anmltrust.Claim `json:"claim,omitempty"` // to verify anew; nil: nothing rests on one
 	Owned      bool             `json:"owned,omitempty"` // the action is the claimed site's, else the claim was only shown
+	User       string           `json:"user,omitempty"`  // whose plan it is, see [Session.owns]
 }
 
 // parseEffect reads the effect of a plan. It was digested and approved as a whole;

@@ -57,6 +57,7 @@ type result struct {
 	Total   int64    `json:"total,omitempty"`
 	Cursor  string   `json:"cursor,omitempty"`  // untrusted
 	Speaker string   `json:"speaker,omitempty"` // domain whose cursor it is
+	User    string   `json:"user,omitempty"`    // whose plan it is, see [Session.owns]
 }
 
 const resultType = "anml-pages"
@@ -297,7 +298,7 @@ func key(raw string) string {
 // askForPages asks the user for as many pages again.
 func (s *Session) askForPages(ctx context.Context, at result) (result, error) {
 	from, more := at.Pages+1, s.agent.options.Limits.Pages
-	at.Allowed = at.Pages + more
+	at.Allowed, at.User = at.Pages+more, s.ownerMark()
 	effect, err := json.Marshal(at)
 	if err != nil {
 		return result{}, err
@@ -327,12 +328,18 @@ func (s *Session) askForPages(ctx context.Context, at result) (result, error) {
 // allowPages commits the user's word.
 func (s *Session) allowPages(ctx context.Context, a *lookleap.Approval) (at result, err error) {
 	err = s.agent.host.Commit(ctx, a, func(_ context.Context, effect []byte) error {
-		if err := json.Unmarshal(effect, &at); err != nil || at.Type != resultType {
-			return &Error{Code: lookleap.CodePlanInvalid, Reason: "the plan is not about pages", Err: err}
-		}
-		return nil
+		return json.Unmarshal(effect, &at)
 	})
 	return at, err
+}
+
+// ownsPages returns an error unless a plan lets this session's user read on.
+func (s *Session) ownsPages(plan *lookleap.Plan) error {
+	var at result
+	if err := json.Unmarshal(plan.Effect(), &at); err != nil || at.Type != resultType {
+		return &Error{Code: lookleap.CodePlanInvalid, Reason: "the plan is not about pages", Err: err}
+	}
+	return s.owns(at.User)
 }
 
 // ResumePager goes on with a Pager whose Next ended with a *lookleap.PendingError:
@@ -341,6 +348,9 @@ func (s *Session) allowPages(ctx context.Context, a *lookleap.Approval) (at resu
 func (s *Session) ResumePager(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision) (*Pager, error) {
 	plan, err := lookleap.ParsePlan(state)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.ownsPages(plan); err != nil {
 		return nil, err
 	}
 	approval, err := plan.Approve(d, s.agent.host.Time())

@@ -56,7 +56,7 @@ func (p *Page) prepare(ctx context.Context, c Call) (*intent, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &effect{Type: effectType, Exchange: exchange{
+	e := &effect{Type: effectType, User: p.session.ownerMark(), Exchange: exchange{
 		Serving: p.server.Domain, Owner: owner.Domain, Endpoint: to.url.Host(),
 		Document: p.url.String(), Site: site.Domain(), Action: act.ID(),
 	}}

@@ -26,6 +26,9 @@ func (s *Session) resume(ctx context.Context, state json.RawMessage, d lookleap.
 	if err != nil {
 		return nil, err
 	}
+	if err := s.owns(e.User); err != nil {
+		return nil, err
+	}
 	if e.Send.Reach != atOrigin && s.agent.options.SameOriginOnly {
 		return nil, &Error{Code: lookleap.CodeEndpointForeign, URL: e.Send.place(), Reason: "only actions at the document's own origin are executed"}
 	}

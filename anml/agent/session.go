@@ -29,6 +29,11 @@ type Session struct {
 // User is whom a session acts for, as the host knows them. The zero User has no
 // data and agrees to nothing.
 type User struct {
+	// ID names the user among all users of the host: an account number, say. It is
+	// never sent or recorded. A plan that was suspended in one user's session is
+	// refused in a session with another ID or LedgerKey. Set it wherever one host
+	// serves several users; without both, plans of all users look alike.
+	ID string
 	// Profile is the user's data; nil: none.
 	Profile Profile
 	// Policy is the user's standing will; nil: ask about everything.

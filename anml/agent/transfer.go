@@ -94,6 +94,13 @@ func (s *Session) ResumeTransfer(ctx context.Context, state json.RawMessage, d l
 	if err != nil {
 		return err
 	}
+	effect, err := parseTransfer(plan)
+	if err == nil {
+		err = s.owns(effect.User)
+	}
+	if err != nil {
+		return err
+	}
 	approval, err := plan.Approve(d, s.agent.host.Time())
 	if lookleap.CodeOf(err) == lookleap.CodeConsentRefused {
 		return s.untransferred(ctx, plan, err)
@@ -115,6 +122,7 @@ const transferFor = time.Hour
 type transferEffect struct {
 	Type  string `json:"type"`
 	Cover cover  `json:"cover"`
+	User  string `json:"user,omitempty"` // whose plan it is, see [Session.owns]
 }
 
 // planTransfer prepares the question.
@@ -190,7 +198,7 @@ func (p *Page) ask(e exchange, asker string, it item, d Decision, t Transfer) (*
 	if t.Param != "" && t.Param != it.field {
 		told.Field, told.Means = t.Param, it.field
 	}
-	effect, err := json.Marshal(transferEffect{transferType, e.cover(asker, told)})
+	effect, err := json.Marshal(transferEffect{transferType, e.cover(asker, told), p.session.ownerMark()})
 	if err != nil {
 		return nil, err
 	}
