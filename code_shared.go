@@ -47,6 +47,7 @@ const (
 
 	CodeDNSError      Code = "dns-error"
 	CodeDNSSECBogus   Code = "dnssec-bogus"
+	CodeDNSSECLimit   Code = "dnssec-limit"
 	CodeNoAddress     Code = "no-address"
 	CodeNotHTTPS      Code = "not-https"
 	CodeBadURL        Code = "bad-url"
@@ -122,6 +123,7 @@ var sharedCodes = map[Code]string{
 
 	CodeDNSError:      "the resolver could not find out",
 	CodeDNSSECBogus:   "the DNS answer failed DNSSEC validation",
+	CodeDNSSECLimit:   "validating the DNS answer takes more work than allowed, as in an attack on validators",
 	CodeNoAddress:     "the name has no address",
 	CodeNotHTTPS:      "the URL is not https",
 	CodeBadURL:        "the URL is malformed or ambiguous",

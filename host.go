@@ -198,7 +198,13 @@ func (h *Host) LookupFresh(ctx context.Context, name string, t RRType) (*Answer,
 func (h *Host) lookup(ctx context.Context, name string, t RRType, ask func(Resolver, context.Context, string, RRType) (*Answer, error)) (answer *Answer, err error) {
 	start := h.Time()
 	defer func() {
-		h.Report(ctx, Event{Kind: EventLookup, Code: lookupCode(err), Subject: name + " " + t.String(), Duration: h.Time().Sub(start), Err: err})
+		e := Event{Kind: EventLookup, Code: lookupCode(err), Subject: name + " " + t.String(), Duration: h.Time().Sub(start), Err: err}
+		h.Report(ctx, e)
+		if e.Code == CodeDNSSECLimit { // a server that fails is daily business, an attack on validators is not
+			h.Report(ctx, Event{Kind: EventFinding, Code: e.Code, Subject: e.Subject, Err: err, Finding: &Finding{
+				Severity: Warning, Code: e.Code, Message: line(err.Error()), Fix: "do not use the name, and tell the operator of its zone",
+			}})
+		}
 	}()
 	if h.closed.Load() {
 		return nil, fmt.Errorf("lookleap: looking up %s: %w", name, ErrClosed)

@@ -146,6 +146,8 @@ type LookupError struct {
 	Name string
 	Type RRType
 	Err  error
+
+	code Code // "": CodeDNSError
 }
 
 func (e *LookupError) Error() string {
@@ -155,5 +157,11 @@ func (e *LookupError) Error() string {
 // Unwrap gives the cause.
 func (e *LookupError) Unwrap() error { return e.Err }
 
-// ReasonCode gives [CodeDNSError].
-func (e *LookupError) ReasonCode() Code { return CodeDNSError }
+// ReasonCode returns [CodeDNSSECLimit] if validation was given up because the
+// records of a zone made it too costly, and [CodeDNSError] otherwise.
+func (e *LookupError) ReasonCode() Code {
+	if e.code != "" {
+		return e.code
+	}
+	return CodeDNSError
+}

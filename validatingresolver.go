@@ -105,11 +105,14 @@ func answerOf(name string, t RRType) func(*dnssec.Result, error) (*Answer, error
 	return func(found *dnssec.Result, err error) (*Answer, error) {
 		var bogus *dnssec.BogusError
 		var bad *dnssec.NameError
+		var over *dnssec.BudgetError
 		switch {
 		case errors.As(err, &bogus):
 			return nil, &BogusError{Name: bogus.Name, Zone: bogus.Zone, EDE: bogus.EDE, Reason: bogus.Reason}
 		case errors.As(err, &bad):
 			return nil, &FetchError{Code: CodeBadHost, Reason: fmt.Sprintf("%s is no domain name to look up: %s", quote(name, 253), bad.Reason)}
+		case errors.As(err, &over) && over.Hostile():
+			return nil, &LookupError{Name: name, Type: t, Err: err, code: CodeDNSSECLimit}
 		case err != nil:
 			return nil, &LookupError{Name: name, Type: t, Err: err}
 		}

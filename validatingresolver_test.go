@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/miekg/dns"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/lab"
@@ -119,6 +122,55 @@ func TestResolverServerFailure(t *testing.T) {
 	a, err := r.Lookup(t.Context(), "example.com", lookleap.TypeA)
 	if a != nil || errors.Is(err, lookleap.ErrBogus) || lookleap.CodeOf(err) != lookleap.CodeDNSError {
 		t.Errorf("got %+v, %v", a, err)
+	}
+}
+
+// TestResolverErrorsNameWhatFailed: a server that fails and a zone that exhausts validators are told apart.
+func TestResolverErrorsNameWhatFailed(t *testing.T) {
+	now := func() time.Time { return planTime }
+	root := zone.New(".").Sign(zone.Signing{})
+	server := zone.NewServer(now, root, zone.New("example").Sign(zone.Signing{}),
+		zone.New("down.example").Sign(zone.Signing{}).TXT("_anml", "v=anml1"),
+		zone.New("trap.example").Sign(zone.Signing{Algorithms: []uint8{dns.RSASHA256}}).TXT("_anml", "v=anml1").KeyTrap(40, 40))
+	broken := &zone.Mangler{Next: server, Edits: []zone.Edit{zone.On("down.example", dns.TypeDNSKEY, zone.Rcode(dns.RcodeServerFailure))}}
+	r, err := lookleap.NewResolver(lookleap.ResolverOptions{Servers: []string{"192.0.2.53"}, Anchors: root.Anchor(), Now: now, DialContext: zone.Dial(broken)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var events []lookleap.Event
+	h := &lookleap.Host{Resolver: r, Now: now, Observe: func(_ context.Context, e lookleap.Event) { events = append(events, e) }}
+	for _, c := range []struct {
+		name, question string
+		code           lookleap.Code
+		security       bool
+		words          []string
+	}{
+		{"reject-server-failure", "_anml.down.example", lookleap.CodeDNSError, false,
+			[]string{"_anml.down.example", "192.0.2.53", "SERVFAIL", "down.example DNSKEY", "another DNS server"}},
+		{"reject-keytrap", "_anml.trap.example", lookleap.CodeDNSSECLimit, true,
+			[]string{"_anml.trap.example", "zone trap.example", "do not use the name"}},
+	} {
+		t.Run("O31", func(t *testing.T) {
+			t.Run(c.name, func(t *testing.T) {
+				events = nil
+				_, err := h.Lookup(t.Context(), c.question, lookleap.TypeTXT)
+				if lookleap.CodeOf(err) != c.code || errors.Is(err, lookleap.ErrBogus) {
+					t.Fatalf("code %s: %v", lookleap.CodeOf(err), err)
+				}
+				for _, word := range c.words {
+					if !strings.Contains(err.Error(), word) {
+						t.Errorf("%q is missing: %v", word, err)
+					}
+				}
+				found := false
+				for _, e := range events {
+					found = found || e.Kind == lookleap.EventFinding && e.Code == c.code && e.Finding != nil && e.Finding.Fix != ""
+				}
+				if events[0].Kind != lookleap.EventLookup || events[0].Code != c.code || found != c.security {
+					t.Errorf("events %+v", events)
+				}
+			})
+		})
 	}
 }
 

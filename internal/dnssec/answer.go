@@ -19,9 +19,10 @@ type lookup struct {
 
 // finding is what is known of an answer so far. Every link can only weaken it.
 type finding struct {
-	state State
-	ttl   uint32
-	chain []Link
+	state  State
+	ttl    uint32
+	chain  []Link
+	exists bool // of an absence: there is such a name, without records of the type
 }
 
 func newFinding() *finding { return &finding{state: Secure, ttl: 1<<31 - 1} }
@@ -38,7 +39,7 @@ func (f *finding) join(other finding) {
 // run answers a question: it follows the aliases and judges every set on the way, down to the records or to the proof
 // that there are none.
 func (l *lookup) run(ctx context.Context, q name, rrtype uint16) (*Result, error) {
-	m, err := l.ask(ctx, q, rrtype)
+	m, err := l.ask(ctx, q, rrtype, "")
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func (l *lookup) run(ctx context.Context, q name, rrtype uint16) (*Result, error
 		s, err := l.step(ctx, n, rrtype, m, direct)
 		if !direct && (isBogus(err) || err == nil && s == nil) {
 			// The upstream left the rest of the chain to us, or put something beside the alias that does not hold.
-			if m, err = l.ask(ctx, n, rrtype); err != nil {
+			if m, err = l.ask(ctx, n, rrtype, ""); err != nil {
 				return nil, err
 			}
 			direct = true
@@ -62,7 +63,7 @@ func (l *lookup) run(ctx context.Context, q name, rrtype uint16) (*Result, error
 		case s.records != nil:
 			return newResult(n, s.records.rrs, f)
 		case s.target == "":
-			return newAbsence(n, !m.nxdomain, f), nil
+			return newAbsence(n, s.exists, f), nil
 		}
 		n, direct = s.target, false
 		if links++; links > l.b.limits.Aliases { // a loop ends here too
@@ -106,10 +107,43 @@ func (l *lookup) step(ctx context.Context, n name, rrtype uint16, m *message, di
 	default:
 		s.finding, err = l.judgeAbsence(ctx, n, rrtype, m)
 	}
+	if direct && isBogus(err) {
+		s.finding, err = l.judgeInUnsignedZone(ctx, n, rrtype, set, m, err)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return &s, nil
+}
+
+// judgeInUnsignedZone judges again what failed validation: a set, or an absence if that is nil. Where a record of the
+// parent shows an unsigned delegation, signatures and proofs from above it do not count, good or bad. Servers that hold
+// parent and child send such ones. Anyone could have changed what lies below, so that the result is insecure.
+func (l *lookup) judgeInUnsignedZone(
+	ctx context.Context, n name, rrtype uint16, set *recordSet, m *message, failure error,
+) (finding, error) {
+	soa := m.authority.soaOf(n)
+	ttl := negativeTTL(soa)
+	if set != nil {
+		n, rrtype, ttl = set.owner, set.rrtype, set.ttl
+	}
+	zone, err := l.enclosing(ctx, parentSide(n, rrtype))
+	if err != nil || zone.kind != zoneUnsigned || zone.optedOut {
+		return finding{}, failure
+	}
+	f := l.unchecked(zone, ttl)
+	if set == nil {
+		f.exists, err = !m.nxdomain, m.checkAbsence(soa)
+	}
+	return f, err
+}
+
+// parentSide is the name whose zone holds the records of n and rrtype: a DS set belongs to the parent.
+func parentSide(n name, rrtype uint16) name {
+	if rrtype == dns.TypeDS {
+		return n.parent()
+	}
+	return n
 }
 
 // judge validates one set of an answer.
@@ -134,11 +168,7 @@ func (l *lookup) judge(ctx context.Context, set *recordSet, m *message) (finding
 	if firstErr != nil {
 		return finding{}, firstErr
 	}
-	inside := set.owner
-	if set.rrtype == dns.TypeDS {
-		inside = inside.parent()
-	}
-	return l.judgeUnsigned(ctx, inside, set.ttl, EDESignatureAbsent, "%s %s has no signature", set.owner, dns.Type(set.rrtype))
+	return l.judgeUnsigned(ctx, parentSide(set.owner, set.rrtype), set.ttl, EDESignatureAbsent, "%s %s has no signature", set.owner, dns.Type(set.rrtype))
 }
 
 // judgeSigned checks a set with its zone's keys. A set made from a wildcard needs the proof that nothing closer exists
@@ -148,9 +178,13 @@ func (l *lookup) judgeSigned(set *recordSet, zone *zoneState, m *message) (findi
 	if err != nil {
 		return finding{}, err
 	}
-	f := finding{Secure, min(s.ttl, zone.ttl), zone.chain}
-	if s.encloser == "" {
+	f := finding{state: Secure, ttl: min(s.ttl, zone.ttl), chain: zone.chain}
+	switch {
+	case s.encloser == "":
 		return f, nil
+	case set.rrtype == dns.TypeDNAME:
+		// What it redirects depends on the server: the next label may expand the wildcard too (RFC 6672 section 3.3).
+		return finding{}, bogus(zone.zone, EDEBogus, "the DNAME record of %s is made from a wildcard", set.owner)
 	}
 	// Beside an alias the authority section may prove something about another zone too.
 	d, ttl, err := l.denialBy(m.authority.denialsBy(zone.zone), zone)
@@ -208,7 +242,7 @@ func (l *lookup) judgeAbsence(ctx context.Context, n name, rrtype uint16, m *mes
 	soa := m.authority.soaOf(n)
 	f, err := l.judgeClaim(ctx, n, rrtype, m, soa)
 	if err == nil && f.state != Secure {
-		err = m.checkAbsence(soa)
+		f.exists, err = !m.nxdomain, m.checkAbsence(soa)
 	}
 	return f, err
 }
@@ -242,11 +276,8 @@ func (l *lookup) judgeClaim(ctx context.Context, n name, rrtype uint16, m *messa
 	if firstErr != nil {
 		return finding{}, firstErr
 	}
-	inside := n
-	switch {
-	case rrtype == dns.TypeDS:
-		inside = n.parent()
-	case soa != nil:
+	inside := parentSide(n, rrtype)
+	if rrtype != dns.TypeDS && soa != nil {
 		inside = soa.owner // the zone in whose name the absence is claimed must be an unsigned one
 	}
 	return l.judgeUnsigned(ctx, inside, negativeTTL(soa), EDEDenialMissing, "no proof that %s %s does not exist", n, dns.Type(rrtype))
@@ -254,12 +285,12 @@ func (l *lookup) judgeClaim(ctx context.Context, n name, rrtype uint16, m *messa
 
 // judgeDenial checks an absence with its zone's keys.
 func (l *lookup) judgeDenial(n name, rrtype uint16, m *message, soa *recordSet, zone *zoneState) (finding, error) {
-	f := finding{Secure, min(negativeTTL(soa), zone.ttl), zone.chain}
+	f := finding{state: Secure, ttl: min(negativeTTL(soa), zone.ttl), chain: zone.chain}
 	for _, set := range m.authority.order {
 		if set.rrtype != dns.TypeSOA {
 			continue
 		}
-		s, err := verifySet(set, zone.zone, zone.keys, l.now, l.b) // fails for the SOA of another zone
+		s, err := verifyOwn(set, zone.zone, zone.keys, l.now, l.b) // fails for the SOA of another zone
 		if err != nil {
 			return finding{}, err
 		}
@@ -269,7 +300,14 @@ func (l *lookup) judgeDenial(n name, rrtype uint16, m *message, soa *recordSet, 
 	if err != nil {
 		return finding{}, err
 	}
-	if m.nxdomain {
+	// The records decide and not the response code, which nobody signed: for an empty non-terminal some servers send
+	// NXDOMAIN with the proof that it exists, and RFC 9824 has the names that do not exist denied as if they did.
+	empty, err := d.isEmpty(n)
+	if err != nil {
+		return finding{}, err
+	}
+	f.exists = !d.isCompactlyDenied(n) && (empty || !m.nxdomain)
+	if m.nxdomain && !empty {
 		p, err := d.nameError(n)
 		return conclude(f, p, err, ttl, zone, "no proof that %s does not exist", n)
 	}

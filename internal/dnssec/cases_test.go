@@ -3,7 +3,6 @@ package dnssec_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/miekg/dns"
 
@@ -437,8 +436,10 @@ var scenarios = []scenario{
 	{"G17", "reject-keytrap-signatures", "www.sigtrap.org A", "budget", nil},
 }
 
-func TestScenarios(t *testing.T) {
-	w := newWorld(time.Unix(1.7e9, 0))
+func TestScenarios(t *testing.T) { runScenarios(t, scenarios) }
+
+func runScenarios(t *testing.T, scenarios []scenario) {
+	w := sharedWorld()
 	for _, s := range scenarios {
 		t.Run(s.id, func(t *testing.T) {
 			t.Run(s.name, func(t *testing.T) {

@@ -28,6 +28,9 @@ type zoneState struct {
 	ttl    uint32 // seconds that this may be used
 	chain  []Link // from the trust anchor down; unchanged by zoneNone
 	hidden bool   // unanchored because the upstream did not show the anchored keys
+
+	// optedOut: unsigned only because the parent's NSEC3 records leave room for an unsigned zone. No record shows one.
+	optedOut bool
 }
 
 func (z *zoneState) state() State {
@@ -122,7 +125,7 @@ func (l *lookup) establish(ctx context.Context, z name, claimed bool) (*zoneStat
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // the keys are not waited for where they are not needed
-	keys := func() (*message, error) { return l.ask(ctx, z, dns.TypeDNSKEY) }
+	keys := func() (*message, error) { return l.ask(ctx, z, dns.TypeDNSKEY, z) }
 	if claimed {
 		keys = ahead(keys)
 	}
@@ -140,7 +143,7 @@ func (l *lookup) establish(ctx context.Context, z name, claimed bool) (*zoneStat
 // anchored checks a zone's keys against its trust anchors. Without signed keys there is nothing to check with; what that
 // means depends on whether anything else on this path is signed, see judgeUnsigned.
 func (l *lookup) anchored(ctx context.Context, z name, anchors []delegation) (*zoneState, error) {
-	m, err := l.ask(ctx, z, dns.TypeDNSKEY)
+	m, err := l.ask(ctx, z, dns.TypeDNSKEY, z)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +172,7 @@ func (l *lookup) signedBelow(z name, d delegated, m *message) (*zoneState, error
 	}
 	keys, err := parseKeys(set.rrs, l.b)
 	if err != nil {
-		return nil, err
+		return nil, inZone(z, err)
 	}
 	var named []zoneKey
 	for i := range keys {
@@ -183,7 +186,7 @@ func (l *lookup) signedBelow(z name, d delegated, m *message) (*zoneState, error
 	if len(named) == 0 {
 		return nil, bogus(z, EDEKeyMissing, "none of its keys is one that the parent's DS or the trust anchor names")
 	}
-	signed, err := verifySet(set, z, named, l.now, l.b)
+	signed, err := verifyOwn(set, z, named, l.now, l.b)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +198,7 @@ func (l *lookup) signedBelow(z name, d delegated, m *message) (*zoneState, error
 
 // delegationOf asks for the DS records of z and decides what they, or their absence, mean.
 func (l *lookup) delegationOf(ctx context.Context, z name) (delegated, error) {
-	m, err := l.ask(ctx, z, dns.TypeDS)
+	m, err := l.ask(ctx, z, dns.TypeDS, z)
 	if err != nil {
 		return delegated{}, err
 	}
@@ -254,10 +257,14 @@ func (l *lookup) readDelegation(m *message, z name, parent *zoneState) (delegate
 		return l.readDS(set, parent)
 	}
 	for _, set := range aliasesAt(m, z) {
-		if signed, err := verifySet(set, parent.zone, parent.keys, l.now, l.b); err == nil {
-			return decide(parent, z, zoneNone, signed.ttl, ""), nil // an alias and a zone cut exclude each other
-		} else if isCallersOwn(err) {
+		switch f, err := l.judgeSigned(set, parent, m); {
+		case isCallersOwn(err):
 			return delegated{}, err
+		case err != nil:
+		case f.state == Secure:
+			return decide(parent, z, zoneNone, f.ttl, ""), nil // an alias and a zone cut exclude each other
+		default:
+			return unsignedBelow(parent, z, cutOptedOut, f.ttl), nil
 		}
 	}
 	d, ttl, err := l.denialBy(m.authority.denialsBy(parent.zone), parent)
@@ -267,8 +274,8 @@ func (l *lookup) readDelegation(m *message, z name, parent *zoneState) (delegate
 	switch kind, err := d.cutAt(z); {
 	case err != nil:
 		return delegated{}, err
-	case kind == cutUnsigned:
-		return decide(parent, z, zoneUnsigned, ttl, fmt.Sprintf("%s proves that %s has no DS record", parent.zone, z)), nil
+	case kind == cutUnsigned || kind == cutOptedOut:
+		return unsignedBelow(parent, z, kind, ttl), nil
 	case kind == cutNone:
 		return decide(parent, z, zoneNone, ttl, ""), nil
 	}
@@ -278,20 +285,24 @@ func (l *lookup) readDelegation(m *message, z name, parent *zoneState) (delegate
 func (l *lookup) readDS(set *recordSet, parent *zoneState) (delegated, error) {
 	z := set.owner
 	if len(set.rrs) > l.b.limits.Keys {
-		return delegated{}, &BudgetError{What: "DS records of a zone", Limit: l.b.limits.Keys}
+		return delegated{}, &BudgetError{Zone: z.text(), What: "DS records of a zone", Limit: l.b.limits.Keys}
 	}
-	signed, err := verifySet(set, parent.zone, parent.keys, l.now, l.b)
+	signed, err := verifyOwn(set, parent.zone, parent.keys, l.now, l.b)
 	if err != nil {
 		return delegated{}, err
-	}
-	if signed.encloser != "" {
-		return delegated{}, bogus(parent.zone, EDEBogus, "the DS record of %s is made from a wildcard", z)
 	}
 	usable := usableDelegations(set.rrs)
 	if len(usable) == 0 {
 		return decide(parent, z, zoneUnsigned, signed.ttl, fmt.Sprintf("%s is signed with algorithms or digests that are not supported", z)), nil
 	}
 	return delegated{anchors: usable, ttl: min(signed.ttl, parent.ttl), chain: parent.chain}, nil
+}
+
+// unsignedBelow decides that z, or a zone above it, may be an unsigned one.
+func unsignedBelow(parent *zoneState, z name, kind cut, ttl uint32) delegated {
+	d := decide(parent, z, zoneUnsigned, ttl, fmt.Sprintf("%s proves that %s has no DS record", parent.zone, z))
+	d.decided.optedOut = kind == cutOptedOut
+	return d
 }
 
 // aliasesAt are the aliases of a reply that apply to z.
@@ -335,11 +346,7 @@ func (l *lookup) denialBy(sets []*recordSet, zone *zoneState) (*denial, uint32, 
 func (l *lookup) signersOf(sets []*recordSet, pass func(name) bool) []name {
 	var out []name
 	for _, set := range sets {
-		inside := set.owner
-		if set.rrtype == dns.TypeDS {
-			inside = inside.parent()
-		}
-		anchor, ok := l.r.anchorAbove(inside)
+		anchor, ok := l.r.anchorAbove(parentSide(set.owner, set.rrtype))
 		if !ok {
 			continue
 		}

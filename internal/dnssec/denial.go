@@ -21,7 +21,8 @@ type cut uint8
 const (
 	cutUnknown  cut = iota
 	cutNone         // no zone begins at the name
-	cutUnsigned     // a zone may begin there, and it has no DS record
+	cutUnsigned     // a zone begins there, and it has no DS record
+	cutOptedOut     // a zone may begin there, and it has no DS record
 )
 
 // denial is the verified NSEC and NSEC3 records of one zone out of one message.
@@ -54,7 +55,7 @@ func newDenial(zone name, sets []*signedSet, b *budget) *denial {
 
 // nameError says whether neither n nor a wildcard that would stand for it exists.
 func (d *denial) nameError(n name) (proof, error) {
-	if d.nsec.nameError(n) {
+	if d.nsec.nameError(n) || d.isCompactlyDenied(n) {
 		return proven, nil
 	}
 	if d.nsec3 == nil {
@@ -72,6 +73,19 @@ func (d *denial) noData(n name, rrtype uint16) (proof, error) {
 		return unproven, nil
 	}
 	return d.nsec3.noData(n, rrtype)
+}
+
+// isEmpty says whether n is an empty non-terminal: it exists because a name below it does, and has no records.
+func (d *denial) isEmpty(n name) (bool, error) {
+	if d.nsec.isEmpty(n) || d.nsec3 == nil {
+		return d.nsec.isEmpty(n), nil
+	}
+	return d.nsec3.isEmpty(n)
+}
+
+// isCompactlyDenied says whether a record at n itself says that there is no such name (RFC 9824 section 2).
+func (d *denial) isCompactlyDenied(n name) bool {
+	return slices.ContainsFunc(d.nsec.records, func(r nsecRecord) bool { return r.owner == n && r.types.has(dns.TypeNXNAME) })
 }
 
 // noCloser says whether nothing closer to n than "*.encloser" exists, so that the wildcard may stand for it.

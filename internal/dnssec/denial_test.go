@@ -163,7 +163,7 @@ func TestDenial(t *testing.T) {
 		{"RFC5155-8.9", "accept-unsigned-cut", nsec3s(t, "z.", "b.z. b.z.+ NS"), cutting, "b.z.", "unsigned"},
 		{"RFC5155-8.9", "reject-cut-with-ds", nsec3s(t, "z.", "b.z. b.z.+ NS DS"), cutting, "b.z.", "unknown"},
 		{"RFC5155-8.9", "accept-no-cut-without-ns", nsec3s(t, "z.", "b.z. b.z.+ A"), cutting, "b.z.", "none"},
-		{"RFC5155-8.9", "accept-opt-out-as-unsigned", nsec3s(t, "z.", "z. z.+ SOA NS", "b.z.- b.z.+ optout"), cutting, "b.z.", "unsigned"},
+		{"RFC5155-8.9", "accept-opt-out-as-unsigned", nsec3s(t, "z.", "z. z.+ SOA NS", "b.z.- b.z.+ optout"), cutting, "b.z.", "opted out"},
 		{"RFC5155-8.9", "accept-no-cut-where-nothing-is", nsec3s(t, "z.", "z. z.+ SOA NS", "b.z.- b.z.+"), cutting, "b.z.", "none"},
 		{"RFC5155-8.9", "reject-opt-out-below-a-cut", nsec3s(t, "z.", "sub.z. sub.z.+ NS DS", "b.sub.z.- b.sub.z.+ optout"), cutting, "b.sub.z.", "unknown"},
 	} {
@@ -189,7 +189,7 @@ func TestDenial(t *testing.T) {
 				case cutting:
 					var k cut
 					k, err = c.d.cutAt(n)
-					got = [...]string{"unknown", "none", "unsigned"}[k]
+					got = [...]string{"unknown", "none", "unsigned", "opted out"}[k]
 				}
 				if err != nil || got != c.want {
 					t.Errorf("%s %s: %s, %v, want %s", c.kind, c.question, got, err, c.want)
@@ -467,7 +467,8 @@ func checkDenial(t *rapid.T) {
 	c, err := d.cutAt(n)
 	isCut := typeBits(z.types[n]).isDelegation()
 	signedCut := isCut && typeBits(z.types[n]).has(dns.TypeDS)
-	if err != nil || c == cutUnsigned && (signedCut || !isCut && !(hashed && optOut && !z.nodes[n])) || c == cutNone && isCut {
+	if err != nil || c == cutUnsigned && (signedCut || !isCut) || c == cutNone && isCut ||
+		c == cutOptedOut && (signedCut || !isCut && !(hashed && optOut && !z.nodes[n])) {
 		t.Fatalf("%s: cut %t, signed %t, but it is %d, %v", describe, isCut, signedCut, c, err)
 	}
 	if all && c == cutUnknown && !signedCut {

@@ -77,10 +77,32 @@ func spend(counter *atomic.Int64, limit int, what string) error {
 // BudgetError says that a lookup was given up because it took more work than [Limits] allows. It is neither bogus nor
 // an absence.
 type BudgetError struct {
+	Name  string // what was asked for, without the final dot
+	Zone  string // the zone whose records made validation costly; "" if something else exceeded its limit
 	What  string // what there was too much of
 	Limit int
 }
 
+// Hostile reports whether the records of a zone made validation costly, as in the attack known as KeyTrap
+// (CVE-2023-50387). Zones that work do not come near those limits.
+func (e *BudgetError) Hostile() bool { return e.Zone != "" }
+
 func (e *BudgetError) Error() string {
-	return fmt.Sprintf("the lookup needs more than %d %s", e.Limit, e.What)
+	if e.Hostile() {
+		return fmt.Sprintf("validating %s takes more than %d %s (zone %s): do not use the name; the zone is broken or made to "+
+			"exhaust validators (KeyTrap), which its operator must fix", e.Name, e.Limit, e.What, e.Zone)
+	}
+	return fmt.Sprintf("looking up %s takes more than %d %s: the operator of its zone must shorten the chain of aliases "+
+		"and zones", e.Name, e.Limit, e.What)
+}
+
+// inZone names the zone whose records exceeded a limit. Errors of other kinds stay as they are.
+func inZone(zone name, err error) error {
+	b, ok := err.(*BudgetError)
+	if !ok || b.Zone != "" {
+		return err
+	}
+	named := *b
+	named.Zone = zone.text()
+	return &named
 }

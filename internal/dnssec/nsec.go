@@ -1,6 +1,10 @@
 package dnssec
 
-import "github.com/miekg/dns"
+import (
+	"slices"
+
+	"github.com/miekg/dns"
+)
 
 // nsecRecord says that the zone has no names between owner and next, and at owner only these types (RFC 4034 section 4).
 type nsecRecord struct {
@@ -76,11 +80,16 @@ func (z *nsecRecords) noData(n name, rrtype uint16) bool {
 func (z *nsecRecords) lacksAt(n name, rrtype uint16) bool {
 	for i := range z.records {
 		r := &z.records[i]
-		if r.owner == n && r.types.lacks(n, rrtype) || z.covers(r, n) && r.next.isBelow(n) {
+		if r.owner == n && r.types.lacks(n, rrtype) {
 			return true
 		}
 	}
-	return false
+	return z.isEmpty(n)
+}
+
+// isEmpty says whether a gap around n ends below it, so that n exists without records.
+func (z *nsecRecords) isEmpty(n name) bool {
+	return slices.ContainsFunc(z.records, func(r nsecRecord) bool { return z.covers(&r, n) && r.next.isBelow(n) })
 }
 
 // noCloser: RFC 4035 section 5.3.4.

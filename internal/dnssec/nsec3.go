@@ -68,7 +68,7 @@ func (z *nsec3Records) hash(n name) (string, error) {
 		return h, nil
 	}
 	if err := z.budget.hash(); err != nil {
-		return "", err
+		return "", inZone(z.zone, err)
 	}
 	sum := sha1.Sum(append([]byte(n), z.salt...))
 	buf := make([]byte, 0, sha1.Size+len(z.salt))
@@ -178,6 +178,15 @@ func (z *nsec3Records) noData(n name, rrtype uint16) (proof, error) {
 	return unproven, nil
 }
 
+// isEmpty says whether n has a record that lists no types at all.
+func (z *nsec3Records) isEmpty(n name) (bool, error) {
+	if z.unusable() {
+		return false, nil
+	}
+	match, _, err := z.find(n)
+	return err == nil && match != nil && len(match.types) == 0, err
+}
+
 // noCloser: RFC 5155 section 8.8.
 func (z *nsec3Records) noCloser(n, encloser name) (proof, error) {
 	if z.unusable() {
@@ -193,7 +202,7 @@ func (z *nsec3Records) noCloser(n, encloser name) (proof, error) {
 // cutAt: RFC 5155 section 8.9.
 func (z *nsec3Records) cutAt(n name) (cut, error) {
 	if z.unusable() {
-		return cutUnsigned, nil
+		return cutOptedOut, nil
 	}
 	match, _, err := z.find(n)
 	if err != nil {
@@ -207,7 +216,7 @@ func (z *nsec3Records) cutAt(n name) (cut, error) {
 	case err != nil || cover == nil:
 		return cutUnknown, err
 	case cover.optOut:
-		return cutUnsigned, nil
+		return cutOptedOut, nil
 	}
 	return cutNone, nil
 }

@@ -61,6 +61,8 @@ type question struct {
 	rrtype uint16
 }
 
+func (q question) String() string { return q.name.text() + " " + dns.Type(q.rrtype).String() }
+
 // New builds a resolver. It fails for anchors or servers that cannot be read; it sends nothing.
 func New(o Options) (*Resolver, error) {
 	if o.Anchors == "" {
@@ -140,7 +142,7 @@ func (r *Resolver) lookup(ctx context.Context, text string, rrtype uint16, cache
 		return result, err
 	})
 	if err != nil {
-		return nil, r.explain(ctx, n, err)
+		return nil, r.explain(ctx, q, err)
 	}
 	if result.State == Indeterminate && r.options.RequireValidation {
 		return nil, ErrNotValidated
@@ -150,18 +152,27 @@ func (r *Resolver) lookup(ctx context.Context, text string, rrtype uint16, cache
 }
 
 // explain completes an error that several callers may share.
-func (r *Resolver) explain(ctx context.Context, n name, err error) error {
+func (r *Resolver) explain(ctx context.Context, q question, err error) error {
 	var b *BogusError
 	var s *ServerError
+	var over *BudgetError
 	switch {
+	case errors.As(err, &s) && s.Question == "":
+		named := *s
+		named.Question = q.String()
+		return &named
 	case errors.As(err, &s):
 		return err // one server's own time is less than that of the whole lookup
 	case errors.As(err, &b):
 		named := *b
-		named.Name = n.text()
+		named.Name = q.name.text()
+		return &named
+	case errors.As(err, &over):
+		named := *over
+		named.Name = q.name.text()
 		return &named
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-		return &ServerError{Reason: fmt.Sprintf("no answer within %v", r.limits.Time), Err: err}
+		return &ServerError{Question: q.String(), Reason: fmt.Sprintf("no answer within %v", r.limits.Time), Err: err}
 	}
 	return err
 }
@@ -193,9 +204,18 @@ func (r *Resolver) anchorAbove(n name) (name, bool) {
 	}
 }
 
-// ask sends one question and sorts the reply.
-func (l *lookup) ask(ctx context.Context, n name, rrtype uint16) (*message, error) {
+// ask sends one question and sorts the reply. zone is the zone that the reply is needed to validate, "" if none.
+func (l *lookup) ask(ctx context.Context, n name, rrtype uint16, zone name) (*message, error) {
 	m, err := l.r.upstream.exchange(ctx, newQuery(n, rrtype), l.b)
+	var failed *ServerError
+	if errors.As(err, &failed) {
+		about := *failed
+		about.Question = question{n, rrtype}.String()
+		if zone != "" {
+			about.Zone = zone.text()
+		}
+		return nil, &about
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func verifySet(s *recordSet, zone name, keys []zoneKey, now time.Time, b *budget
 		if signer, ok := nameOf(sig.SignerName); !ok || signer != zone {
 			continue
 		}
-		if reason := checkForm(s, sig); reason != "" {
+		if reason := checkForm(s, sig, zone); reason != "" {
 			worse(&rank, 1, EDEBogus, reason)
 			continue
 		}
@@ -69,7 +69,7 @@ func verifySet(s *recordSet, zone name, keys []zoneKey, now time.Time, b *budget
 		}
 		candidates, err := matchingKeys(keys, sig, b)
 		if err != nil {
-			return nil, err
+			return nil, inZone(zone, err)
 		}
 		if len(candidates) == 0 {
 			worse(&rank, 2, EDEKeyMissing, "the zone has no key that its signature names")
@@ -86,16 +86,16 @@ func verifySet(s *recordSet, zone name, keys []zoneKey, now time.Time, b *budget
 		}
 		for _, k := range candidates {
 			if failed >= b.limits.SetFailures {
-				return nil, &BudgetError{What: "failed signature checks for one record set", Limit: b.limits.SetFailures}
+				return nil, &BudgetError{Zone: zone.text(), What: "failed signature checks for one record set", Limit: b.limits.SetFailures}
 			}
 			if err := b.signature(); err != nil {
-				return nil, err
+				return nil, inZone(zone, err)
 			}
 			if k.verify(message, signature) == nil {
 				return newSignedSet(s, sig, zone, now), nil
 			}
 			if err := b.failure(); err != nil {
-				return nil, err
+				return nil, inZone(zone, err)
 			}
 			failed++
 			worse(&rank, 4, EDEBogus, "the signature does not verify")
@@ -104,8 +104,18 @@ func verifySet(s *recordSet, zone name, keys []zoneKey, now time.Time, b *budget
 	return nil, best
 }
 
+// verifyOwn is verifySet for records that describe a zone: DS, DNSKEY and SOA. No wildcard can stand for those, because
+// the zone that they describe begins at their own name (RFC 4035 section 5.3.4).
+func verifyOwn(s *recordSet, zone name, keys []zoneKey, now time.Time, b *budget) (*signedSet, error) {
+	signed, err := verifySet(s, zone, keys, now, b)
+	if err == nil && signed.encloser != "" {
+		return nil, bogus(zone, EDEBogus, "%s %s is made from a wildcard", s.owner, dns.Type(s.rrtype))
+	}
+	return signed, err
+}
+
 // checkForm is the part of RFC 4035 section 5.3.1 that needs neither clock nor key.
-func checkForm(s *recordSet, sig *dns.RRSIG) string {
+func checkForm(s *recordSet, sig *dns.RRSIG, zone name) string {
 	labels := s.owner.labels()
 	if s.owner.isWildcard() {
 		labels--
@@ -113,6 +123,8 @@ func checkForm(s *recordSet, sig *dns.RRSIG) string {
 	switch {
 	case sig.TypeCovered != s.rrtype:
 		return "the signature covers another type"
+	case !s.owner.within(zone):
+		return "the name lies outside the zone"
 	case int(sig.Labels) > labels:
 		return "the signature counts more labels than the name has"
 	}

@@ -33,10 +33,12 @@ type transport interface {
 
 // ServerError says that no upstream gave a usable reply. It says nothing about the name.
 type ServerError struct {
-	Server string // the last one tried
-	Rcode  int    // the code that it answered with, such as SERVFAIL or REFUSED; 0: there was no usable answer
-	Reason string
-	Err    error // the network's error, if any
+	Server   string // the last one tried
+	Question string // the name and type that it was asked for, which may be others than those of the lookup
+	Zone     string // the reply was needed to validate names in it; "" if it was needed for its own sake
+	Rcode    int    // the code that it answered with, such as SERVFAIL or REFUSED; 0: there was no usable answer
+	Reason   string
+	Err      error // the network's error, if any
 }
 
 func (e *ServerError) Error() string {
@@ -47,14 +49,42 @@ func (e *ServerError) Error() string {
 	}
 	switch {
 	case e.Rcode != 0:
-		b.WriteString(" answers " + dns.RcodeToString[e.Rcode])
+		b.WriteString(" answers " + rcodeText(e.Rcode))
 	case e.Reason != "":
 		b.WriteString(": " + e.Reason)
 	}
 	if e.Err != nil {
 		b.WriteString(": " + e.Err.Error())
 	}
+	if e.Question != "" {
+		b.WriteString(" (question " + e.Question)
+		if e.Zone != "" {
+			b.WriteString(", needed to validate names in " + e.Zone)
+		}
+		b.WriteString(")")
+	}
+	b.WriteString("; " + e.fix())
 	return b.String()
+}
+
+func rcodeText(rcode int) string {
+	if text := dns.RcodeToString[rcode]; text != "" {
+		return text
+	}
+	return fmt.Sprintf("RCODE%d", rcode)
+}
+
+// fix says what the user can do.
+func (e *ServerError) fix() string {
+	switch {
+	case e.Rcode == dns.RcodeRefused:
+		return "use a DNS server that serves this network"
+	case e.Zone != "" && (e.Rcode != 0 || e.Reason != ""):
+		return "use another DNS server; if that fails too, the operator of " + e.Zone + " must fix the zone"
+	case e.Rcode != 0 || e.Reason != "":
+		return "try again later, or use another DNS server"
+	}
+	return "check the network, or use another DNS server"
 }
 
 func (e *ServerError) Unwrap() error { return e.Err }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,6 +23,9 @@ type world struct {
 	root, nsec, nsec3, attacker *zone.Zone
 	now                         time.Time
 }
+
+// sharedWorld is for tests that change nothing of it: making its keys takes a while.
+var sharedWorld = sync.OnceValue(func() *world { return newWorld(time.Unix(1.7e9, 0)) })
 
 func newWorld(now time.Time) *world {
 	signed := func(origin string, how zone.Signing) *zone.Zone { return zone.New(origin).Sign(how) }
@@ -73,6 +77,9 @@ func newWorld(now time.Time) *world {
 		leaf(signed("sigtrap.org", zone.Signing{Algorithms: []uint8{dns.RSASHA256}}).KeyTrap(2, 60)),
 		leaf(signed("sub.nsec.org", zone.Signing{})),
 		leaf(signed("sub.nsec3.com", zone.Signing{})),
+		leaf(signed("sub.aliases.nsec.org", zone.Signing{})),
+		leaf(signed("sub.aliases.nsec3.com", zone.Signing{})),
+		leaf(signed("child.sub.dnames.nsec3.com", zone.Signing{})),
 		leaf(zone.New("plain.nsec.org")),
 		leaf(zone.New("plain.nsec3.com")),
 		leaf(signed("x.y.z.nsec.org", zone.Signing{})),
@@ -88,7 +95,7 @@ func newWorld(now time.Time) *world {
 			CNAME("to-self", "www").CNAME("to-none", "nope").CNAME("to-nodata", "mixed").
 			CNAME("to-plain", "www.plain.org.").CNAME("to-wild", "any.wild").CNAME("to-other", "www.a15.org.").
 			CNAME("to-bogus", "www.expired.org.").CNAME("loop1", "loop2").CNAME("loop2", "loop1").
-			CNAME("*.aliases", "www").
+			CNAME("*.aliases", "www").CNAME("to-child", "www.plain").DNAME("*.dnames", "a13.org.").
 			DNAME("moved", "a13.org.").DNAME("inside", "wild")
 		for i := range 12 {
 			next := "www"

@@ -1,0 +1,213 @@
+package dnssec_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/miekg/dns"
+
+	"github.com/lookleap/lookleap/internal/dnssec"
+	"github.com/lookleap/lookleap/internal/lab/zone"
+)
+
+var attacks = []scenario{
+	{"O18", "reject-wildcard-cname-for-ds", "www.sub.aliases.nsec.org A", "bogus", expandAlias("nsec.org")},
+	{"O18", "reject-wildcard-cname-for-ds-nsec3", "www.sub.aliases.nsec3.com A", "bogus", expandAlias("nsec3.com")},
+	{"O18", "reject-wildcard-answer-for-an-existing-name", "sub.aliases.nsec3.com CNAME", "bogus", func(w *world) []zone.Edit {
+		other := w.get("any.aliases.nsec3.com", dns.TypeCNAME)
+		return []zone.Edit{replace("sub.aliases.nsec3.com", dns.TypeCNAME,
+			w.records("any.aliases.nsec3.com", dns.TypeCNAME, "sub.aliases.nsec3.com"), other.Ns, 0)}
+	}},
+	{"O18", "accept-child-beside-wildcard-cname", "www.sub.aliases.nsec.org A", "secure", nil},
+	{"O18", "accept-child-beside-wildcard-cname-nsec3", "www.sub.aliases.nsec3.com A", "secure", nil},
+	{"O18", "accept-wildcard-cname-with-its-proof", "any.aliases.nsec3.com A", "secure", nil},
+	{"O18", "reject-unsigned-data-below-wildcard-cname", "www.any.aliases.nsec3.com A", "bogus", edit(
+		replace("www.any.aliases.nsec3.com", dns.TypeA, rrs("www.any.aliases.nsec3.com. 60 IN A 192.0.2.66"), nil, 0))},
+
+	{"O19", "reject-wildcard-dname", "www.any.dnames.nsec.org A", "bogus", expandDNAME("nsec.org", true)},
+	{"O19", "reject-wildcard-dname-nsec3", "www.any.dnames.nsec3.com A", "bogus", expandDNAME("nsec3.com", true)},
+	{"O19", "reject-wildcard-dname-without-proof", "www.any.dnames.nsec.org A", "bogus", expandDNAME("nsec.org", false)},
+	{"O19", "accept-dname", "www.moved.nsec3.com A", "secure", nil},
+	{"O19", "accept-dname-at-the-wildcard-itself", "www.*.dnames.nsec.org A", "secure", nil},
+
+	{"O30", "accept-nxdomain-for-empty-non-terminal", "ent.nsec.org A", "secure nodata", edit(zone.On("ent.nsec.org", 0, setRcode(dns.RcodeNameError)))},
+	{"O30", "accept-nxdomain-for-empty-non-terminal-nsec3", "ent.nsec3.com A", "secure nodata", edit(zone.On("ent.nsec3.com", 0, setRcode(dns.RcodeNameError)))},
+	{"O30", "accept-nxdomain-for-empty-non-terminal-below-wildcard", "ent.wild.nsec3.com TXT", "secure nodata",
+		edit(zone.On("ent.wild.nsec3.com", 0, setRcode(dns.RcodeNameError)))},
+	{"O30", "accept-nxdomain-for-empty-non-terminal-on-the-way", "www.x.y.z.nsec.org A", "secure", edit(
+		zone.On("y.z.nsec.org", 0, setRcode(dns.RcodeNameError)), zone.On("z.nsec.org", 0, setRcode(dns.RcodeNameError)))},
+	{"O30", "reject-nxdomain-for-empty-non-terminal-without-proof", "ent.nsec.org A", "bogus", func(w *world) []zone.Edit {
+		m := dropProofs(w.get("ent.nsec.org", dns.TypeA))
+		m.Rcode = dns.RcodeNameError
+		return []zone.Edit{zone.On("ent.nsec.org", dns.TypeA, zone.Replay(m))}
+	}},
+	{"O30", "reject-nxdomain-for-name-with-records", "www.nsec3.com MX", "bogus", edit(zone.On("www.nsec3.com", 0, setRcode(dns.RcodeNameError)))},
+
+	{"O30", "accept-compact-denial", "no.nsec.org A", "secure nxdomain", compactly("RRSIG NSEC NXNAME", dns.RcodeSuccess)},
+	{"O30", "accept-compact-denial-with-nxdomain", "no.nsec.org A", "secure nxdomain", compactly("RRSIG NSEC NXNAME", dns.RcodeNameError)},
+	{"O30", "accept-compact-denial-of-the-type", "no.nsec.org A", "secure nodata", compactly("TXT RRSIG NSEC", dns.RcodeSuccess)},
+	{"O30", "reject-nxdomain-beside-compact-denial-of-the-type", "no.nsec.org A", "bogus", compactly("TXT RRSIG NSEC", dns.RcodeNameError)},
+
+	{"O30", "accept-alias-into-unsigned-child-denied-by-the-parent", "to-child.nsec.org A", "insecure nodata", parentDenies("nsec.org", dns.RcodeSuccess)},
+	{"O30", "accept-alias-into-unsigned-child-denied-by-the-parent-nsec3", "to-child.nsec3.com A", "insecure nxdomain",
+		parentDenies("nsec3.com", dns.RcodeNameError)},
+	{"O30", "accept-unsigned-child-denied-by-the-parent", "www.plain.nsec.org A", "insecure nxdomain", parentDenies("nsec.org", dns.RcodeNameError)},
+	{"O30", "accept-unsigned-child-denied-without-proof", "www.plain.nsec.org A", "insecure nodata", func(w *world) []zone.Edit {
+		return []zone.Edit{zone.On("www.plain.nsec.org", dns.TypeA, zone.Replay(dropProofs(w.get("www.nsec.org", dns.TypeMX))))}
+	}},
+	{"O30", "accept-alias-asked-again-in-unsigned-child", "to-child.nsec.org A", "insecure", func(w *world) []zone.Edit {
+		return parentDenies("nsec.org", dns.RcodeSuccess)(w)[:1]
+	}},
+	{"O30", "accept-unsigned-child-with-a-signature-of-the-parents-name", "www.plain.nsec.org A", "insecure", func(w *world) []zone.Edit {
+		set := w.records("www.plain.nsec.org", dns.TypeA, "")
+		return []zone.Edit{replace("www.plain.nsec.org", dns.TypeA, append(set, w.attacker.SignSetAs(w.now, "nsec.org", set...)...), nil, 0)}
+	}},
+	{"O30", "reject-referral-from-the-parent-as-absence", "www.plain.nsec.org A", "server", func(w *world) []zone.Edit {
+		return []zone.Edit{replace("www.plain.nsec.org", dns.TypeA, nil,
+			append(rrs("plain.nsec.org. 60 IN NS ns.plain.nsec.org."), proofs(w, "plain.nsec.org")...), 0)}
+	}},
+	{"O30", "reject-signed-child-denied-by-the-parent", "www.sub.nsec.org A", "bogus", func(w *world) []zone.Edit {
+		return []zone.Edit{zone.On("www.sub.nsec.org", dns.TypeA, zone.Replay(w.get("plain.nsec.org", dns.TypeDS)))}
+	}},
+	{"O30", "reject-name-of-the-parent-denied-with-the-childs-delegation", "www.nsec.org A", "bogus", func(w *world) []zone.Edit {
+		return []zone.Edit{zone.On("www.nsec.org", dns.TypeA, zone.Replay(w.get("plain.nsec.org", dns.TypeDS)))}
+	}},
+}
+
+func TestAttacks(t *testing.T) { runScenarios(t, attacks) }
+
+// TestBadDelegationIsNotKept: a resolver that was lied to about a delegation finds the child once the lie has ended.
+func TestBadDelegationIsNotKept(t *testing.T) {
+	w := sharedWorld()
+	for _, c := range []struct {
+		name, child string
+		edits       func(*world) []zone.Edit
+	}{
+		{"accept-after-wildcard-cname", "sub.aliases.nsec.org", expandAlias("nsec.org")},
+		{"accept-after-wildcard-cname-nsec3", "sub.aliases.nsec3.com", expandAlias("nsec3.com")},
+		{"accept-after-wildcard-cname-without-proof", "sub.aliases.nsec3.com", func(w *world) []zone.Edit {
+			return []zone.Edit{replace("sub.aliases.nsec3.com", dns.TypeDS,
+				w.records("any.aliases.nsec3.com", dns.TypeCNAME, "sub.aliases.nsec3.com"), nil, 0)}
+		}},
+		{"accept-after-wildcard-dname", "child.sub.dnames.nsec3.com", func(w *world) []zone.Edit {
+			m := w.get("any.dnames.nsec3.com", dns.TypeDNAME)
+			return []zone.Edit{replace("child.sub.dnames.nsec3.com", dns.TypeDS,
+				w.records("any.dnames.nsec3.com", dns.TypeDNAME, "sub.dnames.nsec3.com"), m.Ns, 0)}
+		}},
+	} {
+		t.Run("O18", func(t *testing.T) {
+			t.Run(c.name, func(t *testing.T) {
+				m := &zone.Mangler{Next: w.Server, Edits: c.edits(w)}
+				r := w.resolver(t, m)
+				for _, want := range []string{"bogus", "secure"} {
+					if got := outcome(r.Lookup(t.Context(), "www."+c.child, dns.TypeA)); got != want {
+						t.Fatalf("%s, want %s", got, want)
+					}
+					m.Edits = nil
+				}
+			})
+		})
+	}
+}
+
+// TestErrorsNameWhatFailed: the question that failed is often another one than the user's.
+func TestErrorsNameWhatFailed(t *testing.T) {
+	w := sharedWorld()
+	for _, c := range []struct {
+		name, question string
+		edits          []zone.Edit
+		hostile        string // the zone that made validation costly
+		words          []string
+	}{
+		{"reject-servfail-for-keys", "www.nsec.org", []zone.Edit{zone.On("nsec.org", dns.TypeDNSKEY, zone.Rcode(dns.RcodeServerFailure))}, "",
+			[]string{"SERVFAIL", "question nsec.org DNSKEY", "validate names in nsec.org", "another DNS server", "operator of nsec.org"}},
+		{"reject-servfail-for-ds", "www.nsec.org", []zone.Edit{zone.On("org", dns.TypeDS, zone.Rcode(dns.RcodeServerFailure))}, "",
+			[]string{"SERVFAIL", "question org DS", "validate names in org"}},
+		{"reject-servfail-for-the-question", "www.nsec.org", []zone.Edit{zone.On("www.nsec.org", 0, zone.Rcode(dns.RcodeServerFailure))}, "",
+			[]string{"SERVFAIL", "question www.nsec.org A", "try again later"}},
+		{"reject-refused", "www.nsec.org", []zone.Edit{zone.Rcode(dns.RcodeRefused)}, "",
+			[]string{"REFUSED", "question www.nsec.org A", "serves this network"}},
+		{"reject-unknown-code", "www.nsec.org", []zone.Edit{zone.Rcode(12)}, "", []string{"RCODE12"}},
+		{"reject-referral", "www.plain.org", []zone.Edit{replace("www.plain.org", dns.TypeA, nil, rrs("plain.org. 60 IN NS ns.plain.org."), 0)}, "",
+			[]string{"question www.plain.org A"}},
+		{"reject-target-of-alias", "to-other.nsec.org", []zone.Edit{zone.On("a15.org", dns.TypeDNSKEY, zone.Rcode(dns.RcodeServerFailure))}, "",
+			[]string{"question a15.org DNSKEY", "operator of a15.org"}},
+		{"reject-too-many-keys-with-one-tag", "www.keytrap.org", nil, "keytrap.org", []string{"www.keytrap.org", "(zone keytrap.org)", "do not use"}},
+		{"reject-too-many-signatures", "www.sigtrap.org", nil, "sigtrap.org", []string{"www.sigtrap.org", "(zone sigtrap.org)", "its operator"}},
+		{"reject-alias-loop", "loop1.nsec.org", nil, "", []string{"loop1.nsec.org", "8 aliases"}},
+	} {
+		t.Run("O31", func(t *testing.T) {
+			t.Run(c.name, func(t *testing.T) {
+				r := w.resolver(t, &zone.Mangler{Next: w.Server, Edits: c.edits})
+				_, err := r.Lookup(t.Context(), c.question, dns.TypeA)
+				for _, word := range c.words {
+					if err == nil || !strings.Contains(err.Error(), word) {
+						t.Errorf("%q is missing: %v", word, err)
+					}
+				}
+				var over *dnssec.BudgetError
+				if hostile := errors.As(err, &over) && over.Hostile(); hostile != (c.hostile != "") || hostile && over.Zone != c.hostile {
+					t.Errorf("hostile %t: %v", hostile, err)
+				}
+			})
+		})
+	}
+}
+
+// expandAlias answers the question for the DS records of sub.aliases with the expansion of *.aliases.
+func expandAlias(origin string) func(*world) []zone.Edit {
+	return func(w *world) []zone.Edit {
+		other := w.get("any.aliases."+origin, dns.TypeDS)
+		return []zone.Edit{replace("sub.aliases."+origin, dns.TypeDS,
+			w.records("any.aliases."+origin, dns.TypeCNAME, "sub.aliases."+origin), other.Ns, 0)}
+	}
+}
+
+// expandDNAME answers a question below any.dnames with the expansion of the DNAME record of *.dnames.
+func expandDNAME(origin string, withProof bool) func(*world) []zone.Edit {
+	return func(w *world) []zone.Edit {
+		m := w.get("any.dnames."+origin, dns.TypeDNAME)
+		if !withProof {
+			m = dropProofs(m)
+		}
+		m.Answer = append(m.Answer, w.get("www.a13.org", dns.TypeA).Answer...)
+		return []zone.Edit{zone.On("www.any.dnames."+origin, dns.TypeA, zone.Replay(m))}
+	}
+}
+
+// compactly denies no.nsec.org with an NSEC record of its own (RFC 9824).
+func compactly(types string, rcode int) func(*world) []zone.Edit {
+	return func(w *world) []zone.Edit {
+		nsec := rrs("no.nsec.org. 60 IN NSEC \\000.no.nsec.org. " + types)
+		soa := slices.DeleteFunc(w.get("nope.nsec.org", dns.TypeA).Ns, isProof)
+		return []zone.Edit{replace("no.nsec.org", dns.TypeA, nil, slices.Concat(soa, nsec, w.nsec.SignSet(w.now, nsec...)), rcode)}
+	}
+}
+
+// parentDenies has the parent answer for the unsigned child "plain": with its SOA, and with the proof that the child is
+// unsigned. The first edit is about the alias.
+func parentDenies(origin string, rcode int) func(*world) []zone.Edit {
+	return func(w *world) []zone.Edit {
+		denial := w.get("plain."+origin, dns.TypeDS).Ns
+		return []zone.Edit{
+			replace("to-child."+origin, dns.TypeA, w.records("to-child."+origin, dns.TypeCNAME, ""), denial, rcode),
+			replace("www.plain."+origin, dns.TypeA, nil, denial, rcode),
+		}
+	}
+}
+
+func dropProofs(m *dns.Msg) *dns.Msg {
+	m.Ns = slices.DeleteFunc(m.Ns, isProof)
+	return m
+}
+
+// isProof says whether a record is a denial, or the signature of one.
+func isProof(rr dns.RR) bool {
+	rrtype := rr.Header().Rrtype
+	if sig, ok := rr.(*dns.RRSIG); ok {
+		rrtype = sig.TypeCovered
+	}
+	return strings.HasPrefix(dns.TypeToString[rrtype], "NSEC")
+}
