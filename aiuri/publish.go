@@ -14,6 +14,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/serve"
 )
 
 // AdvertiseLink gives the value of a Link header (section 3.1).
@@ -90,22 +91,12 @@ func WellKnownHandler(origin string, d *Descriptor, allowedKeyOrigins ...string)
 	return static("application/json", func() []byte { return text }), nil
 }
 
-// static answers GET and HEAD with a text that may be kept for some minutes.
+// static serves a text that may change and that clients may keep for some minutes.
 func static(mediaType string, text func() []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			w.Header().Set("Allow", "GET, HEAD")
-			w.WriteHeader(http.StatusMethodNotAllowed)
-			return
-		}
-		body := text()
-		w.Header().Set("Content-Type", mediaType)
-		w.Header().Set("Cache-Control", "max-age=300")
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-		if r.Method == http.MethodGet {
-			_, _ = w.Write(body)
-		}
+		document := serve.New(text(), mediaType)
+		document.Keep(5 * time.Minute)
+		document.ServeHTTP(w, r)
 	})
 }
 

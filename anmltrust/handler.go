@@ -2,10 +2,7 @@ package anmltrust
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -13,6 +10,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/serve"
 )
 
 // ManifestHandler serves one manifest at the path where it is mounted, to GET and
@@ -33,23 +31,13 @@ func ManifestHandler(data []byte, maxAge time.Duration, now func() time.Time) (h
 	if now == nil {
 		now = time.Now
 	}
-	data = bytes.Clone(data)
-	sum := sha256.Sum256(data)
-	etag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+	manifest := serve.New(data, ManifestMediaType)
+	manifest.Header.Del("Cache-Control")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			w.Header().Set("Allow", "GET, HEAD")
-			http.Error(w, "read-only", http.StatusMethodNotAllowed)
-			return
+		if serve.Reads(w, r) {
+			w.Header().Set("Cache-Control", serve.MaxAge(min(maxAge, max(m.Expires.Sub(now()), 0))))
+			manifest.ServeHTTP(w, r)
 		}
-		left := min(maxAge, max(m.Expires.Sub(now()), 0))
-		h := w.Header()
-		h.Set("Content-Type", ManifestMediaType)
-		h.Set("Cache-Control", fmt.Sprintf("max-age=%d", int(left/time.Second)))
-		h.Set("ETag", etag)
-		h.Set("X-Content-Type-Options", "nosniff")
-		r.Header.Del("Range") // part of a manifest is no manifest
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 	}), nil
 }
 
@@ -68,9 +56,7 @@ func QueryHandler(authorize Authorizer, now func() time.Time) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			w.Header().Set("Allow", "GET, HEAD")
-			w.WriteHeader(http.StatusMethodNotAllowed)
+		if !serve.Reads(w, r) {
 			return
 		}
 		server, requested, ok := readQuestion(r.URL.RawQuery)

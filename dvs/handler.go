@@ -2,7 +2,6 @@ package dvs
 
 import (
 	"bytes"
-	"encoding/base64"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/serve"
 )
 
 // markdownType is what a SKILL.md is served as; RFC 7763 requires the parameter.
@@ -31,14 +31,9 @@ type HandlerOptions struct {
 // listed, compressed or kept in cookies. It answers GET and HEAD for exactly the
 // files that were there when it was made.
 type Handler struct {
-	pages    map[string]*servedPage // by escaped path
+	pages    map[string]*serve.Document // by escaped path
 	skills   []*Published
 	findings []lookleap.Finding
-}
-
-type servedPage struct {
-	content []byte
-	header  http.Header
 }
 
 // NewHandler reads the skills below a directory, one directory each, named as
@@ -53,7 +48,7 @@ func NewHandler(skills fs.FS, options HandlerOptions) (*Handler, error) {
 	if options.MaxAge <= 0 {
 		options.MaxAge = time.Hour
 	}
-	h := &Handler{pages: map[string]*servedPage{}}
+	h := &Handler{pages: map[string]*serve.Document{}}
 	for _, entry := range list {
 		if !entry.IsDir() {
 			continue
@@ -121,17 +116,11 @@ func (h *Handler) Findings() []lookleap.Finding { return slices.Clone(h.findings
 // Skills are those that are served, by name.
 func (h *Handler) Skills() []*Published { return slices.Clone(h.skills) }
 
-func newServedPage(file string, content []byte, options *HandlerOptions) *servedPage {
-	digest := DigestOf(content)
-	header := http.Header{}
-	header.Set("Content-Type", servedType(file))
-	header.Set("Cache-Control", fmt.Sprintf("max-age=%d", int(options.MaxAge/time.Second)))
-	header.Set("ETag", `"`+base64.RawURLEncoding.EncodeToString(digest[:12])+`"`)
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
-	header.Set("Referrer-Policy", "no-referrer")
-	header.Set("Access-Control-Allow-Origin", "*") // public files, sent without credentials
-	return &servedPage{bytes.Clone(content), header}
+func newServedPage(file string, content []byte, options *HandlerOptions) *serve.Document {
+	page := serve.New(content, servedType(file))
+	page.Keep(options.MaxAge)
+	page.Header.Set("Access-Control-Allow-Origin", "*") // public files, sent without credentials
+	return page
 }
 
 // servedTypes are the media types of files by extension. Nothing that runs in a
@@ -154,19 +143,9 @@ func servedType(file string) string {
 }
 
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	p := h.pages[r.URL.EscapedPath()]
-	if p == nil {
-		http.NotFound(w, r)
+	if page := h.pages[r.URL.EscapedPath()]; page != nil {
+		page.ServeHTTP(w, r)
 		return
 	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "read-only", http.StatusMethodNotAllowed)
-		return
-	}
-	for name, values := range p.header {
-		w.Header()[name] = values
-	}
-	r.Header.Del("Range") // part of a file is no file
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(p.content))
+	http.NotFound(w, r)
 }

@@ -1,9 +1,6 @@
 package wellknown
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/serve"
 )
 
 // MaxDocument is the largest document in octets that a handler serves.
@@ -34,13 +32,8 @@ type Document struct {
 // and other spellings are not found, and nothing is listed. It sets no cookies,
 // reads none, and compresses nothing.
 type Handler struct {
-	pages    map[string]page
+	pages    map[string]*serve.Document // by escaped path
 	findings []lookleap.Finding
-}
-
-type page struct {
-	content []byte
-	header  http.Header
 }
 
 // NewHandler reads the documents once: what is uploaded later is not served, so
@@ -51,7 +44,7 @@ func NewHandler(registry *Registry, files fs.FS, documents ...Document) (*Handle
 	if registry == nil {
 		registry = Builtin()
 	}
-	h := &Handler{pages: make(map[string]page, len(documents))}
+	h := &Handler{pages: make(map[string]*serve.Document, len(documents))}
 	for _, d := range documents {
 		findings, err := registry.Lint(d.Name, d.Rest)
 		if err != nil {
@@ -77,37 +70,29 @@ func NewHandler(registry *Registry, files fs.FS, documents ...Document) (*Handle
 	return h, nil
 }
 
-func load(files fs.FS, d Document, entry Entry) (page, error) {
+func load(files fs.FS, d Document, entry Entry) (*serve.Document, error) {
 	mediaType := d.MediaType
 	if mediaType == "" && len(entry.MediaTypes) > 0 {
 		mediaType = entry.MediaTypes[0]
 	}
 	if _, _, err := mime.ParseMediaType(mediaType); err != nil {
-		return page{}, &Error{Code: lookleap.CodeMediaType, Input: d.Name, Reason: "the document has no media type", Fix: "set MediaType"}
+		return nil, &Error{Code: lookleap.CodeMediaType, Input: d.Name, Reason: "the document has no media type", Fix: "set MediaType"}
 	}
 	content, err := readPlain(files, d.File)
 	if err != nil {
-		return page{}, err
+		return nil, err
 	}
-	maxAge := d.MaxAge
-	if maxAge <= 0 {
-		maxAge = time.Hour
+	document := serve.New(content, mediaType)
+	if d.MaxAge > 0 {
+		document.Keep(d.MaxAge)
 	}
-	sum := sha256.Sum256(content)
-	header := http.Header{}
-	header.Set("Content-Type", mediaType)
-	header.Set("Cache-Control", fmt.Sprintf("max-age=%d", int(maxAge/time.Second)))
-	header.Set("ETag", `"`+base64.RawURLEncoding.EncodeToString(sum[:12])+`"`)
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
-	header.Set("Referrer-Policy", "no-referrer")
 	if entry.Sensitive {
-		header.Add("Cache-Control", "no-transform") // lest a proxy compresses the secret
+		document.Header.Add("Cache-Control", "no-transform") // so that no proxy compresses the secret
 	}
 	if d.CORS {
-		header.Set("Access-Control-Allow-Origin", "*")
+		document.Header.Set("Access-Control-Allow-Origin", "*")
 	}
-	return page{content, header}, nil
+	return document, nil
 }
 
 // readPlain reads a regular file no part of whose path is a link.
@@ -143,20 +128,9 @@ func readPlain(files fs.FS, name string) ([]byte, error) {
 func (h *Handler) Findings() []lookleap.Finding { return h.findings }
 
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	p, ok := h.pages[r.URL.EscapedPath()]
-	if !ok {
-		http.NotFound(w, r)
+	if document := h.pages[r.URL.EscapedPath()]; document != nil {
+		document.ServeHTTP(w, r)
 		return
 	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "read-only", http.StatusMethodNotAllowed)
-		return
-	}
-	for name, values := range p.header {
-		w.Header()[name] = values
-	}
-	whole := r.Clone(r.Context())
-	whole.Header.Del("Range") // part of a document is no document
-	http.ServeContent(w, whole, "", time.Time{}, bytes.NewReader(p.content))
+	http.NotFound(w, r)
 }

@@ -1,0 +1,107 @@
+package serve_test
+
+import (
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/lookleap/lookleap/agentstxt"
+	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/wellknown"
+)
+
+// published returns every handler of fixed documents, by the path of a document.
+func published(t *testing.T) map[string]http.Handler {
+	t.Helper()
+	all := map[string]http.Handler{}
+	add := func(path string, h http.Handler, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[path] = h
+	}
+	policy, err := agentstxt.Sign([]byte("/admin DISALLOW\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := agentstxt.NewHandler(policy)
+	add("/agents.txt", h, err)
+	known, err := wellknown.NewHandler(nil, fstest.MapFS{"security.txt": {Data: []byte("Contact: mailto:a@example.com\n")}},
+		wellknown.Document{Name: "security.txt", File: "security.txt", MediaType: "text/plain; charset=utf-8"})
+	add("/.well-known/security.txt", known, err)
+	skills, err := dvs.NewHandler(fstest.MapFS{"pay/SKILL.md": {Data: []byte("---\nname: pay\ndescription: b\n---\ntext\n")}}, dvs.HandlerOptions{})
+	add("/.well-known/skills/pay/SKILL.md", skills, err)
+	manifest := `{"version":"1.0","site":"example.com","issued":"2026-10-01T00:00:00Z","expires":"2026-12-01T00:00:00Z","authorized-domains":[]}`
+	h, err = anmltrust.ManifestHandler([]byte(manifest), 0, func() time.Time { return time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC) })
+	add("/manifest", h, err)
+	h, err = aiuri.PublicJWKSHandler([]byte(`{"keys":[]}`))
+	add("/jwks", h, err)
+	return all
+}
+
+// TestHandlers holds all handlers to the same answers.
+func TestHandlers(t *testing.T) {
+	for path, h := range published(t) {
+		ask := func(method string, header http.Header) (*http.Request, *http.Response) {
+			r := httptest.NewRequest(method, "https://example.com"+path, nil)
+			maps.Copy(r.Header, header)
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			return r, w.Result()
+		}
+		t.Run("O26"+path, func(t *testing.T) {
+			_, whole := ask("GET", nil)
+			etag := whole.Header.Get("ETag")
+			t.Run("accept-request-unchanged", func(t *testing.T) {
+				header := http.Header{"Range": {"bytes=0-1"}, "If-Range": {etag}, "If-None-Match": {`"x"`}, "User-Agent": {"a"}}
+				r, _ := ask("GET", header)
+				if !reflect.DeepEqual(r.Header, header) {
+					t.Errorf("the handler changed the request to %v", r.Header)
+				}
+			})
+			t.Run("accept-range-ignored", func(t *testing.T) {
+				if _, resp := ask("GET", http.Header{"Range": {"bytes=0-1"}}); resp.StatusCode != 200 || resp.ContentLength != whole.ContentLength {
+					t.Error(resp.Status, resp.ContentLength)
+				}
+			})
+			t.Run("accept-validator", func(t *testing.T) {
+				if _, resp := ask("GET", http.Header{"If-None-Match": {etag}}); resp.StatusCode != 304 || etag == "" {
+					t.Error(resp.Status, etag)
+				}
+			})
+			t.Run("accept-head", func(t *testing.T) {
+				_, resp := ask("HEAD", nil)
+				if body, _ := resp.Body.Read(make([]byte, 1)); resp.StatusCode != 200 || body > 0 || resp.Header.Get("ETag") != etag {
+					t.Error(resp.Status, body)
+				}
+			})
+			t.Run("accept-security-header", func(t *testing.T) {
+				for name, want := range map[string]string{
+					"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+					"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
+				} {
+					if got := whole.Header.Get(name); got != want {
+						t.Errorf("%s: %q", name, got)
+					}
+				}
+				if whole.Header.Get("Cache-Control") == "" || whole.Header.Get("Set-Cookie") != "" {
+					t.Error(whole.Header)
+				}
+			})
+			for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS", "get"} {
+				t.Run("reject-"+method, func(t *testing.T) {
+					if _, resp := ask(method, nil); resp.StatusCode != 405 || resp.Header.Get("Allow") != "GET, HEAD" {
+						t.Error(resp.Status, resp.Header)
+					}
+				})
+			}
+		})
+	}
+}
