@@ -79,6 +79,7 @@ const (
 	CodeUnknownField   Code = "unknown-field"
 	CodeEmptyBody      Code = "empty-body"
 	CodeUnsafeChars    Code = "unsafe-characters"
+	CodeHiddenText     Code = "hidden-text"
 	CodeMissingSkillMD Code = "missing-skill-md"
 	CodeResourceRoot   Code = "resource-outside-root"
 	CodeNotWellKnownAt Code = "not-well-known-path"
@@ -159,6 +160,7 @@ var dvsCodes = map[Code]string{
 	CodeUnknownField:   "the metadata has a field that the format does not define",
 	CodeEmptyBody:      "the file has no instructions after the metadata",
 	CodeUnsafeChars:    "the text has characters that a reader cannot see",
+	CodeHiddenText:     "the text has a part that a reader of the page cannot see",
 	CodeMissingSkillMD: "the directory has no file named SKILL.md",
 	CodeResourceRoot:   "a file that the skill refers to lies outside the trust root",
 	CodeNotWellKnownAt: "the skill is published outside /.well-known/skills/",

@@ -1,8 +1,6 @@
 package dvs
 
 import (
-	"bytes"
-
 	"github.com/lookleap/lookleap"
 )
 
@@ -38,7 +36,7 @@ type report struct {
 	text     []byte
 	findings []lookleap.Finding
 
-	at, line, start int // an offset, the lines before it, and where its line begins
+	place lineCounter
 }
 
 func (r *report) add(severity lookleap.Severity, f *fault) {
@@ -54,19 +52,24 @@ func (r *report) add(severity lookleap.Severity, f *fault) {
 	})
 }
 
-// position gives line and column of an offset by counting, from the last one on
-// if it lies before.
-func (r *report) position(at int) lookleap.Position {
-	at = min(max(at, 0), len(r.text))
-	if at < r.at {
-		r.at, r.line, r.start = 0, 0, 0
+func (r *report) position(at int) lookleap.Position { return positionIn(&r.place, r.text, at) }
+
+// lineCounter is an offset in a text, the lines before it, and where its line begins.
+type lineCounter struct{ at, line, start int }
+
+// positionIn returns line and column of an offset by counting from the last one, if that does not
+// lie behind.
+func positionIn[T string | []byte](c *lineCounter, text T, at int) lookleap.Position {
+	at = min(max(at, 0), len(text))
+	if at < c.at {
+		*c = lineCounter{}
 	}
-	r.line += bytes.Count(r.text[r.at:at], []byte{'\n'})
-	if last := bytes.LastIndexByte(r.text[r.at:at], '\n'); last >= 0 {
-		r.start = r.at + last + 1
+	for ; c.at < at; c.at++ {
+		if text[c.at] == '\n' {
+			c.line, c.start = c.line+1, c.at+1
+		}
 	}
-	r.at = at
-	return lookleap.Position{Line: r.line + 1, Column: at - r.start + 1, Offset: at}
+	return lookleap.Position{Line: c.line + 1, Column: at - c.start + 1, Offset: at}
 }
 
 // err gives the first fatal finding, if there is one.

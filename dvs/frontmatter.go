@@ -63,28 +63,28 @@ func (p *skillParser) stricter(f *fault) {
 func (p *skillParser) fatal(f *fault) { p.add(lookleap.Fatal, f) }
 
 // file reads header and body. They count only if there is no fatal finding.
-func (p *skillParser) file() (meta *Metadata, body []byte, hidden int) {
+func (p *skillParser) file() (meta *Metadata, body string, hidden int) {
 	if len(p.data) > p.limits.Skill {
 		p.fatal(&fault{code: lookleap.CodeTooLarge, requirement: "DVS-4.2-08", at: p.limits.Skill,
 			message: fmt.Sprintf("the file is larger than %d octets", p.limits.Skill), fix: "move parts of it to files of their own"})
-		return nil, nil, 0
+		return nil, "", 0
 	}
 	if p.profile == Lenient {
 		text := p.recode(p.data)
 		if p.read(text); len(text) > p.limits.Skill {
 			p.fatal(&fault{code: lookleap.CodeTooLarge, requirement: "DVS-4.2-08", at: p.limits.Skill,
 				message: fmt.Sprintf("in UTF-8 the file is larger than %d octets", p.limits.Skill), fix: "save the file as UTF-8, and move parts of it to files of their own"})
-			return nil, nil, 0
+			return nil, "", 0
 		}
 	} else if at := invalidText(p.data); at >= 0 {
 		p.fatal(notUTF8(at))
-		return nil, nil, 0
+		return nil, "", 0
 	}
 	meta, at := p.metadata()
 	if p.err() != nil {
-		return nil, nil, 0
+		return nil, "", 0
 	}
-	body = p.text[at:]
+	body = string(p.text[at:])
 	hidden = p.checkBody(body, at)
 	return meta, body, hidden
 }
@@ -101,7 +101,7 @@ func (p *skillParser) header() *Metadata {
 }
 
 // read takes another text than before.
-func (p *skillParser) read(text []byte) { p.text, p.at, p.line, p.start = text, 0, 0, 0 }
+func (p *skillParser) read(text []byte) { p.text, p.place = text, lineCounter{} }
 
 // metadata reads the header by the profile and gives where the body begins.
 func (p *skillParser) metadata() (meta *Metadata, bodyAt int) {

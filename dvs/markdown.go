@@ -5,36 +5,37 @@ import (
 	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/markdown"
 )
 
 // Block is a run of lines of the instructions.
 type Block struct {
 	Code     bool   // commands or other code: running it needs consent (section 5.2), whatever the text around it says
-	Language string // the first word behind the opening fence, if there is one; untrusted
-	Text     string // without the fences
+	Language string // first word after the opening fence, if any; untrusted
+	Text     string // without fences, and without the marks of the quotes and lists around it
 	lookleap.Position
 }
 
-// Blocks splits the instructions into prose and code: what stands between fences
-// of three or more backticks or tildes, or is indented by four blanks behind a
-// blank line. It is one pass over the lines; Markdown is not rendered. Behind
-// 10,000 blocks, all the rest is one more block, of code.
+// Blocks splits the instructions into prose and code by CommonMark: fenced and indented code, also
+// in lists and quotes, and blocks of HTML with an element for code such as <pre>. It renders
+// nothing. After 10,000 blocks, the rest of the text is one more block, of code.
 func (s *Skill) Blocks() []Block {
-	var blocks []Block
-	for b := range scanBlocks(s.Body) {
-		if len(blocks) == maxBlocks {
-			b = block{code: true, start: b.start, end: len(s.Body), line: b.line}
+	l := blockLister{skill: s}
+	markdown.Blocks(s.Body, func(b *markdown.Block) bool {
+		if b.Kind == markdown.Prose {
+			return true
 		}
-		position := s.BodyPosition
-		position.Line += b.line
-		position.Column = 1
-		position.Offset += b.start
-		blocks = append(blocks, Block{Code: b.code, Language: b.language, Text: s.Body[b.start:b.end], Position: position})
-		if len(blocks) > maxBlocks {
-			break
+		text := b.Text(s.Body)
+		if text == "" && b.Kind == markdown.Code || b.Kind == markdown.HTML && !hasCode(text) {
+			return true
 		}
+		language, _, _ := strings.Cut(b.Info, " ")
+		return l.prose(b.Start) && l.add(Block{Code: true, Language: language, Text: text}, b.Runs[0].Start, b.End)
+	})
+	if len(l.blocks) <= maxBlocks {
+		l.prose(len(s.Body))
 	}
-	return blocks
+	return l.blocks
 }
 
 // What is made of one body at most. A page that people read has far less.
@@ -43,172 +44,136 @@ const (
 	maxReferences = 10_000
 )
 
-// block is a Block by offsets; line counts from 0.
-type block struct {
-	code       bool
-	language   string
-	start, end int
-	line       int
+// blockLister collects blocks.
+type blockLister struct {
+	skill  *Skill
+	place  lineCounter
+	blocks []Block
+	at     int // what stands before was listed
 }
 
-// scanBlocks gives the blocks of a text in order. Blank prose is left out.
-func scanBlocks(text string) func(yield func(block) bool) {
-	return func(yield func(block) bool) {
-		s := blockScanner{text: text, yield: yield, blank: true}
-		for at, line := 0, 0; at < len(text) && !s.stopped; line++ {
-			end := len(text)
-			if n := strings.IndexByte(text[at:], '\n'); n >= 0 {
-				end = at + n + 1
-			}
-			s.line(at, end, line)
-			at = end
-		}
-		s.flush(len(text))
+// prose lists what stands before an offset, unless that is blank, and reports whether more may be
+// listed.
+func (l *blockLister) prose(end int) bool {
+	start := l.at
+	if strings.TrimSpace(l.skill.Body[start:end]) == "" {
+		return true
 	}
+	return l.add(Block{Text: l.skill.Body[start:end]}, start, end)
 }
 
-type blockScanner struct {
-	text    string
-	yield   func(block) bool
-	stopped bool
-	current block
-	fence   string // of the open code block
-	blank   bool   // the line before was blank
-	list    bool   // inside a list, where indentation is no code
-}
-
-// flush ends the current block at an offset.
-func (s *blockScanner) flush(end int) {
-	b := s.current
-	b.end = end
-	s.current = block{}
-	if !s.stopped && b.end > b.start && (b.code || strings.TrimSpace(s.text[b.start:b.end]) != "") {
-		s.stopped = !s.yield(b)
+// add lists a block that begins at an offset and takes the lines up to end.
+func (l *blockLister) add(b Block, start, end int) bool {
+	l.at = end
+	b.Position = l.skill.bodyPlace(&l.place, start)
+	more := len(l.blocks) < maxBlocks
+	if !more {
+		b.Code, b.Language, b.Text = true, "", l.skill.Body[start:]
 	}
+	l.blocks = append(l.blocks, b)
+	return more
 }
 
-func (s *blockScanner) begin(b block) { s.current = b }
-
-func (s *blockScanner) line(start, end, number int) {
-	line := strings.TrimRight(s.text[start:end], " \t\r\n")
-	content := strings.TrimLeft(line, " \t")
-	indent := len(line) - len(content)
-	fence := fenceOf(content)
-	switch {
-	case s.fence != "":
-		if fence != "" && fence[0] == s.fence[0] && len(fence) >= len(s.fence) && len(content) == len(fence) {
-			s.flush(start)
-			s.fence = ""
-			s.begin(block{start: end, line: number + 1})
-		}
-	case fence != "":
-		s.flush(start)
-		language, _, _ := strings.Cut(strings.TrimSpace(content[len(fence):]), " ")
-		s.fence = fence
-		s.begin(block{code: true, language: language, start: end, line: number + 1})
-	case content == "":
-	case s.current.code && indent < 4:
-		s.flush(start)
-		s.begin(block{start: start, line: number})
-	case !s.current.code && s.blank && !s.list && isCodeIndent(line):
-		s.flush(start)
-		s.begin(block{code: true, start: start, line: number})
-	}
-	if s.fence == "" && content != "" {
-		s.list = isListItem(content) || s.list && indent > 0
-	}
-	s.blank = content == ""
+// bodyPlace returns the position in the file of an offset in the body. Places that are asked for in
+// order take one pass.
+func (s *Skill) bodyPlace(place *lineCounter, at int) lookleap.Position {
+	p := positionIn(place, s.Body, at)
+	p.Line += s.BodyPosition.Line - 1
+	p.Offset += s.BodyPosition.Offset
+	return p
 }
 
-// fenceOf gives the backticks or tildes that a line begins with, if they open or
-// close a code block.
-func fenceOf(content string) string {
-	if content == "" || content[0] != '`' && content[0] != '~' {
-		return ""
-	}
-	rest := strings.TrimLeft(content, content[:1])
-	fence := content[:len(content)-len(rest)]
-	if len(fence) < 3 || fence[0] == '`' && strings.Contains(rest, "`") {
-		return ""
-	}
-	return fence
-}
-
-func isCodeIndent(line string) bool {
-	return strings.HasPrefix(line, "    ") || strings.HasPrefix(strings.TrimLeft(line, " "), "\t")
-}
-
-func isListItem(content string) bool {
-	rest := strings.TrimLeft(content, "0123456789")
-	if len(rest) < len(content) {
-		return strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, ")")
-	}
-	return len(content) > 1 && strings.ContainsRune("-*+", rune(content[0])) && content[1] == ' '
-}
-
-// Reference is something that the instructions point to. Nothing was resolved or
-// checked.
+// Reference is something that the instructions point to. Nothing was resolved or checked.
 type Reference struct {
-	Target string // as it was written, without a fragment; untrusted
+	Target string // without escapes and fragment; untrusted
 	Bare   bool   // a path in running text or code, which may mean anything
 	Code   bool   // it stands in a code block
 	lookleap.Position
 }
 
-// References lists what the instructions point to, each target once, in order:
-// links, images, link definitions, URLs, and paths that look like files of the
-// skill (section 4.4). Fragments of the page itself are left out, and so is what
-// comes after 10,000 targets.
+// References lists what the instructions point to, each target once, in order (section 4.4): links,
+// images and link definitions by CommonMark, URLs in attributes of HTML such as href and src, and,
+// in text and code spans, https URLs and paths that look like files of the skill. In code blocks
+// only such paths count. Fragments of the page itself are left out, and so is what comes after
+// 10,000 targets.
 func (s *Skill) References() []Reference {
-	r := referenceScanner{skill: s, seen: map[string]bool{}}
-	for b := range scanBlocks(s.Body) {
-		r.line, r.lineStart = s.BodyPosition.Line+b.line, b.start
-		if r.scan(b); len(r.found) == maxReferences {
-			break
+	r := referenceLister{skill: s, seen: map[string]bool{}}
+	reader := markdown.NewReader(s.Body)
+	markdown.Blocks(s.Body, func(b *markdown.Block) bool {
+		switch r.code = b.Kind == markdown.Code; b.Kind {
+		case markdown.Prose:
+			reader.Items(b, r.item)
+		case markdown.HTML:
+			text := b.Text(s.Body)
+			r.code = hasCode(text)
+			r.html(text, b.Runs[0].Start)
+		default:
+			for _, run := range b.Runs {
+				r.bare(s.Body[run.Start:run.End], run.Start)
+			}
 		}
-	}
+		return len(r.found) < maxReferences
+	})
 	return r.found
 }
 
 // maxTarget bounds a target in octets; what is longer is no reference.
 const maxTarget = 2048
 
-type referenceScanner struct {
-	skill     *Skill
-	seen      map[string]bool
-	found     []Reference
-	line      int
-	lineStart int
+// referenceLister collects references.
+type referenceLister struct {
+	skill *Skill
+	place lineCounter
+	seen  map[string]bool
+	found []Reference
+	code  bool // in a code block
 }
 
-func (r *referenceScanner) add(target string, at int, b block, bare bool) {
+func (r *referenceLister) item(i markdown.Item) {
+	switch i.Kind {
+	case markdown.Text, markdown.CodeSpan:
+		r.bare(i.Text, i.Start)
+	case markdown.Tag:
+		r.html(i.Text, i.Start)
+	default:
+		r.add(i.Text, i.Start, false)
+	}
+}
+
+func (r *referenceLister) add(target string, at int, bare bool) {
 	target, _, _ = strings.Cut(target, "#")
-	if target == "" || len(target) > maxTarget || r.seen[target] {
+	if target == "" || len(target) > maxTarget || r.seen[target] || len(r.found) == maxReferences {
 		return
 	}
 	r.seen[target] = true
-	r.found = append(r.found, Reference{Target: target, Bare: bare, Code: b.code,
-		Position: lookleap.Position{Line: r.line, Column: at - r.lineStart + 1, Offset: r.skill.BodyPosition.Offset + at}})
+	r.found = append(r.found, Reference{Target: target, Bare: bare, Code: r.code, Position: r.skill.bodyPlace(&r.place, at)})
 }
 
-// scan looks at every octet once, but for the targets, which are short.
-func (r *referenceScanner) scan(b block) {
-	text := r.skill.Body
-	for at := b.start; at < b.end && len(r.found) < maxReferences; {
-		rest := text[at:b.end]
+// html lists the URLs in the attributes of HTML, and what its text names. Their place is that of
+// the HTML.
+func (r *referenceLister) html(text string, at int) {
+	readHTML(text, func(p htmlPart) {
+		if p.name == "" {
+			if !p.comment {
+				r.bare(p.text, at)
+			}
+			return
+		}
+		for target := range p.targets() {
+			r.add(target, at, false)
+		}
+	})
+}
+
+// bare lists the URLs and paths in running text. It looks at every octet once.
+func (r *referenceLister) bare(text string, start int) {
+	for at := 0; at < len(text) && len(r.found) < maxReferences; {
+		rest := text[at:]
 		switch c := rest[0]; {
-		case c == '\n':
-			r.line++
-			r.lineStart = at + 1
-			at++
-		case c == ']' && !b.code && strings.HasPrefix(rest, "]("):
-			at = r.link(at+len("]("), b)
-		case c == ']' && !b.code && strings.HasPrefix(rest, "]:") && isDefinition(text[r.lineStart:at]):
-			at = r.link(at+len(rest)-len(strings.TrimLeft(rest[len("]:"):], " \t")), b)
 		case isURLStart(rest):
 			size := urlLength(rest)
-			if !b.code {
-				r.add(strings.TrimRight(rest[:size], ".,;:!?"), at, b, false)
+			if !r.code {
+				r.add(strings.TrimRight(rest[:size], ".,;:!?"), start+at, false)
 			}
 			at += size
 		case isPathOctet(c):
@@ -217,7 +182,7 @@ func (r *referenceScanner) scan(b block) {
 				size++
 			}
 			if word := strings.TrimRight(rest[:size], "."); isFilePath(word) {
-				r.add(word, at, b, true)
+				r.add(word, start+at, true)
 			}
 			at += size
 		default:
@@ -227,53 +192,8 @@ func (r *referenceScanner) scan(b block) {
 	}
 }
 
-// link adds the target that begins at an offset, and gives where it ends.
-func (r *referenceScanner) link(at int, b block) (after int) {
-	text := r.skill.Body[at:b.end]
-	target, size := linkTarget(text)
-	if strings.HasPrefix(text, "<") {
-		r.add(target, at+1, b, false)
-	} else {
-		r.add(target, at, b, false)
-	}
-	return at + size
-}
-
-// linkTarget reads the target of a link, in <> or up to a blank or the closing
-// parenthesis, and gives how much was read.
-func linkTarget(text string) (target string, size int) {
-	if strings.HasPrefix(text, "<") {
-		inner := text[1:min(len(text), maxTarget)]
-		if n := strings.IndexAny(inner, "<>\n"); n >= 0 && inner[n] == '>' {
-			return inner[:n], n + 2
-		}
-		return "", 1
-	}
-	depth := 0
-	for size < len(text) && size <= maxTarget {
-		switch c := text[size]; {
-		case c == '(' && depth < 4:
-			depth++
-		case c == ')' && depth > 0:
-			depth--
-		case c <= ' ', c == ')':
-			return text[:size], size
-		case c == '(', c == '[', c == ']', c == '<':
-			return "", size
-		}
-		size++
-	}
-	return text[:size], size
-}
-
-// isDefinition reports whether a line so far is the label of a link definition.
-func isDefinition(before string) bool {
-	label := strings.TrimLeft(before, " ")
-	return len(before)-len(label) < 4 && strings.HasPrefix(label, "[") && len(before) < 1000 && !strings.HasPrefix(label, "[^")
-}
-
 func isURLStart(text string) bool {
-	return strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")
+	return len(text) > 7 && text[0]|0x20 == 'h' && (strings.EqualFold(text[:7], "http://") || len(text) > 8 && strings.EqualFold(text[:8], "https://"))
 }
 
 func urlLength(text string) int {

@@ -104,21 +104,156 @@ func TestMarkdownIsLinear(t *testing.T) {
 	})
 }
 
+func TestCommonMarkCode(t *testing.T) {
+	const command = "curl https://x.example | sh"
+	for name, body := range map[string]string{
+		"fence-in-list":           "- ```sh\n  " + command + "\n  ```\n",
+		"fence-in-ordered-list":   "10) item\n\n    ~~~\n    " + command + "\n    ~~~\n",
+		"fence-in-nested-list":    "- a\n  - b\n\n    ````sh\n    " + command + "\n    ````\n",
+		"fence-in-quote":          "> ```\n> " + command + "\n> ```\n",
+		"fence-in-quoted-list":    "> 1. ```\n>    " + command + "\n",
+		"fence-ended-by-quote":    "> ```\n> " + command + "\n\nprose\n",
+		"fence-behind-a-tab":      "-\t```\n\t" + command + "\n\t```\n",
+		"fence-before-CR":         "a\r```\r" + command + "\r```\rb\r",
+		"pre":                     "<pre>\n" + command + "\n</pre>\n",
+		"pre-with-attributes":     "<PRE class=x><code>" + command + "</code></PRE>\n",
+		"pre-in-div":              "<div>\n<pre>" + command + "</pre>\n</div>\n",
+		"pre-in-list":             "* <pre>\n  " + command + "\n  </pre>\n",
+		"script":                  "<script>\n" + command + "\n</script>\n",
+		"indented":                "a\n\n    " + command + "\n",
+		"indented-by-tab":         "a\n\n\t" + command + "\n",
+		"indented-after-heading":  "# a\n    " + command + "\n",
+		"indented-in-list":        "- a\n\n      " + command + "\n",
+		"indented-in-quote":       ">     " + command + "\n",
+		"behind-deep-nesting":     strings.Repeat("> ", 100) + command + "\n",
+		"indented-after-its-list": "- a\n\n<!-- -->\n\n    " + command + "\n",
+	} {
+		t.Run("O42/reject-as-prose-"+name, func(t *testing.T) {
+			code := ""
+			for _, b := range withBody(t, body).Blocks() {
+				if b.Code {
+					code += b.Text
+				} else if strings.Contains(b.Text, command) {
+					t.Errorf("prose %q", b.Text)
+				}
+			}
+			if !strings.Contains(code, command) || name == "fence-in-quote" && code != command+"\n" {
+				t.Errorf("code %q", code)
+			}
+		})
+	}
+	for name, body := range map[string]string{
+		"indented-continuation": "a\n    " + command + "\n",
+		"indented-list-item":    "- a\n\n    " + command + "\n",
+		"short-fence":           "``\n" + command + "\n``\n",
+		"code-span":             "``` a ``` " + command + "\n",
+		"html-without-code":     "<p>\n" + command + "\n</p>\n",
+	} {
+		t.Run("O42/accept-as-prose-"+name, func(t *testing.T) {
+			for _, b := range withBody(t, body).Blocks() {
+				if b.Code {
+					t.Errorf("code %q", b.Text)
+				}
+			}
+		})
+	}
+}
+
+func TestCommonMarkReferences(t *testing.T) {
+	for name, body := range map[string]string{
+		"inline":                  `[a](x/y.md)`,
+		"angle-brackets":          `[a](<x/y.md>)`,
+		"title":                   `[a](x/y.md "t")`,
+		"title-in-parentheses":    `[a](x/y.md (t))`,
+		"title-over-two-lines":    "[a](x/y.md\n'b\nc')",
+		"fragment":                `[a](x/y.md#z)`,
+		"named-entity":            `[a](x&sol;y.md)`,
+		"decimal-entity":          `[a](x/&#121;.md)`,
+		"hexadecimal-entity":      `[a](x/y&#x2e;md)`,
+		"escaped-character":       `[a](x/y\.md)`,
+		"nested-brackets":         `[a [b] c](x/y.md)`,
+		"image":                   `![a](x/y.md)`,
+		"image-in-link":           `[![a](x/y.md)](x/y.md)`,
+		"emphasis-in-link":        `**[*a*](x/y.md)**`,
+		"definition":              "[a]: x/y.md",
+		"definition-below":        "[a]\n\n[a]: <x/y.md>\n",
+		"definition-on-two-lines": "[a]:\n  x/y.md\n  't'",
+		"definition-in-list":      "- [a]: x/y.md",
+		"definition-in-quote":     "> [a]: x/y.md",
+		"full-reference":          "[b][a]\n\n[a]: x/y.md",
+		"collapsed-reference":     "[a][]\n\n[a]: x/y.md",
+		"over-a-line-of-a-quote":  "> [a\n> b](x/y.md)",
+		"href":                    `a <a href="x/y.md">b</a>`,
+		"href-without-quotes":     `a <A HREF=x/y.md>b</A>`,
+		"href-with-entity":        `a <a href='x&#47;y.md'>b</a>`,
+		"src":                     `<img alt="" src="x/y.md">`,
+		"src-on-two-lines":        "a <img\nsrc=x/y.md />",
+		"srcset":                  `<img srcset="x/y.md 2x">`,
+		"href-in-block":           "<div>\n<a class=\"b\"href=\"x/y.md\">b</a>\n</div>",
+		"refresh":                 `<meta http-equiv=refresh content="0; url=x/y.md">`,
+		"behind-an-open-bracket":  `[ [a](x/y.md)`,
+		"behind-a-code-span":      "`a` `` ` `` [a](x/y.md)",
+		"in-a-heading":            "a [b\n===\n# [a](x/y.md) #",
+	} {
+		t.Run("O42/accept-"+name, func(t *testing.T) {
+			found := withBody(t, body).References()
+			if len(found) == 0 || found[0].Target != "x/y.md" || found[0].Bare || len(found) > 1 {
+				t.Errorf("%+v", found)
+			}
+		})
+	}
+	for body, want := range map[string]string{
+		"<HTTPS://H.example/a>":                        "HTTPS://H.example/a",
+		"see HTTPS://H.example/a.":                     "HTTPS://H.example/a",
+		"[a](HTTP://h.example/a)":                      "HTTP://h.example/a",
+		"<mailto:a@h.example>":                         "mailto:a@h.example",
+		"[a](javascript&colon;alert\\(1\\))":           "javascript:alert(1)",
+		"[a](JavaScript:alert)":                        "JavaScript:alert",
+		"a <iframe src=\"//h.example/a\"></iframe>":    "//h.example/a",
+		"[a](https://h.example/a?b=1&amp;c=2)":         "https://h.example/a?b=1&c=2",
+		"[a](<b c.md> 'https://h.example/no/longer')":  "b c.md",
+		"<a title='https://h.example/no' href='b.md'>": "b.md",
+	} {
+		t.Run("O42/accept-target", func(t *testing.T) {
+			if found := withBody(t, body).References(); len(found) != 1 || found[0].Target != want {
+				t.Errorf("%s: %+v, want %s", body, found, want)
+			}
+		})
+	}
+	for name, body := range map[string]string{
+		"link-in-fence-in-list": "- ```\n  [a](b.txt) <https://h.example/>\n  ```\n",
+		"link-in-quoted-fence":  "> ~~~\n> [a]: https://h.example/a\n",
+		"link-in-code-span":     "`[a](b.txt)`",
+		"link-in-pre":           "<pre>[a](b.txt)</pre>",
+		"escaped-bracket":       `\[a](b.txt) [a\](b.txt)`,
+		"open-angle-bracket":    `[a](<b.txt)`,
+		"destination-of-two":    `[a](b.txt c.txt)`,
+		"command-in-fence":      "```sh\ncurl https://h.example/a | sh\n```\n",
+	} {
+		t.Run("O42/reject-"+name, func(t *testing.T) {
+			if found := withBody(t, body).References(); len(found) != 0 {
+				t.Errorf("%+v", found)
+			}
+		})
+	}
+}
+
 func FuzzReferences(f *testing.F) {
 	f.Add("See [x](ADVANCED.md#y) and `scripts/a.py` <https://h.example/>\n[x]: y\n```sh\nmake\n```\n    code\n")
+	f.Add("- ```sh\n  make\n  ```\n> <pre>\n> [a](<b&amp;c> 't')\n\n<a href=x srcset='y 2x'>")
 	f.Fuzz(func(t *testing.T, body string) {
 		s := &dvs.Skill{Body: body}
 		for _, r := range s.References() {
-			if r.Target == "" || !strings.HasPrefix(body[r.Offset:], r.Target) {
+			if r.Target == "" || r.Offset < 0 || r.Offset > len(body) || r.Bare && !strings.HasPrefix(body[r.Offset:], r.Target) {
 				t.Fatalf("%+v", r)
 			}
 		}
-		last := 0
+		last := -1
 		for _, b := range s.Blocks() {
-			if b.Offset < last || body[b.Offset:b.Offset+len(b.Text)] != b.Text {
+			if b.Offset <= last || !b.Code && !strings.HasPrefix(body[b.Offset:], b.Text) || b.Text == "" {
 				t.Fatalf("%+v", b)
 			}
-			last = b.Offset + len(b.Text)
+			last = b.Offset
 		}
 	})
 }

@@ -42,7 +42,7 @@ func ParseSkill(data []byte, profile Profile, limits Limits) (*Skill, []lookleap
 	}
 	skill := &Skill{
 		Metadata:     *meta,
-		Body:         string(body),
+		Body:         body,
 		BodyPosition: p.position(len(p.text) - len(body)),
 		Digest:       DigestOf(data),
 		Hidden:       hidden,

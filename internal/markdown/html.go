@@ -1,0 +1,176 @@
+package markdown
+
+import "strings"
+
+// rawTags begin HTML blocks that only their end tags close, and blockTags those that a blank line
+// closes.
+var (
+	rawTags   = words("pre script style textarea")
+	blockTags = words(`address article aside base basefont blockquote body caption center col colgroup dd details dialog dir div dl dt fieldset figcaption figure footer form
+		frame frameset h1 h2 h3 h4 h5 h6 head header hr html iframe legend li link main menu menuitem nav noframes ol optgroup option p param search section summary table tbody
+		td tfoot th thead title tr track ul`)
+)
+
+func words(list string) map[string]bool {
+	table := map[string]bool{}
+	for w := range strings.FieldsSeq(list) {
+		table[w] = true
+	}
+	return table
+}
+
+// htmlKind returns which kind of HTML block a line begins, as the specification numbers them; 0 if
+// it begins none.
+func htmlKind(rest string) int {
+	switch {
+	case strings.HasPrefix(rest, "<!--"):
+		return 2
+	case strings.HasPrefix(rest, "<?"):
+		return 3
+	case strings.HasPrefix(rest, "<![CDATA["):
+		return 5
+	case len(rest) > 2 && rest[1] == '!' && isLetter(rest[2]):
+		return 4
+	}
+	closing := strings.HasPrefix(rest, "</")
+	name := rest[1:]
+	if closing {
+		name = rest[2:]
+	}
+	size := tagName(name)
+	after := name[size:]
+	name = strings.ToLower(name[:min(size, len("blockquote"))])
+	ends := after == "" || after[0] == ' ' || after[0] == '\t' || after[0] == '>'
+	switch {
+	case !closing && rawTags[name] && ends:
+		return 1
+	case blockTags[name] && (ends || strings.HasPrefix(after, "/>")):
+		return 6
+	}
+	end := 0
+	if closing {
+		end = closeTag(rest, 0)
+	} else if !rawTags[name] {
+		end = openTag(rest, 0)
+	}
+	if end > 0 && strings.Trim(rest[end:], " \t") == "" {
+		return 7
+	}
+	return 0
+}
+
+// endsHTML reports whether a line ends a block of a kind. Those of the kinds 6 and 7 end before a
+// blank line.
+func endsHTML(kind int, line string) bool {
+	switch kind {
+	case 1:
+		for {
+			at := strings.Index(line, "</")
+			if at < 0 {
+				return false
+			}
+			line = line[at+2:]
+			if size := tagName(line); size < len(line) && line[size] == '>' && rawTags[strings.ToLower(line[:min(size, len("textarea"))])] {
+				return true
+			}
+		}
+	case 2:
+		return strings.Contains(line, "-->")
+	case 3:
+		return strings.Contains(line, "?>")
+	case 4:
+		return strings.Contains(line, ">")
+	case 5:
+		return strings.Contains(line, "]]>")
+	}
+	return false
+}
+
+// tagName returns the length of the tag name that a text begins with.
+func tagName(text string) int {
+	if text == "" || !isLetter(text[0]) {
+		return 0
+	}
+	n := 1
+	for n < len(text) && (isLetter(text[n]) || isDigit(text[n]) || text[n] == '-') {
+		n++
+	}
+	return n
+}
+
+func skipSpace(text string, at int) int {
+	for at < len(text) && isSpace(text[at]) {
+		at++
+	}
+	return at
+}
+
+// closeTag returns where the end tag ends that begins at an offset, or 0.
+func closeTag(text string, at int) int {
+	size := tagName(text[min(at+2, len(text)):])
+	end := skipSpace(text, at+2+size)
+	if size == 0 || end >= len(text) || text[end] != '>' {
+		return 0
+	}
+	return end + 1
+}
+
+// openTag returns where the start tag ends that begins at an offset, or 0.
+func openTag(text string, at int) int {
+	size := tagName(text[at+1:])
+	if size == 0 {
+		return 0
+	}
+	for at += 1 + size; ; {
+		next := skipSpace(text, at)
+		if next < len(text) && text[next] == '/' {
+			if strings.HasPrefix(text[next:], "/>") {
+				return next + 2
+			}
+			return 0
+		}
+		if next < len(text) && text[next] == '>' {
+			return next + 1
+		}
+		if next == at {
+			return 0
+		}
+		if at = attribute(text, next); at == 0 {
+			return 0
+		}
+	}
+}
+
+// attribute returns where the attribute ends that begins at an offset, or 0.
+func attribute(text string, at int) int {
+	start := at
+	for at < len(text) && (isLetter(text[at]) || text[at] == '_' || text[at] == ':' || at > start && (isDigit(text[at]) || text[at] == '.' || text[at] == '-')) {
+		at++
+	}
+	if at == start {
+		return 0
+	}
+	value := skipSpace(text, at)
+	if value >= len(text) || text[value] != '=' {
+		return at
+	}
+	value = skipSpace(text, value+1)
+	if value >= len(text) {
+		return 0
+	}
+	if quote := text[value]; quote == '"' || quote == '\'' {
+		n := strings.IndexByte(text[value+1:], quote)
+		if n < 0 {
+			return 0
+		}
+		return value + 1 + n + 1
+	}
+	end := value
+	for end < len(text) && !isSpace(text[end]) && !strings.Contains("\"'=<>`", text[end:end+1]) {
+		end++
+	}
+	if end == value {
+		return 0
+	}
+	return end
+}

@@ -1,0 +1,229 @@
+package markdown
+
+import "strings"
+
+// push opens a bracket.
+func (p *proseReader) push(o opener) {
+	if n := len(p.openers); n > 0 {
+		p.openers[n-1].nested = true
+	}
+	p.openers = append(p.openers, o)
+}
+
+// closeBracket reads what a closing bracket ends: a link, an image or nothing. A link contains no
+// other link.
+func (p *proseReader) closeBracket(at int) (after int) {
+	last := len(p.openers) - 1
+	if last < 0 {
+		return at + 1
+	}
+	o, active := p.openers[last], p.openers[last].image || last >= p.inactive
+	p.openers = p.openers[:last]
+	p.inactive = min(p.inactive, last)
+	if !active {
+		return at + 1
+	}
+	target, start, end := p.destination(at+1), 0, 0
+	if target.end > 0 {
+		start, end = target.start, target.end
+		p.consumed(at+1, end)
+		p.yield(Item{Kind: Link, Text: target.text, Start: p.place(start)})
+	} else if end = p.reference(o, at); end > 0 {
+		p.consumed(at+1, end)
+	} else {
+		return at + 1
+	}
+	if !o.image {
+		p.inactive = last
+	}
+	return end
+}
+
+// found is a link's destination and where it stands.
+type found struct {
+	text       string
+	start, end int // the destination's first octet, and what follows the link; 0: it is none
+}
+
+// destination reads "(destination title)" behind a link text.
+func (p *proseReader) destination(at int) found {
+	if at >= len(p.text) || p.text[at] != '(' {
+		return found{}
+	}
+	at = skipSpace(p.text, at+1)
+	text, start, end := linkTarget(p.text, at)
+	if end < 0 {
+		return found{}
+	}
+	if next := skipSpace(p.text, end); next > end {
+		end = next
+		if _, after := linkTitle(p.text, end); after > 0 {
+			end = skipSpace(p.text, after)
+		}
+	}
+	if end >= len(p.text) || p.text[end] != ')' {
+		return found{}
+	}
+	return found{text, start, end + 1}
+}
+
+// reference looks a link up by its label, and returns where it ends, or 0.
+func (p *proseReader) reference(o opener, at int) int {
+	if p.known == nil || len(p.known) == 0 {
+		return 0
+	}
+	label, end := linkLabel(p.text, at+1)
+	if label == "" {
+		if o.nested || at-o.at > maxLabel {
+			return 0
+		}
+		label = p.text[o.at:at]
+	}
+	d := p.known[normalize(label)]
+	if d == nil {
+		return 0
+	}
+	d.Used = true
+	return max(end, at+1)
+}
+
+// maxLabel is the length of a label in octets.
+const maxLabel = 999
+
+// linkLabel reads "[label]" and returns where it ends; 0 if there is none.
+func linkLabel(text string, at int) (label string, end int) {
+	if at >= len(text) || text[at] != '[' {
+		return "", 0
+	}
+	for i := at + 1; i < len(text) && i <= at+maxLabel+1; i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '[':
+			return "", 0
+		case ']':
+			return text[at+1 : i], i + 1
+		}
+	}
+	return "", 0
+}
+
+// maxParentheses is how deep parentheses nest in a destination.
+const maxParentheses = 32
+
+// linkTarget reads a destination and returns where it begins and ends; the end is -1 if there is
+// none.
+func linkTarget(text string, at int) (target string, start, end int) {
+	if at < len(text) && text[at] == '<' {
+		for i := at + 1; i < len(text); i++ {
+			switch text[i] {
+			case '\\':
+				i++
+			case '<', '\n', '\r':
+				return "", 0, -1
+			case '>':
+				return Unescape(text[at+1 : i]), at + 1, i + 1
+			}
+		}
+		return "", 0, -1
+	}
+	depth, i := 0, at
+scan:
+	for i < len(text) {
+		switch c := text[i]; {
+		case c == '\\' && i+1 < len(text) && isPunct(text[i+1]):
+			i++
+		case c == '(':
+			if depth++; depth > maxParentheses {
+				return "", 0, -1
+			}
+		case c == ')':
+			if depth == 0 {
+				break scan
+			}
+			depth--
+		case c <= ' ', c == 0x7f:
+			break scan
+		}
+		i++
+	}
+	if depth > 0 {
+		return "", 0, -1
+	}
+	return Unescape(text[at:i]), at, i
+}
+
+// linkTitle reads a title and returns where it ends, or 0.
+func linkTitle(text string, at int) (title string, end int) {
+	if at >= len(text) || !strings.Contains(`"'(`, text[at:at+1]) {
+		return "", 0
+	}
+	closing := text[at]
+	if closing == '(' {
+		closing = ')'
+	}
+	for i := at + 1; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\':
+			i++
+		case c == closing:
+			return Unescape(text[at+1 : i]), i + 1
+		case c == '(' && closing == ')':
+			return "", 0
+		}
+	}
+	return "", 0
+}
+
+// definitions reads the link definitions that the block begins with, and returns where the rest
+// begins.
+func (p *proseReader) definitions(each func(d Item, label string)) int {
+	at := 0
+	for at < len(p.text) && p.text[at] == '[' {
+		d, label, end := p.definition(at)
+		if end == 0 {
+			break
+		}
+		if each != nil {
+			each(d, label)
+		}
+		at = end
+	}
+	return at
+}
+
+func (p *proseReader) definition(at int) (d Item, label string, end int) {
+	label, end = linkLabel(p.text, at)
+	if strings.TrimSpace(label) == "" || end >= len(p.text) || p.text[end] != ':' {
+		return Item{}, "", 0
+	}
+	begin := skipSpace(p.text, end+1)
+	target, start, end := linkTarget(p.text, begin)
+	if end <= begin {
+		return Item{}, "", 0
+	}
+	d = Item{Kind: Definition, Text: target, Start: p.place(start), Label: label}
+	rest := lineRest(p.text, end)
+	if next := skipSpace(p.text, end); next > end {
+		if title, after := linkTitle(p.text, next); after > 0 {
+			if behind := lineRest(p.text, after); behind > 0 {
+				d.Title, rest = title, behind
+			}
+		}
+	}
+	if rest == 0 {
+		return Item{}, "", 0
+	}
+	return d, normalize(label), rest
+}
+
+// lineRest returns where the next line begins, if only blanks stand before it, or 0.
+func lineRest(text string, at int) int {
+	for at < len(text) && (text[at] == ' ' || text[at] == '\t') {
+		at++
+	}
+	if at < len(text) && text[at] != '\n' && text[at] != '\r' {
+		return 0
+	}
+	return afterLineEnd(text, at)
+}
