@@ -49,6 +49,13 @@ const (
 	CodeNotAuthorized     Code = "not-authorized"
 	CodeBadConfiguration  Code = "bad-configuration"
 	CodeUnsafeNotDeclared Code = "not-declared-safe"
+	CodeRequestTimeout    Code = "request-timeout"
+
+	CodeCredentialsNotAllowed Code = "credentials-not-allowed"
+	CodeTokenUnavailable      Code = "token-unavailable"
+	CodeTransportFailed       Code = "transport-failed"
+	CodePluginBusy            Code = "plugin-busy"
+	CodeUnbound               Code = "unbound-result"
 )
 
 var aiuriCodes = map[Code]string{
@@ -98,4 +105,11 @@ var aiuriCodes = map[Code]string{
 	CodeNotAuthorized:     "the session does not permit this",
 	CodeBadConfiguration:  "the gateway cannot keep its duties as it is configured",
 	CodeUnsafeNotDeclared: "the path was not declared free of effects, so a safe method is refused",
+	CodeRequestTimeout:    "the body of the request did not arrive in time",
+
+	CodeCredentialsNotAllowed: "the options allow no credentials for this authority, so nothing was sent",
+	CodeTokenUnavailable:      "the token source returned no token, so nothing was sent",
+	CodeTransportFailed:       "the transport to the endpoint failed",
+	CodePluginBusy:            "too many calls of a plug-in have not returned, so no further one was made",
+	CodeUnbound:               "the signed result does not say what it answers, for whom or how long",
 }

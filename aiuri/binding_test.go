@@ -167,21 +167,22 @@ func TestTargets(t *testing.T) {
 // a document and a DNS of its own does not get what was meant for that name.
 func TestCredentialsGoNowhereElse(t *testing.T) {
 	for name, c := range map[string]struct {
-		policy  string
-		targets int
-	}{"accept-nothing-to-lose": {`{}`, 1}, "reject-token": {`{"auth":"oauth2"}`, 0}, "reject-certificate": {`{"mtls":true}`, 0}} {
+		policy string
+		code   lookleap.Code
+	}{"accept-nothing-to-lose": {`{}`, lookleap.CodeOK}, "reject-token": {`{"auth":"oauth2"}`, lookleap.CodeAuthorityUnconfirmed}, "reject-certificate": {`{"mtls":true}`, lookleap.CodeAuthorityUnconfirmed}} {
 		t.Run("AIU-3.1-20/"+name, func(t *testing.T) {
 			w, line := newWorld(t), &recorder{}
-			w.options.Native, w.options.ClientCertificate, w.options.Tokens = line, true, tokens{new([]string)}
+			w.options.Native, w.options.ClientCertificate, w.options.Tokens, w.options.Credentials = line, true, tokens{new([]string)}, []string{"bank"}
 			w.options.Discoverer = aiuri.NewDiscoverer(w.host, aiuri.DiscoveryOptions{DNS: true})
 			shop := w.net.Site("shop.example").Body("/jwks.json", "application/jwk-set+json", string(setText(jwk("1", ecKey()))))
 			shop.Body(documentPath, "application/json", strings.Replace(documentOf("ai://bank/pay", "https://shop.example"), "{", `{"policy":`+c.policy+`,`, 1))
 			w.net.Name("_aiip._tcp.shop.example").SRV(0, 0, 443, "elsewhere.example.")
-			if _, err := w.invoke(t, aiuri.Request{Page: "https://shop.example/", Body: []byte("{}")}); err != nil {
-				t.Fatal(err)
+			_, err := w.invoke(t, aiuri.Request{Page: "https://shop.example/", Body: []byte("{}")})
+			if lookleap.CodeOf(err) != c.code || (len(line.calls) == 1) != (err == nil) {
+				t.Fatalf("got %v after %d calls", err, len(line.calls))
 			}
-			if got := line.calls[0].Targets; len(got) != c.targets {
-				t.Errorf("got %v", got)
+			if err == nil && len(line.calls[0].Targets) != 1 {
+				t.Errorf("got %v", line.calls[0].Targets)
 			}
 		})
 	}

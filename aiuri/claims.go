@@ -28,7 +28,7 @@ type Claims struct {
 
 // Has reports whether a claim was made, by its name: iss, aud, exp, iat, nbf,
 // req or scope.
-func (c *Claims) Has(name string) bool { return slices.Contains(c.present, name) }
+func (c *Claims) Has(name string) bool { return c != nil && slices.Contains(c.present, name) }
 
 var claimNames = [...]string{"iss", "aud", "exp", "iat", "nbf", "req", "scope"}
 
@@ -223,9 +223,9 @@ func (c *Claims) check(x *Expectation, now time.Time) *Error {
 		return rejectPolicy("the result names its audience, and no caller is expected")
 	case c.Has("aud") && !slices.Contains(c.Audience, x.Audience):
 		return rejectPolicy("the result is for another caller")
-	case c.Has("req") && x.Request == "":
+	case c.Has("req") && x.Request == "" && x.PlainRequest == "":
 		return rejectPolicy("the result names its request, and none is expected")
-	case c.Has("req") && c.Request != x.Request:
+	case c.Has("req") && (c.Request == "" || c.Request != x.Request && c.Request != x.PlainRequest):
 		return rejectPolicy("the result answers another request")
 	}
 	for _, scope := range c.Scopes {

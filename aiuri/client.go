@@ -3,11 +3,10 @@ package aiuri
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"io"
+	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -17,13 +16,6 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// TokenSource gives bearer tokens for endpoints whose policy demands them, bound
-// to the user of the call and good for exactly these scopes. The endpoint is the
-// one that its document names. It is called from several goroutines at once.
-type TokenSource interface {
-	Token(ctx context.Context, endpoint URI, scopes []string) (string, error)
-}
-
 // ClientOptions are the choices of [NewClient]. What is not configured is not
 // done: the zero value can invoke nothing.
 type ClientOptions struct {
@@ -31,16 +23,28 @@ type ClientOptions struct {
 	Native     Invoker     // preferred where it is set: a gateway sees everything
 	Gateways   []string    // bases of trusted gateways; the first is used unless a request names one. Never discovered
 	Tokens     TokenSource // for endpoints with auth; nil: those are refused
+	// Credentials are the authorities that may get tokens and client certificates, as
+	// names such as "bank.example" and "bank.example:8443" or patterns such as
+	// "*.bank.example", which covers every subdomain and not the domain itself. Empty:
+	// no authority gets any, and endpoints that demand them are refused.
+	Credentials []string
 	// ClientCertificate says that the fetcher shows a client certificate. Without
 	// it endpoints that demand one are refused before anything is sent.
 	ClientCertificate bool
+	// UserKey makes the marks of users, which bind plans and results to the user of
+	// [Client.ForUser]: 32 random bytes, the same in all processes that resume each
+	// other's plans. Nil: a key of this client.
+	UserKey []byte
+	// InFlight is the number of calls of each plug-in that may be under way at once, a
+	// quarter of them for one authority; 0: DefaultInFlight. Further calls are refused.
+	InFlight int
 	// Harmless tells requests without physical or financial effect, which need no
 	// consent. It sees the request as it would be sent: with the URI that the page
 	// advertises and the method filled in. Nil, a panic or doubt: every request needs
-	// consent.
+	// consent. A body for an endpoint that its authority does not confirm always does.
 	Harmless func(*Request) bool
 
-	Expect  Expectation   // Audience, Require and AllowRS256; the rest is filled in for each call
+	Expect  Expectation   // Audience, Require, RequireBinding, MaxAge and AllowRS256; the rest is filled in for each call
 	KeyLife time.Duration // how long key sets are kept; 0: DefaultKeyLife, at most MaxKeyLife
 	MaxBody int64         // octets of a request's body; 0: DefaultMaxBody. A larger one is too-large before anybody is asked anything
 }
@@ -69,13 +73,29 @@ type Client struct {
 	keys       *keySource
 	gateways   map[string]Invoker
 	first      string
+	allowed    authorities
+	plugins    plugins
+	user       string // "": no one in particular
 }
 
 // NewClient builds a client on a host.
 func NewClient(host *lookleap.Host, o ClientOptions) (*Client, error) {
-	c := &Client{host: host, options: o, discoverer: o.Discoverer, keys: newKeySource(host, o.KeyLife, 256), gateways: make(map[string]Invoker)}
+	if host == nil {
+		return nil, errNoHost("a client")
+	}
+	c := &Client{host: host, options: o, discoverer: o.Discoverer, keys: newKeySource(host, o.KeyLife, 256), gateways: make(map[string]Invoker), plugins: newPlugins(o.InFlight)}
 	if c.options.MaxBody <= 0 {
 		c.options.MaxBody = DefaultMaxBody
+	}
+	if err := checkUserKey(o.UserKey); err != nil {
+		return nil, err
+	}
+	if len(o.UserKey) == 0 {
+		c.options.UserKey = []byte(rand.Text() + rand.Text())
+	}
+	var err error
+	if c.allowed, err = parseAuthorities(o.Credentials); err != nil {
+		return nil, err
 	}
 	if c.discoverer == nil {
 		c.discoverer = NewDiscoverer(host, DiscoveryOptions{})
@@ -93,8 +113,36 @@ func NewClient(host *lookleap.Host, o ClientOptions) (*Client, error) {
 	return c, nil
 }
 
+func errNoHost(what string) *Error {
+	return fail(lookleap.CodeBadConfiguration, what+" needs a host", "pass &lookleap.Host{}")
+}
+
+// ready reports whether NewClient made the client.
+func (c *Client) ready() error {
+	if c == nil || c.host == nil {
+		return fail(lookleap.CodeUsage, "the client is nil or zero", "make it with NewClient")
+	}
+	return nil
+}
+
+// ForUser returns a client that acts for one user and shares everything else with c.
+// The id is the host's own and is never sent: plans hold a mark of it, which no other
+// user's client resumes, and endpoints get a mark of it that differs from one authority
+// to the next (see [Call.User]).
+func (c *Client) ForUser(id string) *Client {
+	if c == nil {
+		return nil
+	}
+	own := *c
+	own.user = id
+	return &own
+}
+
 // Purge drops everything that is kept about an origin.
 func (c *Client) Purge(origin string) {
+	if c.ready() != nil {
+		return
+	}
 	c.discoverer.Purge(origin)
 	c.keys.purge()
 }
@@ -105,6 +153,7 @@ type prepared struct {
 	discovery *Discovery
 	invoker   Invoker
 	call      Call
+	gateway   string // "": none
 	recipient string
 }
 
@@ -114,19 +163,22 @@ type prepared struct {
 // [*lookleap.ConsentError] without a word of the result, and a user who has not
 // decided yet is a [*lookleap.PendingError] for [Client.Resume].
 func (c *Client) Invoke(ctx context.Context, r Request) (*Verified, error) {
-	r.Scopes = slices.Clone(r.Scopes) // nobody changes them while the user thinks
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
+	r.Scopes = slices.Clone(r.Scopes) // the caller may change them while the user thinks
 	p, err := c.prepare(ctx, r)
 	if err != nil {
 		return nil, refusal(c.host, "an invocation", err)
 	}
-	if c.options.Harmless != nil {
+	if c.options.Harmless != nil && (p.discovery.Confirmed || r.Body == nil) {
 		p.request.Body = bytes.Clone(r.Body) // what is judged is what is sent
 		p.call.Body = p.request.Body
-		if c.harmless(p) {
+		if c.harmless(ctx, p) {
 			return c.send(ctx, p)
 		}
 	}
-	e := effect{p.request, false, p.call.URI, p.recipient, p.discovery.Origin, p.discovery.DocumentOrigin}
+	e := effect{p.request, false, p.call.URI, p.recipient, p.discovery.Origin, p.discovery.DocumentOrigin, c.planMark()}
 	plan, err := c.plan(p, e)
 	if err != nil {
 		return nil, err
@@ -139,9 +191,12 @@ func (c *Client) Invoke(ctx context.Context, r Request) (*Verified, error) {
 }
 
 // Resume goes on with an invocation that waited for its user. The endpoint's
-// trust is checked anew; what is sent is what the user saw. A state that is none,
-// or was changed, is a [lookleap.ErrPlanInvalid].
+// trust is checked again; what is sent is what the user saw. A state that is no
+// plan's, was changed, or is a plan of another user is a [lookleap.ErrPlanInvalid].
 func (c *Client) Resume(ctx context.Context, state json.RawMessage, decision lookleap.ConsentDecision) (*Verified, error) {
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
 	if int64(len(state)) > 2*c.options.MaxBody+maxStory {
 		return nil, refusal(c.host, "an invocation", fail(lookleap.CodeTooLarge, "the plan is larger than any that this client makes", ""))
 	}
@@ -154,11 +209,14 @@ func (c *Client) Resume(ctx context.Context, state json.RawMessage, decision loo
 		return nil, err
 	}
 	e, err := unmarshalEffect(plan.Effect())
-	if err != nil || plan.Request().Kind != lookleap.ConsentInvoke {
+	if err != nil || plan.Request().Kind != lookleap.ConsentInvoke || e.User != c.planMark() {
 		return nil, lookleap.ErrPlanInvalid
 	}
 	return c.commit(ctx, approval, e)
 }
+
+// planMark marks whose plans the client makes.
+func (c *Client) planMark() string { return userMark(c.options.UserKey, c.user, "plan") }
 
 // maxStory is more than what stands in a plan beside its effect.
 const maxStory = 1 << 20
@@ -173,8 +231,12 @@ func (c *Client) plan(p *prepared, e effect) (*lookleap.Plan, error) {
 	if p.call.Body != nil {
 		item.Remote = append(item.Remote, lookleap.RemoteText{Source: "this agent", Label: "what it would send", Text: p.call.shownBody()})
 	}
+	summary := "invoke the endpoint " + p.call.URI.Redacted()
+	if !p.discovery.Confirmed {
+		summary += ", which " + p.discovery.Origin + " advertises and its own authority does not confirm"
+	}
 	return lookleap.NewPlan(lookleap.ConsentRequest{
-		Kind: lookleap.ConsentInvoke, Origin: p.discovery.Origin, TrustRoot: p.discovery.DocumentOrigin, Summary: "invoke the endpoint " + p.call.URI.Redacted(),
+		Kind: lookleap.ConsentInvoke, Origin: p.discovery.Origin, TrustRoot: p.discovery.DocumentOrigin, Summary: summary,
 		Items: []lookleap.ConsentItem{item}, Verdict: p.discovery.Verdict,
 	}, data, c.host.Time())
 }
@@ -226,15 +288,11 @@ func (c *Client) commit(ctx context.Context, a *lookleap.Approval, e effect) (v 
 }
 
 // harmless fails closed.
-func (c *Client) harmless(p *prepared) (ok bool) {
-	defer func() {
-		if recover() != nil {
-			ok = false
-		}
-	}()
+func (c *Client) harmless(ctx context.Context, p *prepared) bool {
 	shown := p.request
 	shown.URI, shown.Body, shown.Scopes = p.call.URI, bytes.Clone(p.call.Body), slices.Clone(p.call.Scopes)
-	return c.options.Harmless(&shown)
+	ok, err := call(ctx, c.plugins.host, "", func(context.Context) (bool, error) { return c.options.Harmless(&shown), nil })
+	return ok && err == nil
 }
 
 // fillMethod makes the method explicit, so that it is the same when it is resumed.
@@ -266,7 +324,20 @@ func (c *Client) bounded(r *Request) error {
 	if int64(len(r.Body)) > c.options.MaxBody || words > maxWords {
 		return fail(lookleap.CodeTooLarge, "the request is larger than its limit", "send less, or raise MaxBody")
 	}
+	if _, _, err := mime.ParseMediaType(r.MediaType); r.MediaType != "" && (err != nil || !isPlainText(r.MediaType)) {
+		return fail(lookleap.CodeUsage, "the media type of the request is malformed", "write type/subtype")
+	}
 	return nil
+}
+
+// isPlainText reports whether s is printable ASCII without blanks around it.
+func isPlainText(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return s == strings.TrimSpace(s)
 }
 
 // prepare finds out where a request goes and whether it may. It does not look at
@@ -294,14 +365,18 @@ func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
 	case d.Document.Policy.MTLS && !c.options.ClientCertificate:
 		return nil, &Error{Code: lookleap.CodePolicyUnsupported, Subject: d.Endpoint.Redacted(), Reason: "the policy demands a client certificate and none is configured"}
 	}
+	if err := c.allowed.check(d); err != nil {
+		return nil, err
+	}
 	if err := d.Document.permits(r.Scopes); err != nil {
 		return nil, err
 	}
 	r = p.request
-	p.call.Method, p.call.Body, p.call.MediaType, p.call.Scopes, p.call.MTLS = r.Method, r.Body, r.MediaType, r.Scopes, d.Document.Policy.MTLS
-	if d.Confirmed || d.Document.Policy.Auth == "" && !d.Document.Policy.MTLS {
-		p.call.Targets = d.Targets // credentials go nowhere that an advertiser chose, whose word alone it is
+	p.call.Method, p.call.Body, p.call.Scopes, p.call.MTLS, p.call.Targets = r.Method, r.Body, r.Scopes, d.Document.Policy.MTLS, d.Targets
+	if r.Body != nil {
+		p.call.MediaType = r.MediaType
 	}
+	p.call.User, p.call.To = userMark(c.options.UserKey, c.user, p.call.URI.Authority()), d.destination(p.gateway)
 	return p, nil
 }
 
@@ -324,7 +399,7 @@ func (c *Client) choose(p *prepared) error {
 	if p.invoker = c.gateways[m.Base()]; p.invoker == nil {
 		return fail(lookleap.CodeUntrustedGateway, "the gateway is not among the configured ones", "")
 	}
-	p.recipient = m.Base()
+	p.gateway, p.recipient = m.Base(), m.Base()
 	return nil
 }
 
@@ -357,63 +432,24 @@ func (c *Client) send(ctx context.Context, p *prepared) (*Verified, error) {
 	subject := p.call.URI.Redacted()
 	if p.discovery.Document.Policy.Auth != "" {
 		token, err := c.token(ctx, p)
-		if err != nil || token == "" {
-			return nil, refusal(c.host, subject, &Error{Code: lookleap.CodePolicyUnsupported, Subject: subject, Reason: "the token source gave no token"})
+		if err != nil {
+			return nil, refusal(c.host, subject, err)
 		}
 		p.call.Token = token
 	}
-	r, err := invoke(ctx, p.invoker, &p.call)
+	p.call.Nonce = rand.Text()
+	r, err := invoke(ctx, c.plugins.transport, p.invoker, &p.call)
 	if err != nil {
 		return nil, refusal(c.host, subject, err)
 	}
-	x := c.options.Expect
-	x.Endpoint, x.Scopes, x.Request = p.discovery.Document.Endpoint, p.discovery.Document.Scopes, RequestDigest(&p.call)
-	v, err := c.keys.verify(ctx, p.discovery, r, x)
+	v, err := c.keys.verify(ctx, p.discovery, r, c.options.Expect.bind(&p.call, p.discovery))
 	if err != nil {
 		return nil, refusal(c.host, subject, err)
 	}
 	return v, nil
 }
 
-func (c *Client) token(ctx context.Context, p *prepared) (token string, err error) {
-	defer func() {
-		if recover() != nil {
-			token, err = "", fail(lookleap.CodeInternal, "the token source failed", "")
-		}
-	}()
-	return c.options.Tokens.Token(ctx, p.discovery.Document.Endpoint, slices.Clone(p.call.Scopes))
-}
-
-// invoke turns a plug-in's panic into an error, and waits for one that is deaf to
-// its context no longer than for others.
-func invoke(ctx context.Context, i Invoker, call *Call) (Result, error) {
-	type outcome struct {
-		Result
-		error
-	}
-	own := *call
-	done := make(chan outcome, 1)
-	go func() {
-		o := outcome{error: fail(lookleap.CodeInternal, "the transport failed", "")} // unless it returns
-		defer func() {
-			_ = recover()
-			done <- o
-		}()
-		o.Result, o.error = i.Invoke(ctx, &own)
-	}()
-	select {
-	case o := <-done:
-		return o.Result, o.error
-	case <-ctx.Done():
-		return Result{}, ctx.Err()
-	}
-}
-
-// RequestDigest names a call for the claim req, as [lookleap.Digest] would of
-// method, space, normalized URI, line feed and body.
-func RequestDigest(c *Call) string {
-	h := sha256.New()
-	_, _ = io.WriteString(h, c.Method+" "+c.URI.Normalize().String()+"\n")
-	_, _ = h.Write(c.Body)
-	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+// token asks for a token that this call may carry.
+func (c *Client) token(ctx context.Context, p *prepared) (string, error) {
+	return tokenOf(ctx, c.plugins.tokens, c.options.Tokens, p.call.To, p.call.Scopes)
 }

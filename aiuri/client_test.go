@@ -46,6 +46,7 @@ func newWorld(t *testing.T) *world {
 	w.answer = receipt("1", true)
 	w.gateway.HandleFunc("/gateway/*", func(rw http.ResponseWriter, r *http.Request) { w.answer(rw, r) })
 	w.options.Gateways = []string{"https://ai.example/gateway"}
+	w.options.Credentials = []string{"bank.example"}
 	return w
 }
 
@@ -85,7 +86,7 @@ func (w *world) invoke(t *testing.T, r aiuri.Request) (*aiuri.Verified, error) {
 
 type tokens struct{ asked *[]string }
 
-func (k tokens) Token(_ context.Context, _ aiuri.URI, scopes []string) (string, error) {
+func (k tokens) Token(_ context.Context, _ aiuri.Destination, scopes []string) (string, error) {
 	*k.asked = append(*k.asked, strings.Join(scopes, " "))
 	return "t0ken", nil
 }

@@ -64,6 +64,8 @@ type Discoverer struct {
 	documents *wellknown.Client
 	memo      *flight.Memo[string, *Discovery]
 	policies  *flight.Memo[string, Policy] // the last one seen of each origin
+	registry  plugin
+	callbacks plugin
 }
 
 // NewDiscoverer builds a Discoverer on a host.
@@ -76,6 +78,8 @@ func NewDiscoverer(host *lookleap.Host, o DiscoveryOptions) *Discoverer {
 		documents: wellknown.NewClient(host, wellknown.Options{Limits: wellknown.Limits{Body: MaxDescriptor, Redirects: 3, Entries: o.Entries}}),
 		memo:      flight.NewMemo[string, *Discovery](o.Entries, host.Time),
 		policies:  flight.NewMemo[string, Policy](o.Entries, host.Time),
+		registry:  plugin{"the registry", lookleap.CodeUnknownAuthority, newCallLimit(0)},
+		callbacks: plugin{"a function of the options", lookleap.CodeNotAuthorized, newCallLimit(0)},
 	}
 }
 
@@ -272,7 +276,7 @@ func (d *Discoverer) document(ctx context.Context, origin string) (*Descriptor, 
 		}
 		return nil, time.Time{}, err
 	}
-	if err := d.holdPolicy(r.Origin, doc); err != nil {
+	if err := d.holdPolicy(ctx, r.Origin, doc); err != nil {
 		return nil, time.Time{}, err
 	}
 	return doc, r.Expires, nil
@@ -285,11 +289,12 @@ func authenticated(e []lookleap.Evidence) bool {
 }
 
 // holdPolicy compares a policy with the last one of its origin (section 3.2).
-func (d *Discoverer) holdPolicy(origin string, doc *Descriptor) error {
+func (d *Discoverer) holdPolicy(ctx context.Context, origin string, doc *Descriptor) error {
 	before, seen := d.policies.Peek(origin)
-	if seen && doc.Policy.WeakerThan(before.Value) && (d.options.AcceptWeaker == nil || !d.options.AcceptWeaker(origin, before.Value, doc.Policy)) {
+	accept := d.options.AcceptWeaker
+	if seen && doc.Policy.WeakerThan(before.Value) && (accept == nil || !d.accepts(ctx, func() bool { return accept(origin, before.Value, doc.Policy) })) {
 		e := &Error{Code: lookleap.CodePolicyDowngrade, Subject: origin, Reason: "the policy demands less than it did before"}
-		d.host.Report(context.Background(), lookleap.Event{Kind: lookleap.EventFinding, Code: e.Code, Subject: origin,
+		d.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: e.Code, Subject: origin,
 			Finding: &lookleap.Finding{Severity: lookleap.Fatal, Code: e.Code, Requirement: "AIU-3.1-23", Message: e.Reason}})
 		return e
 	}
@@ -324,7 +329,7 @@ func (d *Discoverer) confirm(ctx context.Context, f *Discovery) (time.Time, erro
 		f.Document, f.DocumentOrigin, f.Confirmed, f.Targets = doc, origin, true, nil
 		f.Findings = append(f.Findings, doc.Findings...)
 		return until, nil
-	case doc == nil && d.options.AllowThirdParty != nil && d.options.AllowThirdParty(f.Origin, f.Endpoint):
+	case doc == nil && d.options.AllowThirdParty != nil && d.accepts(ctx, func() bool { return d.options.AllowThirdParty(f.Origin, f.Endpoint) }):
 		return until, nil
 	}
 	return until, &Error{Code: lookleap.CodeAuthorityUnconfirmed, Subject: f.Endpoint.Redacted(), Reason: "the authority's own document does not name this endpoint", Fix: "publish it at " + origin + "/.well-known/aiip"}
@@ -346,23 +351,21 @@ func (d *Discoverer) originOf(ctx context.Context, u URI) (string, error) {
 		return "https://" + u.Host(), nil
 	}
 	if d.options.Registry != nil {
-		origin, err := d.askRegistry(ctx, u.Authority())
-		if err == nil {
-			return origin, nil
-		}
-		return "", &Error{Code: lookleap.CodeUnknownAuthority, Subject: u.Redacted(), Reason: "the registry does not know the authority", Err: err}
+		return call(ctx, d.registry, u.Authority(), func(ctx context.Context) (string, error) {
+			origin, err := d.options.Registry.AuthorityOrigin(ctx, u.Authority())
+			if err != nil && ctx.Err() == nil {
+				err = &Error{Code: lookleap.CodeUnknownAuthority, Subject: u.Redacted(), Reason: "the registry does not know the authority", Err: err}
+			}
+			return origin, err
+		})
 	}
 	return "", &Error{Code: lookleap.CodeUnknownAuthority, Subject: u.Redacted(), Reason: "the authority is a registry name and no registry is configured"}
 }
 
-// askRegistry turns a panic of the plug-in into an error.
-func (d *Discoverer) askRegistry(ctx context.Context, authority string) (origin string, err error) {
-	defer func() {
-		if recover() != nil {
-			origin, err = "", fail(lookleap.CodeInternal, "the registry failed", "")
-		}
-	}()
-	return d.options.Registry.AuthorityOrigin(ctx, authority)
+// accepts asks a function of the options, which says no by a panic or by not returning.
+func (d *Discoverer) accepts(ctx context.Context, f func() bool) bool {
+	ok, err := call(ctx, d.callbacks, "", func(context.Context) (bool, error) { return f(), nil })
+	return ok && err == nil
 }
 
 func (d *Discoverer) resolve(ctx context.Context, u URI, origin string) (*Discovery, time.Time, error) {

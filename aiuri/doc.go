@@ -20,7 +20,8 @@
 // # For gateways and endpoints
 //
 // A [Gateway] is an http.Handler for clients that speak HTTPS alone; examples/gateway
-// serves one. Endpoints publish themselves with [WellKnownHandler], [AdvertiseLink],
+// serves one. Tokens and client certificates go only to authorities that the options
+// name, and only if the authority's own document demands them. Endpoints publish themselves with [WellKnownHandler], [AdvertiseLink],
 // [LinkElement], [DNSRecords] and [JWKSHandler], and sign with [SignResult] and the
 // keys of a [KeyRing].
 //

@@ -15,6 +15,7 @@ type effect struct {
 	Recipient string  `json:"recipient"`
 	Origin    string  `json:"origin"`
 	Document  string  `json:"document"`
+	User      string  `json:"user,omitempty"` // mark of the user whose plan it is; "": no one in particular
 }
 
 // marshal writes the effect as one line of JSON and the body as it is, since a

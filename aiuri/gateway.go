@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"errors"
 	"io"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,35 +16,6 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 )
-
-// Grant is what a web session permits (section 3.2).
-type Grant struct {
-	User   string   // whom the session belongs to; bound to the token
-	Scopes []string // that the session covers
-	Token  string   // for the endpoint, good for this user; "": none
-}
-
-// ErrNoSession is what an [Authorizer] gives for a request without a session.
-var ErrNoSession = errors.New("aiuri: the request belongs to no session")
-
-// Authorizer judges a request by its web session, by token exchange, DPoP, mutual
-// TLS or whatever the host has. The call has its URI, media type and scopes
-// already, and nobody was asked about its authority yet. It has no body, nor has
-// the request: what a caller sends is not read before the caller may send it. A nil
-// grant, an error or a panic is a refusal. It is called from several goroutines at
-// once.
-type Authorizer interface {
-	Authorize(ctx context.Context, r *http.Request, call *Call) (*Grant, error)
-}
-
-// BodyAuthorizer is an [Authorizer] that judges what is sent too: an amount, or the
-// digest that a signature of the request covers. It is asked about every POST that
-// Authorize has granted and the endpoint's policy permits, now with the body. An
-// error or a panic is a refusal.
-type BodyAuthorizer interface {
-	Authorizer
-	AuthorizeBody(ctx context.Context, r *http.Request, call *Call, grant *Grant) error
-}
 
 // AuditRecord is all that a gateway tells of a request (section 6): no path, no
 // query, no body, no token. Whoever keeps it deletes it when it expires.
@@ -65,10 +36,16 @@ type GatewayOptions struct {
 
 	Challenge string // WWW-Authenticate of a 401; "": Bearer
 
-	// Origins are web origins whose pages may POST, such as "https://shop.example",
-	// beside the gateway's own. Browsers add a user's session to what pages of others
-	// send, too, so that those are refused before the Authorizer is asked.
+	// Origins are web origins besides the gateway's own whose pages may call it, such as
+	// "https://shop.example". Browsers add a user's session to requests that pages of
+	// other origins cause. Such requests, reads included, are refused before the
+	// Authorizer is asked.
 	Origins []string
+
+	// Credentials are the authorities that may get tokens and client certificates, as
+	// for [ClientOptions.Credentials]. Empty: no authority gets any, and endpoints that
+	// demand them are refused.
+	Credentials []string
 
 	// Scopes names what a call needs; nil: nothing. A panic refuses the call.
 	Scopes func(method string, u URI) []string
@@ -77,17 +54,23 @@ type GatewayOptions struct {
 	Safe func(u URI) bool
 
 	ClientCertificate bool // the Invoker shows one where the policy demands it
+	// UserKey makes the marks of users that bind results to the user of the session (see
+	// [Call.User]): 32 random bytes. Nil: results are not bound to users.
+	UserKey []byte
 	// TLSEnded says that TLS 1.3 with the client is ended before this handler, by a
 	// proxy. Otherwise a request that did not come over TLS 1.3 is refused.
 	TLSEnded bool
 
-	Expect  Expectation   // Audience, Require and AllowRS256; the rest is filled in for each call
+	Expect  Expectation   // Audience, Require, RequireBinding, MaxAge and AllowRS256; the rest is filled in for each call
 	KeyLife time.Duration // how long key sets are kept; 0: DefaultKeyLife, at most MaxKeyLife
 	MaxBody int64         // octets of a request's body; 0: DefaultMaxBody
 
 	// Timeout is that of a call, from the first look to the verified result; 0: 30 s.
 	// The reading of the body is bounded by it too, or by the server's ReadTimeout.
 	Timeout time.Duration
+	// InFlight is the number of calls of each plug-in that may be under way at once, a
+	// quarter of them for one authority; 0: DefaultInFlight. Further calls are refused.
+	InFlight int
 
 	Audit     func(AuditRecord) // nil: nothing is told to anybody
 	Retention time.Duration     // until an audit record expires; 0: at once
@@ -102,13 +85,17 @@ type Gateway struct {
 	options GatewayOptions
 	mapping Mapping
 	keys    *keySource
-	sites   *http.CrossOriginProtection
+	pages   *pages
+	allowed authorities
+	plugins plugins
 }
 
 // NewGateway builds a gateway on a host. One that could not keep its duties is
 // refused: without authorizer, without invoker, or at a base that is no https URL.
 func NewGateway(host *lookleap.Host, o GatewayOptions) (*Gateway, error) {
 	switch {
+	case host == nil:
+		return nil, errNoHost("a gateway")
 	case o.Authorizer == nil:
 		return nil, fail(lookleap.CodeBadConfiguration, "a gateway needs an authorizer", "")
 	case o.Invoker == nil:
@@ -118,11 +105,16 @@ func NewGateway(host *lookleap.Host, o GatewayOptions) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	sites := http.NewCrossOriginProtection()
-	for _, origin := range o.Origins {
-		if err := sites.AddTrustedOrigin(origin); err != nil {
-			return nil, &Error{Code: lookleap.CodeBadConfiguration, Reason: "one of Origins is no web origin", Fix: "write https://host", Err: err}
-		}
+	pages, err := newPages(m.base.Origin(), o.Origins)
+	if err != nil {
+		return nil, err
+	}
+	allowed, err := parseAuthorities(o.Credentials)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkUserKey(o.UserKey); err != nil {
+		return nil, err
 	}
 	if o.Discoverer == nil {
 		o.Discoverer = NewDiscoverer(host, DiscoveryOptions{})
@@ -133,16 +125,21 @@ func NewGateway(host *lookleap.Host, o GatewayOptions) (*Gateway, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 30 * time.Second
 	}
-	return &Gateway{host: host, options: o, mapping: m, keys: newKeySource(host, o.KeyLife, 256), sites: sites}, nil
+	return &Gateway{host: host, options: o, mapping: m, keys: newKeySource(host, o.KeyLife, 256), pages: pages, allowed: allowed, plugins: newPlugins(o.InFlight)}, nil
 }
 
 // ServeHTTP serves one call. Refusals are problem details (RFC 9457) that hold a
 // code and nothing of the request or the result.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if g == nil || g.host == nil {
+		http.Error(w, "the gateway was not made with NewGateway", http.StatusInternalServerError)
+		return
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), g.options.Timeout)
 	defer cancel()
 	endpoint := ""
-	v, mediaType, err := g.serve(r.WithContext(ctx), &endpoint, g.boundReading(w, r))
+	var c Call
+	v, mediaType, err := g.serve(r.WithContext(ctx), &c, &endpoint, g.boundReading(w, r))
 	code, status := lookleap.CodeOf(err), http.StatusOK
 	if code == lookleap.CodeCancelled && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		code = lookleap.CodeTimeout // it was our limit that ended it
@@ -150,6 +147,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Cache-Control", "private, no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	var body []byte
 	var text string
 	switch {
@@ -164,14 +162,18 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			header.Set("Allow", "GET, HEAD, POST")
 		case lookleap.CodeUnsafeNotDeclared:
 			header.Set("Allow", "POST")
+		case lookleap.CodeRequestTimeout:
+			header.Set("Connection", "close")
 		}
 		header.Set("Content-Type", "application/problem+json")
 		body = []byte(`{"status":` + strconv.Itoa(status) + `,"title":` + strconv.Quote(code.Title()) + `,"code":` + strconv.Quote(string(code)) + "}\n")
 	case isDetached(v.JWS):
+		c.putBinding(header)
 		header.Set("Content-Type", mediaType)
 		header.Set(ProvenanceHeader, v.JWS)
 		body = v.Payload
 	default:
+		c.putBinding(header)
 		header.Set("Content-Type", joseType)
 		text = v.JWS
 	}
@@ -181,7 +183,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(body)
 		_, _ = io.WriteString(w, text) // one of them is empty
 	}
-	g.audit(endpoint, code, status)
+	g.audit(r.Context(), endpoint, code, status)
 }
 
 func isDetached(jws string) bool { return strings.Contains(jws, "..") }
@@ -192,8 +194,12 @@ func statusOf(code lookleap.Code) int {
 	case lookleap.CodeAmbiguous, lookleap.CodeBadChar, lookleap.CodeNonASCII, lookleap.CodeBadAuthority, lookleap.CodeEmptyAuthority, lookleap.CodeNoAuthority,
 		lookleap.CodeUserinfo, lookleap.CodeBadPort, lookleap.CodeURITooLong, lookleap.CodeNotGateway, lookleap.CodeTooLarge, lookleap.CodeUsage:
 		return http.StatusBadRequest
-	case lookleap.CodeNotAuthorized, lookleap.CodeScope, lookleap.CodeInsecureTransport:
+	case lookleap.CodeNotAuthorized, lookleap.CodeScope, lookleap.CodeInsecureTransport, lookleap.CodeCredentialsNotAllowed:
 		return http.StatusForbidden
+	case lookleap.CodeRequestTimeout:
+		return http.StatusRequestTimeout
+	case lookleap.CodePluginBusy:
+		return http.StatusServiceUnavailable
 	case lookleap.CodeUnknownAuthority, lookleap.CodeAuthorityUnconfirmed:
 		return http.StatusNotFound
 	case lookleap.CodeMethodNotAllowed, lookleap.CodeUnsafeNotDeclared:
@@ -208,24 +214,37 @@ func statusOf(code lookleap.Code) int {
 
 // Purge drops everything that is kept about an origin.
 func (g *Gateway) Purge(origin string) {
+	if g == nil || g.host == nil {
+		return
+	}
 	g.options.Discoverer.Purge(origin)
 	g.keys.purge()
 }
 
-func (g *Gateway) audit(endpoint string, code lookleap.Code, status int) {
+// audit waits for the function no longer than for a call, and not at all for one of
+// those that never return.
+func (g *Gateway) audit(ctx context.Context, endpoint string, code lookleap.Code, status int) {
 	if g.options.Audit == nil {
 		return
 	}
-	defer func() { _ = recover() }()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.options.Timeout)
+	defer cancel()
 	now := g.host.Time()
-	g.options.Audit(AuditRecord{now, now.Add(g.options.Retention), endpoint, code, status})
+	_, err := call(ctx, g.plugins.audit, "", func(context.Context) (struct{}, error) {
+		g.options.Audit(AuditRecord{now, now.Add(g.options.Retention), endpoint, code, status})
+		return struct{}{}, nil
+	})
+	if err != nil {
+		g.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeOf(err), Subject: endpoint,
+			Finding: &lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeOf(err), Requirement: "AIU-6-03", Message: "an audit record was lost"}})
+	}
 }
 
 // serve is the way of a call: map, judge the method, authorise, resolve, read the
 // body, invoke, verify. Nothing is sent before all that comes first has passed,
 // nobody is asked about an authority by whoever has no session, and the body of
 // a call that is refused without it is not read.
-func (g *Gateway) serve(r *http.Request, endpoint *string, complete func()) (*Verified, string, error) {
+func (g *Gateway) serve(r *http.Request, c *Call, endpoint *string, complete func()) (*Verified, string, error) {
 	if !g.options.TLSEnded && (r.TLS == nil || r.TLS.Version < tls.VersionTLS13) {
 		return nil, "", fail(lookleap.CodeInsecureTransport, "the request did not come over TLS 1.3", "")
 	}
@@ -234,14 +253,17 @@ func (g *Gateway) serve(r *http.Request, endpoint *string, complete func()) (*Ve
 		return nil, "", err
 	}
 	*endpoint = u.Redacted()
-	call := &Call{URI: u, Method: r.Method}
-	if err := g.method(r, call); err != nil {
+	c.URI, c.Method = u, r.Method
+	if err := g.method(r, c); err != nil {
 		return nil, "", err
 	}
-	if g.sites.Check(r) != nil {
-		return nil, "", fail(lookleap.CodeNotAuthorized, "a page of another web origin sent the request", "")
+	if err := c.takeBinding(r.Header); err != nil {
+		return nil, "", err
 	}
-	grant, err := g.authorize(r, call)
+	if err := g.pages.check(r); err != nil {
+		return nil, "", err
+	}
+	grant, err := g.authorize(r, c)
 	if err != nil {
 		return nil, "", err
 	}
@@ -252,25 +274,28 @@ func (g *Gateway) serve(r *http.Request, endpoint *string, complete func()) (*Ve
 	if err != nil {
 		return nil, "", err
 	}
-	if err := g.keepPolicy(call, grant, d); err != nil {
+	if err := g.keepPolicy(c, grant, d); err != nil {
 		return nil, "", err
 	}
 	if r.Method == http.MethodPost {
-		if call.Body, err = g.readBody(r); err != nil {
+		if c.Body, err = g.readBody(r); err != nil {
 			return nil, "", err
 		}
 		complete()
-		if err := g.authorizeBody(r, call, grant); err != nil {
+		if err := g.authorizeBody(r, c, grant); err != nil {
 			return nil, "", err
 		}
 	}
-	result, err := invoke(r.Context(), g.options.Invoker, call)
+	if d.Document.Policy.Auth != "" {
+		if c.Token, err = tokenOf(r.Context(), g.plugins.tokens, grant.Tokens, c.To, c.Scopes); err != nil {
+			return nil, "", err
+		}
+	}
+	result, err := invoke(r.Context(), g.plugins.transport, g.options.Invoker, c)
 	if err != nil {
 		return nil, "", err
 	}
-	x := g.options.Expect
-	x.Endpoint, x.Scopes, x.Request = d.Endpoint, d.Document.Scopes, RequestDigest(call)
-	v, err := g.keys.verify(r.Context(), d, result, x)
+	v, err := g.keys.verify(r.Context(), d, result, g.options.Expect.bind(c, d))
 	if err != nil {
 		// A forged result that is too large is the endpoint's fault, not the client's.
 		if lookleap.CodeOf(err) == lookleap.CodeTooLarge {
@@ -316,11 +341,11 @@ func isPlainName(name string) bool {
 func (g *Gateway) method(r *http.Request, call *Call) error {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
-		if !g.safe(call.URI) {
+		if !g.safe(r.Context(), call.URI) {
 			return fail(lookleap.CodeUnsafeNotDeclared, "the path was not declared free of effects", "use POST")
 		}
 		call.Method = http.MethodGet
-		return nil
+		return plain(r.Header)
 	case http.MethodPost:
 		call.MediaType = r.Header.Get("Content-Type")
 		return plain(r.Header)
@@ -328,8 +353,8 @@ func (g *Gateway) method(r *http.Request, call *Call) error {
 	return fail(lookleap.CodeMethodNotAllowed, "the method is none of GET, HEAD and POST", "")
 }
 
-// plain holds a POST to what is sent on. A body that is encoded would be read as
-// another one, and a condition would be lost and the effect not.
+// plain refuses what would be lost on the way: a body that is encoded would be read as
+// another one, and a condition on a version that is obsolete would not be kept.
 func plain(h http.Header) error {
 	if len(h.Values("Content-Type")) > 1 {
 		return fail(lookleap.CodeUsage, "the request has several media types", "")
@@ -348,7 +373,7 @@ func plain(h http.Header) error {
 // come, since the connection is watched for its end then.
 func (g *Gateway) boundReading(w http.ResponseWriter, r *http.Request) (complete func()) {
 	server, _ := r.Context().Value(http.ServerContextKey).(*http.Server)
-	if r.ContentLength == 0 || server != nil && server.ReadTimeout > 0 {
+	if r.ContentLength == 0 || server != nil && server.ReadTimeout > 0 && server.ReadTimeout <= g.options.Timeout {
 		return func() {}
 	}
 	control := http.NewResponseController(w) // a writer without deadlines goes without
@@ -359,7 +384,12 @@ func (g *Gateway) boundReading(w http.ResponseWriter, r *http.Request) (complete
 func (g *Gateway) readBody(r *http.Request) ([]byte, error) {
 	body := bytes.NewBuffer(make([]byte, 0, max(r.ContentLength, 0)+bytes.MinRead))
 	_, err := body.ReadFrom(io.LimitReader(r.Body, g.options.MaxBody+1))
+	var tooLarge *http.MaxBytesError
 	switch {
+	case errors.As(err, &tooLarge):
+		return nil, fail(lookleap.CodeTooLarge, "the request is larger than its limit", "")
+	case err != nil && isTimeout(err):
+		return nil, &Error{Code: lookleap.CodeRequestTimeout, Reason: "the body of the request did not arrive in time", Err: err}
 	case err != nil:
 		return nil, &Error{Code: lookleap.CodeUsage, Reason: "the request could not be read", Err: err}
 	case int64(body.Len()) > g.options.MaxBody:
@@ -368,31 +398,18 @@ func (g *Gateway) readBody(r *http.Request) ([]byte, error) {
 	return body.Bytes(), nil
 }
 
-// safe fails closed.
-func (g *Gateway) safe(u URI) (ok bool) {
-	defer func() {
-		if recover() != nil {
-			ok = false
-		}
-	}()
-	return g.options.Safe != nil && g.options.Safe(u)
+func isTimeout(err error) bool {
+	var t interface{ Timeout() bool }
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &t) && t.Timeout()
 }
 
-// authorize asks the host what the session permits.
-func (g *Gateway) authorize(r *http.Request, call *Call) (*Grant, error) {
-	grant, err := g.grant(r, call)
-	switch {
-	case errors.Is(err, ErrNoSession):
-		return nil, err
-	case err != nil || grant == nil:
-		return nil, fail(lookleap.CodeNotAuthorized, "the session does not permit this", "")
+// safe fails closed.
+func (g *Gateway) safe(ctx context.Context, u URI) bool {
+	if g.options.Safe == nil {
+		return false
 	}
-	for _, s := range call.Scopes {
-		if !slices.Contains(grant.Scopes, s) {
-			return nil, fail(lookleap.CodeScope, "the session does not cover a scope", "")
-		}
-	}
-	return grant, nil
+	ok, err := call(ctx, g.plugins.host, "", func(context.Context) (bool, error) { return g.options.Safe(u), nil })
+	return ok && err == nil
 }
 
 // keepPolicy offers the endpoint nothing weaker than its policy.
@@ -405,51 +422,17 @@ func (g *Gateway) keepPolicy(call *Call, grant *Grant, d *Discovery) error {
 	}
 	policy := d.Document.Policy
 	switch {
-	case policy.Auth != "" && (grant.User == "" || grant.Token == ""):
-		return fail(lookleap.CodeBadConfiguration, "the policy demands authorisation and the grant is not bound to a user", "")
+	case policy.Auth != "" && (grant.User == "" || grant.Tokens == nil):
+		return fail(lookleap.CodeBadConfiguration, "the policy demands authorization and the grant has no user or no tokens", "")
 	case policy.MTLS && !g.options.ClientCertificate:
 		return fail(lookleap.CodePolicyUnsupported, "the policy demands a client certificate and none is configured", "")
 	}
-	call.Token, call.MTLS = grant.Token, policy.MTLS
-	return nil
-}
-
-func (g *Gateway) grant(r *http.Request, call *Call) (grant *Grant, err error) {
-	defer func() {
-		if recover() != nil {
-			grant, err = nil, fail(lookleap.CodeNotAuthorized, "the authorizer failed", "")
-		}
-	}()
-	if g.options.Scopes != nil {
-		call.Scopes = g.options.Scopes(call.Method, call.URI)
-	}
-	return g.options.Authorizer.Authorize(r.Context(), withoutBody(r), call)
-}
-
-// authorizeBody asks an authorizer that wants to see the body.
-func (g *Gateway) authorizeBody(r *http.Request, call *Call, grant *Grant) (err error) {
-	judge, ok := g.options.Authorizer.(BodyAuthorizer)
-	if !ok {
-		return nil
-	}
-	refused := fail(lookleap.CodeNotAuthorized, "the session does not permit to send this", "")
-	defer func() {
-		if recover() != nil {
-			err = refused
-		}
-	}()
-	switch err := judge.AuthorizeBody(r.Context(), withoutBody(r), call, grant); {
-	case errors.Is(err, ErrNoSession):
+	if err := g.allowed.check(d); err != nil {
 		return err
-	case err != nil:
-		return refused
+	}
+	call.MTLS, call.To, call.Targets = policy.MTLS, d.destination(""), d.Targets
+	if call.Nonce == "" { // a client that sends one computes the digest with its own mark, or without
+		call.Nonce, call.User = rand.Text(), userMark(g.options.UserKey, grant.User, call.URI.Authority())
 	}
 	return nil
-}
-
-// withoutBody gives a request whose body nobody can read.
-func withoutBody(r *http.Request) *http.Request {
-	shown := *r
-	shown.Body = http.NoBody
-	return &shown
 }

@@ -40,9 +40,10 @@ type gatewayWorld struct {
 func newGatewayWorld(t *testing.T) *gatewayWorld {
 	g := &gatewayWorld{world: newWorld(t)}
 	g.options = aiuri.GatewayOptions{
-		Base: "https://ai.example/gateway",
+		Base:        "https://ai.example/gateway",
+		Credentials: []string{"bank.example"},
 		Authorizer: authorizer(func(*http.Request, *aiuri.Call) (*aiuri.Grant, error) {
-			return &aiuri.Grant{User: "u", Scopes: []string{"pay"}, Token: "t0ken"}, nil
+			return &aiuri.Grant{User: "u", Scopes: []string{"pay"}, Tokens: tokens{new([]string)}}, nil
 		}),
 		Scopes: func(string, aiuri.URI) []string { return []string{"pay"} },
 		Invoker: endpoint(func(c *aiuri.Call) (aiuri.Result, error) {
@@ -59,10 +60,11 @@ func newGatewayWorld(t *testing.T) *gatewayWorld {
 
 func (g *gatewayWorld) serve(t *testing.T, method, target, body string) *httptest.ResponseRecorder {
 	t.Helper()
-	handler, err := aiuri.NewGateway(g.host, g.options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	return serveOnce(must(aiuri.NewGateway(g.host, g.options)), method, target, body)
+}
+
+// serveOnce makes one request of a gateway, its target as it is written.
+func serveOnce(handler http.Handler, method, target, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "https://ai.example/", strings.NewReader(body))
 	r.RequestURI = target
 	path, query, hasQuery := strings.Cut(target, "?")
@@ -159,11 +161,11 @@ func TestGateway(t *testing.T) {
 		{"AIU-3.2-15/reject-get-with-effect", "GET", payTarget, none, 405, lookleap.CodeUnsafeNotDeclared},
 		{"AIU-3.2-12/reject-unsigned", "POST", payTarget, answer(aiuri.Result{Body: []byte("paid")}, nil), 502, lookleap.CodeRejectedUnsigned},
 		{"AIU-3.2-07/reject-forged", "POST", payTarget, answer(aiuri.Result{JWS: es256(claims(""), "x", true), Body: []byte("paid")}, nil), 502, lookleap.CodeRejectedSignature},
-		{"AIU-3.2-07/reject-unreachable", "POST", payTarget, answer(aiuri.Result{}, errors.New("paid")), 502, lookleap.CodeInternal},
+		{"AIU-3.2-07/reject-unreachable", "POST", payTarget, answer(aiuri.Result{}, errors.New("paid")), 502, lookleap.CodeTransportFailed},
 		{"AIU-3.2-07/reject-timeout", "POST", payTarget, answer(aiuri.Result{}, context.DeadlineExceeded), 504, lookleap.CodeTimeout},
 		{"AIU-3.2-17/reject-shared-credential", "POST", payTarget, func(g *gatewayWorld) {
 			policy(`{"auth":"oauth2"}`)(g)
-			grant(&aiuri.Grant{Scopes: []string{"pay"}, Token: "shared"}, nil)(g)
+			grant(&aiuri.Grant{Scopes: []string{"pay"}, Tokens: tokens{new([]string)}}, nil)(g)
 		}, 500, lookleap.CodeBadConfiguration},
 		{"AIU-3.2-16/reject-weaker-than-policy", "POST", payTarget, func(g *gatewayWorld) { policy(`{"auth":"oauth2"}`)(g); grant(user, nil)(g) }, 500, lookleap.CodeBadConfiguration},
 		{"AIU-3.2-11/reject-no-certificate", "POST", payTarget, policy(`{"mtls":true}`), 502, lookleap.CodePolicyUnsupported},

@@ -30,6 +30,15 @@ type Call struct {
 	Token     string   // bearer token for these scopes; "": none
 	MTLS      bool     // a client certificate has to be shown
 	Targets   []Target // where a native connection is made (see OrderTargets); nil: at the URI's authority
+
+	// Nonce is new for each call and is part of its RequestDigest, so that the result
+	// of an earlier call does not pass for this one's. A native transport carries it to
+	// the endpoint; "": there is none.
+	Nonce string
+	// User is a mark of the user for this endpoint, and no identity: only the host can
+	// tell who is meant. It is part of the RequestDigest if there is a Nonce.
+	User string
+	To   Destination // whom the call goes to; zero in Authorize, since no one was asked yet
 }
 
 // Invoker performs a call and gives its result as it came. The draft defines no
@@ -70,6 +79,7 @@ func (g *gatewayInvoker) Invoke(ctx context.Context, c *Call) (Result, error) {
 	if c.Body != nil && c.MediaType != "" {
 		header.Set("Content-Type", c.MediaType)
 	}
+	c.putBinding(header)
 	if c.Token != "" {
 		header.Set("Authorization", "Bearer "+c.Token)
 	}

@@ -21,16 +21,26 @@ type Result struct {
 	MediaType string // of the body as its transport says, which no signature covers
 }
 
-// Expectation says what a result has to be. Its zero value expects a signature
-// and no more; claims that a result makes are checked all the same, and one that
+// Expectation says what a result has to be. The zero value expects a signature
+// and nothing else. Claims that a result makes are always checked, and a claim that
 // cannot be confirmed rejects the result.
 type Expectation struct {
 	Endpoint   URI      // whom iss must name
 	Audience   string   // whom aud must name
 	Scopes     []string // of the document; a scope claim must stay among them
-	Request    string   // lookleap.Digest of the request that req must name
+	Request    string   // RequestDigest of the call, which req must name
 	Require    []string // claims that must be made: iss, aud, exp, iat, nbf, req, scope
 	AllowRS256 bool     // accept RS256 beside ES256, ES384, PS256 and EdDSA
+
+	// PlainRequest is the RequestDigest of the same call without its nonce, which
+	// endpoints compute that do not know of nonces. A result that names this one is
+	// accepted, but not if RequireBinding is set.
+	PlainRequest string
+	// RequireBinding refuses a result that does not prove what it answers: it must name
+	// its issuer, this request with its nonce, this caller if an Audience is set, and it
+	// must be recent. Without RequireBinding the verdict notes what is missing.
+	RequireBinding bool
+	MaxAge         time.Duration // how long ago iat may be; 0: DefaultMaxAge
 }
 
 // Verified is a result whose signature holds and which keeps to the policy.
@@ -59,7 +69,8 @@ func VerifyResult(r Result, keys *KeySet, x Expectation, now time.Time) (*Verifi
 		v.Checks = append(v.Checks, lookleap.Check{Requirement: requirementOf(err.Code), Code: err.Code, Status: lookleap.Failed, Message: err.Reason})
 		return nil, &lookleap.VerifyError{Verdict: v, Err: err}
 	}
-	v.OK, v.Code, v.Summary, v.Expires = true, lookleap.CodeOK, "the result is signed by a key of the endpoint and keeps to the policy", verified.Claims.Expires
+	v.OK, v.Code, v.Expires = true, lookleap.CodeOK, verified.Claims.Expires
+	v.Summary = "the result is signed by a key of the endpoint and keeps to the policy" + unboundNote(v.Checks)
 	verified.Verdict = v
 	return verified, nil
 }
@@ -129,6 +140,10 @@ func verifyResult(r Result, keys *KeySet, x *Expectation, now time.Time, v *look
 	if err != nil {
 		return nil, err
 	}
-	pass("AIU-3.4-09", "the claims agree with what was asked")
+	bindings, err := claims.bindings(x, now)
+	if err != nil {
+		return nil, err
+	}
+	v.Checks = append(v.Checks, bindings...)
 	return &Verified{Payload: payload, Claims: *claims, KeyID: k.id, Algorithm: j.header.algorithm, JWS: r.JWS}, nil
 }

@@ -57,9 +57,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		Authorizer: sessions{"ada": {"initiate-payment", "check-balance"}, "bob": {"check-balance"}},
 		Invoker:    bank,
 		Scopes:     scopes,
-		Safe:       func(u aiuri.URI) bool { return u.Path() == "/balance" },
-		Timeout:    10 * time.Second,
-		Audit:      func(r aiuri.AuditRecord) { fmt.Fprintf(out, "%s %d %s\n", r.Endpoint, r.Status, r.Code) },
+		// Tokens go to these authorities only.
+		Credentials: []string{"bank.example"},
+		Safe:        func(u aiuri.URI) bool { return u.Path() == "/balance" },
+		Timeout:     10 * time.Second,
+		Audit:       func(r aiuri.AuditRecord) { fmt.Fprintf(out, "%s %d %s\n", r.Endpoint, r.Status, r.Code) },
 	})
 	if err != nil {
 		return err

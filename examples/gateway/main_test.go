@@ -134,7 +134,8 @@ func TestCurl(t *testing.T) {
 	p := start(t)
 	const ada, bob = "Authorization: Bearer ada", "Authorization: Bearer bob"
 	t.Run("pay", func(t *testing.T) {
-		a := p.curl(t, "-H", ada, "-d", `{"amount":"10.00"}`, p.base+"/bank.example/payments?ref=1#f")
+		const nonce, mediaType = "a-nonce-of-this-call", "application/json"
+		a := p.curl(t, "-H", ada, "-H", aiuri.NonceHeader+": "+nonce, "-H", "Content-Type: "+mediaType, "-d", `{"amount":"10.00"}`, p.base+"/bank.example/payments?ref=1#f")
 		if a.status != 200 || a.body != `{"paid":true}` || a.header.Get("Content-Type") != "application/json" || a.header.Get("Cache-Control") != "private, no-store" {
 			t.Fatalf("got %+v", a)
 		}
@@ -154,8 +155,8 @@ func TestCurl(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := aiuri.Expectation{Endpoint: endpoint, Require: []string{"iss", "exp", "iat", "req"},
-			Request: aiuri.RequestDigest(&aiuri.Call{URI: u, Method: "POST", Body: []byte(`{"amount":"10.00"}`)})}
+		x := aiuri.Expectation{Endpoint: endpoint, RequireBinding: true,
+			Request: aiuri.RequestDigest(&aiuri.Call{URI: u, Method: "POST", Body: []byte(`{"amount":"10.00"}`), MediaType: mediaType, Nonce: nonce})}
 		r := aiuri.Result{JWS: a.header.Get(aiuri.ProvenanceHeader), Body: []byte(a.body)}
 		if _, err := aiuri.VerifyResult(r, keys, x, time.Now()); err != nil {
 			t.Errorf("the client cannot verify again: %v", err)
@@ -183,7 +184,7 @@ func TestCurl(t *testing.T) {
 		{"unknown-authority", 404, "unknown-authority", []string{"-H", ada, "-d", "{}", p.base + "/bank/payments"}},
 		{"forged", 502, "rejected-bad-signature", []string{"-H", ada, "-d", "{}", p.base + "/bank.example/forged"}},
 		{"unsigned", 502, "rejected-unsigned", []string{"-H", ada, "-d", "{}", p.base + "/bank.example/unsigned"}},
-		{"not-there", 502, "internal", []string{"-H", ada, "-d", "{}", p.base + "/bank.example/other"}},
+		{"not-there", 502, "transport-failed", []string{"-H", ada, "-d", "{}", p.base + "/bank.example/other"}},
 		{"dot-segments", 400, "ambiguous", []string{"--path-as-is", "-H", ada, "-d", "{}", p.base + "/bank.example/../other.example/x"}},
 		{"escaped-dot-segments", 400, "ambiguous", []string{"--path-as-is", "-H", ada, "-d", "{}", p.base + "/bank.example/%2e%2e/x"}},
 		{"escaped-slash", 400, "ambiguous", []string{"-H", ada, "-d", "{}", p.base + "/bank.example/a%2Fb"}},

@@ -12,12 +12,21 @@ import (
 // for a demonstration and for nothing else.
 type sessions map[string][]string
 
-// Authorize looks a request's session up. The token for the bank is bound to the
-// user: here made up, in earnest exchanged (RFC 8693).
-func (s sessions) Authorize(_ context.Context, r *http.Request, c *aiuri.Call) (*aiuri.Grant, error) {
+// Authorize looks up the session of a request. If you keep sessions in a cookie, give it
+// the attributes Secure, HttpOnly and SameSite=Strict.
+func (s sessions) Authorize(_ context.Context, r *http.Request, _ *aiuri.Call) (*aiuri.Grant, error) {
 	user, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok || s[user] == nil {
 		return nil, aiuri.ErrNoSession
 	}
-	return &aiuri.Grant{User: user, Scopes: s[user], Token: user + " " + strings.Join(c.Scopes, " ")}, nil
+	return &aiuri.Grant{User: user, Scopes: s[user], Tokens: tokensOf(user)}, nil
+}
+
+// tokensOf makes up tokens of a user. In production, exchange the session for a token
+// (RFC 8693) that is valid only at the destination. The gateway asks only for
+// authorities that its options allow, and only if their own policy demands a token.
+func tokensOf(user string) aiuri.TokenSource {
+	return aiuri.TokenFunc(func(_ context.Context, to aiuri.Destination, scopes []string) (string, error) {
+		return user + " at " + to.Authority() + " for " + strings.Join(scopes, " "), nil
+	})
 }

@@ -14,12 +14,13 @@ import (
 func jwsCommand() command {
 	return command{
 		name:    "jws",
-		args:    "FILE|-… --jwks FILE [--payload FILE] [--endpoint URI] [--audience NAME] [--request DIGEST] [--scopes SCOPES] [--rs256]",
+		args:    "FILE|-… --jwks FILE [--payload FILE] [--endpoint URI] [--audience NAME] [--request DIGEST] [--scopes SCOPES] [--bound] [--rs256]",
 		summary: "whether a result was signed by one of these keys",
 		about: `Verifies compact JWS (RFC 7515), embedded or, with --payload, detached, as a result
 of an AI endpoint. Nothing of a result that does not verify is shown. Claims that
 the result makes are held to the flags of their names; iss to --endpoint. One that
-no flag confirms refuses it.
+no flag confirms refuses it. With --bound the result must also prove that it answers
+--request of --endpoint, and recently.
 
 value: {"keyId", "algorithm", "digest": of the signed octets, "octets": how many}`,
 		examples: []string{
@@ -39,6 +40,7 @@ value: {"keyId", "algorithm", "digest": of the signed octets, "octets": how many
 				x.Scopes = strings.Fields(text)
 				return nil
 			})
+			flags.BoolVar(&x.RequireBinding, "bound", false, "refuse a result that does not prove what it answers")
 			flags.BoolVar(&x.AllowRS256, "rs256", false, "accept RS256 too")
 			return func(ctx context.Context, s *session, args []string) error {
 				if jwks == "" {

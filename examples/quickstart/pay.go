@@ -39,8 +39,8 @@ func playPay(s *stage) error {
 	}
 	client, err := aiuri.NewClient(s.host, aiuri.ClientOptions{
 		Gateways: []string{honestDoor, crookedDoor, ancientDoor},
-		Tokens:   tokensOf("ada"),
-		Expect:   aiuri.Expectation{Require: []string{"iss", "exp", "req"}},
+		Tokens:   tokensOf("ada"), Credentials: []string{"bank.example"},
+		Expect: aiuri.Expectation{Require: []string{"iss", "exp", "req"}},
 	})
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func playPay(s *stage) error {
 	if err != nil {
 		return err
 	}
-	s.show(fmt.Sprintf("%s\nsigned by key %s of %s\nanswers %s…", receipt.Payload, receipt.KeyID, receipt.Claims.Issuer, receipt.Claims.Request[:23]))
+	s.show(fmt.Sprintf("%s\nsigned by key %s of %s", receipt.Payload, receipt.KeyID, receipt.Claims.Issuer))
 	s.fact(b.user == "ada" && b.token == "ada's token for initiate-payment", "the bank was shown a token of this user, for this scope and no other")
 	s.user = agree
 
@@ -241,7 +241,7 @@ type gateways struct {
 func (b *bank) openGateways(s *stage) (*gateways, error) {
 	g := &gateways{seen: func() []lab.Request { return s.lab.Journal().Requests("pay.example", "cheap.example", "old.example") }}
 	honest, err := aiuri.NewGateway(s.lab.Host(), aiuri.GatewayOptions{
-		Base: honestDoor, Invoker: b, Authorizer: b,
+		Base: honestDoor, Invoker: b, Authorizer: b, Credentials: []string{"bank.example"},
 		Scopes: func(string, aiuri.URI) []string { return []string{"initiate-payment"} },
 	})
 	if err != nil {
@@ -274,13 +274,13 @@ func (b *bank) Authorize(_ context.Context, r *http.Request, _ *aiuri.Call) (*ai
 		return nil, aiuri.ErrNoSession
 	}
 	b.user = user
-	return &aiuri.Grant{User: user, Scopes: strings.Fields(scopes), Token: token}, nil
+	return &aiuri.Grant{User: user, Scopes: strings.Fields(scopes), Tokens: tokensOf(user)}, nil
 }
 
 // tokensOf gives the tokens of one user.
 type tokensOf string
 
-func (user tokensOf) Token(_ context.Context, _ aiuri.URI, scopes []string) (string, error) {
+func (user tokensOf) Token(_ context.Context, _ aiuri.Destination, scopes []string) (string, error) {
 	return string(user) + "'s token for " + strings.Join(scopes, " "), nil
 }
 
