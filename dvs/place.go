@@ -51,7 +51,7 @@ func (r Rules) locate(u domain.URL) (place, *Error) {
 	case ok && role.platform.Never:
 		return place{}, refuse(lookleap.CodeNeverTrusted, input, "this host serves what others published: "+role.platform.Name, "use the publisher's own URL")
 	case !ok:
-		if suffix, icann := domain.PublicSuffix(u.Host()); isSuffix(u.Host(), suffix) && (icann || u.Path() == "/") {
+		if suffix, icann := r.platforms().suffix(u.Host()); isSuffix(u.Host(), suffix) && (icann || u.Path() == "/") {
 			return place{}, refuse(lookleap.CodePublicSuffix, input, "others publish below this public suffix", "use the publisher's own host")
 		}
 		return place{page: u, served: u, file: true}, nil

@@ -1,8 +1,10 @@
 package dvs
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
+	"path"
 	"slices"
 	"strings"
 
@@ -10,26 +12,39 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// Platform is a host where many publish, told apart by the path and not by the
-// host, so that only a path can be a trust root (section 3.1). It is data: what
-// is known of a platform is its entry in the table and nothing else.
+// Platform is a host where many publish. Its publishers are told apart by the
+// path, so that only a path can be a trust root, or by the host below one of the
+// Subdomains (section 3.1). It is data: what is known of a platform is its entry
+// in the table and nothing else.
 type Platform struct {
 	Name     string   // for people
-	Hosts    []string // the host of its pages, then its other names; "*.example.com" is every host below
+	Hosts    []string // the host of its pages, then its other names; "*.example.com" is every host below, another "*" stands within one label
 	Never    bool     // no path proves who published: an archive, a proxy, a paste site
 	Owner    int      // leading path segments that name one publisher; 0: only those Below
 	Below    []Scope  // other depths below certain first segments
+	Skip     []string // first segments that may precede the publisher's path, such as a version of the build; "#" stands for digits
 	Prefix   string   // what a publisher's segment begins with, such as "~"
 	Reserved []string // first segments that are the platform's own and no publisher
 	Fold     int      // leading segments whose ASCII letter case is ignored
 	AtRef    bool     // a revision may follow "@" in a segment: /gh/owner/repo@ref/
 	Source   *Source  // routes to a repository's content; nil: none are known
+
+	// Subdomains are the domains below which each publisher has a host of its own:
+	// a public suffix. The domain itself is no trust root, unless it is one of Hosts.
+	Subdomains []string
+
+	// Of is the platform whose publishers these are, for blocks and revocations.
+	// "github.com" is the same content at another host; "github.com#pages" is other
+	// content of the same accounts. "" is the first of Hosts.
+	Of string
 }
 
-// Scope is an owner depth below one first segment: {"datasets", 2}.
+// Scope is an owner depth below one first segment, or several with slashes
+// between them: {"datasets", 2, ""}. Of is as in [Platform].
 type Scope struct {
 	Word  string
 	Owner int
+	Of    string
 }
 
 // Source says how a platform spells the content of a repository, which is the
@@ -49,9 +64,11 @@ type Source struct {
 
 // Platforms is a table of platforms. It is immutable and may be shared.
 type Platforms struct {
-	entries []Platform
-	exact   map[string]hostRole
-	below   map[string]hostRole // by the domain after "*."
+	entries  []Platform
+	exact    map[string]hostRole
+	below    map[string]hostRole      // by the domain after "*."
+	patterns map[string][]hostPattern // Hosts with another "*", by the domain after the last one
+	tenants  map[string][]hostPattern // Subdomains, by the domain after the last "*"
 }
 
 // hostRole is what a host is to its platform.
@@ -59,6 +76,51 @@ type hostRole struct {
 	platform *Platform
 	page     bool // the host whose URLs are the canonical ones
 	raw      bool // the host that serves the bytes
+	entry    int  // of the table
+}
+
+// hostPattern is a host in which "*" stands for characters of one label.
+type hostPattern struct {
+	labels []string
+	entry  int // of the table; the first one that matches counts
+}
+
+// addPattern files a pattern under the domain after its last "*".
+func addPattern(table map[string][]hostPattern, host string, entry int) {
+	tail := host
+	if star := strings.LastIndexByte(host, '*'); star >= 0 {
+		_, tail, _ = strings.Cut(host[star:], ".")
+	}
+	table[tail] = append(table[tail], hostPattern{strings.Split(host, "."), entry})
+}
+
+// firstPattern returns the first entry of the table with a pattern that matches
+// the last labels of a host, and what precedes them. Without subdomains, nothing
+// may precede them.
+func firstPattern(table map[string][]hostPattern, host string, subdomains bool) (entry int, before string, ok bool) {
+	for tail := host; tail != ""; _, tail, _ = strings.Cut(tail, ".") {
+		for _, p := range table[tail] {
+			rest, matched := p.matches(host)
+			if matched && (subdomains || rest == "") && (!ok || p.entry < entry) {
+				entry, before, ok = p.entry, rest, true
+			}
+		}
+	}
+	return entry, before, ok
+}
+
+// matches reports whether the last labels of a host match the pattern, and
+// returns what precedes them, without its dot.
+func (p hostPattern) matches(host string) (before string, ok bool) {
+	for _, want := range slices.Backward(p.labels) {
+		at := strings.LastIndexByte(host, '.')
+		label := host[at+1:]
+		if same, err := path.Match(want, label); err != nil || !same || label == "" {
+			return "", false
+		}
+		host = host[:max(at, 0)]
+	}
+	return host, true
 }
 
 // Builtin is the built-in table, of [PlatformsDate].
@@ -75,18 +137,26 @@ func mustPlatforms(entries []Platform) *Platforms {
 }
 
 func newPlatforms(entries []Platform) (*Platforms, error) {
-	p := &Platforms{entries: entries, exact: make(map[string]hostRole), below: make(map[string]hostRole)}
+	p := &Platforms{entries: entries, exact: make(map[string]hostRole), below: make(map[string]hostRole),
+		patterns: make(map[string][]hostPattern), tenants: make(map[string][]hostPattern)}
 	for i := range entries {
 		e := &entries[i]
 		if err := e.valid(); err != nil {
 			return nil, err
 		}
 		for n, host := range e.Hosts {
-			if rest, ok := strings.CutPrefix(host, "*."); ok {
-				p.below[rest] = hostRole{platform: e}
-				continue
+			rest, all := strings.CutPrefix(host, "*.")
+			switch {
+			case strings.Contains(rest, "*"):
+				addPattern(p.patterns, host, i)
+			case all:
+				p.below[rest] = hostRole{platform: e, entry: i}
+			default:
+				p.exact[host] = hostRole{platform: e, page: n == 0}
 			}
-			p.exact[host] = hostRole{platform: e, page: n == 0}
+		}
+		for _, host := range e.Subdomains {
+			addPattern(p.tenants, host, i)
 		}
 		if e.Source != nil && e.Source.RawHost != "" {
 			p.exact[e.Source.RawHost] = hostRole{platform: e, raw: true}
@@ -99,25 +169,28 @@ func (e *Platform) valid() error {
 	bad := func(reason string) error {
 		return refuse(lookleap.CodeBadPlatform, e.Name, reason, "see the documentation of Platform")
 	}
-	if len(e.Hosts) == 0 {
+	if len(e.Hosts)+len(e.Subdomains) == 0 {
 		return bad("a platform needs a host")
 	}
-	for _, host := range e.Hosts {
-		name := strings.TrimPrefix(host, "*.")
-		if canonical, err := domain.ParseHost(name); err != nil || canonical != name {
+	for _, host := range slices.Concat(e.Hosts, e.Subdomains) {
+		probe := probeHost(host)
+		if canonical, err := domain.ParseHost(probe); err != nil || canonical != probe || strings.HasSuffix(host, "*") {
 			return bad(fmt.Sprintf("the host %q is not in canonical form", host))
 		}
 	}
-	deep := slices.ContainsFunc(e.Below, func(s Scope) bool { return s.Owner < 1 || s.Word == "" })
+	deep := slices.ContainsFunc(e.Below, func(s Scope) bool { return s.Owner <= strings.Count(s.Word, "/") || s.Word == "" })
 	switch {
 	case e.Never:
-	case e.Owner < 0 || deep || e.Owner == 0 && len(e.Below) == 0:
+	case e.Owner < 0 || deep || e.Owner == 0 && len(e.Below) == 0 && len(e.Hosts) > 0:
 		return bad("a publisher needs at least one path segment")
 	case e.Source != nil && (e.Source.Page == "" || len(e.Source.Raw) == 0 && e.Source.RawHost == ""):
 		return bad("a source needs a route to pages and one to bytes")
 	}
 	return nil
 }
+
+// probeHost returns a host that a pattern matches.
+func probeHost(pattern string) string { return strings.ReplaceAll(pattern, "*", "x") }
 
 // With gives a table with more platforms. It can tighten and never relax: an
 // entry for a host that is in the table already has to be Never or to ask for
@@ -128,13 +201,17 @@ func (p *Platforms) With(add ...Platform) (*Platforms, error) {
 	for _, e := range add {
 		e = e.clone()
 		for _, host := range e.Hosts {
-			role, known := p.find(host)
+			role, known := p.find(probeHost(host))
 			if !known || e.Never {
 				continue
 			}
 			if !e.tighten(role.platform) {
-				return nil, refuse(lookleap.CodePlatformRelaxed, host, "the host is in the table already, with rules that this entry would relax",
-					"mark it Never, or ask for more path segments")
+				return nil, relaxed(host)
+			}
+		}
+		for _, host := range e.Subdomains {
+			if _, known := p.find("x." + probeHost(host)); known {
+				return nil, relaxed(host)
 			}
 		}
 		entries = append(entries, e)
@@ -142,11 +219,16 @@ func (p *Platforms) With(add ...Platform) (*Platforms, error) {
 	return newPlatforms(entries)
 }
 
+func relaxed(host string) *Error {
+	return refuse(lookleap.CodePlatformRelaxed, host, "the host is in the table already, with rules that this entry would relax",
+		"mark it Never, or ask for more path segments")
+}
+
 // tighten takes over what is known of a host already, and reports whether the
 // entry asks for no less anywhere.
 func (e *Platform) tighten(old *Platform) bool {
 	shallow := slices.ContainsFunc(e.Below, func(s Scope) bool { return s.Owner < old.Owner })
-	if old.Never || e.Owner < old.Owner || e.Owner == 0 || shallow || len(old.Below) > 0 || old.Source != nil || !strings.HasPrefix(e.Prefix, old.Prefix) && e.Prefix != "" {
+	if old.Never || e.Owner < old.Owner || e.Owner == 0 || shallow || len(old.Below) > 0 || old.Source != nil || !strings.HasPrefix(e.Prefix, old.Prefix) && e.Prefix != "" || len(old.Skip) > 0 {
 		return false
 	}
 	if e.Prefix == "" {
@@ -154,11 +236,13 @@ func (e *Platform) tighten(old *Platform) bool {
 	}
 	e.Reserved = append(e.Reserved, old.Reserved...)
 	e.AtRef = e.AtRef || old.AtRef
+	e.Of = cmp.Or(e.Of, old.Of, old.Hosts[0])
 	return true
 }
 
 func (e Platform) clone() Platform {
-	e.Hosts, e.Below, e.Reserved = slices.Clone(e.Hosts), slices.Clone(e.Below), slices.Clone(e.Reserved)
+	e.Hosts, e.Subdomains, e.Skip = slices.Clone(e.Hosts), slices.Clone(e.Subdomains), slices.Clone(e.Skip)
+	e.Below, e.Reserved = slices.Clone(e.Below), slices.Clone(e.Reserved)
 	if e.Source != nil {
 		s := *e.Source
 		s.Raw, s.Dir, s.Kinds = slices.Clone(s.Raw), slices.Clone(s.Dir), slices.Clone(s.Kinds)
@@ -180,52 +264,120 @@ func (p *Platforms) All() iter.Seq[Platform] {
 
 // Lookup gives the platform that a canonical host belongs to.
 func (p *Platforms) Lookup(host string) (Platform, bool) {
-	role, ok := p.find(host)
-	if !ok {
-		return Platform{}, false
+	if role, ok := p.find(probeHost(host)); ok {
+		return role.platform.clone(), true
 	}
-	return role.platform.clone(), true
+	if e, _, ok := p.tenant(host); ok {
+		return e.clone(), true
+	}
+	return Platform{}, false
 }
 
-// find gives what is known of the host itself, else of the nearest domain above
-// it that has an entry for all below.
+// find gives what is known of the host itself, else of a pattern that it
+// matches, else of the nearest domain above it that has an entry for all below.
+// A publisher's host below a domain of Subdomains is none of these, unless a
+// later entry is for all below.
 func (p *Platforms) find(host string) (hostRole, bool) {
-	host = strings.TrimPrefix(host, "*.")
 	if role, ok := p.exact[host]; ok {
 		return role, true
 	}
+	if entry, _, ok := firstPattern(p.patterns, host, false); ok {
+		return hostRole{platform: &p.entries[entry], entry: entry}, true
+	}
 	for _, rest, more := strings.Cut(host, "."); more; _, rest, more = strings.Cut(rest, ".") {
 		if role, ok := p.below[rest]; ok {
-			return role, true
+			entry, owner, tenant := firstPattern(p.tenants, host, true)
+			return role, !tenant || owner == "" || entry < role.entry
 		}
 	}
 	return hostRole{}, false
 }
 
-// ownerDepth is how many leading segments name one publisher; 0: the first
-// segment is no publisher's.
-func (e *Platform) ownerDepth(segments []string) int {
-	for _, s := range e.Below {
-		if strings.EqualFold(s.Word, segments[0]) { // in another case it is the same route, or nothing
-			return s.Owner
+// tenant returns the platform that has a host below one of its Subdomains for
+// each publisher, and the publisher: what the host has before the domain, "" for
+// the domain itself.
+func (p *Platforms) tenant(host string) (e *Platform, owner string, ok bool) {
+	entry, owner, ok := firstPattern(p.tenants, host, true)
+	if !ok {
+		return nil, "", false
+	}
+	return &p.entries[entry], owner, true
+}
+
+// suffix returns the public suffix of a host: of the built-in list, or one that
+// is a suffix by the table.
+func (p *Platforms) suffix(host string) (suffix string, icann bool) {
+	suffix, icann = domain.PublicSuffix(host)
+	if suffix != host {
+		if _, owner, ok := p.tenant(host); ok && owner == "" {
+			return host, false
 		}
 	}
-	return e.Owner
+	return suffix, icann
 }
+
+// ownerPath is where the publisher stands in a path.
+type ownerPath struct {
+	skip  int    // segments of Platform.Skip
+	name  int    // segments before the publisher's name, with the words of a Scope
+	depth int    // segments up to the end of the name; 0: no publisher's path
+	of    string // as in Platform
+}
+
+// owner finds the publisher in a path. A word in another letter case is the same
+// route, or nothing.
+func (e *Platform) owner(segments []string) ownerPath {
+	skip := 0
+	for skip < len(segments) && slices.ContainsFunc(e.Skip, func(word string) bool { return matchesWord(word, segments[skip]) }) {
+		skip++
+	}
+	for _, s := range e.Below {
+		words := skip + strings.Count(s.Word, "/") + 1
+		if len(segments) >= words && strings.EqualFold(s.Word, strings.Join(segments[skip:words], "/")) {
+			return ownerPath{skip, words, skip + s.Owner, cmp.Or(s.Of, e.namespace()+"/"+s.Word)}
+		}
+	}
+	if e.Owner == 0 {
+		return ownerPath{skip: skip, name: skip, of: e.namespace()}
+	}
+	return ownerPath{skip, skip, skip + e.Owner, e.namespace()}
+}
+
+// namespace is Of, or what it is by default.
+func (e *Platform) namespace() string {
+	return cmp.Or(e.Of, slices.Concat(e.Hosts, e.Subdomains)[0])
+}
+
+// matchesWord compares a segment with a word in which "#" stands for digits.
+func matchesWord(word, segment string) bool {
+	before, after, digits := strings.Cut(word, "#")
+	if !digits {
+		return strings.EqualFold(word, segment)
+	}
+	n := len(segment) - len(after)
+	return n > len(before) && strings.EqualFold(segment[:len(before)], before) && strings.EqualFold(segment[n:], after) &&
+		strings.Trim(segment[len(before):n], "0123456789") == ""
+}
+
+// ownerDepth is how many leading segments name one publisher; 0: the first
+// segment is no publisher's.
+func (e *Platform) ownerDepth(segments []string) int { return e.owner(segments).depth }
 
 // checkOwner refuses paths that do not reach a publisher.
 func (e *Platform) checkOwner(input string, segments []string) *Error {
 	if len(segments) == 0 {
 		return refuse(lookleap.CodeUGCBareRoot, input, fmt.Sprintf("many publish on %s, so the host alone cannot be trusted", e.Name), "add the path of one publisher")
 	}
-	depth := e.ownerDepth(segments)
-	first := segments[0]
-	// No publisher is named like a route but for the case of its letters.
-	word := slices.ContainsFunc(e.Reserved, func(w string) bool { return strings.EqualFold(w, first) })
-	if depth == 0 || word || !strings.HasPrefix(first, e.Prefix) || first == e.Prefix {
-		return refuse(lookleap.CodeReservedSegment, input, fmt.Sprintf("%q is a word of %s and no publisher", segments[0], e.Name), "use the path of one publisher")
+	at := e.owner(segments)
+	if len(segments) > at.skip {
+		// No publisher is named like a route but for the case of its letters.
+		first := segments[at.skip]
+		word := slices.ContainsFunc(e.Reserved, func(w string) bool { return matchesWord(w, first) })
+		if at.depth == 0 || word || !strings.HasPrefix(first, e.Prefix) || first == e.Prefix {
+			return refuse(lookleap.CodeReservedSegment, input, fmt.Sprintf("%q is a word of %s and no publisher", first, e.Name), "use the path of one publisher")
+		}
 	}
-	if len(segments) < depth {
+	if depth := max(at.depth, at.skip+1); len(segments) < depth {
 		return refuse(lookleap.CodeUGCRootTooShort, input, fmt.Sprintf("a publisher on %s has %d path segments", e.Name, depth), "add the path of one publisher")
 	}
 	return nil

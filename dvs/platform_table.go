@@ -1,12 +1,27 @@
 package dvs
 
+import (
+	"slices"
+
+	"github.com/lookleap/lookleap/internal/domain"
+)
+
 // PlatformsDate is the day on which the built-in table was last looked at.
-const PlatformsDate = "2026-11-21"
+const PlatformsDate = "2026-11-22"
+
+// PublicSuffixDate is the day of the built-in list of public suffixes. A
+// [Platform] with Subdomains adds a suffix that is newer.
+const PublicSuffixDate = domain.SuffixDate
 
 // builtinPlatforms is what is known of hosts where many publish (section 3.1).
 // Its entries come before the Public Suffix List, which takes some of these
 // hosts for sites of their own.
 func builtinPlatforms() []Platform {
+	return slices.Concat(codeHosts(), packageHosts(), storageHosts(), pageHosts(), neverHosts())
+}
+
+// codeHosts are where repositories are.
+func codeHosts() []Platform {
 	forge := []string{"explore", "user", "users", "org", "orgs", "repo", "api", "assets", "attachments", "avatars", "admin", "notifications", "issues", "pulls", "milestones", "swagger.v1.json", "-"}
 	groups := []string{
 		"-", "admin", "api", "assets", "dashboard", "explore", "files", "groups", "health_check", "help", "import", "invites", "jwt", "oauth",
@@ -27,19 +42,54 @@ func builtinPlatforms() []Platform {
 			Source: &Source{Page: "blob", Raw: []string{"raw"}, Dir: []string{"tree"}, Default: "HEAD", RawHost: "raw.githubusercontent.com"},
 		},
 		{
-			Name: "GitHub Gist", Hosts: []string{"gist.github.com"}, Owner: 1, Fold: 1,
+			Name: "GitHub Gist", Hosts: []string{"gist.github.com"}, Owner: 1, Fold: 1, Of: "github.com#gist",
 			Reserved: []string{"auth", "discover", "forked", "join", "login", "mine", "search", "starred", "stars"},
 			Source:   &Source{Page: "raw", Raw: []string{"raw"}, Flat: true, RawHost: "gist.githubusercontent.com", RawPath: "raw"},
 		},
 		{Name: "GitHub's files of anybody", Hosts: []string{"*.githubusercontent.com", "api.github.com", "codeload.github.com", "raw.github.com", "uploads.github.com"}, Never: true},
 		{Name: "GitLab", Hosts: []string{"gitlab.com", "www.gitlab.com"}, Owner: 1, Reserved: groups, Source: gitlab},
+		{Name: "0xacab", Hosts: []string{"0xacab.org"}, Owner: 1, Reserved: groups, Source: gitlab},
+		{Name: "Alpine GitLab", Hosts: []string{"gitlab.alpinelinux.org"}, Owner: 1, Reserved: groups, Source: gitlab},
+		{Name: "Arch Linux GitLab", Hosts: []string{"gitlab.archlinux.org"}, Owner: 1, Reserved: groups, Source: gitlab},
 		{Name: "Debian Salsa", Hosts: []string{"salsa.debian.org"}, Owner: 1, Reserved: groups, Source: gitlab},
+		{Name: "Drupal GitLab", Hosts: []string{"git.drupalcode.org"}, Owner: 1, Reserved: groups, Source: gitlab},
+		{Name: "Eclipse GitLab", Hosts: []string{"gitlab.eclipse.org"}, Owner: 1, Reserved: groups, Source: gitlab},
 		{Name: "Framagit", Hosts: []string{"framagit.org"}, Owner: 1, Reserved: groups, Source: gitlab},
 		{Name: "freedesktop.org GitLab", Hosts: []string{"gitlab.freedesktop.org"}, Owner: 1, Reserved: groups, Source: gitlab},
 		{Name: "GNOME GitLab", Hosts: []string{"gitlab.gnome.org"}, Owner: 1, Reserved: groups, Source: gitlab},
+		{Name: "Haskell GitLab", Hosts: []string{"gitlab.haskell.org"}, Owner: 1, Reserved: groups, Source: gitlab},
+		{Name: "Heptapod", Hosts: []string{"foss.heptapod.net"}, Owner: 1, Reserved: groups, Source: gitlab},
+		{Name: "Inria GitLab", Hosts: []string{"gitlab.inria.fr"}, Owner: 1, Reserved: groups, Source: gitlab},
+		{Name: "JihuLab", Hosts: []string{"jihulab.com", "www.jihulab.com"}, Owner: 1, Reserved: groups, Source: gitlab},
 		{Name: "KDE Invent", Hosts: []string{"invent.kde.org"}, Owner: 1, Reserved: groups, Source: gitlab},
+		{Name: "Kitware GitLab", Hosts: []string{"gitlab.kitware.com"}, Owner: 1, Reserved: groups, Source: gitlab},
+		{Name: "openCode", Hosts: []string{"gitlab.opencode.de"}, Owner: 1, Reserved: groups, Source: gitlab},
+		{Name: "Tor GitLab", Hosts: []string{"gitlab.torproject.org"}, Owner: 1, Reserved: groups, Source: gitlab},
+		{Name: "VideoLAN GitLab", Hosts: []string{"code.videolan.org"}, Owner: 1, Reserved: groups, Source: gitlab},
+		{Name: "Wikimedia GitLab", Hosts: []string{"gitlab.wikimedia.org"}, Owner: 1, Reserved: groups, Source: gitlab},
 		{Name: "Codeberg", Hosts: []string{"codeberg.org", "www.codeberg.org"}, Owner: 1, Reserved: forge, Source: gitea},
+		{Name: "Disroot", Hosts: []string{"git.disroot.org"}, Owner: 1, Reserved: forge, Source: gitea},
+		{Name: "Forgejo", Hosts: []string{"code.forgejo.org"}, Owner: 1, Reserved: forge, Source: gitea},
 		{Name: "Gitea", Hosts: []string{"gitea.com", "www.gitea.com"}, Owner: 1, Reserved: forge, Source: gitea},
+		{Name: "OpenDev", Hosts: []string{"opendev.org", "www.opendev.org"}, Owner: 1, Reserved: forge, Source: gitea},
+		{Name: "NotABug", Hosts: []string{"notabug.org", "www.notabug.org"}, Owner: 1, Reserved: forge},
+		{Name: "GitFlic", Hosts: []string{"gitflic.ru", "www.gitflic.ru"}, Below: []Scope{{"project", 2, ""}, {"company", 2, ""}, {"user", 2, ""}}},
+		{Name: "GitVerse", Hosts: []string{"gitverse.ru", "www.gitverse.ru"}, Owner: 1, Reserved: []string{"api", "explore", "login", "search", "settings"}},
+		{Name: "Launchpad", Hosts: []string{"launchpad.net", "www.launchpad.net", "git.launchpad.net", "code.launchpad.net", "bazaar.launchpad.net"}, Owner: 1, Prefix: "~"},
+		{Name: "Launchpad's files of anybody", Hosts: []string{"*.launchpadlibrarian.net", "launchpadlibrarian.net", "*.launchpadcontent.net"}, Never: true},
+		{Name: "Pagure", Hosts: []string{"pagure.io", "www.pagure.io"}, Owner: 1, Below: []Scope{{"fork", 2, ""}, {"group", 2, ""}, {"user", 2, ""}},
+			Reserved: []string{"about", "api", "dashboard", "groups", "login", "my", "new", "search", "settings", "static", "ui", "users"}},
+		{Name: "Tangled", Hosts: []string{"tangled.org", "www.tangled.org", "tangled.sh", "www.tangled.sh"}, Owner: 1, Reserved: []string{"explore", "login", "search", "settings", "signup", "timeline"}},
+		{Name: "CNB", Hosts: []string{"cnb.cool", "www.cnb.cool"}, Owner: 1, Reserved: []string{"explore", "login", "search", "settings", "u", "-"}},
+		{Name: "GitCode", Hosts: []string{"gitcode.com", "www.gitcode.com", "raw.gitcode.com", "gitcode.net", "www.gitcode.net"}, Owner: 1,
+			Reserved: []string{"api", "dashboard", "explore", "groups", "help", "login", "org", "search", "setting", "topics", "users", "-"}},
+		{Name: "AtomGit", Hosts: []string{"atomgit.com", "www.atomgit.com", "raw.atomgit.com"}, Owner: 1, Reserved: []string{"api", "dashboard", "explore", "login", "org", "search", "setting"}},
+		{Name: "Azure DevOps", Hosts: []string{"dev.azure.com"}, Owner: 1, Fold: 2, Subdomains: []string{"visualstudio.com"},
+			Reserved: []string{"_apis", "_signin", "_signout", "_static"}},
+		{Name: "Azure DevOps's interface to everything", Hosts: []string{"*.dev.azure.com", "*.vsassets.io", "marketplace.visualstudio.com"}, Never: true},
+		{Name: "googlesource.com", Subdomains: []string{"googlesource.com"}},
+		{Name: "repo.or.cz", Hosts: []string{"repo.or.cz", "www.repo.or.cz"}, Owner: 1, Below: []Scope{{"r", 2, ""}, {"w", 2, ""}, {"h", 2, ""}}, Reserved: []string{"m", "c", "gitweb.cgi"}},
+		{Name: "GNU Savannah", Hosts: []string{"git.savannah.gnu.org", "git.savannah.nongnu.org", "cgit.git.savannah.gnu.org"}, Below: []Scope{{"cgit", 2, ""}, {"gitweb", 2, ""}, {"git", 2, ""}, {"r", 2, ""}}},
 		{
 			Name: "Bitbucket", Hosts: []string{"bitbucket.org", "www.bitbucket.org"}, Owner: 1,
 			Reserved: []string{"account", "api", "blog", "dashboard", "product", "repo", "search", "site", "snippets", "socialauth", "xhr", "!api"},
@@ -59,7 +109,7 @@ func builtinPlatforms() []Platform {
 		{Name: "SourceHut's lists, tickets and pastes", Hosts: []string{"*.sr.ht"}, Never: true},
 		{
 			Name: "Hugging Face", Hosts: []string{"huggingface.co", "www.huggingface.co", "hf.co", "www.hf.co"}, Owner: 1,
-			Below: []Scope{{"datasets", 2}, {"spaces", 2}},
+			Below: []Scope{{"datasets", 2, "huggingface.co#datasets"}, {"spaces", 2, "huggingface.co#spaces"}},
 			Reserved: []string{
 				"api", "blog", "brand", "changelog", "chat", "collections", "docs", "enterprise", "front", "hub", "inference", "join", "kernels", "learn",
 				"login", "metrics", "models", "new", "notifications", "organizations", "papers", "posts", "press", "pricing", "privacy", "search",
@@ -68,33 +118,8 @@ func builtinPlatforms() []Platform {
 			Source: &Source{Page: "blob", Raw: []string{"raw", "resolve"}, Dir: []string{"tree"}},
 		},
 		{Name: "Hugging Face's files of anybody", Hosts: []string{"*.huggingface.co", "*.hf.co"}, Never: true},
-		{Name: "jsDelivr", Hosts: []string{"cdn.jsdelivr.net", "fastly.jsdelivr.net", "gcore.jsdelivr.net", "www.jsdelivr.net", "*.jsdelivr.net"}, Below: []Scope{{"gh", 2}, {"npm", 2}}, AtRef: true},
-		{Name: "unpkg", Hosts: []string{"unpkg.com", "www.unpkg.com"}, Owner: 1, AtRef: true},
-		{Name: "esm.sh", Hosts: []string{"esm.sh", "www.esm.sh"}, Owner: 1, Below: []Scope{{"gh", 2}, {"jsr", 2}}, Reserved: []string{"pr", "x"}, AtRef: true},
-		{Name: "Deno Land", Hosts: []string{"deno.land", "www.deno.land"}, Below: []Scope{{"x", 2}}, AtRef: true},
-		{Name: "Google Cloud Storage", Hosts: []string{"storage.googleapis.com", "www.storage.googleapis.com", "storage.cloud.google.com"}, Owner: 1, Reserved: []string{"batch", "download", "storage", "upload"}},
-		{Name: "Firebase Storage", Hosts: []string{"firebasestorage.googleapis.com", "www.firebasestorage.googleapis.com"}, Below: []Scope{{"v0", 3}}},
-		{Name: "Google Sites", Hosts: []string{"sites.google.com", "www.sites.google.com"}, Below: []Scope{{"view", 2}, {"site", 2}, {"a", 3}}},
-		{Name: "Medium", Hosts: []string{"medium.com", "www.medium.com"}, Owner: 1, Reserved: []string{"m", "me", "p", "search", "tag", "topic", "_"}},
-		{Name: "DEV", Hosts: []string{"dev.to", "www.dev.to"}, Owner: 1, Reserved: []string{"api", "search", "settings", "t", "top"}},
-		{Name: "Replit", Hosts: []string{"replit.com", "www.replit.com"}, Owner: 1, Prefix: "@"},
-		{Name: "SourceForge", Hosts: []string{"sourceforge.net", "www.sourceforge.net"}, Below: []Scope{{"p", 2}, {"projects", 2}, {"u", 2}}},
-		{
-			Name: "Kaggle", Hosts: []string{"kaggle.com", "www.kaggle.com"}, Owner: 1,
-			Below:    []Scope{{"code", 2}, {"datasets", 2}, {"models", 2}, {"organizations", 2}},
-			Reserved: []string{"account", "api", "c", "competitions", "discussions", "docs", "learn", "rankings", "search", "settings"},
-		},
-		{
-			Name: "archives, proxies, translators, paste sites and shared documents", Never: true,
-			Hosts: []string{
-				"web.archive.org", "archive.org", "*.archive.org", "archive.ph", "archive.is", "archive.today", "archive.md", "archive.fo", "archive.li", "archive.vn",
-				"*.translate.goog", "translate.google.com", "webcache.googleusercontent.com",
-				"ipfs.io", "*.ipfs.io", "dweb.link", "*.dweb.link", "cf-ipfs.com", "*.cf-ipfs.com", "cloudflare-ipfs.com", "gateway.pinata.cloud", "w3s.link", "*.w3s.link", "nftstorage.link", "*.nftstorage.link",
-				"pastebin.com", "www.pastebin.com", "paste.ee", "dpaste.com", "dpaste.org", "hastebin.com", "rentry.co", "rentry.org", "termbin.com", "0x0.st", "transfer.sh",
-				"docs.google.com", "drive.google.com", "docs.googleusercontent.com", "dropbox.com", "www.dropbox.com", "dl.dropboxusercontent.com", "onedrive.live.com", "1drv.ms",
-				"r.jina.ai", "raw.githack.com", "rawcdn.githack.com", "cdn.statically.io", "gitcdn.link", "corsproxy.io", "api.allorigins.win",
-				"ghproxy.com", "*.ghproxy.com", "ghproxy.net", "gh-proxy.com", "raw.gitmirror.com", "raw.fastgit.org", "github1s.com", "hf-mirror.com",
-			},
-		},
+		{Name: "ModelScope", Hosts: []string{"modelscope.cn", "www.modelscope.cn", "modelscope.ai", "www.modelscope.ai"},
+			Below: []Scope{{"models", 2, "modelscope.cn"}, {"datasets", 2, "modelscope.cn#datasets"}, {"studios", 2, "modelscope.cn#studios"}, {"profile", 2, "modelscope.cn#profile"},
+				{"organization", 2, "modelscope.cn#organization"}, {"skills", 2, "modelscope.cn#skills"}}},
 	}
 }

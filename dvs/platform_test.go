@@ -1,7 +1,10 @@
 package dvs_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -123,4 +126,185 @@ func TestPlatformsWith(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPlatformTable holds every entry of the table to what it says.
+func TestPlatformTable(t *testing.T) {
+	host := func(pattern string) string { return strings.ReplaceAll(pattern, "*", "x1") }
+	for p := range dvs.Builtin().All() {
+		t.Run("O43/reject-"+p.Name, func(t *testing.T) {
+			for _, name := range p.Hosts {
+				want := lookleap.CodeUGCBareRoot
+				if role, ok := dvs.Builtin().Lookup(host(name)); !ok {
+					t.Errorf("%s is not found", name)
+				} else if role.Never {
+					want = lookleap.CodeNeverTrusted
+				}
+				for _, root := range []string{"https://" + host(name) + "/", "https://" + host(name) + ":8443", "https://" + strings.ToUpper(host(name))} {
+					if got, err := dvs.ParseTrustRoot(root); lookleap.CodeOf(err) != want || !got.IsZero() {
+						t.Errorf("%s: got %s, %v", root, got, err)
+					}
+				}
+			}
+			for _, name := range p.Subdomains {
+				if got, err := dvs.ParseTrustRoot("https://" + host(name) + "/"); err == nil {
+					t.Errorf("%s: got %s", name, got)
+				}
+			}
+			for _, word := range slices.Concat(p.Reserved, p.Skip) {
+				root := "https://" + host(append(p.Hosts, "")[0]) + "/" + strings.ReplaceAll(word, "#", "12") + "/"
+				if got, err := dvs.ParseTrustRoot(root); err == nil {
+					t.Errorf("%s: got %s", root, got)
+				}
+			}
+			for _, s := range p.Below {
+				root := "https://" + host(p.Hosts[0]) + "/" + s.Word + strings.Repeat("/o1", s.Owner-strings.Count(s.Word, "/")-2) + "/"
+				if got, err := dvs.ParseTrustRoot(root); err == nil {
+					t.Errorf("%s: got %s", root, got)
+				}
+			}
+		})
+		t.Run("O43/accept-"+p.Name, func(t *testing.T) {
+			var roots []string
+			if p.Owner > 0 && len(p.Hosts) > 0 {
+				roots = append(roots, "https://"+host(p.Hosts[0])+"/"+p.Prefix+"o1"+strings.Repeat("/o2", p.Owner-1)+"/")
+			}
+			for _, s := range p.Below {
+				roots = append(roots, "https://"+host(p.Hosts[0])+"/"+s.Word+strings.Repeat("/o1", s.Owner-strings.Count(s.Word, "/")-1)+"/")
+			}
+			if p.Never {
+				roots = nil
+			}
+			for _, name := range p.Subdomains {
+				roots = append(roots, "https://tenant."+host(name)+"/")
+			}
+			for _, root := range roots {
+				if got, err := dvs.ParseTrustRoot(root); err != nil || got.String() != root {
+					t.Errorf("%s: got %s, %v", root, got, err)
+				}
+			}
+		})
+	}
+}
+
+// TestPathPlatforms is the root that a skill has on platforms that tell their
+// publishers apart by the path: the publisher's, or none.
+func TestPathPlatforms(t *testing.T) {
+	for _, c := range []struct{ name, url, want string }{
+		{"accept-esm-package", "https://esm.sh/pkg/SKILL.md", "https://esm.sh/pkg/"},
+		{"accept-esm-build", "https://esm.sh/v135/pkg/SKILL.md", "https://esm.sh/v135/pkg/"},
+		{"accept-esm-stable", "https://esm.sh/stable/pkg@1.0.0/SKILL.md", "https://esm.sh/stable/pkg@1.0.0/"},
+		{"accept-esm-github", "https://esm.sh/v135/gh/o/r@v1/SKILL.md", "https://esm.sh/v135/gh/o/"},
+		{"accept-esm-two-builds", "https://esm.sh/v135/stable/pkg/SKILL.md", "https://esm.sh/v135/stable/pkg/"},
+		{"reject-esm-build-alone", "https://esm.sh/v135/SKILL.md", "not-a-root"},
+		{"reject-gist-githack", "https://gist.githack.com/u/0123456789/raw/SKILL.md", "never-trusted-host"},
+		{"reject-gitlab-githack", "https://glcdn.githack.com/g/p/raw/main/SKILL.md", "never-trusted-host"},
+		{"reject-any-githack", "https://srhtcdn.githack.com/o/r/SKILL.md", "never-trusted-host"},
+		{"accept-common-data-storage", "https://commondatastorage.googleapis.com/bucket/x/SKILL.md", "https://commondatastorage.googleapis.com/bucket/"},
+		{"accept-clawhub", "https://clawhub.ai/o/skill/SKILL.md", "https://clawhub.ai/o/"},
+		{"reject-skills-sh", "https://skills.sh/o/r/skill/SKILL.md", "never-trusted-host"},
+		{"accept-azure-devops", "https://dev.azure.com/org/project/_git/r/SKILL.md", "https://dev.azure.com/org/"},
+		{"accept-modelscope", "https://modelscope.cn/models/org/m/SKILL.md", "https://modelscope.cn/models/org/"},
+		{"accept-modelscope-www", "https://www.modelscope.cn/datasets/org/m/SKILL.md", "https://www.modelscope.cn/datasets/org/"},
+		{"accept-gitcode", "https://gitcode.com/acme/r/SKILL.md", "https://gitcode.com/acme/"},
+		{"reject-discord", "https://cdn.discordapp.com/attachments/1/2/SKILL.md", "never-trusted-host"},
+		{"accept-cloudinary", "https://res.cloudinary.com/cloud/raw/upload/SKILL.md", "https://res.cloudinary.com/cloud/"},
+		{"accept-s3-region", "https://s3.eu-central-1.amazonaws.com/bucket/SKILL.md", "https://s3.eu-central-1.amazonaws.com/bucket/"},
+		{"accept-s3-new-region", "https://s3.xx-new-9.amazonaws.com/bucket/SKILL.md", "https://s3.xx-new-9.amazonaws.com/bucket/"},
+		{"accept-s3-dashed-region", "https://s3-us-west-2.amazonaws.com/bucket/SKILL.md", "https://s3-us-west-2.amazonaws.com/bucket/"},
+		{"accept-s3-dualstack", "https://s3.dualstack.us-east-1.amazonaws.com/bucket/SKILL.md", "https://s3.dualstack.us-east-1.amazonaws.com/bucket/"},
+		{"accept-s3-bucket-host", "https://bucket.s3.eu-central-1.amazonaws.com/SKILL.md", "https://bucket.s3.eu-central-1.amazonaws.com/"},
+		{"accept-s3-china", "https://s3.cn-north-1.amazonaws.com.cn/bucket/SKILL.md", "https://s3.cn-north-1.amazonaws.com.cn/bucket/"},
+		{"accept-backblaze", "https://f004.backblazeb2.com/file/bucket/SKILL.md", "https://f004.backblazeb2.com/file/bucket/"},
+		{"accept-backblaze-s3", "https://s3.us-west-004.backblazeb2.com/bucket/SKILL.md", "https://s3.us-west-004.backblazeb2.com/bucket/"},
+		{"reject-backblaze-interface", "https://api001.backblazeb2.com/b2api/SKILL.md", "not-a-root"},
+		{"accept-wasabi", "https://s3.eu-central-1.wasabisys.com/bucket/SKILL.md", "https://s3.eu-central-1.wasabisys.com/bucket/"},
+		{"accept-aliyun", "https://oss-cn-hangzhou.aliyuncs.com/bucket/SKILL.md", "https://oss-cn-hangzhou.aliyuncs.com/bucket/"},
+		{"accept-aliyun-bucket-host", "https://bucket.oss-cn-hangzhou.aliyuncs.com/SKILL.md", "https://bucket.oss-cn-hangzhou.aliyuncs.com/"},
+		{"accept-oracle", "https://objectstorage.us-ashburn-1.oraclecloud.com/n/tenancy/b/bucket/o/SKILL.md", "https://objectstorage.us-ashburn-1.oraclecloud.com/n/tenancy/b/bucket/"},
+		{"reject-oracle-preauthenticated", "https://objectstorage.us-ashburn-1.oraclecloud.com/p/token/n/t/b/b/o/SKILL.md", "not-a-root"},
+		{"accept-github-pages", "https://alice.github.io/x/SKILL.md", "https://alice.github.io/"},
+	} {
+		t.Run("O43/"+c.name, func(t *testing.T) {
+			u, err := dvs.ParseSkillURL(c.url)
+			got := string(lookleap.CodeOf(err))
+			if err == nil {
+				root, _, err := dvs.Rules{}.DefaultRoot(u)
+				if got = root.String(); err != nil {
+					got = "not-a-root"
+				} else if !root.Covers(u) {
+					t.Errorf("%s does not cover its skill", root)
+				}
+			}
+			if got != c.want && (c.want != "not-a-root" || err == nil && got != "not-a-root") {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestTenants is about platforms that give each publisher a host.
+func TestTenants(t *testing.T) {
+	for _, root := range []string{"https://claude.app/", "https://codepen.app/", "https://codepen.dev/", "https://CLAUDE.app:8443"} {
+		t.Run("O25/reject-"+root, func(t *testing.T) {
+			if got, err := dvs.ParseTrustRoot(root); lookleap.CodeOf(err) != lookleap.CodePublicSuffix {
+				t.Errorf("got %s, %v", got, err)
+			}
+		})
+	}
+	t.Run("O25/accept-two-parties", func(t *testing.T) {
+		a, err := dvs.ParseTrustRoot("https://a.codepen.app/")
+		if b := skillURL(t, "https://b.codepen.app/SKILL.md"); err != nil || a.Covers(b) || !a.Covers(skillURL(t, "https://a.codepen.app/SKILL.md")) {
+			t.Errorf("%s, %v", a, err)
+		}
+	})
+	t.Run("O25/accept-date", func(t *testing.T) {
+		if _, err := time.Parse(time.DateOnly, dvs.PublicSuffixDate); err != nil || dvs.PublicSuffixDate < "2026-08-12" {
+			t.Errorf("%s, %v", dvs.PublicSuffixDate, err)
+		}
+	})
+	t.Run("O25/reject-added-by-the-host-program", func(t *testing.T) {
+		roots := registry(t, "https://pages.example.net/", "https://a.pages.example.net/")
+		dropped, err := roots.AddPlatform(dvs.Platform{Name: "new", Subdomains: []string{"pages.example.net"}})
+		if err != nil || len(dropped) != 1 || dropped[0].String() != "https://pages.example.net/" {
+			t.Errorf("%v, %v", dropped, err)
+		}
+		if d := roots.Find(skillURL(t, "https://a.pages.example.net/SKILL.md")); !d.Source.Registered() {
+			t.Errorf("the tenant's root is %s", d.Source)
+		}
+		if _, err := roots.Register("https://pages.example.net", dvs.ByUser); lookleap.CodeOf(err) != lookleap.CodePublicSuffix {
+			t.Error(err)
+		}
+	})
+	for name, p := range map[string]dvs.Platform{
+		"reject-all-below-what-is-never":     {Name: "x", Hosts: []string{"*.githubusercontent.com"}, Owner: 1},
+		"reject-pattern-below-what-is-never": {Name: "x", Hosts: []string{"git*.sr.ht"}, Owner: 1},
+		"reject-pattern-without-end":         {Name: "x", Hosts: []string{"git.*"}, Owner: 1},
+		"reject-tenants-of-what-is-never":    {Name: "x", Subdomains: []string{"huggingface.co"}},
+		"reject-build-prefix":                {Name: "x", Hosts: []string{"esm.sh"}, Owner: 1},
+	} {
+		t.Run("O43/"+name, func(t *testing.T) {
+			if _, err := dvs.Builtin().With(p); err == nil {
+				t.Error("the table was relaxed")
+			}
+		})
+	}
+	t.Run("O43/reject-all-tenants-by-the-host-program", func(t *testing.T) {
+		table, err := dvs.Builtin().With(dvs.Platform{Name: "x", Hosts: []string{"*.github.io"}, Never: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := (dvs.Rules{Platforms: table}).ParseTrustRoot("https://alice.github.io/"); lookleap.CodeOf(err) != lookleap.CodeNeverTrusted {
+			t.Error(err)
+		}
+	})
+	t.Run("O43/reject-registry-below-an-added-suffix", func(t *testing.T) {
+		table, err := dvs.Builtin().With(dvs.Platform{Name: "x", Subdomains: []string{"co.uk"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := (dvs.Rules{Platforms: table}).ParseTrustRoot("https://co.uk/path/"); lookleap.CodeOf(err) != lookleap.CodePublicSuffix {
+			t.Error(err)
+		}
+	})
 }

@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/domain"
 )
 
 // RootSource says who declared a trust root. The zero value is nobody.
@@ -59,8 +58,10 @@ func (s RootSource) Registered() bool { return s == ByHost || s == ByUser }
 // Roots is who may be trusted, by whose word: registered roots, blocked ones and
 // revoked ones. The most specific root that covers a skill decides, a block
 // beats a registration of the same root, and a revocation beats everything
-// below it. The zero Roots is ready and has the built-in platforms. It is safe
-// for concurrent use; reading takes no lock.
+// below it. A registration holds for its exact spelling; a block or revocation
+// holds for every spelling of what it names: letter case, escapes, revisions, and
+// all hosts and mirrors of a platform. The zero Roots is ready and has the
+// built-in platforms. It is safe for concurrent use; reading takes no lock.
 type Roots struct {
 	mu    sync.Mutex // held by writers
 	state atomic.Pointer[rootState]
@@ -68,19 +69,25 @@ type Roots struct {
 
 type rootState struct {
 	rules   Rules
-	byHost  map[string][]declaredRoot // longest path first, blocks before registrations
-	revoked []revocation
+	byHost  map[string][]declaredRoot // registered roots, longest path first
+	denied  map[string][]denial       // blocked and revoked roots, by namespace of the party
+	domains []revokedDomain
 }
 
 type declaredRoot struct {
 	TrustRoot
-	source  RootSource
-	blocked bool
+	source RootSource
 }
 
-type revocation struct {
-	root       TrustRoot
-	domain     string
+// denial is a root that is blocked or revoked.
+type denial struct {
+	root    TrustRoot
+	party   party
+	revoked bool
+}
+
+type revokedDomain struct {
+	host       string
 	subdomains bool
 }
 
@@ -98,17 +105,24 @@ func (r *Roots) load() *rootState {
 	return &rootState{}
 }
 
-// change replaces the state by a changed copy.
-func (r *Roots) change(edit func(*rootState)) {
+// change replaces the state by a changed copy, unless edit returns an error.
+// Whatever an edit depends on it reads from the state that it is given.
+func (r *Roots) change(edit func(*rootState) error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	old := r.load()
-	next := &rootState{rules: old.rules, byHost: maps.Clone(old.byHost), revoked: slices.Clone(old.revoked)}
+	next := &rootState{rules: old.rules, byHost: maps.Clone(old.byHost), denied: maps.Clone(old.denied), domains: slices.Clone(old.domains)}
 	if next.byHost == nil {
 		next.byHost = make(map[string][]declaredRoot)
 	}
-	edit(next)
+	if next.denied == nil {
+		next.denied = make(map[string][]denial)
+	}
+	if err := edit(next); err != nil {
+		return err
+	}
 	r.state.Store(next)
+	return nil
 }
 
 // Rules gives the rules in force, with the platforms added so far.
@@ -120,87 +134,118 @@ func (r *Roots) Register(raw string, by RootSource) (TrustRoot, error) {
 	if !by.Registered() {
 		return TrustRoot{}, refuse(lookleap.CodeUsage, raw, fmt.Sprintf("a root cannot be registered as %s", by), "use ByHost or ByUser")
 	}
-	return r.declare(raw, by, false)
+	var root TrustRoot
+	err := r.change(func(s *rootState) error {
+		parsed, refused := s.rules.parseTrustRoot(raw)
+		if refused != nil {
+			return refused
+		}
+		root = parsed
+		s.register(declaredRoot{root, by})
+		return nil
+	})
+	return root, err
 }
 
-// Block refuses everything under a root, except what lies under a longer
-// registered one.
-func (r *Roots) Block(raw string) (TrustRoot, error) { return r.declare(raw, ByUser, true) }
+// register adds a root in the place of one with the same spelling.
+func (s *rootState) register(d declaredRoot) {
+	host := d.HostingDomain()
+	list := slices.DeleteFunc(slices.Clone(s.byHost[host]), func(other declaredRoot) bool { return other.String() == d.String() })
+	list = append(list, d)
+	slices.SortStableFunc(list, func(a, b declaredRoot) int { return cmp.Compare(len(b.String()), len(a.String())) })
+	s.byHost[host] = list
+}
 
-func (r *Roots) declare(raw string, by RootSource, blocked bool) (TrustRoot, error) {
-	root, err := r.Rules().ParseTrustRoot(raw)
-	if err != nil {
-		return TrustRoot{}, err
-	}
-	r.change(func(s *rootState) {
-		host := root.HostingDomain()
-		list := slices.DeleteFunc(slices.Clone(s.byHost[host]), func(d declaredRoot) bool {
-			return d.String() == root.String() && d.blocked == blocked
-		})
-		list = append(list, declaredRoot{root, by, blocked})
-		slices.SortStableFunc(list, func(a, b declaredRoot) int {
-			if c := cmp.Compare(len(b.String()), len(a.String())); c != 0 || a.blocked == b.blocked {
-				return c
-			}
-			if a.blocked {
-				return -1
-			}
-			return 1
-		})
-		s.byHost[host] = list
+// Block refuses everything under a root, in every spelling, except what lies
+// under a longer registered one.
+func (r *Roots) Block(raw string) (TrustRoot, error) {
+	var root TrustRoot
+	err := r.change(func(s *rootState) error {
+		parsed, refused := s.rules.parseTrustRoot(raw)
+		if refused != nil {
+			return refused
+		}
+		root = parsed
+		s.deny(denial{root: root})
+		return nil
 	})
-	return root, nil
+	return root, err
+}
+
+// deny adds a block or revocation, once.
+func (s *rootState) deny(d denial) {
+	d.party = s.rules.platforms().party(d.root.url)
+	list := s.denied[d.party.namespace]
+	if slices.ContainsFunc(list, func(other denial) bool { return other.root.String() == d.root.String() && other.revoked == d.revoked }) {
+		return
+	}
+	s.denied[d.party.namespace] = append(slices.Clip(list), d)
 }
 
 // Unregister takes back a registration or a block of exactly this root.
 func (r *Roots) Unregister(root TrustRoot) {
-	r.change(func(s *rootState) {
+	_ = r.change(func(s *rootState) error {
 		host := root.HostingDomain()
 		s.byHost[host] = slices.DeleteFunc(slices.Clone(s.byHost[host]), func(d declaredRoot) bool { return d.String() == root.String() })
+		for namespace, list := range s.denied {
+			s.denied[namespace] = slices.DeleteFunc(slices.Clone(list), func(d denial) bool { return !d.revoked && d.root.String() == root.String() })
+		}
+		return nil
 	})
 }
 
 // AddPlatform tightens the table from now on ([Platforms.With]). Registered
 // roots that the new table refuses are given back and hold no longer.
 func (r *Roots) AddPlatform(p Platform) (dropped []TrustRoot, err error) {
-	table, err := r.Rules().platforms().With(p)
-	if err != nil {
-		return nil, err
-	}
-	r.change(func(s *rootState) {
-		s.rules.Platforms = table
-		for host, list := range s.byHost {
-			s.byHost[host] = slices.DeleteFunc(slices.Clone(list), func(d declaredRoot) bool {
-				if _, err := s.rules.parseTrustRoot(d.String()); err == nil || d.blocked {
-					return false
-				}
-				dropped = append(dropped, d.TrustRoot)
-				return true
-			})
+	err = r.change(func(s *rootState) error {
+		table, err := s.rules.platforms().With(p)
+		if err != nil {
+			return err
 		}
+		// What the roots mean may have changed: they are read again by the new table.
+		before := *s
+		s.rules.Platforms = table
+		s.byHost, s.denied = make(map[string][]declaredRoot), make(map[string][]denial)
+		for _, list := range before.byHost {
+			for _, d := range list {
+				root, refused := s.rules.parseTrustRoot(d.String())
+				if refused != nil {
+					dropped = append(dropped, d.TrustRoot)
+					continue
+				}
+				s.register(declaredRoot{root, d.source})
+			}
+		}
+		for _, list := range before.denied {
+			for _, d := range list {
+				s.deny(d)
+			}
+		}
+		return nil
 	})
-	return dropped, nil
+	return dropped, err
 }
 
-// Revoke ends trust in a root and in everything below it at once, longer
-// registered roots included (section 7). It cannot be taken back.
+// Revoke ends trust in a root and in everything below it at once, in every
+// spelling, longer registered roots included (section 7). It cannot be taken
+// back.
 func (r *Roots) Revoke(root TrustRoot) {
 	if !root.IsZero() {
-		r.change(func(s *rootState) { s.revoked = append(s.revoked, revocation{root: root}) })
+		_ = r.change(func(s *rootState) error { s.deny(denial{root: root, revoked: true}); return nil })
 	}
 }
 
-// RevokeDomain ends trust in a host, on all its ports, and in its subdomains if
-// they are included.
+// RevokeDomain ends trust in a host, on all its ports and by all names that the
+// table has for it, and in its subdomains if they are included.
 func (r *Roots) RevokeDomain(host string, includeSubdomains bool) error {
-	canonical, err := r.Rules().urls().ParseHost(host)
-	if err != nil {
-		return badURL(host, err)
-	}
-	r.change(func(s *rootState) {
-		s.revoked = append(s.revoked, revocation{domain: canonical, subdomains: includeSubdomains})
+	return r.change(func(s *rootState) error {
+		canonical, err := s.rules.urls().ParseHost(host)
+		if err != nil {
+			return badURL(host, err)
+		}
+		s.domains = append(s.domains, revokedDomain{canonical, includeSubdomains})
+		return nil
 	})
-	return nil
 }
 
 // Declared is what the registry says of one skill.
@@ -215,39 +260,67 @@ type Declared struct {
 // its default by [Rules.DefaultRoot]. It is Undeclared where there is none.
 func (r *Roots) Find(u SkillURL) Declared {
 	s := r.load()
-	d := Declared{Revoked: s.isRevoked(u.place)}
+	var d Declared
+	registered := 0 // length of the party of the registered root
+	var blocked *denial
 	for _, declared := range s.byHost[u.Host()] {
 		if declared.Covers(u) {
-			d.Root, d.Source, d.Blocked = declared.TrustRoot, declared.source, declared.blocked
-			return d
+			d.Root, d.Source = declared.TrustRoot, declared.source
+			break
 		}
 	}
-	d.Root, d.Source, _ = s.rules.DefaultRoot(u) // without a root, Undeclared says it
+	if d.Source.Registered() && len(s.denied) > 0 {
+		registered = len(s.rules.platforms().party(d.Root.url).path)
+	}
+	if d.Revoked, blocked = s.denial(u.place); blocked != nil && len(blocked.party.path) >= registered {
+		d.Root, d.Source, d.Blocked = blocked.root, ByUser, true
+		return d
+	}
+	if !d.Source.Registered() {
+		d.Root, d.Source, _ = s.rules.DefaultRoot(u) // without a root, Undeclared says it
+	}
 	return d
 }
 
 // Revoked reports whether trust in a skill was revoked.
-func (r *Roots) Revoked(u SkillURL) bool { return r.load().isRevoked(u.place) }
+func (r *Roots) Revoked(u SkillURL) bool {
+	revoked, _ := r.load().denial(u.place)
+	return revoked
+}
 
-func (s *rootState) isRevoked(p place) bool {
-	for _, v := range s.revoked {
-		if v.covers(p) {
-			return true
+// denial reports whether a place is revoked, and returns the longest block that
+// covers it.
+func (s *rootState) denial(p place) (revoked bool, blocked *denial) {
+	for _, d := range s.domains {
+		revoked = revoked || d.covers(p.page.Host(), s) || d.covers(p.served.Host(), s)
+	}
+	if len(s.denied) == 0 || p.page.IsZero() {
+		return revoked, nil
+	}
+	at := s.rules.platforms().party(p.page)
+	for i := range s.denied[at.namespace] {
+		switch d := &s.denied[at.namespace][i]; {
+		case !d.party.covers(&at):
+		case d.revoked:
+			revoked = true
+		case blocked == nil || len(d.party.path) > len(blocked.party.path):
+			blocked = d
 		}
 	}
-	return false
+	return revoked, blocked
 }
 
-func (v revocation) covers(p place) bool {
-	if v.domain == "" {
-		return p.page.Under(v.root.url) || p.served.Under(v.root.served)
+// covers reports whether a host is the revoked one: the host itself, another
+// name of the same platform, or a subdomain.
+func (d revokedDomain) covers(host string, s *rootState) bool {
+	rest, below := strings.CutSuffix(host, d.host)
+	if below && (rest == "" || d.subdomains && strings.HasSuffix(rest, ".")) {
+		return true
 	}
-	return v.coversHost(p.page) || v.coversHost(p.served)
-}
-
-func (v revocation) coversHost(u domain.URL) bool {
-	rest, below := strings.CutSuffix(u.Host(), v.domain)
-	return below && (rest == "" || v.subdomains && strings.HasSuffix(rest, "."))
+	table := s.rules.platforms()
+	known, ok := table.exact[d.host]
+	other, also := table.exact[host]
+	return ok && also && known.platform == other.platform
 }
 
 // All yields the declared roots, in no particular order, blocked ones too.
@@ -256,7 +329,14 @@ func (r *Roots) All() iter.Seq[Declared] {
 		s := r.load()
 		for _, list := range s.byHost {
 			for _, d := range list {
-				if !yield(Declared{Root: d.TrustRoot, Source: d.source, Blocked: d.blocked}) {
+				if !yield(Declared{Root: d.TrustRoot, Source: d.source}) {
+					return
+				}
+			}
+		}
+		for _, list := range s.denied {
+			for _, d := range list {
+				if !d.revoked && !yield(Declared{Root: d.root, Source: ByUser, Blocked: true}) {
 					return
 				}
 			}

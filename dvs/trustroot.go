@@ -2,7 +2,6 @@ package dvs
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/lookleap/lookleap"
@@ -133,7 +132,7 @@ func (t TrustRoot) MarshalText() ([]byte, error) { return []byte(t.String()), ni
 func (r Rules) DefaultRoot(u SkillURL) (TrustRoot, RootSource, error) {
 	segments := u.page.Segments()
 	role, listed := r.platforms().find(u.Host())
-	suffix, _ := domain.PublicSuffix(u.Host())
+	suffix, _ := r.platforms().suffix(u.Host())
 	keep, source := 0, DefaultOrigin
 	switch {
 	case u.IsZero():
@@ -147,7 +146,10 @@ func (r Rules) DefaultRoot(u SkillURL) (TrustRoot, RootSource, error) {
 	case len(segments) > 1 && len(segments[0]) > 1 && (segments[0][0] == '~' || segments[0][0] == '@'):
 		keep = 1
 	}
-	text := u.page.Origin() + "/" + strings.Join(slices.Clone(segments[:min(keep, len(segments))]), "/")
+	if keep > 0 && keep >= len(segments) {
+		return TrustRoot{}, Undeclared, refuse(lookleap.CodeNeedsRoot, u.String(), "the path names no publisher above the SKILL.md", "use the path of one publisher")
+	}
+	text := u.page.Origin() + "/" + strings.Join(segments[:keep], "/")
 	root, err := r.ParseTrustRoot(text)
 	if err != nil {
 		return TrustRoot{}, Undeclared, err
