@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap/internal/netguard"
+	"github.com/lookleap/lookleap/internal/roundtrip"
 )
 
 // DialControl is for [net.Dialer.Control] of hosts that build a dialer of their
@@ -142,7 +143,8 @@ func (d *guardedDialer) addresses(ctx context.Context, host string) ([]netip.Add
 	if ctx.Value(resolving{d}) != nil {
 		return nil, &FetchError{Code: CodeDNSError, Reason: "the resolver asks through the fetcher that is waiting for it"}
 	}
-	ctx, cancel := context.WithTimeout(context.WithValue(ctx, resolving{d}, true), dialTimeout)
+	ctx = context.WithValue(roundtrip.Apart(ctx), resolving{d}, true) // a resolver may fetch
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	var (
 		both sync.WaitGroup

@@ -1,6 +1,7 @@
 package lookleap
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -15,17 +16,21 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap/internal/netguard"
+	"github.com/lookleap/lookleap/internal/roundtrip"
 )
 
-// Fetcher performs exactly one HTTP exchange and never follows redirects: any
-// [http.RoundTripper] is one, tracing, caching and recording ones included.
-// Redirects come back to the caller because each document has its own rule
-// about where one may lead.
+// Fetcher performs exactly one HTTP exchange: it sends one request, and never
+// follows a redirect or tries again. Any [http.RoundTripper] is one, tracing,
+// caching and recording ones included. Redirects and failures come back to the
+// caller because each document has its own rule about what follows.
 //
 // A Fetcher that reports its connections through net/http/httptrace, as every
 // [http.Transport] does, has each of them checked before a byte of a request is
-// sent. The answers of one that does not are no evidence, and nothing but plain
-// reads is sent through it.
+// sent. A second request in the same exchange is refused before it is sent,
+// also one that [http.Transport] would repeat by itself. A Fetcher that sends
+// requests of its own to the same host, for a token perhaps, gives them another
+// context. The answers of a Fetcher that reports nothing are no evidence, and
+// nothing but plain reads is sent through it.
 //
 // A Fetcher is called from several goroutines at once.
 type Fetcher interface {
@@ -41,8 +46,11 @@ const (
 	dialTimeout      = 10 * time.Second
 	handshakeTimeout = 10 * time.Second
 	headerTimeout    = 10 * time.Second
+	continueTimeout  = time.Second
 	idleTimeout      = 30 * time.Second
 	maxHeaderBytes   = 32 << 10
+	exchangeTimeout  = 5 * time.Minute
+	leastRate        = 256 // bytes of a body per second
 )
 
 // FetcherOptions are the choices of [NewFetcher]. The zero value is the safe one.
@@ -63,6 +71,15 @@ type FetcherOptions struct {
 	// after, so that a Dial may go another way but not to another kind of place.
 	Dial func(ctx context.Context, addr netip.AddrPort) (net.Conn, error)
 
+	// Time is how long an exchange may take, from the lookup of the name to the end
+	// of the answer's body; 0: 5 minutes, negative: no bound.
+	Time time.Duration
+
+	// Rate is how many bytes of a body must arrive per second, measured over each
+	// 5 s that its reader waits; 0: 256, negative: no bound. Event streams, which may
+	// be silent for long, need a Fetcher without it.
+	Rate int
+
 	// InsecureAllowPrivate lets private, loopback and all other addresses be
 	// dialled. It is for test beds: with it, whoever chooses a URL reaches what
 	// this machine reaches.
@@ -74,6 +91,11 @@ type FetcherOptions struct {
 // dialled; port 443 unless others are allowed; TLS 1.2 or better, HTTP/1.1 or
 // HTTP/2; no proxy, whatever the environment says; no cookies, no decompression,
 // and no more than 32 KiB of header. A DNSSEC failure means no connection.
+//
+// Each call of RoundTrip sends one request. Where the standard client would send
+// it again, because the server closed a connection or reset a stream, it returns
+// an error with the code connection-reset. An error that came while the body was
+// read has a code too: too-slow or timeout where a bound of the options ended it.
 //
 // It is an [io.Closer] too: Close ends its idle connections and refuses later
 // requests. Its connections belong to it alone.
@@ -95,10 +117,12 @@ func NewFetcher(o FetcherOptions) Fetcher {
 		Certificates: slices.Clone(o.ClientCertificates),
 		NextProtos:   []string{"h2", "http/1.1"},
 	}
+	o.Time, o.Rate = cmp.Or(o.Time, exchangeTimeout), cmp.Or(o.Rate, leastRate)
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
-	return &guardedFetcher{guard: guard, transport: &http.Transport{
+	bounds := roundtrip.Options{Time: max(o.Time, 0), Rate: max(o.Rate, 0), Fail: fetchError}
+	return &guardedFetcher{guard: guard, bounds: bounds, transport: &http.Transport{
 		DialTLSContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
 			return dialer.dialTLS(ctx, addr, handshake)
 		},
@@ -109,6 +133,7 @@ func NewFetcher(o FetcherOptions) Fetcher {
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: maxHeaderBytes,
 		ResponseHeaderTimeout:  headerTimeout,
+		ExpectContinueTimeout:  continueTimeout,
 		IdleConnTimeout:        idleTimeout,
 		MaxIdleConns:           100,
 	}}
@@ -118,6 +143,7 @@ func NewFetcher(o FetcherOptions) Fetcher {
 // connection.
 type guardedFetcher struct {
 	guard     netguard.Guard
+	bounds    roundtrip.Options
 	transport *http.Transport
 	closed    atomic.Bool
 }
@@ -128,7 +154,7 @@ func (f *guardedFetcher) RoundTrip(req *http.Request) (*http.Response, error) {
 		closeBody(req)
 		return nil, err
 	}
-	return f.transport.RoundTrip(req)
+	return roundtrip.Do(f.transport, req, f.bounds)
 }
 
 func (f *guardedFetcher) check(req *http.Request) error {
@@ -145,10 +171,26 @@ func (f *guardedFetcher) check(req *http.Request) error {
 		return &FetchError{Code: CodeTrailingDot, Reason: "the host ends with a dot"}
 	case req.Host != "" && !strings.EqualFold(strings.TrimSuffix(req.Host, ":"), strings.TrimSuffix(u.Host, ":")):
 		return &FetchError{Code: CodeBadHost, Reason: "the Host header names another host than the URL"}
-	case req.Method == http.MethodConnect || req.Header.Get("Upgrade") != "":
+	case req.Method == http.MethodConnect || leavesHTTP(req.Header):
 		return &FetchError{Code: CodeUsage, Reason: "tunnels and upgrades are no exchanges"}
 	}
 	return nil
+}
+
+// leavesHTTP reports whether a header, in whatever letters its names are written,
+// asks for another protocol or makes a proxy drop other headers.
+func leavesHTTP(h http.Header) bool {
+	h = roundtrip.Canonical(h)
+	for _, line := range h["Connection"] {
+		for token := range strings.SplitSeq(line, ",") {
+			switch strings.ToLower(strings.Trim(token, " \t")) {
+			case "", "close", "keep-alive":
+			default:
+				return true
+			}
+		}
+	}
+	return len(h["Upgrade"]) > 0
 }
 
 // Close ends the idle connections.
@@ -161,8 +203,8 @@ func (f *guardedFetcher) Close() error {
 // CloseIdleConnections is what [http.Client.CloseIdleConnections] calls.
 func (f *guardedFetcher) CloseIdleConnections() { f.transport.CloseIdleConnections() }
 
-// FetchError is a refusal of the guarded fetcher. One that refuses an address,
-// port or network is an [ErrDenied] too.
+// FetchError is a refusal of the guarded fetcher, or of [Host.RoundTrip]. One
+// that refuses an address, port or network is an [ErrDenied] too.
 type FetchError struct {
 	Code   Code
 	Reason string // one sentence
@@ -174,6 +216,11 @@ func (e *FetchError) Error() string {
 		return fmt.Sprintf("lookleap: %s: %v (%s)", e.Reason, e.Err, e.Code)
 	}
 	return fmt.Sprintf("lookleap: %s (%s)", e.Reason, e.Code)
+}
+
+// fetchError is the form that errors of [roundtrip.Do] take here.
+func fetchError(code, reason string) error {
+	return &FetchError{Code: Code(code), Reason: reason}
 }
 
 // Unwrap gives the cause.

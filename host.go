@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/lookleap/lookleap/internal/roundtrip"
 )
 
 // Host is everything that an embedding agent may plug in: one per process, used
@@ -136,7 +138,9 @@ func (h *Host) Report(ctx context.Context, e Event) {
 }
 
 // RoundTrip performs one exchange through the effective [Fetcher]. It never
-// follows a redirect.
+// follows a redirect, and refuses the answer of a Fetcher that followed one or
+// sent the request again. How long a body may take is bounded by the Fetcher: see
+// [FetcherOptions] for the default one; the request's context bounds others.
 func (h *Host) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 	start := h.Time()
 	defer func() {
@@ -159,7 +163,7 @@ func (h *Host) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 			resp, err = nil, &pluginError{part: "Fetcher", cause: p}
 		}
 	}()
-	resp, err = h.parts().fetcher.RoundTrip(req)
+	resp, err = h.exchange(req)
 	switch {
 	case err != nil: // an answer beside an error is none
 		if resp != nil && resp.Body != nil {
@@ -170,6 +174,16 @@ func (h *Host) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 		return nil, &pluginError{part: "Fetcher", cause: "it gave neither an answer nor an error"}
 	}
 	return resp, nil
+}
+
+// exchange holds a plugged-in Fetcher to its contract. That of this package
+// holds itself to it.
+func (h *Host) exchange(req *http.Request) (*http.Response, error) {
+	fetcher := h.parts().fetcher
+	if own, ok := fetcher.(*guardedFetcher); ok {
+		return own.RoundTrip(req)
+	}
+	return roundtrip.Do(fetcher, req, roundtrip.Options{Fail: fetchError})
 }
 
 // closeBody keeps the promise of a RoundTripper to close the body always.
@@ -210,7 +224,7 @@ func (h *Host) lookup(ctx context.Context, name string, t RRType, ask func(Resol
 		return nil, fmt.Errorf("lookleap: looking up %s: %w", name, ErrClosed)
 	}
 	defer refusePanic("Resolver", &err)
-	answer, err = ask(h.parts().resolver, ctx, name, t)
+	answer, err = ask(h.parts().resolver, roundtrip.Apart(ctx), name, t)
 	switch {
 	case err != nil:
 		return nil, err // an answer beside an error is none

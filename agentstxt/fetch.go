@@ -139,7 +139,11 @@ func (f plainFetcher) RoundTrip(req *http.Request) (*http.Response, error) {
 	out.URL.Scheme = "http"
 	out.URL.Host = strings.TrimPrefix(f.origin.name, "http://")
 	out.Host = out.URL.Host
-	return f.host.RoundTrip(out)
+	resp, err := f.host.RoundTrip(out)
+	if resp != nil {
+		resp.Request = req
+	}
+	return resp, err
 }
 
 // Time lets internal/fetch live by the Host's clock.

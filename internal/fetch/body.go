@@ -3,14 +3,11 @@ package fetch
 import (
 	"bufio"
 	"compress/gzip"
-	"context"
 	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/lookleap/lookleap"
 )
@@ -266,50 +263,4 @@ func failPanic(err *error) {
 	if cause := recover(); cause != nil {
 		*err = coded(lookleap.CodeInternal, "the answer's body failed: %v", cause)
 	}
-}
-
-// paced is a body that must keep the least rate: in every window of RateWindow
-// rate octets per second, or the exchange is cancelled. Its last, shorter window
-// is bounded by the time limit alone.
-type paced struct {
-	io.Reader
-	octets atomic.Int64
-	least  int64
-	cancel context.CancelCauseFunc
-
-	mu    sync.Mutex
-	timer *time.Timer // nil once the body has ended
-}
-
-func pace(body io.Reader, rate int, cancel context.CancelCauseFunc) *paced {
-	p := &paced{Reader: body, least: int64(rate) * int64(RateWindow/time.Second), cancel: cancel}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.timer = time.AfterFunc(RateWindow, p.judge)
-	return p
-}
-
-func (p *paced) judge() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch {
-	case p.timer == nil:
-	case p.octets.Swap(0) < p.least:
-		p.cancel(errTooSlow)
-	default:
-		p.timer.Reset(RateWindow)
-	}
-}
-
-func (p *paced) Read(b []byte) (int, error) {
-	n, err := p.Reader.Read(b)
-	p.octets.Add(int64(n))
-	return n, err
-}
-
-func (p *paced) stop() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.timer.Stop()
-	p.timer = nil
 }

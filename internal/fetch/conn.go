@@ -7,11 +7,11 @@ import (
 	"net"
 	"net/http/httptrace"
 	"net/netip"
-	"net/textproto"
 	"sync"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/netguard"
+	"github.com/lookleap/lookleap/internal/roundtrip"
 )
 
 // Conn is what the Fetcher reported about the connection of an answer.
@@ -56,89 +56,41 @@ type watch struct {
 	proof   bool // the server's certificate must have been verified for host
 	cancel  context.CancelCauseFunc
 
-	mu      sync.Mutex
-	conn    Conn
-	interim int // answers with a 1xx status so far
-	failed  error
+	mu     sync.Mutex
+	asked  int  // how often for a connection
+	taken  int  // connections
+	first  Conn // taken
+	conn   Conn // taken last
+	failed error
 }
 
 // trace gives a context in which only this request's connections are reported
 // here: the reports of requests that a Fetcher makes while it serves this one
 // (a guard that reads a policy, say) stay theirs.
 func (w *watch) trace(ctx context.Context) context.Context {
-	if outer, ok := ctx.Value(tracedBefore{}).(tracedBefore); ok {
-		ctx = withTrace{ctx, outer.trace}
-	}
-	ctx = context.WithValue(ctx, tracedBefore{}, tracedBefore{httptrace.ContextClientTrace(ctx)})
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: w.gotConn, Got1xxResponse: w.gotInterim})
+	return roundtrip.Watched(ctx, &httptrace.ClientTrace{GetConn: w.getConn, GotConn: w.gotConn})
 }
 
-// tracedBefore is kept in a context under its own zero value: what was traced
-// before this package came.
-type tracedBefore struct{ trace *httptrace.ClientTrace }
-
-// withTrace replaces the trace of a context.
-type withTrace struct {
-	context.Context
-	trace *httptrace.ClientTrace
-}
-
-func (c withTrace) Value(key any) any {
-	v := c.Context.Value(key)
-	if _, ok := v.(*httptrace.ClientTrace); ok {
-		if c.trace == nil {
-			return nil
-		}
-		return c.trace
-	}
-	return v
+func (w *watch) getConn(string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked++
 }
 
 func (w *watch) gotConn(info httptrace.GotConnInfo) {
 	conn, err := w.judge(info)
 	w.mu.Lock()
+	if w.taken++; w.taken == 1 {
+		w.first = conn
+	}
 	if w.conn = conn; err != nil && w.failed == nil {
 		w.failed = err
 	}
 	w.mu.Unlock()
 	if err != nil {
 		w.cancel(err)
-		closeNow(info.Conn)
+		roundtrip.Close(info.Conn)
 	}
-}
-
-// maxInterim is how many 1xx answers may come before the real one.
-const maxInterim = 16
-
-func (w *watch) gotInterim(int, textproto.MIMEHeader) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.interim++; w.interim <= maxInterim {
-		return nil
-	}
-	if w.failed == nil {
-		w.failed = coded(lookleap.CodeHeaderTooLarge, "more than %d interim answers came before the real one", maxInterim)
-	}
-	w.cancel(w.failed)
-	return w.failed
-}
-
-// closeNow closes the connection below TLS too, so that nothing waits to be sent.
-func closeNow(conn net.Conn) {
-	if conn == nil {
-		return
-	}
-	if below := netConn(conn); below != nil {
-		_ = below.Close()
-	}
-	_ = conn.Close()
-}
-
-func netConn(conn net.Conn) net.Conn {
-	if c, ok := conn.(interface{ NetConn() net.Conn }); ok {
-		return c.NetConn()
-	}
-	return nil
 }
 
 // evidence finds what a connection, or the one below its TLS, tells about itself.
@@ -150,7 +102,7 @@ func evidence(conn net.Conn) (clientCert, private bool) {
 		if e, ok := conn.(lookleap.ConnEvidence); ok {
 			return e.ClientCertificate(), e.PrivateAllowed()
 		}
-		conn = netConn(conn)
+		conn = roundtrip.Below(conn)
 	}
 	return false, false
 }
@@ -206,4 +158,13 @@ func (w *watch) outcome() (Conn, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.conn, w.failed
+}
+
+// stale reports whether the Fetcher was about to send a request again because its
+// connection, which had served others, ended.
+func (w *watch) stale(err error) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	code, _ := classify(err)
+	return w.first.Reused && max(w.asked, w.taken) > 1 && code == lookleap.CodeConnReset
 }

@@ -93,11 +93,13 @@ func classify(err error) (code lookleap.Code, transient bool) {
 	)
 	switch {
 	case errors.As(err, &own):
-		return own.code, own.code == lookleap.CodeTimeout || own.code == lookleap.CodeTooSlow || own.code == lookleap.CodeTruncated
+		return own.code, isTransient(own.code)
 	case errors.Is(err, lookleap.ErrBogus):
 		return lookleap.CodeDNSSECBogus, false
-	case errors.Is(err, lookleap.ErrDenied), errors.As(err, &byName) && !isTimeout(err):
+	case errors.Is(err, lookleap.ErrDenied):
 		return lookleap.CodeOf(err), false
+	case errors.As(err, &byName) && !isTimeout(err):
+		return lookleap.CodeOf(err), isTransient(lookleap.CodeOf(err))
 	case errors.Is(err, lookleap.ErrClosed):
 		return lookleap.CodeClosed, false
 	case isHeaderTooLarge(err):
@@ -116,6 +118,14 @@ func classify(err error) (code lookleap.Code, transient bool) {
 		return lookleap.CodeTruncated, true
 	}
 	return lookleap.CodeUnreachable, false
+}
+
+func isTransient(code lookleap.Code) bool {
+	switch code {
+	case lookleap.CodeTimeout, lookleap.CodeTooSlow, lookleap.CodeTruncated, lookleap.CodeConnReset, lookleap.CodeConnRefused:
+		return true
+	}
+	return false
 }
 
 func isTimeout(err error) bool {

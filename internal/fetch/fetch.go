@@ -12,6 +12,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/roundtrip"
 )
 
 // UserAgent is sent where the caller's headers name no other.
@@ -28,6 +29,10 @@ type Clock interface{ Time() time.Time }
 // and the same method and body otherwise. A redirect that would carry a body, or
 // a method other than GET and HEAD, to another origin is refused, and so is a
 // 301 or 302 of such a method, whose meaning is in doubt.
+//
+// A Fetcher sends each request once. Where it was about to repeat a plain read
+// because a connection that had served others ended, the read is sent once more:
+// servers close idle connections at any time. It costs the budget as any other.
 func Do(ctx context.Context, f lookleap.Fetcher, r *Request) (*Response, error) {
 	e := &exchange{fetcher: f, request: r, limits: r.Limits.withDefaults(), now: time.Now}
 	if clock, ok := f.(Clock); ok {
@@ -53,6 +58,8 @@ type exchange struct {
 	body    []byte
 	visited []string
 	hops    []Hop
+
+	repeated bool // the one repetition is used up
 }
 
 func (e *exchange) run(ctx context.Context) (*Response, error) {
@@ -61,6 +68,11 @@ func (e *exchange) run(ctx context.Context) (*Response, error) {
 	}
 	for {
 		resp, err := e.once(ctx)
+		var stale *staleError
+		if errors.As(err, &stale) && !e.repeated {
+			e.repeated = true
+			continue
+		}
 		if err != nil {
 			return nil, e.fail(ctx, err)
 		}
@@ -136,26 +148,32 @@ func (e *exchange) once(ctx context.Context) (*Response, error) {
 	switch {
 	case failed != nil:
 		return nil, failed
+	case err != nil && ctx.Err() == nil && !e.acts() && w.stale(err):
+		return nil, &staleError{err}
 	case err != nil:
 		return nil, causeOf(ctx, err)
 	case resp == nil || resp.Header == nil && resp.Body == nil:
 		return nil, coded(lookleap.CodeInternal, "the fetcher gave neither an answer nor an error")
-	case resp.Request != nil && resp.Request.Response != nil:
-		return nil, coded(lookleap.CodeRedirectForbidden, "the fetcher followed a redirect by itself")
 	case !conn.Reported() && e.needsProof():
 		return nil, coded(lookleap.CodeNoConnection, "the fetcher did not report the connection of its answer")
 	}
 	return e.read(ctx, resp, conn, sent, cancel)
 }
 
-// roundTrip turns a Fetcher's panic into an error.
+// roundTrip holds a Fetcher to its contract, as a Host does by itself, and turns
+// its panic into an error.
 func roundTrip(f lookleap.Fetcher, req *http.Request) (resp *http.Response, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			resp, err = nil, coded(lookleap.CodeInternal, "the fetcher failed: %v", p)
 		}
 	}()
-	return f.RoundTrip(req)
+	if _, ok := f.(*lookleap.Host); ok {
+		return f.RoundTrip(req)
+	}
+	return roundtrip.Do(f, req, roundtrip.Options{Fail: func(code, reason string) error {
+		return coded(lookleap.Code(code), "%s", reason)
+	}})
 }
 
 // needsProof reports whether the connection must be known.
@@ -236,7 +254,7 @@ func (e *exchange) read(ctx context.Context, resp *http.Response, conn Conn, sen
 		}
 		// A body that does not heed the context is ended all the same.
 		defer context.AfterFunc(ctx, func() { _ = resp.Body.Close() })()
-		paced := pace(resp.Body, e.limits.Rate, cancel)
+		paced := &roundtrip.Pace{Reader: resp.Body, Rate: e.limits.Rate, Slow: func() { cancel(errTooSlow) }}
 		var body []byte
 		var err error
 		if e.request.Stream != nil {
@@ -244,7 +262,6 @@ func (e *exchange) read(ctx context.Context, resp *http.Response, conn Conn, sen
 		} else {
 			body, err = readBody(resp, e.limits.Body, paced)
 		}
-		paced.stop()
 		if err != nil {
 			return nil, &answerError{answer, "", causeOf(ctx, err)}
 		}
@@ -357,6 +374,12 @@ type answerError struct {
 
 func (e *answerError) Error() string { return e.err.Error() }
 func (e *answerError) Unwrap() error { return e.err }
+
+// staleError is the failure of a plain read on a connection that the server may
+// have closed while it was idle.
+type staleError struct{ error }
+
+func (e *staleError) Unwrap() error { return e.error }
 
 // causeOf prefers why a context was cancelled over what that looked like below.
 func causeOf(ctx context.Context, err error) error {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/roundtrip"
 )
 
 // Request is one read. The zero value of everything but URL is the safe choice.
@@ -67,7 +68,7 @@ const (
 	DefaultRate   = 256
 	DefaultHops   = 5
 
-	RateWindow = 5 * time.Second
+	RateWindow = roundtrip.Window
 )
 
 func (l Limits) withDefaults() Limits {

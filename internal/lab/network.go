@@ -206,7 +206,18 @@ func (n *Internet) handshake(c *serverConn, sites []*Site) {
 	}
 	state := secure.ConnectionState()
 	n.journal.update(func() { c.dial.TLS, c.dial.ALPN = state.Version, state.NegotiatedProtocol })
+	if site := siteFor(sites, state.ServerName); state.NegotiatedProtocol == "h2" {
+		if answer := site.answersFrames(); answer != nil {
+			n.serveFrames(secure, c, site, answer)
+			return
+		}
+	}
 	n.inbox.put(secure)
+}
+
+// siteFor is the site that a client asks for, or the first one.
+func siteFor(sites []*Site, name string) *Site {
+	return sites[max(0, slices.IndexFunc(sites, func(s *Site) bool { return s.name == plainName(name) }))]
 }
 
 // greet makes the TLS configuration that chooses the site by the name that the client asks for. A name that is not
@@ -216,11 +227,7 @@ func (n *Internet) greet(c *serverConn, sites []*Site) *tls.Config {
 		Time: n.clock.Now,
 		GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 			n.journal.update(func() { c.dial.SNI = hello.ServerName })
-			site := sites[0]
-			if i := slices.IndexFunc(sites, func(s *Site) bool { return s.name == plainName(hello.ServerName) }); i >= 0 {
-				site = sites[i]
-			}
-			return site.TLSConfig(), nil
+			return siteFor(sites, hello.ServerName).TLSConfig(), nil
 		},
 	}
 }

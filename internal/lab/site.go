@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"golang.org/x/net/http2"
 )
 
 // Site is one host of the lab's internet. Its methods may be called at any time, also while it is being used, and give
@@ -30,6 +32,7 @@ type Site struct {
 	clientAuth  tls.ClientAuthType
 	connections []Connection
 	dialled     int
+	frames      func(*http2.Framer, uint32) error // nil: HTTP/2 by net/http
 }
 
 func newSite(n *Internet, name string, addr netip.Addr) *Site {
@@ -219,6 +222,13 @@ func match[T any](entries map[string]T, path string) (found T, ok bool) {
 		}
 	}
 	return found, ok
+}
+
+// answersFrames is what [Site.Frames] set.
+func (s *Site) answersFrames() func(*http2.Framer, uint32) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.frames
 }
 
 // nextConnection is the fate of the next connection.

@@ -1,0 +1,112 @@
+package roundtrip_test
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/roundtrip"
+)
+
+func TestBodyInTime(t *testing.T) {
+	page := strings.Repeat("x", 20_000)
+	read := func(t *testing.T, http1 bool, o lookleap.FetcherOptions, fault lab.Fault) (code lookleap.Code, took time.Duration) {
+		synctest.Test(t, func(t *testing.T) {
+			n := lab.ForTest(t)
+			site := n.Site("shop.example").Body("/act", "text/plain", page).Fault("/act", fault)
+			if http1 {
+				site.HTTP1()
+			}
+			host := &lookleap.Host{Fetcher: n.FetcherWith(o), Resolver: n.Resolver()}
+			begin := time.Now()
+			err := exchange(t, host, request("GET", nil))
+			code, took = lookleap.CodeOf(err), time.Since(begin)
+		})
+		return code, took
+	}
+	for _, http1 := range []bool{false, true} {
+		version := map[bool]string{false: "http2", true: "http1"}[http1]
+		for name, test := range map[string]struct {
+			options lookleap.FetcherOptions
+			fault   lab.Fault
+			code    lookleap.Code
+			took    time.Duration
+		}{
+			"reject-byte-a-second":        {lookleap.FetcherOptions{}, lab.Dribble(time.Second), lookleap.CodeTooSlow, 5 * time.Second},
+			"reject-stall":                {lookleap.FetcherOptions{}, lab.Stall(), lookleap.CodeTooSlow, 10 * time.Second},
+			"reject-enough-but-too-long":  {lookleap.FetcherOptions{Time: 30 * time.Second}, lab.Slow(35 * time.Second), lookleap.CodeTimeout, 30 * time.Second},
+			"reject-byte-each-10-ms":      {lookleap.FetcherOptions{}, lab.Dribble(10 * time.Millisecond), lookleap.CodeTooSlow, 5 * time.Second},
+			"reject-stall-without-rate":   {lookleap.FetcherOptions{Rate: -1}, lab.Stall(), lookleap.CodeTimeout, 5 * time.Minute},
+			"reject-silence-without-rate": {lookleap.FetcherOptions{Rate: -1, Time: time.Second}, lab.Mute(), lookleap.CodeTimeout, time.Second},
+			"accept-slow":                 {lookleap.FetcherOptions{}, lab.Slow(20 * time.Second), lookleap.CodeOK, 20 * time.Second},
+			"accept-event-stream":         {lookleap.FetcherOptions{Rate: -1, Time: -1}, lab.Dribble(time.Second), lookleap.CodeOK, 20_000 * time.Second},
+		} {
+			t.Run("O53/"+name+"-"+version, func(t *testing.T) {
+				if code, took := read(t, http1, test.options, test.fault); code != test.code || took != test.took {
+					t.Errorf("%s after %v", code, took)
+				}
+			})
+		}
+	}
+	t.Run("O53/accept-reader-that-pauses", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			n := lab.ForTest(t)
+			n.Site("shop.example").Body("/act", "text/plain", page)
+			resp, err := n.Fetcher().RoundTrip(request("GET", nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			for left := len(page); left > 0; left -= 1000 {
+				time.Sleep(20 * time.Second)
+				if _, err := io.ReadFull(resp.Body, make([]byte, min(left, 1000))); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	})
+}
+
+// slowReader gives a piece after each pause.
+type slowReader struct {
+	pause time.Duration
+	bytes int
+}
+
+func (r slowReader) Read(b []byte) (int, error) {
+	time.Sleep(r.pause)
+	return min(r.bytes, len(b)), nil
+}
+
+func TestPace(t *testing.T) {
+	for name, test := range map[string]struct {
+		reader slowReader
+		reads  int
+		slow   int
+	}{
+		"accept-enough":            {slowReader{100 * time.Millisecond, 2}, 1000, 0},
+		"reject-just-below":        {slowReader{time.Second, 9}, 100, 1},
+		"reject-one-long-read":     {slowReader{time.Minute, 1000}, 1, 1},
+		"accept-within-the-window": {slowReader{roundtrip.Window - 1, 0}, 1, 0},
+		"accept-much-at-times":     {slowReader{4 * time.Second, 100}, 20, 0},
+	} {
+		t.Run("O53/"+name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				slow := 0
+				p := &roundtrip.Pace{Reader: test.reader, Rate: 10, Slow: func() { slow++ }}
+				for range test.reads {
+					if _, err := p.Read(make([]byte, 1000)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if slow != test.slow {
+					t.Errorf("%d times too slow", slow)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,284 @@
+package roundtrip
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options are the bounds of [Do] and the form of its errors.
+type Options struct {
+	Time time.Duration // of the exchange, until the body ends; 0: not bounded
+	Rate int           // least bytes of the body per second (see [Pace]); 0: not bounded
+
+	// Fail makes an error of a reason code of the root package and a sentence.
+	Fail func(code, reason string) error
+}
+
+// Bounds that need no choice.
+const (
+	maxInterim = 16 // 1xx answers before the real one
+	maxLookups = 4  // attempts to get a connection, besides those lost to other requests
+)
+
+// The reason codes that [Options.Fail] is given.
+const (
+	CodeBadURL            = "bad-url"
+	CodeBadStatus         = "bad-status"
+	CodeConnReset         = "connection-reset"
+	CodeHeaderTooLarge    = "header-too-large"
+	CodeRedirectForbidden = "redirect-forbidden"
+	CodeTimeout           = "timeout"
+	CodeTooSlow           = "too-slow"
+)
+
+// begun and ended count the calls of [Do] in this process.
+var begun, ended atomic.Int64
+
+// Do sends a request through t, at most once, and returns its answer. It refuses
+// an answer to another request, which means that t followed a redirect. The
+// header names of the request are sent in their canonical form, and its body
+// cannot be read a second time.
+//
+// It sees what t reports through net/http/httptrace. A transport that reports
+// nothing is only held to the time and the rate.
+func Do(t http.RoundTripper, req *http.Request, o Options) (*http.Response, error) {
+	if req.URL != nil && !isTarget(req.URL.RawQuery) {
+		if req.Body != nil {
+			_ = req.Body.Close()
+		}
+		return nil, o.Fail(CodeBadURL, "the query of the URL has a space or a control character")
+	}
+	x := &exchange{options: o, overlap: ended.Load()}
+	begun.Add(1)
+	defer ended.Add(1)
+	x.ctx, x.cancel = context.WithCancelCause(req.Context())
+	if o.Time > 0 {
+		x.timer = time.AfterFunc(o.Time, x.expire)
+	}
+	going := false // the exchange goes on with a body
+	defer func() {
+		if !going {
+			x.end()
+		}
+	}()
+	resp, err := t.RoundTrip(x.build(req))
+	if err = x.judge(req, resp, err); err != nil {
+		if resp != nil && resp.Body != nil {
+			_ = resp.Body.Close()
+		}
+		return nil, err
+	}
+	if resp == nil {
+		return nil, nil // which breaks the contract, and is the caller's to report
+	}
+	resp.Request = req
+	if resp.Body != nil && resp.Body != http.NoBody {
+		going = true
+		resp.Body = x.watchBody(resp.Body)
+	}
+	return resp, nil
+}
+
+// isTarget reports whether a query can stand in a request line.
+func isTarget(query string) bool {
+	for i := 0; i < len(query); i++ {
+		if c := query[i]; c <= ' ' || c == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// exchange is the state of one Do.
+type exchange struct {
+	options Options
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	timer   *time.Timer // nil: no bound
+	overlap int64       // how many calls had ended when this one began
+	host    string      // of the request
+	plain   bool        // the request is http
+
+	mu       sync.Mutex
+	conn     connection
+	sent     bool // a request was written, or may have been
+	answered bool // an answer began
+	lookups  int
+	interim  int
+	failed   error
+
+	body body
+}
+
+// build makes the request that the transport gets.
+func (x *exchange) build(req *http.Request) *http.Request {
+	if req.URL != nil {
+		x.host, x.plain = req.URL.Hostname(), req.URL.Scheme == "http"
+	}
+	out := req.WithContext(httptrace.WithClientTrace(mark(x.ctx), &httptrace.ClientTrace{
+		GetConn:              x.getConn,
+		GotConn:              x.gotConn,
+		WroteHeaders:         x.wroteHeaders,
+		GotFirstResponseByte: x.gotFirstByte,
+		Got1xxResponse:       x.gotInterim,
+	}))
+	out.GetBody = nil
+	out.Header = Canonical(req.Header)
+	out.Trailer = Canonical(req.Trailer)
+	return out
+}
+
+// judge returns what is wrong with what a transport returned.
+func (x *exchange) judge(req *http.Request, resp *http.Response, err error) error {
+	x.mu.Lock()
+	failed := x.failed
+	x.mu.Unlock()
+	switch {
+	case failed != nil:
+		return failed
+	case err != nil:
+		return x.causeOf(err)
+	case resp == nil:
+		return nil
+	case followed(req, resp):
+		return x.options.Fail(CodeRedirectForbidden, "the fetcher answered for another URL: it followed a redirect by itself")
+	case resp.StatusCode == http.StatusSwitchingProtocols:
+		return x.options.Fail(CodeBadStatus, "the server switched to another protocol, which nobody asked for")
+	}
+	return nil
+}
+
+// followed reports whether an answer is to another request than req, which may
+// itself be a redirect's, of an [http.Client] above.
+func followed(req *http.Request, resp *http.Response) bool {
+	r := resp.Request
+	return r != nil && (r.Response != req.Response || r.URL != req.URL && !sameURL(r.URL, req.URL))
+}
+
+func sameURL(a, b *url.URL) bool {
+	return a != nil && b != nil && a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host) && a.RequestURI() == b.RequestURI()
+}
+
+// causeOf prefers what ended the exchange over what that looked like below.
+func (x *exchange) causeOf(err error) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.failed != nil {
+		return x.failed
+	}
+	return err
+}
+
+// fail ends the exchange with an error of ours. The first one counts.
+func (x *exchange) fail(code, reason string) error {
+	x.mu.Lock()
+	if x.failed == nil {
+		x.failed = x.options.Fail(code, reason)
+	}
+	failed := x.failed
+	x.mu.Unlock()
+	x.cancel(failed)
+	return failed
+}
+
+func (x *exchange) expire() {
+	_ = x.fail(CodeTimeout, "no complete answer came within "+x.options.Time.String())
+}
+
+// end frees what the exchange holds. It may be called more than once.
+func (x *exchange) end() {
+	if x.timer != nil {
+		x.timer.Stop()
+	}
+	x.cancel(nil)
+}
+
+// getConn is called before each attempt to get a connection. Each other request
+// that ran meanwhile may have taken the place of this one on a connection.
+func (x *exchange) getConn(string) {
+	x.mu.Lock()
+	x.lookups++
+	tooMany := x.lookups > maxLookups+int(begun.Load()-x.overlap-1)
+	x.mu.Unlock()
+	if !x.isSecond() && tooMany {
+		_ = x.fail(CodeConnReset, "the server ended each connection before a request could be sent")
+	}
+}
+
+// gotConn is called for each connection that is taken, before the request is
+// written to it.
+func (x *exchange) gotConn(info httptrace.GotConnInfo) {
+	conn := connection{info.Conn}
+	if x.isSecond() {
+		if !conn.isShared() {
+			Close(info.Conn)
+		}
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.conn, x.sent, x.answered = conn, false, false
+}
+
+// isSecond reports whether the request was sent before, and ends the exchange if
+// it was.
+func (x *exchange) isSecond() bool {
+	x.mu.Lock()
+	second, answered := x.sent && !x.conn.belongsToOther(x.host, x.plain), x.answered
+	x.mu.Unlock()
+	switch {
+	case !second:
+	case answered:
+		_ = x.fail(CodeRedirectForbidden, "the fetcher sends a second request by itself; one exchange is one request")
+	default:
+		_ = x.fail(CodeConnReset, "the connection failed after the request was sent, and it is not sent again")
+	}
+	return second
+}
+
+func (x *exchange) wroteHeaders() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.sent = true
+}
+
+func (x *exchange) gotFirstByte() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.answered = true
+}
+
+func (x *exchange) gotInterim(int, textproto.MIMEHeader) error {
+	x.mu.Lock()
+	x.interim++
+	tooMany := x.interim > maxInterim
+	x.mu.Unlock()
+	if tooMany {
+		return x.fail(CodeHeaderTooLarge, "too many interim answers came before the real one")
+	}
+	return nil
+}
+
+// Canonical returns a header whose names are in the canonical form of net/http,
+// in which they are looked up: h itself where they are, otherwise a copy.
+func Canonical(h http.Header) http.Header {
+	for name := range h {
+		if http.CanonicalHeaderKey(name) == name {
+			continue
+		}
+		out := make(http.Header, len(h))
+		for name, values := range h {
+			name = http.CanonicalHeaderKey(name)
+			out[name] = append(out[name][:len(out[name]):len(out[name])], values...)
+		}
+		return out
+	}
+	return h
+}
