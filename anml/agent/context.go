@@ -30,8 +30,9 @@ type Context struct {
 
 	mu      sync.RWMutex
 	informs *informs
-	index   *taintIndex
-	latest  time.Time // that the clock ever showed
+	index   *taintIndex // of informs
+	heard   *hearsay    // of everything else that was told
+	latest  time.Time   // that the clock ever showed
 	deleted []deletion
 	unsaved []deletion // those that the store did not take yet
 	refused refusals
@@ -68,7 +69,7 @@ const (
 const informSize = 1280
 
 func newContext(s *Session) (*Context, error) {
-	c := &Context{session: s, informs: newInforms(), refused: refusals{known: make(map[string]int)}}
+	c := &Context{session: s, informs: newInforms(), refused: refusals{known: make(map[string]int)}, heard: newHearsay()}
 	ctx := context.Background()
 	salt, err := c.salt(ctx)
 	if err != nil {
@@ -245,6 +246,9 @@ func (c *Context) receive(ctx context.Context, p *Page) error {
 			}
 		}
 	}
+	if err := c.hearPage(p); err != nil {
+		return err
+	}
 	if !c.session.keeps() {
 		return nil
 	}
@@ -257,7 +261,15 @@ const indexPiece = 1024
 
 // indexText adds the text of an inform to the index. An inform that was on its way
 // when its domain's context was deleted is added to what was deleted.
+//
+// Where the index has no room for a service any more, the rest is hearsay.
 func (c *Context) indexText(ctx context.Context, i *Inform) error {
+	c.mu.RLock()
+	fits := c.index.fits(i.Serving, len(i.Text))
+	c.mu.RUnlock()
+	if !fits {
+		return c.heard.hear(speaker{i.Serving, i.Confidentiality}, len(i.Text), slices.Values([]string{i.Text}))
+	}
 	piece := make([]uint64, 0, min(indexPiece, len(i.Text)+1))
 	first := true
 	for hash := range c.index.hashes(i.Text) {
@@ -279,7 +291,7 @@ func (c *Context) indexHashes(i *Inform, piece []uint64, first bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.outdated(i) {
-		c.index.deleted(i.Serving, piece, false)
+		c.index.deleted(i.Serving, piece)
 		return true
 	}
 	return c.index.addHashes(i.origin(), piece, first)

@@ -77,7 +77,6 @@ type deletion struct {
 	Domain string    `json:"domain"`
 	Time   time.Time `json:"time"`
 	Hashes []byte    `json:"hashes,omitempty"` // 8 octets each
-	Blind  bool      `json:"blind,omitempty"`  // some are missing
 	id     string
 }
 
@@ -138,11 +137,10 @@ func (c *Context) forget(ctx context.Context, name string) (f Forgotten, err err
 		return true
 	})
 	f.Informs = len(gone)
-	hashes, blind := c.index.delete(func(o origin) bool { return o.tells(name) })
+	hashes := c.index.delete(func(o origin) bool { return o.tells(name) })
 	for _, hash := range hashes {
 		d.Hashes = binary.LittleEndian.AppendUint64(d.Hashes, hash)
 	}
-	d.Blind = blind
 	c.deleted = append(c.deleted, d)
 	c.unsaved = append(c.unsaved, d)
 	c.mu.Unlock()
@@ -222,7 +220,7 @@ func (c *Context) refresh(ctx context.Context) error {
 		for i := range hashes {
 			hashes[i] = binary.LittleEndian.Uint64(d.Hashes[8*i:])
 		}
-		c.index.deleted(d.Domain, hashes, d.Blind)
+		c.index.deleted(d.Domain, hashes)
 		for i := range c.informs.each() { // told again since
 			if i.origin().tells(d.Domain) {
 				c.index.add(i.origin(), i.Text)

@@ -162,6 +162,7 @@ type item struct {
 	required bool
 	given    *Value      // the host's own value, in place of the profile's
 	refuse   anml.Reason // of the host, for this call
+	sources  []source    // of a value that it is a part of, see [telling.together]
 }
 
 // decide weighs one item. It fetches the value only where nothing refuses the
@@ -194,7 +195,7 @@ func (f *frame) decide(ctx context.Context, to *route, it item) Decision {
 		value, g.missing = f.value(ctx, g, to, it)
 		if g.missing == "" {
 			g.category = cmp.Or(g.category, f.category(ctx, subject, it, value))
-			g.sources = s.sources(to.recipient, value)
+			g.sources = append(s.sources(to.recipient, value), it.sources...)
 			f.consents(ctx, g, to, it, value)
 		}
 	}

@@ -58,6 +58,9 @@ func (s *Session) noticesOf(ctx context.Context) func(Notice) {
 func (m *submission) result(ctx context.Context, plan string, resp *fetch.Response) (*Result, error) {
 	r := &Result{Plan: plan, Status: resp.Status, Type: resp.MediaType}
 	_, isDocument := anml.FormatOf(resp.MediaType)
+	if err := m.session.context.hearBody(resp.URL, resp.MediaType, resp.Body); err != nil && !isDocument {
+		return r, m.doubtful(err) // nothing of it is given to anybody
+	}
 	var document *anml.Document
 	var unread error
 	switch {
@@ -194,6 +197,7 @@ func (m *submission) judge(resp *fetch.Response, r *Result, d *anml.Document) er
 	case status == http.StatusUnauthorized:
 		n := Notice{Kind: NoticeAuthRequired, Code: lookleap.CodeAuthRequired, Origin: origin, Text: "The service demands that you sign in. Nothing is tried again with credentials that are kept."}
 		for _, scheme := range schemes(resp.Header) {
+			m.session.context.hearRemark(resp.URL, scheme)
 			n.Remote = append(n.Remote, lookleap.RemoteText{Source: m.effect.Exchange.Endpoint, Label: "authentication scheme", Text: scheme})
 		}
 		m.notify(n)

@@ -64,6 +64,9 @@ var decoders = [...]func(string) string{
 	}),
 }
 
+// escapeDecoders is how many of the decoders undo escapes of single characters.
+const escapeDecoders = 4
+
 func alphanumeric(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' }

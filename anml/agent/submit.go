@@ -292,6 +292,7 @@ func (m *submission) follow(resp *fetch.Response) error {
 		return refuse(lookleap.CodeOf(err), "the action's redirect is not followed", err)
 	}
 	if to.Origin() != m.url.Origin() {
+		m.session.context.hearRemark(m.url, to.String())
 		away := &RedirectError{Status: resp.Status, Target: to.String()}
 		return refuse(lookleap.CodeRedirectCrossOrigin, "the action's redirect leaves its origin", away)
 	}

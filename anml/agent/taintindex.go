@@ -5,15 +5,14 @@ import (
 	"encoding/binary"
 	"iter"
 	"slices"
-	"unicode"
 
 	"github.com/lookleap/lookleap/anml"
 )
 
 // taintIndex finds out which texts a value is contained in, without looking at
 // the texts: it keeps a salted hash of each row of six characters of them, and no
-// text. What it holds grows with the texts up to a limit; from there on, whoever
-// told more than fits counts as the source of everything.
+// text. What it holds grows with the texts up to a limit for each service, whatever
+// others told; [hearsay] knows what is beyond it.
 type taintIndex struct {
 	salt    [16]byte
 	heads   map[uint64]uint32 // hash: where its origins begin in links, 1 for the first; 0: none
@@ -21,7 +20,8 @@ type taintIndex struct {
 	origins []origin
 	ids     map[origin]uint32 // of origins whose context is not deleted
 	own     map[uint64]bool   // hashes of what the user supplied
-	room    int               // links that still fit
+	room    int               // links of one service that fit
+	used    map[string]int    // links of each service
 }
 
 // link is one origin of a hash, and where the next one stands.
@@ -32,7 +32,6 @@ type origin struct {
 	serving, host, site string
 	confidentiality     anml.Confidentiality
 	deleted             bool
-	blind               bool // some of its texts did not fit
 }
 
 const (
@@ -45,7 +44,7 @@ const (
 )
 
 func newTaintIndex(salt [16]byte, room int) *taintIndex {
-	return &taintIndex{salt: salt, heads: make(map[uint64]uint32), ids: make(map[origin]uint32), own: make(map[uint64]bool), room: room}
+	return &taintIndex{salt: salt, heads: make(map[uint64]uint32), ids: make(map[origin]uint32), own: make(map[uint64]bool), room: room, used: make(map[string]int)}
 }
 
 // Kinds of hash, so that a row of six never equals a whole text of six.
@@ -71,7 +70,6 @@ func (x *taintIndex) hash(kind byte, runes []rune) uint64 {
 // and the confidentiality count.
 func (x *taintIndex) origin(o origin) uint32 {
 	key := o
-	key.blind = false
 	id, ok := x.ids[key]
 	if !ok && !o.deleted && len(x.origins) >= maxOrigins {
 		key.host, key.site = key.serving, key.serving
@@ -82,7 +80,6 @@ func (x *taintIndex) origin(o origin) uint32 {
 		x.origins = append(x.origins, key)
 		x.ids[key] = id
 	}
-	x.origins[id].blind = x.origins[id].blind || o.blind
 	return id
 }
 
@@ -124,8 +121,10 @@ func (x *taintIndex) hashes(text string) iter.Seq[uint64] {
 	}
 }
 
-// link adds an origin to a hash, and reports whether it was not there yet. Where
-// there is no room left, the origin is blind.
+// fits reports whether a text of so many octets of a service fits.
+func (x *taintIndex) fits(serving string, octets int) bool { return x.used[serving]+octets+1 <= x.room }
+
+// link adds an origin to a hash, and reports whether it was not there yet.
 func (x *taintIndex) link(hash uint64, id uint32) bool {
 	head := x.heads[hash]
 	for at := head; at != 0; at = x.links[at-1].next {
@@ -134,11 +133,7 @@ func (x *taintIndex) link(hash uint64, id uint32) bool {
 		}
 	}
 	if !x.origins[id].deleted {
-		if x.room <= 0 {
-			x.origins[id].blind = true
-			return true
-		}
-		x.room--
+		x.used[x.origins[id].serving]++
 	}
 	x.links = append(x.links, link{id, head})
 	x.heads[hash] = uint32(len(x.links))
@@ -177,23 +172,14 @@ func (x *taintIndex) tokens(f *folded, visit func(span)) {
 
 // find lists the origins that told a value or a token of it, by their numbers. A
 // deleted origin is among them where nobody else told the same.
-func (x *taintIndex) find(value string) (found map[uint32]bool) {
+func (x *taintIndex) find(f *folded, tokens *tokenRows) (found map[uint32]bool) {
 	if len(x.origins) == 0 {
 		return nil
 	}
-	f := fold(value)
-	if len(f.runes) == 0 || x.isOwn(&f, f.whole()) {
-		return nil
-	}
 	found = make(map[uint32]bool)
-	for id, o := range x.origins {
-		if o.blind {
-			found[uint32(id)] = true
-		}
-	}
 	x.hits(x.hash(hashWhole, f.runes), found, func(uint32) bool { return true })
 	if len(f.runes) >= rowLen {
-		x.findRows(&f, found)
+		x.findRows(f, tokens, found)
 	}
 	return found
 }
@@ -226,15 +212,7 @@ func (x *taintIndex) hits(hash uint64, found map[uint32]bool, pass func(id uint3
 // findRows goes through the rows of six of a value, and follows for each origin
 // how far back it told all of them. Where that reaches the beginning of a token
 // that ends here, the origin told the token.
-func (x *taintIndex) findRows(f *folded, found map[uint32]bool) {
-	begins, skip := x.begins(f)
-	digits := make([]int32, len(f.runes)+1)
-	for i, r := range f.runes {
-		digits[i+1] = digits[i]
-		if unicode.IsDigit(r) {
-			digits[i+1]++
-		}
-	}
+func (x *taintIndex) findRows(f *folded, t *tokenRows, found map[uint32]bool) {
 	// The run of an origin is what it told without a gap up to a row.
 	type run struct{ begin, last int32 }
 	runs := make([]run, len(x.origins))
@@ -242,7 +220,7 @@ func (x *taintIndex) findRows(f *folded, found map[uint32]bool) {
 		runs[id].last = -2
 	}
 	for i := 0; i+rowLen <= len(f.runes); i++ {
-		if skip[i] {
+		if t.skip[i] {
 			continue
 		}
 		end := i + rowLen
@@ -252,44 +230,9 @@ func (x *taintIndex) findRows(f *folded, found map[uint32]bool) {
 				r.begin = int32(i)
 			}
 			r.last = int32(i)
-			return r.begin <= begins[end] ||
-				end-int(r.begin) >= gluedLen && digits[end]-digits[r.begin] >= gluedNums
+			return t.complete(int(r.begin), end)
 		})
 	}
-}
-
-// begins gives for each place of a value where the shortest token that ends there
-// begins, or -1, and which rows of six are left out, since the user supplied a
-// token that holds them.
-func (x *taintIndex) begins(f *folded) (begins []int32, skip []bool) {
-	begins, skip = make([]int32, len(f.runes)+1), make([]bool, len(f.runes))
-	for i := range begins {
-		begins[i] = -1
-	}
-	token := func(s span) {
-		if s.len() >= rowLen {
-			begins[s.to] = max(begins[s.to], int32(s.from))
-		}
-	}
-	x.tokens(f, func(s span) {
-		token(s)
-		if x.isOwn(f, s) {
-			for i := s.from; i+rowLen <= s.to; i++ {
-				skip[i] = true
-			}
-		}
-	})
-	for _, row := range f.numbered() {
-		for i := range row {
-			for j := i; j >= 0; j-- { // the shortest one that is long enough
-				if s := (span{row[j].from, row[i].to}); s.len() >= gluedLen {
-					token(s)
-					break
-				}
-			}
-		}
-	}
-	return begins, skip
 }
 
 func (x *taintIndex) isOwn(f *folded, s span) bool {
@@ -297,9 +240,8 @@ func (x *taintIndex) isOwn(f *folded, s span) bool {
 }
 
 // delete turns origins into deleted ones. What they told is then told by nobody,
-// until somebody tells it again. It gives the hashes of what they told, and
-// whether some of it is missing.
-func (x *taintIndex) delete(which func(origin) bool) (hashes []uint64, blind bool) {
+// until somebody tells it again. It gives the hashes of what they told.
+func (x *taintIndex) delete(which func(origin) bool) (hashes []uint64) {
 	gone := make(map[uint32]bool)
 	for id := range x.origins {
 		o := &x.origins[id]
@@ -307,14 +249,11 @@ func (x *taintIndex) delete(which func(origin) bool) (hashes []uint64, blind boo
 			continue
 		}
 		gone[uint32(id)] = true
-		blind = blind || o.blind
-		key := *o
-		key.blind = false
-		delete(x.ids, key)
+		delete(x.ids, *o)
 		o.deleted = true
 	}
 	if len(gone) == 0 {
-		return nil, false
+		return nil
 	}
 	for hash, head := range x.heads {
 		for at := head; at != 0; at = x.links[at-1].next {
@@ -324,12 +263,12 @@ func (x *taintIndex) delete(which func(origin) bool) (hashes []uint64, blind boo
 			}
 		}
 	}
-	return hashes, blind
+	return hashes
 }
 
 // deleted adds what was deleted earlier, by its hashes.
-func (x *taintIndex) deleted(domain string, hashes []uint64, blind bool) {
-	id := x.origin(origin{serving: domain, host: domain, site: domain, deleted: true, blind: blind})
+func (x *taintIndex) deleted(domain string, hashes []uint64) {
+	id := x.origin(origin{serving: domain, host: domain, site: domain, deleted: true})
 	for _, hash := range hashes {
 		x.link(hash, id)
 	}

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -22,6 +24,7 @@ type telling struct {
 	data  *carried            // see holds
 	named []string            // names of the arguments
 	parts map[string][]string // fields that a text of the host's is a part of, together with others
+	from  map[string][]source // services that told such a value
 
 	refusing bool // a decision ended the call
 }
@@ -44,7 +47,7 @@ func (b *telling) answers(ctx context.Context, asked []item, r *Reply) error {
 			continue
 		}
 		if v, ok := r.Values[it.field]; ok {
-			it.given, it.also = &v, b.beside(ctx, it.field, v.Text)
+			it.given, it.also, it.sources = &v, b.beside(ctx, it.field, v.Text), b.from[v.Text]
 		}
 		it.refuse = r.refusal(it.field)
 		if slices.Contains(r.Omit, it.field) {
@@ -124,10 +127,10 @@ func (b *telling) ends(it item, d Decision, name, reason string) error {
 // and no service told it.
 func (b *telling) argument(ctx context.Context, act anml.Action, name string, v Value) (it item, personal bool) {
 	field, also := b.means(ctx, name, v.Text)
-	if field == "" && len(b.frame.page.session.sources(b.to.recipient, v)) == 0 {
+	if field == "" && len(b.frame.page.session.sources(b.to.recipient, v)) == 0 && b.from[v.Text] == nil {
 		return item{}, false
 	}
-	it = item{kind: tellArg, field: cmp.Or(field, name), also: also, given: &v, required: true, purposes: []string{""}}
+	it = item{kind: tellArg, field: cmp.Or(field, name), also: also, sources: b.from[v.Text], given: &v, required: true, purposes: []string{""}}
 	for p := range act.Params() {
 		if p.Name() == name {
 			it.purposes = []string{p.Description()}
@@ -138,7 +141,7 @@ func (b *telling) argument(ctx context.Context, act anml.Action, name string, v 
 
 // said is the item of what the agent says of its own accord.
 func (b *telling) said(ctx context.Context, kind tellKind, field string, v Value, purposes []string) item {
-	return item{kind: kind, field: field, also: b.beside(ctx, "", v.Text), given: &v, purposes: purposes}
+	return item{kind: kind, field: field, also: b.beside(ctx, "", v.Text), sources: b.from[v.Text], given: &v, purposes: purposes}
 }
 
 // beside lists the fields that a text of the host's holds, or is a part of, beside
@@ -178,6 +181,38 @@ func (b *telling) together(ctx context.Context, args []anml.Arg, r *Reply) {
 	for i, fields := range b.holds(ctx).divided(texts) {
 		b.parts[texts[i]] = append(b.parts[texts[i]], fields...)
 	}
+	b.from = b.frame.page.session.dividedSources(b.to.recipient, texts)
+}
+
+// maxDivided is how many texts are looked at two by two, and how long they are.
+const (
+	maxDivided    = 16
+	maxDividedLen = 64
+)
+
+// dividedSources finds the services that told what two texts make together, in either
+// order, and neither of them alone. It looks at numbers: two words side by side are
+// in too many texts.
+func (s *Session) dividedSources(to string, texts []string) map[string][]source {
+	var numbers []string
+	for _, text := range texts {
+		if len(numbers) < maxDivided && len(text) <= maxDividedLen && strings.ContainsFunc(text, unicode.IsDigit) && !slices.Contains(numbers, text) {
+			numbers = append(numbers, text)
+		}
+	}
+	found := make(map[string][]source)
+	for _, first := range numbers {
+		for _, second := range numbers {
+			both := spelled(first) + spelled(second)
+			if first == second || utf8.RuneCountInString(both) < gluedLen || len(s.context.taint(to, first))+len(s.context.taint(to, second)) > 0 {
+				continue
+			}
+			if sources := s.context.taint(to, both); sources != nil {
+				found[first], found[second] = sources, sources
+			}
+		}
+	}
+	return found
 }
 
 // means tells which field an argument is, "" for none, and which others it holds:

@@ -1,0 +1,341 @@
+package agent
+
+import (
+	"hash/maphash"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+)
+
+// hearsay finds out which services told a value in anything but informs: in bodies,
+// titles, messages, answers, options, descriptions, results in any format, and in
+// informs that the index of informs has no room for. It keeps no text for longer than
+// it takes to be needed: what a service told is turned into hashes when a value is
+// first compared that may go to another service.
+//
+// It knows each service by itself, so one that tells much changes nothing about what
+// is known of the others.
+type hearsay struct {
+	seed maphash.Seed
+
+	hashing sync.Mutex // held while waiting texts are hashed
+	lock    sync.Mutex // of waiting and octets, held for the shortest times
+	waiting map[speaker][]heardText
+	octets  map[speaker]int // of waiting texts
+
+	mu   sync.RWMutex
+	sets map[speaker]*rowSet
+}
+
+// speaker is who told something, as far as any rule depends on it.
+type speaker struct {
+	serving         string
+	confidentiality anml.Confidentiality
+}
+
+// heardText is a document or other text that is not hashed yet.
+type heardText struct {
+	texts iter.Seq[string]
+	size  int
+}
+
+const (
+	// heardWaiting is how many octets of a service's texts wait to be hashed at most.
+	heardWaiting = 1 << 20
+	// heardRows is how many different rows of a service are known. A service that
+	// tells more is not read any further in the session: what it told could not be
+	// kept from others.
+	heardRows = 16 << 20
+	// quotedLen is how many characters in a row are no coincidence.
+	quotedLen = 24
+)
+
+func newHearsay() *hearsay {
+	return &hearsay{
+		seed: maphash.MakeSeed(), waiting: make(map[speaker][]heardText), octets: make(map[speaker]int),
+		sets: make(map[speaker]*rowSet),
+	}
+}
+
+// hear remembers texts of a speaker, of about so many octets. An error says that the
+// speaker told more than can be known: then the texts go to nobody.
+func (h *hearsay) hear(from speaker, size int, texts iter.Seq[string]) error {
+	h.lock.Lock()
+	h.waiting[from] = append(h.waiting[from], heardText{texts, size})
+	h.octets[from] += size
+	full := h.octets[from] > heardWaiting
+	h.lock.Unlock()
+	if full {
+		h.settle(func(s speaker) bool { return s == from })
+	}
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if set := h.sets[from]; set != nil && set.rows >= heardRows {
+		return &Error{Code: lookleap.CodeLimit, URL: from.serving,
+			Reason: "the service told more than can be kept apart from what others told; begin a new session to read on"}
+	}
+	return nil
+}
+
+// settle hashes what waits of some speakers.
+func (h *hearsay) settle(which func(speaker) bool) {
+	h.hashing.Lock()
+	defer h.hashing.Unlock() // whoever compares meanwhile has to wait for it
+	taken := make(map[speaker][]heardText)
+	h.lock.Lock()
+	for from, list := range h.waiting {
+		if which(from) {
+			taken[from] = list
+			delete(h.waiting, from)
+			delete(h.octets, from)
+		}
+	}
+	h.lock.Unlock()
+	for from, list := range taken {
+		h.mu.Lock()
+		set := h.sets[from]
+		if set == nil {
+			set = &rowSet{}
+			h.sets[from] = set
+		}
+		h.mu.Unlock()
+		for _, heard := range list {
+			for text := range heard.texts {
+				h.learn(set, text)
+			}
+		}
+	}
+}
+
+// learn adds a text to a set, in pieces, so that a comparison never waits long.
+func (h *hearsay) learn(set *rowSet, text string) {
+	f := fold(text)
+	if h.wholeCounts(&f) {
+		h.mu.Lock()
+		set.add(h.hash(hashWhole, f.runes))
+		h.mu.Unlock()
+	}
+	for i := 0; i+rowLen <= len(f.runes); i += indexPiece {
+		h.mu.Lock()
+		for j := i; j < min(i+indexPiece, len(f.runes)-rowLen+1); j++ {
+			set.add(h.hash(hashRow, f.runes[j:j+rowLen]))
+		}
+		h.mu.Unlock()
+	}
+}
+
+// wholeCounts reports whether a text that is all of an element or attribute says where
+// an equal value came from: it has six characters, or four and a digit and is no
+// year. Shorter ones are in every document.
+func (h *hearsay) wholeCounts(f *folded) bool {
+	n := len(f.runes)
+	if n >= rowLen || n < 4 || !f.hasDigit(f.whole()) {
+		return n >= rowLen
+	}
+	text := string(f.runes)
+	return n > 4 || !strings.HasPrefix(text, "19") && !strings.HasPrefix(text, "20")
+}
+
+func (h *hearsay) hash(kind byte, runes []rune) uint64 {
+	var block [1 + 4*rowLen]byte
+	b := append(block[:0], kind)
+	for _, r := range runes {
+		b = utf8.AppendRune(b, r)
+	}
+	return maphash.Bytes(h.seed, b)
+}
+
+// find lists the speakers other than a service that told a value or a token of it.
+func (h *hearsay) find(own string, f *folded, tokens *tokenRows) (found []speaker) {
+	other := func(s speaker) bool { return s.serving != own }
+	h.settle(other)
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if len(h.sets) == 0 {
+		return nil
+	}
+	var rows []uint64
+	for from, set := range h.sets {
+		if !other(from) || set.rows == 0 {
+			continue
+		}
+		if h.wholeCounts(f) && set.has(h.hash(hashWhole, f.runes)) {
+			found = append(found, from)
+			continue
+		}
+		if rows == nil {
+			for i := 0; i+rowLen <= len(f.runes); i++ {
+				rows = append(rows, h.hash(hashRow, f.runes[i:i+rowLen]))
+			}
+		}
+		if len(rows) > 0 && tokens.toldBy(func(i int) bool { return set.has(rows[i]) }) {
+			found = append(found, from)
+		}
+	}
+	return found
+}
+
+// rowSet is a set of hashes that takes three octets for each and is wrong about one in
+// some thousands that is not in it: it is a row of Bloom filters, each four times as
+// large as the one before.
+type rowSet struct {
+	filters []bloom
+	rows    int
+}
+
+type bloom struct {
+	bits []uint64
+	left int // hashes that still fit
+}
+
+const (
+	bloomFirst  = 4096 // hashes in the first filter
+	bloomBits   = 24   // for each hash
+	bloomProbes = 6
+)
+
+func (s *rowSet) add(hash uint64) {
+	if s.has(hash) {
+		return
+	}
+	last := len(s.filters) - 1
+	if last < 0 || s.filters[last].left == 0 {
+		size := bloomFirst << (2 * len(s.filters))
+		s.filters = append(s.filters, bloom{make([]uint64, size*bloomBits/64), size})
+		last++
+	}
+	f := &s.filters[last]
+	f.left--
+	s.rows++
+	f.probe(hash, func(word *uint64, bit uint64) bool { *word |= bit; return true })
+}
+
+func (s *rowSet) has(hash uint64) bool {
+	for i := range s.filters {
+		if s.filters[i].probe(hash, func(word *uint64, bit uint64) bool { return *word&bit != 0 }) {
+			return true
+		}
+	}
+	return false
+}
+
+// probe visits the bits of a hash, as long as the visitor goes on.
+func (f *bloom) probe(hash uint64, visit func(word *uint64, bit uint64) bool) bool {
+	at, step := uint32(hash), uint32(hash>>32)|1
+	n := uint64(len(f.bits)) * 64
+	for range bloomProbes {
+		bit := uint64(at) * n >> 32
+		if !visit(&f.bits[bit/64], 1<<(bit%64)) {
+			return false
+		}
+		at += step
+	}
+	return true
+}
+
+// tokenRows says which rows of six of a value have to be told for one of its tokens
+// to be told.
+type tokenRows struct {
+	begins  []int32 // for each place, where the shortest token that ends there begins, or -1
+	phrases []int32 // the same without single words that have no digit
+	skip    []bool  // rows that the user supplied a token of
+	digits  []int32 // before each place
+	words   []int32 // that begin before each place
+}
+
+func (x *taintIndex) tokenRows(f *folded) *tokenRows {
+	n := len(f.runes)
+	t := &tokenRows{make([]int32, n+1), make([]int32, n+1), make([]bool, n), make([]int32, n+1), make([]int32, n+1)}
+	for _, word := range f.words {
+		t.words[word.from+1]++
+	}
+	for i, r := range f.runes {
+		t.words[i+1] += t.words[i]
+		t.digits[i+1] = t.digits[i]
+		if unicode.IsDigit(r) {
+			t.digits[i+1]++
+		}
+	}
+	for i := range t.begins {
+		t.begins[i], t.phrases[i] = -1, -1
+	}
+	x.tokens(f, func(s span) {
+		t.token(s)
+		if x.isOwn(f, s) {
+			for i := s.from; i+rowLen <= s.to; i++ {
+				t.skip[i] = true
+			}
+		}
+	})
+	for _, row := range f.numbered() {
+		for i := range row {
+			for j := i; j >= 0; j-- { // the shortest one that is long enough
+				if s := (span{row[j].from, row[i].to}); s.len() >= gluedLen {
+					t.token(s)
+					break
+				}
+			}
+		}
+	}
+	return t
+}
+
+func (t *tokenRows) token(s span) {
+	if s.len() < rowLen {
+		return
+	}
+	t.begins[s.to] = max(t.begins[s.to], int32(s.from))
+	if t.digits[s.to] > t.digits[s.from] || t.words[s.to]-t.words[s.from] > 1 {
+		t.phrases[s.to] = max(t.phrases[s.to], int32(s.from))
+	}
+}
+
+// complete reports whether rows that were told without a gap from one place to
+// another hold a token.
+func (t *tokenRows) complete(begin, end int) bool {
+	return int32(begin) <= t.begins[end] || t.glued(begin, end)
+}
+
+// glued reports whether so many characters and digits count wherever a token begins.
+func (t *tokenRows) glued(begin, end int) bool {
+	return end-begin >= gluedLen && t.digits[end]-t.digits[begin] >= gluedNums
+}
+
+// toldBy reports whether somebody who told some of the rows told a token that is more
+// than a word of a language, or as many characters in a row as make a quotation.
+func (t *tokenRows) toldBy(told func(row int) bool) bool {
+	begin := -1
+	for i := range t.skip {
+		end := i + rowLen
+		switch {
+		case end > len(t.skip):
+			return false
+		case t.skip[i] || !told(i):
+			begin = -1
+			continue
+		case begin < 0:
+			begin = i
+		}
+		if int32(begin) <= t.phrases[end] || t.glued(begin, end) || end-begin >= quotedLen {
+			return true
+		}
+	}
+	return false
+}
+
+// plainTexts yields a text that is no document, and what its escapes mean.
+func plainTexts(text string) iter.Seq[string] {
+	list := []string{text}
+	for _, decode := range decoders[:escapeDecoders] {
+		if got := decode(text); got != "" && !slices.Contains(list, got) {
+			list = append(list, got)
+		}
+	}
+	return slices.Values(list)
+}

@@ -1,0 +1,244 @@
+package agent
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+)
+
+// saying lists ways for a service to tell a text in a document of its own.
+func saying(text string) map[string]string {
+	return map[string]string{
+		"title":       `<head><title>Member ` + text + `</title></head>`,
+		"meta":        `<head><title>x</title><meta name="member" value="` + text + `"/></head>`,
+		"body":        titled + `<body><section id="s"><p>x</p>Your number is ` + text + `, keep it.</section></body>`,
+		"label":       titled + `<body><section id="s" label="Member ` + text + `"/></body>`,
+		"data-field":  titled + `<body><data id="d"><item id="i"><field name="member">` + text + `</field></item></data></body>`,
+		"data-id":     titled + `<body><data id="d"><item id="` + text + `"><field name="x">y</field></item></data></body>`,
+		"link":        titled + `<body><link href="/orders/` + text + `">Order</link></body>`,
+		"cursor":      titled + `<body><nav next="/n" cursor="` + text + `"/></body>`,
+		"description": titled + `<body><img src="/a.png"><description>Card ` + text + `</description></img></body>`,
+		"alternative": titled + `<body><img src="/a.png" alt="Card ` + text + `"/></body>`,
+		"transcript":  titled + `<body><audio src="/a.mp3"><transcript>It is ` + text + `</transcript></audio></body>`,
+		"status":      titled + `<status result="success" code="x" message="Booked as ` + text + `"/>`,
+		"answer":      titled + `<knowledge><answer field="member" value="` + text + `"/></knowledge>`,
+		"refusal":     titled + `<knowledge><refuse field="x" reason="policy-violation" message="not for ` + text + `"/></knowledge>`,
+		"purpose":     titled + `<knowledge><ask field="x" action="a" purpose="for ` + text + `"/></knowledge>`,
+		"option":      interact(`<action id="a" method="GET" endpoint="/a"><param name="p" type="enum"><option value="` + text + `"/></param></action>`),
+		"default":     interact(`<action id="a" method="GET" endpoint="/a"><param name="p" default="` + text + `"/></action>`),
+		"action":      interact(`<action id="a" method="GET" endpoint="/a" description="the order ` + text + `"/>`),
+		"step":        titled + `<state><flow><step id="one" label="pay ` + text + `"/></flow></state>`,
+		"persona":     titled + `<persona><instructions>greet ` + text + `</instructions></persona>`,
+		"credit":      titled + `<footer><attribution required="true">for ` + text + `</attribution></footer>`,
+		"unknown":     titled + `<body><wish xmlns="urn:x" note="` + text + `">x</wish></body>`,
+		"escaped":     titled + `<body>&#x34;&#x37;11&#45;8822</body>`,
+		"divided":     titled + `<body>4711<x xmlns="urn:x"/>-8822</body>`,
+	}
+}
+
+// TestToldAnywhere: what a service told in any place reaches no other one unasked.
+func TestToldAnywhere(t *testing.T) {
+	const secret = "4711-8822"
+	ways := map[string]Call{
+		"answer":   {Action: "book", Reply: &Reply{Values: map[string]Value{"member": {Text: secret}}}},
+		"argument": {Action: "find", Args: map[string]string{"q": "my number: " + secret}},
+		"inform":   {Action: "book", Reply: &Reply{Omit: []string{"member"}, Informs: []Told{{Text: "the number is 4711 8822"}}}},
+	}
+	asked := func(t *testing.T, st *stand) {
+		t.Helper()
+		st.opts.Fields = nil
+		b := pageFor(t, st.net, st.session(), "https://b.example/b", booking("", askFor("member")))
+		for name, call := range ways {
+			x := st.prepares(b, call)
+			if len(x.items) != 1 || !strings.Contains(x.items[0].Summary, "a.example told this, and b.example would learn it") {
+				t.Errorf("%s: %+v", name, x.items)
+			}
+		}
+		st.s.agent.host.Prompter = nil
+		_, err := st.prepare(b, ways["argument"])
+		hasCode(t, err, lookleap.CodeConsentNoPrompter)
+	}
+	t.Run("O03", func(t *testing.T) {
+		for place, doc := range saying(secret) {
+			t.Run("reject-"+place, func(t *testing.T) {
+				st := asker(t)
+				pageFor(t, st.net, st.session(), "https://a.example/a", doc)
+				asked(t, st)
+			})
+			if place != "divided" && place != "unknown" { // which are not written as JSON
+				t.Run("reject-json-"+place, func(t *testing.T) {
+					st := asker(t)
+					st.net.Site("a.example").Body("/a", anml.MediaTypeJSON, jsonOf(t, service(doc)))
+					_, err := st.session().Open(t.Context(), "https://a.example/a")
+					must(t, err)
+					asked(t, st)
+				})
+			}
+		}
+		for name, answer := range map[string]http.Handler{
+			"json":          scripted(200, `{"order":{"no":["x","4711-8822"]}}`, "Content-Type", "application/json"),
+			"escaped-json":  scripted(200, `{"no":"\u0034\u0037\u0031\u0031-8822"}`, "Content-Type", "application/json"),
+			"text":          scripted(200, "order 4711-8822", "Content-Type", "text/plain"),
+			"latin-1":       scripted(200, "caf\xe9 4711-8822", "Content-Type", "text/plain; charset=iso-8859-1"),
+			"html":          scripted(200, "<p>47&#49;1-8822", "Content-Type", "text/html"),
+			"problem":       scripted(422, `{"title":"no","detail":"order 4711-8822"}`, "Content-Type", anml.MediaTypeProblemJSON),
+			"document":      scripted(200, service(saying(secret)["status"]), "Content-Type", anml.MediaTypeXML),
+			"failed-status": scripted(503, service(saying(secret)["status"]), "Content-Type", anml.MediaTypeXML),
+		} {
+			t.Run("reject-result-"+name, func(t *testing.T) {
+				st := asker(t)
+				p := pageFor(t, st.net, st.session(), "https://a.example/a", interact(action("go", "GET", "/go", "")))
+				st.net.Site("a.example").Handle("/go", answer)
+				_, _ = p.Do(t.Context(), Call{Action: "go"})
+				asked(t, st)
+			})
+		}
+		t.Run("reject-site-ref", func(t *testing.T) {
+			st := asker(t)
+			st.net.Site("a.example").Handle("/own", document(saying(secret)["body"]))
+			pageFor(t, st.net, st.session(), "https://c.example/c", `<head><title>x</title><site-ref domain="a.example" canonical="https://a.example/own"/></head>`)
+			asked(t, st)
+		})
+		t.Run("reject-medium", func(t *testing.T) {
+			st := asker(t)
+			p := pageFor(t, st.net, st.session(), "https://a.example/a", titled+`<body><img src="/a.svg"/></body>`)
+			st.net.Site("a.example").Body("/a.svg", "image/svg+xml", "<svg><text>4711-8822</text></svg>")
+			_, err := p.LoadMedium(t.Context(), p.Media()[0])
+			must(t, err)
+			asked(t, st)
+		})
+		t.Run("reject-divided-between-arguments", func(t *testing.T) {
+			st := asker(t)
+			pageFor(t, st.net, st.session(), "https://a.example/a", saying(secret)["body"])
+			b := pageFor(t, st.net, st.session(), "https://b.example/b", finder("GET", "", "x", "y"))
+			for _, args := range []map[string]string{{"x": "4711", "y": "8822"}, {"x": "8822", "y": "4711"}} {
+				if x := st.prepares(b, Call{Action: "find", Args: args}); len(x.items) != 2 {
+					t.Errorf("%q: %+v", args, x.items)
+				}
+			}
+		})
+		t.Run("accept-the-same-service", func(t *testing.T) {
+			st := asker(t)
+			p := pageFor(t, st.net, st.session(), "https://a.example/a", interact(`<action id="find" method="GET" endpoint="https://api.a.example/find"><param name="q"/></action>`)+`<body>4711-8822</body>`)
+			if x := st.prepares(p, ways["argument"]); len(x.items) != 0 {
+				t.Errorf("%+v", x.items)
+			}
+		})
+		t.Run("accept-what-is-everywhere", func(t *testing.T) { // short values of other services taint nothing
+			st := asker(t)
+			var options strings.Builder
+			short := []string{"y", "yes", "no", "2", "10", "100", "2026", "EUR", "blue", "small", "Rome"}
+			for _, value := range short {
+				options.WriteString(`<option value="` + value + `"/>`)
+			}
+			pageFor(t, st.net, st.session(), "https://a.example/a", interact(`<action id="a" method="POST" endpoint="/a"><param name="p" type="enum">`+options.String()+`</param></action>`)+`<body>A tea room. Open till ten in the evenings.</body>`)
+			b := pageFor(t, st.net, st.session(), "https://b.example/b", booking("", ""))
+			for _, value := range append(short, "tea", "room", "POST", "nowhere else", "evenings") {
+				if x := st.prepares(b, Call{Action: "find", Args: map[string]string{"q": value}}); len(x.items) != 0 {
+					t.Errorf("%q: %+v", value, x.items)
+				}
+			}
+		})
+		t.Run("accept-what-the-user-said", func(t *testing.T) {
+			st := asker(t)
+			pageFor(t, st.net, st.session(), "https://a.example/a", saying(secret)["body"])
+			b := pageFor(t, st.net, st.session(), "https://b.example/b", booking("", ""))
+			call := ways["argument"]
+			call.Provenance = map[string]string{"q": ProvenanceUser}
+			if x := st.prepares(b, call); len(x.items) != 0 {
+				t.Errorf("%+v", x.items)
+			}
+		})
+	})
+}
+
+// flood is a document of about so many octets of informs, all different.
+func flood(octets int) string {
+	var b strings.Builder
+	r := rand.New(rand.NewPCG(9, 9))
+	b.WriteString("<knowledge>")
+	for i := 0; b.Len() < octets-200; i++ {
+		fmt.Fprintf(&b, `<inform confidentiality="private">%d %s</inform>`, i, prose(r, 100))
+	}
+	return b.String() + `<inform confidentiality="private">the last is 9934-7712</inform></knowledge>`
+}
+
+// TestFlood: a service that tells much changes nothing for others.
+func TestFlood(t *testing.T) {
+	doc := booking(rule("email", "none"), askFor("email")+askFor("tel")+askFor("ssn"))
+	search := Call{Action: "find", Args: map[string]string{"q": "green tea", "email": "ann@example.org"}}
+	told := Call{Action: "find", Args: map[string]string{"q": "9934 7712"}}
+	see := func(st *stand, p *Page) (seen []string) {
+		for _, d := range p.Decide(st.Context()) {
+			seen = append(seen, brief(d))
+		}
+		x := st.prepares(p, search)
+		return append(seen, fmt.Sprint(len(x.items), len(x.d.Plain)))
+	}
+	for name, limits := range map[string]Limits{"default": {}, "small": {Informs: 10}} {
+		for way, open := range map[string]func(*stand){
+			"opened": func(st *stand) { pageFor(st.T, st.net, st.session(), "https://evil.example/e", flood(1<<20-1000)) },
+			"site-ref": func(st *stand) {
+				st.net.Site("evil.example").Handle("/own", document(flood(1<<20-1000)))
+				pageFor(st.T, st.net, st.session(), "https://a.example/a", `<head><title>x</title><site-ref domain="evil.example" canonical="https://evil.example/own"/></head>`)
+			},
+			"result": func(st *stand) {
+				p := pageFor(st.T, st.net, st.session(), "https://evil.example/e", interact(action("go", "GET", "/go", "")))
+				st.net.Site("evil.example").Handle("/go", document(flood(1<<20-1000)))
+				_, err := p.Do(st.Context(), Call{Action: "go"})
+				must(st.T, err)
+			},
+		} {
+			t.Run("O05/accept-"+name+"-"+way, func(t *testing.T) {
+				quiet, loud := asker(t).allow("email", "*"), asker(t).allow("email", "*")
+				loud.opts.Limits = limits
+				open(loud)
+				want, got := see(quiet, quiet.page(doc)), see(loud, loud.page(doc))
+				if !slices.Equal(got, want) {
+					t.Errorf("got %q, want %q", got, want)
+				}
+				_, err := loud.prepare(loud.page(doc), told)
+				hasCode(t, err, lookleap.CodePrivateContext) // what it told is still its own
+			})
+		}
+	}
+	t.Run("O05/reject-more-than-can-be-known", func(t *testing.T) {
+		h := newHearsay()
+		h.sets[speaker{serving: "evil.example"}] = &rowSet{rows: heardRows}
+		hasCode(t, h.hear(speaker{serving: "evil.example"}, 1, slices.Values([]string{"x"})), lookleap.CodeLimit)
+		if err := h.hear(speaker{serving: "b.example"}, 1, slices.Values([]string{"x"})); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A set of rows forgets nothing, and is seldom wrong.
+func TestRowSet(t *testing.T) {
+	var s rowSet
+	r := rand.New(rand.NewPCG(1, 1))
+	var in []uint64
+	for range 200_000 {
+		in = append(in, r.Uint64())
+		s.add(in[len(in)-1])
+	}
+	for _, hash := range in {
+		if !s.has(hash) {
+			t.Fatal("forgotten")
+		}
+	}
+	wrong := 0
+	for range 100_000 {
+		if s.has(r.Uint64()) {
+			wrong++
+		}
+	}
+	if wrong > 100 {
+		t.Errorf("%d of 100,000 are wrong", wrong)
+	}
+}
