@@ -116,10 +116,8 @@ func (p Param) Check(value string) error {
 	if err := CheckValue(t, value); err != nil {
 		return refuse("is no " + t.String())
 	}
-	if text := p.Pattern(); text != "" {
-		if re, err := compilePattern(text); err == nil && !re.MatchString(value) {
-			return refuse("does not match the pattern")
-		}
+	if !p.matches(value) {
+		return refuse("does not match the pattern")
 	}
 	if lo, ok := p.Min(); ok && boundFits(t, lo) && compare(t, value, lo) < 0 {
 		return refuse("is below the least value")

@@ -16,7 +16,8 @@ func (r *reader) examine(root node) error {
 	if err := r.examineModel(root); err != nil {
 		return err
 	}
-	e := examination{reader: r, response: r.doc.Role() == RoleAgentResponse}
+	e := examination{reader: r, response: r.doc.Role() == RoleAgentResponse,
+		patterns: patternBase + patternByte*int64(len(r.t.src))}
 	e.elements()
 	if e.err != nil {
 		return e.err
@@ -78,6 +79,7 @@ type examination struct {
 	asks     int
 	refs     int
 	sited    int
+	patterns int64 // what the patterns of parameters may still weigh
 	err      error
 }
 

@@ -1,7 +1,6 @@
 package anml
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/lookleap/lookleap/internal/domain"
@@ -66,16 +65,9 @@ func (e *examination) action(n node) {
 	}
 }
 
-// maxPattern bounds regular expressions; RE2 keeps them linear.
-const maxPattern = 1000
-
 func (e *examination) param(n node) {
 	p := Param{Node{n, e.doc}}
-	if text := p.Pattern(); text != "" {
-		if _, err := compilePattern(text); err != nil {
-			e.add(n, SeverityWarning, CodePattern, "ANML-8.6.2-04", "the pattern "+quoted(text)+" is not checked here", "write a regular expression without look-around or back-references")
-		}
-	}
+	e.pattern(p)
 	options := 0
 	for c := n.first(); c.ok(); c = c.next() {
 		if c.kind() == kOption {
@@ -93,14 +85,6 @@ func (e *examination) param(n node) {
 			e.add(n, SeverityWarning, CodeBadValue, "ANML-8.6.2-04", bound+"="+quoted(text)+" means nothing for the type "+p.Type().String(), "")
 		}
 	}
-}
-
-// compilePattern makes an RE2 expression for the whole value.
-func compilePattern(text string) (*regexp.Regexp, error) {
-	if len(text) > maxPattern {
-		return nil, ErrType
-	}
-	return regexp.Compile(`\A(?:` + text + `)\z`)
 }
 
 // boundFits reports whether min or max can be applied to a type.

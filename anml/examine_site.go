@@ -53,11 +53,11 @@ func (e *examination) container(n node) {
 	e.order(n)
 	e.claims(n)
 	site := Site{Node{n, e.doc}}
-	e.actionIDs(site.Interact())
-	e.knowledge(site)
+	actions := e.actionIDs(site.Interact())
+	e.knowledge(site, actions)
 	for c := n.first(); c.ok(); c = c.next() {
 		if c.kind() == kState && c.usable() {
-			e.flow(site, c)
+			e.flow(actions, c)
 		}
 	}
 }
@@ -118,9 +118,16 @@ func (e *examination) claims(n node) {
 	}
 }
 
-// actionIDs marks actions that a reference could confuse (section 8.6.1).
-func (e *examination) actionIDs(i Interact) {
-	seen := map[string]Action{}
+// actions are those of a site by their ids.
+type actions map[string]Action
+
+// once reports whether a reference means exactly one of them.
+func (a actions) once(id string) bool { return a[id].Exists() && a[id].n.flags()&ambiguous == 0 }
+
+// actionIDs lists the actions of a site, and marks those that a reference could
+// confuse (section 8.6.1).
+func (e *examination) actionIDs(i Interact) actions {
+	seen := actions{}
 	for a := range i.Actions() {
 		if other, twice := seen[a.ID()]; twice {
 			other.n.mark(ambiguous)
@@ -129,10 +136,11 @@ func (e *examination) actionIDs(i Interact) {
 		}
 		seen[a.ID()] = a
 	}
+	return seen
 }
 
 // knowledge checks what asks and rules say about one another.
-func (e *examination) knowledge(site Site) {
+func (e *examination) knowledge(site Site, known actions) {
 	k := site.Knowledge()
 	asked := map[string]bool{}
 	for a := range k.Asks() {
@@ -140,8 +148,10 @@ func (e *examination) knowledge(site Site) {
 		if e.response {
 			continue // the action is one of the document being answered
 		}
-		if _, err := site.Interact().Action(a.Action()); err != nil {
-			a.n.mark(dangling)
+		if known.once(a.Action()) {
+			continue
+		}
+		if a.n.mark(dangling); !e.full() {
 			e.add(a.n, SeverityError, CodeNoAction, "ANML-8.7.2-03", "the ask names the action "+quoted(a.Action())+", which is not there once", "")
 		}
 	}
@@ -168,7 +178,7 @@ func (e *examination) knowledge(site Site) {
 }
 
 // flow checks steps, their references and the context (sections 8.5 and 11.4).
-func (e *examination) flow(site Site, state node) {
+func (e *examination) flow(known actions, state node) {
 	flow := state.child(kFlow)
 	steps := map[string]node{}
 	if flow.ok() {
@@ -184,7 +194,7 @@ func (e *examination) flow(site Site, state node) {
 			}
 			steps[id] = c
 		}
-		e.edges(site, flow, steps)
+		e.edges(known, flow, steps)
 		if e.cycle(flow, steps) {
 			flow.mark(ignored | malformed)
 			if context := state.child(kContext); context.ok() {
@@ -196,7 +206,7 @@ func (e *examination) flow(site Site, state node) {
 	e.context(state, steps)
 }
 
-func (e *examination) edges(site Site, flow node, steps map[string]node) {
+func (e *examination) edges(known actions, flow node, steps map[string]node) {
 	for c := flow.first(); c.ok(); c = c.next() {
 		if c.kind() != kStep || !c.usable() {
 			continue
@@ -204,10 +214,8 @@ func (e *examination) edges(site Site, flow node, steps map[string]node) {
 		if next := c.value("next"); next != "" && !steps[next].ok() {
 			e.add(c, SeverityWarning, CodeDangling, "ANML-8.5.3-01", "the step names the step "+quoted(next)+", which is not there", "")
 		}
-		if action := c.value("action"); action != "" {
-			if _, err := site.Interact().Action(action); err != nil {
-				e.add(c, SeverityWarning, CodeDangling, "ANML-8.5.3-01", "the step names the action "+quoted(action)+", which is not there once", "")
-			}
+		if action := c.value("action"); action != "" && !known.once(action) {
+			e.add(c, SeverityWarning, CodeDangling, "ANML-8.5.3-01", "the step names the action "+quoted(action)+", which is not there once", "")
 		}
 	}
 }

@@ -76,12 +76,14 @@ func (f Flow) current() Step {
 // to a step for the second time.
 func (f Flow) Path(from Step) iter.Seq[Step] {
 	return func(yield func(Step) bool) {
-		seen := map[string]bool{}
-		for s := from; s.Exists() && !seen[s.ID()]; s = f.Step(s.Next()) {
-			seen[s.ID()] = true
-			if !yield(s) {
-				return
+		ahead := map[string]Step{} // what was not come to yet, by id
+		for s := range f.Steps() {
+			if !ahead[s.ID()].Exists() {
+				ahead[s.ID()] = s
 			}
+		}
+		for s := from; s.Exists() && yield(s); s = ahead[s.Next()] {
+			delete(ahead, s.ID())
 		}
 	}
 }

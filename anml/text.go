@@ -137,13 +137,13 @@ func (w *textWriter) action(s Site, a Action) {
 }
 
 func (w *textWriter) knowledge(s Site) {
-	k := s.Knowledge()
+	k, rules := s.Knowledge(), s.Constraints().Rules(nil)
 	for a := range k.Asks() {
 		line := "asks for " + w.quote(a.Field()) + ", " + a.Type().String()
 		if a.Required() {
 			line += ", which it needs"
 		}
-		rule := s.Constraints().Rule(a.Field(), nil)
+		rule := rules.Rule(a.Field())
 		w.line(line + ", rule " + rule.Requires.String() + w.named("purpose", a.Purpose()) + w.named("for action", a.Action()))
 	}
 	for i := range k.Informs() {
@@ -193,9 +193,13 @@ func (w *textWriter) item(i Item) {
 	if w.full {
 		return
 	}
-	line := "  item" + w.named("id", i.ID())
+	var line strings.Builder
+	line.WriteString("  item" + w.named("id", i.ID()))
 	for f := range i.Fields() {
-		line += ", " + w.quote(f.Name()) + " = " + w.quote(f.Text())
+		line.WriteString(", " + w.quote(f.Name()) + " = " + w.quote(f.Text()))
+		if line.Len() > w.o.Bytes {
+			break // the line does not fit in any case
+		}
 	}
-	w.line(line)
+	w.line(line.String())
 }

@@ -207,7 +207,7 @@ func (p Param) schema(w *jsonWriter) {
 	}
 	p.options(w)
 	if text := p.Pattern(); text != "" && p.Type() != TypeDateTime && p.Type() != TypeEnum && name == "string" {
-		if _, err := compilePattern(text); err == nil {
+		if p.n.flags()&unchecked == 0 {
 			w.member("pattern", "^(?:"+text+")$")
 		}
 	}

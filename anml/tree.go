@@ -77,6 +77,7 @@ const (
 	malformed                   // a required attribute is absent (section 11.4)
 	ambiguous                   // an action whose id is not its own
 	dangling                    // names something that is not there
+	unchecked                   // a parameter whose pattern is not applied to values
 )
 
 // more is what few elements have.

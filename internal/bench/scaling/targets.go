@@ -1,0 +1,6 @@
+package main
+
+// targets lists everything that is measured.
+func targets() []target {
+	return anmlTargets()
+}
