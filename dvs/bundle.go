@@ -15,6 +15,8 @@ type Bundle struct {
 	Root    string            // its trust root
 	Files   map[string][]byte // by path below the skill's directory, SKILL.md among them, as they were served
 	Verdict *lookleap.Verdict // that the skill is verified; without it the bundle is refused
+
+	source *Loaded // whose trust may end; nil: the bundle was made by hand
 }
 
 // isEntry reports whether a file below a skill's directory is a skill of its own.
@@ -34,7 +36,7 @@ func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
 	if err != nil {
 		return Bundle{}, err
 	}
-	b := Bundle{ID: s.ID.String(), Root: s.Root.String(), Files: map[string][]byte{EntryFile: entry}, Verdict: s.Verdict}
+	b := Bundle{ID: s.ID.String(), Root: s.Root.String(), Files: map[string][]byte{EntryFile: entry}, Verdict: s.Verdict, source: s}
 	named, total := len(files) > 0, len(entry)
 	if !named {
 		for _, r := range skill.References() {

@@ -13,9 +13,8 @@ import (
 
 // plannedFetch is one URL outside the root.
 type plannedFetch struct {
-	Skill string `json:"skill"`
-	Root  string `json:"root"`
-	URL   string `json:"url"`
+	standing
+	URL string `json:"url"`
 }
 
 // request begins a consent request in the words that every kind has. The
@@ -71,7 +70,7 @@ func (s *Loaded) external(ctx context.Context, t Target) (*Resource, error) {
 	refused := l.targetVerdict(t.URL)
 	refused.Code, refused.Summary = t.Code, t.Code.Title()
 	refused.Checks = []lookleap.Check{{Requirement: "DVS-5.1-04", Code: t.Code, Status: lookleap.Failed, Message: t.Code.Title(), Evidence: []lookleap.Evidence{{URL: t.URL}, {URL: s.Root.String()}}}}
-	planned := &plannedFetch{Skill: s.ID.String(), Root: s.Root.String(), URL: t.URL}
+	planned := &plannedFetch{standing: s.standing(), URL: t.URL}
 	effect, err := (&plannedEffect{Type: effectFetch, Fetch: planned}).encode()
 	if err != nil {
 		return nil, err
@@ -100,6 +99,12 @@ func (l *Loader) commitFetch(ctx context.Context, approval *lookleap.Approval, p
 	}
 	t := Target{URL: planned.URL, Kind: KindOf(strings.TrimPrefix(unescape(u.Path()), "/"), nil), place: place{page: u, served: u, file: true}}
 	err = l.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) error {
+		if err := l.checkStanding(ctx, planned.standing); err != nil {
+			return err
+		}
+		if refused := l.roots.at(u).refusal(planned.URL); refused != nil {
+			return l.refuseTarget(ctx, planned.URL, refused)
+		}
 		r, err = l.fetchResource(ctx, planned.Skill, TrustRoot{}, "", Claim{RequireSecure: l.options.RequireSecure}, t)
 		return err
 	})
@@ -146,8 +151,9 @@ type Resumed struct {
 
 // Resume goes on with an operation that ended with a [*lookleap.PendingError],
 // in this process or another one, once the user has decided. Nothing is loaded
-// anew, but trust is checked again: a root that was blocked or revoked
-// meanwhile refuses.
+// anew, but trust is checked again, by the registry and the options of this
+// loader: it refuses a root that was unregistered, blocked or revoked meanwhile,
+// and a plan of a loader with laxer options where its own demand more.
 func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision lookleap.ConsentDecision) (*Resumed, error) {
 	plan, err := lookleap.ParsePlan(state)
 	if err != nil {
@@ -165,22 +171,23 @@ func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision loo
 	case effect.Type == effectAdmit && effect.Candidate != nil:
 		return l.resumeAdmission(ctx, approval, effect.Candidate)
 	case effect.Type == effectFetch && effect.Fetch != nil:
-		if err := l.standing(ctx, effect.Fetch.Skill); err != nil {
+		if err := l.checkStanding(ctx, effect.Fetch.standing); err != nil {
 			return nil, err
 		}
 		r, err := l.commitFetch(ctx, approval, effect.Fetch)
 		return resumed(&Resumed{Resource: r}, err)
 	case effect.Type == effectScript && effect.Script != nil:
-		if err := l.standing(ctx, effect.Script.Skill); err != nil {
+		if err := l.checkStanding(ctx, effect.Script.standing); err != nil {
 			return nil, err
 		}
 		l.rememberUntil(effect.Script.key(), approval.Until())
+		l.approved(effect.Script.Skill, effect.Script.Script)
 		return &Resumed{Script: &ApprovedScript{loader: l, approval: approval, planned: effect.Script}}, nil
 	case effect.Type == effectAction && effect.Action != nil:
-		if err := l.standing(ctx, effect.Action.Skill); err != nil {
+		if err := l.checkStanding(ctx, effect.Action.standing); err != nil {
 			return nil, err
 		}
-		err := l.host.Commit(ctx, approval, func(context.Context, []byte) error { return nil })
+		err := l.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) error { return l.checkStanding(ctx, effect.Action.standing) })
 		return resumed(&Resumed{Confirmed: true}, err)
 	}
 	return nil, fmt.Errorf("dvs: %w: its effect is none of this package", lookleap.ErrPlanInvalid)
@@ -199,6 +206,7 @@ func (l *Loader) resumeAdmission(ctx context.Context, approval *lookleap.Approva
 		return nil, err
 	}
 	c.skill = u
+	c.Claim.Profile = l.options.Profile
 	c.Claim.Strict = c.Claim.Strict || l.options.Strict
 	c.Claim.RequireSecure = c.Claim.RequireSecure || l.options.RequireSecure
 	if c.root, err = l.rules().ParseTrustRoot(c.Claim.Root); err != nil {
@@ -206,21 +214,4 @@ func (l *Loader) resumeAdmission(ctx context.Context, approval *lookleap.Approva
 	}
 	got, err := l.commitAdmission(ctx, approval, c, false)
 	return resumed(&Resumed{Registration: got.registration, Loaded: got.loaded}, err)
-}
-
-// standing refuses what belongs to a skill that is no longer trusted.
-func (l *Loader) standing(ctx context.Context, id string) error {
-	u, err := l.rules().ParseSkillURL(id)
-	if err != nil {
-		return l.refuseTarget(ctx, id, err)
-	}
-	switch d := l.roots.Find(u); {
-	case d.Revoked:
-		return l.refuseTarget(ctx, id, refuse(lookleap.CodeRevoked, id, "trust in this root or domain was revoked", ""))
-	case d.Blocked:
-		return l.refuseTarget(ctx, id, refuse(lookleap.CodeBlockedRoot, id, "the trust root is blocked", ""))
-	case d.Source == Derived || d.Source == Undeclared:
-		return l.refuseTarget(ctx, id, refuse(lookleap.CodeNeedsRoot, id, "nobody has confirmed a trust root for this skill", ""))
-	}
-	return nil
 }

@@ -217,16 +217,18 @@ func (j *judge) exchange() outcome {
 		return failed(lookleap.CodeUnreachable, "nothing was asked", shown)
 	}
 	for _, hop := range e.Hops {
-		if err := j.rules.checkHop(j.root, hop, j.claim.Pin); err != nil {
+		if err := j.rules.checkHop(j.root, j.claim, hop); err != nil {
 			return failed(err.Code, err.Reason, lookleap.Evidence{URL: hop})
 		}
 	}
 	return passed(fmt.Sprintf("the server answered over verified TLS after %d redirects, all under the trust root", len(e.Hops)), shown)
 }
 
-// checkHop judges the target of a redirect: it has to lie under the root as the
-// first URL does, and to be the owner's content (DVS-3.1-50 to DVS-3.1-53).
-func (r Rules) checkHop(root TrustRoot, target string, pin Pin) *Error {
+// checkHop judges the target of a redirect as it would be judged if it had been
+// named directly: it lies under the root, is content of the owner, and where the
+// root is only the default of its host, it has no narrower default of its own
+// (DVS-3.1-50 to DVS-3.1-53).
+func (r Rules) checkHop(root TrustRoot, claim Claim, target string) *Error {
 	u, err := r.urls().Parse(target)
 	if err != nil {
 		return badURL(target, err)
@@ -237,8 +239,33 @@ func (r Rules) checkHop(root TrustRoot, target string, pin Pin) *Error {
 		return refused
 	case !root.covers(p):
 		return refuse(lookleap.CodeRedirectOutside, target, "the redirect leaves the trust root", "register the target's root and use its own URL")
-	case p.commit != "" && pin.Digest.IsZero() && !strings.EqualFold(p.commit, pin.Commit):
+	case !p.file:
+		return refuse(lookleap.CodeNotContentRoute, target, "the redirect leads to a path of the platform that is no content of a repository", "use the URL of the file in its repository")
+	case u.HasQuery() && !r.AllowQuery && r.hasRoutes(u.Host()):
+		return refuse(lookleap.CodeQueryInSkillURL, target, "the redirect adds a query, which can select another file", "use a URL that needs no query")
+	case p.commit != "" && claim.Pin.Digest.IsZero() && !strings.EqualFold(p.commit, claim.Pin.Commit):
 		return refuse(lookleap.CodeCommitRef, target, "the redirect leads to a revision that reads as a commit", "")
+	case claim.Source == DefaultOrigin:
+		return r.checkDefault(root, SkillURL{place: p})
+	}
+	return nil
+}
+
+// hasRoutes reports whether the host is of a platform whose routes are known.
+func (r Rules) hasRoutes(host string) bool {
+	role, ok := r.platforms().find(host)
+	return ok && role.platform.Source != nil
+}
+
+// checkDefault refuses a target whose default root does not hold the root in
+// use: it has another publisher, such as /~bob/ on the host of /~alice/.
+func (r Rules) checkDefault(root TrustRoot, u SkillURL) *Error {
+	own, _, err := r.defaultRoot(u)
+	switch {
+	case err != nil:
+		return err
+	case !root.url.Under(own.url):
+		return refuse(lookleap.CodeRedirectOutside, u.String(), fmt.Sprintf("the redirect leads to another publisher's root on this host, %s", own), "register the target's root and use its own URL")
 	}
 	return nil
 }

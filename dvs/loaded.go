@@ -22,6 +22,7 @@ type Loaded struct {
 	loader *Loader
 	base   domain.URL // what relative references resolve against
 	claim  Claim
+	under  string // root that the caller of LoadUnder named
 
 	mu    sync.Mutex
 	skill *Skill // nil after Deactivate
@@ -43,7 +44,7 @@ func (l *Loader) newLoaded(c *candidate) (*Loaded, error) {
 	}
 	return &Loaded{
 		Metadata: c.parsed.Metadata, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: c.parsed.Digest,
-		Verdict: c.verdict, Chain: slices.Clone(c.Chain), loader: l, base: at.page, claim: c.Claim, skill: c.parsed, file: c.File.Bytes,
+		Verdict: c.verdict, Chain: slices.Clone(c.Chain), loader: l, base: at.page, claim: c.Claim, under: c.Under, skill: c.parsed, file: c.File.Bytes,
 	}, nil
 }
 
@@ -51,17 +52,15 @@ func (l *Loader) newLoaded(c *candidate) (*Loaded, error) {
 // root's host where a platform serves pages and bytes separately; show both.
 func (s *Loaded) ServingHost() string { return s.ID.ServingHost() }
 
-// use checks that the skill may still be used: active, and not revoked.
+// use checks that the skill may still be used: active, and trusted.
 func (s *Loaded) use() error {
 	s.mu.Lock()
 	active := s.skill != nil
 	s.mu.Unlock()
-	switch d := s.loader.roots.Find(s.ID); {
-	case d.Revoked:
-		return refuse(lookleap.CodeRevoked, s.ID.String(), "trust in this root or domain was revoked", "")
-	case d.Blocked:
-		return refuse(lookleap.CodeBlockedRoot, s.ID.String(), "the trust root is blocked", "")
-	case !active:
+	if refused := s.loader.stillAllowed(s.standing()); refused != nil {
+		return refused
+	}
+	if !active {
 		return refuse(lookleap.CodeNotActivated, s.ID.String(), "the skill was deactivated", "load it again")
 	}
 	return nil

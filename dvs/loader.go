@@ -14,6 +14,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/flight"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Options are the choices of [Options.NewLoader]. The zero value is the safe one.
@@ -170,7 +171,7 @@ func (l *Loader) verify(ctx context.Context, c *candidate) error {
 		return err
 	}
 	doc, err := l.get(ctx, request{url: c.skill.served, limit: l.limits.Skill, anew: c.anew, hop: func(to domain.URL) *Error {
-		return l.rules().checkHop(c.root, to.String(), c.Claim.Pin)
+		return l.checkHop(c.root, c.Claim, to)
 	}})
 	if err != nil {
 		return fmt.Errorf("dvs: loading %s: %w", c.skill, err)
@@ -229,6 +230,12 @@ func (c *candidate) provisional() Claim {
 // decide reads the file, unless that was done, and judges the candidate.
 func (l *Loader) decide(ctx context.Context, c *candidate, now time.Time) error {
 	rules := l.rules()
+	for _, hop := range c.Evidence.Hops { // perhaps followed before the registry changed
+		if to, err := rules.urls().Parse(hop); err == nil {
+			d := l.roots.at(to)
+			c.Claim.Blocked, c.Claim.Revoked = c.Claim.Blocked || d.Blocked, c.Claim.Revoked || d.Revoked
+		}
+	}
 	if c.parsed == nil && c.Evidence.Status == 200 && c.Evidence.Failure == "" {
 		var err error
 		c.parsed, c.findings, err = ParseSkill(c.File.Bytes, c.Claim.Profile, l.limits)
@@ -322,6 +329,10 @@ func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approva
 		}
 	}
 	err = l.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) error {
+		if d := l.roots.Find(c.skill); d.Revoked || d.Blocked {
+			l.declare(c)
+			return l.refuse(ctx, l.rules().Decide(c.Claim, c.Evidence, l.host.Time()), nil)
+		}
 		if c.Claim.Source == Derived {
 			if _, err := l.roots.Register(c.Claim.Root, ByUser); err != nil {
 				return err
@@ -378,7 +389,7 @@ func (l *Loader) finish(ctx context.Context, c *candidate) (admitted, error) {
 // consent that this loader has; skills in use refuse from then on (section 7).
 func (l *Loader) Revoke(root TrustRoot) {
 	l.roots.Revoke(root)
-	l.forgetAll()
+	l.forgetAll(root.String())
 }
 
 // RevokeDomain is [Loader.Revoke] of a host, and of its subdomains if they are
@@ -387,11 +398,14 @@ func (l *Loader) RevokeDomain(host string, includeSubdomains bool) error {
 	if err := l.roots.RevokeDomain(host, includeSubdomains); err != nil {
 		return err
 	}
-	l.forgetAll()
+	l.forgetAll(host)
 	return nil
 }
 
-func (l *Loader) forgetAll() {
+// forgetAll drops copies and consents, and announces what was revoked.
+func (l *Loader) forgetAll(revoked string) {
+	l.host.Report(context.Background(), lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeRevoked, Subject: revoked,
+		Finding: &lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeRevoked, Requirement: "DVS-7-03", Message: "trust in " + plaintext.Quote(revoked, 400) + " was revoked"}})
 	l.files.Purge()
 	l.mu.Lock()
 	clear(l.consents)

@@ -23,6 +23,11 @@ func (v *VerifiedFS) Materialize(dir string) error {
 	if err != nil {
 		return fmt.Errorf("dvs: materialize: %w", err)
 	}
+	for _, directory := range slices.Sorted(maps.Keys(v.sources)) {
+		if refused := v.withdrawn(directory); refused != nil {
+			return fmt.Errorf("dvs: materialize: %w", refused)
+		}
+	}
 	if err := checkTarget(dir); err != nil {
 		return err
 	}

@@ -90,7 +90,11 @@ func (r *Registration) ContextText() string { return oneLine(r.Name) + ": " + r.
 // file changed since it was registered, the verdict has a finding
 // changed-since-registration, the metadata are the new ones, and what the user
 // agreed to for this skill counts no longer. A digest that an index promised has
-// to match; a name or description that differs from the index's is a finding.
+// to match; a name or description that differs from the index's is a finding. If
+// the root was unregistered, blocked or revoked meanwhile, Activate refuses.
 func (r *Registration) Activate(ctx context.Context) (*Loaded, error) {
+	if err := r.loader.checkStanding(ctx, standing{Skill: r.ID.String(), Root: r.Root.String(), Source: r.Source, Profile: r.loader.options.Profile, RequireSecure: r.loader.options.RequireSecure}); err != nil {
+		return nil, err
+	}
 	return r.loader.load(ctx, &candidate{Claim: Claim{URL: r.ID.String(), Pin: r.pin}, Hint: r.hint, anew: true})
 }

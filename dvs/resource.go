@@ -85,6 +85,9 @@ func (s *Loaded) resolve(ref string) (Target, *Error) {
 	t := Target{URL: p.page.String(), place: p, Kind: KindOf(strings.TrimPrefix(unescape(u.Path()), "/"), nil)}
 	written, absolute := schemeOf(ref)
 	absolute = absolute && written != "" || strings.HasPrefix(ref, "//")
+	if denied := s.loader.roots.at(u).refusal(ref); denied != nil {
+		return Target{}, denied
+	}
 	switch {
 	case !s.Root.covers(p), refused != nil, absolute && p.page.Host() != u.Host():
 		t.Access, t.Code = NeedsConsent, lookleap.CodeOutsideRoot
@@ -208,7 +211,14 @@ func (s *Loaded) Resource(ctx context.Context, ref string) (*Resource, error) {
 	if t.Access == NeedsConsent {
 		return s.external(ctx, t)
 	}
-	return s.loader.fetchResource(ctx, s.ID.String(), s.Root, s.directory(), s.terms(), t)
+	r, err := s.loader.fetchResource(ctx, s.ID.String(), s.Root, s.directory(), s.terms(), t)
+	if err == nil {
+		err = s.loader.checkStanding(ctx, s.standing()) // trust may have ended while the file came
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // target resolves a reference of a skill that is in use.
@@ -240,7 +250,7 @@ func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot
 	rules := l.rules()
 	doc, err := l.gather(ctx, request{url: t.place.served, limit: l.limits.Resource, hop: func(to domain.URL) *Error {
 		if !root.IsZero() {
-			if err := rules.checkHop(root, to.String(), claim.Pin); err == nil || err.Code != lookleap.CodeRedirectOutside {
+			if err := l.checkHop(root, claim, to); err == nil || err.Code != lookleap.CodeRedirectOutside {
 				return err
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
 )
 
 // RootSource says who declared a trust root. The zero value is nobody.
@@ -280,6 +281,27 @@ func (r *Roots) Find(u SkillURL) Declared {
 		d.Root, d.Source, _ = s.rules.DefaultRoot(u) // without a root, Undeclared says it
 	}
 	return d
+}
+
+// at is Find for any URL.
+func (r *Roots) at(u domain.URL) Declared {
+	p, refused := r.Rules().locate(u)
+	if refused != nil {
+		p = place{page: u, served: u}
+	}
+	return r.Find(SkillURL{place: p})
+}
+
+// refusal returns why nothing may be used under what the registry says; nil if
+// neither a block nor a revocation is the reason.
+func (d Declared) refusal(input string) *Error {
+	switch {
+	case d.Revoked:
+		return refuse(lookleap.CodeRevoked, input, "trust in this root or domain was revoked", "")
+	case d.Blocked:
+		return refuse(lookleap.CodeBlockedRoot, input, "the trust root is blocked", "")
+	}
+	return nil
 }
 
 // Revoked reports whether trust in a skill was revoked.

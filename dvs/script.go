@@ -31,8 +31,7 @@ type Use struct {
 
 // plannedScript is everything that will run, by bytes and not by URL.
 type plannedScript struct {
-	Skill       string        `json:"skill"`
-	Root        string        `json:"root"`
+	standing
 	Script      plannedFile   `json:"script"`
 	Interpreter []string      `json:"interpreter,omitempty"`
 	Args        []string      `json:"args,omitempty"`
@@ -87,7 +86,7 @@ func (s *Loaded) Approve(ctx context.Context, in Invocation) (*ApprovedScript, e
 
 // plan reads everything that the script needs, without effect.
 func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error) {
-	p := &plannedScript{Skill: s.ID.String(), Root: s.Root.String(), Interpreter: slices.Clone(in.Interpreter), Args: slices.Clone(in.Args), Env: slices.Clone(in.Env)}
+	p := &plannedScript{standing: s.standing(), Interpreter: slices.Clone(in.Interpreter), Args: slices.Clone(in.Args), Env: slices.Clone(in.Env)}
 	if err := checkWords(slices.Concat(in.Interpreter, in.Args, in.Env)...); err != nil {
 		return nil, s.loader.refuseTarget(ctx, in.Script, err)
 	}
@@ -209,7 +208,7 @@ func (a *ApprovedScript) Command() *Command {
 // root that was revoked meanwhile refuses.
 func (a *ApprovedScript) Run(ctx context.Context) (out *Output, err error) {
 	l := a.loader
-	if err := l.standing(ctx, a.planned.Skill); err != nil {
+	if err := l.checkStanding(ctx, a.planned.standing); err != nil {
 		return nil, err
 	}
 	if l.options.Runner == nil {
@@ -268,8 +267,7 @@ type Action struct {
 }
 
 type plannedAction struct {
-	Skill   string     `json:"skill"`
-	Root    string     `json:"root"`
+	standing
 	Kind    ActionKind `json:"kind"`
 	Command string     `json:"command"`
 	Uses    []Use      `json:"uses,omitempty"`
@@ -289,7 +287,7 @@ func (s *Loaded) Confirm(ctx context.Context, a Action) error {
 	if err := checkWords(a.Command); err != nil {
 		return s.loader.refuseTarget(ctx, s.ID.String(), err)
 	}
-	planned := &plannedAction{Skill: s.ID.String(), Root: s.Root.String(), Kind: a.Kind, Command: a.Command, Uses: slices.Clone(a.Uses)}
+	planned := &plannedAction{standing: s.standing(), Kind: a.Kind, Command: a.Command, Uses: slices.Clone(a.Uses)}
 	effect, err := (&plannedEffect{Type: effectAction, Action: planned}).encode()
 	if err != nil {
 		return err
@@ -307,5 +305,5 @@ func (s *Loaded) Confirm(ctx context.Context, a Action) error {
 	if err != nil {
 		return s.loader.refuseConsent(ctx, s.Verdict, err)
 	}
-	return s.loader.host.Commit(ctx, approval, func(context.Context, []byte) error { return nil })
+	return s.loader.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) error { return s.loader.checkStanding(ctx, planned.standing) })
 }

@@ -30,17 +30,21 @@ func ParseSkillURL(raw string) (SkillURL, error) { return Rules{}.ParseSkillURL(
 // page of a directory and the bare repository are spellings of one identity.
 // Every error is an [*Error]; nothing ambiguous is repaired.
 func (r Rules) ParseSkillURL(raw string) (SkillURL, error) {
+	s, refused := r.parseSkillURL(raw)
+	if refused != nil {
+		return SkillURL{}, refused
+	}
+	return s, nil
+}
+
+func (r Rules) parseSkillURL(raw string) (SkillURL, *Error) {
 	rules := r.urls()
 	rules.RefuseQuery = !r.AllowQuery
 	u, err := rules.Parse(raw)
 	if err != nil {
 		return SkillURL{}, badURL(raw, err)
 	}
-	s, refused := r.skillAt(raw, u)
-	if refused != nil {
-		return SkillURL{}, refused
-	}
-	return s, nil
+	return r.skillAt(raw, u)
 }
 
 // skillAt gives the skill at a canonical URL.

@@ -130,6 +130,14 @@ func (t TrustRoot) MarshalText() ([]byte, error) { return []byte(t.String()), ni
 // platform, which somebody has to confirm. Paths of a self-hosted forge have
 // none: the error has the code needs-root (DVS-3.1-28 to DVS-3.1-31).
 func (r Rules) DefaultRoot(u SkillURL) (TrustRoot, RootSource, error) {
+	root, source, err := r.defaultRoot(u)
+	if err != nil {
+		return TrustRoot{}, Undeclared, err
+	}
+	return root, source, nil
+}
+
+func (r Rules) defaultRoot(u SkillURL) (TrustRoot, RootSource, *Error) {
 	segments := u.page.Segments()
 	role, listed := r.platforms().find(u.Host())
 	suffix, _ := r.platforms().suffix(u.Host())
@@ -150,7 +158,7 @@ func (r Rules) DefaultRoot(u SkillURL) (TrustRoot, RootSource, error) {
 		return TrustRoot{}, Undeclared, refuse(lookleap.CodeNeedsRoot, u.String(), "the path names no publisher above the SKILL.md", "use the path of one publisher")
 	}
 	text := u.page.Origin() + "/" + strings.Join(segments[:keep], "/")
-	root, err := r.ParseTrustRoot(text)
+	root, err := r.parseTrustRoot(text)
 	if err != nil {
 		return TrustRoot{}, Undeclared, err
 	}

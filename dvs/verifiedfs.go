@@ -30,9 +30,14 @@ type VerifiedFSOptions struct {
 // and a bundle with another SKILL.md inside is refused. Everything else is as it
 // was served.
 //
+// A skill that a [Loader] loaded is checked at each opening: if its root was
+// unregistered, blocked or revoked since, its directory is not listed any longer
+// and opening a file in it is an [*Error] inside an [*fs.PathError].
+//
 // It is safe for concurrent use.
 type VerifiedFS struct {
 	nodes   map[string]*node
+	sources map[string]*Loaded // by directory, of bundles that a loader made
 	reports []SkillReport
 	lock    *Lockfile
 }
@@ -51,7 +56,7 @@ type SkillReport struct {
 // NewVerifiedFS makes a file system of the bundles that hold what they promise.
 // The others are left out as a whole; [VerifiedFS.Reports] says why.
 func NewVerifiedFS(bundles []Bundle, options VerifiedFSOptions) *VerifiedFS {
-	v := &VerifiedFS{nodes: map[string]*node{".": {name: ".", mode: fs.ModeDir | 0o555}}, lock: &Lockfile{}}
+	v := &VerifiedFS{nodes: map[string]*node{".": {name: ".", mode: fs.ModeDir | 0o555}}, sources: map[string]*Loaded{}, lock: &Lockfile{}}
 	options.Limits = options.Limits.withDefaults()
 	prepared := make([]*preparedBundle, len(bundles))
 	names, ids := map[string]int{}, map[string]bool{}
@@ -168,6 +173,9 @@ func (v *VerifiedFS) add(p *preparedBundle, alone bool) {
 		alone = true
 	}
 	p.report.Directory = directory
+	if p.source != nil {
+		v.sources[directory] = p.source
+	}
 	if directory != p.skill.Name {
 		p.report.Findings = append(p.report.Findings, lookleap.Finding{Severity: lookleap.Info, Code: lookleap.CodeNameDirectory, Requirement: "DVS-4.3-12",
 			Message: fmt.Sprintf("loaders see the skill as %q", directory), Fix: "give skills names of their own"})
@@ -283,7 +291,37 @@ func (v *VerifiedFS) find(op, name string) (*node, error) {
 	if n == nil {
 		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 	}
+	if name == "." {
+		return v.top(n), nil
+	}
+	directory, _, _ := strings.Cut(name, "/")
+	if refused := v.withdrawn(directory); refused != nil {
+		return nil, &fs.PathError{Op: op, Path: name, Err: refused}
+	}
 	return n, nil
+}
+
+// withdrawn returns why the skill in a directory is trusted no longer; nil if it
+// is.
+func (v *VerifiedFS) withdrawn(directory string) *Error {
+	s := v.sources[directory]
+	if s == nil {
+		return nil
+	}
+	return s.loader.stillAllowed(s.standing())
+}
+
+// top returns the top directory without the skills that are withdrawn, so that
+// what walks it finds the others.
+func (v *VerifiedFS) top(n *node) *node {
+	for directory := range v.sources {
+		if v.withdrawn(directory) != nil {
+			trusted := *n
+			trusted.entries = slices.DeleteFunc(slices.Clone(n.entries), func(e fs.DirEntry) bool { return v.withdrawn(e.Name()) != nil })
+			return &trusted
+		}
+	}
+	return n
 }
 
 // Open implements [fs.FS].
