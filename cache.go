@@ -70,17 +70,17 @@ func (c memoryCache) Delete(_ context.Context, key string) error {
 type hostCache struct{ cache Cache }
 
 func (c hostCache) Get(ctx context.Context, key string) (value []byte, expires time.Time, err error) {
-	defer refusePanic("Cache", &err)
+	defer partCache.guard(&err)
 	return c.cache.Get(ctx, key)
 }
 
 func (c hostCache) Put(ctx context.Context, key string, value []byte, expires time.Time) (err error) {
-	defer refusePanic("Cache", &err)
+	defer partCache.guard(&err)
 	return c.cache.Put(ctx, key, value, expires)
 }
 
 func (c hostCache) Delete(ctx context.Context, key string) (err error) {
-	defer refusePanic("Cache", &err)
+	defer partCache.guard(&err)
 	return c.cache.Delete(ctx, key)
 }
 

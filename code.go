@@ -1,6 +1,7 @@
 package lookleap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -55,13 +56,18 @@ func merge(tables ...map[Code]string) map[Code]string {
 // CodeOf finds the reason code of an error: that of the first error in its tree
 // which knows one, that of a sentinel of this package, [CodeOK] for nil, and
 // [CodeInternal] for any other error.
-func CodeOf(err error) Code {
+func CodeOf(err error) (code Code) {
 	if err == nil {
 		return CodeOK
 	}
+	defer func() {
+		if recover() != nil { // a method of the error
+			code = CodeInternal
+		}
+	}()
 	var coded interface{ ReasonCode() Code }
 	if errors.As(err, &coded) {
-		return coded.ReasonCode()
+		return cmp.Or(coded.ReasonCode(), CodeInternal)
 	}
 	for _, s := range sentinels {
 		if errors.Is(err, s.err) {

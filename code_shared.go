@@ -9,6 +9,12 @@ const (
 	CodeUsage    Code = "usage"
 	CodeIO       Code = "io"
 
+	CodeFetcherFailed  Code = "fetcher-failed"
+	CodeResolverFailed Code = "resolver-failed"
+	CodeCacheFailed    Code = "cache-failed"
+	CodeLedgerFailed   Code = "ledger-failed"
+	CodeClockFailed    Code = "clock-failed"
+
 	CodeDenied         Code = "denied"
 	CodeClosed         Code = "closed"
 	CodeCancelled      Code = "cancelled"
@@ -70,6 +76,8 @@ const (
 	CodeConsentUnknown    Code = "consent-unknown-kind"
 	CodeConsentPending    Code = "consent-pending"
 	CodeConsentTooLong    Code = "consent-too-long"
+	CodeConsentTooOften   Code = "consent-too-often"
+	CodeConsentPartial    Code = "consent-partial"
 	CodePlanExpired       Code = "plan-expired"
 	CodePlanDone          Code = "plan-already-done"
 	CodePlanInvalid       Code = "plan-invalid"
@@ -84,6 +92,12 @@ var sharedCodes = map[Code]string{
 	CodeInternal: "something failed inside a plug-in or this library, so the answer is no",
 	CodeUsage:    "the call was used wrongly",
 	CodeIO:       "a local file or stream could not be read or written",
+
+	CodeFetcherFailed:  "the host's Fetcher panics or breaks its contract",
+	CodeResolverFailed: "the host's Resolver panics or breaks its contract",
+	CodeCacheFailed:    "the host's Cache panics or breaks its contract",
+	CodeLedgerFailed:   "the host's PlanLedger fails, so nothing was committed",
+	CodeClockFailed:    "the host's clock panics, so everything counts as expired",
 
 	CodeDenied:         "a guard refused the request before it was sent",
 	CodeClosed:         "the host is closed",
@@ -145,6 +159,8 @@ var sharedCodes = map[Code]string{
 	CodeConsentMismatch:   "the decision is not about this plan",
 	CodeConsentUnknown:    "the request is of a kind that nobody knows how to decide",
 	CodeConsentPending:    "the user has not decided yet",
+	CodeConsentTooOften:   "the site has asked too often within a short time",
+	CodeConsentPartial:    "the user refused an optional part of an effect that is done as a whole",
 	CodeConsentTooLong:    "a command is too long to be shown whole, so no user can agree to it",
 	CodePlanExpired:       "the plan is older than it may be when committed",
 	CodePlanDone:          "the plan was committed before",

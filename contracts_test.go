@@ -157,12 +157,12 @@ func Example_agent() {
 		fmt.Println(err)
 		return
 	}
-	send := func(_ context.Context, body []byte) error {
-		fmt.Printf("sent %s, phone number: %v\n", body, approval.Has("phone"))
+	send := func(_ context.Context, a *lookleap.Approval) error {
+		fmt.Printf("sent %s, phone number: %v\n", a.Plan().Effect(), a.Has("phone"))
 		return nil
 	}
-	fmt.Println(host.Commit(context.Background(), approval, send))
-	fmt.Println(errors.Is(host.Commit(context.Background(), approval, send), lookleap.ErrAlreadyDone))
+	fmt.Println(host.CommitApproved(context.Background(), approval, send))
+	fmt.Println(errors.Is(host.CommitApproved(context.Background(), approval, send), lookleap.ErrAlreadyDone))
 	// Output:
 	// sent {"table":2}, phone number: false
 	// <nil>

@@ -109,7 +109,7 @@ func (c *guardedConn) handshake(ctx context.Context, host string, base *tls.Conf
 			_ = c.Close()
 		}
 	}()
-	defer refusePanic("clock", &err)
+	defer partClock.guard(&err)
 	config := base.Clone()
 	config.ServerName = host
 	config.GetClientCertificate = func(asked *tls.CertificateRequestInfo) (*tls.Certificate, error) {
@@ -172,13 +172,13 @@ func (d *guardedDialer) addresses(ctx context.Context, host string) ([]netip.Add
 }
 
 func (d *guardedDialer) lookup(ctx context.Context, host string, t RRType) (_ []netip.Addr, err error) {
-	defer refusePanic("Resolver", &err)
+	defer partResolver.guard(&err)
 	answer, err := d.resolver.Lookup(ctx, host, t)
 	if err != nil {
 		return nil, err
 	}
 	if answer == nil {
-		return nil, &pluginError{part: "Resolver", cause: "it gave neither an answer nor an error"}
+		return nil, &pluginError{partResolver, "it returned neither an answer nor an error"}
 	}
 	var addrs []netip.Addr
 	for _, r := range answer.Records {
@@ -275,7 +275,7 @@ func (d *guardedDialer) connect(ctx context.Context, addrs []netip.Addr, port ui
 
 // attempt judges the address before the dialling and the connection after.
 func (d *guardedDialer) attempt(ctx context.Context, dst netip.AddrPort) (_ *guardedConn, err error) {
-	defer refusePanic("Dial hook", &err)
+	defer partDial.guard(&err)
 	if err := d.guard.Check(dst); err != nil {
 		return nil, refusal(err)
 	}
@@ -284,7 +284,7 @@ func (d *guardedDialer) attempt(ctx context.Context, dst netip.AddrPort) (_ *gua
 		return nil, refusal(err)
 	}
 	if conn == nil {
-		return nil, &pluginError{part: "Dial hook", cause: "it gave neither a connection nor an error"}
+		return nil, &pluginError{partDial, "it returned neither a connection nor an error"}
 	}
 	if err := d.checkRemote(conn); err != nil {
 		_ = conn.Close()

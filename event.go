@@ -3,6 +3,9 @@ package lookleap
 import (
 	"context"
 	"log/slog"
+	"net/url"
+	"runtime"
+	"strings"
 	"time"
 )
 
@@ -25,12 +28,72 @@ type Event struct {
 	Time     time.Time
 	Kind     EventKind
 	Code     Code          // how it ended
-	Subject  string        // URL without query, DNS question, plan id, or subject of the verdict
+	Subject  string        // URL without query and user information, DNS question, plan id, or subject of the verdict
 	Duration time.Duration // of the exchange, lookup or prompt
 	Status   int           // HTTP status of a fetch
 	Verdict  *Verdict      // of a verdict
 	Finding  *Finding      // of a finding
 	Err      error         // what failed
+}
+
+type observedKey struct{}
+
+// Report hands an event to Observe. A missing time is filled in; a panic in
+// Observe is dropped, since watching must not change what happens. Events of
+// what Observe itself does through this Host are dropped.
+func (h *Host) Report(ctx context.Context, e Event) {
+	if h.Observe == nil {
+		return
+	}
+	if ctx = h.enter(ctx); ctx.Value(observedKey{}) == h {
+		return
+	}
+	if e.Time.IsZero() {
+		e.Time = h.Time()
+	}
+	h.observe(context.WithValue(ctx, observedKey{}, h), e)
+}
+
+//go:noinline
+func (h *Host) observe(ctx context.Context, e Event) {
+	h.observing.Add(1)
+	defer h.observing.Add(-1)
+	defer func() { _ = recover() }()
+	h.Observe(ctx, e)
+}
+
+// enter marks the context of a call that Observe makes. Observe may have dropped
+// the context that it got, so while it runs the stack is searched, too.
+func (h *Host) enter(ctx context.Context) context.Context {
+	if h.observing.Load() == 0 || ctx.Value(observedKey{}) == h || !underObserve() {
+		return ctx
+	}
+	return context.WithValue(ctx, observedKey{}, h)
+}
+
+// underObserve reports whether an Observe is among the callers.
+func underObserve() bool {
+	var pcs [256]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	for {
+		frame, more := frames.Next()
+		if strings.HasSuffix(frame.Function, "lookleap.(*Host).observe") {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
+}
+
+// withoutSecrets returns a URL as events, logs and verdicts may hold it: a query
+// is "?…", and there is no user information and no fragment.
+func withoutSecrets(u *url.URL) string {
+	text := u.Scheme + "://" + u.Host + u.EscapedPath()
+	if u.RawQuery != "" || u.ForceQuery {
+		text += "?\u2026"
+	}
+	return text
 }
 
 // LogEvents adapts a structured logger to [Host.Observe]: failures as warnings,

@@ -29,14 +29,17 @@ type Host struct {
 	Resolver Resolver        // nil: NewResolver, validating over the system's servers
 	Prompter ConsentPrompter // nil: nobody can be asked, so every consent is refused
 	Cache    Cache           // nil: NewMemoryCache(DefaultCacheEntries)
-	Plans    PlanLedger      // nil: a ledger of this process; share one where plans are resumed elsewhere
+	Plans    PlanLedger      // nil: one that all Hosts of this process share; see PlanLedger for its reach
 
+	Asking  AskLimits                    // how often users are asked; zero: the defaults
 	Now     func() time.Time             // nil: time.Now
 	Observe func(context.Context, Event) // nil: nobody watches. LogEvents adapts a logger
 
-	build    sync.Once
-	defaults hostDefaults
-	closed   atomic.Bool
+	build     sync.Once
+	defaults  hostDefaults
+	closed    atomic.Bool
+	asking    asking
+	observing atomic.Int32 // calls of Observe that have not returned
 }
 
 // hostDefaults are the parts in effect: the plugged-in ones, and ours for the rest.
@@ -64,7 +67,7 @@ func (h *Host) parts() *hostDefaults {
 			d.cache = NewMemoryCache(DefaultCacheEntries)
 		}
 		if d.plans = h.Plans; d.plans == nil {
-			d.plans = &memoryLedger{now: h.Time, done: make(map[string]time.Time)}
+			d.plans = processLedger
 		}
 		if c, ok := d.fetcher.(io.Closer); ok && h.Fetcher == nil {
 			d.owned = append(d.owned, c)
@@ -109,45 +112,42 @@ func (h *Host) Close() error {
 
 // Time is the time by the Host's clock. A clock that panics gives the end of the
 // year 9999, when everything has expired.
-func (h *Host) Time() (now time.Time) {
+func (h *Host) Time() time.Time {
+	now, _ := h.clock()
+	return now
+}
+
+// clock is Time with an error if the clock panics.
+func (h *Host) clock() (now time.Time, err error) {
+	if h.Now == nil {
+		return time.Now(), nil
+	}
 	defer func() {
-		if recover() != nil {
+		if cause := recover(); cause != nil {
 			now = time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
+			err = &pluginError{partClock, panicText(cause)}
 		}
 	}()
-	if h.Now != nil {
-		return h.Now()
-	}
-	return time.Now()
+	return h.Now(), nil
 }
 
 // SharedCache is the cache in effect. A panic in it is an error, and so a miss.
 func (h *Host) SharedCache() Cache { return hostCache{h.parts().cache} }
-
-// Report hands an event to Observe. A missing time is filled in; a panic in
-// Observe is dropped, since watching must not change what happens.
-func (h *Host) Report(ctx context.Context, e Event) {
-	if h.Observe == nil {
-		return
-	}
-	if e.Time.IsZero() {
-		e.Time = h.Time()
-	}
-	defer func() { _ = recover() }()
-	h.Observe(ctx, e)
-}
 
 // RoundTrip performs one exchange through the effective [Fetcher]. It never
 // follows a redirect, and refuses the answer of a Fetcher that followed one or
 // sent the request again. How long a body may take is bounded by the Fetcher: see
 // [FetcherOptions] for the default one; the request's context bounds others.
 func (h *Host) RoundTrip(req *http.Request) (resp *http.Response, err error) {
+	if req == nil || req.URL == nil {
+		return nil, &pluginError{partFetcher, "the request has no URL"}
+	}
+	if ctx := h.enter(req.Context()); ctx != req.Context() {
+		req = req.WithContext(ctx)
+	}
 	start := h.Time()
 	defer func() {
-		e := Event{Kind: EventFetch, Code: CodeOf(err), Duration: h.Time().Sub(start), Err: err}
-		if req.URL != nil {
-			e.Subject = req.URL.Scheme + "://" + req.URL.Host + req.URL.EscapedPath()
-		}
+		e := Event{Kind: EventFetch, Code: CodeOf(err), Subject: withoutSecrets(req.URL), Duration: h.Time().Sub(start), Err: err}
 		if resp != nil {
 			e.Status = resp.StatusCode
 		}
@@ -157,33 +157,40 @@ func (h *Host) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 		closeBody(req)
 		return nil, fmt.Errorf("lookleap: fetching: %w", ErrClosed)
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			closeBody(req)
-			resp, err = nil, &pluginError{part: "Fetcher", cause: p}
-		}
-	}()
 	resp, err = h.exchange(req)
 	switch {
-	case err != nil: // an answer beside an error is none
+	case err != nil: // a response besides an error does not count
 		if resp != nil && resp.Body != nil {
-			_ = resp.Body.Close()
+			_ = guardedBody{resp.Body}.Close()
 		}
 		return nil, err
 	case resp == nil:
-		return nil, &pluginError{part: "Fetcher", cause: "it gave neither an answer nor an error"}
+		return nil, &pluginError{partFetcher, "it returned neither a response nor an error"}
+	}
+	if h.Fetcher != nil && resp.Body != nil {
+		resp.Body = guardedBody{resp.Body}
 	}
 	return resp, nil
 }
 
 // exchange holds a plugged-in Fetcher to its contract. That of this package
-// holds itself to it.
-func (h *Host) exchange(req *http.Request) (*http.Response, error) {
+// holds itself to it. A Fetcher that panics may have left the body open.
+func (h *Host) exchange(req *http.Request) (resp *http.Response, err error) {
+	returned := false
+	defer func() {
+		if !returned {
+			closeBody(req)
+		}
+	}()
+	defer partFetcher.guard(&err)
 	fetcher := h.parts().fetcher
 	if own, ok := fetcher.(*guardedFetcher); ok {
-		return own.RoundTrip(req)
+		resp, err = own.RoundTrip(req)
+	} else {
+		resp, err = roundtrip.Do(fetcher, req, roundtrip.Options{Fail: fetchError})
 	}
-	return roundtrip.Do(fetcher, req, roundtrip.Options{Fail: fetchError})
+	returned = true
+	return resp, err
 }
 
 // closeBody keeps the promise of a RoundTripper to close the body always.
@@ -210,6 +217,7 @@ func (h *Host) LookupFresh(ctx context.Context, name string, t RRType) (*Answer,
 }
 
 func (h *Host) lookup(ctx context.Context, name string, t RRType, ask func(Resolver, context.Context, string, RRType) (*Answer, error)) (answer *Answer, err error) {
+	ctx = h.enter(ctx)
 	start := h.Time()
 	defer func() {
 		e := Event{Kind: EventLookup, Code: lookupCode(err), Subject: name + " " + t.String(), Duration: h.Time().Sub(start), Err: err}
@@ -223,13 +231,13 @@ func (h *Host) lookup(ctx context.Context, name string, t RRType, ask func(Resol
 	if h.closed.Load() {
 		return nil, fmt.Errorf("lookleap: looking up %s: %w", name, ErrClosed)
 	}
-	defer refusePanic("Resolver", &err)
+	defer partResolver.guard(&err)
 	answer, err = ask(h.parts().resolver, roundtrip.Apart(ctx), name, t)
 	switch {
 	case err != nil:
-		return nil, err // an answer beside an error is none
+		return nil, err // an answer besides an error does not count
 	case answer == nil:
-		return nil, &pluginError{part: "Resolver", cause: "it gave neither an answer nor an error"}
+		return nil, &pluginError{partResolver, "it returned neither an answer nor an error"}
 	}
 	return answer, nil
 }
@@ -240,137 +248,3 @@ func lookupCode(err error) Code {
 	}
 	return CodeDNSError
 }
-
-// PromptConsent asks the user through the effective [ConsentPrompter]. Only a
-// decision about this very request comes back without an error; nobody to ask,
-// an error, a panic, a context's end and another digest are each a
-// [*ConsentError], and "not decided yet" is an [ErrConsentPending].
-func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision ConsentDecision, err error) {
-	start := h.Time()
-	defer func() {
-		h.Report(ctx, Event{Kind: EventConsent, Code: CodeOf(err), Subject: req.ID, Duration: h.Time().Sub(start), Err: err})
-	}()
-	switch {
-	case h.closed.Load():
-		return ConsentDecision{}, &ConsentError{Code: CodeClosed, Reason: "the host is closed", Err: ErrClosed}
-	case h.Prompter == nil:
-		return ConsentDecision{}, &ConsentError{Code: CodeConsentNoPrompter, Reason: "nobody can be asked"}
-	case !req.Kind.known():
-		return ConsentDecision{}, &ConsentError{Code: CodeConsentUnknown, Reason: fmt.Sprintf("nobody can decide a request of kind %q", req.Kind)}
-	case ctx.Err() != nil:
-		return ConsentDecision{}, callerLeft(ctx)
-	}
-	decision, err = h.prompt(ctx, req)
-	switch {
-	case errors.Is(err, ErrConsentPending):
-		return ConsentDecision{}, err
-	case ctx.Err() != nil:
-		return ConsentDecision{}, callerLeft(ctx)
-	case err != nil:
-		return ConsentDecision{}, &ConsentError{Code: CodeConsentFailed, Reason: "asking the user failed", Err: err}
-	case decision.Digest != req.Digest:
-		return ConsentDecision{}, &ConsentError{Code: CodeConsentMismatch, Reason: "the decision is about another request"}
-	}
-	return decision, nil
-}
-
-func callerLeft(ctx context.Context) error {
-	return &ConsentError{Code: CodeOf(ctx.Err()), Reason: "the caller left before the user decided", Err: ctx.Err()}
-}
-
-// prompt runs the prompter aside, so that a caller who leaves is refused at
-// once even when the dialogue does not notice. The dialogue gets a copy.
-func (h *Host) prompt(ctx context.Context, req *ConsentRequest) (ConsentDecision, error) {
-	type outcome struct {
-		decision ConsentDecision
-		err      error
-	}
-	done := make(chan outcome, 1)
-	shown := req.clone()
-	go func() {
-		var o outcome
-		defer func() {
-			if p := recover(); p != nil {
-				o = outcome{err: &pluginError{part: "ConsentPrompter", cause: p}}
-			}
-			done <- o
-		}()
-		o.decision, o.err = h.Prompter.PromptConsent(ctx, shown)
-	}()
-	select {
-	case o := <-done:
-		return o.decision, o.err
-	case <-ctx.Done():
-		return ConsentDecision{}, ctx.Err()
-	}
-}
-
-// Ask prompts for a plan. The result is an [*Approval]; a [*PendingError] that
-// holds the plan's state when the user has not decided yet; or a
-// [*ConsentError].
-func (h *Host) Ask(ctx context.Context, p *Plan) (*Approval, error) {
-	decision, err := h.PromptConsent(ctx, p.Request())
-	if errors.Is(err, ErrConsentPending) {
-		state, err := p.State()
-		if err != nil {
-			return nil, fmt.Errorf("lookleap: suspending a plan: %w", err)
-		}
-		return nil, &PendingError{Request: p.Request(), State: state}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return p.Approve(decision, h.Time())
-}
-
-// Commit runs the effect of an approved plan, once: the plan's id is in the
-// ledger before effect is called, and stays there whatever effect answers,
-// since nobody can know how much of it happened. A second commit is an
-// [ErrAlreadyDone].
-func (h *Host) Commit(ctx context.Context, a *Approval, effect func(ctx context.Context, bytes []byte) error) (err error) {
-	p := a.Plan()
-	if p == nil {
-		return &ConsentError{Code: CodeConsentRefused, Reason: "there is no approval to commit"}
-	}
-	defer func() {
-		h.Report(ctx, Event{Kind: EventPlan, Code: CodeOf(err), Subject: p.ID(), Err: err})
-	}()
-	if h.closed.Load() {
-		return fmt.Errorf("lookleap: committing plan %s: %w", p.ID(), ErrClosed)
-	}
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("lookleap: committing plan %s: %w", p.ID(), err)
-	}
-	if !h.Time().Before(p.request.Expires) {
-		return &ConsentError{Code: CodePlanExpired, Reason: "the plan expired before it was committed"}
-	}
-	if err := h.claim(ctx, p); err != nil {
-		return fmt.Errorf("lookleap: plan %s: %w", p.ID(), err)
-	}
-	return effect(ctx, p.Effect())
-}
-
-func (h *Host) claim(ctx context.Context, p *Plan) (err error) {
-	defer refusePanic("PlanLedger", &err)
-	return h.parts().plans.Claim(ctx, p.ID(), p.request.Expires)
-}
-
-// pluginError is a plug-in that broke its contract. It counts as "no".
-type pluginError struct {
-	part  string
-	cause any
-}
-
-func (e *pluginError) Error() string {
-	return fmt.Sprintf("lookleap: the %s failed: %v", e.part, e.cause)
-}
-
-// refusePanic is deferred around the call of a plug-in: a panic becomes its error.
-func refusePanic(part string, err *error) {
-	if p := recover(); p != nil {
-		*err = &pluginError{part: part, cause: p}
-	}
-}
-
-// ReasonCode gives [CodeInternal].
-func (e *pluginError) ReasonCode() Code { return CodeInternal }

@@ -58,7 +58,7 @@ func TestHostRefusesWhatAPluginBreaks(t *testing.T) {
 			body := &closeRecorder{Reader: strings.NewReader("secret")}
 			req, _ := http.NewRequest("POST", "https://example.com/", body)
 			resp, err := h.RoundTrip(req)
-			if resp != nil || lookleap.CodeOf(err) != lookleap.CodeInternal {
+			if resp != nil || lookleap.CodeOf(err) != lookleap.CodeFetcherFailed {
 				t.Fatalf("got %v, %v", resp, err)
 			}
 			if name == "panic" && !body.closed {
@@ -109,13 +109,13 @@ func TestHostRefusesWhatAPluginBreaks(t *testing.T) {
 	t.Run("Cache-panic", func(t *testing.T) {
 		h := &lookleap.Host{Cache: brokenCache{}}
 		cache := h.SharedCache()
-		if value, _, err := cache.Get(t.Context(), "k"); value != nil || lookleap.CodeOf(err) != lookleap.CodeInternal {
+		if value, _, err := cache.Get(t.Context(), "k"); value != nil || lookleap.CodeOf(err) != lookleap.CodeCacheFailed {
 			t.Errorf("Get: %q, %v", value, err)
 		}
-		if err := cache.Put(t.Context(), "k", nil, planTime); lookleap.CodeOf(err) != lookleap.CodeInternal {
+		if err := cache.Put(t.Context(), "k", nil, planTime); lookleap.CodeOf(err) != lookleap.CodeCacheFailed {
 			t.Errorf("Put: %v", err)
 		}
-		if err := cache.Delete(t.Context(), "k"); lookleap.CodeOf(err) != lookleap.CodeInternal {
+		if err := cache.Delete(t.Context(), "k"); lookleap.CodeOf(err) != lookleap.CodeCacheFailed {
 			t.Errorf("Delete: %v", err)
 		}
 	})

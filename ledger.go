@@ -1,6 +1,7 @@
 package lookleap
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,10 +15,15 @@ import (
 )
 
 // PlanLedger remembers which plans were committed. Claim records the id before
-// anything leaves and gives [ErrAlreadyDone] when it is there already; any other
-// error stops the commit. Ids are kept until their plan has expired. Processes
-// that resume one another's plans need a ledger that they share, and its Claim
-// has to be atomic across them.
+// anything leaves and returns [ErrAlreadyDone] if it is there already; any other
+// error stops the commit. A ledger keeps an id until its plan has expired by any
+// clock.
+//
+// The reach of a ledger is the reach of the promise that a plan is committed
+// once. The default is one ledger for all Hosts of a process, in memory: it
+// forgets everything when the process ends. Processes that resume one another's
+// plans, or their own after a restart, need a ledger that they share, such as
+// [FileLedger], and its Claim has to be atomic across them.
 type PlanLedger interface {
 	Claim(ctx context.Context, id string, expires time.Time) error
 }
@@ -25,42 +31,85 @@ type PlanLedger interface {
 // ErrAlreadyDone is a plan that was committed before.
 var ErrAlreadyDone = errors.New("the plan was committed before")
 
-// memoryLedger is the ledger of one process.
+// processLedger is the default ledger of every Host.
+var processLedger = newMemoryLedger(time.Now)
+
+// memoryLedger is a ledger in memory. It does not use the clock of a Host, which
+// may jump: an id is dropped when it is older than twice the lifetime of a plan
+// by the monotonic clock, and its plan has expired by the system's clock.
 type memoryLedger struct {
 	now  func() time.Time
 	mu   sync.Mutex
-	done map[string]time.Time
+	done map[string]struct{}
+	// claims are those in done, the oldest first. Their order makes dropping cheap.
+	claims  []claim
+	horizon time.Time // the latest expiry of an id that was dropped
+}
+
+type claim struct {
+	id          string
+	at, expires time.Time
+}
+
+func newMemoryLedger(now func() time.Time) *memoryLedger {
+	return &memoryLedger{now: now, done: make(map[string]struct{})}
 }
 
 func (l *memoryLedger) Claim(_ context.Context, id string, expires time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, ok := l.done[id]; ok {
+	if _, ok := l.done[id]; ok || !expires.After(l.horizon) { // the id may have been dropped
 		return ErrAlreadyDone
 	}
 	now := l.now()
-	for old, end := range l.done {
-		if !now.Before(end) {
-			delete(l.done, old)
+	l.drop(now)
+	l.done[id] = struct{}{}
+	l.claims = append(l.claims, claim{id, now, expires})
+	return nil
+}
+
+// drop removes what is old, a few claims at a time.
+func (l *memoryLedger) drop(now time.Time) {
+	for range min(4, len(l.claims)) {
+		oldest := l.claims[0]
+		if now.Sub(oldest.at) < 2*PlanLifetime {
+			return
+		}
+		l.claims = l.claims[1:]
+		if now.Before(oldest.expires) { // made under a clock that was fast
+			l.claims = append(l.claims, claim{oldest.id, now, oldest.expires})
+			continue
+		}
+		delete(l.done, oldest.id)
+		if oldest.expires.After(l.horizon) {
+			l.horizon = oldest.expires
 		}
 	}
-	l.done[id] = expires
-	return nil
 }
 
 // FileLedger keeps the ids of committed plans as files of one directory, so
 // that the processes of one machine can resume one another's plans. The
-// directory must exist and belong to the agent alone.
-func FileLedger(dir string) PlanLedger { return fileLedger{dir} }
+// directory must exist and be writable by the agent alone. A relative path is
+// resolved when FileLedger is called. Claim returns an error for an empty path.
+func FileLedger(dir string) PlanLedger {
+	if dir == "" {
+		return fileLedger{err: errors.New("lookleap: plan ledger: the directory has no name")}
+	}
+	dir, err := filepath.Abs(dir)
+	return fileLedger{dir, err}
+}
 
-type fileLedger struct{ dir string }
+type fileLedger struct {
+	dir string
+	err error // why there is no directory
+}
 
 // Claim creates the id's file, which the file system lets only one process do.
 // The file and its name are on the disk before Claim returns, so that a crash
 // right afterwards cannot make the plan committable again. The files are never
 // deleted here: each holds the time after which its owner may.
 func (l fileLedger) Claim(ctx context.Context, id string, expires time.Time) error {
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(l.err, ctx.Err()); err != nil {
 		return err
 	}
 	sum := sha256.Sum256([]byte(id)) // an id is no safe file name

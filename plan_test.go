@@ -373,7 +373,7 @@ func TestCommitOnceAmongMany(t *testing.T) {
 	for name, hosts := range map[string][2]*lookleap.Host{"memory": {one, one}, "directory": {shared(), shared()}} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlan(t, "POST /deliver")
-			a, err := p.Approve(lookleap.ConsentDecision{Digest: p.Request().Digest, Approved: []string{"address"}}, planTime)
+			a, err := p.Approve(lookleap.ConsentDecision{Digest: p.Request().Digest, Approved: []string{"address", "phone"}}, planTime)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -204,7 +204,7 @@ func (c *Client) Resume(ctx context.Context, state json.RawMessage, decision loo
 	if err != nil {
 		return nil, err
 	}
-	approval, err := plan.Approve(decision, c.host.Time())
+	approval, err := c.host.Decide(ctx, plan, decision)
 	if err != nil {
 		return nil, err
 	}

@@ -163,7 +163,7 @@ func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision loo
 	if err != nil {
 		return nil, err
 	}
-	approval, err := plan.Approve(decision, l.host.Time())
+	approval, err := l.host.Decide(ctx, plan, decision)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func (s *Session) commit(ctx context.Context, a *lookleap.Approval, e *effect, b
 		return nil, err
 	}
 	var result *Result
-	err := host.Commit(ctx, a, func(ctx context.Context, _ []byte) (err error) {
+	err := host.CommitApproved(ctx, a, func(ctx context.Context, a *lookleap.Approval) (err error) {
 		result, err = s.execute(ctx, a, e, budget)
 		return err
 	})
@@ -41,7 +41,7 @@ func (s *Session) commit(ctx context.Context, a *lookleap.Approval, e *effect, b
 // spend makes a plan that another one takes the place of unusable: else both could
 // be committed, and the action be done twice.
 func (s *Session) spend(ctx context.Context, a *lookleap.Approval) error {
-	return s.agent.host.Commit(ctx, a, func(context.Context, []byte) error { return nil })
+	return s.agent.host.CommitApproved(ctx, a, func(context.Context, *lookleap.Approval) error { return nil })
 }
 
 // execute is the effect of a plan.

@@ -353,7 +353,7 @@ func (s *Session) ResumePager(ctx context.Context, state json.RawMessage, d look
 	if err := s.ownsPages(plan); err != nil {
 		return nil, err
 	}
-	approval, err := plan.Approve(d, s.agent.host.Time())
+	approval, err := s.agent.host.Decide(ctx, plan, d)
 	if err != nil {
 		return nil, err
 	}

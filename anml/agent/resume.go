@@ -32,7 +32,7 @@ func (s *Session) resume(ctx context.Context, state json.RawMessage, d lookleap.
 	if e.Send.Reach != atOrigin && s.agent.options.SameOriginOnly {
 		return nil, &Error{Code: lookleap.CodeEndpointForeign, URL: e.Send.place(), Reason: "only actions at the document's own origin are executed"}
 	}
-	approval, err := plan.Approve(d, s.agent.host.Time())
+	approval, err := s.agent.host.Decide(ctx, plan, d)
 	if err != nil {
 		if lookleap.CodeOf(err) != lookleap.CodeConsentRefused {
 			return nil, err // about this decision, and another one may come

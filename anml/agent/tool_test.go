@@ -83,13 +83,13 @@ and pay</title></head><status code="ok" result="success"/>`)))
 }
 
 func TestErrorText(t *testing.T) {
-	s := newStage(t, setting{doc: postable, replies: []labprompt.Reply{labprompt.Deny(), labprompt.Fail(lookleap.ErrConsentPending)}})
+	s := newStage(t, setting{doc: postable, replies: []labprompt.Reply{labprompt.Fail(lookleap.ErrConsentPending), labprompt.Deny()}})
 	_, err := s.page.Do(t.Context(), Call{Action: "a"})
-	if text := ErrorText(err); !strings.Contains(text, "[consent-refused]") {
+	if text := ErrorText(err); !strings.Contains(text, "has not decided yet") {
 		t.Errorf("%s", text)
 	}
 	_, err = s.page.Do(t.Context(), Call{Action: "a"})
-	if text := ErrorText(err); !strings.Contains(text, "has not decided yet") {
+	if text := ErrorText(err); !strings.Contains(text, "[consent-refused]") {
 		t.Errorf("%s", text)
 	}
 	_, err = s.page.Do(t.Context(), Call{Action: "x\ny\u202e"})

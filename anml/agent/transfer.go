@@ -101,7 +101,7 @@ func (s *Session) ResumeTransfer(ctx context.Context, state json.RawMessage, d l
 	if err != nil {
 		return err
 	}
-	approval, err := plan.Approve(d, s.agent.host.Time())
+	approval, err := s.agent.host.Decide(ctx, plan, d)
 	if lookleap.CodeOf(err) == lookleap.CodeConsentRefused {
 		return s.untransferred(ctx, plan, err)
 	}

@@ -57,13 +57,13 @@ func playConsent(s *stage) error {
 		return err
 	}
 	var sent []string
-	send := func(_ context.Context, effect []byte) error {
-		sent = append(sent, string(effect))
+	send := func(_ context.Context, a *lookleap.Approval) error {
+		sent = append(sent, string(a.Plan().Effect()))
 		return nil
 	}
-	s.allowed("send the order", s.host.Commit(s.ctx, approval, send), "the user agreed to exactly these bytes")
+	s.allowed("send the order", s.host.CommitApproved(s.ctx, approval, send), "the user agreed to exactly these bytes")
 	s.fact(!approval.Has("phone"), "the phone number was not agreed to and stays here")
-	s.refused("send the order again with the same agreement", s.host.Commit(s.ctx, approval, send), lookleap.CodePlanDone)
+	s.refused("send the order again with the same agreement", s.host.CommitApproved(s.ctx, approval, send), lookleap.CodePlanDone)
 	s.fact(len(sent) == 1 && sent[0] == string(order), "the shop got one order, byte for byte the one that was shown")
 
 	s.say("A dishonest middleman keeps the decision and puts another plan under it.")

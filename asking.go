@@ -1,0 +1,377 @@
+package lookleap
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// AskLimits bound how often and for how long users are asked, so that nothing
+// can ask until someone agrees. The zero AskLimits are the defaults. A negative
+// number switches a limit off.
+//
+// The limits hold for each user of a [Host]. A user is named by
+// [ConsentRequest.User], or else by [WithUser]; requests without either belong
+// to one unnamed user.
+type AskLimits struct {
+	// Refusal is how long a "no" holds for an identical request; default: 5 minutes.
+	// A request is identical if it shows the same.
+	Refusal time.Duration
+	// Prompts is how many times one site may ask in vain within Interval; default:
+	// 30. A site is a registrable domain. A request that the user approves counts a
+	// tenth, unless the same one was shown within Interval before.
+	Prompts  int
+	Interval time.Duration // default: 10 minutes
+	// Dialogue is how long an open dialogue keeps the next one waiting; default: 10
+	// minutes. The user can answer it afterwards, too.
+	Dialogue time.Duration
+}
+
+func (l AskLimits) withDefaults() AskLimits {
+	return AskLimits{
+		Refusal: cmp.Or(l.Refusal, 5*time.Minute), Prompts: cmp.Or(l.Prompts, 30), Interval: cmp.Or(l.Interval, 10*time.Minute),
+		Dialogue: cmp.Or(l.Dialogue, 10*time.Minute),
+	}
+}
+
+type userKey struct{}
+
+// WithUser names the user for whom work under the context is done. The name
+// keeps the dialogues of several users of one [Host] apart. Any text that is
+// unique to the user will do; it is neither shown, logged nor sent.
+func WithUser(ctx context.Context, user string) context.Context {
+	return context.WithValue(ctx, userKey{}, user)
+}
+
+func userOf(ctx context.Context, r *ConsentRequest) string {
+	if r.User != "" {
+		return "plan: " + r.User
+	}
+	user, _ := ctx.Value(userKey{}).(string)
+	return "context: " + user
+}
+
+// asking remembers for one Host who is being asked, and who was asked what.
+type asking struct {
+	mu      sync.Mutex
+	users   map[string]*dialogues
+	refused map[question]time.Time
+	asked   map[asker][]prompt
+}
+
+// dialogues are those of one user: at most one at a time.
+type dialogues struct {
+	slot  chan struct{} // holds a token while a dialogue is open
+	users int           // calls that hold or want the slot
+}
+
+// question is what a user refuses.
+type question struct{ user, shown string }
+
+// asker is who asks whom.
+type asker struct{ user, site string }
+
+// prompt is a request that a user was shown.
+type prompt struct {
+	at   time.Time
+	cost int // of the prompts that a site has: costInVain, or costApproved
+	what question
+}
+
+const (
+	costInVain   = 10
+	costApproved = 1
+)
+
+// maxRemembered bounds the refused questions, and the askers, of a Host.
+const maxRemembered = 10_000
+
+// questionOf names what a request asks of a user: everything that is shown, and
+// the digests of what the items cover. Two plans of one effect ask the same.
+func questionOf(user string, r *ConsentRequest) question {
+	shown := *r
+	shown.ID, shown.Digest, shown.Effect, shown.Expires, shown.Verdict = "", "", "", time.Time{}, nil
+	data, err := json.Marshal(shown)
+	if err != nil {
+		data = []byte(r.ID)
+	}
+	return question{user, Digest(data)}
+}
+
+func askerOf(user string, r *ConsentRequest) asker {
+	host, ok := hostOf(r.Origin)
+	if !ok {
+		return asker{user, r.Origin}
+	}
+	return asker{user, siteOf(host)}
+}
+
+// enter waits until the user has no other dialogue. The caller calls leave when
+// its dialogue is closed.
+func (a *asking) enter(ctx context.Context, user string) (leave func(), err error) {
+	a.mu.Lock()
+	d := a.users[user]
+	if d == nil {
+		if a.users == nil {
+			a.users = make(map[string]*dialogues)
+		}
+		d = &dialogues{slot: make(chan struct{}, 1)}
+		a.users[user] = d
+	}
+	d.users++
+	a.mu.Unlock()
+	gone := func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if d.users--; d.users == 0 {
+			delete(a.users, user)
+		}
+	}
+	select {
+	case d.slot <- struct{}{}:
+		return sync.OnceFunc(func() { <-d.slot; gone() }), nil
+	case <-ctx.Done():
+		gone()
+		return nil, callerLeft(ctx)
+	}
+}
+
+// admit returns an error if a request may not be shown now, and counts it if it
+// may and counts is set.
+func (a *asking) admit(r *ConsentRequest, user string, limits AskLimits, now time.Time, counts bool) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	q := questionOf(user, r)
+	if until, ok := a.refused[q]; ok {
+		if left := until.Sub(now); left > 0 && left <= limits.Refusal {
+			return &ConsentError{Code: CodeConsentRefused, Reason: fmt.Sprintf("the user refused the same request; it is asked again after %s", until.UTC().Format(time.TimeOnly+" UTC"))}
+		}
+		delete(a.refused, q)
+	}
+	if limits.Prompts < 0 {
+		return nil
+	}
+	by, cost := askerOf(user, r), 0
+	recent := slices.DeleteFunc(a.asked[by], func(p prompt) bool { return now.Sub(p.at).Abs() >= limits.Interval })
+	for _, p := range recent {
+		cost += p.cost
+	}
+	if cost > (limits.Prompts-1)*costInVain {
+		a.asked[by] = recent
+		return &ConsentError{Code: CodeConsentTooOften, Reason: fmt.Sprintf("%s has asked %d times within %s", quote(by.site, 260), len(recent), limits.Interval)}
+	}
+	if counts {
+		a.asked = room(a.asked, func(ps []prompt) bool { return now.Sub(ps[len(ps)-1].at).Abs() >= limits.Interval })
+		a.asked[by] = append(recent, prompt{now, costInVain, q})
+	}
+	return nil
+}
+
+// approve makes the last showing of a request cheap, if it was the only one.
+func (a *asking) approve(r *ConsentRequest, user string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	q := questionOf(user, r)
+	var last *prompt
+	shown := a.asked[askerOf(user, r)]
+	for i := range shown {
+		if shown[i].what == q {
+			if last != nil {
+				return
+			}
+			last = &shown[i]
+		}
+	}
+	if last != nil {
+		last.cost = costApproved
+	}
+}
+
+// refuse remembers a "no".
+func (a *asking) refuse(r *ConsentRequest, user string, limits AskLimits, now time.Time) {
+	if limits.Refusal < 0 {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.refused = room(a.refused, func(until time.Time) bool { return !now.Before(until) })
+	a.refused[questionOf(user, r)] = now.Add(limits.Refusal)
+}
+
+// room returns a map that can take one more entry: a full one loses what is old,
+// or anything if nothing is.
+func room[K comparable, V any](m map[K]V, old func(V) bool) map[K]V {
+	if m == nil {
+		return make(map[K]V)
+	}
+	if len(m) < maxRemembered {
+		return m
+	}
+	for k, v := range m {
+		if old(v) {
+			delete(m, k)
+		}
+	}
+	for k := range m {
+		if len(m) < maxRemembered {
+			break
+		}
+		delete(m, k)
+	}
+	return m
+}
+
+// PromptConsent asks the user through the effective [ConsentPrompter]. It returns
+// no error only for a decision about this very request. It returns a
+// [*ConsentError] if no one can be asked, the prompter fails or decides about
+// another request, or the caller leaves, and an [ErrConsentPending] if the user
+// has not decided yet.
+//
+// A user has one dialogue at a time: the next request waits, as long as its
+// context lasts. [Host.Asking] limits how often a user is asked.
+func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision ConsentDecision, err error) {
+	if req == nil {
+		return ConsentDecision{}, &ConsentError{Code: CodeUsage, Reason: "there is no request"}
+	}
+	ctx = h.enter(ctx)
+	start := h.Time()
+	defer func() {
+		h.Report(ctx, Event{Kind: EventConsent, Code: CodeOf(err), Subject: req.ID, Duration: h.Time().Sub(start), Err: err})
+	}()
+	now, clock := h.clock()
+	switch {
+	case h.closed.Load():
+		return ConsentDecision{}, &ConsentError{Code: CodeClosed, Reason: "the host is closed", Err: ErrClosed}
+	case h.Prompter == nil:
+		return ConsentDecision{}, &ConsentError{Code: CodeConsentNoPrompter, Reason: "nobody can be asked"}
+	case !req.Kind.known():
+		return ConsentDecision{}, &ConsentError{Code: CodeConsentUnknown, Reason: fmt.Sprintf("nobody can decide a request of kind %q", req.Kind)}
+	case ctx.Err() != nil:
+		return ConsentDecision{}, callerLeft(ctx)
+	case clock != nil:
+		return ConsentDecision{}, clockFailed(clock)
+	case ctx.Value(dialogueKey{}) == h:
+		return ConsentDecision{}, &ConsentError{Code: CodeConsentFailed, Reason: "a prompter asks for consent while it asks for consent"}
+	}
+	user, limits := userOf(ctx, req), h.Asking.withDefaults()
+	if err := h.asking.admit(req, user, limits, now, false); err != nil {
+		return ConsentDecision{}, err
+	}
+	leave, err := h.asking.enter(ctx, user)
+	if err != nil {
+		return ConsentDecision{}, err
+	}
+	if err := h.asking.admit(req, user, limits, h.Time(), true); err != nil { // after the answers to those before it
+		leave()
+		return ConsentDecision{}, err
+	}
+	decision, err = h.prompt(ctx, req, limits.Dialogue, leave)
+	switch {
+	case errors.Is(err, ErrConsentPending):
+		return ConsentDecision{}, err
+	case ctx.Err() != nil:
+		return ConsentDecision{}, callerLeft(ctx)
+	case err != nil:
+		return ConsentDecision{}, &ConsentError{Code: CodeConsentFailed, Reason: "asking the user failed", Err: err}
+	case decision.Digest != req.Digest:
+		return ConsentDecision{}, &ConsentError{Code: CodeConsentMismatch, Reason: "the decision is about another request"}
+	}
+	h.remember(ctx, req, decision)
+	return decision, nil
+}
+
+// remember notes what a user decided, for the limits.
+func (h *Host) remember(ctx context.Context, r *ConsentRequest, d ConsentDecision) {
+	now := h.Time()
+	switch _, err := r.check(d, now); CodeOf(err) {
+	case CodeOK:
+		h.asking.approve(r, userOf(ctx, r))
+	case CodeConsentRefused:
+		h.asking.refuse(r, userOf(ctx, r), h.Asking.withDefaults(), now)
+	}
+}
+
+func callerLeft(ctx context.Context) error {
+	return &ConsentError{Code: CodeOf(ctx.Err()), Reason: "the caller left before the user decided", Err: ctx.Err()}
+}
+
+// clockFailed is the refusal of what may have expired.
+func clockFailed(err error) error {
+	return &ConsentError{Code: CodePlanExpired, Reason: "without a clock every plan counts as expired", Err: err}
+}
+
+type dialogueKey struct{}
+
+// prompt runs the prompter aside, so that a caller who leaves is refused at
+// once even when the dialogue does not notice. The dialogue gets a copy. The
+// next dialogue may open when this one is closed, or has been open for long.
+func (h *Host) prompt(ctx context.Context, req *ConsentRequest, long time.Duration, leave func()) (ConsentDecision, error) {
+	type outcome struct {
+		decision ConsentDecision
+		err      error
+	}
+	done := make(chan outcome, 1)
+	shown := req.clone()
+	if long > 0 {
+		timer := time.AfterFunc(long, leave)
+		defer timer.Stop()
+	}
+	go func() {
+		var o outcome
+		func() {
+			defer partPrompter.guard(&o.err)
+			o.decision, o.err = h.Prompter.PromptConsent(context.WithValue(ctx, dialogueKey{}, h), shown)
+		}()
+		leave()
+		done <- o
+	}()
+	select {
+	case o := <-done:
+		return o.decision, o.err
+	case <-ctx.Done():
+		leave()
+		return ConsentDecision{}, ctx.Err()
+	}
+}
+
+// Ask prompts for a plan. The result is an [*Approval]; a [*PendingError] that
+// holds the plan's state when the user has not decided yet; or a
+// [*ConsentError].
+func (h *Host) Ask(ctx context.Context, p *Plan) (*Approval, error) {
+	if p == nil {
+		return nil, &ConsentError{Code: CodeUsage, Reason: "there is no plan"}
+	}
+	decision, err := h.PromptConsent(ctx, p.Request())
+	if errors.Is(err, ErrConsentPending) {
+		state, err := p.State()
+		if err != nil {
+			return nil, fmt.Errorf("lookleap: suspending a plan: %w", err)
+		}
+		return nil, &PendingError{Request: p.Request(), State: state}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.Approve(decision, h.Time())
+}
+
+// Decide is [Plan.Approve] with the Host's clock, for a plan that was suspended
+// and read again. Like Ask it remembers a "no", so that an identical request is
+// not shown again at once.
+func (h *Host) Decide(ctx context.Context, p *Plan, d ConsentDecision) (*Approval, error) {
+	if p == nil {
+		return nil, &ConsentError{Code: CodeUsage, Reason: "there is no plan"}
+	}
+	if _, err := h.clock(); err != nil {
+		return nil, clockFailed(err)
+	}
+	if d.Digest == p.request.Digest {
+		h.remember(ctx, p.Request(), d)
+	}
+	return p.Approve(d, h.Time())
+}

@@ -1,0 +1,255 @@
+package lookleap_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lookleap/lookleap"
+)
+
+// planFrom is a plan of one item.
+func planFrom(t *testing.T, origin, user, summary string) *lookleap.Plan {
+	t.Helper()
+	p, err := lookleap.NewPlan(lookleap.ConsentRequest{
+		Kind: lookleap.ConsentExternal, Origin: origin, User: user, Summary: summary,
+		Items: []lookleap.ConsentItem{{ID: "fetch", Summary: "read a file", Recipient: origin, Digest: lookleap.Digest(nil)}},
+	}, []byte(summary), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// counter answers every request the same way and counts them.
+type counter struct {
+	shown, open, most atomic.Int32
+	reply             func(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error)
+}
+
+func (c *counter) PromptConsent(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+	c.shown.Add(1)
+	c.most.Store(max(c.most.Load(), c.open.Add(1)))
+	defer c.open.Add(-1)
+	return c.reply(ctx, r)
+}
+
+func refuseAll(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+	return lookleap.ConsentDecision{Digest: r.Digest}, nil
+}
+
+func leavePending(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+	return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
+}
+
+func TestAskedUntilTired(t *testing.T) {
+	t.Run("O50", func(t *testing.T) {
+		bubble := func(name string, test func(*testing.T)) {
+			t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
+		}
+		bubble("reject-again-after-no", func(t *testing.T) {
+			ui := &counter{reply: refuseAll}
+			h := &lookleap.Host{Prompter: ui}
+			for range 1000 {
+				_, err := h.Ask(t.Context(), planFrom(t, "https://a.example", "", "read it"))
+				if lookleap.CodeOf(err) != lookleap.CodeConsentRefused {
+					t.Fatal(err)
+				}
+			}
+			if n := ui.shown.Load(); n != 1 {
+				t.Errorf("shown %d times", n)
+			}
+		})
+		bubble("reject-again-after-no-to-a-suspended-plan", func(t *testing.T) {
+			ui := &counter{reply: leavePending}
+			h := &lookleap.Host{Prompter: ui}
+			_, err := h.Ask(t.Context(), planFrom(t, "https://a.example", "", "read it"))
+			var pending *lookleap.PendingError
+			if !errors.As(err, &pending) {
+				t.Fatal(err)
+			}
+			p, err := lookleap.ParsePlan(pending.State)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := h.Decide(t.Context(), p, lookleap.ConsentDecision{Digest: pending.Request.Digest}); lookleap.CodeOf(err) != lookleap.CodeConsentRefused {
+				t.Fatal(err)
+			}
+			if _, err := h.Ask(t.Context(), planFrom(t, "https://a.example", "", "read it")); lookleap.CodeOf(err) != lookleap.CodeConsentRefused || ui.shown.Load() != 1 {
+				t.Errorf("shown %d times, %v", ui.shown.Load(), err)
+			}
+		})
+		bubble("accept-again-minutes-after-no", func(t *testing.T) {
+			ui := &counter{reply: refuseAll}
+			h := &lookleap.Host{Prompter: ui}
+			for want := range int32(3) {
+				_, _ = h.Ask(t.Context(), planFrom(t, "https://a.example", "", "read it"))
+				if n := ui.shown.Load(); n != want+1 {
+					t.Errorf("shown %d times, want %d", n, want+1)
+				}
+				time.Sleep(5 * time.Minute)
+			}
+		})
+		bubble("accept-another-question-after-no", func(t *testing.T) {
+			ui := &counter{reply: refuseAll}
+			h := &lookleap.Host{Prompter: ui}
+			_, _ = h.Ask(t.Context(), planFrom(t, "https://a.example", "", "read it"))
+			_, _ = h.Ask(t.Context(), planFrom(t, "https://a.example", "", "read that"))
+			_, _ = h.Ask(lookleap.WithUser(t.Context(), "b"), planFrom(t, "https://a.example", "", "read it"))
+			_, _ = h.Ask(t.Context(), planFrom(t, "https://a.example", "digest of c", "read it"))
+			if n := ui.shown.Load(); n != 4 {
+				t.Errorf("shown %d times", n)
+			}
+		})
+		for name, c := range map[string]struct {
+			reply func(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error)
+			same  bool
+			most  int32
+		}{
+			"different-refused":  {refuseAll, false, 30},
+			"different-pending":  {leavePending, false, 30},
+			"identical-pending":  {leavePending, true, 30},
+			"identical-approved": {approveAll, true, 30},
+			"different-approved": {approveAll, false, 300},
+		} {
+			bubble("reject-too-often-"+name, func(t *testing.T) {
+				ui := &counter{reply: c.reply}
+				var last lookleap.Event
+				h := &lookleap.Host{Prompter: ui, Observe: func(_ context.Context, e lookleap.Event) { last = e }}
+				ask := func(i int) error {
+					summary := "read it"
+					if !c.same {
+						summary = fmt.Sprint("read ", i)
+					}
+					_, err := h.Ask(t.Context(), planFrom(t, fmt.Sprintf("https://s%d.a.example", i), "", summary))
+					return err
+				}
+				var err error
+				for i := range 1000 {
+					if c.same {
+						i = 0
+					}
+					err = ask(i)
+				}
+				if n := ui.shown.Load(); n > c.most || n < c.most-30 || lookleap.CodeOf(err) != lookleap.CodeConsentTooOften {
+					t.Errorf("shown %d times, at most %d: %v", n, c.most, err)
+				}
+				if last.Kind != lookleap.EventConsent || last.Code != lookleap.CodeConsentTooOften {
+					t.Errorf("event %+v", last)
+				}
+				if _, err := h.Ask(t.Context(), planFrom(t, "https://b.example", "", "other site")); lookleap.CodeOf(err) == lookleap.CodeConsentTooOften {
+					t.Errorf("another site: %v", err)
+				}
+				time.Sleep(10 * time.Minute)
+				if err := ask(1); lookleap.CodeOf(err) == lookleap.CodeConsentTooOften {
+					t.Errorf("after the interval: %v", err)
+				}
+			})
+		}
+		bubble("accept-one-dialogue-at-a-time", func(t *testing.T) {
+			ui := &counter{reply: func(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				time.Sleep(time.Second)
+				return approveAll(ctx, r)
+			}}
+			h := &lookleap.Host{Prompter: ui, Asking: lookleap.AskLimits{Prompts: -1}}
+			var all sync.WaitGroup
+			for i := range 50 {
+				all.Go(func() {
+					if _, err := h.Ask(t.Context(), planFrom(t, "https://a.example", "", fmt.Sprint(i))); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			if ui.shown.Load() != 50 || ui.most.Load() != 1 {
+				t.Errorf("%d shown, %d at once", ui.shown.Load(), ui.most.Load())
+			}
+		})
+		bubble("accept-users-apart", func(t *testing.T) {
+			ui := &counter{reply: func(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				time.Sleep(time.Hour)
+				return approveAll(ctx, r)
+			}}
+			h := &lookleap.Host{Prompter: ui}
+			start := time.Now()
+			var all sync.WaitGroup
+			for i := range 10 {
+				ctx, user := lookleap.WithUser(t.Context(), fmt.Sprint(i)), ""
+				if i%2 == 0 {
+					ctx, user = t.Context(), lookleap.Digest([]byte{byte(i)})
+				}
+				all.Go(func() {
+					if _, err := h.Ask(ctx, planFrom(t, "https://a.example", user, "read it")); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			if ui.most.Load() != 10 || time.Since(start) != time.Hour {
+				t.Errorf("%d at once, %s", ui.most.Load(), time.Since(start))
+			}
+		})
+		bubble("accept-next-after-no-caller-or-no-end", func(t *testing.T) {
+			end := make(chan struct{})
+			defer close(end)
+			var ui *counter
+			ui = &counter{reply: func(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				if ui.shown.Load() < 3 {
+					<-end // ignores its context
+				}
+				return approveAll(ctx, r)
+			}}
+			h := &lookleap.Host{Prompter: ui}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			if _, err := h.Ask(ctx, planFrom(t, "https://a.example", "", "1")); lookleap.CodeOf(err) != lookleap.CodeTimeout {
+				t.Error(err)
+			}
+			go func() { _, _ = h.Ask(t.Context(), planFrom(t, "https://a.example", "", "2")) }()
+			synctest.Wait()
+			start := time.Now()
+			if _, err := h.Ask(t.Context(), planFrom(t, "https://a.example", "", "3")); err != nil || time.Since(start) != 10*time.Minute {
+				t.Errorf("after %s: %v", time.Since(start), err)
+			}
+		})
+		bubble("reject-a-waiting-caller-who-left", func(t *testing.T) {
+			ui := &counter{reply: func(ctx context.Context, _ *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				<-ctx.Done()
+				return lookleap.ConsentDecision{}, ctx.Err()
+			}}
+			h := &lookleap.Host{Prompter: ui}
+			first, stop := context.WithCancel(t.Context())
+			go func() { _, _ = h.Ask(first, planFrom(t, "https://a.example", "", "1")) }()
+			synctest.Wait()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			if _, err := h.Ask(ctx, planFrom(t, "https://a.example", "", "2")); lookleap.CodeOf(err) != lookleap.CodeTimeout || ui.shown.Load() != 1 {
+				t.Errorf("%v, %d shown", err, ui.shown.Load())
+			}
+			stop()
+		})
+		bubble("accept-pending-is-no-open-dialogue", func(t *testing.T) {
+			h := &lookleap.Host{Prompter: &counter{reply: leavePending}}
+			for i := range 5 {
+				if _, err := h.Ask(t.Context(), planFrom(t, "https://a.example", "", fmt.Sprint(i))); !errors.Is(err, lookleap.ErrConsentPending) {
+					t.Error(err)
+				}
+			}
+		})
+		bubble("reject-dialogue-within-a-dialogue", func(t *testing.T) {
+			h := &lookleap.Host{}
+			h.Prompter = prompterFunc(func(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				_, err := h.Ask(ctx, planFrom(t, "https://a.example", "", "inner"))
+				return lookleap.ConsentDecision{}, err
+			})
+			if _, err := h.Ask(t.Context(), planFrom(t, "https://a.example", "", "outer")); lookleap.CodeOf(err) != lookleap.CodeConsentFailed {
+				t.Error(err)
+			}
+		})
+	})
+}
