@@ -15,9 +15,8 @@ import (
 // can ask until someone agrees. The zero AskLimits are the defaults. A negative
 // number switches a limit off.
 //
-// The limits hold for each user of a [Host]. A user is named by
-// [ConsentRequest.User], or else by [WithUser]; requests without either belong
-// to one unnamed user.
+// The limits hold for each user of a [Host]. A user is named by [WithUser];
+// requests without a name belong to one unnamed user.
 type AskLimits struct {
 	// Refusal is how long a "no" holds for an identical request; default: 5 minutes.
 	// A request is identical if it shows the same.
@@ -48,12 +47,9 @@ func WithUser(ctx context.Context, user string) context.Context {
 	return context.WithValue(ctx, userKey{}, user)
 }
 
-func userOf(ctx context.Context, r *ConsentRequest) string {
-	if r.User != "" {
-		return "plan: " + r.User
-	}
+func userOf(ctx context.Context) string {
 	user, _ := ctx.Value(userKey{}).(string)
-	return "context: " + user
+	return user
 }
 
 // asking remembers for one Host who is being asked, and who was asked what.
@@ -258,7 +254,7 @@ func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision
 	case ctx.Value(dialogueKey{}) == h:
 		return ConsentDecision{}, &ConsentError{Code: CodeConsentFailed, Reason: "a prompter asks for consent while it asks for consent"}
 	}
-	user, limits := userOf(ctx, req), h.Asking.withDefaults()
+	user, limits := userOf(ctx), h.Asking.withDefaults()
 	if err := h.asking.admit(req, user, limits, now, false); err != nil {
 		return ConsentDecision{}, err
 	}
@@ -290,9 +286,9 @@ func (h *Host) remember(ctx context.Context, r *ConsentRequest, d ConsentDecisio
 	now := h.Time()
 	switch _, err := r.check(d, now); CodeOf(err) {
 	case CodeOK:
-		h.asking.approve(r, userOf(ctx, r))
+		h.asking.approve(r, userOf(ctx))
 	case CodeConsentRefused:
-		h.asking.refuse(r, userOf(ctx, r), h.Asking.withDefaults(), now)
+		h.asking.refuse(r, userOf(ctx), h.Asking.withDefaults(), now)
 	}
 }
 

@@ -14,10 +14,10 @@ import (
 )
 
 // planFrom is a plan of one item.
-func planFrom(t *testing.T, origin, user, summary string) *lookleap.Plan {
+func planFrom(t *testing.T, origin, summary string) *lookleap.Plan {
 	t.Helper()
 	p, err := lookleap.NewPlan(lookleap.ConsentRequest{
-		Kind: lookleap.ConsentExternal, Origin: origin, User: user, Summary: summary,
+		Kind: lookleap.ConsentExternal, Origin: origin, Summary: summary,
 		Items: []lookleap.ConsentItem{{ID: "fetch", Summary: "read a file", Recipient: origin, Digest: lookleap.Digest(nil)}},
 	}, []byte(summary), time.Now())
 	if err != nil {
@@ -56,7 +56,7 @@ func TestAskedUntilTired(t *testing.T) {
 			ui := &counter{reply: refuseAll}
 			h := &lookleap.Host{Prompter: ui}
 			for range 1000 {
-				_, err := h.Ask(t.Context(), planFrom(t, "https://a.example", "", "read it"))
+				_, err := h.Ask(t.Context(), planFrom(t, "https://a.example", "read it"))
 				if lookleap.CodeOf(err) != lookleap.CodeConsentRefused {
 					t.Fatal(err)
 				}
@@ -68,7 +68,7 @@ func TestAskedUntilTired(t *testing.T) {
 		bubble("reject-again-after-no-to-a-suspended-plan", func(t *testing.T) {
 			ui := &counter{reply: leavePending}
 			h := &lookleap.Host{Prompter: ui}
-			_, err := h.Ask(t.Context(), planFrom(t, "https://a.example", "", "read it"))
+			_, err := h.Ask(t.Context(), planFrom(t, "https://a.example", "read it"))
 			var pending *lookleap.PendingError
 			if !errors.As(err, &pending) {
 				t.Fatal(err)
@@ -80,7 +80,7 @@ func TestAskedUntilTired(t *testing.T) {
 			if _, err := h.Decide(t.Context(), p, lookleap.ConsentDecision{Digest: pending.Request.Digest}); lookleap.CodeOf(err) != lookleap.CodeConsentRefused {
 				t.Fatal(err)
 			}
-			if _, err := h.Ask(t.Context(), planFrom(t, "https://a.example", "", "read it")); lookleap.CodeOf(err) != lookleap.CodeConsentRefused || ui.shown.Load() != 1 {
+			if _, err := h.Ask(t.Context(), planFrom(t, "https://a.example", "read it")); lookleap.CodeOf(err) != lookleap.CodeConsentRefused || ui.shown.Load() != 1 {
 				t.Errorf("shown %d times, %v", ui.shown.Load(), err)
 			}
 		})
@@ -88,7 +88,7 @@ func TestAskedUntilTired(t *testing.T) {
 			ui := &counter{reply: refuseAll}
 			h := &lookleap.Host{Prompter: ui}
 			for want := range int32(3) {
-				_, _ = h.Ask(t.Context(), planFrom(t, "https://a.example", "", "read it"))
+				_, _ = h.Ask(t.Context(), planFrom(t, "https://a.example", "read it"))
 				if n := ui.shown.Load(); n != want+1 {
 					t.Errorf("shown %d times, want %d", n, want+1)
 				}
@@ -98,11 +98,10 @@ func TestAskedUntilTired(t *testing.T) {
 		bubble("accept-another-question-after-no", func(t *testing.T) {
 			ui := &counter{reply: refuseAll}
 			h := &lookleap.Host{Prompter: ui}
-			_, _ = h.Ask(t.Context(), planFrom(t, "https://a.example", "", "read it"))
-			_, _ = h.Ask(t.Context(), planFrom(t, "https://a.example", "", "read that"))
-			_, _ = h.Ask(lookleap.WithUser(t.Context(), "b"), planFrom(t, "https://a.example", "", "read it"))
-			_, _ = h.Ask(t.Context(), planFrom(t, "https://a.example", "digest of c", "read it"))
-			if n := ui.shown.Load(); n != 4 {
+			_, _ = h.Ask(t.Context(), planFrom(t, "https://a.example", "read it"))
+			_, _ = h.Ask(t.Context(), planFrom(t, "https://a.example", "read that"))
+			_, _ = h.Ask(lookleap.WithUser(t.Context(), "b"), planFrom(t, "https://a.example", "read it"))
+			if n := ui.shown.Load(); n != 3 {
 				t.Errorf("shown %d times", n)
 			}
 		})
@@ -126,7 +125,7 @@ func TestAskedUntilTired(t *testing.T) {
 					if !c.same {
 						summary = fmt.Sprint("read ", i)
 					}
-					_, err := h.Ask(t.Context(), planFrom(t, fmt.Sprintf("https://s%d.a.example", i), "", summary))
+					_, err := h.Ask(t.Context(), planFrom(t, fmt.Sprintf("https://s%d.a.example", i), summary))
 					return err
 				}
 				var err error
@@ -142,7 +141,7 @@ func TestAskedUntilTired(t *testing.T) {
 				if last.Kind != lookleap.EventConsent || last.Code != lookleap.CodeConsentTooOften {
 					t.Errorf("event %+v", last)
 				}
-				if _, err := h.Ask(t.Context(), planFrom(t, "https://b.example", "", "other site")); lookleap.CodeOf(err) == lookleap.CodeConsentTooOften {
+				if _, err := h.Ask(t.Context(), planFrom(t, "https://b.example", "other site")); lookleap.CodeOf(err) == lookleap.CodeConsentTooOften {
 					t.Errorf("another site: %v", err)
 				}
 				time.Sleep(10 * time.Minute)
@@ -160,7 +159,7 @@ func TestAskedUntilTired(t *testing.T) {
 			var all sync.WaitGroup
 			for i := range 50 {
 				all.Go(func() {
-					if _, err := h.Ask(t.Context(), planFrom(t, "https://a.example", "", fmt.Sprint(i))); err != nil {
+					if _, err := h.Ask(t.Context(), planFrom(t, "https://a.example", fmt.Sprint(i))); err != nil {
 						t.Error(err)
 					}
 				})
@@ -179,12 +178,9 @@ func TestAskedUntilTired(t *testing.T) {
 			start := time.Now()
 			var all sync.WaitGroup
 			for i := range 10 {
-				ctx, user := lookleap.WithUser(t.Context(), fmt.Sprint(i)), ""
-				if i%2 == 0 {
-					ctx, user = t.Context(), lookleap.Digest([]byte{byte(i)})
-				}
+				ctx := lookleap.WithUser(t.Context(), fmt.Sprint(i))
 				all.Go(func() {
-					if _, err := h.Ask(ctx, planFrom(t, "https://a.example", user, "read it")); err != nil {
+					if _, err := h.Ask(ctx, planFrom(t, "https://a.example", "read it")); err != nil {
 						t.Error(err)
 					}
 				})
@@ -207,13 +203,13 @@ func TestAskedUntilTired(t *testing.T) {
 			h := &lookleap.Host{Prompter: ui}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			if _, err := h.Ask(ctx, planFrom(t, "https://a.example", "", "1")); lookleap.CodeOf(err) != lookleap.CodeTimeout {
+			if _, err := h.Ask(ctx, planFrom(t, "https://a.example", "1")); lookleap.CodeOf(err) != lookleap.CodeTimeout {
 				t.Error(err)
 			}
-			go func() { _, _ = h.Ask(t.Context(), planFrom(t, "https://a.example", "", "2")) }()
+			go func() { _, _ = h.Ask(t.Context(), planFrom(t, "https://a.example", "2")) }()
 			synctest.Wait()
 			start := time.Now()
-			if _, err := h.Ask(t.Context(), planFrom(t, "https://a.example", "", "3")); err != nil || time.Since(start) != 10*time.Minute {
+			if _, err := h.Ask(t.Context(), planFrom(t, "https://a.example", "3")); err != nil || time.Since(start) != 10*time.Minute {
 				t.Errorf("after %s: %v", time.Since(start), err)
 			}
 		})
@@ -224,11 +220,11 @@ func TestAskedUntilTired(t *testing.T) {
 			}}
 			h := &lookleap.Host{Prompter: ui}
 			first, stop := context.WithCancel(t.Context())
-			go func() { _, _ = h.Ask(first, planFrom(t, "https://a.example", "", "1")) }()
+			go func() { _, _ = h.Ask(first, planFrom(t, "https://a.example", "1")) }()
 			synctest.Wait()
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			if _, err := h.Ask(ctx, planFrom(t, "https://a.example", "", "2")); lookleap.CodeOf(err) != lookleap.CodeTimeout || ui.shown.Load() != 1 {
+			if _, err := h.Ask(ctx, planFrom(t, "https://a.example", "2")); lookleap.CodeOf(err) != lookleap.CodeTimeout || ui.shown.Load() != 1 {
 				t.Errorf("%v, %d shown", err, ui.shown.Load())
 			}
 			stop()
@@ -236,7 +232,7 @@ func TestAskedUntilTired(t *testing.T) {
 		bubble("accept-pending-is-no-open-dialogue", func(t *testing.T) {
 			h := &lookleap.Host{Prompter: &counter{reply: leavePending}}
 			for i := range 5 {
-				if _, err := h.Ask(t.Context(), planFrom(t, "https://a.example", "", fmt.Sprint(i))); !errors.Is(err, lookleap.ErrConsentPending) {
+				if _, err := h.Ask(t.Context(), planFrom(t, "https://a.example", fmt.Sprint(i))); !errors.Is(err, lookleap.ErrConsentPending) {
 					t.Error(err)
 				}
 			}
@@ -244,10 +240,10 @@ func TestAskedUntilTired(t *testing.T) {
 		bubble("reject-dialogue-within-a-dialogue", func(t *testing.T) {
 			h := &lookleap.Host{}
 			h.Prompter = prompterFunc(func(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-				_, err := h.Ask(ctx, planFrom(t, "https://a.example", "", "inner"))
+				_, err := h.Ask(ctx, planFrom(t, "https://a.example", "inner"))
 				return lookleap.ConsentDecision{}, err
 			})
-			if _, err := h.Ask(t.Context(), planFrom(t, "https://a.example", "", "outer")); lookleap.CodeOf(err) != lookleap.CodeConsentFailed {
+			if _, err := h.Ask(t.Context(), planFrom(t, "https://a.example", "outer")); lookleap.CodeOf(err) != lookleap.CodeConsentFailed {
 				t.Error(err)
 			}
 		})

@@ -296,7 +296,7 @@ func TestLedgerThatForgets(t *testing.T) {
 				now := time.Now()
 				start := now
 				h := &lookleap.Host{Now: func() time.Time { return now }}
-				a := approved(t, planFrom(t, "https://a.example", "", "x"), now)
+				a := approved(t, planFrom(t, "https://a.example", "x"), now)
 				runs := 0
 				effect := func(context.Context, []byte) error { runs++; return nil }
 				if err := h.Commit(t.Context(), a, effect); err != nil {
@@ -305,7 +305,7 @@ func TestLedgerThatForgets(t *testing.T) {
 				for range 10 {
 					time.Sleep(12 * time.Hour)
 					now = time.Now()
-					if err := h.Commit(t.Context(), approved(t, planFrom(t, "https://a.example", "", "y"), now), func(context.Context, []byte) error { return nil }); err != nil {
+					if err := h.Commit(t.Context(), approved(t, planFrom(t, "https://a.example", "y"), now), func(context.Context, []byte) error { return nil }); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -57,7 +57,6 @@ type ConsentRequest struct {
 	Kind      ConsentKind   `json:"kind"`                //
 	Origin    string        `json:"origin"`              // who asks: a canonical https origin
 	TrustRoot string        `json:"trustRoot,omitempty"` // under what the origin is trusted
-	User      string        `json:"user,omitempty"`      // a keyed digest that names the user; never the name itself
 	Summary   string        `json:"summary"`             // one sentence
 	Items     []ConsentItem `json:"items"`               // at least one; NewPlan puts unusual ones first
 	Effect    string        `json:"effect"`              // digest of the exact bytes that will be sent or run

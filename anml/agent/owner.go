@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -36,4 +37,14 @@ func (s *Session) owns(mark string) error {
 		return nil
 	}
 	return &Error{Code: lookleap.CodePlanOtherUser, Reason: "the plan was prepared in the session of another user; resume it in a session with that user's ID and LedgerKey"}
+}
+
+// asUser names the session's user for the host's dialogues, of which each user
+// has one at a time. A session without [User.ID] and LedgerKey leaves the name
+// that the caller gave.
+func (s *Session) asUser(ctx context.Context) context.Context {
+	if user := s.ownerMarkWith("dialogue"); user != "" {
+		return lookleap.WithUser(ctx, user)
+	}
+	return ctx
 }

@@ -318,7 +318,7 @@ func (s *Session) askForPages(ctx context.Context, at result) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	approval, err := s.agent.host.Ask(ctx, plan)
+	approval, err := s.agent.host.Ask(s.asUser(ctx), plan)
 	if err != nil {
 		return result{}, err
 	}
@@ -353,7 +353,7 @@ func (s *Session) ResumePager(ctx context.Context, state json.RawMessage, d look
 	if err := s.ownsPages(plan); err != nil {
 		return nil, err
 	}
-	approval, err := s.agent.host.Decide(ctx, plan, d)
+	approval, err := s.agent.host.Decide(s.asUser(ctx), plan, d)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func (s *Session) resume(ctx context.Context, state json.RawMessage, d lookleap.
 	if e.Send.Reach != atOrigin && s.agent.options.SameOriginOnly {
 		return nil, &Error{Code: lookleap.CodeEndpointForeign, URL: e.Send.place(), Reason: "only actions at the document's own origin are executed"}
 	}
-	approval, err := s.agent.host.Decide(ctx, plan, d)
+	approval, err := s.agent.host.Decide(s.asUser(ctx), plan, d)
 	if err != nil {
 		if lookleap.CodeOf(err) != lookleap.CodeConsentRefused {
 			return nil, err // about this decision, and another one may come
@@ -77,7 +77,7 @@ func (s *Session) ask(ctx context.Context, in *intent) (*lookleap.Plan, *looklea
 	}
 	var approval *lookleap.Approval
 	if in.asks {
-		approval, err = host.Ask(ctx, plan)
+		approval, err = host.Ask(s.asUser(ctx), plan)
 	} else {
 		approval, err = plan.Approve(permitted(plan.Request()), host.Time())
 	}

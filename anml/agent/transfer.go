@@ -52,7 +52,7 @@ func (p *Page) AuthorizeTransfer(ctx context.Context, t Transfer) error {
 	if err != nil {
 		return err
 	}
-	approval, err := s.agent.host.Ask(ctx, plan)
+	approval, err := s.agent.host.Ask(s.asUser(ctx), plan)
 	if err != nil {
 		return s.untransferred(ctx, plan, err)
 	}
@@ -101,7 +101,7 @@ func (s *Session) ResumeTransfer(ctx context.Context, state json.RawMessage, d l
 	if err != nil {
 		return err
 	}
-	approval, err := s.agent.host.Decide(ctx, plan, d)
+	approval, err := s.agent.host.Decide(s.asUser(ctx), plan, d)
 	if lookleap.CodeOf(err) == lookleap.CodeConsentRefused {
 		return s.untransferred(ctx, plan, err)
 	}
