@@ -41,6 +41,7 @@ func TestDeafPlugins(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w, line := newWorld(t), &deafTransport{deaf: "bank.example", until: make(chan struct{})}
 			w.options.Native, w.options.InFlight = line, places
+			w.host.Asking.Prompts = -1
 			u := other(w)
 			client := must(aiuri.NewClient(w.host, w.options))
 			if _, err := client.Invoke(t.Context(), aiuri.Request{URI: u}); err != nil {
