@@ -3,7 +3,6 @@ package dvs
 import (
 	"context"
 	"path"
-	"strings"
 
 	"github.com/lookleap/lookleap"
 )
@@ -20,7 +19,7 @@ type Bundle struct {
 }
 
 // isEntry reports whether a file below a skill's directory is a skill of its own.
-func isEntry(name string) bool { return strings.EqualFold(path.Base(name), EntryFile) }
+func isEntry(name string) bool { return foldName(path.Base(name)) == foldName(EntryFile) }
 
 // Bundle fetches files of the skill's own directory and gives them with the
 // SKILL.md, all or nothing. The files are named as the skill would refer to them;

@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/lookleap/lookleap"
@@ -85,8 +86,8 @@ func isDevice(segment string) bool {
 }
 
 func isGit(segment string) bool {
-	lower := strings.ToLower(segment)
-	return lower == ".git" || lower == "git~1"
+	name := foldName(segment)
+	return name == ".git" || name == "git~1"
 }
 
 // nameTable finds paths that are one on a system which ignores case, also where
@@ -110,9 +111,13 @@ func (t nameTable) add(file string) *Error {
 	return nil
 }
 
-// foldName maps names to one that some file system does not tell apart.
+// foldName maps names that some file system does not tell apart to one: by full case folding, in which
+// ß is ss, by single upper-case letters, and without compatibility forms and accents stored apart.
 func foldName(name string) string {
-	return norm.NFC.String(strings.ToLower(strings.ToUpper(norm.NFKD.String(name))))
+	if isPrintable(name) {
+		return strings.ToLower(name)
+	}
+	return norm.NFC.String(strings.ToLower(strings.ToUpper(cases.Fold().String(norm.NFKD.String(name)))))
 }
 
 // directoryName makes the name of a skill's directory: one that strict loaders

@@ -21,11 +21,17 @@ type Runner interface {
 
 // Sandbox is what a runner confines a script to. The zero value is nothing.
 type Sandbox struct {
-	Name       string // for people, such as "landlock"
-	NoNetwork  bool   // the script reaches no network
-	ReadOnlyFS bool   // it changes no file outside its working directory
-	WorkDir    bool   // it sees no file outside its working directory and the system's
-	Bounded    bool   // time, memory, processes and output are limited
+	Name       string `json:"name"`       // for people, such as "landlock"
+	NoNetwork  bool   `json:"noNetwork"`  // the script reaches no network
+	ReadOnlyFS bool   `json:"readOnlyFS"` // it changes no file outside its working directory
+	WorkDir    bool   `json:"workDir"`    // it sees no file outside its working directory and the system's
+	Bounded    bool   `json:"bounded"`    // time, memory, processes and output are limited
+}
+
+// confines reports whether the sandbox is the one that was shown to the user, or a stricter one of its name.
+func (s Sandbox) confines(shown Sandbox) bool {
+	return s.Name == shown.Name && (s.NoNetwork || !shown.NoNetwork) && (s.ReadOnlyFS || !shown.ReadOnlyFS) &&
+		(s.WorkDir || !shown.WorkDir) && (s.Bounded || !shown.Bounded)
 }
 
 // Gaps gives, in words, what the runner cannot confine.

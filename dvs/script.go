@@ -1,16 +1,16 @@
 package dvs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Invocation is a script that a skill wants to run.
@@ -37,6 +37,8 @@ type plannedScript struct {
 	Args        []string      `json:"args,omitempty"`
 	Env         []string      `json:"env,omitempty"`
 	Files       []plannedFile `json:"files,omitempty"`
+	Uses        []Use         `json:"uses,omitempty"`
+	Sandbox     Sandbox       `json:"sandbox"`
 }
 
 type plannedFile struct {
@@ -46,7 +48,8 @@ type plannedFile struct {
 }
 
 // key is what an answer is bound to: skill, root, kind of action, the digests of
-// all that runs, interpreter, arguments and environment (DVS-5.2-06 to DVS-5.2-09).
+// all that runs, interpreter, arguments, environment, uses and sandbox, so all that was shown
+// (DVS-5.2-06 to DVS-5.2-09).
 func (p *plannedScript) key() string {
 	data, _ := json.Marshal(p) // plain data, without the bytes themselves
 	return strings.Join([]string{effectScript, p.Skill, lookleap.Digest(data)}, "\n")
@@ -62,7 +65,11 @@ type ApprovedScript struct {
 // Approve fetches a script and everything that it is given, and asks the user
 // (sections 4.5.2 and 5.2). No option, key of the skill or registered root
 // replaces that consent. An answer that the user gave for a while counts again
-// only for identical bytes, arguments, interpreter, environment and root.
+// only for identical bytes, arguments, interpreter, environment, uses, sandbox and root.
+//
+// A command line, environment or list of uses of more than 4 KiB, which a prompt cannot show whole, is
+// refused with [lookleap.CodeConsentTooLong]. So are names that [NewVerifiedFS] refuses, and two files
+// that some system takes for one.
 func (s *Loaded) Approve(ctx context.Context, in Invocation) (*ApprovedScript, error) {
 	planned, err := s.plan(ctx, in)
 	if err != nil {
@@ -72,9 +79,9 @@ func (s *Loaded) Approve(ctx context.Context, in Invocation) (*ApprovedScript, e
 	if err != nil {
 		return nil, err
 	}
-	plan, err := lookleap.NewPlan(s.scriptRequest(planned, in.Uses), effect, s.loader.host.Time())
+	plan, err := lookleap.NewPlan(s.scriptRequest(planned), effect, s.loader.host.Time())
 	if err != nil {
-		return nil, err
+		return nil, s.loader.refuseConsent(ctx, s.Verdict, err)
 	}
 	approval, err := s.loader.approve(ctx, plan, planned.key())
 	if err != nil {
@@ -84,31 +91,44 @@ func (s *Loaded) Approve(ctx context.Context, in Invocation) (*ApprovedScript, e
 	return &ApprovedScript{loader: s.loader, approval: approval, planned: planned}, nil
 }
 
-// plan reads everything that the script needs, without effect.
+// plan reads everything that the script needs, without effect. Every name is judged before anything
+// is fetched, and each file is fetched once: what the user is shown is what runs.
 func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error) {
-	p := &plannedScript{standing: s.standing(), Interpreter: slices.Clone(in.Interpreter), Args: slices.Clone(in.Args), Env: slices.Clone(in.Env)}
-	if err := checkWords(slices.Concat(in.Interpreter, in.Args, in.Env)...); err != nil {
+	p := &plannedScript{standing: s.standing(), Interpreter: slices.Clone(in.Interpreter), Args: slices.Clone(in.Args), Env: slices.Clone(in.Env),
+		Uses: slices.Clone(in.Uses)}
+	if s.loader.options.Runner != nil {
+		p.Sandbox = s.loader.options.Runner.Sandbox()
+	}
+	if err := errors.Join(checkWords(slices.Concat(in.Interpreter, in.Args, in.Env)...), checkUses(in.Uses), checkEnv(in.Env)); err != nil {
 		return nil, s.loader.refuseTarget(ctx, in.Script, err)
 	}
-	script, err := s.bundledFile(ctx, in.Script)
-	if err != nil {
-		return nil, err
+	limits, names := s.loader.limits, nameTable{}
+	if len(in.Files) > limits.Files {
+		return nil, s.loader.refuseTarget(ctx, in.Script, refuse(lookleap.CodeLimit, in.Script, fmt.Sprintf("a script is given at most %d files", limits.Files), "give it fewer files"))
 	}
-	p.Script = script
-	limits, total := s.loader.limits, len(script.Bytes)
-	for _, ref := range in.Files {
-		if len(p.Files) >= limits.Files {
-			return nil, s.loader.refuseTarget(ctx, ref, refuse(lookleap.CodeLimit, ref, fmt.Sprintf("a script is given at most %d files", limits.Files), "give it fewer files"))
-		}
-		file, err := s.bundledFile(ctx, ref)
+	targets := make([]Target, 0, 1+len(in.Files))
+	for _, ref := range append([]string{in.Script}, in.Files...) {
+		t, err := s.bundledTarget(ctx, ref)
 		if err != nil {
 			return nil, err
 		}
-		if total += len(file.Bytes); total > limits.Total {
-			return nil, s.loader.refuseTarget(ctx, ref, refuse(lookleap.CodeTooLarge, ref, fmt.Sprintf("the files of a script have more than %d octets", limits.Total), "give it smaller files"))
+		if err := cmp.Or(checkFilePath(t.Name), names.add(t.Name)); err != nil {
+			return nil, s.loader.refuseTarget(ctx, ref, err)
 		}
-		p.Files = append(p.Files, file)
+		targets = append(targets, t)
 	}
+	files, total := make([]plannedFile, 0, len(targets)), 0
+	for _, t := range targets {
+		r, err := s.loader.fetchResource(ctx, p.Skill, s.Root, s.directory(), s.terms(), t)
+		if err != nil {
+			return nil, err
+		}
+		if total += len(r.data); total > limits.Total {
+			return nil, s.loader.refuseTarget(ctx, t.URL, refuse(lookleap.CodeTooLarge, t.URL, fmt.Sprintf("the files of a script have more than %d octets", limits.Total), "give it smaller files"))
+		}
+		files = append(files, plannedFile{Name: r.Name, Digest: r.Digest, content: newContent(r.data)})
+	}
+	p.Script, p.Files = files[0], files[1:]
 	return p, nil
 }
 
@@ -123,72 +143,41 @@ func checkWords(words ...string) error {
 	return nil
 }
 
-// bundledFile fetches a file of the skill's own directory.
-func (s *Loaded) bundledFile(ctx context.Context, ref string) (plannedFile, error) {
-	t, err := s.target(ctx, ref)
-	if err != nil {
-		return plannedFile{}, err
-	}
-	if t.Access != Bundled {
-		return plannedFile{}, s.loader.refuseTarget(ctx, ref, refuse(lookleap.CodeScriptOutside, ref, "what a script runs or is given has to be in the skill's own directory", "bundle the file"))
-	}
-	r, err := s.loader.fetchResource(ctx, s.ID.String(), s.Root, s.directory(), s.terms(), t)
-	if err != nil {
-		return plannedFile{}, err
-	}
-	return plannedFile{Name: r.Name, Digest: r.Digest, content: newContent(r.data)}, nil
-}
-
-// previewLength is how many octets of a script a prompt shows.
-const previewLength = 2000
-
-func (s *Loaded) scriptRequest(p *plannedScript, uses []Use) lookleap.ConsentRequest {
-	var sandbox Sandbox
-	if s.loader.options.Runner != nil {
-		sandbox = s.loader.options.Runner.Sandbox()
-	}
-	summary := fmt.Sprintf("run a script of the skill %s", plaintext.Quote(s.ID.String(), 400))
-	if s.loader.changedScript(s.ID.String(), p.Script) {
-		summary += fmt.Sprintf(" that is another one than you agreed to before (%s)", lookleap.CodeConsentStale)
-	}
-	req := s.request(lookleap.ConsentScript, summary)
-	recipient := sandbox.Name
-	if recipient == "" {
-		recipient = "a runner without a name"
-	}
-	preview := p.Script.Bytes[:min(len(p.Script.Bytes), previewLength)]
-	req.Items = append(req.Items, lookleap.ConsentItem{ID: "run", Recipient: recipient, Digest: p.Script.Digest.String(),
-		Summary: fmt.Sprintf("run %s with interpreter %s, arguments %s, environment %s; %s; %s", plaintext.Quote(p.Script.Name, 200),
-			words(p.Interpreter), words(p.Args), words(p.Env), sandbox.sentence(), usesSentence(uses)),
-		Remote: []lookleap.RemoteText{{Source: s.ServingHost(), Label: "script, its beginning", Text: string(preview)}}})
-	for i, f := range p.Files {
-		req.Items = append(req.Items, lookleap.ConsentItem{ID: fmt.Sprintf("file-%d", i+1), Recipient: recipient, Digest: f.Digest.String(),
-			Summary: "give it the file " + plaintext.Quote(f.Name, 200)})
-	}
-	return req
-}
-
-// words shows a list so that no part can pass for another, and nothing is cut.
-func words(list []string) string {
-	if len(list) == 0 {
-		return "(none)"
-	}
-	var quoted []string
-	for _, w := range list {
-		quoted = append(quoted, plaintext.Quote(w, len(w)+1))
-	}
-	return strings.Join(quoted, " ")
-}
-
-func usesSentence(uses []Use) string {
-	if len(uses) == 0 {
-		return "what it accesses or changes: not declared"
-	}
-	var parts []string
+// checkUses refuses uses that a prompt cannot show whole.
+func checkUses(uses []Use) error {
+	size := 0
 	for _, u := range uses {
-		parts = append(parts, plaintext.Quote(u.Mode, 20)+" "+plaintext.Quote(u.Name, len(u.Name)+1))
+		if err := checkWords(u.Name, u.Mode); err != nil {
+			return err
+		}
+		size += len(u.Name) + len(u.Mode)
 	}
-	return "what it accesses or changes: " + strings.Join(parts, ", ")
+	if size > lookleap.MaxShown {
+		return refuse(lookleap.CodeConsentTooLong, "uses", fmt.Sprintf("the uses have %d octets, and a user is shown at most %d", size, lookleap.MaxShown), "name directories in place of their files")
+	}
+	return nil
+}
+
+// checkEnv refuses an environment that systems read in different ways.
+func checkEnv(env []string) error {
+	seen := map[string]bool{}
+	for _, e := range env {
+		name, _, ok := strings.Cut(e, "=")
+		if !ok || name == "" || seen[name] {
+			return refuse(lookleap.CodeUsage, e, "an environment is a list of NAME=value, with each name once", "write NAME=value")
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// bundledTarget resolves a file of the skill's own directory.
+func (s *Loaded) bundledTarget(ctx context.Context, ref string) (Target, error) {
+	t, err := s.target(ctx, ref)
+	if err == nil && t.Access != Bundled {
+		err = s.loader.refuseTarget(ctx, ref, refuse(lookleap.CodeScriptOutside, ref, "what a script runs or is given has to be in the skill's own directory", "bundle the file"))
+	}
+	return t, err
 }
 
 // Command gives exactly what the user agreed to, for a host that runs it by
@@ -213,6 +202,9 @@ func (a *ApprovedScript) Run(ctx context.Context) (out *Output, err error) {
 	}
 	if l.options.Runner == nil {
 		return nil, l.refuseTarget(ctx, a.planned.Skill, refuse(lookleap.CodeNoRunner, a.planned.Script.Name, "there is nothing that could run the script", "set Options.Runner"))
+	}
+	if now := l.options.Runner.Sandbox(); !now.confines(a.planned.Sandbox) {
+		return nil, l.refuseTarget(ctx, a.planned.Skill, refuse(lookleap.CodeNeedsConsent, a.planned.Script.Name, "the runner is another one than the user was shown, or confines less", "ask again"))
 	}
 	err = l.host.Commit(ctx, a.approval, func(ctx context.Context, _ []byte) error {
 		result, err := l.options.Runner.Run(ctx, a.Command())
@@ -243,67 +235,4 @@ func (l *Loader) changedScript(skill string, script plannedFile) bool {
 	defer l.mu.Unlock()
 	before, ok := l.scripts[skill+"\n"+script.Name]
 	return ok && before != script.Digest
-}
-
-// ActionKind is a kind of action in a skill's text that the host performs
-// itself.
-type ActionKind string
-
-// The kinds of action (section 5.2).
-const (
-	Shell   ActionKind = "shell"    // a command
-	APICall ActionKind = "api-call" // a request to a service
-	FileOp  ActionKind = "file"     // reading or changing files of the user's
-)
-
-var actionSentences = map[ActionKind]string{Shell: "run a command", APICall: "call a service", FileOp: "work on files"}
-
-// Action is something that a skill's text tells the agent to do and that is
-// more than reading: commands written inside Markdown count (section 5.2).
-type Action struct {
-	Kind    ActionKind
-	Command string // the exact command, request or operation
-	Uses    []Use
-}
-
-type plannedAction struct {
-	standing
-	Kind    ActionKind `json:"kind"`
-	Command string     `json:"command"`
-	Uses    []Use      `json:"uses,omitempty"`
-}
-
-// Confirm asks the user for an action that the host performs itself. No error
-// means that it may be done, once and exactly so.
-func (s *Loaded) Confirm(ctx context.Context, a Action) error {
-	if err := s.use(); err != nil {
-		return s.loader.refuseTarget(ctx, s.ID.String(), err)
-	}
-	sentence, ok := actionSentences[a.Kind]
-	if !ok {
-		return s.loader.refuseTarget(ctx, s.ID.String(), refuse(lookleap.CodeUsage, string(a.Kind), "there is no such kind of action",
-			fmt.Sprintf("use one of %v", slices.Sorted(maps.Keys(actionSentences)))))
-	}
-	if err := checkWords(a.Command); err != nil {
-		return s.loader.refuseTarget(ctx, s.ID.String(), err)
-	}
-	planned := &plannedAction{standing: s.standing(), Kind: a.Kind, Command: a.Command, Uses: slices.Clone(a.Uses)}
-	effect, err := (&plannedEffect{Type: effectAction, Action: planned}).encode()
-	if err != nil {
-		return err
-	}
-	req := s.request(lookleap.ConsentScript, fmt.Sprintf("%s because the skill %s says so", sentence, plaintext.Quote(s.ID.String(), 400)))
-	req.Items = []lookleap.ConsentItem{{ID: "act", Recipient: "this agent", Digest: lookleap.Digest([]byte(a.Command)),
-		Summary: sentence + "; " + usesSentence(a.Uses),
-		Remote:  []lookleap.RemoteText{{Source: s.ServingHost(), Label: string(a.Kind), Text: a.Command}}}}
-	plan, err := lookleap.NewPlan(req, effect, s.loader.host.Time())
-	if err != nil {
-		return err
-	}
-	data, _ := json.Marshal(planned)
-	approval, err := s.loader.approve(ctx, plan, strings.Join([]string{effectAction, planned.Skill, lookleap.Digest(data)}, "\n"))
-	if err != nil {
-		return s.loader.refuseConsent(ctx, s.Verdict, err)
-	}
-	return s.loader.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) error { return s.loader.checkStanding(ctx, planned.standing) })
 }
