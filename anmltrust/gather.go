@@ -23,6 +23,7 @@ type gathering struct {
 	mem   *memory
 	left  int    // exchanges
 	drops uint64 // of the site, when this began: a grant that was withdrawn meanwhile is not kept
+	steps uint64 // of the clock, when this began
 }
 
 // readKey is a manifest that is being read.
@@ -64,7 +65,7 @@ func (v *Verifier) lookup(ctx context.Context, site string, anew bool) (*DNSEvid
 		if d := v.heldDNS(site); d != nil {
 			return d, nil
 		}
-		return v.resolve(ctx, site)
+		return v.resolve(ctx, site, v.host.LookupFresh)
 	}
 	if d := v.knownDNS(site); d != nil {
 		return d, nil
@@ -73,19 +74,19 @@ func (v *Verifier) lookup(ctx context.Context, site string, anew bool) (*DNSEvid
 		if d := v.knownDNS(site); d != nil {
 			return d, nil
 		}
-		return v.resolve(ctx, site)
+		return v.resolve(ctx, site, v.host.Lookup)
 	})
 }
 
 func (v *Verifier) knownDNS(site string) *DNSEvidence {
-	if d, ok := v.store.dns.Get(site); ok && v.clock.now().Before(d.until) {
+	if d, ok := v.store.dns.Get(site); ok && v.clock.Now().Before(d.until) {
 		return d.evidence
 	}
 	return v.heldDNS(site)
 }
 
 func (v *Verifier) heldDNS(site string) *DNSEvidence {
-	if d, ok := v.store.dnsHolds.Get(site); ok && v.clock.now().Before(d.until) {
+	if d, ok := v.store.dnsHolds.Get(site); ok && v.clock.Now().Before(d.until) {
 		held := *d.evidence
 		held.Held = true
 		return &held
@@ -93,20 +94,24 @@ func (v *Verifier) heldDNS(site string) *DNSEvidence {
 	return nil
 }
 
+// lookupFunc is [lookleap.Host.Lookup], or LookupFresh.
+type lookupFunc func(context.Context, string, lookleap.RRType) (*lookleap.Answer, error)
+
 // resolve asks the Host's Resolver and remembers the answer, whichever of the
 // four it is.
-func (v *Verifier) resolve(caller context.Context, site string) (*DNSEvidence, error) {
+func (v *Verifier) resolve(caller context.Context, site string, lookup lookupFunc) (*DNSEvidence, error) {
 	ctx, cancel := context.WithTimeout(caller, v.limits.Exchange)
 	defer cancel()
+	steps := v.clock.Steps()
 	name := recordPrefix + site
-	answer, err := v.host.Lookup(ctx, name, lookleap.TypeTXT)
+	answer, err := lookup(ctx, name, lookleap.TypeTXT)
 	if caller.Err() != nil {
 		return nil, caller.Err()
 	}
 	if errors.Is(err, lookleap.ErrClosed) || errors.Is(err, context.Canceled) {
 		return nil, err
 	}
-	now := v.clock.now()
+	now := v.clock.Now()
 	d := &DNSEvidence{Name: name, At: now, err: err}
 	switch {
 	case errors.Is(err, lookleap.ErrBogus):
@@ -120,9 +125,11 @@ func (v *Verifier) resolve(caller context.Context, site string) (*DNSEvidence, e
 			d.Texts = append(d.Texts, r.Text)
 		}
 	}
-	if err != nil {
+	switch {
+	case steps != v.clock.Steps(): // it may have been asked long ago, by this clock
+	case err != nil:
 		v.store.dnsHolds.Add(site, keptDNS{d, now.Add(dnsBackoff)})
-	} else {
+	default:
 		v.store.dns.Add(site, keptDNS{d, now.Add(d.ttl())})
 		v.store.age(site).changes.Add(1)
 	}
@@ -131,12 +138,12 @@ func (v *Verifier) resolve(caller context.Context, site string) (*DNSEvidence, e
 
 // held is an exchange that does not take place.
 func (g *gathering) held(m Mechanism, uri string, h keptHold) *Exchange {
-	return &Exchange{Mechanism: m, URL: uri, At: g.v.clock.now(), Held: h.code, Transient: h.transient, kept: true}
+	return &Exchange{Mechanism: m, URL: uri, At: g.v.clock.Now(), Held: h.code, Transient: h.transient, kept: true}
 }
 
 // query asks an endpoint about the serving domain (part Q).
 func (g *gathering) query(ctx context.Context, uri string) (*Exchange, error) {
-	if h, ok := g.v.store.hold(holdKey{kind: holdEndpoint, uri: uri}, g.v.clock.now()); ok {
+	if h, ok := g.v.store.hold(holdKey{kind: holdEndpoint, uri: uri}, g.v.clock.Now()); ok {
 		return g.held(Query, uri, h), nil
 	}
 	x := &Exchange{Mechanism: Query, URL: uri}
@@ -146,7 +153,7 @@ func (g *gathering) query(ctx context.Context, uri string) (*Exchange, error) {
 	}
 	u, err := domain.Parse(queryURL(uri, g.sub.server.Domain))
 	if err != nil {
-		x.fail(g.v.clock.now(), err)
+		x.fail(g.v.clock.Now(), err)
 		return x, nil
 	}
 	resp, err := g.exchange(ctx, u, header, MaxAnswer)
@@ -154,10 +161,10 @@ func (g *gathering) query(ctx context.Context, uri string) (*Exchange, error) {
 		if stop := stopping(ctx, err); stop != nil {
 			return nil, stop
 		}
-		x.fail(g.v.clock.now(), err)
+		x.fail(g.v.clock.Now(), err)
 		return x, nil
 	}
-	x.take(resp, g.v.clock.now())
+	x.take(resp, g.v.clock.Now())
 	return x, nil
 }
 
@@ -185,7 +192,7 @@ func (g *gathering) manifest(ctx context.Context, n *need) (*Exchange, error) {
 
 // knownManifest is rows M0 and M1.
 func (g *gathering) knownManifest(key sourceKey) *Exchange {
-	now := g.v.clock.now()
+	now := g.v.clock.Now()
 	if h, ok := g.v.store.hold(holdKey{kind: holdManifest, pair: pairKey{site: key.site}, uri: key.uri}, now); ok {
 		return g.held(ManifestSource, key.uri, h)
 	}
@@ -203,7 +210,7 @@ func (g *gathering) knownManifest(key sourceKey) *Exchange {
 }
 
 func (g *gathering) keptManifest(key sourceKey) *keptManifest {
-	if m := g.q.in.manifest(key); m != nil {
+	if m := g.q.in.manifest(key); m != nil && !g.v.clock.Now().Before(m.exchange.At) {
 		return m
 	}
 	m, _ := g.v.store.manifests.Get(key)
@@ -225,7 +232,7 @@ func (g *gathering) read(ctx context.Context, key sourceKey, alone bool) (*Excha
 	x := &Exchange{Mechanism: ManifestSource, URL: key.uri, Newest: g.newest(key, alone)}
 	header := http.Header{"Accept": {ManifestMediaType + ", application/json;q=0.5"}}
 	before := g.keptManifest(key)
-	if before != nil && !g.v.clock.now().Before(before.exchange.manifest.Expires) {
+	if before != nil && !g.v.clock.Now().Before(before.exchange.manifest.Expires) {
 		g.v.store.manifests.Remove(key)
 		before = nil
 	}
@@ -242,7 +249,7 @@ func (g *gathering) read(ctx context.Context, key sourceKey, alone bool) (*Excha
 	}
 	u, err := domain.Parse(key.uri)
 	if err != nil {
-		x.fail(g.v.clock.now(), err)
+		x.fail(g.v.clock.Now(), err)
 		return x, nil
 	}
 	resp, err := g.follow(ctx, u, header)
@@ -250,10 +257,10 @@ func (g *gathering) read(ctx context.Context, key sourceKey, alone bool) (*Excha
 		if stop := stopping(ctx, err); stop != nil {
 			return nil, stop
 		}
-		x.fail(g.v.clock.now(), err)
+		x.fail(g.v.clock.Now(), err)
 		return x, nil
 	}
-	x.take(resp, g.v.clock.now())
+	x.take(resp, g.v.clock.Now())
 	if resp.Status == http.StatusNotModified && before != nil {
 		x.Validated, x.manifest, x.MediaType, x.Digest = true, before.exchange.manifest, before.exchange.MediaType, before.exchange.Digest
 		x.etag, x.modified = before.exchange.etag, before.exchange.modified
@@ -264,7 +271,7 @@ func (g *gathering) read(ctx context.Context, key sourceKey, alone bool) (*Excha
 
 // keepManifest remembers a manifest that is valid, and nothing else.
 func (g *gathering) keepManifest(x *Exchange, key sourceKey) {
-	j := x.judgeManifest(g.ev.Policy, g.sub, g.v.clock.now(), g.ev.DNS.ttl(), false)
+	j := x.judgeManifest(g.ev.Policy, g.sub, g.v.clock.Now(), g.ev.DNS.ttl(), false)
 	if j.state != granted && j.row[0] != 'L' {
 		if j.code == lookleap.CodeManifestExpired {
 			g.v.store.manifests.Remove(key)
@@ -278,7 +285,10 @@ func (g *gathering) keepManifest(x *Exchange, key sourceKey) {
 			g.v.store.newest.Add(k, issued)
 		}
 	}
-	if x.NoStore {
+	switch {
+	case g.steps != g.v.clock.Steps():
+		return
+	case x.NoStore:
 		g.v.store.manifests.Remove(key)
 		g.q.in.keepManifest(key, &keptManifest{*x})
 		return

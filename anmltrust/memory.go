@@ -102,6 +102,22 @@ func (s *store) age(site string) *age {
 	return a
 }
 
+// purge forgets everything but how new manifests and shared entries were, which
+// only ever refuses.
+func (s *store) purge() {
+	s.dns.Purge()
+	s.dnsHolds.Purge()
+	s.manifests.Purge()
+	s.verdicts.Purge()
+	s.holds.Purge()
+	s.early.Purge()
+	s.looked.Purge()
+	for _, a := range s.ages.Values() {
+		a.drops.Add(1)
+		a.changes.Add(1)
+	}
+}
+
 func (s *store) hold(k holdKey, now time.Time) (keptHold, bool) {
 	h, ok := s.holds.Get(k)
 	if ok && !now.Before(h.until) {

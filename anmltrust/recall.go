@@ -211,7 +211,7 @@ func (v *Verifier) shorten(g *gathering, r *result, until time.Time) {
 	if d.until.Before(until) {
 		until = d.until
 	}
-	if most := v.clock.now().Add(v.limits.LocalHold); v.host.Cache != nil && most.Before(until) {
+	if most := v.clock.Now().Add(v.limits.LocalHold); v.host.Cache != nil && most.Before(until) {
 		until = most
 	}
 	v.putShortcut(c, g.sub.site, r, until)

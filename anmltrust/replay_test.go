@@ -1,6 +1,7 @@
 package anmltrust_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/url"
 	"testing"
@@ -88,11 +89,75 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestClock: time never runs backwards inside a verifier.
+// TestClock: what has ended does not come back, and nothing stays longer, when the clock is set back.
 func TestClock(t *testing.T) {
-	w := newWorld(t, queryOnly).query(answer(2, "2026-06-01T12:30:00Z", "body"))
-	w.granted(lookleap.CodeQueryAuthorized)
-	w.status(503).after(30 * time.Minute).denied(lookleap.CodeQueryUnavailable)
-	w.after(-20 * time.Minute).denied(lookleap.CodeQueryUnavailable)
-	w.saw(lookleap.CodeClockRollback)
+	const month = 30 * 24 * time.Hour
+	t.Run("O10", func(t *testing.T) {
+		t.Run("reject-expired-grant", func(t *testing.T) {
+			w := newWorld(t, queryOnly).query(answer(2, "2026-06-01T12:30:00Z", "body"))
+			w.granted(lookleap.CodeQueryAuthorized)
+			w.status(503).after(30 * time.Minute).denied(lookleap.CodeQueryUnavailable)
+			w.after(-20 * time.Minute).denied(lookleap.CodeQueryUnavailable)
+			w.saw(lookleap.CodeClockRollback)
+		})
+		for _, mechanism := range []string{queryOnly, manifestOnly} {
+			t.Run("reject-withdrawn-grant", func(t *testing.T) {
+				w := newWorld(t, mechanism).willing()
+				if a, err := w.ask(shopClaim); err != nil || a.Tier != anmltrust.Full {
+					t.Fatal(a, err)
+				}
+				w.after(-24 * time.Hour).setRecord("v=anml1") // withdrawn: no source is named any more
+				if a, err := w.ask(shopClaim); err == nil {
+					t.Errorf("%+v", a)
+				}
+			})
+		}
+		t.Run("accept-after-a-held-retry", func(t *testing.T) {
+			w := newWorld(t, queryOnly).status(429, "Retry-After", "3600")
+			w.denied(lookleap.CodeQuery429)
+			w.after(-24 * time.Hour).query(authorized).granted(lookleap.CodeQueryAuthorized)
+		})
+		t.Run("accept-after-the-clock-was-wrong", func(t *testing.T) {
+			w := newWorld(t, queryOnly).query(authorized)
+			w.after(12 * month)
+			if _, err := w.ask(shopClaim); err == nil {
+				t.Error("what expired is granted")
+			}
+			w.after(-12 * month).granted(lookleap.CodeQueryAuthorized)
+		})
+	})
+}
+
+// freshResolver tells fresh questions from others.
+type freshResolver struct {
+	lookleap.Resolver
+	fresh, others int
+}
+
+func (r *freshResolver) Lookup(ctx context.Context, name string, t lookleap.RRType) (*lookleap.Answer, error) {
+	r.others++
+	return r.Resolver.Lookup(ctx, name, t)
+}
+
+func (r *freshResolver) LookupFresh(ctx context.Context, name string, t lookleap.RRType) (*lookleap.Answer, error) {
+	r.fresh++
+	return r.Resolver.Lookup(ctx, name, t)
+}
+
+func TestVerifyFreshAsksTheServers(t *testing.T) {
+	t.Run("O20", func(t *testing.T) {
+		w := newWorld(t, queryOnly).query(authorized)
+		r := &freshResolver{Resolver: w.host.Resolver}
+		v := anmltrust.NewVerifier(&lookleap.Host{Resolver: r, Fetcher: w.host.Fetcher, Now: w.host.Now}, anmltrust.Options{})
+		t.Run("accept-normal-from-the-resolvers-cache", func(t *testing.T) {
+			if _, err := v.Verify(t.Context(), shopClaim); err != nil || r.fresh != 0 || r.others != 1 {
+				t.Errorf("%d fresh, %d other questions: %v", r.fresh, r.others, err)
+			}
+		})
+		t.Run("reject-cached-answer-for-a-fresh-one", func(t *testing.T) {
+			if _, err := v.VerifyFresh(t.Context(), shopClaim); err != nil || r.fresh != 1 || r.others != 1 {
+				t.Errorf("%d fresh, %d other questions: %v", r.fresh, r.others, err)
+			}
+		})
+	})
 }

@@ -58,7 +58,7 @@ type Verifier struct {
 	host   *lookleap.Host
 	policy Policy
 	limits Limits
-	clock  clock
+	clock  *flight.Clock
 	store  *store
 	quick  *flight.Memo[shortcutKey, *shortcut]
 	runs   flight.Group[question, *result]
@@ -70,13 +70,23 @@ type Verifier struct {
 // NewVerifier builds a verifier on a host.
 func NewVerifier(host *lookleap.Host, o Options) *Verifier {
 	v := &Verifier{host: host, policy: o.Policy, limits: o.Limits.withDefaults()}
-	v.clock.source = host.Time
-	v.clock.warn = func(back time.Duration) {
-		v.finding(context.Background(), lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeClockRollback, Message: fmt.Sprintf("the clock went back by %s", back)})
-	}
 	v.store = newStore(v.limits)
-	v.quick = flight.NewMemo[shortcutKey, *shortcut](v.limits.Verdicts, v.clock.now)
+	v.clock = flight.NewClock(host.Time, v.clockStepped)
+	v.quick = flight.NewMemo[shortcutKey, *shortcut](v.limits.Verdicts, v.clock.Now)
 	return v
+}
+
+// maxBackstep is how far a clock may be set back without a finding.
+const maxBackstep = 5 * time.Minute
+
+// clockStepped forgets what was remembered: what has ended must not come back,
+// and nothing else must stay for longer than it was granted.
+func (v *Verifier) clockStepped(back time.Duration) {
+	v.store.purge()
+	if back > maxBackstep {
+		v.finding(context.Background(), lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeClockRollback,
+			Message: fmt.Sprintf("the clock went back by %s", back)})
+	}
 }
 
 // Budget is how many requests a document may still cause; Take uses one up. Give
@@ -278,7 +288,7 @@ func (i *Interaction) anyLimit() bool {
 func (v *Verifier) verify(ctx context.Context, q question) (*Authorization, error) {
 	sub, _, code := q.claim.preCheck()
 	if k := kin(sub.server, sub.site); code != "" || k == self || k == below && v.policy.SelfSubdomains == TrustSubdomains {
-		now := v.clock.now()
+		now := v.clock.Now()
 		ev := Evidence{Policy: v.policy}
 		o := walk(q.claim, &ev, nil, now)
 		r := v.conclude(ctx, q.claim, o, &ev, now)
@@ -302,7 +312,7 @@ const selfHold = time.Hour
 
 // stopped is row A11 for a caller who left, and the answer to a panic below.
 func (v *Verifier) stopped(ctx context.Context, q question, err error) *result {
-	now := v.clock.now()
+	now := v.clock.Now()
 	ev := Evidence{Policy: v.policy, Fresh: q.mode == fresh, Stopped: lookleap.CodeTimeout, Row: "A11"}
 	if ctx.Err() == nil {
 		ev.Stopped = lookleap.CodeInternal
@@ -357,9 +367,13 @@ func (v *Verifier) run(ctx context.Context, q question, sub subject) *result {
 	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, v.limits.Time)
 	defer cancel()
-	g := &gathering{v: v, q: q, sub: sub, drops: v.store.age(sub.site).drops.Load(), left: v.limits.Exchanges, ev: &Evidence{Policy: v.policy, Fresh: q.mode == fresh}}
+	g := &gathering{v: v, q: q, sub: sub, left: v.limits.Exchanges}
 	for {
-		now := v.clock.now()
+		now := v.clock.Now()
+		if g.ev == nil || g.steps != v.clock.Steps() { // what was found out before the clock stepped back is doubtful
+			g.steps, g.drops, g.mem = v.clock.Steps(), v.store.age(sub.site).drops.Load(), nil
+			g.ev = &Evidence{Policy: v.policy, Fresh: q.mode == fresh}
+		}
 		if g.ev.DNS != nil && g.mem == nil {
 			g.mem = v.recall(ctx, q, sub, now)
 		}
@@ -376,7 +390,7 @@ func (v *Verifier) run(ctx context.Context, q question, sub subject) *result {
 // stop ends a gathering early (rows A10 and A11). Only a site that is too slow is
 // left alone for a while.
 func (v *Verifier) stop(caller context.Context, g *gathering, o *outcome, err error) *result {
-	now := v.clock.now()
+	now := v.clock.Now()
 	row, code := "A11", lookleap.CodeTimeout
 	switch {
 	case errors.Is(err, errBudget):

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/miekg/dns"
 
@@ -154,6 +155,35 @@ func TestErrorsNameWhatFailed(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestRefreshIsFresh: what began before the call is not new enough for it, and not kept in place of what is.
+func TestRefreshIsFresh(t *testing.T) {
+	t.Run("O20", func(t *testing.T) {
+		t.Run("reject-answer-of-an-older-lookup", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSmall()
+				asked := 0
+				release := make(chan struct{})
+				r := s.resolver(t, &zone.Mangler{Next: s, Edits: []zone.Edit{zone.On("www.example.com", dns.TypeA, func(_, m *dns.Msg) *dns.Msg {
+					if asked++; asked == 1 {
+						<-release
+					}
+					return m
+				})}})
+				older := make(chan string)
+				go func() { older <- outcome(r.Lookup(t.Context(), "www.example.com", dns.TypeA)) }()
+				synctest.Wait()
+				if got := outcome(r.Refresh(t.Context(), "www.example.com", dns.TypeA)); got != "secure" || asked != 2 {
+					t.Errorf("%s after %d questions", got, asked)
+				}
+				close(release)
+				if got := <-older; got != "secure" {
+					t.Errorf("the older lookup: %s", got)
+				}
+			})
+		})
+	})
 }
 
 // expandAlias answers the question for the DS records of sub.aliases with the expansion of *.aliases.

@@ -3,38 +3,62 @@ package dnssec
 import (
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/lookleap/lookleap/internal/flight"
 )
 
-// cache keeps values until a time. It is bounded, and safe for concurrent use.
-type cache[K comparable, V any] struct {
-	entries *lru.Cache[K, entry[V]]
+// answer is a result as it is kept.
+type answer struct {
+	*Result
+	until time.Time
 }
 
-type entry[V any] struct {
-	value         V
-	stored, until time.Time
+func newAnswers(l Limits, now func() time.Time) *flight.Memo[question, answer] {
+	return flight.NewSizedMemo(l.CachedAnswers, l.CachedBytes, func(q question, a answer) int { return len(q.name) + a.size() }, now)
 }
 
-func newCache[K comparable, V any](size int) *cache[K, V] {
-	entries, err := lru.New[K, entry[V]](size)
-	if err != nil {
-		panic(err) // only for a size below 1, which Limits rules out
+func newZones(l Limits, now func() time.Time) *flight.Memo[name, *zoneState] {
+	return flight.NewSizedMemo(l.CachedZones, l.CachedBytes, func(n name, z *zoneState) int { return len(n) + z.size() }, now)
+}
+
+// left is what is left of the TTL.
+func (a answer) left(now time.Time) time.Duration {
+	if a.until.IsZero() {
+		return a.TTL
 	}
-	return &cache[K, V]{entries}
+	return max(0, min(a.TTL, a.until.Sub(now).Truncate(time.Second)))
 }
 
-// get finds a value that holds now. A clock that went back behind the time of storing makes every entry doubtful.
-func (c *cache[K, V]) get(key K, now time.Time) (value V, until time.Time, ok bool) {
-	e, ok := c.entries.Get(key)
-	if !ok || now.Before(e.stored) || !now.Before(e.until) {
-		return value, until, false
+// Sizes are estimates of the memory that values take, with what belongs to a record or a key beside its data.
+const (
+	resultBytes = 128
+	recordBytes = 96
+	keyBytes    = 160
+	linkBytes   = 64
+)
+
+func (r *Result) size() int {
+	size := resultBytes + len(r.Name) + chainSize(r.Chain)
+	for _, record := range r.Records {
+		size += recordBytes + len(record.Text)
+		if record.SRV != nil {
+			size += len(record.SRV.Target)
+		}
 	}
-	return e.value, e.until, true
+	return size
 }
 
-func (c *cache[K, V]) put(key K, value V, now, until time.Time) {
-	if until.After(now) {
-		c.entries.Add(key, entry[V]{value, now, until})
+func (z *zoneState) size() int {
+	size := resultBytes + len(z.zone) + chainSize(z.chain)
+	for i := range z.keys {
+		size += keyBytes + 2*len(z.keys[i].rdata) // as it came, and as a key
 	}
+	return size
+}
+
+func chainSize(chain []Link) int {
+	size := 0
+	for _, link := range chain {
+		size += linkBytes + len(link.Zone) + len(link.Reason)
+	}
+	return size
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/lookleap/lookleap/internal/flight"
 )
 
 // zoneKind is what validation says of a name as a zone.
@@ -26,6 +28,7 @@ type zoneState struct {
 	kind   zoneKind
 	keys   []zoneKey
 	ttl    uint32 // seconds that this may be used
+	until  time.Time
 	chain  []Link // from the trust anchor down; unchanged by zoneNone
 	hidden bool   // unanchored because the upstream did not show the anchored keys
 
@@ -56,27 +59,27 @@ type Link struct {
 // signature names z as its zone, so that its keys are worth asking for at once.
 func (l *lookup) zoneAt(ctx context.Context, z name, claimed bool) (*zoneState, error) {
 	for {
-		if state, until, ok := l.r.zones.get(z, l.now); ok {
-			aged := *state
-			aged.ttl = uint32(until.Sub(l.now) / time.Second)
-			return &aged, nil
-		}
 		began := false
-		state, err := l.r.zoneFlights.Do(ctx, z, func(ctx context.Context) (*zoneState, error) {
+		state, err := l.r.zones.Get(ctx, z, func(ctx context.Context) (flight.Loaded[*zoneState], error) {
 			began = true
 			ctx, cancel := context.WithTimeout(ctx, l.b.limits.Time)
 			defer cancel()
 			state, err := l.establish(ctx, z, claimed)
-			if err == nil && state.ttl > 0 {
-				ttl := min(time.Duration(state.ttl)*time.Second, l.b.limits.KeyTTL)
-				l.r.zones.put(z, state, l.now, l.now.Add(ttl))
+			if err != nil {
+				return flight.Loaded[*zoneState]{}, err
 			}
-			return state, err
+			state.until = l.now.Add(min(time.Duration(state.ttl)*time.Second, l.b.limits.KeyTTL))
+			return flight.Loaded[*zoneState]{Value: state, Until: state.until}, nil
 		})
-		if err != nil && ctx.Err() == nil && !began && isCallersOwn(err) {
+		switch {
+		case err != nil && ctx.Err() == nil && !began && isCallersOwn(err):
 			continue // another lookup ran out of its own time or budget; this one has its own
+		case err != nil || began:
+			return state, err
 		}
-		return state, err
+		aged := *state
+		aged.ttl = min(aged.ttl, uint32(max(0, state.until.Sub(l.now)/time.Second)))
+		return &aged, nil
 	}
 }
 

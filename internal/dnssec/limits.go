@@ -20,6 +20,7 @@ type Limits struct {
 	Aliases       int           // CNAME and DNAME links; default 8
 	CachedAnswers int           // default 4096
 	CachedZones   int           // default 1024
+	CachedBytes   int           // of answers, and as many of zones; default 8 MiB
 	KeyTTL        time.Duration // longest use of validated keys and proven cuts; default 1 h
 	AnswerTTL     time.Duration // longest use of an answer; default 24 h
 	StrayPackets  int           // datagrams that answer something else, per query, before TCP is tried; default 16
@@ -38,6 +39,7 @@ func (l Limits) withDefaults() Limits {
 	setDefault(&l.Aliases, 8)
 	setDefault(&l.CachedAnswers, 4096)
 	setDefault(&l.CachedZones, 1024)
+	setDefault(&l.CachedBytes, 8<<20)
 	setDefault(&l.KeyTTL, time.Hour)
 	setDefault(&l.AnswerTTL, 24*time.Hour)
 	setDefault(&l.StrayPackets, 16)

@@ -50,10 +50,8 @@ type Resolver struct {
 	anchors  map[name][]delegation
 	upstream exchanger
 
-	zones       *cache[name, *zoneState]
-	answers     *cache[question, *Result]
-	zoneFlights flight.Group[name, *zoneState]
-	flights     flight.Group[question, *Result]
+	zones   *flight.Memo[name, *zoneState]
+	answers *flight.Memo[question, answer]
 }
 
 type question struct {
@@ -82,8 +80,8 @@ func New(o Options) (*Resolver, error) {
 	limits := o.Limits.withDefaults()
 	return &Resolver{
 		options: o, limits: limits, anchors: anchors, upstream: upstream,
-		zones:   newCache[name, *zoneState](limits.CachedZones),
-		answers: newCache[question, *Result](limits.CachedAnswers),
+		zones:   newZones(limits, o.Now),
+		answers: newAnswers(limits, o.Now),
 	}, nil
 }
 
@@ -105,15 +103,19 @@ func (e *NameError) Error() string { return fmt.Sprintf("name %q: %s", e.Name, e
 // the limits, *[ServerError] when no upstream gave a usable reply, *[NameError], [ErrNotValidated], and the context's.
 // None of them says anything about whether the name exists.
 func (r *Resolver) Lookup(ctx context.Context, name string, rrtype uint16) (*Result, error) {
-	return r.lookup(ctx, name, rrtype, true)
+	return r.lookup(ctx, name, rrtype, r.answers.Get)
 }
 
-// Refresh is Lookup past the cache of answers. Keys of zones are still taken from the cache.
+// Refresh is Lookup past the cache of answers: it asks the servers after it was called, and does not wait for a lookup
+// that began earlier. Keys of zones are still taken from the cache.
 func (r *Resolver) Refresh(ctx context.Context, name string, rrtype uint16) (*Result, error) {
-	return r.lookup(ctx, name, rrtype, false)
+	return r.lookup(ctx, name, rrtype, r.answers.Renew)
 }
 
-func (r *Resolver) lookup(ctx context.Context, text string, rrtype uint16, cached bool) (*Result, error) {
+// get is [flight.Memo.Get], or Renew.
+type get func(context.Context, question, func(context.Context) (flight.Loaded[answer], error)) (answer, error)
+
+func (r *Resolver) lookup(ctx context.Context, text string, rrtype uint16, get get) (*Result, error) {
 	n, err := parseName(text)
 	if err != nil {
 		return nil, err
@@ -123,31 +125,30 @@ func (r *Resolver) lookup(ctx context.Context, text string, rrtype uint16, cache
 		return nil, &NameError{text, fmt.Sprintf("type %s cannot be looked up", dns.Type(rrtype))}
 	}
 	q := question{n, rrtype}
-	if cached {
-		now := r.options.Now()
-		if result, until, ok := r.answers.get(q, now); ok {
-			aged := *result
-			aged.TTL = until.Sub(now).Truncate(time.Second)
-			return &aged, nil
-		}
-	}
-	result, err := r.flights.Do(ctx, q, func(ctx context.Context) (*Result, error) {
+	began := false
+	found, err := get(ctx, q, func(ctx context.Context) (flight.Loaded[answer], error) {
+		began = true
 		ctx, cancel := context.WithTimeout(ctx, r.limits.Time)
 		defer cancel()
 		l := &lookup{r: r, now: r.options.Now(), b: newBudget(r.limits)}
 		result, err := l.run(ctx, n, rrtype)
-		if err == nil && result.State != Indeterminate {
-			r.answers.put(q, result, l.now, l.now.Add(min(result.TTL, r.limits.AnswerTTL)))
+		a := answer{Result: result}
+		if err == nil && result.State != Indeterminate && result.TTL > 0 {
+			result.TTL = min(result.TTL, r.limits.AnswerTTL)
+			a.until = l.now.Add(result.TTL)
 		}
-		return result, err
+		return flight.Loaded[answer]{Value: a, Until: a.until}, err
 	})
 	if err != nil {
 		return nil, r.explain(ctx, q, err)
 	}
-	if result.State == Indeterminate && r.options.RequireValidation {
+	if found.State == Indeterminate && r.options.RequireValidation {
 		return nil, ErrNotValidated
 	}
-	own := *result
+	own := *found.Result
+	if !began {
+		own.TTL = found.left(r.options.Now())
+	}
 	return &own, nil
 }
 

@@ -59,17 +59,24 @@ type working[K comparable, V any] struct {
 // context ends gets that context's error at once, and the others go on waiting.
 // A panic in fn is a [*PanicError]. Results are not kept.
 func (g *Group[K, V]) Do(ctx context.Context, key K, fn func(context.Context) (V, error)) (V, error) {
-	return g.do(ctx, key, fn, nil)
+	return g.do(ctx, key, fn, nil, false)
+}
+
+// Renew is Do for callers for whom a run that began before their call is too
+// old: it always runs fn. Callers of Do who come later share its result; those
+// who came earlier keep the run that they wait for.
+func (g *Group[K, V]) Renew(ctx context.Context, key K, fn func(context.Context) (V, error)) (V, error) {
+	return g.do(ctx, key, fn, nil, true)
 }
 
 // store is where results are kept. Both methods are called under the Group's
 // lock, so that a result is either found held or found being worked on.
 type store[K comparable, V any] interface {
 	held(key K) (V, bool)
-	keep(key K, value V) // unless the key was forgotten, or nobody waits any more
+	keep(key K, value V) // unless the key was forgotten or renewed, or nobody waits any more
 }
 
-func (g *Group[K, V]) do(ctx context.Context, key K, fn func(context.Context) (V, error), s store[K, V]) (V, error) {
+func (g *Group[K, V]) do(ctx context.Context, key K, fn func(context.Context) (V, error), s store[K, V], renew bool) (V, error) {
 	var none V
 	if err := ctx.Err(); err != nil {
 		return none, err
@@ -77,7 +84,7 @@ func (g *Group[K, V]) do(ctx context.Context, key K, fn func(context.Context) (V
 	if ctx.Value(working[K, V]{g, key}) != nil {
 		return none, ErrRecursive
 	}
-	c := g.join(ctx, key, fn, s)
+	c := g.join(ctx, key, fn, s, renew)
 	select {
 	case <-c.done:
 		g.leave(key, c)
@@ -88,15 +95,16 @@ func (g *Group[K, V]) do(ctx context.Context, key K, fn func(context.Context) (V
 	}
 }
 
-// join counts the caller in, starting the function where nobody did.
-func (g *Group[K, V]) join(ctx context.Context, key K, fn func(context.Context) (V, error), s store[K, V]) *call[V] {
+// join counts the caller in, starting the function where nobody did, or where
+// the caller wants it run again.
+func (g *Group[K, V]) join(ctx context.Context, key K, fn func(context.Context) (V, error), s store[K, V], renew bool) *call[V] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if c := g.calls[key]; c != nil {
+	if c := g.calls[key]; c != nil && !renew {
 		c.callers++
 		return c
 	}
-	if s != nil {
+	if s != nil && !renew {
 		if value, ok := s.held(key); ok {
 			return finished(value)
 		}

@@ -11,17 +11,21 @@ import (
 )
 
 // Memo keeps decoded values until they expire, the least recently used leaving
-// first, and loads each missing one once however many callers ask. A Memo is
-// safe for concurrent use; reading what it holds takes no lock.
+// first, and loads each missing one once however many callers ask. What was kept
+// before the clock stepped back counts as missing (see [Clock]). A Memo is safe
+// for concurrent use; reading what it holds takes no lock.
 type Memo[K comparable, V any] struct {
-	now   func() time.Time
+	clock *Clock
 	group Group[K, Loaded[V]]
+	size  func(K, V) int // nil: bytes are not counted
+	most  int            // bytes
 
 	entries sync.Map // K to *entry[V]: what readers see
 	added   atomic.Uint64
 
-	mu  sync.Mutex
-	lru *simplelru.LRU[K, *entry[V]] // what leaves first
+	mu    sync.Mutex
+	lru   *simplelru.LRU[K, *entry[V]] // what leaves first
+	bytes int
 }
 
 // Loaded is what a load found out.
@@ -29,21 +33,36 @@ type Loaded[V any] struct {
 	Value V
 	Until time.Time // until when it is kept; zero: for those who wait alone
 	Err   error     // a negative result, kept like a value
+
+	steps uint64 // of the clock, when this was found out
 }
 
 type entry[V any] struct {
 	Loaded[V]
-	seen atomic.Uint64 // Memo.added when it was last moved to the front
+	bytes int
+	seen  atomic.Uint64 // Memo.added when it was last moved to the front
 }
 
-// NewMemo keeps up to entries values by a clock.
+// NewMemo returns a Memo that keeps up to entries values by the clock now.
 func NewMemo[K comparable, V any](entries int, now func() time.Time) *Memo[K, V] {
-	m := &Memo[K, V]{now: now}
-	lru, err := simplelru.NewLRU(max(entries, 1), func(key K, _ *entry[V]) { m.entries.Delete(key) })
+	m := &Memo[K, V]{clock: NewClock(now, nil)}
+	lru, err := simplelru.NewLRU(max(entries, 1), func(key K, e *entry[V]) {
+		m.bytes -= e.bytes
+		m.entries.Delete(key)
+	})
 	if err != nil {
 		panic(err) // only a size below 1 is an error
 	}
 	m.lru = lru
+	return m
+}
+
+// NewSizedMemo returns a Memo that also keeps no more than a number of bytes, as
+// size counts them. A value that alone is larger is not kept. Size is called once
+// for each value, and must be cheap.
+func NewSizedMemo[K comparable, V any](entries, bytes int, size func(K, V) int, now func() time.Time) *Memo[K, V] {
+	m := NewMemo[K, V](entries, now)
+	m.size, m.most = size, bytes
 	return m
 }
 
@@ -56,7 +75,24 @@ func (m *Memo[K, V]) Get(ctx context.Context, key K, load func(context.Context) 
 	if e := m.fresh(key); e != nil {
 		return e.Value, e.Err
 	}
-	got, err := m.group.do(ctx, key, load, (*memoStore[K, V])(m))
+	return m.load(ctx, key, load, false)
+}
+
+// Renew is [Memo.Get] for callers who need what was found out after their call:
+// it always loads, even while another load is under way, and keeps the result in
+// place of an older one. The older load goes to its own callers and is not kept.
+func (m *Memo[K, V]) Renew(ctx context.Context, key K, load func(context.Context) (Loaded[V], error)) (V, error) {
+	return m.load(ctx, key, load, true)
+}
+
+func (m *Memo[K, V]) load(ctx context.Context, key K, load func(context.Context) (Loaded[V], error), renew bool) (V, error) {
+	got, err := m.group.do(ctx, key, func(ctx context.Context) (Loaded[V], error) {
+		m.clock.Now() // sees a step that came before the load
+		steps := m.clock.Steps()
+		got, err := load(ctx)
+		got.steps = steps
+		return got, err
+	}, (*memoStore[K, V])(m), renew)
 	if err != nil {
 		var none V
 		return none, err
@@ -67,7 +103,7 @@ func (m *Memo[K, V]) Get(ctx context.Context, key K, load func(context.Context) 
 // fresh gives an entry that has not expired.
 func (m *Memo[K, V]) fresh(key K) *entry[V] {
 	e := m.entry(key)
-	if e == nil || !m.now().Before(e.Until) {
+	if e == nil || !m.holds(&e.Loaded) {
 		return nil
 	}
 	// Order matters to what leaves next, so it is only kept up once after each
@@ -79,6 +115,12 @@ func (m *Memo[K, V]) fresh(key K) *entry[V] {
 		m.mu.Unlock()
 	}
 	return e
+}
+
+// holds reports whether a value has not expired, by a clock that has not stepped
+// back since it was found out.
+func (m *Memo[K, V]) holds(got *Loaded[V]) bool {
+	return m.clock.Now().Before(got.Until) && m.clock.Steps() == got.steps
 }
 
 func (m *Memo[K, V]) entry(key K) *entry[V] {
@@ -99,33 +141,55 @@ func (s *memoStore[K, V]) held(key K) (Loaded[V], bool) {
 
 func (s *memoStore[K, V]) keep(key K, got Loaded[V]) { (*Memo[K, V])(s).keep(key, got) }
 
+// keep keeps what was found out. A value that may not be kept ends the one that
+// it replaces; a failure does not.
 func (m *Memo[K, V]) keep(key K, got Loaded[V]) {
-	if !m.now().Before(got.Until) || errors.Is(got.Err, context.Canceled) || errors.Is(got.Err, context.DeadlineExceeded) {
+	holds := m.holds(&got)
+	if errors.Is(got.Err, context.Canceled) || errors.Is(got.Err, context.DeadlineExceeded) || got.Err != nil && !holds {
 		return
 	}
 	e := &entry[V]{Loaded: got}
+	if m.size != nil {
+		e.bytes = m.size(key, got.Value)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.lru.Remove(key)
+	if !holds || m.size != nil && e.bytes > m.most {
+		return
+	}
+	m.bytes += e.bytes
 	e.seen.Store(m.added.Add(1))
 	m.lru.Add(key, e)
 	m.entries.Store(key, e)
+	for m.size != nil && m.bytes > m.most {
+		m.lru.RemoveOldest()
+	}
 }
 
 // Peek gives what is held for a key without loading anything, and whether it is
 // still fresh. Expired values stay until they leave for others, so that a load
-// can revalidate them.
+// can revalidate them. What the clock's step back made doubtful is not given.
 func (m *Memo[K, V]) Peek(key K) (got Loaded[V], fresh bool) {
 	e := m.entry(key)
 	if e == nil {
 		return got, false
 	}
-	return e.Loaded, m.now().Before(e.Until)
+	fresh = m.holds(&e.Loaded)
+	if m.clock.Steps() != e.steps {
+		return got, false
+	}
+	return e.Loaded, fresh
 }
 
 // Put keeps a value that was found out in another way. A load that is under way
 // goes to its callers and is not kept.
 func (m *Memo[K, V]) Put(key K, got Loaded[V]) {
-	m.Invalidate(key)
+	m.clock.Now()
+	got.steps = m.clock.Steps()
+	m.group.mu.Lock()
+	defer m.group.mu.Unlock()
+	delete(m.group.calls, key)
 	m.keep(key, got)
 }
 
@@ -155,4 +219,12 @@ func (m *Memo[K, V]) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.lru.Len()
+}
+
+// Bytes is the size of what is held, expired values included; 0 for a Memo that
+// does not count it.
+func (m *Memo[K, V]) Bytes() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.bytes
 }
