@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
 )
 
 // Crossing is told before a skill that another one refers to is first used, if
@@ -95,8 +96,8 @@ func (s *Loaded) cross(ctx context.Context, c *candidate) {
 	}
 	x := Crossing{From: s.ID.String(), To: c.skill.String(), FromRoot: s.Root.String(), ToRoot: c.root.String(),
 		NewDomain: c.root.HostingDomain() != s.Root.HostingDomain(), Chain: slices.Clone(c.Chain)}
-	message := fmt.Sprintf("the skill %s uses the skill %s under another trust root", x.From, x.To)
-	s.loader.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeCrossing, Subject: x.To,
+	message := fmt.Sprintf("the skill %s uses the skill %s under another trust root", domain.Redact(x.From), domain.Redact(x.To))
+	s.loader.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeCrossing, Subject: domain.Redact(x.To),
 		Finding: &lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeCrossing, Requirement: "DVS-6-05", Message: message}})
 	if s.loader.options.Notify != nil {
 		s.loader.options.Notify(ctx, x)

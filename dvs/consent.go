@@ -69,7 +69,7 @@ func (s *Loaded) external(ctx context.Context, t Target) (*Resource, error) {
 	l := s.loader
 	refused := l.targetVerdict(t.URL)
 	refused.Code, refused.Summary = t.Code, t.Code.Title()
-	refused.Checks = []lookleap.Check{{Requirement: "DVS-5.1-04", Code: t.Code, Status: lookleap.Failed, Message: t.Code.Title(), Evidence: []lookleap.Evidence{{URL: t.URL}, {URL: s.Root.String()}}}}
+	refused.Checks = []lookleap.Check{{Requirement: "DVS-5.1-04", Code: t.Code, Status: lookleap.Failed, Message: t.Code.Title(), Evidence: shown([]lookleap.Evidence{{URL: t.URL}, {URL: s.Root.String()}})}}
 	planned := &plannedFetch{standing: s.standing(), URL: t.URL}
 	effect, err := (&plannedEffect{Type: effectFetch, Fetch: planned}).encode()
 	if err != nil {

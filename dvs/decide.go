@@ -3,10 +3,12 @@ package dvs
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -23,7 +25,7 @@ func Decide(c Claim, e Evidence, now time.Time) *lookleap.Verdict { return Rules
 // the root: such a skill is unverified rather than rejected.
 func (r Rules) Decide(c Claim, e Evidence, now time.Time) *lookleap.Verdict {
 	j := &judge{rules: r, claim: c, evidence: e, now: now}
-	v := &lookleap.Verdict{Document: Draft, Subject: c.URL, CheckedAt: now, Code: lookleap.CodeOK, OK: true}
+	v := &lookleap.Verdict{Document: Draft, Subject: domain.Redact(c.URL), CheckedAt: now, Code: lookleap.CodeOK, OK: true}
 	for _, step := range []struct {
 		requirement string
 		check       func(*judge) outcome
@@ -45,7 +47,7 @@ func (r Rules) Decide(c Claim, e Evidence, now time.Time) *lookleap.Verdict {
 		check := lookleap.Check{Requirement: step.requirement, Code: lookleap.CodeSkipped, Status: lookleap.Skipped, Message: "not reached"}
 		if v.OK {
 			o := step.check(j)
-			check.Code, check.Status, check.Message, check.Evidence, check.Until = o.code, o.status, o.message, o.evidence, o.until
+			check.Code, check.Status, check.Message, check.Evidence, check.Until = o.code, o.status, o.message, shown(o.evidence), o.until
 			if o.status == lookleap.Failed {
 				v.OK, v.Code, v.Summary = false, o.code, o.message
 			}
@@ -53,13 +55,13 @@ func (r Rules) Decide(c Claim, e Evidence, now time.Time) *lookleap.Verdict {
 		v.Checks = append(v.Checks, check)
 	}
 	if !j.skill.IsZero() {
-		v.Subject = j.skill.String()
+		v.Subject = domain.Redact(j.skill.String())
 	}
 	if v.OK {
 		v.Summary = fmt.Sprintf("the skill is verified under %s, %s", j.effective, c.Source)
 		v.Expires = e.Fresh
 	}
-	v.Record, _ = json.Marshal(record{c, e}) // both are plain data
+	v.Record, _ = json.Marshal(newRecord(c, e, r.AllowQuery)) // both are plain data
 	return v
 }
 
@@ -67,6 +69,28 @@ func (r Rules) Decide(c Claim, e Evidence, now time.Time) *lookleap.Verdict {
 type record struct {
 	Claim    Claim    `json:"claim"`
 	Evidence Evidence `json:"evidence"`
+}
+
+// newRecord hides what no record shows: user information, fragments, and queries
+// unless they are part of a skill's identity. What is left is judged the same.
+func newRecord(c Claim, e Evidence, allowQuery bool) record {
+	if _, err := (Rules{AllowQuery: allowQuery}).ParseSkillURL(c.URL); err != nil || !allowQuery {
+		c.URL = domain.Redact(c.URL)
+	}
+	c.Root = domain.Redact(c.Root)
+	e.Hops = slices.Clone(e.Hops)
+	for i, hop := range e.Hops {
+		e.Hops[i] = domain.Redact(hop)
+	}
+	return record{c, e}
+}
+
+// shown hides the queries of URLs in evidence.
+func shown(evidence []lookleap.Evidence) []lookleap.Evidence {
+	for i := range evidence {
+		evidence[i].URL = domain.Redact(evidence[i].URL)
+	}
+	return evidence
 }
 
 // Rejudge judges the record of an earlier verdict of [Rules.Decide] again, at
@@ -347,7 +371,7 @@ func (j *judge) narrowed() outcome {
 		j.effective = narrow
 		return noted(lookleap.CodeSelfDeclared, "the skill narrows its trust root", lookleap.Evidence{URL: narrow.String()})
 	}
-	return noted(lookleap.CodeSelfDeclared, "the skill declares a trust root that is not narrower than its own, which is ignored", lookleap.Evidence{Text: declared})
+	return noted(lookleap.CodeSelfDeclared, "the skill declares a trust root that is not narrower than its own, which is ignored", lookleap.Evidence{Text: domain.Redact(declared)})
 }
 
 // narrow gives the self-declared root if it lies under root and covers the

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
@@ -15,9 +16,9 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// Discover yields the skills that an origin lists: those of its index first,
-// then those of its sitemaps, each identity once (section 3.2). Either may be
-// absent. What could not be read, and every entry that was skipped, is a
+// Discover yields the skills that an origin lists: those of its indexes first
+// ([Options.Indexes]), then those of its sitemaps, each identity once
+// (section 3.2). Any of them may be absent. What could not be read, and every entry that was skipped, is a
 // [*ListingError] among them, and the rest goes on; the end of ctx, and a guard
 // that forbids an index, end it.
 //
@@ -36,10 +37,7 @@ func (l *Loader) Discover(ctx context.Context, root string) iter.Seq2[Listing, e
 			return
 		}
 		origin := parsed.url.Origin()
-		if !d.index(ctx, origin+SkillsPrefix+IndexFile) {
-			return
-		}
-		if l.options.AlsoAgentSkills && !d.index(ctx, origin+AgentSkillsPrefix+IndexFile) {
+		if !d.indexes(ctx, origin) {
 			return
 		}
 		d.sitemaps(ctx, origin+"/sitemap.xml")
@@ -63,21 +61,38 @@ func (d *discovery) warn(code lookleap.Code, requirement, at, message string) bo
 	return d.report(lookleap.Finding{Severity: lookleap.Warning, Code: code, Requirement: requirement, Message: message, Position: lookleap.Position{Path: at}})
 }
 
-// fetch asks for a file of the origin. A missing one is nil.
-func (d *discovery) fetch(ctx context.Context, at string, limit int, stream func(*fetch.Response, io.Reader) error) (doc *document, goOn bool) {
+// listFile is a file of the origin that lists skills, or why there is none.
+type listFile struct {
+	at  string
+	doc *document
+	err error
+}
+
+// ask asks for a file of the origin.
+func (d *discovery) ask(ctx context.Context, at string, limit int, stream func(*fetch.Response, io.Reader) error) listFile {
 	u, err := domain.Rules{AllowSpecial: true}.Parse(at)
 	if err != nil {
-		return nil, d.yield(Listing{}, badURL(at, err))
+		return listFile{at: at, err: badURL(at, err)}
 	}
-	doc, err = d.loader.gather(ctx, request{url: u, limit: limit, stream: stream, hop: func(to domain.URL) *Error {
+	doc, err := d.loader.gather(ctx, request{url: u, limit: limit, stream: stream, hop: func(to domain.URL) *Error {
 		if to.Origin() != u.Origin() {
 			return refuse(lookleap.CodeRedirectOutside, to.String(), "the redirect leaves the origin", "")
 		}
 		return nil
 	}}, nil)
+	if err != nil {
+		err = fmt.Errorf("dvs: discovering skills at %s: %w", at, err)
+	}
+	return listFile{at, doc, err}
+}
+
+// usable returns the file's document, nil if it is missing, and reports why it
+// cannot be used.
+func (d *discovery) usable(file listFile) (doc *document, goOn bool) {
+	doc, at := file.doc, file.at
 	switch {
-	case err != nil:
-		d.yield(Listing{}, fmt.Errorf("dvs: discovering skills at %s: %w", at, err))
+	case file.err != nil:
+		d.yield(Listing{}, file.err)
 		return nil, false
 	case doc.evidence.Failure == lookleap.CodeBlockedByPolicy, doc.evidence.Failure == lookleap.CodeDNSSECBogus:
 		d.warn(doc.evidence.Failure, "DVS-3.1-57", at, doc.evidence.Failure.Title())
@@ -94,9 +109,30 @@ func isHTML(mediaType string) bool {
 	return mediaType == "text/html" || mediaType == "application/xhtml+xml"
 }
 
+// indexes asks for all indexes at once, and reads them in their order.
+func (d *discovery) indexes(ctx context.Context, origin string) bool {
+	prefixes := d.loader.options.Indexes
+	if prefixes == nil {
+		prefixes = []string{AgentSkillsPrefix, SkillsPrefix}
+	}
+	files := make([]listFile, len(prefixes))
+	var all sync.WaitGroup
+	for i, prefix := range prefixes {
+		all.Go(func() { files[i] = d.ask(ctx, origin+prefix+IndexFile, d.loader.limits.Index, nil) })
+	}
+	all.Wait()
+	for _, file := range files {
+		if !d.index(file) {
+			return false
+		}
+	}
+	return true
+}
+
 // index reads one index.
-func (d *discovery) index(ctx context.Context, at string) bool {
-	doc, goOn := d.fetch(ctx, at, d.loader.limits.Index, nil)
+func (d *discovery) index(file listFile) bool {
+	doc, goOn := d.usable(file)
+	at := file.at
 	if doc == nil {
 		return goOn
 	}
@@ -134,7 +170,7 @@ func (d *discovery) sitemaps(ctx context.Context, at string) {
 func (d *discovery) sitemap(ctx context.Context, at string) (list *Listings, goOn bool) {
 	var refused error
 	limits := d.loader.limits
-	doc, goOn := d.fetch(ctx, at, limits.Sitemap+1<<20, func(answer *fetch.Response, body io.Reader) error {
+	doc, goOn := d.usable(d.ask(ctx, at, limits.Sitemap+1<<20, func(answer *fetch.Response, body io.Reader) error {
 		if isHTML(answer.MediaType) {
 			return nil
 		}
@@ -150,7 +186,7 @@ func (d *discovery) sitemap(ctx context.Context, at string) (list *Listings, goO
 		}
 		list, refused = d.loader.rules().ReadSitemap(body, answer.URL.String(), limits)
 		return nil
-	})
+	}))
 	if doc == nil {
 		return nil, goOn
 	}
@@ -178,7 +214,7 @@ func (d *discovery) take(list *Listings, err error, at string) bool {
 		}
 		d.seen[id] = true
 		if !d.root.Covers(entry.Skill) {
-			if !d.warn(lookleap.CodeEntryOutside, "DVS-3.2-19", at, "the entry lies outside the trust root: "+plaintext.Quote(id, 200)) {
+			if !d.warn(lookleap.CodeEntryOutside, "DVS-3.2-19", at, "the entry lies outside the trust root: "+plaintext.Quote(domain.Redact(id), 200)) {
 				return false
 			}
 			continue

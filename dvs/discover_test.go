@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"runtime"
 	"slices"
 	"strings"
@@ -325,16 +326,17 @@ func TestDiscover(t *testing.T) {
 		for range dvs.NewLoader(net.Host()).Discover(t.Context(), root) {
 			t.Error("there is something")
 		}
-		if got := net.Journal().Paths("shop.example"); !slices.Equal(got, []string{"GET /.well-known/skills/index.json", "GET /sitemap.xml"}) {
+		got := net.Journal().Paths("shop.example")
+		if slices.Sort(got[:2]); !slices.Equal(got, []string{"GET /.well-known/agent-skills/index.json", "GET /.well-known/skills/index.json", "GET /sitemap.xml"}) {
 			t.Errorf("got %v", got)
 		}
 	})
-	t.Run("DVS-3.2-15/accept-agent-skills-option", func(t *testing.T) {
+	t.Run("DVS-3.2-15/accept-agent-skills", func(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).Body("/s/b/SKILL.md", "text/markdown", refund).
 			Body("/.well-known/agent-skills/index.json", "application/json", `{"$schema":"`+dvs.IndexSchema+`","skills":[{"name":"refund","type":"skill-md","description":"Refunds an order.","url":"/s/a/SKILL.md","digest":"`+digestOf(refund)+
 				`"},{"name":"b","type":"skill-md","description":"d","url":"/s/b/SKILL.md","digest":"`+digestOf("other")+`"}]}`)
-		loader := dvs.Options{Roots: registry(t, root), AlsoAgentSkills: true}.NewLoader(net.Host())
+		loader := dvs.Options{Roots: registry(t, root)}.NewLoader(net.Host())
 		var codes []string
 		for l, err := range loader.Discover(t.Context(), root) {
 			if err != nil {
@@ -348,6 +350,55 @@ func TestDiscover(t *testing.T) {
 		}
 		if !slices.Equal(codes, []string{"ok", "digest-mismatch"}) {
 			t.Errorf("got %v", codes)
+		}
+	})
+	for name, c := range map[string]struct {
+		indexes []string
+		want    []string
+	}{
+		"accept-both-by-default": {nil, []string{"/s/new/SKILL.md", "/s/a/SKILL.md"}},
+		"accept-narrowed":        {[]string{dvs.SkillsPrefix}, []string{"/s/a/SKILL.md"}},
+		"accept-other-order":     {[]string{dvs.SkillsPrefix, dvs.AgentSkillsPrefix}, []string{"/s/a/SKILL.md", "/s/new/SKILL.md"}},
+		"accept-sitemap-alone":   {[]string{}, nil},
+	} {
+		t.Run("DVS-3.2-15/"+name, func(t *testing.T) {
+			net := lab.ForTest(t)
+			net.Site("shop.example").Body("/.well-known/skills/index.json", "application/json", `[{"name":"a","description":"d","path":"/s/a/"}]`).
+				Body("/.well-known/agent-skills/index.json", "application/json", `{"$schema":"`+dvs.IndexSchema+`","skills":[{"name":"new","type":"skill-md","description":"d","url":"/s/new/SKILL.md","digest":"`+digestOf(refund)+`"}]}`)
+			var got []string
+			for l, err := range (dvs.Options{Roots: registry(t, root), Indexes: c.indexes}).NewLoader(net.Host()).Discover(t.Context(), root) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, strings.TrimPrefix(l.Skill.String(), "https://shop.example"))
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got %v", got)
+			}
+			asked := 0
+			for _, path := range net.Journal().Paths("shop.example") {
+				if strings.HasSuffix(path, "/index.json") {
+					asked++
+				}
+			}
+			if want := len(c.indexes); c.indexes == nil && asked != 2 || c.indexes != nil && asked != want {
+				t.Errorf("%d indexes were asked for", asked)
+			}
+		})
+	}
+	t.Run("DVS-3.2-15/accept-one-round", func(t *testing.T) {
+		net := lab.ForTest(t)
+		both := make(chan struct{}, 2)
+		meet := func(w http.ResponseWriter, r *http.Request) {
+			both <- struct{}{}
+			for len(both) < 2 && r.Context().Err() == nil {
+				runtime.Gosched()
+			}
+			w.WriteHeader(http.StatusNotFound)
+		}
+		net.Site("shop.example").HandleFunc("/.well-known/skills/index.json", meet).HandleFunc("/.well-known/agent-skills/index.json", meet)
+		for _, err := range dvs.NewLoader(net.Host()).Discover(t.Context(), root) {
+			t.Error(err)
 		}
 	})
 	t.Run("DVS-3.2-21/accept-file-decides", func(t *testing.T) {

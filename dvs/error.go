@@ -14,13 +14,15 @@ import (
 // anything is sent.
 type Error struct {
 	Code   lookleap.Code
-	Input  string // what was refused; untrusted
+	Input  string // what was refused; untrusted, and it may hold secrets
 	Reason string // one sentence
 	Fix    string // what to write instead, if anything
 }
 
+// Error returns the refusal without the user information, query and fragment of
+// Input.
 func (e *Error) Error() string {
-	text := fmt.Sprintf("dvs: %s: %s (%s)", plaintext.Quote(e.Input, 0), plaintext.Line(e.Reason), e.Code)
+	text := fmt.Sprintf("dvs: %s: %s (%s)", plaintext.Quote(domain.Redact(e.Input), 0), plaintext.Line(e.Reason), e.Code)
 	if e.Fix != "" {
 		text += "; " + e.Fix
 	}

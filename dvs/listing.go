@@ -87,7 +87,7 @@ func (r Rules) entryAt(source domain.URL, ref string) (SkillURL, *Error) {
 func (l *Listings) add(entry Listing, at lookleap.Position) {
 	id := entry.Skill.String()
 	if l.seen[id] {
-		l.find(lookleap.Warning, lookleap.CodeDuplicateEntry, "DVS-3.2-20", fmt.Sprintf("the location %s stands twice", plaintext.Quote(id, 200)), at)
+		l.find(lookleap.Warning, lookleap.CodeDuplicateEntry, "DVS-3.2-20", fmt.Sprintf("the location %s stands twice", plaintext.Quote(domain.Redact(id), 200)), at)
 		return
 	}
 	l.seen[id] = true

@@ -29,8 +29,11 @@ type Options struct {
 	RequireSecure bool
 	// Guard sends the requests in place of the host, an agents.txt guard for one.
 	Guard lookleap.Fetcher
-	// AlsoAgentSkills makes discovery ask at /.well-known/agent-skills/ too.
-	AlsoAgentSkills bool
+	// Indexes are the directories of an origin whose index.json [Loader.Discover]
+	// asks for, in the order in which their entries are yielded; nil: that of
+	// discovery v0.2, [AgentSkillsPrefix], and then [SkillsPrefix]. Both are
+	// requested at once. An empty list leaves only the sitemap.
+	Indexes []string
 	// Runner runs scripts; nil: nothing does, and approved bytes are the host's.
 	Runner Runner
 	// Notify is told before a skill of another domain or root is first used.
@@ -373,10 +376,10 @@ func (l *Loader) finish(ctx context.Context, c *candidate) (admitted, error) {
 	if was, ok := l.seen.Get(id); ok && was != is && (was.header != is.header || c.Level == activated) {
 		l.forget(id)
 		c.verdict.Findings = append(c.verdict.Findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeChanged, Requirement: "DVS-4.6-03",
-			Message: lookleap.CodeChanged.Title(), Position: lookleap.Position{Path: id}})
+			Message: lookleap.CodeChanged.Title(), Position: lookleap.Position{Path: domain.Redact(id)}})
 	}
 	l.seen.Add(id, is)
-	l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventVerdict, Code: c.verdict.Code, Subject: id, Verdict: c.verdict})
+	l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventVerdict, Code: c.verdict.Code, Subject: c.verdict.Subject, Verdict: c.verdict})
 	if c.Level == registered {
 		return admitted{registration: &Registration{Metadata: c.parsed.Metadata, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: c.parsed.Digest,
 			Verdict: c.verdict, loader: l, pin: c.Claim.Pin, hint: c.Hint}}, nil

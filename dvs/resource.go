@@ -241,7 +241,7 @@ func (l *Loader) refuseTarget(ctx context.Context, subject string, err error) er
 }
 
 func (l *Loader) targetVerdict(subject string) *lookleap.Verdict {
-	return &lookleap.Verdict{Document: Draft, Subject: subject, Code: lookleap.CodeOK, CheckedAt: l.host.Time()}
+	return &lookleap.Verdict{Document: Draft, Subject: domain.Redact(subject), Code: lookleap.CodeOK, CheckedAt: l.host.Time()}
 }
 
 // fetchResource fetches what may be fetched: under root, or, with a zero root,
@@ -277,7 +277,7 @@ func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot
 		{"DVS-4.5.2-01", func() outcome { return r.location(rules, doc, directory) }},
 	} {
 		o := step.outcome()
-		v.Checks = append(v.Checks, lookleap.Check{Requirement: step.requirement, Code: o.code, Status: o.status, Message: o.message, Evidence: o.evidence})
+		v.Checks = append(v.Checks, lookleap.Check{Requirement: step.requirement, Code: o.code, Status: o.status, Message: o.message, Evidence: shown(o.evidence)})
 		if o.status == lookleap.Failed {
 			v.Code, v.Summary = o.code, o.message
 			return nil, l.refuse(ctx, v, doc.cause)

@@ -72,10 +72,10 @@ func (l *Loader) recall(ctx context.Context, u domain.URL) *document {
 	}
 	now, e := l.host.Time(), &shared.Evidence
 	if err == nil && (shared.Body.Size > l.limits.Skill || e.Digest != DigestOf(shared.Body.Bytes) || e.Status != http.StatusOK || e.Failure != "" || len(e.Hops) > l.limits.Redirects || e.Received.After(now.Add(sharedFor))) {
-		err = fmt.Errorf("dvs: the shared copy of %s is none", u)
+		err = fmt.Errorf("dvs: the shared copy of %s is none", domain.Redact(u.String()))
 	}
 	if err != nil {
-		l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeIO, Subject: u.String(), Err: err})
+		l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeIO, Subject: domain.Redact(u.String()), Err: err})
 		return nil
 	}
 	if most := e.Received.Add(l.limits.Kept); most.Before(e.Fresh) {
@@ -112,6 +112,6 @@ func (l *Loader) share(ctx context.Context, u domain.URL, doc *document) {
 		err = nil
 	}
 	if err != nil {
-		l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeIO, Subject: u.String(), Err: err})
+		l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeIO, Subject: domain.Redact(u.String()), Err: err})
 	}
 }

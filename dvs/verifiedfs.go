@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
 )
 
 // VerifiedFSOptions say what a [VerifiedFS] accepts.
@@ -111,7 +112,7 @@ func prepareBundle(b *Bundle, options *VerifiedFSOptions) *preparedBundle {
 }
 
 func (p *preparedBundle) judge(options *VerifiedFSOptions) error {
-	if p.Verdict == nil || !p.Verdict.OK || p.Verdict.Subject != p.ID {
+	if p.Verdict == nil || !p.Verdict.OK || p.Verdict.Subject != domain.Redact(p.ID) {
 		return refuse(lookleap.CodeNeedsRoot, p.ID, "no verdict says that this skill is verified", "load it through a Loader")
 	}
 	if err := checkFiles(p.Files, options.Limits); err != nil {

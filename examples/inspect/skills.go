@@ -14,7 +14,7 @@ import (
 func skillsCommand() command {
 	return command{
 		name:    "skills",
-		args:    "ORIGIN… [--agent-skills]",
+		args:    "ORIGIN… [--index NAME]",
 		summary: "the skills that an origin lists",
 		about: `Reads the index of an origin's skills and its sitemaps. An entry that is wrong is
 a finding and does not spoil the rest; an origin that lists nothing is accepted.
@@ -25,11 +25,18 @@ value: {
 }`,
 		examples: []string{
 			"inspect skills https://example.com/",
-			"inspect --json skills https://example.com/ --agent-skills",
+			"inspect --json skills https://example.com/ --index agent-skills",
 		},
 		build: func(flags *flag.FlagSet) action {
 			var o dvs.Options
-			flags.BoolVar(&o.AlsoAgentSkills, "agent-skills", false, "also ask at /.well-known/agent-skills/")
+			flags.Func("index", "ask for one index alone: agent-skills or skills", func(name string) error {
+				prefix, ok := map[string]string{"agent-skills": dvs.AgentSkillsPrefix, "skills": dvs.SkillsPrefix}[name]
+				if !ok {
+					return errors.New("the index is agent-skills or skills")
+				}
+				o.Indexes = []string{prefix}
+				return nil
+			})
 			return func(ctx context.Context, s *session, args []string) error {
 				host, err := s.Host()
 				if err != nil {

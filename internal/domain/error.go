@@ -24,7 +24,8 @@ const (
 	CodeFragment      = "fragment-not-allowed"
 )
 
-// Error tells why a URL, reference or host was refused. Its text is printable ASCII whatever the input was.
+// Error tells why a URL, reference or host was refused. Its text is printable ASCII whatever the input was, and quotes no user information, query or
+// fragment.
 type Error struct {
 	Code    string // one of the Code constants
 	Offset  int    // octet at which Part begins in the text that was given
@@ -35,8 +36,12 @@ type Error struct {
 
 func (e *Error) Error() string {
 	text := e.Code
-	if e.Part != "" {
-		text += " " + strconv.QuoteToASCII(e.Part)
+	switch e.Code {
+	case CodeQuery, CodeFragment, CodeUserinfo: // the part may hold secrets
+	default:
+		if e.Part != "" {
+			text += " " + strconv.QuoteToASCII(e.Part)
+		}
 	}
 	text += fmt.Sprintf(" at offset %d: %s", e.Offset, e.Message)
 	if e.Fix != "" {

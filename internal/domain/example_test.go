@@ -38,7 +38,7 @@ func ExampleURL_Resolve() {
 	fmt.Println(base.Resolve("//h.example@evil.example/"))
 	// Output:
 	// https://h.example/skills/shared/table.json <nil>
-	//  userinfo "h.example@" at offset 2: user information hides which host is meant; remove everything up to "@"
+	//  userinfo at offset 2: user information hides which host is meant; remove everything up to "@"
 }
 
 func ExampleParseHost() {
