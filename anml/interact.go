@@ -97,21 +97,38 @@ func (a Action) Executable() error {
 	case !usableTarget(a.Endpoint()):
 		return errors.New("anml: the action's endpoint is no URI reference that is executed")
 	case a.lostParam():
-		return errors.New("anml: a required parameter of the action is malformed")
+		return errors.New("anml: a required parameter of the action is malformed or accepts no value")
 	case !a.d.Executable():
 		return ErrUnsupportedVersion
 	}
 	return nil
 }
 
-// lostParam reports whether a required parameter was dropped.
+// lostParam reports whether a required parameter was dropped or accepts no value.
 func (a Action) lostParam() bool {
 	for n := a.n.first(); n.ok(); n = n.next() {
 		if n.kind() == kParam && !n.usable() && (Node{n, a.d}).boolean("required", false, true) && n.flags()&malformed != 0 {
 			return true
 		}
 	}
+	for p := range a.Params() {
+		if p.Required() && p.unfillable() {
+			return true
+		}
+	}
 	return false
+}
+
+// unfillable reports whether no value fits the parameter: an enum without
+// options.
+func (p Param) unfillable() bool {
+	if p.Type() != TypeEnum {
+		return false
+	}
+	for range p.Options() {
+		return false
+	}
+	return true
 }
 
 // knownMethod reads a method; exact says that it was written in upper case.

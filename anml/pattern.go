@@ -1,9 +1,11 @@
 package anml
 
 import (
+	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"unicode"
 )
 
 // Patterns of parameters are RE2, so matching is linear in the value. Reading and
@@ -41,6 +43,9 @@ func (e *examination) pattern(p Param) {
 			weight += size * (weighInstr + weighMatching*int64(len(def)))
 			if weight <= e.patterns {
 				e.patterns -= weight
+				if _, ok := ecmaPattern(text); !ok && !e.full() {
+					e.add(p.n, SeverityInfo, CodePattern, "ANML-8.6.2-04", "the pattern "+quoted(text)+" has no equal in JSON Schema, so tools do not see it; it is checked here", "write a plain regular expression without line anchors")
+				}
 				return
 			}
 			why = "is not checked here: it costs too much"
@@ -103,4 +108,161 @@ func (p Param) matches(value string) bool {
 	}
 	re, err := syntax.Parse(wholly(text), syntax.Perl)
 	return err == nil && sizeOf(re)*len(value) <= maxMatch && regexp.MustCompile(wholly(text)).MatchString(value)
+}
+
+// longestECMAPattern bounds a translated pattern: a class such as \pL becomes a
+// list of hundreds of ranges.
+const longestECMAPattern = 4000
+
+// ecmaPattern translates the pattern of a parameter, which is RE2, into the
+// regular expressions of ECMA-262 that JSON Schema uses, with the flag u. It
+// returns false for a pattern that has no equal there or becomes too long.
+// Whether a match is greedy plays no part, since the whole value must match.
+func ecmaPattern(text string) (string, bool) {
+	re, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return "", false
+	}
+	w := ecmaWriter{ok: true}
+	w.WriteString("^(?:")
+	w.expression(re)
+	w.WriteString(")$")
+	return w.String(), w.ok && w.Len() <= longestECMAPattern
+}
+
+type ecmaWriter struct {
+	strings.Builder
+	ok bool
+}
+
+func (w *ecmaWriter) expression(re *syntax.Regexp) {
+	if w.Len() > longestECMAPattern {
+		w.ok = false
+		return
+	}
+	switch re.Op {
+	case syntax.OpEmptyMatch:
+		w.WriteString("(?:)")
+	case syntax.OpLiteral:
+		for _, r := range re.Rune {
+			w.literal(r, re.Flags&syntax.FoldCase != 0)
+		}
+	case syntax.OpCharClass:
+		w.class(re.Rune)
+	case syntax.OpAnyCharNotNL:
+		w.WriteString(`[^\n]`)
+	case syntax.OpAnyChar:
+		w.WriteString(`[\s\S]`)
+	case syntax.OpBeginText:
+		w.WriteString("^")
+	case syntax.OpEndText:
+		w.WriteString("$")
+	case syntax.OpWordBoundary:
+		w.WriteString(`\b`)
+	case syntax.OpNoWordBoundary:
+		w.WriteString(`\B`)
+	case syntax.OpCapture:
+		w.group(re.Sub[0])
+	case syntax.OpStar:
+		w.repeat(re.Sub[0], "*")
+	case syntax.OpPlus:
+		w.repeat(re.Sub[0], "+")
+	case syntax.OpQuest:
+		w.repeat(re.Sub[0], "?")
+	case syntax.OpRepeat:
+		switch {
+		case re.Max == re.Min:
+			w.repeat(re.Sub[0], fmt.Sprintf("{%d}", re.Min))
+		case re.Max < 0:
+			w.repeat(re.Sub[0], fmt.Sprintf("{%d,}", re.Min))
+		default:
+			w.repeat(re.Sub[0], fmt.Sprintf("{%d,%d}", re.Min, re.Max))
+		}
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			if sub.Op == syntax.OpAlternate {
+				w.group(sub)
+			} else {
+				w.expression(sub)
+			}
+		}
+	case syntax.OpAlternate:
+		for i, sub := range re.Sub {
+			if i > 0 {
+				w.WriteByte('|')
+			}
+			w.expression(sub)
+		}
+	default: // anchors of lines, and what matches nothing
+		w.ok = false
+	}
+}
+
+func (w *ecmaWriter) group(re *syntax.Regexp) {
+	w.WriteString("(?:")
+	w.expression(re)
+	w.WriteByte(')')
+}
+
+func (w *ecmaWriter) repeat(re *syntax.Regexp, times string) {
+	if re.Op == syntax.OpCharClass || re.Op == syntax.OpLiteral && len(re.Rune) == 1 {
+		w.expression(re)
+	} else {
+		w.group(re)
+	}
+	w.WriteString(times)
+}
+
+// literal writes one character, or all characters that differ from it by case.
+func (w *ecmaWriter) literal(r rune, fold bool) {
+	if next := unicode.SimpleFold(r); fold && next != r {
+		var all []rune
+		for ; next != r; next = unicode.SimpleFold(next) {
+			all = append(all, next, next)
+		}
+		w.class(append(all, r, r))
+		return
+	}
+	w.char(r, `^$\.*+?()[]{}|/`)
+}
+
+// class writes a set of characters, given as pairs of bounds.
+func (w *ecmaWriter) class(bounds []rune) {
+	last := len(bounds) - 1
+	if last < 0 {
+		w.ok = false // matches nothing
+		return
+	}
+	w.WriteByte('[')
+	if last > 1 && bounds[0] == 0 && bounds[last] == unicode.MaxRune {
+		w.WriteByte('^') // what lies between the ranges
+		inside := make([]rune, 0, last)
+		for i := 1; i < last; i += 2 {
+			inside = append(inside, bounds[i]+1, bounds[i+1]-1)
+		}
+		bounds = inside
+	}
+	for i := 0; i < len(bounds) && w.Len() <= longestECMAPattern; i += 2 {
+		w.char(bounds[i], `\]-^[`)
+		if bounds[i+1] > bounds[i] {
+			w.WriteByte('-')
+			w.char(bounds[i+1], `\]-^[`)
+		}
+	}
+	w.WriteByte(']')
+}
+
+// char writes a character, with a backslash if it is one of those that need it.
+func (w *ecmaWriter) char(r rune, special string) {
+	switch {
+	case r < ' ' || 0x7f <= r && r < 0xa0:
+		fmt.Fprintf(w, `\u%04x`, r)
+	case r > 0xffff || 0xd800 <= r && r < 0xe000 || unicode.Is(unicode.Z, r) && r != ' ' || unicode.Is(unicode.C, r):
+		fmt.Fprintf(w, `\u{%x}`, r)
+	default:
+		if strings.ContainsRune(special, r) {
+			w.WriteByte('\\')
+		}
+		w.WriteRune(r)
+	}
 }

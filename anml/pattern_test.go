@@ -1,8 +1,10 @@
 package anml
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -71,4 +73,136 @@ func TestPatternsCost(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestSchemaPatterns holds the patterns of schemas to those of the document.
+func TestSchemaPatterns(t *testing.T) {
+	values := []string{
+		"", "a", "A", "k", "\u212a", "é", "É", "ß", "1", "-", "a-b", "a\nb", "a\rb", "\u2028", "\u00a0", "\U0001f600", "[", "]", "^", "$", "\\", "/", "ab", "aa", "AB", "word word", "z\n",
+	}
+	// Go reads the translated pattern too, but for its escapes of characters.
+	escape := regexp.MustCompile(`\\u(?:\{([0-9a-f]+)\}|([0-9a-f]{4}))`)
+	for _, c := range []struct{ pattern, want string }{
+		{`[0-9]{3}`, `^(?:[0-9]{3})$`},
+		{`(?i)k`, "^(?:[k\u212aK])$"},
+		{`(?i:[a-c])é`, `^(?:[A-Ca-c]é)$`},
+		{`a\-b`, `^(?:a-b)$`},
+		{`[\w\-\]\^]+`, `^(?:[\-0-9A-Z\]-_a-z]+)$`},
+		{`[[:alpha:]]`, `^(?:[A-Za-z])$`},
+		{`\x{41}\x{1f600}`, `^(?:A\u{1f600})$`},
+		{`\Aa\z`, `^(?:^a$)$`},
+		{`^a$`, `^(?:^a$)$`},
+		{`\Qa.b\E`, `^(?:a\.b)$`},
+		{`(?P<name>a)(b)?`, `^(?:(?:a)(?:(?:b))?)$`},
+		{`a+?|b*?`, `^(?:a+|b*)$`},
+		{`.`, `^(?:[^\n])$`},
+		{`(?s).`, `^(?:[\s\S])$`},
+		{`[^a]`, `^(?:[^a])$`},
+		{`\/\$`, `^(?:\/\$)$`},
+		{`a{2,}`, `^(?:a{2,})$`},
+		{`\bword\b`, `^(?:\bword\b)$`},
+		{`\a`, `^(?:\u0007)$`},
+		{`[\s]`, ``},
+		{`(?m)^a$`, "-"},
+		{`[^\x00-\x{10FFFF}]`, "-"},
+		{`\pL`, "-"},
+		{`(?i)\p{Greek}`, ``},
+	} {
+		translated, ok := ecmaPattern(c.pattern)
+		switch c.want {
+		case "-":
+			t.Run("O07/reject-"+c.pattern, func(t *testing.T) {
+				if ok {
+					t.Errorf("translated to %s", translated)
+				}
+			})
+			continue
+		case "":
+		default:
+			t.Run("O07/accept-form-"+c.pattern, func(t *testing.T) {
+				if translated != c.want || !ok {
+					t.Errorf("got %s, want %s", translated, c.want)
+				}
+			})
+		}
+		t.Run("O07/accept-same-"+c.pattern, func(t *testing.T) {
+			back, err := regexp.Compile(escape.ReplaceAllString(translated, `\x{$1$2}`))
+			if err != nil || !ok {
+				t.Fatal(translated, err)
+			}
+			original := regexp.MustCompile(wholly(c.pattern))
+			for _, value := range values {
+				if back.MatchString(value) != original.MatchString(value) {
+					t.Errorf("%s and %s differ for %q", c.pattern, translated, value)
+				}
+			}
+		})
+	}
+}
+
+// TestSchemasOfBadParameters reads documents whose authors made mistakes.
+func TestSchemasOfBadParameters(t *testing.T) {
+	parse := func(t *testing.T, params string) *Document {
+		t.Helper()
+		d, err := ParseXML([]byte(service(`<interact><action id="a" method="POST" endpoint="/a">`+params+`</action></interact>`)), ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	t.Run("O07/reject-required-enum-without-options", func(t *testing.T) {
+		d := parse(t, `<param name="p" type="enum" required="true"/>`)
+		for range d.Tools(JSONSchema) {
+			t.Error("an action that cannot be called is offered")
+		}
+	})
+	for dialect, name := range map[Dialect]string{JSONSchema: "schema", StrictSchema: "strict"} {
+		t.Run("O07/accept-optional-enum-without-options-"+name, func(t *testing.T) {
+			tool := first(parse(t, `<param name="p" type="enum"/><param name="q"/>`).Tools(dialect))
+			if schema := string(tool.InputSchema); !json.Valid(tool.InputSchema) || strings.Contains(schema, `"p"`) || strings.Contains(schema, `"enum"`) {
+				t.Error(schema)
+			}
+			if _, err := tool.Action.ArgsJSON([]byte(`{"p":"x"}`)); !errors.Is(err, ErrParamInvalid) {
+				t.Error(err)
+			}
+			if _, err := tool.Action.ArgsJSON([]byte(`{"q":"x"}`)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	t.Run("O07/accept-option-once", func(t *testing.T) {
+		tool := first(parse(t, `<param name="p" type="enum"><option value="x"/><option value="x"/><option value="y"/></param>`).Tools(JSONSchema))
+		if schema := string(tool.InputSchema); !strings.Contains(schema, `"enum":["x","y"]`) {
+			t.Error(schema)
+		}
+	})
+	for _, param := range []string{
+		`<param name="p" type="number" default="many"/>`, `<param name="p" type="number" min="1" default="0"/>`, `<param name="p" type="enum" default="z"><option value="x"/></param>`,
+		`<param name="p" pattern="[0-9]" default="x"/>`, `<param name="p" type="boolean" default="yes"/>`,
+	} {
+		t.Run("O07/reject-default-"+param, func(t *testing.T) {
+			if schema := string(first(parse(t, param).Tools(JSONSchema)).InputSchema); strings.Contains(schema, "default") {
+				t.Error(schema)
+			}
+		})
+	}
+	t.Run("O07/accept-finding", func(t *testing.T) {
+		if d := parse(t, `<param name="p" pattern="(?m)^a$"/>`); !d.hasFinding(CodePattern) {
+			t.Error(d.Findings())
+		}
+	})
+	t.Run("O07/accept-without-finding", func(t *testing.T) {
+		if d := parse(t, `<param name="p" pattern="(?i)[[:alpha:]]\-\x{41}"/>`); d.hasFinding(CodePattern) {
+			t.Error(d.Findings())
+		}
+	})
+}
+
+func (d *Document) hasFinding(code string) bool {
+	for _, f := range d.Findings() {
+		if f.Code == code {
+			return true
+		}
+	}
+	return false
 }

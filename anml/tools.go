@@ -149,6 +149,9 @@ func (a Action) InputSchema(dialect Dialect) []byte {
 	w.key("properties")
 	w.open('{')
 	for p := range a.Params() {
+		if p.unfillable() {
+			continue // a schema cannot say "no value", and leaving it out does
+		}
 		w.key(p.Name())
 		if dialect == StrictSchema {
 			p.strictSchema(w)
@@ -161,7 +164,7 @@ func (a Action) InputSchema(dialect Dialect) []byte {
 	w.open('[')
 	for p := range a.Params() {
 		_, hasDefault := p.Default()
-		if dialect == StrictSchema || p.Required() && !hasDefault {
+		if !p.unfillable() && (dialect == StrictSchema || p.Required() && !hasDefault) {
 			w.next()
 			w.string(p.Name())
 		}
@@ -207,8 +210,8 @@ func (p Param) schema(w *jsonWriter) {
 	}
 	p.options(w)
 	if text := p.Pattern(); text != "" && p.Type() != TypeDateTime && p.Type() != TypeEnum && name == "string" {
-		if p.n.flags()&unchecked == 0 {
-			w.member("pattern", "^(?:"+text+")$")
+		if pattern, ok := ecmaPattern(text); ok && p.n.flags()&unchecked == 0 {
+			w.member("pattern", pattern)
 		}
 	}
 	for _, bound := range [2][3]string{{"min", "minimum", "minLength"}, {"max", "maximum", "maxLength"}} {
@@ -262,9 +265,13 @@ func (p Param) options(w *jsonWriter) {
 	}
 	w.key("enum")
 	w.open('[')
+	written := map[string]bool{} // a schema names each value once
 	for o := range p.Options() {
-		w.next()
-		w.string(o.Value())
+		if !written[o.Value()] {
+			written[o.Value()] = true
+			w.next()
+			w.string(o.Value())
+		}
 	}
 	if !p.Required() && w.strict {
 		w.next()
