@@ -2,7 +2,12 @@ package agent
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/lookleap/lookleap/internal/confusable"
 )
 
 // fieldKey is the name of a field in the one spelling in which what the user
@@ -14,45 +19,55 @@ import (
 func fieldKey(name string) string {
 	key := asciiKey(name)
 	if !isASCII(name) {
-		key = strings.Map(lookOf, spelled(name))
+		key = asciiKey(latin(name))
 	}
 	if key == "" {
 		return name
 	}
-	return strings.ReplaceAll(key, "rn", "m")
+	return ligatures.Replace(key)
 }
 
-// asciiKey is the key of a name in ASCII, as nearly all are, in one pass.
+// ligatures are pairs of letters that look like one.
+var ligatures = strings.NewReplacer("rn", "m", "vv", "w")
+
+// latin is a text with the ASCII letters that its own look like, and in lower case and
+// without accents where they look like none. What separates words is left out.
+func latin(text string) string {
+	var b strings.Builder
+	for _, r := range norm.NFKC.String(strings.Map(unadorned, norm.NFKD.String(text))) {
+		switch letters := confusable.Letters(r); {
+		case letters != "":
+			b.WriteString(letters)
+		case r >= utf8.RuneSelf && unicode.In(r, unicode.L, unicode.N, unicode.M) && !unseen(r):
+			b.WriteString(spelled(string(r)))
+		}
+	}
+	return b.String()
+}
+
+// asciiKey is the key of a name in one pass. It folds the case of ASCII letters, and
+// keeps characters that are not ASCII.
 func asciiKey(name string) string {
 	key := make([]byte, 0, 32)
 	for i := range len(name) {
 		switch c := lower(name[i]); {
-		case 'a' <= c && c <= 'z', '0' <= c && c <= '9':
-			key = append(key, byte(lookOf(rune(c))))
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '|', c >= utf8.RuneSelf:
+			key = append(key, stroke(c))
 		}
 	}
 	return string(key)
 }
 
-// sameField reports whether the user would take two names for the same field.
-func sameField(a, b string) bool { return a == b || fieldKey(a) == fieldKey(b) }
-
-// lookOf is the letter of a-z that a folded letter or digit looks like, or itself.
-func lookOf(r rune) rune {
-	switch r {
+// stroke is the ASCII letter that a letter or digit cannot be told from.
+func stroke(c byte) byte {
+	switch c {
 	case '0':
 		return 'o'
-	case '1', 'i', 'ı':
-		return 'l' // I, l and 1 are one stroke
+	case '1', 'i', '|':
+		return 'l' // I, l, 1 and | are one stroke
 	}
-	if r < utf8.RuneSelf {
-		return r
-	}
-	if i := strings.IndexRune(lookalikes, r); i >= 0 {
-		return lookOf(rune(looks[utf8.RuneCountInString(lookalikes[:i])]))
-	}
-	return r
+	return c
 }
 
-// looks are the Latin letters that the [lookalikes] look like, in their order.
-const looks = "aeopcyxijshdqwlrmhtkb" + "ovikpauw" + "ouhngq"
+// sameField reports whether the user would take two names for the same field.
+func sameField(a, b string) bool { return a == b || fieldKey(a) == fieldKey(b) }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"iter"
 	"strings"
+	"unicode"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/confusable"
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
@@ -124,22 +126,18 @@ func linksIn(part interface {
 	return true
 }
 
-// lookalikes are letters of other scripts that look like Latin ones in lower case.
-const lookalikes = "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501\u051b\u051d\u04cf\u0433\u043c\u043d\u0442\u043a\u0432" + // Cyrillic
-	"\u03bf\u03bd\u03b9\u03ba\u03c1\u03b1\u03c5\u03c9" + // Greek
-	"\u0585\u057d\u0570\u0578\u0581\u0566" // Armenian
-
 // looksLatin reports whether a label of another script could be read as Latin
 // letters throughout.
 func looksLatin(label string) bool {
 	other := false
 	for _, c := range label {
-		switch {
-		case strings.ContainsRune(lookalikes, c):
-			other = true
-		case c > 0x7f:
+		if c <= unicode.MaxASCII {
+			continue
+		}
+		if confusable.Letters(c) == "" || unicode.Is(unicode.Latin, c) {
 			return false
 		}
+		other = true
 	}
 	return other
 }
