@@ -66,24 +66,6 @@ func (c memoryCache) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// hostCache is the cache of a [Host], in which a panic is an error.
-type hostCache struct{ cache Cache }
-
-func (c hostCache) Get(ctx context.Context, key string) (value []byte, expires time.Time, err error) {
-	defer partCache.guard(&err)
-	return c.cache.Get(ctx, key)
-}
-
-func (c hostCache) Put(ctx context.Context, key string, value []byte, expires time.Time) (err error) {
-	defer partCache.guard(&err)
-	return c.cache.Put(ctx, key, value, expires)
-}
-
-func (c hostCache) Delete(ctx context.Context, key string) (err error) {
-	defer partCache.guard(&err)
-	return c.cache.Delete(ctx, key)
-}
-
 // ErrCacheForged is an entry of a [SealedCache] that its key did not write
 // there: forged, altered, moved from another key, or with another expiry.
 var ErrCacheForged = fmt.Errorf("the cache entry is forged: %w", fs.ErrNotExist)

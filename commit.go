@@ -70,6 +70,10 @@ func (h *Host) commit(ctx context.Context, c commit) (err error) {
 
 func (h *Host) claim(ctx context.Context, p *Plan) (err error) {
 	defer func() { err = partLedger.coded(err) }()
-	defer partLedger.guard(&err)
-	return h.parts().plans.Claim(ctx, p.ID(), p.request.Expires)
+	parts := h.parts()
+	_, err = await(ctx, parts.planCalls, func(ctx context.Context) (_ struct{}, err error) {
+		defer partLedger.guard(&err)
+		return struct{}{}, parts.plans.Claim(ctx, p.ID(), p.request.Expires)
+	})
+	return err
 }

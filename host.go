@@ -49,6 +49,9 @@ type hostDefaults struct {
 	cache    Cache
 	plans    PlanLedger
 	owned    []io.Closer
+
+	// The bounds of calls of what is plugged in; nil: it is ours.
+	lookups, cacheCalls, planCalls *callBound
 }
 
 // ErrClosed is any use of a [Host] after its Close.
@@ -57,17 +60,20 @@ var ErrClosed = errors.New("the host is closed")
 func (h *Host) parts() *hostDefaults {
 	h.build.Do(func() {
 		d := &h.defaults
+		d.lookups = &callBound{part: partResolver, limit: resolverWait, most: resolverCalls}
 		if d.resolver = h.Resolver; d.resolver == nil {
-			d.resolver = h.defaultResolver()
+			d.resolver, d.lookups = h.defaultResolver(), nil
 		}
 		if d.fetcher = h.Fetcher; d.fetcher == nil {
 			d.fetcher = NewFetcher(FetcherOptions{Resolver: h, Now: h.Time})
 		}
+		d.cacheCalls = &callBound{part: partCache, limit: cacheWait, most: cacheCalls}
 		if d.cache = h.Cache; d.cache == nil {
-			d.cache = NewMemoryCache(DefaultCacheEntries)
+			d.cache, d.cacheCalls = NewMemoryCache(DefaultCacheEntries), nil
 		}
+		d.planCalls = &callBound{part: partLedger, limit: ledgerWait, most: ledgerCalls}
 		if d.plans = h.Plans; d.plans == nil {
-			d.plans = processLedger
+			d.plans, d.planCalls = processLedger, nil
 		}
 		if c, ok := d.fetcher.(io.Closer); ok && h.Fetcher == nil {
 			d.owned = append(d.owned, c)
@@ -131,8 +137,10 @@ func (h *Host) clock() (now time.Time, err error) {
 	return h.Now(), nil
 }
 
-// SharedCache is the cache in effect. A panic in it is an error, and so a miss.
-func (h *Host) SharedCache() Cache { return hostCache{h.parts().cache} }
+// SharedCache returns the cache in effect. A panic in it is an error, and so a
+// miss; so is a call of a plugged-in cache that does not return within 2 seconds.
+// For 5 seconds after such a call, or until a call succeeds, nobody waits for it.
+func (h *Host) SharedCache() Cache { return hostCache{h.parts().cache, h.parts().cacheCalls} }
 
 // RoundTrip performs one exchange through the effective [Fetcher]. It never
 // follows a redirect, and refuses the answer of a Fetcher that followed one or
@@ -231,8 +239,11 @@ func (h *Host) lookup(ctx context.Context, name string, t RRType, ask func(Resol
 	if h.closed.Load() {
 		return nil, fmt.Errorf("lookleap: looking up %s: %w", name, ErrClosed)
 	}
-	defer partResolver.guard(&err)
-	answer, err = ask(h.parts().resolver, roundtrip.Apart(ctx), name, t)
+	parts := h.parts()
+	answer, err = await(roundtrip.Apart(ctx), parts.lookups, func(ctx context.Context) (_ *Answer, err error) {
+		defer partResolver.guard(&err)
+		return ask(parts.resolver, ctx, name, t)
+	})
 	switch {
 	case err != nil:
 		return nil, err // an answer besides an error does not count

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -244,3 +245,23 @@ func (brokenCache) Get(context.Context, string) ([]byte, time.Time, error) {
 }
 func (brokenCache) Put(context.Context, string, []byte, time.Time) error { return errBroken }
 func (brokenCache) Delete(context.Context, string) error                 { return errBroken }
+
+// TestHungCache: a shared cache that never answers is a miss, for callers without a deadline too.
+func TestHungCache(t *testing.T) {
+	for name, deaf := range map[string]bool{"accept-cache-that-heeds-its-context": false, "accept-deaf-cache": true} {
+		t.Run("O13/"+name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				hung := lab.NewHung(deaf)
+				net := lab.ForTest(t)
+				net.Site("shop.example").Body(policyPath, "text/plain", signed("/ ALLOW"))
+				host := net.Host()
+				host.Cache = hung
+				p, err := NewClient(host).Policy(context.Background(), "https://shop.example/x")
+				if err != nil || p.State() != Valid || hung.Calls() == 0 {
+					t.Errorf("%v, %v after %d calls", p, err, hung.Calls())
+				}
+				hung.End()
+			})
+		})
+	}
+}

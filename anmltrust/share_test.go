@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -376,4 +377,21 @@ func TestSharedCache(t *testing.T) {
 		second.denied(lookleap.CodeQuery404)
 		second.saw(lookleap.CodeCacheForged)
 	})
+}
+
+// TestHungCache: a shared cache that never answers is a miss, for callers without a deadline too.
+func TestHungCache(t *testing.T) {
+	for name, deaf := range map[string]bool{"accept-cache-that-heeds-its-context": false, "accept-deaf-cache": true} {
+		t.Run("O13/"+name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				hung := lab.NewHung(deaf)
+				w := newWorld(t, queryOnly).query(authorized)
+				w.host.Cache = hung
+				if a, err := w.v.Verify(context.Background(), shopClaim); err != nil || a.Tier != anmltrust.Full || hung.Calls() == 0 {
+					t.Errorf("%+v, %v after %d calls", a, err, hung.Calls())
+				}
+				hung.End()
+			})
+		})
+	}
 }

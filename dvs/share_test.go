@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -161,4 +162,24 @@ func TestSharedCopies(t *testing.T) {
 			t.Error("it is still shared")
 		}
 	})
+}
+
+// TestHungCache: a shared cache that never answers is a miss, for callers without a deadline too.
+func TestHungCache(t *testing.T) {
+	for name, deaf := range map[string]bool{"accept-cache-that-heeds-its-context": false, "accept-deaf-cache": true} {
+		t.Run("O13/"+name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				hung := lab.NewHung(deaf)
+				net := lab.ForTest(t)
+				net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
+				host := net.Host()
+				host.Cache = hung
+				l := dvs.Options{Roots: registry(t, "https://shop.example/")}.NewLoader(host)
+				if _, err := l.Load(context.Background(), "https://shop.example/s/a/SKILL.md"); err != nil || hung.Calls() == 0 {
+					t.Errorf("%v after %d calls", err, hung.Calls())
+				}
+				hung.End()
+			})
+		})
+	}
 }

@@ -1,0 +1,69 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/lookleap/lookleap"
+)
+
+// Hung is a cache, a plan ledger and a resolver that do not answer.
+type Hung struct {
+	deaf  bool
+	well  atomic.Bool
+	end   chan struct{}
+	calls atomic.Int64
+}
+
+// NewHung returns plug-ins whose calls end with their context, or, if they are
+// deaf, with End.
+func NewHung(deaf bool) *Hung { return &Hung{deaf: deaf, end: make(chan struct{})} }
+
+// Recover lets all later calls answer at once.
+func (h *Hung) Recover() { h.well.Store(true) }
+
+// End ends the calls that have not returned. Call it once.
+func (h *Hung) End() { close(h.end) }
+
+// Calls returns how often a plug-in was called.
+func (h *Hung) Calls() int { return int(h.calls.Load()) }
+
+var errEnd = errors.New("lab: the end of a call that hung")
+
+func (h *Hung) wait(ctx context.Context) error {
+	h.calls.Add(1)
+	if h.well.Load() {
+		return nil
+	}
+	ended := ctx.Done()
+	if h.deaf {
+		ended = nil
+	}
+	select {
+	case <-ended:
+		return ctx.Err()
+	case <-h.end:
+		return errEnd
+	}
+}
+
+// Get returns "kept" once the cache has recovered.
+func (h *Hung) Get(ctx context.Context, _ string) ([]byte, time.Time, error) {
+	return []byte("kept"), time.Time{}, h.wait(ctx)
+}
+
+// Put keeps nothing.
+func (h *Hung) Put(ctx context.Context, _ string, _ []byte, _ time.Time) error { return h.wait(ctx) }
+
+// Delete deletes nothing.
+func (h *Hung) Delete(ctx context.Context, _ string) error { return h.wait(ctx) }
+
+// Claim remembers nothing.
+func (h *Hung) Claim(ctx context.Context, _ string, _ time.Time) error { return h.wait(ctx) }
+
+// Lookup finds no name.
+func (h *Hung) Lookup(ctx context.Context, name string, _ lookleap.RRType) (*lookleap.Answer, error) {
+	return &lookleap.Answer{Name: name}, h.wait(ctx)
+}
