@@ -3,12 +3,12 @@ package agentstxt
 import (
 	"context"
 	"math/rand/v2"
-	"net/http"
 	"net/url"
 	"sync/atomic"
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/flight"
 )
 
@@ -62,7 +62,7 @@ type goodCopy struct {
 	contentType string
 	insecure    bool
 	local       bool
-	validator   validator
+	validator   fetch.Validator
 	asked       time.Time
 	checked     time.Time
 }
@@ -158,7 +158,7 @@ func (c *Client) ask(ctx context.Context, o origin, before *held) (*held, error)
 	if before == nil {
 		before = &held{}
 	}
-	var known validator
+	var known fetch.Validator
 	if before.good != nil {
 		known = before.good.validator
 	}
@@ -192,15 +192,15 @@ func (c *Client) number(before, h *held) {
 // this package, and does no I/O.
 func (c *Client) next(before *held, out *outcome) *held {
 	now := out.received
-	h := &held{evidence: out.evidence, asked: out.asked, checked: now, local: out.noStore}
+	h := &held{evidence: out.evidence, asked: out.asked, checked: now, local: out.local}
 	good := before.good
 	if good != nil && now.Sub(good.checked) >= staleFor {
 		good = nil
 	}
-	if out.err == nil && out.answer.Status == http.StatusNotModified && before.good != nil {
+	if out.confirmed && before.good != nil {
 		renewed := *before.good // however old it is, the server says that it is right
-		renewed.asked, renewed.checked, renewed.local = out.asked, now, out.noStore
-		h.policy, h.good, h.fresh = renewed.policy, &renewed, out.until
+		renewed.asked, renewed.checked, renewed.local = out.asked, now, renewed.local || out.local
+		h.policy, h.good, h.fresh, h.local = renewed.policy, &renewed, out.until, renewed.local
 		return c.holdUntil(h)
 	}
 	h.policy = out.policy(c.options)
@@ -208,7 +208,7 @@ func (c *Client) next(before *held, out *outcome) *held {
 	case h.policy.state == Valid:
 		h.good = &goodCopy{
 			policy: h.policy, contentType: out.answer.ContentType, insecure: out.answer.Insecure,
-			local: out.noStore, validator: out.validator, asked: out.asked, checked: now,
+			local: out.local, validator: out.validator, asked: out.asked, checked: now,
 		}
 		h.fresh = out.until
 	case isMalformed(h.policy):

@@ -39,28 +39,23 @@ const (
 	mostBackoff    = time.Hour
 )
 
-// validator lets a server say that a copy is still good.
-type validator struct {
-	ETag     string `json:"etag,omitempty"`
-	Modified string `json:"modified,omitempty"`
-}
-
 // outcome is what one attempt to read a policy gave.
 type outcome struct {
 	answer    Answer // complete, unless err says otherwise
 	err       error  // there was no answer
-	validator validator
+	confirmed bool   // the copy that was asked about still holds
+	validator fetch.Validator
 	evidence  lookleap.Evidence
 	asked     time.Time
 	received  time.Time
 	until     time.Time     // freshness that the server stated, clamped
 	retry     time.Duration // that the server asked for; 0: none
-	noStore   bool
+	local     bool          // only this process may keep it
 }
 
 // read performs one bounded read of a policy. It goes to the Host itself, past
 // any guard of ours. Only the caller's own end is an error.
-func (c *Client) read(ctx context.Context, o origin, known validator) (*outcome, error) {
+func (c *Client) read(ctx context.Context, o origin, known fetch.Validator) (*outcome, error) {
 	asked := c.host.Time()
 	if o.plain && c.options.RefuseHTTP {
 		return &outcome{answer: Answer{Insecure: true}, asked: asked, received: c.host.Time(), evidence: lookleap.Evidence{URL: o.name + policyPath}}, nil
@@ -69,11 +64,7 @@ func (c *Client) read(ctx context.Context, o origin, known validator) (*outcome,
 	if c.options.UserAgent != "" {
 		header.Set("User-Agent", c.options.UserAgent)
 	}
-	if known.ETag != "" {
-		header.Set("If-None-Match", known.ETag)
-	} else if known.Modified != "" {
-		header.Set("If-Modified-Since", known.Modified)
-	}
+	known.Ask(header)
 	req := &fetch.Request{
 		URL: o.policy, Header: header, Redirect: fetch.Anywhere,
 		ReadBody: func(status int) bool { return status == http.StatusOK },
@@ -89,8 +80,15 @@ func (c *Client) read(ctx context.Context, o origin, known validator) (*outcome,
 		req.URL, err = fetch.Location(o.policy, resp.Header, req.Rules)
 		if req.Redirect = fetch.Anywhere; err == nil {
 			fetcher = c.host
-			resp, err = fetch.Do(ctx, fetcher, req)
+			before := resp.Freshness
+			if resp, err = fetch.Do(ctx, fetcher, req); err == nil {
+				resp.Freshness = resp.Freshness.Strictest(before)
+			}
 		}
+	}
+	confirmed := err == nil && known.Confirms(resp)
+	if err == nil && resp.Status == http.StatusNotModified && known != (fetch.Validator{}) && !confirmed {
+		return c.read(ctx, o, fetch.Validator{}) // it is about something else than the copy
 	}
 	if err != nil {
 		if fetch.Cancelled(err) || errors.Is(err, lookleap.ErrClosed) {
@@ -111,16 +109,17 @@ func (c *Client) read(ctx context.Context, o origin, known validator) (*outcome,
 			Body:        resp.Body,
 			Insecure:    o.plain,
 		},
-		validator: validator{ETag: resp.Header.Get("ETag"), Modified: resp.Header.Get("Last-Modified")},
+		confirmed: confirmed,
+		validator: resp.Validator(),
 		evidence:  resp.Evidence(),
 		asked:     asked,
 		received:  resp.Received,
 		until:     resp.Freshness.Until(leastFresh, mostFresh, usuallyFresh),
 		retry:     resp.RetryAfter,
-		noStore:   resp.Freshness.NoStore,
+		local:     resp.Freshness.OneUser,
 	}
 	out.evidence.URL = o.shown(out.evidence.URL)
-	if out.noStore {
+	if resp.Freshness.NoStore {
 		out.until = resp.Received.Add(leastFresh)
 	}
 	return out, nil

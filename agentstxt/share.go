@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/fetch"
 )
 
 // sharedFor is how long a process trusts its memory before it looks into the
@@ -19,16 +20,16 @@ const sharedFor = time.Minute
 // answered, or that its file was malformed. Attempts that gave no answer are not
 // shared, since they may be about the process that made them.
 type record struct {
-	Asked       time.Time     `json:"asked"`   // when the exchange began that found this out
-	Checked     time.Time     `json:"checked"` // when the server last said so
-	Fresh       time.Time     `json:"fresh"`   // until when it need not be asked again
-	Status      int           `json:"status"`
-	ContentType string        `json:"contentType"`
-	Insecure    bool          `json:"insecure,omitempty"`
-	Body        []byte        `json:"body,omitempty"`
-	Validator   validator     `json:"validator"`
-	Malformed   lookleap.Code `json:"malformed,omitempty"` // then there is no body
-	Message     string        `json:"message,omitempty"`
+	Asked       time.Time       `json:"asked"`   // when the exchange began that found this out
+	Checked     time.Time       `json:"checked"` // when the server last said so
+	Fresh       time.Time       `json:"fresh"`   // until when it need not be asked again
+	Status      int             `json:"status"`
+	ContentType string          `json:"contentType"`
+	Insecure    bool            `json:"insecure,omitempty"`
+	Body        []byte          `json:"body,omitempty"`
+	Validator   fetch.Validator `json:"validator"`
+	Malformed   lookleap.Code   `json:"malformed,omitempty"` // then there is no body
+	Message     string          `json:"message,omitempty"`
 }
 
 func shareKey(o origin) string { return "agentstxt/2/" + o.name }

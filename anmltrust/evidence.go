@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/fetch"
 )
 
 // Policy is what a host may choose about decisions. The zero value is the
@@ -131,16 +132,16 @@ type Exchange struct {
 	RetryAfter time.Duration `json:"retryAfter,omitzero"` // nanoseconds; 0: none to rely on
 	Fresh      time.Time     `json:"fresh,omitzero"`      // until when HTTP lets the answer be kept; zero: it says nothing
 	NoStore    bool          `json:"noStore,omitzero"`    // it may serve this interaction only
+	Local      bool          `json:"local,omitzero"`      // it is not for other processes
 	Validated  bool          `json:"validated,omitzero"`  // 304 to a validator of ours: Body is what it validated
 	Held       lookleap.Code `json:"held,omitempty"`      // not asked: the reason of an earlier failure still stands
 	Transient  bool          `json:"transient,omitzero"`  // of Held
 	Newest     time.Time     `json:"newest,omitzero"`     // issued of the newest manifest accepted before in its place (row M18)
 
-	kept     bool // read from memory: nothing to remember anew
-	manifest *Manifest
-	err      error
-	etag     string
-	modified string
+	kept      bool // read from memory: nothing to remember anew
+	manifest  *Manifest
+	err       error
+	validator fetch.Validator
 }
 
 // record is a claim with its evidence, as a Verdict keeps it.

@@ -240,10 +240,8 @@ func (g *gathering) read(ctx context.Context, key sourceKey, alone bool) (*Excha
 	case g.q.mode == fresh:
 		header.Set("Cache-Control", "no-cache")
 		before = nil
-	case before != nil && before.exchange.etag != "":
-		header.Set("If-None-Match", before.exchange.etag)
-	case before != nil && before.exchange.modified != "":
-		header.Set("If-Modified-Since", before.exchange.modified)
+	case before != nil && before.exchange.validator != (fetch.Validator{}):
+		before.exchange.validator.Ask(header)
 	default:
 		before = nil
 	}
@@ -253,6 +251,12 @@ func (g *gathering) read(ctx context.Context, key sourceKey, alone bool) (*Excha
 		return x, nil
 	}
 	resp, err := g.follow(ctx, u, header)
+	confirmed := err == nil && before != nil && before.exchange.validator.Confirms(resp)
+	if err == nil && resp.Status == http.StatusNotModified && before != nil && !confirmed { // it is about something else
+		header.Del("If-None-Match")
+		header.Del("If-Modified-Since")
+		resp, err = g.follow(ctx, u, header)
+	}
 	if err != nil {
 		if stop := stopping(ctx, err); stop != nil {
 			return nil, stop
@@ -261,9 +265,9 @@ func (g *gathering) read(ctx context.Context, key sourceKey, alone bool) (*Excha
 		return x, nil
 	}
 	x.take(resp, g.v.clock.Now())
-	if resp.Status == http.StatusNotModified && before != nil {
+	if confirmed {
 		x.Validated, x.manifest, x.MediaType, x.Digest = true, before.exchange.manifest, before.exchange.MediaType, before.exchange.Digest
-		x.etag, x.modified = before.exchange.etag, before.exchange.modified
+		x.validator, x.Local = before.exchange.validator, x.Local || before.exchange.Local
 	}
 	g.keepManifest(x, key)
 	return x, nil
@@ -305,6 +309,7 @@ func (g *gathering) follow(ctx context.Context, u domain.URL, header http.Header
 	ctx, cancel := context.WithTimeoutCause(ctx, g.v.limits.Exchange, errSlow)
 	defer cancel()
 	limit := g.ev.Policy.manifestLimits().withDefaults().Size
+	var hops fetch.Freshness // the strictest of the redirects
 	for hop := 0; ; hop++ {
 		resp, err := g.exchange(ctx, u, header, limit)
 		if err != nil {
@@ -319,8 +324,10 @@ func (g *gathering) follow(ctx context.Context, u domain.URL, header http.Header
 		switch resp.Status {
 		case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		default:
+			resp.Freshness = resp.Freshness.Strictest(hops)
 			return resp, nil
 		}
+		hops = resp.Freshness.Strictest(hops)
 		to, err := fetch.Location(u, resp.Header, uriRules)
 		if err != nil || hop == maxManifestHops || !isManifestHost(g.sub.site, to.Host()) {
 			return nil, errRedirect
@@ -424,7 +431,7 @@ func (x *Exchange) take(resp *fetch.Response, now time.Time) {
 		x.NoStore = x.NoStore || !x.Fresh.After(resp.Freshness.Received) // stale on arrival
 	}
 	if x.Mechanism == ManifestSource {
-		x.etag, x.modified = resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")
+		x.validator, x.Local = resp.Validator(), resp.Freshness.OneUser
 	} else {
 		x.NoStore = false // section 12.4 says how long an answer is kept
 	}

@@ -333,3 +333,31 @@ func TestRefresh(t *testing.T) {
 		}
 	})
 }
+
+// TestConfirmedManifest: what a 304 is about.
+func TestConfirmedManifest(t *testing.T) {
+	for name, c := range map[string]struct{ kept, says string }{
+		"reject-other-tag":       {`"1"`, `"2"`},
+		"reject-strong-for-weak": {`W/"1"`, `"1"`},
+		"reject-star":            {"*", "*"},
+	} {
+		t.Run("O21/"+name, func(t *testing.T) {
+			w := newWorld(t, manifestOnly)
+			body, tag := manifest(listed), c.kept
+			w.brand.Handle(manifestPath, handle(func(rw http.ResponseWriter, r *http.Request) {
+				rw.Header().Set("ETag", tag)
+				if r.Header.Get("If-None-Match") != "" {
+					rw.WriteHeader(304)
+					return
+				}
+				rw.Header().Set("Content-Type", anmltrust.ManifestMediaType)
+				rw.Write([]byte(body))
+			}))
+			w.granted(lookleap.CodeListed)
+			w.after(time.Hour)
+			body, tag = manifest(entry("elsewhere.example", 1, "body")), c.says
+			a, err := w.ask(shopClaim)
+			w.wants(a, err, anmltrust.Unlisted, lookleap.CodeNotListed)
+		})
+	}
+}

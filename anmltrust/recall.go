@@ -3,6 +3,7 @@ package anmltrust
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -82,7 +83,9 @@ func (v *Verifier) settle(ctx context.Context, g *gathering, o *outcome, now tim
 			k.host = ""
 		}
 		v.store.keep(k, d)
-		v.publish(ctx, k, d)
+		if !slices.ContainsFunc(g.ev.Exchanges, func(x Exchange) bool { return x.Local }) {
+			v.publish(ctx, k, d)
+		}
 		v.shorten(g, r, d.until)
 	} else if o.row == "B5" && g.q.mode == normal {
 		v.shorten(g, r, g.wideUntil(now))

@@ -24,9 +24,8 @@ type document struct {
 	body     []byte
 	final    domain.URL // that answered, after redirects
 	cause    error
-	tag      string // entity tag and date, to ask whether it changed
-	date     string
-	public   bool // the answer is the same for everybody who asks
+	known    fetch.Validator // to ask whether it changed
+	public   bool            // the answer is the same for everybody who asks
 }
 
 // request is one file to fetch.
@@ -77,12 +76,7 @@ func (l *Loader) gather(ctx context.Context, r request, held *document) (*docume
 	}
 	header := http.Header{"Accept": {"text/markdown, text/plain;q=0.9, */*;q=0.1"}}
 	if held != nil {
-		if held.tag != "" {
-			header.Set("If-None-Match", held.tag)
-		}
-		if held.date != "" {
-			header.Set("If-Modified-Since", held.date)
-		}
+		held.known.Ask(header)
 	}
 	resp, err := fetch.Do(ctx, l.fetcher(), &fetch.Request{
 		URL: r.url, Header: header, Rules: l.rules().urls(), TrustEvidence: true, Stream: r.stream,
@@ -103,10 +97,13 @@ func (l *Loader) gather(ctx context.Context, r request, held *document) (*docume
 		return doc, nil
 	}
 	doc.answer(resp, l.limits.Kept)
-	if resp.Status == http.StatusNotModified && held != nil && (held.tag != "" || held.date != "") {
+	switch {
+	case resp.Status != http.StatusNotModified || held == nil || held.known == (fetch.Validator{}):
+		return doc, nil
+	case held.known.Confirms(resp):
 		return held.again(doc), nil
 	}
-	return doc, nil
+	return l.gather(ctx, r, nil) // it is about something else than the copy
 }
 
 // ask looks a host up before it is contacted. A bogus answer ends everything
@@ -168,8 +165,7 @@ func (d *document) answer(resp *fetch.Response, kept time.Duration) {
 	}
 	d.final, d.body = resp.URL, resp.Body
 	e.Digest = DigestOf(resp.Body)
-	d.public = forAll(resp)
-	d.tag, d.date = resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")
+	d.public, d.known = !resp.Freshness.OneUser, resp.Validator()
 }
 
 // again is the held copy, confirmed by a 304 answer.

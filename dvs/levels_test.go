@@ -164,6 +164,51 @@ func TestFreshness(t *testing.T) {
 			})
 		})
 	}
+	for name, c := range map[string]struct {
+		before, after func(site *lab.Site, old, changed http.Handler)
+		tag           string // of the 304
+	}{
+		"reject-other-tag": {nil, nil, `"2"`},
+		"reject-other-url": {nil, func(site *lab.Site, _, changed http.Handler) {
+			site.Redirect("/s/a/SKILL.md", "/s/b/SKILL.md").Handle("/s/b/SKILL.md", changed)
+		}, `"1"`},
+		"reject-url-that-led-there": {func(site *lab.Site, old, _ http.Handler) {
+			site.Redirect("/s/a/SKILL.md", "/s/b/SKILL.md").Handle("/s/b/SKILL.md", old)
+		}, nil, `"1"`},
+	} {
+		t.Run("O21/"+name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				net := lab.ForTest(t)
+				site := net.Site("shop.example")
+				hits := 0
+				old := cached("max-age=60", `"1"`, &hits)
+				changed := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					w.Header().Set("ETag", c.tag)
+					w.Header().Set("Content-Type", "text/markdown")
+					if r.Header.Get("If-None-Match") != "" {
+						w.WriteHeader(http.StatusNotModified)
+						return
+					}
+					_, _ = w.Write([]byte(strings.Replace(refund, "Refunds", "Now refunds", 1)))
+				})
+				if site.Handle("/s/a/SKILL.md", old); c.before != nil {
+					c.before(site, old, changed)
+				}
+				loader := dvs.Options{Roots: registry(t, "https://shop.example/")}.NewLoader(net.Host())
+				if _, err := loader.Load(t.Context(), url); err != nil {
+					t.Fatal(err)
+				}
+				net.Clock().Advance(time.Hour)
+				if site.Handle("/s/a/SKILL.md", changed); c.after != nil {
+					c.after(site, old, changed)
+				}
+				skill, err := loader.Load(t.Context(), url)
+				if err != nil || !strings.HasPrefix(skill.Description, "Now refunds") {
+					t.Errorf("%v, %v", skill, err)
+				}
+			})
+		})
+	}
 	t.Run("DVS-3.1-56/reject-verdict-is-computed-again", func(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -23,36 +22,14 @@ const sharedFor = time.Minute
 // what a server answered for a SKILL.md, never a decision. Each judges it by its
 // own roots.
 type sharedCopy struct {
-	Evidence Evidence `json:"evidence"`
-	Body     content  `json:"body"`
-	Tag      string   `json:"tag,omitempty"`
-	Date     string   `json:"date,omitempty"`
+	Evidence  Evidence        `json:"evidence"`
+	Body      content         `json:"body"`
+	Validator fetch.Validator `json:"validator"`
 }
 
 func (s *sharedCopy) contents() []*content { return []*content{&s.Body} }
 
 func shareKey(u domain.URL) string { return "dvs/1/" + u.String() }
-
-// forAll reports whether an answer is the same for everybody who asks. What a
-// server gives to one user stays with that user's process. An answer may vary
-// only by what every process sends alike, and what shared caches are to keep for
-// a shorter time than others is not shared at all.
-func forAll(resp *fetch.Response) bool {
-	f := resp.Freshness
-	if f.NoStore || f.Private || f.SMaxAge.Given && f.SMaxAge.Value < f.Lifetime || resp.Header.Get("Set-Cookie") != "" {
-		return false
-	}
-	for _, vary := range resp.Header.Values("Vary") {
-		for name := range strings.SplitSeq(vary, ",") {
-			switch strings.ToLower(strings.TrimSpace(name)) {
-			case "", "accept", "accept-encoding":
-			default:
-				return false
-			}
-		}
-	}
-	return true
-}
 
 // recall gives the fresh copy that another process has shared, nil if there is
 // none. Whatever is odd about it makes it none.
@@ -84,7 +61,7 @@ func (l *Loader) recall(ctx context.Context, u domain.URL) *document {
 	if !now.Before(e.Fresh) || !now.Before(expires) {
 		return nil
 	}
-	doc := &document{evidence: *e, body: bytes.Clone(shared.Body.Bytes), final: u, tag: shared.Tag, date: shared.Date, public: true}
+	doc := &document{evidence: *e, body: bytes.Clone(shared.Body.Bytes), final: u, known: shared.Validator, public: true}
 	if n := len(e.Hops); n > 0 {
 		if doc.final, err = l.rules().urls().Parse(e.Hops[n-1]); err != nil {
 			return nil
@@ -105,7 +82,7 @@ func (l *Loader) share(ctx context.Context, u domain.URL, doc *document) {
 	var err error
 	if doc.public && doc.evidence.Status == http.StatusOK && l.host.Time().Before(doc.evidence.Fresh) {
 		var value []byte
-		if value, err = encodeContents(&sharedCopy{doc.evidence, newContent(doc.body), doc.tag, doc.date}); err == nil {
+		if value, err = encodeContents(&sharedCopy{doc.evidence, newContent(doc.body), doc.known}); err == nil {
 			err = l.host.SharedCache().Put(ctx, shareKey(u), value, doc.evidence.Fresh)
 		}
 	} else if err = l.host.SharedCache().Delete(ctx, shareKey(u)); errors.Is(err, fs.ErrNotExist) {

@@ -106,6 +106,36 @@ func TestSharedCopies(t *testing.T) {
 			}
 		})
 	}
+	for name, header := range map[string][]string{
+		"private":    {"Cache-Control", "private"},
+		"no-store":   {"Cache-Control", "no-store"},
+		"set-cookie": {"Set-Cookie", "user=1"},
+		"vary":       {"Vary", "Cookie"},
+		"no-cache":   {"Cache-Control", "no-cache"},
+	} {
+		t.Run("O34/reject-redirect-"+name, func(t *testing.T) {
+			f := world(t, http.Header{"Cache-Control": {"max-age=86400"}})
+			f.site.Handle("/moved/a/SKILL.md", lab.Status(302, append([]string{"Location", at}, header...)...))
+			const url = "https://shop.example/moved/a/SKILL.md"
+			for n := range 2 { // users, each with a process
+				if _, err := process(t, f, "https://shop.example/").Load(t.Context(), url); err != nil {
+					t.Fatal(err)
+				}
+				if asked(f) != 2*n+2 {
+					t.Errorf("asked %d times", asked(f))
+				}
+			}
+		})
+	}
+	t.Run("O34/accept-redirect", func(t *testing.T) {
+		f := world(t, http.Header{"Cache-Control": {"max-age=86400"}})
+		f.site.Handle("/moved/a/SKILL.md", lab.Status(302, "Location", at, "Cache-Control", "max-age=600"))
+		for range 2 {
+			if _, err := process(t, f, "https://shop.example/").Load(t.Context(), "https://shop.example/moved/a/SKILL.md"); err != nil || asked(f) != 2 {
+				t.Error(err, asked(f))
+			}
+		}
+	})
 	t.Run("what-is-odd-counts-not", func(t *testing.T) {
 		for name, change := range map[string]func(string) string{
 			"body":   func(s string) string { return strings.Replace(s, "Ask for", "Bad for", 1) },

@@ -32,10 +32,11 @@ type pages struct {
 // kept is a page that may be used again, as long as its times allow.
 type kept struct {
 	page   *Page
-	header http.Header // of its answer, for the next one that says it is unchanged
-	fresh  time.Time   // until when it is used without asking
-	stale  time.Time   // until when it is used while it is asked for once more
-	asked  bool        // it is being asked for, or was: guarded by pages.mu
+	header http.Header     // of its answer, for the next one that says it is unchanged
+	known  fetch.Validator // to ask whether it changed
+	fresh  time.Time       // until when it is used without asking
+	stale  time.Time       // until when it is used while it is asked for once more
+	asked  bool            // it is being asked for, or was: guarded by pages.mu
 }
 
 func newPages(s *Session) *pages {
@@ -134,24 +135,19 @@ func (p *pages) old(u domain.URL) *kept {
 	return k
 }
 
-// conditions are the headers by which an answer may be that nothing changed.
-func (k *kept) conditions(h http.Header) {
+// validator is what the page is known by; the zero value for no page.
+func (k *kept) validator() fetch.Validator {
 	if k == nil {
-		return
+		return fetch.Validator{}
 	}
-	if tag := k.header.Get("Etag"); tag != "" {
-		h.Set("If-None-Match", tag)
-	}
-	if at := k.header.Get("Last-Modified"); at != "" {
-		h.Set("If-Modified-Since", at)
-	}
+	return k.known
 }
 
 // confirmed makes the answer that a page would have come with if it had been sent
 // once more: its own, with what "304 Not Modified" says newly (RFC 9111 section
 // 4.3.4). Nil when the 304 is about something else.
 func (k *kept) confirmed(r *fetch.Response, sent time.Time) *fetch.Response {
-	if k == nil || r.URL.String() != k.page.url.String() || !k.tagged(r.Header) {
+	if !k.validator().Confirms(r) {
 		return nil
 	}
 	header := k.header.Clone()
@@ -165,18 +161,11 @@ func (k *kept) confirmed(r *fetch.Response, sent time.Time) *fetch.Response {
 	again := *r
 	again.Status, again.Header = http.StatusOK, header
 	again.Freshness = fetch.ParseFreshness(header, sent, r.Received)
+	for _, hop := range r.Hops {
+		again.Freshness = again.Freshness.Strictest(hop.Freshness)
+	}
 	return &again
 }
-
-// tagged reports whether an answer does not name another entity tag than the
-// page's: a 304 that does is about what the server has now, and not about it.
-func (k *kept) tagged(h http.Header) bool {
-	tags := h.Values("Etag")
-	return len(tags) == 0 || len(tags) == 1 && opaque(tags[0]) == opaque(k.header.Get("Etag"))
-}
-
-// opaque is an entity tag without the mark of a weak one (RFC 9110 section 8.8.3.2).
-func opaque(tag string) string { return strings.TrimPrefix(tag, "W/") }
 
 // begin gives what keep wants to hear again: whether something was forgotten
 // since, while the page was on its way.
@@ -188,7 +177,7 @@ func (p *pages) begin() (forgotten int) {
 
 // keep keeps a page, or drops the one that it replaces.
 func (p *pages) keep(u domain.URL, page *Page, r *fetch.Response, forgotten int) {
-	k := &kept{page: page, header: r.Header}
+	k := &kept{page: page, header: r.Header, known: r.Validator()}
 	k.fresh, k.stale = page.usable(r)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -204,9 +193,7 @@ func (p *pages) keep(u domain.URL, page *Page, r *fetch.Response, forgotten int)
 }
 
 // validated reports whether it can be asked whether the page changed.
-func (k *kept) validated() bool {
-	return k.header.Get("Etag") != "" || k.header.Get("Last-Modified") != ""
-}
+func (k *kept) validated() bool { return k.known != (fetch.Validator{}) }
 
 // drop forgets a page.
 func (p *pages) drop(u domain.URL) {

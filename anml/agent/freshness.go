@@ -74,7 +74,7 @@ func lifetime(f *fetch.Freshness, doc *anml.Document, shared bool) (time.Duratio
 // with content of usage none is shown now and not kept (section 14.4).
 func (p *Page) keepable(r *fetch.Response) bool {
 	for _, h := range r.Hops {
-		if !h.Permanent() || h.Freshness.NoStore || h.Freshness.NoCache {
+		if !h.Permanent() {
 			return false
 		}
 	}
@@ -98,12 +98,6 @@ func (p *Page) usable(r *fetch.Response) (fresh, stale time.Time) {
 		stale = earlier(p.opened.base.Add(f.Lifetime+f.StaleWhileRevalidate.Value), latest)
 		if ttl, ok := p.doc.TTL(); ok {
 			stale = earlier(stale, p.opened.base.Add(ttl))
-		}
-	}
-	for _, h := range r.Hops { // a redirect may last for less long than where it leads
-		if h.Freshness.Stated {
-			end := h.Freshness.Received.Add(h.Freshness.Lifetime - h.Freshness.Age)
-			fresh, stale = earlier(fresh, end), earlier(stale, end)
 		}
 	}
 	return fresh, stale

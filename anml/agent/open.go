@@ -76,7 +76,7 @@ func (s *Session) retrieve(ctx context.Context, u domain.URL) (*Page, error) {
 	a := arrival{requested: u.String(), wellKnown: isWellKnown(u)}
 	begun, old := s.pages.begin(), s.pages.old(u)
 	request := s.request(ctx, u)
-	old.conditions(request.Header)
+	old.validator().Ask(request.Header)
 	sent := s.agent.host.Time()
 	r, err := fetch.Do(ctx, s.agent.host, request)
 	if err == nil && r.Status == http.StatusNotModified {

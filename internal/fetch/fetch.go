@@ -77,6 +77,9 @@ func (e *exchange) run(ctx context.Context) (*Response, error) {
 			return nil, e.fail(ctx, err)
 		}
 		if !isRedirect(resp.Status) || e.request.Redirect == nil {
+			for _, hop := range resp.Hops {
+				resp.Freshness = resp.Freshness.Strictest(hop.Freshness)
+			}
 			return resp, nil
 		}
 		if err := e.follow(resp); err != nil {
@@ -269,6 +272,9 @@ func (e *exchange) read(ctx context.Context, resp *http.Response, conn Conn, sen
 	}
 	answer.Received = e.now()
 	answer.Freshness = ParseFreshness(resp.Header, sent, answer.Received)
+	if conn.ClientCertificate || e.header.Get("Authorization") != "" || e.header.Get("Cookie") != "" {
+		answer.Freshness.OneUser = true
+	}
 	answer.RetryAfter, _ = ParseRetryAfter(resp.Header, answer.Received, MinRetryAfter, MaxRetryAfter)
 	return answer, nil
 }

@@ -140,6 +140,7 @@ type Freshness struct {
 	Lifetime time.Duration // stated lifetime
 	Age      time.Duration // how old the answer was when it was received
 	Received time.Time
+	OneUser  bool // it is not to be given to other users, nor to caches that they share
 }
 
 // ParseFreshness reads the headers of an answer to a request that was sent and
@@ -149,11 +150,11 @@ func ParseFreshness(h http.Header, sent, received time.Time) Freshness {
 	if containsFold(h.Values("Vary"), "*") {
 		f.NoCache = true // such an answer fits no later request
 	}
-	date, dated := httpDate(h, "Date")
+	date, dated := httpDate(h, "Date", received)
 	if !dated {
 		date = received
 	}
-	switch expires, ok := httpDate(h, "Expires"); {
+	switch expires, ok := httpDate(h, "Expires", received); {
 	case f.MaxAge.Given:
 		f.Stated, f.Lifetime = true, f.MaxAge.Value
 	case ok:
@@ -162,6 +163,7 @@ func ParseFreshness(h http.Header, sent, received time.Time) Freshness {
 		f.Stated = true // malformed or doubled: already expired
 	}
 	f.Age = age(h, date, sent, received)
+	f.OneUser = forOneUser(h, &f)
 	return f
 }
 
@@ -182,22 +184,46 @@ func age(h http.Header, date, sent, received time.Time) time.Duration {
 	return min(max(apparent, corrected), maxSeconds*time.Second) // a Date in the future is below the other
 }
 
-// httpDate reads a header that is exactly one IMF-fixdate.
-func httpDate(h http.Header, name string) (time.Time, bool) {
-	lines := h.Values(name)
-	if len(lines) != 1 {
-		return time.Time{}, false
+// forOneUser reports whether an answer may be given to those alone for whom it was
+// asked for: shared caches must not have it, it identifies a user, or it depends
+// on more than what every process sends alike.
+func forOneUser(h http.Header, f *Freshness) bool {
+	if f.NoStore || f.Private || f.SMaxAge.Given && f.SMaxAge.Value < f.Lifetime || len(h.Values("Set-Cookie")) > 0 {
+		return true
 	}
-	return imfFixdate(lines[0])
+	for _, line := range h.Values("Vary") {
+		for name := range splitList(line) {
+			switch strings.ToLower(name) {
+			case "accept", "accept-encoding":
+			default:
+				return true
+			}
+		}
+	}
+	return false
 }
 
-// imfFixdate reads the one form of dates that is sent today (RFC 9110 section 5.6.7).
-func imfFixdate(s string) (time.Time, bool) {
-	t, err := time.Parse(http.TimeFormat, s)
-	if err != nil || t.Format(http.TimeFormat) != s { // also the day of the week
-		return time.Time{}, false
+// Strictest returns how long an answer may be used, and by whom, that another
+// answer led to, as a redirect does: what either of them forbids is forbidden.
+func (f Freshness) Strictest(other Freshness) Freshness {
+	f.NoStore = f.NoStore || other.NoStore
+	f.NoCache = f.NoCache || other.NoCache
+	f.MustRevalidate = f.MustRevalidate || other.MustRevalidate
+	f.Private = f.Private || other.Private
+	f.OneUser = f.OneUser || other.OneUser
+	if !other.Stated {
+		return f
 	}
-	return t, true
+	left := other.Received.Add(other.Lifetime-other.Age).Sub(f.Received) + f.Age
+	if left = max(left, 0); !f.Stated || left < f.Lifetime {
+		f.Stated, f.Lifetime = true, left
+	}
+	if f.SMaxAge.Given {
+		f.SMaxAge.Value = min(f.SMaxAge.Value, left)
+	}
+	f.StaleWhileRevalidate.Given = f.StaleWhileRevalidate.Given && other.StaleWhileRevalidate.Given
+	f.StaleWhileRevalidate.Value = min(f.StaleWhileRevalidate.Value, other.StaleWhileRevalidate.Value)
+	return f
 }
 
 // Until is when the answer stops being fresh, the time that it has left brought

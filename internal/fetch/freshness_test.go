@@ -54,6 +54,18 @@ func TestFreshness(t *testing.T) {
 		{"K23/reject-bad-age", header("Cache-Control: max-age=60", "Age: -5"), 0},
 		{"K23/reject-older-than-its-lifetime", header("Cache-Control: max-age=60", "Age: 61"), 0},
 		{"K23/reject-younger-of-two-ages", header("Cache-Control: max-age=60", "Age: 1", "Age: 50"), 10 * time.Second},
+		{"O23/accept-rfc850", header("Date: Wednesday, 04-Mar-26 12:00:00 GMT", "Expires: Wednesday, 04-Mar-26 12:01:00 GMT"), time.Minute},
+		{"O23/accept-asctime", header("Date: Wed Mar  4 12:00:00 2026", "Expires: Wed Mar  4 12:01:00 2026"), time.Minute},
+		{"O23/accept-mixed-forms", header("Date: Wed, 04 Mar 2026 12:00:00 GMT", "Expires: Wed Mar  4 12:01:00 2026"), time.Minute},
+		{"O23/accept-old-date-as-age", header("Cache-Control: max-age=60", "Date: Wednesday, 04-Mar-26 11:59:50 GMT"), 50 * time.Second},
+		{"O23/accept-asctime-date-as-age", header("Cache-Control: max-age=60", "Date: Wed Mar  4 11:59:50 2026"), 50 * time.Second},
+		{"O23/accept-year-of-the-last-century", header("Expires: Sunday, 06-Nov-94 08:49:37 GMT"), 0},
+		{"O23/accept-50-years-ahead", header("Expires: Tuesday, 03-Mar-76 12:00:00 GMT"), 24 * time.Hour},
+		{"O23/reject-more-than-50-years-ahead", header("Expires: Friday, 05-Mar-76 12:00:00 GMT"), 0}, // 1976
+		{"O23/reject-other-weekday", header("Expires: Thursday, 04-Mar-26 13:00:00 GMT"), 0},
+		{"O23/reject-short-weekday-in-rfc850", header("Expires: Wed, 04-Mar-26 13:00:00 GMT"), 0},
+		{"O23/reject-other-zone", header("Expires: Wednesday, 04-Mar-26 13:00:00 EST"), 0},
+		{"O23/reject-asctime-with-zone", header("Expires: Wed Mar  4 13:00:00 2026 GMT"), 0},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -89,4 +101,50 @@ func FuzzFreshness(f *testing.F) {
 			t.Errorf("%v left", left)
 		}
 	})
+}
+
+func TestStrictest(t *testing.T) {
+	at := func(received time.Time, lines ...string) fetch.Freshness {
+		return fetch.ParseFreshness(header(lines...), received, received)
+	}
+	const file = "Cache-Control: max-age=86400, stale-while-revalidate=60"
+	for name, test := range map[string]struct {
+		hop     fetch.Freshness
+		left    time.Duration
+		oneUser bool
+		noStore bool
+	}{
+		"accept-silent":           {at(noon), 24 * time.Hour, false, false},
+		"accept-longer":           {at(noon, "Cache-Control: max-age=100000"), 24 * time.Hour, false, false},
+		"reject-shorter":          {at(noon, "Cache-Control: max-age=60"), time.Minute, false, false},
+		"reject-shorter-by-age":   {at(noon, "Cache-Control: max-age=60", "Age: 50"), 10 * time.Second, false, false},
+		"reject-earlier":          {at(noon.Add(-30*time.Second), "Cache-Control: max-age=60"), 30 * time.Second, false, false},
+		"reject-expires":          {at(noon, "Expires: Wed, 04 Mar 2026 12:01:00 GMT"), time.Minute, false, false},
+		"reject-bad-expires":      {at(noon, "Expires: 0"), 0, false, false},
+		"reject-no-cache":         {at(noon, "Cache-Control: no-cache"), 0, false, false},
+		"reject-pragma":           {at(noon, "Pragma: no-cache"), 0, false, false},
+		"reject-no-store":         {at(noon, "Cache-Control: no-store"), 24 * time.Hour, true, true},
+		"reject-private":          {at(noon, "Cache-Control: private"), 24 * time.Hour, true, false},
+		"reject-private-fields":   {at(noon, `Cache-Control: private="x-user, x-id"`), 24 * time.Hour, true, false},
+		"reject-set-cookie":       {at(noon, "Set-Cookie: id=17"), 24 * time.Hour, true, false},
+		"reject-empty-set-cookie": {at(noon, "Set-Cookie: "), 24 * time.Hour, true, false},
+		"reject-vary-cookie":      {at(noon, "Vary: Accept, Cookie"), 24 * time.Hour, true, false},
+		"reject-vary-all":         {at(noon, "Vary: *"), 0, true, false},
+		"accept-vary-accept":      {at(noon, "Vary: accept , Accept-Encoding"), 24 * time.Hour, false, false},
+		"reject-shared-maxage":    {at(noon, "Cache-Control: max-age=100000, s-maxage=0"), 24 * time.Hour, true, false},
+	} {
+		t.Run("O34/"+name, func(t *testing.T) {
+			got := at(noon, file).Strictest(test.hop)
+			if left := got.Until(0, 48*time.Hour, 0).Sub(noon); left != test.left || got.OneUser != test.oneUser || got.NoStore != test.noStore {
+				t.Errorf("%v left, %+v", left, got)
+			}
+			if got.StaleWhileRevalidate.Given == test.hop.Stated {
+				t.Errorf("stale: %+v", got.StaleWhileRevalidate)
+			}
+			back := test.hop.Strictest(at(noon, file)) // the same the other way round
+			if left := back.Until(0, 48*time.Hour, 0).Sub(noon); left != test.left && test.hop.Received == noon || back.OneUser != test.oneUser {
+				t.Errorf("the other way: %v left, %+v", left, back)
+			}
+		})
+	}
 }

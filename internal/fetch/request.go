@@ -103,7 +103,7 @@ type Response struct {
 	URL       domain.URL        // that gave the answer: the last one after redirects
 	Hops      []Hop             // redirects followed, in order
 	Conn      Conn              // what the Fetcher reported; the zero value: nothing
-	Freshness Freshness         // RFC 9111, by the Fetcher's clock
+	Freshness Freshness         // RFC 9111, by the Fetcher's clock; the strictest of the answer and its Hops
 	Received  time.Time         // when the answer was complete, by the Fetcher's clock
 
 	// RetryAfter is the Retry-After header by [ParseRetryAfter] with the default

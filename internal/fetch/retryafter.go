@@ -23,7 +23,7 @@ func ParseRetryAfter(h http.Header, now time.Time, least, most time.Duration) (t
 	if n, ok := digits(lines[0], maxSeconds); ok {
 		return clamp(time.Duration(n)*time.Second, least, most), true
 	}
-	if date, ok := imfFixdate(lines[0]); ok {
+	if date, ok := parseExactly(http.TimeFormat, lines[0]); ok {
 		return clamp(date.Sub(now), least, most), true
 	}
 	return 0, false
