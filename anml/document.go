@@ -24,6 +24,8 @@ type Document struct {
 
 	indexed sync.Once
 	ids     map[scope][]int32 // rows of the elements that have an id
+	acting  sync.Once
+	actions map[scope]int32 // rows of the actions, by the interact that holds them
 	covered sync.Once
 	usages  []Usage // in force, by row
 	located sync.Once

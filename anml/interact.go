@@ -23,15 +23,29 @@ func (i Interact) Actions() iter.Seq[Action] { return each[Action](i.Node, kActi
 
 // Action finds the action that a reference means: exactly one of this site.
 func (i Interact) Action(id string) (Action, error) {
-	for a := range i.Actions() {
-		if a.ID() == id {
-			if a.n.flags()&ambiguous != 0 {
-				return Action{}, ErrAmbiguousAction
-			}
-			return a, nil
+	if !i.n.ok() {
+		return Action{}, ErrNoAction
+	}
+	i.d.acting.Do(i.d.indexActions)
+	a := Action{Node{node{i.n.t, i.d.actions[scope{i.n.i, id}]}, i.d}}
+	switch {
+	case !a.Exists():
+		return Action{}, ErrNoAction
+	case a.n.flags()&ambiguous != 0:
+		return Action{}, ErrAmbiguousAction
+	}
+	return a, nil
+}
+
+// indexActions collects the ids of the actions that may be used, of all sites.
+func (d *Document) indexActions() {
+	d.actions = make(map[scope]int32)
+	for site := range d.Containers() {
+		i := site.Interact()
+		for a := range i.Actions() {
+			d.actions[scope{i.n.i, a.ID()}] = a.n.i
 		}
 	}
-	return Action{}, ErrNoAction
 }
 
 // Action is one operation: an HTTP method on an endpoint (section 8.6.1).

@@ -80,7 +80,7 @@ func (d *Document) granted() []Usage {
 	return granted
 }
 
-// scope is an id in one site, whose row is given.
+// scope is an id in one site, or in one section of it, whose row is given.
 type scope struct {
 	site int32
 	id   string

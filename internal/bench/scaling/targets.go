@@ -1,6 +1,8 @@
 package main
 
+import "slices"
+
 // targets lists everything that is measured.
 func targets() []target {
-	return anmlTargets()
+	return slices.Concat(anmlTargets(), agentTargets(), textTargets())
 }
