@@ -69,12 +69,13 @@ func (s *sending) encode(act anml.Action, args []anml.Arg) error {
 }
 
 // asksFor lists the asks that point to an action, in its own container.
-func asksFor(site anml.Site, act anml.Action) []anml.Ask {
-	var asks []anml.Ask
+func asksFor(site anml.Site, act anml.Action) []anml.Ask { return asksByAction(site)[act.ID()] }
+
+// asksByAction lists the asks of a container by the action that they point to.
+func asksByAction(site anml.Site) map[string][]anml.Ask {
+	asks := make(map[string][]anml.Ask)
 	for ask := range site.Knowledge().Asks() {
-		if ask.Action() == act.ID() {
-			asks = append(asks, ask)
-		}
+		asks[ask.Action()] = append(asks[ask.Action()], ask)
 	}
 	return asks
 }
@@ -112,9 +113,12 @@ func unanswerable(act anml.Action, asks []anml.Ask, c Call) error {
 	if len(c.Args) > 0 || !emptyArgs(c.ArgsJSON) {
 		return errArgsBeside
 	}
+	asked := make(map[string]bool, len(asks))
+	for _, ask := range asks {
+		asked[ask.Field()] = true
+	}
 	for param := range act.Params() {
-		asked := slices.ContainsFunc(asks, func(ask anml.Ask) bool { return ask.Field() == param.Name() })
-		if param.Required() && !asked {
+		if param.Required() && !asked[param.Name()] {
 			return fmt.Errorf("%w: %s, which no ask stands for", anml.ErrParamMissing, quote(param.Name()))
 		}
 	}

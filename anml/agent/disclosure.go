@@ -173,14 +173,18 @@ func (p *Page) refusal(code lookleap.Code, reason string) error {
 // all, and what any of them states counts.
 func merge(asks []anml.Ask) []item {
 	var items []item
+	places := make(map[string]int, len(asks)) // in items, by field
+	stated := make(map[[2]string]bool, len(asks))
 	for _, a := range asks {
-		i := slices.IndexFunc(items, func(it item) bool { return it.field == a.Field() })
-		if i < 0 {
+		i, known := places[a.Field()]
+		if !known {
 			i, items = len(items), append(items, item{kind: tellAnswer, field: a.Field()})
+			places[a.Field()] = i
 		}
 		it := &items[i]
 		it.required = it.required || a.Required()
-		if !slices.Contains(it.purposes, a.Purpose()) {
+		if said := [2]string{a.Field(), a.Purpose()}; !stated[said] {
+			stated[said] = true
 			it.purposes = append(it.purposes, a.Purpose())
 		}
 		if !slices.Contains(it.types, a.Type()) {
@@ -193,10 +197,13 @@ func merge(asks []anml.Ask) []item {
 // checkReply refuses a reply that says anything about a field that the action
 // does not ask for, or two things about one (section 11.1).
 func (p *Page) checkReply(r *Reply, asked []item) error {
-	said := map[string]bool{}
+	said, known := map[string]bool{}, make(map[string]bool, len(asked))
+	for _, it := range asked {
+		known[it.field] = true
+	}
 	check := func(field string) error {
 		switch {
-		case !slices.ContainsFunc(asked, func(it item) bool { return it.field == field }):
+		case !known[field]:
 			return p.refusal(lookleap.CodeNotAsked, "the action has no ask for the field "+quote(field))
 		case said[field]:
 			return p.refusal(lookleap.CodeDuplicateAnswer, "the reply says two things about the field "+quote(field))

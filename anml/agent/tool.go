@@ -47,6 +47,7 @@ func (p *Page) tools() []Tool {
 	}
 	var out []Tool
 	now := p.session.agent.host.Time()
+	asksOf := make(map[anml.Site]map[string][]anml.Ask)
 	for tool := range p.doc.Tools(anml.JSONSchema) {
 		owner, whose := p.owner(tool.Site, anmltrust.Interact, now)
 		if whose == anmltrust.Dropped {
@@ -57,7 +58,10 @@ func (p *Page) tools() []Tool {
 		}
 		call := Call{Site: tool.Site.Domain(), Action: tool.Action.ID()}
 		t := Tool{Name: tool.Name, Description: tool.Description, InputSchema: tool.InputSchema, Site: call.Site, Action: call.Action}
-		if asks := asksFor(tool.Site, tool.Action); answers(tool.Action, asks, call) {
+		if asksOf[tool.Site] == nil {
+			asksOf[tool.Site] = asksByAction(tool.Site)
+		}
+		if asks := asksOf[tool.Site][call.Action]; answers(tool.Action, asks, call) {
 			if unanswerable(tool.Action, asks, call) != nil {
 				continue
 			}
