@@ -16,6 +16,9 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
+	if e == nil {
+		return "anmltrust: no error"
+	}
 	text := "anmltrust: "
 	if place := e.Position.String(); place != "" {
 		text += place + ": "
@@ -28,7 +31,17 @@ func (e *Error) Error() string {
 }
 
 // ReasonCode gives the code.
-func (e *Error) ReasonCode() lookleap.Code { return e.Code }
+func (e *Error) ReasonCode() lookleap.Code {
+	if e == nil {
+		return lookleap.CodeOK
+	}
+	return e.Code
+}
+
+// missing refuses a use of what was not made by its constructor.
+func missing(what, fix string) error {
+	return refuse(lookleap.CodeUsage, lookleap.Position{}, fix, "%s", what)
+}
 
 func refuse(code lookleap.Code, at lookleap.Position, fix, format string, args ...any) *Error {
 	return &Error{Code: code, Reason: fmt.Sprintf(format, args...), Fix: fix, Position: at}

@@ -186,6 +186,9 @@ const maxKeptBody = 64 << 10
 // Replay judges a stored verdict again, from the claim and evidence in its
 // Record, at the time at which it was decided or at any other.
 func Replay(v *lookleap.Verdict, now time.Time) (*Authorization, error) {
+	if v == nil {
+		return nil, missing("there is no verdict", "give one that this package returned")
+	}
 	claim, ev, err := decodeRecord(v.Record)
 	if err != nil {
 		return nil, err

@@ -207,6 +207,9 @@ func normalizePattern(name string) (pattern string, wildcard bool, err error) {
 
 // Lookup gives the listing of a server by the best rank that has an entry.
 func (m *Manifest) Lookup(s Server) Listing {
+	if m == nil {
+		return Listing{}
+	}
 	if l := m.lookupHost(s.Host); l.Rank != NotListed {
 		return l
 	}

@@ -51,7 +51,12 @@ type Manifest struct {
 }
 
 // Len is how many entries the manifest has, malformed ones included.
-func (m *Manifest) Len() int { return m.index.entries }
+func (m *Manifest) Len() int {
+	if m == nil {
+		return 0
+	}
+	return m.index.entries
+}
 
 // ParseManifest reads a manifest. An error is an [*Error] with the code
 // manifest-malformed or manifest-version, and the place. Dates are read, not
@@ -173,6 +178,9 @@ func fromJSON(code lookleap.Code, err error) *Error {
 // Check judges whether the manifest speaks for a site at a time (rows M14 to
 // M16): the code is "" when it does.
 func (m *Manifest) Check(site string, now time.Time) (row string, code lookleap.Code) {
+	if m == nil {
+		m = new(Manifest)
+	}
 	named, err := NormalizeSite(m.Site)
 	switch {
 	case err != nil || named != site:

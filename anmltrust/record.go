@@ -250,6 +250,9 @@ func hasOwnParameter(query string) bool {
 // String gives the record in its canonical form: v first, no blanks, unknown
 // tags left out.
 func (r *Record) String() string {
+	if r == nil {
+		return ""
+	}
 	var b strings.Builder
 	b.WriteString(tagVersion + "=" + version)
 	if r.Manifest != "" {

@@ -65,7 +65,7 @@ const recordPrefix = "_anml."
 func NormalizeSite(name string) (string, error) {
 	host, err := domain.ParseHost(strings.TrimSuffix(name, "."))
 	if err != nil {
-		return "", err
+		return "", refuse(lookleap.CodeSiteDomainInvalid, lookleap.Position{}, "", "%v", err)
 	}
 	if len(host) > maxSite {
 		return "", errNameTooLong

@@ -76,6 +76,22 @@ func NewVerifier(host *lookleap.Host, o Options) *Verifier {
 	return v
 }
 
+// ready refuses a verifier that NewVerifier did not make, or that has no host.
+func (v *Verifier) ready() error {
+	if v == nil || v.host == nil {
+		return missing("the verifier has no host", "make it with NewVerifier")
+	}
+	return nil
+}
+
+// ready refuses an interaction that Begin did not make.
+func (i *Interaction) ready() error {
+	if i == nil {
+		return missing("there is no interaction", "make it with Verifier.Begin")
+	}
+	return i.verifier.ready()
+}
+
 // maxBackstep is how far a clock may be set back without a finding.
 const maxBackstep = 5 * time.Minute
 
@@ -138,6 +154,9 @@ func (r *result) give() (*Authorization, error) {
 // [*lookleap.VerifyError] with the whole story. What failed because ctx ended is
 // not remembered, and says nothing about the site.
 func (v *Verifier) Verify(ctx context.Context, c Claim) (*Authorization, error) {
+	if err := v.ready(); err != nil {
+		return nil, err
+	}
 	if r := v.shortcut(ctx, &c); r != nil {
 		return r.give()
 	}
@@ -148,6 +167,9 @@ func (v *Verifier) Verify(ctx context.Context, c Claim) (*Authorization, error) 
 // (section 13.4): no grant from memory is used, the DNS is asked again, and the
 // source too. An earlier no, or a backoff, stands. See [Confirm].
 func (v *Verifier) VerifyFresh(ctx context.Context, c Claim) (*Authorization, error) {
+	if err := v.ready(); err != nil {
+		return nil, err
+	}
 	return v.verify(ctx, question{claim: c, mode: fresh})
 }
 
@@ -155,6 +177,9 @@ func (v *Verifier) VerifyFresh(ctx context.Context, c Claim) (*Authorization, er
 // A new grant replaces the old one; a definitive no replaces it at once; what may
 // pass leaves it until its own end, and the old one comes back.
 func (v *Verifier) Refresh(ctx context.Context, c Claim) (*Authorization, error) {
+	if err := v.ready(); err != nil {
+		return nil, err
+	}
 	return v.verify(ctx, question{claim: c, mode: refresh})
 }
 
@@ -175,6 +200,9 @@ func (v *Verifier) Begin() *Interaction {
 
 // Verify is [Verifier.Verify] within the interaction. The budget may be nil.
 func (i *Interaction) Verify(ctx context.Context, c Claim, b Budget) (*Authorization, error) {
+	if err := i.ready(); err != nil {
+		return nil, err
+	}
 	if !i.anyLimit() {
 		if r := i.verifier.shortcut(ctx, &c); r != nil {
 			return r.give()
@@ -185,6 +213,9 @@ func (i *Interaction) Verify(ctx context.Context, c Claim, b Budget) (*Authoriza
 
 // VerifyFresh is [Verifier.VerifyFresh] within the interaction.
 func (i *Interaction) VerifyFresh(ctx context.Context, c Claim) (*Authorization, error) {
+	if err := i.ready(); err != nil {
+		return nil, err
+	}
 	return i.verifier.verify(ctx, question{claim: c, in: i, mode: fresh})
 }
 

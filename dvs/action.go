@@ -45,6 +45,9 @@ type plannedAction struct {
 // means that it may be done, once and exactly so. A command or uses of more than 4 KiB, which a prompt
 // cannot show whole, are refused with [lookleap.CodeConsentTooLong].
 func (s *Loaded) Confirm(ctx context.Context, a Action) error {
+	if err := s.ready(); err != nil {
+		return err
+	}
 	if err := s.use(); err != nil {
 		return s.loader.refuseTarget(ctx, s.ID.String(), err)
 	}

@@ -27,6 +27,9 @@ func isEntry(name string) bool { return foldName(path.Base(name)) == foldName(En
 // server has them, and no skills of their own. Nothing outside of the directory is fetched, and the user is
 // not asked.
 func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
+	if err := s.ready(); err != nil {
+		return Bundle{}, err
+	}
 	skill, err := s.Skill()
 	if err != nil {
 		return Bundle{}, err

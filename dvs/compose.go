@@ -26,6 +26,9 @@ type Crossing struct {
 // carry what the parent knows. Nothing of the parent's covers it. [Options.Notify] hears of another root
 // before the first byte is used.
 func (s *Loaded) LoadRef(ctx context.Context, ref string) (*Loaded, error) {
+	if err := s.ready(); err != nil {
+		return nil, err
+	}
 	l := s.loader
 	if err := s.use(); err != nil {
 		return nil, l.refuseTarget(ctx, ref, err)

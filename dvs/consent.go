@@ -155,6 +155,9 @@ type Resumed struct {
 // loader: it refuses a root that was unregistered, blocked or revoked meanwhile,
 // and a plan of a loader with laxer options where its own demand more.
 func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision lookleap.ConsentDecision) (*Resumed, error) {
+	if err := l.ready(); err != nil {
+		return nil, err
+	}
 	plan, err := lookleap.ParsePlan(state)
 	if err != nil {
 		return nil, err

@@ -98,10 +98,10 @@ func shown(evidence []lookleap.Evidence) []lookleap.Evidence {
 func (r Rules) Rejudge(v *lookleap.Verdict, now time.Time) (*lookleap.Verdict, error) {
 	var in record
 	if v == nil || v.Document != Draft {
-		return nil, fmt.Errorf("dvs: the verdict is none of %s", Draft)
+		return nil, missing("the verdict is not one of "+Draft, "give a verdict that this package returned")
 	}
 	if err := json.Unmarshal(v.Record, &in); err != nil {
-		return nil, fmt.Errorf("dvs: reading a verdict's record: %w", err)
+		return nil, missing("the record of the verdict cannot be read: "+err.Error(), "give a verdict that this package returned")
 	}
 	return r.Decide(in.Claim, in.Evidence, now), nil
 }
@@ -309,13 +309,20 @@ func (j *judge) status() outcome {
 }
 
 func (j *judge) media() outcome {
-	return judgeMedia(j.evidence.Type, j.evidence.Charset, j.claim.Source.Registered(), j.claim.Strict, j.claim.Profile)
+	answered := j.skill.ServedFrom()
+	if n := len(j.evidence.Hops); n > 0 {
+		answered = j.evidence.Hops[n-1]
+	}
+	return judgeMedia(answered, j.evidence, j.claim)
 }
 
 // judgeMedia judges the media type of a Markdown file. The server's duty is
-// text/markdown; code hosts answer text/plain (DVS-4.2-03 to DVS-4.2-06). A generic or missing
-// type is enough for a file whose name ends in .md under a registered root.
-func judgeMedia(mediaType, charset string, registered, strict bool, profile Profile) outcome {
+// text/markdown; code hosts answer text/plain (DVS-4.2-03 to DVS-4.2-06). A
+// generic or missing type is enough where the URL that answered ends in .md and
+// lies under a registered root.
+func judgeMedia(answered string, e Evidence, claim Claim) outcome {
+	mediaType, charset := e.Type, e.Charset
+	named, _, _ := strings.Cut(answered, "?")
 	shown := lookleap.Evidence{MediaType: mediaType}
 	if charset != "" && !strings.EqualFold(charset, "utf-8") {
 		return failed(lookleap.CodeNotUTF8, fmt.Sprintf("the declared character set is %s and has to be UTF-8", plaintext.Quote(charset, 40)), shown)
@@ -324,10 +331,10 @@ func judgeMedia(mediaType, charset string, registered, strict bool, profile Prof
 	switch {
 	case mediaType == "text/markdown":
 		return passed("the media type is text/markdown", shown)
-	case strict:
+	case claim.Strict:
 	case mediaType == "text/plain" || mediaType == "text/x-markdown":
 		return noted(lookleap.CodeMediaType, fmt.Sprintf("the media type is %s and should be text/markdown", is), shown)
-	case (mediaType == "" || mediaType == "application/octet-stream") && (registered || profile == Lenient):
+	case (mediaType == "" || mediaType == "application/octet-stream") && (claim.Source.Registered() && strings.HasSuffix(named, ".md") || claim.Profile == Lenient):
 		return noted(lookleap.CodeMediaType, fmt.Sprintf("the media type is %s and should be text/markdown", is), shown)
 	}
 	return failed(lookleap.CodeMediaType, fmt.Sprintf("the media type is %s and has to be text/markdown", is), shown)

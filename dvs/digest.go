@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+
+	"github.com/lookleap/lookleap"
 )
 
 // Digest is the SHA-256 of some bytes, after content coding was removed. The
@@ -20,14 +22,15 @@ const digestPrefix = "sha256:"
 func ParseDigest(text string) (Digest, error) {
 	var d Digest
 	digits, ok := strings.CutPrefix(text, digestPrefix)
-	if !ok || len(digits) != hex.EncodedLen(len(d)) || strings.ToLower(digits) != digits {
-		return Digest{}, fmt.Errorf("dvs: %q is no digest: it is written sha256: and 64 lower-case hex digits", shorten(text))
+	if ok = ok && len(digits) == hex.EncodedLen(len(d)) && strings.ToLower(digits) == digits; ok {
+		_, err := hex.Decode(d[:], []byte(digits))
+		ok = err == nil
 	}
-	if _, err := hex.Decode(d[:], []byte(digits)); err != nil {
-		return Digest{}, fmt.Errorf("dvs: %q is no digest: %w", shorten(text), err)
-	}
-	if d.IsZero() { // stands for none, and a promise that nothing keeps must not
-		return Digest{}, fmt.Errorf("dvs: %q is the digest of nothing that is known", shorten(text))
+	switch {
+	case !ok:
+		return Digest{}, refuse(lookleap.CodeUsage, "", fmt.Sprintf("%q is not a digest", shorten(text)), "write sha256: and 64 lower-case hex digits")
+	case d.IsZero(): // stands for none, and a promise that nothing keeps must not
+		return Digest{}, refuse(lookleap.CodeUsage, "", fmt.Sprintf("%q is the digest of nothing that is known", shorten(text)), "")
 	}
 	return d, nil
 }

@@ -13,6 +13,9 @@ import (
 // for a [Bundle], a lockfile or a publisher. Links and what is no regular file
 // are refused, and so are names that are not safe on every system.
 func ReadSkillDir(directory fs.FS, limits Limits) (map[string][]byte, error) {
+	if directory == nil {
+		return nil, missing("there is no directory of a skill", "give one, such as os.DirFS")
+	}
 	limits = limits.withDefaults()
 	files, total := map[string][]byte{}, 0
 	err := fs.WalkDir(directory, ".", func(name string, d fs.DirEntry, err error) error {

@@ -26,6 +26,10 @@ import (
 // is asked, and the only result is an error with no-origin-discovery.
 func (l *Loader) Discover(ctx context.Context, root string) iter.Seq2[Listing, error] {
 	return func(yield func(Listing, error) bool) {
+		if err := l.ready(); err != nil {
+			yield(Listing{}, err)
+			return
+		}
 		parsed, err := l.rules().ParseTrustRoot(root)
 		if err != nil {
 			yield(Listing{}, err)

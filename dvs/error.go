@@ -22,7 +22,14 @@ type Error struct {
 // Error returns the refusal without the user information, query and fragment of
 // Input.
 func (e *Error) Error() string {
-	text := fmt.Sprintf("dvs: %s: %s (%s)", plaintext.Quote(domain.Redact(e.Input), 0), plaintext.Line(e.Reason), e.Code)
+	if e == nil {
+		return "dvs: no error"
+	}
+	text := "dvs: "
+	if e.Input != "" {
+		text += plaintext.Quote(domain.Redact(e.Input), 0) + ": "
+	}
+	text += fmt.Sprintf("%s (%s)", plaintext.Line(e.Reason), e.Code)
 	if e.Fix != "" {
 		text += "; " + e.Fix
 	}
@@ -30,7 +37,12 @@ func (e *Error) Error() string {
 }
 
 // ReasonCode gives the code.
-func (e *Error) ReasonCode() lookleap.Code { return e.Code }
+func (e *Error) ReasonCode() lookleap.Code {
+	if e == nil {
+		return lookleap.CodeOK
+	}
+	return e.Code
+}
 
 func refuse(code lookleap.Code, input, reason, fix string) *Error {
 	return &Error{Code: code, Input: input, Reason: reason, Fix: fix}

@@ -7,10 +7,20 @@ import (
 // SkillError is the first of the reasons why a SKILL.md was refused.
 type SkillError struct{ Finding lookleap.Finding }
 
-func (e *SkillError) Error() string { return "dvs: SKILL.md:" + e.Finding.String() }
+func (e *SkillError) Error() string {
+	if e == nil {
+		return "dvs: no error"
+	}
+	return "dvs: SKILL.md:" + e.Finding.String()
+}
 
 // ReasonCode gives the code.
-func (e *SkillError) ReasonCode() lookleap.Code { return e.Finding.Code }
+func (e *SkillError) ReasonCode() lookleap.Code {
+	if e == nil {
+		return lookleap.CodeOK
+	}
+	return e.Finding.Code
+}
 
 // Shorter names for the codes that are used often below.
 const (

@@ -41,6 +41,9 @@ type Handler struct {
 // unsafe names: nothing half-right is published. What is changed later is not
 // served; build a new Handler to publish it.
 func NewHandler(skills fs.FS, options HandlerOptions) (*Handler, error) {
+	if skills == nil {
+		return nil, missing("there is no directory of skills", "give one, such as os.DirFS")
+	}
 	list, err := fs.ReadDir(skills, ".")
 	if err != nil {
 		return nil, ioError(err)
@@ -111,10 +114,20 @@ func (h *Handler) addIndexes(options *HandlerOptions) error {
 
 // Findings are what a publisher should know about the skills that are served;
 // the path begins with the skill's directory.
-func (h *Handler) Findings() []lookleap.Finding { return slices.Clone(h.findings) }
+func (h *Handler) Findings() []lookleap.Finding {
+	if h == nil {
+		return nil
+	}
+	return slices.Clone(h.findings)
+}
 
 // Skills are those that are served, by name.
-func (h *Handler) Skills() []*Published { return slices.Clone(h.skills) }
+func (h *Handler) Skills() []*Published {
+	if h == nil {
+		return nil
+	}
+	return slices.Clone(h.skills)
+}
 
 func newServedPage(file string, content []byte, options *HandlerOptions) *serve.Document {
 	page := serve.New(content, servedType(file))
@@ -143,6 +156,9 @@ func servedType(file string) string {
 }
 
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h == nil {
+		h = new(Handler) // with nothing to serve
+	}
 	if page := h.pages[r.URL.EscapedPath()]; page != nil {
 		page.ServeHTTP(w, r)
 		return

@@ -23,10 +23,20 @@ type Listing struct {
 // while the rest goes on.
 type ListingError struct{ Finding lookleap.Finding }
 
-func (e *ListingError) Error() string { return "dvs: " + e.Finding.String() }
+func (e *ListingError) Error() string {
+	if e == nil {
+		return "dvs: no error"
+	}
+	return "dvs: " + e.Finding.String()
+}
 
 // ReasonCode gives the code.
-func (e *ListingError) ReasonCode() lookleap.Code { return e.Finding.Code }
+func (e *ListingError) ReasonCode() lookleap.Code {
+	if e == nil {
+		return lookleap.CodeOK
+	}
+	return e.Finding.Code
+}
 
 // Listings is what one index or sitemap gives.
 type Listings struct {

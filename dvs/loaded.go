@@ -50,10 +50,18 @@ func (l *Loader) newLoaded(c *candidate) (*Loaded, error) {
 
 // ServingHost gives the host that the bytes came from. It differs from the
 // root's host where a platform serves pages and bytes separately; show both.
-func (s *Loaded) ServingHost() string { return s.ID.ServingHost() }
+func (s *Loaded) ServingHost() string {
+	if s == nil {
+		return ""
+	}
+	return s.ID.ServingHost()
+}
 
 // use checks that the skill may still be used: active, and trusted.
 func (s *Loaded) use() error {
+	if err := s.ready(); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	active := s.skill != nil
 	s.mu.Unlock()
@@ -103,6 +111,9 @@ func (s *Loaded) ContextText() (string, error) {
 // Deactivate releases the body, and the copies of the file that the loader
 // holds; the metadata stay. Later uses give not-activated.
 func (s *Loaded) Deactivate() {
+	if s.ready() != nil {
+		return
+	}
 	s.mu.Lock()
 	s.skill, s.file = nil, nil
 	s.mu.Unlock()

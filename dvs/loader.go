@@ -84,7 +84,12 @@ func (o Options) NewLoader(host *lookleap.Host) *Loader {
 }
 
 // Roots gives the registry in use.
-func (l *Loader) Roots() *Roots { return l.roots }
+func (l *Loader) Roots() *Roots {
+	if l == nil {
+		return nil
+	}
+	return l.roots
+}
 
 func (l *Loader) rules() Rules { return l.roots.Rules() }
 
@@ -125,6 +130,9 @@ func (l *Loader) LoadPinned(ctx context.Context, url string, pin Pin) (*Loaded, 
 // root, whatever the registry has: it counts as declared by the host program. A
 // skill outside is refused with outside-trust-root before anything is sent.
 func (l *Loader) LoadUnder(ctx context.Context, url string, root TrustRoot) (*Loaded, error) {
+	if err := l.ready(); err != nil {
+		return nil, err
+	}
 	if root.IsZero() {
 		return nil, l.refuse(ctx, l.rules().Decide(Claim{URL: url}, Evidence{}, l.host.Time()), nil)
 	}
@@ -132,6 +140,9 @@ func (l *Loader) LoadUnder(ctx context.Context, url string, root TrustRoot) (*Lo
 }
 
 func (l *Loader) load(ctx context.Context, c *candidate) (*Loaded, error) {
+	if err := l.ready(); err != nil {
+		return nil, err
+	}
 	if err := l.verify(ctx, c); err != nil {
 		return nil, err
 	}
@@ -391,6 +402,9 @@ func (l *Loader) finish(ctx context.Context, c *candidate) (admitted, error) {
 // Revoke ends trust in a root and all below it, and forgets every copy and
 // consent that this loader has; skills in use refuse from then on (section 7).
 func (l *Loader) Revoke(root TrustRoot) {
+	if l.ready() != nil {
+		return
+	}
 	l.roots.Revoke(root)
 	l.forgetAll(root.String())
 }
@@ -398,6 +412,9 @@ func (l *Loader) Revoke(root TrustRoot) {
 // RevokeDomain is [Loader.Revoke] of a host, and of its subdomains if they are
 // included.
 func (l *Loader) RevokeDomain(host string, includeSubdomains bool) error {
+	if err := l.ready(); err != nil {
+		return err
+	}
 	if err := l.roots.RevokeDomain(host, includeSubdomains); err != nil {
 		return err
 	}

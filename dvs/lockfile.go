@@ -148,6 +148,9 @@ func (r *lockReader) lockfile(v strictjson.Value) *Lockfile {
 // MarshalJSON writes the lockfile with its type, in an order that does not
 // depend on how it was made.
 func (l *Lockfile) MarshalJSON() ([]byte, error) {
+	if l == nil {
+		l = new(Lockfile)
+	}
 	type plain Lockfile
 	sorted := l.clone()
 	sorted.sort()
@@ -160,6 +163,9 @@ func (l *Lockfile) MarshalJSON() ([]byte, error) {
 // Verify checks a bundle against the lockfile: the skill is there, with this
 // root, and its files are those and no others, octet by octet.
 func (l *Lockfile) Verify(b Bundle) error {
+	if l == nil {
+		l = new(Lockfile)
+	}
 	locked := l.Find(b.ID)
 	if locked == nil || locked.Root != b.Root {
 		return refuse(lookleap.CodeNotLocked, b.ID, "the lockfile does not have this skill under this trust root", "add it to the lockfile after looking at it")
@@ -170,11 +176,17 @@ func (l *Lockfile) Verify(b Bundle) error {
 // VerifyWritten checks the files of one directory of a [VerifiedFS], for
 // instance read back from where it was materialised.
 func (s *LockedSkill) VerifyWritten(files map[string][]byte) error {
+	if s == nil {
+		s = new(LockedSkill)
+	}
 	return s.verify(files, func(f *LockedFile, found Digest) bool { return found == f.written() })
 }
 
 // Find gives the entry of a skill, or nil.
 func (l *Lockfile) Find(url string) *LockedSkill {
+	if l == nil {
+		return nil
+	}
 	for i := range l.Skills {
 		if l.Skills[i].URL == url {
 			return &l.Skills[i]
@@ -188,6 +200,9 @@ func (l *Lockfile) Find(url string) *LockedSkill {
 // the path. Nothing found means that the files are what was locked, as they were
 // served or as a [VerifiedFS] shows them.
 func (s *LockedSkill) Changes(files map[string][]byte) []lookleap.Finding {
+	if s == nil {
+		s = new(LockedSkill)
+	}
 	return s.changes(files, func(f *LockedFile, found Digest) bool { return found == f.Digest || found == f.written() })
 }
 

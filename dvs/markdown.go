@@ -20,6 +20,9 @@ type Block struct {
 // in lists and quotes, and blocks of HTML with an element for code such as <pre>. It renders
 // nothing. After 10,000 blocks, the rest of the text is one more block, of code.
 func (s *Skill) Blocks() []Block {
+	if s == nil {
+		return nil
+	}
 	l := blockLister{skill: s}
 	markdown.Blocks(s.Body, func(b *markdown.Block) bool {
 		if b.Kind == markdown.Prose {
@@ -97,6 +100,9 @@ type Reference struct {
 // only such paths count. Fragments of the page itself are left out, and so is what comes after
 // 10,000 targets.
 func (s *Skill) References() []Reference {
+	if s == nil {
+		return nil
+	}
 	r := referenceLister{skill: s, seen: map[string]bool{}}
 	reader := markdown.NewReader(s.Body)
 	markdown.Blocks(s.Body, func(b *markdown.Block) bool {

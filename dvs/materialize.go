@@ -19,6 +19,9 @@ import (
 // (permissions are 0644), and whatever the names are, nothing is written outside
 // of the directory.
 func (v *VerifiedFS) Materialize(dir string) error {
+	if v == nil {
+		return missing("there is no file system", "make it with NewVerifiedFS")
+	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return fmt.Errorf("dvs: materialize: %w", err)

@@ -21,10 +21,7 @@ type Rules struct {
 }
 
 func (r Rules) platforms() *Platforms {
-	if r.Platforms == nil {
-		return builtin
-	}
-	return r.Platforms
+	return r.Platforms.orBuiltin()
 }
 
 func (r Rules) urls() domain.Rules {

@@ -192,11 +192,20 @@ func (e *Platform) valid() error {
 // probeHost returns a host that a pattern matches.
 func probeHost(pattern string) string { return strings.ReplaceAll(pattern, "*", "x") }
 
+// orBuiltin returns the built-in table for nil, as everywhere in this package.
+func (p *Platforms) orBuiltin() *Platforms {
+	if p == nil {
+		return builtin
+	}
+	return p
+}
+
 // With gives a table with more platforms. It can tighten and never relax: an
 // entry for a host that is in the table already has to be Never or to ask for
 // at least as many segments, and keeps the words, the prefix and the revisions
 // that are known. A refusal is an [*Error] with platform-relaxed or bad-platform.
 func (p *Platforms) With(add ...Platform) (*Platforms, error) {
+	p = p.orBuiltin()
 	entries := slices.Clone(p.entries)
 	for _, e := range add {
 		e = e.clone()
@@ -253,6 +262,7 @@ func (e Platform) clone() Platform {
 
 // All yields the entries, the built-in ones first.
 func (p *Platforms) All() iter.Seq[Platform] {
+	p = p.orBuiltin()
 	return func(yield func(Platform) bool) {
 		for _, e := range p.entries {
 			if !yield(e.clone()) {
@@ -264,6 +274,7 @@ func (p *Platforms) All() iter.Seq[Platform] {
 
 // Lookup gives the platform that a canonical host belongs to.
 func (p *Platforms) Lookup(host string) (Platform, bool) {
+	p = p.orBuiltin()
 	if role, ok := p.find(probeHost(host)); ok {
 		return role.platform.clone(), true
 	}

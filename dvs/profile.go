@@ -1,6 +1,11 @@
 package dvs
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lookleap/lookleap"
+)
 
 // Profile says by which rules [ParseSkill] reads a SKILL.md. Each accepts
 // everything that the one above it in strictness accepts, with the same result:
@@ -43,5 +48,5 @@ func (p *Profile) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("dvs: unknown profile %q", text)
+	return refuse(lookleap.CodeUsage, shorten(string(text)), "there is no such profile", "use one of "+strings.Join(profileNames[:], ", "))
 }

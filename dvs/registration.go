@@ -29,6 +29,9 @@ func (l *Loader) Register(ctx context.Context, url string) (*Registration, error
 }
 
 func (l *Loader) register(ctx context.Context, c *candidate) (*Registration, error) {
+	if err := l.ready(); err != nil {
+		return nil, err
+	}
 	if err := l.verify(ctx, c); err != nil {
 		return nil, err
 	}
@@ -43,6 +46,9 @@ func (l *Loader) register(ctx context.Context, c *candidate) (*Registration, err
 // if the file was read. Where the index says too little, as a sitemap does, the
 // file is fetched and judged at once, as by [Loader.Register].
 func (l *Loader) RegisterListing(ctx context.Context, entry Listing) (*Registration, error) {
+	if err := l.ready(); err != nil {
+		return nil, err
+	}
 	c := &candidate{Claim: Claim{URL: entry.Skill.String(), Pin: Pin{Digest: entry.Digest}}, Hint: &hint{entry.Name, entry.Description}}
 	meta, ok := entry.metadata(l.options.Profile, l.limits)
 	if !ok {
@@ -84,7 +90,12 @@ func (e *Listing) metadata(profile Profile, limits Limits) (*Metadata, bool) {
 
 // ContextText gives the name and description for the model's list of skills, in
 // one line and without characters that nobody sees. It is the publisher's word.
-func (r *Registration) ContextText() string { return oneLine(r.Name) + ": " + r.Display() }
+func (r *Registration) ContextText() string {
+	if r == nil {
+		return ""
+	}
+	return oneLine(r.Name) + ": " + r.Display()
+}
 
 // Activate verifies the skill anew and loads its instructions (level 2). If the
 // file changed since it was registered, the verdict has a finding
@@ -93,6 +104,12 @@ func (r *Registration) ContextText() string { return oneLine(r.Name) + ": " + r.
 // to match; a name or description that differs from the index's is a finding. If
 // the root was unregistered, blocked or revoked meanwhile, Activate refuses.
 func (r *Registration) Activate(ctx context.Context) (*Loaded, error) {
+	if r == nil {
+		return nil, missing("there is no registration", "register the skill through a Loader")
+	}
+	if err := r.loader.ready(); err != nil {
+		return nil, err
+	}
 	if err := r.loader.checkStanding(ctx, standing{Skill: r.ID.String(), Root: r.Root.String(), Source: r.Source, Profile: r.loader.options.Profile, RequireSecure: r.loader.options.RequireSecure}); err != nil {
 		return nil, err
 	}

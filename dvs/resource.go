@@ -56,6 +56,9 @@ type Target struct {
 // everything outside needs consent for that URL. A reference that is refused is
 // an [*Error]: bad-scheme, not-https, script-outside-skill, untrusted-ref …
 func (s *Loaded) Resolve(ref string) (Target, error) {
+	if err := s.ready(); err != nil {
+		return Target{}, err
+	}
 	t, err := s.resolve(ref)
 	if err != nil {
 		return Target{}, err
@@ -181,13 +184,21 @@ type Resource struct {
 
 // Bytes gives the content, of which Digest is the digest. Do not change it. It
 // is for tools and never, of a script, for the model.
-func (r *Resource) Bytes() []byte { return r.data }
+func (r *Resource) Bytes() []byte {
+	if r == nil {
+		return nil
+	}
+	return r.data
+}
 
 // ContextText gives the content for the model. A script has none, since only
 // its output may enter the context (section 4.5.2). External content stands in
 // an envelope that marks every line as untrusted data, in which no link, skill
 // or command counts (section 7).
 func (r *Resource) ContextText() (string, error) {
+	if r == nil {
+		return "", missing("there is no resource", "fetch it with Loaded.Resource")
+	}
 	switch {
 	case r.Kind == Script:
 		return "", refuse(lookleap.CodeNeedsConsent, r.URL, "the source of a script never enters the context", "run it, and use its output")
@@ -204,6 +215,9 @@ func (r *Resource) ContextText() (string, error) {
 // consent is asked for first: nothing is fetched before. A refusal is a
 // [*lookleap.VerifyError] with the code of the rule.
 func (s *Loaded) Resource(ctx context.Context, ref string) (*Resource, error) {
+	if err := s.ready(); err != nil {
+		return nil, err
+	}
 	t, err := s.target(ctx, ref)
 	if err != nil {
 		return nil, err
@@ -308,7 +322,7 @@ func (r *Resource) media(doc *document, claim Claim) outcome {
 	if r.Kind != Instructions || r.External {
 		return passed("the kind of file has no media type of its own", lookleap.Evidence{MediaType: doc.evidence.Type})
 	}
-	o := judgeMedia(doc.evidence.Type, doc.evidence.Charset, claim.Source.Registered(), claim.Strict, claim.Profile)
+	o := judgeMedia(doc.final.String(), doc.evidence, claim)
 	if o.status != lookleap.Failed && !utf8.Valid(r.data) {
 		return failed(lookleap.CodeNotUTF8, "the instructions are not UTF-8")
 	}

@@ -47,7 +47,7 @@ func (s RootSource) MarshalText() ([]byte, error) { return []byte(s.String()), n
 func (s *RootSource) UnmarshalText(text []byte) error {
 	i := slices.Index(rootSourceNames[:], string(text))
 	if i < 0 {
-		return fmt.Errorf("dvs: unknown source of a root %q", text)
+		return refuse(lookleap.CodeUsage, shorten(string(text)), "there is no such source of a root", "")
 	}
 	*s = RootSource(i)
 	return nil
@@ -100,6 +100,9 @@ func NewRoots(rules Rules) *Roots {
 }
 
 func (r *Roots) load() *rootState {
+	if r == nil {
+		return &rootState{}
+	}
 	if s := r.state.Load(); s != nil {
 		return s
 	}
@@ -109,6 +112,9 @@ func (r *Roots) load() *rootState {
 // change replaces the state by a changed copy, unless edit returns an error.
 // Whatever an edit depends on it reads from the state that it is given.
 func (r *Roots) change(edit func(*rootState) error) error {
+	if r == nil {
+		return missing("there is no registry of roots", "make one with NewRoots")
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	old := r.load()

@@ -85,6 +85,9 @@ type Output struct {
 // ContextText gives the output for the model, every line marked, under the
 // identity of the skill.
 func (o *Output) ContextText() string {
+	if o == nil {
+		return ""
+	}
 	more := ""
 	if o.Truncated {
 		more = ", cut"

@@ -71,6 +71,9 @@ type ApprovedScript struct {
 // refused with [lookleap.CodeConsentTooLong]. So are names that [NewVerifiedFS] refuses, and two files
 // that some system takes for one.
 func (s *Loaded) Approve(ctx context.Context, in Invocation) (*ApprovedScript, error) {
+	if err := s.ready(); err != nil {
+		return nil, err
+	}
 	planned, err := s.plan(ctx, in)
 	if err != nil {
 		return nil, err
@@ -183,6 +186,9 @@ func (s *Loaded) bundledTarget(ctx context.Context, ref string) (Target, error) 
 // Command gives exactly what the user agreed to, for a host that runs it by
 // other means than a [Runner].
 func (a *ApprovedScript) Command() *Command {
+	if a == nil || a.planned == nil {
+		return new(Command)
+	}
 	p := a.planned
 	c := &Command{Skill: p.Skill, Name: p.Script.Name, Script: slices.Clone(p.Script.Bytes), Interpreter: slices.Clone(p.Interpreter),
 		Args: slices.Clone(p.Args), Env: slices.Clone(p.Env), Files: make(map[string][]byte)}
@@ -196,6 +202,9 @@ func (a *ApprovedScript) Command() *Command {
 // is an [lookleap.ErrAlreadyDone]. Nothing is fetched between consent and run; a
 // root that was revoked meanwhile refuses.
 func (a *ApprovedScript) Run(ctx context.Context) (out *Output, err error) {
+	if a == nil || a.planned == nil {
+		return nil, missing("no script was approved", "get it from Loaded.Approve")
+	}
 	l := a.loader
 	if err := l.checkStanding(ctx, a.planned.standing); err != nil {
 		return nil, err

@@ -65,6 +65,9 @@ func ParseMetadata(data []byte, profile Profile, limits Limits) (*Metadata, []lo
 
 // Value gives the value of an extra key, and whether it is there.
 func (m *Metadata) Value(key string) (*Value, bool) {
+	if m == nil {
+		return nil, false
+	}
 	for i := range m.Extra {
 		if m.Extra[i].Key == key {
 			return &m.Extra[i].Value, true
@@ -93,6 +96,9 @@ func (m *Metadata) AllowedTools() string { return m.text("allowed-tools") }
 
 // Annotations gives the scalar values below the metadata key.
 func (m *Metadata) Annotations() map[string]string {
+	if m == nil {
+		return nil
+	}
 	all := make(map[string]string)
 	if v, ok := m.Value("metadata"); ok {
 		for _, f := range v.Fields {
@@ -107,5 +113,8 @@ func (m *Metadata) Annotations() map[string]string {
 // Display gives the description without characters that a reader cannot see, on
 // one line. It is safe in a list or a prompt, and still the publisher's word.
 func (m *Metadata) Display() string {
+	if m == nil {
+		return ""
+	}
 	return oneLine(m.Description)
 }

@@ -57,7 +57,7 @@ func (l *Loader) stillAllowed(s standing) *Error {
 	case l.options.Strict:
 		return refuse(lookleap.CodeNeedsRoot, s.Skill, "only registered trust roots count here", "register the root and load the skill again")
 	case d.Source != DefaultOrigin:
-		return refuse(lookleap.CodeNeedsRoot, s.Skill, "nobody has confirmed a trust root for this skill", "register the root and load the skill again")
+		return refuse(lookleap.CodeNeedsRoot, s.Skill, "the trust root of this skill was not confirmed", "register the root and load the skill again")
 	}
 	switch {
 	case l.options.RequireSecure && !s.RequireSecure:

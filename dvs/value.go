@@ -44,6 +44,9 @@ type Field struct {
 
 // Field gives the value of a key, and whether it is there.
 func (v *Value) Field(key string) (*Value, bool) {
+	if v == nil {
+		return nil, false
+	}
 	for i := range v.Fields {
 		if v.Fields[i].Key == key {
 			return &v.Fields[i].Value, true

@@ -90,10 +90,20 @@ func NewVerifiedFS(bundles []Bundle, options VerifiedFSOptions) *VerifiedFS {
 }
 
 // Reports tells what became of each bundle, in the order they were given.
-func (v *VerifiedFS) Reports() []SkillReport { return slices.Clone(v.reports) }
+func (v *VerifiedFS) Reports() []SkillReport {
+	if v == nil {
+		return nil
+	}
+	return slices.Clone(v.reports)
+}
 
 // Lock gives the lockfile of exactly these skills.
-func (v *VerifiedFS) Lock() *Lockfile { return v.lock.clone() }
+func (v *VerifiedFS) Lock() *Lockfile {
+	if v == nil || v.lock == nil {
+		return new(Lockfile)
+	}
+	return v.lock.clone()
+}
 
 // preparedBundle is a bundle that was judged.
 type preparedBundle struct {
@@ -285,6 +295,9 @@ func (n *node) IsDir() bool        { return n.mode.IsDir() }
 func (n *node) Sys() any           { return nil }
 
 func (v *VerifiedFS) find(op, name string) (*node, error) {
+	if v == nil {
+		v = new(VerifiedFS)
+	}
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}

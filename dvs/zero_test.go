@@ -1,0 +1,40 @@
+package dvs_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/zerotest"
+)
+
+func TestZeroValues(t *testing.T) {
+	zerotest.Run(t, []reflect.Type{
+		reflect.TypeFor[dvs.Access](), reflect.TypeFor[dvs.Action](), reflect.TypeFor[dvs.ActionKind](),
+		reflect.TypeFor[dvs.ApprovedScript](), reflect.TypeFor[dvs.Block](), reflect.TypeFor[dvs.Bundle](),
+		reflect.TypeFor[dvs.CatalogueEntry](), reflect.TypeFor[dvs.CatalogueOptions](), reflect.TypeFor[dvs.Claim](),
+		reflect.TypeFor[dvs.Command](), reflect.TypeFor[dvs.Crossing](), reflect.TypeFor[dvs.Declared](), reflect.TypeFor[dvs.Digest](),
+		reflect.TypeFor[dvs.Error](), reflect.TypeFor[dvs.Evidence](), reflect.TypeFor[dvs.Field](), reflect.TypeFor[dvs.Handler](),
+		reflect.TypeFor[dvs.HandlerOptions](), reflect.TypeFor[dvs.IndexShape](), reflect.TypeFor[dvs.Invocation](),
+		reflect.TypeFor[dvs.Kind](), reflect.TypeFor[dvs.Limits](), reflect.TypeFor[dvs.LintOptions](), reflect.TypeFor[dvs.Listing](),
+		reflect.TypeFor[dvs.ListingError](), reflect.TypeFor[dvs.Listings](), reflect.TypeFor[dvs.Loaded](), reflect.TypeFor[dvs.Loader](),
+		reflect.TypeFor[dvs.LockedFile](), reflect.TypeFor[dvs.LockedSkill](), reflect.TypeFor[dvs.Lockfile](),
+		reflect.TypeFor[dvs.Metadata](), reflect.TypeFor[dvs.NameState](), reflect.TypeFor[dvs.Options](), reflect.TypeFor[dvs.Output](),
+		reflect.TypeFor[dvs.Pin](), reflect.TypeFor[dvs.Platform](), reflect.TypeFor[dvs.Platforms](), reflect.TypeFor[dvs.Profile](),
+		reflect.TypeFor[dvs.Published](), reflect.TypeFor[dvs.Reference](), reflect.TypeFor[dvs.Registration](),
+		reflect.TypeFor[dvs.Resource](), reflect.TypeFor[dvs.Resumed](), reflect.TypeFor[dvs.RootSource](), reflect.TypeFor[dvs.Roots](),
+		reflect.TypeFor[dvs.Rules](), reflect.TypeFor[dvs.RunResult](), reflect.TypeFor[dvs.Sandbox](), reflect.TypeFor[dvs.Scope](),
+		reflect.TypeFor[dvs.Skill](), reflect.TypeFor[dvs.SkillError](), reflect.TypeFor[dvs.SkillReport](),
+		reflect.TypeFor[dvs.SkillURL](), reflect.TypeFor[dvs.Source](), reflect.TypeFor[dvs.Target](), reflect.TypeFor[dvs.TrustRoot](),
+		reflect.TypeFor[dvs.Use](), reflect.TypeFor[dvs.Value](), reflect.TypeFor[dvs.ValueKind](), reflect.TypeFor[dvs.VerifiedFS](),
+		reflect.TypeFor[dvs.VerifiedFSOptions](),
+	}, map[string]any{
+		"Builtin": dvs.Builtin, "Catalogue": dvs.Catalogue, "Decide": dvs.Decide, "DigestOf": dvs.DigestOf, "KindOf": dvs.KindOf,
+		"Lint": dvs.Lint, "LintResponse": dvs.LintResponse, "NewHandler": dvs.NewHandler, "NewLoader": dvs.NewLoader,
+		"NewPublished": dvs.NewPublished, "NewRoots": dvs.NewRoots, "NewVerifiedFS": dvs.NewVerifiedFS, "ParseDigest": dvs.ParseDigest,
+		"ParseIndex": dvs.ParseIndex, "ParseLockfile": dvs.ParseLockfile, "ParseMetadata": dvs.ParseMetadata, "ParseSkill": dvs.ParseSkill,
+		"ParseSkillURL": dvs.ParseSkillURL, "ParseTrustRoot": dvs.ParseTrustRoot, "ReadSitemap": dvs.ReadSitemap,
+		"ReadSkillDir": dvs.ReadSkillDir, "WellKnownSkillURL": dvs.WellKnownSkillURL, "WriteIndex": dvs.WriteIndex,
+		"WriteSitemap": dvs.WriteSitemap,
+	})
+}
