@@ -1,6 +1,7 @@
 package anml
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/lookleap/lookleap/internal/plaintext"
@@ -10,6 +11,18 @@ import (
 type TextOptions struct {
 	Bytes int // of the whole rendering, 16 KiB by default
 	Quote int // characters of one quoted text, 500 by default
+
+	// Part decides about each part of a site: a [Head], [Status], [State],
+	// [Interact], [Body] or [Footer], and each [Ask], [Inform], [Answer] and [Refuse]
+	// of its knowledge. It returns who says it, in words of the caller, and whether it
+	// is shown. If Part is nil, everything is shown as the document has it.
+	Part func(site Site, part Part) (owner string, shown bool)
+}
+
+// Part is an element of the document that a rendering shows or leaves out.
+type Part interface {
+	Exists() bool
+	Element() string
 }
 
 // textNotice opens every rendering. What a document says reaches a model inside
@@ -22,6 +35,10 @@ const textCut = "(cut here: the rest of the document is left out)"
 // structure, everything of the service stands quoted on one line, with whatever
 // could hide or forge something made visible. It never exceeds the bound on its
 // octets and ends between lines.
+//
+// Unless [TextOptions.Part] says otherwise, it shows what every site of the
+// document says, verified or not. The text of a page that an agent opened is
+// [github.com/lookleap/lookleap/anml/agent.Page.Text].
 func (d *Document) Text(o TextOptions) string {
 	if o.Bytes <= 0 {
 		o.Bytes = 16 << 10
@@ -35,10 +52,13 @@ func (d *Document) Text(o TextOptions) string {
 		w.line("It offers no version that is understood: none of its actions can be used.")
 	}
 	for site := range d.Containers() {
-		if name := site.Domain(); name != "" {
+		if name := site.Domain(); name != "" && o.Part == nil {
 			w.line("Site " + name + ":")
 		}
 		w.site(site)
+	}
+	if w.hidden > 0 {
+		w.line(fmt.Sprintf("(parts left out, because the server of the document may not say them for the sites that they name: %d)", w.hidden))
 	}
 	return w.b.String()
 }
@@ -47,6 +67,26 @@ type textWriter struct {
 	o    TextOptions
 	b    strings.Builder
 	full bool
+
+	owner  string // of the lines that come next, where parts have owners
+	hidden int    // parts that were left out
+}
+
+// shows reports whether a part is there and shown, after saying whose it is.
+func (w *textWriter) shows(s Site, p Part) bool {
+	if !p.Exists() || w.o.Part == nil {
+		return p.Exists()
+	}
+	owner, shown := w.o.Part(s, p)
+	if !shown {
+		w.hidden++
+		return false
+	}
+	if owner != w.owner {
+		w.owner = owner
+		w.line("Said by " + owner + ":")
+	}
+	return true
 }
 
 // line adds a line, or the notice that there is no room for it.
@@ -75,23 +115,27 @@ func (w *textWriter) named(label, s string) string {
 }
 
 func (w *textWriter) site(s Site) {
-	if t := s.Head().Title(); t != "" {
+	if t := s.Head().Title(); t != "" && w.shows(s, s.Head()) {
 		w.line("title " + w.quote(t))
 	}
-	if st := s.Status(); st.Exists() {
+	if st := s.Status(); w.shows(s, st) {
 		w.line("status " + st.Result().String() + w.named("code", st.Code()) + w.named("message", st.Message()))
 	}
-	w.state(s.State())
-	for a := range s.Interact().Actions() {
-		w.action(s, a)
+	if w.shows(s, s.State()) {
+		w.state(s.State())
+	}
+	if w.shows(s, s.Interact()) {
+		for a := range s.Interact().Actions() {
+			w.action(s, a)
+		}
 	}
 	w.knowledge(s)
-	if b := s.Body(); b.Exists() {
+	if b := s.Body(); w.shows(s, b) {
 		w.line("body:")
 		w.content(b.Content())
 	}
 	for a := range s.Footer().Attributions() {
-		if a.Required() {
+		if a.Required() && w.shows(s, s.Footer()) {
 			w.line("credit to show " + w.quote(a.Text()))
 		}
 	}
@@ -139,6 +183,9 @@ func (w *textWriter) action(s Site, a Action) {
 func (w *textWriter) knowledge(s Site) {
 	k, rules := s.Knowledge(), s.Constraints().Rules(nil)
 	for a := range k.Asks() {
+		if !w.shows(s, a) {
+			continue
+		}
 		line := "asks for " + w.quote(a.Field()) + ", " + a.Type().String()
 		if a.Required() {
 			line += ", which it needs"
@@ -147,12 +194,21 @@ func (w *textWriter) knowledge(s Site) {
 		w.line(line + ", rule " + rule.Requires.String() + w.named("purpose", a.Purpose()) + w.named("for action", a.Action()))
 	}
 	for i := range k.Informs() {
+		if !w.shows(s, i) {
+			continue
+		}
 		w.line("informs (" + i.Confidentiality().String() + ") " + w.quote(i.Text()))
 	}
 	for a := range k.Answers() {
+		if !w.shows(s, a) {
+			continue
+		}
 		w.line("answers " + w.quote(a.Field()) + " with " + w.quote(a.Value()))
 	}
 	for r := range k.Refuses() {
+		if !w.shows(s, r) {
+			continue
+		}
 		w.line("refuses " + w.quote(r.Field()) + " because of " + w.quote(string(r.Reason())) + w.named("message", r.Message()))
 	}
 }

@@ -260,6 +260,61 @@ func TestRestrictionsSurvive(t *testing.T) {
 	}
 }
 
+// TestText shows what a model reads of a document that speaks for other sites.
+func TestText(t *testing.T) {
+	const brand = `<site domain="brand.example"><head><title>TITLE</title></head><state><flow><step id="STEP"/></flow></state>` +
+		`<interact><action id="ACTION" method="POST" endpoint="/x" confirm="true"/></interact>` +
+		`<knowledge><inform>PUBLIC</inform><inform confidentiality="restricted">RESTRICTED</inform><ask field="ASK" action="ACTION" purpose="p"/></knowledge>` +
+		`<body>BODY</body><footer><attribution required="true">CREDIT</attribution></footer><status code="CODE" result="ok"/></site>`
+	all := []string{"TITLE", "STEP", "ACTION", "PUBLIC", "RESTRICTED", "ASK", "BODY", "CREDIT", "CODE"}
+	const own = "shop.example"
+	for _, c := range []struct {
+		name  string
+		tier  int // 0: not listed
+		scope []string
+		owner map[string]string // of what is shown
+	}{
+		{"tier-0", 0, nil, map[string]string{"TITLE": own, "STEP": own, "BODY": own, "CREDIT": own, "CODE": own}},
+		{"tier-1", 1, []string{"knowledge", "body", "interact", "head"}, map[string]string{"TITLE": own, "STEP": own, "PUBLIC": "display", "BODY": "display", "CREDIT": own, "CODE": own}},
+		{"tier-1-without-knowledge", 1, []string{"body"}, map[string]string{"TITLE": own, "STEP": own, "BODY": "display", "CREDIT": own, "CODE": own}},
+		{"tier-2-without-interact", 2, []string{"knowledge", "body", "head"}, map[string]string{
+			"TITLE": "full", "STEP": own, "PUBLIC": "full", "RESTRICTED": "full", "ASK": "full", "BODY": "full", "CREDIT": own, "CODE": own}},
+		{"tier-2-without-knowledge", 2, []string{"interact"}, map[string]string{"TITLE": own, "STEP": own, "ACTION": "full", "BODY": own, "CREDIT": own, "CODE": own}},
+	} {
+		r := newRetail(t)
+		if c.tier > 0 {
+			r.grants(c.tier, c.scope...)
+		}
+		page := r.open(`<site domain="shop.example"><body>OWN</body></site>` + brand)
+		for rendering, text := range map[string]string{"page": page.Text(anml.TextOptions{}), "result": (&agent.Result{Page: page}).Text(anml.TextOptions{})} {
+			said := map[string]string{}
+			owner := ""
+			for line := range strings.Lines(text) {
+				if strings.HasPrefix(line, "Said by ") {
+					owner = line
+				}
+				for _, word := range all {
+					if strings.Contains(line, `"`+word+`"`) && (word == "ASK" || !strings.HasPrefix(line, "asks for")) {
+						said[word] = owner
+					}
+				}
+			}
+			for _, word := range all {
+				want := map[string]string{own: "Said by [shop.example] (self):\n", "display": "Said by [brand.example] (display):\n", "full": "Said by [brand.example] (full):\n"}[c.owner[word]]
+				verdict := "accept"
+				if want == "" {
+					verdict = "reject"
+				}
+				t.Run("O04/"+verdict+"-"+c.name+"-"+rendering+"-"+word, func(t *testing.T) {
+					if said[word] != want {
+						t.Errorf("%q, want %q:\n%s", said[word], want, text)
+					}
+				})
+			}
+		}
+	}
+}
+
 // TestExplain shows who says what.
 func TestExplain(t *testing.T) {
 	const id = "ANML-12.7-11"
