@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"time"
 
 	"github.com/lookleap/lookleap/internal/dnssec"
+	"github.com/lookleap/lookleap/internal/roundtrip"
 )
 
 // ResolverOptions are the choices of [NewResolver]. The zero value asks the
@@ -59,8 +61,10 @@ func NewResolver(o ResolverOptions) (Resolver, error) {
 		Now:               o.Now,
 		RequireValidation: o.RequireValidation,
 		DialContext:       o.DialContext,
-		RoundTrip:         o.Fetcher.RoundTrip,
-		RootCAs:           o.RootCAs,
+		RoundTrip: func(req *http.Request) (*http.Response, error) {
+			return roundtrip.Do(o.Fetcher, req, roundtrip.Options{Fail: fetchError})
+		},
+		RootCAs: o.RootCAs,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("lookleap: building a resolver: %w", err)

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -244,6 +245,43 @@ func another(w *world, cache lookleap.Cache) *world {
 	}
 	two.v = anmltrust.NewVerifier(two.host, anmltrust.Options{})
 	return &two
+}
+
+// TestSharedManifest: whose the answers are that decisions rest on.
+func TestSharedManifest(t *testing.T) {
+	for name, c := range map[string]struct {
+		redirect, file []string
+		cached         bool // the decision serves another process
+	}{
+		"accept-for-all":           {nil, []string{"Cache-Control", "max-age=3600"}, true},
+		"reject-private":           {nil, []string{"Cache-Control", "private, max-age=3600"}, false},
+		"reject-set-cookie":        {nil, []string{"Set-Cookie", "user=1"}, false},
+		"reject-private-redirect":  {[]string{"Cache-Control", "private"}, []string{"Cache-Control", "max-age=3600"}, false},
+		"reject-no-store-redirect": {[]string{"Cache-Control", "no-store"}, []string{"Cache-Control", "max-age=3600"}, false},
+		"accept-redirect-for-all":  {[]string{"Cache-Control", "max-age=3600"}, []string{"Cache-Control", "max-age=3600"}, true},
+	} {
+		t.Run("O34/"+name, func(t *testing.T) {
+			w := newWorld(t, manifestOnly)
+			w.host.Cache = &mapCache{}
+			body := manifest(listed)
+			path := manifestPath
+			if c.redirect != nil {
+				path = "/moved.json"
+				w.brand.Handle(manifestPath, lab.Status(302, append([]string{"Location", path}, c.redirect...)...))
+			}
+			w.brand.Handle(path, handle(func(rw http.ResponseWriter, _ *http.Request) {
+				rw.Header().Set("Content-Type", anmltrust.ManifestMediaType)
+				for i := 0; i < len(c.file); i += 2 {
+					rw.Header().Set(c.file[i], c.file[i+1])
+				}
+				rw.Write([]byte(body))
+			}))
+			w.granted(lookleap.CodeListed)
+			if a := another(w, w.host.Cache).granted(lookleap.CodeListed); a.Cached != c.cached {
+				t.Errorf("cached: %v", a.Cached)
+			}
+		})
+	}
 }
 
 func TestSharedCache(t *testing.T) {

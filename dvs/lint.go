@@ -11,6 +11,7 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/roundtrip"
 )
 
 // LintOptions say for which place a skill directory is judged.
@@ -171,6 +172,7 @@ func (l *linter) references(skill *Skill, files map[string][]byte) {
 // LintResponse judges how a server answers for a SKILL.md: over https, with the
 // media type of Markdown and no other character set than UTF-8 (section 4.2).
 func LintResponse(url string, header http.Header) []lookleap.Finding {
+	header = roundtrip.Canonical(header)
 	l := &linter{options: LintOptions{URL: url}}
 	l.place()
 	bad := func(severity lookleap.Severity, code lookleap.Code, requirement, message string) {

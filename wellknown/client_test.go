@@ -267,6 +267,33 @@ func TestProbingBounded(t *testing.T) {
 			t.Errorf("not asked again after five minutes: %d", n)
 		}
 	})
+	for name, c := range map[string]struct {
+		redirect string // Cache-Control
+		asked    int
+	}{
+		"accept-silent-redirect": {"", 2}, "reject-no-store-redirect": {"no-store", 4}, "reject-shorter-redirect": {"max-age=60", 4},
+	} {
+		t.Run("O34/"+name, func(t *testing.T) {
+			net := lab.ForTest(t)
+			net.Clock().Freeze()
+			net.Site("site.example").Handle(at, lab.Status(302, "Location", "/file", "Cache-Control", c.redirect)).
+				Handle("/file", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Content-Type", "text/plain")
+					w.Header().Set("Cache-Control", "max-age=86400")
+					_, _ = w.Write([]byte("Contact: mailto:a@site.example"))
+				}))
+			client := wellknown.NewClient(net.Host(), wellknown.Options{})
+			for range 2 {
+				if r, err := client.Fetch(t.Context(), "https://site.example", "security.txt"); err != nil || r.State != wellknown.Present {
+					t.Fatalf("got %v, %v", r, err)
+				}
+				net.Clock().Advance(time.Minute)
+			}
+			if n := len(net.Journal().Requests("site.example")); n != c.asked {
+				t.Errorf("%d requests, want %d", n, c.asked)
+			}
+		})
+	}
 	t.Run("WK-4.3-03/reject-over-the-rate", func(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Clock().Freeze()

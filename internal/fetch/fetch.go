@@ -106,7 +106,7 @@ func (e *exchange) begin() error {
 			return coded(lookleap.CodeUsage, "the header %s is not the caller's to set", http.CanonicalHeaderKey(name))
 		}
 	}
-	e.header = r.Header.Clone()
+	e.header = roundtrip.Canonical(r.Header).Clone()
 	if e.header == nil {
 		e.header = make(http.Header)
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/lab"
 	"github.com/lookleap/lookleap/internal/roundtrip"
 )
@@ -157,6 +159,35 @@ func TestHeaderNames(t *testing.T) {
 		n.Site("shop.example").Body("/act", "text/plain", "")
 		if err := exchange(t, n.Fetcher(), request("GET", nil, "connection", "close")); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// TestAnswerNames has a Fetcher that writes the names of an answer's header in
+// other letters, and a caller who writes those of a request so.
+func TestAnswerNames(t *testing.T) {
+	var sent http.Header
+	f := fetcherFunc(func(req *http.Request) (*http.Response, error) {
+		sent = req.Header
+		return &http.Response{StatusCode: 200, Body: http.NoBody, Request: req, Header: http.Header{"set-cookie": {"user=1"}, "CACHE-CONTROL": {"no-store"}}}, nil
+	})
+	url, err := domain.Parse("https://shop.example/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("O58/accept-answer", func(t *testing.T) {
+		r, err := fetch.Do(t.Context(), f, &fetch.Request{URL: url})
+		if err != nil || !r.Freshness.NoStore || !r.Freshness.OneUser || r.Header.Get("Set-Cookie") == "" {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+	t.Run("O58/accept-request", func(t *testing.T) {
+		r, err := fetch.Do(t.Context(), f, &fetch.Request{URL: url, Accept: []string{"text/plain"}, Header: http.Header{"accept": {"*/*"}, "aUTHORIZATION": {"secret"}}})
+		if lookleap.CodeOf(err) == lookleap.CodeMediaType {
+			err = nil
+		}
+		if err != nil || len(sent.Values("Accept")) != 1 || sent.Get("Accept") != "*/*" || sent.Get("Authorization") != "secret" {
+			t.Errorf("%v: %v, %v", sent, r, err)
 		}
 	})
 }

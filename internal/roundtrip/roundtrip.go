@@ -43,8 +43,8 @@ var begun, ended atomic.Int64
 
 // Do sends a request through t, at most once, and returns its answer. It refuses
 // an answer to another request, which means that t followed a redirect. The
-// header names of the request are sent in their canonical form, and its body
-// cannot be read a second time.
+// header names of the request and the answer are brought into their canonical
+// form, and the body of the request cannot be read a second time.
 //
 // It sees what t reports through net/http/httptrace. A transport that reports
 // nothing is only held to the time and the rate.
@@ -79,6 +79,7 @@ func Do(t http.RoundTripper, req *http.Request, o Options) (*http.Response, erro
 		return nil, nil // which breaks the contract, and is the caller's to report
 	}
 	resp.Request = req
+	resp.Header = Canonical(resp.Header)
 	if resp.Body != nil && resp.Body != http.NoBody {
 		going = true
 		resp.Body = x.watchBody(resp.Body)

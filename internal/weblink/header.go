@@ -83,8 +83,8 @@ func parseParam(s string) (name, value, rest string, ok bool) {
 		return "", "", s, false
 	}
 	if rest != "" && rest[0] == '"' {
-		value, rest, ok = parseQuoted(rest)
-		return name, value, rest, ok
+		value, rest = parseQuoted(rest)
+		return name, value, rest, true
 	}
 	if n = strings.IndexAny(rest, ";,"); n < 0 {
 		n = len(rest)
@@ -92,21 +92,22 @@ func parseParam(s string) (name, value, rest string, ok bool) {
 	return name, strings.TrimRight(rest[:n], " \t"), rest[n:], true
 }
 
-// parseQuoted reads a quoted string, which s begins with.
-func parseQuoted(s string) (value, rest string, ok bool) {
+// parseQuoted reads a quoted string, which s begins with. One that does not end
+// has everything that follows as its value (RFC 8288 appendix B.4).
+func parseQuoted(s string) (value, rest string) {
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
 		case '"':
-			return b.String(), s[i+1:], true
+			return b.String(), s[i+1:]
 		case '\\':
 			if i++; i == len(s) {
-				return "", s, false
+				return b.String(), ""
 			}
 		}
 		b.WriteByte(s[i])
 	}
-	return "", "", false
+	return b.String(), ""
 }
 
 // skipLink gives what follows the next comma outside quotation marks.
