@@ -2,9 +2,12 @@ package dvs
 
 import (
 	"context"
+	"maps"
 	"path"
+	"slices"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
 )
 
 // Bundle is a verified skill with the files that a framework shall see:
@@ -15,7 +18,33 @@ type Bundle struct {
 	Files   map[string][]byte // by path below the skill's directory, SKILL.md among them, as they were served
 	Verdict *lookleap.Verdict // that the skill is verified; without it the bundle is refused
 
-	source *Loaded // whose trust may end; nil: the bundle was made by hand
+	source  *Loaded           // whose trust may end; nil: the bundle was made by hand
+	digests map[string]Digest // by path: what was fetched
+}
+
+// unchanged refuses a bundle that is not what its verdict is about, or not what was fetched.
+func (b *Bundle) unchanged() error {
+	if b.Verdict == nil || !b.Verdict.OK || b.Verdict.Subject != domain.Redact(b.ID) {
+		return refuse(lookleap.CodeNeedsRoot, b.ID, "no verdict says that this skill is verified", "load it through a Loader")
+	}
+	const fix = "use the bundle as Loaded.Bundle returned it"
+	root, digest := verifiedAs(b.Verdict)
+	switch {
+	case root != "" && root != domain.Redact(b.Root), b.source != nil && (b.source.ID.String() != b.ID || b.source.Root.String() != b.Root):
+		return refuse(lookleap.CodeNeedsRoot, b.Root, "the skill was verified under another trust root or URL", fix)
+	case digest != "" && digest != DigestOf(b.Files[EntryFile]).String():
+		return refuse(lookleap.CodeDigestMismatch, b.ID, "SKILL.md is not the file that was verified", fix)
+	case b.source == nil:
+		return nil
+	case len(b.digests) != len(b.Files):
+		return refuse(lookleap.CodeDigestMismatch, b.ID, "the bundle has other files than were fetched", fix)
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
+		if b.digests[name] != DigestOf(b.Files[name]) {
+			return refuse(lookleap.CodeDigestMismatch, name, "the file is not the one that was fetched", fix)
+		}
+	}
+	return nil
 }
 
 // isEntry reports whether a file below a skill's directory is a skill of its own.
@@ -38,7 +67,8 @@ func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
 	if err != nil {
 		return Bundle{}, err
 	}
-	b := Bundle{ID: s.ID.String(), Root: s.Root.String(), Files: map[string][]byte{EntryFile: entry}, Verdict: s.Verdict, source: s}
+	b := Bundle{ID: s.ID.String(), Root: s.Root.String(), Files: map[string][]byte{EntryFile: entry}, Verdict: s.Verdict, source: s,
+		digests: map[string]Digest{EntryFile: DigestOf(entry)}}
 	named, total := len(files) > 0, len(entry)
 	if !named {
 		for _, r := range skill.References() {
@@ -54,7 +84,7 @@ func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
 			return Bundle{}, err
 		case t.Access != Bundled:
 			return Bundle{}, refuse(lookleap.CodeNotBundled, file, "the file is not in the skill's directory", "name files of the directory")
-		case b.Files[t.Name] != nil:
+		case !b.digests[t.Name].IsZero(): // each file is fetched once
 			continue
 		case len(b.Files) >= s.loader.limits.Files:
 			return Bundle{}, refuse(lookleap.CodeLimit, file, "the skill has more files than allowed", "name the files that are needed")
@@ -69,7 +99,7 @@ func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
 		if total += len(r.Bytes()); total > s.loader.limits.Total {
 			return Bundle{}, refuse(lookleap.CodeTooLarge, file, "all files together are larger than allowed", "name the files that are needed")
 		}
-		b.Files[t.Name] = r.Bytes()
+		b.Files[t.Name], b.digests[t.Name] = r.Bytes(), r.Digest
 	}
 	return b, nil
 }

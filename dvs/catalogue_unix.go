@@ -10,6 +10,9 @@ import (
 	"syscall"
 )
 
+// openWithoutWaiting opens a file for reading, and does not wait for the other end of a pipe.
+const openWithoutWaiting = os.O_RDONLY | syscall.O_NONBLOCK
+
 // directOpener gives what opens the files of an [os.DirFS] without following a
 // link in the last part of their names and without waiting for a pipe, which
 // spares asking about each file first. For other file systems it gives nil.

@@ -31,7 +31,7 @@ func (r Rules) Decide(c Claim, e Evidence, now time.Time) *lookleap.Verdict {
 		check       func(*judge) outcome
 	}{
 		{"DVS-2-05", (*judge).url},
-		{"DVS-3.1-28", (*judge).declared},
+		{rootCheck, (*judge).declared},
 		{"DVS-7-03", (*judge).standing},
 		{"DVS-3.1-05", (*judge).contained},
 		{"DVS-3.1-44", (*judge).revision},
@@ -39,9 +39,9 @@ func (r Rules) Decide(c Claim, e Evidence, now time.Time) *lookleap.Verdict {
 		{"DVS-3.1-50", (*judge).exchange},
 		{"DVS-3.1-54", (*judge).status},
 		{"DVS-4.2-04", (*judge).media},
-		{"DVS-3-01", (*judge).digest},
+		{digestCheck, (*judge).digest},
 		{"DVS-4.3-01", (*judge).content},
-		{"DVS-3.1-30", (*judge).narrowed},
+		{narrowCheck, (*judge).narrowed},
 		{"DVS-3.1-56", (*judge).fresh},
 	} {
 		check := lookleap.Check{Requirement: step.requirement, Code: lookleap.CodeSkipped, Status: lookleap.Skipped, Message: "not reached"}
@@ -63,6 +63,29 @@ func (r Rules) Decide(c Claim, e Evidence, now time.Time) *lookleap.Verdict {
 	}
 	v.Record, _ = json.Marshal(newRecord(c, e, r.AllowQuery)) // both are plain data
 	return v
+}
+
+// The requirements of the checks whose evidence is the trust root, a narrower one, and the digest.
+const (
+	rootCheck   = "DVS-3.1-28"
+	narrowCheck = "DVS-3.1-30"
+	digestCheck = "DVS-3-01"
+)
+
+// verifiedAs returns the trust root and the digest of the SKILL.md that a verdict is about, each ""
+// if the verdict does not say it.
+func verifiedAs(v *lookleap.Verdict) (root, digest string) {
+	for _, check := range v.Checks {
+		for _, e := range check.Evidence {
+			switch {
+			case check.Requirement == rootCheck, check.Requirement == narrowCheck && e.URL != "":
+				root = e.URL
+			case check.Requirement == digestCheck && digest == "":
+				digest = e.Digest
+			}
+		}
+	}
+	return root, digest
 }
 
 // record is what a verdict keeps of its input.

@@ -5,20 +5,44 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"reflect"
 
 	"github.com/lookleap/lookleap"
 )
 
 // ReadSkillDir reads all files of a skill's directory by their paths below it,
 // for a [Bundle], a lockfile or a publisher. Links and what is no regular file
-// are refused, and so are names that are not safe on every system.
+// are refused, and so are names that are not safe on every system, and a file
+// that is another one when it is opened than when it was looked at. For an
+// [os.DirFS], nothing outside of the directory is opened, whatever others change
+// there meanwhile.
 func ReadSkillDir(directory fs.FS, limits Limits) (map[string][]byte, error) {
 	if directory == nil {
 		return nil, missing("there is no directory of a skill", "give one, such as os.DirFS")
 	}
-	limits = limits.withDefaults()
+	return readSkillDir(directory, ".", limits.withDefaults())
+}
+
+// readSkillDir reads the files below a directory of a file system.
+func readSkillDir(parent fs.FS, at string, limits Limits) (map[string][]byte, error) {
+	open := parent.Open
+	root, err := openRoot(parent, at)
+	switch {
+	case err != nil:
+		return nil, ioError(err)
+	case root != nil:
+		defer root.Close()
+		parent = root.FS()
+		open = func(name string) (fs.File, error) { return root.OpenFile(name, openWithoutWaiting, 0) }
+	case at != ".":
+		if parent, err = fs.Sub(parent, at); err != nil {
+			return nil, ioError(err)
+		}
+		open = parent.Open
+	}
 	files, total := map[string][]byte{}, 0
-	err := fs.WalkDir(directory, ".", func(name string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(parent, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -32,7 +56,19 @@ func ReadSkillDir(directory fs.FS, limits Limits) (map[string][]byte, error) {
 		if err := checkFilePath(name); err != nil {
 			return err
 		}
-		content, err := readLimited(directory, name, min(limits.Resource, limits.Total-total))
+		looked, err := d.Info()
+		if err != nil {
+			return err
+		}
+		f, err := open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := checkSame(looked, f, name); err != nil {
+			return err
+		}
+		content, err := readLimited(f, name, min(limits.Resource, limits.Total-total))
 		if err != nil {
 			return err
 		}
@@ -49,13 +85,47 @@ func ReadSkillDir(directory fs.FS, limits Limits) (map[string][]byte, error) {
 	return files, nil
 }
 
-// readLimited reads a file of at most so many octets.
-func readLimited(files fs.FS, name string, limit int) ([]byte, error) {
-	f, err := files.Open(name)
+// openRoot opens a directory of an [os.DirFS] in a way that no link leads out of; nil for other file
+// systems.
+func openRoot(parent fs.FS, at string) (*os.Root, error) {
+	if reflect.TypeOf(parent) != reflect.TypeOf(os.DirFS("")) {
+		return nil, nil
+	}
+	root, err := os.OpenRoot(reflect.ValueOf(parent).String())
+	if err != nil || at == "." {
+		return root, err
+	}
+	defer root.Close()
+	looked, err := root.Lstat(at)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	directory, err := root.OpenRoot(at)
+	if err != nil {
+		return nil, err
+	}
+	if opened, err := directory.Stat("."); err != nil || !os.SameFile(looked, opened) {
+		directory.Close()
+		return nil, refuse(lookleap.CodeLink, at, "the directory is a link, or was replaced while it was read", "put the directory itself there")
+	}
+	return directory, nil
+}
+
+// checkSame refuses a file that was replaced between look and open, by a link or another file.
+func checkSame(looked fs.FileInfo, f fs.File, name string) error {
+	opened, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	known := os.SameFile(looked, looked) // else it is of another file system, which has no links to speak of
+	if !looked.Mode().IsRegular() || !opened.Mode().IsRegular() || known && !os.SameFile(looked, opened) {
+		return refuse(lookleap.CodeLink, name, "the file became a link or another file while the directory was read", "read it when nobody changes it")
+	}
+	return nil
+}
+
+// readLimited reads a file of at most so many octets.
+func readLimited(f fs.File, name string, limit int) ([]byte, error) {
 	content, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
 	if err != nil {
 		return nil, err

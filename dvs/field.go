@@ -3,6 +3,7 @@ package dvs
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
@@ -189,10 +190,31 @@ func (p *skillParser) visible(text string, at int, what string) string {
 	return shown
 }
 
+// knownFields are the fields that this draft or the public format gives a meaning, by their letters.
+var knownFields = map[string]string{"name": "name", "description": "description", "license": "license", "compatibility": "compatibility",
+	"metadata": "metadata", "allowedtools": "allowed-tools", "trustroot": "trust-root"}
+
+// likeField returns the known field that a key reads as for a person, or for a reader that ignores
+// case, blanks, hyphens and what nobody sees; "" if there is none.
+func likeField(key string) string {
+	letters := strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || isInvisible(r) || r == '-' || r == '_' || r == '.' {
+			return -1
+		}
+		return r
+	}, key)
+	return knownFields[foldName(letters)]
+}
+
 // checkExtra judges the optional fields of the public format. This draft keeps
 // them and gives none of them a meaning, so a breach is information there.
 func (p *skillParser) checkExtra(f *Field) {
 	problem, fix := "", ""
+	if like := likeField(f.Key); like != "" && like != f.Key {
+		p.add(lookleap.Warning, &fault{code: lookleap.CodeUnknownField, requirement: "DVS-4.3-11", at: f.Offset,
+			message: fmt.Sprintf("the key %s is not %s, and other readers may take it for that", plaintext.Quote(f.Key, 64), like), fix: "write it as " + like + ", or remove it"})
+		return
+	}
 	switch f.Key {
 	case "license", "allowed-tools":
 		if f.Value.Kind != Text {

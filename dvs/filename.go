@@ -119,28 +119,3 @@ func foldName(name string) string {
 	}
 	return norm.NFC.String(strings.ToLower(strings.ToUpper(cases.Fold().String(norm.NFKD.String(name)))))
 }
-
-// directoryName makes the name of a skill's directory: one that strict loaders
-// accept as a name too. Of a name that is one already, it is that name.
-func directoryName(name string) string {
-	var b strings.Builder
-	for _, r := range strings.ToLower(name) {
-		switch {
-		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
-			b.WriteRune(r)
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
-			b.WriteByte('-')
-		}
-		if b.Len() >= maxName {
-			break
-		}
-	}
-	slug := strings.Trim(b.String(), "-")
-	if slug == "" {
-		return "skill"
-	}
-	if isDevice(slug) {
-		return "skill-" + slug
-	}
-	return slug
-}

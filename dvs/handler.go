@@ -65,11 +65,7 @@ func NewHandler(skills fs.FS, options HandlerOptions) (*Handler, error) {
 
 // read adds one skill.
 func (h *Handler) read(skills fs.FS, name string, options *HandlerOptions) error {
-	directory, err := fs.Sub(skills, name)
-	if err != nil {
-		return ioError(err)
-	}
-	files, err := ReadSkillDir(directory, options.Limits)
+	files, err := readSkillDir(skills, name, options.Limits.withDefaults())
 	if err != nil {
 		return err
 	}
@@ -83,7 +79,7 @@ func (h *Handler) read(skills fs.FS, name string, options *HandlerOptions) error
 	if published.Name != name {
 		return refuse(lookleap.CodeNameDirectory, name, fmt.Sprintf("the skill in the directory is named %q", published.Name), "give both the same name")
 	}
-	for _, f := range Lint(directory, LintOptions{Limits: options.Limits, Directory: name}) {
+	for _, f := range lintFiles(files, LintOptions{Limits: options.Limits, Directory: name}) {
 		f.Path = path.Join(name, f.Path)
 		h.findings = append(h.findings, f)
 	}

@@ -3,6 +3,7 @@ package dvs
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -341,12 +342,12 @@ func unquoted(text string) string {
 var escapes = strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, " ", `\t`, " ")
 
 // adopt looks for the fields that a skill needs under other spellings, and
-// leaves one of each.
+// leaves one of each key. The exact key wins, and of two the last one with a value.
 func (p *skillParser) adopt(fields []Field, header span) []Field {
 	for _, key := range []string{"name", "description"} {
 		best := -1
 		for i := range fields {
-			if strings.EqualFold(strings.TrimSpace(fields[i].Key), key) && (best < 0 || fields[i].Value.Kind != Null) {
+			if likeField(fields[i].Key) == key && (best < 0 || preferred(&fields[i], key) >= preferred(&fields[best], key)) {
 				best = i
 			}
 		}
@@ -359,21 +360,48 @@ func (p *skillParser) adopt(fields []Field, header span) []Field {
 		if best < 0 {
 			continue
 		}
-		if chosen := &fields[best]; chosen.Key != key {
+		chosen := &fields[best]
+		if chosen.Key != key {
 			p.add(lookleap.Warning, badFrontmatter(chosen.Offset, fmt.Sprintf("the key %s was read as %s", plaintext.Quote(chosen.Key, 64), key), "write the key as "+key))
 			chosen.Key = key
 		}
 		kept := fields[:0:0]
 		for i := range fields {
-			if i != best && strings.EqualFold(strings.TrimSpace(fields[i].Key), key) {
-				p.add(lookleap.Warning, badFrontmatter(fields[i].Offset, fmt.Sprintf("the key %s stands more than once; the last one with a value was read", key), "keep one of them"))
+			if i != best && likeField(fields[i].Key) == key {
+				p.add(lookleap.Warning, badFrontmatter(fields[i].Offset, fmt.Sprintf("the key %s could be read as %s, which another line gives; this one was passed over",
+					plaintext.Quote(fields[i].Key, 64), key), "keep one of them"))
 				continue
 			}
 			kept = append(kept, fields[i])
 		}
 		fields = kept
 	}
-	return fields
+	return p.once(fields)
+}
+
+// preferred ranks a field among those that could be read as one key: those with a value come first,
+// and among them the exact key.
+func preferred(f *Field, key string) (rank int) {
+	if f.Value.Kind != Null {
+		rank += 2
+	}
+	if f.Key == key {
+		rank++
+	}
+	return rank
+}
+
+// once leaves the first field of each key.
+func (p *skillParser) once(fields []Field) []Field {
+	seen := make(map[string]bool, len(fields))
+	return slices.DeleteFunc(fields, func(f Field) bool {
+		if seen[f.Key] {
+			p.add(lookleap.Warning, badFrontmatter(f.Offset, fmt.Sprintf("the key %s stands more than once; the first one was read", plaintext.Quote(f.Key, 64)), "keep one of them"))
+			return true
+		}
+		seen[f.Key] = true
+		return false
+	})
 }
 
 // search looks in a header for a line that gives a key in another way: indented,

@@ -28,17 +28,24 @@ type LintOptions struct {
 // (sections 3.1, 3.2, 4.1, 4.5 and 5.1). Fatal findings are what agents refuse.
 // The path of a finding is that of the file.
 func Lint(directory fs.FS, options LintOptions) []lookleap.Finding {
-	l := &linter{options: options, report: report{}}
-	l.place()
 	files, err := ReadSkillDir(directory, options.Limits)
-	if err != nil {
-		e, _ := err.(*Error)
-		if e == nil {
-			e = refuse(lookleap.CodeIO, ".", err.Error(), "make the directory readable")
-		}
-		l.file(lookleap.Fatal, e.Code, "DVS-4.1-01", e.Input, e.Reason, e.Fix)
-		return l.findings
+	if err == nil {
+		return lintFiles(files, options)
 	}
+	e, _ := err.(*Error)
+	if e == nil {
+		e = refuse(lookleap.CodeIO, ".", err.Error(), "make the directory readable")
+	}
+	l := &linter{options: options}
+	l.place()
+	l.file(lookleap.Fatal, e.Code, "DVS-4.1-01", e.Input, e.Reason, e.Fix)
+	return l.findings
+}
+
+// lintFiles judges the files of a skill directory.
+func lintFiles(files map[string][]byte, options LintOptions) []lookleap.Finding {
+	l := &linter{options: options}
+	l.place()
 	l.files(files)
 	content, ok := files[EntryFile]
 	if !ok {

@@ -1,12 +1,15 @@
 package dvs
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
@@ -50,19 +53,29 @@ const (
 )
 
 // ParseLockfile reads what [Lockfile.MarshalJSON] wrote. Another type or
-// version, a path that is not safe, or anything given twice is an error.
+// version, an unknown member, a URL or root that is not canonical, a path that
+// is not safe, or anything given twice is an error that names the place.
 func ParseLockfile(data []byte) (*Lockfile, error) {
 	value, err := strictjson.Parse(data, strictjson.Limits{Size: maxLockfile})
 	if err != nil {
-		return nil, refuse(lookleap.CodeBadLock, "lockfile", err.Error(), "write it anew")
+		return nil, badLock(err)
 	}
 	r := lockReader{}
 	lock := r.lockfile(value)
 	if r.err != nil {
-		return nil, refuse(lookleap.CodeBadLock, "lockfile", r.err.Error(), "write it anew")
+		return nil, badLock(r.err)
 	}
 	lock.sort()
 	return lock, nil
+}
+
+// badLock makes a refusal of JSON one of a lockfile.
+func badLock(err error) error {
+	var e *strictjson.Error
+	if !errors.As(err, &e) {
+		return refuse(lookleap.CodeBadLock, "lockfile", err.Error(), "write it anew")
+	}
+	return refuse(lookleap.CodeBadLock, "lockfile, "+e.Place().String(), e.Message, cmp.Or(e.Fix, "write it anew with Lockfile.MarshalJSON"))
 }
 
 // lockReader reads members and keeps the first error.
@@ -79,12 +92,30 @@ func (r *lockReader) text(v strictjson.Value, name string) string {
 	return text
 }
 
+// refuse fails at a member of an object, or at the object if it has no such member.
+func (r *lockReader) refuse(v strictjson.Value, name, message, fix string) {
+	if member, ok := v.Member(name); ok {
+		v = member
+	}
+	r.fail(v.Refuse(string(lookleap.CodeBadLock), message, fix))
+}
+
+// only refuses members that the format does not have.
+func (r *lockReader) only(v strictjson.Value, names ...string) {
+	for name, member := range v.Members() {
+		if !slices.Contains(names, name) {
+			r.fail(member.Refuse(string(lookleap.CodeBadLock), fmt.Sprintf("a lockfile has no member %s here", plaintext.Quote(name, 64)), "remove it, or write "+strings.Join(names, ", ")))
+		}
+	}
+}
+
 func (r *lockReader) digest(v strictjson.Value, name string) (d Digest) {
 	text := r.text(v, name)
 	if r.err == nil {
 		var err error
-		d, err = ParseDigest(text)
-		r.fail(err)
+		if d, err = ParseDigest(text); err != nil {
+			r.refuse(v, name, "the digest is invalid", "write sha256: and 64 lower-case hex digits")
+		}
 	}
 	return d
 }
@@ -106,43 +137,75 @@ func (r *lockReader) list(v strictjson.Value, name string) strictjson.Value {
 
 func (r *lockReader) lockfile(v strictjson.Value) *Lockfile {
 	if kind := r.text(v, "type"); r.err == nil && kind != LockMediaType {
-		r.fail(fmt.Errorf("its type is %q, this reads %q", shorten(kind), LockMediaType))
+		r.refuse(v, "type", fmt.Sprintf("the type is %s, this reads %s", plaintext.Quote(kind, 100), LockMediaType), "")
 	}
+	r.only(v, "type", "skills")
 	lock := &Lockfile{}
-	seen, directories := map[string]bool{}, nameTable{}
+	seen, directories := map[string]bool{}, map[string]bool{}
 	for s := range r.list(v, "skills").Elements() {
-		skill := LockedSkill{URL: r.text(s, "url"), Root: r.text(s, "trustRoot"), Directory: r.text(s, "directory")}
-		if len(skill.Directory) > maxName || skill.Directory != directoryName(skill.Directory) || seen[skill.URL] {
-			r.fail(fmt.Errorf("the skill %q is there twice, or its directory is not safe", shorten(skill.URL)))
+		skill := r.skill(s)
+		switch {
+		case r.err != nil:
+			return nil
+		case seen[skill.URL]:
+			r.refuse(s, "url", "the skill is given twice", "give it once")
+		case directories[skill.Directory]:
+			r.refuse(s, "directory", "two skills have this directory", "give each skill a directory of its own")
 		}
-		seen[skill.URL] = true
-		if err := directories.add(skill.Directory); err != nil {
-			r.fail(err)
-		}
-		names, list := nameTable{}, r.list(s, "files")
-		if list.Len() > maxLockedFiles {
-			r.fail(fmt.Errorf("the skill %q has more than %d files", shorten(skill.URL), maxLockedFiles))
-			break
-		}
-		skill.Files = make([]LockedFile, 0, list.Len())
-		for f := range list.Elements() {
-			file := LockedFile{Path: r.text(f, "path"), Digest: r.digest(f, "digest")}
-			if _, ok := f.Member("written"); ok {
-				file.Written = r.digest(f, "written")
-			}
-			if err := checkFilePath(file.Path); err != nil {
-				r.fail(err)
-			} else if err := names.add(file.Path); err != nil {
-				r.fail(err)
-			}
-			skill.Files = append(skill.Files, file)
-		}
+		seen[skill.URL], directories[skill.Directory] = true, true
 		lock.Skills = append(lock.Skills, skill)
+	}
+	return lock
+}
+
+func (r *lockReader) skill(v strictjson.Value) LockedSkill {
+	skill := LockedSkill{URL: r.text(v, "url"), Root: r.text(v, "trustRoot"), Directory: r.text(v, "directory")}
+	r.only(v, "url", "trustRoot", "directory", "files")
+	files := r.list(v, "files")
+	if r.err != nil {
+		return skill
+	}
+	url, err := ParseSkillURL(skill.URL)
+	if err != nil || url.String() != skill.URL {
+		r.refuse(v, "url", "this is not the canonical URL of a SKILL.md", canonicalFix(url.String()))
+		return skill
+	}
+	root, err := ParseTrustRoot(skill.Root)
+	if err != nil || root.String() != skill.Root || !root.Covers(url) {
+		r.refuse(v, "trustRoot", "this is not a canonical trust root of the skill", canonicalFix(root.String()))
+	}
+	if !isDirectoryName(skill.Directory) {
+		r.refuse(v, "directory", "the directory is not safe on every system", "use lower-case letters a to z, digits and hyphens only")
+	}
+	if files.Len() > maxLockedFiles {
+		r.refuse(v, "files", fmt.Sprintf("the skill has more than %d files", maxLockedFiles), "split it")
+		return skill
+	}
+	names := nameTable{}
+	skill.Files = make([]LockedFile, 0, files.Len())
+	for f := range files.Elements() {
+		file := LockedFile{Path: r.text(f, "path"), Digest: r.digest(f, "digest")}
+		if _, ok := f.Member("written"); ok {
+			file.Written = r.digest(f, "written")
+		}
+		r.only(f, "path", "digest", "written")
 		if r.err != nil {
 			break
 		}
+		if err := cmp.Or(checkFilePath(file.Path), names.add(file.Path)); err != nil {
+			r.refuse(f, "path", err.Reason, err.Fix)
+		}
+		skill.Files = append(skill.Files, file)
 	}
-	return lock
+	return skill
+}
+
+// canonicalFix proposes the canonical form of a URL, if there is one.
+func canonicalFix(canonical string) string {
+	if canonical == "" {
+		return "write a canonical https URL"
+	}
+	return "write " + canonical
 }
 
 // MarshalJSON writes the lockfile with its type, in an order that does not
@@ -165,6 +228,11 @@ func (l *Lockfile) MarshalJSON() ([]byte, error) {
 func (l *Lockfile) Verify(b Bundle) error {
 	if l == nil {
 		l = new(Lockfile)
+	}
+	if b.source != nil {
+		if err := b.unchanged(); err != nil {
+			return err
+		}
 	}
 	locked := l.Find(b.ID)
 	if locked == nil || locked.Root != b.Root {

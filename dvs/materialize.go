@@ -8,16 +8,22 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/lookleap/lookleap"
 )
 
 // Materialize writes the skills to a directory that does not exist yet or is
-// empty, for programs that need real files. Its parent has to exist. All is
-// written beside it first and then takes its place at once: on an error nothing
-// is left. There are no links, no file can be run without being told to
+// empty, for programs that need real files. Its parent has to exist. A directory
+// that exists stays the same one with the same permissions, so that it may be the
+// working directory. There are no links, no file can be run without being told to
 // (permissions are 0644), and whatever the names are, nothing is written outside
 // of the directory.
+//
+// All is written to a directory named .dvs-partial-* first, in the target or, if
+// that does not exist, beside it; then it takes its place. On an error nothing is
+// left. What a killed process left is removed by the next Materialize to the same
+// target, unless a process that still runs is writing there.
 func (v *VerifiedFS) Materialize(dir string) error {
 	if v == nil {
 		return missing("there is no file system", "make it with NewVerifiedFS")
@@ -31,44 +37,66 @@ func (v *VerifiedFS) Materialize(dir string) error {
 			return fmt.Errorf("dvs: materialize: %w", refused)
 		}
 	}
-	if err := checkTarget(dir); err != nil {
+	exists, err := checkTarget(dir)
+	if err != nil {
 		return err
 	}
-	beside, err := os.MkdirTemp(filepath.Dir(dir), ".dvs-*")
+	parent, pattern := dir, partialPrefix
+	if !exists {
+		parent, pattern = filepath.Dir(dir), partialPrefix+filepath.Base(dir)+"-"
+	}
+	if err := removeLeftovers(parent, pattern); err != nil {
+		return err
+	}
+	if exists {
+		if err := checkEmpty(dir); err != nil {
+			return err
+		}
+	}
+	p, err := newPartial(parent, pattern)
 	if err != nil {
 		return fmt.Errorf("dvs: materialize: %w", err)
 	}
-	defer os.RemoveAll(beside) // after the renaming there is nothing to remove
-	if err := v.write(beside); err != nil {
+	defer p.remove()
+	if err := v.write(p.path(partialNew)); err != nil {
 		return fmt.Errorf("dvs: materialize: %w", err)
 	}
-	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("dvs: materialize: %w", err)
+	if exists {
+		err = p.moveInto(dir)
+	} else {
+		err = os.Rename(p.path(partialNew), dir)
 	}
-	if err := os.Rename(beside, dir); err != nil {
+	if err != nil {
 		return fmt.Errorf("dvs: materialize: %w", err)
 	}
 	return nil
 }
 
-// checkTarget refuses a target that holds something, or leads elsewhere.
-func checkTarget(dir string) error {
+// checkTarget reports whether a target exists. It refuses one that leads elsewhere or is no directory.
+func checkTarget(dir string) (exists bool, err error) {
 	info, err := os.Lstat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil
+		return false, nil
 	case err != nil:
-		return fmt.Errorf("dvs: materialize: %w", err)
+		return false, fmt.Errorf("dvs: materialize: %w", err)
 	case info.Mode()&fs.ModeSymlink != 0:
-		return refuse(lookleap.CodeLink, dir, "the directory is a link", "give the directory itself")
+		return false, refuse(lookleap.CodeLink, dir, "the directory is a link", "give the directory itself")
 	case !info.IsDir():
-		return refuse(lookleap.CodeIO, dir, "a file stands where the directory should be", "give another path")
+		return false, refuse(lookleap.CodeIO, dir, "a file stands where the directory should be", "give another path")
 	}
+	return true, nil
+}
+
+func checkEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("dvs: materialize: %w", err)
 	}
-	if len(entries) > 0 {
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), partialPrefix) {
+			return refuse(lookleap.CodeIO, filepath.Join(dir, e.Name()), "another process is writing skills here, or one that was killed left this directory", "wait for that process, or remove the directory yourself")
+		}
 		return refuse(lookleap.CodeIO, dir, "the directory is not empty", "give a new directory, and remove the old one yourself")
 	}
 	return nil
@@ -82,9 +110,6 @@ func (v *VerifiedFS) write(dir string) error {
 		return err
 	}
 	defer root.Close()
-	if err := root.Chmod(".", 0o755); err != nil {
-		return err
-	}
 	for _, name := range slices.Sorted(maps.Keys(v.nodes)) { // a directory before what is in it
 		n := v.nodes[name]
 		switch {

@@ -1,9 +1,15 @@
 package dvs_test
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -58,6 +64,220 @@ func TestMaterialize(t *testing.T) {
 	t.Run("D07/reject-without-parent", func(t *testing.T) {
 		if err := v.Materialize(filepath.Join(t.TempDir(), "x", "y")); err == nil {
 			t.Error("accepted")
+		}
+	})
+}
+
+// names lists a directory.
+func names(t *testing.T, dir string) (all []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all
+}
+
+func TestMaterializeInPlace(t *testing.T) {
+	v := skillsFS(t, dvs.DVS, bundle("a", "name: a\ndescription: b\n"), bundle("c", "name: c\ndescription: b\n"))
+	t.Run("O46/accept-private-directory", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "skills")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		before, _ := os.Stat(dir)
+		if err := v.Materialize(dir); err != nil {
+			t.Fatal(err)
+		}
+		if after, _ := os.Stat(dir); after.Mode() != before.Mode() || !os.SameFile(before, after) || !slices.Equal(names(t, dir), []string{"a", "c"}) {
+			t.Errorf("%v, then %v: %v", before.Mode(), after.Mode(), names(t, dir))
+		}
+	})
+	t.Run("O46/accept-working-directory", func(t *testing.T) {
+		t.Chdir(t.TempDir())
+		if err := v.Materialize("."); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.ReadFile("a/SKILL.md"); err != nil || !slices.Equal(names(t, "."), []string{"a", "c"}) {
+			t.Errorf("%v: %v", err, names(t, "."))
+		}
+	})
+	t.Run("O46/reject-not-empty", func(t *testing.T) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "mine"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := v.Materialize(dir); lookleap.CodeOf(err) != lookleap.CodeIO || !slices.Equal(names(t, dir), []string{"mine"}) {
+			t.Errorf("%v: %v", err, names(t, dir))
+		}
+	})
+	t.Run("O46/reject-leftovers-of-others", func(t *testing.T) {
+		dir := t.TempDir()
+		for _, name := range []string{".dvs-partial-1", ".dvs-partial-x"} { // not private, or not of our form
+			if err := errors.Join(os.MkdirAll(filepath.Join(dir, name), 0o755), os.WriteFile(filepath.Join(dir, name, "lock"), nil, 0o600),
+				os.WriteFile(filepath.Join(dir, name, "names"), []byte("mine\n"), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Mkdir(filepath.Join(dir, "mine"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := v.Materialize(dir); lookleap.CodeOf(err) != lookleap.CodeIO || !slices.Contains(names(t, dir), "mine") {
+			t.Errorf("%v: %v", err, names(t, dir))
+		}
+	})
+}
+
+// materializeAndDie is the directory of a process that kills itself while it writes.
+const materializeAndDie = "LOOKLEAP_MATERIALIZE_AND_DIE"
+
+// TestMaterializeChild is the process that TestMaterializeKilled starts.
+func TestMaterializeChild(t *testing.T) {
+	dir := os.Getenv(materializeAndDie)
+	if dir == "" {
+		t.Skip("only in a process of its own")
+	}
+	var bundles []dvs.Bundle
+	for i := range 20 {
+		b := bundle(fmt.Sprint("s", i), fmt.Sprintf("name: s%d\ndescription: b\n", i))
+		for j := range 100 {
+			b.Files[fmt.Sprint(j, ".txt")] = make([]byte, 20_000)
+		}
+		bundles = append(bundles, b)
+	}
+	v := skillsFS(t, dvs.DVS, bundles...)
+	go func() {
+		for {
+			for _, parent := range []string{dir, filepath.Dir(dir)} {
+				if found, _ := filepath.Glob(filepath.Join(parent, ".dvs-partial-*", "new", "*")); len(found) > 0 {
+					p, _ := os.FindProcess(os.Getpid())
+					_ = p.Kill()
+				}
+			}
+		}
+	}()
+	if err := v.Materialize(dir); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMaterializeKilled(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("where locks of files are known")
+	}
+	v := skillsFS(t, dvs.DVS, bundle("a", "name: a\ndescription: b\n"))
+	for name, exists := range map[string]bool{"new": false, "existing": true} {
+		killed := func(t *testing.T) (dir, leftover string) {
+			t.Helper()
+			dir = filepath.Join(t.TempDir(), "skills")
+			if exists {
+				if err := os.Mkdir(dir, 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			child := exec.Command(os.Args[0], "-test.run=^TestMaterializeChild$")
+			child.Env = append(os.Environ(), materializeAndDie+"="+dir)
+			if err := child.Run(); err == nil {
+				t.Skip("the process was done before it could be killed")
+			}
+			found, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), "*", ".dvs-partial-*"))
+			beside, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), ".dvs-partial-skills-*"))
+			if found = append(found, beside...); len(found) != 1 {
+				t.Fatalf("left behind: %q", found)
+			}
+			return dir, found[0]
+		}
+		t.Run("O46/accept-after-a-kill-"+name, func(t *testing.T) {
+			dir, _ := killed(t)
+			if err := v.Materialize(dir); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(names(t, dir), []string{"a"}) || !slices.Equal(names(t, filepath.Dir(dir)), []string{"skills"}) {
+				t.Errorf("%q, %q", names(t, dir), names(t, filepath.Dir(dir)))
+			}
+		})
+		if !exists {
+			continue
+		}
+		t.Run("O46/accept-after-a-kill-while-moving", func(t *testing.T) {
+			dir, leftover := killed(t)
+			entry := names(t, filepath.Join(leftover, "new"))[0]
+			if err := errors.Join(os.WriteFile(filepath.Join(leftover, "names"), []byte(entry+"\n"), 0o600), os.Rename(filepath.Join(leftover, "new", entry), filepath.Join(dir, entry))); err != nil {
+				t.Fatal(err)
+			}
+			if err := v.Materialize(dir); err != nil || !slices.Equal(names(t, dir), []string{"a"}) {
+				t.Errorf("%v: %q", err, names(t, dir))
+			}
+		})
+		t.Run("O46/reject-names-that-lead-elsewhere", func(t *testing.T) {
+			dir, leftover := killed(t)
+			outside := filepath.Join(filepath.Dir(dir), "outside")
+			if err := errors.Join(os.WriteFile(filepath.Join(leftover, "names"), []byte("../outside\n"), 0o600), os.Mkdir(outside, 0o755)); err != nil {
+				t.Fatal(err)
+			}
+			if err := v.Materialize(dir); lookleap.CodeOf(err) != lookleap.CodeIO || !strings.Contains(err.Error(), filepath.Base(leftover)) {
+				t.Error(err)
+			}
+			if _, err := os.Stat(outside); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// swapFS is a directory in which something is replaced once a file of it is opened.
+type swapFS struct {
+	fs.FS
+	swap func()
+}
+
+func (s swapFS) Open(name string) (fs.File, error) {
+	if filepath.Ext(name) == ".md" {
+		s.swap()
+	}
+	return s.FS.Open(name)
+}
+
+func TestReadSkillDirSwapped(t *testing.T) {
+	for name, swap := range map[string]func(dir, elsewhere string) error{
+		"file-for-link": func(dir, elsewhere string) error {
+			return errors.Join(os.Remove(filepath.Join(dir, "a/x.md")), os.Symlink(filepath.Join(elsewhere, "x.md"), filepath.Join(dir, "a/x.md")))
+		},
+		"file-for-file": func(dir, elsewhere string) error {
+			return os.Rename(filepath.Join(elsewhere, "x.md"), filepath.Join(dir, "a/x.md"))
+		},
+		"directory-for-link": func(dir, elsewhere string) error {
+			return errors.Join(os.Rename(filepath.Join(dir, "a"), filepath.Join(dir, "b")), os.Symlink(elsewhere, filepath.Join(dir, "a")))
+		},
+	} {
+		t.Run("O46/reject-"+name, func(t *testing.T) {
+			dir, elsewhere := t.TempDir(), t.TempDir()
+			if err := errors.Join(os.Mkdir(filepath.Join(dir, "a"), 0o755), os.WriteFile(filepath.Join(dir, "a/x.md"), []byte("good"), 0o600),
+				os.WriteFile(filepath.Join(elsewhere, "x.md"), []byte("secret"), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			files, err := dvs.ReadSkillDir(swapFS{os.DirFS(dir), func() {
+				if err := swap(dir, elsewhere); err != nil {
+					t.Skip(err)
+				}
+			}}, dvs.Limits{})
+			if lookleap.CodeOf(err) != lookleap.CodeLink || files != nil {
+				t.Errorf("%q, %v", files, err)
+			}
+		})
+	}
+	t.Run("O46/accept-not-swapped", func(t *testing.T) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "x.md"), []byte("good"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, files := range []fs.FS{os.DirFS(dir), swapFS{os.DirFS(dir), func() {}}, must(os.OpenRoot(dir)).FS(), fstest.MapFS{"x.md": {Data: []byte("good")}}} {
+			if read, err := dvs.ReadSkillDir(files, dvs.Limits{}); err != nil || string(read["x.md"]) != "good" {
+				t.Errorf("%T: %v", files, err)
+			}
 		}
 	})
 }

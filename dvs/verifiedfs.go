@@ -12,14 +12,14 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/domain"
 )
 
 // VerifiedFSOptions say what a [VerifiedFS] accepts.
 type VerifiedFSOptions struct {
 	Profile Profile   // by which SKILL.md files are read
 	Limits  Limits    // Files and Total bound each bundle
-	Frozen  *Lockfile // if set, whatever it does not hold is refused
+	Frozen  *Lockfile // if set, whatever it does not hold is refused, and skills keep the directories that it gives them
+	Named   *Lockfile // if set, skills keep the directories that it gives them, and no other skill gets these
 }
 
 // VerifiedFS is an immutable file system of verified skills, one directory each,
@@ -27,9 +27,11 @@ type VerifiedFSOptions struct {
 // header of SKILL.md is written anew, so that strict loaders read it and all
 // read the same: name, description, license, compatibility, the texts below
 // metadata as far as 6 KiB hold them, and there the source, trust root and digest
-// under dvs- keys. What could pass for a permission (allowed-tools) is left out,
-// and a bundle with another SKILL.md inside is refused. Everything else is as it
-// was served.
+// under dvs- keys. What could pass for a source or a permission is left out:
+// allowed-tools, every other key of the header, and annotations with words such
+// as source, tool or hook in their keys, in any spelling. A bundle with another
+// SKILL.md inside is refused, and so is one that changed since it was made.
+// Everything else is as it was served.
 //
 // A skill that a [Loader] loaded is checked at each opening: if its root was
 // unregistered, blocked or revoked since, its directory is not listed any longer
@@ -60,26 +62,20 @@ func NewVerifiedFS(bundles []Bundle, options VerifiedFSOptions) *VerifiedFS {
 	v := &VerifiedFS{nodes: map[string]*node{".": {name: ".", mode: fs.ModeDir | 0o555}}, sources: map[string]*Loaded{}, lock: &Lockfile{}}
 	options.Limits = options.Limits.withDefaults()
 	prepared := make([]*preparedBundle, len(bundles))
-	names, ids := map[string]int{}, map[string]bool{}
+	ids := map[string]bool{}
 	for i := range bundles {
 		p := prepareBundle(&bundles[i], &options)
 		if p.report.Err == nil && ids[p.report.ID] {
 			p.report.Err = refuse(lookleap.CodeDuplicateEntry, p.report.ID, "the skill is given twice", "give each skill once")
 		}
 		ids[p.report.ID] = true
-		if p.report.Err == nil {
-			names[p.report.Directory]++
-		}
 		prepared[i] = p
 	}
-	for _, alone := range []bool{true, false} { // who shares a name gives way to those whose it is alone
-		for _, p := range prepared {
-			if p.report.Err == nil && alone == (names[directoryName(p.skill.Name)] == 1) {
-				v.add(p, alone)
-			}
-		}
-	}
+	nameDirectories(prepared, options.Frozen, options.Named)
 	for _, p := range prepared {
+		if p.report.Err == nil {
+			v.add(p)
+		}
 		v.reports = append(v.reports, p.report)
 	}
 	for _, n := range v.nodes {
@@ -107,29 +103,33 @@ func (v *VerifiedFS) Lock() *Lockfile {
 
 // preparedBundle is a bundle that was judged.
 type preparedBundle struct {
-	*Bundle
+	Bundle
 	skill  *Skill
 	report SkillReport
 }
 
 func prepareBundle(b *Bundle, options *VerifiedFSOptions) *preparedBundle {
-	p := &preparedBundle{Bundle: b, report: SkillReport{ID: b.ID, Root: b.Root}}
+	p := &preparedBundle{Bundle: *b, report: SkillReport{ID: b.ID, Root: b.Root}}
 	p.report.Err = p.judge(options)
 	if p.report.Err == nil {
-		p.report.Name, p.report.Digest, p.report.Directory = p.skill.Name, p.skill.Digest, directoryName(p.skill.Name)
+		p.report.Name, p.report.Digest = p.skill.Name, p.skill.Digest
 	}
 	return p
 }
 
 func (p *preparedBundle) judge(options *VerifiedFSOptions) error {
-	if p.Verdict == nil || !p.Verdict.OK || p.Verdict.Subject != domain.Redact(p.ID) {
-		return refuse(lookleap.CodeNeedsRoot, p.ID, "no verdict says that this skill is verified", "load it through a Loader")
-	}
 	if err := checkFiles(p.Files, options.Limits); err != nil {
 		return err
 	}
+	p.Files = maps.Clone(p.Files)
+	for name, content := range p.Files { // what is judged is what is shown, whatever the caller does to the bundle later
+		p.Files[name] = bytes.Clone(content)
+	}
+	if err := p.unchanged(); err != nil {
+		return err
+	}
 	if options.Frozen != nil {
-		if err := options.Frozen.Verify(*p.Bundle); err != nil {
+		if err := options.Frozen.Verify(p.Bundle); err != nil {
 			return err
 		}
 	}
@@ -168,22 +168,9 @@ func checkFiles(files map[string][]byte, limits Limits) error {
 	return nil
 }
 
-// add enters the files of a bundle. Skills of one name are all named after their
-// URLs too, so that none takes the place of another, nor gets into its directory:
-// a name that looks like such a one only makes it longer.
-func (v *VerifiedFS) add(p *preparedBundle, alone bool) {
-	directory, id := p.report.Directory, DigestOf([]byte(p.ID))
-	for n := 6; !alone || v.nodes[directory] != nil; n++ {
-		if n > 31 {
-			p.report.Directory, p.report.Err = "", refuse(lookleap.CodeNameClash, p.ID, "other skills have every name that this one could have", "give skills names of their own")
-			return
-		}
-		suffix := fmt.Sprintf("-%x", id[:n])
-		name := p.report.Directory
-		directory = strings.TrimRight(name[:min(len(name), maxName-len(suffix))], "-") + suffix
-		alone = true
-	}
-	p.report.Directory = directory
+// add enters the files of a bundle that has a directory.
+func (v *VerifiedFS) add(p *preparedBundle) {
+	directory := p.report.Directory
 	if p.source != nil {
 		v.sources[directory] = p.source
 	}
@@ -209,7 +196,7 @@ func (v *VerifiedFS) add(p *preparedBundle, alone bool) {
 
 // put enters a file and the directories above it.
 func (v *VerifiedFS) put(name string, content []byte, modified time.Time) {
-	n := &node{name: path.Base(name), mode: 0o444, content: bytes.Clone(content), modified: modified}
+	n := &node{name: path.Base(name), mode: 0o444, content: content, modified: modified}
 	for v.nodes[name] == nil {
 		v.nodes[name] = n
 		parent := path.Dir(name)
@@ -246,7 +233,7 @@ func sanitized(p *preparedBundle, name string) []byte {
 	annotations, most := p.skill.Annotations(), b.Len()+maxAnnotations
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		before := b.Len()
-		if !strings.HasPrefix(key, "dvs-") && !isNull(key) && plainKey(key+":") == len(key) {
+		if !isReserved(key) && !isNull(key) && plainKey(key+":") == len(key) {
 			line("  ", key, cut(oneLine(annotations[key]), maxDescription))
 		}
 		if b.Len() > most {
@@ -259,6 +246,18 @@ func sanitized(p *preparedBundle, name string) []byte {
 	b.WriteString("---\n")
 	b.WriteString(p.skill.Body)
 	return b.Bytes()
+}
+
+// reservedParts are parts of keys by which loaders name sources, permissions and what they run.
+var reservedParts = strings.Fields(`dvs source origin trust root digest sha256 checksum signature signed verif provenance attest publisher issuer
+	allow permi grant consent approv authoriz privilege capabil scope policy bypass skip unsafe danger disable enable sandbox
+	tool hook exec command script shell bash mcp server plugin agent model invocable invocation invoke`)
+
+// isReserved reports whether a strict loader might take an annotation of this key, in any spelling, for
+// a source or a permission.
+func isReserved(key string) bool {
+	letters := strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(key))
+	return slices.ContainsFunc(reservedParts, func(part string) bool { return strings.Contains(letters, part) })
 }
 
 // cut shortens a text to a number of characters.
