@@ -1,6 +1,7 @@
 package dvs
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -109,14 +110,18 @@ func hidingStyle(style string) bool {
 			hides = value == "hidden" || value == "collapse"
 		case "opacity", "zoom", "scale":
 			hides = isTiny(value, 0.2)
-		case "font-size", "line-height", "width", "height", "max-width", "max-height":
+		case "font-size", "width", "height", "max-width", "max-height":
 			hides = isTiny(value, 2)
 		case "font":
 			hides = slices.ContainsFunc(strings.Fields(value), func(w string) bool { return isTiny(w, 2) })
 		case "color", "-webkit-text-fill-color":
-			hides = isPale(value) || value != "" && (value == declarations["background"] || value == declarations["background-color"])
+			background := cmp.Or(declarations["background-color"], declarations["background"])
+			hides = value == background && value != "" || isPale(value) && (background == "" || isPale(background))
+		case "line-height":
+			hides = isTiny(value, 0.2)
 		case "left", "right", "top", "bottom", "text-indent", "margin", "margin-left", "margin-top":
-			hides = strings.HasPrefix(value, "-") && len(strings.Trim(value, "-0123456789.")) < len(value)-3
+			distance, negative := strings.CutPrefix(value, "-")
+			hides = negative && !isTiny(distance, 99)
 		case "clip", "clip-path", "mask":
 			hides = value != "none" && value != "auto"
 		case "transform", "filter":
