@@ -16,7 +16,7 @@ type Limits struct {
 	Burst        int           // actions at one origin in a row; 5
 	Interval     time.Duration // between actions after that; 2 s
 	RetryAfter   time.Duration // longest wait that is waited for and not given back as an error; 60 s
-	Tombstone    time.Duration // how long a 410 or a permanent redirect of discovery is believed; 30 days
+	Tombstone    time.Duration // how long a 410 of discovery is believed, and at most a day a permanent redirect; 30 days
 	CachedPages  int           // pages that a session keeps; 64
 	CachedOctets int           // octets of their documents; 16 MiB
 	Lifetime     time.Duration // how long a page is used without asking at most; 24 h

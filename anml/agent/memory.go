@@ -100,6 +100,18 @@ func (m *memory) holds(p place) bool {
 	return m.session.agent.host.Time().Before(p.At.Add(m.session.agent.options.Limits.Tombstone))
 }
 
+// mostMoved is how long a permanent redirect of a well-known URI is followed
+// without asking the origin again: an origin that takes its redirect back, or
+// publishes a document of its own, is heard within a day.
+const mostMoved = 24 * time.Hour
+
+// recent reports whether an origin was asked within mostMoved where its document
+// is. A time in the future is doubtful, since the clock was set back.
+func (m *memory) recent(p place) bool {
+	now := m.session.agent.host.Time()
+	return now.Before(p.At.Add(mostMoved)) && !p.At.After(now)
+}
+
 func goneError(u domain.URL) *Error {
 	return &Error{Code: lookleap.CodeGone, URL: shown(u), Status: http.StatusGone}
 }
@@ -145,7 +157,7 @@ func (m *memory) movedTo(ctx context.Context, origin string) (domain.URL, bool, 
 		}
 	}
 	u, err := domain.Parse(p.URL)
-	if ok && (err != nil || !m.holds(p)) {
+	if ok && (err != nil || !m.holds(p) || !m.recent(p)) {
 		m.unmove(ctx, origin)
 		ok = false
 	}

@@ -247,6 +247,41 @@ func TestInconclusive(t *testing.T) {
 	})
 }
 
+func TestMovedDiscovery(t *testing.T) {
+	moved := func(t *testing.T) *finding {
+		f := newFinding(t)
+		f.site.Status(wellKnownPath, 301, "Location", "https://other.example/anml")
+		f.net.Site("other.example").Handle("/anml", document("<head><title>Other</title></head>"))
+		f.finds(f.s, "Other")
+		f.site.Handle(wellKnownPath, document(titled)) // the origin takes its redirect back
+		return f
+	}
+	t.Run("O09/accept-target-within-a-day", func(t *testing.T) {
+		f := moved(t)
+		f.net.Clock().Advance(23 * time.Hour)
+		f.finds(f.s, "Other")
+	})
+	t.Run("O09/accept-own-document-after-a-day", func(t *testing.T) {
+		f := moved(t)
+		f.net.Clock().Advance(24 * time.Hour)
+		f.finds(f.s, "Shop")
+		f.net.Clock().Advance(time.Hour)
+		f.finds(f.s, "Shop")
+	})
+	t.Run("O09/reject-target-after-the-origin-withdrew", func(t *testing.T) {
+		f := moved(t)
+		f.site.Status(wellKnownPath, 404)
+		f.net.Clock().Advance(24 * time.Hour)
+		f.fails(f.s, lookleap.CodeNoANML)
+	})
+	t.Run("O09/accept-target-while-the-origin-says-so", func(t *testing.T) {
+		f := moved(t)
+		f.site.Status(wellKnownPath, 301, "Location", "https://other.example/anml")
+		f.net.Clock().Advance(24 * time.Hour)
+		f.finds(f.s, "Other")
+	})
+}
+
 func TestK26(t *testing.T) {
 	t.Run("K26/accept-for-the-origin-alone", func(t *testing.T) {
 		f := newFinding(t)
