@@ -2,7 +2,6 @@ package aiuri
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"io"
 	"net/http"
@@ -24,6 +23,15 @@ const (
 	mostKept  = 24 * time.Hour
 )
 
+// After a failure the origin is asked again as soon as its Retry-After says, within
+// these bounds. Until then, and for as long as the server fails, a good copy is used
+// that expired staleUse ago at most, or as long ago as its stale-if-error says.
+const (
+	leastWait = time.Minute
+	mostWait  = 5 * time.Minute
+	staleUse  = time.Hour
+)
+
 // Registry knows the authorities that are no DNS names. The draft names a root
 // registry and no way to ask it, so none is built in.
 type Registry interface {
@@ -36,6 +44,7 @@ type Registry interface {
 // HTTPS alone and believes nobody about somebody else.
 type DiscoveryOptions struct {
 	DNS            bool     // ask the host's resolver for bootstrap records too
+	Ports          []uint16 // that targets of SRV records may have; empty: 443
 	FailOnConflict bool     // disagreeing advertisements are an error
 	KeyOrigins     []string // https origins beside the document's own where keys may lie
 
@@ -62,8 +71,9 @@ type Discoverer struct {
 	host      *lookleap.Host
 	options   DiscoveryOptions
 	documents *wellknown.Client
-	memo      *flight.Memo[string, *Discovery]
-	policies  *flight.Memo[string, Policy] // the last one seen of each origin
+	held      *flight.Memo[string, *heldDocument] // by origin
+	memo      *flight.Memo[string, *Discovery]    // by page
+	policies  *flight.Memo[string, Policy]        // the last one seen of each origin
 	registry  plugin
 	callbacks plugin
 }
@@ -76,6 +86,7 @@ func NewDiscoverer(host *lookleap.Host, o DiscoveryOptions) *Discoverer {
 	return &Discoverer{
 		host: host, options: o,
 		documents: wellknown.NewClient(host, wellknown.Options{Limits: wellknown.Limits{Body: MaxDescriptor, Redirects: 3, Entries: o.Entries}}),
+		held:      flight.NewMemo[string, *heldDocument](o.Entries, host.Time),
 		memo:      flight.NewMemo[string, *Discovery](o.Entries, host.Time),
 		policies:  flight.NewMemo[string, Policy](o.Entries, host.Time),
 		registry:  plugin{"the registry", lookleap.CodeUnknownAuthority, newCallLimit(0)},
@@ -93,7 +104,7 @@ func (d *Discoverer) Discover(ctx context.Context, page string) (*Discovery, err
 	if err != nil {
 		return nil, d.refuse("a page", &Error{Code: lookleap.CodeBadURL, Reason: "the page is no https URL", Err: err})
 	}
-	return d.remember(ctx, u.Origin(), "page "+u.String(), func(ctx context.Context) (*Discovery, time.Time, error) { return d.discover(ctx, u) })
+	return d.remember(ctx, u.Origin(), u.String(), func(ctx context.Context) (*Discovery, time.Time, error) { return d.discover(ctx, u) })
 }
 
 // Resolve finds the document of an ai: URI's authority without any page: by the
@@ -109,9 +120,11 @@ func (d *Discoverer) Resolve(ctx context.Context, u URI) (*Discovery, error) {
 	if err != nil {
 		return nil, d.refuse(u.Redacted(), err)
 	}
-	return d.remember(ctx, origin, "authority "+u.Authority()+u.path, func(ctx context.Context) (*Discovery, time.Time, error) {
-		return d.resolve(ctx, u, origin)
-	})
+	found, until, err := d.resolve(ctx, u, origin)
+	if err != nil {
+		return nil, d.refuse(u.Redacted(), err)
+	}
+	return found.conclude(d.host.Time(), until), nil
 }
 
 // Purge drops everything that is kept about an https origin, however it is
@@ -120,7 +133,7 @@ func (d *Discoverer) Purge(origin string) {
 	if u, err := domain.Parse(origin); err == nil {
 		origin = u.Origin()
 	}
-	d.documents.Forget(origin, "aiip")
+	d.held.Invalidate(origin)
 	d.policies.Invalidate(origin)
 	d.memo.Purge() // discoveries may rest on several origins
 }
@@ -131,15 +144,25 @@ func (d *Discoverer) remember(ctx context.Context, subject, key string, find fun
 		if err != nil {
 			return flight.Loaded[*Discovery]{}, err
 		}
-		now := d.host.Time()
-		found.Expires = now.Add(max(leastKept, min(until.Sub(now), mostKept)))
-		found.Verdict = found.verdict(now)
+		found.conclude(d.host.Time(), until)
 		return flight.Loaded[*Discovery]{Value: found, Until: found.Expires}, nil
 	})
 	if err != nil {
 		return nil, d.refuse(subject, err)
 	}
 	return found, nil
+}
+
+// conclude says how long a discovery is kept, and what it rests on.
+func (f *Discovery) conclude(now, until time.Time) *Discovery {
+	f.Expires = keptUntil(now, until)
+	f.Verdict = f.verdict(now)
+	return f
+}
+
+// keptUntil brings the end of what HTTP or DNS allows within its bounds.
+func keptUntil(now, until time.Time) time.Time {
+	return now.Add(max(leastKept, min(until.Sub(now), mostKept)))
 }
 
 // verdict tells the story of a discovery.
@@ -192,8 +215,11 @@ func (d *Discoverer) discover(ctx context.Context, page domain.URL) (*Discovery,
 		return nil, until, err
 	}
 	if d.options.DNS {
-		if e.dns, err = lookupBootstrap(ctx, d.host, page.Host()); err != nil {
+		if e.dns, err = lookupBootstrap(ctx, d.host, page.Host(), d.options.Ports); err != nil {
 			return nil, until, err
+		}
+		if e.dns.failed {
+			until = earlier(until, d.host.Time()) // kept for the least time only
 		}
 		if e.dns.ttl > 0 {
 			until = earlier(until, d.host.Time().Add(e.dns.ttl))
@@ -240,65 +266,6 @@ func (d *Discoverer) page(ctx context.Context, page domain.URL, e *evidence) err
 	if resp.MediaType == "text/html" || resp.MediaType == "application/xhtml+xml" {
 		e.elements = ElementTargets(head)
 	}
-	return nil
-}
-
-// document gives an origin's document, nil where it has none.
-func (d *Discoverer) document(ctx context.Context, origin string) (*Descriptor, time.Time, error) {
-	r, err := d.documents.Fetch(ctx, origin, "aiip")
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	failed := func(code lookleap.Code, reason string) (*Descriptor, time.Time, error) {
-		return nil, time.Time{}, &Error{Code: code, Subject: r.URL, Reason: reason, Err: &lookleap.VerifyError{Verdict: r.Verdict}}
-	}
-	switch {
-	case r.State == wellknown.Absent && (r.Status == http.StatusNotFound || r.Status == http.StatusGone || r.Code == lookleap.CodeSoft404):
-		return nil, r.Expires, nil
-	case r.Code == lookleap.CodeTooLarge:
-		return failed(lookleap.CodeBadDocument, "the document is larger than its limit")
-	case r.Code == lookleap.CodeRedirectCrossOrigin || r.Code == lookleap.CodeNotHTTPS:
-		return failed(lookleap.CodeRedirectCrossOrigin, "the document redirects to another origin")
-	case r.Code == lookleap.CodeDNSSECBogus || r.Code == lookleap.CodeTLS || r.Code == lookleap.CodeTLSTooOld:
-		return failed(r.Code, "the origin could not be authenticated")
-	case r.State != wellknown.Present:
-		return failed(lookleap.CodeDiscoveryFailed, "the document could not be had, which is no absence")
-	case r.MediaType != "application/json" && !strings.HasSuffix(r.MediaType, "+json"):
-		return failed(lookleap.CodeDiscoveryFailed, "the document is no JSON")
-	case len(r.Verdict.Checks) == 0 || !authenticated(r.Verdict.Checks[0].Evidence):
-		return failed(lookleap.CodeUnauthenticated, "the fetcher did not report a TLS 1.3 connection to the origin")
-	}
-	doc, err := ParseDescriptor(r.Body, r.Origin, d.options.KeyOrigins...)
-	if err != nil {
-		var bad *Error
-		if errors.As(err, &bad) {
-			bad.Subject = r.URL
-		}
-		return nil, time.Time{}, err
-	}
-	if err := d.holdPolicy(ctx, r.Origin, doc); err != nil {
-		return nil, time.Time{}, err
-	}
-	return doc, r.Expires, nil
-}
-
-// authenticated reports whether an exchange's connection was reported, with the
-// TLS version that everything of this draft needs.
-func authenticated(e []lookleap.Evidence) bool {
-	return len(e) > 0 && e[0].Address != "" && e[0].TLS == tls.VersionName(tls.VersionTLS13)
-}
-
-// holdPolicy compares a policy with the last one of its origin (section 3.2).
-func (d *Discoverer) holdPolicy(ctx context.Context, origin string, doc *Descriptor) error {
-	before, seen := d.policies.Peek(origin)
-	accept := d.options.AcceptWeaker
-	if seen && doc.Policy.WeakerThan(before.Value) && (accept == nil || !d.accepts(ctx, func() bool { return accept(origin, before.Value, doc.Policy) })) {
-		e := &Error{Code: lookleap.CodePolicyDowngrade, Subject: origin, Reason: "the policy demands less than it did before"}
-		d.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: e.Code, Subject: origin,
-			Finding: &lookleap.Finding{Severity: lookleap.Fatal, Code: e.Code, Requirement: "AIU-3.1-23", Message: e.Reason}})
-		return e
-	}
-	d.policies.Put(origin, flight.Loaded[Policy]{Value: doc.Policy, Until: d.host.Time().Add(365 * 24 * time.Hour)})
 	return nil
 }
 

@@ -19,6 +19,20 @@ type CacheControl struct {
 	MaxAge               Seconds
 	SMaxAge              Seconds // for shared caches only
 	StaleWhileRevalidate Seconds // RFC 5861
+	StaleIfError         Seconds // RFC 5861
+}
+
+// StaleUse returns for how long after it expired a response may be used if its server
+// fails: what stale-if-error says, or otherwise, and most at most. It is 0 where the
+// response must not be stored or used without asking again.
+func (c CacheControl) StaleUse(otherwise, most time.Duration) time.Duration {
+	switch {
+	case c.NoStore, c.NoCache, c.MustRevalidate:
+		return 0
+	case c.StaleIfError.Given:
+		return min(c.StaleIfError.Value, most)
+	}
+	return min(otherwise, most)
 }
 
 // Seconds is the argument of a directive.
@@ -74,6 +88,8 @@ func (c *CacheControl) add(directive string) {
 		c.SMaxAge.least(arg)
 	case "stale-while-revalidate":
 		c.StaleWhileRevalidate.least(arg)
+	case "stale-if-error":
+		c.StaleIfError.least(arg)
 	}
 }
 
