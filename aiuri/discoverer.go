@@ -78,8 +78,11 @@ type Discoverer struct {
 	callbacks plugin
 }
 
-// NewDiscoverer builds a Discoverer on a host.
+// NewDiscoverer builds a Discoverer on a host. Without a host every discovery is an error.
 func NewDiscoverer(host *lookleap.Host, o DiscoveryOptions) *Discoverer {
+	if host == nil {
+		return &Discoverer{}
+	}
 	if o.Entries <= 0 {
 		o.Entries = 1024
 	}
@@ -100,6 +103,9 @@ func NewDiscoverer(host *lookleap.Host, o DiscoveryOptions) *Discoverer {
 // options say so. Every refusal is a [*lookleap.VerifyError]; a document that
 // could not be had is one too, and no reason to believe weaker advertisements.
 func (d *Discoverer) Discover(ctx context.Context, page string) (*Discovery, error) {
+	if err := d.ready(); err != nil {
+		return nil, err
+	}
 	u, err := domain.Parse(page)
 	if err != nil {
 		return nil, d.refuse("a page", &Error{Code: lookleap.CodeBadURL, Reason: "the page is no https URL", Err: err})
@@ -112,6 +118,9 @@ func (d *Discoverer) Discover(ctx context.Context, page string) (*Discovery, err
 // A registry name that nobody knows is unknown-authority; the DNS is never asked
 // for it.
 func (d *Discoverer) Resolve(ctx context.Context, u URI) (*Discovery, error) {
+	if err := d.ready(); err != nil {
+		return nil, err
+	}
 	if !u.HasAuthority() {
 		return nil, d.refuse(u.Redacted(), &Error{Code: lookleap.CodeNoAuthority, Reason: "the URI has no authority"})
 	}
@@ -127,9 +136,20 @@ func (d *Discoverer) Resolve(ctx context.Context, u URI) (*Discovery, error) {
 	return found.conclude(d.host.Time(), until), nil
 }
 
+// ready reports whether NewDiscoverer made the Discoverer, on a host.
+func (d *Discoverer) ready() error {
+	if d == nil || d.host == nil {
+		return fail(lookleap.CodeUsage, "the Discoverer is nil, zero or without a host", "make it with NewDiscoverer and a host")
+	}
+	return nil
+}
+
 // Purge drops everything that is kept about an https origin, however it is
 // spelled: its document, the policy that it must not fall below, and discoveries.
 func (d *Discoverer) Purge(origin string) {
+	if d.ready() != nil {
+		return
+	}
 	if u, err := domain.Parse(origin); err == nil {
 		origin = u.Origin()
 	}

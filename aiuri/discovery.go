@@ -52,7 +52,7 @@ type Discovery struct {
 
 // Verifiable reports whether there are keys by which results can be verified.
 // The keys count for this origin and endpoint alone.
-func (d *Discovery) Verifiable() bool { return d.Document != nil && d.Document.JWKS != "" }
+func (d *Discovery) Verifiable() bool { return d != nil && d.Document != nil && d.Document.JWKS != "" }
 
 // evidence is what the ways of advertising gave, each perhaps nothing.
 type evidence struct {

@@ -19,6 +19,9 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
+	if e == nil {
+		return "aiuri: no error"
+	}
 	text := "aiuri: "
 	if e.Subject != "" {
 		text += e.Subject + ": "
@@ -36,11 +39,21 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap gives the cause.
-func (e *Error) Unwrap() error { return e.Err }
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.Err
+}
 
-// ReasonCode gives the code.
-func (e *Error) ReasonCode() lookleap.Code { return e.Code }
+// ReasonCode returns the reason code.
+func (e *Error) ReasonCode() lookleap.Code {
+	if e == nil || e.Code == "" {
+		return lookleap.CodeInternal
+	}
+	return e.Code
+}
 
 func fail(code lookleap.Code, reason, fix string) *Error {
 	return &Error{Code: code, Reason: reason, Fix: fix}

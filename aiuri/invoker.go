@@ -59,6 +59,9 @@ type gatewayInvoker struct {
 // TLS 1.3 to a server that was authenticated, redirects are not followed, and
 // nothing is sent otherwise.
 func GatewayInvoker(host *lookleap.Host, base string) (Invoker, error) {
+	if host == nil {
+		return nil, errNoHost("an invoker")
+	}
 	m, err := NewMapping(base)
 	if err != nil {
 		return nil, err
@@ -67,6 +70,9 @@ func GatewayInvoker(host *lookleap.Host, base string) (Invoker, error) {
 }
 
 func (g *gatewayInvoker) Invoke(ctx context.Context, c *Call) (Result, error) {
+	if c == nil {
+		return Result{}, fail(lookleap.CodeUsage, "there is no call to make", "")
+	}
 	text, err := g.mapping.URL(c.URI)
 	if err != nil {
 		return Result{}, err

@@ -81,10 +81,20 @@ func ParseKeySet(data []byte) (*KeySet, error) {
 }
 
 // Len is the number of usable keys.
-func (s *KeySet) Len() int { return len(s.keys) }
+func (s *KeySet) Len() int {
+	if s == nil {
+		return 0
+	}
+	return len(s.keys)
+}
 
 // Findings tells which keys were left out, and why.
-func (s *KeySet) Findings() []lookleap.Finding { return slices.Clone(s.findings) }
+func (s *KeySet) Findings() []lookleap.Finding {
+	if s == nil {
+		return nil
+	}
+	return slices.Clone(s.findings)
+}
 
 // parseKey gives a key with its kid, and why it may not verify.
 func parseKey(v strictjson.Value) (k key, reason string) {

@@ -94,9 +94,9 @@ func (s *keySource) fetch(ctx context.Context, url string) (*KeySet, error) {
 	case fetch.Cancelled(err):
 		return nil, err
 	case err != nil:
-		return nil, &Error{Code: lookleap.CodeOf(err), Subject: url, Reason: "the keys could not be had", Err: err}
+		return nil, &Error{Code: lookleap.CodeOf(err), Subject: u.Origin() + u.Path(), Reason: "the keys could not be had", Err: err}
 	case resp.Status != http.StatusOK:
-		return nil, &Error{Code: lookleap.CodeBadStatus, Subject: url, Reason: "the keys could not be had"}
+		return nil, &Error{Code: lookleap.CodeBadStatus, Subject: u.Origin() + u.Path(), Reason: "the keys could not be had"}
 	}
 	return ParseKeySet(resp.Body)
 }

@@ -17,13 +17,19 @@ import (
 	"github.com/lookleap/lookleap/internal/serve"
 )
 
-// AdvertiseLink gives the value of a Link header (section 3.1).
+// AdvertiseLink returns the value of a Link header (section 3.1), "" for the zero URI.
 func AdvertiseLink(endpoint URI) string {
+	if endpoint.IsZero() {
+		return ""
+	}
 	return "<" + endpoint.Normalize().String() + `>; rel="` + Relation + `"`
 }
 
-// LinkElement gives the element for a page's head.
+// LinkElement returns the element for a page's head, "" for the zero URI.
 func LinkElement(endpoint URI) string {
+	if endpoint.IsZero() {
+		return ""
+	}
 	return `<link rel="` + Relation + `" href="` + html.EscapeString(endpoint.Normalize().String()) + `">`
 }
 
@@ -56,6 +62,9 @@ func characterStrings(text string) string {
 
 // MarshalJSON writes the document as the draft shows it.
 func (d *Descriptor) MarshalJSON() ([]byte, error) {
+	if d == nil {
+		return nil, fail(lookleap.CodeBadDocument, "there is no document to write", "")
+	}
 	members := make(map[string]any, len(d.Extra)+4)
 	for name, value := range d.Extra {
 		members[name] = value
@@ -119,8 +128,11 @@ type ringKey struct {
 // NewKeyRing begins with a key that signs at once. A key that comes by Rotate is
 // published lead before it signs, which has to cover the time for which verifiers
 // keep a set ([DefaultKeyLife]); an old one stays published overlap after it last
-// signed, which has to cover the life of its results too.
+// signed, which has to cover the life of its results too. A nil clock is time.Now.
 func NewKeyRing(now func() time.Time, first SigningKey, lead, overlap time.Duration) (*KeyRing, error) {
+	if now == nil {
+		now = time.Now
+	}
 	r := &KeyRing{now: now, lead: lead, overlap: overlap}
 	if err := r.add(first, time.Time{}); err != nil {
 		return nil, err
@@ -129,7 +141,15 @@ func NewKeyRing(now func() time.Time, first SigningKey, lead, overlap time.Durat
 }
 
 // Rotate publishes a key now and signs with it from lead on.
-func (r *KeyRing) Rotate(next SigningKey) error { return r.add(next, r.now().Add(r.lead)) }
+func (r *KeyRing) Rotate(next SigningKey) error {
+	if !r.ready() {
+		return fail(lookleap.CodeUsage, "the key ring is nil or zero", "make it with NewKeyRing")
+	}
+	return r.add(next, r.now().Add(r.lead))
+}
+
+// ready reports whether NewKeyRing made the ring.
+func (r *KeyRing) ready() bool { return r != nil && r.now != nil }
 
 func (r *KeyRing) add(k SigningKey, from time.Time) error {
 	if _, err := k.algorithm(); err != nil {
@@ -154,8 +174,11 @@ func (r *KeyRing) prune() {
 	}
 }
 
-// Current is the key to sign with now.
+// Current returns the key to sign with now, the zero SigningKey for a zero ring.
 func (r *KeyRing) Current() SigningKey {
+	if !r.ready() {
+		return SigningKey{}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.prune()
@@ -170,6 +193,9 @@ func (r *KeyRing) Current() SigningKey {
 
 // JWKS writes the public keys as a JWK Set.
 func (r *KeyRing) JWKS() []byte {
+	if !r.ready() {
+		return []byte(`{"keys":[]}`)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.prune()

@@ -24,6 +24,9 @@ type SigningKey struct {
 func (k SigningKey) algorithm() (jose.SignatureAlgorithm, error) {
 	switch private := k.Private.(type) {
 	case *ecdsa.PrivateKey:
+		if !isWhole(private) {
+			break
+		}
 		switch private.Curve {
 		case elliptic.P256():
 			return jose.ES256, nil
@@ -31,13 +34,23 @@ func (k SigningKey) algorithm() (jose.SignatureAlgorithm, error) {
 			return jose.ES384, nil
 		}
 	case ed25519.PrivateKey:
-		return jose.EdDSA, nil
+		if len(private) == ed25519.PrivateKeySize {
+			return jose.EdDSA, nil
+		}
 	case *rsa.PrivateKey:
-		if private.N.BitLen() >= leastRSA {
+		if private != nil && private.N != nil && private.D != nil && private.N.BitLen() >= leastRSA {
 			return jose.PS256, nil
 		}
 	}
 	return "", fail(lookleap.CodeBadConfiguration, "the key is of a kind or size that results may not be signed with", "use P-256, P-384, Ed25519 or RSA with 2048 bits")
+}
+
+// isWhole reports whether a key has all its parts, without which signing panics.
+func isWhole(key *ecdsa.PrivateKey) (whole bool) {
+	defer func() { _ = recover() }()
+	_, err := key.Bytes()
+	_, bad := key.PublicKey.Bytes()
+	return err == nil && bad == nil
 }
 
 // SignResult signs the octets of a result (section 3.4), in the detached form if
@@ -61,14 +74,21 @@ func SignResult(payload []byte, key SigningKey, claims *Claims, detached bool) (
 	}
 	signed, err := signer.Sign(payload)
 	if err != nil {
-		return Result{}, &Error{Code: lookleap.CodeInternal, Reason: "signing failed", Err: err}
+		return Result{}, unsigned(err)
 	}
 	if !detached {
 		text, err := signed.CompactSerialize()
-		return Result{JWS: text}, err
+		return Result{JWS: text}, unsigned(err)
 	}
 	text, err := signed.DetachedCompactSerialize()
-	return Result{JWS: text, Body: payload}, err
+	return Result{JWS: text, Body: payload}, unsigned(err)
+}
+
+func unsigned(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{Code: lookleap.CodeBadConfiguration, Reason: "signing failed", Fix: "check the private key", Err: err}
 }
 
 // members gives the claims that were made, in the types of RFC 7519.

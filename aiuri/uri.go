@@ -1,5 +1,7 @@
 package aiuri
 
+import "github.com/lookleap/lookleap"
+
 // Kind is the form of the part behind "ai:" (RFC 3986 section 3).
 type Kind uint8
 
@@ -111,6 +113,9 @@ func (u URI) MarshalText() ([]byte, error) { return []byte(u.text), nil }
 
 // UnmarshalText reads what [Parse] accepts.
 func (u *URI) UnmarshalText(text []byte) error {
+	if u == nil {
+		return fail(lookleap.CodeUsage, "a nil URI cannot hold what is read", "")
+	}
 	parsed, err := Parse(string(text))
 	if err != nil {
 		return err

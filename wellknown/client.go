@@ -163,7 +163,7 @@ func stayAtOrigin(h fetch.Hop) error {
 	if h.SameOrigin() {
 		return nil
 	}
-	return &Error{Code: lookleap.CodeRedirectCrossOrigin, Input: h.To.String(), Reason: "the redirect leaves the origin"}
+	return &Error{Code: lookleap.CodeRedirectCrossOrigin, Input: h.To.Origin() + h.To.Path(), Reason: "the redirect leaves the origin"}
 }
 
 func accept(entry Entry) string {

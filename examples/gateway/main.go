@@ -18,9 +18,18 @@ import (
 	"github.com/lookleap/lookleap/aiuri"
 )
 
+// Limits of the server. The last one is what the others add up to for a call that
+// began just before the end, with time for its answer.
+const (
+	headerTimeout = 5 * time.Second
+	readTimeout   = 10 * time.Second // of header and body
+	callTimeout   = 10 * time.Second
+	endTimeout    = headerTimeout + readTimeout + callTimeout + 5*time.Second
+)
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "gateway:", err)
 		os.Exit(1)
@@ -60,7 +69,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		// Tokens go to these authorities only.
 		Credentials: []string{"bank.example"},
 		Safe:        func(u aiuri.URI) bool { return u.Path() == "/balance" },
-		Timeout:     10 * time.Second,
+		Timeout:     callTimeout,
 		Audit:       func(r aiuri.AuditRecord) { fmt.Fprintf(out, "%s %d %s\n", r.Endpoint, r.Status, r.Code) },
 	})
 	if err != nil {
@@ -84,15 +93,16 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return serve(ctx, listener, &http.Server{
 		Handler:           handler, // no http.ServeMux: it would clean paths before the gateway can refuse them
 		TLSConfig:         &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13},
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       30 * time.Second,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
 		WriteTimeout:      time.Minute, // the gateway's own limit, and time for the answer
 		IdleTimeout:       time.Minute,
 		MaxHeaderBytes:    32 << 10,
 	})
 }
 
-// serve answers until ctx ends, and then what is under way.
+// serve answers until ctx ends, and then lets each call that is under way end within its
+// own timeout.
 func serve(ctx context.Context, listener net.Listener, server *http.Server) error {
 	failed := make(chan error, 1)
 	go func() { failed <- server.ServeTLS(listener, "", "") }()
@@ -101,10 +111,10 @@ func serve(ctx context.Context, listener net.Listener, server *http.Server) erro
 		return err
 	case <-ctx.Done():
 	}
-	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()
-	if err := server.Shutdown(patience); err != nil {
-		return err
+	if err := server.Shutdown(end); err != nil {
+		return errors.Join(err, server.Close())
 	}
 	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
 		return err

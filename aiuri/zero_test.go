@@ -1,0 +1,234 @@
+package aiuri_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/aiuri"
+)
+
+// zeroTypes are all exported types of the package that are not interfaces.
+var zeroTypes = map[string]reflect.Type{
+	"AuditRecord": reflect.TypeFor[aiuri.AuditRecord](), "Call": reflect.TypeFor[aiuri.Call](), "Candidate": reflect.TypeFor[aiuri.Candidate](),
+	"Claims": reflect.TypeFor[aiuri.Claims](), "Client": reflect.TypeFor[aiuri.Client](), "ClientOptions": reflect.TypeFor[aiuri.ClientOptions](),
+	"Descriptor": reflect.TypeFor[aiuri.Descriptor](), "Destination": reflect.TypeFor[aiuri.Destination](), "Discoverer": reflect.TypeFor[aiuri.Discoverer](),
+	"Discovery": reflect.TypeFor[aiuri.Discovery](), "DiscoveryOptions": reflect.TypeFor[aiuri.DiscoveryOptions](), "Error": reflect.TypeFor[aiuri.Error](),
+	"Expectation": reflect.TypeFor[aiuri.Expectation](), "Gateway": reflect.TypeFor[aiuri.Gateway](), "GatewayOptions": reflect.TypeFor[aiuri.GatewayOptions](),
+	"Grant": reflect.TypeFor[aiuri.Grant](), "KeyRing": reflect.TypeFor[aiuri.KeyRing](), "KeySet": reflect.TypeFor[aiuri.KeySet](),
+	"Kind": reflect.TypeFor[aiuri.Kind](), "Mapping": reflect.TypeFor[aiuri.Mapping](), "Policy": reflect.TypeFor[aiuri.Policy](),
+	"Request": reflect.TypeFor[aiuri.Request](), "Result": reflect.TypeFor[aiuri.Result](), "Rules": reflect.TypeFor[aiuri.Rules](),
+	"SigningKey": reflect.TypeFor[aiuri.SigningKey](), "Source": reflect.TypeFor[aiuri.Source](), "Target": reflect.TypeFor[aiuri.Target](),
+	"TokenFunc": reflect.TypeFor[aiuri.TokenFunc](), "URI": reflect.TypeFor[aiuri.URI](), "Verified": reflect.TypeFor[aiuri.Verified](),
+}
+
+// argument is a plain value of a parameter's type: the zero one, but for what nobody
+// leaves out.
+func argument(t reflect.Type) reflect.Value {
+	switch t {
+	case reflect.TypeFor[context.Context]():
+		return reflect.ValueOf(context.Background())
+	case reflect.TypeFor[http.ResponseWriter]():
+		return reflect.ValueOf(httptest.NewRecorder())
+	case reflect.TypeFor[*http.Request]():
+		return reflect.ValueOf(httptest.NewRequest("GET", "https://ai.example/", nil))
+	}
+	return reflect.Zero(t)
+}
+
+// callMethods calls every method of a value and returns the errors.
+func callMethods(t *testing.T, v reflect.Value, only func(string) bool) {
+	for i := range v.NumMethod() {
+		m := v.Type().Method(i)
+		if !only(m.Name) {
+			continue
+		}
+		var in []reflect.Value
+		for j := 1; j < m.Type.NumIn(); j++ {
+			in = append(in, argument(m.Type.In(j)))
+		}
+		func() {
+			defer func() {
+				if p := recover(); p != nil {
+					t.Errorf("%s.%s panics: %v", v.Type(), m.Name, p)
+				}
+			}()
+			call := v.Method(i).Call
+			if m.Type.IsVariadic() {
+				call = v.Method(i).CallSlice
+			}
+			for _, out := range call(in) {
+				if err, ok := out.Interface().(error); ok && m.Name != "Unwrap" && lookleap.CodeOf(err) == lookleap.CodeInternal {
+					t.Errorf("%s.%s: %v has no code of its own", v.Type(), m.Name, err)
+				}
+			}
+		}()
+	}
+}
+
+func TestZeroValues(t *testing.T) {
+	t.Run("O27/accept-table-is-complete", func(t *testing.T) {
+		pkgs, err := parser.ParseDir(token.NewFileSet(), ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, file := range pkgs["aiuri"].Files {
+			ast.Inspect(file, func(n ast.Node) bool {
+				if spec, ok := n.(*ast.TypeSpec); ok && spec.Name.IsExported() {
+					if _, isInterface := spec.Type.(*ast.InterfaceType); !isInterface {
+						names = append(names, spec.Name.Name)
+					}
+				}
+				return true
+			})
+		}
+		slices.Sort(names)
+		if known := slices.Sorted(maps.Keys(zeroTypes)); !slices.Equal(names, known) {
+			t.Errorf("the package has %v\nthe table %v", names, known)
+		}
+	})
+	for name, typ := range zeroTypes {
+		t.Run("O27/accept-zero-"+name, func(t *testing.T) {
+			callMethods(t, reflect.New(typ), func(string) bool { return true })
+			if _, err := json.Marshal(reflect.New(typ).Interface()); err != nil && typ.Kind() != reflect.Func && !strings.Contains(err.Error(), "unsupported type") {
+				t.Errorf("writing it: %v", err)
+			}
+		})
+		t.Run("O27/accept-nil-"+name, func(t *testing.T) { // methods of the value itself need one, as everywhere in Go
+			callMethods(t, reflect.Zero(reflect.PointerTo(typ)), func(method string) bool {
+				_, ofValue := typ.MethodByName(method)
+				return !ofValue
+			})
+		})
+	}
+	host := &lookleap.Host{}
+	t.Cleanup(func() { _ = host.Close() })
+	key := aiuri.SigningKey{ID: "1", Private: ecKey()}
+	for name, f := range map[string]func() error{
+		"client-without-host":     func() error { _, err := aiuri.NewClient(nil, aiuri.ClientOptions{}); return err },
+		"gateway-without-host":    func() error { _, err := aiuri.NewGateway(nil, aiuri.GatewayOptions{}); return err },
+		"gateway-without-options": func() error { _, err := aiuri.NewGateway(host, aiuri.GatewayOptions{}); return err },
+		"invoker-without-host":    func() error { _, err := aiuri.GatewayInvoker(nil, "https://ai.example/"); return err },
+		"invoker-without-base":    func() error { _, err := aiuri.GatewayInvoker(host, ""); return err },
+		"discoverer-without-host": func() error {
+			_, err := aiuri.NewDiscoverer(nil, aiuri.DiscoveryOptions{}).Discover(t.Context(), "")
+			return err
+		},
+		"client-of-a-zero-discoverer": func() error { return zeroDiscoverer(t, host) },
+		"request-without-anything":    func() error { return zeroRequest(t, host) },
+		"resume-without-state": func() error {
+			c := must(aiuri.NewClient(host, aiuri.ClientOptions{}))
+			_, err := c.Resume(t.Context(), nil, lookleap.ConsentDecision{})
+			return err
+		},
+		"call-that-is-nil": func() error {
+			i := must(aiuri.GatewayInvoker(host, "https://ai.example/"))
+			_, err := i.Invoke(t.Context(), nil)
+			return err
+		},
+		"call-that-is-zero": func() error {
+			i := must(aiuri.GatewayInvoker(host, "https://ai.example/"))
+			_, err := i.Invoke(t.Context(), &aiuri.Call{})
+			return err
+		},
+		"result-without-anything": func() error {
+			_, err := aiuri.VerifyResult(aiuri.Result{}, nil, aiuri.Expectation{}, time.Time{})
+			return err
+		},
+		"result-without-keys": func() error {
+			_, err := aiuri.VerifyResult(must(aiuri.SignResult(nil, key, nil, false)), nil, aiuri.Expectation{}, time.Time{})
+			return err
+		},
+		"key-without-anything": func() error { _, err := aiuri.SignResult(nil, aiuri.SigningKey{}, nil, false); return err },
+		"key-without-id": func() error {
+			_, err := aiuri.SignResult(nil, aiuri.SigningKey{Private: ecKey()}, nil, false)
+			return err
+		},
+		"key-that-is-a-nil-ec-key": func() error {
+			_, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "1", Private: (*ecdsa.PrivateKey)(nil)}, nil, false)
+			return err
+		},
+		"key-that-is-a-zero-ec-key": func() error {
+			_, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "1", Private: &ecdsa.PrivateKey{}}, nil, false)
+			return err
+		},
+		"key-that-is-a-curve": func() error {
+			_, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "1", Private: &ecdsa.PrivateKey{PublicKey: ecdsa.PublicKey{Curve: elliptic.P256()}}}, nil, false)
+			return err
+		},
+		"key-that-is-a-nil-rsa-key": func() error {
+			_, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "1", Private: (*rsa.PrivateKey)(nil)}, nil, false)
+			return err
+		},
+		"key-that-is-a-zero-rsa-key": func() error {
+			_, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "1", Private: &rsa.PrivateKey{}}, nil, false)
+			return err
+		},
+		"key-that-is-an-empty-edwards": func() error {
+			_, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "1", Private: ed25519.PrivateKey{}}, nil, false)
+			return err
+		},
+		"ring-without-key":     func() error { _, err := aiuri.NewKeyRing(nil, aiuri.SigningKey{}, 0, 0); return err },
+		"document-that-is-nil": func() error { _, err := aiuri.WellKnownHandler("https://bank.example", nil); return err },
+		"document-that-is-zero": func() error {
+			_, err := aiuri.WellKnownHandler("https://bank.example", &aiuri.Descriptor{})
+			return err
+		},
+		"keys-that-are-nil":      func() error { _, err := aiuri.PublicJWKSHandler(nil); return err },
+		"key-set-that-is-nil":    func() error { _, err := aiuri.ParseKeySet(nil); return err },
+		"descriptor-that-is-nil": func() error { _, err := aiuri.ParseDescriptor(nil, ""); return err },
+		"uri-that-is-empty":      func() error { _, err := aiuri.Parse(""); return err },
+		"iri-that-is-empty":      func() error { _, err := aiuri.FromIRI(""); return err },
+		"mapping-without-base":   func() error { _, err := aiuri.NewMapping(""); return err },
+	} {
+		t.Run("O27/reject-"+name, func(t *testing.T) {
+			if err := f(); err == nil || lookleap.CodeOf(err) == lookleap.CodeInternal {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	t.Run("O27/accept-rest", func(t *testing.T) {
+		if got := aiuri.AdvertiseLink(aiuri.URI{}) + aiuri.LinkElement(aiuri.URI{}) + aiuri.RequestDigest(nil); got != "" {
+			t.Errorf("got %q", got)
+		}
+		_ = aiuri.DNSRecords("", aiuri.URI{}, "", 0, 0)
+		_, _, _ = aiuri.LinkTargets(nil), aiuri.ElementTargets(nil), aiuri.OrderTargets(nil, nil)
+		if len(aiuri.Lint(nil)) == 0 || len(aiuri.Lint(&aiuri.Discovery{})) == 0 {
+			t.Error("nothing advertised is fine")
+		}
+		w := httptest.NewRecorder()
+		aiuri.JWKSHandler(nil).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+		if w.Body.String() != `{"keys":[]}` {
+			t.Errorf("got %s", w.Body)
+		}
+	})
+}
+
+func zeroDiscoverer(t *testing.T, host *lookleap.Host) error {
+	c := must(aiuri.NewClient(host, aiuri.ClientOptions{Discoverer: &aiuri.Discoverer{}, Gateways: []string{"https://ai.example/"}}))
+	_, err := c.Invoke(t.Context(), pay)
+	return err
+}
+
+func zeroRequest(t *testing.T, host *lookleap.Host) error {
+	c := must(aiuri.NewClient(host, aiuri.ClientOptions{Gateways: []string{"https://ai.example/"}}))
+	_, err := c.Invoke(t.Context(), aiuri.Request{})
+	return err
+}
