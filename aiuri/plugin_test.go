@@ -31,7 +31,7 @@ func (d *deafTransport) Invoke(ctx context.Context, c *aiuri.Call) (aiuri.Result
 }
 
 func TestDeafPlugins(t *testing.T) {
-	const asked, places = 10_000, 64
+	const asked, places = 4_000, 64
 	other := func(w *world) aiuri.URI {
 		w.net.Site("shop.example").Body(documentPath, "application/json", documentOf("ai://shop.example/pay", "https://shop.example")).
 			Body("/jwks.json", "application/jwk-set+json", string(setText(jwk("1", ecKey()))))
