@@ -126,14 +126,16 @@ func (o *outcome) deny(row string, code lookleap.Code) {
 
 // widen is row B5: what the site did not say narrows nothing.
 func (o *outcome) widen(row string, code lookleap.Code) {
+	status, checked, message := lookleap.Passed, lookleap.CodeOK, "the host lies below the site, and the site does not narrow it"
 	switch code {
 	case lookleap.CodeNoRecord, lookleap.CodeNotListed, lookleap.CodeSelf:
 	default:
+		status, checked, message = lookleap.Noted, lookleap.CodeSelfNarrowUnavailable, "the host lies below the site, and whether the site narrows it could not be found out"
 		o.findings = append(o.findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeSelfNarrowUnavailable, Requirement: "B5",
 			Message: fmt.Sprintf("whether the site narrows this host could not be found out: %s (%s, row %s)", code.Title(), code, row)})
 	}
 	o.row, o.code, o.tier, o.scope = "B5", lookleap.CodeSelf, Self, AllSections
-	o.check("B5", lookleap.Passed, lookleap.CodeOK, "the host lies below the site, and the site does not narrow it")
+	o.check("B5", status, checked, message)
 }
 
 // walk goes through the decision table row by row and ends with a decision or

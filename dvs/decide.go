@@ -152,6 +152,11 @@ func passed(message string, evidence ...lookleap.Evidence) outcome {
 	return outcome{status: lookleap.Passed, code: lookleap.CodeOK, message: message, evidence: evidence}
 }
 
+// unneeded is a check that had nothing to check.
+func unneeded(message string, evidence ...lookleap.Evidence) outcome {
+	return outcome{status: lookleap.Skipped, code: lookleap.CodeSkipped, message: message, evidence: evidence}
+}
+
 func noted(code lookleap.Code, message string, evidence ...lookleap.Evidence) outcome {
 	return outcome{status: lookleap.Noted, code: code, message: message, evidence: evidence}
 }
@@ -218,7 +223,7 @@ func (j *judge) revision() outcome {
 	commit := j.skill.Commit()
 	switch {
 	case commit == "":
-		return passed("the URL names no commit")
+		return unneeded("the URL names no commit")
 	case isFullCommit(commit) && strings.EqualFold(commit, j.claim.Pin.Commit):
 		return passed("the URL names the commit that the caller knows")
 	case !j.claim.Pin.Digest.IsZero():
@@ -267,6 +272,9 @@ func (j *judge) exchange() outcome {
 		if err := j.rules.checkHop(j.root, j.claim, hop); err != nil {
 			return failed(err.Code, err.Reason, lookleap.Evidence{URL: hop})
 		}
+	}
+	if e.TLS == "" || e.Address == "" {
+		return noted(lookleap.CodeNoConnection, "the server answered, and the evidence names no connection that was verified", shown)
 	}
 	return passed(fmt.Sprintf("the server answered over verified TLS after %d redirects, all under the trust root", len(e.Hops)), shown)
 }
@@ -367,7 +375,7 @@ func (j *judge) digest() outcome {
 	shown := lookleap.Evidence{Digest: j.evidence.Digest.String()}
 	switch pin := j.claim.Pin.Digest; pin {
 	case Digest{}:
-		return passed("the digest is recorded", shown)
+		return unneeded("no digest was expected, and this one is recorded", shown)
 	case j.evidence.Digest:
 		return passed("the digest is the one that was expected", shown)
 	default:
@@ -395,7 +403,7 @@ func (j *judge) content() outcome {
 func (j *judge) narrowed() outcome {
 	declared := j.evidence.SelfDeclared
 	if declared == "" {
-		return passed("the skill declares no trust root of its own")
+		return unneeded("the skill declares no trust root of its own")
 	}
 	if narrow, ok := j.rules.narrow(j.root, declared, j.skill); ok {
 		j.effective = narrow

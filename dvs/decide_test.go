@@ -161,3 +161,31 @@ func TestRejudgeRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingToCheck holds that a check which had nothing to check does not pass.
+func TestNothingToCheck(t *testing.T) {
+	status := func(v *lookleap.Verdict, requirement string) lookleap.Status {
+		for _, c := range v.Checks {
+			if c.Requirement == requirement {
+				return c.Status
+			}
+		}
+		return lookleap.Failed
+	}
+	bare := dvs.Decide(goodClaim(), goodEvidence(), noon)
+	claim, evidence := goodClaim(), goodEvidence()
+	claim.Pin.Digest, evidence.Address, evidence.TLS = evidence.Digest, "192.0.2.1", "TLS 1.3"
+	full := dvs.Decide(claim, evidence, noon)
+	for requirement, want := range map[string][2]lookleap.Status{
+		"DVS-3.1-44": {lookleap.Skipped, lookleap.Skipped}, // the URL names no commit
+		"DVS-3-01":   {lookleap.Skipped, lookleap.Passed},  // digest
+		"DVS-3.1-50": {lookleap.Noted, lookleap.Passed},    // connection
+		"DVS-3.1-30": {lookleap.Skipped, lookleap.Skipped}, // root of its own
+	} {
+		t.Run("O15/reject-pass-without-evidence", func(t *testing.T) {
+			if got := [2]lookleap.Status{status(bare, requirement), status(full, requirement)}; got != want || !bare.OK || !full.OK {
+				t.Errorf("%s: got %v, want %v", requirement, got, want)
+			}
+		})
+	}
+}

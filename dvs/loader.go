@@ -210,7 +210,7 @@ func (l *Loader) mayAsk(ctx context.Context, c *candidate) error {
 		return l.refuse(ctx, rules.Decide(c.Claim, Evidence{}, l.host.Time()), nil)
 	}
 	before := rules.Decide(c.provisional(), Evidence{}, l.host.Time())
-	if last := before.Checks[beforeRequests-1].Status; last == lookleap.Skipped || last == lookleap.Failed {
+	if slices.ContainsFunc(before.Checks[:beforeRequests], func(c lookleap.Check) bool { return c.Status == lookleap.Failed }) {
 		return l.refuse(ctx, before, nil)
 	}
 	return nil

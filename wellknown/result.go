@@ -98,6 +98,10 @@ func (r *Result) conclude(evidence ...lookleap.Evidence) *Result {
 	case Present:
 		check.Status = lookleap.Passed
 		check.Message = "the origin answered with the document"
+		if r.CrossOrigin {
+			check.Status, check.Code = lookleap.Noted, lookleap.CodeRedirectCrossOrigin
+			check.Message = "another origin answered, to which this one redirects and which the options allow"
+		}
 	case Absent:
 		check.Status = lookleap.Noted
 	}
