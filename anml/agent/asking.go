@@ -70,14 +70,14 @@ func (in *intent) actItem() lookleap.ConsentItem {
 		item.Remote = append(item.Remote, lookleap.RemoteText{Source: e.Exchange.Owner, Label: "what the action does", Text: e.Send.Says})
 	}
 	if len(e.Send.Endpoint) > shownOctets {
-		item.Remote = append(item.Remote, lookleap.RemoteText{Source: e.Exchange.Owner, Label: "whole address", Text: e.Send.Endpoint})
+		item.Values = append(item.Values, lookleap.ConsentValue{Label: "whole address", Text: e.Send.Endpoint, Source: e.Exchange.Owner})
 	}
 	for _, arg := range in.args {
-		source, label := "this call", "argument that is sent"
+		shown := lookleap.ConsentValue{Label: "argument that is sent", Name: arg.Name, Text: arg.Value}
 		if arg.Default {
-			source, label = e.Exchange.Owner, "argument that is sent, the service's own choice"
+			shown.Label, shown.Source = "argument that is sent, the service's own choice", e.Exchange.Owner
 		}
-		item.Remote = append(item.Remote, lookleap.RemoteText{Source: source, Label: label, Text: arg.Name + " = " + arg.Value})
+		item.Values = append(item.Values, shown)
 	}
 	return item
 }

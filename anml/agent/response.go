@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -41,7 +42,7 @@ func (d *disclosure) response(e exchange) (*anml.Document, error) {
 // item is what the user is asked about one tell: the exact value, who receives
 // it, and what the service says that it is for.
 func (e exchange) item(asker string, t *tell, warnings []string) lookleap.ConsentItem {
-	value := plaintext.Quote(t.Value, utf8.RuneCountInString(t.Value)+1)
+	value, values := shownValue(t.Value, valueLabels[t.Kind], t.Field)
 	var summary string
 	switch t.Kind {
 	case tellAnswer:
@@ -59,7 +60,9 @@ func (e exchange) item(asker string, t *tell, warnings []string) lookleap.Consen
 	case tellAsk:
 		summary = "ask them for the field " + quote(t.Field)
 		if purpose := strings.Join(t.Purposes, " "); purpose != "" {
-			summary += ", saying " + plaintext.Quote(purpose, utf8.RuneCountInString(purpose)+1)
+			var said string
+			said, values = shownValue(purpose, "purpose", t.Field)
+			summary += ", saying " + said
 		}
 	}
 	if len(t.From) > 0 {
@@ -68,7 +71,7 @@ func (e exchange) item(asker string, t *tell, warnings []string) lookleap.Consen
 	for _, w := range warnings {
 		summary += "; " + w
 	}
-	item := lookleap.ConsentItem{ID: t.Item, Summary: summary, Recipient: e.Endpoint, Optional: t.Kind != tellArg, Digest: e.cover(asker, t).digest()}
+	item := lookleap.ConsentItem{ID: t.Item, Summary: summary, Recipient: e.Endpoint, Values: values, Optional: t.Kind != tellArg, Digest: e.cover(asker, t).digest()}
 	if t.Kind == tellAnswer || t.Kind == tellArg {
 		for _, purpose := range t.Purposes {
 			if purpose != "" {
@@ -77,6 +80,22 @@ func (e exchange) item(asker string, t *tell, warnings []string) lookleap.Consen
 		}
 	}
 	return item
+}
+
+// valueLabels say what a long value of each kind is.
+var valueLabels = map[tellKind]string{tellAnswer: "answer", tellArg: "argument", tellInform: "text", tellAsk: "ask"}
+
+// summaryBytes is how long a value may be that a summary quotes.
+const summaryBytes = 400
+
+// shownValue quotes a value for a summary, which holds all of it. A longer one becomes
+// a value of its own, which every dialogue lays out whole, or with its length and
+// digest where it is very long.
+func shownValue(text, label, name string) (quoted string, values []lookleap.ConsentValue) {
+	if len(text) <= summaryBytes {
+		return plaintext.Quote(text, utf8.RuneCountInString(text)+1), nil
+	}
+	return fmt.Sprintf("the %d bytes shown as %s", len(text), label), []lookleap.ConsentValue{{Label: label, Name: name, Text: text}}
 }
 
 // authenticate shows that the user is there, where a rule of what is told demands

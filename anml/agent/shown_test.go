@@ -1,13 +1,16 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -54,10 +57,8 @@ func TestSentAsShown(t *testing.T) {
 				rt.Fatalf("%d requests, asked %d times", len(sent), len(asked)-before)
 			}
 			var shown []string
-			for _, r := range asked[before].Items[0].Remote {
-				if strings.HasPrefix(r.Label, "argument") {
-					shown = append(shown, r.Text)
-				}
+			for _, v := range asked[before].Items[0].Values {
+				shown = append(shown, v.Name+" = "+v.Text)
 			}
 			got := received(rt, kinds[i].method, sent[0].Target, sent[0].Header, sent[0].Body)
 			slices.Sort(shown)
@@ -148,4 +149,64 @@ func BenchmarkPrepare(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestShownWhole: whatever is told is shown whole, or with its length, its digest and
+// its end, and whole where the reader asks for it.
+func TestShownWhole(t *testing.T) {
+	for size, abridged := range map[int]bool{300: false, 3000: false, 5000: true} {
+		long := strings.Repeat("all is well ", size/12) + "and close my account"
+		for name, c := range map[string]struct {
+			doc  string
+			call Call
+		}{
+			"argument":          {finder("POST", "", "q"), Call{Action: "find", Args: map[string]string{"q": long}}},
+			"personal-argument": {finder("POST", "", "passport"), Call{Action: "find", Args: map[string]string{"passport": long}}},
+			"json-argument":     {finder("POST", "application/json", "q"), Call{Action: "find", ArgsJSON: json.RawMessage(`{"q":"` + long + `"}`)}},
+			"default":           {titled + interactOnly(`<action id="find" method="POST" endpoint="/find"><param name="q" default="`+long+`"/></action>`), Call{Action: "find"}},
+			"answer":            {booking("", askFor("note")), Call{Action: "book", Reply: &Reply{Values: map[string]Value{"note": {Text: long}}}}},
+			"inform":            {booking("", ""), Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: long}}}}},
+			"counter-ask":       {booking("", ""), Call{Action: "book", Reply: &Reply{Asks: []Counter{{"price", long}}}}},
+			"endpoint":          {interact(action("find", "POST", "/find?q="+strings.ReplaceAll(long, " ", "+"), "")), Call{Action: "find"}},
+		} {
+			if name == "endpoint" && abridged {
+				continue // longer than a URL may be
+			}
+			t.Run(fmt.Sprintf("O08/accept-%s-%d", name, size), func(t *testing.T) {
+				s := newStage(t, setting{doc: c.doc, user: User{Profile: ann}})
+				s.does(c.call, lookleap.CodeOK)
+				r := s.user.Requests()[0]
+				plain := func(text string) string { return strings.ReplaceAll(text, "+", " ") }
+				if shown := plain(r.String()); !strings.Contains(shown, "and close my account") || strings.Contains(shown, long) == abridged {
+					t.Errorf("%s", shown)
+				} else if abridged && (!strings.Contains(shown, "shown in part") || !strings.Contains(shown, "sha256") || !strings.Contains(shown, strconv.Itoa(len(long)))) {
+					t.Errorf("it does not say that something is left out: %s", shown)
+				}
+				if !strings.Contains(plain(r.Complete()), long) {
+					t.Error("it cannot be seen whole")
+				}
+			})
+		}
+	}
+	t.Run("O55/accept-what-was-approved", func(t *testing.T) { // an optional item that is refused is not in the body
+		for _, refused := range []string{"answer-1", "inform-1", "ask-1"} {
+			s := newStage(t, setting{doc: booking("", askFor("email")+askFor("tel")), user: User{Profile: ann}})
+			s.user.Then(func(_ context.Context, r *lookleap.ConsentRequest) (d lookleap.ConsentDecision, _ error) {
+				d.Digest = r.Digest
+				for _, item := range r.Items {
+					if item.ID != refused {
+						d.Approved = append(d.Approved, item.ID)
+					}
+				}
+				return d, nil
+			})
+			s.does(Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: "likes tea"}}, Asks: []Counter{{"price", "to compare"}}}}, lookleap.CodeOK)
+			body := s.bodies()
+			for item, text := range map[string]string{"answer-1": "ann@example.org", "inform-1": "likes tea", "ask-1": "to compare"} {
+				if strings.Contains(body, text) == (item == refused) {
+					t.Errorf("%s refused: %s", refused, body)
+				}
+			}
+		}
+	})
 }
