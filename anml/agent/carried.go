@@ -46,7 +46,9 @@ func (f *frame) carried(ctx context.Context, recipient string, args ...string) *
 			c.values = append(c.values, carriedValue{field, form})
 		}
 	}
-	slices.SortStableFunc(c.values, func(a, b carriedValue) int { return cmp.Compare(len(b.text), len(a.text)) })
+	slices.SortStableFunc(c.values, func(a, b carriedValue) int {
+		return cmp.Or(cmp.Compare(len(b.text), len(a.text)), strings.Compare(a.text, b.text))
+	})
 	return c
 }
 
@@ -74,12 +76,17 @@ func (p *Page) askedFields() (names []string) {
 // holds, the longest first.
 func (c *carried) find(text string) []string {
 	var whole, part []string
+	rest, last := text, ""
 	for _, v := range c.values {
 		switch {
 		case v.text == text && distinct(text):
 			whole = append(whole, v.field)
-		case utf8.RuneCountInString(v.text) >= rowLen && strings.Contains(text, v.text):
+		case utf8.RuneCountInString(v.text) < rowLen:
+		case v.text == last:
 			part = append(part, v.field)
+		case strings.Contains(rest, v.text): // and not only within a longer one, as a name in an address is
+			part, last = append(part, v.field), v.text
+			rest = strings.ReplaceAll(rest, v.text, gap)
 		}
 	}
 	if whole != nil {

@@ -1,0 +1,376 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/lab/labprompt"
+)
+
+// wayOut is one way for something to leave a session.
+type wayOut struct {
+	class   string                          // which outcomes it has, see wayOutcomes
+	through []string                        // functions that send, of those in exitsOfPackage
+	call    func(v outValue) Call           // of an action at b.example; nil: see run
+	run     func(*stand, *Page) (err error) // what the session does that has no place for a value
+	answers func() http.Handler             // of b.example
+	bubble  bool                            // it waits
+}
+
+// outValue is a value that might leave, and what makes it what it is.
+type outValue struct {
+	id     string // of the cells
+	text   string
+	field  string // that answers it
+	denied bool
+	before func(*stand)
+}
+
+// wayOutcomes says what becomes of each kind of value on each class of way: it is
+// told, asked about and then told, or refused; "cannot carry" is that there is no
+// place for it.
+var wayOutcomes = map[string]map[string]string{
+	"profile":    {"answer": "asked", "argument": "asked", "words": "asked"},
+	"allowed":    {"answer": "told", "argument": "told", "words": "asked"},
+	"denied":     {"answer": "refused", "argument": "refused", "words": "refused"},
+	"sensitive":  {"answer": "asked", "argument": "asked", "words": "asked"},
+	"other":      {"answer": "asked", "argument": "asked", "words": "asked"},
+	"restricted": {"answer": "refused", "argument": "refused", "words": "refused"},
+	"private":    {"answer": "refused", "argument": "refused", "words": "refused"},
+	"cut":        {"answer": "asked", "argument": "asked", "words": "asked"},
+	"ordinary":   {"answer": "asked", "argument": "told", "words": "asked"},
+}
+
+func toldByA(confidentiality string) func(*stand) {
+	return func(st *stand) {
+		pageFor(st.T, st.net, st.session(), "https://a.example/a", titled+`<knowledge><inform `+confidentiality+`>Member 4711-8822</inform></knowledge>`)
+	}
+}
+
+var outValues = map[string]outValue{
+	"profile": {id: "O02", text: "ann@example.org", field: "email"},
+	"allowed": {id: "O02", text: "ann@example.org", field: "email", before: func(st *stand) { st.allow("email", "*") }},
+	"denied": {id: "O02", text: "ann@example.org", field: "email", before: func(st *stand) {
+		must(st.T, st.user.Policy.Set(StandingRule{Field: "e-mail", Domain: "*", Effect: EffectDeny}))
+	}},
+	"sensitive": {id: "O02", text: "hay fever", field: "diagnosis"},
+	"other": {id: "O03", text: "4711-8822", field: "member", before: func(st *stand) {
+		pageFor(st.T, st.net, st.session(), "https://a.example/a", saying("4711-8822")["body"])
+	}},
+	"restricted": {id: "ANML-14.1-07", text: "4711-8822", field: "member", before: toldByA(`confidentiality="restricted"`)},
+	"private":    {id: "ANML-14.1-07", text: "4711-8822", field: "member", before: toldByA(`confidentiality="private"`)},
+	"cut": {id: "O03", text: "4711-8822", field: "member", before: func(st *stand) { // nobody verified the site
+		pageFor(st.T, st.net, st.session(), "https://a.example/a", `<site domain="bank.example"><head><title>Bank</title></head><body>Account 4711-8822</body></site>`)
+	}},
+	"ordinary": {id: "ANML-13.4-05", text: "green tea", field: "topic"},
+}
+
+const sendsAction = "submission.once"
+
+// waysOut are all of them. Argument ways exist for each method and encoding.
+func waysOut() map[string]wayOut {
+	answer := func(v outValue) Call {
+		return Call{Action: "book", Reply: &Reply{Values: map[string]Value{v.field: {Text: v.text}}, Omit: others(v.field)}}
+	}
+	words := func(r func(text string) Reply) func(outValue) Call {
+		return func(v outValue) Call {
+			reply := r(v.text)
+			reply.Omit = others("")
+			return Call{Action: "book", Reply: &reply}
+		}
+	}
+	argument := func(action string) func(outValue) Call {
+		return func(v outValue) Call { return Call{Action: action, Args: map[string]string{"q": "it is " + v.text}} }
+	}
+	open := func(url string) func(*stand, *Page) error {
+		return func(st *stand, _ *Page) error { _, err := st.s.Open(st.Context(), url); return err }
+	}
+	by := []string{sendsAction}
+	ways := map[string]wayOut{
+		"answer":              {class: "answer", through: by, call: answer},
+		"counter-ask-field":   {class: "words", through: by, call: words(func(t string) Reply { return Reply{Asks: []Counter{{t, "to compare"}}} })},
+		"counter-ask-purpose": {class: "words", through: by, call: words(func(t string) Reply { return Reply{Asks: []Counter{{"price", "for " + t}}} })},
+		"inform":              {class: "words", through: by, call: words(func(t string) Reply { return Reply{Informs: []Told{{Text: "it is " + t}}} })},
+		"json-arguments": {class: "argument", through: by, call: func(v outValue) Call {
+			args, _ := json.Marshal(map[string]string{"q": v.text})
+			return Call{Action: "POST-application/json", ArgsJSON: args}
+		}},
+		"percent-encoded": {class: "argument", through: by, call: func(v outValue) Call {
+			var text strings.Builder
+			for _, c := range []byte(v.text) {
+				fmt.Fprintf(&text, "%%%02X", c)
+			}
+			return Call{Action: "GET-", Args: map[string]string{"q": text.String()}}
+		}},
+		"url-template":   {class: "argument", through: by, call: argument("template")}, // templates are not filled in
+		"redirect":       {class: "argument", through: by, call: argument("POST-"), answers: func() http.Handler { return scripted(307, "", "Location", "/again") }},
+		"redirect-away":  {class: "argument", through: by, call: argument("POST-"), answers: func() http.Handler { return scripted(307, "", "Location", "https://c.example/x") }},
+		"redirect-other": {class: "argument", through: by, call: argument("GET-"), answers: func() http.Handler { return scripted(303, "", "Location", "/again") }},
+		"retry": {class: "argument", through: by, call: argument("GET-"), bubble: true,
+			answers: func() http.Handler { return lab.Sequence(lab.Status(500), lab.Status(204)) }},
+
+		"page-fetch":  {class: "none", through: []string{"Session.retrieve"}, run: open("https://b.example/other")},
+		"site-ref":    {class: "none", through: []string{"Page.fetchRef"}, run: open("https://b.example/refs")},
+		"next-page":   {class: "none", through: []string{"Session.readPage"}, run: func(st *stand, p *Page) error { _, err := p.Pager().Next(st.Context(), PageWanted); return err }},
+		"medium":      {class: "none", through: []string{"Page.load"}, run: func(st *stand, p *Page) error { _, err := p.LoadMedium(st.Context(), p.Media()[0]); return err }},
+		"discovery":   {class: "none", through: []string{"Session.retrieve", "Session.lookup"}, run: func(st *stand, _ *Page) error { _, _ = st.s.Discover(st.Context(), "https://none.example"); return nil }},
+		"trust":       {class: "none", through: []string{"Session.confirmTrust", "Page.identify"}, run: open("https://b.example/claims")},
+		"no-argument": {class: "none", through: by, run: func(st *stand, p *Page) error { _, err := p.Do(st.Context(), Call{Action: "GET-"}); return err }},
+		"result-text": {class: "none", through: by, run: func(st *stand, p *Page) error {
+			r, err := p.Do(st.Context(), Call{Action: "GET-"})
+			return carriesNothing(r.Text(anml.TextOptions{}), err)
+		}},
+		"ledger-export": {class: "none", through: []string{"Session.record"}, run: func(st *stand, p *Page) error {
+			_, _ = p.Do(st.Context(), Call{Action: "book"})
+			var text strings.Builder
+			_, err := Filter{}.Export(st.Context(), st.s.Ledger(), &text)
+			st.net.Journal().Clear() // what that call told is another cell
+			return carriesNothing(text.String(), err)
+		}},
+	}
+	for _, a := range outActions {
+		ways["argument-"+a] = wayOut{class: "argument", through: by, call: argument(a)}
+	}
+	return ways
+}
+
+var (
+	outFields  = []string{"email", "member", "diagnosis", "topic"}
+	outActions = func() (list []string) {
+		for _, method := range []string{"GET", "HEAD", "OPTIONS", "DELETE", "POST", "PUT", "PATCH"} {
+			list = append(list, method+"-")
+			if hasBody(method) {
+				list = append(list, method+"-application/json", method+"-multipart/form-data")
+			}
+		}
+		return list
+	}()
+	outTexts = []string{"annexampleorg", "hayfever", "47118822"} // as they are compared
+)
+
+// others are the fields that a call leaves out.
+func others(field string) (list []string) {
+	return slices.DeleteFunc(slices.Clone(outFields), func(f string) bool { return f == field })
+}
+
+func carriesNothing(text string, err error) error {
+	for _, reading := range readings(text) {
+		for _, secret := range outTexts {
+			if strings.Contains(spelled(reading), secret) {
+				return fmt.Errorf("it holds %q: %s", secret, text)
+			}
+		}
+	}
+	return err
+}
+
+// outPage is the document at b.example that asks for everything.
+func outPage() string {
+	var actions, asks strings.Builder
+	for _, a := range outActions {
+		method, enctype, _ := strings.Cut(a, "-")
+		fmt.Fprintf(&actions, `<action id="%s" method="%s" endpoint="/do" idempotent="true" enctype="%s"><param name="q" description="what to look for"/></action>`, a, method, enctype)
+	}
+	for _, field := range outFields {
+		asks.WriteString(askFor(field))
+	}
+	return titled + `<constraints>` + rule("email", "none") + `</constraints><interact>` + actions.String() +
+		`<action id="template" method="GET" endpoint="/do/%7Bq%7D"><param name="q" description="what to look for"/></action><action id="book" method="POST" endpoint="/do"/></interact>` +
+		`<knowledge>` + asks.String() + `</knowledge><body><nav next="/page2"/><img src="/a.png" alt="x"/></body>`
+}
+
+// leave sends a value by a way, with a user who agrees to everything or to the act
+// alone, and says what became of it.
+func leave(t *testing.T, way wayOut, v outValue, agrees bool) (outcome string) {
+	t.Helper()
+	st := asker(t)
+	st.ask = labprompt.New(t, slices.Repeat([]labprompt.Reply{map[bool]labprompt.Reply{true: labprompt.Approve(), false: labprompt.Approve(itemAct)}[agrees]}, 8)...)
+	st.user.Language, st.user.Ledger = v.text, NewMemoryLedger()
+	if v.before != nil {
+		v.before(st)
+	}
+	answers := document(titled + `<body>Thank you.</body>`)
+	if way.answers != nil {
+		answers = way.answers()
+	}
+	b := st.net.Site("b.example")
+	for _, path := range []string{"/other", "/page2", "/again"} {
+		b.Handle(path, document(titled+`<body>`+path+`</body>`))
+	}
+	b.Handle("/refs", document(`<head><title>x</title><site-ref domain="c.example" canonical="https://c.example/own"/></head>`))
+	b.Handle("/claims", document(`<site domain="c.example"><head><title>x</title><trust/></head></site>`))
+	st.net.Site("c.example").Handle("*", document(titled))
+	p := pageFor(t, st.net, st.session(), "https://b.example/b", outPage())
+	b.Handle("*", answers)
+	st.net.Journal().Clear()
+
+	var err error
+	if way.run != nil {
+		if err = way.run(st, p); err != nil {
+			t.Errorf("it could not be walked: %v", err)
+		}
+	} else {
+		_, err = p.Do(t.Context(), way.call(v))
+	}
+	var sent strings.Builder
+	for _, r := range st.net.Journal().Requests() {
+		fmt.Fprintf(&sent, "%s %s\n%s\n%s\n", r.Method, r.Target, r.Header, r.Body)
+		if r.Host == "c.example" && way.call != nil {
+			t.Error("another origin got a request")
+		}
+	}
+	asked := slices.ContainsFunc(st.ask.Requests(), func(r lookleap.ConsentRequest) bool {
+		return slices.ContainsFunc(r.Items, func(item lookleap.ConsentItem) bool {
+			return item.ID != itemAct && slices.ContainsFunc(readings(item.Summary), func(s string) bool { return strings.Contains(spelled(s), spelled(v.text)) })
+		})
+	})
+	left := slices.ContainsFunc(readings(sent.String()), func(s string) bool { return strings.Contains(spelled(s), spelled(v.text)) })
+	if left && err == nil || left && way.answers != nil {
+		entries := ledgerOf(t, st.user.Ledger)
+		if asked && !slices.ContainsFunc(entries, func(e string) bool { return strings.HasPrefix(e, "disclosed ") }) {
+			t.Errorf("the ledger does not tell: %q", entries)
+		}
+	}
+	switch {
+	case left && asked:
+		return "asked"
+	case left:
+		return "told"
+	case way.class == "none":
+		return "cannot carry"
+	}
+	return "refused"
+}
+
+// TestWaysOut walks every way out of a session with every kind of value.
+func TestWaysOut(t *testing.T) {
+	for name, way := range waysOut() {
+		for kind, v := range outValues {
+			want, ok := wayOutcomes[kind][way.class]
+			if way.class == "none" {
+				want, ok = "cannot carry", true
+			}
+			if !ok {
+				t.Fatalf("no outcome of %s by %s", kind, name)
+			}
+			side := map[string]string{"told": "accept", "asked": "accept", "refused": "reject", "cannot carry": "reject"}[want]
+			walk := func(t *testing.T) {
+				if got := leave(t, way, v, true); got != want {
+					t.Errorf("%s, want %s", got, want)
+				}
+				if want == "asked" {
+					if got := leave(t, way, v, false); got != "refused" {
+						t.Errorf("the user said no: %s", got)
+					}
+				}
+			}
+			t.Run(fmt.Sprintf("%s/%s-%s-%s", v.id, side, name, kind), func(t *testing.T) {
+				if way.bubble {
+					bubble(t, walk)
+				} else {
+					walk(t)
+				}
+			})
+		}
+	}
+}
+
+// exitsOfPackage are the calls by which anything leaves a session: to a server, to a
+// verifier, to a resolver or into a ledger.
+var exitsOfPackage = map[string]bool{"Do": true, "RoundTrip": true, "Lookup": true, "LookupFresh": true, "Append": true, "Verify": true, "VerifyFresh": true, "VerifyDocument": true}
+
+// TestWaysOutAreAllWalked: a function that sends, a kind of tell, or a member of a
+// call or reply that the table does not know is a way out that nobody has looked at.
+func TestWaysOutAreAllWalked(t *testing.T) {
+	walked := map[string]bool{}
+	for _, way := range waysOut() {
+		for _, f := range way.through {
+			walked[f] = true
+		}
+	}
+	found := map[string]bool{}
+	files, err := parser.ParseDir(token.NewFileSet(), ".", nil, 0) //nolint:staticcheck // the files of this directory are all that is wanted
+	must(t, err)
+	for name, file := range files["agent"].Files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		for _, decl := range file.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			ast.Inspect(fn, func(n ast.Node) bool {
+				if call, ok := n.(*ast.CallExpr); ok {
+					if s, ok := call.Fun.(*ast.SelectorExpr); ok && exitsOfPackage[s.Sel.Name] && leaves(s) {
+						found[nameOf(fn)] = true
+					}
+				}
+				return true
+			})
+		}
+	}
+	for f := range found {
+		if !walked[f] {
+			t.Errorf("%s is a way out that TestWaysOut does not walk", f)
+		}
+	}
+	for f := range walked {
+		if !found[f] {
+			t.Errorf("%s sends nothing", f)
+		}
+	}
+	// What a host or a model can put a value into.
+	for _, c := range []struct {
+		of    any
+		known string
+	}{
+		{Call{}, "Site Action Args ArgsJSON Provenance Initiated Reply"}, {Reply{}, "Values Refuse Omit Informs Asks RefuseOthers"},
+		{Told{}, "Text Provenance"}, {Counter{}, "Field Purpose"}, {Value{}, "Text Provenance Category"},
+		{sending{}, "Method Endpoint URL Reach Plain ContentType Body Response Format Expects Idempotent Says"},
+		{disclosure{}, "Asker Tells Plain"},
+	} {
+		var names []string
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(c.of)) {
+			names = append(names, f.Name)
+		}
+		if got := strings.Join(names, " "); got != c.known {
+			t.Errorf("%T has %s; walk what is new in TestWaysOut", c.of, got)
+		}
+	}
+}
+
+// leaves reports whether a selector is an exit: one of package fetch, or of the host,
+// a ledger or the verifier.
+func leaves(s *ast.SelectorExpr) bool {
+	switch x := s.X.(type) {
+	case *ast.Ident:
+		return x.Name == "fetch" || x.Name == "host" && s.Sel.Name != "Do"
+	case *ast.SelectorExpr:
+		return slices.Contains([]string{"host", "Ledger", "trust", "verifier", "Fetcher", "Resolver"}, x.Sel.Name)
+	}
+	return false
+}
+
+// nameOf is a function's name, with its receiver's type.
+func nameOf(fn *ast.FuncDecl) string {
+	if fn.Recv == nil {
+		return fn.Name.Name
+	}
+	typ := fn.Recv.List[0].Type
+	if star, ok := typ.(*ast.StarExpr); ok {
+		typ = star.X
+	}
+	return typ.(*ast.Ident).Name + "." + fn.Name.Name
+}
