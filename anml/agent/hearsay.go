@@ -151,6 +151,28 @@ func (h *hearsay) hash(kind byte, runes []rune) uint64 {
 	return maphash.Bytes(h.seed, b)
 }
 
+// others reports whether anybody but a service told anything.
+func (h *hearsay) others(own string) bool {
+	h.lock.Lock()
+	for from := range h.waiting {
+		if from.serving != own {
+			h.lock.Unlock()
+			return true
+		}
+	}
+	h.lock.Unlock()
+	h.hashing.Lock() // what is being hashed waits no more, and is in no set yet
+	defer h.hashing.Unlock()
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for from := range h.sets {
+		if from.serving != own {
+			return true
+		}
+	}
+	return false
+}
+
 // find lists the speakers other than a service that told a value or a token of it.
 func (h *hearsay) find(own string, f *folded, tokens *tokenRows) (found []speaker) {
 	other := func(s speaker) bool { return s.serving != own }

@@ -36,6 +36,12 @@ func (c *Context) taint(to, value string) (sources []source) {
 		}
 		sources[at].Confidentiality = min(sources[at].Confidentiality, s.Confidentiality)
 	}
+	c.mu.RLock()
+	informed := len(c.index.origins) > 0
+	c.mu.RUnlock()
+	if !informed && !c.heard.others(to) {
+		return nil // most sessions are with one service
+	}
 	own := to
 	if key, err := domainKey(to); err == nil {
 		own = key
