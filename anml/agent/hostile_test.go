@@ -414,8 +414,8 @@ func TestHostileAddresses(t *testing.T) {
 		hidden := "/a?" + strings.Repeat("x", 500) + "&amount=9999"
 		s := newStage(t, setting{doc: interact(action("a", "POST", strings.ReplaceAll(hidden, "&", "&amp;"), ""))})
 		s.does(Call{Action: "a"}, lookleap.CodeOK)
-		shown := s.user.Requests()[0].Items[0].Remote
-		if !slices.ContainsFunc(shown, func(r lookleap.RemoteText) bool { return strings.HasSuffix(r.Text, hidden) }) {
+		shown := s.user.Requests()[0].Items[0].Values
+		if !slices.ContainsFunc(shown, func(r lookleap.ConsentValue) bool { return strings.HasSuffix(r.Text, hidden) }) {
 			t.Errorf("the end of the address is not shown: %+v", shown)
 		}
 	})

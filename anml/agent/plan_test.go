@@ -43,7 +43,7 @@ func TestDo(t *testing.T) {
 			t.Fatalf("%+v", asked)
 		}
 		shown := asked[0].String()
-		for _, want := range []string{"POST", "shop.example", "/reserve", "what = t1", "seats = 2"} {
+		for _, want := range []string{"POST", "shop.example", "/reserve", `"what": "t1"`, `"seats": "2"`} {
 			if !strings.Contains(shown, want) {
 				t.Errorf("the request does not show %q:\n%s", want, shown)
 			}
