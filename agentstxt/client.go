@@ -130,12 +130,12 @@ func (c *Client) holdURL(ctx context.Context, rawURL string) (*held, error) {
 
 // hold gives what is known about an origin, after asking where that is too old.
 func (c *Client) hold(ctx context.Context, o origin) (*held, error) {
-	if h := c.memory.get(o.name); h != nil && c.host.Time().Before(h.until) {
+	if h := c.memory.get(o.name); h.holds(c.host.Time()) {
 		return h, nil
 	}
 	return c.flight.Do(ctx, o.name, func(ctx context.Context) (*held, error) {
 		before := c.memory.get(o.name)
-		if before != nil && c.host.Time().Before(before.until) {
+		if before.holds(c.host.Time()) {
 			return before, nil // another caller was faster
 		}
 		turn := c.turns.Add(1)
@@ -148,6 +148,15 @@ func (c *Client) hold(ctx context.Context, o origin) (*held, error) {
 		return h, nil
 	})
 }
+
+// holds reports whether the server need not be asked again. A clock that was set
+// back makes what is known doubtful.
+func (h *held) holds(now time.Time) bool {
+	return h != nil && now.Before(h.until) && !now.Before(h.checked)
+}
+
+// mostRetry is how long a server that failed can put off the next attempt.
+const mostRetry = 2 * time.Hour
 
 // ask looks into the shared cache, then at the server.
 func (c *Client) ask(ctx context.Context, o origin, before *held) (*held, error) {
@@ -194,7 +203,7 @@ func (c *Client) next(before *held, out *outcome) *held {
 	now := out.received
 	h := &held{evidence: out.evidence, asked: out.asked, checked: now, local: out.local}
 	good := before.good
-	if good != nil && now.Sub(good.checked) >= staleFor {
+	if good != nil && (now.Sub(good.checked) >= staleFor || now.Before(good.checked)) { // too old, or the clock was set back
 		good = nil
 	}
 	if out.confirmed && before.good != nil {
@@ -230,7 +239,7 @@ func (c *Client) next(before *held, out *outcome) *held {
 		h.fresh = now.Add(deniedFor)
 	default:
 		h.failures = before.failures + 1
-		h.fresh = now.Add(max(out.retry, backoff(h.failures)))
+		h.fresh = now.Add(max(min(out.retry, mostRetry), backoff(h.failures)))
 		if out.passes() {
 			h.standIn(good, staleNote("the policy could not be read again"))
 		}

@@ -319,3 +319,21 @@ func TestCache(t *testing.T) {
 		})
 	})
 }
+
+// TestOneBadMinute: a server that failed once is asked again soon, whatever wait it asked for.
+func TestOneBadMinute(t *testing.T) {
+	c := NewClient(&lookleap.Host{})
+	now := time.Unix(1.7e9, 0)
+	failed := &outcome{answer: Answer{Status: 503}, received: now, retry: 24 * time.Hour}
+	t.Run("O14/accept-after-the-longest-wait", func(t *testing.T) {
+		if h := c.next(&held{}, failed); h.until.After(now.Add(mostRetry)) {
+			t.Errorf("held until %v", h.until.Sub(now))
+		}
+	})
+	t.Run("O10/reject-hold-after-the-clock-was-set-back", func(t *testing.T) {
+		h := c.next(&held{}, failed)
+		if !h.holds(now) || h.holds(now.Add(-30*24*time.Hour)) {
+			t.Error("the hold outlives a clock that is set back")
+		}
+	})
+}

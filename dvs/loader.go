@@ -57,6 +57,7 @@ type Loader struct {
 	options Options
 	limits  Limits
 	roots   *Roots
+	clock   *flight.Clock
 	files   *flight.Memo[string, *document]
 	seen    *lru.Cache[string, seenSkill]
 
@@ -78,7 +79,8 @@ func (o Options) NewLoader(host *lookleap.Host) *Loader {
 	if l.roots == nil {
 		l.roots = NewRoots(Rules{MaxURL: l.limits.URL})
 	}
-	l.files = flight.NewMemo[string, *document](l.limits.Entries, host.Time)
+	l.files = flight.NewSizedMemo(l.limits.Entries, filesInMemory, func(url string, d *document) int { return 2<<10 + 2*len(url) + len(d.body) }, host.Time)
+	l.clock = flight.NewClock(host.Time, func(time.Duration) { l.forgetConsents() })
 	l.seen, _ = lru.New[string, seenSkill](max(l.limits.Entries, 4096)) // only a size below 1 is an error
 	return l
 }
@@ -427,22 +429,31 @@ func (l *Loader) forgetAll(revoked string) {
 	l.host.Report(context.Background(), lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeRevoked, Subject: revoked,
 		Finding: &lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeRevoked, Requirement: "DVS-7-03", Message: "trust in " + plaintext.Quote(revoked, 400) + " was revoked"}})
 	l.files.Purge()
+	l.forgetConsents()
+}
+
+func (l *Loader) forgetConsents() {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	clear(l.consents)
-	l.mu.Unlock()
 }
 
 // remembered reports whether the user agreed to exactly this before.
 func (l *Loader) remembered(key string) bool {
+	now := l.clock.Now() // a step back forgets all consents
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.host.Time().Before(l.consents[key])
+	return now.Before(l.consents[key])
 }
+
+// filesInMemory is how many bytes of files a loader keeps at most.
+const filesInMemory = 64 << 20
 
 // maxConsents bounds what is remembered; what is forgotten is asked again.
 const maxConsents = 4096
 
 func (l *Loader) remember(key string, until time.Time) {
+	l.clock.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.consents) >= maxConsents {

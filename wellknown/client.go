@@ -22,6 +22,7 @@ type Limits struct {
 	Redirects int           // followed; 5
 	PerMinute int           // documents asked of one host in a minute; 30
 	Entries   int           // results kept in memory; 1024
+	Memory    int           // bytes of results kept in memory; 32 MiB
 }
 
 func (l Limits) withDefaults() Limits {
@@ -40,6 +41,9 @@ func (l Limits) withDefaults() Limits {
 	if l.Entries <= 0 {
 		l.Entries = 1024
 	}
+	if l.Memory <= 0 {
+		l.Memory = 32 << 20
+	}
 	return l
 }
 
@@ -49,6 +53,8 @@ const (
 	mostKept      = 24 * time.Hour
 	defaultKept   = time.Hour
 	defaultOutage = time.Minute // an unavailable document without Retry-After
+	mostOutage    = 5 * time.Minute
+	staleFor      = time.Hour // after its end a document stands in for one that is unavailable
 )
 
 // Options are the choices of [NewClient].
@@ -82,7 +88,7 @@ func NewClient(host *lookleap.Host, o Options) *Client {
 	if c.registry == nil {
 		c.registry = Builtin()
 	}
-	c.memo = flight.NewMemo[string, *Result](c.limits.Entries, host.Time)
+	c.memo = flight.NewSizedMemo(c.limits.Entries, c.limits.Memory, sizeOf, host.Time)
 	c.rate = newRate(c.limits.PerMinute, c.limits.Entries)
 	return c
 }
@@ -154,6 +160,11 @@ func (c *Client) load(ctx context.Context, uri domain.URL, entry Entry) (flight.
 		return none, c.refuse(uri, lookleap.CodeOf(err), err)
 	}
 	result := c.judge(uri, entry, resp, err)
+	if result.State == Unavailable && (err == nil && resp.Status >= 500 || fetch.Transient(err)) {
+		if held, _ := c.memo.Peek(uri.String()); held.Value != nil && held.Value.State == Present && result.Fetched.Before(held.Value.staleUntil) {
+			result = held.Value.standIn(result)
+		}
+	}
 	return flight.Loaded[*Result]{Value: result, Until: result.Expires}, nil
 }
 
@@ -209,6 +220,9 @@ func (c *Client) judge(uri domain.URL, entry Entry, resp *fetch.Response, err er
 		r.finding(lookleap.Warning, lookleap.CodeBadStatus, "WK-3-19", fmt.Sprintf("the server answered %d, which is read as absent", status), "answer 404 for what does not exist")
 	}
 	r.Expires = c.until(r, &resp.Freshness)
+	if r.State == Present && !resp.Freshness.NoStore && !resp.Freshness.NoCache {
+		r.staleUntil = r.Expires.Add(staleFor)
+	}
 	return r.conclude(resp.Evidence())
 }
 
@@ -249,7 +263,7 @@ func isHTML(mediaType string) bool {
 func (c *Client) until(r *Result, fresh *fetch.Freshness) time.Time {
 	switch {
 	case r.State == Unavailable && r.RetryAfter > 0:
-		return r.Fetched.Add(min(r.RetryAfter, mostKept))
+		return r.Fetched.Add(min(r.RetryAfter, mostOutage))
 	case r.State == Unavailable:
 		return r.Fetched.Add(defaultOutage)
 	case r.State != Present:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -56,6 +57,34 @@ type Result struct {
 	RetryAfter  time.Duration `json:"-"`                     // for an unavailable document: when to ask again; 0: not said
 	Fetched     time.Time     `json:"fetched"`
 	Expires     time.Time     `json:"expires"` // until when it is served from memory
+
+	staleUntil time.Time // until when it stands in for a document that is unavailable
+}
+
+// standIn returns a copy of a present document that is used in the place of an
+// answer that the server could not give, until the server is asked again.
+func (r *Result) standIn(failed *Result) *Result {
+	again := *r
+	again.Expires = failed.Expires
+	again.Findings = slices.Clone(r.Findings)
+	again.finding(lookleap.Warning, lookleap.CodeStale, "WK-4-01", "the server is unavailable, so the document read earlier is used", "")
+	verdict := *r.Verdict
+	verdict.Findings, verdict.Expires = again.Findings, again.Expires
+	again.Verdict = &verdict
+	return &again
+}
+
+// sizeOf estimates the memory that a result takes: its document and header, and a
+// kilobyte for all else.
+func sizeOf(url string, r *Result) int {
+	size := 1<<10 + 2*len(url) + len(r.Body)
+	for name, values := range r.Header {
+		size += len(name)
+		for _, value := range values {
+			size += len(value)
+		}
+	}
+	return size
 }
 
 // MarshalJSON writes the members that have a name there, and retryAfter, where the

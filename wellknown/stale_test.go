@@ -1,0 +1,93 @@
+package wellknown
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// TestOneBadMinute: a server that fails once neither takes a good document away nor keeps the next one out for long.
+func TestOneBadMinute(t *testing.T) {
+	const at = "/.well-known/security.txt"
+	good := lab.Body("text/plain", "good")
+	for _, c := range []struct {
+		name string
+		bad  []string // header of the 503
+	}{{"500", nil}, {"503-with-a-day", []string{"Retry-After", "86400"}}} {
+		setUp := func(t *testing.T) (*lab.Internet, *lab.Site, func() State) {
+			net := lab.ForTest(t)
+			net.Clock().Freeze()
+			site := net.Site("site.example")
+			client := NewClient(net.Host(), Options{})
+			return net, site, func() State {
+				t.Helper()
+				r, err := client.Fetch(t.Context(), "https://site.example", "security.txt")
+				if err != nil {
+					t.Fatal(err)
+				}
+				return r.State
+			}
+		}
+		t.Run("O14", func(t *testing.T) {
+			t.Run("accept-good-copy-beside-"+c.name, func(t *testing.T) {
+				net, site, state := setUp(t)
+				site.Handle(at, good)
+				state()
+				net.Clock().Advance(defaultKept + time.Second)
+				site.Handle(at, lab.Status(503, c.bad...))
+				if got := state(); got != Present {
+					t.Errorf("%s within the bound", got)
+				}
+				net.Clock().Advance(staleFor)
+				if got := state(); got != Unavailable {
+					t.Errorf("%s beyond the bound", got)
+				}
+			})
+			t.Run("accept-healed-after-"+c.name, func(t *testing.T) {
+				net, site, state := setUp(t)
+				site.Handle(at, lab.Sequence(lab.Status(503, c.bad...), good))
+				if got := state(); got != Unavailable {
+					t.Errorf("%s", got)
+				}
+				net.Clock().Advance(mostOutage)
+				if got := state(); got != Present {
+					t.Errorf("%s after the longest wait", got)
+				}
+			})
+			t.Run("reject-good-copy-that-was-removed-after-"+c.name, func(t *testing.T) {
+				net, site, state := setUp(t)
+				site.Handle(at, good)
+				state()
+				net.Clock().Advance(defaultKept + time.Second)
+				site.Handle(at, lab.Status(404))
+				if got := state(); got != Absent {
+					t.Errorf("%s", got)
+				}
+			})
+		})
+	}
+}
+
+// TestClientMemory: many large documents leave room for others.
+func TestClientMemory(t *testing.T) {
+	t.Run("O61", func(t *testing.T) {
+		t.Run("accept-documents-of-1-MiB-within-the-limit", func(t *testing.T) {
+			net := lab.ForTest(t)
+			client := NewClient(net.Host(), Options{Limits: Limits{Memory: 4 << 20}})
+			body := strings.Repeat("x", 1<<20)
+			for i := range 12 {
+				host := fmt.Sprintf("site-%d.example", i)
+				net.Site(host).Body("/.well-known/security.txt", "text/plain", body)
+				if r, err := client.Fetch(t.Context(), "https://"+host, "security.txt"); err != nil || r.State != Present {
+					t.Fatal(r, err)
+				}
+			}
+			if got := client.memo.Bytes(); got > 4<<20 || got < 2<<20 {
+				t.Errorf("%d bytes in %d results", got, client.memo.Len())
+			}
+		})
+	})
+}
