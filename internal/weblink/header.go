@@ -45,7 +45,7 @@ func parseLink(s string) (l Link, rest string, ok bool) {
 			return Link{}, skipLink(rest), false
 		}
 		rest = strings.TrimLeft(rest[1:], " \t")
-		name, value, after, ok := parseParam(rest)
+		name, value, after, ok := l.parseParam(rest)
 		if !ok {
 			return Link{}, skipLink(rest), false
 		}
@@ -69,7 +69,7 @@ func parseLink(s string) (l Link, rest string, ok bool) {
 
 // parseParam reads name, name=text or name="text". Text without quotation marks
 // ends at a semicolon or comma, as in appendix B.3. An empty parameter is fine.
-func parseParam(s string) (name, value, rest string, ok bool) {
+func (l *Link) parseParam(s string) (name, value, rest string, ok bool) {
 	n := 0
 	for n < len(s) && strings.IndexByte("=;, \t\"<>", s[n]) < 0 {
 		n++
@@ -83,7 +83,9 @@ func parseParam(s string) (name, value, rest string, ok bool) {
 		return "", "", s, false
 	}
 	if rest != "" && rest[0] == '"' {
-		value, rest = parseQuoted(rest)
+		var ended bool
+		value, rest, ended = parseQuoted(rest)
+		l.Open = !ended
 		return name, value, rest, true
 	}
 	if n = strings.IndexAny(rest, ";,"); n < 0 {
@@ -94,20 +96,20 @@ func parseParam(s string) (name, value, rest string, ok bool) {
 
 // parseQuoted reads a quoted string, which s begins with. One that does not end
 // has everything that follows as its value (RFC 8288 appendix B.4).
-func parseQuoted(s string) (value, rest string) {
+func parseQuoted(s string) (value, rest string, ended bool) {
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
 		case '"':
-			return b.String(), s[i+1:]
+			return b.String(), s[i+1:], true
 		case '\\':
 			if i++; i == len(s) {
-				return b.String(), ""
+				return b.String(), "", false
 			}
 		}
 		b.WriteByte(s[i])
 	}
-	return b.String(), ""
+	return b.String(), "", false
 }
 
 // skipLink gives what follows the next comma outside quotation marks.

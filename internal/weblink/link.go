@@ -15,6 +15,7 @@ type Link struct {
 	Rel    string // relation types, separated by blanks
 	Type   string // media type of the target, perhaps with parameters; "": not said
 	Anchor string // URI reference of what the link is about; "": the page
+	Open   bool   // the header ends inside a quoted parameter
 }
 
 // About reports whether the link is about the page that gave it and no other
