@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
@@ -73,7 +75,7 @@ type Discoverer struct {
 	documents *wellknown.Client
 	held      *flight.Memo[string, *heldDocument] // by origin
 	memo      *flight.Memo[string, *Discovery]    // by page
-	policies  *flight.Memo[string, Policy]        // the last one seen of each origin
+	policies  *lru.Cache[string, Policy]          // the last one seen of each origin, whatever the clock says
 	registry  plugin
 	callbacks plugin
 }
@@ -86,12 +88,13 @@ func NewDiscoverer(host *lookleap.Host, o DiscoveryOptions) *Discoverer {
 	if o.Entries <= 0 {
 		o.Entries = 1024
 	}
+	policies, _ := lru.New[string, Policy](o.Entries) // only a size below 1 is an error
 	return &Discoverer{
 		host: host, options: o,
 		documents: wellknown.NewClient(host, wellknown.Options{Limits: wellknown.Limits{Body: MaxDescriptor, Redirects: 3, Entries: o.Entries}}),
 		held:      flight.NewMemo[string, *heldDocument](o.Entries, host.Time),
 		memo:      flight.NewMemo[string, *Discovery](o.Entries, host.Time),
-		policies:  flight.NewMemo[string, Policy](o.Entries, host.Time),
+		policies:  policies,
 		registry:  plugin{"the registry", lookleap.CodeUnknownAuthority, newCallLimit(0)},
 		callbacks: plugin{"a function of the options", lookleap.CodeNotAuthorized, newCallLimit(0)},
 	}
@@ -154,7 +157,7 @@ func (d *Discoverer) Purge(origin string) {
 		origin = u.Origin()
 	}
 	d.held.Invalidate(origin)
-	d.policies.Invalidate(origin)
+	d.policies.Remove(origin)
 	d.memo.Purge() // discoveries may rest on several origins
 }
 

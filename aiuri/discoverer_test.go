@@ -413,6 +413,19 @@ func TestDiscoveryCache(t *testing.T) {
 			})
 		}
 	}
+	t.Run("O10/reject-weaker-after-the-clock-is-set-back", func(t *testing.T) {
+		net := lab.ForTest(t)
+		site := net.Site("www.bank.example").Body(documentPath, "application/json", withPolicy(`{"mtls":true}`))
+		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{})
+		if _, err := discoverer.Discover(t.Context(), bank); err != nil {
+			t.Fatal(err)
+		}
+		site.Body(documentPath, "application/json", withPolicy(`{"mtls":false}`))
+		net.Clock().Advance(-30 * 24 * time.Hour)
+		if _, err := discoverer.Discover(t.Context(), bank); lookleap.CodeOf(err) != lookleap.CodePolicyDowngrade {
+			t.Errorf("got %v", err)
+		}
+	})
 	t.Run("AIU-6-04/accept-purge", func(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Site("www.bank.example").Body(documentPath, "application/json", documentOf("ai://bank/x", bank))

@@ -137,14 +137,14 @@ func authenticated(e []lookleap.Evidence) bool {
 
 // holdPolicy compares a policy with the last one of its origin (section 3.2).
 func (d *Discoverer) holdPolicy(ctx context.Context, origin string, doc *Descriptor) error {
-	before, seen := d.policies.Peek(origin)
+	before, seen := d.policies.Get(origin)
 	accept := d.options.AcceptWeaker
-	if seen && doc.Policy.WeakerThan(before.Value) && (accept == nil || !d.accepts(ctx, func() bool { return accept(origin, before.Value, doc.Policy) })) {
+	if seen && doc.Policy.WeakerThan(before) && (accept == nil || !d.accepts(ctx, func() bool { return accept(origin, before, doc.Policy) })) {
 		e := &Error{Code: lookleap.CodePolicyDowngrade, Subject: origin, Reason: "the policy demands less than it did before"}
 		d.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: e.Code, Subject: origin,
 			Finding: &lookleap.Finding{Severity: lookleap.Fatal, Code: e.Code, Requirement: "AIU-3.1-23", Message: e.Reason}})
 		return e
 	}
-	d.policies.Put(origin, flight.Loaded[Policy]{Value: doc.Policy, Until: d.host.Time().Add(365 * 24 * time.Hour)})
+	d.policies.Add(origin, doc.Policy)
 	return nil
 }
