@@ -4,7 +4,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"time"
@@ -70,27 +75,54 @@ func (c memoryCache) Delete(_ context.Context, key string) error {
 // there: forged, altered, moved from another key, or with another expiry.
 var ErrCacheForged = fmt.Errorf("the cache entry is forged: %w", fs.ErrNotExist)
 
-// SealedCache wraps a cache that others can write to. It encrypts and
-// authenticates key, value and expiry together; an entry that does not open is
-// an [ErrCacheForged], which is a miss. What it cannot notice is an older
-// entry of the same key put back before its expiry: that is why grants from a
-// shared cache are held for a short time only.
+// SealedCache wraps a cache that others can read and write. The key has at least
+// [MinKeyLen] secret random bytes, and is the same for all who share the cache.
+//
+// Authenticated are key, value and expiry together: an entry that does not open
+// is an [ErrCacheForged], which is a miss. Hidden are the value, the sealed
+// expiry and the key: the cache below sees a keyed digest of each key, so that
+// no URL or name can be read from it. Not hidden are the number of entries, which
+// of them are the same, their sizes, when they are used, and the expiry that the
+// cache below is given so that it can drop them.
+//
+// SealedCache cannot notice an older entry of the same key that is put back
+// before its expiry. For that reason, grants from a shared cache are held for a
+// short time only.
 func SealedCache(c Cache, key []byte) (Cache, error) {
+	if c == nil {
+		return nil, errors.New("lookleap: there is no cache to seal")
+	}
 	aead, err := newAEAD(key, "lookleap/cache/1")
 	if err != nil {
 		return nil, err
 	}
-	return sealedCache{c, aead}, nil
+	names, err := hkdf.Key(sha256.New, key, nil, "lookleap/cache-keys/1", 32)
+	if err != nil {
+		return nil, err
+	}
+	return sealedCache{c, aead, names}, nil
 }
 
 type sealedCache struct {
-	Cache
-	aead cipher.AEAD
+	cache Cache
+	aead  cipher.AEAD
+	names []byte // the key for keys
+}
+
+// name returns the key under which the cache below keeps an entry.
+func (c sealedCache) name(key string) string {
+	mac := hmac.New(sha256.New, c.names)
+	mac.Write([]byte(key))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+func (c sealedCache) Delete(ctx context.Context, key string) error {
+	return c.cache.Delete(ctx, c.name(key))
 }
 
 // Get trusts no expiry but the sealed one.
 func (c sealedCache) Get(ctx context.Context, key string) ([]byte, time.Time, error) {
-	sealed, _, err := c.Cache.Get(ctx, key)
+	sealed, _, err := c.cache.Get(ctx, c.name(key))
 	if err != nil {
 		return nil, time.Time{}, err
 	}
@@ -105,5 +137,5 @@ func (c sealedCache) Get(ctx context.Context, key string) ([]byte, time.Time, er
 func (c sealedCache) Put(ctx context.Context, key string, value []byte, expires time.Time) error {
 	plain := binary.BigEndian.AppendUint64(nil, uint64(expires.UnixMilli()))
 	plain = append(plain, value...)
-	return c.Cache.Put(ctx, key, c.aead.Seal(nil, nil, plain, []byte(key)), expires)
+	return c.cache.Put(ctx, c.name(key), c.aead.Seal(nil, nil, plain, []byte(key)), expires)
 }

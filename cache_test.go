@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"io/fs"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,8 +43,28 @@ func TestMemoryCache(t *testing.T) {
 // meddler is a shared cache that others can write to.
 type meddler struct{ lookleap.Cache }
 
+// place returns the name under which the cache below a sealed cache has a key.
+func place(key string) string {
+	below := &namesSeen{}
+	sealed, err := lookleap.SealedCache(below, resumeKey)
+	if err != nil {
+		panic(err)
+	}
+	_ = sealed.Delete(context.Background(), key)
+	return below.last
+}
+
+// namesSeen notes the name that it was asked for.
+type namesSeen struct {
+	lookleap.Cache
+	last string
+}
+
+func (n *namesSeen) Delete(_ context.Context, name string) error { n.last = name; return nil }
+
 func (m meddler) meddle(t *testing.T, from, to string, change func([]byte) []byte, longer time.Duration) {
 	t.Helper()
+	from, to = place(from), place(to)
 	value, expires, err := m.Get(context.Background(), from)
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +99,7 @@ func TestSealedCache(t *testing.T) {
 			if err := sealed.Put(t.Context(), "grant:a", []byte("tier 1"), planTime); err != nil {
 				t.Fatal(err)
 			}
-			if raw, _, _ := below.Get(t.Context(), "grant:a"); bytes.Contains(raw, []byte("tier")) {
+			if raw, _, err := below.Get(t.Context(), place("grant:a")); err != nil || bytes.Contains(raw, []byte("tier")) {
 				t.Error("the entry can be read by anybody")
 			}
 			c.meddle(below)
@@ -100,7 +121,30 @@ func TestSealedCache(t *testing.T) {
 			t.Errorf("got %v, %v", expires, err)
 		}
 	})
+	t.Run("O57", func(t *testing.T) {
+		t.Run("reject-keys-in-clear", func(t *testing.T) {
+			const url = "https://bank.example/report?user=alice"
+			name := place(url)
+			if strings.Contains(name, "bank") || len(name) != 64 || name == place(url+"x") || name == strings.TrimPrefix(lookleap.Digest([]byte(url)), "sha256:") {
+				t.Errorf("the cache below sees %s", name)
+			}
+		})
+		t.Run("accept-delete", func(t *testing.T) {
+			below := lookleap.NewMemoryCache(8)
+			sealed, _ := lookleap.SealedCache(below, resumeKey)
+			_ = sealed.Put(t.Context(), "k", []byte("v"), planTime)
+			if err := sealed.Delete(t.Context(), "k"); err != nil {
+				t.Error(err)
+			}
+			if _, _, err := below.Get(t.Context(), place("k")); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("still there: %v", err)
+			}
+		})
+	})
 	t.Run("key", func(t *testing.T) {
+		if c, err := lookleap.SealedCache(nil, resumeKey); c != nil || err == nil {
+			t.Error("no cache was taken")
+		}
 		if c, err := lookleap.SealedCache(lookleap.NewMemoryCache(1), []byte("short")); c != nil || err == nil {
 			t.Error("a short key was taken")
 		}
@@ -129,7 +173,10 @@ func TestSeal(t *testing.T) {
 			below := lookleap.NewMemoryCache(1)
 			c, _ := lookleap.SealedCache(below, resumeKey)
 			_ = c.Put(t.Context(), "", []byte("state"), planTime)
-			raw, _, _ := below.Get(t.Context(), "")
+			raw, _, err := below.Get(t.Context(), place(""))
+			if err != nil {
+				t.Fatal(err)
+			}
 			return lookleap.Open(resumeKey, base64.RawURLEncoding.EncodeToString(raw))
 		},
 	} {

@@ -98,14 +98,18 @@ const (
 )
 
 // ConsentValue is a part of what is approved, exactly as it will be sent or run.
-// Text holds all of it. A rendering shows a text of up to [MaxShown] bytes
-// whole; of a longer one it shows both ends, and says how much is left out and
-// where the rest is.
+// A rendering shows a text of up to [MaxShown] bytes whole; of a longer one it
+// shows both ends, and says how much is left out and where the rest is.
+//
+// Text holds all of the value, or the beginning of one that is too large for a
+// request: then Size and Digest tell of the whole, which is in [Plan.Effect].
 type ConsentValue struct {
 	Label   string `json:"label"`             // what it is, in our words: "command", "body"
 	Name    string `json:"name,omitempty"`    // the name under which it is sent or stored; untrusted
 	Text    string `json:"text,omitempty"`    // the value, untrusted
 	Data    []byte `json:"data,omitempty"`    // the value, if it is not UTF-8: NewPlan moves such a Text here
+	Size    int    `json:"size,omitempty"`    // bytes of the whole value, if Text is only its beginning
+	Digest  string `json:"digest,omitempty"`  // of the whole value, if Text is only its beginning
 	Source  string `json:"source,omitempty"`  // the host that chose the value; empty: the user or this agent
 	Command bool   `json:"command,omitempty"` // has to be shown whole: NewPlan refuses an item with more than MaxShown bytes of these
 }
@@ -123,7 +127,8 @@ func (v *ConsentValue) value() string {
 	return v.Text
 }
 
-// RemoteText is untrusted text of the other side. Show it as a quotation.
+// RemoteText is untrusted text of the other side. Show it as a quotation. A
+// rendering leaves out a text that repeats one of the item's Values.
 type RemoteText struct {
 	Source string `json:"source"` // who says it: a host
 	Label  string `json:"label"`  // what it is, our word

@@ -32,6 +32,15 @@ type ConsentLine struct {
 	Parts  []ConsentPart `json:"parts"`
 }
 
+// String returns the line without its indent.
+func (l ConsentLine) String() string {
+	var b strings.Builder
+	for _, p := range l.Parts {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
 // ConsentPart is a part of a line.
 type ConsentPart struct {
 	Kind PartKind `json:"kind,omitempty"`
@@ -172,14 +181,14 @@ func (r *ConsentRequest) Sections(complete bool) []ConsentSection {
 // the first line.
 func (r *ConsentRequest) String() string { return sectionText(r.Sections(false)) }
 
-// Complete is String with nothing of what is approved left out.
+// Complete is String with all that the request holds of what is approved.
 func (r *ConsentRequest) Complete() string { return sectionText(r.Sections(true)) }
 
 // Abridged reports whether String leaves out a part of what is approved. A
 // dialogue then has to offer [ConsentRequest.Complete].
 func (r *ConsentRequest) Abridged() bool {
 	return slices.ContainsFunc(r.Items, func(i ConsentItem) bool {
-		return slices.ContainsFunc(i.Values, func(v ConsentValue) bool { return len(v.value()) > MaxShown })
+		return slices.ContainsFunc(i.Values, func(v ConsentValue) bool { return max(v.Size, len(v.value())) > MaxShown })
 	})
 }
 
@@ -197,11 +206,7 @@ func sectionText(sections []ConsentSection) string {
 			if s.Title != "" {
 				b.WriteString("  ")
 			}
-			b.WriteString(strings.Repeat("    ", l.Indent))
-			for _, p := range l.Parts {
-				b.WriteString(p.Text)
-			}
-			b.WriteByte('\n')
+			b.WriteString(strings.Repeat("    ", l.Indent) + l.String() + "\n")
 		}
 	}
 	return b.String()
@@ -219,7 +224,7 @@ func ours(format string, args ...any) ConsentPart {
 }
 
 func quoted(text string) ConsentPart {
-	return ConsentPart{Kind: PartQuote, Text: quote(text, max(1, 10*len(text)))}
+	return ConsentPart{Kind: PartQuote, Text: plaintext.Isolate(quote(text, max(1, 10*len(text))))}
 }
 
 func lineOf(parts ...ConsentPart) ConsentLine { return ConsentLine{Parts: parts} }
@@ -282,7 +287,7 @@ func (i *ConsentItem) choice() string {
 	switch {
 	case !i.Optional:
 		return "needed: without it nothing is done"
-	case i.Required:
+	case i.Required && !strings.Contains(i.Summary, "calls required"):
 		return "optional, although the service calls it required"
 	}
 	return "optional"
@@ -310,10 +315,15 @@ func (v *view) item(item *ConsentItem, alone bool) []ConsentLine {
 		more(append([]ConsentPart{ours("%s: ", item.verb())}, v.recipient(item)...)...)
 	}
 	for i := range item.Values {
-		lines = append(lines, v.value(&item.Values[i])...)
+		if value := &item.Values[i]; value.Name != "" || value.Source != "" || !strings.Contains(item.Summary, quote(value.value(), MaxShown)) {
+			lines = append(lines, v.value(value)...)
+		} // else the summary shows it whole
 	}
 	for _, said := range item.Remote {
-		more(append(sourceParts(said.Source), ours(" says, as %s: ", said.Label), ConsentPart{Kind: PartQuote, Text: quote(said.Text, 400)})...)
+		if item.repeats(said) {
+			continue
+		}
+		more(append(sourceParts(said.Source), ours(" says, as %s: ", said.Label), ConsentPart{Kind: PartQuote, Text: plaintext.Isolate(quote(said.Text, 400))})...)
 	}
 	if len(item.Values) == 0 {
 		more(ours("digest:  %s", shortDigest(item.Digest)))
@@ -322,6 +332,13 @@ func (v *view) item(item *ConsentItem, alone bool) []ConsentLine {
 		lines[i].Item = item.ID
 	}
 	return lines
+}
+
+// repeats reports whether a remote text is among the values that are shown.
+func (i *ConsentItem) repeats(said RemoteText) bool {
+	return slices.ContainsFunc(i.Values, func(v ConsentValue) bool {
+		return said.Text == v.Text || v.Name != "" && said.Text == v.Name+" = "+v.Text || v.Size > 0 && strings.HasPrefix(said.Text, v.Text)
+	})
 }
 
 // recipient names who gets an item, and says so if that is another site.
@@ -342,12 +359,17 @@ func (v *view) recipient(item *ConsentItem) []ConsentPart {
 func (v *view) value(value *ConsentValue) []ConsentLine {
 	text := value.value()
 	parts := []ConsentPart{ours("%s", value.Label)}
-	if value.Name != "" {
+	if value.Name != "" && word(value.Name) == value.Name && !strings.Contains(value.Name, "=") && len(text) <= MaxShown && !strings.Contains(text, "\n") {
+		text = value.Name + " = " + text
+	} else if value.Name != "" {
 		parts = append(parts, ours(" "), quoted(value.Name))
 	}
 	if value.Source != "" {
 		parts = append(parts, ours(", chosen by "))
 		parts = append(parts, partyParts(value.Source)...)
+	}
+	if value.Size > len(text) {
+		parts = append(parts, ours(", %d bytes, %s, of which the first %d are shown; the plan holds the rest", value.Size, shortDigest(value.Digest), len(text)))
 	}
 	parts = append(parts, ours(": "))
 	head, tail := text, ""
@@ -378,7 +400,7 @@ func leftOut(text, head, tail string) ConsentPart {
 func block(text string) (lines []ConsentLine) {
 	rows := plaintext.Block(text, 10*len(text))
 	for row := range strings.SplitSeq(strings.TrimSuffix(rows, "\n"), "\n") {
-		lines = append(lines, ConsentLine{Indent: 2, Parts: []ConsentPart{{Kind: PartQuote, Text: row}}})
+		lines = append(lines, ConsentLine{Indent: 2, Parts: []ConsentPart{{Kind: PartQuote, Text: plaintext.IsolateRow(row)}}})
 	}
 	return lines
 }

@@ -35,16 +35,17 @@ var ErrAlreadyDone = errors.New("the plan was committed before")
 var processLedger = newMemoryLedger(time.Now)
 
 // memoryLedger is a ledger in memory. It does not use the clock of a Host, which
-// may jump: an id is dropped when it is older than twice the lifetime of a plan
-// by the monotonic clock, and its plan has expired by the system's clock.
+// may jump and come back: an id is dropped a week after its claim by the monotonic
+// clock, if its plan has expired by the system's clock, too.
 type memoryLedger struct {
 	now  func() time.Time
 	mu   sync.Mutex
 	done map[string]struct{}
 	// claims are those in done, the oldest first. Their order makes dropping cheap.
-	claims  []claim
-	horizon time.Time // the latest expiry of an id that was dropped
+	claims []claim
 }
+
+const keepClaims = 7 * PlanLifetime
 
 type claim struct {
 	id          string
@@ -58,7 +59,7 @@ func newMemoryLedger(now func() time.Time) *memoryLedger {
 func (l *memoryLedger) Claim(_ context.Context, id string, expires time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, ok := l.done[id]; ok || !expires.After(l.horizon) { // the id may have been dropped
+	if _, ok := l.done[id]; ok {
 		return ErrAlreadyDone
 	}
 	now := l.now()
@@ -72,7 +73,7 @@ func (l *memoryLedger) Claim(_ context.Context, id string, expires time.Time) er
 func (l *memoryLedger) drop(now time.Time) {
 	for range min(4, len(l.claims)) {
 		oldest := l.claims[0]
-		if now.Sub(oldest.at) < 2*PlanLifetime {
+		if now.Sub(oldest.at) < keepClaims {
 			return
 		}
 		l.claims = l.claims[1:]
@@ -81,9 +82,6 @@ func (l *memoryLedger) drop(now time.Time) {
 			continue
 		}
 		delete(l.done, oldest.id)
-		if oldest.expires.After(l.horizon) {
-			l.horizon = oldest.expires
-		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -78,15 +79,40 @@ func (r *ConsentRequest) normalize() error {
 		}
 	}
 	r.Items = slices.Concat(arrange(r.Items)...)
-	data, err := json.Marshal(r)
+	return r.makeValid()
+}
+
+// makeValid makes all texts of a request valid UTF-8, as JSON would.
+func (r *ConsentRequest) makeValid() error {
+	valid := func(texts ...*string) {
+		for _, t := range texts {
+			*t = strings.ToValidUTF8(*t, "\ufffd")
+		}
+	}
+	valid(&r.Origin, &r.TrustRoot, &r.Summary)
+	for i := range r.Items {
+		item := &r.Items[i]
+		valid(&item.ID, (*string)(&item.Class), &item.Summary, &item.Recipient, &item.Digest)
+		for j := range item.Values {
+			v := &item.Values[j]
+			valid(&v.Label, &v.Name, &v.Digest, &v.Source)
+		}
+		for j := range item.Remote {
+			said := &item.Remote[j]
+			valid(&said.Source, &said.Label, &said.Text)
+		}
+	}
+	if r.Verdict == nil {
+		return nil
+	}
+	data, err := json.Marshal(r.Verdict)
+	if err == nil {
+		r.Verdict = new(Verdict)
+		err = json.Unmarshal(data, r.Verdict)
+	}
 	if err != nil {
 		return fmt.Errorf("lookleap: preparing a plan: %w", err)
 	}
-	var valid ConsentRequest // JSON has replaced every byte that is not UTF-8
-	if err := json.Unmarshal(data, &valid); err != nil {
-		return fmt.Errorf("lookleap: preparing a plan: %w", err)
-	}
-	*r = valid
 	return nil
 }
 

@@ -1,13 +1,19 @@
 package lookleap
 
 import (
+	"strings"
+
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // line makes a sentence of ours, in which remote words are quoted already, safe
 // to stand in one line of output.
-func line(s string) string { return plaintext.Line(s) }
+// Words from right to left do not change its order.
+func line(s string) string { return plaintext.Isolate(plaintext.Line(unisolated.Replace(s))) }
+
+// unisolated takes away the isolates of a sentence that went through line before.
+var unisolated = strings.NewReplacer("\u2068", "", "\u2069", "")
 
 // quote shows untrusted text in quotation marks, at most limit characters of it.
 func quote(s string, limit int) string { return plaintext.Quote(s, limit) }

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"strings"
 	"time"
+
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // VerdictMediaType is the media type of a [Verdict] in JSON. The version rises
@@ -197,7 +199,7 @@ func (e Evidence) String() string {
 	if e.Text != "" {
 		parts = append(parts, "text="+quote(e.Text, 80))
 	}
-	return strings.Join(parts, " ")
+	return plaintext.Isolate(strings.Join(parts, " "))
 }
 
 // LogValue logs the answer, its reason and the checks that did not simply pass.

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // ClientOptions are the choices of [NewClient]. What is not configured is not
@@ -227,8 +228,10 @@ func (c *Client) plan(p *prepared, e effect) (*lookleap.Plan, error) {
 		return nil, err
 	}
 	item := lookleap.ConsentItem{ID: "call", Summary: p.call.summary(), Recipient: p.recipient, Digest: lookleap.Digest(data),
+		Values: []lookleap.ConsentValue{{Label: "URI", Text: p.call.URI.String()}},
 		Remote: []lookleap.RemoteText{{Source: p.discovery.Origin, Label: "URI", Text: p.call.URI.String()}}}
 	if p.call.Body != nil {
+		item.Values = append(item.Values, p.call.bodyValue())
 		item.Remote = append(item.Remote, lookleap.RemoteText{Source: "this agent", Label: "what it would send", Text: p.call.shownBody()})
 	}
 	summary := "invoke the endpoint " + p.call.URI.Redacted()
@@ -248,18 +251,28 @@ func (c *Call) summary() string {
 	return c.Method + " to the AI endpoint, scopes: " + strings.Join(c.Scopes, " ")
 }
 
-// maxShown is the number of octets of a body that a user is shown.
-const maxShown = 4 << 10
-
-// shownBody is the body as a user may read it, or its beginning.
-func (c *Call) shownBody() string {
-	if !utf8.Valid(c.Body) {
-		return fmt.Sprintf("%d octets of %s, which are no text", len(c.Body), c.MediaType)
+// bodyValue is the body as the user approves it. The plan has a large one already,
+// and the request only its beginning.
+func (c *Call) bodyValue() lookleap.ConsentValue {
+	v := lookleap.ConsentValue{Label: "body, " + plaintext.Quote(c.MediaType, 100)}
+	if len(c.Body) <= lookleap.MaxShown {
+		v.Text = string(c.Body)
+		return v
 	}
-	if len(c.Body) <= maxShown {
+	v.Text = strings.ToValidUTF8(string(c.Body[:lookleap.MaxShown]), "")
+	v.Size, v.Digest = len(c.Body), lookleap.Digest(c.Body)
+	return v
+}
+
+// shownBody describes the body in a line, or is the body if that is short.
+func (c *Call) shownBody() string {
+	switch {
+	case !utf8.Valid(c.Body):
+		return fmt.Sprintf("%d octets of %s, which are no text", len(c.Body), c.MediaType)
+	case len(c.Body) <= lookleap.MaxShown:
 		return string(c.Body)
 	}
-	return fmt.Sprintf("%s… and more, %d octets in all", strings.ToValidUTF8(string(c.Body[:maxShown]), ""), len(c.Body))
+	return fmt.Sprintf("%s\u2026 and more, %d octets in all", strings.ToValidUTF8(string(c.Body[:lookleap.MaxShown]), ""), len(c.Body))
 }
 
 // commit sends what the plan holds and nothing else, if it still leads to whom the

@@ -102,7 +102,7 @@ func (in *intent) originItem() lookleap.ConsentItem {
 func (in *intent) plainItem() lookleap.ConsentItem {
 	to := in.effect.Send.origin()
 	return lookleap.ConsentItem{
-		ID: itemPlain, Summary: "use " + quote(to) + " without encryption: anybody on the way can read and change it",
+		ID: itemPlain, Class: lookleap.ItemUnencrypted, Summary: "use " + quote(to) + " without encryption: anybody on the way can read and change it",
 		Recipient: in.effect.Exchange.Endpoint, Digest: digestOf(to),
 	}
 }

@@ -71,7 +71,10 @@ func (e exchange) item(asker string, t *tell, warnings []string) lookleap.Consen
 	for _, w := range warnings {
 		summary += "; " + w
 	}
-	item := lookleap.ConsentItem{ID: t.Item, Summary: summary, Recipient: e.Endpoint, Values: values, Optional: t.Kind != tellArg, Digest: e.cover(asker, t).digest()}
+	item := lookleap.ConsentItem{ID: t.Item, Summary: summary, Recipient: e.Endpoint, Values: values, Optional: t.Kind != tellArg, Required: t.Required, Digest: e.cover(asker, t).digest()}
+	if t.Category != "" {
+		item.Class = lookleap.ItemSensitive
+	}
 	if t.Kind == tellAnswer || t.Kind == tellArg {
 		for _, purpose := range t.Purposes {
 			if purpose != "" {

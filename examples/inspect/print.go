@@ -140,11 +140,12 @@ func (p *textPrinter) paint(b *strings.Builder, colour, word string) {
 func visible(s string) string {
 	var b strings.Builder
 	for _, r := range s {
-		if unicode.IsPrint(r) {
+		switch {
+		case unicode.IsPrint(r):
 			b.WriteRune(r)
-		} else {
+		case r != '\u2068' && r != '\u2069': // isolates, which are placed below
 			fmt.Fprintf(&b, `\u{%X}`, r)
 		}
 	}
-	return b.String()
+	return plaintext.Isolate(b.String())
 }

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // terminal is where a user decides for real.
@@ -30,19 +29,34 @@ func newTerminal(in io.Reader, out io.Writer) *terminal {
 	return &terminal{bufio.NewReader(in), out}
 }
 
-// decide asks about each item by itself. Only "y" and "yes" agree; the end of the
-// input does not.
+// decide asks about each item by itself, under the heading of its section. Only
+// "y" and "yes" agree; the end of the input does not.
 func (t *terminal) decide(r *lookleap.ConsentRequest) lookleap.ConsentDecision {
 	d := lookleap.ConsentDecision{Digest: r.Digest}
-	for _, item := range r.Items {
-		fmt.Fprintf(t.out, "   Do you agree to: %s? [y/N] ", plaintext.Line(item.Summary))
-		line, _ := t.in.ReadString('\n')
-		switch strings.ToLower(strings.TrimSpace(line)) {
-		case "y", "yes":
-			d.Approved = append(d.Approved, item.ID)
+	if r.Abridged() && t.yes("Show the complete request?") {
+		fmt.Fprintln(t.out, r.Complete())
+	}
+	for _, section := range r.Sections(false) {
+		if section.Title != "" {
+			fmt.Fprintf(t.out, "   %s:\n", section.Title)
+		}
+		for _, line := range section.Lines {
+			if line.Item != "" && line.Indent == 0 && t.yes("Do you agree to "+line.String()+"?") {
+				d.Approved = append(d.Approved, line.Item)
+			}
 		}
 	}
 	return d
+}
+
+func (t *terminal) yes(question string) bool {
+	fmt.Fprintf(t.out, "   %s [y/N] ", question)
+	line, _ := t.in.ReadString('\n')
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		return true
+	}
+	return false
 }
 
 // live reports whether somebody real decides.
