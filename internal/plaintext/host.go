@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
+	"github.com/lookleap/lookleap/internal/confusable"
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
@@ -13,6 +15,7 @@ import (
 //	skills.[example.com]
 //	[xn--bcher-kva.example] ("bücher.example")        the Unicode form, if each label is of one script and has letters and digits only
 //	[xn--pple-43d.com] (mixed scripts: Cyrillic, Latin)
+//	[xn--80ak6aa92e.com] (a look-alike in Cyrillic letters, not shown)
 //	github.io (no registrable domain)
 //	127.0.0.1 (IP address)
 //
@@ -86,5 +89,16 @@ func unicodeNote(host string) string {
 	if !ok || Count(display).Total() > 0 {
 		return ""
 	}
+	for _, label := range domain.Labels(host) {
+		if looksASCII(label) {
+			return fmt.Sprintf(" (a look-alike in %s letters, not shown)", strings.Join(label.Scripts, ", "))
+		}
+	}
 	return fmt.Sprintf(" (%s)", Quote(display, len(display)))
+}
+
+// looksASCII reports whether a label with other characters looks like one of ASCII characters, as UTS 39 tells: an IDN that may be made to look like
+// another host, although it is of one script.
+func looksASCII(label domain.Label) bool {
+	return label.Unicode != label.ASCII && !strings.ContainsFunc(confusable.Skeleton(label.Unicode), func(c rune) bool { return c > unicode.MaxASCII })
 }

@@ -36,6 +36,22 @@ func TestHost(t *testing.T) {
 			checkVisible(t, got)
 		})
 	}
+	t.Run("O56", func(t *testing.T) {
+		for name, host := range map[string]string{"cyrillic": "\u0430\u0440\u0440\u04cf\u0435.com", "cyrillic-subdomain": "\u0441\u0441\u0441.example.com", "latin": "\u0251pple.com", "greek": "\u03bf\u03bd\u03bf.example"} {
+			t.Run("reject-"+name, func(t *testing.T) {
+				if got := Host(host); strings.Contains(got, `"`) || !strings.Contains(got, "look-alike") {
+					t.Errorf("%s", got)
+				}
+			})
+		}
+		for name, host := range map[string]string{"cyrillic": "\u043f\u0440\u0438\u043c\u0435\u0440.example", "latin": "b\u00fccher.example", "hebrew": "\u05d3\u05d5\u05d2\u05de\u05d4.example", "japanese": "\u65e5\u672c.example"} {
+			t.Run("accept-"+name, func(t *testing.T) {
+				if got := Host(host); !strings.Contains(got, `"`+host+`"`) {
+					t.Errorf("%s", got)
+				}
+			})
+		}
+	})
 }
 
 func TestHostAttacks(t *testing.T) {
