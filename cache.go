@@ -9,7 +9,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"time"
@@ -90,7 +89,7 @@ var ErrCacheForged = fmt.Errorf("the cache entry is forged: %w", fs.ErrNotExist)
 // short time only.
 func SealedCache(c Cache, key []byte) (Cache, error) {
 	if c == nil {
-		return nil, errors.New("lookleap: there is no cache to seal")
+		return nil, usageError("lookleap: there is no cache to seal")
 	}
 	aead, err := newAEAD(key, "lookleap/cache/1")
 	if err != nil {

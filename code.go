@@ -69,6 +69,10 @@ func CodeOf(err error) (code Code) {
 	if errors.As(err, &coded) {
 		return cmp.Or(coded.ReasonCode(), CodeInternal)
 	}
+	var word interface{ ReasonCode() string } // of a package below this one
+	if errors.As(err, &word) && Code(word.ReasonCode()).Known() {
+		return Code(word.ReasonCode())
+	}
 	for _, s := range sentinels {
 		if errors.Is(err, s.err) {
 			return s.code

@@ -91,7 +91,7 @@ func (l *memoryLedger) drop(now time.Time) {
 // resolved when FileLedger is called. Claim returns an error for an empty path.
 func FileLedger(dir string) PlanLedger {
 	if dir == "" {
-		return fileLedger{err: errors.New("lookleap: plan ledger: the directory has no name")}
+		return fileLedger{err: usageError("lookleap: plan ledger: the directory has no name")}
 	}
 	dir, err := filepath.Abs(dir)
 	return fileLedger{dir, err}

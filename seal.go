@@ -52,7 +52,7 @@ func Open(key []byte, sealed string) ([]byte, error) {
 // and prepends it.
 func newAEAD(key []byte, purpose string) (cipher.AEAD, error) {
 	if len(key) < MinKeyLen {
-		return nil, fmt.Errorf("lookleap: a sealing key needs at least %d octets, this one has %d", MinKeyLen, len(key))
+		return nil, usageError(fmt.Sprintf("lookleap: a sealing key needs at least %d bytes, this one has %d", MinKeyLen, len(key)))
 	}
 	derived, err := hkdf.Key(sha256.New, key, nil, purpose, 32)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/coded"
 )
 
 // Grant is what a web session permits (section 3.2).
@@ -17,7 +18,7 @@ type Grant struct {
 }
 
 // ErrNoSession is the error of an [Authorizer] for a request without a session.
-var ErrNoSession = errors.New("aiuri: the request belongs to no session")
+var ErrNoSession = coded.New("no-session", "aiuri: the request belongs to no session")
 
 // Authorizer judges a request by its web session: by token exchange, DPoP, mutual TLS
 // or another way of the host. The call has its URI, media type and scopes. No one was

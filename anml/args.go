@@ -1,7 +1,6 @@
 package anml
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,15 +8,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // Why arguments are not sent, for errors.Is.
 var (
-	ErrParamMissing       = errors.New("anml: a required parameter has no value")
-	ErrParamInvalid       = errors.New("anml: a value does not fit its parameter")
-	ErrParamUnknown       = errors.New("anml: the action has no such parameter")
-	ErrUnsupportedEncType = errors.New("anml: the action's enctype is not one that is sent")
+	ErrParamMissing       = coded.New("param-missing", "anml: a required parameter has no value")
+	ErrParamInvalid       = coded.New("param-invalid", "anml: a value does not fit its parameter")
+	ErrParamUnknown       = coded.New("param-unknown", "anml: the action has no such parameter")
+	ErrUnsupportedEncType = coded.New("usage", "anml: the action's enctype is not one that is sent")
 )
 
 // Arg is one argument of an action: the text that is sent.

@@ -1,14 +1,15 @@
 package anml
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/lookleap/lookleap/internal/coded"
 )
 
 // ErrEmptyResponse is why a response that says nothing is not built.
-var ErrEmptyResponse = errors.New("anml: there is nothing to respond to")
+var ErrEmptyResponse = coded.New("usage", "anml: there is nothing to respond to")
 
 // element is one element of a document that is being built, or a text in it.
 type element struct {

@@ -110,6 +110,9 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
+// ReasonCode returns the reason code.
+func (e *Error) ReasonCode() string { return e.Code }
+
 // Unwrap gives the class of the error, and the reader's error below it.
 func (e *Error) Unwrap() []error {
 	classes := []error{e.class}

@@ -5,12 +5,14 @@ import (
 	"iter"
 	"net/http"
 	"strings"
+
+	"github.com/lookleap/lookleap/internal/coded"
 )
 
 // Why an action cannot be meant or executed, for errors.Is.
 var (
-	ErrNoAction        = errors.New("anml: no action has this id")
-	ErrAmbiguousAction = errors.New("anml: several actions have this id")
+	ErrNoAction        = coded.New("unknown-action", "anml: no action has this id")
+	ErrAmbiguousAction = coded.New("ambiguous-action", "anml: several actions have this id")
 )
 
 // Interact holds the actions of a site (section 8.6). Every executable

@@ -1,13 +1,13 @@
 package anml
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"slices"
 	"strconv"
 
+	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/strictjson"
 	"github.com/lookleap/lookleap/internal/strictxml"
 )
@@ -25,7 +25,7 @@ const (
 )
 
 // ErrProblem is why an error answer is no problem details object.
-var ErrProblem = errors.New("anml: no problem details")
+var ErrProblem = coded.New("malformed", "anml: no problem details")
 
 // Problem is the envelope of a 4xx or 5xx answer (RFC 9457 and section 11.3). All
 // of it is untrusted text; its URIs are never followed.

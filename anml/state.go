@@ -1,13 +1,14 @@
 package anml
 
 import (
-	"errors"
 	"iter"
+
+	"github.com/lookleap/lookleap/internal/coded"
 )
 
 // ErrFlowCycle is why a flow cannot be used: its steps form a circle that no
 // condition opens (section 11.4).
-var ErrFlowCycle = errors.New("anml: the flow is a cycle without an exit")
+var ErrFlowCycle = coded.New("flow-cycle", "anml: the flow is a cycle without an exit")
 
 // State is section 8.5.
 type State struct{ Node }

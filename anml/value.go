@@ -1,16 +1,17 @@
 package anml
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/lookleap/lookleap/internal/coded"
 )
 
 // ErrType is what CheckValue answers for a value that is not of its type.
-var ErrType = errors.New("anml: the value is not of its type")
+var ErrType = coded.New("bad-value", "anml: the value is not of its type")
 
 // DateTimeLayout is the one form of a datetime (section 8.11): UTC, with
 // seconds, without a fraction.

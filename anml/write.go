@@ -2,19 +2,20 @@ package anml
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/lookleap/lookleap/internal/coded"
 )
 
 // ErrRoleUnset is why a document without a role is not written (section 8.1).
-var ErrRoleUnset = errors.New("anml: the document names no role and none is given")
+var ErrRoleUnset = coded.New("usage", "anml: the document names no role and none is given")
 
 // ErrRoleContent is why an agent response with sections of a service document
 // is not written (section 11.1).
-var ErrRoleContent = errors.New("anml: the document holds sections that its role forbids")
+var ErrRoleContent = coded.New("role-conflict", "anml: the document holds sections that its role forbids")
 
 // WriteOptions says how to write a document. What is written obeys every duty
 // of documents: double quotes, no CDATA sections, no instructions, strict
@@ -49,6 +50,14 @@ func (e *InvalidError) Error() string {
 		return fmt.Sprintf("anml: the document is not valid: %s (and %d more)", first, more)
 	}
 	return "anml: the document is not valid: " + first
+}
+
+// ReasonCode returns the reason code of the first finding.
+func (e *InvalidError) ReasonCode() string {
+	if len(e.Findings) == 0 {
+		return CodeMalformed
+	}
+	return string(e.Findings[0].Code)
 }
 
 // Unwrap gives ErrRoleContent where that is among the reasons.

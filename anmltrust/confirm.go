@@ -1,21 +1,21 @@
 package anmltrust
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/coded"
 )
 
 // What a fresh verification may take away from an action (row X10).
 var (
 	// ErrTrustRevoked is an authorization that was withdrawn, or that no longer
 	// covers what the action needs.
-	ErrTrustRevoked = errors.New("the authorization was withdrawn")
+	ErrTrustRevoked = coded.New("trust-revoked", "the authorization was withdrawn")
 	// ErrTrustUnverified is an authorization that could not be verified anew. It
 	// may still exist, and the action is refused all the same.
-	ErrTrustUnverified = errors.New("the authorization could not be verified anew")
+	ErrTrustUnverified = coded.New("trust-unverified", "the authorization could not be verified anew")
 )
 
 // Confirm turns the answer of [Verifier.VerifyFresh] into leave for one action

@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/lookleap/lookleap/internal/coded"
 )
 
 // ErrBusy is a file that another process keeps locked for too long.
-var ErrBusy = errors.New("anml/agent: the file is locked by another process")
+var ErrBusy = coded.New("io", "anml/agent: the file is locked by another process")
 
 // maxLockWait is how long a lock is waited for. Its holders write a few
 // kilobytes at a time.

@@ -2,11 +2,11 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/coded"
 )
 
 // Profile is the user's data, in the host's hands. Value is called for one field
@@ -57,7 +57,7 @@ type Value struct {
 const ProvenanceUser = "user"
 
 // ErrNoValue is a field that the user has no value for.
-var ErrNoValue = errors.New("anml/agent: the user has no value for the field")
+var ErrNoValue = coded.New("no-value", "anml/agent: the user has no value for the field")
 
 // NoProfile is the profile of a user who has given no data.
 type NoProfile struct{}

@@ -1,15 +1,15 @@
 package agent
 
 import (
-	"errors"
 	"time"
 
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/coded"
 )
 
 // ErrUsage is a use of content that its usage does not permit (section 16.5).
-var ErrUsage = errors.New("anml/agent: the usage of the content does not permit that")
+var ErrUsage = coded.New("denied", "anml/agent: the usage of the content does not permit that")
 
 // Allowed reports whether what was told may be put to a use at a time: nil or an
 // [ErrUsage]. UsageDisplay means showing it later in the session, UsageCache

@@ -34,6 +34,9 @@ type Error struct {
 	Fix     string // what to write instead, or empty
 }
 
+// ReasonCode returns the reason code.
+func (e *Error) ReasonCode() string { return e.Code }
+
 func (e *Error) Error() string {
 	text := e.Code
 	switch e.Code {
