@@ -359,9 +359,7 @@ func (v *view) recipient(item *ConsentItem) []ConsentPart {
 func (v *view) value(value *ConsentValue) []ConsentLine {
 	text := value.value()
 	parts := []ConsentPart{ours("%s", value.Label)}
-	if value.Name != "" && word(value.Name) == value.Name && !strings.Contains(value.Name, "=") && len(text) <= MaxShown && !strings.Contains(text, "\n") {
-		text = value.Name + " = " + text
-	} else if value.Name != "" {
+	if value.Name != "" {
 		parts = append(parts, ours(" "), quoted(value.Name))
 	}
 	if value.Source != "" {
