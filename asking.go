@@ -240,9 +240,10 @@ func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision
 		h.Report(ctx, Event{Kind: EventConsent, Code: CodeOf(err), Subject: req.ID, Duration: h.Time().Sub(start), Err: err})
 	}()
 	now, clock := h.clock()
+	unusable := h.usable()
 	switch {
-	case h.closed.Load():
-		return ConsentDecision{}, &ConsentError{Code: CodeClosed, Reason: "the host is closed", Err: ErrClosed}
+	case unusable != nil:
+		return ConsentDecision{}, &ConsentError{Code: CodeOf(unusable), Reason: "no one can be asked", Err: unusable}
 	case h.Prompter == nil:
 		return ConsentDecision{}, &ConsentError{Code: CodeConsentNoPrompter, Reason: "nobody can be asked"}
 	case !req.Kind.known():
@@ -340,7 +341,7 @@ func (h *Host) prompt(ctx context.Context, req *ConsentRequest, long time.Durati
 // [*ConsentError].
 func (h *Host) Ask(ctx context.Context, p *Plan) (*Approval, error) {
 	if p == nil {
-		return nil, &ConsentError{Code: CodeUsage, Reason: "there is no plan"}
+		return nil, errNoPlan
 	}
 	decision, err := h.PromptConsent(ctx, p.Request())
 	if errors.Is(err, ErrConsentPending) {
@@ -361,7 +362,10 @@ func (h *Host) Ask(ctx context.Context, p *Plan) (*Approval, error) {
 // not shown again at once.
 func (h *Host) Decide(ctx context.Context, p *Plan, d ConsentDecision) (*Approval, error) {
 	if p == nil {
-		return nil, &ConsentError{Code: CodeUsage, Reason: "there is no plan"}
+		return nil, errNoPlan
+	}
+	if h == nil {
+		return nil, errNoHost
 	}
 	if _, err := h.clock(); err != nil {
 		return nil, clockFailed(err)

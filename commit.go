@@ -48,11 +48,12 @@ func (h *Host) commit(ctx context.Context, c commit) (err error) {
 		h.Report(ctx, Event{Kind: EventPlan, Code: CodeOf(err), Subject: p.ID(), Err: err})
 	}()
 	now, clock := h.clock()
+	unusable := h.usable()
 	switch {
 	case c.effect == nil:
 		return &ConsentError{Code: CodeUsage, Reason: "there is no effect to commit"}
-	case h.closed.Load():
-		return fmt.Errorf("lookleap: committing plan %s: %w", p.ID(), ErrClosed)
+	case unusable != nil:
+		return fmt.Errorf("lookleap: committing plan %s: %w", p.ID(), unusable)
 	case ctx.Err() != nil:
 		return fmt.Errorf("lookleap: committing plan %s: %w", p.ID(), ctx.Err())
 	case clock != nil:

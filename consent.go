@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // ConsentPrompter asks the user. It is the embedding agent's own dialogue: a
@@ -158,6 +160,7 @@ type ConsentError struct {
 }
 
 func (e *ConsentError) Error() string {
+	e = zero.Or(e)
 	if e.Err != nil {
 		return fmt.Sprintf("lookleap: %s (%s): %v", e.Reason, e.Code, e.Err)
 	}
@@ -168,10 +171,10 @@ func (e *ConsentError) Error() string {
 func (e *ConsentError) Is(target error) bool { return target == ErrConsentRefused }
 
 // Unwrap gives the prompter's error.
-func (e *ConsentError) Unwrap() error { return e.Err }
+func (e *ConsentError) Unwrap() error { return zero.Or(e).Err }
 
 // ReasonCode gives the code.
-func (e *ConsentError) ReasonCode() Code { return e.Code }
+func (e *ConsentError) ReasonCode() Code { return zero.Or(e).Code }
 
 // PendingError ends an operation that waits for its user: nothing was done.
 // Keep State, show Request, and hand both State and the decision to the Resume
@@ -183,7 +186,7 @@ type PendingError struct {
 }
 
 func (e *PendingError) Error() string {
-	return fmt.Sprintf("lookleap: consent %s is pending", e.Request.ID)
+	return fmt.Sprintf("lookleap: consent %s is pending", zero.Or(zero.Or(e).Request).ID)
 }
 
 // Is makes every PendingError an [ErrConsentPending].

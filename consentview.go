@@ -10,6 +10,7 @@ import (
 
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // ConsentSection is a part of a [ConsentRequest] as a user reads it. The first
@@ -160,8 +161,8 @@ func (r *ConsentRequest) foreign(item *ConsentItem) bool {
 // bytes is shown in part, unless complete is set; the text says how much is left
 // out and that the complete request shows it.
 func (r *ConsentRequest) Sections(complete bool) []ConsentSection {
-	v := view{request: r, complete: complete}
-	groups := arrange(r.Items)
+	v := view{request: zero.Or(r), complete: complete}
+	groups := arrange(v.request.Items)
 	sections := []ConsentSection{v.head(groups)}
 	for _, group := range groups {
 		last := &sections[len(sections)-1]
@@ -187,7 +188,7 @@ func (r *ConsentRequest) Complete() string { return sectionText(r.Sections(true)
 // Abridged reports whether String leaves out a part of what is approved. A
 // dialogue then has to offer [ConsentRequest.Complete].
 func (r *ConsentRequest) Abridged() bool {
-	return slices.ContainsFunc(r.Items, func(i ConsentItem) bool {
+	return slices.ContainsFunc(zero.Or(r).Items, func(i ConsentItem) bool {
 		return slices.ContainsFunc(i.Values, func(v ConsentValue) bool { return max(v.Size, len(v.value())) > MaxShown })
 	})
 }

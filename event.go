@@ -42,7 +42,7 @@ type observedKey struct{}
 // Observe is dropped, since watching must not change what happens. Events of
 // what Observe itself does through this Host are dropped.
 func (h *Host) Report(ctx context.Context, e Event) {
-	if h.Observe == nil {
+	if h == nil || h.Observe == nil {
 		return
 	}
 	if ctx = h.enter(ctx); ctx.Value(observedKey{}) == h {
@@ -65,7 +65,7 @@ func (h *Host) observe(ctx context.Context, e Event) {
 // enter marks the context of a call that Observe makes. Observe may have dropped
 // the context that it got, so while it runs the stack is searched, too.
 func (h *Host) enter(ctx context.Context) context.Context {
-	if h.observing.Load() == 0 || ctx.Value(observedKey{}) == h || !underObserve() {
+	if h == nil || h.observing.Load() == 0 || ctx.Value(observedKey{}) == h || !underObserve() {
 		return ctx
 	}
 	return context.WithValue(ctx, observedKey{}, h)

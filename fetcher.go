@@ -17,6 +17,7 @@ import (
 
 	"github.com/lookleap/lookleap/internal/netguard"
 	"github.com/lookleap/lookleap/internal/roundtrip"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Fetcher performs exactly one HTTP exchange: it sends one request, and never
@@ -212,6 +213,7 @@ type FetchError struct {
 }
 
 func (e *FetchError) Error() string {
+	e = zero.Or(e)
 	if e.Err != nil {
 		return fmt.Sprintf("lookleap: %s: %v (%s)", e.Reason, e.Err, e.Code)
 	}
@@ -224,7 +226,7 @@ func fetchError(code, reason string) error {
 }
 
 // Unwrap gives the cause.
-func (e *FetchError) Unwrap() error { return e.Err }
+func (e *FetchError) Unwrap() error { return zero.Or(e).Err }
 
 // ReasonCode gives the code.
-func (e *FetchError) ReasonCode() Code { return e.Code }
+func (e *FetchError) ReasonCode() Code { return zero.Or(e).Code }

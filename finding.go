@@ -39,7 +39,7 @@ func (s *Severity) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("lookleap: unknown severity %q", text)
+	return usageError(fmt.Sprintf("lookleap: unknown severity %q", text))
 }
 
 // Finding is something that a parser or check noticed: what, where, and how to

@@ -23,6 +23,8 @@ import (
 // into a refusal, and reports an [Event] for each use. All its methods may be
 // called from several goroutines at once.
 //
+// Every use of a nil *Host returns an error with [CodeUsage].
+//
 // What belongs to one user (consents, disclosures, sessions) is kept elsewhere.
 type Host struct {
 	Fetcher  Fetcher         // nil: NewFetcher, resolving through this Host
@@ -56,6 +58,20 @@ type hostDefaults struct {
 
 // ErrClosed is any use of a [Host] after its Close.
 var ErrClosed = errors.New("the host is closed")
+
+// errNoHost is any use of a nil *Host.
+const errNoHost = usageError("the host is nil")
+
+// usable returns an error if the Host is nil or closed.
+func (h *Host) usable() error {
+	switch {
+	case h == nil:
+		return errNoHost
+	case h.closed.Load():
+		return ErrClosed
+	}
+	return nil
+}
 
 func (h *Host) parts() *hostDefaults {
 	h.build.Do(func() {
@@ -105,6 +121,9 @@ func (r failedResolver) Lookup(_ context.Context, name string, t RRType) (*Answe
 // Plugged-in parts stay their owner's. Later uses give [ErrClosed]; closing
 // twice is fine.
 func (h *Host) Close() error {
+	if h == nil {
+		return nil
+	}
 	parts := h.parts()
 	if h.closed.Swap(true) {
 		return nil
@@ -125,7 +144,7 @@ func (h *Host) Time() time.Time {
 
 // clock is Time with an error if the clock panics.
 func (h *Host) clock() (now time.Time, err error) {
-	if h.Now == nil {
+	if h == nil || h.Now == nil {
 		return time.Now(), nil
 	}
 	defer func() {
@@ -140,7 +159,21 @@ func (h *Host) clock() (now time.Time, err error) {
 // SharedCache returns the cache in effect. A panic in it is an error, and so a
 // miss; so is a call of a plugged-in cache that does not return within 2 seconds.
 // For 5 seconds after such a call, or until a call succeeds, nobody waits for it.
-func (h *Host) SharedCache() Cache { return hostCache{h.parts().cache, h.parts().cacheCalls} }
+func (h *Host) SharedCache() Cache {
+	if h == nil {
+		return hostCache{cache: noCache{}}
+	}
+	return hostCache{h.parts().cache, h.parts().cacheCalls}
+}
+
+// noCache is the cache of a nil *Host.
+type noCache struct{}
+
+func (noCache) Get(context.Context, string) ([]byte, time.Time, error) {
+	return nil, time.Time{}, errNoHost
+}
+func (noCache) Put(context.Context, string, []byte, time.Time) error { return errNoHost }
+func (noCache) Delete(context.Context, string) error                 { return errNoHost }
 
 // RoundTrip performs one exchange through the effective [Fetcher]. It never
 // follows a redirect, and refuses the answer of a Fetcher that followed one or
@@ -161,9 +194,9 @@ func (h *Host) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 		}
 		h.Report(req.Context(), e)
 	}()
-	if h.closed.Load() {
+	if err := h.usable(); err != nil {
 		closeBody(req)
-		return nil, fmt.Errorf("lookleap: fetching: %w", ErrClosed)
+		return nil, fmt.Errorf("lookleap: fetching: %w", err)
 	}
 	resp, err = h.exchange(req)
 	switch {
@@ -236,8 +269,8 @@ func (h *Host) lookup(ctx context.Context, name string, t RRType, ask func(Resol
 			}})
 		}
 	}()
-	if h.closed.Load() {
-		return nil, fmt.Errorf("lookleap: looking up %s: %w", name, ErrClosed)
+	if err := h.usable(); err != nil {
+		return nil, fmt.Errorf("lookleap: looking up %s: %w", name, err)
 	}
 	parts := h.parts()
 	answer, err = await(roundtrip.Apart(ctx), parts.lookups, func(ctx context.Context) (_ *Answer, err error) {

@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Bounds of what [NetResolver] takes from one answer.
@@ -151,16 +153,17 @@ type LookupError struct {
 }
 
 func (e *LookupError) Error() string {
+	e = zero.Or(e)
 	return fmt.Sprintf("lookleap: looking up %s %s: %v", quote(e.Name, 253), e.Type, e.Err)
 }
 
 // Unwrap gives the cause.
-func (e *LookupError) Unwrap() error { return e.Err }
+func (e *LookupError) Unwrap() error { return zero.Or(e).Err }
 
 // ReasonCode returns [CodeDNSSECLimit] if validation was given up because the
 // records of a zone made it too costly, and [CodeDNSError] otherwise.
 func (e *LookupError) ReasonCode() Code {
-	if e.code != "" {
+	if e != nil && e.code != "" {
 		return e.code
 	}
 	return CodeDNSError

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lookleap/lookleap/internal/strictjson"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // PlanLifetime is how long after its preparation a plan may be committed.
@@ -117,13 +118,13 @@ func (r *ConsentRequest) makeValid() error {
 }
 
 // ID names the plan in every ledger and log.
-func (p *Plan) ID() string { return p.request.ID }
+func (p *Plan) ID() string { return zero.Or(p).request.ID }
 
 // Request is what the user is asked. The caller may change its copy.
-func (p *Plan) Request() *ConsentRequest { return p.request.clone() }
+func (p *Plan) Request() *ConsentRequest { return zero.Or(p).request.clone() }
 
 // Effect is exactly what will be sent or run.
-func (p *Plan) Effect() []byte { return bytes.Clone(p.effect) }
+func (p *Plan) Effect() []byte { return bytes.Clone(zero.Or(p).effect) }
 
 // planState is the plan as JSON.
 type planState struct {
@@ -137,8 +138,14 @@ const planStateType = "application/vnd.lookleap.plan+json;version=1"
 // State is the whole plan as JSON, for [ParsePlan]. It holds what will be sent:
 // treat it as confidential, and [Seal] it where it passes through other hands.
 func (p *Plan) State() (json.RawMessage, error) {
+	if p == nil {
+		return nil, errNoPlan
+	}
 	return json.Marshal(planState{Type: planStateType, Request: p.request, Effect: p.effect})
 }
+
+// errNoPlan is any use of a nil *Plan.
+var errNoPlan = &ConsentError{Code: CodeUsage, Reason: "there is no plan"}
 
 // ErrPlanInvalid is a plan whose state is malformed or was changed.
 var ErrPlanInvalid = errors.New("the plan is malformed or was changed")
@@ -205,6 +212,9 @@ type Approval struct {
 // that of the plan, every item that is not optional approved, nothing approved
 // that was not asked, and the plan not expired. Every error is a [*ConsentError].
 func (p *Plan) Approve(d ConsentDecision, now time.Time) (*Approval, error) {
+	if p == nil {
+		return nil, errNoPlan
+	}
 	ids, err := p.request.check(d, now)
 	if err != nil {
 		return nil, err

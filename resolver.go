@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/netip"
 	"time"
+
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Resolver looks up DNS records. An error means "could not find out"; absence
@@ -110,7 +112,7 @@ func (d *DNSSEC) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("lookleap: unknown DNSSEC state %q", text)
+	return usageError(fmt.Sprintf("lookleap: unknown DNSSEC state %q", text))
 }
 
 // ErrBogus is what every DNSSEC validation failure is: errors.Is(err, ErrBogus).
@@ -126,6 +128,7 @@ type BogusError struct {
 }
 
 func (e *BogusError) Error() string {
+	e = zero.Or(e)
 	return fmt.Sprintf("%s: DNSSEC validation failed in zone %s: %s (EDE %d)", e.Name, e.Zone, e.Reason, e.EDE)
 }
 

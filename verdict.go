@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // VerdictMediaType is the media type of a [Verdict] in JSON. The version rises
@@ -52,7 +53,7 @@ func (s *Status) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("lookleap: unknown status %q", text)
+	return usageError(fmt.Sprintf("lookleap: unknown status %q", text))
 }
 
 // Verdict is the story of one decision: every check in order, skipped ones too,
@@ -234,7 +235,7 @@ type VerifyError struct {
 }
 
 func (e *VerifyError) Error() string {
-	if e.Verdict == nil {
+	if e == nil || e.Verdict == nil {
 		return "lookleap: not verified"
 	}
 	return fmt.Sprintf("%s: %s (%s)", line(e.Verdict.Subject), line(e.Verdict.Summary), line(string(e.Verdict.Code)))
@@ -242,11 +243,11 @@ func (e *VerifyError) Error() string {
 
 // Unwrap gives the cause, so that errors.Is finds [ErrBogus], [ErrDenied] or a
 // context's error below a refusal.
-func (e *VerifyError) Unwrap() error { return e.Err }
+func (e *VerifyError) Unwrap() error { return zero.Or(e).Err }
 
 // ReasonCode gives the code that decided.
 func (e *VerifyError) ReasonCode() Code {
-	if e.Verdict == nil {
+	if e == nil || e.Verdict == nil {
 		return CodeInternal
 	}
 	return e.Verdict.Code

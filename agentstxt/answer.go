@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Answer is what a server answered for /agents.txt, redirects followed and
@@ -30,6 +31,7 @@ type UnavailableError struct {
 }
 
 func (e *UnavailableError) Error() string {
+	e = zero.Or(e)
 	if e.Err != nil {
 		return fmt.Sprintf("agents.txt: %s (%s): %v", e.Message, e.Code, e.Err)
 	}
@@ -37,10 +39,10 @@ func (e *UnavailableError) Error() string {
 }
 
 // Unwrap gives the error of the fetch.
-func (e *UnavailableError) Unwrap() error { return e.Err }
+func (e *UnavailableError) Unwrap() error { return zero.Or(e).Err }
 
 // ReasonCode gives the code.
-func (e *UnavailableError) ReasonCode() lookleap.Code { return e.Code }
+func (e *UnavailableError) ReasonCode() lookleap.Code { return zero.Or(e).Code }
 
 // Judge gives the policy that an answer means. It does no I/O and always gives
 // one: Valid for a whole file, Absent where the server says that there is none,

@@ -110,10 +110,21 @@ func (c *Client) Generation(rawURL string) uint64 {
 	if err != nil {
 		return 0
 	}
+	if c.ready() != nil {
+		return 0
+	}
 	if h := c.memory.get(o.name); h != nil {
 		return h.generation
 	}
 	return 0
+}
+
+// ready returns an error for a client that NewClient did not make, or that has no host.
+func (c *Client) ready() error {
+	if c == nil || c.host == nil || c.memory == nil {
+		return &UnavailableError{Code: lookleap.CodeUsage, Message: "the client has no host: make it with NewClient, or a guard with Guard"}
+	}
+	return nil
 }
 
 func (c *Client) holdURL(ctx context.Context, rawURL string) (*held, error) {
@@ -130,6 +141,9 @@ func (c *Client) holdURL(ctx context.Context, rawURL string) (*held, error) {
 
 // hold gives what is known about an origin, after asking where that is too old.
 func (c *Client) hold(ctx context.Context, o origin) (*held, error) {
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
 	if h := c.memory.get(o.name); h.holds(c.host.Time()) {
 		return h, nil
 	}

@@ -3,6 +3,8 @@ package agentstxt
 import (
 	"fmt"
 	"strings"
+
+	"github.com/lookleap/lookleap"
 )
 
 // Directive is one line of a policy (section 6): a path, what may be done there,
@@ -51,7 +53,7 @@ func (a *Action) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("agentstxt: unknown action %q", text)
+	return &MalformedError{Code: lookleap.CodeUsage, Message: fmt.Sprintf("unknown action %q", text)}
 }
 
 // String gives the line of the directive without its end.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // MalformedError says why a file is no policy, where, and what its publisher
@@ -29,6 +30,7 @@ const (
 )
 
 func (e *MalformedError) Error() string {
+	e = zero.Or(e)
 	place := ""
 	if e.Position.Line > 0 {
 		place = e.Position.String() + ": "
@@ -41,7 +43,7 @@ func (e *MalformedError) Error() string {
 }
 
 // ReasonCode gives the code.
-func (e *MalformedError) ReasonCode() lookleap.Code { return e.Code }
+func (e *MalformedError) ReasonCode() lookleap.Code { return zero.Or(e).Code }
 
 // malformed gives a syntax error its place in the file.
 func (e *syntaxError) malformed(at lookleap.Position) *MalformedError {

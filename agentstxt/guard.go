@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Transport sends requests through a host and enforces the policies of their
@@ -42,14 +43,15 @@ func (o Options) Guard(host *lookleap.Host) *Transport {
 // Guard gives a transport that uses this client's policies, with a limiter of
 // its own.
 func (c *Client) Guard() *Transport {
+	c = zero.Or(c)
 	return &Transport{client: c, limiter: NewLimiter(c.options.Window, c.limits.Counted)}
 }
 
 // Client gives access to the policies that the guard goes by.
-func (t *Transport) Client() *Client { return t.client }
+func (t *Transport) Client() *Client { return zero.Or(t).client }
 
 // Limiter gives access to what the guard has counted.
-func (t *Transport) Limiter() *Limiter { return t.limiter }
+func (t *Transport) Limiter() *Limiter { return zero.Or(t).limiter }
 
 // own marks the requests that a client, or the guard over it, sends through its
 // host, so that the guard knows them if the host hands them back.
@@ -62,7 +64,7 @@ func (c *Client) mark(ctx context.Context) context.Context {
 // RoundTrip judges a request and sends it if it may be sent.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if _, err := t.Check(req); err != nil {
-		if req.Body != nil {
+		if req != nil && req.Body != nil {
 			_ = req.Body.Close()
 		}
 		return nil, err
@@ -71,14 +73,21 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // Time is the time by the host's clock.
-func (t *Transport) Time() time.Time { return t.client.host.Time() }
+func (t *Transport) Time() time.Time { return zero.Or(t.Client()).host.Time() }
 
 // Check judges a request as RoundTrip does and counts it, without sending it.
 // The verdict of an allowed request says why; a refusal is a
 // [*lookleap.VerifyError], and the end of the request's context, or of the host,
 // is the error that it is.
 func (t *Transport) Check(req *http.Request) (*lookleap.Verdict, error) {
-	ctx, c := req.Context(), t.client
+	c := t.Client()
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
+	if req == nil {
+		return nil, &UnavailableError{Code: lookleap.CodeUsage, Message: "there is no request"}
+	}
+	ctx := req.Context()
 	o, path, err := t.target(req)
 	if err != nil {
 		return nil, t.refuse(ctx, c.verdict(origin{name: subject(req)}, nil, Decision{Code: lookleap.CodeOf(err)}, err.Error()), err)

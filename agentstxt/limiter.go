@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"sync"
 	"time"
+
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Limiter counts requests in rolling windows, one window for each origin and
@@ -58,6 +60,7 @@ func (l *Limiter) Take(origin string, d Decision, now time.Time) (ok bool, next 
 	case d.Limit <= 0:
 		return true, time.Time{}
 	}
+	l = zero.Or(l)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := limitKeyOf(origin, d.Rule)
@@ -86,6 +89,7 @@ func (l *Limiter) Take(origin string, d Decision, now time.Time) (ok bool, next 
 // Used is how many requests count at the moment under the directive with this
 // path.
 func (l *Limiter) Used(origin, path string, now time.Time) int {
+	l = zero.Or(l)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := limitKeyOf(origin, path)

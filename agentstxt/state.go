@@ -1,6 +1,10 @@
 package agentstxt
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/lookleap/lookleap"
+)
 
 // State says what kind of policy stands for an origin. The zero value is
 // Restricted.
@@ -38,5 +42,5 @@ func (s *State) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("agentstxt: unknown state %q", text)
+	return &UnavailableError{Code: lookleap.CodeUsage, Message: fmt.Sprintf("unknown state %q", text)}
 }

@@ -119,6 +119,9 @@ func (c *Client) Forget(origin, name string, rest ...string) {
 }
 
 func (c *Client) uri(origin, name string, rest []string) (domain.URL, error) {
+	if c == nil || c.host == nil || c.memo == nil {
+		return domain.URL{}, &Error{Code: lookleap.CodeUsage, Input: origin, Reason: "the client has no host", Fix: "make it with NewClient"}
+	}
 	base, err := parseOrigin(origin)
 	if err != nil {
 		return domain.URL{}, err

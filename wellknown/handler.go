@@ -12,6 +12,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/serve"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // MaxDocument is the largest document in octets that a handler serves.
@@ -43,6 +44,9 @@ type Handler struct {
 func NewHandler(registry *Registry, files fs.FS, documents ...Document) (*Handler, error) {
 	if registry == nil {
 		registry = Builtin()
+	}
+	if files == nil && len(documents) > 0 {
+		return nil, errNoFiles
 	}
 	h := &Handler{pages: make(map[string]*serve.Document, len(documents))}
 	for _, d := range documents {
@@ -125,10 +129,10 @@ func readPlain(files fs.FS, name string) ([]byte, error) {
 }
 
 // Findings are what a publisher should know about the names served.
-func (h *Handler) Findings() []lookleap.Finding { return h.findings }
+func (h *Handler) Findings() []lookleap.Finding { return zero.Or(h).findings }
 
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if document := h.pages[r.URL.EscapedPath()]; document != nil {
+	if document := zero.Or(h).pages[r.URL.EscapedPath()]; document != nil {
 		document.ServeHTTP(w, r)
 		return
 	}

@@ -49,6 +49,9 @@ func Lint(name string) ([]lookleap.Finding, error) { return Builtin().Lint(name,
 // write there speaks for the origin, and may not know that the directory exists
 // (section 4.4). A root without that directory publishes nothing there.
 func (r *Registry) LintTree(root fs.FS) ([]lookleap.Finding, error) {
+	if root == nil {
+		return nil, errNoFiles
+	}
 	var findings []lookleap.Finding
 	err := fs.WalkDir(root, ".well-known", func(path string, d fs.DirEntry, err error) error {
 		if path == ".well-known" && errors.Is(err, fs.ErrNotExist) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Status is what the registry says of a name (section 3.1). The zero value is
@@ -108,6 +109,7 @@ func NewRegistry(date time.Time, entries ...Entry) (*Registry, error) {
 // replaced. An entry without a reference, with a bad name, or for a scheme
 // without support is an [*Error].
 func (r *Registry) With(entries ...Entry) (*Registry, error) {
+	r = zero.Or(r)
 	next := &Registry{date: r.date, entries: maps.Clone(r.entries)}
 	if next.entries == nil {
 		next.entries = make(map[string]Entry, len(entries))
@@ -122,15 +124,15 @@ func (r *Registry) With(entries ...Entry) (*Registry, error) {
 }
 
 // Date is the day whose state the table has.
-func (r *Registry) Date() time.Time { return r.date }
+func (r *Registry) Date() time.Time { return zero.Or(r).date }
 
 // Names lists the names in alphabetical order.
-func (r *Registry) Names() []string { return slices.Sorted(maps.Keys(r.entries)) }
+func (r *Registry) Names() []string { return slices.Sorted(maps.Keys(zero.Or(r).entries)) }
 
 // Lookup gives the entry of a name, compared letter by letter. A name that is
 // not in the table has an entry too: unregistered, with defaults.
 func (r *Registry) Lookup(name string) Entry {
-	if e, ok := r.entries[name]; ok {
+	if e, ok := zero.Or(r).entries[name]; ok {
 		return e
 	}
 	return Entry{Name: name}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // State is what asking for a document came to. The zero value is Unavailable.
@@ -90,6 +91,7 @@ func sizeOf(url string, r *Result) int {
 // MarshalJSON writes the members that have a name there, and retryAfter, where the
 // server said one, in seconds as HTTP has it.
 func (r *Result) MarshalJSON() ([]byte, error) {
+	r = zero.Or(r)
 	type plain Result // without this method
 	return json.Marshal(struct {
 		*plain
@@ -103,7 +105,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 // speak for the operator and not for a party below some path (section 4.1).
 func (r *Result) AppliesTo(origin string) bool {
 	u, err := parseURL(origin)
-	return err == nil && u.Path() == "/" && !u.HasQuery() && u.Origin() == r.Origin
+	return err == nil && u.Path() == "/" && !u.HasQuery() && u.Origin() == zero.Or(r).Origin
 }
 
 // finding appends a finding about the URI.

@@ -1,0 +1,58 @@
+package agentstxt_test
+
+import (
+	"net/http"
+	"reflect"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/agentstxt"
+	"github.com/lookleap/lookleap/internal/zerotest"
+)
+
+func TestZeroValues(t *testing.T) {
+	zerotest.Run(t, []reflect.Type{
+		reflect.TypeFor[agentstxt.Action](), reflect.TypeFor[agentstxt.Answer](), reflect.TypeFor[agentstxt.Client](),
+		reflect.TypeFor[agentstxt.Decision](), reflect.TypeFor[agentstxt.Directive](), reflect.TypeFor[agentstxt.Limiter](),
+		reflect.TypeFor[agentstxt.Limits](), reflect.TypeFor[agentstxt.MalformedError](), reflect.TypeFor[agentstxt.Options](),
+		reflect.TypeFor[agentstxt.Param](), reflect.TypeFor[agentstxt.Policy](), reflect.TypeFor[agentstxt.Report](),
+		reflect.TypeFor[agentstxt.State](), reflect.TypeFor[agentstxt.Transport](), reflect.TypeFor[agentstxt.UnavailableError](),
+		reflect.TypeFor[agentstxt.Unlisted](),
+	}, map[string]any{
+		"Fetch": agentstxt.Fetch, "Format": agentstxt.Format, "Guard": agentstxt.Guard, "Judge": agentstxt.Judge, "Lint": agentstxt.Lint,
+		"NewClient": agentstxt.NewClient, "NewHandler": agentstxt.NewHandler, "NewLimiter": agentstxt.NewLimiter, "Parse": agentstxt.Parse,
+		"PolicyURL": agentstxt.PolicyURL, "Sign": agentstxt.Sign,
+	})
+}
+
+// TestNoHost uses clients and guards that have no host.
+func TestNoHost(t *testing.T) {
+	const page = "https://example.com/"
+	request, _ := http.NewRequest(http.MethodGet, page, nil)
+	for name, c := range map[string]*agentstxt.Client{"nil-client": nil, "zero-client": {}, "nil-host": agentstxt.NewClient(nil)} {
+		t.Run("O27/reject-"+name, func(t *testing.T) {
+			_, policyErr := c.Policy(t.Context(), page)
+			_, decideErr := c.Decide(t.Context(), page)
+			_, checkErr := c.Guard().Check(request)
+			_, sendErr := c.Guard().RoundTrip(request)
+			for _, err := range []error{policyErr, decideErr, checkErr, sendErr} {
+				if lookleap.CodeOf(err) != lookleap.CodeUsage {
+					t.Errorf("got %v", err)
+				}
+			}
+			if c.Generation(page) != 0 || c.Guard().Time().IsZero() {
+				t.Error("it knows a policy, or no time")
+			}
+		})
+	}
+	t.Run("O27/reject-package-functions", func(t *testing.T) {
+		_, fetchErr := agentstxt.Fetch(t.Context(), nil, page)
+		_, sendErr := agentstxt.Guard(nil).RoundTrip(request)
+		_, nilErr := agentstxt.Guard(&lookleap.Host{}).RoundTrip(nil)
+		for _, err := range []error{fetchErr, sendErr, nilErr} {
+			if lookleap.CodeOf(err) != lookleap.CodeUsage {
+				t.Errorf("got %v", err)
+			}
+		}
+	})
+}
