@@ -19,16 +19,6 @@ type htmlPart struct {
 // htmlAttr is an attribute: its name in lower case, its value without character references.
 type htmlAttr struct{ name, value string }
 
-// attr returns the value of an attribute, and whether it is there.
-func (p *htmlPart) attr(name string) (value string, ok bool) {
-	for _, a := range p.attrs {
-		if a.name == name {
-			return a.value, true
-		}
-	}
-	return "", false
-}
-
 // readHTML splits HTML into its parts, as browsers do. It builds no tree, and reads inside of
 // scripts and the like as elsewhere, so that it finds more than a browser and never less. It takes
 // one pass.

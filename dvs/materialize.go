@@ -93,9 +93,9 @@ func checkEmpty(dir string) error {
 	if err != nil {
 		return fmt.Errorf("dvs: materialize: %w", err)
 	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), partialPrefix) {
-			return refuse(lookleap.CodeIO, filepath.Join(dir, e.Name()), "another process is writing skills here, or one that was killed left this directory", "wait for that process, or remove the directory yourself")
+	if len(entries) > 0 {
+		if first := entries[0].Name(); strings.HasPrefix(first, partialPrefix) {
+			return refuse(lookleap.CodeIO, filepath.Join(dir, first), "another process is writing skills here, or one that was killed left this directory", "wait for that process, or remove the directory yourself")
 		}
 		return refuse(lookleap.CodeIO, dir, "the directory is not empty", "give a new directory, and remove the old one yourself")
 	}

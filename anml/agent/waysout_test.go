@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"net/http"
 	"reflect"
 	"slices"
@@ -16,6 +14,7 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/lab"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/internal/zerotest"
 )
 
 // wayOut is one way for something to leave a session.
@@ -33,7 +32,6 @@ type outValue struct {
 	id     string // of the cells
 	text   string
 	field  string // that answers it
-	denied bool
 	before func(*stand)
 }
 
@@ -300,12 +298,7 @@ func TestWaysOutAreAllWalked(t *testing.T) {
 		}
 	}
 	found := map[string]bool{}
-	files, err := parser.ParseDir(token.NewFileSet(), ".", nil, 0) //nolint:staticcheck // the files of this directory are all that is wanted
-	must(t, err)
-	for name, file := range files["agent"].Files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
+	for _, file := range zerotest.Source(t) {
 		for _, decl := range file.Decls {
 			fn, ok := decl.(*ast.FuncDecl)
 			if !ok {

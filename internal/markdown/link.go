@@ -69,7 +69,7 @@ func (p *proseReader) destination(at int) found {
 
 // reference looks a link up by its label, and returns where it ends, or 0.
 func (p *proseReader) reference(o opener, at int) int {
-	if p.known == nil || len(p.known) == 0 {
+	if len(p.known) == 0 {
 		return 0
 	}
 	label, end := linkLabel(p.text, at+1)

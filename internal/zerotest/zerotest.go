@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -51,20 +52,34 @@ func complete(t *testing.T, types []reflect.Type, functions map[string]any) {
 	for name := range functions {
 		known[name] = true
 	}
-	isSource := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }
-	packages, err := parser.ParseDir(token.NewFileSet(), ".", isSource, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range packages {
-		for _, file := range p.Files {
-			for _, name := range exported(file) {
-				if !known[name] {
-					t.Errorf("%s is exported and not in the table", name)
-				}
+	for _, file := range Source(t) {
+		for _, name := range exported(file) {
+			if !known[name] {
+				t.Errorf("%s is exported and not in the table", name)
 			}
 		}
 	}
+}
+
+// Source parses the Go files of the package that is tested, but for its tests.
+func Source(t testing.TB) []*ast.File {
+	t.Helper()
+	names, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []*ast.File
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	return files
 }
 
 // exported lists the exported types, but for interfaces and aliases, and functions of a file.
