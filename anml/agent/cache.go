@@ -20,13 +20,11 @@ import (
 // kept anywhere else, so that content which may not be stored is not.
 type pages struct {
 	session *Session
-	flights flight.Group[string, *Page]
 
-	mu     sync.Mutex
-	kept   *simplelru.LRU[string, *kept] // by the URL asked for
-	octets int                           // of their documents
-
-	forgotten int // how often pages were forgotten on the user's word
+	mu      sync.Mutex
+	flights *flight.Group[string, *Page]  // another one whenever pages are forgotten
+	kept    *simplelru.LRU[string, *kept] // by the URL asked for
+	octets  int                           // of their documents
 }
 
 // kept is a page that may be used again, as long as its times allow.
@@ -37,10 +35,12 @@ type kept struct {
 	fresh  time.Time       // until when it is used without asking
 	stale  time.Time       // until when it is used while it is asked for once more
 	asked  bool            // it is being asked for, or was: guarded by pages.mu
+	steps  uint64          // of the clock: after a further step it is not used without asking
 }
 
 func newPages(s *Session) *pages {
 	p := &pages{session: s}
+	p.leaveBehind()
 	// An error would be about a size below 1.
 	p.kept, _ = simplelru.NewLRU(s.agent.options.Limits.CachedPages, func(_ string, k *kept) { p.octets -= k.page.opened.octets })
 	return p
@@ -59,7 +59,7 @@ func (p *pages) get(ctx context.Context, u domain.URL) (*Page, error) {
 	if err := p.over(ctx, u); err != nil {
 		return nil, err
 	}
-	page, again := p.use(u.String(), p.session.agent.host.Time())
+	page, again := p.use(u.String(), p.session.now())
 	if again {
 		go p.load(context.WithoutCancel(ctx), u)
 	}
@@ -76,7 +76,7 @@ func (p *pages) use(url string, now time.Time) (page *Page, again bool) {
 	defer p.mu.Unlock()
 	k, ok := p.kept.Get(url)
 	switch {
-	case !ok:
+	case !ok || k.steps != p.session.clock.Steps():
 		return nil, false
 	case now.Before(k.fresh):
 		return k.page, false
@@ -91,7 +91,7 @@ func (p *pages) use(url string, now time.Time) (page *Page, again bool) {
 func (p *pages) freshAt(u domain.URL, now time.Time) *Page {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if k, ok := p.kept.Get(u.String()); ok && now.Before(k.fresh) {
+	if k, ok := p.kept.Get(u.String()); ok && now.Before(k.fresh) && k.steps == p.session.clock.Steps() {
 		return k.page
 	}
 	return nil
@@ -99,7 +99,7 @@ func (p *pages) freshAt(u domain.URL, now time.Time) *Page {
 
 // load asks for a document, once for all who wait for it. It ends with the session.
 func (p *pages) load(ctx context.Context, u domain.URL) (*Page, error) {
-	page, err := p.flights.Do(ctx, u.String(), func(ctx context.Context) (*Page, error) {
+	page, err := p.underWay().Do(ctx, u.String(), func(ctx context.Context) (*Page, error) {
 		ctx, done, err := p.session.life.during(ctx)
 		if err != nil {
 			return nil, err
@@ -167,22 +167,33 @@ func (k *kept) confirmed(r *fetch.Response, sent time.Time) *fetch.Response {
 	return &again
 }
 
-// begin gives what keep wants to hear again: whether something was forgotten
-// since, while the page was on its way.
-func (p *pages) begin() (forgotten int) {
+// underWay is what callers may still join.
+func (p *pages) underWay() *flight.Group[string, *Page] {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.forgotten
+	return p.flights
+}
+
+// begun is what was so when a page began to be loaded. If it changes before the
+// page arrives, the page is not kept.
+type begun struct {
+	flights *flight.Group[string, *Page]
+	steps   uint64 // of the clock
+}
+
+func (p *pages) begin() begun {
+	p.session.now() // sees a step that came before
+	return begun{p.underWay(), p.session.clock.Steps()}
 }
 
 // keep keeps a page, or drops the one that it replaces.
-func (p *pages) keep(u domain.URL, page *Page, r *fetch.Response, forgotten int) {
-	k := &kept{page: page, header: r.Header, known: r.Validator()}
+func (p *pages) keep(u domain.URL, page *Page, r *fetch.Response, from begun) {
+	k := &kept{page: page, header: r.Header, known: r.Validator(), steps: from.steps}
 	k.fresh, k.stale = page.usable(r)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.kept.Remove(u.String())
-	if p.session.life.ended() || p.forgotten != forgotten || !page.keepable(r) || !page.opened.received.Before(k.stale) && !k.validated() {
+	if p.session.life.ended() || p.flights != from.flights || !page.keepable(r) || !page.opened.received.Before(k.stale) && !k.validated() {
 		return
 	}
 	p.octets += page.opened.octets
@@ -202,11 +213,15 @@ func (p *pages) drop(u domain.URL) {
 	p.kept.Remove(u.String())
 }
 
+// leaveBehind lets pages that are being loaded go to those who already wait for
+// them, and to no one else. The caller holds the lock.
+func (p *pages) leaveBehind() { p.flights = new(flight.Group[string, *Page]) }
+
 // forget forgets the pages of an origin.
 func (p *pages) forget(origin string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.forgotten++
+	p.leaveBehind()
 	for _, url := range p.kept.Keys() {
 		if strings.HasPrefix(url, origin+"/") {
 			p.kept.Remove(url)

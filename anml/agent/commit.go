@@ -15,7 +15,7 @@ import (
 // the plan spent, what is told settled, written down, and sent.
 func (s *Session) commit(ctx context.Context, a *lookleap.Approval, e *effect, budget *fetch.Budget) (*Result, error) {
 	host := s.agent.host
-	if err := s.gate.check(e.passage(), host.Time()); err != nil {
+	if err := s.gate.check(e.passage(), s.now()); err != nil {
 		return nil, err
 	}
 	if err := s.confirmTrust(ctx, e); err != nil {
@@ -46,7 +46,7 @@ func (s *Session) spend(ctx context.Context, a *lookleap.Approval) error {
 
 // execute is the effect of a plan.
 func (s *Session) execute(ctx context.Context, a *lookleap.Approval, e *effect, budget *fetch.Budget) (*Result, error) {
-	now, plan := s.agent.host.Time(), a.Plan().ID()
+	now, plan := s.now(), a.Plan().ID()
 	told, entries, err := s.settle(ctx, plan, e.Exchange, e.Disclosure, a.Has, a.Until(), now)
 	if err != nil && entries == nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (s *Session) confirmTrust(ctx context.Context, e *effect) error {
 		needs = append(needs, anmltrust.Knowledge) // the asks are the site's
 	}
 	for _, section := range needs {
-		if err := anmltrust.Confirm(grant, err, section, s.agent.host.Time()); err != nil {
+		if err := anmltrust.Confirm(grant, err, section, s.now()); err != nil {
 			code := lookleap.CodeTrustRevoked
 			if errors.Is(err, anmltrust.ErrTrustUnverified) {
 				code = lookleap.CodeTrustUnverified
@@ -125,7 +125,7 @@ var errIdentityLost = errors.New("the site that the user was shown can no longer
 // nothing any more, and is written although the caller may have left.
 func (s *Session) recordOutcome(ctx context.Context, e *effect, plan string, err error) {
 	ctx = context.WithoutCancel(ctx)
-	entry := e.entry(plan, EntryOutcome, s.agent.host.Time())
+	entry := e.entry(plan, EntryOutcome, s.now())
 	entry.Code = codeOf(err)
 	if err := s.record(ctx, entry); err != nil {
 		s.agent.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeIO, Subject: plan, Err: err})

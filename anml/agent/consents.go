@@ -14,6 +14,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/flight"
 )
 
 // Consent is an explicit consent that the user gave for longer than once, or for
@@ -69,8 +70,10 @@ func (c cover) consent(id string, granted, until time.Time) consent {
 type consents struct {
 	store   Store
 	lasting bool // the store is the user's
+	clock   *flight.Clock
 	mu      sync.Mutex
 	given   bool              // something was put into it in this session
+	steps   uint64            // of the clock, at which consents were last found doubtful
 	tainted map[string]string // fields that were told for a sensitive purpose, by their keys, with its category
 }
 
@@ -83,7 +86,7 @@ const (
 )
 
 func newConsents(s *Session) (*consents, error) {
-	c := &consents{store: s.store(), lasting: s.keeps(), tainted: make(map[string]string)}
+	c := &consents{store: s.store(), lasting: s.keeps(), clock: s.clock, tainted: make(map[string]string)}
 	if !c.lasting {
 		c.store = NewMemoryStore()
 		return c, nil
@@ -133,6 +136,9 @@ func (c *consents) find(ctx context.Context, prefix string, is cover, rule anml.
 	if none {
 		return nil, nil
 	}
+	if err := c.doubt(ctx); err != nil {
+		return nil, err
+	}
 	key := prefix + consentKey(is.Field, is.Owner, is.Endpoint)
 	data, err := c.store.Get(ctx, key)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -175,6 +181,9 @@ func deleteFrom(ctx context.Context, s Store, key string) error {
 func (c *consents) remember(ctx context.Context, prefix string, given consent) error {
 	data, err := json.Marshal(given)
 	if err != nil {
+		return err
+	}
+	if err := c.doubt(ctx); err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -262,6 +271,26 @@ func (c *consents) forget(ctx context.Context, domain string) (int, error) {
 	})
 }
 
+// doubt withdraws all consents if the clock stepped back since they were given:
+// those that had ended would be in force again, and the others for longer than
+// the user agreed to.
+func (c *consents) doubt(ctx context.Context) error {
+	steps := c.clock.Steps()
+	c.mu.Lock()
+	before := c.steps
+	c.mu.Unlock()
+	if steps == before {
+		return nil
+	}
+	if _, err := c.withdraw(ctx, func(Consent) bool { return true }); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.steps = max(c.steps, steps)
+	return nil
+}
+
 func (c *consents) withdraw(ctx context.Context, which func(Consent) bool) (n int, err error) {
 	err = c.each(ctx, func(key string, held Consent) error {
 		if !which(held) {
@@ -312,7 +341,10 @@ func consentKey(field, owner, recipient string) string {
 // in force, in the order in which it was granted.
 func (s *Session) Consents(ctx context.Context) ([]Consent, error) {
 	var all []Consent
-	now := s.agent.host.Time()
+	now := s.now()
+	if err := s.consents.doubt(ctx); err != nil {
+		return nil, err
+	}
 	err := s.consents.each(ctx, func(_ string, held Consent) error {
 		if now.Before(held.Until) {
 			all = append(all, held)

@@ -150,7 +150,7 @@ func (c *Context) load(ctx context.Context) error {
 // now is the time by the host's clock, but never earlier than it once was: what
 // has expired stays so when the clock is set back.
 func (c *Context) now() time.Time {
-	now := c.session.agent.host.Time()
+	now := c.session.now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now.Before(c.latest) {

@@ -130,7 +130,7 @@ func (p *Page) prepareDisclosure(ctx context.Context, e exchange, act anml.Actio
 	if err := p.checkReply(r, asked); err != nil {
 		return nil, nil, err
 	}
-	f := p.frame(site, p.session.agent.host.Time(), c.Initiated)
+	f := p.frame(site, p.session.now(), c.Initiated)
 	b := &telling{frame: f, to: f.along(e, nil), d: &disclosure{Asker: f.asker.Domain}}
 	b.together(ctx, args, r)
 	if err := b.answers(ctx, asked, r); err != nil {

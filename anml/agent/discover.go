@@ -100,7 +100,7 @@ func (s *Session) discovery(ctx context.Context, origin string) *discovery {
 // there, at the well-known URI itself.
 func (d *discovery) wellKnown(u domain.URL) (*Page, error) {
 	s := d.session
-	if s.pages.freshAt(u, s.agent.host.Time()) == nil {
+	if s.pages.freshAt(u, s.now()) == nil {
 		moved, ok, err := s.memory.movedTo(d.ctx, d.origin)
 		if err != nil {
 			return nil, err
@@ -145,7 +145,7 @@ func (d *discovery) try(c candidate) (*Page, error) {
 }
 
 func (d *discovery) attempt(source Source, u domain.URL, err error) Attempt {
-	a := Attempt{Time: d.session.agent.host.Time(), Source: source, URL: shown(u), Code: codeOf(err)}
+	a := Attempt{Time: d.session.now(), Source: source, URL: shown(u), Code: codeOf(err)}
 	var refused *Error
 	if errors.As(err, &refused) {
 		a.Status = refused.Status

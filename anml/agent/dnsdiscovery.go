@@ -29,7 +29,7 @@ func (d *discovery) byDNS(origin domain.URL) ([]candidate, error) {
 		texts, err = d.session.lookup(d.ctx, name, lookleap.TypeTXT)
 	}
 	if err != nil {
-		d.trace = append(d.trace, Attempt{Time: d.session.agent.host.Time(), Source: SourceDNS, URL: name, Code: lookleap.CodeOf(err)})
+		d.trace = append(d.trace, Attempt{Time: d.session.now(), Source: SourceDNS, URL: name, Code: lookleap.CodeOf(err)})
 		return nil, err
 	}
 	return places(origin.Host(), services, texts), nil

@@ -68,13 +68,13 @@ func (p *Page) reason(party Party) lookleap.Code {
 // domain's content, or is not used (section 12.7). Present content under the name
 // and with the persona of its owner, and of nobody else.
 func (p *Page) Owner(site anml.Site, section anmltrust.Section) (Party, anmltrust.Attribution) {
-	return p.owner(site, section, p.session.agent.host.Time())
+	return p.owner(site, section, p.session.now())
 }
 
 // Explain tells which assertion of the document comes from whom, at which tier,
 // why, and whether it is used. It asks nobody.
 func (p *Page) Explain() Explanation {
-	now := p.session.agent.host.Time()
+	now := p.session.now()
 	e := Explanation{Document: p.location(), Serving: p.server.Domain, At: now, Findings: p.Findings()}
 	for _, party := range p.parties {
 		if party.site.Element() == "" {

@@ -32,7 +32,7 @@ type FlowStep struct {
 func (p *Page) Flow(site string) Flow {
 	for container := range p.doc.Containers() {
 		if container.Domain() == site {
-			_, whose := p.owner(container, anmltrust.Interact, p.session.agent.host.Time())
+			_, whose := p.owner(container, anmltrust.Interact, p.session.now())
 			return flowOf(container, whose != anmltrust.Dropped)
 		}
 	}

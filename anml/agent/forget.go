@@ -271,7 +271,7 @@ func (c *Context) newDeletions(ctx context.Context) (list []deletion, err error)
 func (p *pages) forgetDomain(name string) (pages, personas int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.forgotten++
+	p.leaveBehind()
 	for _, url := range p.kept.Keys() {
 		k, ok := p.kept.Peek(url)
 		if !ok || !k.page.concerns(name) {

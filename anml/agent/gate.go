@@ -163,6 +163,21 @@ func (g *gate) wait(origin string, until, now time.Time) {
 	}
 }
 
+// moveBack moves all times back, as the clock was.
+func (g *gate) moveBack(by time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, o := range g.origins {
+		o.filled, o.until = o.filled.Add(-by), o.until.Add(-by)
+	}
+	for key, c := range g.actions {
+		if !c.until.IsZero() {
+			c.until = c.until.Add(-by)
+			g.actions[key] = c
+		}
+	}
+}
+
 // agreed reports whether the user agreed, in this session, that documents of one
 // origin send to another one of the same registrable domain (section 13.11);
 // agree remembers it.

@@ -382,7 +382,7 @@ func (p *Page) decide(ctx context.Context) []Decision {
 		}
 	}
 	all := make([]Decision, 0, asks)
-	now := p.session.agent.host.Time()
+	now := p.session.now()
 	for site := range p.doc.Containers() {
 		f := p.frame(site, now, false)
 		routes := map[string]*route{}

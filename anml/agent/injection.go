@@ -41,7 +41,7 @@ type vetted struct {
 // vetPersonas looks at every persona that may be used at all. The only error is
 // that ctx ended.
 func (p *Page) vetPersonas(ctx context.Context) error {
-	now := p.session.agent.host.Time()
+	now := p.session.now()
 	for _, party := range p.parties {
 		persona := party.site.Persona()
 		if !persona.Exists() {

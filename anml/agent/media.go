@@ -45,7 +45,7 @@ type MediaContent struct {
 
 // Media lists the media of the document that may be used, in its order.
 func (p *Page) Media() []Medium {
-	now := p.session.agent.host.Time()
+	now := p.session.now()
 	var list []Medium
 	for site := range p.doc.Containers() {
 		if owner, a := p.owner(site, anmltrust.Aesthetic, now); a != anmltrust.Dropped {

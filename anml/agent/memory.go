@@ -68,15 +68,19 @@ func newMemory(s *Session) (*memory, error) {
 // refuses says why a URL must not be asked for now, or nil. Not being able to find
 // out whether it is gone for good is a reason too.
 func (m *memory) refuses(ctx context.Context, u domain.URL) error {
-	now := m.session.agent.host.Time()
+	now := m.session.now()
 	m.mu.Lock()
 	c, known := m.closed.Get(u.String())
-	if known && !c.until.IsZero() && !now.Before(c.until) {
+	over := known && !c.until.IsZero() && !now.Before(c.until)
+	if over {
 		m.closed.Remove(u.String())
-		known = false
 	}
 	m.mu.Unlock()
-	if known {
+	if over && c.Code == lookleap.CodeGone { // the record in the store may not know that the clock was set back
+		m.report(ctx, shown(u), m.session.store().Delete(ctx, keyGone+u.String()))
+		return nil
+	}
+	if known && !over {
 		e := c.Error
 		if e.RetryAfter > 0 {
 			e.RetryAfter = c.until.Sub(now)
@@ -97,7 +101,7 @@ func (m *memory) refuses(ctx context.Context, u domain.URL) error {
 
 // holds reports whether a place from the store is still believed.
 func (m *memory) holds(p place) bool {
-	return m.session.agent.host.Time().Before(p.At.Add(m.session.agent.options.Limits.Tombstone))
+	return m.session.now().Before(p.At.Add(m.session.agent.options.Limits.Tombstone))
 }
 
 // mostMoved is how long a permanent redirect of a well-known URI is followed
@@ -108,7 +112,7 @@ const mostMoved = 24 * time.Hour
 // recent reports whether an origin was asked within mostMoved where its document
 // is. A time in the future is doubtful, since the clock was set back.
 func (m *memory) recent(p place) bool {
-	now := m.session.agent.host.Time()
+	now := m.session.now()
 	return now.Before(p.At.Add(mostMoved)) && !p.At.After(now)
 }
 
@@ -122,6 +126,23 @@ func (m *memory) close(u domain.URL, why Error, until time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.closed.Add(u.String(), closure{why, until})
+}
+
+// moveBack moves all times back, as the clock was.
+func (m *memory) moveBack(by time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, url := range m.closed.Keys() {
+		if c, _ := m.closed.Peek(url); !c.until.IsZero() {
+			c.until = c.until.Add(-by)
+			m.closed.Add(url, c)
+		}
+	}
+	for _, origin := range m.moved.Keys() {
+		p, _ := m.moved.Peek(origin)
+		p.At = p.At.Add(-by)
+		m.moved.Add(origin, p)
+	}
 }
 
 // absent remembers a 404 at a place of discovery.
@@ -140,7 +161,7 @@ func (m *memory) unavailable(u domain.URL, e *Error) {
 
 // gone remembers a 410, which an https server said of its own URL, in the store.
 func (m *memory) gone(ctx context.Context, u domain.URL) error {
-	now := m.session.agent.host.Time()
+	now := m.session.now()
 	m.close(u, *goneError(u), now.Add(m.session.agent.options.Limits.Tombstone))
 	return m.put(ctx, keyGone+u.String(), place{At: now})
 }
@@ -226,7 +247,7 @@ func (m *memory) stored(ctx context.Context, key string) (p place, ok bool, err 
 	if err != nil {
 		return place{}, false, err
 	}
-	now := m.session.agent.host.Time()
+	now := m.session.now()
 	if err := json.Unmarshal(data, &p); err != nil || p.At.IsZero() || p.At.After(now) {
 		p.At = now
 		m.report(ctx, key, m.put(ctx, key, p)) // or it would never be over

@@ -64,7 +64,7 @@ func newNotices(s *Session) *notices {
 // is dropped: telling must not change what happens.
 func (n *notices) tell(ctx context.Context, x Notice) {
 	if x.Time.IsZero() {
-		x.Time = n.session.agent.host.Time()
+		x.Time = n.session.now()
 	}
 	n.mu.Lock()
 	if len(n.list) < maxNotices {

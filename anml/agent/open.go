@@ -74,15 +74,15 @@ func (s *Session) retrieve(ctx context.Context, u domain.URL) (*Page, error) {
 		return nil, err
 	}
 	a := arrival{requested: u.String(), wellKnown: isWellKnown(u)}
-	begun, old := s.pages.begin(), s.pages.old(u)
+	from, old := s.pages.begin(), s.pages.old(u)
 	request := s.request(ctx, u)
 	old.validator().Ask(request.Header)
-	sent := s.agent.host.Time()
+	sent := s.now()
 	r, err := fetch.Do(ctx, s.agent.host, request)
 	if err == nil && r.Status == http.StatusNotModified {
 		if again := old.confirmed(r, sent); again != nil {
 			page, err := s.admit(ctx, again, a, old.page.doc, old.page.digest, old.page.opened.octets)
-			return s.keep(u, page, again, begun, err)
+			return s.keep(u, page, again, from, err)
 		}
 		s.pages.drop(u)
 		r, err = fetch.Do(ctx, s.agent.host, s.request(ctx, u))
@@ -98,16 +98,16 @@ func (s *Session) retrieve(ctx context.Context, u domain.URL) (*Page, error) {
 		s.memory.absent(u, &r.Freshness, *e)
 		err = e
 	}
-	return s.keep(u, page, r, begun, err)
+	return s.keep(u, page, r, from, err)
 }
 
 // keep keeps a page that may be used again.
-func (s *Session) keep(u domain.URL, page *Page, r *fetch.Response, begun int, err error) (*Page, error) {
+func (s *Session) keep(u domain.URL, page *Page, r *fetch.Response, from begun, err error) (*Page, error) {
 	if err != nil {
 		s.pages.drop(u)
 		return nil, err
 	}
-	s.pages.keep(u, page, r, begun)
+	s.pages.keep(u, page, r, from)
 	return page, nil
 }
 

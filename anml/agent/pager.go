@@ -314,7 +314,7 @@ func (s *Session) askForPages(ctx context.Context, at result) (result, error) {
 	plan, err := lookleap.NewPlan(lookleap.ConsentRequest{
 		Kind: lookleap.ConsentRead, Origin: at.Origin, Summary: what,
 		Items: []lookleap.ConsentItem{{ID: "pages", Summary: what, Recipient: next.Host(), Digest: lookleap.Digest(effect)}},
-	}, effect, s.agent.host.Time())
+	}, effect, s.now())
 	if err != nil {
 		return result{}, err
 	}
@@ -367,7 +367,7 @@ func (s *Session) ResumePager(ctx context.Context, state json.RawMessage, d look
 // navOf is the first nav of a document that names a further page, or the first,
 // and the domain whose content it is.
 func navOf(p *Page) (found anml.Nav, speaker string) {
-	now := p.session.agent.host.Time()
+	now := p.session.now()
 	for site := range p.doc.Containers() {
 		owner, a := p.owner(site, anmltrust.Body, now)
 		if a == anmltrust.Dropped {

@@ -102,7 +102,7 @@ func (w ModelWish) Select(available []Model) (Model, bool) {
 // be used now, it is empty, and the report says why.
 func (p *Page) Persona(owner string) Persona {
 	result := Persona{Owner: owner, Report: PersonaReport{Owner: owner}}
-	now := p.session.agent.host.Time()
+	now := p.session.now()
 	for _, party := range p.parties {
 		if party.Domain != owner || !party.site.Persona().Exists() {
 			continue
@@ -128,7 +128,7 @@ func (p *Page) Persona(owner string) Persona {
 // Aesthetic gives the looks that a party asks for, for its own content; absent
 // where it has none that may be used.
 func (p *Page) Aesthetic(owner string) anml.Aesthetic {
-	now := p.session.agent.host.Time()
+	now := p.session.now()
 	for _, party := range p.parties {
 		if party.Domain != owner {
 			continue

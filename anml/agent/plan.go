@@ -39,7 +39,7 @@ type intent struct {
 // endpoint, checks the arguments, and decides what is told. It asks nobody and
 // sends nothing.
 func (p *Page) prepare(ctx context.Context, c Call) (*intent, error) {
-	now := p.session.agent.host.Time()
+	now := p.session.now()
 	if err := p.executable(); err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func (s *Session) RefuseDomain(ctx context.Context, domain string) error {
 	if err := s.user.Policy.RefuseDomain(name); err != nil {
 		return err
 	}
-	now, err := s.agent.host.Time().UTC().MarshalText()
+	now, err := s.now().UTC().MarshalText()
 	if err == nil {
 		err = s.store().Put(ctx, keyRefused+name, now)
 	}

@@ -116,7 +116,7 @@ func (b *telling) authenticate(ctx context.Context) error {
 			continue
 		}
 		if err == nil {
-			t.Shown = s.agent.host.Time()
+			t.Shown = s.now()
 			continue
 		}
 		if t.Kind == tellArg {

@@ -71,7 +71,7 @@ func (r *Result) Text(o anml.TextOptions) string {
 // each part stands under the domain that speaks and its tier, and what that tier
 // does not permit is left out.
 func (p *Page) Text(o anml.TextOptions) string {
-	now := p.session.agent.host.Time()
+	now := p.session.now()
 	o.Part = func(site anml.Site, part anml.Part) (string, bool) {
 		owner, whose := p.ownerOfPart(site, part, now)
 		return plaintext.Host(owner.Domain) + " (" + owner.Tier.String() + ")", whose != anmltrust.Dropped

@@ -21,7 +21,7 @@ func TestForgetRows(t *testing.T) {
 				s := crossed(t, `usage="store"`, plain)
 				p := pageFor(t, s.net, s.session, "https://www.a.example/kept", `<head ttl="600"><title>A</title></head><persona><tone>kind</tone></persona>`+inform("more", `usage="store"`))
 				if p.opened.limited {
-					s.session.pages.keep(p.url, p, nil, 0)
+					s.session.pages.keep(p.url, p, nil, s.session.pages.begin())
 				}
 				f, err := s.session.Forget(t.Context(), name)
 				if err != nil || f.Informs != 2 {

@@ -141,6 +141,34 @@ func TestForgettingWhileLoading(t *testing.T) {
 	}
 }
 
+// TestOpeningAfterForgetting: who opens a page after it was forgotten does not get
+// what others asked for before.
+func TestOpeningAfterForgetting(t *testing.T) {
+	t.Run("O20/reject-older-load", func(t *testing.T) {
+		inBubble(t, func(f *finding) {
+			f.serves("60")
+			f.site.Fault("/page", lab.Delay(time.Second))
+			var before, after *Page
+			var wg sync.WaitGroup
+			wg.Go(func() { before = f.opens() })
+			synctest.Wait()
+			if err := f.s.ForgetDiscovery(f.Context(), shopOrigin); err != nil {
+				f.Error(err)
+			}
+			wg.Go(func() { after = f.opens() })
+			synctest.Wait()
+			f.net.Clock().Advance(2 * time.Second)
+			wg.Wait()
+			if n := len(f.asked("shop.example")); n != 2 || before == after {
+				f.Errorf("%d requests", n)
+			}
+			if f.opens() != after {
+				f.Error("the page of the later caller is not kept")
+			}
+		})
+	})
+}
+
 func TestOneExchangeForAll(t *testing.T) {
 	inBubble(t, func(f *finding) {
 		f.serves("")

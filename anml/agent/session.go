@@ -3,9 +3,11 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/flight"
 )
 
 // Session is one user's run of an agent. What a session learns or remembers is
@@ -17,6 +19,7 @@ type Session struct {
 	user  User
 	trust *anmltrust.Interaction
 	life  *life
+	clock *flight.Clock
 
 	notices  *notices  // what the user was told
 	memory   *memory   // where ANML is and is not: 404, 410, moved
@@ -72,10 +75,12 @@ func (a *Agent) NewSession(u User) (*Session, error) {
 	}
 	s := &Session{agent: a, user: u, trust: a.verifier.Begin(), life: newLife()}
 	s.notices = newNotices(s)
+	s.gate = newGate(s)
 	var err error
 	if s.memory, err = newMemory(s); err != nil {
 		return nil, err
 	}
+	s.clock = flight.NewClock(a.host.Time, s.clockStepped)
 	s.pages = newPages(s)
 	if s.context, err = newContext(s); err != nil {
 		return nil, err
@@ -83,8 +88,18 @@ func (a *Agent) NewSession(u User) (*Session, error) {
 	if s.consents, err = newConsents(s); err != nil {
 		return nil, err
 	}
-	s.gate = newGate(s)
 	return s, nil
+}
+
+// now returns the host's time.
+func (s *Session) now() time.Time { return s.clock.Now() }
+
+// clockStepped moves what the session waits for back with the clock: a wait
+// neither begins again nor becomes longer. Kept pages and consents look for steps
+// of the clock themselves.
+func (s *Session) clockStepped(back time.Duration) {
+	s.gate.moveBack(back)
+	s.memory.moveBack(back)
 }
 
 // Close ends the session: calls that are running end with the code closed, and

@@ -86,7 +86,7 @@ func (p *Page) followRef(ctx context.Context, ref anml.SiteRef, seen map[string]
 // it is fresh, and never when the site cannot be reached any more.
 func (p *Page) fetchRef(ctx context.Context, u domain.URL, ref anml.SiteRef) (*Page, error) {
 	s := p.session
-	if page := s.pages.freshAt(u, s.agent.host.Time()); page != nil && page.cameFrom(ref.Domain()) {
+	if page := s.pages.freshAt(u, s.now()); page != nil && page.cameFrom(ref.Domain()) {
 		return page, nil
 	}
 	if err := s.memory.refuses(ctx, u); err != nil {

@@ -198,7 +198,7 @@ func (m *submission) withoutBody(err error) *fetch.Response {
 		return nil
 	}
 	answer := &fetch.Response{Status: exchange.Status, Header: http.Header{}, URL: m.url}
-	answer.Received, answer.RetryAfter = m.session.agent.host.Time(), exchange.RetryAfter
+	answer.Received, answer.RetryAfter = m.session.now(), exchange.RetryAfter
 	return answer
 }
 
@@ -215,13 +215,13 @@ func (m *submission) once(ctx context.Context) (*fetch.Response, bool, error) {
 		GetConn: func(string) { asked.Store(true) },
 		GotConn: func(httptrace.GotConnInfo) { got.Store(true) },
 	})
-	begin := m.session.agent.host.Time()
+	begin := m.session.now()
 	resp, err := fetch.Do(ctx, m.session.agent.host, &fetch.Request{
 		Method: m.method, URL: m.url, Header: m.header(), Body: m.body,
 		ReadBody: func(status int) bool { return !isRedirect(status) }, Plain: m.effect.Send.Plain,
 		Limits: fetch.Limits{Body: limits.Document, Time: left},
 	})
-	m.spent += max(0, m.session.agent.host.Time().Sub(begin))
+	m.spent += max(0, m.session.now().Sub(begin))
 	return resp, got.Load() || !asked.Load(), err
 }
 

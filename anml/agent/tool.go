@@ -46,7 +46,7 @@ func (p *Page) tools() []Tool {
 		return nil
 	}
 	var out []Tool
-	now := p.session.agent.host.Time()
+	now := p.session.now()
 	asksOf := make(map[anml.Site]map[string][]anml.Ask)
 	for tool := range p.doc.Tools(anml.JSONSchema) {
 		owner, whose := p.owner(tool.Site, anmltrust.Interact, now)

@@ -68,7 +68,7 @@ func (s *Session) untransferred(ctx context.Context, plan *lookleap.Plan, err er
 	}
 	c := effect.Cover
 	entry := Entry{
-		Time: s.agent.host.Time(), Plan: plan.ID(), Kind: EntryRefused, Field: c.Field, Serving: c.Serving, Owner: c.Owner,
+		Time: s.now(), Plan: plan.ID(), Kind: EntryRefused, Field: c.Field, Serving: c.Serving, Owner: c.Owner,
 		Endpoint: c.Endpoint, Reason: anml.UserDenied, Code: lookleap.CodeOf(err),
 	}
 	return joined(err, s.record(context.WithoutCancel(ctx), entry))
@@ -131,7 +131,7 @@ func (p *Page) planTransfer(ctx context.Context, t Transfer) (*lookleap.Plan, er
 	if !ok {
 		return nil, p.refusal(lookleap.CodeNotAsked, "the document has no such site")
 	}
-	f := p.frame(site, p.session.agent.host.Time(), false)
+	f := p.frame(site, p.session.now(), false)
 	to := f.route(t.Action)
 	if t.Param != "" && codeOf(to.unusable) == lookleap.CodeNoBodyMethod {
 		to.unusable = nil // that is about answers
@@ -207,7 +207,7 @@ func (p *Page) ask(e exchange, asker string, it item, d Decision, t Transfer) (*
 	return lookleap.NewPlan(lookleap.ConsentRequest{
 		Kind: lookleap.ConsentDisclose, Origin: p.url.Origin(), Summary: "let one service learn what another one told, once",
 		Items: []lookleap.ConsentItem{question},
-	}, effect, p.session.agent.host.Time())
+	}, effect, p.session.now())
 }
 
 // parseTransfer reads the effect of an authorization.
@@ -225,7 +225,7 @@ func (s *Session) commitTransfer(ctx context.Context, a *lookleap.Approval) erro
 		return err
 	}
 	return s.agent.host.Commit(ctx, a, func(ctx context.Context, _ []byte) error {
-		now := s.agent.host.Time()
+		now := s.now()
 		given := effect.Cover.consent(a.Plan().ID(), now, now.Add(transferFor))
 		given.Once = true
 		return s.consents.remember(ctx, keyTransfer, given)

@@ -19,7 +19,7 @@ func (s *Session) turnDown(ctx context.Context, e *effect, plan string, entries 
 			refused = append(refused, x)
 		}
 	}
-	action := e.entry(plan, EntryRefused, s.agent.host.Time())
+	action := e.entry(plan, EntryRefused, s.now())
 	action.Code, action.Reason = codeOf(err), anml.PolicyViolation
 	if action.Code == lookleap.CodeConsentRefused {
 		action.Reason = anml.UserDenied
@@ -32,7 +32,7 @@ func (s *Session) refusals(e exchange, plan string, d *disclosure) []Entry {
 	if d == nil {
 		return nil
 	}
-	w := &settling{s: s, plan: plan, e: e, asker: d.Asker, now: s.agent.host.Time()}
+	w := &settling{s: s, plan: plan, e: e, asker: d.Asker, now: s.now()}
 	var entries []Entry
 	for _, t := range d.Tells {
 		if t.refused() {

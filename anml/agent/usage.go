@@ -30,7 +30,7 @@ func (s *Session) Allowed(i Inform, use anml.Usage, now time.Time) error {
 // use: nil or an [ErrUsage]. See [Session.Allowed] for the uses; element belongs
 // to a section of the site.
 func (p *Page) Allowed(site anml.Site, section anmltrust.Section, element anml.Node, use anml.Usage) error {
-	now := p.session.agent.host.Time()
+	now := p.session.now()
 	i := Inform{Usage: p.EffectiveUsage(site, section, element)}
 	if p.opened.limited && p.opened.lifetime > 0 {
 		i.Expires = p.opened.base.Add(p.opened.lifetime)
@@ -46,7 +46,7 @@ func (p *Page) EffectiveUsage(site anml.Site, section anmltrust.Section, element
 	if p.opened.noStore {
 		return anml.UsageNone
 	}
-	return p.usage(site, section, element, p.session.agent.host.Time())
+	return p.usage(site, section, element, p.session.now())
 }
 
 // permits reports whether a usage, and the user where models are trained, allow

@@ -1,0 +1,117 @@
+package agent
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+)
+
+// TestClockSetBack: what ended does not come back when the clock is set back,
+// and nothing lasts longer than it should.
+func TestClockSetBack(t *testing.T) {
+	const month = 30 * 24 * time.Hour
+	origin, err := domain.Parse(pageURL)
+	must(t, err)
+	// later lets time pass, and sets the clock back.
+	later := func(f *finding, pass time.Duration) {
+		f.net.Clock().Advance(pass)
+		f.s.now()
+		f.net.Clock().Advance(-month)
+		f.s.now()
+	}
+	page := passage{"GET " + pageURL, origin.Origin(), origin.Origin()}
+	t.Run("O10", func(t *testing.T) {
+		t.Run("reject-kept-page", func(t *testing.T) {
+			f := newFinding(t)
+			f.serves("3600")
+			f.opens()
+			later(f, time.Second)
+			f.opens()
+			f.opens()
+			if n := len(f.asked("shop.example")); n != 2 {
+				t.Errorf("%d requests", n)
+			}
+		})
+		for name, c := range map[string]struct {
+			hold  func(*finding, time.Time) error // closes something until a time
+			check func(*finding) error
+		}{
+			"origin": {
+				func(f *finding, until time.Time) error {
+					f.s.gate.wait(page.origin, until, f.s.now())
+					return nil
+				},
+				func(f *finding) error { return f.s.gate.check(page, f.s.now()) },
+			},
+			"action": {
+				func(f *finding, until time.Time) error { f.s.gate.delay(page.action, until); return nil },
+				func(f *finding) error { return f.s.gate.check(page, f.s.now()) },
+			},
+			"place": {
+				func(f *finding, until time.Time) error {
+					f.s.memory.close(origin, Error{Code: lookleap.CodeNoANML, RetryAfter: time.Minute}, until)
+					return nil
+				},
+				func(f *finding) error { return f.s.memory.refuses(f.Context(), origin) },
+			},
+			"tombstone": {
+				func(f *finding, _ time.Time) error { return f.s.memory.gone(f.Context(), origin) },
+				func(f *finding) error { return f.s.memory.refuses(f.Context(), origin) },
+			},
+		} {
+			begin := func(t *testing.T) *finding {
+				f := newFinding(t, func(u *User, o *Options) { u.Store, o.Limits.Tombstone = NewMemoryStore(), time.Minute })
+				must(t, c.hold(f, f.s.now().Add(time.Minute)))
+				return f
+			}
+			t.Run("accept-after-the-wait-for-"+name, func(t *testing.T) {
+				f := begin(t)
+				later(f, time.Minute)
+				if err := c.check(f); err != nil {
+					t.Errorf("the wait began again: %v", err)
+				}
+			})
+			t.Run("reject-within-the-wait-for-"+name, func(t *testing.T) {
+				f := begin(t)
+				later(f, time.Second)
+				if err := c.check(f); err == nil {
+					t.Error("the wait ended early")
+				}
+				f.net.Clock().Advance(time.Minute)
+				if err := c.check(f); err != nil {
+					t.Errorf("the wait became longer: %v", err)
+				}
+			})
+		}
+		t.Run("accept-actions-at-their-pace", func(t *testing.T) {
+			f := newFinding(t)
+			for range f.s.agent.options.Limits.Burst {
+				must(t, f.s.gate.take(page, f.s.now()))
+			}
+			later(f, 0)
+			f.net.Clock().Advance(f.s.agent.options.Limits.Interval + time.Millisecond)
+			must(t, f.s.gate.take(page, f.s.now()))
+		})
+		for name, store := range map[string]Store{"": nil, "-in-a-store": NewMemoryStore()} {
+			for state, moves := range map[string][2]time.Duration{
+				"that-ended":  {2 * time.Hour, 90 * time.Minute},
+				"to-prolong":  {30 * time.Minute, 20 * time.Minute},
+				"of-tomorrow": {time.Second, month},
+			} {
+				t.Run("reject-consent-"+state+name, func(t *testing.T) {
+					st := asker(t)
+					st.user.Store = store
+					if _, _, err := st.prepares(st.page(booking("", askFor("email"))), Call{}).settle(all, start.Add(time.Hour)); err != nil {
+						t.Fatal(err)
+					}
+					st.net.Clock().Advance(moves[0])
+					st.s.now()
+					st.net.Clock().Advance(-moves[1])
+					st.decides(booking("", askFor("email")), "prompt needs-consent")
+				})
+			}
+		}
+	})
+}
