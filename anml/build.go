@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap/internal/coded"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // ErrEmptyResponse is why a response that says nothing is not built.
@@ -18,6 +19,17 @@ type element struct {
 	attrs    [][2]string
 	children []*element
 }
+
+// el returns the element of a builder: nil for a nil or zero builder, which ignores what it is told.
+func el[B ~struct{ e *element }](b *B) *element {
+	if b == nil {
+		return nil
+	}
+	return (struct{ e *element })(*b).e
+}
+
+// errNoBuilder is why a nil or zero builder builds nothing.
+var errNoBuilder = coded.New("usage", "anml: the builder is empty: make it with NewService, NewSites or NewResponse")
 
 func newElement(k kind) *element { return &element{kind: k} }
 
@@ -34,6 +46,9 @@ func (e *element) value(name string) string {
 // set writes an attribute of the draft; an empty text leaves it out, except where
 // empty is a value.
 func (e *element) set(name, value string) {
+	if e == nil {
+		return
+	}
 	e.attrs = slices.DeleteFunc(e.attrs, func(at [2]string) bool { return at[0] == name })
 	if value != "" || specs[words.spec(e.kind, name)].need == present {
 		e.attrs = append(e.attrs, [2]string{name, value})
@@ -48,12 +63,14 @@ func (e *element) seconds(name string, d time.Duration) {
 // add makes a child.
 func (e *element) add(k kind) *element {
 	c := newElement(k)
-	e.children = append(e.children, c)
+	if e != nil {
+		e.children = append(e.children, c)
+	}
 	return c
 }
 
 func (e *element) text(s string) *element {
-	if s != "" {
+	if e != nil && s != "" {
 		e.children = append(e.children, &element{kind: kText, content: s})
 	}
 	return e
@@ -61,6 +78,9 @@ func (e *element) text(s string) *element {
 
 // find gives the first child of a kind, or nil.
 func (e *element) find(k kind) *element {
+	if e == nil {
+		return nil
+	}
 	for _, c := range e.children {
 		if c.kind == k {
 			return c
@@ -79,6 +99,9 @@ func (e *element) child(k kind) *element {
 
 // arrange puts sections into the order of the draft.
 func (e *element) arrange() {
+	if e == nil {
+		return
+	}
 	slices.SortStableFunc(e.children, func(a, b *element) int { return int(a.kind) - int(b.kind) })
 }
 
@@ -107,6 +130,9 @@ func (e *element) write(w *xmlWriter) {
 // build writes the tree and reads it back, so that what comes out is what any
 // reader would see, and nothing invalid comes out.
 func build(root *element, role Role) (*Document, error) {
+	if root == nil {
+		return nil, errNoBuilder
+	}
 	root.set("version", Version)
 	root.set("role", role.String())
 	w := &xmlWriter{}
@@ -148,20 +174,20 @@ func NewService(title string) *Builder {
 }
 
 // TTL sets the lifetime of the document, Lang its language.
-func (b *Builder) TTL(d time.Duration) *Builder { b.e.seconds("ttl", d); return b }
-func (b *Builder) Lang(tag string) *Builder     { b.e.set("lang", tag); return b }
+func (b *Builder) TTL(d time.Duration) *Builder { zero.Or(b).e.seconds("ttl", d); return b }
+func (b *Builder) Lang(tag string) *Builder     { zero.Or(b).e.set("lang", tag); return b }
 
 // Trust claims to speak for another site, which agents verify.
 func (b *Builder) Trust(domain string) *Builder {
-	b.e.child(kHead).child(kTrust).set("domain", domain)
+	zero.Or(b).e.child(kHead).child(kTrust).set("domain", domain)
 	return b
 }
 
 // Build checks the document as a reader would, and gives it, or an
 // *InvalidError with everything that is wrong.
 func (b *Builder) Build() (*Document, error) {
-	b.e.arrange()
-	return build(b.e, RoleService)
+	zero.Or(b).e.arrange()
+	return build(zero.Or(b).e, RoleService)
 }
 
 // MultiBuilder makes a multi-site document: sites and nothing beside them.
@@ -172,31 +198,33 @@ func NewSites() *MultiBuilder { return &MultiBuilder{newElement(kAnml)} }
 
 // Site adds a site. One of them has to be the serving party's own.
 func (m *MultiBuilder) Site(domain string) *SiteBuilder {
-	s := &SiteBuilder{m.e.add(kSite)}
+	s := &SiteBuilder{el(m).add(kSite)}
 	s.e.set("domain", domain)
 	return s
 }
 
 // Build works like Builder.Build.
 func (m *MultiBuilder) Build() (*Document, error) {
-	for _, c := range m.e.children {
-		c.arrange()
+	if e := el(m); e != nil {
+		for _, c := range e.children {
+			c.arrange()
+		}
 	}
-	return build(m.e, RoleService)
+	return build(el(m), RoleService)
 }
 
 // SiteBuilder fills the sections of one site.
 type SiteBuilder struct{ e *element }
 
 func (s *SiteBuilder) Title(text string) *SiteBuilder {
-	title := s.e.child(kHead).child(kTitle)
+	title := el(s).child(kHead).child(kTitle)
 	title.children = nil
 	title.text(text)
 	return s
 }
 
 func (s *SiteBuilder) Meta(name, value string) *SiteBuilder {
-	m := s.e.child(kHead).add(kMeta)
+	m := el(s).child(kHead).add(kMeta)
 	m.set("name", name)
 	m.set("value", value)
 	return s
@@ -204,7 +232,7 @@ func (s *SiteBuilder) Meta(name, value string) *SiteBuilder {
 
 // SiteRef points to another site's own document.
 func (s *SiteBuilder) SiteRef(domain, canonical string, r Relationship) *SiteBuilder {
-	ref := s.e.child(kHead).add(kSiteRef)
+	ref := el(s).child(kHead).add(kSiteRef)
 	ref.set("domain", domain)
 	ref.set("canonical", canonical)
 	ref.set("relationship", string(r))
@@ -213,7 +241,7 @@ func (s *SiteBuilder) SiteRef(domain, canonical string, r Relationship) *SiteBui
 
 // Rule adds a disclosure rule; ValidFor limits how long a consent stays valid.
 func (s *SiteBuilder) Rule(field string, r Requires) *RuleBuilder {
-	d := s.e.child(kConstraints).add(kDisclosure)
+	d := el(s).child(kConstraints).add(kDisclosure)
 	d.set("field", field)
 	d.set("requires", r.String())
 	return &RuleBuilder{d}
@@ -222,11 +250,11 @@ func (s *SiteBuilder) Rule(field string, r Requires) *RuleBuilder {
 // RuleBuilder is one disclosure rule.
 type RuleBuilder struct{ e *element }
 
-func (r *RuleBuilder) ValidFor(d time.Duration) *RuleBuilder { r.e.seconds("valid-for", d); return r }
+func (r *RuleBuilder) ValidFor(d time.Duration) *RuleBuilder { el(r).seconds("valid-for", d); return r }
 
 // Step adds a step of the workflow, Context says which is the current one.
 func (s *SiteBuilder) Step(id, label string, status StepStatus) *StepBuilder {
-	step := s.e.child(kState).child(kFlow).add(kStep)
+	step := el(s).child(kState).child(kFlow).add(kStep)
 	step.set("id", id)
 	step.set("label", label)
 	step.set("status", status.String())
@@ -234,22 +262,22 @@ func (s *SiteBuilder) Step(id, label string, status StepStatus) *StepBuilder {
 }
 
 func (s *SiteBuilder) Context(step string) *SiteBuilder {
-	s.e.child(kState).child(kContext).add(kContextStep).text(step)
-	s.e.child(kState).arrange()
+	el(s).child(kState).child(kContext).add(kContextStep).text(step)
+	el(s).child(kState).arrange()
 	return s
 }
 
 // StepBuilder is one step.
 type StepBuilder struct{ e *element }
 
-func (s *StepBuilder) Required() *StepBuilder             { s.e.flag("required", true); return s }
-func (s *StepBuilder) Next(id string) *StepBuilder        { s.e.set("next", id); return s }
-func (s *StepBuilder) Condition(text string) *StepBuilder { s.e.set("condition", text); return s }
-func (s *StepBuilder) Action(id string) *StepBuilder      { s.e.set("action", id); return s }
+func (s *StepBuilder) Required() *StepBuilder             { el(s).flag("required", true); return s }
+func (s *StepBuilder) Next(id string) *StepBuilder        { el(s).set("next", id); return s }
+func (s *StepBuilder) Condition(text string) *StepBuilder { el(s).set("condition", text); return s }
+func (s *StepBuilder) Action(id string) *StepBuilder      { el(s).set("action", id); return s }
 
 // Action adds an operation.
 func (s *SiteBuilder) Action(id, method, endpoint string) *ActionBuilder {
-	a := s.e.child(kInteract).add(kAction)
+	a := el(s).child(kInteract).add(kAction)
 	a.set("id", id)
 	a.set("method", method)
 	a.set("endpoint", endpoint)
@@ -260,18 +288,18 @@ func (s *SiteBuilder) Action(id, method, endpoint string) *ActionBuilder {
 type ActionBuilder struct{ e *element }
 
 func (a *ActionBuilder) Description(text string) *ActionBuilder {
-	a.e.set("description", text)
+	el(a).set("description", text)
 	return a
 }
 func (a *ActionBuilder) EncType(mediaType string) *ActionBuilder {
-	a.e.set("enctype", mediaType)
+	el(a).set("enctype", mediaType)
 	return a
 }
-func (a *ActionBuilder) Auth(auth Auth) *ActionBuilder      { a.e.set("auth", auth.String()); return a }
-func (a *ActionBuilder) Idempotent(yes bool) *ActionBuilder { a.e.flag("idempotent", yes); return a }
-func (a *ActionBuilder) Confirm(yes bool) *ActionBuilder    { a.e.flag("confirm", yes); return a }
+func (a *ActionBuilder) Auth(auth Auth) *ActionBuilder      { el(a).set("auth", auth.String()); return a }
+func (a *ActionBuilder) Idempotent(yes bool) *ActionBuilder { el(a).flag("idempotent", yes); return a }
+func (a *ActionBuilder) Confirm(yes bool) *ActionBuilder    { el(a).flag("confirm", yes); return a }
 func (a *ActionBuilder) Response(mediaType, description string) *ActionBuilder {
-	r := a.e.child(kResponse)
+	r := el(a).child(kResponse)
 	r.set("type", mediaType)
 	r.set("description", description)
 	return a
@@ -279,24 +307,27 @@ func (a *ActionBuilder) Response(mediaType, description string) *ActionBuilder {
 
 // Param adds a parameter.
 func (a *ActionBuilder) Param(name string, t Type) *ParamBuilder {
-	p := a.e.add(kParam)
+	p := el(a).add(kParam)
 	p.set("name", name)
 	p.set("type", t.String())
-	a.e.arrange()
+	el(a).arrange()
 	return &ParamBuilder{p}
 }
 
 // ParamBuilder is one parameter.
 type ParamBuilder struct{ e *element }
 
-func (p *ParamBuilder) Required() *ParamBuilder               { p.e.flag("required", true); return p }
-func (p *ParamBuilder) Description(text string) *ParamBuilder { p.e.set("description", text); return p }
-func (p *ParamBuilder) Default(value string) *ParamBuilder    { p.e.set("default", value); return p }
-func (p *ParamBuilder) Pattern(re2 string) *ParamBuilder      { p.e.set("pattern", re2); return p }
-func (p *ParamBuilder) Min(bound string) *ParamBuilder        { p.e.set("min", bound); return p }
-func (p *ParamBuilder) Max(bound string) *ParamBuilder        { p.e.set("max", bound); return p }
+func (p *ParamBuilder) Required() *ParamBuilder { el(p).flag("required", true); return p }
+func (p *ParamBuilder) Description(text string) *ParamBuilder {
+	el(p).set("description", text)
+	return p
+}
+func (p *ParamBuilder) Default(value string) *ParamBuilder { el(p).set("default", value); return p }
+func (p *ParamBuilder) Pattern(re2 string) *ParamBuilder   { el(p).set("pattern", re2); return p }
+func (p *ParamBuilder) Min(bound string) *ParamBuilder     { el(p).set("min", bound); return p }
+func (p *ParamBuilder) Max(bound string) *ParamBuilder     { el(p).set("max", bound); return p }
 func (p *ParamBuilder) Option(value, label string) *ParamBuilder {
-	o := p.e.add(kOption)
+	o := el(p).add(kOption)
 	o.set("value", value)
 	o.set("label", label)
 	return p
@@ -304,27 +335,27 @@ func (p *ParamBuilder) Option(value, label string) *ParamBuilder {
 
 // Inform adds a piece of information.
 func (s *SiteBuilder) Inform(text string) *InformBuilder {
-	return &InformBuilder{s.e.child(kKnowledge).add(kInform).text(text)}
+	return &InformBuilder{el(s).child(kKnowledge).add(kInform).text(text)}
 }
 
 // InformBuilder is one inform.
 type InformBuilder struct{ e *element }
 
-func (i *InformBuilder) TTL(d time.Duration) *InformBuilder { i.e.seconds("ttl", d); return i }
-func (i *InformBuilder) Scope(id string) *InformBuilder     { i.e.set("scope", id); return i }
+func (i *InformBuilder) TTL(d time.Duration) *InformBuilder { el(i).seconds("ttl", d); return i }
+func (i *InformBuilder) Scope(id string) *InformBuilder     { el(i).set("scope", id); return i }
 func (i *InformBuilder) Priority(p Priority) *InformBuilder {
-	i.e.set("priority", p.String())
+	el(i).set("priority", p.String())
 	return i
 }
-func (i *InformBuilder) Usage(u Usage) *InformBuilder { i.e.set("usage", u.String()); return i }
+func (i *InformBuilder) Usage(u Usage) *InformBuilder { el(i).set("usage", u.String()); return i }
 func (i *InformBuilder) Confidentiality(c Confidentiality) *InformBuilder {
-	i.e.set("confidentiality", c.String())
+	el(i).set("confidentiality", c.String())
 	return i
 }
 
 // Ask asks for a field, to be answered to an action, for a purpose.
 func (s *SiteBuilder) Ask(field, action, purpose string) *AskBuilder {
-	return newAsk(s.e.child(kKnowledge), field, action, purpose)
+	return newAsk(el(s).child(kKnowledge), field, action, purpose)
 }
 
 func newAsk(knowledge *element, field, action, purpose string) *AskBuilder {
@@ -338,12 +369,12 @@ func newAsk(knowledge *element, field, action, purpose string) *AskBuilder {
 // AskBuilder is one ask.
 type AskBuilder struct{ e *element }
 
-func (a *AskBuilder) Required() *AskBuilder   { a.e.flag("required", true); return a }
-func (a *AskBuilder) Type(t Type) *AskBuilder { a.e.set("type", t.String()); return a }
+func (a *AskBuilder) Required() *AskBuilder   { el(a).flag("required", true); return a }
+func (a *AskBuilder) Type(t Type) *AskBuilder { el(a).set("type", t.String()); return a }
 
 // Status states the outcome of a submitted action.
 func (s *SiteBuilder) Status(code string, r Result, message string) *SiteBuilder {
-	st := s.e.child(kStatus)
+	st := el(s).child(kStatus)
 	st.set("code", code)
 	st.set("result", r.String())
 	st.set("message", message)

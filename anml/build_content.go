@@ -6,19 +6,19 @@ import (
 )
 
 // Body gives the body to fill.
-func (s *SiteBuilder) Body() *ContentBuilder { return &ContentBuilder{s.e.child(kBody)} }
+func (s *SiteBuilder) Body() *ContentBuilder { return &ContentBuilder{el(s).child(kBody)} }
 
 // ContentBuilder fills a body or a section with text and elements in any order.
 type ContentBuilder struct{ e *element }
 
-func (c *ContentBuilder) Usage(u Usage) *ContentBuilder { c.e.set("usage", u.String()); return c }
+func (c *ContentBuilder) Usage(u Usage) *ContentBuilder { el(c).set("usage", u.String()); return c }
 
 // Text adds text, kept character for character.
-func (c *ContentBuilder) Text(s string) *ContentBuilder { c.e.text(s); return c }
+func (c *ContentBuilder) Text(s string) *ContentBuilder { el(c).text(s); return c }
 
 // Section adds a section and gives it to fill.
 func (c *ContentBuilder) Section(id, label string) *ContentBuilder {
-	s := c.e.add(kSection)
+	s := el(c).add(kSection)
 	s.set("id", id)
 	s.set("label", label)
 	return &ContentBuilder{s}
@@ -26,7 +26,7 @@ func (c *ContentBuilder) Section(id, label string) *ContentBuilder {
 
 // Link adds a link; rel is a list of words.
 func (c *ContentBuilder) Link(href, rel, label string) *ContentBuilder {
-	l := c.e.add(kLink)
+	l := el(c).add(kLink)
 	l.set("href", href)
 	l.set("rel", rel)
 	l.set("label", label)
@@ -35,7 +35,7 @@ func (c *ContentBuilder) Link(href, rel, label string) *ContentBuilder {
 
 // Img adds an image with the text that may stand for it.
 func (c *ContentBuilder) Img(src, description string) *ContentBuilder {
-	i := c.e.add(kImg)
+	i := el(c).add(kImg)
 	i.set("src", src)
 	i.add(kDescription).text(description)
 	return c
@@ -51,7 +51,7 @@ func (c *ContentBuilder) Video(src, transcript string) *ContentBuilder {
 }
 
 func (c *ContentBuilder) medium(k kind, src, transcript string) *ContentBuilder {
-	m := c.e.add(k)
+	m := el(c).add(k)
 	m.set("src", src)
 	m.add(kTranscript).text(transcript)
 	return c
@@ -60,7 +60,7 @@ func (c *ContentBuilder) medium(k kind, src, transcript string) *ContentBuilder 
 // Nav adds references to the next and previous page, "" for none, and the number
 // of items, negative when unknown.
 func (c *ContentBuilder) Nav(next, prev string, total int) *ContentBuilder {
-	n := c.e.add(kNav)
+	n := el(c).add(kNav)
 	n.set("next", next)
 	n.set("prev", prev)
 	if total >= 0 {
@@ -71,7 +71,7 @@ func (c *ContentBuilder) Nav(next, prev string, total int) *ContentBuilder {
 
 // Data adds structured data and gives it to fill.
 func (c *ContentBuilder) Data(id, label string) *DataBuilder {
-	d := c.e.add(kData)
+	d := el(c).add(kData)
 	d.set("id", id)
 	d.set("label", label)
 	return &DataBuilder{d}
@@ -82,7 +82,7 @@ type DataBuilder struct{ e *element }
 
 // Item adds an item and gives it to fill.
 func (d *DataBuilder) Item(id string) *ItemBuilder {
-	i := d.e.add(kItem)
+	i := el(d).add(kItem)
 	i.set("id", id)
 	return &ItemBuilder{i}
 }
@@ -97,7 +97,7 @@ func (i *ItemBuilder) Field(name string, t Type, value any) *ItemBuilder {
 	if err != nil && text == "" {
 		text = fmt.Sprint(value)
 	}
-	f := i.e.add(kField)
+	f := el(i).add(kField)
 	f.set("name", name)
 	f.set("type", t.String())
 	f.text(text)
@@ -105,47 +105,47 @@ func (i *ItemBuilder) Field(name string, t Type, value any) *ItemBuilder {
 }
 
 // Persona gives the advice on presentation to fill.
-func (s *SiteBuilder) Persona() *PersonaBuilder { return &PersonaBuilder{s.e.child(kPersona)} }
+func (s *SiteBuilder) Persona() *PersonaBuilder { return &PersonaBuilder{el(s).child(kPersona)} }
 
 // PersonaBuilder fills a persona.
 type PersonaBuilder struct{ e *element }
 
 func (p *PersonaBuilder) Tone(value string) *PersonaBuilder {
-	p.e.child(kTone).set("value", value)
+	el(p).child(kTone).set("value", value)
 	return p
 }
 func (p *PersonaBuilder) Instructions(text string) *PersonaBuilder {
-	p.e.child(kInstructions).text(text)
+	el(p).child(kInstructions).text(text)
 	return p
 }
 
 func (p *PersonaBuilder) Language(l LanguagePolicy, value string) *PersonaBuilder {
-	e := p.e.child(kLanguage)
+	e := el(p).child(kLanguage)
 	e.set("value", value)
 	e.set("policy", l.String())
 	return p
 }
 
 func (p *PersonaBuilder) Prefer(term string) *PersonaBuilder {
-	p.e.child(kVocabulary).add(kPrefer).text(term)
+	el(p).child(kVocabulary).add(kPrefer).text(term)
 	return p
 }
 
 func (p *PersonaBuilder) Avoid(term string) *PersonaBuilder {
-	p.e.child(kVocabulary).add(kAvoid).text(term)
+	el(p).child(kVocabulary).add(kAvoid).text(term)
 	return p
 }
 
 // DisplayName is a name to show. It is no identity.
 func (s *SiteBuilder) DisplayName(name string) *SiteBuilder {
-	s.e.child(kAesthetic).child(kDisplayName).text(name)
+	el(s).child(kAesthetic).child(kDisplayName).text(name)
 	return s
 }
 
 // Rights states what may be done with content: of the whole site, or with a
 // scope of the elements of that id.
 func (s *SiteBuilder) Rights(holder, year string, u Usage, scope, text string) *SiteBuilder {
-	r := s.e.child(kFooter).add(kRights)
+	r := el(s).child(kFooter).add(kRights)
 	r.set("holder", holder)
 	r.set("year", year)
 	r.set("usage", u.String())
@@ -156,7 +156,7 @@ func (s *SiteBuilder) Rights(holder, year string, u Usage, scope, text string) *
 
 // Attribution adds a credit.
 func (s *SiteBuilder) Attribution(text string, required bool) *SiteBuilder {
-	a := s.e.child(kFooter).add(kAttribution)
+	a := el(s).child(kFooter).add(kAttribution)
 	a.flag("required", required)
 	a.text(text)
 	return s
@@ -171,14 +171,14 @@ type ResponseBuilder struct{ e *element }
 func NewResponse() *ResponseBuilder { return &ResponseBuilder{newElement(kAnml)} }
 
 func (r *ResponseBuilder) Title(text string) *ResponseBuilder {
-	r.e.child(kHead).child(kTitle).text(text)
+	el(r).child(kHead).child(kTitle).text(text)
 	return r
 }
 
 // Answer answers a field. Granted is when the user agreed; the zero time is left
 // out, never made up.
 func (r *ResponseBuilder) Answer(field, value string, c ConsentKind, granted time.Time) *ResponseBuilder {
-	a := r.e.child(kKnowledge).add(kAnswer)
+	a := el(r).child(kKnowledge).add(kAnswer)
 	a.set("field", field)
 	a.set("value", value)
 	a.set("consent", c.String())
@@ -191,7 +191,7 @@ func (r *ResponseBuilder) Answer(field, value string, c ConsentKind, granted tim
 // Refuse refuses a field; a ConstraintViolation names the rule of that field. A
 // message is optional and should tell nothing of the user.
 func (r *ResponseBuilder) Refuse(field string, reason Reason, message string) *ResponseBuilder {
-	x := r.e.child(kKnowledge).add(kRefuse)
+	x := el(r).child(kKnowledge).add(kRefuse)
 	x.set("field", field)
 	x.set("reason", string(reason))
 	if reason == ConstraintViolation {
@@ -203,18 +203,18 @@ func (r *ResponseBuilder) Refuse(field string, reason Reason, message string) *R
 
 // Ask asks back, for an action of the document that is answered.
 func (r *ResponseBuilder) Ask(field, action, purpose string) *AskBuilder {
-	return newAsk(r.e.child(kKnowledge), field, action, purpose)
+	return newAsk(el(r).child(kKnowledge), field, action, purpose)
 }
 
 // Inform tells something that nobody asked for.
 func (r *ResponseBuilder) Inform(text string) *InformBuilder {
-	return &InformBuilder{r.e.child(kKnowledge).add(kInform).text(text)}
+	return &InformBuilder{el(r).child(kKnowledge).add(kInform).text(text)}
 }
 
 // Build checks the response as a reader would. One that says nothing is
 // ErrEmptyResponse; a reason that the draft does not define is invalid.
 func (r *ResponseBuilder) Build() (*Document, error) {
-	knowledge := r.e.find(kKnowledge)
+	knowledge := el(r).find(kKnowledge)
 	if knowledge == nil {
 		return nil, ErrEmptyResponse
 	}
@@ -224,8 +224,8 @@ func (r *ResponseBuilder) Build() (*Document, error) {
 				Message: "the reason " + quoted(c.value("reason")) + " is not one of the draft"}}}
 		}
 	}
-	r.e.arrange()
-	return build(r.e, RoleAgentResponse)
+	el(r).arrange()
+	return build(el(r), RoleAgentResponse)
 }
 
 // MinimalResponse is the least valid response to an action of a site: a refusal

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Document is one ANML document, as read or as built. It never changes and may
@@ -40,10 +42,16 @@ type Node struct {
 	d *Document
 }
 
-func (d *Document) root() node { return node{&d.tree, root} }
+// It is absent in a zero Document.
+func (d *Document) root() node {
+	if d == nil || len(d.tree.rows) <= root {
+		return node{}
+	}
+	return node{&d.tree, root}
+}
 
 // Format tells which serialization the document was read from.
-func (d *Document) Format() Format { return d.format }
+func (d *Document) Format() Format { return zero.Or(d).format }
 
 // Version is the version attribute, "1.0" when absent (section 8.1). The
 // namespace is the authority; a document of another version is read as far as
@@ -64,7 +72,7 @@ func (d *Document) Role() Role {
 	if r := parse[Role](roleWords[:], d.root().value("role")); r != RoleUnspecified {
 		return r
 	}
-	return d.role
+	return zero.Or(d).role
 }
 
 // SupportedVersions lists the versions that the document offers, and whether it
@@ -113,13 +121,13 @@ func (d *Document) Containers() iter.Seq[Site] {
 	if d.Multi() {
 		return d.Sites()
 	}
-	return func(yield func(Site) bool) { yield(d.Site) }
+	return func(yield func(Site) bool) { yield(zero.Or(d).Site) }
 }
 
 // Findings lists what was noticed, in the order of the document, as far as the
 // limit on findings goes; Unlisted counts the rest.
 func (d *Document) Findings() []Finding {
-	list := slices.Clone(d.found.list)
+	list := slices.Clone(zero.Or(d).found.list)
 	slices.SortStableFunc(list, func(a, b found) int { return cmp.Compare(a.offset, b.offset) })
 	out := make([]Finding, len(list))
 	for i, f := range list {
@@ -129,7 +137,7 @@ func (d *Document) Findings() []Finding {
 }
 
 // Unlisted counts findings beyond the limit.
-func (d *Document) Unlisted() int { return d.found.lost }
+func (d *Document) Unlisted() int { return zero.Or(d).found.lost }
 
 // Exists reports whether the element is there and may be processed.
 func (v Node) Exists() bool { return v.n.usable() }

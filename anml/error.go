@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Why a whole document is refused, for errors.Is. Every [*Error] of a reading
@@ -98,6 +100,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
+	e = zero.Or(e)
 	var b strings.Builder
 	b.WriteString("anml: ")
 	if place := e.Position.String(); place != "" {
@@ -111,10 +114,11 @@ func (e *Error) Error() string {
 }
 
 // ReasonCode returns the reason code.
-func (e *Error) ReasonCode() string { return e.Code }
+func (e *Error) ReasonCode() string { return zero.Or(e).Code }
 
 // Unwrap gives the class of the error, and the reader's error below it.
 func (e *Error) Unwrap() []error {
+	e = zero.Or(e)
 	classes := []error{e.class}
 	if e.class == ErrUnsupportedEncoding {
 		classes = append(classes, ErrEncoding)

@@ -10,6 +10,7 @@ import (
 	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/strictjson"
 	"github.com/lookleap/lookleap/internal/strictxml"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // The media types of problem details (RFC 9457).
@@ -47,7 +48,7 @@ type Extension struct {
 
 // Extension gives the value of a further member.
 func (p *Problem) Extension(name string) (string, bool) {
-	for _, e := range p.Extensions {
+	for _, e := range zero.Or(p).Extensions {
 		if e.Name == name {
 			return e.Value, true
 		}
@@ -170,6 +171,7 @@ func parseProblemXML(data []byte) (*Problem, error) {
 // Marshal writes the problem in one of the two forms and gives its media type.
 // An extension whose name is no name in both forms is an error.
 func (p *Problem) Marshal(f Format) (data []byte, contentType string, err error) {
+	p = zero.Or(p)
 	members := []Extension{{"type", p.Type}, {"title", p.Title}, {"status", ""}, {"detail", p.Detail}, {"instance", p.Instance}}
 	if p.Status != 0 {
 		members[2].Value = strconv.Itoa(p.Status)

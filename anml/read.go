@@ -126,7 +126,7 @@ func newReader(format Format, o ReadOptions) *reader {
 	r.findings.limit = r.limits.Findings
 	r.doc = &Document{format: format}
 	r.t = &r.doc.tree
-	r.doc.Site = Site{Node{r.doc.root(), r.doc}}
+	r.doc.Site = Site{Node{node{&r.doc.tree, root}, r.doc}}
 	return r
 }
 

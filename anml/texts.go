@@ -3,6 +3,8 @@ package anml
 import (
 	"iter"
 	"slices"
+
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Texts yields every text that the document holds, as it means, and the element that
@@ -11,6 +13,7 @@ import (
 // It leaves out the words of the draft itself, such as "true" and "POST". It is for
 // finding out whether a document told a value, and not for showing.
 func (d *Document) Texts() iter.Seq2[Node, string] {
+	d = zero.Or(d)
 	return func(yield func(Node, string) bool) {
 		for i := root; i < len(d.tree.rows); i++ {
 			n := node{&d.tree, int32(i)}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lookleap/lookleap/internal/coded"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // ErrRoleUnset is why a document without a role is not written (section 8.1).
@@ -42,6 +43,7 @@ type InvalidError struct {
 }
 
 func (e *InvalidError) Error() string {
+	e = zero.Or(e)
 	if len(e.Findings) == 0 {
 		return "anml: the document is not valid"
 	}
@@ -54,6 +56,7 @@ func (e *InvalidError) Error() string {
 
 // ReasonCode returns the reason code of the first finding.
 func (e *InvalidError) ReasonCode() string {
+	e = zero.Or(e)
 	if len(e.Findings) == 0 {
 		return CodeMalformed
 	}
@@ -62,7 +65,7 @@ func (e *InvalidError) ReasonCode() string {
 
 // Unwrap gives ErrRoleContent where that is among the reasons.
 func (e *InvalidError) Unwrap() error {
-	for _, f := range e.Findings {
+	for _, f := range zero.Or(e).Findings {
 		if f.Code == CodeRoleContent {
 			return ErrRoleContent
 		}
@@ -78,8 +81,14 @@ func Marshal(d *Document, f Format, o WriteOptions) ([]byte, error) {
 	return MarshalXML(d, o)
 }
 
+// errNoDocument is why a nil or zero Document is not written.
+var errNoDocument = coded.New("usage", "anml: the document is empty: read one with Parse, or build one")
+
 // writable refuses a document that must not be written as it is.
 func (d *Document) writable(o WriteOptions) (Role, error) {
+	if !d.root().ok() {
+		return RoleUnspecified, errNoDocument
+	}
 	role := parse[Role](roleWords[:], d.root().value("role"))
 	if !d.root().lookup("role").ok() {
 		role = o.Role
@@ -113,6 +122,9 @@ func (d *Document) writable(o WriteOptions) (Role, error) {
 // JSONOnly lists the keys of a JSON document that have no XML image, as paths.
 // MarshalXML leaves them out; they mean nothing to ANML.
 func (d *Document) JSONOnly() (keys []string) {
+	if !d.root().ok() {
+		return nil
+	}
 	d.root().walk(func(n node) bool {
 		if m := n.more(); m != nil {
 			for _, k := range m.keys {
@@ -127,7 +139,12 @@ func (d *Document) JSONOnly() (keys []string) {
 // Equal reports whether two documents are the same document: the same elements
 // in the same order with the same texts and attributes, whatever serialization
 // they were read from. An absent version is the default one.
-func Equal(a, b *Document) bool { return equalNodes(a.root(), b.root()) }
+func Equal(a, b *Document) bool {
+	if x, y := a.root(), b.root(); x.ok() && y.ok() {
+		return equalNodes(x, y)
+	}
+	return a.root().ok() == b.root().ok()
+}
 
 func equalNodes(a, b node) bool {
 	if a.kind() != b.kind() || a.text() != b.text() || !equalMore(a, b) || !equalAttrs(a, b) || !equalAttrs(b, a) {
