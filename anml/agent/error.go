@@ -11,6 +11,7 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Error is why a session did not do what it was asked to. [lookleap.CodeOf] gives
@@ -31,6 +32,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
+	e = zero.Or(e)
 	var b strings.Builder
 	b.WriteString("anml/agent: ")
 	if e.Reason != "" {
@@ -52,10 +54,15 @@ func (e *Error) Error() string {
 }
 
 // ReasonCode gives the code.
-func (e *Error) ReasonCode() lookleap.Code { return e.Code }
+func (e *Error) ReasonCode() lookleap.Code { return zero.Or(e).Code }
 
 // Unwrap gives the cause.
-func (e *Error) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return zero.Or(e).Err }
+
+// missing returns an error for a value that was not made as it has to be.
+func missing(what, fix string) error {
+	return &Error{Code: lookleap.CodeUsage, Reason: what + ": " + fix}
+}
 
 // fail makes an error about a URL from the error below it, whose code it keeps.
 func fail(url string, err error, reason string) *Error {

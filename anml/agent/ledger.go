@@ -115,6 +115,10 @@ func (f Filter) Entries(ctx context.Context, l Ledger) iter.Seq2[Entry, error] {
 			yield(Entry{}, err)
 			return
 		}
+		if l == nil {
+			yield(Entry{}, errNoLedger)
+			return
+		}
 		for e, err := range l.Entries(ctx) {
 			if (err != nil || f.picks(name, e)) && !yield(e, err) {
 				return
@@ -122,6 +126,9 @@ func (f Filter) Entries(ctx context.Context, l Ledger) iter.Seq2[Entry, error] {
 		}
 	}
 }
+
+// errNoLedger is any reading of a nil Ledger.
+var errNoLedger = missing("there is no ledger", "take it from Session.Ledger")
 
 func (f Filter) picks(name string, e Entry) bool {
 	switch {
@@ -165,6 +172,9 @@ type Disclosed struct {
 // read is an error, since it might belong here.
 func Interaction(ctx context.Context, l Ledger, plan string) ([]Disclosed, error) {
 	list := []Disclosed{}
+	if l == nil {
+		return nil, errNoLedger
+	}
 	for e, err := range l.Entries(ctx) {
 		if err != nil {
 			return nil, err

@@ -62,8 +62,12 @@ type User struct {
 	Persona PersonaPolicy
 }
 
-// NewSession starts a session. An error is one of the host's store.
+// NewSession starts a session. It returns an error if the agent has no host, or if the
+// user's store fails.
 func (a *Agent) NewSession(u User) (*Session, error) {
+	if a == nil || a.host == nil {
+		return nil, missing("the agent has no host", "make it with New")
+	}
 	if u.Profile == nil {
 		u.Profile = NoProfile{}
 	}

@@ -22,6 +22,9 @@ type Tool struct {
 // Call runs the tool through [Page.Do] with the arguments that a model made. Its
 // result is made for a model by [Result.Text], its error by [ErrorText].
 func (t Tool) Call(ctx context.Context, args json.RawMessage) (*Result, error) {
+	if t.call == nil {
+		return nil, missing("the tool belongs to no page", "take it from Page.Tools")
+	}
 	return t.call(ctx, args)
 }
 
