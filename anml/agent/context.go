@@ -270,9 +270,13 @@ func (c *Context) indexText(ctx context.Context, i *Inform) error {
 	if !fits {
 		return c.heard.hear(speaker{i.Serving, i.Confidentiality}, len(i.Text), slices.Values([]string{i.Text}))
 	}
-	piece := make([]uint64, 0, min(indexPiece, len(i.Text)+1))
+	f, err := foldContext(ctx, i.Text)
+	if err != nil {
+		return err
+	}
+	piece := make([]uint64, 0, min(indexPiece, len(f.runes)+1))
 	first := true
-	for hash := range c.index.hashes(i.Text) {
+	for hash := range c.index.hashes(&f) {
 		if piece = append(piece, hash); len(piece) < cap(piece) {
 			continue
 		}

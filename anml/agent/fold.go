@@ -1,11 +1,10 @@
 package agent
 
 import (
-	"strings"
+	"context"
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -24,70 +23,96 @@ type span struct{ from, to int }
 
 func (s span) len() int { return s.to - s.from }
 
+// foldPiece is how much text is folded between two looks at a context.
+const foldPiece = 64 << 10
+
+// fold folds a text.
 func fold(text string) folded {
-	if !isASCII(text) {
-		text = cases.Fold().String(norm.NFKC.String(text))
-		text = norm.NFKC.String(strings.Map(unadorned, norm.NFKD.String(text)))
-	}
-	f := folded{runes: make([]rune, 0, len(text))}
-	word, chunk := 0, 0
-	end := func(from *int, list *[]span) {
-		if n := len(f.runes); n > *from {
-			*list = append(*list, span{*from, n})
-			*from = n
-		}
-	}
-	for _, r := range text {
-		switch {
-		case 'A' <= r && r <= 'Z':
-			f.runes = append(f.runes, r|0x20)
-		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
-			f.runes = append(f.runes, r)
-		case unseen(r):
-		case r >= utf8.RuneSelf && unicode.In(r, unicode.L, unicode.N, unicode.M):
-			f.runes = append(f.runes, r)
-		default:
-			end(&word, &f.words)
-			if unicode.IsSpace(r) {
-				end(&chunk, &f.chunks)
-			}
-		}
-	}
-	end(&word, &f.words)
-	end(&chunk, &f.chunks)
+	f, _ := foldContext(context.Background(), text) // which does not end
 	return f
 }
 
-// unadorned is a digit as an ASCII digit, nothing in the place of an accent, which may
-// stand on any letter and any digit, and any other character as it is.
-func unadorned(r rune) rune {
-	switch {
-	case r < utf8.RuneSelf:
-		return r
-	case unicode.Is(unicode.Inherited, r) && unicode.Is(unicode.M, r):
-		return -1
-	case unicode.Is(unicode.Nd, r):
-		for _, tens := range unicode.Nd.R16 {
-			if rune(tens.Lo) <= r && r <= rune(tens.Hi) { // of whole tens
-				return '0' + (r-rune(tens.Lo))%10
-			}
+// foldContext folds a text until the end of ctx.
+func foldContext(ctx context.Context, text string) (folded, error) {
+	f := folder{folded: folded{runes: make([]rune, 0, len(text))}}
+	for len(text) > foldPiece {
+		if err := ctx.Err(); err != nil {
+			return folded{}, err
 		}
-		for _, tens := range unicode.Nd.R32 {
-			if rune(tens.Lo) <= r && r <= rune(tens.Hi) {
-				return '0' + (r-rune(tens.Lo))%10
-			}
+		cut := foldPiece
+		for !utf8.RuneStart(text[cut]) && cut > foldPiece-utf8.UTFMax {
+			cut--
+		}
+		f.write(text[:cut])
+		text = text[cut:]
+	}
+	f.write(text)
+	f.endChunk()
+	return f.folded, ctx.Err()
+}
+
+// folder folds a text that comes in pieces. Each character is folded by itself, and
+// each word is composed at its end.
+type folder struct {
+	folded
+	word, chunk int  // where the present ones begin
+	combines    bool // the word has a character that may become one with that before it
+}
+
+func (f *folder) write(text string) {
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c < utf8.RuneSelf {
+			f.add(rune(c))
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		i += size
+		s := spellingOf(r)
+		f.combines = f.combines || s.combines
+		if s.same {
+			f.runes = append(f.runes, r)
+			continue
+		}
+		for _, r := range s.runes {
+			f.add(r)
 		}
 	}
-	return r
 }
 
-func isASCII(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+// add adds an ASCII character, or another one that is part of a word.
+func (f *folder) add(r rune) {
+	switch {
+	case 'A' <= r && r <= 'Z':
+		f.runes = append(f.runes, r|0x20)
+	case 'a' <= r && r <= 'z', '0' <= r && r <= '9', r >= utf8.RuneSelf:
+		f.runes = append(f.runes, r)
+	case r == ' ', '\t' <= r && r <= '\r':
+		f.endChunk()
+	default:
+		f.endWord()
+	}
 }
 
-// unseen are the characters that stand in the middle of a word without dividing it.
-func unseen(r rune) bool {
-	return r >= 0xAD && unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+func (f *folder) endWord() {
+	if f.combines {
+		composed := norm.NFKC.String(string(f.runes[f.word:]))
+		f.runes = append(f.runes[:f.word], []rune(composed)...)
+		f.combines = false
+	}
+	if n := len(f.runes); n > f.word {
+		f.words = append(f.words, span{f.word, n})
+		f.word = n
+	}
+}
+
+func (f *folder) endChunk() {
+	f.endWord()
+	if n := len(f.runes); n > f.chunk {
+		f.chunks = append(f.chunks, span{f.chunk, n})
+		f.chunk = n
+	}
 }
 
 // whole is all of the text.

@@ -142,9 +142,9 @@ func (h *hearsay) wholeCounts(f *folded) bool {
 	return n > 4 || !strings.HasPrefix(text, "19") && !strings.HasPrefix(text, "20")
 }
 
-func (h *hearsay) hash(kind byte, runes []rune) uint64 {
+func (h *hearsay) hash(kind uint64, runes []rune) uint64 {
 	var block [1 + 4*rowLen]byte
-	b := append(block[:0], kind)
+	b := append(block[:0], byte(kind))
 	for _, r := range runes {
 		b = utf8.AppendRune(b, r)
 	}

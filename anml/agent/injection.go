@@ -50,7 +50,7 @@ func (p *Page) vetPersonas(ctx context.Context) error {
 		if _, a := p.owner(party.site, anmltrust.Persona, now); a == anmltrust.Dropped {
 			continue
 		}
-		v := &vetted{domain: party.Domain, advice: adviceOf(party.Domain, persona)}
+		v := &vetted{domain: party.Domain, advice: adviceOf(persona)}
 		if err := p.vet(ctx, party, v); err != nil {
 			return err
 		}

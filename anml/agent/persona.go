@@ -150,21 +150,20 @@ const (
 
 // advice is one text of a persona.
 type advice struct {
-	item PersonaItem
-	text UntrustedText
-	raw  string
-	over bool // longer than it may be
+	item  PersonaItem
+	label string
+	raw   string
+	over  bool // longer than it may be
 }
 
 // adviceOf takes a persona apart.
-func adviceOf(owner string, p anml.Persona) []advice {
+func adviceOf(p anml.Persona) []advice {
 	var list []advice
 	add := func(item PersonaItem, label, raw string, limit int) {
 		if raw == "" {
 			return
 		}
-		text := untrusted(owner, label, raw)
-		list = append(list, advice{item, text, raw, utf8.RuneCountInString(raw) > limit})
+		list = append(list, advice{item, label, raw, utf8.RuneCountInString(raw) > limit})
 	}
 	add(PersonaModel, "model name", p.Model().Name(), maxAdvice)
 	add(PersonaModel, "model provider", p.Model().Provider(), maxAdvice)
@@ -186,6 +185,13 @@ func adviceOf(owner string, p anml.Persona) []advice {
 		}
 	}
 	return list
+}
+
+func (a advice) tooLong() string {
+	if a.item == PersonaPrefer || a.item == PersonaAvoid {
+		return "the vocabulary is larger than is taken up, or a term of it longer"
+	}
+	return "it is longer than is taken up"
 }
 
 // fullText is all that a persona says, shortText as much of it as is looked at:
@@ -217,17 +223,17 @@ func shortText(list []advice) string {
 // rank first, then the user, then the persona.
 func (r *Persona) apply(list []advice, u User, p anml.Persona) {
 	for _, a := range list {
-		g := Guidance{Item: a.item, Value: a.text}
+		if a.over { // its text is not even looked at
+			r.override(Guidance{Item: a.item}, a.tooLong())
+			continue
+		}
+		g := Guidance{Item: a.item, Value: untrusted(r.Owner, a.label, a.raw)}
 		switch {
-		case a.over && (a.item == PersonaPrefer || a.item == PersonaAvoid):
-			r.override(Guidance{Item: a.item}, "the vocabulary is larger than is taken up, or a term of it longer")
-		case a.over:
-			r.override(Guidance{Item: a.item}, "it is longer than is taken up")
 		case a.item == PersonaLanguage: // with its policy
 		case u.Persona.denies(a.item):
 			r.override(g, u.Persona.Deny[a.item])
 		default:
-			r.use(g, a.text, u.Persona)
+			r.use(g, g.Value, u.Persona)
 		}
 	}
 	r.perspective(p.Voice().Perspective(), u.Persona)

@@ -338,7 +338,8 @@ func TestDeletedBesideLive(t *testing.T) {
 	s := newSession(t, newLab(t), User{}, Options{})
 	a := origin{serving: "a.example", host: "a.example", site: "a.example", confidentiality: anml.Public}
 	s.context.index.add(a, "booking 99887766")
-	s.context.index.deleted("a.example", slices.Collect(s.context.index.hashes("member 4711-8822")))
+	told := fold("member 4711-8822")
+	s.context.index.deleted("a.example", slices.Collect(s.context.index.hashes(&told)))
 	found := s.context.taint("b.example", "99887766 and 4711-8822")
 	if len(found) != 2 || found[0].Deleted == found[1].Deleted {
 		t.Errorf("%+v", found)

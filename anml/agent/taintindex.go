@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"iter"
 	"slices"
 
@@ -15,6 +13,7 @@ import (
 // others told; [hearsay] knows what is beyond it.
 type taintIndex struct {
 	salt    [16]byte
+	keyed   sipHash           // with the salt
 	heads   map[uint64]uint32 // hash: where its origins begin in links, 1 for the first; 0: none
 	links   []link
 	origins []origin
@@ -44,26 +43,33 @@ const (
 )
 
 func newTaintIndex(salt [16]byte, room int) *taintIndex {
-	return &taintIndex{salt: salt, heads: make(map[uint64]uint32), ids: make(map[origin]uint32), own: make(map[uint64]bool), room: room, used: make(map[string]int)}
+	return &taintIndex{salt: salt, keyed: newSipHash(salt), heads: make(map[uint64]uint32), ids: make(map[origin]uint32), own: make(map[uint64]bool), room: room, used: make(map[string]int)}
 }
 
 // Kinds of hash, so that a row of six never equals a whole text of six.
 const (
-	hashRow byte = iota
+	hashRow uint64 = iota
 	hashWhole
 	hashOwn
 )
 
 // hash is the salted hash of some runes, of one kind.
-func (x *taintIndex) hash(kind byte, runes []rune) uint64 {
-	var block [64]byte
-	b := append(block[:0], x.salt[:]...)
-	b = append(b, kind)
-	for _, r := range runes {
-		b = append(b, byte(r), byte(r>>8), byte(r>>16))
+func (x *taintIndex) hash(kind uint64, runes []rune) uint64 {
+	h := x.keyed
+	if kind != hashRow {
+		h.write(kind) // which is no three characters
 	}
-	sum := sha256.Sum256(b)
-	return binary.LittleEndian.Uint64(sum[:])
+	for ; len(runes) >= 3; runes = runes[3:] {
+		h.write(uint64(runes[0]) | uint64(runes[1])<<21 | uint64(runes[2])<<42)
+	}
+	if len(runes) > 0 {
+		var last uint64
+		for i, r := range runes {
+			last |= uint64(r) << (21 * i)
+		}
+		h.write(last)
+	}
+	return h.sum()
 }
 
 // origin gives the number of an origin. Of those beyond a number, only the service
@@ -85,7 +91,8 @@ func (x *taintIndex) origin(o origin) uint32 {
 
 // add remembers a text of an origin.
 func (x *taintIndex) add(from origin, text string) {
-	x.addHashes(from, slices.Collect(x.hashes(text)), true)
+	f := fold(text)
+	x.addHashes(from, slices.Collect(x.hashes(&f)), true)
 }
 
 // addHashes remembers some hashes of a text of an origin, in their order. The first
@@ -107,9 +114,8 @@ func (x *taintIndex) addHashes(from origin, hashes []uint64, first bool) bool {
 
 // hashes yields what is kept of a text: the hash of all of it, and those of its
 // rows; nothing where it has no character that counts.
-func (x *taintIndex) hashes(text string) iter.Seq[uint64] {
+func (x *taintIndex) hashes(f *folded) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
-		f := fold(text)
 		if len(f.runes) == 0 || !yield(x.hash(hashWhole, f.runes)) {
 			return
 		}

@@ -25,10 +25,12 @@ type UntrustedText struct {
 	text unique.Handle[string]
 }
 
+var lineBreaks = strings.NewReplacer("\r\n", "\n", "\u2028", "\n", "\u2029", "\n")
+
 // untrusted takes a text out of a document, without the characters that show
 // nothing or change how others show.
 func untrusted(source, label, text string) UntrustedText {
-	text = strings.NewReplacer("\r\n", "\n", "\u2028", "\n", "\u2029", "\n").Replace(strings.ToValidUTF8(text, "\uFFFD"))
+	text = lineBreaks.Replace(strings.ToValidUTF8(text, "\uFFFD"))
 	text = strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && r != '\uFFFD' && injection.Invisible(r) {
 			return -1
