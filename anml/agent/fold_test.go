@@ -24,7 +24,9 @@ func foldedByDefinition(text string) (words []string) {
 		}
 		return r
 	}, text)
-	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.N, unicode.M) || r < utf8.RuneSelf && !isWord(r) })
+	return strings.FieldsFunc(text, func(r rune) bool {
+		return !unicode.In(r, unicode.L, unicode.N, unicode.M) || r < utf8.RuneSelf && !isWord(r)
+	})
 }
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
