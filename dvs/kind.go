@@ -39,7 +39,9 @@ func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 // the first octets of its content, which may be nil if it was not read yet.
 func KindOf(file string, content []byte) Kind {
 	directory, _, nested := strings.Cut(file, "/")
-	directory = foldName(directory) // a file system may not tell scripts and Scripts apart
+	if nested {
+		directory = foldName(directory) // a file system may not tell scripts and Scripts apart
+	}
 	extension := strings.ToLower(path.Ext(file))
 	switch known := extensions[extension]; {
 	case nested && (directory == "scripts" || directory == "bin"), isShebang(content), known == 0:

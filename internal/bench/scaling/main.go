@@ -17,7 +17,7 @@ import (
 func main() {
 	run := flag.String("run", "", "only targets that match")
 	only := flag.String("family", "", "only families that match")
-	octets := flag.Int("octets", 16<<10, "size of the smallest input")
+	octets := flag.Int("octets", 4<<10, "size of the smallest input")
 	all := flag.Bool("all", false, "print what is within the bounds too")
 	profile := flag.String("profile", "", "write a profile of the processor to this file")
 	flag.Parse()
