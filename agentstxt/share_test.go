@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -106,9 +107,10 @@ func TestSharedCache(t *testing.T) {
 			other := w.two(hooked, Options{})
 			w.servesFile(vectorFile, "Cache-Control", "max-age=86400")
 			w.site.Fault("/agents.txt", lab.Delay(time.Second))
-			var seen time.Time
+			var seen atomic.Pointer[time.Time] // read where the cache is written to
 			record := func() {
-				other.putMalformed(w, &record{Malformed: lookleap.CodeHashMissing, Checked: seen, Fresh: seen.Add(malformedFor)})
+				at := *seen.Load()
+				other.putMalformed(w, &record{Malformed: lookleap.CodeHashMissing, Checked: at, Fresh: at.Add(malformedFor)})
 			}
 			switch when {
 			case "before-the-put":
@@ -122,7 +124,8 @@ func TestSharedCache(t *testing.T) {
 				read <- p
 			}()
 			w.pass(500 * time.Millisecond)
-			seen = w.host.Time()
+			now := w.host.Time()
+			seen.Store(&now)
 			p := <-read
 			if when == "after-the-last-look" {
 				record()
