@@ -3,6 +3,8 @@ package lookleap
 import (
 	"context"
 	"fmt"
+
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // Commit runs the effect of an approved plan, once: the plan's id is in the
@@ -72,7 +74,7 @@ func (h *Host) commit(ctx context.Context, c commit) (err error) {
 func (h *Host) claim(ctx context.Context, p *Plan) (err error) {
 	defer func() { err = partLedger.coded(err) }()
 	parts := h.parts()
-	_, err = await(ctx, parts.planCalls, func(ctx context.Context) (_ struct{}, err error) {
+	_, err = plugin.Await(ctx, parts.planCalls, func(ctx context.Context) (_ struct{}, err error) {
 		defer partLedger.guard(&err)
 		return struct{}{}, parts.plans.Claim(ctx, p.ID(), p.request.Expires)
 	})

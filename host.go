@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/lookleap/lookleap/internal/plugin"
 	"github.com/lookleap/lookleap/internal/roundtrip"
 )
 
@@ -53,7 +54,7 @@ type hostDefaults struct {
 	owned    []io.Closer
 
 	// The bounds of calls of what is plugged in; nil: it is ours.
-	lookups, cacheCalls, planCalls *callBound
+	lookups, cacheCalls, planCalls *plugin.Bound
 }
 
 // ErrClosed is any use of a [Host] after its Close.
@@ -76,18 +77,18 @@ func (h *Host) usable() error {
 func (h *Host) parts() *hostDefaults {
 	h.build.Do(func() {
 		d := &h.defaults
-		d.lookups = &callBound{part: partResolver, limit: resolverWait, most: resolverCalls}
+		d.lookups = partResolver.bounded(resolverWait, resolverCalls)
 		if d.resolver = h.Resolver; d.resolver == nil {
 			d.resolver, d.lookups = h.defaultResolver(), nil
 		}
 		if d.fetcher = h.Fetcher; d.fetcher == nil {
 			d.fetcher = NewFetcher(FetcherOptions{Resolver: h, Now: h.Time})
 		}
-		d.cacheCalls = &callBound{part: partCache, limit: cacheWait, most: cacheCalls}
+		d.cacheCalls = partCache.bounded(cacheWait, cacheCalls)
 		if d.cache = h.Cache; d.cache == nil {
 			d.cache, d.cacheCalls = NewMemoryCache(DefaultCacheEntries), nil
 		}
-		d.planCalls = &callBound{part: partLedger, limit: ledgerWait, most: ledgerCalls}
+		d.planCalls = partLedger.bounded(ledgerWait, ledgerCalls)
 		if d.plans = h.Plans; d.plans == nil {
 			d.plans, d.planCalls = processLedger, nil
 		}
@@ -273,7 +274,7 @@ func (h *Host) lookup(ctx context.Context, name string, t RRType, ask func(Resol
 		return nil, fmt.Errorf("lookleap: looking up %s: %w", name, err)
 	}
 	parts := h.parts()
-	answer, err = await(roundtrip.Apart(ctx), parts.lookups, func(ctx context.Context) (_ *Answer, err error) {
+	answer, err = plugin.Await(roundtrip.Apart(ctx), parts.lookups, func(ctx context.Context) (_ *Answer, err error) {
 		defer partResolver.guard(&err)
 		return ask(parts.resolver, ctx, name, t)
 	})

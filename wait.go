@@ -3,9 +3,9 @@ package lookleap
 import (
 	"bytes"
 	"context"
-	"fmt"
-	"sync/atomic"
 	"time"
+
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // How long a caller waits for one call of a plug-in, and how many calls may not
@@ -21,98 +21,16 @@ const (
 	resolverCalls = 1024
 )
 
-// callBound bounds the calls of one plug-in. Nil is the bound of a default part,
-// which bounds itself.
-type callBound struct {
-	part  part
-	limit time.Duration
-	most  int64
-
-	open   atomic.Int64 // calls that have not returned
-	paused atomic.Int64 // Unix time in nanoseconds, see [callBound.resting]
-}
-
-// await runs a call of a plug-in and waits until it returns, its limit has
-// passed, or ctx ends. A panic is an error.
-func await[T any](ctx context.Context, b *callBound, call func(context.Context) (T, error)) (T, error) {
-	if b == nil {
-		return call(ctx)
-	}
-	var none T
-	done, stop, err := start(ctx, b, call)
-	if err != nil {
-		return none, err
-	}
-	defer stop()
-	timer := time.NewTimer(b.limit)
-	defer timer.Stop()
-	select {
-	case o := <-done:
-		if o.err != nil && ctx.Err() == nil && o.late {
-			return none, b.late()
-		}
-		return o.value, o.err
-	case <-ctx.Done():
-		return none, ctx.Err()
-	case <-timer.C:
-		return none, b.late()
-	}
-}
-
-type outcome[T any] struct {
-	value T
-	err   error
-	late  bool // the limit had passed
-}
-
-// start runs a call on a goroutine of its own.
-func start[T any](ctx context.Context, b *callBound, call func(context.Context) (T, error)) (<-chan outcome[T], context.CancelFunc, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, nil, err
-	}
-	if b.open.Add(1) > b.most {
-		b.open.Add(-1)
-		return nil, nil, &pluginError{b.part, fmt.Sprintf("%d calls have not returned", b.most)}
-	}
-	ctx, stop := context.WithTimeout(ctx, b.limit)
-	done := make(chan outcome[T], 1)
-	go func() {
-		o := outcome[T]{err: &pluginError{b.part, "it ended its goroutine"}}
-		defer func() {
-			o.late = ctx.Err() != nil
-			stop()
-			if o.err == nil {
-				b.paused.Store(0)
-			}
-			b.open.Add(-1)
-			done <- o
-		}()
-		defer b.part.guard(&o.err)
-		o.value, o.err = call(ctx)
-	}()
-	return done, stop, nil
-}
-
-// late is the error of a call that took too long. The plug-in then rests.
-func (b *callBound) late() error {
-	b.paused.Store(time.Now().Add(restTime).UnixNano())
-	return &pluginError{b.part, fmt.Sprintf("no answer within %v", b.limit)}
-}
-
-// restTime is how long nobody waits for a cache that did not answer, so that one
-// question after another does not cost a wait each.
-const restTime = 5 * time.Second
-
-func (b *callBound) resting() bool {
-	until := b.paused.Load()
-	return until != 0 && time.Now().UnixNano() < until
+// bounded returns the bound of the calls of a plug-in.
+func (p part) bounded(limit time.Duration, most int64) *plugin.Bound {
+	return &plugin.Bound{Limit: limit, Most: most, Guard: p.guard, Fail: func(reason string) error { return &pluginError{p, reason} }}
 }
 
 // hostCache is the cache of a [Host]. A panic in it is an error, and so is a call
 // that does not return in time.
 type hostCache struct {
 	cache Cache
-	bound *callBound
+	bound *plugin.Bound
 }
 
 type cached struct {
@@ -121,10 +39,10 @@ type cached struct {
 }
 
 func (c hostCache) Get(ctx context.Context, key string) ([]byte, time.Time, error) {
-	if c.bound != nil && c.bound.resting() {
+	if c.bound != nil && c.bound.Resting() {
 		return nil, time.Time{}, &pluginError{partCache, "it did not answer a moment ago"}
 	}
-	got, err := await(ctx, c.bound, func(ctx context.Context) (got cached, err error) {
+	got, err := plugin.Await(ctx, c.bound, func(ctx context.Context) (got cached, err error) {
 		defer partCache.guard(&err)
 		got.value, got.expires, err = c.cache.Get(ctx, key)
 		return got, err
@@ -150,11 +68,11 @@ func (c hostCache) change(ctx context.Context, call func(context.Context) error)
 		defer partCache.guard(&err)
 		return struct{}{}, call(ctx)
 	}
-	if c.bound == nil || !c.bound.resting() {
-		_, err := await(ctx, c.bound, do)
+	if c.bound == nil || !c.bound.Resting() {
+		_, err := plugin.Await(ctx, c.bound, do)
 		return err
 	}
-	if _, _, err := start(context.WithoutCancel(ctx), c.bound, do); err != nil {
+	if _, _, err := plugin.Start(context.WithoutCancel(ctx), c.bound, do); err != nil {
 		return err
 	}
 	return &pluginError{partCache, "it did not answer a moment ago"}

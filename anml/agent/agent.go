@@ -14,6 +14,7 @@ type Agent struct {
 	host     *lookleap.Host
 	verifier *anmltrust.Verifier
 	options  Options
+	plugins  plugins
 	fields   map[string]bool // that are recognised: those of section 16.3 and the host's own
 }
 
@@ -60,7 +61,7 @@ func New(host *lookleap.Host, o Options) *Agent {
 	}
 	o.Limits = o.Limits.withDefaults()
 	o.Fields = slices.Clone(o.Fields)
-	a := &Agent{host: host, verifier: o.Verifier, options: o, fields: make(map[string]bool)}
+	a := &Agent{host: host, verifier: o.Verifier, options: o, plugins: newPlugins(), fields: make(map[string]bool)}
 	for _, field := range a.names() {
 		a.fields[field] = true
 	}

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/lookleap/lookleap/anml/agent/internal/injection"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // Detector looks for prompt injection in the texts of a persona, which come
@@ -73,7 +73,7 @@ func (p *Page) vet(ctx context.Context, party Party, v *vetted) error {
 		if v.withheld != "" {
 			break
 		}
-		found, err := detect(ctx, d, text)
+		found, err := plugin.Await(ctx, p.session.agent.plugins.detectors, func(ctx context.Context) (string, error) { return d.Detect(ctx, text) })
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -114,36 +114,6 @@ func failure(err error) lookleap.Code {
 		return lookleap.CodeInternal
 	default:
 		return code
-	}
-}
-
-// errDetector is what becomes of a detector that panics or does not answer.
-var errDetector = errors.New("the detector gave no answer")
-
-// detect asks one detector, and waits for it no longer than it may take.
-func detect(ctx context.Context, d Detector, text string) (string, error) {
-	type answer struct {
-		found string
-		err   error
-	}
-	limit := &Error{Code: lookleap.CodeTimeout, Reason: "the detector took longer than " + detectorTime.String()}
-	ctx, cancel := context.WithTimeoutCause(ctx, detectorTime, limit)
-	defer cancel()
-	got := make(chan answer, 1)
-	go func() {
-		a := answer{err: errDetector}
-		defer func() {
-			_ = recover()
-			got <- a
-		}()
-		found, err := d.Detect(ctx, text)
-		a = answer{found, err}
-	}()
-	select {
-	case a := <-got:
-		return a.found, a.err
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
 	}
 }
 

@@ -187,9 +187,13 @@ func Interaction(ctx context.Context, l Ledger, plan string) ([]Disclosed, error
 }
 
 // record appends entries to the user's ledger; a panic in it is an error.
-func (s *Session) record(ctx context.Context, entries ...Entry) (err error) {
-	defer guard("ledger", &err)
-	if err := s.user.Ledger.Append(ctx, entries...); err != nil {
+func (s *Session) record(ctx context.Context, entries ...Entry) error {
+	bound := s.agent.plugins.ledger
+	if _, own := s.user.Ledger.(*memoryLedger); own {
+		bound = nil
+	}
+	entries = slices.Clone(entries) // the call may outlive the caller
+	if err := do(ctx, bound, func(ctx context.Context) error { return s.user.Ledger.Append(ctx, entries...) }); err != nil {
 		return fmt.Errorf("anml/agent: the ledger could not be written, so nothing is done: %w", err)
 	}
 	return nil

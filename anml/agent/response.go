@@ -131,10 +131,11 @@ func (b *telling) authenticate(ctx context.Context) error {
 }
 
 // authenticate asks the host to show that the user is present.
-func (s *Session) authenticate(ctx context.Context, asker string) (err error) {
+func (s *Session) authenticate(ctx context.Context, asker string) error {
 	if s.user.Authenticate == nil {
 		return &Error{Code: lookleap.CodeAuthentication}
 	}
-	defer guard("authentication", &err)
-	return s.user.Authenticate(ctx, "to tell "+asker+" what it demands authentication for")
+	return do(ctx, s.agent.plugins.person, func(ctx context.Context) error {
+		return s.user.Authenticate(ctx, "to tell "+asker+" what it demands authentication for")
+	})
 }

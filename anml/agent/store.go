@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // Store keeps a user's small records across sessions, as bytes under keys that
@@ -99,7 +101,10 @@ func (s *Session) store() Store {
 	if s.user.Store == nil {
 		return noStore{}
 	}
-	return guardedStore{s.user.Store}
+	if own, ok := s.user.Store.(*memoryStore); ok {
+		return own
+	}
+	return guardedStore{s.user.Store, s.agent.plugins.store}
 }
 
 // keeps reports whether anything outlives the session.
@@ -113,31 +118,29 @@ func (noStore) Create(context.Context, string, []byte) error            { return
 func (noStore) Delete(context.Context, string) error                    { return nil }
 func (noStore) Keys(context.Context, string) (keys []string, err error) { return nil, nil }
 
-type guardedStore struct{ store Store }
-
-func (g guardedStore) Get(ctx context.Context, key string) (value []byte, err error) {
-	defer guard("store", &err)
-	return g.store.Get(ctx, key)
+type guardedStore struct {
+	store Store
+	bound *plugin.Bound
 }
 
-func (g guardedStore) Put(ctx context.Context, key string, value []byte) (err error) {
-	defer guard("store", &err)
-	return g.store.Put(ctx, key, value)
+func (g guardedStore) Get(ctx context.Context, key string) ([]byte, error) {
+	return plugin.Await(ctx, g.bound, func(ctx context.Context) ([]byte, error) { return g.store.Get(ctx, key) })
 }
 
-func (g guardedStore) Create(ctx context.Context, key string, value []byte) (err error) {
-	defer guard("store", &err)
-	return g.store.Create(ctx, key, value)
+func (g guardedStore) Put(ctx context.Context, key string, value []byte) error {
+	return do(ctx, g.bound, func(ctx context.Context) error { return g.store.Put(ctx, key, value) })
 }
 
-func (g guardedStore) Delete(ctx context.Context, key string) (err error) {
-	defer guard("store", &err)
-	return g.store.Delete(ctx, key)
+func (g guardedStore) Create(ctx context.Context, key string, value []byte) error {
+	return do(ctx, g.bound, func(ctx context.Context) error { return g.store.Create(ctx, key, value) })
 }
 
-func (g guardedStore) Keys(ctx context.Context, prefix string) (keys []string, err error) {
-	defer guard("store", &err)
-	keys, err = g.store.Keys(ctx, prefix)
+func (g guardedStore) Delete(ctx context.Context, key string) error {
+	return do(ctx, g.bound, func(ctx context.Context) error { return g.store.Delete(ctx, key) })
+}
+
+func (g guardedStore) Keys(ctx context.Context, prefix string) ([]string, error) {
+	keys, err := plugin.Await(ctx, g.bound, func(ctx context.Context) ([]string, error) { return g.store.Keys(ctx, prefix) })
 	if err != nil {
 		return nil, err
 	}

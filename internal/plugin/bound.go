@@ -1,0 +1,109 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync/atomic"
+	"time"
+)
+
+// Bound bounds the calls of one plug-in: how long a caller waits for one, and how
+// many may not have returned. A call that outlives its caller keeps running until
+// the plug-in returns; beyond the number no further call is made. A nil Bound is
+// that of a plug-in which bounds itself.
+type Bound struct {
+	Limit time.Duration             // for one call; 0: as long as the caller's context lasts
+	Most  int64                     // calls that have not returned
+	Fail  func(reason string) error // makes the error of a call without a result
+	Guard func(*error)              // is deferred around each call; it recovers panics
+
+	open   atomic.Int64
+	paused atomic.Int64 // Unix time in nanoseconds, see [Bound.Resting]
+}
+
+// Await runs a call of a plug-in and waits until it returns, its limit has
+// passed, or ctx ends. A panic is an error.
+func Await[T any](ctx context.Context, b *Bound, call func(context.Context) (T, error)) (T, error) {
+	if b == nil {
+		return call(ctx)
+	}
+	var none T
+	done, stop, err := Start(ctx, b, call)
+	if err != nil {
+		return none, err
+	}
+	defer stop()
+	var late <-chan time.Time
+	if b.Limit > 0 {
+		timer := time.NewTimer(b.Limit)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case o := <-done:
+		if o.err != nil && ctx.Err() == nil && o.late {
+			return none, b.late()
+		}
+		return o.value, o.err
+	case <-ctx.Done():
+		return none, ctx.Err()
+	case <-late:
+		return none, b.late()
+	}
+}
+
+// Outcome is how a call ended.
+type Outcome[T any] struct {
+	value T
+	err   error
+	late  bool // the limit had passed
+}
+
+// Start runs a call on a goroutine of its own and does not wait for it.
+func Start[T any](ctx context.Context, b *Bound, call func(context.Context) (T, error)) (<-chan Outcome[T], context.CancelFunc, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	if b.open.Add(1) > b.Most {
+		b.open.Add(-1)
+		return nil, nil, b.Fail(fmt.Sprintf("%d calls have not returned", b.Most))
+	}
+	limit := b.Limit
+	if limit <= 0 {
+		limit = math.MaxInt64
+	}
+	ctx, stop := context.WithTimeout(ctx, limit)
+	done := make(chan Outcome[T], 1)
+	go func() {
+		o := Outcome[T]{err: b.Fail("it ended its goroutine")}
+		defer func() {
+			o.late = ctx.Err() != nil
+			stop()
+			if o.err == nil {
+				b.paused.Store(0)
+			}
+			b.open.Add(-1)
+			done <- o
+		}()
+		defer b.Guard(&o.err)
+		o.value, o.err = call(ctx)
+	}()
+	return done, stop, nil
+}
+
+// late is the error of a call that took too long. The plug-in then rests.
+func (b *Bound) late() error {
+	b.paused.Store(time.Now().Add(restTime).UnixNano())
+	return b.Fail(fmt.Sprintf("no answer within %v", b.Limit))
+}
+
+// restTime is how long a plug-in rests that did not answer.
+const restTime = 5 * time.Second
+
+// Resting reports whether a call did not return in time a moment ago, so that a
+// caller who can do without the plug-in need not wait for it again.
+func (b *Bound) Resting() bool {
+	until := b.paused.Load()
+	return until != 0 && time.Now().UnixNano() < until
+}
