@@ -67,6 +67,9 @@ type Result struct {
 }
 
 func (p *Page) do(ctx context.Context, c Call) (*Result, error) {
+	if err := p.ready(); err != nil {
+		return nil, err
+	}
 	ctx, done, err := p.session.life.during(ctx)
 	if err != nil {
 		return nil, err

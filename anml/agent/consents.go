@@ -340,6 +340,9 @@ func consentKey(field, owner, recipient string) string {
 // Consents lists what the user agreed to for longer than once and what is still
 // in force, in the order in which it was granted.
 func (s *Session) Consents(ctx context.Context) ([]Consent, error) {
+	if err := s.ready(); err != nil {
+		return nil, err
+	}
 	var all []Consent
 	now := s.now()
 	if err := s.consents.doubt(ctx); err != nil {
@@ -358,6 +361,9 @@ func (s *Session) Consents(ctx context.Context) ([]Consent, error) {
 // Withdraw takes back a consent by its id, and reports whether it was there. It
 // holds at once, also for calls that are prepared and not yet sent.
 func (s *Session) Withdraw(ctx context.Context, id string) (bool, error) {
+	if err := s.ready(); err != nil {
+		return false, err
+	}
 	n, err := s.consents.withdraw(ctx, func(held Consent) bool { return held.ID == id })
 	return n > 0, err
 }

@@ -187,13 +187,16 @@ func (i *Inform) lasting() bool {
 	return i.Usage >= anml.UsageStore || i.Usage == anml.UsageCache && !i.Expires.IsZero()
 }
 
+// unmade reports whether the context is nil or the zero value, and so of no session.
+func (c *Context) unmade() bool { return c == nil || c.index == nil }
+
 // Informs yields what is kept of what a domain told, or of what was told in its
 // name, the names below it included; "" is everything. It is in the order
 // in which it came. What has expired is not among it.
 func (c *Context) Informs(domain string) iter.Seq[Inform] {
 	return func(yield func(Inform) bool) {
 		name, err := hostKey(domain)
-		if domain != "" && err != nil {
+		if c.unmade() || domain != "" && err != nil {
 			return
 		}
 		now := c.now()

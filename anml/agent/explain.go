@@ -11,6 +11,7 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Explanation answers who says what in a document (sections 12.7 and 8.8). It
@@ -68,12 +69,14 @@ func (p *Page) reason(party Party) lookleap.Code {
 // domain's content, or is not used (section 12.7). Present content under the name
 // and with the persona of its owner, and of nobody else.
 func (p *Page) Owner(site anml.Site, section anmltrust.Section) (Party, anmltrust.Attribution) {
+	p = zero.Or(p)
 	return p.owner(site, section, p.session.now())
 }
 
 // Explain tells which assertion of the document comes from whom, at which tier,
 // why, and whether it is used. It asks nobody.
 func (p *Page) Explain() Explanation {
+	p = zero.Or(p)
 	now := p.session.now()
 	e := Explanation{Document: p.location(), Serving: p.server.Domain, At: now, Findings: p.Findings()}
 	for _, party := range p.parties {

@@ -3,6 +3,7 @@ package agent
 import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Flow is a site's workflow as an agent understands it (section 9.2): what steps
@@ -30,6 +31,7 @@ type FlowStep struct {
 // is empty where there is none. The flow of a site that was not verified is the
 // serving domain's word, and names none of that site's actions.
 func (p *Page) Flow(site string) Flow {
+	p = zero.Or(p)
 	for container := range p.doc.Containers() {
 		if container.Domain() == site {
 			_, whose := p.owner(container, anmltrust.Interact, p.session.now())

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // hostKey is the one form in which hosts and domains are compared: A-labels in
@@ -89,6 +90,9 @@ type deletion struct {
 //
 // With an error, as much was deleted as could be.
 func (s *Session) Forget(ctx context.Context, domain string) (Forgotten, error) {
+	if err := s.ready(); err != nil {
+		return Forgotten{}, err
+	}
 	name, err := hostKey(domain)
 	if err != nil {
 		return Forgotten{}, err
@@ -112,7 +116,7 @@ func (s *Session) forgetValues(ctx context.Context, name string) (n int, err err
 
 // Delete is [Session.Forget].
 func (c *Context) Delete(ctx context.Context, domain string) (Forgotten, error) {
-	return c.session.Forget(ctx, domain)
+	return zero.Or(c).session.Forget(ctx, domain)
 }
 
 // forget deletes what a domain told. The deletion is on record before anything of

@@ -55,6 +55,9 @@ func newGate(s *Session) *gate {
 // actions that ended with 403, 410, or 429 and 503 without a time to come back.
 // Waits that services asked for and rate limits stay (section 11.3).
 func (s *Session) ResetActions() {
+	if s.ready() != nil {
+		return
+	}
 	g := s.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()

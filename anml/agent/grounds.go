@@ -375,6 +375,9 @@ func from(sources []source) []string {
 
 // decide weighs each ask of the document by itself.
 func (p *Page) decide(ctx context.Context) []Decision {
+	if p.ready() != nil {
+		return nil
+	}
 	asks := 0
 	for site := range p.doc.Containers() {
 		for range site.Knowledge().Asks() {

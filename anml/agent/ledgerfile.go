@@ -17,6 +17,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // FileLedger is a [Ledger] in one file, to which it only ever appends. Each
@@ -69,7 +71,10 @@ type DamageError struct {
 	Damage
 }
 
-func (e *DamageError) Error() string { return "anml/agent: the ledger " + e.Path + ": " + e.String() }
+func (e *DamageError) Error() string {
+	e = zero.Or(e)
+	return "anml/agent: the ledger " + e.Path + ": " + e.String()
+}
 
 // maxLedgerLine bounds what one Append writes, in octets. No plan comes near it.
 const maxLedgerLine = 8 << 20
@@ -78,8 +83,12 @@ const maxLedgerLine = 8 << 20
 var errLine = errors.New("no entry of a ledger")
 
 // OpenFileLedger opens the ledger in a file, or begins one that only its owner
-// can read. An error is one of the file system's; damage is none.
+// can read. An error is one of the file system's, or has the code usage if there is no
+// path; damage is none.
 func OpenFileLedger(path string, o LedgerOptions) (*FileLedger, error) {
+	if path == "" {
+		return nil, missing("the ledger has no path", "name a file")
+	}
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -101,6 +110,14 @@ func OpenFileLedger(path string, o LedgerOptions) (*FileLedger, error) {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
+}
+
+// ready returns an error unless OpenFileLedger opened the ledger.
+func (l *FileLedger) ready() error {
+	if l == nil || l.lock == nil {
+		return missing("the ledger is not open", "open it with OpenFileLedger")
+	}
+	return nil
 }
 
 // Append writes the entries as one line, and returns when it is on disk.
@@ -166,6 +183,7 @@ func (l *FileLedger) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 // Damage lists what was found damaged since the ledger was opened, and where
 // each part is now.
 func (l *FileLedger) Damage() []Damage {
+	l = zero.Or(l)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]Damage(nil), l.damage...)
@@ -220,6 +238,9 @@ func (l *FileLedger) Prune(ctx context.Context, before time.Time) (removed int, 
 
 // Close ends the use of the file.
 func (l *FileLedger) Close() error {
+	if err := l.ready(); err != nil {
+		return err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	err := l.lock.close()
@@ -232,6 +253,9 @@ func (l *FileLedger) Close() error {
 // locked runs f while nobody else uses the file, and gives it the file's size.
 // The file is then the one at the path, and ends with a whole line.
 func (l *FileLedger) locked(ctx context.Context, f func(size int64) error) error {
+	if err := l.ready(); err != nil {
+		return err
+	}
 	return l.lock.with(ctx, func() error {
 		l.mu.Lock()
 		defer l.mu.Unlock()

@@ -21,9 +21,6 @@ func newLife() *life { return &life{running: make(map[*context.CancelCauseFunc]b
 // during gives a context that ends with the life too; done frees it. Nothing begins
 // when the life is over.
 func (l *life) during(ctx context.Context) (_ context.Context, done func(), err error) {
-	if l == nil {
-		return nil, nil, missing("there is no session", "make it with Agent.NewSession")
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.over {

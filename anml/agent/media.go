@@ -11,6 +11,7 @@ import (
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Medium is an image, sound, film or logo that a document names (sections 8.9.2
@@ -45,6 +46,7 @@ type MediaContent struct {
 
 // Media lists the media of the document that may be used, in its order.
 func (p *Page) Media() []Medium {
+	p = zero.Or(p)
 	now := p.session.now()
 	var list []Medium
 	for site := range p.doc.Containers() {
@@ -149,6 +151,9 @@ func (p *Page) LoadMedium(ctx context.Context, m Medium) (*MediaContent, error) 
 }
 
 func (p *Page) load(ctx context.Context, m Medium, budget *fetch.Budget, may func(domain.URL) bool) (*MediaContent, error) {
+	if err := p.ready(); err != nil {
+		return nil, err
+	}
 	if m.url.IsZero() {
 		return nil, &Error{Code: lookleap.CodeBadURL, URL: p.location(), Reason: "the medium has no URL that can be fetched"}
 	}

@@ -134,6 +134,9 @@ func (n *notices) reached(u domain.URL) {
 
 // Notices lists what the user was told in this session, in order.
 func (s *Session) Notices() []Notice {
+	if s.ready() != nil {
+		return nil
+	}
 	s.notices.mu.Lock()
 	defer s.notices.mu.Unlock()
 	return append([]Notice(nil), s.notices.list...)

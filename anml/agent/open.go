@@ -45,6 +45,9 @@ func (s *Session) open(ctx context.Context, raw string) (*Page, error) {
 
 // parseURL gives the canonical form of a URL that a document may be read from.
 func (s *Session) parseURL(raw string) (domain.URL, error) {
+	if err := s.ready(); err != nil {
+		return domain.URL{}, err
+	}
 	u, err := s.agent.rules().Parse(raw)
 	if err != nil {
 		e := fail("", err, "the URL cannot be used")

@@ -11,6 +11,7 @@ import (
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Page is one opened document: what it says, who says which part, and what may
@@ -49,36 +50,46 @@ type opened struct {
 	findings   []lookleap.Finding // about how it came
 }
 
+// ready returns an error unless a session opened the page. Without one it is empty:
+// it says nothing, is nobody's and can do nothing.
+func (p *Page) ready() error {
+	if p == nil || p.session == nil {
+		return missing("there is no page", "open it with Session.Open or Session.Discover")
+	}
+	return nil
+}
+
 // Document is the document as it was read. All its text is untrusted.
-func (p *Page) Document() *anml.Document { return p.doc }
+func (p *Page) Document() *anml.Document { return zero.Or(p).doc }
 
 // URL is where the document came from, after redirects.
-func (p *Page) URL() string { return p.url.String() }
+func (p *Page) URL() string { return zero.Or(p).url.String() }
 
 // ServingDomain is the registrable domain of the host that delivered the
 // document: the party that speaks wherever no other one was verified.
-func (p *Page) ServingDomain() string { return p.server.Domain }
+func (p *Page) ServingDomain() string { return zero.Or(p).server.Domain }
 
 // Trace tells where the document was looked for before it was found, in order,
 // ending with the place where it was; nothing where it was opened by its URL
 // (section 6.5).
-func (p *Page) Trace() []Attempt { return slices.Clone(p.opened.trace) }
+func (p *Page) Trace() []Attempt { return slices.Clone(zero.Or(p).opened.trace) }
 
 // Findings lists what somebody should know of how the document came and who
 // claims to speak in it: hints that it may come from somebody else than it seems,
 // plain http, contradictory claims. What is wrong in the document itself is in
 // Document().Findings().
 func (p *Page) Findings() []lookleap.Finding {
+	p = zero.Or(p)
 	return append(slices.Clone(p.opened.findings), p.who.findings...)
 }
 
 // OffersJSON reports whether the service says, by Accept-Patch or Alternates, that
 // it has documents in JSON too. It is a hint; nothing depends on it (section 7.4).
-func (p *Page) OffersJSON() bool { return p.opened.offersJSON }
+func (p *Page) OffersJSON() bool { return zero.Or(p).opened.offersJSON }
 
 // Parties lists who speaks in the document, the serving domain included, in the
 // order of the document.
-func (p *Page) Parties() []Party { return append([]Party(nil), p.parties...) }
+func (p *Page) Parties() []Party { return append([]Party(nil), zero.Or(p).parties...) }
 
 // Decide says what would become of each ask of the document now: answered,
 // asked about, or refused, and why. It asks nobody, discloses nothing and

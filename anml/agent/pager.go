@@ -18,6 +18,7 @@ import (
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // PageReason is why one more page of a result is wanted (section 11.5). The zero
@@ -68,6 +69,9 @@ const maxTotal = 1_000_000_000
 // Pager starts at the page, and goes on from it where another Pager read it: the
 // pages before it count. It reads nothing yet.
 func (p *Page) Pager() *Pager {
+	if p.ready() != nil {
+		return &Pager{}
+	}
 	if p.result != nil {
 		return &Pager{session: p.session, at: p.result.clone()}
 	}
@@ -112,6 +116,7 @@ func (r *result) take(p *Page, keys []string) {
 
 // More reports whether the service names a further page.
 func (g *Pager) More() bool {
+	g = zero.Or(g)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.at.Next != "" || g.at.Foreign != "" || g.at.Bad != ""
@@ -119,6 +124,7 @@ func (g *Pager) More() bool {
 
 // Pages is how many pages were read, the first one included.
 func (g *Pager) Pages() int {
+	g = zero.Or(g)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.at.Pages
@@ -127,6 +133,7 @@ func (g *Pager) Pages() int {
 // Total is how many entries the service says that there are: something to show,
 // and nothing to rely on. False: it does not say, or nothing believable.
 func (g *Pager) Total() (int64, bool) {
+	g = zero.Or(g)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.at.Total, g.at.Total > 0
@@ -135,6 +142,7 @@ func (g *Pager) Total() (int64, bool) {
 // Cursor is the service's own name for the place, to show. It is never put into
 // a URL, since the draft does not say how.
 func (g *Pager) Cursor() UntrustedText {
+	g = zero.Or(g)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return untrusted(g.at.Speaker, "cursor", g.at.Cursor)
@@ -178,6 +186,9 @@ func (g *Pager) Next(ctx context.Context, why PageReason) (*Page, error) {
 }
 
 func (g *Pager) begin(why PageReason) (result, error) {
+	if g == nil || g.session == nil {
+		return result{}, missing("there is no result to read", "take the Pager from Page.Pager or Session.ResumePager")
+	}
 	if why != PageWanted && why != PageNeeded {
 		return result{}, &Error{Code: lookleap.CodeUsage, Reason: "a further page is read for a reason only"}
 	}
@@ -346,6 +357,9 @@ func (s *Session) ownsPages(plan *lookleap.Plan) error {
 // state is that error's State, decision what the user decided. The result stands
 // where the other one stood, and reads on with Next.
 func (s *Session) ResumePager(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision) (*Pager, error) {
+	if err := s.ready(); err != nil {
+		return nil, err
+	}
 	plan, err := lookleap.ParsePlan(state)
 	if err != nil {
 		return nil, err

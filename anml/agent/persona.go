@@ -10,6 +10,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Persona is one party's advice on how to present its content, as far as nothing
@@ -101,6 +102,7 @@ func (w ModelWish) Select(available []Model) (Model, bool) {
 // that is its own: see [Page.Owner]. Where the party has none, or none that may
 // be used now, it is empty, and the report says why.
 func (p *Page) Persona(owner string) Persona {
+	p = zero.Or(p)
 	result := Persona{Owner: owner, Report: PersonaReport{Owner: owner}}
 	now := p.session.now()
 	for _, party := range p.parties {
@@ -128,6 +130,7 @@ func (p *Page) Persona(owner string) Persona {
 // Aesthetic gives the looks that a party asks for, for its own content; absent
 // where it has none that may be used.
 func (p *Page) Aesthetic(owner string) anml.Aesthetic {
+	p = zero.Or(p)
 	now := p.session.now()
 	for _, party := range p.parties {
 		if party.Domain != owner {

@@ -191,6 +191,9 @@ func tooMany(n int) error {
 
 // change replaces the state as a whole, so that deciding needs no lock.
 func (p *Policy) change(edit func(*will) error) error {
+	if p == nil {
+		return missing("there is no policy to change", "use a pointer to a zero Policy")
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	next := *p.now()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 	"strings"
+
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // RefuseDomain refuses every ask from a domain and the names below it, as the
@@ -13,6 +15,9 @@ import (
 // is one of the domain's form or of the store; it holds for this session even if
 // the store fails.
 func (s *Session) RefuseDomain(ctx context.Context, domain string) error {
+	if err := s.ready(); err != nil {
+		return err
+	}
 	name, err := policyHost(domain)
 	if err != nil {
 		return err
@@ -33,6 +38,9 @@ func (s *Session) RefuseDomain(ctx context.Context, domain string) error {
 // AllowDomain takes back the refusal of exactly this domain. Only the user may
 // want that. With an error the domain stays refused.
 func (s *Session) AllowDomain(ctx context.Context, domain string) error {
+	if err := s.ready(); err != nil {
+		return err
+	}
 	name, err := policyHost(domain)
 	if err != nil {
 		return err
@@ -45,7 +53,7 @@ func (s *Session) AllowDomain(ctx context.Context, domain string) error {
 }
 
 // RefusedDomains lists the domains that the user refuses, in alphabetical order.
-func (s *Session) RefusedDomains() []string { return s.user.Policy.RefusedDomains() }
+func (s *Session) RefusedDomains() []string { return zero.Or(s).user.Policy.RefusedDomains() }
 
 // refusals are the domains that the store says are refused, each with the turn at
 // which the session got to know it.

@@ -10,6 +10,7 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Bounds of what one result shows to a model.
@@ -71,6 +72,7 @@ func (r *Result) Text(o anml.TextOptions) string {
 // each part stands under the domain that speaks and its tier, and what that tier
 // does not permit is left out.
 func (p *Page) Text(o anml.TextOptions) string {
+	p = zero.Or(p)
 	now := p.session.now()
 	o.Part = func(site anml.Site, part anml.Part) (string, bool) {
 		owner, whose := p.ownerOfPart(site, part, now)

@@ -10,7 +10,7 @@ import (
 )
 
 func (s *Session) resume(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision) (*Result, error) {
-	ctx, done, err := s.life.during(ctx)
+	ctx, done, err := s.during(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/flight"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Session is one user's run of an agent. What a session learns or remembers is
@@ -95,8 +96,30 @@ func (a *Agent) NewSession(u User) (*Session, error) {
 	return s, nil
 }
 
-// now returns the host's time.
-func (s *Session) now() time.Time { return s.clock.Now() }
+// ready returns an error unless [Agent.NewSession] made the session. Every method that
+// does something calls it first.
+func (s *Session) ready() error {
+	if s == nil || s.agent == nil {
+		return missing("there is no session", "make it with Agent.NewSession")
+	}
+	return nil
+}
+
+// during is [life.during] for a session that is ready.
+func (s *Session) during(ctx context.Context) (_ context.Context, done func(), err error) {
+	if err := s.ready(); err != nil {
+		return nil, nil, err
+	}
+	return s.life.during(ctx)
+}
+
+// now returns the host's time, or the zero time if the session is not ready.
+func (s *Session) now() time.Time {
+	if s.ready() != nil {
+		return time.Time{}
+	}
+	return s.clock.Now()
+}
 
 // clockStepped moves what the session waits for back with the clock: a wait
 // neither begins again nor becomes longer. Kept pages and consents look for steps
@@ -110,17 +133,20 @@ func (s *Session) clockStepped(back time.Duration) {
 // what may only be used while it lasts is forgotten. What was sent stays sent; the
 // ledger tells.
 func (s *Session) Close() error {
+	if err := s.ready(); err != nil {
+		return err
+	}
 	s.life.end()
 	s.pages.close()
 	return s.context.close()
 }
 
 // Ledger is the user's ledger.
-func (s *Session) Ledger() Ledger { return s.user.Ledger }
+func (s *Session) Ledger() Ledger { return zero.Or(s).user.Ledger }
 
 // Context is what services told in this session, and before as far as they
 // allow it.
-func (s *Session) Context() *Context { return s.context }
+func (s *Session) Context() *Context { return zero.Or(s).context }
 
 // Discover finds the ANML document of an origin, "https://shop.example", and
 // opens it (section 6.5): at its well-known URI, or where that once moved to for

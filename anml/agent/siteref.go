@@ -10,6 +10,7 @@ import (
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // SiteRef is a pointer to another site's own document, and what came of
@@ -24,7 +25,7 @@ type SiteRef struct {
 // SiteRefs lists the documents that this one points to, in its order. Each is a
 // document of its own: the site speaks for itself in it, and it gives the
 // referring server nothing.
-func (p *Page) SiteRefs() []SiteRef { return append([]SiteRef(nil), p.refs...) }
+func (p *Page) SiteRefs() []SiteRef { return append([]SiteRef(nil), zero.Or(p).refs...) }
 
 // followRefs reads the documents that the site-refs of a document point to: all
 // of them in order, as far as limit, budget and time reach, whatever the user is

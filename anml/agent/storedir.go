@@ -30,8 +30,12 @@ const maxRecord = 64 << 20
 // it is removed.
 const temporaryName = ".new"
 
-// OpenDirStore opens the store in a directory, which it makes where there is none.
+// OpenDirStore opens the store in a directory, which it makes where there is none. The
+// working directory is "."; an empty path is an error with the code usage.
 func OpenDirStore(dir string) (*DirStore, error) {
+	if dir == "" {
+		return nil, missing("the store has no path", "name a directory")
+	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -56,8 +60,19 @@ func OpenDirStore(dir string) (*DirStore, error) {
 	return d, nil
 }
 
+// ready returns an error unless OpenDirStore opened the store.
+func (d *DirStore) ready() error {
+	if d == nil || d.lock == nil {
+		return missing("the store is not open", "open it with OpenDirStore")
+	}
+	return nil
+}
+
 // Get gives a record.
 func (d *DirStore) Get(ctx context.Context, key string) ([]byte, error) {
+	if err := d.ready(); err != nil {
+		return nil, err
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -95,6 +110,9 @@ func (d *DirStore) Create(ctx context.Context, key string, value []byte) error {
 
 // write writes a record unless a test, made under the lock, forbids it.
 func (d *DirStore) write(ctx context.Context, key string, value []byte, test func() error) error {
+	if err := d.ready(); err != nil {
+		return err
+	}
 	head := recordHead(key, value)
 	if len(head)+len(key)+len(value) > maxRecord {
 		return fmt.Errorf("anml/agent: the record %q is larger than %d octets", key, maxRecord)
@@ -109,6 +127,9 @@ func (d *DirStore) write(ctx context.Context, key string, value []byte, test fun
 
 // Delete removes a record.
 func (d *DirStore) Delete(ctx context.Context, key string) error {
+	if err := d.ready(); err != nil {
+		return err
+	}
 	return d.lock.with(ctx, func() error {
 		if err := os.Remove(d.file(key)); err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
@@ -123,6 +144,9 @@ func (d *DirStore) Delete(ctx context.Context, key string) error {
 // Keys lists the keys that begin with a prefix. A damaged record is an error:
 // its key might be one of them.
 func (d *DirStore) Keys(ctx context.Context, prefix string) ([]string, error) {
+	if err := d.ready(); err != nil {
+		return nil, err
+	}
 	files, err := os.ReadDir(d.dir)
 	if err != nil {
 		return nil, err
@@ -150,7 +174,12 @@ func (d *DirStore) Keys(ctx context.Context, prefix string) ([]string, error) {
 }
 
 // Close ends the use of the directory.
-func (d *DirStore) Close() error { return d.lock.close() }
+func (d *DirStore) Close() error {
+	if err := d.ready(); err != nil {
+		return err
+	}
+	return d.lock.close()
+}
 
 // file is where a record is: the key's word, for people, and the key's hash,
 // since a key may be a URL.

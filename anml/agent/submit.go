@@ -16,6 +16,7 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // sending is the request of a call, but for a response that is written only once
@@ -101,6 +102,7 @@ type RedirectError struct {
 }
 
 func (e *RedirectError) Error() string {
+	e = zero.Or(e)
 	return fmt.Sprintf("a redirect (%d) leads to %s", e.Status, quote(e.Target))
 }
 

@@ -123,6 +123,9 @@ var wordless = [...]string{"image", "audio", "video", "font"}
 // user's from then on, in this session, whoever else knows it. Values that are
 // told with [ProvenanceUser] need not be supplied again.
 func (c *Context) Supplied(value string) {
+	if c.unmade() {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.index.supply(value)

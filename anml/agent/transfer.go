@@ -42,6 +42,9 @@ func (t Transfer) name() string {
 // Where the user has to be waited for, it ends with a *lookleap.PendingError; see
 // [Session.ResumeTransfer].
 func (p *Page) AuthorizeTransfer(ctx context.Context, t Transfer) error {
+	if err := p.ready(); err != nil {
+		return err
+	}
 	s := p.session
 	ctx, done, err := s.life.during(ctx)
 	if err != nil {
@@ -85,7 +88,7 @@ func joined(err, beside error) error {
 // ResumeTransfer goes on with an AuthorizeTransfer that ended with a
 // *lookleap.PendingError.
 func (s *Session) ResumeTransfer(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision) error {
-	ctx, done, err := s.life.during(ctx)
+	ctx, done, err := s.during(ctx)
 	if err != nil {
 		return err
 	}

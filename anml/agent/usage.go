@@ -6,6 +6,7 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/coded"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // ErrUsage is a use of content that its usage does not permit (section 16.5).
@@ -17,6 +18,9 @@ var ErrUsage = coded.New("denied", "anml/agent: the usage of the content does no
 // a model with it, which takes the user's consent too. Reading and showing it at
 // once is always allowed. There is no switch that turns this off.
 func (s *Session) Allowed(i Inform, use anml.Usage, now time.Time) error {
+	if err := s.ready(); err != nil {
+		return err
+	}
 	if !s.permits(i.Usage, use) || i.over(now) && use > anml.UsageNone {
 		return ErrUsage
 	}
@@ -30,6 +34,9 @@ func (s *Session) Allowed(i Inform, use anml.Usage, now time.Time) error {
 // use: nil or an [ErrUsage]. See [Session.Allowed] for the uses; element belongs
 // to a section of the site.
 func (p *Page) Allowed(site anml.Site, section anmltrust.Section, element anml.Node, use anml.Usage) error {
+	if err := p.ready(); err != nil {
+		return err
+	}
 	now := p.session.now()
 	i := Inform{Usage: p.EffectiveUsage(site, section, element)}
 	if p.opened.limited && p.opened.lifetime > 0 {
@@ -43,6 +50,7 @@ func (p *Page) Allowed(site anml.Site, section anmltrust.Section, element anml.N
 // display where its owner is not verified; nothing but showing it at once where
 // the answer must not be stored (sections 8.1.1, 14.4 and 16.5).
 func (p *Page) EffectiveUsage(site anml.Site, section anmltrust.Section, element anml.Node) anml.Usage {
+	p = zero.Or(p)
 	if p.opened.noStore {
 		return anml.UsageNone
 	}

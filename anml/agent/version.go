@@ -37,6 +37,9 @@ func (p *Page) versions(ctx context.Context) error {
 // sent, or nil: it offers no version that is understood (section 8.1), or nobody
 // knows whose it is (section 13.6).
 func (p *Page) executable() error {
+	if err := p.ready(); err != nil {
+		return err
+	}
 	if p.opened.insecure {
 		return &Error{Code: lookleap.CodeInsecureTransport, URL: p.location(),
 			Reason: "the document came from a server that nobody verified, so nothing of it is executed"}

@@ -1,32 +1,123 @@
 package agent_test
 
 import (
+	"fmt"
+	"reflect"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/internal/zerotest"
 )
 
-// TestZeroValues uses what nothing made.
+// TestZeroValues uses everything that the package exports with nothing in hand.
 func TestZeroValues(t *testing.T) {
+	zerotest.Run(t, []reflect.Type{
+		reflect.TypeFor[agent.Act](), reflect.TypeFor[agent.Agent](), reflect.TypeFor[agent.Assertion](), reflect.TypeFor[agent.Attempt](),
+		reflect.TypeFor[agent.Call](), reflect.TypeFor[agent.Consent](), reflect.TypeFor[agent.Context](), reflect.TypeFor[agent.Counter](),
+		reflect.TypeFor[agent.Damage](), reflect.TypeFor[agent.DamageError](), reflect.TypeFor[agent.Decision](),
+		reflect.TypeFor[agent.DirStore](), reflect.TypeFor[agent.Disclosed](), reflect.TypeFor[agent.Effect](), reflect.TypeFor[agent.Entry](),
+		reflect.TypeFor[agent.EntryKind](), reflect.TypeFor[agent.Error](), reflect.TypeFor[agent.Explanation](), reflect.TypeFor[agent.Fields](),
+		reflect.TypeFor[agent.FileLedger](), reflect.TypeFor[agent.Filter](), reflect.TypeFor[agent.Flow](), reflect.TypeFor[agent.FlowStep](),
+		reflect.TypeFor[agent.Forgotten](), reflect.TypeFor[agent.Guidance](), reflect.TypeFor[agent.Inform](),
+		reflect.TypeFor[agent.LedgerOptions](), reflect.TypeFor[agent.Limits](), reflect.TypeFor[agent.MediaContent](),
+		reflect.TypeFor[agent.MediaPolicy](), reflect.TypeFor[agent.MediaResult](), reflect.TypeFor[agent.Medium](),
+		reflect.TypeFor[agent.Model](), reflect.TypeFor[agent.ModelWish](), reflect.TypeFor[agent.NoProfile](), reflect.TypeFor[agent.Notice](),
+		reflect.TypeFor[agent.NoticeKind](), reflect.TypeFor[agent.Options](), reflect.TypeFor[agent.Page](), reflect.TypeFor[agent.PageReason](),
+		reflect.TypeFor[agent.Pager](), reflect.TypeFor[agent.Party](), reflect.TypeFor[agent.Persona](), reflect.TypeFor[agent.PersonaItem](),
+		reflect.TypeFor[agent.PersonaPolicy](), reflect.TypeFor[agent.PersonaReport](), reflect.TypeFor[agent.Policy](),
+		reflect.TypeFor[agent.PurposeVerdict](), reflect.TypeFor[agent.Question](), reflect.TypeFor[agent.RedirectError](),
+		reflect.TypeFor[agent.RefReport](), reflect.TypeFor[agent.Reply](), reflect.TypeFor[agent.Result](), reflect.TypeFor[agent.Session](),
+		reflect.TypeFor[agent.SiteRef](), reflect.TypeFor[agent.Source](), reflect.TypeFor[agent.StandingRule](), reflect.TypeFor[agent.Subject](),
+		reflect.TypeFor[agent.Told](), reflect.TypeFor[agent.Tool](), reflect.TypeFor[agent.Transfer](), reflect.TypeFor[agent.UntrustedText](),
+		reflect.TypeFor[agent.User](), reflect.TypeFor[agent.Value](), reflect.TypeFor[agent.Verb](), reflect.TypeFor[agent.WebPage](),
+		reflect.TypeFor[agent.Weight](),
+	}, map[string]any{
+		"ErrorText": agent.ErrorText, "Interaction": agent.Interaction, "JudgePurpose": agent.JudgePurpose, "New": agent.New,
+		"NewMemoryLedger": agent.NewMemoryLedger, "NewMemoryStore": agent.NewMemoryStore, "OpenDirStore": agent.OpenDirStore,
+		"OpenFileLedger": agent.OpenFileLedger,
+	})
+}
+
+// TestUnmade uses what nothing made, with arguments that are right: each use says what
+// is missing.
+func TestUnmade(t *testing.T) {
+	const origin = "https://shop.example"
+	ctx, decision := t.Context(), lookleap.ConsentDecision{}
 	second := func(_ any, err error) error { return err }
-	for name, err := range map[string]error{
-		"tool":         second(agent.Tool{}.Call(t.Context(), nil)),
-		"nil-host":     second(agent.New(nil, agent.Options{}).NewSession(agent.User{})),
-		"zero-agent":   second(new(agent.Agent).NewSession(agent.User{})),
-		"nil-agent":    second((*agent.Agent)(nil).NewSession(agent.User{})),
-		"no-ledger":    second(agent.Interaction(t.Context(), nil, "")),
-		"zero-session": second(new(agent.Session).Resume(t.Context(), nil, lookleap.ConsentDecision{})),
-	} {
+	uses := map[string]error{
+		"tool":       second(agent.Tool{}.Call(ctx, nil)),
+		"nil-host":   second(agent.New(nil, agent.Options{}).NewSession(agent.User{})),
+		"zero-agent": second(new(agent.Agent).NewSession(agent.User{})),
+		"nil-agent":  second((*agent.Agent)(nil).NewSession(agent.User{})),
+		"no-ledger":  second(agent.Interaction(ctx, nil, "")),
+		"no-path":    second(agent.OpenFileLedger("", agent.LedgerOptions{})),
+		"no-dir":     second(agent.OpenDirStore("")),
+		"nil-policy": (*agent.Policy)(nil).RefuseDomain("shop.example"),
+		"nil-rules":  (*agent.Policy)(nil).Set(agent.StandingRule{Field: "email", Domain: "*"}),
+	}
+	for kind, s := range map[string]*agent.Session{"nil": nil, "zero": {}} {
+		for name, err := range map[string]error{
+			"open": second(s.Open(ctx, origin)), "discover": second(s.Discover(ctx, origin)), "forget-discovery": s.ForgetDiscovery(ctx, origin),
+			"resume": second(s.Resume(ctx, nil, decision)), "resume-transfer": s.ResumeTransfer(ctx, nil, decision),
+			"resume-pager": second(s.ResumePager(ctx, nil, decision)), "refuse": s.RefuseDomain(ctx, "shop.example"),
+			"allow": s.AllowDomain(ctx, "shop.example"), "forget": second(s.Forget(ctx, "shop.example")), "consents": second(s.Consents(ctx)),
+			"withdraw": second(s.Withdraw(ctx, "id")), "allowed": s.Allowed(agent.Inform{Usage: anml.UsageTrain}, anml.UsageNone, time.Time{}),
+			"close": s.Close(), "delete": second(s.Context().Delete(ctx, "shop.example")),
+			"ledger": second(agent.Interaction(ctx, s.Ledger(), "plan")),
+		} {
+			uses[kind+"-session-"+name] = err
+		}
+	}
+	for kind, p := range map[string]*agent.Page{"nil": nil, "zero": {}} {
+		uses[kind+"-page-do"] = second(p.Do(ctx, agent.Call{Action: "order"}))
+		uses[kind+"-page-transfer"] = p.AuthorizeTransfer(ctx, agent.Transfer{Action: "order", Field: "email"})
+		uses[kind+"-page-medium"] = second(p.LoadMedium(ctx, agent.Medium{URL: origin + "/logo.png"}))
+		uses[kind+"-page-allowed"] = p.Allowed(anml.Site{}, "", anml.Node{}, anml.UsageNone)
+		uses[kind+"-page-pager"] = second(p.Pager().Next(ctx, agent.PageWanted))
+	}
+	for kind, d := range map[string]*agent.DirStore{"nil": nil, "zero": {}} {
+		uses[kind+"-store-get"] = second(d.Get(ctx, "key"))
+		uses[kind+"-store-put"] = d.Put(ctx, "key", nil)
+		uses[kind+"-store-create"] = d.Create(ctx, "key", nil)
+		uses[kind+"-store-delete"] = d.Delete(ctx, "key")
+		uses[kind+"-store-keys"] = second(d.Keys(ctx, ""))
+		uses[kind+"-store-close"] = d.Close()
+	}
+	for kind, l := range map[string]*agent.FileLedger{"nil": nil, "zero": {}} {
+		uses[kind+"-ledger-append"] = l.Append(ctx, agent.Entry{Kind: agent.EntryDisclosed})
+		uses[kind+"-ledger-entries"] = second(agent.Interaction(ctx, l, "plan"))
+		uses[kind+"-ledger-prune"] = second(l.Prune(ctx, time.Time{}))
+		uses[kind+"-ledger-close"] = l.Close()
+	}
+	for name, err := range uses {
 		t.Run("O27/reject-"+name, func(t *testing.T) {
 			if lookleap.CodeOf(err) != lookleap.CodeUsage {
-				t.Errorf("got %v", err)
+				t.Fatalf("got %v", err)
+			}
+			if strings.Contains(name, "-page-") && strings.Contains(err.Error(), "there is no session") {
+				t.Errorf("what is missing is a page: %v", err)
 			}
 		})
 	}
 	t.Run("O27/accept-nil-error", func(t *testing.T) {
 		if err := (*agent.Error)(nil); err.Error() == "" || err.Unwrap() != nil {
 			t.Error("it has a cause, or no text")
+		}
+	})
+	t.Run("O27/accept-print", func(t *testing.T) {
+		if s := fmt.Sprintf("%v%s%d", agent.UntrustedText{}, agent.UntrustedText{}, agent.UntrustedText{}); s != "" {
+			t.Errorf("no text is printed as %q", s)
+		}
+	})
+	t.Run("O27/accept-empty-page", func(t *testing.T) {
+		for _, p := range []*agent.Page{nil, {}} {
+			if p.Text(anml.TextOptions{}) != (&anml.Document{}).Text(anml.TextOptions{}) || p.Tools() != nil || p.Decide(ctx) != nil || p.Pager().More() {
+				t.Error("a page that nothing opened says or can do something")
+			}
 		}
 	})
 }

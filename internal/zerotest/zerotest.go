@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -181,6 +182,8 @@ func argument(t reflect.Type) reflect.Value {
 		return reflect.ValueOf(httptest.NewRecorder())
 	case reflect.TypeFor[*http.Request]():
 		return reflect.ValueOf(httptest.NewRequest(http.MethodGet, "https://example.com/", nil))
+	case reflect.TypeFor[fmt.State]():
+		return reflect.ValueOf(printing{io.Discard})
 	case reflect.TypeFor[io.Writer]():
 		return reflect.ValueOf(io.Discard)
 	case reflect.TypeFor[io.Reader]():
@@ -188,3 +191,10 @@ func argument(t reflect.Type) reflect.Value {
 	}
 	return reflect.Zero(t)
 }
+
+// printing is a fmt.State without flags, width and precision.
+type printing struct{ io.Writer }
+
+func (printing) Width() (int, bool)     { return 0, false }
+func (printing) Precision() (int, bool) { return 0, false }
+func (printing) Flag(int) bool          { return false }
