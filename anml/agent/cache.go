@@ -192,8 +192,11 @@ func (p *pages) keep(u domain.URL, page *Page, r *fetch.Response, from begun) {
 	k.fresh, k.stale = page.usable(r)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.flights != from.flights {
+		return // a load that began before the page was forgotten replaces nothing
+	}
 	p.kept.Remove(u.String())
-	if p.session.life.ended() || p.flights != from.flights || !page.keepable(r) || !page.opened.received.Before(k.stale) && !k.validated() {
+	if p.session.life.ended() || !page.keepable(r) || !page.opened.received.Before(k.stale) && !k.validated() {
 		return
 	}
 	p.octets += page.opened.octets
