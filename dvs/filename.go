@@ -99,9 +99,17 @@ type tableEntry struct {
 	directory bool
 }
 
+// accept checks a path as checkFilePath does, and then adds it.
+func (t nameTable) accept(file string) *Error {
+	if err := checkFilePath(file); err != nil {
+		return err
+	}
+	return t.add(file)
+}
+
 // add records a path, and refuses one that clashes with an earlier one.
 func (t nameTable) add(file string) *Error {
-	for p := file; p != "."; p = path.Dir(p) {
+	for p := file; p != "." && p != "/"; p = path.Dir(p) {
 		key, entry := foldName(p), tableEntry{p, p != file}
 		if other, taken := t[key]; taken && (other != entry || !entry.directory) {
 			return refuse(lookleap.CodeNameClash, file, "on some systems the file is the same as another one", "rename one of them")

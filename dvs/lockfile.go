@@ -192,7 +192,7 @@ func (r *lockReader) skill(v strictjson.Value) LockedSkill {
 		if r.err != nil {
 			break
 		}
-		if err := cmp.Or(checkFilePath(file.Path), names.add(file.Path)); err != nil {
+		if err := names.accept(file.Path); err != nil {
 			r.refuse(f, "path", err.Reason, err.Fix)
 		}
 		skill.Files = append(skill.Files, file)

@@ -132,6 +132,7 @@ func FuzzLockfile(f *testing.F) {
 	v := dvs.NewVerifiedFS([]dvs.Bundle{bundle("a", "name: a\ndescription: b\n", "x.json", "{}")}, dvs.VerifiedFSOptions{})
 	f.Add(must(v.Lock().MarshalJSON()))
 	f.Add([]byte(`{"type":"` + dvs.LockMediaType + `","skills":[]}`))
+	f.Add(bytes.Replace(must(v.Lock().MarshalJSON()), []byte(`"x.json"`), []byte(`"/x"`), 1))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		lock, err := dvs.ParseLockfile(data)
 		if err != nil {

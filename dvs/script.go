@@ -1,7 +1,6 @@
 package dvs
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -115,7 +114,7 @@ func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error
 		if err != nil {
 			return nil, err
 		}
-		if err := cmp.Or(checkFilePath(t.Name), names.add(t.Name)); err != nil {
+		if err := names.accept(t.Name); err != nil {
 			return nil, s.loader.refuseTarget(ctx, ref, err)
 		}
 		targets = append(targets, t)
