@@ -8,9 +8,6 @@ import (
 	"crypto/rsa"
 	"encoding/json"
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -22,6 +19,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/internal/zerotest"
 )
 
 // zeroTypes are all exported types of the package that are not interfaces.
@@ -84,12 +82,8 @@ func callMethods(t *testing.T, v reflect.Value, only func(string) bool) {
 
 func TestZeroValues(t *testing.T) {
 	t.Run("O27/accept-table-is-complete", func(t *testing.T) {
-		pkgs, err := parser.ParseDir(token.NewFileSet(), ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var names []string
-		for _, file := range pkgs["aiuri"].Files {
+		for _, file := range zerotest.Source(t) {
 			ast.Inspect(file, func(n ast.Node) bool {
 				if spec, ok := n.(*ast.TypeSpec); ok && spec.Name.IsExported() {
 					if _, isInterface := spec.Type.(*ast.InterfaceType); !isInterface {

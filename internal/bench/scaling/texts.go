@@ -245,7 +245,7 @@ func textTargets() []target {
 				_ = anml.CheckValue(t, s)
 			}
 			_, _ = anml.ParseNumber(s)
-			anml.ParseType(s)
+			_ = anml.ParseType(s)
 			anml.ParseUsage(s)
 			anml.ParseRequires(s)
 			anml.IsStandardField(s)
