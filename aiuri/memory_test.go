@@ -87,7 +87,7 @@ func TestInvocationIsCheap(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	_, err := client.Invoke(t.Context(), r)
 	runtime.ReadMemStats(&after)
-	if used := after.TotalAlloc - before.TotalAlloc; err != nil || used > 3*aiuri.DefaultMaxBody+aiuri.DefaultMaxBody/4 {
+	if used := after.TotalAlloc - before.TotalAlloc; err != nil || used > 3*aiuri.DefaultMaxBody+aiuri.DefaultMaxBody/2 {
 		t.Errorf("%v with %.2f times the limit", err, float64(used)/aiuri.DefaultMaxBody)
 	}
 }
