@@ -37,7 +37,7 @@ func shareKey(o origin) string { return "agentstxt/2/" + o.name }
 // A malformed file has a record under a key of its own, which nothing but such
 // records is written to. So a process that read a whole file before cannot
 // overwrite it, whichever of the two writes last: the malformed file stands until
-// somebody asked the server again after it was seen.
+// the server is asked again after it was seen.
 func tombstoneKey(o origin) string { return "agentstxt/2/malformed/" + o.name }
 
 // tombstoneFor is how long a malformed file is remembered: longer than any record

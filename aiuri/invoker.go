@@ -38,7 +38,7 @@ type Call struct {
 	// User is a mark of the user for this endpoint, and no identity: only the host can
 	// tell who is meant. It is part of the RequestDigest if there is a Nonce.
 	User string
-	To   Destination // whom the call goes to; zero in Authorize, since no one was asked yet
+	To   Destination // where the call goes; zero in Authorize, before the endpoint is known
 }
 
 // Invoker performs a call and gives its result as it came. The draft defines no

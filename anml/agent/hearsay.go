@@ -64,7 +64,7 @@ func newHearsay() *hearsay {
 }
 
 // hear remembers texts of a speaker, of about so many octets. An error says that the
-// speaker told more than can be known: then the texts go to nobody.
+// speaker told more than can be known: then the texts go to no one.
 func (h *hearsay) hear(from speaker, size int, texts iter.Seq[string]) error {
 	h.lock.Lock()
 	h.waiting[from] = append(h.waiting[from], heardText{texts, size})
@@ -86,7 +86,7 @@ func (h *hearsay) hear(from speaker, size int, texts iter.Seq[string]) error {
 // settle hashes what waits of some speakers.
 func (h *hearsay) settle(which func(speaker) bool) {
 	h.hashing.Lock()
-	defer h.hashing.Unlock() // whoever compares meanwhile has to wait for it
+	defer h.hashing.Unlock() // comparisons wait meanwhile
 	taken := make(map[speaker][]heardText)
 	h.lock.Lock()
 	for from, list := range h.waiting {

@@ -23,7 +23,7 @@ type Profile interface {
 }
 
 // FieldLister is a [Profile] that lists its fields. Implement it: otherwise a value
-// of a field that nobody named yet is not recognised in an argument.
+// of a field that no one named yet is not recognised in an argument.
 type FieldLister interface {
 	// FieldNames returns the names of all fields that the user has a value for. An
 	// error makes every argument count as personal.
