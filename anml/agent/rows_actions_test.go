@@ -93,9 +93,13 @@ func TestManyAtOnce(t *testing.T) {
 			}
 			ok := 0
 			for range 50 {
-				if err := <-done; err == nil {
+				// Calls that reach the user before the first five are sent are limited
+				// by how often the same request is shown.
+				switch err := <-done; lookleap.CodeOf(err) {
+				case lookleap.CodeOK:
 					ok++
-				} else if lookleap.CodeOf(err) != lookleap.CodeTooManyActions {
+				case lookleap.CodeTooManyActions, lookleap.CodeConsentTooOften:
+				default:
 					t.Error(err)
 				}
 			}
