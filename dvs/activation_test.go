@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -150,4 +151,162 @@ func TestResumeActivation(t *testing.T) {
 			t.Error(got, err)
 		}
 	})
+}
+
+// TestOneSkill agrees to a skill on a platform without its publisher's root.
+func TestOneSkill(t *testing.T) {
+	const one, two = "https://github.com/org/skills/blob/main/one/SKILL.md", "https://github.com/org/skills/blob/main/two/SKILL.md"
+	const directory = "https://github.com/org/skills/blob/main/one/"
+	only := func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+		return lookleap.ConsentDecision{Digest: req.Digest, Approved: []string{"skill"}}, nil
+	}
+	world := func(t *testing.T, o dvs.Options, decide func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error)) (*lab.Internet, *dvs.Loader, *prompter) {
+		net, ui := lab.ForTest(t), &prompter{decide: decide}
+		net.Site("raw.githubusercontent.com").Body("/org/skills/main/one/SKILL.md", "text/markdown", refund).
+			Body("/org/skills/main/one/ADVANCED.md", "text/markdown", "more").Body("/org/skills/main/two/SKILL.md", "text/markdown", refund)
+		host := net.Host()
+		host.Prompter = ui
+		return net, o.NewLoader(host), ui
+	}
+	load := func(t *testing.T, l *dvs.Loader, url string) *dvs.Loaded {
+		t.Helper()
+		skill, err := l.Load(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return skill
+	}
+	t.Run("O56/accept-one-skill", func(t *testing.T) {
+		_, loader, ui := world(t, dvs.Options{}, only)
+		skill := load(t, loader, one)
+		if skill.Source != dvs.SkillOnly || skill.Root.String() != directory || !skill.Verdict.OK || !hasCheck(skill.Verdict, lookleap.CodeNotRegistered) {
+			t.Errorf("%s, %s, %+v", skill.Source, skill.Root, skill.Verdict)
+		}
+		if r, err := skill.Resource(t.Context(), "ADVANCED.md"); err != nil || r.External || ui.count() != 1 {
+			t.Errorf("%v, asked %d times", err, ui.count())
+		}
+		for d := range loader.Roots().All() {
+			t.Errorf("%s is registered", d.Root)
+		}
+	})
+	t.Run("O56/accept-same-bytes-in-the-session", func(t *testing.T) {
+		_, loader, ui := world(t, dvs.Options{}, only)
+		r, err := loader.Register(t.Context(), one)
+		if err != nil || r.Source != dvs.SkillOnly {
+			t.Fatal(r, err)
+		}
+		if skill, err := r.Activate(t.Context()); err != nil || skill.Source != dvs.SkillOnly || ui.count() != 1 {
+			t.Errorf("%v, asked %d times", err, ui.count())
+		}
+	})
+	t.Run("O56/accept-generic-type-as-under-a-root", func(t *testing.T) {
+		net, loader, _ := world(t, dvs.Options{}, only)
+		net.Site("raw.githubusercontent.com").Body("/org/skills/main/one/SKILL.md", "application/octet-stream", refund)
+		load(t, loader, one)
+	})
+	t.Run("O56/reject-other-bytes", func(t *testing.T) {
+		net, loader, ui := world(t, dvs.Options{}, only)
+		load(t, loader, one).Deactivate()
+		github(net, "/org/skills/main/one/SKILL.md", refund+"More.\n")
+		ui.decide = decline
+		if skill, err := loader.Load(t.Context(), one); skill != nil || lookleap.CodeOf(err) != lookleap.CodeConsentRefused || ui.count() != 2 {
+			t.Errorf("%v, asked %d times", err, ui.count())
+		}
+	})
+	t.Run("O56/reject-other-skill", func(t *testing.T) {
+		_, loader, ui := world(t, dvs.Options{}, only)
+		skill := load(t, loader, one)
+		ui.decide = decline
+		if other, err := loader.Load(t.Context(), two); other != nil || lookleap.CodeOf(err) != lookleap.CodeConsentRefused {
+			t.Error(other, err)
+		}
+		if other, err := skill.LoadRef(t.Context(), "../two/SKILL.md"); other != nil || !errors.Is(err, lookleap.ErrConsentRefused) {
+			t.Error(other, err)
+		}
+		if target, err := skill.Resolve("../two/GUIDE.md"); err != nil || target.Access != dvs.NeedsConsent {
+			t.Errorf("%v, %v", target, err)
+		}
+	})
+	t.Run("O56/accept-reference-to-one-skill", func(t *testing.T) {
+		_, loader, ui := world(t, dvs.Options{}, only)
+		skill := load(t, loader, one)
+		for range 2 {
+			if other, err := skill.LoadRef(t.Context(), "../two/SKILL.md"); err != nil || other.Source != dvs.SkillOnly || ui.count() != 2 {
+				t.Fatalf("%v, %v, asked %d times", other, err, ui.count())
+			}
+		}
+	})
+	t.Run("O56/accept-root", func(t *testing.T) {
+		_, loader, ui := world(t, dvs.Options{}, agree)
+		load(t, loader, one)
+		if skill := load(t, loader, two); skill.Source != dvs.ByUser || ui.count() != 1 {
+			t.Errorf("%s, asked %d times", skill.Source, ui.count())
+		}
+	})
+	t.Run("O56/reject-root-without-skill", func(t *testing.T) {
+		_, loader, _ := world(t, dvs.Options{}, func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			return lookleap.ConsentDecision{Digest: req.Digest, Approved: []string{"root"}}, nil
+		})
+		if skill, err := loader.Load(t.Context(), one); skill != nil || !errors.Is(err, lookleap.ErrConsentRefused) {
+			t.Error(skill, err)
+		}
+		for d := range loader.Roots().All() {
+			t.Errorf("%s is registered", d.Root)
+		}
+	})
+	t.Run("O56/reject-one-skill-where-roots-are-demanded", func(t *testing.T) {
+		_, loader, _ := world(t, dvs.Options{Strict: true}, only)
+		if skill, err := loader.Load(t.Context(), one); skill != nil || !errors.Is(err, lookleap.ErrConsentRefused) {
+			t.Error(skill, err)
+		}
+	})
+	t.Run("O56/reject-when-blocked", func(t *testing.T) {
+		_, loader, _ := world(t, dvs.Options{}, only)
+		skill := load(t, loader, one)
+		if _, err := loader.Roots().Block("https://github.com/ORG/"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := skill.ContextText(); lookleap.CodeOf(err) != lookleap.CodeBlockedRoot {
+			t.Error(err)
+		}
+		if again, err := loader.Load(t.Context(), one); again != nil || err == nil {
+			t.Error("the skill loads again")
+		}
+	})
+	for name, c := range map[string]struct {
+		strict bool
+		until  time.Duration
+		asked  int
+	}{"accept-resumed-once": {asked: 2}, "accept-resumed-and-kept": {until: time.Hour, asked: 1}, "reject-resumed-where-roots-are-demanded": {strict: true}} {
+		t.Run("O56/"+name, func(t *testing.T) {
+			_, loader, ui := world(t, dvs.Options{}, func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
+			})
+			var pending *lookleap.PendingError
+			if _, err := loader.Load(t.Context(), one); !errors.As(err, &pending) {
+				t.Fatal(err)
+			}
+			if c.strict {
+				_, loader, ui = world(t, dvs.Options{Strict: true}, decline)
+			}
+			decision, _ := only(pending.Request)
+			if c.until > 0 {
+				decision.Until = time.Now().Add(c.until)
+			}
+			got, err := loader.Resume(t.Context(), pending.State, decision)
+			if c.strict {
+				if got != nil || lookleap.CodeOf(err) != lookleap.CodeNeedsRoot {
+					t.Error(got, err)
+				}
+				return
+			}
+			if err != nil || got.Loaded.Source != dvs.SkillOnly || got.Loaded.Root.String() != directory {
+				t.Fatal(got, err)
+			}
+			_, err = loader.Load(t.Context(), one)
+			if kept := c.until > 0; (err == nil) != kept || ui.count() != c.asked {
+				t.Errorf("%v, asked %d times", err, ui.count())
+			}
+		})
+	}
 }

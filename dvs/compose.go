@@ -53,7 +53,7 @@ func (s *Loaded) LoadRef(ctx context.Context, ref string) (*Loaded, error) {
 		return nil, err
 	}
 	foreign := c.skill.mapped && u.Host() == c.skill.ServingHost() && u.Host() != c.skill.Host()
-	if (foreign || !s.Root.Covers(c.skill) && !c.Claim.Source.Registered()) && !l.remembered(c.key()) {
+	if (foreign || !s.Root.Covers(c.skill) && !c.Claim.Source.Registered()) && !l.agreedBefore(c) {
 		c.verdict = l.unread(c) // refused if the user declines
 		s.cross(ctx, c)
 		got, err := l.askAdmission(ctx, c)

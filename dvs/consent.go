@@ -40,11 +40,18 @@ func origins(chain []string, source RootSource, servingHost string) string {
 	return b.String()
 }
 
-// admissionRequest asks to trust a derived root, or to use a skill under a root
-// that is only the default.
+// The items of a request to admit a skill.
+const (
+	itemSkill = "skill"
+	itemRoot  = "root"
+)
+
+// admissionRequest asks to use a skill, and where its root is derived, whether to
+// trust that root too. Without the root, the skill's directory is its root. A
+// strict loader, which accepts only registered roots, asks for both.
 func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 	host := c.root.HostingDomain()
-	item := lookleap.ConsentItem{ID: "skill", Recipient: "this agent", Digest: c.Evidence.Digest.String(),
+	item := lookleap.ConsentItem{ID: itemSkill, Recipient: lookleap.RecipientAgent, Digest: c.Evidence.Digest.String(),
 		Summary: "use the instructions of " + plaintext.Quote(c.skill.String(), 400)}
 	if c.unread() {
 		url := c.skill.String() // in full: it is what the server is told
@@ -57,8 +64,13 @@ func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 		Items:   []lookleap.ConsentItem{item}}
 	if c.Claim.Source == Derived {
 		req.Kind = lookleap.ConsentTrustRoot
-		req.Items = append(req.Items, lookleap.ConsentItem{ID: "root", Recipient: "this agent", Digest: lookleap.Digest([]byte(c.Claim.Root)),
-			Summary: "trust every skill under " + plaintext.Quote(c.Claim.Root, 400) + " from now on"})
+		_, optional := l.rules().directoryRoot(c.skill, c.Evidence.Hops)
+		root := lookleap.ConsentItem{ID: itemRoot, Class: lookleap.ItemTrust, Recipient: lookleap.RecipientAgent, Digest: lookleap.Digest([]byte(c.Claim.Root)),
+			Summary: "trust every skill under " + plaintext.Quote(c.Claim.Root, 400) + " from now on", Optional: optional && !l.options.Strict}
+		if root.Optional {
+			root.Summary += "; without this, only this skill and the files in its directory are used"
+		}
+		req.Items = append(req.Items, root)
 	}
 	return req
 }
@@ -215,6 +227,6 @@ func (l *Loader) resumeAdmission(ctx context.Context, approval *lookleap.Approva
 	if c.root, err = l.rules().ParseTrustRoot(c.Claim.Root); err != nil {
 		return nil, err
 	}
-	got, err := l.commitAdmission(ctx, approval, c, false)
+	got, err := l.commitAdmission(ctx, approval, c, true)
 	return resumed(&Resumed{Registration: got.registration, Loaded: got.loaded}, err)
 }

@@ -190,6 +190,10 @@ func (j *judge) declared() outcome {
 	switch source := j.claim.Source; {
 	case source.Registered():
 		return passed("the trust root was "+source.String(), shown)
+	case source == SkillOnly && !j.claim.Strict:
+		return noted(lookleap.CodeNotRegistered, "the user agreed to this skill only, so its trust root is its own directory", shown)
+	case source == SkillOnly:
+		return failed(lookleap.CodeNeedsRoot, "only registered trust roots count here, and the user agreed to this skill only", shown)
 	case source == DefaultOrigin && !j.claim.Strict:
 		return noted(lookleap.CodeNotRegistered, "the trust root is the default for this host and was not registered", shown)
 	case source == DefaultOrigin:
@@ -350,10 +354,11 @@ func (j *judge) media() outcome {
 // judgeMedia judges the media type of a Markdown file. The server's duty is
 // text/markdown; code hosts answer text/plain (DVS-4.2-03 to DVS-4.2-06). A
 // generic or missing type is enough where the URL that answered ends in .md and
-// lies under a registered root.
+// lies under a registered root, or the user agreed to this very skill.
 func judgeMedia(answered string, e Evidence, claim Claim) outcome {
 	mediaType, charset := e.Type, e.Charset
 	named, _, _ := strings.Cut(answered, "?")
+	confirmed := claim.Source.Registered() || claim.Source == SkillOnly
 	shown := lookleap.Evidence{MediaType: mediaType}
 	if charset != "" && !strings.EqualFold(charset, "utf-8") {
 		return failed(lookleap.CodeNotUTF8, fmt.Sprintf("the declared character set is %s and has to be UTF-8", plaintext.Quote(charset, 40)), shown)
@@ -365,7 +370,7 @@ func judgeMedia(answered string, e Evidence, claim Claim) outcome {
 	case claim.Strict:
 	case mediaType == "text/plain" || mediaType == "text/x-markdown":
 		return noted(lookleap.CodeMediaType, fmt.Sprintf("the media type is %s and should be text/markdown", is), shown)
-	case (mediaType == "" || mediaType == "application/octet-stream") && (claim.Source.Registered() && strings.HasSuffix(named, ".md") || claim.Profile == Lenient):
+	case (mediaType == "" || mediaType == "application/octet-stream") && (confirmed && strings.HasSuffix(named, ".md") || claim.Profile == Lenient):
 		return noted(lookleap.CodeMediaType, fmt.Sprintf("the media type is %s and should be text/markdown", is), shown)
 	}
 	return failed(lookleap.CodeMediaType, fmt.Sprintf("the media type is %s and has to be text/markdown", is), shown)

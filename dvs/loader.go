@@ -115,9 +115,12 @@ func (c clocked) Time() time.Time { return c.host.Time() }
 // for its user and goes on with [Loader.Resume]; the end of the caller's context
 // is the error that it is.
 //
-// A skill under a registered root loads without a prompt. Any other asks first:
-// to trust the derived root of a platform from now on, or to use a skill whose
-// root is only the default of its host (section 5.2).
+// A skill under a registered root loads without a prompt. Any other asks first
+// (section 5.2). Where the root is only the default of its host, the user is
+// asked for the skill. On a platform the user is asked for the skill, and
+// whether to trust the publisher's whole path from now on. A user who agrees to
+// the skill only gets a skill of the source [SkillOnly], and nothing is
+// registered. That consent holds for the same bytes, in this session.
 func (l *Loader) Load(ctx context.Context, url string) (*Loaded, error) {
 	return l.LoadPinned(ctx, url, Pin{})
 }
@@ -163,6 +166,9 @@ type candidate struct {
 	Chain    []string `json:"chain,omitempty"`
 	Under    string   `json:"under,omitempty"` // root that the caller named; "": the registry's
 	Hint     *hint    `json:"hint,omitempty"`  // what an index said
+
+	// Only is whether the user agreed to the skill and not to its derived root.
+	Only bool `json:"only,omitempty"`
 
 	anew     bool // ask the server, whatever other processes know
 	skill    SkillURL
@@ -228,6 +234,11 @@ func (l *Loader) declare(c *candidate) {
 		d.Source = ByHost
 		if d.Root, _ = l.rules().parseTrustRoot(c.Under); d.Root.IsZero() {
 			d.Source = Undeclared
+		}
+	}
+	if c.Only && d.Source == Derived {
+		if directory, ok := l.rules().directoryRoot(c.skill, c.Evidence.Hops); ok {
+			d.Root, d.Source = directory, SkillOnly
 		}
 	}
 	c.root = d.Root
@@ -307,15 +318,27 @@ type admitted struct {
 // admit asks for the consent that a candidate needs, and makes it usable.
 func (l *Loader) admit(ctx context.Context, c *candidate, to level) (admitted, error) {
 	c.Level = to
-	if c.Claim.Source == Derived || to == activated && !c.Claim.Source.Registered() && !l.remembered(c.key()) {
+	ask := c.Claim.Source == Derived || to == activated && !c.Claim.Source.Registered()
+	if ask && !l.agreedBefore(c) {
 		return l.askAdmission(ctx, c)
 	}
 	return l.finish(ctx, c)
 }
 
-// key is what the consent to use a skill is bound to.
-func (c *candidate) key() string {
-	return strings.Join([]string{"activate", c.skill.String(), c.root.String(), c.Evidence.Digest.String()}, "\n")
+// key is what the consent to use a skill under a root is bound to.
+func (c *candidate) key(root TrustRoot) string {
+	return strings.Join([]string{"activate", c.skill.String(), root.String(), c.Evidence.Digest.String()}, "\n")
+}
+
+// agreedBefore reports whether the user agreed to use a candidate in this
+// session, and notes if that was without its derived root.
+func (l *Loader) agreedBefore(c *candidate) bool {
+	if c.Claim.Source != Derived {
+		return l.remembered(c.key(c.root))
+	}
+	directory, ok := l.rules().directoryRoot(c.skill, c.Evidence.Hops)
+	c.Only = ok && !l.options.Strict && l.remembered(c.key(directory))
+	return c.Only
 }
 
 // askAdmission asks for the consent, and does what the user agreed to.
@@ -334,25 +357,34 @@ func (l *Loader) askAdmission(ctx context.Context, c *candidate) (admitted, erro
 	if err != nil {
 		return admitted{}, l.refuseConsent(ctx, c.verdict, err)
 	}
-	return l.commitAdmission(ctx, approval, c, true)
+	return l.commitAdmission(ctx, approval, c, false)
 }
 
-// commitAdmission does what the user agreed to, and may remember it.
-func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approval, c *candidate, remember bool) (got admitted, err error) {
+// commitAdmission does what the user agreed to. The consent is remembered for
+// the session, or until when the user says; the answer to a plan that was
+// suspended only for the latter.
+func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approval, c *candidate, resumed bool) (got admitted, err error) {
 	agreed := func() {
-		if remember {
-			l.remember(c.key(), l.host.Time().Add(l.limits.Kept))
+		until := approval.Until()
+		if !resumed {
+			until = l.host.Time().Add(l.limits.Kept)
 		}
+		l.rememberUntil(c.key(c.root), until)
 	}
-	err = l.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) error {
+	err = l.host.CommitApproved(ctx, approval, func(ctx context.Context, a *lookleap.Approval) error {
 		if d := l.roots.Find(c.skill); d.Revoked || d.Blocked {
 			l.declare(c)
 			return l.refuse(ctx, l.rules().Decide(c.Claim, c.Evidence, l.host.Time()), nil)
 		}
-		if c.Claim.Source == Derived {
+		switch {
+		case c.Claim.Source != Derived:
+		case a.Has(itemRoot):
 			if _, err := l.roots.Register(c.Claim.Root, ByUser); err != nil {
 				return err
 			}
+		default:
+			c.Only = true
+			l.declare(c)
 		}
 		agreed()
 		if c.unread() {

@@ -136,6 +136,17 @@ func TestDenied(t *testing.T) {
 		{"reject-domain-www", "gitlab.com", "https://www.gitlab.com/o/p/-/blob/main/SKILL.md", true},
 		{"reject-domain-raw", "www.github.com", "https://raw.githubusercontent.com/o/r/main/SKILL.md", true},
 		{"reject-domain-alias", "commondatastorage.googleapis.com", "https://storage.googleapis.com/b/SKILL.md", true},
+		{"reject-domain-by-pattern", "s3.eu-central-1.amazonaws.com", "https://s3.us-east-1.amazonaws.com/b/SKILL.md", true},
+		{"reject-domain-by-pattern-from-exact", "s3.amazonaws.com", "https://s3.dualstack.eu-central-1.amazonaws.com/b/SKILL.md", true},
+		{"reject-domain-exact-from-pattern", "s3-us-west-2.amazonaws.com", "https://s3.amazonaws.com/b/SKILL.md", true},
+		{"reject-domain-by-all-below", "gcore.jsdelivr.net", "https://other.jsdelivr.net/npm/pkg/SKILL.md", true},
+		{"reject-domain-of-the-same-content", "storage.googleapis.com", "https://storage.us-east1.rep.googleapis.com/b/SKILL.md", true},
+		{"reject-domain-of-a-bucket-in-a-path", "evil.s3.amazonaws.com", "https://s3.eu-central-1.amazonaws.com/evil/SKILL.md", true},
+		{"reject-domain-of-a-bucket-elsewhere", "evil.s3.amazonaws.com", "https://evil.s3.dualstack.eu-central-1.amazonaws.com/SKILL.md", true},
+		{"accept-domain-of-another-bucket", "evil.s3.amazonaws.com", "https://s3.eu-central-1.amazonaws.com/good/SKILL.md", false},
+		{"accept-domain-of-a-bucket-alone", "s3.amazonaws.com", "https://good.s3.eu-central-1.amazonaws.com/SKILL.md", false},
+		{"accept-domain-of-pages", "evil.github.io", "https://github.com/evil/r/blob/main/SKILL.md", false},
+		{"accept-domain-of-another-mirror", "unpkg.com", "https://esm.sh/pkg/SKILL.md", false},
 		{"accept-domain-of-another-platform", "gitlab.com", "https://gitlab.gnome.org/o/p/-/blob/main/SKILL.md", false},
 	} {
 		t.Run("O36/"+c.name, func(t *testing.T) {

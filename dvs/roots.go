@@ -28,9 +28,12 @@ const (
 	DefaultOrigin
 	// Derived: the owner's path on a platform, not confirmed by anybody.
 	Derived
+	// SkillOnly: the user agreed to one skill and not to the owner's path above
+	// it. The root is the directory of the skill.
+	SkillOnly
 )
 
-var rootSourceNames = [...]string{"undeclared", "registered by the host program", "confirmed by the user", "default origin", "derived and unconfirmed"}
+var rootSourceNames = [...]string{"undeclared", "registered by the host program", "confirmed by the user", "default origin", "derived and unconfirmed", "confirmed by the user for this skill only"}
 
 // String gives the source in words.
 func (s RootSource) String() string {
@@ -319,13 +322,14 @@ func (r *Roots) Revoked(u SkillURL) bool {
 // denial reports whether a place is revoked, and returns the longest block that
 // covers it.
 func (s *rootState) denial(p place) (revoked bool, blocked *denial) {
+	if len(s.domains)+len(s.denied) == 0 || p.page.IsZero() {
+		return false, nil
+	}
+	table := s.rules.platforms()
+	at := table.party(p.page)
 	for _, d := range s.domains {
-		revoked = revoked || d.covers(p.page.Host(), s) || d.covers(p.served.Host(), s)
+		revoked = revoked || d.covers(table, p.page.Host()) || d.covers(table, p.served.Host()) || d.coversTenant(table, &at)
 	}
-	if len(s.denied) == 0 || p.page.IsZero() {
-		return revoked, nil
-	}
-	at := s.rules.platforms().party(p.page)
 	for i := range s.denied[at.namespace] {
 		switch d := &s.denied[at.namespace][i]; {
 		case !d.party.covers(&at):
@@ -339,16 +343,32 @@ func (s *rootState) denial(p place) (revoked bool, blocked *denial) {
 }
 
 // covers reports whether a host is the revoked one: the host itself, another
-// name of the same platform, or a subdomain.
-func (d revokedDomain) covers(host string, s *rootState) bool {
+// host with the content of the same platform, or a subdomain.
+func (d revokedDomain) covers(table *Platforms, host string) bool {
 	rest, below := strings.CutSuffix(host, d.host)
 	if below && (rest == "" || d.subdomains && strings.HasSuffix(rest, ".")) {
 		return true
 	}
-	table := s.rules.platforms()
-	known, ok := table.exact[d.host]
-	other, also := table.exact[host]
-	return ok && also && known.platform == other.platform
+	platform, known := table.find(d.host)
+	if !known {
+		return false
+	}
+	if other, listed := table.find(host); listed {
+		return other.platform == platform.platform || slices.Contains(platform.platform.Hosts, other.platform.Of)
+	}
+	e, _, tenant := table.tenant(host)
+	return tenant && d.subdomains && e == platform.platform
+}
+
+// coversTenant reports whether the revoked host is the one that a platform gave
+// to a publisher, and a party is the same publisher under any other host.
+func (d revokedDomain) coversTenant(table *Platforms, at *party) bool {
+	e, owner, ok := table.tenant(d.host)
+	if !ok || owner == "" {
+		return false
+	}
+	revoked := newParty(e.namespace(), []string{owner}, nil)
+	return revoked.covers(at)
 }
 
 // All yields the declared roots, in no particular order, blocked ones too.

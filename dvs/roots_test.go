@@ -133,6 +133,7 @@ func TestRevoke(t *testing.T) {
 		{id: "DVS-7-03/accept-beside", root: "https://example.com/a/", url: "https://example.com/ab/SKILL.md"},
 		{id: "DVS-7-04/accept-subdomain-stays", domain: "example.com", url: "https://sub.example.com/x/SKILL.md"},
 		{id: "DVS-7-04/accept-lookalike-stays", domain: "example.com", sub: true, url: "https://notexample.com/x/SKILL.md"},
+		{id: "O36/reject-subdomain-by-pattern", domain: "s3.amazonaws.com", sub: true, url: "https://evil.s3.eu-central-1.amazonaws.com/SKILL.md", want: true},
 		{id: "DVS-7-04/reject-subdomain-included", domain: "example.com", sub: true, url: "https://sub.example.com/x/SKILL.md", want: true},
 	} {
 		t.Run(c.id, func(t *testing.T) {

@@ -56,6 +56,7 @@ func (l *Loader) stillAllowed(s standing) *Error {
 		return refuse(lookleap.CodeNeedsRoot, s.Skill, "the trust root of the skill was unregistered", "register the root and load the skill again")
 	case l.options.Strict:
 		return refuse(lookleap.CodeNeedsRoot, s.Skill, "only registered trust roots count here", "register the root and load the skill again")
+	case s.Source == SkillOnly:
 	case d.Source != DefaultOrigin:
 		return refuse(lookleap.CodeNeedsRoot, s.Skill, "the trust root of this skill was not confirmed", "register the root and load the skill again")
 	}

@@ -125,6 +125,27 @@ func (t TrustRoot) Lint() []lookleap.Finding {
 // MarshalText gives the root.
 func (t TrustRoot) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
+// directoryRoot returns the directory of a skill as a root, for a user who agrees
+// to the skill only. It is not ok if the skill or a redirect on the way to it
+// lies outside.
+func (r Rules) directoryRoot(u SkillURL, hops []string) (root TrustRoot, ok bool) {
+	text := u.page.Origin() + u.page.Path()
+	root, refused := r.parseTrustRoot(text[:strings.LastIndexByte(text, '/')+1])
+	if refused != nil || !root.Covers(u) {
+		return TrustRoot{}, false
+	}
+	for _, hop := range hops {
+		to, err := r.urls().Parse(hop)
+		if err != nil {
+			return TrustRoot{}, false
+		}
+		if at, refused := r.locate(to); refused != nil || !root.covers(at) {
+			return TrustRoot{}, false
+		}
+	}
+	return root, true
+}
+
 // DefaultRoot gives the root that a skill has when nobody declared one, and by
 // which right: the origin of a host that is no platform, the owner's path on a
 // platform, which somebody has to confirm. Paths of a self-hosted forge have
