@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/lookleap/lookleap/internal/prompting"
 )
 
 // AskLimits bound how often and for how long users are asked, so that nothing
@@ -21,9 +24,12 @@ type AskLimits struct {
 	// Refusal is how long a "no" holds for an identical request; default: 5 minutes.
 	// A request is identical if it shows the same.
 	Refusal time.Duration
-	// Prompts is how many times one site may ask in vain within Interval; default:
-	// 30. A site is a registrable domain. A request that the user approves counts a
-	// tenth, unless the same one was shown within Interval before.
+	// Prompts is how many times one trust root may ask in vain within Interval;
+	// default: 30. All trust roots whose paths begin with the same segment, such as
+	// those of one owner on a code host, may together ask twice as often. Everyone on
+	// one registrable domain may together ask four times as often. A request that the
+	// user approves counts a tenth, unless the same one was shown within Interval
+	// before.
 	Prompts  int
 	Interval time.Duration // default: 10 minutes
 	// Dialogue is how long an open dialogue keeps the next one waiting; default: 10
@@ -57,7 +63,7 @@ type asking struct {
 	mu      sync.Mutex
 	users   map[string]*dialogues
 	refused map[question]time.Time
-	asked   map[asker][]prompt
+	asked   map[asker][]*prompt
 }
 
 // dialogues are those of one user: at most one at a time.
@@ -69,14 +75,21 @@ type dialogues struct {
 // question is what a user refuses.
 type question struct{ user, shown string }
 
-// asker is who asks whom.
-type asker struct{ user, site string }
+// asker is who asks whom: a trust root, or several of them together.
+type asker struct {
+	user, name string
+	share      int // how often it may ask, in multiples of AskLimits.Prompts
+}
 
 // prompt is a request that a user was shown.
 type prompt struct {
 	at   time.Time
-	cost int // of the prompts that a site has: costInVain, or costApproved
+	cost int // of the prompts that an asker has: costInVain, or costApproved
 	what question
+}
+
+func (p *prompt) olderThan(interval time.Duration, now time.Time) bool {
+	return now.Sub(p.at).Abs() >= interval
 }
 
 const (
@@ -99,12 +112,21 @@ func questionOf(user string, r *ConsentRequest) question {
 	return question{user, Digest(data)}
 }
 
-func askerOf(user string, r *ConsentRequest) asker {
-	host, ok := hostOf(r.Origin)
-	if !ok {
-		return asker{user, r.Origin}
+// askersOf returns those in whose name a request asks, the trust root first. One
+// owner on a shared host must not use up what the others there may ask, and cannot
+// ask more often by having more trust roots.
+func askersOf(user string, r *ConsentRequest) []asker {
+	site := r.Origin
+	if host, ok := hostOf(r.Origin); ok {
+		site = siteOf(host)
 	}
-	return asker{user, siteOf(host)}
+	var path string
+	if _, root, ok := strings.Cut(r.TrustRoot, "://"); ok {
+		_, path, _ = strings.Cut(root, "/")
+	}
+	path = strings.Trim(path, "/")
+	owner, _, _ := strings.Cut(path, "/")
+	return []asker{{user, site + "/" + path, 1}, {user, site + "/" + owner, 2}, {user, site, 4}}
 }
 
 // enter waits until the user has no other dialogue. The caller calls leave when
@@ -152,18 +174,29 @@ func (a *asking) admit(r *ConsentRequest, user string, limits AskLimits, now tim
 	if limits.Prompts < 0 {
 		return nil
 	}
-	by, cost := askerOf(user, r), 0
-	recent := slices.DeleteFunc(a.asked[by], func(p prompt) bool { return now.Sub(p.at).Abs() >= limits.Interval })
-	for _, p := range recent {
-		cost += p.cost
+	askers := askersOf(user, r)
+	for _, by := range askers {
+		cost := 0
+		recent := slices.DeleteFunc(a.asked[by], func(p *prompt) bool { return p.olderThan(limits.Interval, now) })
+		for _, p := range recent {
+			cost += p.cost
+		}
+		if len(recent) > 0 {
+			a.asked[by] = recent
+		} else {
+			delete(a.asked, by)
+		}
+		if cost > (limits.Prompts*by.share-1)*costInVain {
+			return &ConsentError{Code: CodeConsentTooOften, Reason: fmt.Sprintf("%s has asked %d times within %s", quote(by.name, 260), len(recent), limits.Interval)}
+		}
 	}
-	if cost > (limits.Prompts-1)*costInVain {
-		a.asked[by] = recent
-		return &ConsentError{Code: CodeConsentTooOften, Reason: fmt.Sprintf("%s has asked %d times within %s", quote(by.site, 260), len(recent), limits.Interval)}
+	if !counts {
+		return nil
 	}
-	if counts {
-		a.asked = room(a.asked, func(ps []prompt) bool { return now.Sub(ps[len(ps)-1].at).Abs() >= limits.Interval })
-		a.asked[by] = append(recent, prompt{now, costInVain, q})
+	shown := &prompt{now, costInVain, q}
+	for _, by := range askers {
+		a.asked = room(a.asked, func(ps []*prompt) bool { return ps[len(ps)-1].olderThan(limits.Interval, now) })
+		a.asked[by] = append(a.asked[by], shown)
 	}
 	return nil
 }
@@ -173,18 +206,9 @@ func (a *asking) approve(r *ConsentRequest, user string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	q := questionOf(user, r)
-	var last *prompt
-	shown := a.asked[askerOf(user, r)]
-	for i := range shown {
-		if shown[i].what == q {
-			if last != nil {
-				return
-			}
-			last = &shown[i]
-		}
-	}
-	if last != nil {
-		last.cost = costApproved
+	same := slices.DeleteFunc(slices.Clone(a.asked[askersOf(user, r)[0]]), func(p *prompt) bool { return p.what != q })
+	if len(same) == 1 {
+		same[0].cost = costApproved
 	}
 }
 
@@ -263,7 +287,11 @@ func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision
 	if err != nil {
 		return ConsentDecision{}, err
 	}
-	if err := h.asking.admit(req, user, limits, h.Time(), true); err != nil { // after the answers to those before it
+	err = prompting.Check(ctx) // the answers to those before it may have decided this one
+	if err == nil {
+		err = h.asking.admit(req, user, limits, h.Time(), true)
+	}
+	if err != nil {
 		leave()
 		return ConsentDecision{}, err
 	}

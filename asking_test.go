@@ -150,6 +150,50 @@ func TestAskedUntilTired(t *testing.T) {
 				}
 			})
 		}
+		// Many who share a host: how often the host may ask, and whether another one
+		// there still can.
+		for name, c := range map[string]struct {
+			root  func(i int) string
+			most  int32
+			other bool
+		}{
+			"one-root":            {func(int) string { return "https://code.example/mallory/skills/" }, 30, true},
+			"roots-of-one-owner":  {func(i int) string { return fmt.Sprintf("https://code.example/mallory/%d/", i) }, 60, true},
+			"roots-below-a-group": {func(int) string { return "https://code.example/alice/mallory/" }, 30, true},
+			"owners-of-one-host":  {func(i int) string { return fmt.Sprintf("https://code.example/%d", i) }, 120, false},
+			"host":                {func(int) string { return "https://code.example/" }, 30, true},
+			"bad-root":            {func(int) string { return "code.example" }, 30, true},
+		} {
+			bubble("reject-too-often-"+name, func(t *testing.T) {
+				ui := &counter{reply: refuseAll}
+				h := &lookleap.Host{Prompter: ui}
+				ask := func(root string, i int) error {
+					p, err := lookleap.NewPlan(lookleap.ConsentRequest{
+						Kind: lookleap.ConsentSkill, Origin: "https://code.example", TrustRoot: root, Summary: fmt.Sprint("read ", i),
+						Items: []lookleap.ConsentItem{{ID: "fetch", Summary: "read a file", Recipient: "code.example", Digest: lookleap.Digest(nil)}},
+					}, nil, time.Now())
+					if err != nil {
+						t.Fatal(err)
+					}
+					_, err = h.Ask(t.Context(), p)
+					return err
+				}
+				for i := range 1000 {
+					_ = ask(c.root(i), i)
+				}
+				if n := ui.shown.Load(); n != c.most {
+					t.Errorf("shown %d times, want %d", n, c.most)
+				}
+				err := ask("https://code.example/alice/skills/", 1001)
+				if silenced := lookleap.CodeOf(err) == lookleap.CodeConsentTooOften; silenced == c.other {
+					t.Errorf("another trust root: %v", err)
+				}
+				time.Sleep(10 * time.Minute)
+				if err := ask(c.root(0), 1002); lookleap.CodeOf(err) == lookleap.CodeConsentTooOften {
+					t.Errorf("after the interval: %v", err)
+				}
+			})
+		}
 		bubble("accept-one-dialogue-at-a-time", func(t *testing.T) {
 			ui := &counter{reply: func(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 				time.Sleep(time.Second)

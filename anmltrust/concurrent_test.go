@@ -149,3 +149,70 @@ func TestWithdrawnMeanwhile(t *testing.T) {
 		})
 	})
 }
+
+// TestRefreshBeginsAfterItsCall: what a site said before the call is not a refresh.
+func TestRefreshBeginsAfterItsCall(t *testing.T) {
+	t.Run("O20/reject-older-refresh", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newRunningWorld(t, queryOnly)
+			var asked atomic.Int32
+			w.trust.Handle(queryPath, handle(func(rw http.ResponseWriter, _ *http.Request) {
+				rw.Header().Set("Content-Type", "application/json")
+				if asked.Add(1) > 1 {
+					fmt.Fprint(rw, "{}")
+					return
+				}
+				time.Sleep(time.Second)
+				fmt.Fprint(rw, authorized)
+			}))
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				if _, err := w.v.Refresh(t.Context(), shopClaim); err != nil {
+					t.Error(err)
+				}
+			})
+			time.Sleep(100 * time.Millisecond)
+			a, err := w.v.Refresh(t.Context(), shopClaim)
+			w.wants(a, err, anmltrust.Unlisted, lookleap.CodeQueryMalformed)
+			wg.Wait()
+			w.denied(lookleap.CodeQueryMalformed)
+		})
+	})
+	t.Run("O20/reject-older-reading-of-the-manifest", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newRunningWorld(t, manifestOnly)
+			var asked atomic.Int32
+			w.brand.Handle(manifestPath, handle(func(rw http.ResponseWriter, _ *http.Request) {
+				body := manifest(listed)
+				if asked.Add(1) > 1 {
+					body = manifest(entry("elsewhere.example", 1, "body"))
+				} else {
+					time.Sleep(time.Second)
+				}
+				rw.Header().Set("Content-Type", anmltrust.ManifestMediaType)
+				fmt.Fprint(rw, body)
+			}))
+			go func() { _, _ = w.v.Refresh(t.Context(), claimFrom("https://another.example/x")) }()
+			time.Sleep(100 * time.Millisecond)
+			a, err := w.v.Refresh(t.Context(), shopClaim)
+			w.wants(a, err, anmltrust.Unlisted, lookleap.CodeNotListed)
+			time.Sleep(2 * time.Second)
+		})
+	})
+	t.Run("O20/accept-many-that-wait-together", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newRunningWorld(t, queryOnly).query(authorized)
+			w.trust.Fault(queryPath, lab.Delay(time.Second))
+			var wg sync.WaitGroup
+			for range 50 {
+				wg.Go(func() {
+					if _, err := w.v.Refresh(t.Context(), shopClaim); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+			w.traffic(1, 2, 0)
+		})
+	})
+}

@@ -29,7 +29,6 @@ type gathering struct {
 // readKey is a manifest that is being read.
 type readKey struct {
 	sourceKey
-	mode   mode
 	in     *Interaction
 	budget Budget
 }
@@ -174,10 +173,10 @@ func (g *gathering) manifest(ctx context.Context, n *need) (*Exchange, error) {
 	if x := g.knownManifest(key); x != nil {
 		return x, nil
 	}
-	if g.q.mode == fresh {
+	if g.q.mode != normal { // a reading that others began is not new enough
 		return g.read(ctx, key, n.alone)
 	}
-	shared, err := g.v.reads.Do(ctx, readKey{key, g.q.mode, g.q.in, g.q.budget}, func(ctx context.Context) (*Exchange, error) {
+	shared, err := g.v.reads.Do(ctx, readKey{key, g.q.in, g.q.budget}, func(ctx context.Context) (*Exchange, error) {
 		if x := g.knownManifest(key); x != nil {
 			return x, nil
 		}

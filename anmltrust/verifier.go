@@ -174,8 +174,9 @@ func (v *Verifier) VerifyFresh(ctx context.Context, c Claim) (*Authorization, er
 }
 
 // Refresh asks again before a grant expires, from [Authorization.RefreshAfter] on.
-// A new grant replaces the old one; a definitive no replaces it at once; what may
-// pass leaves it until its own end, and the old one comes back.
+// What it asks of the site begins after the call. A new grant replaces the old
+// one, and a definitive no replaces it at once. A temporary failure keeps the
+// previous grant until that grant expires.
 func (v *Verifier) Refresh(ctx context.Context, c Claim) (*Authorization, error) {
 	if err := v.ready(); err != nil {
 		return nil, err
@@ -394,6 +395,9 @@ func (v *Verifier) run(ctx context.Context, q question, sub subject) *result {
 			return v.stopped(ctx, q, err)
 		}
 		defer leave()
+	}
+	if q.mode == refresh { // callers may share it only as long as it has asked nothing
+		v.runs.Forget(q)
 	}
 	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, v.limits.Time)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/prompting"
 )
 
 func (s *Session) resume(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision) (*Result, error) {
@@ -77,7 +78,9 @@ func (s *Session) ask(ctx context.Context, in *intent) (*lookleap.Plan, *looklea
 	}
 	var approval *lookleap.Approval
 	if in.asks {
-		approval, err = host.Ask(s.asUser(ctx), plan)
+		// A call that cannot be sent any more needs no answer.
+		open := func() error { return s.gate.check(in.effect.passage(), s.now()) }
+		approval, err = host.Ask(prompting.WithCheck(s.asUser(ctx), open), plan)
 	} else {
 		approval, err = plan.Approve(permitted(plan.Request()), host.Time())
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -108,6 +109,54 @@ func TestManyAtOnce(t *testing.T) {
 			}
 		})
 	})
+}
+
+// slowYes approves everything, and takes a moment for it.
+type slowYes struct{ prompts *atomic.Int32 }
+
+func (y slowYes) PromptConsent(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+	y.prompts.Add(1)
+	time.Sleep(time.Millisecond)
+	return permitted(r), nil
+}
+
+// TestWaitingQuestions: a call that cannot be sent any more when its turn to be
+// asked about comes is refused, and the user is not asked.
+func TestWaitingQuestions(t *testing.T) {
+	for name, c := range map[string]struct {
+		status  int
+		code    lookleap.Code
+		prompts int32
+	}{
+		"accept-as-many-as-can-be-sent":    {200, lookleap.CodeTooManyActions, 5},
+		"reject-question-about-ended-call": {410, lookleap.CodeGone, 1},
+	} {
+		t.Run("O50/"+name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				var prompts atomic.Int32
+				ask := func(h *lookleap.Host) {
+					h.Prompter = slowYes{&prompts}
+				}
+				s := newStage(t, setting{doc: postable, host: ask, answer: lab.Status(c.status)})
+				done := make(chan error)
+				for range 20 {
+					go func() {
+						_, err := s.page.Do(t.Context(), Call{Action: "a"})
+						done <- err
+					}()
+				}
+				refused := 0
+				for range 20 {
+					if lookleap.CodeOf(<-done) == c.code {
+						refused++
+					}
+				}
+				if n := prompts.Load(); n < c.prompts || n > c.prompts+1 { // the next one may be shown before the result is there
+					t.Errorf("%d prompts, %d refused", n, refused)
+				}
+			})
+		})
+	}
 }
 
 // TestCallerLeaves: what was sent is written down although nobody waits for it.
