@@ -71,7 +71,7 @@ type ConsentItem struct {
 	ID        string         `json:"id"`                 // unique within the request
 	Class     ItemClass      `json:"class,omitempty"`    // what is unusual about it
 	Summary   string         `json:"summary"`            // one sentence; remote words in it are quoted and short
-	Recipient string         `json:"recipient"`          // who receives or runs it: a host, an https origin, RecipientAgent, or a name
+	Recipient string         `json:"recipient"`          // who receives or runs it: a host with a dot, an origin, RecipientAgent, or a name
 	Digest    string         `json:"digest"`             // of exactly what this item covers
 	Values    []ConsentValue `json:"values,omitempty"`   // what exactly is approved
 	Remote    []RemoteText   `json:"remote,omitempty"`   // what the other side says about it

@@ -460,4 +460,4 @@ func hostParts(host, port string) []ConsentPart {
 }
 
 // partyRules are those of the hosts, origins and URLs that a prompt names.
-var partyRules = domain.Rules{Schemes: []string{"https", "http"}, AllowIP: true, AllowSpecial: true}
+var partyRules = domain.Rules{Schemes: []string{"https", "http", "ai"}, AllowIP: true, AllowSpecial: true}

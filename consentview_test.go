@@ -202,6 +202,20 @@ func TestWhatIsApprovedIsShown(t *testing.T) {
 				t.Error(s)
 			}
 		})
+		t.Run("accept-other-endpoint-named", func(t *testing.T) {
+			for recipient, shown := range map[string]string{"ai://bank.example": "goes to: [bank.example], which does not belong to", "ai://bank": "goes to: bank"} {
+				r := plan(t, item("a", "x", recipient))
+				if s := r.String(); !strings.Contains(s, shown) || r.Items[0].Class != lookleap.ItemOtherRecipient {
+					t.Error(s)
+				}
+			}
+		})
+		t.Run("accept-name-is-no-host", func(t *testing.T) {
+			r := plan(t, item("a", "x", "cage"))
+			if s := r.String(); r.Items[0].Class != lookleap.ItemOrdinary || strings.Contains(s, "does not belong") || !strings.Contains(s, `"cage"`) {
+				t.Error(s)
+			}
+		})
 		t.Run("accept-same-site", func(t *testing.T) {
 			if r := plan(t, item("a", "x", "https://api.shop.example")); r.Items[0].Class != lookleap.ItemOrdinary || strings.Contains(r.String(), "does not belong") {
 				t.Error(r)

@@ -38,10 +38,14 @@ func isOrigin(s string) bool {
 	return err == nil && u.Origin() == s
 }
 
-// hostOf returns the host of a text that is a canonical host or URL.
+// hostOf returns the host of a text that is a canonical host or URL. A single word
+// is no host: recipients have names, too.
 func hostOf(s string) (host string, ok bool) {
 	if u, err := partyRules.Parse(s); err == nil && (u.Origin() == s || u.String() == s) {
 		return u.Host(), true
+	}
+	if !strings.ContainsAny(s, ".:") {
+		return "", false
 	}
 	host, err := partyRules.ParseHost(s)
 	return host, err == nil && host == s

@@ -435,7 +435,7 @@ func (c *Client) find(ctx context.Context, p *prepared) (err error) {
 	}
 	p.call.URI = u.Normalize().WithoutFragment()
 	if p.recipient == "" {
-		p.recipient = p.call.URI.Redacted()
+		p.recipient = "ai://" + p.call.URI.Authority()
 	}
 	return nil
 }

@@ -183,6 +183,17 @@ func TestUnconfirmed(t *testing.T) {
 			t.Errorf("got %v; %q was shown", err, shown)
 		}
 	})
+	t.Run("O16/accept-recipient-of-another-site-named", func(t *testing.T) {
+		w, line, _ := evil(t, `{}`)
+		var asked *lookleap.ConsentRequest
+		w.host.Prompter = prompter(func(r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) { asked = r; return allow(r) })
+		if _, err := w.invoke(t, aiuri.Request{Page: "https://evil.example/", Body: []byte("{}")}); err != nil || len(line.calls) != 1 {
+			t.Fatal(err)
+		}
+		if i := asked.Items[0]; i.Recipient != "ai://bank" || i.Class != lookleap.ItemOtherRecipient {
+			t.Errorf("%+v", i)
+		}
+	})
 	t.Run("O16/reject-body-without-asking", func(t *testing.T) {
 		w, line, _ := evil(t, `{}`)
 		w.host.Prompter, w.options.Harmless = nil, func(*aiuri.Request) bool { return true }

@@ -52,7 +52,7 @@ func (p *pages) check(r *http.Request) error {
 		return refuse(foreign, "name the page's origin in Origins")
 	case len(origin) == 1 && !p.isOwn(r, origin[0]):
 		return refuse(foreign, "name the page's origin in Origins")
-	case len(origin) == 1, !reads, addedByScript(r.Header):
+	case len(origin) == 1, addedByScript(r.Header):
 		return nil
 	}
 	if referer := r.Header.Get("Referer"); referer != "" {
@@ -62,7 +62,7 @@ func (p *pages) check(r *http.Request) error {
 		}
 		return nil
 	}
-	if len(r.Header.Values("Cookie")) > 0 || len(r.Header.Values("Authorization")) > 0 {
+	if reads && (len(r.Header.Values("Cookie")) > 0 || len(r.Header.Values("Authorization")) > 0) {
 		return refuse("a browser may have added the session by itself, and nothing says for which page", "send Sec-Fetch-Site or Origin, or a bearer token")
 	}
 	return nil

@@ -63,6 +63,25 @@ func TestGatewayReads(t *testing.T) {
 			}
 		}
 	})
+	for _, c := range []struct {
+		id, header string
+		status     int
+	}{
+		{"reject-post-of-another-page-of-an-old-browser", "Referer: https://evil.example/\r\nCookie: s=1\r\n", 403},
+		{"reject-post-of-a-clear-text-page-of-an-old-browser", "Referer: http://ai.example/\r\nCookie: s=1\r\n", 403},
+		{"accept-post-of-own-page-of-an-old-browser", "Referer: https://ai.example/shop\r\nCookie: s=1\r\n", 200},
+		{"accept-post-of-named-page-of-an-old-browser", "Referer: https://shop.example/shop\r\nCookie: s=1\r\n", 200},
+		{"accept-post-of-no-browser", "Cookie: s=1\r\n", 200},
+	} {
+		t.Run("O11/"+c.id, func(t *testing.T) {
+			g := newGatewayWorld(t)
+			g.options.Origins = []string{"https://shop.example"}
+			resp := raw(t, g.server(t), "POST "+payTarget+" HTTP/1.1\r\nHost: ai.example\r\nContent-Length: 2\r\nContent-Type: application/json\r\n"+c.header+"\r\n{}")
+			if resp.StatusCode != c.status || (len(g.calls) == 1) != (c.status == 200) {
+				t.Errorf("got %s and %v", resp.Status, g.calls)
+			}
+		})
+	}
 	t.Run("O11/accept-results-are-embedded-nowhere", func(t *testing.T) {
 		w := newGatewayWorld(t).serve(t, "GET", target, "")
 		if w.Code != 200 || w.Header().Get("Cross-Origin-Resource-Policy") != "same-origin" {

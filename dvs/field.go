@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/confusable"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -195,7 +196,7 @@ var knownFields = map[string]string{"name": "name", "description": "description"
 	"metadata": "metadata", "allowedtools": "allowed-tools", "trustroot": "trust-root"}
 
 // likeField returns the known field that a key reads as for a person, or for a reader that ignores
-// case, blanks, hyphens and what nobody sees; "" if there is none.
+// case, blanks, hyphens, what nobody sees and letters that look like Latin ones; "" if there is none.
 func likeField(key string) string {
 	letters := strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || isInvisible(r) || r == '-' || r == '_' || r == '.' {
@@ -203,7 +204,14 @@ func likeField(key string) string {
 		}
 		return r
 	}, key)
-	return knownFields[foldName(letters)]
+	if like := knownFields[foldName(letters)]; like != "" || isPrintable(letters) {
+		return like
+	}
+	var ascii strings.Builder
+	for _, r := range letters {
+		ascii.WriteString(confusable.Letters(r))
+	}
+	return knownFields[ascii.String()]
 }
 
 // checkExtra judges the optional fields of the public format. This draft keeps

@@ -60,15 +60,21 @@ func (p *htmlPart) hidden() string {
 		return ""
 	}
 	switch p.name {
-	case "script", "style", "template", "noscript", "noembed", "noframes", "title", "datalist":
+	case "script", "style", "template", "noscript", "noembed", "noframes", "title", "datalist", "meta", "iframe", "object", "canvas", "desc", "rp":
 		return fmt.Sprintf("an element <%s>", p.name)
+	case "dialog":
+		if !slices.ContainsFunc(p.attrs, func(a htmlAttr) bool { return a.name == "open" }) {
+			return "an element <dialog> that is not open"
+		}
 	}
 	for _, a := range p.attrs {
 		value := strings.ToLower(strings.Join(strings.Fields(a.value), " "))
 		hides := false
 		switch a.name {
-		case "hidden":
+		case "hidden", "popover", "srcdoc":
 			hides = true
+		case "class":
+			hides = slices.ContainsFunc(strings.Fields(value), func(class string) bool { return slices.Contains(hidingClasses, class) })
 		case "aria-hidden":
 			hides = value == "true"
 		case "type":
@@ -88,6 +94,9 @@ func (p *htmlPart) hidden() string {
 	}
 	return ""
 }
+
+// hidingClasses are the names that common style sheets give to what only screen readers read.
+var hidingClasses = []string{"sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "hidden", "d-none", "invisible"}
 
 // hidingStyle reports whether a style, in lower case, makes text vanish: not shown, transparent,
 // tiny, moved or cut off, or in the color of the page. Escapes and comments have no other use in

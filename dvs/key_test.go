@@ -16,6 +16,7 @@ func TestLookalikeKeys(t *testing.T) {
 		"NBSP":          "name: notes\n\u00a0name: bank-pay\ndescription: b\n",
 		"NBSP-first":    "\u00a0name: bank-pay\nname: notes\ndescription: b\n",
 		"zero-width":    "name: notes\n\"na\\u200bme\": bank-pay\ndescription: b\n",
+		"Cyrillic":      "name: notes\nn\u0430me: bank-pay\ndescription: b\n",
 		"full-width":    "name: notes\nｎame: bank-pay\ndescription: b\n",
 		"quoted":        "name: notes\n\"NAME\": bank-pay\ndescription: b\n",
 		"description":   "name: notes\ndescription: b\nDescription: evil\nDESCRIPTION: evil\n",
@@ -48,7 +49,20 @@ func TestLookalikeKeys(t *testing.T) {
 			t.Error(findings, err)
 		}
 	})
-	for _, key := range []string{"Allowed-Tools", "ALLOWED-TOOLS", "allowed_tools", "allowedTools", "License", "Metadata", "\"\\u00a0metadata\"", "Trust-Root", "Compatibility"} {
+	for name, header := range map[string]string{
+		"capitals":     "Name: notes\nNAME: bank-pay\nDescription: b\nDESCRIPTION: evil\n",
+		"same-letters": "Name: notes\nName: bank-pay\nDescription: b\nDescription: evil\n",
+		"NBSP":         "\u00a0name: notes\nName: bank-pay\n\u00a0description: b\nDescription: evil\n",
+		"exact-last":   "NAME: evil\nName: evil\nname: notes\nDescription: evil\ndescription: b\n",
+	} {
+		t.Run("O38/accept-first-"+name, func(t *testing.T) {
+			skill, findings, err := dvs.ParseSkill([]byte("---\n"+header+"---\nx\n"), dvs.Lenient, dvs.Limits{})
+			if err != nil || skill.Name != "notes" || skill.Description != "b" || len(findings) < 2 {
+				t.Errorf("%+v, %v, %v", skill, findings, err)
+			}
+		})
+	}
+	for _, key := range []string{"Allowed-Tools", "ALLOWED-TOOLS", "allowed_tools", "allowedTools", "License", "Metadata", "\"\\u00a0metadata\"", "Trust-Root", "Compatibility", "lic\u0435nse", "\u0430llowed-tools"} {
 		t.Run("O69/reject-silently-key-"+strings.Trim(key, `"`), func(t *testing.T) {
 			if n, all := countFindings(t, key+": x\n", "x\n", lookleap.CodeUnknownField); n != 1 {
 				t.Errorf("%v", all)

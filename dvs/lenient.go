@@ -342,12 +342,17 @@ func unquoted(text string) string {
 var escapes = strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, " ", `\t`, " ")
 
 // adopt looks for the fields that a skill needs under other spellings, and
-// leaves one of each key. The exact key wins, and of two the last one with a value.
+// leaves one of each key. The exact key wins. Of two exact keys the last one with a value wins, as
+// in most YAML readers; of two keys in other spellings, which no reader takes for one, the first.
 func (p *skillParser) adopt(fields []Field, header span) []Field {
 	for _, key := range []string{"name", "description"} {
 		best := -1
 		for i := range fields {
-			if likeField(fields[i].Key) == key && (best < 0 || preferred(&fields[i], key) >= preferred(&fields[best], key)) {
+			if likeField(fields[i].Key) != key {
+				continue
+			}
+			if best < 0 || preferred(&fields[i], key) > preferred(&fields[best], key) ||
+				fields[i].Key == key && preferred(&fields[i], key) == preferred(&fields[best], key) {
 				best = i
 			}
 		}

@@ -197,6 +197,9 @@ func (r *lockReader) skill(v strictjson.Value) LockedSkill {
 		}
 		skill.Files = append(skill.Files, file)
 	}
+	if r.err == nil && !slices.ContainsFunc(skill.Files, func(f LockedFile) bool { return f.Path == EntryFile }) {
+		r.refuse(v, "files", "the skill has no "+EntryFile, "add it, or lock the skill anew")
+	}
 	return skill
 }
 

@@ -40,6 +40,7 @@ func TestLockfileFormat(t *testing.T) {
 		"root-without-slash":      {`"trustRoot":"https://example.com/"`, `"trustRoot":"https://example.com"`, "/skills/0/trustRoot"},
 		"root-of-another":         {`"trustRoot":"https://example.com/"`, `"trustRoot":"https://example.net/"`, "/skills/0/trustRoot"},
 		"no-digest":               {`"digest":"sha256:`, `"digest":"`, "/skills/0/files/0/digest"},
+		"no-SKILL.md":             {`"path":"SKILL.md"`, `"path":"SKILL.txt"`, "/skills/0/files"},
 		"empty-written":           {`"written":"sha256:`, `"written":"","x":"`, "/skills/0/files/0/written"},
 	} {
 		t.Run("O68/reject-"+name, func(t *testing.T) {
