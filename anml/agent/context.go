@@ -141,7 +141,7 @@ func (c *Context) load(ctx context.Context) error {
 	}
 	slices.SortStableFunc(list, func(a, b *Inform) int { return a.Received.Compare(b.Received) })
 	for _, i := range list {
-		c.informs.add(i, i.key()).stored = true
+		c.informs.add(i).stored = true
 		c.index.add(i.origin(), i.Text)
 	}
 	return c.store(ctx, nil, c.trim())
@@ -165,7 +165,19 @@ func (i *Inform) origin() origin {
 	return origin{serving: i.Serving, host: i.Host, site: i.Site, confidentiality: i.Confidentiality}
 }
 
-// key is where the store keeps an inform: one place for each text of a service.
+// informID is what makes two informs the same: a service that tells a text again
+// replaces what it told.
+type informID struct {
+	serving, host, owner, site string
+	confidentiality            anml.Confidentiality
+	scope, text                string
+}
+
+func (i *Inform) id() informID {
+	return informID{i.Serving, i.Host, i.Owner, i.Site, i.Confidentiality, i.Scope, i.Text}
+}
+
+// key is where the store keeps an inform: one place for each informID.
 func (i *Inform) key() string {
 	id := lookleap.Digest([]byte(strings.Join([]string{i.Serving, i.Host, i.Owner, i.Site, i.Confidentiality.String(), i.Scope, i.Text}, "\x00")))
 	return keyInform + strings.TrimPrefix(id, "sha256:")
@@ -237,10 +249,11 @@ func (c *Context) receive(ctx context.Context, p *Page) error {
 	gone := c.drop(func(i *Inform) bool { return i.over(now) })
 	c.mu.Unlock()
 	var lasting []*Inform
+	var f folder
 	for site := range p.doc.Containers() {
 		for n := range site.Knowledge().Informs() {
 			i := c.session.inform(p, site, n, now)
-			if err := c.indexText(ctx, i); err != nil {
+			if err := c.indexText(ctx, i, &f); err != nil {
 				return err
 			}
 			gone = append(gone, c.take(i, now)...)
@@ -265,21 +278,21 @@ const indexPiece = 1024
 // indexText adds the text of an inform to the index. An inform that was on its way
 // when its domain's context was deleted is added to what was deleted.
 //
-// Where the index has no room for a service any more, the rest is hearsay.
-func (c *Context) indexText(ctx context.Context, i *Inform) error {
+// Where the index has no room for a service any more, the rest is hearsay. The folder
+// is used again for each inform of a document.
+func (c *Context) indexText(ctx context.Context, i *Inform, f *folder) error {
 	c.mu.RLock()
 	fits := c.index.fits(i.Serving, len(i.Text))
 	c.mu.RUnlock()
 	if !fits {
 		return c.heard.hear(speaker{i.Serving, i.Confidentiality}, len(i.Text), slices.Values([]string{i.Text}))
 	}
-	f, err := foldContext(ctx, i.Text)
-	if err != nil {
+	if err := f.fold(ctx, i.Text); err != nil {
 		return err
 	}
 	piece := make([]uint64, 0, min(indexPiece, len(f.runes)+1))
 	first := true
-	for hash := range c.index.hashes(&f) {
+	for hash := range c.index.hashes(&f.folded) {
 		if piece = append(piece, hash); len(piece) < cap(piece) {
 			continue
 		}
@@ -308,19 +321,18 @@ func (c *Context) indexHashes(i *Inform, piece []uint64, first bool) bool {
 // that leave for it: the one that said the same before, since what it may be used
 // for now is what the service says now, and those beyond the limits.
 func (c *Context) take(i *Inform, now time.Time) (gone []string) {
-	key := i.key()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.outdated(i) {
 		return nil
 	}
-	if known := c.informs.get(key); known != nil {
+	if known := c.informs.get(i); known != nil {
 		gone = c.let(known, gone)
 	}
 	if i.Usage == anml.UsageNone || i.over(now) {
 		return gone
 	}
-	c.informs.add(i, key)
+	c.informs.add(i)
 	return append(gone, c.trim()...)
 }
 
@@ -365,7 +377,7 @@ func (c *Context) drop(which func(*Inform) bool) (gone []string) {
 func (c *Context) let(k *keptInform, gone []string) []string {
 	c.informs.remove(k)
 	if k.stored {
-		gone = append(gone, k.key)
+		gone = append(gone, k.key())
 	}
 	return gone
 }
@@ -385,10 +397,10 @@ func (c *Context) store(ctx context.Context, lasting []*Inform, gone []string) e
 		return failed
 	}
 	for _, i := range lasting {
-		key := i.key()
-		if !c.keeps(i, key) {
+		if !c.keeps(i) {
 			continue
 		}
+		key := i.key()
 		data, err := json.Marshal(i)
 		if err == nil {
 			err = store.Put(ctx, key, data)
@@ -396,7 +408,7 @@ func (c *Context) store(ctx context.Context, lasting []*Inform, gone []string) e
 		if err != nil {
 			return err
 		}
-		if !c.keeps(i, key) {
+		if !c.keeps(i) {
 			if err := store.Delete(ctx, key); err != nil {
 				return err
 			}
@@ -407,10 +419,10 @@ func (c *Context) store(ctx context.Context, lasting []*Inform, gone []string) e
 
 // keeps reports whether an inform is still kept, and notes that it is in the store
 // from now on.
-func (c *Context) keeps(i *Inform, key string) bool {
+func (c *Context) keeps(i *Inform) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	k := c.informs.get(key)
+	k := c.informs.get(i)
 	if k == nil || k.Inform != i {
 		return false
 	}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -34,10 +35,25 @@ func fold(text string) folded {
 
 // foldContext folds a text until the end of ctx.
 func foldContext(ctx context.Context, text string) (folded, error) {
-	f := folder{folded: folded{runes: make([]rune, 0, len(text))}}
+	var f folder
+	err := f.fold(ctx, text)
+	return f.folded, err
+}
+
+// folder folds a text that comes in pieces. Each character is folded by itself, and
+// each word is composed at its end.
+type folder struct {
+	folded
+	word, chunk int  // where the present ones begin
+	combines    bool // the word has a character that may become one with that before it
+}
+
+// fold replaces what the folder holds with a text, until the end of ctx.
+func (f *folder) fold(ctx context.Context, text string) error {
+	*f = folder{folded: folded{runes: slices.Grow(f.runes[:0], len(text)), words: f.words[:0], chunks: f.chunks[:0]}}
 	for len(text) > foldPiece {
 		if err := ctx.Err(); err != nil {
-			return folded{}, err
+			return err
 		}
 		cut := foldPiece
 		for !utf8.RuneStart(text[cut]) && cut > foldPiece-utf8.UTFMax {
@@ -48,15 +64,7 @@ func foldContext(ctx context.Context, text string) (folded, error) {
 	}
 	f.write(text)
 	f.endChunk()
-	return f.folded, ctx.Err()
-}
-
-// folder folds a text that comes in pieces. Each character is folded by itself, and
-// each word is composed at its end.
-type folder struct {
-	folded
-	word, chunk int  // where the present ones begin
-	combines    bool // the word has a character that may become one with that before it
+	return ctx.Err()
 }
 
 func (f *folder) write(text string) {

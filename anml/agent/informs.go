@@ -7,11 +7,11 @@ import (
 )
 
 // informs are the informs that a session keeps, in the order in which they came. It
-// finds the one with a key, and the oldest of the service that told most, without
+// finds the one with an id, and the oldest of the service that told most, without
 // looking at the others.
 type informs struct {
 	all      list.List // of *keptInform
-	byKey    map[string]*keptInform
+	known    map[informID]*keptInform
 	byDomain map[string]*teller // by serving domain
 	most     tellers
 	octets   int
@@ -20,7 +20,6 @@ type informs struct {
 // keptInform is one of them, with its places.
 type keptInform struct {
 	*Inform
-	key        string
 	stored     bool // a record of it is in the store, or on its way there
 	teller     *teller
 	all, ofOne *list.Element
@@ -58,25 +57,25 @@ func (h *tellers) Pop() any {
 }
 
 func newInforms() *informs {
-	return &informs{byKey: make(map[string]*keptInform), byDomain: make(map[string]*teller)}
+	return &informs{known: make(map[informID]*keptInform), byDomain: make(map[string]*teller)}
 }
 
 func (s *informs) len() int { return s.all.Len() }
 
-// get finds an inform by its key, or nil.
-func (s *informs) get(key string) *keptInform { return s.byKey[key] }
+// get returns the inform with the id of i, or nil.
+func (s *informs) get(i *Inform) *keptInform { return s.known[i.id()] }
 
-// add appends an inform. There is none with its key.
-func (s *informs) add(i *Inform, key string) *keptInform {
+// add appends an inform. There is none with its id.
+func (s *informs) add(i *Inform) *keptInform {
 	t := s.byDomain[i.Serving]
 	if t == nil {
 		t = &teller{domain: i.Serving}
 		s.byDomain[i.Serving] = t
 		heap.Push(&s.most, t)
 	}
-	k := &keptInform{Inform: i, key: key, teller: t}
+	k := &keptInform{Inform: i, teller: t}
 	k.all, k.ofOne = s.all.PushBack(k), t.told.PushBack(k)
-	s.byKey[key] = k
+	s.known[i.id()] = k
 	s.count(t, i.size())
 	return k
 }
@@ -85,7 +84,7 @@ func (s *informs) add(i *Inform, key string) *keptInform {
 func (s *informs) remove(k *keptInform) {
 	s.all.Remove(k.all)
 	k.teller.told.Remove(k.ofOne)
-	delete(s.byKey, k.key)
+	delete(s.known, k.id())
 	s.count(k.teller, -k.size())
 	if k.teller.told.Len() == 0 {
 		heap.Remove(&s.most, k.teller.place)

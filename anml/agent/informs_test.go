@@ -106,15 +106,15 @@ func sameAsList(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	s, list := newInforms(), []*Inform(nil)
 	leave := func(i *Inform) {
-		s.remove(s.get(i.key()))
+		s.remove(s.get(i))
 		list = slices.DeleteFunc(list, func(other *Inform) bool { return other == i })
 	}
 	for range 3000 {
 		i := &Inform{Serving: fmt.Sprintf("%c.example", 'a'+r.IntN(9)), Text: strings.Repeat("x", r.IntN(40))}
-		if k := s.get(i.key()); k != nil {
+		if k := s.get(i); k != nil {
 			leave(k.Inform)
 		}
-		s.add(i, i.key())
+		s.add(i)
 		list = append(list, i)
 		octets := map[string]int{}
 		for _, i := range list {

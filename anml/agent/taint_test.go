@@ -135,7 +135,7 @@ func TestTaintBeyondItsLimit(t *testing.T) {
 		{Serving: "loud.example", Host: "loud.example", Text: prose(rand.New(rand.NewPCG(7, 8)), 400) + " 9934-7712"},
 		{Serving: "late.example", Host: "late.example", Text: "Member 5566-7788"},
 	} {
-		must(t, c.indexText(t.Context(), i))
+		must(t, c.indexText(t.Context(), i, new(folder)))
 	}
 	for value, want := range map[string]string{
 		"something quite different": "", "4711-8822": "quiet.example", "9934 7712": "loud.example", "5566-7788": "late.example",

@@ -14,7 +14,7 @@ import (
 // visit opens a document that a service sends, in a session of its own, and does
 // something with the page. Only that, and reading in the case of open, is measured.
 func visit(name string, families []family, covers []string, do func(context.Context, *agent.Session, *agent.Page)) target {
-	return target{name: name, families: families, covers: covers, prepare: func(input []byte) func() {
+	return target{name: name, scale: 4, families: families, covers: covers, prepare: func(input []byte) func() {
 		net := lab.New()
 		session, err := agent.New(net.Host(), agent.Options{
 			Read: anml.ReadOptions{Limits: roomy}, Limits: agent.Limits{Document: 64 << 20, Informs: 1000},
@@ -146,7 +146,7 @@ func agentTargets() []target {
 
 // answering measures what the answer of an action costs.
 func answering(name string, families []family) target {
-	return target{name: name, families: families, prepare: func(input []byte) func() {
+	return target{name: name, scale: 4, families: families, prepare: func(input []byte) func() {
 		net := lab.New()
 		session, err := agent.New(net.Host(), agent.Options{Read: anml.ReadOptions{Limits: roomy}, Limits: agent.Limits{Document: 64 << 20}}).NewSession(agent.User{})
 		if err != nil {

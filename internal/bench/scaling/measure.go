@@ -15,28 +15,32 @@ type target struct {
 	families []family
 	// prepare makes what is measured from an input. It is called for each run.
 	prepare func(input []byte) (work func())
-	slow    bool // it is measured with something else, so that its time says nothing
+	scale   int  // its inputs are so many times larger, because it has a large fixed cost; 0: 1
+	slow    bool // the measuring costs more than what is measured, so the time per byte says nothing
 }
 
-// The bounds of performance.md ("No input may be slow").
+// The limits of performance.md ("No input may be slow").
 const (
-	mostExponent  = 1.25
-	mostNsPerByte = 100
+	maxExponent  = 1.25
+	maxNsPerByte = 100
 )
 
-// result is what was found out about one target with one family.
+// sizes is how many sizes of input are measured: n, 2n, 4n and 8n.
+const sizes = 4
+
+// leastTime is the shortest processor time that proves anything.
+const leastTime = 500 * time.Microsecond
+
+// result is the measurement of one target with one family.
 type result struct {
 	target, family string
-	octets         [steps]int
-	took           [steps]time.Duration // least of several runs
-	exponent       float64
-	nsPerByte      float64
+	inputs         [sizes][]byte
+	took           [sizes]time.Duration // the least of several runs
+	exponent       float64              // of the size, in the growth of the time
+	nsPerByte      float64              // at the largest size, without the fixed cost of the target
 }
 
-// steps are the sizes: n, 2n, 4n and 8n.
-const steps = 4
-
-// processor is the processor time of this process, the garbage collector's included.
+// processor returns the processor time of this process, including the garbage collector.
 func processor() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -45,79 +49,97 @@ func processor() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// measure runs a target on a family at four sizes, the smallest of at least so many
-// octets. What looks slow is measured again: noise passes, slowness stays.
-func measure(t target, f family, least int) result {
-	r := result{target: t.name, family: f.name}
+// fixedCost returns what a target costs with an input of one piece.
+func fixedCost(t target) time.Duration {
+	return leastOf(t, t.families[0].make(1), 5)
+}
+
+// measure runs a target on inputs of a family, of which the smallest has at least a
+// number of bytes. Most are fast at the first look, at two sizes. The others are
+// measured at four sizes, several times: noise passes and slowness stays.
+func measure(t target, f family, bytes int, fixed time.Duration, limits limits) result {
 	n := 64
-	if per := len(f.make(n)) / n; per > 0 {
-		n = max(8, least/per)
+	if size := len(f.make(n)) / n; size > 0 {
+		n = max(8, bytes*max(1, t.scale)/size)
 	}
-	r.sizes(t, f, n)
-	if r.failed(t) { // a step in the cost, such as a table that grows, is over at larger sizes
-		larger := result{target: t.name, family: f.name}
-		larger.sizes(t, f, 4*n)
-		if !larger.failed(t) || larger.exponent > r.exponent {
+	r := newResult(t, f, n)
+	r.took[0], r.took[sizes-1] = leastOf(t, r.inputs[0], 2), leastOf(t, r.inputs[sizes-1], 1)
+	r.fit(fixed, 0, sizes-1)
+	if !r.exceeds(t, limits) {
+		return r
+	}
+	r.repeat(t, fixed, limits)
+	if r.exceeds(t, limits) { // one step in the cost, such as a table that grows, disappears at larger sizes
+		larger := newResult(t, f, 4*n)
+		larger.repeat(t, fixed, limits)
+		if !larger.exceeds(t, limits) || larger.exponent > r.exponent {
 			return larger
 		}
 	}
 	return r
 }
 
-// sizes measures at n, 2n, 4n and 8n pieces.
-func (r *result) sizes(t target, f family, n int) {
-	var inputs [steps][]byte
-	for i := range inputs {
-		inputs[i] = f.make(n << i)
-		r.octets[i] = len(inputs[i])
+func newResult(t target, f family, n int) result {
+	r := result{target: t.name, family: f.name}
+	for i := range r.inputs {
+		r.inputs[i] = f.make(n << i)
 		r.took[i] = math.MaxInt64
 	}
-	for attempt := 0; attempt < 3 && (attempt == 0 || r.failed(t)); attempt++ {
-		for i, input := range inputs {
-			r.took[i] = min(r.took[i], least3(t, input, attempt))
+	return r
+}
+
+// repeat measures at all sizes until the result is within the limits, four times at most.
+func (r *result) repeat(t target, fixed time.Duration, limits limits) {
+	for attempt := range 4 {
+		for i, input := range r.inputs {
+			runtime.GC()
+			r.took[i] = min(r.took[i], leastOf(t, input, 2+2*attempt))
 		}
-		r.fit()
+		if r.fit(fixed, 0, 1, 2, 3); !r.exceeds(t, limits) {
+			return
+		}
 	}
 }
 
-// least3 is the least processor time of a few runs: fewer of what takes long.
-func least3(t target, input []byte, attempt int) time.Duration {
-	best, spent := time.Duration(math.MaxInt64), time.Duration(0)
-	for i := 0; i < 2+4*attempt && spent < time.Second/2; i++ {
+// leastOf returns the least processor time of some runs: of fewer if they take long.
+func leastOf(t target, input []byte, runs int) time.Duration {
+	least, spent := time.Duration(math.MaxInt64), time.Duration(0)
+	for i := 0; i < runs && spent < time.Second/2; i++ {
 		work := t.prepare(input)
-		if attempt > 0 {
-			runtime.GC()
-		}
 		begin := processor()
 		work()
 		took := processor() - begin
-		best = min(best, max(took, time.Microsecond))
+		least = min(least, max(took, time.Microsecond))
 		spent += took
 	}
-	return best
+	return least
 }
 
-// fit finds the exponent of the power of the size with which the time grows, by
-// least squares.
-func (r *result) fit() {
+// fit computes the exponent from the times at some of the sizes, by least squares.
+func (r *result) fit(fixed time.Duration, at ...int) {
 	var x, y, xx, xy float64
-	for i := range r.octets {
-		a, b := math.Log(float64(r.octets[i])), math.Log(float64(r.took[i]))
+	for _, i := range at {
+		a, b := math.Log(float64(len(r.inputs[i]))), math.Log(float64(r.took[i]))
 		x, y, xx, xy = x+a, y+b, xx+a*a, xy+a*b
 	}
-	r.exponent = (steps*xy - x*y) / (steps*xx - x*x)
-	r.nsPerByte = float64(r.took[steps-1]) / float64(r.octets[steps-1])
+	if n := float64(len(at)); len(r.inputs[sizes-1]) > 4*len(r.inputs[0]) { // some images in JSON do not grow
+		r.exponent = (n*xy - x*y) / (n*xx - x*x)
+	}
+	r.nsPerByte = float64(max(0, r.took[sizes-1]-fixed)) / float64(len(r.inputs[sizes-1]))
 }
 
-// failed reports whether the result is beyond the bounds. A time that the clock
-// hardly sees proves nothing.
-func (r *result) failed(t target) bool {
-	if r.took[steps-1] < 500*time.Microsecond {
+// limits says what makes a result fail.
+type limits struct{ exponent, nsPerByte float64 }
+
+// exceeds reports whether a result is beyond the limits.
+func (r *result) exceeds(t target, limits limits) bool {
+	if r.took[sizes-1] < leastTime {
 		return false
 	}
-	return r.exponent > mostExponent || !t.slow && r.nsPerByte > mostNsPerByte
+	return r.exponent > limits.exponent || !t.slow && r.nsPerByte > limits.nsPerByte
 }
 
 func (r *result) String() string {
-	return fmt.Sprintf("%-22s %-58s %8.1f ns/B  n^%.2f  %8d B %v", r.target, r.family, r.nsPerByte, r.exponent, r.octets[steps-1], r.took[steps-1].Round(time.Microsecond))
+	return fmt.Sprintf("%-26s %-50s n^%.2f %7.1f ns/B %8d B %v", r.target, r.family, r.exponent, r.nsPerByte,
+		len(r.inputs[sizes-1]), r.took[sizes-1].Round(time.Microsecond))
 }
