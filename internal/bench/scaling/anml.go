@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/lookleap/lookleap/anml"
@@ -153,8 +154,10 @@ func anmlTargets() []target {
 }
 
 // walking visits everything that is reachable from a document by the methods of
-// its types that have no parameters, each once.
+// its types that have no parameters, each once. The path of an element is as long as
+// the element is deep, so documents that are only deep are left out.
 func walking(families []family) target {
+	families = slices.DeleteFunc(slices.Clone(families), func(f family) bool { return strings.HasPrefix(f.name, "deep/") })
 	t := on("anml (every method)", families, nil, func(d *anml.Document) { walk(d, nil) })
 	t.slow = true // reflection costs more than what it calls
 	return t

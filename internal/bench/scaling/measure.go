@@ -56,7 +56,7 @@ func fixedCost(t target) time.Duration {
 
 // measure runs a target on inputs of a family, of which the smallest has at least a
 // number of bytes. Most are fast at the first look, at two sizes. The others are
-// measured at four sizes, several times: noise passes and slowness stays.
+// measured at four sizes, several times and then larger: noise passes and slowness stays.
 func measure(t target, f family, bytes int, fixed time.Duration, limits limits) result {
 	n := 64
 	if size := len(f.make(n)) / n; size > 0 {
@@ -68,12 +68,12 @@ func measure(t target, f family, bytes int, fixed time.Duration, limits limits) 
 	if !r.exceeds(t, limits) {
 		return r
 	}
-	r.repeat(t, fixed, limits)
-	if r.exceeds(t, limits) { // one step in the cost, such as a table that grows, disappears at larger sizes
-		larger := newResult(t, f, 4*n)
-		larger.repeat(t, fixed, limits)
-		if !larger.exceeds(t, limits) || larger.exponent > r.exponent {
-			return larger
+	// A step in the cost, such as a table that grows or a limit from which on something else
+	// is done, disappears at larger sizes.
+	for _, larger := range []int{1, 4, 16} {
+		r = newResult(t, f, larger*n)
+		if r.repeat(t, fixed, limits); !r.exceeds(t, limits) {
+			break
 		}
 	}
 	return r
