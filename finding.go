@@ -47,7 +47,7 @@ func (s *Severity) UnmarshalText(text []byte) error {
 type Finding struct {
 	Severity    Severity `json:"severity"`
 	Code        Code     `json:"code"`
-	Requirement string   `json:"requirement,omitempty"` // id in docs/conformance.md
+	Requirement string   `json:"requirement,omitempty"` // id in docs/conformance
 	Message     string   `json:"message"`               // one sentence; remote text in it is quoted
 	Fix         string   `json:"fix,omitempty"`         // what the author of the input can do
 	Position

@@ -75,7 +75,7 @@ type Verdict struct {
 
 // Check is one step of a decision.
 type Check struct {
-	Requirement string     `json:"requirement,omitempty"` // id in docs/conformance.md, or for ANML trust a row of docs/trust-procedure.md
+	Requirement string     `json:"requirement,omitempty"` // id in docs/conformance, or for ANML trust a row of docs/trust-procedure.md
 	Code        Code       `json:"code"`
 	Status      Status     `json:"status"`
 	Message     string     `json:"message"` // one sentence, our words; remote text in it is quoted

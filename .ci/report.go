@@ -1,5 +1,6 @@
-// Report reads the output of "go test -json" from standard input and prints the
-// output of what failed, one line for each package, and one line in total.
+// Report reads the output of "go test -json" from standard input. It prints the
+// output of what failed, one line for each package, one line in total, and one
+// line that begins with "skipped:" for each reason for which tests were skipped.
 package main
 
 import (
@@ -30,7 +31,8 @@ type count struct {
 
 func main() {
 	packages := make(map[string]*count)
-	output := make(map[string][]string) // what a test printed, until it has passed
+	output := make(map[string][]string) // what a test printed, until it has ended
+	skips := make(map[string]int)       // tests by the reason for which they were skipped
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
@@ -48,6 +50,9 @@ func main() {
 			c = &count{}
 			packages[e.Package] = c
 		}
+		if e.Action == "skip" && e.Test != "" {
+			skips[reason(output[e.Package+" "+e.Test])]++
+		}
 		c.take(e, output)
 	}
 	total := count{}
@@ -62,9 +67,23 @@ func main() {
 		}
 	}
 	fmt.Println(total)
+	for _, reason := range slices.Sorted(maps.Keys(skips)) {
+		fmt.Printf("skipped: %d tests: %s\n", skips[reason], reason)
+	}
 	if err := lines.Err(); err != nil || total.failed > 0 || total.passed == 0 {
 		os.Exit(1)
 	}
+}
+
+// reason returns what a test said when it was skipped, without the place in the source.
+func reason(output []string) string {
+	for _, line := range slices.Backward(output) {
+		place, text, found := strings.Cut(strings.TrimSpace(line), ": ")
+		if found && strings.Contains(place, ".go:") {
+			return text
+		}
+	}
+	return "no reason given"
 }
 
 func (c *count) take(e event, output map[string][]string) {

@@ -97,7 +97,6 @@ func TestInvoke(t *testing.T) {
 			w.bank.Body(documentPath, "application/json", strings.Replace(documentOf("ai://bank.example/pay", "https://bank.example"), "{", `{"policy":`+p+`,`, 1))
 		}
 	}
-	var asked []string
 	for id, set := range map[string]func(*world){
 		"AIU-0-01/accept":                   func(*world) {},
 		"AIU-1-02/accept-gateway":           func(*world) {},
@@ -108,7 +107,7 @@ func TestInvoke(t *testing.T) {
 		"AIU-5-01/accept":                   func(*world) {},
 		"AIU-5-02/accept":                   func(*world) {},
 		"AIU-3.4-08/accept-embedded":        func(w *world) { w.answer = receipt("1", false) },
-		"AIU-3.2-11/accept-token":           func(w *world) { policy(`{"auth":"oauth2"}`)(w); w.options.Tokens = tokens{&asked} },
+		"AIU-3.2-11/accept-token":           func(w *world) { policy(`{"auth":"oauth2"}`)(w); w.options.Tokens = tokens{new([]string)} },
 		"AIU-5-02/accept-declared-harmless": func(w *world) { w.host.Prompter = nil; w.options.Harmless = func(*aiuri.Request) bool { return true } },
 		"AIU-1-03/accept-native-is-plugged-in": func(w *world) {
 			w.options.Native = native{w.host, t}
@@ -127,6 +126,13 @@ func TestInvoke(t *testing.T) {
 		})
 	}
 	t.Run("AIU-6-05/accept-only-what-was-asked", func(t *testing.T) {
+		w := newWorld(t)
+		var asked []string
+		policy(`{"auth":"oauth2"}`)(w)
+		w.options.Tokens = tokens{&asked}
+		if _, err := w.invoke(t, pay); err != nil {
+			t.Fatal(err)
+		}
 		if len(asked) != 1 || asked[0] != "pay" {
 			t.Errorf("the scopes are %q", asked)
 		}

@@ -3,6 +3,7 @@ package spec
 import (
 	"strings"
 	"testing"
+	"testing/fstest"
 )
 
 func TestCheck(t *testing.T) {
@@ -10,7 +11,7 @@ func TestCheck(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		lines []string
-		page  string // "" is the page of these results
+		page  string // stands for docs/conformance/dvs.md; "" is the page of these results
 		want  []string
 	}{
 		{"all-is-well", shown, "", nil},
@@ -21,19 +22,30 @@ func TestCheck(t *testing.T) {
 		{"failing", append(shown, "fail wellknown TestURL/WK-1-01/reject"), "", []string{"WK-1-01 (MUST, package wellknown): fails: `wellknown.TestURL`: `reject`"}},
 		{"unknown-id", append(shown, "pass dvs TestRoot/DVS-9-01/accept"), "", []string{"no requirement or attack case has the id DVS-9-01 in " + modulePath + "/dvs TestRoot/DVS-9-01/accept"}},
 		{"excluded-and-shown", append(shown, "pass dvs TestRoot/WK-1-02/accept"), "", []string{"WK-1-02 is excluded, but shown by `dvs.TestRoot`: `accept`: take it out of excluded.tsv"}},
-		{"stale", shown, "# Conformance\n", []string{"docs/conformance.md is stale: write it anew from the results of all tests"}},
-		{"stale-for-skips", append(shown, "skip dvs TestRoot/DVS-3.1-04/accept", "skip dvs TestRoot/A01"), "# Conformance\n",
-			[]string{"docs/conformance.md is stale: write it anew from the results of all tests (2 tests of rows were skipped: are all suites there?)"}},
+		{"stale", shown, "# Old\n", []string{"docs/conformance/dvs.md is not current: write it from the results of all tests"}},
+		{"stale-for-skips", append(shown, "skip dvs TestRoot/DVS-3.1-04/accept", "skip dvs TestRoot/A01"), "# Old\n",
+			[]string{"docs/conformance/dvs.md is not current: write it from the results of all tests (2 tests of rows were skipped: are all suites there?)"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s, r := loadSmall(t), results(t, test.lines...)
-			page := []byte(test.page)
-			if test.page == "" {
-				page = s.Page(r)
+			pages, docs := s.Pages(r, nil), fstest.MapFS{}
+			for name, text := range pages {
+				docs[name] = &fstest.MapFile{Data: text}
 			}
-			if got := s.Check(r, page); strings.Join(got, "\n") != strings.Join(test.want, "\n") {
+			if test.page != "" {
+				docs["conformance/dvs.md"] = &fstest.MapFile{Data: []byte(test.page)}
+			}
+			if got := s.Check(r, pages, docs); strings.Join(got, "\n") != strings.Join(test.want, "\n") {
 				t.Errorf("the problems are %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+func TestCheckReportsAbsentPages(t *testing.T) {
+	s, r := loadSmall(t), results(t, "pass wellknown TestURL/WK-1-01/accept", "pass wellknown TestURL/WK-A-01/reject")
+	pages := s.Pages(r, nil)
+	if problems := s.Check(r, pages, fstest.MapFS{}); len(pages) != 8 || len(problems) != len(pages) {
+		t.Errorf("%d pages, problems %q", len(pages), problems)
 	}
 }

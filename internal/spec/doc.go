@@ -1,7 +1,7 @@
 // Package spec holds the registers: one row for each requirement of the
 // documents that this module implements, and one for each attack case. It joins
-// them with the results of the tests into docs/conformance.md. Tests and the
-// generator import it, and nothing else does.
+// them with the results of the tests into docs/conformance.md and the pages below
+// docs/conformance. Only tests and the generator import it.
 //
 // # How a test shows a requirement
 //
@@ -14,7 +14,8 @@
 //	})
 //
 // An attack case is shown by leaf subtests that have its id in their path. Only
-// tests that passed count; a failure below an id takes the id back.
+// tests that passed count; a failure below an id takes the id back. The tests of a
+// row pass when they run alone: none relies on what another test left behind.
 //
 // # Three tables to edit
 //

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// modulePath is cut from the import paths on the page.
+// modulePath is cut from the import paths on the pages.
 const modulePath = "github.com/lookleap/lookleap"
 
-// Status says whether a requirement or attack case is shown by tests.
+// Status says whether tests show a requirement or an attack case.
 type Status string
 
 // The states of a row.
@@ -21,7 +21,7 @@ const (
 	Missing  Status = "missing"
 )
 
-// status gives a row's state and what stands behind it: tests, or a reason.
+// status returns the state of a row, and the tests or the reason for it.
 func (s *Spec) status(id string, e *Evidence) (Status, string) {
 	switch {
 	case e.holds():
@@ -36,94 +36,135 @@ func (s *Spec) status(id string, e *Evidence) (Status, string) {
 
 const intro = `# Conformance
 
-What this module promises, and the tests that show it. Each row is a requirement of one of the documents, in the
-register that internal/spec holds, or an attack case.
+Each requirement of the documents that this module implements is a row with an id, and so is each attack case. The pages
+below show every row in our words, and the tests that show it.
 
-* **passed**: leaf subtests named by the id ran and passed. ` + "`go test ./... -run '/DVS-3\\.1-04'`" + ` runs those of one row.
+* **passed**: tests named by the id ran and passed. The command below the row runs them alone.
 * **excluded**: nothing that this module does can show it, for the reason given.
 * **missing**: no test shows it yet.
 
-This page is generated from the results of the tests (see CONTRIBUTING.md); changes by hand are lost.
+The level is the key word of the document (BCP 14), or DEF where the document states something without a key word.
+
+These pages are generated from the results of the tests (see [CONTRIBUTING.md](../CONTRIBUTING.md)). Do not edit them.
 
 `
 
-// Page gives docs/conformance.md. The same outcomes give the same octets, in
-// whatever order the tests ran.
-func (s *Spec) Page(r *Results) []byte {
-	var page bytes.Buffer
-	page.WriteString(intro)
-	registers, attacks := s.tables(r)
-	writeSummary(&page, "* ", registers, attacks)
-	for _, t := range registers {
-		fmt.Fprintf(&page, "\n## %s\n\n%s", t.title, &t.rows)
+// Pages returns docs/conformance.md and the pages below docs/conformance, by
+// their names below docs. Equal outcomes give equal pages, in whatever order the
+// tests ran. The directories of nested modules are relative to the module's root.
+func (s *Spec) Pages(r *Results, nested []string) map[string][]byte {
+	pages := make(map[string][]byte)
+	summary := bytes.NewBufferString(intro)
+	summary.WriteString("| document | passed | excluded | missing |\n|---|--:|--:|--:|\n")
+	total := make(map[Status]int)
+	for _, page := range s.pages(r, nested) {
+		name := "conformance/" + page.name + ".md"
+		pages[name] = page.text.Bytes()
+		for status, n := range page.count {
+			total[status] += n
+		}
+		fmt.Fprintf(summary, "| [%s](%s) | %d | %d | %d |\n", page.title, name, page.count[Passed], page.count[Excluded], page.count[Missing])
 	}
-	page.WriteString("\n## Attack cases\n")
-	for _, t := range attacks {
-		fmt.Fprintf(&page, "\n### %s\n\n%s", t.title, &t.rows)
-	}
-	return page.Bytes()
+	fmt.Fprintf(summary, "| all | %d | %d | %d |\n", total[Passed], total[Excluded], total[Missing])
+	pages["conformance.md"] = summary.Bytes()
+	return pages
 }
 
-// Summary gives one line for each register, and one for the attack cases.
+// Summary returns one line for each page.
 func (s *Spec) Summary(r *Results) string {
-	var b bytes.Buffer
-	registers, attacks := s.tables(r)
-	writeSummary(&b, "", registers, attacks)
+	var b strings.Builder
+	for _, page := range s.pages(r, nil) {
+		fmt.Fprintf(&b, "%s: %s\n", page.title, page.counts())
+	}
 	return b.String()
 }
 
-func writeSummary(b *bytes.Buffer, mark string, registers, attacks []*table) {
-	for _, t := range registers {
-		fmt.Fprintf(b, "%s%s: %d passed, %d excluded, %d missing\n", mark, t.title, t.count[Passed], t.count[Excluded], t.count[Missing])
-	}
-	passed, missing := 0, 0
-	for _, t := range attacks {
-		passed += t.count[Passed]
-		missing += t.count[Missing]
-	}
-	fmt.Fprintf(b, "%sAttack cases: %d passed, %d missing\n", mark, passed, missing)
+// page has the rows of one register.
+type page struct {
+	name, title string
+	text        bytes.Buffer
+	count       map[Status]int
 }
 
-// table is one table of the page, with the counts of its rows.
-type table struct {
-	title string
-	rows  bytes.Buffer
-	count map[Status]int
+func (p *page) counts() string {
+	return fmt.Sprintf("%d passed, %d excluded, %d missing", p.count[Passed], p.count[Excluded], p.count[Missing])
 }
 
-// tables makes a table for each register and for each group of attack cases.
-func (s *Spec) tables(r *Results) (registers, attacks []*table) {
+// entry is a row as a page shows it.
+type entry struct {
+	group, id, facts, text string
+}
+
+// pages returns one page for each register, and one for the attack cases.
+func (s *Spec) pages(r *Results, nested []string) []*page {
 	evidence := r.evidence()
+	var pages []*page
 	for _, register := range s.Registers {
-		t := newTable(register.Document, "id", "level", "status", "tests or reason")
+		var entries []entry
 		for _, row := range register.Requirements {
-			status, behind := s.status(row.ID, evidence[row.ID])
-			t.add(status, row.ID, row.Level, string(status), behind)
+			entries = append(entries, entry{heading(row.Section), row.ID, row.Level + " · " + row.Party, row.Text})
 		}
-		registers = append(registers, t)
+		pages = append(pages, s.page(register.Name, register.Document, entries, evidence, nested))
 	}
-	for i, attack := range s.Attacks {
-		if i == 0 || s.Attacks[i-1].Group != attack.Group {
-			attacks = append(attacks, newTable(attack.Group, "id", "attack", "status", "tests"))
+	var entries []entry
+	for _, attack := range s.Attacks {
+		entries = append(entries, entry{attack.Group, attack.ID, "attack", attack.Title})
+	}
+	return append(pages, s.page("attacks", "Attack cases", entries, evidence, nested))
+}
+
+// heading returns the heading of a section. The registers count the abstract as section 0.
+func heading(section string) string {
+	switch {
+	case section == "0":
+		return "Abstract"
+	case strings.Trim(section, "0123456789.") != "":
+		return "Appendix " + section
+	}
+	return "Section " + section
+}
+
+// page writes the entries in their groups, which keep the order of their first entries.
+func (s *Spec) page(name, title string, entries []entry, evidence map[string]*Evidence, nested []string) *page {
+	p := &page{name: name, title: title, count: make(map[Status]int)}
+	var body bytes.Buffer
+	var groups []string
+	for _, e := range entries {
+		if !slices.Contains(groups, e.group) {
+			groups = append(groups, e.group)
 		}
-		status, behind := s.status(attack.ID, evidence[attack.ID])
-		attacks[len(attacks)-1].add(status, attack.ID, attack.Title, string(status), behind)
 	}
-	return registers, attacks
+	for _, group := range groups {
+		fmt.Fprintf(&body, "\n## %s\n", group)
+		for _, e := range entries {
+			if e.group != group {
+				continue
+			}
+			status, behind := s.status(e.id, evidence[e.id])
+			p.count[status]++
+			fmt.Fprintf(&body, "\n### %s\n\n%s · %s\n\n%s\n", e.id, e.facts, status, escape(e.text))
+			if status == Passed {
+				body.WriteByte('\n')
+				for _, c := range commands(e.id, evidence[e.id].Passed) {
+					fmt.Fprintf(&body, "    %s\n", c.shell(nested))
+				}
+			}
+			if behind != "" {
+				fmt.Fprintf(&body, "\n%s\n", behind)
+			}
+		}
+	}
+	fmt.Fprintf(&p.text, "# %s\n\n%s. [How to read this page](../conformance.md).\n", title, p.counts())
+	_, _ = body.WriteTo(&p.text)
+	return p
 }
 
-func newTable(title string, columns ...string) *table {
-	t := &table{title: title, count: make(map[Status]int)}
-	fmt.Fprintf(&t.rows, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
-	return t
+// escape keeps Markdown from reading a text as markup.
+func escape(text string) string {
+	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "<", `\<`, "[", `\[`, "&", `\&`).Replace(text)
 }
 
-func (t *table) add(status Status, cells ...string) {
-	t.count[status]++
-	fmt.Fprintf(&t.rows, "| %s |\n", strings.Join(cells, " | "))
-}
-
-// What a row shows of its tests, before it only counts them.
+// How many tests of a row a page names before it only counts the rest.
 const (
 	maxFunctions = 3
 	maxLeaves    = 4
@@ -157,7 +198,7 @@ func short(items []string, most int, separator string) string {
 	return strings.Join(items, separator)
 }
 
-// functionOf gives package and test function as the page shows them.
+// functionOf returns package and test function as the pages show them.
 func functionOf(t Test) string {
 	pkg, below := strings.CutPrefix(t.Package, modulePath+"/")
 	if !below {
@@ -167,7 +208,7 @@ func functionOf(t Test) string {
 	return code(pkg + "." + name)
 }
 
-// below gives the part of a test's name after an id.
+// below returns the part of a test's name after an id.
 func below(name, id string) string {
 	for i, step := range steps(name) {
 		if step == id {
@@ -181,7 +222,5 @@ func below(name, id string) string {
 	return ""
 }
 
-// code marks a name as code, in a table.
-func code(s string) string {
-	return "`" + strings.NewReplacer("`", "'", "|", `\|`).Replace(s) + "`"
-}
+// code marks a name as code.
+func code(s string) string { return "`" + strings.ReplaceAll(s, "`", "'") + "`" }

@@ -6,34 +6,55 @@ import (
 	"testing"
 )
 
-func TestPage(t *testing.T) {
-	s := loadSmall(t)
-	page := string(s.Page(results(t,
+func TestPages(t *testing.T) {
+	pages := loadSmall(t).Pages(results(t,
 		"pass wellknown TestURL/WK-1-01/accept-https",
 		"pass wellknown TestURL/WK-1-01/reject|http`",
 		"fail dvs TestRoot/DVS-3.1-04/reject-port",
 		"pass dvs TestRoot/DVS-3.1-04/accept",
 		"pass fetch TestFetch/A01/reject-host",
 		"pass examples/mcp TestFetch/A01",
-	)))
-	for _, want := range []string{
-		"\n* RFC 8615, Well-Known URIs: 1 passed, 1 excluded, 1 missing\n",
-		"\n* Domain-Verified Skills, draft-zzn-dvs-00: 0 passed, 0 excluded, 2 missing\n* ANML",
-		"\n* Attack cases: 1 passed, 2 missing\n\n## RFC 8615, Well-Known URIs\n\n| id | level | status | tests or reason |\n|---|---|---|---|\n",
-		"\n| WK-1-01 | MUST | passed | `wellknown.TestURL`: `accept-https`, `reject\\|http'` |\n",
-		"\n| WK-1-02 | DEF | excluded | nobody can tell |\n",
-		"\n| WK-A-01 | SHOULD | missing |  |\n",
-		"\n| DVS-3.1-04 | MUST NOT | missing | fails: `dvs.TestRoot`: `reject-port` |\n",
-		"\n## Attack cases\n\n### URLs\n\n| id | attack | status | tests |\n|---|---|---|---|\n",
-		"\n| A01 | hosts | passed | `examples/mcp.TestFetch`; `fetch.TestFetch`: `reject-host` |\n| A02 | paths | missing |  |\n",
-		"\n### Fetching\n\n",
+	), []string{"examples/mcp"})
+	for name, wants := range map[string][]string{
+		"conformance.md": {
+			"\n| [RFC 8615, Well-Known URIs](conformance/wellknown.md) | 1 | 1 | 1 |\n",
+			"\n| [Domain-Verified Skills, draft-zzn-dvs-00](conformance/dvs.md) | 0 | 0 | 2 |\n",
+			"\n| [Attack cases](conformance/attacks.md) | 1 | 0 | 2 |\n| all | 2 | 1 | 5 |\n",
+		},
+		"conformance/wellknown.md": {
+			"# RFC 8615, Well-Known URIs\n\n1 passed, 1 excluded, 1 missing. [How to read this page](../conformance.md).\n\n## Section 1\n\n### WK-1-01\n",
+			"\n### WK-1-01\n\nMUST · agent · passed\n\none\n\n    go test ./wellknown -run '^TestURL$/^WK-1-01'\n\n`wellknown.TestURL`: `accept-https`, `reject|http'`\n",
+			"\n### WK-1-02\n\nDEF · implementation · excluded\n\ntwo\n\nnobody can tell\n",
+			"\n## Appendix A\n\n### WK-A-01\n\nSHOULD · service · missing\n\nthree | \"four\"\n",
+		},
+		"conformance/dvs.md": {
+			"\n## Section 3.1\n\n### DVS-3.1-04\n\nMUST NOT · agent · missing\n\nfour\n\nfails: `dvs.TestRoot`: `reject-port`\n\n### DVS-3.1-05\n",
+		},
+		"conformance/attacks.md": {
+			"\n## URLs\n\n### A01\n\nattack · passed\n\nhosts\n\n    go test -C examples/mcp -run '^TestFetch$/^A01'\n    go test ./fetch -run '^TestFetch$/^A01'\n\n" +
+				"`examples/mcp.TestFetch`; `fetch.TestFetch`: `reject-host`\n\n### A02\n\nattack · missing\n\npaths\n\n## Fetching\n",
+		},
 	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page has no %q:\n%s", want, page)
+		for _, want := range wants {
+			if !strings.Contains(string(pages[name]), want) {
+				t.Errorf("%s has no %q:\n%s", name, want, pages[name])
+			}
 		}
 	}
-	if want := "RFC 8615, Well-Known URIs: 1 passed, 1 excluded, 1 missing\n"; !strings.HasPrefix(s.Summary(results(t, "pass w TestURL/WK-1-01/accept")), want) {
-		t.Errorf("the summary does not begin with %s", want)
+}
+
+func TestSummary(t *testing.T) {
+	summary := loadSmall(t).Summary(results(t, "pass w TestURL/WK-1-01/accept"))
+	if want := "RFC 8615, Well-Known URIs: 1 passed, 1 excluded, 1 missing\n"; !strings.HasPrefix(summary, want) {
+		t.Errorf("the summary does not begin with %s:\n%s", want, summary)
+	}
+}
+
+// TestSectionsStayTogether has a section in two places of its register.
+func TestSectionsStayTogether(t *testing.T) {
+	page := loadSmall(t).page("x", "X", []entry{{"Section 1", "WK-1-01", "", "one"}, {"Section 2", "WK-1-02", "", "two"}, {"Section 1", "WK-1-03", "", "three"}}, nil, nil)
+	if text := page.text.String(); strings.Count(text, "## Section 1\n") != 1 || strings.Index(text, "three") > strings.Index(text, "two") {
+		t.Error(text)
 	}
 }
 
@@ -45,9 +66,15 @@ func TestManyTestsAreCounted(t *testing.T) {
 		}
 	}
 	leaves := ": `accept-0`, `accept-1`, `accept-2`, `accept-3`, 2 more; "
-	want := "| `dvs.TestRoot0`" + leaves + "`dvs.TestRoot1`" + leaves + "`dvs.TestRoot2`" + leaves + "2 more |\n"
-	if page := string(loadSmall(t).Page(results(t, lines...))); !strings.Contains(page, want) {
+	want := "\n`dvs.TestRoot0`" + leaves + "`dvs.TestRoot1`" + leaves + "`dvs.TestRoot2`" + leaves + "2 more\n"
+	if page := string(loadSmall(t).Pages(results(t, lines...), nil)["conformance/dvs.md"]); !strings.Contains(page, want) {
 		t.Errorf("the page has no %s", want)
+	}
+}
+
+func TestEscape(t *testing.T) {
+	if got, want := escape("<ask> of `a_b*` & [c]\\"), "\\<ask> of \\`a\\_b\\*\\` \\& \\[c]\\\\"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

@@ -97,6 +97,20 @@ func load(files fs.FS) (*Spec, error) {
 	return s, s.loadComplete(files)
 }
 
+// ids returns the ids of all requirements and attack cases, in the order of the pages.
+func (s *Spec) ids() []string {
+	var ids []string
+	for _, register := range s.Registers {
+		for _, row := range register.Requirements {
+			ids = append(ids, row.ID)
+		}
+	}
+	for _, attack := range s.Attacks {
+		ids = append(ids, attack.ID)
+	}
+	return ids
+}
+
 func (r *Requirement) validate() error {
 	switch {
 	case !registerID.MatchString(r.ID):

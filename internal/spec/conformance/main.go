@@ -6,11 +6,14 @@
 //	go run ./internal/spec/conformance -write results.json
 //
 // It reads the output of "go test -json" from the files, or from standard input
-// without any; the results of several modules may follow one another. -write
-// writes docs/conformance.md. -check fails on whatever [spec.Spec.Check] finds,
-// with one line for each. With neither it prints the summary.
+// if there are none. The results of several modules may follow one another.
 //
-// It exits with 1 if something is wrong and with 2 if it was called wrongly.
+//   - -write writes docs/conformance.md and the pages below docs/conformance.
+//   - -check fails on whatever [spec.Spec.Check] finds, with a line for each.
+//   - -alone runs the tests of each row alone and fails if those of one row do.
+//
+// Without a flag it prints the summary. It exits with 1 if something is wrong and
+// with 2 if the command line is.
 package main
 
 import (
@@ -18,8 +21,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/lookleap/lookleap/internal/spec"
 )
@@ -29,17 +35,26 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("conformance", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	write := flags.Bool("write", false, "write the page")
-	check := flags.Bool("check", false, "check tests and page against the registers")
-	page := flags.String("page", "", "`file` of the page (docs/conformance.md of the module)")
+	modes := map[string]*bool{
+		"write": flags.Bool("write", false, "write the pages"),
+		"check": flags.Bool("check", false, "check tests and pages against the registers"),
+		"alone": flags.Bool("alone", false, "run the tests of each row alone"),
+	}
+	docs := flags.String("docs", "", "`directory` of the pages (docs of the module)")
 	if flags.Parse(args) != nil {
 		return 2
 	}
-	if *write && *check {
-		fmt.Fprintln(stderr, "conformance: -write or -check, not both")
-		return 2
+	mode := ""
+	for name, set := range modes {
+		if *set && mode != "" {
+			fmt.Fprintln(stderr, "conformance: only one of -write, -check and -alone")
+			return 2
+		}
+		if *set {
+			mode = name
+		}
 	}
-	problems, err := conformance(*write, *check, *page, flags.Args(), stdin, stdout)
+	problems, err := conformance(mode, *docs, flags.Args(), stdin, stdout)
 	if err != nil {
 		fmt.Fprintln(stderr, "conformance:", err)
 		return 1
@@ -53,7 +68,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return 0
 }
 
-func conformance(write, check bool, page string, inputs []string, stdin io.Reader, stdout io.Writer) (problems []string, err error) {
+func conformance(mode, docs string, inputs []string, stdin io.Reader, stdout io.Writer) (problems []string, err error) {
 	s, err := spec.Load()
 	if err != nil {
 		return nil, err
@@ -62,29 +77,46 @@ func conformance(write, check bool, page string, inputs []string, stdin io.Reade
 	if err != nil {
 		return nil, err
 	}
-	if page == "" && (write || check) {
-		root, err := moduleRoot()
-		if err != nil {
-			return nil, err
-		}
-		page = filepath.Join(root, "docs", "conformance.md")
+	if mode == "" {
+		fmt.Fprint(stdout, s.Summary(results))
+		return nil, nil
 	}
-	switch {
-	case write:
-		return nil, os.WriteFile(page, s.Page(results), 0o644)
-	case check:
-		now, err := os.ReadFile(page)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, err
-		}
-		return s.Check(results, now), nil
+	root, err := moduleRoot()
+	if err != nil {
+		return nil, err
 	}
-	fmt.Fprint(stdout, s.Summary(results))
-	return nil, nil
+	if mode == "alone" {
+		return alone(root, s.Commands(results))
+	}
+	if docs == "" {
+		docs = filepath.Join(root, "docs")
+	}
+	nested, err := nestedModules(root)
+	if err != nil {
+		return nil, err
+	}
+	pages := s.Pages(results, nested)
+	if mode == "check" {
+		return s.Check(results, pages, os.DirFS(docs)), nil
+	}
+	return nil, writePages(docs, pages)
 }
 
-// read reads results from files, or from standard input without any. Input
-// without a single outcome would look like a module without tests: an error.
+func writePages(docs string, pages map[string][]byte) error {
+	for name, text := range pages {
+		file := filepath.Join(docs, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads results from files, or from standard input if there are none. Input
+// without a single outcome is an error: it would look like a module without tests.
 func read(names []string, stdin io.Reader) (*spec.Results, error) {
 	results := &spec.Results{}
 	if len(names) == 0 {
@@ -127,8 +159,25 @@ func moduleRoot() (string, error) {
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			return "", errors.New("there is no go.mod above the present directory: name the page with -page")
+			return "", errors.New("there is no go.mod above the present directory: run it inside the module")
 		}
 		dir = parent
 	}
+}
+
+// nestedModules returns the directories of the modules below the root.
+func nestedModules(root string) ([]string, error) {
+	var dirs []string
+	err := fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && name != "." && strings.HasPrefix(path.Base(name), "."):
+			return fs.SkipDir
+		case path.Base(name) == "go.mod" && name != "go.mod":
+			dirs = append(dirs, path.Dir(name))
+		}
+		return nil
+	})
+	return dirs, err
 }

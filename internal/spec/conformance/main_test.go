@@ -32,7 +32,7 @@ func outcomes(t *testing.T) string {
 
 func TestRun(t *testing.T) {
 	dir, outcome := t.TempDir(), outcomes(t)
-	page, result, empty := filepath.Join(dir, "page.md"), filepath.Join(dir, "result.json"), filepath.Join(dir, "empty.json")
+	docs, result, empty := filepath.Join(dir, "docs"), filepath.Join(dir, "result.json"), filepath.Join(dir, "empty.json")
 	for name, text := range map[string]string{result: outcome, empty: "ok\n"} {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -44,19 +44,19 @@ func TestRun(t *testing.T) {
 		code           int
 		stdout, stderr string // part of what is printed
 	}{
-		{"-check -page " + page, outcome, 1, "is stale", ""},
-		{"-write -page " + page, outcome, 0, "", ""},
-		{"-check -page " + page, outcome, 0, "", ""},
-		{"-check -page " + page + " " + result, "", 0, "", ""},
-		{"-check -page " + page + " " + result + " " + result, "", 0, "", ""},
-		{"-check -page " + page, unknown, 1, "no requirement or attack case has the id WK-1-99", ""},
+		{"-check -docs " + docs, outcome, 1, "is not current", ""},
+		{"-write -docs " + docs, outcome, 0, "", ""},
+		{"-check -docs " + docs, outcome, 0, "", ""},
+		{"-check -docs " + docs + " " + result, "", 0, "", ""},
+		{"-check -docs " + docs + " " + result + " " + result, "", 0, "", ""},
+		{"-check -docs " + docs, unknown, 1, "no requirement or attack case has the id WK-1-99", ""},
 		{"", outcome, 0, "RFC 8615, Well-Known URIs: ", ""},
 		{"", "", 1, "", "no outcome"},
-		{"-write -page " + page + " " + empty, "", 1, "", "there is no outcome"},
-		{"-check -page " + page + " " + result + " " + empty, "", 0, "", ""},
-		{"-check -page " + page + " " + filepath.Join(dir, "absent.json"), "", 1, "", "absent.json"},
-		{"-check -page " + dir, outcome, 1, "", "directory"},
-		{"-write -check", outcome, 2, "", "not both"},
+		{"-write -docs " + docs + " " + empty, "", 1, "", "there is no outcome"},
+		{"-check -docs " + docs + " " + result + " " + empty, "", 0, "", ""},
+		{"-check -docs " + docs + " " + filepath.Join(dir, "absent.json"), "", 1, "", "absent.json"},
+		{"-write -docs " + result, outcome, 1, "", "not a directory"},
+		{"-write -check", outcome, 2, "", "only one of"},
 		{"-unknown", outcome, 2, "", "-unknown"},
 	} {
 		var stdout, stderr strings.Builder
