@@ -22,6 +22,9 @@ import (
 // miss and is reported. The packages stand an in-process cache of decoded
 // values before it.
 //
+// A Cache itself need not look at the expiry of an entry: readers do, by their own
+// clocks. [Host.SharedCache] returns no entry that has expired.
+//
 // A Cache is called from several goroutines at once. Whoever can write to it
 // can grant trust: wrap it in [SealedCache] unless all its writers are trusted.
 type Cache interface {

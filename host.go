@@ -42,6 +42,7 @@ type Host struct {
 	defaults  hostDefaults
 	closed    atomic.Bool
 	asking    asking
+	cacheTime latestTime
 	observing atomic.Int32 // calls of Observe that have not returned
 }
 
@@ -160,11 +161,12 @@ func (h *Host) clock() (now time.Time, err error) {
 // SharedCache returns the cache in effect. A panic in it is an error, and so a
 // miss; so is a call of a plugged-in cache that does not return within 2 seconds.
 // For 5 seconds after such a call, or until a call succeeds, nobody waits for it.
+// An expired entry is a miss, and remains one if the Host's clock is set back.
 func (h *Host) SharedCache() Cache {
 	if h == nil {
 		return hostCache{cache: noCache{}}
 	}
-	return hostCache{h.parts().cache, h.parts().cacheCalls}
+	return hostCache{h.parts().cache, h.parts().cacheCalls, h}
 }
 
 // noCache is the cache of a nil *Host.

@@ -3,6 +3,8 @@ package lookleap
 import (
 	"bytes"
 	"context"
+	"io/fs"
+	"sync"
 	"time"
 
 	"github.com/lookleap/lookleap/internal/plugin"
@@ -28,9 +30,13 @@ func (p part) bounded(limit time.Duration, most int64) *plugin.Bound {
 
 // hostCache is the cache of a [Host]. A panic in it is an error, and so is a call
 // that does not return in time.
+//
+// An entry whose expiry the Host's clock has passed once does not come back when
+// the clock is set back.
 type hostCache struct {
 	cache Cache
 	bound *plugin.Bound
+	host  *Host // nil: there is none
 }
 
 type cached struct {
@@ -47,7 +53,41 @@ func (c hostCache) Get(ctx context.Context, key string) ([]byte, time.Time, erro
 		got.value, got.expires, err = c.cache.Get(ctx, key)
 		return got, err
 	})
+	if err == nil && c.host.hasPassed(got.expires) {
+		return nil, time.Time{}, fs.ErrNotExist
+	}
 	return got.value, got.expires, err
+}
+
+// latestTime is the latest time that a Host's clock showed to the shared cache.
+type latestTime struct {
+	mu     sync.Mutex
+	latest time.Time
+	seen   time.Time // when it was seen, by the system's monotonic clock
+}
+
+// believeLatest is for how long a clock that was set back may not repeat itself.
+// No entry that one of the packages uses is older than this. It has an end so that
+// a clock that was years ahead does not disable the cache of a process for good.
+const believeLatest = 7 * 24 * time.Hour
+
+// hasPassed reports whether the Host's clock shows a time or a later one, or has
+// done so lately. The zero time says nothing.
+func (h *Host) hasPassed(t time.Time) bool {
+	if h == nil || t.IsZero() {
+		return false
+	}
+	now, err := h.clock()
+	if err != nil {
+		return true
+	}
+	l := &h.cacheTime
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if system := time.Now(); now.After(l.latest) || system.Sub(l.seen) >= believeLatest {
+		l.latest, l.seen = now, system
+	}
+	return !t.After(l.latest)
 }
 
 func (c hostCache) Put(ctx context.Context, key string, value []byte, expires time.Time) error {

@@ -3,6 +3,7 @@ package lookleap_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -120,4 +121,46 @@ func TestHungPlugins(t *testing.T) {
 			})
 		})
 	})
+}
+
+// TestSharedCacheAndTheClock: what the Host's clock has passed does not come back.
+func TestSharedCacheAndTheClock(t *testing.T) {
+	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for name, c := range map[string]struct {
+		moves   []time.Duration // of the clock since start; the entry lives for an hour
+		waits   time.Duration   // by the system's clock, before the last look
+		missing bool
+	}{
+		"accept-fresh":                        {[]time.Duration{0, 59 * time.Minute}, 0, false},
+		"accept-fresh-after-a-step-back":      {[]time.Duration{30 * time.Minute, 0}, 0, false},
+		"reject-expired":                      {[]time.Duration{0, time.Hour}, 0, true},
+		"reject-expired-after-a-step-back":    {[]time.Duration{time.Hour, 0}, 0, true},
+		"reject-expired-after-a-step-forward": {[]time.Duration{0, 30 * 24 * time.Hour}, 0, true},
+		"accept-after-a-clock-that-was-fast":  {[]time.Duration{8000 * 24 * time.Hour, 0}, 7 * 24 * time.Hour, false},
+	} {
+		t.Run("O10/"+name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sealed, err := lookleap.SealedCache(lookleap.NewMemoryCache(8), resumeKey)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for kind, plugged := range map[string]lookleap.Cache{"default": nil, "sealed": sealed} {
+					now := start
+					cache := (&lookleap.Host{Cache: plugged, Now: func() time.Time { return now }}).SharedCache()
+					if err := cache.Put(t.Context(), "key", []byte("value"), start.Add(time.Hour)); err != nil {
+						t.Fatal(err)
+					}
+					for i, move := range c.moves {
+						if now = start.Add(move); i == len(c.moves)-1 {
+							time.Sleep(c.waits)
+						}
+						_, _, err = cache.Get(t.Context(), "key")
+					}
+					if missing := errors.Is(err, fs.ErrNotExist); missing != c.missing || !missing && err != nil {
+						t.Errorf("%s: %v", kind, err)
+					}
+				}
+			})
+		})
+	}
 }

@@ -80,7 +80,7 @@ func (o Options) NewLoader(host *lookleap.Host) *Loader {
 		l.roots = NewRoots(Rules{MaxURL: l.limits.URL})
 	}
 	l.files = flight.NewSizedMemo(l.limits.Entries, filesInMemory, func(url string, d *document) int { return 2<<10 + 2*len(url) + len(d.body) }, host.Time)
-	l.clock = flight.NewClock(host.Time, func(time.Duration) { l.forgetConsents() })
+	l.clock = flight.NewTolerantClock(flight.CorrectionTolerance, host.Time, func(time.Duration) { l.forgetConsents() })
 	l.seen, _ = lru.New[string, seenSkill](max(l.limits.Entries, 4096)) // only a size below 1 is an error
 	return l
 }

@@ -112,6 +112,27 @@ func TestClockSetBack(t *testing.T) {
 					st.decides(booking("", askFor("email")), "prompt needs-consent")
 				})
 			}
+			for state, c := range map[string]struct {
+				pass, back time.Duration
+				want       string
+			}{
+				"accept-consent-after-a-correction":             {30 * time.Minute, time.Minute, "allow consent-held explicit"},
+				"accept-consent-although-the-clock-goes-on":     {30 * time.Minute, -20 * time.Minute, "allow consent-held explicit"},
+				"reject-consent-that-ended-before-a-correction": {time.Hour + 10*time.Second, 30 * time.Second, "prompt needs-consent"},
+				"reject-consent-when-the-clock-jumps-forward":   {30 * time.Minute, -month, "prompt needs-consent"},
+			} {
+				t.Run(state+name, func(t *testing.T) {
+					st := asker(t)
+					st.user.Store = store
+					if _, _, err := st.prepares(st.page(booking("", askFor("email"))), Call{}).settle(all, start.Add(time.Hour)); err != nil {
+						t.Fatal(err)
+					}
+					st.net.Clock().Advance(c.pass)
+					st.decides(booking("", askFor("email")), map[bool]string{true: "allow consent-held explicit", false: "prompt needs-consent"}[c.pass < time.Hour])
+					st.net.Clock().Advance(-c.back)
+					st.decides(booking("", askFor("email")), c.want)
+				})
+			}
 		}
 	})
 }

@@ -69,8 +69,8 @@ func (c cover) consent(id string, granted, until time.Time) consent {
 // without one, as long as the session.
 type consents struct {
 	store   Store
-	lasting bool // the store is the user's
-	clock   *flight.Clock
+	lasting bool          // the store is the user's
+	clock   *flight.Clock // see [Session.consentClock]
 	mu      sync.Mutex
 	given   bool              // something was put into it in this session
 	steps   uint64            // of the clock, at which consents were last found doubtful
@@ -86,7 +86,7 @@ const (
 )
 
 func newConsents(s *Session) (*consents, error) {
-	c := &consents{store: s.store(), lasting: s.keeps(), clock: s.clock, tainted: make(map[string]string)}
+	c := &consents{store: s.store(), lasting: s.keeps(), clock: s.consentClock, tainted: make(map[string]string)}
 	if !c.lasting {
 		c.store = NewMemoryStore()
 		return c, nil
@@ -129,7 +129,8 @@ func storeFailed(err error) error {
 
 // find gives the consent in force for something, or nil. Validity is the
 // document's limit on the age of consents.
-func (c *consents) find(ctx context.Context, prefix string, is cover, rule anml.Rule, now time.Time) (*consent, error) {
+func (c *consents) find(ctx context.Context, prefix string, is cover, rule anml.Rule) (*consent, error) {
+	now := c.clock.Now()
 	c.mu.Lock()
 	none := !c.lasting && !c.given
 	c.mu.Unlock()
@@ -152,7 +153,7 @@ func (c *consents) find(ctx context.Context, prefix string, is cover, rule anml.
 		return nil, deleteFrom(ctx, c.store, key)
 	}
 	switch {
-	case held.Digest != is.digest() || held.Granted.After(now):
+	case held.Digest != is.digest() || held.Granted.After(now.Add(flight.CorrectionTolerance)):
 		return nil, nil
 	case rule.Limited && now.Sub(held.Granted) >= rule.ValidFor:
 		return nil, nil
@@ -273,7 +274,7 @@ func (c *consents) forget(ctx context.Context, domain string) (int, error) {
 
 // doubt withdraws all consents if the clock stepped back since they were given:
 // those that had ended would be in force again, and the others for longer than
-// the user agreed to.
+// the user agreed to. A small correction of the clock is no step.
 func (c *consents) doubt(ctx context.Context) error {
 	steps := c.clock.Steps()
 	c.mu.Lock()
@@ -344,7 +345,7 @@ func (s *Session) Consents(ctx context.Context) ([]Consent, error) {
 		return nil, err
 	}
 	var all []Consent
-	now := s.now()
+	now := s.consents.clock.Now()
 	if err := s.consents.doubt(ctx); err != nil {
 		return nil, err
 	}

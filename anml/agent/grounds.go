@@ -322,11 +322,11 @@ func (f *frame) consents(ctx context.Context, g *grounds, to *route, it item, v 
 	c := f.page.session.consents
 	is := to.cover(f.asker.Domain, &tell{Kind: it.kind, Field: it.field, Value: v.Text, Purposes: it.purposes, From: from(g.sources)})
 	if len(g.sources) > 0 {
-		g.transfer, g.store = c.find(ctx, keyTransfer, is, g.rule, f.now)
+		g.transfer, g.store = c.find(ctx, keyTransfer, is, g.rule)
 		return
 	}
 	if g.recognised && g.category == "" && it.kind == tellAnswer {
-		g.held, g.store = c.find(ctx, keyConsent, is, g.rule, f.now)
+		g.held, g.store = c.find(ctx, keyConsent, is, g.rule)
 	}
 }
 

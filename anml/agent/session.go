@@ -21,6 +21,9 @@ type Session struct {
 	trust *anmltrust.Interaction
 	life  *life
 	clock *flight.Clock
+	// consentClock is the clock of consents. It tolerates corrections of the host's
+	// clock, which are no reason to ask the user again.
+	consentClock *flight.Clock
 
 	notices  *notices  // what the user was told
 	memory   *memory   // where ANML is and is not: 404, 410, moved
@@ -86,6 +89,7 @@ func (a *Agent) NewSession(u User) (*Session, error) {
 		return nil, err
 	}
 	s.clock = flight.NewClock(a.host.Time, s.clockStepped)
+	s.consentClock = flight.NewTolerantClock(flight.CorrectionTolerance, a.host.Time, nil)
 	s.pages = newPages(s)
 	if s.context, err = newContext(s); err != nil {
 		return nil, err
@@ -118,6 +122,7 @@ func (s *Session) now() time.Time {
 	if s.ready() != nil {
 		return time.Time{}
 	}
+	s.consentClock.Now() // sees each step that the session sees
 	return s.clock.Now()
 }
 

@@ -237,7 +237,7 @@ func (w *settling) held(ctx context.Context, t *tell, asks bool) (bool, error) {
 	if len(t.From) > 0 {
 		prefix = keyTransfer
 	}
-	found, err := w.s.consents.find(ctx, prefix, w.e.cover(w.asker, t), t.Rule, w.now)
+	found, err := w.s.consents.find(ctx, prefix, w.e.cover(w.asker, t), t.Rule)
 	if found == nil || err != nil {
 		return false, err
 	}

@@ -11,26 +11,39 @@ import (
 // larger one counts as a step, which makes everything doubtful that was
 // remembered before it. A Clock is safe for concurrent use.
 type Clock struct {
-	source  func() time.Time
-	stepped func(back time.Duration)
-	latest  atomic.Int64 // Unix time in milliseconds
-	steps   atomic.Uint64
+	source    func() time.Time
+	stepped   func(back time.Duration)
+	tolerance time.Duration
+	latest    atomic.Int64 // Unix time in milliseconds
+	steps     atomic.Uint64
 }
 
-// jitter is how far the source may go back without a step: Now stands still
-// until the source has caught up.
+// jitter is how far the source may go back without a step by default: Now stands
+// still until the source has caught up.
 const jitter = time.Second
+
+// CorrectionTolerance is how far a clock may be set back without what users agreed
+// to being forgotten. Time services correct a clock that drifts, or a machine that
+// slept, by seconds. Asking users again because of that protects no one: a Clock
+// with this tolerance stands still until its source has caught up.
+const CorrectionTolerance = time.Minute
 
 // NewClock returns a Clock that reads source. It calls stepped, which may be
 // nil, after each step with how far the clock went back.
 func NewClock(source func() time.Time, stepped func(back time.Duration)) *Clock {
-	c := &Clock{source: source, stepped: stepped}
+	return NewTolerantClock(jitter, source, stepped)
+}
+
+// NewTolerantClock is [NewClock] for a Clock that waits out steps back of up to
+// tolerance.
+func NewTolerantClock(tolerance time.Duration, source func() time.Time, stepped func(back time.Duration)) *Clock {
+	c := &Clock{source: source, stepped: stepped, tolerance: tolerance}
 	c.latest.Store(math.MinInt64)
 	return c
 }
 
 // Now returns the source's time, or the latest one seen if the source went back
-// by a second at most.
+// by no more than is tolerated: a second by default.
 func (c *Clock) Now() time.Time {
 	t := c.source()
 	// Milliseconds, so that readers on several cores rarely write. UnixNano would
@@ -45,7 +58,7 @@ func (c *Clock) Now() time.Time {
 			if c.latest.CompareAndSwap(latest, n) {
 				return t
 			}
-		case latest-n <= jitter.Milliseconds():
+		case latest-n <= c.tolerance.Milliseconds():
 			return time.UnixMilli(latest).In(t.Location())
 		default:
 			c.steps.Add(1) // first, so that who sees the new time sees the step too

@@ -50,6 +50,32 @@ func TestClock(t *testing.T) {
 	})
 }
 
+func TestTolerantClock(t *testing.T) {
+	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for name, c := range map[string]struct {
+		moves []time.Duration // since start, one after another
+		want  time.Duration
+		steps uint64
+	}{
+		"accept-correction":              {[]time.Duration{time.Hour, time.Hour - time.Minute}, time.Hour, 0},
+		"reject-step-back":               {[]time.Duration{time.Hour, time.Hour - time.Minute - time.Millisecond}, time.Hour - time.Minute - time.Millisecond, 1},
+		"reject-many-corrections-as-one": {[]time.Duration{time.Hour, time.Hour - 40*time.Second, time.Hour - 80*time.Second}, time.Hour - 80*time.Second, 1},
+		"accept-forward-again":           {[]time.Duration{time.Hour, time.Hour - time.Minute, 2 * time.Hour}, 2 * time.Hour, 0},
+	} {
+		t.Run("O10/"+name, func(t *testing.T) {
+			at := start
+			clock := flight.NewTolerantClock(flight.CorrectionTolerance, func() time.Time { return at }, nil)
+			for _, move := range c.moves {
+				at = start.Add(move)
+				clock.Now()
+			}
+			if got := clock.Now(); !got.Equal(start.Add(c.want)) || clock.Steps() != c.steps {
+				t.Errorf("%v after %d steps", got.Sub(start), clock.Steps())
+			}
+		})
+	}
+}
+
 func TestMemoAfterAStepBack(t *testing.T) {
 	for _, c := range []struct {
 		name string
