@@ -74,7 +74,23 @@ func TestFetcherThatFollows(t *testing.T) {
 			return resp, err
 		})
 	}
-	for name, fetcher := range map[string]func(*lab.Internet) lookleap.Fetcher{"reporting": client, "silent": silent, "without-response": changed} {
+	moved := func(n *lab.Internet) lookleap.Fetcher { // follows by changing the URL in its place
+		t := n.ForeignTransport()
+		return fetcherFunc(func(req *http.Request) (*http.Response, error) {
+			req = req.WithContext(context.Background())
+			resp, err := t.RoundTrip(req)
+			if err != nil {
+				return nil, err
+			}
+			if to, err := resp.Location(); err == nil {
+				resp.Body.Close()
+				*req.URL = *to
+				return t.RoundTrip(req)
+			}
+			return resp, nil
+		})
+	}
+	for name, fetcher := range map[string]func(*lab.Internet) lookleap.Fetcher{"reporting": client, "silent": silent, "without-response": changed, "in-its-place": moved} {
 		for _, path := range []string{"/act", "/away"} {
 			t.Run("O63/reject-"+name+path, func(t *testing.T) {
 				n := begin(t)

@@ -130,6 +130,10 @@ func (x *exchange) build(req *http.Request) *http.Request {
 		GotFirstResponseByte: x.gotFirstByte,
 		Got1xxResponse:       x.gotInterim,
 	}))
+	if req.URL != nil {
+		own := *req.URL // a transport that changes it to follow a redirect is found out by it
+		out.URL = &own
+	}
 	out.GetBody = nil
 	out.Header = Canonical(req.Header)
 	out.Trailer = Canonical(req.Trailer)
@@ -160,11 +164,14 @@ func (x *exchange) judge(req *http.Request, resp *http.Response, err error) erro
 // itself be a redirect's, of an [http.Client] above.
 func followed(req *http.Request, resp *http.Response) bool {
 	r := resp.Request
-	return r != nil && (r.Response != req.Response || r.URL != req.URL && !sameURL(r.URL, req.URL))
+	return r != nil && (r.Response != req.Response || !sameURL(r.URL, req.URL))
 }
 
 func sameURL(a, b *url.URL) bool {
-	return a != nil && b != nil && a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host) && a.RequestURI() == b.RequestURI()
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b || a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host) && a.RequestURI() == b.RequestURI()
 }
 
 // causeOf prefers what ended the exchange over what that looked like below.
