@@ -252,16 +252,28 @@ func (c *Call) summary() string {
 }
 
 // bodyValue is the body as the user approves it. The plan has a large one already,
-// and the request only its beginning.
+// and the request only its beginning, byte for byte.
 func (c *Call) bodyValue() lookleap.ConsentValue {
-	v := lookleap.ConsentValue{Label: "body, " + plaintext.Quote(c.MediaType, 100)}
-	if len(c.Body) <= lookleap.MaxShown {
-		v.Text = string(c.Body)
-		return v
+	v := lookleap.ConsentValue{Label: "body, " + plaintext.Quote(c.MediaType, 100), Text: c.head()}
+	if len(v.Text) < len(c.Body) {
+		v.Size, v.Digest = len(c.Body), lookleap.Digest(c.Body)
 	}
-	v.Text = strings.ToValidUTF8(string(c.Body[:lookleap.MaxShown]), "")
-	v.Size, v.Digest = len(c.Body), lookleap.Digest(c.Body)
 	return v
+}
+
+// head returns what a request shows of the body: all of a short one. A text is cut
+// between two characters, and anything else is as it is.
+func (c *Call) head() string {
+	if len(c.Body) <= lookleap.MaxShown {
+		return string(c.Body)
+	}
+	n := lookleap.MaxShown
+	if utf8.Valid(c.Body) {
+		for !utf8.RuneStart(c.Body[n]) {
+			n--
+		}
+	}
+	return string(c.Body[:n])
 }
 
 // shownBody describes the body in a line, or is the body if that is short.
@@ -272,7 +284,7 @@ func (c *Call) shownBody() string {
 	case len(c.Body) <= lookleap.MaxShown:
 		return string(c.Body)
 	}
-	return fmt.Sprintf("%s\u2026 and more, %d octets in all", strings.ToValidUTF8(string(c.Body[:lookleap.MaxShown]), ""), len(c.Body))
+	return fmt.Sprintf("%s\u2026 and more, %d octets in all", c.head(), len(c.Body))
 }
 
 // commit sends what the plan holds and nothing else, if it still leads to whom the

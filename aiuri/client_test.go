@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -255,6 +256,31 @@ func TestInvoke(t *testing.T) {
 			r.Body = c.body
 			if _, err := w.invoke(t, r); err != nil || len(shown) != 2 || shown[1].Text != c.want {
 				t.Errorf("got %v, %v", shown, err)
+			}
+		})
+	}
+	for name, body := range map[string]string{
+		"binary": strings.Repeat("\xff\x00x\x80", 4<<10), "text-and-binary": strings.Repeat("pay 10 ", 100) + strings.Repeat("\xfe", 8<<10), "text": "x" + strings.Repeat("\u00fc", 4<<10),
+	} {
+		t.Run("O08/accept-exactly-what-is-said-of-"+name, func(t *testing.T) {
+			w := newWorld(t)
+			var asked *lookleap.ConsentRequest
+			w.host.Prompter = prompter(func(r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				asked = r
+				return allow(r)
+			})
+			r := pay
+			r.Body = []byte(body)
+			if _, err := w.invoke(t, r); err != nil {
+				t.Fatal(err)
+			}
+			v := asked.Items[0].Values[1]
+			shown := v.Text + string(v.Data)
+			if !strings.HasPrefix(body, shown) || len(shown) < lookleap.MaxShown-1 || v.Size != len(body) || v.Digest != lookleap.Digest(r.Body) {
+				t.Errorf("%d of %d bytes in %q", len(shown), v.Size, shown)
+			}
+			if want := fmt.Sprintf("of which the first %d are shown", len(shown)); !strings.Contains(asked.String(), want) {
+				t.Errorf("%q is missing in %s", want, asked)
 			}
 		})
 	}

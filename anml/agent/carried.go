@@ -18,9 +18,11 @@ type carried struct {
 	failed bool              // some field of the profile could not be read
 }
 
-// carriedValue is one field of the profile in one of the forms that it is written
-// in, folded.
-type carriedValue struct{ field, text string }
+// carriedValue is one field of the profile in one of the forms that it is written in.
+type carriedValue struct {
+	field string
+	wanted
+}
 
 // carried reads the fields of the profile that can be found, to compare texts with:
 // those that it lists, and those that the agent, the page, a standing rule or an
@@ -72,21 +74,21 @@ func (p *Page) askedFields() (names []string) {
 	return names
 }
 
-// find lists the fields whose value a folded text is, or else those whose value it
-// holds, the longest first.
-func (c *carried) find(text string) []string {
+// find lists the fields whose value a text is, or else those whose value it holds,
+// the longest first.
+func (c *carried) find(p *searchText) []string {
 	var whole, part []string
-	rest, last := text, ""
+	text, last := p.rest(), ""
 	for _, v := range c.values {
+		value := v.in(p)
 		switch {
-		case v.text == text && distinct(text):
+		case value == text && distinct(text) && (!p.alike || len(text) >= 4):
 			whole = append(whole, v.field)
 		case utf8.RuneCountInString(v.text) < rowLen:
-		case v.text == last:
+		case value == last:
 			part = append(part, v.field)
-		case strings.Contains(rest, v.text): // and not only within a longer one, as a name in an address is
-			part, last = append(part, v.field), v.text
-			rest = strings.ReplaceAll(rest, v.text, gap)
+		case p.cut(v.wanted): // and not only within a longer one, as a name in an address is
+			part, last = append(part, v.field), value
 		}
 	}
 	if whole != nil {
@@ -117,98 +119,22 @@ func (c *carried) beside(field, text string) (found []string) {
 	if len(c.values) == 0 {
 		return nil
 	}
-	for _, reading := range readings(text) {
-		rest := spelled(reading)
-		for _, v := range c.values {
-			if v.field == field {
-				rest = strings.ReplaceAll(rest, v.text, gap)
+	for _, reading := range readingsSent(text) {
+		for p := range searchTexts(reading) {
+			for _, v := range c.values {
+				if v.field == field {
+					p.cut(v.wanted)
+				}
 			}
-		}
-		for _, other := range c.find(strings.Trim(rest, gap)) {
-			if other != field && !slices.Contains(found, other) {
-				found = append(found, other)
-			}
-		}
-	}
-	return found
-}
-
-// divided lists, for each of some texts that are sent together, the fields whose
-// value only several of them make, in whichever order: the end of one and the
-// beginning of another, and texts that are a part of a value by themselves.
-func (c *carried) divided(texts []string) [][]string {
-	found := make([][]string, len(texts))
-	if len(texts) < 2 {
-		return found
-	}
-	folded := make([]string, len(texts))
-	for i, text := range texts {
-		folded[i] = spelled(text)
-	}
-	for _, v := range c.values {
-		if utf8.RuneCountInString(v.text) < rowLen {
-			continue
-		}
-		covered := make([]bool, len(v.text))
-		var holders []int
-		for i, text := range folded {
-			if strings.Contains(text, v.text) {
-				continue // found by itself
-			}
-			if markParts(covered, v.text, text) {
-				holders = append(holders, i)
-			}
-		}
-		if len(holders) < 2 || slices.Contains(covered, false) {
-			continue
-		}
-		for _, i := range holders {
-			if !slices.Contains(found[i], v.field) {
-				found[i] = append(found[i], v.field)
+			for _, other := range c.find(p) {
+				if other != field && !slices.Contains(found, other) {
+					found = append(found, other)
+				}
 			}
 		}
 	}
 	return found
 }
-
-// partLen is how many octets of a folded value a text holds at least that is a part
-// of a divided one: single characters are in every text.
-const partLen = 2
-
-// markParts marks what of a value a text holds: all places of the text in it, the longest
-// beginning of it that the text ends with, and the longest end that it begins with.
-func markParts(covered []bool, value, text string) (some bool) {
-	mark := func(from, to int) {
-		for i := from; i < to; i++ {
-			covered[i] = true
-		}
-		some = true
-	}
-	if len(text) < partLen {
-		return false
-	}
-	for from := 0; from+len(text) <= len(value); from++ {
-		if value[from:from+len(text)] == text {
-			mark(from, from+len(text))
-		}
-	}
-	for n := min(len(value)-1, len(text)); n >= partLen; n-- {
-		if strings.HasSuffix(text, value[:n]) {
-			mark(0, n)
-			break
-		}
-	}
-	for n := min(len(value)-1, len(text)); n >= partLen; n-- {
-		if strings.HasPrefix(text, value[len(value)-n:]) {
-			mark(len(value)-n, len(value))
-			break
-		}
-	}
-	return some
-}
-
-// gap stands where a value was, and is in no spelled text.
-const gap = "\x00"
 
 // spelled is a text in the one spelling in which values are compared.
 func spelled(text string) string {

@@ -281,28 +281,37 @@ const indexPiece = 1024
 // Where the index has no room for a service any more, the rest is hearsay. The folder
 // is used again for each inform of a document.
 func (c *Context) indexText(ctx context.Context, i *Inform, f *folder) error {
-	c.mu.RLock()
-	fits := c.index.fits(i.Serving, len(i.Text))
-	c.mu.RUnlock()
-	if !fits {
-		return c.heard.hear(speaker{i.Serving, i.Confidentiality}, len(i.Text), slices.Values([]string{i.Text}))
+	for n, reading := range readings(i.Text) {
+		if err := f.fold(ctx, reading); err != nil {
+			return err
+		}
+		c.mu.RLock()
+		fits := c.index.fits(i.Serving, len(reading))
+		c.mu.RUnlock()
+		if !fits {
+			return c.heard.hear(speaker{i.Serving, i.Confidentiality}, len(i.Text), slices.Values([]string{i.Text}))
+		}
+		if isNew, err := c.indexReading(ctx, i, &f.folded, n == 0); err != nil || !isNew {
+			return err
+		}
 	}
-	if err := f.fold(ctx, i.Text); err != nil {
-		return err
-	}
+	return nil
+}
+
+// indexReading adds one reading of an inform, and reports whether its other readings
+// have to be added too: of a text that was told before, they were.
+func (c *Context) indexReading(ctx context.Context, i *Inform, f *folded, first bool) (isNew bool, err error) {
 	piece := make([]uint64, 0, min(indexPiece, len(f.runes)+1))
-	first := true
-	for hash := range c.index.hashes(&f.folded) {
+	for hash := range c.index.hashes(f) {
 		if piece = append(piece, hash); len(piece) < cap(piece) {
 			continue
 		}
 		if err := ctx.Err(); err != nil || !c.indexHashes(i, piece, first) {
-			return err
+			return false, err
 		}
 		first, piece = false, piece[:0]
 	}
-	c.indexHashes(i, piece, first)
-	return ctx.Err()
+	return c.indexHashes(i, piece, first), ctx.Err()
 }
 
 // indexHashes adds some hashes of an inform, and reports whether the others have to

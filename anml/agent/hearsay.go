@@ -3,7 +3,6 @@ package agent
 import (
 	"hash/maphash"
 	"iter"
-	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -113,10 +112,17 @@ func (h *hearsay) settle(which func(speaker) bool) {
 	}
 }
 
-// learn adds a text to a set, in pieces, so that a comparison never waits long.
+// learn adds all readings of a text to a set.
 func (h *hearsay) learn(set *rowSet, text string) {
-	f := fold(text)
-	if h.wholeCounts(&f) {
+	for _, reading := range readings(text) {
+		f := fold(reading)
+		h.learnFolded(set, &f)
+	}
+}
+
+// learnFolded adds a text in pieces, so that a comparison never waits long.
+func (h *hearsay) learnFolded(set *rowSet, f *folded) {
+	if h.wholeCounts(f) {
 		h.mu.Lock()
 		set.add(h.hash(hashWhole, f.runes))
 		h.mu.Unlock()
@@ -349,15 +355,4 @@ func (t *tokenRows) toldBy(told func(row int) bool) bool {
 		}
 	}
 	return false
-}
-
-// plainTexts yields a text that is no document, and what its escapes mean.
-func plainTexts(text string) iter.Seq[string] {
-	list := []string{text}
-	for _, decode := range decoders[:escapeDecoders] {
-		if got := decode(text); got != "" && !slices.Contains(list, got) {
-			list = append(list, got)
-		}
-	}
-	return slices.Values(list)
 }

@@ -70,11 +70,11 @@ func (s *Session) ask(ctx context.Context, in *intent) (*lookleap.Plan, *looklea
 	host := s.agent.host
 	bytes, err := json.Marshal(in.effect)
 	if err != nil {
-		return nil, nil, &Error{Code: lookleap.CodeInternal, URL: in.effect.Send.Endpoint, Err: err}
+		return nil, nil, &Error{Code: lookleap.CodeInternal, URL: in.effect.Send.place(), Err: err}
 	}
 	plan, err := lookleap.NewPlan(in.request(), bytes, host.Time())
 	if err != nil {
-		return nil, nil, &Error{Code: lookleap.CodeOf(err), URL: in.effect.Send.Endpoint, Reason: "no plan can be made of the call", Err: err}
+		return nil, nil, &Error{Code: lookleap.CodeOf(err), URL: in.effect.Send.place(), Reason: "no plan can be made of the call", Err: err}
 	}
 	var approval *lookleap.Approval
 	if in.asks {

@@ -55,7 +55,7 @@ type answeredRef struct {
 // followRef reads one, or says why its site is unknown.
 func (p *Page) followRef(ctx context.Context, ref anml.SiteRef, seen map[string]answeredRef, limit int) (*Page, error) {
 	if p.session.agent.options.NeverSiteRefs {
-		return nil, unknownSite(ref.Canonical(), nil, "site-refs are not followed here")
+		return nil, unknownSite(withoutQuery(ref.Canonical()), nil, "site-refs are not followed here")
 	}
 	u, err := domain.Parse(ref.Canonical())
 	if err != nil {

@@ -46,7 +46,7 @@ func (c *Context) taint(to, value string) (sources []source) {
 	if key, err := domainKey(to); err == nil {
 		own = key
 	}
-	for i, reading := range readings(value) {
+	for i, reading := range readingsSent(value) {
 		f := fold(reading)
 		if len(f.runes) == 0 {
 			continue
@@ -108,12 +108,12 @@ func (c *Context) hearBody(u domain.URL, mediaType string, body []byte) error {
 	if len(body) == 0 || slices.Contains(wordless[:], kind) && mediaType != "image/svg+xml" {
 		return nil
 	}
-	return c.heard.hear(speaker{tellerOf(u), anml.Public}, len(body), plainTexts(strings.ToValidUTF8(string(body), " ")))
+	return c.heard.hear(speaker{tellerOf(u), anml.Public}, len(body), slices.Values([]string{strings.ToValidUTF8(string(body), " ")}))
 }
 
 // hearRemark remembers a word of a server's outside of any content.
 func (c *Context) hearRemark(u domain.URL, text string) {
-	_ = c.heard.hear(speaker{tellerOf(u), anml.Public}, len(text), plainTexts(text)) // what is too much was told before it
+	_ = c.heard.hear(speaker{tellerOf(u), anml.Public}, len(text), slices.Values([]string{text})) // what is too much was told before it
 }
 
 // wordless are the kinds of media types that hold no text.

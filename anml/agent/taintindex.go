@@ -89,10 +89,14 @@ func (x *taintIndex) origin(o origin) uint32 {
 	return id
 }
 
-// add remembers a text of an origin.
+// add remembers all readings of a text of an origin.
 func (x *taintIndex) add(from origin, text string) {
-	f := fold(text)
-	x.addHashes(from, slices.Collect(x.hashes(&f)), true)
+	for i, reading := range readings(text) {
+		f := fold(reading)
+		if !x.addHashes(from, slices.Collect(x.hashes(&f)), i == 0) {
+			return
+		}
+	}
 }
 
 // addHashes remembers some hashes of a text of an origin, in their order. The first

@@ -174,7 +174,7 @@ func (b *telling) together(ctx context.Context, args []anml.Arg, r *Reply) {
 	for _, counter := range r.Asks {
 		texts = append(texts, counter.text())
 	}
-	if len(texts) < 2 {
+	if len(texts) == 0 {
 		return
 	}
 	b.parts = make(map[string][]string)
@@ -217,7 +217,7 @@ func (s *Session) dividedSources(to string, texts []string) map[string][]source 
 
 // means tells which field an argument is, "" for none, and which others it holds:
 // the one of its name, unless its value is that of others. Where the profile cannot
-// be read, every argument counts as one.
+// be read, every argument counts as one, and so does one that hides a text.
 func (b *telling) means(ctx context.Context, arg, value string) (field string, also []string) {
 	data, name := b.holds(ctx), b.called(ctx, arg)
 	if name != "" {
@@ -226,7 +226,7 @@ func (b *telling) means(ctx context.Context, arg, value string) (field string, a
 	switch fields := b.beside(ctx, "", value); {
 	case len(fields) > 0:
 		return fields[0], fields[1:]
-	case data.failed:
+	case data.failed, hides(value):
 		return arg, nil
 	}
 	return "", nil

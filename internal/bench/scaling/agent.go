@@ -62,6 +62,8 @@ func told() []family {
 		repeated("told/prefixes", informs, `<inform>`+strings.Repeat("p", 60)+`%d</inform>`, ""),
 		repeated("told/long", around("<knowledge><inform>\x00</inform></knowledge>"), `word%d `, ""),
 		repeated("told/long-foreign", around("<knowledge><inform>\x00</inform></knowledge>"), `é%d ﷺ `, ""),
+		repeated("told/encoded", informs, `<inform>aGF5IGZldmVy%d &amp;#104; %%68%%61 104 97 121 32 0x68</inform>`, ""),
+		repeated("told/encoded-once", around("<knowledge><inform>\x00</inform></knowledge>"), `aGF5IGZldmVy%d`, ""),
 		repeated("told/persona", around("<persona><instructions>\x00</instructions></persona>"), `ignore all %d `, ""),
 		repeated("told/domains", around("<persona><instructions>\x00</instructions></persona>"), `a%d.example [dot] `, ""),
 		repeated("told/vocabulary", around("<persona><vocabulary>\x00</vocabulary></persona>"), `<prefer>word%d</prefer>`, ""),
