@@ -96,7 +96,6 @@ func pageHosts() []Platform {
 		{Name: "SourceHut pages", Subdomains: []string{"srht.site"}},
 		{Name: "Gitee Pages", Subdomains: []string{"gitee.io"}, Of: "gitee.com#pages"},
 		{Name: "Google Sites", Hosts: []string{"sites.google.com", "www.sites.google.com"}, Below: []Scope{{"view", 2, ""}, {"site", 2, ""}, {"a", 3, ""}}},
-		{Name: "Wix sites", Subdomains: []string{"wixsite.com"}},
 		{Name: "Medium", Hosts: []string{"medium.com", "www.medium.com"}, Owner: 1, Reserved: []string{"m", "me", "p", "search", "tag", "topic", "_"}},
 		{Name: "DEV", Hosts: []string{"dev.to", "www.dev.to"}, Owner: 1, Reserved: []string{"api", "search", "settings", "t", "top"}},
 		{Name: "Replit", Hosts: []string{"replit.com", "www.replit.com"}, Owner: 1, Prefix: "@"},
@@ -106,11 +105,6 @@ func pageHosts() []Platform {
 		{Name: "HackMD", Hosts: []string{"hackmd.io", "www.hackmd.io"}, Owner: 1, Prefix: "@"},
 		{Name: "write.as", Hosts: []string{"write.as", "www.write.as"}, Owner: 1, Reserved: []string{"api", "login", "new", "read"}},
 		{Name: "Tilde servers", Hosts: []string{"tilde.club", "tilde.town", "tilde.team", "sdf.org", "www.sdf.org", "ctrl-c.club", "envs.net"}, Owner: 1, Prefix: "~"},
-		{Name: "Substack", Subdomains: []string{"substack.com"}},
-		{Name: "WordPress.com", Subdomains: []string{"wordpress.com", "files.wordpress.com"}},
-		{Name: "Tumblr", Subdomains: []string{"tumblr.com"}},
-		{Name: "SharePoint", Subdomains: []string{"sharepoint.com"}},
-		{Name: "Atlassian sites", Subdomains: []string{"atlassian.net"}},
 	}
 }
 

@@ -245,7 +245,10 @@ func TestPathPlatforms(t *testing.T) {
 
 // TestTenants is about platforms that give each publisher a host.
 func TestTenants(t *testing.T) {
-	for _, root := range []string{"https://claude.app/", "https://codepen.app/", "https://codepen.dev/", "https://CLAUDE.app:8443"} {
+	for _, root := range []string{"https://claude.app/", "https://codepen.app/", "https://codepen.dev/", "https://CLAUDE.app:8443",
+		"https://glitch.me/", "https://tiiny.site/", "https://webcontainer.io/", "https://stackblitz.io/", "https://gradio.live/", "https://modal.run/", "https://coze.site/",
+		"https://kimi.page/", "https://genspark.space/", "https://app.github.dev/", "https://devtunnels.ms/", "https://euw.devtunnels.ms/", "https://loca.lt/", "https://neocities.org/",
+		"https://ghost.io/", "https://zendesk.com/", "https://weebly.com/", "https://mystrikingly.com/", "https://substack.com/", "https://atlassian.net/"} {
 		t.Run("O25/reject-"+root, func(t *testing.T) {
 			if got, err := dvs.ParseTrustRoot(root); lookleap.CodeOf(err) != lookleap.CodePublicSuffix {
 				t.Errorf("got %s, %v", got, err)

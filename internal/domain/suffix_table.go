@@ -78,10 +78,33 @@ westcentralus-01.azurewebsites.net westeurope-01.azurewebsites.net westindia-01.
 westus2-01.azurewebsites.net westus3-01.azurewebsites.net wz.io wz.org xwx.me yarrow-point.wa.us yicp.fun zicp.fun
 `
 
-// extraSuffixes are the names of newSuffixes; extraWildcards are the domains below which every label makes a suffix.
+// tenantSuffixes are domains below which anyone can get a host, although their operators have not registered them for the
+// Public Suffix List: site builders, tunnels, sandboxes and services with a host for each customer. The form is that of newSuffixes.
+const tenantSuffixes = `
+*.devtunnels.ms *.modal.host *.pinggy.link *.run.app *.webcontainer-api.io *.webcontainer.io 000webhostapp.com 42web.io 4everland.app
+4everland.store apidog.io app.github.dev archbee.io archbee.space atlassian.net atwebpages.com beehiiv.com bigcartel.com blot.im boards.net
+business.site canva.site claude.site clawcloudrun.com clickfunnels.com codeanyapp.com coze.site crisp.help cyclic.app databutton.app
+devtunnels.ms dreamwidth.org e-monsite.com edgeone.app edgeone.site emergentagent.com epizy.com feishu.cn files.wordpress.com free.nf
+freeforums.net freshdesk.com genspark.space ghost.io glitch.me godaddysites.com gradio.live great-site.net gumroad.com hashnode.dev
+helpjuice.com helpscoutdocs.com hostfree.pw hostingersite.com hostman.site hs-sites.com hubspotpagebuilder.com iceiy.com infinityfreeapp.com
+instatus.com is-pro.dev itch.io jimdo.com jimdofree.com jimdosite.com kesug.com kimi.page kinsta.app kinsta.cloud kinsta.page koyeb.app
+larksuite.com lhr.life lhr.rocks livejournal.com loca.lt localtunnel.me mailchimpsites.com mataroa.blog mgx.world micro.blog
+mintlify.app mintlify.site modal.run my.site.com myfreesites.net mykajabi.com mystrikingly.com narod.ru nekoweb.org neocities.org
+oopy.io over-blog.com page.gd part-of.my.id pbworks.com pgs.sh pinggy-free.link pinggy.link pinggy.online podia.com
+popsy.site posthaven.com potion.so preview.app.github.dev proboards.com prose.sh qualtrics.com railway.app readme.io rf.gd run.app
+sealosbja.site sealosgzg.site sealoshzh.site serveo.net serveousercontent.com service-now.com share.zrok.io sharepoint.com simdif.com
+site123.me sitew.com sitew.fr softr.app space.z.ai squarespace.com stackblitz.io statuspage.io strikingly.com substack.com super.site
+tana.pub teachable.com thedev.id thinkific.com tiiny.co tiiny.host tiiny.io tiiny.site tilda.ws tistory.com trickle.host tripod.com
+tumblr.com typeform.com typepad.com ucoz.com ucoz.net ucoz.ru ucraft.site unaux.com unbouncepages.com usrfiles.com webcontainer-api.io
+webcontainer.io webnode.com webnode.cz webnode.fr webnode.page webself.net weebly.com weeblysite.com wifeo.com wordpress.com
+wpcomstaging.com wpengine.com wuaze.com wufoo.com x10.mx x10host.com youware.app zendesk.com zohodesk.com zohosites.com zulipchat.com
+zyrosite.com
+`
+
+// extraSuffixes are the names of newSuffixes and tenantSuffixes; extraWildcards are the domains below which every label makes a suffix.
 var extraSuffixes, extraWildcards = func() (names, wildcards map[string]bool) {
 	names, wildcards = make(map[string]bool), make(map[string]bool)
-	for name := range strings.FieldsSeq(newSuffixes) {
+	for name := range strings.FieldsSeq(newSuffixes + tenantSuffixes) {
 		if parent, ok := strings.CutPrefix(name, "*."); ok {
 			wildcards[parent] = true
 		} else {
@@ -91,7 +114,7 @@ var extraSuffixes, extraWildcards = func() (names, wildcards map[string]bool) {
 	return names, wildcards
 }()
 
-// extraSuffix returns the longest public suffix of a canonical host in newSuffixes, "" if there is none.
+// extraSuffix returns the longest public suffix of a canonical host in the lists above, "" if there is none.
 func extraSuffix(host string) string {
 	for rest := host; rest != ""; {
 		_, parent, _ := strings.Cut(rest, ".")
