@@ -25,7 +25,7 @@ const headRevision = "head"
 
 // party returns the party of a canonical URL.
 func (p *Platforms) party(u domain.URL) party {
-	segments := u.Segments()
+	segments := unescapeAll(u.Segments())
 	role, ok := p.find(u.Host())
 	if !ok {
 		if e, owner, ok := p.tenant(u.Host()); ok && owner != "" {
@@ -48,6 +48,10 @@ func (p *Platforms) party(u domain.URL) party {
 	name := min(at.name, len(segments))
 	depth := min(max(at.depth, name), len(segments))
 	own, rest, atRef := segments[name:depth], segments[depth:], false
+	if at.start > 0 {
+		own = slices.Clone(own)
+		own[0] = own[0][at.start:]
+	}
 	if e.AtRef {
 		own, rest, atRef = splitAtRef(own, rest)
 	}
@@ -119,7 +123,19 @@ func (p *party) covers(other *party) bool {
 	return true
 }
 
-// foldPath folds the segments of a canonical path.
+// unescapeAll removes the escapes of segments, and what they hide.
+func unescapeAll(segments []string) []string {
+	out := slices.Clone(segments)
+	for i, s := range out {
+		for plain := unescape(s); plain != s; plain = unescape(s) {
+			s = plain
+		}
+		out[i] = s
+	}
+	return out
+}
+
+// foldPath folds the segments of a path without escapes.
 func foldPath(segments []string) []string {
 	out := make([]string, len(segments), len(segments)+3)
 	for i, s := range segments {
@@ -128,13 +144,10 @@ func foldPath(segments []string) []string {
 	return out
 }
 
-// foldSegment removes what some servers ignore in a segment: letter case,
-// escapes, path parameters, and the dots and blanks at the end of a name on
+// foldSegment removes what some servers ignore in a segment: letter case, path
+// parameters, and the dots and blanks at the end of a name on
 // Windows.
 func foldSegment(s string) string {
-	for plain := unescape(s); plain != s; plain = unescape(s) {
-		s = plain
-	}
 	s, _, _ = strings.Cut(s, ";")
 	if trimmed := strings.TrimRight(s, ". "); trimmed != "" {
 		s = trimmed

@@ -40,7 +40,8 @@ type Platform struct {
 }
 
 // Scope is an owner depth below one first segment, or several with slashes
-// between them: {"datasets", 2, ""}. Of is as in [Platform].
+// between them: {"datasets", 2, ""}. A Word that ends with ":" is the beginning of
+// the segment that names the publisher: {"npm:", 1, ""}. Of is as in [Platform].
 type Scope struct {
 	Word  string
 	Owner int
@@ -331,6 +332,7 @@ func (p *Platforms) suffix(host string) (suffix string, icann bool) {
 type ownerPath struct {
 	skip  int    // segments of Platform.Skip
 	name  int    // segments before the publisher's name, with the words of a Scope
+	start int    // bytes before the name in its first segment
 	depth int    // segments up to the end of the name; 0: no publisher's path
 	of    string // as in Platform
 }
@@ -342,16 +344,26 @@ func (e *Platform) owner(segments []string) ownerPath {
 	for skip < len(segments) && slices.ContainsFunc(e.Skip, func(word string) bool { return matchesWord(word, segments[skip]) }) {
 		skip++
 	}
+	scheme, named := "", false
+	if skip < len(segments) {
+		scheme, _, named = strings.Cut(segments[skip], ":")
+	}
 	for _, s := range e.Below {
+		if strings.HasSuffix(s.Word, ":") {
+			if named && strings.EqualFold(scheme+":", s.Word) {
+				return ownerPath{skip: skip, name: skip, start: len(s.Word), depth: skip + s.Owner, of: cmp.Or(s.Of, e.namespace()+"/"+s.Word)}
+			}
+			continue
+		}
 		words := skip + strings.Count(s.Word, "/") + 1
 		if len(segments) >= words && strings.EqualFold(s.Word, strings.Join(segments[skip:words], "/")) {
-			return ownerPath{skip, words, skip + s.Owner, cmp.Or(s.Of, e.namespace()+"/"+s.Word)}
+			return ownerPath{skip: skip, name: words, depth: skip + s.Owner, of: cmp.Or(s.Of, e.namespace()+"/"+s.Word)}
 		}
 	}
 	if e.Owner == 0 {
 		return ownerPath{skip: skip, name: skip, of: e.namespace()}
 	}
-	return ownerPath{skip, skip, skip + e.Owner, e.namespace()}
+	return ownerPath{skip: skip, name: skip, depth: skip + e.Owner, of: e.namespace()}
 }
 
 // namespace is Of, or what it is by default.
@@ -384,7 +396,7 @@ func (e *Platform) checkOwner(input string, segments []string) *Error {
 		// No publisher is named like a route but for the case of its letters.
 		first := segments[at.skip]
 		word := slices.ContainsFunc(e.Reserved, func(w string) bool { return matchesWord(w, first) })
-		if at.depth == 0 || word || !strings.HasPrefix(first, e.Prefix) || first == e.Prefix {
+		if at.depth == 0 || word || at.start == len(first) || !strings.HasPrefix(first, e.Prefix) || first == e.Prefix {
 			return refuse(lookleap.CodeReservedSegment, input, fmt.Sprintf("%q is a word of %s and no publisher", first, e.Name), "use the path of one publisher")
 		}
 	}

@@ -2,6 +2,7 @@ package dvs
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/lookleap/lookleap/internal/domain"
 )
@@ -17,7 +18,7 @@ const PublicSuffixDate = domain.SuffixDate
 // Its entries come before the Public Suffix List, which takes some of these
 // hosts for sites of their own.
 func builtinPlatforms() []Platform {
-	return slices.Concat(codeHosts(), packageHosts(), storageHosts(), pageHosts(), neverHosts())
+	return slices.Concat(codeHosts(), packageHosts(), registryHosts(), storageHosts(), pageHosts(), sharedHosts(), neverHosts())
 }
 
 // codeHosts are where repositories are.
@@ -29,7 +30,15 @@ func codeHosts() []Platform {
 	}
 	gitlab := &Source{Marker: "-", Page: "blob", Raw: []string{"raw"}, Dir: []string{"tree"}}
 	gitea := &Source{Page: "src", Raw: []string{"raw"}, Kinds: []string{"branch", "tag", "commit"}}
-	return []Platform{
+	var public []Platform // instances of GitLab and Forgejo where anyone, or all of a large institution, can have repositories
+	for _, host := range strings.Fields(`code.europa.eu git.ligo.org git.rwth-aachen.de gitlab.cern.ch gitlab.e.foundation gitlab.linphone.org gitlab.lrz.de gitlab.ow2.org gitlab.postmarketos.org
+		gitlab.xiph.org source.puri.sm`) {
+		public = append(public, Platform{Name: "GitLab at " + host, Hosts: []string{host}, Owner: 1, Reserved: groups, Source: gitlab})
+	}
+	for _, host := range strings.Fields("codefloe.com demo.gitea.com git.fsfe.org git.gay git.tchncs.de projects.blender.org try.gitea.io v11.next.forgejo.org") {
+		public = append(public, Platform{Name: "Forgejo at " + host, Hosts: []string{host}, Owner: 1, Reserved: forge, Source: gitea})
+	}
+	return append(public, []Platform{
 		{
 			Name: "GitHub", Hosts: []string{"github.com", "www.github.com"}, Owner: 1, Fold: 2,
 			Reserved: []string{
@@ -121,5 +130,5 @@ func codeHosts() []Platform {
 		{Name: "ModelScope", Hosts: []string{"modelscope.cn", "www.modelscope.cn", "modelscope.ai", "www.modelscope.ai"},
 			Below: []Scope{{"models", 2, "modelscope.cn"}, {"datasets", 2, "modelscope.cn#datasets"}, {"studios", 2, "modelscope.cn#studios"}, {"profile", 2, "modelscope.cn#profile"},
 				{"organization", 2, "modelscope.cn#organization"}, {"skills", 2, "modelscope.cn#skills"}}},
-	}
+	}...)
 }

@@ -15,7 +15,7 @@ func TestBuiltinPlatforms(t *testing.T) {
 		"github.com", "gist.github.com", "raw.githubusercontent.com", "gist.githubusercontent.com", "gitlab.com", "bitbucket.org", "codeberg.org", "gitea.com",
 		"git.sr.ht", "huggingface.co", "hf.co", "cdn.jsdelivr.net", "unpkg.com", "esm.sh", "deno.land", "storage.googleapis.com", "firebasestorage.googleapis.com",
 		"sites.google.com", "medium.com", "dev.to", "replit.com", "sourceforge.net", "gitee.com", "kaggle.com", "www.github.com", "www.huggingface.co",
-		"salsa.debian.org", "framagit.org", "gitlab.freedesktop.org", "gitlab.gnome.org", "invent.kde.org", "hg.sr.ht", "storage.cloud.google.com",
+		"pypi.org", "crates.io", "docs.rs", "pub.dev", "open-vsx.org", "ghcr.io", "hub.docker.com", "civitai.com", "zenodo.org", "salsa.debian.org", "framagit.org", "gitlab.freedesktop.org", "gitlab.gnome.org", "invent.kde.org", "hg.sr.ht", "storage.cloud.google.com",
 	} {
 		t.Run("DVS-3.1-34/reject-"+host, func(t *testing.T) {
 			if root, err := dvs.ParseTrustRoot("https://" + host + "/"); lookleap.CodeOf(err) != lookleap.CodeUGCBareRoot || !root.IsZero() {
@@ -131,6 +131,13 @@ func TestPlatformsWith(t *testing.T) {
 // TestPlatformTable holds every entry of the table to what it says.
 func TestPlatformTable(t *testing.T) {
 	host := func(pattern string) string { return strings.ReplaceAll(pattern, "*", "x1") }
+	below := func(s dvs.Scope, depth int) string { // a path below the words of a scope
+		words := strings.Count(s.Word, "/") + 1
+		if strings.HasSuffix(s.Word, ":") {
+			words = 0
+		}
+		return strings.Replace("/"+s.Word+strings.Repeat("/o1", depth-words)+"/", ":/o1", ":o1", 1)
+	}
 	for p := range dvs.Builtin().All() {
 		t.Run("O43/reject-"+p.Name, func(t *testing.T) {
 			for _, name := range p.Hosts {
@@ -158,7 +165,7 @@ func TestPlatformTable(t *testing.T) {
 				}
 			}
 			for _, s := range p.Below {
-				root := "https://" + host(p.Hosts[0]) + "/" + s.Word + strings.Repeat("/o1", s.Owner-strings.Count(s.Word, "/")-2) + "/"
+				root := "https://" + host(p.Hosts[0]) + below(s, s.Owner-1)
 				if got, err := dvs.ParseTrustRoot(root); err == nil {
 					t.Errorf("%s: got %s", root, got)
 				}
@@ -170,7 +177,7 @@ func TestPlatformTable(t *testing.T) {
 				roots = append(roots, "https://"+host(p.Hosts[0])+"/"+p.Prefix+"o1"+strings.Repeat("/o2", p.Owner-1)+"/")
 			}
 			for _, s := range p.Below {
-				roots = append(roots, "https://"+host(p.Hosts[0])+"/"+s.Word+strings.Repeat("/o1", s.Owner-strings.Count(s.Word, "/")-1)+"/")
+				roots = append(roots, "https://"+host(p.Hosts[0])+below(s, s.Owner))
 			}
 			if p.Never {
 				roots = nil
@@ -223,6 +230,19 @@ func TestPathPlatforms(t *testing.T) {
 		{"accept-aliyun-bucket-host", "https://bucket.oss-cn-hangzhou.aliyuncs.com/SKILL.md", "https://bucket.oss-cn-hangzhou.aliyuncs.com/"},
 		{"accept-oracle", "https://objectstorage.us-ashburn-1.oraclecloud.com/n/tenancy/b/bucket/o/SKILL.md", "https://objectstorage.us-ashburn-1.oraclecloud.com/n/tenancy/b/bucket/"},
 		{"reject-oracle-preauthenticated", "https://objectstorage.us-ashburn-1.oraclecloud.com/p/token/n/t/b/b/o/SKILL.md", "not-a-root"},
+		{"accept-pypi", "https://pypi.org/project/acme/SKILL.md", "https://pypi.org/project/acme/"},
+		{"accept-crates", "https://static.crates.io/crates/acme/SKILL.md", "https://static.crates.io/crates/acme/"},
+		{"accept-docs-rs", "https://docs.rs/acme/latest/SKILL.md", "https://docs.rs/acme/"},
+		{"accept-zenodo", "https://zenodo.org/records/123/files/SKILL.md", "https://zenodo.org/records/123/"},
+		{"accept-open-vsx", "https://open-vsx.org/api/acme/tool/SKILL.md", "https://open-vsx.org/api/acme/"},
+		{"accept-jspm", "https://ga.jspm.io/npm:@acme/pkg@1.0.0/SKILL.md", "https://ga.jspm.io/npm:@acme/"},
+		{"reject-jspm-no-name", "https://ga.jspm.io/npm:/pkg/SKILL.md", "reserved-segment"},
+		{"reject-pypi-other", "https://pypi.org/acme/SKILL.md", "reserved-segment"},
+		{"reject-claude-artifact", "https://claude.ai/public/artifacts/SKILL.md", "never-trusted-host"},
+		{"reject-v0", "https://v0.dev/chat/SKILL.md", "never-trusted-host"},
+		{"reject-codesandbox", "https://codesandbox.io/s/SKILL.md", "never-trusted-host"},
+		{"reject-notion", "https://www.notion.so/acme/SKILL.md", "never-trusted-host"},
+		{"reject-wiki", "https://acme.fandom.com/wiki/SKILL.md", "never-trusted-host"},
 		{"accept-github-pages", "https://alice.github.io/x/SKILL.md", "https://alice.github.io/"},
 	} {
 		t.Run("O43/"+c.name, func(t *testing.T) {
