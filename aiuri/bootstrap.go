@@ -149,12 +149,20 @@ func (b *bootstrap) refuseTarget(message string) {
 // although they look like public names.
 var metadataNames = []string{"metadata.goog", "metadata.tencentyun.com", "metadata.packet.net", "metadata.platformequinix.com"}
 
+// privateSuffixes are top-level names that the public DNS does not have and that private
+// networks and clusters use.
+var privateSuffixes = []string{".corp", ".home", ".intranet", ".lan", ".localdomain", ".private", ".svc"}
+
 // publicName returns the canonical form of a host's name. Single labels, special-use
-// names and IP addresses are errors, and so are names of metadata services.
+// names and IP addresses are errors, and so are names of metadata services and of private
+// networks.
 func publicName(name string) (string, error) {
 	host, err := domain.ParseHost(name)
 	if err != nil {
 		return "", err
+	}
+	if slices.ContainsFunc(privateSuffixes, func(suffix string) bool { return strings.HasSuffix(host, suffix) }) {
+		return "", fail(lookleap.CodeBlockedAddress, "the name is that of a private network", "")
 	}
 	for _, blocked := range metadataNames {
 		if host == blocked || strings.HasSuffix(host, "."+blocked) {

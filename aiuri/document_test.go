@@ -208,6 +208,7 @@ func TestFilteredTargets(t *testing.T) {
 		"address": srv(443, "127.0.0.1."), "metadata-address": srv(443, "169.254.169.254."), "decimal-address": srv(443, "2130706433."), "hexadecimal-address": srv(443, "0x7f000001."),
 		"localhost": srv(443, "localhost."), "below-localhost": srv(443, "a.localhost."), "single-label": srv(443, "metadata."), "internal": srv(443, "metadata.google.internal."),
 		"local": srv(443, "printer.local."), "metadata-name": srv(443, "metadata.goog."), "below-metadata-name": srv(443, "a.METADATA.goog."), "home": srv(443, "router.home.arpa."),
+		"cluster": srv(443, "kubernetes.default.svc."), "private-network": srv(443, "printer.lan."), "company": srv(443, "wiki.corp."),
 		"private-address": func(w *world) {
 			srv(443, "inside.example.")(w)
 			w.net.Name("inside.example").Addrs("10.0.0.1")
