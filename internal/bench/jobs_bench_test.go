@@ -1,0 +1,261 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/lookleap/lookleap/agentstxt"
+	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// The benchmarks of this file measure whole jobs over TLS connections in memory.
+// "bare" is what a program does that checks nothing, on the same server.
+
+// get reads a page whole.
+func get(b *testing.B, client *http.Client, url string) {
+	resp, err := client.Get(url)
+	read(b, resp, err)
+}
+
+func read(b *testing.B, resp *http.Response, err error) {
+	if err != nil {
+		b.Error(err)
+		return
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != http.StatusOK {
+		b.Errorf("status %d, %v", resp.StatusCode, err)
+	}
+}
+
+func shop(net *lab.Internet) *lab.Site {
+	directives := "/admin DISALLOW"
+	sum := sha256.Sum256([]byte(directives))
+	return net.Site("shop.example").Body("/page", "text/html", strings.Repeat("x", 4<<10)).
+		Body("/agents.txt", "text/plain", "*"+hex.EncodeToString(sum[:])+"\n"+directives)
+}
+
+// BenchmarkGuardedGET gets a page through the agents.txt guard: the first of an
+// origin, over a new connection, and further ones over the same connection.
+func BenchmarkGuardedGET(b *testing.B) {
+	b.Run("first/lookleap", func(b *testing.B) {
+		net := lab.ForTest(b)
+		shop(net)
+		b.ReportAllocs()
+		for b.Loop() {
+			get(b, &http.Client{Transport: agentstxt.Guard(net.Host())}, "https://shop.example/page")
+		}
+	})
+	b.Run("first/bare=two-GETs", func(b *testing.B) {
+		net := lab.ForTest(b)
+		shop(net)
+		b.ReportAllocs()
+		for b.Loop() {
+			transport := net.ForeignTransport()
+			client := &http.Client{Transport: transport}
+			var both sync.WaitGroup
+			both.Go(func() { get(b, client, "https://shop.example/agents.txt") })
+			get(b, client, "https://shop.example/page")
+			both.Wait()
+			transport.CloseIdleConnections()
+		}
+	})
+	for protocol, set := range map[string]func(*lab.Site){"http2": func(*lab.Site) {}, "http1": func(s *lab.Site) { s.HTTP1() }} {
+		net := lab.ForTest(b)
+		set(shop(net))
+		for name, transport := range map[string]http.RoundTripper{"lookleap": agentstxt.Guard(net.Host()), "bare=http.Client": net.ForeignTransport()} {
+			client := &http.Client{Transport: transport}
+			b.Run("known/"+protocol+"/"+name, func(b *testing.B) {
+				get(b, client, "https://shop.example/page")
+				b.ReportAllocs()
+				for b.Loop() {
+					get(b, client, "https://shop.example/page")
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkLoadSkill loads a skill of 8 KiB by the URL that its code host shows.
+func BenchmarkLoadSkill(b *testing.B) {
+	net := lab.ForTest(b)
+	text := "---\nname: refund\ndescription: Refunds an order.\n---\n" + strings.Repeat("Refund what was paid.\n", 8<<10/22)
+	net.Site("raw.githubusercontent.com").Body("/example-org/skills/main/refund/SKILL.md", "text/plain", text)
+	b.Run("lookleap", func(b *testing.B) {
+		loader := dvs.NewLoader(net.Host())
+		if _, err := loader.Roots().Register("https://github.com/example-org/", dvs.ByUser); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			skill, err := loader.Load(b.Context(), "https://github.com/example-org/skills/blob/main/refund/SKILL.md")
+			if err != nil || skill == nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("bare=GET", func(b *testing.B) {
+		client := &http.Client{Transport: net.ForeignTransport()}
+		b.ReportAllocs()
+		for b.Loop() {
+			get(b, client, "https://raw.githubusercontent.com/example-org/skills/main/refund/SKILL.md")
+		}
+	})
+}
+
+// endpoint is an AI endpoint that answers each call with one signed result.
+type endpoint struct {
+	net     *lab.Internet
+	private *ecdsa.PrivateKey
+	result  aiuri.Result
+}
+
+func newEndpoint(b *testing.B, size int) *endpoint {
+	e := &endpoint{net: lab.ForTest(b)}
+	var err error
+	if e.private, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
+		b.Fatal(err)
+	}
+	ring, err := aiuri.NewKeyRing(e.net.Clock().Now, aiuri.SigningKey{ID: "1", Private: e.private}, 0, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	uri, err := aiuri.Parse("ai://bank.example/pay")
+	if err != nil {
+		b.Fatal(err)
+	}
+	document, err := aiuri.WellKnownHandler("https://bank.example", &aiuri.Descriptor{
+		Endpoint: uri, JWKS: "https://bank.example/keys", Policy: aiuri.Policy{RequireSignedResults: true},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if e.result, err = aiuri.SignResult(receipt(size, ""), ring.Current(), nil, true); err != nil {
+		b.Fatal(err)
+	}
+	e.net.Site("bank.example").Handle("/.well-known/aiip", document).Handle("/keys", aiuri.JWKSHandler(ring)).HandleFunc("/pay", e.serve)
+	return e
+}
+
+func (e *endpoint) serve(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set(aiuri.ProvenanceHeader, e.result.JWS)
+	_, _ = w.Write(e.result.Body)
+}
+
+// BenchmarkSignedResult asks an endpoint and verifies its result of 10 KiB.
+func BenchmarkSignedResult(b *testing.B) {
+	e := newEndpoint(b, 10<<10)
+	e.net.Site("ai.example").HandleFunc("/gateway/*", e.serve)
+	body := []byte(`{"amount":"10.00"}`)
+	b.Run("lookleap", func(b *testing.B) {
+		client, err := aiuri.NewClient(e.net.Host(), aiuri.ClientOptions{
+			Gateways: []string{"https://ai.example/gateway"}, Harmless: func(*aiuri.Request) bool { return true },
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		uri, _ := aiuri.Parse("ai://bank.example/pay")
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := client.Invoke(b.Context(), aiuri.Request{URI: uri, Body: body, MediaType: "application/json"}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("bare=POST+ecdsa", func(b *testing.B) {
+		client := &http.Client{Transport: e.net.ForeignTransport()}
+		sum := sha256.Sum256(e.result.Body)
+		r, s, err := ecdsa.Sign(rand.Reader, e.private, sum[:])
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			resp, err := client.Post("https://ai.example/gateway/bank.example/pay", "application/json", bytes.NewReader(body))
+			if err != nil {
+				b.Fatal(err)
+			}
+			answer, err := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			if sum := sha256.Sum256(answer); err != nil || !ecdsa.Verify(&e.private.PublicKey, sum[:], r, s) {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// poster reaches the endpoint by a POST over https.
+type poster struct {
+	client *http.Client
+}
+
+func (p poster) Invoke(ctx context.Context, call *aiuri.Call) (aiuri.Result, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+call.URI.Authority()+call.URI.Path(), bytes.NewReader(call.Body))
+	if err != nil {
+		return aiuri.Result{}, err
+	}
+	resp, err := p.client.Do(req)
+	if err != nil {
+		return aiuri.Result{}, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	return aiuri.Result{JWS: resp.Header.Get(aiuri.ProvenanceHeader), Body: body, MediaType: resp.Header.Get("Content-Type")}, err
+}
+
+// Authorize lets every session make any call.
+func (poster) Authorize(context.Context, *http.Request, *aiuri.Call) (*aiuri.Grant, error) {
+	return &aiuri.Grant{User: "ada"}, nil
+}
+
+// BenchmarkGateway posts to an endpoint through a gateway, from 32 connections.
+func BenchmarkGateway(b *testing.B) {
+	e := newEndpoint(b, 1<<10)
+	forward := poster{&http.Client{Transport: e.net.ForeignTransport()}}
+	gateway, err := aiuri.NewGateway(e.net.Host(), aiuri.GatewayOptions{Base: "https://ai.example/gateway", Authorizer: forward, Invoker: forward})
+	if err != nil {
+		b.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{Transport: e.net.ForeignTransport(), Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(&url.URL{Scheme: "https", Host: "bank.example"})
+		r.Out.URL.Path = "/pay"
+	}}
+	for name, handler := range map[string]http.Handler{"lookleap": gateway, "bare=httputil.ReverseProxy": proxy} {
+		b.Run(name, func(b *testing.B) {
+			e.net.Site("ai.example").Handle("*", handler)
+			var work sync.WaitGroup
+			calls := make(chan struct{})
+			for range 32 {
+				work.Go(func() {
+					client := &http.Client{Transport: e.net.ForeignTransport()}
+					for range calls {
+						resp, err := client.Post("https://ai.example/gateway/bank.example/pay", "application/json", strings.NewReader(`{"amount":"10.00"}`))
+						read(b, resp, err)
+					}
+				})
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				calls <- struct{}{}
+			}
+			close(calls)
+			work.Wait()
+		})
+	}
+}
