@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -150,6 +151,51 @@ func (l *Loader) rememberUntil(key string, until time.Time) {
 	if until.After(l.host.Time()) {
 		l.remember(key, until)
 	}
+}
+
+func (l *Loader) forgetConsents() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	clear(l.consents)
+}
+
+// remembered reports whether the user agreed to exactly this before.
+func (l *Loader) remembered(key string) bool {
+	now := l.clock.Now() // a step back forgets all consents
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return now.Before(l.consents[DigestOf([]byte(key))].until)
+}
+
+// consent is what the user agreed to for a while.
+type consent struct {
+	until time.Time
+	skill Digest // of the identity of the skill that takes the consent back when it changes; zero: the key has the digest of the skill
+}
+
+// maxConsents bounds what is remembered; what is forgotten is asked again.
+const maxConsents = 4096
+
+func (l *Loader) remember(key string, until time.Time) {
+	l.clock.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.consents) >= maxConsents {
+		clear(l.consents)
+	}
+	agreed := consent{until: until}
+	if fields := strings.SplitN(key, "\n", 3); len(fields) == 3 && fields[0] != "activate" {
+		agreed.skill = DigestOf([]byte(fields[1]))
+	}
+	l.consents[DigestOf([]byte(key))] = agreed
+}
+
+// forget drops the consents of one skill. The skill stands second in a key.
+func (l *Loader) forget(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	skill := DigestOf([]byte(id))
+	maps.DeleteFunc(l.consents, func(_ Digest, c consent) bool { return c.skill == skill })
 }
 
 // Resumed is what a suspended operation came to; the member of its kind is set.

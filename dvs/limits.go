@@ -17,6 +17,7 @@ type Limits struct {
 	Redirects int           // followed; 5
 	Kept      time.Duration // longest use of a copy without asking again; 24 h
 	Entries   int           // skills and resources kept in memory; 128
+	Memory    int           // octets of these; 64 MiB
 
 	// What discovery reads.
 	Index           int // octets of an index; 1 MiB
@@ -41,7 +42,7 @@ func (l Limits) withDefaults() Limits {
 		value int
 	}{
 		{&l.Skill, 1 << 20}, {&l.Frontmatter, 16 << 10}, {&l.Depth, 16},
-		{&l.URL, 8192}, {&l.Resource, 10 << 20}, {&l.Redirects, 5}, {&l.Entries, 128},
+		{&l.URL, 8192}, {&l.Resource, 10 << 20}, {&l.Redirects, 5}, {&l.Entries, 128}, {&l.Memory, 64 << 20},
 		{&l.Index, 1 << 20}, {&l.IndexEntries, 1000},
 		{&l.Sitemap, 52_428_800}, {&l.SitemapURLs, 50_000}, {&l.SitemapChildren, 10}, {&l.Candidates, 10_000},
 		{&l.Files, 1000}, {&l.Total, 64 << 20},

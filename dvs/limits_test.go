@@ -160,3 +160,32 @@ func TestCostOfReading(t *testing.T) {
 		}
 	})
 }
+
+// TestMemory loads skills of 512 KiB in turn, and loads the first one again.
+func TestMemory(t *testing.T) {
+	for name, c := range map[string]struct{ memory, requests int }{"reject-more-than-the-limit": {2 << 20, 2}, "accept-by-default": {0, 1}} {
+		t.Run("O61/"+name, func(t *testing.T) {
+			net := lab.ForTest(t)
+			site := net.Site("shop.example")
+			path := func(i int) string { return fmt.Sprintf("/s/%d/SKILL.md", i) }
+			for i := range 8 {
+				site.Body(path(i), "text/markdown", refund+strings.Repeat("Do this.\n", 1<<19/9))
+			}
+			loader := dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: dvs.Limits{Memory: c.memory}}.NewLoader(net.Host())
+			for i := range 9 {
+				if _, err := loader.Load(t.Context(), "https://shop.example"+path(i%8)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := 0
+			for _, request := range net.Journal().Paths("shop.example") {
+				if request == "GET "+path(0) {
+					got++
+				}
+			}
+			if got != c.requests {
+				t.Errorf("%d requests for the first skill, want %d", got, c.requests)
+			}
+		})
+	}
+}

@@ -59,12 +59,12 @@ type Loader struct {
 	roots   *Roots
 	clock   *flight.Clock
 	files   *flight.Memo[string, *document]
-	seen    *lru.Cache[string, seenSkill]
+	seen    *lru.Cache[Digest, seenSkill] // by digest of the identity
 
 	mu       sync.Mutex
-	consents map[string]time.Time // by key of an action, until when
-	loaded   map[string]bool      // skills that others in this session referred to
-	scripts  map[string]Digest    // by skill and name: what the user agreed to last
+	consents map[Digest]consent // by digest of the key
+	loaded   map[string]bool    // skills that others in this session referred to
+	scripts  map[Digest]Digest  // by digest of skill and name: what the user agreed to last
 }
 
 // seenSkill is what a skill was like before.
@@ -75,13 +75,13 @@ func NewLoader(host *lookleap.Host) *Loader { return Options{}.NewLoader(host) }
 
 // NewLoader builds a loader on a host.
 func (o Options) NewLoader(host *lookleap.Host) *Loader {
-	l := &Loader{host: host, options: o, limits: o.Limits.withDefaults(), roots: o.Roots, consents: make(map[string]time.Time), loaded: make(map[string]bool), scripts: make(map[string]Digest)}
+	l := &Loader{host: host, options: o, limits: o.Limits.withDefaults(), roots: o.Roots, consents: make(map[Digest]consent), loaded: make(map[string]bool), scripts: make(map[Digest]Digest)}
 	if l.roots == nil {
 		l.roots = NewRoots(Rules{MaxURL: l.limits.URL})
 	}
-	l.files = flight.NewSizedMemo(l.limits.Entries, filesInMemory, func(url string, d *document) int { return 2<<10 + 2*len(url) + len(d.body) }, host.Time)
+	l.files = flight.NewSizedMemo(l.limits.Entries, l.limits.Memory, func(url string, d *document) int { return 2<<10 + 2*len(url) + len(d.body) }, host.Time)
 	l.clock = flight.NewTolerantClock(flight.CorrectionTolerance, host.Time, func(time.Duration) { l.forgetConsents() })
-	l.seen, _ = lru.New[string, seenSkill](max(l.limits.Entries, 4096)) // only a size below 1 is an error
+	l.seen, _ = lru.New[Digest, seenSkill](max(l.limits.Entries, 4096)) // only a size below 1 is an error
 	return l
 }
 
@@ -417,13 +417,14 @@ func (l *Loader) finish(ctx context.Context, c *candidate) (admitted, error) {
 		return admitted{}, err
 	}
 	id := c.skill.String()
+	identity := DigestOf([]byte(id))
 	is := seenSkill{c.parsed.Header, c.parsed.Digest}
-	if was, ok := l.seen.Get(id); ok && was != is && (was.header != is.header || c.Level == activated) {
+	if was, ok := l.seen.Get(identity); ok && was != is && (was.header != is.header || c.Level == activated) {
 		l.forget(id)
 		c.verdict.Findings = append(c.verdict.Findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeChanged, Requirement: "DVS-4.6-03",
 			Message: lookleap.CodeChanged.Title(), Position: lookleap.Position{Path: domain.Redact(id)}})
 	}
-	l.seen.Add(id, is)
+	l.seen.Add(identity, is)
 	l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventVerdict, Code: c.verdict.Code, Subject: c.verdict.Subject, Verdict: c.verdict})
 	if c.Level == registered {
 		return admitted{registration: &Registration{Metadata: c.parsed.Metadata, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: c.parsed.Digest,
@@ -462,45 +463,4 @@ func (l *Loader) forgetAll(revoked string) {
 		Finding: &lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeRevoked, Requirement: "DVS-7-03", Message: "trust in " + plaintext.Quote(revoked, 400) + " was revoked"}})
 	l.files.Purge()
 	l.forgetConsents()
-}
-
-func (l *Loader) forgetConsents() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	clear(l.consents)
-}
-
-// remembered reports whether the user agreed to exactly this before.
-func (l *Loader) remembered(key string) bool {
-	now := l.clock.Now() // a step back forgets all consents
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return now.Before(l.consents[key])
-}
-
-// filesInMemory is how many bytes of files a loader keeps at most.
-const filesInMemory = 64 << 20
-
-// maxConsents bounds what is remembered; what is forgotten is asked again.
-const maxConsents = 4096
-
-func (l *Loader) remember(key string, until time.Time) {
-	l.clock.Now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.consents) >= maxConsents {
-		clear(l.consents)
-	}
-	l.consents[key] = until
-}
-
-// forget drops the consents of one skill. The skill stands second in a key.
-func (l *Loader) forget(id string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for key := range l.consents {
-		if fields := strings.SplitN(key, "\n", 3); len(fields) == 3 && fields[1] == id && fields[0] != "activate" {
-			delete(l.consents, key)
-		}
-	}
 }

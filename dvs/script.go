@@ -183,7 +183,8 @@ func (s *Loaded) bundledTarget(ctx context.Context, ref string) (Target, error) 
 }
 
 // Command gives exactly what the user agreed to, for a host that runs it by
-// other means than a [Runner].
+// other means than a [Runner]. It has no error to return, and so it does not check
+// whether trust was withdrawn since the approval: only Run does.
 func (a *ApprovedScript) Command() *Command {
 	if a == nil || a.planned == nil {
 		return new(Command)
@@ -233,14 +234,16 @@ func (l *Loader) approved(skill string, script plannedFile) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.scripts) >= maxConsents {
-		l.scripts = make(map[string]Digest)
+		l.scripts = make(map[Digest]Digest)
 	}
-	l.scripts[skill+"\n"+script.Name] = script.Digest
+	l.scripts[scriptKey(skill, script.Name)] = script.Digest
 }
+
+func scriptKey(skill, name string) Digest { return DigestOf([]byte(skill + "\n" + name)) }
 
 func (l *Loader) changedScript(skill string, script plannedFile) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	before, ok := l.scripts[skill+"\n"+script.Name]
+	before, ok := l.scripts[scriptKey(skill, script.Name)]
 	return ok && before != script.Digest
 }
