@@ -40,7 +40,8 @@ type observedKey struct{}
 
 // Report hands an event to Observe. A missing time is filled in; a panic in
 // Observe is dropped, since watching must not change what happens. Events of
-// what Observe itself does through this Host are dropped.
+// what Observe itself does through this Host are dropped; on another goroutine
+// it has to use the context that it was given, by which they are known.
 func (h *Host) Report(ctx context.Context, e Event) {
 	if h == nil || h.Observe == nil {
 		return
