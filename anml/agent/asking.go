@@ -2,7 +2,6 @@ package agent
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 
 	"github.com/lookleap/lookleap"
@@ -139,5 +138,3 @@ func digestOf(v any) string {
 	}
 	return lookleap.Digest(data)
 }
-
-var errPolicyPanic = errors.New("the host's policy failed")

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // carried finds out which of the user's fields a text holds that did not come from
@@ -30,12 +32,12 @@ type carriedValue struct {
 func (f *frame) carried(ctx context.Context, recipient string, args ...string) *carried {
 	s := f.page.session
 	c := &carried{names: map[string]string{}}
-	listed, err := fieldNames(ctx, s.user.Profile)
+	listed, err := s.fieldNames(ctx)
 	c.failed = err != nil
 	names := slices.Concat(s.agent.names(), f.will.fields(), f.page.askedFields(), listed, args)
 	slices.Sort(names)
 	for _, field := range slices.Compact(names) {
-		v, err := ask(ctx, s.user.Profile, Question{Field: field, Recipient: recipient})
+		v, err := s.valueOf(ctx, Question{Field: field, Recipient: recipient})
 		switch {
 		case errors.Is(err, ErrNoValue):
 			continue
@@ -55,13 +57,16 @@ func (f *frame) carried(ctx context.Context, recipient string, args ...string) *
 }
 
 // fieldNames lists the fields of a profile that lists them.
-func fieldNames(ctx context.Context, p Profile) (names []string, err error) {
-	lister, ok := p.(FieldLister)
-	if !ok {
+func (s *Session) fieldNames(ctx context.Context) ([]string, error) {
+	switch p := s.user.Profile.(type) {
+	case NoProfile:
 		return nil, nil
+	case Fields:
+		return p.FieldNames(ctx)
+	case FieldLister:
+		return plugin.Await(ctx, s.agent.plugins.profile, p.FieldNames)
 	}
-	defer guard("profile", &err)
-	return lister.FieldNames(ctx)
+	return nil, nil
 }
 
 // askedFields lists the fields that any ask of the page names.

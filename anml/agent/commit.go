@@ -80,7 +80,7 @@ func (s *Session) execute(ctx context.Context, a *lookleap.Approval, e *effect, 
 
 // permitted hears the host's policy last, and counts the execution.
 func (s *Session) permitted(ctx context.Context, e *effect, now time.Time) error {
-	if err := s.user.forbids(ctx, e.act(e.Disclosure)); err != nil {
+	if err := s.user.forbids(ctx, s.agent.plugins.policy, e.act(e.Disclosure)); err != nil {
 		return &Error{Code: lookleap.CodePolicyVeto, URL: e.Send.place(), Reason: "the host's policy forbids the action", Err: err}
 	}
 	return s.gate.take(e.passage(), now)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // Act is an action as a host's own policy may judge it. Its words are the
@@ -111,31 +113,24 @@ func words(text string) []string {
 	return out
 }
 
-// weigh asks the host what it thinks of an act. A panic is taken as doubt.
-func (u *User) weigh(ctx context.Context, a Act) (w Weight) {
+// weigh asks the host what it thinks of an act. A panic, or no answer, is taken as
+// doubt.
+func (u *User) weigh(ctx context.Context, b *plugin.Bound, a Act) Weight {
 	if u.Policy == nil || u.Policy.Weigh == nil {
 		return WeighedByRule
 	}
-	defer func() {
-		if recover() != nil {
-			w = Consequential
-		}
-	}()
-	if w = u.Policy.Weigh(ctx, a); w > Harmless {
+	w, err := plugin.Await(ctx, b, func(ctx context.Context) (Weight, error) { return u.Policy.Weigh(ctx, a), nil })
+	if err != nil || w > Harmless {
 		return Consequential
 	}
 	return w
 }
 
-// forbids asks the host's policy last, when all else is decided. A panic forbids.
-func (u *User) forbids(ctx context.Context, a Act) (err error) {
+// forbids asks the host's policy last, when all else is decided. A panic, or no
+// answer, forbids.
+func (u *User) forbids(ctx context.Context, b *plugin.Bound, a Act) error {
 	if u.Policy == nil || u.Policy.VetoAct == nil {
 		return nil
 	}
-	defer func() {
-		if recover() != nil {
-			err = errPolicyPanic
-		}
-	}()
-	return u.Policy.VetoAct(ctx, a)
+	return do(ctx, b, func(ctx context.Context) error { return u.Policy.VetoAct(ctx, a) })
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/plugin"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
@@ -105,13 +106,12 @@ func (s *Session) Forget(ctx context.Context, domain string) (Forgotten, error) 
 	return f, errors.Join(err, cerr, verr)
 }
 
-func (s *Session) forgetValues(ctx context.Context, name string) (n int, err error) {
+func (s *Session) forgetValues(ctx context.Context, name string) (int, error) {
 	profile, ok := s.user.Profile.(Forgetter)
 	if !ok {
 		return 0, nil
 	}
-	defer guard("profile", &err)
-	return profile.Forget(ctx, name)
+	return plugin.Await(ctx, s.agent.plugins.profile, func(ctx context.Context) (int, error) { return profile.Forget(ctx, name) })
 }
 
 // Delete is [Session.Forget].

@@ -13,6 +13,7 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // frame is what all decisions about the asks of one site have in common.
@@ -231,7 +232,7 @@ func (f *frame) judge(ctx context.Context, g *grounds, subject Subject, it item)
 		}
 		g.purpose = cmp.Or(g.purpose, purpose)
 		subject.Purpose = purpose
-		g.judged = min(g.judged, policy.judge(ctx, subject))
+		g.judged = min(g.judged, policy.judge(ctx, f.page.session.agent.plugins.policy, subject))
 	}
 	g.category = cmp.Or(g.category, sensitiveCategory(it.field), f.page.session.consents.sensitive(it.field))
 	for _, purpose := range it.purposes {
@@ -252,7 +253,7 @@ func (f *frame) value(ctx context.Context, g *grounds, to *route, it item) (Valu
 	if len(it.types) > 0 {
 		q.Type = it.types[0]
 	}
-	v, err := ask(ctx, f.page.session.user.Profile, q)
+	v, err := f.page.session.valueOf(ctx, q)
 	switch {
 	case errors.Is(err, ErrNoValue), err == nil && v.Text == "":
 		return Value{}, lookleap.CodeNoValue
@@ -264,10 +265,13 @@ func (f *frame) value(ctx context.Context, g *grounds, to *route, it item) (Valu
 	return v, typed(it.types, v.Text, false)
 }
 
-// ask asks the profile for one value.
-func ask(ctx context.Context, p Profile, q Question) (v Value, err error) {
-	defer guard("profile", &err)
-	return p.Value(ctx, q)
+// valueOf asks the profile for one value.
+func (s *Session) valueOf(ctx context.Context, q Question) (Value, error) {
+	switch p := s.user.Profile.(type) {
+	case NoProfile, Fields: // need no bound
+		return p.Value(ctx, q)
+	}
+	return plugin.Await(ctx, s.agent.plugins.profile, func(ctx context.Context) (Value, error) { return s.user.Profile.Value(ctx, q) })
 }
 
 // maxTold bounds a value or text that is told, in octets (section 8.11).
@@ -305,12 +309,12 @@ func (f *frame) category(ctx context.Context, subject Subject, it item, v Value)
 			return known
 		}
 	}
-	policy := f.page.session.user.Policy
+	policy, bound := f.page.session.user.Policy, f.page.session.agent.plugins.policy
 	if len(it.purposes) == 0 {
-		return policy.classify(ctx, subject)
+		return policy.classify(ctx, bound, subject)
 	}
 	for _, subject.Purpose = range it.purposes {
-		if c := policy.classify(ctx, subject); c != "" {
+		if c := policy.classify(ctx, bound, subject); c != "" {
 			return c
 		}
 	}
@@ -332,7 +336,8 @@ func (f *frame) consents(ctx context.Context, g *grounds, to *route, it item, v 
 
 // veto lets the host's hook refuse, last of all.
 func (f *frame) veto(ctx context.Context, d *Decision) {
-	if err := f.page.session.user.Policy.veto(ctx, *d); err != nil {
+	s := f.page.session
+	if err := s.user.Policy.veto(ctx, s.agent.plugins.policy, *d); err != nil {
 		d.refuse(lookleap.CodePolicyVeto, anml.PolicyViolation)
 	}
 }

@@ -44,6 +44,9 @@ type Notice struct {
 	Remote []lookleap.RemoteText `json:"remote,omitempty"`
 }
 
+// notifyTime is how long a call of Notify is waited for.
+const notifyTime = 2 * time.Second
+
 // maxNotices bounds what a session remembers of its notices.
 const maxNotices = 1000
 
@@ -72,8 +75,7 @@ func (n *notices) tell(ctx context.Context, x Notice) {
 	}
 	n.mu.Unlock()
 	if f := n.session.user.Notify; f != nil {
-		defer func() { _ = recover() }()
-		f(ctx, x)
+		_ = do(context.WithoutCancel(ctx), n.session.agent.plugins.notify, func(context.Context) error { f(ctx, x); return nil })
 	}
 }
 

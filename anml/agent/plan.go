@@ -174,7 +174,7 @@ func (p *Page) intend(ctx context.Context, in *intent, act anml.Action, owner Pa
 		in.warnings = append(in.warnings, f.Message)
 	}
 	judged := e.act(e.Disclosure)
-	in.why = consequential(judged, confirm, e.Disclosure.tells(), p.session.user.weigh(ctx, judged))
+	in.why = consequential(judged, confirm, e.Disclosure.tells(), p.session.user.weigh(ctx, p.session.agent.plugins.policy, judged))
 	if in.why == "" && p.otherMajor() {
 		in.why = "the document is of a version of ANML that is not understood"
 	}

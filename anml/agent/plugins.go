@@ -13,17 +13,21 @@ import (
 // its sessions may not have returned. Beyond the number calls are refused.
 const (
 	pluginTime  = 10 * time.Second
+	policyTime  = 30 * time.Second // a host may ask a model
 	pluginCalls = 1024
 )
 
 // plugins bound the calls of what the host and its users plug in. Who asks a
 // person waits as long as the caller's context lasts.
-type plugins struct{ store, ledger, person, detectors *plugin.Bound }
+type plugins struct {
+	store, ledger, person, detectors, profile, policy, notify *plugin.Bound
+}
 
 func newPlugins() plugins {
 	return plugins{
 		store: bounded("store", pluginTime), ledger: bounded("ledger", pluginTime),
 		person: bounded("authentication", 0), detectors: bounded("detector", detectorTime),
+		profile: bounded("profile", pluginTime), policy: bounded("policy", policyTime), notify: bounded("notification", notifyTime),
 	}
 }
 

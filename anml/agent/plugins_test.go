@@ -49,3 +49,63 @@ func TestDeafStoreAndLedger(t *testing.T) {
 		}
 	}
 }
+
+// deafPlugins answers no call until it ends.
+type deafPlugins chan struct{}
+
+func (d deafPlugins) Value(context.Context, Question) (Value, error) { <-d; return Value{}, nil }
+func (d deafPlugins) FieldNames(context.Context) ([]string, error)   { <-d; return nil, nil }
+func (d deafPlugins) Forget(context.Context, string) (int, error)    { <-d; return 0, nil }
+func (d deafPlugins) judge(context.Context, Subject) (PurposeVerdict, error) {
+	<-d
+	return PurposeOK, nil
+}
+func (d deafPlugins) classify(context.Context, Subject) (string, error) { <-d; return "", nil }
+func (d deafPlugins) veto(context.Context, Decision) error              { <-d; return nil }
+func (d deafPlugins) weigh(context.Context, Act) Weight                 { <-d; return Harmless }
+func (d deafPlugins) vetoAct(context.Context, Act) error                { <-d; return nil }
+func (d deafPlugins) notify(context.Context, Notice)                    { <-d }
+
+// TestDeafProfileAndPolicy: what gives no answer has said the strictest that it
+// can, and callers do not wait for it for ever.
+func TestDeafProfileAndPolicy(t *testing.T) {
+	for name, refused := range map[string]func(*Session) bool{
+		"value":  func(s *Session) bool { _, err := s.valueOf(context.Background(), Question{}); return err != nil },
+		"names":  func(s *Session) bool { _, err := s.fieldNames(context.Background()); return err != nil },
+		"forget": func(s *Session) bool { _, err := s.forgetValues(context.Background(), "a.example"); return err != nil },
+		"judge": func(s *Session) bool {
+			return s.user.Policy.judge(context.Background(), s.agent.plugins.policy, Subject{}) == PurposeImplausible
+		},
+		"classify": func(s *Session) bool {
+			return s.user.Policy.classify(context.Background(), s.agent.plugins.policy, Subject{}) == "unknown"
+		},
+		"veto": func(s *Session) bool {
+			return s.user.Policy.veto(context.Background(), s.agent.plugins.policy, Decision{}) != nil
+		},
+		"weigh": func(s *Session) bool {
+			return s.user.weigh(context.Background(), s.agent.plugins.policy, Act{}) == Consequential
+		},
+		"veto-act": func(s *Session) bool { return s.user.forbids(context.Background(), s.agent.plugins.policy, Act{}) != nil },
+		"notify":   func(s *Session) bool { s.notices.tell(context.Background(), Notice{Time: time.Now()}); return true },
+	} {
+		t.Run("O13/reject-deaf-"+name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				deaf := make(deafPlugins)
+				defer close(deaf)
+				s := &Session{agent: &Agent{plugins: newPlugins()}, user: User{Profile: deaf, Notify: deaf.notify,
+					Policy: &Policy{Judge: deaf.judge, Classify: deaf.classify, Veto: deaf.veto, Weigh: deaf.weigh, VetoAct: deaf.vetoAct}}}
+				s.agent.plugins.profile.Most, s.agent.plugins.policy.Most, s.agent.plugins.notify.Most = 2, 2, 2
+				s.notices = newNotices(s)
+				before := time.Now()
+				for range 4 { // the last two are not called at all
+					if !refused(s) {
+						t.Error("not refused")
+					}
+				}
+				if time.Since(before) > 2*policyTime {
+					t.Error("the caller waits for ever")
+				}
+			})
+		})
+	}
+}

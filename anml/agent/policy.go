@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // Policy is what the user wants, whatever any document says (sections 1.2.2, 4
@@ -21,7 +22,8 @@ import (
 // The zero Policy allows nothing without asking. Rules, refused domains and
 // choices may be changed from any goroutine at any time; a change holds from the
 // next decision on, also for calls that are prepared and not yet sent. The
-// functions are fixed before first use, and are called from several goroutines.
+// functions are fixed before first use, and are called from several goroutines. One
+// that does not return within 30 seconds counts as one that returned an error.
 type Policy struct {
 	// Classify names the sensitive category of what is asked, "" for none; it adds
 	// to the built-in words (section 14.2). Nil: those alone. An error or a panic
@@ -330,39 +332,32 @@ func parent(host string) string {
 // judge, classify and veto ask the host's functions; one that fails has said the
 // strictest that it can.
 
-func (p *Policy) judge(ctx context.Context, s Subject) PurposeVerdict {
+func (p *Policy) judge(ctx context.Context, b *plugin.Bound, s Subject) PurposeVerdict {
 	f := p.Judge
 	if f == nil {
-		f = JudgePurpose
+		f, b = JudgePurpose, nil
 	}
-	verdict, err := func() (v PurposeVerdict, err error) {
-		defer guard("judge", &err)
-		return f(ctx, s)
-	}()
+	verdict, err := plugin.Await(ctx, b, func(ctx context.Context) (PurposeVerdict, error) { return f(ctx, s) })
 	if err != nil || verdict > PurposeOK {
 		return PurposeImplausible
 	}
 	return verdict
 }
 
-func (p *Policy) classify(ctx context.Context, s Subject) string {
+func (p *Policy) classify(ctx context.Context, b *plugin.Bound, s Subject) string {
 	if p.Classify == nil {
 		return ""
 	}
-	category, err := func() (c string, err error) {
-		defer guard("classifier", &err)
-		return p.Classify(ctx, s)
-	}()
+	category, err := plugin.Await(ctx, b, func(ctx context.Context) (string, error) { return p.Classify(ctx, s) })
 	if err != nil {
 		return "unknown"
 	}
 	return category
 }
 
-func (p *Policy) veto(ctx context.Context, d Decision) (err error) {
+func (p *Policy) veto(ctx context.Context, b *plugin.Bound, d Decision) error {
 	if p.Veto == nil {
 		return nil
 	}
-	defer guard("veto", &err)
-	return p.Veto(ctx, d)
+	return do(ctx, b, func(ctx context.Context) error { return p.Veto(ctx, d) })
 }

@@ -12,7 +12,8 @@ import (
 // Profile is the user's data, in the host's hands. Value is called for one field
 // at a time, when a decision allows to prepare it, and gives one value of the
 // type that is asked, or an error: [ErrNoValue] where the user has none. An error
-// or a panic refuses the field. It is called from several goroutines at once.
+// or a panic refuses the field, and so does a call that does not return within 10
+// seconds. It is called from several goroutines at once.
 //
 // When a call has arguments, or texts that the host supplies, Value is also called
 // without a purpose, to find out whether they hold data of the user: for the names

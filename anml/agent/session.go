@@ -54,7 +54,8 @@ type User struct {
 	// domains, consents, informs that may be stored; nil: nothing does.
 	Store Store
 	// Notify is told what the user should know, besides [Session.Notices]. What it
-	// is told about waits for it, so it returns soon and calls nothing of the session.
+	// is told about waits for it, for 2 seconds at most, so it returns soon and calls
+	// nothing of the session.
 	Notify func(context.Context, Notice)
 	// Authenticate shows that the user is present and is who they are, for fields
 	// whose rule demands it (section 16.6); nil: nobody can.

@@ -129,7 +129,7 @@ func (w *settling) settle(ctx context.Context, t *tell) error {
 		t.refuse(lookleap.CodeAuthentication, anml.ConstraintViolation)
 		return nil
 	}
-	if w.s.user.Policy.veto(ctx, t.decision(w.e, w.asker)) != nil {
+	if w.s.user.Policy.veto(ctx, w.s.agent.plugins.policy, t.decision(w.e, w.asker)) != nil {
 		t.refuse(lookleap.CodePolicyVeto, anml.PolicyViolation)
 		return nil
 	}
