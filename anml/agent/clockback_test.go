@@ -116,7 +116,7 @@ func TestClockSetBack(t *testing.T) {
 				pass, back time.Duration
 				want       string
 			}{
-				"accept-consent-after-a-correction":             {30 * time.Minute, time.Minute, "allow consent-held explicit"},
+				"accept-consent-after-a-correction":             {30 * time.Minute, 59 * time.Second, "allow consent-held explicit"},
 				"accept-consent-although-the-clock-goes-on":     {30 * time.Minute, -20 * time.Minute, "allow consent-held explicit"},
 				"reject-consent-that-ended-before-a-correction": {time.Hour + 10*time.Second, 30 * time.Second, "prompt needs-consent"},
 				"reject-consent-when-the-clock-jumps-forward":   {30 * time.Minute, -month, "prompt needs-consent"},

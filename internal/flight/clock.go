@@ -25,8 +25,9 @@ const jitter = time.Second
 // CorrectionTolerance is how far a clock may be set back without what users agreed
 // to being forgotten. Time services correct a clock that drifts, or a machine that
 // slept, by seconds. Asking users again because of that protects no one: a Clock
-// with this tolerance stands still until its source has caught up.
-const CorrectionTolerance = time.Minute
+// with this tolerance stands still until its source has caught up. A whole minute
+// counts as a step.
+const CorrectionTolerance = time.Minute - time.Second
 
 // NewClock returns a Clock that reads source. It calls stepped, which may be
 // nil, after each step with how far the clock went back.
