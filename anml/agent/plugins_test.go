@@ -85,8 +85,10 @@ func TestDeafProfileAndPolicy(t *testing.T) {
 		"weigh": func(s *Session) bool {
 			return s.user.weigh(context.Background(), s.agent.plugins.policy, Act{}) == Consequential
 		},
-		"veto-act": func(s *Session) bool { return s.user.forbids(context.Background(), s.agent.plugins.policy, Act{}) != nil },
-		"notify":   func(s *Session) bool { s.notices.tell(context.Background(), Notice{Time: time.Now()}); return true },
+		"veto-act": func(s *Session) bool {
+			return s.user.forbids(context.Background(), s.agent.plugins.policy, Act{}) != nil
+		},
+		"notify": func(s *Session) bool { s.notices.tell(context.Background(), Notice{Time: time.Now()}); return true },
 	} {
 		t.Run("O13/reject-deaf-"+name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
