@@ -67,17 +67,19 @@ func digitRuns(digits *digitValues, bits int) func(string) string {
 // ends of lines may stand anywhere in it.
 func digitsJoined(digits *digitValues, bits int) func(string) string {
 	return func(text string) string {
-		text = hexPrefixes.Replace(text)
-		var b strings.Builder
+		if strings.ContainsAny(text, `0U+\`) {
+			text = hexPrefixes.Replace(text)
+		}
+		row := make([]byte, 0, len(text))
 		for i := range len(text) {
 			if digits[text[i]] >= 0 {
-				b.WriteByte(text[i])
+				row = append(row, text[i])
 			}
 		}
-		if b.Len()*bits < 8*wholeLen {
+		if len(row)*bits < 8*wholeLen {
 			return ""
 		}
-		return strings.Join(unpack(b.String(), digits, bits), " ")
+		return strings.Join(unpack(string(row), digits, bits), " ")
 	}
 }
 
@@ -87,8 +89,9 @@ var hexPrefixes = strings.NewReplacer("0x", " ", "0X", " ", "0b", " ", `\x`, " "
 // since other digits may stand before it, and lists what is text of it. If all of the
 // row is, that is all.
 func unpack(row string, digits *digitValues, bits int) (found []string) {
+	data := make([]byte, 0, len(row)*bits/8)
 	for from := range alignments(bits) {
-		data := make([]byte, 0, len(row)*bits/8)
+		data = data[:0]
 		var buffer, have uint
 		for i := from; i < len(row); i++ {
 			buffer, have = buffer<<bits|uint(digits[row[i]]), have+uint(bits)
@@ -122,6 +125,9 @@ func alignments(bits int) int {
 // textOf is the text that octets mean, in UTF-8 or UTF-16, or the parts of them that
 // are text, and whether all are.
 func textOf(data []byte) (text string, all bool) {
+	if len(data) < wholeLen {
+		return "", false
+	}
 	narrow := strings.ReplaceAll(string(data), "\x00", "") // UTF-16 of ASCII too
 	if narrow = strings.TrimRight(narrow, "\n"); len(narrow) >= wholeLen && printable(narrow) {
 		return narrow, true
@@ -142,7 +148,17 @@ func textOf(data []byte) (text string, all bool) {
 // alphabetic reads big-endian UTF-16 from a place, without the characters beyond
 // U+3000: any two octets may be one of those.
 func alphabetic(data []byte, from int) string {
-	var units []uint16
+	row, longest := 0, 0
+	for i := from; i+1 < len(data); i += 2 {
+		if row++; data[i] >= 0x30 {
+			row = 0
+		}
+		longest = max(longest, row)
+	}
+	if longest < stretchLen {
+		return ""
+	}
+	units := make([]uint16, 0, len(data)/2)
 	for i := from; i+1 < len(data); i += 2 {
 		unit := uint16(data[i])<<8 | uint16(data[i+1])
 		if unit >= 0x3000 {
@@ -178,7 +194,10 @@ func printable(text string) bool {
 }
 
 func shows(r rune) bool {
-	return ' ' <= r && r < 0x7F || r > 0x7F && unicode.IsPrint(r) || unicode.IsSpace(r) || unseen(r)
+	if r < utf8.RuneSelf {
+		return ' ' <= r && r < 0x7F || '\t' <= r && r <= '\r'
+	}
+	return unicode.IsPrint(r) || unicode.IsSpace(r) || unseen(r)
 }
 
 // codeList decodes lists of the codes of characters in some base, as "104 97 121", and
