@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/lookleap/lookleap"
@@ -144,12 +145,14 @@ func (l *linter) references(skill *Skill, files map[string][]byte) {
 		root, _ = domain.Parse("https://skill.example/")
 	}
 	directory, _ := base.Resolve(strings.TrimSuffix(base.Path(), EntryFile))
-	for _, r := range skill.References() {
+	references := skill.References()
+	l.findings = slices.Grow(l.findings, len(references)) // most are findings, or there are few
+	for _, r := range references {
 		add := func(severity lookleap.Severity, code lookleap.Code, requirement, message, fix string) {
 			position := r.Position
 			position.Path = EntryFile
 			l.findings = append(l.findings, lookleap.Finding{Severity: severity, Code: code, Requirement: requirement, Fix: fix, Position: position,
-				Message: fmt.Sprintf("the reference %s %s", plaintext.Quote(r.Target, 100), message)})
+				Message: "the reference " + plaintext.Quote(r.Target, 100) + " " + message})
 		}
 		target, err := base.Resolve(strings.ReplaceAll(r.Target, " ", "%20"))
 		if err != nil {
@@ -160,17 +163,18 @@ func (l *linter) references(skill *Skill, files map[string][]byte) {
 		}
 		name, inside := strings.CutPrefix(target.Path(), directory.Path())
 		absolute := strings.Contains(r.Target, "://") || strings.HasPrefix(r.Target, "//")
-		_, exists := files[unescape(name)]
-		switch kind := KindOf(name, files[unescape(name)]); {
-		case !target.Under(directory) && target.Under(root) && !absolute && kind == Script:
+		content, exists := files[unescape(name)]
+		inDirectory, inRoot := target.Under(directory), target.Under(root)
+		switch kind := KindOf(name, content); {
+		case !inDirectory && inRoot && !absolute && kind == Script:
 			add(lookleap.Fatal, lookleap.CodeScriptOutside, "DVS-4.5.2-01", "leads to a script outside of the skill's directory", "put the script into the directory")
-		case !target.Under(directory) && target.Under(root) && !absolute && kind == Data:
+		case !inDirectory && inRoot && !absolute && kind == Data:
 			add(lookleap.Fatal, lookleap.CodeDataOutside, "DVS-4.5.3-01", "leads to data outside of the skill's directory", "put the file into the directory")
-		case !target.Under(root) && absolute:
+		case !inRoot && absolute:
 			add(lookleap.Info, lookleap.CodeResourceRoot, "DVS-5.1-03", "leads out of the trust root, so agents ask the user first", "bundle the file if the skill needs it")
-		case !target.Under(root):
+		case !inRoot:
 			add(lookleap.Fatal, lookleap.CodeResourceRoot, "DVS-5.1-03", "leads out of the trust root", "bundle the file")
-		case target.Under(directory) && inside && name != "" && !exists && !absolute:
+		case inDirectory && inside && name != "" && !exists && !absolute:
 			add(lookleap.Warning, lookleap.CodeNotBundled, "DVS-4.1-04", "names a file that is not there", "add the file, or correct the reference")
 		}
 	}
