@@ -262,7 +262,7 @@ func (c *Context) receive(ctx context.Context, p *Page) error {
 			}
 		}
 	}
-	if err := c.hearPage(p); err != nil {
+	if err := c.hearPage(ctx, p); err != nil {
 		return err
 	}
 	if !c.session.keeps() {
@@ -289,7 +289,7 @@ func (c *Context) indexText(ctx context.Context, i *Inform, f *folder) error {
 		fits := c.index.fits(i.Serving, len(reading))
 		c.mu.RUnlock()
 		if !fits {
-			return c.heard.hear(speaker{i.Serving, i.Confidentiality}, len(i.Text), slices.Values([]string{i.Text}))
+			return c.heard.hear(ctx, speaker{i.Serving, i.Confidentiality}, len(i.Text), slices.Values([]string{i.Text}))
 		}
 		if isNew, err := c.indexReading(ctx, i, &f.folded, n == 0); err != nil || !isNew {
 			return err

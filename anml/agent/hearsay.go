@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"hash/maphash"
 	"iter"
 	"strings"
@@ -63,15 +64,12 @@ func newHearsay() *hearsay {
 }
 
 // hear remembers texts of a speaker, of about so many octets. An error says that the
-// speaker told more than can be known: then the texts go to no one.
-func (h *hearsay) hear(from speaker, size int, texts iter.Seq[string]) error {
-	h.lock.Lock()
-	h.waiting[from] = append(h.waiting[from], heardText{texts, size})
-	h.octets[from] += size
-	full := h.octets[from] > heardWaiting
-	h.lock.Unlock()
-	if full {
-		h.settle(func(s speaker) bool { return s == from })
+// speaker told more than can be known, or that ctx ended: then the texts go to no one.
+func (h *hearsay) hear(ctx context.Context, from speaker, size int, texts iter.Seq[string]) error {
+	if h.wait(from, heardText{texts, size}) > heardWaiting {
+		if err := h.settle(ctx, func(s speaker) bool { return s == from }); err != nil {
+			return err
+		}
 	}
 	h.mu.RLock()
 	defer h.mu.RUnlock()
@@ -82,21 +80,42 @@ func (h *hearsay) hear(from speaker, size int, texts iter.Seq[string]) error {
 	return nil
 }
 
-// settle hashes what waits of some speakers.
-func (h *hearsay) settle(which func(speaker) bool) {
-	h.hashing.Lock()
-	defer h.hashing.Unlock() // comparisons wait meanwhile
-	taken := make(map[speaker][]heardText)
+// wait adds a text to those that wait, and returns how many bytes of the speaker's do.
+func (h *hearsay) wait(from speaker, heard heardText) int {
 	h.lock.Lock()
+	defer h.lock.Unlock()
+	h.waiting[from] = append(h.waiting[from], heard)
+	h.octets[from] += heard.size
+	return h.octets[from]
+}
+
+// next takes out one of the texts of some speakers that wait.
+func (h *hearsay) next(which func(speaker) bool) (from speaker, heard heardText, ok bool) {
+	h.lock.Lock()
+	defer h.lock.Unlock()
 	for from, list := range h.waiting {
-		if which(from) {
-			taken[from] = list
+		if !which(from) {
+			continue
+		}
+		heard = list[0]
+		if h.waiting[from], h.octets[from] = list[1:], h.octets[from]-heard.size; len(list) == 1 {
 			delete(h.waiting, from)
 			delete(h.octets, from)
 		}
+		return from, heard, true
 	}
-	h.lock.Unlock()
-	for from, list := range taken {
+	return speaker{}, heardText{}, false
+}
+
+// settle hashes what waits of some speakers, until the end of ctx.
+func (h *hearsay) settle(ctx context.Context, which func(speaker) bool) error {
+	h.hashing.Lock()
+	defer h.hashing.Unlock() // comparisons wait meanwhile
+	for {
+		from, heard, ok := h.next(which)
+		if !ok {
+			return nil
+		}
 		h.mu.Lock()
 		set := h.sets[from]
 		if set == nil {
@@ -104,10 +123,12 @@ func (h *hearsay) settle(which func(speaker) bool) {
 			h.sets[from] = set
 		}
 		h.mu.Unlock()
-		for _, heard := range list {
-			for text := range heard.texts {
-				h.learn(set, text)
+		for text := range heard.texts {
+			if err := ctx.Err(); err != nil {
+				h.wait(from, heard) // a text that is learned twice changes nothing
+				return err
 			}
+			h.learn(set, text)
 		}
 	}
 }
@@ -182,7 +203,7 @@ func (h *hearsay) others(own string) bool {
 // find lists the speakers other than a service that told a value or a token of it.
 func (h *hearsay) find(own string, f *folded, tokens *tokenRows) (found []speaker) {
 	other := func(s speaker) bool { return s.serving != own }
-	h.settle(other)
+	_ = h.settle(context.Background(), other) // what waits is bounded, and has to be known
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	if len(h.sets) == 0 {

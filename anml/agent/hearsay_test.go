@@ -211,8 +211,8 @@ func TestFlood(t *testing.T) {
 	t.Run("O05/reject-more-than-can-be-known", func(t *testing.T) {
 		h := newHearsay()
 		h.sets[speaker{serving: "evil.example"}] = &rowSet{rows: heardRows}
-		hasCode(t, h.hear(speaker{serving: "evil.example"}, 1, slices.Values([]string{"x"})), lookleap.CodeLimit)
-		if err := h.hear(speaker{serving: "b.example"}, 1, slices.Values([]string{"x"})); err != nil {
+		hasCode(t, h.hear(t.Context(), speaker{serving: "evil.example"}, 1, slices.Values([]string{"x"})), lookleap.CodeLimit)
+		if err := h.hear(t.Context(), speaker{serving: "b.example"}, 1, slices.Values([]string{"x"})); err != nil {
 			t.Error(err)
 		}
 	})

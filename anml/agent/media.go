@@ -172,7 +172,7 @@ func (p *Page) load(ctx context.Context, m Medium, budget *fetch.Budget, may fun
 	if !r.OK() {
 		return nil, &Error{Code: lookleap.CodeBadStatus, URL: shown(r.URL), Status: r.Status, Reason: "the server gave no medium"}
 	}
-	if err := p.session.context.hearBody(r.URL, r.MediaType, r.Body); err != nil {
+	if err := p.session.context.hearBody(ctx, r.URL, r.MediaType, r.Body); err != nil {
 		return nil, err
 	}
 	return &MediaContent{Type: r.MediaType, Body: r.Body, URL: r.URL.String()}, nil

@@ -291,6 +291,9 @@ func (s *Session) admit(ctx context.Context, r *fetch.Response, a arrival, doc *
 	if p.server, _ = anmltrust.ServerOf(r.URL.String()); p.opened.insecure {
 		p.server = anmltrust.Server{}
 	}
+	if over := ended(ctx, shown(r.URL)); over != nil {
+		return nil, over
+	}
 	if err := p.versions(ctx); err != nil {
 		return nil, err
 	}

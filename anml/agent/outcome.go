@@ -58,7 +58,7 @@ func (s *Session) noticesOf(ctx context.Context) func(Notice) {
 func (m *submission) result(ctx context.Context, plan string, resp *fetch.Response) (*Result, error) {
 	r := &Result{Plan: plan, Status: resp.Status, Type: resp.MediaType}
 	_, isDocument := anml.FormatOf(resp.MediaType)
-	if err := m.session.context.hearBody(resp.URL, resp.MediaType, resp.Body); err != nil && !isDocument {
+	if err := m.session.context.hearBody(ctx, resp.URL, resp.MediaType, resp.Body); err != nil && !isDocument {
 		return r, m.doubtful(err) // nothing of it is given to anybody
 	}
 	var document *anml.Document

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -76,9 +77,9 @@ func (c *Context) taint(to, value string) (sources []source) {
 
 // hearPage remembers everything that a page holds beside its informs as told by
 // whoever delivered it.
-func (c *Context) hearPage(p *Page) error {
+func (c *Context) hearPage(ctx context.Context, p *Page) error {
 	doc := p.doc
-	return c.heard.hear(speaker{tellerOf(p.url), anml.Public}, p.opened.octets, func(yield func(string) bool) {
+	return c.heard.hear(ctx, speaker{tellerOf(p.url), anml.Public}, p.opened.octets, func(yield func(string) bool) {
 		indexed := make(map[anml.Node]bool)
 		for site := range doc.Containers() {
 			for inform := range site.Knowledge().Informs() {
@@ -103,17 +104,17 @@ func tellerOf(u domain.URL) string {
 
 // hearBody remembers an answer that is no document, or a medium. Pictures, sounds and
 // films hold no text that a value could be compared with.
-func (c *Context) hearBody(u domain.URL, mediaType string, body []byte) error {
+func (c *Context) hearBody(ctx context.Context, u domain.URL, mediaType string, body []byte) error {
 	kind, _, _ := strings.Cut(mediaType, "/")
 	if len(body) == 0 || slices.Contains(wordless[:], kind) && mediaType != "image/svg+xml" {
 		return nil
 	}
-	return c.heard.hear(speaker{tellerOf(u), anml.Public}, len(body), slices.Values([]string{strings.ToValidUTF8(string(body), " ")}))
+	return c.heard.hear(ctx, speaker{tellerOf(u), anml.Public}, len(body), slices.Values([]string{strings.ToValidUTF8(string(body), " ")}))
 }
 
 // hearRemark remembers a word of a server's outside of any content.
 func (c *Context) hearRemark(u domain.URL, text string) {
-	_ = c.heard.hear(speaker{tellerOf(u), anml.Public}, len(text), slices.Values([]string{text})) // what is too much was told before it
+	_ = c.heard.hear(context.Background(), speaker{tellerOf(u), anml.Public}, len(text), slices.Values([]string{text})) // what is too much was told before it
 }
 
 // wordless are the kinds of media types that hold no text.
