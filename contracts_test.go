@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
 )
 
 // The examples of this file show, one document each, how a package stands on
@@ -80,7 +81,7 @@ func Example_dvs() {
 	load := func(host *lookleap.Host, url string) (string, error) {
 		v := &lookleap.Verdict{Document: "draft-zzn-dvs-00", Subject: url, CheckedAt: host.Time()}
 		if !strings.HasPrefix(url, "https://example.com/") {
-			v.Code, v.Summary = lookleap.CodeOutsideRoot, "the URL does not lie under https://example.com/"
+			v.Code, v.Summary = dvs.CodeOutsideTrustRoot, "the URL does not lie under https://example.com/"
 			v.Checks = []lookleap.Check{{Requirement: "DVS-3.1-05", Code: v.Code, Status: lookleap.Failed, Message: "another origin"}}
 			return "", &lookleap.VerifyError{Verdict: v}
 		}

@@ -72,17 +72,17 @@ func (o Options) judge(a Answer) *Policy {
 	case a.Status == http.StatusOK:
 		return o.judgeFile(a)
 	case a.Status == http.StatusNotFound, a.Status == http.StatusGone:
-		return absent(lookleap.CodeNoPolicy)
+		return absent(CodeNoPolicy)
 	case a.Status == http.StatusUnauthorized, a.Status == http.StatusProxyAuthRequired, a.Status == http.StatusUnavailableForLegalReasons:
-		return unavailable(lookleap.CodeAccessDenied, fmt.Sprintf("the server answered %d", a.Status))
+		return unavailable(CodeAccessDenied, fmt.Sprintf("the server answered %d", a.Status))
 	case a.Status == http.StatusTooManyRequests:
 		return unavailable(lookleap.CodeRateLimited, "the server answered 429")
 	case a.Status >= 400 && a.Status < 500 && o.Strict:
-		return unavailable(lookleap.CodeAccessDenied, fmt.Sprintf("the server answered %d", a.Status))
+		return unavailable(CodeAccessDenied, fmt.Sprintf("the server answered %d", a.Status))
 	case a.Status == http.StatusForbidden:
 		return absent(lookleap.CodeForbidden, note(lookleap.CodeForbidden, "AGT-2-10", "the server answered 403, which many give for files that do not exist", "answer 404 where there is no policy"))
 	case a.Status >= 400 && a.Status < 500:
-		return absent(lookleap.CodeStatus, note(lookleap.CodeStatus, "AGT-2-10", fmt.Sprintf("the server answered %d, which counts as no policy", a.Status), "answer 404 where there is no policy"))
+		return absent(CodeStatus, note(CodeStatus, "AGT-2-10", fmt.Sprintf("the server answered %d, which counts as no policy", a.Status), "answer 404 where there is no policy"))
 	}
 	return unavailable(lookleap.CodeUnreachable, fmt.Sprintf("the server answered %d, which is no policy", a.Status))
 }
@@ -97,7 +97,7 @@ func (o Options) judgeFile(a Answer) *Policy {
 	if isPage(mediaType, a.Body) && isForeign(a.Body) {
 		if o.Strict {
 			return restricted(&MalformedError{
-				Code: lookleap.CodeHashMissing, Message: "a page stands in the place of the policy", Fix: "answer 404 where there is no policy",
+				Code: CodeHashMissing, Message: "a page stands in the place of the policy", Fix: "answer 404 where there is no policy",
 			})
 		}
 		return absent(lookleap.CodeSoft404, note(lookleap.CodeSoft404, "AGT-2-07", "a page stands in the place of the policy, which counts as none", "answer 404 where there is no policy"))
@@ -111,7 +111,7 @@ func (o Options) judgeFile(a Answer) *Policy {
 	p, err := o.Parse(a.Body)
 	switch {
 	case err != nil && o.ForeignAbsent && saysNothing(err, a.Body):
-		return absent(lookleap.CodeForeignFormat, note(lookleap.CodeForeignFormat, "AGT-3-12", "the file is of another format with the same name, which counts as no policy", ""))
+		return absent(CodeForeignFormat, note(CodeForeignFormat, "AGT-3-12", "the file is of another format with the same name, which counts as no policy", ""))
 	case err != nil:
 		return restricted(err)
 	case mediaType == "text/plain":
@@ -127,9 +127,9 @@ func (o Options) judgeFile(a Answer) *Policy {
 // or has comments alone.
 func saysNothing(err error, file []byte) bool {
 	switch lookleap.CodeOf(err) {
-	case lookleap.CodeForeignFormat:
+	case CodeForeignFormat:
 		return true
-	case lookleap.CodeHashMissing:
+	case CodeHashMissing:
 		return len(bytes.TrimSpace(file)) > 0 && isForeign(file)
 	}
 	return false

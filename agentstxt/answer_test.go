@@ -111,7 +111,7 @@ func TestJudge(t *testing.T) {
 					t.Errorf("error %v", p.Err())
 				}
 			case Absent:
-				if d := p.Decide("/x"); !d.Allowed || d.Code != lookleap.CodeNoPolicy || d.Matched {
+				if d := p.Decide("/x"); !d.Allowed || d.Code != CodeNoPolicy || d.Matched {
 					t.Error(d)
 				}
 			case Valid:

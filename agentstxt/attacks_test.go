@@ -31,9 +31,9 @@ func TestAttacks(t *testing.T) {
 		})
 	}
 	const (
-		missing  = lookleap.CodeHashMissing
-		mismatch = lookleap.CodeHashMismatch
-		bad      = lookleap.CodeBadDirective
+		missing  = CodeHashMissing
+		mismatch = CodeHashMismatch
+		bad      = CodeBadDirective
 	)
 	two := "*681350eb651add9a911aebc216058c2db321b5cbf20b48139723e9c967a8960e"
 	taken("M01", "canonical-hash", two+"\n/status ALLOW\n/admin DISALLOW\n")
@@ -66,7 +66,7 @@ func TestAttacks(t *testing.T) {
 	}
 	for name, param := range map[string]string{"empty": "limit=", "negative": "limit=-1", "exponent": "limit=1e9"} {
 		t.Run("M11/reject-"+name, func(t *testing.T) {
-			if d := mustParse(t, Options{}, "/a ALLOW "+param).Decide("/a"); d.Allowed || d.Code != lookleap.CodeBadLimit {
+			if d := mustParse(t, Options{}, "/a ALLOW "+param).Decide("/a"); d.Allowed || d.Code != CodeBadLimit {
 				t.Error(d)
 			}
 		})
@@ -124,12 +124,12 @@ func TestAttacks(t *testing.T) {
 		}
 	}
 	t.Run("O33/reject-policy-path-with-bad-escape", func(t *testing.T) {
-		if d := restricted(&MalformedError{Code: lookleap.CodeHashMissing}).Decide("/agents.txt%zz"); d.Allowed || d.Code != lookleap.CodeRestricted {
+		if d := restricted(&MalformedError{Code: CodeHashMissing}).Decide("/agents.txt%zz"); d.Allowed || d.Code != CodeRestricted {
 			t.Error(d)
 		}
 	})
 	t.Run("O33/accept-policy-path", func(t *testing.T) {
-		if d := restricted(&MalformedError{Code: lookleap.CodeHashMissing}).Decide("/agents.txt"); !d.Allowed {
+		if d := restricted(&MalformedError{Code: CodeHashMissing}).Decide("/agents.txt"); !d.Allowed {
 			t.Error(d)
 		}
 	})
@@ -183,13 +183,13 @@ func TestAttacks(t *testing.T) {
 	t.Run("M19/reject-calling-it-authentic", func(t *testing.T) {
 		// The attacker's file is valid: what stands for it is called integrity.
 		p := mustParse(t, Options{}, "/admin ALLOW")
-		if p.Integrity() == "" || strings.Contains(strings.ToLower(lookleap.CodeAllowed.Title()), "authentic") {
+		if p.Integrity() == "" || strings.Contains(strings.ToLower(CodeAllowed.Title()), "authentic") {
 			t.Error("wrong words")
 		}
 	})
 	inWorld(t, "M20/reject-wrong-places", Options{}, func(w *world) {
 		w.site.Body("/Agents.txt", plainText, vectorFile).Body("/.well-known/agents.txt", plainText, vectorFile).Body("/a/agents.txt", plainText, vectorFile)
-		w.want(Absent, lookleap.CodeNoPolicy)
+		w.want(Absent, CodeNoPolicy)
 		for _, r := range w.net.Journal().Requests() {
 			if r.Target != "/agents.txt" {
 				w.Errorf("asked for %s", r.Target)
@@ -235,7 +235,7 @@ func TestAttacks(t *testing.T) {
 	}
 	inWorld(t, "M17/reject-strictly", Options{Strict: true}, func(w *world) {
 		w.serves(lab.Status(http.StatusForbidden))
-		w.want(Restricted, lookleap.CodeAccessDenied)
+		w.want(Restricted, CodeAccessDenied)
 	})
 }
 

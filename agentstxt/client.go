@@ -236,7 +236,7 @@ func (c *Client) next(before *held, out *outcome) *held {
 		h.fresh = out.until
 	case isMalformed(h.policy):
 		h.fresh = now.Add(malformedFor) // and the good copy is gone for good
-	case h.policy.state == Absent && (h.policy.reason == lookleap.CodeNoPolicy || h.policy.reason == lookleap.CodeForeignFormat):
+	case h.policy.state == Absent && (h.policy.reason == CodeNoPolicy || h.policy.reason == CodeForeignFormat):
 		h.fresh = out.until
 	case h.policy.state == Absent:
 		// Challenge pages look like that, so a good copy stays (AGT-2-04 to AGT-2-11).
@@ -249,7 +249,7 @@ func (c *Client) next(before *held, out *outcome) *held {
 		}
 		h.fresh = now.Add(wait)
 		h.standIn(good, staleNote("the server answered 429"))
-	case h.policy.reason == lookleap.CodeAccessDenied:
+	case h.policy.reason == CodeAccessDenied:
 		h.fresh = now.Add(deniedFor)
 	default:
 		h.failures = before.failures + 1

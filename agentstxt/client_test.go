@@ -224,7 +224,7 @@ func TestFetch(t *testing.T) {
 	})
 	inWorld(t, "AGT-2-01/reject-other-places", Options{}, func(w *world) {
 		w.site.Body("/.well-known/agents.txt", plainText, vectorFile).Body("/Agents.txt", plainText, vectorFile).Body("/x/agents.txt", plainText, vectorFile)
-		w.want(Absent, lookleap.CodeNoPolicy)
+		w.want(Absent, CodeNoPolicy)
 		w.asked(1)
 	})
 }
@@ -250,7 +250,7 @@ func TestMalformedRefetch(t *testing.T) {
 		before, _ := w.client.Decide(context.Background(), "https://shop.example/status")
 		w.pass(time.Hour)
 		w.serves(broken)
-		w.want(Restricted, lookleap.CodeHashMissing)
+		w.want(Restricted, CodeHashMissing)
 		if now := w.client.Generation("https://shop.example/"); now <= before.Generation {
 			w.Errorf("generation %d of the decision, %d now", before.Generation, now)
 		}
@@ -300,19 +300,19 @@ func TestMalformedRefetch(t *testing.T) {
 	}
 	inWorld(t, "AGT-5-06/accept-after-repair", Options{}, func(w *world) {
 		w.serves(broken)
-		w.want(Restricted, lookleap.CodeHashMissing)
+		w.want(Restricted, CodeHashMissing)
 		w.servesFile(vectorFile)
 		w.pass(10*time.Minute - time.Second)
-		w.want(Restricted, lookleap.CodeHashMissing)
+		w.want(Restricted, CodeHashMissing)
 		w.asked(1)
 		w.pass(time.Second)
 		w.want(Valid, lookleap.CodeOK)
 	})
 	inWorld(t, "AGT-5-06/reject-unrepaired", Options{}, func(w *world) {
 		w.servesFile("*0000\n/status ALLOW\n", "Cache-Control", "max-age=86400")
-		w.want(Restricted, lookleap.CodeHashMissing)
+		w.want(Restricted, CodeHashMissing)
 		w.pass(10 * time.Minute)
-		w.want(Restricted, lookleap.CodeHashMissing)
+		w.want(Restricted, CodeHashMissing)
 		w.asked(2)
 	})
 }

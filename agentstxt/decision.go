@@ -75,7 +75,7 @@ func (p *Policy) decide(path string, reads bool) Decision {
 	d := Decision{Path: path}
 	state := p.State()
 	if state == Absent {
-		d.Allowed, d.Code = true, lookleap.CodeNoPolicy
+		d.Allowed, d.Code = true, CodeNoPolicy
 		return d
 	}
 	all, steps := survey(path)
@@ -94,7 +94,7 @@ func (p *Policy) decide(path string, reads bool) Decision {
 		return d
 	}
 	if reads && path == policyPath {
-		d.Allowed, d.Code = true, lookleap.CodePolicyFile
+		d.Allowed, d.Code = true, CodePolicyFile
 		return d
 	}
 	p.settle(&d, longest(&p.index, p.text, p.rules, path))
@@ -107,7 +107,7 @@ func (p *Policy) decideWithCare(d *Decision, path string, reads bool) {
 	if path[0] != '/' {
 		d.Code = lookleap.CodeBadURL
 		if p.State() != Valid {
-			d.Code = lookleap.CodeRestricted
+			d.Code = CodeRestricted
 		}
 		return
 	}
@@ -123,9 +123,9 @@ func (p *Policy) decideWithCare(d *Decision, path string, reads bool) {
 	}
 	switch {
 	case ok && reads && string(normal) == policyPath:
-		d.Allowed, d.Code = true, lookleap.CodePolicyFile
+		d.Allowed, d.Code = true, CodePolicyFile
 	case p.State() != Valid:
-		d.Code = lookleap.CodeRestricted
+		d.Code = CodeRestricted
 	case len(path) > p.longest:
 		d.Code = lookleap.CodeURLTooLong
 	case !ok:
@@ -140,7 +140,7 @@ func (p *Policy) decideWithCare(d *Decision, path string, reads bool) {
 func (p *Policy) settle(d *Decision, i int) {
 	switch i {
 	case noRule:
-		d.Allowed, d.Code = p.unlisted, lookleap.CodeUnlisted
+		d.Allowed, d.Code = p.unlisted, CodeUnlisted
 		return
 	case manyReadings:
 		d.Code = lookleap.CodeAmbiguousPath
@@ -154,15 +154,15 @@ func (p *Policy) settle(d *Decision, i int) {
 	limit := p.limit(i)
 	switch {
 	case !r.allows():
-		d.Code = lookleap.CodeDisallowed
+		d.Code = CodeDisallowed
 	case limit == limitBad:
-		d.Code = lookleap.CodeBadLimit
+		d.Code = CodeBadLimit
 	case limit == limitZero:
 		d.Code = lookleap.CodeLimit
 	case limit == paramUnknown:
-		d.Code = lookleap.CodeUnknownParam
+		d.Code = CodeUnknownParam
 	default:
-		d.Allowed, d.Code, d.Limit = true, lookleap.CodeAllowed, int(limit)
+		d.Allowed, d.Code, d.Limit = true, CodeAllowed, int(limit)
 	}
 }
 

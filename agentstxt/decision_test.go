@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	allowed    = lookleap.CodeAllowed
-	disallowed = lookleap.CodeDisallowed
-	unlisted   = lookleap.CodeUnlisted
+	allowed    = CodeAllowed
+	disallowed = CodeDisallowed
+	unlisted   = CodeUnlisted
 )
 
 // ask is one path and the answer about it: "+" or "-", and the code.
@@ -118,9 +118,9 @@ func TestDecide(t *testing.T) {
 
 		{"AGT-6-16/accept-query", []string{"/search ALLOW"}, yes(allowed, "/search", "/search?q=a", "/search?q=/admin", "/search#f", "/search?q=%zz")},
 		{"AGT-6-16/reject-query", []string{"/search DISALLOW"}, no(disallowed, "/search", "/search?q=a", "/search?", "/search#f")},
-		{"AGT-6-18/accept-policy-file", []string{"/ DISALLOW"}, yes(lookleap.CodePolicyFile, "/agents.txt", "/agents.txt?v=2", "/%61gents.txt", "/x/../agents.txt")},
+		{"AGT-6-18/accept-policy-file", []string{"/ DISALLOW"}, yes(CodePolicyFile, "/agents.txt", "/agents.txt?v=2", "/%61gents.txt", "/x/../agents.txt")},
 		{"AGT-6-18/reject-everything-else", []string{"/ DISALLOW"}, no(disallowed, "/", "/agents.txt/x", "//agents.txt", "/agents.txt;x", "/Agents.txt", "/a/agents.txt")},
-		{"AGT-6-18/accept-even-if-disallowed", []string{"/agents.txt DISALLOW", "/*.txt DISALLOW"}, yes(lookleap.CodePolicyFile, "/agents.txt")},
+		{"AGT-6-18/accept-even-if-disallowed", []string{"/agents.txt DISALLOW", "/*.txt DISALLOW"}, yes(CodePolicyFile, "/agents.txt")},
 
 		{"AGT-9-02/accept-example", section3, yes(allowed, "/status", "/dashboard")},
 		{"AGT-9-02/reject-example", section3, append(no(disallowed, "/admin"), no(unlisted, "/x")...)},
@@ -155,31 +155,31 @@ func TestDecision(t *testing.T) {
 		finding lookleap.Code // expected at line
 		at      int
 	}{
-		{"AGT-6-05/accept-unknown", Options{}, []string{"/a ALLOW auth=token"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2}, lookleap.CodeUnknownParam, 2},
-		{"AGT-6-05/reject-unknown-on-request", Options{DenyUnknownParams: true}, []string{"/a ALLOW auth=token limit=5"}, "/a", Decision{Matched: true, Code: lookleap.CodeUnknownParam, Rule: "/a", Line: 2}, lookleap.CodeUnknownParam, 2},
+		{"AGT-6-05/accept-unknown", Options{}, []string{"/a ALLOW auth=token"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2}, CodeUnknownParam, 2},
+		{"AGT-6-05/reject-unknown-on-request", Options{DenyUnknownParams: true}, []string{"/a ALLOW auth=token limit=5"}, "/a", Decision{Matched: true, Code: CodeUnknownParam, Rule: "/a", Line: 2}, CodeUnknownParam, 2},
 		{"AGT-6-05/accept-known-on-request", Options{DenyUnknownParams: true}, []string{"/a ALLOW limit=5"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: 5}, "", 0},
 		{"AGT-6-06/accept-limit", Options{}, []string{"/a ALLOW limit=50"}, "/a/b", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: 50}, "", 0},
 		{"AGT-6-06/accept-any-case", Options{}, []string{"/a ALLOW Limit=050"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: 50}, "", 0},
 		{"AGT-6-06/accept-largest", Options{}, []string{"/a ALLOW limit=2147483647"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: math.MaxInt32}, "", 0},
-		{"AGT-6-06/accept-overflow-clamped", Options{}, []string{"/a ALLOW limit=2147483648"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: math.MaxInt32}, lookleap.CodeBadLimit, 2},
-		{"AGT-6-06/accept-many-digits-clamped", Options{}, []string{"/a ALLOW limit=99999999999999999999"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: math.MaxInt32}, lookleap.CodeBadLimit, 2},
+		{"AGT-6-06/accept-overflow-clamped", Options{}, []string{"/a ALLOW limit=2147483648"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: math.MaxInt32}, CodeBadLimit, 2},
+		{"AGT-6-06/accept-many-digits-clamped", Options{}, []string{"/a ALLOW limit=99999999999999999999"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: math.MaxInt32}, CodeBadLimit, 2},
 		{"AGT-6-06/reject-zero", Options{}, []string{"/a ALLOW limit=0"}, "/a", Decision{Matched: true, Code: lookleap.CodeLimit, Rule: "/a", Line: 2}, "", 0},
-		{"AGT-6-06/reject-negative", Options{}, []string{"/a ALLOW limit=-1"}, "/a", Decision{Matched: true, Code: lookleap.CodeBadLimit, Rule: "/a", Line: 2}, lookleap.CodeBadLimit, 2},
-		{"AGT-6-06/reject-fraction", Options{}, []string{"/a ALLOW limit=1.5"}, "/a", Decision{Matched: true, Code: lookleap.CodeBadLimit, Rule: "/a", Line: 2}, lookleap.CodeBadLimit, 2},
-		{"AGT-6-06/reject-exponent", Options{}, []string{"/a ALLOW limit=1e3"}, "/a", Decision{Matched: true, Code: lookleap.CodeBadLimit, Rule: "/a", Line: 2}, lookleap.CodeBadLimit, 2},
-		{"AGT-6-06/reject-word", Options{}, []string{"/a ALLOW limit=abc"}, "/a", Decision{Matched: true, Code: lookleap.CodeBadLimit, Rule: "/a", Line: 2}, lookleap.CodeBadLimit, 2},
-		{"AGT-6-06/reject-plus", Options{}, []string{"/a ALLOW limit=+5"}, "/a", Decision{Matched: true, Code: lookleap.CodeBadLimit, Rule: "/a", Line: 2}, lookleap.CodeBadLimit, 2},
-		{"AGT-6-06/reject-empty", Options{}, []string{"/a ALLOW limit="}, "/a", Decision{Matched: true, Code: lookleap.CodeBadLimit, Rule: "/a", Line: 2}, lookleap.CodeBadLimit, 2},
-		{"AGT-6-06/accept-other-directive", Options{}, []string{"/a ALLOW limit=abc", "/a/b ALLOW"}, "/a/b", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a/b", Line: 3}, lookleap.CodeBadLimit, 2},
-		{"AGT-6-10/accept-wildcard-reported", Options{}, []string{"/a/* ALLOW"}, "/a/*", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a/*", Line: 2}, lookleap.CodeWildcardLiteral, 2},
+		{"AGT-6-06/reject-negative", Options{}, []string{"/a ALLOW limit=-1"}, "/a", Decision{Matched: true, Code: CodeBadLimit, Rule: "/a", Line: 2}, CodeBadLimit, 2},
+		{"AGT-6-06/reject-fraction", Options{}, []string{"/a ALLOW limit=1.5"}, "/a", Decision{Matched: true, Code: CodeBadLimit, Rule: "/a", Line: 2}, CodeBadLimit, 2},
+		{"AGT-6-06/reject-exponent", Options{}, []string{"/a ALLOW limit=1e3"}, "/a", Decision{Matched: true, Code: CodeBadLimit, Rule: "/a", Line: 2}, CodeBadLimit, 2},
+		{"AGT-6-06/reject-word", Options{}, []string{"/a ALLOW limit=abc"}, "/a", Decision{Matched: true, Code: CodeBadLimit, Rule: "/a", Line: 2}, CodeBadLimit, 2},
+		{"AGT-6-06/reject-plus", Options{}, []string{"/a ALLOW limit=+5"}, "/a", Decision{Matched: true, Code: CodeBadLimit, Rule: "/a", Line: 2}, CodeBadLimit, 2},
+		{"AGT-6-06/reject-empty", Options{}, []string{"/a ALLOW limit="}, "/a", Decision{Matched: true, Code: CodeBadLimit, Rule: "/a", Line: 2}, CodeBadLimit, 2},
+		{"AGT-6-06/accept-other-directive", Options{}, []string{"/a ALLOW limit=abc", "/a/b ALLOW"}, "/a/b", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a/b", Line: 3}, CodeBadLimit, 2},
+		{"AGT-6-10/accept-wildcard-reported", Options{}, []string{"/a/* ALLOW"}, "/a/*", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a/*", Line: 2}, CodeWildcardLiteral, 2},
 		{"AGT-6-11/reject-conflict-reported", Options{}, []string{"/a ALLOW", "/a DISALLOW"}, "/a", Decision{Matched: true, Code: disallowed, Rule: "/a", Line: 3}, lookleap.CodeConflict, 3},
-		{"AGT-6-12/accept-strictest-limit", Options{}, []string{"/a ALLOW limit=50", "/a ALLOW limit=10"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 3, Limit: 10}, lookleap.CodeDuplicate, 3},
-		{"AGT-6-12/accept-strictest-limit-first", Options{}, []string{"/a ALLOW limit=10", "/a ALLOW limit=50"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: 10}, lookleap.CodeDuplicate, 3},
-		{"AGT-6-12/accept-limit-over-none", Options{}, []string{"/a ALLOW", "/a ALLOW limit=50"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 3, Limit: 50}, lookleap.CodeDuplicate, 3},
-		{"AGT-6-12/accept-limit-before-none", Options{}, []string{"/a ALLOW limit=50", "/%61 ALLOW"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: 50}, lookleap.CodeDuplicate, 3},
-		{"AGT-6-12/reject-zero-over-limit", Options{}, []string{"/a ALLOW limit=50", "/a ALLOW limit=0"}, "/a", Decision{Matched: true, Code: lookleap.CodeLimit, Rule: "/a", Line: 3}, lookleap.CodeDuplicate, 3},
-		{"AGT-6-12/reject-bad-limit-over-none", Options{}, []string{"/a ALLOW limit=x", "/a ALLOW"}, "/a", Decision{Matched: true, Code: lookleap.CodeBadLimit, Rule: "/a", Line: 2}, lookleap.CodeDuplicate, 3},
-		{"AGT-6-12/reject-duplicate-disallow", Options{}, []string{"/a DISALLOW", "/a DISALLOW"}, "/a", Decision{Matched: true, Code: disallowed, Rule: "/a", Line: 2}, lookleap.CodeDuplicate, 3},
+		{"AGT-6-12/accept-strictest-limit", Options{}, []string{"/a ALLOW limit=50", "/a ALLOW limit=10"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 3, Limit: 10}, CodeDuplicate, 3},
+		{"AGT-6-12/accept-strictest-limit-first", Options{}, []string{"/a ALLOW limit=10", "/a ALLOW limit=50"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: 10}, CodeDuplicate, 3},
+		{"AGT-6-12/accept-limit-over-none", Options{}, []string{"/a ALLOW", "/a ALLOW limit=50"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 3, Limit: 50}, CodeDuplicate, 3},
+		{"AGT-6-12/accept-limit-before-none", Options{}, []string{"/a ALLOW limit=50", "/%61 ALLOW"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: 50}, CodeDuplicate, 3},
+		{"AGT-6-12/reject-zero-over-limit", Options{}, []string{"/a ALLOW limit=50", "/a ALLOW limit=0"}, "/a", Decision{Matched: true, Code: lookleap.CodeLimit, Rule: "/a", Line: 3}, CodeDuplicate, 3},
+		{"AGT-6-12/reject-bad-limit-over-none", Options{}, []string{"/a ALLOW limit=x", "/a ALLOW"}, "/a", Decision{Matched: true, Code: CodeBadLimit, Rule: "/a", Line: 2}, CodeDuplicate, 3},
+		{"AGT-6-12/reject-duplicate-disallow", Options{}, []string{"/a DISALLOW", "/a DISALLOW"}, "/a", Decision{Matched: true, Code: disallowed, Rule: "/a", Line: 2}, CodeDuplicate, 3},
 		{"AGT-6-13/accept-unlisted-by-option", Options{Unlisted: UnlistedAllow}, []string{"/a ALLOW"}, "/x", Decision{Allowed: true, Code: unlisted}, "", 0},
 		{"AGT-6-13/reject-unlisted-by-option", Options{Unlisted: UnlistedDeny}, []string{"/a DISALLOW"}, "/x", Decision{Code: unlisted}, "", 0},
 		{"AGT-6-14/accept-rule-as-written", Options{}, []string{"/b ALLOW", "/caf%c3%a9 ALLOW limit=3"}, "/café/x", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/caf%c3%a9", Line: 3, Limit: 3}, "", 0},
@@ -225,7 +225,7 @@ func TestRestricted(t *testing.T) {
 		})
 	}
 	t.Run("AGT-5-04/accept-policy-file", func(t *testing.T) {
-		if d := restricted(malformed).Decide("/agents.txt"); !d.Allowed || d.Code != lookleap.CodePolicyFile {
+		if d := restricted(malformed).Decide("/agents.txt"); !d.Allowed || d.Code != CodePolicyFile {
 			t.Error(d)
 		}
 	})
@@ -242,12 +242,12 @@ func TestRestricted(t *testing.T) {
 		}
 	})
 	t.Run("AGT-6-17/reject-groups", func(t *testing.T) {
-		if _, err := Parse([]byte(signed("User-agent: x", "/a ALLOW"))); lookleap.CodeOf(err) != lookleap.CodeBadDirective {
+		if _, err := Parse([]byte(signed("User-agent: x", "/a ALLOW"))); lookleap.CodeOf(err) != CodeBadDirective {
 			t.Error(err)
 		}
 	})
 	t.Run("AGT-8-02/accept-only-valid-or-absent", func(t *testing.T) {
-		if !mustParse(t, Options{}, "/a ALLOW").Decide("/a").Allowed || !absent(lookleap.CodeNoPolicy).Decide("/a").Allowed {
+		if !mustParse(t, Options{}, "/a ALLOW").Decide("/a").Allowed || !absent(CodeNoPolicy).Decide("/a").Allowed {
 			t.Error("a policy that allows denies")
 		}
 	})

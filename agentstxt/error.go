@@ -47,7 +47,7 @@ func (e *MalformedError) ReasonCode() lookleap.Code { return zero.Or(e).Code }
 
 // malformed gives a syntax error its place in the file.
 func (e *syntaxError) malformed(at lookleap.Position) *MalformedError {
-	code := lookleap.CodeBadDirective
+	code := CodeBadDirective
 	if e.tooMany {
 		code = lookleap.CodeTooLarge
 	}

@@ -36,7 +36,7 @@ func isLineBreak(r rune) bool {
 // foreignFile is the error for a file of another format.
 func foreignFile(at lookleap.Position) *MalformedError {
 	return &MalformedError{
-		Code: lookleap.CodeForeignFormat, Position: at,
+		Code: CodeForeignFormat, Position: at,
 		Message: "the file has neither hash line nor directive, so it is of another format with the same name",
 		Fix:     "a client that should ignore such files sets Options.ForeignAbsent",
 	}

@@ -53,7 +53,7 @@ func TestGuard(t *testing.T) {
 			for _, path := range []string{"/", "/robots.txt", "/.well-known/x", "/status"} {
 				req, _ := http.NewRequest(method, "https://shop.example"+path, strings.NewReader("x"))
 				_, err := c.Do(req)
-				if v := refusal(w, err); v.Code != lookleap.CodeRestricted || v.OK {
+				if v := refusal(w, err); v.Code != CodeRestricted || v.OK {
 					w.Errorf("%s %s: %v", method, path, v)
 				}
 			}

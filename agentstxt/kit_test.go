@@ -40,12 +40,12 @@ func mustParse(t testing.TB, o Options, lines ...string) *Policy {
 func wantDenied(t testing.TB, p *Policy) {
 	t.Helper()
 	for _, path := range []string{"/", "", "/status", "/robots.txt", "/.well-known/x", "/agents.txt/x", "/Agents.txt", "//agents.txt"} {
-		if d := p.Decide(path); d.Allowed || d.Code != lookleap.CodeRestricted {
+		if d := p.Decide(path); d.Allowed || d.Code != CodeRestricted {
 			t.Errorf("Decide(%q) = %v, want a denial for restriction", path, d)
 		}
 	}
 	for _, path := range []string{"/agents.txt", "/agents.txt?x=1", "/%61gents.txt", "/./agents.txt"} {
-		if d := p.Decide(path); !d.Allowed || d.Code != lookleap.CodePolicyFile {
+		if d := p.Decide(path); !d.Allowed || d.Code != CodePolicyFile {
 			t.Errorf("Decide(%q) = %v, want the policy file to stay readable", path, d)
 		}
 	}

@@ -88,12 +88,12 @@ func TestCache(t *testing.T) {
 	})
 	inWorld(t, "AGT-2-08/accept-kept", Options{}, func(w *world) {
 		w.serves(lab.Status(404, "Cache-Control", "max-age=99999999"))
-		w.want(Absent, lookleap.CodeNoPolicy)
+		w.want(Absent, CodeNoPolicy)
 		w.pass(24*time.Hour - time.Second)
-		w.want(Absent, lookleap.CodeNoPolicy)
+		w.want(Absent, CodeNoPolicy)
 		w.asked(1)
 		w.pass(time.Second)
-		w.want(Absent, lookleap.CodeNoPolicy)
+		w.want(Absent, CodeNoPolicy)
 		w.asked(2)
 	})
 	inWorld(t, "AGT-2-08/accept-file-removed", Options{}, func(w *world) {
@@ -101,14 +101,14 @@ func TestCache(t *testing.T) {
 		w.want(Valid, ok)
 		w.serves(lab.Status(404))
 		w.pass(time.Hour)
-		w.want(Absent, lookleap.CodeNoPolicy)
+		w.want(Absent, CodeNoPolicy)
 		w.serves(lab.Status(503))
 		w.pass(time.Hour)
 		w.want(Restricted, lookleap.CodeUnreachable) // the removed file does not come back
 	})
 	inWorld(t, "AGT-2-08/reject-once-the-file-appears", Options{}, func(w *world) {
 		w.serves(lab.Status(404))
-		w.want(Absent, lookleap.CodeNoPolicy)
+		w.want(Absent, CodeNoPolicy)
 		w.servesFile(signed("/ DISALLOW"))
 		w.pass(time.Hour)
 		if p := w.want(Valid, ok); p.Decide("/x").Allowed {
@@ -117,7 +117,7 @@ func TestCache(t *testing.T) {
 	})
 	inWorld(t, "AGT-2-09/accept-after-an-hour", Options{}, func(w *world) {
 		w.serves(lab.Status(451))
-		w.want(Restricted, lookleap.CodeAccessDenied)
+		w.want(Restricted, CodeAccessDenied)
 		w.servesFile(vectorFile)
 		w.pass(time.Hour)
 		w.want(Valid, ok)
@@ -144,10 +144,10 @@ func TestCache(t *testing.T) {
 		w.want(Valid, ok)
 		w.pass(time.Hour)
 		w.serves(lab.Status(401, "Cache-Control", "max-age=86400"))
-		w.want(Restricted, lookleap.CodeAccessDenied) // the good copy does not stand in
+		w.want(Restricted, CodeAccessDenied) // the good copy does not stand in
 		w.servesFile(vectorFile)
 		w.pass(time.Hour - time.Second)
-		w.want(Restricted, lookleap.CodeAccessDenied)
+		w.want(Restricted, CodeAccessDenied)
 		w.pass(time.Second)
 		w.want(Valid, ok)
 	})
@@ -157,7 +157,7 @@ func TestCache(t *testing.T) {
 	}{
 		"AGT-2-07/accept-good-copy-stays": {lab.Body("text/html", "<html>"), lookleap.CodeSoft404},
 		"AGT-2-10/accept-good-copy-stays": {lab.Status(403), lookleap.CodeForbidden},
-		"AGT-2-10/accept-good-copy-400":   {lab.Status(400), lookleap.CodeStatus},
+		"AGT-2-10/accept-good-copy-400":   {lab.Status(400), CodeStatus},
 		"AGT-2-11/accept-good-copy-stays": {lab.Status(429, "Retry-After", "3600"), lookleap.CodeStale},
 		"AGT-2-12/accept-good-copy-stays": {lab.Status(503), lookleap.CodeStale},
 		"M17/accept-good-copy-stays":      {lab.Status(500), lookleap.CodeStale},

@@ -14,12 +14,12 @@ import (
 // TestDocument reads files: sections 2, 3, 4, 6, 7 and 9.
 func TestDocument(t *testing.T) {
 	const (
-		missing   = lookleap.CodeHashMissing
-		mismatch  = lookleap.CodeHashMismatch
-		bad       = lookleap.CodeBadDirective
+		missing   = CodeHashMissing
+		mismatch  = CodeHashMismatch
+		bad       = CodeBadDirective
 		notUTF8   = lookleap.CodeNotUTF8
 		tooLarge  = lookleap.CodeTooLarge
-		foreign   = lookleap.CodeForeignFormat
+		foreign   = CodeForeignFormat
 		hex64     = "e37fd0bbf5b647010a78772b8755ffa92efe6aa07b2bb0d373b2a61adfc9435a"
 		empty     = "*e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 		three     = "/status ALLOW\n/dashboard ALLOW limit=50\n/admin DISALLOW\n"
@@ -283,7 +283,7 @@ func TestPlaces(t *testing.T) {
 			if lines := bytes.SplitAfter([]byte(tt.file), []byte("\n")); len(bytes.Join(lines[:tt.line-1], nil))+tt.column-1 != bad.Position.Offset {
 				t.Errorf("offset %d", bad.Position.Offset)
 			}
-			if bad.Code == lookleap.CodeHashMismatch && (len(bad.Expected) != 64 || len(bad.Computed) != 64 || bad.Expected == bad.Computed || !strings.Contains(bad.Fix, bad.Computed)) {
+			if bad.Code == CodeHashMismatch && (len(bad.Expected) != 64 || len(bad.Computed) != 64 || bad.Expected == bad.Computed || !strings.Contains(bad.Fix, bad.Computed)) {
 				t.Errorf("digests %q and %q", bad.Expected, bad.Computed)
 			}
 		})
@@ -387,7 +387,7 @@ func TestMeta(t *testing.T) {
 	})
 	t.Run("AGT-4-05/accept-with-finding", func(t *testing.T) {
 		p, _ := Parse([]byte("#\n# version: 9\n" + vectorFile))
-		if f, ok := hasFinding(p, lookleap.CodeUnknownVersion); !ok || f.Line != 2 {
+		if f, ok := hasFinding(p, CodeUnknownVersion); !ok || f.Line != 2 {
 			t.Errorf("findings %v", p.Findings())
 		}
 		if p.Decide("/admin").Allowed || !p.Decide("/status").Allowed {

@@ -59,7 +59,7 @@ func (p *Policy) State() State {
 // Reason says why the policy has its state: [lookleap.CodeOK] for a valid one.
 func (p *Policy) Reason() lookleap.Code {
 	if p == nil || p.reason == "" {
-		return lookleap.CodeRestricted
+		return CodeRestricted
 	}
 	return p.reason
 }

@@ -25,7 +25,7 @@ func Format(directives []Directive, meta map[string]string) ([]byte, error) {
 		line := fmt.Sprintf("# %s: %s", key, meta[key])
 		if k, v, ok := metaComment([]byte(line)); !ok || k != key || v != meta[key] || bytes.ContainsAny([]byte(line), "\r\n\x00") {
 			return nil, &MalformedError{
-				Code: lookleap.CodeBadDirective, Message: fmt.Sprintf("%s: %s cannot be written as metadata", quote(key), quote(meta[key])),
+				Code: CodeBadDirective, Message: fmt.Sprintf("%s: %s cannot be written as metadata", quote(key), quote(meta[key])),
 				Fix: "use a lower-case key of letters, digits and - _ . and a value of one short line",
 			}
 		}
@@ -35,7 +35,7 @@ func Format(directives []Directive, meta map[string]string) ([]byte, error) {
 		line := d.String()
 		if bad := cannotWrite(d, line); bad != nil {
 			return nil, &MalformedError{
-				Code: lookleap.CodeBadDirective, Message: fmt.Sprintf("directive %d, %s: %s", i+1, quote(line), bad.message), Fix: bad.fix,
+				Code: CodeBadDirective, Message: fmt.Sprintf("directive %d, %s: %s", i+1, quote(line), bad.message), Fix: bad.fix,
 			}
 		}
 		file.WriteString(line + "\n")

@@ -166,7 +166,7 @@ func (s *scan) lines(data []byte) {
 	}
 	if s.declared == nil {
 		s.fail(&MalformedError{
-			Code:    lookleap.CodeHashMissing,
+			Code:    CodeHashMissing,
 			Message: "the file has no hash line",
 			Fix:     `add "*" and the SHA-256 of the directives before them, or remove the file if there is nothing to say`,
 		})
@@ -208,7 +208,7 @@ func (s *scan) hash(l *lines) *MalformedError {
 	}
 	s.declared, s.hashBad = new([32]byte), true // the lines after it are directives all the same
 	bad := &MalformedError{
-		Code: lookleap.CodeHashMissing, Position: l.position(0),
+		Code: CodeHashMissing, Position: l.position(0),
 		Message: "the first line that is neither comment nor blank is no hash line",
 		Fix:     `let it be "*" and 64 lower-case hex digits, with nothing after them`,
 	}
@@ -267,7 +267,7 @@ func (s *scan) directive(l *lines, kind lineKind) *MalformedError {
 }
 
 func (s *scan) notDirective(l *lines, kind lineKind) *MalformedError {
-	bad := &MalformedError{Code: lookleap.CodeBadDirective, Position: l.position(0), Message: `the line does not begin with "/"`, Fix: "a directive is a path, ALLOW or DISALLOW, and parameters"}
+	bad := &MalformedError{Code: CodeBadDirective, Position: l.position(0), Message: `the line does not begin with "/"`, Fix: "a directive is a path, ALLOW or DISALLOW, and parameters"}
 	switch {
 	case kind == starLine:
 		bad.Message, bad.Fix = "a second hash line", "keep one, before all directives"
@@ -331,7 +331,7 @@ func badEncoding(data []byte) *MalformedError {
 // usual ways to get it wrong.
 func mismatch(data []byte, declared, computed [32]byte, at lookleap.Position) *MalformedError {
 	bad := &MalformedError{
-		Code: lookleap.CodeHashMismatch, Position: at,
+		Code: CodeHashMismatch, Position: at,
 		Message:  "the hash line does not belong to these directives",
 		Fix:      "put *" + hex.EncodeToString(computed[:]) + " in its place if the directives are right",
 		Expected: hex.EncodeToString(declared[:]),

@@ -63,10 +63,10 @@ func TestSharedCache(t *testing.T) {
 		w.servesFile("*broken\n/status ALLOW\n")
 		// A third process that knows nothing reads the file anew.
 		w.host.Cache.Delete(context.Background(), shareKey(origin{name: "https://shop.example"}))
-		w.want(Restricted, lookleap.CodeHashMissing)
+		w.want(Restricted, CodeHashMissing)
 		w.serves(lab.Status(503))
 		w.pass(time.Minute)
-		w.wantOf(other, Restricted, lookleap.CodeHashMissing)
+		w.wantOf(other, Restricted, CodeHashMissing)
 		if other.Generation("https://shop.example/") == before {
 			w.Error("the generation did not change")
 		}
@@ -94,7 +94,7 @@ func TestSharedCache(t *testing.T) {
 			done <- p
 		}()
 		w.pass(500 * time.Millisecond)
-		r := &record{Malformed: lookleap.CodeHashMissing, Checked: w.host.Time(), Fresh: w.host.Time().Add(malformedFor)}
+		r := &record{Malformed: CodeHashMissing, Checked: w.host.Time(), Fresh: w.host.Time().Add(malformedFor)}
 		other.putMalformed(w, r)
 		if p := <-done; p.State() != Restricted {
 			w.Error(p.State())
@@ -110,7 +110,7 @@ func TestSharedCache(t *testing.T) {
 			var seen atomic.Pointer[time.Time] // read where the cache is written to
 			record := func() {
 				at := *seen.Load()
-				other.putMalformed(w, &record{Malformed: lookleap.CodeHashMissing, Checked: at, Fresh: at.Add(malformedFor)})
+				other.putMalformed(w, &record{Malformed: CodeHashMissing, Checked: at, Fresh: at.Add(malformedFor)})
 			}
 			switch when {
 			case "before-the-put":
@@ -134,8 +134,8 @@ func TestSharedCache(t *testing.T) {
 			}
 			w.pass(time.Minute)
 			w.serves(lab.Status(503))
-			w.want(Restricted, lookleap.CodeHashMissing)
-			w.wantOf(other, Restricted, lookleap.CodeHashMissing)
+			w.want(Restricted, CodeHashMissing)
+			w.wantOf(other, Restricted, CodeHashMissing)
 			w.pass(9 * time.Minute) // the whole file never comes back
 			w.want(Restricted, lookleap.CodeUnreachable)
 			w.wantOf(other, Restricted, lookleap.CodeUnreachable)
@@ -179,8 +179,8 @@ func TestSharedCache(t *testing.T) {
 	inWorld(t, "AGT-2-08/accept-absence-is-shared", Options{}, func(w *world) {
 		other := w.two(memory(), Options{})
 		w.serves(lab.Status(404))
-		w.want(Absent, lookleap.CodeNoPolicy)
-		w.wantOf(other, Absent, lookleap.CodeNoPolicy)
+		w.want(Absent, CodeNoPolicy)
+		w.wantOf(other, Absent, CodeNoPolicy)
 		w.asked(1)
 	})
 	inWorld(t, "own-options-judge", Options{}, func(w *world) {
@@ -198,14 +198,14 @@ func TestSharedCache(t *testing.T) {
 		w.want(Valid, lookleap.CodeOK)
 		w.servesFile("*broken\n/a ALLOW\n")
 		w.pass(time.Minute)
-		w.want(Restricted, lookleap.CodeHashMissing)
+		w.want(Restricted, CodeHashMissing)
 	})
 	inWorld(t, "garbage-in-the-cache-is-no-grant", Options{}, func(w *world) {
 		cache := memory()
 		w.two(cache, Options{})
 		cache.Put(context.Background(), shareKey(origin{name: "https://shop.example"}), []byte("garbage"), w.host.Time().Add(time.Hour))
 		w.servesFile("*broken\n/a ALLOW\n")
-		w.want(Restricted, lookleap.CodeHashMissing)
+		w.want(Restricted, CodeHashMissing)
 	})
 }
 

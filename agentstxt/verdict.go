@@ -70,7 +70,7 @@ func (h *held) decided(d Decision, summary string) lookleap.Check {
 // sentence says what a decision under the policy means.
 func (p *Policy) sentence(d Decision) string {
 	switch {
-	case d.Code == lookleap.CodeRestricted:
+	case d.Code == CodeRestricted:
 		return "the whole origin is restricted: " + p.distrust()
 	case d.Line > 0 && d.Limit > 0:
 		return fmt.Sprintf("%s in line %d, at most %d requests in the window", d.Code.Title(), d.Line, d.Limit)

@@ -3,8 +3,6 @@ package agentstxt
 import (
 	"net/http"
 	"testing"
-
-	"github.com/lookleap/lookleap"
 )
 
 // A refusal by a restricted policy says in its summary what is wrong with the
@@ -32,7 +30,7 @@ func TestRestrictedSummary(t *testing.T) {
 			test.answer(w)
 			c, _ := w.guarded(Options{})
 			v := refusal(w, w.get(c, "https://shop.example/status"))
-			if v.Summary != whole+test.want || v.Code != lookleap.CodeRestricted {
+			if v.Summary != whole+test.want || v.Code != CodeRestricted {
 				w.Errorf("%s: %q\nwant      %q", v.Code, v.Summary, whole+test.want)
 			}
 		})

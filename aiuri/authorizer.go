@@ -63,11 +63,11 @@ func (g *Gateway) authorize(r *http.Request, c *Call) (*Grant, error) {
 	case errors.Is(err, ErrNoSession), isOurs(r.Context(), err):
 		return nil, err
 	case err != nil || grant == nil:
-		return nil, fail(lookleap.CodeNotAuthorized, "the session does not permit this", "")
+		return nil, fail(CodeNotAuthorized, "the session does not permit this", "")
 	}
 	for _, s := range c.Scopes {
 		if !slices.Contains(grant.Scopes, s) {
-			return nil, fail(lookleap.CodeScope, "the session does not cover a scope", "")
+			return nil, fail(CodeScope, "the session does not cover a scope", "")
 		}
 	}
 	return grant, nil
@@ -87,13 +87,13 @@ func (g *Gateway) authorizeBody(r *http.Request, c *Call, grant *Grant) error {
 	if err == nil || errors.Is(err, ErrNoSession) || isOurs(r.Context(), err) {
 		return err
 	}
-	return fail(lookleap.CodeNotAuthorized, "the session does not permit to send this", "")
+	return fail(CodeNotAuthorized, "the session does not permit to send this", "")
 }
 
 // isOurs reports whether an error is that of the gateway's own limits, and no answer of
 // the authorizer.
 func isOurs(ctx context.Context, err error) bool {
-	return err != nil && (ctx.Err() != nil || lookleap.CodeOf(err) == lookleap.CodePluginBusy)
+	return err != nil && (ctx.Err() != nil || lookleap.CodeOf(err) == CodePluginBusy)
 }
 
 // withoutBody returns a copy of a request that has no body.

@@ -67,7 +67,7 @@ const leastUserKey = 32
 
 func checkUserKey(key []byte) error {
 	if len(key) > 0 && len(key) < leastUserKey {
-		return fail(lookleap.CodeBadConfiguration, "UserKey is too short", "use 32 random bytes")
+		return fail(CodeBadConfiguration, "UserKey is too short", "use 32 random bytes")
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func (c *Claims) bindings(x *Expectation, now time.Time) (checks []lookleap.Chec
 		case lookleap.Skipped:
 			k.Code = lookleap.CodeSkipped
 		case lookleap.Noted:
-			k.Code = lookleap.CodeUnbound
+			k.Code = CodeUnbound
 		}
 		checks = append(checks, k)
 		if x.RequireBinding && status == lookleap.Noted && err == nil {
@@ -180,7 +180,7 @@ func (c *Claims) bindings(x *Expectation, now time.Time) (checks []lookleap.Chec
 
 // unboundNote is what the summary of a verdict says if a binding is missing.
 func unboundNote(checks []lookleap.Check) string {
-	if slices.ContainsFunc(checks, func(c lookleap.Check) bool { return c.Code == lookleap.CodeUnbound }) {
+	if slices.ContainsFunc(checks, func(c lookleap.Check) bool { return c.Code == CodeUnbound }) {
 		return ", but does not prove that it answers this very request"
 	}
 	return ""

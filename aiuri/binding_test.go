@@ -81,8 +81,8 @@ func TestConsentBinding(t *testing.T) {
 		code     lookleap.Code
 	}{
 		"accept-unchanged":      {documentOf("ai://bank.example/pay", "https://bank.example"), lookleap.CodeOK},
-		"reject-demands-more":   {strings.Replace(documentOf("ai://bank.example/pay", "https://bank.example"), "{", `{"policy":{"mtls":true},`, 1), lookleap.CodePolicyUnsupported},
-		"reject-moved-endpoint": {documentOf("ai://bank.example/other", "https://bank.example"), lookleap.CodeAuthorityUnconfirmed},
+		"reject-demands-more":   {strings.Replace(documentOf("ai://bank.example/pay", "https://bank.example"), "{", `{"policy":{"mtls":true},`, 1), aiuri.CodePolicyUnsupported},
+		"reject-moved-endpoint": {documentOf("ai://bank.example/other", "https://bank.example"), aiuri.CodeAuthorityUnconfirmed},
 	} {
 		t.Run("AIU-3.2-16/"+name+"-while-the-user-thinks", func(t *testing.T) {
 			w, line := newWorld(t), &recorder{}
@@ -102,7 +102,7 @@ func TestConsentBinding(t *testing.T) {
 		t.Run("AIU-5-02/reject-method-that-is-none", func(t *testing.T) {
 			w, line := newWorld(t), &recorder{}
 			w.options.Native = line
-			if _, err := w.invoke(t, aiuri.Request{URI: pay.URI, Method: method}); lookleap.CodeOf(err) != lookleap.CodeMethodNotAllowed || len(line.calls) != 0 {
+			if _, err := w.invoke(t, aiuri.Request{URI: pay.URI, Method: method}); lookleap.CodeOf(err) != aiuri.CodeMethodNotAllowed || len(line.calls) != 0 {
 				t.Errorf("%q: %v", method, err)
 			}
 		})
@@ -117,11 +117,11 @@ func TestAdvertisedBelow(t *testing.T) {
 		code             lookleap.Code
 	}{
 		{"accept-below", "ai://bank.example/pay/cards", lookleap.CodeOK},
-		{"reject-beside", "ai://bank.example/payments", lookleap.CodeAuthorityUnconfirmed},
-		{"reject-dots-below", "ai://bank.example/pay/..%2Fadmin", lookleap.CodeAuthorityUnconfirmed},
-		{"reject-dots-with-parameter-below", "ai://bank.example/pay/..;/admin", lookleap.CodeAuthorityUnconfirmed},
-		{"reject-double-encoded-below", "ai://bank.example/pay/%252e%252e/admin", lookleap.CodeAuthorityUnconfirmed},
-		{"reject-empty-segment-below", "ai://bank.example/pay//admin", lookleap.CodeAuthorityUnconfirmed},
+		{"reject-beside", "ai://bank.example/payments", aiuri.CodeAuthorityUnconfirmed},
+		{"reject-dots-below", "ai://bank.example/pay/..%2Fadmin", aiuri.CodeAuthorityUnconfirmed},
+		{"reject-dots-with-parameter-below", "ai://bank.example/pay/..;/admin", aiuri.CodeAuthorityUnconfirmed},
+		{"reject-double-encoded-below", "ai://bank.example/pay/%252e%252e/admin", aiuri.CodeAuthorityUnconfirmed},
+		{"reject-empty-segment-below", "ai://bank.example/pay//admin", aiuri.CodeAuthorityUnconfirmed},
 	} {
 		t.Run("AIU-3.1-21/"+c.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -169,7 +169,7 @@ func TestCredentialsGoNowhereElse(t *testing.T) {
 	for name, c := range map[string]struct {
 		policy string
 		code   lookleap.Code
-	}{"accept-nothing-to-lose": {`{}`, lookleap.CodeOK}, "reject-token": {`{"auth":"oauth2"}`, lookleap.CodeAuthorityUnconfirmed}, "reject-certificate": {`{"mtls":true}`, lookleap.CodeAuthorityUnconfirmed}} {
+	}{"accept-nothing-to-lose": {`{}`, lookleap.CodeOK}, "reject-token": {`{"auth":"oauth2"}`, aiuri.CodeAuthorityUnconfirmed}, "reject-certificate": {`{"mtls":true}`, aiuri.CodeAuthorityUnconfirmed}} {
 		t.Run("AIU-3.1-20/"+name, func(t *testing.T) {
 			w, line := newWorld(t), &recorder{}
 			w.options.Native, w.options.ClientCertificate, w.options.Tokens, w.options.Credentials = line, true, tokens{new([]string)}, []string{"bank"}

@@ -92,7 +92,7 @@ func (b *bootstrap) text(a *lookleap.Answer) error {
 			}
 			u, err := Parse(value)
 			if err == nil && !u.HasAuthority() {
-				err = fail(lookleap.CodeNoAuthority, "", "")
+				err = fail(CodeNoAuthority, "", "")
 			}
 			switch {
 			case err != nil:
@@ -100,7 +100,7 @@ func (b *bootstrap) text(a *lookleap.Answer) error {
 			case b.endpoint.IsZero():
 				b.endpoint, b.dnssec = u.Normalize(), a.DNSSEC
 			case !b.endpoint.Equal(u):
-				return fail(lookleap.CodeAmbiguousDNS, "two TXT records name different endpoints", "publish one")
+				return fail(CodeAmbiguousDNS, "two TXT records name different endpoints", "publish one")
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func (b *bootstrap) service(a *lookleap.Answer, domain string, ports []uint16) e
 			continue
 		}
 		if srv.Target == "" {
-			return fail(lookleap.CodeServiceUnavailable, "the SRV record says that there is no such service", "")
+			return fail(CodeServiceUnavailable, "the SRV record says that there is no such service", "")
 		}
 		host, err := publicName(srv.Target)
 		if err == nil {

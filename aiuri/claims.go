@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
@@ -34,7 +33,7 @@ var claimNames = [...]string{"iss", "aud", "exp", "iat", "nbf", "req", "scope"}
 
 const skew = 5 * time.Minute // how far in the future iat and nbf may lie
 
-func rejectPolicy(reason string) *Error { return fail(lookleap.CodeRejectedPolicy, reason, "") }
+func rejectPolicy(reason string) *Error { return fail(CodeRejectedPolicy, reason, "") }
 
 // readClaims reads the header's claims and the payload's.
 func readClaims(h *header, payload []byte) (*Claims, *Error) {

@@ -8,8 +8,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
-
-	"github.com/lookleap/lookleap"
 )
 
 // TestPayloadClaims holds that no claim is passed over, wherever it stands, and
@@ -23,7 +21,7 @@ func TestPayloadClaims(t *testing.T) {
 	}
 	refused := func(t *testing.T, payload string) {
 		t.Helper()
-		if c, err := payloadClaims([]byte(payload)); err == nil || err.Code != lookleap.CodeRejectedPolicy {
+		if c, err := payloadClaims([]byte(payload)); err == nil || err.Code != CodeRejectedPolicy {
 			t.Errorf("%q: %v %v", payload, c.present, err)
 		}
 	}

@@ -115,7 +115,7 @@ func NewClient(host *lookleap.Host, o ClientOptions) (*Client, error) {
 }
 
 func errNoHost(what string) *Error {
-	return fail(lookleap.CodeBadConfiguration, what+" needs a host", "pass &lookleap.Host{}")
+	return fail(CodeBadConfiguration, what+" needs a host", "pass &lookleap.Host{}")
 }
 
 // ready reports whether NewClient made the client.
@@ -330,7 +330,7 @@ func (r *Request) fillMethod() error {
 	}
 	for i := range len(r.Method) {
 		if c := r.Method[i]; c < 'A' || c > 'Z' {
-			return fail(lookleap.CodeMethodNotAllowed, "a method is a word in capitals", "")
+			return fail(CodeMethodNotAllowed, "a method is a word in capitals", "")
 		}
 	}
 	return nil
@@ -384,11 +384,11 @@ func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
 	d := p.discovery
 	switch {
 	case !d.Verifiable():
-		return nil, &Error{Code: lookleap.CodeNoTrustAnchor, Subject: d.Endpoint.Redacted(), Reason: "no document says by which keys results can be verified"}
+		return nil, &Error{Code: CodeNoTrustAnchor, Subject: d.Endpoint.Redacted(), Reason: "no document says by which keys results can be verified"}
 	case d.Document.Policy.Auth != "" && c.options.Tokens == nil:
-		return nil, &Error{Code: lookleap.CodePolicyUnsupported, Subject: d.Endpoint.Redacted(), Reason: "the policy demands authorisation and no token source is configured"}
+		return nil, &Error{Code: CodePolicyUnsupported, Subject: d.Endpoint.Redacted(), Reason: "the policy demands authorisation and no token source is configured"}
 	case d.Document.Policy.MTLS && !c.options.ClientCertificate:
-		return nil, &Error{Code: lookleap.CodePolicyUnsupported, Subject: d.Endpoint.Redacted(), Reason: "the policy demands a client certificate and none is configured"}
+		return nil, &Error{Code: CodePolicyUnsupported, Subject: d.Endpoint.Redacted(), Reason: "the policy demands a client certificate and none is configured"}
 	}
 	if err := c.allowed.check(d); err != nil {
 		return nil, err
@@ -413,7 +413,7 @@ func (c *Client) choose(p *prepared) error {
 		p.invoker = c.options.Native
 		return nil
 	case base == "" && c.first == "":
-		return fail(lookleap.CodeNoResolver, "neither a native transport nor a gateway is configured", "")
+		return fail(CodeNoResolver, "neither a native transport nor a gateway is configured", "")
 	case base == "":
 		base = c.first
 	}
@@ -422,7 +422,7 @@ func (c *Client) choose(p *prepared) error {
 		return err
 	}
 	if p.invoker = c.gateways[m.Base()]; p.invoker == nil {
-		return fail(lookleap.CodeUntrustedGateway, "the gateway is not among the configured ones", "")
+		return fail(CodeUntrustedGateway, "the gateway is not among the configured ones", "")
 	}
 	p.gateway, p.recipient = m.Base(), m.Base()
 	return nil
@@ -443,7 +443,7 @@ func (c *Client) find(ctx context.Context, p *prepared) (err error) {
 		u = p.discovery.Endpoint
 	}
 	if p.discovery.Document != nil && !p.discovery.Document.vouches(u) {
-		return &Error{Code: lookleap.CodeAuthorityUnconfirmed, Subject: u.Redacted(), Reason: "the document does not name this endpoint"}
+		return &Error{Code: CodeAuthorityUnconfirmed, Subject: u.Redacted(), Reason: "the document does not name this endpoint"}
 	}
 	p.call.URI = u.Normalize().WithoutFragment()
 	if p.recipient == "" {

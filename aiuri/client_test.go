@@ -144,19 +144,19 @@ func TestInvoke(t *testing.T) {
 		code lookleap.Code
 		sent bool // whether the gateway may have seen anything
 	}{
-		{"AIU-1-02/reject-nothing-configured", func(w *world) { w.options.Gateways = nil }, lookleap.CodeNoResolver, false},
+		{"AIU-1-02/reject-nothing-configured", func(w *world) { w.options.Gateways = nil }, aiuri.CodeNoResolver, false},
 		{"AIU-3.1-18/reject-no-keys", func(w *world) {
 			w.bank.Body(documentPath, "application/json", `{"endpoint":"ai://bank.example/pay","scopes":["pay"]}`)
-		}, lookleap.CodeNoTrustAnchor, false},
+		}, aiuri.CodeNoTrustAnchor, false},
 		{"AIU-5-01/reject-no-keys", func(w *world) {
 			w.bank.Body(documentPath, "application/json", `{"endpoint":"ai://bank.example/pay","scopes":["pay"]}`)
-		}, lookleap.CodeNoTrustAnchor, false},
-		{"AIU-3.2-11/reject-oauth2-without-tokens", policy(`{"auth":"oauth2"}`), lookleap.CodePolicyUnsupported, false},
-		{"AIU-3.2-11/reject-mtls-without-certificate", policy(`{"mtls":true}`), lookleap.CodePolicyUnsupported, false},
+		}, aiuri.CodeNoTrustAnchor, false},
+		{"AIU-3.2-11/reject-oauth2-without-tokens", policy(`{"auth":"oauth2"}`), aiuri.CodePolicyUnsupported, false},
+		{"AIU-3.2-11/reject-mtls-without-certificate", policy(`{"mtls":true}`), aiuri.CodePolicyUnsupported, false},
 		{"AIU-3.2-11/reject-mtls-not-shown", func(w *world) { policy(`{"mtls":true}`)(w); w.options.ClientCertificate = true }, lookleap.CodeClientCert, false},
 		{"AIU-3.2-14/reject-tls-1.2", func(w *world) { w.gateway.MaxTLS(tls.VersionTLS12) }, lookleap.CodeTLSTooOld, false},
 		{"AIU-5-01/reject-wrong-certificate", func(w *world) { w.gateway.Certificate(lab.WrongName) }, lookleap.CodeTLS, false},
-		{"AIU-5-01/reject-fetcher-without-report", func(w *world) { w.host.Fetcher = mute{w.net.ForeignTransport()} }, lookleap.CodeUnauthenticated, false},
+		{"AIU-5-01/reject-fetcher-without-report", func(w *world) { w.host.Fetcher = mute{w.net.ForeignTransport()} }, aiuri.CodeUnauthenticated, false},
 		{"AIU-5-02/reject-nobody-to-ask", func(w *world) { w.host.Prompter = nil }, lookleap.CodeConsentNoPrompter, false},
 		{"AIU-5-02/reject-refused", func(w *world) {
 			w.host.Prompter = prompter(func(r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
@@ -166,37 +166,37 @@ func TestInvoke(t *testing.T) {
 		{"AIU-5-02/reject-harmless-panics", func(w *world) { w.host.Prompter = nil; w.options.Harmless = func(*aiuri.Request) bool { panic("x") } }, lookleap.CodeConsentNoPrompter, false},
 		{"AIU-3.4-02/reject-unsigned-answer", func(w *world) {
 			w.answer = func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, `{"paid":true}`) }
-		}, lookleap.CodeRejectedUnsigned, true},
+		}, aiuri.CodeRejectedUnsigned, true},
 		{"AIU-3.1-10/reject-unsigned-although-allowed", func(w *world) {
 			policy(`{"requireSignedResults":false}`)(w)
 			w.answer = func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, `{"paid":true}`) }
-		}, lookleap.CodeRejectedUnsigned, true},
+		}, aiuri.CodeRejectedUnsigned, true},
 		{"L10/reject-unsigned-although-allowed", func(w *world) {
 			policy(`{"requireSignedResults":false}`)(w)
 			w.answer = func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, `{"paid":true}`) }
-		}, lookleap.CodeRejectedUnsigned, true},
+		}, aiuri.CodeRejectedUnsigned, true},
 		{"AIU-3.2-12/reject-forged", func(w *world) {
 			w.answer = func(rw http.ResponseWriter, r *http.Request) {
 				rw.Header().Add(aiuri.ProvenanceHeader, es256(claims(""), `{"paid":false}`, true))
 				_, _ = io.WriteString(rw, `{"paid":true}`)
 			}
-		}, lookleap.CodeRejectedSignature, true},
+		}, aiuri.CodeRejectedSignature, true},
 		{"AIU-3.2-12/reject-two-signatures", func(w *world) {
 			w.answer = func(rw http.ResponseWriter, r *http.Request) {
 				rw.Header().Add(aiuri.ProvenanceHeader, "x")
 				receipt("1", true)(headerAdder{rw}, r)
 			}
-		}, lookleap.CodeRejectedUnsigned, true},
+		}, aiuri.CodeRejectedUnsigned, true},
 		{"AIU-3.2-12/reject-key-server-down", func(w *world) { w.bank.Status("/jwks.json", 503) }, lookleap.CodeBadStatus, true},
 		{"AIU-3.1-12/reject-keys-elsewhere", func(w *world) { w.bank.Redirect("/jwks.json", "https://ai.example/keys") }, lookleap.CodeRedirectForbidden, true},
 		{"AIU-3.2-12/reject-endpoint-failed", func(w *world) {
 			w.answer = func(rw http.ResponseWriter, _ *http.Request) { http.Error(rw, "paid", 500) }
-		}, lookleap.CodeEndpointFailed, true},
+		}, aiuri.CodeEndpointFailed, true},
 		{"AIU-3.2-16/reject-redirect", func(w *world) {
 			w.answer = func(rw http.ResponseWriter, r *http.Request) {
 				http.Redirect(rw, r, "http://ai.example/", http.StatusTemporaryRedirect)
 			}
-		}, lookleap.CodeEndpointFailed, true},
+		}, aiuri.CodeEndpointFailed, true},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			w := newWorld(t)
@@ -217,7 +217,7 @@ func TestInvoke(t *testing.T) {
 		problem string
 		want    string
 	}{
-		"accept-code":          {`{"status":502,"code":"rejected-unsigned","detail":"paid"}`, "the gateway answered 502: " + lookleap.CodeRejectedUnsigned.Title()},
+		"accept-code":          {`{"status":502,"code":"rejected-unsigned","detail":"paid"}`, "the gateway answered 502: " + aiuri.CodeRejectedUnsigned.Title()},
 		"reject-unknown-code":  {`{"code":"paid"}`, "the gateway answered 502"},
 		"reject-other-type":    {`{"code":502}`, "the gateway answered 502"},
 		"reject-no-object":     {`["rejected-unsigned"]`, "the gateway answered 502"},
@@ -232,7 +232,7 @@ func TestInvoke(t *testing.T) {
 			}
 			_, err := w.invoke(t, pay)
 			var no *lookleap.VerifyError
-			if !errors.As(err, &no) || no.Verdict.Code != lookleap.CodeEndpointFailed || no.Verdict.Summary != c.want {
+			if !errors.As(err, &no) || no.Verdict.Code != aiuri.CodeEndpointFailed || no.Verdict.Summary != c.want {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -289,7 +289,7 @@ func TestInvoke(t *testing.T) {
 		"AIU-3.1-08/reject-more-than-the-document": {URI: pay.URI, Scopes: []string{"pay", "admin"}},
 	} {
 		t.Run(id, func(t *testing.T) {
-			if v, err := newWorld(t).invoke(t, r); v != nil || lookleap.CodeOf(err) != lookleap.CodeScope {
+			if v, err := newWorld(t).invoke(t, r); v != nil || lookleap.CodeOf(err) != aiuri.CodeScope {
 				t.Errorf("got %v, %v", v, err)
 			}
 		})
@@ -297,7 +297,7 @@ func TestInvoke(t *testing.T) {
 	t.Run("AIU-3.3-02/reject-untrusted-gateway", func(t *testing.T) {
 		r := pay
 		r.Gateway = "https://evil.example/gateway"
-		if v, err := newWorld(t).invoke(t, r); v != nil || lookleap.CodeOf(err) != lookleap.CodeUntrustedGateway {
+		if v, err := newWorld(t).invoke(t, r); v != nil || lookleap.CodeOf(err) != aiuri.CodeUntrustedGateway {
 			t.Errorf("got %v, %v", v, err)
 		}
 	})
@@ -305,7 +305,7 @@ func TestInvoke(t *testing.T) {
 		w := newWorld(t)
 		page(w.net.Site("shop.example"), "ai://bank.example/pay", "")
 		r := aiuri.Request{Page: "https://shop.example/", URI: parse(t, "ai://bank.example/other")}
-		if v, err := w.invoke(t, r); v != nil || lookleap.CodeOf(err) != lookleap.CodeAuthorityUnconfirmed {
+		if v, err := w.invoke(t, r); v != nil || lookleap.CodeOf(err) != aiuri.CodeAuthorityUnconfirmed {
 			t.Errorf("got %v, %v", v, err)
 		}
 	})

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
@@ -39,7 +38,7 @@ type TokenFunc func(ctx context.Context, to Destination, scopes []string) (strin
 // Token calls f. A nil function returns an error.
 func (f TokenFunc) Token(ctx context.Context, to Destination, scopes []string) (string, error) {
 	if f == nil {
-		return "", fail(lookleap.CodeTokenUnavailable, "the token function is nil", "")
+		return "", fail(CodeTokenUnavailable, "the token function is nil", "")
 	}
 	return f(ctx, to, scopes)
 }
@@ -58,14 +57,14 @@ func parseAuthorities(list []string) (a authorities, err error) {
 		name, pattern := strings.CutPrefix(text, "*.")
 		u, err := FromIRI("ai://" + name)
 		if err != nil || u.path != "" || u.hasQuery || u.hasFragment || strings.HasSuffix(name, ":") {
-			return a, &Error{Code: lookleap.CodeBadConfiguration, Reason: "an entry of Credentials is not the name of an authority", Fix: "write host, host:port or *.host", Err: err}
+			return a, &Error{Code: CodeBadConfiguration, Reason: "an entry of Credentials is not the name of an authority", Fix: "write host, host:port or *.host", Err: err}
 		}
 		if !pattern {
 			a.names[u.Authority()] = true
 			continue
 		}
 		if _, ok := domain.Registrable(u.Host()); !ok {
-			return a, fail(lookleap.CodeBadConfiguration, "a pattern of Credentials covers domains of different owners", "write *. before a domain that one owner has registered")
+			return a, fail(CodeBadConfiguration, "a pattern of Credentials covers domains of different owners", "write *. before a domain that one owner has registered")
 		}
 		a.parents = append(a.parents, u)
 	}
@@ -89,10 +88,10 @@ func (a authorities) check(d *Discovery) error {
 	case policy.Auth == "" && !policy.MTLS:
 		return nil
 	case !d.Confirmed:
-		return &Error{Code: lookleap.CodeAuthorityUnconfirmed, Subject: d.Endpoint.Redacted(), Reason: "credentials are demanded by " + d.Origin + " and not by the endpoint's own authority",
+		return &Error{Code: CodeAuthorityUnconfirmed, Subject: d.Endpoint.Redacted(), Reason: "credentials are demanded by " + d.Origin + " and not by the endpoint's own authority",
 			Fix: "map the authority to its https origin in DiscoveryOptions.Static or by a Registry"}
 	case !a.allow(d.Document.Endpoint):
-		return &Error{Code: lookleap.CodeCredentialsNotAllowed, Subject: d.Endpoint.Redacted(), Reason: "the policy demands credentials and the options do not allow them for this authority",
+		return &Error{Code: CodeCredentialsNotAllowed, Subject: d.Endpoint.Redacted(), Reason: "the policy demands credentials and the options do not allow them for this authority",
 			Fix: "add " + d.Document.Endpoint.Authority() + " to Credentials"}
 	}
 	return nil

@@ -37,14 +37,14 @@ func TestCredentialAuthorities(t *testing.T) {
 		{"accept-port", "ai://bank.example:8443/pay", []string{"bank.example:8443"}, lookleap.CodeOK},
 		{"accept-pattern-port", "ai://api.bank.example:8443/pay", []string{"*.bank.example:8443"}, lookleap.CodeOK},
 		{"accept-international", "ai://xn--bcher-kva.example/pay", []string{"bücher.example"}, lookleap.CodeOK},
-		{"reject-none", "ai://bank.example/pay", nil, lookleap.CodeCredentialsNotAllowed},
-		{"reject-other", "ai://evil.example/pay", []string{"bank.example"}, lookleap.CodeCredentialsNotAllowed},
-		{"reject-parent-of-pattern", "ai://bank.example/pay", []string{"*.bank.example"}, lookleap.CodeCredentialsNotAllowed},
-		{"reject-pattern-without-dot", "ai://evilbank.example/pay", []string{"*.bank.example", "bank.example"}, lookleap.CodeCredentialsNotAllowed},
-		{"reject-subdomain-of-name", "ai://api.bank.example/pay", []string{"bank.example"}, lookleap.CodeCredentialsNotAllowed},
-		{"reject-name-before", "ai://bank.example.evil.example/pay", []string{"bank.example", "*.bank.example"}, lookleap.CodeCredentialsNotAllowed},
-		{"reject-port", "ai://bank.example:8443/pay", []string{"bank.example", "bank.example:443"}, lookleap.CodeCredentialsNotAllowed},
-		{"reject-pattern-port", "ai://api.bank.example:8443/pay", []string{"*.bank.example"}, lookleap.CodeCredentialsNotAllowed},
+		{"reject-none", "ai://bank.example/pay", nil, aiuri.CodeCredentialsNotAllowed},
+		{"reject-other", "ai://evil.example/pay", []string{"bank.example"}, aiuri.CodeCredentialsNotAllowed},
+		{"reject-parent-of-pattern", "ai://bank.example/pay", []string{"*.bank.example"}, aiuri.CodeCredentialsNotAllowed},
+		{"reject-pattern-without-dot", "ai://evilbank.example/pay", []string{"*.bank.example", "bank.example"}, aiuri.CodeCredentialsNotAllowed},
+		{"reject-subdomain-of-name", "ai://api.bank.example/pay", []string{"bank.example"}, aiuri.CodeCredentialsNotAllowed},
+		{"reject-name-before", "ai://bank.example.evil.example/pay", []string{"bank.example", "*.bank.example"}, aiuri.CodeCredentialsNotAllowed},
+		{"reject-port", "ai://bank.example:8443/pay", []string{"bank.example", "bank.example:443"}, aiuri.CodeCredentialsNotAllowed},
+		{"reject-pattern-port", "ai://api.bank.example:8443/pay", []string{"*.bank.example"}, aiuri.CodeCredentialsNotAllowed},
 	} {
 		u := parseAny(c.endpoint)
 		host := u.Host()
@@ -73,10 +73,10 @@ func TestCredentialAuthorities(t *testing.T) {
 		t.Run("O11/reject-entry-"+name, func(t *testing.T) {
 			g := newGatewayWorld(t)
 			g.world.options.Credentials, g.options.Credentials = []string{entry}, []string{entry}
-			if c, err := aiuri.NewClient(g.host, g.world.options); c != nil || lookleap.CodeOf(err) != lookleap.CodeBadConfiguration {
+			if c, err := aiuri.NewClient(g.host, g.world.options); c != nil || lookleap.CodeOf(err) != aiuri.CodeBadConfiguration {
 				t.Errorf("the client takes it: %v", err)
 			}
-			if h, err := aiuri.NewGateway(g.host, g.options); h != nil || lookleap.CodeOf(err) != lookleap.CodeBadConfiguration {
+			if h, err := aiuri.NewGateway(g.host, g.options); h != nil || lookleap.CodeOf(err) != aiuri.CodeBadConfiguration {
 				t.Errorf("the gateway takes it: %v", err)
 			}
 		})
@@ -131,11 +131,11 @@ func TestGatewayCredentials(t *testing.T) {
 			g.options.Authorizer = authorizer(func(*http.Request, *aiuri.Call) (*aiuri.Grant, error) {
 				return &aiuri.Grant{User: "u", Scopes: []string{"pay"}, Tokens: source}, nil
 			})
-			if w := g.serve(t, "POST", payTarget, "{}"); w.Code != 502 || len(g.calls) != 0 || !strings.Contains(w.Body.String(), string(lookleap.CodeTokenUnavailable)) {
+			if w := g.serve(t, "POST", payTarget, "{}"); w.Code != 502 || len(g.calls) != 0 || !strings.Contains(w.Body.String(), string(aiuri.CodeTokenUnavailable)) {
 				t.Errorf("got %d %s", w.Code, w.Body)
 			}
 			g.world.options.Tokens = source
-			if _, err := g.invoke(t, pay); lookleap.CodeOf(err) != lookleap.CodeTokenUnavailable {
+			if _, err := g.invoke(t, pay); lookleap.CodeOf(err) != aiuri.CodeTokenUnavailable {
 				t.Errorf("got %v", err)
 			}
 		}
@@ -156,7 +156,7 @@ func TestUnconfirmed(t *testing.T) {
 	for _, policy := range []string{`{"auth":"oauth2"}`, `{"mtls":true}`, `{"auth":"oauth2","mtls":true}`} {
 		t.Run("O16/reject-credentials-on-the-word-of-a-page", func(t *testing.T) {
 			w, line, to := evil(t, policy)
-			if _, err := w.invoke(t, request); lookleap.CodeOf(err) != lookleap.CodeAuthorityUnconfirmed || len(line.calls) != 0 || len(*to) != 0 {
+			if _, err := w.invoke(t, request); lookleap.CodeOf(err) != aiuri.CodeAuthorityUnconfirmed || len(line.calls) != 0 || len(*to) != 0 {
 				t.Errorf("got %v, %v, %v", err, line.calls, *to)
 			}
 		})

@@ -53,7 +53,7 @@ func ParseDescriptor(data []byte, origin string, allowedKeyOrigins ...string) (*
 		_, err = v.Need("endpoint")
 	}
 	if err != nil {
-		return nil, jsonError(lookleap.CodeBadDocument, err)
+		return nil, jsonError(CodeBadDocument, err)
 	}
 	d := &Descriptor{Policy: Policy{RequireSignedResults: true}}
 	for name, member := range v.Members() {
@@ -91,7 +91,7 @@ func (d *Descriptor) endpoint(v strictjson.Value) *Error {
 	s, ok := text(v)
 	u, err := Parse(s)
 	if !ok || err != nil || !u.HasAuthority() {
-		return refuse(v, lookleap.CodeBadDocument, "the endpoint is no ai: URI with authority", "write ai://authority/path")
+		return refuse(v, CodeBadDocument, "the endpoint is no ai: URI with authority", "write ai://authority/path")
 	}
 	d.Endpoint = u.Normalize()
 	return nil
@@ -101,10 +101,10 @@ func (d *Descriptor) jwks(v strictjson.Value, origins []string) *Error {
 	s, ok := text(v)
 	u, err := domain.Rules{RefuseFragment: true}.Parse(s)
 	if !ok || err != nil {
-		return refuse(v, lookleap.CodeBadDocument, "jwks is no https URL without user information and fragment", "")
+		return refuse(v, CodeBadDocument, "jwks is no https URL without user information and fragment", "")
 	}
 	if !slices.ContainsFunc(origins, func(o string) bool { return isOrigin(o, u.Origin()) }) {
-		return refuse(v, lookleap.CodeJWKSOrigin, "the keys lie at another origin than the document", "publish them at the document's origin")
+		return refuse(v, CodeJWKSOrigin, "the keys lie at another origin than the document", "publish them at the document's origin")
 	}
 	d.JWKS = u.String()
 	return nil
@@ -118,12 +118,12 @@ func isOrigin(text, canonical string) bool {
 
 func (d *Descriptor) scopes(v strictjson.Value) *Error {
 	if v.Kind() != strictjson.Array {
-		return refuse(v, lookleap.CodeBadDocument, "scopes is no list", "")
+		return refuse(v, CodeBadDocument, "scopes is no list", "")
 	}
 	for e := range v.Elements() {
 		s, ok := text(e)
 		if !ok || !isScope(s) {
-			return refuse(e, lookleap.CodeBadDocument, "a scope is no scope token", "")
+			return refuse(e, CodeBadDocument, "a scope is no scope token", "")
 		}
 		d.Scopes = append(d.Scopes, s)
 	}
@@ -142,12 +142,12 @@ func isScope(s string) bool {
 
 func (d *Descriptor) policy(v strictjson.Value) *Error {
 	if v.Kind() != strictjson.Object {
-		return refuse(v, lookleap.CodeBadDocument, "policy is no object", "")
+		return refuse(v, CodeBadDocument, "policy is no object", "")
 	}
 	flag := func(m strictjson.Value, name string, to *bool) *Error {
 		b, err := m.Bool()
 		if err != nil {
-			return refuse(m, lookleap.CodeBadDocument, name+" is neither true nor false", "")
+			return refuse(m, CodeBadDocument, name+" is neither true nor false", "")
 		}
 		*to = b
 		return nil
@@ -159,9 +159,9 @@ func (d *Descriptor) policy(v strictjson.Value) *Error {
 			s, ok := text(m)
 			switch {
 			case !ok:
-				bad = refuse(m, lookleap.CodeBadDocument, "auth is no text", "")
+				bad = refuse(m, CodeBadDocument, "auth is no text", "")
 			case s != AuthOAuth2:
-				bad = refuse(m, lookleap.CodePolicyUnsupported, "auth demands what nobody here knows", "")
+				bad = refuse(m, CodePolicyUnsupported, "auth demands what nobody here knows", "")
 			}
 			d.Policy.Auth = s
 		case "mtls":
@@ -174,7 +174,7 @@ func (d *Descriptor) policy(v strictjson.Value) *Error {
 		}
 	}
 	if !d.Policy.RequireSignedResults {
-		d.Findings = append(d.Findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodePolicyWeaker, Requirement: "AIU-3.1-10",
+		d.Findings = append(d.Findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodePolicyWeaker, Requirement: "AIU-3.1-10",
 			Message: "the document does not demand signed results; they are demanded all the same", Fix: "set requireSignedResults to true"})
 	}
 	return nil
@@ -184,7 +184,7 @@ func (d *Descriptor) policy(v strictjson.Value) *Error {
 func (d *Descriptor) permits(scopes []string) *Error {
 	for _, s := range scopes {
 		if !isScope(s) || !slices.Contains(d.Scopes, s) {
-			return fail(lookleap.CodeScope, "a scope is not among those of the document", "ask for "+strings.Join(d.Scopes, " "))
+			return fail(CodeScope, "a scope is not among those of the document", "ask for "+strings.Join(d.Scopes, " "))
 		}
 	}
 	return nil

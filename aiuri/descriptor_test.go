@@ -34,7 +34,7 @@ func TestParseDescriptor(t *testing.T) {
 		}},
 		{"AIU-3.1-09/accept-absent", doc(""), func(d *aiuri.Descriptor) bool { return d.Policy == aiuri.Policy{RequireSignedResults: true} }},
 		{"AIU-3.1-10/accept-with-finding", doc(`,"policy":{"requireSignedResults":false}`), func(d *aiuri.Descriptor) bool {
-			return len(d.Findings) == 1 && d.Findings[0].Code == lookleap.CodePolicyWeaker
+			return len(d.Findings) == 1 && d.Findings[0].Code == aiuri.CodePolicyWeaker
 		}},
 		{"AIU-3.1-11/accept-unknown-members", doc(`,"x":[1],"policy":{"y":1}`), func(d *aiuri.Descriptor) bool { return string(d.Extra["x"]) == "[1]" }},
 		{"L10/accept-unknown-members", doc(`,"Policy":{"mtls":true}`), func(d *aiuri.Descriptor) bool { return !d.Policy.MTLS && len(d.Extra) == 1 }},
@@ -50,36 +50,36 @@ func TestParseDescriptor(t *testing.T) {
 		id, text string
 		code     lookleap.Code
 	}{
-		{"AIU-3.1-06/reject-missing", `{}`, lookleap.CodeBadDocument},
-		{"AIU-3.1-06/reject-number", `{"endpoint":1}`, lookleap.CodeBadDocument},
-		{"AIU-3.1-06/reject-https", `{"endpoint":"https://bank.example/x"}`, lookleap.CodeBadDocument},
-		{"AIU-3.1-06/reject-no-authority", `{"endpoint":"ai:/x"}`, lookleap.CodeBadDocument},
-		{"AIU-3.1-06/reject-case", `{"Endpoint":"ai://bank/x"}`, lookleap.CodeBadDocument},
-		{"AIU-3.1-07/reject-http", doc(`,"jwks":"http://www.bank.example/k"`), lookleap.CodeBadDocument},
-		{"AIU-3.1-07/reject-relative", doc(`,"jwks":"/k"`), lookleap.CodeBadDocument},
-		{"AIU-3.1-07/reject-userinfo", doc(`,"jwks":"https://u@www.bank.example/k"`), lookleap.CodeBadDocument},
-		{"AIU-3.1-07/reject-fragment", doc(`,"jwks":"https://www.bank.example/k#a"`), lookleap.CodeBadDocument},
-		{"AIU-3.1-07/reject-other-origin", doc(`,"jwks":"https://evil.example/k"`), lookleap.CodeJWKSOrigin},
-		{"AIU-3.1-07/reject-subdomain", doc(`,"jwks":"https://a.www.bank.example/k"`), lookleap.CodeJWKSOrigin},
-		{"AIU-3.1-07/reject-other-port", doc(`,"jwks":"https://www.bank.example:8443/k"`), lookleap.CodeJWKSOrigin},
-		{"AIU-3.1-08/reject-text", doc(`,"scopes":"pay"`), lookleap.CodeBadDocument},
-		{"AIU-3.1-08/reject-empty", doc(`,"scopes":[""]`), lookleap.CodeBadDocument},
-		{"AIU-3.1-08/reject-blank", doc(`,"scopes":["a b"]`), lookleap.CodeBadDocument},
-		{"AIU-3.1-08/reject-quote", doc(`,"scopes":["a\""]`), lookleap.CodeBadDocument},
-		{"AIU-3.1-08/reject-number", doc(`,"scopes":[1]`), lookleap.CodeBadDocument},
-		{"AIU-3.1-09/reject-unknown-auth", doc(`,"policy":{"auth":"basic"}`), lookleap.CodePolicyUnsupported},
-		{"AIU-3.1-09/reject-auth-case", doc(`,"policy":{"auth":"OAuth2"}`), lookleap.CodePolicyUnsupported},
-		{"AIU-3.1-09/reject-mtls-text", doc(`,"policy":{"mtls":"true"}`), lookleap.CodeBadDocument},
-		{"AIU-3.1-09/reject-signed-null", doc(`,"policy":{"requireSignedResults":null}`), lookleap.CodeBadDocument},
-		{"AIU-3.1-09/reject-policy-list", doc(`,"policy":[]`), lookleap.CodeBadDocument},
-		{"AIU-3.1-11/reject-duplicate", `{"endpoint":"ai://a/","endpoint":"ai://b/"}`, lookleap.CodeBadDocument},
-		{"AIU-3.1-11/reject-duplicate-inside", doc(`,"policy":{"mtls":true,"mtls":false}`), lookleap.CodeBadDocument},
-		{"AIU-3.1-11/reject-trailing", doc("") + "x", lookleap.CodeBadDocument},
-		{"AIU-3.1-11/reject-depth", doc(`,"x":` + strings.Repeat("[", 16) + strings.Repeat("]", 16)), lookleap.CodeBadDocument},
-		{"AIU-3.1-11/reject-size", doc(`,"x":"` + strings.Repeat("x", 64<<10) + `"`), lookleap.CodeBadDocument},
-		{"AIU-3.1-11/reject-utf8", doc(",\"x\":\"\xff\""), lookleap.CodeBadDocument},
-		{"L10/reject-auth-none", doc(`,"policy":{"auth":"none","mtls":false,"requireSignedResults":false}`), lookleap.CodePolicyUnsupported},
-		{"L10/reject-foreign-keys", doc(`,"jwks":"https://evil.example/k"`), lookleap.CodeJWKSOrigin},
+		{"AIU-3.1-06/reject-missing", `{}`, aiuri.CodeBadDocument},
+		{"AIU-3.1-06/reject-number", `{"endpoint":1}`, aiuri.CodeBadDocument},
+		{"AIU-3.1-06/reject-https", `{"endpoint":"https://bank.example/x"}`, aiuri.CodeBadDocument},
+		{"AIU-3.1-06/reject-no-authority", `{"endpoint":"ai:/x"}`, aiuri.CodeBadDocument},
+		{"AIU-3.1-06/reject-case", `{"Endpoint":"ai://bank/x"}`, aiuri.CodeBadDocument},
+		{"AIU-3.1-07/reject-http", doc(`,"jwks":"http://www.bank.example/k"`), aiuri.CodeBadDocument},
+		{"AIU-3.1-07/reject-relative", doc(`,"jwks":"/k"`), aiuri.CodeBadDocument},
+		{"AIU-3.1-07/reject-userinfo", doc(`,"jwks":"https://u@www.bank.example/k"`), aiuri.CodeBadDocument},
+		{"AIU-3.1-07/reject-fragment", doc(`,"jwks":"https://www.bank.example/k#a"`), aiuri.CodeBadDocument},
+		{"AIU-3.1-07/reject-other-origin", doc(`,"jwks":"https://evil.example/k"`), aiuri.CodeJWKSOrigin},
+		{"AIU-3.1-07/reject-subdomain", doc(`,"jwks":"https://a.www.bank.example/k"`), aiuri.CodeJWKSOrigin},
+		{"AIU-3.1-07/reject-other-port", doc(`,"jwks":"https://www.bank.example:8443/k"`), aiuri.CodeJWKSOrigin},
+		{"AIU-3.1-08/reject-text", doc(`,"scopes":"pay"`), aiuri.CodeBadDocument},
+		{"AIU-3.1-08/reject-empty", doc(`,"scopes":[""]`), aiuri.CodeBadDocument},
+		{"AIU-3.1-08/reject-blank", doc(`,"scopes":["a b"]`), aiuri.CodeBadDocument},
+		{"AIU-3.1-08/reject-quote", doc(`,"scopes":["a\""]`), aiuri.CodeBadDocument},
+		{"AIU-3.1-08/reject-number", doc(`,"scopes":[1]`), aiuri.CodeBadDocument},
+		{"AIU-3.1-09/reject-unknown-auth", doc(`,"policy":{"auth":"basic"}`), aiuri.CodePolicyUnsupported},
+		{"AIU-3.1-09/reject-auth-case", doc(`,"policy":{"auth":"OAuth2"}`), aiuri.CodePolicyUnsupported},
+		{"AIU-3.1-09/reject-mtls-text", doc(`,"policy":{"mtls":"true"}`), aiuri.CodeBadDocument},
+		{"AIU-3.1-09/reject-signed-null", doc(`,"policy":{"requireSignedResults":null}`), aiuri.CodeBadDocument},
+		{"AIU-3.1-09/reject-policy-list", doc(`,"policy":[]`), aiuri.CodeBadDocument},
+		{"AIU-3.1-11/reject-duplicate", `{"endpoint":"ai://a/","endpoint":"ai://b/"}`, aiuri.CodeBadDocument},
+		{"AIU-3.1-11/reject-duplicate-inside", doc(`,"policy":{"mtls":true,"mtls":false}`), aiuri.CodeBadDocument},
+		{"AIU-3.1-11/reject-trailing", doc("") + "x", aiuri.CodeBadDocument},
+		{"AIU-3.1-11/reject-depth", doc(`,"x":` + strings.Repeat("[", 16) + strings.Repeat("]", 16)), aiuri.CodeBadDocument},
+		{"AIU-3.1-11/reject-size", doc(`,"x":"` + strings.Repeat("x", 64<<10) + `"`), aiuri.CodeBadDocument},
+		{"AIU-3.1-11/reject-utf8", doc(",\"x\":\"\xff\""), aiuri.CodeBadDocument},
+		{"L10/reject-auth-none", doc(`,"policy":{"auth":"none","mtls":false,"requireSignedResults":false}`), aiuri.CodePolicyUnsupported},
+		{"L10/reject-foreign-keys", doc(`,"jwks":"https://evil.example/k"`), aiuri.CodeJWKSOrigin},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			d, err := aiuri.ParseDescriptor([]byte(c.text), bankOrigin)
@@ -100,7 +100,7 @@ func TestKeyOrigins(t *testing.T) {
 		side := map[bool]string{true: "accept", false: "reject"}[ok]
 		t.Run("AIU-3.1-07/"+side+"-allowed-origin", func(t *testing.T) {
 			d, err := aiuri.ParseDescriptor(document, "https://bank.example/", origin)
-			if (d != nil) != ok || !ok && lookleap.CodeOf(err) != lookleap.CodeJWKSOrigin {
+			if (d != nil) != ok || !ok && lookleap.CodeOf(err) != aiuri.CodeJWKSOrigin {
 				t.Errorf("%q: %v, %v", origin, d, err)
 			}
 		})

@@ -95,8 +95,8 @@ func NewDiscoverer(host *lookleap.Host, o DiscoveryOptions) *Discoverer {
 		held:      flight.NewMemo[string, *heldDocument](o.Entries, host.Time),
 		memo:      flight.NewMemo[string, *Discovery](o.Entries, host.Time),
 		policies:  policies,
-		registry:  plugin{"the registry", lookleap.CodeUnknownAuthority, newCallLimit(0)},
-		callbacks: plugin{"a function of the options", lookleap.CodeNotAuthorized, newCallLimit(0)},
+		registry:  plugin{"the registry", CodeUnknownAuthority, newCallLimit(0)},
+		callbacks: plugin{"a function of the options", CodeNotAuthorized, newCallLimit(0)},
 	}
 }
 
@@ -125,7 +125,7 @@ func (d *Discoverer) Resolve(ctx context.Context, u URI) (*Discovery, error) {
 		return nil, err
 	}
 	if !u.HasAuthority() {
-		return nil, d.refuse(u.Redacted(), &Error{Code: lookleap.CodeNoAuthority, Reason: "the URI has no authority"})
+		return nil, d.refuse(u.Redacted(), &Error{Code: CodeNoAuthority, Reason: "the URI has no authority"})
 	}
 	u = u.Normalize().WithoutFragment()
 	origin, err := d.originOf(ctx, u)
@@ -194,7 +194,7 @@ func (f *Discovery) verdict(now time.Time) *lookleap.Verdict {
 	check := func(requirement string, ok bool, yes, no string) {
 		c := lookleap.Check{Requirement: requirement, Code: lookleap.CodeOK, Status: lookleap.Passed, Message: yes}
 		if !ok {
-			c.Status, c.Code, c.Message = lookleap.Noted, lookleap.CodeNoTrustAnchor, no
+			c.Status, c.Code, c.Message = lookleap.Noted, CodeNoTrustAnchor, no
 		}
 		v.Checks = append(v.Checks, c)
 	}
@@ -281,7 +281,7 @@ func (d *Discoverer) page(ctx context.Context, page domain.URL, e *evidence) err
 	case errors.Is(err, lookleap.ErrBogus):
 		return &Error{Code: lookleap.CodeDNSSECBogus, Subject: page.Origin(), Reason: "the DNS answer failed validation", Err: err}
 	case err != nil && e.document == nil && lookleap.CodeOf(err) != lookleap.CodeRedirectForbidden:
-		return &Error{Code: lookleap.CodeDiscoveryFailed, Subject: page.Origin(), Reason: "the page could not be had", Err: err}
+		return &Error{Code: CodeDiscoveryFailed, Subject: page.Origin(), Reason: "the page could not be had", Err: err}
 	case err != nil || !resp.OK():
 		return nil // the document says enough, or the page advertises nothing
 	}
@@ -304,7 +304,7 @@ func (d *Discoverer) confirm(ctx context.Context, f *Discovery) (time.Time, erro
 	}
 	base, err := domain.Parse(origin)
 	if err != nil {
-		return time.Time{}, &Error{Code: lookleap.CodeUnknownAuthority, Subject: f.Endpoint.Redacted(), Reason: "the authority's origin is no public https origin", Err: err}
+		return time.Time{}, &Error{Code: CodeUnknownAuthority, Subject: f.Endpoint.Redacted(), Reason: "the authority's origin is no public https origin", Err: err}
 	}
 	origin = base.Origin()
 	if origin == f.DocumentOrigin {
@@ -322,7 +322,7 @@ func (d *Discoverer) confirm(ctx context.Context, f *Discovery) (time.Time, erro
 	case doc == nil && d.options.AllowThirdParty != nil && d.accepts(ctx, func() bool { return d.options.AllowThirdParty(f.Origin, f.Endpoint) }):
 		return until, nil
 	}
-	return until, &Error{Code: lookleap.CodeAuthorityUnconfirmed, Subject: f.Endpoint.Redacted(), Reason: "the authority's own document does not name this endpoint", Fix: "publish it at " + origin + "/.well-known/aiip"}
+	return until, &Error{Code: CodeAuthorityUnconfirmed, Subject: f.Endpoint.Redacted(), Reason: "the authority's own document does not name this endpoint", Fix: "publish it at " + origin + "/.well-known/aiip"}
 }
 
 // speakable reports whether there is a way to find out whose document speaks for
@@ -344,12 +344,12 @@ func (d *Discoverer) originOf(ctx context.Context, u URI) (string, error) {
 		return call(ctx, d.registry, u.Authority(), func(ctx context.Context) (string, error) {
 			origin, err := d.options.Registry.AuthorityOrigin(ctx, u.Authority())
 			if err != nil && ctx.Err() == nil {
-				err = &Error{Code: lookleap.CodeUnknownAuthority, Subject: u.Redacted(), Reason: "the registry does not know the authority", Err: err}
+				err = &Error{Code: CodeUnknownAuthority, Subject: u.Redacted(), Reason: "the registry does not know the authority", Err: err}
 			}
 			return origin, err
 		})
 	}
-	return "", &Error{Code: lookleap.CodeUnknownAuthority, Subject: u.Redacted(), Reason: "the authority is a registry name and no registry is configured"}
+	return "", &Error{Code: CodeUnknownAuthority, Subject: u.Redacted(), Reason: "the authority is a registry name and no registry is configured"}
 }
 
 // accepts asks a function of the options, which says no by a panic or by not returning.
@@ -361,14 +361,14 @@ func (d *Discoverer) accepts(ctx context.Context, f func() bool) bool {
 func (d *Discoverer) resolve(ctx context.Context, u URI, origin string) (*Discovery, time.Time, error) {
 	base, err := domain.Parse(origin)
 	if err != nil {
-		return nil, time.Time{}, &Error{Code: lookleap.CodeUnknownAuthority, Subject: u.Redacted(), Reason: "the authority's origin is no public https origin", Err: err}
+		return nil, time.Time{}, &Error{Code: CodeUnknownAuthority, Subject: u.Redacted(), Reason: "the authority's origin is no public https origin", Err: err}
 	}
 	doc, until, err := d.document(ctx, base.Origin())
 	switch {
 	case err != nil:
 		return nil, until, err
 	case doc == nil || !doc.vouches(u):
-		return nil, until, &Error{Code: lookleap.CodeAuthorityUnconfirmed, Subject: u.Redacted(), Reason: "the authority's document does not name this endpoint"}
+		return nil, until, &Error{Code: CodeAuthorityUnconfirmed, Subject: u.Redacted(), Reason: "the authority's document does not name this endpoint"}
 	}
 	return &Discovery{
 		Origin: base.Origin(), Endpoint: doc.Endpoint, Source: SourceWellKnown, Candidates: []Candidate{{SourceWellKnown, doc.Endpoint}},

@@ -95,23 +95,23 @@ func TestDiscover(t *testing.T) {
 		{"AIU-3.1-15/accept-insecure-is-a-hint", func(n *lab.Internet, s *lab.Site) {
 			page(s, "", "ai://b/")
 			n.Name("_aiip.shop.example").TXT("endpoint=ai://d/").DNSSEC(lookleap.Insecure)
-		}, dns, "ai://b/", aiuri.SourceElement, lookleap.CodeDiscoveryConflict},
+		}, dns, "ai://b/", aiuri.SourceElement, aiuri.CodeDiscoveryConflict},
 		{"AIU-3.1-15/accept-secure", func(n *lab.Internet, s *lab.Site) {
 			page(s, "", "ai://b/")
 			n.Name("_aiip.shop.example").TXT("endpoint=ai://d/").DNSSEC(lookleap.Secure)
-		}, dns, "ai://d/", aiuri.SourceDNSSecure, lookleap.CodeDiscoveryConflict},
+		}, dns, "ai://d/", aiuri.SourceDNSSecure, aiuri.CodeDiscoveryConflict},
 		{"AIU-3.1-16/accept-https-only", func(n *lab.Internet, s *lab.Site) {
 			page(s, "ai://bank/x", "")
 			n.Name("_aiip.shop.example").Bogus()
 		}, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
-		{"AIU-3.1-17/accept-well-known-first", all, dns, "ai://c/", aiuri.SourceWellKnown, lookleap.CodeDiscoveryConflict},
-		{"AIU-3.1-17/accept-link-second", func(n *lab.Internet, s *lab.Site) { all(n, s); s.Remove(documentPath) }, dns, "ai://a/", aiuri.SourceLink, lookleap.CodeDiscoveryConflict},
+		{"AIU-3.1-17/accept-well-known-first", all, dns, "ai://c/", aiuri.SourceWellKnown, aiuri.CodeDiscoveryConflict},
+		{"AIU-3.1-17/accept-link-second", func(n *lab.Internet, s *lab.Site) { all(n, s); s.Remove(documentPath) }, dns, "ai://a/", aiuri.SourceLink, aiuri.CodeDiscoveryConflict},
 		{"AIU-3.1-19/accept-with-finding", func(_ *lab.Internet, s *lab.Site) {
 			page(s, "ai://a/", "")
 			s.Body(documentPath, "application/json", documentOf("ai://b/", shop))
-		}, aiuri.DiscoveryOptions{FailOnConflict: false}, "ai://b/", aiuri.SourceWellKnown, lookleap.CodeDiscoveryConflict},
-		{"L08/accept-precedence", all, dns, "ai://c/", aiuri.SourceWellKnown, lookleap.CodeDiscoveryConflict},
-		{"AIU-3.1-02/accept-foreign-target-ignored", func(_ *lab.Internet, s *lab.Site) { page(s, "https://bank.example/", "ai://bank/x") }, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceElement, lookleap.CodeNotAI},
+		}, aiuri.DiscoveryOptions{FailOnConflict: false}, "ai://b/", aiuri.SourceWellKnown, aiuri.CodeDiscoveryConflict},
+		{"L08/accept-precedence", all, dns, "ai://c/", aiuri.SourceWellKnown, aiuri.CodeDiscoveryConflict},
+		{"AIU-3.1-02/accept-foreign-target-ignored", func(_ *lab.Internet, s *lab.Site) { page(s, "https://bank.example/", "ai://bank/x") }, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceElement, aiuri.CodeNotAI},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			net := lab.ForTest(t)
@@ -140,39 +140,39 @@ func TestDiscover(t *testing.T) {
 		options aiuri.DiscoveryOptions
 		code    lookleap.Code
 	}{
-		{"AIU-3.1-05/reject-503", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); s.Status(documentPath, 503) }, aiuri.DiscoveryOptions{}, lookleap.CodeDiscoveryFailed},
-		{"AIU-3.1-05/reject-403", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); s.Status(documentPath, 403) }, aiuri.DiscoveryOptions{}, lookleap.CodeDiscoveryFailed},
-		{"AIU-3.1-05/reject-400", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); s.Status(documentPath, 400) }, aiuri.DiscoveryOptions{}, lookleap.CodeDiscoveryFailed},
+		{"AIU-3.1-05/reject-503", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); s.Status(documentPath, 503) }, aiuri.DiscoveryOptions{}, aiuri.CodeDiscoveryFailed},
+		{"AIU-3.1-05/reject-403", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); s.Status(documentPath, 403) }, aiuri.DiscoveryOptions{}, aiuri.CodeDiscoveryFailed},
+		{"AIU-3.1-05/reject-400", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); s.Status(documentPath, 400) }, aiuri.DiscoveryOptions{}, aiuri.CodeDiscoveryFailed},
 		{"AIU-3.1-05/reject-text", func(_ *lab.Internet, s *lab.Site) {
 			s.Body(documentPath, "text/plain", documentOf("ai://bank/x", shop))
-		}, aiuri.DiscoveryOptions{}, lookleap.CodeDiscoveryFailed},
+		}, aiuri.DiscoveryOptions{}, aiuri.CodeDiscoveryFailed},
 		{"AIU-3.1-05/reject-tls", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); s.Certificate(lab.WrongName) }, aiuri.DiscoveryOptions{}, lookleap.CodeTLS},
 		{"AIU-3.1-12/reject-cross-origin", func(n *lab.Internet, s *lab.Site) {
 			s.Redirect(documentPath, "https://other.example/doc")
 			n.Site("other.example").Body("/doc", "application/json", documentOf("ai://bank/x", shop))
 		}, aiuri.DiscoveryOptions{}, lookleap.CodeRedirectCrossOrigin},
 		{"AIU-3.1-12/reject-http", func(_ *lab.Internet, s *lab.Site) { s.Plain().Redirect(documentPath, "http://shop.example/doc") }, aiuri.DiscoveryOptions{}, lookleap.CodeRedirectCrossOrigin},
-		{"AIU-3.1-12/reject-four", func(_ *lab.Internet, s *lab.Site) { s.RedirectChain(documentPath, 4, "") }, aiuri.DiscoveryOptions{}, lookleap.CodeDiscoveryFailed},
-		{"AIU-3.1-13/reject-no-service", func(n *lab.Internet, s *lab.Site) { n.Name("_aiip._tcp.shop.example").SRV(0, 0, 0, ".") }, dns, lookleap.CodeServiceUnavailable},
+		{"AIU-3.1-12/reject-four", func(_ *lab.Internet, s *lab.Site) { s.RedirectChain(documentPath, 4, "") }, aiuri.DiscoveryOptions{}, aiuri.CodeDiscoveryFailed},
+		{"AIU-3.1-13/reject-no-service", func(n *lab.Internet, s *lab.Site) { n.Name("_aiip._tcp.shop.example").SRV(0, 0, 0, ".") }, dns, aiuri.CodeServiceUnavailable},
 		{"AIU-3.1-14/reject-two", func(n *lab.Internet, s *lab.Site) {
 			n.Name("_aiip.shop.example").TXT("endpoint=ai://a/").TXT("endpoint=ai://b/")
-		}, dns, lookleap.CodeAmbiguousDNS},
+		}, dns, aiuri.CodeAmbiguousDNS},
 		{"AIU-3.1-15/reject-bogus", func(n *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); n.Name("_aiip.shop.example").Bogus() }, dns, lookleap.CodeDNSSECBogus},
-		{"AIU-3.1-16/reject-nothing-advertised", func(n *lab.Internet, s *lab.Site) { n.Name("_aiip.shop.example").TXT("endpoint=ai://a/") }, aiuri.DiscoveryOptions{}, lookleap.CodeNoEndpoint},
-		{"AIU-3.1-19/reject-conflict", all, aiuri.DiscoveryOptions{FailOnConflict: true}, lookleap.CodeDiscoveryConflict},
+		{"AIU-3.1-16/reject-nothing-advertised", func(n *lab.Internet, s *lab.Site) { n.Name("_aiip.shop.example").TXT("endpoint=ai://a/") }, aiuri.DiscoveryOptions{}, aiuri.CodeNoEndpoint},
+		{"AIU-3.1-19/reject-conflict", all, aiuri.DiscoveryOptions{FailOnConflict: true}, aiuri.CodeDiscoveryConflict},
 		{"AIU-3.2-14/reject-tls-1.2", func(_ *lab.Internet, s *lab.Site) {
 			s.MaxTLS(tls.VersionTLS12).Body(documentPath, "application/json", documentOf("ai://bank/x", shop))
-		}, aiuri.DiscoveryOptions{}, lookleap.CodeUnauthenticated},
+		}, aiuri.DiscoveryOptions{}, aiuri.CodeUnauthenticated},
 		{"AIU-3.1-11/reject-large-document", func(_ *lab.Internet, s *lab.Site) {
 			s.Body(documentPath, "application/json", strings.Repeat(" ", 64<<10+1))
-		}, aiuri.DiscoveryOptions{}, lookleap.CodeBadDocument},
+		}, aiuri.DiscoveryOptions{}, aiuri.CodeBadDocument},
 		{"AIU-3.1-02/reject-other-origin-answers", func(n *lab.Internet, s *lab.Site) {
 			s.Redirect("/", "https://other.example/")
 			page(n.Site("other.example"), "ai://evil/", "")
-		}, aiuri.DiscoveryOptions{}, lookleap.CodeNoEndpoint},
+		}, aiuri.DiscoveryOptions{}, aiuri.CodeNoEndpoint},
 		{"AIU-3.1-02/reject-404-page", func(_ *lab.Internet, s *lab.Site) {
 			s.Handle("/", lab.Status(404, "Link", `<ai://bank/x>; rel="aiip"`))
-		}, aiuri.DiscoveryOptions{}, lookleap.CodeNoEndpoint},
+		}, aiuri.DiscoveryOptions{}, aiuri.CodeNoEndpoint},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			net := lab.ForTest(t)
@@ -240,7 +240,7 @@ func TestConfirm(t *testing.T) {
 				if vouched && (err != nil || !d.Confirmed || d.Document.JWKS != "https://www.bank.example/jwks.json") {
 					t.Errorf("got %+v, %v", d, err)
 				}
-				if !vouched && (d != nil || lookleap.CodeOf(err) != lookleap.CodeAuthorityUnconfirmed) {
+				if !vouched && (d != nil || lookleap.CodeOf(err) != aiuri.CodeAuthorityUnconfirmed) {
 					t.Errorf("got %+v, %v", d, err)
 				}
 			})
@@ -250,7 +250,7 @@ func TestConfirm(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Site("evil.example").Body(documentPath, "application/json", documentOf("ai://bank/x", "https://evil.example"))
 		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{Registry: registry{}}).Discover(t.Context(), "https://evil.example")
-		if d != nil || lookleap.CodeOf(err) != lookleap.CodeUnknownAuthority {
+		if d != nil || lookleap.CodeOf(err) != aiuri.CodeUnknownAuthority {
 			t.Errorf("got %+v, %v", d, err)
 		}
 	})
@@ -269,7 +269,7 @@ func TestConfirm(t *testing.T) {
 		t.Run("AIU-3.1-21/"+id, func(t *testing.T) {
 			net := lab.ForTest(t)
 			set(advertise(net))
-			if d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{}).Discover(t.Context(), shop); d != nil || lookleap.CodeOf(err) != lookleap.CodeAuthorityUnconfirmed {
+			if d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{}).Discover(t.Context(), shop); d != nil || lookleap.CodeOf(err) != aiuri.CodeAuthorityUnconfirmed {
 				t.Errorf("got %+v, %v", d, err)
 			}
 		})
@@ -324,13 +324,13 @@ func TestResolve(t *testing.T) {
 		{"AIU-1-02/accept-static", "ai://bank/x", aiuri.DiscoveryOptions{Static: map[string]string{"bank": bank}}, ""},
 		{"AIU-1-02/accept-below", "ai://bank/x/below", aiuri.DiscoveryOptions{Static: map[string]string{"bank": bank}}, ""},
 		{"AIU-4-01/accept-plug-in", "ai://bank/x", aiuri.DiscoveryOptions{Registry: registry{"bank": bank}}, ""},
-		{"AIU-4-01/reject-nothing-built-in", "ai://bank/x", aiuri.DiscoveryOptions{}, lookleap.CodeUnknownAuthority},
-		{"AIU-3.1-22/reject-never-dns", "ai://bank/x", aiuri.DiscoveryOptions{}, lookleap.CodeUnknownAuthority},
-		{"AIU-3.1-22/reject-registry-does-not-know", "ai://other/x", aiuri.DiscoveryOptions{Registry: registry{"bank": bank}}, lookleap.CodeUnknownAuthority},
-		{"AIU-3.1-22/reject-registry-panics", "ai://bank/x", aiuri.DiscoveryOptions{Registry: panics{}}, lookleap.CodeUnknownAuthority},
-		{"AIU-3.1-22/reject-registry-http", "ai://bank/x", aiuri.DiscoveryOptions{Registry: registry{"bank": "http://www.bank.example"}}, lookleap.CodeUnknownAuthority},
-		{"AIU-2-06/reject-resolve-rootless", "ai:bank/x", aiuri.DiscoveryOptions{}, lookleap.CodeNoAuthority},
-		{"L05/reject-localhost", "ai://localhost/", aiuri.DiscoveryOptions{}, lookleap.CodeUnknownAuthority},
+		{"AIU-4-01/reject-nothing-built-in", "ai://bank/x", aiuri.DiscoveryOptions{}, aiuri.CodeUnknownAuthority},
+		{"AIU-3.1-22/reject-never-dns", "ai://bank/x", aiuri.DiscoveryOptions{}, aiuri.CodeUnknownAuthority},
+		{"AIU-3.1-22/reject-registry-does-not-know", "ai://other/x", aiuri.DiscoveryOptions{Registry: registry{"bank": bank}}, aiuri.CodeUnknownAuthority},
+		{"AIU-3.1-22/reject-registry-panics", "ai://bank/x", aiuri.DiscoveryOptions{Registry: panics{}}, aiuri.CodeUnknownAuthority},
+		{"AIU-3.1-22/reject-registry-http", "ai://bank/x", aiuri.DiscoveryOptions{Registry: registry{"bank": "http://www.bank.example"}}, aiuri.CodeUnknownAuthority},
+		{"AIU-2-06/reject-resolve-rootless", "ai:bank/x", aiuri.DiscoveryOptions{}, aiuri.CodeNoAuthority},
+		{"L05/reject-localhost", "ai://localhost/", aiuri.DiscoveryOptions{}, aiuri.CodeUnknownAuthority},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			net := lab.ForTest(t)
@@ -407,7 +407,7 @@ func TestDiscoveryCache(t *testing.T) {
 				site.Body(documentPath, "application/json", withPolicy(`{"mtls":false}`))
 				net.Clock().Advance(25 * time.Hour)
 				_, err := discoverer.Discover(t.Context(), bank)
-				if (err == nil) != accept || !accept && lookleap.CodeOf(err) != lookleap.CodePolicyDowngrade {
+				if (err == nil) != accept || !accept && lookleap.CodeOf(err) != aiuri.CodePolicyDowngrade {
 					t.Errorf("got %v", err)
 				}
 			})
@@ -422,7 +422,7 @@ func TestDiscoveryCache(t *testing.T) {
 		}
 		site.Body(documentPath, "application/json", withPolicy(`{"mtls":false}`))
 		net.Clock().Advance(-30 * 24 * time.Hour)
-		if _, err := discoverer.Discover(t.Context(), bank); lookleap.CodeOf(err) != lookleap.CodePolicyDowngrade {
+		if _, err := discoverer.Discover(t.Context(), bank); lookleap.CodeOf(err) != aiuri.CodePolicyDowngrade {
 			t.Errorf("got %v", err)
 		}
 	})

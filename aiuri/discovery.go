@@ -69,7 +69,7 @@ func (e *evidence) candidates() (all []Candidate, findings []lookleap.Finding) {
 		for _, text := range texts {
 			u, err := Parse(text)
 			if err != nil || !u.HasAuthority() {
-				findings = append(findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeNotAI, Requirement: "AIU-3.1-02", Message: "an advertised target is no ai: URI with authority (" + string(s) + ")"})
+				findings = append(findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeNotAI, Requirement: "AIU-3.1-02", Message: "an advertised target is no ai: URI with authority (" + string(s) + ")"})
 				continue
 			}
 			all = append(all, Candidate{s, u.Normalize()})
@@ -99,7 +99,7 @@ func choose(origin string, e *evidence, failOnConflict bool) (*Discovery, error)
 	d := &Discovery{Origin: origin}
 	d.Candidates, d.Findings = e.candidates()
 	if len(d.Candidates) == 0 {
-		return nil, &Error{Code: lookleap.CodeNoEndpoint, Subject: origin, Reason: "the origin advertises no endpoint"}
+		return nil, &Error{Code: CodeNoEndpoint, Subject: origin, Reason: "the origin advertises no endpoint"}
 	}
 	first := d.Candidates[0]
 	d.Endpoint, d.Source = first.Endpoint, first.Source
@@ -108,9 +108,9 @@ func choose(origin string, e *evidence, failOnConflict bool) (*Discovery, error)
 			continue
 		}
 		if failOnConflict {
-			return nil, &Error{Code: lookleap.CodeDiscoveryConflict, Subject: origin, Reason: "the ways of advertising an endpoint disagree"}
+			return nil, &Error{Code: CodeDiscoveryConflict, Subject: origin, Reason: "the ways of advertising an endpoint disagree"}
 		}
-		d.Findings = append(d.Findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeDiscoveryConflict, Requirement: "AIU-3.1-19",
+		d.Findings = append(d.Findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeDiscoveryConflict, Requirement: "AIU-3.1-19",
 			Message: string(other.Source) + " names " + other.Endpoint.Redacted() + ", " + string(first.Source) + " " + first.Endpoint.Redacted(), Fix: "advertise one endpoint"})
 	}
 	if d.Source == SourceWellKnown {

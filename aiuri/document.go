@@ -91,17 +91,17 @@ func (d *Discoverer) read(ctx context.Context, origin string) (*heldDocument, er
 	case r.State == wellknown.Absent && (r.Status == http.StatusNotFound || r.Status == http.StatusGone || r.Code == lookleap.CodeSoft404):
 		return &heldDocument{until: keptUntil(r.Fetched, r.Expires)}, nil
 	case r.Code == lookleap.CodeTooLarge:
-		return failed(lookleap.CodeBadDocument, "the document is larger than its limit")
+		return failed(CodeBadDocument, "the document is larger than its limit")
 	case r.Code == lookleap.CodeRedirectCrossOrigin || r.Code == lookleap.CodeNotHTTPS:
 		return failed(lookleap.CodeRedirectCrossOrigin, "the document redirects to another origin")
 	case r.Code == lookleap.CodeDNSSECBogus || r.Code == lookleap.CodeTLS || r.Code == lookleap.CodeTLSTooOld:
 		return failed(r.Code, "the origin could not be authenticated")
 	case r.State != wellknown.Present:
-		return failed(lookleap.CodeDiscoveryFailed, "the document could not be had, which is no absence")
+		return failed(CodeDiscoveryFailed, "the document could not be had, which is no absence")
 	case r.MediaType != "application/json" && !strings.HasSuffix(r.MediaType, "+json"):
-		return failed(lookleap.CodeDiscoveryFailed, "the document is no JSON")
+		return failed(CodeDiscoveryFailed, "the document is no JSON")
 	case len(r.Verdict.Checks) == 0 || !authenticated(r.Verdict.Checks[0].Evidence):
-		return failed(lookleap.CodeUnauthenticated, "the fetcher did not report a TLS 1.3 connection to the origin")
+		return failed(CodeUnauthenticated, "the fetcher did not report a TLS 1.3 connection to the origin")
 	}
 	doc, err := ParseDescriptor(r.Body, r.Origin, d.options.KeyOrigins...)
 	if err != nil {
@@ -140,7 +140,7 @@ func (d *Discoverer) holdPolicy(ctx context.Context, origin string, doc *Descrip
 	before, seen := d.policies.Get(origin)
 	accept := d.options.AcceptWeaker
 	if seen && doc.Policy.WeakerThan(before) && (accept == nil || !d.accepts(ctx, func() bool { return accept(origin, before, doc.Policy) })) {
-		e := &Error{Code: lookleap.CodePolicyDowngrade, Subject: origin, Reason: "the policy demands less than it did before"}
+		e := &Error{Code: CodePolicyDowngrade, Subject: origin, Reason: "the policy demands less than it did before"}
 		d.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: e.Code, Subject: origin,
 			Finding: &lookleap.Finding{Severity: lookleap.Fatal, Code: e.Code, Requirement: "AIU-3.1-23", Message: e.Reason}})
 		return e

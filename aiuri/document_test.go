@@ -89,7 +89,7 @@ func TestDocumentStoring(t *testing.T) {
 		s.answer = s.text("application/json", "no-store", `{"endpoint":1}`)
 		d := aiuri.NewDiscoverer(s.host, aiuri.DiscoveryOptions{})
 		for range 60 {
-			if _, err := d.Resolve(t.Context(), parseAny("ai://bank.example/")); lookleap.CodeOf(err) != lookleap.CodeBadDocument {
+			if _, err := d.Resolve(t.Context(), parseAny("ai://bank.example/")); lookleap.CodeOf(err) != aiuri.CodeBadDocument {
 				t.Errorf("got %v", err)
 			}
 		}
@@ -177,7 +177,7 @@ func TestDocumentOutage(t *testing.T) {
 		_, _ = d.Resolve(t.Context(), u)
 		s.net.Clock().Advance(11 * time.Minute)
 		s.answer = s.status(404)
-		if _, err := d.Resolve(t.Context(), u); lookleap.CodeOf(err) != lookleap.CodeAuthorityUnconfirmed {
+		if _, err := d.Resolve(t.Context(), u); lookleap.CodeOf(err) != aiuri.CodeAuthorityUnconfirmed {
 			t.Errorf("got %v", err)
 		}
 	})

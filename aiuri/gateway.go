@@ -97,9 +97,9 @@ func NewGateway(host *lookleap.Host, o GatewayOptions) (*Gateway, error) {
 	case host == nil:
 		return nil, errNoHost("a gateway")
 	case o.Authorizer == nil:
-		return nil, fail(lookleap.CodeBadConfiguration, "a gateway needs an authorizer", "")
+		return nil, fail(CodeBadConfiguration, "a gateway needs an authorizer", "")
 	case o.Invoker == nil:
-		return nil, fail(lookleap.CodeBadConfiguration, "a gateway needs an invoker", "")
+		return nil, fail(CodeBadConfiguration, "a gateway needs an invoker", "")
 	}
 	m, err := newMapping(o.Base, domain.Rules{})
 	if err != nil {
@@ -154,15 +154,15 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		status = statusOf(code)
 		if errors.Is(err, ErrNoSession) {
-			code, status = lookleap.CodeNoSession, http.StatusUnauthorized
+			code, status = CodeNoSession, http.StatusUnauthorized
 			header.Set("WWW-Authenticate", cmp.Or(g.options.Challenge, "Bearer"))
 		}
 		switch code {
-		case lookleap.CodeMethodNotAllowed:
+		case CodeMethodNotAllowed:
 			header.Set("Allow", "GET, HEAD, POST")
-		case lookleap.CodeUnsafeNotDeclared:
+		case CodeUnsafeNotDeclared:
 			header.Set("Allow", "POST")
-		case lookleap.CodeRequestTimeout:
+		case CodeRequestTimeout:
 			header.Set("Connection", "close")
 		}
 		header.Set("Content-Type", "application/problem+json")
@@ -191,22 +191,22 @@ func isDetached(jws string) bool { return strings.Contains(jws, "..") }
 // statusOf translates a reason into HTTP (section 3.2).
 func statusOf(code lookleap.Code) int {
 	switch code {
-	case lookleap.CodeAmbiguous, lookleap.CodeBadChar, lookleap.CodeNonASCII, lookleap.CodeBadAuthority, lookleap.CodeEmptyAuthority, lookleap.CodeNoAuthority,
-		lookleap.CodeUserinfo, lookleap.CodeBadPort, lookleap.CodeURITooLong, lookleap.CodeNotGateway, lookleap.CodeTooLarge, lookleap.CodeUsage:
+	case CodeAmbiguous, CodeBadChar, CodeNonASCII, CodeBadAuthority, CodeEmptyAuthority, CodeNoAuthority,
+		lookleap.CodeUserinfo, lookleap.CodeBadPort, CodeURITooLong, CodeNotGateway, lookleap.CodeTooLarge, lookleap.CodeUsage:
 		return http.StatusBadRequest
-	case lookleap.CodeNotAuthorized, lookleap.CodeScope, lookleap.CodeInsecureTransport, lookleap.CodeCredentialsNotAllowed:
+	case CodeNotAuthorized, CodeScope, lookleap.CodeInsecureTransport, CodeCredentialsNotAllowed:
 		return http.StatusForbidden
-	case lookleap.CodeRequestTimeout:
+	case CodeRequestTimeout:
 		return http.StatusRequestTimeout
-	case lookleap.CodePluginBusy:
+	case CodePluginBusy:
 		return http.StatusServiceUnavailable
-	case lookleap.CodeUnknownAuthority, lookleap.CodeAuthorityUnconfirmed:
+	case CodeUnknownAuthority, CodeAuthorityUnconfirmed:
 		return http.StatusNotFound
-	case lookleap.CodeMethodNotAllowed, lookleap.CodeUnsafeNotDeclared:
+	case CodeMethodNotAllowed, CodeUnsafeNotDeclared:
 		return http.StatusMethodNotAllowed
 	case lookleap.CodeTimeout, lookleap.CodeTooSlow:
 		return http.StatusGatewayTimeout
-	case lookleap.CodeBadConfiguration:
+	case CodeBadConfiguration:
 		return http.StatusInternalServerError
 	}
 	return http.StatusBadGateway
@@ -299,7 +299,7 @@ func (g *Gateway) serve(r *http.Request, c *Call, endpoint *string, complete fun
 	if err != nil {
 		// A forged result that is too large is the endpoint's fault, not the client's.
 		if lookleap.CodeOf(err) == lookleap.CodeTooLarge {
-			err = fail(lookleap.CodeEndpointFailed, "the result is larger than its limit", "")
+			err = fail(CodeEndpointFailed, "the result is larger than its limit", "")
 		}
 		return nil, "", err
 	}
@@ -342,7 +342,7 @@ func (g *Gateway) method(r *http.Request, call *Call) error {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
 		if !g.safe(r.Context(), call.URI) {
-			return fail(lookleap.CodeUnsafeNotDeclared, "the path was not declared free of effects", "use POST")
+			return fail(CodeUnsafeNotDeclared, "the path was not declared free of effects", "use POST")
 		}
 		call.Method = http.MethodGet
 		return plain(r.Header)
@@ -350,7 +350,7 @@ func (g *Gateway) method(r *http.Request, call *Call) error {
 		call.MediaType = r.Header.Get("Content-Type")
 		return plain(r.Header)
 	}
-	return fail(lookleap.CodeMethodNotAllowed, "the method is none of GET, HEAD and POST", "")
+	return fail(CodeMethodNotAllowed, "the method is none of GET, HEAD and POST", "")
 }
 
 // plain refuses what would be lost on the way: a body that is encoded would be read as
@@ -389,7 +389,7 @@ func (g *Gateway) readBody(r *http.Request) ([]byte, error) {
 	case errors.As(err, &tooLarge):
 		return nil, fail(lookleap.CodeTooLarge, "the request is larger than its limit", "")
 	case err != nil && isTimeout(err):
-		return nil, &Error{Code: lookleap.CodeRequestTimeout, Reason: "the body of the request did not arrive in time", Err: err}
+		return nil, &Error{Code: CodeRequestTimeout, Reason: "the body of the request did not arrive in time", Err: err}
 	case err != nil:
 		return nil, &Error{Code: lookleap.CodeUsage, Reason: "the request could not be read", Err: err}
 	case int64(body.Len()) > g.options.MaxBody:
@@ -415,7 +415,7 @@ func (g *Gateway) safe(ctx context.Context, u URI) bool {
 // keepPolicy offers the endpoint nothing weaker than its policy.
 func (g *Gateway) keepPolicy(call *Call, grant *Grant, d *Discovery) error {
 	if !d.Verifiable() {
-		return fail(lookleap.CodeNoTrustAnchor, "no document says by which keys results can be verified", "")
+		return fail(CodeNoTrustAnchor, "no document says by which keys results can be verified", "")
 	}
 	if err := d.Document.permits(call.Scopes); err != nil {
 		return err
@@ -423,9 +423,9 @@ func (g *Gateway) keepPolicy(call *Call, grant *Grant, d *Discovery) error {
 	policy := d.Document.Policy
 	switch {
 	case policy.Auth != "" && (grant.User == "" || grant.Tokens == nil):
-		return fail(lookleap.CodeBadConfiguration, "the policy demands authorization and the grant has no user or no tokens", "")
+		return fail(CodeBadConfiguration, "the policy demands authorization and the grant has no user or no tokens", "")
 	case policy.MTLS && !g.options.ClientCertificate:
-		return fail(lookleap.CodePolicyUnsupported, "the policy demands a client certificate and none is configured", "")
+		return fail(CodePolicyUnsupported, "the policy demands a client certificate and none is configured", "")
 	}
 	if err := g.allowed.check(d); err != nil {
 		return err

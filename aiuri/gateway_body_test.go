@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
 )
 
@@ -133,7 +132,7 @@ func TestAuthorizeBody(t *testing.T) {
 			if w.Code != c.status || len(g.calls) != 0 || strings.Contains(w.Body.String(), "money") {
 				t.Errorf("got %d %s, %v", w.Code, w.Body, g.calls)
 			}
-			if code := g.audits[0].Code; c.status == 403 && code != lookleap.CodeNotAuthorized {
+			if code := g.audits[0].Code; c.status == 403 && code != aiuri.CodeNotAuthorized {
 				t.Errorf("told %s", code)
 			}
 		})

@@ -233,7 +233,7 @@ func TestGatewayOtherPages(t *testing.T) {
 	t.Run("AIU-3.2-13/reject-origin-that-is-none", func(t *testing.T) {
 		g := newGatewayWorld(t)
 		g.options.Origins = []string{"shop.example"}
-		if h, err := aiuri.NewGateway(g.host, g.options); h != nil || lookleap.CodeOf(err) != lookleap.CodeBadConfiguration {
+		if h, err := aiuri.NewGateway(g.host, g.options); h != nil || lookleap.CodeOf(err) != aiuri.CodeBadConfiguration {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -143,32 +143,32 @@ func TestGateway(t *testing.T) {
 		status             int
 		code               lookleap.Code
 	}{
-		{"AIU-3.2-07/reject-malformed", "POST", "/gateway/bank.example/%4", none, 400, lookleap.CodeBadChar},
-		{"AIU-3.2-08/reject-dot-segments", "POST", "/gateway/bank.example/../other.example/pay", none, 400, lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-at-the-handler", "POST", "/gateway/bank.example/%2e%2e/x", none, 400, lookleap.CodeAmbiguous},
+		{"AIU-3.2-07/reject-malformed", "POST", "/gateway/bank.example/%4", none, 400, aiuri.CodeBadChar},
+		{"AIU-3.2-08/reject-dot-segments", "POST", "/gateway/bank.example/../other.example/pay", none, 400, aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-at-the-handler", "POST", "/gateway/bank.example/%2e%2e/x", none, 400, aiuri.CodeAmbiguous},
 		{"AIU-3.2-10/reject-at-the-handler", "POST", "/gateway/u@h/x", none, 400, lookleap.CodeUserinfo},
-		{"AIU-3.2-04/reject-at-the-handler", "POST", "/gateway/", none, 400, lookleap.CodeEmptyAuthority},
-		{"AIU-3.2-07/reject-no-session", "POST", payTarget, grant(nil, aiuri.ErrNoSession), 401, lookleap.CodeNoSession},
-		{"AIU-3.2-07/reject-denied", "POST", payTarget, grant(nil, errors.New("no")), 403, lookleap.CodeNotAuthorized},
-		{"AIU-3.2-13/reject-denied", "POST", payTarget, grant(nil, nil), 403, lookleap.CodeNotAuthorized},
+		{"AIU-3.2-04/reject-at-the-handler", "POST", "/gateway/", none, 400, aiuri.CodeEmptyAuthority},
+		{"AIU-3.2-07/reject-no-session", "POST", payTarget, grant(nil, aiuri.ErrNoSession), 401, aiuri.CodeNoSession},
+		{"AIU-3.2-07/reject-denied", "POST", payTarget, grant(nil, errors.New("no")), 403, aiuri.CodeNotAuthorized},
+		{"AIU-3.2-13/reject-denied", "POST", payTarget, grant(nil, nil), 403, aiuri.CodeNotAuthorized},
 		{"AIU-3.2-13/reject-panic", "POST", payTarget, func(g *gatewayWorld) {
 			g.options.Authorizer = authorizer(func(*http.Request, *aiuri.Call) (*aiuri.Grant, error) { panic("x") })
-		}, 403, lookleap.CodeNotAuthorized},
-		{"AIU-3.2-13/reject-scope", "POST", payTarget, grant(&aiuri.Grant{User: "u"}, nil), 403, lookleap.CodeScope},
-		{"AIU-3.2-06/reject-unknown", "POST", "/gateway/other/x", none, 404, lookleap.CodeUnknownAuthority},
-		{"AIU-3.2-07/reject-unknown", "POST", "/gateway/other/x", none, 404, lookleap.CodeUnknownAuthority},
-		{"AIU-3.2-07/reject-method", "PUT", payTarget, none, 405, lookleap.CodeMethodNotAllowed},
-		{"AIU-3.2-15/reject-get-with-effect", "GET", payTarget, none, 405, lookleap.CodeUnsafeNotDeclared},
-		{"AIU-3.2-12/reject-unsigned", "POST", payTarget, answer(aiuri.Result{Body: []byte("paid")}, nil), 502, lookleap.CodeRejectedUnsigned},
-		{"AIU-3.2-07/reject-forged", "POST", payTarget, answer(aiuri.Result{JWS: es256(claims(""), "x", true), Body: []byte("paid")}, nil), 502, lookleap.CodeRejectedSignature},
-		{"AIU-3.2-07/reject-unreachable", "POST", payTarget, answer(aiuri.Result{}, errors.New("paid")), 502, lookleap.CodeTransportFailed},
+		}, 403, aiuri.CodeNotAuthorized},
+		{"AIU-3.2-13/reject-scope", "POST", payTarget, grant(&aiuri.Grant{User: "u"}, nil), 403, aiuri.CodeScope},
+		{"AIU-3.2-06/reject-unknown", "POST", "/gateway/other/x", none, 404, aiuri.CodeUnknownAuthority},
+		{"AIU-3.2-07/reject-unknown", "POST", "/gateway/other/x", none, 404, aiuri.CodeUnknownAuthority},
+		{"AIU-3.2-07/reject-method", "PUT", payTarget, none, 405, aiuri.CodeMethodNotAllowed},
+		{"AIU-3.2-15/reject-get-with-effect", "GET", payTarget, none, 405, aiuri.CodeUnsafeNotDeclared},
+		{"AIU-3.2-12/reject-unsigned", "POST", payTarget, answer(aiuri.Result{Body: []byte("paid")}, nil), 502, aiuri.CodeRejectedUnsigned},
+		{"AIU-3.2-07/reject-forged", "POST", payTarget, answer(aiuri.Result{JWS: es256(claims(""), "x", true), Body: []byte("paid")}, nil), 502, aiuri.CodeRejectedSignature},
+		{"AIU-3.2-07/reject-unreachable", "POST", payTarget, answer(aiuri.Result{}, errors.New("paid")), 502, aiuri.CodeTransportFailed},
 		{"AIU-3.2-07/reject-timeout", "POST", payTarget, answer(aiuri.Result{}, context.DeadlineExceeded), 504, lookleap.CodeTimeout},
 		{"AIU-3.2-17/reject-shared-credential", "POST", payTarget, func(g *gatewayWorld) {
 			policy(`{"auth":"oauth2"}`)(g)
 			grant(&aiuri.Grant{Scopes: []string{"pay"}, Tokens: tokens{new([]string)}}, nil)(g)
-		}, 500, lookleap.CodeBadConfiguration},
-		{"AIU-3.2-16/reject-weaker-than-policy", "POST", payTarget, func(g *gatewayWorld) { policy(`{"auth":"oauth2"}`)(g); grant(user, nil)(g) }, 500, lookleap.CodeBadConfiguration},
-		{"AIU-3.2-11/reject-no-certificate", "POST", payTarget, policy(`{"mtls":true}`), 502, lookleap.CodePolicyUnsupported},
+		}, 500, aiuri.CodeBadConfiguration},
+		{"AIU-3.2-16/reject-weaker-than-policy", "POST", payTarget, func(g *gatewayWorld) { policy(`{"auth":"oauth2"}`)(g); grant(user, nil)(g) }, 500, aiuri.CodeBadConfiguration},
+		{"AIU-3.2-11/reject-no-certificate", "POST", payTarget, policy(`{"mtls":true}`), 502, aiuri.CodePolicyUnsupported},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			g := newGatewayWorld(t)
@@ -265,7 +265,7 @@ func TestNewGateway(t *testing.T) {
 		t.Run(id, func(t *testing.T) {
 			g := newGatewayWorld(t)
 			change(&g.options)
-			if h, err := aiuri.NewGateway(g.host, g.options); h != nil || lookleap.CodeOf(err) != lookleap.CodeBadConfiguration {
+			if h, err := aiuri.NewGateway(g.host, g.options); h != nil || lookleap.CodeOf(err) != aiuri.CodeBadConfiguration {
 				t.Errorf("got %v, %v", h, err)
 			}
 		})
@@ -315,13 +315,13 @@ func TestPublish(t *testing.T) {
 		}
 	})
 	t.Run("AIU-3.1-01/reject-nothing-advertised", func(t *testing.T) {
-		if f := aiuri.Lint(nil); len(f) != 1 || f[0].Code != lookleap.CodeNoEndpoint {
+		if f := aiuri.Lint(nil); len(f) != 1 || f[0].Code != aiuri.CodeNoEndpoint {
 			t.Errorf("got %v", f)
 		}
 	})
 	t.Run("AIU-3.1-10/reject-publishing", func(t *testing.T) {
 		d := &aiuri.Descriptor{Endpoint: u}
-		if h, err := aiuri.WellKnownHandler(bankOrigin, d); h != nil || lookleap.CodeOf(err) != lookleap.CodePolicyWeaker {
+		if h, err := aiuri.WellKnownHandler(bankOrigin, d); h != nil || lookleap.CodeOf(err) != aiuri.CodePolicyWeaker {
 			t.Errorf("got %v, %v", h, err)
 		}
 	})
@@ -343,7 +343,7 @@ func TestKeyRing(t *testing.T) {
 		"reject-enc":     setText(jwk("1", ecKey(), with("use", "enc"))),
 	} {
 		t.Run("AIU-3.4-10/"+id, func(t *testing.T) {
-			if h, err := aiuri.PublicJWKSHandler(set); h != nil || lookleap.CodeOf(err) != lookleap.CodeBadKeySet {
+			if h, err := aiuri.PublicJWKSHandler(set); h != nil || lookleap.CodeOf(err) != aiuri.CodeBadKeySet {
 				t.Errorf("got %v, %v", h, err)
 			}
 		})
@@ -371,7 +371,7 @@ func TestKeyRing(t *testing.T) {
 		})
 	}
 	t.Run("AIU-3.4-11/reject-same-id", func(t *testing.T) {
-		if err := ring.Rotate(aiuri.SigningKey{ID: "2", Private: ecKey()}); lookleap.CodeOf(err) != lookleap.CodeBadConfiguration {
+		if err := ring.Rotate(aiuri.SigningKey{ID: "2", Private: ecKey()}); lookleap.CodeOf(err) != aiuri.CodeBadConfiguration {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -79,7 +79,7 @@ func (g *gatewayInvoker) Invoke(ctx context.Context, c *Call) (Result, error) {
 	}
 	url, err := domain.Parse(text)
 	if err != nil {
-		return Result{}, &Error{Code: lookleap.CodeAmbiguous, Subject: c.URI.Redacted(), Reason: "the URI makes no canonical https URL at the gateway", Err: err}
+		return Result{}, &Error{Code: CodeAmbiguous, Subject: c.URI.Redacted(), Reason: "the URI makes no canonical https URL at the gateway", Err: err}
 	}
 	header := http.Header{"Accept": {"application/jose, */*;q=0.5"}}
 	if c.Body != nil && c.MediaType != "" {
@@ -101,7 +101,7 @@ func (g *gatewayInvoker) Invoke(ctx context.Context, c *Call) (Result, error) {
 		return Result{}, &Error{Code: lookleap.CodeOf(err), Subject: c.URI.Redacted(), Reason: "the gateway could not be used", Err: hideURL(err)}
 	}
 	if !resp.OK() {
-		return Result{}, &Error{Code: lookleap.CodeEndpointFailed, Subject: c.URI.Redacted(), Reason: gatewayReason(resp)}
+		return Result{}, &Error{Code: CodeEndpointFailed, Subject: c.URI.Redacted(), Reason: gatewayReason(resp)}
 	}
 	return resultOf(resp), nil
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
@@ -17,7 +16,7 @@ func FromIRI(text string) (URI, error) {
 		return Parse(text)
 	}
 	if !utf8.ValidString(text) {
-		return URI{}, failAt(lookleap.CodeNonASCII, invalidAt(text), "the text is not UTF-8", "")
+		return URI{}, failAt(CodeNonASCII, invalidAt(text), "the text is not UTF-8", "")
 	}
 	host, end := hostSpan(text)
 	var b strings.Builder

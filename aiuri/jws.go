@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
@@ -36,17 +35,17 @@ const maxHeader = 16 << 10 // octets of an encoded protected header
 func parseJWS(text string) (*jws, *Error) {
 	switch {
 	case text == "":
-		return nil, fail(lookleap.CodeRejectedUnsigned, "the result carries no signature", "")
+		return nil, fail(CodeRejectedUnsigned, "the result carries no signature", "")
 	case text[0] == '{':
-		return nil, fail(lookleap.CodeRejectedSignature, "the signature is not in the compact form", "")
+		return nil, fail(CodeRejectedSignature, "the signature is not in the compact form", "")
 	}
 	protected, rest, ok := strings.Cut(text, ".")
 	payload, signature, ok2 := strings.Cut(rest, ".")
 	if !ok || !ok2 || strings.IndexByte(signature, '.') >= 0 {
-		return nil, fail(lookleap.CodeRejectedSignature, "a compact signature has three parts", "")
+		return nil, fail(CodeRejectedSignature, "a compact signature has three parts", "")
 	}
 	if len(protected) > maxHeader {
-		return nil, fail(lookleap.CodeRejectedSignature, "the protected header is larger than its limit", "")
+		return nil, fail(CodeRejectedSignature, "the protected header is larger than its limit", "")
 	}
 	j := &jws{protected: protected, payload: payload}
 	decoded, err := decode(protected)
@@ -74,7 +73,7 @@ func decode(part string) ([]byte, *Error) {
 		rest = rest[n:]
 		var err error
 		if out, err = base64url.AppendDecode(out, piece[:n]); err != nil || bytes.ContainsAny(piece[:n], "\r\n") { // which the decoder skips
-			return nil, fail(lookleap.CodeRejectedSignature, "a part is not base64url without padding", "")
+			return nil, fail(CodeRejectedSignature, "a part is not base64url without padding", "")
 		}
 	}
 	return out, nil
@@ -86,7 +85,7 @@ func (h *header) parse(data []byte) *Error {
 		err = v.Expect(strictjson.Object)
 	}
 	if err != nil {
-		return fail(lookleap.CodeRejectedSignature, "the protected header is no strict JSON object", "")
+		return fail(CodeRejectedSignature, "the protected header is no strict JSON object", "")
 	}
 	h.members = v
 	for name, member := range v.Members() {
@@ -94,11 +93,11 @@ func (h *header) parse(data []byte) *Error {
 		switch name {
 		case "alg":
 			if h.algorithm = text; notText != nil || text == "" {
-				return fail(lookleap.CodeRejectedAlgorithm, "alg is no text", "")
+				return fail(CodeRejectedAlgorithm, "alg is no text", "")
 			}
 		case "kid":
 			if h.keyID, h.hasKeyID = text, true; notText != nil {
-				return fail(lookleap.CodeRejectedKey, "kid is no text", "")
+				return fail(CodeRejectedKey, "kid is no text", "")
 			}
 		case "cty":
 			h.nested = strings.EqualFold(text, "JWT")
@@ -107,14 +106,14 @@ func (h *header) parse(data []byte) *Error {
 		}
 	}
 	if h.algorithm == "" {
-		return fail(lookleap.CodeRejectedAlgorithm, "the protected header has no alg", "")
+		return fail(CodeRejectedAlgorithm, "the protected header has no alg", "")
 	}
 	return h.critical()
 }
 
 // critical knows the one extension that this package implements: b64.
 func (h *header) critical() *Error {
-	refuse := func(reason string) *Error { return fail(lookleap.CodeRejectedCritical, reason, "") }
+	refuse := func(reason string) *Error { return fail(CodeRejectedCritical, reason, "") }
 	var names []string
 	if crit, ok := h.members.Member("crit"); ok {
 		if crit.Kind() != strictjson.Array || crit.Len() == 0 {

@@ -46,32 +46,32 @@ type key struct {
 func ParseKeySet(data []byte) (*KeySet, error) {
 	v, err := strictjson.Parse(data, strictjson.Limits{Size: MaxKeySet, Depth: 16})
 	if err != nil {
-		return nil, jsonError(lookleap.CodeBadKeySet, err)
+		return nil, jsonError(CodeBadKeySet, err)
 	}
 	list, err := v.Need("keys")
 	if err == nil {
 		err = list.Expect(strictjson.Array)
 	}
 	if err != nil {
-		return nil, jsonError(lookleap.CodeBadKeySet, err)
+		return nil, jsonError(CodeBadKeySet, err)
 	}
 	if list.Len() > MaxKeys {
-		return nil, fail(lookleap.CodeBadKeySet, fmt.Sprintf("the set has more than %d keys", MaxKeys), "")
+		return nil, fail(CodeBadKeySet, fmt.Sprintf("the set has more than %d keys", MaxKeys), "")
 	}
 	set := &KeySet{}
 	seen := make(map[string]bool)
 	for member := range list.Elements() {
 		if err := member.Expect(strictjson.Object); err != nil {
-			return nil, jsonError(lookleap.CodeBadKeySet, err)
+			return nil, jsonError(CodeBadKeySet, err)
 		}
 		k, reason := parseKey(member)
 		if k.hasID && seen[k.id] {
-			return nil, jsonError(lookleap.CodeBadKeySet, member.Refuse(string(lookleap.CodeBadKeySet), "a kid stands twice in the set", "name each key once"))
+			return nil, jsonError(CodeBadKeySet, member.Refuse(string(CodeBadKeySet), "a kid stands twice in the set", "name each key once"))
 		}
 		seen[k.id] = seen[k.id] || k.hasID
 		if reason != "" {
 			place := member.Place()
-			set.findings = append(set.findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeRejectedKey, Requirement: "AIU-3.4-05", Message: reason,
+			set.findings = append(set.findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeRejectedKey, Requirement: "AIU-3.4-05", Message: reason,
 				Position: lookleap.Position{Line: place.Line, Column: place.Column, Offset: place.Offset, Path: place.Pointer}})
 			continue
 		}

@@ -66,7 +66,7 @@ func TestKeySetUse(t *testing.T) {
 		{"L13/reject-key-ops-text", jwk("1", ecKey(), with("key_ops", "verify"))},
 		{"L13/reject-alg-mismatch", jwk("1", ecKey(), with("alg", "ES256K"))},
 	} {
-		t.Run(c.id, func(t *testing.T) { refused(t, r, keySet(t, c.key), aiuri.Expectation{}, lookleap.CodeRejectedKey) })
+		t.Run(c.id, func(t *testing.T) { refused(t, r, keySet(t, c.key), aiuri.Expectation{}, aiuri.CodeRejectedKey) })
 	}
 	n := rsaKey().N
 	for id, key := range map[string]map[string]any{
@@ -133,7 +133,7 @@ func TestParseKeySet(t *testing.T) {
 		"AIU-3.4-05/reject-key-no-object":    []byte(`{"keys":["x"]}`),
 	} {
 		t.Run(id, func(t *testing.T) {
-			if set, err := aiuri.ParseKeySet(text); set != nil || lookleap.CodeOf(err) != lookleap.CodeBadKeySet {
+			if set, err := aiuri.ParseKeySet(text); set != nil || lookleap.CodeOf(err) != aiuri.CodeBadKeySet {
 				t.Errorf("got %v, %v", set, err)
 			}
 		})

@@ -105,14 +105,14 @@ func (s *keySource) fetch(ctx context.Context, url string) (*KeySet, error) {
 // its kid is unknown.
 func (s *keySource) verify(ctx context.Context, d *Discovery, r Result, x Expectation) (*Verified, error) {
 	if !d.Verifiable() {
-		return nil, &Error{Code: lookleap.CodeNoTrustAnchor, Subject: d.Endpoint.Redacted(), Reason: "no document says by which keys results can be verified"}
+		return nil, &Error{Code: CodeNoTrustAnchor, Subject: d.Endpoint.Redacted(), Reason: "no document says by which keys results can be verified"}
 	}
 	keys, err := s.get(ctx, d.Document.JWKS)
 	if err != nil {
 		return nil, err
 	}
 	v, err := VerifyResult(r, keys.set, x, s.host.Time())
-	if lookleap.CodeOf(err) != lookleap.CodeRejectedKey || s.host.Time().Sub(keys.at) < refetchAfter {
+	if lookleap.CodeOf(err) != CodeRejectedKey || s.host.Time().Sub(keys.at) < refetchAfter {
 		return v, err
 	}
 	keys, failed := s.renewed(ctx, d.Document.JWKS)

@@ -31,7 +31,7 @@ func newMapping(base string, rules domain.Rules) (Mapping, error) {
 	rules.RefuseQuery, rules.RefuseFragment = true, true
 	u, err := rules.Parse(base)
 	if err != nil {
-		return Mapping{}, &Error{Code: lookleap.CodeBadGateway, Reason: "the gateway's base is no https URL without user information, query and fragment", Err: err}
+		return Mapping{}, &Error{Code: CodeBadGateway, Reason: "the gateway's base is no https URL without user information, query and fragment", Err: err}
 	}
 	return Mapping{base: u, path: strings.TrimSuffix(u.Path(), "/")}, nil
 }
@@ -44,7 +44,7 @@ func (m Mapping) Base() string { return m.base.Origin() + m.path }
 // its first segment would read back as one.
 func (m Mapping) URL(u URI) (string, error) {
 	if m.base.IsZero() {
-		return "", fail(lookleap.CodeBadGateway, "there is no gateway", "")
+		return "", fail(CodeBadGateway, "there is no gateway", "")
 	}
 	n, err := mappable(u)
 	if err != nil {
@@ -60,15 +60,15 @@ func (m Mapping) URL(u URI) (string, error) {
 // mappable gives the normal form without fragment of a URI that can be mapped.
 func mappable(u URI) (URI, error) {
 	if u.kind != Authority {
-		return URI{}, &Error{Code: lookleap.CodeNoAuthority, Subject: u.Redacted(), Reason: "a URI without authority cannot be mapped", Fix: "write ai://authority/path"}
+		return URI{}, &Error{Code: CodeNoAuthority, Subject: u.Redacted(), Reason: "a URI without authority cannot be mapped", Fix: "write ai://authority/path"}
 	}
 	n := u.Normalize().WithoutFragment()
 	if at, reason := ambiguousAt(n.path); reason != "" {
-		return URI{}, &Error{Code: lookleap.CodeAmbiguous, Subject: n.Redacted(), Reason: reason,
+		return URI{}, &Error{Code: CodeAmbiguous, Subject: n.Redacted(), Reason: reason,
 			Place: lookleap.Position{Offset: strings.Index(n.text, n.path) + at}}
 	}
 	if strings.HasPrefix(n.host, "[") {
-		return URI{}, &Error{Code: lookleap.CodeAmbiguous, Subject: n.Redacted(), Reason: "an IP literal cannot be a path segment"}
+		return URI{}, &Error{Code: CodeAmbiguous, Subject: n.Redacted(), Reason: "an IP literal cannot be a path segment"}
 	}
 	return n, nil
 }
@@ -80,10 +80,10 @@ func mappable(u URI) (URI, error) {
 func (m Mapping) URI(escapedPath, query string, hasQuery bool) (URI, error) {
 	rest, ok := strings.CutPrefix(escapedPath, m.path+"/")
 	if !ok || m.base.IsZero() {
-		return URI{}, fail(lookleap.CodeNotGateway, "the path does not lie below the gateway's base", "")
+		return URI{}, fail(CodeNotGateway, "the path does not lie below the gateway's base", "")
 	}
 	if at, reason := ambiguousAt("/" + rest); reason != "" {
-		return URI{}, failAt(lookleap.CodeAmbiguous, len(m.path)+at, reason, "")
+		return URI{}, failAt(CodeAmbiguous, len(m.path)+at, reason, "")
 	}
 	text := "ai://" + rest
 	if hasQuery {
@@ -95,7 +95,7 @@ func (m Mapping) URI(escapedPath, query string, hasQuery bool) (URI, error) {
 	}
 	n := u.Normalize()
 	if n.hasFragment || strings.HasSuffix(rest[:len(rest)-len(u.path)], ":") {
-		return URI{}, failAt(lookleap.CodeAmbiguous, len(m.path)+1, "the authority is not in the form that the gateway writes", "")
+		return URI{}, failAt(CodeAmbiguous, len(m.path)+1, "the authority is not in the form that the gateway writes", "")
 	}
 	return n, nil
 }
@@ -104,7 +104,7 @@ func (m Mapping) URI(escapedPath, query string, hasQuery bool) (URI, error) {
 func (m Mapping) Split(url string) (URI, error) {
 	origin, rest := m.base.Origin(), ""
 	if len(url) < len(origin) || !strings.EqualFold(url[:len(origin)], origin) {
-		return URI{}, fail(lookleap.CodeNotGateway, "the URL is not at the gateway's origin", "")
+		return URI{}, fail(CodeNotGateway, "the URL is not at the gateway's origin", "")
 	}
 	rest = url[len(origin):]
 	path, query, hasQuery := strings.Cut(rest, "?")

@@ -60,12 +60,12 @@ func TestMapping(t *testing.T) {
 		id, uri string
 		code    lookleap.Code
 	}{
-		{"AIU-3.2-04/reject-absolute", "ai:/agent/x", lookleap.CodeNoAuthority},
-		{"AIU-2-06/reject-rootless", "ai:agent/x", lookleap.CodeNoAuthority},
-		{"L01/reject-gateway-without-authority", "ai:/agent/x", lookleap.CodeNoAuthority},
-		{"AIU-3.2-09/reject-escaped-slash", "ai://bank/a%2fb", lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-double-escape", "ai://bank/%252e%252e", lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-empty-segment", "ai://bank//x", lookleap.CodeAmbiguous},
+		{"AIU-3.2-04/reject-absolute", "ai:/agent/x", aiuri.CodeNoAuthority},
+		{"AIU-2-06/reject-rootless", "ai:agent/x", aiuri.CodeNoAuthority},
+		{"L01/reject-gateway-without-authority", "ai:/agent/x", aiuri.CodeNoAuthority},
+		{"AIU-3.2-09/reject-escaped-slash", "ai://bank/a%2fb", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-double-escape", "ai://bank/%252e%252e", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-empty-segment", "ai://bank//x", aiuri.CodeAmbiguous},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			if url, err := m.URL(parse(t, c.uri)); url != "" || lookleap.CodeOf(err) != c.code {
@@ -93,12 +93,12 @@ func TestMappingBase(t *testing.T) {
 		"userinfo": "https://u@ai.example/", "relative": "/gateway", "empty": "", "dots": "https://ai.example/a/../b",
 	} {
 		t.Run("AIU-3.2-03/reject-"+name, func(t *testing.T) {
-			if m, err := aiuri.NewMapping(base); m.Base() != "" || lookleap.CodeOf(err) != lookleap.CodeBadGateway {
+			if m, err := aiuri.NewMapping(base); m.Base() != "" || lookleap.CodeOf(err) != aiuri.CodeBadGateway {
 				t.Errorf("got %v, %v", m, err)
 			}
 		})
 	}
-	if _, err := (aiuri.Mapping{}).URL(parse(t, "ai://bank/x")); lookleap.CodeOf(err) != lookleap.CodeBadGateway {
+	if _, err := (aiuri.Mapping{}).URL(parse(t, "ai://bank/x")); lookleap.CodeOf(err) != aiuri.CodeBadGateway {
 		t.Errorf("the zero mapping maps: %v", err)
 	}
 	if _, err := (aiuri.Mapping{}).URI("/bank/x", "", false); err == nil {
@@ -112,40 +112,40 @@ func TestMappingBack(t *testing.T) {
 		id, path string
 		code     lookleap.Code
 	}{
-		{"AIU-3.2-09/reject-dot-segment", "/gateway/bank/../other", lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-single-dot", "/gateway/bank/./x", lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-encoded-dots", "/gateway/bank/%2e%2E/other", lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-mixed-dots", "/gateway/bank/.%2e/other", lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-dots-with-parameter", "/gateway/bank/..;x/other", lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-dots-at-end", "/gateway/bank/..", lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-escaped-slash-back", "/gateway/bank/a%2Fb", lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-escaped-backslash", "/gateway/bank/a%5cb", lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-backslash", `/gateway/bank/a\b`, lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-nul", "/gateway/bank/a%00", lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-overlong-slash", "/gateway/bank/..%c0%afother", lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-overlong-dots", "/gateway/bank/%C0%AE%c0%ae/other", lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-overlong-in-three", "/gateway/bank/a%e0%80%afb", lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-latin-1", "/gateway/bank/caf%e9", lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-half-a-character", "/gateway/bank/%e6%bc", lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-surrogate", "/gateway/bank/%ed%a0%80", lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-dots-after-a-character", "/gateway/bank/%c3%a9/%2e%2e/x", lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-line-break", "/gateway/bank/a%0d%0aX:%20y", lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-delete", "/gateway/bank/a%7F", lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-dots-with-escaped-parameter", "/gateway/bank/..%3Bx/other", lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-fragment", "/gateway/bank/x#/../y", lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-empty-segment-back", "/gateway/bank//x", lookleap.CodeAmbiguous},
-		{"AIU-3.2-09/reject-double-encoding", "/gateway/bank/%252e%252e/x", lookleap.CodeAmbiguous},
-		{"AIU-3.2-08/reject-percent", "/gateway/bank/%4", lookleap.CodeBadChar},
-		{"AIU-3.2-10/reject-empty-authority", "/gateway//x", lookleap.CodeAmbiguous},
-		{"AIU-3.2-10/reject-dots-as-authority", "/gateway/../x", lookleap.CodeAmbiguous},
-		{"AIU-3.2-10/reject-escaped-slash-in-authority", "/gateway/a%2Fb/x", lookleap.CodeAmbiguous},
+		{"AIU-3.2-09/reject-dot-segment", "/gateway/bank/../other", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-single-dot", "/gateway/bank/./x", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-encoded-dots", "/gateway/bank/%2e%2E/other", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-mixed-dots", "/gateway/bank/.%2e/other", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-dots-with-parameter", "/gateway/bank/..;x/other", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-dots-at-end", "/gateway/bank/..", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-escaped-slash-back", "/gateway/bank/a%2Fb", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-escaped-backslash", "/gateway/bank/a%5cb", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-backslash", `/gateway/bank/a\b`, aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-nul", "/gateway/bank/a%00", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-overlong-slash", "/gateway/bank/..%c0%afother", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-overlong-dots", "/gateway/bank/%C0%AE%c0%ae/other", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-overlong-in-three", "/gateway/bank/a%e0%80%afb", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-latin-1", "/gateway/bank/caf%e9", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-half-a-character", "/gateway/bank/%e6%bc", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-surrogate", "/gateway/bank/%ed%a0%80", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-dots-after-a-character", "/gateway/bank/%c3%a9/%2e%2e/x", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-line-break", "/gateway/bank/a%0d%0aX:%20y", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-delete", "/gateway/bank/a%7F", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-dots-with-escaped-parameter", "/gateway/bank/..%3Bx/other", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-fragment", "/gateway/bank/x#/../y", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-empty-segment-back", "/gateway/bank//x", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-double-encoding", "/gateway/bank/%252e%252e/x", aiuri.CodeAmbiguous},
+		{"AIU-3.2-08/reject-percent", "/gateway/bank/%4", aiuri.CodeBadChar},
+		{"AIU-3.2-10/reject-empty-authority", "/gateway//x", aiuri.CodeAmbiguous},
+		{"AIU-3.2-10/reject-dots-as-authority", "/gateway/../x", aiuri.CodeAmbiguous},
+		{"AIU-3.2-10/reject-escaped-slash-in-authority", "/gateway/a%2Fb/x", aiuri.CodeAmbiguous},
 		{"AIU-3.2-10/reject-userinfo", "/gateway/u@h/x", lookleap.CodeUserinfo},
-		{"AIU-3.2-10/reject-other-base", "/gatewayX/bank", lookleap.CodeNotGateway},
-		{"AIU-3.2-10/reject-base-alone", "/gateway", lookleap.CodeNotGateway},
-		{"AIU-3.2-10/reject-no-authority", "/gateway/", lookleap.CodeEmptyAuthority},
-		{"AIU-3.2-10/reject-ip", "/gateway/10.0.0.1/x", lookleap.CodeBadAuthority},
-		{"AIU-3.2-10/reject-empty-port", "/gateway/bank:/x", lookleap.CodeAmbiguous},
-		{"L05/reject-metadata-address", "/gateway/169.254.169.254/", lookleap.CodeBadAuthority},
+		{"AIU-3.2-10/reject-other-base", "/gatewayX/bank", aiuri.CodeNotGateway},
+		{"AIU-3.2-10/reject-base-alone", "/gateway", aiuri.CodeNotGateway},
+		{"AIU-3.2-10/reject-no-authority", "/gateway/", aiuri.CodeEmptyAuthority},
+		{"AIU-3.2-10/reject-ip", "/gateway/10.0.0.1/x", aiuri.CodeBadAuthority},
+		{"AIU-3.2-10/reject-empty-port", "/gateway/bank:/x", aiuri.CodeAmbiguous},
+		{"L05/reject-metadata-address", "/gateway/169.254.169.254/", aiuri.CodeBadAuthority},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			if u, err := m.URI(c.path, "", false); !u.IsZero() || lookleap.CodeOf(err) != c.code {
@@ -160,7 +160,7 @@ func TestMappingBack(t *testing.T) {
 			}
 		})
 	}
-	if _, err := m.Split("https://ai.example.evil.test/gateway/bank/x"); lookleap.CodeOf(err) != lookleap.CodeNotGateway {
+	if _, err := m.Split("https://ai.example.evil.test/gateway/bank/x"); lookleap.CodeOf(err) != aiuri.CodeNotGateway {
 		t.Errorf("another origin: %v", err)
 	}
 }

@@ -28,14 +28,14 @@ func TestVerifyIsCheap(t *testing.T) {
 		code              lookleap.Code
 	}{
 		"octets":         {"", "x", "", lookleap.CodeOK},
-		"many-values":    {`{"exp":1,"x":[1`, ",1", "]}", lookleap.CodeRejectedPolicy},
-		"many-members":   {`{"exp":1`, `,"":1`, "}", lookleap.CodeRejectedPolicy},
-		"many-names":     {`{"exp":1,"x":{"":0`, `,"\u0061":1`, "}}", lookleap.CodeRejectedPolicy},
-		"many-brackets":  {`{"exp":1,"x":`, "[", "", lookleap.CodeRejectedPolicy},
-		"large-claim":    {`{"iss":"`, "x", `"}`, lookleap.CodeRejectedPolicy},
-		"large-audience": {`{"aud":["x"`, `,"x"`, `]}`, lookleap.CodeRejectedPolicy},
-		"many-claims":    {`{"exp":1`, `,"exp":1`, `}`, lookleap.CodeRejectedPolicy},
-		"large-escapes":  {`{"exp":1,"x":"`, `\u00e9`, `"}`, lookleap.CodeRejectedPolicy},
+		"many-values":    {`{"exp":1,"x":[1`, ",1", "]}", aiuri.CodeRejectedPolicy},
+		"many-members":   {`{"exp":1`, `,"":1`, "}", aiuri.CodeRejectedPolicy},
+		"many-names":     {`{"exp":1,"x":{"":0`, `,"\u0061":1`, "}}", aiuri.CodeRejectedPolicy},
+		"many-brackets":  {`{"exp":1,"x":`, "[", "", aiuri.CodeRejectedPolicy},
+		"large-claim":    {`{"iss":"`, "x", `"}`, aiuri.CodeRejectedPolicy},
+		"large-audience": {`{"aud":["x"`, `,"x"`, `]}`, aiuri.CodeRejectedPolicy},
+		"many-claims":    {`{"exp":1`, `,"exp":1`, `}`, aiuri.CodeRejectedPolicy},
+		"large-escapes":  {`{"exp":1,"x":"`, `\u00e9`, `"}`, aiuri.CodeRejectedPolicy},
 	} {
 		for id, key := range map[string]crypto.Signer{"ec": ecKey(), "ed": edKey()} {
 			for form, size := range map[string]int{"detached": aiuri.MaxResult, "embedded": aiuri.MaxResult * 3 / 4} {

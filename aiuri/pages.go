@@ -5,8 +5,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/lookleap/lookleap"
 )
 
 // pages decides which web pages may call a gateway. A browser sends cookies and other
@@ -21,7 +19,7 @@ func newPages(own string, origins []string) (*pages, error) {
 	syntax := http.NewCrossOriginProtection()
 	for _, origin := range origins {
 		if err := syntax.AddTrustedOrigin(origin); err != nil {
-			return nil, &Error{Code: lookleap.CodeBadConfiguration, Reason: "an entry of Origins is not a web origin", Fix: "write https://host", Err: err}
+			return nil, &Error{Code: CodeBadConfiguration, Reason: "an entry of Origins is not a web origin", Fix: "write https://host", Err: err}
 		}
 		p.trusted[strings.ToLower(origin)] = true
 	}
@@ -35,7 +33,7 @@ func newPages(own string, origins []string) (*pages, error) {
 func (p *pages) check(r *http.Request) error {
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	site, origin := r.Header.Values("Sec-Fetch-Site"), r.Header.Values("Origin")
-	refuse := func(reason, fix string) error { return fail(lookleap.CodeNotAuthorized, reason, fix) }
+	refuse := func(reason, fix string) error { return fail(CodeNotAuthorized, reason, fix) }
 	const foreign = "a page of another web origin sent the request"
 	switch {
 	case len(site) > 1 || len(origin) > 1:

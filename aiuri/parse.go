@@ -35,9 +35,9 @@ func (r Rules) Parse(text string) (URI, error) {
 func (r Rules) parse(text string, u *URI) *Error {
 	switch {
 	case len(text) > MaxURI:
-		return failAt(lookleap.CodeURITooLong, MaxURI, fmt.Sprintf("the URI has more than %d octets", MaxURI), "")
+		return failAt(CodeURITooLong, MaxURI, fmt.Sprintf("the URI has more than %d octets", MaxURI), "")
 	case len(text) < 3 || text[0]|0x20 != 'a' || text[1]|0x20 != 'i' || text[2] != ':':
-		return fail(lookleap.CodeNotAI, "the text does not begin with ai:", "")
+		return fail(CodeNotAI, "the text does not begin with ai:", "")
 	}
 	u.text = text
 	at := 3
@@ -62,7 +62,7 @@ func (u *URI) rest(at int) *Error {
 	switch {
 	case u.kind == Authority:
 	case u.path == "":
-		return failAt(lookleap.CodeURIEmpty, at, "nothing follows ai:", "write ai://authority/path")
+		return failAt(CodeURIEmpty, at, "nothing follows ai:", "write ai://authority/path")
 	case u.path[0] == '/':
 		u.kind = Absolute
 	}
@@ -119,7 +119,7 @@ func scan(text string, at int, part uint8) (int, *Error) {
 		switch {
 		case c == '%':
 			if i+2 >= len(text) || class[text[i+1]]&class[text[i+2]]&hexDigit == 0 {
-				return 0, failAt(lookleap.CodeBadChar, i, "a percent sign is not followed by two hexadecimal digits", "write %25 for a percent sign")
+				return 0, failAt(CodeBadChar, i, "a percent sign is not followed by two hexadecimal digits", "write %25 for a percent sign")
 			}
 			i += 2
 		case c == '#' && part != inFragment, c == '?' && part == inPath:
@@ -134,15 +134,15 @@ func scan(text string, at int, part uint8) (int, *Error) {
 func badOctet(c byte, at int) *Error {
 	switch {
 	case c >= 0x80:
-		return failAt(lookleap.CodeNonASCII, at, "the URI has an octet outside ASCII", "percent-encode its UTF-8 octets, or use FromIRI")
+		return failAt(CodeNonASCII, at, "the URI has an octet outside ASCII", "percent-encode its UTF-8 octets, or use FromIRI")
 	case c == '\\':
-		return failAt(lookleap.CodeBadChar, at, "some readers take a backslash for a slash", "write / or %5C")
+		return failAt(CodeBadChar, at, "some readers take a backslash for a slash", "write / or %5C")
 	case c == '#':
-		return failAt(lookleap.CodeBadChar, at, "a fragment holds another number sign", "write %23")
+		return failAt(CodeBadChar, at, "a fragment holds another number sign", "write %23")
 	case c <= ' ' || c == 0x7f:
-		return failAt(lookleap.CodeBadChar, at, "white space and control characters are not allowed", "remove or percent-encode it")
+		return failAt(CodeBadChar, at, "white space and control characters are not allowed", "remove or percent-encode it")
 	}
-	return failAt(lookleap.CodeBadChar, at, "the character is not allowed here", "percent-encode it")
+	return failAt(CodeBadChar, at, "the character is not allowed here", "percent-encode it")
 }
 
 // authority reads host and port from the octet at and gives their end.
@@ -202,7 +202,7 @@ func portFault(text string, at, end int) *Error {
 // notation are refused unless the rules allow them.
 func (r Rules) checkHost(host string, at int) *Error {
 	if host == "" {
-		return failAt(lookleap.CodeEmptyAuthority, at, "the authority has no host", "write ai:/path for a URI without authority")
+		return failAt(CodeEmptyAuthority, at, "the authority has no host", "write ai:/path for a URI without authority")
 	}
 	if host[0] == '[' {
 		addr, err := netip.ParseAddr(strings.TrimSuffix(host[1:], "]"))
@@ -279,7 +279,7 @@ func checkALabels(host string, at int) *Error {
 }
 
 func badHost(at int, reason, fix string) *Error {
-	return failAt(lookleap.CodeBadAuthority, at, reason, fix)
+	return failAt(CodeBadAuthority, at, reason, fix)
 }
 
 // lower is strings.ToLower for text that is ASCII.

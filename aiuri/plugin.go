@@ -69,7 +69,7 @@ func call[T any](ctx context.Context, p plugin, authority string, f func(context
 		return none, err
 	}
 	if !p.limit.enter(authority) {
-		return none, fail(lookleap.CodePluginBusy, "too many calls of "+p.name+" have not returned", "end each call when its context ends, or raise InFlight")
+		return none, fail(CodePluginBusy, "too many calls of "+p.name+" have not returned", "end each call when its context ends, or raise InFlight")
 	}
 	done := make(chan outcome, 1)
 	go func() {
@@ -101,9 +101,9 @@ func tokenOf(ctx context.Context, limits plugin, source TokenSource, to Destinat
 	case err != nil && ctx.Err() != nil:
 		return "", err
 	case err != nil || token == "":
-		code := lookleap.CodeTokenUnavailable
-		if lookleap.CodeOf(err) == lookleap.CodePluginBusy {
-			code = lookleap.CodePluginBusy
+		code := CodeTokenUnavailable
+		if lookleap.CodeOf(err) == CodePluginBusy {
+			code = CodePluginBusy
 		}
 		return "", &Error{Code: code, Subject: to.Endpoint.Redacted(), Reason: "the token source returned no token", Err: err}
 	}
@@ -121,9 +121,9 @@ type plugins struct{ transport, tokens, host, audit plugin }
 
 func newPlugins(inFlight int) plugins {
 	return plugins{
-		transport: plugin{"the transport", lookleap.CodeTransportFailed, newCallLimit(inFlight)},
-		tokens:    plugin{"the token source", lookleap.CodeTokenUnavailable, newCallLimit(inFlight)},
-		host:      plugin{"a function of the options", lookleap.CodeNotAuthorized, newCallLimit(inFlight)},
-		audit:     plugin{"the audit function", lookleap.CodePluginBusy, newCallLimit(inFlight)},
+		transport: plugin{"the transport", CodeTransportFailed, newCallLimit(inFlight)},
+		tokens:    plugin{"the token source", CodeTokenUnavailable, newCallLimit(inFlight)},
+		host:      plugin{"a function of the options", CodeNotAuthorized, newCallLimit(inFlight)},
+		audit:     plugin{"the audit function", CodePluginBusy, newCallLimit(inFlight)},
 	}
 }

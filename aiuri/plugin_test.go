@@ -55,7 +55,7 @@ func TestDeafPlugins(t *testing.T) {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 					defer cancel()
 					switch _, err := client.Invoke(ctx, aiuri.Request{URI: pay.URI}); {
-					case lookleap.CodeOf(err) == lookleap.CodePluginBusy:
+					case lookleap.CodeOf(err) == aiuri.CodePluginBusy:
 						busy.Add(1)
 					case errors.Is(err, context.DeadlineExceeded):
 						late.Add(1)
@@ -165,7 +165,7 @@ func TestPluginErrors(t *testing.T) {
 		} {
 			w := newWorld(t)
 			w.options.Native = i
-			if _, err := w.invoke(t, pay); lookleap.CodeOf(err) != lookleap.CodeTransportFailed {
+			if _, err := w.invoke(t, pay); lookleap.CodeOf(err) != aiuri.CodeTransportFailed {
 				t.Errorf("got %v", err)
 			}
 		}
@@ -176,7 +176,7 @@ func TestPluginErrors(t *testing.T) {
 			func(string) (string, error) { panic(failed) },
 		} {
 			d := aiuri.NewDiscoverer(newWorld(t).host, aiuri.DiscoveryOptions{Registry: r})
-			if _, err := d.Resolve(t.Context(), parseAny("ai://bank/pay")); lookleap.CodeOf(err) != lookleap.CodeUnknownAuthority {
+			if _, err := d.Resolve(t.Context(), parseAny("ai://bank/pay")); lookleap.CodeOf(err) != aiuri.CodeUnknownAuthority {
 				t.Errorf("got %v", err)
 			}
 		}
@@ -186,7 +186,7 @@ func TestPluginErrors(t *testing.T) {
 		page(w.net.Site("shop.example"), "ai://other.example/pay", "")
 		w.net.Site("other.example")
 		d := aiuri.NewDiscoverer(w.host, aiuri.DiscoveryOptions{AllowThirdParty: func(string, aiuri.URI) bool { panic("x") }})
-		if _, err := d.Discover(t.Context(), "https://shop.example/"); lookleap.CodeOf(err) != lookleap.CodeAuthorityUnconfirmed {
+		if _, err := d.Discover(t.Context(), "https://shop.example/"); lookleap.CodeOf(err) != aiuri.CodeAuthorityUnconfirmed {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -78,13 +78,13 @@ func VerifyResult(r Result, keys *KeySet, x Expectation, now time.Time) (*Verifi
 // requirementOf names the row that a rejected result breaks.
 func requirementOf(code lookleap.Code) string {
 	switch code {
-	case lookleap.CodeRejectedAlgorithm:
+	case CodeRejectedAlgorithm:
 		return "AIU-3.4-04"
-	case lookleap.CodeRejectedKey:
+	case CodeRejectedKey:
 		return "AIU-3.4-05"
-	case lookleap.CodeRejectedCritical:
+	case CodeRejectedCritical:
 		return "AIU-3.4-06"
-	case lookleap.CodeRejectedPolicy:
+	case CodeRejectedPolicy:
 		return "AIU-3.4-03"
 	}
 	return "AIU-3.4-02"
@@ -102,35 +102,35 @@ func verifyResult(r Result, keys *KeySet, x *Expectation, now time.Time, v *look
 		return nil, err
 	}
 	if !known(j.header.algorithm, x.AllowRS256) {
-		return nil, fail(lookleap.CodeRejectedAlgorithm, "the signature's algorithm is not allowed", "sign with ES256, ES384, PS256 or EdDSA")
+		return nil, fail(CodeRejectedAlgorithm, "the signature's algorithm is not allowed", "sign with ES256, ES384, PS256 or EdDSA")
 	}
 	for range j.header.foreign {
-		v.Findings = append(v.Findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeForeignKeyReference, Requirement: "AIU-3.4-06",
+		v.Findings = append(v.Findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeForeignKeyReference, Requirement: "AIU-3.4-06",
 			Message: "the signature points to keys elsewhere, which were not used"})
 	}
 	pass("AIU-3.4-04", "the algorithm is "+j.header.algorithm)
 	if keys == nil {
-		return nil, fail(lookleap.CodeRejectedKey, "there is no key set", "")
+		return nil, fail(CodeRejectedKey, "there is no key set", "")
 	}
 	k, ok := keys.find(&j.header)
 	if !ok {
-		return nil, fail(lookleap.CodeRejectedKey, "no single key of the set fits the signature", "")
+		return nil, fail(CodeRejectedKey, "no single key of the set fits the signature", "")
 	}
 	pass("AIU-3.4-05", "one key of the set fits", lookleap.Evidence{KeyID: k.id})
 	payload := r.Body
 	if j.payload != "" {
 		if j.header.plain {
-			return nil, fail(lookleap.CodeRejectedSignature, "an unencoded payload has to be detached", "")
+			return nil, fail(CodeRejectedSignature, "an unencoded payload has to be detached", "")
 		}
 		if payload, err = decode(j.payload); err != nil {
 			return nil, err
 		}
 		if r.Body != nil && !bytes.Equal(payload, r.Body) {
-			return nil, fail(lookleap.CodeRejectedSignature, "the signed payload and the answer beside it differ", "")
+			return nil, fail(CodeRejectedSignature, "the signed payload and the answer beside it differ", "")
 		}
 	}
 	if !verify(k.public, j, payload) {
-		return nil, fail(lookleap.CodeRejectedSignature, "the signature does not fit the result", "")
+		return nil, fail(CodeRejectedSignature, "the signature does not fit the result", "")
 	}
 	pass("AIU-3.4-02", fmt.Sprintf("the signature covers %d octets", len(payload)), lookleap.Evidence{KeyID: k.id})
 	claims, err := readClaims(&j.header, payload)

@@ -143,65 +143,65 @@ func TestVerifyResult(t *testing.T) {
 		r    aiuri.Result
 		code lookleap.Code
 	}{
-		{"AIU-3.4-02/reject-unsigned", aiuri.Result{Body: []byte(body)}, lookleap.CodeRejectedUnsigned},
-		{"AIU-3.4-02/reject-changed-payload", aiuri.Result{JWS: good, Body: []byte(`{"paid":true }`)}, lookleap.CodeRejectedSignature},
-		{"AIU-3.4-02/reject-other-signature", aiuri.Result{JWS: parts[0] + ".." + strings.Split(other, ".")[2], Body: []byte(body)}, lookleap.CodeRejectedSignature},
-		{"AIU-3.4-02/reject-unknown-key", detach(`{"alg":"ES256","kid":"9"}`), lookleap.CodeRejectedKey},
-		{"AIU-3.4-03/reject-scope", detach(claims(`,"scope":"pay admin"`)), lookleap.CodeRejectedPolicy},
-		{"AIU-3.4-03/reject-issuer", detach(claims(`,"iss":"ai://bank/other"`)), lookleap.CodeRejectedPolicy},
-		{"AIU-3.4-03/reject-expired", detach(claims(exp(0))), lookleap.CodeRejectedPolicy},
-		{"AIU-3.4-04/reject-none", aiuri.Result{JWS: encode([]byte(`{"alg":"none"}`)) + "." + encode([]byte(body)) + "."}, lookleap.CodeRejectedAlgorithm},
-		{"AIU-3.4-04/reject-hs256", detach(`{"alg":"HS256","kid":"1"}`), lookleap.CodeRejectedAlgorithm},
-		{"AIU-3.4-04/reject-rs256-without-option", detach(`{"alg":"RS256","kid":"3"}`), lookleap.CodeRejectedAlgorithm},
-		{"AIU-3.4-04/reject-unknown", detach(`{"alg":"ES257","kid":"1"}`), lookleap.CodeRejectedAlgorithm},
-		{"AIU-3.4-04/reject-missing", detach(`{"kid":"1"}`), lookleap.CodeRejectedAlgorithm},
-		{"AIU-3.4-05/reject-alg-of-another-key", detach(`{"alg":"ES256","kid":"2"}`), lookleap.CodeRejectedKey},
-		{"AIU-3.4-05/reject-kid-no-text", detach(`{"alg":"ES256","kid":1}`), lookleap.CodeRejectedKey},
-		{"AIU-3.4-06/reject-crit", detach(`{"alg":"ES256","kid":"1","x":1,"crit":["x"]}`), lookleap.CodeRejectedCritical},
-		{"AIU-3.4-07/reject-b64-without-crit", plain(`{"alg":"ES256","kid":"1","b64":false}`), lookleap.CodeRejectedCritical},
-		{"AIU-3.4-07/reject-reformatted", aiuri.Result{JWS: good, Body: []byte("{\"paid\": true}")}, lookleap.CodeRejectedSignature},
-		{"AIU-3.4-08/reject-different-beside", aiuri.Result{JWS: es256(claims(""), body, false), Body: []byte(`{}`)}, lookleap.CodeRejectedSignature},
-		{"AIU-3.4-09/reject-exp", detach(claims(exp(-time.Second))), lookleap.CodeRejectedPolicy},
-		{"AIU-3.4-09/reject-nested", aiuri.Result{JWS: es256(`{"alg":"ES256","kid":"1","cty":"jwt"}`, es256(`{"alg":"ES256","kid":"1"}`, `{"exp":1}`, false), false)}, lookleap.CodeRejectedPolicy},
-		{"AIU-3.4-09/reject-nbf", detach(claims(`,"nbf":` + strconv.FormatInt(now.Add(6*time.Minute).Unix(), 10))), lookleap.CodeRejectedPolicy},
-		{"AIU-3.4-09/reject-nbf-text", detach(claims(`,"nbf":"soon"`)), lookleap.CodeRejectedPolicy},
-		{"AIU-3.4-09/reject-iat", detach(claims(iat(5*time.Minute + time.Second))), lookleap.CodeRejectedPolicy},
-		{"AIU-3.4-09/reject-iss", detach(claims(`,"iss":"https://bank.example"`)), lookleap.CodeRejectedPolicy},
-		{"AIU-3.4-09/reject-aud", detach(claims(`,"aud":"someone"`)), lookleap.CodeRejectedPolicy},
-		{"AIU-3.4-09/reject-req", detach(claims(`,"req":"sha256:00"`)), lookleap.CodeRejectedPolicy},
-		{"AIU-3.4-09/reject-type", detach(claims(`,"exp":"soon"`)), lookleap.CodeRejectedPolicy},
-		{"AIU-3.4-09/reject-in-payload", embed(claims(""), `{"exp":1}`), lookleap.CodeRejectedPolicy},
-		{"AIU-3.4-09/reject-in-escapes", embed(claims(""), `{"\u0065xp":1}`), lookleap.CodeRejectedPolicy},
-		{"AIU-3.4-09/reject-contradiction", embed(claims(exp(time.Minute)), `{"x":1`+exp(time.Hour)+`}`), lookleap.CodeRejectedPolicy},
-		{"AIU-3.4-09/reject-trailing-data", embed(claims(""), `{"x":"exp"}{"exp":1}`), lookleap.CodeRejectedPolicy},
-		{"AIU-3.4-09/reject-no-end", embed(claims(""), `{"x":"exp"`), lookleap.CodeRejectedPolicy},
-		{"AIU-3.4-09/reject-no-utf8", embed(claims(""), "{\"x\":\"\xff\",\"exp\":9999999999}"), lookleap.CodeRejectedPolicy},
-		{"AIU-3.4-09/reject-after-others", embed(claims(""), `{"x":{"y":[1,2,{"z":null}]},"w":"\u00e9","exp":1}`), lookleap.CodeRejectedPolicy},
-		{"AIU-3.4-09/reject-doubled-claim", embed(claims(""), `{"aud":"agent","aud":"x"}`), lookleap.CodeRejectedPolicy},
-		{"L11/reject-none", aiuri.Result{JWS: encode([]byte(`{"alg":"none"}`)) + "." + encode([]byte(body)) + "."}, lookleap.CodeRejectedAlgorithm},
-		{"L11/reject-None", aiuri.Result{JWS: encode([]byte(`{"alg":"None"}`)) + "." + encode([]byte(body)) + "."}, lookleap.CodeRejectedAlgorithm},
-		{"L11/reject-nOnE", aiuri.Result{JWS: encode([]byte(`{"alg":"nOnE"}`)) + "." + encode([]byte(body)) + "."}, lookleap.CodeRejectedAlgorithm},
-		{"L11/reject-empty-signature", aiuri.Result{JWS: parts[0] + "..", Body: []byte(body)}, lookleap.CodeRejectedSignature},
-		{"L16/reject-unknown-crit", detach(`{"alg":"ES256","kid":"1","crit":["x"],"x":1}`), lookleap.CodeRejectedCritical},
-		{"L16/reject-empty-crit", detach(`{"alg":"ES256","kid":"1","crit":[]}`), lookleap.CodeRejectedCritical},
-		{"L16/reject-crit-no-list", detach(`{"alg":"ES256","kid":"1","crit":"b64"}`), lookleap.CodeRejectedCritical},
-		{"L16/reject-crit-without-b64", detach(`{"alg":"ES256","kid":"1","crit":["b64"]}`), lookleap.CodeRejectedCritical},
-		{"L16/reject-crit-twice", detach(`{"alg":"ES256","kid":"1","b64":true,"crit":["b64","b64"]}`), lookleap.CodeRejectedCritical},
-		{"L16/reject-detached-swap", aiuri.Result{JWS: good, Body: []byte("other")}, lookleap.CodeRejectedSignature},
-		{"L16/reject-unprotected-header", aiuri.Result{JWS: `{"protected":"` + parts[0] + `","header":{"crit":["b64"]},"payload":"","signature":"` + parts[2] + `"}`, Body: []byte(body)}, lookleap.CodeRejectedSignature},
-		{"L17/reject-path", detach(`{"alg":"ES256","kid":"../../x"}`), lookleap.CodeRejectedKey},
-		{"L17/reject-injection", detach(`{"alg":"ES256","kid":"' OR 1=1"}`), lookleap.CodeRejectedKey},
-		{"L17/reject-megabyte", detach(`{"alg":"ES256","kid":"` + strings.Repeat("x", 1<<20) + `"}`), lookleap.CodeRejectedSignature},
-		{"L17/reject-empty", detach(`{"alg":"ES256","kid":""}`), lookleap.CodeRejectedKey},
-		{"L19/reject-two-parts", aiuri.Result{JWS: parts[0] + "." + parts[2], Body: []byte(body)}, lookleap.CodeRejectedSignature},
-		{"L19/reject-five-parts", aiuri.Result{JWS: good + "..", Body: []byte(body)}, lookleap.CodeRejectedSignature},
-		{"L19/reject-a-million-dots", aiuri.Result{JWS: strings.Repeat(".", 1e6)}, lookleap.CodeRejectedSignature},
-		{"L19/reject-json-form", aiuri.Result{JWS: `{"payload":"","signatures":[` + strings.Repeat(`{},`, 1e4) + `{}]}`}, lookleap.CodeRejectedSignature},
-		{"L19/reject-duplicate-header-name", detach(`{"alg":"ES256","alg":"none","kid":"1"}`), lookleap.CodeRejectedSignature},
-		{"L22/reject-reencoded", aiuri.Result{JWS: good, Body: []byte(`{"paid":true}` + "\n")}, lookleap.CodeRejectedSignature},
-		{"AIU-3.4-02/reject-padding", aiuri.Result{JWS: good + "==", Body: []byte(body)}, lookleap.CodeRejectedSignature},
-		{"AIU-3.4-02/reject-spare-bits", aiuri.Result{JWS: spareBits(good), Body: []byte(body)}, lookleap.CodeRejectedSignature},
-		{"AIU-3.4-02/reject-line-break", aiuri.Result{JWS: good + "\n", Body: []byte(body)}, lookleap.CodeRejectedSignature},
+		{"AIU-3.4-02/reject-unsigned", aiuri.Result{Body: []byte(body)}, aiuri.CodeRejectedUnsigned},
+		{"AIU-3.4-02/reject-changed-payload", aiuri.Result{JWS: good, Body: []byte(`{"paid":true }`)}, aiuri.CodeRejectedSignature},
+		{"AIU-3.4-02/reject-other-signature", aiuri.Result{JWS: parts[0] + ".." + strings.Split(other, ".")[2], Body: []byte(body)}, aiuri.CodeRejectedSignature},
+		{"AIU-3.4-02/reject-unknown-key", detach(`{"alg":"ES256","kid":"9"}`), aiuri.CodeRejectedKey},
+		{"AIU-3.4-03/reject-scope", detach(claims(`,"scope":"pay admin"`)), aiuri.CodeRejectedPolicy},
+		{"AIU-3.4-03/reject-issuer", detach(claims(`,"iss":"ai://bank/other"`)), aiuri.CodeRejectedPolicy},
+		{"AIU-3.4-03/reject-expired", detach(claims(exp(0))), aiuri.CodeRejectedPolicy},
+		{"AIU-3.4-04/reject-none", aiuri.Result{JWS: encode([]byte(`{"alg":"none"}`)) + "." + encode([]byte(body)) + "."}, aiuri.CodeRejectedAlgorithm},
+		{"AIU-3.4-04/reject-hs256", detach(`{"alg":"HS256","kid":"1"}`), aiuri.CodeRejectedAlgorithm},
+		{"AIU-3.4-04/reject-rs256-without-option", detach(`{"alg":"RS256","kid":"3"}`), aiuri.CodeRejectedAlgorithm},
+		{"AIU-3.4-04/reject-unknown", detach(`{"alg":"ES257","kid":"1"}`), aiuri.CodeRejectedAlgorithm},
+		{"AIU-3.4-04/reject-missing", detach(`{"kid":"1"}`), aiuri.CodeRejectedAlgorithm},
+		{"AIU-3.4-05/reject-alg-of-another-key", detach(`{"alg":"ES256","kid":"2"}`), aiuri.CodeRejectedKey},
+		{"AIU-3.4-05/reject-kid-no-text", detach(`{"alg":"ES256","kid":1}`), aiuri.CodeRejectedKey},
+		{"AIU-3.4-06/reject-crit", detach(`{"alg":"ES256","kid":"1","x":1,"crit":["x"]}`), aiuri.CodeRejectedCritical},
+		{"AIU-3.4-07/reject-b64-without-crit", plain(`{"alg":"ES256","kid":"1","b64":false}`), aiuri.CodeRejectedCritical},
+		{"AIU-3.4-07/reject-reformatted", aiuri.Result{JWS: good, Body: []byte("{\"paid\": true}")}, aiuri.CodeRejectedSignature},
+		{"AIU-3.4-08/reject-different-beside", aiuri.Result{JWS: es256(claims(""), body, false), Body: []byte(`{}`)}, aiuri.CodeRejectedSignature},
+		{"AIU-3.4-09/reject-exp", detach(claims(exp(-time.Second))), aiuri.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-nested", aiuri.Result{JWS: es256(`{"alg":"ES256","kid":"1","cty":"jwt"}`, es256(`{"alg":"ES256","kid":"1"}`, `{"exp":1}`, false), false)}, aiuri.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-nbf", detach(claims(`,"nbf":` + strconv.FormatInt(now.Add(6*time.Minute).Unix(), 10))), aiuri.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-nbf-text", detach(claims(`,"nbf":"soon"`)), aiuri.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-iat", detach(claims(iat(5*time.Minute + time.Second))), aiuri.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-iss", detach(claims(`,"iss":"https://bank.example"`)), aiuri.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-aud", detach(claims(`,"aud":"someone"`)), aiuri.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-req", detach(claims(`,"req":"sha256:00"`)), aiuri.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-type", detach(claims(`,"exp":"soon"`)), aiuri.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-in-payload", embed(claims(""), `{"exp":1}`), aiuri.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-in-escapes", embed(claims(""), `{"\u0065xp":1}`), aiuri.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-contradiction", embed(claims(exp(time.Minute)), `{"x":1`+exp(time.Hour)+`}`), aiuri.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-trailing-data", embed(claims(""), `{"x":"exp"}{"exp":1}`), aiuri.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-no-end", embed(claims(""), `{"x":"exp"`), aiuri.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-no-utf8", embed(claims(""), "{\"x\":\"\xff\",\"exp\":9999999999}"), aiuri.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-after-others", embed(claims(""), `{"x":{"y":[1,2,{"z":null}]},"w":"\u00e9","exp":1}`), aiuri.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-doubled-claim", embed(claims(""), `{"aud":"agent","aud":"x"}`), aiuri.CodeRejectedPolicy},
+		{"L11/reject-none", aiuri.Result{JWS: encode([]byte(`{"alg":"none"}`)) + "." + encode([]byte(body)) + "."}, aiuri.CodeRejectedAlgorithm},
+		{"L11/reject-None", aiuri.Result{JWS: encode([]byte(`{"alg":"None"}`)) + "." + encode([]byte(body)) + "."}, aiuri.CodeRejectedAlgorithm},
+		{"L11/reject-nOnE", aiuri.Result{JWS: encode([]byte(`{"alg":"nOnE"}`)) + "." + encode([]byte(body)) + "."}, aiuri.CodeRejectedAlgorithm},
+		{"L11/reject-empty-signature", aiuri.Result{JWS: parts[0] + "..", Body: []byte(body)}, aiuri.CodeRejectedSignature},
+		{"L16/reject-unknown-crit", detach(`{"alg":"ES256","kid":"1","crit":["x"],"x":1}`), aiuri.CodeRejectedCritical},
+		{"L16/reject-empty-crit", detach(`{"alg":"ES256","kid":"1","crit":[]}`), aiuri.CodeRejectedCritical},
+		{"L16/reject-crit-no-list", detach(`{"alg":"ES256","kid":"1","crit":"b64"}`), aiuri.CodeRejectedCritical},
+		{"L16/reject-crit-without-b64", detach(`{"alg":"ES256","kid":"1","crit":["b64"]}`), aiuri.CodeRejectedCritical},
+		{"L16/reject-crit-twice", detach(`{"alg":"ES256","kid":"1","b64":true,"crit":["b64","b64"]}`), aiuri.CodeRejectedCritical},
+		{"L16/reject-detached-swap", aiuri.Result{JWS: good, Body: []byte("other")}, aiuri.CodeRejectedSignature},
+		{"L16/reject-unprotected-header", aiuri.Result{JWS: `{"protected":"` + parts[0] + `","header":{"crit":["b64"]},"payload":"","signature":"` + parts[2] + `"}`, Body: []byte(body)}, aiuri.CodeRejectedSignature},
+		{"L17/reject-path", detach(`{"alg":"ES256","kid":"../../x"}`), aiuri.CodeRejectedKey},
+		{"L17/reject-injection", detach(`{"alg":"ES256","kid":"' OR 1=1"}`), aiuri.CodeRejectedKey},
+		{"L17/reject-megabyte", detach(`{"alg":"ES256","kid":"` + strings.Repeat("x", 1<<20) + `"}`), aiuri.CodeRejectedSignature},
+		{"L17/reject-empty", detach(`{"alg":"ES256","kid":""}`), aiuri.CodeRejectedKey},
+		{"L19/reject-two-parts", aiuri.Result{JWS: parts[0] + "." + parts[2], Body: []byte(body)}, aiuri.CodeRejectedSignature},
+		{"L19/reject-five-parts", aiuri.Result{JWS: good + "..", Body: []byte(body)}, aiuri.CodeRejectedSignature},
+		{"L19/reject-a-million-dots", aiuri.Result{JWS: strings.Repeat(".", 1e6)}, aiuri.CodeRejectedSignature},
+		{"L19/reject-json-form", aiuri.Result{JWS: `{"payload":"","signatures":[` + strings.Repeat(`{},`, 1e4) + `{}]}`}, aiuri.CodeRejectedSignature},
+		{"L19/reject-duplicate-header-name", detach(`{"alg":"ES256","alg":"none","kid":"1"}`), aiuri.CodeRejectedSignature},
+		{"L22/reject-reencoded", aiuri.Result{JWS: good, Body: []byte(`{"paid":true}` + "\n")}, aiuri.CodeRejectedSignature},
+		{"AIU-3.4-02/reject-padding", aiuri.Result{JWS: good + "==", Body: []byte(body)}, aiuri.CodeRejectedSignature},
+		{"AIU-3.4-02/reject-spare-bits", aiuri.Result{JWS: spareBits(good), Body: []byte(body)}, aiuri.CodeRejectedSignature},
+		{"AIU-3.4-02/reject-line-break", aiuri.Result{JWS: good + "\n", Body: []byte(body)}, aiuri.CodeRejectedSignature},
 		{"AIU-3.4-02/reject-too-large", aiuri.Result{JWS: good, Body: make([]byte, aiuri.MaxResult+1)}, lookleap.CodeTooLarge},
 	} {
 		t.Run(c.id, func(t *testing.T) { refused(t, c.r, set, expect, c.code) })
@@ -209,11 +209,11 @@ func TestVerifyResult(t *testing.T) {
 	t.Run("AIU-3.4-09/reject-required", func(t *testing.T) {
 		x := expect
 		x.Require = []string{"exp", "req"}
-		refused(t, detach(claims("")), set, x, lookleap.CodeRejectedPolicy)
+		refused(t, detach(claims("")), set, x, aiuri.CodeRejectedPolicy)
 	})
 	t.Run("AIU-3.4-06/accept-finding-for-jku", func(t *testing.T) {
 		v, err := aiuri.VerifyResult(detach(claims(`,"jku":"https://evil.example/keys"`)), set, expect, now)
-		if err != nil || len(v.Verdict.Findings) != 1 || v.Verdict.Findings[0].Code != lookleap.CodeForeignKeyReference {
+		if err != nil || len(v.Verdict.Findings) != 1 || v.Verdict.Findings[0].Code != aiuri.CodeForeignKeyReference {
 			t.Errorf("got %+v, %v", v, err)
 		}
 	})
@@ -229,13 +229,13 @@ func TestVerifyResult(t *testing.T) {
 		}
 	})
 	t.Run("AIU-3.4-05/reject-missing-kid-two-fit", func(t *testing.T) {
-		refused(t, detach(`{"alg":"ES256"}`), keySet(t, jwk("1", ecKey()), jwk("2", otherKey())), expect, lookleap.CodeRejectedKey)
+		refused(t, detach(`{"alg":"ES256"}`), keySet(t, jwk("1", ecKey()), jwk("2", otherKey())), expect, aiuri.CodeRejectedKey)
 	})
 	t.Run("L17/reject-kid-case", func(t *testing.T) {
-		refused(t, detach(`{"alg":"ES256","kid":"A"}`), keySet(t, jwk("a", ecKey())), expect, lookleap.CodeRejectedKey)
+		refused(t, detach(`{"alg":"ES256","kid":"A"}`), keySet(t, jwk("a", ecKey())), expect, aiuri.CodeRejectedKey)
 	})
 	t.Run("AIU-3.4-06/reject-foreign-key-in-header", func(t *testing.T) {
-		refused(t, detach(`{"alg":"ES256","kid":"x","jwk":`+string(must(json.Marshal(jwk("x", ecKey()))))+`}`), keySet(t, jwk("1", otherKey())), expect, lookleap.CodeRejectedKey)
+		refused(t, detach(`{"alg":"ES256","kid":"x","jwk":`+string(must(json.Marshal(jwk("x", ecKey()))))+`}`), keySet(t, jwk("1", otherKey())), expect, aiuri.CodeRejectedKey)
 	})
 }
 
@@ -287,7 +287,7 @@ func TestSignResult(t *testing.T) {
 		t.Skip(err)
 	}
 	t.Run("AIU-3.4-01/reject-weak-key", func(t *testing.T) {
-		if r, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "k", Private: weak}, nil, false); r.JWS != "" || lookleap.CodeOf(err) != lookleap.CodeBadConfiguration {
+		if r, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "k", Private: weak}, nil, false); r.JWS != "" || lookleap.CodeOf(err) != aiuri.CodeBadConfiguration {
 			t.Errorf("got %v, %v", r, err)
 		}
 	})
@@ -318,7 +318,7 @@ func TestPSSSalt(t *testing.T) {
 				})
 				continue
 			}
-			t.Run(fmt.Sprintf("%s/reject-salt-%d", id, salt), func(t *testing.T) { refused(t, r, set, aiuri.Expectation{}, lookleap.CodeRejectedSignature) })
+			t.Run(fmt.Sprintf("%s/reject-salt-%d", id, salt), func(t *testing.T) { refused(t, r, set, aiuri.Expectation{}, aiuri.CodeRejectedSignature) })
 		}
 	}
 	t.Run("AIU-3.4-04/accept-rs256-by-option", func(t *testing.T) {
@@ -333,7 +333,7 @@ func TestPSSSalt(t *testing.T) {
 		input := encode([]byte(`{"alg":"ES256","kid":"1"}`)) + "." + encode([]byte("x"))
 		sum := sha256.Sum256([]byte(input))
 		r := aiuri.Result{JWS: input + "." + encode(must(ecdsa.SignASN1(rand.Reader, ecKey(), sum[:])))}
-		refused(t, r, keySet(t, jwk("1", ecKey())), aiuri.Expectation{}, lookleap.CodeRejectedSignature)
+		refused(t, r, keySet(t, jwk("1", ecKey())), aiuri.Expectation{}, aiuri.CodeRejectedSignature)
 	})
 }
 

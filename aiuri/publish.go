@@ -63,7 +63,7 @@ func characterStrings(text string) string {
 // MarshalJSON writes the document as the draft shows it.
 func (d *Descriptor) MarshalJSON() ([]byte, error) {
 	if d == nil {
-		return nil, fail(lookleap.CodeBadDocument, "there is no document to write", "")
+		return nil, fail(CodeBadDocument, "there is no document to write", "")
 	}
 	members := make(map[string]any, len(d.Extra)+4)
 	for name, value := range d.Extra {
@@ -84,7 +84,7 @@ func (d *Descriptor) MarshalJSON() ([]byte, error) {
 func WellKnownHandler(origin string, d *Descriptor, allowedKeyOrigins ...string) (http.Handler, error) {
 	text, err := d.MarshalJSON()
 	if err != nil {
-		return nil, &Error{Code: lookleap.CodeBadDocument, Reason: "the document cannot be written", Err: err}
+		return nil, &Error{Code: CodeBadDocument, Reason: "the document cannot be written", Err: err}
 	}
 	u, err := domain.Parse(origin)
 	if err != nil {
@@ -160,7 +160,7 @@ func (r *KeyRing) add(k SigningKey, from time.Time) error {
 	r.prune()
 	taken := slices.ContainsFunc(r.keys, func(old ringKey) bool { return old.ID == k.ID })
 	if k.ID == "" || taken {
-		return fail(lookleap.CodeBadConfiguration, "a key needs an id of its own", "")
+		return fail(CodeBadConfiguration, "a key needs an id of its own", "")
 	}
 	r.keys = append(r.keys, ringKey{k, from})
 	return nil
@@ -224,11 +224,11 @@ func PublicJWKSHandler(set []byte) (http.Handler, error) {
 	}
 	if len(parsed.findings) > 0 {
 		f := parsed.findings[0]
-		return nil, &Error{Code: lookleap.CodeBadKeySet, Place: f.Position, Reason: f.Message}
+		return nil, &Error{Code: CodeBadKeySet, Place: f.Position, Reason: f.Message}
 	}
 	for _, k := range parsed.keys {
 		if !k.hasID || strings.TrimSpace(k.id) == "" {
-			return nil, fail(lookleap.CodeBadKeySet, "a key has no kid", "")
+			return nil, fail(CodeBadKeySet, "a key has no kid", "")
 		}
 	}
 	text := slices.Clone(set)
@@ -239,11 +239,11 @@ func PublicJWKSHandler(set []byte) (http.Handler, error) {
 // findings of the discovery, and those of what is missing. Nil: nothing was found.
 func Lint(d *Discovery) []lookleap.Finding {
 	if d == nil || len(d.Candidates) == 0 {
-		return []lookleap.Finding{{Severity: lookleap.Warning, Code: lookleap.CodeNoEndpoint, Requirement: "AIU-3.1-01", Message: "the origin advertises no endpoint", Fix: "publish /.well-known/aiip"}}
+		return []lookleap.Finding{{Severity: lookleap.Warning, Code: CodeNoEndpoint, Requirement: "AIU-3.1-01", Message: "the origin advertises no endpoint", Fix: "publish /.well-known/aiip"}}
 	}
 	findings := slices.Clone(d.Findings)
 	if !d.Verifiable() {
-		findings = append(findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeNoTrustAnchor, Requirement: "AIU-3.4-10", Message: "no document names keys, so no result can be verified", Fix: "publish /.well-known/aiip with jwks"})
+		findings = append(findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeNoTrustAnchor, Requirement: "AIU-3.4-10", Message: "no document names keys, so no result can be verified", Fix: "publish /.well-known/aiip with jwks"})
 	}
 	return findings
 }

@@ -55,19 +55,19 @@ func TestRFC7515(t *testing.T) {
 		code   lookleap.Code
 		signed bool // whether the signature was found to hold
 	}{
-		{"A.1-HS256", aiuri.Result{JWS: joeHS256}, rs256, lookleap.CodeRejectedAlgorithm, false},
-		{"A.2-RS256", aiuri.Result{JWS: joeRS256}, rs256, lookleap.CodeRejectedPolicy, true},
-		{"A.2-RS256-not-allowed", aiuri.Result{JWS: joeRS256}, aiuri.Expectation{}, lookleap.CodeRejectedAlgorithm, false},
-		{"A.3-ES256", aiuri.Result{JWS: joeES256}, aiuri.Expectation{}, lookleap.CodeRejectedPolicy, true},
-		{"A.3-ES256-other-signature", aiuri.Result{JWS: "eyJhbGciOiJFUzI1NiJ9." + joePayload + "." + joeRSA}, rs256, lookleap.CodeRejectedSignature, false},
-		{"A.3-ES256-other-payload", aiuri.Result{JWS: "eyJhbGciOiJFUzI1NiJ9.UGF5bG9hZA." + joeEC}, rs256, lookleap.CodeRejectedSignature, false},
-		{"A.4-ES512", aiuri.Result{JWS: es512}, rs256, lookleap.CodeRejectedAlgorithm, false},
-		{"A.5-unsecured", aiuri.Result{JWS: unsecured}, rs256, lookleap.CodeRejectedAlgorithm, false},
-		{"A.6-general-JSON", aiuri.Result{JWS: general}, rs256, lookleap.CodeRejectedSignature, false},
-		{"A.7-flattened-JSON", aiuri.Result{JWS: flattened}, rs256, lookleap.CodeRejectedSignature, false},
-		{"E-crit", aiuri.Result{JWS: undefined}, rs256, lookleap.CodeRejectedCritical, false},
-		{"F-detached", aiuri.Result{JWS: "eyJhbGciOiJFUzI1NiJ9.." + joeEC, Body: body}, rs256, lookleap.CodeRejectedPolicy, true},
-		{"F-detached-without-payload", aiuri.Result{JWS: "eyJhbGciOiJFUzI1NiJ9.." + joeEC}, rs256, lookleap.CodeRejectedSignature, false},
+		{"A.1-HS256", aiuri.Result{JWS: joeHS256}, rs256, aiuri.CodeRejectedAlgorithm, false},
+		{"A.2-RS256", aiuri.Result{JWS: joeRS256}, rs256, aiuri.CodeRejectedPolicy, true},
+		{"A.2-RS256-not-allowed", aiuri.Result{JWS: joeRS256}, aiuri.Expectation{}, aiuri.CodeRejectedAlgorithm, false},
+		{"A.3-ES256", aiuri.Result{JWS: joeES256}, aiuri.Expectation{}, aiuri.CodeRejectedPolicy, true},
+		{"A.3-ES256-other-signature", aiuri.Result{JWS: "eyJhbGciOiJFUzI1NiJ9." + joePayload + "." + joeRSA}, rs256, aiuri.CodeRejectedSignature, false},
+		{"A.3-ES256-other-payload", aiuri.Result{JWS: "eyJhbGciOiJFUzI1NiJ9.UGF5bG9hZA." + joeEC}, rs256, aiuri.CodeRejectedSignature, false},
+		{"A.4-ES512", aiuri.Result{JWS: es512}, rs256, aiuri.CodeRejectedAlgorithm, false},
+		{"A.5-unsecured", aiuri.Result{JWS: unsecured}, rs256, aiuri.CodeRejectedAlgorithm, false},
+		{"A.6-general-JSON", aiuri.Result{JWS: general}, rs256, aiuri.CodeRejectedSignature, false},
+		{"A.7-flattened-JSON", aiuri.Result{JWS: flattened}, rs256, aiuri.CodeRejectedSignature, false},
+		{"E-crit", aiuri.Result{JWS: undefined}, rs256, aiuri.CodeRejectedCritical, false},
+		{"F-detached", aiuri.Result{JWS: "eyJhbGciOiJFUzI1NiJ9.." + joeEC, Body: body}, rs256, aiuri.CodeRejectedPolicy, true},
+		{"F-detached-without-payload", aiuri.Result{JWS: "eyJhbGciOiJFUzI1NiJ9.." + joeEC}, rs256, aiuri.CodeRejectedSignature, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			refused(t, c.r, joeKeys(t), c.x, c.code)
@@ -104,18 +104,18 @@ func TestRFC7797(t *testing.T) {
 				t.Errorf("got %v, %v", v, err)
 			}
 			r.Body = []byte(encode([]byte(payload)) + "x")
-			refused(t, r, set, aiuri.Expectation{}, lookleap.CodeRejectedSignature)
+			refused(t, r, set, aiuri.Expectation{}, aiuri.CodeRejectedSignature)
 		})
 	}
 	for name, c := range map[string]struct {
 		header, payload, middle string
 		code                    lookleap.Code
 	}{
-		"not-detached":          {header, "text", "text", lookleap.CodeRejectedSignature},
-		"not-detached-with-dot": {header, "$.02", "$.02", lookleap.CodeRejectedSignature},
-		"without-crit":          {`{"alg":"ES256","kid":"1","b64":false}`, "$.02", "", lookleap.CodeRejectedCritical},
-		"b64-as-text":           {`{"alg":"ES256","kid":"1","b64":"false","crit":["b64"]}`, "$.02", "", lookleap.CodeRejectedCritical},
-		"encoded-all-the-same":  {header, encode([]byte("$.02")), "", lookleap.CodeRejectedSignature},
+		"not-detached":          {header, "text", "text", aiuri.CodeRejectedSignature},
+		"not-detached-with-dot": {header, "$.02", "$.02", aiuri.CodeRejectedSignature},
+		"without-crit":          {`{"alg":"ES256","kid":"1","b64":false}`, "$.02", "", aiuri.CodeRejectedCritical},
+		"b64-as-text":           {`{"alg":"ES256","kid":"1","b64":"false","crit":["b64"]}`, "$.02", "", aiuri.CodeRejectedCritical},
+		"encoded-all-the-same":  {header, encode([]byte("$.02")), "", aiuri.CodeRejectedSignature},
 	} {
 		t.Run("reject-"+name, func(t *testing.T) {
 			r := aiuri.Result{JWS: encode([]byte(c.header)) + "." + c.middle + "." + sign(c.header, c.payload), Body: []byte("$.02")}

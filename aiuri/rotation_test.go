@@ -27,7 +27,7 @@ func TestRotation(t *testing.T) {
 	for _, row := range []string{"AIU-3.4-12", "L20"} {
 		t.Run(row+"/reject-unknown-kid-flood", func(t *testing.T) {
 			for range 3 {
-				if err := ask(); lookleap.CodeOf(err) != lookleap.CodeRejectedKey {
+				if err := ask(); lookleap.CodeOf(err) != aiuri.CodeRejectedKey {
 					t.Error(err)
 				}
 			}
@@ -47,7 +47,7 @@ func TestRotation(t *testing.T) {
 	w.net.Clock().Advance(10 * time.Minute)
 	for _, row := range []string{"AIU-3.4-12", "L20"} {
 		t.Run(row+"/reject-removed-key", func(t *testing.T) {
-			if err := ask(); lookleap.CodeOf(err) != lookleap.CodeRejectedKey {
+			if err := ask(); lookleap.CodeOf(err) != aiuri.CodeRejectedKey {
 				t.Error(err)
 			}
 		})
@@ -73,7 +73,7 @@ func TestRotationWithoutKeyServer(t *testing.T) {
 		w.answer = receipt("2", true)
 		for range 3 {
 			err := ask()
-			if lookleap.CodeOf(err) != lookleap.CodeRejectedKey {
+			if lookleap.CodeOf(err) != aiuri.CodeRejectedKey {
 				t.Error(err)
 			}
 			var no *lookleap.VerifyError

@@ -80,7 +80,7 @@ func TestSecretsInDiaries(t *testing.T) {
 		},
 		"transport-failed": func(g *gatewayWorld) {
 			g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.Result, error) {
-				return aiuri.Result{}, &aiuri.Error{Code: lookleap.CodeEndpointFailed, Subject: "x"}
+				return aiuri.Result{}, &aiuri.Error{Code: aiuri.CodeEndpointFailed, Subject: "x"}
 			})
 		},
 		"more-scopes": func(g *gatewayWorld) {

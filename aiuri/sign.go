@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
-
-	"github.com/lookleap/lookleap"
 )
 
 // SigningKey is a private key of an endpoint with the name under which its
@@ -42,7 +40,7 @@ func (k SigningKey) algorithm() (jose.SignatureAlgorithm, error) {
 			return jose.PS256, nil
 		}
 	}
-	return "", fail(lookleap.CodeBadConfiguration, "the key is of a kind or size that results may not be signed with", "use P-256, P-384, Ed25519 or RSA with 2048 bits")
+	return "", fail(CodeBadConfiguration, "the key is of a kind or size that results may not be signed with", "use P-256, P-384, Ed25519 or RSA with 2048 bits")
 }
 
 // isWhole reports whether a key has all its parts, without which signing panics.
@@ -62,7 +60,7 @@ func SignResult(payload []byte, key SigningKey, claims *Claims, detached bool) (
 		return Result{}, err
 	}
 	if key.ID == "" {
-		return Result{}, fail(lookleap.CodeBadConfiguration, "the key has no id", "")
+		return Result{}, fail(CodeBadConfiguration, "the key has no id", "")
 	}
 	options := &jose.SignerOptions{}
 	for name, value := range claims.members() {
@@ -70,7 +68,7 @@ func SignResult(payload []byte, key SigningKey, claims *Claims, detached bool) (
 	}
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: jose.JSONWebKey{Key: key.Private, KeyID: key.ID}}, options)
 	if err != nil {
-		return Result{}, &Error{Code: lookleap.CodeBadConfiguration, Reason: "the key cannot sign", Err: err}
+		return Result{}, &Error{Code: CodeBadConfiguration, Reason: "the key cannot sign", Err: err}
 	}
 	signed, err := signer.Sign(payload)
 	if err != nil {
@@ -88,7 +86,7 @@ func unsigned(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &Error{Code: lookleap.CodeBadConfiguration, Reason: "signing failed", Fix: "check the private key", Err: err}
+	return &Error{Code: CodeBadConfiguration, Reason: "signing failed", Fix: "check the private key", Err: err}
 }
 
 // members gives the claims that were made, in the types of RFC 7519.

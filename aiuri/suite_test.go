@@ -86,11 +86,11 @@ func TestCookbook(t *testing.T) {
 	}{
 		{"jws/4_1.rsa_v15_signature.json", false, lookleap.CodeOK},
 		{"curve25519/jws.json", false, lookleap.CodeOK},
-		{"jws/4_2.rsa-pss_signature.json", false, lookleap.CodeRejectedAlgorithm}, // PS384
-		{"jws/4_3.ecdsa_signature.json", false, lookleap.CodeRejectedAlgorithm},   // ES512
-		{"jws/4_4.hmac-sha2_integrity_protection.json", false, lookleap.CodeRejectedAlgorithm},
-		{"jws/4_5.signature_with_detached_content.json", true, lookleap.CodeRejectedAlgorithm}, // HS256
-		{"rfc7797/hmac-sha2_b64_false.json", false, lookleap.CodeRejectedAlgorithm},            // HS256
+		{"jws/4_2.rsa-pss_signature.json", false, aiuri.CodeRejectedAlgorithm}, // PS384
+		{"jws/4_3.ecdsa_signature.json", false, aiuri.CodeRejectedAlgorithm},   // ES512
+		{"jws/4_4.hmac-sha2_integrity_protection.json", false, aiuri.CodeRejectedAlgorithm},
+		{"jws/4_5.signature_with_detached_content.json", true, aiuri.CodeRejectedAlgorithm}, // HS256
+		{"rfc7797/hmac-sha2_b64_false.json", false, aiuri.CodeRejectedAlgorithm},            // HS256
 	} {
 		t.Run(filepath.Base(c.file), func(t *testing.T) {
 			var vector cookbookCase
@@ -109,7 +109,7 @@ func TestCookbook(t *testing.T) {
 				t.Errorf("got %v, %v", v, err)
 			}
 			r.Body = []byte(vector.Input.Payload + " ")
-			refused(t, r, vector.publicKeys(t), x, lookleap.CodeRejectedSignature)
+			refused(t, r, vector.publicKeys(t), x, aiuri.CodeRejectedSignature)
 		})
 	}
 }
@@ -134,7 +134,7 @@ func TestCookbookJSON(t *testing.T) {
 			}
 			forms++
 			r := aiuri.Result{JWS: string(form), Body: []byte(vector.Input.Payload)}
-			refused(t, r, vector.publicKeys(t), aiuri.Expectation{AllowRS256: true}, lookleap.CodeRejectedSignature)
+			refused(t, r, vector.publicKeys(t), aiuri.Expectation{AllowRS256: true}, aiuri.CodeRejectedSignature)
 		}
 	}
 	if forms < 10 {

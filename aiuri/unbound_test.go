@@ -53,7 +53,7 @@ func TestBindings(t *testing.T) {
 			}
 			noted := 0
 			for _, k := range v.Verdict.Checks {
-				if k.Status == lookleap.Noted && k.Code == lookleap.CodeUnbound {
+				if k.Status == lookleap.Noted && k.Code == aiuri.CodeUnbound {
 					noted++
 				}
 			}
@@ -62,7 +62,7 @@ func TestBindings(t *testing.T) {
 			}
 			x.RequireBinding = true
 			_, err = aiuri.VerifyResult(r, keys, x, now)
-			if want := lookleap.CodeRejectedPolicy; c.bound != (err == nil) || err != nil && lookleap.CodeOf(err) != want {
+			if want := aiuri.CodeRejectedPolicy; c.bound != (err == nil) || err != nil && lookleap.CodeOf(err) != want {
 				t.Errorf("with RequireBinding: %v", err)
 			}
 		})
@@ -77,7 +77,7 @@ func TestBindings(t *testing.T) {
 			made, x := all()
 			change(&made)
 			r := must(aiuri.SignResult([]byte("payload"), aiuri.SigningKey{ID: "1", Private: ecKey()}, &made, true))
-			if v, err := aiuri.VerifyResult(r, keys, x, now); v != nil || lookleap.CodeOf(err) != lookleap.CodeRejectedPolicy {
+			if v, err := aiuri.VerifyResult(r, keys, x, now); v != nil || lookleap.CodeOf(err) != aiuri.CodeRejectedPolicy {
 				t.Errorf("got %v", err)
 			}
 		}
@@ -139,7 +139,7 @@ func TestNonce(t *testing.T) {
 				return r, err
 			})
 			for i := range 2 {
-				if _, err := client.Invoke(t.Context(), pay); (err == nil) != (i == 0 || !replay) || err != nil && lookleap.CodeOf(err) != lookleap.CodeRejectedPolicy {
+				if _, err := client.Invoke(t.Context(), pay); (err == nil) != (i == 0 || !replay) || err != nil && lookleap.CodeOf(err) != aiuri.CodeRejectedPolicy {
 					t.Errorf("call %d: %v", i, err)
 				}
 			}
@@ -159,7 +159,7 @@ func TestNonce(t *testing.T) {
 		if _, err := client.ForUser("ada").Invoke(t.Context(), pay); err != nil {
 			t.Error(err)
 		}
-		if _, err := client.ForUser("bob").Invoke(t.Context(), pay); lookleap.CodeOf(err) != lookleap.CodeRejectedPolicy {
+		if _, err := client.ForUser("bob").Invoke(t.Context(), pay); lookleap.CodeOf(err) != aiuri.CodeRejectedPolicy {
 			t.Errorf("got %v", err)
 		}
 		if calls[0].User == calls[1].User || strings.Contains(calls[0].User, "ada") {
@@ -172,7 +172,7 @@ func TestNonce(t *testing.T) {
 			plain.Nonce = ""
 			return sign(&plain)
 		})
-		if _, err := w.invoke(t, pay); lookleap.CodeOf(err) != lookleap.CodeRejectedPolicy {
+		if _, err := w.invoke(t, pay); lookleap.CodeOf(err) != aiuri.CodeRejectedPolicy {
 			t.Errorf("with RequireBinding: %v", err)
 		}
 		w.options.Expect.RequireBinding = false
@@ -241,7 +241,7 @@ func TestPlanOfAnotherUser(t *testing.T) {
 	})
 	t.Run("O15/reject-short-key", func(t *testing.T) {
 		w.options.UserKey = []byte("short")
-		if c, err := aiuri.NewClient(w.host, w.options); c != nil || lookleap.CodeOf(err) != lookleap.CodeBadConfiguration {
+		if c, err := aiuri.NewClient(w.host, w.options); c != nil || lookleap.CodeOf(err) != aiuri.CodeBadConfiguration {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -104,7 +104,7 @@ func TestVectorLinks(t *testing.T) {
 	}](t, "links.json", nil) {
 		reason := lookleap.Code("")
 		if len(c.Targets) == 0 {
-			reason = lookleap.CodeNoEndpoint
+			reason = aiuri.CodeNoEndpoint
 		}
 		t.Run(side(c.Requirement, reason, c.Name), func(t *testing.T) {
 			got := aiuri.LinkTargets(c.Link)

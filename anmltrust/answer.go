@@ -4,7 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
@@ -27,45 +26,45 @@ func ParseAnswer(body []byte) (*Answer, error) {
 		err = root.Expect(strictjson.Object)
 	}
 	if err != nil {
-		return nil, fromJSON(lookleap.CodeQueryMalformed, err)
+		return nil, fromJSON(CodeQueryMalformed, err)
 	}
 	authorized, err := root.Need("authorized")
 	if err != nil {
-		return nil, fromJSON(lookleap.CodeQueryMalformed, err)
+		return nil, fromJSON(CodeQueryMalformed, err)
 	}
 	yes, err := authorized.Bool()
 	if err != nil {
-		return nil, fromJSON(lookleap.CodeQueryMalformed, err)
+		return nil, fromJSON(CodeQueryMalformed, err)
 	}
 	if !yes {
-		return nil, at(authorized, lookleap.CodeQueryAuthorizedFalse, "the endpoint says no with status 200", "answer 404")
+		return nil, at(authorized, CodeQueryAuthorizedFalse, "the endpoint says no with status 200", "answer 404")
 	}
 	a := &Answer{}
 	tier, err := root.Need("tier")
 	if err != nil {
-		return nil, fromJSON(lookleap.CodeQueryMalformed, err)
+		return nil, fromJSON(CodeQueryMalformed, err)
 	}
 	var ok bool
 	if a.Tier, ok = readTier(tier); !ok {
-		return nil, at(tier, lookleap.CodeQueryMalformed, "the tier is not the integer 1 or 2", "")
+		return nil, at(tier, CodeQueryMalformed, "the tier is not the integer 1 or 2", "")
 	}
 	scope, err := root.Need("scope")
 	if err != nil {
-		return nil, fromJSON(lookleap.CodeQueryMalformed, err)
+		return nil, fromJSON(CodeQueryMalformed, err)
 	}
 	if a.Scope, _, ok = readScope(scope); !ok {
-		return nil, at(scope, lookleap.CodeQueryMalformed, "the scope is no array of names", "")
+		return nil, at(scope, CodeQueryMalformed, "the scope is no array of names", "")
 	}
 	expires, err := root.Need("expires")
 	if err != nil {
-		return nil, fromJSON(lookleap.CodeQueryMalformed, err)
+		return nil, fromJSON(CodeQueryMalformed, err)
 	}
 	text, err := expires.Text()
 	if err != nil {
-		return nil, fromJSON(lookleap.CodeQueryMalformed, err)
+		return nil, fromJSON(CodeQueryMalformed, err)
 	}
 	if a.Expires, ok = parseTime(text, true); !ok {
-		return nil, at(expires, lookleap.CodeQueryMalformed, "expires is no date and time in UTC", "write it like 2026-08-01T00:00:00Z")
+		return nil, at(expires, CodeQueryMalformed, "expires is no date and time in UTC", "write it like 2026-08-01T00:00:00Z")
 	}
 	return a, nil
 }

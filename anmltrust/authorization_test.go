@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
 	"pgregory.net/rapid"
 )
@@ -163,7 +162,7 @@ func TestConfirm(t *testing.T) {
 	} {
 		t.Run(c.id+"/"+c.name, func(t *testing.T) {
 			w := newWorld(t, queryOnly).secure().query(answer(2, "2026-06-20T00:00:00Z", "interact"))
-			w.granted(lookleap.CodeQueryAuthorized)
+			w.granted(anmltrust.CodeQueryAuthorized)
 			c.prepare(w)
 			w.net.Journal().Clear()
 			a, err := w.v.VerifyFresh(t.Context(), shopClaim)

@@ -71,7 +71,7 @@ func (d Document) trustClaims(findings *[]lookleap.Finding) []Claim {
 		name := t.Domain
 		switch {
 		case t.Domain == "" && t.Site == "":
-			*findings = append(*findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeClaimMalformed, Requirement: "A4",
+			*findings = append(*findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeClaimMalformed, Requirement: "A4",
 				Message: "the trust element names no site", Fix: "add its domain"})
 			continue
 		case t.Domain == "":
@@ -79,10 +79,10 @@ func (d Document) trustClaims(findings *[]lookleap.Finding) []Claim {
 			*findings = append(*findings, lookleap.Finding{Severity: lookleap.Warning, Code: "alias", Requirement: "A4",
 				Message: "the trust element writes site for domain", Fix: "write domain"})
 		case t.Site != "" && !sameSite(t.Domain, t.Site):
-			claim.Refused = lookleap.CodeClaimInvalid
+			claim.Refused = CodeClaimInvalid
 		}
 		if claim.Site != "" && !sameSite(claim.Site, name) {
-			claim.Refused = lookleap.CodeClaimInvalid
+			claim.Refused = CodeClaimInvalid
 		}
 		if claim.Site == "" {
 			claim.Site = name
@@ -111,7 +111,7 @@ func (d Document) siteClaims() []Claim {
 		}
 		switch {
 		case names[name] > 1:
-			c.Refused = lookleap.CodeClaimDuplicate
+			c.Refused = CodeClaimDuplicate
 		case foreign > MaxSites && kin(server, name) != self:
 			c.Refused = lookleap.CodeLimit
 		}
@@ -148,10 +148,10 @@ func (c Claim) preCheck() (s subject, row string, code lookleap.Code) {
 	case hostCode == lookleap.CodeInsecureTransport:
 		return s, "A1", hostCode
 	case c.Response:
-		return s, "A2", lookleap.CodeNotServed
+		return s, "A2", CodeNotServed
 	case c.Site == "" && c.Refused == "":
-		return s, "A3", lookleap.CodeNoClaim
-	case c.Refused == lookleap.CodeClaimInvalid:
+		return s, "A3", CodeNoClaim
+	case c.Refused == CodeClaimInvalid:
 		return s, "A5", c.Refused
 	}
 	s.site, err = NormalizeSite(c.Site)
@@ -159,10 +159,10 @@ func (c Claim) preCheck() (s subject, row string, code lookleap.Code) {
 	if err == nil && suffix == s.site && !icann && s.site == server.Host {
 		hostCode = "" // a private suffix may speak for itself
 	} else if err != nil || suffix == s.site {
-		return s, "A6", lookleap.CodeSiteDomainInvalid
+		return s, "A6", CodeSiteDomainInvalid
 	}
 	switch {
-	case c.Refused == lookleap.CodeClaimDuplicate:
+	case c.Refused == CodeClaimDuplicate:
 		return s, "A7", c.Refused
 	case hostCode != "":
 		return s, "A8", hostCode

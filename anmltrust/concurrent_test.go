@@ -77,7 +77,7 @@ func TestSlowSources(t *testing.T) {
 			w := newRunningWorld(t, queryOnly).query(authorized)
 			w.trust.Fault(queryPath, lab.Mute())
 			begin := time.Now()
-			w.denied(lookleap.CodeQueryUnavailable)
+			w.denied(anmltrust.CodeQueryUnavailable)
 			if took := time.Since(begin); took != 10*time.Second {
 				t.Errorf("took %s", took)
 			}
@@ -127,9 +127,9 @@ func TestWithdrawnMeanwhile(t *testing.T) {
 			})
 			time.Sleep(100 * time.Millisecond)
 			a, err := w.v.VerifyFresh(t.Context(), shopClaim)
-			w.wants(a, err, anmltrust.Unlisted, lookleap.CodeQueryMalformed)
+			w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQueryMalformed)
 			wg.Wait()
-			w.denied(lookleap.CodeQueryMalformed)
+			w.denied(anmltrust.CodeQueryMalformed)
 		})
 	})
 	t.Run("ANML-13.4-07/accept-each-asks-anew", func(t *testing.T) {
@@ -173,9 +173,9 @@ func TestRefreshBeginsAfterItsCall(t *testing.T) {
 			})
 			time.Sleep(100 * time.Millisecond)
 			a, err := w.v.Refresh(t.Context(), shopClaim)
-			w.wants(a, err, anmltrust.Unlisted, lookleap.CodeQueryMalformed)
+			w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQueryMalformed)
 			wg.Wait()
-			w.denied(lookleap.CodeQueryMalformed)
+			w.denied(anmltrust.CodeQueryMalformed)
 		})
 	})
 	t.Run("O20/reject-older-reading-of-the-manifest", func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestRefreshBeginsAfterItsCall(t *testing.T) {
 			go func() { _, _ = w.v.Refresh(t.Context(), claimFrom("https://another.example/x")) }()
 			time.Sleep(100 * time.Millisecond)
 			a, err := w.v.Refresh(t.Context(), shopClaim)
-			w.wants(a, err, anmltrust.Unlisted, lookleap.CodeNotListed)
+			w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeNotListed)
 			time.Sleep(2 * time.Second)
 		})
 	})

@@ -16,7 +16,7 @@ import (
 func Decide(claim Claim, ev Evidence, now time.Time) (*Authorization, error) {
 	o := walk(claim, &ev, nil, now)
 	if o.need != nil {
-		code := lookleap.CodeTrustEvidence
+		code := CodeTrustEvidence
 		if ev.Stopped != "" {
 			code = ev.Stopped
 		}
@@ -128,13 +128,13 @@ func (o *outcome) deny(row string, code lookleap.Code) {
 func (o *outcome) widen(row string, code lookleap.Code) {
 	status, checked, message := lookleap.Passed, lookleap.CodeOK, "the host lies below the site, and the site does not narrow it"
 	switch code {
-	case lookleap.CodeNoRecord, lookleap.CodeNotListed, lookleap.CodeSelf:
+	case CodeNoRecord, CodeNotListed, CodeSelf:
 	default:
-		status, checked, message = lookleap.Noted, lookleap.CodeSelfNarrowUnavailable, "the host lies below the site, and whether the site narrows it could not be found out"
-		o.findings = append(o.findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeSelfNarrowUnavailable, Requirement: "B5",
+		status, checked, message = lookleap.Noted, CodeSelfNarrowUnavailable, "the host lies below the site, and whether the site narrows it could not be found out"
+		o.findings = append(o.findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeSelfNarrowUnavailable, Requirement: "B5",
 			Message: fmt.Sprintf("whether the site narrows this host could not be found out: %s (%s, row %s)", code.Title(), code, row)})
 	}
-	o.row, o.code, o.tier, o.scope = "B5", lookleap.CodeSelf, Self, AllSections
+	o.row, o.code, o.tier, o.scope = "B5", CodeSelf, Self, AllSections
 	o.check("B5", status, checked, message)
 }
 
@@ -186,7 +186,7 @@ func (o *outcome) self(p Policy) {
 		o.check("B8", lookleap.Passed, lookleap.CodeOK, "the site is a third party to the server")
 		return
 	}
-	o.code, o.tier, o.scope = lookleap.CodeSelf, Self, AllSections
+	o.code, o.tier, o.scope = CodeSelf, Self, AllSections
 	o.check(o.row, lookleap.Passed, lookleap.CodeOK, "the server is the site itself, which needs no verification")
 }
 
@@ -220,8 +220,8 @@ func (o *outcome) dns(ev *Evidence) {
 	seen.DNSSEC = &d.DNSSEC
 	if d.Outcome == DNSAbsent {
 		o.drop = dropSite
-		o.check("C4", lookleap.Failed, lookleap.CodeNoRecord, lookleap.CodeNoRecord.Title(), seen)
-		o.deny("C4", lookleap.CodeNoRecord)
+		o.check("C4", lookleap.Failed, CodeNoRecord, CodeNoRecord.Title(), seen)
+		o.deny("C4", CodeNoRecord)
 		return
 	}
 	o.check("C7", lookleap.Passed, lookleap.CodeOK, fmt.Sprintf("the site answers with %d records", len(d.Texts)), seen)
@@ -276,7 +276,7 @@ func (o *outcome) choose(ev *Evidence, from sources, now time.Time) {
 	switch {
 	case o.narrow:
 		if len(manifests) == 0 {
-			o.deny("B5", lookleap.CodeNoRecord)
+			o.deny("B5", CodeNoRecord)
 			return
 		}
 		o.run(ev, now, ManifestSource, manifests, "", nil)
@@ -293,8 +293,8 @@ func (o *outcome) choose(ev *Evidence, from sources, now time.Time) {
 		o.check("F3", lookleap.Passed, lookleap.CodeOK, "the record is not signed, so the manifest is read first")
 		o.run(ev, now, ManifestSource, manifests, Query, queries)
 	case ev.Policy.RequireDNSSECForQuery:
-		o.check("F5", lookleap.Failed, lookleap.CodeDNSSECRequired, lookleap.CodeDNSSECRequired.Title())
-		o.deny("F5", lookleap.CodeDNSSECRequired)
+		o.check("F5", lookleap.Failed, CodeDNSSECRequired, CodeDNSSECRequired.Title())
+		o.deny("F5", CodeDNSSECRequired)
 	default:
 		o.check("F4", lookleap.Noted, lookleap.CodeOK, "only a query endpoint is advertised, in a record that is not signed")
 		o.run(ev, now, Query, queries, "", nil)
@@ -346,7 +346,7 @@ func (o *outcome) ask(ev *Evidence, now time.Time, m Mechanism, uris []string, f
 		o.note(x, j)
 		o.store = o.store && !x.NoStore
 		switch {
-		case o.narrow && j.code == lookleap.CodeNotListed && i < len(uris)-1:
+		case o.narrow && j.code == CodeNotListed && i < len(uris)-1:
 			continue
 		case j.state == refused:
 			return j, true
@@ -362,7 +362,7 @@ func (o *outcome) ask(ev *Evidence, now time.Time, m Mechanism, uris []string, f
 		return *failed, true
 	}
 	if fallback && m == ManifestSource && total.state == granted {
-		total.code = lookleap.CodeListedFallback
+		total.code = CodeListedFallback
 	}
 	return total, true
 }
@@ -442,22 +442,22 @@ func (o *outcome) finish(now time.Time, m Mechanism, uris []string, j judged, fa
 		return
 	}
 	if !now.Before(j.until) {
-		o.check("E5", lookleap.Failed, lookleap.CodeTrustEvidence, "what the evidence granted has ended")
-		o.deny("E5", lookleap.CodeTrustEvidence)
+		o.check("E5", lookleap.Failed, CodeTrustEvidence, "what the evidence granted has ended")
+		o.deny("E5", CodeTrustEvidence)
 		return
 	}
 	o.row, o.code, o.tier, o.scope, o.until = row, j.code, j.tier, j.scope, j.until
 	o.sources = slices.Clone(uris)
 	if o.narrow {
-		o.row, o.code = "B3", lookleap.CodeSelfNarrowed
+		o.row, o.code = "B3", CodeSelfNarrowed
 	}
 }
 
 // isTransient reports whether a Tier 0 may pass: it takes no grant with it.
 func isTransient(code lookleap.Code) bool {
 	switch code {
-	case lookleap.CodeDNSError, lookleap.CodeQueryUnavailable, lookleap.CodeManifestUnavailable, lookleap.CodeQuery429, lookleap.CodeManifest429,
-		lookleap.CodeTimeout, lookleap.CodeBudget, lookleap.CodeCancelled, lookleap.CodeClosed, lookleap.CodeTrustEvidence:
+	case lookleap.CodeDNSError, CodeQueryUnavailable, CodeManifestUnavailable, CodeQuery429, CodeManifest429,
+		lookleap.CodeTimeout, lookleap.CodeBudget, lookleap.CodeCancelled, lookleap.CodeClosed, CodeTrustEvidence:
 		return true
 	}
 	return false

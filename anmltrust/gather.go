@@ -276,7 +276,7 @@ func (g *gathering) read(ctx context.Context, key sourceKey, alone bool) (*Excha
 func (g *gathering) keepManifest(x *Exchange, key sourceKey) {
 	j := x.judgeManifest(g.ev.Policy, g.sub, g.v.clock.Now(), g.ev.DNS.ttl(), false)
 	if j.state != granted && j.row[0] != 'L' {
-		if j.code == lookleap.CodeManifestExpired {
+		if j.code == CodeManifestExpired {
 			g.v.store.manifests.Remove(key)
 		}
 		return

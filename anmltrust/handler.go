@@ -23,7 +23,7 @@ func ManifestHandler(data []byte, maxAge time.Duration, now func() time.Time) (h
 		return nil, err
 	}
 	if bytes.HasPrefix(data, []byte("\xEF\xBB\xBF")) {
-		return nil, refuse(lookleap.CodeManifestByteOrder, lookleap.Position{Line: 1, Column: 1}, "save it without one", "the manifest begins with a byte order mark")
+		return nil, refuse(CodeManifestByteOrder, lookleap.Position{Line: 1, Column: 1}, "save it without one", "the manifest begins with a byte order mark")
 	}
 	if maxAge <= 0 {
 		maxAge = time.Hour

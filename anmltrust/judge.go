@@ -81,7 +81,7 @@ func (x *Exchange) judgeHeld(row string) judged {
 	if x.Transient {
 		j.state = passing
 	}
-	j.final = !x.Transient && x.Held != lookleap.CodeQuery429 && x.Held != lookleap.CodeManifest429
+	j.final = !x.Transient && x.Held != CodeQuery429 && x.Held != CodeManifest429
 	return j
 }
 
@@ -91,51 +91,51 @@ func (x *Exchange) judgeQuery(now time.Time, ttl time.Duration) judged {
 	case x.Held != "":
 		return x.judgeHeld("Q0")
 	case x.Failure == FailedTransient:
-		return pass("Q14", lookleap.CodeQueryUnavailable, x)
+		return pass("Q14", CodeQueryUnavailable, x)
 	case x.Failure == FailedTLS:
-		j := refusal("Q16", lookleap.CodeQueryTLS, holdPair, shortHold)
+		j := refusal("Q16", CodeQueryTLS, holdPair, shortHold)
 		j.security = true
 		return j
 	case x.Failure == FailedOther:
-		return refusal("Q15", lookleap.CodeQueryUnavailable, holdPair, shortHold)
+		return refusal("Q15", CodeQueryUnavailable, holdPair, shortHold)
 	case x.Failure != FailedNot:
-		return refusal("Q5", lookleap.CodeQueryMalformed, holdPair, longHold)
+		return refusal("Q5", CodeQueryMalformed, holdPair, longHold)
 	}
 	switch status := x.Status; {
 	case status == http.StatusOK:
 		return x.judgeAnswer(now, ttl)
 	case status < 300:
-		return refusal("Q5", lookleap.CodeQueryMalformed, holdPair, longHold)
+		return refusal("Q5", CodeQueryMalformed, holdPair, longHold)
 	case status < 400:
-		return refusal("Q11", lookleap.CodeQueryRedirect, holdPair, longHold)
+		return refusal("Q11", CodeQueryRedirect, holdPair, longHold)
 	case status == http.StatusNotFound:
-		return judged{row: "Q7", code: lookleap.CodeQuery404, until: x.At.Add(ttl)}
+		return judged{row: "Q7", code: CodeQuery404, until: x.At.Add(ttl)}
 	case status == http.StatusBadRequest:
-		return refusal("Q8", lookleap.CodeQuery400, holdPair, longHold)
+		return refusal("Q8", CodeQuery400, holdPair, longHold)
 	case status == http.StatusTooManyRequests:
-		return refusal("Q9", lookleap.CodeQuery429, holdEndpoint, x.retryAfter())
+		return refusal("Q9", CodeQuery429, holdEndpoint, x.retryAfter())
 	case status < 500:
-		return refusal("Q10", lookleap.CodeQueryStatus, holdPair, longHold)
+		return refusal("Q10", CodeQueryStatus, holdPair, longHold)
 	}
-	return pass("Q12", lookleap.CodeQueryUnavailable, x)
+	return pass("Q12", CodeQueryUnavailable, x)
 }
 
 func (x *Exchange) judgeAnswer(now time.Time, ttl time.Duration) judged {
 	if !isJSONType(x.MediaType) {
-		return refusal("Q5", lookleap.CodeQueryMalformed, holdPair, longHold)
+		return refusal("Q5", CodeQueryMalformed, holdPair, longHold)
 	}
 	a, err := ParseAnswer(x.Body)
 	switch code := lookleap.CodeOf(err); {
-	case code == lookleap.CodeQueryAuthorizedFalse:
+	case code == CodeQueryAuthorizedFalse:
 		return judged{row: "Q2", code: code, until: x.At.Add(ttl), findings: []lookleap.Finding{findingOf(err, "Q2")}}
 	case err != nil:
-		j := refusal("Q3", lookleap.CodeQueryMalformed, holdPair, longHold)
+		j := refusal("Q3", CodeQueryMalformed, holdPair, longHold)
 		j.findings = []lookleap.Finding{findingOf(err, "Q3")}
 		return j
 	case !now.Before(a.Expires):
-		return refusal("Q4", lookleap.CodeQueryExpired, holdPair, shortHold)
+		return refusal("Q4", CodeQueryExpired, holdPair, shortHold)
 	}
-	j := judged{state: granted, row: "Q1", code: lookleap.CodeQueryAuthorized, tier: a.Tier, scope: a.Scope}
+	j := judged{state: granted, row: "Q1", code: CodeQueryAuthorized, tier: a.Tier, scope: a.Scope}
 	if a.Scope == 0 {
 		j.row = "Q6"
 	}
@@ -153,46 +153,46 @@ func (x *Exchange) judgeManifest(p Policy, s subject, now time.Time, ttl time.Du
 	case x.Held != "":
 		return x.judgeHeld("M0")
 	case x.Failure == FailedTransient:
-		return pass("M9", lookleap.CodeManifestUnavailable, x)
+		return pass("M9", CodeManifestUnavailable, x)
 	case x.Failure == FailedTLS:
-		j := refusal("M5", lookleap.CodeManifestTLS, holdManifest, shortHold)
+		j := refusal("M5", CodeManifestTLS, holdManifest, shortHold)
 		j.security = true
 		return j
 	case x.Failure == FailedRedirect:
-		return refusal("M6", lookleap.CodeManifestRedirect, holdManifest, longHold)
+		return refusal("M6", CodeManifestRedirect, holdManifest, longHold)
 	case x.Failure == FailedOther:
-		return refusal("M10", lookleap.CodeManifestUnavailable, holdManifest, shortHold)
+		return refusal("M10", CodeManifestUnavailable, holdManifest, shortHold)
 	case x.Failure != FailedNot:
-		return refusal("M12", lookleap.CodeManifestMalformed, holdManifest, min(ttl, longHold))
+		return refusal("M12", CodeManifestMalformed, holdManifest, min(ttl, longHold))
 	}
 	switch status := x.Status; {
 	case status == http.StatusOK, status == http.StatusNotModified && x.Validated:
 		return x.judgeContent(p, s, now, ttl, narrow)
 	case status < 300, status == http.StatusNotModified:
-		return refusal("M12", lookleap.CodeManifestMalformed, holdManifest, min(ttl, longHold))
+		return refusal("M12", CodeManifestMalformed, holdManifest, min(ttl, longHold))
 	case status < 400:
-		return refusal("M6", lookleap.CodeManifestRedirect, holdManifest, longHold)
+		return refusal("M6", CodeManifestRedirect, holdManifest, longHold)
 	case status == http.StatusTooManyRequests:
-		return refusal("M8", lookleap.CodeManifest429, holdEndpoint, x.retryAfter())
+		return refusal("M8", CodeManifest429, holdEndpoint, x.retryAfter())
 	case status < 500:
-		return refusal("M7", lookleap.CodeManifestMissing, holdManifest, min(ttl, longHold))
+		return refusal("M7", CodeManifestMissing, holdManifest, min(ttl, longHold))
 	}
-	return pass("M9", lookleap.CodeManifestUnavailable, x)
+	return pass("M9", CodeManifestUnavailable, x)
 }
 
 func (x *Exchange) judgeContent(p Policy, s subject, now time.Time, ttl time.Duration, narrow bool) judged {
 	var findings []lookleap.Finding
 	if x.MediaType != ManifestMediaType {
 		if x.MediaType != "application/json" && !p.AcceptAnyManifestType {
-			return refusal("M11", lookleap.CodeManifestType, holdManifest, min(ttl, longHold))
+			return refusal("M11", CodeManifestType, holdManifest, min(ttl, longHold))
 		}
-		findings = append(findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeManifestType, Requirement: "ANML-12.3-02",
+		findings = append(findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeManifestType, Requirement: "ANML-12.3-02",
 			Message: "the manifest's media type is " + shown(x.MediaType), Fix: "serve it as " + ManifestMediaType})
 	}
 	m, err := x.parsed(p)
 	if err != nil {
 		j := refusal("M12", lookleap.CodeOf(err), holdManifest, min(ttl, longHold))
-		if j.code == lookleap.CodeManifestVersion {
+		if j.code == CodeManifestVersion {
 			j.row, j.hold.length = "M13", ttl
 		}
 		j.findings = []lookleap.Finding{findingOf(err, j.row)}
@@ -207,15 +207,15 @@ func (x *Exchange) judgeContent(p Policy, s subject, now time.Time, ttl time.Dur
 		return j
 	}
 	if m.Issued.Before(x.Newest) {
-		j := refusal("M18", lookleap.CodeManifestRollback, holdManifest, longHold)
+		j := refusal("M18", CodeManifestRollback, holdManifest, longHold)
 		j.security = true
 		return j
 	}
 	if life := m.Expires.Sub(m.Issued); life > LongLifetime {
 		if p.MaxManifestLifetime > 0 && life > p.MaxManifestLifetime {
-			return refusal("M12", lookleap.CodeManifestMalformed, holdManifest, min(ttl, longHold))
+			return refusal("M12", CodeManifestMalformed, holdManifest, min(ttl, longHold))
 		}
-		findings = append(findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeManifestLongLived, Requirement: "M17",
+		findings = append(findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeManifestLongLived, Requirement: "M17",
 			Message: longLived, Fix: "issue it anew more often"})
 	}
 	j := m.list(s.server, narrow)
@@ -231,13 +231,13 @@ func (m *Manifest) list(s Server, narrow bool) judged {
 	}
 	switch {
 	case l.Rank == NotListed && m.Len() == 0:
-		return judged{row: "L1", code: lookleap.CodeNotListed}
+		return judged{row: "L1", code: CodeNotListed}
 	case l.Rank == NotListed:
-		return judged{row: "L2", code: lookleap.CodeNotListed}
+		return judged{row: "L2", code: CodeNotListed}
 	case l.Malformed:
-		return judged{row: "L5", code: lookleap.CodeManifestEntryMalformed, listing: l}
+		return judged{row: "L5", code: CodeManifestEntryMalformed, listing: l}
 	}
-	return judged{state: granted, row: "L3", code: lookleap.CodeListed, tier: l.Tier, scope: l.Scope, listing: l}
+	return judged{state: granted, row: "L3", code: CodeListed, tier: l.Tier, scope: l.Scope, listing: l}
 }
 
 // parsed is the manifest in the body, read once.

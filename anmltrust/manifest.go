@@ -68,14 +68,14 @@ func ParseManifest(data []byte, limits ManifestLimits) (*Manifest, error) {
 		Size: limits.Size, Depth: manifestDepth, Values: max(limits.Size/16, 64), SkipBOM: true,
 	})
 	if err != nil {
-		return nil, fromJSON(lookleap.CodeManifestMalformed, err)
+		return nil, fromJSON(CodeManifestMalformed, err)
 	}
 	if err := root.Expect(strictjson.Object); err != nil {
-		return nil, fromJSON(lookleap.CodeManifestMalformed, err)
+		return nil, fromJSON(CodeManifestMalformed, err)
 	}
 	m := &Manifest{}
 	if strings.HasPrefix(string(data[:min(3, len(data))]), "\xEF\xBB\xBF") {
-		m.Findings = append(m.Findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeManifestByteOrder, Requirement: "ANML-16.1-02",
+		m.Findings = append(m.Findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeManifestByteOrder, Requirement: "ANML-16.1-02",
 			Message: "a byte order mark stands before the manifest", Fix: "save it as UTF-8 without one"})
 	}
 	if err := checkVersion(root); err != nil {
@@ -92,18 +92,18 @@ func ParseManifest(data []byte, limits ManifestLimits) (*Manifest, error) {
 	}
 	if !m.Issued.Before(m.Expires) {
 		expires, _ := root.Member("expires")
-		return nil, at(expires, lookleap.CodeManifestMalformed, "the manifest expires before it is issued", "set expires after issued")
+		return nil, at(expires, CodeManifestMalformed, "the manifest expires before it is issued", "set expires after issued")
 	}
 	list, err := root.Need("authorized-domains")
 	if err == nil {
 		err = list.Expect(strictjson.Array)
 	}
 	if err != nil {
-		return nil, fromJSON(lookleap.CodeManifestMalformed, err)
+		return nil, fromJSON(CodeManifestMalformed, err)
 	}
 	count := list.Len()
 	if count > limits.Entries {
-		return nil, at(list, lookleap.CodeManifestMalformed, fmt.Sprintf("the manifest has more than %d entries", limits.Entries), "merge or remove entries, or raise the limit")
+		return nil, at(list, CodeManifestMalformed, fmt.Sprintf("the manifest has more than %d entries", limits.Entries), "merge or remove entries, or raise the limit")
 	}
 	m.index.build(list, count, &m.Findings)
 	return m, nil
@@ -112,10 +112,10 @@ func ParseManifest(data []byte, limits ManifestLimits) (*Manifest, error) {
 func checkVersion(root strictjson.Value) error {
 	v, ok := root.Member("version")
 	if !ok {
-		return at(root, lookleap.CodeManifestVersion, "the manifest has no version", `add "version": "1.0"`)
+		return at(root, CodeManifestVersion, "the manifest has no version", `add "version": "1.0"`)
 	}
 	if text, err := v.Text(); err != nil || text != ManifestVersion {
-		return at(v, lookleap.CodeManifestVersion, "the manifest's version is not understood: "+shown(v.Source()), `write "version": "1.0", a string`)
+		return at(v, CodeManifestVersion, "the manifest's version is not understood: "+shown(v.Source()), `write "version": "1.0", a string`)
 	}
 	return nil
 }
@@ -126,17 +126,17 @@ const maxText = 4 << 10
 func textMember(root strictjson.Value, name string) (string, error) {
 	v, err := root.Need(name)
 	if err != nil {
-		return "", fromJSON(lookleap.CodeManifestMalformed, err)
+		return "", fromJSON(CodeManifestMalformed, err)
 	}
 	if len(v.Source()) > maxText {
-		return "", at(v, lookleap.CodeManifestMalformed, "the member "+name+" is longer than any name or time", "")
+		return "", at(v, CodeManifestMalformed, "the member "+name+" is longer than any name or time", "")
 	}
 	text, err := v.Text()
 	if err != nil {
-		return "", fromJSON(lookleap.CodeManifestMalformed, err)
+		return "", fromJSON(CodeManifestMalformed, err)
 	}
 	if text == "" {
-		return "", at(v, lookleap.CodeManifestMalformed, "the member "+name+" is empty", "")
+		return "", at(v, CodeManifestMalformed, "the member "+name+" is empty", "")
 	}
 	return strings.Clone(text), nil
 }
@@ -153,7 +153,7 @@ func timeMember(root strictjson.Value, name string, utc bool) (time.Time, error)
 		if !utc {
 			fix += " or with an offset"
 		}
-		return time.Time{}, at(v, lookleap.CodeManifestMalformed, "the member "+name+" is no usable date and time: "+shown(text), fix)
+		return time.Time{}, at(v, CodeManifestMalformed, "the member "+name+" is no usable date and time: "+shown(text), fix)
 	}
 	return t, nil
 }
@@ -184,11 +184,11 @@ func (m *Manifest) Check(site string, now time.Time) (row string, code lookleap.
 	named, err := NormalizeSite(m.Site)
 	switch {
 	case err != nil || named != site:
-		return "M14", lookleap.CodeManifestSiteMismatch
+		return "M14", CodeManifestSiteMismatch
 	case m.Issued.After(now.Add(Skew)):
-		return "M15", lookleap.CodeManifestNotYetValid
+		return "M15", CodeManifestNotYetValid
 	case !now.Before(m.Expires):
-		return "M16", lookleap.CodeManifestExpired
+		return "M16", CodeManifestExpired
 	}
 	return "M4", ""
 }

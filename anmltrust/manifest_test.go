@@ -26,7 +26,7 @@ var shop = Server{Host: "cdn.shop.example", Domain: "shop.example"}
 
 func TestParseManifest(t *testing.T) {
 	good := item("shop.example", "2", `["body"]`)
-	const bad = lookleap.CodeManifestMalformed
+	const bad = CodeManifestMalformed
 	for _, c := range []struct {
 		id, name, text string
 		code           lookleap.Code
@@ -48,9 +48,9 @@ func TestParseManifest(t *testing.T) {
 		{"ANML-12.3-06", "reject-empty", text(good, `"brand.example"`, `""`), bad},
 		{"ANML-12.3-06", "reject-number", text(good, `"brand.example"`, `1`), bad},
 		{"ANML-12.3-10", "accept-1.0", text(good), ""},
-		{"ANML-12.3-10", "reject-number", text(good, `"1.0"`, `1.0`), lookleap.CodeManifestVersion},
-		{"ANML-12.3-10", "reject-2.0", text(good, `"1.0"`, `"2.0"`), lookleap.CodeManifestVersion},
-		{"ANML-12.3-10", "reject-missing", text(good, `"version":"1.0",`, ``), lookleap.CodeManifestVersion},
+		{"ANML-12.3-10", "reject-number", text(good, `"1.0"`, `1.0`), CodeManifestVersion},
+		{"ANML-12.3-10", "reject-2.0", text(good, `"1.0"`, `"2.0"`), CodeManifestVersion},
+		{"ANML-12.3-10", "reject-missing", text(good, `"version":"1.0",`, ``), CodeManifestVersion},
 		{"ANML-12.3-11", "accept-offset", text(good, "2026-05-01T00:00:00Z", "2026-05-01T02:00:00+02:00"), ""},
 		{"ANML-12.3-11", "accept-fraction", text(good, "2026-05-01T00:00:00Z", "2026-05-01T00:00:00.25Z"), ""},
 		{"ANML-12.3-11", "reject-no-zone", text(good, "2026-05-01T00:00:00Z", "2026-05-01T00:00:00"), bad},
@@ -90,7 +90,7 @@ func TestParseManifest(t *testing.T) {
 		})
 	}
 	m, err := ParseManifest([]byte("\xEF\xBB\xBF"+text(good)), ManifestLimits{})
-	if err != nil || len(m.Findings) != 1 || m.Findings[0].Code != lookleap.CodeManifestByteOrder {
+	if err != nil || len(m.Findings) != 1 || m.Findings[0].Code != CodeManifestByteOrder {
 		t.Errorf("the byte order mark is no finding: %v, %v", m, err)
 	}
 }
@@ -214,14 +214,14 @@ func TestCheckManifest(t *testing.T) {
 		code           lookleap.Code
 	}{
 		{"ANML-12.3-07", "accept-normalised", "brand.example", []string{`"brand.example"`, `"Brand.EXAMPLE."`}, ""},
-		{"ANML-12.3-07", "reject-www", "brand.example", []string{`"brand.example"`, `"www.brand.example"`}, lookleap.CodeManifestSiteMismatch},
-		{"ANML-12.3-08", "reject-other", "brand.example", []string{`"brand.example"`, `"other.example"`}, lookleap.CodeManifestSiteMismatch},
-		{"ANML-16.1-07", "reject-other", "other.example", nil, lookleap.CodeManifestSiteMismatch},
-		{"H01", "reject-evil", "brand.example", []string{`"brand.example"`, `"evil.example"`}, lookleap.CodeManifestSiteMismatch},
+		{"ANML-12.3-07", "reject-www", "brand.example", []string{`"brand.example"`, `"www.brand.example"`}, CodeManifestSiteMismatch},
+		{"ANML-12.3-08", "reject-other", "brand.example", []string{`"brand.example"`, `"other.example"`}, CodeManifestSiteMismatch},
+		{"ANML-16.1-07", "reject-other", "other.example", nil, CodeManifestSiteMismatch},
+		{"H01", "reject-evil", "brand.example", []string{`"brand.example"`, `"evil.example"`}, CodeManifestSiteMismatch},
 		{"H01", "accept-dotted", "brand.example", []string{`"brand.example"`, `"BRAND.example."`}, ""},
-		{"ANML-12.3-12", "reject-future", "brand.example", []string{"2026-05-01T00:00:00Z", "2026-06-01T12:05:01Z"}, lookleap.CodeManifestNotYetValid},
+		{"ANML-12.3-12", "reject-future", "brand.example", []string{"2026-05-01T00:00:00Z", "2026-06-01T12:05:01Z"}, CodeManifestNotYetValid},
 		{"ANML-12.3-12", "accept-skew", "brand.example", []string{"2026-05-01T00:00:00Z", "2026-06-01T12:05:00Z"}, ""},
-		{"ANML-12.3-15", "reject-at-expiry", "brand.example", []string{"2026-07-01T00:00:00Z", "2026-06-01T12:00:00Z"}, lookleap.CodeManifestExpired},
+		{"ANML-12.3-15", "reject-at-expiry", "brand.example", []string{"2026-07-01T00:00:00Z", "2026-06-01T12:00:00Z"}, CodeManifestExpired},
 		{"ANML-12.3-15", "accept-second-before", "brand.example", []string{"2026-07-01T00:00:00Z", "2026-06-01T12:00:01Z"}, ""},
 	} {
 		t.Run(c.id+"/"+c.name, func(t *testing.T) {

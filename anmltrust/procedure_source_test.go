@@ -24,7 +24,7 @@ func queryRefused(code lookleap.Code, stands time.Duration, prepare func(*world)
 		w.after(stands - time.Second).denied(code)
 		w.traffic(0, 0, 0)
 		w.dns.DNSSEC(lookleap.Secure)
-		w.after(time.Second).granted(lookleap.CodeQueryAuthorized)
+		w.after(time.Second).granted(anmltrust.CodeQueryAuthorized)
 		if n := len(w.net.Journal().Requests("brand.example")); n != 0 {
 			t.Error("the manifest was asked after a final answer")
 		}
@@ -44,7 +44,7 @@ func fallsBack(prepare func(*world)) func(*testing.T) {
 	return func(t *testing.T) {
 		w := newWorld(t, both).secure().willing()
 		prepare(w)
-		a := w.granted(lookleap.CodeListedFallback)
+		a := w.granted(anmltrust.CodeListedFallback)
 		if a.Scope.String() != "persona,interact,body" {
 			t.Errorf("scope %s", a.Scope)
 		}
@@ -55,11 +55,11 @@ func unavailable(prepare func(*world)) func(*testing.T) {
 	return func(t *testing.T) {
 		w := newWorld(t, queryOnly).secure().query(authorized)
 		prepare(w)
-		w.denied(lookleap.CodeQueryUnavailable)
+		w.denied(anmltrust.CodeQueryUnavailable)
 		w.query(authorized)
 		w.trust.Fault(queryPath).Connection()
-		w.after(59 * time.Second).denied(lookleap.CodeQueryUnavailable)
-		w.after(time.Second).granted(lookleap.CodeQueryAuthorized)
+		w.after(59 * time.Second).denied(anmltrust.CodeQueryUnavailable)
+		w.after(time.Second).granted(anmltrust.CodeQueryAuthorized)
 	}
 }
 
@@ -67,70 +67,70 @@ var queryRows = []rowTest{
 	{"Q0", "after-manifest-transient", func(t *testing.T) {
 		w := newWorld(t, both).status(429, "Retry-After", "600")
 		w.brand.Status(manifestPath, 503)
-		w.denied(lookleap.CodeQuery429)
+		w.denied(anmltrust.CodeQuery429)
 		w.traffic(1, 1, 1)
-		w.after(2 * time.Minute).denied(lookleap.CodeQuery429)
+		w.after(2 * time.Minute).denied(anmltrust.CodeQuery429)
 		w.traffic(0, 0, 1)
 	}},
 	{"Q1", "authorized", func(t *testing.T) {
 		w := newWorld(t, both).secure().willing().query(answer(1, "2026-06-20T00:00:00.5Z", "body", "persona", "state"))
 		a, err := w.ask(shopClaim)
-		w.wants(a, err, anmltrust.Display, lookleap.CodeQueryAuthorized)
+		w.wants(a, err, anmltrust.Display, anmltrust.CodeQueryAuthorized)
 		if a.Scope.String() != "body" || a.Truncated.String() != "persona" || a.Expires.Day() != 20 {
 			t.Errorf("%s, %s cut, until %s", a.Scope, a.Truncated, a.Expires)
 		}
 	}},
 	{"Q1", "at-most-90-days", func(t *testing.T) {
 		w := newWorld(t, queryOnly).query(answer(2, "9999-12-31T00:00:00Z", "body"))
-		if a := w.granted(lookleap.CodeQueryAuthorized); !a.Expires.Equal(start.Add(90 * 24 * time.Hour)) {
+		if a := w.granted(anmltrust.CodeQueryAuthorized); !a.Expires.Equal(start.Add(90 * 24 * time.Hour)) {
 			t.Errorf("until %s", a.Expires)
 		}
 	}},
-	{"Q2", "authorized-false", queryRefused(lookleap.CodeQueryAuthorizedFalse, time.Hour, body(`{"authorized":false,"tier":2,"scope":["body"],"expires":"2026-06-20T00:00:00Z"}`))},
-	{"Q4", "expired", queryRefused(lookleap.CodeQueryExpired, time.Minute, body(answer(2, "2026-06-01T12:00:00Z", "body")))},
-	{"Q5", "html", queryRefused(lookleap.CodeQueryMalformed, 5*time.Minute, func(w *world) { w.trust.Body(queryPath, "text/html", authorized) })},
-	{"Q5", "no-type", queryRefused(lookleap.CodeQueryMalformed, 5*time.Minute, queryFault(lab.ContentType()))},
-	{"Q5", "charset", queryRefused(lookleap.CodeQueryMalformed, 5*time.Minute, queryFault(lab.ContentType("application/json; charset=utf-16")))},
-	{"Q5", "large", queryRefused(lookleap.CodeQueryMalformed, 5*time.Minute, body(authorized+strings.Repeat(" ", 64<<10)))},
-	{"Q5", "utf8", queryRefused(lookleap.CodeQueryMalformed, 5*time.Minute, body("{\"\xff\":1,"+authorized[1:]))},
-	{"Q5", "204", queryRefused(lookleap.CodeQueryMalformed, 5*time.Minute, status(204))},
-	{"Q5", "206", queryRefused(lookleap.CodeQueryMalformed, 5*time.Minute, status(206))},
+	{"Q2", "authorized-false", queryRefused(anmltrust.CodeQueryAuthorizedFalse, time.Hour, body(`{"authorized":false,"tier":2,"scope":["body"],"expires":"2026-06-20T00:00:00Z"}`))},
+	{"Q4", "expired", queryRefused(anmltrust.CodeQueryExpired, time.Minute, body(answer(2, "2026-06-01T12:00:00Z", "body")))},
+	{"Q5", "html", queryRefused(anmltrust.CodeQueryMalformed, 5*time.Minute, func(w *world) { w.trust.Body(queryPath, "text/html", authorized) })},
+	{"Q5", "no-type", queryRefused(anmltrust.CodeQueryMalformed, 5*time.Minute, queryFault(lab.ContentType()))},
+	{"Q5", "charset", queryRefused(anmltrust.CodeQueryMalformed, 5*time.Minute, queryFault(lab.ContentType("application/json; charset=utf-16")))},
+	{"Q5", "large", queryRefused(anmltrust.CodeQueryMalformed, 5*time.Minute, body(authorized+strings.Repeat(" ", 64<<10)))},
+	{"Q5", "utf8", queryRefused(anmltrust.CodeQueryMalformed, 5*time.Minute, body("{\"\xff\":1,"+authorized[1:]))},
+	{"Q5", "204", queryRefused(anmltrust.CodeQueryMalformed, 5*time.Minute, status(204))},
+	{"Q5", "206", queryRefused(anmltrust.CodeQueryMalformed, 5*time.Minute, status(206))},
 	{"Q6", "empty-scope", func(t *testing.T) {
 		for _, scope := range []string{`[]`, `["state","*","Body"]`} {
 			w := newWorld(t, queryOnly).query(`{"authorized":true,"tier":2,"scope":` + scope + `,"expires":"2026-06-20T00:00:00Z"}`)
-			a := w.granted(lookleap.CodeQueryAuthorized)
+			a := w.granted(anmltrust.CodeQueryAuthorized)
 			if a.Scope != 0 || a.Permits(anmltrust.Body, start) {
 				t.Errorf("%s permits %s", scope, a.Scope)
 			}
 		}
 	}},
-	{"Q7", "404", queryRefused(lookleap.CodeQuery404, time.Hour, status(404))},
+	{"Q7", "404", queryRefused(anmltrust.CodeQuery404, time.Hour, status(404))},
 	{"Q8", "400", func(t *testing.T) {
-		queryRefused(lookleap.CodeQuery400, 5*time.Minute, status(400))(t)
+		queryRefused(anmltrust.CodeQuery400, 5*time.Minute, status(400))(t)
 		w := newWorld(t, queryOnly).status(400)
-		w.denied(lookleap.CodeQuery400)
-		w.saw(lookleap.CodeQuery400)
+		w.denied(anmltrust.CodeQuery400)
+		w.saw(anmltrust.CodeQuery400)
 	}},
-	{"Q9", "429", queryRefused(lookleap.CodeQuery429, time.Minute, status(429))},
-	{"Q9", "retry-after", queryRefused(lookleap.CodeQuery429, 30*time.Minute, status(429, "Retry-After", "1800"))},
+	{"Q9", "429", queryRefused(anmltrust.CodeQuery429, time.Minute, status(429))},
+	{"Q9", "retry-after", queryRefused(anmltrust.CodeQuery429, 30*time.Minute, status(429, "Retry-After", "1800"))},
 	{"Q9", "seven-days-at-most", func(t *testing.T) {
 		w := newWorld(t, queryOnly).status(429, "Retry-After", "99999999")
-		w.denied(lookleap.CodeQuery429)
+		w.denied(anmltrust.CodeQuery429)
 		w.query(authorized)
-		w.after(7*24*time.Hour - time.Second).denied(lookleap.CodeQuery429)
-		w.after(time.Second).granted(lookleap.CodeQueryAuthorized)
+		w.after(7*24*time.Hour - time.Second).denied(anmltrust.CodeQuery429)
+		w.after(time.Second).granted(anmltrust.CodeQueryAuthorized)
 	}},
-	{"Q10", "401", queryRefused(lookleap.CodeQueryStatus, 5*time.Minute, status(401))},
-	{"Q10", "403", queryRefused(lookleap.CodeQueryStatus, 5*time.Minute, status(403))},
-	{"Q10", "410", queryRefused(lookleap.CodeQueryStatus, 5*time.Minute, status(410))},
-	{"Q11", "302", queryRefused(lookleap.CodeQueryRedirect, 5*time.Minute, status(302, "Location", "https://brand.example/q"))},
+	{"Q10", "401", queryRefused(anmltrust.CodeQueryStatus, 5*time.Minute, status(401))},
+	{"Q10", "403", queryRefused(anmltrust.CodeQueryStatus, 5*time.Minute, status(403))},
+	{"Q10", "410", queryRefused(anmltrust.CodeQueryStatus, 5*time.Minute, status(410))},
+	{"Q11", "302", queryRefused(anmltrust.CodeQueryRedirect, 5*time.Minute, status(302, "Location", "https://brand.example/q"))},
 	{"Q12", "503-manifest", fallsBack(status(503))},
 	{"Q13", "503-alone", unavailable(status(503))},
 	{"Q13", "retry-after", func(t *testing.T) {
 		w := newWorld(t, queryOnly).status(503, "Retry-After", "300")
-		w.denied(lookleap.CodeQueryUnavailable)
-		w.query(authorized).after(299 * time.Second).denied(lookleap.CodeQueryUnavailable)
-		w.after(time.Second).granted(lookleap.CodeQueryAuthorized)
+		w.denied(anmltrust.CodeQueryUnavailable)
+		w.query(authorized).after(299 * time.Second).denied(anmltrust.CodeQueryUnavailable)
+		w.after(time.Second).granted(anmltrust.CodeQueryAuthorized)
 	}},
 	{"Q14", "refused-manifest", fallsBack(func(w *world) { w.trust.Connection(lab.Refused) })},
 	{"Q14", "reset-manifest", fallsBack(queryFault(lab.Reset()))},
@@ -140,14 +140,14 @@ var queryRows = []rowTest{
 		w := newWorld(t, both)
 		w.brand.Connection(lab.Refused)
 		w.trust.Connection(lab.Refused)
-		w.denied(lookleap.CodeQueryUnavailable)
+		w.denied(anmltrust.CodeQueryUnavailable)
 	}},
-	{"Q16", "self-signed", queryRefused(lookleap.CodeQueryTLS, time.Minute, func(w *world) { w.trust.Certificate(lab.SelfSigned) })},
+	{"Q16", "self-signed", queryRefused(anmltrust.CodeQueryTLS, time.Minute, func(w *world) { w.trust.Certificate(lab.SelfSigned) })},
 	{"Q16", "wrong-name", func(t *testing.T) {
 		w := newWorld(t, both).secure().willing()
 		w.trust.Certificate(lab.WrongName)
-		w.denied(lookleap.CodeQueryTLS)
-		w.saw(lookleap.CodeQueryTLS)
+		w.denied(anmltrust.CodeQueryTLS)
+		w.saw(anmltrust.CodeQueryTLS)
 	}},
 }
 
@@ -175,7 +175,7 @@ func malformedAnswers() []rowTest {
 		"array":              "[" + authorized + "]",
 		"empty":              "",
 	} {
-		rows = append(rows, rowTest{"Q3", name, queryRefused(lookleap.CodeQueryMalformed, 5*time.Minute, body(text))})
+		rows = append(rows, rowTest{"Q3", name, queryRefused(anmltrust.CodeQueryMalformed, 5*time.Minute, body(text))})
 	}
 	return rows
 }
@@ -193,7 +193,7 @@ func manifestRefused(code lookleap.Code, stands time.Duration, prepare func(*wor
 		w.manifest(manifest(listed)).net.Journal().Clear()
 		w.after(stands - time.Second).denied(code)
 		w.traffic(0, 0, 0)
-		w.after(time.Second).granted(lookleap.CodeListed)
+		w.after(time.Second).granted(anmltrust.CodeListed)
 		if n := len(w.net.Journal().Requests("trust.example")); n != 0 {
 			t.Error("the query endpoint was asked after a final answer")
 		}
@@ -211,7 +211,7 @@ const five = 5 * time.Minute
 var manifestRows = []rowTest{
 	{"M0", "held-for-every-server", func(t *testing.T) {
 		w := newWorld(t, manifestOnly).manifest("[]")
-		w.denied(lookleap.CodeManifestMalformed)
+		w.denied(anmltrust.CodeManifestMalformed)
 		w.willing().net.Journal().Clear()
 		for _, anew := range []bool{false, true} {
 			ask := w.v.Verify
@@ -219,15 +219,15 @@ var manifestRows = []rowTest{
 				ask = w.v.VerifyFresh
 			}
 			a, err := ask(t.Context(), claimFrom("https://other.example/x"))
-			w.wants(a, err, anmltrust.Unlisted, lookleap.CodeManifestMalformed)
+			w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeManifestMalformed)
 		}
 		w.traffic(1, 0, 0)
 	}},
 	{"M1", "fresh-enough", func(t *testing.T) {
 		w := newWorld(t, manifestOnly).manifest(manifest(listed + "," + entry("other.example", 1, "body")))
-		w.granted(lookleap.CodeListed)
+		w.granted(anmltrust.CodeListed)
 		a, err := w.after(59 * time.Minute).ask(claimFrom("https://other.example/x"))
-		w.wants(a, err, anmltrust.Display, lookleap.CodeListed)
+		w.wants(a, err, anmltrust.Display, anmltrust.CodeListed)
 		w.traffic(1, 0, 1)
 	}},
 	{"M2", "conditional", func(t *testing.T) {
@@ -243,9 +243,9 @@ var manifestRows = []rowTest{
 			rw.Header().Set("Content-Type", anmltrust.ManifestMediaType)
 			fmt.Fprint(rw, text)
 		}))
-		w.granted(lookleap.CodeListed)
-		w.after(time.Hour).granted(lookleap.CodeListed)
-		w.after(59 * time.Minute).granted(lookleap.CodeListed)
+		w.granted(anmltrust.CodeListed)
+		w.after(time.Hour).granted(anmltrust.CodeListed)
+		w.after(59 * time.Minute).granted(anmltrust.CodeListed)
 		if validators != 1 {
 			t.Errorf("%d conditional requests", validators)
 		}
@@ -261,7 +261,7 @@ var manifestRows = []rowTest{
 			rw.Header().Set("Content-Type", anmltrust.ManifestMediaType)
 			fmt.Fprint(rw, manifest(listed))
 		}))
-		w.granted(lookleap.CodeListed)
+		w.granted(anmltrust.CodeListed)
 		w.net.Journal().Clear()
 		if _, err := w.v.VerifyFresh(t.Context(), shopClaim); err != nil {
 			t.Fatal(err)
@@ -270,16 +270,16 @@ var manifestRows = []rowTest{
 		if len(seen) != 1 || seen[0].Header.Get("Cache-Control") != "no-cache" {
 			t.Errorf("%v", seen)
 		}
-		manifestRefused(lookleap.CodeManifestMalformed, five, manifestStatus(304))(t)
+		manifestRefused(anmltrust.CodeManifestMalformed, five, manifestStatus(304))(t)
 	}},
 	{"M4", "max-age", func(t *testing.T) {
 		w := newWorld(t, manifestOnly).willing()
 		w.brand.Fault(manifestPath, lab.Header("Cache-Control", "max-age=300"))
-		w.granted(lookleap.CodeListed)
+		w.granted(anmltrust.CodeListed)
 		w.net.Journal().Clear()
-		w.after(299 * time.Second).granted(lookleap.CodeListed)
+		w.after(299 * time.Second).granted(anmltrust.CodeListed)
 		w.traffic(0, 0, 0)
-		w.after(time.Second).granted(lookleap.CodeListed)
+		w.after(time.Second).granted(anmltrust.CodeListed)
 		w.traffic(0, 0, 1)
 	}},
 	{"M4", "stale-on-arrival", func(t *testing.T) {
@@ -291,7 +291,7 @@ var manifestRows = []rowTest{
 			}
 			w.brand.Fault(manifestPath, faults...)
 			for range 2 {
-				if a := w.granted(lookleap.CodeListed); !a.Permits(anmltrust.Body, w.net.Clock().Now()) {
+				if a := w.granted(anmltrust.CodeListed); !a.Permits(anmltrust.Body, w.net.Clock().Now()) {
 					t.Error("what was read now counts for nothing")
 				}
 			}
@@ -302,144 +302,144 @@ var manifestRows = []rowTest{
 		for _, directive := range []string{"no-store", "no-cache"} {
 			w := newWorld(t, manifestOnly).willing()
 			w.brand.Fault(manifestPath, lab.Header("Cache-Control", directive))
-			w.granted(lookleap.CodeListed)
-			w.granted(lookleap.CodeListed)
+			w.granted(anmltrust.CodeListed)
+			w.granted(anmltrust.CodeListed)
 			w.traffic(1, 0, 2)
 			w.in = w.v.Begin()
-			w.granted(lookleap.CodeListed)
-			w.granted(lookleap.CodeListed)
+			w.granted(anmltrust.CodeListed)
+			w.granted(anmltrust.CodeListed)
 			w.traffic(0, 0, 1)
 		}
 	}},
-	{"M5", "self-signed", manifestRefused(lookleap.CodeManifestTLS, time.Minute, func(w *world) { w.brand.Certificate(lab.SelfSigned) })},
-	{"M5", "unknown-ca", manifestRefused(lookleap.CodeManifestTLS, time.Minute, func(w *world) { w.brand.Certificate(lab.UnknownCA) })},
-	{"M5", "wrong-name", manifestRefused(lookleap.CodeManifestTLS, time.Minute, func(w *world) { w.brand.Certificate(lab.WrongName) })},
-	{"M5", "expired", manifestRefused(lookleap.CodeManifestTLS, time.Minute, func(w *world) { w.brand.Certificate(lab.Expired) })},
+	{"M5", "self-signed", manifestRefused(anmltrust.CodeManifestTLS, time.Minute, func(w *world) { w.brand.Certificate(lab.SelfSigned) })},
+	{"M5", "unknown-ca", manifestRefused(anmltrust.CodeManifestTLS, time.Minute, func(w *world) { w.brand.Certificate(lab.UnknownCA) })},
+	{"M5", "wrong-name", manifestRefused(anmltrust.CodeManifestTLS, time.Minute, func(w *world) { w.brand.Certificate(lab.WrongName) })},
+	{"M5", "expired", manifestRefused(anmltrust.CodeManifestTLS, time.Minute, func(w *world) { w.brand.Certificate(lab.Expired) })},
 	{"M5", "www-for-itself-only", func(t *testing.T) {
 		w := newWorld(t, "v=anml1;manifest=https://www.brand.example/m;query="+queryURI).willing()
 		w.net.Site("www.brand.example").Body("/m", anmltrust.ManifestMediaType, manifest(listed))
-		w.denied(lookleap.CodeManifestTLS)
-		w.saw(lookleap.CodeManifestTLS)
+		w.denied(anmltrust.CodeManifestTLS)
+		w.saw(anmltrust.CodeManifestTLS)
 	}},
 	{"M5", "redirect-to-www", func(t *testing.T) {
 		w := newWorld(t, manifestOnly)
 		w.brand.Redirect(manifestPath, "https://www.brand.example/m")
 		w.net.Site("www.brand.example").Body("/m", anmltrust.ManifestMediaType, manifest(listed))
-		w.denied(lookleap.CodeManifestTLS)
+		w.denied(anmltrust.CodeManifestTLS)
 	}},
-	{"M6", "http", manifestRefused(lookleap.CodeManifestRedirect, five, manifestStatus(302, "Location", "http://brand.example/m"))},
-	{"M6", "other-host", manifestRefused(lookleap.CodeManifestRedirect, five, manifestStatus(302, "Location", "https://cdn.brand.example/m"))},
-	{"M6", "no-location", manifestRefused(lookleap.CodeManifestRedirect, five, manifestStatus(302))},
+	{"M6", "http", manifestRefused(anmltrust.CodeManifestRedirect, five, manifestStatus(302, "Location", "http://brand.example/m"))},
+	{"M6", "other-host", manifestRefused(anmltrust.CodeManifestRedirect, five, manifestStatus(302, "Location", "https://cdn.brand.example/m"))},
+	{"M6", "no-location", manifestRefused(anmltrust.CodeManifestRedirect, five, manifestStatus(302))},
 	{"M6", "third-hop", func(t *testing.T) {
 		w := newWorld(t, manifestOnly)
 		w.brand.RedirectChain(manifestPath, 3, "")
-		w.denied(lookleap.CodeManifestRedirect)
+		w.denied(anmltrust.CodeManifestRedirect)
 		w.traffic(1, 0, 3)
 	}},
 	{"M6", "two-hops-are-followed", func(t *testing.T) {
 		w := newWorld(t, manifestOnly)
 		w.brand.Redirect(manifestPath, "/a").Redirect("/a", "/b").Body("/b", anmltrust.ManifestMediaType, manifest(listed))
-		w.granted(lookleap.CodeListed)
+		w.granted(anmltrust.CodeListed)
 	}},
-	{"M7", "404", manifestRefused(lookleap.CodeManifestMissing, five, manifestStatus(404))},
-	{"M7", "410", manifestRefused(lookleap.CodeManifestMissing, five, manifestStatus(410))},
-	{"M7", "400", manifestRefused(lookleap.CodeManifestMissing, five, manifestStatus(400))},
-	{"M7", "403", manifestRefused(lookleap.CodeManifestMissing, five, manifestStatus(403))},
-	{"M8", "429", manifestRefused(lookleap.CodeManifest429, time.Minute, manifestStatus(429))},
-	{"M8", "retry-after", manifestRefused(lookleap.CodeManifest429, 10*time.Minute, manifestStatus(429, "Retry-After", "600"))},
+	{"M7", "404", manifestRefused(anmltrust.CodeManifestMissing, five, manifestStatus(404))},
+	{"M7", "410", manifestRefused(anmltrust.CodeManifestMissing, five, manifestStatus(410))},
+	{"M7", "400", manifestRefused(anmltrust.CodeManifestMissing, five, manifestStatus(400))},
+	{"M7", "403", manifestRefused(anmltrust.CodeManifestMissing, five, manifestStatus(403))},
+	{"M8", "429", manifestRefused(anmltrust.CodeManifest429, time.Minute, manifestStatus(429))},
+	{"M8", "retry-after", manifestRefused(anmltrust.CodeManifest429, 10*time.Minute, manifestStatus(429, "Retry-After", "600"))},
 	{"M9", "503-query", func(t *testing.T) {
 		w := newWorld(t, both).query(authorized)
 		w.brand.Status(manifestPath, 503)
-		w.granted(lookleap.CodeQueryAuthorized)
+		w.granted(anmltrust.CodeQueryAuthorized)
 	}},
 	{"M9", "refused-query", func(t *testing.T) {
 		w := newWorld(t, both).query(authorized)
 		w.brand.Connection(lab.Refused)
-		w.granted(lookleap.CodeQueryAuthorized)
+		w.granted(anmltrust.CodeQueryAuthorized)
 	}},
 	{"M10", "alone", func(t *testing.T) {
 		w := newWorld(t, manifestOnly)
 		w.brand.Status(manifestPath, 503)
-		w.denied(lookleap.CodeManifestUnavailable)
-		w.manifest(manifest(listed)).after(59 * time.Second).denied(lookleap.CodeManifestUnavailable)
-		w.after(time.Second).granted(lookleap.CodeListed)
+		w.denied(anmltrust.CodeManifestUnavailable)
+		w.manifest(manifest(listed)).after(59 * time.Second).denied(anmltrust.CodeManifestUnavailable)
+		w.after(time.Second).granted(anmltrust.CodeListed)
 	}},
 	{"M10", "after-query", func(t *testing.T) {
 		w := newWorld(t, both).secure().status(503)
 		w.brand.Connection(lab.Refused)
-		w.denied(lookleap.CodeManifestUnavailable)
+		w.denied(anmltrust.CodeManifestUnavailable)
 	}},
-	{"M11", "html", manifestRefused(lookleap.CodeManifestType, five, func(w *world) { w.brand.Body(manifestPath, "text/html", manifest(listed)) })},
-	{"M11", "anml", manifestRefused(lookleap.CodeManifestType, five, func(w *world) { w.brand.Body(manifestPath, "application/anml+json", manifest(listed)) })},
-	{"M11", "charset", manifestRefused(lookleap.CodeManifestType, five, func(w *world) {
+	{"M11", "html", manifestRefused(anmltrust.CodeManifestType, five, func(w *world) { w.brand.Body(manifestPath, "text/html", manifest(listed)) })},
+	{"M11", "anml", manifestRefused(anmltrust.CodeManifestType, five, func(w *world) { w.brand.Body(manifestPath, "application/anml+json", manifest(listed)) })},
+	{"M11", "charset", manifestRefused(anmltrust.CodeManifestType, five, func(w *world) {
 		w.brand.Fault(manifestPath, lab.ContentType(anmltrust.ManifestMediaType+"; charset=iso-8859-1"))
 	})},
-	{"M11", "none", manifestRefused(lookleap.CodeManifestType, five, func(w *world) { w.brand.Fault(manifestPath, lab.ContentType()) })},
-	{"M12", "not-json", manifestRefused(lookleap.CodeManifestMalformed, five, manifestBody("{"))},
-	{"M12", "array", manifestRefused(lookleap.CodeManifestMalformed, five, manifestBody("[]"))},
-	{"M12", "large", manifestRefused(lookleap.CodeManifestMalformed, five, manifestBody(manifest(listed)+strings.Repeat(" ", 1<<20)))},
-	{"M12", "many", manifestRefused(lookleap.CodeManifestMalformed, five, manifestBody(manifest(strings.Repeat(`{},`, 10_000)+"{}")))},
-	{"M12", "duplicate-key", manifestRefused(lookleap.CodeManifestMalformed, five, manifestBody(strings.Replace(manifest(listed), "{", `{"site":"brand.example",`, 1)))},
-	{"M12", "utf8", manifestRefused(lookleap.CodeManifestMalformed, five, manifestBody(manifest(listed, "x-unknown", "\"\xff\"")))},
-	{"M12", "no-site", manifestRefused(lookleap.CodeManifestMalformed, five, manifestBody(manifest(listed, "site", "")))},
-	{"M12", "no-issued", manifestRefused(lookleap.CodeManifestMalformed, five, manifestBody(manifest(listed, "issued", "")))},
-	{"M12", "date-only", manifestRefused(lookleap.CodeManifestMalformed, five, manifestBody(manifest(listed, "issued", `"2026-05-01"`)))},
-	{"M12", "expires-offset", manifestRefused(lookleap.CodeManifestMalformed, five, manifestBody(manifest(listed, "expires", `"2026-07-01T00:00:00+00:00"`)))},
-	{"M12", "issued-after-expires", manifestRefused(lookleap.CodeManifestMalformed, five, manifestBody(manifest(listed, "issued", `"2026-07-01T00:00:00Z"`)))},
-	{"M12", "no-entries", manifestRefused(lookleap.CodeManifestMalformed, five, manifestBody(manifest(listed, "authorized-domains", "")))},
-	{"M12", "entries-null", manifestRefused(lookleap.CodeManifestMalformed, five, manifestBody(manifest(listed, "authorized-domains", "null")))},
-	{"M12", "204", manifestRefused(lookleap.CodeManifestMalformed, five, manifestStatus(204))},
-	{"M12", "206", manifestRefused(lookleap.CodeManifestMalformed, five, manifestStatus(206))},
-	{"M12", "304-unasked", manifestRefused(lookleap.CodeManifestMalformed, five, manifestStatus(304))},
-	{"M13", "missing", manifestRefused(lookleap.CodeManifestVersion, time.Hour, manifestBody(manifest(listed, "version", "")))},
-	{"M13", "number", manifestRefused(lookleap.CodeManifestVersion, time.Hour, manifestBody(manifest(listed, "version", "1.0")))},
-	{"M13", "later", manifestRefused(lookleap.CodeManifestVersion, time.Hour, manifestBody(manifest(listed, "version", `"1.1"`)))},
-	{"M14", "other-site", manifestRefused(lookleap.CodeManifestSiteMismatch, time.Hour, manifestBody(manifest(listed, "site", `"evil.example"`)))},
-	{"M14", "www", manifestRefused(lookleap.CodeManifestSiteMismatch, time.Hour, manifestBody(manifest(listed, "site", `"www.brand.example"`)))},
+	{"M11", "none", manifestRefused(anmltrust.CodeManifestType, five, func(w *world) { w.brand.Fault(manifestPath, lab.ContentType()) })},
+	{"M12", "not-json", manifestRefused(anmltrust.CodeManifestMalformed, five, manifestBody("{"))},
+	{"M12", "array", manifestRefused(anmltrust.CodeManifestMalformed, five, manifestBody("[]"))},
+	{"M12", "large", manifestRefused(anmltrust.CodeManifestMalformed, five, manifestBody(manifest(listed)+strings.Repeat(" ", 1<<20)))},
+	{"M12", "many", manifestRefused(anmltrust.CodeManifestMalformed, five, manifestBody(manifest(strings.Repeat(`{},`, 10_000)+"{}")))},
+	{"M12", "duplicate-key", manifestRefused(anmltrust.CodeManifestMalformed, five, manifestBody(strings.Replace(manifest(listed), "{", `{"site":"brand.example",`, 1)))},
+	{"M12", "utf8", manifestRefused(anmltrust.CodeManifestMalformed, five, manifestBody(manifest(listed, "x-unknown", "\"\xff\"")))},
+	{"M12", "no-site", manifestRefused(anmltrust.CodeManifestMalformed, five, manifestBody(manifest(listed, "site", "")))},
+	{"M12", "no-issued", manifestRefused(anmltrust.CodeManifestMalformed, five, manifestBody(manifest(listed, "issued", "")))},
+	{"M12", "date-only", manifestRefused(anmltrust.CodeManifestMalformed, five, manifestBody(manifest(listed, "issued", `"2026-05-01"`)))},
+	{"M12", "expires-offset", manifestRefused(anmltrust.CodeManifestMalformed, five, manifestBody(manifest(listed, "expires", `"2026-07-01T00:00:00+00:00"`)))},
+	{"M12", "issued-after-expires", manifestRefused(anmltrust.CodeManifestMalformed, five, manifestBody(manifest(listed, "issued", `"2026-07-01T00:00:00Z"`)))},
+	{"M12", "no-entries", manifestRefused(anmltrust.CodeManifestMalformed, five, manifestBody(manifest(listed, "authorized-domains", "")))},
+	{"M12", "entries-null", manifestRefused(anmltrust.CodeManifestMalformed, five, manifestBody(manifest(listed, "authorized-domains", "null")))},
+	{"M12", "204", manifestRefused(anmltrust.CodeManifestMalformed, five, manifestStatus(204))},
+	{"M12", "206", manifestRefused(anmltrust.CodeManifestMalformed, five, manifestStatus(206))},
+	{"M12", "304-unasked", manifestRefused(anmltrust.CodeManifestMalformed, five, manifestStatus(304))},
+	{"M13", "missing", manifestRefused(anmltrust.CodeManifestVersion, time.Hour, manifestBody(manifest(listed, "version", "")))},
+	{"M13", "number", manifestRefused(anmltrust.CodeManifestVersion, time.Hour, manifestBody(manifest(listed, "version", "1.0")))},
+	{"M13", "later", manifestRefused(anmltrust.CodeManifestVersion, time.Hour, manifestBody(manifest(listed, "version", `"1.1"`)))},
+	{"M14", "other-site", manifestRefused(anmltrust.CodeManifestSiteMismatch, time.Hour, manifestBody(manifest(listed, "site", `"evil.example"`)))},
+	{"M14", "www", manifestRefused(anmltrust.CodeManifestSiteMismatch, time.Hour, manifestBody(manifest(listed, "site", `"www.brand.example"`)))},
 	{"M14", "finding", func(t *testing.T) {
 		w := newWorld(t, manifestOnly).manifest(manifest(listed, "site", `"evil.example"`))
-		w.denied(lookleap.CodeManifestSiteMismatch)
-		w.saw(lookleap.CodeManifestSiteMismatch)
+		w.denied(anmltrust.CodeManifestSiteMismatch)
+		w.saw(anmltrust.CodeManifestSiteMismatch)
 	}},
-	{"M15", "future", manifestRefused(lookleap.CodeManifestNotYetValid, five, manifestBody(manifest(listed, "issued", `"2026-06-01T12:05:01Z"`)))},
+	{"M15", "future", manifestRefused(anmltrust.CodeManifestNotYetValid, five, manifestBody(manifest(listed, "issued", `"2026-06-01T12:05:01Z"`)))},
 	{"M15", "within-skew", func(t *testing.T) {
-		newWorld(t, manifestOnly).manifest(manifest(listed, "issued", `"2026-06-01T12:05:00Z"`)).granted(lookleap.CodeListed)
+		newWorld(t, manifestOnly).manifest(manifest(listed, "issued", `"2026-06-01T12:05:00Z"`)).granted(anmltrust.CodeListed)
 	}},
-	{"M16", "expired", manifestRefused(lookleap.CodeManifestExpired, five, manifestBody(manifest(listed, "expires", `"2026-06-01T12:00:00Z"`)))},
+	{"M16", "expired", manifestRefused(anmltrust.CodeManifestExpired, five, manifestBody(manifest(listed, "expires", `"2026-06-01T12:00:00Z"`)))},
 	{"M16", "expires-in-memory", func(t *testing.T) {
 		w := newWorld(t, manifestOnly).manifest(manifest(listed, "expires", `"2026-06-01T12:10:00Z"`))
 		w.brand.Fault(manifestPath, lab.Header("Cache-Control", "max-age=31536000"))
-		w.granted(lookleap.CodeListed)
-		w.after(10*time.Minute - time.Second).granted(lookleap.CodeListed)
-		w.after(time.Second).denied(lookleap.CodeManifestExpired)
+		w.granted(anmltrust.CodeListed)
+		w.after(10*time.Minute - time.Second).granted(anmltrust.CodeListed)
+		w.after(time.Second).denied(anmltrust.CodeManifestExpired)
 	}},
 	{"M17", "long-lived", func(t *testing.T) {
 		w := newWorld(t, manifestOnly).manifest(manifest(listed, "expires", `"2026-07-31T00:00:00Z"`)) // 91 days
-		if a := w.granted(lookleap.CodeListed); !has(a.Verdict.Findings, lookleap.CodeManifestLongLived) {
+		if a := w.granted(anmltrust.CodeListed); !has(a.Verdict.Findings, anmltrust.CodeManifestLongLived) {
 			t.Error("no finding")
 		}
 		w = newWorld(t, manifestOnly).manifest(manifest(listed, "expires", `"2026-07-30T00:00:00Z"`)) // 90 days
-		if a := w.granted(lookleap.CodeListed); has(a.Verdict.Findings, lookleap.CodeManifestLongLived) {
+		if a := w.granted(anmltrust.CodeListed); has(a.Verdict.Findings, anmltrust.CodeManifestLongLived) {
 			t.Error("exactly 90 days are a finding")
 		}
 	}},
 	{"M18", "rollback", func(t *testing.T) {
 		w := newWorld(t, manifestOnly).manifest(manifest(listed, "issued", `"2026-05-20T00:00:00Z"`))
-		w.granted(lookleap.CodeListed)
-		w.manifest(manifest(listed)).after(time.Hour).denied(lookleap.CodeManifestRollback)
-		w.saw(lookleap.CodeManifestRollback)
-		w.manifest(manifest(listed, "issued", `"2026-05-20T00:00:00Z"`)).after(five).granted(lookleap.CodeListed)
+		w.granted(anmltrust.CodeListed)
+		w.manifest(manifest(listed)).after(time.Hour).denied(anmltrust.CodeManifestRollback)
+		w.saw(anmltrust.CodeManifestRollback)
+		w.manifest(manifest(listed, "issued", `"2026-05-20T00:00:00Z"`)).after(five).granted(anmltrust.CodeListed)
 	}},
 	{"M18", "by-a-second", func(t *testing.T) {
 		w := newWorld(t, manifestOnly).manifest(manifest(listed, "issued", `"2026-05-20T00:00:01Z"`))
-		w.granted(lookleap.CodeListed)
-		w.manifest(manifest(listed, "issued", `"2026-05-20T00:00:00Z"`)).after(time.Hour).denied(lookleap.CodeManifestRollback)
+		w.granted(anmltrust.CodeListed)
+		w.manifest(manifest(listed, "issued", `"2026-05-20T00:00:00Z"`)).after(time.Hour).denied(anmltrust.CodeManifestRollback)
 	}},
 	{"M18", "two-manifests-are-no-rollback", func(t *testing.T) {
 		w := newWorld(t, "").setRecord("v=anml1;manifest=https://brand.example/1", "v=anml1;manifest=https://brand.example/2")
 		w.brand.Body("/1", anmltrust.ManifestMediaType, manifest(listed, "issued", `"2026-05-20T00:00:00Z"`)).Body("/2", anmltrust.ManifestMediaType, manifest(listed))
-		w.granted(lookleap.CodeListed)
-		w.after(time.Hour).granted(lookleap.CodeListed)
+		w.granted(anmltrust.CodeListed)
+		w.after(time.Hour).granted(anmltrust.CodeListed)
 	}},
 }
 
@@ -459,16 +459,16 @@ func listing(entries string, tier anmltrust.Tier, code lookleap.Code, scope stri
 }
 
 var listingRows = []rowTest{
-	{"L1", "empty", listing("", anmltrust.Unlisted, lookleap.CodeNotListed, "")},
-	{"L2", "others", listing(entry("other.example", 2, "body")+","+entry("a.shop.example", 2, "body")+","+entry("*.cdn.shop.example", 2, "body"), anmltrust.Unlisted, lookleap.CodeNotListed, "")},
-	{"L3", "domain", listing(listed, anmltrust.Full, lookleap.CodeListed, "persona,interact,body")},
-	{"L3", "exact-first", listing(listed+","+entry("*.shop.example", 2, "head")+","+entry("CDN.Shop.example.", 1, "body"), anmltrust.Display, lookleap.CodeListed, "body")},
-	{"L3", "wildcard-second", listing(listed+","+entry("*.shop.example", 2, "head"), anmltrust.Full, lookleap.CodeListed, "head")},
-	{"L4", "several", listing(entry("shop.example", 2, "body", "head")+","+entry("SHOP.example", 1, "body", "aesthetic"), anmltrust.Display, lookleap.CodeListed, "body")},
-	{"L5", "malformed-best", listing(listed+`,{"domain":"cdn.shop.example","tier":3,"scope":["body"]}`, anmltrust.Unlisted, lookleap.CodeManifestEntryMalformed, "")},
-	{"L5", "one-of-two", listing(listed+`,{"domain":"shop.example","tier":2}`, anmltrust.Unlisted, lookleap.CodeManifestEntryMalformed, "")},
-	{"L6", "malformed-elsewhere", listing(listed+`,{"domain":"other.example","tier":"2","scope":[]},7,{"tier":1}`, anmltrust.Full, lookleap.CodeListed, "persona,interact,body")},
-	{"L6", "malformed-below", listing(`{"domain":"shop.example","tier":3,"scope":[]},`+entry("*.shop.example", 2, "body"), anmltrust.Full, lookleap.CodeListed, "body")},
+	{"L1", "empty", listing("", anmltrust.Unlisted, anmltrust.CodeNotListed, "")},
+	{"L2", "others", listing(entry("other.example", 2, "body")+","+entry("a.shop.example", 2, "body")+","+entry("*.cdn.shop.example", 2, "body"), anmltrust.Unlisted, anmltrust.CodeNotListed, "")},
+	{"L3", "domain", listing(listed, anmltrust.Full, anmltrust.CodeListed, "persona,interact,body")},
+	{"L3", "exact-first", listing(listed+","+entry("*.shop.example", 2, "head")+","+entry("CDN.Shop.example.", 1, "body"), anmltrust.Display, anmltrust.CodeListed, "body")},
+	{"L3", "wildcard-second", listing(listed+","+entry("*.shop.example", 2, "head"), anmltrust.Full, anmltrust.CodeListed, "head")},
+	{"L4", "several", listing(entry("shop.example", 2, "body", "head")+","+entry("SHOP.example", 1, "body", "aesthetic"), anmltrust.Display, anmltrust.CodeListed, "body")},
+	{"L5", "malformed-best", listing(listed+`,{"domain":"cdn.shop.example","tier":3,"scope":["body"]}`, anmltrust.Unlisted, anmltrust.CodeManifestEntryMalformed, "")},
+	{"L5", "one-of-two", listing(listed+`,{"domain":"shop.example","tier":2}`, anmltrust.Unlisted, anmltrust.CodeManifestEntryMalformed, "")},
+	{"L6", "malformed-elsewhere", listing(listed+`,{"domain":"other.example","tier":"2","scope":[]},7,{"tier":1}`, anmltrust.Full, anmltrust.CodeListed, "persona,interact,body")},
+	{"L6", "malformed-below", listing(`{"domain":"shop.example","tier":3,"scope":[]},`+entry("*.shop.example", 2, "body"), anmltrust.Full, anmltrust.CodeListed, "body")},
 	{"L7", "no-patterns", func(t *testing.T) {
 		w := newWorld(t, manifestOnly)
 		var entries []string
@@ -477,10 +477,10 @@ var listingRows = []rowTest{
 		}
 		w.manifest(manifest(strings.Join(entries, ",")))
 		a, err := w.ask(shopClaim)
-		w.wants(a, err, anmltrust.Unlisted, lookleap.CodeNotListed)
+		w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeNotListed)
 		n := 0
 		for _, f := range verdictOf(t, a, err).Findings {
-			if f.Code == lookleap.CodeManifestEntryMalformed {
+			if f.Code == anmltrust.CodeManifestEntryMalformed {
 				n++
 			}
 		}

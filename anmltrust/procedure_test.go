@@ -41,7 +41,7 @@ func (a allowance) Take() bool { return a() }
 func TestBudgetOfAnyKind(t *testing.T) {
 	w, taken := newWorld(t, manifestOnly).willing(), 0
 	a, err := w.v.Begin().Verify(t.Context(), shopClaim, allowance(func() bool { taken++; return true }))
-	if w.wants(a, err, anmltrust.Full, lookleap.CodeListed); taken != 1 {
+	if w.wants(a, err, anmltrust.Full, anmltrust.CodeListed); taken != 1 {
 		t.Errorf("%d requests were counted", taken)
 	}
 }
@@ -59,11 +59,11 @@ func quiet(c anmltrust.Claim, code lookleap.Code) func(*testing.T) {
 var preRows = []rowTest{
 	{"A1", "http", quiet(anmltrust.Claim{URL: "http://shop.example/x", Site: "brand.example"}, lookleap.CodeInsecureTransport)},
 	{"A1", "http-own", quiet(anmltrust.Claim{URL: "http://brand.example/x", Site: "brand.example"}, lookleap.CodeInsecureTransport)},
-	{"A2", "response", quiet(anmltrust.Claim{URL: "https://shop.example/x", Site: "brand.example", Response: true}, lookleap.CodeNotServed)},
-	{"A3", "nothing", quiet(anmltrust.Claim{URL: "https://shop.example/x"}, lookleap.CodeNoClaim)},
+	{"A2", "response", quiet(anmltrust.Claim{URL: "https://shop.example/x", Site: "brand.example", Response: true}, anmltrust.CodeNotServed)},
+	{"A3", "nothing", quiet(anmltrust.Claim{URL: "https://shop.example/x"}, anmltrust.CodeNoClaim)},
 	{"A4", "no-domain", func(t *testing.T) {
 		claims, findings := anmltrust.Document{URL: "https://shop.example/x", Trust: []anmltrust.TrustClaim{{}}}.Claims()
-		if len(claims) != 0 || !has(findings, lookleap.CodeClaimMalformed) {
+		if len(claims) != 0 || !has(findings, anmltrust.CodeClaimMalformed) {
 			t.Errorf("%v %v", claims, findings)
 		}
 	}},
@@ -74,10 +74,10 @@ var preRows = []rowTest{
 		}
 	}},
 	{"A5", "alias-differs", func(t *testing.T) {
-		documentClaim(t, anmltrust.Document{Trust: []anmltrust.TrustClaim{{Domain: "brand.example", Site: "other.example"}}}, lookleap.CodeClaimInvalid)
+		documentClaim(t, anmltrust.Document{Trust: []anmltrust.TrustClaim{{Domain: "brand.example", Site: "other.example"}}}, anmltrust.CodeClaimInvalid)
 	}},
 	{"A5", "two-trusts", func(t *testing.T) {
-		documentClaim(t, anmltrust.Document{Trust: []anmltrust.TrustClaim{{Domain: "brand.example"}, {Domain: "other.example"}}}, lookleap.CodeClaimInvalid)
+		documentClaim(t, anmltrust.Document{Trust: []anmltrust.TrustClaim{{Domain: "brand.example"}, {Domain: "other.example"}}}, anmltrust.CodeClaimInvalid)
 	}},
 	{"A5", "same-twice-is-one", func(t *testing.T) {
 		claims, _ := anmltrust.Document{URL: "https://shop.example/x", Trust: []anmltrust.TrustClaim{{Domain: "brand.example", Site: "BRAND.example."}}}.Claims()
@@ -90,7 +90,7 @@ var preRows = []rowTest{
 		for _, site := range []string{"192.0.2.1", "localhost", "com", "co.uk", "github.io", "brand.example:443", "brand.example/x", "*.brand.example",
 			"a.example,b.example", "https://brand.example", "brand..example", "-a.example", "example.com\x00.evil", strings.Repeat("a.", 140) + "example", "brand.example..", "_anml.brand.example"} {
 			a, err := w.ask(anmltrust.Claim{URL: "https://shop.example/x", Site: site})
-			w.wants(a, err, anmltrust.Unlisted, lookleap.CodeSiteDomainInvalid)
+			w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeSiteDomainInvalid)
 		}
 		if n := len(w.net.Journal().Queries()); n != 0 {
 			t.Errorf("%d DNS queries", n)
@@ -99,22 +99,22 @@ var preRows = []rowTest{
 	{"A7", "duplicate", func(t *testing.T) {
 		d := anmltrust.Document{URL: "https://shop.example/x", Sites: []anmltrust.SiteClaim{{Domain: "brand.example"}, {Domain: "other.example"}, {Domain: "BRAND.example."}}}
 		claims, _ := d.Claims()
-		if claims[0].Refused != lookleap.CodeClaimDuplicate || claims[1].Refused != "" || claims[2].Refused != lookleap.CodeClaimDuplicate {
+		if claims[0].Refused != anmltrust.CodeClaimDuplicate || claims[1].Refused != "" || claims[2].Refused != anmltrust.CodeClaimDuplicate {
 			t.Fatalf("%+v", claims)
 		}
-		quiet(claims[0], lookleap.CodeClaimDuplicate)(t)
-		quiet(claims[2], lookleap.CodeClaimDuplicate)(t)
+		quiet(claims[0], anmltrust.CodeClaimDuplicate)(t)
+		quiet(claims[2], anmltrust.CodeClaimDuplicate)(t)
 	}},
-	{"A8", "ip", quiet(anmltrust.Claim{URL: "https://93.184.216.34/x", Site: "brand.example"}, lookleap.CodeServingHostInvalid)},
-	{"A8", "localhost", quiet(anmltrust.Claim{URL: "https://localhost/x", Site: "brand.example"}, lookleap.CodeServingHostInvalid)},
-	{"A8", "suffix", quiet(anmltrust.Claim{URL: "https://co.uk/x", Site: "brand.example"}, lookleap.CodeServingHostInvalid)},
+	{"A8", "ip", quiet(anmltrust.Claim{URL: "https://93.184.216.34/x", Site: "brand.example"}, anmltrust.CodeServingHostInvalid)},
+	{"A8", "localhost", quiet(anmltrust.Claim{URL: "https://localhost/x", Site: "brand.example"}, anmltrust.CodeServingHostInvalid)},
+	{"A8", "suffix", quiet(anmltrust.Claim{URL: "https://co.uk/x", Site: "brand.example"}, anmltrust.CodeServingHostInvalid)},
 	{"A7", "granted-before", func(t *testing.T) {
 		w := newWorld(t, manifestOnly).willing()
-		w.granted(lookleap.CodeListed)
+		w.granted(anmltrust.CodeListed)
 		twice := shopClaim
-		twice.Refused = lookleap.CodeClaimDuplicate
+		twice.Refused = anmltrust.CodeClaimDuplicate
 		a, err := w.ask(twice)
-		w.wants(a, err, anmltrust.Unlisted, lookleap.CodeClaimDuplicate)
+		w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeClaimDuplicate)
 	}},
 	{"A9", "ninth-site", func(t *testing.T) {
 		w := newWorld(t, both).willing()
@@ -127,10 +127,10 @@ var preRows = []rowTest{
 			foreign := 0
 			for _, o := range out {
 				if o.Claim.Site == "shop.example" {
-					w.wants(o.Authorization, o.Err, anmltrust.Self, lookleap.CodeSelf)
+					w.wants(o.Authorization, o.Err, anmltrust.Self, anmltrust.CodeSelf)
 					continue
 				}
-				code := lookleap.CodeNoRecord
+				code := anmltrust.CodeNoRecord
 				if foreign++; foreign > 8 {
 					code = lookleap.CodeLimit
 				}
@@ -147,7 +147,7 @@ var preRows = []rowTest{
 		a, err := w.v.Begin().Verify(t.Context(), shopClaim, &budget{})
 		w.wants(a, err, anmltrust.Unlisted, lookleap.CodeBudget)
 		w.traffic(1, 0, 0)
-		w.granted(lookleap.CodeListed) // nothing was kept, not even a backoff
+		w.granted(anmltrust.CodeListed) // nothing was kept, not even a backoff
 	}},
 	{"A11", "exchanges", func(t *testing.T) {
 		w := newWorld(t, manifestOnly, anmltrust.Options{Limits: anmltrust.Limits{Exchanges: 2}})
@@ -158,7 +158,7 @@ var preRows = []rowTest{
 		w.manifest(manifest(listed))
 		w.after(59 * time.Second).denied(lookleap.CodeTimeout)
 		w.traffic(0, 0, 0)
-		w.after(time.Second).granted(lookleap.CodeListed)
+		w.after(time.Second).granted(anmltrust.CodeListed)
 	}},
 	{"A11", "cancelled", func(t *testing.T) {
 		w := newWorld(t, manifestOnly).willing()
@@ -169,7 +169,7 @@ var preRows = []rowTest{
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("the cause is lost: %v", err)
 		}
-		w.granted(lookleap.CodeListed)
+		w.granted(anmltrust.CodeListed)
 	}},
 	{"A11", "cancelled-while-asking", func(t *testing.T) {
 		w := newWorld(t, manifestOnly).willing()
@@ -180,7 +180,7 @@ var preRows = []rowTest{
 		}))
 		a, err := w.v.Verify(ctx, shopClaim)
 		w.wants(a, err, anmltrust.Unlisted, lookleap.CodeTimeout)
-		w.manifest(manifest(listed)).granted(lookleap.CodeListed)
+		w.manifest(manifest(listed)).granted(anmltrust.CodeListed)
 	}},
 	{"A11", "closed", func(t *testing.T) {
 		w := newWorld(t, manifestOnly).willing()
@@ -214,49 +214,49 @@ func own(host, site string, p anmltrust.Policy, tier anmltrust.Tier, code lookle
 }
 
 var selfRows = []rowTest{
-	{"B1", "same", own("brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, lookleap.CodeSelf, 0, 0)},
-	{"B1", "www", own("www.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, lookleap.CodeSelf, 0, 0)},
-	{"B1", "deeper-same", own("a.b.brand.example", "a.b.brand.example", anmltrust.Policy{}, anmltrust.Self, lookleap.CodeSelf, 0, 0)},
-	{"B1", "private-suffix", own("github.io", "github.io", anmltrust.Policy{}, anmltrust.Self, lookleap.CodeSelf, 0, 0)},
-	{"B2", "trust", own("edge.brand.example", "brand.example", anmltrust.Policy{SelfSubdomains: anmltrust.TrustSubdomains}, anmltrust.Self, lookleap.CodeSelf, 0, 0)},
-	{"B3", "exact", own("edge.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Display, lookleap.CodeSelfNarrowed, 1, 1)},
-	{"B3", "wildcard", own("a.cdn.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Display, lookleap.CodeSelfNarrowed, 1, 1)},
-	{"B4", "malformed", own("bad.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Unlisted, lookleap.CodeManifestEntryMalformed, 1, 1, func(w *world) {
+	{"B1", "same", own("brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, anmltrust.CodeSelf, 0, 0)},
+	{"B1", "www", own("www.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, anmltrust.CodeSelf, 0, 0)},
+	{"B1", "deeper-same", own("a.b.brand.example", "a.b.brand.example", anmltrust.Policy{}, anmltrust.Self, anmltrust.CodeSelf, 0, 0)},
+	{"B1", "private-suffix", own("github.io", "github.io", anmltrust.Policy{}, anmltrust.Self, anmltrust.CodeSelf, 0, 0)},
+	{"B2", "trust", own("edge.brand.example", "brand.example", anmltrust.Policy{SelfSubdomains: anmltrust.TrustSubdomains}, anmltrust.Self, anmltrust.CodeSelf, 0, 0)},
+	{"B3", "exact", own("edge.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Display, anmltrust.CodeSelfNarrowed, 1, 1)},
+	{"B3", "wildcard", own("a.cdn.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Display, anmltrust.CodeSelfNarrowed, 1, 1)},
+	{"B4", "malformed", own("bad.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Unlisted, anmltrust.CodeManifestEntryMalformed, 1, 1, func(w *world) {
 		w.manifest(manifest(`{"domain":"bad.brand.example","tier":3,"scope":["body"]}`))
 	})},
-	{"B5", "no-entry", own("blog.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, lookleap.CodeSelf, 1, 1)},
-	{"B5", "no-record", own("edge.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, lookleap.CodeSelf, 1, 0, func(w *world) { w.dns.Clear() })},
-	{"B5", "no-manifest", own("edge.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, lookleap.CodeSelf, 1, 0, func(w *world) { w.setRecord(queryOnly) })},
+	{"B5", "no-entry", own("blog.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, anmltrust.CodeSelf, 1, 1)},
+	{"B5", "no-record", own("edge.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, anmltrust.CodeSelf, 1, 0, func(w *world) { w.dns.Clear() })},
+	{"B5", "no-manifest", own("edge.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, anmltrust.CodeSelf, 1, 0, func(w *world) { w.setRecord(queryOnly) })},
 	{"B5", "failed", func(t *testing.T) {
 		w := newWorld(t, manifestOnly)
 		w.brand.Status(manifestPath, 503)
 		a, err := w.ask(anmltrust.Claim{URL: "https://edge.brand.example/x", Site: "brand.example"})
-		w.wants(a, err, anmltrust.Self, lookleap.CodeSelf)
-		if !has(a.Verdict.Findings, lookleap.CodeSelfNarrowUnavailable) {
+		w.wants(a, err, anmltrust.Self, anmltrust.CodeSelf)
+		if !has(a.Verdict.Findings, anmltrust.CodeSelfNarrowUnavailable) {
 			t.Errorf("%v", a.Verdict.Findings)
 		}
 	}},
-	{"B6", "verify", own("blog.brand.example", "brand.example", anmltrust.Policy{SelfSubdomains: anmltrust.VerifySubdomains}, anmltrust.Display, lookleap.CodeListed, 1, 1)},
+	{"B6", "verify", own("blog.brand.example", "brand.example", anmltrust.Policy{SelfSubdomains: anmltrust.VerifySubdomains}, anmltrust.Display, anmltrust.CodeListed, 1, 1)},
 	{"B7", "sibling", func(t *testing.T) {
 		w := newWorld(t, "")
 		a, err := w.ask(anmltrust.Claim{URL: "https://blog.brand.example/x", Site: "shop.brand.example"})
-		w.wants(a, err, anmltrust.Unlisted, lookleap.CodeNoRecord)
+		w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeNoRecord)
 		a, err = w.ask(anmltrust.Claim{URL: "https://brand.example/x", Site: "www.brand.example"})
-		w.wants(a, err, anmltrust.Unlisted, lookleap.CodeNoRecord)
+		w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeNoRecord)
 		if len(w.net.Journal().Queries("_anml.shop.brand.example")) == 0 {
 			t.Error("the sibling was not looked up")
 		}
 	}},
-	{"B8", "third", func(t *testing.T) { newWorld(t, manifestOnly).willing().granted(lookleap.CodeListed) }},
+	{"B8", "third", func(t *testing.T) { newWorld(t, manifestOnly).willing().granted(anmltrust.CodeListed) }},
 }
 
 var dnsRows = []rowTest{
 	{"C1", "kept", func(t *testing.T) {
 		w := newWorld(t, manifestOnly).willing()
-		w.granted(lookleap.CodeListed)
+		w.granted(anmltrust.CodeListed)
 		w.traffic(1, 0, 1)
 		a, err := w.ask(claimFrom("https://other.example/x"))
-		w.wants(a, err, anmltrust.Unlisted, lookleap.CodeNotListed)
+		w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeNotListed)
 		w.traffic(0, 0, 0)
 	}},
 	{"C1a", "backoff", func(t *testing.T) {
@@ -269,14 +269,14 @@ var dnsRows = []rowTest{
 		w.wants(a, err, anmltrust.Unlisted, lookleap.CodeDNSError)
 		w.after(59 * time.Second).denied(lookleap.CodeDNSError)
 		w.traffic(0, 0, 0)
-		w.after(time.Second).granted(lookleap.CodeListed)
+		w.after(time.Second).granted(anmltrust.CodeListed)
 	}},
 	{"C2", "fresh", func(t *testing.T) {
 		w := newWorld(t, manifestOnly).willing()
-		w.granted(lookleap.CodeListed)
+		w.granted(anmltrust.CodeListed)
 		w.net.Journal().Clear()
 		a, err := w.v.VerifyFresh(t.Context(), shopClaim)
-		w.wants(a, err, anmltrust.Full, lookleap.CodeListed)
+		w.wants(a, err, anmltrust.Full, anmltrust.CodeListed)
 		w.traffic(1, 0, 1)
 	}},
 	{"C3", "bogus", func(t *testing.T) {
@@ -289,39 +289,39 @@ var dnsRows = []rowTest{
 		}
 		w.dns.Heal()
 		w.after(59 * time.Second).denied(lookleap.CodeDNSSECBogus)
-		w.after(time.Second).granted(lookleap.CodeListed)
+		w.after(time.Second).granted(anmltrust.CodeListed)
 	}},
 	{"C3", "drops-grants", func(t *testing.T) {
 		w := newWorld(t, manifestOnly).willing()
-		w.granted(lookleap.CodeListed)
+		w.granted(anmltrust.CodeListed)
 		w.dns.Bogus()
 		a, err := w.v.VerifyFresh(t.Context(), shopClaim)
 		w.wants(a, err, anmltrust.Unlisted, lookleap.CodeDNSSECBogus)
 		w.denied(lookleap.CodeDNSSECBogus)
 		w.dns.Heal()
 		w.manifest(manifest(""))
-		w.after(time.Minute).denied(lookleap.CodeNotListed)
+		w.after(time.Minute).denied(anmltrust.CodeNotListed)
 	}},
 	{"C4", "nxdomain", func(t *testing.T) {
 		w := newWorld(t, "").willing()
-		w.denied(lookleap.CodeNoRecord)
+		w.denied(anmltrust.CodeNoRecord)
 		w.traffic(1, 0, 0)
 		w.setRecord(manifestOnly)
-		w.denied(lookleap.CodeNoRecord)
+		w.denied(anmltrust.CodeNoRecord)
 		w.traffic(0, 0, 0)
-		w.after(3 * time.Hour).granted(lookleap.CodeListed)
+		w.after(3 * time.Hour).granted(anmltrust.CodeListed)
 	}},
 	{"C4", "nodata", func(t *testing.T) {
 		w := newWorld(t, "")
 		w.dns.Addrs("93.184.216.34")
-		w.denied(lookleap.CodeNoRecord)
+		w.denied(anmltrust.CodeNoRecord)
 	}},
 	{"C4", "drops-grants", func(t *testing.T) {
 		w := newWorld(t, manifestOnly).willing()
-		w.granted(lookleap.CodeListed)
+		w.granted(anmltrust.CodeListed)
 		w.dns.Clear()
-		w.after(time.Hour).denied(lookleap.CodeNoRecord)
-		w.setRecord(manifestOnly).manifest(manifest("")).after(3 * time.Hour).denied(lookleap.CodeNotListed)
+		w.after(time.Hour).denied(anmltrust.CodeNoRecord)
+		w.setRecord(manifestOnly).manifest(manifest("")).after(3 * time.Hour).denied(anmltrust.CodeNotListed)
 	}},
 	{"C5", "servfail", func(t *testing.T) {
 		w := newWorld(t, both).willing()
@@ -329,23 +329,23 @@ var dnsRows = []rowTest{
 		w.denied(lookleap.CodeDNSError)
 		w.traffic(1, 0, 0)
 		w.dns.Heal()
-		w.after(time.Minute).granted(lookleap.CodeListed)
+		w.after(time.Minute).granted(anmltrust.CodeListed)
 	}},
 	{"C6", "grant-waits", func(t *testing.T) {
 		w := newWorld(t, queryOnly).secure().query(authorized)
-		w.granted(lookleap.CodeQueryAuthorized)
+		w.granted(anmltrust.CodeQueryAuthorized)
 		w.dns.ServFail()
 		w.after(time.Hour).denied(lookleap.CodeDNSError)
 		w.dns.Heal().DNSSEC(lookleap.Secure)
 		w.net.Journal().Clear()
-		w.after(time.Minute).granted(lookleap.CodeQueryAuthorized)
+		w.after(time.Minute).granted(anmltrust.CodeQueryAuthorized)
 		w.traffic(1, 0, 0) // the grant was there all along
 	}},
 	{"C7", "states", func(t *testing.T) {
 		for _, state := range []lookleap.DNSSEC{lookleap.Indeterminate, lookleap.Insecure, lookleap.Secure} {
 			w := newWorld(t, manifestOnly).willing()
 			w.dns.DNSSEC(state)
-			if a := w.granted(lookleap.CodeListed); a.DNSSEC != state {
+			if a := w.granted(anmltrust.CodeListed); a.DNSSEC != state {
 				t.Errorf("%s shows as %s", state, a.DNSSEC)
 			}
 		}
@@ -354,11 +354,11 @@ var dnsRows = []rowTest{
 		w := newWorld(t, "").willing()
 		w.dns.CNAME("_anml.provider.example.")
 		w.net.Name("_anml.provider.example").TXT(manifestOnly).TTL(2 * time.Minute)
-		w.granted(lookleap.CodeListed)
+		w.granted(anmltrust.CodeListed)
 		w.net.Journal().Clear()
-		w.after(2*time.Minute - time.Second).granted(lookleap.CodeListed)
+		w.after(2*time.Minute - time.Second).granted(anmltrust.CodeListed)
 		w.traffic(0, 0, 0)
-		w.after(time.Second).granted(lookleap.CodeListed)
+		w.after(time.Second).granted(anmltrust.CodeListed)
 		if len(w.net.Journal().Queries()) == 0 {
 			t.Error("the least TTL of the chain does not count")
 		}
@@ -368,43 +368,43 @@ var dnsRows = []rowTest{
 var recordRows = []rowTest{
 	{"D1", "foreign", func(t *testing.T) {
 		w := newWorld(t, "").setRecord("v=spf1 -all", "manifest=https://evil.example/m", "manifest=https://evil.example/m;v=anml1", manifestOnly).willing()
-		w.granted(lookleap.CodeListed)
+		w.granted(anmltrust.CodeListed)
 	}},
 	{"D2", "malformed-beside-good", func(t *testing.T) {
 		w := newWorld(t, "").setRecord("v=anml1;query=http://evil.example/q", manifestOnly).willing()
-		a := w.granted(lookleap.CodeListed)
-		if !has(a.Verdict.Findings, lookleap.CodeRecordMalformed) {
+		a := w.granted(anmltrust.CodeListed)
+		if !has(a.Verdict.Findings, anmltrust.CodeRecordMalformed) {
 			t.Error("the malformed record is not reported")
 		}
 	}},
-	{"D3", "foreign-only", recordDenied(lookleap.CodeNoRecord, "v=spf1 -all", "V=anml1;"+manifestOnly[8:])},
-	{"D4", "malformed-only", recordDenied(lookleap.CodeRecordMalformed, "v=anml1", "v=spf1 -all")},
-	{"D5", "five-uris", recordDenied(lookleap.CodeRecordAmbiguous, "v=anml1;query=https://a.example/1", "v=anml1;query=https://a.example/2", "v=anml1;query=https://a.example/3",
+	{"D3", "foreign-only", recordDenied(anmltrust.CodeNoRecord, "v=spf1 -all", "V=anml1;"+manifestOnly[8:])},
+	{"D4", "malformed-only", recordDenied(anmltrust.CodeRecordMalformed, "v=anml1", "v=spf1 -all")},
+	{"D5", "five-uris", recordDenied(anmltrust.CodeRecordAmbiguous, "v=anml1;query=https://a.example/1", "v=anml1;query=https://a.example/2", "v=anml1;query=https://a.example/3",
 		"v=anml1;query=https://a.example/4", "v=anml1;query=https://a.example/5")},
-	{"D6", "other-host", recordDenied(lookleap.CodeManifestHost, "v=anml1;manifest=https://sub.brand.example/m;query="+queryURI)},
+	{"D6", "other-host", recordDenied(anmltrust.CodeManifestHost, "v=anml1;manifest=https://sub.brand.example/m;query="+queryURI)},
 	{"D4", "drops-grants", func(t *testing.T) {
 		w := newWorld(t, queryOnly).query(authorized)
-		w.granted(lookleap.CodeQueryAuthorized)
-		w.setRecord("v=anml1").after(time.Hour).denied(lookleap.CodeRecordMalformed)
-		w.setRecord(queryOnly).status(404).after(time.Hour).denied(lookleap.CodeQuery404)
+		w.granted(anmltrust.CodeQueryAuthorized)
+		w.setRecord("v=anml1").after(time.Hour).denied(anmltrust.CodeRecordMalformed)
+		w.setRecord(queryOnly).status(404).after(time.Hour).denied(anmltrust.CodeQuery404)
 	}},
 	{"D7", "path-decides-nothing", func(t *testing.T) {
 		w := newWorld(t, manifestOnly).willing()
-		w.granted(lookleap.CodeListed)
+		w.granted(anmltrust.CodeListed)
 		a, err := w.ask(claimFrom("https://cdn.shop.example/other/page"))
-		w.wants(a, err, anmltrust.Full, lookleap.CodeListed)
+		w.wants(a, err, anmltrust.Full, anmltrust.CodeListed)
 		a, err = w.ask(claimFrom("https://cdn.shop.example/a/../b"))
-		w.wants(a, err, anmltrust.Unlisted, lookleap.CodeServingHostInvalid)
+		w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeServingHostInvalid)
 	}},
 	{"D7", "both-kinds", func(t *testing.T) {
-		newWorld(t, "").setRecord(manifestOnly, queryOnly).secure().willing().granted(lookleap.CodeQueryAuthorized)
+		newWorld(t, "").setRecord(manifestOnly, queryOnly).secure().willing().granted(anmltrust.CodeQueryAuthorized)
 	}},
 }
 
 func recordDenied(code lookleap.Code, texts ...string) func(*testing.T) {
 	return func(t *testing.T) {
 		w := newWorld(t, manifestOnly).willing()
-		w.granted(lookleap.CodeListed)
+		w.granted(anmltrust.CodeListed)
 		w.setRecord(texts...).net.Journal().Clear()
 		w.after(time.Hour).denied(code) // and the grant is gone
 		w.traffic(1, 0, 0)

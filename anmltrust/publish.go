@@ -27,7 +27,7 @@ type Entry struct {
 func BuildManifest(site string, issued time.Time, life time.Duration, entries ...Entry) ([]byte, error) {
 	name, err := NormalizeSite(site)
 	if err != nil {
-		return nil, refuse(lookleap.CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot publish a manifest: %v", shown(site), err)
+		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot publish a manifest: %v", shown(site), err)
 	}
 	if life == 0 {
 		life = LongLifetime
@@ -50,13 +50,13 @@ func BuildManifest(site string, issued time.Time, life time.Duration, entries ..
 		place := lookleap.Position{Path: fmt.Sprintf("/authorized-domains/%d", i)}
 		pattern, wildcard, err := normalizePattern(e.Domain)
 		if err != nil {
-			return nil, refuse(lookleap.CodeManifestEntryMalformed, place, `name a host, or "*." and a registered domain`, "the entry %s would match nothing: %v", shown(e.Domain), err)
+			return nil, refuse(CodeManifestEntryMalformed, place, `name a host, or "*." and a registered domain`, "the entry %s would match nothing: %v", shown(e.Domain), err)
 		}
 		if e.Tier != Display && e.Tier != Full {
-			return nil, refuse(lookleap.CodeManifestEntryMalformed, place, "use Display or Full", "tier %d cannot be delegated", e.Tier)
+			return nil, refuse(CodeManifestEntryMalformed, place, "use Display or Full", "tier %d cannot be delegated", e.Tier)
 		}
 		if len(e.Note) > maxNote {
-			return nil, refuse(lookleap.CodeManifestEntryMalformed, place, "shorten the note", "the note is longer than %d octets", maxNote)
+			return nil, refuse(CodeManifestEntryMalformed, place, "shorten the note", "the note is longer than %d octets", maxNote)
 		}
 		if wildcard {
 			pattern = "*." + pattern
@@ -93,13 +93,13 @@ func LintManifest(data []byte, site string, now time.Time) ([]lookleap.Finding, 
 	}
 	name, err := NormalizeSite(site)
 	if err != nil {
-		return nil, refuse(lookleap.CodeSiteDomainInvalid, lookleap.Position{}, "", "%s is no site: %v", shown(site), err)
+		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s is no site: %v", shown(site), err)
 	}
 	if row, code := m.Check(name, now); code != "" {
 		add(lookleap.Fatal, code, row, code.Title(), "agents give every server Tier 0 with this manifest")
 	}
 	if m.Expires.Sub(m.Issued) > LongLifetime {
-		add(lookleap.Warning, lookleap.CodeManifestLongLived, "ANML-12.8-01", longLived, "issue it anew every 30 to 90 days")
+		add(lookleap.Warning, CodeManifestLongLived, "ANML-12.8-01", longLived, "issue it anew every 30 to 90 days")
 	}
 	m.eachName(func(pattern string, g grant) {
 		if rest, wildcard := strings.CutPrefix(pattern, "*."); wildcard && !g.malformed && g.tier == Full {
@@ -147,7 +147,7 @@ func (m *Manifest) eachName(visit func(pattern string, g grant)) {
 func (r *Record) Check(site string) error {
 	name, err := NormalizeSite(site)
 	if err != nil {
-		return refuse(lookleap.CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot delegate: %v", shown(site), err)
+		return refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot delegate: %v", shown(site), err)
 	}
 	for _, uri := range []string{r.Manifest, r.Query} {
 		if strings.Contains(uri, ";") {

@@ -40,12 +40,12 @@ func TestBuildManifest(t *testing.T) {
 		"tier-3": {Domain: "a.example", Tier: anmltrust.Self}, "url": {Domain: "https://a.example", Tier: anmltrust.Full}, "note": {Domain: "a.example", Tier: anmltrust.Full, Note: strings.Repeat("x", 2000)},
 	} {
 		t.Run("ANML-12.3-19/reject-build-"+name, func(t *testing.T) {
-			if data, err := anmltrust.BuildManifest("brand.example", start, 0, e); data != nil || lookleap.CodeOf(err) != lookleap.CodeManifestEntryMalformed {
+			if data, err := anmltrust.BuildManifest("brand.example", start, 0, e); data != nil || lookleap.CodeOf(err) != anmltrust.CodeManifestEntryMalformed {
 				t.Errorf("%s, %v", data, err)
 			}
 		})
 	}
-	if _, err := anmltrust.BuildManifest("co.uk:443", start, 0); lookleap.CodeOf(err) != lookleap.CodeSiteDomainInvalid {
+	if _, err := anmltrust.BuildManifest("co.uk:443", start, 0); lookleap.CodeOf(err) != anmltrust.CodeSiteDomainInvalid {
 		t.Error(err)
 	}
 }
@@ -57,12 +57,12 @@ func TestLintManifest(t *testing.T) {
 		site     string
 		want     lookleap.Code
 	}{
-		{"ANML-12.8-01", "reject-120-days", build(t, 120*24*time.Hour, retailer), "brand.example", lookleap.CodeManifestLongLived},
+		{"ANML-12.8-01", "reject-120-days", build(t, 120*24*time.Hour, retailer), "brand.example", anmltrust.CodeManifestLongLived},
 		{"ANML-12.8-01", "accept-90-days", build(t, 0, retailer), "brand.example", ""},
 		{"ANML-12.1-14", "reject-beyond-tier-1", build(t, 0, anmltrust.Entry{Domain: "a.example", Tier: anmltrust.Display, Scope: anmltrust.AllSections}), "brand.example", "lint"},
 		{"H05", "reject-whole-domain", build(t, 0, anmltrust.Entry{Domain: "*.cdn.example", Tier: anmltrust.Full, Scope: anmltrust.ScopeOf(anmltrust.Body)}), "brand.example", "lint"},
 		{"H08", "reject-every-section", build(t, 0, anmltrust.Entry{Domain: "a.example", Tier: anmltrust.Full, Scope: anmltrust.AllSections}), "brand.example", "lint"},
-		{"ANML-12.3-07", "reject-other-site", build(t, 0, retailer), "www.brand.example", lookleap.CodeManifestSiteMismatch},
+		{"ANML-12.3-07", "reject-other-site", build(t, 0, retailer), "www.brand.example", anmltrust.CodeManifestSiteMismatch},
 	} {
 		t.Run(c.id+"/"+c.name, func(t *testing.T) {
 			findings, err := anmltrust.LintManifest(c.data, c.site, start)
@@ -85,7 +85,7 @@ func TestPublishRecord(t *testing.T) {
 		}
 		w := newWorld(t, "").manifest(manifest(listed))
 		w.dns.TXT(r.Strings()...).TTL(time.Hour)
-		w.granted(lookleap.CodeListed)
+		w.granted(anmltrust.CodeListed)
 	})
 	for name, r := range map[string]*anmltrust.Record{
 		"ANML-12.2.1-10/reject-semicolon":     {Query: "https://q.example/a;b"},
@@ -109,7 +109,7 @@ func TestManifestHandler(t *testing.T) {
 	}
 	w := newWorld(t, manifestOnly)
 	w.brand.Handle(manifestPath, h)
-	if a := w.granted(lookleap.CodeListed); !a.Expires.Equal(start.Add(30 * time.Minute)) {
+	if a := w.granted(anmltrust.CodeListed); !a.Expires.Equal(start.Add(30 * time.Minute)) {
 		t.Error(a.Expires)
 	}
 	rec := httptest.NewRecorder()
@@ -160,7 +160,7 @@ func TestQueryHandler(t *testing.T) {
 	}
 	w := newWorld(t, queryOnly)
 	w.trust.Handle(queryPath, h)
-	w.granted(lookleap.CodeQueryAuthorized)
+	w.granted(anmltrust.CodeQueryAuthorized)
 }
 
 // TestUntouched: what a verification says nothing about.
@@ -168,7 +168,7 @@ func TestUntouched(t *testing.T) {
 	t.Run("ANML-12.2.3-02/accept-discovery-after-no-record", func(t *testing.T) {
 		w := newWorld(t, "")
 		w.brand.Body("/.well-known/anml", "application/anml+xml", "<anml/>")
-		w.denied(lookleap.CodeNoRecord)
+		w.denied(anmltrust.CodeNoRecord)
 		r, err := wellknown.NewClient(w.host, wellknown.Options{}).Fetch(t.Context(), "https://brand.example", "anml")
 		if err != nil || r.State != wellknown.Present {
 			t.Errorf("%v, %v", r, err)
@@ -176,7 +176,7 @@ func TestUntouched(t *testing.T) {
 	})
 	t.Run("G16/accept-manifest-first-without-validation", func(t *testing.T) {
 		w := newWorld(t, both).willing() // the stub resolver's answers are indeterminate
-		if a := w.granted(lookleap.CodeListed); a.DNSSEC != lookleap.Indeterminate {
+		if a := w.granted(anmltrust.CodeListed); a.DNSSEC != lookleap.Indeterminate {
 			t.Error(a.DNSSEC)
 		}
 		w.traffic(1, 0, 1)
@@ -190,13 +190,13 @@ func TestUntouched(t *testing.T) {
 	})
 	t.Run("X11/own-identity-stays", func(t *testing.T) {
 		w := newWorld(t, "")
-		w.denied(lookleap.CodeNoRecord)
+		w.denied(anmltrust.CodeNoRecord)
 		a, err := w.ask(anmltrust.Claim{URL: shopClaim.URL, Site: "cdn.shop.example"})
-		w.wants(a, err, anmltrust.Self, lookleap.CodeSelf)
+		w.wants(a, err, anmltrust.Self, anmltrust.CodeSelf)
 	})
 	t.Run("X12/explained", func(t *testing.T) {
 		w := newWorld(t, both).willing()
-		story := fmt.Sprint(w.granted(lookleap.CodeListed).Verdict)
+		story := fmt.Sprint(w.granted(anmltrust.CodeListed).Verdict)
 		for _, word := range []string{"cdn.shop.example for brand.example", "[C7]", "[D7]", "[F3]", "[L3]", manifestURI, "_anml.brand.example TXT"} {
 			if !strings.Contains(story, word) {
 				t.Errorf("%s is missing in\n%s", word, story)

@@ -134,7 +134,7 @@ func (v *Verifier) stillGood(g *gathering, o *outcome, now time.Time) *result {
 	if g.mem == nil || !g.mem.skip || g.q.mode == fresh || o.tier > Unlisted || !isTransient(o.code) || g.ev.DNS == nil || g.ev.DNS.Outcome != DNSAnswer {
 		return nil
 	}
-	if g.q.mode == normal && (o.code == lookleap.CodeQuery429 || o.code == lookleap.CodeManifest429) {
+	if g.q.mode == normal && (o.code == CodeQuery429 || o.code == CodeManifest429) {
 		return nil // the endpoint asked for patience in this interaction
 	}
 	again := *g.mem

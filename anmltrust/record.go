@@ -33,7 +33,7 @@ const (
 // is record-malformed, with the place.
 func ParseRecord(text string) (*Record, error) {
 	if !ours(text) {
-		return nil, refuse(lookleap.CodeNoRecord, lookleap.Position{}, "begin the record with v=anml1", "the text is no ANML trust record")
+		return nil, refuse(CodeNoRecord, lookleap.Position{}, "begin the record with v=anml1", "the text is no ANML trust record")
 	}
 	if len(text) > MaxRecord {
 		return nil, malformed(MaxRecord, "shorten the record", "the record is longer than %d octets", MaxRecord)
@@ -99,7 +99,7 @@ func ours(text string) bool {
 }
 
 func malformed(offset int, fix, format string, args ...any) *Error {
-	return refuse(lookleap.CodeRecordMalformed, lookleap.Position{Line: 1, Column: offset + 1, Offset: offset}, fix, format, args...)
+	return refuse(CodeRecordMalformed, lookleap.Position{Line: 1, Column: offset + 1, Offset: offset}, fix, format, args...)
 }
 
 // parseTag splits a segment at its first "=" and checks both sides by the

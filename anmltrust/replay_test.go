@@ -32,13 +32,13 @@ func TestServerOf(t *testing.T) {
 	}
 	for _, bad := range []string{"https://192.0.2.1/", "https://localhost/", "https://co.uk/", "https://[::1]/"} {
 		t.Run("ANML-12.5-27/reject-"+url.PathEscape(bad), func(t *testing.T) {
-			if _, err := anmltrust.ServerOf(bad); lookleap.CodeOf(err) != lookleap.CodeServingHostInvalid {
+			if _, err := anmltrust.ServerOf(bad); lookleap.CodeOf(err) != anmltrust.CodeServingHostInvalid {
 				t.Error(err)
 			}
 		})
 	}
 	t.Run("ANML-3-09/accept-two-names", func(t *testing.T) {
-		a := newWorld(t, manifestOnly).willing().granted(lookleap.CodeListed)
+		a := newWorld(t, manifestOnly).willing().granted(anmltrust.CodeListed)
 		if a.Site != "brand.example" || a.Server.Domain != "shop.example" {
 			t.Errorf("%+v", a)
 		}
@@ -95,10 +95,10 @@ func TestClock(t *testing.T) {
 	t.Run("O10", func(t *testing.T) {
 		t.Run("reject-expired-grant", func(t *testing.T) {
 			w := newWorld(t, queryOnly).query(answer(2, "2026-06-01T12:30:00Z", "body"))
-			w.granted(lookleap.CodeQueryAuthorized)
-			w.status(503).after(30 * time.Minute).denied(lookleap.CodeQueryUnavailable)
-			w.after(-20 * time.Minute).denied(lookleap.CodeQueryUnavailable)
-			w.saw(lookleap.CodeClockRollback)
+			w.granted(anmltrust.CodeQueryAuthorized)
+			w.status(503).after(30 * time.Minute).denied(anmltrust.CodeQueryUnavailable)
+			w.after(-20 * time.Minute).denied(anmltrust.CodeQueryUnavailable)
+			w.saw(anmltrust.CodeClockRollback)
 		})
 		for _, mechanism := range []string{queryOnly, manifestOnly} {
 			t.Run("reject-withdrawn-grant", func(t *testing.T) {
@@ -114,8 +114,8 @@ func TestClock(t *testing.T) {
 		}
 		t.Run("accept-after-a-held-retry", func(t *testing.T) {
 			w := newWorld(t, queryOnly).status(429, "Retry-After", "3600")
-			w.denied(lookleap.CodeQuery429)
-			w.after(-24 * time.Hour).query(authorized).granted(lookleap.CodeQueryAuthorized)
+			w.denied(anmltrust.CodeQuery429)
+			w.after(-24 * time.Hour).query(authorized).granted(anmltrust.CodeQueryAuthorized)
 		})
 		t.Run("accept-after-the-clock-was-wrong", func(t *testing.T) {
 			w := newWorld(t, queryOnly).query(authorized)
@@ -123,7 +123,7 @@ func TestClock(t *testing.T) {
 			if _, err := w.ask(shopClaim); err == nil {
 				t.Error("what expired is granted")
 			}
-			w.after(-12 * month).granted(lookleap.CodeQueryAuthorized)
+			w.after(-12 * month).granted(anmltrust.CodeQueryAuthorized)
 		})
 	})
 }

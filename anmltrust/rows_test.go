@@ -58,7 +58,7 @@ func sameTier(t *testing.T) {
 		c := shopClaim
 		c.Form = form
 		a, err := w.ask(c)
-		w.wants(a, err, anmltrust.Full, lookleap.CodeListed)
+		w.wants(a, err, anmltrust.Full, anmltrust.CodeListed)
 	}
 }
 
@@ -66,7 +66,7 @@ func sameTier(t *testing.T) {
 func queryRequest(t *testing.T, record string) lab.Request {
 	t.Helper()
 	w := newWorld(t, record).secure().query(authorized)
-	w.granted(lookleap.CodeQueryAuthorized)
+	w.granted(anmltrust.CodeQueryAuthorized)
 	seen := w.net.Journal().Requests("trust.example")
 	if len(seen) != 1 {
 		t.Fatalf("%d requests", len(seen))
@@ -92,59 +92,59 @@ func TestRows(t *testing.T) {
 		id, name string
 		test     func(*testing.T)
 	}{
-		{"ANML-12-01", "reject-certificate-names", denial("", lookleap.CodeNoRecord)},
-		{"ANML-12.1-02", "accept-www", from("https://www.brand.example/x", "brand.example", anmltrust.Self, lookleap.CodeSelf, "")},
-		{"ANML-12.1-02", "accept-apex", from("https://brand.example/x", "brand.example", anmltrust.Self, lookleap.CodeSelf, "")},
-		{"ANML-12.1-03", "accept-own-host", from("https://shop.brand.example/x", "shop.brand.example", anmltrust.Self, lookleap.CodeSelf, "")},
-		{"ANML-12.1-03", "reject-sibling", from("https://blog.brand.example/x", "shop.brand.example", none, lookleap.CodeNoRecord, "_anml.shop.brand.example")},
-		{"ANML-12.1-03", "reject-parent", from("https://brand.example/x", "shop.brand.example", none, lookleap.CodeNoRecord, "_anml.shop.brand.example")},
-		{"ANML-12.1-04", "reject-not-listed", denial(manifestOnly, lookleap.CodeNotListed, manifestBody(manifest("")))},
-		{"ANML-12.1-05", "reject-nxdomain", denial("", lookleap.CodeNoRecord)},
-		{"ANML-12.1-07", "accept-own-identity", from("https://shop.example/x", "shop.example", anmltrust.Self, lookleap.CodeSelf, "")},
-		{"ANML-12.1-09", "reject-claim-alone", denial(manifestOnly, lookleap.CodeNotListed, manifestBody(manifest("")))},
+		{"ANML-12-01", "reject-certificate-names", denial("", anmltrust.CodeNoRecord)},
+		{"ANML-12.1-02", "accept-www", from("https://www.brand.example/x", "brand.example", anmltrust.Self, anmltrust.CodeSelf, "")},
+		{"ANML-12.1-02", "accept-apex", from("https://brand.example/x", "brand.example", anmltrust.Self, anmltrust.CodeSelf, "")},
+		{"ANML-12.1-03", "accept-own-host", from("https://shop.brand.example/x", "shop.brand.example", anmltrust.Self, anmltrust.CodeSelf, "")},
+		{"ANML-12.1-03", "reject-sibling", from("https://blog.brand.example/x", "shop.brand.example", none, anmltrust.CodeNoRecord, "_anml.shop.brand.example")},
+		{"ANML-12.1-03", "reject-parent", from("https://brand.example/x", "shop.brand.example", none, anmltrust.CodeNoRecord, "_anml.shop.brand.example")},
+		{"ANML-12.1-04", "reject-not-listed", denial(manifestOnly, anmltrust.CodeNotListed, manifestBody(manifest("")))},
+		{"ANML-12.1-05", "reject-nxdomain", denial("", anmltrust.CodeNoRecord)},
+		{"ANML-12.1-07", "accept-own-identity", from("https://shop.example/x", "shop.example", anmltrust.Self, anmltrust.CodeSelf, "")},
+		{"ANML-12.1-09", "reject-claim-alone", denial(manifestOnly, anmltrust.CodeNotListed, manifestBody(manifest("")))},
 		{"ANML-12.1-11", "reject-expired-after-grant", func(t *testing.T) {
 			w := newWorld(t, queryOnly).query(answer(2, "2026-06-01T12:10:00Z", "body"))
-			w.granted(lookleap.CodeQueryAuthorized)
-			w.query("{").after(10 * time.Minute).denied(lookleap.CodeQueryMalformed)
+			w.granted(anmltrust.CodeQueryAuthorized)
+			w.query("{").after(10 * time.Minute).denied(anmltrust.CodeQueryMalformed)
 		}},
-		{"ANML-12.2-01", "accept-name", from("https://shop.example/x", "Brand.EXAMPLE.", none, lookleap.CodeManifestMissing, "_anml.brand.example")},
-		{"ANML-12.2-01", "reject-ip", from("https://shop.example/x", "192.0.2.1", none, lookleap.CodeSiteDomainInvalid, "")},
-		{"ANML-12.2-02", "reject-tier-in-record", denial("v=anml1;tier=2;scope=body;manifest="+manifestURI, lookleap.CodeNotListed, manifestBody(manifest("")))},
-		{"ANML-12.2-04", "reject-discovery-record", denial("v=anml1; path=/a", lookleap.CodeRecordMalformed)},
+		{"ANML-12.2-01", "accept-name", from("https://shop.example/x", "Brand.EXAMPLE.", none, anmltrust.CodeManifestMissing, "_anml.brand.example")},
+		{"ANML-12.2-01", "reject-ip", from("https://shop.example/x", "192.0.2.1", none, anmltrust.CodeSiteDomainInvalid, "")},
+		{"ANML-12.2-02", "reject-tier-in-record", denial("v=anml1;tier=2;scope=body;manifest="+manifestURI, anmltrust.CodeNotListed, manifestBody(manifest("")))},
+		{"ANML-12.2-04", "reject-discovery-record", denial("v=anml1; path=/a", anmltrust.CodeRecordMalformed)},
 		{"ANML-12.2-05", "accept-cname", dnsRow("C8", "cname")},
-		{"ANML-12.2.1-13", "accept-joined", approval("", lookleap.CodeListed, func(w *world) { w.dns.TXT("v=anml1;mani", "fest="+manifestURI) })},
-		{"ANML-12.2.1-13", "reject-records-joined", denial("", lookleap.CodeNoRecord, func(w *world) { w.setRecord("v=anml1", "fest="+manifestURI); w.setRecord("mani", "fest="+manifestURI) })},
+		{"ANML-12.2.1-13", "accept-joined", approval("", anmltrust.CodeListed, func(w *world) { w.dns.TXT("v=anml1;mani", "fest="+manifestURI) })},
+		{"ANML-12.2.1-13", "reject-records-joined", denial("", anmltrust.CodeNoRecord, func(w *world) { w.setRecord("v=anml1", "fest="+manifestURI); w.setRecord("mani", "fest="+manifestURI) })},
 		{"ANML-12.2.1-17", "reject-unfetched", func(t *testing.T) {
 			w := newWorld(t, "v=anml2;manifest="+manifestURI).willing()
-			w.denied(lookleap.CodeNoRecord)
+			w.denied(anmltrust.CodeNoRecord)
 			w.traffic(1, 0, 0)
 		}},
-		{"ANML-12.2.1-20", "reject-neither", denial("v=anml1;x=1", lookleap.CodeRecordMalformed)},
-		{"ANML-12.2.2-03", "accept-site", approval(manifestOnly, lookleap.CodeListed)},
-		{"ANML-12.2.2-03", "reject-subdomain", recordDenied(lookleap.CodeManifestHost, "v=anml1;manifest=https://old.brand.example/m")},
-		{"ANML-12.2.2-03", "reject-cdn", recordDenied(lookleap.CodeManifestHost, "v=anml1;manifest=https://cdn.example/m")},
-		{"ANML-12.2.2-03", "reject-www-certificate", denial("v=anml1;manifest=https://www.brand.example/m", lookleap.CodeManifestTLS, func(w *world) { w.net.Site("www.brand.example") })},
-		{"ANML-12.2.2-04", "accept-two-hops", approval(manifestOnly, lookleap.CodeListed, func(w *world) {
+		{"ANML-12.2.1-20", "reject-neither", denial("v=anml1;x=1", anmltrust.CodeRecordMalformed)},
+		{"ANML-12.2.2-03", "accept-site", approval(manifestOnly, anmltrust.CodeListed)},
+		{"ANML-12.2.2-03", "reject-subdomain", recordDenied(anmltrust.CodeManifestHost, "v=anml1;manifest=https://old.brand.example/m")},
+		{"ANML-12.2.2-03", "reject-cdn", recordDenied(anmltrust.CodeManifestHost, "v=anml1;manifest=https://cdn.example/m")},
+		{"ANML-12.2.2-03", "reject-www-certificate", denial("v=anml1;manifest=https://www.brand.example/m", anmltrust.CodeManifestTLS, func(w *world) { w.net.Site("www.brand.example") })},
+		{"ANML-12.2.2-04", "accept-two-hops", approval(manifestOnly, anmltrust.CodeListed, func(w *world) {
 			w.brand.Redirect(manifestPath, "/a").Status("/a", 308, "Location", "/b").Body("/b", anmltrust.ManifestMediaType, manifest(listed))
 		})},
-		{"ANML-12.2.2-04", "reject-other-host", denial(manifestOnly, lookleap.CodeManifestRedirect, manifestStatus(307, "Location", "https://cdn.example/m"))},
-		{"ANML-12.2.2-07", "accept-any-domain", approval("v=anml1;query=https://authz.vendor.example/x", lookleap.CodeQueryAuthorized, func(w *world) {
+		{"ANML-12.2.2-04", "reject-other-host", denial(manifestOnly, anmltrust.CodeManifestRedirect, manifestStatus(307, "Location", "https://cdn.example/m"))},
+		{"ANML-12.2.2-07", "accept-any-domain", approval("v=anml1;query=https://authz.vendor.example/x", anmltrust.CodeQueryAuthorized, func(w *world) {
 			w.net.Site("authz.vendor.example").Body("/x", "application/json", authorized)
 		})},
-		{"ANML-12.2.2-08", "accept-manifest-first", approval(both, lookleap.CodeListed)},
-		{"ANML-12.2.2-09", "accept-query-as-is", approval(both, lookleap.CodeQueryAuthorized, isSecure)},
-		{"ANML-12.2.2-10", "accept-insecure", approval(queryOnly, lookleap.CodeQueryAuthorized)},
-		{"ANML-12.2.3-01", "reject-foreign", denial("v=spf1 -all", lookleap.CodeNoRecord)},
-		{"ANML-12.2.3-01", "accept-self-stays", from("https://brand.example/x", "brand.example", anmltrust.Self, lookleap.CodeSelf, "")},
+		{"ANML-12.2.2-08", "accept-manifest-first", approval(both, anmltrust.CodeListed)},
+		{"ANML-12.2.2-09", "accept-query-as-is", approval(both, anmltrust.CodeQueryAuthorized, isSecure)},
+		{"ANML-12.2.2-10", "accept-insecure", approval(queryOnly, anmltrust.CodeQueryAuthorized)},
+		{"ANML-12.2.3-01", "reject-foreign", denial("v=spf1 -all", anmltrust.CodeNoRecord)},
+		{"ANML-12.2.3-01", "accept-self-stays", from("https://brand.example/x", "brand.example", anmltrust.Self, anmltrust.CodeSelf, "")},
 		{"ANML-12.2.3-03", "accept-order-free", func(t *testing.T) {
 			for _, texts := range [][]string{{manifestOnly, queryOnly}, {queryOnly, manifestOnly}} {
-				newWorld(t, "").setRecord(texts...).secure().willing().granted(lookleap.CodeQueryAuthorized)
+				newWorld(t, "").setRecord(texts...).secure().willing().granted(anmltrust.CodeQueryAuthorized)
 			}
 		}},
-		{"ANML-12.2.3-04", "accept-two-records", approval("", lookleap.CodeListedFallback, func(w *world) { w.setRecord(manifestOnly, queryOnly).secure().status(503) })},
-		{"ANML-12.2.3-05", "reject-five", recordDenied(lookleap.CodeRecordAmbiguous, "v=anml1;query=https://a.example/1", "v=anml1;query=https://a.example/2", "v=anml1;query=https://a.example/3", "v=anml1;query=https://a.example/4", "v=anml1;query=https://a.example/5")},
-		{"ANML-12.2.3-05", "accept-identical", approval("", lookleap.CodeListed, func(w *world) { w.setRecord(manifestOnly, manifestOnly+";x=1") })},
-		{"ANML-12.2.3-06", "accept-query-preferred", approval(both, lookleap.CodeQueryAuthorized, isSecure)},
+		{"ANML-12.2.3-04", "accept-two-records", approval("", anmltrust.CodeListedFallback, func(w *world) { w.setRecord(manifestOnly, queryOnly).secure().status(503) })},
+		{"ANML-12.2.3-05", "reject-five", recordDenied(anmltrust.CodeRecordAmbiguous, "v=anml1;query=https://a.example/1", "v=anml1;query=https://a.example/2", "v=anml1;query=https://a.example/3", "v=anml1;query=https://a.example/4", "v=anml1;query=https://a.example/5")},
+		{"ANML-12.2.3-05", "accept-identical", approval("", anmltrust.CodeListed, func(w *world) { w.setRecord(manifestOnly, manifestOnly+";x=1") })},
+		{"ANML-12.2.3-06", "accept-query-preferred", approval(both, anmltrust.CodeQueryAuthorized, isSecure)},
 		{"ANML-12.2.3-08", "accept-shown", dnsRow("C7", "states")},
 		{"ANML-12.2.3-09", "reject-bogus", dnsRow("C3", "bogus")},
 		{"ANML-12.2.3-10", "reject-drops-grant", dnsRow("C3", "drops-grants")},
@@ -152,7 +152,7 @@ func TestRows(t *testing.T) {
 		{"ANML-12.2.3-12", "reject-servfail", dnsRow("C5", "servfail")},
 		{"ANML-12.3-01", "accept-request", func(t *testing.T) {
 			w := newWorld(t, manifestOnly).willing()
-			w.granted(lookleap.CodeListed)
+			w.granted(anmltrust.CodeListed)
 			h := w.net.Journal().Requests("brand.example")[0].Header
 			anonymous(t, h)
 			if h.Get("Accept") != "application/anml-trust+json, application/json;q=0.5" {
@@ -162,48 +162,48 @@ func TestRows(t *testing.T) {
 		{"ANML-12.3-02", "accept-json-with-finding", func(t *testing.T) {
 			w := newWorld(t, manifestOnly)
 			w.brand.Body(manifestPath, "application/json; charset=utf-8", manifest(listed))
-			if a := w.granted(lookleap.CodeListed); !has(a.Verdict.Findings, lookleap.CodeManifestType) {
+			if a := w.granted(anmltrust.CodeListed); !has(a.Verdict.Findings, anmltrust.CodeManifestType) {
 				t.Error("no finding")
 			}
 		}},
-		{"ANML-12.3-02", "accept-parameters", approval(manifestOnly, lookleap.CodeListed, func(w *world) {
+		{"ANML-12.3-02", "accept-parameters", approval(manifestOnly, anmltrust.CodeListed, func(w *world) {
 			w.brand.Body(manifestPath, anmltrust.ManifestMediaType+"; charset=utf-8", manifest(listed))
 		})},
-		{"ANML-12.3-02", "reject-octet-stream", denial(manifestOnly, lookleap.CodeManifestType, func(w *world) { w.brand.Body(manifestPath, "application/octet-stream", manifest(listed)) })},
+		{"ANML-12.3-02", "reject-octet-stream", denial(manifestOnly, anmltrust.CodeManifestType, func(w *world) { w.brand.Body(manifestPath, "application/octet-stream", manifest(listed)) })},
 		{"ANML-12.3-02", "accept-any-by-option", func(t *testing.T) {
 			w := newWorld(t, manifestOnly, anmltrust.Options{Policy: anmltrust.Policy{AcceptAnyManifestType: true}})
 			w.brand.Body(manifestPath, "text/plain", manifest(listed))
-			w.granted(lookleap.CodeListed)
+			w.granted(anmltrust.CodeListed)
 		}},
-		{"ANML-12.3-03", "reject-tls", denial(both, lookleap.CodeManifestTLS, func(w *world) { w.brand.Certificate(lab.UnknownCA) })},
-		{"ANML-12.3-09", "reject-held-for-ttl", manifestRefused(lookleap.CodeManifestSiteMismatch, time.Hour, manifestBody(manifest(listed, "site", `"evil.example"`)))},
-		{"ANML-12.3-14", "accept-91-days", approval(manifestOnly, lookleap.CodeListed, manifestBody(manifest(listed, "expires", `"2026-07-31T00:00:00Z"`)))},
+		{"ANML-12.3-03", "reject-tls", denial(both, anmltrust.CodeManifestTLS, func(w *world) { w.brand.Certificate(lab.UnknownCA) })},
+		{"ANML-12.3-09", "reject-held-for-ttl", manifestRefused(anmltrust.CodeManifestSiteMismatch, time.Hour, manifestBody(manifest(listed, "site", `"evil.example"`)))},
+		{"ANML-12.3-14", "accept-91-days", approval(manifestOnly, anmltrust.CodeListed, manifestBody(manifest(listed, "expires", `"2026-07-31T00:00:00Z"`)))},
 		{"ANML-12.3-14", "reject-by-option", func(t *testing.T) {
 			w := newWorld(t, manifestOnly, anmltrust.Options{Policy: anmltrust.Policy{MaxManifestLifetime: anmltrust.LongLifetime}})
-			w.manifest(manifest(listed, "expires", `"2026-07-31T00:00:00Z"`)).denied(lookleap.CodeManifestMalformed)
+			w.manifest(manifest(listed, "expires", `"2026-07-31T00:00:00Z"`)).denied(anmltrust.CodeManifestMalformed)
 		}},
-		{"ANML-12.3-16", "reject-expired", manifestRefused(lookleap.CodeManifestExpired, five, manifestBody(manifest(listed, "expires", `"2026-06-01T12:00:00Z"`)))},
-		{"ANML-16.1-05", "reject-expired", denial(both, lookleap.CodeManifestExpired, manifestBody(manifest(listed, "expires", `"2026-06-01T11:00:00Z"`)))},
-		{"ANML-12.3-18", "reject-nobody", listing("", none, lookleap.CodeNotListed, "")},
-		{"ANML-12.3-24", "accept-narrowed", own("a.cdn.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Display, lookleap.CodeSelfNarrowed, 1, 1)},
-		{"ANML-12.3-24", "accept-not-listed", own("blog.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, lookleap.CodeSelf, 1, 1)},
-		{"ANML-12.3-24", "accept-www-untouched", own("www.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, lookleap.CodeSelf, 0, 0)},
-		{"ANML-12.3-31", "reject-404", denial(both, lookleap.CodeManifestMissing, manifestStatus(404))},
-		{"ANML-12.3-31", "accept-503-to-query", approval(both, lookleap.CodeQueryAuthorized, manifestStatus(503))},
-		{"ANML-12.3-31", "reject-204", denial(both, lookleap.CodeManifestMalformed, manifestStatus(204))},
-		{"ANML-12.3-31", "reject-429", denial(both, lookleap.CodeManifest429, manifestStatus(429))},
+		{"ANML-12.3-16", "reject-expired", manifestRefused(anmltrust.CodeManifestExpired, five, manifestBody(manifest(listed, "expires", `"2026-06-01T12:00:00Z"`)))},
+		{"ANML-16.1-05", "reject-expired", denial(both, anmltrust.CodeManifestExpired, manifestBody(manifest(listed, "expires", `"2026-06-01T11:00:00Z"`)))},
+		{"ANML-12.3-18", "reject-nobody", listing("", none, anmltrust.CodeNotListed, "")},
+		{"ANML-12.3-24", "accept-narrowed", own("a.cdn.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Display, anmltrust.CodeSelfNarrowed, 1, 1)},
+		{"ANML-12.3-24", "accept-not-listed", own("blog.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, anmltrust.CodeSelf, 1, 1)},
+		{"ANML-12.3-24", "accept-www-untouched", own("www.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, anmltrust.CodeSelf, 0, 0)},
+		{"ANML-12.3-31", "reject-404", denial(both, anmltrust.CodeManifestMissing, manifestStatus(404))},
+		{"ANML-12.3-31", "accept-503-to-query", approval(both, anmltrust.CodeQueryAuthorized, manifestStatus(503))},
+		{"ANML-12.3-31", "reject-204", denial(both, anmltrust.CodeManifestMalformed, manifestStatus(204))},
+		{"ANML-12.3-31", "reject-429", denial(both, anmltrust.CodeManifest429, manifestStatus(429))},
 		{"ANML-12.3-32", "accept-conditional", sourceRow("M2", "conditional")},
 		{"ANML-12.3-32", "reject-no-store", sourceRow("M4", "no-store")},
 		{"ANML-12.4-01", "reject-elsewhere", func(t *testing.T) {
 			w := newWorld(t, manifestOnly).willing()
 			w.brand.Fault(manifestPath, lab.Header("Link", `<https://trust.example/authorize>; rel="query"`))
-			w.granted(lookleap.CodeListed)
+			w.granted(anmltrust.CodeListed)
 			w.traffic(1, 0, 1)
 		}},
-		{"ANML-12.4-02", "accept-foreign-host", approval(both, lookleap.CodeQueryAuthorized, isSecure)},
-		{"ANML-12.4-02", "reject-its-own-certificate", denial(both, lookleap.CodeQueryTLS, isSecure, func(w *world) { w.trust.Certificate(lab.WrongName) })},
-		{"ANML-12.4-03", "accept-order", approval(both, lookleap.CodeListed)},
-		{"ANML-12.4-04", "accept-four-fields", approval(queryOnly, lookleap.CodeQueryAuthorized, func(w *world) {
+		{"ANML-12.4-02", "accept-foreign-host", approval(both, anmltrust.CodeQueryAuthorized, isSecure)},
+		{"ANML-12.4-02", "reject-its-own-certificate", denial(both, anmltrust.CodeQueryTLS, isSecure, func(w *world) { w.trust.Certificate(lab.WrongName) })},
+		{"ANML-12.4-03", "accept-order", approval(both, anmltrust.CodeListed)},
+		{"ANML-12.4-04", "accept-four-fields", approval(queryOnly, anmltrust.CodeQueryAuthorized, func(w *world) {
 			w.trust.Body(queryPath, "application/anml+json", `{"trust":{"domain":"evil.example"},`+authorized[1:])
 		})},
 		{"ANML-12.4-05", "accept-form", func(t *testing.T) {
@@ -235,14 +235,14 @@ func TestRows(t *testing.T) {
 				t.Error(h)
 			}
 		}},
-		{"ANML-12.4-10", "accept-suffix", approval(queryOnly, lookleap.CodeQueryAuthorized, func(w *world) { w.trust.Body(queryPath, "application/problem+json", authorized) })},
-		{"ANML-12.4-10", "reject-html", denial(queryOnly, lookleap.CodeQueryMalformed, func(w *world) { w.trust.Body(queryPath, "text/html", authorized) })},
-		{"ANML-12.4-11", "reject-large", denial(queryOnly, lookleap.CodeQueryMalformed, body(authorized+strings.Repeat(" ", 64<<10)))},
-		{"ANML-12.4-11", "reject-duplicate", denial(queryOnly, lookleap.CodeQueryMalformed, body(strings.Replace(authorized, "{", `{"tier":2,`, 1)))},
-		{"ANML-12.4-13", "reject-authorized-false", denial(queryOnly, lookleap.CodeQueryAuthorizedFalse, body(`{"authorized":false}`))},
-		{"ANML-12.4-14", "reject-404", queryRefused(lookleap.CodeQuery404, time.Hour, status(404))},
-		{"ANML-12.4-15", "reject-for-the-ttl", queryRefused(lookleap.CodeQuery404, time.Hour, status(404))},
-		{"ANML-12.4-26", "reject-cached", queryRefused(lookleap.CodeQuery404, time.Hour, status(404))},
+		{"ANML-12.4-10", "accept-suffix", approval(queryOnly, anmltrust.CodeQueryAuthorized, func(w *world) { w.trust.Body(queryPath, "application/problem+json", authorized) })},
+		{"ANML-12.4-10", "reject-html", denial(queryOnly, anmltrust.CodeQueryMalformed, func(w *world) { w.trust.Body(queryPath, "text/html", authorized) })},
+		{"ANML-12.4-11", "reject-large", denial(queryOnly, anmltrust.CodeQueryMalformed, body(authorized+strings.Repeat(" ", 64<<10)))},
+		{"ANML-12.4-11", "reject-duplicate", denial(queryOnly, anmltrust.CodeQueryMalformed, body(strings.Replace(authorized, "{", `{"tier":2,`, 1)))},
+		{"ANML-12.4-13", "reject-authorized-false", denial(queryOnly, anmltrust.CodeQueryAuthorizedFalse, body(`{"authorized":false}`))},
+		{"ANML-12.4-14", "reject-404", queryRefused(anmltrust.CodeQuery404, time.Hour, status(404))},
+		{"ANML-12.4-15", "reject-for-the-ttl", queryRefused(anmltrust.CodeQuery404, time.Hour, status(404))},
+		{"ANML-12.4-26", "reject-cached", queryRefused(anmltrust.CodeQuery404, time.Hour, status(404))},
 		{"ANML-12.4-16", "reject-only-the-pair", func(t *testing.T) {
 			w := newWorld(t, queryOnly)
 			w.trust.HandleFunc(queryPath, func(rw http.ResponseWriter, r *http.Request) {
@@ -253,46 +253,46 @@ func TestRows(t *testing.T) {
 				rw.Header().Set("Content-Type", "application/json")
 				rw.Write([]byte(authorized))
 			})
-			w.denied(lookleap.CodeQuery404)
+			w.denied(anmltrust.CodeQuery404)
 			a, err := w.ask(claimFrom("https://other.example/x"))
-			w.wants(a, err, anmltrust.Full, lookleap.CodeQueryAuthorized)
+			w.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
 		}},
-		{"ANML-12.4-17", "reject-string", denial(queryOnly, lookleap.CodeQueryMalformed, body(strings.Replace(authorized, "true", `"true"`, 1)))},
-		{"ANML-12.4-17", "accept-true", approval(queryOnly, lookleap.CodeQueryAuthorized)},
-		{"ANML-12.4-18", "reject-3", denial(queryOnly, lookleap.CodeQueryMalformed, body(strings.Replace(authorized, `"tier":2`, `"tier":3`, 1)))},
+		{"ANML-12.4-17", "reject-string", denial(queryOnly, anmltrust.CodeQueryMalformed, body(strings.Replace(authorized, "true", `"true"`, 1)))},
+		{"ANML-12.4-17", "accept-true", approval(queryOnly, anmltrust.CodeQueryAuthorized)},
+		{"ANML-12.4-18", "reject-3", denial(queryOnly, anmltrust.CodeQueryMalformed, body(strings.Replace(authorized, `"tier":2`, `"tier":3`, 1)))},
 		{"ANML-12.4-18", "accept-1-cut", sourceRow("Q1", "authorized")},
-		{"ANML-12.4-19", "reject-missing", denial(queryOnly, lookleap.CodeQueryMalformed, body(`{"authorized":true,"tier":2,"expires":"2026-06-20T00:00:00Z"}`))},
+		{"ANML-12.4-19", "reject-missing", denial(queryOnly, anmltrust.CodeQueryMalformed, body(`{"authorized":true,"tier":2,"expires":"2026-06-20T00:00:00Z"}`))},
 		{"ANML-12.4-19", "accept-empty", sourceRow("Q6", "empty-scope")},
-		{"ANML-12.4-20", "accept-smaller", approval(queryOnly, lookleap.CodeQueryAuthorized, body(answer(2, "2026-06-20T00:00:00Z", "persona")))},
+		{"ANML-12.4-20", "accept-smaller", approval(queryOnly, anmltrust.CodeQueryAuthorized, body(answer(2, "2026-06-20T00:00:00Z", "persona")))},
 		{"ANML-12.4-21", "reject-the-rest", func(t *testing.T) {
-			a := newWorld(t, queryOnly).query(answer(2, "2026-06-20T00:00:00Z", "persona")).granted(lookleap.CodeQueryAuthorized)
+			a := newWorld(t, queryOnly).query(answer(2, "2026-06-20T00:00:00Z", "persona")).granted(anmltrust.CodeQueryAuthorized)
 			if a.Permits(anmltrust.Body, start) || !a.Permits(anmltrust.Persona, start) {
 				t.Error(a.Scope)
 			}
 		}},
-		{"ANML-12.4-22", "reject-offset", denial(queryOnly, lookleap.CodeQueryMalformed, body(answer(2, "2026-06-20T00:00:00+00:00", "body")))},
-		{"ANML-12.4-22", "reject-past", denial(queryOnly, lookleap.CodeQueryExpired, body(answer(2, "2026-06-01T12:00:00Z", "body")))},
+		{"ANML-12.4-22", "reject-offset", denial(queryOnly, anmltrust.CodeQueryMalformed, body(answer(2, "2026-06-20T00:00:00+00:00", "body")))},
+		{"ANML-12.4-22", "reject-past", denial(queryOnly, anmltrust.CodeQueryExpired, body(answer(2, "2026-06-01T12:00:00Z", "body")))},
 		{"ANML-12.4-23", "reject-after-expires", cacheRow("E5", "expired")},
 		{"ANML-12.4-24", "accept-until-expires", cacheRow("E1", "grant")},
-		{"ANML-12.4-27", "reject-400", queryRefused(lookleap.CodeQuery400, five, status(400))},
+		{"ANML-12.4-27", "reject-400", queryRefused(anmltrust.CodeQuery400, five, status(400))},
 		{"ANML-12.4-28", "accept-logged", func(t *testing.T) {
 			w := newWorld(t, queryOnly).status(400)
-			w.denied(lookleap.CodeQuery400)
-			w.saw(lookleap.CodeQuery400)
+			w.denied(anmltrust.CodeQuery400)
+			w.saw(anmltrust.CodeQuery400)
 		}},
-		{"ANML-12.4-29", "reject-until-retry-after", queryRefused(lookleap.CodeQuery429, 2*time.Minute, status(429, "Retry-After", "120"))},
+		{"ANML-12.4-29", "reject-until-retry-after", queryRefused(anmltrust.CodeQuery429, 2*time.Minute, status(429, "Retry-After", "120"))},
 		{"ANML-12.4-30", "reject-for-the-interaction", cacheRow("E0", "until-the-interaction-ends")},
 		{"ANML-12.4-31", "accept-manifest", fallsBack(status(503))},
 		{"ANML-12.4-32", "reject-alone", unavailable(status(503))},
-		{"ANML-12.4-32", "reject-manifest-expired", denial(both, lookleap.CodeManifestExpired, isSecure, status(503), manifestBody(manifest(listed, "expires", `"2026-06-01T12:00:00Z"`)))},
-		{"ANML-12.4-33", "reject-302", queryRefused(lookleap.CodeQueryRedirect, five, status(302, "Location", "/x"))},
-		{"ANML-12.4-33", "reject-401", queryRefused(lookleap.CodeQueryStatus, five, status(401))},
-		{"ANML-12.4-33", "reject-201", queryRefused(lookleap.CodeQueryMalformed, five, status(201))},
+		{"ANML-12.4-32", "reject-manifest-expired", denial(both, anmltrust.CodeManifestExpired, isSecure, status(503), manifestBody(manifest(listed, "expires", `"2026-06-01T12:00:00Z"`)))},
+		{"ANML-12.4-33", "reject-302", queryRefused(anmltrust.CodeQueryRedirect, five, status(302, "Location", "/x"))},
+		{"ANML-12.4-33", "reject-401", queryRefused(anmltrust.CodeQueryStatus, five, status(401))},
+		{"ANML-12.4-33", "reject-201", queryRefused(anmltrust.CodeQueryMalformed, five, status(201))},
 		{"ANML-12.4-35", "accept-one-query", func(t *testing.T) {
 			w := newWorld(t, queryOnly).query(authorized)
 			for _, host := range []string{"a", "b", "c"} {
 				a, err := w.ask(claimFrom("https://" + host + ".shop.example/x"))
-				w.wants(a, err, anmltrust.Full, lookleap.CodeQueryAuthorized)
+				w.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
 				if a.Server.Host != host+".shop.example" || !strings.HasPrefix(a.Verdict.Subject, host+".") {
 					t.Errorf("%+v %s", a.Server, a.Verdict.Subject)
 				}
@@ -301,9 +301,9 @@ func TestRows(t *testing.T) {
 		}},
 		{"ANML-12.4-36", "accept-local-intersection", func(t *testing.T) {
 			w := newWorld(t, queryOnly).query(authorized)
-			w.granted(lookleap.CodeQueryAuthorized)
+			w.granted(anmltrust.CodeQueryAuthorized)
 			w.net.Journal().Clear()
-			a := w.granted(lookleap.CodeQueryAuthorized)
+			a := w.granted(anmltrust.CodeQueryAuthorized)
 			if !a.Permits(anmltrust.Persona, start) || a.Permits(anmltrust.Interact, start) {
 				t.Error(a.Scope)
 			}
@@ -312,41 +312,41 @@ func TestRows(t *testing.T) {
 		{"ANML-12.4-38", "accept-by-host", func(t *testing.T) {
 			w := newWorld(t, manifestOnly).manifest(manifest(entry("a.shop.example", 2, "body")))
 			a, err := w.ask(claimFrom("https://a.shop.example/x"))
-			w.wants(a, err, anmltrust.Full, lookleap.CodeListed)
+			w.wants(a, err, anmltrust.Full, anmltrust.CodeListed)
 			a, err = w.ask(claimFrom("https://b.shop.example/x"))
-			w.wants(a, err, none, lookleap.CodeNotListed)
+			w.wants(a, err, none, anmltrust.CodeNotListed)
 			w.traffic(1, 0, 1)
 		}},
 		{"ANML-12.4-39", "accept-bounded", func(t *testing.T) {
 			w := newWorld(t, queryOnly, anmltrust.Options{Limits: anmltrust.Limits{Verdicts: 2}}).query(authorized)
 			for _, host := range []string{"a", "b", "c"} {
 				a, err := w.ask(claimFrom("https://" + host + "-shop.example/x"))
-				w.wants(a, err, anmltrust.Full, lookleap.CodeQueryAuthorized)
+				w.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
 			}
 			a, err := w.ask(claimFrom("https://a-shop.example/x"))
-			w.wants(a, err, anmltrust.Full, lookleap.CodeQueryAuthorized)
+			w.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
 			w.traffic(1, 4, 0)
 		}},
-		{"ANML-12.4-40", "reject-response", quiet(anmltrust.Claim{URL: "https://shop.example/x", Site: "brand.example", Response: true}, lookleap.CodeNotServed)},
+		{"ANML-12.4-40", "reject-response", quiet(anmltrust.Claim{URL: "https://shop.example/x", Site: "brand.example", Response: true}, anmltrust.CodeNotServed)},
 		{"ANML-12.5-02", "reject-no-claim", func(t *testing.T) {
 			if claims, _ := (anmltrust.Document{URL: "https://shop.example/x"}).Claims(); len(claims) != 0 {
 				t.Error(claims)
 			}
-			quiet(anmltrust.Claim{URL: "https://shop.example/x"}, lookleap.CodeNoClaim)(t)
+			quiet(anmltrust.Claim{URL: "https://shop.example/x"}, anmltrust.CodeNoClaim)(t)
 		}},
-		{"ANML-12.5-07", "accept-www", from("https://www.brand.example/x", "brand.example", anmltrust.Self, lookleap.CodeSelf, "")},
-		{"ANML-12.5-08", "reject-no-record", denial("", lookleap.CodeNoRecord)},
-		{"ANML-12.5-09", "accept-uris", approval(both, lookleap.CodeListed)},
+		{"ANML-12.5-07", "accept-www", from("https://www.brand.example/x", "brand.example", anmltrust.Self, anmltrust.CodeSelf, "")},
+		{"ANML-12.5-08", "reject-no-record", denial("", anmltrust.CodeNoRecord)},
+		{"ANML-12.5-09", "accept-uris", approval(both, anmltrust.CodeListed)},
 		{"ANML-12.5-10", "accept-cached", cacheRow("E1", "grant")},
-		{"ANML-12.5-11", "accept-query-first", approval(both, lookleap.CodeQueryAuthorized, isSecure)},
-		{"ANML-12.5-12", "reject-no-manifest", queryRefused(lookleap.CodeQueryMalformed, five, body("{"))},
+		{"ANML-12.5-11", "accept-query-first", approval(both, anmltrust.CodeQueryAuthorized, isSecure)},
+		{"ANML-12.5-12", "reject-no-manifest", queryRefused(anmltrust.CodeQueryMalformed, five, body("{"))},
 		{"ANML-12.5-13", "reject-www-certificate", sourceRow("M5", "www-for-itself-only")},
 		{"ANML-12.5-13", "reject-hop-certificate", sourceRow("M5", "redirect-to-www")},
 		{"ANML-12.5-14", "reject-both-fail", sourceRow("M10", "after-query")},
-		{"ANML-12.5-15", "reject-site", denial(both, lookleap.CodeManifestSiteMismatch, manifestBody(manifest(listed, "site", `"evil.example"`)))},
-		{"ANML-12.5-16", "reject-absent", listing(entry("*.a.shop.example", 2, "body"), none, lookleap.CodeNotListed, "")},
+		{"ANML-12.5-15", "reject-site", denial(both, anmltrust.CodeManifestSiteMismatch, manifestBody(manifest(listed, "site", `"evil.example"`)))},
+		{"ANML-12.5-16", "reject-absent", listing(entry("*.a.shop.example", 2, "body"), none, anmltrust.CodeNotListed, "")},
 		{"ANML-12.5-17", "accept-told", func(t *testing.T) {
-			a := newWorld(t, both).secure().willing().granted(lookleap.CodeQueryAuthorized)
+			a := newWorld(t, both).secure().willing().granted(anmltrust.CodeQueryAuthorized)
 			if a.DNSSEC != lookleap.Secure || !slices.Equal(a.Sources, []string{queryURI}) || a.Expires.IsZero() || a.CheckedAt.IsZero() {
 				t.Errorf("%+v", a)
 			}
@@ -356,8 +356,8 @@ func TestRows(t *testing.T) {
 		{"ANML-12.5-25", "accept-own-identity", func(t *testing.T) {
 			w := newWorld(t, "")
 			out, _ := w.v.Begin().VerifyDocument(t.Context(), anmltrust.Document{URL: "https://shop.example/x", Sites: []anmltrust.SiteClaim{{Domain: "brand.example"}, {Domain: "shop.example"}}}, nil)
-			w.wants(out[0].Authorization, out[0].Err, none, lookleap.CodeNoRecord)
-			w.wants(out[1].Authorization, out[1].Err, anmltrust.Self, lookleap.CodeSelf)
+			w.wants(out[0].Authorization, out[0].Err, none, anmltrust.CodeNoRecord)
+			w.wants(out[1].Authorization, out[1].Err, anmltrust.Self, anmltrust.CodeSelf)
 		}},
 		{"ANML-12.5-29", "accept-early", cacheRow("E4", "newer-trust-verified")},
 		{"ANML-8.2-06", "accept-early-only", cacheRow("E4", "newer-trust-verified")},
@@ -368,80 +368,80 @@ func TestRows(t *testing.T) {
 			c := shopClaim
 			c.Verified = start
 			a, err := w.ask(c)
-			w.wants(a, err, none, lookleap.CodeNoRecord)
+			w.wants(a, err, none, anmltrust.CodeNoRecord)
 		}},
-		{"ANML-8.2-09", "accept-absent", approval(manifestOnly, lookleap.CodeListed)},
-		{"ANML-8.2-10", "accept-domain-alone", from("https://shop.example/x", "brand.example", none, lookleap.CodeManifestMissing, "_anml.brand.example")},
-		{"ANML-8.2-03", "accept-normalised", from("https://example.com/x", "EXAMPLE.com.", anmltrust.Self, lookleap.CodeSelf, "")},
-		{"ANML-8.2-03", "accept-www-both", from("https://www.example.com/x", "www.example.com", anmltrust.Self, lookleap.CodeSelf, "")},
-		{"ANML-8.2-03", "reject-www-from-apex", from("https://example.com/x", "www.example.com", none, lookleap.CodeNoRecord, "_anml.www.example.com")},
-		{"ANML-8.2-04", "reject-unverified", denial("", lookleap.CodeNoRecord)},
+		{"ANML-8.2-09", "accept-absent", approval(manifestOnly, anmltrust.CodeListed)},
+		{"ANML-8.2-10", "accept-domain-alone", from("https://shop.example/x", "brand.example", none, anmltrust.CodeManifestMissing, "_anml.brand.example")},
+		{"ANML-8.2-03", "accept-normalised", from("https://example.com/x", "EXAMPLE.com.", anmltrust.Self, anmltrust.CodeSelf, "")},
+		{"ANML-8.2-03", "accept-www-both", from("https://www.example.com/x", "www.example.com", anmltrust.Self, anmltrust.CodeSelf, "")},
+		{"ANML-8.2-03", "reject-www-from-apex", from("https://example.com/x", "www.example.com", none, anmltrust.CodeNoRecord, "_anml.www.example.com")},
+		{"ANML-8.2-04", "reject-unverified", denial("", anmltrust.CodeNoRecord)},
 		{"ANML-7.6-06", "accept-form-free", sameTier},
 		{"ANML-17.1-04", "accept-no-influence", sameTier},
 		{"ANML-12.7-04", "reject-each-on-its-own", func(t *testing.T) {
 			w := newWorld(t, manifestOnly).willing()
 			w.net.Name("_anml.c-site.example").TXT(manifestOnly).Bogus()
 			out, _ := w.v.Begin().VerifyDocument(t.Context(), anmltrust.Document{URL: "https://shop.example/x", Sites: []anmltrust.SiteClaim{{Domain: "brand.example"}, {Domain: "b-site.example"}, {Domain: "c-site.example"}}}, nil)
-			w.wants(out[0].Authorization, out[0].Err, anmltrust.Full, lookleap.CodeListed)
-			w.wants(out[1].Authorization, out[1].Err, none, lookleap.CodeNoRecord)
+			w.wants(out[0].Authorization, out[0].Err, anmltrust.Full, anmltrust.CodeListed)
+			w.wants(out[1].Authorization, out[1].Err, none, anmltrust.CodeNoRecord)
 			w.wants(out[2].Authorization, out[2].Err, none, lookleap.CodeDNSSECBogus)
 		}},
-		{"ANML-12.7-05", "accept-own-site", from("https://www.example.net/x", "example.net", anmltrust.Self, lookleap.CodeSelf, "")},
+		{"ANML-12.7-05", "accept-own-site", from("https://www.example.net/x", "example.net", anmltrust.Self, anmltrust.CodeSelf, "")},
 		{"ANML-12.7-06", "accept-own-site-unraised", func(t *testing.T) {
 			w := newWorld(t, manifestOnly).willing()
 			d := anmltrust.Document{URL: "https://shop.example/x", Sites: []anmltrust.SiteClaim{{Domain: "brand.example"}, {Domain: "shop.example"}, {Domain: "www.shop.example"}}}
 			out, _ := w.v.Begin().VerifyDocument(t.Context(), d, nil)
-			w.wants(out[0].Authorization, out[0].Err, anmltrust.Full, lookleap.CodeListed)
-			w.wants(out[1].Authorization, out[1].Err, anmltrust.Self, lookleap.CodeSelf)
-			w.wants(out[2].Authorization, out[2].Err, none, lookleap.CodeNoRecord)
+			w.wants(out[0].Authorization, out[0].Err, anmltrust.Full, anmltrust.CodeListed)
+			w.wants(out[1].Authorization, out[1].Err, anmltrust.Self, anmltrust.CodeSelf)
+			w.wants(out[2].Authorization, out[2].Err, none, anmltrust.CodeNoRecord)
 		}},
-		{"ANML-12.8-06", "reject-redirect-to-http", denial(manifestOnly, lookleap.CodeManifestRedirect, manifestStatus(301, "Location", "http://brand.example/m"))},
-		{"ANML-12.8-07", "reject-self-signed", denial(manifestOnly, lookleap.CodeManifestTLS, func(w *world) { w.brand.Certificate(lab.SelfSigned) })},
+		{"ANML-12.8-06", "reject-redirect-to-http", denial(manifestOnly, anmltrust.CodeManifestRedirect, manifestStatus(301, "Location", "http://brand.example/m"))},
+		{"ANML-12.8-07", "reject-self-signed", denial(manifestOnly, anmltrust.CodeManifestTLS, func(w *world) { w.brand.Certificate(lab.SelfSigned) })},
 		{"ANML-12.8-08", "reject-beyond-expires", sourceRow("M16", "expires-in-memory")},
 		{"ANML-12.8-11", "accept-exposed", dnsRow("C7", "states")},
 		{"ANML-13.4-07", "accept-anew", sourceRow("M3", "fresh-mode")},
 		{"ANML-16.1-04", "reject-www-certificate", sourceRow("M5", "www-for-itself-only")},
 		{"ANML-16.2-02", "reject-unannounced", func(t *testing.T) {
 			w := newWorld(t, "").willing()
-			w.denied(lookleap.CodeNoRecord)
+			w.denied(anmltrust.CodeNoRecord)
 			w.traffic(1, 0, 0)
 			w = newWorld(t, queryOnly).willing()
-			w.granted(lookleap.CodeQueryAuthorized)
+			w.granted(anmltrust.CodeQueryAuthorized)
 			w.traffic(1, 1, 0)
 		}},
-		{"G01", "accept-joined", approval("", lookleap.CodeListed, func(w *world) { w.dns.TXT("v=anml1; manifest=https://bra", "nd.example"+manifestPath) })},
-		{"G02", "reject-records-joined", denial("", lookleap.CodeManifestHost, func(w *world) { w.setRecord("v=anml1; manifest=https://brand.exa.example", ".evil.example/t") })},
-		{"G10", "reject-subdomain", recordDenied(lookleap.CodeManifestHost, "v=anml1;manifest=https://sub.brand.example/m")},
-		{"G10", "reject-longer-name", recordDenied(lookleap.CodeManifestHost, "v=anml1;manifest=https://brand.example.evil.example/m")},
+		{"G01", "accept-joined", approval("", anmltrust.CodeListed, func(w *world) { w.dns.TXT("v=anml1; manifest=https://bra", "nd.example"+manifestPath) })},
+		{"G02", "reject-records-joined", denial("", anmltrust.CodeManifestHost, func(w *world) { w.setRecord("v=anml1; manifest=https://brand.exa.example", ".evil.example/t") })},
+		{"G10", "reject-subdomain", recordDenied(anmltrust.CodeManifestHost, "v=anml1;manifest=https://sub.brand.example/m")},
+		{"G10", "reject-longer-name", recordDenied(anmltrust.CodeManifestHost, "v=anml1;manifest=https://brand.example.evil.example/m")},
 		{"G11", "accept-cname", dnsRow("C8", "cname")},
 		{"G13", "reject-labels", func(t *testing.T) { findRow(t, preRows, "A6", "bad-names")(t) }},
 		{"G14", "reject-bogus", dnsRow("C3", "bogus")},
-		{"H02", "reject-cdn", denial(manifestOnly, lookleap.CodeManifestRedirect, manifestStatus(302, "Location", "https://cdn.example/m"))},
-		{"H11", "reject-200-false", denial(queryOnly, lookleap.CodeQueryAuthorizedFalse, body(`{"authorized":false,"tier":2,"scope":["body"],"expires":"2026-06-20T00:00:00Z"}`))},
-		{"H11", "reject-string", denial(queryOnly, lookleap.CodeQueryMalformed, body(strings.Replace(authorized, "true", `"true"`, 1)))},
-		{"H13", "reject-204", denial(queryOnly, lookleap.CodeQueryMalformed, status(204))},
-		{"H13", "reject-301", denial(queryOnly, lookleap.CodeQueryRedirect, status(301, "Location", "/x"))},
-		{"H13", "reject-401", denial(queryOnly, lookleap.CodeQueryStatus, status(401))},
+		{"H02", "reject-cdn", denial(manifestOnly, anmltrust.CodeManifestRedirect, manifestStatus(302, "Location", "https://cdn.example/m"))},
+		{"H11", "reject-200-false", denial(queryOnly, anmltrust.CodeQueryAuthorizedFalse, body(`{"authorized":false,"tier":2,"scope":["body"],"expires":"2026-06-20T00:00:00Z"}`))},
+		{"H11", "reject-string", denial(queryOnly, anmltrust.CodeQueryMalformed, body(strings.Replace(authorized, "true", `"true"`, 1)))},
+		{"H13", "reject-204", denial(queryOnly, anmltrust.CodeQueryMalformed, status(204))},
+		{"H13", "reject-301", denial(queryOnly, anmltrust.CodeQueryRedirect, status(301, "Location", "/x"))},
+		{"H13", "reject-401", denial(queryOnly, anmltrust.CodeQueryStatus, status(401))},
 		{"H16", "reject-rollback", sourceRow("M18", "rollback")},
 		{"H17", "accept-clamped-ttl", func(t *testing.T) {
 			w := newWorld(t, queryOnly).status(404)
 			w.dns.TTL(68 * 365 * 24 * time.Hour)
-			w.denied(lookleap.CodeQuery404)
-			w.query(authorized).after(24 * time.Hour).granted(lookleap.CodeQueryAuthorized)
+			w.denied(anmltrust.CodeQuery404)
+			w.query(authorized).after(24 * time.Hour).granted(anmltrust.CodeQueryAuthorized)
 		}},
 		{"H20", "reject-record-gone", dnsRow("C4", "drops-grants")},
 		{"H20", "reject-record-bogus", dnsRow("C3", "drops-grants")},
 		{"H26", "reject-future-hint", func(t *testing.T) {
 			w := newWorld(t, queryOnly).query(authorized)
-			w.granted(lookleap.CodeQueryAuthorized)
+			w.granted(anmltrust.CodeQueryAuthorized)
 			w.net.Journal().Clear()
 			c := shopClaim
 			c.Verified = time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)
 			a, err := w.ask(c)
-			w.wants(a, err, anmltrust.Full, lookleap.CodeQueryAuthorized)
+			w.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
 			w.traffic(0, 0, 0)
 		}},
-		{"H29", "reject-endless", recordDenied(lookleap.CodeRecordAmbiguous, "v=anml1;query=https://a.example/1", "v=anml1;query=https://a.example/2", "v=anml1;query=https://a.example/3", "v=anml1;query=https://a.example/4", "v=anml1;query=https://a.example/5")},
+		{"H29", "reject-endless", recordDenied(anmltrust.CodeRecordAmbiguous, "v=anml1;query=https://a.example/1", "v=anml1;query=https://a.example/2", "v=anml1;query=https://a.example/3", "v=anml1;query=https://a.example/4", "v=anml1;query=https://a.example/5")},
 	} {
 		t.Run(c.id+"/"+c.name, c.test)
 	}

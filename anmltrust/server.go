@@ -39,12 +39,12 @@ func ServerOf(documentURL string) (Server, error) {
 		return Server{}, refuse(lookleap.CodeInsecureTransport, lookleap.Position{}, "serve the document over https", "the document did not come over https")
 	}
 	if err != nil {
-		return Server{}, refuse(lookleap.CodeServingHostInvalid, lookleap.Position{}, "", "the document's URL names no usable host: %v", err)
+		return Server{}, refuse(CodeServingHostInvalid, lookleap.Position{}, "", "the document's URL names no usable host: %v", err)
 	}
 	s := Server{Host: u.Host(), Domain: u.Host()}
 	registrable, ok := domain.Registrable(s.Host)
 	if !ok {
-		return s, refuse(lookleap.CodeServingHostInvalid, lookleap.Position{}, "", "%s has no registrable domain", s.Host)
+		return s, refuse(CodeServingHostInvalid, lookleap.Position{}, "", "%s has no registrable domain", s.Host)
 	}
 	s.Domain = registrable
 	return s, nil
@@ -65,7 +65,7 @@ const recordPrefix = "_anml."
 func NormalizeSite(name string) (string, error) {
 	host, err := domain.ParseHost(strings.TrimSuffix(name, "."))
 	if err != nil {
-		return "", refuse(lookleap.CodeSiteDomainInvalid, lookleap.Position{}, "", "%v", err)
+		return "", refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%v", err)
 	}
 	if len(host) > maxSite {
 		return "", errNameTooLong

@@ -155,7 +155,7 @@ func TestTwoProcesses(t *testing.T) {
 		t.Errorf("the site was asked %d times", n)
 	}
 	inner.Clock().Advance(time.Minute) // now this process looks again too
-	w.denied(lookleap.CodeQuery404)
+	w.denied(anmltrust.CodeQuery404)
 }
 
 // mapCache is a cache whose entries a test can change, and that can be made to fail.
@@ -321,8 +321,8 @@ func TestSharedManifest(t *testing.T) {
 				}
 				rw.Write([]byte(body))
 			}))
-			w.granted(lookleap.CodeListed)
-			if a := another(w, w.host.Cache).granted(lookleap.CodeListed); a.Cached != c.cached {
+			w.granted(anmltrust.CodeListed)
+			if a := another(w, w.host.Cache).granted(anmltrust.CodeListed); a.Cached != c.cached {
 				t.Errorf("cached: %v", a.Cached)
 			}
 		})
@@ -332,65 +332,65 @@ func TestSharedManifest(t *testing.T) {
 func TestSharedCache(t *testing.T) {
 	t.Run("ANML-12.4-39/accept-one-exchange-for-all", func(t *testing.T) {
 		first, second, _ := sharing(t, false)
-		first.granted(lookleap.CodeQueryAuthorized)
-		if a := second.granted(lookleap.CodeQueryAuthorized); !a.Cached {
+		first.granted(anmltrust.CodeQueryAuthorized)
+		if a := second.granted(anmltrust.CodeQueryAuthorized); !a.Cached {
 			t.Error("the grant was found out again")
 		}
 		first.traffic(2, 1, 0)
 	})
 	t.Run("ANML-12.4-39/accept-negative", func(t *testing.T) {
 		first, second, _ := sharing(t, false)
-		first.status(404).denied(lookleap.CodeQuery404)
-		second.denied(lookleap.CodeQuery404)
+		first.status(404).denied(anmltrust.CodeQuery404)
+		second.denied(anmltrust.CodeQuery404)
 		first.traffic(2, 1, 0)
 	})
 	t.Run("ANML-12.4-39/reject-revoked-within-a-minute", func(t *testing.T) {
 		first, second, _ := sharing(t, true)
-		first.granted(lookleap.CodeQueryAuthorized)
-		second.granted(lookleap.CodeQueryAuthorized)
+		first.granted(anmltrust.CodeQueryAuthorized)
+		second.granted(anmltrust.CodeQueryAuthorized)
 		first.status(404)
 		a, err := second.v.VerifyFresh(t.Context(), shopClaim)
-		second.wants(a, err, anmltrust.Unlisted, lookleap.CodeQuery404)
-		first.after(time.Minute).denied(lookleap.CodeQuery404)
+		second.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQuery404)
+		first.after(time.Minute).denied(anmltrust.CodeQuery404)
 	})
 	t.Run("ANML-12.4-39/reject-withdrawn-record", func(t *testing.T) {
 		first, second, _ := sharing(t, false)
-		first.granted(lookleap.CodeQueryAuthorized)
-		second.granted(lookleap.CodeQueryAuthorized)
+		first.granted(anmltrust.CodeQueryAuthorized)
+		second.granted(anmltrust.CodeQueryAuthorized)
 		first.dns.Clear()
 		a, err := first.v.VerifyFresh(t.Context(), shopClaim)
-		first.wants(a, err, anmltrust.Unlisted, lookleap.CodeNoRecord)
+		first.wants(a, err, anmltrust.Unlisted, anmltrust.CodeNoRecord)
 		first.status(404)
-		second.after(time.Minute).denied(lookleap.CodeQuery404) // its own record lives on, the grant does not
+		second.after(time.Minute).denied(anmltrust.CodeQuery404) // its own record lives on, the grant does not
 	})
 	t.Run("ANML-12.4-39/reject-expired-on-load", func(t *testing.T) {
 		first, second, _ := sharing(t, false)
-		first.granted(lookleap.CodeQueryAuthorized)
+		first.granted(anmltrust.CodeQueryAuthorized)
 		first.status(404)
-		second.after(20 * 24 * time.Hour).denied(lookleap.CodeQuery404)
+		second.after(20 * 24 * time.Hour).denied(anmltrust.CodeQuery404)
 	})
 	t.Run("ANML-12.4-39/reject-by-own-policy", func(t *testing.T) {
 		first, second, _ := sharing(t, false)
-		first.granted(lookleap.CodeQueryAuthorized)
+		first.granted(anmltrust.CodeQueryAuthorized)
 		second.v = anmltrust.NewVerifier(second.host, anmltrust.Options{Policy: anmltrust.Policy{RequireDNSSECForQuery: true}})
-		second.denied(lookleap.CodeDNSSECRequired)
+		second.denied(anmltrust.CodeDNSSECRequired)
 	})
 	t.Run("ANML-12.4-39/reject-revoked-by-a-clock-that-is-late", func(t *testing.T) {
 		first, second, _ := sharing(t, true)
 		second.host.Now = func() time.Time { return first.net.Clock().Now().Add(-2 * time.Minute) }
 		second.v = anmltrust.NewVerifier(second.host, anmltrust.Options{})
-		first.granted(lookleap.CodeQueryAuthorized)
+		first.granted(anmltrust.CodeQueryAuthorized)
 		first.after(time.Minute).status(404)
 		a, err := second.v.VerifyFresh(t.Context(), shopClaim)
-		second.wants(a, err, anmltrust.Unlisted, lookleap.CodeQuery404)
-		first.after(time.Minute).denied(lookleap.CodeQuery404)
+		second.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQuery404)
+		first.after(time.Minute).denied(anmltrust.CodeQuery404)
 	})
 	t.Run("ANML-12.4-39/accept-failing-cache", func(t *testing.T) {
 		first, _, under := sharing(t, false)
 		under.fail = errors.New("gone")
-		first.granted(lookleap.CodeQueryAuthorized)
+		first.granted(anmltrust.CodeQueryAuthorized)
 		first.saw(lookleap.CodeIO)
-		first.after(2 * time.Minute).granted(lookleap.CodeQueryAuthorized)
+		first.after(2 * time.Minute).granted(anmltrust.CodeQueryAuthorized)
 		first.traffic(1, 1, 0)
 	})
 	for _, seal := range []bool{false, true} {
@@ -415,7 +415,7 @@ func TestSharedCache(t *testing.T) {
 		} {
 			t.Run(fmt.Sprintf("ANML-12.4-39/reject-%s-%s", kind, name), func(t *testing.T) {
 				first, second, under := sharing(t, seal)
-				first.granted(lookleap.CodeQueryAuthorized)
+				first.granted(anmltrust.CodeQueryAuthorized)
 				key := under.verdictKey(t)
 				change(under, key, under.entries[key])
 				first.status(404)
@@ -424,24 +424,24 @@ func TestSharedCache(t *testing.T) {
 					claim.URL = "https://evil.example/x"
 				}
 				a, err := second.ask(claim)
-				second.wants(a, err, anmltrust.Unlisted, lookleap.CodeQuery404)
+				second.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQuery404)
 				second.saw(lookleap.CodeCacheForged)
 			})
 		}
 	}
 	t.Run("ANML-12.4-39/reject-replayed", func(t *testing.T) {
 		first, second, under := sharing(t, true)
-		first.granted(lookleap.CodeQueryAuthorized)
-		second.granted(lookleap.CodeQueryAuthorized)
+		first.granted(anmltrust.CodeQueryAuthorized)
+		second.granted(anmltrust.CodeQueryAuthorized)
 		key := under.verdictKey(t)
 		old := under.entries[key]
 		first.status(404).after(time.Second)
 		a, err := first.v.VerifyFresh(t.Context(), shopClaim)
-		first.wants(a, err, anmltrust.Unlisted, lookleap.CodeQuery404)
+		first.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQuery404)
 		under.entries[key] = old
-		second.after(time.Minute).denied(lookleap.CodeQuery404) // the mark withdraws it
+		second.after(time.Minute).denied(anmltrust.CodeQuery404) // the mark withdraws it
 		under.entries[key] = old
-		first.after(time.Hour).denied(lookleap.CodeQuery404)
+		first.after(time.Hour).denied(anmltrust.CodeQuery404)
 		first.saw(lookleap.CodeCacheForged)
 	})
 	t.Run("ANML-12.4-39/reject-forged-grant", func(t *testing.T) {
@@ -457,7 +457,7 @@ func TestSharedCache(t *testing.T) {
 		value, _ := json.Marshal(entry)
 		under.entries[key] = mapEntry{value, under.entries[key].expires}
 		first.status(404)
-		second.denied(lookleap.CodeQuery404)
+		second.denied(anmltrust.CodeQuery404)
 		second.saw(lookleap.CodeCacheForged)
 	})
 }

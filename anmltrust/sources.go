@@ -31,7 +31,7 @@ func selectRecords(site string, texts []string) (s sources, row string, code loo
 	for _, text := range texts {
 		r, err := ParseRecord(text)
 		if err != nil {
-			if lookleap.CodeOf(err) == lookleap.CodeRecordMalformed {
+			if lookleap.CodeOf(err) == CodeRecordMalformed {
 				bad = true
 				findings = append(findings, findingOf(err, "D2"))
 			}
@@ -44,15 +44,15 @@ func selectRecords(site string, texts []string) (s sources, row string, code loo
 	slices.Sort(s.queries)
 	switch {
 	case len(s.manifests)+len(s.queries) == 0 && bad:
-		return s, "D4", lookleap.CodeRecordMalformed, findings
+		return s, "D4", CodeRecordMalformed, findings
 	case len(s.manifests)+len(s.queries) == 0:
-		return s, "D3", lookleap.CodeNoRecord, findings
+		return s, "D3", CodeNoRecord, findings
 	case len(s.manifests) > maxSources || len(s.queries) > maxSources:
-		return s, "D5", lookleap.CodeRecordAmbiguous, findings
+		return s, "D5", CodeRecordAmbiguous, findings
 	}
 	for _, uri := range s.manifests {
 		if u, err := parseURI(uri); err != nil || !isManifestHost(site, u.Host()) {
-			return s, "D6", lookleap.CodeManifestHost, findings
+			return s, "D6", CodeManifestHost, findings
 		}
 	}
 	return s, "D7", "", findings

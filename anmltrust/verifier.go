@@ -100,7 +100,7 @@ const maxBackstep = 5 * time.Minute
 func (v *Verifier) clockStepped(back time.Duration) {
 	v.store.purge()
 	if back > maxBackstep {
-		v.finding(context.Background(), lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeClockRollback,
+		v.finding(context.Background(), lookleap.Finding{Severity: lookleap.Warning, Code: CodeClockRollback,
 			Message: fmt.Sprintf("the clock went back by %s", back)})
 	}
 }
@@ -248,7 +248,7 @@ func (i *Interaction) limit(p pairKey) lookleap.Code {
 }
 
 func (i *Interaction) setLimit(p pairKey, code lookleap.Code) {
-	if i == nil || code != lookleap.CodeQuery429 && code != lookleap.CodeManifest429 {
+	if i == nil || code != CodeQuery429 && code != CodeManifest429 {
 		return
 	}
 	i.mu.Lock()
@@ -368,7 +368,7 @@ func (v *Verifier) conclude(ctx context.Context, c Claim, o *outcome, ev *Eviden
 		verdict = a.Verdict
 	}
 	v.host.Report(ctx, lookleap.Event{Time: now, Kind: lookleap.EventVerdict, Code: verdict.Code, Subject: verdict.Subject, Verdict: verdict})
-	if o.security || o.code == lookleap.CodeQuery400 {
+	if o.security || o.code == CodeQuery400 {
 		v.finding(ctx, lookleap.Finding{Severity: lookleap.Warning, Code: o.code, Requirement: o.row, Message: verdict.Subject + ": " + o.code.Title()})
 	}
 	return r

@@ -35,7 +35,7 @@ func TestActivation(t *testing.T) {
 		loader := dvs.NewLoader(host)
 		for range 2 {
 			skill, err := loader.Load(t.Context(), own)
-			if err != nil || skill.Source != dvs.DefaultOrigin || !hasCheck(skill.Verdict, lookleap.CodeNotRegistered) {
+			if err != nil || skill.Source != dvs.DefaultOrigin || !hasCheck(skill.Verdict, dvs.CodeNotRegistered) {
 				t.Fatal(err)
 			}
 		}
@@ -112,7 +112,7 @@ func TestActivation(t *testing.T) {
 		net, host := world(t, nil)
 		github(net, "/example-org/skills/main/refund/SKILL.md", strings.Replace(refund, "name:", "trust-root: https://github.com/\nname:", 1))
 		skill, err := dvs.Options{Roots: registry(t, "https://github.com/example-org/")}.NewLoader(host).Load(t.Context(), hub)
-		if err != nil || skill.Root.String() != "https://github.com/example-org/" || !hasCheck(skill.Verdict, lookleap.CodeSelfDeclared) {
+		if err != nil || skill.Root.String() != "https://github.com/example-org/" || !hasCheck(skill.Verdict, dvs.CodeSelfDeclared) {
 			t.Error(skill, err)
 		}
 	})
@@ -179,7 +179,7 @@ func TestOneSkill(t *testing.T) {
 	t.Run("O56/accept-one-skill", func(t *testing.T) {
 		_, loader, ui := world(t, dvs.Options{}, only)
 		skill := load(t, loader, one)
-		if skill.Source != dvs.SkillOnly || skill.Root.String() != directory || !skill.Verdict.OK || !hasCheck(skill.Verdict, lookleap.CodeNotRegistered) {
+		if skill.Source != dvs.SkillOnly || skill.Root.String() != directory || !skill.Verdict.OK || !hasCheck(skill.Verdict, dvs.CodeNotRegistered) {
 			t.Errorf("%s, %s, %+v", skill.Source, skill.Root, skill.Verdict)
 		}
 		if r, err := skill.Resource(t.Context(), "ADVANCED.md"); err != nil || r.External || ui.count() != 1 {
@@ -266,7 +266,7 @@ func TestOneSkill(t *testing.T) {
 		if _, err := loader.Roots().Block("https://github.com/ORG/"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := skill.ContextText(); lookleap.CodeOf(err) != lookleap.CodeBlockedRoot {
+		if _, err := skill.ContextText(); lookleap.CodeOf(err) != dvs.CodeBlockedRoot {
 			t.Error(err)
 		}
 		if again, err := loader.Load(t.Context(), one); again != nil || err == nil {
@@ -295,7 +295,7 @@ func TestOneSkill(t *testing.T) {
 			}
 			got, err := loader.Resume(t.Context(), pending.State, decision)
 			if c.strict {
-				if got != nil || lookleap.CodeOf(err) != lookleap.CodeNeedsRoot {
+				if got != nil || lookleap.CodeOf(err) != dvs.CodeNeedsRoot {
 					t.Error(got, err)
 				}
 				return

@@ -12,7 +12,7 @@ import (
 // many characters nobody sees in them, and what a page made of them would not show.
 func (p *skillParser) checkBody(body string, at int) (count int) {
 	if strings.TrimSpace(body) == "" {
-		p.broken(&fault{code: lookleap.CodeEmptyBody, requirement: "DVS-4.2-10", at: at,
+		p.broken(&fault{code: CodeEmptyBody, requirement: "DVS-4.2-10", at: at,
 			message: "nothing follows the metadata", fix: "write the instructions below the closing --- line"})
 		return 0
 	}
@@ -22,7 +22,7 @@ func (p *skillParser) checkBody(body string, at int) (count int) {
 	}
 	count, first := hidden(body)
 	if count > 0 {
-		p.add(lookleap.Warning, &fault{code: lookleap.CodeUnsafeChars, requirement: "DVS-4.3-13", at: at + first,
+		p.add(lookleap.Warning, &fault{code: CodeUnsafeChars, requirement: "DVS-4.3-13", at: at + first,
 			message: fmt.Sprintf("the instructions have characters that nobody sees: %s", plaintext.Count(body)), fix: "remove them"})
 	}
 	p.checkHidden(body, at)

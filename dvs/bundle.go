@@ -25,23 +25,23 @@ type Bundle struct {
 // unchanged refuses a bundle that is not what its verdict is about, or not what was fetched.
 func (b *Bundle) unchanged() error {
 	if b.Verdict == nil || !b.Verdict.OK || b.Verdict.Subject != domain.Redact(b.ID) {
-		return refuse(lookleap.CodeNeedsRoot, b.ID, "no verdict says that this skill is verified", "load it through a Loader")
+		return refuse(CodeNeedsRoot, b.ID, "no verdict says that this skill is verified", "load it through a Loader")
 	}
 	const fix = "use the bundle as Loaded.Bundle returned it"
 	root, digest := verifiedAs(b.Verdict)
 	switch {
 	case root != "" && root != domain.Redact(b.Root), b.source != nil && (b.source.ID.String() != b.ID || b.source.Root.String() != b.Root):
-		return refuse(lookleap.CodeNeedsRoot, b.Root, "the skill was verified under another trust root or URL", fix)
+		return refuse(CodeNeedsRoot, b.Root, "the skill was verified under another trust root or URL", fix)
 	case digest != "" && digest != DigestOf(b.Files[EntryFile]).String():
-		return refuse(lookleap.CodeDigestMismatch, b.ID, "SKILL.md is not the file that was verified", fix)
+		return refuse(CodeDigestMismatch, b.ID, "SKILL.md is not the file that was verified", fix)
 	case b.source == nil:
 		return nil
 	case len(b.digests) != len(b.Files):
-		return refuse(lookleap.CodeDigestMismatch, b.ID, "the bundle has other files than were fetched", fix)
+		return refuse(CodeDigestMismatch, b.ID, "the bundle has other files than were fetched", fix)
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
 		if b.digests[name] != DigestOf(b.Files[name]) {
-			return refuse(lookleap.CodeDigestMismatch, name, "the file is not the one that was fetched", fix)
+			return refuse(CodeDigestMismatch, name, "the file is not the one that was fetched", fix)
 		}
 	}
 	return nil
@@ -83,7 +83,7 @@ func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
 		case err != nil:
 			return Bundle{}, err
 		case t.Access != Bundled:
-			return Bundle{}, refuse(lookleap.CodeNotBundled, file, "the file is not in the skill's directory", "name files of the directory")
+			return Bundle{}, refuse(CodeNotBundled, file, "the file is not in the skill's directory", "name files of the directory")
 		case !b.digests[t.Name].IsZero(): // each file is fetched once
 			continue
 		case len(b.Files) >= s.loader.limits.Files:
@@ -91,7 +91,7 @@ func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
 		}
 		r, err := s.Resource(ctx, file)
 		switch {
-		case lookleap.CodeOf(err) == lookleap.CodeSkillNotFound && !named:
+		case lookleap.CodeOf(err) == CodeSkillNotFound && !named:
 			continue
 		case err != nil:
 			return Bundle{}, err

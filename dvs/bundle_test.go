@@ -47,14 +47,14 @@ func TestBundle(t *testing.T) {
 		}
 	})
 	for file, code := range map[string]lookleap.Code{
-		"../b/GUIDE.md":             lookleap.CodeNotBundled,
-		"https://evil.example/x":    lookleap.CodeScriptOutside,
-		"scripts/none.py":           lookleap.CodeSkillNotFound,
-		"https://evil.example/x.md": lookleap.CodeNotBundled,
+		"../b/GUIDE.md":             dvs.CodeNotBundled,
+		"https://evil.example/x":    dvs.CodeScriptOutside,
+		"scripts/none.py":           dvs.CodeSkillNotFound,
+		"https://evil.example/x.md": dvs.CodeNotBundled,
 	} {
 		t.Run("reject-"+string(code), func(t *testing.T) {
 			b, err := skill.Bundle(t.Context(), "MORE.md", file)
-			if got := lookleap.CodeOf(err); got != code && !(file == "https://evil.example/x" && got == lookleap.CodeNotBundled) || b.Files != nil {
+			if got := lookleap.CodeOf(err); got != code && !(file == "https://evil.example/x" && got == dvs.CodeNotBundled) || b.Files != nil {
 				t.Errorf("%s: %v, %v", file, b.Files, err)
 			}
 		})
@@ -72,7 +72,7 @@ func TestBundle(t *testing.T) {
 	})
 	t.Run("reject-deactivated", func(t *testing.T) {
 		skill.Deactivate()
-		if _, err := skill.Bundle(t.Context()); lookleap.CodeOf(err) != lookleap.CodeNotActivated {
+		if _, err := skill.Bundle(t.Context()); lookleap.CodeOf(err) != dvs.CodeNotActivated {
 			t.Error(err)
 		}
 	})

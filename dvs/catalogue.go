@@ -132,7 +132,7 @@ func (c *catalogue) open(name string) (fs.File, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular(), c.direct != nil && failed == nil: // opening a pipe would wait for ever
-		return nil, refuse(lookleap.CodeLink, name, "SKILL.md is a link, or no regular file", "put the file itself there")
+		return nil, refuse(CodeLink, name, "SKILL.md is a link, or no regular file", "put the file itself there")
 	case failed != nil:
 		return nil, failed
 	}
@@ -164,7 +164,7 @@ func (r *report) nameAndDirectory(m *Metadata, directory string, profile Profile
 	if profile == AgentSkills {
 		severity = lookleap.Fatal
 	}
-	f := &fault{code: lookleap.CodeNameDirectory, requirement: "DVS-4.3-12", at: m.nameAt,
+	f := &fault{code: CodeNameDirectory, requirement: "DVS-4.3-12", at: m.nameAt,
 		message: "the skill's name is not that of its directory", fix: "give both the same name"}
 	r.add(severity, f)
 }

@@ -44,7 +44,7 @@ func TestCatalogue(t *testing.T) {
 		t.Errorf("%s", strings.Join(got, ", "))
 	}
 	strict, _ := dvs.Catalogue(skills, dvs.CatalogueOptions{Profile: dvs.AgentSkills})
-	if e := strict[5]; lookleap.CodeOf(e.Err) != lookleap.CodeNameDirectory || e.Metadata != nil {
+	if e := strict[5]; lookleap.CodeOf(e.Err) != dvs.CodeNameDirectory || e.Metadata != nil {
 		t.Errorf("%+v", e)
 	}
 	if _, err := dvs.Catalogue(os.DirFS(filepath.Join(t.TempDir(), "none")), dvs.CatalogueOptions{}); lookleap.CodeOf(err) != lookleap.CodeIO {
@@ -87,13 +87,13 @@ func TestCatalogueFollowsNoLinks(t *testing.T) {
 				t.Errorf("%+v %v", entries, err)
 			}
 			for _, e := range entries {
-				if lookleap.CodeOf(e.Err) != lookleap.CodeLink || e.Metadata != nil {
+				if lookleap.CodeOf(e.Err) != dvs.CodeLink || e.Metadata != nil {
 					t.Errorf("%s: %v", e.Directory, e.Err)
 				}
 			}
 		})
 	}
-	if _, err := dvs.ReadSkillDir(os.DirFS(filepath.Join(dir, "link")), dvs.Limits{}); lookleap.CodeOf(err) != lookleap.CodeLink {
+	if _, err := dvs.ReadSkillDir(os.DirFS(filepath.Join(dir, "link")), dvs.Limits{}); lookleap.CodeOf(err) != dvs.CodeLink {
 		t.Error(err)
 	}
 }

@@ -21,25 +21,25 @@ func TestChangedBundle(t *testing.T) {
 		change func(*dvs.Bundle)
 		code   lookleap.Code
 	}{
-		"SKILL.md":          {func(b *dvs.Bundle) { b.Files["SKILL.md"] = append(b.Files["SKILL.md"], "evil"...) }, lookleap.CodeDigestMismatch},
-		"octet-of-SKILL.md": {func(b *dvs.Bundle) { b.Files["SKILL.md"][len(b.Files["SKILL.md"])-1] = 'x' }, lookleap.CodeDigestMismatch},
-		"file":              {func(b *dvs.Bundle) { b.Files["data/x.csv"] = []byte("evil") }, lookleap.CodeDigestMismatch},
-		"one-more":          {func(b *dvs.Bundle) { b.Files["evil.sh"] = []byte("evil") }, lookleap.CodeDigestMismatch},
-		"one-less":          {func(b *dvs.Bundle) { delete(b.Files, "data/x.csv") }, lookleap.CodeDigestMismatch},
-		"renamed":           {func(b *dvs.Bundle) { b.Files["y.csv"] = b.Files["data/x.csv"]; delete(b.Files, "data/x.csv") }, lookleap.CodeDigestMismatch},
-		"root":              {func(b *dvs.Bundle) { b.Root = "https://bank.example/" }, lookleap.CodeNeedsRoot},
-		"wider-root":        {func(b *dvs.Bundle) { b.Root = "https://shop.example/s/" }, lookleap.CodeNeedsRoot},
-		"id":                {func(b *dvs.Bundle) { b.ID = "https://bank.example/SKILL.md" }, lookleap.CodeNeedsRoot},
+		"SKILL.md":          {func(b *dvs.Bundle) { b.Files["SKILL.md"] = append(b.Files["SKILL.md"], "evil"...) }, dvs.CodeDigestMismatch},
+		"octet-of-SKILL.md": {func(b *dvs.Bundle) { b.Files["SKILL.md"][len(b.Files["SKILL.md"])-1] = 'x' }, dvs.CodeDigestMismatch},
+		"file":              {func(b *dvs.Bundle) { b.Files["data/x.csv"] = []byte("evil") }, dvs.CodeDigestMismatch},
+		"one-more":          {func(b *dvs.Bundle) { b.Files["evil.sh"] = []byte("evil") }, dvs.CodeDigestMismatch},
+		"one-less":          {func(b *dvs.Bundle) { delete(b.Files, "data/x.csv") }, dvs.CodeDigestMismatch},
+		"renamed":           {func(b *dvs.Bundle) { b.Files["y.csv"] = b.Files["data/x.csv"]; delete(b.Files, "data/x.csv") }, dvs.CodeDigestMismatch},
+		"root":              {func(b *dvs.Bundle) { b.Root = "https://bank.example/" }, dvs.CodeNeedsRoot},
+		"wider-root":        {func(b *dvs.Bundle) { b.Root = "https://shop.example/s/" }, dvs.CodeNeedsRoot},
+		"id":                {func(b *dvs.Bundle) { b.ID = "https://bank.example/SKILL.md" }, dvs.CodeNeedsRoot},
 		"id-and-verdict": {func(b *dvs.Bundle) {
 			v := *b.Verdict
 			b.ID, v.Subject, b.Verdict = "https://shop.example/s/b/SKILL.md", "https://shop.example/s/b/SKILL.md", &v
-		}, lookleap.CodeNeedsRoot},
+		}, dvs.CodeNeedsRoot},
 		"made-anew-with-another-file": {func(b *dvs.Bundle) {
 			*b = dvs.Bundle{ID: b.ID, Root: b.Root, Verdict: b.Verdict, Files: map[string][]byte{"SKILL.md": []byte("---\nname: a\ndescription: evil\n---\nx\n")}}
-		}, lookleap.CodeDigestMismatch},
+		}, dvs.CodeDigestMismatch},
 		"made-anew-with-another-root": {func(b *dvs.Bundle) {
 			*b = dvs.Bundle{ID: b.ID, Root: "https://bank.example/", Verdict: b.Verdict, Files: b.Files}
-		}, lookleap.CodeNeedsRoot},
+		}, dvs.CodeNeedsRoot},
 	} {
 		t.Run("O64/reject-"+name, func(t *testing.T) {
 			good := fetched(t)

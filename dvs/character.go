@@ -72,7 +72,7 @@ func chargedTo(before []byte) (lookleap.Code, string) {
 		switch key, _, _ := bytes.Cut(line, []byte{':'}); {
 		case len(line) == 0 || line[0] == ' ':
 		case string(key) == "description":
-			return lookleap.CodeBadDescription, "DVS-4.3-13"
+			return CodeBadDescription, "DVS-4.3-13"
 		case string(key) == "name":
 			return lookleap.CodeBadName, "DVS-4.3-06"
 		default:

@@ -85,9 +85,9 @@ func (l *Loader) checkChain(chain []string, child SkillURL) *Error {
 	id := child.String()
 	switch {
 	case slices.Contains(chain, id):
-		return refuse(lookleap.CodeCompositionCycle, id, "the skill is already loading this one", "remove the circular reference")
+		return refuse(CodeCompositionCycle, id, "the skill is already loading this one", "remove the circular reference")
 	case len(chain) >= l.limits.ChainDepth:
-		return refuse(lookleap.CodeCompositionDepth, id, fmt.Sprintf("a chain has at most %d skills", l.limits.ChainDepth), "refer to the skill from a shorter chain")
+		return refuse(CodeCompositionDepth, id, fmt.Sprintf("a chain has at most %d skills", l.limits.ChainDepth), "refer to the skill from a shorter chain")
 	}
 	return nil
 }
@@ -100,8 +100,8 @@ func (s *Loaded) cross(ctx context.Context, c *candidate) {
 	x := Crossing{From: s.ID.String(), To: c.skill.String(), FromRoot: s.Root.String(), ToRoot: c.root.String(),
 		NewDomain: c.root.HostingDomain() != s.Root.HostingDomain(), Chain: slices.Clone(c.Chain)}
 	message := fmt.Sprintf("the skill %s uses the skill %s under another trust root", domain.Redact(x.From), domain.Redact(x.To))
-	s.loader.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeCrossing, Subject: domain.Redact(x.To),
-		Finding: &lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeCrossing, Requirement: "DVS-6-05", Message: message}})
+	s.loader.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: CodeCrossing, Subject: domain.Redact(x.To),
+		Finding: &lookleap.Finding{Severity: lookleap.Warning, Code: CodeCrossing, Requirement: "DVS-6-05", Message: message}})
 	if s.loader.options.Notify != nil {
 		s.loader.options.Notify(ctx, x)
 	}
@@ -116,7 +116,7 @@ func (l *Loader) count(c *candidate) error {
 	defer l.mu.Unlock()
 	id := c.skill.String()
 	if !l.loaded[id] && len(l.loaded) >= l.limits.ChainTotal {
-		return refuse(lookleap.CodeCompositionTotal, id, fmt.Sprintf("a session composes at most %d skills", l.limits.ChainTotal), "start another session")
+		return refuse(CodeCompositionTotal, id, fmt.Sprintf("a session composes at most %d skills", l.limits.ChainTotal), "start another session")
 	}
 	l.loaded[id] = true
 	return nil

@@ -170,7 +170,7 @@ func TestLoadRef(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := child.LoadRef(t.Context(), "../p/SKILL.md"); lookleap.CodeOf(err) != lookleap.CodeCompositionCycle {
+		if _, err := child.LoadRef(t.Context(), "../p/SKILL.md"); lookleap.CodeOf(err) != dvs.CodeCompositionCycle {
 			t.Error(err)
 		}
 	})
@@ -182,7 +182,7 @@ func TestLoadRef(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := at.LoadRef(t.Context(), "/s/last/SKILL.md"); lookleap.CodeOf(err) != lookleap.CodeCompositionDepth {
+		if _, err := at.LoadRef(t.Context(), "/s/last/SKILL.md"); lookleap.CodeOf(err) != dvs.CodeCompositionDepth {
 			t.Error(err)
 		}
 	})
@@ -193,7 +193,7 @@ func TestLoadRef(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := w.parent.LoadRef(t.Context(), "/s/last/SKILL.md"); lookleap.CodeOf(err) != lookleap.CodeCompositionTotal {
+		if _, err := w.parent.LoadRef(t.Context(), "/s/last/SKILL.md"); lookleap.CodeOf(err) != dvs.CodeCompositionTotal {
 			t.Error(err)
 		}
 		if _, err := w.parent.LoadRef(t.Context(), "/s/c1/SKILL.md"); err != nil {

@@ -25,7 +25,7 @@ func TestGuardAndNames(t *testing.T) {
 		site.Status("/agents.txt", 401)
 		host := net.Host()
 		_, err := dvs.Options{Roots: roots(t), Guard: agentstxt.Guard(host)}.NewLoader(host).Load(t.Context(), url)
-		if lookleap.CodeOf(err) != lookleap.CodeBlockedByPolicy || !errors.Is(err, lookleap.ErrDenied) {
+		if lookleap.CodeOf(err) != dvs.CodeBlockedByPolicy || !errors.Is(err, lookleap.ErrDenied) {
 			t.Errorf("got %v", err)
 		}
 		if got := net.Journal().Paths("shop.example"); !slices.Equal(got, []string{"GET /agents.txt"}) {
@@ -76,7 +76,7 @@ func TestGuardAndNames(t *testing.T) {
 		net, _ := world(t)
 		net.Name("shop.example").DNSSEC(lookleap.Insecure)
 		skill, err := dvs.Options{Roots: roots(t)}.NewLoader(net.Host()).Load(t.Context(), url)
-		if err != nil || !hasCheck(skill.Verdict, lookleap.CodeDNSSECInsecure) {
+		if err != nil || !hasCheck(skill.Verdict, dvs.CodeDNSSECInsecure) {
 			t.Error(err)
 		}
 	})
@@ -115,13 +115,13 @@ func TestGuardAndNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		loader.Revoke(skill.Root)
-		if _, err := skill.ContextText(); lookleap.CodeOf(err) != lookleap.CodeRevoked {
+		if _, err := skill.ContextText(); lookleap.CodeOf(err) != dvs.CodeRevoked {
 			t.Errorf("the text: %v", err)
 		}
-		if _, err := skill.Resource(t.Context(), "ADVANCED.md"); lookleap.CodeOf(err) != lookleap.CodeRevoked {
+		if _, err := skill.Resource(t.Context(), "ADVANCED.md"); lookleap.CodeOf(err) != dvs.CodeRevoked {
 			t.Errorf("a resource: %v", err)
 		}
-		if _, err := loader.Load(t.Context(), url); lookleap.CodeOf(err) != lookleap.CodeRevoked || len(net.Journal().Requests()) != 1 {
+		if _, err := loader.Load(t.Context(), url); lookleap.CodeOf(err) != dvs.CodeRevoked || len(net.Journal().Requests()) != 1 {
 			t.Errorf("loading: %v", err)
 		}
 	})
@@ -177,7 +177,7 @@ func TestSecurityConsiderations(t *testing.T) {
 	})
 	t.Run("DVS-7-02/accept-signed-name", func(t *testing.T) {
 		skill, err := load(t, func(n *lab.Internet, _ *lab.Site) { n.Name("shop.example").DNSSEC(lookleap.Secure) })
-		if err != nil || hasCheck(skill.Verdict, lookleap.CodeDNSSECInsecure) {
+		if err != nil || hasCheck(skill.Verdict, dvs.CodeDNSSECInsecure) {
 			t.Error(err)
 		}
 	})

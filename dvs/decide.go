@@ -172,14 +172,14 @@ func (j *judge) url() outcome {
 	}
 	j.skill = u
 	if u.FragmentDropped() {
-		return noted(lookleap.CodeFragmentDropped, lookleap.CodeFragmentDropped.Title(), lookleap.Evidence{URL: u.String()})
+		return noted(CodeFragmentDropped, CodeFragmentDropped.Title(), lookleap.Evidence{URL: u.String()})
 	}
 	return passed("the skill URL is canonical", lookleap.Evidence{URL: u.String()})
 }
 
 func (j *judge) declared() outcome {
 	if j.claim.Root == "" {
-		return failed(lookleap.CodeNeedsRoot, "nobody declared a trust root for this host; register the publisher's path")
+		return failed(CodeNeedsRoot, "nobody declared a trust root for this host; register the publisher's path")
 	}
 	root, err := j.rules.ParseTrustRoot(j.claim.Root)
 	if err != nil {
@@ -191,23 +191,23 @@ func (j *judge) declared() outcome {
 	case source.Registered():
 		return passed("the trust root was "+source.String(), shown)
 	case source == SkillOnly && !j.claim.Strict:
-		return noted(lookleap.CodeNotRegistered, "the user agreed to this skill only, so its trust root is its own directory", shown)
+		return noted(CodeNotRegistered, "the user agreed to this skill only, so its trust root is its own directory", shown)
 	case source == SkillOnly:
-		return failed(lookleap.CodeNeedsRoot, "only registered trust roots count here, and the user agreed to this skill only", shown)
+		return failed(CodeNeedsRoot, "only registered trust roots count here, and the user agreed to this skill only", shown)
 	case source == DefaultOrigin && !j.claim.Strict:
-		return noted(lookleap.CodeNotRegistered, "the trust root is the default for this host and was not registered", shown)
+		return noted(CodeNotRegistered, "the trust root is the default for this host and was not registered", shown)
 	case source == DefaultOrigin:
-		return failed(lookleap.CodeNeedsRoot, "only registered trust roots count here, and this one is the default for its host", shown)
+		return failed(CodeNeedsRoot, "only registered trust roots count here, and this one is the default for its host", shown)
 	}
-	return failed(lookleap.CodeNeedsRoot, "the trust root was derived from the URL and nobody has confirmed it", shown)
+	return failed(CodeNeedsRoot, "the trust root was derived from the URL and nobody has confirmed it", shown)
 }
 
 func (j *judge) standing() outcome {
 	switch {
 	case j.claim.Revoked:
-		return failed(lookleap.CodeRevoked, "trust in this root or domain was revoked")
+		return failed(CodeRevoked, "trust in this root or domain was revoked")
 	case j.claim.Blocked:
-		return failed(lookleap.CodeBlockedRoot, "the trust root is blocked")
+		return failed(CodeBlockedRoot, "the trust root is blocked")
 	}
 	return passed("the trust root is neither blocked nor revoked")
 }
@@ -215,7 +215,7 @@ func (j *judge) standing() outcome {
 func (j *judge) contained() outcome {
 	shown := []lookleap.Evidence{{URL: j.skill.String()}, {URL: j.root.String()}}
 	if !j.root.Covers(j.skill) {
-		return failed(lookleap.CodeOutsideRoot, "the skill URL does not lie under the trust root", shown...)
+		return failed(CodeOutsideTrustRoot, "the skill URL does not lie under the trust root", shown...)
 	}
 	if j.skill.ServedFrom() != j.skill.String() {
 		return passed("the skill URL lies under the trust root, and the platform serves its bytes elsewhere", append(shown, lookleap.Evidence{URL: j.skill.ServedFrom()})...)
@@ -233,7 +233,7 @@ func (j *judge) revision() outcome {
 	case !j.claim.Pin.Digest.IsZero():
 		return passed("the caller knows the digest of the file")
 	}
-	return failed(lookleap.CodeCommitRef, fmt.Sprintf("the revision %s reads as a commit, which may come from a stranger's fork; "+
+	return failed(CodeCommitRef, fmt.Sprintf("the revision %s reads as a commit, which may come from a stranger's fork; "+
 		"write refs/heads/NAME or refs/tags/NAME, or pin the whole commit or the digest", plaintext.Quote(commit, 80)))
 }
 
@@ -251,9 +251,9 @@ func (j *judge) dns() outcome {
 	case signed && worst == lookleap.Secure:
 		return passed("every contacted name is signed", shown...)
 	case j.claim.RequireSecure:
-		return failed(lookleap.CodeDNSSECInsecure, "a contacted name is not signed, and signatures are demanded", shown...)
+		return failed(CodeDNSSECInsecure, "a contacted name is not signed, and signatures are demanded", shown...)
 	}
-	return noted(lookleap.CodeDNSSECInsecure, "not every contacted name is signed", shown...)
+	return noted(CodeDNSSECInsecure, "not every contacted name is signed", shown...)
 }
 
 func (j *judge) exchange() outcome {
@@ -264,7 +264,7 @@ func (j *judge) exchange() outcome {
 		if e.Detail != "" {
 			shown.Text = e.Detail
 		}
-		if e.Failure == lookleap.CodeBlockedByPolicy && e.Detail != "" {
+		if e.Failure == CodeBlockedByPolicy && e.Detail != "" {
 			message += ": " + plaintext.Line(e.Detail) // a policy that says no, or one that cannot be read
 		}
 		return failed(e.Failure, message, shown)
@@ -297,13 +297,13 @@ func (r Rules) checkHop(root TrustRoot, claim Claim, target string) *Error {
 	case refused != nil:
 		return refused
 	case !root.covers(p):
-		return refuse(lookleap.CodeRedirectOutside, target, "the redirect leaves the trust root", "register the target's root and use its own URL")
+		return refuse(CodeRedirectOutside, target, "the redirect leaves the trust root", "register the target's root and use its own URL")
 	case !p.file:
-		return refuse(lookleap.CodeNotContentRoute, target, "the redirect leads to a path of the platform that is no content of a repository", "use the URL of the file in its repository")
+		return refuse(CodeNotContentRoute, target, "the redirect leads to a path of the platform that is no content of a repository", "use the URL of the file in its repository")
 	case u.HasQuery() && !r.AllowQuery && r.hasRoutes(u.Host()):
-		return refuse(lookleap.CodeQueryInSkillURL, target, "the redirect adds a query, which can select another file", "use a URL that needs no query")
+		return refuse(CodeQueryInSkillURL, target, "the redirect adds a query, which can select another file", "use a URL that needs no query")
 	case p.commit != "" && claim.Pin.Digest.IsZero() && !strings.EqualFold(p.commit, claim.Pin.Commit):
-		return refuse(lookleap.CodeCommitRef, target, "the redirect leads to a revision that reads as a commit", "")
+		return refuse(CodeCommitRef, target, "the redirect leads to a revision that reads as a commit", "")
 	case claim.Source == DefaultOrigin:
 		return r.checkDefault(root, SkillURL{place: p})
 	}
@@ -324,7 +324,7 @@ func (r Rules) checkDefault(root TrustRoot, u SkillURL) *Error {
 	case err != nil:
 		return err
 	case !root.url.Under(own.url):
-		return refuse(lookleap.CodeRedirectOutside, u.String(), fmt.Sprintf("the redirect leads to another publisher's root on this host, %s", own), "register the target's root and use its own URL")
+		return refuse(CodeRedirectOutside, u.String(), fmt.Sprintf("the redirect leads to another publisher's root on this host, %s", own), "register the target's root and use its own URL")
 	}
 	return nil
 }
@@ -335,9 +335,9 @@ func (j *judge) status() outcome {
 	case 200:
 		return passed("the answer is complete", shown)
 	case 404, 410:
-		return failed(lookleap.CodeSkillNotFound, "there is no SKILL.md at the URL", shown)
+		return failed(CodeSkillNotFound, "there is no SKILL.md at the URL", shown)
 	case 401, 403:
-		return failed(lookleap.CodeSkillForbidden, "the server does not show the skill", shown)
+		return failed(CodeSkillForbidden, "the server does not show the skill", shown)
 	default:
 		return failed(lookleap.CodeBadStatus, fmt.Sprintf("only a 200 answer is skill content, and this is %d", status), shown)
 	}
@@ -384,7 +384,7 @@ func (j *judge) digest() outcome {
 	case j.evidence.Digest:
 		return passed("the digest is the one that was expected", shown)
 	default:
-		return failed(lookleap.CodeDigestMismatch, "the file has another digest than the one expected", shown, lookleap.Evidence{Digest: pin.String()})
+		return failed(CodeDigestMismatch, "the file has another digest than the one expected", shown, lookleap.Evidence{Digest: pin.String()})
 	}
 }
 
@@ -412,9 +412,9 @@ func (j *judge) narrowed() outcome {
 	}
 	if narrow, ok := j.rules.narrow(j.root, declared, j.skill); ok {
 		j.effective = narrow
-		return noted(lookleap.CodeSelfDeclared, "the skill narrows its trust root", lookleap.Evidence{URL: narrow.String()})
+		return noted(CodeSelfDeclared, "the skill narrows its trust root", lookleap.Evidence{URL: narrow.String()})
 	}
-	return noted(lookleap.CodeSelfDeclared, "the skill declares a trust root that is not narrower than its own, which is ignored", lookleap.Evidence{Text: domain.Redact(declared)})
+	return noted(CodeSelfDeclared, "the skill declares a trust root that is not narrower than its own, which is ignored", lookleap.Evidence{Text: domain.Redact(declared)})
 }
 
 // narrow gives the self-declared root if it lies under root and covers the

@@ -49,7 +49,7 @@ func readSkillDir(parent fs.FS, at string, limits Limits) (map[string][]byte, er
 		case d.IsDir():
 			return nil
 		case !d.Type().IsRegular():
-			return refuse(lookleap.CodeLink, name, "the entry is a link, or no regular file", "put the file itself there")
+			return refuse(CodeLink, name, "the entry is a link, or no regular file", "put the file itself there")
 		case len(files) == limits.Files:
 			return refuse(lookleap.CodeLimit, name, fmt.Sprintf("the directory has more than %d files", limits.Files), "split the skill")
 		}
@@ -106,7 +106,7 @@ func openRoot(parent fs.FS, at string) (*os.Root, error) {
 	}
 	if opened, err := directory.Stat("."); err != nil || !os.SameFile(looked, opened) {
 		directory.Close()
-		return nil, refuse(lookleap.CodeLink, at, "the directory is a link, or was replaced while it was read", "put the directory itself there")
+		return nil, refuse(CodeLink, at, "the directory is a link, or was replaced while it was read", "put the directory itself there")
 	}
 	return directory, nil
 }
@@ -119,7 +119,7 @@ func checkSame(looked fs.FileInfo, f fs.File, name string) error {
 	}
 	known := os.SameFile(looked, looked) // else it is of another file system, which has no links to speak of
 	if !looked.Mode().IsRegular() || !opened.Mode().IsRegular() || known && !os.SameFile(looked, opened) {
-		return refuse(lookleap.CodeLink, name, "the file became a link or another file while the directory was read", "read it when nobody changes it")
+		return refuse(CodeLink, name, "the file became a link or another file while the directory was read", "read it when nobody changes it")
 	}
 	return nil
 }

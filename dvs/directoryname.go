@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/lookleap/lookleap"
 )
 
 // nameDirectories gives every bundle that was not refused the name of its directory. Names that
@@ -45,7 +43,7 @@ func nameDirectories(bundles []*preparedBundle, locks ...*Lockfile) {
 				p.report.Directory = plain
 			default:
 				if p.report.Directory = n.derive(plain, p.ID); p.report.Directory == "" {
-					p.report.Err = refuse(lookleap.CodeNameClash, p.ID, "other skills have every name that this one could have", "give skills names of their own")
+					p.report.Err = refuse(CodeNameClash, p.ID, "other skills have every name that this one could have", "give skills names of their own")
 				}
 			}
 		}

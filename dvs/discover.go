@@ -37,7 +37,7 @@ func (l *Loader) Discover(ctx context.Context, root string) iter.Seq2[Listing, e
 		}
 		d := &discovery{loader: l, root: parsed, seen: make(map[string]bool), yield: yield}
 		if !parsed.OriginWide() {
-			d.report(lookleap.Finding{Severity: lookleap.Info, Code: lookleap.CodeNoOriginDiscovery, Requirement: "DVS-3.2-04", Message: lookleap.CodeNoOriginDiscovery.Title(), Position: lookleap.Position{Path: parsed.String()}})
+			d.report(lookleap.Finding{Severity: lookleap.Info, Code: CodeNoOriginDiscovery, Requirement: "DVS-3.2-04", Message: CodeNoOriginDiscovery.Title(), Position: lookleap.Position{Path: parsed.String()}})
 			return
 		}
 		origin := parsed.url.Origin()
@@ -80,7 +80,7 @@ func (d *discovery) ask(ctx context.Context, at string, limit int, stream func(*
 	}
 	doc, err := d.loader.gather(ctx, request{url: u, limit: limit, stream: stream, hop: func(to domain.URL) *Error {
 		if to.Origin() != u.Origin() {
-			return refuse(lookleap.CodeRedirectOutside, to.String(), "the redirect leaves the origin", "")
+			return refuse(CodeRedirectOutside, to.String(), "the redirect leaves the origin", "")
 		}
 		return nil
 	}}, nil)
@@ -98,7 +98,7 @@ func (d *discovery) usable(file listFile) (doc *document, goOn bool) {
 	case file.err != nil:
 		d.yield(Listing{}, file.err)
 		return nil, false
-	case doc.evidence.Failure == lookleap.CodeBlockedByPolicy, doc.evidence.Failure == lookleap.CodeDNSSECBogus:
+	case doc.evidence.Failure == CodeBlockedByPolicy, doc.evidence.Failure == lookleap.CodeDNSSECBogus:
 		d.warn(doc.evidence.Failure, "DVS-3.1-57", at, doc.evidence.Failure.Title())
 		return nil, false
 	case doc.evidence.Failure != "":
@@ -163,7 +163,7 @@ func (d *discovery) sitemaps(ctx context.Context, at string) {
 		if !goOn {
 			return
 		}
-		if below != nil && len(below.Children) > 0 && !d.warn(lookleap.CodeSitemapNested, "DVS-3.2-09", child, "a sitemap index below a sitemap index is skipped") {
+		if below != nil && len(below.Children) > 0 && !d.warn(CodeSitemapNested, "DVS-3.2-09", child, "a sitemap index below a sitemap index is skipped") {
 			return
 		}
 	}
@@ -183,7 +183,7 @@ func (d *discovery) sitemap(ctx context.Context, at string) (list *Listings, goO
 		if magic, _ := buffered.Peek(2); string(magic) == "\x1f\x8b" {
 			inflated, err := inflate(buffered, limits.Sitemap)
 			if err != nil {
-				refused = refuse(lookleap.CodeBadSitemap, at, "the sitemap is not the gzip that it begins as", "")
+				refused = refuse(CodeBadSitemap, at, "the sitemap is not the gzip that it begins as", "")
 				return nil
 			}
 			body = inflated
@@ -213,12 +213,12 @@ func (d *discovery) take(list *Listings, err error, at string) bool {
 			continue
 		}
 		if len(d.seen) >= d.loader.limits.Candidates {
-			d.warn(lookleap.CodeSitemapLimit, "DVS-3.2-10", at, fmt.Sprintf("the origin lists more than %d skills", d.loader.limits.Candidates))
+			d.warn(CodeSitemapLimit, "DVS-3.2-10", at, fmt.Sprintf("the origin lists more than %d skills", d.loader.limits.Candidates))
 			return false
 		}
 		d.seen[id] = true
 		if !d.root.Covers(entry.Skill) {
-			if !d.warn(lookleap.CodeEntryOutside, "DVS-3.2-19", at, "the entry lies outside the trust root: "+plaintext.Quote(domain.Redact(id), 200)) {
+			if !d.warn(CodeEntryOutside, "DVS-3.2-19", at, "the entry lies outside the trust root: "+plaintext.Quote(domain.Redact(id), 200)) {
 				return false
 			}
 			continue
@@ -251,7 +251,7 @@ func (h *hint) mismatch(m *Metadata) []lookleap.Finding {
 	var findings []lookleap.Finding
 	for _, c := range []struct{ what, index, file string }{{"name", h.Name, m.Name}, {"description", h.Description, m.Description}} {
 		if c.index != "" && strings.TrimSpace(c.index) != c.file {
-			findings = append(findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeIndexMismatch, Requirement: "DVS-3.2-21",
+			findings = append(findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeIndexMismatch, Requirement: "DVS-3.2-21",
 				Message: fmt.Sprintf("the index gives another %s than the file: %s", c.what, plaintext.Quote(c.index, 200)), Fix: "write the index from the files"})
 		}
 	}

@@ -104,7 +104,7 @@ func TestParseIndex(t *testing.T) {
 	for _, id := range []string{"DVS-3.2-22", "J13"} {
 		t.Run(id+"/accept-truncated", func(t *testing.T) {
 			list, err := dvs.ParseIndex([]byte(entries(1001)), indexAt, dvs.Limits{})
-			if err != nil || len(list.Skills) != 1000 || list.Findings[0].Code != lookleap.CodeIndexTruncated {
+			if err != nil || len(list.Skills) != 1000 || list.Findings[0].Code != dvs.CodeIndexTruncated {
 				t.Error(err)
 			}
 		})
@@ -189,7 +189,7 @@ func TestReadSitemap(t *testing.T) {
 	}
 	t.Run("N01/reject-beyond-size", func(t *testing.T) {
 		list, err := dvs.ReadSitemap(io.MultiReader(strings.NewReader(strings.TrimSuffix(urlset(a), "</urlset>")), blanks{}), at, dvs.Limits{})
-		if err != nil || len(list.Skills) != 1 || list.Findings[0].Code != lookleap.CodeSitemapLimit {
+		if err != nil || len(list.Skills) != 1 || list.Findings[0].Code != dvs.CodeSitemapLimit {
 			t.Error(list, err)
 		}
 	})
@@ -311,7 +311,7 @@ func TestDiscover(t *testing.T) {
 		net := lab.ForTest(t)
 		for _, root := range []string{"https://github.com/o/", "https://shop.example/a/"} {
 			for l, err := range dvs.NewLoader(net.Host()).Discover(t.Context(), root) {
-				if !l.Skill.IsZero() || lookleap.CodeOf(err) != lookleap.CodeNoOriginDiscovery {
+				if !l.Skill.IsZero() || lookleap.CodeOf(err) != dvs.CodeNoOriginDiscovery {
 					t.Error(l, err)
 				}
 			}
@@ -344,7 +344,7 @@ func TestDiscover(t *testing.T) {
 			}
 			skill, err := loader.LoadListing(t.Context(), l)
 			codes = append(codes, string(lookleap.CodeOf(err)))
-			if err == nil && hasFinding(skill.Verdict, lookleap.CodeIndexMismatch) {
+			if err == nil && hasFinding(skill.Verdict, dvs.CodeIndexMismatch) {
 				t.Error("the index says the same")
 			}
 		}
@@ -410,7 +410,7 @@ func TestDiscover(t *testing.T) {
 				t.Fatal(err)
 			}
 			skill, err := loader.LoadListing(t.Context(), l)
-			if err != nil || skill.Name != "refund" || !hasFinding(skill.Verdict, lookleap.CodeIndexMismatch) {
+			if err != nil || skill.Name != "refund" || !hasFinding(skill.Verdict, dvs.CodeIndexMismatch) {
 				t.Error(skill, err)
 			}
 		}
@@ -422,11 +422,11 @@ func TestDiscover(t *testing.T) {
 		host := net.Host()
 		loader := dvs.Options{Roots: registry(t, root), Guard: agentstxt.Guard(host)}.NewLoader(host)
 		for l, err := range loader.Discover(t.Context(), root) {
-			if err == nil || lookleap.CodeOf(err) != lookleap.CodeBlockedByPolicy {
+			if err == nil || lookleap.CodeOf(err) != dvs.CodeBlockedByPolicy {
 				t.Error(l, err)
 			}
 		}
-		if _, err := loader.Load(t.Context(), "https://shop.example/s/a/SKILL.md"); lookleap.CodeOf(err) != lookleap.CodeBlockedByPolicy {
+		if _, err := loader.Load(t.Context(), "https://shop.example/s/a/SKILL.md"); lookleap.CodeOf(err) != dvs.CodeBlockedByPolicy {
 			t.Error(err)
 		}
 	})

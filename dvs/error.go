@@ -56,7 +56,7 @@ func badURL(input string, err error) *Error {
 	}
 	code := lookleap.Code(e.Code)
 	if code == domain.CodeQuery {
-		code = lookleap.CodeQueryInSkillURL
+		code = CodeQueryInSkillURL
 	}
 	return refuse(code, input, strings.TrimSuffix(e.Message, "."), e.Fix)
 }

@@ -24,9 +24,9 @@ func (e *SkillError) ReasonCode() lookleap.Code {
 
 // Shorter names for the codes that are used often below.
 const (
-	codeNoFrontmatter  = lookleap.CodeNoFrontmatter
-	codeUnterminated   = lookleap.CodeUnterminated
-	codeBadFrontmatter = lookleap.CodeBadFrontmatter
+	codeNoFrontmatter  = CodeNoFrontmatter
+	codeUnterminated   = CodeUnterminated
+	codeBadFrontmatter = CodeBadFrontmatter
 )
 
 // fault is something wrong with a text, at an offset.

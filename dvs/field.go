@@ -85,7 +85,7 @@ func (p *skillParser) name(v *Value, header span) (name string, at int) {
 		return "", 0
 	}
 	if n := utf8.RuneCountInString(name); n > maxName {
-		p.broken(&fault{code: lookleap.CodeNameTooLong, requirement: "DVS-4.3-05", at: at,
+		p.broken(&fault{code: CodeNameTooLong, requirement: "DVS-4.3-05", at: at,
 			message: fmt.Sprintf("the name has %d characters, %d are allowed", n, maxName), fix: "shorten the name"})
 	}
 	if i := strings.IndexFunc(name, func(r rune) bool { return !isNameRune(r) }); i >= 0 {
@@ -94,7 +94,7 @@ func (p *skillParser) name(v *Value, header span) (name string, at int) {
 			"use lower-case letters a to z, digits and hyphens only"))
 	}
 	if hyphenMisplaced(name) {
-		f := &fault{code: lookleap.CodeNameHyphen, requirement: "DVS-4.3-07", at: at,
+		f := &fault{code: CodeNameHyphen, requirement: "DVS-4.3-07", at: at,
 			message: "the name begins or ends with a hyphen, or has two in a row", fix: "put single hyphens between words"}
 		if p.profile == AgentSkills {
 			f.code = lookleap.CodeBadName
@@ -118,7 +118,7 @@ func isName(text string) bool {
 }
 
 func badDescription(at int, message, fix string) *fault {
-	return &fault{code: lookleap.CodeBadDescription, requirement: "DVS-4.3-08", at: at, message: message, fix: fix}
+	return &fault{code: CodeBadDescription, requirement: "DVS-4.3-08", at: at, message: message, fix: fix}
 }
 
 func (p *skillParser) description(v *Value, header span) string {
@@ -137,7 +137,7 @@ func (p *skillParser) description(v *Value, header span) string {
 		return ""
 	}
 	if n := utf8.RuneCountInString(text); n > maxDescription {
-		p.broken(&fault{code: lookleap.CodeDescTooLong, requirement: "DVS-4.3-09", at: v.Offset,
+		p.broken(&fault{code: CodeDescTooLong, requirement: "DVS-4.3-09", at: v.Offset,
 			message: fmt.Sprintf("the description has %d characters, %d are allowed", n, maxDescription), fix: "move the details to the instructions"})
 	}
 	return text
@@ -158,11 +158,11 @@ func isPrintable(text string) bool {
 func (p *skillParser) checkSeen(text string, at int) string {
 	if i := strings.IndexFunc(text, func(r rune) bool { return isControl(r) && r != '\t' && r != '\n' }); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(text[i:])
-		p.broken(&fault{code: lookleap.CodeBadDescription, requirement: "DVS-4.3-13", at: at,
+		p.broken(&fault{code: CodeBadDescription, requirement: "DVS-4.3-13", at: at,
 			message: fmt.Sprintf("the description has the control character U+%04X", r), fix: "remove it"})
 	}
 	if count, _ := hidden(text); count > 0 {
-		p.add(lookleap.Warning, &fault{code: lookleap.CodeUnsafeChars, requirement: "DVS-4.3-13", at: at,
+		p.add(lookleap.Warning, &fault{code: CodeUnsafeChars, requirement: "DVS-4.3-13", at: at,
 			message: fmt.Sprintf("the description has characters that nobody sees: %s", plaintext.Count(text)), fix: "remove them"})
 	}
 	if p.profile == Lenient {
@@ -185,7 +185,7 @@ func dropControl(r rune) rune {
 func (p *skillParser) visible(text string, at int, what string) string {
 	shown := strings.TrimSpace(removeInvisible(text))
 	if shown != strings.TrimSpace(text) {
-		p.add(lookleap.Warning, &fault{code: lookleap.CodeUnsafeChars, requirement: "DVS-4.3-13", at: at,
+		p.add(lookleap.Warning, &fault{code: CodeUnsafeChars, requirement: "DVS-4.3-13", at: at,
 			message: "characters that nobody sees were taken out of the " + what, fix: "remove them"})
 	}
 	return shown
@@ -219,7 +219,7 @@ func likeField(key string) string {
 func (p *skillParser) checkExtra(f *Field) {
 	problem, fix := "", ""
 	if like := likeField(f.Key); like != "" && like != f.Key {
-		p.add(lookleap.Warning, &fault{code: lookleap.CodeUnknownField, requirement: "DVS-4.3-11", at: f.Offset,
+		p.add(lookleap.Warning, &fault{code: CodeUnknownField, requirement: "DVS-4.3-11", at: f.Offset,
 			message: fmt.Sprintf("the key %s is not %s, and other readers may take it for that", plaintext.Quote(f.Key, 64), like), fix: "write it as " + like + ", or remove it"})
 		return
 	}
@@ -244,11 +244,11 @@ func (p *skillParser) checkExtra(f *Field) {
 		if p.profile != AgentSkills {
 			return
 		}
-		p.add(lookleap.Info, &fault{code: lookleap.CodeUnknownField, requirement: "DVS-4.3-11", at: f.Offset,
+		p.add(lookleap.Info, &fault{code: CodeUnknownField, requirement: "DVS-4.3-11", at: f.Offset,
 			message: fmt.Sprintf("the key %s is kept and has no meaning here", plaintext.Quote(f.Key, 64)), fix: "put it below metadata"})
 	}
 	if problem != "" {
-		p.stricter(&fault{code: lookleap.CodeBadField, requirement: "DVS-4.3-11", at: f.Offset,
+		p.stricter(&fault{code: CodeBadField, requirement: "DVS-4.3-11", at: f.Offset,
 			message: fmt.Sprintf("the value of %s %s", f.Key, problem), fix: fix})
 	}
 }

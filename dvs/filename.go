@@ -11,8 +11,6 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
-
-	"github.com/lookleap/lookleap"
 )
 
 // Limits of file names.
@@ -27,7 +25,7 @@ const (
 // operating system: no climbing, no device, no drive, no stream, no name that some
 // system changes.
 func checkFilePath(file string) *Error {
-	bad := func(reason, fix string) *Error { return refuse(lookleap.CodeUnsafeName, file, reason, fix) }
+	bad := func(reason, fix string) *Error { return refuse(CodeUnsafeName, file, reason, fix) }
 	switch {
 	case len(file) > maxPath:
 		return bad(fmt.Sprintf("the path is longer than %d octets", maxPath), "shorten it")
@@ -112,7 +110,7 @@ func (t nameTable) add(file string) *Error {
 	for p := file; p != "." && p != "/"; p = path.Dir(p) {
 		key, entry := foldName(p), tableEntry{p, p != file}
 		if other, taken := t[key]; taken && (other != entry || !entry.directory) {
-			return refuse(lookleap.CodeNameClash, file, "on some systems the file is the same as another one", "rename one of them")
+			return refuse(CodeNameClash, file, "on some systems the file is the same as another one", "rename one of them")
 		}
 		t[key] = entry
 	}

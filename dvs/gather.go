@@ -141,7 +141,7 @@ func (d *document) fail(err error) {
 	d.evidence.Failure, d.evidence.Detail = lookleap.CodeOf(err), err.Error()
 	var byGuard *lookleap.VerifyError
 	if errors.Is(err, lookleap.ErrDenied) && errors.As(err, &byGuard) && byGuard.Verdict != nil {
-		d.evidence.Failure, d.evidence.Detail = lookleap.CodeBlockedByPolicy, byGuard.Verdict.Subject+": "+byGuard.Verdict.Summary
+		d.evidence.Failure, d.evidence.Detail = CodeBlockedByPolicy, byGuard.Verdict.Subject+": "+byGuard.Verdict.Summary
 	}
 }
 

@@ -77,7 +77,7 @@ func (h *Handler) read(skills fs.FS, name string, options *HandlerOptions) error
 		return fmt.Errorf("dvs: skill %s: %w", name, err)
 	}
 	if published.Name != name {
-		return refuse(lookleap.CodeNameDirectory, name, fmt.Sprintf("the skill in the directory is named %q", published.Name), "give both the same name")
+		return refuse(CodeNameDirectory, name, fmt.Sprintf("the skill in the directory is named %q", published.Name), "give both the same name")
 	}
 	for _, f := range lintFiles(files, LintOptions{Limits: options.Limits, Directory: name}) {
 		f.Path = path.Join(name, f.Path)

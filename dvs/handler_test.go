@@ -77,9 +77,9 @@ func TestHandler(t *testing.T) {
 	})
 	t.Run("reject-what-agents-refuse", func(t *testing.T) {
 		for code, files := range map[lookleap.Code]fstest.MapFS{
-			lookleap.CodeNoFrontmatter: {"a/SKILL.md": {Data: []byte("x")}},
-			lookleap.CodeNameDirectory: {"b/SKILL.md": {Data: []byte(file("name: a\ndescription: b\n"))}},
-			lookleap.CodeUnsafeName:    {"a/SKILL.md": {Data: []byte(file("name: a\ndescription: b\n"))}, "a/nul.txt": {}},
+			dvs.CodeNoFrontmatter: {"a/SKILL.md": {Data: []byte("x")}},
+			dvs.CodeNameDirectory: {"b/SKILL.md": {Data: []byte(file("name: a\ndescription: b\n"))}},
+			dvs.CodeUnsafeName:    {"a/SKILL.md": {Data: []byte(file("name: a\ndescription: b\n"))}, "a/nul.txt": {}},
 		} {
 			if h, err := dvs.NewHandler(files, dvs.HandlerOptions{}); lookleap.CodeOf(err) != code {
 				t.Errorf("%s: %v, %v", code, h, err)

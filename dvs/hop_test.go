@@ -82,7 +82,7 @@ func TestHops(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := skill.Resource(t.Context(), "MORE.md"); lookleap.CodeOf(err) != lookleap.CodeNotContentRoute {
+		if _, err := skill.Resource(t.Context(), "MORE.md"); lookleap.CodeOf(err) != dvs.CodeNotContentRoute {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -96,7 +96,7 @@ func TestHops(t *testing.T) {
 		if _, err := loader.Roots().Block("https://shop.example/b/"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := loader.Load(t.Context(), "https://shop.example/a/"); lookleap.CodeOf(err) != lookleap.CodeBlockedRoot {
+		if _, err := loader.Load(t.Context(), "https://shop.example/a/"); lookleap.CodeOf(err) != dvs.CodeBlockedRoot {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -41,7 +41,7 @@ func (r Rules) ParseIndex(data []byte, at string, limits Limits) (*Listings, err
 	}
 	root, err := strictjson.Parse(data, strictjson.Limits{Size: limits.Index, Depth: indexDepth})
 	if err != nil {
-		return nil, refuse(lookleap.CodeBadIndex, at, err.Error(), "")
+		return nil, refuse(CodeBadIndex, at, err.Error(), "")
 	}
 	entries, digests, refused := indexEntries(at, root)
 	if refused != nil {
@@ -51,7 +51,7 @@ func (r Rules) ParseIndex(data []byte, at string, limits Limits) (*Listings, err
 	n := 0
 	for entry := range entries.Elements() {
 		if n++; n > limits.IndexEntries {
-			list.find(lookleap.Warning, lookleap.CodeIndexTruncated, "DVS-3.2-22", fmt.Sprintf("the index has more than %d entries, and the rest is left out", limits.IndexEntries), lookleap.Position{})
+			list.find(lookleap.Warning, CodeIndexTruncated, "DVS-3.2-22", fmt.Sprintf("the index has more than %d entries, and the rest is left out", limits.IndexEntries), lookleap.Position{})
 			break
 		}
 		place := lookleap.Position{Offset: entry.Offset(), Path: fmt.Sprintf("%s#%d", at, n-1)}
@@ -71,18 +71,18 @@ func indexEntries(at string, root strictjson.Value) (entries strictjson.Value, d
 		return root, false, nil
 	}
 	if root.Kind() != strictjson.Object {
-		return entries, false, refuse(lookleap.CodeBadIndex, at, "an index is an array or an object", "")
+		return entries, false, refuse(CodeBadIndex, at, "an index is an array or an object", "")
 	}
 	if schema, ok := root.Member("$schema"); ok {
 		text, _ := schema.Text()
 		if text != IndexSchema {
-			return entries, false, refuse(lookleap.CodeUnknownSchema, at, "the index names the schema "+plaintext.Quote(schema.Source(), 100)+", which is not known here", "")
+			return entries, false, refuse(CodeUnknownSchema, at, "the index names the schema "+plaintext.Quote(schema.Source(), 100)+", which is not known here", "")
 		}
 		digests = true
 	}
 	entries, ok := root.Member("skills")
 	if !ok || entries.Kind() != strictjson.Array {
-		return entries, false, refuse(lookleap.CodeBadIndex, at, `the object has no array "skills"`, "")
+		return entries, false, refuse(CodeBadIndex, at, `the object has no array "skills"`, "")
 	}
 	return entries, digests, nil
 }
@@ -106,11 +106,11 @@ func (r Rules) indexEntry(list *Listings, source domain.URL, v strictjson.Value,
 	listing := Listing{Name: fields.name, Description: fields.description}
 	if digests {
 		if fields.kind != "skill-md" {
-			return Listing{}, refuse(lookleap.CodeUnknownType, fields.kind, "only entries of the type skill-md are read here", "")
+			return Listing{}, refuse(CodeUnknownType, fields.kind, "only entries of the type skill-md are read here", "")
 		}
 		digest, err := ParseDigest(fields.digest)
 		if err != nil || fields.url == "" {
-			return Listing{}, refuse(lookleap.CodeBadIndexEntry, fields.digest, "the entry lacks its url or a digest of the form sha256:…", "")
+			return Listing{}, refuse(CodeBadIndexEntry, fields.digest, "the entry lacks its url or a digest of the form sha256:…", "")
 		}
 		listing.Digest = digest
 	}
@@ -120,7 +120,7 @@ func (r Rules) indexEntry(list *Listings, source domain.URL, v strictjson.Value,
 	}
 	listing.Skill = skill
 	if fields.description == "" {
-		list.find(lookleap.Info, lookleap.CodeBadIndexEntry, "DVS-3.2-16", "the entry has no description", at)
+		list.find(lookleap.Info, CodeBadIndexEntry, "DVS-3.2-16", "the entry has no description", at)
 	}
 	listing.Files = list.listedFiles(v, at)
 	return listing, nil
@@ -129,14 +129,14 @@ func (r Rules) indexEntry(list *Listings, source domain.URL, v strictjson.Value,
 func textMember(v strictjson.Value, name string, to *string) error {
 	member, ok := v.Member(name)
 	if v.Kind() != strictjson.Object {
-		return refuse(lookleap.CodeBadIndexEntry, "", "the entry is no object", "")
+		return refuse(CodeBadIndexEntry, "", "the entry is no object", "")
 	}
 	if !ok {
 		return nil
 	}
 	text, err := member.Text()
 	if err != nil {
-		return refuse(lookleap.CodeBadIndexEntry, name, err.Error(), "use a string")
+		return refuse(CodeBadIndexEntry, name, err.Error(), "use a string")
 	}
 	*to = strings.Clone(text)
 	return nil
@@ -158,7 +158,7 @@ func (r Rules) entryLocation(source domain.URL, name, path, url string) (SkillUR
 			return SkillURL{}, err
 		}
 		if !found.IsZero() && found.String() != skill.String() {
-			return SkillURL{}, refuse(lookleap.CodeConflictingPath, ref, "path and url name two locations", "use one of them")
+			return SkillURL{}, refuse(CodeConflictingPath, ref, "path and url name two locations", "use one of them")
 		}
 		found = skill
 	}
@@ -178,7 +178,7 @@ func (l *Listings) listedFiles(v strictjson.Value, at lookleap.Position) []strin
 	var files []string
 	for f := range member.Elements() {
 		if l.files == maxListedFiles {
-			l.find(lookleap.Warning, lookleap.CodeIndexTruncated, "DVS-3.2-22", fmt.Sprintf("the index has more than %d files, and the rest is left out", maxListedFiles), at)
+			l.find(lookleap.Warning, CodeIndexTruncated, "DVS-3.2-22", fmt.Sprintf("the index has more than %d files, and the rest is left out", maxListedFiles), at)
 			break
 		}
 		l.files++
@@ -187,7 +187,7 @@ func (l *Listings) listedFiles(v strictjson.Value, at lookleap.Position) []strin
 			err = errors.New("it is no path below the skill's directory")
 		}
 		if err != nil {
-			l.find(lookleap.Warning, lookleap.CodeBadIndexEntry, "DVS-4.1-04", fmt.Sprintf("a file of the entry is left out: %v", err), at)
+			l.find(lookleap.Warning, CodeBadIndexEntry, "DVS-4.1-04", fmt.Sprintf("a file of the entry is left out: %v", err), at)
 			continue
 		}
 		files = append(files, strings.Clone(text))

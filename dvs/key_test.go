@@ -41,7 +41,7 @@ func TestLookalikeKeys(t *testing.T) {
 	}
 	t.Run("O38/reject-exact-twice", func(t *testing.T) {
 		data := []byte("---\nname: a\ndescription: b\ndescription: c\n---\nx\n")
-		if skill, _, err := dvs.ParseSkill(data, dvs.DVS, dvs.Limits{}); skill != nil || lookleap.CodeOf(err) != lookleap.CodeBadFrontmatter {
+		if skill, _, err := dvs.ParseSkill(data, dvs.DVS, dvs.Limits{}); skill != nil || lookleap.CodeOf(err) != dvs.CodeBadFrontmatter {
 			t.Error(err)
 		}
 		skill, findings, err := dvs.ParseSkill(append(data[:0:0], bytes.Replace(data, []byte("x"), []byte("y"), 1)...), dvs.Lenient, dvs.Limits{})
@@ -64,14 +64,14 @@ func TestLookalikeKeys(t *testing.T) {
 	}
 	for _, key := range []string{"Allowed-Tools", "ALLOWED-TOOLS", "allowed_tools", "allowedTools", "License", "Metadata", "\"\\u00a0metadata\"", "Trust-Root", "Compatibility", "lic\u0435nse", "\u0430llowed-tools"} {
 		t.Run("O69/reject-silently-key-"+strings.Trim(key, `"`), func(t *testing.T) {
-			if n, all := countFindings(t, key+": x\n", "x\n", lookleap.CodeUnknownField); n != 1 {
+			if n, all := countFindings(t, key+": x\n", "x\n", dvs.CodeUnknownField); n != 1 {
 				t.Errorf("%v", all)
 			}
 		})
 	}
 	for _, key := range []string{"allowed-tools", "license", "author", "names", "tools"} {
 		t.Run("O69/accept-key-"+key, func(t *testing.T) {
-			if n, all := countFindings(t, key+": x\n", "x\n", lookleap.CodeUnknownField); n != 0 {
+			if n, all := countFindings(t, key+": x\n", "x\n", dvs.CodeUnknownField); n != 0 {
 				t.Errorf("%v", all)
 			}
 		})

@@ -48,7 +48,7 @@ func TestLevels(t *testing.T) {
 	t.Run("DVS-4.6-03/accept-unchanged", func(t *testing.T) {
 		_, _, loader := world(t)
 		r, _ := loader.Register(t.Context(), url)
-		if skill, err := r.Activate(t.Context()); err != nil || hasFinding(skill.Verdict, lookleap.CodeChanged) {
+		if skill, err := r.Activate(t.Context()); err != nil || hasFinding(skill.Verdict, dvs.CodeChanged) {
 			t.Error(err)
 		}
 	})
@@ -57,7 +57,7 @@ func TestLevels(t *testing.T) {
 		r, _ := loader.Register(t.Context(), url)
 		site.Body("/s/a/SKILL.md", "text/markdown", strings.Replace(refund, "Refunds", "Now refunds", 1))
 		skill, err := r.Activate(t.Context())
-		if err != nil || !hasFinding(skill.Verdict, lookleap.CodeChanged) || skill.Description != "Now refunds an order." {
+		if err != nil || !hasFinding(skill.Verdict, dvs.CodeChanged) || skill.Description != "Now refunds an order." {
 			t.Error(skill, err)
 		}
 	})
@@ -94,10 +94,10 @@ func TestLevels(t *testing.T) {
 			t.Fatal(text, err)
 		}
 		skill.Deactivate()
-		if text, err := skill.ContextText(); lookleap.CodeOf(err) != lookleap.CodeNotActivated || text != "" {
+		if text, err := skill.ContextText(); lookleap.CodeOf(err) != dvs.CodeNotActivated || text != "" {
 			t.Error(text, err)
 		}
-		if _, err := skill.Resource(t.Context(), "ADVANCED.md"); lookleap.CodeOf(err) != lookleap.CodeNotActivated {
+		if _, err := skill.Resource(t.Context(), "ADVANCED.md"); lookleap.CodeOf(err) != dvs.CodeNotActivated {
 			t.Error(err)
 		}
 		if skill.Name != "refund" {
@@ -219,7 +219,7 @@ func TestFreshness(t *testing.T) {
 			t.Fatal(err)
 		}
 		roots.Unregister(root)
-		if _, err := loader.Load(t.Context(), url); lookleap.CodeOf(err) != lookleap.CodeNeedsRoot {
+		if _, err := loader.Load(t.Context(), url); lookleap.CodeOf(err) != dvs.CodeNeedsRoot {
 			t.Errorf("without the root: %v", err)
 		}
 		if _, err := roots.Register("https://shop.example/", dvs.ByHost); err != nil {
@@ -228,7 +228,7 @@ func TestFreshness(t *testing.T) {
 		if _, err := roots.AddPlatform(dvs.Platform{Name: "shop", Hosts: []string{"shop.example"}, Owner: 1}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := loader.Load(t.Context(), url); lookleap.CodeOf(err) != lookleap.CodeNeedsRoot {
+		if _, err := loader.Load(t.Context(), url); lookleap.CodeOf(err) != dvs.CodeNeedsRoot {
 			t.Errorf("as a platform: %v", err)
 		}
 	})

@@ -112,10 +112,10 @@ func (l *linter) place() {
 	}
 	l.base, l.root = base, root
 	if !base.Under(root) {
-		l.file(lookleap.Fatal, lookleap.CodeOutsideRoot, "DVS-3.1-49", base.String(), "the skill's URL does not lie under its trust root", "publish it below "+root.String())
+		l.file(lookleap.Fatal, CodeOutsideTrustRoot, "DVS-3.1-49", base.String(), "the skill's URL does not lie under its trust root", "publish it below "+root.String())
 	}
 	if !strings.HasPrefix(base.Path(), SkillsPrefix) {
-		l.file(lookleap.Info, lookleap.CodeNotWellKnownAt, "DVS-3.2-02", base.String(), "the skill is published outside of "+SkillsPrefix, "publish an organisation's official skills there")
+		l.file(lookleap.Info, CodeNotWellKnownAt, "DVS-3.2-02", base.String(), "the skill is published outside of "+SkillsPrefix, "publish an organisation's official skills there")
 	}
 }
 
@@ -128,7 +128,7 @@ func (l *linter) files(files map[string][]byte) {
 				message, fix = fmt.Sprintf("the entry file is named %s", plaintext.Quote(name, 64)), "rename it to SKILL.md: the case of letters counts in URLs"
 			}
 		}
-		l.file(lookleap.Fatal, lookleap.CodeMissingSkillMD, "DVS-4.1-01", ".", message, fix)
+		l.file(lookleap.Fatal, CodeMissingSkillMD, "DVS-4.1-01", ".", message, fix)
 	}
 	for name := range files {
 		if e := strings.ToLower(path.Ext(name)); e != ".md" && extensions[e] == markdownFile {
@@ -167,15 +167,15 @@ func (l *linter) references(skill *Skill, files map[string][]byte) {
 		inDirectory, inRoot := target.Under(directory), target.Under(root)
 		switch kind := KindOf(name, content); {
 		case !inDirectory && inRoot && !absolute && kind == Script:
-			add(lookleap.Fatal, lookleap.CodeScriptOutside, "DVS-4.5.2-01", "leads to a script outside of the skill's directory", "put the script into the directory")
+			add(lookleap.Fatal, CodeScriptOutside, "DVS-4.5.2-01", "leads to a script outside of the skill's directory", "put the script into the directory")
 		case !inDirectory && inRoot && !absolute && kind == Data:
-			add(lookleap.Fatal, lookleap.CodeDataOutside, "DVS-4.5.3-01", "leads to data outside of the skill's directory", "put the file into the directory")
+			add(lookleap.Fatal, CodeDataOutside, "DVS-4.5.3-01", "leads to data outside of the skill's directory", "put the file into the directory")
 		case !inRoot && absolute:
-			add(lookleap.Info, lookleap.CodeResourceRoot, "DVS-5.1-03", "leads out of the trust root, so agents ask the user first", "bundle the file if the skill needs it")
+			add(lookleap.Info, CodeResourceRoot, "DVS-5.1-03", "leads out of the trust root, so agents ask the user first", "bundle the file if the skill needs it")
 		case !inRoot:
-			add(lookleap.Fatal, lookleap.CodeResourceRoot, "DVS-5.1-03", "leads out of the trust root", "bundle the file")
+			add(lookleap.Fatal, CodeResourceRoot, "DVS-5.1-03", "leads out of the trust root", "bundle the file")
 		case inDirectory && inside && name != "" && !exists && !absolute:
-			add(lookleap.Warning, lookleap.CodeNotBundled, "DVS-4.1-04", "names a file that is not there", "add the file, or correct the reference")
+			add(lookleap.Warning, CodeNotBundled, "DVS-4.1-04", "names a file that is not there", "add the file, or correct the reference")
 		}
 	}
 }

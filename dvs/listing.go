@@ -80,15 +80,15 @@ func (r Rules) entryAt(source domain.URL, ref string) (SkillURL, *Error) {
 	if err != nil {
 		refused := badURL(ref, err)
 		if refused.Code == lookleap.CodeNotHTTPS {
-			refused.Code = lookleap.CodeEntryOutside
+			refused.Code = CodeEntryOutside
 		}
 		return SkillURL{}, refused
 	}
 	if u.Origin() != source.Origin() {
-		return SkillURL{}, refuse(lookleap.CodeEntryOutside, ref, "the entry is at another origin, for which this file does not speak", "list it at its own origin")
+		return SkillURL{}, refuse(CodeEntryOutside, ref, "the entry is at another origin, for which this file does not speak", "list it at its own origin")
 	}
 	if u.HasQuery() && !r.AllowQuery {
-		return SkillURL{}, refuse(lookleap.CodeQueryInSkillURL, ref, "a skill URL has no query", "list the URL without it")
+		return SkillURL{}, refuse(CodeQueryInSkillURL, ref, "a skill URL has no query", "list the URL without it")
 	}
 	return r.skillAt(ref, u)
 }
@@ -97,7 +97,7 @@ func (r Rules) entryAt(source domain.URL, ref string) (SkillURL, *Error) {
 func (l *Listings) add(entry Listing, at lookleap.Position) {
 	id := entry.Skill.String()
 	if l.seen[id] {
-		l.find(lookleap.Warning, lookleap.CodeDuplicateEntry, "DVS-3.2-20", fmt.Sprintf("the location %s stands twice", plaintext.Quote(domain.Redact(id), 200)), at)
+		l.find(lookleap.Warning, CodeDuplicateEntry, "DVS-3.2-20", fmt.Sprintf("the location %s stands twice", plaintext.Quote(domain.Redact(id), 200)), at)
 		return
 	}
 	l.seen[id] = true

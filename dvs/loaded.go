@@ -69,7 +69,7 @@ func (s *Loaded) use() error {
 		return refused
 	}
 	if !active {
-		return refuse(lookleap.CodeNotActivated, s.ID.String(), "the skill was deactivated", "load it again")
+		return refuse(CodeNotActivated, s.ID.String(), "the skill was deactivated", "load it again")
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func (s *Loaded) Skill() (*Skill, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.skill == nil {
-		return nil, refuse(lookleap.CodeNotActivated, s.ID.String(), "the skill was deactivated", "load it again")
+		return nil, refuse(CodeNotActivated, s.ID.String(), "the skill was deactivated", "load it again")
 	}
 	return s.skill, nil
 }

@@ -218,7 +218,7 @@ func TestLoadUnder(t *testing.T) {
 	t.Run("DVS-3.1-49/reject-outside", func(t *testing.T) {
 		skill, err := loader.LoadUnder(t.Context(), "https://shop.example/other/SKILL.md", root)
 		var no *lookleap.VerifyError
-		if skill != nil || !errors.As(err, &no) || no.Verdict.Code != lookleap.CodeOutsideRoot {
+		if skill != nil || !errors.As(err, &no) || no.Verdict.Code != dvs.CodeOutsideTrustRoot {
 			t.Fatal(err)
 		}
 		if text := no.Verdict.String(); !strings.Contains(text, "https://shop.example/other/SKILL.md") || !strings.Contains(text, "https://shop.example/s/") {
@@ -234,7 +234,7 @@ func TestLoadUnder(t *testing.T) {
 		}
 	})
 	t.Run("DVS-3.1-49/reject-no-root", func(t *testing.T) {
-		if _, err := loader.LoadUnder(t.Context(), "https://shop.example/s/a/", dvs.TrustRoot{}); lookleap.CodeOf(err) != lookleap.CodeNeedsRoot {
+		if _, err := loader.LoadUnder(t.Context(), "https://shop.example/s/a/", dvs.TrustRoot{}); lookleap.CodeOf(err) != dvs.CodeNeedsRoot {
 			t.Error(err)
 		}
 	})
@@ -289,7 +289,7 @@ func TestLoadMapped(t *testing.T) {
 			net := lab.ForTest(t)
 			github(net, "/newer/skills/main/refund/SKILL.md", refund).Handle(raw, lab.Status(301, "Location", c.location))
 			_, err := dvs.Options{Roots: registry(t, "https://github.com/example-org/")}.NewLoader(net.Host()).Load(t.Context(), page)
-			if lookleap.CodeOf(err) != lookleap.CodeRedirectOutside || len(net.Journal().Requests()) != 1 {
+			if lookleap.CodeOf(err) != dvs.CodeRedirectOutside || len(net.Journal().Requests()) != 1 {
 				t.Errorf("got %v after %v", err, net.Journal().Requests())
 			}
 		})
@@ -305,7 +305,7 @@ func TestLoadMapped(t *testing.T) {
 		net := lab.ForTest(t)
 		github(net, raw, "").Redirect(raw, "/example-org/skills/refs/pull/1/head/SKILL.md")
 		_, err := dvs.Options{Roots: registry(t, "https://github.com/example-org/")}.NewLoader(net.Host()).Load(t.Context(), page)
-		if lookleap.CodeOf(err) != lookleap.CodeUntrustedRef {
+		if lookleap.CodeOf(err) != dvs.CodeUntrustedRef {
 			t.Errorf("got %v", err)
 		}
 	})

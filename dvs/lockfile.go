@@ -73,9 +73,9 @@ func ParseLockfile(data []byte) (*Lockfile, error) {
 func badLock(err error) error {
 	var e *strictjson.Error
 	if !errors.As(err, &e) {
-		return refuse(lookleap.CodeBadLock, "lockfile", err.Error(), "write it anew")
+		return refuse(CodeBadLock, "lockfile", err.Error(), "write it anew")
 	}
-	return refuse(lookleap.CodeBadLock, "lockfile, "+e.Place().String(), e.Message, cmp.Or(e.Fix, "write it anew with Lockfile.MarshalJSON"))
+	return refuse(CodeBadLock, "lockfile, "+e.Place().String(), e.Message, cmp.Or(e.Fix, "write it anew with Lockfile.MarshalJSON"))
 }
 
 // lockReader reads members and keeps the first error.
@@ -97,14 +97,14 @@ func (r *lockReader) refuse(v strictjson.Value, name, message, fix string) {
 	if member, ok := v.Member(name); ok {
 		v = member
 	}
-	r.fail(v.Refuse(string(lookleap.CodeBadLock), message, fix))
+	r.fail(v.Refuse(string(CodeBadLock), message, fix))
 }
 
 // only refuses members that the format does not have.
 func (r *lockReader) only(v strictjson.Value, names ...string) {
 	for name, member := range v.Members() {
 		if !slices.Contains(names, name) {
-			r.fail(member.Refuse(string(lookleap.CodeBadLock), fmt.Sprintf("a lockfile has no member %s here", plaintext.Quote(name, 64)), "remove it, or write "+strings.Join(names, ", ")))
+			r.fail(member.Refuse(string(CodeBadLock), fmt.Sprintf("a lockfile has no member %s here", plaintext.Quote(name, 64)), "remove it, or write "+strings.Join(names, ", ")))
 		}
 	}
 }
@@ -239,7 +239,7 @@ func (l *Lockfile) Verify(b Bundle) error {
 	}
 	locked := l.Find(b.ID)
 	if locked == nil || locked.Root != b.Root {
-		return refuse(lookleap.CodeNotLocked, b.ID, "the lockfile does not have this skill under this trust root", "add it to the lockfile after looking at it")
+		return refuse(CodeNotLocked, b.ID, "the lockfile does not have this skill under this trust root", "add it to the lockfile after looking at it")
 	}
 	return locked.verify(b.Files, func(f *LockedFile, found Digest) bool { return found == f.Digest })
 }
@@ -286,14 +286,14 @@ func (s *LockedSkill) changes(files map[string][]byte, holds func(*LockedFile, D
 		f := &s.Files[i]
 		locked[f.Path] = true
 		if content, ok := files[f.Path]; !ok {
-			find(lookleap.CodeLockMissing, f.Path, "a file of the lockfile is not there", "load the skill completely, or lock it anew")
+			find(CodeLockMissing, f.Path, "a file of the lockfile is not there", "load the skill completely, or lock it anew")
 		} else if found := DigestOf(content); !holds(f, found) {
-			find(lookleap.CodeDigestMismatch, f.Path, fmt.Sprintf("the file has the digest %s, the lockfile says %s", found, f.Digest), "look at what changed, then lock it anew")
+			find(CodeDigestMismatch, f.Path, fmt.Sprintf("the file has the digest %s, the lockfile says %s", found, f.Digest), "look at what changed, then lock it anew")
 		}
 	}
 	for file := range files {
 		if !locked[file] {
-			find(lookleap.CodeNotLocked, file, "the lockfile does not have this file", "look at it, then lock the skill anew")
+			find(CodeNotLocked, file, "the lockfile does not have this file", "look at it, then lock the skill anew")
 		}
 	}
 	slices.SortFunc(changes, func(a, b lookleap.Finding) int { return strings.Compare(a.Path, b.Path) })

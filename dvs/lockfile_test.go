@@ -36,12 +36,12 @@ func TestLockfile(t *testing.T) {
 		change func(*dvs.Bundle)
 		code   lookleap.Code
 	}{
-		"reject-other-skill":   {func(b *dvs.Bundle) { b.ID += "x"; b.Verdict.Subject = b.ID }, lookleap.CodeNotLocked},
-		"reject-other-root":    {func(b *dvs.Bundle) { b.Root = "https://example.com/s/" }, lookleap.CodeNotLocked},
-		"reject-changed-file":  {func(b *dvs.Bundle) { b.Files["x.json"] = []byte("[]") }, lookleap.CodeDigestMismatch},
-		"reject-changed-skill": {func(b *dvs.Bundle) { b.Files["SKILL.md"] = append(b.Files["SKILL.md"], ' ') }, lookleap.CodeDigestMismatch},
-		"reject-more-files":    {func(b *dvs.Bundle) { b.Files["y.sh"] = nil }, lookleap.CodeNotLocked},
-		"reject-fewer-files":   {func(b *dvs.Bundle) { delete(b.Files, "x.json") }, lookleap.CodeLockMissing},
+		"reject-other-skill":   {func(b *dvs.Bundle) { b.ID += "x"; b.Verdict.Subject = b.ID }, dvs.CodeNotLocked},
+		"reject-other-root":    {func(b *dvs.Bundle) { b.Root = "https://example.com/s/" }, dvs.CodeNotLocked},
+		"reject-changed-file":  {func(b *dvs.Bundle) { b.Files["x.json"] = []byte("[]") }, dvs.CodeDigestMismatch},
+		"reject-changed-skill": {func(b *dvs.Bundle) { b.Files["SKILL.md"] = append(b.Files["SKILL.md"], ' ') }, dvs.CodeDigestMismatch},
+		"reject-more-files":    {func(b *dvs.Bundle) { b.Files["y.sh"] = nil }, dvs.CodeNotLocked},
+		"reject-fewer-files":   {func(b *dvs.Bundle) { delete(b.Files, "x.json") }, dvs.CodeLockMissing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := bundle("a", "name: a\ndescription: b\n", "x.json", "{}")
@@ -72,7 +72,7 @@ func TestLockfile(t *testing.T) {
 		"reject-duplicate-name":  `{"type":"` + dvs.LockMediaType + `","skills":[],"skills":[]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			if lock, err := dvs.ParseLockfile([]byte(text)); lookleap.CodeOf(err) != lookleap.CodeBadLock || lock != nil {
+			if lock, err := dvs.ParseLockfile([]byte(text)); lookleap.CodeOf(err) != dvs.CodeBadLock || lock != nil {
 				t.Errorf("%v, %v", lock, err)
 			}
 		})
@@ -122,7 +122,7 @@ func TestPublishedLock(t *testing.T) {
 	if got, _ := lock.MarshalJSON(); !bytes.Equal(got, want) {
 		t.Errorf("the publisher has\n%s\nan agent has\n%s", got, want)
 	}
-	if lock, err := p.Lock(must(dvs.ParseSkillURL(b.ID)), must(dvs.ParseTrustRoot("https://example.net/")), dvs.Limits{}); lookleap.CodeOf(err) != lookleap.CodeOutsideRoot || lock != nil {
+	if lock, err := p.Lock(must(dvs.ParseSkillURL(b.ID)), must(dvs.ParseTrustRoot("https://example.net/")), dvs.Limits{}); lookleap.CodeOf(err) != dvs.CodeOutsideTrustRoot || lock != nil {
 		t.Errorf("%v, %v", lock, err)
 	}
 }
@@ -136,7 +136,7 @@ func FuzzLockfile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		lock, err := dvs.ParseLockfile(data)
 		if err != nil {
-			if lock != nil || lookleap.CodeOf(err) != lookleap.CodeBadLock {
+			if lock != nil || lookleap.CodeOf(err) != dvs.CodeBadLock {
 				t.Fatalf("%v, %v", lock, err)
 			}
 			return

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
 )
 
@@ -47,7 +46,7 @@ func TestLockfileFormat(t *testing.T) {
 			text := strings.Replace(good, c.before, c.after, 1)
 			lock, err := dvs.ParseLockfile([]byte(text))
 			var e *dvs.Error
-			if lock != nil || !errors.As(err, &e) || e.Code != lookleap.CodeBadLock || !strings.Contains(e.Input, c.place) || e.Fix == "" || text == good {
+			if lock != nil || !errors.As(err, &e) || e.Code != dvs.CodeBadLock || !strings.Contains(e.Input, c.place) || e.Fix == "" || text == good {
 				t.Errorf("%+v\n%s", err, text)
 			}
 		})

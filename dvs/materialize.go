@@ -81,7 +81,7 @@ func checkTarget(dir string) (exists bool, err error) {
 	case err != nil:
 		return false, fmt.Errorf("dvs: materialize: %w", err)
 	case info.Mode()&fs.ModeSymlink != 0:
-		return false, refuse(lookleap.CodeLink, dir, "the directory is a link", "give the directory itself")
+		return false, refuse(CodeLink, dir, "the directory is a link", "give the directory itself")
 	case !info.IsDir():
 		return false, refuse(lookleap.CodeIO, dir, "a file stands where the directory should be", "give another path")
 	}

@@ -54,7 +54,7 @@ func TestMaterialize(t *testing.T) {
 		if err := os.Symlink(elsewhere, dir); err != nil {
 			t.Skip(err)
 		}
-		if err := v.Materialize(dir); lookleap.CodeOf(err) != lookleap.CodeLink {
+		if err := v.Materialize(dir); lookleap.CodeOf(err) != dvs.CodeLink {
 			t.Error(err)
 		}
 		if entries, _ := os.ReadDir(elsewhere); len(entries) != 0 {
@@ -264,7 +264,7 @@ func TestReadSkillDirSwapped(t *testing.T) {
 					t.Skip(err)
 				}
 			}}, dvs.Limits{})
-			if lookleap.CodeOf(err) != lookleap.CodeLink || files != nil {
+			if lookleap.CodeOf(err) != dvs.CodeLink || files != nil {
 				t.Errorf("%q, %v", files, err)
 			}
 		})

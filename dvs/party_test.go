@@ -225,7 +225,7 @@ func TestRootsConcurrently(t *testing.T) {
 			})(&all)
 			work(w, func(n int) error { // a bare root of a platform that another goroutine adds
 				_, err := roots.Register("https://"+host((w+1)%workers, n)+"/", dvs.ByUser)
-				if lookleap.CodeOf(err) == lookleap.CodeUGCBareRoot {
+				if lookleap.CodeOf(err) == dvs.CodeUGCBareRoot {
 					err = nil
 				}
 				return err

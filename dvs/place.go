@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
@@ -46,10 +45,10 @@ func (r Rules) locate(u domain.URL) (place, *Error) {
 	role, ok := r.platforms().find(u.Host())
 	switch {
 	case ok && role.platform.Never:
-		return place{}, refuse(lookleap.CodeNeverTrusted, input, "this host serves what others published: "+role.platform.Name, "use the publisher's own URL")
+		return place{}, refuse(CodeNeverTrusted, input, "this host serves what others published: "+role.platform.Name, "use the publisher's own URL")
 	case !ok:
 		if suffix, icann := r.platforms().suffix(u.Host()); isSuffix(u.Host(), suffix) && (icann || u.Path() == "/") {
-			return place{}, refuse(lookleap.CodePublicSuffix, input, "others publish below this public suffix", "use the publisher's own host")
+			return place{}, refuse(CodePublicSuffix, input, "others publish below this public suffix", "use the publisher's own host")
 		}
 		return place{page: u, served: u, file: true}, nil
 	}

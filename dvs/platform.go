@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
@@ -168,7 +167,7 @@ func newPlatforms(entries []Platform) (*Platforms, error) {
 
 func (e *Platform) valid() error {
 	bad := func(reason string) error {
-		return refuse(lookleap.CodeBadPlatform, e.Name, reason, "see the documentation of Platform")
+		return refuse(CodeBadPlatform, e.Name, reason, "see the documentation of Platform")
 	}
 	if len(e.Hosts)+len(e.Subdomains) == 0 {
 		return bad("a platform needs a host")
@@ -230,7 +229,7 @@ func (p *Platforms) With(add ...Platform) (*Platforms, error) {
 }
 
 func relaxed(host string) *Error {
-	return refuse(lookleap.CodePlatformRelaxed, host, "the host is in the table already, with rules that this entry would relax",
+	return refuse(CodePlatformRelaxed, host, "the host is in the table already, with rules that this entry would relax",
 		"mark it Never, or ask for more path segments")
 }
 
@@ -389,7 +388,7 @@ func (e *Platform) ownerDepth(segments []string) int { return e.owner(segments).
 // checkOwner refuses paths that do not reach a publisher.
 func (e *Platform) checkOwner(input string, segments []string) *Error {
 	if len(segments) == 0 {
-		return refuse(lookleap.CodeUGCBareRoot, input, fmt.Sprintf("many publish on %s, so the host alone cannot be trusted", e.Name), "add the path of one publisher")
+		return refuse(CodeUGCBareRoot, input, fmt.Sprintf("many publish on %s, so the host alone cannot be trusted", e.Name), "add the path of one publisher")
 	}
 	at := e.owner(segments)
 	if len(segments) > at.skip {
@@ -397,11 +396,11 @@ func (e *Platform) checkOwner(input string, segments []string) *Error {
 		first := segments[at.skip]
 		word := slices.ContainsFunc(e.Reserved, func(w string) bool { return matchesWord(w, first) })
 		if at.depth == 0 || word || at.start == len(first) || !strings.HasPrefix(first, e.Prefix) || first == e.Prefix {
-			return refuse(lookleap.CodeReservedSegment, input, fmt.Sprintf("%q is a word of %s and no publisher", first, e.Name), "use the path of one publisher")
+			return refuse(CodeReservedSegment, input, fmt.Sprintf("%q is a word of %s and no publisher", first, e.Name), "use the path of one publisher")
 		}
 	}
 	if depth := max(at.depth, at.skip+1); len(segments) < depth {
-		return refuse(lookleap.CodeUGCRootTooShort, input, fmt.Sprintf("a publisher on %s has %d path segments", e.Name, depth), "add the path of one publisher")
+		return refuse(CodeUGCRootTooShort, input, fmt.Sprintf("a publisher on %s has %d path segments", e.Name, depth), "add the path of one publisher")
 	}
 	return nil
 }

@@ -18,21 +18,21 @@ func TestBuiltinPlatforms(t *testing.T) {
 		"pypi.org", "crates.io", "docs.rs", "pub.dev", "open-vsx.org", "ghcr.io", "hub.docker.com", "civitai.com", "zenodo.org", "salsa.debian.org", "framagit.org", "gitlab.freedesktop.org", "gitlab.gnome.org", "invent.kde.org", "hg.sr.ht", "storage.cloud.google.com",
 	} {
 		t.Run("DVS-3.1-34/reject-"+host, func(t *testing.T) {
-			if root, err := dvs.ParseTrustRoot("https://" + host + "/"); lookleap.CodeOf(err) != lookleap.CodeUGCBareRoot || !root.IsZero() {
+			if root, err := dvs.ParseTrustRoot("https://" + host + "/"); lookleap.CodeOf(err) != dvs.CodeUGCBareRoot || !root.IsZero() {
 				t.Errorf("got %s, %v", root, err)
 			}
 		})
 	}
 	t.Run("DVS-3.1-34/reject-media.githubusercontent.com", func(t *testing.T) {
 		for _, path := range []string{"/", "/media/o/r/main/"} {
-			if _, err := dvs.ParseTrustRoot("https://media.githubusercontent.com" + path); lookleap.CodeOf(err) != lookleap.CodeNeverTrusted {
+			if _, err := dvs.ParseTrustRoot("https://media.githubusercontent.com" + path); lookleap.CodeOf(err) != dvs.CodeNeverTrusted {
 				t.Errorf("got %v", err)
 			}
 		}
 	})
 	for _, host := range []string{"raw.github.com", "api.github.com", "codeload.github.com", "cdn-lfs.huggingface.co", "cas-bridge.xethub.hf.co", "api.bitbucket.org", "paste.sr.ht", "lists.sr.ht", "raw.gitmirror.com"} {
 		t.Run("DVS-3.1-38/reject-"+host, func(t *testing.T) {
-			if _, err := dvs.ParseSkillURL("https://" + host + "/o/r/SKILL.md"); lookleap.CodeOf(err) != lookleap.CodeNeverTrusted {
+			if _, err := dvs.ParseSkillURL("https://" + host + "/o/r/SKILL.md"); lookleap.CodeOf(err) != dvs.CodeNeverTrusted {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -68,7 +68,7 @@ func TestPlatformsWith(t *testing.T) {
 			t.Fatal(err)
 		}
 		rules := dvs.Rules{Platforms: table}
-		if _, err := rules.ParseTrustRoot("https://git.example.org/"); lookleap.CodeOf(err) != lookleap.CodeUGCBareRoot {
+		if _, err := rules.ParseTrustRoot("https://git.example.org/"); lookleap.CodeOf(err) != dvs.CodeUGCBareRoot {
 			t.Errorf("the bare root gives %v", err)
 		}
 		u, err := rules.ParseSkillURL("https://git.example.org/o/r/src/branch/main/SKILL.md")
@@ -84,7 +84,7 @@ func TestPlatformsWith(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := (dvs.Rules{Platforms: table}).ParseTrustRoot("https://github.com/o/"); lookleap.CodeOf(err) != lookleap.CodeNeverTrusted {
+		if _, err := (dvs.Rules{Platforms: table}).ParseTrustRoot("https://github.com/o/"); lookleap.CodeOf(err) != dvs.CodeNeverTrusted {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -98,7 +98,7 @@ func TestPlatformsWith(t *testing.T) {
 		}
 		rules := dvs.Rules{Platforms: table}
 		for _, root := range []string{"https://replit.com/site/", "https://medium.com/p/x/", "https://medium.com/extra/"} {
-			if _, err := rules.ParseTrustRoot(root); lookleap.CodeOf(err) != lookleap.CodeReservedSegment {
+			if _, err := rules.ParseTrustRoot(root); lookleap.CodeOf(err) != dvs.CodeReservedSegment {
 				t.Errorf("%s: %v", root, err)
 			}
 		}
@@ -141,11 +141,11 @@ func TestPlatformTable(t *testing.T) {
 	for p := range dvs.Builtin().All() {
 		t.Run("O43/reject-"+p.Name, func(t *testing.T) {
 			for _, name := range p.Hosts {
-				want := lookleap.CodeUGCBareRoot
+				want := dvs.CodeUGCBareRoot
 				if role, ok := dvs.Builtin().Lookup(host(name)); !ok {
 					t.Errorf("%s is not found", name)
 				} else if role.Never {
-					want = lookleap.CodeNeverTrusted
+					want = dvs.CodeNeverTrusted
 				}
 				for _, root := range []string{"https://" + host(name) + "/", "https://" + host(name) + ":8443", "https://" + strings.ToUpper(host(name))} {
 					if got, err := dvs.ParseTrustRoot(root); lookleap.CodeOf(err) != want || !got.IsZero() {
@@ -270,7 +270,7 @@ func TestTenants(t *testing.T) {
 		"https://kimi.page/", "https://genspark.space/", "https://app.github.dev/", "https://devtunnels.ms/", "https://euw.devtunnels.ms/", "https://loca.lt/", "https://neocities.org/",
 		"https://ghost.io/", "https://zendesk.com/", "https://weebly.com/", "https://mystrikingly.com/", "https://substack.com/", "https://atlassian.net/"} {
 		t.Run("O25/reject-"+root, func(t *testing.T) {
-			if got, err := dvs.ParseTrustRoot(root); lookleap.CodeOf(err) != lookleap.CodePublicSuffix {
+			if got, err := dvs.ParseTrustRoot(root); lookleap.CodeOf(err) != dvs.CodePublicSuffix {
 				t.Errorf("got %s, %v", got, err)
 			}
 		})
@@ -295,7 +295,7 @@ func TestTenants(t *testing.T) {
 		if d := roots.Find(skillURL(t, "https://a.pages.example.net/SKILL.md")); !d.Source.Registered() {
 			t.Errorf("the tenant's root is %s", d.Source)
 		}
-		if _, err := roots.Register("https://pages.example.net", dvs.ByUser); lookleap.CodeOf(err) != lookleap.CodePublicSuffix {
+		if _, err := roots.Register("https://pages.example.net", dvs.ByUser); lookleap.CodeOf(err) != dvs.CodePublicSuffix {
 			t.Error(err)
 		}
 	})
@@ -317,7 +317,7 @@ func TestTenants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := (dvs.Rules{Platforms: table}).ParseTrustRoot("https://alice.github.io/"); lookleap.CodeOf(err) != lookleap.CodeNeverTrusted {
+		if _, err := (dvs.Rules{Platforms: table}).ParseTrustRoot("https://alice.github.io/"); lookleap.CodeOf(err) != dvs.CodeNeverTrusted {
 			t.Error(err)
 		}
 	})
@@ -326,7 +326,7 @@ func TestTenants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := (dvs.Rules{Platforms: table}).ParseTrustRoot("https://co.uk/path/"); lookleap.CodeOf(err) != lookleap.CodePublicSuffix {
+		if _, err := (dvs.Rules{Platforms: table}).ParseTrustRoot("https://co.uk/path/"); lookleap.CodeOf(err) != dvs.CodePublicSuffix {
 			t.Error(err)
 		}
 	})

@@ -14,7 +14,7 @@ import (
 func (s *Loaded) scriptRequest(p *plannedScript) lookleap.ConsentRequest {
 	summary := fmt.Sprintf("run a script of the skill %s", plaintext.Quote(s.ID.String(), 400))
 	if s.loader.changedScript(s.ID.String(), p.Script) {
-		summary += fmt.Sprintf(" that is another one than you agreed to before (%s)", lookleap.CodeConsentStale)
+		summary += fmt.Sprintf(" that is another one than you agreed to before (%s)", CodeConsentStale)
 	}
 	req := s.request(lookleap.ConsentScript, summary)
 	recipient := p.Sandbox.Name

@@ -127,7 +127,7 @@ func TestFilesOfScripts(t *testing.T) {
 				site.HandleFunc(path, func(http.ResponseWriter, *http.Request) { requests++ })
 			}
 			_, err := skill.Approve(t.Context(), dvs.Invocation{Script: "scripts/x.sh", Files: files})
-			if lookleap.CodeOf(err) != lookleap.CodeNameClash || ui.count() != 0 || requests != 0 {
+			if lookleap.CodeOf(err) != dvs.CodeNameClash || ui.count() != 0 || requests != 0 {
 				t.Errorf("%q: %v, %d requests", files, err, requests)
 			}
 		}
@@ -159,10 +159,10 @@ func TestFilesOfScripts(t *testing.T) {
 				site.Body("/s/a/"+f, "text/plain", "x")
 			}
 			_, err := skill.Approve(t.Context(), dvs.Invocation{Script: "scripts/x.sh", Files: files})
-			if code := lookleap.CodeOf(err); code != lookleap.CodeUnsafeName && code != lookleap.CodeNameClash || ui.count() != 0 {
+			if code := lookleap.CodeOf(err); code != dvs.CodeUnsafeName && code != dvs.CodeNameClash || ui.count() != 0 {
 				t.Errorf("%q: %v", files, err)
 			}
-			if _, err := skill.Approve(t.Context(), dvs.Invocation{Script: files[0]}); len(files) == 1 && files[0] != "Scripts/X.sh" && lookleap.CodeOf(err) != lookleap.CodeUnsafeName {
+			if _, err := skill.Approve(t.Context(), dvs.Invocation{Script: files[0]}); len(files) == 1 && files[0] != "Scripts/X.sh" && lookleap.CodeOf(err) != dvs.CodeUnsafeName {
 				t.Errorf("%q as a script: %v", files, err)
 			}
 		})

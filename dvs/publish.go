@@ -41,7 +41,7 @@ func NewPublished(files map[string][]byte, limits Limits) (*Published, error) {
 	}
 	content, ok := files[EntryFile]
 	if !ok {
-		return nil, refuse(lookleap.CodeMissingSkillMD, EntryFile, "the directory has no SKILL.md", "add one")
+		return nil, refuse(CodeMissingSkillMD, EntryFile, "the directory has no SKILL.md", "add one")
 	}
 	skill, _, err := ParseSkill(content, DVS, limits)
 	if err != nil {
@@ -56,7 +56,7 @@ func NewPublished(files map[string][]byte, limits Limits) (*Published, error) {
 func (p *Published) Lock(skill SkillURL, root TrustRoot, limits Limits) (*Lockfile, error) {
 	id := skill.String()
 	if !root.Covers(skill) {
-		return nil, refuse(lookleap.CodeOutsideRoot, id, "the skill does not lie under the trust root", "")
+		return nil, refuse(CodeOutsideTrustRoot, id, "the skill does not lie under the trust root", "")
 	}
 	said := Bundle{ID: id, Root: root.String(), Files: p.Files, Verdict: &lookleap.Verdict{Subject: id, OK: true}} // leaves only digests
 	v := NewVerifiedFS([]Bundle{said}, VerifiedFSOptions{Limits: limits})
@@ -77,7 +77,7 @@ func WellKnownSkillURL(origin, name string) (string, error) {
 		return "", badURL(origin, err)
 	}
 	if u.Path() != "/" || u.HasQuery() {
-		return "", refuse(lookleap.CodeNoOriginDiscovery, origin, "well-known paths belong to a whole origin", "leave out path and query")
+		return "", refuse(CodeNoOriginDiscovery, origin, "well-known paths belong to a whole origin", "leave out path and query")
 	}
 	return u.Origin() + SkillsPrefix + name + "/" + EntryFile, nil
 }
@@ -102,7 +102,7 @@ func WriteIndex(w io.Writer, shape IndexShape, skills []*Published) error {
 	entries := make([]indexEntry, 0, len(sorted))
 	for i, s := range sorted {
 		if i > 0 && sorted[i-1].Name == s.Name {
-			return refuse(lookleap.CodeNameClash, s.Name, "two skills have one name, and so one URL", "rename one of them")
+			return refuse(CodeNameClash, s.Name, "two skills have one name, and so one URL", "rename one of them")
 		}
 		entries = append(entries, s.entry(shape))
 	}

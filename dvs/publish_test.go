@@ -40,7 +40,7 @@ func TestWriteIndex(t *testing.T) {
 		}
 	})
 	t.Run("DVS-3.2-16/reject-one-name-twice", func(t *testing.T) {
-		if err := dvs.WriteIndex(new(bytes.Buffer), dvs.IndexArray, append(skills, skills[0])); lookleap.CodeOf(err) != lookleap.CodeNameClash {
+		if err := dvs.WriteIndex(new(bytes.Buffer), dvs.IndexArray, append(skills, skills[0])); lookleap.CodeOf(err) != dvs.CodeNameClash {
 			t.Error(err)
 		}
 	})
@@ -70,7 +70,7 @@ func TestWellKnownSkillURL(t *testing.T) {
 		"slash":      {"https://example.com", "a/b", lookleap.CodeBadName},
 		"upper-case": {"https://example.com", "A", lookleap.CodeBadName},
 		"empty":      {"https://example.com", "", lookleap.CodeBadName},
-		"path":       {"https://example.com/x", "a", lookleap.CodeNoOriginDiscovery},
+		"path":       {"https://example.com/x", "a", dvs.CodeNoOriginDiscovery},
 		"http":       {"http://example.com", "a", lookleap.CodeNotHTTPS},
 	} {
 		t.Run("DVS-3.2-03/reject-"+name, func(t *testing.T) {

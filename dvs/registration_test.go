@@ -39,11 +39,11 @@ func TestRegisterListing(t *testing.T) {
 	t.Run("DVS-4.6-02/accept-nothing-fetched", func(t *testing.T) {
 		net, _, loader, listing := world(t, index)
 		r, err := loader.RegisterListing(t.Context(), listing)
-		if err != nil || r.ContextText() != "refund: Refunds an order." || !r.Digest.IsZero() || r.Root.String() != "https://shop.example/" || !r.Source.Registered() || r.Verdict.OK || r.Verdict.Code != lookleap.CodeNotActivated || asked(net) {
+		if err != nil || r.ContextText() != "refund: Refunds an order." || !r.Digest.IsZero() || r.Root.String() != "https://shop.example/" || !r.Source.Registered() || r.Verdict.OK || r.Verdict.Code != dvs.CodeNotActivated || asked(net) {
 			t.Fatal(r, err)
 		}
 		skill, err := r.Activate(t.Context())
-		if err != nil || skill.Digest != dvs.DigestOf([]byte(refund)) || !skill.Verdict.OK || hasFinding(skill.Verdict, lookleap.CodeChanged) {
+		if err != nil || skill.Digest != dvs.DigestOf([]byte(refund)) || !skill.Verdict.OK || hasFinding(skill.Verdict, dvs.CodeChanged) {
 			t.Error(skill, err)
 		}
 	})
@@ -54,7 +54,7 @@ func TestRegisterListing(t *testing.T) {
 			t.Fatal(err)
 		}
 		site.Body(file, "text/markdown", strings.Join(strings.SplitAfter(refund, "---\n")[:2], ""))
-		if skill, err := r.Activate(t.Context()); lookleap.CodeOf(err) != lookleap.CodeEmptyBody || skill != nil {
+		if skill, err := r.Activate(t.Context()); lookleap.CodeOf(err) != dvs.CodeEmptyBody || skill != nil {
 			t.Error(skill, err)
 		}
 	})
@@ -65,12 +65,12 @@ func TestRegisterListing(t *testing.T) {
 			t.Fatal(r, err)
 		}
 		skill, err := r.Activate(t.Context())
-		if err != nil || !hasFinding(skill.Verdict, lookleap.CodeIndexMismatch) || skill.Description != "Refunds an order." {
+		if err != nil || !hasFinding(skill.Verdict, dvs.CodeIndexMismatch) || skill.Description != "Refunds an order." {
 			t.Error(skill, err)
 		}
 	})
 	t.Run("promised-digest", func(t *testing.T) {
-		for digest, code := range map[dvs.Digest]lookleap.Code{dvs.DigestOf([]byte(refund)): lookleap.CodeOK, dvs.DigestOf(nil): lookleap.CodeDigestMismatch} {
+		for digest, code := range map[dvs.Digest]lookleap.Code{dvs.DigestOf([]byte(refund)): lookleap.CodeOK, dvs.DigestOf(nil): dvs.CodeDigestMismatch} {
 			_, _, loader, listing := world(t, v2(digest))
 			r, err := loader.RegisterListing(t.Context(), listing)
 			if err != nil || r.Digest != digest {
@@ -84,7 +84,7 @@ func TestRegisterListing(t *testing.T) {
 	t.Run("promised-digest-and-too-little", func(t *testing.T) {
 		_, _, loader, listing := world(t, index)
 		listing.Description, listing.Digest = "", dvs.DigestOf([]byte("another file"))
-		if r, err := loader.RegisterListing(t.Context(), listing); lookleap.CodeOf(err) != lookleap.CodeDigestMismatch || r != nil {
+		if r, err := loader.RegisterListing(t.Context(), listing); lookleap.CodeOf(err) != dvs.CodeDigestMismatch || r != nil {
 			t.Error(r, err)
 		}
 		listing.Digest = dvs.DigestOf([]byte(refund))
@@ -132,10 +132,10 @@ func TestRegisterListing(t *testing.T) {
 		if err := loader.RevokeDomain("shop.example", false); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.Activate(t.Context()); lookleap.CodeOf(err) != lookleap.CodeRevoked {
+		if _, err := r.Activate(t.Context()); lookleap.CodeOf(err) != dvs.CodeRevoked {
 			t.Error(err)
 		}
-		if r, err := loader.RegisterListing(t.Context(), listing); lookleap.CodeOf(err) != lookleap.CodeRevoked || r != nil || asked(net) {
+		if r, err := loader.RegisterListing(t.Context(), listing); lookleap.CodeOf(err) != dvs.CodeRevoked || r != nil || asked(net) {
 			t.Error(r, err)
 		}
 	})
@@ -146,7 +146,7 @@ func TestRegisterListing(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, err := dvs.NewLoader(net.Host()).RegisterListing(t.Context(), dvs.Listing{Skill: u, Name: "refund", Description: "d"})
-		if lookleap.CodeOf(err) != lookleap.CodeNeedsRoot || r != nil {
+		if lookleap.CodeOf(err) != dvs.CodeNeedsRoot || r != nil {
 			t.Error(r, err)
 		}
 	})

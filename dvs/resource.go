@@ -72,7 +72,7 @@ func (s *Loaded) resolve(ref string) (Target, *Error) {
 		if scheme == "http" {
 			return Target{}, refuse(lookleap.CodeNotHTTPS, ref, "nothing is fetched over plain http", "use https")
 		}
-		return Target{}, refuse(lookleap.CodeBadScheme, ref, "nothing is loaded from this scheme", "use a relative path or https")
+		return Target{}, refuse(CodeBadScheme, ref, "nothing is loaded from this scheme", "use a relative path or https")
 	}
 	u, err := rules.urls().Resolve(s.base, ref)
 	if err != nil {
@@ -93,16 +93,16 @@ func (s *Loaded) resolve(ref string) (Target, *Error) {
 	}
 	switch {
 	case !s.Root.covers(p), refused != nil, absolute && p.page.Host() != u.Host():
-		t.Access, t.Code = NeedsConsent, lookleap.CodeOutsideRoot
+		t.Access, t.Code = NeedsConsent, CodeOutsideTrustRoot
 		if t.Kind == Script && path.Ext(u.Path()) != "" {
-			return Target{}, refuse(lookleap.CodeScriptOutside, ref, "a script has to be in the skill's own directory", "bundle the script")
+			return Target{}, refuse(CodeScriptOutside, ref, "a script has to be in the skill's own directory", "bundle the script")
 		}
 		t.URL, t.place = u.String(), place{page: u, served: u, file: true}
 		return t, nil
 	case !p.file:
-		return Target{}, refuse(lookleap.CodeNotContentRoute, ref, "no file can stand at this path of the platform", "refer to a file of the repository")
+		return Target{}, refuse(CodeNotContentRoute, ref, "no file can stand at this path of the platform", "refer to a file of the repository")
 	case p.commit != "" && !strings.EqualFold(p.commit, s.pinned()):
-		return Target{}, refuse(lookleap.CodeCommitRef, ref, "the revision reads as a commit, which may come from a stranger's fork", "refer to a branch or tag")
+		return Target{}, refuse(CodeCommitRef, ref, "the revision reads as a commit, which may come from a stranger's fork", "refer to a branch or tag")
 	}
 	if name, ok := below(s.directory(), p.page); ok {
 		t.Name, t.Access, t.Kind = name, Bundled, KindOf(name, nil)
@@ -116,9 +116,9 @@ func (s *Loaded) resolve(ref string) (Target, *Error) {
 func (s *Loaded) outsideDirectory(ref string, t Target) (Target, *Error) {
 	switch t.Kind {
 	case Script:
-		return Target{}, refuse(lookleap.CodeScriptOutside, ref, "a script has to be in the skill's own directory", "bundle the script")
+		return Target{}, refuse(CodeScriptOutside, ref, "a script has to be in the skill's own directory", "bundle the script")
 	case Data:
-		t.Access, t.Code = NeedsConsent, lookleap.CodeDataOutside
+		t.Access, t.Code = NeedsConsent, CodeDataOutside
 	default:
 		t.Access = UnderRoot
 	}
@@ -264,7 +264,7 @@ func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot
 	rules := l.rules()
 	doc, err := l.gather(ctx, request{url: t.place.served, limit: l.limits.Resource, hop: func(to domain.URL) *Error {
 		if !root.IsZero() {
-			if err := l.checkHop(root, claim, to); err == nil || err.Code != lookleap.CodeRedirectOutside {
+			if err := l.checkHop(root, claim, to); err == nil || err.Code != CodeRedirectOutside {
 				return err
 			}
 		}
@@ -333,7 +333,7 @@ func (r *Resource) media(doc *document, claim Claim) outcome {
 func (r *Resource) location(rules Rules, doc *document, directory string) outcome {
 	if r.External {
 		if r.Kind == Script && isShebang(r.data) {
-			return failed(lookleap.CodeScriptOutside, "what came is a script, which has to be in the skill's own directory")
+			return failed(CodeScriptOutside, "what came is a script, which has to be in the skill's own directory")
 		}
 		return passed("the user agreed to this URL")
 	}
@@ -346,7 +346,7 @@ func (r *Resource) location(rules Rules, doc *document, directory string) outcom
 	case inside || r.Kind == Instructions || r.Kind == Template:
 		return passed("the file is where its kind may be")
 	case r.Kind == Data:
-		return failed(lookleap.CodeDataOutside, "the data file came from outside the skill's directory")
+		return failed(CodeDataOutside, "the data file came from outside the skill's directory")
 	}
-	return failed(lookleap.CodeScriptOutside, "the script came from outside the skill's directory")
+	return failed(CodeScriptOutside, "the script came from outside the skill's directory")
 }

@@ -153,7 +153,7 @@ func TestExternal(t *testing.T) {
 		t.Run("DVS-5.1-04/reject-"+name, func(t *testing.T) {
 			net, skill := loadAt(t, shop, p, "https://shop.example/")
 			r, err := skill.Resource(t.Context(), "https://evil.example/GUIDE.md")
-			if r != nil || lookleap.CodeOf(err) != lookleap.CodeOutsideRoot || !errors.Is(err, lookleap.ErrConsentRefused) || len(net.Journal().Dials()) != 0 {
+			if r != nil || lookleap.CodeOf(err) != dvs.CodeOutsideTrustRoot || !errors.Is(err, lookleap.ErrConsentRefused) || len(net.Journal().Dials()) != 0 {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -209,7 +209,7 @@ func TestExternal(t *testing.T) {
 	t.Run("DVS-4.5.2-01/reject-script-that-looks-like-data", func(t *testing.T) {
 		net, skill := loadAt(t, shop, &prompter{decide: agree}, "https://shop.example/")
 		net.Site("evil.example").Body("/x.json", "application/json", "#!/bin/sh\n")
-		if r, err := skill.Resource(t.Context(), "https://evil.example/x.json"); r != nil || lookleap.CodeOf(err) != lookleap.CodeScriptOutside {
+		if r, err := skill.Resource(t.Context(), "https://evil.example/x.json"); r != nil || lookleap.CodeOf(err) != dvs.CodeScriptOutside {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -226,7 +226,7 @@ func TestExternal(t *testing.T) {
 		if _, err := skill.Resource(t.Context(), "MORE.md"); err != nil {
 			t.Error(err)
 		}
-		if r, err := skill.Resource(t.Context(), "AWAY.md"); r != nil || lookleap.CodeOf(err) != lookleap.CodeCommitRef {
+		if r, err := skill.Resource(t.Context(), "AWAY.md"); r != nil || lookleap.CodeOf(err) != dvs.CodeCommitRef {
 			t.Errorf("got %v", err)
 		}
 	})

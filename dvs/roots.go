@@ -306,9 +306,9 @@ func (r *Roots) at(u domain.URL) Declared {
 func (d Declared) refusal(input string) *Error {
 	switch {
 	case d.Revoked:
-		return refuse(lookleap.CodeRevoked, input, "trust in this root or domain was revoked", "")
+		return refuse(CodeRevoked, input, "trust in this root or domain was revoked", "")
 	case d.Blocked:
-		return refuse(lookleap.CodeBlockedRoot, input, "the trust root is blocked", "")
+		return refuse(CodeBlockedRoot, input, "the trust root is blocked", "")
 	}
 	return nil
 }

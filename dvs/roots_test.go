@@ -67,7 +67,7 @@ func TestRootsFind(t *testing.T) {
 	t.Run("DVS-3.1-33/reject-insisting-user", func(t *testing.T) {
 		roots := dvs.NewRoots(dvs.Rules{})
 		for range 2 {
-			if _, err := roots.Register("https://github.com/", dvs.ByUser); lookleap.CodeOf(err) != lookleap.CodeUGCBareRoot {
+			if _, err := roots.Register("https://github.com/", dvs.ByUser); lookleap.CodeOf(err) != dvs.CodeUGCBareRoot {
 				t.Errorf("got %v", err)
 			}
 		}

@@ -5,8 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/lookleap/lookleap"
 )
 
 // route is the path of a platform's URL, taken apart: which repository, which
@@ -49,7 +47,7 @@ func (role hostRole) readRoute(input string, segments []string) (r route, ok boo
 }
 
 func notContent(input string, e *Platform) *Error {
-	return refuse(lookleap.CodeNotContentRoute, input, "this path of "+e.Name+" does not lead to the content of a repository", "use the page of the file in the repository")
+	return refuse(CodeNotContentRoute, input, "this path of "+e.Name+" does not lead to the content of a repository", "use the page of the file in the repository")
 }
 
 // cutRoute removes the word of the route and tells whether it was that of a
@@ -137,7 +135,7 @@ func (r *route) checkRevision(input string) *Error {
 	} else if !strangersRef.MatchString(ref) {
 		return nil
 	}
-	return refuse(lookleap.CodeUntrustedRef, input, "anybody can create this revision with a pull request", "use a branch or tag of the owner")
+	return refuse(CodeUntrustedRef, input, "anybody can create this revision with a pull request", "use a branch or tag of the owner")
 }
 
 // commit gives the part of the revision that a platform may read as a commit;

@@ -177,7 +177,7 @@ func checkEnv(env []string) error {
 func (s *Loaded) bundledTarget(ctx context.Context, ref string) (Target, error) {
 	t, err := s.target(ctx, ref)
 	if err == nil && t.Access != Bundled {
-		err = s.loader.refuseTarget(ctx, ref, refuse(lookleap.CodeScriptOutside, ref, "what a script runs or is given has to be in the skill's own directory", "bundle the file"))
+		err = s.loader.refuseTarget(ctx, ref, refuse(CodeScriptOutside, ref, "what a script runs or is given has to be in the skill's own directory", "bundle the file"))
 	}
 	return t, err
 }
@@ -210,7 +210,7 @@ func (a *ApprovedScript) Run(ctx context.Context) (out *Output, err error) {
 		return nil, err
 	}
 	if l.options.Runner == nil {
-		return nil, l.refuseTarget(ctx, a.planned.Skill, refuse(lookleap.CodeNoRunner, a.planned.Script.Name, "there is nothing that could run the script", "set Options.Runner"))
+		return nil, l.refuseTarget(ctx, a.planned.Skill, refuse(CodeNoRunner, a.planned.Script.Name, "there is nothing that could run the script", "set Options.Runner"))
 	}
 	if now := l.options.Runner.Sandbox(); !now.confines(a.planned.Sandbox) {
 		return nil, l.refuseTarget(ctx, a.planned.Skill, refuse(lookleap.CodeNeedsConsent, a.planned.Script.Name, "the runner is another one than the user was shown, or confines less", "ask again"))

@@ -139,7 +139,7 @@ func TestApprove(t *testing.T) {
 				if _, err := skill.Approve(t.Context(), in); err != nil || ui.count() != 2 {
 					t.Errorf("asked %d times, %v", ui.count(), err)
 				}
-				if stale := strings.Contains(ui.asked[1].Summary, string(lookleap.CodeConsentStale)); stale != (name == "bytes") {
+				if stale := strings.Contains(ui.asked[1].Summary, string(dvs.CodeConsentStale)); stale != (name == "bytes") {
 					t.Errorf("the summary is %q", ui.asked[1].Summary)
 				}
 			})
@@ -239,7 +239,7 @@ func TestApprove(t *testing.T) {
 		_, run, loader, skill := scriptWorld(t, &prompter{decide: agree})
 		script, _ := skill.Approve(t.Context(), invocation)
 		loader.Revoke(skill.Root)
-		if _, err := script.Run(t.Context()); lookleap.CodeOf(err) != lookleap.CodeRevoked || len(run.ran) != 0 {
+		if _, err := script.Run(t.Context()); lookleap.CodeOf(err) != dvs.CodeRevoked || len(run.ran) != 0 {
 			t.Error(err)
 		}
 	})
@@ -250,7 +250,7 @@ func TestApprove(t *testing.T) {
 		site.Body("/s/a/SKILL.md", "text/markdown", refund+"changed\n")
 		skill.Deactivate()
 		again, err := loader.Load(t.Context(), scriptSkill)
-		if err != nil || !hasFinding(again.Verdict, lookleap.CodeChanged) {
+		if err != nil || !hasFinding(again.Verdict, dvs.CodeChanged) {
 			t.Fatal(err)
 		}
 		if _, err := again.Approve(t.Context(), invocation); err != nil || ui.count() != 2 {
@@ -411,7 +411,7 @@ func TestResumeScript(t *testing.T) {
 	})
 	t.Run("DVS-7-03/reject-resumed-after-revocation", func(t *testing.T) {
 		loader.Revoke(skill.Root)
-		if got, err := loader.Resume(t.Context(), pending.State, decision); got != nil || lookleap.CodeOf(err) != lookleap.CodeRevoked {
+		if got, err := loader.Resume(t.Context(), pending.State, decision); got != nil || lookleap.CodeOf(err) != dvs.CodeRevoked {
 			t.Error(got, err)
 		}
 	})
@@ -440,7 +440,7 @@ func TestResumeElsewhere(t *testing.T) {
 		_, err := dvs.NewLoader(host).Load(t.Context(), scriptSkill)
 		pending, decision := suspended(t, err)
 		got, err := dvs.Options{Strict: true}.NewLoader(net.Host()).Resume(t.Context(), pending.State, decision)
-		if got != nil || lookleap.CodeOf(err) != lookleap.CodeNeedsRoot {
+		if got != nil || lookleap.CodeOf(err) != dvs.CodeNeedsRoot {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})
@@ -457,7 +457,7 @@ func TestResumeElsewhere(t *testing.T) {
 		_, err = skill.Approve(t.Context(), dvs.Invocation{Script: "scripts/x.sh"})
 		pending, decision := suspended(t, err)
 		loader.Roots().Unregister(skill.Root)
-		if got, err := loader.Resume(t.Context(), pending.State, decision); got != nil || lookleap.CodeOf(err) != lookleap.CodeNeedsRoot {
+		if got, err := loader.Resume(t.Context(), pending.State, decision); got != nil || lookleap.CodeOf(err) != dvs.CodeNeedsRoot {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})

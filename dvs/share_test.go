@@ -66,7 +66,7 @@ func TestSharedCopies(t *testing.T) {
 		if err := strict.RevokeDomain("shop.example", false); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := strict.Load(t.Context(), url); lookleap.CodeOf(err) != lookleap.CodeRevoked {
+		if _, err := strict.Load(t.Context(), url); lookleap.CodeOf(err) != dvs.CodeRevoked {
 			t.Error(err)
 		}
 	})
@@ -77,7 +77,7 @@ func TestSharedCopies(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.site.Body(at, "text/markdown", strings.Replace(refund, "Refunds", "Now refunds", 1))
-		if skill, err := r.Activate(t.Context()); err != nil || !hasFinding(skill.Verdict, lookleap.CodeChanged) {
+		if skill, err := r.Activate(t.Context()); err != nil || !hasFinding(skill.Verdict, dvs.CodeChanged) {
 			t.Error(skill, err)
 		}
 		if skill := load(t, process(t, f, "https://shop.example/")); skill.Description != "Now refunds an order." || asked(f) != 2 {

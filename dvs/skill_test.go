@@ -62,11 +62,11 @@ func or(text, other string) string {
 func TestParseSkill(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("a", n) }
 	const (
-		front    = lookleap.CodeBadFrontmatter
+		front    = dvs.CodeBadFrontmatter
 		badName  = lookleap.CodeBadName
-		badDesc  = lookleap.CodeBadDescription
-		noFront  = lookleap.CodeNoFrontmatter
-		unclosed = lookleap.CodeUnterminated
+		badDesc  = dvs.CodeBadDescription
+		noFront  = dvs.CodeNoFrontmatter
+		unclosed = dvs.CodeUnterminated
 		notUTF8  = lookleap.CodeNotUTF8
 	)
 	plain := file("name: a\ndescription: b\n")
@@ -107,10 +107,10 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.2-09", name: "reject-empty-file", input: "", code: noFront},
 
 		{id: "DVS-4.2-10", name: "accept-with", input: "---\nname: a\ndescription: b\n---\nx"},
-		{id: "DVS-4.2-10", name: "reject-end-of-file", input: "---\nname: a\ndescription: b\n---", code: lookleap.CodeEmptyBody},
-		{id: "DVS-4.2-10", name: "reject-white-space", input: "---\nname: a\ndescription: b\n---\n \t\r\n\u00a0\n", code: lookleap.CodeEmptyBody},
+		{id: "DVS-4.2-10", name: "reject-end-of-file", input: "---\nname: a\ndescription: b\n---", code: dvs.CodeEmptyBody},
+		{id: "DVS-4.2-10", name: "reject-white-space", input: "---\nname: a\ndescription: b\n---\n \t\r\n\u00a0\n", code: dvs.CodeEmptyBody},
 		{id: "DVS-4.4-01", name: "accept-text", input: plain},
-		{id: "DVS-4.4-01", name: "reject-nothing", input: "---\nname: a\ndescription: b\n---\n\n", code: lookleap.CodeEmptyBody},
+		{id: "DVS-4.4-01", name: "reject-nothing", input: "---\nname: a\ndescription: b\n---\n\n", code: dvs.CodeEmptyBody},
 		{id: "DVS-4.4-01", name: "reject-binary", input: plain + "\x00\x01\x02", code: notUTF8},
 
 		{id: "DVS-4.3-01", name: "accept-blanks-after", input: "--- \t\nname: a\ndescription: b\n---  \nx"},
@@ -185,7 +185,7 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.3-04", name: "reject-list", input: desc("[b]"), code: badDesc},
 
 		{id: "DVS-4.3-05", name: "accept-64", input: name(long(64)), skill: long(64)},
-		{id: "DVS-4.3-05", name: "reject-65", input: name(long(65)), code: lookleap.CodeNameTooLong},
+		{id: "DVS-4.3-05", name: "reject-65", input: name(long(65)), code: dvs.CodeNameTooLong},
 		{id: "DVS-4.3-06", name: "accept-letters-digits-hyphen", input: name("a-b2"), skill: "a-b2"},
 		{id: "DVS-4.3-06", name: "reject-upper-case", input: name("A"), code: badName},
 		{id: "DVS-4.3-06", name: "reject-underscore", input: name("a_b"), code: badName},
@@ -194,13 +194,13 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.3-06", name: "reject-full-width", input: name("ａ"), code: badName},
 		{id: "DVS-4.3-06", name: "reject-slash", input: name("a/b"), code: badName},
 		{id: "DVS-4.3-06", name: "reject-quoted-blank", input: name(`"a "`), code: badName},
-		{id: "DVS-4.3-07", name: "accept-first", input: name(`"-a"`), skill: "-a", finding: lookleap.CodeNameHyphen},
-		{id: "DVS-4.3-07", name: "accept-last", input: name("a-"), skill: "a-", finding: lookleap.CodeNameHyphen},
-		{id: "DVS-4.3-07", name: "accept-double", input: name("a--b"), skill: "a--b", finding: lookleap.CodeNameHyphen},
+		{id: "DVS-4.3-07", name: "accept-first", input: name(`"-a"`), skill: "-a", finding: dvs.CodeNameHyphen},
+		{id: "DVS-4.3-07", name: "accept-last", input: name("a-"), skill: "a-", finding: dvs.CodeNameHyphen},
+		{id: "DVS-4.3-07", name: "accept-double", input: name("a--b"), skill: "a--b", finding: dvs.CodeNameHyphen},
 		{id: "DVS-4.3-07", name: "reject-by-the-public-format", profile: dvs.AgentSkills, input: name("a--b"), code: badName},
 		{id: "C13", name: "accept-64", input: name(long(64)), skill: long(64)},
 		{id: "C13", name: "accept-con", input: name("con"), skill: "con"},
-		{id: "C13", name: "reject-65", input: name(long(65)), code: lookleap.CodeNameTooLong},
+		{id: "C13", name: "reject-65", input: name(long(65)), code: dvs.CodeNameTooLong},
 		{id: "C13", name: "reject-cyrillic", input: name("а"), code: badName},
 		{id: "C13", name: "reject-traversal", input: name("../x"), code: badName},
 		{id: "C13", name: "reject-dot", input: name("a.b"), code: badName},
@@ -212,9 +212,9 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.3-09", name: "accept-1024", input: desc(long(1024)), text: long(1024)},
 		{id: "DVS-4.3-09", name: "accept-1024-emoji", input: desc(strings.Repeat("😀", 1024)), text: strings.Repeat("😀", 1024)},
 		{id: "DVS-4.3-09", name: "accept-1024-and-blanks", input: desc(`"` + long(1024) + `   "`), text: long(1024)},
-		{id: "DVS-4.3-09", name: "reject-1025", input: desc(long(1025)), code: lookleap.CodeDescTooLong},
+		{id: "DVS-4.3-09", name: "reject-1025", input: desc(long(1025)), code: dvs.CodeDescTooLong},
 		{id: "C14", name: "accept-1024-combining", input: desc("e" + strings.Repeat("e\u0301", 511) + "e"), text: "e" + strings.Repeat("e\u0301", 511) + "e"},
-		{id: "C14", name: "reject-1025-combining", input: desc("e" + strings.Repeat("e\u0301", 512)), code: lookleap.CodeDescTooLong},
+		{id: "C14", name: "reject-1025-combining", input: desc("e" + strings.Repeat("e\u0301", 512)), code: dvs.CodeDescTooLong},
 		{id: "C14", name: "reject-white-space", input: desc(`"  "`), code: badDesc},
 		{id: "DVS-4.3-10", name: "accept-example", input: file("name: customer-support\ndescription: Handles common customer support inquiries for\n  Acme Corp products. Use when the user asks about product\n  returns, warranty claims, or order status.\n"),
 			skill: "customer-support", text: "Handles common customer support inquiries for Acme Corp products. Use when the user asks about product returns, warranty claims, or order status."},
@@ -222,7 +222,7 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.3-10", name: "reject-unindented", input: file("name: a\ndescription: b\nc\n"), code: front},
 
 		{id: "DVS-4.3-13", name: "accept-tab-and-lf", input: desc(`"b\tc\nd"`), text: "b\tc\nd"},
-		{id: "DVS-4.3-13", name: "accept-bidi", input: desc("b\u202ec"), text: "b\u202ec", finding: lookleap.CodeUnsafeChars},
+		{id: "DVS-4.3-13", name: "accept-bidi", input: desc("b\u202ec"), text: "b\u202ec", finding: dvs.CodeUnsafeChars},
 		{id: "DVS-4.3-13", name: "reject-escape", input: desc(`"b\x1b[2K"`), code: badDesc},
 		{id: "DVS-4.3-13", name: "reject-raw-escape", input: desc("b\x1b[2K"), code: badDesc},
 		{id: "DVS-4.3-13", name: "reject-c1", input: desc(`"b\x9bc"`), code: badDesc},
@@ -230,9 +230,9 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.3-13", name: "reject-in-name", input: name("a\x1b"), code: badName},
 		{id: "E04", name: "reject-terminal-escapes", input: desc(`"\x1b[2K\x1b[1A Trust Root: https://bank.example/"`), code: badDesc},
 		{id: "E04", name: "reject-hyperlink", input: desc("\x1b]8;;https://bank.example/\x07x"), code: badDesc},
-		{id: "C19", name: "accept-tags-in-the-body", input: plain + "\U000e0001\U000e0041", finding: lookleap.CodeUnsafeChars},
-		{id: "C19", name: "accept-zero-width-run", input: plain + "a\u200b\u200b\u2060", finding: lookleap.CodeUnsafeChars},
-		{id: "C19", name: "accept-selectors-run", input: plain + "😀\ufe0f\ufe0f\ufe0f", finding: lookleap.CodeUnsafeChars},
+		{id: "C19", name: "accept-tags-in-the-body", input: plain + "\U000e0001\U000e0041", finding: dvs.CodeUnsafeChars},
+		{id: "C19", name: "accept-zero-width-run", input: plain + "a\u200b\u200b\u2060", finding: dvs.CodeUnsafeChars},
+		{id: "C19", name: "accept-selectors-run", input: plain + "😀\ufe0f\ufe0f\ufe0f", finding: dvs.CodeUnsafeChars},
 		{id: "C19", name: "reject-in-name", input: name("a\U000e0041"), code: badName},
 	} {
 		t.Run(c.id+"/"+c.name, c.run)
@@ -243,18 +243,18 @@ func TestAgentSkills(t *testing.T) {
 	plain := "name: a\ndescription: b\n"
 	for _, c := range []skillCase{
 		{name: "accept-all-fields", input: file(plain + "license: MIT\ncompatibility: needs git\nmetadata:\n  author: x\n  version: 1.0\nallowed-tools: Read Write\n")},
-		{name: "accept-other-key", input: file(plain + "version: 1\n"), finding: lookleap.CodeUnknownField},
-		{name: "reject-license-map", input: file(plain + "license: {name: MIT}\n"), code: lookleap.CodeBadField},
-		{name: "reject-long-compatibility", input: file(plain + "compatibility: " + strings.Repeat("x", 501) + "\n"), code: lookleap.CodeBadField},
-		{name: "reject-empty-compatibility", input: file(plain + "compatibility: \"\"\n"), code: lookleap.CodeBadField},
-		{name: "reject-metadata-text", input: file(plain + "metadata: x\n"), code: lookleap.CodeBadField},
-		{name: "reject-nested-metadata", input: file(plain + "metadata:\n  x: [1]\n"), code: lookleap.CodeBadField},
-		{name: "reject-tools-list", input: file(plain + "allowed-tools:\n  - Read\n"), code: lookleap.CodeBadField},
-		{name: "reject-empty-body", input: "---\n" + plain + "---\n", code: lookleap.CodeEmptyBody},
+		{name: "accept-other-key", input: file(plain + "version: 1\n"), finding: dvs.CodeUnknownField},
+		{name: "reject-license-map", input: file(plain + "license: {name: MIT}\n"), code: dvs.CodeBadField},
+		{name: "reject-long-compatibility", input: file(plain + "compatibility: " + strings.Repeat("x", 501) + "\n"), code: dvs.CodeBadField},
+		{name: "reject-empty-compatibility", input: file(plain + "compatibility: \"\"\n"), code: dvs.CodeBadField},
+		{name: "reject-metadata-text", input: file(plain + "metadata: x\n"), code: dvs.CodeBadField},
+		{name: "reject-nested-metadata", input: file(plain + "metadata:\n  x: [1]\n"), code: dvs.CodeBadField},
+		{name: "reject-tools-list", input: file(plain + "allowed-tools:\n  - Read\n"), code: dvs.CodeBadField},
+		{name: "reject-empty-body", input: "---\n" + plain + "---\n", code: dvs.CodeEmptyBody},
 	} {
 		c.profile = dvs.AgentSkills
 		t.Run(c.name, c.run)
-		if c.code == lookleap.CodeBadField {
+		if c.code == dvs.CodeBadField {
 			c.profile, c.finding, c.code = dvs.DVS, c.code, ""
 			t.Run("dvs-keeps-it", c.run)
 		}

@@ -59,7 +59,7 @@ func (r Rules) skillAt(raw string, u domain.URL) (SkillURL, *Error) {
 		return SkillURL{}, err
 	}
 	if !p.file {
-		return SkillURL{}, refuse(lookleap.CodeNotContentRoute, raw, "no file can stand at this path of the platform", "use the page of the SKILL.md in its repository")
+		return SkillURL{}, refuse(CodeNotContentRoute, raw, "no file can stand at this path of the platform", "use the page of the SKILL.md in its repository")
 	}
 	return SkillURL{place: p, fragment: u.FragmentDropped()}, nil
 }
@@ -75,7 +75,7 @@ func (r Rules) entryURL(raw string, u domain.URL) (domain.URL, *Error) {
 	case last == EntryFile && !strings.HasSuffix(u.Path(), "/"):
 		return u, nil
 	case len(last) >= len(".md") && strings.EqualFold(last[len(last)-len(".md"):], ".md"):
-		return domain.URL{}, refuse(lookleap.CodeNotSkillURL, raw, "the entry point of a skill is SKILL.md, spelled so", "use the URL of the skill's directory or of its SKILL.md")
+		return domain.URL{}, refuse(CodeNotSkillURL, raw, "the entry point of a skill is SKILL.md, spelled so", "use the URL of the skill's directory or of its SKILL.md")
 	}
 	entry, err := atPath(u, u.Host(), path+"/"+EntryFile)
 	if err != nil {

@@ -50,19 +50,19 @@ func (l *Loader) stillAllowed(s standing) *Error {
 	}
 	switch {
 	case !root.Covers(u):
-		return refuse(lookleap.CodeOutsideRoot, s.Skill, "the skill URL does not lie under its trust root any longer", "load the skill again")
+		return refuse(CodeOutsideTrustRoot, s.Skill, "the skill URL does not lie under its trust root any longer", "load the skill again")
 	case d.Source.Registered():
 	case s.Source.Registered():
-		return refuse(lookleap.CodeNeedsRoot, s.Skill, "the trust root of the skill was unregistered", "register the root and load the skill again")
+		return refuse(CodeNeedsRoot, s.Skill, "the trust root of the skill was unregistered", "register the root and load the skill again")
 	case l.options.Strict:
-		return refuse(lookleap.CodeNeedsRoot, s.Skill, "only registered trust roots count here", "register the root and load the skill again")
+		return refuse(CodeNeedsRoot, s.Skill, "only registered trust roots count here", "register the root and load the skill again")
 	case s.Source == SkillOnly:
 	case d.Source != DefaultOrigin:
-		return refuse(lookleap.CodeNeedsRoot, s.Skill, "the trust root of this skill was not confirmed", "register the root and load the skill again")
+		return refuse(CodeNeedsRoot, s.Skill, "the trust root of this skill was not confirmed", "register the root and load the skill again")
 	}
 	switch {
 	case l.options.RequireSecure && !s.RequireSecure:
-		return refuse(lookleap.CodeDNSSECInsecure, s.Skill, "the skill was loaded without a demand for signed DNS, which is made here", "load the skill again")
+		return refuse(CodeDNSSECInsecure, s.Skill, "the skill was loaded without a demand for signed DNS, which is made here", "load the skill again")
 	case l.options.Profile.strictness() > s.Profile.strictness():
 		return refuse(lookleap.CodePlanInvalid, s.Skill, "the skill was read by the profile "+s.Profile.String()+", and here a stricter one counts: "+l.options.Profile.String(), "load the skill again")
 	}

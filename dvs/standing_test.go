@@ -19,24 +19,24 @@ var withdrawals = map[string]struct {
 	end  func(t *testing.T, l *dvs.Loader, root string)
 	want lookleap.Code
 }{
-	"unregister": {func(t *testing.T, l *dvs.Loader, root string) { l.Roots().Unregister(must(dvs.ParseTrustRoot(root))) }, lookleap.CodeNeedsRoot},
+	"unregister": {func(t *testing.T, l *dvs.Loader, root string) { l.Roots().Unregister(must(dvs.ParseTrustRoot(root))) }, dvs.CodeNeedsRoot},
 	"block": {func(t *testing.T, l *dvs.Loader, root string) {
 		if _, err := l.Roots().Block(root); err != nil {
 			t.Fatal(err)
 		}
-	}, lookleap.CodeBlockedRoot},
+	}, dvs.CodeBlockedRoot},
 	"block-in-other-letters": {func(t *testing.T, l *dvs.Loader, root string) {
 		if _, err := l.Roots().Block(strings.Replace(root, "/own", "/OWN", 1)); err != nil {
 			t.Fatal(err)
 		}
-	}, lookleap.CodeBlockedRoot},
-	"revoke":             {func(t *testing.T, l *dvs.Loader, root string) { l.Revoke(must(dvs.ParseTrustRoot(root))) }, lookleap.CodeRevoked},
-	"revoke-in-registry": {func(t *testing.T, l *dvs.Loader, root string) { l.Roots().Revoke(must(dvs.ParseTrustRoot(root))) }, lookleap.CodeRevoked},
+	}, dvs.CodeBlockedRoot},
+	"revoke":             {func(t *testing.T, l *dvs.Loader, root string) { l.Revoke(must(dvs.ParseTrustRoot(root))) }, dvs.CodeRevoked},
+	"revoke-in-registry": {func(t *testing.T, l *dvs.Loader, root string) { l.Roots().Revoke(must(dvs.ParseTrustRoot(root))) }, dvs.CodeRevoked},
 	"revoke-domain": {func(t *testing.T, l *dvs.Loader, root string) {
 		if err := l.RevokeDomain(must(dvs.ParseTrustRoot(root)).HostingDomain(), false); err != nil {
 			t.Fatal(err)
 		}
-	}, lookleap.CodeRevoked},
+	}, dvs.CodeRevoked},
 }
 
 // TestWithdrawn ends trust in a root while a skill is in use, on a host of its
@@ -156,7 +156,7 @@ func TestWithdrawn(t *testing.T) {
 			t.Error(err)
 		}
 		loader.Revoke(skill.Root)
-		if _, err := skill.Resource(t.Context(), "ADVANCED.md"); lookleap.CodeOf(err) != lookleap.CodeRevoked {
+		if _, err := skill.Resource(t.Context(), "ADVANCED.md"); lookleap.CodeOf(err) != dvs.CodeRevoked {
 			t.Error(err)
 		}
 	})
@@ -181,7 +181,7 @@ func TestWithdrawn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := use(skill); lookleap.CodeOf(err) != lookleap.CodeNeedsRoot {
+			if err := use(skill); lookleap.CodeOf(err) != dvs.CodeNeedsRoot {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -193,7 +193,7 @@ func TestWithdrawn(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, ref := range []string{"https://raw.githubusercontent.com/evil/r/main/x.md", "https://raw.githack.com/Evil/r/main/x.md", "https://cdn.jsdelivr.net/gh/evil/r@main/x.md"} {
-			if _, err := skill.Resource(t.Context(), ref); lookleap.CodeOf(err) != lookleap.CodeBlockedRoot || ui.count() > 0 {
+			if _, err := skill.Resource(t.Context(), ref); lookleap.CodeOf(err) != dvs.CodeBlockedRoot || ui.count() > 0 {
 				t.Errorf("%s: %v, asked %d times", ref, err, ui.count())
 			}
 		}
@@ -208,7 +208,7 @@ func TestWithdrawn(t *testing.T) {
 		if err := loader.RevokeDomain("other.example", true); err != nil {
 			t.Fatal(err)
 		}
-		if len(seen) != 2 || seen[0].Code != lookleap.CodeRevoked || seen[0].Subject != "https://shop.example/" || seen[1].Subject != "other.example" {
+		if len(seen) != 2 || seen[0].Code != dvs.CodeRevoked || seen[0].Subject != "https://shop.example/" || seen[1].Subject != "other.example" {
 			t.Errorf("%+v", seen)
 		}
 	})
@@ -254,23 +254,23 @@ func TestResumeStricter(t *testing.T) {
 		stricter loaderOf
 		want     map[string]lookleap.Code // "" is the default
 	}{
-		"strict-without-the-root": {func(*testing.T) dvs.Options { return dvs.Options{Profile: dvs.Lenient, Strict: true} }, map[string]lookleap.Code{"": lookleap.CodeNeedsRoot}},
+		"strict-without-the-root": {func(*testing.T) dvs.Options { return dvs.Options{Profile: dvs.Lenient, Strict: true} }, map[string]lookleap.Code{"": dvs.CodeNeedsRoot}},
 		"strict-with-the-root": {func(t *testing.T) dvs.Options {
 			return dvs.Options{Profile: dvs.Lenient, Strict: true, Roots: registry(t, root)}
 		}, map[string]lookleap.Code{"": lookleap.CodeOK}},
 		"same-options": {func(*testing.T) dvs.Options { return dvs.Options{Profile: dvs.Lenient} }, map[string]lookleap.Code{"": lookleap.CodeOK}},
 		"blocked": {func(t *testing.T) dvs.Options {
 			return dvs.Options{Profile: dvs.Lenient, Roots: blocked(t, "https://shop.example/S/")}
-		}, map[string]lookleap.Code{"": lookleap.CodeBlockedRoot}},
-		"profile":        {func(t *testing.T) dvs.Options { return dvs.Options{Roots: registry(t, root)} }, map[string]lookleap.Code{"": lookleap.CodePlanInvalid, "admit": lookleap.CodeBadFrontmatter}},
-		"require-secure": {func(t *testing.T) dvs.Options { return dvs.Options{Profile: dvs.Lenient, RequireSecure: true} }, map[string]lookleap.Code{"": lookleap.CodeDNSSECInsecure}},
+		}, map[string]lookleap.Code{"": dvs.CodeBlockedRoot}},
+		"profile":        {func(t *testing.T) dvs.Options { return dvs.Options{Roots: registry(t, root)} }, map[string]lookleap.Code{"": lookleap.CodePlanInvalid, "admit": dvs.CodeBadFrontmatter}},
+		"require-secure": {func(t *testing.T) dvs.Options { return dvs.Options{Profile: dvs.Lenient, RequireSecure: true} }, map[string]lookleap.Code{"": dvs.CodeDNSSECInsecure}},
 		"platform": {func(t *testing.T) dvs.Options {
 			r := registry(t)
 			if _, err := r.AddPlatform(dvs.Platform{Name: "ours", Hosts: []string{"shop.example"}, Owner: 1}); err != nil {
 				t.Fatal(err)
 			}
 			return dvs.Options{Profile: dvs.Lenient, Roots: r}
-		}, map[string]lookleap.Code{"": lookleap.CodeUGCBareRoot}},
+		}, map[string]lookleap.Code{"": dvs.CodeUGCBareRoot}},
 	} {
 		for step, suspend := range steps {
 			side := "reject-"

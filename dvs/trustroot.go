@@ -43,7 +43,7 @@ func (r Rules) parseTrustRoot(raw string) (TrustRoot, *Error) {
 		return TrustRoot{}, badRoot(raw, err)
 	}
 	if strings.ContainsRune(unescape(u.Path()), '*') {
-		return TrustRoot{}, refuse(lookleap.CodeInvalidRoot, raw, "a trust root is no pattern", "register each root by itself")
+		return TrustRoot{}, refuse(CodeInvalidRoot, raw, "a trust root is no pattern", "register each root by itself")
 	}
 	p, refused := r.locate(u)
 	if refused != nil {
@@ -67,10 +67,10 @@ func badRoot(raw string, err error) *Error {
 	if errors.As(err, &e) {
 		switch e.Code {
 		case domain.CodeQuery, domain.CodeFragment, domain.CodeUserinfo, domain.CodeDotSegment:
-			refused.Code = lookleap.CodeInvalidRoot
+			refused.Code = CodeInvalidRoot
 		case domain.CodeBadHost:
 			if strings.ContainsRune(e.Part, '*') || strings.HasPrefix(e.Part, ".") {
-				refused.Code = lookleap.CodeInvalidRoot
+				refused.Code = CodeInvalidRoot
 			}
 		}
 	}
@@ -112,12 +112,12 @@ func (t TrustRoot) OriginWide() bool { return t.url.Path() == "/" }
 func (t TrustRoot) Lint() []lookleap.Finding {
 	var findings []lookleap.Finding
 	if t.noSlash && !t.OriginWide() {
-		findings = append(findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeRootNoSlash, Requirement: "DVS-2-09",
-			Message: lookleap.CodeRootNoSlash.Title(), Fix: "write " + t.String()})
+		findings = append(findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeRootNoSlash, Requirement: "DVS-2-09",
+			Message: CodeRootNoSlash.Title(), Fix: "write " + t.String()})
 	}
 	if t.mapped {
-		findings = append(findings, lookleap.Finding{Severity: lookleap.Info, Code: lookleap.CodeRootMapped, Requirement: "DVS-3.1-46",
-			Message: lookleap.CodeRootMapped.Title(), Fix: "write " + t.String()})
+		findings = append(findings, lookleap.Finding{Severity: lookleap.Info, Code: CodeRootMapped, Requirement: "DVS-3.1-46",
+			Message: CodeRootMapped.Title(), Fix: "write " + t.String()})
 	}
 	return findings
 }
@@ -165,18 +165,18 @@ func (r Rules) defaultRoot(u SkillURL) (TrustRoot, RootSource, *Error) {
 	keep, source := 0, DefaultOrigin
 	switch {
 	case u.IsZero():
-		return TrustRoot{}, Undeclared, refuse(lookleap.CodeNeedsRoot, "", "there is no skill URL", "")
+		return TrustRoot{}, Undeclared, refuse(CodeNeedsRoot, "", "there is no skill URL", "")
 	case listed:
 		keep, source = role.platform.ownerDepth(segments), Derived
 	case isSuffix(u.Host(), suffix):
 		keep, source = 1, Derived // a bucket below a host that lends names too
 	case forgeShaped(segments):
-		return TrustRoot{}, Undeclared, refuse(lookleap.CodeNeedsRoot, u.String(), "the path looks like that of a code host with many owners", "register the path of the owner as trust root")
+		return TrustRoot{}, Undeclared, refuse(CodeNeedsRoot, u.String(), "the path looks like that of a code host with many owners", "register the path of the owner as trust root")
 	case len(segments) > 1 && len(segments[0]) > 1 && (segments[0][0] == '~' || segments[0][0] == '@'):
 		keep = 1
 	}
 	if keep > 0 && keep >= len(segments) {
-		return TrustRoot{}, Undeclared, refuse(lookleap.CodeNeedsRoot, u.String(), "the path names no publisher above the SKILL.md", "use the path of one publisher")
+		return TrustRoot{}, Undeclared, refuse(CodeNeedsRoot, u.String(), "the path names no publisher above the SKILL.md", "use the path of one publisher")
 	}
 	text := u.page.Origin() + "/" + strings.Join(segments[:keep], "/")
 	root, err := r.parseTrustRoot(text)

@@ -139,7 +139,7 @@ func TestParseTrustRoot(t *testing.T) {
 	}
 	t.Run("DVS-2-09/reject-lint", func(t *testing.T) {
 		root, err := dvs.ParseTrustRoot("https://github.com/microsoft")
-		if err != nil || !slices.ContainsFunc(root.Lint(), func(f lookleap.Finding) bool { return f.Code == lookleap.CodeRootNoSlash }) {
+		if err != nil || !slices.ContainsFunc(root.Lint(), func(f lookleap.Finding) bool { return f.Code == dvs.CodeRootNoSlash }) {
 			t.Errorf("got %v, %v", root.Lint(), err)
 		}
 		if root, _ := dvs.ParseTrustRoot("https://github.com/microsoft/"); len(root.Lint()) != 0 {

@@ -66,7 +66,7 @@ func NewVerifiedFS(bundles []Bundle, options VerifiedFSOptions) *VerifiedFS {
 	for i := range bundles {
 		p := prepareBundle(&bundles[i], &options)
 		if p.report.Err == nil && ids[p.report.ID] {
-			p.report.Err = refuse(lookleap.CodeDuplicateEntry, p.report.ID, "the skill is given twice", "give each skill once")
+			p.report.Err = refuse(CodeDuplicateEntry, p.report.ID, "the skill is given twice", "give each skill once")
 		}
 		ids[p.report.ID] = true
 		prepared[i] = p
@@ -135,12 +135,12 @@ func (p *preparedBundle) judge(options *VerifiedFSOptions) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Files)) {
 		if strings.Contains(name, "/") && isEntry(name) {
-			return refuse(lookleap.CodeNotBundled, name, "the bundle holds another skill, which loaders that look deeper would take for a verified one", "load that skill by its own URL, and leave it out here")
+			return refuse(CodeNotBundled, name, "the bundle holds another skill, which loaders that look deeper would take for a verified one", "load that skill by its own URL, and leave it out here")
 		}
 	}
 	file, ok := p.Files[EntryFile]
 	if !ok {
-		return refuse(lookleap.CodeMissingSkillMD, p.ID, "the bundle has no SKILL.md", "")
+		return refuse(CodeMissingSkillMD, p.ID, "the bundle has no SKILL.md", "")
 	}
 	var err error
 	p.skill, p.report.Findings, err = ParseSkill(file, options.Profile, options.Limits)
@@ -175,7 +175,7 @@ func (v *VerifiedFS) add(p *preparedBundle) {
 		v.sources[directory] = p.source
 	}
 	if directory != p.skill.Name {
-		p.report.Findings = append(p.report.Findings, lookleap.Finding{Severity: lookleap.Info, Code: lookleap.CodeNameDirectory, Requirement: "DVS-4.3-12",
+		p.report.Findings = append(p.report.Findings, lookleap.Finding{Severity: lookleap.Info, Code: CodeNameDirectory, Requirement: "DVS-4.3-12",
 			Message: fmt.Sprintf("loaders see the skill as %q", directory), Fix: "give skills names of their own"})
 	}
 	entry := LockedSkill{URL: p.ID, Root: p.Root, Directory: directory}

@@ -129,9 +129,9 @@ func (c *Client) uri(origin, name string, rest []string) (domain.URL, error) {
 	switch base.Scheme() {
 	case "https":
 	case "http":
-		return domain.URL{}, &Error{Code: lookleap.CodeInsecureScheme, Input: origin, Reason: "documents are fetched over https only", Fix: "use https"}
+		return domain.URL{}, &Error{Code: CodeInsecureScheme, Input: origin, Reason: "documents are fetched over https only", Fix: "use https"}
 	default:
-		return domain.URL{}, &Error{Code: lookleap.CodeSchemeNotFetchable, Input: origin, Reason: "documents of this scheme are for clients of its own protocol"}
+		return domain.URL{}, &Error{Code: CodeSchemeNotFetchable, Input: origin, Reason: "documents of this scheme are for clients of its own protocol"}
 	}
 	text, err := c.registry.URLOn(origin, name, rest...)
 	if err != nil {
@@ -144,7 +144,7 @@ func (c *Client) uri(origin, name string, rest []string) (domain.URL, error) {
 func (c *Client) load(ctx context.Context, uri domain.URL, entry Entry) (flight.Loaded[*Result], error) {
 	none := flight.Loaded[*Result]{}
 	if !c.rate.take(uri.Host(), c.host.Time()) {
-		return none, c.refuse(uri, lookleap.CodeProbeRate, lookleap.ErrDenied)
+		return none, c.refuse(uri, CodeProbeRate, lookleap.ErrDenied)
 	}
 	redirect := stayAtOrigin
 	if c.options.AllowCrossOriginRedirect {
@@ -199,10 +199,10 @@ func (c *Client) refuse(uri domain.URL, code lookleap.Code, err error) error {
 func (c *Client) judge(uri domain.URL, entry Entry, resp *fetch.Response, err error) *Result {
 	r := &Result{Code: lookleap.CodeUnavailable, Origin: uri.Origin(), URL: uri.String(), Fetched: c.host.Time()}
 	if entry.Status == Unregistered {
-		r.finding(lookleap.Info, lookleap.CodeUnregisteredName, "WK-3-07", fmt.Sprintf("the name %q is not in the registry", entry.Name), "")
+		r.finding(lookleap.Info, CodeUnregisteredName, "WK-3-07", fmt.Sprintf("the name %q is not in the registry", entry.Name), "")
 	}
 	if uri.Path() != Prefix+entry.Name && entry.Status != Unregistered && !entry.HasPath {
-		r.finding(lookleap.Warning, lookleap.CodeExtraPath, "WK-3-15", noPathBelow(entry.Name), "ask for the name itself")
+		r.finding(lookleap.Warning, CodeExtraPath, "WK-3-15", noPathBelow(entry.Name), "ask for the name itself")
 	}
 	if err != nil {
 		return c.failed(r, err)
@@ -215,11 +215,11 @@ func (c *Client) judge(uri domain.URL, entry Entry, resp *fetch.Response, err er
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		r.State, r.Code = Forbidden, lookleap.CodeForbidden
 	case status == http.StatusNotFound, status == http.StatusGone:
-		r.State, r.Code = Absent, lookleap.CodeAbsent
+		r.State, r.Code = Absent, CodeAbsent
 	case status == http.StatusTooManyRequests, status < 400, status >= 500:
 		r.Code, r.RetryAfter = lookleap.CodeUnavailable, resp.RetryAfter
 	default:
-		r.State, r.Code = Absent, lookleap.CodeAbsent
+		r.State, r.Code = Absent, CodeAbsent
 		r.finding(lookleap.Warning, lookleap.CodeBadStatus, "WK-3-19", fmt.Sprintf("the server answered %d, which is read as absent", status), "answer 404 for what does not exist")
 	}
 	r.Expires = c.until(r, &resp.Freshness)

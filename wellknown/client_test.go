@@ -29,15 +29,15 @@ func TestFetch(t *testing.T) {
 		finding  lookleap.Code
 	}{
 		{"WK-1-02", "accept", func(s *lab.Site) { s.Body(at, "text/plain", "x") }, wellknown.Options{}, wellknown.Present, lookleap.CodeOK, ""},
-		{"WK-3-18", "accept-404", func(*lab.Site) {}, wellknown.Options{}, wellknown.Absent, lookleap.CodeAbsent, ""},
-		{"WK-3-18", "accept-410", func(s *lab.Site) { s.Handle(at, lab.Status(410)) }, wellknown.Options{}, wellknown.Absent, lookleap.CodeAbsent, ""},
+		{"WK-3-18", "accept-404", func(*lab.Site) {}, wellknown.Options{}, wellknown.Absent, wellknown.CodeAbsent, ""},
+		{"WK-3-18", "accept-410", func(s *lab.Site) { s.Handle(at, lab.Status(410)) }, wellknown.Options{}, wellknown.Absent, wellknown.CodeAbsent, ""},
 		{"WK-3-19", "reject-401", func(s *lab.Site) { s.Handle(at, lab.Status(401)) }, wellknown.Options{}, wellknown.Forbidden, lookleap.CodeForbidden, ""},
 		{"WK-3-19", "reject-403", func(s *lab.Site) { s.Handle(at, lab.Status(403)) }, wellknown.Options{}, wellknown.Forbidden, lookleap.CodeForbidden, ""},
 		{"WK-3-19", "reject-429", func(s *lab.Site) { s.Handle(at, lab.Status(429)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
 		{"WK-3-19", "reject-503", func(s *lab.Site) { s.Handle(at, lab.Status(503)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
 		{"WK-3-19", "reject-204", func(s *lab.Site) { s.Handle(at, lab.Status(204)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
 		{"WK-3-19", "reject-206", func(s *lab.Site) { s.Handle(at, lab.Status(206)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
-		{"WK-3-19", "reject-400", func(s *lab.Site) { s.Handle(at, lab.Status(400)) }, wellknown.Options{}, wellknown.Absent, lookleap.CodeAbsent, lookleap.CodeBadStatus},
+		{"WK-3-19", "reject-400", func(s *lab.Site) { s.Handle(at, lab.Status(400)) }, wellknown.Options{}, wellknown.Absent, wellknown.CodeAbsent, lookleap.CodeBadStatus},
 		{"WK-3-20", "reject-html", func(s *lab.Site) { s.Body(at, "text/html", "<p>") }, wellknown.Options{}, wellknown.Absent, lookleap.CodeSoft404, lookleap.CodeSoft404},
 		{"WK-4.2-03", "accept-with-finding", func(s *lab.Site) { s.Body(at, "application/json", "{}") }, wellknown.Options{}, wellknown.Present, lookleap.CodeOK, lookleap.CodeMediaType},
 		{"WK-4.2-03", "reject-strict", func(s *lab.Site) { s.Body(at, "application/json", "{}") }, wellknown.Options{StrictMedia: true}, wellknown.Unavailable, lookleap.CodeMediaType, ""},
@@ -90,11 +90,11 @@ func TestFetchRefusesUnasked(t *testing.T) {
 		id, origin, suffix string
 		want               lookleap.Code
 	}{
-		{"WK-3-06/reject-wss", "wss://site.example", "security.txt", lookleap.CodeSchemeNotFetchable},
-		{"WK-3-06/reject-coap", "coap://site.example", "core", lookleap.CodeSchemeNotFetchable},
-		{"WK-3-22/reject-http", "http://site.example", "security.txt", lookleap.CodeInsecureScheme},
+		{"WK-3-06/reject-wss", "wss://site.example", "security.txt", wellknown.CodeSchemeNotFetchable},
+		{"WK-3-06/reject-coap", "coap://site.example", "core", wellknown.CodeSchemeNotFetchable},
+		{"WK-3-22/reject-http", "http://site.example", "security.txt", wellknown.CodeInsecureScheme},
 		{"WK-3-17/reject-bare-prefix", "https://site.example", "", lookleap.CodeBadName},
-		{"WK-1-03/reject-fetch-ai", "ai://site.example", "x", lookleap.CodeSchemeUnsupported},
+		{"WK-1-03/reject-fetch-ai", "ai://site.example", "x", wellknown.CodeSchemeUnsupported},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			if r, err := client.Fetch(t.Context(), c.origin, c.suffix); r != nil || lookleap.CodeOf(err) != c.want {
@@ -306,7 +306,7 @@ func TestProbingBounded(t *testing.T) {
 		if err := errors.Join(ask("example-a"), ask("example-b")); err != nil {
 			t.Fatal(err)
 		}
-		if err := ask("example-c"); lookleap.CodeOf(err) != lookleap.CodeProbeRate || !errors.Is(err, lookleap.ErrDenied) {
+		if err := ask("example-c"); lookleap.CodeOf(err) != wellknown.CodeProbeRate || !errors.Is(err, lookleap.ErrDenied) {
 			t.Errorf("got %v", err)
 		}
 		net.Clock().Advance(time.Minute)
@@ -357,7 +357,7 @@ func TestFetchBelowTheName(t *testing.T) {
 			if err != nil || r.State != wellknown.Present {
 				t.Fatalf("%v, %v", r, err)
 			}
-			if got := slices.ContainsFunc(r.Findings, func(f lookleap.Finding) bool { return f.Code == lookleap.CodeExtraPath }); got != c.want {
+			if got := slices.ContainsFunc(r.Findings, func(f lookleap.Finding) bool { return f.Code == wellknown.CodeExtraPath }); got != c.want {
 				t.Errorf("findings %v", r.Findings)
 			}
 		})

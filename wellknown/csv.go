@@ -36,11 +36,11 @@ func LoadRegistry(file io.Reader, date time.Time) (*Registry, error) {
 	rows.ReuseRecord = true
 	fail := func(reason string) error {
 		line, _ := rows.FieldPos(0)
-		return &Error{Code: lookleap.CodeBadRegistry, Input: fmt.Sprintf("line %d", line), Reason: reason}
+		return &Error{Code: CodeBadRegistry, Input: fmt.Sprintf("line %d", line), Reason: reason}
 	}
 	header, err := rows.Read()
 	if err != nil {
-		return nil, &Error{Code: lookleap.CodeBadRegistry, Input: "line 1", Reason: err.Error()}
+		return nil, &Error{Code: CodeBadRegistry, Input: "line 1", Reason: err.Error()}
 	}
 	for i, name := range registryColumns {
 		if got := strings.TrimPrefix(header[i], "\uFEFF"); got != name {
@@ -58,7 +58,7 @@ func LoadRegistry(file io.Reader, date time.Time) (*Registry, error) {
 			break
 		}
 		if err != nil {
-			return nil, &Error{Code: lookleap.CodeBadRegistry, Input: "registry", Reason: err.Error()}
+			return nil, &Error{Code: CodeBadRegistry, Input: "registry", Reason: err.Error()}
 		}
 		if len(entries) == maxRegistryRows {
 			return nil, &Error{Code: lookleap.CodeTooLarge, Input: "registry", Reason: "the file has more rows than its limit"}

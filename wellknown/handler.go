@@ -65,7 +65,7 @@ func NewHandler(registry *Registry, files fs.FS, documents ...Document) (*Handle
 		}
 		at := strings.TrimPrefix(uri, "https://origin.example")
 		if _, twice := h.pages[at]; twice {
-			return nil, &Error{Code: lookleap.CodeBadEntry, Input: at, Reason: "two documents have one path"}
+			return nil, &Error{Code: CodeBadEntry, Input: at, Reason: "two documents have one path"}
 		}
 		if h.pages[at], err = load(files, d, registry.Lookup(d.Name)); err != nil {
 			return nil, err
@@ -102,7 +102,7 @@ func load(files fs.FS, d Document, entry Entry) (*serve.Document, error) {
 // readPlain reads a regular file no part of whose path is a link.
 func readPlain(files fs.FS, name string) ([]byte, error) {
 	if !fs.ValidPath(name) || name == "." {
-		return nil, &Error{Code: lookleap.CodeBadEntry, Input: name, Reason: "the file's path is not a plain relative one"}
+		return nil, &Error{Code: CodeBadEntry, Input: name, Reason: "the file's path is not a plain relative one"}
 	}
 	for part := name; part != "."; part = path.Dir(part) {
 		info, err := fs.Lstat(files, part)
@@ -110,7 +110,7 @@ func readPlain(files fs.FS, name string) ([]byte, error) {
 			return nil, fmt.Errorf("wellknown: %w", err)
 		}
 		if info.Mode()&fs.ModeSymlink != 0 || part == name && !info.Mode().IsRegular() {
-			return nil, &Error{Code: lookleap.CodeBadEntry, Input: part, Reason: "only regular files are served, and no links"}
+			return nil, &Error{Code: CodeBadEntry, Input: part, Reason: "only regular files are served, and no links"}
 		}
 	}
 	f, err := files.Open(name)

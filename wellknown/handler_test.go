@@ -9,7 +9,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/wellknown"
 )
 
@@ -116,7 +115,7 @@ func TestHandler(t *testing.T) {
 	t.Run("WK-3-07/accept-finding", func(t *testing.T) {
 		found := false
 		for _, f := range h.Findings() {
-			found = found || f.Code == lookleap.CodeUnregisteredName
+			found = found || f.Code == wellknown.CodeUnregisteredName
 		}
 		if !found {
 			t.Error("publishing an unregistered name went unnoticed")

@@ -28,13 +28,13 @@ func (r *Registry) Lint(name, rest string) ([]lookleap.Finding, error) {
 		if entry.Reference != "" {
 			message += "; it is used by " + entry.Reference
 		}
-		add(lookleap.Warning, lookleap.CodeUnregisteredName, "WK-3-07", message, "register the name, or use one that is registered")
+		add(lookleap.Warning, CodeUnregisteredName, "WK-3-07", message, "register the name, or use one that is registered")
 	}
 	if generic[strings.ToLower(name)] {
-		add(lookleap.Warning, lookleap.CodeGenericName, "WK-3-10", fmt.Sprintf("%q says nothing about the application", name), "put the application's name before it")
+		add(lookleap.Warning, CodeGenericName, "WK-3-10", fmt.Sprintf("%q says nothing about the application", name), "put the application's name before it")
 	}
 	if rest != "" && !entry.HasPath {
-		add(lookleap.Warning, lookleap.CodeExtraPath, "WK-3-15", noPathBelow(name), "serve the document at the name itself")
+		add(lookleap.Warning, CodeExtraPath, "WK-3-15", noPathBelow(name), "serve the document at the name itself")
 	}
 	return findings, nil
 }

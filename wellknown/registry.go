@@ -83,11 +83,11 @@ func (e Entry) check() error {
 		return err
 	}
 	if strings.TrimSpace(e.Reference) == "" {
-		return &Error{Code: lookleap.CodeBadEntry, Input: e.Name, Reason: "the entry names no specification", Fix: "set Reference"}
+		return &Error{Code: CodeBadEntry, Input: e.Name, Reason: "the entry names no specification", Fix: "set Reference"}
 	}
 	for _, scheme := range e.Schemes {
 		if _, ok := SchemeSupported(scheme); !ok {
-			return &Error{Code: lookleap.CodeSchemeUnsupported, Input: scheme, Reason: "well-known URIs are not defined for this scheme"}
+			return &Error{Code: CodeSchemeUnsupported, Input: scheme, Reason: "well-known URIs are not defined for this scheme"}
 		}
 	}
 	return nil

@@ -61,12 +61,12 @@ func TestBuiltin(t *testing.T) {
 func TestWith(t *testing.T) {
 	r := wellknown.Builtin()
 	t.Run("WK-3-11/reject-no-reference", func(t *testing.T) {
-		if next, err := r.With(wellknown.Entry{Name: "mine"}); next != nil || lookleap.CodeOf(err) != lookleap.CodeBadEntry {
+		if next, err := r.With(wellknown.Entry{Name: "mine"}); next != nil || lookleap.CodeOf(err) != wellknown.CodeBadEntry {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("WK-3-11/reject-scheme", func(t *testing.T) {
-		if next, err := r.With(wellknown.Entry{Name: "mine", Reference: "RFC1", Schemes: []string{"ai"}}); next != nil || lookleap.CodeOf(err) != lookleap.CodeSchemeUnsupported {
+		if next, err := r.With(wellknown.Entry{Name: "mine", Reference: "RFC1", Schemes: []string{"ai"}}); next != nil || lookleap.CodeOf(err) != wellknown.CodeSchemeUnsupported {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -122,16 +122,16 @@ func TestLoadRegistry(t *testing.T) {
 		want           lookleap.Code
 	}{
 		{"WK-3.1-02", "reject-status", csvHeader + "x,IETF,[RFC1],foo,,,\n", lookleap.CodeBadStatus},
-		{"WK-5.1-01", "reject-columns", strings.Replace(good, "Reference", "Spec", 1), lookleap.CodeBadRegistry},
-		{"WK-5.1-01", "reject-fewer-columns", csvHeader + "x,IETF,[RFC1],permanent\n", lookleap.CodeBadRegistry},
-		{"WK-5.1-01", "reject-empty", "", lookleap.CodeBadRegistry},
-		{"WK-5.1-01", "reject-twice", csvHeader + strings.Repeat("x,IETF,[RFC1],permanent,,,\n", 2), lookleap.CodeBadRegistry},
+		{"WK-5.1-01", "reject-columns", strings.Replace(good, "Reference", "Spec", 1), wellknown.CodeBadRegistry},
+		{"WK-5.1-01", "reject-fewer-columns", csvHeader + "x,IETF,[RFC1],permanent\n", wellknown.CodeBadRegistry},
+		{"WK-5.1-01", "reject-empty", "", wellknown.CodeBadRegistry},
+		{"WK-5.1-01", "reject-twice", csvHeader + strings.Repeat("x,IETF,[RFC1],permanent,,,\n", 2), wellknown.CodeBadRegistry},
 		{"WK-5.1-01", "reject-bad-name", csvHeader + "a/b,IETF,[RFC1],permanent,,,\n", lookleap.CodeBadName},
-		{"WK-5.1-01", "reject-no-reference", csvHeader + "x,IETF,,permanent,,,\n", lookleap.CodeBadEntry},
+		{"WK-5.1-01", "reject-no-reference", csvHeader + "x,IETF,,permanent,,,\n", wellknown.CodeBadEntry},
 		{"WK-5.1-01", "reject-too-large", csvHeader + "x,IETF,\"" + strings.Repeat("a", 5<<20) + "\",permanent,,,\n", lookleap.CodeTooLarge},
 		{"WK-5.1-01", "reject-too-large-cut", csvHeader + strings.ReplaceAll(many(5000), ",,,", ","+strings.Repeat("a", 1000)+",,"), lookleap.CodeTooLarge},
 		{"WK-5.1-01", "reject-too-many", csvHeader + many(20_001), lookleap.CodeTooLarge},
-		{"WK-5.1-01", "reject-open-quote", csvHeader + "x,IETF,\"[RFC1],permanent,,,\n", lookleap.CodeBadRegistry},
+		{"WK-5.1-01", "reject-open-quote", csvHeader + "x,IETF,\"[RFC1],permanent,,,\n", wellknown.CodeBadRegistry},
 	} {
 		t.Run(c.id+"/"+c.name, func(t *testing.T) {
 			if r, err := load(c.text); r != nil || err == nil || lookleap.CodeOf(err) != c.want {
@@ -187,7 +187,7 @@ func TestLint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		has(t, findings, lookleap.CodeGenericName, want)
+		has(t, findings, wellknown.CodeGenericName, want)
 	}
 	t.Run("WK-3-10/reject-generic", func(t *testing.T) { generic(t, "metadata", true) })
 	t.Run("WK-3-10/accept-precise", func(t *testing.T) { generic(t, "example-metadata", false); generic(t, "example.com-metadata", false) })
@@ -196,19 +196,19 @@ func TestLint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		has(t, findings, lookleap.CodeUnregisteredName, true)
+		has(t, findings, wellknown.CodeUnregisteredName, true)
 	})
 	t.Run("WK-3-07/accept-registered", func(t *testing.T) {
 		findings, _ := wellknown.Lint("security.txt")
-		has(t, findings, lookleap.CodeUnregisteredName, false)
+		has(t, findings, wellknown.CodeUnregisteredName, false)
 	})
 	t.Run("WK-3-15/reject-extra-path", func(t *testing.T) {
 		findings, _ := wellknown.Builtin().Lint("security.txt", "more")
-		has(t, findings, lookleap.CodeExtraPath, true)
+		has(t, findings, wellknown.CodeExtraPath, true)
 	})
 	t.Run("WK-3-15/accept-defined-path", func(t *testing.T) {
 		findings, _ := wellknown.Builtin().Lint("acme-challenge", "token")
-		has(t, findings, lookleap.CodeExtraPath, false)
+		has(t, findings, wellknown.CodeExtraPath, false)
 	})
 	t.Run("WK-4.4-01/accept-every-file", func(t *testing.T) {
 		findings, err := wellknown.Builtin().LintTree(fstest.MapFS{

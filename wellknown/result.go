@@ -116,7 +116,7 @@ func (r *Result) finding(severity lookleap.Severity, code lookleap.Code, require
 
 func (r *Result) summary() string {
 	switch r.Code {
-	case lookleap.CodeOK, lookleap.CodeAbsent:
+	case lookleap.CodeOK, CodeAbsent:
 		return fmt.Sprintf("the document is %s", r.State)
 	}
 	return fmt.Sprintf("the document is %s: %s", r.State, r.Code.Title())

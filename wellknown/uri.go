@@ -34,7 +34,7 @@ func Parse(raw string) (URI, error) {
 	}
 	after, ok := strings.CutPrefix(u.Path(), Prefix)
 	if !ok {
-		return URI{}, &Error{Code: lookleap.CodeNotWellKnown, Input: raw, Reason: "the path does not begin with " + Prefix}
+		return URI{}, &Error{Code: CodeNotWellKnown, Input: raw, Reason: "the path does not begin with " + Prefix}
 	}
 	if after == "" {
 		return URI{}, ErrNoName
@@ -83,11 +83,11 @@ func (r *Registry) build(origin, name string, explicitPort bool, rest []string) 
 	}
 	entry := r.Lookup(name)
 	if !slices.Contains(entry.schemes(), base.Scheme()) {
-		return "", &Error{Code: lookleap.CodeSchemeUnsupported, Input: origin, Reason: "the name " + name + " is not defined for the scheme " + base.Scheme(),
+		return "", &Error{Code: CodeSchemeUnsupported, Input: origin, Reason: "the name " + name + " is not defined for the scheme " + base.Scheme(),
 			Fix: "use " + strings.Join(entry.schemes(), " or ")}
 	}
 	if base.Port() != schemes[base.Scheme()].port && !explicitPort && !slices.Contains(entry.Ports, base.Port()) {
-		return "", &Error{Code: lookleap.CodePortNotSpecified, Input: origin, Reason: "the name " + name + " does not define this port"}
+		return "", &Error{Code: CodePortNotSpecified, Input: origin, Reason: "the name " + name + " does not define this port"}
 	}
 	text := base.Origin() + Prefix + name
 	for _, part := range rest {
@@ -117,7 +117,7 @@ func parseOrigin(raw string) (domain.URL, error) {
 func parseURL(raw string) (domain.URL, error) {
 	if scheme, _, ok := strings.Cut(raw, ":"); ok {
 		if _, supported := SchemeSupported(scheme); !supported {
-			return domain.URL{}, &Error{Code: lookleap.CodeSchemeUnsupported, Input: raw, Reason: "well-known URIs are not defined for this scheme"}
+			return domain.URL{}, &Error{Code: CodeSchemeUnsupported, Input: raw, Reason: "well-known URIs are not defined for this scheme"}
 		}
 	}
 	u, err := domain.Rules{Schemes: supportedSchemes}.Parse(raw)

@@ -22,22 +22,22 @@ func TestURL(t *testing.T) {
 		code     lookleap.Code // the refusal
 	}{
 		{"WK-1-01", "accept", "https://h.example", "x", nil, "https://h.example/.well-known/x", ""},
-		{"WK-1-03", "reject-ai", "ai://h.example", "x", nil, "", lookleap.CodeSchemeUnsupported},
-		{"WK-1-03", "reject-ftp", "ftp://h.example", "x", nil, "", lookleap.CodeSchemeUnsupported},
-		{"WK-1-03", "reject-gopher", "gopher://h.example", "x", nil, "", lookleap.CodeSchemeUnsupported},
+		{"WK-1-03", "reject-ai", "ai://h.example", "x", nil, "", wellknown.CodeSchemeUnsupported},
+		{"WK-1-03", "reject-ftp", "ftp://h.example", "x", nil, "", wellknown.CodeSchemeUnsupported},
+		{"WK-1-03", "reject-gopher", "gopher://h.example", "x", nil, "", wellknown.CodeSchemeUnsupported},
 		{"WK-1-03", "accept-coap", "coap://h.example", "core", nil, "coap://h.example/.well-known/core", ""},
 		{"WK-3-02", "accept", "http://www.example.com/", "example", nil, "http://www.example.com/.well-known/example", ""},
 		{"WK-3-02", "accept-ignored-rest", "http://www.example.com/a/b?c#d", "example", nil, "http://www.example.com/.well-known/example", ""},
 		{"WK-3-03", "accept-no-base-path", "https://h.example/foo/", "example", nil, "https://h.example/.well-known/example", ""},
-		{"WK-3-06", "accept-wss", "wss://h.example", "x", nil, "", lookleap.CodeSchemeUnsupported},
+		{"WK-3-06", "accept-wss", "wss://h.example", "x", nil, "", wellknown.CodeSchemeUnsupported},
 		{"WK-3-08", "reject-empty", "https://h.example", "", nil, "", lookleap.CodeBadName},
-		{"WK-3-12", "reject-wss", "wss://h.example", "security.txt", nil, "", lookleap.CodeSchemeUnsupported},
+		{"WK-3-12", "reject-wss", "wss://h.example", "security.txt", nil, "", wellknown.CodeSchemeUnsupported},
 		{"WK-3-12", "accept-http", "http://h.example", "security.txt", nil, "http://h.example/.well-known/security.txt", ""},
 		{"WK-3-13", "accept-443", "https://h.example:443", "x", nil, "https://h.example/.well-known/x", ""},
 		{"WK-3-13", "accept-80", "http://h.example:80", "x", nil, "http://h.example/.well-known/x", ""},
 		{"WK-3-13", "accept-5683", "coap://h.example:5683", "core", nil, "coap://h.example/.well-known/core", ""},
 		{"WK-3-13", "accept-5684", "coaps://h.example:5684", "core", nil, "coaps://h.example/.well-known/core", ""},
-		{"WK-3-14", "reject-8443", "https://h.example:8443", "x", nil, "", lookleap.CodePortNotSpecified},
+		{"WK-3-14", "reject-8443", "https://h.example:8443", "x", nil, "", wellknown.CodePortNotSpecified},
 		{"WK-3-15", "accept-rest", "https://h.example", "skills", []string{"index.json"}, "https://h.example/.well-known/skills/index.json", ""},
 		{"WK-3-15", "reject-dotted-rest", "https://h.example", "skills", []string{"..", "x"}, "", lookleap.CodeAmbiguousPath},
 		{"WK-3-15", "reject-query-in-rest", "https://h.example", "skills", []string{"x?y"}, "", lookleap.CodeBadURL},
@@ -78,7 +78,7 @@ func TestURLPorts(t *testing.T) {
 		}
 	})
 	t.Run("WK-3-14/reject-other-port", func(t *testing.T) {
-		if got, err := r.URL("https://h.example:9443", "ported"); lookleap.CodeOf(err) != lookleap.CodePortNotSpecified {
+		if got, err := r.URL("https://h.example:9443", "ported"); lookleap.CodeOf(err) != wellknown.CodePortNotSpecified {
 			t.Fatalf("got %q, %v", got, err)
 		}
 	})
@@ -92,12 +92,12 @@ func TestIsWellKnown(t *testing.T) {
 	}{
 		{"WK-3-01", "accept", "https://h.example/.well-known/x", true, lookleap.CodeOK},
 		{"WK-3-01", "accept-bare-prefix", "https://h.example/.well-known/", true, lookleap.CodeBadName},
-		{"WK-3-01", "reject-longer-word", "https://h.example/.well-knownx/a", false, lookleap.CodeNotWellKnown},
-		{"WK-3-01", "reject-no-slash", "https://h.example/.well-known", false, lookleap.CodeNotWellKnown},
-		{"WK-3-01", "reject-case", "https://h.example/.Well-Known/x", false, lookleap.CodeNotWellKnown},
-		{"WK-3-01", "reject-scheme", "ftp://h.example/.well-known/x", false, lookleap.CodeSchemeUnsupported},
-		{"WK-3-03", "reject-deeper", "https://h.example/foo/.well-known/example", false, lookleap.CodeNotWellKnown},
-		{"WK-A-01", "reject-per-directory", "https://h.example/~alice/.well-known/x", false, lookleap.CodeNotWellKnown},
+		{"WK-3-01", "reject-longer-word", "https://h.example/.well-knownx/a", false, wellknown.CodeNotWellKnown},
+		{"WK-3-01", "reject-no-slash", "https://h.example/.well-known", false, wellknown.CodeNotWellKnown},
+		{"WK-3-01", "reject-case", "https://h.example/.Well-Known/x", false, wellknown.CodeNotWellKnown},
+		{"WK-3-01", "reject-scheme", "ftp://h.example/.well-known/x", false, wellknown.CodeSchemeUnsupported},
+		{"WK-3-03", "reject-deeper", "https://h.example/foo/.well-known/example", false, wellknown.CodeNotWellKnown},
+		{"WK-A-01", "reject-per-directory", "https://h.example/~alice/.well-known/x", false, wellknown.CodeNotWellKnown},
 		{"WK-3-04", "reject-encoded-dot", "https://h.example/%2Ewell-known/x", false, lookleap.CodeAmbiguousPath},
 		{"WK-3-04", "reject-dotted-before", "https://h.example/a/../.well-known/x", false, lookleap.CodeAmbiguousPath},
 		{"WK-3-04", "reject-dotted-after", "https://h.example/.well-known/../x", false, lookleap.CodeAmbiguousPath},
@@ -188,7 +188,7 @@ func TestURLParse(t *testing.T) {
 			return
 		}
 		if err != nil {
-			if lookleap.CodeOf(err) == lookleap.CodeAmbiguousPath || lookleap.CodeOf(err) == lookleap.CodeSchemeUnsupported {
+			if lookleap.CodeOf(err) == lookleap.CodeAmbiguousPath || lookleap.CodeOf(err) == wellknown.CodeSchemeUnsupported {
 				return // "..;x" is read as dots by some servers
 			}
 			t.Fatal(err)

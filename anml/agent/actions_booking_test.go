@@ -51,7 +51,7 @@ func TestBooking(t *testing.T) {
 				t.Errorf("after searching it is at %q", at)
 			}
 			trips := page
-			if r := do(lookleap.CodeUnprocessable, "reserve", map[string]string{"trip": "t1", "seats": "9"}); r.Problem == nil && r.Page == nil {
+			if r := do(agent.CodeUnprocessable, "reserve", map[string]string{"trip": "t1", "seats": "9"}); r.Problem == nil && r.Page == nil {
 				t.Errorf("nothing says which seats there are: %+v", r)
 			}
 			page = trips

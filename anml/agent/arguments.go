@@ -163,10 +163,10 @@ func argumentCode(err error) lookleap.Code {
 		err  error
 		code lookleap.Code
 	}{
-		{anml.ErrParamMissing, lookleap.CodeParamMissing},
-		{anml.ErrParamUnknown, lookleap.CodeParamUnknown},
-		{anml.ErrUnsupportedEncType, lookleap.CodeEncType},
-		{errNoBody, lookleap.CodeNoBodyMethod},
+		{anml.ErrParamMissing, CodeParamMissing},
+		{anml.ErrParamUnknown, CodeParamUnknown},
+		{anml.ErrUnsupportedEncType, CodeEncType},
+		{errNoBody, CodeNoBodyMethod},
 		{errBothArgs, lookleap.CodeUsage},
 		{errArgsBeside, lookleap.CodeUsage},
 	} {
@@ -174,5 +174,5 @@ func argumentCode(err error) lookleap.Code {
 			return known.code
 		}
 	}
-	return lookleap.CodeParamInvalid
+	return CodeParamInvalid
 }

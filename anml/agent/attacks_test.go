@@ -78,7 +78,7 @@ func TestUnlistedAttacks(t *testing.T) {
 		if d := r.Page.Decide(t.Context())[0]; d.Verb != VerbRefuse || d.Reason != anml.TrustInsufficient {
 			t.Error(brief(d))
 		}
-		s.does(Call{Site: "bank.example", Action: "x"}, lookleap.CodeActionNotOwned)
+		s.does(Call{Site: "bank.example", Action: "x"}, CodeActionNotOwned)
 		if len(r.Page.Tools()) != 0 {
 			t.Error("its actions are offered")
 		}
@@ -250,6 +250,6 @@ func TestUnlistedAttacks(t *testing.T) {
 			header = append(header, "WWW-Authenticate", fmt.Sprintf("Scheme%d x", i))
 		}
 		s.shop.Handle("/a", scripted(401, "", header...))
-		s.does(Call{Action: "a"}, lookleap.CodeAuthRequired)
+		s.does(Call{Action: "a"}, CodeAuthRequired)
 	})
 }

@@ -31,7 +31,7 @@ func TestArgumentsThatCarryFields(t *testing.T) {
 			}
 			must(t, st.user.Policy.Set(StandingRule{Field: c.means, Domain: "*", Effect: EffectDeny}))
 			_, err := st.prepare(p, Call{Action: "find", Args: map[string]string{c.arg: c.value}})
-			hasCode(t, err, lookleap.CodeUserRule)
+			hasCode(t, err, CodeUserRule)
 		})
 	}
 	for _, value := range []string{"tea", "an example", "de luxe", "1990"} {
@@ -70,7 +70,7 @@ func TestOneFieldAsAnother(t *testing.T) {
 			must(t, st.user.Policy.Set(StandingRule{Field: "tel", Domain: "shop.example", Effect: EffectDeny}))
 			text, _, err := x.settle(all, time.Time{})
 			if name == "argument" {
-				hasCode(t, err, lookleap.CodeUserRule)
+				hasCode(t, err, CodeUserRule)
 			} else if err != nil || !strings.Contains(text, `<refuse field="email" reason="user-denied"`) {
 				t.Error(text, err)
 			}
@@ -95,7 +95,7 @@ func TestOneFieldAsAnother(t *testing.T) {
 		for name, r := range map[string]*Reply{"inform": {Informs: []Told{{Text: "her number is +49 30 123456"}}}, "ask": {Asks: []Counter{{"price", "for +49 30 123456"}}}} {
 			st := asker(t)
 			must(t, st.user.Policy.Set(StandingRule{Field: "tel", Domain: "*", Effect: EffectDeny}))
-			if _, err := st.prepare(st.page(doc), Call{Reply: r}); lookleap.CodeOf(err) != lookleap.CodeUserRule {
+			if _, err := st.prepare(st.page(doc), Call{Reply: r}); lookleap.CodeOf(err) != CodeUserRule {
 				t.Error(name, err)
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
@@ -51,7 +50,7 @@ func TestClockSetBack(t *testing.T) {
 			},
 			"place": {
 				func(f *finding, until time.Time) error {
-					f.s.memory.close(origin, Error{Code: lookleap.CodeNoANML, RetryAfter: time.Minute}, until)
+					f.s.memory.close(origin, Error{Code: CodeNoANML, RetryAfter: time.Minute}, until)
 					return nil
 				},
 				func(f *finding) error { return f.s.memory.refuses(f.Context(), origin) },

@@ -81,7 +81,7 @@ func (s *Session) execute(ctx context.Context, a *lookleap.Approval, e *effect, 
 // permitted hears the host's policy last, and counts the execution.
 func (s *Session) permitted(ctx context.Context, e *effect, now time.Time) error {
 	if err := s.user.forbids(ctx, s.agent.plugins.policy, e.act(e.Disclosure)); err != nil {
-		return &Error{Code: lookleap.CodePolicyVeto, URL: e.Send.place(), Reason: "the host's policy forbids the action", Err: err}
+		return &Error{Code: CodePolicyVeto, URL: e.Send.place(), Reason: "the host's policy forbids the action", Err: err}
 	}
 	return s.gate.take(e.passage(), now)
 }
@@ -104,15 +104,15 @@ func (s *Session) confirmTrust(ctx context.Context, e *effect) error {
 	}
 	for _, section := range needs {
 		if err := anmltrust.Confirm(grant, err, section, s.now()); err != nil {
-			code := lookleap.CodeTrustRevoked
+			code := anmltrust.CodeTrustRevoked
 			if errors.Is(err, anmltrust.ErrTrustUnverified) {
-				code = lookleap.CodeTrustUnverified
+				code = CodeTrustUnverified
 			}
 			return &Error{Code: code, URL: e.Claim.Site, Reason: "the server may no longer act for the site, or that cannot be found out", Err: err}
 		}
 	}
 	if len(needs) == 0 && (err != nil || grant == nil) {
-		return &Error{Code: lookleap.CodeIdentityLost, URL: e.Claim.Site, Err: errors.Join(errIdentityLost, err)}
+		return &Error{Code: CodeIdentityLost, URL: e.Claim.Site, Err: errors.Join(errIdentityLost, err)}
 	}
 	return nil
 }

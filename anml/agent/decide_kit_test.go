@@ -148,7 +148,7 @@ func (st *stand) prepare(p *Page, c Call) (*prepared, error) {
 		st.Fatal(err)
 	}
 	to := p.frame(site, p.session.agent.host.Time(), false).route(c.Action)
-	if to.unusable != nil && (len(c.Args) == 0 || lookleap.CodeOf(to.unusable) != lookleap.CodeNoBodyMethod) {
+	if to.unusable != nil && (len(c.Args) == 0 || lookleap.CodeOf(to.unusable) != CodeNoBodyMethod) {
 		st.Fatal(to.unusable)
 	}
 	e := to.exchange

@@ -118,13 +118,13 @@ func weigh(g *grounds) Decision {
 
 	// What is told to nobody, whoever asks how.
 	if g.refused {
-		d.refuse(lookleap.CodeDomainRefused, anml.UserDenied)
+		d.refuse(CodeDomainRefused, anml.UserDenied)
 	}
 	if g.host != "" {
-		d.refuse(lookleap.CodeHostRefused, g.host)
+		d.refuse(CodeHostRefused, g.host)
 	}
 	if g.ruled && g.standing.Effect == EffectDeny {
-		d.refuse(lookleap.CodeUserRule, anml.UserDenied)
+		d.refuse(CodeUserRule, anml.UserDenied)
 	}
 	if g.untrusted != "" {
 		d.refuse(g.untrusted, anml.TrustInsufficient)
@@ -133,12 +133,12 @@ func weigh(g *grounds) Decision {
 		d.refuse(g.unusable, anml.PolicyViolation)
 	}
 	if g.judged == PurposeImplausible {
-		d.refuse(lookleap.CodePurposeImplausible, anml.PolicyViolation)
+		d.refuse(CodePurposeImplausible, anml.PolicyViolation)
 	}
 	if g.store != nil {
 		d.refuse(codeOf(g.store), anml.PolicyViolation)
 	}
-	if g.missing == lookleap.CodeNoValue || g.missing == lookleap.CodeValueType {
+	if g.missing == CodeNoValue || g.missing == CodeValueType {
 		d.refuse(g.missing, anml.UnsupportedField)
 	} else if g.missing != "" {
 		d.refuse(g.missing, anml.PolicyViolation)
@@ -146,13 +146,13 @@ func weigh(g *grounds) Decision {
 	for _, s := range g.sources {
 		switch {
 		case s.Deleted:
-			d.refuse(lookleap.CodeDeletedContext, anml.UserDenied)
+			d.refuse(CodeDeletedContext, anml.UserDenied)
 		case s.Confidentiality == anml.Private:
-			d.refuse(lookleap.CodePrivateContext, anml.PolicyViolation)
+			d.refuse(CodePrivateContext, anml.PolicyViolation)
 		}
 	}
 	if g.rule.Requires == anml.Authentication && !g.authentic {
-		d.refuse(lookleap.CodeAuthentication, anml.ConstraintViolation)
+		d.refuse(CodeAuthentication, anml.ConstraintViolation)
 	}
 
 	// What needs the user's word about this very value, each time. An
@@ -160,28 +160,28 @@ func weigh(g *grounds) Decision {
 	if g.transfer == nil {
 		for _, s := range g.sources {
 			if s.Confidentiality == anml.Restricted {
-				d.limit(VerbDefer, lookleap.CodeRestrictedContext, "")
+				d.limit(VerbDefer, CodeRestrictedContext, "")
 			}
 		}
 		if len(g.sources) > 0 {
-			d.prompt(lookleap.CodeCrossService)
+			d.prompt(CodeCrossService)
 		}
 		if g.category != "" {
-			d.prompt(lookleap.CodeSensitive)
+			d.prompt(CodeSensitive)
 		}
 		if !g.recognised {
-			d.prompt(lookleap.CodeUnrecognisedField)
+			d.prompt(CodeUnrecognisedField)
 		}
 		if g.version {
-			d.prompt(lookleap.CodeOtherVersion)
+			d.prompt(CodeOtherVersion)
 		}
 		if !g.stated {
 			d.prompt(anml.CodeNoPurpose)
 		} else if g.judged == PurposeVague {
-			d.prompt(lookleap.CodePurposeVague)
+			d.prompt(CodePurposeVague)
 		}
 		if g.ruled && g.standing.Effect == EffectAsk {
-			d.prompt(lookleap.CodeUserRule)
+			d.prompt(CodeUserRule)
 		}
 	}
 	d.rest(g)
@@ -201,19 +201,19 @@ func (d *Decision) rest(g *grounds) {
 	allowed := g.ruled && g.standing.Effect == EffectAllow
 	switch {
 	case g.transfer != nil:
-		d.Code, d.Basis, d.Reference, d.granted = lookleap.CodeConsentHeld, anml.ConsentExplicit, g.transfer.ID, g.transfer
+		d.Code, d.Basis, d.Reference, d.granted = CodeConsentHeld, anml.ConsentExplicit, g.transfer.ID, g.transfer
 	case g.held != nil:
-		d.Code, d.Basis, d.Reference, d.granted = lookleap.CodeConsentHeld, anml.ConsentExplicit, g.held.ID, g.held
+		d.Code, d.Basis, d.Reference, d.granted = CodeConsentHeld, anml.ConsentExplicit, g.held.ID, g.held
 	case allowed && g.implicit():
-		d.Code, d.Basis = lookleap.CodeUserRule, anml.ConsentImplicit
+		d.Code, d.Basis = CodeUserRule, anml.ConsentImplicit
 	case allowed && g.free():
-		d.Code, d.Basis = lookleap.CodeUserRule, anml.ConsentDelegated
+		d.Code, d.Basis = CodeUserRule, anml.ConsentDelegated
 	case g.inferred && g.implicit():
-		d.Code, d.Basis, d.Reference = lookleap.CodeConsentInferred, anml.ConsentImplicit, "initiation"
+		d.Code, d.Basis, d.Reference = CodeConsentInferred, anml.ConsentImplicit, "initiation"
 	case g.free() || g.implicit():
 		d.prompt(lookleap.CodeNeedsConsent)
 	default:
-		d.prompt(lookleap.CodeExplicitConsent)
+		d.prompt(CodeExplicitConsent)
 	}
 }
 

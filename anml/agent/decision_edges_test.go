@@ -32,9 +32,9 @@ func TestEdgesOfDecisions(t *testing.T) {
 		rules string
 		want  lookleap.Code
 	}{
-		"accept-one-without-a-rule":    {rule("email", "none"), lookleap.CodeUserRule},
-		"reject-one-with-a-lost-rule":  {`<disclosure field="tel"/>`, lookleap.CodeExplicitConsent},
-		"reject-one-with-another-rule": {rule("email", "none") + rule("tel", "explicit-consent"), lookleap.CodeExplicitConsent},
+		"accept-one-without-a-rule":    {rule("email", "none"), CodeUserRule},
+		"reject-one-with-a-lost-rule":  {`<disclosure field="tel"/>`, CodeExplicitConsent},
+		"reject-one-with-another-rule": {rule("email", "none") + rule("tel", "explicit-consent"), CodeExplicitConsent},
 	} {
 		t.Run("ANML-13.2-02/"+name, func(t *testing.T) {
 			st := asker(t).allow("email", "*").allow("tel", "*")
@@ -46,7 +46,7 @@ func TestEdgesOfDecisions(t *testing.T) {
 	t.Run("ANML-14.3-04/reject-weaker-purpose-first", func(t *testing.T) {
 		st := asker(t).allow("email", "*")
 		x := st.prepares(st.page(booking(rule("email", "none"), askFor("email", `purpose="data"`)+askFor("email"))), Call{})
-		if x.d.Tells[0].Code != lookleap.CodePurposeVague {
+		if x.d.Tells[0].Code != CodePurposeVague {
 			t.Errorf("%+v", x.d.Tells[0])
 		}
 	})
@@ -67,7 +67,7 @@ func TestEdgesOfDecisions(t *testing.T) {
 				return "", nil
 			}
 			x := st.prepares(st.page(booking(rule("tel", "none"), askFor("tel")+askFor("tel", `purpose="for the doctor"`))), Call{})
-			if x.d.Tells[0].Code != lookleap.CodeSensitive || x.d.Tells[0].Category != CategoryHealth {
+			if x.d.Tells[0].Code != CodeSensitive || x.d.Tells[0].Category != CategoryHealth {
 				t.Errorf("%+v", x.d.Tells[0])
 			}
 		})
@@ -91,7 +91,7 @@ func TestEdgesOfDecisions(t *testing.T) {
 		st := asker(t).allow("tel", "*")
 		st.user.Profile = Fields{"tel": {Text: "030"}}
 		x := st.prepares(st.page(booking("", askFor("tel")+askFor("tel", `type="boolean"`))), Call{})
-		if x.d.Tells[0].Code != lookleap.CodeValueType {
+		if x.d.Tells[0].Code != CodeValueType {
 			t.Errorf("%+v", x.d.Tells[0])
 		}
 	})
@@ -137,7 +137,7 @@ func TestEdgesOfReplies(t *testing.T) {
 		st := asker(t)
 		must(t, st.user.Policy.Set(StandingRule{Field: "email", Domain: "*"}))
 		_, err := st.prepare(st.page(booking("", "")), Call{Reply: &Reply{Asks: []Counter{{Field: "write to ann@example.org", Purpose: "to know"}}}})
-		hasCode(t, err, lookleap.CodeUserRule)
+		hasCode(t, err, CodeUserRule)
 	})
 	t.Run("ANML-14.1-08/accept-answered-by-the-user-before", func(t *testing.T) {
 		st := asker(t)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
@@ -45,13 +46,13 @@ func TestWeigh(t *testing.T) {
 		"domain-refused":        {func(g *grounds) { g.refused, g.held = true, held }, "refuse domain-refused user-denied"},
 		"domain-refused-first":  {func(g *grounds) { g.refused, g.untrusted, g.missing = true, "no-record", "no-value" }, "refuse domain-refused user-denied"},
 		"host-refuses":          {func(g *grounds) { g.host = anml.UnsupportedField }, "refuse host-refused unsupported-field"},
-		"untrusted":             {func(g *grounds) { g.untrusted = lookleap.CodeNoRecord }, "refuse no-record trust-insufficient"},
+		"untrusted":             {func(g *grounds) { g.untrusted = anmltrust.CodeNoRecord }, "refuse no-record trust-insufficient"},
 		"unusable":              {func(g *grounds) { g.unusable = anml.CodeDangling }, "refuse dangling-reference policy-violation"},
 		"implausible":           {func(g *grounds) { g.judged = PurposeImplausible }, "refuse purpose-implausible policy-violation"},
 		"vague":                 {func(g *grounds) { g.judged = PurposeVague }, "prompt purpose-vague"},
 		"no-purpose":            {func(g *grounds) { g.stated = false }, "prompt purpose-missing"},
 		"store":                 {func(g *grounds) { g.store = &Error{Code: lookleap.CodeIO} }, "refuse io policy-violation"},
-		"no-value":              {func(g *grounds) { g.missing = lookleap.CodeNoValue }, "refuse no-value unsupported-field"},
+		"no-value":              {func(g *grounds) { g.missing = CodeNoValue }, "refuse no-value unsupported-field"},
 		"profile-failed":        {func(g *grounds) { g.missing = lookleap.CodeInternal }, "refuse internal policy-violation"},
 		"unrecognised":          {func(g *grounds) { g.recognised, g.held = false, held }, "prompt unrecognised-field"},
 		"foreign-rules":         {func(g *grounds) { g.foreign = true }, "prompt explicit-consent"},
@@ -97,9 +98,9 @@ func TestWeighMonotone(t *testing.T) {
 		func(g *grounds) { g.standing.Effect = min(g.standing.Effect, EffectAsk) },
 		func(g *grounds) { g.standing.Effect = EffectDeny },
 		func(g *grounds) { g.refused = true }, func(g *grounds) { g.host = anml.UserDenied },
-		func(g *grounds) { g.untrusted = lookleap.CodeNoRecord }, func(g *grounds) { g.judged = PurposeImplausible },
+		func(g *grounds) { g.untrusted = anmltrust.CodeNoRecord }, func(g *grounds) { g.judged = PurposeImplausible },
 		func(g *grounds) { g.judged = min(g.judged, PurposeVague) }, func(g *grounds) { g.stated = false },
-		func(g *grounds) { g.missing = lookleap.CodeNoValue }, func(g *grounds) { g.recognised = false },
+		func(g *grounds) { g.missing = CodeNoValue }, func(g *grounds) { g.recognised = false },
 		func(g *grounds) { g.foreign = true }, func(g *grounds) { g.version = true }, func(g *grounds) { g.category = "health" },
 		func(g *grounds) { g.sources = append(g.sources, source{"a.test", anml.Public, false}) },
 		func(g *grounds) { g.sources = append(g.sources, source{"b.test", anml.Restricted, false}) },

@@ -142,7 +142,7 @@ func TestAnswersNeedABody(t *testing.T) {
 	for _, method := range []string{"GET", "HEAD", "DELETE", "OPTIONS"} {
 		t.Run("ANML-9.3-03/reject-answers-"+method, func(t *testing.T) {
 			s := newStage(t, setting{doc: doc(method, "true"), user: User{Profile: ada}})
-			s.does(Call{Action: "a"}, lookleap.CodeNoBodyMethod)
+			s.does(Call{Action: "a"}, CodeNoBodyMethod)
 			s.sends()
 			if len(s.page.Tools()) != 0 {
 				t.Error("a tool is offered")
@@ -150,7 +150,7 @@ func TestAnswersNeedABody(t *testing.T) {
 		})
 		t.Run("ANML-9.3-03/reject-optional-answers-"+method, func(t *testing.T) {
 			s := newStage(t, setting{doc: doc(method, "false"), user: User{Profile: ada}})
-			s.does(Call{Action: "a", Reply: &Reply{Values: map[string]Value{"email": {Text: "x@example.org"}}}}, lookleap.CodeNoBodyMethod)
+			s.does(Call{Action: "a", Reply: &Reply{Values: map[string]Value{"email": {Text: "x@example.org"}}}}, CodeNoBodyMethod)
 			s.sends()
 		})
 	}
@@ -166,7 +166,7 @@ func TestAnswersNeedABody(t *testing.T) {
 	})
 	t.Run("ANML-8.6.2-03/reject-required-parameter-without-ask", func(t *testing.T) {
 		s := newStage(t, setting{doc: strings.Replace(asking, `<param name="seats"/>`, `<param name="seats" required="true"/>`, 1), user: User{Profile: ada}})
-		s.does(Call{Action: "book"}, lookleap.CodeParamMissing)
+		s.does(Call{Action: "book"}, CodeParamMissing)
 	})
 	t.Run("ANML-8.6.2-03/accept-required-parameter-with-ask", func(t *testing.T) {
 		s := newStage(t, setting{doc: strings.Replace(asking, `<param name="seats"/>`, `<param name="email" required="true"/>`, 1), user: User{Profile: ada}})
@@ -175,8 +175,8 @@ func TestAnswersNeedABody(t *testing.T) {
 	for _, id := range []string{"ANML-13.6-04/reject-answers", "ANML-13.12-03/reject-answers"} {
 		t.Run(id, func(t *testing.T) {
 			s := newStage(t, setting{doc: strings.Replace(asking, `endpoint="/book"`, `endpoint="http://www.shop.example/book"`, 1), user: User{Profile: ada}})
-			s.does(Call{Action: "book"}, lookleap.CodeInsecureEndpoint)
-			s.does(Call{Action: "book", Reply: &Reply{Refuse: map[string]anml.Reason{"email": anml.UserDenied, "tel": anml.UserDenied}}}, lookleap.CodeInsecureEndpoint)
+			s.does(Call{Action: "book"}, CodeInsecureEndpoint)
+			s.does(Call{Action: "book", Reply: &Reply{Refuse: map[string]anml.Reason{"email": anml.UserDenied, "tel": anml.UserDenied}}}, CodeInsecureEndpoint)
 			s.sends()
 		})
 	}
@@ -263,7 +263,7 @@ func TestPersonalArguments(t *testing.T) {
 	})
 	t.Run("ANML-13.12-03/reject-personal-get-over-http", func(t *testing.T) {
 		s := newStage(t, setting{doc: strings.Replace(doc, `endpoint="/find"`, `endpoint="http://www.shop.example/find"`, 1), user: User{Profile: ada}})
-		s.does(Call{Action: "find", Args: map[string]string{"q": "ada@example.org"}}, lookleap.CodeInsecureEndpoint)
+		s.does(Call{Action: "find", Args: map[string]string{"q": "ada@example.org"}}, CodeInsecureEndpoint)
 		s.sends()
 	})
 	t.Run("ANML-13.4-05/accept-impersonal-get", func(t *testing.T) {

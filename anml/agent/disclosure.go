@@ -120,7 +120,7 @@ func (d *disclosure) tells() bool {
 func (p *Page) prepareDisclosure(ctx context.Context, e exchange, act anml.Action, args []anml.Arg, c Call) (*disclosure, []lookleap.ConsentItem, error) {
 	site, ok := p.container(e.Site)
 	if !ok {
-		return nil, nil, p.refusal(lookleap.CodeNotAsked, "the document has no such site")
+		return nil, nil, p.refusal(CodeNotAsked, "the document has no such site")
 	}
 	r := c.Reply
 	if r == nil {
@@ -207,9 +207,9 @@ func (p *Page) checkReply(r *Reply, asked []item) error {
 	check := func(field string) error {
 		switch {
 		case !known[field]:
-			return p.refusal(lookleap.CodeNotAsked, "the action has no ask for the field "+quote(field))
+			return p.refusal(CodeNotAsked, "the action has no ask for the field "+quote(field))
 		case said[field]:
-			return p.refusal(lookleap.CodeDuplicateAnswer, "the reply says two things about the field "+quote(field))
+			return p.refusal(CodeDuplicateAnswer, "the reply says two things about the field "+quote(field))
 		}
 		said[field] = true
 		return nil

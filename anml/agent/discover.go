@@ -176,7 +176,7 @@ func (d *discovery) first(candidates []candidate, before error) (*Page, error) {
 // over reports whether an error ends the search: the origin has given up ANML, or
 // the search itself is at its end.
 func (d *discovery) over(err error) bool {
-	return codeOf(err) == lookleap.CodeGone || codeOf(err) == lookleap.CodeIO || d.ended(err)
+	return codeOf(err) == CodeGone || codeOf(err) == lookleap.CodeIO || d.ended(err)
 }
 
 // ended reports whether an error is about the search and no place: its time is
@@ -214,7 +214,7 @@ func absent(err error) bool {
 	if !errors.As(err, &e) {
 		return false
 	}
-	return e.Code == lookleap.CodeNoANML || e.Code == lookleap.CodeMediaType || e.Code == lookleap.CodeGone ||
+	return e.Code == CodeNoANML || e.Code == lookleap.CodeMediaType || e.Code == CodeGone ||
 		e.Status == 404 || e.Status == 410
 }
 
@@ -224,7 +224,7 @@ func inconclusive(err error) bool {
 	switch codeOf(err) {
 	case lookleap.CodeBadStatus, lookleap.CodeTimeout, lookleap.CodeUnreachable, lookleap.CodeConnRefused, lookleap.CodeConnReset,
 		lookleap.CodeTruncated, lookleap.CodeTooSlow, lookleap.CodeDNSError, lookleap.CodeDNSSECBogus, lookleap.CodeNoAddress,
-		lookleap.CodeInconclusive:
+		CodeInconclusive:
 		return true
 	}
 	return false
@@ -244,11 +244,11 @@ func (d *discovery) end(page *Page, err error) (*Page, error) {
 		e.Status, e.RetryAfter, e.answer = below.Status, below.RetryAfter, below.answer
 	}
 	switch {
-	case e.Code == lookleap.CodeGone:
+	case e.Code == CodeGone:
 	case absent(err):
-		e.Code = lookleap.CodeNoANML
+		e.Code = CodeNoANML
 	case inconclusive(err):
-		e.Code = lookleap.CodeInconclusive
+		e.Code = CodeInconclusive
 	default:
 		e.Reason = "no document that can be used was found"
 	}

@@ -131,7 +131,7 @@ func TestOtherOrigins(t *testing.T) {
 		})
 		t.Run("ANML-13.4-01/reject-same-origin-only-"+id, func(t *testing.T) {
 			s := newStage(t, setting{doc: elsewhere("GET"), before: set, options: Options{SameOriginOnly: true}})
-			s.does(Call{Action: id}, lookleap.CodeEndpointForeign)
+			s.does(Call{Action: id}, CodeEndpointForeign)
 			if len(s.user.Requests()) != 0 {
 				t.Error("the user was asked")
 			}
@@ -184,7 +184,7 @@ func TestPlainEndpoints(t *testing.T) {
 	for _, id := range []string{"ANML-13.12-04/reject-acting", "ANML-13.6-04/reject-post", "K01/reject-http", "ANML-13.12-03/reject-post"} {
 		t.Run(id, func(t *testing.T) {
 			s := world(t, "POST")
-			s.does(Call{Action: "plain"}, lookleap.CodeInsecureEndpoint)
+			s.does(Call{Action: "plain"}, CodeInsecureEndpoint)
 			if got := s.sent("api.shop.example"); got != nil || len(s.user.Requests()) != 0 {
 				t.Errorf("sent %q, asked %d times", got, len(s.user.Requests()))
 			}

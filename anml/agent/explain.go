@@ -61,7 +61,7 @@ func (p *Page) reason(party Party) lookleap.Code {
 	case party.Authorization != nil:
 		return party.Authorization.Reason
 	}
-	return lookleap.CodeNoClaim
+	return anmltrust.CodeNoClaim
 }
 
 // Owner tells whose a section of a site in this document is now: the domain that
@@ -99,7 +99,7 @@ func (p *Page) Explain() Explanation {
 		}
 	}
 	for _, r := range p.refs {
-		report := RefReport{Site: r.Domain, Known: r.Page != nil, Reason: lookleap.CodeSelf}
+		report := RefReport{Site: r.Domain, Known: r.Page != nil, Reason: anmltrust.CodeSelf}
 		if r.Page == nil {
 			report.Reason = causeOf(r.Err)
 		}
@@ -169,9 +169,9 @@ func (p *Page) whyNot(party Party, now time.Time) lookleap.Code {
 	case p.opened.insecure || auth == nil:
 		return p.reason(party)
 	case !auth.Holds(now):
-		return lookleap.CodeAuthorizationOver
+		return CodeAuthorizationOver
 	}
-	return lookleap.CodeNotInScope
+	return CodeNotInScope
 }
 
 // cutKnowledge counts what Tier 1 cuts out of a permitted knowledge section.

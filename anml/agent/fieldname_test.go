@@ -10,7 +10,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/confusable"
 )
@@ -80,14 +79,14 @@ func TestSpellings(t *testing.T) {
 				must(t, st.user.Policy.Set(StandingRule{Field: denied, Domain: "*", Effect: EffectDeny}))
 				doc := `<head><title>x</title></head><interact><action id="find" method="GET" endpoint="/find"><param name="EMAIL"/><param name="customer_ref"/></action></interact>`
 				_, err := st.prepare(st.page(doc), Call{Action: "find", Args: map[string]string{"EMAIL": "other@example.org", "customer_ref": "17"}})
-				hasCode(t, err, lookleap.CodeUserRule)
+				hasCode(t, err, CodeUserRule)
 			}
 		})
 		t.Run("reject-value-of-a-denied-field", func(t *testing.T) {
 			st := asker(t)
 			must(t, st.user.Policy.Set(StandingRule{Field: "ssn", Domain: "*", Effect: EffectDeny}))
 			_, err := st.prepare(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": "my number is 078 05 1120"}})
-			hasCode(t, err, lookleap.CodeUserRule)
+			hasCode(t, err, CodeUserRule)
 		})
 		t.Run("accept-allowed-exactly", func(t *testing.T) {
 			for asked, want := range map[string]string{"email": "allow user-rule delegated", "Email": "prompt needs-consent"} {

@@ -112,17 +112,17 @@ func (g *gate) closed(p passage, now time.Time) error {
 		return tooSoon(p.origin, wait)
 	}
 	if g.runs[p.document] >= limits.Executions {
-		return &Error{Code: lookleap.CodeTooManyActions, URL: p.document, Reason: fmt.Sprintf("the session executed %d actions of this origin's documents", limits.Executions)}
+		return &Error{Code: CodeTooManyActions, URL: p.document, Reason: fmt.Sprintf("the session executed %d actions of this origin's documents", limits.Executions)}
 	}
 	if o.tokens < 1 {
 		wait := time.Duration((1 - o.tokens) * float64(limits.Interval))
-		return &Error{Code: lookleap.CodeTooManyActions, URL: p.origin, RetryAfter: wait, Reason: "actions follow one another too fast"}
+		return &Error{Code: CodeTooManyActions, URL: p.origin, RetryAfter: wait, Reason: "actions follow one another too fast"}
 	}
 	return nil
 }
 
 func tooSoon(origin string, wait time.Duration) error {
-	return &Error{Code: lookleap.CodeTooSoon, URL: origin, RetryAfter: wait, Reason: "the service asked to come back later"}
+	return &Error{Code: CodeTooSoon, URL: origin, RetryAfter: wait, Reason: "the service asked to come back later"}
 }
 
 // origin gives the gate of an origin with its tokens of now.
@@ -154,7 +154,7 @@ func (g *gate) delay(action string, until time.Time) {
 	if c, ok := g.actions[action]; ok && (c.until.IsZero() || c.until.After(until)) {
 		return
 	}
-	g.actions[action] = closing{code: lookleap.CodeTooSoon, until: until}
+	g.actions[action] = closing{code: CodeTooSoon, until: until}
 }
 
 // wait closes an origin until a time, if it is not closed for longer.

@@ -18,7 +18,7 @@ func TestRateLimit(t *testing.T) {
 			}
 			_, err := s.page.Do(t.Context(), Call{Action: "b"})
 			var no *Error
-			if !asError(err, &no) || no.Code != lookleap.CodeTooManyActions || no.RetryAfter != 2*time.Second {
+			if !asError(err, &no) || no.Code != CodeTooManyActions || no.RetryAfter != 2*time.Second {
 				t.Fatalf("%v", err)
 			}
 			if n := len(s.sent()); n != 5 {
@@ -26,7 +26,7 @@ func TestRateLimit(t *testing.T) {
 			}
 			time.Sleep(no.RetryAfter)
 			s.does(Call{Action: "b"}, lookleap.CodeOK)
-			s.does(Call{Action: "b"}, lookleap.CodeTooManyActions)
+			s.does(Call{Action: "b"}, CodeTooManyActions)
 		})
 	})
 	t.Run("ANML-13.4-12/reject-beyond-the-interaction", func(t *testing.T) {
@@ -37,7 +37,7 @@ func TestRateLimit(t *testing.T) {
 				s.does(Call{Action: "a"}, lookleap.CodeOK)
 			}
 			time.Sleep(time.Hour)
-			s.does(Call{Action: "a"}, lookleap.CodeTooManyActions)
+			s.does(Call{Action: "a"}, CodeTooManyActions)
 			if n := len(s.sent()); n != 30 {
 				t.Errorf("%d requests", n)
 			}
@@ -48,12 +48,12 @@ func TestRateLimit(t *testing.T) {
 		for range 5 {
 			s.does(Call{Action: "a"}, lookleap.CodeOK)
 		}
-		s.does(Call{Action: "a"}, lookleap.CodeTooManyActions)
+		s.does(Call{Action: "a"}, CodeTooManyActions)
 	})
 	t.Run("ANML-13.4-12/reject-asking-for-nothing", func(t *testing.T) {
 		s := newStage(t, setting{doc: postable, options: Options{Limits: Limits{Burst: 1}}})
 		s.does(Call{Action: "a"}, lookleap.CodeOK)
-		s.does(Call{Action: "a"}, lookleap.CodeTooManyActions)
+		s.does(Call{Action: "a"}, CodeTooManyActions)
 		if n := len(s.user.Requests()); n != 1 {
 			t.Errorf("the user was asked %d times about what is not sent", n)
 		}
@@ -109,8 +109,8 @@ func TestEdgesOfTheGate(t *testing.T) {
 	t.Run("ANML-13.4-12/reject-clock-set-back", func(t *testing.T) {
 		g := gate(t, Limits{Burst: 1, Interval: time.Minute})
 		must(t, g.take(p, start))
-		wants(t, g.take(p, start.Add(-time.Hour)), lookleap.CodeTooManyActions, time.Minute)
-		wants(t, g.take(p, start), lookleap.CodeTooManyActions, time.Minute)
+		wants(t, g.take(p, start.Add(-time.Hour)), CodeTooManyActions, time.Minute)
+		wants(t, g.take(p, start), CodeTooManyActions, time.Minute)
 		wants(t, g.take(p, start.Add(time.Minute)), lookleap.CodeOK, 0)
 	})
 	t.Run("ANML-13.4-12/reject-saved-up", func(t *testing.T) {
@@ -119,15 +119,15 @@ func TestEdgesOfTheGate(t *testing.T) {
 		later := start.Add(1000 * time.Hour)
 		must(t, g.take(p, later))
 		must(t, g.take(p, later))
-		wants(t, g.take(p, later), lookleap.CodeTooManyActions, time.Minute)
+		wants(t, g.take(p, later), CodeTooManyActions, time.Minute)
 	})
 	t.Run("ANML-8.13-04/reject-shortened", func(t *testing.T) {
 		g := gate(t, Limits{})
 		g.delay(p.action, start.Add(time.Hour))
 		g.delay(p.action, start.Add(time.Minute))
-		wants(t, g.check(p, start), lookleap.CodeTooSoon, time.Hour)
+		wants(t, g.check(p, start), CodeTooSoon, time.Hour)
 		g.session.ResetActions()
-		wants(t, g.check(p, start), lookleap.CodeTooSoon, time.Hour)
+		wants(t, g.check(p, start), CodeTooSoon, time.Hour)
 		g.end(p.action, lookleap.CodeForbidden, 403)
 		g.delay(p.action, start.Add(time.Minute))
 		wants(t, g.check(p, start.Add(time.Hour)), lookleap.CodeForbidden, 0)
@@ -136,7 +136,7 @@ func TestEdgesOfTheGate(t *testing.T) {
 		g := gate(t, Limits{})
 		g.wait(origin, start.Add(time.Hour), start)
 		g.wait(origin, start.Add(time.Minute), start)
-		wants(t, g.check(p, start), lookleap.CodeTooSoon, time.Hour)
+		wants(t, g.check(p, start), CodeTooSoon, time.Hour)
 	})
 	t.Run("ANML-13.4-12/reject-uncounted", func(t *testing.T) {
 		g := gate(t, Limits{})

@@ -48,7 +48,7 @@ func (p *Page) frame(site anml.Site, now time.Time, initiated bool) *frame {
 	}
 	f.untrusted = f.closed
 	if f.untrusted == "" && whose == anmltrust.Dropped {
-		f.untrusted = lookleap.CodeTrustUnverified
+		f.untrusted = CodeTrustUnverified
 		if asker.Err != nil {
 			f.untrusted = codeOf(asker.Err)
 		}
@@ -105,7 +105,7 @@ func (f *frame) reach(e *exchange) error {
 	}
 	owner, whose := p.owner(f.site, anmltrust.Interact, f.now)
 	if whose == anmltrust.Dropped {
-		return &Error{Code: lookleap.CodeTrustUnverified, URL: p.location(), Err: owner.Err}
+		return &Error{Code: CodeTrustUnverified, URL: p.location(), Err: owner.Err}
 	}
 	e.Owner = owner.Domain
 	to, err := p.endpoint(act, owner)
@@ -114,9 +114,9 @@ func (f *frame) reach(e *exchange) error {
 	case err != nil:
 		return err
 	case to.plain: // whatever else may go there (section 13.6)
-		return &Error{Code: lookleap.CodeInsecureEndpoint, URL: p.location()}
+		return &Error{Code: CodeInsecureEndpoint, URL: p.location()}
 	case !hasBody(act.Method()):
-		return &Error{Code: lookleap.CodeNoBodyMethod, URL: p.location()}
+		return &Error{Code: CodeNoBodyMethod, URL: p.location()}
 	}
 	return nil
 }
@@ -204,7 +204,7 @@ func (f *frame) decide(ctx context.Context, to *route, it item) Decision {
 		}
 	}
 	d := weigh(g)
-	if d.Verb == VerbAllow && d.Code == lookleap.CodeUserRule {
+	if d.Verb == VerbAllow && d.Code == CodeUserRule {
 		d.Reference = d.standing.name()
 	}
 	d.value, d.purposes, d.also = value, it.purposes, it.also
@@ -248,7 +248,7 @@ func (f *frame) judge(ctx context.Context, g *grounds, subject Subject, it item)
 func (f *frame) value(ctx context.Context, g *grounds, to *route, it item) (Value, lookleap.Code) {
 	if it.given != nil {
 		if !tellable(it.given.Text) {
-			return Value{}, lookleap.CodeValueType
+			return Value{}, CodeValueType
 		}
 		return *it.given, typed(it.types, it.given.Text, true)
 	}
@@ -259,11 +259,11 @@ func (f *frame) value(ctx context.Context, g *grounds, to *route, it item) (Valu
 	v, err := f.page.session.valueOf(ctx, q)
 	switch {
 	case errors.Is(err, ErrNoValue), err == nil && v.Text == "":
-		return Value{}, lookleap.CodeNoValue
+		return Value{}, CodeNoValue
 	case err != nil:
 		return Value{}, codeOf(err)
 	case !tellable(v.Text):
-		return Value{}, lookleap.CodeValueType
+		return Value{}, CodeValueType
 	}
 	return v, typed(it.types, v.Text, false)
 }
@@ -297,7 +297,7 @@ func typed(types []anml.Type, text string, given bool) lookleap.Code {
 			continue
 		}
 		if anml.CheckValue(t, text) != nil {
-			return lookleap.CodeValueType
+			return CodeValueType
 		}
 	}
 	return ""
@@ -341,7 +341,7 @@ func (f *frame) consents(ctx context.Context, g *grounds, to *route, it item, v 
 func (f *frame) veto(ctx context.Context, d *Decision) {
 	s := f.page.session
 	if err := s.user.Policy.veto(ctx, s.agent.plugins.policy, *d); err != nil {
-		d.refuse(lookleap.CodePolicyVeto, anml.PolicyViolation)
+		d.refuse(CodePolicyVeto, anml.PolicyViolation)
 	}
 }
 

@@ -204,7 +204,7 @@ func TestFlood(t *testing.T) {
 					t.Errorf("got %q, want %q", got, want)
 				}
 				_, err := loud.prepare(loud.page(doc), told)
-				hasCode(t, err, lookleap.CodePrivateContext) // what it told is still its own
+				hasCode(t, err, CodePrivateContext) // what it told is still its own
 			})
 		}
 	}

@@ -45,9 +45,9 @@ func TestHostileStatuses(t *testing.T) {
 		again     lookleap.Code // of the same action, at once
 	}{
 		{"ANML-11.3-08/reject-after-endless-body", gettable, broken(403, "", lab.Endless()), lookleap.CodeForbidden, lookleap.CodeForbidden},
-		{"ANML-11.3-25/reject-after-huge-body", gettable, broken(410, "", lab.Huge(1<<30)), lookleap.CodeGone, lookleap.CodeGone},
-		{"ANML-11.3-14/reject-sooner-after-cut-body", postable, broken(429, "30", lab.Truncated()), lookleap.CodeRateLimited, lookleap.CodeTooSoon},
-		{"ANML-11.3-19/reject-sooner-after-cut-chunks", postable, broken(503, "30", lab.CutChunks()), lookleap.CodeUnavailable, lookleap.CodeTooSoon},
+		{"ANML-11.3-25/reject-after-huge-body", gettable, broken(410, "", lab.Huge(1<<30)), CodeGone, CodeGone},
+		{"ANML-11.3-14/reject-sooner-after-cut-body", postable, broken(429, "30", lab.Truncated()), lookleap.CodeRateLimited, CodeTooSoon},
+		{"ANML-11.3-19/reject-sooner-after-cut-chunks", postable, broken(503, "30", lab.CutChunks()), lookleap.CodeUnavailable, CodeTooSoon},
 		{"ANML-11.3-15/reject-after-reset-body", gettable, broken(429, "", lab.ResetBody()), lookleap.CodeRateLimited, lookleap.CodeRateLimited},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -83,8 +83,8 @@ func TestHostileStatuses(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: postable})
 			s.shop.Handle("/a", lab.Status(502, "Retry-After", "40"))
-			s.does(Call{Action: "a"}, lookleap.CodeServerError)
-			s.does(Call{Action: "b"}, lookleap.CodeTooSoon)
+			s.does(Call{Action: "a"}, CodeServerError)
+			s.does(Call{Action: "b"}, CodeTooSoon)
 			time.Sleep(41 * time.Second)
 			s.does(Call{Action: "b"}, lookleap.CodeOK)
 		})
@@ -93,7 +93,7 @@ func TestHostileStatuses(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: gettable})
 			s.shop.Handle("/a", lab.Sequence(lab.Body(anml.MediaTypeXML, service(`<head><title>x</title></head><status code="busy" result="error" retry-after="99999999"/>`)), lab.Status(204)))
-			s.does(Call{Action: "a"}, lookleap.CodeActionFailed)
+			s.does(Call{Action: "a"}, CodeActionFailed)
 			time.Sleep(25 * time.Hour)
 			s.does(Call{Action: "a"}, lookleap.CodeOK)
 		})
@@ -193,7 +193,7 @@ func TestHostileTiming(t *testing.T) {
 				}
 				w.WriteHeader(500)
 			})
-			s.does(Call{Action: "book"}, lookleap.CodeDomainRefused)
+			s.does(Call{Action: "book"}, CodeDomainRefused)
 			s.sends("POST /book")
 		})
 	})
@@ -205,7 +205,7 @@ func TestHostileTiming(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		s.does(Call{Action: "book"}, lookleap.CodeDomainRefused)
+		s.does(Call{Action: "book"}, CodeDomainRefused)
 		s.sends()
 		if got := ledgerOf(t, ledger); got[len(got)-1] != "outcome domain-refused" {
 			t.Errorf("the ledger holds %q", got)
@@ -220,7 +220,7 @@ func TestHostileTiming(t *testing.T) {
 			w.Header().Set("Location", "/other")
 			w.WriteHeader(307)
 		})
-		s.does(Call{Action: "book"}, lookleap.CodeDomainRefused)
+		s.does(Call{Action: "book"}, CodeDomainRefused)
 		s.sends("POST /book")
 	})
 	t.Run("ANML-11.3-14/accept-caller-leaves-while-waiting", func(t *testing.T) {

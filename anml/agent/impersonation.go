@@ -27,10 +27,10 @@ func (p *Page) examine(ctx context.Context) {
 	}
 	signs := p.impersonation()
 	for _, sign := range signs {
-		p.find(lookleap.CodeImpersonation, "ANML-13.6-05", sign)
+		p.find(CodeImpersonation, "ANML-13.6-05", sign)
 	}
 	if len(signs) > 0 {
-		p.session.notices.tellOnce(ctx, "impersonation "+p.url.String(), Notice{Kind: NoticeImpersonation, Code: lookleap.CodeImpersonation, Origin: p.url.Origin(),
+		p.session.notices.tellOnce(ctx, "impersonation "+p.url.String(), Notice{Kind: NoticeImpersonation, Code: CodeImpersonation, Origin: p.url.Origin(),
 			Text: "The service may pretend to be another one: " + strings.Join(signs, "; ") + "."})
 	}
 	for i := range p.opened.findings {

@@ -85,7 +85,7 @@ func TestCostOfReceiving(t *testing.T) {
 			host := net.Host()
 			ctx, cancel := context.WithCancel(t.Context())
 			host.Observe = func(_ context.Context, e lookleap.Event) {
-				if e.Code == lookleap.CodeImpersonation { // the last that is found out before informs are taken up
+				if e.Code == CodeImpersonation { // the last that is found out before informs are taken up
 					cancel()
 				}
 			}

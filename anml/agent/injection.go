@@ -65,9 +65,9 @@ func (p *Page) vet(ctx context.Context, party Party, v *vetted) error {
 	place := at(party.site.Persona().Node)
 	text := shortText(v.advice)
 	if kind := injection.Scan(text); kind != "" {
-		v.withheld, v.detector = lookleap.CodeInjection, "the built-in detector ("+kind+")"
+		v.withheld, v.detector = CodeInjection, "the built-in detector ("+kind+")"
 	} else if p.namesAnother(ctx, party, text) {
-		v.withheld, v.detector = lookleap.CodeInjection, "the built-in detector (another site's identity)"
+		v.withheld, v.detector = CodeInjection, "the built-in detector (another site's identity)"
 	}
 	for i, d := range p.session.agent.options.Detectors {
 		if v.withheld != "" {
@@ -84,10 +84,10 @@ func (p *Page) vet(ctx context.Context, party Party, v *vetted) error {
 			p.flag(ctx, lookleap.Finding{Severity: lookleap.Warning, Code: v.withheld, Requirement: "ANML-13.3-06",
 				Message: fmt.Sprintf("the persona of %s is withheld: %s gave no answer", v.domain, name), Position: place})
 		case found != "":
-			v.withheld, v.detector = lookleap.CodeInjection, name
+			v.withheld, v.detector = CodeInjection, name
 		}
 	}
-	if v.withheld == lookleap.CodeInjection {
+	if v.withheld == CodeInjection {
 		p.rejectPersona(ctx, v, place)
 	}
 	return nil
@@ -98,10 +98,10 @@ func (p *Page) vet(ctx context.Context, party Party, v *vetted) error {
 func (p *Page) rejectPersona(ctx context.Context, v *vetted, place lookleap.Position) {
 	text := fullText(v.advice)
 	digest := lookleap.Digest([]byte(text))
-	p.flag(ctx, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeInjection, Requirement: "ANML-13.3-07",
+	p.flag(ctx, lookleap.Finding{Severity: lookleap.Warning, Code: CodeInjection, Requirement: "ANML-13.3-07",
 		Message: fmt.Sprintf("the persona of %s is discarded: %s found prompt injection in %d octets of %s", v.domain, v.detector, len(text), digest), Position: place})
 	p.session.notices.tellOnce(ctx, "persona "+p.url.String()+" "+v.domain+" "+digest, Notice{
-		Kind: NoticeInjection, Code: lookleap.CodeInjection, Origin: p.url.Origin(),
+		Kind: NoticeInjection, Code: CodeInjection, Origin: p.url.Origin(),
 		Text: "Guidance from " + v.domain + " on how to present itself was rejected, since it tries to give orders that no service may give.",
 	})
 }
@@ -110,7 +110,7 @@ func (p *Page) rejectPersona(ctx context.Context, v *vetted, place lookleap.Posi
 // is neither an attack nor nothing.
 func failure(err error) lookleap.Code {
 	switch code := lookleap.CodeOf(err); code {
-	case "", lookleap.CodeOK, lookleap.CodeInjection:
+	case "", lookleap.CodeOK, CodeInjection:
 		return lookleap.CodeInternal
 	default:
 		return code
@@ -145,7 +145,7 @@ func (p *Page) namesAnother(ctx context.Context, party Party, text string) bool 
 				return true
 			}
 			if _, registered := domain.PublicSuffix(name); owner != "" || registered && reading == text {
-				p.flag(ctx, lookleap.Finding{Severity: lookleap.Info, Code: lookleap.CodeInjection, Requirement: "ANML-12.7-10",
+				p.flag(ctx, lookleap.Finding{Severity: lookleap.Info, Code: CodeInjection, Requirement: "ANML-12.7-10",
 					Message: "the persona of " + party.Domain + " names another domain", Position: at(party.site.Persona().Node)})
 			}
 		}

@@ -194,7 +194,7 @@ func TestMedia(t *testing.T) {
 		r := newRetail(t)
 		r.serve("shop.example", "/1", body("one", "https://other.example/2"))
 		r.serve("other.example", "/2", body("two", ""))
-		if _, err := r.pager("https://shop.example/1").Next(t.Context(), agent.PageWanted); lookleap.CodeOf(err) != lookleap.CodePageForeign {
+		if _, err := r.pager("https://shop.example/1").Next(t.Context(), agent.PageWanted); lookleap.CodeOf(err) != agent.CodePageForeign {
 			t.Error(err)
 		}
 		r.gets("other.example")

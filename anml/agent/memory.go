@@ -76,7 +76,7 @@ func (m *memory) refuses(ctx context.Context, u domain.URL) error {
 		m.closed.Remove(u.String())
 	}
 	m.mu.Unlock()
-	if over && c.Code == lookleap.CodeGone { // the record in the store may not know that the clock was set back
+	if over && c.Code == CodeGone { // the record in the store may not know that the clock was set back
 		m.report(ctx, shown(u), m.session.store().Delete(ctx, keyGone+u.String()))
 		return nil
 	}
@@ -117,7 +117,7 @@ func (m *memory) recent(p place) bool {
 }
 
 func goneError(u domain.URL) *Error {
-	return &Error{Code: lookleap.CodeGone, URL: shown(u), Status: http.StatusGone}
+	return &Error{Code: CodeGone, URL: shown(u), Status: http.StatusGone}
 }
 
 // close remembers not to ask for a URL until a time; zero: in this session.

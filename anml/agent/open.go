@@ -97,7 +97,7 @@ func (s *Session) retrieve(ctx context.Context, u domain.URL) (*Page, error) {
 	s.notices.reached(u)
 	page, err := s.newPage(ctx, r, a)
 	if a.wellKnown && codeOf(err) == lookleap.CodeMediaType { // a page in its place is as good as a 404
-		e := &Error{Code: lookleap.CodeNoANML, URL: shown(r.URL), Status: r.Status, Err: err}
+		e := &Error{Code: CodeNoANML, URL: shown(r.URL), Status: r.Status, Err: err}
 		s.memory.absent(u, &r.Freshness, *e)
 		err = e
 	}
@@ -131,15 +131,15 @@ func (s *Session) absence(ctx context.Context, u domain.URL, r *fetch.Response, 
 	place := isWellKnown(u)
 	if err != nil {
 		e := fail(u.String(), err, "the document could not be retrieved")
-		if place && e.Code == lookleap.CodeGone && !sameOrigin(err, u) {
-			e.Code = lookleap.CodeNoANML // what another origin says of itself
+		if place && e.Code == CodeGone && !sameOrigin(err, u) {
+			e.Code = CodeNoANML // what another origin says of itself
 		}
 		return e
 	}
 	e := &Error{Code: lookleap.CodeBadStatus, URL: shown(r.URL), Status: r.Status, RetryAfter: r.RetryAfter, Reason: "the server gave no document", answer: r}
 	switch {
 	case place && r.Status == http.StatusNotFound:
-		e.Code, e.Reason = lookleap.CodeNoANML, ""
+		e.Code, e.Reason = CodeNoANML, ""
 		s.memory.absent(u, &r.Freshness, *e)
 	case place && r.Status == http.StatusGone:
 		return s.gone(ctx, u, r)
@@ -164,7 +164,7 @@ func (s *Session) gone(ctx context.Context, u domain.URL, r *fetch.Response) *Er
 		err = s.memory.gone(ctx, r.URL)
 	}
 	if r.URL.Origin() != u.Origin() || u.Scheme() != "https" {
-		e := &Error{Code: lookleap.CodeNoANML, URL: shown(u), Status: r.Status, Err: err}
+		e := &Error{Code: CodeNoANML, URL: shown(u), Status: r.Status, Err: err}
 		s.memory.absent(u, &r.Freshness, *e)
 		return e
 	}

@@ -189,31 +189,31 @@ func (m *submission) judge(resp *fetch.Response, r *Result, d *anml.Document) er
 		return m.doubtful(refuse(lookleap.CodeBadStatus, "its status says nothing of the action"))
 	case status < 300:
 		if r.Outcome == anml.OutcomeError {
-			return refuse(lookleap.CodeActionFailed, "")
+			return refuse(CodeActionFailed, "")
 		}
 		return nil
 	case status == http.StatusBadRequest:
-		return refuse(lookleap.CodeBadRequest, "")
+		return refuse(CodeBadRequest, "")
 	case status == http.StatusUnauthorized:
-		n := Notice{Kind: NoticeAuthRequired, Code: lookleap.CodeAuthRequired, Origin: origin, Text: "The service demands that you sign in. Nothing is tried again with credentials that are kept."}
+		n := Notice{Kind: NoticeAuthRequired, Code: CodeAuthRequired, Origin: origin, Text: "The service demands that you sign in. Nothing is tried again with credentials that are kept."}
 		for _, scheme := range schemes(resp.Header) {
 			m.session.context.hearRemark(resp.URL, scheme)
 			n.Remote = append(n.Remote, lookleap.RemoteText{Source: m.effect.Exchange.Endpoint, Label: "authentication scheme", Text: scheme})
 		}
 		m.notify(n)
-		return refuse(lookleap.CodeAuthRequired, "")
+		return refuse(CodeAuthRequired, "")
 	case status == http.StatusForbidden:
 		gate.end(key, lookleap.CodeForbidden, status)
 		return refuse(lookleap.CodeForbidden, "the service forbids the action")
 	case status == http.StatusGone:
-		gate.end(key, lookleap.CodeGone, status)
-		return refuse(lookleap.CodeGone, "the action is gone for good")
+		gate.end(key, CodeGone, status)
+		return refuse(CodeGone, "the action is gone for good")
 	case status == http.StatusConflict:
 		return refuse(lookleap.CodeConflict, "the action conflicts with the service's present state")
 	case status == http.StatusUnsupportedMediaType:
 		return refuse(lookleap.CodeBadStatus, "the service does not take this serialization")
 	case status == http.StatusUnprocessableEntity:
-		return refuse(lookleap.CodeUnprocessable, "")
+		return refuse(CodeUnprocessable, "")
 	case status == http.StatusTooManyRequests:
 		if given {
 			gate.wait(origin, until, resp.Received)
@@ -233,8 +233,8 @@ func (m *submission) judge(resp *fetch.Response, r *Result, d *anml.Document) er
 		if given {
 			gate.wait(origin, until, resp.Received)
 		}
-		notice(NoticeServerError, lookleap.CodeServerError, "The service failed, so it is not known whether the action was done.")
-		return m.doubtful(refuse(lookleap.CodeServerError, ""))
+		notice(NoticeServerError, CodeServerError, "The service failed, so it is not known whether the action was done.")
+		return m.doubtful(refuse(CodeServerError, ""))
 	}
 	return refuse(lookleap.CodeBadStatus, "the service did not do it")
 }

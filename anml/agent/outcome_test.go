@@ -39,7 +39,7 @@ func TestAnswers(t *testing.T) {
 				t.Fatalf("%+v", r)
 			}
 			s.page = r.Page
-			s.does(Call{Action: "a"}, lookleap.CodeUnknownAction) // the old actions are gone
+			s.does(Call{Action: "a"}, CodeUnknownAction) // the old actions are gone
 			s.does(Call{Action: "c"}, lookleap.CodeOK)
 		})
 	}
@@ -87,7 +87,7 @@ func TestAnswers(t *testing.T) {
 	})
 	for id, status := range map[string]int{"ANML-11.3-09": 409, "ANML-11.3-11": 422} {
 		t.Run(id+"/accept-document", func(t *testing.T) {
-			code := map[int]lookleap.Code{409: lookleap.CodeConflict, 422: lookleap.CodeUnprocessable}[status]
+			code := map[int]lookleap.Code{409: lookleap.CodeConflict, 422: CodeUnprocessable}[status]
 			s, r := answer(t, answering(status, anml.MediaTypeXML, service(nextPage)), code)
 			if r == nil || r.Page == nil || r.Outcome != anml.OutcomeError {
 				t.Fatalf("%+v", r)
@@ -121,14 +121,14 @@ func TestAnswers(t *testing.T) {
 	}
 	t.Run("ANML-11.3-05/accept-status-message", func(t *testing.T) {
 		body := service(`<head><title>No</title></head><status code="bad" result="error" message="Say how many."/>`)
-		_, r := answer(t, answering(400, anml.MediaTypeXML, body), lookleap.CodeBadRequest)
+		_, r := answer(t, answering(400, anml.MediaTypeXML, body), CodeBadRequest)
 		if r.Page != nil || r.Problem == nil || r.Problem.Detail != "Say how many." {
 			t.Errorf("%+v", r)
 		}
 	})
 	t.Run("ANML-11.3-04/reject-status-error", func(t *testing.T) {
 		body := service(`<head><title>No</title></head><status code="bad" result="error" message="No."/>`)
-		_, r := answer(t, answering(200, anml.MediaTypeXML, body), lookleap.CodeActionFailed)
+		_, r := answer(t, answering(200, anml.MediaTypeXML, body), CodeActionFailed)
 		if r.Outcome != anml.OutcomeError || r.Page == nil {
 			t.Errorf("%+v", r)
 		}
@@ -148,7 +148,7 @@ func TestProblems(t *testing.T) {
 				s := newStage(t, setting{doc: gettable})
 				evil := s.net.Site("evil.example").Status("*", 200)
 				s.shop.Handle("/a", h)
-				r := s.does(Call{Action: "a"}, lookleap.CodeUnprocessable)
+				r := s.does(Call{Action: "a"}, CodeUnprocessable)
 				if r.Problem == nil || r.Problem.Title != "No seats" || r.Problem.Detail != detail {
 					t.Fatalf("%+v", r.Problem)
 				}
@@ -167,7 +167,7 @@ func TestProblems(t *testing.T) {
 	t.Run("K19/reject-huge", func(t *testing.T) {
 		s := newStage(t, setting{doc: gettable})
 		s.shop.Handle("/a", answering(422, anml.MediaTypeProblemJSON, `{"detail":"`+strings.Repeat("x", 70<<10)+`"}`))
-		if r := s.does(Call{Action: "a"}, lookleap.CodeUnprocessable); r.Problem != nil {
+		if r := s.does(Call{Action: "a"}, CodeUnprocessable); r.Problem != nil {
 			t.Error("a problem of 70 KiB is read")
 		}
 	})

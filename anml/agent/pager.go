@@ -225,9 +225,9 @@ func (r *result) blocked() error {
 	case r.Bad != "":
 		return &Error{Code: lookleap.CodeBadURL, URL: r.Origin, Reason: "the next page has no usable URL: " + r.Bad}
 	case r.Foreign != "":
-		return &Error{Code: lookleap.CodePageForeign, URL: withoutQuery(r.Foreign)}
+		return &Error{Code: CodePageForeign, URL: withoutQuery(r.Foreign)}
 	case r.Next == "":
-		return &Error{Code: lookleap.CodeNoMorePages, URL: r.Origin}
+		return &Error{Code: CodeNoMorePages, URL: r.Origin}
 	case slices.Contains(r.Read, key(r.Next)):
 		return pageLoop(r.Next, "")
 	}
@@ -235,7 +235,7 @@ func (r *result) blocked() error {
 }
 
 func pageLoop(at, reason string) error {
-	return &Error{Code: lookleap.CodePageLoop, URL: withoutQuery(at), Reason: reason}
+	return &Error{Code: CodePageLoop, URL: withoutQuery(at), Reason: reason}
 }
 
 func withoutQuery(raw string) string {
@@ -262,7 +262,7 @@ func (s *Session) readPage(ctx context.Context, at result) (*Page, []string, err
 	request.Redirect = func(h fetch.Hop) error {
 		switch {
 		case h.To.Origin() != at.Origin:
-			return &Error{Code: lookleap.CodePageForeign, URL: shown(h.To)}
+			return &Error{Code: CodePageForeign, URL: shown(h.To)}
 		case slices.Contains(at.Read, key(h.To.String())):
 			return pageLoop(h.To.String(), "")
 		}

@@ -50,7 +50,7 @@ func TestPagerLoops(t *testing.T) {
 			r.serve("shop.example", bare, strings.ReplaceAll(body("two", c.again), "&", "&amp;"))
 			g := r.pager("https://shop.example/1")
 			next(t, g)
-			r.ends(g, lookleap.CodePageLoop, 0)
+			r.ends(g, agent.CodePageLoop, 0)
 		})
 	}
 	t.Run("ANML-11.5-08/accept-escaped-separator", func(t *testing.T) {
@@ -71,27 +71,27 @@ func TestPagerLoops(t *testing.T) {
 		r.serve("shop.example", "/2", body("two", "/between"))
 		g := r.pager("https://shop.example/1")
 		next(t, g)
-		r.ends(g, lookleap.CodePageLoop, 0)
+		r.ends(g, agent.CodePageLoop, 0)
 	})
 	t.Run("ANML-11.5-08/reject-passed-before-the-first", func(t *testing.T) {
 		r := newRetail(t)
 		r.net.Site("shop.example").Redirect("/start", "/between").Redirect("/between", "/1")
 		r.serve("shop.example", "/1", body("one", "/between"))
-		r.ends(r.pager("https://shop.example/start"), lookleap.CodePageLoop, 0)
+		r.ends(r.pager("https://shop.example/start"), agent.CodePageLoop, 0)
 	})
 	t.Run("ANML-11.5-07/reject-after-equal-content", func(t *testing.T) {
 		r := newRetail(t)
 		r.serve("shop.example", "/1", body("one", "/2"))
 		r.serve("shop.example", "/2", body("one", "/3"))
 		g := r.pager("https://shop.example/1")
-		r.ends(g, lookleap.CodePageLoop, 1)
-		r.ends(g, lookleap.CodeNoMorePages, 0)
+		r.ends(g, agent.CodePageLoop, 1)
+		r.ends(g, agent.CodeNoMorePages, 0)
 	})
 	t.Run("ANML-11.5-07/reject-by-another-pager", func(t *testing.T) {
 		r := newRetail(t)
 		r.serve("shop.example", "/1", body("one", "/2"))
 		r.serve("shop.example", "/2", body("two", "/1"))
-		r.ends(next(t, r.pager("https://shop.example/1")).Pager(), lookleap.CodePageLoop, 0)
+		r.ends(next(t, r.pager("https://shop.example/1")).Pager(), agent.CodePageLoop, 0)
 	})
 	for _, c := range []struct{ name, one, two string }{
 		{"accept-other-item", `<data id="d"><item><field name="f">1</field></item></data>`, `<data id="d"><item><field name="f">2</field></item></data>`},
@@ -108,12 +108,12 @@ func TestPagerLoops(t *testing.T) {
 				}
 				return `<head><title>T</title></head>` + knowledge + `<body>` + content + nav + `</body>`
 			}
-			for second, code := range map[string]lookleap.Code{c.two: lookleap.CodeNoMorePages, c.one: lookleap.CodePageLoop} {
+			for second, code := range map[string]lookleap.Code{c.two: agent.CodeNoMorePages, c.one: agent.CodePageLoop} {
 				r := newRetail(t)
 				r.serve("shop.example", "/1", page(c.one, `<nav next="/2"/>`))
 				r.serve("shop.example", "/2", page(second, ""))
 				g := r.pager("https://shop.example/1")
-				if code == lookleap.CodeNoMorePages {
+				if code == agent.CodeNoMorePages {
 					next(t, g)
 					r.ends(g, code, 0)
 				} else {
@@ -158,11 +158,11 @@ func TestPagerBounds(t *testing.T) {
 		t.Run("ANML-11.5-08/"+name, func(t *testing.T) {
 			r := newRetail(t)
 			r.net.Site("shop.example").Status("/.well-known/anml", http.StatusGone).Redirect("/away", "/.well-known/anml")
-			if _, err := r.start().Discover(t.Context(), "https://shop.example"); lookleap.CodeOf(err) != lookleap.CodeGone {
+			if _, err := r.start().Discover(t.Context(), "https://shop.example"); lookleap.CodeOf(err) != agent.CodeGone {
 				t.Fatal(err)
 			}
 			r.serve("shop.example", "/1", body("one", to))
-			r.ends(r.pager("https://shop.example/1"), lookleap.CodeGone, map[string]int{"/away": 1}[to])
+			r.ends(r.pager("https://shop.example/1"), agent.CodeGone, map[string]int{"/away": 1}[to])
 		})
 	}
 	t.Run("ANML-11.5-01/reject-failed-status", func(t *testing.T) {

@@ -62,7 +62,7 @@ func TestPager(t *testing.T) {
 			if err != nil || !strings.Contains(p.Document().Body().Text(), "entry 2") || g.More() || g.Pages() != 2 {
 				t.Errorf("%v, %d", err, g.Pages())
 			}
-			if _, err := g.Next(t.Context(), why); lookleap.CodeOf(err) != lookleap.CodeNoMorePages {
+			if _, err := g.Next(t.Context(), why); lookleap.CodeOf(err) != agent.CodeNoMorePages {
 				t.Error(err)
 			}
 		})
@@ -155,19 +155,19 @@ func TestPager(t *testing.T) {
 		path         string // where the second page is
 		code         lookleap.Code
 	}{
-		{"reject-self", "/2", "/2", lookleap.CodePageLoop},
-		{"reject-back", "/1", "/2", lookleap.CodePageLoop},
-		{"reject-fragment", "/1#x", "/2", lookleap.CodePageLoop},
-		{"reject-host-case", "https://SHOP.example/1", "/2", lookleap.CodePageLoop},
-		{"reject-port", "https://shop.example:443/1", "/2", lookleap.CodePageLoop},
-		{"reject-percent", "/%31", "/2", lookleap.CodePageLoop},
-		{"reject-dots", "a/../1", "/2", lookleap.CodePageLoop},
-		{"reject-query-escape", "/2?a=%31", "/2?a=1", lookleap.CodePageLoop},
-		{"reject-redirect-back", "/redirect", "/2", lookleap.CodePageLoop},
-		{"reject-same-content", "/copy", "/2", lookleap.CodePageLoop},
-		{"reject-other-origin", "https://other.example/3", "/2", lookleap.CodePageForeign},
-		{"reject-other-port", "https://shop.example:8443/3", "/2", lookleap.CodePageForeign},
-		{"reject-redirect-elsewhere", "/away", "/2", lookleap.CodePageForeign},
+		{"reject-self", "/2", "/2", agent.CodePageLoop},
+		{"reject-back", "/1", "/2", agent.CodePageLoop},
+		{"reject-fragment", "/1#x", "/2", agent.CodePageLoop},
+		{"reject-host-case", "https://SHOP.example/1", "/2", agent.CodePageLoop},
+		{"reject-port", "https://shop.example:443/1", "/2", agent.CodePageLoop},
+		{"reject-percent", "/%31", "/2", agent.CodePageLoop},
+		{"reject-dots", "a/../1", "/2", agent.CodePageLoop},
+		{"reject-query-escape", "/2?a=%31", "/2?a=1", agent.CodePageLoop},
+		{"reject-redirect-back", "/redirect", "/2", agent.CodePageLoop},
+		{"reject-same-content", "/copy", "/2", agent.CodePageLoop},
+		{"reject-other-origin", "https://other.example/3", "/2", agent.CodePageForeign},
+		{"reject-other-port", "https://shop.example:8443/3", "/2", agent.CodePageForeign},
+		{"reject-redirect-elsewhere", "/away", "/2", agent.CodePageForeign},
 		{"reject-http", "http://shop.example/3", "/2", lookleap.CodeBadURL},
 		{"reject-javascript", "javascript:alert(1)", "/2", lookleap.CodeBadURL},
 	}
@@ -206,7 +206,7 @@ func TestPager(t *testing.T) {
 		r.net.Site("shop.example").Redirect("/start", "/1")
 		r.serve("shop.example", "/1", body("one", "/start"))
 		g := r.pager("https://shop.example/start")
-		if _, err := g.Next(t.Context(), agent.PageWanted); lookleap.CodeOf(err) != lookleap.CodePageLoop {
+		if _, err := g.Next(t.Context(), agent.PageWanted); lookleap.CodeOf(err) != agent.CodePageLoop {
 			t.Error(err)
 		}
 	})
@@ -225,7 +225,7 @@ func TestPager(t *testing.T) {
 		if g.More() || g.Cursor().Raw() != "abc" {
 			t.Error(g.Cursor())
 		}
-		if _, err := g.Next(t.Context(), agent.PageWanted); lookleap.CodeOf(err) != lookleap.CodeNoMorePages {
+		if _, err := g.Next(t.Context(), agent.PageWanted); lookleap.CodeOf(err) != agent.CodeNoMorePages {
 			t.Error(err)
 		}
 	})

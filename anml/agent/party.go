@@ -160,7 +160,7 @@ func (p *Page) location() string { return p.url.Origin() + p.url.Path() }
 // those that look like an absence.
 func alarming(code lookleap.Code) bool {
 	switch code {
-	case lookleap.CodeDNSSECBogus, lookleap.CodeQueryTLS, lookleap.CodeManifestTLS, lookleap.CodeManifestSiteMismatch, lookleap.CodeManifestRollback:
+	case lookleap.CodeDNSSECBogus, anmltrust.CodeQueryTLS, anmltrust.CodeManifestTLS, anmltrust.CodeManifestSiteMismatch, anmltrust.CodeManifestRollback:
 		return true
 	}
 	return false

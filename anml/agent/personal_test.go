@@ -172,10 +172,10 @@ func TestPlainArgumentsSince(t *testing.T) {
 	}{
 		"denied": {func(x *prepared) {
 			must(x.st.T, x.st.user.Policy.Set(StandingRule{Field: "Q", Domain: "*", Effect: EffectDeny}))
-		}, lookleap.CodeUserRule},
+		}, CodeUserRule},
 		"told": {func(x *prepared) {
 			pageFor(x.st.T, x.st.net, x.st.session(), "https://a.example/a", "<knowledge><inform>4711 8822</inform></knowledge>")
-		}, lookleap.CodeCrossService},
+		}, CodeCrossService},
 	} {
 		t.Run("O02/reject-"+name+"-since", func(t *testing.T) {
 			x := prepare(t)

@@ -50,7 +50,7 @@ func (p *Page) prepare(ctx context.Context, c Call) (*intent, error) {
 	}
 	owner, whose := p.owner(site, anmltrust.Interact, now)
 	if whose == anmltrust.Dropped {
-		return nil, &Error{Code: lookleap.CodeActionNotOwned, URL: p.location(), Reason: "the action " + quote(c.Action) + " belongs to a site that the server may not act for", Err: owner.Err}
+		return nil, &Error{Code: CodeActionNotOwned, URL: p.location(), Reason: "the action " + quote(c.Action) + " belongs to a site that the server may not act for", Err: owner.Err}
 	}
 	to, err := p.endpoint(act, owner)
 	if err != nil {
@@ -73,7 +73,7 @@ func (p *Page) prepare(ctx context.Context, c Call) (*intent, error) {
 		return nil, err
 	}
 	if to.plain && e.Disclosure.tells() {
-		told := e.Disclosure.withheld(lookleap.CodeInsecureEndpoint, anml.PolicyViolation)
+		told := e.Disclosure.withheld(CodeInsecureEndpoint, anml.PolicyViolation)
 		return nil, p.session.turnDown(ctx, e, "", p.session.refusals(e.Exchange, "", told), insecureEndpoint(e.Send.place()))
 	}
 	p.intend(ctx, in, act, owner)
@@ -82,7 +82,7 @@ func (p *Page) prepare(ctx context.Context, c Call) (*intent, error) {
 
 // insecureEndpoint refuses http for anything but a plain read (section 13.12).
 func insecureEndpoint(url string) error {
-	return &Error{Code: lookleap.CodeInsecureEndpoint, URL: url, Reason: "nothing of the user's and nothing that acts is sent over plain http"}
+	return &Error{Code: CodeInsecureEndpoint, URL: url, Reason: "nothing of the user's and nothing that acts is sent over plain http"}
 }
 
 // action finds the action of a call in its own container and no other.
@@ -94,7 +94,7 @@ func (p *Page) action(c Call) (anml.Site, anml.Action, error) {
 	if wanted != "" {
 		normal, err := anmltrust.NormalizeSite(wanted)
 		if err != nil {
-			return refuse(lookleap.CodeUnknownAction, "the document has no site "+quote(c.Site), err)
+			return refuse(CodeUnknownAction, "the document has no site "+quote(c.Site), err)
 		}
 		wanted = normal
 	}
@@ -105,16 +105,16 @@ func (p *Page) action(c Call) (anml.Site, anml.Action, error) {
 		act, err := site.Interact().Action(c.Action)
 		switch {
 		case errors.Is(err, anml.ErrAmbiguousAction):
-			return refuse(lookleap.CodeAmbiguousAction, "several actions have the id "+quote(c.Action), err)
+			return refuse(CodeAmbiguousAction, "several actions have the id "+quote(c.Action), err)
 		case err != nil:
-			return refuse(lookleap.CodeUnknownAction, "no action has the id "+quote(c.Action), err)
+			return refuse(CodeUnknownAction, "no action has the id "+quote(c.Action), err)
 		}
 		if err := act.Executable(); err != nil {
-			return refuse(lookleap.CodeNotExecutable, "the action "+quote(c.Action)+" is not executed", err)
+			return refuse(CodeNotExecutable, "the action "+quote(c.Action)+" is not executed", err)
 		}
 		return site, act, nil
 	}
-	return refuse(lookleap.CodeUnknownAction, "the document has no site "+quote(c.Site), nil)
+	return refuse(CodeUnknownAction, "the document has no site "+quote(c.Site), nil)
 }
 
 // endpoint resolves where an action is sent, within the agent's options.
@@ -131,7 +131,7 @@ func (p *Page) endpoint(act anml.Action, owner Party) (endpoint, error) {
 		return to, insecureEndpoint(shown(to.url))
 	}
 	if to.reach != atOrigin && p.session.agent.options.SameOriginOnly {
-		return to, &Error{Code: lookleap.CodeEndpointForeign, URL: shown(to.url), Reason: "only actions at the document's own origin are executed"}
+		return to, &Error{Code: CodeEndpointForeign, URL: shown(to.url), Reason: "only actions at the document's own origin are executed"}
 	}
 	return to, nil
 }

@@ -66,7 +66,7 @@ func TestDo(t *testing.T) {
 	})
 	t.Run("ANML-9.3-03/reject-unknown-enctype", func(t *testing.T) {
 		s := newStage(t, setting{doc: searchAndBuy})
-		s.does(Call{Action: "plain", Args: map[string]string{"note": "hello"}}, lookleap.CodeEncType)
+		s.does(Call{Action: "plain", Args: map[string]string{"note": "hello"}}, CodeEncType)
 		s.sends()
 	})
 	t.Run("ANML-9.1-01/accept-method", func(t *testing.T) {
@@ -103,12 +103,12 @@ func TestArguments(t *testing.T) {
 		call Call
 		want lookleap.Code
 	}{
-		{"reject-missing", Call{Action: "search"}, lookleap.CodeParamMissing},
-		{"reject-type", Call{Action: "search", Args: map[string]string{"q": "x", "n": "many"}}, lookleap.CodeParamInvalid},
-		{"reject-unknown", Call{Action: "search", Args: map[string]string{"q": "x", "z": "1"}}, lookleap.CodeParamUnknown},
-		{"reject-json-text", Call{Action: "search", ArgsJSON: []byte(`{"q":`)}, lookleap.CodeParamInvalid},
+		{"reject-missing", Call{Action: "search"}, CodeParamMissing},
+		{"reject-type", Call{Action: "search", Args: map[string]string{"q": "x", "n": "many"}}, CodeParamInvalid},
+		{"reject-unknown", Call{Action: "search", Args: map[string]string{"q": "x", "z": "1"}}, CodeParamUnknown},
+		{"reject-json-text", Call{Action: "search", ArgsJSON: []byte(`{"q":`)}, CodeParamInvalid},
 		{"reject-both", Call{Action: "search", Args: map[string]string{"q": "x"}, ArgsJSON: []byte(`{"q":"x"}`)}, lookleap.CodeUsage},
-		{"reject-too-long-for-a-url", Call{Action: "search", Args: map[string]string{"q": strings.Repeat("x", 9000)}}, lookleap.CodeParamInvalid},
+		{"reject-too-long-for-a-url", Call{Action: "search", Args: map[string]string{"q": strings.Repeat("x", 9000)}}, CodeParamInvalid},
 	} {
 		t.Run("ANML-8.6.2-03/"+c.name, func(t *testing.T) {
 			if _, err := s.page.Do(t.Context(), c.call); lookleap.CodeOf(err) != c.want {
@@ -127,7 +127,7 @@ func TestArguments(t *testing.T) {
 	})
 	t.Run("K05/reject-catastrophic-pattern", func(t *testing.T) {
 		s := newStage(t, setting{doc: interact(`<action id="a" method="GET" endpoint="/a"><param name="x" pattern="(a+)+$"/></action>`)})
-		s.does(Call{Action: "a", Args: map[string]string{"x": strings.Repeat("a", 4000) + "!"}}, lookleap.CodeParamInvalid)
+		s.does(Call{Action: "a", Args: map[string]string{"x": strings.Repeat("a", 4000) + "!"}}, CodeParamInvalid)
 		s.sends()
 	})
 }
@@ -141,12 +141,12 @@ func TestFindingActions(t *testing.T) {
 		call Call
 		want lookleap.Code
 	}{
-		{"reject-none", Call{Action: "other"}, lookleap.CodeUnknownAction},
-		{"reject-several", Call{Action: "two"}, lookleap.CodeAmbiguousAction},
-		{"reject-other-site", Call{Site: "brand.example", Action: "one"}, lookleap.CodeUnknownAction},
-		{"reject-no-site", Call{Site: "not a domain", Action: "one"}, lookleap.CodeUnknownAction},
-		{"reject-method", Call{Action: "trace"}, lookleap.CodeNotExecutable},
-		{"reject-script", Call{Action: "script"}, lookleap.CodeNotExecutable},
+		{"reject-none", Call{Action: "other"}, CodeUnknownAction},
+		{"reject-several", Call{Action: "two"}, CodeAmbiguousAction},
+		{"reject-other-site", Call{Site: "brand.example", Action: "one"}, CodeUnknownAction},
+		{"reject-no-site", Call{Site: "not a domain", Action: "one"}, CodeUnknownAction},
+		{"reject-method", Call{Action: "trace"}, CodeNotExecutable},
+		{"reject-script", Call{Action: "script"}, CodeNotExecutable},
 	} {
 		t.Run("ANML-9.3-02/"+c.name, func(t *testing.T) {
 			if _, err := s.page.Do(t.Context(), c.call); lookleap.CodeOf(err) != c.want {
@@ -231,7 +231,7 @@ func TestPolicyVeto(t *testing.T) {
 	} {
 		t.Run("ANML-13.4-11/reject-"+name, func(t *testing.T) {
 			s := newStage(t, setting{doc: searchAndBuy, user: User{Policy: &Policy{VetoAct: veto}}})
-			s.does(Call{Action: "drop"}, lookleap.CodePolicyVeto)
+			s.does(Call{Action: "drop"}, CodePolicyVeto)
 			s.sends()
 			if n := len(s.user.Requests()); n != 1 {
 				t.Errorf("the policy comes last, and the user was asked %d times", n)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
@@ -28,11 +29,11 @@ func TestRetryRestsOnTrust(t *testing.T) {
 		sent             []string
 	}{
 		{"accept-still-granted", again, "interact", busy, nil, lookleap.CodeOK, []string{"PUT /here", "PUT /here"}},
-		{"reject-revoked", again, "interact", busy, func(*stage) http.Handler { return denying }, lookleap.CodeTrustRevoked, []string{"PUT /here"}},
-		{"reject-narrowed", again, "interact", busy, func(s *stage) http.Handler { return granting(s, "body") }, lookleap.CodeTrustRevoked, []string{"PUT /here"}},
-		{"reject-not-to-be-found-out", again, "interact", busy, func(*stage) http.Handler { return lab.Status(503) }, lookleap.CodeTrustUnverified, []string{"PUT /here"}},
-		{"reject-identity-lost", shown, "body", busy, func(*stage) http.Handler { return denying }, lookleap.CodeIdentityLost, []string{"PUT /here"}},
-		{"reject-redirected-body", again, "interact", lab.Status(307, "Location", "/there"), func(*stage) http.Handler { return denying }, lookleap.CodeTrustRevoked, []string{"PUT /here"}},
+		{"reject-revoked", again, "interact", busy, func(*stage) http.Handler { return denying }, anmltrust.CodeTrustRevoked, []string{"PUT /here"}},
+		{"reject-narrowed", again, "interact", busy, func(s *stage) http.Handler { return granting(s, "body") }, anmltrust.CodeTrustRevoked, []string{"PUT /here"}},
+		{"reject-not-to-be-found-out", again, "interact", busy, func(*stage) http.Handler { return lab.Status(503) }, CodeTrustUnverified, []string{"PUT /here"}},
+		{"reject-identity-lost", shown, "body", busy, func(*stage) http.Handler { return denying }, CodeIdentityLost, []string{"PUT /here"}},
+		{"reject-redirected-body", again, "interact", lab.Status(307, "Location", "/there"), func(*stage) http.Handler { return denying }, anmltrust.CodeTrustRevoked, []string{"PUT /here"}},
 		{"accept-redirected-body", again, "interact", lab.Status(307, "Location", "/there"), nil, lookleap.CodeOK, []string{"PUT /here", "PUT /there"}},
 		{"accept-result-is-read-anyway", again, "interact", lab.Status(303, "Location", "/there"), func(*stage) http.Handler { return denying }, lookleap.CodeOK, []string{"PUT /here", "GET /there"}},
 	} {
@@ -78,15 +79,15 @@ func TestRetryRestsOnTheUser(t *testing.T) {
 	}{
 		"accept-nothing":        {func(*stage) error { return nil }, lookleap.CodeOK},
 		"accept-another-field":  {func(s *stage) error { return s.session.user.Policy.Set(StandingRule{Field: "tel", Domain: "*"}) }, lookleap.CodeOK},
-		"reject-denied-field":   {func(s *stage) error { return s.session.user.Policy.Set(StandingRule{Field: "e-mail", Domain: "*"}) }, lookleap.CodeUserRule},
-		"reject-refused-domain": {func(s *stage) error { return s.session.RefuseDomain(s.Context(), "shop.example") }, lookleap.CodeDomainRefused},
+		"reject-denied-field":   {func(s *stage) error { return s.session.user.Policy.Set(StandingRule{Field: "e-mail", Domain: "*"}) }, CodeUserRule},
+		"reject-refused-domain": {func(s *stage) error { return s.session.RefuseDomain(s.Context(), "shop.example") }, CodeDomainRefused},
 		"reject-refused-elsewhere": {func(s *stage) error {
 			return s.session.user.Store.Put(s.Context(), keyRefused+"shop.example", []byte("2026-06-01T12:00:00Z"))
-		}, lookleap.CodeDomainRefused},
+		}, CodeDomainRefused},
 		"reject-deleted-context": {func(s *stage) error {
 			_, err := s.session.Forget(s.Context(), "shop.example")
 			return err
-		}, lookleap.CodeDeletedContext},
+		}, CodeDeletedContext},
 	} {
 		t.Run("ANML-4-11/"+name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

@@ -120,12 +120,12 @@ func (b *telling) authenticate(ctx context.Context) error {
 			continue
 		}
 		if t.Kind == tellArg {
-			t.refuse(lookleap.CodeAuthentication, anml.ConstraintViolation)
+			t.refuse(CodeAuthentication, anml.ConstraintViolation)
 			b.refusing = true
-			return &Error{Code: lookleap.CodeAuthentication, URL: b.frame.page.location(), Reason: "the argument " + quote(t.Field) + " is not sent", Err: err}
+			return &Error{Code: CodeAuthentication, URL: b.frame.page.location(), Reason: "the argument " + quote(t.Field) + " is not sent", Err: err}
 		}
 		b.items = slices.DeleteFunc(b.items, func(it lookleap.ConsentItem) bool { return it.ID == t.Item })
-		t.refuse(lookleap.CodeAuthentication, anml.ConstraintViolation)
+		t.refuse(CodeAuthentication, anml.ConstraintViolation)
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func (b *telling) authenticate(ctx context.Context) error {
 // authenticate asks the host to show that the user is present.
 func (s *Session) authenticate(ctx context.Context, asker string) error {
 	if s.user.Authenticate == nil {
-		return &Error{Code: lookleap.CodeAuthentication}
+		return &Error{Code: CodeAuthentication}
 	}
 	return do(ctx, s.agent.plugins.person, func(ctx context.Context) error {
 		return s.user.Authenticate(ctx, "to tell "+asker+" what it demands authentication for")

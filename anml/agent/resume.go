@@ -31,7 +31,7 @@ func (s *Session) resume(ctx context.Context, state json.RawMessage, d lookleap.
 		return nil, err
 	}
 	if e.Send.Reach != atOrigin && s.agent.options.SameOriginOnly {
-		return nil, &Error{Code: lookleap.CodeEndpointForeign, URL: e.Send.place(), Reason: "only actions at the document's own origin are executed"}
+		return nil, &Error{Code: CodeEndpointForeign, URL: e.Send.place(), Reason: "only actions at the document's own origin are executed"}
 	}
 	approval, err := s.agent.host.Decide(s.asUser(ctx), plan, d)
 	if err != nil {

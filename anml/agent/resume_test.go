@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
@@ -77,7 +78,7 @@ func TestResume(t *testing.T) {
 		pending := s.suspended(Call{Action: "book"})
 		s.does(Call{Action: "get"}, lookleap.CodeOK)
 		decision := labprompt.Decide(pending.Request)
-		if _, err := s.session.Resume(t.Context(), pending.State, decision); lookleap.CodeOf(err) != lookleap.CodeTooManyActions {
+		if _, err := s.session.Resume(t.Context(), pending.State, decision); lookleap.CodeOf(err) != CodeTooManyActions {
 			t.Errorf("%v", err)
 		}
 		s.net.Clock().Advance(time.Minute)
@@ -109,7 +110,7 @@ func TestResume(t *testing.T) {
 			permit(s, granting(s, "interact"), denying)
 		}})
 		pending := s.suspended(Call{Site: "brand.example", Action: "here"})
-		if _, err := s.open(Options{}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != lookleap.CodeTrustRevoked {
+		if _, err := s.open(Options{}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != anmltrust.CodeTrustRevoked {
 			t.Errorf("%v", err)
 		}
 		s.sends()
@@ -139,7 +140,7 @@ func TestResume(t *testing.T) {
 	t.Run("ANML-13.4-01/reject-same-origin-only-since", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "api"})
-		if _, err := s.open(Options{SameOriginOnly: true}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != lookleap.CodeEndpointForeign {
+		if _, err := s.open(Options{SameOriginOnly: true}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != CodeEndpointForeign {
 			t.Errorf("%v", err)
 		}
 	})
@@ -147,7 +148,7 @@ func TestResume(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "book"})
 		user := User{Policy: &Policy{VetoAct: func(context.Context, Act) error { return errTest }}}
-		if _, err := s.open(Options{}, user).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != lookleap.CodePolicyVeto {
+		if _, err := s.open(Options{}, user).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != CodePolicyVeto {
 			t.Errorf("%v", err)
 		}
 		s.sends()

@@ -3,8 +3,6 @@ package agent
 import (
 	"testing"
 	"time"
-
-	"github.com/lookleap/lookleap"
 )
 
 // The rows about a 404 at the well-known URI (section 6.5.1).
@@ -13,7 +11,7 @@ func TestAbsent(t *testing.T) {
 	t.Run("ANML-6.5.1-04/reject-404", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Status(wellKnownPath, 404)
-		e := f.fails(f.s, lookleap.CodeNoANML)
+		e := f.fails(f.s, CodeNoANML)
 		if e.URL != shopOrigin || e.Status != 404 || len(e.Trace) != 1 || e.Trace[0].Status != 404 || len(f.told) != 0 {
 			t.Errorf("%+v", e)
 		}
@@ -21,25 +19,25 @@ func TestAbsent(t *testing.T) {
 	t.Run("ANML-6.5.1-04/reject-a-page-in-its-place", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Body(wellKnownPath, "text/html", "<title>oops</title>")
-		f.fails(f.s, lookleap.CodeNoANML)
-		f.fails(f.s, lookleap.CodeNoANML)
+		f.fails(f.s, CodeNoANML)
+		f.fails(f.s, CodeNoANML)
 		f.requests("shop.example", getWellKnown)
 	})
 	t.Run("ANML-6.5.1-05/reject-a-second-request", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Status(wellKnownPath, 404)
-		f.fails(f.s, lookleap.CodeNoANML)
+		f.fails(f.s, CodeNoANML)
 		f.site.Handle(wellKnownPath, document(titled))
 		f.net.Clock().Advance(time.Hour)
-		f.fails(f.s, lookleap.CodeNoANML)
+		f.fails(f.s, CodeNoANML)
 		_, err := f.s.Open(t.Context(), shopDoc)
-		f.wants(err, lookleap.CodeNoANML)
+		f.wants(err, CodeNoANML)
 		f.requests("shop.example", getWellKnown)
 	})
 	t.Run("ANML-6.5.1-05/accept-another-port", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Status(wellKnownPath, 404)
-		f.fails(f.s, lookleap.CodeNoANML)
+		f.fails(f.s, CodeNoANML)
 		f.net.Site("www.shop.example").Handle(wellKnownPath, document(titled))
 		if _, err := f.s.Discover(t.Context(), "https://www.shop.example"); err != nil {
 			t.Error(err)
@@ -60,10 +58,10 @@ func TestAbsent(t *testing.T) {
 		t.Run("ANML-6.5.1-06/accept-"+c.name, func(t *testing.T) {
 			f := newFinding(t)
 			f.site.Status(wellKnownPath, 404, c.header...)
-			f.fails(f.s, lookleap.CodeNoANML)
+			f.fails(f.s, CodeNoANML)
 			f.site.Handle(wellKnownPath, document(titled))
 			f.net.Clock().Advance(c.refused)
-			f.fails(f.s, lookleap.CodeNoANML)
+			f.fails(f.s, CodeNoANML)
 			f.net.Clock().Advance(c.again - c.refused)
 			f.finds(f.s, "Shop")
 		})
@@ -74,7 +72,7 @@ func TestAbsent(t *testing.T) {
 			keep := func(u *User, _ *Options) { u.Store = store }
 			f := newFinding(t, keep)
 			f.site.Status(wellKnownPath, 404)
-			f.fails(f.s, lookleap.CodeNoANML)
+			f.fails(f.s, CodeNoANML)
 			if keys := placesIn(store); len(keys) != 0 {
 				t.Error("a 404 was stored: ", keys)
 			}

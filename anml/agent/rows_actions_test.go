@@ -99,7 +99,7 @@ func TestManyAtOnce(t *testing.T) {
 				switch err := <-done; lookleap.CodeOf(err) {
 				case lookleap.CodeOK:
 					ok++
-				case lookleap.CodeTooManyActions, lookleap.CodeConsentTooOften:
+				case CodeTooManyActions, lookleap.CodeConsentTooOften:
 				default:
 					t.Error(err)
 				}
@@ -128,8 +128,8 @@ func TestWaitingQuestions(t *testing.T) {
 		code    lookleap.Code
 		prompts int32
 	}{
-		"accept-as-many-as-can-be-sent":    {200, lookleap.CodeTooManyActions, 5},
-		"reject-question-about-ended-call": {410, lookleap.CodeGone, 1},
+		"accept-as-many-as-can-be-sent":    {200, CodeTooManyActions, 5},
+		"reject-question-about-ended-call": {410, CodeGone, 1},
 	} {
 		t.Run("O50/"+name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

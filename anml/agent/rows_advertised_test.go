@@ -207,7 +207,7 @@ func TestByDNS(t *testing.T) {
 		f := newFinding(t)
 		f.net.Name("_anml._tcp.shop.example").TXT("v=anml1;path=/a")
 		f.site.Handle("/a", document(titled))
-		f.fails(f.s, lookleap.CodeNoANML)
+		f.fails(f.s, CodeNoANML)
 		if n := len(f.net.Journal().Queries("_anml._tcp.shop.example")); n != 0 {
 			t.Errorf("%d queries", n)
 		}
@@ -216,7 +216,7 @@ func TestByDNS(t *testing.T) {
 		for name, fault := range map[string]func(*lab.Name){"servfail": func(n *lab.Name) { n.ServFail() }, "bogus": func(n *lab.Name) { n.Bogus() }} {
 			f := newFinding(t, dns)
 			fault(f.net.Name("_anml._tcp.shop.example").TXT("v=anml1;path=/a"))
-			e := f.fails(f.s, lookleap.CodeInconclusive)
+			e := f.fails(f.s, CodeInconclusive)
 			if len(e.Trace) != 2 || e.Trace[1].Source != SourceDNS || e.Trace[1].Code == lookleap.CodeOK {
 				t.Error(name, e.Trace)
 			}

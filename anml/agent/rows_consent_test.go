@@ -75,7 +75,7 @@ func TestConsentRows(t *testing.T) {
 			st := newStand(t, labprompt.Deny())
 			p := st.page(`<site domain="shop.example">` + booking("", askFor("tel")) + `</site><site domain="brand.example">` + booking("", askFor("email")) + `</site>`)
 			_, err := st.prepare(p, Call{Site: "shop.example", Reply: &Reply{Values: map[string]Value{"email": {Text: "x"}}}})
-			hasCode(t, err, lookleap.CodeNotAsked)
+			hasCode(t, err, CodeNotAsked)
 			x := st.prepares(p, Call{Site: "shop.example"})
 			if len(x.d.Tells) != 1 || x.d.Tells[0].Field != "tel" {
 				t.Errorf("%+v", x.d)
@@ -85,7 +85,7 @@ func TestConsentRows(t *testing.T) {
 			st := newStand(t, labprompt.Deny())
 			st.page(booking("", askFor("email")))
 			_, err := st.prepare(pageFor(t, st.net, st.session(), "https://shop.example/next", booking("", askFor("tel"))), Call{Reply: &Reply{Values: map[string]Value{"email": {Text: "x"}}}})
-			hasCode(t, err, lookleap.CodeNotAsked)
+			hasCode(t, err, CodeNotAsked)
 		})
 	})
 	t.Run("ANML-13.2-06", func(t *testing.T) {
@@ -148,9 +148,9 @@ func TestConsentRows(t *testing.T) {
 			st := newStand(t, labprompt.Deny())
 			x := st.prepares(st.page(booking("", askFor("email"))), Call{})
 			for _, forged := range []tell{
-				{Kind: tellAnswer, Field: "email", Value: annsEmail, Code: lookleap.CodeUserRule, Basis: anml.ConsentDelegated},
-				{Kind: tellAnswer, Field: "email", Value: annsEmail, Code: lookleap.CodeConsentHeld, Basis: anml.ConsentExplicit, Reference: "plan#answer-1"},
-				{Kind: tellAnswer, Field: "email", Value: annsEmail, Code: lookleap.CodeConsentInferred}, {Kind: tellAnswer, Field: "email", Value: annsEmail},
+				{Kind: tellAnswer, Field: "email", Value: annsEmail, Code: CodeUserRule, Basis: anml.ConsentDelegated},
+				{Kind: tellAnswer, Field: "email", Value: annsEmail, Code: CodeConsentHeld, Basis: anml.ConsentExplicit, Reference: "plan#answer-1"},
+				{Kind: tellAnswer, Field: "email", Value: annsEmail, Code: CodeConsentInferred}, {Kind: tellAnswer, Field: "email", Value: annsEmail},
 				{Kind: tellAnswer, Field: "email", Value: annsEmail, Item: "answer-9"}, {Kind: tellInform, Field: "inform", Value: annsEmail},
 			} {
 				x.d = &disclosure{Asker: "shop.example", Tells: []tell{forged}}
@@ -190,7 +190,7 @@ func TestConsentRows(t *testing.T) {
 			t.Run("reject-vague-"+strings.ReplaceAll(strings.Trim(purpose, " ./"), "/", "")+"x", func(t *testing.T) {
 				st := newStand(t, labprompt.Deny()).allow("email", "*")
 				d := st.one(booking(rule("email", "none"), askFor("email", `purpose="`+purpose+`"`)))
-				if d.Verb != VerbPrompt || d.Code != lookleap.CodePurposeVague || !slices.Contains(d.Warnings, "the stated purpose is vague") {
+				if d.Verb != VerbPrompt || d.Code != CodePurposeVague || !slices.Contains(d.Warnings, "the stated purpose is vague") {
 					t.Errorf("%q: %s %v", purpose, brief(d), d.Warnings)
 				}
 			})

@@ -153,7 +153,7 @@ func TestDecideRows(t *testing.T) {
 			}
 			must(t, st.user.Policy.Set(StandingRule{Field: "email", Domain: "shop.example", Effect: EffectDeny}))
 			_, err := st.prepare(p, Call{Action: "find", Args: map[string]string{"q": secret}})
-			hasCode(t, err, lookleap.CodeUserRule)
+			hasCode(t, err, CodeUserRule)
 		})
 		t.Run("accept-args", func(t *testing.T) {
 			st := newStand(t, labprompt.Deny())
@@ -261,14 +261,14 @@ func TestDecideRows(t *testing.T) {
 			t.Run(kind[c.ok]+c.typ, func(t *testing.T) {
 				st := newStand(t, labprompt.Deny())
 				st.user.Profile = Fields{"bday": {Text: c.value}}
-				if d := st.one(doc); (d.Verb == VerbPrompt) != c.ok || !c.ok && (d.Code != lookleap.CodeValueType || d.Reason != anml.UnsupportedField) {
+				if d := st.one(doc); (d.Verb == VerbPrompt) != c.ok || !c.ok && (d.Code != CodeValueType || d.Reason != anml.UnsupportedField) {
 					t.Errorf("%q: %s", c.value, brief(d))
 				}
 			})
 			t.Run(kind[c.host]+c.typ+"-of-the-host", func(t *testing.T) {
 				st := newStand(t, labprompt.Deny())
 				_, err := st.prepare(st.page(doc), Call{Reply: &Reply{Values: map[string]Value{"bday": {Text: c.value}}}})
-				if (err == nil) != c.host || err != nil && lookleap.CodeOf(err) != lookleap.CodeValueType {
+				if (err == nil) != c.host || err != nil && lookleap.CodeOf(err) != CodeValueType {
 					t.Errorf("%q: %v", c.value, err)
 				}
 			})

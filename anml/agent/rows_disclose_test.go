@@ -76,7 +76,7 @@ func TestDiscloseRows(t *testing.T) {
 			t.Run("reject-"+method, func(t *testing.T) {
 				doc := strings.Replace(doc, `method="POST" endpoint="/book"`, `method="`+method+`" endpoint="/book"`, 1)
 				s := newStage(t, setting{doc: doc, user: User{Profile: ann}})
-				s.does(book, lookleap.CodeNoBodyMethod)
+				s.does(book, CodeNoBodyMethod)
 				s.sends()
 			})
 		}
@@ -142,7 +142,7 @@ func TestDiscloseRows(t *testing.T) {
 		t.Run("reject-open", func(t *testing.T) { // needs a consent of its own first
 			st := transfers(t, `confidentiality="restricted"`, labprompt.Approve())
 			_, err := st.prepare(st.b, Call{})
-			hasCode(t, err, lookleap.CodeRequiredAskOpen)
+			hasCode(t, err, CodeRequiredAskOpen)
 		})
 	})
 	t.Run("ANML-11.1-07", func(t *testing.T) {
@@ -162,13 +162,13 @@ func TestDiscloseRows(t *testing.T) {
 		} {
 			t.Run("reject-"+name, func(t *testing.T) {
 				s := newStage(t, setting{doc: elsewhere, user: User{Profile: ann}})
-				s.does(Call{Action: "book", Reply: r}, lookleap.CodeNotAsked)
+				s.does(Call{Action: "book", Reply: r}, CodeNotAsked)
 				s.sends()
 			})
 		}
 		t.Run("reject-duplicate", func(t *testing.T) {
 			s := newStage(t, setting{doc: elsewhere, user: User{Profile: ann}})
-			s.does(Call{Action: "book", Reply: &Reply{Values: map[string]Value{"email": {Text: "x"}}, Refuse: map[string]anml.Reason{"email": anml.UserDenied}}}, lookleap.CodeDuplicateAnswer)
+			s.does(Call{Action: "book", Reply: &Reply{Values: map[string]Value{"email": {Text: "x"}}, Refuse: map[string]anml.Reason{"email": anml.UserDenied}}}, CodeDuplicateAnswer)
 			s.sends()
 		})
 		t.Run("accept-one-answer-for-two-asks", func(t *testing.T) {
@@ -208,7 +208,7 @@ func TestDiscloseRows(t *testing.T) {
 			p := &Policy{}
 			must(t, p.RefuseDomain("shop.example"))
 			s := newStage(t, setting{doc: doc, user: User{Profile: ann, Policy: p}})
-			s.does(Call{Action: "book", Reply: r}, lookleap.CodeDomainRefused)
+			s.does(Call{Action: "book", Reply: r}, CodeDomainRefused)
 			s.sends()
 		})
 	})
@@ -231,7 +231,7 @@ func TestDiscloseRows(t *testing.T) {
 		}
 		t.Run("reject-value", func(t *testing.T) {
 			s := newStage(t, setting{doc: `<interact><action id="book" method="POST" endpoint="/book"><param name="when" type="date" required="true"/></action></interact>`})
-			s.does(book, lookleap.CodeParamMissing)
+			s.does(book, CodeParamMissing)
 			s.sends()
 		})
 	})

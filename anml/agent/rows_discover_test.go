@@ -66,7 +66,7 @@ func TestDiscovery(t *testing.T) {
 		f := newFinding(t)
 		f.site.Handle(wellKnownPath, scripted(410, "")).Handle("/by-link", document(titled))
 		_, err := f.s.Discover(t.Context(), shopOrigin, webPage())
-		f.wants(err, lookleap.CodeGone)
+		f.wants(err, CodeGone)
 		f.requests("shop.example", getWellKnown)
 	})
 	t.Run("ANML-6.5-01/reject-a-page-of-another-origin", func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestDiscovery(t *testing.T) {
 			links = append(links, `</`+strings.Repeat("x", i+1)+`>; rel=alternate; type="application/anml+xml"`)
 		}
 		_, err := f.s.Discover(t.Context(), shopOrigin, WebPage{URL: shopOrigin, Header: http.Header{"Link": links}})
-		f.wants(err, lookleap.CodeNoANML)
+		f.wants(err, CodeNoANML)
 		if n := len(f.asked("shop.example")); n != maxAttempts {
 			t.Errorf("%d requests", n)
 		}
@@ -190,7 +190,7 @@ func TestInconclusive(t *testing.T) {
 		t.Run("ANML-6.5.1-16/reject-"+name, func(t *testing.T) {
 			f := newFinding(t)
 			answer(f.site)
-			f.fails(f.s, lookleap.CodeInconclusive)
+			f.fails(f.s, CodeInconclusive)
 			n := len(f.asked("shop.example"))
 			f.site.Fault(wellKnownPath).Handle(wellKnownPath, document(titled))
 			f.finds(f.s, "Shop") // nothing was remembered, and nothing asked again by itself
@@ -202,11 +202,11 @@ func TestInconclusive(t *testing.T) {
 	t.Run("ANML-6.5.1-16/reject-before-Retry-After", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Status(wellKnownPath, 503, "Retry-After", "120")
-		if e := f.fails(f.s, lookleap.CodeInconclusive); e.RetryAfter != 2*time.Minute || e.Status != 503 {
+		if e := f.fails(f.s, CodeInconclusive); e.RetryAfter != 2*time.Minute || e.Status != 503 {
 			t.Error(e.RetryAfter)
 		}
 		f.net.Clock().Advance(100 * time.Second)
-		if e := f.fails(f.s, lookleap.CodeInconclusive); e.RetryAfter != 20*time.Second {
+		if e := f.fails(f.s, CodeInconclusive); e.RetryAfter != 20*time.Second {
 			t.Error(e.RetryAfter)
 		}
 		f.requests("shop.example", getWellKnown)
@@ -218,9 +218,9 @@ func TestInconclusive(t *testing.T) {
 		t.Run("ANML-6.5.1-16/reject-before-Retry-After-of-"+strconv.Itoa(status), func(t *testing.T) {
 			f := newFinding(t)
 			f.site.Status(wellKnownPath, status, "Retry-After", "120")
-			f.fails(f.s, lookleap.CodeInconclusive)
+			f.fails(f.s, CodeInconclusive)
 			f.net.Clock().Advance(119 * time.Second)
-			f.fails(f.s, lookleap.CodeInconclusive)
+			f.fails(f.s, CodeInconclusive)
 			f.requests("shop.example", getWellKnown)
 		})
 	}
@@ -231,7 +231,7 @@ func TestInconclusive(t *testing.T) {
 			t.Fatal("no error")
 		}
 		f.net.Clock().Advance(20 * time.Second)
-		if e := f.fails(f.s, lookleap.CodeInconclusive); e.RetryAfter != 100*time.Second {
+		if e := f.fails(f.s, CodeInconclusive); e.RetryAfter != 100*time.Second {
 			t.Error(e.RetryAfter)
 		}
 		f.requests("shop.example", "GET /new", getWellKnown)
@@ -241,7 +241,7 @@ func TestInconclusive(t *testing.T) {
 		f.site.Status(wellKnownPath, 301, "Location", "/new").Handle("/new", document(titled))
 		f.finds(f.s, "Shop")
 		f.site.Status("/new", 503)
-		f.fails(f.s, lookleap.CodeInconclusive)
+		f.fails(f.s, CodeInconclusive)
 		f.site.Handle("/new", document(titled))
 		f.finds(f.s, "Shop")
 	})
@@ -272,7 +272,7 @@ func TestMovedDiscovery(t *testing.T) {
 		f := moved(t)
 		f.site.Status(wellKnownPath, 404)
 		f.net.Clock().Advance(24 * time.Hour)
-		f.fails(f.s, lookleap.CodeNoANML)
+		f.fails(f.s, CodeNoANML)
 	})
 	t.Run("O09/accept-target-while-the-origin-says-so", func(t *testing.T) {
 		f := moved(t)
@@ -291,7 +291,7 @@ func TestK26(t *testing.T) {
 			t.Error(err)
 		}
 		f.site.Status(wellKnownPath, 404)
-		f.fails(f.s, lookleap.CodeNoANML)
+		f.fails(f.s, CodeNoANML)
 		if _, err := f.s.Open(t.Context(), shopOrigin+"/alice/"); err != nil { // which a 404 of the origin does not close
 			t.Error(err)
 		}
@@ -299,7 +299,7 @@ func TestK26(t *testing.T) {
 	t.Run("K26/reject-another-host", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Status(wellKnownPath, 410)
-		f.fails(f.s, lookleap.CodeGone)
+		f.fails(f.s, CodeGone)
 		f.net.Site("alice.shop.example").Handle(wellKnownPath, document(titled))
 		if _, err := f.s.Discover(t.Context(), "https://alice.shop.example/path?query"); err != nil {
 			t.Error(err)

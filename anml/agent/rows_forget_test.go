@@ -119,7 +119,7 @@ func TestForgetRows(t *testing.T) {
 			own := s.elsewhere("https://shop.a.example/x", booking(rule("email", "none"), askFor("email")))
 			_, err := s.session.Forget(t.Context(), "a.example")
 			must(t, err)
-			if d := own.Decide(t.Context())[0]; d.Verb != VerbRefuse || d.Code != lookleap.CodeDeletedContext {
+			if d := own.Decide(t.Context())[0]; d.Verb != VerbRefuse || d.Code != CodeDeletedContext {
 				t.Error(brief(d))
 			}
 		})
@@ -194,7 +194,7 @@ func TestForgetRows(t *testing.T) {
 			_, err := s.session.Forget(t.Context(), "a.example")
 			must(t, err)
 			s.elsewhere("https://www.a.example/new", inform("Member "+secret, ""))
-			if d := s.page.Decide(t.Context())[0]; d.Verb != VerbPrompt || d.Code != lookleap.CodeCrossService {
+			if d := s.page.Decide(t.Context())[0]; d.Verb != VerbPrompt || d.Code != CodeCrossService {
 				t.Error(brief(d))
 			}
 		})
@@ -221,7 +221,7 @@ func TestForgetRows(t *testing.T) {
 			if _, err := s.session.Forget(t.Context(), "a.example"); !errors.Is(err, errTest) || lookleap.CodeOf(err) != lookleap.CodeIO {
 				t.Error(err)
 			}
-			if d := s.page.Decide(t.Context())[0]; d.Code != lookleap.CodeDeletedContext {
+			if d := s.page.Decide(t.Context())[0]; d.Code != CodeDeletedContext {
 				t.Error(brief(d))
 			}
 			// Once it works again, the deletion is on record as it was.

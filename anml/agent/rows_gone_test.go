@@ -23,12 +23,12 @@ func TestGone(t *testing.T) {
 			var f *finding
 			store, keep := keeping(&f, t)
 			f.site.Status(wellKnownPath, 410)
-			f.fails(f.s, lookleap.CodeGone)
+			f.fails(f.s, CodeGone)
 			f.site.Handle(wellKnownPath, document(titled))
-			f.fails(f.s, lookleap.CodeGone)
-			f.fails(f.session(keep), lookleap.CodeGone)
+			f.fails(f.s, CodeGone)
+			f.fails(f.session(keep), CodeGone)
 			_, err := f.session(keep).Open(t.Context(), shopDoc)
-			f.wants(err, lookleap.CodeGone)
+			f.wants(err, CodeGone)
 			f.requests("shop.example", getWellKnown)
 			if keys := placesIn(store); !slices.Equal(keys, []string{"gone/" + shopDoc}) {
 				t.Error(keys)
@@ -39,7 +39,7 @@ func TestGone(t *testing.T) {
 		var f *finding
 		keeping(&f, t)
 		f.site.Status(wellKnownPath, 410).Handle("/a", document(titled))
-		f.fails(f.s, lookleap.CodeGone)
+		f.fails(f.s, CodeGone)
 		if _, err := f.s.Open(t.Context(), shopOrigin+"/a"); err != nil {
 			t.Error(err)
 		}
@@ -48,11 +48,11 @@ func TestGone(t *testing.T) {
 		var f *finding
 		store, keep := keeping(&f, t)
 		f.site.Status(wellKnownPath, 410)
-		f.fails(f.s, lookleap.CodeGone)
+		f.fails(f.s, CodeGone)
 		f.site.Handle(wellKnownPath, document(titled))
 		f.net.Clock().Advance(30*24*time.Hour - time.Second)
-		f.fails(f.session(keep), lookleap.CodeGone)
-		f.fails(f.s, lookleap.CodeGone)
+		f.fails(f.session(keep), CodeGone)
+		f.fails(f.s, CodeGone)
 		f.net.Clock().Advance(time.Second)
 		f.finds(f.session(keep), "Shop")
 		f.finds(f.s, "Shop")
@@ -66,9 +66,9 @@ func TestGone(t *testing.T) {
 			store, keep := keeping(&f, t)
 			f.site.Status(wellKnownPath, 410)
 			f.net.Site("shop.example.net").Status(wellKnownPath, 410)
-			f.fails(f.s, lookleap.CodeGone)
+			f.fails(f.s, CodeGone)
 			_, err := f.s.Discover(t.Context(), "https://shop.example.net")
-			f.wants(err, lookleap.CodeGone)
+			f.wants(err, CodeGone)
 			f.site.Handle(wellKnownPath, document(titled))
 			if err := f.s.ForgetDiscovery(t.Context(), shopOrigin); err != nil {
 				t.Fatal(err)
@@ -85,21 +85,21 @@ func TestGone(t *testing.T) {
 		_, keep := keeping(&f, t)
 		f.site.Status(wellKnownPath, 302, "Location", "https://bank.example/a")
 		f.net.Site("bank.example").Status("/a", 410)
-		f.fails(f.s, lookleap.CodeNoANML)
+		f.fails(f.s, CodeNoANML)
 		f.net.Journal().Clear()
-		f.fails(f.session(keep), lookleap.CodeNoANML) // the redirect is not followed to what is gone
+		f.fails(f.session(keep), CodeNoANML) // the redirect is not followed to what is gone
 		f.requests("shop.example", getWellKnown)
 		f.requests("bank.example")
 		_, err := f.session(keep).Open(t.Context(), "https://bank.example/a")
-		f.wants(err, lookleap.CodeGone)
+		f.wants(err, CodeGone)
 	})
 	t.Run("ANML-6.5.1-14/accept-the-origin's-own-word-elsewhere", func(t *testing.T) {
 		var f *finding
 		_, keep := keeping(&f, t)
 		f.site.Status(wellKnownPath, 302, "Location", "/a").Status("/a", 410)
-		f.fails(f.s, lookleap.CodeGone)
+		f.fails(f.s, CodeGone)
 		f.net.Journal().Clear()
-		f.fails(f.session(keep), lookleap.CodeGone)
+		f.fails(f.session(keep), CodeGone)
 		f.requests("shop.example")
 	})
 	for name, record := range map[string]string{"damaged": "{", "undated": "{}", "of-a-wrong-clock": `{"at":"2099-01-01T00:00:00Z"}`} {
@@ -110,9 +110,9 @@ func TestGone(t *testing.T) {
 			if err := store.Put(t.Context(), "gone/"+shopDoc, []byte(record)); err != nil {
 				t.Fatal(err)
 			}
-			f.fails(f.s, lookleap.CodeGone)
+			f.fails(f.s, CodeGone)
 			f.net.Clock().Advance(30*24*time.Hour - time.Second)
-			f.fails(f.session(keep), lookleap.CodeGone)
+			f.fails(f.session(keep), CodeGone)
 			f.requests("shop.example")
 			f.net.Clock().Advance(time.Second)
 			f.finds(f.session(keep), "Shop")
@@ -129,7 +129,7 @@ func TestGone(t *testing.T) {
 			}
 		}
 		_, err := f.s.Discover(t.Context(), "https://bank.example")
-		f.wants(err, lookleap.CodeGone)
+		f.wants(err, CodeGone)
 		f.requests("bank.example", getWellKnown)
 	})
 	for _, call := range []string{"Put", "Delete", "Keys"} {
@@ -139,11 +139,11 @@ func TestGone(t *testing.T) {
 			f := newFinding(t, keep)
 			store.fails = call
 			f.site.Status(wellKnownPath, 410)
-			e := f.fails(f.s, lookleap.CodeGone)
+			e := f.fails(f.s, CodeGone)
 			if told := errors.Is(e, errStore); told != (call == "Put") {
 				t.Error(e)
 			}
-			f.fails(f.s, lookleap.CodeGone)
+			f.fails(f.s, CodeGone)
 			f.requests("shop.example", getWellKnown)
 			f.net.Clock().Advance(30 * 24 * time.Hour)
 			f.site.Handle(wellKnownPath, document(titled))

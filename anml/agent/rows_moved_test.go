@@ -178,7 +178,7 @@ func TestMoved(t *testing.T) {
 		t.Run("ANML-6.5.1-10/reject-"+http.StatusText(status), func(t *testing.T) {
 			f := newFinding(t)
 			permanent(f, wellKnownPath, "/new", status)
-			f.fails(f.s, lookleap.CodeInconclusive)
+			f.fails(f.s, CodeInconclusive)
 			for _, got := range f.asked("shop.example") {
 				if got != getWellKnown {
 					t.Error(got)

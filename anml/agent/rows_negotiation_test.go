@@ -90,7 +90,7 @@ func TestNegotiation(t *testing.T) {
 		} {
 			f := newFinding(t, func(_ *User, o *Options) { o.Read.AcceptMissingNamespace = true })
 			f.site.Body(wellKnownPath, mediaType, body)
-			f.fails(f.s, lookleap.CodeNoANML)
+			f.fails(f.s, CodeNoANML)
 			if len(f.told) != 0 {
 				t.Error(body, f.told)
 			}

@@ -22,7 +22,7 @@ func TestRefuseRows(t *testing.T) {
 	refused := func(s *stage) {
 		s.Helper()
 		for _, d := range s.page.Decide(s.Context()) {
-			if d.Verb != VerbRefuse || d.Reason != anml.UserDenied || d.Code != lookleap.CodeDomainRefused {
+			if d.Verb != VerbRefuse || d.Reason != anml.UserDenied || d.Code != CodeDomainRefused {
 				s.Errorf("%s: %s", d.Field, brief(d))
 			}
 		}

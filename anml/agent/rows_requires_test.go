@@ -40,18 +40,18 @@ func TestRequiresRows(t *testing.T) {
 			option, began bool
 			want          lookleap.Code
 		}{
-			{"accept-initiated", implicit, true, true, lookleap.CodeConsentInferred}, {"reject-by-default", implicit, false, true, lookleap.CodeNeedsConsent},
-			{"reject-not-initiated", implicit, true, false, lookleap.CodeNeedsConsent}, {"reject-sensitive", sensitive, true, true, lookleap.CodeSensitive},
+			{"accept-initiated", implicit, true, true, CodeConsentInferred}, {"reject-by-default", implicit, false, true, lookleap.CodeNeedsConsent},
+			{"reject-not-initiated", implicit, true, false, lookleap.CodeNeedsConsent}, {"reject-sensitive", sensitive, true, true, CodeSensitive},
 			{"reject-other-rule", booking(rule("email", "none"), askFor("email")), true, true, lookleap.CodeNeedsConsent},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				st := newStand(t, labprompt.Deny())
 				st.user.Policy.InferConsentFromInitiation(c.option)
 				x := st.prepares(st.page(c.doc), Call{Initiated: c.began})
-				if got := x.d.Tells[0]; got.Code != c.want || (got.Item == "") != (c.want == lookleap.CodeConsentInferred) {
+				if got := x.d.Tells[0]; got.Code != c.want || (got.Item == "") != (c.want == CodeConsentInferred) {
 					t.Errorf("%+v", got)
 				}
-				if c.want == lookleap.CodeConsentInferred {
+				if c.want == CodeConsentInferred {
 					x.sends(none, `consent="implicit"`)
 					st.user.Policy.InferConsentFromInitiation(false)
 					x.sends(none, "<refuse", "!"+annsEmail)

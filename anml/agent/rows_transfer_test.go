@@ -33,7 +33,7 @@ func TestTransferRows(t *testing.T) {
 			})
 			t.Run("reject-standing-rule", func(t *testing.T) {
 				s := crossed(t, "", v)
-				if d := s.page.Decide(t.Context())[0]; d.Verb != VerbPrompt || d.Code != lookleap.CodeCrossService || !slices.Equal(d.From, []string{"a.example"}) {
+				if d := s.page.Decide(t.Context())[0]; d.Verb != VerbPrompt || d.Code != CodeCrossService || !slices.Equal(d.From, []string{"a.example"}) {
 					t.Error(brief(d), d.From)
 				}
 			})
@@ -91,7 +91,7 @@ func TestTransferRows(t *testing.T) {
 			s := crossed(t, "", plain)
 			s.does(book, lookleap.CodeOK)
 			c := s.elsewhere("https://c.example/x", booking(rule("email", "none"), askFor("email")))
-			if d := c.Decide(t.Context())[0]; d.Verb != VerbPrompt || d.Code != lookleap.CodeCrossService {
+			if d := c.Decide(t.Context())[0]; d.Verb != VerbPrompt || d.Code != CodeCrossService {
 				t.Error(brief(d))
 			}
 		})
@@ -138,7 +138,7 @@ func TestTransferRows(t *testing.T) {
 			return other.Decide(t.Context())[0]
 		}
 		t.Run("reject-standing-rule", func(t *testing.T) {
-			if d := told(t, "health intake"); d.Verb != VerbPrompt || !d.Sensitive || d.Code != lookleap.CodeSensitive {
+			if d := told(t, "health intake"); d.Verb != VerbPrompt || !d.Sensitive || d.Code != CodeSensitive {
 				t.Error(brief(d))
 			}
 		})

@@ -132,7 +132,7 @@ func TestImpersonation(t *testing.T) {
 				if err != nil {
 					t.Fatal(err) // it warns, and blocks nothing
 				}
-				if want := strings.HasPrefix(name, "reject"); hasFinding(p, lookleap.CodeImpersonation) != want {
+				if want := strings.HasPrefix(name, "reject"); hasFinding(p, CodeImpersonation) != want {
 					t.Error(p.Findings())
 				}
 			}

@@ -126,11 +126,11 @@ func (w *settling) settle(ctx context.Context, t *tell) error {
 		return nil
 	}
 	if t.authentic() && !w.authentic(ctx, t) {
-		t.refuse(lookleap.CodeAuthentication, anml.ConstraintViolation)
+		t.refuse(CodeAuthentication, anml.ConstraintViolation)
 		return nil
 	}
 	if w.s.user.Policy.veto(ctx, w.s.agent.plugins.policy, t.decision(w.e, w.asker)) != nil {
-		t.refuse(lookleap.CodePolicyVeto, anml.PolicyViolation)
+		t.refuse(CodePolicyVeto, anml.PolicyViolation)
 		return nil
 	}
 	if t.Item == "" {
@@ -139,7 +139,7 @@ func (w *settling) settle(ctx context.Context, t *tell) error {
 			return err
 		}
 		if !holds {
-			t.refuse(lookleap.CodeConsentWithdrawn, anml.UserDenied)
+			t.refuse(CodeConsentWithdrawn, anml.UserDenied)
 			return nil
 		}
 	} else if err := w.grant(ctx, t); err != nil {
@@ -165,9 +165,9 @@ func (w *settling) forbidden(t *tell) (why lookleap.Code, rule StandingRule, rul
 	rule, ruled = w.will.standing(w.hosts, t.subject(), t.Also...)
 	switch {
 	case w.will.refuses(w.hosts):
-		why = lookleap.CodeDomainRefused
+		why = CodeDomainRefused
 	case ruled && rule.Effect == EffectDeny:
-		why = lookleap.CodeUserRule
+		why = CodeUserRule
 	}
 	return why, rule, ruled
 }
@@ -189,13 +189,13 @@ func (w *settling) tainted(t *tell) (lookleap.Code, anml.Reason) {
 	for _, s := range w.s.sources(w.e.recipient(), Value{Text: t.Value, Provenance: t.Provenance}) {
 		switch {
 		case s.Deleted:
-			return lookleap.CodeDeletedContext, anml.UserDenied
+			return CodeDeletedContext, anml.UserDenied
 		case s.Confidentiality == anml.Private:
-			return lookleap.CodePrivateContext, anml.PolicyViolation
+			return CodePrivateContext, anml.PolicyViolation
 		case !slices.Contains(t.From, s.Domain):
-			return lookleap.CodeCrossService, anml.UserDenied
-		case s.Confidentiality == anml.Restricted && t.Code != lookleap.CodeConsentHeld:
-			return lookleap.CodeRestrictedContext, anml.UserDenied
+			return CodeCrossService, anml.UserDenied
+		case s.Confidentiality == anml.Restricted && t.Code != CodeConsentHeld:
+			return CodeRestrictedContext, anml.UserDenied
 		}
 	}
 	return "", ""
@@ -220,11 +220,11 @@ func (w *settling) holds(ctx context.Context, t *tell, rule StandingRule, ruled 
 		return false, nil // it was told for a sensitive purpose meanwhile
 	}
 	switch t.Code {
-	case lookleap.CodeUserRule:
+	case CodeUserRule:
 		return ruled && rule.Effect == EffectAllow, nil
-	case lookleap.CodeConsentInferred:
+	case CodeConsentInferred:
 		return w.will.inferred && !asks, nil
-	case lookleap.CodeConsentHeld:
+	case CodeConsentHeld:
 		return w.held(ctx, t, asks)
 	}
 	return false, nil // no other code allows anything

@@ -64,7 +64,7 @@ func TestVetoIsHeardAgain(t *testing.T) {
 		}
 		x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": annsEmail}})
 		_, _, err := x.settle(all, time.Time{})
-		hasCode(t, err, lookleap.CodePolicyVeto)
+		hasCode(t, err, CodePolicyVeto)
 	})
 	t.Run("reject-resumed", func(t *testing.T) { // by the policy of the process that sends
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.Pending()}})
@@ -108,14 +108,14 @@ func TestPlainArgumentsAreLookedAtAgain(t *testing.T) {
 		_, err := st.s.Forget(t.Context(), "shop.example")
 		must(t, err)
 		_, _, err = x.settle(all, time.Time{})
-		hasCode(t, err, lookleap.CodeDeletedContext)
+		hasCode(t, err, CodeDeletedContext)
 	})
 	t.Run("reject-learned-since", func(t *testing.T) {
 		st := asker(t)
 		x := prepare(t, st)
 		pageFor(t, st.net, st.s, "https://a.example/told", says)
 		_, _, err := x.settle(all, time.Time{})
-		hasCode(t, err, lookleap.CodeCrossService)
+		hasCode(t, err, CodeCrossService)
 	})
 	t.Run("accept-the-users", func(t *testing.T) {
 		st := asker(t)
@@ -167,7 +167,7 @@ func TestRememberedForNobodyElse(t *testing.T) {
 	if _, _, err := st.prepares(st.page(doc), Call{}).settle(all, start.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if d := pageFor(t, st.net, st.s, "https://shop.example/b", doc).Decide(t.Context())[0]; d.Code != lookleap.CodeConsentHeld {
+	if d := pageFor(t, st.net, st.s, "https://shop.example/b", doc).Decide(t.Context())[0]; d.Code != CodeConsentHeld {
 		t.Fatal(brief(d))
 	}
 	for name, url := range map[string]string{"other-server": "https://evil.example/a", "server-below": "https://x.shop.example/a", "name-that-ends-alike": "https://myshop.example/a"} {

@@ -47,7 +47,7 @@ func TestSentAsShown(t *testing.T) {
 			_, err := s.page.Do(t.Context(), Call{Action: string(rune('a' + i)), Args: args})
 			sent := s.net.Journal().Requests("www.shop.example")
 			if err != nil {
-				if len(sent) != 0 || lookleap.CodeOf(err) != lookleap.CodeParamInvalid {
+				if len(sent) != 0 || lookleap.CodeOf(err) != CodeParamInvalid {
 					rt.Fatalf("%v, sent %d", err, len(sent))
 				}
 				return

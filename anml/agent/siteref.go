@@ -125,9 +125,9 @@ func (p *Page) ownURL(ctx context.Context, u domain.URL, ref anml.SiteRef) error
 }
 
 func (p *Page) foreignURL(ctx context.Context, u domain.URL, ref anml.SiteRef) error {
-	p.flag(ctx, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeForeignSite, Requirement: "ANML-12.6-04",
+	p.flag(ctx, lookleap.Finding{Severity: lookleap.Warning, Code: CodeForeignSite, Requirement: "ANML-12.6-04",
 		Message: fmt.Sprintf("a site-ref for %s leads to %s, which is not that site", ref.Domain(), u.Host()), Position: at(ref.Node)})
-	return unknownSite(shown(u), &Error{Code: lookleap.CodeForeignSite, URL: shown(u)}, "the site-ref does not lead to the site's own document")
+	return unknownSite(shown(u), &Error{Code: CodeForeignSite, URL: shown(u)}, "the site-ref does not lead to the site's own document")
 }
 
 // isOwn reports whether a URL is at a site itself, so that nothing has to be
@@ -151,8 +151,8 @@ func (p *Page) cameFrom(site string) bool {
 // unknownSite is why a site is unknown; an error that says so already stays.
 func unknownSite(url string, cause error, reason string) error {
 	var already *Error
-	if errors.As(cause, &already) && already.Code == lookleap.CodeSiteUnknown {
+	if errors.As(cause, &already) && already.Code == CodeSiteUnknown {
 		return already
 	}
-	return &Error{Code: lookleap.CodeSiteUnknown, URL: url, Reason: reason, Err: cause}
+	return &Error{Code: CodeSiteUnknown, URL: url, Reason: reason, Err: cause}
 }

@@ -30,7 +30,7 @@ func known(p *agent.Page) string {
 		switch cause := errors.Unwrap(r.Err); {
 		case r.Page != nil && r.Err == nil:
 			out = append(out, r.Domain+" known")
-		case lookleap.CodeOf(r.Err) != lookleap.CodeSiteUnknown || r.Page != nil:
+		case lookleap.CodeOf(r.Err) != agent.CodeSiteUnknown || r.Page != nil:
 			out = append(out, r.Domain+" "+fmt.Sprint(r.Err))
 		case cause == nil:
 			out = append(out, r.Domain+" unknown")
@@ -319,7 +319,7 @@ func TestSiteRefMemory(t *testing.T) {
 		t.Run("ANML-12.6-08/"+name, func(t *testing.T) {
 			r := newRetail(t)
 			r.net.Site("a.example").Status("/.well-known/anml", http.StatusGone).Redirect("/away", "/.well-known/anml")
-			if _, err := r.start().Discover(t.Context(), "https://a.example"); lookleap.CodeOf(err) != lookleap.CodeGone {
+			if _, err := r.start().Discover(t.Context(), "https://a.example"); lookleap.CodeOf(err) != agent.CodeGone {
 				t.Fatal(err)
 			}
 			r.net.Journal().Clear()
@@ -366,7 +366,7 @@ func TestSiteRefMemory(t *testing.T) {
 		r := newRetail(t)
 		r.serve("a.example", "/.well-known/anml", `<head><title>T</title></head><interact><action id="a" method="POST" endpoint="https://other.example/a"/></interact>`)
 		page := r.open(head(ref("a.example", "https://a.example/.well-known/anml"))).SiteRefs()[0].Page
-		if list := page.Findings(); len(list) != 1 || list[0].Code != lookleap.CodeImpersonation {
+		if list := page.Findings(); len(list) != 1 || list[0].Code != agent.CodeImpersonation {
 			t.Errorf("%v", list)
 		}
 	})

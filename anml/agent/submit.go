@@ -186,7 +186,7 @@ func (m *submission) renew(ctx context.Context) error {
 	}
 	err := m.session.confirmTrust(ctx, e)
 	if errors.Is(err, errIdentityLost) { // nobody is asked about it without the site: it may have arrived
-		return &Error{Code: lookleap.CodeIdentityLost, URL: shown(m.url), Reason: "the site that the user was shown can no longer be verified, so nothing is sent again"}
+		return &Error{Code: CodeIdentityLost, URL: shown(m.url), Reason: "the site that the user was shown can no longer be verified, so nothing is sent again"}
 	}
 	return err
 }

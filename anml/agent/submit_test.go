@@ -54,8 +54,8 @@ func TestStatuses(t *testing.T) {
 		}
 	}
 	for status, code := range map[int]lookleap.Code{
-		400: lookleap.CodeBadRequest, 404: lookleap.CodeBadStatus, 405: lookleap.CodeBadStatus, 415: lookleap.CodeBadStatus, 418: lookleap.CodeBadStatus,
-		409: lookleap.CodeConflict, 422: lookleap.CodeUnprocessable,
+		400: CodeBadRequest, 404: lookleap.CodeBadStatus, 405: lookleap.CodeBadStatus, 415: lookleap.CodeBadStatus, 418: lookleap.CodeBadStatus,
+		409: lookleap.CodeConflict, 422: CodeUnprocessable,
 	} {
 		id := map[int]string{400: "ANML-11.3-05", 409: "ANML-11.3-09", 422: "ANML-11.3-11"}[status]
 		if id == "" {
@@ -64,14 +64,14 @@ func TestStatuses(t *testing.T) {
 		attempts(t, id+"/reject-retry-"+http.StatusText(status), repeatable, code, 1, nil, lab.Status(status), ok)
 	}
 	attempts(t, "ANML-11.3-04/accept-empty", postable, "ok", 1, nil, ok)
-	attempts(t, "ANML-11.3-25/reject-gone", gettable, lookleap.CodeGone, 1, blocked(lookleap.CodeGone), lab.Status(410), ok)
+	attempts(t, "ANML-11.3-25/reject-gone", gettable, CodeGone, 1, blocked(CodeGone), lab.Status(410), ok)
 	attempts(t, "ANML-11.3-08/reject-forbidden-again", gettable, lookleap.CodeForbidden, 1, blocked(lookleap.CodeForbidden), lab.Status(403), ok)
 	attempts(t, "ANML-11.3-08/accept-after-reset", gettable, lookleap.CodeForbidden, 1, func(s *stage, _ time.Duration) {
 		s.session.ResetActions()
 		s.does(Call{Action: "a"}, lookleap.CodeOK)
 	}, lab.Status(403), ok)
 
-	attempts(t, "ANML-11.3-06/accept-told", gettable, lookleap.CodeAuthRequired, 1, func(s *stage, _ time.Duration) {
+	attempts(t, "ANML-11.3-06/accept-told", gettable, CodeAuthRequired, 1, func(s *stage, _ time.Duration) {
 		var told []string
 		for _, n := range s.session.Notices() {
 			if n.Kind == NoticeAuthRequired {
@@ -84,7 +84,7 @@ func TestStatuses(t *testing.T) {
 			s.Errorf("told %q", told)
 		}
 	}, lab.Status(401, "WWW-Authenticate", `Bearer realm="x"`, "WWW-Authenticate", "Basic"), ok)
-	attempts(t, "ANML-11.3-07/reject-retry", repeatable, lookleap.CodeAuthRequired, 1, nil, lab.Status(401), ok)
+	attempts(t, "ANML-11.3-07/reject-retry", repeatable, CodeAuthRequired, 1, nil, lab.Status(401), ok)
 
 	attempts(t, "ANML-11.3-15/reject-no-time", gettable, lookleap.CodeRateLimited, 1, blocked(lookleap.CodeRateLimited), lab.Status(429), ok)
 	attempts(t, "ANML-11.3-15/reject-unreadable-time", gettable, lookleap.CodeRateLimited, 1, blocked(lookleap.CodeRateLimited), lab.Status(429, "Retry-After", "soon"), ok)
@@ -94,8 +94,8 @@ func TestStatuses(t *testing.T) {
 		}
 	}, lab.Status(429, "Retry-After", "30"), ok)
 	attempts(t, "ANML-11.3-14/reject-sooner", postable, lookleap.CodeRateLimited, 1, func(s *stage, _ time.Duration) {
-		s.does(Call{Action: "a"}, lookleap.CodeTooSoon)
-		s.does(Call{Action: "b"}, lookleap.CodeTooSoon) // of the same origin
+		s.does(Call{Action: "a"}, CodeTooSoon)
+		s.does(Call{Action: "b"}, CodeTooSoon) // of the same origin
 		if len(s.sent()) != 1 {
 			s.Error("it was sent too soon")
 		}
@@ -117,14 +117,14 @@ func TestStatuses(t *testing.T) {
 			s.Errorf("%d notices about what went well", n)
 		}
 	}, lab.Status(500), ok)
-	attempts(t, "ANML-11.3-17/reject-third", repeatable, lookleap.CodeServerError, 2, nil, lab.Status(500))
-	attempts(t, "ANML-11.3-17/reject-not-idempotent", postable, lookleap.CodeServerError, 1, nil, lab.Status(500), ok)
+	attempts(t, "ANML-11.3-17/reject-third", repeatable, CodeServerError, 2, nil, lab.Status(500))
+	attempts(t, "ANML-11.3-17/reject-not-idempotent", postable, CodeServerError, 1, nil, lab.Status(500), ok)
 	attempts(t, "ANML-11.3-16/reject-at-once", gettable, "ok", 2, func(s *stage, took time.Duration) {
 		if took < serverErrorWait {
 			s.Errorf("it waited %s", took)
 		}
 	}, lab.Status(500), ok)
-	attempts(t, "ANML-11.3-18/accept-told-once", repeatable, lookleap.CodeServerError, 2, func(s *stage, _ time.Duration) {
+	attempts(t, "ANML-11.3-18/accept-told-once", repeatable, CodeServerError, 2, func(s *stage, _ time.Duration) {
 		if n := s.notices(NoticeServerError); n != 1 {
 			s.Errorf("%d notices", n)
 		}
@@ -143,7 +143,7 @@ func TestStatuses(t *testing.T) {
 		}
 	}, lab.Status(503, "Retry-After", "45"), ok)
 	attempts(t, "ANML-11.3-19/reject-sooner", postable, lookleap.CodeUnavailable, 1, func(s *stage, _ time.Duration) {
-		s.does(Call{Action: "a"}, lookleap.CodeTooSoon)
+		s.does(Call{Action: "a"}, CodeTooSoon)
 	}, lab.Status(503, "Retry-After", "45"), ok)
 	attempts(t, "ANML-11.3-20/reject-again", gettable, lookleap.CodeUnavailable, 1, blocked(lookleap.CodeUnavailable), lab.Status(503), ok)
 	for name, header := range map[string][]string{"with": {"Retry-After", "3600"}, "without": nil} {
@@ -153,7 +153,7 @@ func TestStatuses(t *testing.T) {
 			}
 		}, lab.Status(503, header...))
 	}
-	attempts(t, "ANML-11.3-23/accept-no-trust-failure", gettable, lookleap.CodeServerError, 2, func(s *stage, _ time.Duration) {
+	attempts(t, "ANML-11.3-23/accept-no-trust-failure", gettable, CodeServerError, 2, func(s *stage, _ time.Duration) {
 		for _, n := range s.session.Notices() {
 			if n.Kind == NoticeSecurity || n.Kind == NoticeImpersonation {
 				s.Errorf("told %+v", n)
@@ -167,8 +167,8 @@ func TestStatuses(t *testing.T) {
 
 func TestStatusRetryAfter(t *testing.T) {
 	failed := lab.Body(anml.MediaTypeXML, service(`<head><title>Later</title></head><status code="busy" result="error" retry-after="30"/>`))
-	attempts(t, "ANML-8.13-04/reject-sooner", gettable, lookleap.CodeActionFailed, 1, func(s *stage, _ time.Duration) {
-		s.does(Call{Action: "a"}, lookleap.CodeTooSoon)
+	attempts(t, "ANML-8.13-04/reject-sooner", gettable, CodeActionFailed, 1, func(s *stage, _ time.Duration) {
+		s.does(Call{Action: "a"}, CodeTooSoon)
 		s.does(Call{Action: "b"}, lookleap.CodeOK)
 		time.Sleep(30 * time.Second)
 		s.does(Call{Action: "a"}, lookleap.CodeOK)
@@ -258,7 +258,7 @@ func TestRedirects(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: gettable, options: Options{Limits: Limits{Requests: 1}}})
 			s.shop.Redirect("/a", "/done").Status("/done", 500)
-			s.does(Call{Action: "a"}, lookleap.CodeServerError)
+			s.does(Call{Action: "a"}, CodeServerError)
 			s.sends("GET /a", "GET /done")
 		})
 	})

@@ -54,7 +54,7 @@ func (b *telling) answers(ctx context.Context, asked []item, r *Reply) error {
 			it.refuse = anml.UserDenied // what is required cannot be left out, and never has to be told
 		}
 		d := b.frame.decide(ctx, &b.to, it)
-		if it.given != nil && d.Code == lookleap.CodeValueType {
+		if it.given != nil && d.Code == CodeValueType {
 			return b.frame.page.refusal(d.Code, "the reply's value for "+quote(it.field)+" is not of the type that is asked")
 		}
 		if d.Verb == VerbDefer {
@@ -66,8 +66,8 @@ func (b *telling) answers(ctx context.Context, asked []item, r *Reply) error {
 		b.add(it, d, it.field)
 	}
 	if open != nil {
-		return &Error{Code: lookleap.CodeRequiredAskOpen, URL: b.frame.page.location(),
-			Reason: "refuse these fields or authorize their transfer first: " + strings.Join(open, ", "), Err: &Error{Code: lookleap.CodeRestrictedContext}}
+		return &Error{Code: CodeRequiredAskOpen, URL: b.frame.page.location(),
+			Reason: "refuse these fields or authorize their transfer first: " + strings.Join(open, ", "), Err: &Error{Code: CodeRestrictedContext}}
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func (b *telling) others(site anml.Site, act anml.Action, asked []item) {
 		}
 	}
 	for _, it := range merge(rest) {
-		b.d.Tells = append(b.d.Tells, tell{Kind: tellAnswer, Field: it.field, Purposes: it.purposes, Required: true, Reason: anml.PolicyViolation, Code: lookleap.CodeHostRefused})
+		b.d.Tells = append(b.d.Tells, tell{Kind: tellAnswer, Field: it.field, Purposes: it.purposes, Required: true, Reason: anml.PolicyViolation, Code: CodeHostRefused})
 	}
 }
 
@@ -282,7 +282,7 @@ func (b *telling) ownWords(ctx context.Context, r *Reply) error {
 			return b.frame.page.refusal(lookleap.CodeUsage, "an ask of the agent's names no field")
 		}
 		if !tellable(counter.Field) {
-			return b.frame.page.refusal(lookleap.CodeValueType, "an ask of the agent's holds what no document can")
+			return b.frame.page.refusal(CodeValueType, "an ask of the agent's holds what no document can")
 		}
 		if err := say(tellAsk, counter.Field, Value{Text: counter.text()}, []string{counter.Purpose}); err != nil {
 			return err

@@ -43,7 +43,7 @@ func TestTools(t *testing.T) {
 	if err != nil || r.Status != 204 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if _, err := tools[0].Call(t.Context(), json.RawMessage(`{"q":5,"x":1}`)); lookleap.CodeOf(err) != lookleap.CodeParamUnknown {
+	if _, err := tools[0].Call(t.Context(), json.RawMessage(`{"q":5,"x":1}`)); lookleap.CodeOf(err) != CodeParamUnknown {
 		t.Errorf("got %v", err)
 	}
 	if _, err := tools[1].Call(t.Context(), nil); err != nil {
@@ -96,7 +96,7 @@ func TestErrorText(t *testing.T) {
 	if text := ErrorText(err); strings.Count(text, "\n") != 2 || strings.Contains(text, "\u202e") {
 		t.Errorf("%q", text)
 	}
-	if text := ErrorText(&Error{Code: lookleap.CodeTooSoon, RetryAfter: 5 * time.Second}); !strings.Contains(text, "within 5s") {
+	if text := ErrorText(&Error{Code: CodeTooSoon, RetryAfter: 5 * time.Second}); !strings.Contains(text, "within 5s") {
 		t.Errorf("%q", text)
 	}
 	if text := ErrorText(&Error{Code: lookleap.CodeBadURL, Reason: strings.Repeat("x", 1<<16)}); len(text) > 2000 {

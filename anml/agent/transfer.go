@@ -132,11 +132,11 @@ type transferEffect struct {
 func (p *Page) planTransfer(ctx context.Context, t Transfer) (*lookleap.Plan, error) {
 	site, ok := p.container(t.Site)
 	if !ok {
-		return nil, p.refusal(lookleap.CodeNotAsked, "the document has no such site")
+		return nil, p.refusal(CodeNotAsked, "the document has no such site")
 	}
 	f := p.frame(site, p.session.now(), false)
 	to := f.route(t.Action)
-	if t.Param != "" && codeOf(to.unusable) == lookleap.CodeNoBodyMethod {
+	if t.Param != "" && codeOf(to.unusable) == CodeNoBodyMethod {
 		to.unusable = nil // that is about answers
 	}
 	if to.unusable != nil {
@@ -179,7 +179,7 @@ func (p *Page) transferred(ctx context.Context, f *frame, to *route, site anml.S
 			}
 			return it, nil
 		}
-		return item{}, p.refusal(lookleap.CodeParamUnknown, "the action has no parameter "+quote(t.Param))
+		return item{}, p.refusal(CodeParamUnknown, "the action has no parameter "+quote(t.Param))
 	case t.Inform:
 		return b.said(ctx, tellInform, "inform", *t.Value, nil), nil
 	}
@@ -192,7 +192,7 @@ func (p *Page) transferred(ctx context.Context, f *frame, to *route, site anml.S
 		}
 		return it, nil
 	}
-	return item{}, p.refusal(lookleap.CodeNotAsked, "the action has no ask for the field "+quote(t.Field))
+	return item{}, p.refusal(CodeNotAsked, "the action has no ask for the field "+quote(t.Field))
 }
 
 // ask makes the plan of one transfer.

@@ -28,7 +28,7 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 			c, s := c, transfers(t, restricted, labprompt.Approve())
 			s.b = pageFor(t, s.net, s.s, "https://b.example/c", booking("", ""))
 			_, err := s.prepare(s.b, c.call)
-			hasCode(t, err, lookleap.CodeRestrictedContext)
+			hasCode(t, err, CodeRestrictedContext)
 			must(t, s.b.AuthorizeTransfer(t.Context(), c.transfer))
 			asked := s.ask.Requests()
 			if len(asked) != 1 || len(asked[0].Items) != 1 || !strings.Contains(asked[0].Items[0].Summary, number) || !strings.Contains(asked[0].Items[0].Summary, "a.example told this, and b.example would learn it") {
@@ -55,11 +55,11 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 			other.Value = &Value{Text: "their number is 4711-8822"}
 			must(t, s.b.AuthorizeTransfer(t.Context(), other))
 			_, err := s.prepare(s.b, c.call)
-			hasCode(t, err, lookleap.CodeRestrictedContext)
+			hasCode(t, err, CodeRestrictedContext)
 		})
 		t.Run("ANML-14.2-02/reject-private-"+name, func(t *testing.T) {
 			s := transfers(t, `confidentiality="private"`, labprompt.Approve())
-			hasCode(t, s.b.AuthorizeTransfer(t.Context(), c.transfer), lookleap.CodePrivateContext)
+			hasCode(t, s.b.AuthorizeTransfer(t.Context(), c.transfer), CodePrivateContext)
 			if len(s.ask.Requests()) != 0 {
 				t.Error("the user was asked")
 			}
@@ -73,7 +73,7 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 		if s := st.ask.Requests()[0].Items[0].Summary; !strings.Contains(s, `the argument "q"`) || !strings.Contains(s, `which is your "email"`) {
 			t.Error(s)
 		}
-		if x := st.prepares(p, Call{Action: "find", Args: map[string]string{"q": annsEmail}}); len(x.items) != 0 || x.d.Tells[0].Code != lookleap.CodeConsentHeld {
+		if x := st.prepares(p, Call{Action: "find", Args: map[string]string{"q": annsEmail}}); len(x.items) != 0 || x.d.Tells[0].Code != CodeConsentHeld {
 			t.Errorf("%+v", x.d)
 		}
 	})
@@ -85,8 +85,8 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 		} {
 			hasCode(t, s.b.AuthorizeTransfer(t.Context(), x), lookleap.CodeUsage)
 		}
-		hasCode(t, s.b.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Param: "nope", Value: value}), lookleap.CodeParamUnknown)
-		hasCode(t, s.b.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Field: "member"}), lookleap.CodeNoBodyMethod)
+		hasCode(t, s.b.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Param: "nope", Value: value}), CodeParamUnknown)
+		hasCode(t, s.b.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Field: "member"}), CodeNoBodyMethod)
 	})
 	t.Run("ANML-14.1-03", func(t *testing.T) {
 		refused := func(t *testing.T, s *Session) []string {

@@ -53,7 +53,7 @@ func TestTransfer(t *testing.T) {
 	t.Run("private-never", func(t *testing.T) {
 		c := transfers(t, `confidentiality="private"`, labprompt.Approve())
 		c.prepares(c.b, Call{}).sends(all, `<refuse field="member" reason="policy-violation"`, "!4711")
-		hasCode(t, c.b.AuthorizeTransfer(t.Context(), member), lookleap.CodePrivateContext)
+		hasCode(t, c.b.AuthorizeTransfer(t.Context(), member), CodePrivateContext)
 	})
 	t.Run("restricted-by-itself", func(t *testing.T) {
 		c := transfers(t, restricted, labprompt.Approve())
@@ -108,7 +108,7 @@ func TestTransfer(t *testing.T) {
 		must(t, c.b.AuthorizeTransfer(t.Context(), member))
 		other := Call{Reply: &Reply{Values: map[string]Value{"member": {Text: "member 4711-8822"}}}}
 		_, err := c.prepare(c.b, other)
-		hasCode(t, err, lookleap.CodeRequiredAskOpen)
+		hasCode(t, err, CodeRequiredAskOpen)
 		third := pageFor(t, c.net, c.s, "https://c.example/c", booking("", askFor("member", `purpose="to find your points"`)))
 		if d := third.Decide(t.Context())[0]; d.Verb != VerbDefer {
 			t.Error(brief(d))
@@ -137,7 +137,7 @@ func TestTransfer(t *testing.T) {
 		st := newStand(t, labprompt.Approve())
 		p := st.page(booking("", askFor("email")))
 		hasCode(t, p.AuthorizeTransfer(t.Context(), Transfer{Action: "book", Field: "email"}), lookleap.CodeUsage)
-		hasCode(t, p.AuthorizeTransfer(t.Context(), Transfer{Action: "book", Field: "tel"}), lookleap.CodeNotAsked)
+		hasCode(t, p.AuthorizeTransfer(t.Context(), Transfer{Action: "book", Field: "tel"}), CodeNotAsked)
 		hasCode(t, p.AuthorizeTransfer(t.Context(), Transfer{Action: "nope", Field: "email"}), anml.CodeDangling)
 	})
 	t.Run("provenance", func(t *testing.T) {
@@ -179,7 +179,7 @@ func TestTransfer(t *testing.T) {
 		if x := c.prepares(c.b, q); len(x.items) != 1 || !strings.Contains(x.items[0].Summary, "a.example told this") {
 			t.Errorf("%+v", x.items)
 		}
-		for confidentiality, code := range map[string]lookleap.Code{restricted: lookleap.CodeRestrictedContext, `confidentiality="private"`: lookleap.CodePrivateContext} {
+		for confidentiality, code := range map[string]lookleap.Code{restricted: CodeRestrictedContext, `confidentiality="private"`: CodePrivateContext} {
 			c := transfers(t, confidentiality, labprompt.Approve())
 			_, err := c.prepare(c.b, q)
 			hasCode(t, err, code)

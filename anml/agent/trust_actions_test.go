@@ -88,7 +88,7 @@ func TestForeignOwner(t *testing.T) {
 	})
 	t.Run("ANML-13.4-02/reject-out-of-scope", func(t *testing.T) {
 		s := brand(t, brandSite, []string{"body", "knowledge"})
-		s.does(Call{Site: "brand.example", Action: "here"}, lookleap.CodeActionNotOwned)
+		s.does(Call{Site: "brand.example", Action: "here"}, CodeActionNotOwned)
 		for _, tool := range s.page.Tools() {
 			if tool.Site == "brand.example" {
 				t.Errorf("the tool %s is offered", tool.Name)
@@ -112,13 +112,13 @@ func TestForeignOwner(t *testing.T) {
 	})
 	t.Run("ANML-13.4-02/reject-withdrawn", func(t *testing.T) {
 		s := brand(t, brandSite, all, withdrawn)
-		s.does(Call{Site: "brand.example", Action: "here"}, lookleap.CodeTrustRevoked)
+		s.does(Call{Site: "brand.example", Action: "here"}, anmltrust.CodeTrustRevoked)
 		s.sends()
 	})
 	t.Run("ANML-13.4-02/reject-unverifiable", func(t *testing.T) {
 		s := brand(t, brandSite, all, func(*stage) http.Handler { return lab.Status(503) })
 		_, err := s.page.Do(t.Context(), Call{Site: "brand.example", Action: "here"})
-		if lookleap.CodeOf(err) != lookleap.CodeTrustUnverified || !errors.Is(err, anmltrust.ErrTrustUnverified) {
+		if lookleap.CodeOf(err) != CodeTrustUnverified || !errors.Is(err, anmltrust.ErrTrustUnverified) {
 			t.Errorf("%v", err)
 		}
 		s.sends()
@@ -138,7 +138,7 @@ func TestForeignOwner(t *testing.T) {
 	})
 	t.Run("ANML-13.4-02/reject-answers-without-knowledge", func(t *testing.T) {
 		s := brand(t, brandSite, all, func(s *stage) http.Handler { return granting(s, "interact") })
-		s.does(Call{Site: "brand.example", Action: "tell"}, lookleap.CodeTrustRevoked)
+		s.does(Call{Site: "brand.example", Action: "tell"}, anmltrust.CodeTrustRevoked)
 		s.sends()
 	})
 	t.Run("ANML-13.4-02/accept-answers", func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestForeignOwner(t *testing.T) {
 	t.Run("ANML-13.4-02/reject-expired-grant", func(t *testing.T) {
 		s := brand(t, brandSite, all)
 		s.net.Clock().Advance(300 * time.Hour)
-		s.does(Call{Site: "brand.example", Action: "look"}, lookleap.CodeActionNotOwned)
+		s.does(Call{Site: "brand.example", Action: "look"}, CodeActionNotOwned)
 		s.sends()
 	})
 	t.Run("ANML-9.3-02/reject-ask-of-another-site", func(t *testing.T) {
@@ -184,6 +184,6 @@ func TestForeignOwner(t *testing.T) {
 		if body := string(s.net.Journal().Requests("www.shop.example")[0].Body); strings.Contains(body, "tel\"") {
 			t.Errorf("%s", body)
 		}
-		s.does(Call{Site: "shop.example", Action: "tell"}, lookleap.CodeUnknownAction)
+		s.does(Call{Site: "shop.example", Action: "tell"}, CodeUnknownAction)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
@@ -34,19 +35,19 @@ func TestRefusalsBeforeSending(t *testing.T) {
 		plan   bool // one was made
 	}{
 		"accept-argument": {searching, User{Policy: deny("email")}, Call{Action: "find", Args: email}, nil, nil, nil,
-			lookleap.CodeUserRule, []string{"refused email user-rule", "refused user-rule"}, false},
+			CodeUserRule, []string{"refused email user-rule", "refused user-rule"}, false},
 		"accept-own-words": {searching, User{Policy: deny("email")}, Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: "hello"}, {Text: "write to ada@example.org"}}}}, nil, nil, nil,
-			lookleap.CodeUserRule, []string{"refused inform user-rule", "refused user-rule"}, false},
+			CodeUserRule, []string{"refused inform user-rule", "refused user-rule"}, false},
 		"accept-answers-before-it": {booking("", askFor("email")+askFor("tel")), User{Policy: deny("email")},
 			Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: "ada@example.org"}}}}, nil, nil, nil,
-			lookleap.CodeUserRule, []string{"refused email user-rule", "refused inform user-rule", "refused user-rule"}, false},
+			CodeUserRule, []string{"refused email user-rule", "refused inform user-rule", "refused user-rule"}, false},
 		"accept-authentication": {`<constraints>` + rule("email", "authentication") + `</constraints>` + searching, User{Authenticate: func(context.Context, string) error { return errTest }},
-			Call{Action: "find", Args: email}, nil, nil, nil, lookleap.CodeAuthentication, []string{"refused email authentication", "refused authentication"}, false},
+			Call{Action: "find", Args: email}, nil, nil, nil, CodeAuthentication, []string{"refused email authentication", "refused authentication"}, false},
 		"accept-restricted": {searching, User{}, Call{Action: "find", Args: map[string]string{"q": "4711-8822"}}, nil, nil, func(s *stage) {
 			s.session = s.open(Options{}, User{Profile: ada, Ledger: s.session.Ledger()})
 			pageFor(s.T, s.net, s.session, "https://a.example/a", `<knowledge><inform confidentiality="restricted">Member 4711-8822</inform></knowledge>`)
 			s.page = s.show(searching, false)
-		}, lookleap.CodeRestrictedContext, []string{"refused q restricted-context", "refused restricted-context"}, false},
+		}, CodeRestrictedContext, []string{"refused q restricted-context", "refused restricted-context"}, false},
 		"accept-nobody-to-ask": {asking, User{}, Call{Action: "book"}, nil, func(h *lookleap.Host) { h.Prompter = nil }, nil,
 			lookleap.CodeConsentNoPrompter, []string{"refused email consent-no-prompter", "refused tel consent-no-prompter", "refused consent-no-prompter"}, true},
 		"accept-asking-fails": {asking, User{}, Call{Action: "book"}, labprompt.Fail(errTest), nil, nil,
@@ -54,16 +55,16 @@ func TestRefusalsBeforeSending(t *testing.T) {
 		"accept-users-no": {asking, User{Policy: deny("tel")}, Call{Action: "book"}, labprompt.Deny(), nil, nil,
 			lookleap.CodeConsentRefused, []string{"refused email consent-refused", "refused tel user-rule", "refused consent-refused"}, true},
 		"accept-vetoed-act": {asking, User{Policy: &Policy{VetoAct: func(context.Context, Act) error { return errTest }}}, Call{Action: "book"}, labprompt.Approve(itemAct, "answer-1"), nil, nil,
-			lookleap.CodePolicyVeto, []string{"refused tel consent-refused", "refused policy-veto"}, true},
+			CodePolicyVeto, []string{"refused tel consent-refused", "refused policy-veto"}, true},
 		"accept-argument-at-the-end": {searching, User{}, Call{Action: "find", Args: email}, nil, nil, func(s *stage) {
 			s.user.Then(func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 				err := s.session.user.Policy.Set(StandingRule{Field: "email", Domain: "*"})
 				return labprompt.Decide(r), err
 			})
-		}, lookleap.CodeUserRule, []string{"refused email user-rule", "refused user-rule"}, true},
+		}, CodeUserRule, []string{"refused email user-rule", "refused user-rule"}, true},
 		"reject-waiting":       {asking, User{}, Call{Action: "book"}, labprompt.Pending(), nil, nil, lookleap.CodeConsentPending, nil, true},
 		"reject-wrong-use":     {asking, User{}, Call{Action: "book", Args: map[string]string{"nope": "x"}}, nil, nil, nil, lookleap.CodeUsage, nil, true},
-		"reject-unknown-field": {asking, User{}, Call{Action: "book", Reply: &Reply{Omit: []string{"nope"}}}, nil, nil, nil, lookleap.CodeNotAsked, nil, true},
+		"reject-unknown-field": {asking, User{}, Call{Action: "book", Reply: &Reply{Omit: []string{"nope"}}}, nil, nil, nil, CodeNotAsked, nil, true},
 	} {
 		t.Run("ANML-14.1-03/"+name, func(t *testing.T) {
 			c.user.Profile, c.user.Ledger = ada, NewMemoryLedger()
@@ -91,7 +92,7 @@ func TestRefusalsBeforeSending(t *testing.T) {
 		s := newStage(t, setting{doc: brandSite, user: User{Profile: Fields{"email": {Text: "ada@example.org"}}}, before: func(s *stage) {
 			permit(s, granting(s, "interact", "knowledge"), denying)
 		}})
-		s.does(Call{Site: "brand.example", Action: "tell"}, lookleap.CodeTrustRevoked)
+		s.does(Call{Site: "brand.example", Action: "tell"}, anmltrust.CodeTrustRevoked)
 		if got := ledgerOf(t, s.session.Ledger()); !slices.Equal(got, []string{"refused email trust-revoked", "refused trust-revoked"}) {
 			t.Errorf("the ledger holds %q", got)
 		}
@@ -99,7 +100,7 @@ func TestRefusalsBeforeSending(t *testing.T) {
 	t.Run("ANML-14.1-03/accept-over-plain-http", func(t *testing.T) {
 		doc := `<head><title>x</title></head><interact><action id="find" method="GET" endpoint="http://www.shop.example/find"><param name="q"/></action></interact>`
 		s := newStage(t, setting{doc: doc, user: User{Profile: ada}})
-		s.does(Call{Action: "find", Args: email}, lookleap.CodeInsecureEndpoint)
+		s.does(Call{Action: "find", Args: email}, CodeInsecureEndpoint)
 		if got := ledgerOf(t, s.session.Ledger()); !slices.Equal(got, []string{"refused email insecure-endpoint", "refused insecure-endpoint"}) {
 			t.Errorf("the ledger holds %q", got)
 		}
@@ -107,7 +108,7 @@ func TestRefusalsBeforeSending(t *testing.T) {
 	t.Run("ANML-13.2-13/reject-unwritten", func(t *testing.T) { // is told beside the refusal itself
 		s := newStage(t, setting{doc: searching, user: User{Profile: ada, Policy: deny("email"), Ledger: &brokenLedger{Ledger: NewMemoryLedger()}}})
 		_, err := s.page.Do(t.Context(), Call{Action: "find", Args: email})
-		if lookleap.CodeOf(err) != lookleap.CodeUserRule || !errors.Is(err, errTest) {
+		if lookleap.CodeOf(err) != CodeUserRule || !errors.Is(err, errTest) {
 			t.Errorf("%v", err)
 		}
 	})
@@ -130,7 +131,7 @@ func TestRefusalsBeforeSending(t *testing.T) {
 			return labprompt.Decide(r), nil
 		})
 		s.session.user.Policy.Weigh = func(context.Context, Act) Weight { return Consequential }
-		s.does(Call{Action: "find", Args: map[string]string{"q": "booking 998877"}}, lookleap.CodeCrossService)
+		s.does(Call{Action: "find", Args: map[string]string{"q": "booking 998877"}}, CodeCrossService)
 		if got := ledgerOf(t, s.session.Ledger()); !slices.Equal(got, []string{"refused q cross-service", "refused cross-service"}) {
 			t.Errorf("the ledger holds %q", got)
 		}

@@ -9,11 +9,13 @@ import (
 	"strings"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/wellknown"
 )
 
 func doctorCommand() command {
@@ -80,7 +82,7 @@ func ok(message string, findings ...lookleap.Finding) diagnosis {
 
 // notThere says that the site does not publish it.
 func notThere(message string) diagnosis {
-	return diagnosis{State: absent, Code: lookleap.CodeAbsent, Message: message}
+	return diagnosis{State: absent, Code: wellknown.CodeAbsent, Message: message}
 }
 
 // ill says what is wrong and what mends it. An error that knows its own findings
@@ -163,7 +165,7 @@ func (p *patient) get(ctx context.Context, path, accept string) (*fetch.Response
 	case resp.Status == http.StatusNotFound || resp.Status == http.StatusGone:
 		return nil, nil
 	case !resp.OK():
-		return nil, coded{lookleap.CodeStatus, fmt.Errorf("%s answers with status %d", path, resp.Status)}
+		return nil, coded{agentstxt.CodeStatus, fmt.Errorf("%s answers with status %d", path, resp.Status)}
 	case strings.HasPrefix(resp.MediaType, "text/html"):
 		return nil, coded{lookleap.CodeSoft404, fmt.Errorf("%s answers with a web page", path)}
 	}

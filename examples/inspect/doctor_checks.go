@@ -13,6 +13,7 @@ import (
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/wellknown"
 )
 
 // check is one thing that a doctor looks at.
@@ -42,7 +43,7 @@ func dnssecFinding(name string, state lookleap.DNSSEC) []lookleap.Finding {
 	if state == lookleap.Secure {
 		return nil
 	}
-	return []lookleap.Finding{{Severity: lookleap.Warning, Code: lookleap.CodeDNSSECInsecure, Message: fmt.Sprintf("%s is not protected by DNSSEC (%s)", name, state), Fix: signZone}}
+	return []lookleap.Finding{{Severity: lookleap.Warning, Code: dvs.CodeDNSSECInsecure, Message: fmt.Sprintf("%s is not protected by DNSSEC (%s)", name, state), Fix: signZone}}
 }
 
 // address asks for the site's addresses, and whether anybody could forge them.
@@ -130,12 +131,12 @@ func (p *patient) record(ctx context.Context) (*anmltrust.Record, *lookleap.Answ
 	for _, r := range answer.Records {
 		record, err := anmltrust.ParseRecord(r.Text)
 		switch {
-		case lookleap.CodeOf(err) == lookleap.CodeNoRecord:
+		case lookleap.CodeOf(err) == anmltrust.CodeNoRecord:
 			continue // somebody else's
 		case err != nil:
 			return nil, nil, err
 		case found != nil:
-			return nil, nil, coded{lookleap.CodeDuplicate, errors.New("there are several records with v=anml1")}
+			return nil, nil, coded{agentstxt.CodeDuplicate, errors.New("there are several records with v=anml1")}
 		}
 		found = record
 	}
@@ -170,7 +171,7 @@ func (p *patient) manifest(ctx context.Context) diagnosis {
 	case err != nil:
 		return ill(err, fixServer)
 	case resp == nil:
-		return ill(coded{lookleap.CodeAbsent, errors.New("the record names a manifest that is not there")}, "publish the manifest, or take it out of the record")
+		return ill(coded{wellknown.CodeAbsent, errors.New("the record names a manifest that is not there")}, "publish the manifest, or take it out of the record")
 	}
 	findings, err := anmltrust.LintManifest(resp.Body, p.url.Host(), p.host.Time())
 	if err != nil {
@@ -214,7 +215,7 @@ func (p *patient) skills(ctx context.Context) diagnosis {
 func (p *patient) endpoint(ctx context.Context) diagnosis {
 	found, err := aiuri.NewDiscoverer(p.host, aiuri.DiscoveryOptions{DNS: true}).Discover(ctx, p.url.Origin()+"/")
 	switch {
-	case lookleap.CodeOf(err) == lookleap.CodeNoEndpoint:
+	case lookleap.CodeOf(err) == aiuri.CodeNoEndpoint:
 		return notThere("no AI endpoint is advertised")
 	case err != nil:
 		return ill(err, "publish a descriptor that names the endpoint and its keys")

@@ -64,7 +64,7 @@ value: {"keyId", "algorithm", "digest": of the signed octets, "octets": how many
 					token := string(bytes.TrimRight(content, "\r\n"))
 					verified, err := aiuri.VerifyResult(aiuri.Result{JWS: token, Body: body}, keys, x, s.options.now())
 					r := showJWS(verified, err).with(keys.Findings()...)
-					if body == nil && r.Code == lookleap.CodeRejectedSignature && strings.Contains(token, "..") {
+					if body == nil && r.Code == aiuri.CodeRejectedSignature && strings.Contains(token, "..") {
 						return r.with(lookleap.Finding{Severity: lookleap.Warning, Code: r.Code, Message: "the signature is detached from what it covers", Fix: "name that with --payload"})
 					}
 					return r

@@ -159,7 +159,7 @@ func (l *locker) compare(ctx context.Context, skill *dvs.Loaded) result {
 		switch {
 		case err == nil:
 			files[f.Path] = r.Bytes()
-		case lookleap.CodeOf(err) != lookleap.CodeSkillNotFound: // not there is a change, not to know is none
+		case lookleap.CodeOf(err) != dvs.CodeSkillNotFound: // not there is a change, not to know is none
 			return refuseSkill(err)
 		}
 	}
@@ -205,7 +205,7 @@ func (l *locker) directory(rules dvs.Rules, dir string) result {
 			return compared(&l.old.Skills[i], files)
 		}
 	}
-	return refuse(coded{lookleap.CodeNotLocked, fmt.Errorf("the lockfile has no skill in a directory named %q", name)})
+	return refuse(coded{dvs.CodeNotLocked, fmt.Errorf("the lockfile has no skill in a directory named %q", name)})
 }
 
 // published locks files as what their publisher serves.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
@@ -84,9 +83,9 @@ func judgeManifest(content []byte, site, serving string, now time.Time) result {
 		switch {
 		case !r.OK:
 		case found.Malformed:
-			r.OK, r.Code = false, lookleap.CodeManifestEntryMalformed
+			r.OK, r.Code = false, anmltrust.CodeManifestEntryMalformed
 		case found.Rank == anmltrust.NotListed:
-			r.OK, r.Code = false, lookleap.CodeNotListed
+			r.OK, r.Code = false, anmltrust.CodeNotListed
 		}
 		if !r.OK && r.Message == accepted {
 			r.Message = r.Code.Title()

@@ -157,7 +157,7 @@ func (v *visit) anml(ctx context.Context) {
 	defer session.Close()
 	page, err := session.Discover(ctx, v.origin)
 	switch {
-	case lookleap.CodeOf(err) == lookleap.CodeNoANML:
+	case lookleap.CodeOf(err) == agent.CodeNoANML:
 		v.row("anml", "none")
 		return
 	case err != nil:
@@ -211,7 +211,7 @@ func (v *visit) skills(ctx context.Context) {
 func (v *visit) endpoint(ctx context.Context) {
 	found, err := aiuri.NewDiscoverer(v.host, aiuri.DiscoveryOptions{}).Discover(ctx, v.origin+"/")
 	switch {
-	case lookleap.CodeOf(err) == lookleap.CodeNoEndpoint:
+	case lookleap.CodeOf(err) == aiuri.CodeNoEndpoint:
 		v.row("ai endpoint", "none")
 	case err != nil:
 		v.turnAway("ai endpoint", err)

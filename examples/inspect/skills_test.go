@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
@@ -23,7 +24,7 @@ func TestUnreadIndex(t *testing.T) {
 		code lookleap.Code
 	}{
 		{"quiet.example", exitAccepted, lookleap.CodeOK},
-		{"broken.example", exitRefused, lookleap.CodeBadIndex},
+		{"broken.example", exitRefused, dvs.CodeBadIndex},
 		{"nobody.example", exitRefused, lookleap.CodeNoAddress},
 	} {
 		var stdout, stderr bytes.Buffer

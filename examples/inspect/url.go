@@ -6,6 +6,7 @@ import (
 	"flag"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
@@ -91,7 +92,7 @@ func judgeURL(raw string, roots []string) result {
 	switch {
 	case len(roots) == 0:
 	case best.IsZero():
-		r = refuseAt(lookleap.Finding{Code: lookleap.CodeOutsideRoot, Message: "the URL lies under none of the roots",
+		r = refuseAt(lookleap.Finding{Code: dvs.CodeOutsideTrustRoot, Message: "the URL lies under none of the roots",
 			Fix: "use a URL of the same scheme, host and port whose path begins with the segments of a root"})
 		r.Value, r.rows = value, rows
 	default:

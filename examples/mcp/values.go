@@ -7,7 +7,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
@@ -18,7 +17,7 @@ const valuesQuestion = "values"
 // lacking lists the fields that an action asks for and the profile does not hold.
 func lacking(ctx context.Context, page *agent.Page, tool agent.Tool) (asks []agent.Decision) {
 	for _, d := range page.Decide(ctx) {
-		if d.Ask.Action() == tool.Action && d.Code == lookleap.CodeNoValue {
+		if d.Ask.Action() == tool.Action && d.Code == agent.CodeNoValue {
 			asks = append(asks, d)
 		}
 	}

@@ -136,7 +136,7 @@ func (s *stage) crossServices(session *agent.Session, ferries *booking.Service) 
 		return err
 	}
 	for entry := range (agent.Filter{Domain: "hotel.example", Kinds: []agent.EntryKind{agent.EntryRefused}}).Entries(s.ctx, session.Ledger()) {
-		s.decided(refused, "tell the hotel the "+entry.Field, entry.Code, entry.Code.Title(), refused, lookleap.CodePrivateContext)
+		s.decided(refused, "tell the hotel the "+entry.Field, entry.Code, entry.Code.Title(), refused, agent.CodePrivateContext)
 	}
 	var bodies strings.Builder
 	for _, r := range s.lab.Journal().Requests("hotel.example") {

@@ -64,7 +64,7 @@ func playPay(s *stage) error {
 	s.show(fmt.Sprintf("endpoint: %s (%s of shop.example)\nkeys:     %s\nscopes:   %s\npolicy:   %s, signed results",
 		found.Endpoint, found.Source, found.Document.JWKS, strings.Join(found.Document.Scopes, " "), found.Document.Policy.Auth))
 	_, err = pay(func(r *aiuri.Request) { r.Page = "https://evil.example/" })
-	s.refused("use ai://bank.example/refunds, which only evil.example advertises", err, lookleap.CodeAuthorityUnconfirmed)
+	s.refused("use ai://bank.example/refunds, which only evil.example advertises", err, aiuri.CodeAuthorityUnconfirmed)
 
 	s.say("Paying has an effect, so the user is asked first.")
 	_, err = pay()
@@ -93,17 +93,17 @@ func playPay(s *stage) error {
 	}{
 		{"a receipt with another amount", func(_ http.Header, body []byte) []byte {
 			return []byte(strings.Replace(string(body), "10.00", "0.10", 1))
-		}, lookleap.CodeRejectedSignature},
-		{"a receipt that the gateway signed itself, under the name of the bank's key", b.forge, lookleap.CodeRejectedSignature},
-		{"a receipt without signature", func(h http.Header, body []byte) []byte { h.Del(aiuri.ProvenanceHeader); return body }, lookleap.CodeRejectedUnsigned},
+		}, aiuri.CodeRejectedSignature},
+		{"a receipt that the gateway signed itself, under the name of the bank's key", b.forge, aiuri.CodeRejectedSignature},
+		{"a receipt without signature", func(h http.Header, body []byte) []byte { h.Del(aiuri.ProvenanceHeader); return body }, aiuri.CodeRejectedUnsigned},
 		{"the receipt of an earlier payment", func(h http.Header, _ []byte) []byte {
 			h.Set(aiuri.ProvenanceHeader, receipt.JWS)
 			return receipt.Payload
-		}, lookleap.CodeRejectedPolicy},
+		}, aiuri.CodeRejectedPolicy},
 	} {
 		doors.trick = c.change
 		other := func(r *aiuri.Request) { r.Body = []byte(strings.Replace(string(r.Body), "10.00", "11.00", 1)) }
-		if c.want != lookleap.CodeRejectedPolicy {
+		if c.want != aiuri.CodeRejectedPolicy {
 			other = func(*aiuri.Request) {}
 		}
 		got, err := pay(through(crookedDoor), other)
@@ -118,9 +118,9 @@ func playPay(s *stage) error {
 	}
 	before := b.keysRead(s)
 	_, err = pay(through(crookedDoor))
-	s.refused("take a receipt by a new key, seconds after the keys were read", err, lookleap.CodeRejectedKey)
+	s.refused("take a receipt by a new key, seconds after the keys were read", err, aiuri.CodeRejectedKey)
 	_, err = pay(through(honestDoor))
-	s.refused("take it from the honest gateway, which verifies for itself", err, lookleap.CodeEndpointFailed)
+	s.refused("take it from the honest gateway, which verifies for itself", err, aiuri.CodeEndpointFailed)
 	s.fact(b.keysRead(s) == before, "nobody has read the keys again")
 	s.lab.Clock().Advance(5 * time.Minute)
 	receipt, err = pay(through(crookedDoor))
@@ -132,18 +132,18 @@ func playPay(s *stage) error {
 	s.fact(b.keysRead(s) == before+1, "the agent read the keys once")
 	b.signer = b.lost
 	_, err = pay(through(crookedDoor))
-	s.refused("take a receipt by the key that was lost", err, lookleap.CodeRejectedKey)
+	s.refused("take a receipt by the key that was lost", err, aiuri.CodeRejectedKey)
 
 	s.say("What was strong once is not given up because somebody asks.")
 	_, err = pay(through(ancientDoor))
 	s.refused("pay through a gateway that speaks TLS 1.2 only", err, lookleap.CodeTLSTooOld)
 	_, err = pay(through("https://gateway.evil.example/"))
-	s.refused("pay through a gateway that a page recommends", err, lookleap.CodeUntrustedGateway)
+	s.refused("pay through a gateway that a page recommends", err, aiuri.CodeUntrustedGateway)
 	s.lab.Site("bank.example").Body("/.well-known/aiip", "application/json",
 		`{"endpoint":"ai://bank.example/payments","jwks":"https://bank.example/keys","scopes":["initiate-payment"],"policy":{"requireSignedResults":false}}`)
 	s.lab.Clock().Advance(10 * time.Minute)
 	_, err = pay()
-	s.refused("pay by a policy that asks for neither authorisation nor signed receipts any more", err, lookleap.CodePolicyDowngrade)
+	s.refused("pay by a policy that asks for neither authorisation nor signed receipts any more", err, aiuri.CodePolicyDowngrade)
 	return nil
 }
 

@@ -19,8 +19,8 @@ func playUnsure(s *stage) error {
 		}, "", "a page in the place of the file is no policy"},
 		{"other.example", "uses the file name for another format.", func(site *lab.Site) {
 			site.Body("/agents.txt", "text/plain", "Protocols: x402\nCapability: pay\n")
-		}, lookleap.CodeRestricted, ""},
-		{"down.example", "is out of order.", func(site *lab.Site) { site.Status("/agents.txt", 503) }, lookleap.CodeRestricted, ""},
+		}, agentstxt.CodeRestricted, ""},
+		{"down.example", "is out of order.", func(site *lab.Site) { site.Status("/agents.txt", 503) }, agentstxt.CodeRestricted, ""},
 	})
 }
 

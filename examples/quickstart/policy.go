@@ -42,12 +42,12 @@ func playPolicy(s *stage) error {
 	}
 	s.allowed("GET "+shop.URL("/dashboard"), visit(shop.URL("/dashboard")), "line 3 allows it, 50 times an hour")
 	err = visit(shop.URL("/admin/users"))
-	s.refused("GET "+shop.URL("/admin/users"), err, lookleap.CodeDisallowed)
+	s.refused("GET "+shop.URL("/admin/users"), err, agentstxt.CodeDisallowed)
 	var no *lookleap.VerifyError
 	if errors.As(err, &no) {
 		s.show(no.Verdict.String())
 	}
-	s.refused("GET "+shop.URL("/basket"), visit(shop.URL("/basket")), lookleap.CodeUnlisted)
+	s.refused("GET "+shop.URL("/basket"), visit(shop.URL("/basket")), agentstxt.CodeUnlisted)
 	s.fact(onlyAsked(s, shop, "GET /agents.txt", "GET /dashboard"), "the shop was asked for its policy and for /dashboard, and for nothing else")
 
 	s.say("A mirror of the shop says that /admin is open. Somebody changed the line and not the hash. A file that was changed once may have been changed anywhere, so the whole site counts as closed.")
@@ -57,9 +57,9 @@ func playPolicy(s *stage) error {
 	if err != nil {
 		return err
 	}
-	s.refused("believe the forged policy", policy.Err(), lookleap.CodeHashMismatch)
+	s.refused("believe the forged policy", policy.Err(), agentstxt.CodeHashMismatch)
 	for _, path := range []string{"/admin", "/dashboard"} {
-		s.refused("GET "+mirror.URL(path), visit(mirror.URL(path)), lookleap.CodeRestricted)
+		s.refused("GET "+mirror.URL(path), visit(mirror.URL(path)), agentstxt.CodeRestricted)
 	}
 	s.fact(onlyAsked(s, mirror, "GET /agents.txt"), "the mirror was asked for its policy and nothing else")
 	return nil

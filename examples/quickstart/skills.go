@@ -39,9 +39,9 @@ func playSkills(s *stage) error {
 	_, err = loader.Load(s.ctx, "https://github.com/evil-org/skills/blob/main/refund/SKILL.md")
 	s.asked("load the same file from evil-org", err, "nobody has confirmed evil-org, and the file's own words count for nothing")
 	_, err = loader.LoadUnder(s.ctx, "https://shop.example.evil.example/skills/refund/SKILL.md", skill.Root)
-	s.refused("load it from shop.example.evil.example as the shop's", err, lookleap.CodeOutsideRoot)
+	s.refused("load it from shop.example.evil.example as the shop's", err, dvs.CodeOutsideTrustRoot)
 	_, err = dvs.ParseTrustRoot("https://github.com/")
-	s.refused("trust everybody at the code host", err, lookleap.CodeUGCBareRoot)
+	s.refused("trust everybody at the code host", err, dvs.CodeUGCBareRoot)
 
 	s.say("The skill wants to run a script. The user sees which, from whom, and its digest.")
 	order := dvs.Invocation{Script: "scripts/refund.sh", Interpreter: []string{"sh"}, Args: []string{"1042"}}

@@ -34,7 +34,7 @@ func playWellKnown(s *stage) error {
 
 	s.say("A site without the document has done nothing wrong: absence is an answer. So is a page that a single-page app gives for every path.")
 	_, err = ask("https://quiet.example")
-	s.refused("use the contact of quiet.example", err, lookleap.CodeAbsent)
+	s.refused("use the contact of quiet.example", err, wellknown.CodeAbsent)
 	_, err = ask("https://app.example")
 	s.refused("take the app's page for the document", err, lookleap.CodeSoft404)
 

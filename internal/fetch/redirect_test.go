@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/lab"
@@ -138,9 +139,9 @@ func TestRedirectRule(t *testing.T) {
 		must(t, n.Fetcher(), &fetch.Request{Redirect: fetch.SameOrigin}, "https://shop.example/in")
 	})
 	t.Run("own-code-and-error", func(t *testing.T) {
-		no := &lookleap.FetchError{Code: lookleap.CodeOutsideRoot, Reason: "outside"}
+		no := &lookleap.FetchError{Code: dvs.CodeOutsideTrustRoot, Reason: "outside"}
 		resp, err := do(t, n.Fetcher(), &fetch.Request{Redirect: func(fetch.Hop) error { return no }}, "https://shop.example/out")
-		if failure(t, resp, err, lookleap.CodeOutsideRoot); !errors.Is(err, no) {
+		if failure(t, resp, err, dvs.CodeOutsideTrustRoot); !errors.Is(err, no) {
 			t.Errorf("%v", err)
 		}
 	})

@@ -1,0 +1,61 @@
+package aiuri
+
+import "github.com/lookleap/lookleap"
+
+// Codes of the ai: URI scheme. User information and ports have the shared codes,
+// and a key set or document that cannot be had the code of the exchange.
+const (
+	CodeNotAI          lookleap.Code = "not-ai"
+	CodeURIEmpty       lookleap.Code = "empty"
+	CodeURITooLong     lookleap.Code = "too-long"
+	CodeBadChar        lookleap.Code = "bad-char"
+	CodeNonASCII       lookleap.Code = "non-ascii"
+	CodeEmptyAuthority lookleap.Code = "empty-authority"
+	CodeBadAuthority   lookleap.Code = "bad-authority"
+	CodeNoAuthority    lookleap.Code = "no-authority"
+
+	CodeBadGateway       lookleap.Code = "bad-gateway"
+	CodeAmbiguous        lookleap.Code = "ambiguous"
+	CodeNotGateway       lookleap.Code = "not-gateway"
+	CodeUntrustedGateway lookleap.Code = "untrusted-gateway"
+
+	CodeBadDocument          lookleap.Code = "bad-document"
+	CodeJWKSOrigin           lookleap.Code = "jwks-origin"
+	CodePolicyUnsupported    lookleap.Code = "policy-unsupported"
+	CodePolicyWeaker         lookleap.Code = "policy-weaker-than-spec"
+	CodePolicyDowngrade      lookleap.Code = "policy-downgrade"
+	CodeDiscoveryFailed      lookleap.Code = "discovery-failed"
+	CodeDiscoveryConflict    lookleap.Code = "discovery-conflict"
+	CodeNoEndpoint           lookleap.Code = "no-endpoint"
+	CodeServiceUnavailable   lookleap.Code = "service-unavailable"
+	CodeAmbiguousDNS         lookleap.Code = "ambiguous-dns"
+	CodeUnknownAuthority     lookleap.Code = "unknown-authority"
+	CodeAuthorityUnconfirmed lookleap.Code = "authority-unconfirmed"
+
+	CodeBadKeySet           lookleap.Code = "bad-key-set"
+	CodeNoTrustAnchor       lookleap.Code = "no-trust-anchor"
+	CodeRejectedUnsigned    lookleap.Code = "rejected-unsigned"
+	CodeRejectedSignature   lookleap.Code = "rejected-bad-signature"
+	CodeRejectedKey         lookleap.Code = "rejected-unknown-key"
+	CodeRejectedAlgorithm   lookleap.Code = "rejected-alg"
+	CodeRejectedCritical    lookleap.Code = "rejected-crit"
+	CodeRejectedPolicy      lookleap.Code = "rejected-policy"
+	CodeForeignKeyReference lookleap.Code = "foreign-key-reference"
+
+	CodeNoResolver        lookleap.Code = "no-resolver"
+	CodeUnauthenticated   lookleap.Code = "unauthenticated-endpoint"
+	CodeScope             lookleap.Code = "scope"
+	CodeEndpointFailed    lookleap.Code = "endpoint-failed"
+	CodeNoSession         lookleap.Code = "no-session"
+	CodeMethodNotAllowed  lookleap.Code = "method-not-allowed"
+	CodeNotAuthorized     lookleap.Code = "not-authorized"
+	CodeBadConfiguration  lookleap.Code = "bad-configuration"
+	CodeUnsafeNotDeclared lookleap.Code = "not-declared-safe"
+	CodeRequestTimeout    lookleap.Code = "request-timeout"
+
+	CodeCredentialsNotAllowed lookleap.Code = "credentials-not-allowed"
+	CodeTokenUnavailable      lookleap.Code = "token-unavailable"
+	CodeTransportFailed       lookleap.Code = "transport-failed"
+	CodePluginBusy            lookleap.Code = "plugin-busy"
+	CodeUnbound               lookleap.Code = "unbound-result"
+)

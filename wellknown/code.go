@@ -1,0 +1,19 @@
+package wellknown
+
+import "github.com/lookleap/lookleap"
+
+// Codes of RFC 8615.
+const (
+	CodeNotWellKnown       lookleap.Code = "not-well-known"
+	CodeSchemeUnsupported  lookleap.Code = "scheme-unsupported"
+	CodeSchemeNotFetchable lookleap.Code = "scheme-not-fetchable"
+	CodeInsecureScheme     lookleap.Code = "insecure-scheme"
+	CodePortNotSpecified   lookleap.Code = "port-not-specified"
+	CodeBadEntry           lookleap.Code = "bad-entry"
+	CodeBadRegistry        lookleap.Code = "bad-registry"
+	CodeUnregisteredName   lookleap.Code = "unregistered-name"
+	CodeGenericName        lookleap.Code = "generic-name"
+	CodeExtraPath          lookleap.Code = "extra-path"
+	CodeAbsent             lookleap.Code = "absent"
+	CodeProbeRate          lookleap.Code = "probe-rate"
+)
