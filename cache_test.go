@@ -156,7 +156,7 @@ func TestSeal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if state, err := lookleap.Open(resumeKey, sealed); err != nil || string(state) != "state" {
+	if state, err := lookleap.Unseal(resumeKey, sealed); err != nil || string(state) != "state" {
 		t.Fatalf("got %q, %v", state, err)
 	}
 	if again, _ := lookleap.Seal(resumeKey, []byte("state")); again == sealed {
@@ -164,11 +164,11 @@ func TestSeal(t *testing.T) {
 	}
 	otherKey := bytes.Repeat([]byte{1}, lookleap.MinKeyLen)
 	for name, open := range map[string]func() ([]byte, error){
-		"altered":   func() ([]byte, error) { return lookleap.Open(resumeKey, flip(sealed)) },
-		"other-key": func() ([]byte, error) { return lookleap.Open(otherKey, sealed) },
-		"empty":     func() ([]byte, error) { return lookleap.Open(resumeKey, "") },
-		"padding":   func() ([]byte, error) { return lookleap.Open(resumeKey, sealed+"=") },
-		"newline":   func() ([]byte, error) { return lookleap.Open(resumeKey, sealed+"\n") },
+		"altered":   func() ([]byte, error) { return lookleap.Unseal(resumeKey, flip(sealed)) },
+		"other-key": func() ([]byte, error) { return lookleap.Unseal(otherKey, sealed) },
+		"empty":     func() ([]byte, error) { return lookleap.Unseal(resumeKey, "") },
+		"padding":   func() ([]byte, error) { return lookleap.Unseal(resumeKey, sealed+"=") },
+		"newline":   func() ([]byte, error) { return lookleap.Unseal(resumeKey, sealed+"\n") },
 		"from-the-cache": func() ([]byte, error) {
 			below := lookleap.NewMemoryCache(1)
 			c, _ := lookleap.SealedCache(below, resumeKey)
@@ -177,7 +177,7 @@ func TestSeal(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return lookleap.Open(resumeKey, base64.RawURLEncoding.EncodeToString(raw))
+			return lookleap.Unseal(resumeKey, base64.RawURLEncoding.EncodeToString(raw))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -192,7 +192,7 @@ func TestSeal(t *testing.T) {
 		last := len(sealed) - 1
 		for i, c := range alphabet {
 			other := sealed[:last] + string(c)
-			if state, err := lookleap.Open(resumeKey, other); other != sealed && err == nil {
+			if state, err := lookleap.Unseal(resumeKey, other); other != sealed && err == nil {
 				t.Errorf("character %d: two spellings of one seal open as %q", i, state)
 			}
 		}

@@ -24,11 +24,11 @@ func TestCodeOfBadInput(t *testing.T) {
 	defer host.Close()
 	for name, err := range map[string]error{
 		"lookleap.Seal":                  second(lookleap.Seal(nil, nil)),
-		"lookleap.Open":                  second(lookleap.Open(nil, "")),
-		"lookleap.Open broken":           second(lookleap.Open(resumeKey, "x")),
+		"lookleap.Open":                  second(lookleap.Unseal(nil, "")),
+		"lookleap.Open broken":           second(lookleap.Unseal(resumeKey, "x")),
 		"lookleap.SealedCache":           second(lookleap.SealedCache(nil, resumeKey)),
 		"lookleap.SealedCache key":       second(lookleap.SealedCache(lookleap.NewMemoryCache(1), nil)),
-		"lookleap.FileLedger":            lookleap.FileLedger("").Claim(t.Context(), "", planTime),
+		"lookleap.FileLedger":            lookleap.FilePlanLedger("").Claim(t.Context(), "", planTime),
 		"lookleap.ParsePlan":             second(lookleap.ParsePlan([]byte("{"))),
 		"lookleap.NewPlan":               second(lookleap.NewPlan(lookleap.ConsentRequest{}, nil, planTime)),
 		"lookleap.NewPlan without parts": second(lookleap.NewPlan(lookleap.ConsentRequest{Kind: lookleap.ConsentAct}, nil, planTime)),

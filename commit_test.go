@@ -94,7 +94,7 @@ func TestCommitUsedWrongly(t *testing.T) {
 		})
 		t.Run("reject-ledger-without-a-directory", func(t *testing.T) {
 			t.Chdir(t.TempDir())
-			if err := lookleap.FileLedger("").Claim(t.Context(), "x", planTime); err == nil || errors.Is(err, lookleap.ErrAlreadyDone) {
+			if err := lookleap.FilePlanLedger("").Claim(t.Context(), "x", planTime); err == nil || errors.Is(err, lookleap.ErrAlreadyDone) {
 				t.Error(err)
 			}
 			if names, _ := os.ReadDir("."); len(names) != 0 {
@@ -107,12 +107,12 @@ func TestCommitUsedWrongly(t *testing.T) {
 			if err := os.Mkdir("ledger", 0o700); err != nil {
 				t.Fatal(err)
 			}
-			l := lookleap.FileLedger("ledger")
+			l := lookleap.FilePlanLedger("ledger")
 			t.Chdir(t.TempDir())
 			if err := l.Claim(t.Context(), "x", planTime); err != nil {
 				t.Error(err)
 			}
-			if err := lookleap.FileLedger(filepath.Join(dir, "ledger")).Claim(t.Context(), "x", planTime); !errors.Is(err, lookleap.ErrAlreadyDone) {
+			if err := lookleap.FilePlanLedger(filepath.Join(dir, "ledger")).Claim(t.Context(), "x", planTime); !errors.Is(err, lookleap.ErrAlreadyDone) {
 				t.Error(err)
 			}
 		})
@@ -145,7 +145,7 @@ func TestErrorsThatBite(t *testing.T) {
 				var observed int
 				h := &lookleap.Host{
 					Fetcher:  fetcherFunc(func(*http.Request) (*http.Response, error) { return nil, bite }),
-					Resolver: resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.Answer, error) { return nil, bite }),
+					Resolver: resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) { return nil, bite }),
 					Prompter: prompterFunc(func(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 						return lookleap.ConsentDecision{}, bite
 					}),
@@ -209,14 +209,14 @@ func TestObserveThatUsesItsHost(t *testing.T) {
 			t.Run("accept-"+name, func(t *testing.T) {
 				var h *lookleap.Host
 				events := 0
-				answer := func(ctx context.Context, _ string, _ lookleap.RRType) (*lookleap.Answer, error) {
+				answer := func(ctx context.Context, _ string, _ lookleap.RRType) (*lookleap.DNSAnswer, error) {
 					done := make(chan struct{}) // a plug-in that works aside
 					go func() {
 						defer close(done)
 						h.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding})
 					}()
 					<-done
-					return &lookleap.Answer{}, nil
+					return &lookleap.DNSAnswer{}, nil
 				}
 				h = &lookleap.Host{Resolver: resolverFunc(answer), Now: func() time.Time { return planTime }, Prompter: prompterFunc(approveAll), Observe: func(ctx context.Context, e lookleap.Event) {
 					if events++; events > 100 {
@@ -255,7 +255,7 @@ func TestLedgerThatForgets(t *testing.T) {
 				now = new(time.Time)
 				dir := t.TempDir()
 				host := func() *lookleap.Host {
-					return &lookleap.Host{Plans: lookleap.FileLedger(dir), Now: func() time.Time {
+					return &lookleap.Host{Plans: lookleap.FilePlanLedger(dir), Now: func() time.Time {
 						if now.IsZero() {
 							panic("no clock")
 						}

@@ -339,14 +339,14 @@ func FuzzOpen(f *testing.F) {
 	}
 	f.Add(sealed, []byte("state"))
 	f.Fuzz(func(t *testing.T, token string, state []byte) {
-		if got, err := lookleap.Open(resumeKey, token); err == nil && string(got) != "state" || err != nil && !errors.Is(err, lookleap.ErrSealBroken) {
+		if got, err := lookleap.Unseal(resumeKey, token); err == nil && string(got) != "state" || err != nil && !errors.Is(err, lookleap.ErrSealBroken) {
 			t.Fatalf("%q, %v", got, err)
 		}
 		own, err := lookleap.Seal(resumeKey, state)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := lookleap.Open(resumeKey, own); err != nil || string(got) != string(state) {
+		if got, err := lookleap.Unseal(resumeKey, own); err != nil || string(got) != string(state) {
 			t.Fatalf("%q, %v", got, err)
 		}
 	})

@@ -172,11 +172,11 @@ func Example_agent() {
 
 // A record counts as much as its DNSSEC state lets it; a forged one is an error.
 func Example_aiuri() {
-	dns := resolverFunc(func(_ context.Context, name string, _ lookleap.RRType) (*lookleap.Answer, error) {
+	dns := resolverFunc(func(_ context.Context, name string, _ lookleap.RRType) (*lookleap.DNSAnswer, error) {
 		if name == "_aiip.forged.example" {
 			return nil, &lookleap.BogusError{Name: name, Zone: "forged.example", EDE: 6, Reason: "the signature does not match"}
 		}
-		return &lookleap.Answer{
+		return &lookleap.DNSAnswer{
 			Exists: true, TTL: time.Hour, DNSSEC: lookleap.Secure,
 			Records: []lookleap.Record{{Text: "endpoint=ai://bank.example/pay"}},
 		}, nil

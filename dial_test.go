@@ -108,7 +108,7 @@ func TestFetcherRefusesBrokenParts(t *testing.T) {
 	working := lookleap.FetcherOptions{Resolver: n.Resolver(), Dial: n.Dialer("fetcher"), RootCAs: n.RootCAs(), Now: n.Clock().Now}
 	for name, spoil := range map[string]func(*lookleap.FetcherOptions){
 		"resolver": func(o *lookleap.FetcherOptions) {
-			o.Resolver = resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.Answer, error) { panic("boom") })
+			o.Resolver = resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) { panic("boom") })
 		},
 		"dial": func(o *lookleap.FetcherOptions) {
 			o.Dial = func(context.Context, netip.AddrPort) (net.Conn, error) { panic("boom") }
@@ -159,11 +159,11 @@ func TestFetcherResolution(t *testing.T) {
 // halfBogus has a good A and a bogus AAAA for every name.
 type halfBogus struct{}
 
-func (halfBogus) Lookup(_ context.Context, name string, rr lookleap.RRType) (*lookleap.Answer, error) {
+func (halfBogus) Lookup(_ context.Context, name string, rr lookleap.RRType) (*lookleap.DNSAnswer, error) {
 	if rr == lookleap.TypeAAAA {
 		return nil, &lookleap.BogusError{Name: name}
 	}
-	return &lookleap.Answer{Exists: true, Records: []lookleap.Record{{Addr: netip.MustParseAddr("93.184.216.34")}}}, nil
+	return &lookleap.DNSAnswer{Exists: true, Records: []lookleap.Record{{Addr: netip.MustParseAddr("93.184.216.34")}}}, nil
 }
 
 func TestFetcherResolvesThroughItsHost(t *testing.T) {
@@ -182,7 +182,7 @@ func TestFetcherResolvesThroughItsHost(t *testing.T) {
 // resolves through it.
 type overHTTPS struct{ host *lookleap.Host }
 
-func (r overHTTPS) Lookup(ctx context.Context, name string, _ lookleap.RRType) (*lookleap.Answer, error) {
+func (r overHTTPS) Lookup(ctx context.Context, name string, _ lookleap.RRType) (*lookleap.DNSAnswer, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://doh.example/?"+name, nil)
 	if err != nil {
 		return nil, err

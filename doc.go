@@ -30,7 +30,7 @@
 // and all the consents that they need. It is prepared completely, prompted
 // once, and committed once. A runtime that suspends while its user thinks gets
 // a [*PendingError] whose state resumes the same plan in another process; state
-// that passes through other hands is carried by [Seal] and [Open].
+// that passes through other hands is carried by [Seal] and [Unseal].
 //
 // # In tests
 //

@@ -49,8 +49,8 @@ func ExampleNewFetcher() {
 // oneServer is a DNS in which example.com is here.
 type oneServer struct{}
 
-func (oneServer) Lookup(_ context.Context, name string, t lookleap.RRType) (*lookleap.Answer, error) {
-	answer := &lookleap.Answer{Name: name, Exists: name == "example.com"}
+func (oneServer) Lookup(_ context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
+	answer := &lookleap.DNSAnswer{Name: name, Exists: name == "example.com"}
 	if answer.Exists && t == lookleap.TypeA {
 		answer.Records = []lookleap.Record{{Addr: netip.MustParseAddr("127.0.0.1")}}
 	}

@@ -11,11 +11,11 @@ type Severity uint8
 
 const (
 	// Fatal findings refuse the input.
-	Fatal Severity = iota
+	SeverityError Severity = iota
 	// Warning findings leave the result standing, but somebody should look.
-	Warning
+	SeverityWarning
 	// Info findings are worth knowing.
-	Info
+	SeverityInfo
 )
 
 var severityNames = [...]string{"error", "warning", "info"}
@@ -25,7 +25,7 @@ func (s Severity) String() string {
 	if int(s) < len(severityNames) {
 		return severityNames[s]
 	}
-	return severityNames[Fatal]
+	return severityNames[SeverityError]
 }
 
 // MarshalText gives error, warning or info.

@@ -115,7 +115,7 @@ func (h *Host) defaultResolver() Resolver {
 
 type failedResolver struct{ err error }
 
-func (r failedResolver) Lookup(_ context.Context, name string, t RRType) (*Answer, error) {
+func (r failedResolver) Lookup(_ context.Context, name string, t RRType) (*DNSAnswer, error) {
 	return nil, &LookupError{Name: name, Type: t, Err: r.err}
 }
 
@@ -245,14 +245,14 @@ func closeBody(req *http.Request) {
 }
 
 // Lookup asks the effective [Resolver].
-func (h *Host) Lookup(ctx context.Context, name string, t RRType) (*Answer, error) {
+func (h *Host) Lookup(ctx context.Context, name string, t RRType) (*DNSAnswer, error) {
 	return h.lookup(ctx, name, t, Resolver.Lookup)
 }
 
 // LookupFresh asks past the cache of the effective [Resolver], where that is a
 // [FreshResolver], for decisions that must not rest on what was true a while ago.
-func (h *Host) LookupFresh(ctx context.Context, name string, t RRType) (*Answer, error) {
-	return h.lookup(ctx, name, t, func(r Resolver, ctx context.Context, name string, t RRType) (*Answer, error) {
+func (h *Host) LookupFresh(ctx context.Context, name string, t RRType) (*DNSAnswer, error) {
+	return h.lookup(ctx, name, t, func(r Resolver, ctx context.Context, name string, t RRType) (*DNSAnswer, error) {
 		if fresh, ok := r.(FreshResolver); ok {
 			return fresh.LookupFresh(ctx, name, t)
 		}
@@ -260,7 +260,7 @@ func (h *Host) LookupFresh(ctx context.Context, name string, t RRType) (*Answer,
 	})
 }
 
-func (h *Host) lookup(ctx context.Context, name string, t RRType, ask func(Resolver, context.Context, string, RRType) (*Answer, error)) (answer *Answer, err error) {
+func (h *Host) lookup(ctx context.Context, name string, t RRType, ask func(Resolver, context.Context, string, RRType) (*DNSAnswer, error)) (answer *DNSAnswer, err error) {
 	ctx = h.enter(ctx)
 	start := h.Time()
 	defer func() {
@@ -268,7 +268,7 @@ func (h *Host) lookup(ctx context.Context, name string, t RRType, ask func(Resol
 		h.Report(ctx, e)
 		if e.Code == CodeDNSSECLimit { // a server that fails is daily business, an attack on validators is not
 			h.Report(ctx, Event{Kind: EventFinding, Code: e.Code, Subject: e.Subject, Err: err, Finding: &Finding{
-				Severity: Warning, Code: e.Code, Message: line(err.Error()), Fix: "do not use the name, and tell the operator of its zone",
+				Severity: SeverityWarning, Code: e.Code, Message: line(err.Error()), Fix: "do not use the name, and tell the operator of its zone",
 			}})
 		}
 	}()
@@ -276,7 +276,7 @@ func (h *Host) lookup(ctx context.Context, name string, t RRType, ask func(Resol
 		return nil, fmt.Errorf("lookleap: looking up %s: %w", name, err)
 	}
 	parts := h.parts()
-	answer, err = plugin.Await(roundtrip.Apart(ctx), parts.lookups, func(ctx context.Context) (_ *Answer, err error) {
+	answer, err = plugin.Await(roundtrip.Apart(ctx), parts.lookups, func(ctx context.Context) (_ *DNSAnswer, err error) {
 		defer partResolver.guard(&err)
 		return ask(parts.resolver, ctx, name, t)
 	})

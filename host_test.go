@@ -16,9 +16,9 @@ type fetcherFunc func(*http.Request) (*http.Response, error)
 
 func (f fetcherFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-type resolverFunc func(context.Context, string, lookleap.RRType) (*lookleap.Answer, error)
+type resolverFunc func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error)
 
-func (f resolverFunc) Lookup(ctx context.Context, name string, t lookleap.RRType) (*lookleap.Answer, error) {
+func (f resolverFunc) Lookup(ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
 	return f(ctx, name, t)
 }
 
@@ -67,10 +67,10 @@ func TestHostRefusesWhatAPluginBreaks(t *testing.T) {
 		})
 	}
 	for name, f := range map[string]resolverFunc{
-		"panic":   func(context.Context, string, lookleap.RRType) (*lookleap.Answer, error) { panic("boom") },
-		"nothing": func(context.Context, string, lookleap.RRType) (*lookleap.Answer, error) { return nil, nil },
-		"both": func(context.Context, string, lookleap.RRType) (*lookleap.Answer, error) {
-			return &lookleap.Answer{Exists: true, DNSSEC: lookleap.Secure}, errors.New("failed")
+		"panic":   func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) { panic("boom") },
+		"nothing": func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) { return nil, nil },
+		"both": func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) {
+			return &lookleap.DNSAnswer{Exists: true, DNSSEC: lookleap.Secure}, errors.New("failed")
 		},
 	} {
 		t.Run("Resolver-"+name, func(t *testing.T) {
@@ -122,8 +122,8 @@ func TestHostRefusesWhatAPluginBreaks(t *testing.T) {
 	t.Run("Observe-panic", func(t *testing.T) {
 		h := &lookleap.Host{
 			Observe: func(context.Context, lookleap.Event) { panic("boom") },
-			Resolver: resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.Answer, error) {
-				return &lookleap.Answer{}, nil
+			Resolver: resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) {
+				return &lookleap.DNSAnswer{}, nil
 			}),
 		}
 		if _, err := h.Lookup(t.Context(), "example.com", lookleap.TypeA); err != nil {
@@ -138,7 +138,7 @@ func TestHostPassesPluginsThrough(t *testing.T) {
 		Fetcher: fetcherFunc(func(r *http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: 302, Body: http.NoBody, Header: http.Header{"Location": {"/b"}}}, nil
 		}),
-		Resolver: resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.Answer, error) {
+		Resolver: resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) {
 			return nil, &lookleap.BogusError{Name: "example.com", Zone: "com", EDE: 7, Reason: "the signature expired"}
 		}),
 		Observe: func(_ context.Context, e lookleap.Event) { events = append(events, e) },

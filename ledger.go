@@ -23,7 +23,7 @@ import (
 // once. The default is one ledger for all Hosts of a process, in memory: it
 // forgets everything when the process ends. Processes that resume one another's
 // plans, or their own after a restart, need a ledger that they share, such as
-// [FileLedger], and its Claim has to be atomic across them.
+// [FilePlanLedger], and its Claim has to be atomic across them.
 type PlanLedger interface {
 	Claim(ctx context.Context, id string, expires time.Time) error
 }
@@ -85,11 +85,11 @@ func (l *memoryLedger) drop(now time.Time) {
 	}
 }
 
-// FileLedger keeps the ids of committed plans as files of one directory, so
+// FilePlanLedger keeps the ids of committed plans as files of one directory, so
 // that the processes of one machine can resume one another's plans. The
 // directory must exist and be writable by the agent alone. A relative path is
 // resolved when FileLedger is called. Claim returns an error for an empty path.
-func FileLedger(dir string) PlanLedger {
+func FilePlanLedger(dir string) PlanLedger {
 	if dir == "" {
 		return fileLedger{err: usageError("lookleap: plan ledger: the directory has no name")}
 	}

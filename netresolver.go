@@ -34,7 +34,7 @@ func NetResolver(r *net.Resolver) Resolver {
 type netResolver struct{ *net.Resolver }
 
 // Lookup asks Go's resolver.
-func (r netResolver) Lookup(ctx context.Context, name string, t RRType) (*Answer, error) {
+func (r netResolver) Lookup(ctx context.Context, name string, t RRType) (*DNSAnswer, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
@@ -45,13 +45,13 @@ func (r netResolver) Lookup(ctx context.Context, name string, t RRType) (*Answer
 	var failed *net.DNSError
 	switch {
 	case errors.As(err, &failed) && failed.IsNotFound:
-		return &Answer{Name: name}, nil
+		return &DNSAnswer{Name: name}, nil
 	case err != nil:
 		return nil, &LookupError{Name: name, Type: t, Err: err}
 	case len(records) > maxRecords:
 		return nil, &LookupError{Name: name, Type: t, Err: fmt.Errorf("the answer has more than %d records", maxRecords)}
 	}
-	return &Answer{Name: name, Exists: len(records) > 0, Records: records}, nil
+	return &DNSAnswer{Name: name, Exists: len(records) > 0, Records: records}, nil
 }
 
 func (r netResolver) records(ctx context.Context, fqdn string, t RRType) ([]Record, error) {

@@ -369,7 +369,7 @@ func TestCommitOnce(t *testing.T) {
 func TestCommitOnceAmongMany(t *testing.T) {
 	now := func() time.Time { return planTime }
 	one, dir := &lookleap.Host{Now: now}, t.TempDir()
-	shared := func() *lookleap.Host { return &lookleap.Host{Now: now, Plans: lookleap.FileLedger(dir)} }
+	shared := func() *lookleap.Host { return &lookleap.Host{Now: now, Plans: lookleap.FilePlanLedger(dir)} }
 	for name, hosts := range map[string][2]*lookleap.Host{"memory": {one, one}, "directory": {shared(), shared()}} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlan(t, "POST /deliver")
@@ -421,7 +421,7 @@ func TestCommitNeedsItsLedger(t *testing.T) {
 
 func TestFileLedger(t *testing.T) {
 	dir := t.TempDir()
-	claim := func(id string) error { return lookleap.FileLedger(dir).Claim(t.Context(), id, planTime) }
+	claim := func(id string) error { return lookleap.FilePlanLedger(dir).Claim(t.Context(), id, planTime) }
 	if err := claim("../../etc/passwd"); err != nil {
 		t.Fatal(err)
 	}
@@ -431,7 +431,7 @@ func TestFileLedger(t *testing.T) {
 	if err := claim("other"); err != nil {
 		t.Fatal(err)
 	}
-	if err := lookleap.FileLedger(dir+"/missing").Claim(t.Context(), "x", planTime); err == nil || errors.Is(err, lookleap.ErrAlreadyDone) {
+	if err := lookleap.FilePlanLedger(dir+"/missing").Claim(t.Context(), "x", planTime); err == nil || errors.Is(err, lookleap.ErrAlreadyDone) {
 		t.Fatalf("a missing directory: %v", err)
 	}
 }

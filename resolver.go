@@ -17,7 +17,7 @@ import (
 // A Resolver is called from several goroutines at once.
 type Resolver interface {
 	// Lookup answers for one name, an A-label without a final dot, and one type.
-	Lookup(ctx context.Context, name string, t RRType) (*Answer, error)
+	Lookup(ctx context.Context, name string, t RRType) (*DNSAnswer, error)
 }
 
 // RRType is a DNS record type by its number in the IANA registry.
@@ -46,8 +46,8 @@ func (t RRType) String() string {
 	return fmt.Sprintf("TYPE%d", uint16(t))
 }
 
-// Answer is what the DNS says about one question, absence included.
-type Answer struct {
+// DNSAnswer is what the DNS says about one question, absence included.
+type DNSAnswer struct {
 	Records []Record      // of the type asked for; none for an absence
 	Exists  bool          // false: the name does not exist. True without records: it has none of this type
 	TTL     time.Duration // least TTL over the chain, the negative TTL for an absence; 0: do not cache
@@ -78,7 +78,7 @@ type SRV struct {
 	Target                 string // A-label without a final dot; "" is the root: no such service here
 }
 
-// DNSSEC is what validation says of an [Answer]. A bogus answer has no state,
+// DNSSEC is what validation says of an [DNSAnswer]. A bogus answer has no state,
 // because it is never data: it is [ErrBogus].
 type DNSSEC uint8
 

@@ -34,7 +34,7 @@ func TestResumeProcess(t *testing.T) {
 }
 
 func resume(dir, token string, word []string) error {
-	state, err := lookleap.Open(resumeKey, token)
+	state, err := lookleap.Unseal(resumeKey, token)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func resume(dir, token string, word []string) error {
 	if err != nil {
 		return err
 	}
-	h := &lookleap.Host{Plans: lookleap.FileLedger(filepath.Join(dir, "ledger")), Now: func() time.Time { return planTime }}
+	h := &lookleap.Host{Plans: lookleap.FilePlanLedger(filepath.Join(dir, "ledger")), Now: func() time.Time { return planTime }}
 	defer h.Close()
 	approval, err := plan.Approve(lookleap.ConsentDecision{Digest: word[0], Approved: word[1:]}, h.Time())
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // another key or for another purpose.
 var ErrSealBroken = errors.New("the seal is broken")
 
-// MinKeyLen is the least length in octets of a key for [Seal], [Open] and
+// MinKeyLen is the least length in octets of a key for [Seal], [Unseal] and
 // [SealedCache].
 const MinKeyLen = 32
 
@@ -30,8 +30,8 @@ func Seal(key, state []byte) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(aead.Seal(nil, nil, state, nil)), nil
 }
 
-// Open gives back what Seal was given, or an [ErrSealBroken].
-func Open(key []byte, sealed string) ([]byte, error) {
+// Unseal gives back what Seal was given, or an [ErrSealBroken].
+func Unseal(key []byte, sealed string) ([]byte, error) {
 	aead, err := newAEAD(key, "lookleap/state/1")
 	if err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ func NewResolver(o ResolverOptions) (Resolver, error) {
 // FreshResolver is a [Resolver] that can look past its own cache of answers.
 type FreshResolver interface {
 	Resolver
-	LookupFresh(ctx context.Context, name string, t RRType) (*Answer, error)
+	LookupFresh(ctx context.Context, name string, t RRType) (*DNSAnswer, error)
 }
 
 // validatingResolver speaks the root package's types over internal/dnssec.
@@ -86,12 +86,12 @@ type validatingResolver struct {
 }
 
 // Lookup answers from the cache where it can.
-func (r *validatingResolver) Lookup(ctx context.Context, name string, t RRType) (*Answer, error) {
+func (r *validatingResolver) Lookup(ctx context.Context, name string, t RRType) (*DNSAnswer, error) {
 	return answerOf(name, t)(r.below.Lookup(ctx, name, uint16(t)))
 }
 
 // LookupFresh asks the servers. Keys of zones may still come from the cache.
-func (r *validatingResolver) LookupFresh(ctx context.Context, name string, t RRType) (*Answer, error) {
+func (r *validatingResolver) LookupFresh(ctx context.Context, name string, t RRType) (*DNSAnswer, error) {
 	return answerOf(name, t)(r.below.Refresh(ctx, name, uint16(t)))
 }
 
@@ -105,8 +105,8 @@ func (r *validatingResolver) Close() error {
 }
 
 // answerOf turns what was found out about a question into this package's words.
-func answerOf(name string, t RRType) func(*dnssec.Result, error) (*Answer, error) {
-	return func(found *dnssec.Result, err error) (*Answer, error) {
+func answerOf(name string, t RRType) func(*dnssec.Result, error) (*DNSAnswer, error) {
+	return func(found *dnssec.Result, err error) (*DNSAnswer, error) {
 		var bogus *dnssec.BogusError
 		var bad *dnssec.NameError
 		var over *dnssec.BudgetError
@@ -120,7 +120,7 @@ func answerOf(name string, t RRType) func(*dnssec.Result, error) (*Answer, error
 		case err != nil:
 			return nil, &LookupError{Name: name, Type: t, Err: err}
 		}
-		answer := &Answer{Exists: found.Exists, TTL: found.TTL, DNSSEC: states[found.State], Name: found.Name}
+		answer := &DNSAnswer{Exists: found.Exists, TTL: found.TTL, DNSSEC: states[found.State], Name: found.Name}
 		for _, rec := range found.Records {
 			r := Record{Addr: rec.Addr}
 			if rec.SRV != nil {

@@ -90,7 +90,7 @@ func TestNewResolver(t *testing.T) {
 		}
 	})
 	t.Run("fresh", func(t *testing.T) {
-		asked := func(lookup func(context.Context, string, lookleap.RRType) (*lookleap.Answer, error)) int {
+		asked := func(lookup func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error)) int {
 			before := len(server.Journal())
 			if _, err := lookup(t.Context(), "_anml.signed.example", lookleap.TypeTXT); err != nil {
 				t.Fatal(err)

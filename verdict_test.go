@@ -125,7 +125,7 @@ func TestEnumsRoundTrip(t *testing.T) {
 		Severity lookleap.Severity
 		DNSSEC   lookleap.DNSSEC
 	}
-	in := all{lookleap.Noted, lookleap.Warning, lookleap.Insecure}
+	in := all{lookleap.Noted, lookleap.SeverityWarning, lookleap.Insecure}
 	data, err := json.Marshal(in)
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 
 func TestZeroValues(t *testing.T) {
 	zerotest.Run(t, []reflect.Type{
-		reflect.TypeFor[lookleap.Answer](), reflect.TypeFor[lookleap.Approval](), reflect.TypeFor[lookleap.AskLimits](),
+		reflect.TypeFor[lookleap.DNSAnswer](), reflect.TypeFor[lookleap.Approval](), reflect.TypeFor[lookleap.AskLimits](),
 		reflect.TypeFor[lookleap.BogusError](), reflect.TypeFor[lookleap.Check](), reflect.TypeFor[lookleap.Code](),
 		reflect.TypeFor[lookleap.ConsentDecision](), reflect.TypeFor[lookleap.ConsentError](), reflect.TypeFor[lookleap.ConsentItem](),
 		reflect.TypeFor[lookleap.ConsentKind](), reflect.TypeFor[lookleap.ConsentLine](), reflect.TypeFor[lookleap.ConsentPart](),
@@ -29,8 +29,8 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[lookleap.Verdict](), reflect.TypeFor[lookleap.VerifyError](), reflect.TypeFor[lookleap.ZoneLink](),
 	}, map[string]any{
 		"CodeOf": lookleap.CodeOf, "Codes": lookleap.Codes, "DialControl": lookleap.DialControl, "Digest": lookleap.Digest,
-		"FileLedger": lookleap.FileLedger, "LogEvents": lookleap.LogEvents, "NetResolver": lookleap.NetResolver, "NewFetcher": lookleap.NewFetcher,
-		"NewMemoryCache": lookleap.NewMemoryCache, "NewPlan": lookleap.NewPlan, "NewResolver": lookleap.NewResolver, "Open": lookleap.Open,
+		"FileLedger": lookleap.FilePlanLedger, "LogEvents": lookleap.LogEvents, "NetResolver": lookleap.NetResolver, "NewFetcher": lookleap.NewFetcher,
+		"NewMemoryCache": lookleap.NewMemoryCache, "NewPlan": lookleap.NewPlan, "NewResolver": lookleap.NewResolver, "Open": lookleap.Unseal,
 		"ParsePlan": lookleap.ParsePlan, "Seal": lookleap.Seal, "SealedCache": lookleap.SealedCache, "WithUser": lookleap.WithUser,
 	})
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// Answer is what a server answered for /agents.txt, redirects followed and
+// Response is what a server answered for /agents.txt, redirects followed and
 // content coding undone.
-type Answer struct {
+type Response struct {
 	Status      int
 	ContentType string // the header field; "" for none, several joined by ", "
 	Body        []byte // of a 200 answer
@@ -47,24 +47,24 @@ func (e *UnavailableError) ReasonCode() lookleap.Code { return zero.Or(e).Code }
 // Judge gives the policy that an answer means. It does no I/O and always gives
 // one: Valid for a whole file, Absent where the server says that there is none,
 // and Restricted for everything else.
-func Judge(a Answer) *Policy { return Options{}.Judge(a) }
+func Judge(a Response) *Policy { return Options{}.Judge(a) }
 
 // Judge is [Judge] with options.
-func (o Options) Judge(a Answer) *Policy {
+func (o Options) Judge(a Response) *Policy {
 	if a.Insecure && o.RefuseHTTP {
 		return restricted(&UnavailableError{Code: lookleap.CodeInsecureTransport, Message: "a policy of plain http is not accepted"})
 	}
 	p := o.judge(a)
 	if a.Insecure && p.state != Restricted {
 		p = p.with(lookleap.Finding{
-			Severity: lookleap.Warning, Code: lookleap.CodeInsecureTransport, Requirement: "AGT-1-04",
+			Severity: lookleap.SeverityWarning, Code: lookleap.CodeInsecureTransport, Requirement: "AGT-1-04",
 			Message: "the policy came over plain http, so anybody on the way could change it", Fix: "use https",
 		})
 	}
 	return p
 }
 
-func (o Options) judge(a Answer) *Policy {
+func (o Options) judge(a Response) *Policy {
 	unavailable := func(code lookleap.Code, message string) *Policy {
 		return restricted(&UnavailableError{Code: code, Status: a.Status, Message: message})
 	}
@@ -88,11 +88,11 @@ func (o Options) judge(a Answer) *Policy {
 }
 
 func note(code lookleap.Code, requirement, message, fix string) lookleap.Finding {
-	return lookleap.Finding{Severity: lookleap.Warning, Code: code, Requirement: requirement, Message: message, Fix: fix}
+	return lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code, Requirement: requirement, Message: message, Fix: fix}
 }
 
 // judgeFile reads a 200 answer.
-func (o Options) judgeFile(a Answer) *Policy {
+func (o Options) judgeFile(a Response) *Policy {
 	mediaType, params, err := mime.ParseMediaType(a.ContentType)
 	if isPage(mediaType, a.Body) && isForeign(a.Body) {
 		if o.Strict {

@@ -214,8 +214,8 @@ func TestRestricted(t *testing.T) {
 		{"AGT-5-04/reject-every-path", restricted(&UnavailableError{Code: lookleap.CodeUnreachable})},
 		{"AGT-5-04/reject-nil", nil},
 		{"AGT-5-04/reject-zero", new(Policy)},
-		{"AGT-5-08/reject-with-every-option", Options{Unlisted: UnlistedAllow, ForeignAbsent: true}.Judge(Answer{Status: 200, ContentType: "text/plain", Body: []byte("/a ALLOW")})},
-		{"AGT-8-02/reject-strict", Options{Strict: true}.Judge(Answer{Status: 200, ContentType: "text/plain", Body: []byte(signed("/a"))})},
+		{"AGT-5-08/reject-with-every-option", Options{Unlisted: UnlistedAllow, ForeignAbsent: true}.Judge(Response{Status: 200, ContentType: "text/plain", Body: []byte("/a ALLOW")})},
+		{"AGT-8-02/reject-strict", Options{Strict: true}.Judge(Response{Status: 200, ContentType: "text/plain", Body: []byte(signed("/a"))})},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.policy.State() != Restricted {

@@ -57,7 +57,7 @@ func (e *syntaxError) malformed(at lookleap.Position) *MalformedError {
 // finding is the error as a report of [Lint] shows it.
 func (e *MalformedError) finding() lookleap.Finding {
 	return lookleap.Finding{
-		Severity: lookleap.Fatal, Code: e.Code, Requirement: "AGT-8-01",
+		Severity: lookleap.SeverityError, Code: e.Code, Requirement: "AGT-8-01",
 		Message: e.Message, Fix: e.Fix, Position: e.Position,
 	}
 }

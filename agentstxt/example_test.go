@@ -47,7 +47,7 @@ func ExampleParse_malformed() {
 }
 
 func ExampleJudge() {
-	page := agentstxt.Answer{Status: 200, ContentType: "text/html", Body: []byte("<!doctype html><title>App</title>")}
+	page := agentstxt.Response{Status: 200, ContentType: "text/html", Body: []byte("<!doctype html><title>App</title>")}
 	fmt.Println(agentstxt.Judge(page).State())
 	fmt.Println(agentstxt.Options{Strict: true}.Judge(page).State())
 	// Output:

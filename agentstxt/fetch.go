@@ -41,9 +41,9 @@ const (
 
 // outcome is what one attempt to read a policy gave.
 type outcome struct {
-	answer    Answer // complete, unless err says otherwise
-	err       error  // there was no answer
-	confirmed bool   // the copy that was asked about still holds
+	answer    Response // complete, unless err says otherwise
+	err       error    // there was no answer
+	confirmed bool     // the copy that was asked about still holds
 	validator fetch.Validator
 	evidence  lookleap.Evidence
 	asked     time.Time
@@ -58,7 +58,7 @@ type outcome struct {
 func (c *Client) read(ctx context.Context, o origin, known fetch.Validator) (*outcome, error) {
 	asked := c.host.Time()
 	if o.plain && c.options.RefuseHTTP {
-		return &outcome{answer: Answer{Insecure: true}, asked: asked, received: c.host.Time(), evidence: lookleap.Evidence{URL: o.name + policyPath}}, nil
+		return &outcome{answer: Response{Insecure: true}, asked: asked, received: c.host.Time(), evidence: lookleap.Evidence{URL: o.name + policyPath}}, nil
 	}
 	header := http.Header{"Accept": {"text/plain"}}
 	if c.options.UserAgent != "" {
@@ -103,7 +103,7 @@ func (c *Client) read(ctx context.Context, o origin, known fetch.Validator) (*ou
 		return out, nil
 	}
 	out := &outcome{
-		answer: Answer{
+		answer: Response{
 			Status:      resp.Status,
 			ContentType: strings.Join(resp.Header.Values("Content-Type"), ", "),
 			Body:        resp.Body,

@@ -60,7 +60,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("written anew, %v became %v", a, b)
 			}
 		}
-		served := o.Judge(Answer{Status: 200, ContentType: "text/plain", Body: data})
+		served := o.Judge(Response{Status: 200, ContentType: "text/plain", Body: data})
 		if d := served.Decide(path); d.Allowed && served.State() == Restricted && d.Code != CodePolicyFile {
 			t.Fatal("a restricted origin allows")
 		}
@@ -70,7 +70,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		for _, finding := range o.Lint(data, "") {
-			if err == nil && finding.Severity == lookleap.Fatal {
+			if err == nil && finding.Severity == lookleap.SeverityError {
 				t.Fatalf("a valid file has the defect %v", finding)
 			}
 		}

@@ -324,7 +324,7 @@ func TestCache(t *testing.T) {
 func TestOneBadMinute(t *testing.T) {
 	c := NewClient(&lookleap.Host{})
 	now := time.Unix(1.7e9, 0)
-	failed := &outcome{answer: Answer{Status: 503}, received: now, retry: 24 * time.Hour}
+	failed := &outcome{answer: Response{Status: 503}, received: now, retry: 24 * time.Hour}
 	t.Run("O14/accept-after-the-longest-wait", func(t *testing.T) {
 		if h := c.next(&held{}, failed); h.until.After(now.Add(mostRetry)) {
 			t.Errorf("held until %v", h.until.Sub(now))

@@ -61,10 +61,10 @@ func (b *builder) find(severity lookleap.Severity, code lookleap.Code, requireme
 
 func (b *builder) header(s *scan) {
 	if s.bom {
-		b.find(lookleap.Info, lookleap.CodeByteOrderMark, "AGT-3-07", 1, "the file begins with a byte order mark", "save it without one")
+		b.find(lookleap.SeverityInfo, lookleap.CodeByteOrderMark, "AGT-3-07", 1, "the file begins with a byte order mark", "save it without one")
 	}
 	if version, ok := s.meta["version"]; ok && version != "1" && version != "1.0" {
-		b.find(lookleap.Warning, CodeUnknownVersion, "AGT-4-05", uint32(s.versionAt.Line),
+		b.find(lookleap.SeverityWarning, CodeUnknownVersion, "AGT-4-05", uint32(s.versionAt.Line),
 			fmt.Sprintf("version %s is not known, the file is read as version 1.0", quote(version)), "")
 	}
 }
@@ -102,7 +102,7 @@ func (b *builder) build(data []byte) {
 	}
 	sortPatterns(b.patterns)
 	if b.dropped > 0 {
-		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.Info, Code: lookleap.CodeTooLarge, Message: fmt.Sprintf("%d more findings", b.dropped)})
+		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: lookleap.CodeTooLarge, Message: fmt.Sprintf("%d more findings", b.dropped)})
 	}
 }
 
@@ -116,7 +116,7 @@ func (b *builder) special(i int, text *strings.Builder) {
 	case r.flags&isWild != 0 && !r.allows():
 		b.addPatterns(i)
 	case r.flags&isWild != 0:
-		b.find(lookleap.Warning, CodeWildcardLiteral, "AGT-6-10", r.line, "a wildcard in the path of an ALLOW line is read literally", "name the path without it")
+		b.find(lookleap.SeverityWarning, CodeWildcardLiteral, "AGT-6-10", r.line, "a wildcard in the path of an ALLOW line is read literally", "name the path without it")
 	}
 	if r.flags&isNormal != 0 {
 		return
@@ -159,7 +159,7 @@ func (b *builder) conditions(r rule) int32 {
 		case strings.EqualFold(param.Key, "limit"):
 			limit = stricter(limit, b.readLimit(r, param.Value))
 		default:
-			b.find(lookleap.Warning, CodeUnknownParam, "AGT-6-05", r.line, fmt.Sprintf("the meaning of the parameter %s is not known", quote(param.Key)), "")
+			b.find(lookleap.SeverityWarning, CodeUnknownParam, "AGT-6-05", r.line, fmt.Sprintf("the meaning of the parameter %s is not known", quote(param.Key)), "")
 			if b.options.DenyUnknownParams {
 				limit = paramUnknown
 			}
@@ -174,13 +174,13 @@ func (b *builder) readLimit(r rule, value string) int32 {
 		digits = digits && isDigit(value[i])
 	}
 	if !digits {
-		b.find(lookleap.Warning, CodeBadLimit, "AGT-6-06", r.line, fmt.Sprintf("the limit %s is no number, so its paths are denied", quote(value)), "write digits only")
+		b.find(lookleap.SeverityWarning, CodeBadLimit, "AGT-6-06", r.line, fmt.Sprintf("the limit %s is no number, so its paths are denied", quote(value)), "write digits only")
 		return limitBad
 	}
 	n, err := strconv.ParseInt(value, 10, 32)
 	switch {
 	case err != nil:
-		b.find(lookleap.Info, CodeBadLimit, "AGT-6-06", r.line, fmt.Sprintf("the limit %s is read as %d", quote(value), math.MaxInt32), "")
+		b.find(lookleap.SeverityInfo, CodeBadLimit, "AGT-6-06", r.line, fmt.Sprintf("the limit %s is read as %d", quote(value), math.MaxInt32), "")
 		return math.MaxInt32
 	case n == 0:
 		return limitZero
@@ -208,9 +208,9 @@ func (b *builder) merge(taken *slot, i int) {
 		return // two spellings of one directive
 	}
 	if old.allows() != r.allows() {
-		b.find(lookleap.Warning, lookleap.CodeConflict, "AGT-6-11", r.line, fmt.Sprintf("the directive contradicts the one in line %d, and DISALLOW counts", old.line), "remove one of them")
+		b.find(lookleap.SeverityWarning, lookleap.CodeConflict, "AGT-6-11", r.line, fmt.Sprintf("the directive contradicts the one in line %d, and DISALLOW counts", old.line), "remove one of them")
 	} else {
-		b.find(lookleap.Info, CodeDuplicate, "AGT-6-12", r.line, fmt.Sprintf("the directive repeats the one in line %d, and the stricter one counts", old.line), "remove one of them")
+		b.find(lookleap.SeverityInfo, CodeDuplicate, "AGT-6-12", r.line, fmt.Sprintf("the directive repeats the one in line %d, and the stricter one counts", old.line), "remove one of them")
 	}
 	was, is := b.limit(other), b.limit(i)
 	if old.allows() && (!r.allows() || is != was && stricter(was, is) == is) {

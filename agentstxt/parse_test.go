@@ -192,7 +192,7 @@ func TestDocument(t *testing.T) {
 				t.Errorf("line %d, want %d: %v", bad.Position.Line, tt.line, err)
 			}
 			wantDenied(t, p)
-			served := Judge(Answer{Status: 200, ContentType: "text/plain", Body: []byte(tt.file)})
+			served := Judge(Response{Status: 200, ContentType: "text/plain", Body: []byte(tt.file)})
 			if served.State() != Restricted || served.Reason() != tt.want {
 				t.Errorf("served: %v, %v", served.State(), served.Reason())
 			}

@@ -112,7 +112,7 @@ func Sign(file []byte) ([]byte, error) {
 // Lint reports what is wrong with a file that a publisher is about to serve, and
 // what is worth a look: every defect, not the first one alone. The content type
 // is what the server will declare; "" means that it is not known. A file is fit
-// to be served if no finding is [lookleap.Fatal].
+// to be served if no finding is [lookleap.SeverityError].
 func Lint(file []byte, contentType string) []lookleap.Finding {
 	return Options{}.Lint(file, contentType)
 }
@@ -130,7 +130,7 @@ func (o Options) Lint(file []byte, contentType string) []lookleap.Finding {
 		strict := o
 		strict.Strict = true
 		var bad *MalformedError
-		served := strict.Judge(Answer{Status: 200, ContentType: contentType, Body: signedEmpty})
+		served := strict.Judge(Response{Status: 200, ContentType: contentType, Body: signedEmpty})
 		if errors.As(served.Err(), &bad) {
 			findings = append(findings, bad.finding())
 		}

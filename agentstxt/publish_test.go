@@ -138,8 +138,8 @@ func TestLint(t *testing.T) {
 			fatal := false
 			for _, f := range Lint([]byte(tt.file), tt.contentType) {
 				codes, lines = append(codes, f.Code), append(lines, f.Line)
-				fatal = fatal || f.Severity == lookleap.Fatal
-				if f.Severity == lookleap.Fatal && f.Fix == "" {
+				fatal = fatal || f.Severity == lookleap.SeverityError
+				if f.Severity == lookleap.SeverityError && f.Fix == "" {
 					t.Errorf("%v names no fix", f)
 				}
 			}

@@ -141,7 +141,7 @@ func (c *Client) adopt(r *record) *held {
 		h.policy = restricted(&MalformedError{Code: r.Malformed, Message: r.Message})
 		return c.holdUntil(h)
 	}
-	h.policy = c.options.Judge(Answer{Status: r.Status, ContentType: r.ContentType, Body: r.Body, Insecure: r.Insecure})
+	h.policy = c.options.Judge(Response{Status: r.Status, ContentType: r.ContentType, Body: r.Body, Insecure: r.Insecure})
 	if h.policy.state == Valid {
 		h.good = &goodCopy{policy: h.policy, contentType: r.ContentType, insecure: r.Insecure, validator: r.Validator, asked: r.Asked, checked: r.Checked}
 	}

@@ -97,7 +97,7 @@ func TestVectorAnswers(t *testing.T) {
 		StrictState                          *State
 		StrictReason                         lookleap.Code
 	}](t, "answers.json") {
-		answer := Answer{Status: c.Status, ContentType: c.ContentType, Body: []byte(c.File)}
+		answer := Response{Status: c.Status, ContentType: c.ContentType, Body: []byte(c.File)}
 		t.Run(side(c.Requirement, c.State != Restricted, c.Name), func(t *testing.T) {
 			if p := Judge(answer); p.State() != c.State || p.Reason() != c.Reason {
 				t.Errorf("%v, %v: %v", p.State(), p.Reason(), p.Err())

@@ -12,7 +12,7 @@ import (
 
 func TestZeroValues(t *testing.T) {
 	zerotest.Run(t, []reflect.Type{
-		reflect.TypeFor[agentstxt.Action](), reflect.TypeFor[agentstxt.Answer](), reflect.TypeFor[agentstxt.Client](),
+		reflect.TypeFor[agentstxt.Action](), reflect.TypeFor[agentstxt.Response](), reflect.TypeFor[agentstxt.Client](),
 		reflect.TypeFor[agentstxt.Decision](), reflect.TypeFor[agentstxt.Directive](), reflect.TypeFor[agentstxt.Limiter](),
 		reflect.TypeFor[agentstxt.Limits](), reflect.TypeFor[agentstxt.MalformedError](), reflect.TypeFor[agentstxt.Options](),
 		reflect.TypeFor[agentstxt.Param](), reflect.TypeFor[agentstxt.Policy](), reflect.TypeFor[agentstxt.Report](),

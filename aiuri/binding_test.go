@@ -17,7 +17,7 @@ import (
 // recorder is a native transport that keeps what it was asked to send.
 type recorder struct{ calls []aiuri.Call }
 
-func (r *recorder) Invoke(_ context.Context, c *aiuri.Call) (aiuri.Result, error) {
+func (r *recorder) Invoke(_ context.Context, c *aiuri.Call) (aiuri.SignedResult, error) {
 	r.calls = append(r.calls, *c)
 	return aiuri.SignResult([]byte(`{"paid":true}`), aiuri.SigningKey{ID: "1", Private: ecKey()}, nil, true)
 }
@@ -130,7 +130,7 @@ func TestAdvertisedBelow(t *testing.T) {
 			page(w.net.Site("shop.example"), c.advertised, "")
 			var tokensFor []string
 			w.options.Tokens = tokens{&tokensFor}
-			w.options.Native = endpoint(func(call *aiuri.Call) (aiuri.Result, error) {
+			w.options.Native = endpoint(func(call *aiuri.Call) (aiuri.SignedResult, error) {
 				line.calls = append(line.calls, *call)
 				claims := &aiuri.Claims{Issuer: "ai://bank.example/pay"} // as its document has it
 				return aiuri.SignResult([]byte(`{}`), aiuri.SigningKey{ID: "1", Private: ecKey()}, claims, true)
@@ -191,9 +191,9 @@ func TestCredentialsGoNowhereElse(t *testing.T) {
 // deaf is a transport that does not listen to its context.
 type deaf chan struct{}
 
-func (d deaf) Invoke(context.Context, *aiuri.Call) (aiuri.Result, error) {
+func (d deaf) Invoke(context.Context, *aiuri.Call) (aiuri.SignedResult, error) {
 	<-d
-	return aiuri.Result{}, nil
+	return aiuri.SignedResult{}, nil
 }
 
 func TestDeafTransport(t *testing.T) {

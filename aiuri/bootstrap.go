@@ -64,7 +64,7 @@ func lookupBootstrap(ctx context.Context, r lookleap.Resolver, domain string, po
 	return b, ctx.Err()
 }
 
-func (b *bootstrap) ask(ctx context.Context, r lookleap.Resolver, name string, t lookleap.RRType) (*lookleap.Answer, error) {
+func (b *bootstrap) ask(ctx context.Context, r lookleap.Resolver, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
 	answer, err := r.Lookup(ctx, name, t)
 	switch {
 	case errors.Is(err, lookleap.ErrBogus):
@@ -73,8 +73,8 @@ func (b *bootstrap) ask(ctx context.Context, r lookleap.Resolver, name string, t
 		return nil, ctx.Err()
 	case err != nil:
 		b.failed = true
-		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeDNSError, Requirement: "AIU-3.1-14", Message: "the DNS could not be asked for " + name})
-		return &lookleap.Answer{}, nil
+		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeDNSError, Requirement: "AIU-3.1-14", Message: "the DNS could not be asked for " + name})
+		return &lookleap.DNSAnswer{}, nil
 	}
 	if len(answer.Records) > 0 && (b.ttl == 0 || answer.TTL < b.ttl) {
 		b.ttl = max(answer.TTL, time.Second)
@@ -82,7 +82,7 @@ func (b *bootstrap) ask(ctx context.Context, r lookleap.Resolver, name string, t
 	return answer, nil
 }
 
-func (b *bootstrap) text(a *lookleap.Answer) error {
+func (b *bootstrap) text(a *lookleap.DNSAnswer) error {
 	var bad error // the first one
 	for _, record := range a.Records {
 		for field := range strings.FieldsSeq(record.Text) {
@@ -105,13 +105,13 @@ func (b *bootstrap) text(a *lookleap.Answer) error {
 		}
 	}
 	if bad != nil {
-		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeOf(bad), Requirement: "AIU-3.1-14", Message: "a TXT record names no ai: URI with authority"})
+		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeOf(bad), Requirement: "AIU-3.1-14", Message: "a TXT record names no ai: URI with authority"})
 	}
 	return nil
 }
 
 // service takes the targets that may be connected to, by name and port.
-func (b *bootstrap) service(a *lookleap.Answer, domain string, ports []uint16) error {
+func (b *bootstrap) service(a *lookleap.DNSAnswer, domain string, ports []uint16) error {
 	for _, record := range a.Records {
 		srv := record.SRV
 		if srv == nil {
@@ -141,7 +141,7 @@ func (b *bootstrap) service(a *lookleap.Answer, domain string, ports []uint16) e
 // refuseTarget reports the first of the targets that are left out.
 func (b *bootstrap) refuseTarget(message string) {
 	if !slices.ContainsFunc(b.findings, func(f lookleap.Finding) bool { return f.Message == message }) {
-		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeBlockedAddress, Requirement: "AIU-3.1-13", Message: message, Fix: "name a public host at an allowed port"})
+		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeBlockedAddress, Requirement: "AIU-3.1-13", Message: message, Fix: "name a public host at an allowed port"})
 	}
 }
 

@@ -343,7 +343,7 @@ type native struct {
 	t    *testing.T
 }
 
-func (n native) Invoke(context.Context, *aiuri.Call) (aiuri.Result, error) {
+func (n native) Invoke(context.Context, *aiuri.Call) (aiuri.SignedResult, error) {
 	return aiuri.SignResult([]byte(`{"paid":true}`), aiuri.SigningKey{ID: "1", Private: ecKey()}, nil, false)
 }
 

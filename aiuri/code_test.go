@@ -15,7 +15,7 @@ import (
 type brokenParts struct{ how func() error }
 
 func (b brokenParts) RoundTrip(*http.Request) (*http.Response, error) { return nil, b.how() }
-func (b brokenParts) Lookup(context.Context, string, lookleap.RRType) (*lookleap.Answer, error) {
+func (b brokenParts) Lookup(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) {
 	return nil, b.how()
 }
 func (b brokenParts) PromptConsent(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
@@ -44,7 +44,7 @@ func TestCodes(t *testing.T) {
 		"ParseDescriptor": func(s string) error { _, err := aiuri.ParseDescriptor([]byte(s), "https://b"); return err },
 		"ParseKeySet":     func(s string) error { _, err := aiuri.ParseKeySet([]byte(s)); return err },
 		"VerifyResult": func(s string) error {
-			_, err := aiuri.VerifyResult(aiuri.Result{JWS: s}, nil, aiuri.Expectation{}, now)
+			_, err := aiuri.VerifyResult(aiuri.SignedResult{JWS: s}, nil, aiuri.Expectation{}, now)
 			return err
 		},
 		"WellKnownHandler": func(s string) error { _, err := aiuri.WellKnownHandler(s, &aiuri.Descriptor{}); return err },

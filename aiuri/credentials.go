@@ -10,11 +10,11 @@ import (
 
 // Destination says where a credential goes, and on whose word.
 type Destination struct {
-	Endpoint   URI    // as the document of its authority names it
-	Advertiser string // https origin that advertises the endpoint: that of the page, or of the document
-	Confirmed  bool   // the authority's own document names the endpoint
-	Policy     Policy // of that document
-	Gateway    string // base of the HTTPS gateway that the call passes through; "": it goes there directly
+	Endpoint   URI            // as the document of its authority names it
+	Advertiser string         // https origin that advertises the endpoint: that of the page, or of the document
+	Confirmed  bool           // the authority's own document names the endpoint
+	Policy     EndpointPolicy // of that document
+	Gateway    string         // base of the HTTPS gateway that the call passes through; "": it goes there directly
 }
 
 // Authority returns host and port of the endpoint.

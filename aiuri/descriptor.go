@@ -13,7 +13,7 @@ import (
 // MaxDescriptor is the number of octets that a well-known document may have.
 const MaxDescriptor = 64 << 10
 
-// AuthOAuth2 is the one value of [Policy.Auth] that the draft shows.
+// AuthOAuth2 is the one value of [EndpointPolicy.Auth] that the draft shows.
 const AuthOAuth2 = "oauth2"
 
 // Descriptor is the document at /.well-known/aiip (section 3.1): the only place
@@ -22,14 +22,14 @@ type Descriptor struct {
 	Endpoint URI                        // with authority
 	JWKS     string                     // canonical https URL of the keys; "": results cannot be verified
 	Scopes   []string                   // that may be asked for
-	Policy   Policy                     // RequireSignedResults true where the document says nothing
+	Policy   EndpointPolicy             // RequireSignedResults true where the document says nothing
 	Extra    map[string]json.RawMessage // members that the draft does not define, as they are written
 	Findings []lookleap.Finding         // what is not as the draft wants it and is no reason to refuse
 }
 
-// Policy is what the endpoint demands. Signed results are demanded always
+// EndpointPolicy is what the endpoint demands. Signed results are demanded always
 // (section 3.4): a document cannot lift that.
-type Policy struct {
+type EndpointPolicy struct {
 	Auth string `json:"auth,omitempty"` // AuthOAuth2, or "": not said
 	MTLS bool   `json:"mtls"`           // a client certificate has to be shown
 	// RequireSignedResults is what the document says, true where it says nothing.
@@ -37,7 +37,7 @@ type Policy struct {
 }
 
 // WeakerThan reports whether p demands less than an earlier policy did.
-func (p Policy) WeakerThan(before Policy) bool {
+func (p EndpointPolicy) WeakerThan(before EndpointPolicy) bool {
 	return before.Auth != "" && p.Auth == "" || before.MTLS && !p.MTLS || before.RequireSignedResults && !p.RequireSignedResults
 }
 
@@ -55,7 +55,7 @@ func ParseDescriptor(data []byte, origin string, allowedKeyOrigins ...string) (*
 	if err != nil {
 		return nil, jsonError(CodeBadDocument, err)
 	}
-	d := &Descriptor{Policy: Policy{RequireSignedResults: true}}
+	d := &Descriptor{Policy: EndpointPolicy{RequireSignedResults: true}}
 	for name, member := range v.Members() {
 		var bad *Error
 		switch name {
@@ -174,7 +174,7 @@ func (d *Descriptor) policy(v strictjson.Value) *Error {
 		}
 	}
 	if !d.Policy.RequireSignedResults {
-		d.Findings = append(d.Findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodePolicyWeaker, Requirement: "AIU-3.1-10",
+		d.Findings = append(d.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodePolicyWeaker, Requirement: "AIU-3.1-10",
 			Message: "the document does not demand signed results; they are demanded all the same", Fix: "set requireSignedResults to true"})
 	}
 	return nil

@@ -30,9 +30,9 @@ func TestParseDescriptor(t *testing.T) {
 		}},
 		{"AIU-3.1-08/accept-absent", doc(""), func(d *aiuri.Descriptor) bool { return len(d.Scopes) == 0 }},
 		{"AIU-3.1-09/accept", bankDocument, func(d *aiuri.Descriptor) bool {
-			return d.Policy == aiuri.Policy{Auth: "oauth2", MTLS: true, RequireSignedResults: true}
+			return d.Policy == aiuri.EndpointPolicy{Auth: "oauth2", MTLS: true, RequireSignedResults: true}
 		}},
-		{"AIU-3.1-09/accept-absent", doc(""), func(d *aiuri.Descriptor) bool { return d.Policy == aiuri.Policy{RequireSignedResults: true} }},
+		{"AIU-3.1-09/accept-absent", doc(""), func(d *aiuri.Descriptor) bool { return d.Policy == aiuri.EndpointPolicy{RequireSignedResults: true} }},
 		{"AIU-3.1-10/accept-with-finding", doc(`,"policy":{"requireSignedResults":false}`), func(d *aiuri.Descriptor) bool {
 			return len(d.Findings) == 1 && d.Findings[0].Code == aiuri.CodePolicyWeaker
 		}},
@@ -108,8 +108,8 @@ func TestKeyOrigins(t *testing.T) {
 }
 
 func TestPolicyWeakerThan(t *testing.T) {
-	strict := aiuri.Policy{Auth: "oauth2", MTLS: true, RequireSignedResults: true}
-	for id, p := range map[string]aiuri.Policy{
+	strict := aiuri.EndpointPolicy{Auth: "oauth2", MTLS: true, RequireSignedResults: true}
+	for id, p := range map[string]aiuri.EndpointPolicy{
 		"auth":   {MTLS: true, RequireSignedResults: true},
 		"mtls":   {Auth: "oauth2", RequireSignedResults: true},
 		"signed": {Auth: "oauth2", MTLS: true},

@@ -60,7 +60,7 @@ type DiscoveryOptions struct {
 	AllowThirdParty func(origin string, endpoint URI) bool
 	// AcceptWeaker accepts a policy that demands less than the last one seen of the
 	// same origin. Nil: refused.
-	AcceptWeaker func(origin string, before, after Policy) bool
+	AcceptWeaker func(origin string, before, after EndpointPolicy) bool
 
 	// Entries is how many discoveries, and how many policies, are kept in memory; 0:
 	// 1024. A policy that had to leave is not held against a weaker one.
@@ -75,7 +75,7 @@ type Discoverer struct {
 	documents *wellknown.Client
 	held      *flight.Memo[string, *heldDocument] // by origin
 	memo      *flight.Memo[string, *Discovery]    // by page
-	policies  *lru.Cache[string, Policy]          // the last one seen of each origin, whatever the clock says
+	policies  *lru.Cache[string, EndpointPolicy]  // the last one seen of each origin, whatever the clock says
 	registry  plugin
 	callbacks plugin
 }
@@ -88,7 +88,7 @@ func NewDiscoverer(host *lookleap.Host, o DiscoveryOptions) *Discoverer {
 	if o.Entries <= 0 {
 		o.Entries = 1024
 	}
-	policies, _ := lru.New[string, Policy](o.Entries) // only a size below 1 is an error
+	policies, _ := lru.New[string, EndpointPolicy](o.Entries) // only a size below 1 is an error
 	return &Discoverer{
 		host: host, options: o,
 		documents: wellknown.NewClient(host, wellknown.Options{Limits: wellknown.Limits{Body: MaxDescriptor, Redirects: 3, Entries: o.Entries}}),

@@ -398,7 +398,7 @@ func TestDiscoveryCache(t *testing.T) {
 				site := net.Site("www.bank.example").Body(documentPath, "application/json", withPolicy(`{"mtls":true}`))
 				o := aiuri.DiscoveryOptions{}
 				if accept {
-					o.AcceptWeaker = func(string, aiuri.Policy, aiuri.Policy) bool { return true }
+					o.AcceptWeaker = func(string, aiuri.EndpointPolicy, aiuri.EndpointPolicy) bool { return true }
 				}
 				discoverer := aiuri.NewDiscoverer(net.Host(), o)
 				if _, err := discoverer.Discover(t.Context(), bank); err != nil {

@@ -69,7 +69,7 @@ func (e *evidence) candidates() (all []Candidate, findings []lookleap.Finding) {
 		for _, text := range texts {
 			u, err := Parse(text)
 			if err != nil || !u.HasAuthority() {
-				findings = append(findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeNotAI, Requirement: "AIU-3.1-02", Message: "an advertised target is no ai: URI with authority (" + string(s) + ")"})
+				findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeNotAI, Requirement: "AIU-3.1-02", Message: "an advertised target is no ai: URI with authority (" + string(s) + ")"})
 				continue
 			}
 			all = append(all, Candidate{s, u.Normalize()})
@@ -110,7 +110,7 @@ func choose(origin string, e *evidence, failOnConflict bool) (*Discovery, error)
 		if failOnConflict {
 			return nil, &Error{Code: CodeDiscoveryConflict, Subject: origin, Reason: "the ways of advertising an endpoint disagree"}
 		}
-		d.Findings = append(d.Findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeDiscoveryConflict, Requirement: "AIU-3.1-19",
+		d.Findings = append(d.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeDiscoveryConflict, Requirement: "AIU-3.1-19",
 			Message: string(other.Source) + " names " + other.Endpoint.Redacted() + ", " + string(first.Source) + " " + first.Endpoint.Redacted(), Fix: "advertise one endpoint"})
 	}
 	if d.Source == SourceWellKnown {

@@ -67,7 +67,7 @@ func (h *heldDocument) stale(again time.Time) *heldDocument {
 	own.until = again
 	if own.descriptor != nil && !slices.ContainsFunc(own.descriptor.Findings, isStale) {
 		descriptor := *own.descriptor
-		descriptor.Findings = append(slices.Clone(descriptor.Findings), lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeStale, Requirement: "AIU-3.1-23",
+		descriptor.Findings = append(slices.Clone(descriptor.Findings), lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeStale, Requirement: "AIU-3.1-23",
 			Message: "the document has expired and could not be read again, so the last good copy is used"})
 		own.descriptor = &descriptor
 	}
@@ -142,7 +142,7 @@ func (d *Discoverer) holdPolicy(ctx context.Context, origin string, doc *Descrip
 	if seen && doc.Policy.WeakerThan(before) && (accept == nil || !d.accepts(ctx, func() bool { return accept(origin, before, doc.Policy) })) {
 		e := &Error{Code: CodePolicyDowngrade, Subject: origin, Reason: "the policy demands less than it did before"}
 		d.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: e.Code, Subject: origin,
-			Finding: &lookleap.Finding{Severity: lookleap.Fatal, Code: e.Code, Requirement: "AIU-3.1-23", Message: e.Reason}})
+			Finding: &lookleap.Finding{Severity: lookleap.SeverityError, Code: e.Code, Requirement: "AIU-3.1-23", Message: e.Reason}})
 		return e
 	}
 	d.policies.Add(origin, doc.Policy)

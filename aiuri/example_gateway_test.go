@@ -33,7 +33,7 @@ func publishBank(net *lab.Internet) (*aiuri.KeyRing, error) {
 		return nil, err
 	}
 	document, err := aiuri.WellKnownHandler("https://bank.example", &aiuri.Descriptor{
-		Endpoint: endpoint, JWKS: "https://bank.example/keys", Scopes: []string{"initiate-payment"}, Policy: aiuri.Policy{RequireSignedResults: true},
+		Endpoint: endpoint, JWKS: "https://bank.example/keys", Scopes: []string{"initiate-payment"}, Policy: aiuri.EndpointPolicy{RequireSignedResults: true},
 	})
 	if err != nil {
 		return nil, err
@@ -45,9 +45,9 @@ func publishBank(net *lab.Internet) (*aiuri.KeyRing, error) {
 
 // line is a transport to an endpoint. The draft defines none, so here it is a
 // function.
-type line func(*aiuri.Call) (aiuri.Result, error)
+type line func(*aiuri.Call) (aiuri.SignedResult, error)
 
-func (l line) Invoke(_ context.Context, c *aiuri.Call) (aiuri.Result, error) { return l(c) }
+func (l line) Invoke(_ context.Context, c *aiuri.Call) (aiuri.SignedResult, error) { return l(c) }
 
 // everybody lets every session do everything: an example's authorizer, and no
 // other's.
@@ -62,7 +62,7 @@ func openGateway(net *lab.Internet, ring *aiuri.KeyRing) error {
 	gateway, err := aiuri.NewGateway(net.Host(), aiuri.GatewayOptions{
 		Base:       "https://ai.example/gateway",
 		Authorizer: everybody{},
-		Invoker: line(func(*aiuri.Call) (aiuri.Result, error) {
+		Invoker: line(func(*aiuri.Call) (aiuri.SignedResult, error) {
 			result, err := aiuri.SignResult([]byte(`{"paid":true}`), ring.Current(), nil, true)
 			result.MediaType = "application/json"
 			return result, err
@@ -231,7 +231,7 @@ func ExampleParseDescriptor() {
 
 func ExampleWellKnownHandler() {
 	endpoint, _ := aiuri.Parse("ai://bank.example/payments")
-	_, err := aiuri.WellKnownHandler("https://bank.example", &aiuri.Descriptor{Endpoint: endpoint, JWKS: "https://cdn.example/keys", Policy: aiuri.Policy{RequireSignedResults: true}})
+	_, err := aiuri.WellKnownHandler("https://bank.example", &aiuri.Descriptor{Endpoint: endpoint, JWKS: "https://cdn.example/keys", Policy: aiuri.EndpointPolicy{RequireSignedResults: true}})
 	fmt.Println(lookleap.CodeOf(err)) // what no client would accept is not served
 	fmt.Println(aiuri.AdvertiseLink(endpoint))
 	fmt.Println(aiuri.LinkElement(endpoint))

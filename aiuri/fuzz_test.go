@@ -70,13 +70,13 @@ func FuzzResume(f *testing.F) {
 }
 
 // answers is a resolver with fixed records.
-type answers map[string]*lookleap.Answer
+type answers map[string]*lookleap.DNSAnswer
 
-func (a answers) Lookup(_ context.Context, name string, _ lookleap.RRType) (*lookleap.Answer, error) {
+func (a answers) Lookup(_ context.Context, name string, _ lookleap.RRType) (*lookleap.DNSAnswer, error) {
 	if answer := a[name]; answer != nil {
 		return answer, nil
 	}
-	return &lookleap.Answer{}, nil
+	return &lookleap.DNSAnswer{}, nil
 }
 
 // FuzzBootstrap holds that records of the DNS lead to usable endpoints and public
@@ -123,7 +123,7 @@ type fallback struct {
 	rest  lookleap.Resolver
 }
 
-func (r fallback) Lookup(ctx context.Context, name string, t lookleap.RRType) (*lookleap.Answer, error) {
+func (r fallback) Lookup(ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
 	if answer := r.first[name]; answer != nil {
 		return answer, nil
 	}

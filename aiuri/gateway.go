@@ -236,7 +236,7 @@ func (g *Gateway) audit(ctx context.Context, endpoint string, code lookleap.Code
 	})
 	if err != nil {
 		g.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeOf(err), Subject: endpoint,
-			Finding: &lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeOf(err), Requirement: "AIU-6-03", Message: "an audit record was lost"}})
+			Finding: &lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeOf(err), Requirement: "AIU-6-03", Message: "an audit record was lost"}})
 	}
 }
 

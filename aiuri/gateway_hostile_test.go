@@ -33,7 +33,7 @@ func TestGatewayPlugins(t *testing.T) {
 			o.Safe = func(aiuri.URI) bool { panic("x") }
 		}, 405},
 		{"AIU-3.2-12/reject-invoker-panic", "POST", payTarget, func(o *aiuri.GatewayOptions) {
-			o.Invoker = endpoint(func(*aiuri.Call) (aiuri.Result, error) { panic("x") })
+			o.Invoker = endpoint(func(*aiuri.Call) (aiuri.SignedResult, error) { panic("x") })
 		}, 502},
 		{"AIU-6-03/accept-audit-panic", "POST", payTarget, func(o *aiuri.GatewayOptions) { o.Audit = func(aiuri.AuditRecord) { panic("x") } }, 200},
 	} {
@@ -60,8 +60,8 @@ func TestGatewayPlugins(t *testing.T) {
 	} {
 		t.Run("AIU-3.2-15/reject-active-media-type", func(t *testing.T) {
 			g := newGatewayWorld(t)
-			g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.Result, error) {
-				return aiuri.Result{JWS: es256(claims(""), "{}", true), Body: []byte("{}"), MediaType: mediaType}, nil
+			g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.SignedResult, error) {
+				return aiuri.SignedResult{JWS: es256(claims(""), "{}", true), Body: []byte("{}"), MediaType: mediaType}, nil
 			})
 			got := g.serve(t, "POST", payTarget, "").Header().Get("Content-Type")
 			if served && got != mediaType || !served && got != "application/octet-stream" {
@@ -178,7 +178,7 @@ func TestGatewayOnTheWire(t *testing.T) {
 	t.Run("AIU-3.2-06/accept-many-at-once", func(t *testing.T) {
 		g := newGatewayWorld(t)
 		g.options.Audit = nil
-		g.options.Invoker = endpoint(func(c *aiuri.Call) (aiuri.Result, error) {
+		g.options.Invoker = endpoint(func(c *aiuri.Call) (aiuri.SignedResult, error) {
 			return aiuri.SignResult(c.Body, aiuri.SigningKey{ID: "1", Private: ecKey()}, &aiuri.Claims{Request: aiuri.RequestDigest(c)}, true)
 		})
 		s := g.server(t)

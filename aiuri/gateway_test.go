@@ -25,9 +25,9 @@ func (a authorizer) Authorize(_ context.Context, r *http.Request, c *aiuri.Call)
 }
 
 // endpoint is what the gateway reaches natively.
-type endpoint func(*aiuri.Call) (aiuri.Result, error)
+type endpoint func(*aiuri.Call) (aiuri.SignedResult, error)
 
-func (e endpoint) Invoke(_ context.Context, c *aiuri.Call) (aiuri.Result, error) { return e(c) }
+func (e endpoint) Invoke(_ context.Context, c *aiuri.Call) (aiuri.SignedResult, error) { return e(c) }
 
 // gatewayWorld is a gateway before a bank.
 type gatewayWorld struct {
@@ -46,7 +46,7 @@ func newGatewayWorld(t *testing.T) *gatewayWorld {
 			return &aiuri.Grant{User: "u", Scopes: []string{"pay"}, Tokens: tokens{new([]string)}}, nil
 		}),
 		Scopes: func(string, aiuri.URI) []string { return []string{"pay"} },
-		Invoker: endpoint(func(c *aiuri.Call) (aiuri.Result, error) {
+		Invoker: endpoint(func(c *aiuri.Call) (aiuri.SignedResult, error) {
 			g.calls = append(g.calls, *c)
 			r, err := aiuri.SignResult([]byte(`{"paid":true}`), aiuri.SigningKey{ID: "1", Private: ecKey()}, nil, true)
 			r.MediaType = "application/json"
@@ -90,7 +90,7 @@ func TestGateway(t *testing.T) {
 			if w.Code != 200 || w.Body.String() != `{"paid":true}` || w.Header().Get("Content-Type") != "application/json" {
 				t.Fatalf("got %d %s %v", w.Code, w.Body, w.Header())
 			}
-			again := aiuri.Result{JWS: w.Header().Get(aiuri.ProvenanceHeader), Body: w.Body.Bytes()}
+			again := aiuri.SignedResult{JWS: w.Header().Get(aiuri.ProvenanceHeader), Body: w.Body.Bytes()}
 			if _, err := aiuri.VerifyResult(again, keySet(t, jwk("1", ecKey())), aiuri.Expectation{}, now); err != nil {
 				t.Error(err)
 			}
@@ -99,7 +99,7 @@ func TestGateway(t *testing.T) {
 	t.Run("AIU-5-03/accept-embedded-kept", func(t *testing.T) {
 		g := newGatewayWorld(t)
 		text := es256(claims(""), `{"paid":true}`, false)
-		g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.Result, error) { return aiuri.Result{JWS: text}, nil })
+		g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.SignedResult, error) { return aiuri.SignedResult{JWS: text}, nil })
 		if w := g.serve(t, "POST", payTarget, ""); w.Code != 200 || w.Body.String() != text || w.Header().Get("Content-Type") != "application/jose" {
 			t.Errorf("got %d %s", w.Code, w.Body)
 		}
@@ -113,8 +113,8 @@ func TestGateway(t *testing.T) {
 	})
 	t.Run("AIU-3.2-15/accept-no-active-media-type", func(t *testing.T) {
 		g := newGatewayWorld(t)
-		g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.Result, error) {
-			return aiuri.Result{JWS: es256(claims(""), "<script>", true), Body: []byte("<script>"), MediaType: "text/html"}, nil
+		g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.SignedResult, error) {
+			return aiuri.SignedResult{JWS: es256(claims(""), "<script>", true), Body: []byte("<script>"), MediaType: "text/html"}, nil
 		})
 		if w := g.serve(t, "POST", payTarget, ""); w.Code != 200 || w.Header().Get("Content-Type") != "application/octet-stream" {
 			t.Errorf("got %d %v", w.Code, w.Header())
@@ -130,9 +130,9 @@ func TestGateway(t *testing.T) {
 			g.options.Authorizer = authorizer(func(*http.Request, *aiuri.Call) (*aiuri.Grant, error) { return grant, err })
 		}
 	}
-	answer := func(r aiuri.Result, err error) func(*gatewayWorld) {
+	answer := func(r aiuri.SignedResult, err error) func(*gatewayWorld) {
 		return func(g *gatewayWorld) {
-			g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.Result, error) { return r, err })
+			g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.SignedResult, error) { return r, err })
 		}
 	}
 	user := &aiuri.Grant{User: "u", Scopes: []string{"pay"}}
@@ -159,10 +159,10 @@ func TestGateway(t *testing.T) {
 		{"AIU-3.2-07/reject-unknown", "POST", "/gateway/other/x", none, 404, aiuri.CodeUnknownAuthority},
 		{"AIU-3.2-07/reject-method", "PUT", payTarget, none, 405, aiuri.CodeMethodNotAllowed},
 		{"AIU-3.2-15/reject-get-with-effect", "GET", payTarget, none, 405, aiuri.CodeUnsafeNotDeclared},
-		{"AIU-3.2-12/reject-unsigned", "POST", payTarget, answer(aiuri.Result{Body: []byte("paid")}, nil), 502, aiuri.CodeRejectedUnsigned},
-		{"AIU-3.2-07/reject-forged", "POST", payTarget, answer(aiuri.Result{JWS: es256(claims(""), "x", true), Body: []byte("paid")}, nil), 502, aiuri.CodeRejectedSignature},
-		{"AIU-3.2-07/reject-unreachable", "POST", payTarget, answer(aiuri.Result{}, errors.New("paid")), 502, aiuri.CodeTransportFailed},
-		{"AIU-3.2-07/reject-timeout", "POST", payTarget, answer(aiuri.Result{}, context.DeadlineExceeded), 504, lookleap.CodeTimeout},
+		{"AIU-3.2-12/reject-unsigned", "POST", payTarget, answer(aiuri.SignedResult{Body: []byte("paid")}, nil), 502, aiuri.CodeRejectedUnsigned},
+		{"AIU-3.2-07/reject-forged", "POST", payTarget, answer(aiuri.SignedResult{JWS: es256(claims(""), "x", true), Body: []byte("paid")}, nil), 502, aiuri.CodeRejectedSignature},
+		{"AIU-3.2-07/reject-unreachable", "POST", payTarget, answer(aiuri.SignedResult{}, errors.New("paid")), 502, aiuri.CodeTransportFailed},
+		{"AIU-3.2-07/reject-timeout", "POST", payTarget, answer(aiuri.SignedResult{}, context.DeadlineExceeded), 504, lookleap.CodeTimeout},
 		{"AIU-3.2-17/reject-shared-credential", "POST", payTarget, func(g *gatewayWorld) {
 			policy(`{"auth":"oauth2"}`)(g)
 			grant(&aiuri.Grant{Scopes: []string{"pay"}, Tokens: tokens{new([]string)}}, nil)(g)
@@ -236,9 +236,9 @@ func TestGatewayTransport(t *testing.T) {
 // silent is an endpoint that never answers.
 type silent struct{}
 
-func (silent) Invoke(ctx context.Context, _ *aiuri.Call) (aiuri.Result, error) {
+func (silent) Invoke(ctx context.Context, _ *aiuri.Call) (aiuri.SignedResult, error) {
 	<-ctx.Done()
-	return aiuri.Result{}, ctx.Err()
+	return aiuri.SignedResult{}, ctx.Err()
 }
 
 func TestGatewayTimeout(t *testing.T) {

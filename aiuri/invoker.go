@@ -46,7 +46,7 @@ type Call struct {
 // authenticates the endpoint before it sends anything; what it gives is verified
 // by whoever called it. It is called from several goroutines at once.
 type Invoker interface {
-	Invoke(ctx context.Context, call *Call) (Result, error)
+	Invoke(ctx context.Context, call *Call) (SignedResult, error)
 }
 
 // gatewayInvoker calls through an HTTPS gateway (section 3.2).
@@ -69,17 +69,17 @@ func GatewayInvoker(host *lookleap.Host, base string) (Invoker, error) {
 	return &gatewayInvoker{host, m}, nil
 }
 
-func (g *gatewayInvoker) Invoke(ctx context.Context, c *Call) (Result, error) {
+func (g *gatewayInvoker) Invoke(ctx context.Context, c *Call) (SignedResult, error) {
 	if c == nil {
-		return Result{}, fail(lookleap.CodeUsage, "there is no call to make", "")
+		return SignedResult{}, fail(lookleap.CodeUsage, "there is no call to make", "")
 	}
 	text, err := g.mapping.URL(c.URI)
 	if err != nil {
-		return Result{}, err
+		return SignedResult{}, err
 	}
 	url, err := domain.Parse(text)
 	if err != nil {
-		return Result{}, &Error{Code: CodeAmbiguous, Subject: c.URI.Redacted(), Reason: "the URI makes no canonical https URL at the gateway", Err: err}
+		return SignedResult{}, &Error{Code: CodeAmbiguous, Subject: c.URI.Redacted(), Reason: "the URI makes no canonical https URL at the gateway", Err: err}
 	}
 	header := http.Header{"Accept": {"application/jose, */*;q=0.5"}}
 	if c.Body != nil && c.MediaType != "" {
@@ -96,12 +96,12 @@ func (g *gatewayInvoker) Invoke(ctx context.Context, c *Call) (Result, error) {
 	})
 	if err != nil {
 		if fetch.Cancelled(err) {
-			return Result{}, err
+			return SignedResult{}, err
 		}
-		return Result{}, &Error{Code: lookleap.CodeOf(err), Subject: c.URI.Redacted(), Reason: "the gateway could not be used", Err: hideURL(err)}
+		return SignedResult{}, &Error{Code: lookleap.CodeOf(err), Subject: c.URI.Redacted(), Reason: "the gateway could not be used", Err: hideURL(err)}
 	}
 	if !resp.OK() {
-		return Result{}, &Error{Code: CodeEndpointFailed, Subject: c.URI.Redacted(), Reason: gatewayReason(resp)}
+		return SignedResult{}, &Error{Code: CodeEndpointFailed, Subject: c.URI.Redacted(), Reason: gatewayReason(resp)}
 	}
 	return resultOf(resp), nil
 }
@@ -137,14 +137,14 @@ func (h hidden) ReasonCode() lookleap.Code { return lookleap.CodeOf(h.err) }
 
 // resultOf finds the signature: in its header, or as the body. Several headers
 // are none.
-func resultOf(resp *fetch.Response) Result {
+func resultOf(resp *fetch.Response) SignedResult {
 	switch signatures := resp.Header.Values(ProvenanceHeader); {
 	case len(signatures) == 1:
-		return Result{JWS: signatures[0], Body: nonNil(resp.Body), MediaType: resp.MediaType}
+		return SignedResult{JWS: signatures[0], Body: nonNil(resp.Body), MediaType: resp.MediaType}
 	case len(signatures) == 0 && resp.MediaType == joseType:
-		return Result{JWS: string(resp.Body)}
+		return SignedResult{JWS: string(resp.Body)}
 	}
-	return Result{Body: nonNil(resp.Body), MediaType: resp.MediaType}
+	return SignedResult{Body: nonNil(resp.Body), MediaType: resp.MediaType}
 }
 
 func nonNil(b []byte) []byte {

@@ -71,7 +71,7 @@ func ParseKeySet(data []byte) (*KeySet, error) {
 		seen[k.id] = seen[k.id] || k.hasID
 		if reason != "" {
 			place := member.Place()
-			set.findings = append(set.findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeRejectedKey, Requirement: "AIU-3.4-05", Message: reason,
+			set.findings = append(set.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeRejectedKey, Requirement: "AIU-3.4-05", Message: reason,
 				Position: lookleap.Position{Line: place.Line, Column: place.Column, Offset: place.Offset, Path: place.Pointer}})
 			continue
 		}

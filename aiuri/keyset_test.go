@@ -29,7 +29,7 @@ func rocaModulus() *big.Int {
 }
 
 func TestKeySetUse(t *testing.T) {
-	r := aiuri.Result{JWS: es256(claims(""), "x", false)}
+	r := aiuri.SignedResult{JWS: es256(claims(""), "x", false)}
 	for _, c := range []struct {
 		id   string
 		keys []map[string]any

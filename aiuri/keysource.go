@@ -103,7 +103,7 @@ func (s *keySource) fetch(ctx context.Context, url string) (*KeySet, error) {
 
 // verify verifies a result by the keys of a discovery, with one fetch more where
 // its kid is unknown.
-func (s *keySource) verify(ctx context.Context, d *Discovery, r Result, x Expectation) (*Verified, error) {
+func (s *keySource) verify(ctx context.Context, d *Discovery, r SignedResult, x Expectation) (*Verified, error) {
 	if !d.Verifiable() {
 		return nil, &Error{Code: CodeNoTrustAnchor, Subject: d.Endpoint.Redacted(), Reason: "no document says by which keys results can be verified"}
 	}

@@ -111,9 +111,9 @@ func tokenOf(ctx context.Context, limits plugin, source TokenSource, to Destinat
 }
 
 // invoke asks a transport, which gets a copy of the call.
-func invoke(ctx context.Context, limits plugin, i Invoker, c *Call) (Result, error) {
+func invoke(ctx context.Context, limits plugin, i Invoker, c *Call) (SignedResult, error) {
 	own := *c
-	return call(ctx, limits, c.URI.Authority(), func(ctx context.Context) (Result, error) { return i.Invoke(ctx, &own) })
+	return call(ctx, limits, c.URI.Authority(), func(ctx context.Context) (SignedResult, error) { return i.Invoke(ctx, &own) })
 }
 
 // plugins are those that clients and gateways both call.

@@ -22,7 +22,7 @@ type deafTransport struct {
 	until chan struct{}
 }
 
-func (d *deafTransport) Invoke(ctx context.Context, c *aiuri.Call) (aiuri.Result, error) {
+func (d *deafTransport) Invoke(ctx context.Context, c *aiuri.Call) (aiuri.SignedResult, error) {
 	if c.URI.Authority() == d.deaf {
 		d.calls.Add(1)
 		<-d.until
@@ -92,7 +92,7 @@ func TestDeafPlugins(t *testing.T) {
 			g.options.Scopes = func(string, aiuri.URI) []string { wait(); return nil }
 		},
 		"transport": func(g *gatewayWorld, wait func()) {
-			g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.Result, error) { wait(); return aiuri.Result{}, nil })
+			g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.SignedResult, error) { wait(); return aiuri.SignedResult{}, nil })
 		},
 		"tokens": func(g *gatewayWorld, wait func()) {
 			g.bank.Body(documentPath, "application/json", documentWith("ai://bank.example/pay", "https://bank.example", `{"auth":"oauth2"}`))
@@ -159,9 +159,9 @@ func TestPluginErrors(t *testing.T) {
 	failed := errors.New("paid")
 	t.Run("O28/accept-code-of-the-transport", func(t *testing.T) {
 		for _, i := range []endpoint{
-			func(*aiuri.Call) (aiuri.Result, error) { return aiuri.Result{}, failed },
-			func(*aiuri.Call) (aiuri.Result, error) { panic(failed) },
-			func(*aiuri.Call) (aiuri.Result, error) { runtime.Goexit(); return aiuri.Result{}, nil },
+			func(*aiuri.Call) (aiuri.SignedResult, error) { return aiuri.SignedResult{}, failed },
+			func(*aiuri.Call) (aiuri.SignedResult, error) { panic(failed) },
+			func(*aiuri.Call) (aiuri.SignedResult, error) { runtime.Goexit(); return aiuri.SignedResult{}, nil },
 		} {
 			w := newWorld(t)
 			w.options.Native = i

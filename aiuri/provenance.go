@@ -12,9 +12,9 @@ import (
 // through a gateway an embedded one is a third longer, and held to the same limit.
 const MaxResult = 4 << 20
 
-// Result is an answer as it came, not yet verified: a compact JWS, embedded or
+// SignedResult is an answer as it came, not yet verified: a compact JWS, embedded or
 // detached, and the octets of the answer beside it.
-type Result struct {
+type SignedResult struct {
 	JWS  string // nothing before or behind it, no line end either; "": there is none, and the result is rejected
 	Body []byte // what the detached form covers; in the embedded form nil, or the same octets again
 
@@ -58,7 +58,7 @@ type Verified struct {
 // pure. A refusal is a [*lookleap.VerifyError] that holds nothing of the result:
 // rejected-unsigned, rejected-bad-signature, rejected-unknown-key, rejected-alg,
 // rejected-crit or rejected-policy. There is no mode that only warns.
-func VerifyResult(r Result, keys *KeySet, x Expectation, now time.Time) (*Verified, error) {
+func VerifyResult(r SignedResult, keys *KeySet, x Expectation, now time.Time) (*Verified, error) {
 	v := &lookleap.Verdict{Document: Draft, Subject: "a result", CheckedAt: now}
 	if !x.Endpoint.IsZero() {
 		v.Subject = "a result of " + x.Endpoint.Redacted()
@@ -90,7 +90,7 @@ func requirementOf(code lookleap.Code) string {
 	return "AIU-3.4-02"
 }
 
-func verifyResult(r Result, keys *KeySet, x *Expectation, now time.Time, v *lookleap.Verdict) (*Verified, *Error) {
+func verifyResult(r SignedResult, keys *KeySet, x *Expectation, now time.Time, v *lookleap.Verdict) (*Verified, *Error) {
 	pass := func(requirement, message string, evidence ...lookleap.Evidence) {
 		v.Checks = append(v.Checks, lookleap.Check{Requirement: requirement, Code: lookleap.CodeOK, Status: lookleap.Passed, Message: message, Evidence: evidence})
 	}
@@ -105,7 +105,7 @@ func verifyResult(r Result, keys *KeySet, x *Expectation, now time.Time, v *look
 		return nil, fail(CodeRejectedAlgorithm, "the signature's algorithm is not allowed", "sign with ES256, ES384, PS256 or EdDSA")
 	}
 	for range j.header.foreign {
-		v.Findings = append(v.Findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeForeignKeyReference, Requirement: "AIU-3.4-06",
+		v.Findings = append(v.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeForeignKeyReference, Requirement: "AIU-3.4-06",
 			Message: "the signature points to keys elsewhere, which were not used"})
 	}
 	pass("AIU-3.4-04", "the algorithm is "+j.header.algorithm)

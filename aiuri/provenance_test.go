@@ -95,27 +95,29 @@ func TestVerifyResult(t *testing.T) {
 	set := keySet(t, jwk("1", ecKey()), jwk("2", p384Key()), jwk("3", rsaKey()), jwk("4", edKey()))
 	expect := aiuri.Expectation{Endpoint: endpoint, Audience: "agent", Scopes: []string{"pay"}, Request: lookleap.Digest([]byte("r"))}
 	const body = `{"paid":true}`
-	detach := func(header string) aiuri.Result {
-		return aiuri.Result{JWS: es256(header, body, true), Body: []byte(body)}
+	detach := func(header string) aiuri.SignedResult {
+		return aiuri.SignedResult{JWS: es256(header, body, true), Body: []byte(body)}
 	}
-	embed := func(header, payload string) aiuri.Result { return aiuri.Result{JWS: es256(header, payload, false)} }
-	plain := func(header string) aiuri.Result {
+	embed := func(header, payload string) aiuri.SignedResult {
+		return aiuri.SignedResult{JWS: es256(header, payload, false)}
+	}
+	plain := func(header string) aiuri.SignedResult {
 		sum := sha256.Sum256([]byte(encode([]byte(header)) + "." + body))
 		r, s, _ := ecdsa.Sign(rand.Reader, ecKey(), sum[:])
-		return aiuri.Result{JWS: encode([]byte(header)) + ".." + encode(append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...)), Body: []byte(body)}
+		return aiuri.SignedResult{JWS: encode([]byte(header)) + ".." + encode(append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...)), Body: []byte(body)}
 	}
 	exp := func(d time.Duration) string { return fmt.Sprintf(`,"exp":%d`, now.Add(d).Unix()) }
 	iat := func(d time.Duration) string { return fmt.Sprintf(`,"iat":%d`, now.Add(d).Unix()) }
 	for _, c := range []struct {
 		id string
-		r  aiuri.Result
+		r  aiuri.SignedResult
 	}{
 		{"AIU-3.4-02/accept-detached", detach(claims(""))},
 		{"AIU-3.4-02/accept-embedded", embed(claims(""), body)},
 		{"AIU-3.4-07/accept-exact-octets", detach(claims(""))},
 		{"AIU-3.4-07/accept-b64-false", plain(`{"alg":"ES256","kid":"1","b64":false,"crit":["b64"]}`)},
 		{"AIU-3.4-07/accept-b64-true", detach(`{"alg":"ES256","kid":"1","b64":true,"crit":["b64"]}`)},
-		{"AIU-3.4-08/accept-same-beside", aiuri.Result{JWS: es256(claims(""), body, false), Body: []byte(body)}},
+		{"AIU-3.4-08/accept-same-beside", aiuri.SignedResult{JWS: es256(claims(""), body, false), Body: []byte(body)}},
 		{"AIU-3.4-05/accept-no-kid-one-fits", detach(`{"alg":"ES256"}`)},
 		{"AIU-3.4-06/accept-jwk-ignored", detach(`{"alg":"ES256","kid":"1","jwk":{"kty":"oct","k":"AA"},"x5c":["x"]}`)},
 		{"AIU-3.4-09/accept-all", detach(claims(exp(time.Minute) + iat(-time.Minute) + `,"iss":"AI://bank/service/payments","aud":["x","agent"],"req":"` + expect.Request + `","scope":"pay"`))},
@@ -140,17 +142,17 @@ func TestVerifyResult(t *testing.T) {
 	other := es256(claims(""), `{"paid":false}`, false)
 	for _, c := range []struct {
 		id   string
-		r    aiuri.Result
+		r    aiuri.SignedResult
 		code lookleap.Code
 	}{
-		{"AIU-3.4-02/reject-unsigned", aiuri.Result{Body: []byte(body)}, aiuri.CodeRejectedUnsigned},
-		{"AIU-3.4-02/reject-changed-payload", aiuri.Result{JWS: good, Body: []byte(`{"paid":true }`)}, aiuri.CodeRejectedSignature},
-		{"AIU-3.4-02/reject-other-signature", aiuri.Result{JWS: parts[0] + ".." + strings.Split(other, ".")[2], Body: []byte(body)}, aiuri.CodeRejectedSignature},
+		{"AIU-3.4-02/reject-unsigned", aiuri.SignedResult{Body: []byte(body)}, aiuri.CodeRejectedUnsigned},
+		{"AIU-3.4-02/reject-changed-payload", aiuri.SignedResult{JWS: good, Body: []byte(`{"paid":true }`)}, aiuri.CodeRejectedSignature},
+		{"AIU-3.4-02/reject-other-signature", aiuri.SignedResult{JWS: parts[0] + ".." + strings.Split(other, ".")[2], Body: []byte(body)}, aiuri.CodeRejectedSignature},
 		{"AIU-3.4-02/reject-unknown-key", detach(`{"alg":"ES256","kid":"9"}`), aiuri.CodeRejectedKey},
 		{"AIU-3.4-03/reject-scope", detach(claims(`,"scope":"pay admin"`)), aiuri.CodeRejectedPolicy},
 		{"AIU-3.4-03/reject-issuer", detach(claims(`,"iss":"ai://bank/other"`)), aiuri.CodeRejectedPolicy},
 		{"AIU-3.4-03/reject-expired", detach(claims(exp(0))), aiuri.CodeRejectedPolicy},
-		{"AIU-3.4-04/reject-none", aiuri.Result{JWS: encode([]byte(`{"alg":"none"}`)) + "." + encode([]byte(body)) + "."}, aiuri.CodeRejectedAlgorithm},
+		{"AIU-3.4-04/reject-none", aiuri.SignedResult{JWS: encode([]byte(`{"alg":"none"}`)) + "." + encode([]byte(body)) + "."}, aiuri.CodeRejectedAlgorithm},
 		{"AIU-3.4-04/reject-hs256", detach(`{"alg":"HS256","kid":"1"}`), aiuri.CodeRejectedAlgorithm},
 		{"AIU-3.4-04/reject-rs256-without-option", detach(`{"alg":"RS256","kid":"3"}`), aiuri.CodeRejectedAlgorithm},
 		{"AIU-3.4-04/reject-unknown", detach(`{"alg":"ES257","kid":"1"}`), aiuri.CodeRejectedAlgorithm},
@@ -159,10 +161,10 @@ func TestVerifyResult(t *testing.T) {
 		{"AIU-3.4-05/reject-kid-no-text", detach(`{"alg":"ES256","kid":1}`), aiuri.CodeRejectedKey},
 		{"AIU-3.4-06/reject-crit", detach(`{"alg":"ES256","kid":"1","x":1,"crit":["x"]}`), aiuri.CodeRejectedCritical},
 		{"AIU-3.4-07/reject-b64-without-crit", plain(`{"alg":"ES256","kid":"1","b64":false}`), aiuri.CodeRejectedCritical},
-		{"AIU-3.4-07/reject-reformatted", aiuri.Result{JWS: good, Body: []byte("{\"paid\": true}")}, aiuri.CodeRejectedSignature},
-		{"AIU-3.4-08/reject-different-beside", aiuri.Result{JWS: es256(claims(""), body, false), Body: []byte(`{}`)}, aiuri.CodeRejectedSignature},
+		{"AIU-3.4-07/reject-reformatted", aiuri.SignedResult{JWS: good, Body: []byte("{\"paid\": true}")}, aiuri.CodeRejectedSignature},
+		{"AIU-3.4-08/reject-different-beside", aiuri.SignedResult{JWS: es256(claims(""), body, false), Body: []byte(`{}`)}, aiuri.CodeRejectedSignature},
 		{"AIU-3.4-09/reject-exp", detach(claims(exp(-time.Second))), aiuri.CodeRejectedPolicy},
-		{"AIU-3.4-09/reject-nested", aiuri.Result{JWS: es256(`{"alg":"ES256","kid":"1","cty":"jwt"}`, es256(`{"alg":"ES256","kid":"1"}`, `{"exp":1}`, false), false)}, aiuri.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-nested", aiuri.SignedResult{JWS: es256(`{"alg":"ES256","kid":"1","cty":"jwt"}`, es256(`{"alg":"ES256","kid":"1"}`, `{"exp":1}`, false), false)}, aiuri.CodeRejectedPolicy},
 		{"AIU-3.4-09/reject-nbf", detach(claims(`,"nbf":` + strconv.FormatInt(now.Add(6*time.Minute).Unix(), 10))), aiuri.CodeRejectedPolicy},
 		{"AIU-3.4-09/reject-nbf-text", detach(claims(`,"nbf":"soon"`)), aiuri.CodeRejectedPolicy},
 		{"AIU-3.4-09/reject-iat", detach(claims(iat(5*time.Minute + time.Second))), aiuri.CodeRejectedPolicy},
@@ -178,31 +180,31 @@ func TestVerifyResult(t *testing.T) {
 		{"AIU-3.4-09/reject-no-utf8", embed(claims(""), "{\"x\":\"\xff\",\"exp\":9999999999}"), aiuri.CodeRejectedPolicy},
 		{"AIU-3.4-09/reject-after-others", embed(claims(""), `{"x":{"y":[1,2,{"z":null}]},"w":"\u00e9","exp":1}`), aiuri.CodeRejectedPolicy},
 		{"AIU-3.4-09/reject-doubled-claim", embed(claims(""), `{"aud":"agent","aud":"x"}`), aiuri.CodeRejectedPolicy},
-		{"L11/reject-none", aiuri.Result{JWS: encode([]byte(`{"alg":"none"}`)) + "." + encode([]byte(body)) + "."}, aiuri.CodeRejectedAlgorithm},
-		{"L11/reject-None", aiuri.Result{JWS: encode([]byte(`{"alg":"None"}`)) + "." + encode([]byte(body)) + "."}, aiuri.CodeRejectedAlgorithm},
-		{"L11/reject-nOnE", aiuri.Result{JWS: encode([]byte(`{"alg":"nOnE"}`)) + "." + encode([]byte(body)) + "."}, aiuri.CodeRejectedAlgorithm},
-		{"L11/reject-empty-signature", aiuri.Result{JWS: parts[0] + "..", Body: []byte(body)}, aiuri.CodeRejectedSignature},
+		{"L11/reject-none", aiuri.SignedResult{JWS: encode([]byte(`{"alg":"none"}`)) + "." + encode([]byte(body)) + "."}, aiuri.CodeRejectedAlgorithm},
+		{"L11/reject-None", aiuri.SignedResult{JWS: encode([]byte(`{"alg":"None"}`)) + "." + encode([]byte(body)) + "."}, aiuri.CodeRejectedAlgorithm},
+		{"L11/reject-nOnE", aiuri.SignedResult{JWS: encode([]byte(`{"alg":"nOnE"}`)) + "." + encode([]byte(body)) + "."}, aiuri.CodeRejectedAlgorithm},
+		{"L11/reject-empty-signature", aiuri.SignedResult{JWS: parts[0] + "..", Body: []byte(body)}, aiuri.CodeRejectedSignature},
 		{"L16/reject-unknown-crit", detach(`{"alg":"ES256","kid":"1","crit":["x"],"x":1}`), aiuri.CodeRejectedCritical},
 		{"L16/reject-empty-crit", detach(`{"alg":"ES256","kid":"1","crit":[]}`), aiuri.CodeRejectedCritical},
 		{"L16/reject-crit-no-list", detach(`{"alg":"ES256","kid":"1","crit":"b64"}`), aiuri.CodeRejectedCritical},
 		{"L16/reject-crit-without-b64", detach(`{"alg":"ES256","kid":"1","crit":["b64"]}`), aiuri.CodeRejectedCritical},
 		{"L16/reject-crit-twice", detach(`{"alg":"ES256","kid":"1","b64":true,"crit":["b64","b64"]}`), aiuri.CodeRejectedCritical},
-		{"L16/reject-detached-swap", aiuri.Result{JWS: good, Body: []byte("other")}, aiuri.CodeRejectedSignature},
-		{"L16/reject-unprotected-header", aiuri.Result{JWS: `{"protected":"` + parts[0] + `","header":{"crit":["b64"]},"payload":"","signature":"` + parts[2] + `"}`, Body: []byte(body)}, aiuri.CodeRejectedSignature},
+		{"L16/reject-detached-swap", aiuri.SignedResult{JWS: good, Body: []byte("other")}, aiuri.CodeRejectedSignature},
+		{"L16/reject-unprotected-header", aiuri.SignedResult{JWS: `{"protected":"` + parts[0] + `","header":{"crit":["b64"]},"payload":"","signature":"` + parts[2] + `"}`, Body: []byte(body)}, aiuri.CodeRejectedSignature},
 		{"L17/reject-path", detach(`{"alg":"ES256","kid":"../../x"}`), aiuri.CodeRejectedKey},
 		{"L17/reject-injection", detach(`{"alg":"ES256","kid":"' OR 1=1"}`), aiuri.CodeRejectedKey},
 		{"L17/reject-megabyte", detach(`{"alg":"ES256","kid":"` + strings.Repeat("x", 1<<20) + `"}`), aiuri.CodeRejectedSignature},
 		{"L17/reject-empty", detach(`{"alg":"ES256","kid":""}`), aiuri.CodeRejectedKey},
-		{"L19/reject-two-parts", aiuri.Result{JWS: parts[0] + "." + parts[2], Body: []byte(body)}, aiuri.CodeRejectedSignature},
-		{"L19/reject-five-parts", aiuri.Result{JWS: good + "..", Body: []byte(body)}, aiuri.CodeRejectedSignature},
-		{"L19/reject-a-million-dots", aiuri.Result{JWS: strings.Repeat(".", 1e6)}, aiuri.CodeRejectedSignature},
-		{"L19/reject-json-form", aiuri.Result{JWS: `{"payload":"","signatures":[` + strings.Repeat(`{},`, 1e4) + `{}]}`}, aiuri.CodeRejectedSignature},
+		{"L19/reject-two-parts", aiuri.SignedResult{JWS: parts[0] + "." + parts[2], Body: []byte(body)}, aiuri.CodeRejectedSignature},
+		{"L19/reject-five-parts", aiuri.SignedResult{JWS: good + "..", Body: []byte(body)}, aiuri.CodeRejectedSignature},
+		{"L19/reject-a-million-dots", aiuri.SignedResult{JWS: strings.Repeat(".", 1e6)}, aiuri.CodeRejectedSignature},
+		{"L19/reject-json-form", aiuri.SignedResult{JWS: `{"payload":"","signatures":[` + strings.Repeat(`{},`, 1e4) + `{}]}`}, aiuri.CodeRejectedSignature},
 		{"L19/reject-duplicate-header-name", detach(`{"alg":"ES256","alg":"none","kid":"1"}`), aiuri.CodeRejectedSignature},
-		{"L22/reject-reencoded", aiuri.Result{JWS: good, Body: []byte(`{"paid":true}` + "\n")}, aiuri.CodeRejectedSignature},
-		{"AIU-3.4-02/reject-padding", aiuri.Result{JWS: good + "==", Body: []byte(body)}, aiuri.CodeRejectedSignature},
-		{"AIU-3.4-02/reject-spare-bits", aiuri.Result{JWS: spareBits(good), Body: []byte(body)}, aiuri.CodeRejectedSignature},
-		{"AIU-3.4-02/reject-line-break", aiuri.Result{JWS: good + "\n", Body: []byte(body)}, aiuri.CodeRejectedSignature},
-		{"AIU-3.4-02/reject-too-large", aiuri.Result{JWS: good, Body: make([]byte, aiuri.MaxResult+1)}, lookleap.CodeTooLarge},
+		{"L22/reject-reencoded", aiuri.SignedResult{JWS: good, Body: []byte(`{"paid":true}` + "\n")}, aiuri.CodeRejectedSignature},
+		{"AIU-3.4-02/reject-padding", aiuri.SignedResult{JWS: good + "==", Body: []byte(body)}, aiuri.CodeRejectedSignature},
+		{"AIU-3.4-02/reject-spare-bits", aiuri.SignedResult{JWS: spareBits(good), Body: []byte(body)}, aiuri.CodeRejectedSignature},
+		{"AIU-3.4-02/reject-line-break", aiuri.SignedResult{JWS: good + "\n", Body: []byte(body)}, aiuri.CodeRejectedSignature},
+		{"AIU-3.4-02/reject-too-large", aiuri.SignedResult{JWS: good, Body: make([]byte, aiuri.MaxResult+1)}, lookleap.CodeTooLarge},
 	} {
 		t.Run(c.id, func(t *testing.T) { refused(t, c.r, set, expect, c.code) })
 	}
@@ -248,7 +250,7 @@ func spareBits(jws string) string {
 }
 
 // refused holds that nothing of the result is in the refusal.
-func refused(t *testing.T, r aiuri.Result, set *aiuri.KeySet, x aiuri.Expectation, code lookleap.Code) {
+func refused(t *testing.T, r aiuri.SignedResult, set *aiuri.KeySet, x aiuri.Expectation, code lookleap.Code) {
 	t.Helper()
 	v, err := aiuri.VerifyResult(r, set, x, now)
 	var no *lookleap.VerifyError
@@ -308,7 +310,7 @@ func TestPSSSalt(t *testing.T) {
 			salt = rsa.PSSSaltLengthAuto
 		}
 		signature := must(rsa.SignPSS(rand.Reader, rsaKey(), crypto.SHA256, sum[:], &rsa.PSSOptions{SaltLength: salt}))
-		r := aiuri.Result{JWS: input + "." + encode(signature)}
+		r := aiuri.SignedResult{JWS: input + "." + encode(signature)}
 		for _, id := range []string{"L14", "AIU-3.4-04"} {
 			if ok {
 				t.Run(id+"/accept-salt-32", func(t *testing.T) {
@@ -324,7 +326,7 @@ func TestPSSSalt(t *testing.T) {
 	t.Run("AIU-3.4-04/accept-rs256-by-option", func(t *testing.T) {
 		input := encode([]byte(`{"alg":"RS256","kid":"k"}`)) + "." + encode([]byte("x"))
 		sum := sha256.Sum256([]byte(input))
-		r := aiuri.Result{JWS: input + "." + encode(must(rsa.SignPKCS1v15(rand.Reader, rsaKey(), crypto.SHA256, sum[:])))}
+		r := aiuri.SignedResult{JWS: input + "." + encode(must(rsa.SignPKCS1v15(rand.Reader, rsaKey(), crypto.SHA256, sum[:])))}
 		if _, err := aiuri.VerifyResult(r, set, aiuri.Expectation{AllowRS256: true}, now); err != nil {
 			t.Error(err)
 		}
@@ -332,7 +334,7 @@ func TestPSSSalt(t *testing.T) {
 	t.Run("L14/reject-der", func(t *testing.T) {
 		input := encode([]byte(`{"alg":"ES256","kid":"1"}`)) + "." + encode([]byte("x"))
 		sum := sha256.Sum256([]byte(input))
-		r := aiuri.Result{JWS: input + "." + encode(must(ecdsa.SignASN1(rand.Reader, ecKey(), sum[:])))}
+		r := aiuri.SignedResult{JWS: input + "." + encode(must(ecdsa.SignASN1(rand.Reader, ecKey(), sum[:])))}
 		refused(t, r, keySet(t, jwk("1", ecKey())), aiuri.Expectation{}, aiuri.CodeRejectedSignature)
 	})
 }
@@ -343,7 +345,7 @@ func FuzzVerifyResult(f *testing.F) {
 	f.Add(es256(claims(""), "x", true), []byte("x"))
 	f.Add(encode([]byte(`{"alg":"none"}`))+"..", []byte("x"))
 	f.Fuzz(func(t *testing.T, text string, body []byte) {
-		v, err := aiuri.VerifyResult(aiuri.Result{JWS: text, Body: body}, set, aiuri.Expectation{}, now)
+		v, err := aiuri.VerifyResult(aiuri.SignedResult{JWS: text, Body: body}, set, aiuri.Expectation{}, now)
 		if (v == nil) == (err == nil) || err != nil && !lookleap.CodeOf(err).Known() {
 			t.Fatalf("got %v, %v", v, err)
 		}

@@ -239,11 +239,11 @@ func PublicJWKSHandler(set []byte) (http.Handler, error) {
 // findings of the discovery, and those of what is missing. Nil: nothing was found.
 func Lint(d *Discovery) []lookleap.Finding {
 	if d == nil || len(d.Candidates) == 0 {
-		return []lookleap.Finding{{Severity: lookleap.Warning, Code: CodeNoEndpoint, Requirement: "AIU-3.1-01", Message: "the origin advertises no endpoint", Fix: "publish /.well-known/aiip"}}
+		return []lookleap.Finding{{Severity: lookleap.SeverityWarning, Code: CodeNoEndpoint, Requirement: "AIU-3.1-01", Message: "the origin advertises no endpoint", Fix: "publish /.well-known/aiip"}}
 	}
 	findings := slices.Clone(d.Findings)
 	if !d.Verifiable() {
-		findings = append(findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeNoTrustAnchor, Requirement: "AIU-3.4-10", Message: "no document names keys, so no result can be verified", Fix: "publish /.well-known/aiip with jwks"})
+		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeNoTrustAnchor, Requirement: "AIU-3.4-10", Message: "no document names keys, so no result can be verified", Fix: "publish /.well-known/aiip with jwks"})
 	}
 	return findings
 }

@@ -50,24 +50,24 @@ func TestRFC7515(t *testing.T) {
 	flattened := `{"payload":"` + joePayload + `","protected":"eyJhbGciOiJFUzI1NiJ9","header":{"kid":"ec"},"signature":"` + joeEC + `"}`
 	for _, c := range []struct {
 		name   string
-		r      aiuri.Result
+		r      aiuri.SignedResult
 		x      aiuri.Expectation
 		code   lookleap.Code
 		signed bool // whether the signature was found to hold
 	}{
-		{"A.1-HS256", aiuri.Result{JWS: joeHS256}, rs256, aiuri.CodeRejectedAlgorithm, false},
-		{"A.2-RS256", aiuri.Result{JWS: joeRS256}, rs256, aiuri.CodeRejectedPolicy, true},
-		{"A.2-RS256-not-allowed", aiuri.Result{JWS: joeRS256}, aiuri.Expectation{}, aiuri.CodeRejectedAlgorithm, false},
-		{"A.3-ES256", aiuri.Result{JWS: joeES256}, aiuri.Expectation{}, aiuri.CodeRejectedPolicy, true},
-		{"A.3-ES256-other-signature", aiuri.Result{JWS: "eyJhbGciOiJFUzI1NiJ9." + joePayload + "." + joeRSA}, rs256, aiuri.CodeRejectedSignature, false},
-		{"A.3-ES256-other-payload", aiuri.Result{JWS: "eyJhbGciOiJFUzI1NiJ9.UGF5bG9hZA." + joeEC}, rs256, aiuri.CodeRejectedSignature, false},
-		{"A.4-ES512", aiuri.Result{JWS: es512}, rs256, aiuri.CodeRejectedAlgorithm, false},
-		{"A.5-unsecured", aiuri.Result{JWS: unsecured}, rs256, aiuri.CodeRejectedAlgorithm, false},
-		{"A.6-general-JSON", aiuri.Result{JWS: general}, rs256, aiuri.CodeRejectedSignature, false},
-		{"A.7-flattened-JSON", aiuri.Result{JWS: flattened}, rs256, aiuri.CodeRejectedSignature, false},
-		{"E-crit", aiuri.Result{JWS: undefined}, rs256, aiuri.CodeRejectedCritical, false},
-		{"F-detached", aiuri.Result{JWS: "eyJhbGciOiJFUzI1NiJ9.." + joeEC, Body: body}, rs256, aiuri.CodeRejectedPolicy, true},
-		{"F-detached-without-payload", aiuri.Result{JWS: "eyJhbGciOiJFUzI1NiJ9.." + joeEC}, rs256, aiuri.CodeRejectedSignature, false},
+		{"A.1-HS256", aiuri.SignedResult{JWS: joeHS256}, rs256, aiuri.CodeRejectedAlgorithm, false},
+		{"A.2-RS256", aiuri.SignedResult{JWS: joeRS256}, rs256, aiuri.CodeRejectedPolicy, true},
+		{"A.2-RS256-not-allowed", aiuri.SignedResult{JWS: joeRS256}, aiuri.Expectation{}, aiuri.CodeRejectedAlgorithm, false},
+		{"A.3-ES256", aiuri.SignedResult{JWS: joeES256}, aiuri.Expectation{}, aiuri.CodeRejectedPolicy, true},
+		{"A.3-ES256-other-signature", aiuri.SignedResult{JWS: "eyJhbGciOiJFUzI1NiJ9." + joePayload + "." + joeRSA}, rs256, aiuri.CodeRejectedSignature, false},
+		{"A.3-ES256-other-payload", aiuri.SignedResult{JWS: "eyJhbGciOiJFUzI1NiJ9.UGF5bG9hZA." + joeEC}, rs256, aiuri.CodeRejectedSignature, false},
+		{"A.4-ES512", aiuri.SignedResult{JWS: es512}, rs256, aiuri.CodeRejectedAlgorithm, false},
+		{"A.5-unsecured", aiuri.SignedResult{JWS: unsecured}, rs256, aiuri.CodeRejectedAlgorithm, false},
+		{"A.6-general-JSON", aiuri.SignedResult{JWS: general}, rs256, aiuri.CodeRejectedSignature, false},
+		{"A.7-flattened-JSON", aiuri.SignedResult{JWS: flattened}, rs256, aiuri.CodeRejectedSignature, false},
+		{"E-crit", aiuri.SignedResult{JWS: undefined}, rs256, aiuri.CodeRejectedCritical, false},
+		{"F-detached", aiuri.SignedResult{JWS: "eyJhbGciOiJFUzI1NiJ9.." + joeEC, Body: body}, rs256, aiuri.CodeRejectedPolicy, true},
+		{"F-detached-without-payload", aiuri.SignedResult{JWS: "eyJhbGciOiJFUzI1NiJ9.." + joeEC}, rs256, aiuri.CodeRejectedSignature, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			refused(t, c.r, joeKeys(t), c.x, c.code)
@@ -99,7 +99,7 @@ func TestRFC7797(t *testing.T) {
 	set := keySet(t, jwk("1", ecKey()))
 	for name, payload := range map[string]string{"with-dot": "$.02", "text": "This is the payload string!", "empty": "", "not-UTF-8": "\xff\x00."} {
 		t.Run("accept-"+name, func(t *testing.T) {
-			r := aiuri.Result{JWS: encode([]byte(header)) + ".." + sign(header, payload), Body: []byte(payload)}
+			r := aiuri.SignedResult{JWS: encode([]byte(header)) + ".." + sign(header, payload), Body: []byte(payload)}
 			if v, err := aiuri.VerifyResult(r, set, aiuri.Expectation{}, now); err != nil || string(v.Payload) != payload {
 				t.Errorf("got %v, %v", v, err)
 			}
@@ -118,7 +118,7 @@ func TestRFC7797(t *testing.T) {
 		"encoded-all-the-same":  {header, encode([]byte("$.02")), "", aiuri.CodeRejectedSignature},
 	} {
 		t.Run("reject-"+name, func(t *testing.T) {
-			r := aiuri.Result{JWS: encode([]byte(c.header)) + "." + c.middle + "." + sign(c.header, c.payload), Body: []byte("$.02")}
+			r := aiuri.SignedResult{JWS: encode([]byte(c.header)) + "." + c.middle + "." + sign(c.header, c.payload), Body: []byte("$.02")}
 			refused(t, r, set, aiuri.Expectation{}, c.code)
 		})
 	}

@@ -79,8 +79,8 @@ func TestSecretsInDiaries(t *testing.T) {
 			g.answer = func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, secret) }
 		},
 		"transport-failed": func(g *gatewayWorld) {
-			g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.Result, error) {
-				return aiuri.Result{}, &aiuri.Error{Code: aiuri.CodeEndpointFailed, Subject: "x"}
+			g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.SignedResult, error) {
+				return aiuri.SignedResult{}, &aiuri.Error{Code: aiuri.CodeEndpointFailed, Subject: "x"}
 			})
 		},
 		"more-scopes": func(g *gatewayWorld) {

@@ -54,13 +54,13 @@ func isWhole(key *ecdsa.PrivateKey) (whole bool) {
 // SignResult signs the octets of a result (section 3.4), in the detached form if
 // detached is set. Claims go into the protected header, so that the payload
 // stays as it is; nil makes none.
-func SignResult(payload []byte, key SigningKey, claims *Claims, detached bool) (Result, error) {
+func SignResult(payload []byte, key SigningKey, claims *Claims, detached bool) (SignedResult, error) {
 	algorithm, err := key.algorithm()
 	if err != nil {
-		return Result{}, err
+		return SignedResult{}, err
 	}
 	if key.ID == "" {
-		return Result{}, fail(CodeBadConfiguration, "the key has no id", "")
+		return SignedResult{}, fail(CodeBadConfiguration, "the key has no id", "")
 	}
 	options := &jose.SignerOptions{}
 	for name, value := range claims.members() {
@@ -68,18 +68,18 @@ func SignResult(payload []byte, key SigningKey, claims *Claims, detached bool) (
 	}
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: jose.JSONWebKey{Key: key.Private, KeyID: key.ID}}, options)
 	if err != nil {
-		return Result{}, &Error{Code: CodeBadConfiguration, Reason: "the key cannot sign", Err: err}
+		return SignedResult{}, &Error{Code: CodeBadConfiguration, Reason: "the key cannot sign", Err: err}
 	}
 	signed, err := signer.Sign(payload)
 	if err != nil {
-		return Result{}, unsigned(err)
+		return SignedResult{}, unsigned(err)
 	}
 	if !detached {
 		text, err := signed.CompactSerialize()
-		return Result{JWS: text}, unsigned(err)
+		return SignedResult{JWS: text}, unsigned(err)
 	}
 	text, err := signed.DetachedCompactSerialize()
-	return Result{JWS: text, Body: payload}, unsigned(err)
+	return SignedResult{JWS: text, Body: payload}, unsigned(err)
 }
 
 func unsigned(err error) error {

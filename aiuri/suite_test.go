@@ -95,7 +95,7 @@ func TestCookbook(t *testing.T) {
 		t.Run(filepath.Base(c.file), func(t *testing.T) {
 			var vector cookbookCase
 			readJSON(t, filepath.Join(dir, c.file), &vector)
-			r := aiuri.Result{JWS: vector.Output.Compact}
+			r := aiuri.SignedResult{JWS: vector.Output.Compact}
 			if c.detached {
 				r.Body = []byte(vector.Input.Payload)
 			}
@@ -133,7 +133,7 @@ func TestCookbookJSON(t *testing.T) {
 				continue
 			}
 			forms++
-			r := aiuri.Result{JWS: string(form), Body: []byte(vector.Input.Payload)}
+			r := aiuri.SignedResult{JWS: string(form), Body: []byte(vector.Input.Payload)}
 			refused(t, r, vector.publicKeys(t), aiuri.Expectation{AllowRS256: true}, aiuri.CodeRejectedSignature)
 		}
 	}

@@ -116,7 +116,7 @@ func TestRequestDigestOfOneCall(t *testing.T) {
 
 // TestNonce holds that the result of one call does not answer another one.
 func TestNonce(t *testing.T) {
-	sign := func(c *aiuri.Call) (aiuri.Result, error) {
+	sign := func(c *aiuri.Call) (aiuri.SignedResult, error) {
 		claims := &aiuri.Claims{Issuer: "ai://bank.example/pay", Expires: now.Add(time.Hour), Request: aiuri.RequestDigest(c)}
 		return aiuri.SignResult([]byte(`{"paid":true}`), aiuri.SigningKey{ID: "1", Private: ecKey()}, claims, true)
 	}
@@ -129,8 +129,8 @@ func TestNonce(t *testing.T) {
 	}
 	for name, replay := range map[string]bool{"accept-answer": false, "reject-answer-of-the-same-question": true} {
 		t.Run("O15/"+name, func(t *testing.T) {
-			var first *aiuri.Result
-			_, client := world(t, func(c *aiuri.Call) (aiuri.Result, error) {
+			var first *aiuri.SignedResult
+			_, client := world(t, func(c *aiuri.Call) (aiuri.SignedResult, error) {
 				if replay && first != nil {
 					return *first, nil
 				}
@@ -147,7 +147,7 @@ func TestNonce(t *testing.T) {
 	}
 	t.Run("O15/reject-other-users-answer", func(t *testing.T) {
 		var calls []aiuri.Call
-		_, client := world(t, func(c *aiuri.Call) (aiuri.Result, error) {
+		_, client := world(t, func(c *aiuri.Call) (aiuri.SignedResult, error) {
 			calls = append(calls, *c)
 			if len(calls) == 2 { // what a transport does that mixes up its users
 				swapped := *c
@@ -167,7 +167,7 @@ func TestNonce(t *testing.T) {
 		}
 	})
 	t.Run("O15/accept-endpoint-that-knows-no-nonce", func(t *testing.T) {
-		w, _ := world(t, func(c *aiuri.Call) (aiuri.Result, error) {
+		w, _ := world(t, func(c *aiuri.Call) (aiuri.SignedResult, error) {
 			plain := *c
 			plain.Nonce = ""
 			return sign(&plain)
@@ -197,7 +197,7 @@ func TestNonce(t *testing.T) {
 		w := g.serve(t, "POST", payTarget, "{}") // by a client that knows nothing of nonces
 		again := aiuri.Call{URI: parseAny("ai://bank.example/pay?amount=10"), Method: "POST", Body: []byte("{}"), Nonce: w.Header().Get(aiuri.NonceHeader), User: w.Header().Get(aiuri.UserHeader)}
 		x := aiuri.Expectation{Endpoint: parseAny("ai://bank.example/pay"), Request: aiuri.RequestDigest(&again), RequireBinding: true}
-		if _, err := aiuri.VerifyResult(aiuri.Result{JWS: w.Header().Get(aiuri.ProvenanceHeader), Body: w.Body.Bytes()}, keySet(t, jwk("1", ecKey())), x, now); err != nil || again.User == "" {
+		if _, err := aiuri.VerifyResult(aiuri.SignedResult{JWS: w.Header().Get(aiuri.ProvenanceHeader), Body: w.Body.Bytes()}, keySet(t, jwk("1", ecKey())), x, now); err != nil || again.User == "" {
 			t.Errorf("got %v with user mark %q", err, again.User)
 		}
 	})

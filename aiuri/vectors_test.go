@@ -162,7 +162,7 @@ func TestVectorResults(t *testing.T) {
 			if err != nil || len(keys.Findings()) != 0 {
 				t.Fatal(err, keys.Findings())
 			}
-			r := aiuri.Result{JWS: c.JWS}
+			r := aiuri.SignedResult{JWS: c.JWS}
 			if c.Body != nil {
 				r.Body = []byte(*c.Body)
 			}

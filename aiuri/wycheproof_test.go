@@ -74,7 +74,7 @@ func TestWycheproof(t *testing.T) {
 					if strings.HasPrefix(text, `"`) {
 						_ = json.Unmarshal(test.JWS, &text)
 					}
-					v, _ := aiuri.VerifyResult(aiuri.Result{JWS: text}, set, aiuri.Expectation{AllowRS256: true}, now)
+					v, _ := aiuri.VerifyResult(aiuri.SignedResult{JWS: text}, set, aiuri.Expectation{AllowRS256: true}, now)
 					if v == nil {
 						continue
 					}

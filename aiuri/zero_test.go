@@ -30,8 +30,8 @@ var zeroTypes = map[string]reflect.Type{
 	"Discovery": reflect.TypeFor[aiuri.Discovery](), "DiscoveryOptions": reflect.TypeFor[aiuri.DiscoveryOptions](), "Error": reflect.TypeFor[aiuri.Error](),
 	"Expectation": reflect.TypeFor[aiuri.Expectation](), "Gateway": reflect.TypeFor[aiuri.Gateway](), "GatewayOptions": reflect.TypeFor[aiuri.GatewayOptions](),
 	"Grant": reflect.TypeFor[aiuri.Grant](), "KeyRing": reflect.TypeFor[aiuri.KeyRing](), "KeySet": reflect.TypeFor[aiuri.KeySet](),
-	"Kind": reflect.TypeFor[aiuri.Kind](), "Mapping": reflect.TypeFor[aiuri.Mapping](), "Policy": reflect.TypeFor[aiuri.Policy](),
-	"Request": reflect.TypeFor[aiuri.Request](), "Result": reflect.TypeFor[aiuri.Result](), "Rules": reflect.TypeFor[aiuri.Rules](),
+	"Kind": reflect.TypeFor[aiuri.Kind](), "Mapping": reflect.TypeFor[aiuri.Mapping](), "Policy": reflect.TypeFor[aiuri.EndpointPolicy](),
+	"Request": reflect.TypeFor[aiuri.Request](), "Result": reflect.TypeFor[aiuri.SignedResult](), "Rules": reflect.TypeFor[aiuri.Rules](),
 	"SigningKey": reflect.TypeFor[aiuri.SigningKey](), "Source": reflect.TypeFor[aiuri.Source](), "Target": reflect.TypeFor[aiuri.Target](),
 	"TokenFunc": reflect.TypeFor[aiuri.TokenFunc](), "URI": reflect.TypeFor[aiuri.URI](), "Verified": reflect.TypeFor[aiuri.Verified](),
 }
@@ -143,7 +143,7 @@ func TestZeroValues(t *testing.T) {
 			return err
 		},
 		"result-without-anything": func() error {
-			_, err := aiuri.VerifyResult(aiuri.Result{}, nil, aiuri.Expectation{}, time.Time{})
+			_, err := aiuri.VerifyResult(aiuri.SignedResult{}, nil, aiuri.Expectation{}, time.Time{})
 			return err
 		},
 		"result-without-keys": func() error {

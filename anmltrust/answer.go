@@ -7,21 +7,21 @@ import (
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
-// MaxAnswer is the largest answer of a query endpoint in octets.
-const MaxAnswer = 64 << 10
+// MaxQueryResponse is the largest answer of a query endpoint in octets.
+const MaxQueryResponse = 64 << 10
 
-// Answer is the answer of a query endpoint with status 200 (section 12.4).
-type Answer struct {
+// QueryResponse is the answer of a query endpoint with status 200 (section 12.4).
+type QueryResponse struct {
 	Tier    Tier
 	Scope   Scope // as returned, before the tier's ceiling
 	Expires time.Time
 }
 
-// ParseAnswer reads the body of a query's answer. An error is an [*Error]:
+// ParseQueryResponse reads the body of a query's answer. An error is an [*Error]:
 // query-malformed, or query-authorized-false for an endpoint that says no with
 // status 200. Expiry is read, not judged.
-func ParseAnswer(body []byte) (*Answer, error) {
-	root, err := strictjson.Parse(body, strictjson.Limits{Size: MaxAnswer, Depth: manifestDepth, Values: MaxAnswer / 8})
+func ParseQueryResponse(body []byte) (*QueryResponse, error) {
+	root, err := strictjson.Parse(body, strictjson.Limits{Size: MaxQueryResponse, Depth: manifestDepth, Values: MaxQueryResponse / 8})
 	if err == nil {
 		err = root.Expect(strictjson.Object)
 	}
@@ -39,7 +39,7 @@ func ParseAnswer(body []byte) (*Answer, error) {
 	if !yes {
 		return nil, at(authorized, CodeQueryAuthorizedFalse, "the endpoint says no with status 200", "answer 404")
 	}
-	a := &Answer{}
+	a := &QueryResponse{}
 	tier, err := root.Need("tier")
 	if err != nil {
 		return nil, fromJSON(CodeQueryMalformed, err)

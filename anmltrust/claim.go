@@ -71,12 +71,12 @@ func (d Document) trustClaims(findings *[]lookleap.Finding) []Claim {
 		name := t.Domain
 		switch {
 		case t.Domain == "" && t.Site == "":
-			*findings = append(*findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeClaimMalformed, Requirement: "A4",
+			*findings = append(*findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeClaimMalformed, Requirement: "A4",
 				Message: "the trust element names no site", Fix: "add its domain"})
 			continue
 		case t.Domain == "":
 			name = t.Site
-			*findings = append(*findings, lookleap.Finding{Severity: lookleap.Warning, Code: "alias", Requirement: "A4",
+			*findings = append(*findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: "alias", Requirement: "A4",
 				Message: "the trust element writes site for domain", Fix: "write domain"})
 		case t.Site != "" && !sameSite(t.Domain, t.Site):
 			claim.Refused = CodeClaimInvalid

@@ -58,12 +58,12 @@ func TestCostOfRefusing(t *testing.T) {
 		})
 	}
 	for name, data := range map[string][]byte{
-		"flat":   filled(anmltrust.MaxAnswer, `{"authorized":[`, "1,", "1]}"),
-		"scopes": filled(anmltrust.MaxAnswer, `{"authorized":true,"tier":1,"scope":[`, `"body",`, `1],"expires":"2026-06-20T00:00:00Z"}`),
-		"string": filled(anmltrust.MaxAnswer, `{"authorized":true,"tier":"`, `\u0061`, `"}`),
+		"flat":   filled(anmltrust.MaxQueryResponse, `{"authorized":[`, "1,", "1]}"),
+		"scopes": filled(anmltrust.MaxQueryResponse, `{"authorized":true,"tier":1,"scope":[`, `"body",`, `1],"expires":"2026-06-20T00:00:00Z"}`),
+		"string": filled(anmltrust.MaxQueryResponse, `{"authorized":true,"tier":"`, `\u0061`, `"}`),
 	} {
-		check("H11/reject-answer-"+name, 2*anmltrust.MaxAnswer, func() error {
-			_, err := anmltrust.ParseAnswer(data)
+		check("H11/reject-answer-"+name, 2*anmltrust.MaxQueryResponse, func() error {
+			_, err := anmltrust.ParseQueryResponse(data)
 			return err
 		})
 	}

@@ -131,7 +131,7 @@ func (o *outcome) widen(row string, code lookleap.Code) {
 	case CodeNoRecord, CodeNotListed, CodeSelf:
 	default:
 		status, checked, message = lookleap.Noted, CodeSelfNarrowUnavailable, "the host lies below the site, and whether the site narrows it could not be found out"
-		o.findings = append(o.findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeSelfNarrowUnavailable, Requirement: "B5",
+		o.findings = append(o.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeSelfNarrowUnavailable, Requirement: "B5",
 			Message: fmt.Sprintf("whether the site narrows this host could not be found out: %s (%s, row %s)", code.Title(), code, row)})
 	}
 	o.row, o.code, o.tier, o.scope = "B5", CodeSelf, Self, AllSections
@@ -171,7 +171,7 @@ func walk(claim Claim, ev *Evidence, mem *memory, now time.Time) *outcome {
 }
 
 // self is part B.
-func (o *outcome) self(p Policy) {
+func (o *outcome) self(p Rules) {
 	k := kin(o.server, o.site)
 	switch {
 	case k == self:
@@ -405,7 +405,7 @@ func (o *outcome) note(x *Exchange, j judged) {
 	}
 	if j.security {
 		o.security = true
-		o.findings = append(o.findings, lookleap.Finding{Severity: lookleap.Warning, Code: j.code, Requirement: j.row, Message: j.code.Title()})
+		o.findings = append(o.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: j.code, Requirement: j.row, Message: j.code.Title()})
 	}
 }
 

@@ -27,7 +27,7 @@
 // ([Replay]). [Row] tells which row decided.
 //
 // Reading and writing the formats needs no Verifier: [ParseRecord], [ParseManifest],
-// [ParseAnswer]. Sites publish with [BuildManifest], [LintManifest], [Record.Zone],
+// [ParseQueryResponse]. Sites publish with [BuildManifest], [LintManifest], [Record.Zone],
 // [ManifestHandler] and [QueryHandler].
 //
 // # What is remembered

@@ -10,9 +10,9 @@ import (
 	"github.com/lookleap/lookleap/internal/fetch"
 )
 
-// Policy is what a host may choose about decisions. The zero value is the
+// Rules is what a host may choose about decisions. The zero value is the
 // procedure's own choice.
-type Policy struct {
+type Rules struct {
 	SelfSubdomains        SelfSubdomains `json:"selfSubdomains,omitzero"`
 	RequireDNSSECForQuery bool           `json:"requireDnssecForQuery,omitzero"`
 	AcceptAnyManifestType bool           `json:"acceptAnyManifestType,omitzero"` // for static hosts that know no media types
@@ -21,7 +21,7 @@ type Policy struct {
 	MaxManifestEntries    int            `json:"maxManifestEntries,omitzero"`    // 0: 10,000
 }
 
-func (p Policy) manifestLimits() ManifestLimits {
+func (p Rules) manifestLimits() ManifestLimits {
 	return ManifestLimits{p.MaxManifestSize, p.MaxManifestEntries}
 }
 
@@ -41,7 +41,7 @@ const (
 // Evidence is everything that a decision rests on, in the order it was gathered.
 // It marshals to JSON, and [Decide] gives the same answer from it again.
 type Evidence struct {
-	Policy    Policy        `json:"policy,omitzero"`
+	Policy    Rules         `json:"policy,omitzero"`
 	Fresh     bool          `json:"fresh,omitzero"` // gathered anew, for a consequential action
 	DNS       *DNSEvidence  `json:"dns,omitempty"`
 	Exchanges []Exchange    `json:"exchanges,omitempty"`
@@ -172,7 +172,7 @@ const plainAnswer = 512
 
 // shortAnswer is an answer with what was read from it and nothing else.
 func shortAnswer(body []byte) []byte {
-	a, err := ParseAnswer(body)
+	a, err := ParseQueryResponse(body)
 	if err != nil {
 		return body
 	}

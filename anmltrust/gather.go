@@ -94,7 +94,7 @@ func (v *Verifier) heldDNS(site string) *DNSEvidence {
 }
 
 // lookupFunc is [lookleap.Host.Lookup], or LookupFresh.
-type lookupFunc func(context.Context, string, lookleap.RRType) (*lookleap.Answer, error)
+type lookupFunc func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error)
 
 // resolve asks the Host's Resolver and remembers the answer, whichever of the
 // four it is.
@@ -155,7 +155,7 @@ func (g *gathering) query(ctx context.Context, uri string) (*Exchange, error) {
 		x.fail(g.v.clock.Now(), err)
 		return x, nil
 	}
-	resp, err := g.exchange(ctx, u, header, MaxAnswer)
+	resp, err := g.exchange(ctx, u, header, MaxQueryResponse)
 	if err != nil {
 		if stop := stopping(ctx, err); stop != nil {
 			return nil, stop

@@ -44,7 +44,7 @@ func ManifestHandler(data []byte, maxAge time.Duration, now func() time.Time) (h
 // Authorizer says whether a serving domain may speak for the site, and how far,
 // until when. Its second result is no for everybody else. It is called from
 // several goroutines at once.
-type Authorizer func(servingDomain string, requested Scope) (Answer, bool)
+type Authorizer func(servingDomain string, requested Scope) (QueryResponse, bool)
 
 // QueryHandler answers the questions of agents (section 12.4): 200 with the
 // authorization, cut to what was asked; 404 with an empty body for everybody

@@ -84,7 +84,7 @@ func (x *index) build(list strictjson.Value, count int, findings *[]lookleap.Fin
 		if faults++; faults > maxFindings {
 			return
 		}
-		*findings = append(*findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeManifestEntryMalformed, Requirement: "L6",
+		*findings = append(*findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestEntryMalformed, Requirement: "L6",
 			Message: message, Fix: fix, Position: positionOf(v.Place())})
 	}
 	wild := 0
@@ -109,7 +109,7 @@ func (x *index) build(list strictjson.Value, count int, findings *[]lookleap.Fin
 		}
 	}
 	if faults > maxFindings {
-		*findings = append(*findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeManifestEntryMalformed, Requirement: "L6",
+		*findings = append(*findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestEntryMalformed, Requirement: "L6",
 			Message: fmt.Sprintf("%d more entries are malformed", faults-maxFindings)})
 	}
 	text := strings.Clone(names.String())

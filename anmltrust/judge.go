@@ -124,7 +124,7 @@ func (x *Exchange) judgeAnswer(now time.Time, ttl time.Duration) judged {
 	if !isJSONType(x.MediaType) {
 		return refusal("Q5", CodeQueryMalformed, holdPair, longHold)
 	}
-	a, err := ParseAnswer(x.Body)
+	a, err := ParseQueryResponse(x.Body)
 	switch code := lookleap.CodeOf(err); {
 	case code == CodeQueryAuthorizedFalse:
 		return judged{row: "Q2", code: code, until: x.At.Add(ttl), findings: []lookleap.Finding{findingOf(err, "Q2")}}
@@ -148,7 +148,7 @@ func (x *Exchange) judgeAnswer(now time.Time, ttl time.Duration) judged {
 
 // judgeManifest is part M, and part L for a manifest that is valid. In narrow
 // mode only entries about the host itself count (rows B3 to B5).
-func (x *Exchange) judgeManifest(p Policy, s subject, now time.Time, ttl time.Duration, narrow bool) judged {
+func (x *Exchange) judgeManifest(p Rules, s subject, now time.Time, ttl time.Duration, narrow bool) judged {
 	switch {
 	case x.Held != "":
 		return x.judgeHeld("M0")
@@ -180,13 +180,13 @@ func (x *Exchange) judgeManifest(p Policy, s subject, now time.Time, ttl time.Du
 	return pass("M9", CodeManifestUnavailable, x)
 }
 
-func (x *Exchange) judgeContent(p Policy, s subject, now time.Time, ttl time.Duration, narrow bool) judged {
+func (x *Exchange) judgeContent(p Rules, s subject, now time.Time, ttl time.Duration, narrow bool) judged {
 	var findings []lookleap.Finding
 	if x.MediaType != ManifestMediaType {
 		if x.MediaType != "application/json" && !p.AcceptAnyManifestType {
 			return refusal("M11", CodeManifestType, holdManifest, min(ttl, longHold))
 		}
-		findings = append(findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeManifestType, Requirement: "ANML-12.3-02",
+		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestType, Requirement: "ANML-12.3-02",
 			Message: "the manifest's media type is " + shown(x.MediaType), Fix: "serve it as " + ManifestMediaType})
 	}
 	m, err := x.parsed(p)
@@ -215,7 +215,7 @@ func (x *Exchange) judgeContent(p Policy, s subject, now time.Time, ttl time.Dur
 		if p.MaxManifestLifetime > 0 && life > p.MaxManifestLifetime {
 			return refusal("M12", CodeManifestMalformed, holdManifest, min(ttl, longHold))
 		}
-		findings = append(findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeManifestLongLived, Requirement: "M17",
+		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestLongLived, Requirement: "M17",
 			Message: longLived, Fix: "issue it anew more often"})
 	}
 	j := m.list(s.server, narrow)
@@ -241,7 +241,7 @@ func (m *Manifest) list(s Server, narrow bool) judged {
 }
 
 // parsed is the manifest in the body, read once.
-func (x *Exchange) parsed(p Policy) (*Manifest, error) {
+func (x *Exchange) parsed(p Rules) (*Manifest, error) {
 	if x.manifest == nil && x.err == nil {
 		x.manifest, x.err = ParseManifest(x.Body, p.manifestLimits())
 	}

@@ -75,7 +75,7 @@ func ParseManifest(data []byte, limits ManifestLimits) (*Manifest, error) {
 	}
 	m := &Manifest{}
 	if strings.HasPrefix(string(data[:min(3, len(data))]), "\xEF\xBB\xBF") {
-		m.Findings = append(m.Findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeManifestByteOrder, Requirement: "ANML-16.1-02",
+		m.Findings = append(m.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestByteOrder, Requirement: "ANML-16.1-02",
 			Message: "a byte order mark stands before the manifest", Fix: "save it as UTF-8 without one"})
 	}
 	if err := checkVersion(root); err != nil {

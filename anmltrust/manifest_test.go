@@ -302,7 +302,7 @@ func FuzzParseAnswer(f *testing.F) {
 	f.Add([]byte(`{"authorized":true,"tier":2,"scope":["body"],"expires":"2026-08-01T00:00:00Z"}`))
 	f.Add([]byte(`{"authorized":false}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		a, err := ParseAnswer(data)
+		a, err := ParseQueryResponse(data)
 		if (a == nil) == (err == nil) {
 			t.Fatal("neither or both")
 		}

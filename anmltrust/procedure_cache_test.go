@@ -203,13 +203,13 @@ var choiceRows = []rowTest{
 		}
 	}},
 	{"F5", "dnssec-required", func(t *testing.T) {
-		w := newWorld(t, queryOnly, anmltrust.Options{Policy: anmltrust.Policy{RequireDNSSECForQuery: true}}).query(authorized)
+		w := newWorld(t, queryOnly, anmltrust.Options{Rules: anmltrust.Rules{RequireDNSSECForQuery: true}}).query(authorized)
 		w.denied(anmltrust.CodeDNSSECRequired)
 		w.traffic(1, 0, 0)
 		w.setRecord(both).manifest(manifest(listed)).after(time.Hour).granted(anmltrust.CodeListed)
 	}},
 	{"F5", "not-even-as-fallback", func(t *testing.T) {
-		w := newWorld(t, both, anmltrust.Options{Policy: anmltrust.Policy{RequireDNSSECForQuery: true}}).query(authorized)
+		w := newWorld(t, both, anmltrust.Options{Rules: anmltrust.Rules{RequireDNSSECForQuery: true}}).query(authorized)
 		w.brand.Status(manifestPath, 503)
 		w.denied(anmltrust.CodeManifestUnavailable)
 		w.traffic(1, 0, 1)

@@ -200,9 +200,9 @@ func documentClaim(t *testing.T, d anmltrust.Document, code lookleap.Code) {
 }
 
 // own asks about a claim of the brand's own hosts.
-func own(host, site string, p anmltrust.Policy, tier anmltrust.Tier, code lookleap.Code, lookups, manifests int, prepare ...func(*world)) func(*testing.T) {
+func own(host, site string, p anmltrust.Rules, tier anmltrust.Tier, code lookleap.Code, lookups, manifests int, prepare ...func(*world)) func(*testing.T) {
 	return func(t *testing.T) {
-		w := newWorld(t, manifestOnly, anmltrust.Options{Policy: p})
+		w := newWorld(t, manifestOnly, anmltrust.Options{Rules: p})
 		w.manifest(manifest(entry("edge.brand.example", 1, "body", "aesthetic") + "," + entry("*.cdn.brand.example", 1, "body") + "," + entry("brand.example", 1, "head")))
 		for _, f := range prepare {
 			f(w)
@@ -214,19 +214,19 @@ func own(host, site string, p anmltrust.Policy, tier anmltrust.Tier, code lookle
 }
 
 var selfRows = []rowTest{
-	{"B1", "same", own("brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, anmltrust.CodeSelf, 0, 0)},
-	{"B1", "www", own("www.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, anmltrust.CodeSelf, 0, 0)},
-	{"B1", "deeper-same", own("a.b.brand.example", "a.b.brand.example", anmltrust.Policy{}, anmltrust.Self, anmltrust.CodeSelf, 0, 0)},
-	{"B1", "private-suffix", own("github.io", "github.io", anmltrust.Policy{}, anmltrust.Self, anmltrust.CodeSelf, 0, 0)},
-	{"B2", "trust", own("edge.brand.example", "brand.example", anmltrust.Policy{SelfSubdomains: anmltrust.TrustSubdomains}, anmltrust.Self, anmltrust.CodeSelf, 0, 0)},
-	{"B3", "exact", own("edge.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Display, anmltrust.CodeSelfNarrowed, 1, 1)},
-	{"B3", "wildcard", own("a.cdn.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Display, anmltrust.CodeSelfNarrowed, 1, 1)},
-	{"B4", "malformed", own("bad.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Unlisted, anmltrust.CodeManifestEntryMalformed, 1, 1, func(w *world) {
+	{"B1", "same", own("brand.example", "brand.example", anmltrust.Rules{}, anmltrust.Self, anmltrust.CodeSelf, 0, 0)},
+	{"B1", "www", own("www.brand.example", "brand.example", anmltrust.Rules{}, anmltrust.Self, anmltrust.CodeSelf, 0, 0)},
+	{"B1", "deeper-same", own("a.b.brand.example", "a.b.brand.example", anmltrust.Rules{}, anmltrust.Self, anmltrust.CodeSelf, 0, 0)},
+	{"B1", "private-suffix", own("github.io", "github.io", anmltrust.Rules{}, anmltrust.Self, anmltrust.CodeSelf, 0, 0)},
+	{"B2", "trust", own("edge.brand.example", "brand.example", anmltrust.Rules{SelfSubdomains: anmltrust.TrustSubdomains}, anmltrust.Self, anmltrust.CodeSelf, 0, 0)},
+	{"B3", "exact", own("edge.brand.example", "brand.example", anmltrust.Rules{}, anmltrust.Display, anmltrust.CodeSelfNarrowed, 1, 1)},
+	{"B3", "wildcard", own("a.cdn.brand.example", "brand.example", anmltrust.Rules{}, anmltrust.Display, anmltrust.CodeSelfNarrowed, 1, 1)},
+	{"B4", "malformed", own("bad.brand.example", "brand.example", anmltrust.Rules{}, anmltrust.Unlisted, anmltrust.CodeManifestEntryMalformed, 1, 1, func(w *world) {
 		w.manifest(manifest(`{"domain":"bad.brand.example","tier":3,"scope":["body"]}`))
 	})},
-	{"B5", "no-entry", own("blog.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, anmltrust.CodeSelf, 1, 1)},
-	{"B5", "no-record", own("edge.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, anmltrust.CodeSelf, 1, 0, func(w *world) { w.dns.Clear() })},
-	{"B5", "no-manifest", own("edge.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, anmltrust.CodeSelf, 1, 0, func(w *world) { w.setRecord(queryOnly) })},
+	{"B5", "no-entry", own("blog.brand.example", "brand.example", anmltrust.Rules{}, anmltrust.Self, anmltrust.CodeSelf, 1, 1)},
+	{"B5", "no-record", own("edge.brand.example", "brand.example", anmltrust.Rules{}, anmltrust.Self, anmltrust.CodeSelf, 1, 0, func(w *world) { w.dns.Clear() })},
+	{"B5", "no-manifest", own("edge.brand.example", "brand.example", anmltrust.Rules{}, anmltrust.Self, anmltrust.CodeSelf, 1, 0, func(w *world) { w.setRecord(queryOnly) })},
 	{"B5", "failed", func(t *testing.T) {
 		w := newWorld(t, manifestOnly)
 		w.brand.Status(manifestPath, 503)
@@ -236,7 +236,7 @@ var selfRows = []rowTest{
 			t.Errorf("%v", a.Verdict.Findings)
 		}
 	}},
-	{"B6", "verify", own("blog.brand.example", "brand.example", anmltrust.Policy{SelfSubdomains: anmltrust.VerifySubdomains}, anmltrust.Display, anmltrust.CodeListed, 1, 1)},
+	{"B6", "verify", own("blog.brand.example", "brand.example", anmltrust.Rules{SelfSubdomains: anmltrust.VerifySubdomains}, anmltrust.Display, anmltrust.CodeListed, 1, 1)},
 	{"B7", "sibling", func(t *testing.T) {
 		w := newWorld(t, "")
 		a, err := w.ask(anmltrust.Claim{URL: "https://blog.brand.example/x", Site: "shop.brand.example"})

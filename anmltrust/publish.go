@@ -96,25 +96,25 @@ func LintManifest(data []byte, site string, now time.Time) ([]lookleap.Finding, 
 		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s is no site: %v", shown(site), err)
 	}
 	if row, code := m.Check(name, now); code != "" {
-		add(lookleap.Fatal, code, row, code.Title(), "agents give every server Tier 0 with this manifest")
+		add(lookleap.SeverityError, code, row, code.Title(), "agents give every server Tier 0 with this manifest")
 	}
 	if m.Expires.Sub(m.Issued) > LongLifetime {
-		add(lookleap.Warning, CodeManifestLongLived, "ANML-12.8-01", longLived, "issue it anew every 30 to 90 days")
+		add(lookleap.SeverityWarning, CodeManifestLongLived, "ANML-12.8-01", longLived, "issue it anew every 30 to 90 days")
 	}
 	m.eachName(func(pattern string, g grant) {
 		if rest, wildcard := strings.CutPrefix(pattern, "*."); wildcard && !g.malformed && g.tier == Full {
 			if r, ok := domain.Registrable(rest); ok && r == rest {
-				add(lookleap.Warning, codeLint, "H05", fmt.Sprintf("%s gives Tier 2 to every host of a registrable domain, whoever runs it", shown(pattern)), "name the hosts")
+				add(lookleap.SeverityWarning, codeLint, "H05", fmt.Sprintf("%s gives Tier 2 to every host of a registrable domain, whoever runs it", shown(pattern)), "name the hosts")
 			}
 		}
 		switch {
 		case g.malformed:
 		case g.scope == 0:
-			add(lookleap.Warning, codeLint, "ANML-12.3-27", fmt.Sprintf("the entry %s permits nothing", shown(pattern)), "name sections, or remove the entry")
+			add(lookleap.SeverityWarning, codeLint, "ANML-12.3-27", fmt.Sprintf("the entry %s permits nothing", shown(pattern)), "name sections, or remove the entry")
 		case g.tier == Display && g.scope&^displayCeiling != 0:
-			add(lookleap.Warning, codeLint, "ANML-12.1-14", fmt.Sprintf("the entry %s names sections that Tier 1 never permits: %s", shown(pattern), g.scope&^displayCeiling), "remove them, or use tier 2")
+			add(lookleap.SeverityWarning, codeLint, "ANML-12.1-14", fmt.Sprintf("the entry %s names sections that Tier 1 never permits: %s", shown(pattern), g.scope&^displayCeiling), "remove them, or use tier 2")
 		case g.tier == Full && g.scope == AllSections:
-			add(lookleap.Warning, codeLint, "H08", fmt.Sprintf("the entry %s permits every section", shown(pattern)), "name only the sections that the server needs")
+			add(lookleap.SeverityWarning, codeLint, "H08", fmt.Sprintf("the entry %s permits every section", shown(pattern)), "name only the sections that the server needs")
 		}
 	})
 	return findings, nil

@@ -128,8 +128,8 @@ func TestManifestHandler(t *testing.T) {
 }
 
 func TestQueryHandler(t *testing.T) {
-	h := anmltrust.QueryHandler(func(server string, _ anmltrust.Scope) (anmltrust.Answer, bool) {
-		a := anmltrust.Answer{Tier: anmltrust.Full, Scope: anmltrust.AllSections, Expires: start.Add(time.Hour)}
+	h := anmltrust.QueryHandler(func(server string, _ anmltrust.Scope) (anmltrust.QueryResponse, bool) {
+		a := anmltrust.QueryResponse{Tier: anmltrust.Full, Scope: anmltrust.AllSections, Expires: start.Add(time.Hour)}
 		if server == "late.example" {
 			a.Expires = start
 		}

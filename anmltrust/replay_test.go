@@ -134,12 +134,12 @@ type freshResolver struct {
 	fresh, others int
 }
 
-func (r *freshResolver) Lookup(ctx context.Context, name string, t lookleap.RRType) (*lookleap.Answer, error) {
+func (r *freshResolver) Lookup(ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
 	r.others++
 	return r.Resolver.Lookup(ctx, name, t)
 }
 
-func (r *freshResolver) LookupFresh(ctx context.Context, name string, t lookleap.RRType) (*lookleap.Answer, error) {
+func (r *freshResolver) LookupFresh(ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
 	r.fresh++
 	return r.Resolver.Lookup(ctx, name, t)
 }

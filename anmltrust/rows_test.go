@@ -171,7 +171,7 @@ func TestRows(t *testing.T) {
 		})},
 		{"ANML-12.3-02", "reject-octet-stream", denial(manifestOnly, anmltrust.CodeManifestType, func(w *world) { w.brand.Body(manifestPath, "application/octet-stream", manifest(listed)) })},
 		{"ANML-12.3-02", "accept-any-by-option", func(t *testing.T) {
-			w := newWorld(t, manifestOnly, anmltrust.Options{Policy: anmltrust.Policy{AcceptAnyManifestType: true}})
+			w := newWorld(t, manifestOnly, anmltrust.Options{Rules: anmltrust.Rules{AcceptAnyManifestType: true}})
 			w.brand.Body(manifestPath, "text/plain", manifest(listed))
 			w.granted(anmltrust.CodeListed)
 		}},
@@ -179,15 +179,15 @@ func TestRows(t *testing.T) {
 		{"ANML-12.3-09", "reject-held-for-ttl", manifestRefused(anmltrust.CodeManifestSiteMismatch, time.Hour, manifestBody(manifest(listed, "site", `"evil.example"`)))},
 		{"ANML-12.3-14", "accept-91-days", approval(manifestOnly, anmltrust.CodeListed, manifestBody(manifest(listed, "expires", `"2026-07-31T00:00:00Z"`)))},
 		{"ANML-12.3-14", "reject-by-option", func(t *testing.T) {
-			w := newWorld(t, manifestOnly, anmltrust.Options{Policy: anmltrust.Policy{MaxManifestLifetime: anmltrust.LongLifetime}})
+			w := newWorld(t, manifestOnly, anmltrust.Options{Rules: anmltrust.Rules{MaxManifestLifetime: anmltrust.LongLifetime}})
 			w.manifest(manifest(listed, "expires", `"2026-07-31T00:00:00Z"`)).denied(anmltrust.CodeManifestMalformed)
 		}},
 		{"ANML-12.3-16", "reject-expired", manifestRefused(anmltrust.CodeManifestExpired, five, manifestBody(manifest(listed, "expires", `"2026-06-01T12:00:00Z"`)))},
 		{"ANML-16.1-05", "reject-expired", denial(both, anmltrust.CodeManifestExpired, manifestBody(manifest(listed, "expires", `"2026-06-01T11:00:00Z"`)))},
 		{"ANML-12.3-18", "reject-nobody", listing("", none, anmltrust.CodeNotListed, "")},
-		{"ANML-12.3-24", "accept-narrowed", own("a.cdn.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Display, anmltrust.CodeSelfNarrowed, 1, 1)},
-		{"ANML-12.3-24", "accept-not-listed", own("blog.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, anmltrust.CodeSelf, 1, 1)},
-		{"ANML-12.3-24", "accept-www-untouched", own("www.brand.example", "brand.example", anmltrust.Policy{}, anmltrust.Self, anmltrust.CodeSelf, 0, 0)},
+		{"ANML-12.3-24", "accept-narrowed", own("a.cdn.brand.example", "brand.example", anmltrust.Rules{}, anmltrust.Display, anmltrust.CodeSelfNarrowed, 1, 1)},
+		{"ANML-12.3-24", "accept-not-listed", own("blog.brand.example", "brand.example", anmltrust.Rules{}, anmltrust.Self, anmltrust.CodeSelf, 1, 1)},
+		{"ANML-12.3-24", "accept-www-untouched", own("www.brand.example", "brand.example", anmltrust.Rules{}, anmltrust.Self, anmltrust.CodeSelf, 0, 0)},
 		{"ANML-12.3-31", "reject-404", denial(both, anmltrust.CodeManifestMissing, manifestStatus(404))},
 		{"ANML-12.3-31", "accept-503-to-query", approval(both, anmltrust.CodeQueryAuthorized, manifestStatus(503))},
 		{"ANML-12.3-31", "reject-204", denial(both, anmltrust.CodeManifestMalformed, manifestStatus(204))},

@@ -190,7 +190,7 @@ func (v *Verifier) load(ctx context.Context, key string, into any) bool {
 	case errors.Is(err, fs.ErrNotExist):
 		return false
 	case err != nil:
-		v.finding(ctx, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeIO, Message: "the shared cache failed: " + clip(err.Error())})
+		v.finding(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeIO, Message: "the shared cache failed: " + clip(err.Error())})
 		return false
 	}
 	if err := json.Unmarshal(value, into); err != nil {
@@ -215,7 +215,7 @@ var errCachePanics = errors.New("the cache panicked")
 func (v *Verifier) save(ctx context.Context, key string, value any, until time.Time) {
 	defer func() {
 		if p := recover(); p != nil {
-			v.finding(ctx, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeIO, Message: errCachePanics.Error()})
+			v.finding(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeIO, Message: errCachePanics.Error()})
 		}
 	}()
 	data, err := json.Marshal(value)
@@ -223,11 +223,11 @@ func (v *Verifier) save(ctx context.Context, key string, value any, until time.T
 		err = v.host.SharedCache().Put(ctx, key, data, until)
 	}
 	if err != nil && ctx.Err() == nil {
-		v.finding(ctx, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeIO, Message: "the shared cache failed: " + clip(err.Error())})
+		v.finding(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeIO, Message: "the shared cache failed: " + clip(err.Error())})
 	}
 }
 
 func (v *Verifier) forged(ctx context.Context, key string, err error) {
-	v.finding(ctx, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeCacheForged, Message: "the entry " + shown(key) + " is none of ours: " + clip(err.Error()),
+	v.finding(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeCacheForged, Message: "the entry " + shown(key) + " is none of ours: " + clip(err.Error()),
 		Fix: "seal the cache, and find out who writes to it"})
 }

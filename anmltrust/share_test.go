@@ -372,7 +372,7 @@ func TestSharedCache(t *testing.T) {
 	t.Run("ANML-12.4-39/reject-by-own-policy", func(t *testing.T) {
 		first, second, _ := sharing(t, false)
 		first.granted(anmltrust.CodeQueryAuthorized)
-		second.v = anmltrust.NewVerifier(second.host, anmltrust.Options{Policy: anmltrust.Policy{RequireDNSSECForQuery: true}})
+		second.v = anmltrust.NewVerifier(second.host, anmltrust.Options{Rules: anmltrust.Rules{RequireDNSSECForQuery: true}})
 		second.denied(anmltrust.CodeDNSSECRequired)
 	})
 	t.Run("ANML-12.4-39/reject-revoked-by-a-clock-that-is-late", func(t *testing.T) {

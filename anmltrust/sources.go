@@ -59,7 +59,7 @@ func selectRecords(site string, texts []string) (s sources, row string, code loo
 }
 
 func findingOf(err error, row string) lookleap.Finding {
-	f := lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeOf(err), Requirement: row, Message: err.Error()}
+	f := lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeOf(err), Requirement: row, Message: err.Error()}
 	if e, ok := err.(*Error); ok {
 		f.Message, f.Fix, f.Position = e.Reason, e.Fix, e.Position
 	}

@@ -46,7 +46,7 @@ func (l Limits) withDefaults() Limits {
 
 // Options are the choices of [NewVerifier].
 type Options struct {
-	Policy Policy
+	Rules  Rules
 	Limits Limits
 }
 
@@ -56,7 +56,7 @@ type Options struct {
 // question that many callers ask at once is asked of the site once.
 type Verifier struct {
 	host   *lookleap.Host
-	policy Policy
+	policy Rules
 	limits Limits
 	clock  *flight.Clock
 	store  *store
@@ -69,7 +69,7 @@ type Verifier struct {
 
 // NewVerifier builds a verifier on a host.
 func NewVerifier(host *lookleap.Host, o Options) *Verifier {
-	v := &Verifier{host: host, policy: o.Policy, limits: o.Limits.withDefaults()}
+	v := &Verifier{host: host, policy: o.Rules, limits: o.Limits.withDefaults()}
 	v.store = newStore(v.limits)
 	v.clock = flight.NewClock(host.Time, v.clockStepped)
 	v.quick = flight.NewMemo[shortcutKey, *shortcut](v.limits.Verdicts, v.clock.Now)
@@ -100,7 +100,7 @@ const maxBackstep = 5 * time.Minute
 func (v *Verifier) clockStepped(back time.Duration) {
 	v.store.purge()
 	if back > maxBackstep {
-		v.finding(context.Background(), lookleap.Finding{Severity: lookleap.Warning, Code: CodeClockRollback,
+		v.finding(context.Background(), lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeClockRollback,
 			Message: fmt.Sprintf("the clock went back by %s", back)})
 	}
 }
@@ -369,7 +369,7 @@ func (v *Verifier) conclude(ctx context.Context, c Claim, o *outcome, ev *Eviden
 	}
 	v.host.Report(ctx, lookleap.Event{Time: now, Kind: lookleap.EventVerdict, Code: verdict.Code, Subject: verdict.Subject, Verdict: verdict})
 	if o.security || o.code == CodeQuery400 {
-		v.finding(ctx, lookleap.Finding{Severity: lookleap.Warning, Code: o.code, Requirement: o.row, Message: verdict.Subject + ": " + o.code.Title()})
+		v.finding(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: o.code, Requirement: o.row, Message: verdict.Subject + ": " + o.code.Title()})
 	}
 	return r
 }

@@ -17,12 +17,12 @@ func (p *skillParser) checkBody(body string, at int) (count int) {
 		return 0
 	}
 	if i := strings.Index(body, byteOrderMark); i >= 0 {
-		p.add(lookleap.Warning, &fault{code: lookleap.CodeByteOrderMark, requirement: "DVS-4.2-07", at: at + i,
+		p.add(lookleap.SeverityWarning, &fault{code: lookleap.CodeByteOrderMark, requirement: "DVS-4.2-07", at: at + i,
 			message: "the instructions have a byte order mark inside", fix: "remove the character U+FEFF"})
 	}
 	count, first := hidden(body)
 	if count > 0 {
-		p.add(lookleap.Warning, &fault{code: CodeUnsafeChars, requirement: "DVS-4.3-13", at: at + first,
+		p.add(lookleap.SeverityWarning, &fault{code: CodeUnsafeChars, requirement: "DVS-4.3-13", at: at + first,
 			message: fmt.Sprintf("the instructions have characters that nobody sees: %s", plaintext.Count(body)), fix: "remove them"})
 	}
 	p.checkHidden(body, at)

@@ -160,9 +160,9 @@ func (r *report) nameAndDirectory(m *Metadata, directory string, profile Profile
 	if m.Name == directory {
 		return
 	}
-	severity := lookleap.Info
+	severity := lookleap.SeverityInfo
 	if profile == AgentSkills {
-		severity = lookleap.Fatal
+		severity = lookleap.SeverityError
 	}
 	f := &fault{code: CodeNameDirectory, requirement: "DVS-4.3-12", at: m.nameAt,
 		message: "the skill's name is not that of its directory", fix: "give both the same name"}

@@ -101,7 +101,7 @@ func (s *Loaded) cross(ctx context.Context, c *candidate) {
 		NewDomain: c.root.HostingDomain() != s.Root.HostingDomain(), Chain: slices.Clone(c.Chain)}
 	message := fmt.Sprintf("the skill %s uses the skill %s under another trust root", domain.Redact(x.From), domain.Redact(x.To))
 	s.loader.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: CodeCrossing, Subject: domain.Redact(x.To),
-		Finding: &lookleap.Finding{Severity: lookleap.Warning, Code: CodeCrossing, Requirement: "DVS-6-05", Message: message}})
+		Finding: &lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeCrossing, Requirement: "DVS-6-05", Message: message}})
 	if s.loader.options.Notify != nil {
 		s.loader.options.Notify(ctx, x)
 	}

@@ -37,7 +37,7 @@ func (l *Loader) Discover(ctx context.Context, root string) iter.Seq2[Listing, e
 		}
 		d := &discovery{loader: l, root: parsed, seen: make(map[string]bool), yield: yield}
 		if !parsed.OriginWide() {
-			d.report(lookleap.Finding{Severity: lookleap.Info, Code: CodeNoOriginDiscovery, Requirement: "DVS-3.2-04", Message: CodeNoOriginDiscovery.Title(), Position: lookleap.Position{Path: parsed.String()}})
+			d.report(lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeNoOriginDiscovery, Requirement: "DVS-3.2-04", Message: CodeNoOriginDiscovery.Title(), Position: lookleap.Position{Path: parsed.String()}})
 			return
 		}
 		origin := parsed.url.Origin()
@@ -62,7 +62,7 @@ func (d *discovery) report(f lookleap.Finding) bool {
 }
 
 func (d *discovery) warn(code lookleap.Code, requirement, at, message string) bool {
-	return d.report(lookleap.Finding{Severity: lookleap.Warning, Code: code, Requirement: requirement, Message: message, Position: lookleap.Position{Path: at}})
+	return d.report(lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code, Requirement: requirement, Message: message, Position: lookleap.Position{Path: at}})
 }
 
 // listFile is a file of the origin that lists skills, or why there is none.
@@ -251,7 +251,7 @@ func (h *hint) mismatch(m *Metadata) []lookleap.Finding {
 	var findings []lookleap.Finding
 	for _, c := range []struct{ what, index, file string }{{"name", h.Name, m.Name}, {"description", h.Description, m.Description}} {
 		if c.index != "" && strings.TrimSpace(c.index) != c.file {
-			findings = append(findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeIndexMismatch, Requirement: "DVS-3.2-21",
+			findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeIndexMismatch, Requirement: "DVS-3.2-21",
 				Message: fmt.Sprintf("the index gives another %s than the file: %s", c.what, plaintext.Quote(c.index, 200)), Fix: "write the index from the files"})
 		}
 	}

@@ -51,7 +51,7 @@ type report struct {
 
 func (r *report) add(severity lookleap.Severity, f *fault) {
 	switch n := len(r.findings); {
-	case severity == lookleap.Fatal || n < maxFindings:
+	case severity == lookleap.SeverityError || n < maxFindings:
 	case n == maxFindings:
 		f = &fault{code: lookleap.CodeLimit, at: f.at, message: "there are more findings than are listed", fix: "mend the ones above first"}
 	default:
@@ -85,7 +85,7 @@ func positionIn[T string | []byte](c *lineCounter, text T, at int) lookleap.Posi
 // err gives the first fatal finding, if there is one.
 func (r *report) err() error {
 	for _, f := range r.findings {
-		if f.Severity == lookleap.Fatal {
+		if f.Severity == lookleap.SeverityError {
 			return &SkillError{f}
 		}
 	}

@@ -162,7 +162,7 @@ func (p *skillParser) checkSeen(text string, at int) string {
 			message: fmt.Sprintf("the description has the control character U+%04X", r), fix: "remove it"})
 	}
 	if count, _ := hidden(text); count > 0 {
-		p.add(lookleap.Warning, &fault{code: CodeUnsafeChars, requirement: "DVS-4.3-13", at: at,
+		p.add(lookleap.SeverityWarning, &fault{code: CodeUnsafeChars, requirement: "DVS-4.3-13", at: at,
 			message: fmt.Sprintf("the description has characters that nobody sees: %s", plaintext.Count(text)), fix: "remove them"})
 	}
 	if p.profile == Lenient {
@@ -185,7 +185,7 @@ func dropControl(r rune) rune {
 func (p *skillParser) visible(text string, at int, what string) string {
 	shown := strings.TrimSpace(removeInvisible(text))
 	if shown != strings.TrimSpace(text) {
-		p.add(lookleap.Warning, &fault{code: CodeUnsafeChars, requirement: "DVS-4.3-13", at: at,
+		p.add(lookleap.SeverityWarning, &fault{code: CodeUnsafeChars, requirement: "DVS-4.3-13", at: at,
 			message: "characters that nobody sees were taken out of the " + what, fix: "remove them"})
 	}
 	return shown
@@ -219,7 +219,7 @@ func likeField(key string) string {
 func (p *skillParser) checkExtra(f *Field) {
 	problem, fix := "", ""
 	if like := likeField(f.Key); like != "" && like != f.Key {
-		p.add(lookleap.Warning, &fault{code: CodeUnknownField, requirement: "DVS-4.3-11", at: f.Offset,
+		p.add(lookleap.SeverityWarning, &fault{code: CodeUnknownField, requirement: "DVS-4.3-11", at: f.Offset,
 			message: fmt.Sprintf("the key %s is not %s, and other readers may take it for that", plaintext.Quote(f.Key, 64), like), fix: "write it as " + like + ", or remove it"})
 		return
 	}
@@ -244,7 +244,7 @@ func (p *skillParser) checkExtra(f *Field) {
 		if p.profile != AgentSkills {
 			return
 		}
-		p.add(lookleap.Info, &fault{code: CodeUnknownField, requirement: "DVS-4.3-11", at: f.Offset,
+		p.add(lookleap.SeverityInfo, &fault{code: CodeUnknownField, requirement: "DVS-4.3-11", at: f.Offset,
 			message: fmt.Sprintf("the key %s is kept and has no meaning here", plaintext.Quote(f.Key, 64)), fix: "put it below metadata"})
 	}
 	if problem != "" {

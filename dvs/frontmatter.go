@@ -43,24 +43,24 @@ func newSkillParser(data []byte, profile Profile, limits Limits) *skillParser {
 // broken reports a breach of this draft: fatal, but under Lenient a warning.
 func (p *skillParser) broken(f *fault) {
 	if p.profile == Lenient {
-		p.add(lookleap.Warning, f)
+		p.add(lookleap.SeverityWarning, f)
 		return
 	}
-	p.add(lookleap.Fatal, f)
+	p.add(lookleap.SeverityError, f)
 }
 
 // stricter reports a breach of the public format alone: fatal under AgentSkills,
 // else information.
 func (p *skillParser) stricter(f *fault) {
 	if p.profile == AgentSkills {
-		p.add(lookleap.Fatal, f)
+		p.add(lookleap.SeverityError, f)
 		return
 	}
-	p.add(lookleap.Info, f)
+	p.add(lookleap.SeverityInfo, f)
 }
 
 // fatal reports what no profile can read.
-func (p *skillParser) fatal(f *fault) { p.add(lookleap.Fatal, f) }
+func (p *skillParser) fatal(f *fault) { p.add(lookleap.SeverityError, f) }
 
 // file reads header and body. They count only if there is no fatal finding.
 func (p *skillParser) file() (meta *Metadata, body string, hidden int) {
@@ -106,7 +106,7 @@ func (p *skillParser) read(text []byte) { p.text, p.place = text, lineCounter{} 
 // metadata reads the header by the profile and gives where the body begins.
 func (p *skillParser) metadata() (meta *Metadata, bodyAt int) {
 	if bytes.HasPrefix(p.text, []byte(byteOrderMark)) {
-		p.add(lookleap.Info, &fault{code: lookleap.CodeByteOrderMark, requirement: "DVS-4.2-07", message: "the file begins with a byte order mark", fix: "save it without"})
+		p.add(lookleap.SeverityInfo, &fault{code: lookleap.CodeByteOrderMark, requirement: "DVS-4.2-07", message: "the file begins with a byte order mark", fix: "save it without"})
 	}
 	header, body, f := split(p.text)
 	var fields []Field

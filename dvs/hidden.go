@@ -47,7 +47,7 @@ func (p *skillParser) checkHidden(body string, at int) {
 }
 
 func (p *skillParser) hiddenText(at int, what string) {
-	p.add(lookleap.Warning, &fault{code: CodeHiddenText, requirement: "DVS-4.4-01", at: at,
+	p.add(lookleap.SeverityWarning, &fault{code: CodeHiddenText, requirement: "DVS-4.4-01", at: at,
 		message: "the instructions have " + what + ", which the rendered page does not show", fix: "remove it, or write it as plain text"})
 }
 

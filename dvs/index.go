@@ -51,13 +51,13 @@ func (r Rules) ParseIndex(data []byte, at string, limits Limits) (*Listings, err
 	n := 0
 	for entry := range entries.Elements() {
 		if n++; n > limits.IndexEntries {
-			list.find(lookleap.Warning, CodeIndexTruncated, "DVS-3.2-22", fmt.Sprintf("the index has more than %d entries, and the rest is left out", limits.IndexEntries), lookleap.Position{})
+			list.find(lookleap.SeverityWarning, CodeIndexTruncated, "DVS-3.2-22", fmt.Sprintf("the index has more than %d entries, and the rest is left out", limits.IndexEntries), lookleap.Position{})
 			break
 		}
 		place := lookleap.Position{Offset: entry.Offset(), Path: fmt.Sprintf("%s#%d", at, n-1)}
 		listing, err := r.indexEntry(list, source, entry, digests, place)
 		if err != nil {
-			list.find(lookleap.Warning, lookleap.CodeOf(err), "DVS-3.2-20", "the entry is skipped: "+err.Error(), place)
+			list.find(lookleap.SeverityWarning, lookleap.CodeOf(err), "DVS-3.2-20", "the entry is skipped: "+err.Error(), place)
 			continue
 		}
 		list.add(listing, place)
@@ -120,7 +120,7 @@ func (r Rules) indexEntry(list *Listings, source domain.URL, v strictjson.Value,
 	}
 	listing.Skill = skill
 	if fields.description == "" {
-		list.find(lookleap.Info, CodeBadIndexEntry, "DVS-3.2-16", "the entry has no description", at)
+		list.find(lookleap.SeverityInfo, CodeBadIndexEntry, "DVS-3.2-16", "the entry has no description", at)
 	}
 	listing.Files = list.listedFiles(v, at)
 	return listing, nil
@@ -178,7 +178,7 @@ func (l *Listings) listedFiles(v strictjson.Value, at lookleap.Position) []strin
 	var files []string
 	for f := range member.Elements() {
 		if l.files == maxListedFiles {
-			l.find(lookleap.Warning, CodeIndexTruncated, "DVS-3.2-22", fmt.Sprintf("the index has more than %d files, and the rest is left out", maxListedFiles), at)
+			l.find(lookleap.SeverityWarning, CodeIndexTruncated, "DVS-3.2-22", fmt.Sprintf("the index has more than %d files, and the rest is left out", maxListedFiles), at)
 			break
 		}
 		l.files++
@@ -187,7 +187,7 @@ func (l *Listings) listedFiles(v strictjson.Value, at lookleap.Position) []strin
 			err = errors.New("it is no path below the skill's directory")
 		}
 		if err != nil {
-			l.find(lookleap.Warning, CodeBadIndexEntry, "DVS-4.1-04", fmt.Sprintf("a file of the entry is left out: %v", err), at)
+			l.find(lookleap.SeverityWarning, CodeBadIndexEntry, "DVS-4.1-04", fmt.Sprintf("a file of the entry is left out: %v", err), at)
 			continue
 		}
 		files = append(files, strings.Clone(text))

@@ -29,7 +29,7 @@ func TestLookalikeKeys(t *testing.T) {
 				}
 				reported := 0
 				for _, f := range findings {
-					if f.Severity >= lookleap.Warning {
+					if f.Severity >= lookleap.SeverityWarning {
 						reported++
 					}
 				}

@@ -44,10 +44,10 @@ func (p *skillParser) recode(data []byte) []byte {
 			f.message = "octets that are no UTF-8 were read as U+FFFD, and NUL as a blank"
 			data = toUTF8(data, p.limits.Skill)
 		}
-		p.add(lookleap.Warning, f)
+		p.add(lookleap.SeverityWarning, f)
 	}
 	if bytes.IndexByte(data, '\n') < 0 && bytes.IndexByte(data, '\r') >= 0 {
-		p.add(lookleap.Warning, badFrontmatter(bytes.IndexByte(data, '\r'), "the lines end with CR alone", "end lines with LF"))
+		p.add(lookleap.SeverityWarning, badFrontmatter(bytes.IndexByte(data, '\r'), "the lines end with CR alone", "end lines with LF"))
 		data = bytes.ReplaceAll(data, []byte{'\r'}, []byte{'\n'})
 	}
 	return data
@@ -125,9 +125,9 @@ func (p *skillParser) rescue(header, body span, f *fault) (span, span, []Field) 
 	} else if cut, rest, ok := looseEnd(p.text, header.start); ok && cut.end < header.end && nextKey(p.text, header, cut.end) == header.end {
 		header, body = cut, rest // what closed it was a rule in the instructions
 	}
-	p.add(lookleap.Warning, f)
+	p.add(lookleap.SeverityWarning, f)
 	if end, _ := lineAt(p.text, header.end); f.code != codeUnterminated && !isFence(end.of(p.text)) {
-		p.add(lookleap.Warning, &fault{code: codeUnterminated, requirement: "DVS-4.3-01", at: header.end,
+		p.add(lookleap.SeverityWarning, &fault{code: codeUnterminated, requirement: "DVS-4.3-01", at: header.end,
 			message: "the metadata was taken to end here, without a closing --- line", fix: "end the metadata with a line of exactly three hyphens"})
 	}
 	p.read(cleaned(p.text, header))
@@ -174,13 +174,13 @@ func (p *skillParser) readLoose(header span, known int) []Field {
 		key, valueAt, ok := looseKey(p.text, chunk.start)
 		if !ok {
 			if line, _ := lineAt(p.text, chunk.start); len(bytes.TrimSpace(line.of(p.text))) > 0 && p.text[line.start] != '#' {
-				p.add(lookleap.Warning, badFrontmatter(chunk.start, "the line belongs to no key and was passed over", "indent it below its key, or remove it"))
+				p.add(lookleap.SeverityWarning, badFrontmatter(chunk.start, "the line belongs to no key and was passed over", "indent it below its key, or remove it"))
 			}
 			continue
 		}
 		if len(fields) >= maxLooseKeys && (!isNeeded(key) || len(fields) >= 2*maxLooseKeys) {
 			if passed++; passed == 1 {
-				p.add(lookleap.Warning, badFrontmatter(chunk.start, fmt.Sprintf("only the first %d keys were read", maxLooseKeys), "write fewer keys"))
+				p.add(lookleap.SeverityWarning, badFrontmatter(chunk.start, fmt.Sprintf("only the first %d keys were read", maxLooseKeys), "write fewer keys"))
 			}
 			continue
 		}
@@ -195,7 +195,7 @@ func (p *skillParser) readLoose(header span, known int) []Field {
 				f = badFrontmatter(valueAt, "YAML reads the value as nothing", "put the value between quotation marks")
 			}
 			if f.at != known {
-				p.add(lookleap.Warning, f)
+				p.add(lookleap.SeverityWarning, f)
 			}
 		}
 		if strings.EqualFold(key, "name") && hasText(p.text, valueAt, lineEnd(p.text, valueAt)) {
@@ -367,13 +367,13 @@ func (p *skillParser) adopt(fields []Field, header span) []Field {
 		}
 		chosen := &fields[best]
 		if chosen.Key != key {
-			p.add(lookleap.Warning, badFrontmatter(chosen.Offset, fmt.Sprintf("the key %s was read as %s", plaintext.Quote(chosen.Key, 64), key), "write the key as "+key))
+			p.add(lookleap.SeverityWarning, badFrontmatter(chosen.Offset, fmt.Sprintf("the key %s was read as %s", plaintext.Quote(chosen.Key, 64), key), "write the key as "+key))
 			chosen.Key = key
 		}
 		kept := fields[:0:0]
 		for i := range fields {
 			if i != best && likeField(fields[i].Key) == key {
-				p.add(lookleap.Warning, badFrontmatter(fields[i].Offset, fmt.Sprintf("the key %s could be read as %s, which another line gives; this one was passed over",
+				p.add(lookleap.SeverityWarning, badFrontmatter(fields[i].Offset, fmt.Sprintf("the key %s could be read as %s, which another line gives; this one was passed over",
 					plaintext.Quote(fields[i].Key, 64), key), "keep one of them"))
 				continue
 			}
@@ -401,7 +401,7 @@ func (p *skillParser) once(fields []Field) []Field {
 	seen := make(map[string]bool, len(fields))
 	return slices.DeleteFunc(fields, func(f Field) bool {
 		if seen[f.Key] {
-			p.add(lookleap.Warning, badFrontmatter(f.Offset, fmt.Sprintf("the key %s stands more than once; the first one was read", plaintext.Quote(f.Key, 64)), "keep one of them"))
+			p.add(lookleap.SeverityWarning, badFrontmatter(f.Offset, fmt.Sprintf("the key %s stands more than once; the first one was read", plaintext.Quote(f.Key, 64)), "keep one of them"))
 			return true
 		}
 		seen[f.Key] = true
@@ -441,7 +441,7 @@ func (p *skillParser) search(key string, header span) (Field, bool) {
 			continue
 		}
 		place := p.position(start)
-		p.add(lookleap.Warning, badFrontmatter(start, fmt.Sprintf("the %s was read from a line that is no key of the metadata", key), "write it as a line "+key+": in the first column"))
+		p.add(lookleap.SeverityWarning, badFrontmatter(start, fmt.Sprintf("the %s was read from a line that is no key of the metadata", key), "write it as a line "+key+": in the first column"))
 		return Field{Key: key, Value: Value{Kind: Text, Text: unquoted(strings.TrimSpace(value)), Position: p.position(valueAt)}, Position: place}, true
 	}
 	return Field{}, false

@@ -104,7 +104,7 @@ func TestLenient(t *testing.T) {
 				t.Errorf("body %q", skill.Body)
 			}
 			if c.code != "" && !slices.ContainsFunc(findings, func(f lookleap.Finding) bool {
-				return f.Code == c.code && f.Line == c.line && f.Column == c.column && f.Severity == lookleap.Warning && f.Fix != ""
+				return f.Code == c.code && f.Line == c.line && f.Column == c.column && f.Severity == lookleap.SeverityWarning && f.Fix != ""
 			}) {
 				t.Errorf("no %s at %d:%d in %v", c.code, c.line, c.column, findings)
 			}

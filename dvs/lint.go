@@ -39,7 +39,7 @@ func Lint(directory fs.FS, options LintOptions) []lookleap.Finding {
 	}
 	l := &linter{options: options}
 	l.place()
-	l.file(lookleap.Fatal, e.Code, "DVS-4.1-01", e.Input, e.Reason, e.Fix)
+	l.file(lookleap.SeverityError, e.Code, "DVS-4.1-01", e.Input, e.Reason, e.Fix)
 	return l.findings
 }
 
@@ -92,7 +92,7 @@ func (l *linter) place() {
 	}
 	fail := func(at string, err error) {
 		e := badURL(at, err)
-		l.file(lookleap.Fatal, e.Code, "DVS-3.1-01", at, e.Reason, e.Fix)
+		l.file(lookleap.SeverityError, e.Code, "DVS-3.1-01", at, e.Reason, e.Fix)
 	}
 	base, err := domain.Parse(l.options.URL)
 	if err != nil {
@@ -112,10 +112,10 @@ func (l *linter) place() {
 	}
 	l.base, l.root = base, root
 	if !base.Under(root) {
-		l.file(lookleap.Fatal, CodeOutsideTrustRoot, "DVS-3.1-49", base.String(), "the skill's URL does not lie under its trust root", "publish it below "+root.String())
+		l.file(lookleap.SeverityError, CodeOutsideTrustRoot, "DVS-3.1-49", base.String(), "the skill's URL does not lie under its trust root", "publish it below "+root.String())
 	}
 	if !strings.HasPrefix(base.Path(), SkillsPrefix) {
-		l.file(lookleap.Info, CodeNotWellKnownAt, "DVS-3.2-02", base.String(), "the skill is published outside of "+SkillsPrefix, "publish an organisation's official skills there")
+		l.file(lookleap.SeverityInfo, CodeNotWellKnownAt, "DVS-3.2-02", base.String(), "the skill is published outside of "+SkillsPrefix, "publish an organisation's official skills there")
 	}
 }
 
@@ -128,11 +128,11 @@ func (l *linter) files(files map[string][]byte) {
 				message, fix = fmt.Sprintf("the entry file is named %s", plaintext.Quote(name, 64)), "rename it to SKILL.md: the case of letters counts in URLs"
 			}
 		}
-		l.file(lookleap.Fatal, CodeMissingSkillMD, "DVS-4.1-01", ".", message, fix)
+		l.file(lookleap.SeverityError, CodeMissingSkillMD, "DVS-4.1-01", ".", message, fix)
 	}
 	for name := range files {
 		if e := strings.ToLower(path.Ext(name)); e != ".md" && extensions[e] == markdownFile {
-			l.file(lookleap.Info, lookleap.CodeMediaType, "DVS-4.5.1-01", name, "instructions have another extension than .md", "rename the file")
+			l.file(lookleap.SeverityInfo, lookleap.CodeMediaType, "DVS-4.5.1-01", name, "instructions have another extension than .md", "rename the file")
 		}
 	}
 }
@@ -157,7 +157,7 @@ func (l *linter) references(skill *Skill, files map[string][]byte) {
 		target, err := base.Resolve(strings.ReplaceAll(r.Target, " ", "%20"))
 		if err != nil {
 			if !r.Bare {
-				add(lookleap.Warning, badURL(r.Target, err).Code, "DVS-4.4-04", "is no URL that agents follow", "write an https URL or a relative path")
+				add(lookleap.SeverityWarning, badURL(r.Target, err).Code, "DVS-4.4-04", "is no URL that agents follow", "write an https URL or a relative path")
 			}
 			continue
 		}
@@ -167,15 +167,15 @@ func (l *linter) references(skill *Skill, files map[string][]byte) {
 		inDirectory, inRoot := target.Under(directory), target.Under(root)
 		switch kind := KindOf(name, content); {
 		case !inDirectory && inRoot && !absolute && kind == Script:
-			add(lookleap.Fatal, CodeScriptOutside, "DVS-4.5.2-01", "leads to a script outside of the skill's directory", "put the script into the directory")
+			add(lookleap.SeverityError, CodeScriptOutside, "DVS-4.5.2-01", "leads to a script outside of the skill's directory", "put the script into the directory")
 		case !inDirectory && inRoot && !absolute && kind == Data:
-			add(lookleap.Fatal, CodeDataOutside, "DVS-4.5.3-01", "leads to data outside of the skill's directory", "put the file into the directory")
+			add(lookleap.SeverityError, CodeDataOutside, "DVS-4.5.3-01", "leads to data outside of the skill's directory", "put the file into the directory")
 		case !inRoot && absolute:
-			add(lookleap.Info, CodeResourceRoot, "DVS-5.1-03", "leads out of the trust root, so agents ask the user first", "bundle the file if the skill needs it")
+			add(lookleap.SeverityInfo, CodeResourceRoot, "DVS-5.1-03", "leads out of the trust root, so agents ask the user first", "bundle the file if the skill needs it")
 		case !inRoot:
-			add(lookleap.Fatal, CodeResourceRoot, "DVS-5.1-03", "leads out of the trust root", "bundle the file")
+			add(lookleap.SeverityError, CodeResourceRoot, "DVS-5.1-03", "leads out of the trust root", "bundle the file")
 		case inDirectory && inside && name != "" && !exists && !absolute:
-			add(lookleap.Warning, CodeNotBundled, "DVS-4.1-04", "names a file that is not there", "add the file, or correct the reference")
+			add(lookleap.SeverityWarning, CodeNotBundled, "DVS-4.1-04", "names a file that is not there", "add the file, or correct the reference")
 		}
 	}
 }
@@ -192,16 +192,16 @@ func LintResponse(url string, header http.Header) []lookleap.Finding {
 	mediaType, params, err := fetch.ParseMediaType(header)
 	switch charset, given := params["charset"]; {
 	case err != nil:
-		bad(lookleap.Fatal, lookleap.CodeMediaType, "DVS-4.2-03", "the server gives no usable media type")
+		bad(lookleap.SeverityError, lookleap.CodeMediaType, "DVS-4.2-03", "the server gives no usable media type")
 	case mediaType != "text/markdown":
-		bad(lookleap.Fatal, lookleap.CodeMediaType, "DVS-4.2-03", fmt.Sprintf("the server says that the file is %s", plaintext.Quote(mediaType, 64)))
+		bad(lookleap.SeverityError, lookleap.CodeMediaType, "DVS-4.2-03", fmt.Sprintf("the server says that the file is %s", plaintext.Quote(mediaType, 64)))
 	case given && !strings.EqualFold(charset, "utf-8"):
-		bad(lookleap.Fatal, lookleap.CodeNotUTF8, "DVS-4.2-06", "the server names another character set than UTF-8")
+		bad(lookleap.SeverityError, lookleap.CodeNotUTF8, "DVS-4.2-06", "the server names another character set than UTF-8")
 	case !given:
-		bad(lookleap.Info, lookleap.CodeCharset, "DVS-4.2-03", "the server names no character set, which text/markdown requires")
+		bad(lookleap.SeverityInfo, lookleap.CodeCharset, "DVS-4.2-03", "the server names no character set, which text/markdown requires")
 	}
 	if !strings.EqualFold(header.Get("X-Content-Type-Options"), "nosniff") {
-		l.file(lookleap.Info, lookleap.CodeMediaType, "DVS-4.2-03", url, "browsers may guess another type", "send X-Content-Type-Options: nosniff")
+		l.file(lookleap.SeverityInfo, lookleap.CodeMediaType, "DVS-4.2-03", url, "browsers may guess another type", "send X-Content-Type-Options: nosniff")
 	}
 	return l.findings
 }

@@ -68,7 +68,7 @@ func (l *Listings) find(severity lookleap.Severity, code lookleap.Code, requirem
 // done says how many findings were left out.
 func (l *Listings) done() *Listings {
 	if l.more > 0 {
-		l.Findings = append(l.Findings, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeLimit, Message: fmt.Sprintf("%d more findings are not shown", l.more)})
+		l.Findings = append(l.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeLimit, Message: fmt.Sprintf("%d more findings are not shown", l.more)})
 	}
 	return l
 }
@@ -97,7 +97,7 @@ func (r Rules) entryAt(source domain.URL, ref string) (SkillURL, *Error) {
 func (l *Listings) add(entry Listing, at lookleap.Position) {
 	id := entry.Skill.String()
 	if l.seen[id] {
-		l.find(lookleap.Warning, CodeDuplicateEntry, "DVS-3.2-20", fmt.Sprintf("the location %s stands twice", plaintext.Quote(domain.Redact(id), 200)), at)
+		l.find(lookleap.SeverityWarning, CodeDuplicateEntry, "DVS-3.2-20", fmt.Sprintf("the location %s stands twice", plaintext.Quote(domain.Redact(id), 200)), at)
 		return
 	}
 	l.seen[id] = true

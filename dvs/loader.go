@@ -421,7 +421,7 @@ func (l *Loader) finish(ctx context.Context, c *candidate) (admitted, error) {
 	is := seenSkill{c.parsed.Header, c.parsed.Digest}
 	if was, ok := l.seen.Get(identity); ok && was != is && (was.header != is.header || c.Level == activated) {
 		l.forget(id)
-		c.verdict.Findings = append(c.verdict.Findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeChanged, Requirement: "DVS-4.6-03",
+		c.verdict.Findings = append(c.verdict.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeChanged, Requirement: "DVS-4.6-03",
 			Message: CodeChanged.Title(), Position: lookleap.Position{Path: domain.Redact(id)}})
 	}
 	l.seen.Add(identity, is)
@@ -460,7 +460,7 @@ func (l *Loader) RevokeDomain(host string, includeSubdomains bool) error {
 // forgetAll drops copies and consents, and announces what was revoked.
 func (l *Loader) forgetAll(revoked string) {
 	l.host.Report(context.Background(), lookleap.Event{Kind: lookleap.EventFinding, Code: CodeRevoked, Subject: revoked,
-		Finding: &lookleap.Finding{Severity: lookleap.Warning, Code: CodeRevoked, Requirement: "DVS-7-03", Message: "trust in " + plaintext.Quote(revoked, 400) + " was revoked"}})
+		Finding: &lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeRevoked, Requirement: "DVS-7-03", Message: "trust in " + plaintext.Quote(revoked, 400) + " was revoked"}})
 	l.files.Purge()
 	l.forgetConsents()
 }

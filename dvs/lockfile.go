@@ -279,7 +279,7 @@ func (s *LockedSkill) Changes(files map[string][]byte) []lookleap.Finding {
 
 func (s *LockedSkill) changes(files map[string][]byte, holds func(*LockedFile, Digest) bool) (changes []lookleap.Finding) {
 	find := func(code lookleap.Code, file, message, fix string) {
-		changes = append(changes, lookleap.Finding{Severity: lookleap.Fatal, Code: code, Message: message, Fix: fix, Position: lookleap.Position{Path: file}})
+		changes = append(changes, lookleap.Finding{Severity: lookleap.SeverityError, Code: code, Message: message, Fix: fix, Position: lookleap.Position{Path: file}})
 	}
 	locked := make(map[string]bool, len(s.Files))
 	for i := range s.Files {

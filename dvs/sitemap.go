@@ -118,13 +118,13 @@ func (s *sitemap) location(loc string, offset int) bool {
 	at := lookleap.Position{Offset: offset, Path: s.list.source}
 	switch {
 	case s.long || len(loc) >= maxLocation:
-		s.list.find(lookleap.Warning, CodeSitemapLimit, "DVS-3.2-10", "a location is longer than a location may be", at)
+		s.list.find(lookleap.SeverityWarning, CodeSitemapLimit, "DVS-3.2-10", "a location is longer than a location may be", at)
 	case s.index:
 		s.child(loc, at)
 	case s.isCandidate(loc):
 		skill, err := s.rules.entryAt(s.source, loc)
 		if err != nil {
-			s.list.find(lookleap.Warning, err.Code, "DVS-3.2-08", "the location is skipped: "+err.Error(), at)
+			s.list.find(lookleap.SeverityWarning, err.Code, "DVS-3.2-08", "the location is skipped: "+err.Error(), at)
 			break
 		}
 		if len(s.list.Skills) >= s.limits.Candidates {
@@ -137,7 +137,7 @@ func (s *sitemap) location(loc string, offset int) bool {
 }
 
 func (s *sitemap) limit(message string) {
-	s.list.find(lookleap.Warning, CodeSitemapLimit, "DVS-3.2-10", message, lookleap.Position{Path: s.list.source})
+	s.list.find(lookleap.SeverityWarning, CodeSitemapLimit, "DVS-3.2-10", message, lookleap.Position{Path: s.list.source})
 }
 
 // child notes a further sitemap of the same origin.
@@ -145,7 +145,7 @@ func (s *sitemap) child(loc string, at lookleap.Position) {
 	u, err := s.rules.urls().Parse(loc)
 	switch {
 	case err != nil || u.Origin() != s.source.Origin():
-		s.list.find(lookleap.Warning, CodeSitemapNested, "DVS-3.2-09", "a sitemap of another origin is skipped: "+plaintext.Quote(domain.Redact(loc), 200), at)
+		s.list.find(lookleap.SeverityWarning, CodeSitemapNested, "DVS-3.2-09", "a sitemap of another origin is skipped: "+plaintext.Quote(domain.Redact(loc), 200), at)
 	case len(s.list.Children) >= s.limits.SitemapChildren:
 		if len(s.list.Children) == s.limits.SitemapChildren && s.count == s.limits.SitemapChildren+1 {
 			s.limit(fmt.Sprintf("more than %d sitemaps are named, and the rest is left out", s.limits.SitemapChildren))

@@ -47,7 +47,7 @@ func (c skillCase) run(t *testing.T) {
 	if want := or(c.text, "b"); skill.Description != want {
 		t.Errorf("description %q, want %q", skill.Description, want)
 	}
-	if c.finding != "" && !slices.ContainsFunc(findings, func(f lookleap.Finding) bool { return f.Code == c.finding && f.Severity != lookleap.Fatal }) {
+	if c.finding != "" && !slices.ContainsFunc(findings, func(f lookleap.Finding) bool { return f.Code == c.finding && f.Severity != lookleap.SeverityError }) {
 		t.Errorf("no finding %s: %v", c.finding, findings)
 	}
 }

@@ -112,11 +112,11 @@ func (t TrustRoot) OriginWide() bool { return t.url.Path() == "/" }
 func (t TrustRoot) Lint() []lookleap.Finding {
 	var findings []lookleap.Finding
 	if t.noSlash && !t.OriginWide() {
-		findings = append(findings, lookleap.Finding{Severity: lookleap.Warning, Code: CodeRootNoSlash, Requirement: "DVS-2-09",
+		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeRootNoSlash, Requirement: "DVS-2-09",
 			Message: CodeRootNoSlash.Title(), Fix: "write " + t.String()})
 	}
 	if t.mapped {
-		findings = append(findings, lookleap.Finding{Severity: lookleap.Info, Code: CodeRootMapped, Requirement: "DVS-3.1-46",
+		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeRootMapped, Requirement: "DVS-3.1-46",
 			Message: CodeRootMapped.Title(), Fix: "write " + t.String()})
 	}
 	return findings

@@ -175,7 +175,7 @@ func (v *VerifiedFS) add(p *preparedBundle) {
 		v.sources[directory] = p.source
 	}
 	if directory != p.skill.Name {
-		p.report.Findings = append(p.report.Findings, lookleap.Finding{Severity: lookleap.Info, Code: CodeNameDirectory, Requirement: "DVS-4.3-12",
+		p.report.Findings = append(p.report.Findings, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeNameDirectory, Requirement: "DVS-4.3-12",
 			Message: fmt.Sprintf("loaders see the skill as %q", directory), Fix: "give skills names of their own"})
 	}
 	entry := LockedSkill{URL: p.ID, Root: p.Root, Directory: directory}

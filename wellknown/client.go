@@ -78,7 +78,7 @@ type Client struct {
 	options  Options
 	registry *Registry
 	limits   Limits
-	memo     *flight.Memo[string, *Result]
+	memo     *flight.Memo[string, *Resource]
 	rate     *rate
 }
 
@@ -101,12 +101,12 @@ func NewClient(host *lookleap.Host, o Options) *Client {
 //
 // The path, query and fragment of origin are ignored, and its port is the
 // explicit one that section 3 demands.
-func (c *Client) Fetch(ctx context.Context, origin, name string, rest ...string) (*Result, error) {
+func (c *Client) Fetch(ctx context.Context, origin, name string, rest ...string) (*Resource, error) {
 	uri, err := c.uri(origin, name, rest)
 	if err != nil {
 		return nil, err
 	}
-	return c.memo.Get(ctx, uri.String(), func(ctx context.Context) (flight.Loaded[*Result], error) {
+	return c.memo.Get(ctx, uri.String(), func(ctx context.Context) (flight.Loaded[*Resource], error) {
 		return c.load(ctx, uri, c.registry.Lookup(name))
 	})
 }
@@ -141,8 +141,8 @@ func (c *Client) uri(origin, name string, rest []string) (domain.URL, error) {
 }
 
 // load asks once. What it gives is kept until the result expires.
-func (c *Client) load(ctx context.Context, uri domain.URL, entry Entry) (flight.Loaded[*Result], error) {
-	none := flight.Loaded[*Result]{}
+func (c *Client) load(ctx context.Context, uri domain.URL, entry Entry) (flight.Loaded[*Resource], error) {
+	none := flight.Loaded[*Resource]{}
 	if !c.rate.take(uri.Host(), c.host.Time()) {
 		return none, c.refuse(uri, CodeProbeRate, lookleap.ErrDenied)
 	}
@@ -168,7 +168,7 @@ func (c *Client) load(ctx context.Context, uri domain.URL, entry Entry) (flight.
 			result = held.Value.standIn(result)
 		}
 	}
-	return flight.Loaded[*Result]{Value: result, Until: result.Expires}, nil
+	return flight.Loaded[*Resource]{Value: result, Until: result.Expires}, nil
 }
 
 // stayAtOrigin is the rule for redirects: metadata speaks for its origin, so
@@ -196,13 +196,13 @@ func (c *Client) refuse(uri domain.URL, code lookleap.Code, err error) error {
 }
 
 // judge decides what an exchange says of the document.
-func (c *Client) judge(uri domain.URL, entry Entry, resp *fetch.Response, err error) *Result {
-	r := &Result{Code: lookleap.CodeUnavailable, Origin: uri.Origin(), URL: uri.String(), Fetched: c.host.Time()}
+func (c *Client) judge(uri domain.URL, entry Entry, resp *fetch.Response, err error) *Resource {
+	r := &Resource{Code: lookleap.CodeUnavailable, Origin: uri.Origin(), URL: uri.String(), Fetched: c.host.Time()}
 	if entry.Status == Unregistered {
-		r.finding(lookleap.Info, CodeUnregisteredName, "WK-3-07", fmt.Sprintf("the name %q is not in the registry", entry.Name), "")
+		r.finding(lookleap.SeverityInfo, CodeUnregisteredName, "WK-3-07", fmt.Sprintf("the name %q is not in the registry", entry.Name), "")
 	}
 	if uri.Path() != Prefix+entry.Name && entry.Status != Unregistered && !entry.HasPath {
-		r.finding(lookleap.Warning, CodeExtraPath, "WK-3-15", noPathBelow(entry.Name), "ask for the name itself")
+		r.finding(lookleap.SeverityWarning, CodeExtraPath, "WK-3-15", noPathBelow(entry.Name), "ask for the name itself")
 	}
 	if err != nil {
 		return c.failed(r, err)
@@ -220,7 +220,7 @@ func (c *Client) judge(uri domain.URL, entry Entry, resp *fetch.Response, err er
 		r.Code, r.RetryAfter = lookleap.CodeUnavailable, resp.RetryAfter
 	default:
 		r.State, r.Code = Absent, CodeAbsent
-		r.finding(lookleap.Warning, lookleap.CodeBadStatus, "WK-3-19", fmt.Sprintf("the server answered %d, which is read as absent", status), "answer 404 for what does not exist")
+		r.finding(lookleap.SeverityWarning, lookleap.CodeBadStatus, "WK-3-19", fmt.Sprintf("the server answered %d, which is read as absent", status), "answer 404 for what does not exist")
 	}
 	r.Expires = c.until(r, &resp.Freshness)
 	if r.State == Present && !resp.Freshness.NoStore && !resp.Freshness.NoCache {
@@ -230,7 +230,7 @@ func (c *Client) judge(uri domain.URL, entry Entry, resp *fetch.Response, err er
 }
 
 // failed is an exchange without a usable answer.
-func (c *Client) failed(r *Result, err error) *Result {
+func (c *Client) failed(r *Resource, err error) *Resource {
 	r.Code = lookleap.CodeOf(err)
 	var e *fetch.Error
 	if errors.As(err, &e) {
@@ -241,17 +241,17 @@ func (c *Client) failed(r *Result, err error) *Result {
 }
 
 // present judges a complete answer with status 200 by its media type.
-func (c *Client) present(r *Result, entry Entry, resp *fetch.Response) {
+func (c *Client) present(r *Resource, entry Entry, resp *fetch.Response) {
 	r.State, r.Code = Present, lookleap.CodeOK
 	switch {
 	case len(entry.MediaTypes) == 0, slices.Contains(entry.MediaTypes, resp.MediaType):
 	case isHTML(resp.MediaType):
 		r.State, r.Code = Absent, lookleap.CodeSoft404
-		r.finding(lookleap.Warning, lookleap.CodeSoft404, "WK-3-20", "the server answers with a page where the document should be", "answer 404 for what does not exist")
+		r.finding(lookleap.SeverityWarning, lookleap.CodeSoft404, "WK-3-20", "the server answers with a page where the document should be", "answer 404 for what does not exist")
 	case c.options.StrictMedia:
 		r.State, r.Code = Unavailable, lookleap.CodeMediaType
 	default:
-		r.finding(lookleap.Warning, lookleap.CodeMediaType, "WK-4.2-03", fmt.Sprintf("the media type is %q", resp.MediaType), "serve it as "+entry.MediaTypes[0])
+		r.finding(lookleap.SeverityWarning, lookleap.CodeMediaType, "WK-4.2-03", fmt.Sprintf("the media type is %q", resp.MediaType), "serve it as "+entry.MediaTypes[0])
 	}
 	if r.State == Present {
 		r.Body = resp.Body
@@ -263,7 +263,7 @@ func isHTML(mediaType string) bool {
 }
 
 // until is how long the result is served from memory.
-func (c *Client) until(r *Result, fresh *fetch.Freshness) time.Time {
+func (c *Client) until(r *Resource, fresh *fetch.Freshness) time.Time {
 	switch {
 	case r.State == Unavailable && r.RetryAfter > 0:
 		return r.Fetched.Add(min(r.RetryAfter, mostOutage))

@@ -189,10 +189,10 @@ func TestFetchRebinding(t *testing.T) {
 }
 
 func TestAppliesTo(t *testing.T) {
-	r := &wellknown.Result{Origin: "https://example.com"}
+	r := &wellknown.Resource{Origin: "https://example.com"}
 	for _, id := range []string{"WK-4.1-02", "K26"} {
 		t.Run(id+"/reject-path-tenant", func(t *testing.T) {
-			platform := &wellknown.Result{Origin: "https://github.com"}
+			platform := &wellknown.Resource{Origin: "https://github.com"}
 			for _, root := range []string{"https://github.com/o/", "https://github.com/o", "https://github.com/?o"} {
 				if platform.AppliesTo(root) {
 					t.Errorf("the platform's document speaks for %s", root)
@@ -200,7 +200,7 @@ func TestAppliesTo(t *testing.T) {
 			}
 		})
 		t.Run(id+"/accept-operator", func(t *testing.T) {
-			if platform := (&wellknown.Result{Origin: "https://github.com"}); !platform.AppliesTo("https://github.com/") {
+			if platform := (&wellknown.Resource{Origin: "https://github.com"}); !platform.AppliesTo("https://github.com/") {
 				t.Error("the platform's document does not speak for the platform")
 			}
 		})
@@ -319,7 +319,7 @@ func TestProbingBounded(t *testing.T) {
 		net.Clock().Freeze()
 		net.Site("site.example").Handle(at, lab.Sequence(lab.Status(503, "Retry-After", "120"), lab.Body("text/plain", "x")))
 		client := wellknown.NewClient(net.Host(), wellknown.Options{})
-		state := func() *wellknown.Result {
+		state := func() *wellknown.Resource {
 			r, err := client.Fetch(t.Context(), "https://site.example", "security.txt")
 			if err != nil {
 				t.Fatal(err)

@@ -11,7 +11,7 @@
 // present, absent, forbidden or unavailable. Absence is no error, because
 // nothing promises that a name exists (section 3); the documents that stand on
 // this package each attach their own consequence to each state. What an origin
-// says holds for that origin alone: [Result.AppliesTo] is equality.
+// says holds for that origin alone: [Resource.AppliesTo] is equality.
 //
 // For sites there is [NewHandler], read-only and with an explicit list of
 // files, and [Lint].

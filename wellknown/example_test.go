@@ -96,7 +96,7 @@ func ExampleLint() {
 	// generic-name put the application's name before it
 }
 
-func ExampleResult_AppliesTo() {
+func ExampleResource_AppliesTo() {
 	net := lab.New()
 	defer net.Close()
 	net.Site("example.com").Body("/.well-known/security.txt", "text/plain", "Contact: https://example.com/security\n")

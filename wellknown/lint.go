@@ -28,13 +28,13 @@ func (r *Registry) Lint(name, rest string) ([]lookleap.Finding, error) {
 		if entry.Reference != "" {
 			message += "; it is used by " + entry.Reference
 		}
-		add(lookleap.Warning, CodeUnregisteredName, "WK-3-07", message, "register the name, or use one that is registered")
+		add(lookleap.SeverityWarning, CodeUnregisteredName, "WK-3-07", message, "register the name, or use one that is registered")
 	}
 	if generic[strings.ToLower(name)] {
-		add(lookleap.Warning, CodeGenericName, "WK-3-10", fmt.Sprintf("%q says nothing about the application", name), "put the application's name before it")
+		add(lookleap.SeverityWarning, CodeGenericName, "WK-3-10", fmt.Sprintf("%q says nothing about the application", name), "put the application's name before it")
 	}
 	if rest != "" && !entry.HasPath {
-		add(lookleap.Warning, CodeExtraPath, "WK-3-15", noPathBelow(name), "serve the document at the name itself")
+		add(lookleap.SeverityWarning, CodeExtraPath, "WK-3-15", noPathBelow(name), "serve the document at the name itself")
 	}
 	return findings, nil
 }
@@ -65,7 +65,7 @@ func (r *Registry) LintTree(root fs.FS) ([]lookleap.Finding, error) {
 		if d.Type()&fs.ModeSymlink != 0 {
 			message = "the link is published for the whole origin, and its target may lie outside the web root"
 		}
-		findings = append(findings, lookleap.Finding{Severity: lookleap.Info, Code: lookleap.CodeOK, Requirement: "WK-4.4-01", Message: message,
+		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: lookleap.CodeOK, Requirement: "WK-4.4-01", Message: message,
 			Position: lookleap.Position{Path: "/" + path}})
 		about, err := r.Lint(name, rest)
 		if err != nil {

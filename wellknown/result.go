@@ -39,9 +39,9 @@ func (s State) String() string {
 // MarshalText gives the state in lower case.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Result is what one origin says at one well-known URI. It is shared between
+// Resource is what one origin says at one well-known URI. It is shared between
 // callers: do not change it.
-type Result struct {
+type Resource struct {
 	State     State              `json:"state"`
 	Code      lookleap.Code      `json:"code"`               // why
 	Origin    string             `json:"origin"`             // the origin that was asked, and the only one it speaks for
@@ -64,11 +64,11 @@ type Result struct {
 
 // standIn returns a copy of a present document that is used in the place of an
 // answer that the server could not give, until the server is asked again.
-func (r *Result) standIn(failed *Result) *Result {
+func (r *Resource) standIn(failed *Resource) *Resource {
 	again := *r
 	again.Expires = failed.Expires
 	again.Findings = slices.Clone(r.Findings)
-	again.finding(lookleap.Warning, lookleap.CodeStale, "WK-4-01", "the server is unavailable, so the document read earlier is used", "")
+	again.finding(lookleap.SeverityWarning, lookleap.CodeStale, "WK-4-01", "the server is unavailable, so the document read earlier is used", "")
 	verdict := *r.Verdict
 	verdict.Findings, verdict.Expires = again.Findings, again.Expires
 	again.Verdict = &verdict
@@ -77,7 +77,7 @@ func (r *Result) standIn(failed *Result) *Result {
 
 // sizeOf estimates the memory that a result takes: its document and header, and a
 // kilobyte for all else.
-func sizeOf(url string, r *Result) int {
+func sizeOf(url string, r *Resource) int {
 	size := 1<<10 + 2*len(url) + len(r.Body)
 	for name, values := range r.Header {
 		size += len(name)
@@ -90,9 +90,9 @@ func sizeOf(url string, r *Result) int {
 
 // MarshalJSON writes the members that have a name there, and retryAfter, where the
 // server said one, in seconds as HTTP has it.
-func (r *Result) MarshalJSON() ([]byte, error) {
+func (r *Resource) MarshalJSON() ([]byte, error) {
 	r = zero.Or(r)
-	type plain Result // without this method
+	type plain Resource // without this method
 	return json.Marshal(struct {
 		*plain
 		RetryAfter int64 `json:"retryAfter,omitempty"`
@@ -103,18 +103,18 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 // asked, and no parent, subdomain, other port or other scheme (section 4.3). A
 // URL with a path is no origin: where several parties share one, its documents
 // speak for the operator and not for a party below some path (section 4.1).
-func (r *Result) AppliesTo(origin string) bool {
+func (r *Resource) AppliesTo(origin string) bool {
 	u, err := parseURL(origin)
 	return err == nil && u.Path() == "/" && !u.HasQuery() && u.Origin() == zero.Or(r).Origin
 }
 
 // finding appends a finding about the URI.
-func (r *Result) finding(severity lookleap.Severity, code lookleap.Code, requirement, message, fix string) {
+func (r *Resource) finding(severity lookleap.Severity, code lookleap.Code, requirement, message, fix string) {
 	r.Findings = append(r.Findings, lookleap.Finding{Severity: severity, Code: code, Requirement: requirement, Message: message, Fix: fix,
 		Position: lookleap.Position{Path: r.URL}})
 }
 
-func (r *Result) summary() string {
+func (r *Resource) summary() string {
 	switch r.Code {
 	case lookleap.CodeOK, CodeAbsent:
 		return fmt.Sprintf("the document is %s", r.State)
@@ -123,7 +123,7 @@ func (r *Result) summary() string {
 }
 
 // conclude states the result as a verdict.
-func (r *Result) conclude(evidence ...lookleap.Evidence) *Result {
+func (r *Resource) conclude(evidence ...lookleap.Evidence) *Resource {
 	check := lookleap.Check{Requirement: "WK-3-18", Code: r.Code, Status: lookleap.Failed, Message: r.Code.Title(), Evidence: evidence, Until: r.Expires}
 	switch r.State {
 	case Present:

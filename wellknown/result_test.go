@@ -22,7 +22,7 @@ func TestResultJSON(t *testing.T) {
 		{"rounded-up", 1500 * time.Millisecond, `,"retryAfter":2`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := &wellknown.Result{
+			r := &wellknown.Resource{
 				Code: lookleap.CodeUnavailable, Origin: "https://site.example", URL: "https://site.example/.well-known/x", Status: 503,
 				Body: []byte("not shown"), RetryAfter: c.retry, Fetched: when, Expires: when.Add(time.Minute),
 			}

@@ -13,7 +13,7 @@ func TestZeroValues(t *testing.T) {
 	zerotest.Run(t, []reflect.Type{
 		reflect.TypeFor[wellknown.Client](), reflect.TypeFor[wellknown.Document](), reflect.TypeFor[wellknown.Entry](),
 		reflect.TypeFor[wellknown.Error](), reflect.TypeFor[wellknown.Handler](), reflect.TypeFor[wellknown.Limits](),
-		reflect.TypeFor[wellknown.Options](), reflect.TypeFor[wellknown.Registry](), reflect.TypeFor[wellknown.Result](),
+		reflect.TypeFor[wellknown.Options](), reflect.TypeFor[wellknown.Registry](), reflect.TypeFor[wellknown.Resource](),
 		reflect.TypeFor[wellknown.State](), reflect.TypeFor[wellknown.Status](), reflect.TypeFor[wellknown.URI](),
 	}, map[string]any{
 		"Builtin": wellknown.Builtin, "CheckName": wellknown.CheckName, "IsWellKnown": wellknown.IsWellKnown, "Lint": wellknown.Lint,

@@ -34,7 +34,7 @@ func TestBooking(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			do := func(want lookleap.Code, action string, args map[string]string) *agent.Result {
+			do := func(want lookleap.Code, action string, args map[string]string) *agent.CallResult {
 				t.Helper()
 				net.Clock().Advance(10 * time.Second)
 				r, err := page.Do(t.Context(), agent.Call{Action: action, Args: args})

@@ -18,7 +18,7 @@ type Call struct {
 	// not the user (section 14.1).
 	Provenance map[string]string
 	// Initiated says that the user began this very interaction, from which
-	// [Policy.InferConsentFromInitiation] may infer implicit consent (section 16.6).
+	// [UserPolicy.InferConsentFromInitiation] may infer implicit consent (section 16.6).
 	Initiated bool
 	// Reply answers the action's asks: fields to answer, fields to refuse, and what
 	// the agent itself tells or asks. Nil answers as the decisions say.
@@ -52,11 +52,11 @@ type Counter struct {
 // text is what leaves with the ask, to be looked at.
 func (c Counter) text() string { return c.Field + "\n" + c.Purpose }
 
-// Result is what became of a call that reached its service. Where the service did
+// CallResult is what became of a call that reached its service. Where the service did
 // not do what was asked, it comes beside the error that says so: with the page of
 // a conflict, or the problem that the service reports. Everything in it is remote
-// and untrusted; [Result.Text] makes it ready for a model.
-type Result struct {
+// and untrusted; [CallResult.Text] makes it ready for a model.
+type CallResult struct {
 	Plan    string       // id of the plan in every ledger
 	Outcome anml.Outcome // the worse of what HTTP and the document say
 	Status  int          // HTTP status
@@ -66,7 +66,7 @@ type Result struct {
 	Type    string // its media type
 }
 
-func (p *Page) do(ctx context.Context, c Call) (*Result, error) {
+func (p *Page) do(ctx context.Context, c Call) (*CallResult, error) {
 	if err := p.ready(); err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 
 // commit does what was approved, once: trust is verified anew, and only then is
 // the plan spent, what is told settled, written down, and sent.
-func (s *Session) commit(ctx context.Context, a *lookleap.Approval, e *effect, budget *fetch.Budget) (*Result, error) {
+func (s *Session) commit(ctx context.Context, a *lookleap.Approval, e *effect, budget *fetch.Budget) (*CallResult, error) {
 	host := s.agent.host
 	if err := s.gate.check(e.passage(), s.now()); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (s *Session) commit(ctx context.Context, a *lookleap.Approval, e *effect, b
 		}
 		return nil, err
 	}
-	var result *Result
+	var result *CallResult
 	err := host.CommitApproved(ctx, a, func(ctx context.Context, a *lookleap.Approval) (err error) {
 		result, err = s.execute(ctx, a, e, budget)
 		return err
@@ -45,7 +45,7 @@ func (s *Session) spend(ctx context.Context, a *lookleap.Approval) error {
 }
 
 // execute is the effect of a plan.
-func (s *Session) execute(ctx context.Context, a *lookleap.Approval, e *effect, budget *fetch.Budget) (*Result, error) {
+func (s *Session) execute(ctx context.Context, a *lookleap.Approval, e *effect, budget *fetch.Budget) (*CallResult, error) {
 	now, plan := s.now(), a.Plan().ID()
 	told, entries, err := s.settle(ctx, plan, e.Exchange, e.Disclosure, a.Has, a.Until(), now)
 	if err != nil && entries == nil {

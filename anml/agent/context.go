@@ -229,7 +229,7 @@ func (c *Context) Informs(domain string) iter.Seq[Inform] {
 }
 
 // Training yields what may train a model: informs whose usage is train, while the
-// user agrees to training ([Policy.TrainingConsent]), and nothing else ever.
+// user agrees to training ([UserPolicy.TrainingConsent]), and nothing else ever.
 func (c *Context) Training() iter.Seq[Inform] {
 	return func(yield func(Inform) bool) {
 		for i := range c.Informs("") {

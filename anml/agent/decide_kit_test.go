@@ -59,7 +59,7 @@ type stand struct {
 // newStand makes a stand whose user answers by a script; without replies, nobody can be
 // asked.
 func newStand(t *testing.T, replies ...labprompt.Reply) *stand {
-	st := &stand{T: t, net: newLab(t), user: User{Profile: ann, Policy: &Policy{}}}
+	st := &stand{T: t, net: newLab(t), user: User{Profile: ann, Policy: &UserPolicy{}}}
 	if replies != nil {
 		st.ask = labprompt.New(t, replies...)
 	}

@@ -233,7 +233,7 @@ func TestRefusedFieldsAreNotFetched(t *testing.T) {
 
 func BenchmarkDecide(b *testing.B) {
 	net := newLab(b)
-	p := &Policy{}
+	p := &UserPolicy{}
 	if err := p.Set(StandingRule{Field: "*", Domain: "shop.example", Effect: EffectAllow}); err != nil {
 		b.Fatal(err)
 	}

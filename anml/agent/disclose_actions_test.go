@@ -24,7 +24,7 @@ var ada = Fields{"email": {Text: "ada@example.org"}, "tel": {Text: "+44 20 7946 
 
 // brokenLedger fails to append from the nth time on.
 type brokenLedger struct {
-	Ledger
+	DisclosureLedger
 	after int
 	panic bool
 }
@@ -36,27 +36,27 @@ func (l *brokenLedger) Append(ctx context.Context, entries ...Entry) error {
 		}
 		return errTest
 	}
-	return l.Ledger.Append(ctx, entries...)
+	return l.DisclosureLedger.Append(ctx, entries...)
 }
 
 func (l *brokenLedger) Entries(ctx context.Context) iter.Seq2[Entry, error] {
-	return l.Ledger.Entries(ctx)
+	return l.DisclosureLedger.Entries(ctx)
 }
 
 // busyLedger is a ledger that takes its time to write, in which something happens.
 type busyLedger struct {
-	Ledger
+	DisclosureLedger
 	meanwhile func()
 }
 
 func (l *busyLedger) Append(ctx context.Context, entries ...Entry) error {
 	l.meanwhile()
-	return l.Ledger.Append(ctx, entries...)
+	return l.DisclosureLedger.Append(ctx, entries...)
 }
 
 func TestAnsweringActions(t *testing.T) {
 	t.Run("ANML-9.2-01/accept-in-order", func(t *testing.T) {
-		ledger := NewMemoryLedger()
+		ledger := NewMemoryDisclosureLedger()
 		var before []string
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Ledger: ledger}})
 		s.shop.HandleFunc("/book", func(w http.ResponseWriter, _ *http.Request) {
@@ -111,7 +111,7 @@ func TestAnsweringActions(t *testing.T) {
 		}
 	})
 	for name, ledger := range map[string]*brokenLedger{
-		"error": {Ledger: NewMemoryLedger()}, "panic": {Ledger: NewMemoryLedger(), panic: true},
+		"error": {DisclosureLedger: NewMemoryDisclosureLedger()}, "panic": {DisclosureLedger: NewMemoryDisclosureLedger(), panic: true},
 	} {
 		t.Run("ANML-9.2-01/reject-ledger-"+name, func(t *testing.T) {
 			s := newStage(t, setting{doc: asking, user: User{Profile: ada, Ledger: ledger}})
@@ -120,7 +120,7 @@ func TestAnsweringActions(t *testing.T) {
 		})
 	}
 	t.Run("ANML-9.2-01/accept-outcome-not-written", func(t *testing.T) {
-		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Ledger: &brokenLedger{Ledger: NewMemoryLedger(), after: 1}}})
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Ledger: &brokenLedger{DisclosureLedger: NewMemoryDisclosureLedger(), after: 1}}})
 		s.does(Call{Action: "book"}, lookleap.CodeOK)
 		s.sends("POST /book")
 	})
@@ -250,7 +250,7 @@ func TestPersonalArguments(t *testing.T) {
 		s.sends()
 	})
 	t.Run("ANML-13.4-05/accept-allowed-data-is-confirmed", func(t *testing.T) {
-		policy := &Policy{}
+		policy := &UserPolicy{}
 		if err := policy.Set(StandingRule{Field: "email", Domain: "shop.example", Effect: EffectAllow}); err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,7 @@ func TestDiscloseAttacks(t *testing.T) {
 	t.Run("K07", func(t *testing.T) {
 		for name, constraints := range map[string]string{"none": rule("ssn", "none"), "wrong-case": rule("ssn", "None"), "unknown-word": rule("ssn", "whatever"), "absent": "", "implicit": rule("ssn", "implicit-consent")} {
 			t.Run("reject-"+name, func(t *testing.T) {
-				p := &Policy{}
+				p := &UserPolicy{}
 				must(t, p.Set(StandingRule{Field: "*", Domain: "*", Effect: EffectAllow}))
 				s := newStage(t, setting{doc: booking(constraints, askFor("ssn")), user: User{Profile: ann, Policy: p}, replies: []labprompt.Reply{labprompt.Approve(itemAct)}})
 				s.does(book, lookleap.CodeOK)

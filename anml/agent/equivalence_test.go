@@ -72,7 +72,7 @@ func drawSections(t *rapid.T) string {
 
 // drawUser makes a user with a policy and a profile, and what they agree to.
 func drawUser(t *rapid.T) User {
-	p := &Policy{}
+	p := &UserPolicy{}
 	for range rapid.IntRange(0, 4).Draw(t, "standing") {
 		r := StandingRule{
 			Field:  rapid.OneOf(someFields, rapid.Just("*")).Draw(t, "of"),

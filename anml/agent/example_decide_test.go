@@ -37,7 +37,7 @@ func ExamplePage_Decide() {
 	defer host.Close()
 	host.Prompter = user{} // without somebody to be asked, more is refused
 
-	var policy agent.Policy
+	var policy agent.UserPolicy
 	_ = policy.Set(agent.StandingRule{Field: "lang", Domain: "*", Effect: agent.EffectAllow})
 	_ = policy.Set(agent.StandingRule{Field: "email", Domain: "tickets.example", Effect: agent.EffectAllow})
 	_ = policy.Set(agent.StandingRule{Field: "bday", Domain: "*", Effect: agent.EffectDeny})
@@ -77,8 +77,8 @@ func (user) PromptConsent(context.Context, *lookleap.ConsentRequest) (lookleap.C
 }
 
 // A user changes their mind, and it holds at once.
-func ExamplePolicy_RefuseDomain() {
-	var policy agent.Policy
+func ExampleUserPolicy_RefuseDomain() {
+	var policy agent.UserPolicy
 	_ = policy.RefuseDomain("Tickets.example")
 	fmt.Println(policy.RefusedDomains())
 	_ = policy.AcceptDomain("tickets.example")

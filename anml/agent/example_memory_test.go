@@ -14,7 +14,7 @@ import (
 // The user asks what was told to a shop, and takes the record along.
 func ExampleFilter_Export() {
 	ctx := context.Background()
-	ledger := agent.NewMemoryLedger() // or OpenFileLedger
+	ledger := agent.NewMemoryDisclosureLedger() // or OpenFileLedger
 	at := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	_ = ledger.Append(ctx,
 		agent.Entry{Time: at, Plan: "p1", Kind: agent.EntryDisclosed, Field: "email", Serving: "shop.example", Owner: "shop.example", Endpoint: "www.shop.example", Document: "https://www.shop.example/anml", Basis: "explicit"},
@@ -32,14 +32,14 @@ func ExampleFilter_Export() {
 
 // A ledger in a file is complete up to the last entry that was relied on,
 // whatever happened to the process that wrote it.
-func ExampleOpenFileLedger() {
+func ExampleOpenDisclosureLedger() {
 	dir, err := os.MkdirTemp("", "ledger")
 	if err != nil {
 		return
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	ctx, path := context.Background(), dir+"/ledger"
-	ledger, err := agent.OpenFileLedger(path, agent.LedgerOptions{})
+	ledger, err := agent.OpenDisclosureLedger(path, agent.LedgerOptions{})
 	if err != nil {
 		return
 	}
@@ -50,7 +50,7 @@ func ExampleOpenFileLedger() {
 	_, _ = f.WriteString(`{"sum":"2f7c`) // a process died here
 	_ = f.Close()
 
-	ledger, err = agent.OpenFileLedger(path, agent.LedgerOptions{})
+	ledger, err = agent.OpenDisclosureLedger(path, agent.LedgerOptions{})
 	if err != nil {
 		return
 	}

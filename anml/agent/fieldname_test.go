@@ -134,7 +134,7 @@ func TestSpellings(t *testing.T) {
 }
 
 func TestRulesOfAllSpellings(t *testing.T) {
-	var p Policy
+	var p UserPolicy
 	for _, field := range []string{"E-Mail", "email", "Email", "*"} {
 		must(t, p.Set(StandingRule{Field: field, Domain: "*", Effect: EffectAllow}))
 		must(t, p.Set(StandingRule{Field: field, Domain: "*", Effect: EffectAsk})) // in its place
@@ -176,7 +176,7 @@ func TestKeyOfForms(t *testing.T) {
 		if !sameField(string(name), plain) {
 			t.Errorf("%q and %q: %q, %q", string(name), plain, fieldKey(string(name)), fieldKey(plain))
 		}
-		p := &Policy{}
+		p := &UserPolicy{}
 		if err := p.Set(StandingRule{Field: plain, Domain: "*", Effect: EffectAllow}); err != nil {
 			t.Fatal(err)
 		}

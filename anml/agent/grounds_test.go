@@ -46,7 +46,7 @@ func TestWhoAsks(t *testing.T) {
 				if c.tier > 0 {
 					r.grants(c.tier, c.scope...)
 				}
-				p := &agent.Policy{}
+				p := &agent.UserPolicy{}
 				for _, name := range c.allowed {
 					if err := p.Set(agent.StandingRule{Field: "email", Domain: name, Effect: agent.EffectAllow}); err != nil {
 						t.Fatal(err)

@@ -185,7 +185,7 @@ func TestHostileTiming(t *testing.T) {
 	repeatableAsk := strings.Replace(asking, `id="book"`, `id="book" idempotent="true"`, 1)
 	t.Run("ANML-13.4-11/reject-retry-after-domain-refused", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
-			policy := &Policy{}
+			policy := &UserPolicy{}
 			s := newStage(t, setting{doc: repeatableAsk, user: User{Profile: ada, Policy: policy}})
 			s.shop.HandleFunc("/book", func(w http.ResponseWriter, _ *http.Request) {
 				if err := s.session.RefuseDomain(context.Background(), "shop.example"); err != nil {
@@ -198,8 +198,8 @@ func TestHostileTiming(t *testing.T) {
 		})
 	})
 	t.Run("ANML-13.4-11/reject-after-domain-refused-while-written-down", func(t *testing.T) {
-		ledger := &busyLedger{Ledger: NewMemoryLedger()}
-		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Policy: &Policy{}, Ledger: ledger}})
+		ledger := &busyLedger{DisclosureLedger: NewMemoryDisclosureLedger()}
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Policy: &UserPolicy{}, Ledger: ledger}})
 		ledger.meanwhile = func() {
 			if err := s.session.RefuseDomain(context.Background(), "shop.example"); err != nil {
 				t.Error(err)
@@ -212,7 +212,7 @@ func TestHostileTiming(t *testing.T) {
 		}
 	})
 	t.Run("ANML-13.4-11/reject-resending-after-domain-refused", func(t *testing.T) {
-		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Policy: &Policy{}}})
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Policy: &UserPolicy{}}})
 		s.shop.HandleFunc("/book", func(w http.ResponseWriter, _ *http.Request) {
 			if err := s.session.RefuseDomain(context.Background(), "shop.example"); err != nil {
 				t.Error(err)
@@ -314,7 +314,7 @@ func (f failingPlans) Claim(context.Context, string, time.Time) error {
 
 // TestHostileReplays: one approval is one request, however many present it at once.
 func TestHostileReplays(t *testing.T) {
-	s := newStage(t, setting{doc: asking, user: User{Profile: ada, Policy: &Policy{}}, replies: []labprompt.Reply{pendingReply}})
+	s := newStage(t, setting{doc: asking, user: User{Profile: ada, Policy: &UserPolicy{}}, replies: []labprompt.Reply{pendingReply}})
 	pending := s.suspended(Call{Action: "book"})
 	t.Run("ANML-9.2-01/reject-at-once", func(t *testing.T) {
 		var wait sync.WaitGroup
@@ -451,20 +451,20 @@ func TestHostileToolArguments(t *testing.T) {
 }
 
 // leavingLedger fails for a caller who left, as a database does.
-type leavingLedger struct{ Ledger }
+type leavingLedger struct{ DisclosureLedger }
 
 func (l leavingLedger) Append(ctx context.Context, entries ...Entry) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return l.Ledger.Append(ctx, entries...)
+	return l.DisclosureLedger.Append(ctx, entries...)
 }
 
 // TestHostileRecords: what is written down and what a policy judges.
 func TestHostileRecords(t *testing.T) {
 	t.Run("ANML-9.2-01/accept-outcome-after-the-caller-left", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
-			ledger := leavingLedger{NewMemoryLedger()}
+			ledger := leavingLedger{NewMemoryDisclosureLedger()}
 			s := newStage(t, setting{doc: postable, user: User{Ledger: ledger}})
 			s.shop.Fault("/a", lab.Mute())
 			ctx, leave := context.WithTimeout(t.Context(), time.Second)

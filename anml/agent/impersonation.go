@@ -40,7 +40,7 @@ func (p *Page) examine(ctx context.Context) {
 }
 
 func (p *Page) find(code lookleap.Code, requirement, message string) {
-	p.opened.findings = append(p.opened.findings, lookleap.Finding{Severity: lookleap.Warning, Code: code, Requirement: requirement, Message: message})
+	p.opened.findings = append(p.opened.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code, Requirement: requirement, Message: message})
 }
 
 // impersonation lists the signs, each as part of a sentence.

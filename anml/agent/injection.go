@@ -81,7 +81,7 @@ func (p *Page) vet(ctx context.Context, party Party, v *vetted) error {
 		switch {
 		case err != nil:
 			v.withheld, v.detector = failure(err), name
-			p.flag(ctx, lookleap.Finding{Severity: lookleap.Warning, Code: v.withheld, Requirement: "ANML-13.3-06",
+			p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: v.withheld, Requirement: "ANML-13.3-06",
 				Message: fmt.Sprintf("the persona of %s is withheld: %s gave no answer", v.domain, name), Position: place})
 		case found != "":
 			v.withheld, v.detector = CodeInjection, name
@@ -98,7 +98,7 @@ func (p *Page) vet(ctx context.Context, party Party, v *vetted) error {
 func (p *Page) rejectPersona(ctx context.Context, v *vetted, place lookleap.Position) {
 	text := fullText(v.advice)
 	digest := lookleap.Digest([]byte(text))
-	p.flag(ctx, lookleap.Finding{Severity: lookleap.Warning, Code: CodeInjection, Requirement: "ANML-13.3-07",
+	p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeInjection, Requirement: "ANML-13.3-07",
 		Message: fmt.Sprintf("the persona of %s is discarded: %s found prompt injection in %d octets of %s", v.domain, v.detector, len(text), digest), Position: place})
 	p.session.notices.tellOnce(ctx, "persona "+p.url.String()+" "+v.domain+" "+digest, Notice{
 		Kind: NoticeInjection, Code: CodeInjection, Origin: p.url.Origin(),
@@ -145,7 +145,7 @@ func (p *Page) namesAnother(ctx context.Context, party Party, text string) bool 
 				return true
 			}
 			if _, registered := domain.PublicSuffix(name); owner != "" || registered && reading == text {
-				p.flag(ctx, lookleap.Finding{Severity: lookleap.Info, Code: CodeInjection, Requirement: "ANML-12.7-10",
+				p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeInjection, Requirement: "ANML-12.7-10",
 					Message: "the persona of " + party.Domain + " names another domain", Position: at(party.site.Persona().Node)})
 			}
 		}

@@ -54,7 +54,7 @@ const (
 	EntryOutcome   EntryKind = "outcome"
 )
 
-// Ledger is the user's record of what was told to whom (sections 13.2 and 14.1).
+// DisclosureLedger is the user's record of what was told to whom (sections 13.2 and 14.1).
 // It can be replaced and never switched off: what it cannot record is not sent.
 //
 // Append returns when the entries are safe, all or none of them; an error stops
@@ -62,14 +62,14 @@ const (
 // stands for entries that cannot be read, and others may follow it. Both are
 // called from several goroutines at once. [Filter], [Interaction] and
 // [Filter.Export] read any Ledger.
-type Ledger interface {
+type DisclosureLedger interface {
 	Append(ctx context.Context, entries ...Entry) error
 	Entries(ctx context.Context) iter.Seq2[Entry, error]
 }
 
-// NewMemoryLedger is a ledger that ends with the process. [OpenFileLedger] is one
+// NewMemoryDisclosureLedger is a ledger that ends with the process. [OpenDisclosureLedger] is one
 // that does not.
-func NewMemoryLedger() Ledger { return &memoryLedger{} }
+func NewMemoryDisclosureLedger() DisclosureLedger { return &memoryLedger{} }
 
 type memoryLedger struct {
 	mu      sync.Mutex
@@ -108,7 +108,7 @@ type Filter struct {
 
 // Entries yields the entries that the filter picks, in order. Errors of the
 // ledger are yielded whatever the filter says.
-func (f Filter) Entries(ctx context.Context, l Ledger) iter.Seq2[Entry, error] {
+func (f Filter) Entries(ctx context.Context, l DisclosureLedger) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		name, err := hostKey(f.Domain)
 		if f.Domain != "" && err != nil {
@@ -145,7 +145,7 @@ func (f Filter) picks(name string, e Entry) bool {
 // Export writes the entries that the filter picks as JSON lines, one object a
 // line, and gives their number. It ends at the first error of the ledger or the
 // writer: an export with holes would look complete.
-func (f Filter) Export(ctx context.Context, l Ledger, w io.Writer) (n int, err error) {
+func (f Filter) Export(ctx context.Context, l DisclosureLedger, w io.Writer) (n int, err error) {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	for e, err := range f.Entries(ctx, l) {
@@ -170,7 +170,7 @@ type Disclosed struct {
 // plan, each with the basis of its consent, in the order in which they were told
 // (section 14.1). The list is empty where nothing was. An entry that cannot be
 // read is an error, since it might belong here.
-func Interaction(ctx context.Context, l Ledger, plan string) ([]Disclosed, error) {
+func Interaction(ctx context.Context, l DisclosureLedger, plan string) ([]Disclosed, error) {
 	list := []Disclosed{}
 	if l == nil {
 		return nil, errNoLedger

@@ -35,7 +35,7 @@ func fields(entries iter.Seq2[Entry, error]) (names string, bad int) {
 }
 
 func TestLedgerFilter(t *testing.T) {
-	ctx, l := t.Context(), NewMemoryLedger()
+	ctx, l := t.Context(), NewMemoryDisclosureLedger()
 	other := entry("p2", "tel", start.Add(time.Hour))
 	other.Serving, other.Owner, other.Endpoint = "host.example", "brand.example", "host.example"
 	refused := entry("p2", "bday", start.Add(2*time.Hour))
@@ -71,7 +71,7 @@ func TestLedgerFilter(t *testing.T) {
 }
 
 func TestLedgerInteraction(t *testing.T) {
-	ctx, l := t.Context(), NewMemoryLedger()
+	ctx, l := t.Context(), NewMemoryDisclosureLedger()
 	lang := entry("p1", "lang", start)
 	lang.Basis = "implicit"
 	refused := entry("p1", "tel", start)
@@ -93,7 +93,7 @@ func TestLedgerInteraction(t *testing.T) {
 }
 
 func TestLedgerExport(t *testing.T) {
-	ctx, l := t.Context(), NewMemoryLedger()
+	ctx, l := t.Context(), NewMemoryDisclosureLedger()
 	if err := l.Append(ctx, entry("p1", "a<b", start), entry("p1", "tel", start)); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func (badLedger) Entries(context.Context) iter.Seq2[Entry, error] {
 }
 
 func TestLedgerGuarded(t *testing.T) {
-	for _, l := range []Ledger{badLedger{}, badLedger{panics: true}} {
+	for _, l := range []DisclosureLedger{badLedger{}, badLedger{panics: true}} {
 		s := newSession(t, newLab(t), User{Ledger: l}, Options{})
 		if err := s.record(t.Context(), entry("p", "f", start)); err == nil {
 			t.Errorf("%v", l)

@@ -21,19 +21,19 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// FileLedger is a [Ledger] in one file, to which it only ever appends. Each
+// FileDisclosureLedger is a [DisclosureLedger] in one file, to which it only ever appends. Each
 // Append is one line, {"sum":…,"entries":[…]}, with the beginning of the SHA-256
 // of its entries, and is on disk before Append returns. Several processes may use
 // one file at a time.
 //
 // A process that dies while it writes leaves part of a line, of entries that
 // nobody relied on. The next one to open the file or to append to it puts that
-// part aside, in a file of its own beside the ledger, and [FileLedger.Damage]
+// part aside, in a file of its own beside the ledger, and [FileDisclosureLedger.Damage]
 // tells. Whole lines stay as they are, damaged ones too.
 //
 // Two more files stand beside a ledger: one with the ending ".lock", and for a
 // moment one with ".new".
-type FileLedger struct {
+type FileDisclosureLedger struct {
 	path string
 	lock *lockFile
 
@@ -42,10 +42,10 @@ type FileLedger struct {
 	damage []Damage
 }
 
-// LedgerOptions are the choices of [OpenFileLedger].
+// LedgerOptions are the choices of [OpenDisclosureLedger].
 type LedgerOptions struct {
 	// Retention is how long entries are kept; those older when the file is opened
-	// are removed. 0: until the user has them removed by [FileLedger.Prune].
+	// are removed. 0: until the user has them removed by [FileDisclosureLedger.Prune].
 	Retention time.Duration
 	// Now is the time by which Retention goes; nil: the system's.
 	Now func() time.Time
@@ -82,10 +82,10 @@ const maxLedgerLine = 8 << 20
 // errLine is a line that this package did not write, or not completely.
 var errLine = errors.New("no entry of a ledger")
 
-// OpenFileLedger opens the ledger in a file, or begins one that only its owner
+// OpenDisclosureLedger opens the ledger in a file, or begins one that only its owner
 // can read. An error is one of the file system's, or has the code usage if there is no
 // path; damage is none.
-func OpenFileLedger(path string, o LedgerOptions) (*FileLedger, error) {
+func OpenDisclosureLedger(path string, o LedgerOptions) (*FileDisclosureLedger, error) {
 	if path == "" {
 		return nil, missing("the ledger has no path", "name a file")
 	}
@@ -97,7 +97,7 @@ func OpenFileLedger(path string, o LedgerOptions) (*FileLedger, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &FileLedger{path: path, lock: lock}
+	l := &FileDisclosureLedger{path: path, lock: lock}
 	err = l.locked(context.Background(), func(size int64) error { return l.inspect(size) })
 	if err == nil && o.Retention > 0 {
 		now := time.Now
@@ -113,7 +113,7 @@ func OpenFileLedger(path string, o LedgerOptions) (*FileLedger, error) {
 }
 
 // ready returns an error unless OpenFileLedger opened the ledger.
-func (l *FileLedger) ready() error {
+func (l *FileDisclosureLedger) ready() error {
 	if l == nil || l.lock == nil {
 		return missing("the ledger is not open", "open it with OpenFileLedger")
 	}
@@ -121,7 +121,7 @@ func (l *FileLedger) ready() error {
 }
 
 // Append writes the entries as one line, and returns when it is on disk.
-func (l *FileLedger) Append(ctx context.Context, entries ...Entry) error {
+func (l *FileDisclosureLedger) Append(ctx context.Context, entries ...Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (l *FileLedger) Append(ctx context.Context, entries ...Entry) error {
 
 // Entries yields what the file holds now, in order, and a [*DamageError] in the
 // place of each line that is damaged. What is appended meanwhile is not yielded.
-func (l *FileLedger) Entries(ctx context.Context) iter.Seq2[Entry, error] {
+func (l *FileDisclosureLedger) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		var f *os.File
 		var end int64
@@ -182,7 +182,7 @@ func (l *FileLedger) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 
 // Damage lists what was found damaged since the ledger was opened, and where
 // each part is now.
-func (l *FileLedger) Damage() []Damage {
+func (l *FileDisclosureLedger) Damage() []Damage {
 	l = zero.Or(l)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -191,7 +191,7 @@ func (l *FileLedger) Damage() []Damage {
 
 // Prune removes the entries from before a time, as the user wants or as their
 // age demands, and gives their number. Damaged lines stay.
-func (l *FileLedger) Prune(ctx context.Context, before time.Time) (removed int, err error) {
+func (l *FileDisclosureLedger) Prune(ctx context.Context, before time.Time) (removed int, err error) {
 	err = l.locked(ctx, func(size int64) error {
 		var kept [][]byte
 		for line, err := range ledgerLines(io.NewSectionReader(l.file, 0, size)) {
@@ -237,7 +237,7 @@ func (l *FileLedger) Prune(ctx context.Context, before time.Time) (removed int, 
 }
 
 // Close ends the use of the file.
-func (l *FileLedger) Close() error {
+func (l *FileDisclosureLedger) Close() error {
 	if err := l.ready(); err != nil {
 		return err
 	}
@@ -252,7 +252,7 @@ func (l *FileLedger) Close() error {
 
 // locked runs f while nobody else uses the file, and gives it the file's size.
 // The file is then the one at the path, and ends with a whole line.
-func (l *FileLedger) locked(ctx context.Context, f func(size int64) error) error {
+func (l *FileDisclosureLedger) locked(ctx context.Context, f func(size int64) error) error {
 	if err := l.ready(); err != nil {
 		return err
 	}
@@ -283,7 +283,7 @@ func (l *FileLedger) locked(ctx context.Context, f func(size int64) error) error
 
 // current opens the file at the path unless it is the one that is open: another
 // process may have put a pruned one in its place, and the user may have removed it.
-func (l *FileLedger) current() (size int64, err error) {
+func (l *FileDisclosureLedger) current() (size int64, err error) {
 	at, err := os.Stat(l.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
@@ -320,7 +320,7 @@ func (l *FileLedger) current() (size int64, err error) {
 // inspect looks at every line, and puts aside the last one where it has no end:
 // nobody relied on it. A whole line that cannot be read stays in its place, since
 // somebody may have.
-func (l *FileLedger) inspect(size int64) error {
+func (l *FileDisclosureLedger) inspect(size int64) error {
 	for line, err := range ledgerLines(io.NewSectionReader(l.file, 0, size)) {
 		if err == nil {
 			_, err = parseLedgerLine(line.text)
@@ -346,7 +346,7 @@ func (l *FileLedger) inspect(size int64) error {
 
 // setAside moves the end of the file into a new file. A crash in between leaves
 // it in both.
-func (l *FileLedger) setAside(from, to int64) (string, error) {
+func (l *FileDisclosureLedger) setAside(from, to int64) (string, error) {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s.torn-%d", l.path, n)
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

@@ -16,9 +16,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-func openLedger(t testing.TB, path string) *FileLedger {
+func openLedger(t testing.TB, path string) *FileDisclosureLedger {
 	t.Helper()
-	l, err := OpenFileLedger(path, LedgerOptions{})
+	l, err := OpenDisclosureLedger(path, LedgerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func openLedger(t testing.TB, path string) *FileLedger {
 	return l
 }
 
-func appendAll(t testing.TB, l Ledger, entries ...Entry) {
+func appendAll(t testing.TB, l DisclosureLedger, entries ...Entry) {
 	t.Helper()
 	if err := l.Append(t.Context(), entries...); err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestLedgerFileCutAtEveryOctet(t *testing.T) {
 		}
 		lines := bytes.Count(whole[:cut], []byte("\n"))
 		end := bytes.LastIndexByte(whole[:cut], '\n') + 1
-		l, err := OpenFileLedger(path, LedgerOptions{})
+		l, err := OpenDisclosureLedger(path, LedgerOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,18 +262,18 @@ func TestLedgerFileRetention(t *testing.T) {
 	appendAll(t, l, entry("p", "older", start.Add(-time.Hour)))
 	appendAll(t, l, entry("p", "newer", start.Add(50*time.Hour)))
 	now := func() time.Time { return start.Add(60 * time.Hour) }
-	kept, err := OpenFileLedger(path, LedgerOptions{Now: now}) // until the user wants otherwise
+	kept, err := OpenDisclosureLedger(path, LedgerOptions{Now: now}) // until the user wants otherwise
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := fields(kept.Entries(t.Context())); got != "old new older newer" {
 		t.Error(got)
 	}
-	short, err := OpenFileLedger(path, LedgerOptions{Retention: 24 * time.Hour, Now: now})
+	short, err := OpenDisclosureLedger(path, LedgerOptions{Retention: 24 * time.Hour, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range []*FileLedger{short, kept, l} { // those that were open, too
+	for _, l := range []*FileDisclosureLedger{short, kept, l} { // those that were open, too
 		if got, bad := fields(l.Entries(t.Context())); got != "new newer" || bad > 0 {
 			t.Error(got, bad)
 		}
@@ -288,7 +288,7 @@ func TestLedgerFileRetention(t *testing.T) {
 	if n, err := kept.Prune(t.Context(), start); n != 0 || err != nil {
 		t.Error(n, err)
 	}
-	for _, l := range []*FileLedger{short, kept} {
+	for _, l := range []*FileDisclosureLedger{short, kept} {
 		_ = l.Close()
 	}
 }
@@ -307,10 +307,10 @@ func TestLedgerFileRemoved(t *testing.T) {
 }
 
 func TestLedgerFileErrors(t *testing.T) {
-	if _, err := OpenFileLedger(filepath.Join(t.TempDir(), "no", "ledger"), LedgerOptions{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := OpenDisclosureLedger(filepath.Join(t.TempDir(), "no", "ledger"), LedgerOptions{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
-	if _, err := OpenFileLedger(t.TempDir(), LedgerOptions{}); err == nil {
+	if _, err := OpenDisclosureLedger(t.TempDir(), LedgerOptions{}); err == nil {
 		t.Error("a directory is no ledger")
 	}
 	path := filepath.Join(t.TempDir(), "ledger")
@@ -362,7 +362,7 @@ func TestLedgerFileProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n++
 		path := filepath.Join(dir, fmt.Sprint(n))
-		l, err := OpenFileLedger(path, LedgerOptions{})
+		l, err := OpenDisclosureLedger(path, LedgerOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -388,7 +388,7 @@ func TestLedgerFileProperty(t *testing.T) {
 		if err := os.WriteFile(path, changed, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		again, err := OpenFileLedger(path, LedgerOptions{})
+		again, err := OpenDisclosureLedger(path, LedgerOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

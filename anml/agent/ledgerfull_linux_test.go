@@ -24,7 +24,7 @@ func TestLedgerFullVictim(t *testing.T) {
 	if dir == "" {
 		t.Skip("runs in a process of its own, started by TestLedgerFull")
 	}
-	l, err := OpenFileLedger(filepath.Join(dir, "ledger"), LedgerOptions{})
+	l, err := OpenDisclosureLedger(filepath.Join(dir, "ledger"), LedgerOptions{})
 	must(t, err)
 	d, err := OpenDirStore(filepath.Join(dir, "store"))
 	must(t, err)

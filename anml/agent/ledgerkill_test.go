@@ -56,7 +56,7 @@ func TestLedgerVictim(t *testing.T) {
 	host := hostElsewhere(t, v.DNS, v.Door, v.CAs)
 	host.Prompter = labprompt.New(t, labprompt.Approve())
 	defer host.Close()
-	ledger, err := OpenFileLedger(v.Ledger, LedgerOptions{})
+	ledger, err := OpenDisclosureLedger(v.Ledger, LedgerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func (s *stage) wantAsked(want ...string) {
 }
 
 // entries are those of the ledger of a kind.
-func entries(t testing.TB, l Ledger, kinds ...EntryKind) (list []Entry) {
+func entries(t testing.TB, l DisclosureLedger, kinds ...EntryKind) (list []Entry) {
 	t.Helper()
 	for e, err := range (Filter{Kinds: kinds}).Entries(context.Background(), l) {
 		must(t, err)
@@ -58,7 +58,7 @@ const secret = "4711-8822"
 // crossed is a stage where a.example told a member number, and the shop asks for it.
 func crossed(t *testing.T, attrs string, v Value, replies ...labprompt.Reply) *stage {
 	t.Helper()
-	p := &Policy{}
+	p := &UserPolicy{}
 	must(t, p.Set(StandingRule{Field: "email", Domain: "*", Effect: EffectAllow}))
 	s := newStage(t, setting{
 		doc:  booking(rule("email", "none"), askFor("email", `required="true"`)),

@@ -14,7 +14,7 @@ import (
 )
 
 // submit sends what was settled and reads what the service makes of it.
-func (s *Session) submit(ctx context.Context, e *effect, plan, contentType string, body []byte, budget *fetch.Budget) (*Result, error) {
+func (s *Session) submit(ctx context.Context, e *effect, plan, contentType string, body []byte, budget *fetch.Budget) (*CallResult, error) {
 	u, err := endpointRules.Parse(e.Send.URL)
 	if err != nil {
 		return nil, fail(e.Send.URL, err, "the action's URL is refused")
@@ -55,8 +55,8 @@ func (s *Session) noticesOf(ctx context.Context) func(Notice) {
 
 // result judges an answer (section 11.3). Where the service did not do what was
 // asked, the error says so and the result holds what it answered.
-func (m *submission) result(ctx context.Context, plan string, resp *fetch.Response) (*Result, error) {
-	r := &Result{Plan: plan, Status: resp.Status, Type: resp.MediaType}
+func (m *submission) result(ctx context.Context, plan string, resp *fetch.Response) (*CallResult, error) {
+	r := &CallResult{Plan: plan, Status: resp.Status, Type: resp.MediaType}
 	_, isDocument := anml.FormatOf(resp.MediaType)
 	if err := m.session.context.hearBody(ctx, resp.URL, resp.MediaType, resp.Body); err != nil && !isDocument {
 		return r, m.doubtful(err) // nothing of it is given to anybody
@@ -167,7 +167,7 @@ func (m *submission) waitAsTold(d *anml.Document, resp *fetch.Response) {
 // judge closes what the answer closes, tells the user what they must know, and
 // says in an error what was not done. It makes nothing of it about trust or
 // constraints: a failing server is only that.
-func (m *submission) judge(resp *fetch.Response, r *Result, d *anml.Document) error {
+func (m *submission) judge(resp *fetch.Response, r *CallResult, d *anml.Document) error {
 	gate, key, origin := m.session.gate, m.effect.Send.key(), m.effect.Send.origin()
 	wait, given := heed(resp, d)
 	until := resp.Received.Add(wait)
@@ -240,7 +240,7 @@ func (m *submission) judge(resp *fetch.Response, r *Result, d *anml.Document) er
 }
 
 // message is what the other side says about an answer, for people.
-func message(r *Result) string {
+func message(r *CallResult) string {
 	if r.Problem == nil {
 		return ""
 	}

@@ -22,7 +22,7 @@ func answering(status int, mediaType, body string) http.Handler {
 const nextPage = `<head><title>Done</title></head><status code="ok" result="success" message="It is yours."/><interact><action id="c" method="GET" endpoint="/c"/></interact>`
 
 func TestAnswers(t *testing.T) {
-	answer := func(t *testing.T, h http.Handler, want lookleap.Code) (*stage, *Result) {
+	answer := func(t *testing.T, h http.Handler, want lookleap.Code) (*stage, *CallResult) {
 		s := newStage(t, setting{doc: gettable})
 		s.shop.Handle("/a", h)
 		return s, s.does(Call{Action: "a"}, want)

@@ -100,7 +100,7 @@ func (p *Page) Decide(ctx context.Context) []Decision { return p.decide(ctx) }
 // to be sent, records it, and sends it once. Where the user has to be waited
 // for, it ends with a *lookleap.PendingError and nothing done; see
 // [Session.Resume].
-func (p *Page) Do(ctx context.Context, c Call) (*Result, error) { return p.do(ctx, c) }
+func (p *Page) Do(ctx context.Context, c Call) (*CallResult, error) { return p.do(ctx, c) }
 
 // Tools yields what may be called of the document, ready for any tool-calling
 // runtime. Offering a tool permits nothing: Call goes through [Page.Do].

@@ -286,7 +286,7 @@ func TestText(t *testing.T) {
 			r.grants(c.tier, c.scope...)
 		}
 		page := r.open(`<site domain="shop.example"><body>OWN</body></site>` + brand)
-		for rendering, text := range map[string]string{"page": page.Text(anml.TextOptions{}), "result": (&agent.Result{Page: page}).Text(anml.TextOptions{})} {
+		for rendering, text := range map[string]string{"page": page.Text(anml.TextOptions{}), "result": (&agent.CallResult{Page: page}).Text(anml.TextOptions{})} {
 			said := map[string]string{}
 			owner := ""
 			for line := range strings.Lines(text) {

@@ -179,7 +179,7 @@ func TestLanguageIsPersonal(t *testing.T) {
 		`<persona><language policy="native"/></persona>`
 	run := func(t *testing.T, reply labprompt.Reply) *retail {
 		r := newRetail(t)
-		r.user = agent.User{Language: "de-CH", Profile: agent.Fields{"lang": {Text: "de-CH"}}, Ledger: agent.NewMemoryLedger()}
+		r.user = agent.User{Language: "de-CH", Profile: agent.Fields{"lang": {Text: "de-CH"}}, Ledger: agent.NewMemoryDisclosureLedger()}
 		r.asks(reply)
 		r.net.Site("shop.example").Status("/book", 204)
 		p := r.open(doc)

@@ -164,7 +164,7 @@ func TestFindingActions(t *testing.T) {
 func TestConfirmation(t *testing.T) {
 	for _, c := range []struct {
 		name, method, more string
-		policy             *Policy
+		policy             *UserPolicy
 		asked              int
 	}{
 		{"ANML-13.4-05/accept-get", "GET", "", nil, 0},
@@ -176,11 +176,11 @@ func TestConfirmation(t *testing.T) {
 		{"ANML-8.6.1-08/accept-invalid-counts", "GET", `confirm="maybe"`, nil, 1},
 		{"K04/reject-confirm-false", "POST", `confirm="false"`, nil, 1},
 		{"K04/reject-lying-description", "POST", `confirm="false" description="only looks"`, nil, 1},
-		{"K04/reject-harmless-delete", "DELETE", `confirm="false"`, &Policy{Weigh: func(context.Context, Act) Weight { return Harmless }}, 1},
-		{"ANML-13.4-05/accept-relaxed-by-policy", "POST", `confirm="false"`, &Policy{Weigh: func(context.Context, Act) Weight { return Harmless }}, 0},
-		{"ANML-13.4-04/reject-relaxed-confirm", "POST", `confirm="true"`, &Policy{Weigh: func(context.Context, Act) Weight { return Harmless }}, 1},
-		{"ANML-13.4-05/accept-raised-by-policy", "GET", "", &Policy{Weigh: func(context.Context, Act) Weight { return Consequential }}, 1},
-		{"ANML-13.4-05/reject-failing-policy", "GET", "", &Policy{Weigh: func(context.Context, Act) Weight { panic("no") }}, 1},
+		{"K04/reject-harmless-delete", "DELETE", `confirm="false"`, &UserPolicy{Weigh: func(context.Context, Act) Weight { return Harmless }}, 1},
+		{"ANML-13.4-05/accept-relaxed-by-policy", "POST", `confirm="false"`, &UserPolicy{Weigh: func(context.Context, Act) Weight { return Harmless }}, 0},
+		{"ANML-13.4-04/reject-relaxed-confirm", "POST", `confirm="true"`, &UserPolicy{Weigh: func(context.Context, Act) Weight { return Harmless }}, 1},
+		{"ANML-13.4-05/accept-raised-by-policy", "GET", "", &UserPolicy{Weigh: func(context.Context, Act) Weight { return Consequential }}, 1},
+		{"ANML-13.4-05/reject-failing-policy", "GET", "", &UserPolicy{Weigh: func(context.Context, Act) Weight { panic("no") }}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStage(t, setting{doc: interact(action("a", c.method, "/a", c.more)), user: User{Policy: c.policy}})
@@ -230,7 +230,7 @@ func TestPolicyVeto(t *testing.T) {
 		"panic": func(context.Context, Act) error { panic("no") },
 	} {
 		t.Run("ANML-13.4-11/reject-"+name, func(t *testing.T) {
-			s := newStage(t, setting{doc: searchAndBuy, user: User{Policy: &Policy{VetoAct: veto}}})
+			s := newStage(t, setting{doc: searchAndBuy, user: User{Policy: &UserPolicy{VetoAct: veto}}})
 			s.does(Call{Action: "drop"}, CodePolicyVeto)
 			s.sends()
 			if n := len(s.user.Requests()); n != 1 {
@@ -240,7 +240,7 @@ func TestPolicyVeto(t *testing.T) {
 	}
 	t.Run("ANML-13.4-11/accept", func(t *testing.T) {
 		var seen Act
-		s := newStage(t, setting{doc: searchAndBuy, user: User{Policy: &Policy{VetoAct: func(_ context.Context, a Act) error { seen = a; return nil }}}})
+		s := newStage(t, setting{doc: searchAndBuy, user: User{Policy: &UserPolicy{VetoAct: func(_ context.Context, a Act) error { seen = a; return nil }}}})
 		s.does(Call{Action: "drop"}, lookleap.CodeOK)
 		if seen.Method != "DELETE" || seen.URL != "https://www.shop.example/thing" || seen.Owner != "shop.example" {
 			t.Errorf("%+v", seen)

@@ -18,7 +18,7 @@ type deafStore struct {
 func (d deafStore) Get(context.Context, string) ([]byte, error) { <-d.until; return nil, nil }
 
 type deafLedger struct {
-	Ledger
+	DisclosureLedger
 	until chan struct{}
 }
 
@@ -95,7 +95,7 @@ func TestDeafProfileAndPolicy(t *testing.T) {
 				deaf := make(deafPlugins)
 				defer close(deaf)
 				s := &Session{agent: &Agent{plugins: newPlugins()}, user: User{Profile: deaf, Notify: deaf.notify,
-					Policy: &Policy{Judge: deaf.judge, Classify: deaf.classify, Veto: deaf.veto, Weigh: deaf.weigh, VetoAct: deaf.vetoAct}}}
+					Policy: &UserPolicy{Judge: deaf.judge, Classify: deaf.classify, Veto: deaf.veto, Weigh: deaf.weigh, VetoAct: deaf.vetoAct}}}
 				s.agent.plugins.profile.Most, s.agent.plugins.policy.Most, s.agent.plugins.notify.Most = 2, 2, 2
 				s.notices = newNotices(s)
 				before := time.Now()

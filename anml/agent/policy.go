@@ -15,7 +15,7 @@ import (
 	"github.com/lookleap/lookleap/internal/plugin"
 )
 
-// Policy is what the user wants, whatever any document says (sections 1.2.2, 4
+// UserPolicy is what the user wants, whatever any document says (sections 1.2.2, 4
 // and 14.1). It ranks above every document: what it denies is refused, and what
 // it allows is still asked about where the draft demands the user's own word.
 //
@@ -24,7 +24,7 @@ import (
 // next decision on, also for calls that are prepared and not yet sent. The
 // functions are fixed before first use, and are called from several goroutines. One
 // that does not return within 30 seconds counts as one that returned an error.
-type Policy struct {
+type UserPolicy struct {
 	// Classify names the sensitive category of what is asked, "" for none; it adds
 	// to the built-in words (section 14.2). Nil: those alone. An error or a panic
 	// means that it is sensitive.
@@ -90,7 +90,7 @@ const maxRules = 10_000
 // Set adds a rule, in place of the one for the same field and domain. Where
 // several rules match, the strictest decides: no rule takes back another. An
 // error is one of the domain's form, or of too many rules.
-func (p *Policy) Set(r StandingRule) error {
+func (p *UserPolicy) Set(r StandingRule) error {
 	name, err := ruleDomain(r.Domain)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (p *Policy) Set(r StandingRule) error {
 }
 
 // Remove takes back the rule for exactly this field and domain.
-func (p *Policy) Remove(field, domainName string) error {
+func (p *UserPolicy) Remove(field, domainName string) error {
 	name, err := ruleDomain(domainName)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (w *will) all() []StandingRule {
 }
 
 // Rules lists the rules, by domain and field.
-func (p *Policy) Rules() []StandingRule {
+func (p *UserPolicy) Rules() []StandingRule {
 	all := p.now().all()
 	slices.SortFunc(all, func(a, b StandingRule) int {
 		return cmp.Or(strings.Compare(a.Domain, b.Domain), strings.Compare(a.Field, b.Field))
@@ -147,7 +147,7 @@ func (p *Policy) Rules() []StandingRule {
 // RefuseDomain refuses every ask from a domain and from all names below it, from
 // now on and whatever a document, a rule or an earlier consent says (section
 // 14.1). [Session.RefuseDomain] makes it last.
-func (p *Policy) RefuseDomain(domainName string) error {
+func (p *UserPolicy) RefuseDomain(domainName string) error {
 	name, err := policyHost(domainName)
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (p *Policy) RefuseDomain(domainName string) error {
 
 // AcceptDomain takes back a refusal of exactly this domain. Only the user may
 // want that.
-func (p *Policy) AcceptDomain(domainName string) error {
+func (p *UserPolicy) AcceptDomain(domainName string) error {
 	name, err := policyHost(domainName)
 	if err != nil {
 		return err
@@ -166,23 +166,23 @@ func (p *Policy) AcceptDomain(domainName string) error {
 }
 
 // RefusedDomains lists the refused domains in alphabetical order.
-func (p *Policy) RefusedDomains() []string { return slices.Sorted(maps.Keys(p.now().refused)) }
+func (p *UserPolicy) RefusedDomains() []string { return slices.Sorted(maps.Keys(p.now().refused)) }
 
 // InferConsentFromInitiation lets fields whose rule is implicit-consent be told
 // without asking in an interaction that the user began, unless they are
 // sensitive (section 16.6). It is off by default.
-func (p *Policy) InferConsentFromInitiation(yes bool) {
+func (p *UserPolicy) InferConsentFromInitiation(yes bool) {
 	_ = p.change(func(w *will) error { w.inferred = yes; return nil })
 }
 
 // SetTrainingConsent says whether the user agrees that content which permits it
 // trains models (section 14.4). It is off by default.
-func (p *Policy) SetTrainingConsent(yes bool) {
+func (p *UserPolicy) SetTrainingConsent(yes bool) {
 	_ = p.change(func(w *will) error { w.training = yes; return nil })
 }
 
 // TrainingConsent reports whether the user agreed to training.
-func (p *Policy) TrainingConsent() bool { return p.now().training }
+func (p *UserPolicy) TrainingConsent() bool { return p.now().training }
 
 func tooMany(n int) error {
 	if n > maxRules {
@@ -192,7 +192,7 @@ func tooMany(n int) error {
 }
 
 // change replaces the state as a whole, so that deciding needs no lock.
-func (p *Policy) change(edit func(*will) error) error {
+func (p *UserPolicy) change(edit func(*will) error) error {
 	if p == nil {
 		return missing("there is no policy to change", "use a pointer to a zero Policy")
 	}
@@ -211,7 +211,7 @@ func (p *Policy) change(edit func(*will) error) error {
 }
 
 // now is the state in force.
-func (p *Policy) now() *will {
+func (p *UserPolicy) now() *will {
 	if p == nil {
 		return &will{}
 	}
@@ -332,7 +332,7 @@ func parent(host string) string {
 // judge, classify and veto ask the host's functions; one that fails has said the
 // strictest that it can.
 
-func (p *Policy) judge(ctx context.Context, b *plugin.Bound, s Subject) PurposeVerdict {
+func (p *UserPolicy) judge(ctx context.Context, b *plugin.Bound, s Subject) PurposeVerdict {
 	f := p.Judge
 	if f == nil {
 		f, b = JudgePurpose, nil
@@ -344,7 +344,7 @@ func (p *Policy) judge(ctx context.Context, b *plugin.Bound, s Subject) PurposeV
 	return verdict
 }
 
-func (p *Policy) classify(ctx context.Context, b *plugin.Bound, s Subject) string {
+func (p *UserPolicy) classify(ctx context.Context, b *plugin.Bound, s Subject) string {
 	if p.Classify == nil {
 		return ""
 	}
@@ -355,7 +355,7 @@ func (p *Policy) classify(ctx context.Context, b *plugin.Bound, s Subject) strin
 	return category
 }
 
-func (p *Policy) veto(ctx context.Context, b *plugin.Bound, d Decision) error {
+func (p *UserPolicy) veto(ctx context.Context, b *plugin.Bound, d Decision) error {
 	if p.Veto == nil {
 		return nil
 	}

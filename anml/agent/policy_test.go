@@ -11,20 +11,20 @@ import (
 )
 
 func TestPolicyRules(t *testing.T) {
-	set := func(rules ...StandingRule) *Policy {
-		p := &Policy{}
+	set := func(rules ...StandingRule) *UserPolicy {
+		p := &UserPolicy{}
 		for _, r := range rules {
 			must(t, p.Set(r))
 		}
 		return p
 	}
 	for name, c := range map[string]struct {
-		p     *Policy
+		p     *UserPolicy
 		field string
 		hosts []string
 		want  string
 	}{
-		"none":                {&Policy{}, "email", []string{"a.example"}, "ask false"},
+		"none":                {&UserPolicy{}, "email", []string{"a.example"}, "ask false"},
 		"nil":                 {nil, "email", []string{"a.example"}, "ask false"},
 		"same":                {set(StandingRule{"email", "a.example", EffectAllow, start}), "email", []string{"a.example"}, "allow true"},
 		"below":               {set(StandingRule{"email", "a.example", EffectAllow, start}), "email", []string{"x.y.a.example"}, "allow true"},
@@ -51,7 +51,7 @@ func TestPolicyRules(t *testing.T) {
 		})
 	}
 	t.Run("bad", func(t *testing.T) {
-		p := &Policy{}
+		p := &UserPolicy{}
 		for _, r := range []StandingRule{{"", "a.example", EffectAllow, start}, {"x", "", EffectAllow, start}, {"x", "a b", EffectAllow, start}, {"x", "*.a.example", EffectAllow, start}, {"x", "a.example", EffectAllow + 1, start}} {
 			if p.Set(r) == nil {
 				t.Errorf("%+v", r)
@@ -86,7 +86,7 @@ func TestPolicyRules(t *testing.T) {
 }
 
 func TestRefusedDomains(t *testing.T) {
-	p := &Policy{}
+	p := &UserPolicy{}
 	must(t, p.RefuseDomain("A.example."))
 	for host, want := range map[string]bool{"a.example": true, "x.a.example": true, "ba.example": false, "example": false, "b.example": false} {
 		if p.now().refuses([]string{"c.example", host}) != want {
@@ -103,7 +103,7 @@ func TestRefusedDomains(t *testing.T) {
 func TestPolicyMonotone(t *testing.T) {
 	names := rapid.SampledFrom([]string{"a.example", "x.a.example", "b.example", "*"})
 	rapid.Check(t, func(t *rapid.T) {
-		p := &Policy{}
+		p := &UserPolicy{}
 		hosts := rapid.SliceOfN(rapid.SampledFrom([]string{"a.example", "x.a.example", "y.x.a.example", "b.example"}), 1, 4).Draw(t, "hosts")
 		restrictive := func(w *will) Effect {
 			r, _ := w.standing(hosts, "email")
@@ -169,12 +169,12 @@ func TestRefusedDomainIsAnyOfThem(t *testing.T) {
 }
 
 func TestTrainingConsent(t *testing.T) {
-	p := &Policy{}
+	p := &UserPolicy{}
 	if p.TrainingConsent() {
 		t.Error("it is the default")
 	}
 	p.SetTrainingConsent(true)
-	if !p.TrainingConsent() || (*Policy)(nil).now().training {
+	if !p.TrainingConsent() || (*UserPolicy)(nil).now().training {
 		t.Error("it does not hold")
 	}
 }

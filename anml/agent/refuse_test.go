@@ -23,7 +23,7 @@ func TestRefusedNames(t *testing.T) {
 		if got := s.RefusedDomains(); !slices.Equal(got, []string{want}) {
 			t.Errorf("%s: %q", name, got)
 		}
-		st.s, st.user.Policy = nil, &Policy{}
+		st.s, st.user.Policy = nil, &UserPolicy{}
 		if got := st.session().RefusedDomains(); !slices.Equal(got, []string{want}) {
 			t.Errorf("%s in the next session: %q", name, got)
 		}

@@ -91,7 +91,7 @@ func TestRetryRestsOnTheUser(t *testing.T) {
 	} {
 		t.Run("ANML-4-11/"+name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				s := newStage(t, setting{doc: doc, user: User{Profile: ada, Policy: &Policy{}, Store: NewMemoryStore()}})
+				s := newStage(t, setting{doc: doc, user: User{Profile: ada, Policy: &UserPolicy{}, Store: NewMemoryStore()}})
 				s.shop.HandleFunc("/a", func(w http.ResponseWriter, r *http.Request) {
 					_, _ = io.Copy(io.Discard, r.Body)
 					if len(s.sent()) > 1 {

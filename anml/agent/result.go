@@ -23,7 +23,7 @@ const (
 // became of the call, everything of the service stands quoted and marked. It never
 // exceeds the bound on its octets; a zero bound is 16 KiB, a zero quote 500
 // characters.
-func (r *Result) Text(o anml.TextOptions) string {
+func (r *CallResult) Text(o anml.TextOptions) string {
 	if r == nil {
 		return ""
 	}

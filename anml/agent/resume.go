@@ -10,7 +10,7 @@ import (
 	"github.com/lookleap/lookleap/internal/prompting"
 )
 
-func (s *Session) resume(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision) (*Result, error) {
+func (s *Session) resume(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision) (*CallResult, error) {
 	ctx, done, err := s.during(ctx)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (s *Session) resume(ctx context.Context, state json.RawMessage, d lookleap.
 
 // run asks about an intent and commits it. Where only the site that the user was
 // shown can no longer be verified, they are asked once more without it (R87).
-func (s *Session) run(ctx context.Context, in *intent, budget *fetch.Budget) (*Result, error) {
+func (s *Session) run(ctx context.Context, in *intent, budget *fetch.Budget) (*CallResult, error) {
 	for {
 		plan, approval, err := s.ask(ctx, in)
 		if err != nil {

@@ -55,7 +55,7 @@ func TestResume(t *testing.T) {
 		}
 	})
 	t.Run("ANML-9.2-01/reject-replayed", func(t *testing.T) {
-		ledger := NewMemoryLedger()
+		ledger := NewMemoryDisclosureLedger()
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Ledger: ledger}, replies: []labprompt.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "book"})
 		decision := labprompt.Decide(pending.Request)
@@ -147,7 +147,7 @@ func TestResume(t *testing.T) {
 	t.Run("ANML-13.4-11/reject-forbidden-since", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "book"})
-		user := User{Policy: &Policy{VetoAct: func(context.Context, Act) error { return errTest }}}
+		user := User{Policy: &UserPolicy{VetoAct: func(context.Context, Act) error { return errTest }}}
 		if _, err := s.open(Options{}, user).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != CodePolicyVeto {
 			t.Errorf("%v", err)
 		}
@@ -274,9 +274,9 @@ func TestResumingProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	host := hostElsewhere(t, v.DNS, v.Door, v.CAs)
-	host.Plans = lookleap.FileLedger(v.Dir)
+	host.Plans = lookleap.FilePlanLedger(v.Dir)
 	defer host.Close()
-	ledger, err := OpenFileLedger(filepath.Join(v.Dir, "disclosures"), LedgerOptions{})
+	ledger, err := OpenDisclosureLedger(filepath.Join(v.Dir, "disclosures"), LedgerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +286,7 @@ func TestResumingProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer session.Close()
-	state, err := lookleap.Open(resumeKey, v.Token)
+	state, err := lookleap.Unseal(resumeKey, v.Token)
 	if err == nil {
 		_, err = session.Resume(t.Context(), state, lookleap.ConsentDecision{Digest: v.Digest, Approved: v.Approved})
 	}
@@ -433,6 +433,6 @@ func FuzzResume(f *testing.F) {
 type nowhere struct{}
 
 func (nowhere) RoundTrip(*http.Request) (*http.Response, error) { return nil, errTest }
-func (nowhere) Lookup(context.Context, string, lookleap.RRType) (*lookleap.Answer, error) {
+func (nowhere) Lookup(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) {
 	return nil, errTest
 }

@@ -31,7 +31,7 @@ func TestConflictingRules(t *testing.T) {
 	} {
 		t.Run("ANML-11.4-12/"+name, func(t *testing.T) {
 			for _, asJSON := range []bool{false, true} {
-				policy, shown := &Policy{}, 0
+				policy, shown := &UserPolicy{}, 0
 				if err := policy.Set(StandingRule{Field: "email", Domain: "shop.example", Effect: EffectAllow}); err != nil {
 					t.Fatal(err)
 				}

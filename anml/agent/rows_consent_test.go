@@ -161,7 +161,7 @@ func TestConsentRows(t *testing.T) {
 	t.Run("ANML-14.1-02", func(t *testing.T) {
 		t.Run("reject-without-consent", func(t *testing.T) {
 			for _, host := range []func(*lookleap.Host){nil, func(h *lookleap.Host) { h.Prompter = nil }} {
-				p := &Policy{}
+				p := &UserPolicy{}
 				must(t, p.Set(StandingRule{Field: "*", Domain: "*", Effect: EffectAllow}))
 				s := newStage(t, setting{doc: doc, user: User{Profile: ann, Policy: p}, replies: []labprompt.Reply{labprompt.Approve(itemAct)}, host: host})
 				_, _ = s.page.Do(t.Context(), book)

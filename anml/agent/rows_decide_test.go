@@ -57,7 +57,7 @@ func TestDecideRows(t *testing.T) {
 			net := newLab(t)
 			host := net.Host()
 			a := New(host, Options{})
-			one, err := a.NewSession(User{Profile: ann, Policy: &Policy{}})
+			one, err := a.NewSession(User{Profile: ann, Policy: &UserPolicy{}})
 			must(t, err)
 			two, err := a.NewSession(User{})
 			must(t, err)

@@ -198,14 +198,14 @@ func TestDiscloseRows(t *testing.T) {
 			}
 		})
 		t.Run("reject-unasked", func(t *testing.T) { // no standing rule permits it
-			p := &Policy{}
+			p := &UserPolicy{}
 			must(t, p.Set(StandingRule{Field: "*", Domain: "*", Effect: EffectAllow}))
 			s := newStage(t, setting{doc: doc, user: User{Profile: ann, Policy: p}, replies: []labprompt.Reply{labprompt.Approve(itemAct, "answer-1")}})
 			s.does(Call{Action: "book", Reply: r}, lookleap.CodeOK)
 			s.wantSent("!window", annsEmail)
 		})
 		t.Run("reject-refused-domain", func(t *testing.T) {
-			p := &Policy{}
+			p := &UserPolicy{}
 			must(t, p.RefuseDomain("shop.example"))
 			s := newStage(t, setting{doc: doc, user: User{Profile: ann, Policy: p}})
 			s.does(Call{Action: "book", Reply: r}, CodeDomainRefused)

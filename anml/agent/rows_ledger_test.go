@@ -17,8 +17,8 @@ import (
 func TestLedgerRows(t *testing.T) {
 	doc := booking(rule("email", "explicit-consent"), askFor("email", `required="true"`)+askFor("tel")+askFor("lang"))
 	profile := Fields{"email": {Text: annsEmail}, "lang": {Text: "de"}}
-	allow := func(field string) *Policy {
-		p := &Policy{}
+	allow := func(field string) *UserPolicy {
+		p := &UserPolicy{}
 		must(t, p.Set(StandingRule{Field: field, Domain: "shop.example", Effect: EffectAllow}))
 		return p
 	}
@@ -82,7 +82,7 @@ func TestLedgerRows(t *testing.T) {
 		})
 	})
 	t.Run("ANML-13.2-13", func(t *testing.T) {
-		for name, l := range map[string]Ledger{"failing": badLedger{}, "panicking": badLedger{panics: true}} {
+		for name, l := range map[string]DisclosureLedger{"failing": badLedger{}, "panicking": badLedger{panics: true}} {
 			t.Run("reject-"+name, func(t *testing.T) {
 				s := newStage(t, setting{doc: doc, user: User{Profile: profile, Ledger: l}})
 				s.does(book, lookleap.CodeIO)
@@ -101,7 +101,7 @@ func TestLedgerRows(t *testing.T) {
 	})
 	t.Run("ANML-14.1-03", func(t *testing.T) {
 		t.Run("accept-before-sending", func(t *testing.T) {
-			l := NewMemoryLedger()
+			l := NewMemoryDisclosureLedger()
 			var before int
 			s := newStage(t, setting{doc: doc, user: User{Profile: profile, Ledger: l}, answer: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				for range l.Entries(context.Background()) {

@@ -15,7 +15,7 @@ import (
 func TestRefuseRows(t *testing.T) {
 	doc := booking(rule("email", "none"), askFor("email", `required="true"`)+askFor("lang"))
 	set := func() setting {
-		p := &Policy{}
+		p := &UserPolicy{}
 		must(t, p.Set(StandingRule{Field: "*", Domain: "*", Effect: EffectAllow}))
 		return setting{doc: doc, user: User{Profile: ann, Policy: p, Store: NewMemoryStore()}}
 	}

@@ -18,7 +18,7 @@ func TestRequiresRows(t *testing.T) {
 	t.Run("ANML-16.6-02", func(t *testing.T) {
 		open := booking(rule("email", "none"), askFor("email"))
 		t.Run("accept-standing", func(t *testing.T) {
-			p := &Policy{Weigh: func(context.Context, Act) Weight { return Harmless }}
+			p := &UserPolicy{Weigh: func(context.Context, Act) Weight { return Harmless }}
 			must(t, p.Set(StandingRule{Field: "email", Domain: "shop.example", Effect: EffectAllow}))
 			s := newStage(t, setting{doc: open, user: User{Profile: ann, Policy: p}})
 			s.does(book, lookleap.CodeOK)

@@ -124,7 +124,7 @@ func TestTransferRows(t *testing.T) {
 	})
 	t.Run("ANML-14.2-04", func(t *testing.T) {
 		told := func(t *testing.T, purpose string) Decision {
-			p := &Policy{}
+			p := &UserPolicy{}
 			must(t, p.Set(StandingRule{Field: "bday", Domain: "*", Effect: EffectAllow}))
 			x := setting{
 				doc:  booking(rule("bday", "none"), askFor("bday", `purpose="`+purpose+`"`)),

@@ -13,7 +13,7 @@ import (
 
 // Session is one user's run of an agent. What a session learns or remembers is
 // that user's and reaches no other session, except through the [Store] and the
-// [Ledger] that the host gave it. All its methods may be called from several
+// [DisclosureLedger] that the host gave it. All its methods may be called from several
 // goroutines at once; no lock is held while a user is asked.
 type Session struct {
 	agent *Agent
@@ -44,9 +44,9 @@ type User struct {
 	// Profile is the user's data; nil: none.
 	Profile Profile
 	// Policy is the user's standing will; nil: ask about everything.
-	Policy *Policy
+	Policy *UserPolicy
 	// Ledger records every disclosure and refusal; nil: one in memory.
-	Ledger Ledger
+	Ledger DisclosureLedger
 	// LedgerKey is a secret of the user's: with it, entries of the ledger carry a
 	// keyed hash of the value that was told. Nil: nothing of a value is recorded.
 	LedgerKey []byte
@@ -77,10 +77,10 @@ func (a *Agent) NewSession(u User) (*Session, error) {
 		u.Profile = NoProfile{}
 	}
 	if u.Policy == nil {
-		u.Policy = &Policy{}
+		u.Policy = &UserPolicy{}
 	}
 	if u.Ledger == nil {
-		u.Ledger = NewMemoryLedger()
+		u.Ledger = NewMemoryDisclosureLedger()
 	}
 	s := &Session{agent: a, user: u, trust: a.verifier.Begin(), life: newLife()}
 	s.notices = newNotices(s)
@@ -148,7 +148,7 @@ func (s *Session) Close() error {
 }
 
 // Ledger is the user's ledger.
-func (s *Session) Ledger() Ledger { return zero.Or(s).user.Ledger }
+func (s *Session) Ledger() DisclosureLedger { return zero.Or(s).user.Ledger }
 
 // Context is what services told in this session, and before as far as they
 // allow it.
@@ -194,6 +194,6 @@ func (s *Session) Open(ctx context.Context, url string) (*Page, error) {
 // Resume commits a call that ended with a *lookleap.PendingError: state is that
 // error's State, decision what the user decided about its Request. The page is
 // not loaded again; trust is verified afresh. A plan commits once, ever.
-func (s *Session) Resume(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision) (*Result, error) {
+func (s *Session) Resume(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision) (*CallResult, error) {
 	return s.resume(ctx, state, d)
 }

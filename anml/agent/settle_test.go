@@ -73,7 +73,7 @@ func TestVetoIsHeardAgain(t *testing.T) {
 		if !asError(err, &pending) {
 			t.Fatal(err)
 		}
-		p := &Policy{Veto: func(_ context.Context, d Decision) error {
+		p := &UserPolicy{Veto: func(_ context.Context, d Decision) error {
 			if d.Field == "tel" {
 				return errDown
 			}

@@ -71,7 +71,7 @@ func (p *Page) followRef(ctx context.Context, ref anml.SiteRef, seen map[string]
 	case again:
 		return known.page, known.err
 	case len(seen) == limit:
-		p.flag(ctx, lookleap.Finding{Severity: lookleap.Warning, Code: lookleap.CodeLimit, Requirement: "ANML-12.6-06",
+		p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeLimit, Requirement: "ANML-12.6-06",
 			Message: fmt.Sprintf("no more than %d documents are read through site-refs", limit), Position: at(ref.Node)})
 		return nil, unknownSite(shown(u), &Error{Code: lookleap.CodeLimit}, "the document has more site-refs than are followed")
 	}
@@ -125,7 +125,7 @@ func (p *Page) ownURL(ctx context.Context, u domain.URL, ref anml.SiteRef) error
 }
 
 func (p *Page) foreignURL(ctx context.Context, u domain.URL, ref anml.SiteRef) error {
-	p.flag(ctx, lookleap.Finding{Severity: lookleap.Warning, Code: CodeForeignSite, Requirement: "ANML-12.6-04",
+	p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeForeignSite, Requirement: "ANML-12.6-04",
 		Message: fmt.Sprintf("a site-ref for %s leads to %s, which is not that site", ref.Domain(), u.Host()), Position: at(ref.Node)})
 	return unknownSite(shown(u), &Error{Code: CodeForeignSite, URL: shown(u)}, "the site-ref does not lead to the site's own document")
 }

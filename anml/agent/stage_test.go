@@ -130,7 +130,7 @@ func (s *stage) sends(want ...string) {
 }
 
 // does runs a call and fails unless it ends with the code.
-func (s *stage) does(c Call, want lookleap.Code) *Result {
+func (s *stage) does(c Call, want lookleap.Code) *CallResult {
 	s.Helper()
 	r, err := s.page.Do(s.Context(), c)
 	if got := lookleap.CodeOf(err); got != want {
@@ -150,7 +150,7 @@ func (s *stage) notices(kind NoticeKind) (n int) {
 }
 
 // ledger lists the kinds of entries, with their codes where there are.
-func ledgerOf(t testing.TB, l Ledger) (out []string) {
+func ledgerOf(t testing.TB, l DisclosureLedger) (out []string) {
 	t.Helper()
 	for e, err := range l.Entries(context.Background()) {
 		if err != nil {

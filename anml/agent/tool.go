@@ -16,12 +16,12 @@ type Tool struct {
 	InputSchema json.RawMessage // a JSON Schema
 	Site        string          // for a [Call] of the action by other means: the domain of its site
 	Action      string          // and its id
-	call        func(ctx context.Context, args json.RawMessage) (*Result, error)
+	call        func(ctx context.Context, args json.RawMessage) (*CallResult, error)
 }
 
 // Call runs the tool through [Page.Do] with the arguments that a model made. Its
-// result is made for a model by [Result.Text], its error by [ErrorText].
-func (t Tool) Call(ctx context.Context, args json.RawMessage) (*Result, error) {
+// result is made for a model by [CallResult.Text], its error by [ErrorText].
+func (t Tool) Call(ctx context.Context, args json.RawMessage) (*CallResult, error) {
 	if t.call == nil {
 		return nil, missing("the tool belongs to no page", "take it from Page.Tools")
 	}
@@ -72,7 +72,7 @@ func (p *Page) tools() []Tool {
 		} else if _, err := silent(asks, call); err != nil {
 			continue
 		}
-		t.call = func(ctx context.Context, args json.RawMessage) (*Result, error) {
+		t.call = func(ctx context.Context, args json.RawMessage) (*CallResult, error) {
 			call := call
 			if !emptyArgs(args) {
 				call.ArgsJSON = args

@@ -77,7 +77,7 @@ and pay</title></head><status code="ok" result="success"/>`)))
 	if text := r.Text(anml.TextOptions{}); len(text) > 4<<10 || strings.Contains(text, "\x1b") || strings.Count(text, "\n") != 2 {
 		t.Errorf("%d octets: %.300s", len(text), text)
 	}
-	if (*Result)(nil).Text(anml.TextOptions{}) != "" {
+	if (*CallResult)(nil).Text(anml.TextOptions{}) != "" {
 		t.Error("no result has a text")
 	}
 }

@@ -15,8 +15,8 @@ import (
 // with each field that was refused, wherever on its way the call was.
 func TestRefusalsBeforeSending(t *testing.T) {
 	email := map[string]string{"q": "ada@example.org"}
-	deny := func(field string) *Policy {
-		p := &Policy{}
+	deny := func(field string) *UserPolicy {
+		p := &UserPolicy{}
 		if err := p.Set(StandingRule{Field: field, Domain: "*"}); err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func TestRefusalsBeforeSending(t *testing.T) {
 			lookleap.CodeConsentFailed, []string{"refused email consent-failed", "refused tel consent-failed", "refused consent-failed"}, true},
 		"accept-users-no": {asking, User{Policy: deny("tel")}, Call{Action: "book"}, labprompt.Deny(), nil, nil,
 			lookleap.CodeConsentRefused, []string{"refused email consent-refused", "refused tel user-rule", "refused consent-refused"}, true},
-		"accept-vetoed-act": {asking, User{Policy: &Policy{VetoAct: func(context.Context, Act) error { return errTest }}}, Call{Action: "book"}, labprompt.Approve(itemAct, "answer-1"), nil, nil,
+		"accept-vetoed-act": {asking, User{Policy: &UserPolicy{VetoAct: func(context.Context, Act) error { return errTest }}}, Call{Action: "book"}, labprompt.Approve(itemAct, "answer-1"), nil, nil,
 			CodePolicyVeto, []string{"refused tel consent-refused", "refused policy-veto"}, true},
 		"accept-argument-at-the-end": {searching, User{}, Call{Action: "find", Args: email}, nil, nil, func(s *stage) {
 			s.user.Then(func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
@@ -67,7 +67,7 @@ func TestRefusalsBeforeSending(t *testing.T) {
 		"reject-unknown-field": {asking, User{}, Call{Action: "book", Reply: &Reply{Omit: []string{"nope"}}}, nil, nil, nil, CodeNotAsked, nil, true},
 	} {
 		t.Run("ANML-14.1-03/"+name, func(t *testing.T) {
-			c.user.Profile, c.user.Ledger = ada, NewMemoryLedger()
+			c.user.Profile, c.user.Ledger = ada, NewMemoryDisclosureLedger()
 			set := setting{doc: c.doc, user: c.user, host: c.host}
 			if c.reply != nil {
 				set.replies = []labprompt.Reply{c.reply}
@@ -106,7 +106,7 @@ func TestRefusalsBeforeSending(t *testing.T) {
 		}
 	})
 	t.Run("ANML-13.2-13/reject-unwritten", func(t *testing.T) { // is told beside the refusal itself
-		s := newStage(t, setting{doc: searching, user: User{Profile: ada, Policy: deny("email"), Ledger: &brokenLedger{Ledger: NewMemoryLedger()}}})
+		s := newStage(t, setting{doc: searching, user: User{Profile: ada, Policy: deny("email"), Ledger: &brokenLedger{DisclosureLedger: NewMemoryDisclosureLedger()}}})
 		_, err := s.page.Do(t.Context(), Call{Action: "find", Args: email})
 		if lookleap.CodeOf(err) != CodeUserRule || !errors.Is(err, errTest) {
 			t.Errorf("%v", err)
@@ -125,7 +125,7 @@ func TestRefusalsBeforeSending(t *testing.T) {
 		}
 	})
 	t.Run("ANML-14.1-03/accept-argument-that-nobody-was-asked-about", func(t *testing.T) {
-		s := newStage(t, setting{doc: searching, user: User{Profile: ada, Policy: &Policy{}}})
+		s := newStage(t, setting{doc: searching, user: User{Profile: ada, Policy: &UserPolicy{}}})
 		s.user.Then(func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 			pageFor(t, s.net, s.session, "https://told.example/a", `<knowledge><inform>Your booking is 998877</inform></knowledge>`)
 			return labprompt.Decide(r), nil
@@ -138,7 +138,7 @@ func TestRefusalsBeforeSending(t *testing.T) {
 	})
 	t.Run("ANML-14.1-03/accept-caller-left", func(t *testing.T) {
 		ctx, leave := context.WithCancel(t.Context())
-		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Ledger: heedfulLedger{NewMemoryLedger()}}})
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Ledger: heedfulLedger{NewMemoryDisclosureLedger()}}})
 		s.user.Then(func(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 			leave()
 			return lookleap.ConsentDecision{}, ctx.Err()
@@ -151,11 +151,11 @@ func TestRefusalsBeforeSending(t *testing.T) {
 }
 
 // heedfulLedger writes nothing for a caller who left.
-type heedfulLedger struct{ Ledger }
+type heedfulLedger struct{ DisclosureLedger }
 
 func (l heedfulLedger) Append(ctx context.Context, entries ...Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return l.Ledger.Append(ctx, entries...)
+	return l.DisclosureLedger.Append(ctx, entries...)
 }

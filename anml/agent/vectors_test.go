@@ -106,7 +106,7 @@ func TestVectors(t *testing.T) {
 func (c decisionVector) decide(t *testing.T, document string) (out []vectorDecision) {
 	t.Helper()
 	net := newLab(t)
-	user := User{Profile: Fields{}, Policy: &Policy{}}
+	user := User{Profile: Fields{}, Policy: &UserPolicy{}}
 	for field, text := range c.Profile {
 		user.Profile.(Fields)[field] = Value{Text: text}
 	}

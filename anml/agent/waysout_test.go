@@ -194,7 +194,7 @@ func leave(t *testing.T, way wayOut, v outValue, agrees bool) (outcome string) {
 	t.Helper()
 	st := asker(t)
 	st.ask = labprompt.New(t, slices.Repeat([]labprompt.Reply{map[bool]labprompt.Reply{true: labprompt.Approve(), false: labprompt.Approve(itemAct)}[agrees]}, 8)...)
-	st.user.Language, st.user.Ledger = v.text, NewMemoryLedger()
+	st.user.Language, st.user.Ledger = v.text, NewMemoryDisclosureLedger()
 	if v.before != nil {
 		v.before(st)
 	}

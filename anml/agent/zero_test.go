@@ -21,24 +21,24 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[agent.Damage](), reflect.TypeFor[agent.DamageError](), reflect.TypeFor[agent.Decision](),
 		reflect.TypeFor[agent.DirStore](), reflect.TypeFor[agent.Disclosed](), reflect.TypeFor[agent.Effect](), reflect.TypeFor[agent.Entry](),
 		reflect.TypeFor[agent.EntryKind](), reflect.TypeFor[agent.Error](), reflect.TypeFor[agent.Explanation](), reflect.TypeFor[agent.Fields](),
-		reflect.TypeFor[agent.FileLedger](), reflect.TypeFor[agent.Filter](), reflect.TypeFor[agent.Flow](), reflect.TypeFor[agent.FlowStep](),
+		reflect.TypeFor[agent.FileDisclosureLedger](), reflect.TypeFor[agent.Filter](), reflect.TypeFor[agent.Flow](), reflect.TypeFor[agent.FlowStep](),
 		reflect.TypeFor[agent.Forgotten](), reflect.TypeFor[agent.Guidance](), reflect.TypeFor[agent.Inform](),
 		reflect.TypeFor[agent.LedgerOptions](), reflect.TypeFor[agent.Limits](), reflect.TypeFor[agent.MediaContent](),
 		reflect.TypeFor[agent.MediaPolicy](), reflect.TypeFor[agent.MediaResult](), reflect.TypeFor[agent.Medium](),
 		reflect.TypeFor[agent.Model](), reflect.TypeFor[agent.ModelWish](), reflect.TypeFor[agent.NoProfile](), reflect.TypeFor[agent.Notice](),
 		reflect.TypeFor[agent.NoticeKind](), reflect.TypeFor[agent.Options](), reflect.TypeFor[agent.Page](), reflect.TypeFor[agent.PageReason](),
 		reflect.TypeFor[agent.Pager](), reflect.TypeFor[agent.Party](), reflect.TypeFor[agent.Persona](), reflect.TypeFor[agent.PersonaItem](),
-		reflect.TypeFor[agent.PersonaPolicy](), reflect.TypeFor[agent.PersonaReport](), reflect.TypeFor[agent.Policy](),
+		reflect.TypeFor[agent.PersonaPolicy](), reflect.TypeFor[agent.PersonaReport](), reflect.TypeFor[agent.UserPolicy](),
 		reflect.TypeFor[agent.PurposeVerdict](), reflect.TypeFor[agent.Question](), reflect.TypeFor[agent.RedirectError](),
-		reflect.TypeFor[agent.RefReport](), reflect.TypeFor[agent.Reply](), reflect.TypeFor[agent.Result](), reflect.TypeFor[agent.Session](),
+		reflect.TypeFor[agent.RefReport](), reflect.TypeFor[agent.Reply](), reflect.TypeFor[agent.CallResult](), reflect.TypeFor[agent.Session](),
 		reflect.TypeFor[agent.SiteRef](), reflect.TypeFor[agent.Source](), reflect.TypeFor[agent.StandingRule](), reflect.TypeFor[agent.Subject](),
 		reflect.TypeFor[agent.Told](), reflect.TypeFor[agent.Tool](), reflect.TypeFor[agent.Transfer](), reflect.TypeFor[agent.UntrustedText](),
 		reflect.TypeFor[agent.User](), reflect.TypeFor[agent.Value](), reflect.TypeFor[agent.Verb](), reflect.TypeFor[agent.WebPage](),
 		reflect.TypeFor[agent.Weight](),
 	}, map[string]any{
 		"ErrorText": agent.ErrorText, "Interaction": agent.Interaction, "JudgePurpose": agent.JudgePurpose, "New": agent.New,
-		"NewMemoryLedger": agent.NewMemoryLedger, "NewMemoryStore": agent.NewMemoryStore, "OpenDirStore": agent.OpenDirStore,
-		"OpenFileLedger": agent.OpenFileLedger,
+		"NewMemoryLedger": agent.NewMemoryDisclosureLedger, "NewMemoryStore": agent.NewMemoryStore, "OpenDirStore": agent.OpenDirStore,
+		"OpenFileLedger": agent.OpenDisclosureLedger,
 	})
 }
 
@@ -54,10 +54,10 @@ func TestUnmade(t *testing.T) {
 		"zero-agent": second(new(agent.Agent).NewSession(agent.User{})),
 		"nil-agent":  second((*agent.Agent)(nil).NewSession(agent.User{})),
 		"no-ledger":  second(agent.Interaction(ctx, nil, "")),
-		"no-path":    second(agent.OpenFileLedger("", agent.LedgerOptions{})),
+		"no-path":    second(agent.OpenDisclosureLedger("", agent.LedgerOptions{})),
 		"no-dir":     second(agent.OpenDirStore("")),
-		"nil-policy": (*agent.Policy)(nil).RefuseDomain("shop.example"),
-		"nil-rules":  (*agent.Policy)(nil).Set(agent.StandingRule{Field: "email", Domain: "*"}),
+		"nil-policy": (*agent.UserPolicy)(nil).RefuseDomain("shop.example"),
+		"nil-rules":  (*agent.UserPolicy)(nil).Set(agent.StandingRule{Field: "email", Domain: "*"}),
 	}
 	for kind, s := range map[string]*agent.Session{"nil": nil, "zero": {}} {
 		for name, err := range map[string]error{
@@ -87,7 +87,7 @@ func TestUnmade(t *testing.T) {
 		uses[kind+"-store-keys"] = second(d.Keys(ctx, ""))
 		uses[kind+"-store-close"] = d.Close()
 	}
-	for kind, l := range map[string]*agent.FileLedger{"nil": nil, "zero": {}} {
+	for kind, l := range map[string]*agent.FileDisclosureLedger{"nil": nil, "zero": {}} {
 		uses[kind+"-ledger-append"] = l.Append(ctx, agent.Entry{Kind: agent.EntryDisclosed})
 		uses[kind+"-ledger-entries"] = second(agent.Interaction(ctx, l, "plan"))
 		uses[kind+"-ledger-prune"] = second(l.Prune(ctx, time.Time{}))

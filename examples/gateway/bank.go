@@ -43,7 +43,7 @@ func (b *bank) publish() (err error) {
 	}
 	document, err := aiuri.WellKnownHandler("https://bank.example", &aiuri.Descriptor{
 		Endpoint: b.endpoint, JWKS: "https://bank.example/keys", Scopes: []string{"initiate-payment", "check-balance"},
-		Policy: aiuri.Policy{Auth: aiuri.AuthOAuth2, RequireSignedResults: true},
+		Policy: aiuri.EndpointPolicy{Auth: aiuri.AuthOAuth2, RequireSignedResults: true},
 	})
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func scopes(_ string, u aiuri.URI) []string {
 }
 
 // Invoke is how the gateway reaches the bank. Some paths show what goes wrong.
-func (b *bank) Invoke(ctx context.Context, c *aiuri.Call) (aiuri.Result, error) {
+func (b *bank) Invoke(ctx context.Context, c *aiuri.Call) (aiuri.SignedResult, error) {
 	key, answer := b.ring.Current(), `{"paid":true}`
 	switch c.URI.Path() {
 	case "/payments":
@@ -75,15 +75,15 @@ func (b *bank) Invoke(ctx context.Context, c *aiuri.Call) (aiuri.Result, error) 
 	case "/forged": // by somebody who knows the key's name
 		var err error
 		if key, err = newKey(key.ID); err != nil {
-			return aiuri.Result{}, err
+			return aiuri.SignedResult{}, err
 		}
 	case "/unsigned":
-		return aiuri.Result{Body: []byte(answer), MediaType: "application/json"}, nil
+		return aiuri.SignedResult{Body: []byte(answer), MediaType: "application/json"}, nil
 	case "/slow":
 		<-ctx.Done()
-		return aiuri.Result{}, ctx.Err()
+		return aiuri.SignedResult{}, ctx.Err()
 	default:
-		return aiuri.Result{}, errors.New("the bank does not know this path")
+		return aiuri.SignedResult{}, errors.New("the bank does not know this path")
 	}
 	now := b.net.Clock().Now()
 	claims := &aiuri.Claims{Issuer: b.endpoint.String(), Issued: now, Expires: now.Add(time.Hour), Request: aiuri.RequestDigest(c)}

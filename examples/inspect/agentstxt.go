@@ -94,7 +94,7 @@ func fetchPolicy(ctx context.Context, s *session, url string, o agentstxt.Option
 func parsePolicy(content []byte, o agentstxt.Options, paths []string) result {
 	policy, err := o.Parse(content)
 	if err != nil && o.ForeignAbsent && lookleap.CodeOf(err) == agentstxt.CodeForeignFormat {
-		policy = o.Judge(agentstxt.Answer{Status: 200, ContentType: "text/plain", Body: content})
+		policy = o.Judge(agentstxt.Response{Status: 200, ContentType: "text/plain", Body: content})
 		err = policy.Err()
 	}
 	report := policy.Report(paths...) // nil decides too: it denies

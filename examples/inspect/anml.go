@@ -191,7 +191,7 @@ func refuseANML(err error) result {
 }
 
 var anmlSeverities = map[anml.Severity]lookleap.Severity{
-	anml.SeverityError: lookleap.Fatal, anml.SeverityWarning: lookleap.Warning, anml.SeverityInfo: lookleap.Info,
+	anml.SeverityError: lookleap.SeverityError, anml.SeverityWarning: lookleap.SeverityWarning, anml.SeverityInfo: lookleap.SeverityInfo,
 }
 
 func anmlFinding(f anml.Finding) lookleap.Finding {

@@ -137,7 +137,7 @@ func judgeDNS(ctx context.Context, host *lookleap.Host, name string, t lookleap.
 	return r
 }
 
-func recordTexts(answer *lookleap.Answer) []string {
+func recordTexts(answer *lookleap.DNSAnswer) []string {
 	texts := []string{}
 	for _, record := range answer.Records {
 		switch {

@@ -72,7 +72,7 @@ const (
 func ok(message string, findings ...lookleap.Finding) diagnosis {
 	d := diagnosis{State: fine, Code: lookleap.CodeOK, Message: message, Findings: findings}
 	for _, f := range findings {
-		if f.Severity == lookleap.Fatal {
+		if f.Severity == lookleap.SeverityError {
 			d.State, d.Code, d.Message = wrong, f.Code, f.Message
 			break
 		}
@@ -99,7 +99,7 @@ func ill(err error, fix string) diagnosis {
 	}
 	d := diagnosis{State: wrong, Code: r.Code, Message: r.Message}
 	for _, f := range r.Findings {
-		if f.Severity == lookleap.Fatal {
+		if f.Severity == lookleap.SeverityError {
 			d.Findings = append(d.Findings, f)
 		}
 	}

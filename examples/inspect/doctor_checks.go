@@ -43,7 +43,7 @@ func dnssecFinding(name string, state lookleap.DNSSEC) []lookleap.Finding {
 	if state == lookleap.Secure {
 		return nil
 	}
-	return []lookleap.Finding{{Severity: lookleap.Warning, Code: dvs.CodeDNSSECInsecure, Message: fmt.Sprintf("%s is not protected by DNSSEC (%s)", name, state), Fix: signZone}}
+	return []lookleap.Finding{{Severity: lookleap.SeverityWarning, Code: dvs.CodeDNSSECInsecure, Message: fmt.Sprintf("%s is not protected by DNSSEC (%s)", name, state), Fix: signZone}}
 }
 
 // address asks for the site's addresses, and whether anybody could forge them.
@@ -122,7 +122,7 @@ func (p *patient) anml(ctx context.Context, f anml.Format) (*anml.Document, erro
 }
 
 // record gives the site's trust record, nil when it has none.
-func (p *patient) record(ctx context.Context) (*anmltrust.Record, *lookleap.Answer, error) {
+func (p *patient) record(ctx context.Context) (*anmltrust.Record, *lookleap.DNSAnswer, error) {
 	answer, err := p.host.Lookup(ctx, "_anml."+p.url.Host(), lookleap.TypeTXT)
 	if err != nil {
 		return nil, nil, err
@@ -204,7 +204,7 @@ func (p *patient) skills(ctx context.Context) diagnosis {
 	case count == 0 && len(findings) == 0:
 		return notThere("no skills are listed")
 	case count == 0: // what spoils every listing is more than a warning
-		findings[0].Severity = lookleap.Fatal
+		findings[0].Severity = lookleap.SeverityError
 		if findings[0].Fix == "" {
 			findings[0].Fix = "publish an index as dvs.WriteIndex writes it"
 		}

@@ -62,10 +62,10 @@ value: {"keyId", "algorithm", "digest": of the signed octets, "octets": how many
 				}
 				return s.files(ctx, args, func(_ context.Context, _ string, content []byte) result {
 					token := string(bytes.TrimRight(content, "\r\n"))
-					verified, err := aiuri.VerifyResult(aiuri.Result{JWS: token, Body: body}, keys, x, s.options.now())
+					verified, err := aiuri.VerifyResult(aiuri.SignedResult{JWS: token, Body: body}, keys, x, s.options.now())
 					r := showJWS(verified, err).with(keys.Findings()...)
 					if body == nil && r.Code == aiuri.CodeRejectedSignature && strings.Contains(token, "..") {
-						return r.with(lookleap.Finding{Severity: lookleap.Warning, Code: r.Code, Message: "the signature is detached from what it covers", Fix: "name that with --payload"})
+						return r.with(lookleap.Finding{Severity: lookleap.SeverityWarning, Code: r.Code, Message: "the signature is detached from what it covers", Fix: "name that with --payload"})
 					}
 					return r
 				})

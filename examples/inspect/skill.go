@@ -124,7 +124,7 @@ func refuseSkill(err error) result {
 	if errors.As(err, &no) || !errors.As(err, &e) {
 		return refuse(err)
 	}
-	return refuseAt(lookleap.Finding{Severity: lookleap.Fatal, Code: e.Code, Message: e.Reason, Fix: e.Fix})
+	return refuseAt(lookleap.Finding{Severity: lookleap.SeverityError, Code: e.Code, Message: e.Reason, Fix: e.Fix})
 }
 
 func parseSkill(content []byte, profile dvs.Profile) result {
@@ -151,7 +151,7 @@ func lintSkill(dir string, profile dvs.Profile) result {
 	files := os.DirFS(dir)
 	r := result{Code: lookleap.CodeOK, OK: true, Message: accepted}
 	for _, f := range dvs.Lint(files, dvs.LintOptions{Profile: profile, Directory: filepath.Base(name)}) {
-		if f.Severity == lookleap.Fatal && r.OK {
+		if f.Severity == lookleap.SeverityError && r.OK {
 			r.OK, r.Code, r.Message = false, f.Code, f.Message
 		}
 		r = r.with(f)

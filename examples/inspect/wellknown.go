@@ -52,13 +52,13 @@ value: {
 }
 
 type wellknownValue struct {
-	Name      string            `json:"name"`
-	Rest      string            `json:"rest"`
-	Status    wellknown.Status  `json:"status"`
-	Reference string            `json:"reference"`
-	State     string            `json:"state"`
-	Result    *wellknown.Result `json:"result"`
-	Digest    string            `json:"digest"`
+	Name      string              `json:"name"`
+	Rest      string              `json:"rest"`
+	Status    wellknown.Status    `json:"status"`
+	Reference string              `json:"reference"`
+	State     string              `json:"state"`
+	Result    *wellknown.Resource `json:"result"`
+	Digest    string              `json:"digest"`
 }
 
 // judgeWellKnown accepts a URI whose document is there.

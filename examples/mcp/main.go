@@ -124,7 +124,7 @@ func (o options) user() (u agent.User, err error) {
 		u.Profile = profile
 	}
 	if o.ledger != "" {
-		u.Ledger, err = agent.OpenFileLedger(o.ledger, agent.LedgerOptions{})
+		u.Ledger, err = agent.OpenDisclosureLedger(o.ledger, agent.LedgerOptions{})
 	}
 	return u, err
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // answer shows a model what became of a call.
-func answer(r *agent.Result) *mcp.CallToolResult {
+func answer(r *agent.CallResult) *mcp.CallToolResult {
 	return &mcp.CallToolResult{
 		Meta:    mcp.Meta{"lookleap/plan": r.Plan, "lookleap/outcome": r.Outcome.String(), "lookleap/status": r.Status},
 		Content: []mcp.Content{&mcp.TextContent{Text: r.Text(anml.TextOptions{})}},

@@ -73,7 +73,7 @@ func (s *service) handler(page *agent.Page, tool agent.Tool) mcp.ToolHandler {
 }
 
 // call begins an action, or goes on with what the user said.
-func (s *service) call(ctx context.Context, page *agent.Page, tool agent.Tool, call *mcp.CallToolParamsRaw) (*agent.Result, error) {
+func (s *service) call(ctx context.Context, page *agent.Page, tool agent.Tool, call *mcp.CallToolParamsRaw) (*agent.CallResult, error) {
 	if call.RequestState == "" {
 		return tool.Call(ctx, call.Arguments)
 	}

@@ -32,7 +32,7 @@ func (w waiting) seal(key []byte, call *mcp.CallToolParamsRaw) (string, error) {
 // unseal opens the state that a call brings back. One that was forged, or belongs
 // to another call, is refused.
 func unseal(key []byte, call *mcp.CallToolParamsRaw) (w waiting, err error) {
-	state, err := lookleap.Open(key, call.RequestState)
+	state, err := lookleap.Unseal(key, call.RequestState)
 	if err != nil {
 		return w, err
 	}

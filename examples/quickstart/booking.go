@@ -157,7 +157,7 @@ func (s *stage) crossServices(session *agent.Session, ferries *booking.Service) 
 }
 
 // reserve reserves one seat, with a user who agrees to it.
-func (s *stage) reserve(page *agent.Page, trip string) (*agent.Result, error) {
+func (s *stage) reserve(page *agent.Page, trip string) (*agent.CallResult, error) {
 	s.user = func(r *lookleap.ConsentRequest) lookleap.ConsentDecision {
 		return lookleap.ConsentDecision{Digest: r.Digest, Approved: []string{r.Items[0].ID}}
 	}

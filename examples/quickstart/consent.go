@@ -39,11 +39,11 @@ func playConsent(s *stage) error {
 	if err != nil {
 		return err
 	}
-	_, err = lookleap.Open(key, strings.ToLower(sealed))
+	_, err = lookleap.Unseal(key, strings.ToLower(sealed))
 	s.refused("resume from a state that was altered on the way", err, lookleap.CodeSealBroken)
 
 	s.say("In the morning the user agrees to the order, but not to the phone number. Another process opens the state and commits.")
-	state, err := lookleap.Open(key, sealed)
+	state, err := lookleap.Unseal(key, sealed)
 	if err != nil {
 		return err
 	}

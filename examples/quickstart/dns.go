@@ -24,7 +24,7 @@ func playDNS(s *stage) error {
 	if err != nil {
 		return err
 	}
-	ask := func(name string) (*lookleap.Answer, error) { return resolver.Lookup(s.ctx, name, lookleap.TypeTXT) }
+	ask := func(name string) (*lookleap.DNSAnswer, error) { return resolver.Lookup(s.ctx, name, lookleap.TypeTXT) }
 
 	s.say("Trust in a site's delegates starts from a DNS record. The agent believes no server: it checks the signatures itself, from the root's key down.")
 	answer, err := ask("_anml.bank.example")

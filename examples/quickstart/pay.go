@@ -166,7 +166,7 @@ func openBank(s *stage) (*bank, error) {
 	b := &bank{endpoint: endpoint, now: s.lab.Clock().Now}
 	document, err := aiuri.WellKnownHandler(bankOrigin, &aiuri.Descriptor{
 		Endpoint: endpoint, JWKS: bankOrigin + "/keys", Scopes: []string{"initiate-payment", "check-balance"},
-		Policy: aiuri.Policy{Auth: aiuri.AuthOAuth2, RequireSignedResults: true},
+		Policy: aiuri.EndpointPolicy{Auth: aiuri.AuthOAuth2, RequireSignedResults: true},
 	})
 	if err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func newSigningKey(id string) (aiuri.SigningKey, error) {
 
 // Invoke is the gateway's line to the bank: here a function call, since the draft
 // defines no wire format.
-func (b *bank) Invoke(_ context.Context, c *aiuri.Call) (aiuri.Result, error) {
+func (b *bank) Invoke(_ context.Context, c *aiuri.Call) (aiuri.SignedResult, error) {
 	b.token = c.Token
 	paid := strings.Replace(string(c.Body), `{`, `{"paid":true,`, 1)
 	claims := &aiuri.Claims{Issuer: b.endpoint.String(), Issued: b.now(), Expires: b.now().Add(time.Hour), Request: aiuri.RequestDigest(c)}

@@ -15,7 +15,7 @@ func playWellKnown(s *stage) error {
 	elsewhere := s.lab.Site("elsewhere.example").Body(at, "text/plain", "Contact: https://elsewhere.example/\n")
 
 	client := wellknown.NewClient(s.host, wellknown.Options{})
-	ask := func(origin string) (*wellknown.Result, error) {
+	ask := func(origin string) (*wellknown.Resource, error) {
 		result, err := client.Fetch(s.ctx, origin, "security.txt")
 		if err == nil && result.State != wellknown.Present {
 			err = &lookleap.VerifyError{Verdict: result.Verdict}

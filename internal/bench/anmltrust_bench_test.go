@@ -126,8 +126,8 @@ func BenchmarkTrustLookup(b *testing.B) {
 // deadEnd knows no record, so that a site does not narrow its own hosts.
 type deadEnd struct{}
 
-func (deadEnd) Lookup(context.Context, string, lookleap.RRType) (*lookleap.Answer, error) {
-	return &lookleap.Answer{TTL: time.Hour}, nil
+func (deadEnd) Lookup(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) {
+	return &lookleap.DNSAnswer{TTL: time.Hour}, nil
 }
 
 // BenchmarkTrustCached decides from memory; the limit is one look into an LRU of

@@ -121,7 +121,7 @@ func BenchmarkLoadSkill(b *testing.B) {
 type endpoint struct {
 	net     *lab.Internet
 	private *ecdsa.PrivateKey
-	result  aiuri.Result
+	result  aiuri.SignedResult
 }
 
 func newEndpoint(b *testing.B, size int) *endpoint {
@@ -139,7 +139,7 @@ func newEndpoint(b *testing.B, size int) *endpoint {
 		b.Fatal(err)
 	}
 	document, err := aiuri.WellKnownHandler("https://bank.example", &aiuri.Descriptor{
-		Endpoint: uri, JWKS: "https://bank.example/keys", Policy: aiuri.Policy{RequireSignedResults: true},
+		Endpoint: uri, JWKS: "https://bank.example/keys", Policy: aiuri.EndpointPolicy{RequireSignedResults: true},
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -205,18 +205,18 @@ type poster struct {
 	client *http.Client
 }
 
-func (p poster) Invoke(ctx context.Context, call *aiuri.Call) (aiuri.Result, error) {
+func (p poster) Invoke(ctx context.Context, call *aiuri.Call) (aiuri.SignedResult, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+call.URI.Authority()+call.URI.Path(), bytes.NewReader(call.Body))
 	if err != nil {
-		return aiuri.Result{}, err
+		return aiuri.SignedResult{}, err
 	}
 	resp, err := p.client.Do(req)
 	if err != nil {
-		return aiuri.Result{}, err
+		return aiuri.SignedResult{}, err
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
-	return aiuri.Result{JWS: resp.Header.Get(aiuri.ProvenanceHeader), Body: body, MediaType: resp.Header.Get("Content-Type")}, err
+	return aiuri.SignedResult{JWS: resp.Header.Get(aiuri.ProvenanceHeader), Body: body, MediaType: resp.Header.Get("Content-Type")}, err
 }
 
 // Authorize lets every session make any call.

@@ -64,6 +64,6 @@ func (h *Hung) Delete(ctx context.Context, _ string) error { return h.wait(ctx) 
 func (h *Hung) Claim(ctx context.Context, _ string, _ time.Time) error { return h.wait(ctx) }
 
 // Lookup finds no name.
-func (h *Hung) Lookup(ctx context.Context, name string, _ lookleap.RRType) (*lookleap.Answer, error) {
-	return &lookleap.Answer{Name: name}, h.wait(ctx)
+func (h *Hung) Lookup(ctx context.Context, name string, _ lookleap.RRType) (*lookleap.DNSAnswer, error) {
+	return &lookleap.DNSAnswer{Name: name}, h.wait(ctx)
 }

@@ -23,7 +23,7 @@ func (n *Internet) Resolver() lookleap.Resolver { return plainResolver{n} }
 type plainResolver struct{ lab *Internet }
 
 // Lookup asks the lab's DNS.
-func (r plainResolver) Lookup(ctx context.Context, name string, t lookleap.RRType) (*lookleap.Answer, error) {
+func (r plainResolver) Lookup(ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
 	reply, err := r.lab.ask(ctx, name, uint16(t))
 	if err != nil {
 		return nil, err
@@ -80,10 +80,10 @@ func errClosed(name string) error {
 }
 
 // read makes an answer of a reply: it follows the aliases and finds the TTL.
-func read(reply *dns.Msg, name string, rrtype uint16) (*lookleap.Answer, error) {
+func read(reply *dns.Msg, name string, rrtype uint16) (*lookleap.DNSAnswer, error) {
 	const maxLinks = 8
 	owner := dns.CanonicalName(name)
-	answer := &lookleap.Answer{Exists: reply.Rcode == dns.RcodeSuccess}
+	answer := &lookleap.DNSAnswer{Exists: reply.Rcode == dns.RcodeSuccess}
 	ttl := uint32(1<<32 - 1)
 	for links := 0; ; links++ {
 		target := ""

@@ -18,7 +18,7 @@ import (
 )
 
 // texts are the records of an answer as short text.
-func texts(a *lookleap.Answer) string {
+func texts(a *lookleap.DNSAnswer) string {
 	var out []string
 	for _, r := range a.Records {
 		switch {
@@ -107,7 +107,7 @@ func TestImpossibleNames(t *testing.T) {
 
 func TestNamesChange(t *testing.T) {
 	net := lab.ForTest(t)
-	look := func() (*lookleap.Answer, error) {
+	look := func() (*lookleap.DNSAnswer, error) {
 		return net.Resolver().Lookup(t.Context(), "_anml.shop.example", lookleap.TypeTXT)
 	}
 	name := net.Name("_anml.shop.example").TXT("one")
