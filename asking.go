@@ -167,7 +167,7 @@ func (a *asking) admit(r *ConsentRequest, user string, limits AskLimits, now tim
 	q := questionOf(user, r)
 	if until, ok := a.refused[q]; ok {
 		if left := until.Sub(now); left > 0 && left <= limits.Refusal {
-			return &ConsentError{Code: CodeConsentRefused, Reason: fmt.Sprintf("the user refused the same request; it is asked again after %s", until.UTC().Format(time.TimeOnly+" UTC"))}
+			return consentError(CodeConsentRefused, fmt.Sprintf("the user refused the same request; it is asked again after %s", until.UTC().Format(time.TimeOnly+" UTC")), nil)
 		}
 		delete(a.refused, q)
 	}
@@ -187,7 +187,7 @@ func (a *asking) admit(r *ConsentRequest, user string, limits AskLimits, now tim
 			delete(a.asked, by)
 		}
 		if cost > (limits.Prompts*by.share-1)*costInVain {
-			return &ConsentError{Code: CodeConsentTooOften, Reason: fmt.Sprintf("%s has asked %d times within %s", quote(by.name, 260), len(recent), limits.Interval)}
+			return consentError(CodeConsentTooOften, fmt.Sprintf("%s has asked %d times within %s", quote(by.name, 260), len(recent), limits.Interval), nil)
 		}
 	}
 	if !counts {
@@ -248,7 +248,7 @@ func room[K comparable, V any](m map[K]V, old func(V) bool) map[K]V {
 
 // PromptConsent asks the user through the effective [ConsentPrompter]. It returns
 // no error only for a decision about this very request. It returns a
-// [*ConsentError] if no one can be asked, the prompter fails or decides about
+// [*Error] if no one can be asked, the prompter fails or decides about
 // another request, or the caller leaves, and an [ErrConsentPending] if the user
 // has not decided yet.
 //
@@ -256,7 +256,7 @@ func room[K comparable, V any](m map[K]V, old func(V) bool) map[K]V {
 // context lasts. [Host.Asking] limits how often a user is asked.
 func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision ConsentDecision, err error) {
 	if req == nil {
-		return ConsentDecision{}, &ConsentError{Code: CodeUsage, Reason: "there is no request"}
+		return ConsentDecision{}, consentError(CodeUsage, "there is no request", nil)
 	}
 	ctx = h.enter(ctx)
 	start := h.Time()
@@ -267,17 +267,17 @@ func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision
 	unusable := h.usable()
 	switch {
 	case unusable != nil:
-		return ConsentDecision{}, &ConsentError{Code: CodeOf(unusable), Reason: "no one can be asked", Err: unusable}
+		return ConsentDecision{}, consentError(CodeOf(unusable), "no one can be asked", unusable)
 	case h.Prompter == nil:
-		return ConsentDecision{}, &ConsentError{Code: CodeConsentNoPrompter, Reason: "nobody can be asked"}
+		return ConsentDecision{}, consentError(CodeConsentNoPrompter, "nobody can be asked", nil)
 	case !req.Kind.known():
-		return ConsentDecision{}, &ConsentError{Code: CodeConsentUnknown, Reason: fmt.Sprintf("nobody can decide a request of kind %q", req.Kind)}
+		return ConsentDecision{}, consentError(CodeConsentUnknown, fmt.Sprintf("nobody can decide a request of kind %q", req.Kind), nil)
 	case ctx.Err() != nil:
 		return ConsentDecision{}, callerLeft(ctx)
 	case clock != nil:
 		return ConsentDecision{}, clockFailed(clock)
 	case ctx.Value(dialogueKey{}) == h:
-		return ConsentDecision{}, &ConsentError{Code: CodeConsentFailed, Reason: "a prompter asks for consent while it asks for consent"}
+		return ConsentDecision{}, consentError(CodeConsentFailed, "a prompter asks for consent while it asks for consent", nil)
 	}
 	user, limits := userOf(ctx), h.Asking.withDefaults()
 	if err := h.asking.admit(req, user, limits, now, false); err != nil {
@@ -302,9 +302,9 @@ func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision
 	case ctx.Err() != nil:
 		return ConsentDecision{}, callerLeft(ctx)
 	case err != nil:
-		return ConsentDecision{}, &ConsentError{Code: CodeConsentFailed, Reason: "asking the user failed", Err: err}
+		return ConsentDecision{}, consentError(CodeConsentFailed, "asking the user failed", err)
 	case decision.Digest != req.Digest:
-		return ConsentDecision{}, &ConsentError{Code: CodeConsentMismatch, Reason: "the decision is about another request"}
+		return ConsentDecision{}, consentError(CodeConsentMismatch, "the decision is about another request", nil)
 	}
 	h.remember(ctx, req, decision)
 	return decision, nil
@@ -322,12 +322,12 @@ func (h *Host) remember(ctx context.Context, r *ConsentRequest, d ConsentDecisio
 }
 
 func callerLeft(ctx context.Context) error {
-	return &ConsentError{Code: CodeOf(ctx.Err()), Reason: "the caller left before the user decided", Err: ctx.Err()}
+	return consentError(CodeOf(ctx.Err()), "the caller left before the user decided", ctx.Err())
 }
 
 // clockFailed is the refusal of what may have expired.
 func clockFailed(err error) error {
-	return &ConsentError{Code: CodePlanExpired, Reason: "without a clock every plan counts as expired", Err: err}
+	return consentError(CodePlanExpired, "without a clock every plan counts as expired", err)
 }
 
 type dialogueKey struct{}
@@ -366,7 +366,7 @@ func (h *Host) prompt(ctx context.Context, req *ConsentRequest, long time.Durati
 
 // Ask prompts for a plan. The result is an [*Approval]; a [*PendingError] that
 // holds the plan's state when the user has not decided yet; or a
-// [*ConsentError].
+// [*Error].
 func (h *Host) Ask(ctx context.Context, p *Plan) (*Approval, error) {
 	if p == nil {
 		return nil, errNoPlan

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/lookleap/lookleap/internal/coded"
 )
 
 // Cache keeps bytes under a key until a time, so that a fleet can share what
@@ -75,7 +77,7 @@ func (c memoryCache) Delete(_ context.Context, key string) error {
 
 // ErrCacheForged is an entry of a [SealedCache] that its key did not write
 // there: forged, altered, moved from another key, or with another expiry.
-var ErrCacheForged = fmt.Errorf("the cache entry is forged: %w", fs.ErrNotExist)
+var ErrCacheForged = fmt.Errorf("%w: %w", coded.New(string(CodeCacheForged), "the cache entry is forged"), fs.ErrNotExist)
 
 // SealedCache wraps a cache that others can read and write. The key has at least
 // [MinKeyLen] secret random bytes, and is the same for all who share the cache.
@@ -92,7 +94,7 @@ var ErrCacheForged = fmt.Errorf("the cache entry is forged: %w", fs.ErrNotExist)
 // short time only.
 func SealedCache(c Cache, key []byte) (Cache, error) {
 	if c == nil {
-		return nil, usageError("lookleap: there is no cache to seal")
+		return nil, usageError("there is no cache to seal")
 	}
 	aead, err := newAEAD(key, "lookleap/cache/1")
 	if err != nil {

@@ -61,30 +61,13 @@ func CodeOf(err error) (code Code) {
 	if errors.As(err, &word) && Code(word.ReasonCode()).Known() {
 		return Code(word.ReasonCode())
 	}
-	for _, s := range sentinels {
-		if errors.Is(err, s.err) {
-			return s.code
-		}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return CodeTimeout
+	case errors.Is(err, context.Canceled):
+		return CodeCancelled
 	}
 	return CodeInternal
-}
-
-// sentinels are the errors that say all by being themselves.
-var sentinels = []struct {
-	err  error
-	code Code
-}{
-	{ErrBogus, CodeDNSSECBogus},
-	{ErrDenied, CodeDenied},
-	{ErrConsentPending, CodeConsentPending},
-	{ErrConsentRefused, CodeConsentRefused},
-	{ErrPlanInvalid, CodePlanInvalid},
-	{ErrAlreadyDone, CodePlanDone},
-	{ErrSealBroken, CodeSealBroken},
-	{ErrCacheForged, CodeCacheForged},
-	{ErrClosed, CodeClosed},
-	{context.DeadlineExceeded, CodeTimeout},
-	{context.Canceled, CodeCancelled},
 }
 
 // Codes of the contracts, of fetching, of DNS and of URLs: every document may

@@ -98,7 +98,7 @@ func TestCodeOf(t *testing.T) {
 		{fmt.Errorf("guard: %w", ErrDenied), CodeDenied},
 		{&VerifyError{Verdict: &Verdict{Code: CodeMediaType}, Err: ErrDenied}, CodeMediaType},
 		{&VerifyError{}, CodeInternal},
-		{&ConsentError{Code: CodePlanExpired}, CodePlanExpired},
+		{&Error{Code: CodePlanExpired, Err: ErrConsentRefused}, CodePlanExpired},
 		{&PendingError{Request: &ConsentRequest{}}, CodeConsentPending},
 		{ErrCacheForged, CodeCacheForged},
 		{fs.ErrNotExist, CodeInternal},

@@ -13,7 +13,7 @@ import (
 // [ErrAlreadyDone].
 //
 // Commit is for an effect that is done as a whole. If the user refused an
-// optional item, Commit returns a [*ConsentError] with [CodeConsentPartial] and
+// optional item, Commit returns a [*Error] with [CodeConsentPartial] and
 // does nothing: such a plan needs [Host.CommitApproved].
 func (h *Host) Commit(ctx context.Context, a *Approval, effect func(ctx context.Context, bytes []byte) error) error {
 	c := commit{approval: a, whole: true}
@@ -43,7 +43,7 @@ type commit struct {
 func (h *Host) commit(ctx context.Context, c commit) (err error) {
 	p := c.approval.Plan()
 	if p == nil {
-		return &ConsentError{Code: CodeConsentRefused, Reason: "there is no approval to commit"}
+		return consentError(CodeConsentRefused, "there is no approval to commit", nil)
 	}
 	ctx = h.enter(ctx)
 	defer func() {
@@ -53,7 +53,7 @@ func (h *Host) commit(ctx context.Context, c commit) (err error) {
 	unusable := h.usable()
 	switch {
 	case c.effect == nil:
-		return &ConsentError{Code: CodeUsage, Reason: "there is no effect to commit"}
+		return consentError(CodeUsage, "there is no effect to commit", nil)
 	case unusable != nil:
 		return fmt.Errorf("lookleap: committing plan %s: %w", p.ID(), unusable)
 	case ctx.Err() != nil:
@@ -61,9 +61,9 @@ func (h *Host) commit(ctx context.Context, c commit) (err error) {
 	case clock != nil:
 		return clockFailed(clock)
 	case !now.Before(p.request.Expires):
-		return &ConsentError{Code: CodePlanExpired, Reason: "the plan expired before it was committed"}
+		return consentError(CodePlanExpired, "the plan expired before it was committed", nil)
 	case c.whole && len(c.approval.items) < len(p.request.Items):
-		return &ConsentError{Code: CodeConsentPartial, Reason: "the user refused an optional item, and the effect can only be done as a whole"}
+		return consentError(CodeConsentPartial, "the user refused an optional item, and the effect can only be done as a whole", nil)
 	}
 	if err := h.claim(ctx, p); err != nil {
 		return fmt.Errorf("lookleap: plan %s: %w", p.ID(), err)

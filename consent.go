@@ -5,11 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
@@ -146,35 +146,11 @@ type ConsentDecision struct {
 
 // ErrConsentPending is what a prompter returns when the user has not decided
 // yet and the operation should be suspended.
-var ErrConsentPending = errors.New("consent is pending")
+var ErrConsentPending = coded.New(string(CodeConsentPending), "consent is pending")
 
 // ErrConsentRefused is what every missing consent is: refused, failed, timed
 // out, about another plan, or nobody there to be asked.
-var ErrConsentRefused = errors.New("consent refused")
-
-// ConsentError says why there is no consent. It is an [ErrConsentRefused].
-type ConsentError struct {
-	Code   Code
-	Reason string // one sentence
-	Err    error  // the prompter's error, if any
-}
-
-func (e *ConsentError) Error() string {
-	e = zero.Or(e)
-	if e.Err != nil {
-		return fmt.Sprintf("lookleap: %s (%s): %v", e.Reason, e.Code, e.Err)
-	}
-	return fmt.Sprintf("lookleap: %s (%s)", e.Reason, e.Code)
-}
-
-// Is makes every ConsentError an [ErrConsentRefused].
-func (e *ConsentError) Is(target error) bool { return target == ErrConsentRefused }
-
-// Unwrap gives the prompter's error.
-func (e *ConsentError) Unwrap() error { return zero.Or(e).Err }
-
-// ReasonCode gives the code.
-func (e *ConsentError) ReasonCode() Code { return zero.Or(e).Code }
+var ErrConsentRefused = coded.New(string(CodeConsentRefused), "consent refused")
 
 // PendingError ends an operation that waits for its user: nothing was done.
 // Keep State, show Request, and hand both State and the decision to the Resume
@@ -225,16 +201,16 @@ func Digest(data []byte) string {
 }
 
 // check judges a decision about this request and gives the approved item ids in
-// the request's order. Every error is a [*ConsentError].
+// the request's order. Every error is a [*Error].
 func (r *ConsentRequest) check(d ConsentDecision, now time.Time) ([]string, error) {
 	if d.Digest != r.Digest {
-		return nil, &ConsentError{Code: CodeConsentMismatch, Reason: "the decision is about another request"}
+		return nil, consentError(CodeConsentMismatch, "the decision is about another request", nil)
 	}
 	if !now.Before(r.Expires) {
-		return nil, &ConsentError{Code: CodePlanExpired, Reason: "the decision came after the plan expired"}
+		return nil, consentError(CodePlanExpired, "the decision came after the plan expired", nil)
 	}
 	if len(d.Approved) == 0 {
-		return nil, &ConsentError{Code: CodeConsentRefused, Reason: "the user did not agree"}
+		return nil, consentError(CodeConsentRefused, "the user did not agree", nil)
 	}
 	approved := make(map[string]bool, len(d.Approved))
 	for _, id := range d.Approved {
@@ -247,11 +223,11 @@ func (r *ConsentRequest) check(d ConsentDecision, now time.Time) ([]string, erro
 			ids = append(ids, item.ID)
 			delete(approved, item.ID)
 		case !item.Optional:
-			return nil, &ConsentError{Code: CodeConsentRefused, Reason: fmt.Sprintf("the user did not agree to %q, without which it cannot be done", item.ID)}
+			return nil, consentError(CodeConsentRefused, fmt.Sprintf("the user did not agree to %q, without which it cannot be done", item.ID), nil)
 		}
 	}
 	if len(approved) > 0 {
-		return nil, &ConsentError{Code: CodeConsentMismatch, Reason: "the decision approves something that was not asked"}
+		return nil, consentError(CodeConsentMismatch, "the decision approves something that was not asked", nil)
 	}
 	return ids, nil
 }

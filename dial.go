@@ -33,7 +33,7 @@ func DialControl(ports ...uint16) func(network, address string, c syscall.RawCon
 func refusal(err error) error {
 	var no *netguard.Error
 	if errors.As(err, &no) {
-		return &FetchError{Code: Code(no.Code), Reason: no.Error(), Err: ErrDenied}
+		return &Error{Code: Code(no.Code), Message: no.Error(), Err: ErrDenied}
 	}
 	return err
 }
@@ -82,11 +82,11 @@ func dialTCP(d *net.Dialer) func(context.Context, netip.AddrPort) (net.Conn, err
 func (d *guardedDialer) dialTLS(ctx context.Context, hostport string, config *tls.Config) (net.Conn, error) {
 	host, portText, err := net.SplitHostPort(hostport)
 	if err != nil {
-		return nil, &FetchError{Code: CodeBadHost, Reason: "the host is malformed"}
+		return nil, &Error{Code: CodeBadHost, Message: "the host is malformed"}
 	}
 	port, err := strconv.ParseUint(portText, 10, 16)
 	if err != nil || port == 0 {
-		return nil, &FetchError{Code: CodeBadPort, Reason: fmt.Sprintf("the port %q is none", portText)}
+		return nil, &Error{Code: CodeBadPort, Message: fmt.Sprintf("the port %q is none", portText)}
 	}
 	if err := d.guard.CheckPort(uint16(port)); err != nil {
 		return nil, refusal(err)
@@ -141,7 +141,7 @@ func (d *guardedDialer) addresses(ctx context.Context, host string) ([]netip.Add
 		return d.dialable([]netip.Addr{addr})
 	}
 	if ctx.Value(resolving{d}) != nil {
-		return nil, &FetchError{Code: CodeDNSError, Reason: "the resolver asks through the fetcher that is waiting for it"}
+		return nil, &Error{Code: CodeDNSError, Message: "the resolver asks through the fetcher that is waiting for it"}
 	}
 	ctx = context.WithValue(roundtrip.Apart(ctx), resolving{d}, true) // a resolver may fetch
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
@@ -166,9 +166,9 @@ func (d *guardedDialer) addresses(ctx context.Context, host string) ([]netip.Add
 		return d.dialable(found)
 	}
 	if err := errors.Join(err4, err6); err != nil {
-		return nil, &FetchError{Code: CodeDNSError, Reason: fmt.Sprintf("the addresses of %s could not be found out", quote(host, 253)), Err: err}
+		return nil, &Error{Code: CodeDNSError, Message: fmt.Sprintf("the addresses of %s could not be found out", quote(host, 253)), Err: err}
 	}
-	return nil, &FetchError{Code: CodeNoAddress, Reason: fmt.Sprintf("%s has no address", quote(host, 253))}
+	return nil, &Error{Code: CodeNoAddress, Message: fmt.Sprintf("%s has no address", quote(host, 253))}
 }
 
 func (d *guardedDialer) lookup(ctx context.Context, host string, t RRType) (_ []netip.Addr, err error) {

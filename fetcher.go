@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -15,9 +14,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/netguard"
 	"github.com/lookleap/lookleap/internal/roundtrip"
-	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Fetcher performs exactly one HTTP exchange: it sends one request, and never
@@ -40,7 +39,7 @@ type Fetcher interface {
 
 // ErrDenied is what a guard's refusal wraps (an agents.txt policy, an address
 // that must not be dialled). It is final: nobody retries it or goes around it.
-var ErrDenied = errors.New("denied by a guard")
+var ErrDenied = coded.New(string(CodeDenied), "denied by a guard")
 
 // Bounds of the guarded fetcher.
 const (
@@ -163,17 +162,17 @@ func (f *guardedFetcher) check(req *http.Request) error {
 	case f.closed.Load():
 		return fmt.Errorf("lookleap: fetching: %w", ErrClosed)
 	case u == nil || u.Host == "" || u.Opaque != "":
-		return &FetchError{Code: CodeBadURL, Reason: "the request has no URL with a host and a path"}
+		return &Error{Code: CodeBadURL, Message: "the request has no URL with a host and a path"}
 	case u.Scheme != "https":
-		return &FetchError{Code: CodeNotHTTPS, Reason: fmt.Sprintf("only https is fetched, not %q", u.Scheme)}
+		return &Error{Code: CodeNotHTTPS, Message: fmt.Sprintf("only https is fetched, not %q", u.Scheme)}
 	case u.User != nil:
-		return &FetchError{Code: CodeUserinfo, Reason: "the URL carries user information"}
+		return &Error{Code: CodeUserinfo, Message: "the URL carries user information"}
 	case strings.HasSuffix(u.Hostname(), "."):
-		return &FetchError{Code: CodeTrailingDot, Reason: "the host ends with a dot"}
+		return &Error{Code: CodeTrailingDot, Message: "the host ends with a dot"}
 	case req.Host != "" && !strings.EqualFold(strings.TrimSuffix(req.Host, ":"), strings.TrimSuffix(u.Host, ":")):
-		return &FetchError{Code: CodeBadHost, Reason: "the Host header names another host than the URL"}
+		return &Error{Code: CodeBadHost, Message: "the Host header names another host than the URL"}
 	case req.Method == http.MethodConnect || leavesHTTP(req.Header):
-		return &FetchError{Code: CodeUsage, Reason: "tunnels and upgrades are no exchanges"}
+		return &Error{Code: CodeUsage, Message: "tunnels and upgrades are no exchanges"}
 	}
 	return nil
 }
@@ -204,29 +203,7 @@ func (f *guardedFetcher) Close() error {
 // CloseIdleConnections is what [http.Client.CloseIdleConnections] calls.
 func (f *guardedFetcher) CloseIdleConnections() { f.transport.CloseIdleConnections() }
 
-// FetchError is a refusal of the guarded fetcher, or of [Host.RoundTrip]. One
-// that refuses an address, port or network is an [ErrDenied] too.
-type FetchError struct {
-	Code   Code
-	Reason string // one sentence
-	Err    error  // the cause below, if any
-}
-
-func (e *FetchError) Error() string {
-	e = zero.Or(e)
-	if e.Err != nil {
-		return fmt.Sprintf("lookleap: %s: %v (%s)", e.Reason, e.Err, e.Code)
-	}
-	return fmt.Sprintf("lookleap: %s (%s)", e.Reason, e.Code)
-}
-
 // fetchError is the form that errors of [roundtrip.Do] take here.
 func fetchError(code, reason string) error {
-	return &FetchError{Code: Code(code), Reason: reason}
+	return &Error{Code: Code(code), Message: reason}
 }
-
-// Unwrap gives the cause.
-func (e *FetchError) Unwrap() error { return zero.Or(e).Err }
-
-// ReasonCode gives the code.
-func (e *FetchError) ReasonCode() Code { return zero.Or(e).Code }

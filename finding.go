@@ -39,7 +39,7 @@ func (s *Severity) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return usageError(fmt.Sprintf("lookleap: unknown severity %q", text))
+	return usageError(fmt.Sprintf("unknown severity %q", text))
 }
 
 // Finding is something that a parser or check noticed: what, where, and how to
@@ -74,14 +74,14 @@ func (p Position) String() string {
 	return strings.Join(parts, " ")
 }
 
-// String gives the finding in one line, in which nothing remote can hide or
-// forge anything.
+// String returns the finding as one line: position, severity, message, code and fix.
+// No text of others in it can hide or forge anything.
 func (f Finding) String() string {
 	var b strings.Builder
 	if place := f.Position.String(); place != "" {
 		b.WriteString(place + ": ")
 	}
-	fmt.Fprintf(&b, "%s [%s]", f.Message, f.Code)
+	fmt.Fprintf(&b, "%s: %s (%s)", f.Severity, f.Message, f.Code)
 	if f.Fix != "" {
 		b.WriteString("; " + f.Fix)
 	}

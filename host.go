@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/plugin"
 	"github.com/lookleap/lookleap/internal/roundtrip"
 )
@@ -59,10 +60,10 @@ type hostDefaults struct {
 }
 
 // ErrClosed is any use of a [Host] after its Close.
-var ErrClosed = errors.New("the host is closed")
+var ErrClosed = coded.New(string(CodeClosed), "the host is closed")
 
 // errNoHost is any use of a nil *Host.
-const errNoHost = usageError("the host is nil")
+var errNoHost = usageError("the host is nil")
 
 // usable returns an error if the Host is nil or closed.
 func (h *Host) usable() error {
@@ -116,7 +117,7 @@ func (h *Host) defaultResolver() Resolver {
 type failedResolver struct{ err error }
 
 func (r failedResolver) Lookup(_ context.Context, name string, t RRType) (*DNSAnswer, error) {
-	return nil, &LookupError{Name: name, Type: t, Err: r.err}
+	return nil, lookupError(name, t, CodeDNSError, r.err)
 }
 
 // Close frees the defaults that the Host built: idle connections and sockets.

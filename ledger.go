@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/lookleap/lookleap/internal/coded"
 )
 
 // PlanLedger remembers which plans were committed. Claim records the id before
@@ -29,7 +31,7 @@ type PlanLedger interface {
 }
 
 // ErrAlreadyDone is a plan that was committed before.
-var ErrAlreadyDone = errors.New("the plan was committed before")
+var ErrAlreadyDone = coded.New(string(CodePlanDone), "the plan was committed before")
 
 // processLedger is the default ledger of every Host.
 var processLedger = newMemoryLedger(time.Now)
@@ -91,7 +93,7 @@ func (l *memoryLedger) drop(now time.Time) {
 // resolved when FileLedger is called. Claim returns an error for an empty path.
 func FilePlanLedger(dir string) PlanLedger {
 	if dir == "" {
-		return fileLedger{err: usageError("lookleap: plan ledger: the directory has no name")}
+		return fileLedger{err: usageError("plan ledger: the directory has no name")}
 	}
 	dir, err := filepath.Abs(dir)
 	return fileLedger{dir, err}

@@ -7,8 +7,6 @@ import (
 	"net"
 	"net/netip"
 	"strings"
-
-	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Bounds of what [NetResolver] takes from one answer.
@@ -39,7 +37,7 @@ func (r netResolver) Lookup(ctx context.Context, name string, t RRType) (*DNSAns
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, &LookupError{Name: name, Type: t, Err: err} // Go's resolver may answer all the same
+		return nil, lookupError(name, t, CodeDNSError, err) // Go's resolver may answer all the same
 	}
 	records, err := r.records(ctx, name+".", t) // the dot keeps the search list out
 	var failed *net.DNSError
@@ -47,9 +45,9 @@ func (r netResolver) Lookup(ctx context.Context, name string, t RRType) (*DNSAns
 	case errors.As(err, &failed) && failed.IsNotFound:
 		return &DNSAnswer{Name: name}, nil
 	case err != nil:
-		return nil, &LookupError{Name: name, Type: t, Err: err}
+		return nil, lookupError(name, t, CodeDNSError, err)
 	case len(records) > maxRecords:
-		return nil, &LookupError{Name: name, Type: t, Err: fmt.Errorf("the answer has more than %d records", maxRecords)}
+		return nil, lookupError(name, t, CodeDNSError, fmt.Errorf("the answer has more than %d records", maxRecords))
 	}
 	return &DNSAnswer{Name: name, Exists: len(records) > 0, Records: records}, nil
 }
@@ -116,7 +114,7 @@ func srvRecords(targets []*net.SRV) ([]Record, error) {
 // octets, 253 in all, without a final dot, and nothing that reads as an address.
 func checkName(name string) error {
 	bad := func(reason string) error {
-		return &FetchError{Code: CodeBadHost, Reason: fmt.Sprintf("%s is no domain name to look up: %s", quote(name, 253), reason)}
+		return &Error{Code: CodeBadHost, Message: fmt.Sprintf("%s is no domain name to look up: %s", quote(name, 253), reason)}
 	}
 	if name == "" || len(name) > 253 {
 		return bad("it has no octet or more than 253")
@@ -142,29 +140,8 @@ func isNameByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_'
 }
 
-// LookupError is a lookup that could not find out. It says nothing about the
-// name.
-type LookupError struct {
-	Name string
-	Type RRType
-	Err  error
-
-	code Code // "": CodeDNSError
-}
-
-func (e *LookupError) Error() string {
-	e = zero.Or(e)
-	return fmt.Sprintf("lookleap: looking up %s %s: %v", quote(e.Name, 253), e.Type, e.Err)
-}
-
-// Unwrap gives the cause.
-func (e *LookupError) Unwrap() error { return zero.Or(e).Err }
-
-// ReasonCode returns [CodeDNSSECLimit] if validation was given up because the
-// records of a zone made it too costly, and [CodeDNSError] otherwise.
-func (e *LookupError) ReasonCode() Code {
-	if e != nil && e.code != "" {
-		return e.code
-	}
-	return CodeDNSError
+// lookupError returns an error for a lookup that could not find out. It says nothing
+// about the name.
+func lookupError(name string, t RRType, code Code, err error) error {
+	return &Error{Code: code, Subject: quote(name, 253), Message: "the " + t.String() + " lookup failed", Err: err}
 }

@@ -81,7 +81,7 @@ func TestNetResolver(t *testing.T) {
 	})
 	t.Run("failure", func(t *testing.T) {
 		answer, err := r.Lookup(t.Context(), "broken.example", lookleap.TypeTXT)
-		var failed *lookleap.LookupError
+		var failed *lookleap.Error
 		if answer != nil || !errors.As(err, &failed) || lookleap.CodeOf(err) != lookleap.CodeDNSError {
 			t.Errorf("%v, %v", answer, err)
 		}

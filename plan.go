@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/strictjson"
 	"github.com/lookleap/lookleap/internal/zero"
 )
@@ -35,7 +35,7 @@ type Plan struct {
 // what will be sent or run, in the form of the package that commits it.
 //
 // NewPlan brings the items into the order in which every rendering shows them,
-// and makes all texts valid UTF-8. It returns a [*ConsentError] with
+// and makes all texts valid UTF-8. It returns a [*Error] with
 // [CodeConsentTooLong] if an item has a command that is too long to be shown.
 func NewPlan(req ConsentRequest, effect []byte, now time.Time) (*Plan, error) {
 	req = *req.clone()
@@ -76,7 +76,7 @@ func (r *ConsentRequest) normalize() error {
 			}
 		}
 		if command > MaxShown {
-			return &ConsentError{Code: CodeConsentTooLong, Reason: fmt.Sprintf("item %s has a command of %d bytes, and a user is shown at most %d", quote(item.ID, 100), command, MaxShown)}
+			return consentError(CodeConsentTooLong, fmt.Sprintf("item %s has a command of %d bytes, and a user is shown at most %d", quote(item.ID, 100), command, MaxShown), nil)
 		}
 	}
 	r.Items = slices.Concat(arrange(r.Items)...)
@@ -145,10 +145,10 @@ func (p *Plan) State() (json.RawMessage, error) {
 }
 
 // errNoPlan is any use of a nil *Plan.
-var errNoPlan = &ConsentError{Code: CodeUsage, Reason: "there is no plan"}
+var errNoPlan = consentError(CodeUsage, "there is no plan", nil)
 
 // ErrPlanInvalid is a plan whose state is malformed or was changed.
-var ErrPlanInvalid = errors.New("the plan is malformed or was changed")
+var ErrPlanInvalid = coded.New(string(CodePlanInvalid), "the plan is malformed or was changed")
 
 // ParsePlan reads what State wrote. A plan whose bytes do not match its digests
 // is an [ErrPlanInvalid]; that somebody rewrote bytes and digests together is
@@ -184,7 +184,7 @@ func (p *Plan) valid() error {
 	case Digest(p.effect) != r.Effect:
 		return fmt.Errorf("lookleap: %w: the effect does not match its digest", ErrPlanInvalid)
 	case !r.Kind.known():
-		return &ConsentError{Code: CodeConsentUnknown, Reason: fmt.Sprintf("nobody can decide a request of kind %q", r.Kind)}
+		return consentError(CodeConsentUnknown, fmt.Sprintf("nobody can decide a request of kind %q", r.Kind), nil)
 	case r.ID == "" || r.Origin == "" || r.Summary == "" || len(r.Items) == 0:
 		return fmt.Errorf("lookleap: %w: it lacks its id, origin, summary or items", ErrPlanInvalid)
 	case !isOrigin(r.Origin):
@@ -210,7 +210,7 @@ type Approval struct {
 
 // Approve judges a decision about this plan at the time now: the digest must be
 // that of the plan, every item that is not optional approved, nothing approved
-// that was not asked, and the plan not expired. Every error is a [*ConsentError].
+// that was not asked, and the plan not expired. Every error is a [*Error].
 func (p *Plan) Approve(d ConsentDecision, now time.Time) (*Approval, error) {
 	if p == nil {
 		return nil, errNoPlan

@@ -90,11 +90,3 @@ func (b guardedBody) Close() (err error) {
 	defer partFetcher.guard(&err)
 	return b.ReadCloser.Close()
 }
-
-// usageError is a call that was used wrongly.
-type usageError string
-
-func (e usageError) Error() string { return string(e) }
-
-// ReasonCode returns [CodeUsage].
-func (e usageError) ReasonCode() Code { return CodeUsage }

@@ -2,11 +2,11 @@ package lookleap
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/netip"
 	"time"
 
+	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
@@ -112,12 +112,12 @@ func (d *DNSSEC) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return usageError(fmt.Sprintf("lookleap: unknown DNSSEC state %q", text))
+	return usageError(fmt.Sprintf("unknown DNSSEC state %q", text))
 }
 
 // ErrBogus is what every DNSSEC validation failure is: errors.Is(err, ErrBogus).
 // Forged data and a broken zone look alike, so neither is ever used.
-var ErrBogus = errors.New("DNSSEC validation failed")
+var ErrBogus = coded.New(string(CodeDNSSECBogus), "DNSSEC validation failed")
 
 // BogusError tells where validation failed. It is an [ErrBogus].
 type BogusError struct {

@@ -6,14 +6,15 @@ import (
 	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/lookleap/lookleap/internal/coded"
 )
 
 // ErrSealBroken is sealed state that was forged, altered, or sealed with
 // another key or for another purpose.
-var ErrSealBroken = errors.New("the seal is broken")
+var ErrSealBroken = coded.New(string(CodeSealBroken), "the seal is broken")
 
 // MinKeyLen is the least length in octets of a key for [Seal], [Unseal] and
 // [SealedCache].
@@ -52,7 +53,7 @@ func Unseal(key []byte, sealed string) ([]byte, error) {
 // and prepends it.
 func newAEAD(key []byte, purpose string) (cipher.AEAD, error) {
 	if len(key) < MinKeyLen {
-		return nil, usageError(fmt.Sprintf("lookleap: a sealing key needs at least %d bytes, this one has %d", MinKeyLen, len(key)))
+		return nil, usageError(fmt.Sprintf("a sealing key needs at least %d bytes, this one has %d", MinKeyLen, len(key)))
 	}
 	derived, err := hkdf.Key(sha256.New, key, nil, purpose, 32)
 	if err != nil {

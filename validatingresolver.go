@@ -114,11 +114,11 @@ func answerOf(name string, t RRType) func(*dnssec.Result, error) (*DNSAnswer, er
 		case errors.As(err, &bogus):
 			return nil, &BogusError{Name: bogus.Name, Zone: bogus.Zone, EDE: bogus.EDE, Reason: bogus.Reason}
 		case errors.As(err, &bad):
-			return nil, &FetchError{Code: CodeBadHost, Reason: fmt.Sprintf("%s is no domain name to look up: %s", quote(name, 253), bad.Reason)}
+			return nil, &Error{Code: CodeBadHost, Message: fmt.Sprintf("%s is no domain name to look up: %s", quote(name, 253), bad.Reason)}
 		case errors.As(err, &over) && over.Hostile():
-			return nil, &LookupError{Name: name, Type: t, Err: err, code: CodeDNSSECLimit}
+			return nil, lookupError(name, t, CodeDNSSECLimit, err)
 		case err != nil:
-			return nil, &LookupError{Name: name, Type: t, Err: err}
+			return nil, lookupError(name, t, CodeDNSError, err)
 		}
 		answer := &DNSAnswer{Exists: found.Exists, TTL: found.TTL, DNSSEC: states[found.State], Name: found.Name}
 		for _, rec := range found.Records {

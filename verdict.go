@@ -53,7 +53,7 @@ func (s *Status) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return usageError(fmt.Sprintf("lookleap: unknown status %q", text))
+	return usageError(fmt.Sprintf("unknown status %q", text))
 }
 
 // Verdict is the story of one decision: every check in order, skipped ones too,

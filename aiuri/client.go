@@ -161,7 +161,7 @@ type prepared struct {
 // Invoke finds the endpoint, checks that its policy can be kept, asks the user,
 // and sends. The result comes back only if it is signed by a key of the endpoint
 // and keeps to the policy; every refusal is a [*lookleap.VerifyError] or
-// [*lookleap.ConsentError] without a word of the result, and a user who has not
+// [*lookleap.Error] without a word of the result, and a user who has not
 // decided yet is a [*lookleap.PendingError] for [Client.Resume].
 func (c *Client) Invoke(ctx context.Context, r Request) (*Verified, error) {
 	if err := c.ready(); err != nil {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/lookleap/lookleap"
 )
 
 // The cases of attack groups I and J that a document decides.
@@ -182,8 +184,8 @@ func TestHostileCost(t *testing.T) {
 				runtime.ReadMemStats(&after)
 				octets = min(octets, after.TotalAlloc-before.TotalAlloc)
 			}
-			var e *Error
-			if !errors.As(err, &e) || e.Line == 0 {
+			var e *lookleap.Error
+			if !errors.As(err, &e) || e.Position.Line == 0 {
 				t.Fatalf("got %v", err)
 			}
 			t.Logf("%v, %d KiB", took, octets>>10) // 100 ms is the goal; machines are too noisy to hold a test to it

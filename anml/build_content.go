@@ -3,6 +3,8 @@ package anml
 import (
 	"fmt"
 	"time"
+
+	"github.com/lookleap/lookleap"
 )
 
 // Body gives the body to fill.
@@ -220,7 +222,7 @@ func (r *ResponseBuilder) Build() (*Document, error) {
 	}
 	for _, c := range knowledge.children {
 		if c.kind == kRefuse && !Reason(c.value("reason")).Known() {
-			return nil, &InvalidError{[]Finding{{Code: CodeBadValue, Requirement: "ANML-8.7.4-02",
+			return nil, &InvalidError{[]lookleap.Finding{{Code: CodeBadValue, Requirement: "ANML-8.7.4-02",
 				Message: "the reason " + quoted(c.value("reason")) + " is not one of the draft"}}}
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/lookleap/lookleap"
 )
 
 func TestBuilder(t *testing.T) {
@@ -48,7 +50,7 @@ func TestBuilder(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range d.Findings() {
-			if f.Severity < SeverityInfo {
+			if f.Severity < lookleap.SeverityInfo {
 				t.Error(f)
 			}
 		}
@@ -87,7 +89,7 @@ func TestBuilder(t *testing.T) {
 			spoil(b)
 			d, err := b.Build()
 			var invalid *InvalidError
-			var refused *Error
+			var refused *lookleap.Error
 			if d != nil || !errors.As(err, &invalid) && !errors.As(err, &refused) {
 				t.Errorf("got %v", err)
 			}

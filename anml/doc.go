@@ -41,7 +41,7 @@
 // # Strict in syntax, tolerant in vocabulary
 //
 // A document that is not well-formed is refused as a whole: see the Err
-// variables for the short list of reasons. Everything else becomes a [Finding]
+// variables for the short list of reasons. Everything else becomes a [lookleap.Finding]
 // with the requirement that it breaks and the place where it stands: unknown
 // and misplaced elements are kept and not processed, an element without a
 // required attribute is dropped with what it holds, an unknown word of an

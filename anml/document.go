@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
@@ -126,12 +127,14 @@ func (d *Document) Containers() iter.Seq[Site] {
 
 // Findings lists what was noticed, in the order of the document, as far as the
 // limit on findings goes; Unlisted counts the rest.
-func (d *Document) Findings() []Finding {
+func (d *Document) Findings() []lookleap.Finding {
 	list := slices.Clone(zero.Or(d).found.list)
 	slices.SortStableFunc(list, func(a, b found) int { return cmp.Compare(a.offset, b.offset) })
-	out := make([]Finding, len(list))
+	out := make([]lookleap.Finding, len(list))
 	for i, f := range list {
-		out[i] = Finding{f.severity, f.code, f.requirement, f.message, f.fix, d.position(f.at, int(f.offset))}
+		out[i] = lookleap.Finding{
+			Severity: f.severity, Code: f.code, Requirement: f.requirement, Message: f.message, Fix: f.fix, Position: d.position(f.at, int(f.offset)),
+		}
 	}
 	return out
 }
@@ -143,9 +146,9 @@ func (d *Document) Unlisted() int { return zero.Or(d).found.lost }
 func (v Node) Exists() bool { return v.n.usable() }
 
 // Position is where the element stands in its source.
-func (v Node) Position() Position {
+func (v Node) Position() lookleap.Position {
 	if !v.n.ok() {
-		return Position{}
+		return lookleap.Position{}
 	}
 	return v.d.position(v.n, -1)
 }

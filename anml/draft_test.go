@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/lookleap/lookleap"
 )
 
 // draftExamples are all examples of documents in the draft, in its order: how to
@@ -155,11 +157,11 @@ func wrapped(text, wrap string) string {
 func findingsOf(d *Document) string {
 	var all []string
 	for _, f := range d.Findings() {
-		s := f.Code
+		s := string(f.Code)
 		if f.Path != "" {
 			s += ":" + f.Path
 		}
-		if f.Severity == SeverityInfo {
+		if f.Severity == lookleap.SeverityInfo {
 			s = "(" + s + ")"
 		}
 		all = append(all, s)

@@ -3,6 +3,8 @@ package anml
 import (
 	"slices"
 	"strings"
+
+	"github.com/lookleap/lookleap"
 )
 
 // examine applies section 8 to a finished tree, whichever codec or builder made
@@ -37,7 +39,7 @@ func (r *reader) examineRole(root node) error {
 	r.doc.role = r.o.Role
 	at := root.lookup("role")
 	if !at.ok() {
-		r.add(root, SeverityInfo, CodeNoRole, "ANML-8.1-05", "the document does not name its role", `write role="service" or role="agent-response"`)
+		r.add(root, lookleap.SeverityInfo, CodeNoRole, "ANML-8.1-05", "the document does not name its role", `write role="service" or role="agent-response"`)
 		return nil
 	}
 	role := parse[Role](roleWords[:], at.value)
@@ -45,7 +47,7 @@ func (r *reader) examineRole(root node) error {
 		return r.refuse(ErrRoleConflict, CodeRoleConflict, root, -1, "the role "+quoted(at.value)+" is not the one of this exchange, "+r.o.Role.String(), "")
 	}
 	if role == RoleUnspecified {
-		r.add(root, SeverityError, CodeBadRole, "ANML-8.1-04", "the role "+quoted(at.value)+" is unknown", "write service or agent-response")
+		r.add(root, lookleap.SeverityError, CodeBadRole, "ANML-8.1-04", "the role "+quoted(at.value)+" is unknown", "write service or agent-response")
 	}
 	return nil
 }
@@ -124,7 +126,7 @@ func (e *examination) surplus(parent, n node) {
 		n.mark(ignored)
 	}
 	if !e.full() {
-		e.add(n, SeverityError, CodeSurplus, "ANML-8-03", schema[n.kind()].name+" stands more than once in "+schema[parent.kind()].name, "keep one of them")
+		e.add(n, lookleap.SeverityError, CodeSurplus, "ANML-8-03", schema[n.kind()].name+" stands more than once in "+schema[parent.kind()].name, "keep one of them")
 	}
 }
 
@@ -184,7 +186,7 @@ func (e *examination) required(n node, a *attrSpec) {
 	if a.need == wanted {
 		requirement = "ANML-11.4-02"
 	}
-	e.add(n, SeverityError, CodeMalformed, requirement, schema[n.kind()].name+" has no "+a.name+", so it is not processed", "write the attribute "+a.name)
+	e.add(n, lookleap.SeverityError, CodeMalformed, requirement, schema[n.kind()].name+" has no "+a.name+", so it is not processed", "write the attribute "+a.name)
 }
 
 // attribute checks the text of an attribute against its type. What is wrong is
@@ -193,15 +195,15 @@ func (e *examination) attribute(n node, at attr) {
 	switch at.spec.typ {
 	case tBool:
 		if at.value != "true" && at.value != "false" || at.spec.lossy {
-			e.value(n, at, SeverityError, "ANML-8.11-05", "is neither true nor false")
+			e.value(n, at, lookleap.SeverityError, "ANML-8.11-05", "is neither true nor false")
 		}
 	case tInteger:
 		if _, ok := seconds(at.value); !ok || at.spec.lossy {
-			e.value(n, at, SeverityError, "ANML-8.1-11", "is no non-negative integer")
+			e.value(n, at, lookleap.SeverityError, "ANML-8.1-11", "is no non-negative integer")
 		}
 	case tNumber:
 		if at.spec.lossy {
-			e.value(n, at, SeverityError, "ANML-7.5-08", "is no number that is used")
+			e.value(n, at, lookleap.SeverityError, "ANML-7.5-08", "is no number that is used")
 		}
 	case tEnum:
 		e.enumValue(n, at)
@@ -209,13 +211,13 @@ func (e *examination) attribute(n node, at attr) {
 		e.uri(n, at)
 	case tLang:
 		if !isLang(at.value) {
-			e.value(n, at, SeverityWarning, "ANML-8.1-13", "is no language tag")
+			e.value(n, at, lookleap.SeverityWarning, "ANML-8.1-13", "is no language tag")
 		}
 	case tDateTime:
 		if _, strict, ok := parseMoment(at.value); !ok {
-			e.value(n, at, SeverityWarning, "ANML-8.2-05", "is no time with a zone")
+			e.value(n, at, lookleap.SeverityWarning, "ANML-8.2-05", "is no time with a zone")
 		} else if !strict {
-			e.value(n, at, SeverityInfo, "ANML-8.11-07", "is not written as YYYY-MM-DDTHH:MM:SSZ")
+			e.value(n, at, lookleap.SeverityInfo, "ANML-8.11-07", "is not written as YYYY-MM-DDTHH:MM:SSZ")
 		}
 	case tMethod:
 		if _, exact := knownMethod(at.value); !exact && at.value != "" {
@@ -224,12 +226,12 @@ func (e *examination) attribute(n node, at attr) {
 	case tDomain:
 		if at.value != "" && normalDomain(at.value) == "" {
 			n.mark(ignored | malformed)
-			e.value(n, at, SeverityError, "ANML-12.7-03", "is not exactly one domain name")
+			e.value(n, at, lookleap.SeverityError, "ANML-12.7-03", "is not exactly one domain name")
 		}
 	}
 }
 
-func (e *examination) value(n node, at attr, s Severity, requirement, what string) {
+func (e *examination) value(n node, at attr, s lookleap.Severity, requirement, what string) {
 	if !e.full() {
 		e.add(n, s, CodeBadValue, requirement, at.spec.name+"="+quoted(at.value)+" "+what, "")
 	}
@@ -240,13 +242,13 @@ func (e *examination) enumValue(n node, at attr) {
 	if e.full() {
 		return
 	}
-	severity, requirement, reads := SeverityWarning, "ANML-1.2.2-05", "nothing"
+	severity, requirement, reads := lookleap.SeverityWarning, "ANML-1.2.2-05", "nothing"
 	switch at.spec.name {
 	case "requires":
 		if at.value == "" {
 			return // malformed
 		}
-		severity, requirement, reads = SeverityError, "ANML-8.4.1-03", "explicit-consent"
+		severity, requirement, reads = lookleap.SeverityError, "ANML-8.4.1-03", "explicit-consent"
 	case "usage":
 		requirement, reads = "ANML-16.5-01", "none"
 	case "confidentiality":
@@ -258,7 +260,7 @@ func (e *examination) enumValue(n node, at attr) {
 	case "auth":
 		requirement, reads = "ANML-8.6.1-06", "required"
 	case "result":
-		severity, requirement, reads = SeverityError, "ANML-8.13-03", "error"
+		severity, requirement, reads = lookleap.SeverityError, "ANML-8.13-03", "error"
 	case "reason":
 		requirement, reads = "ANML-8.7.4-02", "a refusal"
 	case "status":
@@ -276,37 +278,37 @@ func (e *examination) uri(n node, at attr) {
 	case at.value == "" && at.spec.need != optional:
 	case n.kind() == kAction:
 		if !usableTarget(at.value) {
-			e.value(n, at, SeverityError, "ANML-8.6.1-04", "is no URI reference that is executed, so the action is not")
+			e.value(n, at, lookleap.SeverityError, "ANML-8.6.1-04", "is no URI reference that is executed, so the action is not")
 		}
 	case n.kind() == kSiteRef:
 		if !canonicalURL(at.value) {
 			n.mark(ignored | malformed)
-			e.value(n, at, SeverityError, "ANML-12.6-03", "is no absolute https URL of a named host")
+			e.value(n, at, lookleap.SeverityError, "ANML-12.6-03", "is no absolute https URL of a named host")
 		}
 	case executableScheme(at.value):
-		e.value(n, at, SeverityWarning, "ANML-8.10.7-02", "is never followed")
+		e.value(n, at, lookleap.SeverityWarning, "ANML-8.10.7-02", "is never followed")
 	case !isURIReference(at.value):
-		e.value(n, at, SeverityWarning, "ANML-8.11-09", "is no URI reference")
+		e.value(n, at, lookleap.SeverityWarning, "ANML-8.11-09", "is no URI reference")
 	}
 }
 
 func (e *examination) method(n node, at attr) {
 	if method, _ := knownMethod(at.value); method != "" {
-		e.value(n, at, SeverityInfo, "ANML-8.6.1-03", "is read as "+method)
+		e.value(n, at, lookleap.SeverityInfo, "ANML-8.6.1-03", "is read as "+method)
 		return
 	}
-	e.value(n, at, SeverityError, "ANML-8.6.1-03", "is no method that is executed, so the action is not")
+	e.value(n, at, lookleap.SeverityError, "ANML-8.6.1-03", "is no method that is executed, so the action is not")
 }
 
 func (e *examination) versions(root node) {
 	if v := e.doc.Version(); v != "1.0" {
-		e.add(root, SeverityWarning, CodeNewVersion, "ANML-8.1-20", "the document is of version "+quoted(v)+", read as far as it is understood", "")
+		e.add(root, lookleap.SeverityWarning, CodeNewVersion, "ANML-8.1-20", "the document is of version "+quoted(v)+", read as far as it is understood", "")
 	}
 	if versions, present := e.doc.SupportedVersions(); present && !e.doc.Executable() {
-		e.add(root, SeverityWarning, CodeNoVersion, "ANML-8.1-23", "the document offers the versions "+quoted(strings.Join(versions, ", "))+" and not 1.0, so no action of it is executed", "")
+		e.add(root, lookleap.SeverityWarning, CodeNoVersion, "ANML-8.1-23", "the document offers the versions "+quoted(strings.Join(versions, ", "))+" and not 1.0, so no action of it is executed", "")
 	}
 	if v := e.o.Version; v != "" && v != "1.0" {
-		e.add(root, SeverityWarning, CodeVersionType, "ANML-6.1-02", "the media type says version "+quoted(v)+", the document 1.0", "")
+		e.add(root, lookleap.SeverityWarning, CodeVersionType, "ANML-6.1-02", "the media type says version "+quoted(v)+", the document 1.0", "")
 	}
 }
 
@@ -315,9 +317,9 @@ func (e *examination) title(root node) {
 	if e.response || root.child(kHead).child(kTitle).ok() {
 		return
 	}
-	s := SeverityWarning
+	s := lookleap.SeverityWarning
 	if e.o.WellKnown {
-		s = SeverityError
+		s = lookleap.SeverityError
 	}
 	e.add(root, s, CodeNoTitle, "ANML-6.5.1-13", "the document has no title", "write <head><title>")
 }

@@ -3,6 +3,7 @@ package anml
 import (
 	"strings"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
@@ -27,7 +28,7 @@ func (e *examination) special(n node, k kind) {
 		e.logo(n)
 	case kBody:
 		if only := n.first(); only.ok() && only.kind() == kText && !only.next().ok() && len(only.text()) > longText {
-			e.add(n, SeverityInfo, CodeLint, "ANML-4-04", "the body is one long text without structure", "divide it into sections and data")
+			e.add(n, lookleap.SeverityInfo, CodeLint, "ANML-4-04", "the body is one long text without structure", "divide it into sections and data")
 		}
 	}
 }
@@ -51,7 +52,7 @@ func (e *examination) action(n node) {
 		}
 		if name := c.value("name"); name != "" && names[name] {
 			c.mark(ignored)
-			e.add(c, SeverityError, CodeDuplicateID, "ANML-8.6.2-01", "the parameter "+quoted(name)+" stands twice; the first one counts", "rename one of them")
+			e.add(c, lookleap.SeverityError, CodeDuplicateID, "ANML-8.6.2-01", "the parameter "+quoted(name)+" stands twice; the first one counts", "rename one of them")
 		} else {
 			names[name] = true
 		}
@@ -60,7 +61,7 @@ func (e *examination) action(n node) {
 	case "", "GET", "HEAD", "OPTIONS":
 	default:
 		if _, stated := a.Confirm(); !stated {
-			e.add(n, SeverityInfo, CodeLint, "ANML-13.4-14", "the action changes something and says nothing about confirmation", `write confirm="true" or confirm="false"`)
+			e.add(n, lookleap.SeverityInfo, CodeLint, "ANML-13.4-14", "the action changes something and says nothing about confirmation", `write confirm="true" or confirm="false"`)
 		}
 	}
 }
@@ -76,13 +77,13 @@ func (e *examination) param(n node) {
 	}
 	switch t := p.Type(); {
 	case t == TypeEnum && options == 0:
-		e.add(n, SeverityWarning, CodeBadValue, "ANML-8.6.3-01", "an enum without options accepts no value", "write option elements")
+		e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.6.3-01", "an enum without options accepts no value", "write option elements")
 	case t != TypeEnum && options > 0:
-		e.add(n, SeverityWarning, CodeBadValue, "ANML-8.6.3-01", "the options of a parameter that is no enum are ignored", `write type="enum"`)
+		e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.6.3-01", "the options of a parameter that is no enum are ignored", `write type="enum"`)
 	}
 	for _, bound := range []string{"min", "max"} {
 		if text, ok := p.Attr(bound); ok && !boundFits(p.Type(), text) {
-			e.add(n, SeverityWarning, CodeBadValue, "ANML-8.6.2-04", bound+"="+quoted(text)+" means nothing for the type "+p.Type().String(), "")
+			e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.6.2-04", bound+"="+quoted(text)+" means nothing for the type "+p.Type().String(), "")
 		}
 	}
 }
@@ -113,13 +114,13 @@ var betterField = map[string]string{
 func (e *examination) ask(n node) {
 	a := Ask{Node{n, e.doc}}
 	if strings.Trim(a.Purpose(), " \t\r\n") == "" {
-		e.add(n, SeverityError, CodeNoPurpose, "ANML-14.3-02", "the ask for "+quoted(a.Field())+" does not say what for", "write purpose")
+		e.add(n, lookleap.SeverityError, CodeNoPurpose, "ANML-14.3-02", "the ask for "+quoted(a.Field())+" does not say what for", "write purpose")
 	}
 	lower := strings.ToLower(a.Field())
 	if better := betterField[lower]; better != "" {
-		e.add(n, SeverityInfo, CodeFieldName, "ANML-8.7.2-04", "the field "+quoted(a.Field())+" has a registered name", "write "+better)
+		e.add(n, lookleap.SeverityInfo, CodeFieldName, "ANML-8.7.2-04", "the field "+quoted(a.Field())+" has a registered name", "write "+better)
 	} else if lower != a.Field() && IsStandardField(lower) {
-		e.add(n, SeverityInfo, CodeFieldName, "ANML-16.3-02", "the field "+quoted(a.Field())+" is not the registered spelling", "write "+lower)
+		e.add(n, lookleap.SeverityInfo, CodeFieldName, "ANML-16.3-02", "the field "+quoted(a.Field())+" is not the registered spelling", "write "+lower)
 	}
 }
 
@@ -144,36 +145,36 @@ func (e *examination) field(n node) {
 	}
 	text := n.content()
 	if CheckValue(t, text) != nil && !e.full() {
-		e.add(n, SeverityWarning, CodeBadValue, "ANML-8.10.10-01", "the value "+quoted(text)+" is no "+t.String(), "")
+		e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.10.10-01", "the value "+quoted(text)+" is no "+t.String(), "")
 	}
 	if t == TypeNumber && !e.full() {
 		switch name {
 		case "price", "amount", "total":
-			e.add(n, SeverityInfo, CodeLint, "ANML-8.11-04", "money as a number loses digits", `write type="string"`)
+			e.add(n, lookleap.SeverityInfo, CodeLint, "ANML-8.11-04", "money as a number loses digits", `write type="string"`)
 		}
 	}
 }
 
 func (e *examination) img(n node) {
 	if !n.child(kDescription).ok() && !e.full() {
-		e.add(n, SeverityWarning, CodeLint, "ANML-8.10.2-03", "the image has no description", "write a description")
+		e.add(n, lookleap.SeverityWarning, CodeLint, "ANML-8.10.2-03", "the image has no description", "write a description")
 	}
 }
 
 func (e *examination) color(n node) {
 	if v := n.value("value"); strings.ContainsAny(v, ";{}") || strings.Contains(strings.ToLower(v), "url(") {
-		e.add(n, SeverityWarning, CodeBadValue, "ANML-8.9.4-01", "the colour "+quoted(v)+" holds more than a colour", "")
+		e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.9.4-01", "the colour "+quoted(v)+" holds more than a colour", "")
 	}
 }
 
 func (e *examination) language(n node) {
 	if n.value("policy") == "fixed" && n.value("value") == "" {
-		e.add(n, SeverityWarning, CodeBadValue, "ANML-8.8.2-01", "a fixed language without a value has no effect", "write value")
+		e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.8.2-01", "a fixed language without a value has no effect", "write value")
 	}
 }
 
 func (e *examination) logo(n node) {
 	if n.value("src") == "" {
-		e.add(n, SeverityWarning, CodeMissingKey, "ANML-8.9.2-01", "the logo has no src", "write src")
+		e.add(n, lookleap.SeverityWarning, CodeMissingKey, "ANML-8.9.2-01", "the logo has no src", "write src")
 	}
 }

@@ -3,6 +3,8 @@ package anml
 import (
 	"slices"
 	"strings"
+
+	"github.com/lookleap/lookleap"
 )
 
 // sites checks the sites of a multi-site document against one another.
@@ -14,7 +16,7 @@ func (e *examination) sites(root node) {
 		}
 		if !hasKnownChild(c) {
 			c.mark(ignored | malformed)
-			e.add(c, SeverityError, CodeEmptySite, "ANML-8.2-11", "the site is empty, so it is not processed", "")
+			e.add(c, lookleap.SeverityError, CodeEmptySite, "ANML-8.2-11", "the site is empty, so it is not processed", "")
 		}
 		if domain := normalDomain(c.value("domain")); domain != "" {
 			byDomain[domain] = append(byDomain[domain], c)
@@ -27,12 +29,12 @@ func (e *examination) sites(root node) {
 		domain := normalDomain(c.value("domain"))
 		if len(byDomain[domain]) > 1 {
 			c.mark(ignored)
-			e.add(c, SeverityError, CodeDuplicateSite, "ANML-8.2-12", "several sites are of the domain "+quoted(domain)+", so none is processed", "keep one of them")
+			e.add(c, lookleap.SeverityError, CodeDuplicateSite, "ANML-8.2-12", "several sites are of the domain "+quoted(domain)+", so none is processed", "keep one of them")
 		}
 		e.container(c)
 	}
 	if len(e.o.Self) > 0 && !slices.ContainsFunc(e.o.Self, func(self string) bool { return len(byDomain[normalDomain(self)]) > 0 }) {
-		e.add(root, SeverityError, CodeNoServingSite, "ANML-8.1-19", "none of the sites is the one that serves the document", "")
+		e.add(root, lookleap.SeverityError, CodeNoServingSite, "ANML-8.1-19", "none of the sites is the one that serves the document", "")
 	}
 }
 
@@ -68,11 +70,11 @@ func (e *examination) responseSections(n node) {
 		switch c.kind() {
 		case kInteract, kPersona, kAesthetic, kConstraints, kState:
 			c.mark(ignored)
-			e.add(c, SeverityError, CodeRoleContent, "ANML-11.1-10", "an agent response holds "+schema[c.kind()].name+", which is ignored", "remove it")
+			e.add(c, lookleap.SeverityError, CodeRoleContent, "ANML-11.1-10", "an agent response holds "+schema[c.kind()].name+", which is ignored", "remove it")
 		}
 	}
 	if n.kind() == kSite {
-		e.add(n, SeverityError, CodeRoleContent, "ANML-11.1-09", "an agent response holds a site", "remove it")
+		e.add(n, lookleap.SeverityError, CodeRoleContent, "ANML-11.1-09", "an agent response holds a site", "remove it")
 	}
 }
 
@@ -85,7 +87,7 @@ func (e *examination) order(n node) {
 			body = true
 		case kConstraints, kState, kInteract, kKnowledge, kPersona:
 			if body {
-				e.add(c, SeverityInfo, CodeSectionSeq, "ANML-8.1-25", schema[c.kind()].name+" follows the body", "put the body behind the framing sections")
+				e.add(c, lookleap.SeverityInfo, CodeSectionSeq, "ANML-8.1-25", schema[c.kind()].name+" follows the body", "put the body behind the framing sections")
 			}
 		}
 	}
@@ -104,7 +106,7 @@ func (e *examination) claims(n node) {
 		}
 		if n.kind() == kSite {
 			c.mark(ignored)
-			e.add(c, SeverityWarning, CodeClaim, "ANML-12.5-01", "trust in a site claims nothing: the domain of the site counts", "remove it")
+			e.add(c, lookleap.SeverityWarning, CodeClaim, "ANML-12.5-01", "trust in a site claims nothing: the domain of the site counts", "remove it")
 			continue
 		}
 		if !c.usable() {
@@ -113,7 +115,7 @@ func (e *examination) claims(n node) {
 		if !first.ok() {
 			first = c
 		} else if normalDomain(c.value("domain")) != normalDomain(first.value("domain")) {
-			e.add(c, SeverityError, CodeClaim, "ANML-12.5-06", "the document claims to speak for two sites", "use a site element for each")
+			e.add(c, lookleap.SeverityError, CodeClaim, "ANML-12.5-06", "the document claims to speak for two sites", "use a site element for each")
 		}
 	}
 }
@@ -132,7 +134,7 @@ func (e *examination) actionIDs(i Interact) actions {
 		if other, twice := seen[a.ID()]; twice {
 			other.n.mark(ambiguous)
 			a.n.mark(ambiguous)
-			e.add(a.n, SeverityError, CodeDuplicateID, "ANML-8-04", "several actions have the id "+quoted(a.ID())+", so none of them is executed", "rename one of them")
+			e.add(a.n, lookleap.SeverityError, CodeDuplicateID, "ANML-8-04", "several actions have the id "+quoted(a.ID())+", so none of them is executed", "rename one of them")
 		}
 		seen[a.ID()] = a
 	}
@@ -152,27 +154,27 @@ func (e *examination) knowledge(site Site, known actions) {
 			continue
 		}
 		if a.n.mark(dangling); !e.full() {
-			e.add(a.n, SeverityError, CodeNoAction, "ANML-8.7.2-03", "the ask names the action "+quoted(a.Action())+", which is not there once", "")
+			e.add(a.n, lookleap.SeverityError, CodeNoAction, "ANML-8.7.2-03", "the ask names the action "+quoted(a.Action())+", which is not there once", "")
 		}
 	}
 	ruled := map[string]bool{}
 	for d := range site.Constraints().Disclosures() {
 		ruled[d.Field()] = true
 		if !asked[d.Field()] {
-			e.add(d.n, SeverityWarning, CodeDangling, "ANML-8.4.1-02", "the rule names the field "+quoted(d.Field())+", which no ask asks for", "")
+			e.add(d.n, lookleap.SeverityWarning, CodeDangling, "ANML-8.4.1-02", "the rule names the field "+quoted(d.Field())+", which no ask asks for", "")
 		}
 	}
 	if e.response {
 		return
 	}
 	for c := range k.Answers() {
-		e.add(c.n, SeverityInfo, CodeRoleContent, "ANML-8.7-01", "a service document holds an answer", "")
+		e.add(c.n, lookleap.SeverityInfo, CodeRoleContent, "ANML-8.7-01", "a service document holds an answer", "")
 		break
 	}
 	for c := range k.Refuses() {
-		e.add(c.n, SeverityInfo, CodeRoleContent, "ANML-8.7-01", "a service document holds a refuse", "")
+		e.add(c.n, lookleap.SeverityInfo, CodeRoleContent, "ANML-8.7-01", "a service document holds a refuse", "")
 		if f := c.Constraint(); f != "" && !ruled[f] {
-			e.add(c.n, SeverityWarning, CodeDangling, "ANML-8.7.4-03", "the refuse names a rule for "+quoted(f)+", which is not there", "")
+			e.add(c.n, lookleap.SeverityWarning, CodeDangling, "ANML-8.7.4-03", "the refuse names a rule for "+quoted(f)+", which is not there", "")
 		}
 	}
 }
@@ -189,7 +191,7 @@ func (e *examination) flow(known actions, state node) {
 			id := c.value("id")
 			if steps[id].ok() {
 				c.mark(ignored)
-				e.add(c, SeverityError, CodeDuplicateID, "ANML-8.5.3-02", "the step "+quoted(id)+" stands twice; the first one counts", "rename one of them")
+				e.add(c, lookleap.SeverityError, CodeDuplicateID, "ANML-8.5.3-02", "the step "+quoted(id)+" stands twice; the first one counts", "rename one of them")
 				continue
 			}
 			steps[id] = c
@@ -212,10 +214,10 @@ func (e *examination) edges(known actions, flow node, steps map[string]node) {
 			continue
 		}
 		if next := c.value("next"); next != "" && !steps[next].ok() {
-			e.add(c, SeverityWarning, CodeDangling, "ANML-8.5.3-01", "the step names the step "+quoted(next)+", which is not there", "")
+			e.add(c, lookleap.SeverityWarning, CodeDangling, "ANML-8.5.3-01", "the step names the step "+quoted(next)+", which is not there", "")
 		}
 		if action := c.value("action"); action != "" && !known.once(action) {
-			e.add(c, SeverityWarning, CodeDangling, "ANML-8.5.3-01", "the step names the action "+quoted(action)+", which is not there once", "")
+			e.add(c, lookleap.SeverityWarning, CodeDangling, "ANML-8.5.3-01", "the step names the action "+quoted(action)+", which is not there once", "")
 		}
 	}
 }
@@ -243,10 +245,10 @@ func (e *examination) cycle(flow node, steps map[string]node) bool {
 				}
 			}
 			if open {
-				e.add(s, SeverityWarning, CodeFlowCycle, "ANML-11.4-11", "the flow comes back to the step "+quoted(s.value("id"))+" unless a condition ends it", "")
+				e.add(s, lookleap.SeverityWarning, CodeFlowCycle, "ANML-11.4-11", "the flow comes back to the step "+quoted(s.value("id"))+" unless a condition ends it", "")
 			} else {
 				endless = true
-				e.add(s, SeverityError, CodeFlowCycle, "ANML-11.4-11", "the flow comes back to the step "+quoted(s.value("id"))+" without an exit, so it is not used", "give one of the steps another next, or a condition")
+				e.add(s, lookleap.SeverityError, CodeFlowCycle, "ANML-11.4-11", "the flow comes back to the step "+quoted(s.value("id"))+" without an exit, so it is not used", "give one of the steps another next, or a condition")
 			}
 		}
 		for _, w := range walked {
@@ -264,17 +266,17 @@ func (e *examination) context(state node, steps map[string]node) {
 	step := context.child(kContextStep)
 	if !step.ok() {
 		context.mark(ignored)
-		e.add(context, SeverityError, CodeMalformed, "ANML-8.5.1-01", "the context names no step", "write <step>")
+		e.add(context, lookleap.SeverityError, CodeMalformed, "ANML-8.5.1-01", "the context names no step", "write <step>")
 		return
 	}
 	text := step.content()
 	id := trimSpace(text)
 	if id != text {
-		e.add(step, SeverityInfo, CodeLint, "ANML-8.5.1-02", "the step of the context stands between white space", "")
+		e.add(step, lookleap.SeverityInfo, CodeLint, "ANML-8.5.1-02", "the step of the context stands between white space", "")
 	}
 	if !steps[id].ok() {
 		context.mark(ignored)
-		e.add(context, SeverityError, CodeDangling, "ANML-11.4-05", "the context names the step "+quoted(id)+", which is not in the flow, so the position is unknown", "")
+		e.add(context, lookleap.SeverityError, CodeDangling, "ANML-11.4-05", "the context names the step "+quoted(id)+", which is not in the flow, so the position is unknown", "")
 	}
 }
 
@@ -291,11 +293,11 @@ func (e *examination) scopes(root node) {
 			site = n.i
 		case kInform, kRights, kAttribution:
 			if id := n.value("scope"); id != "" && len(e.doc.named(scope{site, id})) == 0 && !e.full() {
-				e.add(n, SeverityWarning, CodeDangling, "ANML-8.12.1-03", "the scope "+quoted(id)+" names nothing, so it covers the whole site", "")
+				e.add(n, lookleap.SeverityWarning, CodeDangling, "ANML-8.12.1-03", "the scope "+quoted(id)+" names nothing, so it covers the whole site", "")
 			}
 		case kSection, kData:
 			if at := (scope{site, n.value("id")}); at.id != "" && ids[at] && !e.full() {
-				e.add(n, SeverityWarning, CodeDuplicateID, "ANML-8.10.1-01", "several elements have the id "+quoted(at.id)+", so a reference means all of them", "")
+				e.add(n, lookleap.SeverityWarning, CodeDuplicateID, "ANML-8.10.1-01", "several elements have the id "+quoted(at.id)+", so a reference means all of them", "")
 			} else if at.id != "" {
 				ids[at] = true
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
@@ -72,7 +73,7 @@ func readable(t *testing.T, data []byte, f Format) *Document {
 	if err == nil {
 		return d
 	}
-	var e *Error
+	var e *lookleap.Error
 	if d != nil || !errors.As(err, &e) || e.Code == "" || e.Message == "" {
 		t.Fatalf("%v, %v", d, err)
 	}

@@ -6,6 +6,8 @@ import (
 	"regexp/syntax"
 	"strings"
 	"unicode"
+
+	"github.com/lookleap/lookleap"
 )
 
 // Patterns of parameters are RE2, so matching is linear in the value. Reading and
@@ -44,7 +46,7 @@ func (e *examination) pattern(p Param) {
 			if weight <= e.patterns {
 				e.patterns -= weight
 				if _, ok := ecmaPattern(text); !ok && !e.full() {
-					e.add(p.n, SeverityInfo, CodePattern, "ANML-8.6.2-04", "the pattern "+quoted(text)+" has no equal in JSON Schema, so tools do not see it; it is checked here", "write a plain regular expression without line anchors")
+					e.add(p.n, lookleap.SeverityInfo, CodePattern, "ANML-8.6.2-04", "the pattern "+quoted(text)+" has no equal in JSON Schema, so tools do not see it; it is checked here", "write a plain regular expression without line anchors")
 				}
 				return
 			}
@@ -53,7 +55,7 @@ func (e *examination) pattern(p Param) {
 		e.patterns -= min(e.patterns, int64(weightOf(text)))
 	}
 	if p.n.mark(unchecked); !e.full() {
-		e.add(p.n, SeverityWarning, CodePattern, "ANML-8.6.2-04", "the pattern "+quoted(text)+" "+why, "write a short regular expression without look-around or back-references")
+		e.add(p.n, lookleap.SeverityWarning, CodePattern, "ANML-8.6.2-04", "the pattern "+quoted(text)+" "+why, "write a short regular expression without look-around or back-references")
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/lookleap/lookleap"
 )
 
 // A service chooses the patterns that its parameters are checked with, so it must
@@ -198,7 +200,7 @@ func TestSchemasOfBadParameters(t *testing.T) {
 	})
 }
 
-func (d *Document) hasFinding(code string) bool {
+func (d *Document) hasFinding(code lookleap.Code) bool {
 	for _, f := range d.Findings() {
 		if f.Code == code {
 			return true

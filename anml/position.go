@@ -1,6 +1,9 @@
 package anml
 
-import "github.com/lookleap/lookleap/internal/strictxml"
+import (
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/strictxml"
+)
 
 // places finds lines and paths of many elements of a document. It is made when the
 // first one is asked for.
@@ -16,8 +19,8 @@ func (d *Document) locate() *places {
 }
 
 // position works out a place in the source.
-func (d *Document) position(n node, offset int) Position {
-	p := Position{Path: d.locate().path(n)}
+func (d *Document) position(n node, offset int) lookleap.Position {
+	p := lookleap.Position{Path: d.locate().path(n)}
 	if offset < 0 && n.ok() {
 		offset = int(n.row().offset)
 	}

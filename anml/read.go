@@ -3,6 +3,8 @@ package anml
 import (
 	"mime"
 	"strings"
+
+	"github.com/lookleap/lookleap"
 )
 
 // The media types of section 16.1 and the usual file extensions.
@@ -71,8 +73,8 @@ type ReadOptions struct {
 func Parse(contentType string, data []byte, o ReadOptions) (*Document, error) {
 	format, params, ok := matchMediaType(contentType, o.AcceptGenericTypes)
 	if !ok {
-		return nil, &Error{Code: CodeMediaType, Message: "the media type " + quoted(contentType) + " is none of ANML",
-			Fix: "send " + MediaTypeXML + " or " + MediaTypeJSON, class: ErrNotANML}
+		return nil, &lookleap.Error{Code: lookleap.CodeMediaType, Message: "the media type " + quoted(contentType) + " is none of ANML",
+			Fix: "send " + MediaTypeXML + " or " + MediaTypeJSON, Err: ErrNotANML}
 	}
 	if o.Charset == "" {
 		o.Charset = params["charset"]
@@ -143,14 +145,12 @@ func (r *reader) finish() (*Document, error) {
 }
 
 // refuse makes the error that ends reading at a node.
-func (r *reader) refuse(class error, code string, at node, offset int, message, fix string) *Error {
-	e := &Error{Code: code, Message: message, Fix: fix, class: class}
-	e.Position = r.doc.position(at, offset)
-	return e
+func (r *reader) refuse(class error, code lookleap.Code, at node, offset int, message, fix string) *lookleap.Error {
+	return &lookleap.Error{Code: code, Position: r.doc.position(at, offset), Message: message, Fix: fix, Err: class}
 }
 
-func (r *reader) over(at node, offset int, what string, limit int) *Error {
-	return r.refuse(ErrLimit, CodeLimit, at, offset, "the document has more than "+itoa(limit)+" "+what, "")
+func (r *reader) over(at node, offset int, what string, limit int) *lookleap.Error {
+	return r.refuse(ErrLimit, lookleap.CodeLimit, at, offset, "the document has more than "+itoa(limit)+" "+what, "")
 }
 
 // isANML reports whether a namespace is that of ANML 1.0 for this reader.
@@ -205,17 +205,17 @@ func (r *reader) noteUnknown(n, parent node, name Name) {
 	lower := strings.ToLower(name.Local)
 	switch {
 	case parent.kind() == kConstraints:
-		r.add(n, SeverityWarning, CodeConstraint, "ANML-9.5-02", what+" in constraints is unknown, so every ask needs explicit consent", "")
+		r.add(n, lookleap.SeverityWarning, CodeConstraint, "ANML-9.5-02", what+" in constraints is unknown, so every ask needs explicit consent", "")
 	case r.isANML(name.Space) && name.Local != lower && kindNamed(lower):
-		r.add(n, SeverityInfo, CodeCase, "ANML-5.2.1-01", what+" is not lower-case, so it is ignored", "write "+lower)
+		r.add(n, lookleap.SeverityInfo, CodeCase, "ANML-5.2.1-01", what+" is not lower-case, so it is ignored", "write "+lower)
 	case r.isANML(name.Space) && kindNamed(name.Local):
-		r.add(n, SeverityWarning, CodeMisplaced, "ANML-8-01", what+" cannot stand in "+schema[parent.kind()].name+", so it is ignored", "")
+		r.add(n, lookleap.SeverityWarning, CodeMisplaced, "ANML-8-01", what+" cannot stand in "+schema[parent.kind()].name+", so it is ignored", "")
 	case r.isANML(name.Space):
-		r.add(n, SeverityInfo, CodeANMLNamespace, "ANML-5.3.4-03", what+" is not one of ANML, so it is ignored", "give extensions a namespace of their own")
+		r.add(n, lookleap.SeverityInfo, CodeANMLNamespace, "ANML-5.3.4-03", what+" is not one of ANML, so it is ignored", "give extensions a namespace of their own")
 	case name.Space == "":
-		r.add(n, SeverityWarning, CodeUnqualified, "ANML-5.3.4-02", what+" has no namespace, so it is ignored", "give extensions a namespace")
+		r.add(n, lookleap.SeverityWarning, CodeUnqualified, "ANML-5.3.4-02", what+" has no namespace, so it is ignored", "give extensions a namespace")
 	default:
-		r.add(n, SeverityInfo, CodeUnknownElement, "ANML-5.2.7-01", what+" is of another vocabulary, so it is ignored", "")
+		r.add(n, lookleap.SeverityInfo, CodeUnknownElement, "ANML-5.2.7-01", what+" is of another vocabulary, so it is ignored", "")
 	}
 }
 
@@ -228,13 +228,13 @@ func (r *reader) noteAttr(n node, name Name) {
 	lower := strings.ToLower(name.Local)
 	switch {
 	case name.Space == Namespace:
-		r.add(n, SeverityInfo, CodeANMLNamespace, "ANML-5.3.4-03", what+" is in the ANML namespace, where no attribute is, so it is ignored", "write it without a prefix")
+		r.add(n, lookleap.SeverityInfo, CodeANMLNamespace, "ANML-5.3.4-03", what+" is in the ANML namespace, where no attribute is, so it is ignored", "write it without a prefix")
 	case name.Space != "":
-		r.add(n, SeverityInfo, CodeUnknownAttribute, "ANML-5.3.4-01", what+" is of another vocabulary, so it is ignored", "")
+		r.add(n, lookleap.SeverityInfo, CodeUnknownAttribute, "ANML-5.3.4-01", what+" is of another vocabulary, so it is ignored", "")
 	case name.Local != lower && words.spec(n.kind(), lower) >= 0:
-		r.add(n, SeverityInfo, CodeCase, "ANML-5.2.1-01", what+" is not lower-case, so it is ignored", "write "+lower)
+		r.add(n, lookleap.SeverityInfo, CodeCase, "ANML-5.2.1-01", what+" is not lower-case, so it is ignored", "write "+lower)
 	default:
-		r.add(n, SeverityInfo, CodeUnqualified, "ANML-5.3.4-02", what+" is not one of ANML, so it is ignored", "give extensions a namespace")
+		r.add(n, lookleap.SeverityInfo, CodeUnqualified, "ANML-5.3.4-02", what+" is not one of ANML, so it is ignored", "give extensions a namespace")
 	}
 }
 
@@ -250,7 +250,7 @@ func (r *reader) content(of, last int32, text span, all bool) int32 {
 	switch schema[k].content {
 	case elements, empty:
 		if strings.Trim(r.t.string(text), " \t\r\n") != "" && !r.full() {
-			r.add(r.node(of), SeverityWarning, CodeStrayText, "ANML-8-02", schema[k].name+" holds text, which means nothing there", "")
+			r.add(r.node(of), lookleap.SeverityWarning, CodeStrayText, "ANML-8-02", schema[k].name+" holds text, which means nothing there", "")
 		}
 		return last
 	case textOnly:
@@ -276,7 +276,7 @@ func (r *reader) adopt(n node) {
 		}
 		if domain.ok() && domain.value != alias.value {
 			n.mark(ignored | malformed)
-			r.add(n, SeverityError, CodeClaim, "ANML-12.5-05", "the attributes domain and site name different sites", "write domain alone")
+			r.add(n, lookleap.SeverityError, CodeClaim, "ANML-12.5-05", "the attributes domain and site name different sites", "write domain alone")
 			return
 		}
 		if domain.ok() {
@@ -284,7 +284,7 @@ func (r *reader) adopt(n node) {
 		} else {
 			n.adopt(site, words.spec(n.kind(), "domain"))
 		}
-		r.add(n, SeverityWarning, CodeAlias, "ANML-12.7-14", "the attribute site is read as domain", "write domain")
+		r.add(n, lookleap.SeverityWarning, CodeAlias, "ANML-12.7-14", "the attribute site is read as domain", "write domain")
 	case kAnml, kAudio, kVideo:
 		if !n.lookup("lang").ok() {
 			n.adopt(Name{xmlNamespace, "lang"}, langSpec)

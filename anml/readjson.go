@@ -9,6 +9,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
@@ -41,7 +42,7 @@ func ParseJSON(data []byte, o ReadOptions) (*Document, error) {
 	j.odd = strings.Contains(j.src, "\uFFFE") || strings.Contains(j.src, "\uFFFF")
 	if strings.HasPrefix(j.src, bom) {
 		j.at = len(bom)
-		j.add(node{}, SeverityWarning, CodeBOM, "ANML-7.1-03", "the document begins with a byte order mark", "remove it")
+		j.add(node{}, lookleap.SeverityWarning, CodeBOM, "ANML-7.1-03", "the document begins with a byte order mark", "remove it")
 	}
 	j.t.rows = make([]row, root, root+min(firstRows, 8+objects))
 	j.t.cells = make([]cell, 0, min(firstCells, 8+2*objects))
@@ -50,7 +51,7 @@ func ParseJSON(data []byte, o ReadOptions) (*Document, error) {
 		return nil, j.refusal()
 	}
 	if c := strings.ToLower(o.Charset); c != "" && c != "utf-8" {
-		j.add(node{}, SeverityWarning, CodeEncodingClash, "ANML-7.1-01", "the charset "+quoted(o.Charset)+" is ignored: JSON is UTF-8", "send no charset")
+		j.add(node{}, lookleap.SeverityWarning, CodeEncodingClash, "ANML-7.1-01", "the charset "+quoted(o.Charset)+" is ignored: JSON is UTF-8", "send no charset")
 	}
 	return j.finish()
 }
@@ -218,9 +219,9 @@ func (j *jsonReader) children(i int32, key string, id uint8, kind strictjson.Kin
 	}
 }
 
-func (j *jsonReader) lint(i int32, code, requirement, message string) {
+func (j *jsonReader) lint(i int32, code lookleap.Code, requirement, message string) {
 	if !j.full() {
-		j.add(j.node(i), SeverityInfo, code, requirement, message, "")
+		j.add(j.node(i), lookleap.SeverityInfo, code, requirement, message, "")
 	}
 }
 
@@ -244,7 +245,7 @@ func (j *jsonReader) child(parent int32, g *group, kind strictjson.Kind, depth i
 		return
 	}
 	if depth++; depth > j.limits.Depth {
-		j.fail(j.refuse(ErrLimit, CodeLimit, j.node(parent), start, "elements are nested more than "+itoa(j.limits.Depth)+" deep", ""))
+		j.fail(j.refuse(ErrLimit, lookleap.CodeLimit, j.node(parent), start, "elements are nested more than "+itoa(j.limits.Depth)+" deep", ""))
 		return
 	}
 	var i int32
@@ -297,14 +298,16 @@ func (j *jsonReader) syntax(err error) error {
 	if !errors.As(err, &s) {
 		return err
 	}
-	e := &Error{Code: s.Code, Message: s.Message, Fix: s.Fix, class: ErrNotWellFormed}
-	p := s.Place()
-	e.Position = Position{p.Line, p.Column, p.Offset, p.Pointer}
+	class := ErrNotWellFormed
 	switch s.Code {
 	case strictjson.CodeNotUTF8, strictjson.CodeSurrogate:
-		e.class = ErrEncoding
+		class = ErrEncoding
 	case strictjson.CodeTooLarge, strictjson.CodeTooDeep, strictjson.CodeTooMany:
-		e.class = ErrLimit
+		class = ErrLimit
 	}
-	return e
+	p := s.Place()
+	return &lookleap.Error{
+		Code: lookleap.Code(s.Code), Position: lookleap.Position{Line: p.Line, Column: p.Column, Offset: p.Offset, Path: p.Pointer},
+		Message: s.Message, Fix: s.Fix, Err: class,
+	}
 }

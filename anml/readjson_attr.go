@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
@@ -94,7 +95,7 @@ func (j *jsonReader) attributeValue(i int32, key string, kind strictjson.Kind, c
 		j.number(i, c)
 	case strictjson.Null:
 		if j.scalar(kind); !j.full() {
-			j.add(j.node(i), SeverityInfo, CodeNullValue, "ANML-7.2.2-04", "the key "+quoted(key)+" is null, so it counts as absent", "leave it out")
+			j.add(j.node(i), lookleap.SeverityInfo, CodeNullValue, "ANML-7.2.2-04", "the key "+quoted(key)+" is null, so it counts as absent", "leave it out")
 		}
 		return false
 	default:
@@ -133,7 +134,7 @@ func (j *jsonReader) number(i int32, c *cell) {
 		if err != nil {
 			code = CodeOverflow
 		}
-		j.add(j.node(i), SeverityError, code, "ANML-7.5-08", "the number "+quoted(source)+" is not one that every reader reads alike", "write it as a string")
+		j.add(j.node(i), lookleap.SeverityError, code, "ANML-7.5-08", "the number "+quoted(source)+" is not one that every reader reads alike", "write it as a string")
 	}
 	if c.spec >= 0 {
 		c.spec += lossy
@@ -149,7 +150,7 @@ func (j *jsonReader) version(i int32, mark int, key string, kind strictjson.Kind
 		text = j.span()
 	case strictjson.Number:
 		t := j.scalar(kind)
-		j.add(n, SeverityWarning, CodeVersionKey, "ANML-7.2.1-02", "the version is a number", `write "anml": "1.0"`)
+		j.add(n, lookleap.SeverityWarning, CodeVersionKey, "ANML-7.2.1-02", "the version is a number", `write "anml": "1.0"`)
 		text = span{int32(t.from), int32(t.to)}
 		if v, err := ParseNumber(j.src[t.from:t.to]); err == nil && v.Exact && v.Float == 1 {
 			text = j.t.keep("1.0")
@@ -160,7 +161,7 @@ func (j *jsonReader) version(i int32, mark int, key string, kind strictjson.Kind
 		text = j.t.keep(kind.String())
 	}
 	if key == "version" {
-		j.add(n, SeverityWarning, CodeVersionKey, "ANML-7.2.1-02", "the key version is read as anml", `write "anml"`)
+		j.add(n, lookleap.SeverityWarning, CodeVersionKey, "ANML-7.2.1-02", "the key version is read as anml", `write "anml"`)
 	}
 	spec := words.spec(kAnml, "version")
 	if c := find(j.cells[mark:], spec); c != nil {
@@ -175,7 +176,7 @@ func (j *jsonReader) version(i int32, mark int, key string, kind strictjson.Kind
 // shape reports a value of a kind that means nothing where it stands.
 func (j *jsonReader) shape(n node, key string, kind strictjson.Kind) {
 	if !j.full() {
-		j.add(n, SeverityError, CodeWrongShape, "ANML-7.2.2-04", "the key "+quoted(key)+" holds "+kind.String()+", which means nothing there", "")
+		j.add(n, lookleap.SeverityError, CodeWrongShape, "ANML-7.2.2-04", "the key "+quoted(key)+" holds "+kind.String()+", which means nothing there", "")
 	}
 }
 
@@ -192,11 +193,11 @@ func (j *jsonReader) keep(i int32, key string, kind strictjson.Kind, depth int) 
 	switch {
 	case j.full():
 	case n.kind() == kConstraints:
-		j.add(n, SeverityWarning, CodeConstraint, "ANML-9.5-02", "the key "+quoted(key)+" in constraints is unknown, so every ask needs explicit consent", "")
+		j.add(n, lookleap.SeverityWarning, CodeConstraint, "ANML-9.5-02", "the key "+quoted(key)+" in constraints is unknown, so every ask needs explicit consent", "")
 	case kindNamed(key):
-		j.add(n, SeverityWarning, CodeMisplaced, "ANML-8-01", "the key "+quoted(key)+" cannot stand in "+n.element()+", so it is ignored", "")
+		j.add(n, lookleap.SeverityWarning, CodeMisplaced, "ANML-8-01", "the key "+quoted(key)+" cannot stand in "+n.element()+", so it is ignored", "")
 	default:
-		j.add(n, SeverityInfo, CodeUnknownKey, "ANML-7.2.6-01", "the key "+quoted(key)+" is unknown, so it is ignored", "")
+		j.add(n, lookleap.SeverityInfo, CodeUnknownKey, "ANML-7.2.6-01", "the key "+quoted(key)+" is unknown, so it is ignored", "")
 	}
 }
 
@@ -219,7 +220,7 @@ func (j *jsonReader) raw(kind strictjson.Kind, depth int) {
 			return
 		}
 		if depth++; depth > j.limits.Depth {
-			j.fail(j.refuse(ErrLimit, CodeLimit, node{}, start, "elements are nested more than "+itoa(j.limits.Depth)+" deep", ""))
+			j.fail(j.refuse(ErrLimit, lookleap.CodeLimit, node{}, start, "elements are nested more than "+itoa(j.limits.Depth)+" deep", ""))
 			return
 		}
 		names := len(j.names)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
@@ -38,7 +39,7 @@ func (j *jsonReader) arrange(i int32, content span, order token, groups []group)
 		if j.ordered(i, content, order, groups) {
 			return
 		}
-		j.add(j.node(i), SeverityWarning, CodeOrder, "ANML-7.2.3-03", "$order does not fit the content, so it is ignored", "")
+		j.add(j.node(i), lookleap.SeverityWarning, CodeOrder, "ANML-7.2.3-03", "$order does not fit the content, so it is ignored", "")
 	}
 	if len(groups) > 1 {
 		slices.SortStableFunc(groups, func(a, b group) int { return a.rank - b.rank })

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/strictxml"
 )
 
@@ -103,14 +105,14 @@ func (x *xmlReader) token(tok *strictxml.Token) (err error) {
 		x.chars(tok.Text, tok.Offset)
 	case strictxml.CData:
 		x.chars(tok.Text, tok.Offset+len("<![CDATA["))
-		return x.lexical(tok.Offset, SeverityWarning, CodeCDATA, "ANML-5.2.5-01", "a CDATA section is read as plain text", "escape the text instead")
+		return x.lexical(tok.Offset, lookleap.SeverityWarning, CodeCDATA, "ANML-5.2.5-01", "a CDATA section is read as plain text", "escape the text instead")
 	case strictxml.ProcInst:
-		return x.lexical(tok.Offset, SeverityWarning, CodePI, "ANML-5.2.6-04", "processing instructions mean nothing in ANML", "remove it")
+		return x.lexical(tok.Offset, lookleap.SeverityWarning, CodePI, "ANML-5.2.6-04", "processing instructions mean nothing in ANML", "remove it")
 	case strictxml.Doctype:
 		if x.o.RejectDoctype {
 			return x.refuse(ErrLexical, CodeDoctype, node{}, tok.Offset, "the document has a document type declaration", "remove it")
 		}
-		x.once(tok.Offset, SeverityWarning, CodeDoctype, "ANML-5.3.5-01", "the document type declaration is skipped and nothing is taken from it", "remove it")
+		x.once(tok.Offset, lookleap.SeverityWarning, CodeDoctype, "ANML-5.3.5-01", "the document type declaration is skipped and nothing is taken from it", "remove it")
 	}
 	return nil
 }
@@ -208,7 +210,7 @@ func (x *xmlReader) root(tok *strictxml.Token) error {
 	}
 	x.t.rows = append(x.t.rows, row{kind: kAnml, offset: int32(tok.Offset)})
 	if space == "" {
-		x.add(x.doc.root(), SeverityError, CodeANMLNamespace, "ANML-5.1-02", "the root element has no namespace", `write xmlns="`+Namespace+`"`)
+		x.add(x.doc.root(), lookleap.SeverityError, CodeANMLNamespace, "ANML-5.1-02", "the root element has no namespace", `write xmlns="`+Namespace+`"`)
 	}
 	return nil
 }
@@ -231,7 +233,7 @@ func (x *xmlReader) attributes(tok *strictxml.Token) error {
 		}
 		x.t.cells = append(x.t.cells, c)
 		if from.Quote == '\'' {
-			if err := x.lexical(from.Offset, SeverityWarning, CodeQuote, "ANML-5.2.2-01", "an attribute value is in single quotes", "use double quotes"); err != nil {
+			if err := x.lexical(from.Offset, lookleap.SeverityWarning, CodeQuote, "ANML-5.2.2-01", "an attribute value is in single quotes", "use double quotes"); err != nil {
 				return err
 			}
 		}
@@ -280,7 +282,7 @@ func (x *xmlReader) take() span {
 }
 
 // lexical reports a notation that XML allows and ANML forbids.
-func (x *xmlReader) lexical(offset int, s Severity, code, requirement, message, fix string) error {
+func (x *xmlReader) lexical(offset int, s lookleap.Severity, code lookleap.Code, requirement, message, fix string) error {
 	if x.o.StrictLexical {
 		return x.refuse(ErrLexical, code, x.inner(), offset, message, fix)
 	}
@@ -294,15 +296,15 @@ func (x *xmlReader) lexicalFindings() {
 	const fix = `begin with <?xml version="1.0" encoding="UTF-8"?>`
 	switch {
 	case p.UTF16 && !p.Declared:
-		x.add(node{}, SeverityError, CodeNoDecl, "ANML-6.2.2-02", "a document in UTF-16 has no XML declaration", fix)
+		x.add(node{}, lookleap.SeverityError, CodeNoDecl, "ANML-6.2.2-02", "a document in UTF-16 has no XML declaration", fix)
 	case !p.Declared:
-		x.add(node{}, SeverityInfo, CodeNoDecl, "ANML-6.2.2-01", "the document has no XML declaration", fix)
+		x.add(node{}, lookleap.SeverityInfo, CodeNoDecl, "ANML-6.2.2-01", "the document has no XML declaration", fix)
 	}
 	if p.BOM && !p.UTF16 {
-		x.add(node{}, SeverityInfo, CodeBOM, "ANML-6.2.3-01", "the document begins with a byte order mark", "remove it")
+		x.add(node{}, lookleap.SeverityInfo, CodeBOM, "ANML-6.2.3-01", "the document begins with a byte order mark", "remove it")
 	}
 	if p.Overruled {
-		x.add(node{}, SeverityWarning, CodeEncodingClash, "ANML-6.2.1-02", "the declared encoding "+quoted(p.Encoding)+" differs from the charset of the exchange, which counts", "declare UTF-8 and send charset=utf-8")
+		x.add(node{}, lookleap.SeverityWarning, CodeEncodingClash, "ANML-6.2.1-02", "the declared encoding "+quoted(p.Encoding)+" differs from the charset of the exchange, which counts", "declare UTF-8 and send charset=utf-8")
 	}
 }
 
@@ -312,15 +314,17 @@ func (x *xmlReader) syntax(err error) error {
 	if !errors.As(err, &s) {
 		return err
 	}
-	e := &Error{Code: s.Code, Message: s.Message, Fix: s.Fix, class: ErrNotWellFormed}
-	e.Position = Position{s.Line, s.Column, s.Offset, s.Path}
+	class := ErrNotWellFormed
 	switch {
 	case s.Code == strictxml.CodeUnsupported:
-		e.class = ErrUnsupportedEncoding
+		class = coded.Classify(ErrUnsupportedEncoding, ErrEncoding)
 	case errors.Is(err, strictxml.ErrEncoding):
-		e.class = ErrEncoding
+		class = ErrEncoding
 	case errors.Is(err, strictxml.ErrLimit):
-		e.class = ErrLimit
+		class = ErrLimit
 	}
-	return e
+	return &lookleap.Error{
+		Code: lookleap.Code(s.Code), Position: lookleap.Position{Line: s.Line, Column: s.Column, Offset: s.Offset, Path: s.Path},
+		Message: s.Message, Fix: s.Fix, Err: class,
+	}
 }

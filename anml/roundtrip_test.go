@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/lookleap/lookleap"
 )
 
 // genDocument draws a document: mostly right, with everything that goes wrong in
@@ -148,7 +150,7 @@ func decisions(d *Document) string {
 func checkRoundTrip(t interface{ Fatalf(string, ...any) }, doc string) {
 	d, err := ParseXML([]byte(doc), ReadOptions{})
 	if err != nil {
-		var e *Error
+		var e *lookleap.Error
 		if errors.As(err, &e) && (errors.Is(err, ErrLimit) || errors.Is(err, ErrMixedModel) || errors.Is(err, ErrNotWellFormed)) {
 			return
 		}

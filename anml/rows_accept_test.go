@@ -3,6 +3,8 @@ package anml
 import (
 	"fmt"
 	"testing"
+
+	"github.com/lookleap/lookleap"
 )
 
 // TestRowsAccepted shows for rules that refuse or drop something that what obeys
@@ -66,6 +68,6 @@ func TestRowsAccepted(t *testing.T) {
 	for range 1000 {
 		long += "word "
 	}
-	r.finds("ANML-4-04/accept-lint", "<body>"+long+"</body>", SeverityInfo, CodeLint)
+	r.finds("ANML-4-04/accept-lint", "<body>"+long+"</body>", lookleap.SeverityInfo, CodeLint)
 	r.clean("ANML-4-04/accept-structured", XML, service(head+"<body><section>"+long+"</section></body>"))
 }

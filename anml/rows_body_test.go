@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/lookleap/lookleap"
 )
 
 func TestRowsPresentation(t *testing.T) {
@@ -15,14 +17,14 @@ func TestRowsPresentation(t *testing.T) {
 			p := d.Persona()
 			return fmt.Sprint(p.Model().Name(), " ", p.Model().Provider(), " ", p.Model().Capability(), " ", p.Language().Value(), " ", p.Language().Policy(), " ", p.Tone(), " ", p.Voice().Perspective(), " ", p.Voice().Name(), " ", p.Instructions(), " ", first(p.Prefer()), " ", first(p.Avoid()))
 		})
-	r.finds("ANML-8.8-01/reject-second", persona(`<tone value="a"/><tone value="b"/>`), SeverityError, CodeSurplus)
+	r.finds("ANML-8.8-01/reject-second", persona(`<tone value="a"/><tone value="b"/>`), lookleap.SeverityError, CodeSurplus)
 	r.writes("ANML-8.8.1-02/accept-empty", persona("<model/>"), `"persona":{"model":{}}`)
 	r.writes("ANML-8.8.1-04/accept-object", persona(`<model name="m"/>`), `"persona":{"model":{"name":"m"}}`)
 	r.gives("ANML-8.8.2-01/reject-fixed-without-value", persona(`<language policy="fixed"/>`), LanguageUnstated, func(d *Document) any { return d.Persona().Language().Policy() })
-	r.finds("ANML-8.8.2-01/reject-reported", persona(`<language policy="fixed"/>`), SeverityWarning, CodeBadValue)
-	r.finds("ANML-8.8.2-01/reject-policy", persona(`<language policy="any"/>`), SeverityWarning, CodeBadValue)
+	r.finds("ANML-8.8.2-01/reject-reported", persona(`<language policy="fixed"/>`), lookleap.SeverityWarning, CodeBadValue)
+	r.finds("ANML-8.8.2-01/reject-policy", persona(`<language policy="any"/>`), lookleap.SeverityWarning, CodeBadValue)
 	r.gives("ANML-8.8.3-01/accept-opaque", persona(`<tone value="xyzzy"/>`), "xyzzy", func(d *Document) any { return d.Persona().Tone() })
-	r.finds("ANML-8.8.4-01/reject-perspective", persona(`<voice perspective="second"/>`), SeverityWarning, CodeBadValue)
+	r.finds("ANML-8.8.4-01/reject-perspective", persona(`<voice perspective="second"/>`), lookleap.SeverityWarning, CodeBadValue)
 	r.gives("ANML-8.8.4-01/accept-first", persona(`<voice perspective="first"/>`), FirstPerson, func(d *Document) any { return d.Persona().Voice().Perspective() })
 	r.gives("ANML-8.8.5-01/accept-verbatim", persona("<instructions> a\n b</instructions>"), " a\n b", func(d *Document) any { return d.Persona().Instructions() })
 	for _, id := range []string{"ANML-8.8.6-01", "ANML-8.8.7-01", "ANML-8.8.8-02"} {
@@ -37,11 +39,11 @@ func TestRowsPresentation(t *testing.T) {
 			return fmt.Sprint(a.DisplayName(), " ", l.Src(), " ", l.Alt(), " ", l.Type(), " ", l.Variant(), " ", c.Role(), " ", c.Value(), " ", f.Role(), " ", f.Family(), " ", f.Fallback())
 		})
 	r.writes("ANML-8.9.1-01/accept-compact", aesthetic("<display-name>N</display-name>"), `"aesthetic":{"display-name":"N"}`)
-	r.finds("ANML-8.9.2-01/reject-missing", aesthetic("<logo/>"), SeverityWarning, CodeMissingKey)
-	r.finds("ANML-8.9.2-01/reject-data", aesthetic(`<logo src="data:image/png,x"/>`), SeverityWarning, CodeBadValue)
+	r.finds("ANML-8.9.2-01/reject-missing", aesthetic("<logo/>"), lookleap.SeverityWarning, CodeMissingKey)
+	r.finds("ANML-8.9.2-01/reject-data", aesthetic(`<logo src="data:image/png,x"/>`), lookleap.SeverityWarning, CodeBadValue)
 	r.writes("ANML-8.9.3-01/accept-array", aesthetic(`<colors><color role="r"/></colors>`), `"aesthetic":{"colors":{"color":[{"role":"r"}]}}`)
 	for _, bad := range []string{"red;x", "{", "URL(x)"} {
-		r.finds("ANML-8.9.4-01/reject-"+bad, aesthetic(`<colors><color value="`+bad+`"/></colors>`), SeverityWarning, CodeBadValue)
+		r.finds("ANML-8.9.4-01/reject-"+bad, aesthetic(`<colors><color value="`+bad+`"/></colors>`), lookleap.SeverityWarning, CodeBadValue)
 	}
 	r.writes("ANML-8.9.5-01/accept-array", aesthetic(`<typography><font family="f"/></typography>`), `"aesthetic":{"typography":{"font":[{"family":"f"}]}}`)
 	r.writes("ANML-8.9.6-01/accept-strings", aesthetic(`<typography><font role="a" family="f" fallback="g"/></typography>`), `"aesthetic":{"typography":{"font":[{"role":"a","family":"f","fallback":"g"}]}}`)
@@ -67,7 +69,7 @@ func TestRowsBody(t *testing.T) {
 		s := first(d.Body().Sections())
 		return fmt.Sprint(s.ID(), " ", s.Label(), " ", s.Usage(), " ", s.Text(), " ", count(s.Links()))
 	})
-	r.finds("ANML-8.10.1-01/reject-duplicate-id", body(`<section id="s"/><section id="s"/>`), SeverityWarning, CodeDuplicateID)
+	r.finds("ANML-8.10.1-01/reject-duplicate-id", body(`<section id="s"/><section id="s"/>`), lookleap.SeverityWarning, CodeDuplicateID)
 	nested := func(n int) string {
 		return service(body(strings.Repeat("<section>", n-2) + strings.Repeat("</section>", n-2)))
 	}
@@ -77,8 +79,8 @@ func TestRowsBody(t *testing.T) {
 		r.refuses(id+"/reject-unknown-too", XML, service(strings.Repeat("<zzz>", 32)+strings.Repeat("</zzz>", 32)), ReadOptions{}, ErrLimit)
 	}
 	for name, tag := range map[string]string{"8.10.2": "img", "8.10.3": "audio", "8.10.4": "video"} {
-		r.finds("ANML-"+name+"-02/reject-missing", body("<"+tag+"/>"), SeverityError, CodeMalformed)
-		r.finds("ANML-"+name+"-02/reject-empty", body("<"+tag+` src=""/>`), SeverityError, CodeMalformed)
+		r.finds("ANML-"+name+"-02/reject-missing", body("<"+tag+"/>"), lookleap.SeverityError, CodeMalformed)
+		r.finds("ANML-"+name+"-02/reject-empty", body("<"+tag+` src=""/>`), lookleap.SeverityError, CodeMalformed)
 		r.gives("ANML-"+name+"-02/reject-invisible", body("<"+tag+"/>"), 0, func(d *Document) any { return count(d.Body().Content()) })
 		r.writes("ANML-"+name+"-01/accept-array", body("<"+tag+` src="/x"/>`), `"body":{"`+tag+`":[{"src":"/x"}]}`)
 		r.gives("ANML-"+name+"-01/accept-attributes", body("<"+tag+` src="/x" inference="required" type="a/b" width="2" height="x" duration="1.5" lang="fr"/>`), "/x required a/b false fr", func(d *Document) any {
@@ -92,18 +94,18 @@ func TestRowsBody(t *testing.T) {
 		return fmt.Sprint(w, " ", ok)
 	})
 	r.gives("ANML-8.10.2-01/reject-inference", body(`<img src="/x" inference="maybe"><description>d</description></img>`), InferenceUnspecified, func(d *Document) any { return Media(first(d.Body().Content())).Inference() })
-	r.finds("ANML-8.10.2-03/reject-missing", body(`<img src="/x"/>`), SeverityWarning, CodeLint)
+	r.finds("ANML-8.10.2-03/reject-missing", body(`<img src="/x"/>`), lookleap.SeverityWarning, CodeLint)
 	r.clean("ANML-8.10.2-03/accept-description", XML, service("<head><title>T</title></head>"+body(`<img src="/x"><description>d</description></img>`)))
 	r.gives("ANML-8.10.3-01/accept-duration", body(`<audio src="/x" duration="1.5"/>`), "1.5s", func(d *Document) any { x, _ := Media(first(d.Body().Content())).Duration(); return x })
 	r.writes("ANML-8.10.5-02/accept-compact", body(`<img src="/x"><description> d </description></img>`), `"body":{"img":[{"src":"/x","description":" d "}]}`)
-	r.finds("ANML-8.10.5-02/reject-second", body(`<img src="/x"><description>a</description><description>b</description></img>`), SeverityError, CodeSurplus)
+	r.finds("ANML-8.10.5-02/reject-second", body(`<img src="/x"><description>a</description><description>b</description></img>`), lookleap.SeverityError, CodeSurplus)
 	r.gives("ANML-8.10.6-02/accept-first-choice", body(`<audio src="/x"><description>d</description><transcript>t</transcript></audio>`), "t", func(d *Document) any { return Media(first(d.Body().Content())).TextFor() })
-	r.finds("ANML-8.10.6-02/reject-under-img", body(`<img src="/x"><transcript>t</transcript></img>`), SeverityWarning, CodeMisplaced)
+	r.finds("ANML-8.10.6-02/reject-under-img", body(`<img src="/x"><transcript>t</transcript></img>`), lookleap.SeverityWarning, CodeMisplaced)
 	r.gives("ANML-8.10.7-01/accept-all", body(`<link href="/l" rel="next  alternate" type="a/b" label="L"/>`), "/l [next alternate] a/b L true", func(d *Document) any {
 		l := first(d.Body().Links())
 		return fmt.Sprint(l.Href(), " ", l.Rel(), " ", l.Type(), " ", l.Label(), " ", l.Followable())
 	})
-	r.finds("ANML-8.10.7-02/reject-missing", body("<link/>"), SeverityError, CodeMalformed)
+	r.finds("ANML-8.10.7-02/reject-missing", body("<link/>"), lookleap.SeverityError, CodeMalformed)
 	for _, uri := range []string{"javascript:x", "JavaScript:x", " data:,x", "java&#10;script:x"} {
 		r.gives("ANML-8.10.7-02/reject-"+uri, body(`<link href="`+uri+`"/>`), false, func(d *Document) any { return first(d.Body().Links()).Followable() })
 	}
@@ -126,7 +128,7 @@ func TestRowsBody(t *testing.T) {
 	})
 	r.gives("ANML-8.10.10-01/accept-enum-as-string", field(`type="enum"`, "x"), "string true", func(d *Document) any { return fmt.Sprint(f(d).Type(), " ", f(d).Check() == nil) })
 	r.gives("ANML-8.10.10-01/reject-mismatch", field(`type="number"`, " 1 "), "true  1 ", func(d *Document) any { return fmt.Sprint(errors.Is(f(d).Check(), ErrType), " ", f(d).Text()) })
-	r.finds("ANML-8.11-04/accept-lint", strings.Replace(field(`type="number"`, "349"), `"x"`, `"price"`, 1), SeverityInfo, CodeLint)
+	r.finds("ANML-8.11-04/accept-lint", strings.Replace(field(`type="number"`, "349"), `"x"`, `"price"`, 1), lookleap.SeverityInfo, CodeLint)
 	r.gives("ANML-8.10.11-01/accept-all", body(`<nav next="/2" prev="/0" cursor="c" total="9"/><nav next="/no"/>`), "/2 /0 c 9", func(d *Document) any {
 		n := d.Body().Nav()
 		total, _ := n.Total()
@@ -137,7 +139,7 @@ func TestRowsBody(t *testing.T) {
 	for _, total := range []string{"-1", "1.5", "many"} {
 		for _, id := range []string{"ANML-8.10.11-01", "ANML-11.5-06"} {
 			r.gives(id+"/reject-"+total, body(`<nav total="`+total+`"/>`), false, func(d *Document) any { _, ok := d.Body().Nav().Total(); return ok })
-			r.finds(id+"/reject-reported-"+total, body(`<nav total="`+total+`"/>`), SeverityError, CodeBadValue)
+			r.finds(id+"/reject-reported-"+total, body(`<nav total="`+total+`"/>`), lookleap.SeverityError, CodeBadValue)
 		}
 	}
 	r.gives("ANML-11.5-06/accept-total", body(`<nav total="47"/>`), 47, func(d *Document) any { n, _ := d.Body().Nav().Total(); return n })
@@ -168,7 +170,7 @@ func TestRowsBody(t *testing.T) {
 	usage("lowest", `<body usage="train"><section id="s" usage="cache"/></body><footer><rights usage="store" scope="s"/><rights usage="display" scope="s"/></footer>`, "train display")
 	usage("shared-id", `<body usage="train"><section id="s"/><section id="s"/></body><footer><rights scope="s"/></footer>`, "train none none")
 	r.gives("ANML-8.12.1-03/reject-dangling", `<body usage="train"/><footer><rights usage="display" scope="typo"/></footer>`, "display", parts)
-	r.finds("ANML-8.12.1-03/reject-reported", `<footer><rights scope="typo"/></footer>`, SeverityWarning, CodeDangling)
+	r.finds("ANML-8.12.1-03/reject-reported", `<footer><rights scope="typo"/></footer>`, lookleap.SeverityWarning, CodeDangling)
 	r.gives("K22/reject-escalation", `<knowledge><inform usage="train">x</inform></knowledge><footer><rights usage="none"/></footer>`, UsageNone, func(d *Document) any { return first(d.Knowledge().Informs()).Usage() })
 	r.gives("K22/reject-surplus-footer", `<body usage="train"/><footer/><footer><rights usage="none"/></footer>`, "none", parts)
 	r.gives("ANML-8.12.2-01/accept-all", `<footer><attribution required="true" scope="s">t</attribution><attribution/><attribution required="yes"/></footer>`, "true s t;false  ;true  ;", func(d *Document) any {
@@ -188,10 +190,10 @@ func TestRowsBody(t *testing.T) {
 	})
 	r.gives("ANML-8.13-01/reject-retry-after", status(`code="1" result="error" retry-after="-5"`), false, func(d *Document) any { _, ok := d.Status().RetryAfter(); return ok })
 	for name, attrs := range map[string]string{"ANML-8.13-02/reject-absent": `result="success"`, "ANML-8.13-02/reject-empty": `code="" result="success"`, "ANML-8.13-03/reject-absent": `code="1"`, "ANML-8.13-03/reject-empty": `code="1" result=""`} {
-		r.finds(name, status(attrs), SeverityError, CodeMalformed)
+		r.finds(name, status(attrs), lookleap.SeverityError, CodeMalformed)
 		r.gives(name+"-no-success", status(attrs), "false error", func(d *Document) any { return fmt.Sprint(d.Status().Exists(), " ", d.Status().Result()) })
 	}
 	r.gives("ANML-8.13-02/accept-code", status(`code="x" result="success"`), "x success", func(d *Document) any { return fmt.Sprint(d.Status().Code(), " ", d.Status().Result()) })
 	r.gives("ANML-8.13-03/reject-unknown", status(`code="1" result="ok"`), ResultError, func(d *Document) any { return d.Status().Result() })
-	r.finds("ANML-8.13-03/reject-reported", status(`code="1" result="ok"`), SeverityError, CodeBadValue)
+	r.finds("ANML-8.13-03/reject-reported", status(`code="1" result="ok"`), lookleap.SeverityError, CodeBadValue)
 }

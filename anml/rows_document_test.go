@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/lookleap/lookleap"
 )
 
 func TestRowsDocument(t *testing.T) {
@@ -26,7 +28,7 @@ func TestRowsDocument(t *testing.T) {
 	r.gives("ANML-3-05/accept-inform", `<knowledge><inform>x</inform></knowledge>`, "x", func(d *Document) any { return first(d.Knowledge().Informs()).Text() })
 	r.gives("ANML-4-09/accept-ignored", `<zzz/><head zzz="1"><title>T</title></head>`, "T", title)
 	r.gives("ANML-4-09/reject-widening", `<constraints><zzz/></constraints><knowledge><ask field="email" action="a"/></knowledge>`, ExplicitConsent, func(d *Document) any { return d.Constraints().Rule("email", nil).Requires })
-	r.finds("ANML-4-02/accept-lint", `<interact><action id="a" method="POST" endpoint="/"/></interact>`, SeverityInfo, CodeLint)
+	r.finds("ANML-4-02/accept-lint", `<interact><action id="a" method="POST" endpoint="/"/></interact>`, lookleap.SeverityInfo, CodeLint)
 
 	words := []Usage{UsageNone, UsageDisplay, UsageCache, UsageStore, UsageTrain}
 	for _, id := range []string{"ANML-3-10", "ANML-16.5-01"} {
@@ -87,8 +89,8 @@ func TestRowsDocument(t *testing.T) {
 	ask := func(field string) string {
 		return `<interact><action id="a" method="GET" endpoint="/"/></interact><knowledge><ask field="` + field + `" action="a" purpose="p"/></knowledge>`
 	}
-	r.finds("ANML-8.7.2-04/accept-suggestion", ask("e-mail"), SeverityInfo, CodeFieldName)
-	r.finds("ANML-16.3-02/accept-note", ask("Birthday"), SeverityInfo, CodeFieldName)
+	r.finds("ANML-8.7.2-04/accept-suggestion", ask("e-mail"), lookleap.SeverityInfo, CodeFieldName)
+	r.finds("ANML-16.3-02/accept-note", ask("Birthday"), lookleap.SeverityInfo, CodeFieldName)
 
 	// 5.4 and 11.6: documents of the shape of the draft's examples.
 	booking := root(`ttl="3600"`, `<head><title>Tours</title><meta name="type" value="service"/></head>
@@ -105,7 +107,7 @@ func TestRowsDocument(t *testing.T) {
 	t.Run("ANML-5.4-01/accept-no-error", func(t *testing.T) {
 		in(t, booking, func(t *testing.T, d *Document) {
 			for _, f := range d.Findings() {
-				if f.Severity == SeverityError {
+				if f.Severity == lookleap.SeverityError {
 					t.Error(f)
 				}
 			}
@@ -128,29 +130,29 @@ func TestRowsDocument(t *testing.T) {
 		data := first(d.Body().Data())
 		return fmt.Sprint(d.Status().Result(), " ", count(data.Items()), " ", n.Next(), " ", total, " ", n.Cursor(), " ", first(first(data.Items()).Fields()).Text())
 	})
-	r.finds("ANML-11.6-02/reject-departure", page, SeverityWarning, CodeBadValue)
+	r.finds("ANML-11.6-02/reject-departure", page, lookleap.SeverityWarning, CodeBadValue)
 	r.gives("ANML-11.6-02/reject-typed-value", page, true, func(d *Document) any {
 		_, err := first(first(first(d.Body().Data()).Items()).Fields()).Time()
 		return errors.Is(err, ErrType)
 	})
 	r.clean("ANML-11.2-01/accept-minimum", XML, response(`<refuse field="airline" reason="user-denied"/>`))
-	r.finds("ANML-11.2-01/accept-without-role", root("", `<knowledge><refuse field="airline" reason="user-denied"/></knowledge>`), SeverityInfo, CodeNoRole)
+	r.finds("ANML-11.2-01/accept-without-role", root("", `<knowledge><refuse field="airline" reason="user-denied"/></knowledge>`), lookleap.SeverityInfo, CodeNoRole)
 
 	// 8: the tree.
 	for name, bad := range map[string]string{"ask-in-body": `<body><ask field="f" action="a"/></body>`, "title-in-body": `<body><title>x</title></body>`, "disclosure-in-root": `<disclosure field="f" requires="none"/>`} {
-		r.finds("ANML-8-01/reject-"+name, bad, SeverityWarning, CodeMisplaced)
+		r.finds("ANML-8-01/reject-"+name, bad, lookleap.SeverityWarning, CodeMisplaced)
 	}
 	r.gives("ANML-8-01/reject-promotion", `<body><title>x</title></body>`, "", title)
 	r.finds1("ANML-8-02/reject-text-in-knowledge", XML, service("<knowledge>abc</knowledge>"), none, CodeStrayText)
 	r.finds1("ANML-8-02/reject-text-in-empty", XML, service(`<persona><tone value="x">abc</tone></persona>`), none, CodeStrayText)
 	r.finds1("ANML-8-02/reject-json-content", JSON, `{"anml":"1.0","knowledge":{"content":"abc"}}`, none, CodeStrayText)
 	r.clean("ANML-8-02/accept-white-space", XML, service("<head>\n <title>T</title>\n</head>"))
-	r.finds("ANML-8-03/reject-second", `<head><title>A</title></head><head><title>B</title></head>`, SeverityError, CodeSurplus)
+	r.finds("ANML-8-03/reject-second", `<head><title>A</title></head><head><title>B</title></head>`, lookleap.SeverityError, CodeSurplus)
 	r.gives("ANML-8-03/accept-first", `<head><title>A</title></head><head><title>B</title></head>`, "A", title)
 	r.gives("ANML-8-03/accept-constraints-together", `<constraints><disclosure field="email" requires="none"/></constraints><constraints><disclosure field="email" requires="authentication"/></constraints>`, Authentication,
 		func(d *Document) any { return d.Constraints().Rule("email", nil).Requires })
 	r.clean("ANML-8-04/accept-separate-spaces", XML, service(`<head><title>T</title></head><state><flow><step id="a" action="a"/></flow></state><interact><action id="a" method="GET" endpoint="/"/></interact>`))
-	r.finds("ANML-8-04/reject-actions", `<interact><action id="a" method="GET" endpoint="/1"/><action id="a" method="GET" endpoint="/2"/></interact>`, SeverityError, CodeDuplicateID)
+	r.finds("ANML-8-04/reject-actions", `<interact><action id="a" method="GET" endpoint="/1"/><action id="a" method="GET" endpoint="/2"/></interact>`, lookleap.SeverityError, CodeDuplicateID)
 
 	// 8.1: the root.
 	r.gives("ANML-8.1-01/accept-all", root(`version="1.0" role="service" supported-versions="1.0, 1.1" ttl="60" lang="en"`, ""), "1.0 service [1.0 1.1] 1m0s en", func(d *Document) any {
@@ -166,7 +168,7 @@ func TestRowsDocument(t *testing.T) {
 		}
 	})
 	r.gives("ANML-8.1-04/accept-absent", root("", ""), RoleUnspecified, func(d *Document) any { return d.Role() })
-	r.finds("ANML-8.1-04/reject-unknown", root(`role="boss"`, ""), SeverityError, CodeBadRole)
+	r.finds("ANML-8.1-04/reject-unknown", root(`role="boss"`, ""), lookleap.SeverityError, CodeBadRole)
 	t.Run("ANML-8.1-05/reject-unset", func(t *testing.T) {
 		d, _ := ParseXML([]byte(root("", "")), none)
 		if _, err := MarshalXML(d, WriteOptions{}); !errors.Is(err, ErrRoleUnset) {
@@ -190,7 +192,7 @@ func TestRowsDocument(t *testing.T) {
 	for _, section := range []string{"interact", "persona", "aesthetic", "constraints", "state"} {
 		bad := strings.Replace(response(""), "<knowledge>", "<"+section+"/><knowledge>", 1)
 		for _, id := range []string{"ANML-8.1-09", "ANML-11.1-09", "ANML-11.1-10"} {
-			r.finds(id+"/reject-"+section, bad, SeverityError, CodeRoleContent)
+			r.finds(id+"/reject-"+section, bad, lookleap.SeverityError, CodeRoleContent)
 		}
 		t.Run("ANML-11.1-09/reject-writing-"+section, func(t *testing.T) {
 			d, _ := ParseXML([]byte(bad), none)
@@ -220,10 +222,10 @@ func TestRowsDocument(t *testing.T) {
 		r.gives("ANML-8.1-11/reject-"+fmt.Sprintf("%q", text), root(`ttl="`+text+`"`, ""), "0s true", func(d *Document) any { ttl, has := d.TTL(); return fmt.Sprint(ttl, " ", has) })
 	}
 	r.gives("ANML-8.1-13/accept-tag", root(`lang="en-GB"`, ""), "en-GB", func(d *Document) any { return d.Lang() })
-	r.finds("ANML-8.1-13/reject-tag", root(`lang="english_"`, ""), SeverityWarning, CodeBadValue)
+	r.finds("ANML-8.1-13/reject-tag", root(`lang="english_"`, ""), lookleap.SeverityWarning, CodeBadValue)
 	r.gives("ANML-8.1-14/accept-any-order", `<body>x</body><head><title>T</title></head>`, "T", title)
-	r.finds("ANML-8.1-14/reject-second", `<body>x</body><body>y</body>`, SeverityError, CodeSurplus)
-	r.finds("ANML-8.1-15/accept-empty", root("", ""), SeverityWarning, CodeNoTitle)
+	r.finds("ANML-8.1-14/reject-second", `<body>x</body><body>y</body>`, lookleap.SeverityError, CodeSurplus)
+	r.finds("ANML-8.1-15/accept-empty", root("", ""), lookleap.SeverityWarning, CodeNoTitle)
 	site := func(domain, inner string) string { return `<site domain="` + domain + `">` + inner + `</site>` }
 	two := site("example.net", "<head><title>N</title></head>") + site("example.com", "<head><title>C</title></head>")
 	domains := func(d *Document) any {
@@ -254,9 +256,9 @@ func TestRowsDocument(t *testing.T) {
 		}
 	})
 	for _, v := range []string{"1.7", "2.0"} {
-		r.finds("ANML-8.1-20/accept-"+v, root(`version="`+v+`"`, ""), SeverityWarning, CodeNewVersion)
+		r.finds("ANML-8.1-20/accept-"+v, root(`version="`+v+`"`, ""), lookleap.SeverityWarning, CodeNewVersion)
 	}
-	r.finds("ANML-8.1-25/accept-lint", `<body/><constraints/>`, SeverityInfo, CodeSectionSeq)
+	r.finds("ANML-8.1-25/accept-lint", `<body/><constraints/>`, lookleap.SeverityInfo, CodeSectionSeq)
 	r.refuses("ANML-8.1-26/reject-limit-before-encoding", XML, "\xff"+strings.Repeat(" ", 1<<20), none, ErrLimit)
 	r.refuses("ANML-8.1-26/reject-encoding-before-syntax", XML, "<a><b></a>\xff", none, ErrEncoding)
 	r.refuses("ANML-8.1-26/reject-syntax-before-root", XML, "<a>", none, ErrNotWellFormed)
@@ -274,7 +276,7 @@ func TestRowsDocument(t *testing.T) {
 		}
 	}
 	r.gives("ANML-8.2-02/accept-domain", two, "example.net N;example.com C;", domains)
-	r.finds("ANML-8.2-02/reject-missing", `<site><body/></site>`, SeverityError, CodeMalformed)
+	r.finds("ANML-8.2-02/reject-missing", `<site><body/></site>`, lookleap.SeverityError, CodeMalformed)
 	for text, want := range map[string]bool{"2026-03-01T12:00:00Z": true, "2026-03-01T12:00:00+02:00": true, "2026-03-01T12:00:00": false, "soon": false} {
 		r.gives("ANML-8.2-05/"+map[bool]string{true: "accept-", false: "reject-"}[want]+text, `<site domain="example.com" trust-verified="`+text+`"><body/></site>`, want, func(d *Document) any {
 			_, ok := first(d.Sites()).TrustVerified()
@@ -282,12 +284,12 @@ func TestRowsDocument(t *testing.T) {
 		})
 	}
 	for name, inner := range map[string]string{"empty": "", "unknown": "<zzz/>"} {
-		r.finds("ANML-8.2-11/reject-"+name, site("example.com", inner), SeverityError, CodeEmptySite)
+		r.finds("ANML-8.2-11/reject-"+name, site("example.com", inner), lookleap.SeverityError, CodeEmptySite)
 		r.gives("ANML-8.2-11/reject-dropped-"+name, site("example.com", inner), "", domains)
 	}
 	for name, twin := range map[string]string{"equal": "example.com", "case": "EXAMPLE.com", "dot": "example.com."} {
 		r.gives("ANML-8.2-12/reject-"+name, two+site(twin, "<body/>"), "example.net N;", domains)
-		r.finds("ANML-8.2-12/reject-reported-"+name, two+site(twin, "<body/>"), SeverityError, CodeDuplicateSite)
+		r.finds("ANML-8.2-12/reject-reported-"+name, two+site(twin, "<body/>"), lookleap.SeverityError, CodeDuplicateSite)
 	}
 	scoped := site("example.net", `<constraints><disclosure field="email" requires="none"/></constraints><interact><action id="a" method="GET" endpoint="/"/></interact>`) +
 		site("example.com", `<knowledge><ask field="email" action="a" purpose="p"/></knowledge>`)
@@ -314,7 +316,7 @@ func TestRowsDocument(t *testing.T) {
 	r.gives("ANML-12.5-01/reject-elsewhere", site("example.com", `<head><trust domain="example.org"/></head>`), "[{example.com site }]", trust)
 	r.gives("ANML-12.5-03/accept-only-domain", `<head><trust domain="example.com" tier="2" manifest="https://evil.example/"/></head>`, "[{example.com trust }]", trust)
 	r.gives("ANML-12.5-04/reject-missing", `<head><trust/></head>`, "[]", trust)
-	r.finds("ANML-12.5-04/reject-empty", `<head><trust domain=""/></head>`, SeverityError, CodeMalformed)
+	r.finds("ANML-12.5-04/reject-empty", `<head><trust domain=""/></head>`, lookleap.SeverityError, CodeMalformed)
 	r.gives("ANML-12.5-05/accept-domain", `<head><trust domain="a.example.com"/></head>`, "[{a.example.com trust }]", trust)
 	r.gives("ANML-12.5-05/accept-alias", `<head><trust site="a.example.com"/></head>`, "[{a.example.com trust }]", trust)
 	r.finds1("ANML-12.5-05/accept-alias-reported", XML, service(`<head><trust site="a.example.com"/></head>`), none, CodeAlias)
@@ -353,6 +355,6 @@ func TestRowsDocument(t *testing.T) {
 		v, _ := d.Head().Meta("a")
 		return fmt.Sprint(v, " ", count(d.Head().Metas()))
 	})
-	r.finds("ANML-8.3.2-01/reject-nameless", `<head><meta value="1"/></head>`, SeverityError, CodeMalformed)
-	r.finds("ANML-17-01/accept-own-validator", `<knowledge><ask field="f"/></knowledge>`, SeverityError, CodeMalformed)
+	r.finds("ANML-8.3.2-01/reject-nameless", `<head><meta value="1"/></head>`, lookleap.SeverityError, CodeMalformed)
+	r.finds("ANML-17-01/accept-own-validator", `<knowledge><ask field="f"/></knowledge>`, lookleap.SeverityError, CodeMalformed)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/lookleap/lookleap"
 )
 
 func TestRowsConstraints(t *testing.T) {
@@ -22,12 +24,12 @@ func TestRowsConstraints(t *testing.T) {
 		v, ok := x.ValidFor()
 		return fmt.Sprint(x.Field(), " ", x.Requires(), " ", v, " ", ok)
 	})
-	r.finds("ANML-8.4.1-02/reject-missing", with(`<disclosure requires="none"/>`), SeverityError, CodeMalformed)
+	r.finds("ANML-8.4.1-02/reject-missing", with(`<disclosure requires="none"/>`), lookleap.SeverityError, CodeMalformed)
 	r.gives("ANML-8.4.1-02/reject-dropped-never-loosens", with(`<disclosure field="email" requires="none"/><disclosure requires="none"/>`), ExplicitConsent, rule("email"))
-	r.finds("ANML-8.4.1-02/accept-unasked", with(`<disclosure field="email" requires="none"/>`), SeverityWarning, CodeDangling)
+	r.finds("ANML-8.4.1-02/accept-unasked", with(`<disclosure field="email" requires="none"/>`), lookleap.SeverityWarning, CodeDangling)
 	for _, word := range []string{"None", "implicit", "nothing", " none"} {
 		r.gives("ANML-8.4.1-03/reject-"+strings.TrimSpace(word), with(`<disclosure field="email" requires="`+word+`"/>`), ExplicitConsent, rule("email"))
-		r.finds("ANML-8.4.1-03/reject-reported-"+strings.TrimSpace(word), with(`<disclosure field="email" requires="`+word+`"/>`), SeverityError, CodeBadValue)
+		r.finds("ANML-8.4.1-03/reject-reported-"+strings.TrimSpace(word), with(`<disclosure field="email" requires="`+word+`"/>`), lookleap.SeverityError, CodeBadValue)
 	}
 	r.gives("ANML-8.4.1-03/reject-missing", with(`<disclosure field="email"/><disclosure field="email" requires="none"/>`), ExplicitConsent, rule("email"))
 	r.gives("ANML-8.4.1-03/accept-none", with(`<disclosure field="email" requires="none"/>`), RequiresNothing, rule("email"))
@@ -78,14 +80,14 @@ func TestRowsState(t *testing.T) {
 	flow := `<flow><step id="a" status="current"/><step id="b"/></flow>`
 	r.gives("ANML-8.5-01/accept-both", state("<context><step>b</step></context>"+flow), "b", current)
 	r.gives("ANML-8.5-01/accept-context-alone", state("<context><step>b</step></context>"), "", current)
-	r.finds("ANML-8.5-01/reject-context-without-flow", state("<context><step>b</step></context>"), SeverityError, CodeDangling)
+	r.finds("ANML-8.5-01/reject-context-without-flow", state("<context><step>b</step></context>"), lookleap.SeverityError, CodeDangling)
 	r.gives("ANML-8.5-01/accept-flow-alone", state(flow), "a", current)
 	r.same("ANML-8.5.1-01/accept-json", service(state("<context><step>b</step></context>"+flow)), `{"anml":"1.0","role":"service","state":{"context":{"step":[{"content":"b"}]},"flow":{"step":[{"id":"a","status":"current"},{"id":"b"}]}}}`)
-	r.finds("ANML-8.5.1-01/reject-without-step", state("<context/>"+flow), SeverityError, CodeMalformed)
+	r.finds("ANML-8.5.1-01/reject-without-step", state("<context/>"+flow), lookleap.SeverityError, CodeMalformed)
 	for _, id := range []string{"ANML-8.5.1-02", "ANML-11.4-05"} {
 		r.gives(id+"/accept-trimmed", state("<context><step> b\n</step></context>"+flow), "b", current)
 		r.gives(id+"/reject-unknown", state("<context><step>z</step></context>"+flow), "", current)
-		r.finds(id+"/reject-reported", state("<context><step>z</step></context>"+flow), SeverityError, CodeDangling)
+		r.finds(id+"/reject-reported", state("<context><step>z</step></context>"+flow), lookleap.SeverityError, CodeDangling)
 	}
 	r.gives("ANML-8.5.1-02/reject-position-inferred", state(`<context><step>z</step></context><flow><step id="a" status="current"/></flow>`), "", current)
 	r.gives("ANML-8.5.2-01/accept-order", state(`<flow><step id="b"/><step id="a"/></flow>`), "b a ", func(d *Document) any {
@@ -99,12 +101,12 @@ func TestRowsState(t *testing.T) {
 		s := first(d.State().Flow().Steps())
 		return fmt.Sprint(s.ID(), " ", s.Label(), " ", s.Status(), " ", s.Required(), " ", s.Next(), " ", s.Condition(), " ", s.Action())
 	})
-	r.finds("ANML-8.5.3-01/reject-status", state(`<flow><step id="a" status="done"/></flow>`), SeverityWarning, CodeBadValue)
-	r.finds("ANML-8.5.3-01/reject-next", state(`<flow><step id="a" next="z"/></flow>`), SeverityWarning, CodeDangling)
-	r.finds("ANML-8.5.3-01/reject-action", state(`<flow><step id="a" action="z"/></flow>`), SeverityWarning, CodeDangling)
+	r.finds("ANML-8.5.3-01/reject-status", state(`<flow><step id="a" status="done"/></flow>`), lookleap.SeverityWarning, CodeBadValue)
+	r.finds("ANML-8.5.3-01/reject-next", state(`<flow><step id="a" next="z"/></flow>`), lookleap.SeverityWarning, CodeDangling)
+	r.finds("ANML-8.5.3-01/reject-action", state(`<flow><step id="a" action="z"/></flow>`), lookleap.SeverityWarning, CodeDangling)
 	r.gives("ANML-8.5.3-01/reject-two-current", state(`<flow><step id="a" status="current"/><step id="b" status="current"/></flow>`), "", current)
-	r.finds("ANML-8.5.3-02/reject-missing", state(`<flow><step label="x"/></flow>`), SeverityError, CodeMalformed)
-	r.finds("ANML-8.5.3-02/reject-duplicate", state(`<flow><step id="a" label="1"/><step id="a" label="2"/></flow>`), SeverityError, CodeDuplicateID)
+	r.finds("ANML-8.5.3-02/reject-missing", state(`<flow><step label="x"/></flow>`), lookleap.SeverityError, CodeMalformed)
+	r.finds("ANML-8.5.3-02/reject-duplicate", state(`<flow><step id="a" label="1"/><step id="a" label="2"/></flow>`), lookleap.SeverityError, CodeDuplicateID)
 	r.gives("ANML-8.5.3-02/accept-first", state(`<flow><step id="a" label="1"/><step id="a" label="2"/></flow>`), "1 1", func(d *Document) any {
 		return fmt.Sprint(count(d.State().Flow().Steps()), " ", d.State().Flow().Step("a").Label())
 	})
@@ -125,7 +127,7 @@ func TestRowsState(t *testing.T) {
 			r.gives(id+"/reject-"+name, "<head><title>T</title></head>"+state("<context><step>a</step></context>"+f), "false true  T", func(d *Document) any {
 				return fmt.Sprint(d.State().Flow().Exists(), " ", errors.Is(d.State().FlowError(), ErrFlowCycle), " ", d.State().CurrentStep().ID(), " ", d.Head().Title())
 			})
-			r.finds(id+"/reject-reported-"+name, state(f), SeverityError, CodeFlowCycle)
+			r.finds(id+"/reject-reported-"+name, state(f), lookleap.SeverityError, CodeFlowCycle)
 		}
 		r.gives(id+"/accept-chain", state(chain(256, "")), "256 true", func(d *Document) any {
 			f := d.State().Flow()
@@ -162,7 +164,7 @@ func TestRowsInteract(t *testing.T) {
 		})
 	for name, attrs := range map[string]string{"absent": `method="GET" endpoint="/"`, "empty": `id="" method="GET" endpoint="/"`} {
 		for _, id := range []string{"ANML-8.6.1-02", "ANML-11.4-01", "ANML-11.4-02", "ANML-11.4-03"} {
-			r.finds(id+"/reject-"+name, action(attrs), SeverityError, CodeMalformed)
+			r.finds(id+"/reject-"+name, action(attrs), lookleap.SeverityError, CodeMalformed)
 			r.gives(id+"/reject-invisible-"+name, action(attrs), 0, func(d *Document) any { return count(d.Interact().Actions()) })
 		}
 	}
@@ -173,19 +175,19 @@ func TestRowsInteract(t *testing.T) {
 			return fmt.Sprint(a.Method(), " ", a.Executable() == nil)
 		})
 	}
-	r.finds("ANML-8.6.1-03/accept-lower-case-reported", action(`id="a" method="post" endpoint="/"`), SeverityInfo, CodeBadValue)
+	r.finds("ANML-8.6.1-03/accept-lower-case-reported", action(`id="a" method="post" endpoint="/"`), lookleap.SeverityInfo, CodeBadValue)
 	for _, m := range []string{"CONNECT", "TRACE", "FOO", "GET "} {
 		r.gives("ANML-8.6.1-03/reject-"+strings.TrimSpace(m)+itoa(len(m)), action(`id="a" method="`+m+`" endpoint="/"`), "a false", executable)
-		r.finds("ANML-8.6.1-03/reject-reported-"+strings.TrimSpace(m)+itoa(len(m)), action(`id="a" method="`+m+`" endpoint="/"`), SeverityError, CodeBadValue)
+		r.finds("ANML-8.6.1-03/reject-reported-"+strings.TrimSpace(m)+itoa(len(m)), action(`id="a" method="`+m+`" endpoint="/"`), lookleap.SeverityError, CodeBadValue)
 	}
-	r.finds("ANML-8.6.1-03/reject-missing", action(`id="a" endpoint="/"`), SeverityError, CodeMalformed)
+	r.finds("ANML-8.6.1-03/reject-missing", action(`id="a" endpoint="/"`), lookleap.SeverityError, CodeMalformed)
 	for _, e := range []string{"/airline", "x?y=1&amp;z=2", "?a=b", "https://example.com/x", "//example.com/x", "http://example.com/"} {
 		r.gives("ANML-8.6.1-04/accept-"+e, action(`id="a" method="GET" endpoint="`+e+`"`), "a true", executable)
 	}
 	for _, e := range []string{"https://u@example.com/", "//u:p@example.com/", "javascript:alert(1)", "/\\evil.example", "/a b", "/a&#10;b", "http:/x", "https:x", "ftp://example.com/", "data:,x", "/%zz", "é", "://x"} {
 		r.gives("ANML-8.6.1-04/reject-"+e, action(`id="a" method="GET" endpoint="`+e+`"`), "a false", executable)
 	}
-	r.finds("ANML-8.6.1-04/reject-missing", action(`id="a" method="GET"`), SeverityError, CodeMalformed)
+	r.finds("ANML-8.6.1-04/reject-missing", action(`id="a" method="GET"`), lookleap.SeverityError, CodeMalformed)
 	r.gives("ANML-8.6.1-05/accept-default", action(ok), "application/x-www-form-urlencoded", func(d *Document) any { return first(d.Interact().Actions()).EncType() })
 	for text, want := range map[string]Auth{"none": AuthNone, "required": AuthRequired, "optional": AuthOptional, "maybe": AuthRequired, "None": AuthRequired} {
 		r.gives("ANML-8.6.1-06/accept-"+text, action(ok+` auth="`+text+`"`), want, func(d *Document) any { return first(d.Interact().Actions()).Auth() })
@@ -202,7 +204,7 @@ func TestRowsInteract(t *testing.T) {
 			return fmt.Sprint(c, " ", stated)
 		})
 	}
-	r.finds("ANML-13.4-14/accept-note", action(`id="a" method="POST" endpoint="/"`), SeverityInfo, CodeLint)
+	r.finds("ANML-13.4-14/accept-note", action(`id="a" method="POST" endpoint="/"`), lookleap.SeverityInfo, CodeLint)
 	r.gives("ANML-8-04/reject-ambiguous", `<interact><action id="a" method="GET" endpoint="/1"/><action id="a" method="GET" endpoint="/2"/></interact>`, true, func(d *Document) any {
 		_, err := d.Interact().Action("a")
 		return errors.Is(err, ErrAmbiguousAction) && first(d.Interact().Actions()).Executable() != nil
@@ -224,19 +226,19 @@ func TestRowsInteract(t *testing.T) {
 		hi, _ := x.Max()
 		return fmt.Sprint(x.Name(), " ", x.Type(), " ", x.Required(), " ", def, " ", x.Description(), " ", x.Pattern(), " ", lo, " ", hi)
 	})
-	r.finds("ANML-8.6.2-01/reject-nameless", param(`type="number"`, ""), SeverityError, CodeMalformed)
+	r.finds("ANML-8.6.2-01/reject-nameless", param(`type="number"`, ""), lookleap.SeverityError, CodeMalformed)
 	r.gives("ANML-8.6.2-01/reject-lost-required", param(`required="true"`, ""), "a false", executable)
 	r.gives("ANML-8.6.2-01/accept-lost-optional", param(``, ""), "a true", executable)
 	twice := `<interact><action id="a" method="GET" endpoint="/"><param name="p" type="date"/><param name="p" type="number"/></action></interact>`
 	r.gives("ANML-8.6.2-01/accept-first", twice, "1 date", func(d *Document) any {
 		return fmt.Sprint(count(first(d.Interact().Actions()).Params()), " ", p(d).Type())
 	})
-	r.finds("ANML-8.6.2-01/reject-duplicate", twice, SeverityError, CodeDuplicateID)
+	r.finds("ANML-8.6.2-01/reject-duplicate", twice, lookleap.SeverityError, CodeDuplicateID)
 	for text, want := range map[string]Type{"": TypeString, ` type="enum"`: TypeEnum, ` type="uri"`: TypeURI, ` type="int"`: TypeString, ` type="Number"`: TypeString} {
 		r.gives("ANML-8.6.2-02/accept-"+fmt.Sprintf("%q", text), param(`name="n"`+text, ""), want, func(d *Document) any { return p(d).Type() })
 	}
-	r.finds("ANML-8.6.2-04/reject-pattern", param(`name="n" pattern="(?=x)"`, ""), SeverityWarning, CodePattern)
-	r.finds("ANML-8.6.2-04/reject-bound", param(`name="n" type="boolean" min="1"`, ""), SeverityWarning, CodeBadValue)
+	r.finds("ANML-8.6.2-04/reject-pattern", param(`name="n" pattern="(?=x)"`, ""), lookleap.SeverityWarning, CodePattern)
+	r.finds("ANML-8.6.2-04/reject-bound", param(`name="n" type="boolean" min="1"`, ""), lookleap.SeverityWarning, CodeBadValue)
 	for _, id := range []string{"ANML-8.6.3-01", "ANML-8.6.3-02"} {
 		r.gives(id+"/accept-order", param(`name="n" type="enum"`, `<option value="b" label="B"/><option value=""/>`), "b B,,", func(d *Document) any {
 			out := ""
@@ -245,9 +247,9 @@ func TestRowsInteract(t *testing.T) {
 			}
 			return out
 		})
-		r.finds(id+"/reject-missing", param(`name="n" type="enum"`, `<option label="B"/>`), SeverityError, CodeMalformed)
-		r.finds(id+"/reject-other-type", param(`name="n"`, `<option value="B"/>`), SeverityWarning, CodeBadValue)
-		r.finds(id+"/reject-enum-without", param(`name="n" type="enum"`, ``), SeverityWarning, CodeBadValue)
+		r.finds(id+"/reject-missing", param(`name="n" type="enum"`, `<option label="B"/>`), lookleap.SeverityError, CodeMalformed)
+		r.finds(id+"/reject-other-type", param(`name="n"`, `<option value="B"/>`), lookleap.SeverityWarning, CodeBadValue)
+		r.finds(id+"/reject-enum-without", param(`name="n" type="enum"`, ``), lookleap.SeverityWarning, CodeBadValue)
 	}
 	r.gives("ANML-8.6.4-01/accept-default", `<interact><action id="a" method="GET" endpoint="/"><response/></action></interact>`, MediaTypeXML, func(d *Document) any { return first(d.Interact().Actions()).Response().Type() })
 }
@@ -260,7 +262,7 @@ func TestRowsKnowledge(t *testing.T) {
 	r.gives("ANML-8.7-01/accept-any-order", know(`<inform>1</inform><ask field="f" action="a" purpose="p"/><inform>2</inform>`), "2 1", func(d *Document) any {
 		return fmt.Sprint(count(d.Knowledge().Informs()), " ", count(d.Knowledge().Asks()))
 	})
-	r.finds("ANML-8.7-01/accept-answer-reported", know(`<answer field="f" value="v"/>`), SeverityInfo, CodeRoleContent)
+	r.finds("ANML-8.7-01/accept-answer-reported", know(`<answer field="f" value="v"/>`), lookleap.SeverityInfo, CodeRoleContent)
 	r.gives("ANML-8.7-02/accept-all", response(`<answer field="f" value="v"/><refuse field="g" reason="user-denied"/><ask field="h" action="a" purpose="p"/><inform>i</inform>`), "1 1 1 1", func(d *Document) any {
 		k := d.Knowledge()
 		return fmt.Sprint(count(k.Answers()), " ", count(k.Refuses()), " ", count(k.Asks()), " ", count(k.Informs()))
@@ -281,16 +283,16 @@ func TestRowsKnowledge(t *testing.T) {
 		i := first(d.Knowledge().Informs())
 		return fmt.Sprint(len(i.Scoped(i.Scope())), " ", i.Scoped(i.Scope())[0].Element())
 	})
-	r.finds("ANML-8.7.1-03/reject-dangling", know(`<inform scope="s">x</inform>`), SeverityWarning, CodeDangling)
+	r.finds("ANML-8.7.1-03/reject-dangling", know(`<inform scope="s">x</inform>`), lookleap.SeverityWarning, CodeDangling)
 	r.gives("ANML-8.7.2-01/accept-all", know(`<ask field="f" action="a" required="true" purpose="p" type="date"/>`), "f a true p date", func(d *Document) any {
 		a := first(d.Knowledge().Asks())
 		return fmt.Sprint(a.Field(), " ", a.Action(), " ", a.Required(), " ", a.Purpose(), " ", a.Type())
 	})
 	r.gives("ANML-8.7.2-01/accept-enum-as-string", know(`<ask field="f" action="a" type="enum"/>`), TypeString, func(d *Document) any { return first(d.Knowledge().Asks()).Type() })
-	r.finds("ANML-8.7.2-01/reject-type", know(`<ask field="f" action="a" type="enum"/>`), SeverityWarning, CodeBadValue)
+	r.finds("ANML-8.7.2-01/reject-type", know(`<ask field="f" action="a" type="enum"/>`), lookleap.SeverityWarning, CodeBadValue)
 	for name, bad := range map[string]string{"ANML-8.7.2-02/reject-absent": `<ask action="a"/>`, "ANML-8.7.2-02/reject-empty": `<ask field="" action="a"/>`, "ANML-8.7.2-03/reject-absent": `<ask field="f"/>`, "ANML-8.7.2-03/reject-empty": `<ask field="f" action=""/>`,
 		"ANML-8.7.3-02/reject-absent": `<answer value="v"/>`, "ANML-8.7.3-03/reject-absent": `<answer field="f"/>`, "ANML-8.7.4-01/reject-absent": `<refuse reason="user-denied"/>`, "ANML-8.7.4-02/reject-absent": `<refuse field="f"/>`} {
-		r.finds(name, know(bad), SeverityError, CodeMalformed)
+		r.finds(name, know(bad), lookleap.SeverityError, CodeMalformed)
 		r.gives(name+"-invisible", know(bad), "0 0 0", func(d *Document) any {
 			k := d.Knowledge()
 			return fmt.Sprint(count(k.Asks()), " ", count(k.Answers()), " ", count(k.Refuses()))
@@ -298,9 +300,9 @@ func TestRowsKnowledge(t *testing.T) {
 	}
 	r.gives("ANML-8.7.2-02/accept-field", know(`<ask field="F f" action="a"/>`), "F f", func(d *Document) any { return first(d.Knowledge().Asks()).Field() })
 	r.gives("ANML-8.7.2-03/reject-dangling-visible", know(`<ask field="f" action="z"/>`), true, func(d *Document) any { return first(d.Knowledge().Asks()).Dangling() })
-	r.finds("ANML-8.7.2-03/reject-dangling", know(`<ask field="f" action="z"/>`), SeverityError, CodeNoAction)
+	r.finds("ANML-8.7.2-03/reject-dangling", know(`<ask field="f" action="z"/>`), lookleap.SeverityError, CodeNoAction)
 	for name, purpose := range map[string]string{"absent": "", "blank": ` purpose=" "`} {
-		r.finds("ANML-14.3-02/reject-"+name, know(`<ask field="f" action="a"`+purpose+`/>`), SeverityError, CodeNoPurpose)
+		r.finds("ANML-14.3-02/reject-"+name, know(`<ask field="f" action="a"`+purpose+`/>`), lookleap.SeverityError, CodeNoPurpose)
 		r.gives("ANML-14.3-02/accept-processed-"+name, know(`<ask field="f" action="a"`+purpose+`/>`), 1, func(d *Document) any { return count(d.Knowledge().Asks()) })
 	}
 	answer := func(attrs string) string { return response(`<answer ` + attrs + `/>`) }
@@ -336,7 +338,7 @@ func TestRowsKnowledge(t *testing.T) {
 			return fmt.Sprint(x, " ", x.Known())
 		})
 	}
-	r.finds("ANML-8.7.4-03/reject-constraint", know(`<refuse field="f" reason="user-denied" constraint="z"/>`), SeverityWarning, CodeDangling)
+	r.finds("ANML-8.7.4-03/reject-constraint", know(`<refuse field="f" reason="user-denied" constraint="z"/>`), lookleap.SeverityWarning, CodeDangling)
 	r.gives("ANML-8.7.4-03/accept-all", response(`<refuse field="f" reason="user-denied" constraint="c" message="m"/>`), "c m", func(d *Document) any {
 		x := first(d.Knowledge().Refuses())
 		return x.Constraint() + " " + x.Message()

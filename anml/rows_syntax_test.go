@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"github.com/lookleap/lookleap"
 )
 
 func utf16Of(s string, bigEndian, mark bool) string {
@@ -36,7 +38,7 @@ func TestRowsSyntax(t *testing.T) {
 		r.refuses("ANML-1.2.1-01/reject-"+name, XML, doc, none, ErrNotWellFormed)
 	}
 	r.gives("ANML-1.2.1-01/accept-well-formed", head, "T", title)
-	r.finds("ANML-1.2.1-02/accept-deviation-reported", "<body><title>x</title></body>", SeverityWarning, CodeMisplaced)
+	r.finds("ANML-1.2.1-02/accept-deviation-reported", "<body><title>x</title></body>", lookleap.SeverityWarning, CodeMisplaced)
 	r.clean("ANML-1.2.1-02/accept-conforming", XML, service(head))
 	r.refuses("ANML-1.2.2-01/reject-fault-at-the-end", XML, service(head)+"x", none, ErrNotWellFormed)
 	r.gives("ANML-1.2.2-02/accept-bom", "<?xml version=\"1.0\"?><anml xmlns=\""+Namespace+"\">"+head+"</anml>", "T", title)
@@ -60,7 +62,7 @@ func TestRowsSyntax(t *testing.T) {
 	})
 	r.refuses("ANML-1.2.1-03/reject-latin1", XML, `<?xml version="1.0" encoding="ISO-8859-1"?>`+bare, none, ErrUnsupportedEncoding)
 	r.gives("ANML-1.2.2-05/accept-unknown", `<foo xmlns:x="urn:x" x:a="1" b="2"/><x:y xmlns:x="urn:x"/>`+head, "T", title)
-	r.finds("ANML-1.2.2-05/accept-reported", `<foo/>`, SeverityInfo, CodeANMLNamespace)
+	r.finds("ANML-1.2.2-05/accept-reported", `<foo/>`, lookleap.SeverityInfo, CodeANMLNamespace)
 
 	r.refuses("ANML-5-01/reject-undeclared-prefix", XML, service("<p:x/>"), none, ErrNotWellFormed)
 	r.refuses("ANML-5-01/reject-empty-prefix", XML, service(`<x xmlns:p=""/>`), none, ErrNotWellFormed)
@@ -81,7 +83,7 @@ func TestRowsSyntax(t *testing.T) {
 	r.finds1("ANML-5.1-02/accept-option", XML, `<anml/>`, ReadOptions{AcceptMissingNamespace: true}, CodeANMLNamespace)
 	r.gives("ANML-5.2.1-01/accept-lower-case", head, "T", title)
 	r.gives("ANML-5.2.1-01/reject-upper-case-element", "<Head><title>T</title></Head>", "", title)
-	r.finds("ANML-5.2.1-01/reject-upper-case-reported", "<Body/>", SeverityInfo, CodeCase)
+	r.finds("ANML-5.2.1-01/reject-upper-case-reported", "<Body/>", lookleap.SeverityInfo, CodeCase)
 	r.finds1("ANML-5.2.1-01/reject-attribute-case", XML, `<anml xmlns="`+Namespace+`" Ttl="1"/>`, none, CodeCase)
 
 	r.finds1("ANML-5.2.2-01/accept-with-finding", XML, service(`<status code='1' result="success"/>`), none, CodeQuote)
@@ -91,7 +93,7 @@ func TestRowsSyntax(t *testing.T) {
 		n, valid := d.Body().Nav().Total()
 		return strings.Join([]string{raw, map[bool]string{true: "true"}[ok], itoa(int(n)), map[bool]string{false: "false"}[valid]}, " ")
 	})
-	r.finds("ANML-5.2.2-02/reject-malformed-integer", `<body><nav total="abc"/></body>`, SeverityError, CodeBadValue)
+	r.finds("ANML-5.2.2-02/reject-malformed-integer", `<body><nav total="abc"/></body>`, lookleap.SeverityError, CodeBadValue)
 	r.gives("ANML-5.2.3-01/accept-space-kept", "<knowledge><inform> a\n b </inform></knowledge>", " a\n b ", func(d *Document) any { return first(d.Knowledge().Informs()).Text() })
 	t.Run("ANML-5.2.3-01/accept-indent-outside-text", func(t *testing.T) {
 		d, _ := ParseXML([]byte(service("<knowledge><inform>a</inform></knowledge><body>x<section>y</section> </body>")), none)
@@ -132,12 +134,12 @@ func TestRowsSyntax(t *testing.T) {
 			t.Errorf("%s %v", x, err)
 		}
 	})
-	r.finds("ANML-5.3.3-01/accept-attribute", strings.Replace(service(head), `version="1.0" role`, `version="2.0" role`, 1), SeverityWarning, CodeNewVersion)
+	r.finds("ANML-5.3.3-01/accept-attribute", strings.Replace(service(head), `version="1.0" role`, `version="2.0" role`, 1), lookleap.SeverityWarning, CodeNewVersion)
 	r.refuses("ANML-5.3.3-01/reject-namespace", XML, `<anml xmlns="urn:ietf:params:xml:ns:anml:2.0"/>`, none, ErrUnsupportedVersion)
 	r.same("ANML-5.3.4-01/accept-kept", service(`<body><x:y xmlns:x="urn:x" x:a="1">t</x:y></body>`), `{"anml":"1.0","role":"service","body":{"{urn:x}y":[{"@{urn:x}a":"1","content":"t"}]}}`)
-	r.finds("ANML-5.3.4-02/reject-unqualified-attribute", `<body zzz="1"/>`, SeverityInfo, CodeUnqualified)
-	r.finds("ANML-5.3.4-02/reject-no-namespace", `<x xmlns=""/>`, SeverityWarning, CodeUnqualified)
-	r.finds("ANML-5.3.4-03/reject-element", `<zzz/>`, SeverityInfo, CodeANMLNamespace)
+	r.finds("ANML-5.3.4-02/reject-unqualified-attribute", `<body zzz="1"/>`, lookleap.SeverityInfo, CodeUnqualified)
+	r.finds("ANML-5.3.4-02/reject-no-namespace", `<x xmlns=""/>`, lookleap.SeverityWarning, CodeUnqualified)
+	r.finds("ANML-5.3.4-03/reject-element", `<zzz/>`, lookleap.SeverityInfo, CodeANMLNamespace)
 	r.gives("ANML-5.3.4-03/reject-prefixed-attribute", `<anml xmlns="`+Namespace+`" xmlns:a="`+Namespace+`" a:ttl="5"/>`, false, func(d *Document) any { _, ok := d.TTL(); return ok })
 	r.finds1("ANML-5.3.5-01/accept-with-finding", XML, "<!DOCTYPE anml>"+bare, none, CodeDoctype)
 	r.refuses("ANML-5.3.5-01/reject-option", XML, "<!DOCTYPE anml>"+bare, ReadOptions{RejectDoctype: true}, ErrLexical)
@@ -198,11 +200,11 @@ func TestRowsSyntax(t *testing.T) {
 			t.Errorf("%s %v", x, err)
 		}
 	})
-	r.finds("ANML-6.5.1-13/accept-elsewhere", "", SeverityWarning, CodeNoTitle)
+	r.finds("ANML-6.5.1-13/accept-elsewhere", "", lookleap.SeverityWarning, CodeNoTitle)
 	r.clean("ANML-6.5.1-13/accept-minimal", XML, service(head))
 	t.Run("ANML-6.5.1-13/reject-at-well-known", func(t *testing.T) {
 		d, err := ParseXML([]byte(service("")), ReadOptions{WellKnown: true})
-		if err != nil || d.Findings()[0].Code != CodeNoTitle || d.Findings()[0].Severity != SeverityError {
+		if err != nil || d.Findings()[0].Code != CodeNoTitle || d.Findings()[0].Severity != lookleap.SeverityError {
 			t.Error(err, d.Findings())
 		}
 	})
@@ -227,7 +229,7 @@ func TestRowsSyntax(t *testing.T) {
 		return out
 	})
 	r.gives("ANML-10.3-01/accept-none", "<body/>", "", func(d *Document) any { return d.Body().Lang() })
-	r.finds("ANML-10.3-02/reject-dir", `<body dir="rtl"/>`, SeverityInfo, CodeUnqualified)
+	r.finds("ANML-10.3-02/reject-dir", `<body dir="rtl"/>`, lookleap.SeverityInfo, CodeUnqualified)
 	r.gives("ANML-16.4-01/accept-exact", head, "T", title)
 	r.refuses("ANML-16.4-01/reject-trailing-space", XML, `<anml xmlns="`+Namespace+` "/>`, none, ErrUnsupportedVersion)
 	r.refuses("ANML-17-03/reject-alias-by-default", XML, `<anml xmlns="urn:ietf:params:xml:ns:anml"/>`, none, ErrUnsupportedVersion)

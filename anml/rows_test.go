@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/lookleap/lookleap"
 )
 
 // The rows of the requirement register, one leaf subtest or more for each.
@@ -61,7 +63,7 @@ func (r rows) gives(id, sections string, want any, ask func(d *Document) any) {
 }
 
 // finds wants a finding with a code, its requirement id and its severity.
-func (r rows) finds(id, sections string, s Severity, code string) {
+func (r rows) finds(id, sections string, s lookleap.Severity, code lookleap.Code) {
 	r.Helper()
 	doc := sections
 	if !strings.HasPrefix(doc, "<?xml") && !strings.HasPrefix(doc, "<anml") {
@@ -69,7 +71,7 @@ func (r rows) finds(id, sections string, s Severity, code string) {
 	}
 	r.Run(id, func(t *testing.T) {
 		in(t, doc, func(t *testing.T, d *Document) {
-			if !slices.ContainsFunc(d.Findings(), func(f Finding) bool {
+			if !slices.ContainsFunc(d.Findings(), func(f lookleap.Finding) bool {
 				return f.Code == code && f.Severity == s && f.Message != "" && f.Line > 0
 			}) {
 				t.Errorf("%s: no %s finding %s among %v", d.Format(), s, code, d.Findings())
@@ -79,14 +81,14 @@ func (r rows) finds(id, sections string, s Severity, code string) {
 }
 
 // finds1 wants a finding in one serialization.
-func (r rows) finds1(id string, f Format, doc string, o ReadOptions, code string) {
+func (r rows) finds1(id string, f Format, doc string, o ReadOptions, code lookleap.Code) {
 	r.Helper()
 	r.Run(id, func(t *testing.T) {
 		d, err := parseAs(f, doc, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.ContainsFunc(d.Findings(), func(f Finding) bool { return f.Code == code }) {
+		if !slices.ContainsFunc(d.Findings(), func(f lookleap.Finding) bool { return f.Code == code }) {
 			t.Errorf("no finding %s among %v", code, d.Findings())
 		}
 	})
@@ -101,7 +103,7 @@ func (r rows) clean(id string, f Format, doc string) {
 			t.Fatal(err)
 		}
 		for _, f := range d.Findings() {
-			if f.Severity < SeverityInfo {
+			if f.Severity < lookleap.SeverityInfo {
 				t.Error(f)
 			}
 		}
@@ -123,7 +125,7 @@ func (r rows) refuses(id string, f Format, doc string, o ReadOptions, class erro
 		if !errors.Is(err, class) || d != nil {
 			t.Fatalf("got %v, %v, want %v", d, err, class)
 		}
-		var e *Error
+		var e *lookleap.Error
 		if !errors.As(err, &e) || e.Code == "" || e.Message == "" {
 			t.Errorf("no code or message: %v", err)
 		}

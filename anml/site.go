@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
@@ -115,9 +116,9 @@ func normalDomain(s string) string {
 // Claim is what a document says about whose site it speaks for (section 12.5).
 // It proves nothing.
 type Claim struct {
-	Site    string // domain in normal form
-	Form    string // "trust" or "site"
-	Invalid string // reason code of a claim that cannot be verified, or ""
+	Site    string        // domain in normal form
+	Form    string        // "trust" or "site"
+	Invalid lookleap.Code // reason code of a claim that cannot be verified, or ""
 }
 
 // Claims lists the claims of a document: each usable site of a multi-site

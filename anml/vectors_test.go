@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/lookleap/lookleap"
 )
 
 // vectorFile is one file of testdata/vectors.
@@ -118,8 +120,8 @@ func decide(d *Document) decisionVector {
 func faults(d *Document) []string {
 	codes := []string{}
 	for _, f := range d.Findings() {
-		if f.Severity == SeverityError {
-			codes = append(codes, f.Code)
+		if f.Severity == lookleap.SeverityError {
+			codes = append(codes, string(f.Code))
 		}
 	}
 	slices.Sort(codes)
@@ -212,9 +214,9 @@ func TestVectorRefusals(t *testing.T) {
 				again, after, _ := strings.Cut(rest, "[/*]")
 				data = []byte(before + strings.Repeat(again, c.Repeat) + after)
 			}
-			var e *Error
+			var e *lookleap.Error
 			d, err := Parse(c.ContentType, data, ReadOptions{Role: parse[Role](roleWords[:], c.Role)})
-			if d != nil || !errors.As(err, &e) || e.Code != c.Code || vectorClasses[c.Class] == nil || !errors.Is(err, vectorClasses[c.Class]) {
+			if d != nil || !errors.As(err, &e) || string(e.Code) != c.Code || vectorClasses[c.Class] == nil || !errors.Is(err, vectorClasses[c.Class]) {
 				t.Errorf("%v, %v", d, err)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/zero"
 )
@@ -39,7 +40,7 @@ type WriteOptions struct {
 // InvalidError says why a document is not written: its findings of severity
 // error.
 type InvalidError struct {
-	Findings []Finding
+	Findings []lookleap.Finding
 }
 
 func (e *InvalidError) Error() string {
@@ -55,12 +56,12 @@ func (e *InvalidError) Error() string {
 }
 
 // ReasonCode returns the reason code of the first finding.
-func (e *InvalidError) ReasonCode() string {
+func (e *InvalidError) ReasonCode() lookleap.Code {
 	e = zero.Or(e)
 	if len(e.Findings) == 0 {
 		return CodeMalformed
 	}
-	return string(e.Findings[0].Code)
+	return e.Findings[0].Code
 }
 
 // Unwrap gives ErrRoleContent where that is among the reasons.
@@ -99,9 +100,9 @@ func (d *Document) writable(o WriteOptions) (Role, error) {
 	if role == RoleUnspecified {
 		return 0, ErrRoleUnset
 	}
-	var broken []Finding
+	var broken []lookleap.Finding
 	for _, f := range d.Findings() {
-		if f.Severity == SeverityError {
+		if f.Severity == lookleap.SeverityError {
 			broken = append(broken, f)
 		}
 	}

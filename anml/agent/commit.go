@@ -26,7 +26,7 @@ func (s *Session) commit(ctx context.Context, a *lookleap.Approval, e *effect, b
 			}
 		case ended(ctx, "") == nil:
 			plan := a.Plan().ID()
-			err = s.turnDown(ctx, e, plan, s.refusals(e.Exchange, plan, e.Disclosure.withheld(codeOf(err), anml.TrustInsufficient)), err)
+			err = s.turnDown(ctx, e, plan, s.refusals(e.Exchange, plan, e.Disclosure.withheld(lookleap.CodeOf(err), anml.TrustInsufficient)), err)
 		}
 		return nil, err
 	}
@@ -126,7 +126,7 @@ var errIdentityLost = errors.New("the site that the user was shown can no longer
 func (s *Session) recordOutcome(ctx context.Context, e *effect, plan string, err error) {
 	ctx = context.WithoutCancel(ctx)
 	entry := e.entry(plan, EntryOutcome, s.now())
-	entry.Code = codeOf(err)
+	entry.Code = lookleap.CodeOf(err)
 	if err := s.record(ctx, entry); err != nil {
 		s.agent.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeIO, Subject: plan, Err: err})
 	}

@@ -136,7 +136,7 @@ func weigh(g *grounds) Decision {
 		d.refuse(CodePurposeImplausible, anml.PolicyViolation)
 	}
 	if g.store != nil {
-		d.refuse(codeOf(g.store), anml.PolicyViolation)
+		d.refuse(lookleap.CodeOf(g.store), anml.PolicyViolation)
 	}
 	if g.missing == CodeNoValue || g.missing == CodeValueType {
 		d.refuse(g.missing, anml.UnsupportedField)

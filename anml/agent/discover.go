@@ -145,7 +145,7 @@ func (d *discovery) try(c candidate) (*Page, error) {
 }
 
 func (d *discovery) attempt(source Source, u domain.URL, err error) Attempt {
-	a := Attempt{Time: d.session.now(), Source: source, URL: shown(u), Code: codeOf(err)}
+	a := Attempt{Time: d.session.now(), Source: source, URL: shown(u), Code: lookleap.CodeOf(err)}
 	var refused *Error
 	if errors.As(err, &refused) {
 		a.Status = refused.Status
@@ -176,13 +176,13 @@ func (d *discovery) first(candidates []candidate, before error) (*Page, error) {
 // over reports whether an error ends the search: the origin has given up ANML, or
 // the search itself is at its end.
 func (d *discovery) over(err error) bool {
-	return codeOf(err) == CodeGone || codeOf(err) == lookleap.CodeIO || d.ended(err)
+	return lookleap.CodeOf(err) == CodeGone || lookleap.CodeOf(err) == lookleap.CodeIO || d.ended(err)
 }
 
 // ended reports whether an error is about the search and no place: its time is
 // over, or the session.
 func (d *discovery) ended(err error) bool {
-	return ended(d.ctx, d.origin) != nil || codeOf(err) == lookleap.CodeClosed
+	return ended(d.ctx, d.origin) != nil || lookleap.CodeOf(err) == lookleap.CodeClosed
 }
 
 // weightier gives the error that says more, the first of equals.
@@ -196,7 +196,7 @@ func weightier(a, b error) error {
 // weight orders why nothing was found: that something is there and cannot be
 // used says most, then that it could not be found out.
 func weight(err error) int {
-	switch code := codeOf(err); {
+	switch code := lookleap.CodeOf(err); {
 	case code == lookleap.CodeOK:
 		return 0
 	case absent(err):
@@ -221,7 +221,7 @@ func absent(err error) bool {
 // inconclusive reports whether an error leaves open whether a document is at a
 // place: it may be there at another time, or for another caller.
 func inconclusive(err error) bool {
-	switch codeOf(err) {
+	switch lookleap.CodeOf(err) {
 	case lookleap.CodeBadStatus, lookleap.CodeTimeout, lookleap.CodeUnreachable, lookleap.CodeConnRefused, lookleap.CodeConnReset,
 		lookleap.CodeTruncated, lookleap.CodeTooSlow, lookleap.CodeDNSError, lookleap.CodeDNSSECBogus, lookleap.CodeNoAddress,
 		CodeInconclusive:
@@ -238,7 +238,7 @@ func (d *discovery) end(page *Page, err error) (*Page, error) {
 	if over := ended(d.ctx, d.origin); over != nil {
 		err = over
 	}
-	e := &Error{Code: codeOf(err), URL: d.origin, Trace: d.trace, Err: err}
+	e := &Error{Code: lookleap.CodeOf(err), URL: d.origin, Trace: d.trace, Err: err}
 	var below *Error
 	if errors.As(err, &below) {
 		e.Status, e.RetryAfter, e.answer = below.Status, below.RetryAfter, below.answer

@@ -123,7 +123,7 @@ func (e *effect) body(told *disclosure) (contentType string, body []byte, err er
 		body, err = anml.Marshal(doc, e.Send.Format, anml.WriteOptions{Role: anml.RoleAgentResponse})
 	}
 	if err != nil {
-		return "", nil, &Error{Code: codeOf(err), URL: e.Send.place(), Reason: "the response cannot be written", Err: err}
+		return "", nil, &Error{Code: lookleap.CodeOf(err), URL: e.Send.place(), Reason: "the response cannot be written", Err: err}
 	}
 	return e.Send.Format.MediaType(), body, nil
 }

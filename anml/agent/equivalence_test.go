@@ -8,12 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/lab"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
-	"pgregory.net/rapid"
 )
 
 // twins are one document in both serializations, opened in one session.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/zero"
@@ -67,7 +66,7 @@ func missing(what, fix string) error {
 // fail makes an error about a URL from the error below it, whose code it keeps.
 func fail(url string, err error, reason string) *Error {
 	url, _, _ = strings.Cut(url, "?")
-	e := &Error{Code: codeOf(err), URL: url, Reason: reason, Err: err}
+	e := &Error{Code: lookleap.CodeOf(err), URL: url, Reason: reason, Err: err}
 	var exchange *fetch.Error
 	if errors.As(err, &exchange) {
 		e.Status, e.RetryAfter = exchange.Status, exchange.RetryAfter
@@ -77,16 +76,6 @@ func fail(url string, err error, reason string) *Error {
 		e.RetryAfter = max(e.RetryAfter, below.RetryAfter)
 	}
 	return e
-}
-
-// codeOf is [lookleap.CodeOf] for errors of package anml too, which stands below
-// the root.
-func codeOf(err error) lookleap.Code {
-	var document *anml.Error
-	if errors.As(err, &document) {
-		return lookleap.Code(document.Code)
-	}
-	return lookleap.CodeOf(err)
 }
 
 // ended turns the end of a context into an error with its cause: the caller left,

@@ -93,7 +93,7 @@ func (p *Page) Explain() Explanation {
 		}
 	}
 	for _, f := range p.doc.Findings() {
-		if f.Severity == anml.SeverityError && strings.Contains(f.Path, "/site") && strings.Count(f.Path, "/") == 2 {
+		if f.Severity == lookleap.SeverityError && strings.Contains(f.Path, "/site") && strings.Count(f.Path, "/") == 2 {
 			e.Unused = append(e.Unused, lookleap.Finding{Severity: lookleap.SeverityError, Code: lookleap.Code(f.Code), Requirement: f.Requirement, Message: f.Message, Fix: f.Fix,
 				Position: lookleap.Position{Line: f.Line, Column: f.Column, Offset: f.Offset, Path: f.Path}})
 		}
@@ -111,9 +111,9 @@ func (p *Page) Explain() Explanation {
 // causeOf is the code below an error of ours that says no more than "unknown".
 func causeOf(err error) lookleap.Code {
 	if cause := errors.Unwrap(err); cause != nil {
-		return codeOf(cause)
+		return lookleap.CodeOf(cause)
 	}
-	return codeOf(err)
+	return lookleap.CodeOf(err)
 }
 
 // presence is whether a site has a section.

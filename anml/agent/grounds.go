@@ -50,7 +50,7 @@ func (p *Page) frame(site anml.Site, now time.Time, initiated bool) *frame {
 	if f.untrusted == "" && whose == anmltrust.Dropped {
 		f.untrusted = CodeTrustUnverified
 		if asker.Err != nil {
-			f.untrusted = codeOf(asker.Err)
+			f.untrusted = lookleap.CodeOf(asker.Err)
 		}
 	}
 	return f
@@ -171,7 +171,7 @@ type item struct {
 func (f *frame) decide(ctx context.Context, to *route, it item) Decision {
 	s := f.page.session
 	if over := ended(ctx, ""); over != nil { // nothing is looked up any more
-		return Decision{Field: it.field, Owner: f.asker, Verb: VerbRefuse, Code: codeOf(over), Reason: anml.PolicyViolation, purposes: it.purposes}
+		return Decision{Field: it.field, Owner: f.asker, Verb: VerbRefuse, Code: lookleap.CodeOf(over), Reason: anml.PolicyViolation, purposes: it.purposes}
 	}
 	g := &grounds{
 		kind: it.kind, field: it.field, owner: f.asker, untrusted: f.untrusted, foreign: f.foreign, version: f.version,
@@ -184,7 +184,7 @@ func (f *frame) decide(ctx context.Context, to *route, it item) Decision {
 		judged:     PurposeOK,
 	}
 	if to.unusable != nil {
-		g.unusable = codeOf(to.unusable)
+		g.unusable = lookleap.CodeOf(to.unusable)
 	}
 	if it.kind != tellAnswer {
 		g.untrusted, g.foreign = f.closed, f.elsewhere // nobody asks: it goes to whose action it is
@@ -261,7 +261,7 @@ func (f *frame) value(ctx context.Context, g *grounds, to *route, it item) (Valu
 	case errors.Is(err, ErrNoValue), err == nil && v.Text == "":
 		return Value{}, CodeNoValue
 	case err != nil:
-		return Value{}, codeOf(err)
+		return Value{}, lookleap.CodeOf(err)
 	case !tellable(v.Text):
 		return Value{}, CodeValueType
 	}

@@ -26,7 +26,7 @@ func TestNoticesOfFailures(t *testing.T) {
 		}, NoticeInvalid, anml.CodeRoleConflict},
 		"limit": {func(s *lab.Site) {
 			s.Body("/page", anml.MediaTypeXML, service(strings.Repeat("<x>", 40)+strings.Repeat("</x>", 40)))
-		}, NoticeInvalid, anml.CodeLimit},
+		}, NoticeInvalid, lookleap.CodeLimit},
 		"version": {func(s *lab.Site) {
 			s.Body("/page", anml.MediaTypeXML, strings.Replace(service(titled), "anml:1.0", "anml:2.0", 1))
 		}, NoticeUnsupported, anml.CodeVersion},

@@ -96,7 +96,7 @@ func (s *Session) retrieve(ctx context.Context, u domain.URL) (*Page, error) {
 	}
 	s.notices.reached(u)
 	page, err := s.newPage(ctx, r, a)
-	if a.wellKnown && codeOf(err) == lookleap.CodeMediaType { // a page in its place is as good as a 404
+	if a.wellKnown && lookleap.CodeOf(err) == lookleap.CodeMediaType { // a page in its place is as good as a 404
 		e := &Error{Code: CodeNoANML, URL: shown(r.URL), Status: r.Status, Err: err}
 		s.memory.absent(u, &r.Freshness, *e)
 		err = e
@@ -259,10 +259,10 @@ func (s *Session) read(ctx context.Context, r *fetch.Response, a arrival) (*anml
 	e := fail(shown(r.URL), err, "the answer is no ANML document that can be used")
 	e.Status = r.Status
 	if !own && (errors.Is(err, anml.ErrNotANML) || errors.Is(err, anml.ErrNotWellFormed)) {
-		e.Code = anml.CodeMediaType
+		e.Code = lookleap.CodeMediaType
 	}
 	switch {
-	case e.Code == anml.CodeMediaType:
+	case e.Code == lookleap.CodeMediaType:
 		e.Reason = "the answer is no ANML document"
 		if !a.action && !a.wellKnown {
 			e.links = s.agent.alternates(r)

@@ -152,7 +152,7 @@ func (g *Pager) Cursor() UntrustedText {
 // page-foreign (the next page is at another origin: open it with [Session.Open]
 // where the user wants that), usage (no reason), and those of reading. Where the
 // user has to be asked first it ends with a *lookleap.PendingError or a
-// *lookleap.ConsentError; see [Session.ResumePager]. One call at a time.
+// *lookleap.Error; see [Session.ResumePager]. One call at a time.
 func (g *Pager) Next(ctx context.Context, why PageReason) (*Page, error) {
 	at, err := g.begin(why)
 	if err != nil {

@@ -219,7 +219,7 @@ var malformedParts = []string{"ask", "action", "param", "option", "disclosure"}
 // used cannot be (section 11.4).
 func (p *Page) tellMalformed(ctx context.Context) {
 	for _, f := range p.doc.Findings() {
-		if f.Severity != anml.SeverityError || f.Code != anml.CodeMalformed {
+		if f.Severity != lookleap.SeverityError || f.Code != anml.CodeMalformed {
 			continue
 		}
 		last := f.Path[strings.LastIndexByte(f.Path, '/')+1:]

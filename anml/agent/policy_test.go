@@ -6,8 +6,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
 	"pgregory.net/rapid"
+
+	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
 func TestPolicyRules(t *testing.T) {

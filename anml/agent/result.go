@@ -109,7 +109,7 @@ func ErrorText(err error) string {
 	if err == nil {
 		return ""
 	}
-	code := codeOf(err)
+	code := lookleap.CodeOf(err)
 	said := "The action was not done"
 	var own *Error
 	errors.As(err, &own)

@@ -37,7 +37,7 @@ func TestRole(t *testing.T) {
 				t.Error(p.Document().Role())
 			}
 			_, err := f.s.Open(t.Context(), shopOrigin+"/a")
-			if got := codeOf(err); got != c.want {
+			if got := lookleap.CodeOf(err); got != c.want {
 				t.Error(err)
 			}
 		})

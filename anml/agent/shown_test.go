@@ -14,9 +14,10 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
-	"pgregory.net/rapid"
 )
 
 // TestSentAsShown: whatever the values are, the service receives exactly the

@@ -136,7 +136,7 @@ func (p *Page) planTransfer(ctx context.Context, t Transfer) (*lookleap.Plan, er
 	}
 	f := p.frame(site, p.session.now(), false)
 	to := f.route(t.Action)
-	if t.Param != "" && codeOf(to.unusable) == CodeNoBodyMethod {
+	if t.Param != "" && lookleap.CodeOf(to.unusable) == CodeNoBodyMethod {
 		to.unusable = nil // that is about answers
 	}
 	if to.unusable != nil {

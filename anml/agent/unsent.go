@@ -20,7 +20,7 @@ func (s *Session) turnDown(ctx context.Context, e *effect, plan string, entries 
 		}
 	}
 	action := e.entry(plan, EntryRefused, s.now())
-	action.Code, action.Reason = codeOf(err), anml.PolicyViolation
+	action.Code, action.Reason = lookleap.CodeOf(err), anml.PolicyViolation
 	if action.Code == lookleap.CodeConsentRefused {
 		action.Reason = anml.UserDenied
 	}

@@ -158,7 +158,7 @@ func judgeANML(content []byte, o anmlOptions) result {
 	r := accept(nil)
 	for _, f := range doc.Findings() {
 		value.Counts[f.Severity.String()]++
-		r = r.with(anmlFinding(f))
+		r = r.with(f)
 	}
 	if value.Output, err = anmlForms[o.to](doc); err != nil {
 		return refuse(err)
@@ -183,22 +183,11 @@ func parseANML(content []byte, o anmlOptions) (*anml.Document, error) {
 }
 
 func refuseANML(err error) result {
-	var bad *anml.Error
+	var bad *lookleap.Error
 	if !errors.As(err, &bad) {
 		return refuse(err)
 	}
-	return refuseAt(lookleap.Finding{Code: lookleap.Code(bad.Code), Message: bad.Message, Fix: bad.Fix, Position: lookleap.Position(bad.Position)})
-}
-
-var anmlSeverities = map[anml.Severity]lookleap.Severity{
-	anml.SeverityError: lookleap.SeverityError, anml.SeverityWarning: lookleap.SeverityWarning, anml.SeverityInfo: lookleap.SeverityInfo,
-}
-
-func anmlFinding(f anml.Finding) lookleap.Finding {
-	return lookleap.Finding{
-		Severity: anmlSeverities[f.Severity], Code: lookleap.Code(f.Code), Requirement: f.Requirement,
-		Message: f.Message, Fix: f.Fix, Position: lookleap.Position(f.Position),
-	}
+	return refuseAt(lookleap.Finding{Code: bad.Code, Message: bad.Message, Fix: bad.Fix, Position: bad.Position})
 }
 
 // outputRows shows what --to asked for, one line a row.

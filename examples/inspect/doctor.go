@@ -10,7 +10,6 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
-	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
@@ -89,7 +88,7 @@ func notThere(message string) diagnosis {
 // shows them instead.
 func ill(err error, fix string) diagnosis {
 	r := refuse(err)
-	var document *anml.Error
+	var document *lookleap.Error
 	var trust *anmltrust.Error
 	switch {
 	case errors.As(err, &document):

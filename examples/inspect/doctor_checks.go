@@ -89,7 +89,7 @@ func (p *patient) document(ctx context.Context) diagnosis {
 	}
 	var findings []lookleap.Finding
 	for _, f := range xml.Findings() {
-		findings = append(findings, anmlFinding(f))
+		findings = append(findings, f)
 	}
 	message := "the document reads well in both forms"
 	switch {

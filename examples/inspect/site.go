@@ -186,7 +186,7 @@ func (v *visit) anml(ctx context.Context) {
 	}
 	v.result = v.result.with(page.Findings()...)
 	for _, f := range page.Document().Findings() {
-		v.result = v.result.with(anmlFinding(f))
+		v.result = v.result.with(f)
 	}
 }
 

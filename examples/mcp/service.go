@@ -59,7 +59,7 @@ func (s *service) handler(page *agent.Page, tool agent.Tool) mcp.ToolHandler {
 		var pending *lookleap.PendingError
 		switch {
 		case errors.As(err, &pending) && !canAsk(req.Session):
-			return refusal(&lookleap.ConsentError{Code: lookleap.CodeConsentNoPrompter, Reason: "this client cannot ask its user: nothing was done"}), nil
+			return refusal(&lookleap.Error{Code: lookleap.CodeConsentNoPrompter, Message: "this client cannot ask its user: nothing was done", Err: lookleap.ErrConsentRefused}), nil
 		case errors.As(err, &pending):
 			return askConsent(s.key, req.Params, pending)
 		case err != nil:

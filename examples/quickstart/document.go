@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -68,25 +67,7 @@ func playDocument(s *stage) error {
 		{"an answer that pretends to be a page", `role="service"`, `role="agent-response"`, "role-conflict"},
 	} {
 		_, err := anml.ParseXML([]byte(strings.Replace(page, c.from, c.to, 1)), anml.ReadOptions{Role: anml.RoleService})
-		s.refused("read "+c.what, codedANML(err), c.want)
+		s.refused("read "+c.what, err, c.want)
 	}
 	return nil
 }
-
-// codedANML gives an error of package anml, which stands below the root package
-// and does not know its codes, as one with a code.
-func codedANML(err error) error {
-	var bad *anml.Error
-	if !errors.As(err, &bad) {
-		return err
-	}
-	return codedError{lookleap.Code(bad.Code), err}
-}
-
-type codedError struct {
-	code lookleap.Code
-	error
-}
-
-// ReasonCode gives the code, for [lookleap.CodeOf].
-func (e codedError) ReasonCode() lookleap.Code { return e.code }

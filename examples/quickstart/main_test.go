@@ -92,7 +92,7 @@ func TestUsage(t *testing.T) {
 // TestBrokenStory shows that a scene whose decision comes out otherwise is
 // caught: the story is part of what is tested.
 func TestBrokenStory(t *testing.T) {
-	no := &lookleap.ConsentError{Code: lookleap.CodeConsentRefused}
+	no := &lookleap.Error{Code: lookleap.CodeConsentRefused, Err: lookleap.ErrConsentRefused}
 	for name, broken := range map[string]func(*stage) error{
 		"allowed, but the library refused": func(s *stage) error { s.allowed("it", no, ""); return nil },
 		"refused, but the library allowed": func(s *stage) error { s.refused("it", nil, lookleap.CodeConsentRefused); return nil },

@@ -53,7 +53,7 @@ func (s *stage) fetch(req *fetch.Request, url string) (*fetch.Response, error) {
 	u, err := domain.Parse(url)
 	var bad *domain.Error
 	if errors.As(err, &bad) {
-		return nil, codedError{lookleap.Code(bad.Code), bad}
+		return nil, &lookleap.Error{Code: lookleap.Code(bad.Code), Message: bad.Message, Fix: bad.Fix}
 	}
 	req.URL = u
 	return fetch.Do(s.ctx, s.host, req)

@@ -139,7 +139,7 @@ func TestRedirectRule(t *testing.T) {
 		must(t, n.Fetcher(), &fetch.Request{Redirect: fetch.SameOrigin}, "https://shop.example/in")
 	})
 	t.Run("own-code-and-error", func(t *testing.T) {
-		no := &lookleap.FetchError{Code: dvs.CodeOutsideTrustRoot, Reason: "outside"}
+		no := &lookleap.Error{Code: dvs.CodeOutsideTrustRoot, Message: "outside"}
 		resp, err := do(t, n.Fetcher(), &fetch.Request{Redirect: func(fetch.Hop) error { return no }}, "https://shop.example/out")
 		if failure(t, resp, err, dvs.CodeOutsideTrustRoot); !errors.Is(err, no) {
 			t.Errorf("%v", err)
