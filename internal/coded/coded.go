@@ -37,4 +37,3 @@ func Cause(err error) error {
 	}
 	return err
 }
-
