@@ -37,8 +37,8 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[agent.Weight](),
 	}, map[string]any{
 		"ErrorText": agent.ErrorText, "Interaction": agent.Interaction, "JudgePurpose": agent.JudgePurpose, "New": agent.New,
-		"NewMemoryLedger": agent.NewMemoryDisclosureLedger, "NewMemoryStore": agent.NewMemoryStore, "OpenDirStore": agent.OpenDirStore,
-		"OpenFileLedger": agent.OpenDisclosureLedger,
+		"NewMemoryDisclosureLedger": agent.NewMemoryDisclosureLedger, "NewMemoryStore": agent.NewMemoryStore, "OpenDirStore": agent.OpenDirStore,
+		"OpenDisclosureLedger": agent.OpenDisclosureLedger,
 	})
 }
 
