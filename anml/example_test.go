@@ -47,11 +47,11 @@ func ExampleParseXML() {
 	fmt.Println(errors.Is(err, anml.ErrNotWellFormed))
 	fmt.Println(err)
 	// Output:
-	// 4:16 /anml/constraints/disclosure: warning: the rule names the field "email", which no ask asks for [dangling-reference]
-	// 10:14 /anml/knowledge/ask: error: ask has no field, so it is not processed [malformed]; write the attribute field
+	// 4:16 /anml/constraints/disclosure: warning: the rule names the field "email", which no ask asks for (dangling-reference)
+	// 10:14 /anml/knowledge/ask: error: ask has no field, so it is not processed (malformed); write the attribute field
 	// <nil>
 	// true
-	// anml: 6:69 /anml/interact: the attribute confirm stands twice in one tag [duplicate-attribute]; keep one of them
+	// 6:69 /anml/interact: the attribute confirm stands twice in one tag (duplicate-attribute); keep one of them
 }
 
 func ExampleParseJSON() {
@@ -181,7 +181,7 @@ func ExampleNewService() {
 	//   </knowledge>
 	//   <body>Tours start <link href="/map" label="here"/> each day.</body>
 	// </anml>
-	// anml: the document is not valid: /anml/knowledge/ask[2]: error: the ask for "phone" does not say what for [purpose-missing]; write purpose
+	// anml: the document is not valid: /anml/knowledge/ask[2]: error: the ask for "phone" does not say what for (purpose-missing); write purpose
 }
 
 func ExampleNewResponse() {
