@@ -1,6 +1,7 @@
 package lookleap
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/lookleap/lookleap/internal/coded"
@@ -81,9 +82,10 @@ func (e *Error) ReasonCode() Code {
 	return e.Code
 }
 
-// AsError returns the finding as an error about a subject.
+// AsError returns the finding as an error about a subject. A finding without a code
+// was made wrongly, so its error has [CodeUsage].
 func (f Finding) AsError(subject string) *Error {
-	return &Error{Code: f.Code, Subject: subject, Position: f.Position, Message: f.Message, Fix: f.Fix}
+	return &Error{Code: cmp.Or(f.Code, CodeUsage), Subject: subject, Position: f.Position, Message: f.Message, Fix: f.Fix}
 }
 
 // usageError returns an error for a call that the package cannot do as it was made.

@@ -132,5 +132,8 @@ func (e *BogusError) Error() string {
 	return fmt.Sprintf("%s: DNSSEC validation failed in zone %s: %s (EDE %d)", e.Name, e.Zone, e.Reason, e.EDE)
 }
 
+// ReasonCode returns [CodeDNSSECBogus].
+func (e *BogusError) ReasonCode() Code { return CodeDNSSECBogus }
+
 // Is makes every BogusError an [ErrBogus].
 func (e *BogusError) Is(target error) bool { return target == ErrBogus }

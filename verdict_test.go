@@ -161,12 +161,12 @@ func TestLogEvents(t *testing.T) {
 	observe := lookleap.LogEvents(log)
 	observe(context.Background(), lookleap.Event{Kind: lookleap.EventVerdict, Code: lookleap.CodeOK, Subject: "a", Verdict: sampleVerdict(), Duration: time.Second})
 	observe(context.Background(), lookleap.Event{Kind: lookleap.EventFetch, Code: lookleap.CodeTLS, Subject: "b", Status: 200, Err: errors.New("expired"),
-		Finding: &lookleap.Finding{Code: lookleap.CodeTLS, Message: "mend it", Position: lookleap.Position{Line: 2, Column: 3}}})
+		Finding: &lookleap.Finding{Code: lookleap.CodeTLS, Message: "renew it", Position: lookleap.Position{Line: 2, Column: 3}}})
 	want := "level=INFO msg=verdict code=ok subject=a duration=1s verdict.ok=true verdict.code=ok"
 	if !strings.HasPrefix(out.String(), want) {
 		t.Errorf("got %s", out.String())
 	}
-	if !strings.Contains(out.String(), `level=WARN msg=fetch code=tls subject=b status=200 finding="2:3: mend it [tls]" error=expired`) {
+	if !strings.Contains(out.String(), `level=WARN msg=fetch code=tls subject=b status=200 finding="2:3: error: renew it (tls)" error=expired`) {
 		t.Errorf("got %s", out.String())
 	}
 }

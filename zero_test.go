@@ -16,11 +16,11 @@ func TestZeroValues(t *testing.T) {
 	zerotest.Run(t, []reflect.Type{
 		reflect.TypeFor[lookleap.DNSAnswer](), reflect.TypeFor[lookleap.Approval](), reflect.TypeFor[lookleap.AskLimits](),
 		reflect.TypeFor[lookleap.BogusError](), reflect.TypeFor[lookleap.Check](), reflect.TypeFor[lookleap.Code](),
-		reflect.TypeFor[lookleap.ConsentDecision](), reflect.TypeFor[*lookleap.Error](), reflect.TypeFor[lookleap.ConsentItem](),
+		reflect.TypeFor[lookleap.ConsentDecision](), reflect.TypeFor[lookleap.Error](), reflect.TypeFor[lookleap.ConsentItem](),
 		reflect.TypeFor[lookleap.ConsentKind](), reflect.TypeFor[lookleap.ConsentLine](), reflect.TypeFor[lookleap.ConsentPart](),
 		reflect.TypeFor[lookleap.ConsentRequest](), reflect.TypeFor[lookleap.ConsentSection](), reflect.TypeFor[lookleap.ConsentValue](),
 		reflect.TypeFor[lookleap.DNSSEC](), reflect.TypeFor[lookleap.Event](), reflect.TypeFor[lookleap.EventKind](),
-		reflect.TypeFor[lookleap.Evidence](), reflect.TypeFor[*lookleap.Error](), reflect.TypeFor[lookleap.FetcherOptions](),
+		reflect.TypeFor[lookleap.Evidence](), reflect.TypeFor[lookleap.FetcherOptions](),
 		reflect.TypeFor[lookleap.Finding](), reflect.TypeFor[lookleap.Host](), reflect.TypeFor[lookleap.ItemClass](),
 		reflect.TypeFor[lookleap.PartKind](), reflect.TypeFor[lookleap.PendingError](),
 		reflect.TypeFor[lookleap.Plan](), reflect.TypeFor[lookleap.Position](), reflect.TypeFor[lookleap.RRType](),
@@ -29,8 +29,8 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[lookleap.Verdict](), reflect.TypeFor[lookleap.VerifyError](), reflect.TypeFor[lookleap.ZoneLink](),
 	}, map[string]any{
 		"CodeOf": lookleap.CodeOf, "Codes": lookleap.Codes, "DialControl": lookleap.DialControl, "Digest": lookleap.Digest,
-		"FileLedger": lookleap.FilePlanLedger, "LogEvents": lookleap.LogEvents, "NetResolver": lookleap.NetResolver, "NewFetcher": lookleap.NewFetcher,
-		"NewMemoryCache": lookleap.NewMemoryCache, "NewPlan": lookleap.NewPlan, "NewResolver": lookleap.NewResolver, "Open": lookleap.Unseal,
+		"FilePlanLedger": lookleap.FilePlanLedger, "LogEvents": lookleap.LogEvents, "NetResolver": lookleap.NetResolver, "NewFetcher": lookleap.NewFetcher,
+		"NewMemoryCache": lookleap.NewMemoryCache, "NewPlan": lookleap.NewPlan, "NewResolver": lookleap.NewResolver, "Unseal": lookleap.Unseal,
 		"ParsePlan": lookleap.ParsePlan, "Seal": lookleap.Seal, "SealedCache": lookleap.SealedCache, "WithUser": lookleap.WithUser,
 	})
 }
