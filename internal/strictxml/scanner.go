@@ -2,6 +2,7 @@ package strictxml
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -268,4 +269,182 @@ func (s *Scanner) path() string {
 		b.WriteString(f.raw)
 	}
 	return b.String()
+}
+
+// Limits bounds what a document may make the scanner do. A zero field takes
+// the default beside it; there is no way to switch a limit off. Lengths are in
+// octets of the document as UTF-8.
+type Limits struct {
+	Bytes   int // whole document, 1 MiB; set it for streams
+	Depth   int // nested elements, 32; the root is level 1
+	Attrs   int // attributes of one element, namespace declarations included, 64
+	Name    int // one name, 256
+	Value   int // one attribute value, 64 KiB
+	Text    int // one run of text, one CDATA section, 1 MiB
+	Token   int // any other token: a tag, a comment, a processing instruction, 1 MiB
+	Doctype int // the document type declaration, 64 KiB
+	Tokens  int // tokens of all kinds, 1,000,000
+}
+
+func (l Limits) withDefaults() Limits {
+	set := func(field *int, def int) {
+		if *field <= 0 {
+			*field = def
+		}
+	}
+	set(&l.Bytes, 1<<20)
+	set(&l.Depth, 32)
+	set(&l.Attrs, 64)
+	set(&l.Name, 256)
+	set(&l.Value, 64<<10)
+	set(&l.Text, 1<<20)
+	set(&l.Token, 1<<20)
+	set(&l.Doctype, 64<<10)
+	set(&l.Tokens, 1_000_000)
+	return l
+}
+
+// Kind says what a [Token] is.
+type Kind uint8
+
+const (
+	StartElement Kind = iota + 1 // Name, Attrs, SelfClosing
+	EndElement                   // Name; follows a self-closing start too
+	Text                         // Text, references resolved, line ends normalised
+	CData                        // Text of one CDATA section
+	Comment                      // Text between the delimiters
+	ProcInst                     // Name.Local is the target, Text the rest
+	Doctype                      // nothing but its place
+)
+
+var kindNames = [...]string{"nothing", "start tag", "end tag", "text", "CDATA section", "comment", "processing instruction", "document type declaration"}
+
+// String names the kind in words.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return kindNames[0]
+}
+
+// Token is one piece of a document. The token and its Attrs are valid until the
+// next call of [Scanner.Next]; its strings stay valid.
+type Token struct {
+	Kind        Kind
+	Name        Name
+	Attrs       []Attr // in document order, without namespace declarations
+	Text        string
+	Blank       bool // Text of nothing but literal white space
+	SelfClosing bool // the start tag ended with "/>"
+	Offset      int  // octets of the document (as UTF-8, byte order mark included) before the token
+}
+
+// Name is an expanded name: namespace URI, empty for none, and local part.
+type Name struct {
+	Space, Local string
+}
+
+// Attr is one attribute with its value normalised as XML says for CDATA.
+type Attr struct {
+	Name   Name
+	Value  string
+	Quote  byte // '"' or '\''
+	Offset int  // octets of the document before the name
+	Start  int  // octets of the document before the value
+}
+
+// Prolog is what the document said about itself before its first tag. It is
+// complete once [Scanner.Next] was called.
+type Prolog struct {
+	Declared   bool   // an XML declaration is there
+	Encoding   string // as declared, or empty
+	Standalone string // "yes", "no" or empty
+	BOM        bool   // a byte order mark is there
+	UTF16      bool   // the octets are UTF-16
+	Overruled  bool   // the transport's charset differs from the declared encoding and won
+}
+
+// The classes of failure, for errors.Is. Every [*Error] is of exactly one.
+var (
+	ErrSyntax   = errors.New("not well-formed XML")         // XML 1.0 or Namespaces in XML is violated
+	ErrEncoding = errors.New("unusable encoding")           // the octets are no text that is read here
+	ErrLimit    = errors.New("a limit is exceeded")         // the document is larger than it may be
+	ErrRead     = errors.New("the document cannot be read") // the reader failed; its error is wrapped too
+)
+
+// Reason codes of an [Error].
+const (
+	CodeSyntax             = "not-well-formed"      // any fault without a code of its own
+	CodeBadChar            = "bad-character"        // a character that XML cannot hold
+	CodeBadName            = "bad-name"             // no name, or not one that Namespaces allow
+	CodeUndefinedEntity    = "undefined-entity"     // an entity beyond the five predefined
+	CodeDuplicateAttribute = "duplicate-attribute"  // twice by expanded name
+	CodeNamespace          = "namespace"            // a prefix undeclared, reserved or badly bound
+	CodeMismatch           = "mismatched-tag"       // an end tag without its start tag
+	CodeUnclosed           = "unexpected-end"       // the document ends too early
+	CodeTrailing           = "trailing-content"     // something after the root element
+	CodeDeclaration        = "bad-xml-declaration"  // misplaced, malformed or not version 1.0
+	CodeEncoding           = "encoding"             // octets and labels contradict each other, or invalid octets
+	CodeUnsupported        = "unsupported-encoding" // not UTF-8, US-ASCII or UTF-16
+	CodeLimit              = "limit"                // see Limits
+	CodeRead               = "io"                   // the reader failed
+)
+
+// Error says why a document was refused, and where.
+type Error struct {
+	Code    string // one of the constants
+	Line    int    // from 1
+	Column  int    // in octets, from 1
+	Offset  int    // octets of the document before the place
+	Path    string // open elements as written, such as /anml/interact/action
+	Message string // one sentence without its full stop
+	Fix     string // what the author can do, or empty
+
+	cause error // of the reader
+}
+
+func (e *Error) Error() string {
+	s := fmt.Sprintf("%d:%d: %s [%s]", e.Line, e.Column, e.Message, e.Code)
+	if e.Fix != "" {
+		s += "; " + e.Fix
+	}
+	return s
+}
+
+// Unwrap gives the class of the failure and the reader's own error.
+func (e *Error) Unwrap() []error {
+	class := ErrSyntax
+	switch e.Code {
+	case CodeEncoding, CodeUnsupported:
+		class = ErrEncoding
+	case CodeLimit:
+		class = ErrLimit
+	case CodeRead:
+		return []error{ErrRead, e.cause}
+	}
+	return []error{class}
+}
+
+// fault is an error inside the window whose place is not worked out yet: most
+// tokens are fine, so the scanning functions stay free of positions.
+type fault struct {
+	at        int // index in the window
+	code      string
+	msg, hint string
+}
+
+func (f *fault) Error() string { return f.msg }
+
+// short is returned by a scanning function that ran into the end of the window.
+type short struct{ inside string }
+
+func (s *short) Error() string { return "the document ends inside " + s.inside }
+
+func bad(at int, code, format string, args ...any) *fault {
+	return &fault{at: at, code: code, msg: fmt.Sprintf(format, args...)}
+}
+
+func (f *fault) fix(hint string) *fault {
+	f.hint = hint
+	return f
 }

@@ -1,0 +1,280 @@
+// Package weblink reads the links that a web page makes about itself without
+// being rendered: those of its Link header (RFC 8288) and the link elements in the
+// head of its HTML. It parses, and resolves nothing.
+package weblink
+
+import (
+	"bytes"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"github.com/lookleap/lookleap/internal/domain"
+)
+
+// MaxLinks is the number of links of one page that are looked at.
+const MaxLinks = 100
+
+// Link is one link, as far as anybody here asks. Its texts are untrusted.
+type Link struct {
+	Target string // URI reference, as written
+	Rel    string // relation types, separated by blanks
+	Type   string // media type of the target, perhaps with parameters; "": not said
+	Anchor string // URI reference of what the link is about; "": the page
+	Open   bool   // the header ends inside a quoted parameter
+}
+
+// About reports whether the link is about the page that gave it and no other
+// resource (RFC 8288 section 3.2). A part of the page is another one. Where the
+// page is not known (zero), every anchor is taken for another resource.
+func (l Link) About(page domain.URL) bool {
+	if l.Anchor == "" || page.IsZero() {
+		return l.Anchor == ""
+	}
+	context, err := page.Resolve(l.Anchor)
+	return err == nil && context.String() == page.String() && !context.FragmentDropped()
+}
+
+// HasRel reports whether a relation type is among those of the link, compared
+// without regard to case (RFC 8288 section 3.3).
+func (l Link) HasRel(name string) bool {
+	for rel := range strings.FieldsSeq(l.Rel) {
+		if strings.EqualFold(rel, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// HasType reports whether the link gives a media type, whatever its parameters.
+func (l Link) HasType(mediaType string) bool {
+	own, _, _ := strings.Cut(l.Type, ";")
+	return strings.EqualFold(strings.Trim(own, " \t\r\n\f"), mediaType)
+}
+
+// ParseHeader reads the values of Link headers (RFC 8288 section 3), in order.
+// Malformed links are passed over, and what follows the first [MaxLinks].
+func ParseHeader(values []string) []Link {
+	var links []Link
+	looked := 0
+	for _, rest := range values {
+		for looked < MaxLinks {
+			rest = strings.TrimLeft(rest, ", \t")
+			if rest == "" {
+				break
+			}
+			looked++
+			l, after, ok := parseLink(rest)
+			rest = after
+			if ok {
+				links = append(links, l)
+			}
+		}
+	}
+	return links
+}
+
+// parseLink reads one link and gives what follows its comma. A malformed link
+// gives what follows the next comma outside quotation marks.
+func parseLink(s string) (l Link, rest string, ok bool) {
+	end := strings.IndexByte(s, '>')
+	if s[0] != '<' || end < 0 {
+		return Link{}, skipLink(s), false
+	}
+	l.Target = strings.Trim(s[1:end], " \t")
+	rest = s[end+1:]
+	var hasRel, hasType, hasAnchor bool
+	for {
+		rest = strings.TrimLeft(rest, " \t")
+		switch {
+		case rest == "":
+			return l, "", true
+		case rest[0] == ',':
+			return l, rest[1:], true
+		case rest[0] != ';':
+			return Link{}, skipLink(rest), false
+		}
+		rest = strings.TrimLeft(rest[1:], " \t")
+		name, value, after, ok := l.parseParam(rest)
+		if !ok {
+			return Link{}, skipLink(rest), false
+		}
+		rest = after
+		switch strings.ToLower(name) { // of a parameter that stands twice the first counts
+		case "rel":
+			if !hasRel {
+				l.Rel, hasRel = value, true
+			}
+		case "type":
+			if !hasType {
+				l.Type, hasType = value, true
+			}
+		case "anchor":
+			if !hasAnchor {
+				l.Anchor, hasAnchor = value, true
+			}
+		}
+	}
+}
+
+// parseParam reads name, name=text or name="text". Text without quotation marks
+// ends at a semicolon or comma, as in appendix B.3. An empty parameter is fine.
+func (l *Link) parseParam(s string) (name, value, rest string, ok bool) {
+	n := 0
+	for n < len(s) && strings.IndexByte("=;, \t\"<>", s[n]) < 0 {
+		n++
+	}
+	name, rest = s[:n], strings.TrimLeft(s[n:], " \t")
+	if rest == "" || rest[0] != '=' {
+		return name, "", rest, true
+	}
+	rest = strings.TrimLeft(rest[1:], " \t")
+	if name == "" {
+		return "", "", s, false
+	}
+	if rest != "" && rest[0] == '"' {
+		var ended bool
+		value, rest, ended = parseQuoted(rest)
+		l.Open = !ended
+		return name, value, rest, true
+	}
+	if n = strings.IndexAny(rest, ";,"); n < 0 {
+		n = len(rest)
+	}
+	return name, strings.TrimRight(rest[:n], " \t"), rest[n:], true
+}
+
+// parseQuoted reads a quoted string, which s begins with. One that does not end
+// has everything that follows as its value (RFC 8288 appendix B.4).
+func parseQuoted(s string) (value, rest string, ended bool) {
+	var b strings.Builder
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '"':
+			return b.String(), s[i+1:], true
+		case '\\':
+			if i++; i == len(s) {
+				return b.String(), "", false
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String(), "", false
+}
+
+// skipLink gives what follows the next comma outside quotation marks.
+func skipLink(s string) string {
+	inQuotes := false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\' && inQuotes:
+			i++
+		case c == '"':
+			inQuotes = !inQuotes
+		case c == ',' && !inQuotes:
+			return s[i+1:]
+		}
+	}
+	return ""
+}
+
+// maxToken bounds one tag or text of a head.
+const maxToken = 64 << 10
+
+// Head is what the head of a page says about links.
+type Head struct {
+	Base  string // href of the first base element, as written; "": none
+	Links []Link // in order, at most MaxLinks
+}
+
+// ParseHead reads the link elements in the head of an HTML page. The page is
+// read as a stream up to the first thing that cannot stand in a head, so that
+// nothing a user wrote into the body counts; comments, scripts, templates and
+// noscript are passed over. The caller bounds the octets.
+func ParseHead(page []byte) Head {
+	z := html.NewTokenizer(bytes.NewReader(page))
+	z.SetMaxBuf(maxToken)
+	var head Head
+	hasBase := false
+	within := atom.Atom(0) // the element whose content is passed over
+	depth, looked := 0, 0
+	for looked < MaxLinks {
+		switch z.Next() {
+		case html.ErrorToken:
+			return head
+		case html.TextToken:
+			if within == 0 && strings.Trim(string(z.Raw()), " \t\r\n\f\ufeff") != "" {
+				return head // text begins the body
+			}
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			switch a := atom.Lookup(name); {
+			case within != 0 && a == within:
+				if depth--; depth == 0 {
+					within = 0
+				}
+			case within == 0 && !isRaw(a):
+				return head
+			}
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, _ := z.TagName()
+			a := atom.Lookup(name)
+			switch {
+			case within != 0:
+				if a == within && a == atom.Template {
+					depth++
+				}
+			case a == atom.Template || a == atom.Noscript || isRaw(a):
+				within, depth = a, 1
+			case a == atom.Link:
+				looked++
+				if l, ok := linkElement(z); ok {
+					head.Links = append(head.Links, l)
+				}
+			case a == atom.Base:
+				if href, ok := baseElement(z); ok && !hasBase {
+					head.Base, hasBase = href, true
+				}
+			case a != atom.Html && a != atom.Head && a != atom.Meta:
+				return head // whatever else there is begins the body
+			}
+		}
+	}
+	return head
+}
+
+// isRaw reports whether an element of a head has text alone.
+func isRaw(a atom.Atom) bool { return a == atom.Title || a == atom.Style || a == atom.Script }
+
+// linkElement reads the attributes of a link element. Without an href it is none.
+func linkElement(z *html.Tokenizer) (l Link, ok bool) {
+	at := attributes(z)
+	target, ok := at["href"]
+	return Link{Target: trim(target), Rel: at["rel"], Type: at["type"]}, ok
+}
+
+func baseElement(z *html.Tokenizer) (href string, ok bool) {
+	href, ok = attributes(z)["href"]
+	return trim(href), ok
+}
+
+// attributes are those of the present tag that mean something here; of one that
+// stands twice the first counts.
+func attributes(z *html.Tokenizer) map[string]string {
+	at := make(map[string]string, 3)
+	for {
+		key, value, more := z.TagAttr()
+		switch name := string(key); name {
+		case "href", "rel", "type":
+			if _, twice := at[name]; !twice {
+				at[name] = string(value)
+			}
+		}
+		if !more {
+			return at
+		}
+	}
+}
+
+func trim(s string) string { return strings.Trim(s, " \t\r\n\f") }
