@@ -86,6 +86,23 @@ func BenchmarkGuardedGET(b *testing.B) {
 					get(b, client, "https://shop.example/page")
 				}
 			})
+			b.Run("known-16-at-once/"+protocol+"/"+name, func(b *testing.B) {
+				var work sync.WaitGroup
+				gets := make(chan struct{})
+				for range 16 {
+					work.Go(func() {
+						for range gets {
+							get(b, client, "https://shop.example/page")
+						}
+					})
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					gets <- struct{}{}
+				}
+				close(gets)
+				work.Wait()
+			})
 		}
 	}
 }
