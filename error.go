@@ -49,6 +49,10 @@ func (e *Error) Error() string {
 			fix = at.Fix
 		}
 		cause := coded.Cause(at.Err)
+		if response, ok := cause.(*ResponseError); ok {
+			say(response.facts())
+			cause = coded.Cause(response.Err)
+		}
 		next, ok := cause.(*Error)
 		if !ok && cause != nil {
 			below = strings.TrimSuffix(cause.Error(), " ("+string(e.Code)+")")
@@ -81,6 +85,38 @@ func (e *Error) ReasonCode() Code {
 	}
 	return e.Code
 }
+
+// ResponseError is what an HTTP server said with a response that could not be used.
+// errors.As finds it below an [*Error].
+type ResponseError struct {
+	Status     int           // HTTP status; 0 if no request was made or the status is not known
+	RetryAfter time.Duration // how long to wait before the next request; 0 if not known
+	Err        error         // the error below, if any
+}
+
+func (e *ResponseError) facts() string {
+	var facts []string
+	if e.Status != 0 {
+		facts = append(facts, "HTTP status "+strconv.Itoa(e.Status))
+	}
+	if e.RetryAfter > 0 {
+		facts = append(facts, "retry after "+e.RetryAfter.String())
+	}
+	return strings.Join(facts, ", ")
+}
+
+// Error returns the status and the time to wait, then the message of the error below.
+func (e *ResponseError) Error() string {
+	e = zero.Or(e)
+	said := e.facts()
+	if cause := coded.Cause(e.Err); cause != nil {
+		said = strings.TrimPrefix(said+": "+cause.Error(), ": ")
+	}
+	return said
+}
+
+// Unwrap returns the error below.
+func (e *ResponseError) Unwrap() error { return zero.Or(e).Err }
 
 // AsError returns the finding as an error about a subject. A finding without a code
 // was made wrongly, so its error has [CodeUsage].

@@ -24,7 +24,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[lookleap.Finding](), reflect.TypeFor[lookleap.Host](), reflect.TypeFor[lookleap.ItemClass](),
 		reflect.TypeFor[lookleap.PartKind](), reflect.TypeFor[lookleap.PendingError](),
 		reflect.TypeFor[lookleap.Plan](), reflect.TypeFor[lookleap.Position](), reflect.TypeFor[lookleap.RRType](),
-		reflect.TypeFor[lookleap.Record](), reflect.TypeFor[lookleap.RemoteText](), reflect.TypeFor[lookleap.ResolverOptions](),
+		reflect.TypeFor[lookleap.ResponseError](), reflect.TypeFor[lookleap.Record](), reflect.TypeFor[lookleap.RemoteText](), reflect.TypeFor[lookleap.ResolverOptions](),
 		reflect.TypeFor[lookleap.SRV](), reflect.TypeFor[lookleap.Severity](), reflect.TypeFor[lookleap.Status](),
 		reflect.TypeFor[lookleap.Verdict](), reflect.TypeFor[lookleap.VerifyError](), reflect.TypeFor[lookleap.ZoneLink](),
 	}, map[string]any{

@@ -23,7 +23,17 @@ func Classify(class, cause error) error {
 	return &classified{class, cause}
 }
 
-func (e *classified) Error() string   { return e.cause.Error() }
+// Attach returns an error below which [errors.As] finds data for callers, and that
+// otherwise is its cause. The cause may be nil. A message does not print the data.
+func Attach(data, cause error) error { return &classified{data, cause} }
+
+func (e *classified) Error() string {
+	if e.cause == nil {
+		return e.class.Error()
+	}
+	return e.cause.Error()
+}
+
 func (e *classified) Unwrap() []error { return []error{e.class, e.cause} }
 
 // Cause returns what an error with a message of its own still has to print of the
