@@ -2,7 +2,9 @@ package lookleap
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/zero"
