@@ -17,7 +17,7 @@ type QueryResponse struct {
 	Expires time.Time
 }
 
-// ParseQueryResponse reads the body of a query's answer. An error is an [*Error]:
+// ParseQueryResponse reads the body of a query's answer. An error is a [*lookleap.Error]:
 // query-malformed, or query-authorized-false for an endpoint that says no with
 // status 200. Expiry is read, not judged.
 func ParseQueryResponse(body []byte) (*QueryResponse, error) {
@@ -26,45 +26,45 @@ func ParseQueryResponse(body []byte) (*QueryResponse, error) {
 		err = root.Expect(strictjson.Object)
 	}
 	if err != nil {
-		return nil, fromJSON(CodeQueryMalformed, err)
+		return nil, refuseJSON(CodeQueryMalformed, err)
 	}
 	authorized, err := root.Need("authorized")
 	if err != nil {
-		return nil, fromJSON(CodeQueryMalformed, err)
+		return nil, refuseJSON(CodeQueryMalformed, err)
 	}
 	yes, err := authorized.Bool()
 	if err != nil {
-		return nil, fromJSON(CodeQueryMalformed, err)
+		return nil, refuseJSON(CodeQueryMalformed, err)
 	}
 	if !yes {
-		return nil, at(authorized, CodeQueryAuthorizedFalse, "the endpoint says no with status 200", "answer 404")
+		return nil, refuseValue(authorized, CodeQueryAuthorizedFalse, "the endpoint says no with status 200", "answer 404")
 	}
 	a := &QueryResponse{}
 	tier, err := root.Need("tier")
 	if err != nil {
-		return nil, fromJSON(CodeQueryMalformed, err)
+		return nil, refuseJSON(CodeQueryMalformed, err)
 	}
 	var ok bool
 	if a.Tier, ok = readTier(tier); !ok {
-		return nil, at(tier, CodeQueryMalformed, "the tier is not the integer 1 or 2", "")
+		return nil, refuseValue(tier, CodeQueryMalformed, "the tier is not the integer 1 or 2", "")
 	}
 	scope, err := root.Need("scope")
 	if err != nil {
-		return nil, fromJSON(CodeQueryMalformed, err)
+		return nil, refuseJSON(CodeQueryMalformed, err)
 	}
 	if a.Scope, _, ok = readScope(scope); !ok {
-		return nil, at(scope, CodeQueryMalformed, "the scope is no array of names", "")
+		return nil, refuseValue(scope, CodeQueryMalformed, "the scope is no array of names", "")
 	}
 	expires, err := root.Need("expires")
 	if err != nil {
-		return nil, fromJSON(CodeQueryMalformed, err)
+		return nil, refuseJSON(CodeQueryMalformed, err)
 	}
 	text, err := expires.Text()
 	if err != nil {
-		return nil, fromJSON(CodeQueryMalformed, err)
+		return nil, refuseJSON(CodeQueryMalformed, err)
 	}
 	if a.Expires, ok = parseTime(text, true); !ok {
-		return nil, at(expires, CodeQueryMalformed, "expires is no date and time in UTC", "write it like 2026-08-01T00:00:00Z")
+		return nil, refuseValue(expires, CodeQueryMalformed, "expires is no date and time in UTC", "write it like 2026-08-01T00:00:00Z")
 	}
 	return a, nil
 }

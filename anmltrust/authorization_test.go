@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lookleap/lookleap/anmltrust"
 	"pgregory.net/rapid"
+
+	"github.com/lookleap/lookleap/anmltrust"
 )
 
 var everySection = append(anmltrust.Sections(), anmltrust.State, anmltrust.Status, "nav", "Body", "")

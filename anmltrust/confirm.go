@@ -24,9 +24,9 @@ var (
 func Confirm(a *Authorization, err error, needs Section, now time.Time) error {
 	switch {
 	case err != nil && isTransient(lookleap.CodeOf(err)):
-		return fmt.Errorf("anmltrust: %w: %w", ErrTrustUnverified, err)
+		return fmt.Errorf("%w: %w", ErrTrustUnverified, err)
 	case err != nil:
-		return fmt.Errorf("anmltrust: %w: %w", ErrTrustRevoked, err)
+		return fmt.Errorf("%w: %w", ErrTrustRevoked, err)
 	case a == nil || a.Tier < Full || !a.Permits(needs, now):
 		return fmt.Errorf("%w: %w", ErrTrustRevoked, refuse(CodeTrustRevoked, lookleap.Position{}, "", "the section %s is not granted", needs))
 	}

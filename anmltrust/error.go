@@ -5,50 +5,46 @@ import (
 	"strconv"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
-// Error is a refusal of a record, manifest, answer or name, with the place.
-type Error struct {
-	Code   lookleap.Code
-	Reason string // one sentence; remote text in it is quoted
-	Fix    string // what to write instead, if anything
-	lookleap.Position
-}
-
-func (e *Error) Error() string {
-	if e == nil {
-		return "anmltrust: no error"
-	}
-	text := "anmltrust: "
-	if place := e.Position.String(); place != "" {
-		text += place + ": "
-	}
-	text += e.Reason + " (" + string(e.Code) + ")"
-	if e.Fix != "" {
-		text += "; " + e.Fix
-	}
-	return text
-}
-
-// ReasonCode gives the code.
-func (e *Error) ReasonCode() lookleap.Code {
-	if e == nil {
-		return lookleap.CodeOK
-	}
-	return e.Code
-}
-
-// missing refuses a use of what was not made by its constructor.
-func missing(what, fix string) error {
+// usageError returns an error for a value that its constructor did not make.
+func usageError(what, fix string) error {
 	return refuse(lookleap.CodeUsage, lookleap.Position{}, fix, "%s", what)
 }
 
-func refuse(code lookleap.Code, at lookleap.Position, fix, format string, args ...any) *Error {
-	return &Error{Code: code, Reason: fmt.Sprintf(format, args...), Fix: fix, Position: at}
+func refuse(code lookleap.Code, at lookleap.Position, fix, format string, args ...any) *lookleap.Error {
+	return &lookleap.Error{Code: code, Message: fmt.Sprintf(format, args...), Fix: fix, Position: at}
 }
 
-// shown is a short remote text in a message.
-func shown(s string) string {
+// refuseValue refuses a value of a JSON text.
+func refuseValue(v strictjson.Value, code lookleap.Code, message, fix string) *lookleap.Error {
+	return &lookleap.Error{Code: code, Message: message, Fix: fix, Position: positionOf(v.Place())}
+}
+
+// refuseJSON keeps the position and the fix of a refused JSON text under a code of this package.
+func refuseJSON(code lookleap.Code, err error) *lookleap.Error {
+	if e, ok := err.(*strictjson.Error); ok {
+		return &lookleap.Error{Code: code, Message: e.Message + " [" + e.Code + "]", Fix: e.Fix, Position: positionOf(e.Place())}
+	}
+	return &lookleap.Error{Code: code, Message: err.Error()}
+}
+
+func positionOf(p strictjson.Place) lookleap.Position {
+	return lookleap.Position{Line: p.Line, Column: p.Column, Offset: p.Offset, Path: p.Pointer}
+}
+
+// findingOf returns an error about a record, manifest or response as a finding of a row.
+func findingOf(err error, row string) lookleap.Finding {
+	f := lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeOf(err), Requirement: row, Message: err.Error()}
+	if e, ok := err.(*lookleap.Error); ok {
+		f.Message, f.Fix, f.Position = e.Message, e.Fix, e.Position
+	}
+	return f
+}
+
+// quote returns the beginning of a remote text, quoted.
+func quote(s string) string {
 	if len(s) > 64 {
 		return strconv.QuoteToASCII(s[:64]) + "…"
 	}

@@ -187,7 +187,7 @@ const maxKeptBody = 64 << 10
 // Record, at the time at which it was decided or at any other.
 func Replay(v *lookleap.Verdict, now time.Time) (*Authorization, error) {
 	if v == nil {
-		return nil, missing("there is no verdict", "give one that this package returned")
+		return nil, usageError("there is no verdict", "give one that this package returned")
 	}
 	claim, ev, err := decodeRecord(v.Record)
 	if err != nil {
@@ -201,10 +201,10 @@ var errNoRecord = errors.New("the verdict has no record to judge again")
 func decodeRecord(data []byte) (Claim, *Evidence, error) {
 	var r record
 	if err := json.Unmarshal(data, &r); err != nil {
-		return Claim{}, nil, fmt.Errorf("anmltrust: %w: %w", errNoRecord, err)
+		return Claim{}, nil, fmt.Errorf("%w: %w", errNoRecord, err)
 	}
 	if r.Evidence == nil {
-		return Claim{}, nil, fmt.Errorf("anmltrust: %w", errNoRecord)
+		return Claim{}, nil, errNoRecord
 	}
 	return r.Claim, r.Evidence, nil
 }

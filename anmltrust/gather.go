@@ -414,7 +414,7 @@ func clip(s string) string {
 func (x *Exchange) take(resp *fetch.Response, now time.Time) {
 	x.At, x.Status, x.MediaType, x.Body = now, resp.Status, resp.MediaType, resp.Body
 	if charset, ok := resp.Params["charset"]; ok && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "us-ascii") {
-		x.MediaType += "; charset=" + shown(charset) // other readers would read another text
+		x.MediaType += "; charset=" + quote(charset) // other readers would read another text
 	}
 	if final := resp.URL.String(); final != x.URL {
 		x.Final = final

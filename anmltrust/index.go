@@ -98,7 +98,7 @@ func (x *index) build(list strictjson.Value, count int, findings *[]lookleap.Fin
 		}
 		pattern, wildcard, err := normalizePattern(name)
 		if err != nil {
-			note(entry, fmt.Sprintf("the entry %s matches nothing: %v", shown(name), err), `name a host, or "*." and a domain that is registered`)
+			note(entry, fmt.Sprintf("the entry %s matches nothing: %v", quote(name), err), `name a host, or "*." and a domain that is registered`)
 			continue
 		}
 		start := names.Len()

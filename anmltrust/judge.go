@@ -187,7 +187,7 @@ func (x *Exchange) judgeContent(p Rules, s subject, now time.Time, ttl time.Dura
 			return refusal("M11", CodeManifestType, holdManifest, min(ttl, longHold))
 		}
 		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestType, Requirement: "ANML-12.3-02",
-			Message: "the manifest's media type is " + shown(x.MediaType), Fix: "serve it as " + ManifestMediaType})
+			Message: "the manifest's media type is " + quote(x.MediaType), Fix: "serve it as " + ManifestMediaType})
 	}
 	m, err := x.parsed(p)
 	if err != nil {

@@ -58,7 +58,7 @@ func (m *Manifest) Len() int {
 	return m.index.entries
 }
 
-// ParseManifest reads a manifest. An error is an [*Error] with the code
+// ParseManifest reads a manifest. An error is a [*lookleap.Error] with the code
 // manifest-malformed or manifest-version, and the place. Dates are read, not
 // judged: whether the manifest speaks for a site at a time is for [Manifest.Check].
 // Entries that are malformed grant nothing, and stand in the way of wider ones.
@@ -68,10 +68,10 @@ func ParseManifest(data []byte, limits ManifestLimits) (*Manifest, error) {
 		Size: limits.Size, Depth: manifestDepth, Values: max(limits.Size/16, 64), SkipBOM: true,
 	})
 	if err != nil {
-		return nil, fromJSON(CodeManifestMalformed, err)
+		return nil, refuseJSON(CodeManifestMalformed, err)
 	}
 	if err := root.Expect(strictjson.Object); err != nil {
-		return nil, fromJSON(CodeManifestMalformed, err)
+		return nil, refuseJSON(CodeManifestMalformed, err)
 	}
 	m := &Manifest{}
 	if strings.HasPrefix(string(data[:min(3, len(data))]), "\xEF\xBB\xBF") {
@@ -92,18 +92,18 @@ func ParseManifest(data []byte, limits ManifestLimits) (*Manifest, error) {
 	}
 	if !m.Issued.Before(m.Expires) {
 		expires, _ := root.Member("expires")
-		return nil, at(expires, CodeManifestMalformed, "the manifest expires before it is issued", "set expires after issued")
+		return nil, refuseValue(expires, CodeManifestMalformed, "the manifest expires before it is issued", "set expires after issued")
 	}
 	list, err := root.Need("authorized-domains")
 	if err == nil {
 		err = list.Expect(strictjson.Array)
 	}
 	if err != nil {
-		return nil, fromJSON(CodeManifestMalformed, err)
+		return nil, refuseJSON(CodeManifestMalformed, err)
 	}
 	count := list.Len()
 	if count > limits.Entries {
-		return nil, at(list, CodeManifestMalformed, fmt.Sprintf("the manifest has more than %d entries", limits.Entries), "merge or remove entries, or raise the limit")
+		return nil, refuseValue(list, CodeManifestMalformed, fmt.Sprintf("the manifest has more than %d entries", limits.Entries), "merge or remove entries, or raise the limit")
 	}
 	m.index.build(list, count, &m.Findings)
 	return m, nil
@@ -112,10 +112,10 @@ func ParseManifest(data []byte, limits ManifestLimits) (*Manifest, error) {
 func checkVersion(root strictjson.Value) error {
 	v, ok := root.Member("version")
 	if !ok {
-		return at(root, CodeManifestVersion, "the manifest has no version", `add "version": "1.0"`)
+		return refuseValue(root, CodeManifestVersion, "the manifest has no version", `add "version": "1.0"`)
 	}
 	if text, err := v.Text(); err != nil || text != ManifestVersion {
-		return at(v, CodeManifestVersion, "the manifest's version is not understood: "+shown(v.Source()), `write "version": "1.0", a string`)
+		return refuseValue(v, CodeManifestVersion, "the manifest's version is not understood: "+quote(v.Source()), `write "version": "1.0", a string`)
 	}
 	return nil
 }
@@ -126,17 +126,17 @@ const maxText = 4 << 10
 func textMember(root strictjson.Value, name string) (string, error) {
 	v, err := root.Need(name)
 	if err != nil {
-		return "", fromJSON(CodeManifestMalformed, err)
+		return "", refuseJSON(CodeManifestMalformed, err)
 	}
 	if len(v.Source()) > maxText {
-		return "", at(v, CodeManifestMalformed, "the member "+name+" is longer than any name or time", "")
+		return "", refuseValue(v, CodeManifestMalformed, "the member "+name+" is longer than any name or time", "")
 	}
 	text, err := v.Text()
 	if err != nil {
-		return "", fromJSON(CodeManifestMalformed, err)
+		return "", refuseJSON(CodeManifestMalformed, err)
 	}
 	if text == "" {
-		return "", at(v, CodeManifestMalformed, "the member "+name+" is empty", "")
+		return "", refuseValue(v, CodeManifestMalformed, "the member "+name+" is empty", "")
 	}
 	return strings.Clone(text), nil
 }
@@ -153,26 +153,9 @@ func timeMember(root strictjson.Value, name string, utc bool) (time.Time, error)
 		if !utc {
 			fix += " or with an offset"
 		}
-		return time.Time{}, at(v, CodeManifestMalformed, "the member "+name+" is no usable date and time: "+shown(text), fix)
+		return time.Time{}, refuseValue(v, CodeManifestMalformed, "the member "+name+" is no usable date and time: "+quote(text), fix)
 	}
 	return t, nil
-}
-
-// at refuses a value of a JSON text.
-func at(v strictjson.Value, code lookleap.Code, reason, fix string) *Error {
-	return &Error{Code: code, Reason: reason, Fix: fix, Position: positionOf(v.Place())}
-}
-
-func positionOf(p strictjson.Place) lookleap.Position {
-	return lookleap.Position{Line: p.Line, Column: p.Column, Offset: p.Offset, Path: p.Pointer}
-}
-
-// fromJSON keeps the place and the fix of a refused text under a code of ours.
-func fromJSON(code lookleap.Code, err error) *Error {
-	if e, ok := err.(*strictjson.Error); ok {
-		return &Error{Code: code, Reason: e.Message + " [" + e.Code + "]", Fix: e.Fix, Position: positionOf(e.Place())}
-	}
-	return &Error{Code: code, Reason: err.Error()}
 }
 
 // Check judges whether the manifest speaks for a site at a time (rows M14 to

@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lookleap/lookleap"
 	"pgregory.net/rapid"
+
+	"github.com/lookleap/lookleap"
 )
 
 var noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
@@ -84,7 +85,7 @@ func TestParseManifest(t *testing.T) {
 			if m != nil || lookleap.CodeOf(err) != c.code {
 				t.Fatalf("%v, %v", m, err)
 			}
-			if e, ok := err.(*Error); !ok || e.Line == 0 || e.Reason == "" {
+			if e, ok := err.(*lookleap.Error); !ok || e.Position.Line == 0 || e.Message == "" {
 				t.Errorf("no place: %v", err)
 			}
 		})

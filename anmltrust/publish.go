@@ -27,7 +27,7 @@ type Entry struct {
 func BuildManifest(site string, issued time.Time, life time.Duration, entries ...Entry) ([]byte, error) {
 	name, err := NormalizeSite(site)
 	if err != nil {
-		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot publish a manifest: %v", shown(site), err)
+		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot publish a manifest: %v", quote(site), err)
 	}
 	if life == 0 {
 		life = LongLifetime
@@ -50,7 +50,7 @@ func BuildManifest(site string, issued time.Time, life time.Duration, entries ..
 		place := lookleap.Position{Path: fmt.Sprintf("/authorized-domains/%d", i)}
 		pattern, wildcard, err := normalizePattern(e.Domain)
 		if err != nil {
-			return nil, refuse(CodeManifestEntryMalformed, place, `name a host, or "*." and a registered domain`, "the entry %s would match nothing: %v", shown(e.Domain), err)
+			return nil, refuse(CodeManifestEntryMalformed, place, `name a host, or "*." and a registered domain`, "the entry %s would match nothing: %v", quote(e.Domain), err)
 		}
 		if e.Tier != Display && e.Tier != Full {
 			return nil, refuse(CodeManifestEntryMalformed, place, "use Display or Full", "tier %d cannot be delegated", e.Tier)
@@ -68,7 +68,7 @@ func BuildManifest(site string, issued time.Time, life time.Duration, entries ..
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(out); err != nil {
-		return nil, fmt.Errorf("anmltrust: %w", err)
+		return nil, err
 	}
 	if _, err := ParseManifest(b.Bytes(), ManifestLimits{}); err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func LintManifest(data []byte, site string, now time.Time) ([]lookleap.Finding, 
 	}
 	name, err := NormalizeSite(site)
 	if err != nil {
-		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s is no site: %v", shown(site), err)
+		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s is no site: %v", quote(site), err)
 	}
 	if row, code := m.Check(name, now); code != "" {
 		add(lookleap.SeverityError, code, row, code.Title(), "agents give every server Tier 0 with this manifest")
@@ -104,17 +104,17 @@ func LintManifest(data []byte, site string, now time.Time) ([]lookleap.Finding, 
 	m.eachName(func(pattern string, g grant) {
 		if rest, wildcard := strings.CutPrefix(pattern, "*."); wildcard && !g.malformed && g.tier == Full {
 			if r, ok := domain.Registrable(rest); ok && r == rest {
-				add(lookleap.SeverityWarning, codeLint, "H05", fmt.Sprintf("%s gives Tier 2 to every host of a registrable domain, whoever runs it", shown(pattern)), "name the hosts")
+				add(lookleap.SeverityWarning, codeLint, "H05", fmt.Sprintf("%s gives Tier 2 to every host of a registrable domain, whoever runs it", quote(pattern)), "name the hosts")
 			}
 		}
 		switch {
 		case g.malformed:
 		case g.scope == 0:
-			add(lookleap.SeverityWarning, codeLint, "ANML-12.3-27", fmt.Sprintf("the entry %s permits nothing", shown(pattern)), "name sections, or remove the entry")
+			add(lookleap.SeverityWarning, codeLint, "ANML-12.3-27", fmt.Sprintf("the entry %s permits nothing", quote(pattern)), "name sections, or remove the entry")
 		case g.tier == Display && g.scope&^displayCeiling != 0:
-			add(lookleap.SeverityWarning, codeLint, "ANML-12.1-14", fmt.Sprintf("the entry %s names sections that Tier 1 never permits: %s", shown(pattern), g.scope&^displayCeiling), "remove them, or use tier 2")
+			add(lookleap.SeverityWarning, codeLint, "ANML-12.1-14", fmt.Sprintf("the entry %s names sections that Tier 1 never permits: %s", quote(pattern), g.scope&^displayCeiling), "remove them, or use tier 2")
 		case g.tier == Full && g.scope == AllSections:
-			add(lookleap.SeverityWarning, codeLint, "H08", fmt.Sprintf("the entry %s permits every section", shown(pattern)), "name only the sections that the server needs")
+			add(lookleap.SeverityWarning, codeLint, "H08", fmt.Sprintf("the entry %s permits every section", quote(pattern)), "name only the sections that the server needs")
 		}
 	})
 	return findings, nil
@@ -147,7 +147,7 @@ func (m *Manifest) eachName(visit func(pattern string, g grant)) {
 func (r *Record) Check(site string) error {
 	name, err := NormalizeSite(site)
 	if err != nil {
-		return refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot delegate: %v", shown(site), err)
+		return refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot delegate: %v", quote(site), err)
 	}
 	for _, uri := range []string{r.Manifest, r.Query} {
 		if strings.Contains(uri, ";") {

@@ -28,7 +28,7 @@ const (
 )
 
 // ParseRecord reads one TXT record, its strings joined without separator. A text
-// of another kind (its first tag is not v=anml1) is an [*Error] with the code
+// of another kind (its first tag is not v=anml1) is a [*lookleap.Error] with the code
 // no-record: it is somebody else's and no fault. Anything wrong with one of ours
 // is record-malformed, with the place.
 func ParseRecord(text string) (*Record, error) {
@@ -54,7 +54,7 @@ func ParseRecord(text string) (*Record, error) {
 			return nil, err
 		}
 		if !seen.add(name) {
-			return nil, malformed(at, "keep one of them", "the tag %s stands twice", shown(name))
+			return nil, malformed(at, "keep one of them", "the tag %s stands twice", quote(name))
 		}
 		if err := r.set(name, value, at); err != nil {
 			return nil, err
@@ -98,7 +98,7 @@ func ours(text string) bool {
 	return ok && strings.Trim(name, " \t") == tagVersion && strings.Trim(value, " \t") == version
 }
 
-func malformed(offset int, fix, format string, args ...any) *Error {
+func malformed(offset int, fix, format string, args ...any) *lookleap.Error {
 	return refuse(CodeRecordMalformed, lookleap.Position{Line: 1, Column: offset + 1, Offset: offset}, fix, format, args...)
 }
 
@@ -107,11 +107,11 @@ func malformed(offset int, fix, format string, args ...any) *Error {
 func parseTag(segment string, at int) (name, value string, err error) {
 	name, value, ok := strings.Cut(segment, "=")
 	if !ok {
-		return "", "", malformed(at, "write name=value, and %3B for a semicolon in a URI", "the tag %s has no value", shown(segment))
+		return "", "", malformed(at, "write name=value, and %3B for a semicolon in a URI", "the tag %s has no value", quote(segment))
 	}
 	name, value = strings.Trim(name, " \t"), strings.Trim(value, " \t")
 	if !isTagName(name) {
-		return "", "", malformed(at, "begin with a letter, go on with letters, digits, _, - or .", "%s is no tag name", shown(name))
+		return "", "", malformed(at, "begin with a letter, go on with letters, digits, _, - or .", "%s is no tag name", quote(name))
 	}
 	for i := 0; i < len(value); i++ {
 		if c := value[i]; c < 0x21 || c > 0x7E {

@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lookleap/lookleap"
 	"pgregory.net/rapid"
+
+	"github.com/lookleap/lookleap"
 )
 
 const (
@@ -115,7 +116,7 @@ func TestParseRecord(t *testing.T) {
 // TestRecordPlace: a refusal says where.
 func TestRecordPlace(t *testing.T) {
 	_, err := ParseRecord("v=anml1;query=" + q1 + ";bad")
-	if e, ok := err.(*Error); !ok || e.Offset != 8+6+len(q1)+1 || e.Column != e.Offset+1 || e.Fix == "" {
+	if e, ok := err.(*lookleap.Error); !ok || e.Position.Offset != 8+6+len(q1)+1 || e.Position.Column != e.Position.Offset+1 || e.Fix == "" {
 		t.Errorf("%+v", err)
 	}
 }

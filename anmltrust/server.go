@@ -17,7 +17,7 @@ type Server struct {
 }
 
 // ServerOf gives the server of a document's final https URL. An error is an
-// [*Error]: insecure-transport for another scheme, serving-host-invalid for a
+// [*lookleap.Error]: insecure-transport for another scheme, serving-host-invalid for a
 // host that can be no party to a delegation (an IP address, a single label, a
 // public suffix). The Server is set in the latter case too where the host is a
 // name, since such a host may still speak for itself.

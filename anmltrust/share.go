@@ -228,6 +228,6 @@ func (v *Verifier) save(ctx context.Context, key string, value any, until time.T
 }
 
 func (v *Verifier) forged(ctx context.Context, key string, err error) {
-	v.finding(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeCacheForged, Message: "the entry " + shown(key) + " is none of ours: " + clip(err.Error()),
+	v.finding(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeCacheForged, Message: "the entry " + quote(key) + " is none of ours: " + clip(err.Error()),
 		Fix: "seal the cache, and find out who writes to it"})
 }

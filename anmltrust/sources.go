@@ -58,14 +58,6 @@ func selectRecords(site string, texts []string) (s sources, row string, code loo
 	return s, "D7", "", findings
 }
 
-func findingOf(err error, row string) lookleap.Finding {
-	f := lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeOf(err), Requirement: row, Message: err.Error()}
-	if e, ok := err.(*Error); ok {
-		f.Message, f.Fix, f.Position = e.Reason, e.Fix, e.Position
-	}
-	return f
-}
-
 // appendDistinct compares canonical spellings, and keeps the first as written.
 func appendDistinct(list []string, uri string) []string {
 	if uri == "" {

@@ -132,7 +132,7 @@ func (s *Scope) UnmarshalJSON(data []byte) error {
 	for _, name := range names {
 		b := bit(name)
 		if b == 0 {
-			return fmt.Errorf("anmltrust: no section %q can be delegated", name)
+			return fmt.Errorf("section %q cannot be delegated", name)
 		}
 		*s |= b
 	}

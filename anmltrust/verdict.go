@@ -62,7 +62,7 @@ func hostOrURL(s Server, c Claim) string {
 	if s.Host != "" {
 		return s.Host
 	}
-	return shown(c.URL)
+	return quote(c.URL)
 }
 
 // Row is the row of the decision table that decided a verdict of this package;

@@ -79,7 +79,7 @@ func NewVerifier(host *lookleap.Host, o Options) *Verifier {
 // ready refuses a verifier that NewVerifier did not make, or that has no host.
 func (v *Verifier) ready() error {
 	if v == nil || v.host == nil {
-		return missing("the verifier has no host", "make it with NewVerifier")
+		return usageError("the verifier has no host", "make it with NewVerifier")
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func (v *Verifier) ready() error {
 // ready refuses an interaction that Begin did not make.
 func (i *Interaction) ready() error {
 	if i == nil {
-		return missing("there is no interaction", "make it with Verifier.Begin")
+		return usageError("there is no interaction", "make it with Verifier.Begin")
 	}
 	return i.verifier.ready()
 }

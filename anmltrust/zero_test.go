@@ -13,7 +13,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[anmltrust.QueryResponse](), reflect.TypeFor[anmltrust.Attribution](), reflect.TypeFor[anmltrust.Authorization](),
 		reflect.TypeFor[anmltrust.Authorizer](), reflect.TypeFor[anmltrust.Claim](), reflect.TypeFor[anmltrust.DNSEvidence](),
 		reflect.TypeFor[anmltrust.DNSOutcome](), reflect.TypeFor[anmltrust.Document](), reflect.TypeFor[anmltrust.Entry](),
-		reflect.TypeFor[anmltrust.Error](), reflect.TypeFor[anmltrust.Evidence](), reflect.TypeFor[anmltrust.Exchange](),
+		reflect.TypeFor[anmltrust.Evidence](), reflect.TypeFor[anmltrust.Exchange](),
 		reflect.TypeFor[anmltrust.Failure](), reflect.TypeFor[anmltrust.Form](), reflect.TypeFor[anmltrust.Interaction](),
 		reflect.TypeFor[anmltrust.Limits](), reflect.TypeFor[anmltrust.Listing](), reflect.TypeFor[anmltrust.Manifest](),
 		reflect.TypeFor[anmltrust.ManifestLimits](), reflect.TypeFor[anmltrust.Mechanism](), reflect.TypeFor[anmltrust.Options](),
@@ -24,7 +24,7 @@ func TestZeroValues(t *testing.T) {
 	}, map[string]any{
 		"Attribute": anmltrust.Attribute, "BuildManifest": anmltrust.BuildManifest, "Confirm": anmltrust.Confirm,
 		"Decide": anmltrust.Decide, "LintManifest": anmltrust.LintManifest, "ManifestHandler": anmltrust.ManifestHandler,
-		"NewVerifier": anmltrust.NewVerifier, "NormalizeSite": anmltrust.NormalizeSite, "ParseAnswer": anmltrust.ParseQueryResponse,
+		"NewVerifier": anmltrust.NewVerifier, "NormalizeSite": anmltrust.NormalizeSite, "ParseQueryResponse": anmltrust.ParseQueryResponse,
 		"ParseManifest": anmltrust.ParseManifest, "ParseRecord": anmltrust.ParseRecord, "QueryHandler": anmltrust.QueryHandler,
 		"Replay": anmltrust.Replay, "Row": anmltrust.Row, "ScopeOf": anmltrust.ScopeOf, "Sections": anmltrust.Sections,
 		"ServerOf": anmltrust.ServerOf,

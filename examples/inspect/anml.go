@@ -137,7 +137,7 @@ type anmlSite struct {
 func judgeANML(content []byte, o anmlOptions) result {
 	doc, err := parseANML(content, o)
 	if err != nil {
-		return refuseANML(err)
+		return refuseDocument(err)
 	}
 	value := anmlValue{Format: doc.Format().String(), Version: doc.Version(), Role: doc.Role().String(), Counts: map[string]int{}}
 	rows := []row{{"format", value.Format}, {"version", plaintext.Line(value.Version)}, {"role", value.Role}}
@@ -182,7 +182,8 @@ func parseANML(content []byte, o anmlOptions) (*anml.Document, error) {
 	return anml.ParseXML(content, read)
 }
 
-func refuseANML(err error) result {
+// refuseDocument shows an error about a text with its position.
+func refuseDocument(err error) result {
 	var bad *lookleap.Error
 	if !errors.As(err, &bad) {
 		return refuse(err)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
-	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/plaintext"
@@ -88,13 +87,8 @@ func notThere(message string) diagnosis {
 // shows them instead.
 func ill(err error, fix string) diagnosis {
 	r := refuse(err)
-	var document *lookleap.Error
-	var trust *anmltrust.Error
-	switch {
-	case errors.As(err, &document):
-		r = refuseANML(document)
-	case errors.As(err, &trust):
-		r = refuseTrust(trust)
+	if document := (*lookleap.Error)(nil); errors.As(err, &document) {
+		r = refuseDocument(document)
 	}
 	d := diagnosis{State: wrong, Code: r.Code, Message: r.Message}
 	for _, f := range r.Findings {

@@ -62,7 +62,7 @@ type listingValue struct {
 func judgeManifest(content []byte, site, serving string, now time.Time) result {
 	m, err := anmltrust.ParseManifest(content, anmltrust.ManifestLimits{})
 	if err != nil {
-		return refuseTrust(err)
+		return refuseDocument(err)
 	}
 	value := manifestValue{Site: m.Site, Issued: m.Issued, Expires: m.Expires, Entries: m.Len()}
 	r := accept(nil, row{"site", plaintext.Line(m.Site)}, row{"expires", m.Expires.Format(time.RFC3339)}, row{"entries", fmt.Sprint(m.Len())})
@@ -75,7 +75,7 @@ func judgeManifest(content []byte, site, serving string, now time.Time) result {
 	if serving != "" {
 		server, err := anmltrust.ServerOf("https://" + serving + "/")
 		if err != nil {
-			return refuseTrust(err)
+			return refuseDocument(err)
 		}
 		found := m.Lookup(server)
 		value.Listing = &listingValue{found.Rank.String(), found.Pattern, found.Tier.String(), found.Scope}

@@ -43,13 +43,13 @@ type recordValue struct {
 func judgeRecord(text, site string) result {
 	record, err := anmltrust.ParseRecord(text)
 	if err != nil {
-		return refuseTrust(err)
+		return refuseDocument(err)
 	}
 	value := recordValue{Manifest: record.Manifest, Query: record.Query, Canonical: record.String(), Strings: record.Strings()}
 	rows := []row{{"manifest", plaintext.Line(orNone(record.Manifest))}, {"query", plaintext.Line(orNone(record.Query))}}
 	if site != "" {
 		if value.Zone, err = record.Zone(site, time.Hour); err != nil {
-			return refuseTrust(err)
+			return refuseDocument(err)
 		}
 		rows = append(rows, row{"zone", plaintext.Line(value.Zone)})
 	}

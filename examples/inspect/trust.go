@@ -115,11 +115,3 @@ func showTrust(a *anmltrust.Authorization, err error, explain bool) result {
 	}
 	return r
 }
-
-func refuseTrust(err error) result {
-	var bad *anmltrust.Error
-	if !errors.As(err, &bad) {
-		return refuse(err)
-	}
-	return refuseAt(lookleap.Finding{Code: bad.Code, Message: bad.Reason, Fix: bad.Fix, Position: bad.Position})
-}

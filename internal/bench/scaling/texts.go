@@ -181,7 +181,7 @@ func textTargets() []target {
 			}
 		}, "anmltrust.Manifest.Check"),
 		bytesOf("anmltrust.LintManifest", manifests, func(b []byte) { _, _ = anmltrust.LintManifest(b, "brand.example", now) }),
-		bytesOf("anmltrust.ParseAnswer", join(plain(nul, `{"a":"`+nul+`"}`), pieces(`{"scope":[`+nul+`]}`, ",", `"a%d"`)), func(b []byte) {
+		bytesOf("anmltrust.ParseQueryResponse", join(plain(nul, `{"a":"`+nul+`"}`), pieces(`{"scope":[`+nul+`]}`, ",", `"a%d"`)), func(b []byte) {
 			_, _ = anmltrust.ParseQueryResponse(b)
 			_ = new(anmltrust.Scope).UnmarshalJSON(b)
 		}, "anmltrust.Scope.UnmarshalJSON"),
