@@ -41,7 +41,7 @@ const catalogueRead = 4 << 10
 // Local files have no URL: nothing in a catalogue is verified.
 func Catalogue(skills fs.FS, options CatalogueOptions) ([]CatalogueEntry, error) {
 	if skills == nil {
-		return nil, missing("there is no directory of skills", "give one, such as os.DirFS")
+		return nil, usageError("there is no directory of skills", "give one, such as os.DirFS")
 	}
 	list, err := fs.ReadDir(skills, ".")
 	if err != nil {

@@ -81,7 +81,7 @@ func byDocument(source RootSource) RootSource {
 }
 
 // checkChain bounds composition (DVS-6-02 to DVS-6-06).
-func (l *Loader) checkChain(chain []string, child SkillURL) *Error {
+func (l *Loader) checkChain(chain []string, child SkillURL) *lookleap.Error {
 	id := child.String()
 	switch {
 	case slices.Contains(chain, id):

@@ -251,7 +251,7 @@ func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision loo
 		err := l.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) error { return l.checkStanding(ctx, effect.Action.standing) })
 		return resumed(&Resumed{Confirmed: true}, err)
 	}
-	return nil, fmt.Errorf("dvs: %w: its effect is none of this package", lookleap.ErrPlanInvalid)
+	return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan is not one of this package", Fix: "resume it with the package that made it", Err: lookleap.ErrPlanInvalid}
 }
 
 func resumed(r *Resumed, err error) (*Resumed, error) {

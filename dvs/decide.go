@@ -121,10 +121,10 @@ func shown(evidence []lookleap.Evidence) []lookleap.Evidence {
 func (r Rules) Rejudge(v *lookleap.Verdict, now time.Time) (*lookleap.Verdict, error) {
 	var in record
 	if v == nil || v.Document != Draft {
-		return nil, missing("the verdict is not one of "+Draft, "give a verdict that this package returned")
+		return nil, usageError("the verdict is not one of "+Draft, "give a verdict that this package returned")
 	}
 	if err := json.Unmarshal(v.Record, &in); err != nil {
-		return nil, missing("the record of the verdict cannot be read: "+err.Error(), "give a verdict that this package returned")
+		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the record of the verdict cannot be read", Fix: "give a verdict that this package returned", Err: err}
 	}
 	return r.Decide(in.Claim, in.Evidence, now), nil
 }
@@ -168,7 +168,7 @@ func failed(code lookleap.Code, message string, evidence ...lookleap.Evidence) o
 func (j *judge) url() outcome {
 	u, err := j.rules.ParseSkillURL(j.claim.URL)
 	if err != nil {
-		return failed(lookleap.CodeOf(err), err.Error())
+		return failed(lookleap.CodeOf(err), sentence(err))
 	}
 	j.skill = u
 	if u.FragmentDropped() {
@@ -183,7 +183,7 @@ func (j *judge) declared() outcome {
 	}
 	root, err := j.rules.ParseTrustRoot(j.claim.Root)
 	if err != nil {
-		return failed(lookleap.CodeOf(err), err.Error())
+		return failed(lookleap.CodeOf(err), sentence(err))
 	}
 	j.root, j.effective = root, root
 	shown := lookleap.Evidence{URL: root.String()}
@@ -274,7 +274,7 @@ func (j *judge) exchange() outcome {
 	}
 	for _, hop := range e.Hops {
 		if err := j.rules.checkHop(j.root, j.claim, hop); err != nil {
-			return failed(err.Code, err.Reason, lookleap.Evidence{URL: hop})
+			return failed(err.Code, err.Message, lookleap.Evidence{URL: hop})
 		}
 	}
 	if e.TLS == "" || e.Address == "" {
@@ -287,7 +287,7 @@ func (j *judge) exchange() outcome {
 // named directly: it lies under the root, is content of the owner, and where the
 // root is only the default of its host, it has no narrower default of its own
 // (DVS-3.1-50 to DVS-3.1-53).
-func (r Rules) checkHop(root TrustRoot, claim Claim, target string) *Error {
+func (r Rules) checkHop(root TrustRoot, claim Claim, target string) *lookleap.Error {
 	u, err := r.urls().Parse(target)
 	if err != nil {
 		return badURL(target, err)
@@ -318,7 +318,7 @@ func (r Rules) hasRoutes(host string) bool {
 
 // checkDefault refuses a target whose default root does not hold the root in
 // use: it has another publisher, such as /~bob/ on the host of /~alice/.
-func (r Rules) checkDefault(root TrustRoot, u SkillURL) *Error {
+func (r Rules) checkDefault(root TrustRoot, u SkillURL) *lookleap.Error {
 	own, _, err := r.defaultRoot(u)
 	switch {
 	case err != nil:

@@ -1,7 +1,6 @@
 package dvs
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -19,7 +18,7 @@ import (
 // there meanwhile.
 func ReadSkillDir(directory fs.FS, limits Limits) (map[string][]byte, error) {
 	if directory == nil {
-		return nil, missing("there is no directory of a skill", "give one, such as os.DirFS")
+		return nil, usageError("there is no directory of a skill", "give one, such as os.DirFS")
 	}
 	return readSkillDir(directory, ".", limits.withDefaults())
 }
@@ -135,23 +134,3 @@ func readLimited(f fs.File, name string, limit int) ([]byte, error) {
 	}
 	return content, nil
 }
-
-// ioError gives an error of the file system a reason code.
-func ioError(err error) error {
-	var e *Error
-	if errors.As(err, &e) {
-		return e
-	}
-	return &fileError{err}
-}
-
-// fileError is a failure to read, as it came.
-type fileError struct{ err error }
-
-func (e *fileError) Error() string { return "dvs: " + e.err.Error() }
-
-// Unwrap gives the cause, such as [fs.ErrNotExist].
-func (e *fileError) Unwrap() error { return e.err }
-
-// ReasonCode gives io.
-func (e *fileError) ReasonCode() lookleap.Code { return lookleap.CodeIO }

@@ -19,7 +19,7 @@ import (
 // Discover yields the skills that an origin lists: those of its indexes first
 // ([Options.Indexes]), then those of its sitemaps, each identity once
 // (section 3.2). Any of them may be absent. What could not be read, and every entry that was skipped, is a
-// [*ListingError] among them, and the rest goes on; the end of ctx, and a guard
+// [*lookleap.Error] among them, and the rest goes on; the end of ctx, and a guard
 // that forbids an index, end it.
 //
 // An origin's files speak for the origin alone: for a root with a path nothing
@@ -58,7 +58,9 @@ type discovery struct {
 }
 
 func (d *discovery) report(f lookleap.Finding) bool {
-	return d.yield(Listing{}, &ListingError{f})
+	err := f.AsError(f.Path)
+	err.Position, err.Err = lookleap.Position{Offset: f.Offset}, &Skipped{f}
+	return d.yield(Listing{}, err)
 }
 
 func (d *discovery) warn(code lookleap.Code, requirement, at, message string) bool {
@@ -78,14 +80,14 @@ func (d *discovery) ask(ctx context.Context, at string, limit int, stream func(*
 	if err != nil {
 		return listFile{at: at, err: badURL(at, err)}
 	}
-	doc, err := d.loader.gather(ctx, request{url: u, limit: limit, stream: stream, hop: func(to domain.URL) *Error {
+	doc, err := d.loader.gather(ctx, request{url: u, limit: limit, stream: stream, hop: func(to domain.URL) *lookleap.Error {
 		if to.Origin() != u.Origin() {
 			return refuse(CodeRedirectOutside, to.String(), "the redirect leaves the origin", "")
 		}
 		return nil
 	}}, nil)
 	if err != nil {
-		err = fmt.Errorf("dvs: discovering skills at %s: %w", at, err)
+		err = &lookleap.Error{Code: lookleap.CodeOf(err), Subject: domain.Redact(at), Message: "the list of skills was not read", Err: err}
 	}
 	return listFile{at, doc, err}
 }
@@ -200,7 +202,7 @@ func (d *discovery) sitemap(ctx context.Context, at string) (list *Listings, goO
 // take yields what a file gave.
 func (d *discovery) take(list *Listings, err error, at string) bool {
 	if err != nil {
-		return d.warn(lookleap.CodeOf(err), "DVS-3.2-12", at, err.Error())
+		return d.warn(lookleap.CodeOf(err), "DVS-3.2-12", at, sentence(err))
 	}
 	for _, f := range list.Findings {
 		if !d.report(f) {

@@ -288,7 +288,7 @@ func TestDiscover(t *testing.T) {
 				net.Site("evil.example").Body("*", "application/json", index)
 				var got []string
 				for l, err := range dvs.NewLoader(net.Host()).Discover(t.Context(), root) {
-					var skipped *dvs.ListingError
+					var skipped *dvs.Skipped
 					switch {
 					case errors.As(err, &skipped):
 						got = append(got, "!"+string(skipped.Finding.Code))

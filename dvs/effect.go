@@ -1,9 +1,8 @@
 package dvs
 
 import (
-	"fmt"
-
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/coded"
 )
 
 // plannedEffect is the effect of a plan: exactly one of its members is set.
@@ -40,7 +39,7 @@ func (e *plannedEffect) contents() []*content {
 func (e *plannedEffect) encode() ([]byte, error) {
 	data, err := encodeContents(e)
 	if err != nil {
-		return nil, fmt.Errorf("dvs: preparing a plan: %w", err)
+		return nil, &lookleap.Error{Code: lookleap.CodeInternal, Message: "the plan could not be written", Err: err}
 	}
 	return data, nil
 }
@@ -48,7 +47,7 @@ func (e *plannedEffect) encode() ([]byte, error) {
 func decodeEffect(data []byte) (*plannedEffect, error) {
 	e := new(plannedEffect)
 	if err := decodeContents(data, e); err != nil {
-		return nil, fmt.Errorf("dvs: %w: %w", lookleap.ErrPlanInvalid, err)
+		return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan cannot be read", Err: coded.Classify(lookleap.ErrPlanInvalid, err)}
 	}
 	return e, nil
 }

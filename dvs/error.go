@@ -2,61 +2,72 @@ package dvs
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/domain"
-	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
-// Error is a refusal of a trust root, a skill URL or a reference, before
-// anything is sent.
-type Error struct {
-	Code   lookleap.Code
-	Input  string // what was refused; untrusted, and it may hold secrets
-	Reason string // one sentence
-	Fix    string // what to write instead, if anything
+// refuse returns an error about an input, without the secrets that a URL can have.
+func refuse(code lookleap.Code, input, message, fix string) *lookleap.Error {
+	return &lookleap.Error{Code: code, Subject: domain.Redact(input), Message: message, Fix: fix}
 }
 
-// Error returns the refusal without the user information, query and fragment of
-// Input.
-func (e *Error) Error() string {
-	if e == nil {
-		return "dvs: no error"
-	}
-	text := "dvs: "
-	if e.Input != "" {
-		text += plaintext.Quote(domain.Redact(e.Input), 0) + ": "
-	}
-	text += fmt.Sprintf("%s (%s)", plaintext.Line(e.Reason), e.Code)
-	if e.Fix != "" {
-		text += "; " + e.Fix
-	}
-	return text
+// usageError returns an error for a call that cannot work, such as one on a nil value.
+func usageError(message, fix string) *lookleap.Error {
+	return &lookleap.Error{Code: lookleap.CodeUsage, Message: message, Fix: fix}
 }
 
-// ReasonCode gives the code.
-func (e *Error) ReasonCode() lookleap.Code {
-	if e == nil {
-		return lookleap.CodeOK
-	}
-	return e.Code
-}
-
-func refuse(code lookleap.Code, input, reason, fix string) *Error {
-	return &Error{Code: code, Input: input, Reason: reason, Fix: fix}
-}
-
-// badURL turns a refusal of the URL itself into ours.
-func badURL(input string, err error) *Error {
+// badURL returns an error for a URL that package domain refuses.
+func badURL(input string, err error) *lookleap.Error {
 	var e *domain.Error
 	if !errors.As(err, &e) {
-		return refuse(lookleap.CodeBadURL, input, err.Error(), "")
+		return &lookleap.Error{Code: lookleap.CodeBadURL, Subject: domain.Redact(input), Message: "the URL is invalid", Err: err}
 	}
 	code := lookleap.Code(e.Code)
 	if code == domain.CodeQuery {
 		code = CodeQueryInSkillURL
 	}
-	return refuse(code, input, strings.TrimSuffix(e.Message, "."), e.Fix)
+	return refuse(code, input, e.Message, e.Fix)
+}
+
+// badJSON returns an error for JSON that package strictjson refuses.
+func badJSON(code lookleap.Code, subject string, err error) *lookleap.Error {
+	var e *strictjson.Error
+	if !errors.As(err, &e) {
+		return &lookleap.Error{Code: code, Subject: domain.Redact(subject), Err: err}
+	}
+	at := e.Place()
+	return &lookleap.Error{Code: code, Subject: domain.Redact(subject), Message: e.Message, Fix: e.Fix,
+		Position: lookleap.Position{Line: at.Line, Column: at.Column, Offset: e.Offset, Path: at.Pointer}}
+}
+
+// ioError gives an error of the file system a reason code. Other errors stay as they are.
+func ioError(err error) error {
+	var e *lookleap.Error
+	if err == nil || errors.As(err, &e) {
+		return err
+	}
+	return &lookleap.Error{Code: lookleap.CodeIO, Message: "the files could not be read", Err: err}
+}
+
+// sentence returns what an error says without its subject and code, for a finding or a check that
+// shows these itself.
+func sentence(err error) string {
+	var e *lookleap.Error
+	if !errors.As(err, &e) {
+		return err.Error()
+	}
+	text := e.Message
+	if cause := coded.Cause(e.Err); cause != nil {
+		text += ": " + sentence(cause)
+	}
+	if at := e.Position.String(); at != "" {
+		text = at + ": " + text
+	}
+	if e.Fix != "" {
+		text += "; " + e.Fix
+	}
+	return text
 }

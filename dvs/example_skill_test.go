@@ -18,7 +18,7 @@ func ExampleParseSkill() {
 	fmt.Println(skill.Name, "|", skill.Description)
 	fmt.Println(len(findings), "repair at", findings[0].Position)
 	// Output:
-	// dvs: SKILL.md:3:22: the value of "description" has a colon and a blank, which YAML reads as another key [bad-frontmatter]; put the value between quotation marks
+	// SKILL.md: 3:22: the value of "description" has a colon and a blank, which YAML reads as another key (bad-frontmatter); put the value between quotation marks
 	// refund | Use when: somebody wants money back
 	// 1 repair at 3:22
 }
@@ -87,11 +87,11 @@ func ExampleLint() {
 		"SKILL.md": {Data: []byte("---\nname: refund\ndescription: Gives money back.\n---\nRun scripts/refund.py, then ../shared/audit.sh.\n")},
 	}
 	for _, f := range dvs.Lint(directory, dvs.LintOptions{Directory: "refund", URL: "https://example.com/.well-known/skills/refund/"}) {
-		fmt.Println(f.Severity, f)
+		fmt.Println(f)
 	}
 	// Output:
-	// warning 5:5 SKILL.md: the reference "scripts/refund.py" names a file that is not there [not-bundled]; add the file, or correct the reference
-	// error 5:29 SKILL.md: the reference "../shared/audit.sh" leads to a script outside of the skill's directory [script-outside-skill]; put the script into the directory
+	// 5:5 SKILL.md: warning: the reference "scripts/refund.py" names a file that is not there (not-bundled); add the file, or correct the reference
+	// 5:29 SKILL.md: error: the reference "../shared/audit.sh" leads to a script outside of the skill's directory (script-outside-skill); put the script into the directory
 }
 
 func ExampleNewHandler() {

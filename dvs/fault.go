@@ -4,24 +4,6 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// SkillError is the first of the reasons why a SKILL.md was refused.
-type SkillError struct{ Finding lookleap.Finding }
-
-func (e *SkillError) Error() string {
-	if e == nil {
-		return "dvs: no error"
-	}
-	return "dvs: SKILL.md:" + e.Finding.String()
-}
-
-// ReasonCode gives the code.
-func (e *SkillError) ReasonCode() lookleap.Code {
-	if e == nil {
-		return lookleap.CodeOK
-	}
-	return e.Finding.Code
-}
-
 // Shorter names for the codes that are used often below.
 const (
 	codeNoFrontmatter  = CodeNoFrontmatter
@@ -86,7 +68,7 @@ func positionIn[T string | []byte](c *lineCounter, text T, at int) lookleap.Posi
 func (r *report) err() error {
 	for _, f := range r.findings {
 		if f.Severity == lookleap.SeverityError {
-			return &SkillError{f}
+			return f.AsError(EntryFile)
 		}
 	}
 	return nil

@@ -42,7 +42,7 @@ type Handler struct {
 // served; build a new Handler to publish it.
 func NewHandler(skills fs.FS, options HandlerOptions) (*Handler, error) {
 	if skills == nil {
-		return nil, missing("there is no directory of skills", "give one, such as os.DirFS")
+		return nil, usageError("there is no directory of skills", "give one, such as os.DirFS")
 	}
 	list, err := fs.ReadDir(skills, ".")
 	if err != nil {
@@ -74,7 +74,7 @@ func (h *Handler) read(skills fs.FS, name string, options *HandlerOptions) error
 	}
 	published, err := NewPublished(files, options.Limits)
 	if err != nil {
-		return fmt.Errorf("dvs: skill %s: %w", name, err)
+		return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: name, Message: "the skill cannot be published", Err: err}
 	}
 	if published.Name != name {
 		return refuse(CodeNameDirectory, name, fmt.Sprintf("the skill in the directory is named %q", published.Name), "give both the same name")

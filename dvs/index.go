@@ -32,7 +32,7 @@ func ParseIndex(data []byte, at string, limits Limits) (*Listings, error) {
 // an object with such an array, or with "files" (v0.1); an object with $schema
 // and digests (v0.2). An entry that is incomplete, or that leads elsewhere, is
 // skipped with a finding and does not spoil the rest. What is no index at all is
-// an [*Error] with bad-index or unknown-schema.
+// an [*lookleap.Error] with bad-index or unknown-schema.
 func (r Rules) ParseIndex(data []byte, at string, limits Limits) (*Listings, error) {
 	limits = limits.withDefaults()
 	source, err := r.urls().Parse(at)
@@ -41,7 +41,7 @@ func (r Rules) ParseIndex(data []byte, at string, limits Limits) (*Listings, err
 	}
 	root, err := strictjson.Parse(data, strictjson.Limits{Size: limits.Index, Depth: indexDepth})
 	if err != nil {
-		return nil, refuse(CodeBadIndex, at, err.Error(), "")
+		return nil, badJSON(CodeBadIndex, at, err)
 	}
 	entries, digests, refused := indexEntries(at, root)
 	if refused != nil {
@@ -57,7 +57,7 @@ func (r Rules) ParseIndex(data []byte, at string, limits Limits) (*Listings, err
 		place := lookleap.Position{Offset: entry.Offset(), Path: fmt.Sprintf("%s#%d", at, n-1)}
 		listing, err := r.indexEntry(list, source, entry, digests, place)
 		if err != nil {
-			list.find(lookleap.SeverityWarning, lookleap.CodeOf(err), "DVS-3.2-20", "the entry is skipped: "+err.Error(), place)
+			list.find(lookleap.SeverityWarning, lookleap.CodeOf(err), "DVS-3.2-20", "the entry is skipped: "+sentence(err), place)
 			continue
 		}
 		list.add(listing, place)
@@ -66,7 +66,7 @@ func (r Rules) ParseIndex(data []byte, at string, limits Limits) (*Listings, err
 }
 
 // indexEntries finds the array of entries and tells whether they promise digests.
-func indexEntries(at string, root strictjson.Value) (entries strictjson.Value, digests bool, err *Error) {
+func indexEntries(at string, root strictjson.Value) (entries strictjson.Value, digests bool, err *lookleap.Error) {
 	if root.Kind() == strictjson.Array {
 		return root, false, nil
 	}
@@ -136,7 +136,7 @@ func textMember(v strictjson.Value, name string, to *string) error {
 	}
 	text, err := member.Text()
 	if err != nil {
-		return refuse(CodeBadIndexEntry, name, err.Error(), "use a string")
+		return refuse(CodeBadIndexEntry, name, "the value is not a string", "use a string")
 	}
 	*to = strings.Clone(text)
 	return nil

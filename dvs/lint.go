@@ -1,6 +1,7 @@
 package dvs
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -33,13 +34,14 @@ func Lint(directory fs.FS, options LintOptions) []lookleap.Finding {
 	if err == nil {
 		return lintFiles(files, options)
 	}
-	e, _ := err.(*Error)
-	if e == nil {
-		e = refuse(lookleap.CodeIO, ".", err.Error(), "make the directory readable")
-	}
 	l := &linter{options: options}
 	l.place()
-	l.file(lookleap.SeverityError, e.Code, "DVS-4.1-01", e.Input, e.Reason, e.Fix)
+	var e *lookleap.Error
+	if errors.As(err, &e) && e.Code != lookleap.CodeIO {
+		l.file(lookleap.SeverityError, e.Code, "DVS-4.1-01", e.Subject, e.Message, e.Fix)
+	} else {
+		l.file(lookleap.SeverityError, lookleap.CodeIO, "DVS-4.1-01", ".", err.Error(), "make the directory readable")
+	}
 	return l.findings
 }
 
@@ -92,7 +94,7 @@ func (l *linter) place() {
 	}
 	fail := func(at string, err error) {
 		e := badURL(at, err)
-		l.file(lookleap.SeverityError, e.Code, "DVS-3.1-01", at, e.Reason, e.Fix)
+		l.file(lookleap.SeverityError, e.Code, "DVS-3.1-01", at, e.Message, e.Fix)
 	}
 	base, err := domain.Parse(l.options.URL)
 	if err != nil {

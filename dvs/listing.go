@@ -19,23 +19,16 @@ type Listing struct {
 	Source      string   // URL of the index or sitemap that lists it
 }
 
-// ListingError is an entry that was skipped, or a file that could not be read,
-// while the rest goes on.
-type ListingError struct{ Finding lookleap.Finding }
+// Skipped is the detail of an error of [Loader.Discover] after which the list goes on: an entry
+// that was skipped, or a file that could not be read. [errors.As] finds it.
+type Skipped struct{ Finding lookleap.Finding }
 
-func (e *ListingError) Error() string {
-	if e == nil {
-		return "dvs: no error"
+// Error returns the message of the finding.
+func (s *Skipped) Error() string {
+	if s == nil {
+		return ""
 	}
-	return "dvs: " + e.Finding.String()
-}
-
-// ReasonCode gives the code.
-func (e *ListingError) ReasonCode() lookleap.Code {
-	if e == nil {
-		return lookleap.CodeOK
-	}
-	return e.Finding.Code
+	return s.Finding.Message
 }
 
 // Listings is what one index or sitemap gives.
@@ -75,7 +68,7 @@ func (l *Listings) done() *Listings {
 
 // entryAt resolves the location of an entry, which has to stay on the origin
 // and under the root that the file speaks for (DVS-3.2-18 to DVS-3.2-20).
-func (r Rules) entryAt(source domain.URL, ref string) (SkillURL, *Error) {
+func (r Rules) entryAt(source domain.URL, ref string) (SkillURL, *lookleap.Error) {
 	u, err := r.urls().Resolve(source, ref)
 	if err != nil {
 		refused := badURL(ref, err)

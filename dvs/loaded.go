@@ -48,6 +48,14 @@ func (l *Loader) newLoaded(c *candidate) (*Loaded, error) {
 	}, nil
 }
 
+// ready returns an error for a skill that no loader loaded.
+func (s *Loaded) ready() *lookleap.Error {
+	if s == nil {
+		return usageError("there is no skill", "load it through a Loader")
+	}
+	return s.loader.ready()
+}
+
 // ServingHost gives the host that the bytes came from. It differs from the
 // root's host where a platform serves pages and bytes separately; show both.
 func (s *Loaded) ServingHost() string {

@@ -3,7 +3,6 @@ package dvs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -83,6 +82,14 @@ func (o Options) NewLoader(host *lookleap.Host) *Loader {
 	l.clock = flight.NewTolerantClock(flight.CorrectionTolerance, host.Time, func(time.Duration) { l.forgetConsents() })
 	l.seen, _ = lru.New[Digest, seenSkill](max(l.limits.Entries, 4096)) // only a size below 1 is an error
 	return l
+}
+
+// ready returns an error for a loader that NewLoader did not make, or that has no host.
+func (l *Loader) ready() *lookleap.Error {
+	if l == nil || l.host == nil || l.files == nil {
+		return usageError("the loader has no host", "make it with NewLoader")
+	}
+	return nil
 }
 
 // Roots gives the registry in use.
@@ -192,11 +199,11 @@ func (l *Loader) verify(ctx context.Context, c *candidate) error {
 	if err := l.mayAsk(ctx, c); err != nil {
 		return err
 	}
-	doc, err := l.get(ctx, request{url: c.skill.served, limit: l.limits.Skill, anew: c.anew, hop: func(to domain.URL) *Error {
+	doc, err := l.get(ctx, request{url: c.skill.served, limit: l.limits.Skill, anew: c.anew, hop: func(to domain.URL) *lookleap.Error {
 		return l.checkHop(c.root, c.Claim, to)
 	}})
 	if err != nil {
-		return fmt.Errorf("dvs: loading %s: %w", c.skill, err)
+		return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: domain.Redact(c.skill.String()), Message: "the skill was not loaded", Err: err}
 	}
 	now := l.host.Time()
 	c.Evidence, c.File, c.Final, c.cause = doc.now(now), newContent(doc.body), doc.final.String(), doc.cause
@@ -267,9 +274,9 @@ func (l *Loader) decide(ctx context.Context, c *candidate, now time.Time) error 
 		var err error
 		c.parsed, c.findings, err = ParseSkill(c.File.Bytes, c.Claim.Profile, l.limits)
 		c.Evidence.Digest, c.Evidence.Content = DigestOf(c.File.Bytes), lookleap.CodeOf(err)
-		var broken *SkillError
+		var broken *lookleap.Error
 		if errors.As(err, &broken) {
-			c.Evidence.ContentError, c.Evidence.Position = broken.Finding.Message, &broken.Finding.Position
+			c.Evidence.ContentError, c.Evidence.Position = broken.Message, &broken.Position
 		}
 		if c.parsed != nil {
 			if v, ok := c.parsed.Value("trust-root"); ok {

@@ -3,7 +3,6 @@ package dvs
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -71,11 +70,9 @@ func ParseLockfile(data []byte) (*Lockfile, error) {
 
 // badLock makes a refusal of JSON one of a lockfile.
 func badLock(err error) error {
-	var e *strictjson.Error
-	if !errors.As(err, &e) {
-		return refuse(CodeBadLock, "lockfile", err.Error(), "write it anew")
-	}
-	return refuse(CodeBadLock, "lockfile, "+e.Place().String(), e.Message, cmp.Or(e.Fix, "write it anew with Lockfile.MarshalJSON"))
+	refused := badJSON(CodeBadLock, "lockfile", err)
+	refused.Fix = cmp.Or(refused.Fix, "write it again with Lockfile.MarshalJSON")
+	return refused
 }
 
 // lockReader reads members and keeps the first error.
@@ -193,7 +190,7 @@ func (r *lockReader) skill(v strictjson.Value) LockedSkill {
 			break
 		}
 		if err := names.accept(file.Path); err != nil {
-			r.refuse(f, "path", err.Reason, err.Fix)
+			r.refuse(f, "path", err.Message, err.Fix)
 		}
 		skill.Files = append(skill.Files, file)
 	}

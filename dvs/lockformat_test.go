@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
 )
 
@@ -45,8 +46,8 @@ func TestLockfileFormat(t *testing.T) {
 		t.Run("O68/reject-"+name, func(t *testing.T) {
 			text := strings.Replace(good, c.before, c.after, 1)
 			lock, err := dvs.ParseLockfile([]byte(text))
-			var e *dvs.Error
-			if lock != nil || !errors.As(err, &e) || e.Code != dvs.CodeBadLock || !strings.Contains(e.Input, c.place) || e.Fix == "" || text == good {
+			var e *lookleap.Error
+			if lock != nil || !errors.As(err, &e) || e.Code != dvs.CodeBadLock || e.Position.Path != c.place || e.Fix == "" || text == good {
 				t.Errorf("%+v\n%s", err, text)
 			}
 		})

@@ -2,7 +2,6 @@ package dvs
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -26,15 +25,15 @@ import (
 // target, unless a process that still runs is writing there.
 func (v *VerifiedFS) Materialize(dir string) error {
 	if v == nil {
-		return missing("there is no file system", "make it with NewVerifiedFS")
+		return usageError("there is no file system", "make it with NewVerifiedFS")
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return fmt.Errorf("dvs: materialize: %w", err)
+		return writeError(dir, err)
 	}
 	for _, directory := range slices.Sorted(maps.Keys(v.sources)) {
 		if refused := v.withdrawn(directory); refused != nil {
-			return fmt.Errorf("dvs: materialize: %w", refused)
+			return refused
 		}
 	}
 	exists, err := checkTarget(dir)
@@ -55,11 +54,11 @@ func (v *VerifiedFS) Materialize(dir string) error {
 	}
 	p, err := newPartial(parent, pattern)
 	if err != nil {
-		return fmt.Errorf("dvs: materialize: %w", err)
+		return writeError(dir, err)
 	}
 	defer p.remove()
 	if err := v.write(p.path(partialNew)); err != nil {
-		return fmt.Errorf("dvs: materialize: %w", err)
+		return writeError(dir, err)
 	}
 	if exists {
 		err = p.moveInto(dir)
@@ -67,9 +66,13 @@ func (v *VerifiedFS) Materialize(dir string) error {
 		err = os.Rename(p.path(partialNew), dir)
 	}
 	if err != nil {
-		return fmt.Errorf("dvs: materialize: %w", err)
+		return writeError(dir, err)
 	}
 	return nil
+}
+
+func writeError(dir string, err error) error {
+	return &lookleap.Error{Code: lookleap.CodeIO, Subject: dir, Message: "the skills could not be written", Err: err}
 }
 
 // checkTarget reports whether a target exists. It refuses one that leads elsewhere or is no directory.
@@ -79,7 +82,7 @@ func checkTarget(dir string) (exists bool, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("dvs: materialize: %w", err)
+		return false, writeError(dir, err)
 	case info.Mode()&fs.ModeSymlink != 0:
 		return false, refuse(CodeLink, dir, "the directory is a link", "give the directory itself")
 	case !info.IsDir():
@@ -91,7 +94,7 @@ func checkTarget(dir string) (exists bool, err error) {
 func checkEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return fmt.Errorf("dvs: materialize: %w", err)
+		return writeError(dir, err)
 	}
 	if len(entries) > 0 {
 		if first := entries[0].Name(); strings.HasPrefix(first, partialPrefix) {

@@ -96,7 +96,7 @@ func (p *partial) moveInto(dir string) error {
 func removeLeftovers(parent, pattern string) error {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
-		return fmt.Errorf("dvs: materialize: %w", err)
+		return writeError(parent, err)
 	}
 	for _, e := range entries {
 		random, ok := strings.CutPrefix(e.Name(), pattern)
@@ -107,7 +107,7 @@ func removeLeftovers(parent, pattern string) error {
 			continue // another user may have put it there, to have something removed
 		}
 		if err := removeLeftover(parent, filepath.Join(parent, e.Name())); err != nil {
-			return refuse(lookleap.CodeIO, filepath.Join(parent, e.Name()), "what a killed process left here cannot be removed: "+err.Error(), "remove it yourself")
+			return &lookleap.Error{Code: lookleap.CodeIO, Subject: filepath.Join(parent, e.Name()), Message: "what a killed process left here cannot be removed", Fix: "remove it yourself", Err: err}
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
@@ -40,7 +41,7 @@ type place struct {
 // locate judges the host and path of a canonical URL: the never-list first,
 // then the platforms, then the public suffixes (DVS-3.1-34 to DVS-3.1-40). It is the one function
 // that knows that two URLs are the same file.
-func (r Rules) locate(u domain.URL) (place, *Error) {
+func (r Rules) locate(u domain.URL) (place, *lookleap.Error) {
 	input := u.String()
 	role, ok := r.platforms().find(u.Host())
 	switch {
@@ -73,7 +74,7 @@ func (r Rules) locate(u domain.URL) (place, *Error) {
 }
 
 // bothPlaces puts the paths on the host of the pages and on that of the bytes.
-func (e *Platform) bothPlaces(u domain.URL, page, bytes []string) (p place, err *Error) {
+func (e *Platform) bothPlaces(u domain.URL, page, bytes []string) (p place, err *lookleap.Error) {
 	host := e.Source.RawHost
 	if host == "" {
 		host = e.Hosts[0]
@@ -94,7 +95,7 @@ func isSuffix(host, suffix string) bool { return host == suffix && strings.Conta
 
 // plainPlace is a URL on a platform, or one of its other hosts, that is taken as
 // it is.
-func (e *Platform) plainPlace(u domain.URL, segments []string) (place, *Error) {
+func (e *Platform) plainPlace(u domain.URL, segments []string) (place, *lookleap.Error) {
 	page, err := withPath(u, u.Host(), segments)
 	p := place{page: page, served: page, file: true}
 	if err == nil && e.AtRef {
@@ -111,7 +112,7 @@ func (e *Platform) plainPlace(u domain.URL, segments []string) (place, *Error) {
 
 // withPath is u on a host with the given canonical segments. The final slash
 // and the query stay as they are.
-func withPath(u domain.URL, host string, segments []string) (domain.URL, *Error) {
+func withPath(u domain.URL, host string, segments []string) (domain.URL, *lookleap.Error) {
 	if host == u.Host() && slices.Equal(segments, u.Segments()) {
 		return u, nil
 	}
@@ -123,7 +124,7 @@ func withPath(u domain.URL, host string, segments []string) (domain.URL, *Error)
 }
 
 // atPath is u with another host and canonical path. Port and query stay.
-func atPath(u domain.URL, host, path string) (domain.URL, *Error) {
+func atPath(u domain.URL, host, path string) (domain.URL, *lookleap.Error) {
 	text := "https://" + host + strings.TrimPrefix(u.Origin(), "https://"+u.Host()) + path
 	if u.HasQuery() {
 		text += "?" + u.RawQuery()

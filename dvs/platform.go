@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
@@ -203,7 +204,7 @@ func (p *Platforms) orBuiltin() *Platforms {
 // With gives a table with more platforms. It can tighten and never relax: an
 // entry for a host that is in the table already has to be Never or to ask for
 // at least as many segments, and keeps the words, the prefix and the revisions
-// that are known. A refusal is an [*Error] with platform-relaxed or bad-platform.
+// that are known. A refusal is an [*lookleap.Error] with platform-relaxed or bad-platform.
 func (p *Platforms) With(add ...Platform) (*Platforms, error) {
 	p = p.orBuiltin()
 	entries := slices.Clone(p.entries)
@@ -228,7 +229,7 @@ func (p *Platforms) With(add ...Platform) (*Platforms, error) {
 	return newPlatforms(entries)
 }
 
-func relaxed(host string) *Error {
+func relaxed(host string) *lookleap.Error {
 	return refuse(CodePlatformRelaxed, host, "the host is in the table already, with rules that this entry would relax",
 		"mark it Never, or ask for more path segments")
 }
@@ -386,7 +387,7 @@ func matchesWord(word, segment string) bool {
 func (e *Platform) ownerDepth(segments []string) int { return e.owner(segments).depth }
 
 // checkOwner refuses paths that do not reach a publisher.
-func (e *Platform) checkOwner(input string, segments []string) *Error {
+func (e *Platform) checkOwner(input string, segments []string) *lookleap.Error {
 	if len(segments) == 0 {
 		return refuse(CodeUGCBareRoot, input, fmt.Sprintf("many publish on %s, so the host alone cannot be trusted", e.Name), "add the path of one publisher")
 	}

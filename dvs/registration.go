@@ -105,7 +105,7 @@ func (r *Registration) ContextText() string {
 // the root was unregistered, blocked or revoked meanwhile, Activate refuses.
 func (r *Registration) Activate(ctx context.Context) (*Loaded, error) {
 	if r == nil {
-		return nil, missing("there is no registration", "register the skill through a Loader")
+		return nil, usageError("there is no registration", "register the skill through a Loader")
 	}
 	if err := r.loader.ready(); err != nil {
 		return nil, err

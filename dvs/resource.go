@@ -54,7 +54,7 @@ type Target struct {
 // Scripts are in the skill's own directory or refused; data files are there or
 // need consent; instructions and templates may be anywhere under the trust root;
 // everything outside needs consent for that URL. A reference that is refused is
-// an [*Error]: bad-scheme, not-https, script-outside-skill, untrusted-ref …
+// an [*lookleap.Error]: bad-scheme, not-https, script-outside-skill, untrusted-ref …
 func (s *Loaded) Resolve(ref string) (Target, error) {
 	if err := s.ready(); err != nil {
 		return Target{}, err
@@ -66,7 +66,7 @@ func (s *Loaded) Resolve(ref string) (Target, error) {
 	return t, nil
 }
 
-func (s *Loaded) resolve(ref string) (Target, *Error) {
+func (s *Loaded) resolve(ref string) (Target, *lookleap.Error) {
 	rules := s.loader.rules()
 	if scheme, ok := schemeOf(ref); ok && scheme != "https" {
 		if scheme == "http" {
@@ -113,7 +113,7 @@ func (s *Loaded) resolve(ref string) (Target, *Error) {
 
 // outsideDirectory is the rule for what lies under the root and not in the
 // skill's directory (section 4.5).
-func (s *Loaded) outsideDirectory(ref string, t Target) (Target, *Error) {
+func (s *Loaded) outsideDirectory(ref string, t Target) (Target, *lookleap.Error) {
 	switch t.Kind {
 	case Script:
 		return Target{}, refuse(CodeScriptOutside, ref, "a script has to be in the skill's own directory", "bundle the script")
@@ -197,7 +197,7 @@ func (r *Resource) Bytes() []byte {
 // or command counts (section 7).
 func (r *Resource) ContextText() (string, error) {
 	if r == nil {
-		return "", missing("there is no resource", "fetch it with Loaded.Resource")
+		return "", usageError("there is no resource", "fetch it with Loaded.Resource")
 	}
 	switch {
 	case r.Kind == Script:
@@ -249,7 +249,7 @@ func (s *Loaded) target(ctx context.Context, ref string) (Target, error) {
 
 func (l *Loader) refuseTarget(ctx context.Context, subject string, err error) error {
 	v := l.targetVerdict(subject)
-	v.Code, v.Summary = lookleap.CodeOf(err), err.Error()
+	v.Code, v.Summary = lookleap.CodeOf(err), sentence(err)
 	v.Checks = append(v.Checks, lookleap.Check{Requirement: "DVS-5.1-01", Code: v.Code, Status: lookleap.Failed, Message: v.Summary})
 	return l.refuse(ctx, v, err)
 }
@@ -262,7 +262,7 @@ func (l *Loader) targetVerdict(subject string) *lookleap.Verdict {
 // exactly the URL that the user agreed to.
 func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot, directory string, claim Claim, t Target) (*Resource, error) {
 	rules := l.rules()
-	doc, err := l.gather(ctx, request{url: t.place.served, limit: l.limits.Resource, hop: func(to domain.URL) *Error {
+	doc, err := l.gather(ctx, request{url: t.place.served, limit: l.limits.Resource, hop: func(to domain.URL) *lookleap.Error {
 		if !root.IsZero() {
 			if err := l.checkHop(root, claim, to); err == nil || err.Code != CodeRedirectOutside {
 				return err
@@ -271,7 +271,7 @@ func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot
 		return refuse(lookleap.CodeNeedsConsent, to.String(), "the redirect leads where the user did not agree to", "ask for the target itself")
 	}}, nil)
 	if err != nil {
-		return nil, fmt.Errorf("dvs: fetching %s: %w", t.URL, err)
+		return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: domain.Redact(t.URL), Message: "the file was not fetched", Err: err}
 	}
 	r := &Resource{Skill: skill, URL: t.URL, Name: t.Name, External: root.IsZero(), Digest: doc.evidence.Digest, data: doc.body, Kind: KindOf(t.Name, doc.body)}
 	if t.Name == "" {
@@ -339,7 +339,7 @@ func (r *Resource) location(rules Rules, doc *document, directory string) outcom
 	}
 	p, err := rules.locate(doc.final)
 	if err != nil {
-		return failed(err.Code, err.Reason)
+		return failed(err.Code, err.Message)
 	}
 	_, inside := below(directory, p.page)
 	switch {

@@ -116,7 +116,7 @@ func (r *Roots) load() *rootState {
 // Whatever an edit depends on it reads from the state that it is given.
 func (r *Roots) change(edit func(*rootState) error) error {
 	if r == nil {
-		return missing("there is no registry of roots", "make one with NewRoots")
+		return usageError("there is no registry of roots", "make one with NewRoots")
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -303,7 +303,7 @@ func (r *Roots) at(u domain.URL) Declared {
 
 // refusal returns why nothing may be used under what the registry says; nil if
 // neither a block nor a revocation is the reason.
-func (d Declared) refusal(input string) *Error {
+func (d Declared) refusal(input string) *lookleap.Error {
 	switch {
 	case d.Revoked:
 		return refuse(CodeRevoked, input, "trust in this root or domain was revoked", "")

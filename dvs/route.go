@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/lookleap/lookleap"
 )
 
 // route is the path of a platform's URL, taken apart: which repository, which
@@ -19,7 +21,7 @@ type route struct {
 // readRoute takes a path below an owner apart, from a page's form or from that
 // of the bytes. A path above the content (an owner, a repository) is not ok and
 // no error; a path that leads elsewhere is an error.
-func (role hostRole) readRoute(input string, segments []string) (r route, ok bool, err *Error) {
+func (role hostRole) readRoute(input string, segments []string) (r route, ok bool, err *lookleap.Error) {
 	e, s := role.platform, role.platform.Source
 	depth := e.ownerDepth(segments) + 1
 	if s.Marker != "" {
@@ -46,7 +48,7 @@ func (role hostRole) readRoute(input string, segments []string) (r route, ok boo
 	return r, true, nil
 }
 
-func notContent(input string, e *Platform) *Error {
+func notContent(input string, e *Platform) *lookleap.Error {
 	return refuse(CodeNotContentRoute, input, "this path of "+e.Name+" does not lead to the content of a repository", "use the page of the file in the repository")
 }
 
@@ -126,7 +128,7 @@ var (
 )
 
 // checkRevision refuses revisions that are not the owner's.
-func (r *route) checkRevision(input string) *Error {
+func (r *route) checkRevision(input string) *lookleap.Error {
 	ref := unescape(strings.Join(r.rest, "/"))
 	if first, below, _ := strings.Cut(ref, "/"); first == "refs" {
 		if strings.HasPrefix(below, "heads/") || strings.HasPrefix(below, "tags/") || below == "" {
@@ -176,7 +178,7 @@ func commitLike(rest []string) string {
 }
 
 // checkAtRef judges the revision behind an "@" inside a path.
-func (e *Platform) checkAtRef(input string, segments []string) (commit string, err *Error) {
+func (e *Platform) checkAtRef(input string, segments []string) (commit string, err *lookleap.Error) {
 	for i, segment := range segments {
 		if at := strings.LastIndexByte(segment, '@'); at > 0 {
 			r := route{rest: append([]string{segment[at+1:]}, segments[i+1:]...)}

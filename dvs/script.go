@@ -203,7 +203,7 @@ func (a *ApprovedScript) Command() *Command {
 // root that was revoked meanwhile refuses.
 func (a *ApprovedScript) Run(ctx context.Context) (out *Output, err error) {
 	if a == nil || a.planned == nil {
-		return nil, missing("no script was approved", "get it from Loaded.Approve")
+		return nil, usageError("no script was approved", "get it from Loaded.Approve")
 	}
 	l := a.loader
 	if err := l.checkStanding(ctx, a.planned.standing); err != nil {
@@ -218,7 +218,7 @@ func (a *ApprovedScript) Run(ctx context.Context) (out *Output, err error) {
 	err = l.host.Commit(ctx, a.approval, func(ctx context.Context, _ []byte) error {
 		result, err := l.options.Runner.Run(ctx, a.Command())
 		if err != nil {
-			return fmt.Errorf("dvs: running %q: %w", a.planned.Script.Name, err)
+			return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: a.planned.Script.Name, Message: "the script did not run", Err: err}
 		}
 		out = &Output{RunResult: *result, Skill: a.planned.Skill, Name: a.planned.Script.Name, Digest: a.planned.Script.Digest}
 		return nil

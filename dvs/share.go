@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/http"
 	"time"
@@ -49,7 +48,7 @@ func (l *Loader) recall(ctx context.Context, u domain.URL) *document {
 	}
 	now, e := l.host.Time(), &shared.Evidence
 	if err == nil && (shared.Body.Size > l.limits.Skill || e.Digest != DigestOf(shared.Body.Bytes) || e.Status != http.StatusOK || e.Failure != "" || len(e.Hops) > l.limits.Redirects || e.Received.After(now.Add(sharedFor))) {
-		err = fmt.Errorf("dvs: the shared copy of %s is none", domain.Redact(u.String()))
+		err = errors.New("the shared copy is damaged")
 	}
 	if err != nil {
 		l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeIO, Subject: domain.Redact(u.String()), Err: err})

@@ -27,7 +27,7 @@ func ReadSitemap(body io.Reader, at string, limits Limits) (*Listings, error) {
 // below /.well-known/skills/; every other location is passed over, and those of
 // another origin are findings. Beyond a limit reading stops, with a finding, and
 // what was read counts. A file that is not well-formed, or has a document type,
-// is an [*Error] with bad-sitemap, and nothing of it counts.
+// is an [*lookleap.Error] with bad-sitemap, and nothing of it counts.
 func (r Rules) ReadSitemap(body io.Reader, at string, limits Limits) (*Listings, error) {
 	limits = limits.withDefaults()
 	source, err := r.urls().Parse(at)
@@ -43,7 +43,7 @@ func (r Rules) ReadSitemap(body io.Reader, at string, limits Limits) (*Listings,
 	case errors.Is(err, strictxml.ErrLimit), errors.Is(err, errInflated):
 		s.limit(fmt.Sprintf("reading stopped: %v", err))
 	default:
-		return nil, refuse(CodeBadSitemap, at, err.Error(), "")
+		return nil, &lookleap.Error{Code: CodeBadSitemap, Subject: domain.Redact(at), Message: "the sitemap cannot be read", Err: err}
 	}
 	return s.list.done(), nil
 }
@@ -124,7 +124,7 @@ func (s *sitemap) location(loc string, offset int) bool {
 	case s.isCandidate(loc):
 		skill, err := s.rules.entryAt(s.source, loc)
 		if err != nil {
-			s.list.find(lookleap.SeverityWarning, err.Code, "DVS-3.2-08", "the location is skipped: "+err.Error(), at)
+			s.list.find(lookleap.SeverityWarning, err.Code, "DVS-3.2-08", "the location is skipped: "+sentence(err), at)
 			break
 		}
 		if len(s.list.Skills) >= s.limits.Candidates {

@@ -30,7 +30,7 @@ type Skill struct {
 // ParseSkill reads a SKILL.md (sections 4.2 to 4.4). The findings are all that
 // was noticed, whether the file is accepted or not: line and column in the file,
 // and the fix. If one of them is fatal there is no Skill, and the error is a
-// [*SkillError] with the first of those. Under [Lenient], whatever was repaired
+// [*lookleap.Error] with the first of those. Under [Lenient], whatever was repaired
 // is a warning.
 //
 // It takes time in proportion to the length of data, and keeps no part of it.

@@ -32,8 +32,10 @@ func (c skillCase) run(t *testing.T) {
 		if got := lookleap.CodeOf(err); got != c.code || skill != nil {
 			t.Fatalf("got %v and %v, want %s", skill, err, c.code)
 		}
-		var e *dvs.SkillError
-		if !errors.As(err, &e) || e.Finding.Line == 0 || e.Finding.Fix == "" || !slices.Contains(findings, e.Finding) {
+		var e *lookleap.Error
+		if !errors.As(err, &e) || e.Position.Line == 0 || e.Fix == "" || !slices.ContainsFunc(findings, func(f lookleap.Finding) bool {
+			return f.Code == e.Code && f.Position == e.Position && f.Message == e.Message
+		}) {
 			t.Fatalf("the refusal does not say where, or what to do: %#v", err)
 		}
 		return

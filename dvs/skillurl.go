@@ -28,7 +28,7 @@ func ParseSkillURL(raw string) (SkillURL, error) { return Rules{}.ParseSkillURL(
 // ParseSkillURL reads the URL of a skill's directory or of its SKILL.md, which
 // both denote the same skill. On a platform, the page of a file, its bytes, the
 // page of a directory and the bare repository are spellings of one identity.
-// Every error is an [*Error]; nothing ambiguous is repaired.
+// Every error is an [*lookleap.Error]; nothing ambiguous is repaired.
 func (r Rules) ParseSkillURL(raw string) (SkillURL, error) {
 	s, refused := r.parseSkillURL(raw)
 	if refused != nil {
@@ -37,7 +37,7 @@ func (r Rules) ParseSkillURL(raw string) (SkillURL, error) {
 	return s, nil
 }
 
-func (r Rules) parseSkillURL(raw string) (SkillURL, *Error) {
+func (r Rules) parseSkillURL(raw string) (SkillURL, *lookleap.Error) {
 	rules := r.urls()
 	rules.RefuseQuery = !r.AllowQuery
 	u, err := rules.Parse(raw)
@@ -48,14 +48,14 @@ func (r Rules) parseSkillURL(raw string) (SkillURL, *Error) {
 }
 
 // skillAt gives the skill at a canonical URL.
-func (r Rules) skillAt(raw string, u domain.URL) (SkillURL, *Error) {
+func (r Rules) skillAt(raw string, u domain.URL) (SkillURL, *lookleap.Error) {
 	entry, err := r.entryURL(raw, u)
 	if err != nil {
 		return SkillURL{}, err
 	}
 	p, err := r.locate(entry)
 	if err != nil {
-		err.Input = raw
+		err.Subject = domain.Redact(raw)
 		return SkillURL{}, err
 	}
 	if !p.file {
@@ -65,7 +65,7 @@ func (r Rules) skillAt(raw string, u domain.URL) (SkillURL, *Error) {
 }
 
 // entryURL adds what a directory's URL leaves out.
-func (r Rules) entryURL(raw string, u domain.URL) (domain.URL, *Error) {
+func (r Rules) entryURL(raw string, u domain.URL) (domain.URL, *lookleap.Error) {
 	if bare := r.bareRepository(u); bare != nil {
 		return atPath(u, u.Host(), "/"+strings.Join(bare, "/"))
 	}

@@ -28,7 +28,7 @@ func (s *Loaded) standing() standing {
 
 // stillAllowed returns why a skill may not be used any longer, or not by this
 // loader; nil if it may.
-func (l *Loader) stillAllowed(s standing) *Error {
+func (l *Loader) stillAllowed(s standing) *lookleap.Error {
 	rules := l.rules()
 	u, refused := rules.parseSkillURL(s.Skill)
 	if refused != nil {
@@ -81,7 +81,7 @@ func (l *Loader) checkStanding(ctx context.Context, s standing) error {
 }
 
 // checkHop judges a redirect before it is followed, by the rules and the registry.
-func (l *Loader) checkHop(root TrustRoot, claim Claim, to domain.URL) *Error {
+func (l *Loader) checkHop(root TrustRoot, claim Claim, to domain.URL) *lookleap.Error {
 	if refused := l.rules().checkHop(root, claim, to.String()); refused != nil {
 		return refused
 	}

@@ -26,7 +26,7 @@ func ParseTrustRoot(raw string) (TrustRoot, error) { return Rules{}.ParseTrustRo
 // ParseTrustRoot reads a trust root: https, a host, perhaps a port, and a path;
 // no query, fragment, user information, dot segment or pattern. A platform where
 // many publish needs the path of one publisher, which nothing overrides
-// (section 3.1). Every error is an [*Error].
+// (section 3.1). Every error is an [*lookleap.Error].
 func (r Rules) ParseTrustRoot(raw string) (TrustRoot, error) {
 	root, err := r.parseTrustRoot(raw)
 	if err != nil {
@@ -35,7 +35,7 @@ func (r Rules) ParseTrustRoot(raw string) (TrustRoot, error) {
 	return root, nil
 }
 
-func (r Rules) parseTrustRoot(raw string) (TrustRoot, *Error) {
+func (r Rules) parseTrustRoot(raw string) (TrustRoot, *lookleap.Error) {
 	rules := r.urls()
 	rules.RefuseQuery, rules.RefuseFragment = true, true
 	u, err := rules.Parse(raw)
@@ -47,7 +47,7 @@ func (r Rules) parseTrustRoot(raw string) (TrustRoot, *Error) {
 	}
 	p, refused := r.locate(u)
 	if refused != nil {
-		refused.Input = raw
+		refused.Subject = domain.Redact(raw)
 		return TrustRoot{}, refused
 	}
 	root := TrustRoot{noSlash: !strings.HasSuffix(u.Path(), "/"), mapped: p.mapped}
@@ -61,7 +61,7 @@ func (r Rules) parseTrustRoot(raw string) (TrustRoot, *Error) {
 }
 
 // badRoot gives the codes of a root for what a skill URL has codes of its own for.
-func badRoot(raw string, err error) *Error {
+func badRoot(raw string, err error) *lookleap.Error {
 	refused := badURL(raw, err)
 	var e *domain.Error
 	if errors.As(err, &e) {
@@ -77,7 +77,7 @@ func badRoot(raw string, err error) *Error {
 	return refused
 }
 
-func withSlash(u domain.URL) (domain.URL, *Error) {
+func withSlash(u domain.URL) (domain.URL, *lookleap.Error) {
 	if strings.HasSuffix(u.Path(), "/") {
 		return u, nil
 	}
@@ -158,7 +158,7 @@ func (r Rules) DefaultRoot(u SkillURL) (TrustRoot, RootSource, error) {
 	return root, source, nil
 }
 
-func (r Rules) defaultRoot(u SkillURL) (TrustRoot, RootSource, *Error) {
+func (r Rules) defaultRoot(u SkillURL) (TrustRoot, RootSource, *lookleap.Error) {
 	segments := u.page.Segments()
 	role, listed := r.platforms().find(u.Host())
 	suffix, _ := r.platforms().suffix(u.Host())

@@ -110,8 +110,8 @@ func TestVectorSkills(t *testing.T) {
 				data = c.Base64
 			}
 			skill, _, err := dvs.ParseSkill(data, c.Profile, dvs.Limits{})
-			if refused, ok := err.(*dvs.SkillError); ok && refused.Finding.Line != c.Line {
-				t.Errorf("at line %d, want %d", refused.Finding.Line, c.Line)
+			if refused, ok := err.(*lookleap.Error); ok && refused.Position.Line != c.Line {
+				t.Errorf("at line %d, want %d", refused.Position.Line, c.Line)
 			}
 			if err == nil && (skill.Name != c.Skill || skill.Description != c.Description) {
 				t.Errorf("got %q, %q", skill.Name, skill.Description)

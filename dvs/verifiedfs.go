@@ -35,7 +35,7 @@ type VerifiedFSOptions struct {
 //
 // A skill that a [Loader] loaded is checked at each opening: if its root was
 // unregistered, blocked or revoked since, its directory is not listed any longer
-// and opening a file in it is an [*Error] inside an [*fs.PathError].
+// and opening a file in it is an [*lookleap.Error] inside an [*fs.PathError].
 //
 // It is safe for concurrent use.
 type VerifiedFS struct {
@@ -316,7 +316,7 @@ func (v *VerifiedFS) find(op, name string) (*node, error) {
 
 // withdrawn returns why the skill in a directory is trusted no longer; nil if it
 // is.
-func (v *VerifiedFS) withdrawn(directory string) *Error {
+func (v *VerifiedFS) withdrawn(directory string) *lookleap.Error {
 	s := v.sources[directory]
 	if s == nil {
 		return nil

@@ -190,7 +190,7 @@ func (p *patient) skills(ctx context.Context) diagnosis {
 	var findings []lookleap.Finding
 	count := 0
 	for _, err := range dvs.NewLoader(p.host).Discover(ctx, p.url.Origin()+"/") {
-		var skipped *dvs.ListingError
+		var skipped *dvs.Skipped
 		switch {
 		case errors.As(err, &skipped):
 			findings = append(findings, skipped.Finding)

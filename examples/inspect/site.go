@@ -192,7 +192,7 @@ func (v *visit) anml(ctx context.Context) {
 
 func (v *visit) skills(ctx context.Context) {
 	for entry, err := range dvs.NewLoader(v.host).Discover(ctx, v.origin+"/") {
-		var skipped *dvs.ListingError
+		var skipped *dvs.Skipped
 		switch {
 		case errors.As(err, &skipped):
 			v.result = v.result.with(skipped.Finding)

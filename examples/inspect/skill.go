@@ -120,20 +120,20 @@ func registerSkill(ctx context.Context, loader *dvs.Loader, url string, profile 
 // refuseSkill is [refuse] with the parts of a refusal of this package.
 func refuseSkill(err error) result {
 	var no *lookleap.VerifyError
-	var e *dvs.Error
+	var e *lookleap.Error
 	if errors.As(err, &no) || !errors.As(err, &e) {
 		return refuse(err)
 	}
-	return refuseAt(lookleap.Finding{Severity: lookleap.SeverityError, Code: e.Code, Message: e.Reason, Fix: e.Fix})
+	return refuseAt(lookleap.Finding{Severity: lookleap.SeverityError, Code: e.Code, Message: e.Message, Fix: e.Fix})
 }
 
 func parseSkill(content []byte, profile dvs.Profile) result {
 	skill, findings, err := dvs.ParseSkill(content, profile, dvs.Limits{})
 	if err != nil {
 		r := refuse(err)
-		var bad *dvs.SkillError
+		var bad *lookleap.Error
 		if errors.As(err, &bad) {
-			r.Message = bad.Finding.Message
+			r.Message = bad.Message
 		}
 		return r.with(findings...)
 	}

@@ -64,7 +64,7 @@ func listSkills(ctx context.Context, loader *dvs.Loader, origin string) result {
 	value := skillsValue{Skills: []listedSkill{}}
 	r := accept(nil)
 	for entry, err := range loader.Discover(ctx, origin) {
-		var skipped *dvs.ListingError
+		var skipped *dvs.Skipped
 		switch {
 		case errors.As(err, &skipped):
 			r = r.with(skipped.Finding)
