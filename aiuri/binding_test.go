@@ -150,7 +150,7 @@ func TestTargets(t *testing.T) {
 		t.Run("AIU-3.1-13/"+name, func(t *testing.T) {
 			w, line := newWorld(t), &recorder{}
 			w.options.Native = line
-			w.options.Discoverer = aiuri.NewDiscoverer(w.host, aiuri.DiscoveryOptions{DNS: true})
+			w.options.Discoverer = aiuri.NewDiscoverer(w.host, aiuri.DiscovererOptions{DNS: true})
 			page(w.net.Site(where), "ai://bank.example/pay", "")
 			w.net.Name("_aiip._tcp."+where).SRV(0, 0, 443, "elsewhere.example.")
 			if _, err := w.invoke(t, aiuri.Request{Page: "https://" + where + "/", Body: []byte("{}")}); err != nil {
@@ -173,7 +173,7 @@ func TestCredentialsGoNowhereElse(t *testing.T) {
 		t.Run("AIU-3.1-20/"+name, func(t *testing.T) {
 			w, line := newWorld(t), &recorder{}
 			w.options.Native, w.options.ClientCertificate, w.options.Tokens, w.options.Credentials = line, true, tokens{new([]string)}, []string{"bank"}
-			w.options.Discoverer = aiuri.NewDiscoverer(w.host, aiuri.DiscoveryOptions{DNS: true})
+			w.options.Discoverer = aiuri.NewDiscoverer(w.host, aiuri.DiscovererOptions{DNS: true})
 			shop := w.net.Site("shop.example").Body("/jwks.json", "application/jwk-set+json", string(setText(jwk("1", ecKey()))))
 			shop.Body(documentPath, "application/json", strings.Replace(documentOf("ai://bank/pay", "https://shop.example"), "{", `{"policy":`+c.policy+`,`, 1))
 			w.net.Name("_aiip._tcp.shop.example").SRV(0, 0, 443, "elsewhere.example.")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
@@ -33,10 +34,10 @@ var claimNames = [...]string{"iss", "aud", "exp", "iat", "nbf", "req", "scope"}
 
 const skew = 5 * time.Minute // how far in the future iat and nbf may lie
 
-func rejectPolicy(reason string) *Error { return fail(CodeRejectedPolicy, reason, "") }
+func rejectPolicy(reason string) *lookleap.Error { return fail(CodeRejectedPolicy, reason, "") }
 
 // readClaims reads the header's claims and the payload's.
-func readClaims(h *header, payload []byte) (*Claims, *Error) {
+func readClaims(h *header, payload []byte) (*Claims, *lookleap.Error) {
 	c := &Claims{}
 	for _, name := range claimNames {
 		if v, ok := h.members.Member(name); ok {
@@ -70,7 +71,7 @@ const (
 
 // payloadClaims reads the claims among the members of a JSON object. Any other
 // payload makes none.
-func payloadClaims(payload []byte) (own Claims, err *Error) {
+func payloadClaims(payload []byte) (own Claims, err *lookleap.Error) {
 	object := bytes.TrimLeft(bytes.TrimPrefix(payload, []byte(byteOrderMark)), " \t\r\n")
 	if len(object) == 0 || object[0] != '{' {
 		return own, nil
@@ -95,7 +96,7 @@ func payloadClaims(payload []byte) (own Claims, err *Error) {
 	return own, nil
 }
 
-func (c *Claims) set(name string, v strictjson.Value) *Error {
+func (c *Claims) set(name string, v strictjson.Value) *lookleap.Error {
 	var ok bool
 	switch name {
 	case "iss":
@@ -198,7 +199,7 @@ func numericDate(v strictjson.Value) (time.Time, bool) {
 }
 
 // check holds the claims to what was expected.
-func (c *Claims) check(x *Expectation, now time.Time) *Error {
+func (c *Claims) check(x *Expectation, now time.Time) *lookleap.Error {
 	for _, name := range x.Require {
 		if !c.Has(name) {
 			return rejectPolicy("the claim " + plainName(name) + " is required and missing")
@@ -245,4 +246,85 @@ func plainName(name string) string {
 		return name
 	}
 	return "that was asked for"
+}
+
+// bindings says for each claim that binds a result to its request whether it was made
+// and what it proves. A claim that is missing passes no check. If the expectation
+// requires the binding, the first one that is missing is the error.
+func (c *Claims) bindings(x *Expectation, now time.Time) (checks []lookleap.Check, err *lookleap.Error) {
+	add := func(requirement string, status lookleap.Status, message string) {
+		k := lookleap.Check{Requirement: requirement, Code: lookleap.CodeOK, Status: status, Message: message}
+		switch status {
+		case lookleap.Skipped:
+			k.Code = lookleap.CodeSkipped
+		case lookleap.Noted:
+			k.Code = CodeUnbound
+		}
+		checks = append(checks, k)
+		if x.RequireBinding && status == lookleap.Noted && err == nil {
+			err = rejectPolicy(message)
+		}
+	}
+	const row = "AIU-3.4-09"
+	unexpected := func(what string) {
+		if x.RequireBinding {
+			add(row, lookleap.Noted, "no "+what+" is expected, so the result is not bound to one")
+			return
+		}
+		add(row, lookleap.Skipped, "no "+what+" is expected")
+	}
+	switch { // what contradicts the expectation was refused before
+	case c.Has("iss"):
+		add(row, lookleap.Passed, "the result names the endpoint as its issuer")
+	case x.Endpoint.IsZero():
+		unexpected("endpoint")
+	default:
+		add(row, lookleap.Noted, "the result does not name its issuer, so another endpoint with the same keys may have signed it")
+	}
+	switch {
+	case c.Has("req") && c.Request == x.Request:
+		add(row, lookleap.Passed, "the result answers this request")
+	case c.Has("req"):
+		add(row, lookleap.Noted, "the result answers such a request, and may be that of an earlier call or of another user")
+	case x.Request == "" && x.PlainRequest == "":
+		unexpected("request")
+	default:
+		add(row, lookleap.Noted, "the result does not name its request, so it may answer another one")
+	}
+	switch {
+	case c.Has("aud"):
+		add(row, lookleap.Passed, "the result names this caller")
+	case x.Audience == "":
+		add(row, lookleap.Skipped, "no caller is expected")
+	default:
+		add(row, lookleap.Noted, "the result does not name its caller, so it may be another one's")
+	}
+	maxAge := x.MaxAge
+	if maxAge <= 0 {
+		maxAge = DefaultMaxAge
+	}
+	switch {
+	case c.Has("iat") && now.Sub(c.Issued) > maxAge:
+		add(row, lookleap.Noted, "the result was issued longer ago than it may be")
+	case c.Has("exp"):
+		add(row, lookleap.Passed, "the result has not expired")
+	case c.Has("iat"):
+		add(row, lookleap.Passed, "the result was issued just now")
+	default:
+		add(row, lookleap.Noted, "the result does not say when it was issued nor when it expires, so it may be an old one")
+	}
+	if c.Has("scope") {
+		add("AIU-3.4-03", lookleap.Passed, "the scopes of the result are among those of the document")
+	} else {
+		add("AIU-3.4-03", lookleap.Skipped, "the result names no scopes")
+	}
+	return checks, err
+}
+
+// unboundNote is what the summary of a verdict says if a binding is missing.
+func unboundNote(checks []lookleap.Check) string {
+	if slices.ContainsFunc(checks, func(c lookleap.Check) bool { return c.Code == CodeUnbound }) {
+		return ", but does not prove that it answers this very request"
+	}
+	return ""
 }

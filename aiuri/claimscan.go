@@ -2,6 +2,8 @@ package aiuri
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"strings"
 	"unicode/utf8"
 
@@ -146,4 +148,166 @@ func seemsToClaim(payload []byte) bool {
 		}
 	}
 	return false
+}
+
+// maxNesting is the number of containers inside one another that are followed.
+const maxNesting = 1024
+
+// containerLen gives the length of the JSON object or array at the beginning of a
+// text, by its strings and brackets alone. It fails where readers that are less
+// strict than others could see other strings or brackets: behind what begins a
+// comment or another kind of string, for example.
+//
+// The text is taken in blocks of 64 octets, and what is looked for in them becomes
+// masks with one bit for each octet. That costs about the same for every text,
+// and half of what it takes to look at one octet after the other.
+func containerLen(text []byte) (n int, ok bool) {
+	var c container
+	for at := 0; at < len(text); at += 64 {
+		block := text[at:]
+		if len(block) < 64 {
+			block = append(make([]byte, 0, 64), block...)[:64] // with zeros, which are refused if it goes on that far
+		}
+		end, ok := c.follow((*[64]byte)(block))
+		if !ok {
+			return 0, false
+		}
+		if end > 0 {
+			return at + end, true
+		}
+	}
+	return 0, false
+}
+
+// container is an object or array up to some block, with those that it holds.
+type container struct {
+	depth   int
+	objects [maxNesting / 64]uint64 // one bit for each open one: it is an object
+	escaped uint64                  // 1: a backslash escapes the next octet
+	quoted  uint64                  // all ones: the next octet stands in a string
+}
+
+// follow goes on with a block. It gives the octet after the container's end, or 0.
+func (c *container) follow(block *[64]byte) (end int, ok bool) {
+	m := marksOf(block)
+	if m.special != 0 || c.escaped != 0 {
+		m.quotes &^= c.escapes(block, m.special)
+	}
+	inside := toggles(m.quotes) ^ c.quoted // strings, with the first mark and without the last
+	c.quoted = uint64(int64(inside) >> 63)
+	for rest := m.brackets &^ inside; rest != 0 && end == 0; rest &= rest - 1 {
+		i := bits.TrailingZeros64(rest)
+		if !c.step(block[i&63]) {
+			return 0, false
+		}
+		if c.depth == 0 {
+			end = i + 1
+		}
+	}
+	doubt := m.special&^inside | m.controls&inside
+	if end > 0 {
+		doubt &= 1<<end - 1 // what comes later is not the container's
+	}
+	return end, doubt == 0
+}
+
+// step opens or closes a container.
+func (c *container) step(bracket byte) bool {
+	if bracket == '{' || bracket == '[' {
+		if c.depth == maxNesting {
+			return false
+		}
+		word, bit := &c.objects[c.depth/64], uint64(1)<<(c.depth%64)
+		*word &^= bit
+		if bracket == '{' {
+			*word |= bit
+		}
+		c.depth++
+		return true
+	}
+	c.depth--
+	isObject := c.objects[c.depth/64]>>(c.depth%64)&1 == 1
+	return isObject == (bracket == '}')
+}
+
+// escapes gives the octets that a backslash escapes.
+func (c *container) escapes(block *[64]byte, special uint64) (escaped uint64) {
+	escaped, c.escaped = c.escaped, 0
+	for rest := special &^ escaped; rest != 0; rest &= rest - 1 {
+		i := bits.TrailingZeros64(rest)
+		switch {
+		case block[i&63] != '\\':
+		case i == 63:
+			c.escaped = 1
+		default:
+			escaped |= 2 << i
+			rest &^= 2 << i
+		}
+	}
+	return escaped
+}
+
+// marks tell which octets of a block are of a kind.
+type marks struct {
+	quotes, brackets uint64
+
+	special  uint64 // stand inside strings alone: backslashes, and what begins a comment or string for some readers
+	controls uint64 // stand outside strings alone; those that are no white space are special too
+}
+
+// kinds gives the kinds of an octet, one in each sixteen bits.
+var kinds = func() (kinds [256]uint64) {
+	const quote, bracket, special, control = 1, 1 << 16, 1 << 32, 1 << 48
+	for c := range ' ' {
+		kinds[c] = special | control
+	}
+	kinds['\t'], kinds['\r'], kinds['\n'] = control, control, control
+	kinds['"'] = quote
+	kinds['{'], kinds['}'], kinds['['], kinds[']'] = bracket, bracket, bracket, bracket
+	kinds['\\'], kinds['/'], kinds['#'], kinds['\''] = special, special, special, special
+	return kinds
+}()
+
+func marksOf(block *[64]byte) (m marks) {
+	for i := 48; i >= 0; i -= 16 {
+		b, k := (*[16]byte)(block[i:]), &kinds
+		all := k[b[0]] | k[b[1]]<<1 | k[b[2]]<<2 | k[b[3]]<<3 | k[b[4]]<<4 | k[b[5]]<<5 | k[b[6]]<<6 | k[b[7]]<<7 |
+			k[b[8]]<<8 | k[b[9]]<<9 | k[b[10]]<<10 | k[b[11]]<<11 | k[b[12]]<<12 | k[b[13]]<<13 | k[b[14]]<<14 | k[b[15]]<<15
+		m.quotes = m.quotes<<16 | all&0xffff
+		m.brackets = m.brackets<<16 | all>>16&0xffff
+		m.special = m.special<<16 | all>>32&0xffff
+		m.controls = m.controls<<16 | all>>48
+	}
+	return m
+}
+
+// toggles sets all bits from each odd one that is set up to the next one, without it.
+func toggles(m uint64) uint64 {
+	m ^= m << 1
+	m ^= m << 2
+	m ^= m << 4
+	m ^= m << 8
+	m ^= m << 16
+	return m ^ m<<32
+}
+
+// plainText gives the number of octets before a quotation mark, a backslash or a
+// control character. It looks at eight at a time: of those that it finds, the
+// first is always one of them.
+func plainText(text []byte) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(text); i += 8 {
+		w := binary.LittleEndian.Uint64(text[i:])
+		quote, backslash := w^'"'*ones, w^'\\'*ones
+		if stop := ((quote-ones)&^quote | (backslash-ones)&^backslash | (w-' '*ones)&^w) & highs; stop != 0 {
+			return i + bits.TrailingZeros64(stop)/8
+		}
+	}
+	for ; i < len(text); i++ {
+		if c := text[i]; c == '"' || c == '\\' || c < ' ' {
+			break
+		}
+	}
+	return i
 }

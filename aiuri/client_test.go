@@ -363,36 +363,6 @@ func (h headerAdder) Write(b []byte) (int, error) {
 	return h.ResponseWriter.Write(b)
 }
 
-func TestResume(t *testing.T) {
-	w := newWorld(t)
-	w.host.Prompter = prompter(func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-		return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
-	})
-	client := must(aiuri.NewClient(w.host, w.options))
-	_, err := client.Invoke(t.Context(), pay)
-	var pending *lookleap.PendingError
-	if !errors.As(err, &pending) {
-		t.Fatal(err)
-	}
-	decision, _ := allow(pending.Request)
-	t.Run("AIU-5-02/reject-changed-state", func(t *testing.T) {
-		changed := json.RawMessage(strings.Replace(string(pending.State), "invoke the", "invoke a", 1))
-		if v, err := client.Resume(t.Context(), changed, decision); v != nil || err == nil {
-			t.Errorf("got %v", v)
-		}
-	})
-	t.Run("AIU-5-02/accept-resumed", func(t *testing.T) {
-		if v, err := client.Resume(t.Context(), pending.State, decision); err != nil || v == nil {
-			t.Error(err)
-		}
-	})
-	t.Run("AIU-5-02/reject-twice", func(t *testing.T) {
-		if v, err := client.Resume(t.Context(), pending.State, decision); v != nil || !errors.Is(err, lookleap.ErrAlreadyDone) {
-			t.Errorf("got %v, %v", v, err)
-		}
-	})
-}
-
 // TestRequestLimits holds that a request over its limits is refused before anybody is
 // asked anything, and that one at its limits goes all the way.
 func TestRequestLimits(t *testing.T) {
@@ -465,7 +435,7 @@ func TestExchanges(t *testing.T) {
 			page(w.bank, "ai://bank.example/pay", "ai://bank.example/pay")
 			w.net.Name("_aiip.bank.example").TXT("endpoint=ai://bank.example/pay")
 			w.net.Name("_aiip._tcp.bank.example").SRV(0, 0, 443, "bank.example.")
-			w.options.Discoverer = aiuri.NewDiscoverer(w.host, aiuri.DiscoveryOptions{DNS: dns})
+			w.options.Discoverer = aiuri.NewDiscoverer(w.host, aiuri.DiscovererOptions{DNS: dns})
 			client := must(aiuri.NewClient(w.host, w.options))
 			for range 3 {
 				if _, err := client.Invoke(t.Context(), aiuri.Request{Page: "https://bank.example/", Body: []byte("{}")}); err != nil {

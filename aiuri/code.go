@@ -1,6 +1,11 @@
 package aiuri
 
-import "github.com/lookleap/lookleap"
+import (
+	"errors"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+)
 
 // Codes of the ai: URI scheme. User information and ports have the shared codes,
 // and a key set or document that cannot be had the code of the exchange.
@@ -59,3 +64,29 @@ const (
 	CodePluginBusy            lookleap.Code = "plugin-busy"
 	CodeUnbound               lookleap.Code = "unbound-result"
 )
+
+// fail returns an error about the whole of what was read or asked for.
+func fail(code lookleap.Code, message, fix string) *lookleap.Error {
+	return &lookleap.Error{Code: code, Message: message, Fix: fix}
+}
+
+// failAt returns an error about the text at an offset in bytes.
+func failAt(code lookleap.Code, offset int, message, fix string) *lookleap.Error {
+	return &lookleap.Error{Code: code, Position: positionOf(offset), Message: message, Fix: fix}
+}
+
+// urlError returns an error about a URL or a host name that package domain refused. It
+// takes over what is wrong and how to fix it, but not the text.
+func urlError(code lookleap.Code, subject, message string, err error) *lookleap.Error {
+	e := &lookleap.Error{Code: code, Subject: subject, Message: message}
+	var bad *domain.Error
+	if errors.As(err, &bad) {
+		e.Message, e.Fix = message+": "+bad.Message, bad.Fix
+	}
+	return e
+}
+
+// positionOf returns the position of an offset in a text of one line.
+func positionOf(offset int) lookleap.Position {
+	return lookleap.Position{Line: 1, Column: offset + 1, Offset: offset}
+}

@@ -50,7 +50,7 @@ func TestCodes(t *testing.T) {
 		"WellKnownHandler": func(s string) error { _, err := aiuri.WellKnownHandler(s, &aiuri.Descriptor{}); return err },
 		"PublicJWKS":       func(s string) error { _, err := aiuri.PublicJWKSHandler([]byte(s)); return err },
 		"Discover": func(s string) error {
-			_, err := aiuri.NewDiscoverer(host, aiuri.DiscoveryOptions{}).Discover(t.Context(), s)
+			_, err := aiuri.NewDiscoverer(host, aiuri.DiscovererOptions{}).Discover(t.Context(), s)
 			return err
 		},
 		"NewClient": func(s string) error {

@@ -42,9 +42,9 @@ type Registry interface {
 	AuthorityOrigin(ctx context.Context, authority string) (origin string, err error)
 }
 
-// DiscoveryOptions are the choices of [NewDiscoverer]. The zero value asks over
+// DiscovererOptions are the choices of [NewDiscoverer]. The zero value asks over
 // HTTPS alone and believes nobody about somebody else.
-type DiscoveryOptions struct {
+type DiscovererOptions struct {
 	DNS            bool     // ask the host's resolver for bootstrap records too
 	Ports          []uint16 // that targets of SRV records may have; empty: 443
 	FailOnConflict bool     // disagreeing advertisements are an error
@@ -71,7 +71,7 @@ type DiscoveryOptions struct {
 // thousand callers with one question cause one exchange of each kind.
 type Discoverer struct {
 	host      *lookleap.Host
-	options   DiscoveryOptions
+	options   DiscovererOptions
 	documents *wellknown.Client
 	held      *flight.Memo[string, *heldDocument] // by origin
 	memo      *flight.Memo[string, *Discovery]    // by page
@@ -81,7 +81,7 @@ type Discoverer struct {
 }
 
 // NewDiscoverer builds a Discoverer on a host. Without a host every discovery is an error.
-func NewDiscoverer(host *lookleap.Host, o DiscoveryOptions) *Discoverer {
+func NewDiscoverer(host *lookleap.Host, o DiscovererOptions) *Discoverer {
 	if host == nil {
 		return &Discoverer{}
 	}
@@ -111,7 +111,7 @@ func (d *Discoverer) Discover(ctx context.Context, page string) (*Discovery, err
 	}
 	u, err := domain.Parse(page)
 	if err != nil {
-		return nil, d.refuse("a page", &Error{Code: lookleap.CodeBadURL, Reason: "the page is no https URL", Err: err})
+		return nil, d.refuse("a page", urlError(lookleap.CodeBadURL, "", "the page is not an https URL", err))
 	}
 	return d.remember(ctx, u.Origin(), u.String(), func(ctx context.Context) (*Discovery, time.Time, error) { return d.discover(ctx, u) })
 }
@@ -125,7 +125,7 @@ func (d *Discoverer) Resolve(ctx context.Context, u URI) (*Discovery, error) {
 		return nil, err
 	}
 	if !u.HasAuthority() {
-		return nil, d.refuse(u.Redacted(), &Error{Code: CodeNoAuthority, Reason: "the URI has no authority"})
+		return nil, d.refuse(u.Redacted(), &lookleap.Error{Code: CodeNoAuthority, Message: "the URI has no authority"})
 	}
 	u = u.Normalize().WithoutFragment()
 	origin, err := d.originOf(ctx, u)
@@ -216,9 +216,9 @@ func refusal(host *lookleap.Host, subject string, err error) error {
 		return err
 	}
 	code, reason := lookleap.CodeOf(err), "it could not be found out"
-	var own *Error
+	var own *lookleap.Error
 	if errors.As(err, &own) {
-		reason = own.Reason
+		reason = own.Message
 	}
 	return &lookleap.VerifyError{Err: err, Verdict: &lookleap.Verdict{
 		Document: Draft, Subject: subject, Code: code, Summary: reason, CheckedAt: host.Time(),
@@ -279,9 +279,9 @@ func (d *Discoverer) page(ctx context.Context, page domain.URL, e *evidence) err
 	case fetch.Cancelled(err):
 		return err
 	case errors.Is(err, lookleap.ErrBogus):
-		return &Error{Code: lookleap.CodeDNSSECBogus, Subject: page.Origin(), Reason: "the DNS answer failed validation", Err: err}
+		return &lookleap.Error{Code: lookleap.CodeDNSSECBogus, Subject: page.Origin(), Message: "the DNS answer failed validation", Err: err}
 	case err != nil && e.document == nil && lookleap.CodeOf(err) != lookleap.CodeRedirectForbidden:
-		return &Error{Code: CodeDiscoveryFailed, Subject: page.Origin(), Reason: "the page could not be had", Err: err}
+		return &lookleap.Error{Code: CodeDiscoveryFailed, Subject: page.Origin(), Message: "the page could not be had", Err: err}
 	case err != nil || !resp.OK():
 		return nil // the document says enough, or the page advertises nothing
 	}
@@ -304,7 +304,7 @@ func (d *Discoverer) confirm(ctx context.Context, f *Discovery) (time.Time, erro
 	}
 	base, err := domain.Parse(origin)
 	if err != nil {
-		return time.Time{}, &Error{Code: CodeUnknownAuthority, Subject: f.Endpoint.Redacted(), Reason: "the authority's origin is no public https origin", Err: err}
+		return time.Time{}, urlError(CodeUnknownAuthority, f.Endpoint.Redacted(), "the authority's origin is not a public https origin", err)
 	}
 	origin = base.Origin()
 	if origin == f.DocumentOrigin {
@@ -322,7 +322,7 @@ func (d *Discoverer) confirm(ctx context.Context, f *Discovery) (time.Time, erro
 	case doc == nil && d.options.AllowThirdParty != nil && d.accepts(ctx, func() bool { return d.options.AllowThirdParty(f.Origin, f.Endpoint) }):
 		return until, nil
 	}
-	return until, &Error{Code: CodeAuthorityUnconfirmed, Subject: f.Endpoint.Redacted(), Reason: "the authority's own document does not name this endpoint", Fix: "publish it at " + origin + "/.well-known/aiip"}
+	return until, &lookleap.Error{Code: CodeAuthorityUnconfirmed, Subject: f.Endpoint.Redacted(), Message: "the authority's own document does not name this endpoint", Fix: "publish it at " + origin + "/.well-known/aiip"}
 }
 
 // speakable reports whether there is a way to find out whose document speaks for
@@ -344,12 +344,12 @@ func (d *Discoverer) originOf(ctx context.Context, u URI) (string, error) {
 		return call(ctx, d.registry, u.Authority(), func(ctx context.Context) (string, error) {
 			origin, err := d.options.Registry.AuthorityOrigin(ctx, u.Authority())
 			if err != nil && ctx.Err() == nil {
-				err = &Error{Code: CodeUnknownAuthority, Subject: u.Redacted(), Reason: "the registry does not know the authority", Err: err}
+				err = &lookleap.Error{Code: CodeUnknownAuthority, Subject: u.Redacted(), Message: "the registry does not know the authority", Err: err}
 			}
 			return origin, err
 		})
 	}
-	return "", &Error{Code: CodeUnknownAuthority, Subject: u.Redacted(), Reason: "the authority is a registry name and no registry is configured"}
+	return "", &lookleap.Error{Code: CodeUnknownAuthority, Subject: u.Redacted(), Message: "the authority is a registry name and no registry is configured"}
 }
 
 // accepts asks a function of the options, which says no by a panic or by not returning.
@@ -361,14 +361,14 @@ func (d *Discoverer) accepts(ctx context.Context, f func() bool) bool {
 func (d *Discoverer) resolve(ctx context.Context, u URI, origin string) (*Discovery, time.Time, error) {
 	base, err := domain.Parse(origin)
 	if err != nil {
-		return nil, time.Time{}, &Error{Code: CodeUnknownAuthority, Subject: u.Redacted(), Reason: "the authority's origin is no public https origin", Err: err}
+		return nil, time.Time{}, urlError(CodeUnknownAuthority, u.Redacted(), "the authority's origin is not a public https origin", err)
 	}
 	doc, until, err := d.document(ctx, base.Origin())
 	switch {
 	case err != nil:
 		return nil, until, err
 	case doc == nil || !doc.vouches(u):
-		return nil, until, &Error{Code: CodeAuthorityUnconfirmed, Subject: u.Redacted(), Reason: "the authority's document does not name this endpoint"}
+		return nil, until, &lookleap.Error{Code: CodeAuthorityUnconfirmed, Subject: u.Redacted(), Message: "the authority's document does not name this endpoint"}
 	}
 	return &Discovery{
 		Origin: base.Origin(), Endpoint: doc.Endpoint, Source: SourceWellKnown, Candidates: []Candidate{{SourceWellKnown, doc.Endpoint}},

@@ -59,36 +59,36 @@ func TestDiscover(t *testing.T) {
 		page(s, "ai://a/", "ai://b/")
 		n.Name("_aiip.shop.example").TXT("endpoint=ai://d/").DNSSEC(lookleap.Insecure)
 	}
-	dns := aiuri.DiscoveryOptions{DNS: true}
+	dns := aiuri.DiscovererOptions{DNS: true}
 	for _, c := range []struct {
 		id       string
 		site     func(*lab.Internet, *lab.Site)
-		options  aiuri.DiscoveryOptions
+		options  aiuri.DiscovererOptions
 		endpoint string
 		source   aiuri.Source
 		finding  lookleap.Code
 	}{
-		{"AIU-3.1-05/accept", document("ai://bank/x"), aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceWellKnown, ""},
+		{"AIU-3.1-05/accept", document("ai://bank/x"), aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceWellKnown, ""},
 		{"AIU-3.1-05/accept-plus-json", func(_ *lab.Internet, s *lab.Site) {
 			s.Body(documentPath, "application/aiip+json", documentOf("ai://bank/x", shop))
-		}, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceWellKnown, ""},
-		{"AIU-3.1-05/accept-404-is-absent", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", "") }, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
+		}, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceWellKnown, ""},
+		{"AIU-3.1-05/accept-404-is-absent", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", "") }, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
 		{"AIU-3.1-05/accept-html-is-absent", func(_ *lab.Internet, s *lab.Site) {
 			page(s, "ai://bank/x", "")
 			s.Body(documentPath, "text/html", "<p>not here")
-		}, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
+		}, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
 		{"AIU-3.1-12/accept-same-origin", func(_ *lab.Internet, s *lab.Site) {
 			s.RedirectChain(documentPath, 3, shop+"/doc").Remove(documentPath+"/3").RedirectChain(documentPath, 2, shop+"/doc").Body("/doc", "application/json", documentOf("ai://bank/x", shop))
-		}, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceWellKnown, ""},
-		{"AIU-3.1-02/accept-discovered", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", "") }, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
-		{"AIU-3.1-03/accept-discovered", func(_ *lab.Internet, s *lab.Site) { page(s, "", "ai://bank/x") }, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceElement, ""},
+		}, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceWellKnown, ""},
+		{"AIU-3.1-02/accept-discovered", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", "") }, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
+		{"AIU-3.1-03/accept-discovered", func(_ *lab.Internet, s *lab.Site) { page(s, "", "ai://bank/x") }, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceElement, ""},
 		{"AIU-3.1-03/accept-endless-page", func(_ *lab.Internet, s *lab.Site) {
 			s.HandleFunc("/", endless)
-		}, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceElement, ""},
+		}, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceElement, ""},
 		{"AIU-3.1-02/accept-huge-page", func(_ *lab.Internet, s *lab.Site) {
 			page(s, "ai://bank/x", "")
 			s.Fault("/", lab.Huge(1<<29))
-		}, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
+		}, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
 		{"AIU-3.1-14/accept", func(n *lab.Internet, s *lab.Site) {
 			n.Name("_aiip.shop.example").TXT("v=1 end", "point=ai://bank/x other=y").TXT("endpoint=AI://Bank/x")
 		}, dns, "ai://bank/x", aiuri.SourceDNS, ""},
@@ -103,15 +103,15 @@ func TestDiscover(t *testing.T) {
 		{"AIU-3.1-16/accept-https-only", func(n *lab.Internet, s *lab.Site) {
 			page(s, "ai://bank/x", "")
 			n.Name("_aiip.shop.example").Bogus()
-		}, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
+		}, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
 		{"AIU-3.1-17/accept-well-known-first", all, dns, "ai://c/", aiuri.SourceWellKnown, aiuri.CodeDiscoveryConflict},
 		{"AIU-3.1-17/accept-link-second", func(n *lab.Internet, s *lab.Site) { all(n, s); s.Remove(documentPath) }, dns, "ai://a/", aiuri.SourceLink, aiuri.CodeDiscoveryConflict},
 		{"AIU-3.1-19/accept-with-finding", func(_ *lab.Internet, s *lab.Site) {
 			page(s, "ai://a/", "")
 			s.Body(documentPath, "application/json", documentOf("ai://b/", shop))
-		}, aiuri.DiscoveryOptions{FailOnConflict: false}, "ai://b/", aiuri.SourceWellKnown, aiuri.CodeDiscoveryConflict},
+		}, aiuri.DiscovererOptions{FailOnConflict: false}, "ai://b/", aiuri.SourceWellKnown, aiuri.CodeDiscoveryConflict},
 		{"L08/accept-precedence", all, dns, "ai://c/", aiuri.SourceWellKnown, aiuri.CodeDiscoveryConflict},
-		{"AIU-3.1-02/accept-foreign-target-ignored", func(_ *lab.Internet, s *lab.Site) { page(s, "https://bank.example/", "ai://bank/x") }, aiuri.DiscoveryOptions{}, "ai://bank/x", aiuri.SourceElement, aiuri.CodeNotAI},
+		{"AIU-3.1-02/accept-foreign-target-ignored", func(_ *lab.Internet, s *lab.Site) { page(s, "https://bank.example/", "ai://bank/x") }, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceElement, aiuri.CodeNotAI},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			net := lab.ForTest(t)
@@ -137,42 +137,42 @@ func TestDiscover(t *testing.T) {
 	for _, c := range []struct {
 		id      string
 		site    func(*lab.Internet, *lab.Site)
-		options aiuri.DiscoveryOptions
+		options aiuri.DiscovererOptions
 		code    lookleap.Code
 	}{
-		{"AIU-3.1-05/reject-503", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); s.Status(documentPath, 503) }, aiuri.DiscoveryOptions{}, aiuri.CodeDiscoveryFailed},
-		{"AIU-3.1-05/reject-403", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); s.Status(documentPath, 403) }, aiuri.DiscoveryOptions{}, aiuri.CodeDiscoveryFailed},
-		{"AIU-3.1-05/reject-400", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); s.Status(documentPath, 400) }, aiuri.DiscoveryOptions{}, aiuri.CodeDiscoveryFailed},
+		{"AIU-3.1-05/reject-503", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); s.Status(documentPath, 503) }, aiuri.DiscovererOptions{}, aiuri.CodeDiscoveryFailed},
+		{"AIU-3.1-05/reject-403", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); s.Status(documentPath, 403) }, aiuri.DiscovererOptions{}, aiuri.CodeDiscoveryFailed},
+		{"AIU-3.1-05/reject-400", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); s.Status(documentPath, 400) }, aiuri.DiscovererOptions{}, aiuri.CodeDiscoveryFailed},
 		{"AIU-3.1-05/reject-text", func(_ *lab.Internet, s *lab.Site) {
 			s.Body(documentPath, "text/plain", documentOf("ai://bank/x", shop))
-		}, aiuri.DiscoveryOptions{}, aiuri.CodeDiscoveryFailed},
-		{"AIU-3.1-05/reject-tls", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); s.Certificate(lab.WrongName) }, aiuri.DiscoveryOptions{}, lookleap.CodeTLS},
+		}, aiuri.DiscovererOptions{}, aiuri.CodeDiscoveryFailed},
+		{"AIU-3.1-05/reject-tls", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); s.Certificate(lab.WrongName) }, aiuri.DiscovererOptions{}, lookleap.CodeTLS},
 		{"AIU-3.1-12/reject-cross-origin", func(n *lab.Internet, s *lab.Site) {
 			s.Redirect(documentPath, "https://other.example/doc")
 			n.Site("other.example").Body("/doc", "application/json", documentOf("ai://bank/x", shop))
-		}, aiuri.DiscoveryOptions{}, lookleap.CodeRedirectCrossOrigin},
-		{"AIU-3.1-12/reject-http", func(_ *lab.Internet, s *lab.Site) { s.Plain().Redirect(documentPath, "http://shop.example/doc") }, aiuri.DiscoveryOptions{}, lookleap.CodeRedirectCrossOrigin},
-		{"AIU-3.1-12/reject-four", func(_ *lab.Internet, s *lab.Site) { s.RedirectChain(documentPath, 4, "") }, aiuri.DiscoveryOptions{}, aiuri.CodeDiscoveryFailed},
+		}, aiuri.DiscovererOptions{}, lookleap.CodeRedirectCrossOrigin},
+		{"AIU-3.1-12/reject-http", func(_ *lab.Internet, s *lab.Site) { s.Plain().Redirect(documentPath, "http://shop.example/doc") }, aiuri.DiscovererOptions{}, lookleap.CodeRedirectCrossOrigin},
+		{"AIU-3.1-12/reject-four", func(_ *lab.Internet, s *lab.Site) { s.RedirectChain(documentPath, 4, "") }, aiuri.DiscovererOptions{}, aiuri.CodeDiscoveryFailed},
 		{"AIU-3.1-13/reject-no-service", func(n *lab.Internet, s *lab.Site) { n.Name("_aiip._tcp.shop.example").SRV(0, 0, 0, ".") }, dns, aiuri.CodeServiceUnavailable},
 		{"AIU-3.1-14/reject-two", func(n *lab.Internet, s *lab.Site) {
 			n.Name("_aiip.shop.example").TXT("endpoint=ai://a/").TXT("endpoint=ai://b/")
 		}, dns, aiuri.CodeAmbiguousDNS},
 		{"AIU-3.1-15/reject-bogus", func(n *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); n.Name("_aiip.shop.example").Bogus() }, dns, lookleap.CodeDNSSECBogus},
-		{"AIU-3.1-16/reject-nothing-advertised", func(n *lab.Internet, s *lab.Site) { n.Name("_aiip.shop.example").TXT("endpoint=ai://a/") }, aiuri.DiscoveryOptions{}, aiuri.CodeNoEndpoint},
-		{"AIU-3.1-19/reject-conflict", all, aiuri.DiscoveryOptions{FailOnConflict: true}, aiuri.CodeDiscoveryConflict},
+		{"AIU-3.1-16/reject-nothing-advertised", func(n *lab.Internet, s *lab.Site) { n.Name("_aiip.shop.example").TXT("endpoint=ai://a/") }, aiuri.DiscovererOptions{}, aiuri.CodeNoEndpoint},
+		{"AIU-3.1-19/reject-conflict", all, aiuri.DiscovererOptions{FailOnConflict: true}, aiuri.CodeDiscoveryConflict},
 		{"AIU-3.2-14/reject-tls-1.2", func(_ *lab.Internet, s *lab.Site) {
 			s.MaxTLS(tls.VersionTLS12).Body(documentPath, "application/json", documentOf("ai://bank/x", shop))
-		}, aiuri.DiscoveryOptions{}, aiuri.CodeUnauthenticated},
+		}, aiuri.DiscovererOptions{}, aiuri.CodeUnauthenticated},
 		{"AIU-3.1-11/reject-large-document", func(_ *lab.Internet, s *lab.Site) {
 			s.Body(documentPath, "application/json", strings.Repeat(" ", 64<<10+1))
-		}, aiuri.DiscoveryOptions{}, aiuri.CodeBadDocument},
+		}, aiuri.DiscovererOptions{}, aiuri.CodeBadDocument},
 		{"AIU-3.1-02/reject-other-origin-answers", func(n *lab.Internet, s *lab.Site) {
 			s.Redirect("/", "https://other.example/")
 			page(n.Site("other.example"), "ai://evil/", "")
-		}, aiuri.DiscoveryOptions{}, aiuri.CodeNoEndpoint},
+		}, aiuri.DiscovererOptions{}, aiuri.CodeNoEndpoint},
 		{"AIU-3.1-02/reject-404-page", func(_ *lab.Internet, s *lab.Site) {
 			s.Handle("/", lab.Status(404, "Link", `<ai://bank/x>; rel="aiip"`))
-		}, aiuri.DiscoveryOptions{}, aiuri.CodeNoEndpoint},
+		}, aiuri.DiscovererOptions{}, aiuri.CodeNoEndpoint},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			net := lab.ForTest(t)
@@ -196,7 +196,7 @@ func TestConfirm(t *testing.T) {
 	t.Run("AIU-3.1-21/accept", func(t *testing.T) {
 		net := lab.ForTest(t)
 		advertise(net).Body(documentPath, "application/json", documentOf("ai://factory.example/pay", factory))
-		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{}).Discover(t.Context(), shop)
+		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(t.Context(), shop)
 		if err != nil || !d.Confirmed || d.DocumentOrigin != factory || d.Document.JWKS != factory+"/jwks.json" {
 			t.Errorf("got %+v, %v", d, err)
 		}
@@ -205,7 +205,7 @@ func TestConfirm(t *testing.T) {
 		net := lab.ForTest(t)
 		advertise(net).Body(documentPath, "application/json", documentOf("ai://factory.example/pay", factory))
 		net.Site("shop.example").Body(documentPath, "application/json", documentOf("ai://factory.example/pay", shop))
-		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{}).Discover(t.Context(), shop)
+		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(t.Context(), shop)
 		if err != nil || d.DocumentOrigin != factory || d.Document.JWKS != factory+"/jwks.json" {
 			t.Errorf("got %+v, %v", d, err)
 		}
@@ -215,7 +215,7 @@ func TestConfirm(t *testing.T) {
 		for _, host := range []string{"evil.example", "good.example"} {
 			net.Site(host).Body(documentPath, "application/json", documentOf("ai://bank/x", "https://"+host))
 		}
-		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{})
+		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{})
 		for _, host := range []string{"evil.example", "good.example"} {
 			d, err := discoverer.Discover(t.Context(), "https://"+host)
 			if err != nil || d.Confirmed || d.Document.JWKS != "https://"+host+"/jwks.json" || d.DocumentOrigin != "https://"+host {
@@ -223,7 +223,7 @@ func TestConfirm(t *testing.T) {
 			}
 		}
 	})
-	for name, o := range map[string]aiuri.DiscoveryOptions{
+	for name, o := range map[string]aiuri.DiscovererOptions{
 		"static":   {Static: map[string]string{"bank": "https://www.bank.example/"}},
 		"registry": {Registry: registry{"bank": "https://www.bank.example"}},
 	} {
@@ -249,7 +249,7 @@ func TestConfirm(t *testing.T) {
 	t.Run("AIU-3.1-20/reject-name-that-the-registry-does-not-know", func(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Site("evil.example").Body(documentPath, "application/json", documentOf("ai://bank/x", "https://evil.example"))
-		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{Registry: registry{}}).Discover(t.Context(), "https://evil.example")
+		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{Registry: registry{}}).Discover(t.Context(), "https://evil.example")
 		if d != nil || lookleap.CodeOf(err) != aiuri.CodeUnknownAuthority {
 			t.Errorf("got %+v, %v", d, err)
 		}
@@ -269,7 +269,7 @@ func TestConfirm(t *testing.T) {
 		t.Run("AIU-3.1-21/"+id, func(t *testing.T) {
 			net := lab.ForTest(t)
 			set(advertise(net))
-			if d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{}).Discover(t.Context(), shop); d != nil || lookleap.CodeOf(err) != aiuri.CodeAuthorityUnconfirmed {
+			if d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(t.Context(), shop); d != nil || lookleap.CodeOf(err) != aiuri.CodeAuthorityUnconfirmed {
 				t.Errorf("got %+v, %v", d, err)
 			}
 		})
@@ -280,7 +280,7 @@ func TestConfirm(t *testing.T) {
 		allow := func(origin string, endpoint aiuri.URI) bool {
 			return origin == shop && endpoint.Host() == "factory.example"
 		}
-		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{AllowThirdParty: allow}).Discover(t.Context(), shop)
+		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{AllowThirdParty: allow}).Discover(t.Context(), shop)
 		if err != nil || d.Confirmed || d.Verifiable() {
 			t.Errorf("got %+v, %v", d, err)
 		}
@@ -288,14 +288,14 @@ func TestConfirm(t *testing.T) {
 	t.Run("AIU-3.1-18/reject-no-document", func(t *testing.T) {
 		net := lab.ForTest(t)
 		page(net.Site("shop.example"), "ai://bank/x", "")
-		if d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{}).Discover(t.Context(), shop); err != nil || d.Verifiable() || d.Document != nil {
+		if d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(t.Context(), shop); err != nil || d.Verifiable() || d.Document != nil {
 			t.Errorf("got %+v, %v", d, err)
 		}
 	})
 	t.Run("L05/reject-loopback", func(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Site("inner.example").At("127.0.0.1").Body(documentPath, "application/json", documentOf("ai://inner.example/x", "https://inner.example"))
-		if d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{}).Resolve(t.Context(), parse(t, "ai://inner.example/x")); d != nil || !errors.Is(err, lookleap.ErrDenied) {
+		if d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Resolve(t.Context(), parse(t, "ai://inner.example/x")); d != nil || !errors.Is(err, lookleap.ErrDenied) {
 			t.Errorf("got %+v, %v", d, err)
 		}
 		if seen := net.Journal().Requests(); len(seen) != 0 {
@@ -317,20 +317,20 @@ func TestResolve(t *testing.T) {
 	const bank = "https://www.bank.example"
 	for _, c := range []struct {
 		id, uri string
-		options aiuri.DiscoveryOptions
+		options aiuri.DiscovererOptions
 		code    lookleap.Code
 	}{
-		{"AIU-3.1-22/accept-registry", "ai://bank/x", aiuri.DiscoveryOptions{Registry: registry{"bank": bank}}, ""},
-		{"AIU-1-02/accept-static", "ai://bank/x", aiuri.DiscoveryOptions{Static: map[string]string{"bank": bank}}, ""},
-		{"AIU-1-02/accept-below", "ai://bank/x/below", aiuri.DiscoveryOptions{Static: map[string]string{"bank": bank}}, ""},
-		{"AIU-4-01/accept-plug-in", "ai://bank/x", aiuri.DiscoveryOptions{Registry: registry{"bank": bank}}, ""},
-		{"AIU-4-01/reject-nothing-built-in", "ai://bank/x", aiuri.DiscoveryOptions{}, aiuri.CodeUnknownAuthority},
-		{"AIU-3.1-22/reject-never-dns", "ai://bank/x", aiuri.DiscoveryOptions{}, aiuri.CodeUnknownAuthority},
-		{"AIU-3.1-22/reject-registry-does-not-know", "ai://other/x", aiuri.DiscoveryOptions{Registry: registry{"bank": bank}}, aiuri.CodeUnknownAuthority},
-		{"AIU-3.1-22/reject-registry-panics", "ai://bank/x", aiuri.DiscoveryOptions{Registry: panics{}}, aiuri.CodeUnknownAuthority},
-		{"AIU-3.1-22/reject-registry-http", "ai://bank/x", aiuri.DiscoveryOptions{Registry: registry{"bank": "http://www.bank.example"}}, aiuri.CodeUnknownAuthority},
-		{"AIU-2-06/reject-resolve-rootless", "ai:bank/x", aiuri.DiscoveryOptions{}, aiuri.CodeNoAuthority},
-		{"L05/reject-localhost", "ai://localhost/", aiuri.DiscoveryOptions{}, aiuri.CodeUnknownAuthority},
+		{"AIU-3.1-22/accept-registry", "ai://bank/x", aiuri.DiscovererOptions{Registry: registry{"bank": bank}}, ""},
+		{"AIU-1-02/accept-static", "ai://bank/x", aiuri.DiscovererOptions{Static: map[string]string{"bank": bank}}, ""},
+		{"AIU-1-02/accept-below", "ai://bank/x/below", aiuri.DiscovererOptions{Static: map[string]string{"bank": bank}}, ""},
+		{"AIU-4-01/accept-plug-in", "ai://bank/x", aiuri.DiscovererOptions{Registry: registry{"bank": bank}}, ""},
+		{"AIU-4-01/reject-nothing-built-in", "ai://bank/x", aiuri.DiscovererOptions{}, aiuri.CodeUnknownAuthority},
+		{"AIU-3.1-22/reject-never-dns", "ai://bank/x", aiuri.DiscovererOptions{}, aiuri.CodeUnknownAuthority},
+		{"AIU-3.1-22/reject-registry-does-not-know", "ai://other/x", aiuri.DiscovererOptions{Registry: registry{"bank": bank}}, aiuri.CodeUnknownAuthority},
+		{"AIU-3.1-22/reject-registry-panics", "ai://bank/x", aiuri.DiscovererOptions{Registry: panics{}}, aiuri.CodeUnknownAuthority},
+		{"AIU-3.1-22/reject-registry-http", "ai://bank/x", aiuri.DiscovererOptions{Registry: registry{"bank": "http://www.bank.example"}}, aiuri.CodeUnknownAuthority},
+		{"AIU-2-06/reject-resolve-rootless", "ai:bank/x", aiuri.DiscovererOptions{}, aiuri.CodeNoAuthority},
+		{"L05/reject-localhost", "ai://localhost/", aiuri.DiscovererOptions{}, aiuri.CodeUnknownAuthority},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			net := lab.ForTest(t)
@@ -365,7 +365,7 @@ func TestDiscoveryCache(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Clock().Freeze()
 		net.Site("www.bank.example").Body(documentPath, "application/json", documentOf("ai://bank/x", bank)).Fault(documentPath, lab.Header("Cache-Control", "no-store"))
-		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{})
+		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{})
 		ask := func() int {
 			if _, err := discoverer.Discover(t.Context(), bank); err != nil {
 				t.Fatal(err)
@@ -386,7 +386,7 @@ func TestDiscoveryCache(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Clock().Freeze()
 		net.Site("www.bank.example").Body(documentPath, "application/json", documentOf("ai://bank/x", bank)).Fault(documentPath, lab.Header("Cache-Control", "max-age=99999999"))
-		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{}).Discover(t.Context(), bank)
+		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(t.Context(), bank)
 		if err != nil || d.Expires.After(net.Clock().Now().Add(24*time.Hour)) {
 			t.Errorf("got %v, %v", d, err)
 		}
@@ -396,7 +396,7 @@ func TestDiscoveryCache(t *testing.T) {
 			t.Run(row+"/"+name, func(t *testing.T) {
 				net := lab.ForTest(t)
 				site := net.Site("www.bank.example").Body(documentPath, "application/json", withPolicy(`{"mtls":true}`))
-				o := aiuri.DiscoveryOptions{}
+				o := aiuri.DiscovererOptions{}
 				if accept {
 					o.AcceptWeaker = func(string, aiuri.EndpointPolicy, aiuri.EndpointPolicy) bool { return true }
 				}
@@ -416,7 +416,7 @@ func TestDiscoveryCache(t *testing.T) {
 	t.Run("O10/reject-weaker-after-the-clock-is-set-back", func(t *testing.T) {
 		net := lab.ForTest(t)
 		site := net.Site("www.bank.example").Body(documentPath, "application/json", withPolicy(`{"mtls":true}`))
-		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{})
+		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{})
 		if _, err := discoverer.Discover(t.Context(), bank); err != nil {
 			t.Fatal(err)
 		}
@@ -429,7 +429,7 @@ func TestDiscoveryCache(t *testing.T) {
 	t.Run("AIU-6-04/accept-purge", func(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Site("www.bank.example").Body(documentPath, "application/json", documentOf("ai://bank/x", bank))
-		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{})
+		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{})
 		for range 2 {
 			if _, err := discoverer.Discover(t.Context(), bank); err != nil {
 				t.Fatal(err)
@@ -443,7 +443,7 @@ func TestDiscoveryCache(t *testing.T) {
 	t.Run("AIU-6-04/accept-purge-however-it-is-spelled", func(t *testing.T) {
 		net := lab.ForTest(t)
 		site := net.Site("www.bank.example").Body(documentPath, "application/json", withPolicy(`{"mtls":true}`))
-		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{})
+		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{})
 		if _, err := discoverer.Discover(t.Context(), bank); err != nil {
 			t.Fatal(err)
 		}
@@ -456,7 +456,7 @@ func TestDiscoveryCache(t *testing.T) {
 	t.Run("AIU-3.1-23/accept-one-exchange-each", func(t *testing.T) {
 		net := lab.ForTest(t)
 		page(net.Site("www.bank.example").Body(documentPath, "application/json", documentOf("ai://bank/x", bank)), "ai://bank/x", "ai://bank/x")
-		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{})
+		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{})
 		var wait sync.WaitGroup
 		for range 100 {
 			wait.Go(func() {
@@ -470,39 +470,4 @@ func TestDiscoveryCache(t *testing.T) {
 			t.Errorf("got %v", got)
 		}
 	})
-}
-
-func TestOrderTargets(t *testing.T) {
-	targets := []aiuri.Target{{Host: "c", Priority: 2}, {Host: "a", Priority: 1, Weight: 1}, {Host: "b", Priority: 1, Weight: 9}, {Host: "z", Priority: 1}}
-	order := func(random func(int) int) string {
-		var s string
-		for _, x := range aiuri.OrderTargets(targets, random) {
-			s += x.Host
-		}
-		return s
-	}
-	t.Run("AIU-3.1-13/accept-priority-and-weight", func(t *testing.T) {
-		if got := order(func(int) int { return 0 }); got != "zabc" {
-			t.Errorf("got %s", got)
-		}
-		for _, last := range []int{-1, 1000} { // or more than was asked for
-			if got := order(func(n int) int { return n + last }); got != "bazc" {
-				t.Errorf("got %s", got)
-			}
-		}
-	})
-	for name, state := range map[string]lookleap.DNSSEC{"secure": lookleap.Secure, "insecure": lookleap.Insecure} {
-		t.Run("AIU-3.1-15/accept-name-to-verify-"+name, func(t *testing.T) {
-			net := lab.ForTest(t)
-			page(net.Site("bank.example"), "ai://bank/x", "")
-			net.Name("_aiip._tcp.bank.example").SRV(0, 0, 443, "aiip.bank.example.").DNSSEC(state)
-			d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{DNS: true}).Discover(t.Context(), "https://bank.example")
-			if err != nil || len(d.Targets) != 1 || d.Targets[0].Host != "aiip.bank.example" || d.Targets[0].Port != 443 {
-				t.Fatalf("got %+v, %v", d, err)
-			}
-			if names := d.Targets[0].Names; names[0] != "bank.example" || (len(names) == 2) != (state == lookleap.Secure) {
-				t.Errorf("got %v", names)
-			}
-		})
-	}
 }

@@ -27,7 +27,7 @@
 //
 // # What is refused, and how
 //
-// URIs, documents and key sets are refused by an [*Error] with a code and a place;
+// URIs, documents and key sets are refused by an [*lookleap.Error] with a code and a place;
 // discoveries, invocations and results by a [*lookleap.VerifyError], whose verdict
 // says which requirement failed. Neither shows a path, a body, a token or a
 // signature. testdata/vectors holds cases for other implementations.

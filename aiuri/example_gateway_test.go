@@ -173,7 +173,7 @@ func ExampleDiscoverer_Resolve() {
 		return
 	}
 	u, _ := aiuri.Parse("ai://bank.example/payments/2026?ref=1")
-	found, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{}).Resolve(context.Background(), u)
+	found, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Resolve(context.Background(), u)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -181,7 +181,7 @@ func ExampleDiscoverer_Resolve() {
 	fmt.Println(found.Endpoint, found.Document.JWKS, found.Verifiable())
 
 	u, _ = aiuri.Parse("ai://bank/payments") // a registry name, which the DNS is never asked for
-	_, err = aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{}).Resolve(context.Background(), u)
+	_, err = aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Resolve(context.Background(), u)
 	fmt.Println(err)
 	// Output:
 	// ai://bank.example/payments https://bank.example/keys true
@@ -226,7 +226,7 @@ func ExampleParseDescriptor() {
 	fmt.Println(err)
 	// Output:
 	// ai://bank/pay oauth2 true
-	// aiuri: 1:36 /jwks: the keys lie at another origin than the document (jwks-origin); publish them at the document's origin
+	// 1:36 /jwks: the keys lie at another origin than the document (jwks-origin); publish them at the document's origin
 }
 
 func ExampleWellKnownHandler() {

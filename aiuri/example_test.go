@@ -19,7 +19,7 @@ func ExampleParse() {
 	fmt.Println(err)
 	// Output:
 	// ai://factory.example/~pay?amount=10&currency=USD <nil>
-	// aiuri: octet 5: the authority has user information (userinfo); remove everything up to the @
+	// 1:6: the authority has user information (userinfo); remove everything up to the @
 }
 
 func ExampleFromIRI() {
@@ -50,7 +50,7 @@ func ExampleDiscoverer_Discover() {
 	net.Site("bank.example").Body("/.well-known/aiip", "application/json",
 		`{"endpoint":"ai://bank.example/pay","jwks":"https://bank.example/keys","scopes":["initiate-payment"]}`)
 	net.Site("shop.example").Handle("/", lab.Status(200, "Link", `<ai://bank.example/pay>; rel="aiip"`))
-	found, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscoveryOptions{}).Discover(context.Background(), "https://shop.example/")
+	found, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(context.Background(), "https://shop.example/")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -23,8 +23,8 @@ func FuzzFromIRI(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		u, err := aiuri.FromIRI(text)
 		if err != nil {
-			var e *aiuri.Error
-			if !errors.As(err, &e) || !e.Code.Known() || e.Code == lookleap.CodeInternal || e.Place.Offset < 0 || e.Place.Offset > len(text) {
+			var e *lookleap.Error
+			if !errors.As(err, &e) || !e.Code.Known() || e.Code == lookleap.CodeInternal || e.Position.Offset < 0 || e.Position.Offset > len(text) {
 				t.Fatalf("%q: %#v", text, err)
 			}
 			return
@@ -99,7 +99,7 @@ func FuzzBootstrap(f *testing.F) {
 			"_aiip.shop.example":      {Records: []lookleap.Record{{Text: first}, {Text: second}}, Exists: true, TTL: time.Minute, DNSSEC: state},
 			"_aiip._tcp.shop.example": {Records: []lookleap.Record{{SRV: &lookleap.SRV{Target: target, Port: port}}}, Exists: true, DNSSEC: state},
 		}, host.Resolver}
-		d, err := aiuri.NewDiscoverer(host, aiuri.DiscoveryOptions{DNS: true}).Discover(t.Context(), "https://shop.example/")
+		d, err := aiuri.NewDiscoverer(host, aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://shop.example/")
 		if err != nil {
 			if code := lookleap.CodeOf(err); code == lookleap.CodeInternal || !code.Known() {
 				t.Errorf("%v has no code of its own", err)

@@ -117,7 +117,7 @@ func NewGateway(host *lookleap.Host, o GatewayOptions) (*Gateway, error) {
 		return nil, err
 	}
 	if o.Discoverer == nil {
-		o.Discoverer = NewDiscoverer(host, DiscoveryOptions{})
+		o.Discoverer = NewDiscoverer(host, DiscovererOptions{})
 	}
 	if o.MaxBody <= 0 {
 		o.MaxBody = DefaultMaxBody
@@ -389,9 +389,9 @@ func (g *Gateway) readBody(r *http.Request) ([]byte, error) {
 	case errors.As(err, &tooLarge):
 		return nil, fail(lookleap.CodeTooLarge, "the request is larger than its limit", "")
 	case err != nil && isTimeout(err):
-		return nil, &Error{Code: CodeRequestTimeout, Reason: "the body of the request did not arrive in time", Err: err}
+		return nil, &lookleap.Error{Code: CodeRequestTimeout, Message: "the body of the request did not arrive in time", Err: err}
 	case err != nil:
-		return nil, &Error{Code: lookleap.CodeUsage, Reason: "the request could not be read", Err: err}
+		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the request could not be read", Err: err}
 	case int64(body.Len()) > g.options.MaxBody:
 		return nil, fail(lookleap.CodeTooLarge, "the request is larger than its limit", "")
 	}

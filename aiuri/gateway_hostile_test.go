@@ -245,7 +245,7 @@ func TestGatewayOfGateways(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGatewayWorld(t)
 		g.options.Timeout = time.Second
-		g.options.Invoker = must(aiuri.GatewayInvoker(g.host, "https://ai.example/gateway"))
+		g.options.Invoker = must(aiuri.NewGatewayInvoker(g.host, "https://ai.example/gateway"))
 		var asked atomic.Bool
 		g.answer = func(_ http.ResponseWriter, r *http.Request) {
 			asked.Store(true)

@@ -2,10 +2,16 @@ package aiuri
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"crypto/tls"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
@@ -55,10 +61,10 @@ type gatewayInvoker struct {
 	mapping Mapping
 }
 
-// GatewayInvoker calls endpoints through the gateway at a base. The connection is
+// NewGatewayInvoker calls endpoints through the gateway at a base. The connection is
 // TLS 1.3 to a server that was authenticated, redirects are not followed, and
 // nothing is sent otherwise.
-func GatewayInvoker(host *lookleap.Host, base string) (Invoker, error) {
+func NewGatewayInvoker(host *lookleap.Host, base string) (Invoker, error) {
 	if host == nil {
 		return nil, errNoHost("an invoker")
 	}
@@ -79,7 +85,7 @@ func (g *gatewayInvoker) Invoke(ctx context.Context, c *Call) (SignedResult, err
 	}
 	url, err := domain.Parse(text)
 	if err != nil {
-		return SignedResult{}, &Error{Code: CodeAmbiguous, Subject: c.URI.Redacted(), Reason: "the URI makes no canonical https URL at the gateway", Err: err}
+		return SignedResult{}, urlError(CodeAmbiguous, c.URI.Redacted(), "the URI has no canonical https URL at the gateway", err)
 	}
 	header := http.Header{"Accept": {"application/jose, */*;q=0.5"}}
 	if c.Body != nil && c.MediaType != "" {
@@ -98,10 +104,10 @@ func (g *gatewayInvoker) Invoke(ctx context.Context, c *Call) (SignedResult, err
 		if fetch.Cancelled(err) {
 			return SignedResult{}, err
 		}
-		return SignedResult{}, &Error{Code: lookleap.CodeOf(err), Subject: c.URI.Redacted(), Reason: "the gateway could not be used", Err: hideURL(err)}
+		return SignedResult{}, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: c.URI.Redacted(), Message: "the gateway could not be used", Err: hideURL(err)}
 	}
 	if !resp.OK() {
-		return SignedResult{}, &Error{Code: CodeEndpointFailed, Subject: c.URI.Redacted(), Reason: gatewayReason(resp)}
+		return SignedResult{}, &lookleap.Error{Code: CodeEndpointFailed, Subject: c.URI.Redacted(), Message: gatewayReason(resp)}
 	}
 	return resultOf(resp), nil
 }
@@ -131,7 +137,7 @@ func hideURL(err error) error { return hidden{err} }
 
 type hidden struct{ err error }
 
-func (h hidden) Error() string             { return string(lookleap.CodeOf(h.err)) }
+func (h hidden) Error() string             { return lookleap.CodeOf(h.err).Title() }
 func (h hidden) Is(target error) bool      { return errors.Is(h.err, target) }
 func (h hidden) ReasonCode() lookleap.Code { return lookleap.CodeOf(h.err) }
 
@@ -152,4 +158,96 @@ func nonNil(b []byte) []byte {
 		return []byte{}
 	}
 	return b
+}
+
+// Headers that carry [Call.Nonce] and [Call.User] to a gateway and back, so that all
+// sides compute the same [RequestDigest]. The draft has none; these are ours.
+const (
+	NonceHeader = "AIIP-Request-Nonce"
+	UserHeader  = "AIIP-Request-User"
+)
+
+// DefaultMaxAge is how long ago a result may have been issued if [Expectation.MaxAge]
+// is zero.
+const DefaultMaxAge = 10 * time.Minute
+
+// RequestDigest returns the digest of a call for the claim req, in the form of
+// [lookleap.Digest]. Without a nonce it covers method, space, normalized URI, line feed
+// and body. With a nonce it covers the lines "aiip-request-2", nonce, user, method and
+// URI, and media type, each with a line feed, and then the body. Endpoints that do not
+// know of nonces compute the first form. The digest of nil is empty.
+func RequestDigest(c *Call) string {
+	if c == nil {
+		return ""
+	}
+	h := sha256.New()
+	line := c.Method + " " + c.URI.Normalize().String() + "\n"
+	if c.Nonce != "" {
+		line = "aiip-request-2\n" + c.Nonce + "\n" + c.User + "\n" + line + c.MediaType + "\n"
+	}
+	_, _ = io.WriteString(h, line)
+	_, _ = h.Write(c.Body)
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+// bind fills in what an expectation holds a result of the call to.
+func (x Expectation) bind(c *Call, d *Discovery) Expectation {
+	plain := *c
+	plain.Nonce = ""
+	x.Endpoint, x.Scopes, x.Request, x.PlainRequest = d.Document.Endpoint, d.Document.Scopes, RequestDigest(c), RequestDigest(&plain)
+	return x
+}
+
+// userMark returns a mark of a user that says nothing about the user to those who do
+// not have the key. Each use has another mark, so that two endpoints cannot compare.
+func userMark(key []byte, user, use string) string {
+	if user == "" || len(key) == 0 {
+		return ""
+	}
+	h := hmac.New(sha256.New, key)
+	_, _ = io.WriteString(h, "lookleap/aiuri/user/1\x00"+use+"\x00"+user)
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+}
+
+// leastUserKey is the number of bytes that a key for marks of users has at least.
+const leastUserKey = 32
+
+func checkUserKey(key []byte) error {
+	if len(key) > 0 && len(key) < leastUserKey {
+		return fail(CodeBadConfiguration, "UserKey is too short", "use 32 random bytes")
+	}
+	return nil
+}
+
+// takeBinding reads nonce and user from the headers of a request at a gateway.
+func (c *Call) takeBinding(h http.Header) error {
+	for name, to := range map[string]*string{NonceHeader: &c.Nonce, UserHeader: &c.User} {
+		values := h.Values(name)
+		if len(values) == 0 {
+			continue
+		}
+		if len(values) > 1 || !isMark(values[0]) {
+			return fail(lookleap.CodeUsage, "the request has a malformed nonce or user mark", "send 16 to 128 letters, digits, hyphens and underscores")
+		}
+		*to = values[0]
+	}
+	return nil
+}
+
+// putBinding writes nonce and user into headers.
+func (c *Call) putBinding(h http.Header) {
+	for name, value := range map[string]string{NonceHeader: c.Nonce, UserHeader: c.User} {
+		if value != "" {
+			h.Set(name, value)
+		}
+	}
+}
+
+func isMark(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; class[c]&unreserved == 0 || c == '.' || c == '~' {
+			return false
+		}
+	}
+	return len(s) >= 16 && len(s) <= 128
 }

@@ -31,7 +31,7 @@ func newMapping(base string, rules domain.Rules) (Mapping, error) {
 	rules.RefuseQuery, rules.RefuseFragment = true, true
 	u, err := rules.Parse(base)
 	if err != nil {
-		return Mapping{}, &Error{Code: CodeBadGateway, Reason: "the gateway's base is no https URL without user information, query and fragment", Err: err}
+		return Mapping{}, urlError(CodeBadGateway, "", "the gateway's base URL is invalid", err)
 	}
 	return Mapping{base: u, path: strings.TrimSuffix(u.Path(), "/")}, nil
 }
@@ -60,15 +60,15 @@ func (m Mapping) URL(u URI) (string, error) {
 // mappable gives the normal form without fragment of a URI that can be mapped.
 func mappable(u URI) (URI, error) {
 	if u.kind != Authority {
-		return URI{}, &Error{Code: CodeNoAuthority, Subject: u.Redacted(), Reason: "a URI without authority cannot be mapped", Fix: "write ai://authority/path"}
+		return URI{}, &lookleap.Error{Code: CodeNoAuthority, Subject: u.Redacted(), Message: "a URI without authority cannot be mapped", Fix: "write ai://authority/path"}
 	}
 	n := u.Normalize().WithoutFragment()
 	if at, reason := ambiguousAt(n.path); reason != "" {
-		return URI{}, &Error{Code: CodeAmbiguous, Subject: n.Redacted(), Reason: reason,
-			Place: lookleap.Position{Offset: strings.Index(n.text, n.path) + at}}
+		return URI{}, &lookleap.Error{Code: CodeAmbiguous, Subject: n.Redacted(), Message: reason,
+			Position: positionOf(strings.Index(n.text, n.path) + at)}
 	}
 	if strings.HasPrefix(n.host, "[") {
-		return URI{}, &Error{Code: CodeAmbiguous, Subject: n.Redacted(), Reason: "an IP literal cannot be a path segment"}
+		return URI{}, &lookleap.Error{Code: CodeAmbiguous, Subject: n.Redacted(), Message: "an IP literal cannot be a path segment"}
 	}
 	return n, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
@@ -17,22 +18,22 @@ type Rules struct {
 	AllowIP bool // IP addresses as authority: for test beds
 }
 
-// Parse reads an ai: URI by the zero [Rules], or gives an [*Error].
-func Parse(text string) (URI, error) { return Rules{}.Parse(text) }
+// Parse parses an ai: URI (RFC 3986). The authority is one or more labels of letters,
+// digits and hyphens with an optional port. That is narrower than RFC 3986, so that it
+// is one unambiguous path segment at a gateway. Parse repairs nothing and refuses
+// characters outside ASCII; see [FromIRI]. Errors are a [*lookleap.Error].
+func Parse(text string) (URI, error) { return ParseWith(text, Rules{}) }
 
-// Parse reads an ai: URI by RFC 3986. The authority is one or more labels of
-// letters, digits and hyphens with an optional port: narrower than RFC 3986, so
-// that it is one unambiguous path segment at a gateway. Nothing is repaired; text
-// outside ASCII is for [FromIRI].
-func (r Rules) Parse(text string) (URI, error) {
+// ParseWith parses an ai: URI as [Parse] does, with rules that allow more.
+func ParseWith(text string, rules Rules) (URI, error) {
 	var u URI
-	if err := r.parse(text, &u); err != nil {
+	if err := rules.parse(text, &u); err != nil {
 		return URI{}, err // never a typed nil
 	}
 	return u, nil
 }
 
-func (r Rules) parse(text string, u *URI) *Error {
+func (r Rules) parse(text string, u *URI) *lookleap.Error {
 	switch {
 	case len(text) > MaxURI:
 		return failAt(CodeURITooLong, MaxURI, fmt.Sprintf("the URI has more than %d octets", MaxURI), "")
@@ -52,7 +53,7 @@ func (r Rules) parse(text string, u *URI) *Error {
 }
 
 // rest reads path, query and fragment.
-func (u *URI) rest(at int) *Error {
+func (u *URI) rest(at int) *lookleap.Error {
 	text := u.text
 	end, err := scan(text, at, inPath)
 	if err != nil {
@@ -110,7 +111,7 @@ var class = func() (c [256]uint8) {
 
 // scan gives the end of a part: its first octet that is not of the class and
 // begins another part.
-func scan(text string, at int, part uint8) (int, *Error) {
+func scan(text string, at int, part uint8) (int, *lookleap.Error) {
 	for i := at; i < len(text); i++ {
 		c := text[i]
 		if class[c]&part != 0 {
@@ -131,7 +132,7 @@ func scan(text string, at int, part uint8) (int, *Error) {
 	return len(text), nil
 }
 
-func badOctet(c byte, at int) *Error {
+func badOctet(c byte, at int) *lookleap.Error {
 	switch {
 	case c >= 0x80:
 		return failAt(CodeNonASCII, at, "the URI has an octet outside ASCII", "percent-encode its UTF-8 octets, or use FromIRI")
@@ -146,7 +147,7 @@ func badOctet(c byte, at int) *Error {
 }
 
 // authority reads host and port from the octet at and gives their end.
-func (r Rules) authority(u *URI, at int) (int, *Error) {
+func (r Rules) authority(u *URI, at int) (int, *lookleap.Error) {
 	text := u.text
 	u.kind = Authority
 	end := at
@@ -189,7 +190,7 @@ func validPort(port string) bool {
 	return port[0] != '0' && n <= 65535
 }
 
-func portFault(text string, at, end int) *Error {
+func portFault(text string, at, end int) *lookleap.Error {
 	for i := at; i < end; i++ {
 		if c := text[i]; c >= 0x80 || class[c]&inPath == 0 && c != '%' && c != '[' && c != ']' {
 			return badOctet(c, i)
@@ -200,7 +201,7 @@ func portFault(text string, at, end int) *Error {
 
 // checkHost holds a host to letters, digits and hyphens. IP addresses in any
 // notation are refused unless the rules allow them.
-func (r Rules) checkHost(host string, at int) *Error {
+func (r Rules) checkHost(host string, at int) *lookleap.Error {
 	if host == "" {
 		return failAt(CodeEmptyAuthority, at, "the authority has no host", "write ai:/path for a URI without authority")
 	}
@@ -268,18 +269,22 @@ func readsAsNumber(label string) bool {
 
 // checkALabels holds labels with hyphens in third and fourth place to IDNA
 // (section 7): they are A-labels that stand for what they say, or nothing.
-func checkALabels(host string, at int) *Error {
+func checkALabels(host string, at int) *lookleap.Error {
 	canonical, err := domain.Rules{AllowSpecial: true}.ParseHost(host)
 	if err != nil || canonical != lower(host) {
-		e := badHost(at, "the host has an A-label that IDNA does not allow", "")
-		e.Err = err
-		return e
+		return badIDN(at, "the host has an A-label that IDNA does not allow", err)
 	}
 	return nil
 }
 
-func badHost(at int, reason, fix string) *Error {
-	return failAt(CodeBadAuthority, at, reason, fix)
+func badHost(at int, message, fix string) *lookleap.Error {
+	return failAt(CodeBadAuthority, at, message, fix)
+}
+
+func badIDN(at int, message string, err error) *lookleap.Error {
+	e := urlError(CodeBadAuthority, "", message, err)
+	e.Position = positionOf(at)
+	return e
 }
 
 // lower is strings.ToLower for text that is ASCII.
@@ -290,4 +295,103 @@ func lower(s string) string {
 		}
 	}
 	return s
+}
+
+// FromIRI reads an ai: URI in which people may have written characters outside
+// ASCII (section 7): those of path, query and fragment are percent-encoded as
+// UTF-8, and the host goes through IDNA. Everything else is as in [Parse], the
+// offsets of errors included, which are those of the text given.
+func FromIRI(text string) (URI, error) {
+	if len(text) > MaxURI {
+		return Parse(text)
+	}
+	if !utf8.ValidString(text) {
+		return URI{}, failAt(CodeNonASCII, invalidAt(text), "the text is not UTF-8", "")
+	}
+	host, end := hostSpan(text)
+	var b strings.Builder
+	b.WriteString(text[:host])
+	if name := text[host:end]; isASCII(name) {
+		b.WriteString(name)
+	} else {
+		canonical, err := domain.Rules{AllowSpecial: true}.ParseHost(name)
+		if err != nil {
+			return URI{}, badIDN(host, "the host is not an internationalized domain name", err)
+		}
+		b.WriteString(canonical)
+	}
+	shift := b.Len() - end
+	writeEscaped(&b, text[end:])
+	var u URI
+	if err := (Rules{}).parse(b.String(), &u); err != nil {
+		err.Position = positionOf(originalOffset(text, end, shift, err.Position.Offset))
+		return URI{}, err
+	}
+	return u, nil
+}
+
+// hostSpan is where the host stands, without user information and port, which
+// Parse judges.
+func hostSpan(text string) (start, end int) {
+	if len(text) < 5 || text[2:5] != "://" {
+		return min(len(text), 3), min(len(text), 3)
+	}
+	end = 5
+	for end < len(text) && !strings.ContainsRune("/?#@:[]\\", rune(text[end])) {
+		end++
+	}
+	return 5, end
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+func invalidAt(s string) int {
+	for i, r := range s {
+		if r == utf8.RuneError {
+			if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
+				return i
+			}
+		}
+	}
+	return len(s)
+}
+
+func writeEscaped(b *strings.Builder, s string) {
+	const digits = "0123456789ABCDEF"
+	for i := range len(s) {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			b.WriteByte(c)
+			continue
+		}
+		b.WriteByte('%')
+		b.WriteByte(digits[c>>4])
+		b.WriteByte(digits[c&15])
+	}
+}
+
+// originalOffset brings an offset in the converted text back to the given one.
+// The octets before end were moved by shift as a whole.
+func originalOffset(text string, end, shift, offset int) int {
+	at := end + shift
+	if offset < at {
+		return min(offset, end)
+	}
+	for i := end; i < len(text); i++ {
+		if at >= offset {
+			return i
+		}
+		at++
+		if text[i] >= utf8.RuneSelf {
+			at += 2
+		}
+	}
+	return len(text)
 }

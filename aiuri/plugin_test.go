@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -102,7 +103,7 @@ func TestDeafPlugins(t *testing.T) {
 			})
 		},
 		"registry": func(g *gatewayWorld, wait func()) {
-			g.options.Discoverer = aiuri.NewDiscoverer(g.host, aiuri.DiscoveryOptions{Registry: registryFunc(func(string) (string, error) { wait(); return "", nil })})
+			g.options.Discoverer = aiuri.NewDiscoverer(g.host, aiuri.DiscovererOptions{Registry: registryFunc(func(string) (string, error) { wait(); return "", nil })})
 		},
 	} {
 		t.Run("O28/reject-deaf-"+name+"-of-a-gateway", func(t *testing.T) {
@@ -175,7 +176,7 @@ func TestPluginErrors(t *testing.T) {
 			func(string) (string, error) { return "", failed },
 			func(string) (string, error) { panic(failed) },
 		} {
-			d := aiuri.NewDiscoverer(newWorld(t).host, aiuri.DiscoveryOptions{Registry: r})
+			d := aiuri.NewDiscoverer(newWorld(t).host, aiuri.DiscovererOptions{Registry: r})
 			if _, err := d.Resolve(t.Context(), parseAny("ai://bank/pay")); lookleap.CodeOf(err) != aiuri.CodeUnknownAuthority {
 				t.Errorf("got %v", err)
 			}
@@ -185,9 +186,204 @@ func TestPluginErrors(t *testing.T) {
 		w := newWorld(t)
 		page(w.net.Site("shop.example"), "ai://other.example/pay", "")
 		w.net.Site("other.example")
-		d := aiuri.NewDiscoverer(w.host, aiuri.DiscoveryOptions{AllowThirdParty: func(string, aiuri.URI) bool { panic("x") }})
+		d := aiuri.NewDiscoverer(w.host, aiuri.DiscovererOptions{AllowThirdParty: func(string, aiuri.URI) bool { panic("x") }})
 		if _, err := d.Discover(t.Context(), "https://shop.example/"); lookleap.CodeOf(err) != aiuri.CodeAuthorityUnconfirmed {
 			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// documentWith is a document of bank.example with a policy.
+func documentWith(endpoint, origin, policy string) string {
+	return strings.Replace(documentOf(endpoint, origin), "{", `{"policy":`+policy+`,`, 1)
+}
+
+// told is a token source that keeps what it is told.
+type told struct{ of *[]aiuri.Destination }
+
+func (s told) Token(_ context.Context, to aiuri.Destination, _ []string) (string, error) {
+	*s.of = append(*s.of, to)
+	return "t0ken", nil
+}
+
+func TestCredentialAuthorities(t *testing.T) {
+	for _, c := range []struct {
+		name, endpoint string
+		allowed        []string
+		code           lookleap.Code
+	}{
+		{"accept-name", "ai://bank.example/pay", []string{"bank.example"}, lookleap.CodeOK},
+		{"accept-name-in-capitals", "ai://bank.example/pay", []string{"other.example", "BANK.Example"}, lookleap.CodeOK},
+		{"accept-pattern", "ai://api.bank.example/pay", []string{"*.bank.example"}, lookleap.CodeOK},
+		{"accept-pattern-two-labels", "ai://a.api.bank.example/pay", []string{"*.bank.example"}, lookleap.CodeOK},
+		{"accept-port", "ai://bank.example:8443/pay", []string{"bank.example:8443"}, lookleap.CodeOK},
+		{"accept-pattern-port", "ai://api.bank.example:8443/pay", []string{"*.bank.example:8443"}, lookleap.CodeOK},
+		{"accept-international", "ai://xn--bcher-kva.example/pay", []string{"bücher.example"}, lookleap.CodeOK},
+		{"reject-none", "ai://bank.example/pay", nil, aiuri.CodeCredentialsNotAllowed},
+		{"reject-other", "ai://evil.example/pay", []string{"bank.example"}, aiuri.CodeCredentialsNotAllowed},
+		{"reject-parent-of-pattern", "ai://bank.example/pay", []string{"*.bank.example"}, aiuri.CodeCredentialsNotAllowed},
+		{"reject-pattern-without-dot", "ai://evilbank.example/pay", []string{"*.bank.example", "bank.example"}, aiuri.CodeCredentialsNotAllowed},
+		{"reject-subdomain-of-name", "ai://api.bank.example/pay", []string{"bank.example"}, aiuri.CodeCredentialsNotAllowed},
+		{"reject-name-before", "ai://bank.example.evil.example/pay", []string{"bank.example", "*.bank.example"}, aiuri.CodeCredentialsNotAllowed},
+		{"reject-port", "ai://bank.example:8443/pay", []string{"bank.example", "bank.example:443"}, aiuri.CodeCredentialsNotAllowed},
+		{"reject-pattern-port", "ai://api.bank.example:8443/pay", []string{"*.bank.example"}, aiuri.CodeCredentialsNotAllowed},
+	} {
+		u := parseAny(c.endpoint)
+		host := u.Host()
+		for policy, certificate := range map[string]bool{`{"auth":"oauth2"}`: false, `{"mtls":true}`: true} {
+			t.Run("O11/"+c.name, func(t *testing.T) {
+				w, line := newWorld(t), &recorder{}
+				var to []aiuri.Destination
+				w.options.Native, w.options.Tokens, w.options.ClientCertificate, w.options.Credentials = line, told{&to}, certificate, c.allowed
+				site := w.net.Site(host).Body(documentPath, "application/json", documentWith(c.endpoint, "https://"+host, policy))
+				site.Body("/jwks.json", "application/jwk-set+json", string(setText(jwk("1", ecKey()))))
+				_, err := w.invoke(t, aiuri.Request{URI: u, Body: []byte("{}")})
+				if lookleap.CodeOf(err) != c.code || (len(line.calls) == 1) != (err == nil) {
+					t.Fatalf("got %v after %d calls", err, len(line.calls))
+				}
+				if asked := len(to) == 1; asked != (err == nil && !certificate) {
+					t.Errorf("a token was asked for: %v", to)
+				}
+			})
+		}
+	}
+	for name, entry := range map[string]string{
+		"everything": "*", "every-subdomain": "*.", "suffix": "*.com", "suffix-of-two": "*.co.uk", "tenants": "*.github.io", "inner-pattern": "api.*.example",
+		"two-patterns": "*.*.bank.example", "url": "https://bank.example", "path": "bank.example/pay", "query": "bank.example?x", "final-dot": "bank.example.", "empty": "",
+		"user": "u@bank.example", "empty-port": "bank.example:", "bad-port": "bank.example:0", "blank": " bank.example", "a-label": "xn--zzzz.example", "star-without-dot": "*bank.example",
+	} {
+		t.Run("O11/reject-entry-"+name, func(t *testing.T) {
+			g := newGatewayWorld(t)
+			g.world.options.Credentials, g.options.Credentials = []string{entry}, []string{entry}
+			if c, err := aiuri.NewClient(g.host, g.world.options); c != nil || lookleap.CodeOf(err) != aiuri.CodeBadConfiguration {
+				t.Errorf("the client takes it: %v", err)
+			}
+			if h, err := aiuri.NewGateway(g.host, g.options); h != nil || lookleap.CodeOf(err) != aiuri.CodeBadConfiguration {
+				t.Errorf("the gateway takes it: %v", err)
+			}
+		})
+	}
+}
+
+// TestGatewayCredentials holds that a gateway sends a token only where the policy asks
+// for it and the options allow it.
+func TestGatewayCredentials(t *testing.T) {
+	for _, c := range []struct {
+		name, policy string
+		allowed      []string
+		status       int
+		token        string
+	}{
+		{"accept-asked-and-allowed", `{"auth":"oauth2"}`, []string{"bank.example"}, 200, "t0ken"},
+		{"accept-not-asked", `{}`, []string{"bank.example"}, 200, ""},
+		{"accept-not-asked-not-allowed", `{}`, nil, 200, ""},
+		{"reject-not-allowed", `{"auth":"oauth2"}`, nil, 403, ""},
+		{"reject-other-allowed", `{"auth":"oauth2"}`, []string{"other.example"}, 403, ""},
+		{"reject-certificate-not-allowed", `{"mtls":true}`, []string{"other.example"}, 403, ""},
+	} {
+		t.Run("O11/"+c.name, func(t *testing.T) {
+			g := newGatewayWorld(t)
+			g.bank.Body(documentPath, "application/json", documentWith("ai://bank.example/pay", "https://bank.example", c.policy))
+			var to []aiuri.Destination
+			g.options.Credentials, g.options.ClientCertificate = c.allowed, true
+			g.options.Authorizer = authorizer(func(*http.Request, *aiuri.Call) (*aiuri.Grant, error) {
+				return &aiuri.Grant{User: "u", Scopes: []string{"pay"}, Tokens: told{&to}}, nil
+			})
+			w := g.serve(t, "POST", payTarget, "{}")
+			if w.Code != c.status || (len(g.calls) == 1) != (c.status == 200) || len(g.calls) == 1 && g.calls[0].Token != c.token {
+				t.Fatalf("got %d %s, %v", w.Code, w.Body, g.calls)
+			}
+			if (len(to) == 1) != (c.token != "") {
+				t.Errorf("the token source was told %v", to)
+			}
+			if len(to) == 1 && (to[0].Authority() != "bank.example" || !to[0].Confirmed || to[0].Advertiser != "https://bank.example" || to[0].Policy.Auth != aiuri.AuthOAuth2) {
+				t.Errorf("the token source was told %+v", to[0])
+			}
+		})
+	}
+	t.Run("O11/reject-token-source-that-fails", func(t *testing.T) {
+		for _, source := range []aiuri.TokenSource{
+			aiuri.TokenFunc(nil),
+			aiuri.TokenFunc(func(context.Context, aiuri.Destination, []string) (string, error) { return "", nil }),
+			aiuri.TokenFunc(func(context.Context, aiuri.Destination, []string) (string, error) { return "t", errors.New("no") }),
+			aiuri.TokenFunc(func(context.Context, aiuri.Destination, []string) (string, error) { panic("no") }),
+		} {
+			g := newGatewayWorld(t)
+			g.bank.Body(documentPath, "application/json", documentWith("ai://bank.example/pay", "https://bank.example", `{"auth":"oauth2"}`))
+			g.options.Authorizer = authorizer(func(*http.Request, *aiuri.Call) (*aiuri.Grant, error) {
+				return &aiuri.Grant{User: "u", Scopes: []string{"pay"}, Tokens: source}, nil
+			})
+			if w := g.serve(t, "POST", payTarget, "{}"); w.Code != 502 || len(g.calls) != 0 || !strings.Contains(w.Body.String(), string(aiuri.CodeTokenUnavailable)) {
+				t.Errorf("got %d %s", w.Code, w.Body)
+			}
+			g.world.options.Tokens = source
+			if _, err := g.invoke(t, pay); lookleap.CodeOf(err) != aiuri.CodeTokenUnavailable {
+				t.Errorf("got %v", err)
+			}
+		}
+	})
+}
+
+// TestUnconfirmed is about a page that advertises the endpoint of a registry name with
+// keys and a policy of its own.
+func TestUnconfirmed(t *testing.T) {
+	evil := func(t *testing.T, policy string) (*world, *recorder, *[]aiuri.Destination) {
+		w, line, to := newWorld(t), &recorder{}, new([]aiuri.Destination)
+		w.options.Native, w.options.Tokens, w.options.ClientCertificate, w.options.Credentials = line, told{to}, true, []string{"bank"}
+		site := w.net.Site("evil.example").Body("/jwks.json", "application/jwk-set+json", string(setText(jwk("1", ecKey()))))
+		site.Body(documentPath, "application/json", documentWith("ai://bank/pay", "https://evil.example", policy))
+		return w, line, to
+	}
+	request := aiuri.Request{Page: "https://evil.example/", Body: []byte(`{"name":"Ada"}`)}
+	for _, policy := range []string{`{"auth":"oauth2"}`, `{"mtls":true}`, `{"auth":"oauth2","mtls":true}`} {
+		t.Run("O16/reject-credentials-on-the-word-of-a-page", func(t *testing.T) {
+			w, line, to := evil(t, policy)
+			if _, err := w.invoke(t, request); lookleap.CodeOf(err) != aiuri.CodeAuthorityUnconfirmed || len(line.calls) != 0 || len(*to) != 0 {
+				t.Errorf("got %v, %v, %v", err, line.calls, *to)
+			}
+		})
+	}
+	t.Run("O16/accept-confirmed-by-the-hosts-map", func(t *testing.T) {
+		w, line, to := evil(t, `{"auth":"oauth2"}`)
+		w.bank.Body(documentPath, "application/json", documentWith("ai://bank/pay", "https://bank.example", `{"auth":"oauth2"}`))
+		w.options.Discoverer = aiuri.NewDiscoverer(w.host, aiuri.DiscovererOptions{Static: map[string]string{"bank": "https://bank.example"}})
+		if _, err := w.invoke(t, request); err != nil || len(line.calls) != 1 {
+			t.Fatal(err)
+		}
+		if d := (*to)[0]; d.Advertiser != "https://evil.example" || !d.Confirmed || d.Authority() != "bank" {
+			t.Errorf("the token source was told %+v", d)
+		}
+	})
+	t.Run("O16/accept-body-when-the-user-agrees", func(t *testing.T) {
+		w, line, _ := evil(t, `{}`)
+		shown := ""
+		w.host.Prompter = prompter(func(r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			shown = r.Summary
+			return allow(r)
+		})
+		if _, err := w.invoke(t, request); err != nil || len(line.calls) != 1 || line.calls[0].Token != "" || !strings.Contains(shown, "https://evil.example advertises") {
+			t.Errorf("got %v; %q was shown", err, shown)
+		}
+	})
+	t.Run("O16/accept-recipient-of-another-site-named", func(t *testing.T) {
+		w, line, _ := evil(t, `{}`)
+		var asked *lookleap.ConsentRequest
+		w.host.Prompter = prompter(func(r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) { asked = r; return allow(r) })
+		if _, err := w.invoke(t, aiuri.Request{Page: "https://evil.example/", Body: []byte("{}")}); err != nil || len(line.calls) != 1 {
+			t.Fatal(err)
+		}
+		if i := asked.Items[0]; i.Recipient != "ai://bank" || i.Class != lookleap.ItemOtherRecipient {
+			t.Errorf("%+v", i)
+		}
+	})
+	t.Run("O16/reject-body-without-asking", func(t *testing.T) {
+		w, line, _ := evil(t, `{}`)
+		w.host.Prompter, w.options.Harmless = nil, func(*aiuri.Request) bool { return true }
+		if _, err := w.invoke(t, request); lookleap.CodeOf(err) != lookleap.CodeConsentNoPrompter || len(line.calls) != 0 {
+			t.Errorf("got %v", err)
+		}
+		if _, err := w.invoke(t, aiuri.Request{Page: request.Page}); err != nil {
+			t.Errorf("a question without a body: %v", err)
 		}
 	})
 }

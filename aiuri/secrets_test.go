@@ -80,7 +80,7 @@ func TestSecretsInDiaries(t *testing.T) {
 		},
 		"transport-failed": func(g *gatewayWorld) {
 			g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.SignedResult, error) {
-				return aiuri.SignedResult{}, &aiuri.Error{Code: aiuri.CodeEndpointFailed, Subject: "x"}
+				return aiuri.SignedResult{}, &lookleap.Error{Code: aiuri.CodeEndpointFailed, Subject: "x"}
 			})
 		},
 		"more-scopes": func(g *gatewayWorld) {
@@ -93,7 +93,7 @@ func TestSecretsInDiaries(t *testing.T) {
 			g.host.Observe = lookleap.LogEvents(slog.New(slog.NewJSONHandler(d, nil)))
 			g.options.Audit = func(r aiuri.AuditRecord) { fmt.Fprintf(d, "%+v\n", r) }
 			set(g)
-			discoverer := aiuri.NewDiscoverer(g.host, aiuri.DiscoveryOptions{DNS: true})
+			discoverer := aiuri.NewDiscoverer(g.host, aiuri.DiscovererOptions{DNS: true})
 			for _, page := range []string{"https://bank.example/?q=" + secret + "#" + secret, "https://u:" + secret + "@bank.example/", "http://bank.example/?" + secret} {
 				found, err := discoverer.Discover(t.Context(), page)
 				d.err(err)

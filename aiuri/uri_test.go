@@ -132,8 +132,8 @@ func TestParseRefuses(t *testing.T) {
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			u, err := aiuri.Parse(c.in)
-			var e *aiuri.Error
-			if !u.IsZero() || !errors.As(err, &e) || e.Code != c.code || e.Place.Offset != c.offset {
+			var e *lookleap.Error
+			if !u.IsZero() || !errors.As(err, &e) || e.Code != c.code || e.Position.Offset != c.offset {
 				t.Errorf("got %q, %v; want %s at %d", u, err, c.code, c.offset)
 			}
 			if lookleap.CodeOf(err) != c.code || !c.code.Known() {
@@ -146,12 +146,12 @@ func TestParseRefuses(t *testing.T) {
 func TestRulesAllowIP(t *testing.T) {
 	rules := aiuri.Rules{AllowIP: true}
 	for _, in := range []string{"ai://[::1]/x", "ai://[::1]:8443/x", "ai://10.0.0.1/x", "ai://10.0.0.1:1/x"} {
-		if u, err := rules.Parse(in); err != nil || u.String() != in || u.Normalize().String() != in {
+		if u, err := aiuri.ParseWith(in, rules); err != nil || u.String() != in || u.Normalize().String() != in {
 			t.Errorf("%s: %v %v", in, u, err)
 		}
 	}
 	for _, in := range []string{"ai://[::1/x", "ai://[::1%25eth0]/x", "ai://10.1/x", "ai://[10.0.0.1]/x", "ai://[::1]x/"} {
-		if u, err := rules.Parse(in); err == nil {
+		if u, err := aiuri.ParseWith(in, rules); err == nil {
 			t.Errorf("%s is accepted: %v", in, u)
 		}
 	}
@@ -235,8 +235,8 @@ func TestFromIRI(t *testing.T) {
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			u, err := aiuri.FromIRI(c.in)
-			var e *aiuri.Error
-			if !u.IsZero() || !errors.As(err, &e) || e.Code != c.code || e.Place.Offset != c.offset {
+			var e *lookleap.Error
+			if !u.IsZero() || !errors.As(err, &e) || e.Code != c.code || e.Position.Offset != c.offset {
 				t.Errorf("got %q, %v", u, err)
 			}
 		})

@@ -57,8 +57,8 @@ func TestVectorURIs(t *testing.T) {
 				t.Fatalf("got %q, %v", u, err)
 			case c.Reason == "" && (u.Normalize().String() != c.Normal || c.IRI == "" && u.Authority() != c.Authority):
 				t.Errorf("got %q with authority %q", u.Normalize(), u.Authority())
-			case c.Reason != "" && c.IRI == "" && err.(*aiuri.Error).Place.Offset != c.Offset:
-				t.Errorf("the place is %+v", err.(*aiuri.Error).Place)
+			case c.Reason != "" && c.IRI == "" && err.(*lookleap.Error).Position.Offset != c.Offset:
+				t.Errorf("the place is %+v", err.(*lookleap.Error).Position)
 			}
 		})
 	}

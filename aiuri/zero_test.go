@@ -27,11 +27,11 @@ var zeroTypes = map[string]reflect.Type{
 	"AuditRecord": reflect.TypeFor[aiuri.AuditRecord](), "Call": reflect.TypeFor[aiuri.Call](), "Candidate": reflect.TypeFor[aiuri.Candidate](),
 	"Claims": reflect.TypeFor[aiuri.Claims](), "Client": reflect.TypeFor[aiuri.Client](), "ClientOptions": reflect.TypeFor[aiuri.ClientOptions](),
 	"Descriptor": reflect.TypeFor[aiuri.Descriptor](), "Destination": reflect.TypeFor[aiuri.Destination](), "Discoverer": reflect.TypeFor[aiuri.Discoverer](),
-	"Discovery": reflect.TypeFor[aiuri.Discovery](), "DiscoveryOptions": reflect.TypeFor[aiuri.DiscoveryOptions](), "Error": reflect.TypeFor[aiuri.Error](),
+	"Discovery": reflect.TypeFor[aiuri.Discovery](), "DiscovererOptions": reflect.TypeFor[aiuri.DiscovererOptions](),
 	"Expectation": reflect.TypeFor[aiuri.Expectation](), "Gateway": reflect.TypeFor[aiuri.Gateway](), "GatewayOptions": reflect.TypeFor[aiuri.GatewayOptions](),
 	"Grant": reflect.TypeFor[aiuri.Grant](), "KeyRing": reflect.TypeFor[aiuri.KeyRing](), "KeySet": reflect.TypeFor[aiuri.KeySet](),
-	"Kind": reflect.TypeFor[aiuri.Kind](), "Mapping": reflect.TypeFor[aiuri.Mapping](), "Policy": reflect.TypeFor[aiuri.EndpointPolicy](),
-	"Request": reflect.TypeFor[aiuri.Request](), "Result": reflect.TypeFor[aiuri.SignedResult](), "Rules": reflect.TypeFor[aiuri.Rules](),
+	"Kind": reflect.TypeFor[aiuri.Kind](), "Mapping": reflect.TypeFor[aiuri.Mapping](), "EndpointPolicy": reflect.TypeFor[aiuri.EndpointPolicy](),
+	"Request": reflect.TypeFor[aiuri.Request](), "SignedResult": reflect.TypeFor[aiuri.SignedResult](), "Rules": reflect.TypeFor[aiuri.Rules](),
 	"SigningKey": reflect.TypeFor[aiuri.SigningKey](), "Source": reflect.TypeFor[aiuri.Source](), "Target": reflect.TypeFor[aiuri.Target](),
 	"TokenFunc": reflect.TypeFor[aiuri.TokenFunc](), "URI": reflect.TypeFor[aiuri.URI](), "Verified": reflect.TypeFor[aiuri.Verified](),
 }
@@ -119,10 +119,10 @@ func TestZeroValues(t *testing.T) {
 		"client-without-host":     func() error { _, err := aiuri.NewClient(nil, aiuri.ClientOptions{}); return err },
 		"gateway-without-host":    func() error { _, err := aiuri.NewGateway(nil, aiuri.GatewayOptions{}); return err },
 		"gateway-without-options": func() error { _, err := aiuri.NewGateway(host, aiuri.GatewayOptions{}); return err },
-		"invoker-without-host":    func() error { _, err := aiuri.GatewayInvoker(nil, "https://ai.example/"); return err },
-		"invoker-without-base":    func() error { _, err := aiuri.GatewayInvoker(host, ""); return err },
+		"invoker-without-host":    func() error { _, err := aiuri.NewGatewayInvoker(nil, "https://ai.example/"); return err },
+		"invoker-without-base":    func() error { _, err := aiuri.NewGatewayInvoker(host, ""); return err },
 		"discoverer-without-host": func() error {
-			_, err := aiuri.NewDiscoverer(nil, aiuri.DiscoveryOptions{}).Discover(t.Context(), "")
+			_, err := aiuri.NewDiscoverer(nil, aiuri.DiscovererOptions{}).Discover(t.Context(), "")
 			return err
 		},
 		"client-of-a-zero-discoverer": func() error { return zeroDiscoverer(t, host) },
@@ -133,12 +133,12 @@ func TestZeroValues(t *testing.T) {
 			return err
 		},
 		"call-that-is-nil": func() error {
-			i := must(aiuri.GatewayInvoker(host, "https://ai.example/"))
+			i := must(aiuri.NewGatewayInvoker(host, "https://ai.example/"))
 			_, err := i.Invoke(t.Context(), nil)
 			return err
 		},
 		"call-that-is-zero": func() error {
-			i := must(aiuri.GatewayInvoker(host, "https://ai.example/"))
+			i := must(aiuri.NewGatewayInvoker(host, "https://ai.example/"))
 			_, err := i.Invoke(t.Context(), &aiuri.Call{})
 			return err
 		},

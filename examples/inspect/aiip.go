@@ -32,7 +32,7 @@ value: {
 			"inspect --json aiip https://example.com/shop --bootstrap",
 		},
 		build: func(flags *flag.FlagSet) action {
-			var o aiuri.DiscoveryOptions
+			var o aiuri.DiscovererOptions
 			flags.BoolVar(&o.DNS, "bootstrap", false, "look into the DNS too")
 			return func(ctx context.Context, s *session, args []string) error {
 				host, err := s.Host()

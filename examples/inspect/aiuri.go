@@ -81,13 +81,13 @@ func judgeAIURI(text string, mapping *aiuri.Mapping) result {
 }
 
 func refuseAIURI(err error) result {
-	var bad *aiuri.Error
+	var bad *lookleap.Error
 	if !errors.As(err, &bad) {
 		return refuse(err)
 	}
-	message := bad.Reason
+	message := bad.Message
 	if bad.Err != nil {
 		message += ": " + refuse(bad.Err).Message
 	}
-	return refuseAt(lookleap.Finding{Code: bad.Code, Message: message, Fix: bad.Fix, Position: bad.Place})
+	return refuseAt(lookleap.Finding{Code: bad.Code, Message: message, Fix: bad.Fix, Position: bad.Position})
 }

@@ -213,7 +213,7 @@ func (p *patient) skills(ctx context.Context) diagnosis {
 }
 
 func (p *patient) endpoint(ctx context.Context) diagnosis {
-	found, err := aiuri.NewDiscoverer(p.host, aiuri.DiscoveryOptions{DNS: true}).Discover(ctx, p.url.Origin()+"/")
+	found, err := aiuri.NewDiscoverer(p.host, aiuri.DiscovererOptions{DNS: true}).Discover(ctx, p.url.Origin()+"/")
 	switch {
 	case lookleap.CodeOf(err) == aiuri.CodeNoEndpoint:
 		return notThere("no AI endpoint is advertised")

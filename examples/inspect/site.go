@@ -209,7 +209,7 @@ func (v *visit) skills(ctx context.Context) {
 }
 
 func (v *visit) endpoint(ctx context.Context) {
-	found, err := aiuri.NewDiscoverer(v.host, aiuri.DiscoveryOptions{}).Discover(ctx, v.origin+"/")
+	found, err := aiuri.NewDiscoverer(v.host, aiuri.DiscovererOptions{}).Discover(ctx, v.origin+"/")
 	switch {
 	case lookleap.CodeOf(err) == aiuri.CodeNoEndpoint:
 		v.row("ai endpoint", "none")

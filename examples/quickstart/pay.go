@@ -56,7 +56,7 @@ func playPay(s *stage) error {
 	through := func(door string) func(*aiuri.Request) { return func(r *aiuri.Request) { r.Gateway = door } }
 
 	s.say("A shop's page advertises the AI endpoint of a bank. Anyone can advertise anything, so the bank's own document has to name the endpoint too, and keys and policy come from there alone.")
-	found, err := aiuri.NewDiscoverer(s.host, aiuri.DiscoveryOptions{}).Discover(s.ctx, shopPage)
+	found, err := aiuri.NewDiscoverer(s.host, aiuri.DiscovererOptions{}).Discover(s.ctx, shopPage)
 	s.allowed("use the bank's endpoint", err, "the document of bank.example confirms what the shop's page advertises")
 	if err != nil {
 		return err

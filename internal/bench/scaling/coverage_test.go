@@ -53,7 +53,7 @@ var excluded = map[string]string{
 	"wellknown.Result.AppliesTo": oneLookup,
 
 	"aiuri.Claims.Has": oneLookup, "aiuri.DNSRecords": ours, "aiuri.WellKnownHandler": ours, "aiuri.PublicJWKSHandler": ours, "aiuri.SignResult": ours, "aiuri.TokenFunc.Token": ours,
-	"aiuri.Discoverer.*": exchanges, "aiuri.Client.*": exchanges, "aiuri.Gateway.*": exchanges, "aiuri.GatewayInvoker": exchanges,
+	"aiuri.Discoverer.*": exchanges, "aiuri.Client.*": exchanges, "aiuri.Gateway.*": exchanges, "aiuri.NewGatewayInvoker": exchanges,
 
 	"dnssec.Resolver.*": packets,
 }

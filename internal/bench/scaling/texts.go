@@ -158,7 +158,7 @@ func textTargets() []target {
 				_, _ = m.URI(s, s, true)
 			}
 			_, _ = aiuri.NewMapping(s)
-		}, "aiuri.Rules.Parse", "aiuri.FromIRI", "aiuri.URI.UnmarshalText", "aiuri.NewMapping", "aiuri.Mapping.Split", "aiuri.Mapping.URI"),
+		}, "aiuri.ParseWith", "aiuri.FromIRI", "aiuri.URI.UnmarshalText", "aiuri.NewMapping", "aiuri.Mapping.Split", "aiuri.Mapping.URI"),
 		bytesOf("aiuri.ParseKeySet", keys, func(b []byte) { _, _ = aiuri.ParseKeySet(b) }),
 		bytesOf("aiuri.ParseDescriptor", descriptors, func(b []byte) { _, _ = aiuri.ParseDescriptor(b, "https://a.example") }),
 		bytesOf("agentstxt.Parse", policies, func(b []byte) { _, _ = agentstxt.Parse(b) }, "agentstxt.Options.Parse"),

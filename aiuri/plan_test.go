@@ -1,0 +1,41 @@
+package aiuri_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/aiuri"
+)
+
+func TestResume(t *testing.T) {
+	w := newWorld(t)
+	w.host.Prompter = prompter(func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+		return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
+	})
+	client := must(aiuri.NewClient(w.host, w.options))
+	_, err := client.Invoke(t.Context(), pay)
+	var pending *lookleap.PendingError
+	if !errors.As(err, &pending) {
+		t.Fatal(err)
+	}
+	decision, _ := allow(pending.Request)
+	t.Run("AIU-5-02/reject-changed-state", func(t *testing.T) {
+		changed := json.RawMessage(strings.Replace(string(pending.State), "invoke the", "invoke a", 1))
+		if v, err := client.Resume(t.Context(), changed, decision); v != nil || err == nil {
+			t.Errorf("got %v", v)
+		}
+	})
+	t.Run("AIU-5-02/accept-resumed", func(t *testing.T) {
+		if v, err := client.Resume(t.Context(), pending.State, decision); err != nil || v == nil {
+			t.Error(err)
+		}
+	})
+	t.Run("AIU-5-02/reject-twice", func(t *testing.T) {
+		if v, err := client.Resume(t.Context(), pending.State, decision); v != nil || !errors.Is(err, lookleap.ErrAlreadyDone) {
+			t.Errorf("got %v, %v", v, err)
+		}
+	})
+}
