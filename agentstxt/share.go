@@ -2,7 +2,6 @@ package agentstxt
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"net/http"
@@ -10,19 +9,18 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/shared"
 )
 
-// sharedFor is how long a process trusts its memory before it looks into the
-// shared cache again.
-const sharedFor = time.Minute
+// sharedFor is how long a process uses what it knows before it reads the shared
+// cache again.
+const sharedFor = shared.LookAgain
 
 // record is what processes tell one another about an origin: what the server
-// answered, or that its file was malformed. Attempts that gave no answer are not
+// answered, or that its file was malformed. Attempts without an answer are not
 // shared, since they may be about the process that made them.
 type record struct {
-	Asked       time.Time       `json:"asked"`   // when the exchange began that found this out
-	Checked     time.Time       `json:"checked"` // when the server last said so
-	Fresh       time.Time       `json:"fresh"`   // until when it need not be asked again
+	Fresh       time.Time       `json:"fresh"` // until when the server need not be asked again
 	Status      int             `json:"status"`
 	ContentType string          `json:"contentType"`
 	Insecure    bool            `json:"insecure,omitempty"`
@@ -32,15 +30,21 @@ type record struct {
 	Message     string          `json:"message,omitempty"`
 }
 
-func shareKey(o origin) string { return "agentstxt/2/" + o.name }
+// sharedRecord is a record with the times at which it was asked for and found.
+type sharedRecord = shared.Entry[record]
 
-// A malformed file has a record under a key of its own, which nothing but such
-// records is written to. So a process that read a whole file before cannot
-// overwrite it, whichever of the two writes last: the malformed file stands until
+const sharePrefix = "agentstxt/3/"
+
+func (c *Client) sharing() *shared.Cache[record] {
+	return shared.New[record](c.host, shared.Options{Prefix: sharePrefix, Skew: sharedFor})
+}
+
+// tombstoneKey is where a malformed file of an origin is recorded: a process that
+// read a whole file before cannot overwrite it. The malformed file stands until
 // the server is asked again after it was seen.
-func tombstoneKey(o origin) string { return "agentstxt/2/malformed/" + o.name }
+func tombstoneKey(o origin) string { return "malformed/" + o.name }
 
-// tombstoneFor is how long a malformed file is remembered: longer than any record
+// tombstoneFor is how long a malformed file is recorded: longer than any record
 // of a whole file that was read before it.
 const tombstoneFor = staleFor + sharedFor
 
@@ -68,12 +72,11 @@ func (c *Client) recall(ctx context.Context, o origin, before *held) (h *held, u
 	case errors.Is(err, fs.ErrNotExist):
 		return keep()
 	case err != nil:
-		c.reportCache(ctx, o, err)
 		if before != nil && before.failures > 0 {
 			return keep()
 		}
 		return before, false
-	case !before.olderThan(r):
+	case !c.isNews(r, before):
 		return keep()
 	}
 	h = c.adopt(r)
@@ -81,12 +84,12 @@ func (c *Client) recall(ctx context.Context, o origin, before *held) (h *held, u
 		before = &held{}
 	}
 	c.number(before, h)
-	return h, now.Before(h.until) && now.Before(r.Fresh)
+	return h, now.Before(h.until) && now.Before(r.Value.Fresh)
 }
 
-// olderThan reports whether a record tells more than memory does. A malformed
-// file counts unless memory comes from an exchange that began after it was seen.
-func (h *held) olderThan(r *record) bool {
+// isNews reports whether a record tells more than memory does. A malformed file
+// counts unless memory comes from an exchange that began after it was seen.
+func (c *Client) isNews(r *sharedRecord, h *held) bool {
 	if h == nil || h.failures > 0 && !h.standing {
 		return true
 	}
@@ -94,24 +97,23 @@ func (h *held) olderThan(r *record) bool {
 	if h.standing {
 		asked, checked = h.good.asked, h.good.checked
 	}
-	if r.Malformed != "" && !isMalformed(h.policy) {
-		return !asked.After(r.Checked)
+	if r.Value.Malformed != "" && !isMalformed(h.policy) {
+		return c.sharing().Ends(r, asked)
 	}
-	return r.Checked.After(checked)
+	return r.Found.After(checked)
 }
 
 // recorded returns what other processes know: the malformed file, unless a whole
 // one was asked for after it was seen.
-func (c *Client) recorded(ctx context.Context, o origin) (*record, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
-	defer cancel()
-	whole, err := c.recordAt(ctx, shareKey(o))
+func (c *Client) recorded(ctx context.Context, o origin) (*sharedRecord, error) {
+	cache := c.sharing()
+	whole, err := cache.Get(ctx, o.name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	malformed, malformedErr := c.recordAt(ctx, tombstoneKey(o))
+	malformed, malformedErr := cache.Get(ctx, tombstoneKey(o))
 	switch {
-	case malformedErr == nil && malformed.Malformed != "" && (whole == nil || !whole.Asked.After(malformed.Checked)):
+	case malformedErr == nil && malformed.Value.Malformed != "" && (whole == nil || cache.Ends(malformed, whole.Asked)):
 		return malformed, nil
 	case malformedErr != nil && !errors.Is(malformedErr, fs.ErrNotExist):
 		return nil, malformedErr
@@ -119,94 +121,55 @@ func (c *Client) recorded(ctx context.Context, o origin) (*record, error) {
 	return whole, err
 }
 
-func (c *Client) recordAt(ctx context.Context, key string) (*record, error) {
-	value, expires, err := c.host.SharedCache().Get(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	var r record
-	if err := json.Unmarshal(value, &r); err != nil {
-		return nil, err
-	}
-	if !c.host.Time().Before(expires) || r.Checked.After(c.host.Time().Add(sharedFor)) {
-		return nil, fs.ErrNotExist
-	}
-	return &r, nil
-}
-
 // adopt judges a record of another process by this one's options.
-func (c *Client) adopt(r *record) *held {
-	h := &held{asked: r.Asked, checked: r.Checked, fresh: earlier(r.Fresh, r.Checked.Add(mostFresh)), evidence: lookleap.Evidence{Status: r.Status, MediaType: r.ContentType}}
+func (c *Client) adopt(e *sharedRecord) *held {
+	r := &e.Value
+	h := &held{asked: e.Asked, checked: e.Found, fresh: earlier(r.Fresh, e.Found.Add(mostFresh)), evidence: lookleap.Evidence{Status: r.Status, MediaType: r.ContentType}}
 	if r.Malformed != "" {
 		h.policy = restricted(&MalformedError{Code: r.Malformed, Message: r.Message})
 		return c.holdUntil(h)
 	}
 	h.policy = c.options.Judge(Response{Status: r.Status, ContentType: r.ContentType, Body: r.Body, Insecure: r.Insecure})
 	if h.policy.state == Valid {
-		h.good = &goodCopy{policy: h.policy, contentType: r.ContentType, insecure: r.Insecure, validator: r.Validator, asked: r.Asked, checked: r.Checked}
+		h.good = &goodCopy{policy: h.policy, contentType: r.ContentType, insecure: r.Insecure, validator: r.Validator, asked: e.Asked, checked: e.Found}
 	}
 	return c.holdUntil(h)
 }
 
 // share tells other processes. If one of them saw a malformed file after this one
-// asked, that stands, and comes back.
+// asked, share returns that file.
 func (c *Client) share(ctx context.Context, o origin, h *held, out *outcome) (instead *held) {
-	if c.host.Cache == nil {
+	cache := c.sharing()
+	if cache == nil {
 		return nil
 	}
-	// The callers may have left; what was found out is told all the same.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.limits.Timeout)
-	defer cancel()
-	r := &record{Asked: h.asked, Checked: h.checked, Fresh: h.fresh}
-	key, expires := shareKey(o), h.fresh
+	e := sharedRecord{Asked: h.asked, Found: h.checked, Value: record{Fresh: h.fresh}}
+	r := &e.Value
 	switch {
 	case isMalformed(h.policy):
 		r.Malformed, r.Message = h.policy.reason, h.policy.err.Error()
-		key, expires = tombstoneKey(o), h.checked.Add(tombstoneFor)
-		c.withdraw(ctx, o)
+		cache.Delete(ctx, o.name)
+		cache.Put(ctx, tombstoneKey(o), e, h.checked.Add(tombstoneFor))
+		return nil
 	case h.standing || h.failures > 0:
-		return nil // it is no news about the origin
+		return nil // it says nothing new about the origin
 	case h.local:
-		c.withdraw(ctx, o)
-		return c.overruled(ctx, o, h)
+		cache.Delete(ctx, o.name)
 	default:
 		r.Status, r.ContentType, r.Insecure = out.answer.Status, out.answer.ContentType, out.answer.Insecure
+		expires := h.fresh
 		if good := h.good; good != nil {
 			r.Status, r.ContentType, r.Insecure = http.StatusOK, good.contentType, good.insecure
 			r.Body, r.Validator = []byte(good.policy.text[:good.policy.size]), good.validator
 			expires = h.checked.Add(staleFor)
 		}
+		if !cache.Put(ctx, o.name, e, expires) {
+			cache.Delete(ctx, o.name)
+		}
 	}
-	value, err := json.Marshal(r)
-	if err == nil {
-		err = c.host.SharedCache().Put(ctx, key, value, expires)
-	}
-	if err != nil {
-		c.reportCache(ctx, o, err)
-		c.withdraw(ctx, o)
-	}
-	if r.Malformed != "" {
-		return nil
-	}
-	return c.overruled(ctx, o, h)
-}
-
-// overruled returns the malformed file that another process saw after the
-// exchange of h began, if there is one.
-func (c *Client) overruled(ctx context.Context, o origin, h *held) *held {
-	if r, err := c.recordAt(ctx, tombstoneKey(o)); err == nil && r.Malformed != "" && h.olderThan(r) {
-		return c.adopt(r)
+	// Another process may have seen a malformed file since the exchange began.
+	if e, err := cache.Get(context.WithoutCancel(ctx), tombstoneKey(o)); err == nil && e.Value.Malformed != "" && c.isNews(e, h) {
+		return c.adopt(e)
 	}
 	return nil
-}
-
-// withdraw removes what other processes may have been told.
-func (c *Client) withdraw(ctx context.Context, o origin) {
-	if err := c.host.SharedCache().Delete(ctx, shareKey(o)); err != nil {
-		c.reportCache(ctx, o, err)
-	}
-}
-
-func (c *Client) reportCache(ctx context.Context, o origin, err error) {
-	c.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeIO, Subject: o.name + policyPath, Err: err})
 }

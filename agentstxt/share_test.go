@@ -2,7 +2,6 @@ package agentstxt
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"sync/atomic"
@@ -62,7 +61,7 @@ func TestSharedCache(t *testing.T) {
 		before := other.Generation("https://shop.example/")
 		w.servesFile("*broken\n/status ALLOW\n")
 		// A third process that knows nothing reads the file anew.
-		w.host.Cache.Delete(context.Background(), shareKey(origin{name: "https://shop.example"}))
+		w.host.Cache.Delete(context.Background(), sharePrefix+"https://shop.example")
 		w.want(Restricted, CodeHashMissing)
 		w.serves(lab.Status(503))
 		w.pass(time.Minute)
@@ -78,7 +77,7 @@ func TestSharedCache(t *testing.T) {
 		w.servesFile(vectorFile, "Cache-Control", "max-age=86400")
 		w.want(Valid, lookleap.CodeOK)
 		w.wantOf(other, Valid, lookleap.CodeOK)
-		w.host.Cache.Delete(context.Background(), shareKey(origin{name: "https://shop.example"}))
+		w.host.Cache.Delete(context.Background(), sharePrefix+"https://shop.example")
 		w.serves(lab.Status(503))
 		w.pass(time.Minute)
 		w.wantOf(other, Restricted, lookleap.CodeUnreachable)
@@ -94,8 +93,7 @@ func TestSharedCache(t *testing.T) {
 			done <- p
 		}()
 		w.pass(500 * time.Millisecond)
-		r := &record{Malformed: CodeHashMissing, Checked: w.host.Time(), Fresh: w.host.Time().Add(malformedFor)}
-		other.putMalformed(w, r)
+		other.putMalformed(w, w.host.Time())
 		if p := <-done; p.State() != Restricted {
 			w.Error(p.State())
 		}
@@ -109,8 +107,7 @@ func TestSharedCache(t *testing.T) {
 			w.site.Fault("/agents.txt", lab.Delay(time.Second))
 			var seen atomic.Pointer[time.Time] // read where the cache is written to
 			record := func() {
-				at := *seen.Load()
-				other.putMalformed(w, &record{Malformed: CodeHashMissing, Checked: at, Fresh: at.Add(malformedFor)})
+				other.putMalformed(w, *seen.Load())
 			}
 			switch when {
 			case "before-the-put":
@@ -150,7 +147,7 @@ func TestSharedCache(t *testing.T) {
 		w.two(cache, Options{})
 		w.servesFile(vectorFile, "Cache-Control", "no-store")
 		w.want(Valid, lookleap.CodeOK)
-		if _, _, err := cache.Get(context.Background(), shareKey(origin{name: "https://shop.example"})); !errors.Is(err, fs.ErrNotExist) {
+		if _, _, err := cache.Get(context.Background(), sharePrefix+"https://shop.example"); !errors.Is(err, fs.ErrNotExist) {
 			w.Error("stored outside memory")
 		}
 		w.pass(5*time.Minute - time.Second)
@@ -203,20 +200,17 @@ func TestSharedCache(t *testing.T) {
 	inWorld(t, "garbage-in-the-cache-is-no-grant", Options{}, func(w *world) {
 		cache := memory()
 		w.two(cache, Options{})
-		cache.Put(context.Background(), shareKey(origin{name: "https://shop.example"}), []byte("garbage"), w.host.Time().Add(time.Hour))
+		cache.Put(context.Background(), sharePrefix+"https://shop.example", []byte("garbage"), w.host.Time().Add(time.Hour))
 		w.servesFile("*broken\n/a ALLOW\n")
 		w.want(Restricted, CodeHashMissing)
 	})
 }
 
-func (c *Client) putMalformed(w *world, r *record) {
+func (c *Client) putMalformed(w *world, at time.Time) {
 	w.Helper()
-	value, err := json.Marshal(r)
-	if err == nil {
-		err = c.host.Cache.Put(context.Background(), tombstoneKey(origin{name: "https://shop.example"}), value, r.Checked.Add(tombstoneFor))
-	}
-	if err != nil {
-		w.Fatal(err)
+	e := sharedRecord{Asked: at, Found: at, Value: record{Malformed: CodeHashMissing, Fresh: at.Add(malformedFor)}}
+	if !c.sharing().Put(context.Background(), tombstoneKey(origin{name: "https://shop.example"}), e, at.Add(tombstoneFor)) {
+		w.Fatal("not stored")
 	}
 }
 

@@ -3,23 +3,19 @@ package dvs
 import (
 	"bytes"
 	"context"
-	"errors"
-	"io/fs"
 	"net/http"
-	"time"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/shared"
 )
 
-// sharedFor is how long a process uses a copy of another one before it looks
-// again.
-const sharedFor = time.Minute
+// sharedFor is how long a process uses a copy of another one before it looks again.
+const sharedFor = shared.LookAgain
 
 // sharedCopy is what processes tell one another through [lookleap.Host.Cache]:
-// what a server answered for a SKILL.md, never a decision. Each judges it by its
-// own roots.
+// what a server answered for a SKILL.md, never a decision. Each process judges it
+// by its own roots.
 type sharedCopy struct {
 	Evidence  Evidence        `json:"evidence"`
 	Body      content         `json:"body"`
@@ -28,39 +24,35 @@ type sharedCopy struct {
 
 func (s *sharedCopy) contents() []*content { return []*content{&s.Body} }
 
-func shareKey(u domain.URL) string { return "dvs/1/" + u.String() }
+// MarshalBinary keeps the body as it is, behind a line of JSON.
+func (s sharedCopy) MarshalBinary() ([]byte, error)       { return encodeContents(&s) }
+func (s *sharedCopy) UnmarshalBinary(stored []byte) error { return decodeContents(stored, s) }
 
-// recall gives the fresh copy that another process has shared, nil if there is
-// none. Whatever is odd about it makes it none.
+func (l *Loader) sharing() *shared.Cache[sharedCopy] {
+	return shared.New[sharedCopy](l.host, shared.Options{Prefix: "dvs/2/", Skew: sharedFor})
+}
+
+// recall returns the fresh copy that another process has shared, or nil if there
+// is no usable one.
 func (l *Loader) recall(ctx context.Context, u domain.URL) *document {
-	if l.host.Cache == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, l.limits.Time)
-	defer cancel()
-	value, expires, err := l.host.SharedCache().Get(ctx, shareKey(u))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	var shared sharedCopy
-	if err == nil {
-		err = decodeContents(value, &shared)
-	}
-	now, e := l.host.Time(), &shared.Evidence
-	if err == nil && (shared.Body.Size > l.limits.Skill || e.Digest != DigestOf(shared.Body.Bytes) || e.Status != http.StatusOK || e.Failure != "" || len(e.Hops) > l.limits.Redirects || e.Received.After(now.Add(sharedFor))) {
-		err = errors.New("the shared copy is damaged")
-	}
+	cache := l.sharing()
+	entry, err := cache.Get(ctx, u.String())
 	if err != nil {
-		l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeIO, Subject: domain.Redact(u.String()), Err: err})
+		return nil
+	}
+	stored, now := &entry.Value, l.host.Time()
+	e := &stored.Evidence
+	if stored.Body.Size > l.limits.Skill || e.Digest != DigestOf(stored.Body.Bytes) || e.Status != http.StatusOK || e.Failure != "" || len(e.Hops) > l.limits.Redirects || !e.Received.Equal(entry.Found) {
+		cache.Report(ctx, u.String(), shared.ErrForged)
 		return nil
 	}
 	if most := e.Received.Add(l.limits.Kept); most.Before(e.Fresh) {
 		e.Fresh = most
 	}
-	if !now.Before(e.Fresh) || !now.Before(expires) {
+	if !now.Before(e.Fresh) {
 		return nil
 	}
-	doc := &document{evidence: *e, body: bytes.Clone(shared.Body.Bytes), final: u, known: shared.Validator, public: true}
+	doc := &document{evidence: *e, body: bytes.Clone(stored.Body.Bytes), final: u, known: stored.Validator, public: true}
 	if n := len(e.Hops); n > 0 {
 		if doc.final, err = l.rules().urls().Parse(e.Hops[n-1]); err != nil {
 			return nil
@@ -72,22 +64,13 @@ func (l *Loader) recall(ctx context.Context, u domain.URL) *document {
 // share tells other processes what a server answered, and takes back what they
 // were told before if it is no longer for all.
 func (l *Loader) share(ctx context.Context, u domain.URL, doc *document) {
-	if l.host.Cache == nil || doc.evidence.Failure != "" {
+	if doc.evidence.Failure != "" {
 		return
 	}
-	// Those who asked may have left; what was found out is told all the same.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.limits.Time)
-	defer cancel()
-	var err error
-	if doc.public && doc.evidence.Status == http.StatusOK && l.host.Time().Before(doc.evidence.Fresh) {
-		var value []byte
-		if value, err = encodeContents(&sharedCopy{doc.evidence, newContent(doc.body), doc.known}); err == nil {
-			err = l.host.SharedCache().Put(ctx, shareKey(u), value, doc.evidence.Fresh)
-		}
-	} else if err = l.host.SharedCache().Delete(ctx, shareKey(u)); errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	if err != nil {
-		l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeIO, Subject: domain.Redact(u.String()), Err: err})
+	cache, e := l.sharing(), &doc.evidence
+	if doc.public && e.Status == http.StatusOK && l.host.Time().Before(e.Fresh) {
+		cache.Put(ctx, u.String(), shared.Entry[sharedCopy]{Asked: e.Received, Found: e.Received, Value: sharedCopy{*e, newContent(doc.body), doc.known}}, e.Fresh)
+	} else {
+		cache.Delete(ctx, u.String())
 	}
 }

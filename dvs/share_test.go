@@ -16,7 +16,7 @@ import (
 
 // TestSharedCopies lets several processes load one skill with one cache.
 func TestSharedCopies(t *testing.T) {
-	const at, url, key = "/s/a/SKILL.md", "https://shop.example/s/a/SKILL.md", "dvs/1/https://shop.example/s/a/SKILL.md"
+	const at, url, key = "/s/a/SKILL.md", "https://shop.example/s/a/SKILL.md", "dvs/2/https://shop.example/s/a/SKILL.md"
 	type fleet struct {
 		*lab.Internet
 		site  *lab.Site

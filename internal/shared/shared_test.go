@@ -1,0 +1,143 @@
+package shared_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/shared"
+)
+
+var start = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+
+// process returns a host whose clock is at a time, and its view of a cache.
+func process(cache lookleap.Cache, now *time.Time, o shared.Options, codes *[]lookleap.Code) *shared.Cache[string] {
+	host := &lookleap.Host{Cache: cache, Now: func() time.Time { return *now }}
+	host.Observe = func(_ context.Context, e lookleap.Event) { *codes = append(*codes, e.Code) }
+	return shared.New[string](host, o)
+}
+
+func TestCache(t *testing.T) {
+	now, reported := start, []lookleap.Code(nil)
+	under := lookleap.NewMemoryCache(10)
+	c := process(under, &now, shared.Options{Prefix: "test/1/", Skew: time.Minute, Remembered: 10}, &reported)
+	entry := func(found time.Time, value string) shared.Entry[string] {
+		return shared.Entry[string]{Asked: found, Found: found, Value: value}
+	}
+	put := func(key string, found time.Time) []byte {
+		t.Helper()
+		if !c.Put(t.Context(), key, entry(found, "value"), start.Add(time.Hour)) {
+			t.Fatal("not stored")
+		}
+		stored, _, err := under.Get(t.Context(), "test/1/"+key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stored
+	}
+	wantForged := func(t *testing.T, key string) {
+		t.Helper()
+		reported = nil
+		if e, err := c.Get(t.Context(), key); !errors.Is(err, shared.ErrForged) || len(reported) != 1 || reported[0] != lookleap.CodeCacheForged {
+			t.Errorf("%+v, %v; reported %v", e, err, reported)
+		}
+	}
+	t.Run("accept-written", func(t *testing.T) {
+		put("a", start)
+		if e, err := c.Get(t.Context(), "a"); err != nil || e.Value != "value" || !e.Found.Equal(start) {
+			t.Error(e, err)
+		}
+	})
+	t.Run("accept-nothing", func(t *testing.T) {
+		if _, err := c.Get(t.Context(), "none"); !errors.Is(err, fs.ErrNotExist) || len(reported) > 0 {
+			t.Error(err, reported)
+		}
+	})
+	t.Run("reject-moved", func(t *testing.T) {
+		_ = under.Put(t.Context(), "test/1/b", put("a", start), start.Add(time.Hour))
+		wantForged(t, "b")
+	})
+	t.Run("reject-damaged", func(t *testing.T) {
+		stored := put("d", start)
+		_ = under.Put(t.Context(), "test/1/d", stored[:len(stored)-1], start.Add(time.Hour))
+		wantForged(t, "d")
+		_ = under.Put(t.Context(), "test/1/d", []byte("garbage"), start.Add(time.Hour))
+		wantForged(t, "d")
+	})
+	t.Run("reject-future", func(t *testing.T) {
+		put("f", start.Add(time.Minute+1))
+		wantForged(t, "f")
+		put("g", start.Add(time.Minute))
+		if _, err := c.Get(t.Context(), "g"); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("reject-older-one-put-back", func(t *testing.T) {
+		old := put("o", start)
+		put("o", start.Add(time.Second))
+		_ = under.Put(t.Context(), "test/1/o", old, start.Add(time.Hour))
+		wantForged(t, "o")
+	})
+	t.Run("reject-expired", func(t *testing.T) {
+		put("e", start)
+		now = start.Add(time.Hour)
+		if _, err := c.Get(t.Context(), "e"); !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
+		now = start
+	})
+	t.Run("tombstone", func(t *testing.T) {
+		put("t1", start.Add(-time.Second))
+		put("t2", start)
+		stone, err := c.Newest(t.Context(), "t1", "none", "t2")
+		if err != nil || !stone.Found.Equal(start) {
+			t.Fatal(stone, err)
+		}
+		if !c.Ends(stone, start.Add(time.Minute)) || c.Ends(stone, start.Add(time.Minute+1)) || c.Ends(nil, start) {
+			t.Error("a tombstone ends what was asked for before it, within the tolerance of the clocks")
+		}
+	})
+	t.Run("accept-host-without-cache", func(t *testing.T) {
+		none := shared.New[string](&lookleap.Host{}, shared.Options{})
+		none.Delete(t.Context(), "a")
+		if _, err := none.Get(t.Context(), "a"); none != nil || !errors.Is(err, fs.ErrNotExist) || none.Put(t.Context(), "a", entry(start, ""), start) {
+			t.Error(err)
+		}
+	})
+	t.Run("accept-write-of-a-caller-who-left", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if !c.Put(ctx, "l", entry(start, "value"), start.Add(time.Hour)) {
+			t.Error("not stored")
+		}
+	})
+}
+
+// FuzzStoredEntry reads entries that anyone may have written: none panics, and none is read as the
+// entry of another key or of the future.
+func FuzzStoredEntry(f *testing.F) {
+	f.Add([]byte(`{"key":"test/1/a","asked":"2026-06-01T12:00:00Z","found":"2026-06-01T12:00:00Z"}` + "\n" + `"value"`))
+	f.Add([]byte(`{"key":"test/1/b","asked":"2026-06-01T12:00:00Z","found":"2026-06-01T12:00:00Z"}` + "\n" + `"value"`))
+	f.Add([]byte(`{}`))
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, stored []byte) {
+		now, reported := start, []lookleap.Code(nil)
+		under := lookleap.NewMemoryCache(1)
+		c := process(under, &now, shared.Options{Prefix: "test/1/"}, &reported)
+		_ = under.Put(t.Context(), "test/1/a", stored, start.Add(time.Hour))
+		e, err := c.Get(t.Context(), "a")
+		if err == nil && e.Found.After(now) || (err == nil) != (len(reported) == 0) {
+			t.Errorf("%+v, %v; reported %v", e, err, reported)
+		}
+		if err != nil {
+			return
+		}
+		c.Put(t.Context(), "a", *e, start.Add(time.Hour))
+		if again, err := c.Get(t.Context(), "a"); err != nil || again.Value != e.Value || !again.Found.Equal(e.Found) {
+			t.Errorf("%+v was written, %+v read: %v", e, again, err)
+		}
+	})
+}
