@@ -25,14 +25,14 @@ func TestActivation(t *testing.T) {
 	t.Run("DVS-5.2-05/accept-registered-no-prompt", func(t *testing.T) {
 		ui := &prompter{decide: decline}
 		_, host := world(t, ui)
-		if _, err := (dvs.Options{Roots: registry(t, "https://shop.example/")}).NewLoader(host).Load(t.Context(), own); err != nil || ui.count() != 0 {
+		if _, err := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), own); err != nil || ui.count() != 0 {
 			t.Errorf("asked %d times, %v", ui.count(), err)
 		}
 	})
 	t.Run("DVS-5.2-05/accept-default-asks-once", func(t *testing.T) {
 		ui := &prompter{decide: agree}
 		_, host := world(t, ui)
-		loader := dvs.NewLoader(host)
+		loader := dvs.NewLoader(host, dvs.Options{})
 		for range 2 {
 			skill, err := loader.Load(t.Context(), own)
 			if err != nil || skill.Source != dvs.DefaultOrigin || !hasCheck(skill.Verdict, dvs.CodeNotRegistered) {
@@ -46,7 +46,7 @@ func TestActivation(t *testing.T) {
 	t.Run("DVS-3.1-28/accept-user-confirms", func(t *testing.T) {
 		ui := &prompter{decide: agree}
 		_, host := world(t, ui)
-		loader := dvs.NewLoader(host)
+		loader := dvs.NewLoader(host, dvs.Options{})
 		for range 2 {
 			skill, err := loader.Load(t.Context(), hub)
 			if err != nil || skill.Source != dvs.ByUser || skill.Root.String() != "https://github.com/example-org/" {
@@ -60,7 +60,7 @@ func TestActivation(t *testing.T) {
 	t.Run("DVS-5.2-02/accept-root-and-domain-shown", func(t *testing.T) {
 		ui := &prompter{decide: agree}
 		_, host := world(t, ui)
-		if _, err := dvs.NewLoader(host).Load(t.Context(), hub); err != nil {
+		if _, err := dvs.NewLoader(host, dvs.Options{}).Load(t.Context(), hub); err != nil {
 			t.Fatal(err)
 		}
 		text := ui.asked[0].String()
@@ -88,7 +88,7 @@ func TestActivation(t *testing.T) {
 			t.Run(id+"/reject-"+name, func(t *testing.T) {
 				for _, url := range []string{own, hub} {
 					_, host := world(t, p)
-					skill, err := dvs.NewLoader(host).Load(t.Context(), url)
+					skill, err := dvs.NewLoader(host, dvs.Options{}).Load(t.Context(), url)
 					var no *lookleap.VerifyError
 					if skill != nil || !errors.As(err, &no) || no.Verdict.OK {
 						t.Errorf("got %v", err)
@@ -100,7 +100,7 @@ func TestActivation(t *testing.T) {
 	t.Run("DVS-3.1-30/accept-narrowed", func(t *testing.T) {
 		net, host := world(t, &prompter{decide: agree})
 		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", strings.Replace(refund, "name:", "trust-root: https://shop.example/s/\nname:", 1))
-		skill, err := dvs.NewLoader(host).Load(t.Context(), own)
+		skill, err := dvs.NewLoader(host, dvs.Options{}).Load(t.Context(), own)
 		if err != nil || skill.Root.String() != "https://shop.example/s/" {
 			t.Fatal(skill, err)
 		}
@@ -111,7 +111,7 @@ func TestActivation(t *testing.T) {
 	t.Run("DVS-3.1-30/reject-widened", func(t *testing.T) {
 		net, host := world(t, nil)
 		github(net, "/example-org/skills/main/refund/SKILL.md", strings.Replace(refund, "name:", "trust-root: https://github.com/\nname:", 1))
-		skill, err := dvs.Options{Roots: registry(t, "https://github.com/example-org/")}.NewLoader(host).Load(t.Context(), hub)
+		skill, err := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://github.com/example-org/")}).Load(t.Context(), hub)
 		if err != nil || skill.Root.String() != "https://github.com/example-org/" || !hasCheck(skill.Verdict, dvs.CodeSelfDeclared) {
 			t.Error(skill, err)
 		}
@@ -126,7 +126,7 @@ func TestResumeActivation(t *testing.T) {
 	host.Prompter = &prompter{decide: func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 		return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
 	}}
-	skill, err := dvs.NewLoader(host).Load(t.Context(), hub)
+	skill, err := dvs.NewLoader(host, dvs.Options{}).Load(t.Context(), hub)
 	var pending *lookleap.PendingError
 	if skill != nil || !errors.As(err, &pending) {
 		t.Fatal(err)
@@ -134,7 +134,7 @@ func TestResumeActivation(t *testing.T) {
 	asked := len(net.Journal().Requests())
 	decision, _ := agree(pending.Request)
 	t.Run("DVS-5.2-09/accept-resumed-elsewhere", func(t *testing.T) {
-		other := dvs.NewLoader(host)
+		other := dvs.NewLoader(host, dvs.Options{})
 		got, err := other.Resume(t.Context(), pending.State, decision)
 		if err != nil || got.Loaded.Source != dvs.ByUser || got.Loaded.Name != "refund" {
 			t.Fatal(got, err)
@@ -147,7 +147,7 @@ func TestResumeActivation(t *testing.T) {
 		}
 	})
 	t.Run("DVS-5.2-08/reject-resumed-no", func(t *testing.T) {
-		if got, err := dvs.NewLoader(host).Resume(t.Context(), pending.State, lookleap.ConsentDecision{Digest: decision.Digest}); got != nil || !errors.Is(err, lookleap.ErrConsentRefused) {
+		if got, err := dvs.NewLoader(host, dvs.Options{}).Resume(t.Context(), pending.State, lookleap.ConsentDecision{Digest: decision.Digest}); got != nil || !errors.Is(err, lookleap.ErrConsentRefused) {
 			t.Error(got, err)
 		}
 	})
@@ -166,7 +166,7 @@ func TestOneSkill(t *testing.T) {
 			Body("/org/skills/main/one/ADVANCED.md", "text/markdown", "more").Body("/org/skills/main/two/SKILL.md", "text/markdown", refund)
 		host := net.Host()
 		host.Prompter = ui
-		return net, o.NewLoader(host), ui
+		return net, dvs.NewLoader(host, o), ui
 	}
 	load := func(t *testing.T, l *dvs.Loader, url string) *dvs.Loaded {
 		t.Helper()

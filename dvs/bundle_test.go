@@ -20,7 +20,7 @@ func TestBundle(t *testing.T) {
 		Body("/s/a/MORE.md", "text/markdown", "more").
 		Body("/s/a/scripts/x.py", "text/plain", "print()").
 		Body("/s/b/GUIDE.md", "text/markdown", "not of this skill")
-	skill, err := dvs.Options{Roots: registry(t, "https://shop.example/")}.NewLoader(net.Host()).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
+	skill, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestBundle(t *testing.T) {
 		})
 	}
 	t.Run("D08/reject-large-together", func(t *testing.T) {
-		loader := dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: dvs.Limits{Total: 200}}.NewLoader(net.Host())
+		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: dvs.Limits{Total: 200}})
 		skill, err := loader.Load(t.Context(), "https://shop.example/s/a/SKILL.md")
 		if err != nil {
 			t.Fatal(err)

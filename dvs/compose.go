@@ -40,7 +40,7 @@ func (s *Loaded) LoadRef(ctx context.Context, ref string) (*Loaded, error) {
 	if err != nil {
 		return nil, l.refuseTarget(ctx, ref, badURL(ref, err))
 	}
-	child, err := l.rules().ParseSkillURL(u.String())
+	child, err := ParseSkillURL(u.String(), l.rules())
 	if err != nil {
 		return nil, l.refuseTarget(ctx, ref, err)
 	}

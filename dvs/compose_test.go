@@ -27,9 +27,9 @@ func TestLoadRef(t *testing.T) {
 		github(w.net, "/o/r/main/SKILL.md", refund)
 		host := w.net.Host()
 		host.Prompter = w.ui
-		w.loader = dvs.Options{Roots: registry(t, append(roots, "https://a.example/s/")...), Notify: func(_ context.Context, x dvs.Crossing) {
+		w.loader = dvs.NewLoader(host, dvs.Options{Roots: registry(t, append(roots, "https://a.example/s/")...), Notify: func(_ context.Context, x dvs.Crossing) {
 			w.crossings = append(w.crossings, x)
-		}}.NewLoader(host)
+		}})
 		var err error
 		if w.parent, err = w.loader.Load(t.Context(), "https://a.example/s/p/SKILL.md"); err != nil {
 			t.Fatal(err)

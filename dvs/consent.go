@@ -262,7 +262,7 @@ func resumed(r *Resumed, err error) (*Resumed, error) {
 }
 
 func (l *Loader) resumeAdmission(ctx context.Context, approval *lookleap.Approval, c *candidate) (*Resumed, error) {
-	u, err := l.rules().ParseSkillURL(c.Claim.URL)
+	u, err := ParseSkillURL(c.Claim.URL, l.rules())
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +270,7 @@ func (l *Loader) resumeAdmission(ctx context.Context, approval *lookleap.Approva
 	c.Claim.Profile = l.options.Profile
 	c.Claim.Strict = c.Claim.Strict || l.options.Strict
 	c.Claim.RequireSecure = c.Claim.RequireSecure || l.options.RequireSecure
-	if c.root, err = l.rules().ParseTrustRoot(c.Claim.Root); err != nil {
+	if c.root, err = ParseTrustRoot(c.Claim.Root, l.rules()); err != nil {
 		return nil, err
 	}
 	got, err := l.commitAdmission(ctx, approval, c, true)

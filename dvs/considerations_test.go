@@ -24,7 +24,7 @@ func TestGuardAndNames(t *testing.T) {
 		net, site := world(t)
 		site.Status("/agents.txt", 401)
 		host := net.Host()
-		_, err := dvs.Options{Roots: roots(t), Guard: agentstxt.Guard(host)}.NewLoader(host).Load(t.Context(), url)
+		_, err := dvs.NewLoader(host, dvs.Options{Roots: roots(t), Guard: agentstxt.Guard(host)}).Load(t.Context(), url)
 		if lookleap.CodeOf(err) != dvs.CodeBlockedByPolicy || !errors.Is(err, lookleap.ErrDenied) {
 			t.Errorf("got %v", err)
 		}
@@ -35,13 +35,13 @@ func TestGuardAndNames(t *testing.T) {
 	t.Run("DVS-3.1-57/accept-no-guard", func(t *testing.T) {
 		net, site := world(t)
 		site.Status("/agents.txt", 401)
-		if _, err := (dvs.Options{Roots: roots(t)}).NewLoader(net.Host()).Load(t.Context(), url); err != nil || len(net.Journal().Requests()) != 1 {
+		if _, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots(t)}).Load(t.Context(), url); err != nil || len(net.Journal().Requests()) != 1 {
 			t.Error(err)
 		}
 	})
 	t.Run("DVS-3.1-55/accept-nothing-ambient", func(t *testing.T) {
 		net, _ := world(t)
-		if _, err := (dvs.Options{Roots: roots(t)}).NewLoader(net.Host()).Load(t.Context(), url); err != nil {
+		if _, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots(t)}).Load(t.Context(), url); err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"Cookie", "Authorization", "Referer"} {
@@ -53,7 +53,7 @@ func TestGuardAndNames(t *testing.T) {
 	t.Run("DVS-5.3-02/reject-bogus", func(t *testing.T) {
 		net, _ := world(t)
 		net.Name("shop.example").Bogus()
-		_, err := dvs.Options{Roots: roots(t)}.NewLoader(net.Host()).Load(t.Context(), url)
+		_, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots(t)}).Load(t.Context(), url)
 		if lookleap.CodeOf(err) != lookleap.CodeDNSSECBogus || !errors.Is(err, lookleap.ErrBogus) || len(net.Journal().Dials()) != 0 {
 			t.Errorf("got %v", err)
 		}
@@ -62,20 +62,20 @@ func TestGuardAndNames(t *testing.T) {
 		net, _ := world(t)
 		host := net.Host()
 		host.Fetcher = net.ForeignTransport() // resolves by itself, without validation
-		loader := dvs.Options{Roots: roots(t)}.NewLoader(host)
+		loader := dvs.NewLoader(host, dvs.Options{Roots: roots(t)})
 		if _, err := loader.Load(t.Context(), url); err != nil {
 			t.Fatal(err)
 		}
 		net.Journal().Clear()
 		net.Name("shop.example").Bogus()
-		if _, err := (dvs.Options{Roots: roots(t)}).NewLoader(host).Load(t.Context(), url); lookleap.CodeOf(err) != lookleap.CodeDNSSECBogus || len(net.Journal().Requests()) != 0 {
+		if _, err := dvs.NewLoader(host, dvs.Options{Roots: roots(t)}).Load(t.Context(), url); lookleap.CodeOf(err) != lookleap.CodeDNSSECBogus || len(net.Journal().Requests()) != 0 {
 			t.Errorf("got %v after %v", err, net.Journal().Requests())
 		}
 	})
 	t.Run("DVS-5.3-02/accept-insecure-recorded", func(t *testing.T) {
 		net, _ := world(t)
 		net.Name("shop.example").DNSSEC(lookleap.Insecure)
-		skill, err := dvs.Options{Roots: roots(t)}.NewLoader(net.Host()).Load(t.Context(), url)
+		skill, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots(t)}).Load(t.Context(), url)
 		if err != nil || !hasCheck(skill.Verdict, dvs.CodeDNSSECInsecure) {
 			t.Error(err)
 		}
@@ -83,7 +83,7 @@ func TestGuardAndNames(t *testing.T) {
 	t.Run("DVS-5.3-02/accept-secure-demanded", func(t *testing.T) {
 		net, _ := world(t)
 		net.Name("shop.example").DNSSEC(lookleap.Secure)
-		if _, err := (dvs.Options{Roots: roots(t), RequireSecure: true}).NewLoader(net.Host()).Load(t.Context(), url); err != nil {
+		if _, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots(t), RequireSecure: true}).Load(t.Context(), url); err != nil {
 			t.Error(err)
 		}
 	})
@@ -91,14 +91,14 @@ func TestGuardAndNames(t *testing.T) {
 		net := lab.ForTest(t)
 		github(net, "/o/r/main/SKILL.md", refund)
 		net.Name("raw.githubusercontent.com").Bogus()
-		_, err := dvs.Options{Roots: registry(t, "https://github.com/o/")}.NewLoader(net.Host()).Load(t.Context(), "https://github.com/o/r/blob/main/SKILL.md")
+		_, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://github.com/o/")}).Load(t.Context(), "https://github.com/o/r/blob/main/SKILL.md")
 		if lookleap.CodeOf(err) != lookleap.CodeDNSSECBogus {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("DVS-0-01/accept-one-host-contacted", func(t *testing.T) {
 		net, _ := world(t)
-		if _, err := (dvs.Options{Roots: roots(t)}).NewLoader(net.Host()).Load(t.Context(), url); err != nil {
+		if _, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots(t)}).Load(t.Context(), url); err != nil {
 			t.Fatal(err)
 		}
 		for _, q := range net.Journal().Queries() {
@@ -109,7 +109,7 @@ func TestGuardAndNames(t *testing.T) {
 	})
 	t.Run("DVS-7-03/reject-running-handle", func(t *testing.T) {
 		net, _ := world(t)
-		loader := dvs.Options{Roots: roots(t)}.NewLoader(net.Host())
+		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots(t)})
 		skill, err := loader.Load(t.Context(), url)
 		if err != nil {
 			t.Fatal(err)
@@ -128,7 +128,7 @@ func TestGuardAndNames(t *testing.T) {
 	t.Run("DVS-3.1-53/accept-base-is-final", func(t *testing.T) {
 		net, site := world(t)
 		site.Redirect("/s/a/SKILL.md", "/v2/a/SKILL.md").Body("/v2/a/SKILL.md", "text/markdown", refund)
-		skill, err := dvs.Options{Roots: roots(t)}.NewLoader(net.Host()).Load(t.Context(), url)
+		skill, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots(t)}).Load(t.Context(), url)
 		if err != nil || skill.ID.String() != url {
 			t.Fatal(err)
 		}
@@ -138,7 +138,7 @@ func TestGuardAndNames(t *testing.T) {
 	})
 	t.Run("DVS-3-01/reject-cancelled-is-not-kept", func(t *testing.T) {
 		net, _ := world(t)
-		loader := dvs.Options{Roots: roots(t)}.NewLoader(net.Host())
+		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots(t)})
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := loader.Load(ctx, url); !errors.Is(err, context.Canceled) {
@@ -157,7 +157,7 @@ func TestSecurityConsiderations(t *testing.T) {
 	load := func(t *testing.T, change func(*lab.Internet, *lab.Site)) (*dvs.Loaded, error) {
 		net := lab.ForTest(t)
 		change(net, net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", strings.Replace(refund, "description: Refunds", "description: by Example Bank, certified. Refunds", 1)))
-		return dvs.Options{Roots: registry(t, "https://shop.example/")}.NewLoader(net.Host()).Load(t.Context(), url)
+		return dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), url)
 	}
 	t.Run("DVS-7-01/accept-domain-control-and-no-more", func(t *testing.T) {
 		skill, err := load(t, func(*lab.Internet, *lab.Site) {})

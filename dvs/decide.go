@@ -12,19 +12,15 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// Decide judges a claim by the evidence at a time, by the zero [Rules]: see
-// [Rules.Decide].
-func Decide(c Claim, e Evidence, now time.Time) *lookleap.Verdict { return Rules{}.Decide(c, e, now) }
-
 // Decide judges a claim by the evidence at a time. It does no I/O and gives
 // the same verdict for the same input, so that a stored [lookleap.Verdict] can
-// be judged again by [Rules.Rejudge]. The checks stand in the order of the
+// be judged again by [Rejudge]. The checks stand in the order of the
 // procedure; what comes after the first that fails is skipped.
 //
 // The codes needs-root and root-not-registered say that nobody has confirmed
 // the root: such a skill is unverified rather than rejected.
-func (r Rules) Decide(c Claim, e Evidence, now time.Time) *lookleap.Verdict {
-	j := &judge{rules: r, claim: c, evidence: e, now: now}
+func Decide(c Claim, e Evidence, now time.Time, rules Rules) *lookleap.Verdict {
+	j := &judge{rules: rules, claim: c, evidence: e, now: now}
 	v := &lookleap.Verdict{Document: Draft, Subject: domain.Redact(c.URL), CheckedAt: now, Code: lookleap.CodeOK, OK: true}
 	for _, step := range []struct {
 		requirement string
@@ -61,7 +57,7 @@ func (r Rules) Decide(c Claim, e Evidence, now time.Time) *lookleap.Verdict {
 		v.Summary = fmt.Sprintf("the skill is verified under %s, %s", j.effective, c.Source)
 		v.Expires = e.Fresh
 	}
-	v.Record, _ = json.Marshal(newRecord(c, e, r.AllowQuery)) // both are plain data
+	v.Record, _ = json.Marshal(newRecord(c, e, rules.AllowQuery)) // both are plain data
 	return v
 }
 
@@ -97,7 +93,7 @@ type record struct {
 // newRecord hides what no record shows: user information, fragments, and queries
 // unless they are part of a skill's identity. What is left is judged the same.
 func newRecord(c Claim, e Evidence, allowQuery bool) record {
-	if _, err := (Rules{AllowQuery: allowQuery}).ParseSkillURL(c.URL); err != nil || !allowQuery {
+	if _, err := ParseSkillURL(c.URL, Rules{AllowQuery: allowQuery}); err != nil || !allowQuery {
 		c.URL = domain.Redact(c.URL)
 	}
 	c.Root = domain.Redact(c.Root)
@@ -116,9 +112,9 @@ func shown(evidence []lookleap.Evidence) []lookleap.Evidence {
 	return evidence
 }
 
-// Rejudge judges the record of an earlier verdict of [Rules.Decide] again, at
+// Rejudge judges the record of an earlier verdict of [Decide] again, at
 // another time or by other rules.
-func (r Rules) Rejudge(v *lookleap.Verdict, now time.Time) (*lookleap.Verdict, error) {
+func Rejudge(v *lookleap.Verdict, now time.Time, rules Rules) (*lookleap.Verdict, error) {
 	var in record
 	if v == nil || v.Document != Draft {
 		return nil, usageError("the verdict is not one of "+Draft, "give a verdict that this package returned")
@@ -126,7 +122,7 @@ func (r Rules) Rejudge(v *lookleap.Verdict, now time.Time) (*lookleap.Verdict, e
 	if err := json.Unmarshal(v.Record, &in); err != nil {
 		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the record of the verdict cannot be read", Fix: "give a verdict that this package returned", Err: err}
 	}
-	return r.Decide(in.Claim, in.Evidence, now), nil
+	return Decide(in.Claim, in.Evidence, now, rules), nil
 }
 
 // judge carries what the steps of one decision find out for one another.
@@ -166,7 +162,7 @@ func failed(code lookleap.Code, message string, evidence ...lookleap.Evidence) o
 }
 
 func (j *judge) url() outcome {
-	u, err := j.rules.ParseSkillURL(j.claim.URL)
+	u, err := ParseSkillURL(j.claim.URL, j.rules)
 	if err != nil {
 		return failed(lookleap.CodeOf(err), sentence(err))
 	}
@@ -181,7 +177,7 @@ func (j *judge) declared() outcome {
 	if j.claim.Root == "" {
 		return failed(CodeNeedsRoot, "nobody declared a trust root for this host; register the publisher's path")
 	}
-	root, err := j.rules.ParseTrustRoot(j.claim.Root)
+	root, err := ParseTrustRoot(j.claim.Root, j.rules)
 	if err != nil {
 		return failed(lookleap.CodeOf(err), sentence(err))
 	}
@@ -423,7 +419,7 @@ func (r Rules) narrow(root TrustRoot, declared string, u SkillURL) (TrustRoot, b
 	if declared == "" {
 		return root, false
 	}
-	own, err := r.ParseTrustRoot(declared)
+	own, err := ParseTrustRoot(declared, r)
 	if err != nil || !own.url.Under(root.url) || !own.Covers(u) {
 		return root, false
 	}

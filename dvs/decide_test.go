@@ -111,7 +111,7 @@ func TestDecide(t *testing.T) {
 		t.Run(c.id, func(t *testing.T) {
 			claim, evidence := goodClaim(), goodEvidence()
 			c.change(&claim, &evidence)
-			v := dvs.Decide(claim, evidence, noon)
+			v := dvs.Decide(claim, evidence, noon, dvs.Rules{})
 			if v.Code != c.want || v.OK != (c.want == "ok") || len(v.Checks) != 13 {
 				t.Fatalf("want %s:\n%s", c.want, v)
 			}
@@ -127,7 +127,7 @@ func TestDecide(t *testing.T) {
 			if err := json.Unmarshal(data, &stored); err != nil {
 				t.Fatal(err)
 			}
-			again, err := dvs.Rules{}.Rejudge(&stored, noon)
+			again, err := dvs.Rejudge(&stored, noon, dvs.Rules{})
 			if err != nil || again.String() != v.String() {
 				t.Errorf("judged again: %v\n%s", err, again)
 			}
@@ -146,7 +146,7 @@ func TestDecideNarrows(t *testing.T) {
 		t.Run(c.id, func(t *testing.T) {
 			claim, evidence := goodClaim(), goodEvidence()
 			evidence.SelfDeclared = c.declared
-			v := dvs.Decide(claim, evidence, noon)
+			v := dvs.Decide(claim, evidence, noon, dvs.Rules{})
 			if !v.OK || !strings.Contains(v.Summary, c.want) || !strings.Contains(v.String(), "(self-declared-root)") {
 				t.Errorf("got\n%s", v)
 			}
@@ -156,7 +156,7 @@ func TestDecideNarrows(t *testing.T) {
 
 func TestRejudgeRefuses(t *testing.T) {
 	for _, v := range []*lookleap.Verdict{nil, {Document: "another"}, {Document: dvs.Draft, Record: []byte("{")}} {
-		if again, err := (dvs.Rules{}).Rejudge(v, noon); err == nil || again != nil {
+		if again, err := dvs.Rejudge(v, noon, dvs.Rules{}); err == nil || again != nil {
 			t.Errorf("got %v", again)
 		}
 	}
@@ -172,10 +172,10 @@ func TestNothingToCheck(t *testing.T) {
 		}
 		return lookleap.Failed
 	}
-	bare := dvs.Decide(goodClaim(), goodEvidence(), noon)
+	bare := dvs.Decide(goodClaim(), goodEvidence(), noon, dvs.Rules{})
 	claim, evidence := goodClaim(), goodEvidence()
 	claim.Pin.Digest, evidence.Address, evidence.TLS = evidence.Digest, "192.0.2.1", "TLS 1.3"
-	full := dvs.Decide(claim, evidence, noon)
+	full := dvs.Decide(claim, evidence, noon, dvs.Rules{})
 	for requirement, want := range map[string][2]lookleap.Status{
 		"DVS-3.1-44": {lookleap.Skipped, lookleap.Skipped}, // the URL names no commit
 		"DVS-3-01":   {lookleap.Skipped, lookleap.Passed},  // digest

@@ -30,7 +30,7 @@ func (l *Loader) Discover(ctx context.Context, root string) iter.Seq2[Listing, e
 			yield(Listing{}, err)
 			return
 		}
-		parsed, err := l.rules().ParseTrustRoot(root)
+		parsed, err := ParseTrustRoot(root, l.rules())
 		if err != nil {
 			yield(Listing{}, err)
 			return
@@ -150,7 +150,7 @@ func (d *discovery) index(file listFile) bool {
 			return true
 		}
 	}
-	list, err := d.loader.rules().ParseIndex(doc.body, doc.final.String(), d.loader.limits)
+	list, err := ParseIndex(doc.body, doc.final.String(), d.loader.rules(), d.loader.limits)
 	return d.take(list, err, at)
 }
 
@@ -190,7 +190,7 @@ func (d *discovery) sitemap(ctx context.Context, at string) (list *Listings, goO
 			}
 			body = inflated
 		}
-		list, refused = d.loader.rules().ReadSitemap(body, answer.URL.String(), limits)
+		list, refused = ReadSitemap(body, answer.URL.String(), d.loader.rules(), limits)
 		return nil
 	}))
 	if doc == nil {

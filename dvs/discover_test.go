@@ -78,7 +78,7 @@ func TestParseIndex(t *testing.T) {
 		{id: "DVS-8-01/accept-same-suffix", in: `[]`},
 	} {
 		t.Run(c.id, func(t *testing.T) {
-			list, err := dvs.ParseIndex([]byte(c.in), indexAt, dvs.Limits{})
+			list, err := dvs.ParseIndex([]byte(c.in), indexAt, dvs.Rules{}, dvs.Limits{})
 			if c.refused != "" {
 				if list != nil || lookleap.CodeOf(err) != c.refused {
 					t.Errorf("got %v, %v", list, err)
@@ -103,14 +103,14 @@ func TestParseIndex(t *testing.T) {
 	}
 	for _, id := range []string{"DVS-3.2-22", "J13"} {
 		t.Run(id+"/accept-truncated", func(t *testing.T) {
-			list, err := dvs.ParseIndex([]byte(entries(1001)), indexAt, dvs.Limits{})
+			list, err := dvs.ParseIndex([]byte(entries(1001)), indexAt, dvs.Rules{}, dvs.Limits{})
 			if err != nil || len(list.Skills) != 1000 || list.Findings[0].Code != dvs.CodeIndexTruncated {
 				t.Error(err)
 			}
 		})
 	}
 	t.Run("DVS-4.1-04/reject-listed-paths", func(t *testing.T) {
-		list, err := dvs.ParseIndex([]byte(`[{"name":"a","description":"d","files":["SKILL.md","../x","/x","a/../b","a\\b","C:x","a%2fb",7]}]`), indexAt, dvs.Limits{})
+		list, err := dvs.ParseIndex([]byte(`[{"name":"a","description":"d","files":["SKILL.md","../x","/x","a/../b","a\\b","C:x","a%2fb",7]}]`), indexAt, dvs.Rules{}, dvs.Limits{})
 		if err != nil || !slices.Equal(list.Skills[0].Files, []string{"SKILL.md"}) || len(list.Findings) != 7 {
 			t.Error(list, err)
 		}
@@ -164,7 +164,7 @@ func TestReadSitemap(t *testing.T) {
 		{id: "N02/accept-own", in: urlset(a), want: []string{a}},
 	} {
 		t.Run(c.id, func(t *testing.T) {
-			list, err := dvs.ReadSitemap(strings.NewReader(c.in), at, dvs.Limits{})
+			list, err := dvs.ReadSitemap(strings.NewReader(c.in), at, dvs.Rules{}, dvs.Limits{})
 			if c.refused != "" {
 				if list != nil || lookleap.CodeOf(err) != c.refused {
 					t.Errorf("got %v, %v", list, err)
@@ -188,7 +188,7 @@ func TestReadSitemap(t *testing.T) {
 		})
 	}
 	t.Run("N01/reject-beyond-size", func(t *testing.T) {
-		list, err := dvs.ReadSitemap(io.MultiReader(strings.NewReader(strings.TrimSuffix(urlset(a), "</urlset>")), blanks{}), at, dvs.Limits{})
+		list, err := dvs.ReadSitemap(io.MultiReader(strings.NewReader(strings.TrimSuffix(urlset(a), "</urlset>")), blanks{}), at, dvs.Rules{}, dvs.Limits{})
 		if err != nil || len(list.Skills) != 1 || list.Findings[0].Code != dvs.CodeSitemapLimit {
 			t.Error(list, err)
 		}
@@ -197,7 +197,7 @@ func TestReadSitemap(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		long := strings.NewReader(urlset(many[:50_000]...))
-		if _, err := dvs.ReadSitemap(long, at, dvs.Limits{}); err != nil {
+		if _, err := dvs.ReadSitemap(long, at, dvs.Rules{}, dvs.Limits{}); err != nil {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)
@@ -287,7 +287,7 @@ func TestDiscover(t *testing.T) {
 				c.site(net.Site("shop.example"))
 				net.Site("evil.example").Body("*", "application/json", index)
 				var got []string
-				for l, err := range dvs.NewLoader(net.Host()).Discover(t.Context(), root) {
+				for l, err := range dvs.NewLoader(net.Host(), dvs.Options{}).Discover(t.Context(), root) {
 					var skipped *dvs.Skipped
 					switch {
 					case errors.As(err, &skipped):
@@ -310,7 +310,7 @@ func TestDiscover(t *testing.T) {
 	t.Run("DVS-3.2-04/reject-path-root", func(t *testing.T) {
 		net := lab.ForTest(t)
 		for _, root := range []string{"https://github.com/o/", "https://shop.example/a/"} {
-			for l, err := range dvs.NewLoader(net.Host()).Discover(t.Context(), root) {
+			for l, err := range dvs.NewLoader(net.Host(), dvs.Options{}).Discover(t.Context(), root) {
 				if !l.Skill.IsZero() || lookleap.CodeOf(err) != dvs.CodeNoOriginDiscovery {
 					t.Error(l, err)
 				}
@@ -323,7 +323,7 @@ func TestDiscover(t *testing.T) {
 	t.Run("DVS-3.2-04/accept-origin", func(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Site("shop.example")
-		for range dvs.NewLoader(net.Host()).Discover(t.Context(), root) {
+		for range dvs.NewLoader(net.Host(), dvs.Options{}).Discover(t.Context(), root) {
 			t.Error("there is something")
 		}
 		got := net.Journal().Paths("shop.example")
@@ -336,7 +336,7 @@ func TestDiscover(t *testing.T) {
 		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).Body("/s/b/SKILL.md", "text/markdown", refund).
 			Body("/.well-known/agent-skills/index.json", "application/json", `{"$schema":"`+dvs.IndexSchema+`","skills":[{"name":"refund","type":"skill-md","description":"Refunds an order.","url":"/s/a/SKILL.md","digest":"`+digestOf(refund)+
 				`"},{"name":"b","type":"skill-md","description":"d","url":"/s/b/SKILL.md","digest":"`+digestOf("other")+`"}]}`)
-		loader := dvs.Options{Roots: registry(t, root)}.NewLoader(net.Host())
+		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, root)})
 		var codes []string
 		for l, err := range loader.Discover(t.Context(), root) {
 			if err != nil {
@@ -366,7 +366,7 @@ func TestDiscover(t *testing.T) {
 			net.Site("shop.example").Body("/.well-known/skills/index.json", "application/json", `[{"name":"a","description":"d","path":"/s/a/"}]`).
 				Body("/.well-known/agent-skills/index.json", "application/json", `{"$schema":"`+dvs.IndexSchema+`","skills":[{"name":"new","type":"skill-md","description":"d","url":"/s/new/SKILL.md","digest":"`+digestOf(refund)+`"}]}`)
 			var got []string
-			for l, err := range (dvs.Options{Roots: registry(t, root), Indexes: c.indexes}).NewLoader(net.Host()).Discover(t.Context(), root) {
+			for l, err := range dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, root), Indexes: c.indexes}).Discover(t.Context(), root) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -397,14 +397,14 @@ func TestDiscover(t *testing.T) {
 			w.WriteHeader(http.StatusNotFound)
 		}
 		net.Site("shop.example").HandleFunc("/.well-known/skills/index.json", meet).HandleFunc("/.well-known/agent-skills/index.json", meet)
-		for _, err := range dvs.NewLoader(net.Host()).Discover(t.Context(), root) {
+		for _, err := range dvs.NewLoader(net.Host(), dvs.Options{}).Discover(t.Context(), root) {
 			t.Error(err)
 		}
 	})
 	t.Run("DVS-3.2-21/accept-file-decides", func(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).Body("/.well-known/skills/index.json", "application/json", index)
-		loader := dvs.Options{Roots: registry(t, root)}.NewLoader(net.Host())
+		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, root)})
 		for l, err := range loader.Discover(t.Context(), root) {
 			if err != nil {
 				t.Fatal(err)
@@ -420,7 +420,7 @@ func TestDiscover(t *testing.T) {
 		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).Body("/sitemap.xml", "application/xml", urlset("https://shop.example/s/a/SKILL.md")).
 			Body("/.well-known/skills/index.json", "text/html", "").Status("/agents.txt", 401)
 		host := net.Host()
-		loader := dvs.Options{Roots: registry(t, root), Guard: agentstxt.Guard(host)}.NewLoader(host)
+		loader := dvs.NewLoader(host, dvs.Options{Roots: registry(t, root), Guard: agentstxt.Guard(host)})
 		for l, err := range loader.Discover(t.Context(), root) {
 			if err == nil || lookleap.CodeOf(err) != dvs.CodeBlockedByPolicy {
 				t.Error(l, err)
@@ -436,7 +436,7 @@ func TestDiscover(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		n := 0
-		for _, err := range dvs.NewLoader(net.Host()).Discover(ctx, root) {
+		for _, err := range dvs.NewLoader(net.Host(), dvs.Options{}).Discover(ctx, root) {
 			if n++; !errors.Is(err, context.Canceled) {
 				t.Error(err)
 			}
@@ -453,7 +453,7 @@ func FuzzIndex(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		list, err := dvs.ParseIndex(data, indexAt, dvs.Limits{})
+		list, err := dvs.ParseIndex(data, indexAt, dvs.Rules{}, dvs.Limits{})
 		checkListings(t, list, err)
 	})
 }
@@ -463,7 +463,7 @@ func FuzzSitemap(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		list, err := dvs.ReadSitemap(bytes.NewReader(data), "https://shop.example/sitemap.xml", dvs.Limits{})
+		list, err := dvs.ReadSitemap(bytes.NewReader(data), "https://shop.example/sitemap.xml", dvs.Rules{}, dvs.Limits{})
 		checkListings(t, list, err)
 	})
 }
@@ -475,7 +475,7 @@ func checkListings(t *testing.T, list *dvs.Listings, err error) {
 		}
 		return
 	}
-	root, _ := dvs.ParseTrustRoot("https://shop.example/")
+	root, _ := dvs.ParseTrustRoot("https://shop.example/", dvs.Rules{})
 	for _, l := range list.Skills {
 		if !root.Covers(l.Skill) || !strings.HasSuffix(l.Skill.String(), "/SKILL.md") {
 			t.Fatalf("listed %s", l.Skill)

@@ -7,7 +7,7 @@
 // hosts many. Nothing in the file itself changes the verdict, no registry takes
 // part, and no claim beyond the control of a domain is made (section 7).
 //
-//	loader := dvs.NewLoader(host)
+//	loader := dvs.NewLoader(host, dvs.Options{})
 //	skill, err := loader.Load(ctx, "https://github.com/example-org/skills/blob/main/refund/SKILL.md")
 //	var no *lookleap.VerifyError
 //	if errors.As(err, &no) {

@@ -15,7 +15,7 @@ import (
 // decision: what files they have is exactly what they say they have.
 func TestResumeHoldsFiles(t *testing.T) {
 	host := lab.ForTest(t).Host()
-	loader := dvs.Options{Roots: registry(t, "https://shop.example/")}.NewLoader(host)
+	loader := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/")})
 	const script = `{"type":"dvs/script","script":{"skill":"https://shop.example/s/a/SKILL.md","root":"https://shop.example/","script":{"name":"x.sh","digest":"","size":%}}}` + "\n"
 	with := func(size, files string) string {
 		return script[:len(script)-5] + size + script[len(script)-4:] + files
@@ -65,7 +65,7 @@ func TestCostOfConsent(t *testing.T) {
 		return agree(req)
 	}}
 	used := costOf(func() {
-		if _, err := dvs.NewLoader(host).Load(context.Background(), at); err != nil {
+		if _, err := dvs.NewLoader(host, dvs.Options{}).Load(context.Background(), at); err != nil {
 			t.Fatal(err)
 		}
 	})

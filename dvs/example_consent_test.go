@@ -20,7 +20,7 @@ func ExampleLoader_Resume() {
 	net, host := hub()
 	defer net.Close()
 	host.Prompter = later{}
-	loader := dvs.NewLoader(host)
+	loader := dvs.NewLoader(host, dvs.Options{})
 	_, err := loader.Load(context.Background(), "https://github.com/example-org/skills/blob/main/refund/SKILL.md")
 	var pending *lookleap.PendingError
 	if !errors.As(err, &pending) {
@@ -90,7 +90,7 @@ func ExampleLoaded_LoadRef() {
 		}
 	}
 	tell := func(_ context.Context, x dvs.Crossing) { fmt.Println("crossing from", x.FromRoot, "to", x.ToRoot) }
-	skill, err := dvs.Options{Roots: roots, Notify: tell}.NewLoader(host).Load(context.Background(), "https://example.com/skills/refund/")
+	skill, err := dvs.NewLoader(host, dvs.Options{Roots: roots, Notify: tell}).Load(context.Background(), "https://example.com/skills/refund/")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -115,7 +115,7 @@ func ExampleLoader_Revoke() {
 		fmt.Println(err)
 		return
 	}
-	loader := dvs.Options{Roots: roots}.NewLoader(host)
+	loader := dvs.NewLoader(host, dvs.Options{Roots: roots})
 	skill, err := loader.Load(context.Background(), "https://example.com/skills/refund/")
 	if err != nil {
 		fmt.Println(err)

@@ -17,7 +17,7 @@ func loadRefund(host *lookleap.Host) (*dvs.Loaded, error) {
 	if _, err := roots.Register("https://example.com/", dvs.ByUser); err != nil {
 		return nil, err
 	}
-	return dvs.Options{Roots: roots}.NewLoader(host).Load(context.Background(), "https://example.com/skills/refund/")
+	return dvs.NewLoader(host, dvs.Options{Roots: roots}).Load(context.Background(), "https://example.com/skills/refund/")
 }
 
 // Agent frameworks that take a file system of skills get a remote, verified one
@@ -91,7 +91,7 @@ func ExampleParseLockfile() {
 
 func ExampleParseIndex() {
 	const index = `{"skills":[{"name":"refund","description":"Gives money back."},{"name":"far","description":"","url":"https://example.net/far/"}]}`
-	list, err := dvs.ParseIndex([]byte(index), "https://example.com/.well-known/skills/index.json", dvs.Limits{})
+	list, err := dvs.ParseIndex([]byte(index), "https://example.com/.well-known/skills/index.json", dvs.Rules{}, dvs.Limits{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -37,7 +37,7 @@ func Example() {
 
 	host.Prompter = ui
 	client := &http.Client{Transport: agentstxt.Guard(host)} // an SSRF-safe client that obeys agents.txt
-	skill, err := dvs.NewLoader(host).Load(ctx, "https://github.com/example-org/skills/blob/main/refund/SKILL.md")
+	skill, err := dvs.NewLoader(host, dvs.Options{}).Load(ctx, "https://github.com/example-org/skills/blob/main/refund/SKILL.md")
 	var no *lookleap.VerifyError
 	if errors.As(err, &no) {
 		fmt.Println(no.Verdict) // why not, as a short tree
@@ -48,9 +48,9 @@ func Example() {
 }
 
 func ExampleParseTrustRoot() {
-	root, err := dvs.ParseTrustRoot("https://GitHub.com/Example-Org")
+	root, err := dvs.ParseTrustRoot("https://GitHub.com/Example-Org", dvs.Rules{})
 	fmt.Println(root, err)
-	_, err = dvs.ParseTrustRoot("https://github.com/")
+	_, err = dvs.ParseTrustRoot("https://github.com/", dvs.Rules{})
 	fmt.Println(err)
 	// Output:
 	// https://github.com/example-org/ <nil>
@@ -58,11 +58,11 @@ func ExampleParseTrustRoot() {
 }
 
 func ExampleParseSkillURL() {
-	u, err := dvs.ParseSkillURL("https://github.com/example-org/skills/tree/main/refund")
+	u, err := dvs.ParseSkillURL("https://github.com/example-org/skills/tree/main/refund", dvs.Rules{})
 	fmt.Println(u, err)
 	fmt.Println(u.ServedFrom())
-	root, _ := dvs.ParseTrustRoot("https://github.com/example-org/")
-	lookalike, _ := dvs.ParseSkillURL("https://github.com/example-org-evil/skills/tree/main/refund")
+	root, _ := dvs.ParseTrustRoot("https://github.com/example-org/", dvs.Rules{})
+	lookalike, _ := dvs.ParseSkillURL("https://github.com/example-org-evil/skills/tree/main/refund", dvs.Rules{})
 	fmt.Println(root.Covers(u), root.Covers(lookalike))
 	// Output:
 	// https://github.com/example-org/skills/blob/main/refund/SKILL.md <nil>
@@ -71,7 +71,7 @@ func ExampleParseSkillURL() {
 }
 
 func ExampleDecide() {
-	v := dvs.Decide(dvs.Claim{URL: "https://example.com.evil.example/SKILL.md", Root: "https://example.com/", Source: dvs.ByUser}, dvs.Evidence{}, noon)
+	v := dvs.Decide(dvs.Claim{URL: "https://example.com.evil.example/SKILL.md", Root: "https://example.com/", Source: dvs.ByUser}, dvs.Evidence{}, noon, dvs.Rules{})
 	fmt.Println(v.OK, v.Code)
 	fmt.Println(v.Checks[3].Message)
 	// Output:
@@ -84,7 +84,7 @@ func ExampleRoots() {
 	_, _ = roots.Register("https://example.com/skills/", dvs.ByUser)
 	_, _ = roots.Block("https://example.com/skills/old/")
 	for _, raw := range []string{"https://example.com/skills/a", "https://example.com/skills/old/b", "https://example.net/c"} {
-		u, _ := dvs.ParseSkillURL(raw)
+		u, _ := dvs.ParseSkillURL(raw, dvs.Rules{})
 		d := roots.Find(u)
 		fmt.Println(d.Root, d.Source, d.Blocked)
 	}
@@ -99,7 +99,7 @@ func ExampleLoader_Register() {
 	defer net.Close()
 	roots := dvs.NewRoots(dvs.Rules{})
 	_, _ = roots.Register("https://example.com/", dvs.ByHost)
-	r, err := dvs.Options{Roots: roots}.NewLoader(host).Register(context.Background(), "https://example.com/skills/refund/")
+	r, err := dvs.NewLoader(host, dvs.Options{Roots: roots}).Register(context.Background(), "https://example.com/skills/refund/")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -127,7 +127,7 @@ func ExampleLoader_Register() {
 func ExampleLoader_Discover() {
 	net, host := hub()
 	defer net.Close()
-	for listing, err := range dvs.NewLoader(host).Discover(context.Background(), "https://example.com/") {
+	for listing, err := range dvs.NewLoader(host, dvs.Options{}).Discover(context.Background(), "https://example.com/") {
 		if err != nil {
 			fmt.Println(err) // an entry that was skipped; the rest goes on
 			continue
@@ -142,7 +142,7 @@ func ExampleLoader_RegisterListing() {
 	defer net.Close()
 	roots := dvs.NewRoots(dvs.Rules{})
 	_, _ = roots.Register("https://example.com/", dvs.ByUser)
-	loader := dvs.Options{Roots: roots}.NewLoader(host)
+	loader := dvs.NewLoader(host, dvs.Options{Roots: roots})
 	for listing, err := range loader.Discover(context.Background(), "https://example.com/") {
 		if err != nil {
 			continue
@@ -170,7 +170,7 @@ func ExampleLoaded_Approve() {
 	defer net.Close()
 	host.Prompter = yes{}
 	sandbox := &runner{sandbox: dvs.Sandbox{Name: "a sandbox", NoNetwork: true, ReadOnlyFS: true, WorkDir: true, Bounded: true}}
-	skill, err := dvs.Options{Runner: sandbox}.NewLoader(host).Load(context.Background(), "https://example.com/skills/refund/")
+	skill, err := dvs.NewLoader(host, dvs.Options{Runner: sandbox}).Load(context.Background(), "https://example.com/skills/refund/")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -66,7 +66,7 @@ func TestHops(t *testing.T) {
 			}
 			host := net.Host()
 			host.Prompter = &prompter{decide: agree}
-			skill, err := dvs.Options{Roots: roots}.NewLoader(host).Load(t.Context(), c.url)
+			skill, err := dvs.NewLoader(host, dvs.Options{Roots: roots}).Load(t.Context(), c.url)
 			if want := lookleap.Code(c.want); want != "" && lookleap.CodeOf(err) != want || want == "" && err != nil || (skill != nil) != (want == "") {
 				t.Fatalf("want %q, got %v", want, err)
 			}
@@ -78,7 +78,7 @@ func TestHops(t *testing.T) {
 	t.Run("O41/reject-resource", func(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Site("gitlab.com").Body("*", "text/markdown", refund).Redirect("/group/project/-/raw/main/MORE.md", "/group/project/uploads/"+upload+"/MORE.md")
-		skill, err := dvs.Options{Roots: registry(t, "https://gitlab.com/group/")}.NewLoader(net.Host()).Load(t.Context(), "https://gitlab.com/group/project/-/blob/main/SKILL.md")
+		skill, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://gitlab.com/group/")}).Load(t.Context(), "https://gitlab.com/group/project/-/blob/main/SKILL.md")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestHops(t *testing.T) {
 	t.Run("O41/reject-blocked-since-it-was-fetched", func(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Site("shop.example").Body("*", "text/markdown", refund).Redirect("/a/SKILL.md", "/b/SKILL.md")
-		loader := dvs.Options{Roots: registry(t, "https://shop.example/")}.NewLoader(net.Host())
+		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
 		if _, err := loader.Load(t.Context(), "https://shop.example/a/"); err != nil {
 			t.Fatal(err)
 		}

@@ -22,20 +22,15 @@ const (
 // indexDepth is how deep an index may be nested.
 const indexDepth = 16
 
-// ParseIndex reads an index by the zero [Rules]: see [Rules.ParseIndex].
-func ParseIndex(data []byte, at string, limits Limits) (*Listings, error) {
-	return Rules{}.ParseIndex(data, at, limits)
-}
-
 // ParseIndex reads the index of an origin, which was served at the URL at. It
 // has one of three shapes: an array of entries with name, description and path;
 // an object with such an array, or with "files" (v0.1); an object with $schema
 // and digests (v0.2). An entry that is incomplete, or that leads elsewhere, is
 // skipped with a finding and does not spoil the rest. What is no index at all is
 // an [*lookleap.Error] with bad-index or unknown-schema.
-func (r Rules) ParseIndex(data []byte, at string, limits Limits) (*Listings, error) {
+func ParseIndex(data []byte, at string, rules Rules, limits Limits) (*Listings, error) {
 	limits = limits.withDefaults()
-	source, err := r.urls().Parse(at)
+	source, err := rules.urls().Parse(at)
 	if err != nil {
 		return nil, badURL(at, err)
 	}
@@ -55,7 +50,7 @@ func (r Rules) ParseIndex(data []byte, at string, limits Limits) (*Listings, err
 			break
 		}
 		place := lookleap.Position{Offset: entry.Offset(), Path: fmt.Sprintf("%s#%d", at, n-1)}
-		listing, err := r.indexEntry(list, source, entry, digests, place)
+		listing, err := rules.indexEntry(list, source, entry, digests, place)
 		if err != nil {
 			list.find(lookleap.SeverityWarning, lookleap.CodeOf(err), "DVS-3.2-20", "the entry is skipped: "+sentence(err), place)
 			continue

@@ -19,7 +19,7 @@ func TestLevels(t *testing.T) {
 	world := func(t *testing.T) (*lab.Internet, *lab.Site, *dvs.Loader) {
 		net := lab.ForTest(t)
 		site := net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).Body("/s/a/ADVANCED.md", "text/markdown", "more").Body("/s/a/data/x.json", "application/json", "{}")
-		return net, site, dvs.Options{Roots: registry(t, "https://shop.example/")}.NewLoader(net.Host())
+		return net, site, dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
 	}
 	t.Run("DVS-4.6-01/accept-three-fetches", func(t *testing.T) {
 		net, _, loader := world(t)
@@ -151,7 +151,7 @@ func TestFreshness(t *testing.T) {
 				net := lab.ForTest(t)
 				hits := 0
 				net.Site("shop.example").Handle("/s/a/SKILL.md", cached(c.control, c.tag, &hits))
-				loader := dvs.Options{Roots: registry(t, "https://shop.example/")}.NewLoader(net.Host())
+				loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
 				first, err := loader.Load(t.Context(), url)
 				if err != nil {
 					t.Fatal(err)
@@ -194,7 +194,7 @@ func TestFreshness(t *testing.T) {
 				if site.Handle("/s/a/SKILL.md", old); c.before != nil {
 					c.before(site, old, changed)
 				}
-				loader := dvs.Options{Roots: registry(t, "https://shop.example/")}.NewLoader(net.Host())
+				loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
 				if _, err := loader.Load(t.Context(), url); err != nil {
 					t.Fatal(err)
 				}
@@ -214,7 +214,7 @@ func TestFreshness(t *testing.T) {
 		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
 		roots := registry(t)
 		root, _ := roots.Register("https://shop.example/", dvs.ByHost)
-		loader := dvs.Options{Roots: roots, Strict: true}.NewLoader(net.Host())
+		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots, Strict: true})
 		if _, err := loader.Load(t.Context(), url); err != nil {
 			t.Fatal(err)
 		}

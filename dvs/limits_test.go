@@ -77,7 +77,7 @@ func TestCostOfRefusing(t *testing.T) {
 		"string": filled(index, `{"skills":"`, `\n`, `"}`),
 	} {
 		check("DVS-3.2-22/reject-index-"+name, index, func() error {
-			_, err := dvs.ParseIndex(data, indexAt, dvs.Limits{})
+			_, err := dvs.ParseIndex(data, indexAt, dvs.Rules{}, dvs.Limits{})
 			return err
 		})
 	}
@@ -98,7 +98,7 @@ func TestCostOfRefusing(t *testing.T) {
 	net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).
 		Body("/s/b/SKILL.md", "text/markdown", "x").Fault("/s/b/SKILL.md", lab.Endless()).
 		Body("/s/a/MORE.md", "text/markdown", "x").Fault("/s/a/MORE.md", lab.Endless())
-	loader := dvs.Options{Roots: registry(t, "https://shop.example/")}.NewLoader(net.Host())
+	loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
 	loaded, err := loader.Load(t.Context(), "https://shop.example/s/a/SKILL.md")
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestMemory(t *testing.T) {
 			for i := range 8 {
 				site.Body(path(i), "text/markdown", refund+strings.Repeat("Do this.\n", 1<<19/9))
 			}
-			loader := dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: dvs.Limits{Memory: c.memory}}.NewLoader(net.Host())
+			loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: dvs.Limits{Memory: c.memory}})
 			for i := range 9 {
 				if _, err := loader.Load(t.Context(), "https://shop.example"+path(i%8)); err != nil {
 					t.Fatal(err)

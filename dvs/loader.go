@@ -16,7 +16,7 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// Options are the choices of [Options.NewLoader]. The zero value is the safe one.
+// Options are the choices of [NewLoader]. The zero value is the safe one.
 type Options struct {
 	Roots   *Roots // who is trusted; nil: an empty registry
 	Profile Profile
@@ -69,12 +69,9 @@ type Loader struct {
 // seenSkill is what a skill was like before.
 type seenSkill struct{ header, file Digest }
 
-// NewLoader builds a loader with the zero [Options].
-func NewLoader(host *lookleap.Host) *Loader { return Options{}.NewLoader(host) }
-
 // NewLoader builds a loader on a host.
-func (o Options) NewLoader(host *lookleap.Host) *Loader {
-	l := &Loader{host: host, options: o, limits: o.Limits.withDefaults(), roots: o.Roots, consents: make(map[Digest]consent), loaded: make(map[string]bool), scripts: make(map[Digest]Digest)}
+func NewLoader(host *lookleap.Host, options Options) *Loader {
+	l := &Loader{host: host, options: options, limits: options.Limits.withDefaults(), roots: options.Roots, consents: make(map[Digest]consent), loaded: make(map[string]bool), scripts: make(map[Digest]Digest)}
 	if l.roots == nil {
 		l.roots = NewRoots(Rules{MaxURL: l.limits.URL})
 	}
@@ -146,7 +143,7 @@ func (l *Loader) LoadUnder(ctx context.Context, url string, root TrustRoot) (*Lo
 		return nil, err
 	}
 	if root.IsZero() {
-		return nil, l.refuse(ctx, l.rules().Decide(Claim{URL: url}, Evidence{}, l.host.Time()), nil)
+		return nil, l.refuse(ctx, Decide(Claim{URL: url}, Evidence{}, l.host.Time(), l.rules()), nil)
 	}
 	return l.load(ctx, &candidate{Claim: Claim{URL: url}, Under: root.String()})
 }
@@ -215,16 +212,16 @@ func (l *Loader) verify(ctx context.Context, c *candidate) error {
 func (l *Loader) mayAsk(ctx context.Context, c *candidate) error {
 	rules := l.rules()
 	c.Claim.Profile, c.Claim.Strict, c.Claim.RequireSecure = l.options.Profile, l.options.Strict, l.options.RequireSecure
-	u, err := rules.ParseSkillURL(c.Claim.URL)
+	u, err := ParseSkillURL(c.Claim.URL, rules)
 	if err != nil {
-		return l.refuse(ctx, rules.Decide(c.Claim, Evidence{}, l.host.Time()), nil)
+		return l.refuse(ctx, Decide(c.Claim, Evidence{}, l.host.Time(), rules), nil)
 	}
 	c.skill = u
 	l.declare(c)
 	if c.Claim.Source == Derived && l.host.Prompter == nil {
-		return l.refuse(ctx, rules.Decide(c.Claim, Evidence{}, l.host.Time()), nil)
+		return l.refuse(ctx, Decide(c.Claim, Evidence{}, l.host.Time(), rules), nil)
 	}
-	before := rules.Decide(c.provisional(), Evidence{}, l.host.Time())
+	before := Decide(c.provisional(), Evidence{}, l.host.Time(), rules)
 	if slices.ContainsFunc(before.Checks[:beforeRequests], func(c lookleap.Check) bool { return c.Status == lookleap.Failed }) {
 		return l.refuse(ctx, before, nil)
 	}
@@ -284,7 +281,7 @@ func (l *Loader) decide(ctx context.Context, c *candidate, now time.Time) error 
 			}
 		}
 	}
-	c.verdict = rules.Decide(c.provisional(), c.Evidence, now)
+	c.verdict = Decide(c.provisional(), c.Evidence, now, rules)
 	c.verdict.Findings = c.findings
 	if c.parsed != nil {
 		c.verdict.Findings = append(c.verdict.Findings, c.Hint.mismatch(&c.parsed.Metadata)...)
@@ -381,7 +378,7 @@ func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approva
 	err = l.host.CommitApproved(ctx, approval, func(ctx context.Context, a *lookleap.Approval) error {
 		if d := l.roots.Find(c.skill); d.Revoked || d.Blocked {
 			l.declare(c)
-			return l.refuse(ctx, l.rules().Decide(c.Claim, c.Evidence, l.host.Time()), nil)
+			return l.refuse(ctx, Decide(c.Claim, c.Evidence, l.host.Time(), l.rules()), nil)
 		}
 		switch {
 		case c.Claim.Source != Derived:
@@ -418,7 +415,7 @@ func (l *Loader) finish(ctx context.Context, c *candidate) (admitted, error) {
 		c.Evidence.Fresh = now // the user took longer than the copy is fresh
 	}
 	if c.Claim.Source == Derived {
-		return admitted{}, l.refuse(ctx, l.rules().Decide(c.Claim, c.Evidence, now), nil)
+		return admitted{}, l.refuse(ctx, Decide(c.Claim, c.Evidence, now, l.rules()), nil)
 	}
 	if err := l.decide(ctx, c, now); err != nil {
 		return admitted{}, err

@@ -145,7 +145,7 @@ func TestLoad(t *testing.T) {
 			if url == "" {
 				url = "https://shop.example" + at
 			}
-			loader := dvs.Options{Roots: registry(t, "https://shop.example/")}.NewLoader(net.Host())
+			loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
 			skill, err := loader.Load(t.Context(), url)
 			if c.want == "" {
 				if err != nil {
@@ -195,7 +195,7 @@ func TestLoadNothingSent(t *testing.T) {
 			if _, err := roots.Block("https://shop.example/bad/"); err != nil {
 				t.Fatal(err)
 			}
-			loader := dvs.Options{Roots: roots}.NewLoader(net.Host())
+			loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots})
 			if err := loader.RevokeDomain("gone.example", false); err != nil {
 				t.Fatal(err)
 			}
@@ -213,8 +213,8 @@ func TestLoadNothingSent(t *testing.T) {
 func TestLoadUnder(t *testing.T) {
 	net := lab.ForTest(t)
 	net.Site("shop.example").Body("*", "text/markdown", refund)
-	loader := dvs.NewLoader(net.Host())
-	root, _ := dvs.ParseTrustRoot("https://shop.example/s/")
+	loader := dvs.NewLoader(net.Host(), dvs.Options{})
+	root, _ := dvs.ParseTrustRoot("https://shop.example/s/", dvs.Rules{})
 	t.Run("DVS-3.1-49/reject-outside", func(t *testing.T) {
 		skill, err := loader.LoadUnder(t.Context(), "https://shop.example/other/SKILL.md", root)
 		var no *lookleap.VerifyError
@@ -250,7 +250,7 @@ func TestLoadMapped(t *testing.T) {
 	t.Run("DVS-1-04/accept-blob-page", func(t *testing.T) {
 		net := lab.ForTest(t)
 		github(net, raw, refund)
-		skill, err := dvs.Options{Roots: registry(t, "https://github.com/example-org/")}.NewLoader(net.Host()).Load(t.Context(), page)
+		skill, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://github.com/example-org/")}).Load(t.Context(), page)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -267,7 +267,7 @@ func TestLoadMapped(t *testing.T) {
 		ui := &prompter{decide: agree}
 		host := net.Host()
 		host.Prompter = ui
-		skill, err := dvs.NewLoader(host).Load(t.Context(), "https://github.com/evil/r/blob/main/SKILL.md")
+		skill, err := dvs.NewLoader(host, dvs.Options{}).Load(t.Context(), "https://github.com/evil/r/blob/main/SKILL.md")
 		if err != nil || skill.Root.String() != "https://github.com/evil/" || ui.asked[0].TrustRoot != "https://github.com/evil/" || strings.Contains(ui.asked[0].Summary, "microsoft") {
 			t.Errorf("got %v, %v", skill, err)
 		}
@@ -276,7 +276,7 @@ func TestLoadMapped(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Site("www.github.com").Body("*", "text/html", refund)
 		roots := registry(t, "https://www.github.com/example-org/")
-		_, err := dvs.Options{Roots: roots}.NewLoader(net.Host()).Load(t.Context(), strings.Replace(page, "github.com", "www.github.com", 1))
+		_, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots}).Load(t.Context(), strings.Replace(page, "github.com", "www.github.com", 1))
 		if lookleap.CodeOf(err) != lookleap.CodeMediaType {
 			t.Errorf("got %v", err)
 		}
@@ -288,7 +288,7 @@ func TestLoadMapped(t *testing.T) {
 		t.Run(c.id, func(t *testing.T) {
 			net := lab.ForTest(t)
 			github(net, "/newer/skills/main/refund/SKILL.md", refund).Handle(raw, lab.Status(301, "Location", c.location))
-			_, err := dvs.Options{Roots: registry(t, "https://github.com/example-org/")}.NewLoader(net.Host()).Load(t.Context(), page)
+			_, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://github.com/example-org/")}).Load(t.Context(), page)
 			if lookleap.CodeOf(err) != dvs.CodeRedirectOutside || len(net.Journal().Requests()) != 1 {
 				t.Errorf("got %v after %v", err, net.Journal().Requests())
 			}
@@ -297,14 +297,14 @@ func TestLoadMapped(t *testing.T) {
 	t.Run("DVS-3.1-52/accept-same-owner", func(t *testing.T) {
 		net := lab.ForTest(t)
 		github(net, "/example-org/moved/main/refund/SKILL.md", refund).Handle(raw, lab.Status(301, "Location", "/example-org/moved/main/refund/SKILL.md"))
-		if _, err := (dvs.Options{Roots: registry(t, "https://github.com/example-org/")}).NewLoader(net.Host()).Load(t.Context(), page); err != nil {
+		if _, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://github.com/example-org/")}).Load(t.Context(), page); err != nil {
 			t.Error(err)
 		}
 	})
 	t.Run("DVS-3.1-43/reject-redirect-to-pull", func(t *testing.T) {
 		net := lab.ForTest(t)
 		github(net, raw, "").Redirect(raw, "/example-org/skills/refs/pull/1/head/SKILL.md")
-		_, err := dvs.Options{Roots: registry(t, "https://github.com/example-org/")}.NewLoader(net.Host()).Load(t.Context(), page)
+		_, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://github.com/example-org/")}).Load(t.Context(), page)
 		if lookleap.CodeOf(err) != dvs.CodeUntrustedRef {
 			t.Errorf("got %v", err)
 		}
@@ -314,7 +314,7 @@ func TestLoadMapped(t *testing.T) {
 func TestConcurrentLoads(t *testing.T) {
 	net := lab.ForTest(t)
 	net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
-	loader := dvs.Options{Roots: registry(t, "https://shop.example/")}.NewLoader(net.Host())
+	loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
 	var wg sync.WaitGroup
 	for range 50 {
 		wg.Go(func() {

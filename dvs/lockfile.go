@@ -162,12 +162,12 @@ func (r *lockReader) skill(v strictjson.Value) LockedSkill {
 	if r.err != nil {
 		return skill
 	}
-	url, err := ParseSkillURL(skill.URL)
+	url, err := ParseSkillURL(skill.URL, Rules{})
 	if err != nil || url.String() != skill.URL {
 		r.refuse(v, "url", "this is not the canonical URL of a SKILL.md", canonicalFix(url.String()))
 		return skill
 	}
-	root, err := ParseTrustRoot(skill.Root)
+	root, err := ParseTrustRoot(skill.Root, Rules{})
 	if err != nil || root.String() != skill.Root || !root.Covers(url) {
 		r.refuse(v, "trustRoot", "this is not a canonical trust root of the skill", canonicalFix(root.String()))
 	}

@@ -114,7 +114,7 @@ func TestPublishedLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lock, err := p.Lock(must(dvs.ParseSkillURL(b.ID)), must(dvs.ParseTrustRoot(b.Root)), dvs.Limits{})
+	lock, err := p.Lock(must(dvs.ParseSkillURL(b.ID, dvs.Rules{})), must(dvs.ParseTrustRoot(b.Root, dvs.Rules{})), dvs.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestPublishedLock(t *testing.T) {
 	if got, _ := lock.MarshalJSON(); !bytes.Equal(got, want) {
 		t.Errorf("the publisher has\n%s\nan agent has\n%s", got, want)
 	}
-	if lock, err := p.Lock(must(dvs.ParseSkillURL(b.ID)), must(dvs.ParseTrustRoot("https://example.net/")), dvs.Limits{}); lookleap.CodeOf(err) != dvs.CodeOutsideTrustRoot || lock != nil {
+	if lock, err := p.Lock(must(dvs.ParseSkillURL(b.ID, dvs.Rules{})), must(dvs.ParseTrustRoot("https://example.net/", dvs.Rules{})), dvs.Limits{}); lookleap.CodeOf(err) != dvs.CodeOutsideTrustRoot || lock != nil {
 		t.Errorf("%v, %v", lock, err)
 	}
 }

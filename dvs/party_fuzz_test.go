@@ -17,11 +17,11 @@ func FuzzDenied(f *testing.F) {
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		u, err := dvs.ParseSkillURL(raw)
+		u, err := dvs.ParseSkillURL(raw, dvs.Rules{})
 		if err != nil {
 			return
 		}
-		root, _, err := dvs.Rules{}.DefaultRoot(u)
+		root, _, err := dvs.DefaultRoot(u, dvs.Rules{})
 		if err != nil {
 			return
 		}
@@ -33,7 +33,7 @@ func FuzzDenied(f *testing.F) {
 			t.Fatalf("%s is not blocked by %s", u, root)
 		}
 		directory, file := u.String()[:len(u.String())-len("SKILL.md")], "SKILL.md"
-		if other, err := dvs.ParseSkillURL(strings.ToUpper(directory) + file); err == nil && other.Host() == u.Host() && !roots.Find(other).Blocked {
+		if other, err := dvs.ParseSkillURL(strings.ToUpper(directory)+file, dvs.Rules{}); err == nil && other.Host() == u.Host() && !roots.Find(other).Blocked {
 			t.Fatalf("%s is not blocked by %s", other, root)
 		}
 	})

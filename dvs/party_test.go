@@ -185,7 +185,7 @@ func TestDenied(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		u, err := roots.Rules().ParseSkillURL("https://www.git.example.org/Evil/r/raw/main/SKILL.md")
+		u, err := dvs.ParseSkillURL("https://www.git.example.org/Evil/r/raw/main/SKILL.md", roots.Rules())
 		if err != nil || !roots.Find(u).Blocked {
 			t.Errorf("%s, %v", u, err)
 		}
@@ -238,7 +238,7 @@ func TestRootsConcurrently(t *testing.T) {
 			t.Errorf("%d roots are declared, want %d", len(declared), want)
 		}
 		for _, d := range declared {
-			if _, err := roots.Rules().ParseTrustRoot(d.Root.String()); err != nil {
+			if _, err := dvs.ParseTrustRoot(d.Root.String(), roots.Rules()); err != nil {
 				t.Errorf("%s stays: %v", d.Root, err)
 			}
 		}

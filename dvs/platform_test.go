@@ -18,21 +18,21 @@ func TestBuiltinPlatforms(t *testing.T) {
 		"pypi.org", "crates.io", "docs.rs", "pub.dev", "open-vsx.org", "ghcr.io", "hub.docker.com", "civitai.com", "zenodo.org", "salsa.debian.org", "framagit.org", "gitlab.freedesktop.org", "gitlab.gnome.org", "invent.kde.org", "hg.sr.ht", "storage.cloud.google.com",
 	} {
 		t.Run("DVS-3.1-34/reject-"+host, func(t *testing.T) {
-			if root, err := dvs.ParseTrustRoot("https://" + host + "/"); lookleap.CodeOf(err) != dvs.CodeUGCBareRoot || !root.IsZero() {
+			if root, err := dvs.ParseTrustRoot("https://"+host+"/", dvs.Rules{}); lookleap.CodeOf(err) != dvs.CodeUGCBareRoot || !root.IsZero() {
 				t.Errorf("got %s, %v", root, err)
 			}
 		})
 	}
 	t.Run("DVS-3.1-34/reject-media.githubusercontent.com", func(t *testing.T) {
 		for _, path := range []string{"/", "/media/o/r/main/"} {
-			if _, err := dvs.ParseTrustRoot("https://media.githubusercontent.com" + path); lookleap.CodeOf(err) != dvs.CodeNeverTrusted {
+			if _, err := dvs.ParseTrustRoot("https://media.githubusercontent.com"+path, dvs.Rules{}); lookleap.CodeOf(err) != dvs.CodeNeverTrusted {
 				t.Errorf("got %v", err)
 			}
 		}
 	})
 	for _, host := range []string{"raw.github.com", "api.github.com", "codeload.github.com", "cdn-lfs.huggingface.co", "cas-bridge.xethub.hf.co", "api.bitbucket.org", "paste.sr.ht", "lists.sr.ht", "raw.gitmirror.com"} {
 		t.Run("DVS-3.1-38/reject-"+host, func(t *testing.T) {
-			if _, err := dvs.ParseSkillURL("https://" + host + "/o/r/SKILL.md"); lookleap.CodeOf(err) != dvs.CodeNeverTrusted {
+			if _, err := dvs.ParseSkillURL("https://"+host+"/o/r/SKILL.md", dvs.Rules{}); lookleap.CodeOf(err) != dvs.CodeNeverTrusted {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -40,7 +40,7 @@ func TestBuiltinPlatforms(t *testing.T) {
 	t.Run("DVS-3.1-34/accept-owner", func(t *testing.T) {
 		for _, root := range []string{"https://github.com/o/", "https://raw.githubusercontent.com/o/", "https://cdn.jsdelivr.net/gh/o/", "https://deno.land/x/m/", "https://git.sr.ht/~o/", "https://replit.com/@o/",
 			"https://firebasestorage.googleapis.com/v0/b/bucket/", "https://sites.google.com/view/site/", "https://kaggle.com/datasets/o/"} {
-			if _, err := dvs.ParseTrustRoot(root); err != nil {
+			if _, err := dvs.ParseTrustRoot(root, dvs.Rules{}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -52,7 +52,7 @@ func TestBuiltinPlatforms(t *testing.T) {
 		{"reject-firebase-short", "https://firebasestorage.googleapis.com/v0/b/", "ugc-root-too-short"},
 	} {
 		t.Run("DVS-3.1-32/"+p.id, func(t *testing.T) {
-			if _, err := dvs.ParseTrustRoot(p.root); string(lookleap.CodeOf(err)) != p.code {
+			if _, err := dvs.ParseTrustRoot(p.root, dvs.Rules{}); string(lookleap.CodeOf(err)) != p.code {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -68,14 +68,14 @@ func TestPlatformsWith(t *testing.T) {
 			t.Fatal(err)
 		}
 		rules := dvs.Rules{Platforms: table}
-		if _, err := rules.ParseTrustRoot("https://git.example.org/"); lookleap.CodeOf(err) != dvs.CodeUGCBareRoot {
+		if _, err := dvs.ParseTrustRoot("https://git.example.org/", rules); lookleap.CodeOf(err) != dvs.CodeUGCBareRoot {
 			t.Errorf("the bare root gives %v", err)
 		}
-		u, err := rules.ParseSkillURL("https://git.example.org/o/r/src/branch/main/SKILL.md")
+		u, err := dvs.ParseSkillURL("https://git.example.org/o/r/src/branch/main/SKILL.md", rules)
 		if err != nil || u.ServedFrom() != "https://git.example.org/o/r/raw/branch/main/SKILL.md" {
 			t.Errorf("got %s, %v", u.ServedFrom(), err)
 		}
-		if _, err := dvs.ParseTrustRoot("https://git.example.org/"); err != nil {
+		if _, err := dvs.ParseTrustRoot("https://git.example.org/", dvs.Rules{}); err != nil {
 			t.Errorf("the built-in table changed: %v", err)
 		}
 	})
@@ -84,7 +84,7 @@ func TestPlatformsWith(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := (dvs.Rules{Platforms: table}).ParseTrustRoot("https://github.com/o/"); lookleap.CodeOf(err) != dvs.CodeNeverTrusted {
+		if _, err := dvs.ParseTrustRoot("https://github.com/o/", dvs.Rules{Platforms: table}); lookleap.CodeOf(err) != dvs.CodeNeverTrusted {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -98,11 +98,11 @@ func TestPlatformsWith(t *testing.T) {
 		}
 		rules := dvs.Rules{Platforms: table}
 		for _, root := range []string{"https://replit.com/site/", "https://medium.com/p/x/", "https://medium.com/extra/"} {
-			if _, err := rules.ParseTrustRoot(root); lookleap.CodeOf(err) != dvs.CodeReservedSegment {
+			if _, err := dvs.ParseTrustRoot(root, rules); lookleap.CodeOf(err) != dvs.CodeReservedSegment {
 				t.Errorf("%s: %v", root, err)
 			}
 		}
-		if u, err := rules.ParseSkillURL("https://unpkg.com/a/b@abcdef1/SKILL.md"); err != nil || u.Commit() != "abcdef1" {
+		if u, err := dvs.ParseSkillURL("https://unpkg.com/a/b@abcdef1/SKILL.md", rules); err != nil || u.Commit() != "abcdef1" {
 			t.Errorf("%q, %v", u.Commit(), err)
 		}
 	})
@@ -148,25 +148,25 @@ func TestPlatformTable(t *testing.T) {
 					want = dvs.CodeNeverTrusted
 				}
 				for _, root := range []string{"https://" + host(name) + "/", "https://" + host(name) + ":8443", "https://" + strings.ToUpper(host(name))} {
-					if got, err := dvs.ParseTrustRoot(root); lookleap.CodeOf(err) != want || !got.IsZero() {
+					if got, err := dvs.ParseTrustRoot(root, dvs.Rules{}); lookleap.CodeOf(err) != want || !got.IsZero() {
 						t.Errorf("%s: got %s, %v", root, got, err)
 					}
 				}
 			}
 			for _, name := range p.Subdomains {
-				if got, err := dvs.ParseTrustRoot("https://" + host(name) + "/"); err == nil {
+				if got, err := dvs.ParseTrustRoot("https://"+host(name)+"/", dvs.Rules{}); err == nil {
 					t.Errorf("%s: got %s", name, got)
 				}
 			}
 			for _, word := range slices.Concat(p.Reserved, p.Skip) {
 				root := "https://" + host(append(p.Hosts, "")[0]) + "/" + strings.ReplaceAll(word, "#", "12") + "/"
-				if got, err := dvs.ParseTrustRoot(root); err == nil {
+				if got, err := dvs.ParseTrustRoot(root, dvs.Rules{}); err == nil {
 					t.Errorf("%s: got %s", root, got)
 				}
 			}
 			for _, s := range p.Below {
 				root := "https://" + host(p.Hosts[0]) + below(s, s.Owner-1)
-				if got, err := dvs.ParseTrustRoot(root); err == nil {
+				if got, err := dvs.ParseTrustRoot(root, dvs.Rules{}); err == nil {
 					t.Errorf("%s: got %s", root, got)
 				}
 			}
@@ -186,7 +186,7 @@ func TestPlatformTable(t *testing.T) {
 				roots = append(roots, "https://tenant."+host(name)+"/")
 			}
 			for _, root := range roots {
-				if got, err := dvs.ParseTrustRoot(root); err != nil || got.String() != root {
+				if got, err := dvs.ParseTrustRoot(root, dvs.Rules{}); err != nil || got.String() != root {
 					t.Errorf("%s: got %s, %v", root, got, err)
 				}
 			}
@@ -246,10 +246,10 @@ func TestPathPlatforms(t *testing.T) {
 		{"accept-github-pages", "https://alice.github.io/x/SKILL.md", "https://alice.github.io/"},
 	} {
 		t.Run("O43/"+c.name, func(t *testing.T) {
-			u, err := dvs.ParseSkillURL(c.url)
+			u, err := dvs.ParseSkillURL(c.url, dvs.Rules{})
 			got := string(lookleap.CodeOf(err))
 			if err == nil {
-				root, _, err := dvs.Rules{}.DefaultRoot(u)
+				root, _, err := dvs.DefaultRoot(u, dvs.Rules{})
 				if got = root.String(); err != nil {
 					got = "not-a-root"
 				} else if !root.Covers(u) {
@@ -270,13 +270,13 @@ func TestTenants(t *testing.T) {
 		"https://kimi.page/", "https://genspark.space/", "https://app.github.dev/", "https://devtunnels.ms/", "https://euw.devtunnels.ms/", "https://loca.lt/", "https://neocities.org/",
 		"https://ghost.io/", "https://zendesk.com/", "https://weebly.com/", "https://mystrikingly.com/", "https://substack.com/", "https://atlassian.net/"} {
 		t.Run("O25/reject-"+root, func(t *testing.T) {
-			if got, err := dvs.ParseTrustRoot(root); lookleap.CodeOf(err) != dvs.CodePublicSuffix {
+			if got, err := dvs.ParseTrustRoot(root, dvs.Rules{}); lookleap.CodeOf(err) != dvs.CodePublicSuffix {
 				t.Errorf("got %s, %v", got, err)
 			}
 		})
 	}
 	t.Run("O25/accept-two-parties", func(t *testing.T) {
-		a, err := dvs.ParseTrustRoot("https://a.codepen.app/")
+		a, err := dvs.ParseTrustRoot("https://a.codepen.app/", dvs.Rules{})
 		if b := skillURL(t, "https://b.codepen.app/SKILL.md"); err != nil || a.Covers(b) || !a.Covers(skillURL(t, "https://a.codepen.app/SKILL.md")) {
 			t.Errorf("%s, %v", a, err)
 		}
@@ -317,7 +317,7 @@ func TestTenants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := (dvs.Rules{Platforms: table}).ParseTrustRoot("https://alice.github.io/"); lookleap.CodeOf(err) != dvs.CodeNeverTrusted {
+		if _, err := dvs.ParseTrustRoot("https://alice.github.io/", dvs.Rules{Platforms: table}); lookleap.CodeOf(err) != dvs.CodeNeverTrusted {
 			t.Error(err)
 		}
 	})
@@ -326,7 +326,7 @@ func TestTenants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := (dvs.Rules{Platforms: table}).ParseTrustRoot("https://co.uk/path/"); lookleap.CodeOf(err) != dvs.CodePublicSuffix {
+		if _, err := dvs.ParseTrustRoot("https://co.uk/path/", dvs.Rules{Platforms: table}); lookleap.CodeOf(err) != dvs.CodePublicSuffix {
 			t.Error(err)
 		}
 	})

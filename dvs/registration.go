@@ -65,7 +65,7 @@ func (l *Loader) RegisterListing(ctx context.Context, entry Listing) (*Registrat
 
 // unread is the verdict of a skill whose file nobody asked for.
 func (l *Loader) unread(c *candidate) *lookleap.Verdict {
-	v := l.rules().Decide(c.provisional(), Evidence{}, l.host.Time())
+	v := Decide(c.provisional(), Evidence{}, l.host.Time(), l.rules())
 	v.Code, v.Summary = CodeNotActivated, "the file was not asked for yet, and is judged on activation"
 	for i := range v.Checks[beforeRequests:] {
 		check := &v.Checks[beforeRequests+i]

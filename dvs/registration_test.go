@@ -22,7 +22,7 @@ func TestRegisterListing(t *testing.T) {
 		t.Helper()
 		net := lab.ForTest(t)
 		site := net.Site("shop.example").Body(file, "text/markdown", refund).Body(skills+"index.json", "application/json", index)
-		loader := dvs.Options{Roots: registry(t, "https://shop.example/")}.NewLoader(net.Host())
+		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
 		for listing, err := range loader.Discover(t.Context(), "https://shop.example/") {
 			if err == nil {
 				return net, site, loader, listing
@@ -99,7 +99,7 @@ func TestRegisterListing(t *testing.T) {
 	t.Run("DVS-4.3-13/accept-one-line", func(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Site("shop.example").Body("/a/SKILL.md", "text/markdown", "---\nname: \"a\\n\\nother: b\"\ndescription: c\n---\nx\n")
-		r, err := dvs.Options{Roots: registry(t, "https://shop.example/"), Profile: dvs.Lenient}.NewLoader(net.Host()).Register(t.Context(), "https://shop.example/a/")
+		r, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/"), Profile: dvs.Lenient}).Register(t.Context(), "https://shop.example/a/")
 		if err != nil || r.ContextText() != "a other: b: c" {
 			t.Errorf("%v, %v", r, err)
 		}
@@ -141,11 +141,11 @@ func TestRegisterListing(t *testing.T) {
 	})
 	t.Run("DVS-3.1-28/reject-unconfirmed-platform", func(t *testing.T) {
 		net := lab.ForTest(t)
-		u, err := dvs.ParseSkillURL("https://github.com/example-org/skills/blob/main/refund/SKILL.md")
+		u, err := dvs.ParseSkillURL("https://github.com/example-org/skills/blob/main/refund/SKILL.md", dvs.Rules{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := dvs.NewLoader(net.Host()).RegisterListing(t.Context(), dvs.Listing{Skill: u, Name: "refund", Description: "d"})
+		r, err := dvs.NewLoader(net.Host(), dvs.Options{}).RegisterListing(t.Context(), dvs.Listing{Skill: u, Name: "refund", Description: "d"})
 		if lookleap.CodeOf(err) != dvs.CodeNeedsRoot || r != nil {
 			t.Error(r, err)
 		}

@@ -267,7 +267,7 @@ type Declared struct {
 }
 
 // Find gives the root of a skill: the longest declared one that covers it, else
-// its default by [Rules.DefaultRoot]. It is Undeclared where there is none.
+// its default by [DefaultRoot]. It is Undeclared where there is none.
 func (r *Roots) Find(u SkillURL) Declared {
 	s := r.load()
 	var d Declared
@@ -287,7 +287,7 @@ func (r *Roots) Find(u SkillURL) Declared {
 		return d
 	}
 	if !d.Source.Registered() {
-		d.Root, d.Source, _ = s.rules.DefaultRoot(u) // without a root, Undeclared says it
+		d.Root, d.Source, _ = DefaultRoot(u, s.rules) // without a root, Undeclared says it
 	}
 	return d
 }

@@ -9,7 +9,7 @@ import (
 
 func skillURL(t *testing.T, raw string) dvs.SkillURL {
 	t.Helper()
-	u, err := dvs.ParseSkillURL(raw)
+	u, err := dvs.ParseSkillURL(raw, dvs.Rules{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestRevoke(t *testing.T) {
 					t.Fatal(err)
 				}
 			} else {
-				root, err := dvs.ParseTrustRoot(c.root)
+				root, err := dvs.ParseTrustRoot(c.root, dvs.Rules{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -167,7 +167,7 @@ func BenchmarkRootsFind(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	u, _ := dvs.ParseSkillURL("https://example.com/a/b/SKILL.md")
+	u, _ := dvs.ParseSkillURL("https://example.com/a/b/SKILL.md", dvs.Rules{})
 	b.ReportAllocs()
 	for b.Loop() {
 		benchCovered = roots.Find(u).Source.Registered()

@@ -36,7 +36,7 @@ func scriptWorld(t *testing.T, p lookleap.ConsentPrompter) (*lab.Site, *runner, 
 	host := net.Host()
 	host.Prompter = p
 	run := &runner{sandbox: dvs.Sandbox{Name: "cage", NoNetwork: true, ReadOnlyFS: true, WorkDir: true, Bounded: true}}
-	loader := dvs.Options{Roots: registry(t, "https://shop.example/"), Runner: run}.NewLoader(host)
+	loader := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/"), Runner: run})
 	skill, err := loader.Load(t.Context(), scriptSkill)
 	if err != nil {
 		t.Fatal(err)
@@ -200,7 +200,7 @@ func TestApprove(t *testing.T) {
 			Handle("/s/a/x.sh", lab.Sequence(lab.Body("text/plain", "good"), lab.Body("text/plain", "evil")))
 		host, run := net.Host(), &runner{}
 		host.Prompter = &prompter{decide: agree}
-		skill, err := dvs.Options{Roots: registry(t, "https://shop.example/"), Runner: run}.NewLoader(host).Load(t.Context(), scriptSkill)
+		skill, err := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/"), Runner: run}).Load(t.Context(), scriptSkill)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +219,7 @@ func TestApprove(t *testing.T) {
 				Body("/s/a/1.csv", "text/csv", "0123456789").Body("/s/a/2.csv", "text/csv", "0123456789")
 			host, ui := net.Host(), &prompter{decide: agree}
 			host.Prompter = ui
-			skill, err := dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: limits}.NewLoader(host).Load(t.Context(), scriptSkill)
+			skill, err := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: limits}).Load(t.Context(), scriptSkill)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -339,7 +339,7 @@ func TestPrompt(t *testing.T) {
 			ui := &prompter{decide: agree}
 			host := net.Host()
 			host.Prompter = ui
-			if _, err := dvs.NewLoader(host).Load(t.Context(), "https://exаmple.com/s/SKILL.md"); err != nil {
+			if _, err := dvs.NewLoader(host, dvs.Options{}).Load(t.Context(), "https://exаmple.com/s/SKILL.md"); err != nil {
 				t.Fatal(err)
 			}
 			text := ui.asked[0].String()
@@ -437,9 +437,9 @@ func TestResumeElsewhere(t *testing.T) {
 		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
 		host := net.Host()
 		host.Prompter = pend
-		_, err := dvs.NewLoader(host).Load(t.Context(), scriptSkill)
+		_, err := dvs.NewLoader(host, dvs.Options{}).Load(t.Context(), scriptSkill)
 		pending, decision := suspended(t, err)
-		got, err := dvs.Options{Strict: true}.NewLoader(net.Host()).Resume(t.Context(), pending.State, decision)
+		got, err := dvs.NewLoader(net.Host(), dvs.Options{Strict: true}).Resume(t.Context(), pending.State, decision)
 		if got != nil || lookleap.CodeOf(err) != dvs.CodeNeedsRoot {
 			t.Errorf("%+v, %v", got, err)
 		}
@@ -449,7 +449,7 @@ func TestResumeElsewhere(t *testing.T) {
 		net.Site("raw.githubusercontent.com").Body("/o/r/main/SKILL.md", "text/plain", refund).Body("/o/r/main/scripts/x.sh", "text/plain", "echo")
 		host := net.Host()
 		host.Prompter = pend
-		loader := dvs.Options{Roots: registry(t, "https://github.com/o/"), Runner: &runner{}}.NewLoader(host)
+		loader := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://github.com/o/"), Runner: &runner{}})
 		skill, err := loader.Load(t.Context(), "https://github.com/o/r/blob/main/SKILL.md")
 		if err != nil {
 			t.Fatal(err)

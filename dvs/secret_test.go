@@ -59,7 +59,7 @@ func TestEventsHoldNoSecrets(t *testing.T) {
 			}
 		},
 		"under": func(ctx context.Context, l *dvs.Loader, url string) {
-			_, _ = l.LoadUnder(ctx, url, must(dvs.ParseTrustRoot("https://shop.example/s/")))
+			_, _ = l.LoadUnder(ctx, url, must(dvs.ParseTrustRoot("https://shop.example/s/", dvs.Rules{})))
 		},
 		"resource": func(ctx context.Context, l *dvs.Loader, url string) {
 			if s, err := l.Load(ctx, skill); err == nil {
@@ -84,7 +84,7 @@ func TestEventsHoldNoSecrets(t *testing.T) {
 					seen := new(watch)
 					host := net.Host()
 					host.Observe, host.Prompter = seen.observe, &prompter{decide: agree}
-					loader := dvs.Options{Roots: dvs.NewRoots(dvs.Rules{AllowQuery: side == "queries"})}.NewLoader(host)
+					loader := dvs.NewLoader(host, dvs.Options{Roots: dvs.NewRoots(dvs.Rules{AllowQuery: side == "queries"})})
 					if _, err := loader.Roots().Register("https://shop.example/", dvs.ByHost); err != nil {
 						t.Fatal(err)
 					}
@@ -102,8 +102,8 @@ func TestEventsHoldNoSecrets(t *testing.T) {
 	}
 	t.Run("O52/accept-judged-again", func(t *testing.T) {
 		for kind, url := range urls {
-			v := dvs.Decide(dvs.Claim{URL: url, Root: "https://shop.example/", Source: dvs.ByHost}, dvs.Evidence{Status: 200, Type: "text/markdown", Content: lookleap.CodeOK}, time.Unix(0, 0))
-			again, err := dvs.Rules{}.Rejudge(v, time.Unix(0, 0))
+			v := dvs.Decide(dvs.Claim{URL: url, Root: "https://shop.example/", Source: dvs.ByHost}, dvs.Evidence{Status: 200, Type: "text/markdown", Content: lookleap.CodeOK}, time.Unix(0, 0), dvs.Rules{})
+			again, err := dvs.Rejudge(v, time.Unix(0, 0), dvs.Rules{})
 			if err != nil || again.Code != v.Code || again.OK != v.OK || again.Subject != v.Subject {
 				t.Errorf("%s: %s and then %s, %v", kind, v.Code, again.Code, err)
 			}

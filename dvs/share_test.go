@@ -36,7 +36,7 @@ func TestSharedCopies(t *testing.T) {
 	process := func(t *testing.T, f fleet, roots ...string) *dvs.Loader {
 		host := f.Host()
 		host.Cache = f.cache
-		return dvs.Options{Roots: registry(t, roots...)}.NewLoader(host)
+		return dvs.NewLoader(host, dvs.Options{Roots: registry(t, roots...)})
 	}
 	asked := func(f fleet) int { return len(f.Journal().Paths("shop.example")) }
 	load := func(t *testing.T, l *dvs.Loader) *dvs.Loaded {
@@ -204,7 +204,7 @@ func TestHungCache(t *testing.T) {
 				net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
 				host := net.Host()
 				host.Cache = hung
-				l := dvs.Options{Roots: registry(t, "https://shop.example/")}.NewLoader(host)
+				l := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/")})
 				if _, err := l.Load(context.Background(), "https://shop.example/s/a/SKILL.md"); err != nil || hung.Calls() == 0 {
 					t.Errorf("%v after %d calls", err, hung.Calls())
 				}

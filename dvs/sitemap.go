@@ -16,11 +16,6 @@ import (
 // maxLocation is how many characters a location has at most (sitemaps.org).
 const maxLocation = 2048
 
-// ReadSitemap reads a sitemap by the zero [Rules]: see [Rules.ReadSitemap].
-func ReadSitemap(body io.Reader, at string, limits Limits) (*Listings, error) {
-	return Rules{}.ReadSitemap(body, at, limits)
-}
-
 // ReadSitemap reads a sitemap, or an index of sitemaps, that was served at the
 // URL at, as a stream: what it keeps grows with the skills in it and not with
 // its length. A skill is a location that ends in /SKILL.md, or a directory right
@@ -28,13 +23,13 @@ func ReadSitemap(body io.Reader, at string, limits Limits) (*Listings, error) {
 // another origin are findings. Beyond a limit reading stops, with a finding, and
 // what was read counts. A file that is not well-formed, or has a document type,
 // is an [*lookleap.Error] with bad-sitemap, and nothing of it counts.
-func (r Rules) ReadSitemap(body io.Reader, at string, limits Limits) (*Listings, error) {
+func ReadSitemap(body io.Reader, at string, rules Rules, limits Limits) (*Listings, error) {
 	limits = limits.withDefaults()
-	source, err := r.urls().Parse(at)
+	source, err := rules.urls().Parse(at)
 	if err != nil {
 		return nil, badURL(at, err)
 	}
-	s := &sitemap{rules: r, source: source, limits: limits, list: newListings(at)}
+	s := &sitemap{rules: rules, source: source, limits: limits, list: newListings(at)}
 	s.scanner = strictxml.NewReader(body, strictxml.Options{Limits: strictxml.Limits{
 		Bytes: limits.Sitemap, Depth: 16, Text: 64 << 10, Token: 64 << 10, Tokens: 40 * limits.SitemapURLs,
 	}})

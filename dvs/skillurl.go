@@ -21,16 +21,12 @@ type SkillURL struct {
 	fragment bool
 }
 
-// ParseSkillURL reads a skill URL by the zero [Rules]: see
-// [Rules.ParseSkillURL].
-func ParseSkillURL(raw string) (SkillURL, error) { return Rules{}.ParseSkillURL(raw) }
-
 // ParseSkillURL reads the URL of a skill's directory or of its SKILL.md, which
 // both denote the same skill. On a platform, the page of a file, its bytes, the
 // page of a directory and the bare repository are spellings of one identity.
 // Every error is an [*lookleap.Error]; nothing ambiguous is repaired.
-func (r Rules) ParseSkillURL(raw string) (SkillURL, error) {
-	s, refused := r.parseSkillURL(raw)
+func ParseSkillURL(raw string, rules Rules) (SkillURL, error) {
+	s, refused := rules.parseSkillURL(raw)
 	if refused != nil {
 		return SkillURL{}, refused
 	}

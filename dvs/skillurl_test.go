@@ -82,7 +82,7 @@ func TestParseSkillURL(t *testing.T) {
 		{"DVS-3.1-38/reject-media", "https://media.githubusercontent.com/media/o/r/main/SKILL.md", "never-trusted-host"},
 	} {
 		t.Run(c.id, func(t *testing.T) {
-			u, err := dvs.ParseSkillURL(c.in)
+			u, err := dvs.ParseSkillURL(c.in, dvs.Rules{})
 			got := u.String()
 			if err != nil {
 				if !u.IsZero() {
@@ -94,14 +94,14 @@ func TestParseSkillURL(t *testing.T) {
 				t.Fatalf("got %s (%v), want %s", got, err, c.want)
 			}
 			if err == nil {
-				if again, err := dvs.ParseSkillURL(got); err != nil || again.String() != got || again.ServedFrom() != u.ServedFrom() {
+				if again, err := dvs.ParseSkillURL(got, dvs.Rules{}); err != nil || again.String() != got || again.ServedFrom() != u.ServedFrom() {
 					t.Errorf("the canonical form gives %s, %v", again, err)
 				}
 			}
 		})
 	}
 	t.Run("DVS-2-06/accept-option", func(t *testing.T) {
-		u, err := dvs.Rules{AllowQuery: true}.ParseSkillURL("https://example.com/x?v=2")
+		u, err := dvs.ParseSkillURL("https://example.com/x?v=2", dvs.Rules{AllowQuery: true})
 		if err != nil || u.String() != "https://example.com/x/SKILL.md?v=2" {
 			t.Errorf("got %s, %v", u, err)
 		}
@@ -109,21 +109,21 @@ func TestParseSkillURL(t *testing.T) {
 	t.Run("DVS-3.1-27/reject-longer-than-the-option", func(t *testing.T) {
 		const directory = "https://example.com/skills/a"
 		for limit, want := range map[int]lookleap.Code{len(directory + "/SKILL.md"): lookleap.CodeOK, len(directory+"/SKILL.md") - 1: lookleap.CodeURLTooLong, len(directory): lookleap.CodeURLTooLong} {
-			if _, err := (dvs.Rules{MaxURL: limit}).ParseSkillURL(directory); lookleap.CodeOf(err) != want {
+			if _, err := dvs.ParseSkillURL(directory, dvs.Rules{MaxURL: limit}); lookleap.CodeOf(err) != want {
 				t.Errorf("%d octets: %v", limit, err)
 			}
 		}
 	})
 	t.Run("DVS-2-06/accept-fragment-reported", func(t *testing.T) {
-		u, _ := dvs.ParseSkillURL("https://example.com/x/SKILL.md#top")
-		v, _ := dvs.ParseSkillURL("https://example.com/x/SKILL.md")
+		u, _ := dvs.ParseSkillURL("https://example.com/x/SKILL.md#top", dvs.Rules{})
+		v, _ := dvs.ParseSkillURL("https://example.com/x/SKILL.md", dvs.Rules{})
 		if !u.FragmentDropped() || v.FragmentDropped() {
 			t.Error("the fragment is not reported")
 		}
 	})
 	t.Run("DVS-1-01/accept-two-skills", func(t *testing.T) {
-		u, _ := dvs.ParseSkillURL("https://a.example/support/SKILL.md")
-		v, _ := dvs.ParseSkillURL("https://b.example/support/SKILL.md")
+		u, _ := dvs.ParseSkillURL("https://a.example/support/SKILL.md", dvs.Rules{})
+		v, _ := dvs.ParseSkillURL("https://b.example/support/SKILL.md", dvs.Rules{})
 		if u.String() == v.String() {
 			t.Error("two skills have one identity")
 		}
@@ -145,37 +145,37 @@ func TestServedFrom(t *testing.T) {
 		{"B04/accept-user-given-raw", "https://raw.githubusercontent.com/org/repo/main/SKILL.md", "https://raw.githubusercontent.com/org/repo/main/SKILL.md"},
 	} {
 		t.Run(c.id, func(t *testing.T) {
-			u, err := dvs.ParseSkillURL(c.in)
+			u, err := dvs.ParseSkillURL(c.in, dvs.Rules{})
 			if err != nil || u.ServedFrom() != c.want {
 				t.Errorf("got %s, %v", u.ServedFrom(), err)
 			}
 		})
 	}
 	t.Run("DVS-3.1-46/accept-mapped-root", func(t *testing.T) {
-		root, _ := dvs.ParseTrustRoot("https://github.com/o/r/blob/main/skills/")
-		in, _ := dvs.ParseSkillURL("https://github.com/o/r/raw/main/skills/a/SKILL.md")
+		root, _ := dvs.ParseTrustRoot("https://github.com/o/r/blob/main/skills/", dvs.Rules{})
+		in, _ := dvs.ParseSkillURL("https://github.com/o/r/raw/main/skills/a/SKILL.md", dvs.Rules{})
 		if !root.Covers(in) {
 			t.Error("the raw form is not covered")
 		}
 	})
 	t.Run("DVS-3.1-46/reject-beside-root", func(t *testing.T) {
-		root, _ := dvs.ParseTrustRoot("https://github.com/o/r/blob/main/skills/")
+		root, _ := dvs.ParseTrustRoot("https://github.com/o/r/blob/main/skills/", dvs.Rules{})
 		for _, s := range []string{"https://github.com/o/r/blob/main/other/SKILL.md", "https://github.com/o/r/blob/skills/SKILL.md", "https://github.com/o/r2/blob/main/skills/SKILL.md"} {
-			if out, err := dvs.ParseSkillURL(s); err != nil || root.Covers(out) {
+			if out, err := dvs.ParseSkillURL(s, dvs.Rules{}); err != nil || root.Covers(out) {
 				t.Errorf("%s is covered, %v", s, err)
 			}
 		}
 	})
 	t.Run("DVS-3.1-47/accept-inverse", func(t *testing.T) {
-		root, _ := dvs.ParseTrustRoot("https://github.com/o/")
-		u, err := dvs.ParseSkillURL("https://raw.githubusercontent.com/o/r/main/SKILL.md")
+		root, _ := dvs.ParseTrustRoot("https://github.com/o/", dvs.Rules{})
+		u, err := dvs.ParseSkillURL("https://raw.githubusercontent.com/o/r/main/SKILL.md", dvs.Rules{})
 		if err != nil || !root.Covers(u) {
 			t.Error(u, err)
 		}
 	})
 	t.Run("DVS-3.1-47/reject-other-root", func(t *testing.T) {
-		root, _ := dvs.ParseTrustRoot("https://example.com/")
-		if u, err := dvs.ParseSkillURL("https://raw.githubusercontent.com/o/r/main/SKILL.md"); err != nil || root.Covers(u) {
+		root, _ := dvs.ParseTrustRoot("https://example.com/", dvs.Rules{})
+		if u, err := dvs.ParseSkillURL("https://raw.githubusercontent.com/o/r/main/SKILL.md", dvs.Rules{}); err != nil || root.Covers(u) {
 			t.Error(u, err)
 		}
 	})
@@ -208,7 +208,7 @@ func TestCommit(t *testing.T) {
 		{"DVS-3.1-44/accept-npm-version", "https://unpkg.com/p@1.2.3/SKILL.md", ""},
 	} {
 		t.Run(c.id, func(t *testing.T) {
-			u, err := dvs.ParseSkillURL(c.in)
+			u, err := dvs.ParseSkillURL(c.in, dvs.Rules{})
 			if err != nil || u.Commit() != c.want {
 				t.Errorf("got %q, %v", u.Commit(), err)
 			}
@@ -222,18 +222,18 @@ func FuzzSkillURL(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		u, err := dvs.ParseSkillURL(raw)
+		u, err := dvs.ParseSkillURL(raw, dvs.Rules{})
 		if err != nil {
 			if !u.IsZero() || !lookleap.CodeOf(err).Known() {
 				t.Fatalf("%q: %v with %v", raw, u, err)
 			}
 			return
 		}
-		again, err := dvs.ParseSkillURL(u.String())
+		again, err := dvs.ParseSkillURL(u.String(), dvs.Rules{})
 		if err != nil || again.String() != u.String() || again.ServedFrom() != u.ServedFrom() || again.Commit() != u.Commit() {
 			t.Fatalf("%q gives %q, and that gives %q, %v", raw, u, again, err)
 		}
-		served, err := dvs.ParseSkillURL(u.ServedFrom())
+		served, err := dvs.ParseSkillURL(u.ServedFrom(), dvs.Rules{})
 		if err != nil || served.String() != u.String() {
 			t.Fatalf("%q is served from %q, and that is %q, %v", raw, u.ServedFrom(), served, err)
 		}

@@ -19,7 +19,9 @@ var withdrawals = map[string]struct {
 	end  func(t *testing.T, l *dvs.Loader, root string)
 	want lookleap.Code
 }{
-	"unregister": {func(t *testing.T, l *dvs.Loader, root string) { l.Roots().Unregister(must(dvs.ParseTrustRoot(root))) }, dvs.CodeNeedsRoot},
+	"unregister": {func(t *testing.T, l *dvs.Loader, root string) {
+		l.Roots().Unregister(must(dvs.ParseTrustRoot(root, dvs.Rules{})))
+	}, dvs.CodeNeedsRoot},
 	"block": {func(t *testing.T, l *dvs.Loader, root string) {
 		if _, err := l.Roots().Block(root); err != nil {
 			t.Fatal(err)
@@ -30,10 +32,12 @@ var withdrawals = map[string]struct {
 			t.Fatal(err)
 		}
 	}, dvs.CodeBlockedRoot},
-	"revoke":             {func(t *testing.T, l *dvs.Loader, root string) { l.Revoke(must(dvs.ParseTrustRoot(root))) }, dvs.CodeRevoked},
-	"revoke-in-registry": {func(t *testing.T, l *dvs.Loader, root string) { l.Roots().Revoke(must(dvs.ParseTrustRoot(root))) }, dvs.CodeRevoked},
+	"revoke": {func(t *testing.T, l *dvs.Loader, root string) { l.Revoke(must(dvs.ParseTrustRoot(root, dvs.Rules{}))) }, dvs.CodeRevoked},
+	"revoke-in-registry": {func(t *testing.T, l *dvs.Loader, root string) {
+		l.Roots().Revoke(must(dvs.ParseTrustRoot(root, dvs.Rules{})))
+	}, dvs.CodeRevoked},
 	"revoke-domain": {func(t *testing.T, l *dvs.Loader, root string) {
-		if err := l.RevokeDomain(must(dvs.ParseTrustRoot(root)).HostingDomain(), false); err != nil {
+		if err := l.RevokeDomain(must(dvs.ParseTrustRoot(root, dvs.Rules{})).HostingDomain(), false); err != nil {
 			t.Fatal(err)
 		}
 	}, dvs.CodeRevoked},
@@ -54,7 +58,7 @@ func TestWithdrawn(t *testing.T) {
 				net.Site("other.example").Body("*", "text/markdown", "more")
 				h, run := net.Host(), &runner{}
 				h.Prompter = &prompter{decide: agreeForAnHour}
-				loader := dvs.Options{Roots: registry(t, c.root), Runner: run}.NewLoader(h)
+				loader := dvs.NewLoader(h, dvs.Options{Roots: registry(t, c.root), Runner: run})
 				skill, err := loader.Load(t.Context(), c.url)
 				if err != nil {
 					t.Fatal(err)
@@ -147,8 +151,8 @@ func TestWithdrawn(t *testing.T) {
 	t.Run("O45/accept-under-the-root-of-the-caller", func(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Site("shop.example").Body("*", "text/markdown", refund)
-		loader := dvs.NewLoader(net.Host())
-		skill, err := loader.LoadUnder(t.Context(), "https://shop.example/own/a/", must(dvs.ParseTrustRoot("https://shop.example/own/")))
+		loader := dvs.NewLoader(net.Host(), dvs.Options{})
+		skill, err := loader.LoadUnder(t.Context(), "https://shop.example/own/a/", must(dvs.ParseTrustRoot("https://shop.example/own/", dvs.Rules{})))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,9 +169,9 @@ func TestWithdrawn(t *testing.T) {
 		net.Site("shop.example").Body("*", "text/markdown", refund)
 		net.Site("other.example").Body("*", "text/markdown", "more")
 		host := net.Host()
-		loader := dvs.Options{Roots: registry(t, "https://shop.example/own/")}.NewLoader(host)
+		loader := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/own/")})
 		host.Prompter = &prompter{decide: func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-			loader.Roots().Unregister(must(dvs.ParseTrustRoot("https://shop.example/own/")))
+			loader.Roots().Unregister(must(dvs.ParseTrustRoot("https://shop.example/own/", dvs.Rules{})))
 			return agree(req)
 		}}
 		for name, use := range map[string]func(*dvs.Loaded) error{
@@ -203,8 +207,8 @@ func TestWithdrawn(t *testing.T) {
 		host := net.Host()
 		var seen []lookleap.Event
 		host.Observe = func(_ context.Context, e lookleap.Event) { seen = append(seen, e) }
-		loader := dvs.NewLoader(host)
-		loader.Revoke(must(dvs.ParseTrustRoot("https://shop.example/")))
+		loader := dvs.NewLoader(host, dvs.Options{})
+		loader.Revoke(must(dvs.ParseTrustRoot("https://shop.example/", dvs.Rules{})))
 		if err := loader.RevokeDomain("other.example", true); err != nil {
 			t.Fatal(err)
 		}
@@ -289,13 +293,13 @@ func TestResumeStricter(t *testing.T) {
 					return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
 				}}
 				var pending *lookleap.PendingError
-				if err := suspend(t.Context(), dvs.Options{Profile: dvs.Lenient}.NewLoader(host)); !errors.As(err, &pending) {
+				if err := suspend(t.Context(), dvs.NewLoader(host, dvs.Options{Profile: dvs.Lenient})); !errors.As(err, &pending) {
 					t.Fatal(err)
 				}
 				options := c.stricter(t)
 				run := &runner{}
 				options.Runner = run
-				loader := options.NewLoader(host)
+				loader := dvs.NewLoader(host, options)
 				decision, _ := agree(pending.Request)
 				requests := len(net.Journal().Requests("other.example"))
 				got, err := loader.Resume(t.Context(), pending.State, decision)

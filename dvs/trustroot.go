@@ -19,16 +19,12 @@ type TrustRoot struct {
 	mapped  bool
 }
 
-// ParseTrustRoot reads a trust root by the zero [Rules]: see
-// [Rules.ParseTrustRoot].
-func ParseTrustRoot(raw string) (TrustRoot, error) { return Rules{}.ParseTrustRoot(raw) }
-
 // ParseTrustRoot reads a trust root: https, a host, perhaps a port, and a path;
 // no query, fragment, user information, dot segment or pattern. A platform where
 // many publish needs the path of one publisher, which nothing overrides
 // (section 3.1). Every error is an [*lookleap.Error].
-func (r Rules) ParseTrustRoot(raw string) (TrustRoot, error) {
-	root, err := r.parseTrustRoot(raw)
+func ParseTrustRoot(raw string, rules Rules) (TrustRoot, error) {
+	root, err := rules.parseTrustRoot(raw)
 	if err != nil {
 		return TrustRoot{}, err
 	}
@@ -150,8 +146,8 @@ func (r Rules) directoryRoot(u SkillURL, hops []string) (root TrustRoot, ok bool
 // which right: the origin of a host that is no platform, the owner's path on a
 // platform, which somebody has to confirm. Paths of a self-hosted forge have
 // none: the error has the code needs-root (DVS-3.1-28 to DVS-3.1-31).
-func (r Rules) DefaultRoot(u SkillURL) (TrustRoot, RootSource, error) {
-	root, source, err := r.defaultRoot(u)
+func DefaultRoot(u SkillURL, rules Rules) (TrustRoot, RootSource, error) {
+	root, source, err := rules.defaultRoot(u)
 	if err != nil {
 		return TrustRoot{}, Undeclared, err
 	}

@@ -119,7 +119,7 @@ func TestParseTrustRoot(t *testing.T) {
 		{"B02/reject-topics", "https://github.com/topics/", "reserved-segment"},
 	} {
 		t.Run(c.id, func(t *testing.T) {
-			root, err := dvs.ParseTrustRoot(c.in)
+			root, err := dvs.ParseTrustRoot(c.in, dvs.Rules{})
 			if err != nil {
 				if got := string(lookleap.CodeOf(err)); got != c.want && c.want != "!" {
 					t.Errorf("got %v, want %s", err, c.want)
@@ -132,23 +132,23 @@ func TestParseTrustRoot(t *testing.T) {
 			if root.String() != c.want {
 				t.Errorf("got %s, want %s", root, c.want)
 			}
-			if again, err := dvs.ParseTrustRoot(root.String()); err != nil || again.String() != root.String() {
+			if again, err := dvs.ParseTrustRoot(root.String(), dvs.Rules{}); err != nil || again.String() != root.String() {
 				t.Errorf("the canonical form gives %s, %v", again, err)
 			}
 		})
 	}
 	t.Run("DVS-2-09/reject-lint", func(t *testing.T) {
-		root, err := dvs.ParseTrustRoot("https://github.com/microsoft")
+		root, err := dvs.ParseTrustRoot("https://github.com/microsoft", dvs.Rules{})
 		if err != nil || !slices.ContainsFunc(root.Lint(), func(f lookleap.Finding) bool { return f.Code == dvs.CodeRootNoSlash }) {
 			t.Errorf("got %v, %v", root.Lint(), err)
 		}
-		if root, _ := dvs.ParseTrustRoot("https://github.com/microsoft/"); len(root.Lint()) != 0 {
+		if root, _ := dvs.ParseTrustRoot("https://github.com/microsoft/", dvs.Rules{}); len(root.Lint()) != 0 {
 			t.Errorf("a perfect root has %v", root.Lint())
 		}
 	})
 	t.Run("DVS-2-12/accept-hosting-domain", func(t *testing.T) {
-		root, _ := dvs.ParseTrustRoot("https://github.com/o/")
-		u, _ := dvs.ParseSkillURL("https://github.com/o/r/blob/main/s/SKILL.md")
+		root, _ := dvs.ParseTrustRoot("https://github.com/o/", dvs.Rules{})
+		u, _ := dvs.ParseSkillURL("https://github.com/o/r/blob/main/s/SKILL.md", dvs.Rules{})
 		if root.HostingDomain() != "github.com" || u.ServingHost() != "raw.githubusercontent.com" {
 			t.Errorf("got %s and %s", root.HostingDomain(), u.ServingHost())
 		}
@@ -330,11 +330,11 @@ func TestCovers(t *testing.T) {
 		{"A31/reject-subdomain", "https://example.com/", "https://skills.example.com/x/SKILL.md", outside},
 	} {
 		t.Run(c.id, func(t *testing.T) {
-			root, err := dvs.ParseTrustRoot(c.root)
+			root, err := dvs.ParseTrustRoot(c.root, dvs.Rules{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			u, err := dvs.ParseSkillURL(c.url)
+			u, err := dvs.ParseSkillURL(c.url, dvs.Rules{})
 			got := ""
 			switch {
 			case err != nil:
@@ -355,8 +355,8 @@ func TestCovers(t *testing.T) {
 func TestAllowLocalhost(t *testing.T) {
 	rules := dvs.Rules{InsecureAllowLocalhost: true}
 	t.Run("DVS-3.1-13/accept-option", func(t *testing.T) {
-		root, err := rules.ParseTrustRoot("https://localhost/")
-		u, err2 := rules.ParseSkillURL("https://localhost/s/SKILL.md")
+		root, err := dvs.ParseTrustRoot("https://localhost/", rules)
+		u, err2 := dvs.ParseSkillURL("https://localhost/s/SKILL.md", rules)
 		if err != nil || err2 != nil || !root.Covers(u) {
 			t.Error(root, u, err, err2)
 		}
@@ -369,17 +369,17 @@ func FuzzTrustRoot(f *testing.F) {
 		f.Add(s, "https://github.com/o/r/blob/main/SKILL.md")
 	}
 	f.Fuzz(func(t *testing.T, raw, skill string) {
-		root, err := dvs.ParseTrustRoot(raw)
+		root, err := dvs.ParseTrustRoot(raw, dvs.Rules{})
 		if err != nil {
 			if !root.IsZero() || !lookleap.CodeOf(err).Known() {
 				t.Fatalf("%q: %v with %v", raw, root, err)
 			}
 			return
 		}
-		if again, err := dvs.ParseTrustRoot(root.String()); err != nil || again.String() != root.String() {
+		if again, err := dvs.ParseTrustRoot(root.String(), dvs.Rules{}); err != nil || again.String() != root.String() {
 			t.Fatalf("%q gives %q, and that gives %q, %v", raw, root, again, err)
 		}
-		u, err := dvs.ParseSkillURL(skill)
+		u, err := dvs.ParseSkillURL(skill, dvs.Rules{})
 		if err == nil && root.Covers(u) && !strings.HasPrefix(u.String(), root.String()) {
 			t.Fatalf("%s covers %s", root, u)
 		}
@@ -389,8 +389,8 @@ func FuzzTrustRoot(f *testing.F) {
 var benchCovered bool
 
 func BenchmarkCovers(b *testing.B) {
-	root, _ := dvs.ParseTrustRoot("https://github.com/example-org/")
-	u, _ := dvs.ParseSkillURL("https://github.com/example-org/skills/blob/main/refund/SKILL.md")
+	root, _ := dvs.ParseTrustRoot("https://github.com/example-org/", dvs.Rules{})
+	u, _ := dvs.ParseSkillURL("https://github.com/example-org/skills/blob/main/refund/SKILL.md", dvs.Rules{})
 	b.Run("parsed", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -399,9 +399,9 @@ func BenchmarkCovers(b *testing.B) {
 	})
 	b.Run("parse-skill-url-and-decide", func(b *testing.B) {
 		b.ReportAllocs()
-		origin, _ := dvs.ParseTrustRoot("https://example.com/")
+		origin, _ := dvs.ParseTrustRoot("https://example.com/", dvs.Rules{})
 		for b.Loop() {
-			u, _ := dvs.ParseSkillURL("https://example.com/.well-known/skills/refund/SKILL.md")
+			u, _ := dvs.ParseSkillURL("https://example.com/.well-known/skills/refund/SKILL.md", dvs.Rules{})
 			benchCovered = origin.Covers(u)
 		}
 	})

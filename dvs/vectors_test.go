@@ -57,7 +57,7 @@ func TestVectorRoots(t *testing.T) {
 		Root, Canonical string
 	}](t, "roots.json") {
 		c.run(t, func(t *testing.T) error {
-			root, err := dvs.ParseTrustRoot(c.Root)
+			root, err := dvs.ParseTrustRoot(c.Root, dvs.Rules{})
 			if got := root.String(); got != c.Canonical {
 				t.Errorf("got %q, want %q", got, c.Canonical)
 			}
@@ -72,7 +72,7 @@ func TestVectorURLs(t *testing.T) {
 		URL, ID, ServedFrom string
 	}](t, "urls.json") {
 		c.run(t, func(t *testing.T) error {
-			u, err := dvs.ParseSkillURL(c.URL)
+			u, err := dvs.ParseSkillURL(c.URL, dvs.Rules{})
 			if c.ID != "" && u.String() != c.ID || c.ServedFrom != "" && u.ServedFrom() != c.ServedFrom {
 				t.Errorf("got %s from %s", u, u.ServedFrom())
 			}
@@ -87,7 +87,7 @@ func TestVectorDecisions(t *testing.T) {
 		Root, URL string
 	}](t, "decisions.json") {
 		c.run(t, func(t *testing.T) error {
-			v := dvs.Decide(dvs.Claim{URL: c.URL, Root: c.Root, Source: dvs.ByUser}, dvs.Evidence{}, noon)
+			v := dvs.Decide(dvs.Claim{URL: c.URL, Root: c.Root, Source: dvs.ByUser}, dvs.Evidence{}, noon, dvs.Rules{})
 			if i := slices.IndexFunc(v.Checks, func(k lookleap.Check) bool { return k.Requirement == "DVS-3.1-05" }); v.Checks[i].Status == lookleap.Passed {
 				return nil
 			}
@@ -129,7 +129,7 @@ func TestVectorIndexes(t *testing.T) {
 		Findings []lookleap.Code
 	}](t, "indexes.json") {
 		c.run(t, func(t *testing.T) error {
-			list, err := dvs.ParseIndex([]byte(c.Index), indexAt, dvs.Limits{})
+			list, err := dvs.ParseIndex([]byte(c.Index), indexAt, dvs.Rules{}, dvs.Limits{})
 			if err != nil {
 				return err
 			}

@@ -189,7 +189,7 @@ func (p *patient) manifest(ctx context.Context) diagnosis {
 func (p *patient) skills(ctx context.Context) diagnosis {
 	var findings []lookleap.Finding
 	count := 0
-	for _, err := range dvs.NewLoader(p.host).Discover(ctx, p.url.Origin()+"/") {
+	for _, err := range dvs.NewLoader(p.host, dvs.Options{}).Discover(ctx, p.url.Origin()+"/") {
 		var skipped *dvs.Skipped
 		switch {
 		case errors.As(err, &skipped):

@@ -169,14 +169,14 @@ func (l *locker) compare(ctx context.Context, skill *dvs.Loaded) result {
 // loadForLock loads a skill. On a host of its own, whoever types its URL trusts
 // the host, as in inspect skill.
 func loadForLock(ctx context.Context, loader *dvs.Loader, skillURL string) (*dvs.Loaded, error) {
-	u, err := loader.Roots().Rules().ParseSkillURL(skillURL)
+	u, err := dvs.ParseSkillURL(skillURL, loader.Roots().Rules())
 	if err != nil {
 		return nil, err
 	}
 	if loader.Roots().Find(u).Source.Registered() {
 		return loader.Load(ctx, skillURL)
 	}
-	root, source, err := loader.Roots().Rules().DefaultRoot(u)
+	root, source, err := dvs.DefaultRoot(u, loader.Roots().Rules())
 	if err != nil || source != dvs.DefaultOrigin {
 		return loader.Load(ctx, skillURL) // which says what is missing
 	}
@@ -210,13 +210,13 @@ func (l *locker) directory(rules dvs.Rules, dir string) result {
 
 // published locks files as what their publisher serves.
 func (l *locker) published(rules dvs.Rules, files map[string][]byte) result {
-	u, err := rules.ParseSkillURL(l.url)
+	u, err := dvs.ParseSkillURL(l.url, rules)
 	if err != nil {
 		return refuseSkill(err)
 	}
-	root, _, err := rules.DefaultRoot(u)
+	root, _, err := dvs.DefaultRoot(u, rules)
 	if len(l.roots) > 0 {
-		root, err = rules.ParseTrustRoot(l.roots[0])
+		root, err = dvs.ParseTrustRoot(l.roots[0], rules)
 	}
 	if err != nil {
 		return refuseSkill(err)

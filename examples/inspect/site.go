@@ -191,7 +191,7 @@ func (v *visit) anml(ctx context.Context) {
 }
 
 func (v *visit) skills(ctx context.Context) {
-	for entry, err := range dvs.NewLoader(v.host).Discover(ctx, v.origin+"/") {
+	for entry, err := range dvs.NewLoader(v.host, dvs.Options{}).Discover(ctx, v.origin+"/") {
 		var skipped *dvs.Skipped
 		switch {
 		case errors.As(err, &skipped):

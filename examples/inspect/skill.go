@@ -96,7 +96,7 @@ func skillLoader(s *session, roots []string, profile dvs.Profile) (*dvs.Loader, 
 	if err != nil {
 		return nil, err
 	}
-	loader := dvs.Options{Profile: profile}.NewLoader(host)
+	loader := dvs.NewLoader(host, dvs.Options{Profile: profile})
 	for _, raw := range roots {
 		if _, err := loader.Roots().Register(raw, dvs.ByUser); err != nil {
 			return nil, usagef("--root: %v", err)

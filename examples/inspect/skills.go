@@ -42,7 +42,7 @@ value: {
 				if err != nil {
 					return err
 				}
-				loader := o.NewLoader(host)
+				loader := dvs.NewLoader(host, o)
 				return s.each(ctx, args, func(ctx context.Context, origin string) result { return listSkills(ctx, loader, origin) })
 			}
 		},

@@ -13,7 +13,7 @@ import (
 // those that the user trusts; a skill outside of them is an error, since nobody
 // can be asked yet.
 func (s *service) offerSkills(ctx context.Context, host *lookleap.Host, roots, urls []string) error {
-	loader := dvs.NewLoader(host)
+	loader := dvs.NewLoader(host, dvs.Options{})
 	for _, root := range roots {
 		if _, err := loader.Roots().Register(root, dvs.ByUser); err != nil {
 			return err

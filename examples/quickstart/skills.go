@@ -20,7 +20,7 @@ func playSkills(s *stage) error {
 	s.lab.Site("shop.example.evil.example").Body("/skills/refund/SKILL.md", "text/markdown", refundSkill)
 
 	runner := &scriptRunner{}
-	loader := dvs.Options{Runner: runner}.NewLoader(s.host)
+	loader := dvs.NewLoader(s.host, dvs.Options{Runner: runner})
 	for _, root := range []string{"https://shop.example/", "https://github.com/example-org/"} {
 		if _, err := loader.Roots().Register(root, dvs.ByUser); err != nil {
 			return err
@@ -40,7 +40,7 @@ func playSkills(s *stage) error {
 	s.asked("load the same file from evil-org", err, "nobody has confirmed evil-org, and the file's own words count for nothing")
 	_, err = loader.LoadUnder(s.ctx, "https://shop.example.evil.example/skills/refund/SKILL.md", skill.Root)
 	s.refused("load it from shop.example.evil.example as the shop's", err, dvs.CodeOutsideTrustRoot)
-	_, err = dvs.ParseTrustRoot("https://github.com/")
+	_, err = dvs.ParseTrustRoot("https://github.com/", dvs.Rules{})
 	s.refused("trust everybody at the code host", err, dvs.CodeUGCBareRoot)
 
 	s.say("The skill wants to run a script. The user sees which, from whom, and its digest.")

@@ -84,7 +84,7 @@ func newLoader(host *lookleap.Host, runner dvs.Runner) *dvs.Loader {
 	if _, err := roots.Register("https://example.com/", dvs.ByUser); err != nil {
 		panic(err) // the root is a constant
 	}
-	return dvs.Options{Roots: roots, Runner: runner}.NewLoader(host)
+	return dvs.NewLoader(host, dvs.Options{Roots: roots, Runner: runner})
 }
 
 // checkInstalled writes the verified skills to disk, reads them back, and looks

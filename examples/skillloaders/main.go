@@ -84,7 +84,7 @@ func verifiedSkills(ctx context.Context) (*dvs.VerifiedFS, error) {
 	if _, err := roots.Register("https://shop.example/", dvs.ByUser); err != nil {
 		return nil, err
 	}
-	skill, err := dvs.Options{Roots: roots}.NewLoader(net.Host()).Load(ctx, "https://shop.example/skills/refund/")
+	skill, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots}).Load(ctx, "https://shop.example/skills/refund/")
 	if err != nil {
 		return nil, err
 	}

@@ -113,7 +113,7 @@ func BenchmarkLoadSkill(b *testing.B) {
 	text := "---\nname: refund\ndescription: Refunds an order.\n---\n" + strings.Repeat("Refund what was paid.\n", 8<<10/22)
 	net.Site("raw.githubusercontent.com").Body("/example-org/skills/main/refund/SKILL.md", "text/plain", text)
 	b.Run("lookleap", func(b *testing.B) {
-		loader := dvs.NewLoader(net.Host())
+		loader := dvs.NewLoader(net.Host(), dvs.Options{})
 		if _, err := loader.Roots().Register("https://github.com/example-org/", dvs.ByUser); err != nil {
 			b.Fatal(err)
 		}

@@ -421,7 +421,7 @@ func TestLoadSkill(t *testing.T) {
 					sent++
 					return guarded.RoundTrip(req)
 				})}
-				if _, err := dvs.NewLoader(host).Load(t.Context(), "https://shop.example/skills/refund/SKILL.md"); err == nil {
+				if _, err := dvs.NewLoader(host, dvs.Options{}).Load(t.Context(), "https://shop.example/skills/refund/SKILL.md"); err == nil {
 					t.Error("loaded")
 				}
 				if got := len(n.Journal().Requests()); got != sent || got > 3 {

@@ -13,7 +13,7 @@ func main() {
 	ctx := context.Background()
 	web := theLab(&lookleap.Host{})
 	host := theLab(&lookleap.Host{Fetcher: agentstxt.Guard(web)})
-	loader := dvs.NewLoader(host)
+	loader := dvs.NewLoader(host, dvs.Options{})
 	loader.Roots().Register("https://github.com/example-org/", dvs.ByUser)
 
 	skill, err := loader.Load(ctx, "https://github.com/example-org/skills/blob/main/refund/SKILL.md")

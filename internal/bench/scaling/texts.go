@@ -203,16 +203,16 @@ func textTargets() []target {
 			_, _ = dvs.ReadSkillDir(fstest.MapFS{"SKILL.md": {Data: b}}, dvs.Limits{})
 		}, "dvs.ReadSkillDir"),
 		bytesOf("dvs.ParseIndex", indexes, func(b []byte) {
-			_, _ = dvs.ParseIndex(b, "https://a.example/.well-known/skills/index.json", dvs.Limits{Index: 64 << 20})
+			_, _ = dvs.ParseIndex(b, "https://a.example/.well-known/skills/index.json", dvs.Rules{}, dvs.Limits{Index: 64 << 20})
 		}, "dvs.Rules.ParseIndex"),
 		bytesOf("dvs.ReadSitemap", sitemaps, func(b []byte) {
-			_, _ = dvs.ReadSitemap(bytes.NewReader(b), "https://a.example/sitemap.xml", dvs.Limits{SitemapURLs: 1 << 20})
+			_, _ = dvs.ReadSitemap(bytes.NewReader(b), "https://a.example/sitemap.xml", dvs.Rules{}, dvs.Limits{SitemapURLs: 1 << 20})
 		}, "dvs.Rules.ReadSitemap"),
 		bytesOf("dvs.ParseLockfile", locks, func(b []byte) { _, _ = dvs.ParseLockfile(b) }),
 		bytesOf("dvs.KindOf", plain(nul, "#!"+nul), func(b []byte) { dvs.KindOf("a", b); dvs.KindOf(string(b), b) }),
 		of("dvs.ParseTrustRoot", urls, func(s string) {
-			_, _ = dvs.ParseTrustRoot(s)
-			_, _ = dvs.ParseSkillURL(s)
+			_, _ = dvs.ParseTrustRoot(s, dvs.Rules{})
+			_, _ = dvs.ParseSkillURL(s, dvs.Rules{})
 			_, _ = dvs.ParseDigest(s)
 			_, _ = dvs.WellKnownSkillURL(s, s)
 			_ = new(dvs.Digest).UnmarshalText([]byte(s))
