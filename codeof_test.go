@@ -35,7 +35,7 @@ func TestCodeOfBadInput(t *testing.T) {
 		"lookleap.Host.RoundTrip":        second(host.RoundTrip(nil)),
 		"lookleap.Host.Ask":              second(host.Ask(t.Context(), nil)),
 		"lookleap.Host.Commit":           host.Commit(t.Context(), nil, nil),
-		"agentstxt":                      &agentstxt.MalformedError{Code: lookleap.CodeNotUTF8},
+		"agentstxt":                      &lookleap.Error{Code: lookleap.CodeNotUTF8, Err: agentstxt.ErrMalformed},
 		"aiuri.Parse":                    second(aiuri.Parse("x")),
 		"aiuri.FromIRI":                  second(aiuri.FromIRI("\xff")),
 		"anml.Parse xml":                 second(anml.Parse("", []byte("<x>"), anml.ReadOptions{})),

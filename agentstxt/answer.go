@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Response is what a server answered for /agents.txt, redirects followed and
@@ -21,38 +20,12 @@ type Response struct {
 	Insecure    bool   // it came over plain http
 }
 
-// UnavailableError says why a policy could not be read. The origin is restricted
-// until it can be.
-type UnavailableError struct {
-	Code    lookleap.Code
-	Status  int    // of the answer; 0: there was none
-	Message string // one sentence
-	Err     error  // of the fetch, if there was no answer
-}
-
-func (e *UnavailableError) Error() string {
-	e = zero.Or(e)
-	if e.Err != nil {
-		return fmt.Sprintf("agents.txt: %s (%s): %v", e.Message, e.Code, e.Err)
-	}
-	return fmt.Sprintf("agents.txt: %s (%s)", e.Message, e.Code)
-}
-
-// Unwrap gives the error of the fetch.
-func (e *UnavailableError) Unwrap() error { return zero.Or(e).Err }
-
-// ReasonCode gives the code.
-func (e *UnavailableError) ReasonCode() lookleap.Code { return zero.Or(e).Code }
-
 // Judge gives the policy that an answer means. It does no I/O and always gives
 // one: Valid for a whole file, Absent where the server says that there is none,
 // and Restricted for everything else.
-func Judge(a Response) *Policy { return Options{}.Judge(a) }
-
-// Judge is [Judge] with options.
-func (o Options) Judge(a Response) *Policy {
+func Judge(a Response, o Options) *Policy {
 	if a.Insecure && o.RefuseHTTP {
-		return restricted(&UnavailableError{Code: lookleap.CodeInsecureTransport, Message: "a policy of plain http is not accepted"})
+		return restricted(unavailable(lookleap.CodeInsecureTransport, "a policy of plain http is not accepted", nil))
 	}
 	p := o.judge(a)
 	if a.Insecure && p.state != Restricted {
@@ -65,8 +38,9 @@ func (o Options) Judge(a Response) *Policy {
 }
 
 func (o Options) judge(a Response) *Policy {
-	unavailable := func(code lookleap.Code, message string) *Policy {
-		return restricted(&UnavailableError{Code: code, Status: a.Status, Message: message})
+	refused := func(code lookleap.Code) *Policy {
+		status := &StatusError{a.Status}
+		return restricted(unavailable(code, status.Error(), status))
 	}
 	switch {
 	case a.Status == http.StatusOK:
@@ -74,17 +48,17 @@ func (o Options) judge(a Response) *Policy {
 	case a.Status == http.StatusNotFound, a.Status == http.StatusGone:
 		return absent(CodeNoPolicy)
 	case a.Status == http.StatusUnauthorized, a.Status == http.StatusProxyAuthRequired, a.Status == http.StatusUnavailableForLegalReasons:
-		return unavailable(CodeAccessDenied, fmt.Sprintf("the server answered %d", a.Status))
+		return refused(CodeAccessDenied)
 	case a.Status == http.StatusTooManyRequests:
-		return unavailable(lookleap.CodeRateLimited, "the server answered 429")
+		return refused(lookleap.CodeRateLimited)
 	case a.Status >= 400 && a.Status < 500 && o.Strict:
-		return unavailable(CodeAccessDenied, fmt.Sprintf("the server answered %d", a.Status))
+		return refused(CodeAccessDenied)
 	case a.Status == http.StatusForbidden:
 		return absent(lookleap.CodeForbidden, note(lookleap.CodeForbidden, "AGT-2-10", "the server answered 403, which many give for files that do not exist", "answer 404 where there is no policy"))
 	case a.Status >= 400 && a.Status < 500:
 		return absent(CodeStatus, note(CodeStatus, "AGT-2-10", fmt.Sprintf("the server answered %d, which counts as no policy", a.Status), "answer 404 where there is no policy"))
 	}
-	return unavailable(lookleap.CodeUnreachable, fmt.Sprintf("the server answered %d, which is no policy", a.Status))
+	return refused(lookleap.CodeUnreachable)
 }
 
 func note(code lookleap.Code, requirement, message, fix string) lookleap.Finding {
@@ -96,19 +70,15 @@ func (o Options) judgeFile(a Response) *Policy {
 	mediaType, params, err := mime.ParseMediaType(a.ContentType)
 	if isPage(mediaType, a.Body) && isForeign(a.Body) {
 		if o.Strict {
-			return restricted(&MalformedError{
-				Code: CodeHashMissing, Message: "a page stands in the place of the policy", Fix: "answer 404 where there is no policy",
-			})
+			return restricted(malformed(CodeHashMissing, lookleap.Position{}, "a page stands in the place of the policy", "answer 404 where there is no policy"))
 		}
 		return absent(lookleap.CodeSoft404, note(lookleap.CodeSoft404, "AGT-2-07", "a page stands in the place of the policy, which counts as none", "answer 404 where there is no policy"))
 	}
 	charset, named := params["charset"]
 	if named && !strings.EqualFold(charset, "utf-8") || err != nil && strings.Contains(strings.ToLower(a.ContentType), "charset") {
-		return restricted(&MalformedError{
-			Code: lookleap.CodeCharset, Message: "the server declares another character set than UTF-8", Fix: `serve the file as "text/plain; charset=utf-8"`,
-		})
+		return restricted(malformed(lookleap.CodeCharset, lookleap.Position{}, "the server declares another character set than UTF-8", `serve the file as "text/plain; charset=utf-8"`))
 	}
-	p, err := o.Parse(a.Body)
+	p, err := Parse(a.Body, o)
 	switch {
 	case err != nil && o.ForeignAbsent && saysNothing(err, a.Body):
 		return absent(CodeForeignFormat, note(CodeForeignFormat, "AGT-3-12", "the file is of another format with the same name, which counts as no policy", ""))
@@ -135,12 +105,12 @@ func saysNothing(err error, file []byte) bool {
 	return false
 }
 
-func mediaTypeError(contentType string) *MalformedError {
+func mediaTypeError(contentType string) *lookleap.Error {
 	message := "the server declares no media type"
 	if contentType != "" {
 		message = fmt.Sprintf("the server declares the media type %s", quote(contentType))
 	}
-	return &MalformedError{Code: lookleap.CodeMediaType, Message: message, Fix: `serve the file as "text/plain; charset=utf-8"`}
+	return malformed(lookleap.CodeMediaType, lookleap.Position{}, message, `serve the file as "text/plain; charset=utf-8"`)
 }
 
 // isPage reports whether an answer is what sites show for paths that they do not
@@ -158,6 +128,5 @@ func isPage(mediaType string, body []byte) bool {
 // isMalformed reports whether a policy is restricted because of what its file
 // says: then nothing older may stand in for it (section 5).
 func isMalformed(p *Policy) bool {
-	var bad *MalformedError
-	return p.State() == Restricted && errors.As(p.Err(), &bad)
+	return p.State() == Restricted && errors.Is(p.Err(), ErrMalformed)
 }

@@ -97,7 +97,7 @@ func TestJudge(t *testing.T) {
 		{"AGT-5-03/reject-malformed", Options{}, 200, plain, signed("/a MAYBE"), Restricted, "bad-directive", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := tt.options.Judge(Response{Status: tt.status, ContentType: tt.contentType, Body: []byte(tt.body)})
+			p := Judge(Response{Status: tt.status, ContentType: tt.contentType, Body: []byte(tt.body)}, tt.options)
 			if p.State() != tt.state || p.Reason() != tt.reason {
 				t.Fatalf("got %v, %v: %v", p.State(), p.Reason(), p.Err())
 			}
@@ -122,19 +122,19 @@ func TestJudge(t *testing.T) {
 		})
 	}
 	t.Run("AGT-1-04/accept-http-with-finding", func(t *testing.T) {
-		p := Judge(Response{Status: 200, ContentType: plain, Body: []byte(vectorFile), Insecure: true})
+		p := Judge(Response{Status: 200, ContentType: plain, Body: []byte(vectorFile), Insecure: true}, Options{})
 		if _, ok := hasFinding(p, lookleap.CodeInsecureTransport); !ok || p.State() != Valid {
 			t.Error(p.State(), p.Findings())
 		}
 	})
 	t.Run("AGT-8-03/reject-http-on-request", func(t *testing.T) {
-		p := Options{RefuseHTTP: true}.Judge(Response{Status: 404, Insecure: true})
+		p := Judge(Response{Status: 404, Insecure: true}, Options{RefuseHTTP: true})
 		if p.State() != Restricted || p.Reason() != lookleap.CodeInsecureTransport {
 			t.Error(p.State(), p.Reason())
 		}
 	})
 	t.Run("AGT-3-12/reject-and-name-the-option", func(t *testing.T) {
-		p := Judge(Response{Status: 200, ContentType: plain, Body: []byte("Protocols: x402\n")})
+		p := Judge(Response{Status: 200, ContentType: plain, Body: []byte("Protocols: x402\n")}, Options{})
 		if !strings.Contains(p.Err().Error(), "Options.ForeignAbsent") {
 			t.Error(p.Err())
 		}

@@ -16,7 +16,7 @@ import (
 func TestAttacks(t *testing.T) {
 	refused := func(id, name, file string, want lookleap.Code) {
 		t.Run(id+"/reject-"+name, func(t *testing.T) {
-			p, err := Parse([]byte(file))
+			p, err := Parse([]byte(file), Options{})
 			if lookleap.CodeOf(err) != want {
 				t.Errorf("got %v, want %s", err, want)
 			}
@@ -25,7 +25,7 @@ func TestAttacks(t *testing.T) {
 	}
 	taken := func(id, name, file string) {
 		t.Run(id+"/accept-"+name, func(t *testing.T) {
-			if _, err := Parse([]byte(file)); err != nil {
+			if _, err := Parse([]byte(file), Options{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -124,12 +124,12 @@ func TestAttacks(t *testing.T) {
 		}
 	}
 	t.Run("O33/reject-policy-path-with-bad-escape", func(t *testing.T) {
-		if d := restricted(&MalformedError{Code: CodeHashMissing}).Decide("/agents.txt%zz"); d.Allowed || d.Code != CodeRestricted {
+		if d := restricted(&lookleap.Error{Code: CodeHashMissing, Err: ErrMalformed}).Decide("/agents.txt%zz"); d.Allowed || d.Code != CodeRestricted {
 			t.Error(d)
 		}
 	})
 	t.Run("O33/accept-policy-path", func(t *testing.T) {
-		if d := restricted(&MalformedError{Code: CodeHashMissing}).Decide("/agents.txt"); !d.Allowed {
+		if d := restricted(&lookleap.Error{Code: CodeHashMissing, Err: ErrMalformed}).Decide("/agents.txt"); !d.Allowed {
 			t.Error(d)
 		}
 	})
@@ -198,7 +198,7 @@ func TestAttacks(t *testing.T) {
 	})
 	inWorld(t, "M20/reject-other-port", Options{}, func(w *world) {
 		w.site.Ports(443, 8443).Body("/agents.txt", plainText, vectorFile)
-		c := NewClient(&lookleap.Host{Fetcher: w.net.ForeignTransport(), Now: w.host.Now})
+		c := NewClient(&lookleap.Host{Fetcher: w.net.ForeignTransport(), Now: w.host.Now}, Options{})
 		c.Policy(context.Background(), "https://shop.example:8443/")
 		if r := w.net.Journal().Requests(); len(r) != 1 || r[0].Addr.Port() != 8443 {
 			w.Errorf("%+v", r)
@@ -269,7 +269,7 @@ func wantCheapRefusal(t *testing.T, file string) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	_, err := Parse(data)
+	_, err := Parse(data, Options{})
 	runtime.ReadMemStats(&after)
 	if err == nil {
 		t.Fatal("the file is valid")
@@ -287,7 +287,7 @@ func BenchmarkRefusal(b *testing.B) {
 			data := []byte(file)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Parse(data); err == nil {
+				if _, err := Parse(data, Options{}); err == nil {
 					b.Fatal("the file is valid")
 				}
 			}

@@ -30,13 +30,11 @@ type Client struct {
 	turns   atomic.Uint64 // of attempts
 }
 
-// NewClient gives a client that fetches through a host.
-func NewClient(host *lookleap.Host) *Client { return Options{}.NewClient(host) }
-
-// NewClient is [NewClient] with options.
-func (o Options) NewClient(host *lookleap.Host) *Client {
-	limits := o.Limits.withDefaults()
-	return &Client{host: host, options: o, limits: limits, memory: newMemory(limits.Origins, limits.Memory)}
+// NewClient returns a client that fetches through a host. Without a host, its
+// methods return an error with [lookleap.CodeUsage].
+func NewClient(host *lookleap.Host, options Options) *Client {
+	limits := options.Limits.withDefaults()
+	return &Client{host: host, options: options, limits: limits, memory: newMemory(limits.Origins, limits.Memory)}
 }
 
 // held is what is known about one origin. It never changes.
@@ -122,7 +120,7 @@ func (c *Client) Generation(rawURL string) uint64 {
 // ready returns an error for a client that NewClient did not make, or that has no host.
 func (c *Client) ready() error {
 	if c == nil || c.host == nil || c.memory == nil {
-		return &UnavailableError{Code: lookleap.CodeUsage, Message: "the client has no host: make it with NewClient, or a guard with Guard"}
+		return usageError("the client has no host", "make it with NewClient, or a guard with Guard")
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func TestFetch(t *testing.T) {
 		w.servesFile(signed("/ DISALLOW"))
 		w.net.Site("www.shop.example").Body("/agents.txt", plainText, vectorFile)
 		w.site.Ports(443, 8443)
-		client := NewClient(&lookleap.Host{Fetcher: w.net.ForeignTransport(), Now: w.host.Now})
+		client := NewClient(&lookleap.Host{Fetcher: w.net.ForeignTransport(), Now: w.host.Now}, Options{})
 		for url, want := range map[string]bool{"https://shop.example/status": false, "https://www.shop.example/status": true} {
 			if d, err := client.Decide(context.Background(), url); err != nil || d.Allowed != want {
 				w.Error(url, d, err)
@@ -210,7 +210,7 @@ func TestFetch(t *testing.T) {
 	})
 	inWorld(t, "AGT-8-03/reject-http-on-request", Options{}, func(w *world) {
 		w.site.Plain().Body("/agents.txt", plainText, vectorFile)
-		p, err := Options{RefuseHTTP: true}.Fetch(context.Background(), &lookleap.Host{Fetcher: w.net.ForeignTransport()}, "http://shop.example/")
+		p, err := NewClient(&lookleap.Host{Fetcher: w.net.ForeignTransport()}, Options{RefuseHTTP: true}).Policy(context.Background(), "http://shop.example/")
 		if err != nil || p.State() != Restricted || p.Reason() != lookleap.CodeInsecureTransport {
 			w.Fatal(err, p.Reason())
 		}

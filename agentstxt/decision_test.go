@@ -205,17 +205,17 @@ func TestDecision(t *testing.T) {
 
 // TestRestricted: section 5.
 func TestRestricted(t *testing.T) {
-	_, malformed := Parse([]byte("/a ALLOW\n"))
+	_, malformed := Parse([]byte("/a ALLOW\n"), Options{})
 	for _, tt := range []struct {
 		name   string
 		policy *Policy
 	}{
 		{"AGT-5-01/reject-every-path", restricted(malformed)},
-		{"AGT-5-04/reject-every-path", restricted(&UnavailableError{Code: lookleap.CodeUnreachable})},
+		{"AGT-5-04/reject-every-path", restricted(&lookleap.Error{Code: lookleap.CodeUnreachable, Err: ErrUnavailable})},
 		{"AGT-5-04/reject-nil", nil},
 		{"AGT-5-04/reject-zero", new(Policy)},
-		{"AGT-5-08/reject-with-every-option", Options{Unlisted: UnlistedAllow, ForeignAbsent: true}.Judge(Response{Status: 200, ContentType: "text/plain", Body: []byte("/a ALLOW")})},
-		{"AGT-8-02/reject-strict", Options{Strict: true}.Judge(Response{Status: 200, ContentType: "text/plain", Body: []byte(signed("/a"))})},
+		{"AGT-5-08/reject-with-every-option", Judge(Response{Status: 200, ContentType: "text/plain", Body: []byte("/a ALLOW")}, Options{Unlisted: UnlistedAllow, ForeignAbsent: true})},
+		{"AGT-8-02/reject-strict", Judge(Response{Status: 200, ContentType: "text/plain", Body: []byte(signed("/a"))}, Options{Strict: true})},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.policy.State() != Restricted {
@@ -242,7 +242,7 @@ func TestRestricted(t *testing.T) {
 		}
 	})
 	t.Run("AGT-6-17/reject-groups", func(t *testing.T) {
-		if _, err := Parse([]byte(signed("User-agent: x", "/a ALLOW"))); lookleap.CodeOf(err) != CodeBadDirective {
+		if _, err := Parse([]byte(signed("User-agent: x", "/a ALLOW")), Options{}); lookleap.CodeOf(err) != CodeBadDirective {
 			t.Error(err)
 		}
 	})

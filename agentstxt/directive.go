@@ -3,8 +3,6 @@ package agentstxt
 import (
 	"fmt"
 	"strings"
-
-	"github.com/lookleap/lookleap"
 )
 
 // Directive is one line of a policy (section 6): a path, what may be done there,
@@ -53,7 +51,7 @@ func (a *Action) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return &MalformedError{Code: lookleap.CodeUsage, Message: fmt.Sprintf("unknown action %q", text)}
+	return usageError(fmt.Sprintf("unknown action %q", text), "use ALLOW or DISALLOW")
 }
 
 // String gives the line of the directive without its end.

@@ -1,63 +1,72 @@
 package agentstxt
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// MalformedError says why a file is no policy, where, and what its publisher
-// can do. Whoever reads such a file has to treat the whole origin as restricted
-// (section 5).
-type MalformedError struct {
-	Code     lookleap.Code
-	Position lookleap.Position // zero where the whole file is meant
-	Message  string            // one sentence; remote text in it is quoted
-	Fix      string            // what the publisher can do
-	Hint     string            // for a hash mismatch: how the hash was probably made, one of the Hint constants
-	Expected string            // for a hash mismatch: the digest in the file, 64 hex digits
-	Computed string            // for a hash mismatch: the digest of the directives, 64 hex digits
-}
+// The classes of the errors that restrict an origin, for errors.Is. The errors are
+// [*lookleap.Error] values with a code of their own.
+var (
+	// ErrMalformed is the class of errors about what a file says. No earlier copy
+	// replaces a malformed file (section 5).
+	ErrMalformed = coded.New(string(CodeRestricted), "the policy is malformed")
+	// ErrUnavailable is the class of errors about a policy that could not be read.
+	// A [StatusError] below it tells the HTTP status, if there was a response.
+	ErrUnavailable = coded.New(string(CodeRestricted), "the policy is unavailable")
+)
 
-// How a hash line that does not match was probably made.
+// Causes of a wrong hash line, as [HashMismatch] reports them.
 const (
 	HintTrailingNewline = "trailing-newline" // a line end after the last directive was hashed too
 	HintCRLF            = "crlf"             // the lines were joined by CRLF
-	HintBlankLines      = "blank-lines"      // blank lines were left in
-	HintComments        = "comments"         // comments were left in
-	HintEmpty           = "empty"            // it is the digest of no directives at all
+	HintBlankLines      = "blank-lines"      // blank lines were hashed too
+	HintComments        = "comments"         // comments were hashed too
+	HintEmpty           = "empty"            // nothing was hashed
 )
 
-func (e *MalformedError) Error() string {
-	e = zero.Or(e)
-	place := ""
-	if e.Position.Line > 0 {
-		place = e.Position.String() + ": "
-	}
-	text := fmt.Sprintf("agents.txt: %s%s (%s)", place, e.Message, e.Code)
-	if e.Fix != "" {
-		text += "; " + e.Fix
-	}
-	return text
+// HashMismatch is the detail of an error with [CodeHashMismatch], for errors.As.
+type HashMismatch struct {
+	Hint     string // the probable cause, one of the Hint constants; "" if it is unknown
+	Expected string // the digest in the hash line, 64 hex digits
+	Computed string // the digest of the directives, 64 hex digits
 }
 
-// ReasonCode gives the code.
-func (e *MalformedError) ReasonCode() lookleap.Code { return zero.Or(e).Code }
+// Error returns the digest that the file declares.
+func (e *HashMismatch) Error() string { return "the file declares " + zero.Or(e).Expected }
 
-// malformed gives a syntax error its place in the file.
-func (e *syntaxError) malformed(at lookleap.Position) *MalformedError {
-	code := CodeBadDirective
-	if e.tooMany {
-		code = lookleap.CodeTooLarge
-	}
-	return &MalformedError{Code: code, Position: at, Message: e.message, Fix: e.fix}
+// Unwrap returns [ErrMalformed].
+func (e *HashMismatch) Unwrap() error { return ErrMalformed }
+
+// StatusError is the detail of an error of class [ErrUnavailable] that an HTTP
+// status caused, for errors.As.
+type StatusError struct{ Status int }
+
+// Error returns the status as a sentence.
+func (e *StatusError) Error() string { return fmt.Sprintf("the server answered %d", zero.Or(e).Status) }
+
+// Unwrap returns [ErrUnavailable].
+func (e *StatusError) Unwrap() error { return ErrUnavailable }
+
+// malformed returns an error of class ErrMalformed. The position is zero if the
+// error is about the whole file.
+func malformed(code lookleap.Code, at lookleap.Position, message, fix string) *lookleap.Error {
+	return &lookleap.Error{Code: code, Subject: "agents.txt", Position: at, Message: message, Fix: fix, Err: ErrMalformed}
 }
 
-// finding is the error as a report of [Lint] shows it.
-func (e *MalformedError) finding() lookleap.Finding {
-	return lookleap.Finding{
-		Severity: lookleap.SeverityError, Code: e.Code, Requirement: "AGT-8-01",
-		Message: e.Message, Fix: e.Fix, Position: e.Position,
+// unavailable returns an error of class ErrUnavailable. The cause may be nil.
+func unavailable(code lookleap.Code, message string, cause error) *lookleap.Error {
+	if cause == nil || !errors.Is(cause, ErrUnavailable) {
+		cause = coded.Classify(ErrUnavailable, cause)
 	}
+	return &lookleap.Error{Code: code, Subject: "agents.txt", Message: message, Err: cause}
+}
+
+// usageError returns an error for a call that cannot work.
+func usageError(message, fix string) error {
+	return &lookleap.Error{Code: lookleap.CodeUsage, Message: message, Fix: fix}
 }

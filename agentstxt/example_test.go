@@ -19,7 +19,7 @@ const file = `# version: 1.0
 `
 
 func ExampleParse() {
-	policy, err := agentstxt.Parse([]byte(file))
+	policy, err := agentstxt.Parse([]byte(file), agentstxt.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -35,21 +35,21 @@ func ExampleParse() {
 }
 
 func ExampleParse_malformed() {
-	_, err := agentstxt.Parse([]byte("*fb57f0382f1008779100fa63ea57a582812fcd929db8ba821e398e3f688e13c8\n/status ALLOW\n/dashboard ALLOW limit=50\n/admin DISALLOW\n"))
-	var bad *agentstxt.MalformedError
-	if errors.As(err, &bad) {
-		fmt.Println(bad.Code, bad.Hint)
-		fmt.Println(bad.Fix)
+	_, err := agentstxt.Parse([]byte("*fb57f0382f1008779100fa63ea57a582812fcd929db8ba821e398e3f688e13c8\n/status ALLOW\n/dashboard ALLOW limit=50\n/admin DISALLOW\n"), agentstxt.Options{})
+	fmt.Println(err)
+	var mismatch *agentstxt.HashMismatch
+	if errors.As(err, &mismatch) {
+		fmt.Println(mismatch.Hint)
 	}
 	// Output:
-	// hash-mismatch trailing-newline
-	// put *e37fd0bbf5b647010a78772b8755ffa92efe6aa07b2bb0d373b2a61adfc9435a in its place if the directives are right
+	// agents.txt: 1:1: the hash was made with a line end after the last directive: the file declares fb57f0382f1008779100fa63ea57a582812fcd929db8ba821e398e3f688e13c8 (hash-mismatch); put *e37fd0bbf5b647010a78772b8755ffa92efe6aa07b2bb0d373b2a61adfc9435a in its place if the directives are right
+	// trailing-newline
 }
 
 func ExampleJudge() {
 	page := agentstxt.Response{Status: 200, ContentType: "text/html", Body: []byte("<!doctype html><title>App</title>")}
-	fmt.Println(agentstxt.Judge(page).State())
-	fmt.Println(agentstxt.Options{Strict: true}.Judge(page).State())
+	fmt.Println(agentstxt.Judge(page, agentstxt.Options{}).State())
+	fmt.Println(agentstxt.Judge(page, agentstxt.Options{Strict: true}).State())
 	// Output:
 	// absent
 	// restricted
@@ -105,7 +105,7 @@ func ExampleClient() {
 	defer net.Close()
 	net.Site("shop.example").Body("/agents.txt", "text/plain; charset=utf-8", file)
 
-	client := agentstxt.NewClient(net.Host())
+	client := agentstxt.NewClient(net.Host(), agentstxt.Options{})
 	for _, url := range []string{"https://shop.example/status", "https://shop.example/admin"} {
 		decision, err := client.Decide(context.Background(), url)
 		fmt.Println(decision, err)
@@ -164,13 +164,13 @@ func ExampleSign() {
 }
 
 func ExampleLint() {
-	for _, finding := range agentstxt.Lint([]byte("/status ALLOW\n/admin DENY\n"), "application/json") {
-		fmt.Println(finding.Severity, finding)
+	for _, finding := range agentstxt.Lint([]byte("/status ALLOW\n/admin DENY\n"), "application/json", agentstxt.Options{}) {
+		fmt.Println(finding)
 	}
 	// Output:
-	// error 1:1: the first line that is neither comment nor blank is no hash line [hash-missing]; let it be "*" and 64 lower-case hex digits, with nothing after them
-	// error 2:8: the action is "DENY", neither ALLOW nor DISALLOW [bad-directive]; write ALLOW or DISALLOW
-	// error the server declares the media type "application/json" [media-type]; serve the file as "text/plain; charset=utf-8"
+	// 1:1: error: the first line that is neither comment nor blank is no hash line (hash-missing); let it be "*" and 64 lower-case hex digits, with nothing after them
+	// 2:8: error: the action is "DENY", neither ALLOW nor DISALLOW (bad-directive); write ALLOW or DISALLOW
+	// error: the server declares the media type "application/json" (media-type); serve the file as "text/plain; charset=utf-8"
 }
 
 func ExampleNewHandler() {

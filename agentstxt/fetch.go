@@ -16,14 +16,10 @@ import (
 // policy also when there is none to be had: a restricted one. An error means
 // that nothing could be asked: the URL has no origin, or ctx ended.
 //
-// A program that asks more often keeps a [Client], or a [Guard].
+// It uses the zero [Options]. A program that needs other options, or asks more than
+// once, uses a [Client] or a [Guard].
 func Fetch(ctx context.Context, host *lookleap.Host, rawURL string) (*Policy, error) {
-	return Options{}.Fetch(ctx, host, rawURL)
-}
-
-// Fetch is [Fetch] with options.
-func (o Options) Fetch(ctx context.Context, host *lookleap.Host, rawURL string) (*Policy, error) {
-	return o.NewClient(host).Policy(ctx, rawURL)
+	return NewClient(host, Options{}).Policy(ctx, rawURL)
 }
 
 // How long things hold when the server does not say (RFC 9111, RFC 9309).
@@ -180,9 +176,9 @@ func (o *outcome) passes() bool {
 func (o *outcome) policy(options Options) *Policy {
 	switch code := lookleap.CodeOf(o.err); {
 	case o.err == nil:
-		return options.Judge(o.answer)
+		return Judge(o.answer, options)
 	case code == lookleap.CodeTooLarge:
-		return restricted(&MalformedError{Code: code, Message: "the file is larger than its limit", Fix: "merge directives or drop comments"})
+		return restricted(malformed(code, lookleap.Position{}, "the file is larger than its limit", "merge directives or drop comments"))
 	}
-	return restricted(&UnavailableError{Code: lookleap.CodeUnreachable, Message: "the policy could not be read", Err: o.err})
+	return restricted(unavailable(lookleap.CodeUnreachable, "the policy could not be read", o.err))
 }

@@ -34,12 +34,9 @@ func isLineBreak(r rune) bool {
 }
 
 // foreignFile is the error for a file of another format.
-func foreignFile(at lookleap.Position) *MalformedError {
-	return &MalformedError{
-		Code: CodeForeignFormat, Position: at,
-		Message: "the file has neither hash line nor directive, so it is of another format with the same name",
-		Fix:     "a client that should ignore such files sets Options.ForeignAbsent",
-	}
+func foreignFile(at lookleap.Position) *lookleap.Error {
+	return malformed(CodeForeignFormat, at, "the file has neither hash line nor directive, so it is of another format with the same name",
+		"a client that should ignore such files sets Options.ForeignAbsent")
 }
 
 // isHashLike reports whether a line begins with "*" and at least 16 hex digits.

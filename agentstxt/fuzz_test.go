@@ -25,9 +25,9 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, path string, strict bool) {
 		o := Options{Strict: strict}
-		p, err := o.Parse(data)
+		p, err := Parse(data, o)
 		if err != nil {
-			var bad *MalformedError
+			var bad *lookleap.Error
 			if p != nil || !errors.As(err, &bad) || !bad.Code.Known() || bad.Message == "" || bad.Position.Offset > len(data) {
 				t.Fatalf("%v, %+v", p, err)
 			}
@@ -37,7 +37,7 @@ func FuzzParse(f *testing.F) {
 		} else if p.State() != Valid || bytes.Count(data, []byte("*")) == 0 {
 			t.Fatal("valid without a hash line")
 		} else {
-			again, err := o.Parse(data)
+			again, err := Parse(data, o)
 			if err != nil || again.Decide(path) != p.Decide(path) {
 				t.Fatal("two readings of one file differ")
 			}
@@ -52,7 +52,7 @@ func FuzzParse(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			same, err := o.Parse(written)
+			same, err := Parse(written, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,16 +60,16 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("written anew, %v became %v", a, b)
 			}
 		}
-		served := o.Judge(Response{Status: 200, ContentType: "text/plain", Body: data})
+		served := Judge(Response{Status: 200, ContentType: "text/plain", Body: data}, o)
 		if d := served.Decide(path); d.Allowed && served.State() == Restricted && d.Code != CodePolicyFile {
 			t.Fatal("a restricted origin allows")
 		}
 		if signed, err := Sign(data); err == nil {
-			if _, err := Parse(signed); err != nil {
+			if _, err := Parse(signed, Options{}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		for _, finding := range o.Lint(data, "") {
+		for _, finding := range Lint(data, "", o) {
 			if err == nil && finding.Severity == lookleap.SeverityError {
 				t.Fatalf("a valid file has the defect %v", finding)
 			}
@@ -90,7 +90,7 @@ func FuzzDecide(f *testing.F) {
 		if len(rules) > 4096 || len(path) > 4096 {
 			return
 		}
-		p, err := Parse([]byte(signed(strings.Split(rules, "\n")...)))
+		p, err := Parse([]byte(signed(strings.Split(rules, "\n")...)), Options{})
 		if err != nil {
 			return
 		}

@@ -33,12 +33,9 @@ type Transport struct {
 //
 // A refusal is a [*lookleap.VerifyError] that wraps [lookleap.ErrDenied], and
 // nothing was sent.
-func Guard(host *lookleap.Host) *Transport { return Options{}.Guard(host) }
-
-// Guard is [Guard] with options.
-func (o Options) Guard(host *lookleap.Host) *Transport {
-	return o.NewClient(host).Guard()
-}
+//
+// Guard uses the zero [Options]; NewClient(host, options).Guard() uses others.
+func Guard(host *lookleap.Host) *Transport { return NewClient(host, Options{}).Guard() }
 
 // Guard gives a transport that uses this client's policies, with a limiter of
 // its own.
@@ -85,7 +82,7 @@ func (t *Transport) Check(req *http.Request) (*lookleap.Verdict, error) {
 		return nil, err
 	}
 	if req == nil {
-		return nil, &UnavailableError{Code: lookleap.CodeUsage, Message: "there is no request"}
+		return nil, usageError("the request is nil", "")
 	}
 	ctx := req.Context()
 	o, path, err := t.target(req)
@@ -116,7 +113,7 @@ func (t *Transport) Check(req *http.Request) (*lookleap.Verdict, error) {
 // request that says one thing and does another is refused.
 func (t *Transport) target(req *http.Request) (origin, string, error) {
 	if req.Context().Value(own{t.client}) != nil {
-		return origin{}, "", &UnavailableError{Code: lookleap.CodeUsage, Message: "the guard's host sends through the guard itself: give the guard a host of its own"}
+		return origin{}, "", usageError("the guard's host sends through the guard itself", "give the guard a host of its own")
 	}
 	o, err := originOf(req.URL)
 	if err != nil {
@@ -126,7 +123,7 @@ func (t *Transport) target(req *http.Request) (origin, string, error) {
 		named := *req.URL
 		named.Host = req.Host
 		if other, err := originOf(&named); err != nil || other.name != o.name {
-			return origin{}, "", &UnavailableError{Code: lookleap.CodeBadHost, Message: "the request's Host field names another site than its URL"}
+			return origin{}, "", &lookleap.Error{Code: lookleap.CodeBadHost, Message: "the request's Host field names another site than its URL"}
 		}
 	}
 	return o, req.URL.EscapedPath(), nil

@@ -16,7 +16,7 @@ import (
 
 // guarded gives an http.Client behind a guard.
 func (w *world) guarded(o Options) (*http.Client, *Transport) {
-	g := o.Guard(w.host)
+	g := NewClient(w.host, o).Guard()
 	return &http.Client{Transport: g}, g
 }
 
@@ -258,7 +258,7 @@ func TestGuard(t *testing.T) {
 		if len(seen) != 1 || seen[0].Verdict != v || strings.Contains(seen[0].Subject, "q=1") {
 			w.Errorf("%+v", seen)
 		}
-		var bad *MalformedError
+		var bad *lookleap.Error
 		if !errors.As(err, &bad) || bad.Position.Line != 1 {
 			w.Error(err)
 		}

@@ -13,7 +13,7 @@ import (
 // The file is served whole, as UTF-8 text/plain, with an ETag and a lifetime of
 // one hour. The handler may be called from several goroutines at once.
 func NewHandler(file []byte) (http.Handler, error) {
-	if _, err := Parse(file); err != nil {
+	if _, err := Parse(file, Options{}); err != nil {
 		return nil, err
 	}
 	policy := serve.New(file, "text/plain; charset=utf-8")

@@ -29,7 +29,7 @@ func hashOf(text string) string {
 
 func mustParse(t testing.TB, o Options, lines ...string) *Policy {
 	t.Helper()
-	p, err := o.Parse([]byte(signed(lines...)))
+	p, err := Parse([]byte(signed(lines...)), o)
 	if err != nil {
 		t.Fatalf("parsing %q: %v", lines, err)
 	}

@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lookleap/lookleap"
 	"pgregory.net/rapid"
+
+	"github.com/lookleap/lookleap"
 )
 
 func TestLimiter(t *testing.T) {

@@ -322,7 +322,7 @@ func TestCache(t *testing.T) {
 
 // TestOneBadMinute: a server that failed once is asked again soon, whatever wait it asked for.
 func TestOneBadMinute(t *testing.T) {
-	c := NewClient(&lookleap.Host{})
+	c := NewClient(&lookleap.Host{}, Options{})
 	now := time.Unix(1.7e9, 0)
 	failed := &outcome{answer: Response{Status: 503}, received: now, retry: 24 * time.Hour}
 	t.Run("O14/accept-after-the-longest-wait", func(t *testing.T) {

@@ -67,5 +67,5 @@ func badURL(err error) error {
 	if errors.As(err, &bad) {
 		code = lookleap.Code(bad.Code)
 	}
-	return &UnavailableError{Code: code, Message: "the URL has no usable origin", Err: err}
+	return &lookleap.Error{Code: code, Message: "the URL has no usable origin", Err: err}
 }

@@ -13,16 +13,13 @@ import (
 // Parse reads the octets of a file and gives the policy that they are. A file
 // that breaks any rule of sections 3, 6 and 7 is a [*MalformedError] and no
 // policy: a nil Policy denies everything. There is no partial result.
-func Parse(data []byte) (*Policy, error) { return Options{}.Parse(data) }
-
-// Parse is [Parse] with options.
-func (o Options) Parse(data []byte) (*Policy, error) {
-	limits := o.Limits.withDefaults()
+func Parse(data []byte, options Options) (*Policy, error) {
+	limits := options.Limits.withDefaults()
 	s, bad := scanFile(data, limits)
 	if bad != nil {
 		return nil, bad
 	}
-	b := builder{options: o, limits: limits, Policy: &Policy{
+	b := builder{options: options, limits: limits, Policy: &Policy{
 		state: Valid, reason: lookleap.CodeOK,
 		rules: s.rules, own: len(s.rules), digest: s.digest, meta: s.meta, longest: limits.Line, size: len(data),
 	}}

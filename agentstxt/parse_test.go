@@ -174,15 +174,15 @@ func TestDocument(t *testing.T) {
 		{"AGT-9-02/accept-corrected", "# version: 1.0\n" + vector + "\n#sample. may not be accurate.\n" + three, "", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, err := Parse([]byte(tt.file))
+			p, err := Parse([]byte(tt.file), Options{})
 			if tt.want == "" {
 				if err != nil || p.State() != Valid || p.Reason() != lookleap.CodeOK {
 					t.Fatalf("got %v, %v", p.State(), err)
 				}
 				return
 			}
-			var bad *MalformedError
-			if !errors.As(err, &bad) || bad.Code != tt.want || lookleap.CodeOf(err) != tt.want {
+			var bad *lookleap.Error
+			if !errors.As(err, &bad) || !errors.Is(err, ErrMalformed) || bad.Code != tt.want || lookleap.CodeOf(err) != tt.want {
 				t.Fatalf("got %v, want %s", err, tt.want)
 			}
 			if p != nil {
@@ -192,7 +192,7 @@ func TestDocument(t *testing.T) {
 				t.Errorf("line %d, want %d: %v", bad.Position.Line, tt.line, err)
 			}
 			wantDenied(t, p)
-			served := Judge(Response{Status: 200, ContentType: "text/plain", Body: []byte(tt.file)})
+			served := Judge(Response{Status: 200, ContentType: "text/plain", Body: []byte(tt.file)}, Options{})
 			if served.State() != Restricted || served.Reason() != tt.want {
 				t.Errorf("served: %v, %v", served.State(), served.Reason())
 			}
@@ -226,7 +226,7 @@ func TestDirectiveLimit(t *testing.T) {
 		}
 	})
 	t.Run("AGT-2-15/reject-directives", func(t *testing.T) {
-		if _, err := o.Parse([]byte(signed(numbered(101, "/%d ALLOW")...))); lookleap.CodeOf(err) != lookleap.CodeTooLarge {
+		if _, err := Parse([]byte(signed(numbered(101, "/%d ALLOW")...)), o); lookleap.CodeOf(err) != lookleap.CodeTooLarge {
 			t.Error(err)
 		}
 	})
@@ -239,7 +239,7 @@ func TestDirectiveLimit(t *testing.T) {
 	})
 	t.Run("AGT-2-15/reject-100001-with-raised-size", func(t *testing.T) {
 		o := Options{Limits: Limits{Size: 8 << 20}}
-		if _, err := o.Parse([]byte(signed(numbered(100_001, "/page/%d DISALLOW")...))); lookleap.CodeOf(err) != lookleap.CodeTooLarge {
+		if _, err := Parse([]byte(signed(numbered(100_001, "/page/%d DISALLOW")...)), o); lookleap.CodeOf(err) != lookleap.CodeTooLarge {
 			t.Error(err)
 		}
 	})
@@ -269,13 +269,17 @@ func TestPlaces(t *testing.T) {
 		{"AGT-9-01/reject-empty-digest", hashOf("") + "\n/a ALLOW\n", 1, 1, HintEmpty, "no directives"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := Parse([]byte(tt.file))
-			var bad *MalformedError
+			_, err := Parse([]byte(tt.file), Options{})
+			var bad *lookleap.Error
 			if !errors.As(err, &bad) {
 				t.Fatal(err)
 			}
-			if bad.Position.Line != tt.line || bad.Position.Column != tt.column || bad.Hint != tt.hint {
-				t.Errorf("at %d:%d with hint %q: %v", bad.Position.Line, bad.Position.Column, bad.Hint, err)
+			var hash HashMismatch
+			if detail := new(HashMismatch); errors.As(err, &detail) {
+				hash = *detail
+			}
+			if bad.Position.Line != tt.line || bad.Position.Column != tt.column || hash.Hint != tt.hint {
+				t.Errorf("at %d:%d with hint %q: %v", bad.Position.Line, bad.Position.Column, hash.Hint, err)
 			}
 			if !strings.Contains(bad.Message, tt.says) || bad.Fix == "" {
 				t.Errorf("message %q, fix %q", bad.Message, bad.Fix)
@@ -283,14 +287,14 @@ func TestPlaces(t *testing.T) {
 			if lines := bytes.SplitAfter([]byte(tt.file), []byte("\n")); len(bytes.Join(lines[:tt.line-1], nil))+tt.column-1 != bad.Position.Offset {
 				t.Errorf("offset %d", bad.Position.Offset)
 			}
-			if bad.Code == CodeHashMismatch && (len(bad.Expected) != 64 || len(bad.Computed) != 64 || bad.Expected == bad.Computed || !strings.Contains(bad.Fix, bad.Computed)) {
-				t.Errorf("digests %q and %q", bad.Expected, bad.Computed)
+			if bad.Code == CodeHashMismatch && (len(hash.Expected) != 64 || len(hash.Computed) != 64 || hash.Expected == hash.Computed || !strings.Contains(bad.Fix, hash.Computed)) {
+				t.Errorf("digests %q and %q", hash.Expected, hash.Computed)
 			}
 		})
 	}
 	t.Run("AGT-5-02/reject-with-both-digests", func(t *testing.T) {
-		_, err := Parse([]byte(strings.Replace(vectorFile, "50", "51", 1)))
-		var bad *MalformedError
+		_, err := Parse([]byte(strings.Replace(vectorFile, "50", "51", 1)), Options{})
+		var bad *HashMismatch
 		if !errors.As(err, &bad) || "*"+bad.Expected != vector || "*"+bad.Computed != hashOf("/status ALLOW\n/dashboard ALLOW limit=51\n/admin DISALLOW") {
 			t.Errorf("%+v", bad)
 		}
@@ -299,7 +303,7 @@ func TestPlaces(t *testing.T) {
 
 func TestDirectives(t *testing.T) {
 	t.Run("AGT-3-13/accept-three-directives", func(t *testing.T) {
-		p, err := Parse([]byte(vectorFile))
+		p, err := Parse([]byte(vectorFile), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -339,7 +343,7 @@ func TestDirectives(t *testing.T) {
 		}
 	})
 	t.Run("AGT-3-04/accept-sha256-alone", func(t *testing.T) {
-		if p, err := Parse([]byte(vectorFile)); err != nil || p.Integrity() != "sha256:"+vector[1:] {
+		if p, err := Parse([]byte(vectorFile), Options{}); err != nil || p.Integrity() != "sha256:"+vector[1:] {
 			t.Error(p.Integrity(), err)
 		}
 	})
@@ -347,7 +351,7 @@ func TestDirectives(t *testing.T) {
 
 func TestMeta(t *testing.T) {
 	t.Run("AGT-4-03/accept-metadata", func(t *testing.T) {
-		p, err := Parse([]byte("# version: 1.0\n#Generated-By:\ttool 2 \n# version: 2.0\n# see https://shop.example/docs\n#https://x.example\n# no metadata\n" + vectorFile + "# grace-period: 30d\n"))
+		p, err := Parse([]byte("# version: 1.0\n#Generated-By:\ttool 2 \n# version: 2.0\n# see https://shop.example/docs\n#https://x.example\n# no metadata\n"+vectorFile+"# grace-period: 30d\n"), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -365,7 +369,7 @@ func TestMeta(t *testing.T) {
 		if p.Meta()["version"] != "1.0" {
 			t.Error("the caller changed the policy")
 		}
-		plain, _ := Parse([]byte(vectorFile))
+		plain, _ := Parse([]byte(vectorFile), Options{})
 		for _, path := range []string{"/status", "/dashboard", "/admin", "/x"} {
 			if p.Decide(path).Allowed != plain.Decide(path).Allowed {
 				t.Errorf("metadata changed the decision about %s", path)
@@ -374,19 +378,19 @@ func TestMeta(t *testing.T) {
 	})
 	t.Run("AGT-4-03/reject-what-is-no-metadata", func(t *testing.T) {
 		for _, line := range []string{"# https://shop.example", "# two words: x", "# 1: x", "#: x", "# none", "# " + strings.Repeat("k", 65) + ": x"} {
-			if p, err := Parse([]byte(line + "\n" + vectorFile)); err != nil || len(p.Meta()) != 0 {
+			if p, err := Parse([]byte(line+"\n"+vectorFile), Options{}); err != nil || len(p.Meta()) != 0 {
 				t.Errorf("%s: %q, %v", line, p.Meta(), err)
 			}
 		}
 	})
 	t.Run("AGT-4-04/accept-metadata-without-effect", func(t *testing.T) {
-		p, err := Parse([]byte("# grace-period: 30d\n# allow: /admin\n" + vectorFile))
+		p, err := Parse([]byte("# grace-period: 30d\n# allow: /admin\n"+vectorFile), Options{})
 		if err != nil || p.Decide("/admin").Allowed {
 			t.Error("metadata loosened a directive")
 		}
 	})
 	t.Run("AGT-4-05/accept-with-finding", func(t *testing.T) {
-		p, _ := Parse([]byte("#\n# version: 9\n" + vectorFile))
+		p, _ := Parse([]byte("#\n# version: 9\n"+vectorFile), Options{})
 		if f, ok := hasFinding(p, CodeUnknownVersion); !ok || f.Line != 2 {
 			t.Errorf("findings %v", p.Findings())
 		}
@@ -395,18 +399,18 @@ func TestMeta(t *testing.T) {
 		}
 	})
 	t.Run("AGT-4-05/accept-known-version-silently", func(t *testing.T) {
-		if p, _ := Parse([]byte("# version: 1.0\n" + vectorFile)); len(p.Findings()) != 0 {
+		if p, _ := Parse([]byte("# version: 1.0\n"+vectorFile), Options{}); len(p.Findings()) != 0 {
 			t.Errorf("findings %v", p.Findings())
 		}
 	})
 	t.Run("AGT-3-07/accept-with-finding", func(t *testing.T) {
-		p, _ := Parse([]byte("\ufeff" + vectorFile))
+		p, _ := Parse([]byte("\ufeff"+vectorFile), Options{})
 		if _, ok := hasFinding(p, lookleap.CodeByteOrderMark); !ok {
 			t.Errorf("findings %v", p.Findings())
 		}
 	})
 	t.Run("bounded", func(t *testing.T) {
-		p, err := Parse([]byte(vectorFile + strings.Join(numbered(5000, "# k%d: v"), "\n")))
+		p, err := Parse([]byte(vectorFile+strings.Join(numbered(5000, "# k%d: v"), "\n")), Options{})
 		if err != nil || len(p.Meta()) != 64 {
 			t.Error(len(p.Meta()), err)
 		}
@@ -422,7 +426,7 @@ func TestFindingsAreBounded(t *testing.T) {
 
 func TestParseKeepsNothingOfItsInput(t *testing.T) {
 	data := []byte("# a: b\n" + vectorFile)
-	p, err := Parse(data)
+	p, err := Parse(data, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

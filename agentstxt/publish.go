@@ -24,19 +24,15 @@ func Format(directives []Directive, meta map[string]string) ([]byte, error) {
 	for _, key := range slices.Sorted(maps.Keys(meta)) {
 		line := fmt.Sprintf("# %s: %s", key, meta[key])
 		if k, v, ok := metaComment([]byte(line)); !ok || k != key || v != meta[key] || bytes.ContainsAny([]byte(line), "\r\n\x00") {
-			return nil, &MalformedError{
-				Code: CodeBadDirective, Message: fmt.Sprintf("%s: %s cannot be written as metadata", quote(key), quote(meta[key])),
-				Fix: "use a lower-case key of letters, digits and - _ . and a value of one short line",
-			}
+			return nil, malformed(CodeBadDirective, lookleap.Position{}, fmt.Sprintf("%s: %s cannot be written as metadata", quote(key), quote(meta[key])),
+				"use a lower-case key of letters, digits and - _ . and a value of one short line")
 		}
 		file.WriteString(line + "\n")
 	}
 	for i, d := range directives {
 		line := d.String()
 		if bad := cannotWrite(d, line); bad != nil {
-			return nil, &MalformedError{
-				Code: CodeBadDirective, Message: fmt.Sprintf("directive %d, %s: %s", i+1, quote(line), bad.message), Fix: bad.fix,
-			}
+			return nil, malformed(CodeBadDirective, lookleap.Position{}, fmt.Sprintf("directive %d, %s: %s", i+1, quote(line), bad.message), bad.fix)
 		}
 		file.WriteString(line + "\n")
 	}
@@ -98,8 +94,8 @@ func Sign(file []byte) ([]byte, error) {
 	}
 	digest := sum.sum()
 	out := slices.Concat(file[:at], []byte(before+"*"+hex.EncodeToString(digest[:])+lineEnd), file[end:])
-	if _, err := Parse(out); err != nil {
-		var bad *MalformedError
+	if _, err := Parse(out, Options{}); err != nil {
+		var bad *lookleap.Error
 		if at == end && errors.As(err, &bad) && bad.Position.Offset > at {
 			bad.Position.Line--
 			bad.Position.Offset -= len(out) - len(file)
@@ -113,32 +109,35 @@ func Sign(file []byte) ([]byte, error) {
 // what is worth a look: every defect, not the first one alone. The content type
 // is what the server will declare; "" means that it is not known. A file is fit
 // to be served if no finding is [lookleap.SeverityError].
-func Lint(file []byte, contentType string) []lookleap.Finding {
-	return Options{}.Lint(file, contentType)
-}
-
-// Lint is [Lint] with options.
-func (o Options) Lint(file []byte, contentType string) []lookleap.Finding {
-	limits := o.Limits.withDefaults()
+func Lint(file []byte, contentType string, options Options) []lookleap.Finding {
+	limits := options.Limits.withDefaults()
 	var findings []lookleap.Finding
-	s := scan{limits: limits, fail: func(bad *MalformedError) bool {
-		findings = append(findings, bad.finding())
+	s := scan{limits: limits, fail: func(bad *lookleap.Error) bool {
+		findings = append(findings, finding(bad))
 		return len(findings) < limits.Findings
 	}}
 	s.run(file)
 	if contentType != "" {
-		strict := o
+		strict := options
 		strict.Strict = true
-		var bad *MalformedError
-		served := strict.Judge(Response{Status: 200, ContentType: contentType, Body: signedEmpty})
+		var bad *lookleap.Error
+		served := Judge(Response{Status: 200, ContentType: contentType, Body: signedEmpty}, strict)
 		if errors.As(served.Err(), &bad) {
-			findings = append(findings, bad.finding())
+			findings = append(findings, finding(bad))
 		}
 	}
-	if p, err := o.Parse(file); err == nil {
+	if p, err := Parse(file, options); err == nil {
 		findings = append(findings, p.Findings()...)
 	}
 	return findings
+}
+
+// finding returns an error about a file as a finding.
+func finding(e *lookleap.Error) lookleap.Finding {
+	return lookleap.Finding{
+		Severity: lookleap.SeverityError, Code: e.Code, Requirement: "AGT-8-01",
+		Message: e.Message, Fix: e.Fix, Position: e.Position,
+	}
 }
 
 // signedEmpty is a file that is right, so that only the media type is judged.

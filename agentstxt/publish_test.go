@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lookleap/lookleap"
 	"pgregory.net/rapid"
+
+	"github.com/lookleap/lookleap"
 )
 
 func TestFormat(t *testing.T) {
@@ -26,7 +27,7 @@ func TestFormat(t *testing.T) {
 	})
 	t.Run("AGT-0-01/accept-generated", func(t *testing.T) {
 		file, err := Format(section3, nil)
-		if p, parseErr := Parse(file); err != nil || parseErr != nil || p.Len() != 3 {
+		if p, parseErr := Parse(file, Options{}); err != nil || parseErr != nil || p.Len() != 3 {
 			t.Error(err, parseErr)
 		}
 	})
@@ -53,7 +54,7 @@ func TestFormat(t *testing.T) {
 		"carriage-return": {Path: "/a", Action: Allow, Params: []Param{{"a", "1\r"}}},
 	} {
 		t.Run("AGT-7-04/reject-"+name, func(t *testing.T) {
-			var bad *MalformedError
+			var bad *lookleap.Error
 			if file, err := Format([]Directive{{Path: "/ok", Action: Allow}, d}, nil); file != nil || !errors.As(err, &bad) {
 				t.Errorf("%v:\n%s", err, file)
 			}
@@ -108,7 +109,7 @@ func TestSign(t *testing.T) {
 		{"AGT-7-04/reject-text", "hello\n", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var bad *MalformedError
+			var bad *lookleap.Error
 			if got, err := Sign([]byte(tt.file)); got != nil || !errors.As(err, &bad) || bad.Position.Line != tt.line {
 				t.Errorf("%v: %q", err, got)
 			}
@@ -136,7 +137,7 @@ func TestLint(t *testing.T) {
 			var codes []lookleap.Code
 			var lines []int
 			fatal := false
-			for _, f := range Lint([]byte(tt.file), tt.contentType) {
+			for _, f := range Lint([]byte(tt.file), tt.contentType, Options{}) {
 				codes, lines = append(codes, f.Code), append(lines, f.Line)
 				fatal = fatal || f.Severity == lookleap.SeverityError
 				if f.Severity == lookleap.SeverityError && f.Fix == "" {
@@ -152,7 +153,7 @@ func TestLint(t *testing.T) {
 		})
 	}
 	t.Run("bounded", func(t *testing.T) {
-		if n := len(Lint([]byte(vector+"\n"+strings.Repeat("x\n", 10_000)), "")); n != 64 {
+		if n := len(Lint([]byte(vector+"\n"+strings.Repeat("x\n", 10_000)), "", Options{})); n != 64 {
 			t.Errorf("%d findings", n)
 		}
 	})
@@ -264,7 +265,7 @@ func TestFormatThenParseIsIdentity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := Parse(file)
+		p, err := Parse(file, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

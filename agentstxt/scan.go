@@ -97,13 +97,13 @@ type scan struct {
 	hashBad   bool // the hash line was refused
 
 	// fail takes each defect and says whether to go on and look for more.
-	fail func(*MalformedError) bool
+	fail func(*lookleap.Error) bool
 }
 
 // scanFile reads a file up to the first defect.
-func scanFile(data []byte, limits Limits) (*scan, *MalformedError) {
-	var first *MalformedError
-	s := scan{limits: limits, fail: func(e *MalformedError) bool {
+func scanFile(data []byte, limits Limits) (*scan, *lookleap.Error) {
+	var first *lookleap.Error
+	s := scan{limits: limits, fail: func(e *lookleap.Error) bool {
 		first = e
 		return false
 	}}
@@ -113,18 +113,15 @@ func scanFile(data []byte, limits Limits) (*scan, *MalformedError) {
 
 func (s *scan) run(data []byte) {
 	if len(data) > s.limits.Size {
-		s.fail(&MalformedError{
-			Code:    lookleap.CodeTooLarge,
-			Message: fmt.Sprintf("the file has %d octets, more than %d", len(data), s.limits.Size),
-			Fix:     "merge directives or drop comments",
-		})
+		s.fail(malformed(lookleap.CodeTooLarge, lookleap.Position{}, fmt.Sprintf("the file has %d bytes, more than %d", len(data), s.limits.Size),
+			"merge directives or drop comments"))
 		return
 	}
 	// A defect may come from an encoding that is not UTF-8. Looking for that
 	// first would cost every good file a pass of its own.
 	report := s.fail
 	notUTF8 := false
-	s.fail = func(e *MalformedError) bool {
+	s.fail = func(e *lookleap.Error) bool {
 		if bad := badEncoding(data); bad != nil {
 			if notUTF8 {
 				return true
@@ -146,7 +143,7 @@ func (s *scan) lines(data []byte) {
 		if len(text) == 0 || text[0] != '/' {
 			kind = kindOf(text)
 		}
-		var bad *MalformedError
+		var bad *lookleap.Error
 		switch {
 		case len(text) > s.limits.Line:
 			bad = s.tooLarge(&l, fmt.Sprintf("the line has %d octets, more than %d", len(text), s.limits.Line))
@@ -165,11 +162,8 @@ func (s *scan) lines(data []byte) {
 		}
 	}
 	if s.declared == nil {
-		s.fail(&MalformedError{
-			Code:    CodeHashMissing,
-			Message: "the file has no hash line",
-			Fix:     `add "*" and the SHA-256 of the directives before them, or remove the file if there is nothing to say`,
-		})
+		s.fail(malformed(CodeHashMissing, lookleap.Position{}, "the file has no hash line",
+			`add "*" and the SHA-256 of the directives before them, or remove the file if there is nothing to say`))
 		return
 	}
 	if s.digest = sum.sum(); s.digest != *s.declared && !s.hashBad {
@@ -177,11 +171,11 @@ func (s *scan) lines(data []byte) {
 	}
 }
 
-func (s *scan) tooLarge(l *lines, message string) *MalformedError {
-	return &MalformedError{Code: lookleap.CodeTooLarge, Position: l.position(0), Message: message, Fix: "split or merge directives"}
+func (s *scan) tooLarge(l *lines, message string) *lookleap.Error {
+	return malformed(lookleap.CodeTooLarge, l.position(0), message, "split or merge directives")
 }
 
-func (s *scan) comment(l *lines) *MalformedError {
+func (s *scan) comment(l *lines) *lookleap.Error {
 	text := l.text()
 	if bytes.IndexByte(text, 0) >= 0 || !utf8.Valid(text) {
 		return badEncoding(l.data)
@@ -200,18 +194,15 @@ func (s *scan) comment(l *lines) *MalformedError {
 }
 
 // hash reads the first significant line.
-func (s *scan) hash(l *lines) *MalformedError {
+func (s *scan) hash(l *lines) *lookleap.Error {
 	text := l.text()
 	if digest, ok := hashLine(text); ok {
 		s.declared, s.hashAt = &digest, l.position(0)
 		return nil
 	}
 	s.declared, s.hashBad = new([32]byte), true // the lines after it are directives all the same
-	bad := &MalformedError{
-		Code: CodeHashMissing, Position: l.position(0),
-		Message: "the first line that is neither comment nor blank is no hash line",
-		Fix:     `let it be "*" and 64 lower-case hex digits, with nothing after them`,
-	}
+	bad := malformed(CodeHashMissing, l.position(0), "the first line that is neither comment nor blank is no hash line",
+		`let it be "*" and 64 lower-case hex digits, with nothing after them`)
 	switch {
 	case isForeign(l.data):
 		bad = foreignFile(bad.Position)
@@ -236,14 +227,18 @@ func (s *scan) hash(l *lines) *MalformedError {
 	return bad
 }
 
-func (s *scan) directive(l *lines, kind lineKind) *MalformedError {
+func (s *scan) directive(l *lines, kind lineKind) *lookleap.Error {
 	text := l.text()
 	if kind != slashLine {
 		return s.notDirective(l, kind)
 	}
 	length, flags, bad := directiveLine(text, s.limits.Params)
 	if bad != nil {
-		return bad.malformed(l.position(bad.at))
+		code := CodeBadDirective
+		if bad.tooMany {
+			code = lookleap.CodeTooLarge
+		}
+		return malformed(code, l.position(bad.at), bad.message, bad.fix)
 	}
 	if flags&isNormal == 0 && !utf8.Valid(text) {
 		return badEncoding(l.data)
@@ -266,8 +261,8 @@ func (s *scan) directive(l *lines, kind lineKind) *MalformedError {
 	return nil
 }
 
-func (s *scan) notDirective(l *lines, kind lineKind) *MalformedError {
-	bad := &MalformedError{Code: CodeBadDirective, Position: l.position(0), Message: `the line does not begin with "/"`, Fix: "a directive is a path, ALLOW or DISALLOW, and parameters"}
+func (s *scan) notDirective(l *lines, kind lineKind) *lookleap.Error {
+	bad := malformed(CodeBadDirective, l.position(0), `the line does not begin with "/"`, "a directive is a path, ALLOW or DISALLOW, and parameters")
 	switch {
 	case kind == starLine:
 		bad.Message, bad.Fix = "a second hash line", "keep one, before all directives"
@@ -306,7 +301,7 @@ func (d *digester) sum() (digest [32]byte) {
 }
 
 // badEncoding finds the first octet that is no UTF-8, or NUL.
-func badEncoding(data []byte) *MalformedError {
+func badEncoding(data []byte) *lookleap.Error {
 	if bytes.IndexByte(data, 0) < 0 && utf8.Valid(data) {
 		return nil
 	}
@@ -316,10 +311,7 @@ func badEncoding(data []byte) *MalformedError {
 		for i := 0; i < len(text); {
 			r, size := utf8.DecodeRune(text[i:])
 			if r == 0 || r == utf8.RuneError && size == 1 {
-				return &MalformedError{
-					Code: lookleap.CodeNotUTF8, Position: l.position(i),
-					Message: "the file is not UTF-8 text", Fix: "save it as UTF-8",
-				}
+				return malformed(lookleap.CodeNotUTF8, l.position(i), "the file is not UTF-8 text", "save it as UTF-8")
 			}
 			i += size
 		}
@@ -329,14 +321,11 @@ func badEncoding(data []byte) *MalformedError {
 
 // mismatch explains a digest that is not that of the directives: it tries the
 // usual ways to get it wrong.
-func mismatch(data []byte, declared, computed [32]byte, at lookleap.Position) *MalformedError {
-	bad := &MalformedError{
-		Code: CodeHashMismatch, Position: at,
-		Message:  "the hash line does not belong to these directives",
-		Fix:      "put *" + hex.EncodeToString(computed[:]) + " in its place if the directives are right",
-		Expected: hex.EncodeToString(declared[:]),
-		Computed: hex.EncodeToString(computed[:]),
-	}
+func mismatch(data []byte, declared, computed [32]byte, at lookleap.Position) *lookleap.Error {
+	detail := &HashMismatch{Expected: hex.EncodeToString(declared[:]), Computed: hex.EncodeToString(computed[:])}
+	bad := malformed(CodeHashMismatch, at, "the hash line does not belong to these directives",
+		"put *"+detail.Computed+" in its place if the directives are right")
+	bad.Err = detail
 	for _, v := range []struct {
 		hint, message      string
 		join, final        string
@@ -352,7 +341,7 @@ func mismatch(data []byte, declared, computed [32]byte, at lookleap.Position) *M
 		{hint: HintEmpty, message: "the hash is that of no directives at all", e: true},
 	} {
 		if declared == variant(data, v.join, v.final, v.comments, v.blank, v.e) {
-			bad.Hint, bad.Message = v.hint, v.message
+			detail.Hint, bad.Message = v.hint, v.message
 			break
 		}
 	}

@@ -126,10 +126,10 @@ func (c *Client) adopt(e *sharedRecord) *held {
 	r := &e.Value
 	h := &held{asked: e.Asked, checked: e.Found, fresh: earlier(r.Fresh, e.Found.Add(mostFresh)), evidence: lookleap.Evidence{Status: r.Status, MediaType: r.ContentType}}
 	if r.Malformed != "" {
-		h.policy = restricted(&MalformedError{Code: r.Malformed, Message: r.Message})
+		h.policy = restricted(malformed(r.Malformed, lookleap.Position{}, r.Message, ""))
 		return c.holdUntil(h)
 	}
-	h.policy = c.options.Judge(Response{Status: r.Status, ContentType: r.ContentType, Body: r.Body, Insecure: r.Insecure})
+	h.policy = Judge(Response{Status: r.Status, ContentType: r.ContentType, Body: r.Body, Insecure: r.Insecure}, c.options)
 	if h.policy.state == Valid {
 		h.good = &goodCopy{policy: h.policy, contentType: r.ContentType, insecure: r.Insecure, validator: r.Validator, asked: e.Asked, checked: e.Found}
 	}

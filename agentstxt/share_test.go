@@ -18,7 +18,7 @@ func (w *world) two(cache lookleap.Cache, o Options) (other *Client) {
 	w.host.Cache = cache
 	host := w.net.Host()
 	host.Cache = cache
-	return o.NewClient(host)
+	return NewClient(host, o)
 }
 
 func (w *world) wantOf(c *Client, state State, reason lookleap.Code) *Policy {
@@ -253,7 +253,7 @@ func TestHungCache(t *testing.T) {
 				net.Site("shop.example").Body(policyPath, "text/plain", signed("/ ALLOW"))
 				host := net.Host()
 				host.Cache = hung
-				p, err := NewClient(host).Policy(context.Background(), "https://shop.example/x")
+				p, err := NewClient(host, Options{}).Policy(context.Background(), "https://shop.example/x")
 				if err != nil || p.State() != Valid || hung.Calls() == 0 {
 					t.Errorf("%v, %v after %d calls", p, err, hung.Calls())
 				}

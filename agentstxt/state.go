@@ -2,8 +2,6 @@ package agentstxt
 
 import (
 	"fmt"
-
-	"github.com/lookleap/lookleap"
 )
 
 // State says what kind of policy stands for an origin. The zero value is
@@ -42,5 +40,5 @@ func (s *State) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return &UnavailableError{Code: lookleap.CodeUsage, Message: fmt.Sprintf("unknown state %q", text)}
+	return usageError(fmt.Sprintf("unknown state %q", text), "")
 }

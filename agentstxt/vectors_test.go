@@ -46,15 +46,17 @@ func TestVectorFiles(t *testing.T) {
 			if c.Base64 != nil {
 				data = c.Base64
 			}
-			p, err := Parse(data)
+			p, err := Parse(data, Options{})
 			if c.State == Valid {
 				if err != nil || p.State() != Valid {
 					t.Error(err)
 				}
 				return
 			}
-			var bad *MalformedError
-			if !errors.As(err, &bad) || bad.Code != c.Reason || bad.Position.Line != c.Line || bad.Hint != c.Hint || p.State() != Restricted {
+			var bad *lookleap.Error
+			hash := new(HashMismatch)
+			errors.As(err, &hash)
+			if !errors.As(err, &bad) || !errors.Is(err, ErrMalformed) || bad.Code != c.Reason || bad.Position.Line != c.Line || hash.Hint != c.Hint || p.State() != Restricted {
 				t.Errorf("%v: %+v", p.State(), bad)
 			}
 		})
@@ -71,7 +73,7 @@ func TestVectorDecisions(t *testing.T) {
 			Line, Limit int
 		}
 	}](t, "decisions.json") {
-		p, err := Parse([]byte(c.File))
+		p, err := Parse([]byte(c.File), Options{})
 		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 			continue
@@ -99,7 +101,7 @@ func TestVectorAnswers(t *testing.T) {
 	}](t, "answers.json") {
 		answer := Response{Status: c.Status, ContentType: c.ContentType, Body: []byte(c.File)}
 		t.Run(side(c.Requirement, c.State != Restricted, c.Name), func(t *testing.T) {
-			if p := Judge(answer); p.State() != c.State || p.Reason() != c.Reason {
+			if p := Judge(answer, Options{}); p.State() != c.State || p.Reason() != c.Reason {
 				t.Errorf("%v, %v: %v", p.State(), p.Reason(), p.Err())
 			}
 		})
@@ -108,7 +110,7 @@ func TestVectorAnswers(t *testing.T) {
 			strict, reason = *c.StrictState, c.StrictReason
 		}
 		t.Run(side(c.Requirement, strict != Restricted, c.Name+"-strict"), func(t *testing.T) {
-			if p := (Options{Strict: true}).Judge(answer); p.State() != strict || p.Reason() != reason {
+			if p := Judge(answer, Options{Strict: true}); p.State() != strict || p.Reason() != reason {
 				t.Errorf("%v, %v: %v", p.State(), p.Reason(), p.Err())
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/coded"
 )
 
 // verdict tells the story of one decision: how the policy was read, and what it
@@ -82,17 +83,15 @@ func (p *Policy) sentence(d Decision) string {
 
 // distrust says why the policy is restricted, where one sentence can.
 func (p *Policy) distrust() string {
-	var malformed *MalformedError
-	var unavailable *UnavailableError
+	var why *lookleap.Error
+	var status *StatusError
 	switch err := p.Err(); {
-	case errors.As(err, &malformed) && malformed.Position.Line > 0:
-		return fmt.Sprintf("%s, in line %d of its policy", malformed.Message, malformed.Position.Line)
-	case errors.As(err, &malformed):
-		return malformed.Message
-	case errors.As(err, &unavailable) && unavailable.Err != nil:
-		return fmt.Sprintf("%s: %s", unavailable.Message, lookleap.CodeOf(unavailable.Err).Title())
-	case errors.As(err, &unavailable):
-		return unavailable.Message
+	case !errors.As(err, &why):
+		return p.Reason().Title()
+	case why.Position.Line > 0:
+		return fmt.Sprintf("%s, in line %d of its policy", why.Message, why.Position.Line)
+	case errors.Is(err, ErrMalformed), errors.As(err, &status), coded.Cause(why.Err) == nil:
+		return why.Message
 	}
-	return p.Reason().Title()
+	return fmt.Sprintf("%s: %s", why.Message, lookleap.CodeOf(why.Err).Title())
 }

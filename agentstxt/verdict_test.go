@@ -22,7 +22,7 @@ func TestRestrictedSummary(t *testing.T) {
 		{"foreign-format", func(w *world) { w.servesFile("Protocols: x402\n") },
 			"the file has neither hash line nor directive, so it is of another format with the same name, in line 1 of its policy"},
 		{"status", func(w *world) { w.site.Status("/agents.txt", http.StatusServiceUnavailable) },
-			"the server answered 503, which is no policy"},
+			"the server answered 503"},
 		{"unreachable", func(w *world) { w.site.Redirect("/agents.txt", "http://shop.example/agents.txt") },
 			"the policy could not be read: the URL is not https"},
 	} {

@@ -30,7 +30,7 @@ func inWorld(t *testing.T, name string, o Options, test func(w *world)) {
 			net := lab.New()
 			defer net.Close()
 			host := net.Host()
-			test(&world{TB: t, net: net, host: host, site: net.Site("shop.example"), client: o.NewClient(host)})
+			test(&world{TB: t, net: net, host: host, site: net.Site("shop.example"), client: NewClient(host, o)})
 		})
 	})
 }

@@ -14,9 +14,9 @@ func TestZeroValues(t *testing.T) {
 	zerotest.Run(t, []reflect.Type{
 		reflect.TypeFor[agentstxt.Action](), reflect.TypeFor[agentstxt.Response](), reflect.TypeFor[agentstxt.Client](),
 		reflect.TypeFor[agentstxt.Decision](), reflect.TypeFor[agentstxt.Directive](), reflect.TypeFor[agentstxt.Limiter](),
-		reflect.TypeFor[agentstxt.Limits](), reflect.TypeFor[agentstxt.MalformedError](), reflect.TypeFor[agentstxt.Options](),
+		reflect.TypeFor[agentstxt.Limits](), reflect.TypeFor[agentstxt.HashMismatch](), reflect.TypeFor[agentstxt.Options](),
 		reflect.TypeFor[agentstxt.Param](), reflect.TypeFor[agentstxt.Policy](), reflect.TypeFor[agentstxt.Report](),
-		reflect.TypeFor[agentstxt.State](), reflect.TypeFor[agentstxt.Transport](), reflect.TypeFor[agentstxt.UnavailableError](),
+		reflect.TypeFor[agentstxt.State](), reflect.TypeFor[agentstxt.Transport](), reflect.TypeFor[agentstxt.StatusError](),
 		reflect.TypeFor[agentstxt.Unlisted](),
 	}, map[string]any{
 		"Fetch": agentstxt.Fetch, "Format": agentstxt.Format, "Guard": agentstxt.Guard, "Judge": agentstxt.Judge, "Lint": agentstxt.Lint,
@@ -29,7 +29,7 @@ func TestZeroValues(t *testing.T) {
 func TestNoHost(t *testing.T) {
 	const page = "https://example.com/"
 	request, _ := http.NewRequest(http.MethodGet, page, nil)
-	for name, c := range map[string]*agentstxt.Client{"nil-client": nil, "zero-client": {}, "nil-host": agentstxt.NewClient(nil)} {
+	for name, c := range map[string]*agentstxt.Client{"nil-client": nil, "zero-client": {}, "nil-host": agentstxt.NewClient(nil, agentstxt.Options{})} {
 		t.Run("O27/reject-"+name, func(t *testing.T) {
 			_, policyErr := c.Policy(t.Context(), page)
 			_, decideErr := c.Decide(t.Context(), page)

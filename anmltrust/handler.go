@@ -32,13 +32,8 @@ func ManifestHandler(data []byte, maxAge time.Duration, now func() time.Time) (h
 		now = time.Now
 	}
 	manifest := serve.New(data, ManifestMediaType)
-	manifest.Header.Del("Cache-Control")
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if serve.Reads(w, r) {
-			w.Header().Set("Cache-Control", serve.MaxAge(min(maxAge, max(m.Expires.Sub(now()), 0))))
-			manifest.ServeHTTP(w, r)
-		}
-	}), nil
+	manifest.MaxAge = func() time.Duration { return min(maxAge, max(m.Expires.Sub(now()), 0)) }
+	return manifest, nil
 }
 
 // Authorizer says whether a serving domain may speak for the site, and how far,

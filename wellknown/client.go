@@ -7,7 +7,10 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
@@ -17,12 +20,12 @@ import (
 
 // Limits bound what a [Client] does. A zero field takes its default.
 type Limits struct {
-	Body      int           // octets of a document after decompression; 1 MiB
-	Time      time.Duration // for one document, redirects included; 10 s
-	Redirects int           // followed; 5
-	PerMinute int           // documents asked of one host in a minute; 30
-	Entries   int           // results kept in memory; 1024
-	Memory    int           // bytes of results kept in memory; 32 MiB
+	Body      int           // bytes of a document after decompression; default 1 MiB
+	Time      time.Duration // for one document, redirects included; default 10 s
+	Redirects int           // redirects followed; default 5
+	PerMinute int           // requests for documents to one host in a minute; default 30
+	Entries   int           // results kept in memory; default 1024
+	Memory    int           // bytes of results kept in memory; default 32 MiB
 }
 
 func (l Limits) withDefaults() Limits {
@@ -49,78 +52,80 @@ func (l Limits) withDefaults() Limits {
 
 // How long results are kept (section 4.3 asks that probing not flood servers).
 const (
-	leastAbsent   = 5 * time.Minute
-	mostKept      = 24 * time.Hour
-	defaultKept   = time.Hour
-	defaultOutage = time.Minute // an unavailable document without Retry-After
-	mostOutage    = 5 * time.Minute
-	staleFor      = time.Hour // after its end a document stands in for one that is unavailable
+	minAbsentFor   = 5 * time.Minute
+	maxKeptFor     = 24 * time.Hour
+	defaultKeptFor = time.Hour
+	defaultOutage  = time.Minute // of an unavailable document without Retry-After
+	maxOutage      = 5 * time.Minute
+	staleFor       = time.Hour // how long an expired document replaces an unavailable one
 )
 
-// Options are the choices of [NewClient].
+// Options configure a [Client]. The zero value uses the built-in registry and the
+// default limits.
 type Options struct {
 	Registry *Registry // nil: Builtin()
 	Limits   Limits
 
 	// AllowCrossOriginRedirect follows redirects to other https origins. The
-	// result still speaks for the origin that was asked, and says so.
+	// result still speaks for the origin that was asked; its verdict reports the
+	// redirect.
 	AllowCrossOriginRedirect bool
-	// StrictMedia refuses a document whose media type is not one of its entry's;
-	// otherwise that is a finding.
+	// StrictMedia treats a document with another media type than its registry
+	// entry's as unavailable; otherwise the media type is only a finding.
 	StrictMedia bool
 }
 
-// Client asks origins for their documents, one exchange a question however many
-// callers ask, and remembers the answers for a while, absences included. It
-// carries no credentials and stores nothing for an origin beyond its answers.
+// Client fetches the well-known documents of origins and caches the results,
+// absences included. Concurrent calls for one document share one exchange. A Client
+// sends no credentials and may be used from several goroutines at once.
 type Client struct {
-	host     *lookleap.Host
-	options  Options
-	registry *Registry
-	limits   Limits
-	memo     *flight.Memo[string, *Resource]
-	rate     *rate
+	host      *lookleap.Host
+	options   Options
+	limits    Limits
+	documents *flight.Memo[string, *Resource] // by URL
+	rate      *rateLimit
 }
 
-// NewClient builds a client on a host.
-func NewClient(host *lookleap.Host, o Options) *Client {
-	c := &Client{host: host, options: o, registry: o.Registry, limits: o.Limits.withDefaults()}
-	if c.registry == nil {
-		c.registry = Builtin()
+// NewClient returns a client that fetches through a host. Without a host, Fetch returns
+// an error with [lookleap.CodeUsage].
+func NewClient(host *lookleap.Host, options Options) *Client {
+	c := &Client{host: host, options: options, limits: options.Limits.withDefaults()}
+	if c.options.Registry == nil {
+		c.options.Registry = Builtin()
 	}
-	c.memo = flight.NewSizedMemo(c.limits.Entries, c.limits.Memory, sizeOf, host.Time)
-	c.rate = newRate(c.limits.PerMinute, c.limits.Entries)
+	c.documents = flight.NewSizedMemo(c.limits.Entries, c.limits.Memory, sizeOf, host.Time)
+	c.rate = newRateLimit(c.limits.PerMinute, c.limits.Entries)
 	return c
 }
 
-// Fetch asks an origin for the document of a name. Absent, forbidden and
-// unavailable documents are results, not errors; an error means that nothing
-// was asked (an [*Error]: bad-name, insecure-scheme, scheme-not-fetchable …), that
-// the caller left, or that a guard forbade it (a [*lookleap.VerifyError] that
-// wraps [lookleap.ErrDenied]).
+// Fetch fetches the document of a name, followed by the segments of rest, from an
+// origin. It returns absent, forbidden and unavailable documents as results. It
+// returns an error if no request was sent: a [*lookleap.Error] for a bad name or
+// origin, the error of ctx, or a [*lookleap.VerifyError] that wraps
+// [lookleap.ErrDenied] if a guard or the rate limit refused the request.
 //
-// The path, query and fragment of origin are ignored, and its port is the
-// explicit one that section 3 demands.
+// The path, query and fragment of origin are ignored. Its port may be any: naming it
+// is the explicit statement that section 3 demands.
 func (c *Client) Fetch(ctx context.Context, origin, name string, rest ...string) (*Resource, error) {
-	uri, err := c.uri(origin, name, rest)
+	uri, err := c.documentURL(origin, name, rest)
 	if err != nil {
 		return nil, err
 	}
-	return c.memo.Get(ctx, uri.String(), func(ctx context.Context) (flight.Loaded[*Resource], error) {
-		return c.load(ctx, uri, c.registry.Lookup(name))
+	return c.documents.Get(ctx, uri.String(), func(ctx context.Context) (flight.Loaded[*Resource], error) {
+		return c.load(ctx, uri, c.options.Registry.Lookup(name))
 	})
 }
 
-// Forget drops what is remembered of an origin's document.
+// Forget removes an origin's document from the cache.
 func (c *Client) Forget(origin, name string, rest ...string) {
-	if uri, err := c.uri(origin, name, rest); err == nil {
-		c.memo.Invalidate(uri.String())
+	if uri, err := c.documentURL(origin, name, rest); err == nil {
+		c.documents.Invalidate(uri.String())
 	}
 }
 
-func (c *Client) uri(origin, name string, rest []string) (domain.URL, error) {
-	if c == nil || c.host == nil || c.memo == nil {
-		return domain.URL{}, &Error{Code: lookleap.CodeUsage, Input: origin, Reason: "the client has no host", Fix: "make it with NewClient"}
+func (c *Client) documentURL(origin, name string, rest []string) (domain.URL, error) {
+	if c == nil || c.host == nil || c.documents == nil {
+		return domain.URL{}, newError(lookleap.CodeUsage, origin, "the client has no host", "make it with NewClient")
 	}
 	base, err := parseOrigin(origin)
 	if err != nil {
@@ -129,30 +134,34 @@ func (c *Client) uri(origin, name string, rest []string) (domain.URL, error) {
 	switch base.Scheme() {
 	case "https":
 	case "http":
-		return domain.URL{}, &Error{Code: CodeInsecureScheme, Input: origin, Reason: "documents are fetched over https only", Fix: "use https"}
+		return domain.URL{}, newError(CodeInsecureScheme, origin, "documents are fetched over https only", "use https")
 	default:
-		return domain.URL{}, &Error{Code: CodeSchemeNotFetchable, Input: origin, Reason: "documents of this scheme are for clients of its own protocol"}
+		return domain.URL{}, newError(CodeSchemeNotFetchable, origin, "documents of this scheme are not fetched over HTTP", "")
 	}
-	text, err := c.registry.URLOn(origin, name, rest...)
+	text, err := c.options.Registry.URLOn(origin, name, rest...)
 	if err != nil {
 		return domain.URL{}, err
 	}
 	return domain.Parse(text)
 }
 
-// load asks once. What it gives is kept until the result expires.
+// load fetches a document once. The result is cached until it expires.
 func (c *Client) load(ctx context.Context, uri domain.URL, entry Entry) (flight.Loaded[*Resource], error) {
-	none := flight.Loaded[*Resource]{}
+	var none flight.Loaded[*Resource]
 	if !c.rate.take(uri.Host(), c.host.Time()) {
-		return none, c.refuse(uri, CodeProbeRate, lookleap.ErrDenied)
+		return none, c.denied(uri, CodeProbeRate, lookleap.ErrDenied)
 	}
 	redirect := stayAtOrigin
 	if c.options.AllowCrossOriginRedirect {
 		redirect = fetch.Anywhere
 	}
+	accept := "*/*"
+	if len(entry.MediaTypes) > 0 {
+		accept = strings.Join(entry.MediaTypes, ", ")
+	}
 	resp, err := fetch.Do(ctx, c.host, &fetch.Request{
 		URL:      uri,
-		Header:   http.Header{"Accept": {accept(entry)}},
+		Header:   http.Header{"Accept": {accept}},
 		Redirect: redirect,
 		Limits:   fetch.Limits{Body: c.limits.Body, Time: c.limits.Time, Hops: c.limits.Redirects},
 	})
@@ -160,58 +169,56 @@ func (c *Client) load(ctx context.Context, uri domain.URL, entry Entry) (flight.
 		return none, err
 	}
 	if errors.Is(err, lookleap.ErrDenied) {
-		return none, c.refuse(uri, lookleap.CodeOf(err), err)
+		return none, c.denied(uri, lookleap.CodeOf(err), err)
 	}
 	result := c.judge(uri, entry, resp, err)
 	if result.State == Unavailable && (err == nil && resp.Status >= 500 || fetch.Transient(err)) {
-		if held, _ := c.memo.Peek(uri.String()); held.Value != nil && held.Value.State == Present && result.Fetched.Before(held.Value.staleUntil) {
-			result = held.Value.standIn(result)
+		earlier, _ := c.documents.Peek(uri.String())
+		if r := earlier.Value; r != nil && r.State == Present && result.Fetched.Before(r.staleUntil) {
+			result = r.insteadOf(result)
 		}
 	}
 	return flight.Loaded[*Resource]{Value: result, Until: result.Expires}, nil
 }
 
-// stayAtOrigin is the rule for redirects: metadata speaks for its origin, so
-// another origin cannot give it.
+// stayAtOrigin refuses redirects to other origins, which cannot speak for this one.
 func stayAtOrigin(h fetch.Hop) error {
 	if h.SameOrigin() {
 		return nil
 	}
-	return &Error{Code: lookleap.CodeRedirectCrossOrigin, Input: h.To.Origin() + h.To.Path(), Reason: "the redirect leaves the origin"}
+	return newError(lookleap.CodeRedirectCrossOrigin, h.To.Origin()+h.To.Path(), "the redirect leaves the origin", "")
 }
 
-func accept(entry Entry) string {
-	if len(entry.MediaTypes) == 0 {
-		return "*/*"
-	}
-	return strings.Join(entry.MediaTypes, ", ")
-}
-
-// refuse is a guard's no: nothing is known of the document.
-func (c *Client) refuse(uri domain.URL, code lookleap.Code, err error) error {
+// denied returns the error for a request that a guard or the rate limit refused.
+func (c *Client) denied(uri domain.URL, code lookleap.Code, err error) error {
 	return &lookleap.VerifyError{Err: err, Verdict: &lookleap.Verdict{
 		Document: Spec, Subject: uri.String(), Code: code, Summary: code.Title(), CheckedAt: c.host.Time(),
 		Checks: []lookleap.Check{{Requirement: "WK-4-01", Code: code, Status: lookleap.Failed, Message: code.Title()}},
 	}}
 }
 
-// judge decides what an exchange says of the document.
+// judge returns the result of an exchange.
 func (c *Client) judge(uri domain.URL, entry Entry, resp *fetch.Response, err error) *Resource {
 	r := &Resource{Code: lookleap.CodeUnavailable, Origin: uri.Origin(), URL: uri.String(), Fetched: c.host.Time()}
 	if entry.Status == Unregistered {
 		r.finding(lookleap.SeverityInfo, CodeUnregisteredName, "WK-3-07", fmt.Sprintf("the name %q is not in the registry", entry.Name), "")
 	}
 	if uri.Path() != Prefix+entry.Name && entry.Status != Unregistered && !entry.HasPath {
-		r.finding(lookleap.SeverityWarning, CodeExtraPath, "WK-3-15", noPathBelow(entry.Name), "ask for the name itself")
+		r.finding(lookleap.SeverityWarning, CodeExtraPath, "WK-3-15", noPathBelow(entry.Name), "fetch the name itself")
 	}
-	if err != nil {
-		return c.failed(r, err)
+	if err != nil { // no usable response
+		r.Code = lookleap.CodeOf(err)
+		if failed := new(fetch.Error); errors.As(err, &failed) {
+			r.Status, r.MediaType, r.RetryAfter = failed.Status, failed.MediaType, failed.RetryAfter
+		}
+		r.Expires = r.expiry(nil)
+		return r.conclude(lookleap.Evidence{URL: r.URL, Status: r.Status, MediaType: r.MediaType, Text: err.Error()})
 	}
 	r.FinalURL, r.Status, r.MediaType, r.Header = resp.URL.String(), resp.Status, resp.MediaType, resp.Header
 	r.CrossOrigin = resp.URL.Origin() != uri.Origin()
 	switch status := resp.Status; {
 	case status == http.StatusOK:
-		c.present(r, entry, resp)
+		c.judgeMedia(r, entry, resp)
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		r.State, r.Code = Forbidden, lookleap.CodeForbidden
 	case status == http.StatusNotFound, status == http.StatusGone:
@@ -220,34 +227,23 @@ func (c *Client) judge(uri domain.URL, entry Entry, resp *fetch.Response, err er
 		r.Code, r.RetryAfter = lookleap.CodeUnavailable, resp.RetryAfter
 	default:
 		r.State, r.Code = Absent, CodeAbsent
-		r.finding(lookleap.SeverityWarning, lookleap.CodeBadStatus, "WK-3-19", fmt.Sprintf("the server answered %d, which is read as absent", status), "answer 404 for what does not exist")
+		r.finding(lookleap.SeverityWarning, lookleap.CodeBadStatus, "WK-3-19", fmt.Sprintf("the server answered %d, so the document counts as absent", status), "answer 404 for documents that do not exist")
 	}
-	r.Expires = c.until(r, &resp.Freshness)
+	r.Expires = r.expiry(&resp.Freshness)
 	if r.State == Present && !resp.Freshness.NoStore && !resp.Freshness.NoCache {
 		r.staleUntil = r.Expires.Add(staleFor)
 	}
 	return r.conclude(resp.Evidence())
 }
 
-// failed is an exchange without a usable answer.
-func (c *Client) failed(r *Resource, err error) *Resource {
-	r.Code = lookleap.CodeOf(err)
-	var e *fetch.Error
-	if errors.As(err, &e) {
-		r.Status, r.MediaType, r.RetryAfter = e.Status, e.MediaType, e.RetryAfter
-	}
-	r.Expires = c.until(r, nil)
-	return r.conclude(lookleap.Evidence{URL: r.URL, Status: r.Status, MediaType: r.MediaType, Text: err.Error()})
-}
-
-// present judges a complete answer with status 200 by its media type.
-func (c *Client) present(r *Resource, entry Entry, resp *fetch.Response) {
+// judgeMedia judges a complete response with status 200 by its media type.
+func (c *Client) judgeMedia(r *Resource, entry Entry, resp *fetch.Response) {
 	r.State, r.Code = Present, lookleap.CodeOK
 	switch {
 	case len(entry.MediaTypes) == 0, slices.Contains(entry.MediaTypes, resp.MediaType):
-	case isHTML(resp.MediaType):
+	case resp.MediaType == "text/html", resp.MediaType == "application/xhtml+xml":
 		r.State, r.Code = Absent, lookleap.CodeSoft404
-		r.finding(lookleap.SeverityWarning, lookleap.CodeSoft404, "WK-3-20", "the server answers with a page where the document should be", "answer 404 for what does not exist")
+		r.finding(lookleap.SeverityWarning, lookleap.CodeSoft404, "WK-3-20", "the server answered with a web page instead of the document", "answer 404 for documents that do not exist")
 	case c.options.StrictMedia:
 		r.State, r.Code = Unavailable, lookleap.CodeMediaType
 	default:
@@ -258,21 +254,55 @@ func (c *Client) present(r *Resource, entry Entry, resp *fetch.Response) {
 	}
 }
 
-func isHTML(mediaType string) bool {
-	return mediaType == "text/html" || mediaType == "application/xhtml+xml"
-}
-
-// until is how long the result is served from memory.
-func (c *Client) until(r *Resource, fresh *fetch.Freshness) time.Time {
+// expiry returns until when the result is cached.
+func (r *Resource) expiry(fresh *fetch.Freshness) time.Time {
 	switch {
 	case r.State == Unavailable && r.RetryAfter > 0:
-		return r.Fetched.Add(min(r.RetryAfter, mostOutage))
+		return r.Fetched.Add(min(r.RetryAfter, maxOutage))
 	case r.State == Unavailable:
 		return r.Fetched.Add(defaultOutage)
 	case r.State != Present:
-		return fresh.Until(leastAbsent, mostKept, defaultKept)
+		return fresh.Until(minAbsentFor, maxKeptFor, defaultKeptFor)
 	case fresh.NoStore:
 		return r.Fetched
 	}
-	return fresh.Until(0, mostKept, defaultKept)
+	return fresh.Until(0, maxKeptFor, defaultKeptFor)
+}
+
+// rateLimit bounds the requests for documents to one host in a minute, so that an
+// agent cannot be used to flood a server with probes.
+type rateLimit struct {
+	perMinute int
+	mu        sync.Mutex
+	hosts     *lru.LRU[string, *requestCount]
+}
+
+// requestCount counts the requests of one minute.
+type requestCount struct {
+	start time.Time
+	count int
+}
+
+func newRateLimit(perMinute, hosts int) *rateLimit {
+	cache, err := lru.NewLRU[string, *requestCount](hosts, nil)
+	if err != nil {
+		panic(err) // only a size below 1 is an error
+	}
+	return &rateLimit{perMinute: perMinute, hosts: cache}
+}
+
+// take counts one request to a host and reports whether it may be sent.
+func (r *rateLimit) take(host string, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	sent, ok := r.hosts.Get(host)
+	if !ok || now.Sub(sent.start) >= time.Minute || now.Before(sent.start) {
+		sent = &requestCount{start: now}
+		r.hosts.Add(host, sent)
+	}
+	if sent.count >= r.perMinute {
+		return false
+	}
+	sent.count++
+	return true
 }

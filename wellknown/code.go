@@ -1,6 +1,9 @@
 package wellknown
 
-import "github.com/lookleap/lookleap"
+import (
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+)
 
 // Codes of RFC 8615.
 const (
@@ -17,3 +20,8 @@ const (
 	CodeAbsent             lookleap.Code = "absent"
 	CodeProbeRate          lookleap.Code = "probe-rate"
 )
+
+// newError returns an error about a name, a URL, a registration or a file.
+func newError(code lookleap.Code, subject, message, fix string) *lookleap.Error {
+	return &lookleap.Error{Code: code, Subject: domain.Redact(subject), Message: message, Fix: fix}
+}

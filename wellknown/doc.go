@@ -1,23 +1,24 @@
-// Package wellknown implements RFC 8615: where an origin keeps its site-wide
-// metadata.
+// Package wellknown implements RFC 8615: the well-known URIs of an origin, and the
+// documents that are published there.
 //
-// A well-known URI has a path that begins with the very characters
-// "/.well-known/", followed by a registered name of one segment. [Parse] reads
-// one and [Registry.URL] builds one; encoded, dotted or doubled spellings of the
-// prefix are refused, never normalised into it. The registry is data: a small
-// dated table, which [LoadRegistry] replaces by IANA's own.
+//	client := wellknown.NewClient(host, wellknown.Options{})
+//	document, err := client.Fetch(ctx, "https://example.com", "security.txt")
+//	if err == nil && document.State == wellknown.Present {
+//		fmt.Printf("%s", document.Body)
+//	}
 //
-// A [Client] asks for one document of one origin. Its answer has a [State]:
-// present, absent, forbidden or unavailable. Absence is no error, because
-// nothing promises that a name exists (section 3); the documents that stand on
-// this package each attach their own consequence to each state. What an origin
-// says holds for that origin alone: [Resource.AppliesTo] is equality.
+// [Parse] reads a well-known URI and [URL] builds one. Encoded, dotted or doubled
+// spellings of "/.well-known/" are refused and never normalised into it. The names
+// are in a [Registry]: a small dated table, which [LoadRegistry] replaces by IANA's.
 //
-// For sites there is [NewHandler], read-only and with an explicit list of
-// files, and [Lint].
+// [Client.Fetch] returns a [Resource] with a [State]. Absence is not an error,
+// because no name has to exist (section 3). A document speaks only for the origin
+// that was asked: see [Resource.AppliesTo].
 //
-// Everything but the Client is pure. All types may be used from several
-// goroutines at once.
+// Sites publish with [NewHandler] and check themselves with [Registry.LintTree].
+//
+// All functions except the methods of Client are pure. All types may be used from
+// several goroutines at once.
 package wellknown
 
 // Spec is the document that this package implements. Within a revision, codes

@@ -19,7 +19,7 @@ func ExampleURL() {
 	fmt.Println(err)
 	// Output:
 	// https://example.com/.well-known/security.txt <nil>
-	// wellknown: "ftp://example.com": well-known URIs are not defined for this scheme (scheme-unsupported)
+	// ftp://example.com: well-known URIs are not defined for this scheme (scheme-unsupported)
 }
 
 func ExampleParse() {
@@ -47,8 +47,8 @@ func ExampleClient_Fetch() {
 }
 
 func ExampleNewHandler() {
-	h, err := wellknown.NewHandler(wellknown.Builtin(), fstest.MapFS{"security.txt": {Data: []byte("Contact: https://example.com/\n")}},
-		wellknown.Document{Name: "security.txt", File: "security.txt"})
+	files := fstest.MapFS{"security.txt": {Data: []byte("Contact: https://example.com/\n")}} // or os.DirFS
+	h, err := wellknown.NewHandler(files, []wellknown.Document{{Name: "security.txt", File: "security.txt"}}, wellknown.HandlerOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -92,7 +92,7 @@ func ExampleLint() {
 		fmt.Println(f.Code, f.Fix)
 	}
 	// Output:
-	// unregistered-name register the name, or use one that is registered
+	// unregistered-name register the name, or use a registered one
 	// generic-name put the application's name before it
 }
 

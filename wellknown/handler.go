@@ -1,12 +1,12 @@
 package wellknown
 
 import (
-	"fmt"
 	"io"
 	"io/fs"
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,40 +15,51 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// MaxDocument is the largest document in octets that a handler serves.
+// MaxDocument is the size in bytes of the largest document that a [Handler] serves.
 const MaxDocument = 1 << 20
 
 // Document is one file that a [Handler] serves.
 type Document struct {
-	Name      string        // well-known name
-	Rest      string        // further path below it, if its specification defines any
-	File      string        // path in the file system given to NewHandler
-	MediaType string        // empty: the first one of the registry entry
-	MaxAge    time.Duration // how long clients may keep it; 0: an hour
+	Name      string        // the well-known name
+	Rest      string        // the path below it, if its specification defines any
+	File      string        // the path in the file system of NewHandler
+	MediaType string        // "": the first one of the registry entry
+	MaxAge    time.Duration // how long clients may cache it; 0: an hour
 	CORS      bool          // whether scripts of other origins may read it
 }
 
-// Handler serves a fixed list of well-known documents, read-only (section 4).
-// It answers GET and HEAD for exactly these paths; the bare prefix, other names
-// and other spellings are not found, and nothing is listed. It sets no cookies,
-// reads none, and compresses nothing.
-type Handler struct {
-	pages    map[string]*serve.Document // by escaped path
-	findings []lookleap.Finding
+// HandlerOptions configure [NewHandler].
+type HandlerOptions struct {
+	Registry *Registry // nil: Builtin()
 }
 
-// NewHandler reads the documents once: what is uploaded later is not served, so
-// build a new Handler to publish a change. Symbolic links are refused wherever
-// they lead. Names that are not registered are findings, no error. A nil registry
-// means [Builtin].
-func NewHandler(registry *Registry, files fs.FS, documents ...Document) (*Handler, error) {
+// Handler serves a fixed list of well-known documents (section 4). Mount it at
+// [Prefix]:
+//
+//	mux.Handle(wellknown.Prefix, handler)
+//
+// It answers GET and HEAD for exactly the paths of its documents and 404 for all
+// others. It never lists names, and neither sets nor reads cookies.
+type Handler struct {
+	documents serve.Documents
+	findings  []lookleap.Finding
+}
+
+// errNoFiles is the error for a nil file system.
+var errNoFiles = newError(lookleap.CodeUsage, "", "the file system is nil", "pass one, such as os.DirFS")
+
+// NewHandler reads the documents once and returns a handler for them. To publish a
+// change, call it again. It refuses symbolic links, wherever they lead. A name that is
+// not registered is a finding and not an error.
+func NewHandler(files fs.FS, documents []Document, options HandlerOptions) (*Handler, error) {
+	registry := options.Registry
 	if registry == nil {
 		registry = Builtin()
 	}
 	if files == nil && len(documents) > 0 {
 		return nil, errNoFiles
 	}
-	h := &Handler{pages: make(map[string]*serve.Document, len(documents))}
+	h := &Handler{documents: make(serve.Documents, len(documents))}
 	for _, d := range documents {
 		findings, err := registry.Lint(d.Name, d.Rest)
 		if err != nil {
@@ -59,15 +70,16 @@ func NewHandler(registry *Registry, files fs.FS, documents ...Document) (*Handle
 		if d.Rest != "" {
 			rest = strings.Split(d.Rest, "/")
 		}
-		uri, err := registry.URL("https://origin.example", d.Name, rest...)
+		const origin = "https://origin.example" // any: only the path is used
+		uri, err := registry.URL(origin, d.Name, rest...)
 		if err != nil {
 			return nil, err
 		}
-		at := strings.TrimPrefix(uri, "https://origin.example")
-		if _, twice := h.pages[at]; twice {
-			return nil, &Error{Code: CodeBadEntry, Input: at, Reason: "two documents have one path"}
+		at := strings.TrimPrefix(uri, origin)
+		if _, twice := h.documents[at]; twice {
+			return nil, newError(CodeBadEntry, at, "two documents have the same path", "")
 		}
-		if h.pages[at], err = load(files, d, registry.Lookup(d.Name)); err != nil {
+		if h.documents[at], err = load(files, d, registry.Lookup(d.Name)); err != nil {
 			return nil, err
 		}
 	}
@@ -80,9 +92,9 @@ func load(files fs.FS, d Document, entry Entry) (*serve.Document, error) {
 		mediaType = entry.MediaTypes[0]
 	}
 	if _, _, err := mime.ParseMediaType(mediaType); err != nil {
-		return nil, &Error{Code: lookleap.CodeMediaType, Input: d.Name, Reason: "the document has no media type", Fix: "set MediaType"}
+		return nil, newError(lookleap.CodeMediaType, d.Name, "the document has no media type", "set MediaType")
 	}
-	content, err := readPlain(files, d.File)
+	content, err := readFile(files, d.File)
 	if err != nil {
 		return nil, err
 	}
@@ -99,42 +111,42 @@ func load(files fs.FS, d Document, entry Entry) (*serve.Document, error) {
 	return document, nil
 }
 
-// readPlain reads a regular file no part of whose path is a link.
-func readPlain(files fs.FS, name string) ([]byte, error) {
+// readFile reads a regular file and refuses links in any part of its path.
+func readFile(files fs.FS, name string) ([]byte, error) {
 	if !fs.ValidPath(name) || name == "." {
-		return nil, &Error{Code: CodeBadEntry, Input: name, Reason: "the file's path is not a plain relative one"}
+		return nil, newError(CodeBadEntry, name, "the file's path is not a plain relative path", "")
+	}
+	unreadable := func(err error) error {
+		return &lookleap.Error{Code: lookleap.CodeIO, Subject: name, Message: "the file cannot be read", Err: err}
 	}
 	for part := name; part != "."; part = path.Dir(part) {
 		info, err := fs.Lstat(files, part)
 		if err != nil {
-			return nil, fmt.Errorf("wellknown: %w", err)
+			return nil, unreadable(err)
 		}
 		if info.Mode()&fs.ModeSymlink != 0 || part == name && !info.Mode().IsRegular() {
-			return nil, &Error{Code: CodeBadEntry, Input: part, Reason: "only regular files are served, and no links"}
+			return nil, newError(CodeBadEntry, part, "only regular files are served, and no links", "")
 		}
 	}
 	f, err := files.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("wellknown: %w", err)
+		return nil, unreadable(err)
 	}
 	defer f.Close()
 	content, err := io.ReadAll(io.LimitReader(f, MaxDocument+1))
 	if err != nil {
-		return nil, fmt.Errorf("wellknown: %w", err)
+		return nil, unreadable(err)
 	}
 	if len(content) > MaxDocument {
-		return nil, &Error{Code: lookleap.CodeTooLarge, Input: name, Reason: "the document is larger than its limit"}
+		return nil, newError(lookleap.CodeTooLarge, name, "the document is larger than its limit", "")
 	}
 	return content, nil
 }
 
-// Findings are what a publisher should know about the names served.
-func (h *Handler) Findings() []lookleap.Finding { return zero.Or(h).findings }
+// Findings returns what the publisher should know about the names that are served.
+func (h *Handler) Findings() []lookleap.Finding { return slices.Clone(zero.Or(h).findings) }
 
+// ServeHTTP answers a request for one of the documents.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if document := zero.Or(h).pages[r.URL.EscapedPath()]; document != nil {
-		document.ServeHTTP(w, r)
-		return
-	}
-	http.NotFound(w, r)
+	zero.Or(h).documents.ServeHTTP(w, r)
 }

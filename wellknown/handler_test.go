@@ -18,15 +18,15 @@ func newHandler(t *testing.T) *wellknown.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := wellknown.NewHandler(registry, fstest.MapFS{
+	h, err := wellknown.NewHandler(fstest.MapFS{
 		"security.txt": {Data: []byte("Contact: https://example.com/\n")},
 		"index.json":   {Data: []byte("[]")},
 		"upload.txt":   {Data: []byte("not listed")},
-	},
-		wellknown.Document{Name: "security.txt", File: "security.txt"},
-		wellknown.Document{Name: "skills", Rest: "index.json", File: "index.json", MediaType: "application/json", CORS: true},
-		wellknown.Document{Name: "example-secret", File: "security.txt"},
-	)
+	}, []wellknown.Document{
+		{Name: "security.txt", File: "security.txt"},
+		{Name: "skills", Rest: "index.json", File: "index.json", MediaType: "application/json", CORS: true},
+		{Name: "example-secret", File: "security.txt"},
+	}, wellknown.HandlerOptions{Registry: registry})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestHandler(t *testing.T) {
 }
 
 func TestHandlerOfTheBuiltinTable(t *testing.T) {
-	h, err := wellknown.NewHandler(nil, fstest.MapFS{"s": {}}, wellknown.Document{Name: "security.txt", File: "s"})
+	h, err := wellknown.NewHandler(fstest.MapFS{"s": {}}, []wellknown.Document{{Name: "security.txt", File: "s"}}, wellknown.HandlerOptions{})
 	if err != nil || h.Findings() != nil {
 		t.Fatalf("%v, %v", h, err)
 	}
@@ -172,13 +172,13 @@ func TestHandlerRefuses(t *testing.T) {
 			if strings.HasPrefix(name, "link") && !linked {
 				t.Skip("no symbolic links here")
 			}
-			if h, err := wellknown.NewHandler(wellknown.Builtin(), os.DirFS(dir), d); h != nil || err == nil {
+			if h, err := wellknown.NewHandler(os.DirFS(dir), []wellknown.Document{d}, wellknown.HandlerOptions{}); h != nil || err == nil {
 				t.Errorf("it is served: %v", err)
 			}
 		})
 	}
 	t.Run("WK-4.1-01/accept", func(t *testing.T) {
-		if _, err := wellknown.NewHandler(wellknown.Builtin(), os.DirFS(dir), wellknown.Document{Name: "security.txt", File: "ok"}); err != nil {
+		if _, err := wellknown.NewHandler(os.DirFS(dir), []wellknown.Document{{Name: "security.txt", File: "ok"}}, wellknown.HandlerOptions{}); err != nil {
 			t.Error(err)
 		}
 	})

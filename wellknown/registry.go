@@ -1,9 +1,13 @@
 package wellknown
 
 import (
+	"encoding/csv"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,103 +15,22 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// Status is what the registry says of a name (section 3.1). The zero value is
-// Unregistered.
-type Status uint8
-
-const (
-	// Unregistered: the name is not in the registry.
-	Unregistered Status = iota
-	// Provisional: registered, and may change or vanish.
-	Provisional
-	// Permanent: registered for good.
-	Permanent
-)
-
-var statusNames = [...]string{"unregistered", "provisional", "permanent"}
-
-// String gives the registry's word.
-func (s Status) String() string {
-	if int(s) < len(statusNames) {
-		return statusNames[s]
-	}
-	return statusNames[Unregistered]
-}
-
-// MarshalText gives the registry's word.
-func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// ParseStatus reads permanent or provisional, in any letter case.
-func ParseStatus(text string) (Status, error) {
-	switch strings.ToLower(strings.TrimSpace(text)) {
-	case "provisional":
-		return Provisional, nil
-	case "permanent":
-		return Permanent, nil
-	}
-	return Unregistered, &Error{Code: lookleap.CodeBadStatus, Input: text, Reason: "a registration is permanent or provisional"}
-}
-
-// Entry is what is known about a name: the five fields of a registration
-// (section 3.1) and, as its specification says, how it is used.
-type Entry struct {
-	Name       string // the URI suffix
-	Controller string // who may change the registration
-	Reference  string // the specification; for an unregistered name the draft that uses it
-	Status     Status
-	Related    string // related information
-
-	Schemes    []string // schemes it is defined for; none: http and https
-	Ports      []uint16 // ports it is defined for beside the schemes' own
-	MediaTypes []string // media types of the document; none: any
-	HasPath    bool     // whether further path below the name is defined
-	Sensitive  bool     // whether the document holds secrets, and so is not compressed
-}
-
-func (e Entry) schemes() []string {
-	if len(e.Schemes) == 0 {
-		return []string{"http", "https"}
-	}
-	return e.Schemes
-}
-
-// Export prints the five fields of a registration request (section 3.1).
-func (e Entry) Export() string {
-	return fmt.Sprintf("URI suffix: %s\nChange controller: %s\nSpecification document(s): %s\nStatus: %s\nRelated information: %s\n",
-		e.Name, e.Controller, e.Reference, e.Status, e.Related)
-}
-
-// check gives an [*Error] for an entry that no table may have.
-func (e Entry) check() error {
-	if err := CheckName(e.Name); err != nil {
-		return err
-	}
-	if strings.TrimSpace(e.Reference) == "" {
-		return &Error{Code: CodeBadEntry, Input: e.Name, Reason: "the entry names no specification", Fix: "set Reference"}
-	}
-	for _, scheme := range e.Schemes {
-		if _, ok := SchemeSupported(scheme); !ok {
-			return &Error{Code: CodeSchemeUnsupported, Input: scheme, Reason: "well-known URIs are not defined for this scheme"}
-		}
-	}
-	return nil
-}
-
-// Registry is a dated table of names. It never changes; [Registry.With] gives
-// another one.
+// Registry is a dated table of names. It never changes: [Registry.With] returns a new
+// one.
 type Registry struct {
 	date    time.Time
 	entries map[string]Entry
 }
 
-// NewRegistry makes a table of the state of a day.
+// NewRegistry returns a registry with the state of a day. See [Registry.With] for its
+// errors.
 func NewRegistry(date time.Time, entries ...Entry) (*Registry, error) {
 	return (&Registry{date: date}).With(entries...)
 }
 
-// With gives a registry that has these entries too; an entry of the same name is
-// replaced. An entry without a reference, with a bad name, or for a scheme
-// without support is an [*Error].
+// With returns a registry that also has these entries. An entry of the same name is
+// replaced. With returns a [*lookleap.Error] for an entry with a bad name, without a
+// reference, or for a scheme that has no well-known URIs.
 func (r *Registry) With(entries ...Entry) (*Registry, error) {
 	r = zero.Or(r)
 	next := &Registry{date: r.date, entries: maps.Clone(r.entries)}
@@ -123,17 +46,180 @@ func (r *Registry) With(entries ...Entry) (*Registry, error) {
 	return next, nil
 }
 
-// Date is the day whose state the table has.
+// Date returns the day whose state the registry has.
 func (r *Registry) Date() time.Time { return zero.Or(r).date }
 
-// Names lists the names in alphabetical order.
+// Names returns all names in alphabetical order.
 func (r *Registry) Names() []string { return slices.Sorted(maps.Keys(zero.Or(r).entries)) }
 
-// Lookup gives the entry of a name, compared letter by letter. A name that is
-// not in the table has an entry too: unregistered, with defaults.
+// Lookup returns the entry of a name. For a name that is not in the registry it
+// returns an unregistered entry with defaults. Names are case-sensitive.
 func (r *Registry) Lookup(name string) Entry {
 	if e, ok := zero.Or(r).entries[name]; ok {
 		return e
 	}
 	return Entry{Name: name}
+}
+
+// Entry is a name with the five fields of its registration (section 3.1) and with the
+// use that its specification defines.
+type Entry struct {
+	Name       string // the URI suffix
+	Controller string // who may change the registration
+	Reference  string // the specification; for an unregistered name the draft that uses it
+	Status     Status
+	Related    string // related information
+
+	Schemes    []string // schemes it is defined for; empty: http and https
+	Ports      []uint16 // ports it is defined for, in addition to the default ports
+	MediaTypes []string // media types of the document; empty: any
+	HasPath    bool     // whether paths below the name are defined
+	Sensitive  bool     // whether the document holds secrets and must not be compressed
+}
+
+func (e Entry) schemes() []string {
+	if len(e.Schemes) == 0 {
+		return []string{"http", "https"}
+	}
+	return e.Schemes
+}
+
+// Export returns the five fields of a registration request (section 3.1), one a line.
+func (e Entry) Export() string {
+	return fmt.Sprintf("URI suffix: %s\nChange controller: %s\nSpecification document(s): %s\nStatus: %s\nRelated information: %s\n",
+		e.Name, e.Controller, e.Reference, e.Status, e.Related)
+}
+
+// check returns an error for an entry that no registry may have.
+func (e Entry) check() error {
+	if err := CheckName(e.Name); err != nil {
+		return err
+	}
+	if strings.TrimSpace(e.Reference) == "" {
+		return newError(CodeBadEntry, e.Name, "the entry has no specification", "set Reference")
+	}
+	for _, scheme := range e.Schemes {
+		if _, ok := SchemeSupported(scheme); !ok {
+			return newError(CodeSchemeUnsupported, scheme, "well-known URIs are not defined for this scheme", "")
+		}
+	}
+	return nil
+}
+
+// Status is the registration status of a name (section 3.1). The zero value is
+// Unregistered.
+type Status uint8
+
+const (
+	// Unregistered means that the name is not in the registry.
+	Unregistered Status = iota
+	// Provisional means that the registration may change or be removed.
+	Provisional
+	// Permanent means that the registration stays.
+	Permanent
+)
+
+var statusNames = [...]string{"unregistered", "provisional", "permanent"}
+
+// String returns the registry's word for the status.
+func (s Status) String() string {
+	if int(s) < len(statusNames) {
+		return statusNames[s]
+	}
+	return statusNames[Unregistered]
+}
+
+// MarshalText returns the registry's word for the status.
+func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// ParseStatus reads "permanent" or "provisional" and ignores letter case.
+func ParseStatus(text string) (Status, error) {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "provisional":
+		return Provisional, nil
+	case "permanent":
+		return Permanent, nil
+	}
+	return Unregistered, newError(lookleap.CodeBadStatus, text, "the status is neither permanent nor provisional", "")
+}
+
+// Limits of a registry file. IANA's has about 100 kB and 150 rows.
+const (
+	maxRegistryBytes = 4 << 20
+	maxRegistryRows  = 20_000
+)
+
+// registryColumns are the columns of IANA's file in their order (section 5.1).
+var registryColumns = []string{"URI Suffix", "Change Controller", "Reference", "Status", "Related Information", "Date Registered", "Date Modified"}
+
+// LoadRegistry reads the registry in the CSV form that IANA publishes, with the state
+// of the day date. Registered names of the built-in table that the file lacks become
+// unknown, since provisional ones can be removed. The file does not say how a name is
+// used (media types, ports, paths): that comes from the built-in table, whose
+// unregistered names are kept too.
+//
+// LoadRegistry returns an error with the line for other columns, another status, a
+// bad or repeated name, and a row without a reference.
+func LoadRegistry(file io.Reader, date time.Time) (*Registry, error) {
+	limited := &io.LimitedReader{R: file, N: maxRegistryBytes + 1}
+	rows := csv.NewReader(limited)
+	rows.FieldsPerRecord = len(registryColumns)
+	rows.ReuseRecord = true
+	fail := func(code lookleap.Code, message, fix string) error {
+		line, column := rows.FieldPos(0)
+		return &lookleap.Error{Code: code, Subject: "registry", Position: lookleap.Position{Line: line, Column: column}, Message: message, Fix: fix}
+	}
+	unreadable := func(err error) error {
+		out := &lookleap.Error{Code: CodeBadRegistry, Subject: "registry", Message: "the file cannot be read", Err: err}
+		if bad := new(csv.ParseError); errors.As(err, &bad) {
+			out.Position, out.Message, out.Err = lookleap.Position{Line: bad.Line, Column: bad.Column}, bad.Err.Error(), nil
+		}
+		return out
+	}
+	header, err := rows.Read()
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	for i, name := range registryColumns {
+		if got := strings.TrimPrefix(header[i], "\uFEFF"); got != name {
+			return nil, fail(CodeBadRegistry, fmt.Sprintf("column %d is %q, not %q", i+1, got, name), "")
+		}
+	}
+	known := Builtin()
+	entries := make(map[string]Entry)
+	for {
+		row, err := rows.Read()
+		if limited.N == 0 {
+			return nil, newError(lookleap.CodeTooLarge, "registry", "the file is larger than its limit", "")
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, unreadable(err)
+		}
+		if len(entries) == maxRegistryRows {
+			return nil, newError(lookleap.CodeTooLarge, "registry", "the file has more rows than its limit", "")
+		}
+		name := strings.Clone(row[0])
+		e := known.Lookup(name)
+		e.Name = name
+		e.Controller, e.Reference, e.Related = strings.Clone(row[1]), strings.Clone(row[2]), strings.Clone(row[4])
+		if e.Status, err = ParseStatus(row[3]); err == nil {
+			err = e.check()
+		}
+		if bad := new(lookleap.Error); errors.As(err, &bad) {
+			return nil, fail(bad.Code, strconv.QuoteToASCII(name)+": "+bad.Message, bad.Fix)
+		}
+		if _, twice := entries[name]; twice {
+			return nil, fail(CodeBadRegistry, strconv.QuoteToASCII(name)+" is listed twice", "")
+		}
+		entries[name] = e
+	}
+	for _, e := range builtinEntries {
+		if _, listed := entries[e.Name]; !listed && e.Status == Unregistered {
+			entries[e.Name] = e
+		}
+	}
+	return NewRegistry(date, slices.Collect(maps.Values(entries))...)
 }

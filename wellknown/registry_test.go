@@ -1,6 +1,7 @@
 package wellknown_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -145,7 +146,7 @@ func TestLoadRegistry(t *testing.T) {
 	} {
 		t.Run("WK-5.1-01/reject-naming-the-line-of-"+name, func(t *testing.T) {
 			_, err := load(good + row + "\n")
-			if err == nil || !strings.Contains(err.Error(), "line 4") {
+			if bad := new(lookleap.Error); !errors.As(err, &bad) || bad.Position.Line != 4 {
 				t.Errorf("got %v, want line 4", err)
 			}
 		})

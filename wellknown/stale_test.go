@@ -36,7 +36,7 @@ func TestOneBadMinute(t *testing.T) {
 				net, site, state := setUp(t)
 				site.Handle(at, good)
 				state()
-				net.Clock().Advance(defaultKept + time.Second)
+				net.Clock().Advance(defaultKeptFor + time.Second)
 				site.Handle(at, lab.Status(503, c.bad...))
 				if got := state(); got != Present {
 					t.Errorf("%s within the bound", got)
@@ -52,7 +52,7 @@ func TestOneBadMinute(t *testing.T) {
 				if got := state(); got != Unavailable {
 					t.Errorf("%s", got)
 				}
-				net.Clock().Advance(mostOutage)
+				net.Clock().Advance(maxOutage)
 				if got := state(); got != Present {
 					t.Errorf("%s after the longest wait", got)
 				}
@@ -61,7 +61,7 @@ func TestOneBadMinute(t *testing.T) {
 				net, site, state := setUp(t)
 				site.Handle(at, good)
 				state()
-				net.Clock().Advance(defaultKept + time.Second)
+				net.Clock().Advance(defaultKeptFor + time.Second)
 				site.Handle(at, lab.Status(404))
 				if got := state(); got != Absent {
 					t.Errorf("%s", got)
@@ -85,8 +85,8 @@ func TestClientMemory(t *testing.T) {
 					t.Fatal(r, err)
 				}
 			}
-			if got := client.memo.Bytes(); got > 4<<20 || got < 2<<20 {
-				t.Errorf("%d bytes in %d results", got, client.memo.Len())
+			if got := client.documents.Bytes(); got > 4<<20 || got < 2<<20 {
+				t.Errorf("%d bytes in %d results", got, client.documents.Len())
 			}
 		})
 	})

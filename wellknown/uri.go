@@ -2,6 +2,7 @@ package wellknown
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,21 +13,21 @@ import (
 // Prefix is the reserved path prefix (section 3).
 const Prefix = "/.well-known/"
 
-// URI is a well-known URI taken apart.
+// URI is a well-known URI in its parts.
 type URI struct {
-	Origin string // scheme, host and port unless it is the default; canonical
+	Origin string // scheme, host, and port unless it is the default; canonical
 	Name   string // the registered name, one segment
-	Rest   string // further path below the name, without a leading slash; most names define none
+	Rest   string // the path below the name without a leading slash; most names define none
 	Query  string // without "?"
 }
 
-// ErrNoName is a URL that is the bare prefix: it is well-known, but nothing is
-// defined there.
-var ErrNoName error = &Error{Code: lookleap.CodeBadName, Input: Prefix, Reason: "nothing is defined at the prefix itself", Fix: "add a registered name"}
+// ErrNoName is the error for the bare prefix: the URL is well-known, but the prefix
+// has no document.
+var ErrNoName error = newError(lookleap.CodeBadName, Prefix, "nothing is defined at the prefix itself", "add a registered name")
 
-// Parse takes a well-known URI apart. A URL of a scheme without support, an
-// ambiguous spelling, and a URL that is not well-known are each an [*Error]; the
-// bare prefix is [ErrNoName].
+// Parse splits a well-known URI into its parts. It returns a [*lookleap.Error] for a
+// scheme that has no well-known URIs, for an ambiguous spelling, and for a URL that
+// is not well-known, and [ErrNoName] for the bare prefix.
 func Parse(raw string) (URI, error) {
 	u, err := parseURL(raw)
 	if err != nil {
@@ -34,7 +35,7 @@ func Parse(raw string) (URI, error) {
 	}
 	after, ok := strings.CutPrefix(u.Path(), Prefix)
 	if !ok {
-		return URI{}, &Error{Code: CodeNotWellKnown, Input: raw, Reason: "the path does not begin with " + Prefix}
+		return URI{}, newError(CodeNotWellKnown, raw, "the path does not begin with "+Prefix, "")
 	}
 	if after == "" {
 		return URI{}, ErrNoName
@@ -46,34 +47,35 @@ func Parse(raw string) (URI, error) {
 	return URI{Origin: u.Origin(), Name: name, Rest: rest, Query: u.RawQuery()}, nil
 }
 
-// IsWellKnown reports whether a URL is a well-known URI: its scheme has support
-// and its path begins with the prefix, letter by letter, at the root. The bare
-// prefix counts; ambiguous spellings do not.
+// IsWellKnown reports whether a URL is a well-known URI: well-known URIs are defined
+// for its scheme, and its path begins with exactly [Prefix]. The bare prefix is
+// well-known; ambiguous spellings are not.
 func IsWellKnown(raw string) bool {
 	_, err := Parse(raw)
 	return err == nil || errors.Is(err, ErrNoName)
 }
 
-// URL is the registry's [Registry.URL] of the built-in table.
+// URL returns the well-known URI of a name on an origin by the built-in registry. See
+// [Registry.URL].
 func URL(origin, name string, rest ...string) (string, error) {
 	return Builtin().URL(origin, name, rest...)
 }
 
-// URL builds the well-known URI of a name on an origin, with further path
-// segments where the name's registration defines any. The path, query and
-// fragment of origin are ignored. A port that is not the scheme's default has to
-// be one of the registration's; [Registry.URLOn] takes the caller's word for it.
+// URL returns the well-known URI of a name on an origin, followed by the segments of
+// rest. The path, query and fragment of origin are ignored. A port that is not the
+// scheme's default must be one of the name's registration; use [Registry.URLOn] for
+// other ports.
 func (r *Registry) URL(origin, name string, rest ...string) (string, error) {
-	return r.build(origin, name, false, rest)
+	return r.buildURL(origin, name, false, rest)
 }
 
-// URLOn is URL for a caller that already works on this origin: naming it with
-// its port is the explicit statement that section 3 demands.
+// URLOn is [Registry.URL] for a caller that already uses this origin. It accepts any
+// port: naming the origin is the explicit statement that section 3 demands.
 func (r *Registry) URLOn(origin, name string, rest ...string) (string, error) {
-	return r.build(origin, name, true, rest)
+	return r.buildURL(origin, name, true, rest)
 }
 
-func (r *Registry) build(origin, name string, explicitPort bool, rest []string) (string, error) {
+func (r *Registry) buildURL(origin, name string, anyPort bool, rest []string) (string, error) {
 	if err := CheckName(name); err != nil {
 		return "", err
 	}
@@ -83,11 +85,11 @@ func (r *Registry) build(origin, name string, explicitPort bool, rest []string) 
 	}
 	entry := r.Lookup(name)
 	if !slices.Contains(entry.schemes(), base.Scheme()) {
-		return "", &Error{Code: CodeSchemeUnsupported, Input: origin, Reason: "the name " + name + " is not defined for the scheme " + base.Scheme(),
-			Fix: "use " + strings.Join(entry.schemes(), " or ")}
+		return "", newError(CodeSchemeUnsupported, origin, "the name "+name+" is not defined for the scheme "+base.Scheme(),
+			"use "+strings.Join(entry.schemes(), " or "))
 	}
-	if base.Port() != schemes[base.Scheme()].port && !explicitPort && !slices.Contains(entry.Ports, base.Port()) {
-		return "", &Error{Code: CodePortNotSpecified, Input: origin, Reason: "the name " + name + " does not define this port"}
+	if base.Port() != schemes[base.Scheme()].port && !anyPort && !slices.Contains(entry.Ports, base.Port()) {
+		return "", newError(CodePortNotSpecified, origin, "the name "+name+" does not define this port", "")
 	}
 	text := base.Origin() + Prefix + name
 	for _, part := range rest {
@@ -98,13 +100,13 @@ func (r *Registry) build(origin, name string, explicitPort bool, rest []string) 
 		return "", err
 	}
 	if u.HasQuery() {
-		return "", &Error{Code: lookleap.CodeBadURL, Input: text, Reason: "a segment holds a question mark", Fix: "write %3F"}
+		return "", newError(lookleap.CodeBadURL, text, "a segment holds a question mark", "write %3F")
 	}
 	return u.String(), nil
 }
 
-// parseOrigin reads the origin of a URL. Its path, query and fragment play no
-// part, and so are not judged.
+// parseOrigin reads the origin of a URL. It ignores path, query and fragment, so they
+// may be malformed.
 func parseOrigin(raw string) (domain.URL, error) {
 	if scheme, after, ok := strings.Cut(raw, "://"); ok {
 		if end := strings.IndexAny(after, "/?#"); end >= 0 {
@@ -117,7 +119,7 @@ func parseOrigin(raw string) (domain.URL, error) {
 func parseURL(raw string) (domain.URL, error) {
 	if scheme, _, ok := strings.Cut(raw, ":"); ok {
 		if _, supported := SchemeSupported(scheme); !supported {
-			return domain.URL{}, &Error{Code: CodeSchemeUnsupported, Input: raw, Reason: "well-known URIs are not defined for this scheme"}
+			return domain.URL{}, newError(CodeSchemeUnsupported, raw, "well-known URIs are not defined for this scheme", "")
 		}
 	}
 	u, err := domain.Rules{Schemes: supportedSchemes}.Parse(raw)
@@ -128,15 +130,75 @@ func parseURL(raw string) (domain.URL, error) {
 	if !errors.As(err, &bad) {
 		return domain.URL{}, err
 	}
-	return domain.URL{}, &Error{Code: pathCode(bad.Code), Input: raw, Reason: bad.Message, Fix: bad.Fix}
+	code := lookleap.Code(bad.Code)
+	switch bad.Code {
+	case domain.CodeDotSegment, domain.CodeEmptySegment: // they might be normalised into or out of the prefix
+		code = lookleap.CodeAmbiguousPath
+	}
+	return domain.URL{}, newError(code, raw, bad.Message, bad.Fix)
 }
 
-// pathCode gives one code to all the spellings that might be normalised into or
-// out of the prefix.
-func pathCode(code string) lookleap.Code {
-	switch code {
-	case domain.CodeDotSegment, domain.CodeEmptySegment:
-		return lookleap.CodeAmbiguousPath
+// schemes is the column "Well-Known URI Support" of the registry of URI schemes
+// (section 5.2). Well-known URIs are not defined for other schemes.
+var schemes = map[string]struct {
+	reference string
+	port      uint16
+}{
+	"coap":      {"RFC7252", 5683},
+	"coap+tcp":  {"RFC8323", 5683},
+	"coap+ws":   {"RFC8323", 80},
+	"coaps":     {"RFC7252", 5684},
+	"coaps+tcp": {"RFC8323", 5684},
+	"coaps+ws":  {"RFC8323", 443},
+	"http":      {"RFC8615", 80},
+	"https":     {"RFC8615", 443},
+	"ws":        {"RFC8307", 80},
+	"wss":       {"RFC8307", 443},
+}
+
+var supportedSchemes = slices.Collect(maps.Keys(schemes))
+
+// SchemeSupported reports whether well-known URIs are defined for a scheme, and by
+// which document (section 5.2). It ignores letter case.
+func SchemeSupported(scheme string) (reference string, ok bool) {
+	s, ok := schemes[strings.ToLower(scheme)]
+	return s.reference, ok
+}
+
+// CheckName returns an error with [lookleap.CodeBadName] unless name can be a
+// well-known name: one non-empty path segment of RFC 3986 (section 3). Slashes,
+// encoded slashes and dot segments are refused. Names are case-sensitive.
+func CheckName(name string) error {
+	bad := func(message, fix string) error { return newError(lookleap.CodeBadName, name, message, fix) }
+	switch name {
+	case "":
+		return bad("the name is empty", "use a registered name")
+	case ".", "..":
+		return bad("a dot segment is removed from every path", "use a registered name")
 	}
-	return lookleap.Code(code)
+	for i := 0; i < len(name); i++ {
+		switch c := name[i]; {
+		case c == '%':
+			if i+2 >= len(name) || !isHex(name[i+1]) || !isHex(name[i+2]) {
+				return bad("a percent sign is not followed by two hex digits", "write %25 for a percent sign")
+			}
+			switch strings.ToUpper(name[i+1 : i+3]) {
+			case "2F", "5C", "2E":
+				return bad("an encoded slash, backslash or dot is read differently by different servers", "use another name")
+			}
+			i += 2
+		case !isPathChar(c):
+			return bad("a character is not allowed in a path segment", "percent-encode it as UTF-8")
+		}
+	}
+	return nil
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+// isPathChar reports whether c matches pchar of RFC 3986, except percent-encodings.
+func isPathChar(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~!$&'()*+,;=:@", c) >= 0
 }

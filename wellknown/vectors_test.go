@@ -42,7 +42,7 @@ func TestVectors(t *testing.T) {
 	for i, want := range file.Cases {
 		got := uriVector{URI: want.URI}
 		u, err := wellknown.Parse(want.URI)
-		var bad *wellknown.Error
+		var bad *lookleap.Error
 		switch {
 		case errors.As(err, &bad):
 			got.Reason = bad.Code

@@ -12,7 +12,7 @@ import (
 func TestZeroValues(t *testing.T) {
 	zerotest.Run(t, []reflect.Type{
 		reflect.TypeFor[wellknown.Client](), reflect.TypeFor[wellknown.Document](), reflect.TypeFor[wellknown.Entry](),
-		reflect.TypeFor[wellknown.Error](), reflect.TypeFor[wellknown.Handler](), reflect.TypeFor[wellknown.Limits](),
+		reflect.TypeFor[wellknown.Handler](), reflect.TypeFor[wellknown.HandlerOptions](), reflect.TypeFor[wellknown.Limits](),
 		reflect.TypeFor[wellknown.Options](), reflect.TypeFor[wellknown.Registry](), reflect.TypeFor[wellknown.Resource](),
 		reflect.TypeFor[wellknown.State](), reflect.TypeFor[wellknown.Status](), reflect.TypeFor[wellknown.URI](),
 	}, map[string]any{
@@ -34,7 +34,7 @@ func TestNoHost(t *testing.T) {
 		})
 	}
 	t.Run("O27/reject-no-files", func(t *testing.T) {
-		if _, err := wellknown.NewHandler(nil, nil, wellknown.Document{Name: "security.txt", File: "a"}); lookleap.CodeOf(err) != lookleap.CodeUsage {
+		if _, err := wellknown.NewHandler(nil, []wellknown.Document{{Name: "security.txt", File: "a"}}, wellknown.HandlerOptions{}); lookleap.CodeOf(err) != lookleap.CodeUsage {
 			t.Errorf("got %v", err)
 		}
 	})

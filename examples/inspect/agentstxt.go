@@ -84,7 +84,7 @@ func fetchPolicy(ctx context.Context, s *session, url string, o agentstxt.Option
 	if err != nil {
 		return refuse(err)
 	}
-	policy, err := o.Fetch(ctx, host, url)
+	policy, err := agentstxt.NewClient(host, o).Policy(ctx, url)
 	if err != nil {
 		return refuse(err)
 	}
@@ -92,9 +92,9 @@ func fetchPolicy(ctx context.Context, s *session, url string, o agentstxt.Option
 }
 
 func parsePolicy(content []byte, o agentstxt.Options, paths []string) result {
-	policy, err := o.Parse(content)
+	policy, err := agentstxt.Parse(content, o)
 	if err != nil && o.ForeignAbsent && lookleap.CodeOf(err) == agentstxt.CodeForeignFormat {
-		policy = o.Judge(agentstxt.Response{Status: 200, ContentType: "text/plain", Body: content})
+		policy = agentstxt.Judge(agentstxt.Response{Status: 200, ContentType: "text/plain", Body: content}, o)
 		err = policy.Err()
 	}
 	report := policy.Report(paths...) // nil decides too: it denies
@@ -109,19 +109,19 @@ func showPolicy(report agentstxt.Report, err error) result {
 	if err != nil {
 		r.Message = err.Error()
 	}
-	var away *agentstxt.UnavailableError
-	if errors.As(err, &away) {
-		r.Message = away.Message
-		if away.Err != nil {
-			r.Message += ": " + away.Err.Error()
-		}
-	}
-	var bad *agentstxt.MalformedError
-	if errors.As(err, &bad) {
+	var bad *lookleap.Error
+	var status *agentstxt.StatusError
+	switch {
+	case !errors.As(err, &bad):
+	case errors.As(err, &status):
+		r.Message = bad.Message
+	case errors.Is(err, agentstxt.ErrUnavailable):
+		r.Message = bad.Message + ": " + bad.Err.Error()
+	case errors.Is(err, agentstxt.ErrMalformed):
 		r.Message = bad.Message
 		fix := bad.Fix
-		if bad.Hint != "" {
-			fix = strings.TrimPrefix(fix+"; hint: "+bad.Hint, "; ")
+		if hash := new(agentstxt.HashMismatch); errors.As(err, &hash) && hash.Hint != "" {
+			fix += "; hint: " + hash.Hint
 		}
 		r.Findings = append(r.Findings, lookleap.Finding{Code: bad.Code, Message: bad.Message, Fix: fix, Position: bad.Position})
 	}
@@ -158,7 +158,7 @@ func signPolicy(name string, content []byte, write bool) result {
 }
 
 func showPolicyError(err error) result {
-	var bad *agentstxt.MalformedError
+	var bad *lookleap.Error
 	if !errors.As(err, &bad) {
 		return refuse(err)
 	}

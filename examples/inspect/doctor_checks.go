@@ -70,7 +70,7 @@ func (p *patient) policy(ctx context.Context) diagnosis {
 	case resp == nil:
 		return notThere("there is no policy, so agents may read everything")
 	}
-	findings := agentstxt.Lint(resp.Body, resp.Header.Get("Content-Type"))
+	findings := agentstxt.Lint(resp.Body, resp.Header.Get("Content-Type"), agentstxt.Options{})
 	return ok("the policy can be obeyed", findings...)
 }
 

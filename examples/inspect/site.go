@@ -105,7 +105,7 @@ func reportSite(ctx context.Context, host *lookleap.Host, origin string) result 
 		return refuseDomain("", err)
 	}
 	v := &visit{origin: u.Origin(), result: accept(nil), value: siteValue{Skills: []listedSkill{}, Refused: []siteRefusal{}}}
-	policies := agentstxt.NewClient(host)
+	policies := agentstxt.NewClient(host, agentstxt.Options{})
 	v.host = &lookleap.Host{Fetcher: policies.Guard(), Resolver: host, Now: host.Time} // goes by the policies of the sites
 	defer v.host.Close()
 	v.policy(ctx, policies)

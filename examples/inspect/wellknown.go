@@ -99,9 +99,10 @@ func judgeWellKnown(ctx context.Context, client *wellknown.Client, raw string) r
 
 // refuseWellKnown shows what was refused unasked with its fix.
 func refuseWellKnown(err error) result {
-	var bad *wellknown.Error
-	if !errors.As(err, &bad) {
+	var denied *lookleap.VerifyError
+	var bad *lookleap.Error
+	if errors.As(err, &denied) || !errors.As(err, &bad) {
 		return refuse(err)
 	}
-	return refuseAt(lookleap.Finding{Code: bad.Code, Message: bad.Reason, Fix: bad.Fix})
+	return refuseAt(lookleap.Finding{Code: bad.Code, Message: bad.Message, Fix: bad.Fix})
 }

@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/temoto/robotstxt"
+
+	"github.com/lookleap/lookleap/agentstxt"
 )
 
 // policySizes are the numbers of rules at which the curves are shown.
@@ -68,7 +69,7 @@ func BenchmarkAgentsTxtParse(b *testing.B) {
 			b.SetBytes(int64(len(agents)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := raised.Parse(agents); err != nil {
+				if _, err := agentstxt.Parse(agents, raised); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -98,7 +99,7 @@ func BenchmarkAgentsTxtRatio(b *testing.B) {
 				start := time.Now()
 				sha256.Sum256(agents)
 				hashed := time.Now()
-				if _, err := raised.Parse(agents); err != nil {
+				if _, err := agentstxt.Parse(agents, raised); err != nil {
 					b.Fatal(err)
 				}
 				hashing, parsing = append(hashing, hashed.Sub(start)), append(parsing, time.Since(hashed))
@@ -117,7 +118,7 @@ func median(d []time.Duration) time.Duration {
 func BenchmarkAgentsTxtDecide(b *testing.B) {
 	for _, rules := range policySizes {
 		agents, robots, paths := policyOf(rules)
-		policy, err := raised.Parse(agents)
+		policy, err := agentstxt.Parse(agents, raised)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/emersion/go-msgauth/dmarc"
 	lru "github.com/hashicorp/golang-lru/v2"
+
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
 )

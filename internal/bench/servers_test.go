@@ -74,7 +74,7 @@ func TestServers(t *testing.T) {
 		"disallow-directory": "/admin/ DISALLOW",
 	} {
 		sum := sha256.Sum256([]byte(directives))
-		policy, err := agentstxt.Parse([]byte("*" + hex.EncodeToString(sum[:]) + "\n" + directives))
+		policy, err := agentstxt.Parse([]byte("*"+hex.EncodeToString(sum[:])+"\n"+directives), agentstxt.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,8 +33,8 @@ func published(t *testing.T) map[string]http.Handler {
 	}
 	h, err := agentstxt.NewHandler(policy)
 	add("/agents.txt", h, err)
-	known, err := wellknown.NewHandler(nil, fstest.MapFS{"security.txt": {Data: []byte("Contact: mailto:a@example.com\n")}},
-		wellknown.Document{Name: "security.txt", File: "security.txt", MediaType: "text/plain; charset=utf-8"})
+	known, err := wellknown.NewHandler(fstest.MapFS{"security.txt": {Data: []byte("Contact: mailto:a@example.com\n")}},
+		[]wellknown.Document{{Name: "security.txt", File: "security.txt", MediaType: "text/plain; charset=utf-8"}}, wellknown.HandlerOptions{})
 	add("/.well-known/security.txt", known, err)
 	skills, err := dvs.NewHandler(fstest.MapFS{"pay/SKILL.md": {Data: []byte("---\nname: pay\ndescription: b\n---\ntext\n")}}, dvs.HandlerOptions{})
 	add("/.well-known/skills/pay/SKILL.md", skills, err)

@@ -127,7 +127,7 @@ func textTargets() []target {
 		if err != nil {
 			signed = policy
 		}
-		if p, err := agentstxt.Parse(signed); err == nil {
+		if p, err := agentstxt.Parse(signed, agentstxt.Options{}); err == nil {
 			p.Decide("/a/b/c")
 			p.Decide("/" + strings.Repeat("a", 2000))
 			p.Report("/a", "/b")
@@ -161,16 +161,16 @@ func textTargets() []target {
 		}, "aiuri.ParseWith", "aiuri.FromIRI", "aiuri.URI.UnmarshalText", "aiuri.NewMapping", "aiuri.Mapping.Split", "aiuri.Mapping.URI"),
 		bytesOf("aiuri.ParseKeySet", keys, func(b []byte) { _, _ = aiuri.ParseKeySet(b) }),
 		bytesOf("aiuri.ParseDescriptor", descriptors, func(b []byte) { _, _ = aiuri.ParseDescriptor(b, "https://a.example") }),
-		bytesOf("agentstxt.Parse", policies, func(b []byte) { _, _ = agentstxt.Parse(b) }, "agentstxt.Options.Parse"),
+		bytesOf("agentstxt.Parse", policies, func(b []byte) { _, _ = agentstxt.Parse(b, agentstxt.Options{}) }),
 		bytesOf("agentstxt.Policy.Decide", policies, decide, "agentstxt.Policy.Report"),
 		of("agentstxt.Policy.Decide/path", plain("/"+nul), func(s string) {
 			if signed, err := agentstxt.Sign([]byte("[Agent: *]\nAllow: /\nDisallow: /a*b*c\n")); err == nil {
-				if p, err := agentstxt.Parse(signed); err == nil {
+				if p, err := agentstxt.Parse(signed, agentstxt.Options{}); err == nil {
 					p.Decide(s)
 				}
 			}
 		}),
-		bytesOf("agentstxt.Lint", policies, func(b []byte) { agentstxt.Lint(b, "text/plain"); _, _ = agentstxt.Sign(b) }, "agentstxt.Options.Lint", "agentstxt.Sign"),
+		bytesOf("agentstxt.Lint", policies, func(b []byte) { agentstxt.Lint(b, "text/plain", agentstxt.Options{}); _, _ = agentstxt.Sign(b) }, "agentstxt.Sign"),
 		bytesOf("agentstxt.State.UnmarshalText", plain(nul), func(b []byte) { _ = new(agentstxt.State).UnmarshalText(b); _ = new(agentstxt.Action).UnmarshalText(b) }, "agentstxt.Action.UnmarshalText"),
 		of("agentstxt.PolicyURL", urls, func(s string) { _, _ = agentstxt.PolicyURL(s) }),
 		bytesOf("anmltrust.ParseManifest", manifests, func(b []byte) {

@@ -12,23 +12,23 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// State is what asking for a document came to. The zero value is Unavailable.
+// State is the result of a request for a document. The zero value is Unavailable.
 type State uint8
 
 const (
-	// Unavailable: the server gave no usable answer, now.
+	// Unavailable means that there was no usable response.
 	Unavailable State = iota
-	// Forbidden: the server does not show the document to this client (401, 403).
+	// Forbidden means that the server refused this client (401, 403).
 	Forbidden
-	// Absent: the document does not exist. Nothing promised that it would.
+	// Absent means that the document does not exist. No name has to exist.
 	Absent
-	// Present: the document was read completely.
+	// Present means that the document was read completely.
 	Present
 )
 
 var stateNames = [...]string{"unavailable", "forbidden", "absent", "present"}
 
-// String gives the state in lower case.
+// String returns the state in lower case.
 func (s State) String() string {
 	if int(s) < len(stateNames) {
 		return stateNames[s]
@@ -36,35 +36,35 @@ func (s State) String() string {
 	return stateNames[Unavailable]
 }
 
-// MarshalText gives the state in lower case.
+// MarshalText returns the state in lower case.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Resource is what one origin says at one well-known URI. It is shared between
-// callers: do not change it.
+// Resource is the document, or its absence, at one well-known URI of one origin. It
+// is shared between callers: do not change it.
 type Resource struct {
 	State     State              `json:"state"`
 	Code      lookleap.Code      `json:"code"`               // why
-	Origin    string             `json:"origin"`             // the origin that was asked, and the only one it speaks for
+	Origin    string             `json:"origin"`             // the origin that was asked; the document speaks for no other
 	URL       string             `json:"url"`                // the well-known URI
-	FinalURL  string             `json:"finalUrl,omitempty"` // what answered, after redirects
-	Status    int                `json:"status,omitempty"`   // HTTP status, 0 when there was no answer
+	FinalURL  string             `json:"finalUrl,omitempty"` // the URL of the response, after redirects
+	Status    int                `json:"status,omitempty"`   // HTTP status; 0 if there was no response
 	MediaType string             `json:"mediaType,omitempty"`
 	Header    http.Header        `json:"-"`
-	Body      []byte             `json:"-"` // of a present document
+	Body      []byte             `json:"-"` // only of a present document
 	Findings  []lookleap.Finding `json:"findings,omitempty"`
 	Verdict   *lookleap.Verdict  `json:"-"`
 
-	CrossOrigin bool          `json:"crossOrigin,omitempty"` // a redirect left the origin, as the options allow
-	RetryAfter  time.Duration `json:"-"`                     // for an unavailable document: when to ask again; 0: not said
+	CrossOrigin bool          `json:"crossOrigin,omitempty"` // a redirect that the options allow left the origin
+	RetryAfter  time.Duration `json:"-"`                     // when to ask for an unavailable document again; 0: not stated
 	Fetched     time.Time     `json:"fetched"`
-	Expires     time.Time     `json:"expires"` // until when it is served from memory
+	Expires     time.Time     `json:"expires"` // until when the client caches it
 
-	staleUntil time.Time // until when it stands in for a document that is unavailable
+	staleUntil time.Time // until when it may replace an unavailable document
 }
 
-// standIn returns a copy of a present document that is used in the place of an
-// answer that the server could not give, until the server is asked again.
-func (r *Resource) standIn(failed *Resource) *Resource {
+// insteadOf returns a copy of a present document that replaces the result of a
+// failed request until that expires.
+func (r *Resource) insteadOf(failed *Resource) *Resource {
 	again := *r
 	again.Expires = failed.Expires
 	again.Findings = slices.Clone(r.Findings)
@@ -75,8 +75,8 @@ func (r *Resource) standIn(failed *Resource) *Resource {
 	return &again
 }
 
-// sizeOf estimates the memory that a result takes: its document and header, and a
-// kilobyte for all else.
+// sizeOf estimates the memory of a cached result: its document, its header, and a
+// kilobyte for everything else.
 func sizeOf(url string, r *Resource) int {
 	size := 1<<10 + 2*len(url) + len(r.Body)
 	for name, values := range r.Header {
@@ -88,8 +88,8 @@ func sizeOf(url string, r *Resource) int {
 	return size
 }
 
-// MarshalJSON writes the members that have a name there, and retryAfter, where the
-// server said one, in seconds as HTTP has it.
+// MarshalJSON returns the fields that have a JSON name, and retryAfter in seconds if
+// the server stated it.
 func (r *Resource) MarshalJSON() ([]byte, error) {
 	r = zero.Or(r)
 	type plain Resource // without this method
@@ -99,30 +99,22 @@ func (r *Resource) MarshalJSON() ([]byte, error) {
 	}{(*plain)(r), int64(math.Ceil(r.RetryAfter.Seconds()))})
 }
 
-// AppliesTo reports whether the result speaks for an origin: the one that was
-// asked, and no parent, subdomain, other port or other scheme (section 4.3). A
-// URL with a path is no origin: where several parties share one, its documents
-// speak for the operator and not for a party below some path (section 4.1).
+// AppliesTo reports whether the document speaks for an origin. It speaks only for the
+// one that was asked: not for a parent, a subdomain, another port or another scheme
+// (section 4.3). It never applies to a URL with a path, because the document speaks
+// for the operator of the origin and not for a party below some path (section 4.1).
 func (r *Resource) AppliesTo(origin string) bool {
 	u, err := parseURL(origin)
 	return err == nil && u.Path() == "/" && !u.HasQuery() && u.Origin() == zero.Or(r).Origin
 }
 
-// finding appends a finding about the URI.
+// finding adds a finding about the URI.
 func (r *Resource) finding(severity lookleap.Severity, code lookleap.Code, requirement, message, fix string) {
 	r.Findings = append(r.Findings, lookleap.Finding{Severity: severity, Code: code, Requirement: requirement, Message: message, Fix: fix,
 		Position: lookleap.Position{Path: r.URL}})
 }
 
-func (r *Resource) summary() string {
-	switch r.Code {
-	case lookleap.CodeOK, CodeAbsent:
-		return fmt.Sprintf("the document is %s", r.State)
-	}
-	return fmt.Sprintf("the document is %s: %s", r.State, r.Code.Title())
-}
-
-// conclude states the result as a verdict.
+// conclude fills in the verdict.
 func (r *Resource) conclude(evidence ...lookleap.Evidence) *Resource {
 	check := lookleap.Check{Requirement: "WK-3-18", Code: r.Code, Status: lookleap.Failed, Message: r.Code.Title(), Evidence: evidence, Until: r.Expires}
 	switch r.State {
@@ -131,17 +123,21 @@ func (r *Resource) conclude(evidence ...lookleap.Evidence) *Resource {
 		check.Message = "the origin answered with the document"
 		if r.CrossOrigin {
 			check.Status, check.Code = lookleap.Noted, lookleap.CodeRedirectCrossOrigin
-			check.Message = "another origin answered, to which this one redirects and which the options allow"
+			check.Message = "the origin redirects to another one, which the options allow"
 		}
 	case Absent:
 		check.Status = lookleap.Noted
+	}
+	summary := fmt.Sprintf("the document is %s", r.State)
+	if r.Code != lookleap.CodeOK && r.Code != CodeAbsent {
+		summary += ": " + r.Code.Title()
 	}
 	r.Verdict = &lookleap.Verdict{
 		Document:  Spec,
 		Subject:   r.URL,
 		OK:        r.State == Present,
 		Code:      r.Code,
-		Summary:   r.summary(),
+		Summary:   summary,
 		Checks:    []lookleap.Check{check},
 		CheckedAt: r.Fetched,
 		Expires:   r.Expires,

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// builtinDate is the day whose state of the registry the table below has.
+// builtinDate is the day of the registry from which the table was made.
 var builtinDate = time.Date(2025, time.December, 1, 0, 0, 0, 0, time.UTC)
 
-// Builtin gives the table that comes with the package: the names that agents
-// meet most, and, honestly as unregistered, those that this project's drafts
-// use. [LoadRegistry] reads the whole registry.
+// Builtin returns the table that comes with the package: the registered names that
+// agents meet most and, as unregistered, the names of the drafts that this module
+// implements. [LoadRegistry] reads the whole registry.
 func Builtin() *Registry { return builtin() }
 
 var builtin = sync.OnceValue(func() *Registry {
