@@ -21,7 +21,7 @@ import (
 func (p *Page) fill(ctx context.Context, in *intent, site anml.Site, act anml.Action, c Call) error {
 	e, asks := in.effect, asksFor(site, act)
 	refuse := func(err error) error {
-		return &Error{Code: argumentCode(err), URL: e.Send.place(), Reason: "the arguments are not sent", Err: err}
+		return &lookleap.Error{Code: argumentCode(err), Subject: e.Send.place(), Message: "the arguments are not sent", Err: err}
 	}
 	var args []anml.Arg
 	var err error

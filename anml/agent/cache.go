@@ -113,7 +113,7 @@ func (p *pages) load(ctx context.Context, u domain.URL) (*Page, error) {
 	if over := p.over(ctx, u); over != nil {
 		return nil, over
 	}
-	if _, ours := err.(*Error); ours {
+	if _, ours := err.(*lookleap.Error); ours {
 		return nil, err
 	}
 	return nil, fail(u.String(), err, "the document could not be retrieved")
@@ -122,7 +122,7 @@ func (p *pages) load(ctx context.Context, u domain.URL) (*Page, error) {
 // over is why nothing more is asked for: the session is closed, or the caller left.
 func (p *pages) over(ctx context.Context, u domain.URL) error {
 	if p.session.life.ended() {
-		return &Error{Code: lookleap.CodeClosed, URL: shown(u), Reason: "the session is closed", Err: errClosed}
+		return closedError(shown(u))
 	}
 	return ended(ctx, shown(u))
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
@@ -50,7 +51,7 @@ func TestClockSetBack(t *testing.T) {
 			},
 			"place": {
 				func(f *finding, until time.Time) error {
-					f.s.memory.close(origin, Error{Code: CodeNoANML, RetryAfter: time.Minute}, until)
+					f.s.memory.close(origin, &lookleap.Error{Code: CodeNoANML, Err: &lookleap.ResponseError{RetryAfter: time.Minute}}, until)
 					return nil
 				},
 				func(f *finding) error { return f.s.memory.refuses(f.Context(), origin) },

@@ -65,7 +65,7 @@ func (s *Session) execute(ctx context.Context, a *lookleap.Approval, e *effect, 
 		return nil, s.turnDown(ctx, e, plan, entries, err)
 	}
 	if err := s.record(ctx, append(entries, e.entry(plan, EntryAction, now))...); err != nil {
-		return nil, &Error{Code: lookleap.CodeIO, URL: e.Send.place(), Reason: "the ledger could not be written, so nothing was sent", Err: err}
+		return nil, &lookleap.Error{Code: lookleap.CodeIO, Subject: e.Send.place(), Message: "the ledger could not be written, so nothing was sent", Err: err}
 	}
 	if e.Send.Reach == atDomain && a.Has(itemOrigin) { // another domain is asked about every time
 		s.gate.agree(e.passage().document, e.Send.origin())
@@ -81,7 +81,7 @@ func (s *Session) execute(ctx context.Context, a *lookleap.Approval, e *effect, 
 // permitted hears the host's policy last, and counts the execution.
 func (s *Session) permitted(ctx context.Context, e *effect, now time.Time) error {
 	if err := s.user.forbids(ctx, s.agent.plugins.policy, e.act(e.Disclosure)); err != nil {
-		return &Error{Code: CodePolicyVeto, URL: e.Send.place(), Reason: "the host's policy forbids the action", Err: err}
+		return &lookleap.Error{Code: CodePolicyVeto, Subject: e.Send.place(), Message: "the host's policy forbids the action", Err: err}
 	}
 	return s.gate.take(e.passage(), now)
 }
@@ -108,11 +108,11 @@ func (s *Session) confirmTrust(ctx context.Context, e *effect) error {
 			if errors.Is(err, anmltrust.ErrTrustUnverified) {
 				code = CodeTrustUnverified
 			}
-			return &Error{Code: code, URL: e.Claim.Site, Reason: "the server may no longer act for the site, or that cannot be found out", Err: err}
+			return &lookleap.Error{Code: code, Subject: e.Claim.Site, Message: "the server may no longer act for the site, or that cannot be found out", Err: err}
 		}
 	}
 	if len(needs) == 0 && (err != nil || grant == nil) {
-		return &Error{Code: CodeIdentityLost, URL: e.Claim.Site, Err: errors.Join(errIdentityLost, err)}
+		return &lookleap.Error{Code: CodeIdentityLost, Subject: e.Claim.Site, Err: errors.Join(errIdentityLost, err)}
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ func (c *consents) refresh(ctx context.Context) error {
 }
 
 func storeFailed(err error) error {
-	return &Error{Code: lookleap.CodeIO, Reason: "what is remembered of the user's consents could not be read or written", Err: err}
+	return &lookleap.Error{Code: lookleap.CodeIO, Message: "what is remembered of the user's consents could not be read or written", Err: err}
 }
 
 // find gives the consent in force for something, or nil. Validity is the

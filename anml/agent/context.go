@@ -89,7 +89,7 @@ func contextFailed(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &Error{Code: lookleap.CodeIO, Reason: "what services told could not be read or written", Err: err}
+	return &lookleap.Error{Code: lookleap.CodeIO, Message: "what services told could not be read or written", Err: err}
 }
 
 // salt is the user's own, so that hashes of deleted values can be compared later.

@@ -51,7 +51,7 @@ func TestWeigh(t *testing.T) {
 		"implausible":           {func(g *grounds) { g.judged = PurposeImplausible }, "refuse purpose-implausible policy-violation"},
 		"vague":                 {func(g *grounds) { g.judged = PurposeVague }, "prompt purpose-vague"},
 		"no-purpose":            {func(g *grounds) { g.stated = false }, "prompt purpose-missing"},
-		"store":                 {func(g *grounds) { g.store = &Error{Code: lookleap.CodeIO} }, "refuse io policy-violation"},
+		"store":                 {func(g *grounds) { g.store = &lookleap.Error{Code: lookleap.CodeIO} }, "refuse io policy-violation"},
 		"no-value":              {func(g *grounds) { g.missing = CodeNoValue }, "refuse no-value unsupported-field"},
 		"profile-failed":        {func(g *grounds) { g.missing = lookleap.CodeInternal }, "refuse internal policy-violation"},
 		"unrecognised":          {func(g *grounds) { g.recognised, g.held = false, held }, "prompt unrecognised-field"},

@@ -169,7 +169,7 @@ func (p *Page) container(name string) (anml.Site, bool) {
 }
 
 func (p *Page) refusal(code lookleap.Code, reason string) error {
-	return &Error{Code: code, URL: p.location(), Reason: reason}
+	return &lookleap.Error{Code: code, Subject: p.location(), Message: reason}
 }
 
 // merge makes one item of all asks for the same field: one answer serves them

@@ -2,10 +2,11 @@ package agent
 
 import (
 	"context"
-	"errors"
+	"net/http"
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
@@ -76,7 +77,7 @@ func (s *Session) seen(base domain.URL, pages []WebPage) (found []candidate, err
 			return nil, err
 		}
 		if u.Origin() != base.Origin() {
-			return nil, &Error{Code: lookleap.CodeUsage, URL: shown(u), Reason: "the web page is not of the origin " + base.Origin()}
+			return nil, &lookleap.Error{Code: lookleap.CodeUsage, Subject: shown(u), Message: "the web page is not of the origin " + base.Origin()}
 		}
 		found = append(found, s.agent.advertised(u, p.Header, p.HTML)...)
 	}
@@ -129,28 +130,21 @@ func (d *discovery) try(c candidate) (*Page, error) {
 		}
 		return page, nil
 	}
-	var refused *Error
-	if errors.As(err, &refused) && refused.answer != nil && !isWellKnown(c.url) {
-		r := refused.answer
+	if r := unusedBehind(err).response; r != nil && !isWellKnown(c.url) {
 		switch {
 		case r.Status == 404 && c.source != SourceMoved:
-			s.memory.absent(c.url, &r.Freshness, *refused)
+			s.memory.absent(c.url, &r.Freshness, err)
 		case r.Status == 410 && r.URL.Scheme() == "https":
 			s.memory.report(d.ctx, shown(r.URL), s.memory.gone(d.ctx, r.URL))
 		case c.source != SourceMoved: // where the well-known URI leads, it is as if that had said so
-			s.memory.unavailable(c.url, refused)
+			s.memory.unavailable(c.url, err)
 		}
 	}
 	return nil, err
 }
 
 func (d *discovery) attempt(source Source, u domain.URL, err error) Attempt {
-	a := Attempt{Time: d.session.now(), Source: source, URL: shown(u), Code: lookleap.CodeOf(err)}
-	var refused *Error
-	if errors.As(err, &refused) {
-		a.Status = refused.Status
-	}
-	return a
+	return Attempt{Time: d.session.now(), Source: source, URL: shown(u), Code: lookleap.CodeOf(err), Status: responseBehind(err).Status}
 }
 
 // first gives the first document among the candidates. Without one the error is
@@ -210,12 +204,12 @@ func weight(err error) int {
 
 // absent reports whether an error says that no document is at a place.
 func absent(err error) bool {
-	var e *Error
-	if !errors.As(err, &e) {
-		return false
+	switch lookleap.CodeOf(err) {
+	case CodeNoANML, CodeGone, lookleap.CodeMediaType:
+		return true
 	}
-	return e.Code == CodeNoANML || e.Code == lookleap.CodeMediaType || e.Code == CodeGone ||
-		e.Status == 404 || e.Status == 410
+	status := responseBehind(err).Status
+	return status == http.StatusNotFound || status == http.StatusGone
 }
 
 // inconclusive reports whether an error leaves open whether a document is at a
@@ -238,11 +232,7 @@ func (d *discovery) end(page *Page, err error) (*Page, error) {
 	if over := ended(d.ctx, d.origin); over != nil {
 		err = over
 	}
-	e := &Error{Code: lookleap.CodeOf(err), URL: d.origin, Trace: d.trace, Err: err}
-	var below *Error
-	if errors.As(err, &below) {
-		e.Status, e.RetryAfter, e.answer = below.Status, below.RetryAfter, below.answer
-	}
+	e := &lookleap.Error{Code: lookleap.CodeOf(err), Subject: d.origin, Err: coded.Attach(&DiscoveryTrace{d.trace}, err)}
 	switch {
 	case e.Code == CodeGone:
 	case absent(err):
@@ -250,7 +240,7 @@ func (d *discovery) end(page *Page, err error) (*Page, error) {
 	case inconclusive(err):
 		e.Code = CodeInconclusive
 	default:
-		e.Reason = "no document that can be used was found"
+		e.Message = "no document that can be used was found"
 	}
 	return nil, e
 }

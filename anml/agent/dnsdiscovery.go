@@ -44,7 +44,7 @@ func (s *Session) lookup(ctx context.Context, name string, t lookleap.RRType) ([
 	if errors.Is(err, lookleap.ErrBogus) {
 		code = lookleap.CodeDNSSECBogus
 	}
-	return nil, &Error{Code: code, URL: name, Err: err}
+	return nil, &lookleap.Error{Code: code, Subject: name, Err: err}
 }
 
 // places makes candidates of the records at a name: in the order of priority, and

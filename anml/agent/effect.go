@@ -78,7 +78,7 @@ func parseEffect(data []byte) (*effect, error) {
 }
 
 func badState(reason string) error {
-	return &Error{Code: lookleap.CodePlanInvalid, Reason: reason, Err: lookleap.ErrPlanInvalid}
+	return &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: reason, Err: lookleap.ErrPlanInvalid}
 }
 
 // executable reports whether a method is one of those that actions have.
@@ -117,13 +117,13 @@ func (e *effect) body(told *disclosure) (contentType string, body []byte, err er
 	}
 	doc, err := told.response(e.Exchange)
 	if err == nil && doc == nil {
-		return "", nil, &Error{Code: lookleap.CodeConsentRefused, URL: e.Send.place(), Reason: "nothing is left that may be told", Err: anml.ErrEmptyResponse}
+		return "", nil, &lookleap.Error{Code: lookleap.CodeConsentRefused, Subject: e.Send.place(), Message: "nothing is left that may be told", Err: anml.ErrEmptyResponse}
 	}
 	if err == nil {
 		body, err = anml.Marshal(doc, e.Send.Format, anml.WriteOptions{Role: anml.RoleAgentResponse})
 	}
 	if err != nil {
-		return "", nil, &Error{Code: lookleap.CodeOf(err), URL: e.Send.place(), Reason: "the response cannot be written", Err: err}
+		return "", nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: e.Send.place(), Message: "the response cannot be written", Err: err}
 	}
 	return e.Send.Format.MediaType(), body, nil
 }

@@ -37,7 +37,7 @@ var usualPorts = map[string]uint16{"https": 443, "http": 80}
 // that is the serving domain. It says nothing about consent.
 func resolveEndpoint(document domain.URL, ref, site string) (endpoint, error) {
 	refuse := func(code lookleap.Code, reason string, err error) (endpoint, error) {
-		return endpoint{}, &Error{Code: code, URL: shown(document), Reason: reason, Err: err}
+		return endpoint{}, &lookleap.Error{Code: code, Subject: shown(document), Message: reason, Err: err}
 	}
 	u, err := endpointRules.Resolve(document, ref)
 	if err != nil {

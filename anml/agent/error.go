@@ -3,98 +3,111 @@ package agent
 import (
 	"context"
 	"errors"
-	"strconv"
+	"fmt"
 	"strings"
-	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/fetch"
-	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// Error is why a session did not do what it was asked to. [lookleap.CodeOf] gives
-// its code; Err is the error below it, if any.
-type Error struct {
-	Code   lookleap.Code
-	URL    string // what it is about, without query; or an origin, or a domain
-	Reason string // one sentence without a final stop; remote text in it is quoted
+// ErrInDoubt marks an error after the request of an action was sent: it is not known
+// whether the service did what was asked. Do not repeat such a call without asking
+// the user.
+var ErrInDoubt = errors.New("the action was sent, and it is not known whether it was done")
 
-	Status     int           // HTTP status of the answer that was refused; 0: none
-	RetryAfter time.Duration // how long to leave the server alone; 0: it did not say
-	InDoubt    bool          // the request of an action was sent, and nobody knows whether it was done
-	Trace      []Attempt     // of [Session.Discover]: what was tried
-	Err        error
-
-	answer *fetch.Response // with a status that is refused
-	links  []candidate     // to documents, of a web page that came instead of one
+// DiscoveryTrace lists where [Session.Discover] looked. errors.As finds a
+// *DiscoveryTrace below the error that it returns.
+type DiscoveryTrace struct {
+	Attempts []Attempt // in the order in which they were made
 }
 
-func (e *Error) Error() string {
-	e = zero.Or(e)
-	var b strings.Builder
-	b.WriteString("anml/agent: ")
-	if e.Reason != "" {
-		b.WriteString(e.Reason)
-	} else {
-		b.WriteString(e.Code.Title())
+// Error lists the attempts.
+func (t *DiscoveryTrace) Error() string {
+	list := zero.Or(t).Attempts
+	if len(list) == 0 {
+		return "nothing was tried"
 	}
-	if e.URL != "" {
-		b.WriteString(": " + e.URL)
+	texts := make([]string, len(list))
+	for i, a := range list {
+		texts[i] = fmt.Sprintf("%s %s: %s", a.Source, a.URL, a.Code)
 	}
-	if e.Status != 0 {
-		b.WriteString(": HTTP status " + strconv.Itoa(e.Status))
-	}
-	b.WriteString(" [" + string(e.Code) + "]")
-	if e.Err != nil {
-		b.WriteString(": " + e.Err.Error())
-	}
-	return plaintext.Line(b.String())
+	return strings.Join(texts, "; ")
 }
 
-// ReasonCode gives the code.
-func (e *Error) ReasonCode() lookleap.Code { return zero.Or(e).Code }
+// unusedResponse is the response behind an error, for what is remembered of it.
+type unusedResponse struct {
+	response *fetch.Response
+	links    []candidate // to documents, of a web page that came instead of one
+}
 
-// Unwrap gives the cause.
-func (e *Error) Unwrap() error { return zero.Or(e).Err }
+func (*unusedResponse) Error() string { return "the response could not be used" }
 
-// missing returns an error for a value that was not made as it has to be.
+// unusedBehind returns the response behind an error, or the zero value.
+func unusedBehind(err error) unusedResponse {
+	var unused *unusedResponse
+	errors.As(err, &unused)
+	return *zero.Or(unused)
+}
+
+// responseBehind returns the status and the time to wait behind an error, or zeros.
+func responseBehind(err error) lookleap.ResponseError {
+	var response *lookleap.ResponseError
+	errors.As(err, &response)
+	return *zero.Or(response)
+}
+
+// withStatus returns the status of a response that cannot be used, as an error.
+func withStatus(r *fetch.Response, err error) error {
+	return &lookleap.ResponseError{Status: r.Status, Err: err}
+}
+
+// missing returns an error for a value that was not made by its constructor.
 func missing(what, fix string) error {
-	return &Error{Code: lookleap.CodeUsage, Reason: what + ": " + fix}
+	return &lookleap.Error{Code: lookleap.CodeUsage, Message: what, Fix: fix}
 }
 
-// fail makes an error about a URL from the error below it, whose code it keeps.
-func fail(url string, err error, reason string) *Error {
+// fail returns an error about a URL that has the code of the error below it. Of the
+// times to wait that errors below name, it has the longer one.
+func fail(url string, err error, message string) *lookleap.Error {
 	url, _, _ = strings.Cut(url, "?")
-	e := &Error{Code: lookleap.CodeOf(err), URL: url, Reason: reason, Err: err}
+	e := &lookleap.Error{Code: lookleap.CodeOf(err), Subject: url, Message: message, Err: err}
+	response := lookleap.ResponseError{Err: err}
 	var exchange *fetch.Error
 	if errors.As(err, &exchange) {
-		e.Status, e.RetryAfter = exchange.Status, exchange.RetryAfter
+		response.Status, response.RetryAfter = exchange.Status, exchange.RetryAfter
 	}
-	var below *Error
-	if errors.As(err, &below) { // why a redirect was not followed
-		e.RetryAfter = max(e.RetryAfter, below.RetryAfter)
+	response.RetryAfter = max(response.RetryAfter, responseBehind(err).RetryAfter)
+	if response.Status != 0 || response.RetryAfter != 0 {
+		e.Err = &response
 	}
 	return e
 }
 
-// ended turns the end of a context into an error with its cause: the caller left,
-// or a time limit of ours is over.
+// inDoubt returns the error as an [ErrInDoubt].
+func inDoubt(err error) error { return coded.Attach(ErrInDoubt, err) }
+
+// ended returns why a context ended, nil if it did not: the caller left, the session
+// was closed, or a time limit passed.
 func ended(ctx context.Context, url string) error {
 	if ctx.Err() == nil {
 		return nil
 	}
 	cause := context.Cause(ctx)
-	var limit *Error
+	var limit *lookleap.Error
 	if errors.As(cause, &limit) {
 		return limit
 	}
-	code := lookleap.CodeCancelled
 	if errors.Is(cause, errClosed) {
-		code = lookleap.CodeClosed
+		return closedError(url)
 	}
-	return &Error{Code: code, URL: url, Reason: "the caller did not wait", Err: ctx.Err()}
+	return &lookleap.Error{Code: lookleap.CodeCancelled, Subject: url, Message: "the caller did not wait", Err: ctx.Err()}
 }
 
-// errClosed is why what a session does ends.
+// errClosed is the cause of a context that ended with its session.
 var errClosed = errors.New("the session is closed")
+
+func closedError(url string) error {
+	return &lookleap.Error{Code: lookleap.CodeClosed, Subject: url, Message: "the session is closed", Err: coded.Attach(errClosed, nil)}
+}

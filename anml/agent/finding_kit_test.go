@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -75,9 +76,9 @@ func (f *finding) wants(err error, code lookleap.Code) {
 	if got := lookleap.CodeOf(err); got != code {
 		f.Errorf("code %s, want %s: %v", got, code, err)
 	}
-	var e *Error
+	var e *lookleap.Error
 	if err != nil && (!errors.As(err, &e) || e.Error() == "") {
-		f.Errorf("%T is no *Error", err)
+		f.Errorf("%T is no *lookleap.Error", err)
 	}
 }
 
@@ -95,15 +96,25 @@ func (f *finding) finds(s *Session, title string) *Page {
 }
 
 // fails discovers nothing, with a code.
-func (f *finding) fails(s *Session, code lookleap.Code) *Error {
+func (f *finding) fails(s *Session, code lookleap.Code) notFound {
 	f.Helper()
 	p, err := s.Discover(f.Context(), shopOrigin)
 	f.wants(err, code)
-	var e *Error
-	if p != nil || !errors.As(err, &e) {
+	e, trace := new(lookleap.Error), new(DiscoveryTrace)
+	if errors.As(err, &trace); p != nil || !errors.As(err, &e) {
 		f.Fatalf("%v, %v", p, err)
 	}
-	return e
+	response := responseBehind(err)
+	return notFound{err, e.Subject, response.Status, response.RetryAfter, trace.Attempts}
+}
+
+// notFound is a discovery that found nothing.
+type notFound struct {
+	error
+	Subject    string
+	Status     int
+	RetryAfter time.Duration
+	Trace      []Attempt
 }
 
 // requests checks how many requests reached a host.
@@ -190,3 +201,5 @@ func (f *failingStore) Keys(ctx context.Context, prefix string) ([]string, error
 	}
 	return f.Store.Keys(ctx, prefix)
 }
+
+func (e notFound) Unwrap() error { return e.error }

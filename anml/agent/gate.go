@@ -98,31 +98,32 @@ func (g *gate) closed(p passage, now time.Time) error {
 	limits := g.session.agent.options.Limits
 	if c, ok := g.actions[p.action]; ok {
 		if c.until.IsZero() {
-			return &Error{Code: c.code, URL: p.origin, Status: c.status, Reason: "the service ended this action for the session"}
+			return &lookleap.Error{Code: c.code, Subject: p.origin, Message: "the service ended this action for the session",
+				Err: &lookleap.ResponseError{Status: c.status}}
 		}
 		if wait := c.until.Sub(now); wait > 0 {
 			return tooSoon(p.origin, wait)
 		}
 	}
 	if len(g.origins) >= maxGates && g.origins[p.origin] == nil || len(g.runs) >= maxGates && g.runs[p.document] == 0 {
-		return &Error{Code: lookleap.CodeLimit, URL: p.origin, Reason: "the session reached more origins than it keeps count of"}
+		return &lookleap.Error{Code: lookleap.CodeLimit, Subject: p.origin, Message: "the session reached more origins than it keeps count of"}
 	}
 	o := g.origin(p.origin, now)
 	if wait := o.until.Sub(now); wait > 0 {
 		return tooSoon(p.origin, wait)
 	}
 	if g.runs[p.document] >= limits.Executions {
-		return &Error{Code: CodeTooManyActions, URL: p.document, Reason: fmt.Sprintf("the session executed %d actions of this origin's documents", limits.Executions)}
+		return &lookleap.Error{Code: CodeTooManyActions, Subject: p.document, Message: fmt.Sprintf("the session executed %d actions of this origin's documents", limits.Executions)}
 	}
 	if o.tokens < 1 {
 		wait := time.Duration((1 - o.tokens) * float64(limits.Interval))
-		return &Error{Code: CodeTooManyActions, URL: p.origin, RetryAfter: wait, Reason: "actions follow one another too fast"}
+		return &lookleap.Error{Code: CodeTooManyActions, Subject: p.origin, Message: "actions follow one another too fast", Err: &lookleap.ResponseError{RetryAfter: wait}}
 	}
 	return nil
 }
 
 func tooSoon(origin string, wait time.Duration) error {
-	return &Error{Code: CodeTooSoon, URL: origin, RetryAfter: wait, Reason: "the service asked to come back later"}
+	return &lookleap.Error{Code: CodeTooSoon, Subject: origin, Message: "the service asked to come back later", Err: &lookleap.ResponseError{RetryAfter: wait}}
 }
 
 // origin gives the gate of an origin with its tokens of now.

@@ -17,14 +17,14 @@ func TestRateLimit(t *testing.T) {
 				s.does(Call{Action: "a"}, lookleap.CodeOK)
 			}
 			_, err := s.page.Do(t.Context(), Call{Action: "b"})
-			var no *Error
-			if !asError(err, &no) || no.Code != CodeTooManyActions || no.RetryAfter != 2*time.Second {
+			wait := responseBehind(err).RetryAfter
+			if lookleap.CodeOf(err) != CodeTooManyActions || wait != 2*time.Second {
 				t.Fatalf("%v", err)
 			}
 			if n := len(s.sent()); n != 5 {
 				t.Errorf("%d requests", n)
 			}
-			time.Sleep(no.RetryAfter)
+			time.Sleep(wait)
 			s.does(Call{Action: "b"}, lookleap.CodeOK)
 			s.does(Call{Action: "b"}, CodeTooManyActions)
 		})
@@ -98,11 +98,10 @@ func TestEdgesOfTheGate(t *testing.T) {
 	}
 	wants := func(t *testing.T, err error, code lookleap.Code, wait time.Duration) {
 		t.Helper()
-		var e *Error
 		if code == lookleap.CodeOK && err == nil {
 			return
 		}
-		if !asError(err, &e) || e.Code != code || e.RetryAfter != wait {
+		if lookleap.CodeOf(err) != code || responseBehind(err).RetryAfter != wait {
 			t.Errorf("%v, want %s within %s", err, code, wait)
 		}
 	}

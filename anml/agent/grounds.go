@@ -98,14 +98,14 @@ func (f *frame) reach(e *exchange) error {
 	p := f.page
 	act, err := f.site.Interact().Action(e.Action)
 	if err != nil {
-		return &Error{Code: anml.CodeDangling, URL: p.location(), Err: err}
+		return &lookleap.Error{Code: anml.CodeDangling, Subject: p.location(), Err: err}
 	}
 	if err := act.Executable(); err != nil {
-		return &Error{Code: anml.CodeTarget, URL: p.location(), Err: err}
+		return &lookleap.Error{Code: anml.CodeTarget, Subject: p.location(), Err: err}
 	}
 	owner, whose := p.owner(f.site, anmltrust.Interact, f.now)
 	if whose == anmltrust.Dropped {
-		return &Error{Code: CodeTrustUnverified, URL: p.location(), Err: owner.Err}
+		return &lookleap.Error{Code: CodeTrustUnverified, Subject: p.location(), Err: owner.Err}
 	}
 	e.Owner = owner.Domain
 	to, err := p.endpoint(act, owner)
@@ -114,9 +114,9 @@ func (f *frame) reach(e *exchange) error {
 	case err != nil:
 		return err
 	case to.plain: // whatever else may go there (section 13.6)
-		return &Error{Code: CodeInsecureEndpoint, URL: p.location()}
+		return &lookleap.Error{Code: CodeInsecureEndpoint, Subject: p.location()}
 	case !hasBody(act.Method()):
-		return &Error{Code: CodeNoBodyMethod, URL: p.location()}
+		return &lookleap.Error{Code: CodeNoBodyMethod, Subject: p.location()}
 	}
 	return nil
 }

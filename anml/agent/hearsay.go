@@ -74,8 +74,8 @@ func (h *hearsay) hear(ctx context.Context, from speaker, size int, texts iter.S
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	if set := h.sets[from]; set != nil && set.rows >= heardRows {
-		return &Error{Code: lookleap.CodeLimit, URL: from.serving,
-			Reason: "the service told more than can be kept apart from what others told; begin a new session to read on"}
+		return &lookleap.Error{Code: lookleap.CodeLimit, Subject: from.serving,
+			Message: "the service told more than can be kept apart from what others told; begin a new session to read on"}
 	}
 	return nil
 }

@@ -161,7 +161,7 @@ func TestHostileDoubt(t *testing.T) {
 				s := newStage(t, setting{doc: c.doc})
 				s.shop.Handle("/a", c.answer)
 				_, err := s.page.Do(t.Context(), Call{Action: "a"})
-				if got := strings.Contains(ErrorText(err), "nobody knows"); got != c.doubt {
+				if got := strings.Contains(ErrorText(err), "not known"); got != c.doubt {
 					t.Errorf("%s", ErrorText(err))
 				}
 			})

@@ -105,5 +105,5 @@ func ExamplePager() {
 	}
 	// Output:
 	// Flight 2
-	// anml/agent: the pages lead back to one that was read: https://air.example/1 [page-loop]
+	// https://air.example/1: the pages lead back to one that was read (page-loop)
 }

@@ -79,12 +79,12 @@ func TestInjection(t *testing.T) {
 			}
 			return "odd", nil
 		}, agent.CodeInjection},
-		{"reject-error-without-code", func(context.Context, string) (string, error) { return "", &agent.Error{} }, lookleap.CodeInternal},
+		{"reject-error-without-code", func(context.Context, string) (string, error) { return "", &lookleap.Error{} }, lookleap.CodeInternal},
 		{"reject-error-called-ok", func(context.Context, string) (string, error) {
-			return "", &agent.Error{Code: lookleap.CodeOK}
+			return "", &lookleap.Error{Code: lookleap.CodeOK}
 		}, lookleap.CodeInternal},
 		{"reject-error-called-attack", func(context.Context, string) (string, error) {
-			return "", &agent.Error{Code: agent.CodeInjection}
+			return "", &lookleap.Error{Code: agent.CodeInjection}
 		}, lookleap.CodeInternal},
 		{"reject-error", func(context.Context, string) (string, error) { return "", errors.New("no model") }, lookleap.CodeInternal},
 		{"reject-panic", func(context.Context, string) (string, error) { panic("boom") }, lookleap.CodeInternal},

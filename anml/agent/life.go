@@ -3,8 +3,6 @@ package agent
 import (
 	"context"
 	"sync"
-
-	"github.com/lookleap/lookleap"
 )
 
 // life is how long a session lasts. When end returns, the context of everything
@@ -24,7 +22,7 @@ func (l *life) during(ctx context.Context) (_ context.Context, done func(), err 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.over {
-		return nil, nil, &Error{Code: lookleap.CodeClosed, Reason: "the session is closed", Err: errClosed}
+		return nil, nil, closedError("")
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	l.running[&cancel] = true

@@ -155,13 +155,13 @@ func (p *Page) load(ctx context.Context, m Medium, budget *fetch.Budget, may fun
 		return nil, err
 	}
 	if m.url.IsZero() {
-		return nil, &Error{Code: lookleap.CodeBadURL, URL: p.location(), Reason: "the medium has no URL that can be fetched"}
+		return nil, &lookleap.Error{Code: lookleap.CodeBadURL, Subject: p.location(), Message: "the medium has no URL that can be fetched"}
 	}
 	r, err := fetch.Do(ctx, p.session.agent.host, &fetch.Request{
 		URL: m.url, Budget: budget, Limits: fetch.Limits{Body: p.session.agent.options.Limits.Medium, Time: p.session.agent.options.Limits.Time},
 		Redirect: func(h fetch.Hop) error {
 			if !may(h.To) {
-				return &Error{Code: lookleap.CodeRedirectForbidden, URL: shown(h.To), Reason: "the medium leads to another origin"}
+				return &lookleap.Error{Code: lookleap.CodeRedirectForbidden, Subject: shown(h.To), Message: "the medium leads to another origin"}
 			}
 			return nil
 		},
@@ -170,7 +170,7 @@ func (p *Page) load(ctx context.Context, m Medium, budget *fetch.Budget, may fun
 		return nil, fail(shown(m.url), err, "the medium could not be fetched")
 	}
 	if !r.OK() {
-		return nil, &Error{Code: lookleap.CodeBadStatus, URL: shown(r.URL), Status: r.Status, Reason: "the server gave no medium"}
+		return nil, &lookleap.Error{Code: lookleap.CodeBadStatus, Subject: shown(r.URL), Message: "the server returned no medium", Err: withStatus(r, nil)}
 	}
 	if err := p.session.context.hearBody(ctx, r.URL, r.MediaType, r.Body); err != nil {
 		return nil, err

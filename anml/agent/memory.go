@@ -48,8 +48,12 @@ type memory struct {
 
 // closure is why a URL is not asked for a while.
 type closure struct {
-	Error           // with its code, and without a cause
-	until time.Time // zero: as long as the session lasts
+	code       lookleap.Code
+	subject    string
+	message    string
+	status     int
+	retryAfter bool      // the error says how long to wait
+	until      time.Time // zero: as long as the session lasts
 }
 
 // place is where something was, when it was last seen.
@@ -76,27 +80,32 @@ func (m *memory) refuses(ctx context.Context, u domain.URL) error {
 		m.closed.Remove(u.String())
 	}
 	m.mu.Unlock()
-	if over && c.Code == CodeGone { // the record in the store may not know that the clock was set back
+	if over && c.code == CodeGone { // the record in the store may not know that the clock was set back
 		m.report(ctx, shown(u), m.session.store().Delete(ctx, keyGone+u.String()))
 		return nil
 	}
 	if known && !over {
-		e := c.Error
-		if e.RetryAfter > 0 {
-			e.RetryAfter = c.until.Sub(now)
-		}
-		return &e
+		return c.err(now)
 	}
 	tomb, ok, err := m.stored(ctx, keyGone+u.String())
 	switch {
 	case err != nil:
-		return &Error{Code: lookleap.CodeIO, URL: shown(u), Reason: "whether the document is gone for good could not be looked up", Err: err}
+		return &lookleap.Error{Code: lookleap.CodeIO, Subject: shown(u), Message: "whether the document is gone for good could not be looked up", Err: err}
 	case ok && m.holds(tomb):
 		return goneError(u)
 	case ok:
 		m.report(ctx, shown(u), m.session.store().Delete(ctx, keyGone+u.String()))
 	}
 	return nil
+}
+
+// err returns the error of a request that is not made.
+func (c closure) err(now time.Time) error {
+	response := &lookleap.ResponseError{Status: c.status}
+	if c.retryAfter {
+		response.RetryAfter = c.until.Sub(now)
+	}
+	return &lookleap.Error{Code: c.code, Subject: c.subject, Message: c.message, Err: response}
 }
 
 // holds reports whether a place from the store is still believed.
@@ -116,16 +125,22 @@ func (m *memory) recent(p place) bool {
 	return now.Before(p.At.Add(mostMoved)) && !p.At.After(now)
 }
 
-func goneError(u domain.URL) *Error {
-	return &Error{Code: CodeGone, URL: shown(u), Status: http.StatusGone}
+func goneError(u domain.URL) *lookleap.Error {
+	return &lookleap.Error{Code: CodeGone, Subject: shown(u), Err: &lookleap.ResponseError{Status: http.StatusGone}}
 }
 
 // close remembers not to ask for a URL until a time; zero: in this session.
-func (m *memory) close(u domain.URL, why Error, until time.Time) {
-	why.Err, why.Trace, why.answer = nil, nil, nil
+func (m *memory) close(u domain.URL, why error, until time.Time) {
+	c := closure{code: lookleap.CodeOf(why), until: until}
+	var e *lookleap.Error
+	if errors.As(why, &e) {
+		c.subject, c.message = e.Subject, e.Message
+	}
+	response := responseBehind(why)
+	c.status, c.retryAfter = response.Status, response.RetryAfter > 0
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.closed.Add(u.String(), closure{why, until})
+	m.closed.Add(u.String(), c)
 }
 
 // moveBack moves all times back, as the clock was.
@@ -146,23 +161,24 @@ func (m *memory) moveBack(by time.Duration) {
 }
 
 // absent remembers a 404 at a place of discovery.
-func (m *memory) absent(u domain.URL, f *fetch.Freshness, e Error) {
-	m.close(u, e, f.Until(leastAbsent, mostAbsent, mostAbsent))
+func (m *memory) absent(u domain.URL, f *fetch.Freshness, why error) {
+	m.close(u, why, f.Until(leastAbsent, mostAbsent, mostAbsent))
 }
 
 // unavailable remembers a page whose server did not say when it will be there
 // again. It is not asked for by itself in this session (section 11.3).
-func (m *memory) unavailable(u domain.URL, e *Error) {
-	busy := e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable
-	if busy && e.answer != nil && e.RetryAfter == 0 && !isWellKnown(u) {
-		m.close(u, *e, time.Time{})
+func (m *memory) unavailable(u domain.URL, err error) {
+	said := responseBehind(err)
+	busy := said.Status == http.StatusTooManyRequests || said.Status == http.StatusServiceUnavailable
+	if busy && said.RetryAfter == 0 && unusedBehind(err).response != nil && !isWellKnown(u) {
+		m.close(u, err, time.Time{})
 	}
 }
 
 // gone remembers a 410, which an https server said of its own URL, in the store.
 func (m *memory) gone(ctx context.Context, u domain.URL) error {
 	now := m.session.now()
-	m.close(u, *goneError(u), now.Add(m.session.agent.options.Limits.Tombstone))
+	m.close(u, goneError(u), now.Add(m.session.agent.options.Limits.Tombstone))
 	return m.put(ctx, keyGone+u.String(), place{At: now})
 }
 
@@ -174,7 +190,7 @@ func (m *memory) movedTo(ctx context.Context, origin string) (domain.URL, bool, 
 	if !ok {
 		var err error
 		if p, ok, err = m.stored(ctx, keyMoved+origin); err != nil {
-			return domain.URL{}, false, &Error{Code: lookleap.CodeIO, URL: origin, Reason: "where the document moved could not be looked up", Err: err}
+			return domain.URL{}, false, &lookleap.Error{Code: lookleap.CodeIO, Subject: origin, Message: "where the document moved could not be looked up", Err: err}
 		}
 	}
 	u, err := domain.Parse(p.URL)

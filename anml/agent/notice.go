@@ -98,7 +98,7 @@ var failures = [...]NoticeKind{NoticeUnreachable, NoticeInsecure, NoticeAuthRequ
 
 // tellFailure tells of a retrieval that failed for a reason which the user should
 // know: once, until the URL was reached again (sections 11.3, 11.4 and 13.6).
-func (s *Session) tellFailure(ctx context.Context, u domain.URL, e *Error) {
+func (s *Session) tellFailure(ctx context.Context, u domain.URL, e *lookleap.Error) {
 	kind, text := failureNotice(e)
 	if kind == "" {
 		return
@@ -106,7 +106,7 @@ func (s *Session) tellFailure(ctx context.Context, u domain.URL, e *Error) {
 	s.notices.tellOnce(ctx, string(kind)+" "+u.String(), Notice{Kind: kind, Code: e.Code, Origin: u.Origin(), Text: text})
 }
 
-func failureNotice(e *Error) (NoticeKind, string) {
+func failureNotice(e *lookleap.Error) (NoticeKind, string) {
 	switch e.Code {
 	case lookleap.CodeTLS, lookleap.CodeTLSTooOld:
 		return NoticeInsecure, "The service's certificate or encryption could not be verified, so nothing of it was read."
@@ -114,12 +114,13 @@ func failureNotice(e *Error) (NoticeKind, string) {
 		lookleap.CodeTruncated, lookleap.CodeTooSlow, lookleap.CodeDNSError, lookleap.CodeNoAddress:
 		return NoticeUnreachable, "The service could not be reached."
 	}
+	status := responseBehind(e).Status
 	switch {
-	case e.Status == http.StatusUnauthorized:
+	case status == http.StatusUnauthorized:
 		return NoticeAuthRequired, "The service wants to know who asks before it answers."
-	case e.Status == http.StatusServiceUnavailable:
+	case status == http.StatusServiceUnavailable:
 		return NoticeUnavailable, "The service is not available at the moment."
-	case e.Status >= 500:
+	case status >= 500:
 		return NoticeServerError, "The service failed with an error of its own."
 	}
 	return "", ""

@@ -10,6 +10,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
 )
@@ -24,17 +25,17 @@ func (s *Session) open(ctx context.Context, raw string) (*Page, error) {
 	ctx, cancel := s.limited(ctx, u)
 	defer cancel()
 	page, err := s.pages.get(ctx, u)
-	var refused *Error
-	if err == nil || !errors.As(err, &refused) {
-		return page, err
+	if err == nil {
+		return page, nil
 	}
-	if len(refused.links) == 0 {
-		s.memory.unavailable(u, refused)
+	links := unusedBehind(err).links
+	if len(links) == 0 {
+		s.memory.unavailable(u, err)
 		return nil, err
 	}
 	d := s.discovery(ctx, u.Origin())
 	d.trace = []Attempt{d.attempt(SourceURL, u, err)}
-	if page, err = d.first(refused.links, err); err == nil {
+	if page, err = d.first(links, err); err == nil {
 		return d.found(page), nil
 	}
 	if over := ended(ctx, shown(u)); over != nil {
@@ -97,8 +98,8 @@ func (s *Session) retrieve(ctx context.Context, u domain.URL) (*Page, error) {
 	s.notices.reached(u)
 	page, err := s.newPage(ctx, r, a)
 	if a.wellKnown && lookleap.CodeOf(err) == lookleap.CodeMediaType { // a page in its place is as good as a 404
-		e := &Error{Code: CodeNoANML, URL: shown(r.URL), Status: r.Status, Err: err}
-		s.memory.absent(u, &r.Freshness, *e)
+		e := &lookleap.Error{Code: CodeNoANML, Subject: shown(r.URL), Err: withStatus(r, err)}
+		s.memory.absent(u, &r.Freshness, e)
 		err = e
 	}
 	return s.keep(u, page, r, from, err)
@@ -127,7 +128,7 @@ func (s *Session) refused(ctx context.Context, u domain.URL, r *fetch.Response, 
 
 // absence is why an exchange gave no document. What follows from it for later ones
 // is remembered (section 6.5.1).
-func (s *Session) absence(ctx context.Context, u domain.URL, r *fetch.Response, err error) *Error {
+func (s *Session) absence(ctx context.Context, u domain.URL, r *fetch.Response, err error) *lookleap.Error {
 	place := isWellKnown(u)
 	if err != nil {
 		e := fail(u.String(), err, "the document could not be retrieved")
@@ -136,43 +137,44 @@ func (s *Session) absence(ctx context.Context, u domain.URL, r *fetch.Response, 
 		}
 		return e
 	}
-	e := &Error{Code: lookleap.CodeBadStatus, URL: shown(r.URL), Status: r.Status, RetryAfter: r.RetryAfter, Reason: "the server gave no document", answer: r}
+	e := &lookleap.Error{Code: lookleap.CodeBadStatus, Subject: shown(r.URL), Message: "the server returned no document",
+		Err: &lookleap.ResponseError{Status: r.Status, RetryAfter: r.RetryAfter, Err: coded.Attach(&unusedResponse{response: r}, nil)}}
 	switch {
 	case place && r.Status == http.StatusNotFound:
-		e.Code, e.Reason = CodeNoANML, ""
-		s.memory.absent(u, &r.Freshness, *e)
+		e.Code, e.Message = CodeNoANML, ""
+		s.memory.absent(u, &r.Freshness, e)
 	case place && r.Status == http.StatusGone:
 		return s.gone(ctx, u, r)
 	case r.RetryAfter > 0:
-		s.memory.close(u, *e, r.Received.Add(r.RetryAfter))
+		s.memory.close(u, e, r.Received.Add(r.RetryAfter))
 	}
 	return e
 }
 
 // sameOrigin reports whether an error of ours is about a URL of this origin.
 func sameOrigin(err error, u domain.URL) bool {
-	var e *Error
-	return errors.As(err, &e) && strings.HasPrefix(e.URL, u.Origin()+"/")
+	var e *lookleap.Error
+	return errors.As(err, &e) && strings.HasPrefix(e.Subject, u.Origin()+"/")
 }
 
 // gone is a 410 at a place of discovery. It holds for the URL that said so, and
 // for the one asked for when both are of one origin; another origin cannot say
 // that this one has given up ANML.
-func (s *Session) gone(ctx context.Context, u domain.URL, r *fetch.Response) *Error {
+func (s *Session) gone(ctx context.Context, u domain.URL, r *fetch.Response) *lookleap.Error {
 	var err error
 	if r.URL.Scheme() == "https" {
 		err = s.memory.gone(ctx, r.URL)
 	}
 	if r.URL.Origin() != u.Origin() || u.Scheme() != "https" {
-		e := &Error{Code: CodeNoANML, URL: shown(u), Status: r.Status, Err: err}
-		s.memory.absent(u, &r.Freshness, *e)
+		e := &lookleap.Error{Code: CodeNoANML, Subject: shown(u), Err: withStatus(r, err)}
+		s.memory.absent(u, &r.Freshness, e)
 		return e
 	}
 	if u.String() != r.URL.String() {
 		err = errors.Join(err, s.memory.gone(ctx, u))
 	}
 	e := goneError(u)
-	e.Err = err
+	e.Err = withStatus(r, err)
 	return e
 }
 
@@ -180,8 +182,8 @@ func (s *Session) gone(ctx context.Context, u domain.URL, r *fetch.Response) *Er
 // included (section 13.7).
 func (s *Session) limited(ctx context.Context, u domain.URL) (context.Context, context.CancelFunc) {
 	limit := s.agent.options.Limits.Time
-	return context.WithTimeoutCause(ctx, limit, &Error{Code: lookleap.CodeTimeout, URL: shown(u),
-		Reason: "the document was not retrieved and read within " + limit.String()})
+	return context.WithTimeoutCause(ctx, limit, &lookleap.Error{Code: lookleap.CodeTimeout, Subject: shown(u),
+		Message: "the document was not retrieved and read within " + limit.String()})
 }
 
 // request is the request for a document at a URL (sections 6.3, 6.5.1 and 7.4).
@@ -220,7 +222,7 @@ type arrival struct {
 }
 
 // newPage reads an answer as a document, finds out who speaks in it, and lets
-// the session's context receive what it tells. Its errors are *Error.
+// the session's context receive what it tells. Its errors are *lookleap.Error.
 func (s *Session) newPage(ctx context.Context, r *fetch.Response, a arrival) (*Page, error) {
 	doc, err := s.read(ctx, r, a)
 	if err != nil {
@@ -233,8 +235,8 @@ func (s *Session) newPage(ctx context.Context, r *fetch.Response, a arrival) (*P
 // agent receives is a service document (sections 6.3, 7 and 8.1).
 func (s *Session) read(ctx context.Context, r *fetch.Response, a arrival) (*anml.Document, error) {
 	if r.MediaType == "" {
-		return nil, &Error{Code: lookleap.CodeMediaType, URL: shown(r.URL), Status: r.Status,
-			Reason: "the answer does not say what it is", Err: anml.ErrNotANML}
+		return nil, &lookleap.Error{Code: lookleap.CodeMediaType, Subject: shown(r.URL), Message: "the response has no media type",
+			Err: withStatus(r, anml.ErrNotANML)}
 	}
 	o := s.agent.options.Read
 	if most := s.agent.options.Limits.Document; o.Limits.Bytes <= 0 || o.Limits.Bytes > most {
@@ -256,16 +258,17 @@ func (s *Session) read(ctx context.Context, r *fetch.Response, a arrival) (*anml
 	if err == nil {
 		return doc, nil
 	}
-	e := fail(shown(r.URL), err, "the answer is no ANML document that can be used")
-	e.Status = r.Status
+	e := fail(shown(r.URL), err, "the response is no usable ANML document")
+	unused := &unusedResponse{}
+	e.Err = withStatus(r, coded.Attach(unused, err))
 	if !own && (errors.Is(err, anml.ErrNotANML) || errors.Is(err, anml.ErrNotWellFormed)) {
 		e.Code = lookleap.CodeMediaType
 	}
 	switch {
 	case e.Code == lookleap.CodeMediaType:
-		e.Reason = "the answer is no ANML document"
+		e.Message = "the response is no ANML document"
 		if !a.action && !a.wellKnown {
-			e.links = s.agent.alternates(r)
+			unused.links = s.agent.alternates(r)
 		}
 	case e.Code == anml.CodeVersion:
 		s.notices.tellOnce(ctx, "version "+r.URL.String()+" "+lookleap.Digest(r.Body), Notice{Kind: NoticeUnsupported, Code: e.Code, Origin: r.URL.Origin(),

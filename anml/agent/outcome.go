@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -35,9 +34,8 @@ func (s *Session) submit(ctx context.Context, e *effect, plan, contentType strin
 
 // doubtful marks an error after which nobody knows whether the action was done.
 func (m *submission) doubtful(err error) error {
-	var own *Error
-	if m.sent && !safeMethod(m.effect.Send.Method) && errors.As(err, &own) {
-		own.InDoubt = true
+	if err != nil && m.sent && !safeMethod(m.effect.Send.Method) {
+		return inDoubt(err)
 	}
 	return err
 }
@@ -175,7 +173,7 @@ func (m *submission) judge(resp *fetch.Response, r *CallResult, d *anml.Document
 		gate.prefer(origin, f, resp.Received)
 	}
 	refuse := func(code lookleap.Code, reason string) error {
-		return &Error{Code: code, URL: m.effect.Send.place(), Status: resp.Status, RetryAfter: wait, Reason: reason}
+		return &lookleap.Error{Code: code, Subject: m.effect.Send.place(), Message: reason, Err: &lookleap.ResponseError{Status: resp.Status, RetryAfter: wait}}
 	}
 	notice := func(kind NoticeKind, code lookleap.Code, text string) {
 		n := Notice{Kind: kind, Code: code, Origin: origin, Text: text}

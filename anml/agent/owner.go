@@ -36,7 +36,7 @@ func (s *Session) owns(mark string) error {
 	if hmac.Equal([]byte(mark), []byte(s.ownerMarkWith(nonce))) {
 		return nil
 	}
-	return &Error{Code: lookleap.CodePlanOtherUser, Reason: "the plan was prepared in the session of another user; resume it in a session with that user's ID and LedgerKey"}
+	return &lookleap.Error{Code: lookleap.CodePlanOtherUser, Message: "the plan was prepared in the session of another user; resume it in a session with that user's ID and LedgerKey"}
 }
 
 // asUser names the session's user for the host's dialogues, of which each user

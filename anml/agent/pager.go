@@ -190,12 +190,12 @@ func (g *Pager) begin(why PageReason) (result, error) {
 		return result{}, missing("there is no result to read", "take the Pager from Page.Pager or Session.ResumePager")
 	}
 	if why != PageWanted && why != PageNeeded {
-		return result{}, &Error{Code: lookleap.CodeUsage, Reason: "a further page is read for a reason only"}
+		return result{}, &lookleap.Error{Code: lookleap.CodeUsage, Message: "a further page is read for a reason only"}
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.busy {
-		return result{}, &Error{Code: lookleap.CodeUsage, Reason: "the pages of one result are read one after another"}
+		return result{}, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the pages of one result are read one after another"}
 	}
 	g.busy = true
 	return g.at.clone(), nil
@@ -223,11 +223,11 @@ func (g *Pager) stop() {
 func (r *result) blocked() error {
 	switch {
 	case r.Bad != "":
-		return &Error{Code: lookleap.CodeBadURL, URL: r.Origin, Reason: "the next page has no usable URL: " + r.Bad}
+		return &lookleap.Error{Code: lookleap.CodeBadURL, Subject: r.Origin, Message: "the next page has no usable Subject: " + r.Bad}
 	case r.Foreign != "":
-		return &Error{Code: CodePageForeign, URL: withoutQuery(r.Foreign)}
+		return &lookleap.Error{Code: CodePageForeign, Subject: withoutQuery(r.Foreign)}
 	case r.Next == "":
-		return &Error{Code: CodeNoMorePages, URL: r.Origin}
+		return &lookleap.Error{Code: CodeNoMorePages, Subject: r.Origin}
 	case slices.Contains(r.Read, key(r.Next)):
 		return pageLoop(r.Next, "")
 	}
@@ -235,7 +235,7 @@ func (r *result) blocked() error {
 }
 
 func pageLoop(at, reason string) error {
-	return &Error{Code: CodePageLoop, URL: withoutQuery(at), Reason: reason}
+	return &lookleap.Error{Code: CodePageLoop, Subject: withoutQuery(at), Message: reason}
 }
 
 func withoutQuery(raw string) string {
@@ -262,7 +262,7 @@ func (s *Session) readPage(ctx context.Context, at result) (*Page, []string, err
 	request.Redirect = func(h fetch.Hop) error {
 		switch {
 		case h.To.Origin() != at.Origin:
-			return &Error{Code: CodePageForeign, URL: shown(h.To)}
+			return &lookleap.Error{Code: CodePageForeign, Subject: shown(h.To)}
 		case slices.Contains(at.Read, key(h.To.String())):
 			return pageLoop(h.To.String(), "")
 		}
@@ -348,7 +348,7 @@ func (s *Session) allowPages(ctx context.Context, a *lookleap.Approval) (at resu
 func (s *Session) ownsPages(plan *lookleap.Plan) error {
 	var at result
 	if err := json.Unmarshal(plan.Effect(), &at); err != nil || at.Type != resultType {
-		return &Error{Code: lookleap.CodePlanInvalid, Reason: "the plan is not about pages", Err: err}
+		return &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan is not about pages", Err: err}
 	}
 	return s.owns(at.User)
 }

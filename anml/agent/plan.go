@@ -50,7 +50,7 @@ func (p *Page) prepare(ctx context.Context, c Call) (*intent, error) {
 	}
 	owner, whose := p.owner(site, anmltrust.Interact, now)
 	if whose == anmltrust.Dropped {
-		return nil, &Error{Code: CodeActionNotOwned, URL: p.location(), Reason: "the action " + quote(c.Action) + " belongs to a site that the server may not act for", Err: owner.Err}
+		return nil, &lookleap.Error{Code: CodeActionNotOwned, Subject: p.location(), Message: "the action " + quote(c.Action) + " belongs to a site that the server may not act for", Err: owner.Err}
 	}
 	to, err := p.endpoint(act, owner)
 	if err != nil {
@@ -82,13 +82,13 @@ func (p *Page) prepare(ctx context.Context, c Call) (*intent, error) {
 
 // insecureEndpoint refuses http for anything but a plain read (section 13.12).
 func insecureEndpoint(url string) error {
-	return &Error{Code: CodeInsecureEndpoint, URL: url, Reason: "nothing of the user's and nothing that acts is sent over plain http"}
+	return &lookleap.Error{Code: CodeInsecureEndpoint, Subject: url, Message: "nothing of the user's and nothing that acts is sent over plain http"}
 }
 
 // action finds the action of a call in its own container and no other.
 func (p *Page) action(c Call) (anml.Site, anml.Action, error) {
 	refuse := func(code lookleap.Code, reason string, err error) (anml.Site, anml.Action, error) {
-		return anml.Site{}, anml.Action{}, &Error{Code: code, URL: p.location(), Reason: reason, Err: err}
+		return anml.Site{}, anml.Action{}, &lookleap.Error{Code: code, Subject: p.location(), Message: reason, Err: err}
 	}
 	wanted := c.Site
 	if wanted != "" {
@@ -131,7 +131,7 @@ func (p *Page) endpoint(act anml.Action, owner Party) (endpoint, error) {
 		return to, insecureEndpoint(shown(to.url))
 	}
 	if to.reach != atOrigin && p.session.agent.options.SameOriginOnly {
-		return to, &Error{Code: CodeEndpointForeign, URL: shown(to.url), Reason: "only actions at the document's own origin are executed"}
+		return to, &lookleap.Error{Code: CodeEndpointForeign, Subject: shown(to.url), Message: "only actions at the document's own origin are executed"}
 	}
 	return to, nil
 }

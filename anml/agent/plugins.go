@@ -35,7 +35,7 @@ func bounded(part string, limit time.Duration) *plugin.Bound {
 	return &plugin.Bound{
 		Limit: limit, Most: pluginCalls,
 		Fail: func(reason string) error {
-			return &Error{Code: lookleap.CodeTimeout, Reason: "the host's " + part + " gave no answer: " + reason}
+			return &lookleap.Error{Code: lookleap.CodeTimeout, Message: "the host's " + part + " gave no answer: " + reason}
 		},
 		Guard: func(err *error) {
 			if p := recover(); p != nil {

@@ -122,7 +122,7 @@ func (b *telling) authenticate(ctx context.Context) error {
 		if t.Kind == tellArg {
 			t.refuse(CodeAuthentication, anml.ConstraintViolation)
 			b.refusing = true
-			return &Error{Code: CodeAuthentication, URL: b.frame.page.location(), Reason: "the argument " + quote(t.Field) + " is not sent", Err: err}
+			return &lookleap.Error{Code: CodeAuthentication, Subject: b.frame.page.location(), Message: "the argument " + quote(t.Field) + " is not sent", Err: err}
 		}
 		b.items = slices.DeleteFunc(b.items, func(it lookleap.ConsentItem) bool { return it.ID == t.Item })
 		t.refuse(CodeAuthentication, anml.ConstraintViolation)
@@ -133,7 +133,7 @@ func (b *telling) authenticate(ctx context.Context) error {
 // authenticate asks the host to show that the user is present.
 func (s *Session) authenticate(ctx context.Context, asker string) error {
 	if s.user.Authenticate == nil {
-		return &Error{Code: CodeAuthentication}
+		return &lookleap.Error{Code: CodeAuthentication}
 	}
 	return do(ctx, s.agent.plugins.person, func(ctx context.Context) error {
 		return s.user.Authenticate(ctx, "to tell "+asker+" what it demands authentication for")

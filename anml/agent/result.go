@@ -111,14 +111,12 @@ func ErrorText(err error) string {
 	}
 	code := lookleap.CodeOf(err)
 	said := "The action was not done"
-	var own *Error
-	errors.As(err, &own)
-	if own != nil && own.InDoubt {
-		said = "The action was sent, and nobody knows whether it was done, so do not simply repeat it"
+	if errors.Is(err, ErrInDoubt) {
+		said = "The action was sent, and it is not known whether it was done, so do not simply repeat it"
 	}
 	text := fmt.Sprintf("%s: %s [%s].\n", said, code.Title(), code)
-	if own != nil && own.RetryAfter > 0 {
-		text += fmt.Sprintf("Do not try again within %s.\n", own.RetryAfter)
+	if wait := responseBehind(err).RetryAfter; wait > 0 {
+		text += fmt.Sprintf("Do not try again within %s.\n", wait)
 	}
 	if errors.Is(err, lookleap.ErrConsentPending) {
 		return text + "The user has been asked and has not decided yet.\n"

@@ -31,7 +31,7 @@ func (s *Session) resume(ctx context.Context, state json.RawMessage, d lookleap.
 		return nil, err
 	}
 	if e.Send.Reach != atOrigin && s.agent.options.SameOriginOnly {
-		return nil, &Error{Code: CodeEndpointForeign, URL: e.Send.place(), Reason: "only actions at the document's own origin are executed"}
+		return nil, &lookleap.Error{Code: CodeEndpointForeign, Subject: e.Send.place(), Message: "only actions at the document's own origin are executed"}
 	}
 	approval, err := s.agent.host.Decide(s.asUser(ctx), plan, d)
 	if err != nil {
@@ -70,11 +70,11 @@ func (s *Session) ask(ctx context.Context, in *intent) (*lookleap.Plan, *looklea
 	host := s.agent.host
 	bytes, err := json.Marshal(in.effect)
 	if err != nil {
-		return nil, nil, &Error{Code: lookleap.CodeInternal, URL: in.effect.Send.place(), Err: err}
+		return nil, nil, &lookleap.Error{Code: lookleap.CodeInternal, Subject: in.effect.Send.place(), Err: err}
 	}
 	plan, err := lookleap.NewPlan(in.request(), bytes, host.Time())
 	if err != nil {
-		return nil, nil, &Error{Code: lookleap.CodeOf(err), URL: in.effect.Send.place(), Reason: "no plan can be made of the call", Err: err}
+		return nil, nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: in.effect.Send.place(), Message: "no plan can be made of the call", Err: err}
 	}
 	var approval *lookleap.Approval
 	if in.asks {

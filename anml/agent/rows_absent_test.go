@@ -12,7 +12,7 @@ func TestAbsent(t *testing.T) {
 		f := newFinding(t)
 		f.site.Status(wellKnownPath, 404)
 		e := f.fails(f.s, CodeNoANML)
-		if e.URL != shopOrigin || e.Status != 404 || len(e.Trace) != 1 || e.Trace[0].Status != 404 || len(f.told) != 0 {
+		if e.Subject != shopOrigin || e.Status != 404 || len(e.Trace) != 1 || e.Trace[0].Status != 404 || len(f.told) != 0 {
 			t.Errorf("%+v", e)
 		}
 	})

@@ -157,10 +157,10 @@ func (s *Session) Context() *Context { return zero.Or(s).context }
 // Discover finds the ANML document of an origin, "https://shop.example", and
 // opens it (section 6.5): at its well-known URI, or where that once moved to for
 // good; then where the web pages say that the host has seen there; then, with
-// [Options.DNS], where the DNS says. [Page.Trace] and [Error.Trace] tell what was
+// [Options.DNS], where the DNS says. [Page.Trace] and [DiscoveryTrace] list what was
 // tried. The page speaks for the domain that served it, whoever pointed there.
 //
-// Its *Error has the code no-anml when there is none, which is remembered for the
+// Its *lookleap.Error has the code no-anml when there is none, which is remembered for the
 // session; gone when the origin has given it up, which is remembered in the
 // user's [Store]; inconclusive when it could not be found out; and the code of the
 // document or connection that cannot be used otherwise.
@@ -178,7 +178,7 @@ func (s *Session) ForgetDiscovery(ctx context.Context, origin string) error {
 	}
 	s.pages.forget(u.Origin())
 	if err := s.memory.forget(ctx, u.Origin()); err != nil {
-		return &Error{Code: lookleap.CodeIO, URL: u.Origin(), Reason: "the user's store did not forget", Err: err}
+		return &lookleap.Error{Code: lookleap.CodeIO, Subject: u.Origin(), Message: "the user's store did not forget", Err: err}
 	}
 	return nil
 }
@@ -186,7 +186,7 @@ func (s *Session) ForgetDiscovery(ctx context.Context, origin string) error {
 // Open retrieves the ANML document at a URL, or takes it from memory where HTTP
 // and the document allow that (sections 6.3 and 8.1.1). Where a web page is there
 // instead, the first document that it advertises is opened (section 15.1). Every
-// error is an *Error.
+// error is an *lookleap.Error.
 func (s *Session) Open(ctx context.Context, url string) (*Page, error) {
 	return s.open(ctx, url)
 }

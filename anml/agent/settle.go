@@ -105,7 +105,7 @@ type settling struct {
 
 // unsent is why a call ends whose argument may no longer be sent.
 func (w *settling) unsent(arg string, why lookleap.Code) error {
-	return &Error{Code: why, URL: w.e.location(), Reason: "the argument " + quote(arg) + " may not be sent"}
+	return &lookleap.Error{Code: why, Subject: w.e.location(), Message: "the argument " + quote(arg) + " may not be sent"}
 }
 
 // settle settles one tell. The order is that of weigh.

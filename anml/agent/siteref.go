@@ -32,7 +32,7 @@ func (p *Page) SiteRefs() []SiteRef { return append([]SiteRef(nil), zero.Or(p).r
 // about. What cannot be read is unknown.
 func (p *Page) followRefs(ctx context.Context) []SiteRef {
 	limits := p.session.agent.options.Limits
-	ctx, cancel := context.WithTimeoutCause(ctx, limits.Time/2, &Error{Code: lookleap.CodeTimeout, Reason: "the documents of site-refs took too long"})
+	ctx, cancel := context.WithTimeoutCause(ctx, limits.Time/2, &lookleap.Error{Code: lookleap.CodeTimeout, Message: "the documents of site-refs took too long"})
 	defer cancel()
 	var refs []SiteRef
 	seen := make(map[string]answeredRef)
@@ -73,7 +73,7 @@ func (p *Page) followRef(ctx context.Context, ref anml.SiteRef, seen map[string]
 	case len(seen) == limit:
 		p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeLimit, Requirement: "ANML-12.6-06",
 			Message: fmt.Sprintf("no more than %d documents are read through site-refs", limit), Position: at(ref.Node)})
-		return nil, unknownSite(shown(u), &Error{Code: lookleap.CodeLimit}, "the document has more site-refs than are followed")
+		return nil, unknownSite(shown(u), &lookleap.Error{Code: lookleap.CodeLimit}, "the document has more site-refs than are followed")
 	}
 	page, err := p.fetchRef(ctx, u, ref)
 	if err != nil {
@@ -127,7 +127,7 @@ func (p *Page) ownURL(ctx context.Context, u domain.URL, ref anml.SiteRef) error
 func (p *Page) foreignURL(ctx context.Context, u domain.URL, ref anml.SiteRef) error {
 	p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeForeignSite, Requirement: "ANML-12.6-04",
 		Message: fmt.Sprintf("a site-ref for %s leads to %s, which is not that site", ref.Domain(), u.Host()), Position: at(ref.Node)})
-	return unknownSite(shown(u), &Error{Code: CodeForeignSite, URL: shown(u)}, "the site-ref does not lead to the site's own document")
+	return unknownSite(shown(u), &lookleap.Error{Code: CodeForeignSite, Subject: shown(u)}, "the site-ref does not lead to the site's own document")
 }
 
 // isOwn reports whether a URL is at a site itself, so that nothing has to be
@@ -150,9 +150,9 @@ func (p *Page) cameFrom(site string) bool {
 
 // unknownSite is why a site is unknown; an error that says so already stays.
 func unknownSite(url string, cause error, reason string) error {
-	var already *Error
+	var already *lookleap.Error
 	if errors.As(cause, &already) && already.Code == CodeSiteUnknown {
 		return already
 	}
-	return &Error{Code: CodeSiteUnknown, URL: url, Reason: reason, Err: cause}
+	return &lookleap.Error{Code: CodeSiteUnknown, Subject: url, Message: reason, Err: cause}
 }

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"mime"
 	"net/http"
 	"net/http/httptrace"
@@ -103,10 +102,10 @@ type RedirectError struct {
 
 func (e *RedirectError) Error() string {
 	e = zero.Or(e)
-	return fmt.Sprintf("a redirect (%d) leads to %s", e.Status, quote(e.Target))
+	return "the redirect leads to " + quote(e.Target)
 }
 
-// ReasonCode gives [lookleap.CodeRedirectCrossOrigin].
+// ReasonCode returns [lookleap.CodeRedirectCrossOrigin].
 func (e *RedirectError) ReasonCode() lookleap.Code { return lookleap.CodeRedirectCrossOrigin }
 
 // submission is one call on its way: at most one automatic retry, and the
@@ -179,14 +178,14 @@ func (m *submission) renew(ctx context.Context) error {
 		}
 	}
 	if code := m.session.revoked(e.Exchange, e.Disclosure); code != "" {
-		return &Error{Code: code, URL: shown(m.url), Reason: "the user forbade meanwhile what the call tells, so nothing more is sent"}
+		return &lookleap.Error{Code: code, Subject: shown(m.url), Message: "the user forbade meanwhile what the call tells, so nothing more is sent"}
 	}
 	if !m.repeats {
 		return nil
 	}
 	err := m.session.confirmTrust(ctx, e)
 	if errors.Is(err, errIdentityLost) { // nobody is asked about it without the site: it may have arrived
-		return &Error{Code: CodeIdentityLost, URL: shown(m.url), Reason: "the site that the user was shown can no longer be verified, so nothing is sent again"}
+		return &lookleap.Error{Code: CodeIdentityLost, Subject: shown(m.url), Message: "the site that the user was shown can no longer be verified, so nothing is sent again"}
 	}
 	return err
 }
@@ -209,7 +208,7 @@ func (m *submission) once(ctx context.Context) (*fetch.Response, bool, error) {
 	limits := m.session.agent.options.Limits
 	left := min(limits.Time-m.spent, maxActionTime)
 	if left <= 0 {
-		return nil, true, &Error{Code: lookleap.CodeTimeout, URL: shown(m.url), Reason: "the call took too long"}
+		return nil, true, &lookleap.Error{Code: lookleap.CodeTimeout, Subject: shown(m.url), Message: "the call took too long"}
 	}
 	// A Fetcher that says nothing of its connections may have sent anything.
 	var asked, got atomic.Bool
@@ -287,7 +286,7 @@ func (m *submission) retriesIn(resp *fetch.Response) (time.Duration, bool) {
 // only reads. A body never goes to another origin.
 func (m *submission) follow(resp *fetch.Response) error {
 	refuse := func(code lookleap.Code, reason string, err error) error {
-		return &Error{Code: code, URL: shown(m.url), Status: resp.Status, Reason: reason, Err: err}
+		return &lookleap.Error{Code: code, Subject: shown(m.url), Message: reason, Err: &lookleap.ResponseError{Status: resp.Status, Err: err}}
 	}
 	to, err := fetch.Location(m.url, resp.Header, domain.Rules{})
 	if err != nil {

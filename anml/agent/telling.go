@@ -66,8 +66,8 @@ func (b *telling) answers(ctx context.Context, asked []item, r *Reply) error {
 		b.add(it, d, it.field)
 	}
 	if open != nil {
-		return &Error{Code: CodeRequiredAskOpen, URL: b.frame.page.location(),
-			Reason: "refuse these fields or authorize their transfer first: " + strings.Join(open, ", "), Err: &Error{Code: CodeRestrictedContext}}
+		return &lookleap.Error{Code: CodeRequiredAskOpen, Subject: b.frame.page.location(),
+			Message: "refuse these fields or authorize their transfer first: " + strings.Join(open, ", "), Err: &lookleap.Error{Code: CodeRestrictedContext}}
 	}
 	return nil
 }

@@ -96,10 +96,10 @@ func TestErrorText(t *testing.T) {
 	if text := ErrorText(err); strings.Count(text, "\n") != 2 || strings.Contains(text, "\u202e") {
 		t.Errorf("%q", text)
 	}
-	if text := ErrorText(&Error{Code: CodeTooSoon, RetryAfter: 5 * time.Second}); !strings.Contains(text, "within 5s") {
+	if text := ErrorText(&lookleap.Error{Code: CodeTooSoon, Err: &lookleap.ResponseError{RetryAfter: 5 * time.Second}}); !strings.Contains(text, "within 5s") {
 		t.Errorf("%q", text)
 	}
-	if text := ErrorText(&Error{Code: lookleap.CodeBadURL, Reason: strings.Repeat("x", 1<<16)}); len(text) > 2000 {
+	if text := ErrorText(&lookleap.Error{Code: lookleap.CodeBadURL, Message: strings.Repeat("x", 1<<16)}); len(text) > 2000 {
 		t.Errorf("%d octets", len(text))
 	}
 	if ErrorText(nil) != "" {

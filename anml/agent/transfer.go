@@ -216,7 +216,7 @@ func (p *Page) ask(e exchange, asker string, it item, d Decision, t Transfer) (*
 // parseTransfer reads the effect of an authorization.
 func parseTransfer(plan *lookleap.Plan) (effect transferEffect, err error) {
 	if err := json.Unmarshal(plan.Effect(), &effect); err != nil || effect.Type != transferType {
-		return effect, &Error{Code: lookleap.CodePlanInvalid, Reason: "the plan authorizes no transfer", Err: err}
+		return effect, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan authorizes no transfer", Err: err}
 	}
 	return effect, nil
 }

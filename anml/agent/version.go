@@ -25,7 +25,7 @@ func (p *Page) versions(ctx context.Context) error {
 		return nil
 	}
 	p.session.notices.tellOnce(ctx, "unsupported "+p.url.String()+" "+p.digest, Notice{
-		Kind: NoticeUnsupported, Code: err.Code, Origin: p.url.Origin(), Text: sentence(err.Reason),
+		Kind: NoticeUnsupported, Code: err.Code, Origin: p.url.Origin(), Text: sentence(err.Message),
 	})
 	if p.session.agent.options.RefuseUnsupported {
 		return err
@@ -41,8 +41,8 @@ func (p *Page) executable() error {
 		return err
 	}
 	if p.opened.insecure {
-		return &Error{Code: lookleap.CodeInsecureTransport, URL: p.location(),
-			Reason: "the document came from a server that nobody verified, so nothing of it is executed"}
+		return &lookleap.Error{Code: lookleap.CodeInsecureTransport, Subject: p.location(),
+			Message: "the document came from a server that nobody verified, so nothing of it is executed"}
 	}
 	if err := p.unsupported(); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (p *Page) executable() error {
 }
 
 // unsupported is the error about a document that offers no version understood here.
-func (p *Page) unsupported() *Error {
+func (p *Page) unsupported() *lookleap.Error {
 	if p.doc.Executable() {
 		return nil
 	}
@@ -60,8 +60,8 @@ func (p *Page) unsupported() *Error {
 		shown := versions[:min(len(versions), 5)]
 		offered = plaintext.Quote(strings.Join(shown, ", "), 5*maxVersion)
 	}
-	return &Error{Code: anml.CodeNoVersion, URL: p.location(),
-		Reason: "the document supports the versions " + offered + " of ANML and " + anml.Version + " is implemented, so nothing of it is executed"}
+	return &lookleap.Error{Code: anml.CodeNoVersion, Subject: p.location(),
+		Message: "the document supports the versions " + offered + " of ANML and " + anml.Version + " is implemented, so nothing of it is executed"}
 }
 
 // otherMajor reports whether the document is of another major version. Then every
