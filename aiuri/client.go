@@ -41,9 +41,11 @@ type ClientOptions struct {
 	// consent. A body for an endpoint that its authority does not confirm always does.
 	Harmless func(*Request) bool
 
-	Expect  Expectation   // Audience, Require, RequireBinding, MaxAge and AllowRS256; the rest is filled in for each call
-	KeyLife time.Duration // how long key sets are kept; 0: DefaultKeyLife, at most MaxKeyLife
-	MaxBody int64         // octets of a request's body; 0: DefaultMaxBody. A larger one is too-large before anybody is asked anything
+	Expect Expectation // Audience, Require, RequireBinding, MaxAge and AllowRS256; the rest is filled in for each call
+	// KeyLife is how long key sets are cached; 0: DefaultKeyLife, at most MaxKeyLife.
+	KeyLife   time.Duration
+	KeyMemory int   // bytes of key sets that are cached; 0: DefaultKeyMemory
+	MaxBody   int64 // octets of a request's body; 0: DefaultMaxBody. A larger one is too-large before anybody is asked anything
 }
 
 // DefaultMaxBody is the number of octets that the body of a request may have, at a
@@ -67,7 +69,7 @@ type Client struct {
 	host       *lookleap.Host
 	options    ClientOptions
 	discoverer *Discoverer
-	keys       *keySource
+	keys       *keyCache
 	gateways   map[string]Invoker
 	first      string
 	allowed    authorities
@@ -80,7 +82,7 @@ func NewClient(host *lookleap.Host, o ClientOptions) (*Client, error) {
 	if host == nil {
 		return nil, errNoHost("a client")
 	}
-	c := &Client{host: host, options: o, discoverer: o.Discoverer, keys: newKeySource(host, o.KeyLife, 256), gateways: make(map[string]Invoker), plugins: newPlugins(o.InFlight)}
+	c := &Client{host: host, options: o, discoverer: o.Discoverer, keys: newKeyCache(host, o.KeyLife, o.KeyMemory), gateways: make(map[string]Invoker), plugins: newPlugins(o.InFlight)}
 	if c.options.MaxBody <= 0 {
 		c.options.MaxBody = DefaultMaxBody
 	}
@@ -148,6 +150,7 @@ func (c *Client) Purge(origin string) {
 type prepared struct {
 	request   Request
 	discovery *Discovery
+	keys      fetchedKeys
 	invoker   Invoker
 	call      Call
 	gateway   string // "": none
@@ -247,7 +250,8 @@ func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
 		return nil, err
 	}
 	p := &prepared{request: r}
-	if err := p.request.fillMethod(); err != nil {
+	var err error
+	if err = p.request.fillMethod(); err != nil {
 		return nil, err
 	}
 	if err := c.choose(p); err != nil {
@@ -259,7 +263,7 @@ func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
 	d := p.discovery
 	switch {
 	case !d.Verifiable():
-		return nil, &lookleap.Error{Code: CodeNoTrustAnchor, Subject: d.Endpoint.Redacted(), Message: "no document says by which keys results can be verified"}
+		return nil, errNoKeys(d)
 	case d.Document.Policy.Auth != "" && c.options.Tokens == nil:
 		return nil, &lookleap.Error{Code: CodePolicyUnsupported, Subject: d.Endpoint.Redacted(), Message: "the policy demands authorisation and no token source is configured"}
 	case d.Document.Policy.MTLS && !c.options.ClientCertificate:
@@ -269,6 +273,10 @@ func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
 		return nil, err
 	}
 	if err := d.Document.permits(r.Scopes); err != nil {
+		return nil, err
+	}
+	// Before the call, so that a key server that fails costs no result of a call made.
+	if p.keys, err = c.keys.keysOf(ctx, d); err != nil {
 		return nil, err
 	}
 	r = p.request
@@ -342,7 +350,7 @@ func (c *Client) send(ctx context.Context, p *prepared) (*Verified, error) {
 	if err != nil {
 		return nil, refusal(c.host, subject, err)
 	}
-	v, err := c.keys.verify(ctx, p.discovery, r, c.options.Expect.bind(&p.call, p.discovery))
+	v, err := c.keys.verify(ctx, p.discovery, p.keys, r, c.options.Expect.bind(&p.call, p.discovery))
 	if err != nil {
 		return nil, refusal(c.host, subject, err)
 	}

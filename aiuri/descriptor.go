@@ -186,6 +186,21 @@ func (d *Descriptor) policy(v strictjson.Value) *lookleap.Error {
 	return nil
 }
 
+// memory returns about how many bytes the descriptor takes.
+func (d *Descriptor) memory() int {
+	if d == nil {
+		return 0
+	}
+	total := 1<<10 + len(d.Endpoint.text) + len(d.JWKS) + findingsMemory(d.Findings)
+	for _, scope := range d.Scopes {
+		total += 32 + len(scope)
+	}
+	for name, value := range d.Extra {
+		total += 128 + len(name) + len(value)
+	}
+	return total
+}
+
 // permits reports whether every scope is one of the document's.
 func (d *Descriptor) permits(scopes []string) *lookleap.Error {
 	for _, s := range scopes {

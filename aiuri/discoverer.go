@@ -62,10 +62,14 @@ type DiscovererOptions struct {
 	// same origin. Nil: refused.
 	AcceptWeaker func(origin string, before, after EndpointPolicy) bool
 
-	// Entries is how many discoveries, and how many policies, are kept in memory; 0:
-	// 1024. A policy that had to leave is not held against a weaker one.
+	// Entries is the number of discoveries, documents and policies that are cached; 0:
+	// 1024. A policy that was evicted is not compared with a weaker one.
 	Entries int
+	Memory  int // bytes of discoveries and documents that are cached; 0: DefaultDiscoveryMemory
 }
+
+// DefaultDiscoveryMemory is the number of bytes that a [Discoverer] caches.
+const DefaultDiscoveryMemory = 32 << 20
 
 // Discoverer finds endpoints. It may be used from several goroutines at once; a
 // thousand callers with one question cause one exchange of each kind.
@@ -88,12 +92,15 @@ func NewDiscoverer(host *lookleap.Host, o DiscovererOptions) *Discoverer {
 	if o.Entries <= 0 {
 		o.Entries = 1024
 	}
+	if o.Memory <= 0 {
+		o.Memory = DefaultDiscoveryMemory
+	}
 	policies, _ := lru.New[string, EndpointPolicy](o.Entries) // only a size below 1 is an error
 	return &Discoverer{
 		host: host, options: o,
-		documents: wellknown.NewClient(host, wellknown.Options{Limits: wellknown.Limits{Body: MaxDescriptor, Redirects: 3, Entries: o.Entries}}),
-		held:      flight.NewMemo[string, *heldDocument](o.Entries, host.Time),
-		memo:      flight.NewMemo[string, *Discovery](o.Entries, host.Time),
+		documents: wellknown.NewClient(host, wellknown.Options{Limits: wellknown.Limits{Body: MaxDescriptor, Redirects: 3, Entries: o.Entries, Memory: o.Memory / 4}}),
+		held:      flight.NewSizedMemo(o.Entries, o.Memory/4, func(origin string, h *heldDocument) int { return len(origin) + h.descriptor.memory() }, host.Time),
+		memo:      flight.NewSizedMemo(o.Entries, o.Memory/2, func(page string, f *Discovery) int { return len(page) + f.memory() }, host.Time),
 		policies:  policies,
 		registry:  plugin{"the registry", CodeUnknownAuthority, newCallLimit(0)},
 		callbacks: plugin{"a function of the options", CodeNotAuthorized, newCallLimit(0)},

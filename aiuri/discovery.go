@@ -63,6 +63,25 @@ type Discovery struct {
 // The keys count for this origin and endpoint alone.
 func (d *Discovery) Verifiable() bool { return d != nil && d.Document != nil && d.Document.JWKS != "" }
 
+// memory returns about how many bytes the discovery takes.
+func (d *Discovery) memory() int {
+	if d == nil {
+		return 0
+	}
+	total := 4<<10 + d.Document.memory() + findingsMemory(d.Findings)
+	for _, c := range d.Candidates {
+		total += 256 + len(c.Endpoint.text)
+	}
+	return total + len(d.Targets)*(256+2*256) // two names each
+}
+
+func findingsMemory(findings []lookleap.Finding) (total int) {
+	for _, f := range findings {
+		total += 256 + len(f.Message) + len(f.Path)
+	}
+	return total
+}
+
 // evidence is what the ways of advertising gave, each perhaps nothing.
 type evidence struct {
 	document *Descriptor

@@ -61,9 +61,11 @@ type GatewayOptions struct {
 	// proxy. Otherwise a request that did not come over TLS 1.3 is refused.
 	TLSEnded bool
 
-	Expect  Expectation   // Audience, Require, RequireBinding, MaxAge and AllowRS256; the rest is filled in for each call
-	KeyLife time.Duration // how long key sets are kept; 0: DefaultKeyLife, at most MaxKeyLife
-	MaxBody int64         // octets of a request's body; 0: DefaultMaxBody
+	Expect Expectation // Audience, Require, RequireBinding, MaxAge and AllowRS256; the rest is filled in for each call
+	// KeyLife is how long key sets are cached; 0: DefaultKeyLife, at most MaxKeyLife.
+	KeyLife   time.Duration
+	KeyMemory int   // bytes of key sets that are cached; 0: DefaultKeyMemory
+	MaxBody   int64 // octets of a request's body; 0: DefaultMaxBody
 
 	// Timeout is that of a call, from the first look to the verified result; 0: 30 s.
 	// The reading of the body is bounded by it too, or by the server's ReadTimeout.
@@ -84,7 +86,7 @@ type Gateway struct {
 	host    *lookleap.Host
 	options GatewayOptions
 	mapping Mapping
-	keys    *keySource
+	keys    *keyCache
 	pages   *pages
 	allowed authorities
 	plugins plugins
@@ -125,7 +127,7 @@ func NewGateway(host *lookleap.Host, o GatewayOptions) (*Gateway, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 30 * time.Second
 	}
-	return &Gateway{host: host, options: o, mapping: m, keys: newKeySource(host, o.KeyLife, 256), pages: pages, allowed: allowed, plugins: newPlugins(o.InFlight)}, nil
+	return &Gateway{host: host, options: o, mapping: m, keys: newKeyCache(host, o.KeyLife, o.KeyMemory), pages: pages, allowed: allowed, plugins: newPlugins(o.InFlight)}, nil
 }
 
 // ServeHTTP serves one call. Refusals are problem details (RFC 9457) that hold a
@@ -277,6 +279,10 @@ func (g *Gateway) serve(r *http.Request, c *Call, endpoint *string, complete fun
 	if err := g.keepPolicy(c, grant, d); err != nil {
 		return nil, "", err
 	}
+	keys, err := g.keys.keysOf(r.Context(), d)
+	if err != nil {
+		return nil, "", err
+	}
 	if r.Method == http.MethodPost {
 		if c.Body, err = g.readBody(r); err != nil {
 			return nil, "", err
@@ -295,7 +301,7 @@ func (g *Gateway) serve(r *http.Request, c *Call, endpoint *string, complete fun
 	if err != nil {
 		return nil, "", err
 	}
-	v, err := g.keys.verify(r.Context(), d, result, g.options.Expect.bind(c, d))
+	v, err := g.keys.verify(r.Context(), d, keys, result, g.options.Expect.bind(c, d))
 	if err != nil {
 		// A forged result that is too large is the endpoint's fault, not the client's.
 		if lookleap.CodeOf(err) == lookleap.CodeTooLarge {

@@ -14,6 +14,7 @@ import (
 	"math/big"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -244,6 +245,156 @@ func jsonError(code lookleap.Code, err error) *lookleap.Error {
 	return e
 }
 
+// The draft asks for rotation and sets no times (section 3.4). A cached key set is used
+// for at most MaxKeyLife, so a removed key is refused after that. An unknown kid causes
+// one more fetch, but no more than one in refetchAfter.
+const (
+	DefaultKeyLife = 10 * time.Minute
+	MaxKeyLife     = 24 * time.Hour
+	refetchAfter   = 5 * time.Minute
+)
+
+// DefaultKeyMemory is the number of bytes of key sets that a [Client] or [Gateway] caches.
+const DefaultKeyMemory = 8 << 20
+
+// maxKeySets is the number of key sets that a Client or Gateway caches.
+const maxKeySets = 256
+
+// keyCache fetches and caches key sets.
+type keyCache struct {
+	host     *lookleap.Host
+	life     time.Duration
+	sets     *flight.Memo[string, fetchedKeys] // by URL
+	renewals *flight.Memo[string, fetchedKeys] // by URL: the last fetch for an unknown kid
+}
+
+type fetchedKeys struct {
+	set *KeySet
+	at  time.Time
+}
+
+func newKeyCache(host *lookleap.Host, life time.Duration, memory int) *keyCache {
+	if life <= 0 {
+		life = DefaultKeyLife
+	}
+	if memory <= 0 {
+		memory = DefaultKeyMemory
+	}
+	size := func(url string, keys fetchedKeys) int { return len(url) + keys.set.memory() }
+	return &keyCache{
+		host: host, life: min(life, MaxKeyLife),
+		sets:     flight.NewSizedMemo(maxKeySets, memory/2, size, host.Time),
+		renewals: flight.NewSizedMemo(maxKeySets, memory/2, size, host.Time),
+	}
+}
+
+// memory returns about how many bytes the set takes.
+func (s *KeySet) memory() int {
+	if s == nil {
+		return 0
+	}
+	total := 512 + 512*len(s.findings)
+	for _, k := range s.keys {
+		total += 512 + len(k.id)
+		if public, ok := k.public.(*rsa.PublicKey); ok {
+			total += public.Size()
+		}
+	}
+	return total
+}
+
+func (s *keyCache) purge() {
+	s.sets.Purge()
+	s.renewals.Purge()
+}
+
+// keysOf returns the key set of a discovered endpoint, from the cache if it is there.
+func (s *keyCache) keysOf(ctx context.Context, d *Discovery) (fetchedKeys, error) {
+	if !d.Verifiable() {
+		return fetchedKeys{}, errNoKeys(d)
+	}
+	return s.sets.Get(ctx, d.Document.JWKS, func(ctx context.Context) (flight.Loaded[fetchedKeys], error) {
+		set, err := s.fetch(ctx, d.Document.JWKS)
+		if err != nil {
+			return flight.Loaded[fetchedKeys]{}, err
+		}
+		now := s.host.Time()
+		return flight.Loaded[fetchedKeys]{Value: fetchedKeys{set, now}, Until: now.Add(s.life)}, nil
+	})
+}
+
+func errNoKeys(d *Discovery) error {
+	return &lookleap.Error{Code: CodeNoTrustAnchor, Subject: d.Endpoint.Redacted(), Message: "no document names keys to verify results with"}
+}
+
+// renew fetches a key set again. If that fails, the cached set stays. Either way the next
+// attempt is made after refetchAfter at the earliest.
+func (s *keyCache) renew(ctx context.Context, url string) (fetchedKeys, error) {
+	return s.renewals.Get(ctx, url, func(ctx context.Context) (flight.Loaded[fetchedKeys], error) {
+		set, err := s.fetch(ctx, url)
+		now := s.host.Time()
+		switch {
+		case fetch.Cancelled(err):
+			return flight.Loaded[fetchedKeys]{}, err
+		case err != nil:
+			return flight.Loaded[fetchedKeys]{Err: err, Until: now.Add(refetchAfter)}, nil
+		}
+		fresh := fetchedKeys{set, now}
+		s.sets.Put(url, flight.Loaded[fetchedKeys]{Value: fresh, Until: now.Add(s.life)})
+		return flight.Loaded[fetchedKeys]{Value: fresh, Until: now.Add(refetchAfter)}, nil
+	})
+}
+
+// fetch requests a key set. Its errors have the code of the exchange, never that of a
+// forged result.
+func (s *keyCache) fetch(ctx context.Context, url string) (*KeySet, error) {
+	u, err := domain.Parse(url)
+	if err != nil {
+		return nil, urlError(lookleap.CodeBadURL, "", "the URL of the key set is invalid", err)
+	}
+	resp, err := fetch.Do(ctx, s.host, &fetch.Request{
+		URL: u, Accept: []string{"application/jwk-set+json", "application/json"}, Redirect: fetch.SameOrigin,
+		Limits: fetch.Limits{Body: MaxKeySet, Hops: 3}, TrustEvidence: true, MinTLS: tls.VersionTLS13,
+	})
+	switch {
+	case fetch.Cancelled(err):
+		return nil, err
+	case err != nil:
+		return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: u.Origin() + u.Path(), Message: "the key set could not be fetched", Err: err}
+	case resp.Status != http.StatusOK:
+		return nil, &lookleap.Error{Code: lookleap.CodeBadStatus, Subject: u.Origin() + u.Path(), Message: "the key set could not be fetched: HTTP status " + strconv.Itoa(resp.Status)}
+	}
+	return ParseKeySet(resp.Body)
+}
+
+// verify verifies a result with the keys that were fetched before the call. They are
+// fetched again if they have expired since, and if the result names an unknown kid.
+func (s *keyCache) verify(ctx context.Context, d *Discovery, keys fetchedKeys, r SignedResult, x Expectation) (*Verified, error) {
+	if s.host.Time().Sub(keys.at) >= s.life {
+		var err error
+		if keys, err = s.keysOf(ctx, d); err != nil {
+			return nil, err
+		}
+	}
+	v, err := VerifyResult(r, keys.set, x, s.host.Time())
+	if lookleap.CodeOf(err) != CodeRejectedKey || s.host.Time().Sub(keys.at) < refetchAfter {
+		return v, err
+	}
+	keys, failed := s.renew(ctx, d.Document.JWKS)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case failed != nil:
+		var rejected *lookleap.VerifyError
+		if errors.As(err, &rejected) {
+			rejected.Verdict.Checks = append(rejected.Verdict.Checks, lookleap.Check{Requirement: "AIU-3.4-12", Code: lookleap.CodeOf(failed), Status: lookleap.Noted,
+				Message: "the key set could not be fetched again, so the key may be a new one"})
+		}
+		return nil, err
+	}
+	return VerifyResult(r, keys.set, x, s.host.Time())
+}
+
 // rocaPrimes are the small primes whose residues give away a modulus that was
 // made by the weak generator of CVE-2017-15361.
 var rocaPrimes = [...]int64{3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97,
@@ -272,127 +423,4 @@ func isPower(r, p int64) bool {
 		power = power * 65537 % p
 	}
 	return false
-}
-
-// How key sets are kept (section 3.4 asks for rotation and sets no times): a key
-// that was removed dies with the cache, and an unknown kid causes one fetch more.
-const (
-	DefaultKeyLife = 10 * time.Minute
-	MaxKeyLife     = 24 * time.Hour
-	refetchAfter   = 5 * time.Minute
-)
-
-// keySource fetches and keeps key sets.
-type keySource struct {
-	host     *lookleap.Host
-	life     time.Duration
-	memo     *flight.Memo[string, fetchedKeys]
-	renewals *flight.Memo[string, fetchedKeys] // what the last fetch for an unknown kid gave
-}
-
-type fetchedKeys struct {
-	set *KeySet
-	at  time.Time
-}
-
-func newKeySource(host *lookleap.Host, life time.Duration, entries int) *keySource {
-	if life <= 0 {
-		life = DefaultKeyLife
-	}
-	return &keySource{
-		host: host, life: min(life, MaxKeyLife),
-		memo:     flight.NewMemo[string, fetchedKeys](entries, host.Time),
-		renewals: flight.NewMemo[string, fetchedKeys](entries, host.Time),
-	}
-}
-
-func (s *keySource) purge() {
-	s.memo.Purge()
-	s.renewals.Purge()
-}
-
-func (s *keySource) get(ctx context.Context, url string) (fetchedKeys, error) {
-	return s.memo.Get(ctx, url, func(ctx context.Context) (flight.Loaded[fetchedKeys], error) {
-		set, err := s.fetch(ctx, url)
-		if err != nil {
-			return flight.Loaded[fetchedKeys]{}, err
-		}
-		now := s.host.Time()
-		return flight.Loaded[fetchedKeys]{Value: fetchedKeys{set, now}, Until: now.Add(s.life)}, nil
-	})
-}
-
-// renewed fetches a set anew. If that fails, what is held stays, and there is no
-// further try for as long as after one that succeeds.
-func (s *keySource) renewed(ctx context.Context, url string) (fetchedKeys, error) {
-	return s.renewals.Get(ctx, url, func(ctx context.Context) (flight.Loaded[fetchedKeys], error) {
-		set, err := s.fetch(ctx, url)
-		now := s.host.Time()
-		switch {
-		case fetch.Cancelled(err):
-			return flight.Loaded[fetchedKeys]{}, err
-		case err != nil:
-			return flight.Loaded[fetchedKeys]{Err: err, Until: now.Add(refetchAfter)}, nil
-		}
-		fresh := fetchedKeys{set, now}
-		s.memo.Put(url, flight.Loaded[fetchedKeys]{Value: fresh, Until: now.Add(s.life)})
-		return flight.Loaded[fetchedKeys]{Value: fresh, Until: now.Add(refetchAfter)}, nil
-	})
-}
-
-// fetch asks for a set. A key server that fails is told by its own code, which is
-// never that of a forged result.
-func (s *keySource) fetch(ctx context.Context, url string) (*KeySet, error) {
-	u, err := domain.Parse(url)
-	if err != nil {
-		return nil, urlError(lookleap.CodeBadURL, "", "the URL of the key set is invalid", err)
-	}
-	resp, err := fetch.Do(ctx, s.host, &fetch.Request{
-		URL: u, Accept: []string{"application/jwk-set+json", "application/json"}, Redirect: fetch.SameOrigin,
-		Limits: fetch.Limits{Body: MaxKeySet, Hops: 3}, TrustEvidence: true, MinTLS: tls.VersionTLS13,
-	})
-	switch {
-	case fetch.Cancelled(err):
-		return nil, err
-	case err != nil:
-		return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: u.Origin() + u.Path(), Message: "the keys could not be had", Err: err}
-	case resp.Status != http.StatusOK:
-		return nil, &lookleap.Error{Code: lookleap.CodeBadStatus, Subject: u.Origin() + u.Path(), Message: "the keys could not be had"}
-	}
-	return ParseKeySet(resp.Body)
-}
-
-// verify verifies a result by the keys of a discovery, with one fetch more where
-// its kid is unknown.
-func (s *keySource) verify(ctx context.Context, d *Discovery, r SignedResult, x Expectation) (*Verified, error) {
-	if !d.Verifiable() {
-		return nil, &lookleap.Error{Code: CodeNoTrustAnchor, Subject: d.Endpoint.Redacted(), Message: "no document says by which keys results can be verified"}
-	}
-	keys, err := s.get(ctx, d.Document.JWKS)
-	if err != nil {
-		return nil, err
-	}
-	v, err := VerifyResult(r, keys.set, x, s.host.Time())
-	if lookleap.CodeOf(err) != CodeRejectedKey || s.host.Time().Sub(keys.at) < refetchAfter {
-		return v, err
-	}
-	keys, failed := s.renewed(ctx, d.Document.JWKS)
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case failed != nil:
-		return nil, withoutRenewal(err, failed)
-	}
-	return VerifyResult(r, keys.set, x, s.host.Time())
-}
-
-// withoutRenewal tells of a rejected result that its key may be a new one, which a
-// key server that failed kept from us: that is no forgery yet.
-func withoutRenewal(rejected, failed error) error {
-	var no *lookleap.VerifyError
-	if errors.As(rejected, &no) {
-		no.Verdict.Checks = append(no.Verdict.Checks, lookleap.Check{Requirement: "AIU-3.4-12", Code: lookleap.CodeOf(failed), Status: lookleap.Noted,
-			Message: "the keys were asked for once more and could not be had, so nobody knows whether there is a new one"})
-	}
-	return rejected
 }

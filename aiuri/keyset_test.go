@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -232,6 +233,62 @@ func TestRotationWithoutKeyServer(t *testing.T) {
 		w.answer = receipt("1", true)
 		if err := ask(); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// TestKeysBeforeTheCall checks that a key server that fails for a minute costs no result:
+// nothing is sent before the keys are known, and the approved plan can still be used.
+func TestKeysBeforeTheCall(t *testing.T) {
+	t.Run("O14/reject-client-without-keys", func(t *testing.T) {
+		w := newWorld(t)
+		asked := 0
+		w.host.Prompter = prompter(func(r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) { asked++; return allow(r) })
+		w.bank.Status("/jwks.json", 503)
+		client := must(aiuri.NewClient(w.host, w.options))
+		if _, err := client.Invoke(t.Context(), pay); lookleap.CodeOf(err) != lookleap.CodeBadStatus || asked > 0 || len(w.net.Journal().Paths("ai.example")) > 0 {
+			t.Errorf("got %v, %d questions, %v", err, asked, w.net.Journal().Paths("ai.example"))
+		}
+	})
+	t.Run("O14/accept-plan-after-the-bad-minute", func(t *testing.T) {
+		w := newWorld(t)
+		w.net.Clock().Freeze()
+		w.host.Prompter = prompter(func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
+		})
+		client := must(aiuri.NewClient(w.host, w.options))
+		_, err := client.Invoke(t.Context(), pay)
+		var pending *lookleap.PendingError
+		if !errors.As(err, &pending) {
+			t.Fatal(err)
+		}
+		state, decision := pending.State, must(allow(pending.Request))
+		client.Purge("https://bank.example")
+		w.bank.Status("/jwks.json", 503)
+		if _, err := client.Resume(t.Context(), state, decision); lookleap.CodeOf(err) != lookleap.CodeBadStatus {
+			t.Errorf("without keys: %v", err)
+		}
+		w.keys(jwk("1", ecKey()))
+		if _, err := client.Resume(t.Context(), state, decision); err != nil {
+			t.Errorf("with keys: %v", err)
+		}
+	})
+	t.Run("O14/accept-result-while-the-server-is-down", func(t *testing.T) {
+		w := newWorld(t)
+		client := must(aiuri.NewClient(w.host, w.options))
+		w.answer = func(rw http.ResponseWriter, r *http.Request) {
+			w.bank.Status("/jwks.json", 503)
+			receipt("1", true)(rw, r)
+		}
+		if _, err := client.Invoke(t.Context(), pay); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("O14/reject-gateway-without-keys", func(t *testing.T) {
+		g := newGatewayWorld(t)
+		g.bank.Status("/jwks.json", 503)
+		if w := g.serve(t, "POST", payTarget, "{}"); w.Code != 502 || len(g.calls) > 0 {
+			t.Errorf("got %d and %d calls", w.Code, len(g.calls))
 		}
 	})
 }

@@ -1,0 +1,116 @@
+package aiuri
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/flight"
+)
+
+// TestCachesAreBounded checks that the estimated sizes of what is cached are not far below
+// the measured ones, and that caches of large entries keep to their number of bytes.
+func TestCachesAreBounded(t *testing.T) {
+	const ecKey = `{"kid":"%d-%s","kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}`
+	keySetOf := func(member func(int) string) func() int {
+		return func() int {
+			members := make([]string, MaxKeys)
+			for i := range members {
+				members[i] = member(i)
+			}
+			set, err := ParseKeySet([]byte(`{"keys":[` + strings.Join(members, ",") + `]}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept = append(kept, set)
+			return set.memory()
+		}
+	}
+	document := func(text string) func() int {
+		return func() int {
+			d, err := ParseDescriptor([]byte(text), "https://bank.example")
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept = append(kept, d)
+			return d.memory()
+		}
+	}
+	many := func(piece string, n int) string { return strings.Repeat(piece+",", n-1) + piece }
+	for name, load := range map[string]func() int{
+		"many-keys":     keySetOf(func(i int) string { return fmt.Sprintf(ecKey, i, "") }),
+		"long-key-ids":  keySetOf(func(i int) string { return fmt.Sprintf(ecKey, i, strings.Repeat("x", 2000)) }),
+		"unusable-keys": keySetOf(func(int) string { return `{}` }),
+		"many-scopes":   document(`{"endpoint":"ai://bank.example/","scopes":[` + many(`"a"`, 3000) + `]}`),
+		"many-members": document(`{"endpoint":"ai://bank.example/"` + func() string {
+			var b strings.Builder
+			for i := range 3000 {
+				fmt.Fprintf(&b, `,"%d":0`, i)
+			}
+			return b.String()
+		}() + `}`),
+		"many-candidates": func() int {
+			e := &evidence{}
+			for i := range MaxLinks {
+				e.links = append(e.links, fmt.Sprintf("AI://bank.example/%d/%s", i, strings.Repeat("x", 8000)))
+			}
+			d, err := choose("https://bank.example", e, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.conclude(time.Now(), time.Time{})
+			kept = append(kept, d)
+			return d.memory()
+		},
+	} {
+		t.Run("O61/accept-estimate-of-"+name, func(t *testing.T) {
+			kept = nil
+			before, estimated := heap(), 0
+			for range 10 {
+				estimated += load()
+			}
+			if used := heap() - before; used > 2*estimated {
+				t.Errorf("%d bytes are estimated, %d are used", estimated, used)
+			}
+			kept = nil
+		})
+	}
+	t.Run("O61/reject-key-sets-beyond-the-memory", func(t *testing.T) {
+		c := newKeyCache(&lookleap.Host{}, 0, 1<<20)
+		set := &KeySet{keys: []key{{id: strings.Repeat("x", 200<<10)}}}
+		for i := range maxKeySets {
+			loaded := flight.Loaded[fetchedKeys]{Value: fetchedKeys{set, time.Now()}, Until: time.Now().Add(time.Hour)}
+			c.sets.Put(fmt.Sprint("https://bank.example/", i), loaded)
+			c.renewals.Put(fmt.Sprint("https://bank.example/", i), loaded)
+		}
+		if n := c.sets.Bytes() + c.renewals.Bytes(); n == 0 || n > 1<<20 {
+			t.Errorf("%d bytes are cached", n)
+		}
+	})
+	t.Run("O61/reject-discoveries-beyond-the-memory", func(t *testing.T) {
+		d := NewDiscoverer(&lookleap.Host{}, DiscovererOptions{Memory: 1 << 20})
+		descriptor := &Descriptor{Scopes: []string{strings.Repeat("x", 50<<10)}}
+		for i := range 100 {
+			until := time.Now().Add(time.Hour)
+			d.held.Put(fmt.Sprintf("https://%d.example", i), flight.Loaded[*heldDocument]{Value: &heldDocument{descriptor: descriptor}, Until: until})
+			d.memo.Put(fmt.Sprintf("https://%d.example/", i), flight.Loaded[*Discovery]{Value: &Discovery{Document: descriptor}, Until: until})
+		}
+		if n := d.held.Bytes() + d.memo.Bytes(); n == 0 || n > 1<<20 {
+			t.Errorf("%d bytes are cached", n)
+		}
+	})
+}
+
+// kept keeps what is measured alive.
+var kept []any
+
+func heap() int {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
