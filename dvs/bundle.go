@@ -2,9 +2,21 @@ package dvs
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"io/fs"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
+	"reflect"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
@@ -102,4 +114,242 @@ func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
 		b.Files[t.Name], b.digests[t.Name] = r.Bytes(), r.Digest
 	}
 	return b, nil
+}
+
+// ReadSkillDir reads all files of a skill's directory by their paths below it,
+// for a [Bundle], a lockfile or a publisher. Links and what is no regular file
+// are refused, and so are names that are not safe on every system, and a file
+// that is another one when it is opened than when it was looked at. For an
+// [os.DirFS], nothing outside of the directory is opened, whatever others change
+// there meanwhile.
+func ReadSkillDir(directory fs.FS, limits Limits) (map[string][]byte, error) {
+	if directory == nil {
+		return nil, usageError("there is no directory of a skill", "give one, such as os.DirFS")
+	}
+	return readSkillDir(directory, ".", limits.withDefaults())
+}
+
+// readSkillDir reads the files below a directory of a file system.
+func readSkillDir(parent fs.FS, at string, limits Limits) (map[string][]byte, error) {
+	open := parent.Open
+	root, err := openRoot(parent, at)
+	switch {
+	case err != nil:
+		return nil, ioError(err)
+	case root != nil:
+		defer root.Close()
+		parent = root.FS()
+		open = func(name string) (fs.File, error) { return root.OpenFile(name, openWithoutWaiting, 0) }
+	case at != ".":
+		if parent, err = fs.Sub(parent, at); err != nil {
+			return nil, ioError(err)
+		}
+		open = parent.Open
+	}
+	files, total := map[string][]byte{}, 0
+	err = fs.WalkDir(parent, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			return nil
+		case !d.Type().IsRegular():
+			return refuse(CodeLink, name, "the entry is a link, or no regular file", "put the file itself there")
+		case len(files) == limits.Files:
+			return refuse(lookleap.CodeLimit, name, fmt.Sprintf("the directory has more than %d files", limits.Files), "split the skill")
+		}
+		if err := checkFilePath(name); err != nil {
+			return err
+		}
+		looked, err := d.Info()
+		if err != nil {
+			return err
+		}
+		f, err := open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := checkSame(looked, f, name); err != nil {
+			return err
+		}
+		content, err := readLimited(f, name, min(limits.Resource, limits.Total-total))
+		if err != nil {
+			return err
+		}
+		files[name] = content
+		total += len(content)
+		return nil
+	})
+	if err == nil {
+		err = checkFiles(files, limits)
+	}
+	if err != nil {
+		return nil, ioError(err)
+	}
+	return files, nil
+}
+
+// openRoot opens a directory of an [os.DirFS] in a way that no link leads out of; nil for other file
+// systems.
+func openRoot(parent fs.FS, at string) (*os.Root, error) {
+	if reflect.TypeOf(parent) != reflect.TypeOf(os.DirFS("")) {
+		return nil, nil
+	}
+	root, err := os.OpenRoot(reflect.ValueOf(parent).String())
+	if err != nil || at == "." {
+		return root, err
+	}
+	defer root.Close()
+	looked, err := root.Lstat(at)
+	if err != nil {
+		return nil, err
+	}
+	directory, err := root.OpenRoot(at)
+	if err != nil {
+		return nil, err
+	}
+	if opened, err := directory.Stat("."); err != nil || !os.SameFile(looked, opened) {
+		directory.Close()
+		return nil, refuse(CodeLink, at, "the directory is a link, or was replaced while it was read", "put the directory itself there")
+	}
+	return directory, nil
+}
+
+// checkSame refuses a file that was replaced between look and open, by a link or another file.
+func checkSame(looked fs.FileInfo, f fs.File, name string) error {
+	opened, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	known := os.SameFile(looked, looked) // else it is of another file system, which has no links to speak of
+	if !looked.Mode().IsRegular() || !opened.Mode().IsRegular() || known && !os.SameFile(looked, opened) {
+		return refuse(CodeLink, name, "the file became a link or another file while the directory was read", "read it when nobody changes it")
+	}
+	return nil
+}
+
+// readLimited reads a file of at most so many octets.
+func readLimited(f fs.File, name string, limit int) ([]byte, error) {
+	content, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(content) > limit {
+		return nil, refuse(lookleap.CodeTooLarge, name, "the file, or all files together, are larger than allowed", "leave large files out")
+	}
+	return content, nil
+}
+
+// Limits of file names.
+const (
+	maxSegment = 200 // octets between slashes
+	maxPath    = 1000
+	maxNesting = 16
+)
+
+// checkFilePath is for the files of sections 4.1 and 4.5. It refuses a path below
+// a skill's directory that is not one file, inside the directory, on every
+// operating system: no climbing, no device, no drive, no stream, no name that some
+// system changes.
+func checkFilePath(file string) *lookleap.Error {
+	bad := func(reason, fix string) *lookleap.Error { return refuse(CodeUnsafeName, file, reason, fix) }
+	switch {
+	case len(file) > maxPath:
+		return bad(fmt.Sprintf("the path is longer than %d octets", maxPath), "shorten it")
+	case !utf8.ValidString(file):
+		return bad("the path is no UTF-8", "rename the file")
+	case file == "." || !fs.ValidPath(file) || !filepath.IsLocal(filepath.FromSlash(file)):
+		return bad("the path does not lead to a file below the skill's directory", "write a relative path with slashes, without . and ..")
+	case strings.Count(file, "/") >= maxNesting:
+		return bad("the path has too many directories", "nest less")
+	}
+	for segment := range strings.SplitSeq(file, "/") {
+		if reason := segmentFault(segment); reason != "" {
+			return bad(reason, "rename the file")
+		}
+	}
+	return nil
+}
+
+func segmentFault(segment string) string {
+	switch {
+	case len(segment) > maxSegment:
+		return fmt.Sprintf("a name is longer than %d octets", maxSegment)
+	case strings.ContainsAny(segment, `<>:"|?*\`):
+		return `a name has one of < > : " | ? * \, which mean something to some systems`
+	case strings.IndexFunc(segment, func(r rune) bool {
+		return isControl(r) || isInvisible(r) || r == utf8.RuneError || !unicode.IsPrint(r) && r != ' '
+	}) >= 0:
+		return "a name has a character that cannot be seen"
+	case strings.HasSuffix(segment, ".") || strings.HasSuffix(segment, " ") || strings.HasPrefix(segment, " "):
+		return "a name begins or ends with a blank or ends with a dot, which some systems drop"
+	case isDevice(segment):
+		return "a name is that of a device on Windows"
+	case isGit(segment):
+		return "a directory of that name holds what git runs"
+	case !norm.NFC.IsNormalString(segment):
+		return "a name is not in composed form, so systems store it differently"
+	}
+	return ""
+}
+
+// isDevice reports whether Windows opens a device for the name, whatever its
+// extension.
+func isDevice(segment string) bool {
+	base, _, _ := strings.Cut(strings.ToLower(segment), ".")
+	base = strings.TrimRight(base, " ")
+	switch base {
+	case "con", "prn", "aux", "nul", "conin$", "conout$", "clock$":
+		return true
+	}
+	for _, port := range []string{"com", "lpt"} {
+		if digit, ok := strings.CutPrefix(base, port); ok && len([]rune(digit)) == 1 && strings.Contains("0123456789¹²³", digit) {
+			return true
+		}
+	}
+	return false
+}
+
+func isGit(segment string) bool {
+	name := foldName(segment)
+	return name == ".git" || name == "git~1"
+}
+
+// nameTable finds paths that are one on a system which ignores case, also where
+// they differ in the name of a directory above the file.
+type nameTable map[string]tableEntry
+
+type tableEntry struct {
+	path      string
+	directory bool
+}
+
+// accept checks a path as checkFilePath does, and then adds it.
+func (t nameTable) accept(file string) *lookleap.Error {
+	if err := checkFilePath(file); err != nil {
+		return err
+	}
+	return t.add(file)
+}
+
+// add records a path, and refuses one that clashes with an earlier one.
+func (t nameTable) add(file string) *lookleap.Error {
+	for p := file; p != "." && p != "/"; p = path.Dir(p) {
+		key, entry := foldName(p), tableEntry{p, p != file}
+		if other, taken := t[key]; taken && (other != entry || !entry.directory) {
+			return refuse(CodeNameClash, file, "on some systems the file is the same as another one", "rename one of them")
+		}
+		t[key] = entry
+	}
+	return nil
+}
+
+// foldName maps names that some file system does not tell apart to one: by full case folding, in which
+// ß is ss, by single upper-case letters, and without compatibility forms and accents stored apart.
+func foldName(name string) string {
+	if isPrintable(name) {
+		return strings.ToLower(name)
+	}
+	return norm.NFC.String(strings.ToLower(strings.ToUpper(cases.Fold().String(norm.NFKD.String(name)))))
 }

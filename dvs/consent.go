@@ -1,14 +1,18 @@
 package dvs
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -275,4 +279,169 @@ func (l *Loader) resumeAdmission(ctx context.Context, approval *lookleap.Approva
 	}
 	got, err := l.commitAdmission(ctx, approval, c, true)
 	return resumed(&Resumed{Registration: got.registration, Loaded: got.loaded}, err)
+}
+
+// plannedEffect is the effect of a plan: exactly one of its members is set.
+type plannedEffect struct {
+	Type      string         `json:"type"`
+	Candidate *candidate     `json:"candidate,omitempty"`
+	Fetch     *plannedFetch  `json:"fetch,omitempty"`
+	Script    *plannedScript `json:"script,omitempty"`
+	Action    *plannedAction `json:"action,omitempty"`
+}
+
+const (
+	effectAdmit  = "dvs/admit"
+	effectFetch  = "dvs/fetch"
+	effectScript = "dvs/script"
+	effectAction = "dvs/action"
+)
+
+// contents lists the files, in the order in which they stand.
+func (e *plannedEffect) contents() []*content {
+	switch {
+	case e.Candidate != nil:
+		return []*content{&e.Candidate.File}
+	case e.Script != nil:
+		all := []*content{&e.Script.Script.content}
+		for i := range e.Script.Files {
+			all = append(all, &e.Script.Files[i].content)
+		}
+		return all
+	}
+	return nil
+}
+
+func (e *plannedEffect) encode() ([]byte, error) {
+	data, err := encodeContents(e)
+	if err != nil {
+		return nil, &lookleap.Error{Code: lookleap.CodeInternal, Message: "the plan could not be written", Err: err}
+	}
+	return data, nil
+}
+
+func decodeEffect(data []byte) (*plannedEffect, error) {
+	e := new(plannedEffect)
+	if err := decodeContents(data, e); err != nil {
+		return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan cannot be read", Err: coded.Classify(lookleap.ErrPlanInvalid, err)}
+	}
+	return e, nil
+}
+
+// content is a file in a plan or a cache.
+type content struct {
+	Bytes []byte `json:"-"`
+	Size  int    `json:"size"`
+}
+
+func newContent(data []byte) content { return content{data, len(data)} }
+
+// holder is something in JSON that speaks of files. It is written as a line, and
+// its files stand behind that as they are: JSON would make a third more of them,
+// and several copies while it does.
+type holder interface {
+	contents() []*content // in the order in which they stand
+}
+
+func encodeContents(h holder) ([]byte, error) {
+	header, err := json.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	size := len(header) + 1
+	for _, c := range h.contents() {
+		size += len(c.Bytes)
+	}
+	data := append(append(make([]byte, 0, size), header...), '\n')
+	for _, c := range h.contents() {
+		data = append(data, c.Bytes...)
+	}
+	return data, nil
+}
+
+var errContents = errors.New("the files are not those that it speaks of")
+
+// decodeContents reads what encodeContents wrote; the files are parts of data.
+func decodeContents(data []byte, h holder) error {
+	header, rest, _ := bytes.Cut(data, []byte{'\n'})
+	if err := json.Unmarshal(header, h); err != nil {
+		return err
+	}
+	for _, c := range h.contents() {
+		if c.Size < 0 || c.Size > len(rest) {
+			return errContents
+		}
+		c.Bytes, rest = rest[:c.Size:c.Size], rest[c.Size:]
+	}
+	if len(rest) > 0 {
+		return errContents
+	}
+	return nil
+}
+
+// ActionKind is a kind of action in a skill's text that the host performs
+// itself.
+type ActionKind string
+
+// The kinds of action (section 5.2).
+const (
+	Shell   ActionKind = "shell"    // a command
+	APICall ActionKind = "api-call" // a request to a service
+	FileOp  ActionKind = "file"     // reading or changing files of the user's
+)
+
+var actionSentences = map[ActionKind]string{Shell: "run a command", APICall: "call a service", FileOp: "work on files"}
+
+// Action is something that a skill's text tells the agent to do and that is
+// more than reading: commands written inside Markdown count (section 5.2).
+type Action struct {
+	Kind    ActionKind
+	Command string // the exact command, request or operation
+	Uses    []Use
+}
+
+type plannedAction struct {
+	standing
+	Kind    ActionKind `json:"kind"`
+	Command string     `json:"command"`
+	Uses    []Use      `json:"uses,omitempty"`
+}
+
+// Confirm asks the user for an action that the host performs itself. No error
+// means that it may be done, once and exactly so. A command or uses of more than 4 KiB, which a prompt
+// cannot show whole, are refused with [lookleap.CodeConsentTooLong].
+func (s *Loaded) Confirm(ctx context.Context, a Action) error {
+	if err := s.ready(); err != nil {
+		return err
+	}
+	if err := s.use(); err != nil {
+		return s.loader.refuseTarget(ctx, s.ID.String(), err)
+	}
+	sentence, ok := actionSentences[a.Kind]
+	if !ok {
+		return s.loader.refuseTarget(ctx, s.ID.String(), refuse(lookleap.CodeUsage, string(a.Kind), "there is no such kind of action",
+			fmt.Sprintf("use one of %v", slices.Sorted(maps.Keys(actionSentences)))))
+	}
+	if err := errors.Join(checkWords(a.Command), checkUses(a.Uses)); err != nil {
+		return s.loader.refuseTarget(ctx, s.ID.String(), err)
+	}
+	planned := &plannedAction{standing: s.standing(), Kind: a.Kind, Command: a.Command, Uses: slices.Clone(a.Uses)}
+	effect, err := (&plannedEffect{Type: effectAction, Action: planned}).encode()
+	if err != nil {
+		return err
+	}
+	req := s.request(lookleap.ConsentScript, fmt.Sprintf("%s because the skill %s says so", sentence, plaintext.Quote(s.ID.String(), 400)))
+	req.Items = []lookleap.ConsentItem{{ID: "act", Class: lookleap.ItemCode, Recipient: lookleap.RecipientAgent, Digest: lookleap.Digest([]byte(a.Command)),
+		Summary: sentence + "; " + usesSentence(a.Uses),
+		Values:  []lookleap.ConsentValue{{Label: string(a.Kind), Text: a.Command, Source: s.ServingHost(), Command: true}}}}
+	plan, err := lookleap.NewPlan(req, effect, s.loader.host.Time())
+	if err != nil {
+		return s.loader.refuseConsent(ctx, s.Verdict, err)
+	}
+	data, _ := json.Marshal(planned)
+	approval, err := s.loader.approve(ctx, plan, strings.Join([]string{effectAction, planned.Skill, lookleap.Digest(data)}, "\n"))
+	if err != nil {
+		return s.loader.refuseConsent(ctx, s.Verdict, err)
+	}
+	return s.loader.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) error { return s.loader.checkStanding(ctx, planned.standing) })
 }

@@ -1,7 +1,9 @@
 package dvs
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -264,4 +266,110 @@ func annotationFault(v *Value) (problem, fix string) {
 		}
 	}
 	return "", ""
+}
+
+// adopt looks for the fields that a skill needs under other spellings, and
+// leaves one of each key. The exact key wins. Of two exact keys the last one with a value wins, as
+// in most YAML readers; of two keys in other spellings, which no reader takes for one, the first.
+func (p *skillParser) adopt(fields []Field, header span) []Field {
+	for _, key := range []string{"name", "description"} {
+		best := -1
+		for i := range fields {
+			if likeField(fields[i].Key) != key {
+				continue
+			}
+			if best < 0 || preferred(&fields[i], key) > preferred(&fields[best], key) ||
+				fields[i].Key == key && preferred(&fields[i], key) == preferred(&fields[best], key) {
+				best = i
+			}
+		}
+		if best < 0 || fields[best].Value.Kind == Null {
+			if f, ok := p.search(key, header); ok {
+				fields = append(fields, f)
+				best = len(fields) - 1
+			}
+		}
+		if best < 0 {
+			continue
+		}
+		chosen := &fields[best]
+		if chosen.Key != key {
+			p.add(lookleap.SeverityWarning, badFrontmatter(chosen.Offset, fmt.Sprintf("the key %s was read as %s", plaintext.Quote(chosen.Key, 64), key), "write the key as "+key))
+			chosen.Key = key
+		}
+		kept := fields[:0:0]
+		for i := range fields {
+			if i != best && likeField(fields[i].Key) == key {
+				p.add(lookleap.SeverityWarning, badFrontmatter(fields[i].Offset, fmt.Sprintf("the key %s could be read as %s, which another line gives; this one was passed over",
+					plaintext.Quote(fields[i].Key, 64), key), "keep one of them"))
+				continue
+			}
+			kept = append(kept, fields[i])
+		}
+		fields = kept
+	}
+	return p.once(fields)
+}
+
+// preferred ranks a field among those that could be read as one key: those with a value come first,
+// and among them the exact key.
+func preferred(f *Field, key string) (rank int) {
+	if f.Value.Kind != Null {
+		rank += 2
+	}
+	if f.Key == key {
+		rank++
+	}
+	return rank
+}
+
+// once leaves the first field of each key.
+func (p *skillParser) once(fields []Field) []Field {
+	seen := make(map[string]bool, len(fields))
+	return slices.DeleteFunc(fields, func(f Field) bool {
+		if seen[f.Key] {
+			p.add(lookleap.SeverityWarning, badFrontmatter(f.Offset, fmt.Sprintf("the key %s stands more than once; the first one was read", plaintext.Quote(f.Key, 64)), "keep one of them"))
+			return true
+		}
+		seen[f.Key] = true
+		return false
+	})
+}
+
+// search looks in a header for a line that gives a key in another way: indented,
+// as an item of a list, in bold type. Lines that belong to another key do not
+// count.
+func (p *skillParser) search(key string, header span) (Field, bool) {
+	parent := -1 // indentation of the last line that is a key without a value
+	for at := header.start; at < header.end; {
+		line, next := lineAt(p.text, at)
+		at = next
+		text := line.of(p.text)
+		indent := len(text) - len(bytes.TrimLeft(text, " \t"))
+		if indent == len(text) {
+			continue
+		}
+		item := text[indent] == '-'
+		if parent >= 0 && (indent > parent || item && indent == parent) {
+			continue
+		}
+		parent = -1
+		start := line.start + len(text) - len(bytes.TrimLeft(text, " \t-*_#>`"))
+		found, valueAt, ok := looseKey(append(bytes.Replace(p.text[start:line.end:line.end], []byte("**"), []byte("  "), 2), '\n'), 0)
+		if !ok {
+			continue
+		}
+		valueAt += start
+		value := strings.Trim(string(p.text[min(valueAt, line.end):line.end]), " \t*")
+		if strings.HasSuffix(string(bytes.TrimSpace(text)), ":") {
+			parent = indent
+		}
+		if !strings.EqualFold(found, key) || isNull(value) || isBlockSign(value) {
+			continue
+		}
+		place := p.position(start)
+		p.add(lookleap.SeverityWarning, badFrontmatter(start, fmt.Sprintf("the %s was read from a line that is no key of the metadata", key), "write it as a line "+key+": in the first column"))
+		return Field{Key: key, Value: Value{Kind: Text, Text: unquoted(strings.TrimSpace(value)), Position: p.position(valueAt)}, Position: place}, true
+	}
+	return Field{}, false
 }

@@ -134,3 +134,148 @@ func (p *skillParser) strict(header span) ([]Field, *fault) {
 	}
 	return readFrontmatter(p.text, header, p.position(header.start).Line, p.limits.Depth)
 }
+
+// span is a part of a text, by offsets.
+type span struct{ start, end int }
+
+func (s span) of(text []byte) []byte { return text[s.start:s.end] }
+
+const byteOrderMark = "\ufeff"
+
+// split finds the header between its fences and the body after them, by the
+// rule of this draft: the first line is a fence, and the next line that is one
+// ends the header wherever it stands. A fence is exactly three hyphens in the
+// first column, and blanks after them.
+func split(text []byte) (header, body span, f *fault) {
+	start := 0
+	if bytes.HasPrefix(text, []byte(byteOrderMark)) {
+		start = len(byteOrderMark)
+	}
+	first, next := lineAt(text, start)
+	if !isFence(first.of(text)) {
+		return span{}, span{}, missingFence(text, first)
+	}
+	header.start = next
+	for at := next; at < len(text); {
+		found := bytes.Index(text[at:], []byte("---"))
+		if found < 0 {
+			break
+		}
+		at += found
+		line, after := lineAt(text, at)
+		if text[at-1] == '\n' && isFence(line.of(text)) {
+			header.end = at
+			return header, span{after, len(text)}, nil
+		}
+		at = max(line.end, at+1)
+	}
+	return header, span{}, &fault{
+		code: codeUnterminated, requirement: "DVS-4.3-01", at: first.start, short: true,
+		message: "the --- line that opens the metadata is never answered by one that closes it",
+		fix:     "end the metadata with a line of exactly three hyphens",
+	}
+}
+
+func missingFence(text []byte, first span) *fault {
+	f := &fault{code: codeNoFrontmatter, requirement: "DVS-4.3-01", at: first.start,
+		message: "the first line is no line of exactly three hyphens", fix: "begin the file with a --- line"}
+	line := bytes.TrimSpace(first.of(text))
+	switch {
+	case len(line) == 0:
+		f.message, f.fix = "the file begins with a blank line", "remove what stands before the first --- line"
+	case isFence(line):
+		f.message, f.fix = "blanks stand before the first --- line", "write the --- in the first column"
+	case len(bytes.Trim(line, "-")) == 0 && len(line) > 1:
+		f.message, f.fix = "the first line has another number of hyphens than three", "write exactly three hyphens"
+	}
+	return f
+}
+
+// isFence reports whether a line, without its end, is a fence.
+func isFence(line []byte) bool {
+	return len(line) >= 3 && line[0] == '-' && line[1] == '-' && line[2] == '-' && len(bytes.Trim(line[3:], " \t")) == 0
+}
+
+// lineAt gives the line that begins at an offset, without the LF or CR LF that
+// ends it, and where the next one begins.
+func lineAt(text []byte, at int) (line span, next int) {
+	n := bytes.IndexByte(text[at:], '\n')
+	if n < 0 {
+		return span{at, len(text)}, len(text)
+	}
+	end := at + n
+	if end > at && text[end-1] == '\r' {
+		end--
+	}
+	return span{at, end}, at + n + 1
+}
+
+// Shorter names for the codes that are used often below.
+const (
+	codeNoFrontmatter  = CodeNoFrontmatter
+	codeUnterminated   = CodeUnterminated
+	codeBadFrontmatter = CodeBadFrontmatter
+)
+
+// fault is something wrong with a text, at an offset.
+type fault struct {
+	code         lookleap.Code
+	requirement  string
+	at           int
+	message, fix string
+	short        bool // more text could mend it
+}
+
+// maxFindings bounds the findings about one text. Fatal ones are always kept.
+const maxFindings = 200
+
+// report collects findings about one text.
+type report struct {
+	text     []byte
+	findings []lookleap.Finding
+
+	place lineCounter
+}
+
+func (r *report) add(severity lookleap.Severity, f *fault) {
+	switch n := len(r.findings); {
+	case severity == lookleap.SeverityError || n < maxFindings:
+	case n == maxFindings:
+		f = &fault{code: lookleap.CodeLimit, at: f.at, message: "there are more findings than are listed", fix: "mend the ones above first"}
+	default:
+		return
+	}
+	r.findings = append(r.findings, lookleap.Finding{
+		Severity: severity, Code: f.code, Requirement: f.requirement, Message: f.message, Fix: f.fix, Position: r.position(f.at),
+	})
+}
+
+func (r *report) position(at int) lookleap.Position { return positionIn(&r.place, r.text, at) }
+
+// lineCounter is an offset in a text, the lines before it, and where its line begins.
+type lineCounter struct{ at, line, start int }
+
+// positionIn returns line and column of an offset by counting from the last one, if that does not
+// lie behind.
+func positionIn[T string | []byte](c *lineCounter, text T, at int) lookleap.Position {
+	at = min(max(at, 0), len(text))
+	if at < c.at {
+		*c = lineCounter{}
+	}
+	for ; c.at < at; c.at++ {
+		if text[c.at] == '\n' {
+			c.line, c.start = c.line+1, c.at+1
+		}
+	}
+	return lookleap.Position{Line: c.line + 1, Column: at - c.start + 1, Offset: at}
+}
+
+// err gives the first fatal finding, if there is one.
+func (r *report) err() error {
+	for _, f := range r.findings {
+		if f.Severity == lookleap.SeverityError {
+			return f.AsError(EntryFile)
+		}
+	}
+	return nil
+}

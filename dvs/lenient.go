@@ -3,13 +3,12 @@ package dvs
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // What Lenient does with a file that this draft refuses. Everything here leaves
@@ -341,108 +340,102 @@ func unquoted(text string) string {
 // escapes are those between double quotation marks that people use.
 var escapes = strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, " ", `\t`, " ")
 
-// adopt looks for the fields that a skill needs under other spellings, and
-// leaves one of each key. The exact key wins. Of two exact keys the last one with a value wins, as
-// in most YAML readers; of two keys in other spellings, which no reader takes for one, the first.
-func (p *skillParser) adopt(fields []Field, header span) []Field {
-	for _, key := range []string{"name", "description"} {
-		best := -1
-		for i := range fields {
-			if likeField(fields[i].Key) != key {
-				continue
-			}
-			if best < 0 || preferred(&fields[i], key) > preferred(&fields[best], key) ||
-				fields[i].Key == key && preferred(&fields[i], key) == preferred(&fields[best], key) {
-				best = i
-			}
-		}
-		if best < 0 || fields[best].Value.Kind == Null {
-			if f, ok := p.search(key, header); ok {
-				fields = append(fields, f)
-				best = len(fields) - 1
-			}
-		}
-		if best < 0 {
-			continue
-		}
-		chosen := &fields[best]
-		if chosen.Key != key {
-			p.add(lookleap.SeverityWarning, badFrontmatter(chosen.Offset, fmt.Sprintf("the key %s was read as %s", plaintext.Quote(chosen.Key, 64), key), "write the key as "+key))
-			chosen.Key = key
-		}
-		kept := fields[:0:0]
-		for i := range fields {
-			if i != best && likeField(fields[i].Key) == key {
-				p.add(lookleap.SeverityWarning, badFrontmatter(fields[i].Offset, fmt.Sprintf("the key %s could be read as %s, which another line gives; this one was passed over",
-					plaintext.Quote(fields[i].Key, 64), key), "keep one of them"))
-				continue
-			}
-			kept = append(kept, fields[i])
-		}
-		fields = kept
+// Where Lenient finds the fences of a header that is not closed, or does not begin
+// with the file (section 4.3).
+
+// isLooseFence reports whether a line is meant as a fence: three or more
+// hyphens, or what programs make of them, or the end of a YAML document.
+func isLooseFence(line []byte) bool {
+	text := bytes.TrimFunc(line, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })
+	if string(text) == "..." || string(text) == "+++" {
+		return true
 	}
-	return p.once(fields)
+	rest := bytes.TrimLeft(text, "-–—")
+	return len(rest) == 0 && len(text) >= 3
 }
 
-// preferred ranks a field among those that could be read as one key: those with a value come first,
-// and among them the exact key.
-func preferred(f *Field, key string) (rank int) {
-	if f.Value.Kind != Null {
-		rank += 2
-	}
-	if f.Key == key {
-		rank++
-	}
-	return rank
-}
-
-// once leaves the first field of each key.
-func (p *skillParser) once(fields []Field) []Field {
-	seen := make(map[string]bool, len(fields))
-	return slices.DeleteFunc(fields, func(f Field) bool {
-		if seen[f.Key] {
-			p.add(lookleap.SeverityWarning, badFrontmatter(f.Offset, fmt.Sprintf("the key %s stands more than once; the first one was read", plaintext.Quote(f.Key, 64)), "keep one of them"))
-			return true
-		}
-		seen[f.Key] = true
-		return false
-	})
-}
-
-// search looks in a header for a line that gives a key in another way: indented,
-// as an item of a list, in bold type. Lines that belong to another key do not
-// count.
-func (p *skillParser) search(key string, header span) (Field, bool) {
-	parent := -1 // indentation of the last line that is a key without a value
+// looseClose looks inside a header for a line that is meant as its end.
+func looseClose(text []byte, header span) (cut, body span, ok bool) {
+	previous := 0
 	for at := header.start; at < header.end; {
-		line, next := lineAt(p.text, at)
+		line, next := lineAt(text, at)
+		content := line.of(text)
+		indent := len(content) - len(bytes.TrimLeft(content, " \t"))
+		switch {
+		case indent == len(content):
+		case isLooseFence(content) && (indent == 0 || previous < indent):
+			return span{header.start, line.start}, span{next, len(text)}, true
+		default:
+			previous = indent
+		}
 		at = next
-		text := line.of(p.text)
-		indent := len(text) - len(bytes.TrimLeft(text, " \t"))
-		if indent == len(text) {
-			continue
-		}
-		item := text[indent] == '-'
-		if parent >= 0 && (indent > parent || item && indent == parent) {
-			continue
-		}
-		parent = -1
-		start := line.start + len(text) - len(bytes.TrimLeft(text, " \t-*_#>`"))
-		found, valueAt, ok := looseKey(append(bytes.Replace(p.text[start:line.end:line.end], []byte("**"), []byte("  "), 2), '\n'), 0)
-		if !ok {
-			continue
-		}
-		valueAt += start
-		value := strings.Trim(string(p.text[min(valueAt, line.end):line.end]), " \t*")
-		if strings.HasSuffix(string(bytes.TrimSpace(text)), ":") {
-			parent = indent
-		}
-		if !strings.EqualFold(found, key) || isNull(value) || isBlockSign(value) {
-			continue
-		}
-		place := p.position(start)
-		p.add(lookleap.SeverityWarning, badFrontmatter(start, fmt.Sprintf("the %s was read from a line that is no key of the metadata", key), "write it as a line "+key+": in the first column"))
-		return Field{Key: key, Value: Value{Kind: Text, Text: unquoted(strings.TrimSpace(value)), Position: p.position(valueAt)}, Position: place}, true
 	}
-	return Field{}, false
+	return span{}, span{}, false
+}
+
+// maxPreface is the number of lines before the header that are looked at.
+const maxPreface = 100
+
+// looseSplit finds a header that does not begin with the file, or is not closed:
+// between fences of any kind, or from the first key on.
+func looseSplit(text []byte) (header, body span, ok bool) {
+	inComment, keyAt := false, -1
+	for at, lines := 0, 0; at < len(text) && lines < maxPreface; lines++ {
+		line, next := lineAt(text, at)
+		content := bytes.TrimLeft(line.of(text), byteOrderMark)
+		switch trimmed := bytes.TrimSpace(content); {
+		case isLooseFence(content):
+			if header, body, ok := looseEnd(text, next); ok {
+				return header, body, true
+			}
+		case inComment, bytes.HasPrefix(trimmed, []byte("<!--")):
+			inComment = !bytes.Contains(trimmed, []byte("-->"))
+		case keyAt < 0:
+			if _, _, ok := looseKey(text, line.end-len(content)); ok {
+				keyAt = line.end - len(content)
+			}
+		}
+		at = next
+	}
+	if keyAt < 0 {
+		return span{}, span{}, false
+	}
+	return looseEnd(text, keyAt)
+}
+
+// looseEnd finds the end of a header that begins at an offset, and whether it
+// has the two keys that a skill needs: at a fence, or where text begins that is
+// neither key nor below one.
+func looseEnd(text []byte, start int) (header, body span, ok bool) {
+	name, description := false, false
+	blank, stop := false, -1
+	for at := start; at < len(text); {
+		line, next := lineAt(text, at)
+		content := line.of(text)
+		key, _, isKey := looseKey(text, line.end-len(bytes.TrimLeft(content, " \t-*")))
+		name = name || isKey && strings.EqualFold(key, "name")
+		description = description || isKey && strings.EqualFold(key, "description")
+		both := name && description
+		heading := len(content) > 1 && content[0] == '#' && bytes.HasPrefix(bytes.TrimLeft(content, "#"), []byte(" "))
+		switch {
+		case isLooseFence(content) || bytes.HasPrefix(content, []byte("```")):
+			if !both {
+				return span{}, span{}, false
+			}
+			return span{start, line.start}, span{next, len(text)}, true
+		case both && blank && heading:
+			if stop < 0 {
+				stop = line.start
+			}
+			return span{start, stop}, span{stop, len(text)}, true
+		case both && blank && stop < 0 && !isKey && len(content) > 0 && content[0] != ' ' && content[0] != '\t':
+			stop = line.start
+		}
+		blank = len(bytes.TrimSpace(content)) == 0
+		at = next
+	}
+	if stop < 0 {
+		stop = len(text)
+	}
+	return span{start, stop}, span{stop, len(text)}, name && description
 }

@@ -1,11 +1,17 @@
 package dvs
 
 import (
+	"compress/gzip"
+	"errors"
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/strictjson"
+	"github.com/lookleap/lookleap/internal/strictxml"
 )
 
 // Listing is a skill that an origin lists (section 3.2). Everything but Skill is
@@ -96,4 +102,376 @@ func (l *Listings) add(entry Listing, at lookleap.Position) {
 	l.seen[id] = true
 	entry.Source = l.source
 	l.Skills = append(l.Skills, entry)
+}
+
+// Where origins list their skills.
+const (
+	SkillsPrefix      = "/.well-known/skills/"       // this draft, and Agent Skills discovery v0.1
+	AgentSkillsPrefix = "/.well-known/agent-skills/" // Agent Skills discovery v0.2
+	IndexFile         = "index.json"
+	IndexSchema       = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
+)
+
+// indexDepth is how deep an index may be nested.
+const indexDepth = 16
+
+// ParseIndex reads the index of an origin, which was served at the URL at. It
+// has one of three shapes: an array of entries with name, description and path;
+// an object with such an array, or with "files" (v0.1); an object with $schema
+// and digests (v0.2). An entry that is incomplete, or that leads elsewhere, is
+// skipped with a finding and does not spoil the rest. What is no index at all is
+// an [*lookleap.Error] with bad-index or unknown-schema.
+func ParseIndex(data []byte, at string, rules Rules, limits Limits) (*Listings, error) {
+	limits = limits.withDefaults()
+	source, err := rules.urls().Parse(at)
+	if err != nil {
+		return nil, badURL(at, err)
+	}
+	root, err := strictjson.Parse(data, strictjson.Limits{Size: limits.Index, Depth: indexDepth})
+	if err != nil {
+		return nil, badJSON(CodeBadIndex, at, err)
+	}
+	entries, digests, refused := indexEntries(at, root)
+	if refused != nil {
+		return nil, refused
+	}
+	list := newListings(at)
+	n := 0
+	for entry := range entries.Elements() {
+		if n++; n > limits.IndexEntries {
+			list.find(lookleap.SeverityWarning, CodeIndexTruncated, "DVS-3.2-22", fmt.Sprintf("the index has more than %d entries, and the rest is left out", limits.IndexEntries), lookleap.Position{})
+			break
+		}
+		place := lookleap.Position{Offset: entry.Offset(), Path: fmt.Sprintf("%s#%d", at, n-1)}
+		listing, err := rules.indexEntry(list, source, entry, digests, place)
+		if err != nil {
+			list.find(lookleap.SeverityWarning, lookleap.CodeOf(err), "DVS-3.2-20", "the entry is skipped: "+sentence(err), place)
+			continue
+		}
+		list.add(listing, place)
+	}
+	return list.done(), nil
+}
+
+// indexEntries finds the array of entries and tells whether they promise digests.
+func indexEntries(at string, root strictjson.Value) (entries strictjson.Value, digests bool, err *lookleap.Error) {
+	if root.Kind() == strictjson.Array {
+		return root, false, nil
+	}
+	if root.Kind() != strictjson.Object {
+		return entries, false, refuse(CodeBadIndex, at, "an index is an array or an object", "")
+	}
+	if schema, ok := root.Member("$schema"); ok {
+		text, _ := schema.Text()
+		if text != IndexSchema {
+			return entries, false, refuse(CodeUnknownSchema, at, "the index names the schema "+plaintext.Quote(schema.Source(), 100)+", which is not known here", "")
+		}
+		digests = true
+	}
+	entries, ok := root.Member("skills")
+	if !ok || entries.Kind() != strictjson.Array {
+		return entries, false, refuse(CodeBadIndex, at, `the object has no array "skills"`, "")
+	}
+	return entries, digests, nil
+}
+
+// indexEntry reads one entry.
+func (r Rules) indexEntry(list *Listings, source domain.URL, v strictjson.Value, digests bool, at lookleap.Position) (Listing, error) {
+	var fields struct{ name, description, path, url, kind, digest string }
+	for _, f := range []struct {
+		member string
+		to     *string
+	}{
+		{"name", &fields.name}, {"description", &fields.description}, {"path", &fields.path}, {"url", &fields.url}, {"type", &fields.kind}, {"digest", &fields.digest},
+	} {
+		if err := textMember(v, f.member, f.to); err != nil {
+			return Listing{}, err
+		}
+	}
+	if !isName(fields.name) {
+		return Listing{}, refuse(lookleap.CodeBadName, fields.name, "the entry has no usable name", "use lower-case letters, digits and hyphens")
+	}
+	listing := Listing{Name: fields.name, Description: fields.description}
+	if digests {
+		if fields.kind != "skill-md" {
+			return Listing{}, refuse(CodeUnknownType, fields.kind, "only entries of the type skill-md are read here", "")
+		}
+		digest, err := ParseDigest(fields.digest)
+		if err != nil || fields.url == "" {
+			return Listing{}, refuse(CodeBadIndexEntry, fields.digest, "the entry lacks its url or a digest of the form sha256:…", "")
+		}
+		listing.Digest = digest
+	}
+	skill, err := r.entryLocation(source, fields.name, fields.path, fields.url)
+	if err != nil {
+		return Listing{}, err
+	}
+	listing.Skill = skill
+	if fields.description == "" {
+		list.find(lookleap.SeverityInfo, CodeBadIndexEntry, "DVS-3.2-16", "the entry has no description", at)
+	}
+	listing.Files = list.listedFiles(v, at)
+	return listing, nil
+}
+
+func textMember(v strictjson.Value, name string, to *string) error {
+	member, ok := v.Member(name)
+	if v.Kind() != strictjson.Object {
+		return refuse(CodeBadIndexEntry, "", "the entry is no object", "")
+	}
+	if !ok {
+		return nil
+	}
+	text, err := member.Text()
+	if err != nil {
+		return refuse(CodeBadIndexEntry, name, "the value is not a string", "use a string")
+	}
+	*to = strings.Clone(text)
+	return nil
+}
+
+// entryLocation gives the skill that an entry names by path or url; without
+// either it lies in the directory of its name.
+func (r Rules) entryLocation(source domain.URL, name, path, url string) (SkillURL, error) {
+	if path == "" && url == "" {
+		path = SkillsPrefix + name + "/"
+	}
+	var found SkillURL
+	for _, ref := range []string{path, url} {
+		if ref == "" {
+			continue
+		}
+		skill, err := r.entryAt(source, ref)
+		if err != nil {
+			return SkillURL{}, err
+		}
+		if !found.IsZero() && found.String() != skill.String() {
+			return SkillURL{}, refuse(CodeConflictingPath, ref, "path and url name two locations", "use one of them")
+		}
+		found = skill
+	}
+	return found, nil
+}
+
+// maxListedFiles is how many files an index may name, all its entries together.
+const maxListedFiles = 10_000
+
+// listedFiles reads the list of files of an entry of v0.1. A path that leads out of
+// the directory is left out.
+func (l *Listings) listedFiles(v strictjson.Value, at lookleap.Position) []string {
+	member, ok := v.Member("files")
+	if !ok {
+		return nil
+	}
+	var files []string
+	for f := range member.Elements() {
+		if l.files == maxListedFiles {
+			l.find(lookleap.SeverityWarning, CodeIndexTruncated, "DVS-3.2-22", fmt.Sprintf("the index has more than %d files, and the rest is left out", maxListedFiles), at)
+			break
+		}
+		l.files++
+		text, err := f.Text()
+		if err == nil && !isListedPath(text) {
+			err = errors.New("it is no path below the skill's directory")
+		}
+		if err != nil {
+			l.find(lookleap.SeverityWarning, CodeBadIndexEntry, "DVS-4.1-04", fmt.Sprintf("a file of the entry is left out: %v", err), at)
+			continue
+		}
+		files = append(files, strings.Clone(text))
+	}
+	return files
+}
+
+// isListedPath is the rule of discovery v0.1 for paths: printable ASCII without
+// backslash, "?", "#" and brackets, relative, and without dot segments.
+func isListedPath(path string) bool {
+	for i := range len(path) {
+		if c := path[i]; c < 0x20 || c > 0x7E || strings.IndexByte(`\?#[]%:`, c) >= 0 {
+			return false
+		}
+	}
+	for segment := range strings.SplitSeq(path, "/") {
+		if segment == "" || segment == "." || segment == ".." {
+			return false
+		}
+	}
+	return true
+}
+
+// maxLocation is how many characters a location has at most (sitemaps.org).
+const maxLocation = 2048
+
+// ReadSitemap reads a sitemap, or an index of sitemaps, that was served at the
+// URL at, as a stream: what it keeps grows with the skills in it and not with
+// its length. A skill is a location that ends in /SKILL.md, or a directory right
+// below /.well-known/skills/; every other location is passed over, and those of
+// another origin are findings. Beyond a limit reading stops, with a finding, and
+// what was read counts. A file that is not well-formed, or has a document type,
+// is an [*lookleap.Error] with bad-sitemap, and nothing of it counts.
+func ReadSitemap(body io.Reader, at string, rules Rules, limits Limits) (*Listings, error) {
+	limits = limits.withDefaults()
+	source, err := rules.urls().Parse(at)
+	if err != nil {
+		return nil, badURL(at, err)
+	}
+	s := &sitemap{rules: rules, source: source, limits: limits, list: newListings(at)}
+	s.scanner = strictxml.NewReader(body, strictxml.Options{Limits: strictxml.Limits{
+		Bytes: limits.Sitemap, Depth: 16, Text: 64 << 10, Token: 64 << 10, Tokens: 40 * limits.SitemapURLs,
+	}})
+	switch err := s.read(); {
+	case err == nil:
+	case errors.Is(err, strictxml.ErrLimit), errors.Is(err, errInflated):
+		s.limit(fmt.Sprintf("reading stopped: %v", err))
+	default:
+		return nil, &lookleap.Error{Code: CodeBadSitemap, Subject: domain.Redact(at), Message: "the sitemap cannot be read", Err: err}
+	}
+	return s.list.done(), nil
+}
+
+type sitemap struct {
+	rules   Rules
+	source  domain.URL
+	limits  Limits
+	list    *Listings
+	scanner *strictxml.Scanner
+
+	index bool            // an index of sitemaps
+	loc   strings.Builder // text of the open loc
+	long  bool
+	count int
+}
+
+var errDoctype = errors.New("a sitemap has no document type")
+
+// read goes through the elements: urlset/url/loc or sitemapindex/sitemap/loc.
+func (s *sitemap) read() error {
+	inLoc := false
+	for {
+		t, err := s.scanner.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch t.Kind {
+		case strictxml.Doctype:
+			return errDoctype
+		case strictxml.StartElement:
+			switch depth := s.scanner.Depth(); {
+			case depth == 1 && t.Name.Local != "urlset" && t.Name.Local != "sitemapindex":
+				return fmt.Errorf("the root element is %s", plaintext.Quote(t.Name.Local, 40))
+			case depth == 1:
+				s.index = t.Name.Local == "sitemapindex"
+			case depth == 3 && t.Name.Local == "loc" && isSitemapSpace(t.Name.Space):
+				inLoc, s.long = true, false
+				s.loc.Reset()
+			}
+		case strictxml.Text, strictxml.CData:
+			if inLoc && s.scanner.Depth() == 3 {
+				if s.long = s.long || s.loc.Len()+len(t.Text) > maxLocation+64; !s.long {
+					s.loc.WriteString(t.Text)
+				}
+			}
+		case strictxml.EndElement:
+			if inLoc && t.Name.Local == "loc" {
+				inLoc = false
+				if !s.location(strings.Trim(s.loc.String(), " \t\r\n"), t.Offset) {
+					return nil
+				}
+			}
+		}
+	}
+}
+
+// isSitemapSpace tells the sitemap's own elements from those of extensions.
+func isSitemapSpace(space string) bool {
+	return space == "" || strings.HasSuffix(space, "/schemas/sitemap/0.9")
+}
+
+// location takes one location over; false ends the reading.
+func (s *sitemap) location(loc string, offset int) bool {
+	if s.count++; s.count > s.limits.SitemapURLs {
+		s.limit(fmt.Sprintf("the sitemap has more than %d locations", s.limits.SitemapURLs))
+		return false
+	}
+	at := lookleap.Position{Offset: offset, Path: s.list.source}
+	switch {
+	case s.long || len(loc) >= maxLocation:
+		s.list.find(lookleap.SeverityWarning, CodeSitemapLimit, "DVS-3.2-10", "a location is longer than a location may be", at)
+	case s.index:
+		s.child(loc, at)
+	case s.isCandidate(loc):
+		skill, err := s.rules.entryAt(s.source, loc)
+		if err != nil {
+			s.list.find(lookleap.SeverityWarning, err.Code, "DVS-3.2-08", "the location is skipped: "+sentence(err), at)
+			break
+		}
+		if len(s.list.Skills) >= s.limits.Candidates {
+			s.limit(fmt.Sprintf("the sitemap has more than %d skills", s.limits.Candidates))
+			return false
+		}
+		s.list.add(Listing{Skill: skill}, at)
+	}
+	return true
+}
+
+func (s *sitemap) limit(message string) {
+	s.list.find(lookleap.SeverityWarning, CodeSitemapLimit, "DVS-3.2-10", message, lookleap.Position{Path: s.list.source})
+}
+
+// child notes a further sitemap of the same origin.
+func (s *sitemap) child(loc string, at lookleap.Position) {
+	u, err := s.rules.urls().Parse(loc)
+	switch {
+	case err != nil || u.Origin() != s.source.Origin():
+		s.list.find(lookleap.SeverityWarning, CodeSitemapNested, "DVS-3.2-09", "a sitemap of another origin is skipped: "+plaintext.Quote(domain.Redact(loc), 200), at)
+	case len(s.list.Children) >= s.limits.SitemapChildren:
+		if len(s.list.Children) == s.limits.SitemapChildren && s.count == s.limits.SitemapChildren+1 {
+			s.limit(fmt.Sprintf("more than %d sitemaps are named, and the rest is left out", s.limits.SitemapChildren))
+		}
+	default:
+		s.list.Children = append(s.list.Children, u.String())
+	}
+}
+
+// isCandidate reports whether a location is that of a skill, by its end alone.
+func (s *sitemap) isCandidate(loc string) bool {
+	path, _, _ := strings.Cut(loc, "#")
+	path, _, _ = strings.Cut(path, "?")
+	if strings.HasSuffix(path, "/"+EntryFile) {
+		return true
+	}
+	_, path, _ = strings.Cut(path, "://")
+	_, path, _ = strings.Cut(path, "/")
+	below, ok := strings.CutPrefix("/"+path, SkillsPrefix)
+	below = strings.TrimSuffix(below, "/")
+	return ok && below != "" && !strings.ContainsAny(below, "/.")
+}
+
+var errInflated = errors.New("the compressed sitemap is larger than its limit")
+
+// inflate undoes the compression of a .gz file as a stream, up to a limit.
+func inflate(body io.Reader, limit int) (io.Reader, error) {
+	z, err := gzip.NewReader(body)
+	if err != nil {
+		return nil, err
+	}
+	return &bounded{z, limit}, nil
+}
+
+// bounded fails beyond a number of octets, which io.LimitReader would pass off
+// as an end.
+type bounded struct {
+	io.Reader
+	left int
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if b.left -= n; b.left < 0 {
+		return 0, errInflated
+	}
+	return n, err
 }

@@ -1,6 +1,8 @@
 package dvs
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -126,4 +128,197 @@ func (s *Loaded) Deactivate() {
 	s.skill, s.file = nil, nil
 	s.mu.Unlock()
 	s.loader.files.Invalidate(s.ID.served.String())
+}
+
+// standing is on what terms a skill was loaded. Each later step checks that the
+// registry and the options of the loader still allow them, also in another
+// process (section 7).
+type standing struct {
+	Skill  string     `json:"skill"`
+	Root   string     `json:"root"`
+	Source RootSource `json:"source"`
+	Under  string     `json:"under,omitempty"` // root that the caller of LoadUnder named
+
+	Profile       Profile `json:"profile"`
+	RequireSecure bool    `json:"requireSecure,omitempty"`
+}
+
+// standing returns the terms of a loaded skill.
+func (s *Loaded) standing() standing {
+	return standing{Skill: s.ID.String(), Root: s.Root.String(), Source: s.Source, Under: s.under, Profile: s.claim.Profile, RequireSecure: s.claim.RequireSecure}
+}
+
+// stillAllowed returns why a skill may not be used any longer, or not by this
+// loader; nil if it may.
+func (l *Loader) stillAllowed(s standing) *lookleap.Error {
+	rules := l.rules()
+	u, refused := rules.parseSkillURL(s.Skill)
+	if refused != nil {
+		return refused
+	}
+	root, refused := rules.parseTrustRoot(s.Root)
+	if refused != nil {
+		return refused
+	}
+	d := l.roots.Find(u)
+	if s.Under != "" {
+		d.Source = ByHost // whatever the registry has, unless the table has changed
+		if under, refused := rules.parseTrustRoot(s.Under); refused != nil || !under.Covers(u) {
+			d.Source = Undeclared
+		}
+	}
+	if refused := d.refusal(s.Skill); refused != nil {
+		return refused
+	}
+	switch {
+	case !root.Covers(u):
+		return refuse(CodeOutsideTrustRoot, s.Skill, "the skill URL does not lie under its trust root any longer", "load the skill again")
+	case d.Source.Registered():
+	case s.Source.Registered():
+		return refuse(CodeNeedsRoot, s.Skill, "the trust root of the skill was unregistered", "register the root and load the skill again")
+	case l.options.Strict:
+		return refuse(CodeNeedsRoot, s.Skill, "only registered trust roots count here", "register the root and load the skill again")
+	case s.Source == SkillOnly:
+	case d.Source != DefaultOrigin:
+		return refuse(CodeNeedsRoot, s.Skill, "the trust root of this skill was not confirmed", "register the root and load the skill again")
+	}
+	switch {
+	case l.options.RequireSecure && !s.RequireSecure:
+		return refuse(CodeDNSSECInsecure, s.Skill, "the skill was loaded without a demand for signed DNS, which is made here", "load the skill again")
+	case l.options.Profile.strictness() > s.Profile.strictness():
+		return refuse(lookleap.CodePlanInvalid, s.Skill, "the skill was read by the profile "+s.Profile.String()+", and here a stricter one counts: "+l.options.Profile.String(), "load the skill again")
+	}
+	return nil
+}
+
+// strictness orders the profiles.
+func (p Profile) strictness() int { return slices.Index([]Profile{Lenient, DVS, AgentSkills}, p) }
+
+// checkStanding is stillAllowed as a verdict that is reported.
+func (l *Loader) checkStanding(ctx context.Context, s standing) error {
+	if refused := l.stillAllowed(s); refused != nil {
+		return l.refuseTarget(ctx, s.Skill, refused)
+	}
+	return nil
+}
+
+// checkHop judges a redirect before it is followed, by the rules and the registry.
+func (l *Loader) checkHop(root TrustRoot, claim Claim, to domain.URL) *lookleap.Error {
+	if refused := l.rules().checkHop(root, claim, to.String()); refused != nil {
+		return refused
+	}
+	return l.roots.at(to).refusal(to.String())
+}
+
+// Crossing is told before a skill that another one refers to is first used, if
+// it lies under another root: trust is extended to another party (section 6).
+type Crossing struct {
+	From, To         string // identities of the skills
+	FromRoot, ToRoot string
+	NewDomain        bool     // the hosting domains differ
+	Chain            []string // identities that led here, From included
+}
+
+// LoadRef loads a skill that this one refers to, by a full https URL or by a
+// relative path to another SKILL.md (section 6). The child has the root,
+// consents and limits that it would have if it were loaded directly: under a
+// registered root it loads at once, under any other the user is asked first:
+// outside of the parent's root before anything is sent, since an address can
+// carry what the parent knows. Nothing of the parent's covers it. [Options.Notify] hears of another root
+// before the first byte is used.
+func (s *Loaded) LoadRef(ctx context.Context, ref string) (*Loaded, error) {
+	if err := s.ready(); err != nil {
+		return nil, err
+	}
+	l := s.loader
+	if err := s.use(); err != nil {
+		return nil, l.refuseTarget(ctx, ref, err)
+	}
+	if scheme, ok := schemeOf(ref); ok && scheme == "http" {
+		return nil, l.refuseTarget(ctx, ref, refuse(lookleap.CodeNotHTTPS, ref, "skills are not loaded over plain http", "use https"))
+	}
+	u, err := l.rules().urls().Resolve(s.base, ref)
+	if err != nil {
+		return nil, l.refuseTarget(ctx, ref, badURL(ref, err))
+	}
+	child, err := ParseSkillURL(u.String(), l.rules())
+	if err != nil {
+		return nil, l.refuseTarget(ctx, ref, err)
+	}
+	chain := append(slices.Clone(s.Chain), s.ID.String())
+	if err := l.checkChain(chain, child); err != nil {
+		return nil, l.refuseTarget(ctx, ref, err)
+	}
+	c := &candidate{Level: activated, Claim: Claim{URL: u.String()}, Chain: chain}
+	if err := l.mayAsk(ctx, c); err != nil {
+		return nil, err
+	}
+	foreign := c.skill.mapped && u.Host() == c.skill.ServingHost() && u.Host() != c.skill.Host()
+	if (foreign || !s.Root.Covers(c.skill) && !c.Claim.Source.Registered()) && !l.agreedBefore(c) {
+		c.verdict = l.unread(c) // refused if the user declines
+		s.cross(ctx, c)
+		got, err := l.askAdmission(ctx, c)
+		return got.loaded, err
+	}
+	if err := l.verify(ctx, c); err != nil {
+		return nil, err
+	}
+	if foreign {
+		c.Claim.Source = byDocument(c.Claim.Source)
+	}
+	s.cross(ctx, c)
+	got, err := l.admit(ctx, c, activated)
+	return got.loaded, err
+}
+
+// byDocument is the standing of a URL of the bytes' host that a document wrote:
+// the root that covers the page was not meant for it, so the user is asked
+// (DVS-3.1-45 to DVS-3.1-48).
+func byDocument(source RootSource) RootSource {
+	if source.Registered() {
+		return DefaultOrigin
+	}
+	return source
+}
+
+// checkChain bounds composition (DVS-6-02 to DVS-6-06).
+func (l *Loader) checkChain(chain []string, child SkillURL) *lookleap.Error {
+	id := child.String()
+	switch {
+	case slices.Contains(chain, id):
+		return refuse(CodeCompositionCycle, id, "the skill is already loading this one", "remove the circular reference")
+	case len(chain) >= l.limits.ChainDepth:
+		return refuse(CodeCompositionDepth, id, fmt.Sprintf("a chain has at most %d skills", l.limits.ChainDepth), "refer to the skill from a shorter chain")
+	}
+	return nil
+}
+
+// cross tells about a child under another root.
+func (s *Loaded) cross(ctx context.Context, c *candidate) {
+	if c.root.String() == s.Root.String() {
+		return
+	}
+	x := Crossing{From: s.ID.String(), To: c.skill.String(), FromRoot: s.Root.String(), ToRoot: c.root.String(),
+		NewDomain: c.root.HostingDomain() != s.Root.HostingDomain(), Chain: slices.Clone(c.Chain)}
+	message := fmt.Sprintf("the skill %s uses the skill %s under another trust root", domain.Redact(x.From), domain.Redact(x.To))
+	s.loader.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: CodeCrossing, Subject: domain.Redact(x.To),
+		Finding: &lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeCrossing, Requirement: "DVS-6-05", Message: message}})
+	if s.loader.options.Notify != nil {
+		s.loader.options.Notify(ctx, x)
+	}
+}
+
+// count bounds how many skills one session composes.
+func (l *Loader) count(c *candidate) error {
+	if len(c.Chain) == 0 {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	id := c.skill.String()
+	if !l.loaded[id] && len(l.loaded) >= l.limits.ChainTotal {
+		return refuse(CodeCompositionTotal, id, fmt.Sprintf("a session composes at most %d skills", l.limits.ChainTotal), "start another session")
+	}
+	l.loaded[id] = true
+	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -313,131 +312,6 @@ func (l *Loader) refuseConsent(ctx context.Context, v *lookleap.Verdict, err err
 	return l.refuse(ctx, &refused, err)
 }
 
-// admitted is what admission gives: one of the two.
-type admitted struct {
-	registration *Registration
-	loaded       *Loaded
-}
-
-// admit asks for the consent that a candidate needs, and makes it usable.
-func (l *Loader) admit(ctx context.Context, c *candidate, to level) (admitted, error) {
-	c.Level = to
-	ask := c.Claim.Source == Derived || to == activated && !c.Claim.Source.Registered()
-	if ask && !l.agreedBefore(c) {
-		return l.askAdmission(ctx, c)
-	}
-	return l.finish(ctx, c)
-}
-
-// key is what the consent to use a skill under a root is bound to.
-func (c *candidate) key(root TrustRoot) string {
-	return strings.Join([]string{"activate", c.skill.String(), root.String(), c.Evidence.Digest.String()}, "\n")
-}
-
-// agreedBefore reports whether the user agreed to use a candidate in this
-// session, and notes if that was without its derived root.
-func (l *Loader) agreedBefore(c *candidate) bool {
-	if c.Claim.Source != Derived {
-		return l.remembered(c.key(c.root))
-	}
-	directory, ok := l.rules().directoryRoot(c.skill, c.Evidence.Hops)
-	c.Only = ok && !l.options.Strict && l.remembered(c.key(directory))
-	return c.Only
-}
-
-// askAdmission asks for the consent, and does what the user agreed to.
-func (l *Loader) askAdmission(ctx context.Context, c *candidate) (admitted, error) {
-	req := l.admissionRequest(c)
-	c.parsed = nil // the plan has the file, and it is read again when the user has agreed
-	effect, err := (&plannedEffect{Type: effectAdmit, Candidate: c}).encode()
-	if err != nil {
-		return admitted{}, err
-	}
-	plan, err := lookleap.NewPlan(req, effect, l.host.Time())
-	if err != nil {
-		return admitted{}, err
-	}
-	approval, err := l.host.Ask(ctx, plan)
-	if err != nil {
-		return admitted{}, l.refuseConsent(ctx, c.verdict, err)
-	}
-	return l.commitAdmission(ctx, approval, c, false)
-}
-
-// commitAdmission does what the user agreed to. The consent is remembered for
-// the session, or until when the user says; the answer to a plan that was
-// suspended only for the latter.
-func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approval, c *candidate, resumed bool) (got admitted, err error) {
-	agreed := func() {
-		until := approval.Until()
-		if !resumed {
-			until = l.host.Time().Add(l.limits.Kept)
-		}
-		l.rememberUntil(c.key(c.root), until)
-	}
-	err = l.host.CommitApproved(ctx, approval, func(ctx context.Context, a *lookleap.Approval) error {
-		if d := l.roots.Find(c.skill); d.Revoked || d.Blocked {
-			l.declare(c)
-			return l.refuse(ctx, Decide(c.Claim, c.Evidence, l.host.Time(), l.rules()), nil)
-		}
-		switch {
-		case c.Claim.Source != Derived:
-		case a.Has(itemRoot):
-			if _, err := l.roots.Register(c.Claim.Root, ByUser); err != nil {
-				return err
-			}
-		default:
-			c.Only = true
-			l.declare(c)
-		}
-		agreed()
-		if c.unread() {
-			if err := l.verify(ctx, c); err != nil {
-				return err
-			}
-			agreed() // to these bytes, too
-		}
-		got, err = l.finish(ctx, c)
-		return err
-	})
-	return got, err
-}
-
-// unread reports whether nothing was asked for yet.
-func (c *candidate) unread() bool { return c.Evidence.Status == 0 }
-
-// finish judges once more by what the registry says now, and makes the result.
-// Changed bytes take back what was agreed to before.
-func (l *Loader) finish(ctx context.Context, c *candidate) (admitted, error) {
-	l.declare(c)
-	now := l.host.Time()
-	if c.Evidence.Fresh.Before(now) {
-		c.Evidence.Fresh = now // the user took longer than the copy is fresh
-	}
-	if c.Claim.Source == Derived {
-		return admitted{}, l.refuse(ctx, Decide(c.Claim, c.Evidence, now, l.rules()), nil)
-	}
-	if err := l.decide(ctx, c, now); err != nil {
-		return admitted{}, err
-	}
-	id := c.skill.String()
-	identity := DigestOf([]byte(id))
-	is := seenSkill{c.parsed.Header, c.parsed.Digest}
-	if was, ok := l.seen.Get(identity); ok && was != is && (was.header != is.header || c.Level == activated) {
-		l.forget(id)
-		c.verdict.Findings = append(c.verdict.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeChanged, Requirement: "DVS-4.6-03",
-			Message: CodeChanged.Title(), Position: lookleap.Position{Path: domain.Redact(id)}})
-	}
-	l.seen.Add(identity, is)
-	l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventVerdict, Code: c.verdict.Code, Subject: c.verdict.Subject, Verdict: c.verdict})
-	if c.Level == registered {
-		return admitted{registration: &Registration{Metadata: c.parsed.Metadata, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: c.parsed.Digest,
-			Verdict: c.verdict, loader: l, pin: c.Claim.Pin, hint: c.Hint}}, nil
-	}
-	loaded, err := l.newLoaded(c)
-	return admitted{loaded: loaded}, err
-}
-
 // Revoke ends trust in a root and all below it, and forgets every copy and
 // consent that this loader has; skills in use refuse from then on (section 7).
 func (l *Loader) Revoke(root TrustRoot) {
@@ -467,4 +341,63 @@ func (l *Loader) forgetAll(revoked string) {
 		Finding: &lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeRevoked, Requirement: "DVS-7-03", Message: "trust in " + plaintext.Quote(revoked, 400) + " was revoked"}})
 	l.files.Purge()
 	l.forgetConsents()
+}
+
+// Limits bound what skills may make this package do. A zero field takes the
+// default beside it.
+type Limits struct {
+	// What ParseSkill reads.
+	Skill       int // octets of SKILL.md; 1 MiB
+	Frontmatter int // octets between the fences; 16 KiB
+	Depth       int // nesting of the frontmatter; 16
+
+	// What a Loader fetches.
+	URL       int           // octets of a URL or reference; 8192
+	Resource  int           // octets of one bundled resource; 10 MiB
+	Time      time.Duration // for one document, redirects included; 10 s
+	Redirects int           // followed; 5
+	Kept      time.Duration // longest use of a copy without asking again; 24 h
+	Entries   int           // skills and resources kept in memory; 128
+	Memory    int           // octets of these; 64 MiB
+
+	// What discovery reads.
+	Index           int // octets of an index; 1 MiB
+	IndexEntries    int // of one index; 1000
+	Sitemap         int // octets of one sitemap, decompressed; 52,428,800
+	SitemapURLs     int // locations in one sitemap; 50,000
+	SitemapChildren int // sitemaps that a sitemap index may name; 10
+	Candidates      int // skills found at one origin; 10,000
+
+	// What a VerifiedFS, a lockfile or a directory of skills may hold.
+	Files int // files of one skill; 1,000
+	Total int // octets of all files of one skill; 64 MiB
+
+	// What composition may chain.
+	ChainDepth int // skills in one chain; 4
+	ChainTotal int // skills in one session; 32
+}
+
+func (l Limits) withDefaults() Limits {
+	for _, f := range []struct {
+		field *int
+		value int
+	}{
+		{&l.Skill, 1 << 20}, {&l.Frontmatter, 16 << 10}, {&l.Depth, 16},
+		{&l.URL, 8192}, {&l.Resource, 10 << 20}, {&l.Redirects, 5}, {&l.Entries, 128}, {&l.Memory, 64 << 20},
+		{&l.Index, 1 << 20}, {&l.IndexEntries, 1000},
+		{&l.Sitemap, 52_428_800}, {&l.SitemapURLs, 50_000}, {&l.SitemapChildren, 10}, {&l.Candidates, 10_000},
+		{&l.Files, 1000}, {&l.Total, 64 << 20},
+		{&l.ChainDepth, 4}, {&l.ChainTotal, 32},
+	} {
+		if *f.field <= 0 {
+			*f.field = f.value
+		}
+	}
+	if l.Time <= 0 {
+		l.Time = 10 * time.Second
+	}
+	if l.Kept <= 0 || l.Kept > 24*time.Hour {
+		l.Kept = 24 * time.Hour
+	}
+	return l
 }

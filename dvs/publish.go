@@ -4,12 +4,21 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"maps"
+	"net/http"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/roundtrip"
 )
 
 // IndexShape is one of the forms of an index that are in use.
@@ -158,4 +167,196 @@ func WriteSitemap(w io.Writer, origin string, skills []*Published) error {
 	b.WriteString("</urlset>\n")
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// LintOptions say for which place a skill directory is judged.
+type LintOptions struct {
+	Profile   Profile // DVS, or AgentSkills for the public format too; Lenient is no measure for publishing
+	Limits    Limits
+	Directory string // name of the directory, "" if it is not known
+	URL       string // where its SKILL.md shall be published, "" if that is not known
+	Root      string // trust root there; "": the origin of URL
+}
+
+// Lint judges a skill directory as its publisher wants to know it before others
+// do: the file SKILL.md, the names of all files, and where the references lead
+// (sections 3.1, 3.2, 4.1, 4.5 and 5.1). Fatal findings are what agents refuse.
+// The path of a finding is that of the file.
+func Lint(directory fs.FS, options LintOptions) []lookleap.Finding {
+	files, err := ReadSkillDir(directory, options.Limits)
+	if err == nil {
+		return lintFiles(files, options)
+	}
+	l := &linter{options: options}
+	l.place()
+	var e *lookleap.Error
+	if errors.As(err, &e) && e.Code != lookleap.CodeIO {
+		l.file(lookleap.SeverityError, e.Code, "DVS-4.1-01", e.Subject, e.Message, e.Fix)
+	} else {
+		l.file(lookleap.SeverityError, lookleap.CodeIO, "DVS-4.1-01", ".", err.Error(), "make the directory readable")
+	}
+	return l.findings
+}
+
+// lintFiles judges the files of a skill directory.
+func lintFiles(files map[string][]byte, options LintOptions) []lookleap.Finding {
+	l := &linter{options: options}
+	l.place()
+	l.files(files)
+	content, ok := files[EntryFile]
+	if !ok {
+		return l.findings
+	}
+	skill, findings, _ := ParseSkill(content, options.Profile, options.Limits)
+	for _, f := range findings {
+		f.Path = EntryFile
+		l.findings = append(l.findings, f)
+	}
+	if skill == nil {
+		return l.findings
+	}
+	l.text = content
+	if options.Directory != "" {
+		before := len(l.findings)
+		l.nameAndDirectory(&skill.Metadata, options.Directory, options.Profile)
+		for i := range l.findings[before:] {
+			l.findings[before+i].Path = EntryFile
+		}
+	}
+	l.references(skill, files)
+	return l.findings
+}
+
+type linter struct {
+	report
+	options LintOptions
+	base    domain.URL // zero: not known
+	root    domain.URL
+}
+
+// file adds a finding about a file or URL as a whole.
+func (l *linter) file(severity lookleap.Severity, code lookleap.Code, requirement, at, message, fix string) {
+	l.findings = append(l.findings, lookleap.Finding{Severity: severity, Code: code, Requirement: requirement, Message: message, Fix: fix,
+		Position: lookleap.Position{Path: at}})
+}
+
+// place judges the URL and the trust root.
+func (l *linter) place() {
+	if l.options.URL == "" {
+		return
+	}
+	fail := func(at string, err error) {
+		e := badURL(at, err)
+		l.file(lookleap.SeverityError, e.Code, "DVS-3.1-01", at, e.Message, e.Fix)
+	}
+	base, err := domain.Parse(l.options.URL)
+	if err != nil {
+		fail(l.options.URL, err)
+		return
+	}
+	root, err := domain.Parse(base.Origin() + "/")
+	if l.options.Root != "" {
+		root, err = domain.Parse(l.options.Root)
+	}
+	if err != nil {
+		fail(l.options.Root, err)
+		return
+	}
+	if path.Base(base.Path()) != EntryFile {
+		base, _ = base.Resolve(strings.TrimSuffix(base.Path(), "/") + "/" + EntryFile)
+	}
+	l.base, l.root = base, root
+	if !base.Under(root) {
+		l.file(lookleap.SeverityError, CodeOutsideTrustRoot, "DVS-3.1-49", base.String(), "the skill's URL does not lie under its trust root", "publish it below "+root.String())
+	}
+	if !strings.HasPrefix(base.Path(), SkillsPrefix) {
+		l.file(lookleap.SeverityInfo, CodeNotWellKnownAt, "DVS-3.2-02", base.String(), "the skill is published outside of "+SkillsPrefix, "publish an organisation's official skills there")
+	}
+}
+
+// files judges which files there are.
+func (l *linter) files(files map[string][]byte) {
+	if _, ok := files[EntryFile]; !ok {
+		message, fix := "the directory has no SKILL.md", "add one"
+		for name := range files {
+			if strings.EqualFold(name, EntryFile) {
+				message, fix = fmt.Sprintf("the entry file is named %s", plaintext.Quote(name, 64)), "rename it to SKILL.md: the case of letters counts in URLs"
+			}
+		}
+		l.file(lookleap.SeverityError, CodeMissingSkillMD, "DVS-4.1-01", ".", message, fix)
+	}
+	for name := range files {
+		if e := strings.ToLower(path.Ext(name)); e != ".md" && extensions[e] == markdownFile {
+			l.file(lookleap.SeverityInfo, lookleap.CodeMediaType, "DVS-4.5.1-01", name, "instructions have another extension than .md", "rename the file")
+		}
+	}
+}
+
+// references judges where the instructions lead.
+func (l *linter) references(skill *Skill, files map[string][]byte) {
+	base, root, known := l.base, l.root, !l.base.IsZero()
+	if !known {
+		base, _ = domain.Parse("https://skill.example/skill/" + EntryFile)
+		root, _ = domain.Parse("https://skill.example/")
+	}
+	directory, _ := base.Resolve(strings.TrimSuffix(base.Path(), EntryFile))
+	references := skill.References()
+	l.findings = slices.Grow(l.findings, len(references)) // most are findings, or there are few
+	for _, r := range references {
+		add := func(severity lookleap.Severity, code lookleap.Code, requirement, message, fix string) {
+			position := r.Position
+			position.Path = EntryFile
+			l.findings = append(l.findings, lookleap.Finding{Severity: severity, Code: code, Requirement: requirement, Fix: fix, Position: position,
+				Message: "the reference " + plaintext.Quote(r.Target, 100) + " " + message})
+		}
+		target, err := base.Resolve(strings.ReplaceAll(r.Target, " ", "%20"))
+		if err != nil {
+			if !r.Bare {
+				add(lookleap.SeverityWarning, badURL(r.Target, err).Code, "DVS-4.4-04", "is no URL that agents follow", "write an https URL or a relative path")
+			}
+			continue
+		}
+		name, inside := strings.CutPrefix(target.Path(), directory.Path())
+		absolute := strings.Contains(r.Target, "://") || strings.HasPrefix(r.Target, "//")
+		content, exists := files[unescape(name)]
+		inDirectory, inRoot := target.Under(directory), target.Under(root)
+		switch kind := KindOf(name, content); {
+		case !inDirectory && inRoot && !absolute && kind == Script:
+			add(lookleap.SeverityError, CodeScriptOutside, "DVS-4.5.2-01", "leads to a script outside of the skill's directory", "put the script into the directory")
+		case !inDirectory && inRoot && !absolute && kind == Data:
+			add(lookleap.SeverityError, CodeDataOutside, "DVS-4.5.3-01", "leads to data outside of the skill's directory", "put the file into the directory")
+		case !inRoot && absolute:
+			add(lookleap.SeverityInfo, CodeResourceRoot, "DVS-5.1-03", "leads out of the trust root, so agents ask the user first", "bundle the file if the skill needs it")
+		case !inRoot:
+			add(lookleap.SeverityError, CodeResourceRoot, "DVS-5.1-03", "leads out of the trust root", "bundle the file")
+		case inDirectory && inside && name != "" && !exists && !absolute:
+			add(lookleap.SeverityWarning, CodeNotBundled, "DVS-4.1-04", "names a file that is not there", "add the file, or correct the reference")
+		}
+	}
+}
+
+// LintResponse judges how a server answers for a SKILL.md: over https, with the
+// media type of Markdown and no other character set than UTF-8 (section 4.2).
+func LintResponse(url string, header http.Header) []lookleap.Finding {
+	header = roundtrip.Canonical(header)
+	l := &linter{options: LintOptions{URL: url}}
+	l.place()
+	bad := func(severity lookleap.Severity, code lookleap.Code, requirement, message string) {
+		l.file(severity, code, requirement, url, message, "send Content-Type: "+markdownType)
+	}
+	mediaType, params, err := fetch.ParseMediaType(header)
+	switch charset, given := params["charset"]; {
+	case err != nil:
+		bad(lookleap.SeverityError, lookleap.CodeMediaType, "DVS-4.2-03", "the server gives no usable media type")
+	case mediaType != "text/markdown":
+		bad(lookleap.SeverityError, lookleap.CodeMediaType, "DVS-4.2-03", fmt.Sprintf("the server says that the file is %s", plaintext.Quote(mediaType, 64)))
+	case given && !strings.EqualFold(charset, "utf-8"):
+		bad(lookleap.SeverityError, lookleap.CodeNotUTF8, "DVS-4.2-06", "the server names another character set than UTF-8")
+	case !given:
+		bad(lookleap.SeverityInfo, lookleap.CodeCharset, "DVS-4.2-03", "the server names no character set, which text/markdown requires")
+	}
+	if !strings.EqualFold(header.Get("X-Content-Type-Options"), "nosniff") {
+		l.file(lookleap.SeverityInfo, lookleap.CodeMediaType, "DVS-4.2-03", url, "browsers may guess another type", "send X-Content-Type-Options: nosniff")
+	}
+	return l.findings
 }

@@ -3,8 +3,11 @@ package dvs_test
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -76,6 +79,90 @@ func TestWellKnownSkillURL(t *testing.T) {
 		t.Run("DVS-3.2-03/reject-"+name, func(t *testing.T) {
 			if got, err := dvs.WellKnownSkillURL(c.origin, c.skill); lookleap.CodeOf(err) != c.code || got != "" {
 				t.Errorf("%q %v", got, err)
+			}
+		})
+	}
+}
+
+func TestLint(t *testing.T) {
+	const good = "name: a\ndescription: b\n"
+	at := func(body string, more ...string) fstest.MapFS {
+		files := fstest.MapFS{"SKILL.md": {Data: []byte("---\n" + good + "---\n" + body)}}
+		for _, name := range more {
+			files[name] = &fstest.MapFile{Data: []byte("x")}
+		}
+		return files
+	}
+	const url = "https://example.com/.well-known/skills/a/SKILL.md"
+	for _, c := range []struct {
+		id, name string
+		files    fstest.MapFS
+		options  dvs.LintOptions
+		code     lookleap.Code // "": no finding at all
+		severity lookleap.Severity
+	}{
+		{"DVS-4.1-01", "accept", at("x"), dvs.LintOptions{Directory: "a", URL: url}, "", 0},
+		{"DVS-4.1-01", "reject-none", fstest.MapFS{"x.md": {}}, dvs.LintOptions{}, dvs.CodeMissingSkillMD, lookleap.SeverityError},
+		{"DVS-4.1-02", "accept-only-skill-md", at("x"), dvs.LintOptions{Profile: dvs.AgentSkills}, "", 0},
+		{"DVS-4.1-02", "reject-unsafe-file", at("x", "data/con"), dvs.LintOptions{}, dvs.CodeUnsafeName, lookleap.SeverityError},
+		{"DVS-4.2-01", "accept", at("x"), dvs.LintOptions{}, "", 0},
+		{"DVS-4.2-01", "reject-lower-case", fstest.MapFS{"skill.md": {Data: []byte("x")}}, dvs.LintOptions{}, dvs.CodeMissingSkillMD, lookleap.SeverityError},
+		{"DVS-3.1-01", "accept-https", at("x"), dvs.LintOptions{URL: url}, "", 0},
+		{"DVS-3.1-01", "reject-http", at("x"), dvs.LintOptions{URL: "http://example.com/.well-known/skills/a/SKILL.md"}, lookleap.CodeNotHTTPS, lookleap.SeverityError},
+		{"DVS-3.2-02", "accept-well-known", at("x"), dvs.LintOptions{URL: url}, "", 0},
+		{"DVS-3.2-02", "accept-elsewhere", at("x"), dvs.LintOptions{URL: "https://example.com/a/SKILL.md"}, dvs.CodeNotWellKnownAt, lookleap.SeverityInfo},
+		{"DVS-4.3-12", "accept-same", at("x"), dvs.LintOptions{Directory: "a"}, "", 0},
+		{"DVS-4.3-12", "accept-other", at("x"), dvs.LintOptions{Directory: "b"}, dvs.CodeNameDirectory, lookleap.SeverityInfo},
+		{"DVS-4.3-12", "reject-other", at("x"), dvs.LintOptions{Directory: "b", Profile: dvs.AgentSkills}, dvs.CodeNameDirectory, lookleap.SeverityError},
+		{"DVS-5.1-03", "accept-inside", at("[x](../b/GUIDE.md)"), dvs.LintOptions{URL: url}, "", 0},
+		{"DVS-5.1-03", "accept-foreign-after-asking", at("<https://h.example/x.md>"), dvs.LintOptions{URL: url}, dvs.CodeResourceRoot, lookleap.SeverityInfo},
+		{"DVS-5.1-03", "reject-outside", at("[x](../b/GUIDE.md)"), dvs.LintOptions{URL: url, Root: "https://example.com/.well-known/skills/a/"}, dvs.CodeResourceRoot, lookleap.SeverityError},
+		{"DVS-4.5.2-01", "accept-inside", at("run scripts/x.sh", "scripts/x.sh"), dvs.LintOptions{URL: url}, "", 0},
+		{"DVS-4.5.2-01", "reject-sibling", at("run ../b/x.sh"), dvs.LintOptions{URL: url}, dvs.CodeScriptOutside, lookleap.SeverityError},
+		{"DVS-4.5.3-01", "accept-inside", at("[x](data/x.json)", "data/x.json"), dvs.LintOptions{}, "", 0},
+		{"DVS-4.5.3-01", "reject-sibling", at("[x](../b/x.json)"), dvs.LintOptions{}, dvs.CodeDataOutside, lookleap.SeverityError},
+		{"DVS-4.1-04", "accept-there", at("[x](a%20b.md) [y](c.md)", "a b.md", "c.md"), dvs.LintOptions{}, "", 0},
+		{"DVS-4.1-04", "reject-not-there", at("[x](c.md)"), dvs.LintOptions{}, dvs.CodeNotBundled, lookleap.SeverityWarning},
+		{"DVS-4.5.1-01", "accept-other-extension", at("x", "MORE.markdown"), dvs.LintOptions{}, lookleap.CodeMediaType, lookleap.SeverityInfo},
+	} {
+		t.Run(c.id+"/"+c.name, func(t *testing.T) {
+			findings := dvs.Lint(c.files, c.options)
+			if c.code == "" {
+				if len(findings) > 0 {
+					t.Error(findings)
+				}
+				return
+			}
+			if !slices.ContainsFunc(findings, func(f lookleap.Finding) bool {
+				return f.Code == c.code && f.Severity == c.severity && f.Path != "" && f.Fix != ""
+			}) {
+				t.Errorf("%+v", findings)
+			}
+		})
+	}
+}
+
+func TestLintResponse(t *testing.T) {
+	const url = "https://example.com/.well-known/skills/a/SKILL.md"
+	for name, c := range map[string]struct {
+		mediaType string
+		code      lookleap.Code
+	}{
+		"DVS-4.2-03/reject-plain":   {"text/plain", lookleap.CodeMediaType},
+		"DVS-4.2-03/reject-page":    {"text/html", lookleap.CodeMediaType},
+		"DVS-4.2-03/reject-none":    {"", lookleap.CodeMediaType},
+		"DVS-4.2-06/reject-latin1":  {"text/markdown; charset=iso-8859-1", lookleap.CodeNotUTF8},
+		"DVS-4.2-06/accept-utf8":    {`text/markdown; charset="UTF-8"`, ""},
+		"DVS-4.2-03/accept-charset": {"text/markdown; charset=utf-8", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			header := http.Header{"X-Content-Type-Options": {"nosniff"}}
+			if c.mediaType != "" {
+				header.Set("Content-Type", c.mediaType)
+			}
+			findings := dvs.LintResponse(url, header)
+			if c.code == "" && len(findings) > 0 || c.code != "" && (len(findings) != 1 || findings[0].Code != c.code || findings[0].Severity != lookleap.SeverityError) {
+				t.Error(findings)
 			}
 		})
 	}

@@ -1,6 +1,9 @@
 package dvs
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/lookleap/lookleap"
 )
 
@@ -117,4 +120,120 @@ func (m *Metadata) Display() string {
 		return ""
 	}
 	return oneLine(m.Description)
+}
+
+// ValueKind says what a [Value] is.
+type ValueKind uint8
+
+const (
+	// Null: nothing, "~" or "null" without quotes.
+	Null ValueKind = iota
+	// Text: any other scalar. It is kept as it was written: 0777, no and 1e3 are
+	// text, since readers disagree about what else they are.
+	Text
+	// List: a sequence.
+	List
+	// Map: a mapping from texts, in the order of the file.
+	Map
+)
+
+var valueKinds = [...]string{"nothing", "a text", "a list", "a mapping"}
+
+// String gives the kind with its article, for messages.
+func (k ValueKind) String() string { return valueKinds[min(int(k), len(valueKinds)-1)] }
+
+// Value is one value of a frontmatter.
+type Value struct {
+	Kind   ValueKind
+	Text   string  // of a Text, decoded; of a Null as written
+	Items  []Value // of a List
+	Fields []Field // of a Map
+	lookleap.Position
+}
+
+// Field is one key of a mapping and its value. Position is the key's.
+type Field struct {
+	Key   string
+	Value Value
+	lookleap.Position
+}
+
+// Field gives the value of a key, and whether it is there.
+func (v *Value) Field(key string) (*Value, bool) {
+	if v == nil {
+		return nil, false
+	}
+	for i := range v.Fields {
+		if v.Fields[i].Key == key {
+			return &v.Fields[i].Value, true
+		}
+	}
+	return nil, false
+}
+
+// isScalar reports whether the value is a text or nothing.
+func (v *Value) isScalar() bool { return v.Kind <= Text }
+
+// flat gives all texts below the value, in order and joined by blanks.
+func (v *Value) flat() string {
+	var parts []string
+	var walk func(*Value)
+	walk = func(v *Value) {
+		if v.Text != "" {
+			parts = append(parts, v.Text)
+		}
+		for i := range v.Items {
+			walk(&v.Items[i])
+		}
+		for i := range v.Fields {
+			parts = append(parts, v.Fields[i].Key+":")
+			walk(&v.Fields[i].Value)
+		}
+	}
+	walk(v)
+	return strings.Join(parts, " ")
+}
+
+// Profile says by which rules [ParseSkill] reads a SKILL.md. Each accepts
+// everything that the one above it in strictness accepts, with the same result:
+// AgentSkills ⊂ DVS ⊂ Lenient.
+type Profile uint8
+
+const (
+	// DVS: the rules of this draft (sections 4.2 to 4.4). The zero value.
+	DVS Profile = iota
+	// AgentSkills: those, and the stricter ones of the public Agent Skills
+	// format: hyphens of the name, types and sizes of the optional fields, and
+	// where the directory is known, that it has the skill's name.
+	AgentSkills
+	// Lenient: what the clients in use read, such as a description with an
+	// unquoted ": ". Whatever DVS would refuse is a warning that names the place,
+	// what was made of it, and the fix; nothing is repaired silently. Needed are
+	// a name and a description that a person can see. For reading what is
+	// published today, not for judging what to publish.
+	Lenient
+)
+
+var profileNames = [...]string{"dvs", "agentskills", "lenient"}
+
+// String gives dvs, agentskills or lenient.
+func (p Profile) String() string {
+	if int(p) < len(profileNames) {
+		return profileNames[p]
+	}
+	return fmt.Sprintf("Profile(%d)", uint8(p))
+}
+
+// MarshalText gives dvs, agentskills or lenient.
+func (p Profile) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote; any other text is an error.
+func (p *Profile) UnmarshalText(text []byte) error {
+	for i, name := range profileNames {
+		if string(text) == name {
+			*p = Profile(i)
+			return nil
+		}
+	}
+	return refuse(lookleap.CodeUsage, shorten(string(text)), "there is no such profile", "use one of "+strings.Join(profileNames[:], ", "))
 }

@@ -2,6 +2,8 @@ package dvs
 
 import (
 	"cmp"
+	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -140,3 +142,338 @@ func (u SkillURL) FragmentDropped() bool { return u.fragment }
 
 // MarshalText gives the identity.
 func (u SkillURL) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
+
+// Rules are what a URL must be to name a trust root or a skill. The zero Rules
+// are the strict ones over the built-in platforms.
+type Rules struct {
+	Platforms  *Platforms // nil: Builtin()
+	AllowQuery bool       // keep the query of a skill URL as part of its identity
+	MaxURL     int        // octets of a URL or reference; 0: 8192
+
+	// InsecureAllowLocalhost lets single labels and special-use names be hosts.
+	// It is for test beds and intranets.
+	InsecureAllowLocalhost bool
+}
+
+func (r Rules) platforms() *Platforms {
+	return r.Platforms.orBuiltin()
+}
+
+func (r Rules) urls() domain.Rules {
+	return domain.Rules{MaxLength: r.MaxURL, AllowSpecial: r.InsecureAllowLocalhost}
+}
+
+// place is where a file is: the URL that identifies it, on a platform the page
+// in its canonical spelling, and the URL that serves its bytes.
+type place struct {
+	page   domain.URL
+	served domain.URL
+	commit string // what a platform may read as a commit; "": nothing
+	mapped bool   // it was given in another form than the page's
+	file   bool   // a file can stand there: below a repository's revision, or on a host without routes
+}
+
+// locate judges the host and path of a canonical URL: the never-list first,
+// then the platforms, then the public suffixes (DVS-3.1-34 to DVS-3.1-40). It is the one function
+// that knows that two URLs are the same file.
+func (r Rules) locate(u domain.URL) (place, *lookleap.Error) {
+	input := u.String()
+	role, ok := r.platforms().find(u.Host())
+	switch {
+	case ok && role.platform.Never:
+		return place{}, refuse(CodeNeverTrusted, input, "this host serves what others published: "+role.platform.Name, "use the publisher's own URL")
+	case !ok:
+		if suffix, icann := r.platforms().suffix(u.Host()); isSuffix(u.Host(), suffix) && (icann || u.Path() == "/") {
+			return place{}, refuse(CodePublicSuffix, input, "others publish below this public suffix", "use the publisher's own host")
+		}
+		return place{page: u, served: u, file: true}, nil
+	}
+	e := role.platform
+	segments := e.foldSegments(u.Segments())
+	if err := e.checkOwner(input, segments); err != nil {
+		return place{}, err
+	}
+	if e.Source == nil || !role.page && !role.raw {
+		return e.plainPlace(u, segments)
+	}
+	where, ok, err := role.readRoute(input, segments)
+	if err != nil {
+		return place{}, err
+	}
+	if !ok {
+		return e.bothPlaces(u, segments, segments)
+	}
+	p, err := e.bothPlaces(u, where.page(e.Source), where.bytes(e.Source))
+	p.commit, p.file = where.commit(), e.Source.Flat || len(where.rest) > 1
+	return p, err
+}
+
+// bothPlaces puts the paths on the host of the pages and on that of the bytes.
+func (e *Platform) bothPlaces(u domain.URL, page, bytes []string) (p place, err *lookleap.Error) {
+	host := e.Source.RawHost
+	if host == "" {
+		host = e.Hosts[0]
+	}
+	if p.page, err = withPath(u, e.Hosts[0], page); err != nil {
+		return place{}, err
+	}
+	if p.served, err = withPath(u, host, bytes); err != nil {
+		return place{}, err
+	}
+	p.mapped = p.page.String() != u.String()
+	return p, nil
+}
+
+// isSuffix reports whether the host is its own public suffix. Single labels get
+// here only where the rules allow them; a top-level domain never does.
+func isSuffix(host, suffix string) bool { return host == suffix && strings.Contains(host, ".") }
+
+// plainPlace is a URL on a platform, or one of its other hosts, that is taken as
+// it is.
+func (e *Platform) plainPlace(u domain.URL, segments []string) (place, *lookleap.Error) {
+	page, err := withPath(u, u.Host(), segments)
+	p := place{page: page, served: page, file: true}
+	if err == nil && e.AtRef {
+		p.commit, err = e.checkAtRef(u.String(), segments)
+	}
+	if err == nil && e.Source != nil { // another name of a platform whose routes are known
+		where, ok, routeErr := hostRole{platform: e, page: true}.readRoute(u.String(), segments)
+		if err = routeErr; ok {
+			p.commit = where.commit()
+		}
+	}
+	return p, err
+}
+
+// withPath is u on a host with the given canonical segments. The final slash
+// and the query stay as they are.
+func withPath(u domain.URL, host string, segments []string) (domain.URL, *lookleap.Error) {
+	if host == u.Host() && slices.Equal(segments, u.Segments()) {
+		return u, nil
+	}
+	path := "/" + strings.Join(segments, "/")
+	if strings.HasSuffix(u.Path(), "/") && len(segments) > 0 {
+		path += "/"
+	}
+	return atPath(u, host, path)
+}
+
+// atPath is u with another host and canonical path. Port and query stay.
+func atPath(u domain.URL, host, path string) (domain.URL, *lookleap.Error) {
+	text := "https://" + host + strings.TrimPrefix(u.Origin(), "https://"+u.Host()) + path
+	if u.HasQuery() {
+		text += "?" + u.RawQuery()
+	}
+	moved, err := domain.Rules{AllowSpecial: true}.Parse(text)
+	if err != nil {
+		return domain.URL{}, badURL(text, err)
+	}
+	return moved, nil
+}
+
+// forgeShaped reports whether a path has the routes of a code host, where many
+// owners share one origin (DVS-3.1-34 to DVS-3.1-40).
+func forgeShaped(segments []string) bool {
+	for i, s := range segments[:max(len(segments)-1, 0)] {
+		switch next := segments[i+1]; {
+		case s == "-" && (next == "blob" || next == "raw" || next == "tree"),
+			(s == "src" || s == "raw") && (next == "branch" || next == "tag" || next == "commit"):
+			return true
+		}
+	}
+	return false
+}
+
+// route is the path of a platform's URL, taken apart: which repository, which
+// revision and file, and whether a commit may be meant.
+type route struct {
+	repo []string // owner and repository
+	rest []string // revision and path, verbatim; of flat sources the file alone
+	kind string   // what qualifies the revision: branch, tag, commit
+	sha  string   // the commit of a flat source
+}
+
+// readRoute takes a path below an owner apart, from a page's form or from that
+// of the bytes. A path above the content (an owner, a repository) is not ok and
+// no error; a path that leads elsewhere is an error.
+func (role hostRole) readRoute(input string, segments []string) (r route, ok bool, err *lookleap.Error) {
+	e, s := role.platform, role.platform.Source
+	depth := e.ownerDepth(segments) + 1
+	if s.Marker != "" {
+		if depth = slices.Index(segments, s.Marker); depth < 0 {
+			return route{}, false, nil
+		}
+		if depth < 2 {
+			return route{}, false, notContent(input, e)
+		}
+	}
+	if len(segments) <= depth {
+		return route{}, false, nil
+	}
+	r.repo, r.rest = segments[:depth], segments[depth:]
+	if s.Marker != "" {
+		r.rest = r.rest[1:]
+	}
+	if page, ok := role.cutRoute(&r); !ok || !r.cutQualifier(s, page) {
+		return route{}, false, notContent(input, e)
+	}
+	if err := r.checkRevision(input); err != nil {
+		return route{}, false, err
+	}
+	return r, true, nil
+}
+
+func notContent(input string, e *Platform) *lookleap.Error {
+	return refuse(CodeNotContentRoute, input, "this path of "+e.Name+" does not lead to the content of a repository", "use the page of the file in the repository")
+}
+
+// cutRoute removes the word of the route and tells whether it was that of a
+// file's page.
+func (role hostRole) cutRoute(r *route) (page, ok bool) {
+	s := role.platform.Source
+	if role.raw && s.RawPath == "" {
+		return false, true
+	}
+	if len(r.rest) == 0 {
+		return false, false
+	}
+	word := r.rest[0]
+	r.rest = r.rest[1:]
+	if role.raw {
+		return false, word == s.RawPath
+	}
+	return word == s.Page, word == s.Page || slices.Contains(s.Raw, word) || slices.Contains(s.Dir, word)
+}
+
+// cutQualifier removes what stands around the revision.
+func (r *route) cutQualifier(s *Source, page bool) bool {
+	switch {
+	case s.Flat:
+		if len(r.rest) == 2 {
+			r.sha, r.rest = r.rest[0], r.rest[1:]
+		}
+		return len(r.rest) == 1 && !isHex(r.rest[0])
+	case s.Kinds != nil:
+		if len(r.rest) == 0 || !slices.Contains(s.Kinds, r.rest[0]) {
+			return false
+		}
+		r.kind, r.rest = r.rest[0], r.rest[1:]
+	case s.After != "" && page && len(r.rest) > 1:
+		if r.rest[1] != s.After {
+			return false
+		}
+		r.rest = append([]string{r.rest[0]}, r.rest[2:]...)
+	}
+	return len(r.rest) > 0
+}
+
+// page gives the canonical path, bytes that of the host which serves the file.
+func (r *route) page(s *Source) []string {
+	out := r.upTo(s.Marker, s.Page)
+	if s.After != "" && len(r.rest) > 1 {
+		return append(append(out, r.rest[0], s.After), r.rest[1:]...)
+	}
+	return append(out, r.rest...)
+}
+
+func (r *route) bytes(s *Source) []string {
+	word := s.RawPath
+	if s.RawHost == "" {
+		word = s.Raw[0]
+	}
+	return append(r.upTo(s.Marker, word), r.rest...)
+}
+
+func (r *route) upTo(words ...string) []string {
+	out := slices.Clone(r.repo)
+	for _, w := range append(words, r.kind, r.sha) {
+		if w != "" {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// Revisions that strangers can create or choose (DVS-3.1-42 to DVS-3.1-44). A platform looks for
+// them below refs/ too, so the short forms count as well.
+var (
+	strangersRef  = regexp.MustCompile(`^(pull|pr|merge-requests|pipelines|changes)/[0-9]|^(keep-around|environments)/`)
+	describedRef  = regexp.MustCompile(`-g[0-9A-Fa-f]{4,}$`)
+	revisionMarks = regexp.MustCompile(`[~^:]|@\{`)
+)
+
+// checkRevision refuses revisions that are not the owner's.
+func (r *route) checkRevision(input string) *lookleap.Error {
+	ref := unescape(strings.Join(r.rest, "/"))
+	if first, below, _ := strings.Cut(ref, "/"); first == "refs" {
+		if strings.HasPrefix(below, "heads/") || strings.HasPrefix(below, "tags/") || below == "" {
+			return nil
+		}
+	} else if !strangersRef.MatchString(ref) {
+		return nil
+	}
+	return refuse(CodeUntrustedRef, input, "anybody can create this revision with a pull request", "use a branch or tag of the owner")
+}
+
+// commit gives the part of the revision that a platform may read as a commit;
+// "" if there is none. Commits of a fork can be read below the parent's path.
+func (r *route) commit() string {
+	switch {
+	case r.sha != "":
+		return r.sha
+	case r.kind == "commit":
+		return r.rest[0]
+	case r.kind != "":
+		return ""
+	}
+	return commitLike(r.rest)
+}
+
+func commitLike(rest []string) string {
+	if len(rest) == 0 {
+		return ""
+	}
+	qualified := rest[0] == "refs" && len(rest) > 2
+	at := 0
+	if qualified {
+		at = 2 // refs/heads/NAME
+	}
+	switch first := unescape(rest[at]); {
+	case !qualified && isHex(first), revisionMarks.MatchString(first):
+		return first
+	}
+	// A description such as v1-3-g0123abc may end a revision with slashes in it.
+	for _, segment := range rest[:max(len(rest)-1, 1)] {
+		name, _, _ := strings.Cut(unescape(segment), "~")
+		if name, _, _ = strings.Cut(name, "^"); describedRef.MatchString(name) {
+			return segment
+		}
+	}
+	return ""
+}
+
+// checkAtRef judges the revision behind an "@" inside a path.
+func (e *Platform) checkAtRef(input string, segments []string) (commit string, err *lookleap.Error) {
+	for i, segment := range segments {
+		if at := strings.LastIndexByte(segment, '@'); at > 0 {
+			r := route{rest: append([]string{segment[at+1:]}, segments[i+1:]...)}
+			return r.commit(), r.checkRevision(input)
+		}
+	}
+	return "", nil
+}
+
+func isHex(s string) bool {
+	return len(s) >= 4 && len(s) <= 64 && strings.Trim(s, "0123456789abcdefABCDEF") == ""
+}
+
+// isFullCommit reports whether s is a whole commit id, of SHA-1 or SHA-256.
+func isFullCommit(s string) bool { return (len(s) == 40 || len(s) == 64) && isHex(s) }
+
+// unescape reads a canonical path, in which nothing structural is escaped.
+func unescape(s string) string {
+	if plain, err := url.PathUnescape(s); err == nil {
+		return plain
+	}
+	return s
+}

@@ -29,11 +29,11 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[dvs.Use](), reflect.TypeFor[dvs.Value](), reflect.TypeFor[dvs.ValueKind](), reflect.TypeFor[dvs.VerifiedFS](),
 		reflect.TypeFor[dvs.VerifiedFSOptions](),
 	}, map[string]any{
-		"Builtin": dvs.Builtin, "Catalogue": dvs.Catalogue, "Decide": dvs.Decide, "DigestOf": dvs.DigestOf, "KindOf": dvs.KindOf,
+		"Builtin": dvs.Builtin, "Catalogue": dvs.Catalogue, "Decide": dvs.Decide, "DefaultRoot": dvs.DefaultRoot, "DigestOf": dvs.DigestOf, "KindOf": dvs.KindOf,
 		"Lint": dvs.Lint, "LintResponse": dvs.LintResponse, "NewHandler": dvs.NewHandler, "NewLoader": dvs.NewLoader,
 		"NewPublished": dvs.NewPublished, "NewRoots": dvs.NewRoots, "NewVerifiedFS": dvs.NewVerifiedFS, "ParseDigest": dvs.ParseDigest,
 		"ParseIndex": dvs.ParseIndex, "ParseLockfile": dvs.ParseLockfile, "ParseMetadata": dvs.ParseMetadata, "ParseSkill": dvs.ParseSkill,
-		"ParseSkillURL": dvs.ParseSkillURL, "ParseTrustRoot": dvs.ParseTrustRoot, "ReadSitemap": dvs.ReadSitemap,
+		"ParseSkillURL": dvs.ParseSkillURL, "ParseTrustRoot": dvs.ParseTrustRoot, "ReadSitemap": dvs.ReadSitemap, "Rejudge": dvs.Rejudge,
 		"ReadSkillDir": dvs.ReadSkillDir, "WellKnownSkillURL": dvs.WellKnownSkillURL, "WriteIndex": dvs.WriteIndex,
 		"WriteSitemap": dvs.WriteSitemap,
 	})

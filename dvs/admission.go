@@ -5,7 +5,133 @@ import (
 	"strings"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
 )
+
+// admitted is what admission gives: one of the two.
+type admitted struct {
+	registration *Registration
+	loaded       *Loaded
+}
+
+// admit asks for the consent that a candidate needs, and makes it usable.
+func (l *Loader) admit(ctx context.Context, c *candidate, to level) (admitted, error) {
+	c.Level = to
+	ask := c.Claim.Source == Derived || to == activated && !c.Claim.Source.Registered()
+	if ask && !l.agreedBefore(c) {
+		return l.askAdmission(ctx, c)
+	}
+	return l.finish(ctx, c)
+}
+
+// key is what the consent to use a skill under a root is bound to.
+func (c *candidate) key(root TrustRoot) string {
+	return strings.Join([]string{"activate", c.skill.String(), root.String(), c.Evidence.Digest.String()}, "\n")
+}
+
+// agreedBefore reports whether the user agreed to use a candidate in this
+// session, and notes if that was without its derived root.
+func (l *Loader) agreedBefore(c *candidate) bool {
+	if c.Claim.Source != Derived {
+		return l.remembered(c.key(c.root))
+	}
+	directory, ok := l.rules().directoryRoot(c.skill, c.Evidence.Hops)
+	c.Only = ok && !l.options.Strict && l.remembered(c.key(directory))
+	return c.Only
+}
+
+// askAdmission asks for the consent, and does what the user agreed to.
+func (l *Loader) askAdmission(ctx context.Context, c *candidate) (admitted, error) {
+	req := l.admissionRequest(c)
+	c.parsed = nil // the plan has the file, and it is read again when the user has agreed
+	effect, err := (&plannedEffect{Type: effectAdmit, Candidate: c}).encode()
+	if err != nil {
+		return admitted{}, err
+	}
+	plan, err := lookleap.NewPlan(req, effect, l.host.Time())
+	if err != nil {
+		return admitted{}, err
+	}
+	approval, err := l.host.Ask(ctx, plan)
+	if err != nil {
+		return admitted{}, l.refuseConsent(ctx, c.verdict, err)
+	}
+	return l.commitAdmission(ctx, approval, c, false)
+}
+
+// commitAdmission does what the user agreed to. The consent is remembered for
+// the session, or until when the user says; the answer to a plan that was
+// suspended only for the latter.
+func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approval, c *candidate, resumed bool) (got admitted, err error) {
+	agreed := func() {
+		until := approval.Until()
+		if !resumed {
+			until = l.host.Time().Add(l.limits.Kept)
+		}
+		l.rememberUntil(c.key(c.root), until)
+	}
+	err = l.host.CommitApproved(ctx, approval, func(ctx context.Context, a *lookleap.Approval) error {
+		if d := l.roots.Find(c.skill); d.Revoked || d.Blocked {
+			l.declare(c)
+			return l.refuse(ctx, Decide(c.Claim, c.Evidence, l.host.Time(), l.rules()), nil)
+		}
+		switch {
+		case c.Claim.Source != Derived:
+		case a.Has(itemRoot):
+			if _, err := l.roots.Register(c.Claim.Root, ByUser); err != nil {
+				return err
+			}
+		default:
+			c.Only = true
+			l.declare(c)
+		}
+		agreed()
+		if c.unread() {
+			if err := l.verify(ctx, c); err != nil {
+				return err
+			}
+			agreed() // to these bytes, too
+		}
+		got, err = l.finish(ctx, c)
+		return err
+	})
+	return got, err
+}
+
+// unread reports whether nothing was asked for yet.
+func (c *candidate) unread() bool { return c.Evidence.Status == 0 }
+
+// finish judges once more by what the registry says now, and makes the result.
+// Changed bytes take back what was agreed to before.
+func (l *Loader) finish(ctx context.Context, c *candidate) (admitted, error) {
+	l.declare(c)
+	now := l.host.Time()
+	if c.Evidence.Fresh.Before(now) {
+		c.Evidence.Fresh = now // the user took longer than the copy is fresh
+	}
+	if c.Claim.Source == Derived {
+		return admitted{}, l.refuse(ctx, Decide(c.Claim, c.Evidence, now, l.rules()), nil)
+	}
+	if err := l.decide(ctx, c, now); err != nil {
+		return admitted{}, err
+	}
+	id := c.skill.String()
+	identity := DigestOf([]byte(id))
+	is := seenSkill{c.parsed.Header, c.parsed.Digest}
+	if was, ok := l.seen.Get(identity); ok && was != is && (was.header != is.header || c.Level == activated) {
+		l.forget(id)
+		c.verdict.Findings = append(c.verdict.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeChanged, Requirement: "DVS-4.6-03",
+			Message: CodeChanged.Title(), Position: lookleap.Position{Path: domain.Redact(id)}})
+	}
+	l.seen.Add(identity, is)
+	l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventVerdict, Code: c.verdict.Code, Subject: c.verdict.Subject, Verdict: c.verdict})
+	if c.Level == registered {
+		return admitted{registration: &Registration{Metadata: c.parsed.Metadata, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: c.parsed.Digest,
+			Verdict: c.verdict, loader: l, pin: c.Claim.Pin, hint: c.Hint}}, nil
+	}
+	loaded, err := l.newLoaded(c)
+	return admitted{loaded: loaded}, err
+}
 
 // Registration is a skill at level 1: its metadata and digests, without its
 // body (section 4.6). It is not changed and may be shared.
