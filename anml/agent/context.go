@@ -281,19 +281,21 @@ const indexPiece = 1024
 // Where the index has no room for a service any more, the rest is hearsay. The folder
 // is used again for each inform of a document.
 func (c *Context) indexText(ctx context.Context, i *Inform, f *folder) error {
-	for n, reading := range readings(i.Text) {
-		if err := f.fold(ctx, reading); err != nil {
-			return err
-		}
+	first := true
+	for reading := range readingsTold(i.Text) {
 		c.mu.RLock()
 		fits := c.index.fits(i.Serving, len(reading))
 		c.mu.RUnlock()
 		if !fits {
 			return c.heard.hear(ctx, speaker{i.Serving, i.Confidentiality}, len(i.Text), slices.Values([]string{i.Text}))
 		}
-		if isNew, err := c.indexReading(ctx, i, &f.folded, n == 0); err != nil || !isNew {
+		if err := f.fold(ctx, reading); err != nil {
 			return err
 		}
+		if isNew, err := c.indexReading(ctx, i, &f.folded, first); err != nil || !isNew {
+			return err
+		}
+		first = false
 	}
 	return nil
 }

@@ -135,7 +135,7 @@ func (h *hearsay) settle(ctx context.Context, which func(speaker) bool) error {
 
 // learn adds all readings of a text to a set.
 func (h *hearsay) learn(set *rowSet, text string) {
-	for _, reading := range readings(text) {
+	for reading := range readingsTold(text) {
 		f := fold(reading)
 		h.learnFolded(set, &f)
 	}

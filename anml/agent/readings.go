@@ -55,17 +55,18 @@ var decoders = [...]func(string) string{
 	escapes,
 	quotedPrintable,
 	punycode,
-	tags,
-	invisible(tagText),
-	invisible(selectorBytes),
-	invisible(selectorNibbles),
-	invisible(twoSymbols),
+	hiddenDecoders[0], hiddenDecoders[1], hiddenDecoders[2], hiddenDecoders[3], hiddenDecoders[4],
 	digitRuns(base64Digits, 6), digitsJoined(base64Digits, 6),
 	digitRuns(base32Digits, 5), digitsJoined(base32Digits, 5),
 	digitRuns(base32HexDigits, 5), digitsJoined(base32HexDigits, 5),
 	digitRuns(base16Digits, 4), digitsJoined(base16Digits, 4),
 	digitsJoined(base2Digits, 1),
 	codeList(8, 3), codeList(10, 3),
+}
+
+// hiddenDecoders undo encodings in characters that are not visible.
+var hiddenDecoders = [...]func(string) string{
+	tags, invisible(tagText), invisible(selectorBytes), invisible(selectorNibbles), invisible(twoSymbols),
 }
 
 // ciphers each undo a way to write a text that any text can be written in, so they

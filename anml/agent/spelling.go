@@ -111,5 +111,8 @@ func isASCII(s string) bool {
 
 // unseen are the characters that stand in the middle of a word without dividing it.
 func unseen(r rune) bool {
-	return r >= 0xAD && unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+	if r < 0x34F || 0x350 <= r && r < 0x600 || 0x3165 <= r && r < 0xFE00 {
+		return r == 0xAD
+	}
+	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }

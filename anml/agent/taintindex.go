@@ -91,11 +91,13 @@ func (x *taintIndex) origin(o origin) uint32 {
 
 // add remembers all readings of a text of an origin.
 func (x *taintIndex) add(from origin, text string) {
-	for i, reading := range readings(text) {
+	first := true
+	for reading := range readingsTold(text) {
 		f := fold(reading)
-		if !x.addHashes(from, slices.Collect(x.hashes(&f)), i == 0) {
+		if !x.addHashes(from, slices.Collect(x.hashes(&f)), first) {
 			return
 		}
+		first = false
 	}
 }
 

@@ -1,0 +1,282 @@
+package agent
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// readingsTold yields a text that a service told, and what it means after decoding. Whole
+// documents are told, so it decodes only what can be an encoding, and nothing of ordinary prose.
+// A text that is sent is short and written by a model: [readingsSent] tries everything on it.
+func readingsTold(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if !yield(text) {
+			return
+		}
+		list := []string{text}
+		room := readingRoom*len(text) + 1<<10
+		for depth, from := 0, 0; depth < readingDepth; depth++ {
+			to := len(list)
+			for _, outer := range list[from:to] {
+				for _, got := range decodeTold(outer) {
+					if got == "" || len(list) == maxReadings || len(got) > room || slices.Contains(list, got) {
+						continue
+					}
+					if !yield(got) {
+						return
+					}
+					list = append(list, got)
+					room -= len(got)
+				}
+			}
+			from = to
+		}
+	}
+}
+
+// decodeTold undoes each kind of encoding once.
+func decodeTold(text string) (readings []string) {
+	if strings.ContainsAny(text, `%\&`) {
+		readings = append(readings, escapes(text))
+	}
+	readings = append(readings, quotedPrintable(text), punycode(text))
+	if strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf && (isTag(r) || unseen(r)) }) {
+		for _, decode := range hiddenDecoders {
+			readings = append(readings, decode(text))
+		}
+	}
+	var s digitScan
+	s.scan(text)
+	for _, parts := range s.parts {
+		readings = append(readings, strings.Join(parts, " "))
+	}
+	return append(readings, s.rows...)
+}
+
+// digitKinds are the encodings of which runs of digits are looked for, with the length of the
+// shortest run.
+var digitKinds = [...]struct {
+	digits *digitValues
+	bits   int
+	least  int
+}{
+	{base64Digits, 6, 6}, {base32Digits, 5, 7}, {base32HexDigits, 5, 7}, {base16Digits, 4, 8}, {base2Digits, 1, 32},
+}
+
+// wordClass is the bit of letters and digits in [digitClasses].
+const wordClass = 1 << len(digitKinds)
+
+// digitClasses has for each byte a bit for each of the digitKinds that it is a digit of.
+var digitClasses = func() (classes [256]uint8) {
+	for c := range classes {
+		for i, kind := range digitKinds {
+			if kind.digits[c] >= 0 {
+				classes[c] |= 1 << i
+			}
+		}
+		if base36Digits[c] >= 0 {
+			classes[c] |= wordClass
+		}
+	}
+	return classes
+}()
+
+// digitScan decodes, in one pass, the parts of a text that can be digits of an encoding: runs
+// of digits, and rows of words as "68 61 79", "104, 97, 121" and "NBQX SIDG".
+type digitScan struct {
+	parts [len(digitKinds)][]string // meanings of runs, by their kind
+	rows  []string                  // meanings of rows
+	row   wordRow
+	data  []byte
+}
+
+func (s *digitScan) scan(text string) {
+	var begins [len(digitKinds) + 1]int
+	var open uint8
+	for i := 0; i <= len(text); i++ {
+		var class uint8
+		if i < len(text) {
+			class = digitClasses[text[i]]
+		}
+		if class == open {
+			continue
+		}
+		for k := range begins {
+			switch bit := uint8(1) << k; {
+			case class&^open&bit != 0:
+				begins[k] = i
+			case open&^class&bit == 0:
+			case bit == wordClass:
+				s.word(text, begins[k], i)
+			case i-begins[k] >= digitKinds[k].least:
+				s.parts[k] = s.decode(s.parts[k], text[begins[k]:i], k)
+			}
+		}
+		open = class
+	}
+	s.endRow(text)
+}
+
+// decode appends the meaning of a run of digits: the text that all of it is, or else the
+// stretches of text in it, if the run does not look like words.
+func (s *digitScan) decode(parts []string, run string, kind int) []string {
+	digits, bits := digitKinds[kind].digits, digitKinds[kind].bits
+	if s.octets(run, digits, bits) {
+		if text, all := textOf(s.data); all {
+			return append(parts, text)
+		}
+	}
+	if len(run)*bits < 8*stretchLen || !looksCoded(run, digits) {
+		return parts
+	}
+	for from := range alignments(bits) {
+		s.data = s.data[:0]
+		var buffer, have uint
+		for i := from; i < len(run); i++ {
+			buffer, have = buffer<<bits|uint(digits[run[i]]), have+uint(bits)
+			if have < 8 {
+				continue
+			}
+			have -= 8
+			switch c := byte(buffer >> have); {
+			case shownASCII[c]:
+				s.data = append(s.data, c)
+			case c != 0: // as in UTF-16
+				parts = appendStretch(parts, s.data)
+				s.data = s.data[:0]
+			}
+		}
+		parts = appendStretch(parts, s.data)
+	}
+	return parts
+}
+
+func appendStretch(parts []string, data []byte) []string {
+	if len(data) < stretchLen {
+		return parts
+	}
+	return append(parts, string(data))
+}
+
+// octets decodes digits, and reports whether the result can be a text.
+func (s *digitScan) octets(run string, digits *digitValues, bits int) bool {
+	s.data = s.data[:0]
+	var buffer, have uint
+	for i := range len(run) {
+		buffer, have = buffer<<bits|uint(digits[run[i]]), have+uint(bits)
+		if have < 8 {
+			continue
+		}
+		have -= 8
+		c := byte(buffer >> have)
+		if c != 0 && c < utf8.RuneSelf && !shownASCII[c] {
+			return false
+		}
+		s.data = append(s.data, c)
+	}
+	return true
+}
+
+// shownASCII are the ASCII characters of texts.
+var shownASCII = func() (table [256]bool) {
+	for c := range rune(utf8.RuneSelf) {
+		table[c] = shows(c)
+	}
+	return table
+}()
+
+// looksCoded reports whether a run of digits does not look like words: base64 has capital
+// letters among small ones, base32 letters and numbers.
+func looksCoded(run string, digits *digitValues) bool {
+	upper, lower, number := countClasses(run)
+	switch digits {
+	case base64Digits:
+		return upper > 1 && lower > 0
+	case base32Digits, base32HexDigits:
+		return number > 0 && upper+lower > 0
+	}
+	return true
+}
+
+func countClasses(text string) (upper, lower, number int) {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case 'A' <= c && c <= 'Z':
+			upper++
+		case 'a' <= c && c <= 'z':
+			lower++
+		case '0' <= c && c <= '9':
+			number++
+		}
+	}
+	return upper, lower, number
+}
+
+// wordRow is a row of words that can be groups of digits or codes of characters.
+type wordRow struct {
+	begin, end int // in the text
+	digits     []byte
+	common     uint8 // kinds that all digits are of
+	words      int
+	coded      int // words that are not like those of prose
+	numbers    int // words that are a number
+}
+
+const (
+	maxGroup     = 10 // characters of a word with a prefix, as in 0x0001F600
+	minCodeDigit = 3 * wholeLen
+)
+
+// word adds a word to the row, which ends before a word that cannot be part of one.
+func (s *digitScan) word(text string, begin, end int) {
+	word := text[begin:end]
+	upper, lower, number := countClasses(word)
+	group := strings.TrimLeft(word, "xXuUoO")
+	if len(word) > 2 && word[0] == '0' && strings.IndexByte("xXbB", word[1]) >= 0 {
+		group = word[2:]
+	}
+	common := uint8(0xFF)
+	for i := range len(group) {
+		common &= digitClasses[group[i]]
+	}
+	const hex = 1 << 3
+	isNumber := number == len(word)
+	switch {
+	case len(word) <= maxCodeName, isNumber, upper > 1 && lower > 0, number > 0 && common&hex != 0 && len(word) <= maxGroup:
+	default:
+		s.endRow(text)
+		return
+	}
+	r := &s.row
+	if r.words == 0 {
+		r.begin, r.common = begin, 0xFF
+	}
+	r.end = end
+	r.digits = append(r.digits, group...)
+	r.common &= common
+	r.words++
+	if len(word) == 1 || number > 0 || upper > 1 {
+		r.coded++
+	}
+	if number > 0 && strings.TrimLeft(word, "oO0123456789") == "" {
+		r.numbers += max(1, len(word)/minCodeDigit*wholeLen)
+	}
+}
+
+func (s *digitScan) endRow(text string) {
+	r := &s.row
+	if r.words > 1 && 2*r.coded >= r.words {
+		for k := range digitKinds {
+			if r.common&(1<<k) != 0 && len(r.digits) >= digitKinds[k].least {
+				s.rows = s.decode(s.rows, string(r.digits), k)
+			}
+		}
+	}
+	if r.numbers >= wholeLen {
+		list := text[r.begin:r.end]
+		s.rows = append(s.rows, codeList(8, 3)(list), codeList(10, 3)(list))
+	}
+	*r = wordRow{digits: r.digits[:0]}
+}
