@@ -1,11 +1,15 @@
 package agent
 
 import (
+	"context"
+	"fmt"
 	"slices"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // Agent is the conforming agent on one host: one per process, shared by all its
@@ -73,3 +77,98 @@ func (a *Agent) names() []string { return slices.Concat(anml.StandardFields(), a
 
 // recognised reports whether a field is one of section 16.3 or the host's own.
 func (a *Agent) recognised(field string) bool { return a.fields[field] }
+
+// Limits bound what a document and a session may cost. A zero field takes its
+// default; a negative one is a programming error and counts as the default too.
+type Limits struct {
+	Document     int           // octets of a document after decompression; 1 MiB (section 13.7)
+	Time         time.Duration // for a document with its automatic requests, or a medium; 30 s
+	Redirects    int           // redirects followed to a document; 5 (section 6.5.1)
+	Requests     int           // automatic requests that one document may cause; 8 (section 13.7)
+	Medium       int           // octets of an image, sound or film; 8 MiB
+	SiteRefs     int           // documents read through site-refs; 5 (section 12.6)
+	Pages        int           // pages of one result without asking; 10 (section 11.5)
+	Executions   int           // actions in one session; 30 for each page's origin (section 13.4)
+	Burst        int           // actions at one origin in a row; 5
+	Interval     time.Duration // between actions after that; 2 s
+	RetryAfter   time.Duration // longest wait that is waited for and not given back as an error; 60 s
+	Tombstone    time.Duration // how long a 410 of discovery is believed, and at most a day a permanent redirect; 30 days
+	CachedPages  int           // pages that a session keeps; 64
+	CachedOctets int           // octets of their documents; 16 MiB
+	Lifetime     time.Duration // how long a page is used without asking at most; 24 h
+	Informs      int           // informs that a session keeps, with 1.25 KiB of text each; 1,000
+	HTML         int           // octets of a page searched for links; 512 KiB
+}
+
+func (l Limits) withDefaults() Limits {
+	or := func(v *int, d int) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	orTime := func(v *time.Duration, d time.Duration) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	or(&l.Document, 1<<20)
+	orTime(&l.Time, 30*time.Second)
+	or(&l.Redirects, 5)
+	or(&l.Requests, 8)
+	or(&l.Medium, 8<<20)
+	or(&l.SiteRefs, 5)
+	or(&l.Pages, 10)
+	or(&l.Executions, 30)
+	or(&l.Burst, 5)
+	orTime(&l.Interval, 2*time.Second)
+	orTime(&l.RetryAfter, time.Minute)
+	orTime(&l.Tombstone, 30*24*time.Hour)
+	or(&l.CachedPages, 64)
+	or(&l.CachedOctets, 16<<20)
+	orTime(&l.Lifetime, 24*time.Hour)
+	or(&l.Informs, 1000)
+	or(&l.HTML, 512<<10)
+	return l
+}
+
+// How long the agent waits for one call of a plug-in, and how many calls of all
+// its sessions may not have returned. Beyond the number calls are refused.
+const (
+	pluginTime  = 10 * time.Second
+	policyTime  = 30 * time.Second // a host may ask a model
+	pluginCalls = 1024
+)
+
+// plugins bound the calls of what the host and its users plug in. Who asks a
+// person waits as long as the caller's context lasts.
+type plugins struct {
+	store, ledger, person, detectors, profile, policy, notify *plugin.Bound
+}
+
+func newPlugins() plugins {
+	return plugins{
+		store: bounded("store", pluginTime), ledger: bounded("ledger", pluginTime),
+		person: bounded("authentication", 0), detectors: bounded("detector", detectorTime),
+		profile: bounded("profile", pluginTime), policy: bounded("policy", policyTime), notify: bounded("notification", notifyTime),
+	}
+}
+
+func bounded(part string, limit time.Duration) *plugin.Bound {
+	return &plugin.Bound{
+		Limit: limit, Most: pluginCalls,
+		Fail: func(reason string) error {
+			return &lookleap.Error{Code: lookleap.CodeTimeout, Message: "the host's " + part + " gave no answer: " + reason}
+		},
+		Guard: func(err *error) {
+			if p := recover(); p != nil {
+				*err = fmt.Errorf("anml/agent: the host's %s panicked: %v", part, p)
+			}
+		},
+	}
+}
+
+// do is [plugin.Await] for a call that returns an error alone.
+func do(ctx context.Context, b *plugin.Bound, call func(context.Context) error) error {
+	_, err := plugin.Await(ctx, b, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
+	return err
+}

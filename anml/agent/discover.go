@@ -1,13 +1,21 @@
 package agent
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/weblink"
 )
 
 // wellKnownPath is where discovery begins (section 16.2).
@@ -40,8 +48,18 @@ const (
 	SourceURL        Source = "url"        // the host, where a web page was at the URL that it opened
 )
 
-func (s *Session) discover(ctx context.Context, raw string, seen []WebPage) (*Page, error) {
-	base, err := s.parseURL(raw)
+// Discover finds the ANML document of an origin, "https://shop.example", and
+// opens it (section 6.5): at its well-known URI, or where that once moved to for
+// good; then where the web pages say that the host has seen there; then, with
+// [Options.DNS], where the DNS says. [Page.Trace] and [DiscoveryTrace] list what was
+// tried. The page speaks for the domain that served it, whoever pointed there.
+//
+// Its *lookleap.Error has the code no-anml when there is none, which is remembered for the
+// session; gone when the origin has given it up, which is remembered in the
+// user's [Store]; inconclusive when it could not be found out; and the code of the
+// document or connection that cannot be used otherwise.
+func (s *Session) Discover(ctx context.Context, origin string, seen ...WebPage) (*Page, error) {
+	base, err := s.parseURL(origin)
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +84,21 @@ func (s *Session) discover(ctx context.Context, raw string, seen []WebPage) (*Pa
 	}
 	candidates, failed := d.byDNS(base)
 	return d.end(d.first(candidates, weightier(err, failed)))
+}
+
+// ForgetDiscovery forgets where an origin's document was found to be and not to
+// be, also that it is gone for good, and the pages kept of it. It is for the user
+// who knows better: nothing else takes back a 410 (section 6.5.1).
+func (s *Session) ForgetDiscovery(ctx context.Context, origin string) error {
+	u, err := s.parseURL(origin)
+	if err != nil {
+		return err
+	}
+	s.pages.forget(u.Origin())
+	if err := s.memory.forget(ctx, u.Origin()); err != nil {
+		return &lookleap.Error{Code: lookleap.CodeIO, Subject: u.Origin(), Message: "the user's store did not forget", Err: err}
+	}
+	return nil
 }
 
 // seen reads the web pages that the host has. They have to be of the origin, which
@@ -257,4 +290,195 @@ func (d *discovery) found(page *Page) *Page {
 		})
 	}
 	return &p
+}
+
+// candidate is a place where a document may be, and what pointed there.
+type candidate struct {
+	source Source
+	url    domain.URL
+}
+
+// WebPage is a web page that the host has already: its Link header and the head of
+// its HTML may advertise a document (sections 6.5.2 and 6.5.3). Nothing of it is
+// looked at but that.
+type WebPage struct {
+	URL    string      // final, after redirects
+	Header http.Header // of the answer
+	HTML   []byte      // nil: only the header counts
+}
+
+// alternates are the documents that a web page advertises, which came as an answer.
+func (a *Agent) alternates(r *fetch.Response) []candidate {
+	var page []byte
+	if r.MediaType == "text/html" || r.MediaType == "application/xhtml+xml" {
+		page = r.Body
+	}
+	return a.advertised(r.URL, r.Header, page)
+}
+
+// advertised are the documents that a web page advertises: those of its header,
+// then those of its head. They are alternates of the page itself, over a scheme
+// that documents are read from.
+func (a *Agent) advertised(page domain.URL, h http.Header, html []byte) []candidate {
+	var found []candidate
+	add := func(source Source, base domain.URL, links []weblink.Link) {
+		for _, l := range links {
+			if !isAlternate(l) || !l.About(page) {
+				continue
+			}
+			if u, err := a.rules().Resolve(base, l.Target); err == nil && !known(found, u) {
+				found = append(found, candidate{source, u})
+			}
+		}
+	}
+	add(SourceLinkHeader, page, weblink.ParseHeader(h.Values("Link")))
+	head := weblink.ParseHead(html[:min(len(html), a.options.Limits.HTML)])
+	base, err := page, error(nil)
+	if head.Base != "" {
+		base, err = a.rules().Resolve(page, head.Base)
+	}
+	if err == nil {
+		add(SourceHTML, base, head.Links)
+	}
+	return found
+}
+
+func known(found []candidate, u domain.URL) bool {
+	for _, c := range found {
+		if c.url.String() == u.String() {
+			return true
+		}
+	}
+	return false
+}
+
+// isAlternate reports whether a link advertises a document, in either serialization
+// (sections 6.5.2, 6.5.3 and 7.4).
+func isAlternate(l weblink.Link) bool {
+	return l.HasRel("alternate") && (l.HasType(anml.MediaTypeXML) || l.HasType(anml.MediaTypeJSON))
+}
+
+// dnsName is where a domain says where its document is (section 6.5.4). It is not
+// the place of the trust record, which is _anml.<domain> (section 12.2).
+const dnsName = "_anml._tcp."
+
+// maxTargets bounds the targets of one name that are looked at.
+const maxTargets = 4
+
+// byDNS asks the DNS where the document of an origin is. What it says is a place to
+// look at and nothing more, signed or not: who speaks is decided by what answers.
+func (d *discovery) byDNS(origin domain.URL) ([]candidate, error) {
+	name := dnsName + origin.Host()
+	services, err := d.session.lookup(d.ctx, name, lookleap.TypeSRV)
+	var texts []lookleap.Record
+	if err == nil {
+		texts, err = d.session.lookup(d.ctx, name, lookleap.TypeTXT)
+	}
+	if err != nil {
+		d.trace = append(d.trace, Attempt{Time: d.session.now(), Source: SourceDNS, URL: name, Code: lookleap.CodeOf(err)})
+		return nil, err
+	}
+	return places(origin.Host(), services, texts), nil
+}
+
+func (s *Session) lookup(ctx context.Context, name string, t lookleap.RRType) ([]lookleap.Record, error) {
+	answer, err := s.agent.host.Lookup(ctx, name, t)
+	if err == nil {
+		return answer.Records, nil
+	}
+	code := lookleap.CodeDNSError
+	if errors.Is(err, lookleap.ErrBogus) {
+		code = lookleap.CodeDNSSECBogus
+	}
+	return nil, &lookleap.Error{Code: code, Subject: name, Err: err}
+}
+
+// places makes candidates of the records at a name: in the order of priority, and
+// of weight where that is equal, so that everybody who asks looks at the same
+// places. Without SRV records the path of the TXT record is at the domain itself.
+func places(host string, services, texts []lookleap.Record) []candidate {
+	path, ok := dnsPath(texts)
+	targets := make([]lookleap.SRV, 0, len(services))
+	for _, r := range services {
+		if r.SRV != nil { // whatever a resolver gives
+			targets = append(targets, *r.SRV)
+		}
+	}
+	if len(services) == 0 && ok {
+		targets = []lookleap.SRV{{Port: 443, Target: host}}
+	}
+	slices.SortStableFunc(targets, func(a, b lookleap.SRV) int {
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Target, b.Target))
+	})
+	var found []candidate
+	for _, t := range targets[:min(len(targets), maxTargets)] {
+		name, err := domain.ParseHost(strings.TrimSuffix(t.Target, "."))
+		if err != nil { // "." among them: there is no such service
+			continue
+		}
+		u, err := domain.Parse("https://" + name + ":" + strconv.Itoa(int(t.Port)) + path)
+		if err == nil && !known(found, u) {
+			found = append(found, candidate{SourceDNS, u})
+		}
+	}
+	return found
+}
+
+// dnsPath is the path in the one TXT record of ours, and whether there is such a
+// record. Without a usable path it is the well-known one; several records
+// contradict one another, so none counts.
+func dnsPath(texts []lookleap.Record) (path string, ok bool) {
+	path = wellKnownPath
+	count := 0
+	for _, r := range texts {
+		p, ours := parseDNSText(r.Text)
+		if !ours {
+			continue
+		}
+		if count++; p != "" {
+			path = p
+		}
+	}
+	if count > 1 {
+		return wellKnownPath, false
+	}
+	return path, count == 1
+}
+
+// parseDNSText reads a TXT record of discovery: "v=anml1" and then tags, separated
+// by semicolons or blanks, or, where they were strings of their own, by nothing
+// after the version. A tag that stands twice makes it no record of ours; a path
+// that is not one absolute path is "".
+func parseDNSText(text string) (path string, ours bool) {
+	rest, ok := strings.CutPrefix(text, "v=anml1")
+	if !ok || len(text) > maxDNSText {
+		return "", false
+	}
+	if rest != "" && !strings.ContainsRune("; \t", rune(rest[0])) && !strings.HasPrefix(rest, "path=") {
+		return "", false
+	}
+	seen := map[string]bool{"v": true}
+	for tag := range strings.FieldsFuncSeq(rest, func(c rune) bool { return c == ';' || c == ' ' || c == '\t' }) {
+		name, value, _ := strings.Cut(tag, "=")
+		if seen[name] {
+			return "", false
+		}
+		if seen[name] = true; name == "path" && isDNSPath(value) {
+			path = value
+		}
+	}
+	return path, true
+}
+
+// maxDNSText is the largest TXT record that is read.
+const maxDNSText = 4096
+
+// isDNSPath reports whether a value is a path and nothing else. Dot segments and
+// the like are refused with the URL.
+func isDNSPath(value string) bool {
+	if !strings.HasPrefix(value, "/") || strings.HasPrefix(value, "//") || strings.ContainsAny(value, "?#") {
+		return false
+	}
+	_, err := domain.Parse("https://example.com" + value)
+	return err == nil
 }

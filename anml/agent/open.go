@@ -15,10 +15,12 @@ import (
 	"github.com/lookleap/lookleap/internal/fetch"
 )
 
-// open gives the document at a URL. Where a web page is there, its links to a
-// document are followed, one step (section 15.1).
-func (s *Session) open(ctx context.Context, raw string) (*Page, error) {
-	u, err := s.parseURL(raw)
+// Open retrieves the ANML document at a URL, or takes it from memory where HTTP
+// and the document allow that (sections 6.3 and 8.1.1). Where a web page is there
+// instead, the first document that it advertises is opened (section 15.1). Every
+// error is an *lookleap.Error.
+func (s *Session) Open(ctx context.Context, url string) (*Page, error) {
+	u, err := s.parseURL(url)
 	if err != nil {
 		return nil, err
 	}

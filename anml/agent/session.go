@@ -2,7 +2,12 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -154,46 +159,87 @@ func (s *Session) Ledger() DisclosureLedger { return zero.Or(s).user.Ledger }
 // allow it.
 func (s *Session) Context() *Context { return zero.Or(s).context }
 
-// Discover finds the ANML document of an origin, "https://shop.example", and
-// opens it (section 6.5): at its well-known URI, or where that once moved to for
-// good; then where the web pages say that the host has seen there; then, with
-// [Options.DNS], where the DNS says. [Page.Trace] and [DiscoveryTrace] list what was
-// tried. The page speaks for the domain that served it, whoever pointed there.
-//
-// Its *lookleap.Error has the code no-anml when there is none, which is remembered for the
-// session; gone when the origin has given it up, which is remembered in the
-// user's [Store]; inconclusive when it could not be found out; and the code of the
-// document or connection that cannot be used otherwise.
-func (s *Session) Discover(ctx context.Context, origin string, seen ...WebPage) (*Page, error) {
-	return s.discover(ctx, origin, seen)
+// life is how long a session lasts. When end returns, the context of everything
+// that the session does has ended: a [context.AfterFunc] would end it a moment
+// later, when what the user agreed to meanwhile is already sent.
+type life struct {
+	mu      sync.Mutex
+	over    bool
+	running map[*context.CancelCauseFunc]bool // how each thing that the session does is ended
 }
 
-// ForgetDiscovery forgets where an origin's document was found to be and not to
-// be, also that it is gone for good, and the pages kept of it. It is for the user
-// who knows better: nothing else takes back a 410 (section 6.5.1).
-func (s *Session) ForgetDiscovery(ctx context.Context, origin string) error {
-	u, err := s.parseURL(origin)
-	if err != nil {
-		return err
+func newLife() *life { return &life{running: make(map[*context.CancelCauseFunc]bool)} }
+
+// during gives a context that ends with the life too; done frees it. Nothing begins
+// when the life is over.
+func (l *life) during(ctx context.Context) (_ context.Context, done func(), err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return nil, nil, closedError("")
 	}
-	s.pages.forget(u.Origin())
-	if err := s.memory.forget(ctx, u.Origin()); err != nil {
-		return &lookleap.Error{Code: lookleap.CodeIO, Subject: u.Origin(), Message: "the user's store did not forget", Err: err}
+	ctx, cancel := context.WithCancelCause(ctx)
+	l.running[&cancel] = true
+	return ctx, func() { l.forget(&cancel); cancel(nil) }, nil
+}
+
+func (l *life) forget(cancel *context.CancelCauseFunc) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.running, cancel)
+}
+
+// end ends it. A second time does nothing.
+func (l *life) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.over = true
+	for cancel := range l.running {
+		(*cancel)(errClosed)
 	}
-	return nil
+	clear(l.running)
 }
 
-// Open retrieves the ANML document at a URL, or takes it from memory where HTTP
-// and the document allow that (sections 6.3 and 8.1.1). Where a web page is there
-// instead, the first document that it advertises is opened (section 15.1). Every
-// error is an *lookleap.Error.
-func (s *Session) Open(ctx context.Context, url string) (*Page, error) {
-	return s.open(ctx, url)
+func (l *life) ended() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.over
 }
 
-// Resume commits a call that ended with a *lookleap.PendingError: state is that
-// error's State, decision what the user decided about its Request. The page is
-// not loaded again; trust is verified afresh. A plan commits once, ever.
-func (s *Session) Resume(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision) (*CallResult, error) {
-	return s.resume(ctx, state, d)
+// ownerMark is the mark of a session's user in the effect of a plan: a keyed digest
+// of [User.ID] that differs from plan to plan. It is "" for a user of whom the host
+// gives neither an ID nor a LedgerKey.
+func (s *Session) ownerMark() string {
+	return s.ownerMarkWith(rand.Text())
+}
+
+func (s *Session) ownerMarkWith(nonce string) string {
+	if s.user.ID == "" && len(s.user.LedgerKey) == 0 {
+		return ""
+	}
+	key := hmac.New(sha256.New, s.user.LedgerKey)
+	key.Write([]byte("lookleap plan owner\x00" + s.user.ID))
+	mac := hmac.New(sha256.New, key.Sum(nil))
+	mac.Write([]byte(nonce))
+	return nonce + "." + hex.EncodeToString(mac.Sum(nil))
+}
+
+// owns returns an error unless a plan with this mark belongs to the session's user.
+// It is asked before anything else is done with the plan.
+func (s *Session) owns(mark string) error {
+	nonce, _, _ := strings.Cut(mark, ".")
+	if hmac.Equal([]byte(mark), []byte(s.ownerMarkWith(nonce))) {
+		return nil
+	}
+	return &lookleap.Error{Code: lookleap.CodePlanOtherUser, Message: "the plan was prepared in the session of another user; resume it in a session with that user's ID and LedgerKey"}
+}
+
+// asUser names the session's user for the host's dialogues, of which each user
+// has one at a time. A session without [User.ID] and LedgerKey leaves the name
+// that the caller gave.
+func (s *Session) asUser(ctx context.Context) context.Context {
+	if user := s.ownerMarkWith("dialogue"); user != "" {
+		return lookleap.WithUser(ctx, user)
+	}
+	return ctx
 }
