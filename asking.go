@@ -375,7 +375,7 @@ func (h *Host) Ask(ctx context.Context, p *Plan) (*Approval, error) {
 	if errors.Is(err, ErrConsentPending) {
 		state, err := p.State()
 		if err != nil {
-			return nil, fmt.Errorf("lookleap: suspending a plan: %w", err)
+			return nil, err
 		}
 		return nil, &PendingError{Request: p.Request(), State: state}
 	}

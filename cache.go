@@ -3,19 +3,13 @@ package lookleap
 import (
 	"bytes"
 	"context"
-	"crypto/cipher"
-	"crypto/hkdf"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
-	"fmt"
 	"io/fs"
+	"sync"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
-	"github.com/lookleap/lookleap/internal/coded"
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // Cache keeps bytes under a key until a time, so that a fleet can share what
@@ -75,71 +69,92 @@ func (c memoryCache) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// ErrCacheForged is an entry of a [SealedCache] that its key did not write
-// there: forged, altered, moved from another key, or with another expiry.
-var ErrCacheForged = fmt.Errorf("%w: %w", coded.New(string(CodeCacheForged), "the cache entry is forged"), fs.ErrNotExist)
-
-// SealedCache wraps a cache that others can read and write. The key has at least
-// [MinKeyLen] secret random bytes, and is the same for all who share the cache.
+// hostCache is the cache of a [Host]. A panic in it is an error, and so is a call
+// that does not return in time.
 //
-// Authenticated are key, value and expiry together: an entry that does not open
-// is an [ErrCacheForged], which is a miss. Hidden are the value, the sealed
-// expiry and the key: the cache below sees a keyed digest of each key, so that
-// no URL or name can be read from it. Not hidden are the number of entries, which
-// of them are the same, their sizes, when they are used, and the expiry that the
-// cache below is given so that it can drop them.
-//
-// SealedCache cannot notice an older entry of the same key that is put back
-// before its expiry. For that reason, grants from a shared cache are held for a
-// short time only.
-func SealedCache(c Cache, key []byte) (Cache, error) {
-	if c == nil {
-		return nil, usageError("there is no cache to seal")
-	}
-	aead, err := newAEAD(key, "lookleap/cache/1")
-	if err != nil {
-		return nil, err
-	}
-	names, err := hkdf.Key(sha256.New, key, nil, "lookleap/cache-keys/1", 32)
-	if err != nil {
-		return nil, err
-	}
-	return sealedCache{c, aead, names}, nil
-}
-
-type sealedCache struct {
+// An entry whose expiry the Host's clock has passed once does not come back when
+// the clock is set back.
+type hostCache struct {
 	cache Cache
-	aead  cipher.AEAD
-	names []byte // the key for keys
+	bound *plugin.Bound
+	host  *Host // nil: there is none
 }
 
-// name returns the key under which the cache below keeps an entry.
-func (c sealedCache) name(key string) string {
-	mac := hmac.New(sha256.New, c.names)
-	mac.Write([]byte(key))
-	return hex.EncodeToString(mac.Sum(nil))
+type cached struct {
+	value   []byte
+	expires time.Time
 }
 
-func (c sealedCache) Delete(ctx context.Context, key string) error {
-	return c.cache.Delete(ctx, c.name(key))
+func (c hostCache) Get(ctx context.Context, key string) ([]byte, time.Time, error) {
+	if c.bound != nil && c.bound.Resting() {
+		return nil, time.Time{}, partCache.failed("it did not answer a moment ago")
+	}
+	got, err := plugin.Await(ctx, c.bound, func(ctx context.Context) (got cached, err error) {
+		defer partCache.guard(&err)
+		got.value, got.expires, err = c.cache.Get(ctx, key)
+		return got, err
+	})
+	if err == nil && c.host.hasPassed(got.expires) {
+		return nil, time.Time{}, fs.ErrNotExist
+	}
+	return got.value, got.expires, err
 }
 
-// Get trusts no expiry but the sealed one.
-func (c sealedCache) Get(ctx context.Context, key string) ([]byte, time.Time, error) {
-	sealed, _, err := c.cache.Get(ctx, c.name(key))
+// latestTime is the latest time that a Host's clock showed to the shared cache.
+type latestTime struct {
+	mu     sync.Mutex
+	latest time.Time
+	seen   time.Time // when it was seen, by the system's monotonic clock
+}
+
+// believeLatest is for how long a clock that was set back may not repeat itself.
+// No entry that one of the packages uses is older than this. It has an end so that
+// a clock that was years ahead does not disable the cache of a process for good.
+const believeLatest = 7 * 24 * time.Hour
+
+// hasPassed reports whether the Host's clock shows a time or a later one, or has
+// done so lately. The zero time says nothing.
+func (h *Host) hasPassed(t time.Time) bool {
+	if h == nil || t.IsZero() {
+		return false
+	}
+	now, err := h.clock()
 	if err != nil {
-		return nil, time.Time{}, err
+		return true
 	}
-	plain, err := c.aead.Open(nil, nil, sealed, []byte(key))
-	if err != nil || len(plain) < 8 {
-		return nil, time.Time{}, ErrCacheForged
+	l := &h.cacheTime
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if system := time.Now(); now.After(l.latest) || system.Sub(l.seen) >= believeLatest {
+		l.latest, l.seen = now, system
 	}
-	expires := time.UnixMilli(int64(binary.BigEndian.Uint64(plain))).UTC()
-	return plain[8:], expires, nil
+	return !t.After(l.latest)
 }
 
-func (c sealedCache) Put(ctx context.Context, key string, value []byte, expires time.Time) error {
-	plain := binary.BigEndian.AppendUint64(nil, uint64(expires.UnixMilli()))
-	plain = append(plain, value...)
-	return c.cache.Put(ctx, c.name(key), c.aead.Seal(nil, nil, plain, []byte(key)), expires)
+func (c hostCache) Put(ctx context.Context, key string, value []byte, expires time.Time) error {
+	if c.bound != nil {
+		value = bytes.Clone(value) // the call may outlive the caller
+	}
+	return c.change(ctx, func(ctx context.Context) error { return c.cache.Put(ctx, key, value, expires) })
+}
+
+func (c hostCache) Delete(ctx context.Context, key string) error {
+	return c.change(ctx, func(ctx context.Context) error { return c.cache.Delete(ctx, key) })
+}
+
+// change runs Put or Delete. While the cache rests nobody waits for it, and the
+// call is made all the same: other processes may need what it tells them.
+func (c hostCache) change(ctx context.Context, call func(context.Context) error) error {
+	do := func(ctx context.Context) (_ struct{}, err error) {
+		defer partCache.guard(&err)
+		return struct{}{}, call(ctx)
+	}
+	if c.bound == nil || !c.bound.Resting() {
+		_, err := plugin.Await(ctx, c.bound, do)
+		return err
+	}
+	if _, _, err := plugin.Start(context.WithoutCancel(ctx), c.bound, do); err != nil {
+		return err
+	}
+	return partCache.failed("it did not answer a moment ago")
 }

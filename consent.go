@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lookleap/lookleap/internal/coded"
+	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
@@ -162,7 +164,7 @@ type PendingError struct {
 }
 
 func (e *PendingError) Error() string {
-	return fmt.Sprintf("lookleap: consent %s is pending", zero.Or(zero.Or(e).Request).ID)
+	return fmt.Sprintf("plan %s waits for its user (%s)", word(zero.Or(zero.Or(e).Request).ID), CodeConsentPending)
 }
 
 // Is makes every PendingError an [ErrConsentPending].
@@ -230,4 +232,34 @@ func (r *ConsentRequest) check(d ConsentDecision, now time.Time) ([]string, erro
 		return nil, consentError(CodeConsentMismatch, "the decision approves something that was not asked", nil)
 	}
 	return ids, nil
+}
+
+// originRules are those of the origins that may ask for consent.
+var originRules = domain.Rules{AllowIP: true, AllowSpecial: true}
+
+// isOrigin reports whether a text is an https origin in canonical form.
+func isOrigin(s string) bool {
+	u, err := originRules.Parse(s)
+	return err == nil && u.Origin() == s
+}
+
+// hostOf returns the host of a text that is a canonical host or URL. A single word
+// is no host: recipients have names, too.
+func hostOf(s string) (host string, ok bool) {
+	if u, err := partyRules.Parse(s); err == nil && (u.Origin() == s || u.String() == s) {
+		return u.Host(), true
+	}
+	if !strings.ContainsAny(s, ".:") {
+		return "", false
+	}
+	host, err := partyRules.ParseHost(s)
+	return host, err == nil && host == s
+}
+
+// siteOf returns the registrable domain of a host, or the host if it has none.
+func siteOf(host string) string {
+	if site, ok := domain.Registrable(host); ok {
+		return site
+	}
+	return host
 }

@@ -178,7 +178,7 @@ func (d *guardedDialer) lookup(ctx context.Context, host string, t RRType) (_ []
 		return nil, err
 	}
 	if answer == nil {
-		return nil, &pluginError{partResolver, "it returned neither an answer nor an error"}
+		return nil, partResolver.failed("it returned neither an answer nor an error")
 	}
 	var addrs []netip.Addr
 	for _, r := range answer.Records {
@@ -284,7 +284,7 @@ func (d *guardedDialer) attempt(ctx context.Context, dst netip.AddrPort) (_ *gua
 		return nil, refusal(err)
 	}
 	if conn == nil {
-		return nil, &pluginError{partDial, "it returned neither a connection nor an error"}
+		return nil, partDial.failed("it returned neither a connection nor an error")
 	}
 	if err := d.checkRemote(conn); err != nil {
 		_ = conn.Close()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -154,13 +155,17 @@ func (f *guardedFetcher) RoundTrip(req *http.Request) (*http.Response, error) {
 		closeBody(req)
 		return nil, err
 	}
-	return roundtrip.Do(f.transport, req, f.bounds)
+	resp, err := roundtrip.Do(f.transport, req, f.bounds)
+	if known := (*Error)(nil); err != nil && CodeOf(err) == CodeInternal && !errors.As(err, &known) {
+		err = &Error{Code: CodeUnreachable, Message: "the exchange failed", Err: err}
+	}
+	return resp, err
 }
 
 func (f *guardedFetcher) check(req *http.Request) error {
 	switch u := req.URL; {
 	case f.closed.Load():
-		return fmt.Errorf("lookleap: fetching: %w", ErrClosed)
+		return ErrClosed
 	case u == nil || u.Host == "" || u.Opaque != "":
 		return &Error{Code: CodeBadURL, Message: "the request has no URL with a host and a path"}
 	case u.Scheme != "https":

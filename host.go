@@ -153,7 +153,7 @@ func (h *Host) clock() (now time.Time, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			now = time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
-			err = &pluginError{partClock, panicText(cause)}
+			err = partClock.failed(panicText(cause))
 		}
 	}()
 	return h.Now(), nil
@@ -185,7 +185,7 @@ func (noCache) Delete(context.Context, string) error                 { return er
 // [FetcherOptions] for the default one; the request's context bounds others.
 func (h *Host) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 	if req == nil || req.URL == nil {
-		return nil, &pluginError{partFetcher, "the request has no URL"}
+		return nil, partFetcher.failed("the request has no URL")
 	}
 	if ctx := h.enter(req.Context()); ctx != req.Context() {
 		req = req.WithContext(ctx)
@@ -200,17 +200,17 @@ func (h *Host) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 	}()
 	if err := h.usable(); err != nil {
 		closeBody(req)
-		return nil, fmt.Errorf("lookleap: fetching: %w", err)
+		return nil, err
 	}
 	resp, err = h.exchange(req)
 	switch {
-	case err != nil: // a response besides an error does not count
+	case err != nil: // a response next to an error does not count
 		if resp != nil && resp.Body != nil {
 			_ = guardedBody{resp.Body}.Close()
 		}
 		return nil, err
 	case resp == nil:
-		return nil, &pluginError{partFetcher, "it returned neither a response nor an error"}
+		return nil, partFetcher.failed("it returned neither a response nor an error")
 	}
 	if h.Fetcher != nil && resp.Body != nil {
 		resp.Body = guardedBody{resp.Body}
@@ -233,6 +233,9 @@ func (h *Host) exchange(req *http.Request) (resp *http.Response, err error) {
 		resp, err = own.RoundTrip(req)
 	} else {
 		resp, err = roundtrip.Do(fetcher, req, roundtrip.Options{Fail: fetchError})
+		if err = partFetcher.sound(err); CodeOf(err) == CodeInternal {
+			err = partFetcher.coded(err)
+		}
 	}
 	returned = true
 	return resp, err
@@ -265,7 +268,7 @@ func (h *Host) lookup(ctx context.Context, name string, t RRType, ask func(Resol
 	ctx = h.enter(ctx)
 	start := h.Time()
 	defer func() {
-		e := Event{Kind: EventLookup, Code: lookupCode(err), Subject: name + " " + t.String(), Duration: h.Time().Sub(start), Err: err}
+		e := Event{Kind: EventLookup, Code: CodeOf(err), Subject: name + " " + t.String(), Duration: h.Time().Sub(start), Err: err}
 		h.Report(ctx, e)
 		if e.Code == CodeDNSSECLimit { // a server that fails is daily business, an attack on validators is not
 			h.Report(ctx, Event{Kind: EventFinding, Code: e.Code, Subject: e.Subject, Err: err, Finding: &Finding{
@@ -274,7 +277,7 @@ func (h *Host) lookup(ctx context.Context, name string, t RRType, ask func(Resol
 		}
 	}()
 	if err := h.usable(); err != nil {
-		return nil, fmt.Errorf("lookleap: looking up %s: %w", name, err)
+		return nil, err
 	}
 	parts := h.parts()
 	answer, err = plugin.Await(roundtrip.Apart(ctx), parts.lookups, func(ctx context.Context) (_ *DNSAnswer, err error) {
@@ -283,16 +286,93 @@ func (h *Host) lookup(ctx context.Context, name string, t RRType, ask func(Resol
 	})
 	switch {
 	case err != nil:
-		return nil, err // an answer besides an error does not count
+		return nil, partResolver.coded(err) // an answer next to an error does not count
 	case answer == nil:
-		return nil, &pluginError{partResolver, "it returned neither an answer nor an error"}
+		return nil, partResolver.failed("it returned neither an answer nor an error")
 	}
 	return answer, nil
 }
 
-func lookupCode(err error) Code {
-	if code := CodeOf(err); code != CodeInternal {
-		return code
+// part is a plug-in of a [Host].
+type part struct {
+	name string
+	code Code
+}
+
+var (
+	partFetcher  = part{"Fetcher", CodeFetcherFailed}
+	partResolver = part{"Resolver", CodeResolverFailed}
+	partPrompter = part{"ConsentPrompter", CodeConsentFailed}
+	partCache    = part{"Cache", CodeCacheFailed}
+	partLedger   = part{"PlanLedger", CodeLedgerFailed}
+	partClock    = part{"clock", CodeClockFailed}
+	partDial     = part{"Dial hook", CodeInternal}
+)
+
+// failed returns the error of a plug-in that failed, which counts as "no".
+func (p part) failed(reason string) error {
+	return &Error{Code: p.code, Message: "the " + p.name + " failed: " + reason}
+}
+
+// guard is deferred around the call of a plug-in. It turns a panic, and an error
+// that cannot be used, into an error of the plug-in.
+func (p part) guard(err *error) {
+	if cause := recover(); cause != nil {
+		*err = p.failed(panicText(cause))
+		return
 	}
-	return CodeDNSError
+	*err = p.sound(*err)
+}
+
+// sound returns the error of a plug-in if it can be printed and compared, and an
+// error of ours otherwise.
+func (p part) sound(err error) error {
+	sound := plugin.Sound(err)
+	if sound != nil && errors.Is(sound, plugin.ErrUnsound) {
+		return p.failed(sound.Error())
+	}
+	return sound
+}
+
+// coded returns the error of a plug-in, with the plug-in's code if it has no code.
+func (p part) coded(err error) error {
+	if err == nil || ownCode(err) != CodeInternal {
+		return err
+	}
+	return &Error{Code: p.code, Message: "the " + p.name + " failed", Err: err}
+}
+
+// panicText returns what a panic said. A value that panics when it is printed is
+// left to package fmt.
+func panicText(cause any) string { return fmt.Sprintf("it panics: %v", cause) }
+
+// guardedBody is the body of a plugged-in Fetcher's response.
+type guardedBody struct{ io.ReadCloser }
+
+func (b guardedBody) Read(p []byte) (n int, err error) {
+	defer partFetcher.guard(&err)
+	return b.ReadCloser.Read(p)
+}
+
+func (b guardedBody) Close() (err error) {
+	defer partFetcher.guard(&err)
+	return b.ReadCloser.Close()
+}
+
+// How long a caller waits for one call of a plug-in, and how many calls may not
+// have returned. A call that outlives its caller keeps running until the plug-in
+// returns; beyond the number no further call is made.
+const (
+	cacheWait    = 2 * time.Second
+	ledgerWait   = 10 * time.Second
+	resolverWait = 30 * time.Second
+
+	cacheCalls    = 64
+	ledgerCalls   = 64
+	resolverCalls = 1024
+)
+
+// bounded returns the bound of the calls of a plug-in.
+func (p part) bounded(limit time.Duration, most int64) *plugin.Bound {
+	return &plugin.Bound{Limit: limit, Most: most, Guard: p.guard, Fail: func(reason string) error { return p.failed(reason) }}
 }

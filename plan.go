@@ -47,7 +47,7 @@ func NewPlan(req ConsentRequest, effect []byte, now time.Time) (*Plan, error) {
 	}
 	digest, err := req.digest()
 	if err != nil {
-		return nil, fmt.Errorf("lookleap: preparing a plan: %w", err)
+		return nil, planError("it cannot be written as JSON", err)
 	}
 	req.Digest = digest
 	p := &Plan{request: req, effect: bytes.Clone(effect)}
@@ -112,7 +112,7 @@ func (r *ConsentRequest) makeValid() error {
 		err = json.Unmarshal(data, r.Verdict)
 	}
 	if err != nil {
-		return fmt.Errorf("lookleap: preparing a plan: %w", err)
+		return planError("it cannot be written as JSON", err)
 	}
 	return nil
 }
@@ -150,21 +150,30 @@ var errNoPlan = consentError(CodeUsage, "there is no plan", nil)
 // ErrPlanInvalid is a plan whose state is malformed or was changed.
 var ErrPlanInvalid = coded.New(string(CodePlanInvalid), "the plan is malformed or was changed")
 
+// planError returns an [ErrPlanInvalid].
+func planError(reason string, cause error) error {
+	message := "the plan is invalid"
+	if reason != "" {
+		message += ": " + reason
+	}
+	return &Error{Code: CodePlanInvalid, Message: message, Err: coded.Classify(ErrPlanInvalid, cause)}
+}
+
 // ParsePlan reads what State wrote. A plan whose bytes do not match its digests
 // is an [ErrPlanInvalid]; that somebody rewrote bytes and digests together is
 // found by Approve, since the user's decision names the digest that was shown.
 func ParsePlan(state json.RawMessage) (*Plan, error) {
 	if _, err := strictjson.Parse(state, strictjson.Limits{Size: math.MaxInt32}); err != nil {
-		return nil, fmt.Errorf("lookleap: %w: %v", ErrPlanInvalid, err)
+		return nil, planError("", err)
 	}
 	var in planState
 	dec := json.NewDecoder(bytes.NewReader(state))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&in); err != nil {
-		return nil, fmt.Errorf("lookleap: %w: %v", ErrPlanInvalid, err)
+		return nil, planError("", err)
 	}
 	if in.Type != planStateType {
-		return nil, fmt.Errorf("lookleap: %w: it is no state of type %s", ErrPlanInvalid, planStateType)
+		return nil, planError("its type is not "+planStateType, nil)
 	}
 	p := &Plan{request: in.Request, effect: in.Effect}
 	if err := p.valid(); err != nil {
@@ -178,22 +187,22 @@ func (p *Plan) valid() error {
 	r := &p.request
 	switch digest, err := r.digest(); {
 	case err != nil:
-		return fmt.Errorf("lookleap: %w: %v", ErrPlanInvalid, err)
+		return planError("", err)
 	case digest != r.Digest:
-		return fmt.Errorf("lookleap: %w: the request does not match its digest", ErrPlanInvalid)
+		return planError("the request does not match its digest", nil)
 	case Digest(p.effect) != r.Effect:
-		return fmt.Errorf("lookleap: %w: the effect does not match its digest", ErrPlanInvalid)
+		return planError("the effect does not match its digest", nil)
 	case !r.Kind.known():
 		return consentError(CodeConsentUnknown, fmt.Sprintf("nobody can decide a request of kind %q", r.Kind), nil)
 	case r.ID == "" || r.Origin == "" || r.Summary == "" || len(r.Items) == 0:
-		return fmt.Errorf("lookleap: %w: it lacks its id, origin, summary or items", ErrPlanInvalid)
+		return planError("its id, origin, summary or items are missing", nil)
 	case !isOrigin(r.Origin):
-		return fmt.Errorf("lookleap: %w: %s is not a canonical https origin", ErrPlanInvalid, quote(r.Origin, 200))
+		return planError(quote(r.Origin, 200)+" is not a canonical https origin", nil)
 	}
 	seen := make(map[string]bool, len(r.Items))
 	for _, item := range r.Items {
 		if item.ID == "" || seen[item.ID] {
-			return fmt.Errorf("lookleap: %w: item id %q is empty or stands twice", ErrPlanInvalid, item.ID)
+			return planError("the item id "+quote(item.ID, 100)+" is empty or used twice", nil)
 		}
 		seen[item.ID] = true
 	}

@@ -2,11 +2,18 @@ package lookleap
 
 import (
 	"context"
+	"crypto/x509"
+	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/lookleap/lookleap/internal/coded"
+	"github.com/lookleap/lookleap/internal/dnssec"
+	"github.com/lookleap/lookleap/internal/roundtrip"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
@@ -137,3 +144,273 @@ func (e *BogusError) ReasonCode() Code { return CodeDNSSECBogus }
 
 // Is makes every BogusError an [ErrBogus].
 func (e *BogusError) Is(target error) bool { return target == ErrBogus }
+
+// Bounds of what [NetResolver] takes from one answer.
+const (
+	maxRecords  = 256
+	maxTXTBytes = 32 << 10 // all TXT records of an answer together
+)
+
+// NetResolver adapts Go's resolver (nil: one with Go's defaults) for the types
+// A, AAAA, TXT and SRV. Names are asked as they are, without a search list.
+//
+// It sees less of the DNS than a [Resolver] can tell, and says the careful
+// thing: every answer is [Indeterminate] and has a TTL of 0, Name is the name
+// asked for, and a name that does not exist is not told apart from one without
+// records of the type: both are answers with Exists false.
+func NetResolver(r *net.Resolver) Resolver {
+	if r == nil {
+		r = new(net.Resolver)
+	}
+	return netResolver{r}
+}
+
+type netResolver struct{ *net.Resolver }
+
+// Lookup asks Go's resolver.
+func (r netResolver) Lookup(ctx context.Context, name string, t RRType) (*DNSAnswer, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, lookupError(name, t, CodeDNSError, err) // Go's resolver may answer all the same
+	}
+	records, err := r.records(ctx, name+".", t) // the dot keeps the search list out
+	var failed *net.DNSError
+	switch {
+	case errors.As(err, &failed) && failed.IsNotFound:
+		return &DNSAnswer{Name: name}, nil
+	case err != nil:
+		return nil, lookupError(name, t, CodeDNSError, err)
+	case len(records) > maxRecords:
+		return nil, lookupError(name, t, CodeDNSError, &Error{Code: CodeDNSError, Message: fmt.Sprintf("the answer has more than %d records", maxRecords)})
+	}
+	return &DNSAnswer{Name: name, Exists: len(records) > 0, Records: records}, nil
+}
+
+func (r netResolver) records(ctx context.Context, fqdn string, t RRType) ([]Record, error) {
+	switch t {
+	case TypeA:
+		addrs, err := r.LookupNetIP(ctx, "ip4", fqdn)
+		return addressRecords(addrs, netip.Addr.Unmap), err
+	case TypeAAAA:
+		addrs, err := r.LookupNetIP(ctx, "ip6", fqdn)
+		return addressRecords(addrs, func(a netip.Addr) netip.Addr { return a }), err
+	case TypeTXT:
+		texts, err := r.LookupTXT(ctx, fqdn)
+		if err != nil {
+			return nil, err
+		}
+		return textRecords(texts)
+	case TypeSRV:
+		_, targets, err := r.LookupSRV(ctx, "", "", fqdn)
+		if err != nil {
+			return nil, err
+		}
+		return srvRecords(targets)
+	}
+	return nil, usageError("this resolver looks up only A, AAAA, TXT and SRV records")
+}
+
+func addressRecords(addrs []netip.Addr, form func(netip.Addr) netip.Addr) []Record {
+	records := make([]Record, len(addrs))
+	for i, addr := range addrs {
+		records[i].Addr = form(addr)
+	}
+	return records
+}
+
+func textRecords(texts []string) ([]Record, error) {
+	records := make([]Record, len(texts))
+	size := 0
+	for i, text := range texts {
+		if size += len(text); size > maxTXTBytes {
+			return nil, &Error{Code: CodeDNSError, Message: fmt.Sprintf("the TXT records have more than %d bytes", maxTXTBytes)}
+		}
+		records[i].Text = text
+	}
+	return records, nil
+}
+
+func srvRecords(targets []*net.SRV) ([]Record, error) {
+	records := make([]Record, len(targets))
+	for i, srv := range targets {
+		target := strings.ToLower(strings.TrimSuffix(srv.Target, "."))
+		if target != "" {
+			if err := checkName(target); err != nil {
+				return nil, err
+			}
+		}
+		records[i].SRV = &SRV{Priority: srv.Priority, Weight: srv.Weight, Port: srv.Port, Target: target}
+	}
+	return records, nil
+}
+
+// checkName takes letters, digits, hyphens and underscores in labels of 1 to 63
+// octets, 253 in all, without a final dot, and nothing that reads as an address.
+func checkName(name string) error {
+	bad := func(reason string) error {
+		return &Error{Code: CodeBadHost, Message: fmt.Sprintf("%s is no domain name to look up: %s", quote(name, 253), reason)}
+	}
+	if name == "" || len(name) > 253 {
+		return bad("it has no octet or more than 253")
+	}
+	labels := strings.Split(name, ".")
+	for _, label := range labels {
+		if label == "" || len(label) > 63 {
+			return bad("a label has no octet or more than 63")
+		}
+		for _, c := range []byte(label) {
+			if !isNameByte(c) {
+				return bad("it has a character that is no letter, digit, hyphen or underscore")
+			}
+		}
+	}
+	if last := labels[len(labels)-1]; strings.Trim(last, "0123456789") == "" || strings.HasPrefix(strings.ToLower(last), "0x") {
+		return bad("it reads as an IP address")
+	}
+	return nil
+}
+
+func isNameByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_'
+}
+
+// lookupError returns an error for a lookup that could not find out. It says nothing
+// about the name.
+func lookupError(name string, t RRType, code Code, err error) error {
+	return &Error{Code: code, Subject: quote(name, 253), Message: "the " + t.String() + " lookup failed", Err: err}
+}
+
+// ResolverOptions are the choices of [NewResolver]. The zero value asks the
+// system's servers and trusts IANA's root keys.
+type ResolverOptions struct {
+	// Servers are recursive resolvers in order of preference: udp://HOST:PORT,
+	// tcp://HOST:PORT, tls://HOST:PORT, https://HOST/PATH, or a bare HOST:PORT,
+	// which is udp. Another one is tried when one fails, never a weaker way to the
+	// same. Empty: those of /etc/resolv.conf.
+	Servers []string
+
+	// Anchors are DS or DNSKEY records as in a zone file, in place of IANA's.
+	Anchors string
+
+	// RequireValidation makes an answer that nothing could be checked of an error
+	// that names the fix. Without it such an answer is [Indeterminate].
+	RequireValidation bool
+
+	Now     func() time.Time // by which signatures are valid; nil: time.Now
+	RootCAs *x509.CertPool   // of tls servers, and of https ones where Fetcher is nil; nil: the system's
+
+	// Fetcher reaches https servers; nil: a guarded fetcher of its own, which
+	// resolves their names through the system's resolver.
+	Fetcher Fetcher
+
+	// DialContext opens connections to udp, tcp and tls servers; nil: a net.Dialer.
+	DialContext func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// NewResolver builds a resolver that believes no server: it validates every
+// answer and every absence from the trust anchors down (RFC 4033 to 4035, 5155,
+// 6840, 9276), whoever it asked. An answer is [Secure], [Insecure] or, when the
+// servers pass on no DNSSEC data at all, [Indeterminate]; data that fails
+// validation is a [*BogusError]. A lookup takes at most 10 s and 64 queries.
+//
+// It caches answers by their TTL, is an [io.Closer] and a [FreshResolver], and
+// may be used from several goroutines at once. Anchors or servers that cannot be
+// read are an error; nothing is sent before the first lookup.
+func NewResolver(o ResolverOptions) (Resolver, error) {
+	r := &validatingResolver{}
+	if o.Fetcher == nil {
+		own := NewFetcher(FetcherOptions{RootCAs: o.RootCAs, Now: o.Now})
+		o.Fetcher, r.fetcher = own, own
+	}
+	below, err := dnssec.New(dnssec.Options{
+		Anchors:           o.Anchors,
+		Servers:           o.Servers,
+		Now:               o.Now,
+		RequireValidation: o.RequireValidation,
+		DialContext:       o.DialContext,
+		RoundTrip: func(req *http.Request) (*http.Response, error) {
+			return roundtrip.Do(o.Fetcher, req, roundtrip.Options{Fail: fetchError})
+		},
+		RootCAs: o.RootCAs,
+	})
+	if err != nil {
+		return nil, &Error{Code: CodeUsage, Message: "the servers or trust anchors of the resolver are invalid", Err: err}
+	}
+	r.below = below
+	return r, nil
+}
+
+// FreshResolver is a [Resolver] that can look past its own cache of answers.
+type FreshResolver interface {
+	Resolver
+	LookupFresh(ctx context.Context, name string, t RRType) (*DNSAnswer, error)
+}
+
+// validatingResolver speaks the root package's types over internal/dnssec.
+type validatingResolver struct {
+	below   *dnssec.Resolver
+	fetcher Fetcher // ours to close; nil: the caller's
+}
+
+// Lookup answers from the cache where it can.
+func (r *validatingResolver) Lookup(ctx context.Context, name string, t RRType) (*DNSAnswer, error) {
+	return answerOf(name, t)(r.below.Lookup(ctx, name, uint16(t)))
+}
+
+// LookupFresh asks the servers. Keys of zones may still come from the cache.
+func (r *validatingResolver) LookupFresh(ctx context.Context, name string, t RRType) (*DNSAnswer, error) {
+	return answerOf(name, t)(r.below.Refresh(ctx, name, uint16(t)))
+}
+
+// Close ends idle connections.
+func (r *validatingResolver) Close() error {
+	err := r.below.Close()
+	if c, ok := r.fetcher.(interface{ Close() error }); ok {
+		err = errors.Join(err, c.Close())
+	}
+	return err
+}
+
+// answerOf turns what was found out about a question into this package's words.
+func answerOf(name string, t RRType) func(*dnssec.Result, error) (*DNSAnswer, error) {
+	return func(found *dnssec.Result, err error) (*DNSAnswer, error) {
+		var bogus *dnssec.BogusError
+		var bad *dnssec.NameError
+		var over *dnssec.BudgetError
+		switch {
+		case errors.As(err, &bogus):
+			return nil, &BogusError{Name: bogus.Name, Zone: bogus.Zone, EDE: bogus.EDE, Reason: bogus.Reason}
+		case errors.As(err, &bad):
+			return nil, &Error{Code: CodeBadHost, Message: fmt.Sprintf("%s is no domain name to look up: %s", quote(name, 253), bad.Reason)}
+		case errors.As(err, &over) && over.Hostile():
+			return nil, lookupError(name, t, CodeDNSSECLimit, err)
+		case err != nil:
+			return nil, lookupError(name, t, CodeDNSError, err)
+		}
+		answer := &DNSAnswer{Exists: found.Exists, TTL: found.TTL, DNSSEC: states[found.State], Name: found.Name}
+		for _, rec := range found.Records {
+			r := Record{Addr: rec.Addr}
+			if rec.SRV != nil {
+				r.SRV = &SRV{Priority: rec.SRV.Priority, Weight: rec.SRV.Weight, Port: rec.SRV.Port, Target: rec.SRV.Target}
+			}
+			if rec.SRV == nil && !rec.Addr.IsValid() {
+				r.Text = rec.Text
+			}
+			answer.Records = append(answer.Records, r)
+		}
+		for _, link := range found.Chain {
+			answer.Chain = append(answer.Chain, ZoneLink{
+				Zone: link.Zone, DNSSEC: states[link.State], KeyTag: link.KeyTag, Algorithm: link.Algorithm, Reason: link.Reason,
+			})
+		}
+		return answer, nil
+	}
+}
+
+var states = map[dnssec.State]DNSSEC{
+	dnssec.Indeterminate: Indeterminate,
+	dnssec.Insecure:      Insecure,
+	dnssec.Secure:        Secure,
+}

@@ -191,7 +191,7 @@ func TestFetch(t *testing.T) {
 		}
 		_, err = Guard(w.host).Check(req) // a host that sends over https alone
 		v = refusal(w, err)
-		if v.Checks[0].Evidence[0].URL != file || !strings.Contains(v.Checks[0].Message, "fetching "+file) {
+		if v.Checks[0].Evidence[0].URL != file || !strings.Contains(v.Checks[0].Message, file) {
 			w.Error(v, err)
 		}
 	})

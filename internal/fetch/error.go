@@ -1,18 +1,12 @@
 package fetch
 
 import (
-	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/roundtrip"
 )
 
 // Error is an exchange that gave no usable answer.
@@ -29,15 +23,14 @@ type Error struct {
 	Hops       []Hop         // followed before
 }
 
-func (e *Error) Error() string {
-	text, code := fmt.Sprintf("fetching %s: %v", e.URL, e.Err), fmt.Sprintf(" (%s)", e.Code)
-	return strings.TrimSuffix(text, code) + code // the cause may end with it already
+func (e *Error) Error() string { return e.Unwrap().Error() }
+
+// Unwrap returns the error as callers of this module see it.
+func (e *Error) Unwrap() error {
+	return &lookleap.Error{Code: e.Code, Subject: e.URL, Err: e.Err}
 }
 
-// Unwrap gives the cause.
-func (e *Error) Unwrap() error { return e.Err }
-
-// ReasonCode gives the code.
+// ReasonCode returns the code.
 func (e *Error) ReasonCode() lookleap.Code { return e.Code }
 
 // Cancelled reports whether an exchange ended because its caller left. Such a
@@ -72,25 +65,11 @@ func (e *codedError) ReasonCode() lookleap.Code { return e.code }
 
 var errTooSlow = coded(lookleap.CodeTooSlow, "the answer came slower than the least rate")
 
-// streamError has the shape of HTTP/2's stream errors, which net/http keeps to
-// itself but lets errors.As fill in.
-type streamError struct {
-	StreamID uint32
-	Code     uint32
-	Cause    error
-}
-
-func (e streamError) Error() string { return "HTTP/2 stream error" }
-
-// classify gives the code of an error and whether it is transient. Only
-// timeouts, resets, refusals and truncations are; what nobody knows is final.
+// classify returns the code of an error and whether it is transient: whether trying
+// again later may help. An error without a code is final.
 func classify(err error) (code lookleap.Code, transient bool) {
-	var (
-		own    *codedError
-		byName interface{ ReasonCode() lookleap.Code }
-		stream streamError
-		lookup *net.DNSError
-	)
+	var own *codedError
+	var byName interface{ ReasonCode() lookleap.Code }
 	switch {
 	case errors.As(err, &own):
 		return own.code, isTransient(own.code)
@@ -98,26 +77,25 @@ func classify(err error) (code lookleap.Code, transient bool) {
 		return lookleap.CodeDNSSECBogus, false
 	case errors.Is(err, lookleap.ErrDenied):
 		return lookleap.CodeOf(err), false
-	case errors.As(err, &byName) && !isTimeout(err):
-		return lookleap.CodeOf(err), isTransient(lookleap.CodeOf(err))
+	case errors.As(err, &byName) && !roundtrip.IsTimeout(err):
+		if code = lookleap.CodeOf(err); code == lookleap.CodeFetcherFailed && returnedError(err) {
+			return lookleap.CodeUnreachable, false
+		}
+		return code, isTransient(code)
 	case errors.Is(err, lookleap.ErrClosed):
 		return lookleap.CodeClosed, false
-	case isHeaderTooLarge(err):
-		return lookleap.CodeHeaderTooLarge, false
-	case isTLS(err):
-		return tlsCode(err), false
-	case isTimeout(err):
-		return lookleap.CodeTimeout, true
-	case errors.As(err, &lookup):
-		return lookleap.CodeDNSError, false
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return lookleap.CodeConnRefused, true
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, net.ErrClosed), errors.As(err, &stream):
-		return lookleap.CodeConnReset, true
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return lookleap.CodeTruncated, true
+	}
+	if code = lookleap.Code(roundtrip.CodeOf(err)); code != "" {
+		return code, isTransient(code)
 	}
 	return lookleap.CodeUnreachable, false
+}
+
+// returnedError reports whether a plugged-in Fetcher failed by returning an error,
+// which is no more than a server that cannot be reached, and did not panic.
+func returnedError(err error) bool {
+	var failed *lookleap.Error
+	return errors.As(err, &failed) && failed.Err != nil
 }
 
 func isTransient(code lookleap.Code) bool {
@@ -126,36 +104,4 @@ func isTransient(code lookleap.Code) bool {
 		return true
 	}
 	return false
-}
-
-func isTimeout(err error) bool {
-	var t interface{ Timeout() bool }
-	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &t) && t.Timeout()
-}
-
-func isTLS(err error) bool {
-	var (
-		verification *tls.CertificateVerificationError
-		alert        tls.AlertError
-		record       tls.RecordHeaderError
-		unknown      x509.UnknownAuthorityError
-		invalid      x509.CertificateInvalidError
-		host         x509.HostnameError
-	)
-	return errors.As(err, &verification) || errors.As(err, &alert) || errors.As(err, &record) ||
-		errors.As(err, &unknown) || errors.As(err, &invalid) || errors.As(err, &host) ||
-		strings.HasPrefix(err.Error(), "tls: ") || strings.HasPrefix(err.Error(), "remote error: tls: ")
-}
-
-func tlsCode(err error) lookleap.Code {
-	if strings.Contains(err.Error(), "protocol version") {
-		return lookleap.CodeTLSTooOld
-	}
-	return lookleap.CodeTLS
-}
-
-// isHeaderTooLarge knows the two errors of net/http, which have no type.
-func isHeaderTooLarge(err error) bool {
-	s := err.Error()
-	return strings.Contains(s, "server response headers exceeded") || strings.Contains(s, "response header list larger than advertised limit")
 }

@@ -38,5 +38,5 @@ func ExampleDo() {
 	}
 	// Output:
 	// 200 https://shop.example/policy/agents.txt text/plain 10m0s
-	// fetching https://shop.example/elsewhere.txt: the redirect to https://other.example/agents.txt is not followed: the redirect leaves the origin (redirect-forbidden)
+	// https://shop.example/elsewhere.txt: the redirect to https://other.example/agents.txt is not followed: the redirect leaves the origin (redirect-forbidden)
 }

@@ -27,15 +27,20 @@ const (
 	maxLookups = 4  // attempts to get a connection, besides those lost to other requests
 )
 
-// The reason codes that [Options.Fail] is given.
+// The reason codes of [CodeOf] and of [Options.Fail].
 const (
 	CodeBadURL            = "bad-url"
 	CodeBadStatus         = "bad-status"
+	CodeConnRefused       = "connection-refused"
 	CodeConnReset         = "connection-reset"
+	CodeDNSError          = "dns-error"
 	CodeHeaderTooLarge    = "header-too-large"
 	CodeRedirectForbidden = "redirect-forbidden"
 	CodeTimeout           = "timeout"
+	CodeTLS               = "tls"
+	CodeTLSTooOld         = "tls-too-old"
 	CodeTooSlow           = "too-slow"
+	CodeTruncated         = "truncated"
 )
 
 // begun and ended count the calls of [Do] in this process.

@@ -1,0 +1,202 @@
+package lookleap_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/agentstxt"
+	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/dvs"
+)
+
+var codeForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+func TestCodeTable(t *testing.T) {
+	for code, title := range lookleap.Codes() {
+		if !codeForm.MatchString(string(code)) {
+			t.Errorf("%q is not kebab-case", code)
+		}
+		if title == "" || strings.HasSuffix(title, ".") || strings.ContainsAny(title, "\n\t") {
+			t.Errorf("%s: the title %q is not a bare sentence", code, title)
+		}
+	}
+	last := lookleap.Code("")
+	for code, title := range lookleap.Codes() {
+		if code <= last || code.Title() != title || !code.Known() {
+			t.Errorf("%s is out of order or unknown", code)
+		}
+		last = code
+	}
+	if lookleap.Code("no-such-code").Known() || lookleap.Code("no-such-code").Title() != "no-such-code" {
+		t.Error("an unknown code is known")
+	}
+}
+
+// TestCodesAreInTheTable finds every constant of the module that is named like
+// a code and holds one, so that no package can answer with an unknown code.
+func TestCodesAreInTheTable(t *testing.T) {
+	found := 0
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name := d.Name(); path != "." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "bench" || name == "examples" || name == "spec" || name == "lab") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok {
+				return true
+			}
+			for i, name := range spec.Names {
+				if !strings.HasPrefix(name.Name, "Code") || i >= len(spec.Values) {
+					continue
+				}
+				lit, ok := spec.Values[i].(*ast.BasicLit)
+				if !ok || lit.Kind != token.STRING {
+					continue
+				}
+				value, _ := strconv.Unquote(lit.Value)
+				found++
+				if !lookleap.Code(value).Known() {
+					t.Errorf("%s: %s = %q is not in the shared table", path, name.Name, value)
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil || found < 300 {
+		t.Fatalf("%d constants found, %v", found, err)
+	}
+}
+
+func TestCodeOf(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want lookleap.Code
+	}{
+		{nil, lookleap.CodeOK},
+		{errors.New("anything"), lookleap.CodeInternal},
+		{fmt.Errorf("asking: %w", &lookleap.BogusError{Zone: "example"}), lookleap.CodeDNSSECBogus},
+		{fmt.Errorf("guard: %w", lookleap.ErrDenied), lookleap.CodeDenied},
+		{&lookleap.VerifyError{Verdict: &lookleap.Verdict{Code: lookleap.CodeMediaType}, Err: lookleap.ErrDenied}, lookleap.CodeMediaType},
+		{&lookleap.VerifyError{}, lookleap.CodeInternal},
+		{&lookleap.Error{Code: lookleap.CodePlanExpired, Err: lookleap.ErrConsentRefused}, lookleap.CodePlanExpired},
+		{&lookleap.PendingError{Request: &lookleap.ConsentRequest{}}, lookleap.CodeConsentPending},
+		{lookleap.ErrCacheForged, lookleap.CodeCacheForged},
+		{fs.ErrNotExist, lookleap.CodeInternal},
+		{context.Canceled, lookleap.CodeCancelled},
+	} {
+		if got := lookleap.CodeOf(c.err); got != c.want {
+			t.Errorf("CodeOf(%v) = %s, want %s", c.err, got, c.want)
+		}
+	}
+}
+
+// second returns the error of a call with a result.
+func second[T any](_ T, err error) error { return err }
+
+// TestCodeOfBadInput calls exported functions of all packages with bad input:
+// each error has a code of the table, and none is "internal".
+func TestCodeOfBadInput(t *testing.T) {
+	host := &lookleap.Host{}
+	defer host.Close()
+	for name, err := range map[string]error{
+		"lookleap.Seal":                  second(lookleap.Seal(nil, nil)),
+		"lookleap.Open":                  second(lookleap.Unseal(nil, "")),
+		"lookleap.Open broken":           second(lookleap.Unseal(resumeKey, "x")),
+		"lookleap.SealedCache":           second(lookleap.SealedCache(nil, resumeKey)),
+		"lookleap.SealedCache key":       second(lookleap.SealedCache(lookleap.NewMemoryCache(1), nil)),
+		"lookleap.FileLedger":            lookleap.FilePlanLedger("").Claim(t.Context(), "", planTime),
+		"lookleap.ParsePlan":             second(lookleap.ParsePlan([]byte("{"))),
+		"lookleap.NewPlan":               second(lookleap.NewPlan(lookleap.ConsentRequest{}, nil, planTime)),
+		"lookleap.NewPlan without parts": second(lookleap.NewPlan(lookleap.ConsentRequest{Kind: lookleap.ConsentAct}, nil, planTime)),
+		"lookleap.Host.RoundTrip":        second(host.RoundTrip(nil)),
+		"lookleap.Host.Ask":              second(host.Ask(t.Context(), nil)),
+		"lookleap.Host.Commit":           host.Commit(t.Context(), nil, nil),
+		"agentstxt":                      &lookleap.Error{Code: lookleap.CodeNotUTF8, Err: agentstxt.ErrMalformed},
+		"aiuri.Parse":                    second(aiuri.Parse("x")),
+		"aiuri.FromIRI":                  second(aiuri.FromIRI("\xff")),
+		"anml.Parse xml":                 second(anml.Parse("", []byte("<x>"), anml.ReadOptions{})),
+		"anml.Parse nothing":             second(anml.Parse("", nil, anml.ReadOptions{})),
+		"anml.CheckValue":                anml.CheckValue(anml.TypeNumber, "x"),
+		"anmltrust":                      second(anmltrust.NewVerifier(host, anmltrust.Options{}).Verify(cancelled(t), anmltrust.Claim{})),
+		"dvs.ParseSkillURL":              second(dvs.ParseSkillURL("x", dvs.Rules{})),
+		"dvs.ParseTrustRoot":             second(dvs.ParseTrustRoot("x", dvs.Rules{})),
+		"agent.ErrNoValue":               agent.ErrNoValue,
+		"agent.ErrUsage":                 agent.ErrUsage,
+		"agent.ErrBusy":                  agent.ErrBusy,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if code := lookleap.CodeOf(err); err == nil || !code.Known() || code == lookleap.CodeInternal || code == lookleap.CodeOK {
+				t.Errorf("%q: %v", code, err)
+			}
+		})
+	}
+	for _, err := range []error{anml.ErrType, anml.ErrParamMissing, anml.ErrParamInvalid, anml.ErrParamUnknown, anml.ErrUnsupportedEncType, anml.ErrProblem, anml.ErrRoleUnset, anml.ErrRoleContent,
+		anml.ErrNoAction, anml.ErrAmbiguousAction, anml.ErrEmptyResponse, anml.ErrFlowCycle, anmltrust.ErrTrustRevoked, anmltrust.ErrTrustUnverified, aiuri.ErrNoSession} {
+		if code := lookleap.CodeOf(errors.Join(err)); !code.Known() || code == lookleap.CodeInternal {
+			t.Errorf("%q: %v", code, err)
+		}
+	}
+}
+
+func cancelled(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
+func TestErrorText(t *testing.T) {
+	const bell = "\a"
+	below := &lookleap.Error{Code: lookleap.CodeTooLarge, Subject: "https://example.com/a", Message: "the body has more than 10 bytes", Fix: "raise the limit"}
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"nothing":  {(*lookleap.Error)(nil), lookleap.CodeInternal.Title() + " (internal)"},
+		"code":     {&lookleap.Error{Code: lookleap.CodeTLS}, lookleap.CodeTLS.Title() + " (tls)"},
+		"all":      {&lookleap.Error{Code: lookleap.CodeNotUTF8, Subject: "a.md", Position: lookleap.Position{Line: 2, Column: 3}, Message: "byte 0xff", Fix: "save it as UTF-8"}, "a.md: 2:3: byte 0xff (not-utf8); save it as UTF-8"},
+		"cause":    {&lookleap.Error{Code: lookleap.CodeIO, Message: "the plan cannot be recorded", Err: fs.ErrPermission}, "the plan cannot be recorded: permission denied (io)"},
+		"sentinel": {&lookleap.Error{Code: lookleap.CodePlanDone, Message: "the plan was committed before", Err: lookleap.ErrAlreadyDone}, "the plan was committed before (plan-already-done)"},
+		"class":    {&lookleap.Error{Code: lookleap.CodeBlockedPort, Message: "port 22 is not allowed", Err: lookleap.ErrDenied}, "port 22 is not allowed (blocked-port)"},
+		"once":     {&lookleap.Error{Code: lookleap.CodeTooLarge, Subject: "https://example.com/a", Message: "the skill cannot be loaded", Err: below}, "https://example.com/a: the skill cannot be loaded: the body has more than 10 bytes (too-large); raise the limit"},
+		"wrapped":  {&lookleap.Error{Code: lookleap.CodeIO, Message: "loading", Err: fmt.Errorf("reading: %w", below)}, "loading: reading: https://example.com/a: the body has more than 10 bytes (io); raise the limit"},
+		"verdict": {&lookleap.Error{Code: lookleap.CodeMediaType, Message: "loading", Err: &lookleap.VerifyError{Verdict: &lookleap.Verdict{Code: lookleap.CodeMediaType, Subject: "a", Summary: "served as text/plain"}}},
+			"loading: a: served as text/plain (media-type)"},
+		"joined": {&lookleap.Error{Code: lookleap.CodeDNSError, Message: "no address was found", Err: errors.Join(fs.ErrClosed, &lookleap.Error{Code: lookleap.CodeTimeout, Message: "too late"}, fs.ErrClosed)},
+			"no address was found (dns-error)\n\tfile already closed\n\ttoo late (timeout)"},
+		"foreign-lines": {&lookleap.Error{Code: lookleap.CodeIO, Subject: "a\nb", Message: "x" + bell, Err: errors.New("one\ntwo")}, `a\u{A}b: x\u{7}: one; two (io)`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := c.err.Error(); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
