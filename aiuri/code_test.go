@@ -47,8 +47,8 @@ func TestCodes(t *testing.T) {
 			_, err := aiuri.VerifyResult(aiuri.SignedResult{JWS: s}, nil, aiuri.Expectation{}, now)
 			return err
 		},
-		"WellKnownHandler": func(s string) error { _, err := aiuri.WellKnownHandler(s, &aiuri.Descriptor{}); return err },
-		"PublicJWKS":       func(s string) error { _, err := aiuri.PublicJWKSHandler([]byte(s)); return err },
+		"NewDescriptorHandler": func(s string) error { _, err := aiuri.NewDescriptorHandler(s, &aiuri.Descriptor{}); return err },
+		"PublicJWKS":       func(s string) error { _, err := aiuri.NewKeySetHandler([]byte(s)); return err },
 		"Discover": func(s string) error {
 			_, err := aiuri.NewDiscoverer(host, aiuri.DiscovererOptions{}).Discover(t.Context(), s)
 			return err

@@ -21,8 +21,8 @@
 //
 // A [Gateway] is an http.Handler for clients that speak HTTPS alone; examples/gateway
 // serves one. Tokens and client certificates go only to authorities that the options
-// name, and only if the authority's own document demands them. Endpoints publish themselves with [WellKnownHandler], [AdvertiseLink],
-// [LinkElement], [DNSRecords] and [JWKSHandler], and sign with [SignResult] and the
+// name, and only if the authority's own document demands them. Endpoints publish themselves with [NewDescriptorHandler], [AdvertiseLink],
+// [LinkElement], [DNSRecords] and [NewKeyRingHandler], and sign with [SignResult] and the
 // keys of a [KeyRing].
 //
 // # What is refused, and how

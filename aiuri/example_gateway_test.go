@@ -32,13 +32,13 @@ func publishBank(net *lab.Internet) (*aiuri.KeyRing, error) {
 	if err != nil {
 		return nil, err
 	}
-	document, err := aiuri.WellKnownHandler("https://bank.example", &aiuri.Descriptor{
+	document, err := aiuri.NewDescriptorHandler("https://bank.example", &aiuri.Descriptor{
 		Endpoint: endpoint, JWKS: "https://bank.example/keys", Scopes: []string{"initiate-payment"}, Policy: aiuri.EndpointPolicy{RequireSignedResults: true},
 	})
 	if err != nil {
 		return nil, err
 	}
-	net.Site("bank.example").Handle("/.well-known/aiip", document).Handle("/keys", aiuri.JWKSHandler(ring))
+	net.Site("bank.example").Handle("/.well-known/aiip", document).Handle("/keys", aiuri.NewKeyRingHandler(ring))
 	net.Site("shop.example").Handle("/", lab.Status(200, "Link", aiuri.AdvertiseLink(endpoint)))
 	return ring, nil
 }
@@ -229,9 +229,9 @@ func ExampleParseDescriptor() {
 	// 1:36 /jwks: the keys lie at another origin than the document (jwks-origin); publish them at the document's origin
 }
 
-func ExampleWellKnownHandler() {
+func ExampleNewDescriptorHandler() {
 	endpoint, _ := aiuri.Parse("ai://bank.example/payments")
-	_, err := aiuri.WellKnownHandler("https://bank.example", &aiuri.Descriptor{Endpoint: endpoint, JWKS: "https://cdn.example/keys", Policy: aiuri.EndpointPolicy{RequireSignedResults: true}})
+	_, err := aiuri.NewDescriptorHandler("https://bank.example", &aiuri.Descriptor{Endpoint: endpoint, JWKS: "https://cdn.example/keys", Policy: aiuri.EndpointPolicy{RequireSignedResults: true}})
 	fmt.Println(lookleap.CodeOf(err)) // what no client would accept is not served
 	fmt.Println(aiuri.AdvertiseLink(endpoint))
 	fmt.Println(aiuri.LinkElement(endpoint))

@@ -309,7 +309,7 @@ func TestPublish(t *testing.T) {
 	t.Run("AIU-3.1-01/accept-document", func(t *testing.T) {
 		d := must(aiuri.ParseDescriptor([]byte(bankDocument), bankOrigin))
 		w := httptest.NewRecorder()
-		must(aiuri.WellKnownHandler(bankOrigin, d)).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+		must(aiuri.NewDescriptorHandler(bankOrigin, d)).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
 		if again, err := aiuri.ParseDescriptor(w.Body.Bytes(), bankOrigin); err != nil || again.Policy != d.Policy || again.JWKS != d.JWKS || len(again.Scopes) != 2 {
 			t.Errorf("got %s, %v", w.Body, err)
 		}
@@ -321,7 +321,7 @@ func TestPublish(t *testing.T) {
 	})
 	t.Run("AIU-3.1-10/reject-publishing", func(t *testing.T) {
 		d := &aiuri.Descriptor{Endpoint: u}
-		if h, err := aiuri.WellKnownHandler(bankOrigin, d); h != nil || lookleap.CodeOf(err) != aiuri.CodePolicyWeaker {
+		if h, err := aiuri.NewDescriptorHandler(bankOrigin, d); h != nil || lookleap.CodeOf(err) != aiuri.CodePolicyWeaker {
 			t.Errorf("got %v, %v", h, err)
 		}
 	})
@@ -332,7 +332,7 @@ func TestKeyRing(t *testing.T) {
 	ring := must(aiuri.NewKeyRing(func() time.Time { return clock }, aiuri.SigningKey{ID: "1", Private: ecKey()}, 10*time.Minute, time.Hour))
 	t.Run("AIU-3.4-10/accept", func(t *testing.T) {
 		w := httptest.NewRecorder()
-		aiuri.JWKSHandler(ring).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+		aiuri.NewKeyRingHandler(ring).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
 		if set, err := aiuri.ParseKeySet(w.Body.Bytes()); err != nil || set.Len() != 1 || w.Header().Get("Content-Type") != "application/jwk-set+json" || strings.Contains(w.Body.String(), `"d"`) {
 			t.Errorf("got %s, %v", w.Body, err)
 		}
@@ -343,7 +343,7 @@ func TestKeyRing(t *testing.T) {
 		"reject-enc":     setText(jwk("1", ecKey(), with("use", "enc"))),
 	} {
 		t.Run("AIU-3.4-10/"+id, func(t *testing.T) {
-			if h, err := aiuri.PublicJWKSHandler(set); h != nil || lookleap.CodeOf(err) != aiuri.CodeBadKeySet {
+			if h, err := aiuri.NewKeySetHandler(set); h != nil || lookleap.CodeOf(err) != aiuri.CodeBadKeySet {
 				t.Errorf("got %v, %v", h, err)
 			}
 		})

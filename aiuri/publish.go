@@ -185,9 +185,10 @@ func (d *Descriptor) MarshalJSON() ([]byte, error) {
 	return json.Marshal(members)
 }
 
-// WellKnownHandler serves an origin's document. What it would not accept itself
-// it does not serve, a document that lifts signed results included.
-func WellKnownHandler(origin string, d *Descriptor, allowedKeyOrigins ...string) (http.Handler, error) {
+// NewDescriptorHandler returns a handler that serves an origin's document. Mount it at
+// /.well-known/aiip. It returns an error for a document that clients would refuse, such
+// as one that does not require signed results.
+func NewDescriptorHandler(origin string, d *Descriptor, allowedKeyOrigins ...string) (http.Handler, error) {
 	text, err := d.MarshalJSON()
 	if err != nil {
 		return nil, &lookleap.Error{Code: CodeBadDocument, Message: "the document cannot be written", Err: err}
@@ -203,16 +204,14 @@ func WellKnownHandler(origin string, d *Descriptor, allowedKeyOrigins ...string)
 	case len(read.Findings) > 0:
 		return nil, fail(read.Findings[0].Code, read.Findings[0].Message, read.Findings[0].Fix)
 	}
-	return static("application/json", func() []byte { return text }), nil
+	return served(text, "application/json"), nil
 }
 
-// static serves a text that may change and that clients may keep for some minutes.
-func static(mediaType string, text func() []byte) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		document := serve.New(text(), mediaType)
-		document.Keep(5 * time.Minute)
-		document.ServeHTTP(w, r)
-	})
+// served returns a document that clients may cache for five minutes.
+func served(content []byte, mediaType string) *serve.Document {
+	document := serve.New(content, mediaType)
+	document.Keep(5 * time.Minute)
+	return document
 }
 
 // KeyRing holds an endpoint's signing keys and publishes their public parts
@@ -317,13 +316,20 @@ func (r *KeyRing) JWKS() []byte {
 	return text
 }
 
-// JWKSHandler serves the public keys of a ring.
-func JWKSHandler(r *KeyRing) http.Handler { return static("application/jwk-set+json", r.JWKS) }
+// NewKeyRingHandler returns a handler that serves the current public keys of a ring.
+// Mount it at the path of the descriptor's jwks URL. A nil ring has no keys.
+func NewKeyRingHandler(r *KeyRing) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		served(r.JWKS(), jwksMediaType).ServeHTTP(w, req)
+	})
+}
 
-// PublicJWKSHandler serves a JWK Set that was made elsewhere. One with a private
-// or symmetric member, a key without kid, or a key that no verifier would use is
-// refused.
-func PublicJWKSHandler(set []byte) (http.Handler, error) {
+const jwksMediaType = "application/jwk-set+json"
+
+// NewKeySetHandler returns a handler that serves a JWK Set made by another program.
+// Mount it at the path of the descriptor's jwks URL. It returns an error for a set with
+// a private or symmetric key, a key without kid, or a key that no verifier would use.
+func NewKeySetHandler(set []byte) (http.Handler, error) {
 	parsed, err := ParseKeySet(set)
 	if err != nil {
 		return nil, err
@@ -337,8 +343,7 @@ func PublicJWKSHandler(set []byte) (http.Handler, error) {
 			return nil, fail(CodeBadKeySet, "a key has no kid", "")
 		}
 	}
-	text := slices.Clone(set)
-	return static("application/jwk-set+json", func() []byte { return text }), nil
+	return served(set, jwksMediaType), nil
 }
 
 // Lint judges how an origin advertises itself by what was discovered there: the

@@ -180,12 +180,12 @@ func TestZeroValues(t *testing.T) {
 			return err
 		},
 		"ring-without-key":     func() error { _, err := aiuri.NewKeyRing(nil, aiuri.SigningKey{}, 0, 0); return err },
-		"document-that-is-nil": func() error { _, err := aiuri.WellKnownHandler("https://bank.example", nil); return err },
+		"document-that-is-nil": func() error { _, err := aiuri.NewDescriptorHandler("https://bank.example", nil); return err },
 		"document-that-is-zero": func() error {
-			_, err := aiuri.WellKnownHandler("https://bank.example", &aiuri.Descriptor{})
+			_, err := aiuri.NewDescriptorHandler("https://bank.example", &aiuri.Descriptor{})
 			return err
 		},
-		"keys-that-are-nil":      func() error { _, err := aiuri.PublicJWKSHandler(nil); return err },
+		"keys-that-are-nil":      func() error { _, err := aiuri.NewKeySetHandler(nil); return err },
 		"key-set-that-is-nil":    func() error { _, err := aiuri.ParseKeySet(nil); return err },
 		"descriptor-that-is-nil": func() error { _, err := aiuri.ParseDescriptor(nil, ""); return err },
 		"uri-that-is-empty":      func() error { _, err := aiuri.Parse(""); return err },
@@ -208,7 +208,7 @@ func TestZeroValues(t *testing.T) {
 			t.Error("nothing advertised is fine")
 		}
 		w := httptest.NewRecorder()
-		aiuri.JWKSHandler(nil).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+		aiuri.NewKeyRingHandler(nil).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
 		if w.Body.String() != `{"keys":[]}` {
 			t.Errorf("got %s", w.Body)
 		}

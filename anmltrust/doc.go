@@ -28,7 +28,7 @@
 //
 // Reading and writing the formats needs no Verifier: [ParseRecord], [ParseManifest],
 // [ParseQueryResponse]. Sites publish with [BuildManifest], [LintManifest], [Record.Zone],
-// [ManifestHandler] and [QueryHandler].
+// [NewManifestHandler] and [NewQueryHandler].
 //
 // # What is remembered
 //

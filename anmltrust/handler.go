@@ -13,11 +13,27 @@ import (
 	"github.com/lookleap/lookleap/internal/serve"
 )
 
-// ManifestHandler serves one manifest at the path where it is mounted, to GET and
-// HEAD, with an ETag, so that agents can ask whether it changed. A manifest that
-// agents would refuse is an error here. A maxAge of 0 is an hour; a manifest is
-// never served as fresh beyond its expiry.
-func ManifestHandler(data []byte, maxAge time.Duration, now func() time.Time) (http.Handler, error) {
+// HandlerOptions configure [NewManifestHandler] and [NewQueryHandler].
+type HandlerOptions struct {
+	MaxAge time.Duration    // how long agents may cache a manifest; 0: an hour
+	Now    func() time.Time // nil: time.Now
+}
+
+func (o HandlerOptions) withDefaults() HandlerOptions {
+	if o.MaxAge <= 0 {
+		o.MaxAge = time.Hour
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+// NewManifestHandler returns a handler that serves a manifest. Mount it at the path of
+// the manifest URL in the site's trust record, for example
+// /.well-known/anml-trust. It returns an error for a manifest that agents would
+// refuse. Agents never cache a manifest beyond its expiry.
+func NewManifestHandler(data []byte, options HandlerOptions) (http.Handler, error) {
 	m, err := ParseManifest(data, ManifestLimits{})
 	if err != nil {
 		return nil, err
@@ -25,36 +41,32 @@ func ManifestHandler(data []byte, maxAge time.Duration, now func() time.Time) (h
 	if bytes.HasPrefix(data, []byte("\xEF\xBB\xBF")) {
 		return nil, refuse(CodeManifestByteOrder, lookleap.Position{Line: 1, Column: 1}, "save it without one", "the manifest begins with a byte order mark")
 	}
-	if maxAge <= 0 {
-		maxAge = time.Hour
-	}
-	if now == nil {
-		now = time.Now
-	}
+	options = options.withDefaults()
 	manifest := serve.New(data, ManifestMediaType)
-	manifest.MaxAge = func() time.Duration { return min(maxAge, max(m.Expires.Sub(now()), 0)) }
+	manifest.MaxAge = func() time.Duration { return min(options.MaxAge, max(m.Expires.Sub(options.Now()), 0)) }
 	return manifest, nil
 }
 
-// Authorizer says whether a serving domain may speak for the site, and how far,
-// until when. Its second result is no for everybody else. It is called from
-// several goroutines at once.
+// Authorizer reports whether a serving domain may speak for the site, for which scope
+// and until when. Several goroutines call it at once.
 type Authorizer func(servingDomain string, requested Scope) (QueryResponse, bool)
 
-// QueryHandler answers the questions of agents (section 12.4): 200 with the
-// authorization, cut to what was asked; 404 with an empty body for everybody
-// else; 400 for what is no question. It cannot answer that somebody is not
-// authorized in any other way, since its answers have no such form.
-func QueryHandler(authorize Authorizer, now func() time.Time) http.Handler {
-	if now == nil {
-		now = time.Now
+// NewQueryHandler returns a handler that answers the queries of agents (section 12.4).
+// Mount it at the path of the query URL in the site's trust record. It answers 200 with
+// the authorization, reduced to the requested scope; 404 with an empty body if there is
+// none; and 400 for a malformed query. No response says "not authorized" with 200,
+// because the draft has no form for it. It returns an error if authorize is nil.
+func NewQueryHandler(authorize Authorizer, options HandlerOptions) (http.Handler, error) {
+	if authorize == nil {
+		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the authorizer is nil", Fix: "pass a function that decides"}
 	}
+	now := options.withDefaults().Now
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Content-Type-Options", "nosniff")
+		serve.Secure(w.Header())
 		if !serve.Reads(w, r) {
 			return
 		}
-		server, requested, ok := readQuestion(r.URL.RawQuery)
+		server, requested, ok := readQuery(r.URL.RawQuery)
 		if !ok {
 			w.WriteHeader(http.StatusBadRequest)
 			return
@@ -75,15 +87,15 @@ func QueryHandler(authorize Authorizer, now func() time.Time) http.Handler {
 			w.WriteHeader(http.StatusInternalServerError)
 			return
 		}
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Cache-Control", "no-store") // agents keep it as section 12.4 says, proxies do not
-		_, _ = w.Write(body)
-	})
+		response := serve.New(body, "application/json")
+		response.Header.Set("Cache-Control", "no-store") // agents cache it by section 12.4, proxies do not
+		response.ServeHTTP(w, r)
+	}), nil
 }
 
-// readQuestion reads domain and scope, each given once. A scope that names
-// nothing known is a question about nothing.
-func readQuestion(query string) (server string, requested Scope, ok bool) {
+// readQuery reads the parameters domain and scope, each given at most once. An unknown
+// scope is an empty one.
+func readQuery(query string) (server string, requested Scope, ok bool) {
 	values, err := url.ParseQuery(query)
 	if err != nil || len(values["domain"]) != 1 || len(values["scope"]) > 1 {
 		return "", 0, false

@@ -103,7 +103,7 @@ func TestPublishRecord(t *testing.T) {
 }
 
 func TestManifestHandler(t *testing.T) {
-	h, err := anmltrust.ManifestHandler(build(t, 30*time.Minute, retailer), 0, func() time.Time { return start })
+	h, err := anmltrust.NewManifestHandler(build(t, 30*time.Minute, retailer), anmltrust.HandlerOptions{Now: func() time.Time { return start }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,19 +122,22 @@ func TestManifestHandler(t *testing.T) {
 	if rec.Header().Get("Cache-Control") != "max-age=1800" || rec.Header().Get("ETag") == "" || rec.Header().Get("Content-Type") != anmltrust.ManifestMediaType {
 		t.Error(rec.Header())
 	}
-	if _, err := anmltrust.ManifestHandler([]byte("{}"), 0, nil); err == nil {
+	if _, err := anmltrust.NewManifestHandler([]byte("{}"), anmltrust.HandlerOptions{}); err == nil {
 		t.Error("a broken manifest is served")
 	}
 }
 
 func TestQueryHandler(t *testing.T) {
-	h := anmltrust.QueryHandler(func(server string, _ anmltrust.Scope) (anmltrust.QueryResponse, bool) {
+	h, err := anmltrust.NewQueryHandler(func(server string, _ anmltrust.Scope) (anmltrust.QueryResponse, bool) {
 		a := anmltrust.QueryResponse{Tier: anmltrust.Full, Scope: anmltrust.AllSections, Expires: start.Add(time.Hour)}
 		if server == "late.example" {
 			a.Expires = start
 		}
 		return a, server == "shop.example" || server == "late.example"
-	}, func() time.Time { return start })
+	}, anmltrust.HandlerOptions{Now: func() time.Time { return start }})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		id, name, query string
 		status          int

@@ -15,6 +15,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[anmltrust.DNSOutcome](), reflect.TypeFor[anmltrust.Document](), reflect.TypeFor[anmltrust.Entry](),
 		reflect.TypeFor[anmltrust.Evidence](), reflect.TypeFor[anmltrust.Exchange](),
 		reflect.TypeFor[anmltrust.Failure](), reflect.TypeFor[anmltrust.Form](), reflect.TypeFor[anmltrust.Interaction](),
+		reflect.TypeFor[anmltrust.HandlerOptions](),
 		reflect.TypeFor[anmltrust.Limits](), reflect.TypeFor[anmltrust.Listing](), reflect.TypeFor[anmltrust.Manifest](),
 		reflect.TypeFor[anmltrust.ManifestLimits](), reflect.TypeFor[anmltrust.Mechanism](), reflect.TypeFor[anmltrust.Options](),
 		reflect.TypeFor[anmltrust.Outcome](), reflect.TypeFor[anmltrust.Rules](), reflect.TypeFor[anmltrust.Rank](),
@@ -23,9 +24,9 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[anmltrust.Tier](), reflect.TypeFor[anmltrust.TrustClaim](), reflect.TypeFor[anmltrust.Verifier](),
 	}, map[string]any{
 		"Attribute": anmltrust.Attribute, "BuildManifest": anmltrust.BuildManifest, "Confirm": anmltrust.Confirm,
-		"Decide": anmltrust.Decide, "LintManifest": anmltrust.LintManifest, "ManifestHandler": anmltrust.ManifestHandler,
+		"Decide": anmltrust.Decide, "LintManifest": anmltrust.LintManifest, "NewManifestHandler": anmltrust.NewManifestHandler,
 		"NewVerifier": anmltrust.NewVerifier, "NormalizeSite": anmltrust.NormalizeSite, "ParseQueryResponse": anmltrust.ParseQueryResponse,
-		"ParseManifest": anmltrust.ParseManifest, "ParseRecord": anmltrust.ParseRecord, "QueryHandler": anmltrust.QueryHandler,
+		"ParseManifest": anmltrust.ParseManifest, "ParseRecord": anmltrust.ParseRecord, "NewQueryHandler": anmltrust.NewQueryHandler,
 		"Replay": anmltrust.Replay, "Row": anmltrust.Row, "ScopeOf": anmltrust.ScopeOf, "Sections": anmltrust.Sections,
 		"ServerOf": anmltrust.ServerOf,
 	})

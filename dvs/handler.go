@@ -18,28 +18,31 @@ import (
 // markdownType is what a SKILL.md is served as; RFC 7763 requires the parameter.
 const markdownType = "text/markdown; charset=utf-8"
 
-// HandlerOptions say how skills are served.
+// HandlerOptions configure [NewHandler].
 type HandlerOptions struct {
 	Limits Limits
 	Shape  IndexShape    // of /.well-known/skills/index.json: IndexArray or IndexFiles
-	MaxAge time.Duration // how long agents may keep a file; 0: an hour
+	MaxAge time.Duration // how long agents may cache a file; 0: an hour
 }
 
-// Handler serves the skills of an origin, read-only: below /.well-known/skills/
-// with an index, and below /.well-known/agent-skills/ with one of discovery v0.2
-// (sections 3.2 and 4.2). SKILL.md goes out as text/markdown; nothing is sniffed,
-// listed, compressed or kept in cookies. It answers GET and HEAD for exactly the
-// files that were there when it was made.
+// Handler serves the skills of an origin and two indexes of them (sections 3.2 and
+// 4.2). Mount it at [SkillsPrefix] and, for discovery v0.2, at [AgentSkillsPrefix]:
+//
+//	mux.Handle(dvs.SkillsPrefix, handler)
+//	mux.Handle(dvs.AgentSkillsPrefix, handler)
+//
+// It answers GET and HEAD for exactly the files that existed when it was made, and 404
+// for all other paths.
 type Handler struct {
-	pages    map[string]*serve.Document // by escaped path
-	skills   []*Published
-	findings []lookleap.Finding
+	documents serve.Documents
+	skills    []*Published
+	findings  []lookleap.Finding
 }
 
-// NewHandler reads the skills below a directory, one directory each, named as
-// the skill. A skill that agents would refuse is an error, and so are links and
-// unsafe names: nothing half-right is published. What is changed later is not
-// served; build a new Handler to publish it.
+// NewHandler reads the skills of a directory once and returns a handler for them. Each
+// skill is a directory with the skill's name. It returns an error for a skill that
+// agents would refuse, for links and for unsafe names. To publish a change, call it
+// again.
 func NewHandler(skills fs.FS, options HandlerOptions) (*Handler, error) {
 	if skills == nil {
 		return nil, usageError("there is no directory of skills", "give one, such as os.DirFS")
@@ -51,7 +54,7 @@ func NewHandler(skills fs.FS, options HandlerOptions) (*Handler, error) {
 	if options.MaxAge <= 0 {
 		options.MaxAge = time.Hour
 	}
-	h := &Handler{pages: map[string]*serve.Document{}}
+	h := &Handler{documents: serve.Documents{}}
 	for _, entry := range list {
 		if !entry.IsDir() {
 			continue
@@ -87,8 +90,8 @@ func (h *Handler) read(skills fs.FS, name string, options *HandlerOptions) error
 	for file, content := range files {
 		p := newServedPage(file, content, options)
 		escaped := (&url.URL{Path: name + "/" + file}).EscapedPath()
-		h.pages[SkillsPrefix+escaped] = p
-		h.pages[AgentSkillsPrefix+escaped] = p
+		h.documents[SkillsPrefix+escaped] = p
+		h.documents[AgentSkillsPrefix+escaped] = p
 	}
 	return nil
 }
@@ -103,13 +106,13 @@ func (h *Handler) addIndexes(options *HandlerOptions) error {
 		if err := WriteIndex(&b, shape, h.skills); err != nil {
 			return err
 		}
-		h.pages[at+IndexFile] = newServedPage(IndexFile, b.Bytes(), options)
+		h.documents[at+IndexFile] = newServedPage(IndexFile, b.Bytes(), options)
 	}
 	return nil
 }
 
-// Findings are what a publisher should know about the skills that are served;
-// the path begins with the skill's directory.
+// Findings returns what the publisher should know about the skills that are served.
+// Each path begins with the skill's directory.
 func (h *Handler) Findings() []lookleap.Finding {
 	if h == nil {
 		return nil
@@ -117,7 +120,7 @@ func (h *Handler) Findings() []lookleap.Finding {
 	return slices.Clone(h.findings)
 }
 
-// Skills are those that are served, by name.
+// Skills returns the skills that are served, in the order of their names.
 func (h *Handler) Skills() []*Published {
 	if h == nil {
 		return nil
@@ -151,13 +154,10 @@ func servedType(file string) string {
 	return "application/octet-stream"
 }
 
+// ServeHTTP answers a request for one of the files or indexes.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h == nil {
-		h = new(Handler) // with nothing to serve
+		h = new(Handler) // it serves no file
 	}
-	if page := h.pages[r.URL.EscapedPath()]; page != nil {
-		page.ServeHTTP(w, r)
-		return
-	}
-	http.NotFound(w, r)
+	h.documents.ServeHTTP(w, r)
 }

@@ -41,14 +41,14 @@ func (b *bank) publish() (err error) {
 	if b.ring, err = aiuri.NewKeyRing(time.Now, key, aiuri.DefaultKeyLife, time.Hour); err != nil {
 		return err
 	}
-	document, err := aiuri.WellKnownHandler("https://bank.example", &aiuri.Descriptor{
+	document, err := aiuri.NewDescriptorHandler("https://bank.example", &aiuri.Descriptor{
 		Endpoint: b.endpoint, JWKS: "https://bank.example/keys", Scopes: []string{"initiate-payment", "check-balance"},
 		Policy: aiuri.EndpointPolicy{Auth: aiuri.AuthOAuth2, RequireSignedResults: true},
 	})
 	if err != nil {
 		return err
 	}
-	b.net.Site("bank.example").Handle("/.well-known/aiip", document).Handle("/keys", aiuri.JWKSHandler(b.ring))
+	b.net.Site("bank.example").Handle("/.well-known/aiip", document).Handle("/keys", aiuri.NewKeyRingHandler(b.ring))
 	return nil
 }
 

@@ -164,7 +164,7 @@ func openBank(s *stage) (*bank, error) {
 		return nil, err
 	}
 	b := &bank{endpoint: endpoint, now: s.lab.Clock().Now}
-	document, err := aiuri.WellKnownHandler(bankOrigin, &aiuri.Descriptor{
+	document, err := aiuri.NewDescriptorHandler(bankOrigin, &aiuri.Descriptor{
 		Endpoint: endpoint, JWKS: bankOrigin + "/keys", Scopes: []string{"initiate-payment", "check-balance"},
 		Policy: aiuri.EndpointPolicy{Auth: aiuri.AuthOAuth2, RequireSignedResults: true},
 	})
@@ -192,7 +192,7 @@ func (b *bank) replaceKey(s *stage, id string) error {
 		return err
 	}
 	b.signer = b.ring.Current()
-	s.lab.Site("bank.example").Handle("/keys", aiuri.JWKSHandler(b.ring))
+	s.lab.Site("bank.example").Handle("/keys", aiuri.NewKeyRingHandler(b.ring))
 	return nil
 }
 

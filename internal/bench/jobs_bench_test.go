@@ -155,7 +155,7 @@ func newEndpoint(b *testing.B, size int) *endpoint {
 	if err != nil {
 		b.Fatal(err)
 	}
-	document, err := aiuri.WellKnownHandler("https://bank.example", &aiuri.Descriptor{
+	document, err := aiuri.NewDescriptorHandler("https://bank.example", &aiuri.Descriptor{
 		Endpoint: uri, JWKS: "https://bank.example/keys", Policy: aiuri.EndpointPolicy{RequireSignedResults: true},
 	})
 	if err != nil {
@@ -164,7 +164,7 @@ func newEndpoint(b *testing.B, size int) *endpoint {
 	if e.result, err = aiuri.SignResult(receipt(size, ""), ring.Current(), nil, true); err != nil {
 		b.Fatal(err)
 	}
-	e.net.Site("bank.example").Handle("/.well-known/aiip", document).Handle("/keys", aiuri.JWKSHandler(ring)).HandleFunc("/pay", e.serve)
+	e.net.Site("bank.example").Handle("/.well-known/aiip", document).Handle("/keys", aiuri.NewKeyRingHandler(ring)).HandleFunc("/pay", e.serve)
 	return e
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/lookleap/lookleap/wellknown"
 )
 
-// published returns every handler of fixed documents, by the path of a document.
+// published returns every handler of the module, by the path of a document.
 func published(t *testing.T) map[string]http.Handler {
 	t.Helper()
 	all := map[string]http.Handler{}
@@ -38,15 +38,29 @@ func published(t *testing.T) map[string]http.Handler {
 	add("/.well-known/security.txt", known, err)
 	skills, err := dvs.NewHandler(fstest.MapFS{"pay/SKILL.md": {Data: []byte("---\nname: pay\ndescription: b\n---\ntext\n")}}, dvs.HandlerOptions{})
 	add("/.well-known/skills/pay/SKILL.md", skills, err)
-	manifest := `{"version":"1.0","site":"example.com","issued":"2026-10-01T00:00:00Z","expires":"2026-12-01T00:00:00Z","authorized-domains":[]}`
-	h, err = anmltrust.ManifestHandler([]byte(manifest), 0, func() time.Time { return time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC) })
-	add("/manifest", h, err)
-	h, err = aiuri.PublicJWKSHandler([]byte(`{"keys":[]}`))
+
+	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	trust := anmltrust.HandlerOptions{Now: func() time.Time { return now }}
+	h, err = anmltrust.NewManifestHandler([]byte(`{"version":"1.0","site":"example.com","issued":"2026-10-01T00:00:00Z","expires":"2026-12-01T00:00:00Z","authorized-domains":[]}`), trust)
+	add("/.well-known/anml-trust", h, err)
+	h, err = anmltrust.NewQueryHandler(func(string, anmltrust.Scope) (anmltrust.QueryResponse, bool) {
+		return anmltrust.QueryResponse{Tier: anmltrust.Full, Scope: anmltrust.AllSections, Expires: now.Add(time.Hour)}, true
+	}, trust)
+	add("/query?domain=shop.example", h, err)
+
+	h, err = aiuri.NewKeySetHandler([]byte(`{"keys":[]}`))
 	add("/jwks", h, err)
+	add("/ring", aiuri.NewKeyRingHandler(nil), nil)
+	endpoint, err := aiuri.Parse("ai://example.com/pay")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err = aiuri.NewDescriptorHandler("https://example.com", &aiuri.Descriptor{Endpoint: endpoint, Policy: aiuri.EndpointPolicy{RequireSignedResults: true}, JWKS: "https://example.com/jwks"})
+	add("/.well-known/aiip", h, err)
 	return all
 }
 
-// TestHandlers holds all handlers to the same answers.
+// TestHandlers requires the same answers of all handlers.
 func TestHandlers(t *testing.T) {
 	for path, h := range published(t) {
 		ask := func(method string, header http.Header) (*http.Request, *http.Response) {

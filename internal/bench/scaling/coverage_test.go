@@ -40,7 +40,7 @@ var excluded = map[string]string{
 	"agent.Session.AllowDomain": ours, "agent.Interaction": ours,
 
 	"anmltrust.Authorization.PermitsInform": oneLookup, "anmltrust.BuildManifest": ours, "anmltrust.Record.Zone": ours,
-	"anmltrust.ManifestHandler": ours, "anmltrust.Interaction.VerifyDocument": exchanges,
+	"anmltrust.NewManifestHandler": ours, "anmltrust.Interaction.VerifyDocument": exchanges,
 
 	"agentstxt.Transport.*": exchanges, "agentstxt.Limiter.*": ours, "agentstxt.Fetch": exchanges,
 	"agentstxt.Format": ours, "agentstxt.NewHandler": ours, "agentstxt.Client.*": exchanges,
@@ -52,7 +52,7 @@ var excluded = map[string]string{
 	"wellknown.Client.*": exchanges, "wellknown.Registry.LintTree": ours, "wellknown.NewHandler": ours, "wellknown.Handler.ServeHTTP": exchanges,
 	"wellknown.Result.AppliesTo": oneLookup,
 
-	"aiuri.Claims.Has": oneLookup, "aiuri.DNSRecords": ours, "aiuri.WellKnownHandler": ours, "aiuri.PublicJWKSHandler": ours, "aiuri.SignResult": ours, "aiuri.TokenFunc.Token": ours,
+	"aiuri.Claims.Has": oneLookup, "aiuri.DNSRecords": ours, "aiuri.NewDescriptorHandler": ours, "aiuri.NewKeySetHandler": ours, "aiuri.SignResult": ours, "aiuri.TokenFunc.Token": ours,
 	"aiuri.Discoverer.*": exchanges, "aiuri.Client.*": exchanges, "aiuri.Gateway.*": exchanges, "aiuri.NewGatewayInvoker": exchanges,
 
 	"dnssec.Resolver.*": packets,
