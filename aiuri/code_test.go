@@ -48,7 +48,7 @@ func TestCodes(t *testing.T) {
 			return err
 		},
 		"NewDescriptorHandler": func(s string) error { _, err := aiuri.NewDescriptorHandler(s, &aiuri.Descriptor{}); return err },
-		"PublicJWKS":       func(s string) error { _, err := aiuri.NewKeySetHandler([]byte(s)); return err },
+		"PublicJWKS":           func(s string) error { _, err := aiuri.NewKeySetHandler([]byte(s)); return err },
 		"Discover": func(s string) error {
 			_, err := aiuri.NewDiscoverer(host, aiuri.DiscovererOptions{}).Discover(t.Context(), s)
 			return err
