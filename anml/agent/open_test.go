@@ -2,13 +2,18 @@ package agent
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
 func TestOpenReads(t *testing.T) {
@@ -89,6 +94,236 @@ func FuzzAdvertised(f *testing.F) {
 		for _, c := range agent.advertised(page, http.Header{"Link": {link}}, html) {
 			if u, err := domain.Parse(c.url.String()); err != nil || u.String() != c.url.String() {
 				t.Errorf("%q: %v", c.url.String(), err)
+			}
+		}
+	})
+}
+
+// The rows about the connection that a document came over, and signs that it comes
+// from somebody else (sections 13.6 and 13.12).
+
+func TestTransport(t *testing.T) {
+	for _, id := range []string{"ANML-13.6-02", "ANML-13.12-02"} {
+		t.Run(id+"/accept", func(t *testing.T) {
+			f := newFinding(t)
+			f.site.Handle(wellKnownPath, document(titled))
+			f.finds(f.s, "Shop")
+		})
+		for name, c := range map[string]lab.Certificate{"expired": lab.Expired, "wrong-host": lab.WrongName, "self-signed": lab.SelfSigned} {
+			t.Run(id+"/reject-"+name, func(t *testing.T) {
+				f := newFinding(t, func(_ *User, o *Options) { o.InsecureHTTP = true })
+				f.site.Plain().Certificate(c).Handle(wellKnownPath, document(titled))
+				f.fails(f.s, lookleap.CodeTLS)
+				f.requests("shop.example") // not over http either
+				if len(f.told) != 1 || f.told[0].Kind != NoticeInsecure || f.told[0].Code != lookleap.CodeTLS {
+					t.Errorf("%+v", f.told)
+				}
+			})
+		}
+		t.Run(id+"/reject-a-careless-fetcher", func(t *testing.T) {
+			f := newFinding(t)
+			f.site.Certificate(lab.SelfSigned).Handle(wellKnownPath, document(titled))
+			careless := f.net.ForeignTransport()
+			careless.TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
+			f.fails(f.on(careless, Options{}), lookleap.CodeTLS)
+			f.requests("shop.example")
+		})
+	}
+	t.Run("ANML-13.6-03/accept-to-read", func(t *testing.T) {
+		f := newFinding(t)
+		const persona = `<persona><tone>warm</tone></persona>`
+		f.site.Plain().Handle("/a", document(`<head><title>Shop</title><trust domain="bank.example"/><site-ref domain="other.example" canonical="https://other.example/"/></head>`+payable+persona,
+			"Cache-Control", "max-age=60"))
+		s := f.on(f.net.ForeignTransport(), Options{InsecureHTTP: true})
+		for range 2 {
+			p, err := s.Open(t.Context(), "http://shop.example/a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Document().Head().Title() != "Shop" || p.ServingDomain() != "" || p.opened.wellKnown || !p.opened.noStore || !hasFinding(p, lookleap.CodeInsecureTransport) {
+				t.Errorf("%q %v", p.ServingDomain(), p.Findings())
+			}
+			for _, party := range p.Parties() {
+				if party.Tier != anmltrust.Unlisted {
+					t.Errorf("%+v", party)
+				}
+			}
+			if _, err := p.Do(t.Context(), Call{Action: "pay"}); lookleap.CodeOf(err) != lookleap.CodeInsecureTransport {
+				t.Error(err)
+			}
+			if len(p.Tools()) != 0 {
+				t.Error(p.Tools())
+			}
+		}
+		f.requests("shop.example", "GET /a", "GET /a") // and not kept
+		f.requests("bank.example")
+		f.requests("other.example")
+		if n := f.s.Notices(); len(n) != 0 {
+			t.Error(n)
+		}
+		if n := s.Notices(); len(n) != 1 || n[0].Kind != NoticeInsecure {
+			t.Error(n)
+		}
+		if q := f.net.Journal().Queries("_anml.bank.example"); len(q) != 0 {
+			t.Error(q)
+		}
+	})
+	t.Run("ANML-13.6-03/reject-by-default", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Plain().Handle("/a", document(titled))
+		_, err := f.on(f.net.ForeignTransport(), Options{}).Open(t.Context(), "http://shop.example/a")
+		f.wants(err, lookleap.CodeNotHTTPS)
+		f.requests("shop.example")
+	})
+	t.Run("ANML-13.6-03/reject-an-unreported-connection", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Handle("/a", document(titled+payable))
+		inner := f.net.Fetcher()
+		s := f.on(fetcherFunc(func(r *http.Request) (*http.Response, error) {
+			return inner.RoundTrip(r.WithContext(context.Background()))
+		}), Options{})
+		p, err := s.Open(t.Context(), shopOrigin+"/a")
+		if err != nil || p.ServingDomain() != "" || p.executable() == nil {
+			t.Error(p, err)
+		}
+	})
+}
+
+func TestImpersonation(t *testing.T) {
+	action := func(endpoints ...string) string {
+		var b strings.Builder
+		for i, e := range endpoints {
+			b.WriteString(`<action id="a` + string(rune('a'+i)) + `" method="GET" endpoint="` + e + `"/>`)
+		}
+		return titled + "<interact>" + b.String() + "</interact>"
+	}
+	links := func(hrefs ...string) string {
+		return titled + `<body><link href="` + strings.Join(hrefs[:1], "") + `">x</link><section id="s" label="S"><link href="` + strings.Join(hrefs[1:], `">x</link><link href="`) + `">x</link></section></body>`
+	}
+	for name, c := range map[string]struct {
+		host, sections string
+	}{
+		"reject-actions": {"shop.example", action("https://evil.example.net/a", "/b")},
+		"reject-links":   {"shop.example", links("https://evil.example.net/a", "https://evil.example.net/b", "/c")},
+		"reject-mixed":   {"xn--pypal-4ve.example", titled},  // Cyrillic a in Latin letters
+		"reject-alike":   {"xn--80ak6aa92e.example", titled}, // Cyrillic letters that look Latin
+		"accept-own":     {"shop.example", action("/a", "https://api.shop.example/b", "https://evil.example.net/c")},
+		"accept-links":   {"shop.example", links("https://evil.example.net/a", "/b", "/c")},
+		"accept-foreign": {"xn--bcher-kva.example", titled},
+	} {
+		t.Run("ANML-13.6-05/"+name, func(t *testing.T) {
+			f := newFinding(t)
+			f.net.Site(c.host).Handle(wellKnownPath, document(c.sections))
+			for range 2 {
+				p, err := f.s.Discover(t.Context(), "https://"+c.host)
+				if err != nil {
+					t.Fatal(err) // it warns, and blocks nothing
+				}
+				if want := strings.HasPrefix(name, "reject"); hasFinding(p, CodeImpersonation) != want {
+					t.Error(p.Findings())
+				}
+			}
+			if want := strings.HasPrefix(name, "reject"); want != (len(f.told) == 1 && f.told[0].Kind == NoticeImpersonation) {
+				t.Errorf("%+v", f.told)
+			}
+		})
+	}
+}
+
+// The rows about what is asked for, and what an answer is read as (sections 6.3, 7
+// and 7.4).
+
+func TestNegotiation(t *testing.T) {
+	for name, c := range map[string]struct {
+		format *anml.Format
+		want   string
+	}{
+		"xml-first":  {nil, "application/anml+xml, application/anml+json;q=0.9"},
+		"json-first": {new(anml.JSON), "application/anml+xml;q=0.9, application/anml+json;q=1.0"},
+	} {
+		for _, id := range []string{"ANML-6.3-02", "ANML-7-03", "ANML-7.4-02"} {
+			t.Run(id+"/accept-"+name, func(t *testing.T) {
+				f := newFinding(t, func(_ *User, o *Options) { o.Format = c.format })
+				f.site.Handle(wellKnownPath, document(titled)).Handle("/a", document(titled))
+				f.finds(f.s, "Shop")
+				if _, err := f.s.Open(t.Context(), shopOrigin+"/a"); err != nil {
+					t.Fatal(err)
+				}
+				for _, r := range f.net.Journal().Requests("shop.example") {
+					if got := r.Header.Values("Accept"); len(got) != 1 || got[0] != c.want {
+						t.Errorf("Accept %q", got)
+					}
+					for _, name := range []string{"Accept-Language", "Cookie", "Authorization", "Referer", "From"} {
+						if r.Header.Get(name) != "" {
+							t.Errorf("%s: %s", name, r.Header.Get(name))
+						}
+					}
+				}
+			})
+		}
+	}
+	twin := `{"anml":"1.0","role":"service","head":{"title":"Shop"}}`
+	t.Run("ANML-7-04/accept-what-the-type-says", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Body(wellKnownPath, anml.MediaTypeJSON+"; charset=utf-8", twin)
+		if p := f.finds(f.s, "Shop"); p.Document().Format() != anml.JSON {
+			t.Error(p.Document().Format())
+		}
+	})
+	t.Run("ANML-7-04/reject-another-body", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Body("/a", anml.MediaTypeXML, twin).Body("/b", anml.MediaTypeJSON, service(titled))
+		for _, path := range []string{"/a", "/b"} {
+			_, err := f.s.Open(t.Context(), shopOrigin+path)
+			if !errors.Is(err, anml.ErrNotWellFormed) {
+				t.Error(err)
+			}
+		}
+	})
+	t.Run("ANML-6.3-03/accept-generic-types", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Body(wellKnownPath, "application/xml", service(titled)).Body("/a", "application/json", twin)
+		f.finds(f.s, "Shop")
+		_, err := f.s.Open(t.Context(), shopOrigin+"/a")
+		f.wants(err, lookleap.CodeMediaType)
+		s := f.session(func(_ *User, o *Options) { o.Read.AcceptGenericTypes = true })
+		if _, err := s.Open(t.Context(), shopOrigin+"/a"); err != nil {
+			t.Error(err)
+		}
+	})
+	for name, header := range map[string][]string{
+		"html": {"Content-Type", "text/html"}, "plain": {"Content-Type", "text/plain"}, "octets": {"Content-Type", "application/octet-stream"},
+		"none": {"Content-Type", ""}, "two": {"Content-Type", anml.MediaTypeXML, "Content-Type", "text/html"}, "xml": {"Content-Type", "text/xml"},
+	} {
+		t.Run("ANML-6.3-03/reject-"+name, func(t *testing.T) {
+			f := newFinding(t)
+			f.site.Handle("/a", scripted(200, service(titled), header...))
+			_, err := f.s.Open(t.Context(), shopOrigin+"/a")
+			f.wants(err, lookleap.CodeMediaType)
+			if !errors.Is(err, anml.ErrNotANML) || len(f.told) != 0 {
+				t.Error(err, f.told)
+			}
+		})
+	}
+	t.Run("ANML-6.3-03/reject-generic-without-proof", func(t *testing.T) {
+		for body, mediaType := range map[string]string{
+			"<html/>": "application/xml", "<anml role='service'><head><title>x</title></head></anml>": "text/xml",
+			`{"error":"not found"}`: "application/json", "oops": "application/json",
+		} {
+			f := newFinding(t, func(_ *User, o *Options) { o.Read.AcceptMissingNamespace = true })
+			f.site.Body(wellKnownPath, mediaType, body)
+			f.fails(f.s, CodeNoANML)
+			if len(f.told) != 0 {
+				t.Error(body, f.told)
+			}
+		}
+	})
+	t.Run("ANML-7.4-01/accept-as-a-hint", func(t *testing.T) {
+		for name, want := range map[string]bool{"Accept-Patch": true, "Alternates": true, "X-Other": false} {
+			f := newFinding(t)
+			f.site.Handle(wellKnownPath, document(titled, name, `{"a" 1.0 {type application/anml+json}}`))
+			if p := f.finds(f.s, "Shop"); p.OffersJSON() != want || p.opened.accept != nil {
+				t.Error(name, p.OffersJSON())
 			}
 		}
 	})

@@ -259,3 +259,217 @@ func TestPager(t *testing.T) {
 		}
 	})
 }
+
+// next reads a page that has to be there.
+func next(t *testing.T, g *agent.Pager) *agent.Page {
+	t.Helper()
+	p, err := g.Next(t.Context(), agent.PageWanted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// ends fails unless no page is read, for this reason and with so many requests.
+func (r *retail) ends(g *agent.Pager, code lookleap.Code, requests int) {
+	r.Helper()
+	before := len(r.net.Journal().Requests())
+	if _, err := g.Next(r.Context(), agent.PageWanted); lookleap.CodeOf(err) != code {
+		r.Errorf("%v, want %s", err, code)
+	}
+	if n := len(r.net.Journal().Requests()) - before; n != requests {
+		r.Errorf("%d requests, want %d", n, requests)
+	}
+}
+
+// TestPagerLoops shows circles that do not look like ones.
+func TestPagerLoops(t *testing.T) {
+	for _, c := range []struct{ name, again, path string }{
+		{"reject-path-escape", "/2%3Bx", "/2;x"},
+		{"reject-parameter-order", "/2?b=2&a=1", "/2?a=1&b=2"},
+		{"reject-empty-parameter", "/2?a=1&", "/2?a=1"},
+		{"reject-empty-query", "/2?", "/2"},
+		{"reject-plus", "/2?a=x+y", "/2?a=x%20y"},
+	} {
+		t.Run("ANML-11.5-08/"+c.name, func(t *testing.T) {
+			r := newRetail(t)
+			bare, _, _ := strings.Cut(c.path, "?")
+			r.serve("shop.example", "/1", strings.ReplaceAll(body("one", c.path), "&", "&amp;"))
+			r.serve("shop.example", bare, strings.ReplaceAll(body("two", c.again), "&", "&amp;"))
+			g := r.pager("https://shop.example/1")
+			next(t, g)
+			r.ends(g, agent.CodePageLoop, 0)
+		})
+	}
+	t.Run("ANML-11.5-08/accept-escaped-separator", func(t *testing.T) {
+		r := newRetail(t)
+		r.serve("shop.example", "/1", body("one", "/2?a=1%26b=2"))
+		r.net.Site("shop.example").HandleFunc("/2", func(w http.ResponseWriter, q *http.Request) {
+			w.Header().Set("Content-Type", "application/anml+xml")
+			_, _ = fmt.Fprint(w, documentOf(body("two "+strings.ReplaceAll(q.URL.RawQuery, "&", " "), "/2?a=1&amp;b=2")))
+		})
+		g := r.pager("https://shop.example/1")
+		next(t, g)
+		next(t, g)
+	})
+	t.Run("ANML-11.5-08/reject-passed-by-a-redirect", func(t *testing.T) {
+		r := newRetail(t)
+		r.serve("shop.example", "/1", body("one", "/two"))
+		r.net.Site("shop.example").Redirect("/two", "/between").Redirect("/between", "/2")
+		r.serve("shop.example", "/2", body("two", "/between"))
+		g := r.pager("https://shop.example/1")
+		next(t, g)
+		r.ends(g, agent.CodePageLoop, 0)
+	})
+	t.Run("ANML-11.5-08/reject-passed-before-the-first", func(t *testing.T) {
+		r := newRetail(t)
+		r.net.Site("shop.example").Redirect("/start", "/between").Redirect("/between", "/1")
+		r.serve("shop.example", "/1", body("one", "/between"))
+		r.ends(r.pager("https://shop.example/start"), agent.CodePageLoop, 0)
+	})
+	t.Run("ANML-11.5-07/reject-after-equal-content", func(t *testing.T) {
+		r := newRetail(t)
+		r.serve("shop.example", "/1", body("one", "/2"))
+		r.serve("shop.example", "/2", body("one", "/3"))
+		g := r.pager("https://shop.example/1")
+		r.ends(g, agent.CodePageLoop, 1)
+		r.ends(g, agent.CodeNoMorePages, 0)
+	})
+	t.Run("ANML-11.5-07/reject-by-another-pager", func(t *testing.T) {
+		r := newRetail(t)
+		r.serve("shop.example", "/1", body("one", "/2"))
+		r.serve("shop.example", "/2", body("two", "/1"))
+		r.ends(next(t, r.pager("https://shop.example/1")).Pager(), agent.CodePageLoop, 0)
+	})
+	for _, c := range []struct{ name, one, two string }{
+		{"accept-other-item", `<data id="d"><item><field name="f">1</field></item></data>`, `<data id="d"><item><field name="f">2</field></item></data>`},
+		{"accept-other-link", `<link href="/a"/>`, `<link href="/b"/>`},
+		{"accept-other-image", `<img src="/a"/>`, `<img src="/b"/>`},
+		{"accept-other-section", `<section>a</section>`, `<section>b</section>`},
+		{"accept-other-inform", `same</body><knowledge><inform>a</inform></knowledge><body>`, `same</body><knowledge><inform>b</inform></knowledge><body>`},
+	} {
+		t.Run("ANML-11.5-07/"+c.name, func(t *testing.T) {
+			page := func(content, nav string) string {
+				knowledge := ""
+				if before, after, ok := strings.Cut(content, "</body>"); ok {
+					content, knowledge = before, strings.TrimSuffix(after, "<body>")
+				}
+				return `<head><title>T</title></head>` + knowledge + `<body>` + content + nav + `</body>`
+			}
+			for second, code := range map[string]lookleap.Code{c.two: agent.CodeNoMorePages, c.one: agent.CodePageLoop} {
+				r := newRetail(t)
+				r.serve("shop.example", "/1", page(c.one, `<nav next="/2"/>`))
+				r.serve("shop.example", "/2", page(second, ""))
+				g := r.pager("https://shop.example/1")
+				if code == agent.CodeNoMorePages {
+					next(t, g)
+					r.ends(g, code, 0)
+				} else {
+					r.ends(g, code, 1)
+				}
+			}
+		})
+	}
+}
+
+// TestPagerBounds shows what keeps a result from being read further.
+func TestPagerBounds(t *testing.T) {
+	t.Run("ANML-11.5-02/reject-by-another-pager", func(t *testing.T) {
+		r := newRetail(t)
+		r.options.Limits.Pages = 2
+		r.pages(9)
+		p := next(t, r.pager("https://shop.example/r?page=1"))
+		if _, err := p.Pager().Next(t.Context(), agent.PageWanted); !errors.Is(err, lookleap.ErrConsentRefused) {
+			t.Error(err)
+		}
+		if n := p.Pager().Pages(); n != 2 {
+			t.Errorf("%d pages", n)
+		}
+	})
+	t.Run("ANML-11.5-01/reject-two-at-a-time", func(t *testing.T) {
+		r := newRetail(t)
+		r.serve("shop.example", "/1", body("one", "/2"))
+		var g *agent.Pager
+		var meanwhile error
+		r.net.Site("shop.example").HandleFunc("/2", func(w http.ResponseWriter, q *http.Request) {
+			_, meanwhile = g.Next(q.Context(), agent.PageWanted)
+			w.Header().Set("Content-Type", "application/anml+xml")
+			_, _ = fmt.Fprint(w, documentOf(body("two", "")))
+		})
+		g = r.pager("https://shop.example/1")
+		next(t, g)
+		if lookleap.CodeOf(meanwhile) != lookleap.CodeUsage || g.Pages() != 2 {
+			t.Errorf("%v, %d pages", meanwhile, g.Pages())
+		}
+	})
+	for name, to := range map[string]string{"reject-gone": "/.well-known/anml", "reject-redirect-to-gone": "/away"} {
+		t.Run("ANML-11.5-08/"+name, func(t *testing.T) {
+			r := newRetail(t)
+			r.net.Site("shop.example").Status("/.well-known/anml", http.StatusGone).Redirect("/away", "/.well-known/anml")
+			if _, err := r.start().Discover(t.Context(), "https://shop.example"); lookleap.CodeOf(err) != agent.CodeGone {
+				t.Fatal(err)
+			}
+			r.serve("shop.example", "/1", body("one", to))
+			r.ends(r.pager("https://shop.example/1"), agent.CodeGone, map[string]int{"/away": 1}[to])
+		})
+	}
+	t.Run("ANML-11.5-01/reject-failed-status", func(t *testing.T) {
+		r := newRetail(t)
+		r.serve("shop.example", "/1", body("one", "/2"))
+		r.net.Site("shop.example").HandleFunc("/2", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/anml+xml")
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = fmt.Fprint(w, documentOf(body("two", "")))
+		})
+		g := r.pager("https://shop.example/1")
+		r.ends(g, lookleap.CodeBadStatus, 1)
+		if g.Pages() != 1 {
+			t.Errorf("%d pages", g.Pages())
+		}
+	})
+}
+
+// TestCursor shows whose the name of a place is, and for how long.
+func TestCursor(t *testing.T) {
+	t.Run("ANML-11.5-08/accept-second-nav", func(t *testing.T) {
+		r := newRetail(t)
+		r.serve("shop.example", "/1", `<head><title>T</title></head><body>one<nav cursor="first"/><nav next="/2" cursor="second"/></body>`)
+		r.serve("shop.example", "/2", body("two", ""))
+		g := r.pager("https://shop.example/1")
+		if got := g.Cursor().Quoted(); got != `cursor of shop.example, untrusted: "second"` {
+			t.Error(got)
+		}
+		next(t, g)
+		if !g.Cursor().Empty() {
+			t.Error("a page keeps the cursor of the one before")
+		}
+	})
+	t.Run("ANML-12.7-07/accept-owner-of-cursor", func(t *testing.T) {
+		r := newRetail(t).grants(2, "body")
+		g := r.open(shopSite + `<site domain="brand.example"><body>one<nav cursor="c"/></body></site>`).Pager()
+		if got := g.Cursor().Source(); got != "brand.example" {
+			t.Error(got)
+		}
+		r.net.Clock().Set(opening.AddDate(0, 1, 0)) // the authorization is over
+		if got := r.openAt("https://shop.example/later", shopSite+`<site domain="brand.example"><body>one<nav cursor="c"/></body></site>`).Pager().Cursor().Source(); got != "shop.example" {
+			t.Error(got)
+		}
+	})
+	t.Run("ANML-11.5-04/accept-cursor-resumed", func(t *testing.T) {
+		r := newRetail(t)
+		r.options.Limits.Pages = 1
+		r.pages(3)
+		r.asks(labprompt.Pending())
+		g := r.pager("https://shop.example/r?page=1")
+		_, err := g.Next(t.Context(), agent.PageWanted)
+		var pending *lookleap.PendingError
+		if !errors.As(err, &pending) {
+			t.Fatal(err)
+		}
+		r.session = nil
+		on, err := r.start().ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request))
+		if err != nil || on.Cursor() != g.Cursor() || on.Cursor().Raw() != "c-1" {
+			t.Errorf("%v, %v", err, on.Cursor())
+		}
+	})
+}

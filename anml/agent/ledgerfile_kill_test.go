@@ -3,9 +3,11 @@ package agent
 import (
 	"bufio"
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/lab"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
@@ -214,4 +217,23 @@ func (b *syncBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return string(b.text)
+}
+
+// hostElsewhere is the host of another process, which reaches a lab through its
+// loopback: the address of its DNS, its door, and the file of its authorities.
+func hostElsewhere(t *testing.T, dns, door, authorities string) *lookleap.Host {
+	t.Helper()
+	pem, err := os.ReadFile(authorities)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(pem)
+	resolver := lookleap.NetResolver(&net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, dns)
+	}})
+	return &lookleap.Host{
+		Resolver: resolver,
+		Fetcher:  lookleap.NewFetcher(lookleap.FetcherOptions{Resolver: resolver, RootCAs: roots, Dial: lab.Via(door)}),
+	}
 }
