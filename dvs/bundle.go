@@ -252,8 +252,8 @@ const (
 // a skill's directory that is not one file, inside the directory, on every
 // operating system: no climbing, no device, no drive, no stream, no name that some
 // system changes.
-func checkFilePath(file string) *lookleap.Error {
-	bad := func(reason, fix string) *lookleap.Error { return refuse(CodeUnsafeName, file, reason, fix) }
+func checkFilePath(file string) error {
+	bad := func(reason, fix string) error { return refuse(CodeUnsafeName, file, reason, fix) }
 	switch {
 	case len(file) > maxPath:
 		return bad(fmt.Sprintf("the path is longer than %d octets", maxPath), "shorten it")
@@ -326,7 +326,7 @@ type tableEntry struct {
 }
 
 // accept checks a path as checkFilePath does, and then adds it.
-func (t nameTable) accept(file string) *lookleap.Error {
+func (t nameTable) accept(file string) error {
 	if err := checkFilePath(file); err != nil {
 		return err
 	}
@@ -334,7 +334,7 @@ func (t nameTable) accept(file string) *lookleap.Error {
 }
 
 // add records a path, and refuses one that clashes with an earlier one.
-func (t nameTable) add(file string) *lookleap.Error {
+func (t nameTable) add(file string) error {
 	for p := file; p != "." && p != "/"; p = path.Dir(p) {
 		key, entry := foldName(p), tableEntry{p, p != file}
 		if other, taken := t[key]; taken && (other != entry || !entry.directory) {

@@ -323,7 +323,7 @@ func (j *judge) exchange() outcome {
 	}
 	for _, hop := range e.Hops {
 		if err := j.rules.checkHop(j.root, j.claim, hop); err != nil {
-			return failed(err.Code, err.Message, lookleap.Evidence{URL: hop})
+			return failed(lookleap.CodeOf(err), sentence(err), lookleap.Evidence{URL: hop})
 		}
 	}
 	if e.TLS == "" || e.Address == "" {
@@ -336,7 +336,7 @@ func (j *judge) exchange() outcome {
 // named directly: it lies under the root, is content of the owner, and where the
 // root is only the default of its host, it has no narrower default of its own
 // (DVS-3.1-50 to DVS-3.1-53).
-func (r Rules) checkHop(root TrustRoot, claim Claim, target string) *lookleap.Error {
+func (r Rules) checkHop(root TrustRoot, claim Claim, target string) error {
 	u, err := r.urls().Parse(target)
 	if err != nil {
 		return badURL(target, err)
@@ -367,8 +367,8 @@ func (r Rules) hasRoutes(host string) bool {
 
 // checkDefault refuses a target whose default root does not hold the root in
 // use: it has another publisher, such as /~bob/ on the host of /~alice/.
-func (r Rules) checkDefault(root TrustRoot, u SkillURL) *lookleap.Error {
-	own, _, err := r.defaultRoot(u)
+func (r Rules) checkDefault(root TrustRoot, u SkillURL) error {
+	own, _, err := DefaultRoot(u, r)
 	switch {
 	case err != nil:
 		return err

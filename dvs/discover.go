@@ -80,7 +80,7 @@ func (d *discovery) ask(ctx context.Context, at string, limit int, stream func(*
 	if err != nil {
 		return listFile{at: at, err: badURL(at, err)}
 	}
-	doc, err := d.loader.gather(ctx, request{url: u, limit: limit, stream: stream, hop: func(to domain.URL) *lookleap.Error {
+	doc, err := d.loader.gather(ctx, request{url: u, limit: limit, stream: stream, hop: func(to domain.URL) error {
 		if to.Origin() != u.Origin() {
 			return refuse(CodeRedirectOutside, to.String(), "the redirect leaves the origin", "")
 		}

@@ -32,7 +32,7 @@ type document struct {
 type request struct {
 	url   domain.URL
 	limit int
-	hop   func(domain.URL) *lookleap.Error // judges a redirect before it is followed
+	hop   func(domain.URL) error // judges a redirect before it is followed
 
 	anew bool // ask the server, whatever other processes know
 

@@ -74,7 +74,7 @@ func (l *Listings) done() *Listings {
 
 // entryAt resolves the location of an entry, which has to stay on the origin
 // and under the root that the file speaks for (DVS-3.2-18 to DVS-3.2-20).
-func (r Rules) entryAt(source domain.URL, ref string) (SkillURL, *lookleap.Error) {
+func (r Rules) entryAt(source domain.URL, ref string) (SkillURL, error) {
 	u, err := r.urls().Resolve(source, ref)
 	if err != nil {
 		refused := badURL(ref, err)
@@ -154,7 +154,7 @@ func ParseIndex(data []byte, at string, rules Rules, limits Limits) (*Listings, 
 }
 
 // indexEntries finds the array of entries and tells whether they promise digests.
-func indexEntries(at string, root strictjson.Value) (entries strictjson.Value, digests bool, err *lookleap.Error) {
+func indexEntries(at string, root strictjson.Value) (entries strictjson.Value, digests bool, err error) {
 	if root.Kind() == strictjson.Array {
 		return root, false, nil
 	}
@@ -405,7 +405,7 @@ func (s *sitemap) location(loc string, offset int) bool {
 	case s.isCandidate(loc):
 		skill, err := s.rules.entryAt(s.source, loc)
 		if err != nil {
-			s.list.find(lookleap.SeverityWarning, err.Code, "DVS-3.2-08", "the location is skipped: "+sentence(err), at)
+			s.list.find(lookleap.SeverityWarning, lookleap.CodeOf(err), "DVS-3.2-08", "the location is skipped: "+sentence(err), at)
 			break
 		}
 		if len(s.list.Skills) >= s.limits.Candidates {

@@ -51,7 +51,7 @@ func (l *Loader) newLoaded(c *candidate) (*Loaded, error) {
 }
 
 // ready returns an error for a skill that no loader loaded.
-func (s *Loaded) ready() *lookleap.Error {
+func (s *Loaded) ready() error {
 	if s == nil {
 		return usageError("there is no skill", "load it through a Loader")
 	}
@@ -150,20 +150,20 @@ func (s *Loaded) standing() standing {
 
 // stillAllowed returns why a skill may not be used any longer, or not by this
 // loader; nil if it may.
-func (l *Loader) stillAllowed(s standing) *lookleap.Error {
+func (l *Loader) stillAllowed(s standing) error {
 	rules := l.rules()
-	u, refused := rules.parseSkillURL(s.Skill)
+	u, refused := ParseSkillURL(s.Skill, rules)
 	if refused != nil {
 		return refused
 	}
-	root, refused := rules.parseTrustRoot(s.Root)
+	root, refused := ParseTrustRoot(s.Root, rules)
 	if refused != nil {
 		return refused
 	}
 	d := l.roots.Find(u)
 	if s.Under != "" {
 		d.Source = ByHost // whatever the registry has, unless the table has changed
-		if under, refused := rules.parseTrustRoot(s.Under); refused != nil || !under.Covers(u) {
+		if under, refused := ParseTrustRoot(s.Under, rules); refused != nil || !under.Covers(u) {
 			d.Source = Undeclared
 		}
 	}
@@ -203,7 +203,7 @@ func (l *Loader) checkStanding(ctx context.Context, s standing) error {
 }
 
 // checkHop judges a redirect before it is followed, by the rules and the registry.
-func (l *Loader) checkHop(root TrustRoot, claim Claim, to domain.URL) *lookleap.Error {
+func (l *Loader) checkHop(root TrustRoot, claim Claim, to domain.URL) error {
 	if refused := l.rules().checkHop(root, claim, to.String()); refused != nil {
 		return refused
 	}
@@ -282,7 +282,7 @@ func byDocument(source RootSource) RootSource {
 }
 
 // checkChain bounds composition (DVS-6-02 to DVS-6-06).
-func (l *Loader) checkChain(chain []string, child SkillURL) *lookleap.Error {
+func (l *Loader) checkChain(chain []string, child SkillURL) error {
 	id := child.String()
 	switch {
 	case slices.Contains(chain, id):

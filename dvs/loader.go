@@ -81,7 +81,7 @@ func NewLoader(host *lookleap.Host, options Options) *Loader {
 }
 
 // ready returns an error for a loader that NewLoader did not make, or that has no host.
-func (l *Loader) ready() *lookleap.Error {
+func (l *Loader) ready() error {
 	if l == nil || l.host == nil || l.files == nil {
 		return usageError("the loader has no host", "make it with NewLoader")
 	}
@@ -195,7 +195,7 @@ func (l *Loader) verify(ctx context.Context, c *candidate) error {
 	if err := l.mayAsk(ctx, c); err != nil {
 		return err
 	}
-	doc, err := l.get(ctx, request{url: c.skill.served, limit: l.limits.Skill, anew: c.anew, hop: func(to domain.URL) *lookleap.Error {
+	doc, err := l.get(ctx, request{url: c.skill.served, limit: l.limits.Skill, anew: c.anew, hop: func(to domain.URL) error {
 		return l.checkHop(c.root, c.Claim, to)
 	}})
 	if err != nil {
@@ -235,7 +235,7 @@ func (l *Loader) declare(c *candidate) {
 	d := l.roots.Find(c.skill)
 	if c.Under != "" {
 		d.Source = ByHost
-		if d.Root, _ = l.rules().parseTrustRoot(c.Under); d.Root.IsZero() {
+		if d.Root, _ = ParseTrustRoot(c.Under, l.rules()); d.Root.IsZero() {
 			d.Source = Undeclared
 		}
 	}

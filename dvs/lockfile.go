@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -191,8 +192,9 @@ func (r *lockReader) skill(v strictjson.Value) LockedSkill {
 		if r.err != nil {
 			break
 		}
-		if err := names.accept(file.Path); err != nil {
-			r.refuse(f, "path", err.Message, err.Fix)
+		var unsafe *lookleap.Error
+		if errors.As(names.accept(file.Path), &unsafe) {
+			r.refuse(f, "path", unsafe.Message, unsafe.Fix)
 		}
 		skill.Files = append(skill.Files, file)
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
@@ -229,7 +228,7 @@ func (p *Platforms) With(add ...Platform) (*Platforms, error) {
 	return newPlatforms(entries)
 }
 
-func relaxed(host string) *lookleap.Error {
+func relaxed(host string) error {
 	return refuse(CodePlatformRelaxed, host, "the host is in the table already, with rules that this entry would relax",
 		"mark it Never, or ask for more path segments")
 }
@@ -387,7 +386,7 @@ func matchesWord(word, segment string) bool {
 func (e *Platform) ownerDepth(segments []string) int { return e.owner(segments).depth }
 
 // checkOwner refuses paths that do not reach a publisher.
-func (e *Platform) checkOwner(input string, segments []string) *lookleap.Error {
+func (e *Platform) checkOwner(input string, segments []string) error {
 	if len(segments) == 0 {
 		return refuse(CodeUGCBareRoot, input, fmt.Sprintf("many publish on %s, so the host alone cannot be trusted", e.Name), "add the path of one publisher")
 	}

@@ -60,14 +60,6 @@ func (s *Loaded) Resolve(ref string) (Target, error) {
 	if err := s.ready(); err != nil {
 		return Target{}, err
 	}
-	t, err := s.resolve(ref)
-	if err != nil {
-		return Target{}, err
-	}
-	return t, nil
-}
-
-func (s *Loaded) resolve(ref string) (Target, *lookleap.Error) {
 	rules := s.loader.rules()
 	if scheme, ok := schemeOf(ref); ok && scheme != "https" {
 		if scheme == "http" {
@@ -114,7 +106,7 @@ func (s *Loaded) resolve(ref string) (Target, *lookleap.Error) {
 
 // outsideDirectory is the rule for what lies under the root and not in the
 // skill's directory (section 4.5).
-func (s *Loaded) outsideDirectory(ref string, t Target) (Target, *lookleap.Error) {
+func (s *Loaded) outsideDirectory(ref string, t Target) (Target, error) {
 	switch t.Kind {
 	case Script:
 		return Target{}, refuse(CodeScriptOutside, ref, "a script has to be in the skill's own directory", "bundle the script")
@@ -241,7 +233,7 @@ func (s *Loaded) target(ctx context.Context, ref string) (Target, error) {
 	if err := s.use(); err != nil {
 		return Target{}, s.loader.refuseTarget(ctx, ref, err)
 	}
-	t, err := s.resolve(ref)
+	t, err := s.Resolve(ref)
 	if err != nil {
 		return Target{}, s.loader.refuseTarget(ctx, ref, err)
 	}
@@ -263,9 +255,9 @@ func (l *Loader) targetVerdict(subject string) *lookleap.Verdict {
 // exactly the URL that the user agreed to.
 func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot, directory string, claim Claim, t Target) (*Resource, error) {
 	rules := l.rules()
-	doc, err := l.gather(ctx, request{url: t.place.served, limit: l.limits.Resource, hop: func(to domain.URL) *lookleap.Error {
+	doc, err := l.gather(ctx, request{url: t.place.served, limit: l.limits.Resource, hop: func(to domain.URL) error {
 		if !root.IsZero() {
-			if err := l.checkHop(root, claim, to); err == nil || err.Code != CodeRedirectOutside {
+			if err := l.checkHop(root, claim, to); err == nil || lookleap.CodeOf(err) != CodeRedirectOutside {
 				return err
 			}
 		}
@@ -340,7 +332,7 @@ func (r *Resource) location(rules Rules, doc *document, directory string) outcom
 	}
 	p, err := rules.locate(doc.final)
 	if err != nil {
-		return failed(err.Code, err.Message)
+		return failed(lookleap.CodeOf(err), sentence(err))
 	}
 	_, inside := below(directory, p.page)
 	switch {

@@ -146,7 +146,7 @@ func (r *Roots) Register(raw string, by RootSource) (TrustRoot, error) {
 	}
 	var root TrustRoot
 	err := r.change(func(s *rootState) error {
-		parsed, refused := s.rules.parseTrustRoot(raw)
+		parsed, refused := ParseTrustRoot(raw, s.rules)
 		if refused != nil {
 			return refused
 		}
@@ -171,7 +171,7 @@ func (s *rootState) register(d declaredRoot) {
 func (r *Roots) Block(raw string) (TrustRoot, error) {
 	var root TrustRoot
 	err := r.change(func(s *rootState) error {
-		parsed, refused := s.rules.parseTrustRoot(raw)
+		parsed, refused := ParseTrustRoot(raw, s.rules)
 		if refused != nil {
 			return refused
 		}
@@ -218,7 +218,7 @@ func (r *Roots) AddPlatform(p Platform) (dropped []TrustRoot, err error) {
 		s.byHost, s.denied = make(map[string][]declaredRoot), make(map[string][]denial)
 		for _, list := range before.byHost {
 			for _, d := range list {
-				root, refused := s.rules.parseTrustRoot(d.String())
+				root, refused := ParseTrustRoot(d.String(), s.rules)
 				if refused != nil {
 					dropped = append(dropped, d.TrustRoot)
 					continue
@@ -303,7 +303,7 @@ func (r *Roots) at(u domain.URL) Declared {
 
 // refusal returns why nothing may be used under what the registry says; nil if
 // neither a block nor a revocation is the reason.
-func (d Declared) refusal(input string) *lookleap.Error {
+func (d Declared) refusal(input string) error {
 	switch {
 	case d.Revoked:
 		return refuse(CodeRevoked, input, "trust in this root or domain was revoked", "")

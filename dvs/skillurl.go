@@ -28,32 +28,23 @@ type SkillURL struct {
 // page of a directory and the bare repository are spellings of one identity.
 // Every error is an [*lookleap.Error]; nothing ambiguous is repaired.
 func ParseSkillURL(raw string, rules Rules) (SkillURL, error) {
-	s, refused := rules.parseSkillURL(raw)
-	if refused != nil {
-		return SkillURL{}, refused
-	}
-	return s, nil
-}
-
-func (r Rules) parseSkillURL(raw string) (SkillURL, *lookleap.Error) {
-	rules := r.urls()
-	rules.RefuseQuery = !r.AllowQuery
-	u, err := rules.Parse(raw)
+	urls := rules.urls()
+	urls.RefuseQuery = !rules.AllowQuery
+	u, err := urls.Parse(raw)
 	if err != nil {
 		return SkillURL{}, badURL(raw, err)
 	}
-	return r.skillAt(raw, u)
+	return rules.skillAt(raw, u)
 }
 
 // skillAt gives the skill at a canonical URL.
-func (r Rules) skillAt(raw string, u domain.URL) (SkillURL, *lookleap.Error) {
+func (r Rules) skillAt(raw string, u domain.URL) (SkillURL, error) {
 	entry, err := r.entryURL(raw, u)
 	if err != nil {
 		return SkillURL{}, err
 	}
 	p, err := r.locate(entry)
 	if err != nil {
-		err.Subject = domain.Redact(raw)
 		return SkillURL{}, err
 	}
 	if !p.file {
@@ -63,7 +54,7 @@ func (r Rules) skillAt(raw string, u domain.URL) (SkillURL, *lookleap.Error) {
 }
 
 // entryURL adds what a directory's URL leaves out.
-func (r Rules) entryURL(raw string, u domain.URL) (domain.URL, *lookleap.Error) {
+func (r Rules) entryURL(raw string, u domain.URL) (domain.URL, error) {
 	if bare := r.bareRepository(u); bare != nil {
 		return atPath(u, u.Host(), "/"+strings.Join(bare, "/"))
 	}
@@ -176,7 +167,7 @@ type place struct {
 // locate judges the host and path of a canonical URL: the never-list first,
 // then the platforms, then the public suffixes (DVS-3.1-34 to DVS-3.1-40). It is the one function
 // that knows that two URLs are the same file.
-func (r Rules) locate(u domain.URL) (place, *lookleap.Error) {
+func (r Rules) locate(u domain.URL) (place, error) {
 	input := u.String()
 	role, ok := r.platforms().find(u.Host())
 	switch {
@@ -209,7 +200,7 @@ func (r Rules) locate(u domain.URL) (place, *lookleap.Error) {
 }
 
 // bothPlaces puts the paths on the host of the pages and on that of the bytes.
-func (e *Platform) bothPlaces(u domain.URL, page, bytes []string) (p place, err *lookleap.Error) {
+func (e *Platform) bothPlaces(u domain.URL, page, bytes []string) (p place, err error) {
 	host := e.Source.RawHost
 	if host == "" {
 		host = e.Hosts[0]
@@ -230,7 +221,7 @@ func isSuffix(host, suffix string) bool { return host == suffix && strings.Conta
 
 // plainPlace is a URL on a platform, or one of its other hosts, that is taken as
 // it is.
-func (e *Platform) plainPlace(u domain.URL, segments []string) (place, *lookleap.Error) {
+func (e *Platform) plainPlace(u domain.URL, segments []string) (place, error) {
 	page, err := withPath(u, u.Host(), segments)
 	p := place{page: page, served: page, file: true}
 	if err == nil && e.AtRef {
@@ -247,7 +238,7 @@ func (e *Platform) plainPlace(u domain.URL, segments []string) (place, *lookleap
 
 // withPath is u on a host with the given canonical segments. The final slash
 // and the query stay as they are.
-func withPath(u domain.URL, host string, segments []string) (domain.URL, *lookleap.Error) {
+func withPath(u domain.URL, host string, segments []string) (domain.URL, error) {
 	if host == u.Host() && slices.Equal(segments, u.Segments()) {
 		return u, nil
 	}
@@ -259,7 +250,7 @@ func withPath(u domain.URL, host string, segments []string) (domain.URL, *lookle
 }
 
 // atPath is u with another host and canonical path. Port and query stay.
-func atPath(u domain.URL, host, path string) (domain.URL, *lookleap.Error) {
+func atPath(u domain.URL, host, path string) (domain.URL, error) {
 	text := "https://" + host + strings.TrimPrefix(u.Origin(), "https://"+u.Host()) + path
 	if u.HasQuery() {
 		text += "?" + u.RawQuery()
@@ -296,7 +287,7 @@ type route struct {
 // readRoute takes a path below an owner apart, from a page's form or from that
 // of the bytes. A path above the content (an owner, a repository) is not ok and
 // no error; a path that leads elsewhere is an error.
-func (role hostRole) readRoute(input string, segments []string) (r route, ok bool, err *lookleap.Error) {
+func (role hostRole) readRoute(input string, segments []string) (r route, ok bool, err error) {
 	e, s := role.platform, role.platform.Source
 	depth := e.ownerDepth(segments) + 1
 	if s.Marker != "" {
@@ -323,7 +314,7 @@ func (role hostRole) readRoute(input string, segments []string) (r route, ok boo
 	return r, true, nil
 }
 
-func notContent(input string, e *Platform) *lookleap.Error {
+func notContent(input string, e *Platform) error {
 	return refuse(CodeNotContentRoute, input, "this path of "+e.Name+" does not lead to the content of a repository", "use the page of the file in the repository")
 }
 
@@ -403,7 +394,7 @@ var (
 )
 
 // checkRevision refuses revisions that are not the owner's.
-func (r *route) checkRevision(input string) *lookleap.Error {
+func (r *route) checkRevision(input string) error {
 	ref := unescape(strings.Join(r.rest, "/"))
 	if first, below, _ := strings.Cut(ref, "/"); first == "refs" {
 		if strings.HasPrefix(below, "heads/") || strings.HasPrefix(below, "tags/") || below == "" {
@@ -453,7 +444,7 @@ func commitLike(rest []string) string {
 }
 
 // checkAtRef judges the revision behind an "@" inside a path.
-func (e *Platform) checkAtRef(input string, segments []string) (commit string, err *lookleap.Error) {
+func (e *Platform) checkAtRef(input string, segments []string) (commit string, err error) {
 	for i, segment := range segments {
 		if at := strings.LastIndexByte(segment, '@'); at > 0 {
 			r := route{rest: append([]string{segment[at+1:]}, segments[i+1:]...)}

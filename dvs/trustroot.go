@@ -27,26 +27,17 @@ type TrustRoot struct {
 // many publish needs the path of one publisher, which nothing overrides
 // (section 3.1). Every error is an [*lookleap.Error].
 func ParseTrustRoot(raw string, rules Rules) (TrustRoot, error) {
-	root, err := rules.parseTrustRoot(raw)
-	if err != nil {
-		return TrustRoot{}, err
-	}
-	return root, nil
-}
-
-func (r Rules) parseTrustRoot(raw string) (TrustRoot, *lookleap.Error) {
-	rules := r.urls()
-	rules.RefuseQuery, rules.RefuseFragment = true, true
-	u, err := rules.Parse(raw)
+	urls := rules.urls()
+	urls.RefuseQuery, urls.RefuseFragment = true, true
+	u, err := urls.Parse(raw)
 	if err != nil {
 		return TrustRoot{}, badRoot(raw, err)
 	}
 	if strings.ContainsRune(unescape(u.Path()), '*') {
 		return TrustRoot{}, refuse(CodeInvalidRoot, raw, "a trust root is no pattern", "register each root by itself")
 	}
-	p, refused := r.locate(u)
+	p, refused := rules.locate(u)
 	if refused != nil {
-		refused.Subject = domain.Redact(raw)
 		return TrustRoot{}, refused
 	}
 	root := TrustRoot{noSlash: !strings.HasSuffix(u.Path(), "/"), mapped: p.mapped}
@@ -60,7 +51,7 @@ func (r Rules) parseTrustRoot(raw string) (TrustRoot, *lookleap.Error) {
 }
 
 // badRoot gives the codes of a root for what a skill URL has codes of its own for.
-func badRoot(raw string, err error) *lookleap.Error {
+func badRoot(raw string, err error) error {
 	refused := badURL(raw, err)
 	var e *domain.Error
 	if errors.As(err, &e) {
@@ -76,7 +67,7 @@ func badRoot(raw string, err error) *lookleap.Error {
 	return refused
 }
 
-func withSlash(u domain.URL) (domain.URL, *lookleap.Error) {
+func withSlash(u domain.URL) (domain.URL, error) {
 	if strings.HasSuffix(u.Path(), "/") {
 		return u, nil
 	}
@@ -129,7 +120,7 @@ func (t TrustRoot) MarshalText() ([]byte, error) { return []byte(t.String()), ni
 // lies outside.
 func (r Rules) directoryRoot(u SkillURL, hops []string) (root TrustRoot, ok bool) {
 	text := u.page.Origin() + u.page.Path()
-	root, refused := r.parseTrustRoot(text[:strings.LastIndexByte(text, '/')+1])
+	root, refused := ParseTrustRoot(text[:strings.LastIndexByte(text, '/')+1], r)
 	if refused != nil || !root.Covers(u) {
 		return TrustRoot{}, false
 	}
@@ -150,17 +141,9 @@ func (r Rules) directoryRoot(u SkillURL, hops []string) (root TrustRoot, ok bool
 // platform, which somebody has to confirm. Paths of a self-hosted forge have
 // none: the error has the code needs-root (DVS-3.1-28 to DVS-3.1-31).
 func DefaultRoot(u SkillURL, rules Rules) (TrustRoot, RootSource, error) {
-	root, source, err := rules.defaultRoot(u)
-	if err != nil {
-		return TrustRoot{}, Undeclared, err
-	}
-	return root, source, nil
-}
-
-func (r Rules) defaultRoot(u SkillURL) (TrustRoot, RootSource, *lookleap.Error) {
 	segments := u.page.Segments()
-	role, listed := r.platforms().find(u.Host())
-	suffix, _ := r.platforms().suffix(u.Host())
+	role, listed := rules.platforms().find(u.Host())
+	suffix, _ := rules.platforms().suffix(u.Host())
 	keep, source := 0, DefaultOrigin
 	switch {
 	case u.IsZero():
@@ -178,7 +161,7 @@ func (r Rules) defaultRoot(u SkillURL) (TrustRoot, RootSource, *lookleap.Error) 
 		return TrustRoot{}, Undeclared, refuse(CodeNeedsRoot, u.String(), "the path names no publisher above the SKILL.md", "use the path of one publisher")
 	}
 	text := u.page.Origin() + "/" + strings.Join(segments[:keep], "/")
-	root, err := r.parseTrustRoot(text)
+	root, err := ParseTrustRoot(text, rules)
 	if err != nil {
 		return TrustRoot{}, Undeclared, err
 	}

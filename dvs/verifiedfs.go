@@ -316,7 +316,7 @@ func (v *VerifiedFS) find(op, name string) (*node, error) {
 
 // withdrawn returns why the skill in a directory is trusted no longer; nil if it
 // is.
-func (v *VerifiedFS) withdrawn(directory string) *lookleap.Error {
+func (v *VerifiedFS) withdrawn(directory string) error {
 	s := v.sources[directory]
 	if s == nil {
 		return nil
