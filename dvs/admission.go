@@ -2,6 +2,7 @@ package dvs
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/lookleap/lookleap"
@@ -21,12 +22,12 @@ func (l *Loader) admit(ctx context.Context, c *candidate, to level) (admitted, e
 	if ask && !l.agreedBefore(c) {
 		return l.askAdmission(ctx, c)
 	}
-	return l.finish(ctx, c)
+	return l.finishAdmission(ctx, c)
 }
 
-// key is what the consent to use a skill under a root is bound to.
-func (c *candidate) key(root TrustRoot) string {
-	return strings.Join([]string{"activate", c.skill.String(), root.String(), c.Evidence.Digest.String()}, "\n")
+// key returns what the consent to use a skill under a root is bound to.
+func (c *candidate) key(root TrustRoot) consentKey {
+	return consentKey{effectAdmit, c.skill.String(), root.String() + "\n" + c.Evidence.Digest.String()}
 }
 
 // agreedBefore reports whether the user agreed to use a candidate in this
@@ -35,9 +36,9 @@ func (l *Loader) agreedBefore(c *candidate) bool {
 	if c.Claim.Source != Derived {
 		return l.remembered(c.key(c.root))
 	}
-	directory, ok := l.rules().directoryRoot(c.skill, c.Evidence.Hops)
-	c.Only = ok && !l.options.Strict && l.remembered(c.key(directory))
-	return c.Only
+	directory, ok := l.roots.Rules().directoryRoot(c.skill, c.Evidence.Hops)
+	c.SkillOnly = ok && !l.options.Strict && l.remembered(c.key(directory))
+	return c.SkillOnly
 }
 
 // askAdmission asks for the consent, and does what the user agreed to.
@@ -72,8 +73,8 @@ func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approva
 	}
 	err = l.host.CommitApproved(ctx, approval, func(ctx context.Context, a *lookleap.Approval) error {
 		if d := l.roots.Find(c.skill); d.Revoked || d.Blocked {
-			l.declare(c)
-			return l.refuse(ctx, Decide(c.Claim, c.Evidence, l.host.Time(), l.rules()), nil)
+			l.applyRegistry(c)
+			return l.refuse(ctx, Decide(c.Claim, c.Evidence, l.host.Time(), l.roots.Rules()), nil)
 		}
 		switch {
 		case c.Claim.Source != Derived:
@@ -82,44 +83,45 @@ func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approva
 				return err
 			}
 		default:
-			c.Only = true
-			l.declare(c)
+			c.SkillOnly = true
+			l.applyRegistry(c)
 		}
 		agreed()
-		if c.unread() {
+		if c.notFetched() {
 			if err := l.verify(ctx, c); err != nil {
 				return err
 			}
 			agreed() // to these bytes, too
 		}
-		got, err = l.finish(ctx, c)
+		got, err = l.finishAdmission(ctx, c)
 		return err
 	})
 	return got, err
 }
 
-// unread reports whether nothing was asked for yet.
-func (c *candidate) unread() bool { return c.Evidence.Status == 0 }
+// notFetched reports whether the file was not asked for yet.
+func (c *candidate) notFetched() bool { return c.Evidence.Status == 0 }
 
-// finish judges once more by what the registry says now, and makes the result.
+// finishAdmission judges once more by what the registry says now, and makes the result.
 // Changed bytes take back what was agreed to before.
-func (l *Loader) finish(ctx context.Context, c *candidate) (admitted, error) {
-	l.declare(c)
+func (l *Loader) finishAdmission(ctx context.Context, c *candidate) (admitted, error) {
+	rules := l.roots.Rules()
+	l.applyRegistry(c)
 	now := l.host.Time()
 	if c.Evidence.Fresh.Before(now) {
 		c.Evidence.Fresh = now // the user took longer than the copy is fresh
 	}
 	if c.Claim.Source == Derived {
-		return admitted{}, l.refuse(ctx, Decide(c.Claim, c.Evidence, now, l.rules()), nil)
+		return admitted{}, l.refuse(ctx, Decide(c.Claim, c.Evidence, now, l.roots.Rules()), nil)
 	}
-	if err := l.decide(ctx, c, now); err != nil {
+	if err := l.judgeFile(ctx, c, now); err != nil {
 		return admitted{}, err
 	}
 	id := c.skill.String()
 	identity := DigestOf([]byte(id))
 	is := seenSkill{c.parsed.Header, c.parsed.Digest}
 	if was, ok := l.seen.Get(identity); ok && was != is && (was.header != is.header || c.Level == activated) {
-		l.forget(id)
+		l.forgetSkill(id)
 		c.verdict.Findings = append(c.verdict.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeChanged, Requirement: "DVS-4.6-03",
 			Message: CodeChanged.Title(), Position: lookleap.Position{Path: domain.Redact(id)}})
 	}
@@ -129,8 +131,23 @@ func (l *Loader) finish(ctx context.Context, c *candidate) (admitted, error) {
 		return admitted{registration: &Registration{Metadata: c.parsed.Metadata, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: c.parsed.Digest,
 			Verdict: c.verdict, loader: l, pin: c.Claim.Pin, hint: c.Hint}}, nil
 	}
-	loaded, err := l.newLoaded(c)
-	return admitted{loaded: loaded}, err
+	final, err := rules.urls().Parse(c.Final)
+	if err != nil {
+		return admitted{}, badURL(c.Final, err)
+	}
+	at, err := rules.locate(final)
+	if err != nil {
+		return admitted{}, err
+	}
+	if len(c.Chain) > 0 {
+		if err := l.countComposed(id); err != nil {
+			return admitted{}, err
+		}
+	}
+	return admitted{loaded: &Loaded{
+		Metadata: c.parsed.Metadata, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: c.parsed.Digest,
+		Verdict: c.verdict, Chain: slices.Clone(c.Chain), loader: l, base: at.page, claim: c.Claim, under: c.Under, skill: c.parsed, file: c.File.Bytes,
+	}}, nil
 }
 
 // Registration is a skill at level 1: its metadata and digests, without its
@@ -180,24 +197,13 @@ func (l *Loader) RegisterListing(ctx context.Context, entry Listing) (*Registrat
 	if !ok {
 		return l.register(ctx, c)
 	}
-	if err := l.mayAsk(ctx, c); err != nil {
+	if err := l.checkClaim(ctx, c); err != nil {
 		return nil, err
 	}
 	if c.Claim.Source == Derived { // whom to trust is asked with the file at hand
 		return l.register(ctx, c)
 	}
-	return &Registration{Metadata: *meta, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: entry.Digest, Verdict: l.unread(c), loader: l, pin: c.Claim.Pin, hint: c.Hint}, nil
-}
-
-// unread is the verdict of a skill whose file nobody asked for.
-func (l *Loader) unread(c *candidate) *lookleap.Verdict {
-	v := Decide(c.provisional(), Evidence{}, l.host.Time(), l.rules())
-	v.Code, v.Summary = CodeNotActivated, "the file was not asked for yet, and is judged on activation"
-	for i := range v.Checks[beforeRequests:] {
-		check := &v.Checks[beforeRequests+i]
-		check.Code, check.Status, check.Message, check.Evidence = lookleap.CodeSkipped, lookleap.Skipped, "not before activation", nil
-	}
-	return v
+	return &Registration{Metadata: *meta, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: entry.Digest, Verdict: c.verdict, loader: l, pin: c.Claim.Pin, hint: c.Hint}, nil
 }
 
 // metadata reads what an index says by the rules for the file itself.
@@ -239,5 +245,5 @@ func (r *Registration) Activate(ctx context.Context) (*Loaded, error) {
 	if err := r.loader.checkStanding(ctx, standing{Skill: r.ID.String(), Root: r.Root.String(), Source: r.Source, Profile: r.loader.options.Profile, RequireSecure: r.loader.options.RequireSecure}); err != nil {
 		return nil, err
 	}
-	return r.loader.load(ctx, &candidate{Claim: Claim{URL: r.ID.String(), Pin: r.pin}, Hint: r.hint, anew: true})
+	return r.loader.load(ctx, &candidate{Claim: Claim{URL: r.ID.String(), Pin: r.pin}, Hint: r.hint, revalidate: true})
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/coded"
+	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -58,7 +59,7 @@ func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 	host := c.root.HostingDomain()
 	item := lookleap.ConsentItem{ID: itemSkill, Recipient: lookleap.RecipientAgent, Digest: c.Evidence.Digest.String(),
 		Summary: "use the instructions of " + plaintext.Quote(c.skill.String(), 400)}
-	if c.unread() {
+	if c.notFetched() {
 		url := c.skill.String() // in full: it is what the server is told
 		item.Recipient, item.Digest, item.Summary = host, lookleap.Digest([]byte(url)), "ask for "+plaintext.Quote(url, len(url)+1)+", and use its instructions, which nobody has read yet"
 	} else {
@@ -69,7 +70,7 @@ func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 		Items:   []lookleap.ConsentItem{item}}
 	if c.Claim.Source == Derived {
 		req.Kind = lookleap.ConsentTrustRoot
-		_, optional := l.rules().directoryRoot(c.skill, c.Evidence.Hops)
+		_, optional := l.roots.Rules().directoryRoot(c.skill, c.Evidence.Hops)
 		root := lookleap.ConsentItem{ID: itemRoot, Class: lookleap.ItemTrust, Recipient: lookleap.RecipientAgent, Digest: lookleap.Digest([]byte(c.Claim.Root)),
 			Summary: "trust every skill under " + plaintext.Quote(c.Claim.Root, 400) + " from now on", Optional: optional && !l.options.Strict}
 		if root.Optional {
@@ -86,7 +87,9 @@ func (s *Loaded) external(ctx context.Context, t Target) (*Resource, error) {
 	l := s.loader
 	refused := l.targetVerdict(t.URL)
 	refused.Code, refused.Summary = t.Code, t.Code.Title()
-	refused.Checks = []lookleap.Check{{Requirement: "DVS-5.1-04", Code: t.Code, Status: lookleap.Failed, Message: t.Code.Title(), Evidence: shown([]lookleap.Evidence{{URL: t.URL}, {URL: s.Root.String()}})}}
+	check := failed(t.Code, t.Code.Title(), lookleap.Evidence{URL: domain.Redact(t.URL)}, lookleap.Evidence{URL: domain.Redact(s.Root.String())})
+	check.Requirement = "DVS-5.1-04"
+	refused.Checks = []lookleap.Check{check}
 	planned := &plannedFetch{standing: s.standing(), URL: t.URL}
 	effect, err := (&plannedEffect{Type: effectFetch, Fetch: planned}).encode()
 	if err != nil {
@@ -99,7 +102,7 @@ func (s *Loaded) external(ctx context.Context, t Target) (*Resource, error) {
 	if err != nil {
 		return nil, err
 	}
-	approval, err := l.approve(ctx, plan, strings.Join([]string{effectFetch, planned.Skill, planned.Root, planned.URL}, "\n"))
+	approval, err := l.approve(ctx, plan, consentKey{effectFetch, planned.Skill, planned.Root + "\n" + planned.URL})
 	if err != nil {
 		if _, pending := err.(*lookleap.PendingError); pending {
 			return nil, err
@@ -110,7 +113,7 @@ func (s *Loaded) external(ctx context.Context, t Target) (*Resource, error) {
 }
 
 func (l *Loader) commitFetch(ctx context.Context, approval *lookleap.Approval, planned *plannedFetch) (r *Resource, err error) {
-	u, err := l.rules().urls().Parse(planned.URL)
+	u, err := l.roots.Rules().urls().Parse(planned.URL)
 	if err != nil {
 		return nil, badURL(planned.URL, err)
 	}
@@ -130,7 +133,7 @@ func (l *Loader) commitFetch(ctx context.Context, approval *lookleap.Approval, p
 
 // approve asks for a plan, unless the user has agreed to the identical one for
 // a while: the key covers everything that was shown (DVS-5.2-06 to DVS-5.2-09).
-func (l *Loader) approve(ctx context.Context, plan *lookleap.Plan, key string) (*lookleap.Approval, error) {
+func (l *Loader) approve(ctx context.Context, plan *lookleap.Plan, key consentKey) (*lookleap.Approval, error) {
 	if l.remembered(key) {
 		req := plan.Request()
 		again := lookleap.ConsentDecision{Digest: req.Digest}
@@ -147,59 +150,65 @@ func (l *Loader) approve(ctx context.Context, plan *lookleap.Plan, key string) (
 	return approval, nil
 }
 
-// rememberUntil keeps what the user agreed to for a while, a day at most.
-func (l *Loader) rememberUntil(key string, until time.Time) {
-	if most := l.host.Time().Add(l.limits.Kept); until.After(most) {
-		until = most
-	}
-	if until.After(l.host.Time()) {
-		l.remember(key, until)
-	}
+// consentKey is what the user agreed to: everything that was shown.
+type consentKey struct {
+	effect string // what may be done, such as effectFetch
+	skill  string // identity of the skill
+	shown  string // the rest, or its digest
 }
 
+func (k consentKey) digest() Digest {
+	return DigestOf([]byte(k.effect + "\n" + k.skill + "\n" + k.shown))
+}
+
+// consent says how long the user's agreement lasts.
+type consent struct {
+	until   time.Time
+	skill   Digest // of the identity
+	forFile bool   // bound to the bytes of the SKILL.md, so a changed skill does not end it
+}
+
+// maxConsents bounds what is remembered; the user is asked again for what is forgotten.
+const maxConsents = 4096
+
+// remembered reports whether the user agreed to exactly this before.
+func (l *Loader) remembered(key consentKey) bool {
+	now := l.clock.Now() // a clock that is set back ends all consents
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return now.Before(l.consents[key.digest()].until)
+}
+
+// rememberUntil keeps what the user agreed to for a while, at most a day.
+func (l *Loader) rememberUntil(key consentKey, until time.Time) {
+	now := l.clock.Now()
+	if most := now.Add(l.limits.Kept); until.After(most) {
+		until = most
+	}
+	if !until.After(now) {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.consents) >= maxConsents {
+		clear(l.consents)
+	}
+	l.consents[key.digest()] = consent{until: until, skill: DigestOf([]byte(key.skill)), forFile: key.effect == effectAdmit}
+}
+
+// forgetConsents ends all consents.
 func (l *Loader) forgetConsents() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	clear(l.consents)
 }
 
-// remembered reports whether the user agreed to exactly this before.
-func (l *Loader) remembered(key string) bool {
-	now := l.clock.Now() // a step back forgets all consents
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return now.Before(l.consents[DigestOf([]byte(key))].until)
-}
-
-// consent is what the user agreed to for a while.
-type consent struct {
-	until time.Time
-	skill Digest // of the identity of the skill that takes the consent back when it changes; zero: the key has the digest of the skill
-}
-
-// maxConsents bounds what is remembered; what is forgotten is asked again.
-const maxConsents = 4096
-
-func (l *Loader) remember(key string, until time.Time) {
-	l.clock.Now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.consents) >= maxConsents {
-		clear(l.consents)
-	}
-	agreed := consent{until: until}
-	if fields := strings.SplitN(key, "\n", 3); len(fields) == 3 && fields[0] != "activate" {
-		agreed.skill = DigestOf([]byte(fields[1]))
-	}
-	l.consents[DigestOf([]byte(key))] = agreed
-}
-
-// forget drops the consents of one skill. The skill stands second in a key.
-func (l *Loader) forget(id string) {
+// forgetSkill ends the consents for what a skill does.
+func (l *Loader) forgetSkill(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	skill := DigestOf([]byte(id))
-	maps.DeleteFunc(l.consents, func(_ Digest, c consent) bool { return c.skill == skill })
+	maps.DeleteFunc(l.consents, func(_ Digest, c consent) bool { return c.skill == skill && !c.forFile })
 }
 
 // Resumed is what a suspended operation came to; the member of its kind is set.
@@ -266,7 +275,7 @@ func resumed(r *Resumed, err error) (*Resumed, error) {
 }
 
 func (l *Loader) resumeAdmission(ctx context.Context, approval *lookleap.Approval, c *candidate) (*Resumed, error) {
-	u, err := ParseSkillURL(c.Claim.URL, l.rules())
+	u, err := ParseSkillURL(c.Claim.URL, l.roots.Rules())
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +283,7 @@ func (l *Loader) resumeAdmission(ctx context.Context, approval *lookleap.Approva
 	c.Claim.Profile = l.options.Profile
 	c.Claim.Strict = c.Claim.Strict || l.options.Strict
 	c.Claim.RequireSecure = c.Claim.RequireSecure || l.options.RequireSecure
-	if c.root, err = ParseTrustRoot(c.Claim.Root, l.rules()); err != nil {
+	if c.root, err = ParseTrustRoot(c.Claim.Root, l.roots.Rules()); err != nil {
 		return nil, err
 	}
 	got, err := l.commitAdmission(ctx, approval, c, true)
@@ -333,8 +342,6 @@ type content struct {
 	Bytes []byte `json:"-"`
 	Size  int    `json:"size"`
 }
-
-func newContent(data []byte) content { return content{data, len(data)} }
 
 // holder is something in JSON that speaks of files. It is written as a line, and
 // its files stand behind that as they are: JSON would make a third more of them,
@@ -439,7 +446,7 @@ func (s *Loaded) Confirm(ctx context.Context, a Action) error {
 		return s.loader.refuseConsent(ctx, s.Verdict, err)
 	}
 	data, _ := json.Marshal(planned)
-	approval, err := s.loader.approve(ctx, plan, strings.Join([]string{effectAction, planned.Skill, lookleap.Digest(data)}, "\n"))
+	approval, err := s.loader.approve(ctx, plan, consentKey{effectAction, planned.Skill, lookleap.Digest(data)})
 	if err != nil {
 		return s.loader.refuseConsent(ctx, s.Verdict, err)
 	}

@@ -65,52 +65,76 @@ type NameState struct {
 	TTL    time.Duration   `json:"ttl,omitempty"`
 }
 
-// Decide judges a claim by the evidence at a time. It does no I/O and gives
-// the same verdict for the same input, so that a stored [lookleap.Verdict] can
-// be judged again by [Rejudge]. The checks stand in the order of the
-// procedure; what comes after the first that fails is skipped.
+// Decide judges a claim by evidence at a point in time. It does no I/O and returns the same verdict
+// for the same input, so [Rejudge] can judge a stored verdict again. The checks stand in the order of
+// the procedure; those after the first failed one are skipped.
 //
-// The codes needs-root and root-not-registered say that nobody has confirmed
-// the root: such a skill is unverified rather than rejected.
+// The codes needs-root and root-not-registered say that the root was not confirmed: such a skill is
+// unverified rather than rejected.
 func Decide(c Claim, e Evidence, now time.Time, rules Rules) *lookleap.Verdict {
 	j := &judge{rules: rules, claim: c, evidence: e, now: now}
-	v := &lookleap.Verdict{Document: Draft, Subject: domain.Redact(c.URL), CheckedAt: now, Code: lookleap.CodeOK, OK: true}
-	for _, step := range []struct {
-		requirement string
-		check       func(*judge) outcome
-	}{
-		{"DVS-2-05", (*judge).url},
-		{rootCheck, (*judge).declared},
-		{"DVS-7-03", (*judge).standing},
-		{"DVS-3.1-05", (*judge).contained},
-		{"DVS-3.1-44", (*judge).revision},
-		{"DVS-5.3-02", (*judge).dns},
-		{"DVS-3.1-50", (*judge).exchange},
-		{"DVS-3.1-54", (*judge).status},
-		{"DVS-4.2-04", (*judge).media},
-		{digestCheck, (*judge).digest},
-		{"DVS-4.3-01", (*judge).content},
-		{narrowCheck, (*judge).narrowed},
-		{"DVS-3.1-56", (*judge).fresh},
-	} {
-		check := lookleap.Check{Requirement: step.requirement, Code: lookleap.CodeSkipped, Status: lookleap.Skipped, Message: "not reached"}
-		if v.OK {
-			o := step.check(j)
-			check.Code, check.Status, check.Message, check.Evidence, check.Until = o.code, o.status, o.message, shown(o.evidence), o.until
-			if o.status == lookleap.Failed {
-				v.OK, v.Code, v.Summary = false, o.code, o.message
+	return j.decide(false)
+}
+
+// decideClaim judges what needs no evidence. The code is not-activated if none of it failed.
+func decideClaim(c Claim, now time.Time, rules Rules) *lookleap.Verdict {
+	j := &judge{rules: rules, claim: c, now: now}
+	return j.decide(true)
+}
+
+// procedure lists the checks in their order.
+var procedure = [...]struct {
+	requirement   string
+	needsEvidence bool
+	check         func(*judge) lookleap.Check
+}{
+	{"DVS-2-05", false, (*judge).url},
+	{rootCheck, false, (*judge).declared},
+	{"DVS-7-03", false, (*judge).allowed},
+	{"DVS-3.1-05", false, (*judge).contained},
+	{"DVS-3.1-44", false, (*judge).revision},
+	{"DVS-5.3-02", true, (*judge).dns},
+	{"DVS-3.1-50", true, (*judge).exchange},
+	{"DVS-3.1-54", true, (*judge).status},
+	{"DVS-4.2-04", true, (*judge).media},
+	{digestCheck, true, (*judge).digest},
+	{"DVS-4.3-01", true, (*judge).content},
+	{narrowCheck, true, (*judge).narrowed},
+	{"DVS-3.1-56", true, (*judge).fresh},
+}
+
+func (j *judge) decide(claimOnly bool) *lookleap.Verdict {
+	v := &lookleap.Verdict{Document: Draft, Subject: domain.Redact(j.claim.URL), CheckedAt: j.now, Code: lookleap.CodeOK, OK: true}
+	for _, step := range procedure {
+		check := unneeded("not reached")
+		switch {
+		case !v.OK:
+		case claimOnly && step.needsEvidence:
+			check.Message = "not before activation"
+		default:
+			check = step.check(j)
+			for i := range check.Evidence {
+				check.Evidence[i].URL = domain.Redact(check.Evidence[i].URL)
 			}
 		}
+		if check.Status == lookleap.Failed {
+			v.OK, v.Code, v.Summary = false, check.Code, check.Message
+		}
+		check.Requirement = step.requirement
 		v.Checks = append(v.Checks, check)
 	}
 	if !j.skill.IsZero() {
 		v.Subject = domain.Redact(j.skill.String())
 	}
-	if v.OK {
-		v.Summary = fmt.Sprintf("the skill is verified under %s, %s", j.effective, c.Source)
-		v.Expires = e.Fresh
+	switch {
+	case !v.OK:
+	case claimOnly:
+		v.OK, v.Code, v.Summary = false, CodeNotActivated, "the file was not asked for yet, and is judged on activation"
+	default:
+		v.Summary = fmt.Sprintf("the skill is verified under %s, %s", j.effective, j.claim.Source)
+		v.Expires = j.evidence.Fresh
 	}
-	v.Record, _ = json.Marshal(newRecord(c, e, rules.AllowQuery)) // both are plain data
+	v.Record, _ = json.Marshal(newRecord(j.claim, j.evidence, j.rules.AllowQuery)) // both are plain data
 	return v
 }
 
@@ -157,14 +181,6 @@ func newRecord(c Claim, e Evidence, allowQuery bool) record {
 	return record{c, e}
 }
 
-// shown hides the queries of URLs in evidence.
-func shown(evidence []lookleap.Evidence) []lookleap.Evidence {
-	for i := range evidence {
-		evidence[i].URL = domain.Redact(evidence[i].URL)
-	}
-	return evidence
-}
-
 // Rejudge judges the record of an earlier verdict of [Decide] again, at
 // another time or by other rules.
 func Rejudge(v *lookleap.Verdict, now time.Time, rules Rules) (*lookleap.Verdict, error) {
@@ -189,44 +205,36 @@ type judge struct {
 	effective TrustRoot
 }
 
-type outcome struct {
-	status   lookleap.Status
-	code     lookleap.Code
-	message  string
-	evidence []lookleap.Evidence
-	until    time.Time
+func passed(message string, evidence ...lookleap.Evidence) lookleap.Check {
+	return lookleap.Check{Status: lookleap.Passed, Code: lookleap.CodeOK, Message: message, Evidence: evidence}
 }
 
-func passed(message string, evidence ...lookleap.Evidence) outcome {
-	return outcome{status: lookleap.Passed, code: lookleap.CodeOK, message: message, evidence: evidence}
+// unneeded returns the result of a check that had nothing to check.
+func unneeded(message string, evidence ...lookleap.Evidence) lookleap.Check {
+	return lookleap.Check{Status: lookleap.Skipped, Code: lookleap.CodeSkipped, Message: message, Evidence: evidence}
 }
 
-// unneeded is a check that had nothing to check.
-func unneeded(message string, evidence ...lookleap.Evidence) outcome {
-	return outcome{status: lookleap.Skipped, code: lookleap.CodeSkipped, message: message, evidence: evidence}
+func noted(code lookleap.Code, message string, evidence ...lookleap.Evidence) lookleap.Check {
+	return lookleap.Check{Status: lookleap.Noted, Code: code, Message: message, Evidence: evidence}
 }
 
-func noted(code lookleap.Code, message string, evidence ...lookleap.Evidence) outcome {
-	return outcome{status: lookleap.Noted, code: code, message: message, evidence: evidence}
+func failed(code lookleap.Code, message string, evidence ...lookleap.Evidence) lookleap.Check {
+	return lookleap.Check{Status: lookleap.Failed, Code: code, Message: message, Evidence: evidence}
 }
 
-func failed(code lookleap.Code, message string, evidence ...lookleap.Evidence) outcome {
-	return outcome{status: lookleap.Failed, code: code, message: message, evidence: evidence}
-}
-
-func (j *judge) url() outcome {
+func (j *judge) url() lookleap.Check {
 	u, err := ParseSkillURL(j.claim.URL, j.rules)
 	if err != nil {
 		return failed(lookleap.CodeOf(err), sentence(err))
 	}
 	j.skill = u
-	if u.FragmentDropped() {
+	if u.fragment {
 		return noted(CodeFragmentDropped, CodeFragmentDropped.Title(), lookleap.Evidence{URL: u.String()})
 	}
 	return passed("the skill URL is canonical", lookleap.Evidence{URL: u.String()})
 }
 
-func (j *judge) declared() outcome {
+func (j *judge) declared() lookleap.Check {
 	if j.claim.Root == "" {
 		return failed(CodeNeedsRoot, "nobody declared a trust root for this host; register the publisher's path")
 	}
@@ -251,7 +259,7 @@ func (j *judge) declared() outcome {
 	return failed(CodeNeedsRoot, "the trust root was derived from the URL and nobody has confirmed it", shown)
 }
 
-func (j *judge) standing() outcome {
+func (j *judge) allowed() lookleap.Check {
 	switch {
 	case j.claim.Revoked:
 		return failed(CodeRevoked, "trust in this root or domain was revoked")
@@ -261,7 +269,7 @@ func (j *judge) standing() outcome {
 	return passed("the trust root is neither blocked nor revoked")
 }
 
-func (j *judge) contained() outcome {
+func (j *judge) contained() lookleap.Check {
 	shown := []lookleap.Evidence{{URL: j.skill.String()}, {URL: j.root.String()}}
 	if !j.root.Covers(j.skill) {
 		return failed(CodeOutsideTrustRoot, "the skill URL does not lie under the trust root", shown...)
@@ -272,8 +280,8 @@ func (j *judge) contained() outcome {
 	return passed("the skill URL lies under the trust root", shown...)
 }
 
-func (j *judge) revision() outcome {
-	commit := j.skill.Commit()
+func (j *judge) revision() lookleap.Check {
+	commit := j.skill.commit
 	switch {
 	case commit == "":
 		return unneeded("the URL names no commit")
@@ -286,7 +294,7 @@ func (j *judge) revision() outcome {
 		"write refs/heads/NAME or refs/tags/NAME, or pin the whole commit or the digest", plaintext.Quote(commit, 80)))
 }
 
-func (j *judge) dns() outcome {
+func (j *judge) dns() lookleap.Check {
 	worst, signed := lookleap.Secure, len(j.evidence.Names) > 0
 	var shown []lookleap.Evidence
 	for _, n := range j.evidence.Names {
@@ -305,7 +313,7 @@ func (j *judge) dns() outcome {
 	return noted(CodeDNSSECInsecure, "not every contacted name is signed", shown...)
 }
 
-func (j *judge) exchange() outcome {
+func (j *judge) exchange() lookleap.Check {
 	e := j.evidence
 	shown := lookleap.Evidence{URL: j.skill.ServedFrom(), Status: e.Status, MediaType: e.Type, Address: e.Address, TLS: e.TLS}
 	if e.Failure != "" {
@@ -378,7 +386,7 @@ func (r Rules) checkDefault(root TrustRoot, u SkillURL) error {
 	return nil
 }
 
-func (j *judge) status() outcome {
+func (j *judge) status() lookleap.Check {
 	shown := lookleap.Evidence{Status: j.evidence.Status}
 	switch status := j.evidence.Status; status {
 	case 200:
@@ -392,7 +400,7 @@ func (j *judge) status() outcome {
 	}
 }
 
-func (j *judge) media() outcome {
+func (j *judge) media() lookleap.Check {
 	answered := j.skill.ServedFrom()
 	if n := len(j.evidence.Hops); n > 0 {
 		answered = j.evidence.Hops[n-1]
@@ -404,7 +412,7 @@ func (j *judge) media() outcome {
 // text/markdown; code hosts answer text/plain (DVS-4.2-03 to DVS-4.2-06). A
 // generic or missing type is enough where the URL that answered ends in .md and
 // lies under a registered root, or the user agreed to this very skill.
-func judgeMedia(answered string, e Evidence, claim Claim) outcome {
+func judgeMedia(answered string, e Evidence, claim Claim) lookleap.Check {
 	mediaType, charset := e.Type, e.Charset
 	named, _, _ := strings.Cut(answered, "?")
 	confirmed := claim.Source.Registered() || claim.Source == SkillOnly
@@ -425,7 +433,7 @@ func judgeMedia(answered string, e Evidence, claim Claim) outcome {
 	return failed(lookleap.CodeMediaType, fmt.Sprintf("the media type is %s and has to be text/markdown", is), shown)
 }
 
-func (j *judge) digest() outcome {
+func (j *judge) digest() lookleap.Check {
 	shown := lookleap.Evidence{Digest: j.evidence.Digest.String()}
 	switch pin := j.claim.Pin.Digest; pin {
 	case Digest{}:
@@ -437,7 +445,7 @@ func (j *judge) digest() outcome {
 	}
 }
 
-func (j *judge) content() outcome {
+func (j *judge) content() lookleap.Check {
 	switch e := j.evidence; e.Content {
 	case lookleap.CodeOK:
 		return passed(fmt.Sprintf("the SKILL.md is accepted under the profile %s", j.claim.Profile))
@@ -454,7 +462,7 @@ func (j *judge) content() outcome {
 
 // narrowed honours a root that the skill declares for itself if it is narrower
 // (DVS-3.1-28 to DVS-3.1-31). Nothing in the file can widen a root or make one.
-func (j *judge) narrowed() outcome {
+func (j *judge) narrowed() lookleap.Check {
 	declared := j.evidence.SelfDeclared
 	if declared == "" {
 		return unneeded("the skill declares no trust root of its own")
@@ -479,11 +487,11 @@ func (r Rules) narrow(root TrustRoot, declared string, u SkillURL) (TrustRoot, b
 	return own, true
 }
 
-func (j *judge) fresh() outcome {
+func (j *judge) fresh() lookleap.Check {
 	if j.evidence.Fresh.Before(j.now) {
 		return failed(lookleap.CodeStale, "the copy is older than it may be")
 	}
-	o := passed("the copy is fresh")
-	o.until = j.evidence.Fresh
-	return o
+	check := passed("the copy is fresh")
+	check.Until = j.evidence.Fresh
+	return check
 }

@@ -30,7 +30,7 @@ func (l *Loader) Discover(ctx context.Context, root string) iter.Seq2[Listing, e
 			yield(Listing{}, err)
 			return
 		}
-		parsed, err := ParseTrustRoot(root, l.rules())
+		parsed, err := ParseTrustRoot(root, l.roots.Rules())
 		if err != nil {
 			yield(Listing{}, err)
 			return
@@ -80,7 +80,7 @@ func (d *discovery) ask(ctx context.Context, at string, limit int, stream func(*
 	if err != nil {
 		return listFile{at: at, err: badURL(at, err)}
 	}
-	doc, err := d.loader.gather(ctx, request{url: u, limit: limit, stream: stream, hop: func(to domain.URL) error {
+	doc, err := d.loader.fetch(ctx, fileRequest{url: u, limit: limit, stream: stream, redirect: func(to domain.URL) error {
 		if to.Origin() != u.Origin() {
 			return refuse(CodeRedirectOutside, to.String(), "the redirect leaves the origin", "")
 		}
@@ -150,7 +150,7 @@ func (d *discovery) index(file listFile) bool {
 			return true
 		}
 	}
-	list, err := ParseIndex(doc.body, doc.final.String(), d.loader.rules(), d.loader.limits)
+	list, err := ParseIndex(doc.body, doc.final.String(), d.loader.roots.Rules(), d.loader.limits)
 	return d.take(list, err, at)
 }
 
@@ -190,7 +190,7 @@ func (d *discovery) sitemap(ctx context.Context, at string) (list *Listings, goO
 			}
 			body = inflated
 		}
-		list, refused = ReadSitemap(body, answer.URL.String(), d.loader.rules(), limits)
+		list, refused = ReadSitemap(body, answer.URL.String(), d.loader.roots.Rules(), limits)
 		return nil
 	}))
 	if doc == nil {
@@ -247,9 +247,6 @@ type hint struct {
 
 // mismatch compares what an index said with the file.
 func (h *hint) mismatch(m *Metadata) []lookleap.Finding {
-	if h == nil {
-		return nil
-	}
 	var findings []lookleap.Finding
 	for _, c := range []struct{ what, index, file string }{{"name", h.Name, m.Name}, {"description", h.Description, m.Description}} {
 		if c.index != "" && strings.TrimSpace(c.index) != c.file {

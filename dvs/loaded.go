@@ -31,25 +31,6 @@ type Loaded struct {
 	file  []byte
 }
 
-// newLoaded makes a skill of a candidate that was decided.
-func (l *Loader) newLoaded(c *candidate) (*Loaded, error) {
-	final, err := l.rules().urls().Parse(c.Final)
-	if err != nil {
-		return nil, badURL(c.Final, err)
-	}
-	at, refused := l.rules().locate(final)
-	if refused != nil {
-		return nil, refused
-	}
-	if err := l.count(c); err != nil {
-		return nil, err
-	}
-	return &Loaded{
-		Metadata: c.parsed.Metadata, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: c.parsed.Digest,
-		Verdict: c.verdict, Chain: slices.Clone(c.Chain), loader: l, base: at.page, claim: c.Claim, under: c.Under, skill: c.parsed, file: c.File.Bytes,
-	}, nil
-}
-
 // ready returns an error for a skill that no loader loaded.
 func (s *Loaded) ready() error {
 	if s == nil {
@@ -151,7 +132,7 @@ func (s *Loaded) standing() standing {
 // stillAllowed returns why a skill may not be used any longer, or not by this
 // loader; nil if it may.
 func (l *Loader) stillAllowed(s standing) error {
-	rules := l.rules()
+	rules := l.roots.Rules()
 	u, refused := ParseSkillURL(s.Skill, rules)
 	if refused != nil {
 		return refused
@@ -204,7 +185,7 @@ func (l *Loader) checkStanding(ctx context.Context, s standing) error {
 
 // checkHop judges a redirect before it is followed, by the rules and the registry.
 func (l *Loader) checkHop(root TrustRoot, claim Claim, to domain.URL) error {
-	if refused := l.rules().checkHop(root, claim, to.String()); refused != nil {
+	if refused := l.roots.Rules().checkHop(root, claim, to.String()); refused != nil {
 		return refused
 	}
 	return l.roots.at(to).refusal(to.String())
@@ -237,11 +218,11 @@ func (s *Loaded) LoadRef(ctx context.Context, ref string) (*Loaded, error) {
 	if scheme, ok := schemeOf(ref); ok && scheme == "http" {
 		return nil, l.refuseTarget(ctx, ref, refuse(lookleap.CodeNotHTTPS, ref, "skills are not loaded over plain http", "use https"))
 	}
-	u, err := l.rules().urls().Resolve(s.base, ref)
+	u, err := l.roots.Rules().urls().Resolve(s.base, ref)
 	if err != nil {
 		return nil, l.refuseTarget(ctx, ref, badURL(ref, err))
 	}
-	child, err := ParseSkillURL(u.String(), l.rules())
+	child, err := ParseSkillURL(u.String(), l.roots.Rules())
 	if err != nil {
 		return nil, l.refuseTarget(ctx, ref, err)
 	}
@@ -250,13 +231,12 @@ func (s *Loaded) LoadRef(ctx context.Context, ref string) (*Loaded, error) {
 		return nil, l.refuseTarget(ctx, ref, err)
 	}
 	c := &candidate{Level: activated, Claim: Claim{URL: u.String()}, Chain: chain}
-	if err := l.mayAsk(ctx, c); err != nil {
+	if err := l.checkClaim(ctx, c); err != nil {
 		return nil, err
 	}
 	foreign := c.skill.mapped && u.Host() == c.skill.ServingHost() && u.Host() != c.skill.Host()
 	if (foreign || !s.Root.Covers(c.skill) && !c.Claim.Source.Registered()) && !l.agreedBefore(c) {
-		c.verdict = l.unread(c) // refused if the user declines
-		s.cross(ctx, c)
+		s.reportCrossing(ctx, c)
 		got, err := l.askAdmission(ctx, c)
 		return got.loaded, err
 	}
@@ -266,7 +246,7 @@ func (s *Loaded) LoadRef(ctx context.Context, ref string) (*Loaded, error) {
 	if foreign {
 		c.Claim.Source = byDocument(c.Claim.Source)
 	}
-	s.cross(ctx, c)
+	s.reportCrossing(ctx, c)
 	got, err := l.admit(ctx, c, activated)
 	return got.loaded, err
 }
@@ -293,8 +273,8 @@ func (l *Loader) checkChain(chain []string, child SkillURL) error {
 	return nil
 }
 
-// cross tells about a child under another root.
-func (s *Loaded) cross(ctx context.Context, c *candidate) {
+// reportCrossing tells the host about a child under another root.
+func (s *Loaded) reportCrossing(ctx context.Context, c *candidate) {
 	if c.root.String() == s.Root.String() {
 		return
 	}
@@ -308,14 +288,10 @@ func (s *Loaded) cross(ctx context.Context, c *candidate) {
 	}
 }
 
-// count bounds how many skills one session composes.
-func (l *Loader) count(c *candidate) error {
-	if len(c.Chain) == 0 {
-		return nil
-	}
+// countComposed refuses a skill beyond the number that one session may compose.
+func (l *Loader) countComposed(id string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	id := c.skill.String()
 	if !l.loaded[id] && len(l.loaded) >= l.limits.ChainTotal {
 		return refuse(CodeCompositionTotal, id, fmt.Sprintf("a session composes at most %d skills", l.limits.ChainTotal), "start another session")
 	}

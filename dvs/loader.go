@@ -54,6 +54,7 @@ type Loader struct {
 	host    *lookleap.Host
 	options Options
 	limits  Limits
+	fetcher lookleap.Fetcher // the guard, or the host
 	roots   *Roots
 	clock   *flight.Clock
 	files   *flight.Memo[string, *document]
@@ -70,7 +71,11 @@ type seenSkill struct{ header, file Digest }
 
 // NewLoader builds a loader on a host.
 func NewLoader(host *lookleap.Host, options Options) *Loader {
-	l := &Loader{host: host, options: options, limits: options.Limits.withDefaults(), roots: options.Roots, consents: make(map[Digest]consent), loaded: make(map[string]bool), scripts: make(map[Digest]Digest)}
+	l := &Loader{host: host, options: options, limits: options.Limits.withDefaults(), roots: options.Roots, fetcher: host,
+		consents: make(map[Digest]consent), loaded: make(map[string]bool), scripts: make(map[Digest]Digest)}
+	if options.Guard != nil {
+		l.fetcher = guardedFetcher{options.Guard, host}
+	}
 	if l.roots == nil {
 		l.roots = NewRoots(Rules{MaxURL: l.limits.URL})
 	}
@@ -96,22 +101,13 @@ func (l *Loader) Roots() *Roots {
 	return l.roots
 }
 
-func (l *Loader) rules() Rules { return l.roots.Rules() }
-
-func (l *Loader) fetcher() lookleap.Fetcher {
-	if l.options.Guard != nil {
-		return clocked{l.options.Guard, l.host}
-	}
-	return l.host
-}
-
-// clocked is a fetcher that lives by the host's clock.
-type clocked struct {
+// guardedFetcher is a guard that uses the host's clock.
+type guardedFetcher struct {
 	lookleap.Fetcher
 	host *lookleap.Host
 }
 
-func (c clocked) Time() time.Time { return c.host.Time() }
+func (g guardedFetcher) Time() time.Time { return g.host.Time() }
 
 // Load verifies a skill and activates it. Every refusal is a
 // [*lookleap.VerifyError] with the whole story; a [*lookleap.PendingError] waits
@@ -125,7 +121,7 @@ func (c clocked) Time() time.Time { return c.host.Time() }
 // the skill only gets a skill of the source [SkillOnly], and nothing is
 // registered. That consent holds for the same bytes, in this session.
 func (l *Loader) Load(ctx context.Context, url string) (*Loaded, error) {
-	return l.LoadPinned(ctx, url, Pin{})
+	return l.load(ctx, &candidate{Claim: Claim{URL: url}})
 }
 
 // LoadPinned is [Loader.Load] of content that the caller knows already: the
@@ -142,7 +138,7 @@ func (l *Loader) LoadUnder(ctx context.Context, url string, root TrustRoot) (*Lo
 		return nil, err
 	}
 	if root.IsZero() {
-		return nil, l.refuse(ctx, Decide(Claim{URL: url}, Evidence{}, l.host.Time(), l.rules()), nil)
+		return nil, l.refuse(ctx, decideClaim(Claim{URL: url}, l.host.Time(), l.roots.Rules()), nil)
 	}
 	return l.load(ctx, &candidate{Claim: Claim{URL: url}, Under: root.String()})
 }
@@ -170,16 +166,16 @@ type candidate struct {
 	Under    string   `json:"under,omitempty"` // root that the caller named; "": the registry's
 	Hint     *hint    `json:"hint,omitempty"`  // what an index said
 
-	// Only is whether the user agreed to the skill and not to its derived root.
-	Only bool `json:"only,omitempty"`
+	// SkillOnly is whether the user agreed to the skill and not to its derived root.
+	SkillOnly bool `json:"only,omitempty"`
 
-	anew     bool // ask the server, whatever other processes know
-	skill    SkillURL
-	root     TrustRoot
-	parsed   *Skill
-	findings []lookleap.Finding
-	verdict  *lookleap.Verdict
-	cause    error
+	revalidate bool // ask the server, whatever other processes have shared
+	skill      SkillURL
+	root       TrustRoot
+	parsed     *Skill
+	findings   []lookleap.Finding
+	verdict    *lookleap.Verdict
+	cause      error
 }
 
 // level is how far a skill is loaded.
@@ -190,57 +186,56 @@ const (
 	activated  level = 2
 )
 
-// verify gathers the evidence for a claim and decides.
+// verify fetches a candidate and judges it.
 func (l *Loader) verify(ctx context.Context, c *candidate) error {
-	if err := l.mayAsk(ctx, c); err != nil {
+	if err := l.checkClaim(ctx, c); err != nil {
 		return err
 	}
-	doc, err := l.get(ctx, request{url: c.skill.served, limit: l.limits.Skill, anew: c.anew, hop: func(to domain.URL) error {
+	doc, err := l.fetchOnce(ctx, fileRequest{url: c.skill.served, limit: l.limits.Skill, revalidate: c.revalidate, redirect: func(to domain.URL) error {
 		return l.checkHop(c.root, c.Claim, to)
 	}})
 	if err != nil {
 		return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: domain.Redact(c.skill.String()), Message: "the skill was not loaded", Err: err}
 	}
 	now := l.host.Time()
-	c.Evidence, c.File, c.Final, c.cause = doc.now(now), newContent(doc.body), doc.final.String(), doc.cause
+	c.Evidence, c.File, c.Final, c.cause = doc.evidence, content{doc.body, len(doc.body)}, doc.final.String(), doc.cause
+	if c.Evidence.Fresh.Before(now) {
+		c.Evidence.Fresh = now // a copy that must not be kept may be used by those who asked for it
+	}
 	c.parsed, c.findings = nil, nil
-	return l.decide(ctx, c, now)
+	return l.judgeFile(ctx, c, now)
 }
 
-// mayAsk refuses what can be refused without any request.
-func (l *Loader) mayAsk(ctx context.Context, c *candidate) error {
-	rules := l.rules()
+// checkClaim refuses what can be refused without a request. The verdict of the candidate is then
+// that it was not activated yet.
+func (l *Loader) checkClaim(ctx context.Context, c *candidate) (err error) {
+	rules := l.roots.Rules()
 	c.Claim.Profile, c.Claim.Strict, c.Claim.RequireSecure = l.options.Profile, l.options.Strict, l.options.RequireSecure
-	u, err := ParseSkillURL(c.Claim.URL, rules)
-	if err != nil {
-		return l.refuse(ctx, Decide(c.Claim, Evidence{}, l.host.Time(), rules), nil)
+	claim := c.Claim
+	if c.skill, err = ParseSkillURL(claim.URL, rules); err == nil {
+		l.applyRegistry(c)
+		if claim = c.Claim; l.host.Prompter != nil {
+			claim = claim.confirmed()
+		}
 	}
-	c.skill = u
-	l.declare(c)
-	if c.Claim.Source == Derived && l.host.Prompter == nil {
-		return l.refuse(ctx, Decide(c.Claim, Evidence{}, l.host.Time(), rules), nil)
-	}
-	before := Decide(c.provisional(), Evidence{}, l.host.Time(), rules)
-	if slices.ContainsFunc(before.Checks[:beforeRequests], func(c lookleap.Check) bool { return c.Status == lookleap.Failed }) {
-		return l.refuse(ctx, before, nil)
+	c.verdict = decideClaim(claim, l.host.Time(), rules)
+	if c.verdict.Code != CodeNotActivated {
+		return l.refuse(ctx, c.verdict, nil)
 	}
 	return nil
 }
 
-// beforeRequests is how many checks of a verdict need no evidence.
-const beforeRequests = 5
-
-// declare takes over what the registry says of a candidate.
-func (l *Loader) declare(c *candidate) {
+// applyRegistry sets what the registry says of a candidate.
+func (l *Loader) applyRegistry(c *candidate) {
 	d := l.roots.Find(c.skill)
 	if c.Under != "" {
 		d.Source = ByHost
-		if d.Root, _ = ParseTrustRoot(c.Under, l.rules()); d.Root.IsZero() {
+		if d.Root, _ = ParseTrustRoot(c.Under, l.roots.Rules()); d.Root.IsZero() {
 			d.Source = Undeclared
 		}
 	}
-	if c.Only && d.Source == Derived {
-		if directory, ok := l.rules().directoryRoot(c.skill, c.Evidence.Hops); ok {
+	if c.SkillOnly && d.Source == Derived {
+		if directory, ok := l.roots.Rules().directoryRoot(c.skill, c.Evidence.Hops); ok {
 			d.Root, d.Source = directory, SkillOnly
 		}
 	}
@@ -248,18 +243,17 @@ func (l *Loader) declare(c *candidate) {
 	c.Claim.Root, c.Claim.Source, c.Claim.Blocked, c.Claim.Revoked = d.Root.String(), d.Source, d.Blocked, d.Revoked
 }
 
-// provisional is the claim as it will stand once the user has confirmed the root.
-func (c *candidate) provisional() Claim {
-	claim := c.Claim
-	if claim.Source == Derived {
-		claim.Source = ByUser
+// confirmed returns the claim as it is once the user has confirmed a derived root.
+func (c Claim) confirmed() Claim {
+	if c.Source == Derived {
+		c.Source = ByUser
 	}
-	return claim
+	return c
 }
 
-// decide reads the file, unless that was done, and judges the candidate.
-func (l *Loader) decide(ctx context.Context, c *candidate, now time.Time) error {
-	rules := l.rules()
+// judgeFile reads the file, unless that was done, and judges the candidate.
+func (l *Loader) judgeFile(ctx context.Context, c *candidate, now time.Time) error {
+	rules := l.roots.Rules()
 	for _, hop := range c.Evidence.Hops { // perhaps followed before the registry changed
 		if to, err := rules.urls().Parse(hop); err == nil {
 			d := l.roots.at(to)
@@ -280,10 +274,12 @@ func (l *Loader) decide(ctx context.Context, c *candidate, now time.Time) error 
 			}
 		}
 	}
-	c.verdict = Decide(c.provisional(), c.Evidence, now, rules)
+	c.verdict = Decide(c.Claim.confirmed(), c.Evidence, now, rules)
 	c.verdict.Findings = c.findings
 	if c.parsed != nil {
-		c.verdict.Findings = append(c.verdict.Findings, c.Hint.mismatch(&c.parsed.Metadata)...)
+		if c.Hint != nil {
+			c.verdict.Findings = append(c.verdict.Findings, c.Hint.mismatch(&c.parsed.Metadata)...)
+		}
 	}
 	if !c.verdict.OK {
 		return l.refuse(ctx, c.verdict, c.cause)

@@ -60,7 +60,7 @@ func (s *Loaded) Resolve(ref string) (Target, error) {
 	if err := s.ready(); err != nil {
 		return Target{}, err
 	}
-	rules := s.loader.rules()
+	rules := s.loader.roots.Rules()
 	if scheme, ok := schemeOf(ref); ok && scheme != "https" {
 		if scheme == "http" {
 			return Target{}, refuse(lookleap.CodeNotHTTPS, ref, "nothing is fetched over plain http", "use https")
@@ -254,8 +254,8 @@ func (l *Loader) targetVerdict(subject string) *lookleap.Verdict {
 // fetchResource fetches what may be fetched: under root, or, with a zero root,
 // exactly the URL that the user agreed to.
 func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot, directory string, claim Claim, t Target) (*Resource, error) {
-	rules := l.rules()
-	doc, err := l.gather(ctx, request{url: t.place.served, limit: l.limits.Resource, hop: func(to domain.URL) error {
+	rules := l.roots.Rules()
+	doc, err := l.fetch(ctx, fileRequest{url: t.place.served, limit: l.limits.Resource, redirect: func(to domain.URL) error {
 		if !root.IsZero() {
 			if err := l.checkHop(root, claim, to); err == nil || lookleap.CodeOf(err) != CodeRedirectOutside {
 				return err
@@ -275,29 +275,34 @@ func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot
 	v := l.targetVerdict(t.URL)
 	for _, step := range []struct {
 		requirement string
-		outcome     func() outcome
+		outcome     func() lookleap.Check
 	}{
-		{"DVS-5.3-02", func() outcome { return (&judge{claim: claim, evidence: doc.evidence}).dns() }},
-		{"DVS-5.1-05", func() outcome { return resourceExchange(t, doc) }},
-		{"DVS-3.1-54", func() outcome { return (&judge{evidence: doc.evidence}).status() }},
-		{"DVS-4.5.1-01", func() outcome { return r.media(doc, claim) }},
-		{"DVS-4.5.2-01", func() outcome { return r.location(rules, doc, directory) }},
+		{"DVS-5.3-02", func() lookleap.Check { return (&judge{claim: claim, evidence: doc.evidence}).dns() }},
+		{"DVS-5.1-05", func() lookleap.Check { return resourceExchange(t, doc) }},
+		{"DVS-3.1-54", func() lookleap.Check { return (&judge{evidence: doc.evidence}).status() }},
+		{"DVS-4.5.1-01", func() lookleap.Check { return r.media(doc, claim) }},
+		{"DVS-4.5.2-01", func() lookleap.Check { return r.location(rules, doc, directory) }},
 	} {
-		o := step.outcome()
-		v.Checks = append(v.Checks, lookleap.Check{Requirement: step.requirement, Code: o.code, Status: o.status, Message: o.message, Evidence: shown(o.evidence)})
-		if o.status == lookleap.Failed {
-			v.Code, v.Summary = o.code, o.message
+		check := step.outcome()
+		check.Requirement = step.requirement
+		for i := range check.Evidence {
+			check.Evidence[i].URL = domain.Redact(check.Evidence[i].URL)
+		}
+		v.Checks = append(v.Checks, check)
+		if check.Status == lookleap.Failed {
+			v.Code, v.Summary = check.Code, check.Message
 			return nil, l.refuse(ctx, v, doc.cause)
 		}
 	}
 	v.OK, v.Expires, v.Summary = true, doc.evidence.Fresh, fmt.Sprintf("the %s was fetched", r.Kind)
-	v.Checks = append(v.Checks, lookleap.Check{Requirement: "DVS-3-01", Code: lookleap.CodeSkipped, Status: lookleap.Skipped, Message: "no digest was expected, and this one is recorded",
-		Evidence: []lookleap.Evidence{{Digest: r.Digest.String()}}})
+	digest := unneeded("no digest was expected, and this one is recorded", lookleap.Evidence{Digest: r.Digest.String()})
+	digest.Requirement = digestCheck
+	v.Checks = append(v.Checks, digest)
 	r.Verdict = v
 	return r, nil
 }
 
-func resourceExchange(t Target, doc *document) outcome {
+func resourceExchange(t Target, doc *document) lookleap.Check {
 	e := doc.evidence
 	shown := lookleap.Evidence{URL: t.place.served.String(), Status: e.Status, MediaType: e.Type, Address: e.Address, TLS: e.TLS, Text: e.Detail}
 	switch {
@@ -311,19 +316,19 @@ func resourceExchange(t Target, doc *document) outcome {
 
 // media holds instructions to the rules of a SKILL.md, and takes any type of
 // other files.
-func (r *Resource) media(doc *document, claim Claim) outcome {
+func (r *Resource) media(doc *document, claim Claim) lookleap.Check {
 	if r.Kind != Instructions || r.External {
 		return passed("the kind of file has no media type of its own", lookleap.Evidence{MediaType: doc.evidence.Type})
 	}
 	o := judgeMedia(doc.final.String(), doc.evidence, claim)
-	if o.status != lookleap.Failed && !utf8.Valid(r.data) {
+	if o.Status != lookleap.Failed && !utf8.Valid(r.data) {
 		return failed(lookleap.CodeNotUTF8, "the instructions are not UTF-8")
 	}
 	return o
 }
 
 // location judges once more, by the URL that answered and the content.
-func (r *Resource) location(rules Rules, doc *document, directory string) outcome {
+func (r *Resource) location(rules Rules, doc *document, directory string) lookleap.Check {
 	if r.External {
 		if r.Kind == Script && isShebang(r.data) {
 			return failed(CodeScriptOutside, "what came is a script, which has to be in the skill's own directory")

@@ -51,9 +51,9 @@ type plannedFile struct {
 // key is what an answer is bound to: skill, root, kind of action, the digests of
 // all that runs, interpreter, arguments, environment, uses and sandbox, so all that was shown
 // (DVS-5.2-06 to DVS-5.2-09).
-func (p *plannedScript) key() string {
+func (p *plannedScript) key() consentKey {
 	data, _ := json.Marshal(p) // plain data, without the bytes themselves
-	return strings.Join([]string{effectScript, p.Skill, lookleap.Digest(data)}, "\n")
+	return consentKey{effectScript, p.Skill, lookleap.Digest(data)}
 }
 
 // ApprovedScript is a script whose very bytes the user agreed to run, once.
@@ -130,7 +130,7 @@ func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error
 		if total += len(r.data); total > limits.Total {
 			return nil, s.loader.refuseTarget(ctx, t.URL, refuse(lookleap.CodeTooLarge, t.URL, fmt.Sprintf("the files of a script have more than %d octets", limits.Total), "give it smaller files"))
 		}
-		files = append(files, plannedFile{Name: r.Name, Digest: r.Digest, content: newContent(r.data)})
+		files = append(files, plannedFile{Name: r.Name, Digest: r.Digest, content: content{r.data, len(r.data)}})
 	}
 	p.Script, p.Files = files[0], files[1:]
 	return p, nil

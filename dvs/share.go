@@ -54,7 +54,7 @@ func (l *Loader) recall(ctx context.Context, u domain.URL) *document {
 	}
 	doc := &document{evidence: *e, body: bytes.Clone(stored.Body.Bytes), final: u, known: stored.Validator, public: true}
 	if n := len(e.Hops); n > 0 {
-		if doc.final, err = l.rules().urls().Parse(e.Hops[n-1]); err != nil {
+		if doc.final, err = l.roots.Rules().urls().Parse(e.Hops[n-1]); err != nil {
 			return nil
 		}
 	}
@@ -69,7 +69,7 @@ func (l *Loader) share(ctx context.Context, u domain.URL, doc *document) {
 	}
 	cache, e := l.sharing(), &doc.evidence
 	if doc.public && e.Status == http.StatusOK && l.host.Time().Before(e.Fresh) {
-		cache.Put(ctx, u.String(), shared.Entry[sharedCopy]{Asked: e.Received, Found: e.Received, Value: sharedCopy{*e, newContent(doc.body), doc.known}}, e.Fresh)
+		cache.Put(ctx, u.String(), shared.Entry[sharedCopy]{Asked: e.Received, Found: e.Received, Value: sharedCopy{*e, content{doc.body, len(doc.body)}, doc.known}}, e.Fresh)
 	} else {
 		cache.Delete(ctx, u.String())
 	}

@@ -28,25 +28,25 @@ type document struct {
 	public   bool            // the answer is the same for everybody who asks
 }
 
-// request is one file to fetch.
-type request struct {
-	url   domain.URL
-	limit int
-	hop   func(domain.URL) error // judges a redirect before it is followed
+// fileRequest is one file to fetch.
+type fileRequest struct {
+	url      domain.URL
+	limit    int
+	redirect func(domain.URL) error // judges a redirect before it is followed
 
-	anew bool // ask the server, whatever other processes know
+	revalidate bool // ask the server, whatever other processes have shared
 
 	// stream reads the body as it arrives; nil: the document keeps it.
 	stream func(*fetch.Response, io.Reader) error
 }
 
-// get gives a file from memory or from another process while it is fresh, and
+// fetchOnce returns a file from memory or from another process while it is fresh, and
 // asks for it once however many callers wait. Its only error is the end of the caller's context.
-func (l *Loader) get(ctx context.Context, r request) (*document, error) {
+func (l *Loader) fetchOnce(ctx context.Context, r fileRequest) (*document, error) {
 	key := r.url.String()
 	return l.files.Get(ctx, key, func(ctx context.Context) (flight.Loaded[*document], error) {
 		held, _ := l.files.Peek(key)
-		if held.Value == nil && !r.anew {
+		if held.Value == nil && !r.revalidate {
 			if doc := l.recall(ctx, r.url); doc != nil {
 				until := l.host.Time().Add(sharedFor)
 				if doc.evidence.Fresh.Before(until) {
@@ -55,7 +55,7 @@ func (l *Loader) get(ctx context.Context, r request) (*document, error) {
 				return flight.Loaded[*document]{Value: doc, Until: until}, nil
 			}
 		}
-		doc, err := l.gather(ctx, r, held.Value)
+		doc, err := l.fetch(ctx, r, held.Value)
 		if err != nil {
 			return flight.Loaded[*document]{}, err
 		}
@@ -68,24 +68,24 @@ func (l *Loader) get(ctx context.Context, r request) (*document, error) {
 	})
 }
 
-// gather performs the exchange. A copy that is held is asked about first.
-func (l *Loader) gather(ctx context.Context, r request, held *document) (*document, error) {
+// fetch performs the exchange. A copy that is held is asked about first.
+func (l *Loader) fetch(ctx context.Context, r fileRequest, held *document) (*document, error) {
 	doc := &document{final: r.url}
-	if err := l.ask(ctx, doc, r.url.Host()); err != nil {
+	if err := l.lookUpHost(ctx, doc, r.url.Host()); err != nil {
 		return doc, nil
 	}
 	header := http.Header{"Accept": {"text/markdown, text/plain;q=0.9, */*;q=0.1"}}
 	if held != nil {
 		held.known.Ask(header)
 	}
-	resp, err := fetch.Do(ctx, l.fetcher(), &fetch.Request{
-		URL: r.url, Header: header, Rules: l.rules().urls(), TrustEvidence: true, Stream: r.stream,
+	resp, err := fetch.Do(ctx, l.fetcher, &fetch.Request{
+		URL: r.url, Header: header, Rules: l.roots.Rules().urls(), TrustEvidence: true, Stream: r.stream,
 		Limits: fetch.Limits{Body: r.limit, Time: l.limits.Time, Hops: l.limits.Redirects},
 		Redirect: func(h fetch.Hop) error {
-			if err := r.hop(h.To); err != nil {
+			if err := r.redirect(h.To); err != nil {
 				return err
 			}
-			return l.ask(ctx, doc, h.To.Host())
+			return l.lookUpHost(ctx, doc, h.To.Host())
 		},
 		ReadBody: func(status int) bool { return status == http.StatusOK },
 	})
@@ -93,22 +93,22 @@ func (l *Loader) gather(ctx context.Context, r request, held *document) (*docume
 		return nil, err
 	}
 	if err != nil {
-		doc.fail(err)
+		doc.recordFailure(err)
 		return doc, nil
 	}
-	doc.answer(resp, l.limits.Kept)
+	doc.recordResponse(resp, l.limits.Kept)
 	switch {
 	case resp.Status != http.StatusNotModified || held == nil || held.known == (fetch.Validator{}):
 		return doc, nil
 	case held.known.Confirms(resp):
-		return held.again(doc), nil
+		return held.confirmedBy(doc), nil
 	}
-	return l.gather(ctx, r, nil) // it is about something else than the copy
+	return l.fetch(ctx, r, nil) // it is about something else than the copy
 }
 
-// ask looks a host up before it is contacted. A bogus answer ends everything
+// lookUpHost looks a host up before it is contacted. A bogus answer ends everything
 // (DVS-5.3-02); a failure to find out is left to the exchange.
-func (l *Loader) ask(ctx context.Context, doc *document, host string) error {
+func (l *Loader) lookUpHost(ctx context.Context, doc *document, host string) error {
 	if slices.ContainsFunc(doc.evidence.Names, func(n NameState) bool { return n.Name == host }) {
 		return nil
 	}
@@ -130,13 +130,13 @@ func (l *Loader) ask(ctx context.Context, doc *document, host string) error {
 	}
 	doc.evidence.Names = append(doc.evidence.Names, state)
 	if bogus != nil {
-		doc.fail(bogus)
+		doc.recordFailure(bogus)
 	}
 	return bogus
 }
 
-// fail records why there is no answer.
-func (d *document) fail(err error) {
+// recordFailure records why there is no answer.
+func (d *document) recordFailure(err error) {
 	d.cause = err
 	d.evidence.Failure, d.evidence.Detail = lookleap.CodeOf(err), err.Error()
 	var byGuard *lookleap.VerifyError
@@ -145,8 +145,8 @@ func (d *document) fail(err error) {
 	}
 }
 
-// answer records a complete exchange.
-func (d *document) answer(resp *fetch.Response, kept time.Duration) {
+// recordResponse records a complete exchange.
+func (d *document) recordResponse(resp *fetch.Response, kept time.Duration) {
 	e := &d.evidence
 	for _, h := range resp.Hops {
 		e.Hops = append(e.Hops, h.To.String())
@@ -168,21 +168,11 @@ func (d *document) answer(resp *fetch.Response, kept time.Duration) {
 	d.public, d.known = !resp.Freshness.OneUser, resp.Validator()
 }
 
-// again is the held copy, confirmed by a 304 answer.
-func (d *document) again(confirmed *document) *document {
+// confirmedBy returns the held copy, confirmed by a 304 answer.
+func (d *document) confirmedBy(confirmed *document) *document {
 	copied := *d
 	copied.evidence.Received, copied.evidence.Fresh = confirmed.evidence.Received, confirmed.evidence.Fresh
 	copied.public = copied.public && confirmed.public
 	copied.evidence.Names, copied.evidence.Address, copied.evidence.TLS = confirmed.evidence.Names, confirmed.evidence.Address, confirmed.evidence.TLS
 	return &copied
-}
-
-// now gives the evidence for a use that is happening: a copy that may not be
-// kept may still be used by those who asked for it.
-func (d *document) now(now time.Time) Evidence {
-	e := d.evidence
-	if e.Fresh.Before(now) {
-		e.Fresh = now
-	}
-	return e
 }
