@@ -1,6 +1,13 @@
 package agentstxt
 
-import "github.com/lookleap/lookleap"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/coded"
+	"github.com/lookleap/lookleap/internal/zero"
+)
 
 // Codes of AGENTS.TXT. A page in the place of the file is [CodeSoft404], a
 // server that does not show it [CodeForbidden], two directives that contradict
@@ -26,3 +33,65 @@ const (
 	CodeStatus          lookleap.Code = "status"
 	CodeWildcardLiteral lookleap.Code = "wildcard-literal"
 )
+
+// The classes of the errors that restrict an origin, for errors.Is. The errors are
+// [*lookleap.Error] values with a code of their own.
+var (
+	// ErrMalformed is the class of errors about what a file says. No earlier copy
+	// replaces a malformed file (section 5).
+	ErrMalformed = coded.New(string(CodeRestricted), "the policy is malformed")
+	// ErrUnavailable is the class of errors about a policy that could not be read.
+	// A [StatusError] below it tells the HTTP status, if there was a response.
+	ErrUnavailable = coded.New(string(CodeRestricted), "the policy is unavailable")
+)
+
+// Causes of a wrong hash line, as [HashMismatch] reports them.
+const (
+	HintTrailingNewline = "trailing-newline" // a line end after the last directive was hashed too
+	HintCRLF            = "crlf"             // the lines were joined by CRLF
+	HintBlankLines      = "blank-lines"      // blank lines were hashed too
+	HintComments        = "comments"         // comments were hashed too
+	HintEmpty           = "empty"            // nothing was hashed
+)
+
+// HashMismatch is the detail of an error with [CodeHashMismatch], for errors.As.
+type HashMismatch struct {
+	Hint     string // the probable cause, one of the Hint constants; "" if it is unknown
+	Expected string // the digest in the hash line, 64 hex digits
+	Computed string // the digest of the directives, 64 hex digits
+}
+
+// Error returns the digest that the file declares.
+func (e *HashMismatch) Error() string { return "the file declares " + zero.Or(e).Expected }
+
+// Unwrap returns [ErrMalformed].
+func (e *HashMismatch) Unwrap() error { return ErrMalformed }
+
+// StatusError is the detail of an error of class [ErrUnavailable] that an HTTP
+// status caused, for errors.As.
+type StatusError struct{ Status int }
+
+// Error returns the status as a sentence.
+func (e *StatusError) Error() string { return fmt.Sprintf("the server answered %d", zero.Or(e).Status) }
+
+// Unwrap returns [ErrUnavailable].
+func (e *StatusError) Unwrap() error { return ErrUnavailable }
+
+// malformed returns an error of class ErrMalformed. The position is zero if the
+// error is about the whole file.
+func malformed(code lookleap.Code, at lookleap.Position, message, fix string) *lookleap.Error {
+	return &lookleap.Error{Code: code, Subject: "agents.txt", Position: at, Message: message, Fix: fix, Err: ErrMalformed}
+}
+
+// unavailable returns an error of class ErrUnavailable. The cause may be nil.
+func unavailable(code lookleap.Code, message string, cause error) *lookleap.Error {
+	if cause == nil || !errors.Is(cause, ErrUnavailable) {
+		cause = coded.Classify(ErrUnavailable, cause)
+	}
+	return &lookleap.Error{Code: code, Subject: "agents.txt", Message: message, Err: cause}
+}
+
+// usageError returns an error for a call that cannot work.
+func usageError(message, fix string) error {
+	return &lookleap.Error{Code: lookleap.CodeUsage, Message: message, Fix: fix}
+}

@@ -1,6 +1,9 @@
 package agentstxt
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // Paths are compared in the normal form of RFC 3986, section 6.2.2:
 // percent-encoded unreserved characters decoded, hex digits upper-case, all that
@@ -120,4 +123,247 @@ func decodeMore(path []byte) []byte {
 		}
 	}
 	return out
+}
+
+// Servers disagree about what a path means. They decode it never, once or more
+// often; before or after that they resolve dot segments, merge slashes, take a
+// backslash for a slash, drop segment parameters, drop trailing dots and blanks
+// as Windows does, cut the path at a NUL, or take "//name" for an authority. A
+// server does several of these steps, in an order of its own. So the readings of
+// a path are all the paths that these steps make of it in any order.
+//
+// takeStep does one of the steps, in place; no step makes the path longer. It is
+// a switch and not a table of functions, so that the path can stay on the stack.
+func takeStep(step int, path []byte) []byte {
+	switch step {
+	case 0:
+		return decodeOnce(path)
+	case 1:
+		return turnBackslashes(path)
+	case 2:
+		return removeDots(path)
+	case 3:
+		return mergeSlashes(path)
+	case 4:
+		return dropAuthority(path)
+	case 5:
+		return dropParams(path)
+	case 6:
+		return dropTrailing(path)
+	case 7:
+		return dropBreaks(path)
+	}
+	return cutEnd(path)
+}
+
+const readingSteps = 9
+
+// A path with more readings than these limits is denied by every policy that
+// denies anything: only an attacker writes such a path.
+const (
+	mostReadings    = 64
+	mostReadingText = 256 << 10 // bytes that the steps may produce for one path
+)
+
+// readings is the set of the readings of one path. Each one is the path as a
+// server sees it at some point, so "%" may begin an encoding or be itself.
+type readings struct {
+	text []byte // all readings, joined
+	ends []int  // end of each reading in text
+}
+
+func (r readings) at(i int) []byte {
+	if i == 0 {
+		return r.text[:r.ends[0]]
+	}
+	return r.text[r.ends[i-1]:r.ends[i]]
+}
+
+// readingsOf collects all readings of a path in the memory of room. The first
+// one is the path itself. ok is false if there are too many.
+func readingsOf(path string, room readings) (r readings, ok bool) {
+	r.text = append(room.text[:0], path...)
+	r.ends = append(room.ends[:0], len(r.text))
+	produced := 0
+	for i := 0; i < len(r.ends); i++ {
+		for step := range readingSteps {
+			from := r.ends[len(r.ends)-1]
+			r.text = append(r.text[:from], r.at(i)...)
+			produced += len(r.text) - from
+			next := takeStep(step, r.text[from:])
+			if r.has(next) {
+				continue
+			}
+			if len(r.ends) == mostReadings || produced > mostReadingText {
+				return r, false
+			}
+			r.text = r.text[:from+len(next)]
+			r.ends = append(r.ends, len(r.text))
+		}
+	}
+	return r, true
+}
+
+func (r readings) has(path []byte) bool {
+	for i := range r.ends {
+		if bytes.Equal(r.at(i), path) {
+			return true
+		}
+	}
+	return false
+}
+
+// appendKey appends a reading in the form in which rules are looked up.
+func appendKey(dst, reading []byte) []byte {
+	for i := 0; i < len(reading); i++ {
+		c := reading[i]
+		if c == '%' {
+			if i+2 >= len(reading) || unhex(reading[i+1]) < 0 || unhex(reading[i+2]) < 0 {
+				dst = appendEncoded(dst, c)
+				continue
+			}
+			c = byte(unhex(reading[i+1])<<4 | unhex(reading[i+2]))
+			i += 2
+			if isUnreserved(c) {
+				dst = append(dst, c)
+			} else {
+				dst = appendEncoded(dst, c)
+			}
+			continue
+		}
+		if octets[c]&(notPath|highBit) != 0 {
+			dst = appendEncoded(dst, c)
+		} else {
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+// decodeOnce decodes every percent-encoding.
+func decodeOnce(path []byte) []byte {
+	out := path[:0]
+	for i := 0; i < len(path); i++ {
+		c := path[i]
+		if c == '%' && i+2 < len(path) && unhex(path[i+1]) >= 0 && unhex(path[i+2]) >= 0 {
+			c = byte(unhex(path[i+1])<<4 | unhex(path[i+2]))
+			i += 2
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// turnBackslashes reads a backslash as a slash, as Windows and browsers do.
+func turnBackslashes(path []byte) []byte {
+	for i, c := range path {
+		if c == '\\' {
+			path[i] = '/'
+		}
+	}
+	return path
+}
+
+// dropAuthority removes "//name" at the beginning, as programs do that resolve
+// the request target as a reference.
+func dropAuthority(path []byte) []byte {
+	if !bytes.HasPrefix(path, []byte("//")) {
+		return path
+	}
+	rest := bytes.TrimLeft(path, "/")
+	slash := bytes.IndexByte(rest, '/')
+	if slash < 0 {
+		return path[:1]
+	}
+	return append(path[:0], rest[slash:]...)
+}
+
+// dropParams removes what follows a ";" in each segment, as servlet containers
+// do.
+func dropParams(path []byte) []byte {
+	out, dropping := path[:0], false
+	for _, c := range path {
+		if c == '/' {
+			dropping = false
+		} else if c == ';' {
+			dropping = true
+		}
+		if !dropping {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// dropTrailing removes trailing blanks of each segment, and trailing dots of
+// segments that are not "." or "..", as Windows does with file names.
+func dropTrailing(path []byte) []byte {
+	out := path[:0]
+	for i := 0; i < len(path); {
+		end := i + 1
+		for end < len(path) && path[end] != '/' {
+			end++
+		}
+		segment := bytes.TrimRight(path[i:end], " ")
+		if name := bytes.TrimPrefix(segment, []byte("/")); string(name) != "." && string(name) != ".." {
+			segment = bytes.TrimRight(segment, ". ")
+		}
+		out = append(out, segment...)
+		i = end
+	}
+	return out
+}
+
+// dropBreaks removes tabs and line breaks, as browsers do with every URL.
+func dropBreaks(path []byte) []byte {
+	return slices.DeleteFunc(path, func(c byte) bool { return c == '\t' || c == '\n' || c == '\r' })
+}
+
+// cutEnd ends the path at a NUL, as programs with C strings do, and at a decoded
+// "?" or "#", as programs do that read a decoded path as a URL.
+func cutEnd(path []byte) []byte {
+	if end := bytes.IndexAny(path, "\x00?#"); end >= 0 {
+		return path[:end]
+	}
+	return path
+}
+
+// isAmbiguous reports whether a path with normal encodings may have more than
+// one reading that matters.
+func isAmbiguous(path []byte) bool {
+	for i, c := range path {
+		last := i+1 == len(path) || path[i+1] == '/'
+		switch c {
+		case ';':
+			return true
+		case '/':
+			if i+1 < len(path) && path[i+1] == '/' {
+				return true
+			}
+		case '.':
+			if last {
+				return true // a dot segment, or a name that Windows reads without its dot
+			}
+		case '%':
+			c := byte(unhex(path[i+1])<<4 | unhex(path[i+2]))
+			if octets[c]&(notPath|highBit) == 0 {
+				return true
+			}
+			switch c {
+			case 0, '\\', '%', '?', '#', '\t', '\n', '\r', ' ':
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hasDots reports whether a path has a dot segment.
+func hasDots(path []byte) bool {
+	for i := 0; i < len(path); i = segmentEnd(path, i) {
+		if name := path[i+1 : segmentEnd(path, i)]; string(name) == "." || string(name) == ".." {
+			return true
+		}
+	}
+	return false
 }

@@ -3,8 +3,10 @@ package agentstxt
 import (
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"maps"
+	"strings"
 
 	"github.com/lookleap/lookleap"
 )
@@ -169,3 +171,101 @@ func (p *Policy) Report(paths ...string) Report {
 
 // MarshalJSON writes the [Report] without decisions.
 func (p *Policy) MarshalJSON() ([]byte, error) { return json.Marshal(p.Report()) }
+
+// State says what kind of policy stands for an origin. The zero value is
+// Restricted.
+type State uint8
+
+const (
+	// Restricted: the file is malformed, or nobody can tell what it says. Every
+	// automated request to the origin is denied, except reading the policy again
+	// (section 5).
+	Restricted State = iota
+	// Absent: the origin publishes no policy, and so forbids nothing.
+	Absent
+	// Valid: the file is whole, and its directives decide.
+	Valid
+)
+
+var stateNames = [...]string{"restricted", "absent", "valid"}
+
+// String gives the state in lower case.
+func (s State) String() string {
+	if int(s) < len(stateNames) {
+		return stateNames[s]
+	}
+	return stateNames[Restricted]
+}
+
+// MarshalText gives the state in lower case.
+func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote; any other text is an error.
+func (s *State) UnmarshalText(text []byte) error {
+	for i, name := range stateNames {
+		if string(text) == name {
+			*s = State(i)
+			return nil
+		}
+	}
+	return usageError(fmt.Sprintf("unknown state %q", text), "")
+}
+
+// Directive is one line of a policy (section 6): a path, what may be done there,
+// and under which conditions.
+type Directive struct {
+	Path   string  `json:"path"`   // as written, begins with "/"
+	Action Action  `json:"action"` //
+	Params []Param `json:"params,omitempty"`
+	Line   int     `json:"line,omitempty"` // in the file, from 1
+}
+
+// Param is one condition of a directive, for instance limit=50.
+type Param struct {
+	Key   string `json:"key"` // compared without regard to ASCII case
+	Value string `json:"value"`
+}
+
+// Action is what a directive says about its path. The zero value is Disallow.
+type Action uint8
+
+const (
+	// Disallow forbids automated requests.
+	Disallow Action = iota
+	// Allow permits them.
+	Allow
+)
+
+var actionNames = [...]string{"DISALLOW", "ALLOW"}
+
+// String gives the word of the draft, in its capitals.
+func (a Action) String() string {
+	if int(a) < len(actionNames) {
+		return actionNames[a]
+	}
+	return actionNames[Disallow]
+}
+
+// MarshalText gives the word of the draft.
+func (a Action) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText reads exactly the words of the draft.
+func (a *Action) UnmarshalText(text []byte) error {
+	for i, name := range actionNames {
+		if string(text) == name {
+			*a = Action(i)
+			return nil
+		}
+	}
+	return usageError(fmt.Sprintf("unknown action %q", text), "use ALLOW or DISALLOW")
+}
+
+// String gives the line of the directive without its end.
+func (d Directive) String() string {
+	var b strings.Builder
+	b.WriteString(d.Path + " " + d.Action.String())
+	for _, p := range d.Params {
+		b.WriteString(" " + p.Key + "=" + p.Value)
+	}
+	return b.String()
+}

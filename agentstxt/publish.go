@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/serve"
 )
 
 // Format writes a policy (sections 3, 6 and 7): the metadata as comments, in the
@@ -142,3 +144,16 @@ func finding(e *lookleap.Error) lookleap.Finding {
 
 // signedEmpty is a file that is right, so that only the media type is judged.
 var signedEmpty = []byte("*e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+
+// NewHandler returns a handler that serves a policy. Mount it at /agents.txt; it
+// answers 404 at any other path. It returns the error of [Parse] for a file that
+// clients would treat as malformed (section 8).
+//
+// It answers GET and HEAD with the whole file as UTF-8 text/plain, which clients may
+// cache for an hour.
+func NewHandler(file []byte) (http.Handler, error) {
+	if _, err := Parse(file, Options{}); err != nil {
+		return nil, err
+	}
+	return serve.Documents{policyPath: serve.New(file, "text/plain; charset=utf-8")}, nil
+}
