@@ -140,7 +140,7 @@ func (c *Client) adopt(e *sharedRecord) *held {
 // asked, share returns that file.
 func (c *Client) share(ctx context.Context, o origin, h *held, out *outcome) (instead *held) {
 	cache := c.sharing()
-	if cache == nil {
+	if !cache.Active() {
 		return nil
 	}
 	e := sharedRecord{Asked: h.asked, Found: h.checked, Value: record{Fresh: h.fresh}}

@@ -138,10 +138,10 @@ type Exchange struct {
 	Transient  bool          `json:"transient,omitzero"`  // of Held
 	Newest     time.Time     `json:"newest,omitzero"`     // issued of the newest manifest accepted before in its place (row M18)
 
-	kept      bool // read from memory: nothing to remember anew
-	manifest  *Manifest
-	err       error
-	validator fetch.Validator
+	remembered bool // read from memory, so there is nothing new to remember
+	manifest   *Manifest
+	err        error
+	validator  fetch.Validator
 }
 
 // record is a claim with its evidence, as a Verdict keeps it.

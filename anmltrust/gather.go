@@ -14,91 +14,78 @@ import (
 	"github.com/lookleap/lookleap/internal/fetch"
 )
 
-// gathering is the evidence of one verification while it grows.
+// gathering is one verification while its evidence grows.
 type gathering struct {
-	v     *Verifier
-	q     question
-	sub   subject
-	ev    *Evidence
-	mem   *memory
-	left  int    // exchanges
-	drops uint64 // of the site, when this began: a grant that was withdrawn meanwhile is not kept
-	steps uint64 // of the clock, when this began
+	subject
+	v             *Verifier
+	q             question
+	ev            *Evidence
+	recalled      *recalled
+	exchangesLeft int
+	withdrawals   uint64 // of the site's generation at the beginning: a grant that was withdrawn since is not remembered
+	clockSteps    uint64 // at the beginning
 }
 
-// readKey is a manifest that is being read.
-type readKey struct {
-	sourceKey
-	in     *Interaction
-	budget Budget
+// missing is the piece of evidence that a decision lacks.
+type missing struct {
+	dns       bool
+	mechanism Mechanism
+	uri       string
+	only      bool // no other source of its kind is advertised
 }
 
-// gather adds one piece of evidence. An error means that gathering stops; every
+// gather adds one piece of evidence. An error means that gathering stops. Every
 // failure of a site is evidence.
-func (g *gathering) gather(ctx context.Context, n *need) error {
-	if n.dns {
-		d, err := g.v.lookup(ctx, g.sub.site, g.q.mode == fresh)
-		if err != nil {
-			return err
-		}
+func (g *gathering) gather(ctx context.Context, m *missing) error {
+	if m.dns {
+		d, err := g.lookup(ctx)
 		g.ev.DNS = d
-		return nil
-	}
-	var x *Exchange
-	var err error
-	if n.mechanism == Query {
-		x, err = g.query(ctx, n.uri)
-	} else {
-		x, err = g.manifest(ctx, n)
-	}
-	if err != nil {
 		return err
 	}
-	g.ev.Exchanges = append(g.ev.Exchanges, *x)
-	return nil
+	x, err := (*Exchange)(nil), error(nil)
+	if m.mechanism == Query {
+		x, err = g.query(ctx, m.uri)
+	} else {
+		x, err = g.manifest(ctx, manifestKey{g.site, m.uri}, m.only)
+	}
+	if err == nil {
+		g.ev.Exchanges = append(g.ev.Exchanges, *x)
+	}
+	return err
 }
 
-// lookup is part C: what the DNS says of a site, or said a while ago.
-func (v *Verifier) lookup(ctx context.Context, site string, anew bool) (*DNSEvidence, error) {
-	if anew { // nobody else's question is new enough
-		if d := v.heldDNS(site); d != nil {
-			return d, nil
+// lookup is part C: what the DNS says about the site, or said a while ago. A
+// fresh lookup is not shared with callers whose lookup began earlier.
+func (g *gathering) lookup(ctx context.Context) (*DNSEvidence, error) {
+	m, isFresh := g.v.memory, g.q.mode == fresh
+	known := func() *DNSEvidence {
+		now := g.v.clock.Now()
+		if d, ok := m.records.Get(g.site); ok && now.Before(d.until) && !isFresh {
+			return d.evidence
 		}
-		return v.resolve(ctx, site, v.host.LookupFresh)
+		if d, ok := m.recordFailures.Get(g.site); ok && now.Before(d.until) {
+			held := *d.evidence
+			held.Held = true
+			return &held
+		}
+		return nil
 	}
-	if d := v.knownDNS(site); d != nil {
+	if d := known(); d != nil {
 		return d, nil
 	}
-	return v.looks.Do(ctx, site, func(ctx context.Context) (*DNSEvidence, error) {
-		if d := v.knownDNS(site); d != nil {
+	if isFresh {
+		return g.v.resolve(ctx, g.site, g.v.host.LookupFresh)
+	}
+	return g.v.lookups.Do(ctx, g.site, func(ctx context.Context) (*DNSEvidence, error) {
+		if d := known(); d != nil {
 			return d, nil
 		}
-		return v.resolve(ctx, site, v.host.Lookup)
+		return g.v.resolve(ctx, g.site, g.v.host.Lookup)
 	})
 }
 
-func (v *Verifier) knownDNS(site string) *DNSEvidence {
-	if d, ok := v.store.dns.Get(site); ok && v.clock.Now().Before(d.until) {
-		return d.evidence
-	}
-	return v.heldDNS(site)
-}
-
-func (v *Verifier) heldDNS(site string) *DNSEvidence {
-	if d, ok := v.store.dnsHolds.Get(site); ok && v.clock.Now().Before(d.until) {
-		held := *d.evidence
-		held.Held = true
-		return &held
-	}
-	return nil
-}
-
-// lookupFunc is [lookleap.Host.Lookup], or LookupFresh.
-type lookupFunc func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error)
-
-// resolve asks the Host's Resolver and remembers the answer, whichever of the
-// four it is.
-func (v *Verifier) resolve(caller context.Context, site string, lookup lookupFunc) (*DNSEvidence, error) {
+// resolve asks the Host's Resolver and remembers what came of it.
+func (v *Verifier) resolve(caller context.Context, site string, lookup func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error)) (*DNSEvidence, error) {
 	ctx, cancel := context.WithTimeout(caller, v.limits.Exchange)
 	defer cancel()
 	steps := v.clock.Steps()
@@ -125,62 +112,65 @@ func (v *Verifier) resolve(caller context.Context, site string, lookup lookupFun
 		}
 	}
 	switch {
-	case steps != v.clock.Steps(): // it may have been asked long ago, by this clock
+	case steps != v.clock.Steps(): // the clock was set back, so the time of the answer is not known
 	case err != nil:
-		v.store.dnsHolds.Add(site, keptDNS{d, now.Add(dnsBackoff)})
+		v.memory.recordFailures.Add(site, rememberedRecord{d, now.Add(dnsBackoff)})
 	default:
-		v.store.dns.Add(site, keptDNS{d, now.Add(d.ttl())})
-		v.store.age(site).changes.Add(1)
+		v.memory.records.Add(site, rememberedRecord{d, now.Add(d.ttl())})
+		v.memory.generation(site).changes.Add(1)
 	}
 	return d, nil
 }
 
-// held is an exchange that does not take place.
-func (g *gathering) held(m Mechanism, uri string, h keptHold) *Exchange {
-	return &Exchange{Mechanism: m, URL: uri, At: g.v.clock.Now(), Held: h.code, Transient: h.transient, kept: true}
+// backedOff returns an exchange that does not take place while a backoff is in force, or nil.
+func (g *gathering) backedOff(k backoffKey, m Mechanism, uri string) *Exchange {
+	now := g.v.clock.Now()
+	b, ok := g.v.memory.backoff(k, now)
+	if !ok {
+		return nil
+	}
+	return &Exchange{Mechanism: m, URL: uri, At: now, Held: b.code, Transient: b.temporary, remembered: true}
 }
 
 // query asks an endpoint about the serving domain (part Q).
 func (g *gathering) query(ctx context.Context, uri string) (*Exchange, error) {
-	if h, ok := g.v.store.hold(holdKey{kind: holdEndpoint, uri: uri}, g.v.clock.Now()); ok {
-		return g.held(Query, uri, h), nil
+	if x := g.backedOff(backoffKey{scope: backoffEndpoint, uri: uri}, Query, uri); x != nil {
+		return x, nil
 	}
 	x := &Exchange{Mechanism: Query, URL: uri}
 	header := http.Header{"Accept": {"application/json"}}
 	if g.q.mode == fresh {
 		header.Set("Cache-Control", "no-cache")
 	}
-	u, err := domain.Parse(queryURL(uri, g.sub.server.Domain))
-	if err != nil {
-		x.fail(g.v.clock.Now(), err)
-		return x, nil
+	u, err := domain.Parse(queryURL(uri, g.server.Domain))
+	var resp *fetch.Response
+	if err == nil {
+		resp, err = g.exchange(ctx, u, header, MaxQueryResponse)
 	}
-	resp, err := g.exchange(ctx, u, header, MaxQueryResponse)
-	if err != nil {
-		if stop := stopping(ctx, err); stop != nil {
-			return nil, stop
-		}
-		x.fail(g.v.clock.Now(), err)
-		return x, nil
-	}
-	x.take(resp, g.v.clock.Now())
-	return x, nil
+	return x, x.end(ctx, resp, err, g.v.clock.Now())
 }
 
-// manifest reads a manifest, from memory where that is fresh enough (part M).
-func (g *gathering) manifest(ctx context.Context, n *need) (*Exchange, error) {
-	key := sourceKey{g.sub.site, n.uri}
+// readingKey is a manifest that is being read.
+type readingKey struct {
+	manifestKey
+	in     *Interaction
+	budget Budget
+}
+
+// manifest reads a manifest, from memory where that is fresh enough (part M). A
+// refresh shares no reading that began earlier.
+func (g *gathering) manifest(ctx context.Context, key manifestKey, only bool) (*Exchange, error) {
 	if x := g.knownManifest(key); x != nil {
 		return x, nil
 	}
-	if g.q.mode != normal { // a reading that others began is not new enough
-		return g.read(ctx, key, n.alone)
+	if g.q.mode != normal {
+		return g.read(ctx, key, only)
 	}
-	shared, err := g.v.reads.Do(ctx, readKey{key, g.q.in, g.q.budget}, func(ctx context.Context) (*Exchange, error) {
+	shared, err := g.v.readings.Do(ctx, readingKey{key, g.q.in, g.q.budget}, func(ctx context.Context) (*Exchange, error) {
 		if x := g.knownManifest(key); x != nil {
 			return x, nil
 		}
-		return g.read(ctx, key, n.alone)
+		return g.read(ctx, key, only)
 	})
 	if err != nil {
 		return nil, err
@@ -190,113 +180,110 @@ func (g *gathering) manifest(ctx context.Context, n *need) (*Exchange, error) {
 }
 
 // knownManifest is rows M0 and M1.
-func (g *gathering) knownManifest(key sourceKey) *Exchange {
-	now := g.v.clock.Now()
-	if h, ok := g.v.store.hold(holdKey{kind: holdManifest, pair: pairKey{site: key.site}, uri: key.uri}, now); ok {
-		return g.held(ManifestSource, key.uri, h)
+func (g *gathering) knownManifest(key manifestKey) *Exchange {
+	if x := g.backedOff(backoffKey{scope: backoffManifest, pair: pair{site: key.site}, uri: key.uri}, ManifestSource, key.uri); x != nil {
+		return x
 	}
-	if m := g.keptManifest(key); m != nil && g.q.mode == normal {
-		x := m.exchange
-		if now.Before(x.freshUntil(x.manifest, g.ev.DNS.ttl())) {
-			x.kept = true
-			return &x
+	if known := g.rememberedManifest(key); known != nil && g.q.mode == normal && g.v.clock.Now().Before(known.freshUntil(known.manifest, g.ev.DNS.ttl())) {
+		x := *known
+		x.remembered = true
+		return &x
+	}
+	return g.backedOff(backoffKey{scope: backoffEndpoint, uri: key.uri}, ManifestSource, key.uri)
+}
+
+func (g *gathering) rememberedManifest(key manifestKey) *Exchange {
+	if in := g.q.in; in != nil {
+		in.mu.Lock()
+		x := in.manifests[key]
+		in.mu.Unlock()
+		if x != nil && !g.v.clock.Now().Before(x.At) {
+			return x
 		}
 	}
-	if h, ok := g.v.store.hold(holdKey{kind: holdEndpoint, uri: key.uri}, now); ok {
-		return g.held(ManifestSource, key.uri, h)
-	}
-	return nil
+	x, _ := g.v.memory.manifests.get(key)
+	return x
 }
 
-func (g *gathering) keptManifest(key sourceKey) *keptManifest {
-	if m := g.q.in.manifest(key); m != nil && !g.v.clock.Now().Before(m.exchange.At) {
-		return m
+// read asks for the manifest, redirects included. A manifest must not be older
+// than the newest one that was accepted in its place: for the site where it
+// advertises one manifest, for the URI where it advertises several.
+func (g *gathering) read(ctx context.Context, key manifestKey, only bool) (*Exchange, error) {
+	m := g.v.memory
+	x := &Exchange{Mechanism: ManifestSource, URL: key.uri}
+	place := key
+	if only {
+		place.uri = ""
 	}
-	m, _ := g.v.store.manifests.Get(key)
-	return m
-}
-
-// newest is when the newest manifest was issued that was accepted in this place:
-// for the site where it advertises one, for the URI where it advertises several.
-func (g *gathering) newest(key sourceKey, alone bool) time.Time {
-	if alone {
-		key.uri = ""
-	}
-	t, _ := g.v.store.newest.Get(key)
-	return t
-}
-
-// read asks for the manifest, redirects included.
-func (g *gathering) read(ctx context.Context, key sourceKey, alone bool) (*Exchange, error) {
-	x := &Exchange{Mechanism: ManifestSource, URL: key.uri, Newest: g.newest(key, alone)}
+	x.Newest, _ = m.newestManifests.Get(place)
 	header := http.Header{"Accept": {ManifestMediaType + ", application/json;q=0.5"}}
-	before := g.keptManifest(key)
-	if before != nil && !g.v.clock.Now().Before(before.exchange.manifest.Expires) {
-		g.v.store.manifests.Remove(key)
+	before := g.rememberedManifest(key)
+	if before != nil && !g.v.clock.Now().Before(before.manifest.Expires) {
+		m.manifests.remove(key)
 		before = nil
 	}
 	switch {
 	case g.q.mode == fresh:
 		header.Set("Cache-Control", "no-cache")
 		before = nil
-	case before != nil && before.exchange.validator != (fetch.Validator{}):
-		before.exchange.validator.Ask(header)
+	case before != nil && before.validator != (fetch.Validator{}):
+		before.validator.Ask(header)
 	default:
 		before = nil
 	}
 	u, err := domain.Parse(key.uri)
-	if err != nil {
-		x.fail(g.v.clock.Now(), err)
-		return x, nil
+	var resp *fetch.Response
+	if err == nil {
+		resp, err = g.follow(ctx, u, header)
 	}
-	resp, err := g.follow(ctx, u, header)
-	confirmed := err == nil && before != nil && before.exchange.validator.Confirms(resp)
-	if err == nil && resp.Status == http.StatusNotModified && before != nil && !confirmed { // it is about something else
+	confirmed := err == nil && before != nil && before.validator.Confirms(resp)
+	if err == nil && resp.Status == http.StatusNotModified && before != nil && !confirmed { // the 304 is about another version
 		header.Del("If-None-Match")
 		header.Del("If-Modified-Since")
 		resp, err = g.follow(ctx, u, header)
 	}
-	if err != nil {
-		if stop := stopping(ctx, err); stop != nil {
-			return nil, stop
-		}
-		x.fail(g.v.clock.Now(), err)
-		return x, nil
+	if stop := x.end(ctx, resp, err, g.v.clock.Now()); stop != nil || err != nil {
+		return x, stop
 	}
-	x.take(resp, g.v.clock.Now())
 	if confirmed {
-		x.Validated, x.manifest, x.MediaType, x.Digest = true, before.exchange.manifest, before.exchange.MediaType, before.exchange.Digest
-		x.validator, x.Local = before.exchange.validator, x.Local || before.exchange.Local
+		x.Validated, x.manifest, x.MediaType, x.Digest = true, before.manifest, before.MediaType, before.Digest
+		x.validator, x.Local = before.validator, x.Local || before.Local
 	}
-	g.keepManifest(x, key)
+	g.rememberManifest(x, key)
 	return x, nil
 }
 
-// keepManifest remembers a manifest that is valid, and nothing else.
-func (g *gathering) keepManifest(x *Exchange, key sourceKey) {
-	j := x.judgeManifest(g.ev.Policy, g.sub, g.v.clock.Now(), g.ev.DNS.ttl(), false)
-	if j.state != granted && j.row[0] != 'L' {
+// rememberManifest remembers a manifest that is valid for the site.
+func (g *gathering) rememberManifest(x *Exchange, key manifestKey) {
+	m := g.v.memory
+	j := x.judgeManifest(g.ev.Policy, g.subject, g.v.clock.Now(), g.ev.DNS.ttl(), false)
+	if !j.validManifest {
 		if j.code == CodeManifestExpired {
-			g.v.store.manifests.Remove(key)
+			m.manifests.remove(key)
 		}
 		return
 	}
 	x.Body = nil // the index has what matters
-	issued := x.manifest.Issued
-	for _, k := range []sourceKey{key, {site: key.site}} {
-		if last, ok := g.v.store.newest.Get(k); !ok || last.Before(issued) {
-			g.v.store.newest.Add(k, issued)
+	for _, k := range []manifestKey{key, {site: key.site}} {
+		if last, ok := m.newestManifests.Get(k); !ok || last.Before(x.manifest.Issued) {
+			m.newestManifests.Add(k, x.manifest.Issued)
 		}
 	}
+	remembered := *x
 	switch {
-	case g.steps != g.v.clock.Steps():
-		return
-	case x.NoStore:
-		g.v.store.manifests.Remove(key)
-		g.q.in.keepManifest(key, &keptManifest{*x})
-		return
+	case g.clockSteps != g.v.clock.Steps():
+	case !x.NoStore:
+		m.manifests.put(key, &remembered)
+	default:
+		m.manifests.remove(key)
+		if in := g.q.in; in != nil {
+			in.mu.Lock()
+			defer in.mu.Unlock()
+			if len(in.manifests) < maxInteractionManifests {
+				in.manifests[key] = &remembered
+			}
+		}
 	}
-	g.v.store.manifests.Add(key, &keptManifest{*x})
 }
 
 // maxManifestHops is how many redirects lead to a manifest at most.
@@ -317,7 +304,7 @@ func (g *gathering) follow(ctx context.Context, u domain.URL, header http.Header
 			}
 			return nil, err
 		}
-		if !resp.Conn.ValidFor(g.sub.site) {
+		if !resp.Conn.ValidFor(g.site) {
 			return nil, errNotTheSites
 		}
 		switch resp.Status {
@@ -328,7 +315,7 @@ func (g *gathering) follow(ctx context.Context, u domain.URL, header http.Header
 		}
 		hops = resp.Freshness.Strictest(hops)
 		to, err := fetch.Location(u, resp.Header, uriRules)
-		if err != nil || hop == maxManifestHops || !isManifestHost(g.sub.site, to.Host()) {
+		if err != nil || hop == maxManifestHops || !isManifestHost(g.site, to.Host()) {
 			return nil, errRedirect
 		}
 		u = to
@@ -336,14 +323,14 @@ func (g *gathering) follow(ctx context.Context, u domain.URL, header http.Header
 }
 
 var (
-	errSlow        = errors.New("no complete answer came in time")
+	errSlow        = errors.New("no complete response came in time")
 	errNotTheSites = errors.New("the certificate is not valid for the site")
 	errRedirect    = errors.New("the redirect leads where a manifest may not")
 )
 
 // exchange performs one exchange, and counts it.
 func (g *gathering) exchange(ctx context.Context, u domain.URL, header http.Header, size int) (*fetch.Response, error) {
-	if g.left--; g.left < 0 {
+	if g.exchangesLeft--; g.exchangesLeft < 0 {
 		return nil, errExchanges
 	}
 	if g.q.budget != nil && !g.q.budget.Take() {
@@ -356,27 +343,26 @@ func (g *gathering) exchange(ctx context.Context, u domain.URL, header http.Head
 	})
 }
 
-// stopping tells the ends of a gathering from failures of a site.
-func stopping(ctx context.Context, err error) error {
-	switch {
-	case ctx.Err() != nil:
+// end fills in how an exchange ended. The error is one that stops the gathering;
+// failures of the site are evidence.
+func (x *Exchange) end(ctx context.Context, resp *fetch.Response, err error, now time.Time) error {
+	x.At = now
+	if err == nil {
+		x.take(resp)
+		return nil
+	}
+	if ctx.Err() != nil {
 		return ctx.Err()
-	case errors.Is(err, errBudget), errors.Is(err, errExchanges), errors.Is(err, lookleap.ErrClosed):
-		return err
-	case fetch.Cancelled(err):
+	}
+	if errors.Is(err, errBudget) || errors.Is(err, errExchanges) || errors.Is(err, lookleap.ErrClosed) || fetch.Cancelled(err) {
 		return err
 	}
-	return nil
-}
-
-// fail says how an exchange ended without an answer.
-func (x *Exchange) fail(now time.Time, err error) {
-	x.At, x.err, x.Cause = now, err, clip(err.Error())
+	x.err, x.Cause = err, clip(err.Error())
 	var e *fetch.Error
 	if errors.As(err, &e) {
 		x.Status = e.Status
 	}
-	switch code := lookleap.CodeOf(err); {
+	switch {
 	case errors.Is(err, errRedirect):
 		x.Failure = FailedRedirect
 	case errors.Is(err, errNotTheSites):
@@ -386,8 +372,9 @@ func (x *Exchange) fail(now time.Time, err error) {
 	case errors.Is(err, lookleap.ErrDenied):
 		x.Failure = FailedOther
 	default:
-		x.Failure = failureOf(code)
+		x.Failure = failureOf(lookleap.CodeOf(err))
 	}
+	return nil
 }
 
 func failureOf(code lookleap.Code) Failure {
@@ -410,11 +397,11 @@ func clip(s string) string {
 	return s
 }
 
-// take copies what matters of an answer.
-func (x *Exchange) take(resp *fetch.Response, now time.Time) {
-	x.At, x.Status, x.MediaType, x.Body = now, resp.Status, resp.MediaType, resp.Body
+// take copies what matters of a response.
+func (x *Exchange) take(resp *fetch.Response) {
+	x.Status, x.MediaType, x.Body = resp.Status, resp.MediaType, resp.Body
 	if charset, ok := resp.Params["charset"]; ok && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "us-ascii") {
-		x.MediaType += "; charset=" + quote(charset) // other readers would read another text
+		x.MediaType += "; charset=" + quote(charset) // readers that know the charset would read another text
 	}
 	if final := resp.URL.String(); final != x.URL {
 		x.Final = final
@@ -423,7 +410,7 @@ func (x *Exchange) take(resp *fetch.Response, now time.Time) {
 		sum := sha256.Sum256(resp.Body)
 		x.Digest = "sha256:" + hex.EncodeToString(sum[:])
 	}
-	x.RetryAfter, _ = fetch.ParseRetryAfter(resp.Header, now, fetch.MinRetryAfter, maxRetryAfter)
+	x.RetryAfter, _ = fetch.ParseRetryAfter(resp.Header, x.At, fetch.MinRetryAfter, maxRetryAfter)
 	x.NoStore = resp.Freshness.NoStore || resp.Freshness.NoCache
 	if resp.Freshness.Stated {
 		x.Fresh = resp.Freshness.Until(0, maxGrant, 0)

@@ -59,6 +59,7 @@ func (g grant) merge(other grant) grant {
 // manifest's text is not kept.
 type index struct {
 	entries int
+	text    int // bytes of all names
 	exact   map[string]grant
 	wild    map[string]grant // by what follows "*."
 }
@@ -113,6 +114,7 @@ func (x *index) build(list strictjson.Value, count int, findings *[]lookleap.Fin
 			Message: fmt.Sprintf("%d more entries are malformed", faults-maxFindings)})
 	}
 	text := strings.Clone(names.String())
+	x.text = len(text)
 	x.exact, x.wild = make(map[string]grant, len(rows)-wild), make(map[string]grant, wild)
 	for _, r := range rows {
 		m := x.exact

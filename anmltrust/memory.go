@@ -1,189 +1,315 @@
 package anmltrust
 
 import (
-	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/flight"
 )
 
-// What is kept here are the caches of docs/trust-procedure.md: answers of the DNS
-// (D), manifests (F), decisions (G) and holds (B).
+// What a [Verifier] remembers (docs/trust-procedure.md, D, F, G and B):
+//
+//	what               about                      until                              ended earlier by
+//	records            site                       TTL, 1 minute to 24 hours          failed DNSSEC validation
+//	recordFailures     site                       1 minute                           -
+//	manifests          site, URI                  expiry of the manifest             failed DNSSEC validation, a newer reading
+//	newestManifests    site, URI; and site        replaced by newer ones             -
+//	decisions, grant   domain, site, host         expiry of what granted it          a definitive no, a record without its sources, a tombstone
+//	decisions, denial  domain, site, host         TTL of the record                  a newer decision
+//	backoffs           pair, endpoint, manifest   Retry-After, 1 to 5 minutes, TTL   -
+//	hints              domain, site               5 minutes                          -
+//	standing           URL or its host, site      end of decision and of record,     any change of what is remembered about the site
+//	                                              LocalHold where a cache is shared
+//	sharedReads        domain, site, host         LocalHold                          -
+//	generations        site                       -                                  -
+//
+// A decision of a query endpoint is about all hosts of a domain: its host is "". A pair is a domain
+// and a site. Everything but newestManifests ends when the clock is set back. newestManifests and
+// backoffs only ever refuse. An [Interaction] adds what lasts as long as itself: pairs that asked for
+// patience, and manifests with no-store.
+//
+//	caller → standing → decisions ⟷ shared cache
+//	             ↑           ↑
+//	        generations   records → manifests, query endpoint
+type memory struct {
+	records         *lru.Cache[string, rememberedRecord]
+	recordFailures  *lru.Cache[string, rememberedRecord]
+	manifests       *sizedLRU[manifestKey, *Exchange]
+	newestManifests *lru.Cache[manifestKey, time.Time] // when the newest accepted one was issued
+	decisions       *sizedLRU[decisionKey, decisions]
+	backoffs        *lru.Cache[backoffKey, rememberedBackoff]
+	hints           *lru.Cache[pair, time.Time] // when trust-verified of a document last caused a question
+	standing        *flight.Memo[standingKey, *standingDecision]
+	sharedReads     *lru.Cache[decisionKey, time.Time]
+	generations     *lru.Cache[string, *generation]
+}
 
-// pairKey is one serving domain and one site: what a query is about.
-type pairKey struct{ domain, site string }
+// pair is one serving domain and one site: what a query is about.
+type pair struct{ domain, site string }
 
-// verdictKey is where a decision is kept: from a query for all hosts of the
-// serving domain (host is ""), from a manifest for one host.
-type verdictKey struct {
-	pairKey
+// decisionKey is what a decision is about. The host is "" for that of a query endpoint.
+type decisionKey struct {
+	pair
 	host string
 }
 
-// sourceKey is one manifest of one site; the newest of any has no uri.
-type sourceKey struct{ site, uri string }
+func (k decisionKey) String() string { return k.domain + "/" + k.site + "/" + k.host }
 
-// holdKey is what a hold is about.
-type holdKey struct {
-	kind holdKind
-	pair pairKey
-	uri  string
+// manifestKey is one manifest of a site. The URI is "" for the newest one of any URI.
+type manifestKey struct{ site, uri string }
+
+// backoffKey is what is not asked: of a pair the domain and the site, of an endpoint the URI, of a
+// manifest the site and the URI.
+type backoffKey struct {
+	scope backoffScope
+	pair  pair
+	uri   string
 }
 
-type keptDNS struct {
+type rememberedRecord struct {
 	evidence *DNSEvidence
 	until    time.Time
 }
 
-type keptHold struct {
+type rememberedBackoff struct {
 	code      lookleap.Code
-	transient bool
+	temporary bool
 	until     time.Time
 }
 
-// keptManifest is a manifest that was accepted, and how to ask whether it changed.
-type keptManifest struct{ exchange Exchange }
-
-// keptVerdict is what is remembered under one key.
-type keptVerdict struct{ grant, denial *kept }
-
-// store is all that a verifier remembers, each part bounded. The letters are
-// those of the decision table.
-type store struct {
-	dns       *lru.Cache[string, keptDNS]          // D
-	dnsHolds  *lru.Cache[string, keptDNS]          // B(s)
-	manifests *lru.Cache[sourceKey, *keptManifest] // F
-	newest    *lru.Cache[sourceKey, time.Time]     // of F: when the newest accepted manifest was issued
-	verdicts  *lru.Cache[verdictKey, keptVerdict]  // G
-	holds     *lru.Cache[holdKey, keptHold]        // B
-	early     *lru.Cache[pairKey, time.Time]       // when trust-verified last caused a question
-	looked    *lru.Cache[verdictKey, time.Time]    // when the shared cache was last asked
-	seen      *lru.Cache[verdictKey, time.Time]    // how new its entry was
-	ages      *lru.Cache[string, *age]             // of sites: counts what was dropped
+// decision is a grant or a denial that is remembered.
+type decision struct {
+	auth      *Authorization        // of a grant
+	err       *lookleap.VerifyError // of a denial
+	code      lookleap.Code
+	sources   []string
+	checked   time.Time
+	until     time.Time
+	fromQuery bool
+	adopted   bool // from another process
+	record    []byte
 }
 
-func newStore(l Limits) *store {
-	s := &store{
-		dns: newLRU[string, keptDNS](l.Verdicts), dnsHolds: newLRU[string, keptDNS](l.Verdicts),
-		manifests: newLRU[sourceKey, *keptManifest](l.Manifests), newest: newLRU[sourceKey, time.Time](l.Verdicts),
-		verdicts: newLRU[verdictKey, keptVerdict](l.Verdicts), holds: newLRU[holdKey, keptHold](l.Verdicts),
-		early:  newLRU[pairKey, time.Time](l.Verdicts),
-		looked: newLRU[verdictKey, time.Time](l.Verdicts), seen: newLRU[verdictKey, time.Time](l.Verdicts),
+type decisions struct{ grant, denial *decision }
+
+// standingDecision is an answer that is found without reading the claim in full.
+type standingDecision struct {
+	result
+	about   *generation
+	changes uint64 // of the generation, when the answer was found
+}
+
+// generation counts what happens to what is remembered about a site.
+type generation struct {
+	changes     atomic.Uint64 // anything that a standing decision rests on
+	withdrawals atomic.Uint64 // of grants: what was asked before is not remembered
+}
+
+func newMemory(l Limits, clock *flight.Clock) *memory {
+	m := &memory{
+		records:         newLRU[string, rememberedRecord](l.Verdicts),
+		recordFailures:  newLRU[string, rememberedRecord](l.Verdicts),
+		manifests:       newSizedLRU[manifestKey](l.Manifests, l.Memory, (*Exchange).bytes),
+		newestManifests: newLRU[manifestKey, time.Time](l.Verdicts),
+		decisions:       newSizedLRU[decisionKey](l.Verdicts, l.Memory, decisions.bytes),
+		backoffs:        newLRU[backoffKey, rememberedBackoff](l.Verdicts),
+		hints:           newLRU[pair, time.Time](l.Verdicts),
+		sharedReads:     newLRU[decisionKey, time.Time](l.Verdicts),
+		standing: flight.NewSizedMemo(l.Verdicts, l.Memory, func(_ standingKey, s *standingDecision) int {
+			return decisionBytes + len(s.verdict().Record)
+		}, clock.Now),
 	}
-	// An age that is forgotten is an age that has passed.
-	s.ages, _ = lru.NewWithEvict(l.Verdicts, func(_ string, a *age) { a.changes.Add(1) })
-	return s
+	// A generation that is forgotten counts as changed.
+	m.generations, _ = lru.NewWithEvict(max(l.Verdicts, 1), func(_ string, g *generation) { g.changes.Add(1) })
+	return m
 }
 
 func newLRU[K comparable, V any](size int) *lru.Cache[K, V] {
-	c, err := lru.New[K, V](max(size, 1))
-	if err != nil {
-		panic(err) // only a size below 1 is an error
-	}
+	c, _ := lru.New[K, V](max(size, 1)) // only a size below 1 is an error
 	return c
 }
 
-// age counts what happens to what is remembered about a site.
-type age struct {
-	changes atomic.Uint64 // anything dropped or replaced: shortcuts end
-	drops   atomic.Uint64 // grants withdrawn: what was asked before is not kept
-}
-
-func (s *store) age(site string) *age {
-	if a, ok := s.ages.Get(site); ok {
-		return a
+func (m *memory) generation(site string) *generation {
+	if g, ok := m.generations.Get(site); ok {
+		return g
 	}
-	a := new(age)
-	if before, ok, _ := s.ages.PeekOrAdd(site, a); ok {
+	g := new(generation)
+	if before, ok, _ := m.generations.PeekOrAdd(site, g); ok {
 		return before
 	}
-	return a
+	return g
 }
 
-// purge forgets everything but how new manifests and shared entries were, which
-// only ever refuses.
-func (s *store) purge() {
-	s.dns.Purge()
-	s.dnsHolds.Purge()
-	s.manifests.Purge()
-	s.verdicts.Purge()
-	s.holds.Purge()
-	s.early.Purge()
-	s.looked.Purge()
-	for _, a := range s.ages.Values() {
-		a.drops.Add(1)
-		a.changes.Add(1)
+// clockSetBack forgets everything that ends at a time: what has ended must not come back, and nothing
+// must stay longer than it was granted.
+func (m *memory) clockSetBack() {
+	m.records.Purge()
+	m.recordFailures.Purge()
+	m.manifests.purge()
+	m.decisions.purge()
+	m.backoffs.Purge()
+	m.hints.Purge()
+	m.sharedReads.Purge()
+	for _, g := range m.generations.Values() {
+		g.withdrawals.Add(1)
+		g.changes.Add(1)
 	}
 }
 
-func (s *store) hold(k holdKey, now time.Time) (keptHold, bool) {
-	h, ok := s.holds.Get(k)
-	if ok && !now.Before(h.until) {
-		s.holds.Remove(k)
-		return keptHold{}, false
+// backoff returns the backoff that is in force.
+func (m *memory) backoff(k backoffKey, now time.Time) (rememberedBackoff, bool) {
+	b, ok := m.backoffs.Get(k)
+	if ok && !now.Before(b.until) {
+		m.backoffs.Remove(k)
+		return rememberedBackoff{}, false
 	}
-	return h, ok
+	return b, ok
 }
 
-// drop forgets what a definitive no takes with it.
-func (s *store) drop(r reach, sub subject) {
-	pair := pairKey{sub.server.Domain, sub.site}
-	var hit func(verdictKey) bool
-	switch r {
-	case dropNothing:
+// startBackoffs starts the backoffs of an outcome.
+func (m *memory) startBackoffs(o *outcome, now time.Time) {
+	for _, b := range o.backoffs {
+		k := backoffKey{scope: b.scope}
+		switch b.scope {
+		case backoffPair:
+			k.pair = o.pair()
+		case backoffManifest:
+			k.pair, k.uri = pair{site: o.site}, b.uri
+		case backoffEndpoint:
+			k.uri = b.uri
+		}
+		m.backoffs.Add(k, rememberedBackoff{b.code, b.temporary, now.Add(b.length)})
+	}
+}
+
+// withdraw forgets what a definitive no ends.
+func (m *memory) withdraw(w withdrawal, s subject) {
+	if w == withdrawNothing {
 		return
-	case dropHost:
-		hit = func(k verdictKey) bool { return k.pairKey == pair && (k.host == sub.server.Host || k.host == "") }
-	case dropHostOnly:
-		hit = func(k verdictKey) bool { return k.pairKey == pair && k.host == sub.server.Host }
-	case dropPair:
-		hit = func(k verdictKey) bool { return k.pairKey == pair }
-	default:
-		hit = func(k verdictKey) bool { return k.site == sub.site }
 	}
-	for _, k := range s.verdicts.Keys() {
-		if !hit(k) {
+	for _, k := range m.decisions.keys() {
+		if !w.covers(k, s) {
 			continue
 		}
-		if v, ok := s.verdicts.Peek(k); ok && v.denial != nil {
-			s.verdicts.Add(k, keptVerdict{denial: v.denial})
-		} else {
-			s.verdicts.Remove(k)
-		}
+		m.decisions.change(k, func(d decisions) decisions { return decisions{denial: d.denial} })
 	}
-	if r == dropAll {
-		s.dns.Remove(sub.site)
-		for _, k := range s.manifests.Keys() {
-			if k.site == sub.site {
-				s.manifests.Remove(k)
+	if w == withdrawAll {
+		m.records.Remove(s.site)
+		for _, k := range m.manifests.keys() {
+			if k.site == s.site {
+				m.manifests.remove(k)
 			}
 		}
 	}
-	a := s.age(sub.site)
-	a.drops.Add(1)
-	a.changes.Add(1)
+	g := m.generation(s.site)
+	g.withdrawals.Add(1)
+	g.changes.Add(1)
 }
 
-// keep remembers a decision under its key.
-func (s *store) keep(k verdictKey, d *kept) {
-	v, _ := s.verdicts.Peek(k)
-	if d.auth != nil {
-		v.grant = d
-	} else {
-		v = keptVerdict{denial: d}
+// remember remembers a decision. A denial replaces the grant before it.
+func (m *memory) remember(k decisionKey, d *decision) {
+	m.decisions.change(k, func(all decisions) decisions {
+		if d.auth == nil {
+			return decisions{denial: d}
+		}
+		all.grant = d
+		return all
+	})
+	m.generation(k.site).changes.Add(1)
+}
+
+// forgetGrant forgets one grant, unless another one has replaced it.
+func (m *memory) forgetGrant(k decisionKey, grant *decision) {
+	m.decisions.change(k, func(all decisions) decisions {
+		if all.grant == grant {
+			all.grant = nil
+		}
+		return all
+	})
+}
+
+// Estimates of what one entry takes besides its texts.
+const (
+	decisionBytes      = 4 << 10
+	manifestBytes      = 2 << 10
+	manifestEntryBytes = 80
+)
+
+func (d decisions) bytes() int {
+	size := 0
+	for _, one := range []*decision{d.grant, d.denial} {
+		if one != nil {
+			size += decisionBytes + len(one.record)
+		}
 	}
-	s.verdicts.Add(k, v)
-	s.age(k.site).changes.Add(1)
+	return size
 }
 
-// forget drops one grant, unless another has taken its place.
-func (s *store) forget(k verdictKey, d *kept) {
-	if v, ok := s.verdicts.Peek(k); ok && v.grant == d {
-		s.verdicts.Add(k, keptVerdict{denial: v.denial})
+// bytes is the size of an exchange that returned a valid manifest.
+func (x *Exchange) bytes() int {
+	return manifestBytes + len(x.URL) + len(x.Final) + x.manifest.index.entries*manifestEntryBytes + x.manifest.index.text
+}
+
+// sizedLRU keeps entries up to a number and up to a sum of sizes. The least recently used leaves
+// first. An empty entry, whose size is 0, is not kept.
+type sizedLRU[K comparable, V any] struct {
+	mu    sync.Mutex
+	lru   *simplelru.LRU[K, V]
+	size  func(V) int
+	bytes int
+	most  int
+}
+
+func newSizedLRU[K comparable, V any](entries, bytes int, size func(V) int) *sizedLRU[K, V] {
+	c := &sizedLRU[K, V]{size: size, most: bytes}
+	c.lru, _ = simplelru.NewLRU(max(entries, 1), func(_ K, v V) { c.bytes -= size(v) }) // only a size below 1 is an error
+	return c
+}
+
+func (c *sizedLRU[K, V]) get(k K) (V, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lru.Get(k)
+}
+
+func (c *sizedLRU[K, V]) put(k K, v V) { c.change(k, func(V) V { return v }) }
+
+func (c *sizedLRU[K, V]) remove(k K) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lru.Remove(k)
+}
+
+// change replaces the entry of a key, at once for all callers.
+func (c *sizedLRU[K, V]) change(k K, next func(V) V) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before, _ := c.lru.Peek(k)
+	v := next(before)
+	c.lru.Remove(k)
+	size := c.size(v)
+	if size == 0 || size > c.most {
+		return
+	}
+	c.lru.Add(k, v)
+	for c.bytes += size; c.bytes > c.most; {
+		c.lru.RemoveOldest()
 	}
 }
 
-func (k verdictKey) String() string { return strings.Join([]string{k.domain, k.site, k.host}, "/") }
+func (c *sizedLRU[K, V]) keys() []K {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lru.Keys()
+}
+
+func (c *sizedLRU[K, V]) purge() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lru.Purge()
+}

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -449,12 +449,11 @@ func TestSharedCache(t *testing.T) {
 		first.query(answer(1, "2026-06-20T00:00:00Z", "body"))
 		first.ask(shopClaim)
 		key := under.verdictKey(t)
-		var entry map[string]any
-		if err := json.Unmarshal(under.entries[key].value, &entry); err != nil {
-			t.Fatal(err)
+		found := regexp.MustCompile(`"found":"[^"]*"`)
+		value := found.ReplaceAll(under.entries[key].value, []byte(`"found":"2031-01-01T00:00:00Z"`)) // evidence from the future
+		if bytes.Equal(value, under.entries[key].value) {
+			t.Fatalf("%s", value)
 		}
-		entry["checked"] = "2031-01-01T00:00:00Z" // evidence from the future
-		value, _ := json.Marshal(entry)
 		under.entries[key] = mapEntry{value, under.entries[key].expires}
 		first.status(404)
 		second.denied(anmltrust.CodeQuery404)

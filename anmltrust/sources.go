@@ -19,10 +19,6 @@ type sources struct {
 	queries   []string
 }
 
-func (s sources) advertises(uri string) bool {
-	return slices.Contains(s.manifests, uri) || slices.Contains(s.queries, uri)
-}
-
 // selectRecords reads a TXT record set record by record (rows D1 to D7). Records
 // are never joined with one another. The row says how it ended; code is "" when
 // there is something to use.

@@ -2,6 +2,7 @@ package anmltrust
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/flight"
+	"github.com/lookleap/lookleap/internal/shared"
 )
 
 // Limits bound what a [Verifier] does. A zero field takes its default.
@@ -20,7 +22,8 @@ type Limits struct {
 	Exchanges int           // of one verification; 8
 	Verdicts  int           // remembered; 4,096
 	Manifests int           // remembered; 256
-	LocalHold time.Duration // how long a decision of a shared cache is used without looking there again; 60 s, at most
+	Memory    int           // bytes of remembered manifests, and as many of verdicts and of answers; 64 MiB
+	LocalHold time.Duration // how long a decision is used before the shared cache is read again; 60 s, at most
 }
 
 func (l Limits) withDefaults() Limits {
@@ -35,16 +38,17 @@ func (l Limits) withDefaults() Limits {
 	if l.Time <= 0 {
 		l.Time = 30 * time.Second
 	}
-	if l.LocalHold <= 0 || l.LocalHold > time.Minute {
-		l.LocalHold = time.Minute
+	if l.LocalHold <= 0 || l.LocalHold > shared.LookAgain {
+		l.LocalHold = shared.LookAgain
 	}
 	def(&l.Exchanges, 8)
 	def(&l.Verdicts, 4096)
 	def(&l.Manifests, 256)
+	def(&l.Memory, 64<<20)
 	return l
 }
 
-// Options are the choices of [NewVerifier].
+// Options are the choices of [NewVerifier]. The zero value is safe and works.
 type Options struct {
 	Rules  Rules
 	Limits Limits
@@ -52,172 +56,109 @@ type Options struct {
 
 // Verifier finds out who may speak for whom. It gathers evidence through a
 // [lookleap.Host], decides as [Decide] does, and remembers decisions as the
-// procedure says. All methods may be called from several goroutines at once; a
+// procedure says. Its methods may be called from several goroutines at once. A
 // question that many callers ask at once is asked of the site once.
 type Verifier struct {
-	host   *lookleap.Host
-	policy Rules
-	limits Limits
-	clock  *flight.Clock
-	store  *store
-	quick  *flight.Memo[shortcutKey, *shortcut]
-	runs   flight.Group[question, *result]
-	looks  flight.Group[string, *DNSEvidence]
-	reads  flight.Group[readKey, *Exchange]
-	gates  gates
+	host      *lookleap.Host
+	rules     Rules
+	limits    Limits
+	clock     *flight.Clock
+	memory    *memory
+	evidence  *shared.Cache[json.RawMessage] // records of verdicts, from and for other processes
+	withdrawn *shared.Cache[struct{}]        // tombstones of grants
+
+	// What is under way, so that it is done once for all callers.
+	verifications flight.Group[question, *result]
+	lookups       flight.Group[string, *DNSEvidence]
+	readings      flight.Group[readingKey, *Exchange]
+	turns         turns
 }
 
-// NewVerifier builds a verifier on a host.
+// NewVerifier returns a verifier that uses a host.
 func NewVerifier(host *lookleap.Host, o Options) *Verifier {
-	v := &Verifier{host: host, policy: o.Rules, limits: o.Limits.withDefaults()}
-	v.store = newStore(v.limits)
-	v.clock = flight.NewClock(host.Time, v.clockStepped)
-	v.quick = flight.NewMemo[shortcutKey, *shortcut](v.limits.Verdicts, v.clock.Now)
+	v := &Verifier{host: host, rules: o.Rules, limits: o.Limits.withDefaults()}
+	v.clock = flight.NewClock(host.Time, func(back time.Duration) {
+		v.memory.clockSetBack()
+		if back > maxSilentStep {
+			v.report(context.Background(), CodeClockRollback, "", fmt.Sprintf("the clock was set back by %s", back))
+		}
+	})
+	v.memory = newMemory(v.limits, v.clock)
+	v.evidence = shared.New[json.RawMessage](host, shared.Options{Prefix: "anmltrust/2/verdict/", Skew: Skew, Remembered: v.limits.Verdicts})
+	v.withdrawn = shared.New[struct{}](host, shared.Options{Prefix: "anmltrust/2/withdrawn/", Skew: Skew})
 	return v
 }
 
-// ready refuses a verifier that NewVerifier did not make, or that has no host.
-func (v *Verifier) ready() error {
-	if v == nil || v.host == nil {
-		return usageError("the verifier has no host", "make it with NewVerifier")
-	}
-	return nil
-}
-
-// ready refuses an interaction that Begin did not make.
-func (i *Interaction) ready() error {
-	if i == nil {
-		return usageError("there is no interaction", "make it with Verifier.Begin")
-	}
-	return i.verifier.ready()
-}
-
-// maxBackstep is how far a clock may be set back without a finding.
-const maxBackstep = 5 * time.Minute
-
-// clockStepped forgets what was remembered: what has ended must not come back,
-// and nothing else must stay for longer than it was granted.
-func (v *Verifier) clockStepped(back time.Duration) {
-	v.store.purge()
-	if back > maxBackstep {
-		v.finding(context.Background(), lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeClockRollback,
-			Message: fmt.Sprintf("the clock went back by %s", back)})
-	}
-}
-
-// Budget is how many requests a document may still cause; Take uses one up. Give
-// a pointer: questions under one budget share their answers.
-type Budget interface{ Take() bool }
-
-// alone is a budget that cannot be compared, so that nobody shares it.
-type alone struct{ Budget }
-
-func comparableBudget(b Budget) Budget {
-	if b == nil || reflect.ValueOf(b).Comparable() {
-		return b
-	}
-	return &alone{b}
-}
-
-// mode is why a question is asked.
-type mode uint8
-
-const (
-	normal mode = iota
-	refresh
-	fresh
-)
-
-// question is one verification: callers with the same one share its answer.
-type question struct {
-	claim  Claim
-	mode   mode
-	in     *Interaction
-	budget Budget
-}
-
-// result is an answer, with what the shortcut needs to know.
-type result struct {
-	auth *Authorization
-	err  *lookleap.VerifyError
-}
-
-func (r *result) give() (*Authorization, error) {
-	if r.err != nil {
-		return nil, r.err
-	}
-	return r.auth, nil
-}
+// maxSilentStep is how far a clock may be set back without a finding.
+const maxSilentStep = 5 * time.Minute
 
 // Verify decides a claim, from memory where the procedure allows it. A nil error
-// comes with an authorization of Tier 1 or more; every error is Tier 0 and a
-// [*lookleap.VerifyError] with the whole story. What failed because ctx ended is
-// not remembered, and says nothing about the site.
+// comes with an authorization of Tier 1 or more. Every error means Tier 0 and is a
+// [*lookleap.VerifyError] that lists every check. A failure because ctx ended is
+// not remembered and says nothing about the site.
 func (v *Verifier) Verify(ctx context.Context, c Claim) (*Authorization, error) {
-	if err := v.ready(); err != nil {
-		return nil, err
-	}
-	if r := v.shortcut(ctx, &c); r != nil {
-		return r.give()
-	}
-	return v.verify(ctx, question{claim: c})
+	return v.answer(ctx, question{claim: c})
 }
 
-// VerifyFresh decides a claim anew, right before an action with consequences
-// (section 13.4): no grant from memory is used, the DNS is asked again, and the
-// source too. An earlier no, or a backoff, stands. See [Confirm].
+// VerifyFresh decides a claim again, right before an action with consequences
+// (section 13.4): it uses no remembered grant, and asks the DNS and the source
+// again. An earlier denial or backoff stays in force. See [Confirm].
 func (v *Verifier) VerifyFresh(ctx context.Context, c Claim) (*Authorization, error) {
-	if err := v.ready(); err != nil {
-		return nil, err
-	}
-	return v.verify(ctx, question{claim: c, mode: fresh})
+	return v.answer(ctx, question{claim: c, mode: fresh})
 }
 
 // Refresh asks again before a grant expires, from [Authorization.RefreshAfter] on.
-// What it asks of the site begins after the call. A new grant replaces the old
-// one, and a definitive no replaces it at once. A temporary failure keeps the
-// previous grant until that grant expires.
+// Its requests begin after the call. A new grant replaces the previous one, and a
+// definitive no replaces it at once. A temporary failure keeps the previous grant
+// until that grant expires.
 func (v *Verifier) Refresh(ctx context.Context, c Claim) (*Authorization, error) {
-	if err := v.ready(); err != nil {
-		return nil, err
-	}
-	return v.verify(ctx, question{claim: c, mode: refresh})
+	return v.answer(ctx, question{claim: c, mode: refresh})
 }
 
-// Interaction is one run of an agent: an endpoint that asked for patience in it
-// is not asked again until it ends, and what may not be stored is kept in it. It
-// may be used from several goroutines.
+// Interaction is one run of an agent. An endpoint that answers 429 in it is not
+// asked again until it ends, and responses with no-store are kept in it. It may be
+// used from several goroutines.
 type Interaction struct {
-	verifier *Verifier
-	mu       sync.Mutex
-	limited  map[pairKey]lookleap.Code
-	read     map[sourceKey]*keptManifest
+	verifier    *Verifier
+	mu          sync.Mutex
+	rateLimited map[pair]lookleap.Code
+	manifests   map[manifestKey]*Exchange
 }
+
+// maxInteractionManifests bounds the manifests with no-store of one interaction.
+const maxInteractionManifests = 32
 
 // Begin starts an interaction. It holds nothing that must be closed.
 func (v *Verifier) Begin() *Interaction {
-	return &Interaction{verifier: v, limited: make(map[pairKey]lookleap.Code), read: make(map[sourceKey]*keptManifest)}
+	return &Interaction{verifier: v, rateLimited: make(map[pair]lookleap.Code), manifests: make(map[manifestKey]*Exchange)}
 }
+
+// Budget is how many requests a document may still cause. Take uses one of them
+// and reports whether there was one. Use a pointer type: questions with the same
+// budget share their answers.
+type Budget interface{ Take() bool }
+
+// unsharedBudget makes a budget that cannot be compared different from all others.
+type unsharedBudget struct{ Budget }
 
 // Verify is [Verifier.Verify] within the interaction. The budget may be nil.
 func (i *Interaction) Verify(ctx context.Context, c Claim, b Budget) (*Authorization, error) {
-	if err := i.ready(); err != nil {
-		return nil, err
+	if b != nil && !reflect.ValueOf(b).Comparable() {
+		b = &unsharedBudget{b}
 	}
-	if !i.anyLimit() {
-		if r := i.verifier.shortcut(ctx, &c); r != nil {
-			return r.give()
-		}
-	}
-	return i.verifier.verify(ctx, question{claim: c, in: i, budget: comparableBudget(b)})
+	return i.answer(ctx, question{claim: c, in: i, budget: b})
 }
 
 // VerifyFresh is [Verifier.VerifyFresh] within the interaction.
 func (i *Interaction) VerifyFresh(ctx context.Context, c Claim) (*Authorization, error) {
-	if err := i.ready(); err != nil {
-		return nil, err
+	return i.answer(ctx, question{claim: c, in: i, mode: fresh})
+}
+
+func (i *Interaction) answer(ctx context.Context, q question) (*Authorization, error) {
+	if i == nil {
+		return nil, usageError("there is no interaction", "make it with Verifier.Begin")
 	}
-	return i.verifier.verify(ctx, question{claim: c, in: i, mode: fresh})
+	return i.verifier.answer(ctx, q)
 }
 
 // Outcome is the answer about one claim of a document.
@@ -238,144 +179,105 @@ func (i *Interaction) VerifyDocument(ctx context.Context, d Document, b Budget) 
 	return out, findings
 }
 
-func (i *Interaction) limit(p pairKey) lookleap.Code {
-	if i == nil {
-		return ""
-	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.limited[p]
+// mode is why a question is asked.
+type mode uint8
+
+const (
+	normal mode = iota
+	refresh
+	fresh
+)
+
+// question is one verification. Callers with the same question share its answer.
+type question struct {
+	claim  Claim
+	mode   mode
+	in     *Interaction
+	budget Budget
 }
 
-func (i *Interaction) setLimit(p pairKey, code lookleap.Code) {
-	if i == nil || code != CodeQuery429 && code != CodeManifest429 {
-		return
-	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.limited[p] = code
+// result is an authorization, or the error of Tier 0.
+type result struct {
+	auth *Authorization
+	err  *lookleap.VerifyError
 }
 
-func (i *Interaction) manifest(k sourceKey) *keptManifest {
-	if i == nil {
-		return nil
+func (r *result) verdict() *lookleap.Verdict {
+	if r.err != nil {
+		return r.err.Verdict
 	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.read[k]
+	return r.auth.Verdict
 }
 
-func (i *Interaction) keepManifest(k sourceKey, m *keptManifest) {
-	if i == nil {
-		return
+// answer is the way of every question: an answer that still stands, the claim
+// itself, then a verification that callers share.
+func (v *Verifier) answer(ctx context.Context, q question) (*Authorization, error) {
+	if v == nil || v.host == nil {
+		return nil, usageError("the verifier has no host", "make it with NewVerifier")
 	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if len(i.read) < maxInteractionManifests {
-		i.read[k] = m
-	}
-}
-
-const maxInteractionManifests = 32
-
-// shortcutKey and shortcut are how a decision that stands is found again without
-// reading the claim: until then, and while nothing about the site was dropped.
-type shortcutKey struct{ url, site string }
-
-// keyOf takes an ordinary URL for its host, since the path decides nothing.
-func keyOf(c *Claim) shortcutKey {
-	const prefix = "https://"
-	if plainURI(c.URL) {
-		rest := c.URL[len(prefix):]
-		return shortcutKey{rest[:strings.IndexByte(rest, '/')], c.Site}
-	}
-	return shortcutKey{c.URL, c.Site}
-}
-
-type shortcut struct {
-	result
-	age  *age
-	when uint64
-}
-
-// shortcut gives a decision that still stands. A claim with anything unusual is
-// read in full.
-func (v *Verifier) shortcut(ctx context.Context, c *Claim) *result {
-	if !c.Verified.IsZero() || c.Response || c.Refused != "" || ctx.Err() != nil {
-		return nil
-	}
-	got, ok := v.quick.Peek(keyOf(c))
-	if !ok || got.Value.age.changes.Load() != got.Value.when {
-		return nil
-	}
-	return &got.Value.result
-}
-
-func (i *Interaction) anyLimit() bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return len(i.limited) > 0
-}
-
-func (v *Verifier) verify(ctx context.Context, q question) (*Authorization, error) {
-	sub, _, code := q.claim.preCheck()
-	if k := kin(sub.server, sub.site); code != "" || k == self || k == below && v.policy.SelfSubdomains == TrustSubdomains {
-		now := v.clock.Now()
-		ev := Evidence{Policy: v.policy}
-		o := walk(q.claim, &ev, nil, now)
-		r := v.conclude(ctx, q.claim, o, &ev, now)
-		if k == self && r.auth != nil { // nothing but the claim itself was looked at
-			v.putShortcut(&q.claim, sub.site, r, now.Add(selfHold))
+	r := v.standing(ctx, &q)
+	if r == nil {
+		s, _, code := q.claim.preCheck()
+		switch k := kin(s.server, s.site); {
+		case code != "" || k == self || k == below && v.rules.SelfSubdomains == TrustSubdomains:
+			now := v.clock.Now()
+			ev := Evidence{Policy: v.rules}
+			r = v.conclude(ctx, q.claim, walk(q.claim, &ev, nil, now), &ev, now)
+			if k == self && r.auth != nil {
+				v.letStand(&q.claim, s.site, r, now.Add(selfStands))
+			}
+		case q.mode == fresh: // a verification that began earlier is not fresh
+			r = v.run(ctx, q, s)
+		default:
+			var err error
+			r, err = v.verifications.Do(ctx, q, func(ctx context.Context) (*result, error) { return v.run(ctx, q, s), nil })
+			if err != nil {
+				r = v.interrupted(ctx, q, err)
+			}
 		}
-		return r.give()
 	}
-	if q.mode == fresh { // what others began to ask earlier is not new enough
-		return v.run(ctx, q, sub).give()
+	if r.err != nil {
+		return nil, r.err
 	}
-	r, err := v.runs.Do(ctx, q, func(ctx context.Context) (*result, error) { return v.run(ctx, q, sub), nil })
-	if err == nil {
-		return r.give()
-	}
-	return v.stopped(ctx, q, err).give()
+	return r.auth, nil
 }
 
-// selfHold is how long it is remembered that a server is the site itself.
-const selfHold = time.Hour
-
-// stopped is row A11 for a caller who left, and the answer to a panic below.
-func (v *Verifier) stopped(ctx context.Context, q question, err error) *result {
-	now := v.clock.Now()
-	ev := Evidence{Policy: v.policy, Fresh: q.mode == fresh, Stopped: lookleap.CodeTimeout, Row: "A11"}
-	if ctx.Err() == nil {
-		ev.Stopped = lookleap.CodeInternal
+// run verifies a claim: it decides by the evidence there is, gathers the piece
+// that is missing, and begins again. Verifications of one pair run one after
+// another, so that the second one finds what the first one learnt. A fresh one
+// does not wait.
+func (v *Verifier) run(ctx context.Context, q question, s subject) *result {
+	if q.mode != fresh {
+		leave, err := v.turns.wait(ctx, s.pair())
+		if err != nil {
+			return v.interrupted(ctx, q, err)
+		}
+		defer leave()
 	}
-	o := walk(q.claim, &ev, nil, now)
-	o.narrow = false // nothing was found out
-	o.deny("A11", ev.Stopped)
-	o.cause = err
-	return v.conclude(ctx, q.claim, o, &ev, now)
-}
-
-// conclude states an outcome and reports it.
-func (v *Verifier) conclude(ctx context.Context, c Claim, o *outcome, ev *Evidence, now time.Time) *result {
-	a, err := o.conclude(c, ev, now)
-	r := &result{auth: a}
-	verdict := (*lookleap.Verdict)(nil)
-	if err != nil {
-		r.err = err.(*lookleap.VerifyError)
-		verdict = r.err.Verdict
-	} else {
-		verdict = a.Verdict
+	if q.mode == refresh { // callers may share it only until it sends its first request
+		v.verifications.Forget(q)
 	}
-	v.host.Report(ctx, lookleap.Event{Time: now, Kind: lookleap.EventVerdict, Code: verdict.Code, Subject: verdict.Subject, Verdict: verdict})
-	if o.security || o.code == CodeQuery400 {
-		v.finding(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: o.code, Requirement: o.row, Message: verdict.Subject + ": " + o.code.Title()})
+	caller := ctx
+	ctx, cancel := context.WithTimeout(ctx, v.limits.Time)
+	defer cancel()
+	g := &gathering{v: v, q: q, subject: s, exchangesLeft: v.limits.Exchanges}
+	for {
+		now := v.clock.Now()
+		if g.ev == nil || g.clockSteps != v.clock.Steps() { // evidence from before the clock was set back is doubtful
+			g.clockSteps, g.withdrawals, g.recalled = v.clock.Steps(), v.memory.generation(s.site).withdrawals.Load(), nil
+			g.ev = &Evidence{Policy: v.rules, Fresh: q.mode == fresh}
+		}
+		if g.ev.DNS != nil && g.recalled == nil {
+			g.recalled = v.recall(ctx, q, s, now)
+		}
+		o := walk(q.claim, g.ev, g.recalled, now)
+		if o.missing == nil {
+			return v.settle(caller, g, o, now)
+		}
+		if err := g.gather(ctx, o.missing); err != nil {
+			return v.stop(caller, g, o, err)
+		}
 	}
-	return r
-}
-
-func (v *Verifier) finding(ctx context.Context, f lookleap.Finding) {
-	v.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: f.Code, Subject: f.Message, Finding: &f})
 }
 
 // The ends of a gathering that are no evidence.
@@ -384,46 +286,8 @@ var (
 	errExchanges = errors.New("the verification used up its exchanges")
 )
 
-// run gathers until the procedure ends. Decisions of one pair are found out one
-// after another, so that the second finds what the first one learnt; a fresh one
-// waits for nobody.
-func (v *Verifier) run(ctx context.Context, q question, sub subject) *result {
-	pair := pairKey{sub.server.Domain, sub.site}
-	if q.mode != fresh {
-		leave, err := v.gates.enter(ctx, pair)
-		if err != nil {
-			return v.stopped(ctx, q, err)
-		}
-		defer leave()
-	}
-	if q.mode == refresh { // callers may share it only as long as it has asked nothing
-		v.runs.Forget(q)
-	}
-	caller := ctx
-	ctx, cancel := context.WithTimeout(ctx, v.limits.Time)
-	defer cancel()
-	g := &gathering{v: v, q: q, sub: sub, left: v.limits.Exchanges}
-	for {
-		now := v.clock.Now()
-		if g.ev == nil || g.steps != v.clock.Steps() { // what was found out before the clock stepped back is doubtful
-			g.steps, g.drops, g.mem = v.clock.Steps(), v.store.age(sub.site).drops.Load(), nil
-			g.ev = &Evidence{Policy: v.policy, Fresh: q.mode == fresh}
-		}
-		if g.ev.DNS != nil && g.mem == nil {
-			g.mem = v.recall(ctx, q, sub, now)
-		}
-		o := walk(q.claim, g.ev, g.mem, now)
-		if o.need == nil {
-			return v.settle(caller, g, o, now)
-		}
-		if err := g.gather(ctx, o.need); err != nil {
-			return v.stop(caller, g, o, err)
-		}
-	}
-}
-
-// stop ends a gathering early (rows A10 and A11). Only a site that is too slow is
-// left alone for a while.
+// stop ends a gathering early (rows A10 and A11). Only a site that is too slow
+// gets a backoff.
 func (v *Verifier) stop(caller context.Context, g *gathering, o *outcome, err error) *result {
 	now := v.clock.Now()
 	row, code := "A11", lookleap.CodeTimeout
@@ -433,8 +297,8 @@ func (v *Verifier) stop(caller context.Context, g *gathering, o *outcome, err er
 	case errors.Is(err, lookleap.ErrClosed):
 		code = lookleap.CodeClosed
 	case caller.Err() == nil:
-		o.holds = append(o.holds, placedHold{hold: hold{kind: holdPair, code: code, length: shortHold}})
-		v.placeHolds(o, now)
+		o.backoffs = append(o.backoffs, startedBackoff{backoff: backoff{scope: backoffPair, code: code, length: shortBackoff}})
+		v.memory.startBackoffs(o, now)
 	}
 	g.ev.Stopped, g.ev.Row = code, row
 	o.deny(row, code)
@@ -444,41 +308,123 @@ func (v *Verifier) stop(caller context.Context, g *gathering, o *outcome, err er
 	return v.conclude(caller, g.q.claim, o, g.ev, now)
 }
 
-// gates let one verification of a pair run at a time.
-type gates struct {
-	mu   sync.Mutex
-	open map[pairKey]*gate
-}
-
-type gate struct {
-	turn    chan struct{}
-	waiting int
-}
-
-func (g *gates) enter(ctx context.Context, k pairKey) (leave func(), err error) {
-	g.mu.Lock()
-	if g.open == nil {
-		g.open = make(map[pairKey]*gate)
+// interrupted is the answer to a caller who left (row A11), and to a panic below.
+func (v *Verifier) interrupted(ctx context.Context, q question, err error) *result {
+	now := v.clock.Now()
+	ev := Evidence{Policy: v.rules, Fresh: q.mode == fresh, Stopped: lookleap.CodeTimeout, Row: "A11"}
+	if ctx.Err() == nil {
+		ev.Stopped = lookleap.CodeInternal
 	}
-	at := g.open[k]
+	o := walk(q.claim, &ev, nil, now)
+	o.narrowing = false // whether the site narrows its host is not known
+	o.deny("A11", ev.Stopped)
+	o.cause = err
+	return v.conclude(ctx, q.claim, o, &ev, now)
+}
+
+// conclude states an outcome and reports it to the host.
+func (v *Verifier) conclude(ctx context.Context, c Claim, o *outcome, ev *Evidence, now time.Time) *result {
+	r := o.conclude(c, ev, now)
+	verdict := r.verdict()
+	v.host.Report(ctx, lookleap.Event{Time: now, Kind: lookleap.EventVerdict, Code: verdict.Code, Subject: verdict.Subject, Verdict: verdict})
+	if o.security || o.code == CodeQuery400 {
+		v.report(ctx, o.code, o.row, verdict.Subject+": "+o.code.Title())
+	}
+	return r
+}
+
+func (v *Verifier) report(ctx context.Context, code lookleap.Code, row, message string) {
+	v.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: code, Subject: message,
+		Finding: &lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code, Requirement: row, Message: message}})
+}
+
+// standingKey finds a standing decision: by the host of the document where its
+// URL is an ordinary one, since the path decides nothing.
+type standingKey struct{ url, site string }
+
+func standingKeyOf(c *Claim) standingKey {
+	const prefix = "https://"
+	if plainURI(c.URL) {
+		rest := c.URL[len(prefix):]
+		return standingKey{rest[:strings.IndexByte(rest, '/')], c.Site}
+	}
+	return standingKey{c.URL, c.Site}
+}
+
+// standing returns an answer that still stands. A claim with anything unusual is
+// read in full, as is one in an interaction in which an endpoint answered 429.
+func (v *Verifier) standing(ctx context.Context, q *question) *result {
+	c := &q.claim
+	if q.mode != normal || !c.Verified.IsZero() || c.Response || c.Refused != "" || ctx.Err() != nil || q.in.anyRateLimit() {
+		return nil
+	}
+	got, ok := v.memory.standing.Peek(standingKeyOf(c))
+	if !ok || got.Value.about.changes.Load() != got.Value.changes {
+		return nil
+	}
+	return &got.Value.result
+}
+
+func (i *Interaction) anyRateLimit() bool {
+	if i == nil {
+		return false
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.rateLimited) > 0
+}
+
+// selfStands is how long it is remembered that a server is the site itself.
+const selfStands = time.Hour
+
+// letStand lets the next caller with this claim find the answer at once.
+func (v *Verifier) letStand(c *Claim, site string, r *result, until time.Time) {
+	s := &standingDecision{result: *r, about: v.memory.generation(site)}
+	s.changes = s.about.changes.Load()
+	if r.auth != nil && !r.auth.Cached {
+		cached := *r.auth
+		cached.Cached = true
+		s.auth = &cached
+	}
+	v.memory.standing.Put(standingKeyOf(c), flight.Loaded[*standingDecision]{Value: s, Until: until})
+}
+
+// turns let one verification of a pair run at a time.
+type turns struct {
+	mu    sync.Mutex
+	pairs map[pair]*turn
+}
+
+type turn struct {
+	taken   chan struct{}
+	callers int
+}
+
+// wait waits for the turn of a pair. The caller calls leave when it is done.
+func (t *turns) wait(ctx context.Context, p pair) (leave func(), err error) {
+	t.mu.Lock()
+	if t.pairs == nil {
+		t.pairs = make(map[pair]*turn)
+	}
+	at := t.pairs[p]
 	if at == nil {
-		at = &gate{turn: make(chan struct{}, 1)}
-		g.open[k] = at
+		at = &turn{taken: make(chan struct{}, 1)}
+		t.pairs[p] = at
 	}
-	at.waiting++
-	g.mu.Unlock()
-	away := func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		if at.waiting--; at.waiting == 0 {
-			delete(g.open, k)
+	at.callers++
+	t.mu.Unlock()
+	forget := func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if at.callers--; at.callers == 0 {
+			delete(t.pairs, p)
 		}
 	}
 	select {
-	case at.turn <- struct{}{}:
-		return func() { <-at.turn; away() }, nil
+	case at.taken <- struct{}{}:
+		return func() { <-at.taken; forget() }, nil
 	case <-ctx.Done():
-		away()
+		forget()
 		return nil, ctx.Err()
 	}
 }

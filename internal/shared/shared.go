@@ -60,18 +60,18 @@ type Cache[V any] struct {
 	newest *lru.Cache[string, time.Time]
 }
 
-// New returns the cache of a host that has one. Otherwise it returns nil, which has no entries and
-// drops what is written.
+// New returns the entries of one kind in the cache of a host.
 func New[V any](host *lookleap.Host, o Options) *Cache[V] {
-	if host == nil || host.Cache == nil {
-		return nil
-	}
 	c := &Cache[V]{host: host, o: o}
 	if o.Remembered > 0 {
 		c.newest, _ = lru.New[string, time.Time](o.Remembered) // only a size below 1 is an error
 	}
 	return c
 }
+
+// Active reports whether the host has a cache. Without one there are no entries, and what is written
+// is dropped.
+func (c *Cache[V]) Active() bool { return c.host != nil && c.host.Cache != nil }
 
 // header is the first line of a stored entry. The value follows it.
 type header struct {
@@ -86,7 +86,7 @@ var ErrForged = coded.New(string(lookleap.CodeCacheForged), "the entry of the sh
 // Get returns the entry of a key. The error is [fs.ErrNotExist] if there is none. Any other error
 // has been reported to the host.
 func (c *Cache[V]) Get(ctx context.Context, key string) (*Entry[V], error) {
-	if c == nil {
+	if !c.Active() {
 		return nil, fs.ErrNotExist
 	}
 	stored, _, err := c.host.SharedCache().Get(ctx, c.o.Prefix+key)
@@ -155,7 +155,7 @@ func (c *Cache[V]) Ends(tombstone *Entry[V], asked time.Time) bool {
 
 // Put writes the entry of a key and reports whether it is stored. A failure is reported to the host.
 func (c *Cache[V]) Put(ctx context.Context, key string, e Entry[V], until time.Time) bool {
-	if c == nil {
+	if !c.Active() {
 		return false
 	}
 	c.remember(key, e.Found)
@@ -175,7 +175,7 @@ func (c *Cache[V]) Put(ctx context.Context, key string, e Entry[V], until time.T
 
 // Delete removes the entry of a key. A failure is reported to the host.
 func (c *Cache[V]) Delete(ctx context.Context, key string) {
-	if c == nil {
+	if !c.Active() {
 		return
 	}
 	if err := c.host.SharedCache().Delete(context.WithoutCancel(ctx), c.o.Prefix+key); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -95,7 +95,7 @@ func TestCache(t *testing.T) {
 	t.Run("accept-host-without-cache", func(t *testing.T) {
 		none := shared.New[string](&lookleap.Host{}, shared.Options{})
 		none.Delete(t.Context(), "a")
-		if _, err := none.Get(t.Context(), "a"); none != nil || !errors.Is(err, fs.ErrNotExist) || none.Put(t.Context(), "a", entry(start, ""), start) {
+		if _, err := none.Get(t.Context(), "a"); none.Active() || !errors.Is(err, fs.ErrNotExist) || none.Put(t.Context(), "a", entry(start, ""), start) {
 			t.Error(err)
 		}
 	})

@@ -1,0 +1,285 @@
+package anmltrust
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/shared"
+)
+
+// recalled is what is remembered about one question, as part E needs it. The
+// zero value is nothing.
+type recalled struct {
+	rateLimited  lookleap.Code // an endpoint answered 429 earlier in this interaction
+	grants       []*decision
+	denial       *decision
+	backoff      lookleap.Code // of the pair
+	ignoreGrants bool          // fresh, refresh, or a newer trust-verified
+}
+
+// minHintInterval is the least time between two questions that a document's
+// trust-verified causes (row E4).
+const minHintInterval = 5 * time.Minute
+
+// recall returns what is remembered about a question.
+func (v *Verifier) recall(ctx context.Context, q question, s subject, now time.Time) *recalled {
+	pair := s.pair()
+	r := &recalled{ignoreGrants: q.mode != normal}
+	if q.in != nil {
+		q.in.mu.Lock()
+		r.rateLimited = q.in.rateLimited[pair]
+		q.in.mu.Unlock()
+	}
+	newer := !q.claim.Verified.IsZero() && !q.claim.Verified.After(now) // than every grant
+	for _, k := range []decisionKey{{pair: pair}, {pair, s.server.Host}} {
+		v.readShared(ctx, k, now)
+		known, _ := v.memory.decisions.get(k)
+		if known.grant != nil {
+			r.grants = append(r.grants, known.grant)
+			newer = newer && q.claim.Verified.After(known.grant.checked)
+		}
+		if d := known.denial; d != nil && now.Before(d.until) {
+			r.denial = d
+		}
+	}
+	if b, ok := v.memory.backoff(backoffKey{scope: backoffPair, pair: pair}, now); ok {
+		r.backoff = b.code
+	}
+	// Row E4: a document says that the site changed its mind since it was last
+	// asked. That is believed once in a while, and only to ask earlier.
+	if q.mode == normal && newer && len(r.grants) > 0 && r.denial == nil {
+		if last, ok := v.memory.hints.Get(pair); !ok || !now.Before(last.Add(minHintInterval)) {
+			v.memory.hints.Add(pair, now)
+			r.ignoreGrants = true
+		}
+	}
+	return r
+}
+
+// settle remembers an outcome as its row says, and states it.
+func (v *Verifier) settle(ctx context.Context, g *gathering, o *outcome, now time.Time) *result {
+	q := g.q
+	if q.in != nil && (o.code == CodeQuery429 || o.code == CodeManifest429) {
+		q.in.mu.Lock()
+		q.in.rateLimited[o.pair()] = o.code
+		q.in.mu.Unlock()
+	}
+	for _, grant := range o.ended {
+		v.memory.forgetGrant(decisionKey{pair: o.pair()}, grant)
+		v.memory.forgetGrant(decisionKey{o.pair(), o.server.Host}, grant)
+	}
+	if o.reuse != nil {
+		r := o.reused(o.reuse, q.claim)
+		if q.mode == normal {
+			v.letStandWhileAdvertised(g, r, o.reuse.until)
+		}
+		return r
+	}
+	v.memory.startBackoffs(o, now)
+	v.memory.withdraw(o.withdraws, o.subject)
+	v.announce(ctx, o, now)
+	r := v.conclude(ctx, q.claim, o, g.ev, now)
+	if previous := v.previousGrant(g, o, now); previous != nil {
+		return previous
+	}
+	if d := o.decision(r, now); d != nil && (d.auth == nil || g.withdrawals == v.memory.generation(o.site).withdrawals.Load()) {
+		k := o.decisionKey()
+		v.memory.remember(k, d)
+		if v.evidence.Active() && !slices.ContainsFunc(g.ev.Exchanges, func(x Exchange) bool { return x.Local }) {
+			v.memory.sharedReads.Add(k, d.checked)
+			v.evidence.Put(ctx, k.String(), shared.Entry[json.RawMessage]{Asked: d.checked, Found: d.checked, Value: d.record}, d.until)
+		}
+		v.letStandWhileAdvertised(g, r, d.until)
+	} else if o.unnarrowed && q.mode == normal {
+		v.letStandWhileAdvertised(g, r, g.unnarrowedUntil(now))
+	}
+	return r
+}
+
+// decision returns the decision as it is remembered, or nil if it is not.
+func (o *outcome) decision(r *result, now time.Time) *decision {
+	if !o.storable || o.unnarrowed || !now.Before(o.until) {
+		return nil
+	}
+	return &decision{auth: r.auth, err: r.err, code: o.code, sources: o.sources, checked: now, until: o.until, fromQuery: o.fromQuery, record: r.verdict().Record}
+}
+
+// previousGrant returns the grant that a refresh with a temporary failure leaves in force.
+func (v *Verifier) previousGrant(g *gathering, o *outcome, now time.Time) *result {
+	if g.recalled == nil || !g.recalled.ignoreGrants || g.q.mode == fresh || o.tier > Unlisted || !isTemporary(o.code) || g.ev.DNS == nil || g.ev.DNS.Outcome != DNSAnswer {
+		return nil
+	}
+	if g.q.mode == normal && (o.code == CodeQuery429 || o.code == CodeManifest429) {
+		return nil // row E0: in this interaction the endpoint is not asked again
+	}
+	again := *g.recalled
+	again.ignoreGrants, again.backoff = false, ""
+	if o = walk(g.q.claim, g.ev, &again, now); o.reuse == nil || o.reuse.auth == nil {
+		return nil
+	}
+	return o.reused(o.reuse, g.q.claim)
+}
+
+// reused states an earlier decision as the answer to this claim (rows E1 and E6).
+func (o *outcome) reused(d *decision, c Claim) *result {
+	row, status, old := "E1", lookleap.Passed, (&result{d.auth, d.err}).verdict()
+	if d.auth == nil {
+		row, status = "E6", lookleap.Failed
+	}
+	verdict := *old
+	verdict.Subject = fmt.Sprintf("%s for %s", hostOrURL(o.server, c), o.site)
+	verdict.Record = recordFor(d.record, c)
+	last := len(old.Checks) - 1
+	verdict.Checks = append(slices.Clone(old.Checks[:last]),
+		lookleap.Check{Requirement: row, Code: d.code, Status: status, Message: "an earlier verification stands: " + old.Summary, Until: d.until})
+	if d.auth == nil {
+		return &result{err: &lookleap.VerifyError{Verdict: &verdict, Err: d.err.Err}}
+	}
+	a := *d.auth
+	a.Cached, a.Server, a.DNSSEC, a.Verdict = true, o.server, o.dnssec, &verdict
+	return &result{auth: &a}
+}
+
+// recordFor returns a record as one about the claim of another host of the same
+// serving domain.
+func recordFor(data []byte, c Claim) []byte {
+	old, ev, err := decodeRecord(data)
+	if err != nil || old == c {
+		return data
+	}
+	s, err := ServerOf(c.URL)
+	if err != nil {
+		return data
+	}
+	return encodeRecord(c, ev, s)
+}
+
+// letStandWhileAdvertised lets an answer stand until it or the site's record
+// ends, and where processes share a cache until it has to be read again.
+func (v *Verifier) letStandWhileAdvertised(g *gathering, r *result, until time.Time) {
+	d, ok := v.memory.records.Peek(g.site)
+	if !ok || !g.q.claim.Verified.IsZero() || g.q.in.anyRateLimit() {
+		return
+	}
+	if d.until.Before(until) {
+		until = d.until
+	}
+	if most := v.clock.Now().Add(v.limits.LocalHold); v.evidence.Active() && most.Before(until) {
+		until = most
+	}
+	v.letStand(&g.q.claim, g.site, r, until)
+}
+
+// unnarrowedUntil is until when it stands that a site narrows nothing: as long
+// as what it was read from, and not at all if a source failed.
+func (g *gathering) unnarrowedUntil(now time.Time) time.Time {
+	if g.ev.DNS.Outcome != DNSAnswer && g.ev.DNS.Outcome != DNSAbsent {
+		return now
+	}
+	until := now.Add(g.ev.DNS.ttl())
+	for i := range g.ev.Exchanges {
+		x := &g.ev.Exchanges[i]
+		if x.manifest == nil || x.NoStore {
+			return now
+		}
+		if fresh := x.freshUntil(x.manifest, g.ev.DNS.ttl()); fresh.Before(until) {
+			until = fresh
+		}
+	}
+	return until
+}
+
+// Processes share evidence, not decisions, through [lookleap.Host.Cache]: each
+// process judges it again by its own rules. Tombstones say that grants from before
+// a time were withdrawn. A process reads again after LocalHold, so that what one
+// of them found out reaches all.
+
+// readShared brings the decision about a key up to date with other processes.
+func (v *Verifier) readShared(ctx context.Context, k decisionKey, now time.Time) {
+	if !v.evidence.Active() {
+		return
+	}
+	if last, ok := v.memory.sharedReads.Get(k); ok && now.Before(last.Add(v.limits.LocalHold)) && !now.Before(last) {
+		return
+	}
+	v.memory.sharedReads.Add(k, now)
+	keys := []string{tombstoneKey(k.site, "", ""), tombstoneKey(k.site, k.domain, "")}
+	if k.host != "" {
+		keys = append(keys, tombstoneKey(k.site, k.domain, k.host))
+	}
+	tombstone, _ := v.withdrawn.Newest(ctx, keys...) // an error has been reported, and grants nothing
+	own, _ := v.memory.decisions.get(k)
+	if own.grant != nil && v.withdrawn.Ends(tombstone, own.grant.checked) {
+		v.dropGrant(k, own.grant)
+		own.grant = nil
+	}
+	d := v.adopt(ctx, k, now)
+	switch {
+	case d == nil && own.grant != nil && own.grant.adopted: // the process that shared it withdrew it
+		v.dropGrant(k, own.grant)
+	case d == nil, d.auth != nil && v.withdrawn.Ends(tombstone, d.checked):
+	case own.grant != nil && !d.checked.After(own.grant.checked), own.denial != nil && !d.checked.After(own.denial.checked):
+	default:
+		if d.auth == nil {
+			w := withdrawHost
+			if d.fromQuery {
+				w = withdrawPair
+			}
+			v.memory.withdraw(w, subject{server: Server{Host: k.host, Domain: k.domain}, site: k.site})
+		}
+		v.memory.remember(k, d)
+	}
+}
+
+func (v *Verifier) dropGrant(k decisionKey, grant *decision) {
+	v.memory.forgetGrant(k, grant)
+	v.memory.generation(k.site).changes.Add(1)
+}
+
+// adopt reads the evidence of another process and judges it by the rules of this
+// one. It returns nil if there is none, or if nothing usable follows from it.
+func (v *Verifier) adopt(ctx context.Context, k decisionKey, now time.Time) *decision {
+	e, err := v.evidence.Get(ctx, k.String())
+	if err != nil {
+		return nil
+	}
+	claim, ev, err := decodeRecord(e.Value)
+	if err != nil {
+		v.evidence.Report(ctx, k.String(), fmt.Errorf("%w: %w", shared.ErrForged, err))
+		return nil
+	}
+	ev.Policy = v.rules
+	o := walk(claim, ev, nil, e.Found)
+	if o.missing != nil || o.decisionKey() != k {
+		v.evidence.Report(ctx, k.String(), shared.ErrForged)
+		return nil
+	}
+	d := o.decision(o.conclude(claim, ev, e.Found), e.Found)
+	if d == nil || !now.Before(d.until) {
+		return nil
+	}
+	d.adopted = true
+	return d
+}
+
+// tombstoneKey is where grants of a site, of a pair or of a host are withdrawn.
+func tombstoneKey(site, domain, host string) string { return site + "/" + domain + "/" + host }
+
+// announce tells other processes what a definitive no withdrew.
+func (v *Verifier) announce(ctx context.Context, o *outcome, now time.Time) {
+	if !v.withdrawn.Active() || o.withdraws == withdrawNothing {
+		return
+	}
+	key := tombstoneKey(o.site, "", "")
+	switch o.withdraws {
+	case withdrawPair:
+		key = tombstoneKey(o.site, o.server.Domain, "")
+	case withdrawHost, withdrawHostOnly:
+		key = tombstoneKey(o.site, o.server.Domain, o.server.Host)
+	}
+	v.withdrawn.Put(ctx, key, shared.Entry[struct{}]{Asked: now, Found: now}, now.Add(maxGrant))
+}
