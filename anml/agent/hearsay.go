@@ -230,62 +230,56 @@ func (h *hearsay) find(own string, f *folded, tokens *tokenRows) (found []speake
 	return found
 }
 
-// rowSet is a set of hashes that takes three octets for each and is wrong about one in
-// some thousands that is not in it: it is a row of Bloom filters, each four times as
-// large as the one before.
+// rowSet is a set of hashes that takes about five bytes for each, and is wrong about one in many
+// millions that is not in it: a wrong answer would refuse what nobody told. It keeps half of each
+// hash, in tables that are each four times as large as the one before.
 type rowSet struct {
-	filters []bloom
-	rows    int
+	tables []rowTable
+	rows   int
 }
 
-type bloom struct {
-	bits []uint64
-	left int // hashes that still fit
+// rowTable is a hash table of the lower halves of hashes, placed by the upper ones; 0 is free.
+type rowTable struct {
+	marks []uint32
+	left  int // hashes that still fit
 }
 
-const (
-	bloomFirst  = 4096 // hashes in the first filter
-	bloomBits   = 24   // for each hash
-	bloomProbes = 6
-)
+const firstRowTable = 4096 // places in the first table
 
 func (s *rowSet) add(hash uint64) {
 	if s.has(hash) {
 		return
 	}
-	last := len(s.filters) - 1
-	if last < 0 || s.filters[last].left == 0 {
-		size := bloomFirst << (2 * len(s.filters))
-		s.filters = append(s.filters, bloom{make([]uint64, size*bloomBits/64), size})
+	last := len(s.tables) - 1
+	if last < 0 || s.tables[last].left == 0 {
+		size := firstRowTable << (2 * len(s.tables))
+		s.tables = append(s.tables, rowTable{make([]uint32, size), size / 4 * 3})
 		last++
 	}
-	f := &s.filters[last]
-	f.left--
+	t := &s.tables[last]
+	place, mark := t.find(hash)
+	t.marks[place] = mark
+	t.left--
 	s.rows++
-	f.probe(hash, func(word *uint64, bit uint64) bool { *word |= bit; return true })
 }
 
 func (s *rowSet) has(hash uint64) bool {
-	for i := range s.filters {
-		if s.filters[i].probe(hash, func(word *uint64, bit uint64) bool { return *word&bit != 0 }) {
+	for i := range s.tables {
+		if place, _ := s.tables[i].find(hash); s.tables[i].marks[place] != 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// probe visits the bits of a hash, as long as the visitor goes on.
-func (f *bloom) probe(hash uint64, visit func(word *uint64, bit uint64) bool) bool {
-	at, step := uint32(hash), uint32(hash>>32)|1
-	n := uint64(len(f.bits)) * 64
-	for range bloomProbes {
-		bit := uint64(at) * n >> 32
-		if !visit(&f.bits[bit/64], 1<<(bit%64)) {
-			return false
-		}
-		at += step
+// find returns the place at which the mark of a hash is, or would be put.
+func (t *rowTable) find(hash uint64) (place int, mark uint32) {
+	mark = max(1, uint32(hash))
+	last := len(t.marks) - 1 // the number of places is a power of two
+	for place = int(hash>>32) & last; t.marks[place] != 0 && t.marks[place] != mark; {
+		place = (place + 1) & last
 	}
-	return true
+	return place, mark
 }
 
 // tokenRows says which rows of six of a value have to be told for one of its tokens
