@@ -12,53 +12,55 @@ import (
 	"github.com/lookleap/lookleap/internal/plugin"
 )
 
-// Agent is the conforming agent on one host: one per process, shared by all its
-// users' sessions. All its methods may be called from several goroutines at once.
+// Agent is a conforming ANML agent on one host. A process needs one, which all
+// sessions share. Its methods are safe for concurrent use.
 type Agent struct {
 	host     *lookleap.Host
 	verifier *anmltrust.Verifier
 	options  Options
 	plugins  plugins
-	fields   map[string]bool // that are recognised: those of section 16.3 and the host's own
+	fields   map[string]bool // recognised fields: those of section 16.3 and the host's own
 }
 
-// Options are the choices of [New]. The zero value is the draft's own choice.
+// Options configure [New]. The zero value follows the draft.
 type Options struct {
-	// Verifier decides who may speak for whom; nil: one of its own on the host.
+	// Verifier verifies which server may speak for which site. Nil makes one on the
+	// agent's host.
 	Verifier *anmltrust.Verifier
-	// Read says how documents are read. Role, Self, WellKnown, Charset and Version
-	// are filled in from the exchange.
+	// Read configures how documents are read. The agent sets Role, Self, WellKnown,
+	// Charset and Version itself.
 	Read anml.ReadOptions
 	// Fields are field names that the host recognises beyond the twelve of section
 	// 16.3. Any other field needs explicit consent, whatever its rule says.
 	Fields []string
-	// Format is the serialization to ask for and to answer in; nil: XML is
-	// preferred, and answers are in the serialization of the document.
+	// Format is the serialization to request and to send. Nil prefers XML, and sends
+	// the serialization of the document.
 	Format *anml.Format
 	// DNS adds discovery by SRV and TXT records (section 6.5.4).
 	DNS bool
-	// NeverSiteRefs leaves the documents that site-refs point to unread. It is all
-	// or nothing, whatever a document says (section 12.6).
+	// NeverSiteRefs does not read the documents that site-refs point to, in any
+	// document (section 12.6).
 	NeverSiteRefs bool
 	// SameOriginOnly refuses actions at any origin but the document's.
 	SameOriginOnly bool
-	// RefuseUnsupported refuses documents that offer no version understood here;
-	// otherwise they can be read, and none of their actions is executed.
+	// RefuseUnsupported refuses documents that offer no supported version. Without
+	// it they can be read, and their actions are not executed.
 	RefuseUnsupported bool
-	// InsecureHTTP reads documents over plain http too, through a Fetcher that does.
-	// They can be read: they are nobody's, nothing of them is verified, kept or acted
-	// on (section 13.6).
+	// InsecureHTTP also reads documents over plain http, if the Fetcher does. Such a
+	// document has no verified owner: it is not cached, and its actions are not
+	// executed (section 13.6).
 	InsecureHTTP bool
-	// SharedCache makes s-maxage count, where the pages of several users pass
-	// through one HTTP cache on their way (section 8.1.1).
+	// SharedCache obeys s-maxage. Set it if an HTTP cache on the way serves several
+	// users (section 8.1.1).
 	SharedCache bool
-	// Detectors look for prompt injection in a persona beside the built-in one.
+	// Detectors look for prompt injection in a persona, in addition to the built-in
+	// detector.
 	Detectors []Detector
 
 	Limits Limits
 }
 
-// New makes an agent on a host.
+// New returns an agent on a host. Its sessions return an error if the host is nil.
 func New(host *lookleap.Host, o Options) *Agent {
 	if o.Verifier == nil {
 		o.Verifier = anmltrust.NewVerifier(host, anmltrust.Options{})
@@ -72,32 +74,32 @@ func New(host *lookleap.Host, o Options) *Agent {
 	return a
 }
 
-// names lists the recognised fields.
+// names returns the recognised fields.
 func (a *Agent) names() []string { return slices.Concat(anml.StandardFields(), a.options.Fields) }
 
 // recognised reports whether a field is one of section 16.3 or the host's own.
 func (a *Agent) recognised(field string) bool { return a.fields[field] }
 
-// Limits bound what a document and a session may cost. A zero field takes its
-// default; a negative one is a programming error and counts as the default too.
+// Limits bound the cost of a document and of a session. A zero or negative field
+// means its default, which the comment of the field states last.
 type Limits struct {
-	Document     int           // octets of a document after decompression; 1 MiB (section 13.7)
+	Document     int           // bytes of a document after decompression; 1 MiB (section 13.7)
 	Time         time.Duration // for a document with its automatic requests, or a medium; 30 s
 	Redirects    int           // redirects followed to a document; 5 (section 6.5.1)
 	Requests     int           // automatic requests that one document may cause; 8 (section 13.7)
-	Medium       int           // octets of an image, sound or film; 8 MiB
+	Medium       int           // bytes of an image, audio or video; 8 MiB
 	SiteRefs     int           // documents read through site-refs; 5 (section 12.6)
 	Pages        int           // pages of one result without asking; 10 (section 11.5)
 	Executions   int           // actions in one session; 30 for each page's origin (section 13.4)
 	Burst        int           // actions at one origin in a row; 5
 	Interval     time.Duration // between actions after that; 2 s
-	RetryAfter   time.Duration // longest wait that is waited for and not given back as an error; 60 s
-	Tombstone    time.Duration // how long a 410 of discovery is believed, and at most a day a permanent redirect; 30 days
+	RetryAfter   time.Duration // longest wait before an automatic retry; 60 s
+	Tombstone    time.Duration // how long a 410 of discovery counts, and a permanent redirect for at most a day; 30 days
 	CachedPages  int           // pages that a session keeps; 64
-	CachedOctets int           // octets of their documents; 16 MiB
-	Lifetime     time.Duration // how long a page is used without asking at most; 24 h
+	CachedOctets int           // bytes of the documents of these pages; 16 MiB
+	Lifetime     time.Duration // longest use of a cached page without revalidation; 24 h
 	Informs      int           // informs that a session keeps, with 1.25 KiB of text each; 1,000
-	HTML         int           // octets of a page searched for links; 512 KiB
+	HTML         int           // bytes of a web page that are searched for links; 512 KiB
 }
 
 func (l Limits) withDefaults() Limits {

@@ -1,5 +1,6 @@
-// Package agent is the behaviour of a conforming ANML agent: everything that
-// draft-jeskey-anml-01 demands of an agent beyond reading the document.
+// Package agent implements a conforming ANML agent: discovery, decisions about the
+// user's data, consent, actions and records, as draft-jeskey-anml-01 requires them.
+// Package anml reads the documents, package anmltrust verifies who speaks in them.
 //
 //	agent := agent.New(host, agent.Options{})
 //	session, err := agent.NewSession(agent.User{Profile: profile})
@@ -9,28 +10,27 @@
 //	}
 //	result, err := page.Do(ctx, agent.Call{Action: "search", Args: map[string]string{"q": "tea"}})
 //
-// # Who keeps what
+// # Lifetimes
 //
-// An [Agent] is per process and holds nothing of anybody's. A [Session] is one
-// user's: profile, policy, ledger, consents, what services told (its [Context]),
-// tombstones and cached pages. A [Page] is one opened document with its parties,
-// and never changes; what a service answers is a new Page.
+// An [Agent] is shared by all users of a process and holds no user data. A [Session]
+// belongs to one user: profile, policy, ledger, consents, what services told (its
+// [Context]), remembered discoveries and cached pages. A [Page] is one opened
+// document with its parties. It never changes; the response of an action is a new
+// Page.
 //
-// # One effect, one plan
+// # One call, one plan
 //
-// Disclosing and acting are one thing here, a [Call]: the answers to the asks of
-// an action and its parameters. [Page.Do] reads and decides everything, shows
-// the user the exact values and the exact request once, writes the ledger, and
-// sends. Where the prompter suspends, it ends with a *lookleap.PendingError, and
-// [Session.Resume] commits that very plan later, in another process too, after
-// verifying trust afresh and without loading the page again.
+// Disclosing and acting are one [Call]: the answers to the asks of an action, and its
+// parameters. [Page.Do] decides, shows the user the exact values and the exact
+// request once, writes the ledger, and sends. If the prompter suspends, Do returns a
+// *lookleap.PendingError. [Session.Resume] commits that plan later, also in another
+// process. It verifies trust again and does not load the page again.
 //
-// # What a document can never do
+// # Documents never loosen a rule
 //
-// Loosen a rule. A document states what its service offers and demands; whether
-// anything about the user is told is decided by the user's policy and by asking,
-// and the default is no. Persona and all other remote text is data with a label;
-// no decision reads it.
+// A document states what its service offers and demands. The user's policy and the
+// user decide what is disclosed, and the default is no. Personas and all other remote
+// text are labelled data; no decision reads them.
 package agent
 
 import "github.com/lookleap/lookleap/anml"

@@ -15,10 +15,10 @@ import (
 	"github.com/lookleap/lookleap/internal/fetch"
 )
 
-// Open retrieves the ANML document at a URL, or takes it from memory where HTTP
-// and the document allow that (sections 6.3 and 8.1.1). Where a web page is there
+// Open returns the ANML document at a URL, from the session's cache if HTTP and the
+// document allow that (sections 6.3 and 8.1.1). Where a web page is there
 // instead, the first document that it advertises is opened (section 15.1). Every
-// error is an *lookleap.Error.
+// error is a *lookleap.Error.
 func (s *Session) Open(ctx context.Context, url string) (*Page, error) {
 	u, err := s.parseURL(url)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Session) Open(ctx context.Context, url string) (*Page, error) {
 	return nil, err
 }
 
-// parseURL gives the canonical form of a URL that a document may be read from.
+// parseURL returns the canonical form of a URL that a document may be read from.
 func (s *Session) parseURL(raw string) (domain.URL, error) {
 	if err := s.ready(); err != nil {
 		return domain.URL{}, err
@@ -63,7 +63,7 @@ func (s *Session) parseURL(raw string) (domain.URL, error) {
 	return u, nil
 }
 
-// rules are what URLs of documents have to be.
+// rules returns the rules for URLs of documents.
 func (a *Agent) rules() domain.Rules {
 	if a.options.InsecureHTTP {
 		return domain.Rules{Schemes: []string{"https", "http"}}
@@ -71,8 +71,8 @@ func (a *Agent) rules() domain.Rules {
 	return domain.Rules{}
 }
 
-// retrieve asks for a document and reads the answer, unless it is known that it
-// must not be asked for.
+// retrieve requests a document and reads the response. It sends nothing if an earlier
+// response forbids the request.
 func (s *Session) retrieve(ctx context.Context, u domain.URL) (*Page, error) {
 	ctx, cancel := s.limited(ctx, u)
 	defer cancel()
@@ -99,7 +99,7 @@ func (s *Session) retrieve(ctx context.Context, u domain.URL) (*Page, error) {
 	}
 	s.notices.reached(u)
 	page, err := s.newPage(ctx, r, a)
-	if a.wellKnown && lookleap.CodeOf(err) == lookleap.CodeMediaType { // a page in its place is as good as a 404
+	if a.wellKnown && lookleap.CodeOf(err) == lookleap.CodeMediaType { // a web page there counts as a 404
 		e := &lookleap.Error{Code: CodeNoANML, Subject: shown(r.URL), Err: withStatus(r, err)}
 		s.memory.absent(u, &r.Freshness, e)
 		err = e
@@ -107,7 +107,7 @@ func (s *Session) retrieve(ctx context.Context, u domain.URL) (*Page, error) {
 	return s.keep(u, page, r, from, err)
 }
 
-// keep keeps a page that may be used again.
+// keep caches a page that may be used again.
 func (s *Session) keep(u domain.URL, page *Page, r *fetch.Response, from begun, err error) (*Page, error) {
 	if err != nil {
 		s.pages.drop(u)
@@ -117,8 +117,8 @@ func (s *Session) keep(u domain.URL, page *Page, r *fetch.Response, from begun, 
 	return page, nil
 }
 
-// refused judges an exchange that gave no document, and tells the user what they
-// should know of it (sections 11.3 and 11.4).
+// refused returns the error of an exchange without a document, and notifies the user
+// if necessary (sections 11.3 and 11.4).
 func (s *Session) refused(ctx context.Context, u domain.URL, r *fetch.Response, err error) error {
 	if over := ended(ctx, shown(u)); over != nil {
 		return over
@@ -128,14 +128,14 @@ func (s *Session) refused(ctx context.Context, u domain.URL, r *fetch.Response, 
 	return e
 }
 
-// absence is why an exchange gave no document. What follows from it for later ones
-// is remembered (section 6.5.1).
+// absence returns why an exchange had no document, and remembers what that means for
+// later requests (section 6.5.1).
 func (s *Session) absence(ctx context.Context, u domain.URL, r *fetch.Response, err error) *lookleap.Error {
 	place := isWellKnown(u)
 	if err != nil {
 		e := fail(u.String(), err, "the document could not be retrieved")
 		if place && e.Code == CodeGone && !sameOrigin(err, u) {
-			e.Code = CodeNoANML // what another origin says of itself
+			e.Code = CodeNoANML // another origin speaks only of itself
 		}
 		return e
 	}
@@ -153,15 +153,15 @@ func (s *Session) absence(ctx context.Context, u domain.URL, r *fetch.Response, 
 	return e
 }
 
-// sameOrigin reports whether an error of ours is about a URL of this origin.
+// sameOrigin reports whether an error is about a URL of this origin.
 func sameOrigin(err error, u domain.URL) bool {
 	var e *lookleap.Error
 	return errors.As(err, &e) && strings.HasPrefix(e.Subject, u.Origin()+"/")
 }
 
-// gone is a 410 at a place of discovery. It holds for the URL that said so, and
-// for the one asked for when both are of one origin; another origin cannot say
-// that this one has given up ANML.
+// gone returns the error of a 410 at a place of discovery, and remembers it for the URL
+// that returned it. It also counts for the requested URL if both have one origin:
+// another origin cannot say that this one no longer has ANML.
 func (s *Session) gone(ctx context.Context, u domain.URL, r *fetch.Response) *lookleap.Error {
 	var err error
 	if r.URL.Scheme() == "https" {
@@ -180,17 +180,17 @@ func (s *Session) gone(ctx context.Context, u domain.URL, r *fetch.Response) *lo
 	return e
 }
 
-// limited bounds retrieving and reading a document, its automatic requests
-// included (section 13.7).
+// limited bounds the time for retrieving and reading a document, including its
+// automatic requests (section 13.7).
 func (s *Session) limited(ctx context.Context, u domain.URL) (context.Context, context.CancelFunc) {
 	limit := s.agent.options.Limits.Time
 	return context.WithTimeoutCause(ctx, limit, &lookleap.Error{Code: lookleap.CodeTimeout, Subject: shown(u),
 		Message: "the document was not retrieved and read within " + limit.String()})
 }
 
-// request is the request for a document at a URL (sections 6.3, 6.5.1 and 7.4).
-// It follows redirects, except to what is gone, and says nothing about the user
-// or the agent's task.
+// request returns the request for a document at a URL (sections 6.3, 6.5.1 and 7.4).
+// It follows redirects, except to documents that are gone, and contains nothing about
+// the user or the agent's task.
 func (s *Session) request(ctx context.Context, u domain.URL) *fetch.Request {
 	o := s.agent.options
 	return &fetch.Request{
@@ -204,7 +204,7 @@ func (s *Session) request(ctx context.Context, u domain.URL) *fetch.Request {
 	}
 }
 
-// accept is the Accept header field of every request for documents.
+// accept returns the Accept header field of every request for documents.
 func (a *Agent) accept() string {
 	preferred := anml.XML
 	if a.options.Format != nil {
@@ -213,18 +213,18 @@ func (a *Agent) accept() string {
 	return anml.Accept(preferred)
 }
 
-// arrival is what newPage has to know about an answer beside the answer itself.
+// arrival describes the request of a response that newPage reads.
 type arrival struct {
 	requested string // the URL asked for first
 	wellKnown bool   // it was /.well-known/anml
-	action    bool   // it answers an action: no generic media types, never stored
+	action    bool   // it is the response of an action: no generic media types, never cached
 	siteRef   bool   // it was read through a site-ref: its own site-refs are not followed
 
 	budget *fetch.Budget // that it shares with the document that caused it; nil: one of its own
 }
 
-// newPage reads an answer as a document, finds out who speaks in it, and lets
-// the session's context receive what it tells. Its errors are *lookleap.Error.
+// newPage reads a response as a document, verifies who speaks in it, and adds what it
+// tells to the session's context. Every error is a *lookleap.Error.
 func (s *Session) newPage(ctx context.Context, r *fetch.Response, a arrival) (*Page, error) {
 	doc, err := s.read(ctx, r, a)
 	if err != nil {
@@ -233,8 +233,8 @@ func (s *Session) newPage(ctx context.Context, r *fetch.Response, a arrival) (*P
 	return s.admit(ctx, r, a, doc, lookleap.Digest(r.Body), len(r.Body))
 }
 
-// read picks the codec by the media type alone, and infers the role: whatever an
-// agent receives is a service document (sections 6.3, 7 and 8.1).
+// read chooses the serialization by the media type alone. An agent only receives
+// service documents (sections 6.3, 7 and 8.1).
 func (s *Session) read(ctx context.Context, r *fetch.Response, a arrival) (*anml.Document, error) {
 	if r.MediaType == "" {
 		return nil, &lookleap.Error{Code: lookleap.CodeMediaType, Subject: shown(r.URL), Message: "the response has no media type",
@@ -253,7 +253,7 @@ func (s *Session) read(ctx context.Context, r *fetch.Response, a arrival) (*anml
 	o.AcceptGenericTypes = !a.action && (o.AcceptGenericTypes || a.wellKnown)
 	_, own := anml.FormatOf(r.MediaType)
 	if !own {
-		o.AcceptMissingNamespace = false // the root has to prove what the type does not say
+		o.AcceptMissingNamespace = false // a generic media type needs the namespace as proof
 	}
 	o.Charset, o.Version = "", ""
 	doc, err := anml.Parse(r.Header.Get("Content-Type"), r.Body, o)
@@ -274,7 +274,7 @@ func (s *Session) read(ctx context.Context, r *fetch.Response, a arrival) (*anml
 		}
 	case e.Code == anml.CodeVersion:
 		s.notices.tellOnce(ctx, "version "+r.URL.String()+" "+lookleap.Digest(r.Body), Notice{Kind: NoticeUnsupported, Code: e.Code, Origin: r.URL.Origin(),
-			Text: "The service's document is of a version of ANML that is not understood; " + anml.Version + " is."})
+			Text: "The service's document is of a version of ANML that is not supported; " + anml.Version + " is."})
 	default:
 		s.notices.tellOnce(ctx, "invalid "+r.URL.String()+" "+lookleap.Digest(r.Body), Notice{Kind: NoticeInvalid, Code: e.Code, Origin: r.URL.Origin(),
 			Text: "The service returned an invalid document."})
@@ -282,7 +282,8 @@ func (s *Session) read(ctx context.Context, r *fetch.Response, a arrival) (*anml
 	return nil, e
 }
 
-// admit makes the page of a document: who speaks in it, and what it tells.
+// admit returns the page of a document: it verifies who speaks in it, and adds what it
+// tells to the context.
 func (s *Session) admit(ctx context.Context, r *fetch.Response, a arrival, doc *anml.Document, digest string, octets int) (*Page, error) {
 	p := &Page{
 		session: s, doc: doc, url: r.URL, digest: digest,
@@ -306,7 +307,7 @@ func (s *Session) admit(ctx context.Context, r *fetch.Response, a arrival, doc *
 		if over := ended(ctx, shown(r.URL)); over != nil {
 			return nil, over
 		}
-		return nil, fail(shown(r.URL), err, "it could not be found out who speaks in the document")
+		return nil, fail(shown(r.URL), err, "who speaks in the document could not be verified")
 	}
 	if !a.siteRef {
 		p.refs = p.followRefs(ctx)
@@ -319,12 +320,12 @@ func (s *Session) admit(ctx context.Context, r *fetch.Response, a arrival, doc *
 		if over := ended(ctx, shown(r.URL)); over != nil {
 			return nil, over
 		}
-		return nil, fail(shown(r.URL), err, "what the document tells could not be taken up")
+		return nil, fail(shown(r.URL), err, "what the document tells could not be recorded")
 	}
 	return p, nil
 }
 
-// shown is a URL for messages: without its query, which may hold secrets.
+// shown returns a URL for messages, without its query, which may hold secrets.
 func shown(u domain.URL) string {
 	text, _, _ := strings.Cut(u.String(), "?")
 	return text

@@ -16,33 +16,33 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// Page is one opened document: what it says, who says which part, and what may
-// be done with it. It never changes and may be used from several goroutines.
+// Page is one opened document: what it says, who says which part, and what may be done
+// with it. A Page never changes and is safe for concurrent use.
 type Page struct {
 	session *Session
 	doc     *anml.Document
 	url     domain.URL       // final, after redirects
 	server  anmltrust.Server // who delivered it: section 3
-	digest  string           // lookleap.Digest of the octets received
+	digest  string           // lookleap.Digest of the bytes received
 	opened  opened
 	parties []Party
 	refs    []SiteRef
-	who     identity      // what else is known about who speaks
+	who     identity      // findings and personas of those who speak
 	budget  *fetch.Budget // automatic requests that the document may still cause
 	bySite  *sync.Map     // *siteRules of the sites that were decided about
-	result  *result       // how far the result was read that it is a page of, where a Pager read it
+	result  *result       // progress of the Pager that read the page, if any
 }
 
-// opened is how a document came, as far as rules depend on it.
+// opened describes how a document was received, as far as rules depend on it.
 type opened struct {
 	requested string        // URL asked for
 	wellKnown bool          // asked for at /.well-known/anml, and not redirected to another domain
-	insecure  bool          // came over plain http, or nobody knows over what: nothing of it is anybody's
-	received  time.Time     // when the answer was complete
-	base      time.Time     // what lifetimes count from: received less the answer's age
-	noStore   bool          // nothing of it may be kept
-	lifetime  time.Duration // how long HTTP and the document let it be used; see limited
-	limited   bool          // a lifetime was given
+	insecure  bool          // came over plain http or an unknown connection: no party is verified
+	received  time.Time     // when the response was complete
+	base      time.Time     // start of lifetimes: received minus the response's age
+	noStore   bool          // it must not be cached
+	lifetime  time.Duration // how long HTTP and the document allow its use; see limited
+	limited   bool          // HTTP or the document states a lifetime
 	accept    *anml.Format  // what the service said that it prefers to receive (section 11.1)
 
 	octets     int                // received
@@ -52,8 +52,7 @@ type opened struct {
 	findings   []lookleap.Finding // about how it came
 }
 
-// ready returns an error unless a session opened the page. Without one it is empty:
-// it says nothing, is nobody's and can do nothing.
+// ready returns an error unless a session opened the page. Other pages are empty.
 func (p *Page) ready() error {
 	if p == nil || p.session == nil {
 		return missing("there is no page", "open it with Session.Open or Session.Discover")
@@ -61,67 +60,65 @@ func (p *Page) ready() error {
 	return nil
 }
 
-// Document is the document as it was read. All its text is untrusted.
+// Document returns the document as it was read. All its text is untrusted.
 func (p *Page) Document() *anml.Document { return zero.Or(p).doc }
 
-// URL is where the document came from, after redirects.
+// URL returns the URL of the document, after redirects.
 func (p *Page) URL() string { return zero.Or(p).url.String() }
 
-// ServingDomain is the registrable domain of the host that delivered the
-// document: the party that speaks wherever no other one was verified.
+// ServingDomain returns the registrable domain of the host that served the document.
+// It speaks wherever no other party was verified.
 func (p *Page) ServingDomain() string { return zero.Or(p).server.Domain }
 
-// Trace tells where the document was looked for before it was found, in order,
-// ending with the place where it was; nothing where it was opened by its URL
-// (section 6.5).
+// Trace returns where the document was looked for, in order; the last attempt found
+// it. It is empty for a document that was opened by its URL (section 6.5).
 func (p *Page) Trace() []Attempt { return slices.Clone(zero.Or(p).opened.trace) }
 
-// Findings lists what somebody should know of how the document came and who
-// claims to speak in it: hints that it may come from somebody else than it seems,
-// plain http, contradictory claims. What is wrong in the document itself is in
-// Document().Findings().
+// Findings returns findings about how the document was received and who claims to speak
+// in it: signs of impersonation, plain http, contradictory claims. Findings about the
+// document itself are in Document().Findings().
 func (p *Page) Findings() []lookleap.Finding {
 	p = zero.Or(p)
 	return append(slices.Clone(p.opened.findings), p.who.findings...)
 }
 
-// OffersJSON reports whether the service says, by Accept-Patch or Alternates, that
-// it has documents in JSON too. It is a hint; nothing depends on it (section 7.4).
+// OffersJSON reports whether the service says, by Accept-Patch or Alternates, that it
+// also has documents in JSON. It is a hint; nothing depends on it (section 7.4).
 func (p *Page) OffersJSON() bool { return zero.Or(p).opened.offersJSON }
 
-// Parties lists who speaks in the document, the serving domain included, in the
+// Parties returns who speaks in the document, including the serving domain, in the
 // order of the document.
 func (p *Page) Parties() []Party { return append([]Party(nil), zero.Or(p).parties...) }
 
-// Decide says what would become of each ask of the document now: answered,
-// asked about, or refused, and why. It asks nobody, discloses nothing and
-// records nothing (sections 8.4, 8.7.2 and 13.2).
+// Decide returns what would happen to each ask of the document now: it would be
+// answered, shown to the user, or refused, and why. Decide does not ask the user,
+// discloses nothing and records nothing (sections 8.4, 8.7.2 and 13.2).
 func (p *Page) Decide(ctx context.Context) []Decision { return p.decide(ctx) }
 
-// Flow is a site's workflow as an agent understands it (section 9.2): what steps
-// there are, where the interaction is, and what can be reached from there. It is
-// advice on what to do next; nothing is executed because of it.
+// Flow is a site's workflow (section 9.2): its steps, the current one, and which can
+// be reached from there. It is advice on what to do next; nothing is executed because
+// of it.
 type Flow struct {
-	Steps   []FlowStep // in the order of the document, which makes no edges
-	Current string     // id of the current step; "" where the position is unknown: it is never inferred (section 11.4)
-	Err     error      // why there is a flow but none to use: its steps form a circle
+	Steps   []FlowStep // in the order of the document, which does not connect them
+	Current string     // id of the current step; "" if the document does not state it (section 11.4)
+	Err     error      // why the flow cannot be used: its steps form a circle
 }
 
 // FlowStep is one step of a [Flow].
 type FlowStep struct {
 	ID        string
 	Label     string // untrusted
-	Condition string // untrusted, for people: nothing evaluates it
+	Condition string // untrusted, for people; it is not evaluated
 	Status    anml.StepStatus
 	Required  bool
-	Next      string // id of the step that follows, "" for none
-	Action    string // id of the action to call, "" where the step names none that can be executed
-	Reachable bool   // it is the current step, or follows it along next
+	Next      string // id of the step that follows, if any
+	Action    string // id of the action to call; "" if there is none that can be executed
+	Reachable bool   // it is the current step, or follows it
 }
 
-// Flow reads the workflow of a site of the document, "" for a single-site one. It
-// is empty where there is none. The flow of a site that was not verified is the
-// serving domain's word, and names none of that site's actions.
+// Flow returns the workflow of a site of the document; "" means the site of a
+// single-site document. It is empty if the site has no workflow. The workflow of an
+// unverified site counts as the serving domain's, and names no actions of that site.
 func (p *Page) Flow(site string) Flow {
 	p = zero.Or(p)
 	for container := range p.doc.Containers() {
@@ -133,7 +130,7 @@ func (p *Page) Flow(site string) Flow {
 	return Flow{}
 }
 
-// flowOf reads a flow; callable says that the actions of its site are.
+// flowOf returns the flow of a site; callable says whether its actions can be called.
 func flowOf(site anml.Site, callable bool) Flow {
 	state := site.State()
 	f := Flow{Err: state.FlowError()}
@@ -158,14 +155,14 @@ func flowOf(site anml.Site, callable bool) Flow {
 	return f
 }
 
-// versions tells the user of a document that is of a newer version, or offers none
-// that is understood, once for each document; and refuses the latter where the
-// host wants that (section 8.1).
+// versions notifies the user, once for each document, of a newer or unsupported version.
+// It returns an error for an unsupported one if [Options.RefuseUnsupported] is set
+// (section 8.1).
 func (p *Page) versions(ctx context.Context) error {
 	if newer(p.doc.Version()) {
 		p.session.notices.tellOnce(ctx, "newer "+p.url.String()+" "+p.digest, Notice{
 			Kind: NoticeNewerVersion, Code: anml.CodeNewVersion, Origin: p.url.Origin(),
-			Text: "The service's document is of version " + plaintext.Quote(p.doc.Version(), maxVersion) + " of ANML, which is newer than " + anml.Version + "; it is read as far as it is understood.",
+			Text: "The service's document is of version " + plaintext.Quote(p.doc.Version(), maxVersion) + " of ANML, which is newer than " + anml.Version + "; unknown parts of it are ignored.",
 		})
 	}
 	err := p.unsupported()
@@ -181,16 +178,15 @@ func (p *Page) versions(ctx context.Context) error {
 	return nil
 }
 
-// executable says why no action of the document may be executed, and no answer
-// sent, or nil: it offers no version that is understood (section 8.1), or nobody
-// knows whose it is (section 13.6).
+// executable returns an error if no action of the document may be executed: it supports
+// no implemented version (section 8.1), or its server was not verified (section 13.6).
 func (p *Page) executable() error {
 	if err := p.ready(); err != nil {
 		return err
 	}
 	if p.opened.insecure {
 		return &lookleap.Error{Code: lookleap.CodeInsecureTransport, Subject: p.location(),
-			Message: "the document came from a server that nobody verified, so nothing of it is executed"}
+			Message: "the document came from an unverified server, so its actions are not executed"}
 	}
 	if err := p.unsupported(); err != nil {
 		return err
@@ -198,7 +194,7 @@ func (p *Page) executable() error {
 	return nil
 }
 
-// unsupported is the error about a document that offers no version understood here.
+// unsupported returns an error if the document supports no implemented version.
 func (p *Page) unsupported() *lookleap.Error {
 	if p.doc.Executable() {
 		return nil
@@ -209,11 +205,11 @@ func (p *Page) unsupported() *lookleap.Error {
 		offered = plaintext.Quote(strings.Join(shown, ", "), 5*maxVersion)
 	}
 	return &lookleap.Error{Code: anml.CodeNoVersion, Subject: p.location(),
-		Message: "the document supports the versions " + offered + " of ANML and " + anml.Version + " is implemented, so nothing of it is executed"}
+		Message: "the document supports the versions " + offered + " of ANML and " + anml.Version + " is implemented, so its actions are not executed"}
 }
 
-// otherMajor reports whether the document is of another major version. Then every
-// action is confirmed, and every disclosure needs explicit consent.
+// otherMajor reports whether the document has another major version. Then the user
+// confirms every action, and every disclosure needs explicit consent.
 func (p *Page) otherMajor() bool {
 	own, _, _ := strings.Cut(anml.Version, ".")
 	major, _, _ := strings.Cut(p.doc.Version(), ".")
@@ -223,8 +219,8 @@ func (p *Page) otherMajor() bool {
 // maxVersion is how much of a version is shown.
 const maxVersion = 20
 
-// newer reports whether a version is above the one implemented. One that is no
-// version counts as newer, since it is not known.
+// newer reports whether a version is above the implemented one. Malformed versions
+// count as newer.
 func newer(version string) bool {
 	if version == anml.Version {
 		return false
@@ -253,7 +249,7 @@ func compareNumbers(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// sentence makes a reason a sentence.
+// sentence returns a message as a sentence.
 func sentence(reason string) string {
 	return strings.ToUpper(reason[:1]) + reason[1:] + "."
 }

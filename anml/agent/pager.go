@@ -223,7 +223,7 @@ func (g *Pager) stop() {
 func (r *result) blocked() error {
 	switch {
 	case r.Bad != "":
-		return &lookleap.Error{Code: lookleap.CodeBadURL, Subject: r.Origin, Message: "the next page has no usable Subject: " + r.Bad}
+		return &lookleap.Error{Code: lookleap.CodeBadURL, Subject: r.Origin, Message: "the next page has no usable URL: " + r.Bad}
 	case r.Foreign != "":
 		return &lookleap.Error{Code: CodePageForeign, Subject: withoutQuery(r.Foreign)}
 	case r.Next == "":

@@ -10,28 +10,28 @@ import (
 	"github.com/lookleap/lookleap/anmltrust"
 )
 
-// Party is somebody who speaks in a document: the serving domain, or a site that
-// the document claims to speak for.
+// Party is a domain that speaks in a document: the serving domain, or a site that the
+// document claims to speak for.
 type Party struct {
 	Domain        string                   // normalised
-	Serving       bool                     // it delivered the document
-	Tier          anmltrust.Tier           // of the serving party for this domain, when the document was read
-	Authorization *anmltrust.Authorization // nil: Tier 0, or the serving domain where it claims nothing
-	Err           error                    // why it is Tier 0, or nil
+	Serving       bool                     // it served the document
+	Tier          anmltrust.Tier           // of the server for this domain, when the document was read
+	Authorization *anmltrust.Authorization // nil for Tier 0, and for a serving domain without a claim
+	Err           error                    // why the Tier is 0, or nil
 	form          anmltrust.Form
-	site          anml.Site // whose sections these are; absent: nobody's
-	claimed       bool      // the document names the party; else its sections are the server's own
+	site          anml.Site // whose sections these are; may be absent
+	claimed       bool      // the document names the party; otherwise its sections are the server's own
 }
 
-// identity is what a page knows about who speaks, beside its parties.
+// identity is what a page knows about its parties.
 type identity struct {
 	findings []lookleap.Finding // about the claims
 	personas []*vetted          // one for each party that has a persona of its own
 }
 
-// identify finds out who speaks in the document and verifies every claim
-// (sections 12.1 to 12.8), within the document's budget of requests. The only
-// error is that ctx ended: everything else is Tier 0 for the site concerned.
+// identify verifies every claim of the document to speak for a site (sections 12.1 to
+// 12.8), within the document's budget of requests. It returns an error only if ctx
+// ended: a failed verification is Tier 0 for the site.
 func (p *Page) identify(ctx context.Context) error {
 	outcomes, findings := p.session.trust.VerifyDocument(ctx, p.claims(), p.budget)
 	if err := ctx.Err(); err != nil {
@@ -48,8 +48,8 @@ func (p *Page) identify(ctx context.Context) error {
 	return p.vetPersonas(ctx)
 }
 
-// claims restates what the document says about sites for anmltrust. Claims that
-// contradict one another are handed on as a contradiction.
+// claims returns the document's claims as anmltrust verifies them. It passes on
+// claims that contradict each other.
 func (p *Page) claims() anmltrust.Document {
 	d := anmltrust.Document{URL: p.url.String(), Response: p.doc.Role() == anml.RoleAgentResponse}
 	if p.doc.Multi() {
@@ -69,7 +69,7 @@ func (p *Page) claims() anmltrust.Document {
 	return d
 }
 
-// assemble makes a party of each outcome, and of the serving domain where the
+// assemble returns a party for each outcome, and one for the serving domain if the
 // document does not name it.
 func (p *Page) assemble(outcomes []anmltrust.Outcome) []Party {
 	serving := Party{Domain: p.server.Domain, Serving: true, Tier: anmltrust.Self}
@@ -106,8 +106,8 @@ func (p *Page) assemble(outcomes []anmltrust.Outcome) []Party {
 	return parties
 }
 
-// serving is the party that delivered the document: it speaks wherever no other
-// one was verified.
+// serving returns the party that served the document. It speaks wherever no other party
+// was verified.
 func (p *Page) serving() Party {
 	for _, party := range p.parties {
 		if party.Domain == p.server.Domain {
@@ -117,7 +117,7 @@ func (p *Page) serving() Party {
 	return Party{Domain: p.server.Domain, Serving: true}
 }
 
-// partyOf finds the party whose site element, or single-site document, it is.
+// partyOf returns the party of a site element or single-site document.
 func (p *Page) partyOf(site anml.Site) (Party, bool) {
 	for _, party := range p.parties {
 		if party.site.Element() != "" && party.site.Same(site.Node) {
@@ -127,13 +127,12 @@ func (p *Page) partyOf(site anml.Site) (Party, bool) {
 	return Party{}, false
 }
 
-// owner tells whose a section of a site in this document is at a time: the
-// domain that speaks, and how far it counts (rows X1 to X5 and X9 of section
-// 12's procedure). OfSite is an assertion of the party's that was verified;
-// OfServer is the serving domain's own content, whatever the document calls it.
-// Dropped sections are not used: the party is then the one that they pretend to
-// come from. Constraints and rights restrict whatever this says: see foreignRules
-// and [Page.usage].
+// owner returns the party that a section of a site belongs to at a time, and how it
+// counts (rows X1 to X5 and X9 of docs/trust-procedure.md). OfSite is a verified
+// assertion of the party. OfServer is the serving domain's own content, no matter what
+// the document calls it. Dropped sections are not used; the party is the claimed one.
+// Constraints and rights also restrict sections that are not the site's: see
+// foreignRules and [Page.usage].
 func (p *Page) owner(site anml.Site, section anmltrust.Section, now time.Time) (Party, anmltrust.Attribution) {
 	party, ok := p.partyOf(site)
 	switch {
@@ -145,7 +144,7 @@ func (p *Page) owner(site anml.Site, section anmltrust.Section, now time.Time) (
 	return p.attributed(party, anmltrust.Attribute(party.Authorization, party.form, section, now))
 }
 
-// attributed names the domain that an attribution means.
+// attributed returns the party that an attribution means.
 func (p *Page) attributed(party Party, a anmltrust.Attribution) (Party, anmltrust.Attribution) {
 	if a == anmltrust.OfServer {
 		return p.serving(), a
@@ -153,11 +152,11 @@ func (p *Page) attributed(party Party, a anmltrust.Attribution) (Party, anmltrus
 	return party, a
 }
 
-// location is the document's URL without its query, for logs.
+// location returns the document's URL without its query.
 func (p *Page) location() string { return p.url.Origin() + p.url.Path() }
 
-// alarming tells the outcomes of a verification that look like an attack from
-// those that look like an absence.
+// alarming reports whether the outcome of a verification looks like an attack and not
+// like an absence.
 func alarming(code lookleap.Code) bool {
 	switch code {
 	case lookleap.CodeDNSSECBogus, anmltrust.CodeQueryTLS, anmltrust.CodeManifestTLS, anmltrust.CodeManifestSiteMismatch, anmltrust.CodeManifestRollback:
@@ -166,7 +165,7 @@ func alarming(code lookleap.Code) bool {
 	return false
 }
 
-// alarm tells the user, once in a session, of a verification that ended so.
+// alarm notifies the user, once in a session, of a verification with an alarming outcome.
 func (p *Page) alarm(ctx context.Context, party Party) {
 	code := lookleap.CodeOf(party.Err)
 	if party.Err == nil || !alarming(code) {
@@ -174,12 +173,12 @@ func (p *Page) alarm(ctx context.Context, party Party) {
 	}
 	p.session.notices.tellOnce(ctx, fmt.Sprintf("trust %s %s %s", code, p.server.Domain, party.Domain), Notice{
 		Kind: NoticeSecurity, Code: code, Origin: p.url.Origin(),
-		Text: fmt.Sprintf("Whether %s may speak for %s could not be verified safely: %s. Nothing in the document counts as said by %s.", p.server.Domain, party.Domain, code.Title(), party.Domain),
+		Text: fmt.Sprintf("Whether %s may speak for %s could not be verified: %s. No part of the document counts as a statement of %s.", p.server.Domain, party.Domain, code.Title(), party.Domain),
 	})
 }
 
-// ownerOfAsk is [Page.owner] for the asks of a site: at Tier 1 none is the
-// site's, even where knowledge is in scope (section 12.1).
+// ownerOfAsk is [Page.owner] for the asks of a site. At Tier 1 they are not the site's,
+// even if knowledge is in scope (section 12.1).
 func (p *Page) ownerOfAsk(site anml.Site, now time.Time) (Party, anmltrust.Attribution) {
 	party, a := p.owner(site, anmltrust.Knowledge, now)
 	if a == anmltrust.OfSite && !party.Authorization.PermitsAsk(now) {
@@ -188,8 +187,8 @@ func (p *Page) ownerOfAsk(site anml.Site, now time.Time) (Party, anmltrust.Attri
 	return party, a
 }
 
-// ownerOfInform is [Page.owner] for an inform of a site: at Tier 1 only public
-// ones are the site's.
+// ownerOfInform is [Page.owner] for an inform of a site. At Tier 1 only public informs
+// are the site's.
 func (p *Page) ownerOfInform(site anml.Site, inform anml.Inform, now time.Time) (Party, anmltrust.Attribution) {
 	party, a := p.owner(site, anmltrust.Knowledge, now)
 	if a == anmltrust.OfSite && !party.Authorization.PermitsInform(inform.Confidentiality().String(), now) {
@@ -198,24 +197,23 @@ func (p *Page) ownerOfInform(site anml.Site, inform anml.Inform, now time.Time) 
 	return party, a
 }
 
-// beyond is whose a part of a section is that the tier cuts out of it: what a
-// section out of scope would be.
+// beyond returns the owner of a part that the tier does not permit: the owner of a
+// section that is out of scope.
 func (p *Page) beyond(party Party) (Party, anmltrust.Attribution) {
 	return p.attributed(party, anmltrust.Attribute(nil, party.form, anmltrust.Knowledge, time.Time{}))
 }
 
-// foreignRules reports whether the constraints of a site come from somebody else
-// than whoever would be told. Then they still restrict, and permit nothing: a
-// field that they leave free is one that needs explicit consent (row X6).
+// foreignRules reports whether the constraints of a site come from another party than
+// the recipient. Such constraints can only restrict: a field that they leave free
+// needs explicit consent (row X6).
 func (p *Page) foreignRules(site anml.Site, told Party, now time.Time) bool {
 	from, a := p.owner(site, anmltrust.Constraints, now)
 	return a == anmltrust.Dropped || from.Domain != told.Domain
 }
 
-// usage is what may be done with an element of a section of a site. Limits count
-// whoever wrote them; beside a footer, where rights are stated, that does not come
-// from the owner of the section nothing permits more than display (row X6,
-// section 14.4).
+// usage returns what may be done with an element of a section of a site. Limits count
+// no matter who wrote them. If the footer, which states rights, is not from the owner
+// of the section, only display is permitted (row X6, section 14.4).
 func (p *Page) usage(site anml.Site, section anmltrust.Section, element anml.Node, now time.Time) anml.Usage {
 	u := element.Usage()
 	owner, a := p.owner(site, section, now)

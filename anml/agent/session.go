@@ -16,10 +16,9 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// Session is one user's run of an agent. What a session learns or remembers is
-// that user's and reaches no other session, except through the [Store] and the
-// [DisclosureLedger] that the host gave it. All its methods may be called from several
-// goroutines at once; no lock is held while a user is asked.
+// Session is the agent of one user. What it learns and remembers stays in it, except
+// for what it writes to the user's [Store] and [DisclosureLedger]. Its methods are
+// safe for concurrent use; no lock is held while the user is asked.
 type Session struct {
 	agent *Agent
 	user  User
@@ -38,42 +37,41 @@ type Session struct {
 	gate     *gate     // when which action may be sent
 }
 
-// User is whom a session acts for, as the host knows them. The zero User has no
-// data and agrees to nothing.
+// User is the user of a session, as the host knows them. The zero User has no data
+// and has agreed to nothing.
 type User struct {
-	// ID names the user among all users of the host: an account number, say. It is
-	// never sent or recorded. A plan that was suspended in one user's session is
-	// refused in a session with another ID or LedgerKey. Set it wherever one host
-	// serves several users; without both, plans of all users look alike.
+	// ID identifies the user among all users of the host, for example an account
+	// number. It is never sent or recorded. A plan that was suspended in one user's
+	// session is refused in a session with another ID or LedgerKey. Set it if one host
+	// serves several users: without ID and LedgerKey, any session resumes any plan.
 	ID string
-	// Profile is the user's data; nil: none.
+	// Profile is the user's data. Nil means no data.
 	Profile Profile
-	// Policy is the user's standing will; nil: ask about everything.
+	// Policy holds the user's standing rules. Nil asks about everything.
 	Policy *UserPolicy
-	// Ledger records every disclosure and refusal; nil: one in memory.
+	// Ledger records every disclosure and refusal. Nil records in memory.
 	Ledger DisclosureLedger
-	// LedgerKey is a secret of the user's: with it, entries of the ledger carry a
-	// keyed hash of the value that was told. Nil: nothing of a value is recorded.
+	// LedgerKey is a secret of the user. With it, ledger entries hold a keyed hash of
+	// the disclosed value. Nil records nothing about values.
 	LedgerKey []byte
-	// Store keeps what outlives the session: tombstones, moved URIs, refused
-	// domains, consents, informs that may be stored; nil: nothing does.
+	// Store keeps what outlives the session: documents that are gone or moved, refused
+	// domains, consents, and informs that may be stored. Nil keeps nothing.
 	Store Store
-	// Notify is told what the user should know, besides [Session.Notices]. What it
-	// is told about waits for it, for 2 seconds at most, so it returns soon and calls
-	// nothing of the session.
+	// Notify receives what the user should know; [Session.Notices] lists the same. The
+	// operation waits up to 2 seconds for it. It must not call the session.
 	Notify func(context.Context, Notice)
-	// Authenticate shows that the user is present and is who they are, for fields
-	// whose rule demands it (section 16.6); nil: nobody can.
+	// Authenticate verifies that the user is present and who they are, for fields
+	// whose rule requires it (section 16.6). Nil refuses these fields.
 	Authenticate func(ctx context.Context, reason string) error
-	// Language is the user's preferred language as a BCP 47 tag; it is never sent
-	// by itself (section 8.8.2).
+	// Language is the user's preferred language as a BCP 47 tag. It is not sent
+	// (section 8.8.2).
 	Language string
-	// Persona is what ranks above the personas of services (section 8.8).
+	// Persona overrides the personas of services (section 8.8).
 	Persona PersonaPolicy
 }
 
-// NewSession starts a session. It returns an error if the agent has no host, or if the
-// user's store fails.
+// NewSession returns a session for a user. It returns an error if the agent has no
+// host or the user's store fails. Close the session after use.
 func (a *Agent) NewSession(u User) (*Session, error) {
 	if a == nil || a.host == nil {
 		return nil, missing("the agent has no host", "make it with New")
@@ -106,8 +104,7 @@ func (a *Agent) NewSession(u User) (*Session, error) {
 	return s, nil
 }
 
-// ready returns an error unless [Agent.NewSession] made the session. Every method that
-// does something calls it first.
+// ready returns an error unless [Agent.NewSession] made the session.
 func (s *Session) ready() error {
 	if s == nil || s.agent == nil {
 		return missing("there is no session", "make it with Agent.NewSession")
@@ -115,7 +112,7 @@ func (s *Session) ready() error {
 	return nil
 }
 
-// during is [life.during] for a session that is ready.
+// during returns a context that ends with ctx or the session; done releases it.
 func (s *Session) during(ctx context.Context) (_ context.Context, done func(), err error) {
 	if err := s.ready(); err != nil {
 		return nil, nil, err
@@ -132,17 +129,16 @@ func (s *Session) now() time.Time {
 	return s.clock.Now()
 }
 
-// clockStepped moves what the session waits for back with the clock: a wait
-// neither begins again nor becomes longer. Kept pages and consents look for steps
-// of the clock themselves.
+// clockStepped moves waiting times back with the clock, so that no wait restarts or
+// becomes longer. Cached pages and consents watch for steps of the clock themselves.
 func (s *Session) clockStepped(back time.Duration) {
 	s.gate.moveBack(back)
 	s.memory.moveBack(back)
 }
 
-// Close ends the session: calls that are running end with the code closed, and
-// what may only be used while it lasts is forgotten. What was sent stays sent; the
-// ledger tells.
+// Close ends the session. Running calls end with the code closed, and data that may
+// only be used during the session is deleted. A request that was sent stays sent; the
+// ledger records it.
 func (s *Session) Close() error {
 	if err := s.ready(); err != nil {
 		return err
@@ -152,26 +148,26 @@ func (s *Session) Close() error {
 	return s.context.close()
 }
 
-// Ledger is the user's ledger.
+// Ledger returns the user's ledger.
 func (s *Session) Ledger() DisclosureLedger { return zero.Or(s).user.Ledger }
 
-// Context is what services told in this session, and before as far as they
-// allow it.
+// Context returns what services told in this session, and in earlier ones as far as
+// the services allow that.
 func (s *Session) Context() *Context { return zero.Or(s).context }
 
-// life is how long a session lasts. When end returns, the context of everything
-// that the session does has ended: a [context.AfterFunc] would end it a moment
-// later, when what the user agreed to meanwhile is already sent.
+// life ends the running operations of a session. When end returns, the context of
+// each of them has ended. A [context.AfterFunc] would end it a moment later, after a
+// request may have been sent.
 type life struct {
 	mu      sync.Mutex
 	over    bool
-	running map[*context.CancelCauseFunc]bool // how each thing that the session does is ended
+	running map[*context.CancelCauseFunc]bool // of each running operation
 }
 
 func newLife() *life { return &life{running: make(map[*context.CancelCauseFunc]bool)} }
 
-// during gives a context that ends with the life too; done frees it. Nothing begins
-// when the life is over.
+// during returns a context that also ends with the life; done releases it. It returns
+// an error if the life has ended.
 func (l *life) during(ctx context.Context) (_ context.Context, done func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -189,7 +185,7 @@ func (l *life) forget(cancel *context.CancelCauseFunc) {
 	delete(l.running, cancel)
 }
 
-// end ends it. A second time does nothing.
+// end cancels all running operations. Calling it again does nothing.
 func (l *life) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -206,9 +202,9 @@ func (l *life) ended() bool {
 	return l.over
 }
 
-// ownerMark is the mark of a session's user in the effect of a plan: a keyed digest
-// of [User.ID] that differs from plan to plan. It is "" for a user of whom the host
-// gives neither an ID nor a LedgerKey.
+// ownerMark returns the mark of the session's user for the effect of a plan: a keyed
+// digest of [User.ID] that differs from plan to plan. It is "" for a user without ID
+// and LedgerKey.
 func (s *Session) ownerMark() string {
 	return s.ownerMarkWith(rand.Text())
 }
@@ -225,7 +221,7 @@ func (s *Session) ownerMarkWith(nonce string) string {
 }
 
 // owns returns an error unless a plan with this mark belongs to the session's user.
-// It is asked before anything else is done with the plan.
+// Call it before doing anything else with the plan.
 func (s *Session) owns(mark string) error {
 	nonce, _, _ := strings.Cut(mark, ".")
 	if hmac.Equal([]byte(mark), []byte(s.ownerMarkWith(nonce))) {
@@ -234,9 +230,8 @@ func (s *Session) owns(mark string) error {
 	return &lookleap.Error{Code: lookleap.CodePlanOtherUser, Message: "the plan was prepared in the session of another user; resume it in a session with that user's ID and LedgerKey"}
 }
 
-// asUser names the session's user for the host's dialogues, of which each user
-// has one at a time. A session without [User.ID] and LedgerKey leaves the name
-// that the caller gave.
+// asUser returns a context that names the session's user: the host shows each user
+// one dialogue at a time. Without [User.ID] and LedgerKey the caller's name stays.
 func (s *Session) asUser(ctx context.Context) context.Context {
 	if user := s.ownerMarkWith("dialogue"); user != "" {
 		return lookleap.WithUser(ctx, user)
