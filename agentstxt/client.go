@@ -15,120 +15,82 @@ import (
 	"github.com/lookleap/lookleap/internal/flight"
 )
 
-// Client finds out policies and keeps them while they hold. It asks each origin
-// once at a time, however many callers wait. All its methods may be called from
-// several goroutines at once.
+// Client fetches and caches the policies of origins. Concurrent calls for one origin
+// share one request. All methods may be called from several goroutines at once.
 //
-// With a [lookleap.Host.Cache] that is plugged in, processes share what they
-// read: the file itself, which each of them judges by its own options, or that
-// it was malformed. A process looks there again every minute at least, so that
-// one that meets a malformed file stops all of them.
+// With a [lookleap.Host.Cache], processes share the files that they fetch; each one
+// judges them by its own options. They also share that a file was malformed, so that
+// all processes stop within a minute.
 type Client struct {
-	host    *lookleap.Host
-	options Options
-	limits  Limits
-	memory  *memory
-	flight  flight.Group[string, *held]
-	numbers atomic.Uint64 // of policies
-	turns   atomic.Uint64 // of attempts
+	host        *lookleap.Host
+	options     Options
+	limits      Limits
+	cache       *policyCache
+	flight      flight.Group[string, *cachedPolicy]
+	generations atomic.Uint64
+	attempts    atomic.Uint64
 }
 
 // NewClient returns a client that fetches through a host. Without a host, its
 // methods return an error with [lookleap.CodeUsage].
 func NewClient(host *lookleap.Host, options Options) *Client {
 	limits := options.Limits.withDefaults()
-	return &Client{host: host, options: options, limits: limits, memory: newMemory(limits.Origins, limits.Memory)}
+	return &Client{host: host, options: options, limits: limits, cache: newPolicyCache(limits.Origins, limits.Memory)}
 }
 
-// held is what is known about one origin. It never changes.
-type held struct {
-	policy     *Policy // in force
-	evidence   lookleap.Evidence
-	generation uint64
-	turn       uint64    // of the attempt that found it out
-	until      time.Time // when to look again
-	good       *goodCopy // that may stand in, or be renewed; nil: none
-	standing   bool      // the good copy stands in for a newer answer
-	failures   int       // attempts in a row that gave nothing
-	local      bool      // the server forbids to store it outside memory
-	asked      time.Time // when the exchange began that found it out
-	checked    time.Time // when the server last said so
-	fresh      time.Time // until when it need not be asked again
+// ready returns an error for a client that NewClient did not make, or that has no host.
+func (c *Client) ready() error {
+	if c == nil || c.host == nil || c.cache == nil {
+		return usageError("the client has no host", "make it with NewClient, or a guard with Guard")
+	}
+	return nil
 }
 
-// goodCopy is a whole file and when it was last known to be what the server
-// serves.
-type goodCopy struct {
-	policy      *Policy
-	contentType string
-	insecure    bool
-	local       bool
-	validator   fetch.Validator
-	asked       time.Time
-	checked     time.Time
-}
-
-// Policy gives the policy of a URL's origin, from memory or from the server. It
-// gives one always, a restricted one where there is none to be had. An error
-// means that nothing could be asked: the URL has no origin, ctx ended, or the
-// host is closed.
+// Policy returns the policy of a URL's origin, cached or fetched. If the origin's policy
+// cannot be fetched, it returns a restricted policy and no error. It returns an error
+// if the URL has no origin, ctx ended, or the host is closed.
 func (c *Client) Policy(ctx context.Context, rawURL string) (*Policy, error) {
-	h, err := c.holdURL(ctx, rawURL)
+	entry, err := c.lookup(ctx, rawURL)
 	if err != nil {
 		return nil, err
 	}
-	return h.policy, nil
+	return entry.policy, nil
 }
 
-// Decide answers whether an automated client may send a GET request to a URL. It
-// counts nothing against a limit; [Guard] does.
+// Decide reports whether an automated client may send a GET request to a URL. Unlike
+// [Guard], it does not count the request against a limit.
 func (c *Client) Decide(ctx context.Context, rawURL string) (Decision, error) {
-	u, err := url.Parse(rawURL)
-	if err != nil {
-		return Decision{Path: rawURL, Code: lookleap.CodeBadURL}, badURL(err)
+	path := rawURL
+	if u, err := url.Parse(rawURL); err == nil {
+		path = u.EscapedPath()
 	}
-	h, err := c.holdURL(ctx, rawURL)
+	entry, err := c.lookup(ctx, rawURL)
 	if err != nil {
-		return Decision{Path: u.EscapedPath(), Code: lookleap.CodeOf(err)}, err
+		return Decision{Path: path, Code: lookleap.CodeOf(err)}, err
 	}
-	return h.decide(u.EscapedPath(), true), nil
+	d := entry.policy.decide(path, true)
+	d.Generation = entry.generation
+	return d, nil
 }
 
-func (h *held) decide(path string, reads bool) Decision {
-	d := h.policy.decide(path, reads)
-	d.Generation = h.generation
-	return d
-}
-
-// Generation numbers the policy that the client holds for a URL's origin; 0: it
-// holds none. A decision with another number is outdated.
+// Generation returns the number of the cached policy of a URL's origin, 0 if none is
+// cached. A decision with another number is outdated.
 func (c *Client) Generation(rawURL string) uint64 {
 	u, err := url.Parse(rawURL)
-	if err != nil {
+	if err != nil || c.ready() != nil {
 		return 0
 	}
 	o, err := originOf(u)
 	if err != nil {
 		return 0
 	}
-	if c.ready() != nil {
-		return 0
-	}
-	if h := c.memory.get(o.name); h != nil {
-		return h.generation
+	if entry := c.cache.get(o.name); entry != nil {
+		return entry.generation
 	}
 	return 0
 }
 
-// ready returns an error for a client that NewClient did not make, or that has no host.
-func (c *Client) ready() error {
-	if c == nil || c.host == nil || c.memory == nil {
-		return usageError("the client has no host", "make it with NewClient, or a guard with Guard")
-	}
-	return nil
-}
-
-func (c *Client) holdURL(ctx context.Context, rawURL string) (*held, error) {
+func (c *Client) lookup(ctx context.Context, rawURL string) (*cachedPolicy, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
 		return nil, badURL(err)
@@ -137,153 +99,186 @@ func (c *Client) holdURL(ctx context.Context, rawURL string) (*held, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.hold(ctx, o)
+	return c.current(ctx, o)
 }
 
-// hold gives what is known about an origin, after asking where that is too old.
-func (c *Client) hold(ctx context.Context, o origin) (*held, error) {
+// cachedPolicy is what the client knows about one origin. It never changes.
+type cachedPolicy struct {
+	policy     *Policy // in force
+	evidence   lookleap.Evidence
+	generation uint64
+	attempt    uint64    // number of the attempt that led to it
+	recheck    time.Time // when the shared cache or the server is asked again
+	good       *goodCopy // may stay in force or be revalidated; nil if there is none
+	stale      bool      // the good copy is in force because no newer answer is usable
+	failures   int       // attempts in a row without a usable answer
+	private    bool      // the server forbids shared caches to store it
+	asked      time.Time // when the exchange began that led to it
+	checked    time.Time // when the server last confirmed it
+	fresh      time.Time // until when the server need not be asked
+}
+
+// goodCopy is a whole file with the last time at which the server served it.
+type goodCopy struct {
+	policy      *Policy
+	contentType string
+	insecure    bool
+	private     bool
+	validator   fetch.Validator
+	asked       time.Time
+	checked     time.Time
+}
+
+// isCurrent reports whether the entry can be used without asking again. It cannot if
+// the clock was set back.
+func (e *cachedPolicy) isCurrent(now time.Time) bool {
+	return e != nil && now.Before(e.recheck) && !now.Before(e.checked)
+}
+
+// current returns what is known about an origin. It asks for the policy again if that
+// is outdated.
+func (c *Client) current(ctx context.Context, o origin) (*cachedPolicy, error) {
 	if err := c.ready(); err != nil {
 		return nil, err
 	}
-	if h := c.memory.get(o.name); h.holds(c.host.Time()) {
-		return h, nil
+	if entry := c.cache.get(o.name); entry.isCurrent(c.host.Time()) {
+		return entry, nil
 	}
-	return c.flight.Do(ctx, o.name, func(ctx context.Context) (*held, error) {
-		before := c.memory.get(o.name)
-		if before.holds(c.host.Time()) {
+	return c.flight.Do(ctx, o.name, func(ctx context.Context) (*cachedPolicy, error) {
+		before := c.cache.get(o.name)
+		if before.isCurrent(c.host.Time()) {
 			return before, nil // another caller was faster
 		}
-		turn := c.turns.Add(1)
-		h, err := c.ask(ctx, o, before)
+		attempt := c.attempts.Add(1)
+		entry, err := c.ask(ctx, o, before)
 		if err != nil {
 			return nil, err
 		}
-		h.turn = turn
-		c.memory.put(o.name, h)
-		return h, nil
+		entry.attempt = attempt
+		if entry.samePolicy(before) {
+			entry.generation = before.generation
+		} else {
+			entry.generation = c.generations.Add(1)
+		}
+		c.cache.put(o.name, entry)
+		return entry, nil
 	})
 }
 
-// holds reports whether the server need not be asked again. A clock that was set
-// back makes what is known doubtful.
-func (h *held) holds(now time.Time) bool {
-	return h != nil && now.Before(h.until) && !now.Before(h.checked)
+// samePolicy reports whether two entries have the same policy, apart from findings.
+func (e *cachedPolicy) samePolicy(before *cachedPolicy) bool {
+	return before != nil && (e.policy == before.policy ||
+		e.good != nil && before.good != nil && e.good.policy == before.good.policy &&
+			e.policy.state == Valid && before.policy.state == Valid)
 }
 
-// mostRetry is how long a server that failed can put off the next attempt.
-const mostRetry = 2 * time.Hour
-
-// ask looks into the shared cache, then at the server.
-func (c *Client) ask(ctx context.Context, o origin, before *held) (*held, error) {
+// ask asks the shared cache, then the server. It returns a new entry.
+func (c *Client) ask(ctx context.Context, o origin, before *cachedPolicy) (*cachedPolicy, error) {
 	before, usable := c.recall(ctx, o, before)
 	if usable {
 		return before, nil
 	}
 	if before == nil {
-		before = &held{}
+		before = &cachedPolicy{}
 	}
 	var known fetch.Validator
 	if before.good != nil {
 		known = before.good.validator
 	}
-	out, err := c.read(ctx, o, known)
+	result, err := c.read(ctx, o, known)
 	if err != nil {
 		return nil, err
 	}
-	h := c.next(before, out)
-	c.number(before, h)
-	if taken := c.share(ctx, o, h, out); taken != nil {
-		c.number(before, taken)
-		h = taken
+	entry := c.after(before, result)
+	if malformed := c.share(ctx, o, entry, result); malformed != nil {
+		entry = malformed
 	}
-	for _, f := range h.policy.findings {
+	for _, f := range entry.policy.findings {
 		c.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: f.Code, Subject: o.name + policyPath, Finding: &f})
 	}
-	return h, nil
+	return entry, nil
 }
 
-// number gives a policy that differs from the one before a number of its own.
-func (c *Client) number(before, h *held) {
-	same := h.policy == before.policy ||
-		h.good != nil && before.good != nil && h.good.policy == before.good.policy &&
-			h.policy.state == Valid && before.policy.state == Valid
-	if h.generation = before.generation; !same {
-		h.generation = c.numbers.Add(1)
-	}
-}
+// How long policies are used if the server does not say (RFC 9111, RFC 9309).
+const (
+	minFresh       = 5 * time.Minute
+	maxFresh       = 24 * time.Hour
+	defaultFresh   = time.Hour
+	staleFor       = 24 * time.Hour // how long a good copy replaces a policy that cannot be fetched
+	malformedFor   = 10 * time.Minute
+	deniedFor      = time.Hour
+	rateLimitedFor = 10 * time.Minute
+	minBackoff     = 30 * time.Second
+	maxBackoff     = time.Hour
+	maxRetryAfter  = 2 * time.Hour // of a server that failed
+)
 
-// next decides what holds after an attempt. It is the whole caching policy of
-// this package, and does no I/O.
-func (c *Client) next(before *held, out *outcome) *held {
-	now := out.received
-	h := &held{evidence: out.evidence, asked: out.asked, checked: now, local: out.local}
-	good := before.good
-	if good != nil && (now.Sub(good.checked) >= staleFor || now.Before(good.checked)) { // too old, or the clock was set back
-		good = nil
+// after returns what is known after an attempt to read a policy. It contains all rules
+// of caching and does no I/O.
+func (c *Client) after(before *cachedPolicy, result *readResult) *cachedPolicy {
+	now := result.received
+	e := &cachedPolicy{evidence: result.evidence, asked: result.asked, checked: now, private: result.private}
+	if result.confirmed && before.good != nil {
+		renewed := *before.good // the server confirms it, however old it is
+		renewed.asked, renewed.checked, renewed.private = result.asked, now, renewed.private || result.private
+		e.policy, e.good, e.fresh, e.private = renewed.policy, &renewed, result.fresh, renewed.private
+		return c.setRecheck(e)
 	}
-	if out.confirmed && before.good != nil {
-		renewed := *before.good // however old it is, the server says that it is right
-		renewed.asked, renewed.checked, renewed.local = out.asked, now, renewed.local || out.local
-		h.policy, h.good, h.fresh, h.local = renewed.policy, &renewed, out.until, renewed.local
-		return c.holdUntil(h)
-	}
-	h.policy = out.policy(c.options)
-	switch {
-	case h.policy.state == Valid:
-		h.good = &goodCopy{
-			policy: h.policy, contentType: out.answer.ContentType, insecure: out.answer.Insecure,
-			local: out.local, validator: out.validator, asked: out.asked, checked: now,
+	keepGood := func(why string, finding lookleap.Finding) {
+		if why != "" {
+			finding = note(lookleap.CodeStale, "AGT-2-12", why+", so the copy read earlier stays in force", "")
 		}
-		h.fresh = out.until
-	case isMalformed(h.policy):
-		h.fresh = now.Add(malformedFor) // and the good copy is gone for good
-	case h.policy.state == Absent && (h.policy.reason == CodeNoPolicy || h.policy.reason == CodeForeignFormat):
-		h.fresh = out.until
-	case h.policy.state == Absent:
+		good := before.good
+		if good != nil && now.Sub(good.checked) < staleFor && !now.Before(good.checked) { // and the clock was not set back
+			e.policy, e.good, e.stale, e.private = good.policy.with(finding), good, true, good.private
+		}
+	}
+	e.policy = result.policy(c.options)
+	switch {
+	case e.policy.state == Valid:
+		e.good = &goodCopy{
+			policy: e.policy, contentType: result.response.ContentType, insecure: result.response.Insecure,
+			private: result.private, validator: result.validator, asked: result.asked, checked: now,
+		}
+		e.fresh = result.fresh
+	case isMalformed(e.policy):
+		e.fresh = now.Add(malformedFor) // without the good copy: it is never used again
+	case e.policy.state == Absent && (e.policy.reason == CodeNoPolicy || e.policy.reason == CodeForeignFormat):
+		e.fresh = result.fresh
+	case e.policy.state == Absent:
 		// Challenge pages look like that, so a good copy stays (AGT-2-04 to AGT-2-11).
-		h.fresh = out.until
-		h.standIn(good, h.policy.findings[0])
-	case h.policy.reason == lookleap.CodeRateLimited:
-		wait := out.retry
+		e.fresh = result.fresh
+		keepGood("", e.policy.findings[0])
+	case e.policy.reason == lookleap.CodeRateLimited:
+		wait := result.retryAfter
 		if wait == 0 {
 			wait = rateLimitedFor
 		}
-		h.fresh = now.Add(wait)
-		h.standIn(good, staleNote("the server answered 429"))
-	case h.policy.reason == CodeAccessDenied:
-		h.fresh = now.Add(deniedFor)
+		e.fresh = now.Add(wait)
+		keepGood("the server answered 429", lookleap.Finding{})
+	case e.policy.reason == CodeAccessDenied:
+		e.fresh = now.Add(deniedFor)
 	default:
-		h.failures = before.failures + 1
-		h.fresh = now.Add(max(min(out.retry, mostRetry), backoff(h.failures)))
-		if out.passes() {
-			h.standIn(good, staleNote("the policy could not be read again"))
+		e.failures = before.failures + 1
+		e.fresh = now.Add(max(min(result.retryAfter, maxRetryAfter), backoff(e.failures)))
+		if result.isTemporary() {
+			keepGood("the policy could not be read again", lookleap.Finding{})
 		}
 	}
-	return c.holdUntil(h)
+	return c.setRecheck(e)
 }
 
-// standIn puts a good copy in force, with the reason as a finding.
-func (h *held) standIn(good *goodCopy, why lookleap.Finding) {
-	if good != nil {
-		h.policy, h.good, h.standing, h.local = good.policy.with(why), good, true, good.local
+// setRecheck sets when to ask again: before the copy in force is too old, and within a
+// minute if other processes may have seen something else meanwhile.
+func (c *Client) setRecheck(e *cachedPolicy) *cachedPolicy {
+	e.recheck = e.fresh
+	if e.good != nil {
+		e.recheck = earlier(e.recheck, e.good.checked.Add(staleFor))
 	}
-}
-
-func staleNote(why string) lookleap.Finding {
-	return note(lookleap.CodeStale, "AGT-2-12", why+", so the copy read earlier stays in force", "")
-}
-
-// holdUntil sets when to look again: not after the copy in force is too old, and
-// soon where other processes may have seen something else meanwhile.
-func (c *Client) holdUntil(h *held) *held {
-	h.until = h.fresh
-	if h.good != nil {
-		h.until = earlier(h.until, h.good.checked.Add(staleFor))
+	if c.host.Cache != nil && !e.private {
+		e.recheck = earlier(e.recheck, c.host.Time().Add(sharedFor))
 	}
-	if c.host.Cache != nil && !h.local {
-		h.until = earlier(h.until, c.host.Time().Add(sharedFor))
-	}
-	return h
+	return e
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -293,62 +288,63 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// backoff is how long to wait after a number of failures in a row: twice as
-// long each time, less up to half by chance, so that clients do not return
-// together.
+// backoff returns how long to wait after a number of failures in a row: twice as long
+// each time, less up to half at random, so that clients do not return together.
 func backoff(failures int) time.Duration {
-	wait := mostBackoff
+	wait := maxBackoff
 	if failures < 8 {
-		wait = min(wait, firstBackoff<<(failures-1))
+		wait = min(wait, minBackoff<<(failures-1))
 	}
 	return wait/2 + rand.N(wait/2+1)
 }
 
-// memory keeps what is known about origins, bounded by number and by octets. The
-// least recently used leaves first.
-type memory struct {
-	mu     sync.Mutex
-	lru    *simplelru.LRU[string, *held]
-	octets int
-	most   int
+// policyCache holds what is known about origins, bounded by number and by bytes. It
+// evicts the least recently used entry first.
+type policyCache struct {
+	mu       sync.Mutex
+	lru      *simplelru.LRU[string, *cachedPolicy]
+	bytes    int
+	maxBytes int
 }
 
-func newMemory(origins, octets int) *memory {
-	m := &memory{most: octets}
-	lru, err := simplelru.NewLRU(origins, func(_ string, h *held) { m.octets -= h.octets() })
+func newPolicyCache(origins, maxBytes int) *policyCache {
+	c := &policyCache{maxBytes: maxBytes}
+	lru, err := simplelru.NewLRU(origins, func(_ string, e *cachedPolicy) { c.bytes -= e.size() })
 	if err != nil {
 		panic(err) // only a size below 1 is an error
 	}
-	m.lru = lru
-	return m
+	c.lru = lru
+	return c
 }
 
-func (h *held) octets() int {
-	if h.good != nil {
-		return h.good.policy.octets() // what is in force is the same file
+// size estimates the memory of an entry.
+func (e *cachedPolicy) size() int {
+	p := e.policy
+	if e.good != nil {
+		p = e.good.policy // the policy in force is the same file
 	}
-	return h.policy.octets()
+	return 512 + len(p.text) + 12*len(p.rules) + 8*len(p.conditions) + 4*len(p.index.slots)
 }
 
-func (m *memory) get(origin string) *held {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	h, _ := m.lru.Get(origin)
-	return h
+func (c *policyCache) get(origin string) *cachedPolicy {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, _ := c.lru.Get(origin)
+	return e
 }
 
-// put keeps what an attempt found out, unless a later attempt was faster: an
-// older answer must not bring back what a malformed file ended.
-func (m *memory) put(origin string, h *held) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if newer, ok := m.lru.Peek(origin); ok && newer.turn > h.turn {
+// put stores an entry unless the result of a later attempt is there: an older answer
+// must not replace a malformed file.
+func (c *policyCache) put(origin string, e *cachedPolicy) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if newer, ok := c.lru.Peek(origin); ok && newer.attempt > e.attempt {
 		return
 	}
-	m.lru.Remove(origin) // an entry that is replaced does not count as evicted
-	m.lru.Add(origin, h)
-	m.octets += h.octets()
-	for m.octets > m.most && m.lru.Len() > 1 {
-		m.lru.RemoveOldest()
+	c.lru.Remove(origin) // an entry that is replaced does not count as evicted
+	c.lru.Add(origin, e)
+	c.bytes += e.size()
+	for c.bytes > c.maxBytes && c.lru.Len() > 1 {
+		c.lru.RemoveOldest()
 	}
 }

@@ -97,7 +97,7 @@ func (p *Policy) decide(path string, reads bool) Decision {
 		d.Allowed, d.Code = true, CodePolicyFile
 		return d
 	}
-	p.settle(&d, longest(&p.index, p.text, p.rules, path))
+	p.apply(&d, longest(&p.index, p.text, p.rules, path))
 	return d
 }
 
@@ -131,52 +131,40 @@ func (p *Policy) decideWithCare(d *Decision, path string, reads bool) {
 	case !ok:
 		d.Code = lookleap.CodeBadURL
 	default:
-		p.settle(d, p.strictest(path, spelled, normal))
+		rule, unclear := p.strictest(path, spelled, normal)
+		if d.Code = unclear; unclear == "" {
+			p.apply(d, rule)
+		}
 	}
 }
 
-// settle fills in the decision of the rule at position i, or of what stands
-// for one.
-func (p *Policy) settle(d *Decision, i int) {
-	switch i {
-	case noRule:
+// apply fills in the decision of the rule at position i, or of noRule.
+func (p *Policy) apply(d *Decision, i int) {
+	if i == noRule {
 		d.Allowed, d.Code = p.unlisted, CodeUnlisted
-		return
-	case manyReadings:
-		d.Code = lookleap.CodeAmbiguousPath
-		return
-	case longMatch:
-		d.Code = lookleap.CodeURLTooLong
 		return
 	}
 	r := p.rules[i]
-	d.Matched, d.Line, d.Rule = true, int(r.line), p.written(i)
-	limit := p.limit(i)
-	switch {
-	case !r.allows():
+	directive := i
+	if i >= p.own { // another spelling of a directive
+		directive, _ = slices.BinarySearchFunc(p.rules[:p.own], r.line, func(r rule, line uint32) int { return int(r.line) - int(line) })
+	}
+	d.Matched, d.Line, d.Rule = true, int(r.line), p.rules[directive].path(p.text)
+	if !r.allows() {
 		d.Code = CodeDisallowed
-	case limit == limitBad:
-		d.Code = CodeBadLimit
-	case limit == limitZero:
-		d.Code = lookleap.CodeLimit
-	case limit == paramUnknown:
-		d.Code = CodeUnknownParam
-	default:
-		d.Allowed, d.Code, d.Limit = true, CodeAllowed, int(limit)
+		return
+	}
+	condition := p.condition(i)
+	if d.Code = condition.unmet.code(); condition.unmet == satisfiable {
+		d.Allowed, d.Code, d.Limit = true, CodeAllowed, int(condition.limit)
 	}
 }
 
-// written gives the path of a rule's directive as it stands in the file.
-func (p *Policy) written(i int) string {
-	if i >= p.own {
-		line := p.rules[i].line
-		i, _ = slices.BinarySearchFunc(p.rules[:p.own], line, func(r rule, line uint32) int { return int(r.line) - int(line) })
-	}
-	return p.rules[i].path(p.text)
-}
+// noRule stands for the position of a rule if no directive matches the path.
+const noRule = -1
 
-// permits ranks what the rule at position i permits: the lower the stricter, and
-// 0 for DISALLOW.
+// permits returns how much the rule at position i permits, for comparisons: less is
+// stricter, and 0 is DISALLOW.
 func (p *Policy) permits(i int) int {
 	const (
 		disallowed = iota
@@ -184,72 +172,67 @@ func (p *Policy) permits(i int) int {
 		unlisted
 		limited
 	)
-	switch {
-	case i < 0 && p.unlisted:
-		return math.MaxInt
-	case i < 0:
+	if i == noRule {
+		if p.unlisted {
+			return math.MaxInt
+		}
 		return unlisted
+	}
+	switch condition := p.condition(i); {
 	case !p.rules[i].allows():
 		return disallowed
-	}
-	switch limit := p.limit(i); {
-	case limit < 0:
+	case condition.unmet != satisfiable:
 		return unmet
-	case limit > 0:
-		return limited + int(limit)
+	case condition.limit > 0:
+		return limited + int(condition.limit)
 	}
 	return math.MaxInt
 }
 
-// These stand for the position of a rule in a decision.
-const (
-	noRule       = -1 // no directive speaks of the path
-	manyReadings = -2 // the path has too many readings to judge
-	longMatch    = -3 // the path is too long for the patterns of the policy
-)
-
-// strictest returns the position of the rule that decides a path, over all its
-// readings. The path comes as it is in the URL, with normal encodings, and in
-// normal form.
-func (p *Policy) strictest(path string, spelled, normal []byte) int {
-	effort := mostEffort
-	worst := p.lookup(normal, &effort)
+// strictest returns the position of the rule that decides a path over all its
+// readings, or a code if they are too many or too long to check. The path is given as
+// in the URL, with normal encodings, and in normal form.
+func (p *Policy) strictest(path string, spelled, normal []byte) (rule int, unclear lookleap.Code) {
+	effort := maxEffort
+	rule = p.lookup(normal, &effort)
 	if isAmbiguous(spelled) {
-		covered := len(spelled) == len(normal) && p.covers(worst, normal)
-		worst = p.strictestReading(path, worst, covered, &effort)
+		covered := len(spelled) == len(normal) && p.covers(rule, normal)
+		rule, unclear = p.strictestReading(path, rule, covered, &effort)
 	}
 	if effort < 0 {
-		worst = longMatch
+		unclear = lookleap.CodeURLTooLong
 	}
-	if worst < noRule && !p.denies {
-		return noRule
+	if unclear != "" && !p.denies {
+		return noRule, ""
 	}
-	return worst
+	return rule, unclear
 }
 
-func (p *Policy) strictestReading(path string, worst int, covered bool, effort *int) int {
+// strictestReading returns the strictest rule of all readings of a path, beginning with
+// the one of its normal form.
+func (p *Policy) strictestReading(path string, strictest int, covered bool, effort *int) (rule int, unclear lookleap.Code) {
 	var text [2048]byte
-	var ends [mostReadings]int
+	var ends [maxReadings]int
 	var room [512]byte
 	all, ok := readingsOf(path, readings{text[:0], ends[:0]})
 	if !ok {
-		return manyReadings
+		return noRule, lookleap.CodeAmbiguousPath
 	}
 	for i := range all.ends {
 		key := appendKey(room[:0], all.at(i))
 		rule := p.lookup(key, effort)
 		switch permits := p.permits(rule); {
-		case permits >= p.permits(worst):
+		case permits >= p.permits(strictest):
 		case rule == noRule && covered:
 			// An ALLOW line spells the path out, so an unlisted reading denies nothing.
 		case permits > 0 && hasDots(key):
 			// A path that keeps its dot segments counts only where a directive disallows
 			// it. Otherwise a list of what is allowed would deny ordinary references.
 		default:
-			worst = rule
+			strictest = rule
 		}
 	}
-	return worst
+	return strictest, ""
 }
 
 // covers reports whether the rule is an ALLOW line whose own path has all the

@@ -13,53 +13,53 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// Transport sends requests through a host and enforces the policies of their
-// origins: it is an [http.RoundTripper] and a [lookleap.Fetcher]. Make one with
-// [Guard].
+// Transport sends requests through a host and enforces the policies of their origins.
+// It is an [http.RoundTripper] and a [lookleap.Fetcher]. Make one with [Guard].
 type Transport struct {
 	client  *Client
 	limiter *Limiter
 }
 
-// Guard gives a transport that obeys agents.txt. Whatever passes through it is
-// judged, and counted against the limit of the directive that allows it:
+// Guard returns a transport that obeys agents.txt. It checks every request against the
+// policy of its origin and counts it against the limit of the directive that allows it:
 //
 //	client := &http.Client{Transport: agentstxt.Guard(host)}
 //	guarded := &lookleap.Host{Fetcher: agentstxt.Guard(host), Prompter: ui}
 //
-// A redirect that the client follows comes back through the guard and is judged
-// anew, by the policy of its own origin. The guard reads policies through the
-// host itself; that is exempt, and /agents.txt may always be read. A guard whose
-// host sends through that same guard refuses everything.
+// Redirects that the client follows pass through the guard again. The guard reads the
+// policies through the host itself, and /agents.txt may always be read. A guard whose
+// host sends through that same guard refuses every request.
 //
-// A refusal is a [*lookleap.VerifyError] that wraps [lookleap.ErrDenied], and
-// nothing was sent.
+// A refusal is a [*lookleap.VerifyError] that wraps [lookleap.ErrDenied]; then nothing
+// was sent.
 //
 // Guard uses the zero [Options]; NewClient(host, options).Guard() uses others.
 func Guard(host *lookleap.Host) *Transport { return NewClient(host, Options{}).Guard() }
 
-// Guard gives a transport that uses this client's policies, with a limiter of
-// its own.
+// Guard returns a transport that uses the policies of this client and a new [Limiter].
 func (c *Client) Guard() *Transport {
 	c = zero.Or(c)
 	return &Transport{client: c, limiter: NewLimiter(c.options.Window, c.limits.Counted)}
 }
 
-// Client gives access to the policies that the guard goes by.
+// Client returns the client whose policies the guard enforces.
 func (t *Transport) Client() *Client { return zero.Or(t).client }
 
-// Limiter gives access to what the guard has counted.
+// Limiter returns the limiter that counts the guard's requests.
 func (t *Transport) Limiter() *Limiter { return zero.Or(t).limiter }
 
-// own marks the requests that a client, or the guard over it, sends through its
-// host, so that the guard knows them if the host hands them back.
-type own struct{ client *Client }
+// Time returns the time of the host's clock.
+func (t *Transport) Time() time.Time { return zero.Or(t.Client()).host.Time() }
+
+// sentBy is the context key that marks the requests which a client or its guard sends
+// through the host, so that a guard detects a host that sends through the guard.
+type sentBy struct{ client *Client }
 
 func (c *Client) mark(ctx context.Context) context.Context {
-	return context.WithValue(ctx, own{c}, true)
+	return context.WithValue(ctx, sentBy{c}, true)
 }
 
-// RoundTrip judges a request and sends it if it may be sent.
+// RoundTrip sends a request if [Transport.Check] allows it.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if _, err := t.Check(req); err != nil {
 		if req != nil && req.Body != nil {
@@ -70,13 +70,10 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return t.client.host.RoundTrip(req.WithContext(t.client.mark(req.Context())))
 }
 
-// Time is the time by the host's clock.
-func (t *Transport) Time() time.Time { return zero.Or(t.Client()).host.Time() }
-
-// Check judges a request as RoundTrip does and counts it, without sending it.
-// The verdict of an allowed request says why; a refusal is a
-// [*lookleap.VerifyError], and the end of the request's context, or of the host,
-// is the error that it is.
+// Check decides about a request as RoundTrip does, and counts it, but does not send it.
+// It returns a verdict that explains why the request is allowed. A refusal is a
+// [*lookleap.VerifyError]; if the request's context ended or the host is closed, Check
+// returns that error.
 func (t *Transport) Check(req *http.Request) (*lookleap.Verdict, error) {
 	c := t.Client()
 	if err := c.ready(); err != nil {
@@ -88,32 +85,34 @@ func (t *Transport) Check(req *http.Request) (*lookleap.Verdict, error) {
 	ctx := req.Context()
 	o, path, err := t.target(req)
 	if err != nil {
-		return nil, t.refuse(ctx, c.verdict(origin{name: subject(req)}, nil, Decision{Code: lookleap.CodeOf(err)}, err.Error()), err)
-	}
-	h, err := c.hold(ctx, o)
-	if err != nil {
-		return nil, fmt.Errorf("agentstxt: asking for the policy of %s: %w", o.name, err)
-	}
-	d := h.decide(path, req.Method == "" || req.Method == http.MethodGet || req.Method == http.MethodHead)
-	summary := h.policy.sentence(d)
-	if d.Allowed {
-		ok, next := t.limiter.Take(o.name, d, c.host.Time())
-		if ok {
-			return c.verdict(o, h, d, summary), nil
+		subject := "a request without a URL"
+		if req.URL != nil { // without user information, query and fragment
+			subject = req.URL.Scheme + "://" + req.URL.Host + req.URL.EscapedPath()
 		}
+		return nil, t.refuse(ctx, c.verdict(origin{name: subject}, nil, Decision{Code: lookleap.CodeOf(err)}, err.Error()), err)
+	}
+	entry, err := c.current(ctx, o)
+	if err != nil {
+		return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: o.name, Message: "the policy could not be read", Err: err}
+	}
+	d := entry.policy.decide(path, req.Method == "" || req.Method == http.MethodGet || req.Method == http.MethodHead)
+	d.Generation = entry.generation
+	if !d.Allowed {
+		return nil, t.refuse(ctx, c.verdict(o, entry, d, entry.policy.explain(d)), entry.policy.Err())
+	}
+	if ok, next := t.limiter.Take(o.name, d, c.host.Time()); !ok {
 		d.Allowed, d.Code = false, lookleap.CodeLimit
-		summary = fmt.Sprintf("%d requests were sent in the last %s, the next may follow %s", d.Limit, t.limiter.window, next.UTC().Format(time.RFC3339))
-		v := c.verdict(o, h, d, summary)
+		v := c.verdict(o, entry, d, fmt.Sprintf("%d requests were sent in the last %s, the next may follow %s", d.Limit, t.limiter.window, next.UTC().Format(time.RFC3339)))
 		v.Expires = next
 		return nil, t.refuse(ctx, v, nil)
 	}
-	return nil, t.refuse(ctx, c.verdict(o, h, d, summary), h.policy.Err())
+	return c.verdict(o, entry, d, entry.policy.explain(d)), nil
 }
 
-// target finds the origin that a request goes to and the path as it is sent. A
-// request that says one thing and does another is refused.
+// target returns the origin that a request goes to, and the path as it is sent. It
+// returns an error for a request whose Host field contradicts its URL.
 func (t *Transport) target(req *http.Request) (origin, string, error) {
-	if req.Context().Value(own{t.client}) != nil {
+	if req.Context().Value(sentBy{t.client}) != nil {
 		return origin{}, "", usageError("the guard's host sends through the guard itself", "give the guard a host of its own")
 	}
 	o, err := originOf(req.URL)
@@ -130,84 +129,65 @@ func (t *Transport) target(req *http.Request) (origin, string, error) {
 	return o, req.URL.EscapedPath(), nil
 }
 
-// subject is a URL for messages: without user information, query and fragment.
-func subject(req *http.Request) string {
-	if req.URL == nil {
-		return "a request without a URL"
-	}
-	return req.URL.Scheme + "://" + req.URL.Host + req.URL.EscapedPath()
-}
-
+// refuse reports a verdict to the host and returns it as an error.
 func (t *Transport) refuse(ctx context.Context, v *lookleap.Verdict, cause error) error {
 	t.client.host.Report(ctx, lookleap.Event{Kind: lookleap.EventVerdict, Code: v.Code, Subject: v.Subject, Verdict: v, Err: cause})
 	return &lookleap.VerifyError{Verdict: v, Err: errors.Join(lookleap.ErrDenied, cause)}
 }
 
-// verdict tells the story of one decision: how the policy was read, and what it
-// says.
-func (c *Client) verdict(o origin, h *held, d Decision, summary string) *lookleap.Verdict {
+// verdict explains a decision in two checks: how the policy was read, and what it says
+// about the path. The entry is nil if the request has no origin.
+func (c *Client) verdict(o origin, entry *cachedPolicy, d Decision, summary string) *lookleap.Verdict {
 	v := &lookleap.Verdict{
 		Document: Draft, Subject: o.name + d.Path, OK: d.Allowed, Code: d.Code, Summary: summary, CheckedAt: c.host.Time(),
 	}
 	if d.Allowed {
 		v.Code = lookleap.CodeOK
 	}
-	if h == nil {
+	if entry == nil {
 		v.Checks = []lookleap.Check{
 			{Requirement: "AGT-2-02", Code: d.Code, Status: lookleap.Failed, Message: summary},
 			{Requirement: "AGT-6-11", Code: lookleap.CodeSkipped, Status: lookleap.Skipped, Message: "no directive was looked for"},
 		}
 		return v
 	}
-	v.Expires, v.Findings = h.until, h.policy.Findings()
-	v.Checks = []lookleap.Check{h.read(), h.decided(d, summary)}
+	p, evidence := entry.policy, entry.evidence
+	evidence.Digest = p.Integrity()
+	read := lookleap.Check{Requirement: "AGT-7-01", Code: lookleap.CodeOK, Status: lookleap.Passed, Until: entry.recheck, Evidence: []lookleap.Evidence{evidence}}
+	decided := lookleap.Check{Requirement: "AGT-6-11", Code: d.Code, Status: lookleap.Failed, Message: summary, Until: entry.recheck}
+	if d.Allowed {
+		decided.Code, decided.Status = lookleap.CodeOK, lookleap.Passed
+	}
+	if d.Line > 0 {
+		decided.Evidence = []lookleap.Evidence{{Text: fmt.Sprintf("line %d: %s", d.Line, d.Rule)}}
+	}
+	switch {
+	case p.state == Valid && entry.stale:
+		read.Status, read.Code, read.Requirement = lookleap.Noted, lookleap.CodeStale, "AGT-2-12"
+		read.Message = "the policy could not be read again, so an earlier copy is in force"
+	case p.state == Valid:
+		read.Message = fmt.Sprintf("the policy is whole, with %d directives", p.own)
+	case p.state == Absent:
+		read.Status, read.Code, read.Requirement = lookleap.Noted, p.reason, "AGT-2-08"
+		read.Message = "the origin publishes no policy"
+		decided.Requirement = "AGT-5-04"
+		if d.Allowed { // there was nothing to look for
+			decided.Code, decided.Status = lookleap.CodeSkipped, lookleap.Skipped
+		}
+	default:
+		read.Status, read.Code, read.Requirement = lookleap.Failed, p.Reason(), "AGT-5-01"
+		read.Message = p.Err().Error()
+		decided.Requirement = "AGT-5-04"
+	}
+	v.Expires, v.Findings, v.Checks = entry.recheck, p.Findings(), []lookleap.Check{read, decided}
 	return v
 }
 
-// read is the check that there is a policy to go by.
-func (h *held) read() lookleap.Check {
-	p, evidence := h.policy, h.evidence
-	evidence.Digest = p.Integrity()
-	check := lookleap.Check{Requirement: "AGT-7-01", Code: lookleap.CodeOK, Status: lookleap.Passed, Until: h.until, Evidence: []lookleap.Evidence{evidence}}
-	switch {
-	case p.state == Valid && h.standing:
-		check.Status, check.Code, check.Requirement = lookleap.Noted, lookleap.CodeStale, "AGT-2-12"
-		check.Message = "the policy could not be read again, an earlier copy is in force"
-	case p.state == Valid:
-		check.Message = fmt.Sprintf("the policy is whole, with %d directives", p.own)
-	case p.state == Absent:
-		check.Status, check.Code, check.Requirement = lookleap.Noted, p.reason, "AGT-2-08"
-		check.Message = "the origin publishes no policy"
-	default:
-		check.Status, check.Code, check.Requirement = lookleap.Failed, p.Reason(), "AGT-5-01"
-		check.Message = p.Err().Error()
-	}
-	return check
-}
-
-// decided is the check of the path.
-func (h *held) decided(d Decision, summary string) lookleap.Check {
-	check := lookleap.Check{Requirement: "AGT-6-11", Code: d.Code, Status: lookleap.Failed, Message: summary, Until: h.until}
-	if d.Allowed {
-		check.Code, check.Status = lookleap.CodeOK, lookleap.Passed
-	}
-	if h.policy.State() != Valid {
-		check.Requirement = "AGT-5-04"
-	}
-	if d.Allowed && h.policy.State() == Absent { // there was nothing to look for
-		check.Code, check.Status = lookleap.CodeSkipped, lookleap.Skipped
-	}
-	if d.Line > 0 {
-		check.Evidence = []lookleap.Evidence{{Text: fmt.Sprintf("line %d: %s", d.Line, d.Rule)}}
-	}
-	return check
-}
-
-// sentence says what a decision under the policy means.
-func (p *Policy) sentence(d Decision) string {
+// explain returns a decision under the policy as one sentence.
+func (p *Policy) explain(d Decision) string {
 	switch {
 	case d.Code == CodeRestricted:
-		return "the whole origin is restricted: " + p.distrust()
+		return "the whole origin is restricted: " + p.restrictedBecause()
 	case d.Line > 0 && d.Limit > 0:
 		return fmt.Sprintf("%s in line %d, at most %d requests in the window", d.Code.Title(), d.Line, d.Limit)
 	case d.Line > 0:
@@ -216,8 +196,8 @@ func (p *Policy) sentence(d Decision) string {
 	return d.Code.Title()
 }
 
-// distrust says why the policy is restricted, where one sentence can.
-func (p *Policy) distrust() string {
+// restrictedBecause returns why the policy is restricted, as one clause.
+func (p *Policy) restrictedBecause() string {
 	var why *lookleap.Error
 	var status *StatusError
 	switch err := p.Err(); {

@@ -2,10 +2,8 @@ package agentstxt
 
 import (
 	"bytes"
-	"cmp"
 	"math/bits"
 	"math/rand/v2"
-	"slices"
 )
 
 // rule is one entry of a policy's table: a directive, or another spelling of
@@ -202,11 +200,6 @@ func (b *builder) addPattern(i int, text []byte) {
 	b.patterns = append(b.patterns, pattern{text: text, length: length, rule: i, ends: ends})
 }
 
-// sortPatterns puts long patterns first, so that the first match is the longest.
-func sortPatterns(all []pattern) {
-	slices.SortStableFunc(all, func(a, b pattern) int { return cmp.Compare(b.length, a.length) })
-}
-
 // match takes time linear in path and pattern: each piece between two "*" is
 // looked for once, from where the one before it was found first.
 func (p *pattern) match(path []byte) bool {
@@ -229,10 +222,10 @@ func (p *pattern) match(path []byte) bool {
 	return !p.ends || len(path) == 0
 }
 
-// mostEffort bounds what patterns may cost in one decision: the sum of the bytes
+// maxEffort bounds what patterns may cost in one decision: the sum of the bytes
 // of path and pattern over all matches. A policy of a thousand short patterns
 // uses it up on a path of several KiB.
-const mostEffort = 4 << 20
+const maxEffort = 4 << 20
 
 // lookup returns the position of the rule that decides a path in normal form, or
 // noRule: the longest one, and DISALLOW among equals. Each match with a pattern

@@ -2,8 +2,10 @@ package agentstxt
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +25,13 @@ func Parse(data []byte, options Options) (*Policy, error) {
 		state: Valid, reason: lookleap.CodeOK,
 		rules: s.rules, own: len(s.rules), digest: s.digest, meta: s.meta, longest: limits.Line, size: len(data),
 	}}
-	b.header(s)
+	if s.bom {
+		b.find(lookleap.SeverityInfo, lookleap.CodeByteOrderMark, "AGT-3-07", 1, "the file begins with a byte order mark", "save it without one")
+	}
+	if version, ok := s.meta["version"]; ok && version != "1" && version != "1.0" {
+		b.find(lookleap.SeverityWarning, CodeUnknownVersion, "AGT-4-05", uint32(s.versionAt.Line),
+			fmt.Sprintf("version %s is unknown, so the file is read as version 1.0", quote(version)), "")
+	}
 	b.build(data)
 	return b.Policy, nil
 }
@@ -36,14 +44,33 @@ type builder struct {
 	dropped int // findings beyond the limit
 }
 
-// What a directive demands, beside its action: no limit, a limit, or something
-// that cannot be met. Less than zero is stricter than anything.
+// condition is what an ALLOW directive demands of requests. The zero value demands
+// nothing.
+type condition struct {
+	limit int32 // requests in the window; 0: no limit
+	unmet unmet // why no request can meet it
+}
+
+// unmet is a reason why no request can meet a condition, from lenient to strict.
+type unmet uint8
+
 const (
-	noLimit      = 0
-	limitZero    = -1
-	limitBad     = -2
-	paramUnknown = -3
+	satisfiable unmet = iota
+	zeroLimit
+	badLimit
+	unknownParam
 )
+
+func (u unmet) code() lookleap.Code {
+	return [...]lookleap.Code{lookleap.CodeOK, lookleap.CodeLimit, CodeBadLimit, CodeUnknownParam}[u]
+}
+
+func (c condition) stricterThan(other condition) bool {
+	if c.unmet != other.unmet {
+		return c.unmet > other.unmet
+	}
+	return c.limit > 0 && (other.limit == 0 || c.limit < other.limit)
+}
 
 func (b *builder) find(severity lookleap.Severity, code lookleap.Code, requirement string, line uint32, message, fix string) {
 	if len(b.findings) >= b.limits.Findings {
@@ -54,16 +81,6 @@ func (b *builder) find(severity lookleap.Severity, code lookleap.Code, requireme
 		Severity: severity, Code: code, Requirement: requirement, Message: message, Fix: fix,
 		Position: lookleap.Position{Line: int(line), Column: min(int(line), 1)},
 	})
-}
-
-func (b *builder) header(s *scan) {
-	if s.bom {
-		b.find(lookleap.SeverityInfo, lookleap.CodeByteOrderMark, "AGT-3-07", 1, "the file begins with a byte order mark", "save it without one")
-	}
-	if version, ok := s.meta["version"]; ok && version != "1" && version != "1.0" {
-		b.find(lookleap.SeverityWarning, CodeUnknownVersion, "AGT-4-05", uint32(s.versionAt.Line),
-			fmt.Sprintf("version %s is not known, the file is read as version 1.0", quote(version)), "")
-	}
 }
 
 func (b *builder) build(data []byte) {
@@ -97,7 +114,8 @@ func (b *builder) build(data []byte) {
 			b.merge(taken, i)
 		}
 	}
-	sortPatterns(b.patterns)
+	// Long patterns come first, so that the first match is the longest.
+	slices.SortStableFunc(b.patterns, func(a, b pattern) int { return cmp.Compare(b.length, a.length) })
 	if b.dropped > 0 {
 		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: lookleap.CodeTooLarge, Message: fmt.Sprintf("%d more findings", b.dropped)})
 	}
@@ -107,7 +125,7 @@ func (b *builder) build(data []byte) {
 func (b *builder) special(i int, text *strings.Builder) {
 	r := b.rules[i]
 	if r.flags&hasParams != 0 {
-		b.setLimit(i, b.conditions(r))
+		b.setCondition(i, b.readConditions(r))
 	}
 	switch {
 	case r.flags&isWild != 0 && !r.allows():
@@ -135,65 +153,58 @@ func (b *builder) addSpelling(i int, path []byte, text *strings.Builder) {
 	r.at, r.length, r.flags = uint32(text.Len()), uint16(len(path)), r.flags|isNormal
 	text.Write(path)
 	b.rules = append(b.rules, r)
-	if limit := b.limit(i); limit != noLimit {
-		b.setLimit(len(b.rules)-1, limit)
+	if c := b.condition(i); c != (condition{}) {
+		b.setCondition(len(b.rules)-1, c)
 	}
 }
 
-func (b *builder) setLimit(i int, limit int32) {
-	for len(b.Policy.limits) <= i {
-		b.Policy.limits = append(b.Policy.limits, noLimit)
+func (b *builder) setCondition(i int, c condition) {
+	if missing := i + 1 - len(b.conditions); missing > 0 {
+		b.conditions = append(b.conditions, make([]condition, missing)...)
 	}
-	b.Policy.limits[i] = limit
+	b.conditions[i] = c
 }
 
-// conditions reads the parameters of a directive.
-func (b *builder) conditions(r rule) int32 {
-	limit := int32(noLimit)
+// readConditions reads the parameters of a directive.
+func (b *builder) readConditions(r rule) (strictest condition) {
+	if !r.allows() {
+		return strictest // parameters have no effect there (AGT-6-08)
+	}
 	for _, param := range params(b.line(r), int(r.length)) {
-		switch {
-		case !r.allows(): // without effect (AGT-6-08)
-		case strings.EqualFold(param.Key, "limit"):
-			limit = stricter(limit, b.readLimit(r, param.Value))
-		default:
-			b.find(lookleap.SeverityWarning, CodeUnknownParam, "AGT-6-05", r.line, fmt.Sprintf("the meaning of the parameter %s is not known", quote(param.Key)), "")
+		var c condition
+		if strings.EqualFold(param.Key, "limit") {
+			c = b.readLimit(r, param.Value)
+		} else {
+			b.find(lookleap.SeverityWarning, CodeUnknownParam, "AGT-6-05", r.line, fmt.Sprintf("the parameter %s is unknown", quote(param.Key)), "")
 			if b.options.DenyUnknownParams {
-				limit = paramUnknown
+				c.unmet = unknownParam
 			}
 		}
+		if c.stricterThan(strictest) {
+			strictest = c
+		}
 	}
-	return limit
+	return strictest
 }
 
-func (b *builder) readLimit(r rule, value string) int32 {
+func (b *builder) readLimit(r rule, value string) condition {
 	digits := len(value) > 0
 	for i := range len(value) {
 		digits = digits && isDigit(value[i])
 	}
 	if !digits {
 		b.find(lookleap.SeverityWarning, CodeBadLimit, "AGT-6-06", r.line, fmt.Sprintf("the limit %s is no number, so its paths are denied", quote(value)), "write digits only")
-		return limitBad
+		return condition{unmet: badLimit}
 	}
 	n, err := strconv.ParseInt(value, 10, 32)
 	switch {
 	case err != nil:
 		b.find(lookleap.SeverityInfo, CodeBadLimit, "AGT-6-06", r.line, fmt.Sprintf("the limit %s is read as %d", quote(value), math.MaxInt32), "")
-		return math.MaxInt32
+		return condition{limit: math.MaxInt32}
 	case n == 0:
-		return limitZero
+		return condition{unmet: zeroLimit}
 	}
-	return int32(n)
-}
-
-// stricter gives the demand that permits less.
-func stricter(a, b int32) int32 {
-	switch {
-	case a == noLimit:
-		return b
-	case b == noLimit:
-		return a
-	}
-	return min(a, b)
+	return condition{limit: int32(n)}
 }
 
 // merge settles two rules with one path: DISALLOW before ALLOW, then the
@@ -209,8 +220,7 @@ func (b *builder) merge(taken *slot, i int) {
 	} else {
 		b.find(lookleap.SeverityInfo, CodeDuplicate, "AGT-6-12", r.line, fmt.Sprintf("the directive repeats the one in line %d, and the stricter one counts", old.line), "remove one of them")
 	}
-	was, is := b.limit(other), b.limit(i)
-	if old.allows() && (!r.allows() || is != was && stricter(was, is) == is) {
+	if old.allows() && (!r.allows() || b.condition(i).stricterThan(b.condition(other))) {
 		b.index.replace(taken, b.rules, i)
 	}
 }
@@ -221,9 +231,9 @@ func (p *Policy) line(r rule) string {
 	return strings.TrimSuffix(line, "\r")
 }
 
-func (p *Policy) limit(rule int) int32 {
-	if rule < len(p.limits) {
-		return p.limits[rule]
+func (p *Policy) condition(rule int) condition {
+	if rule < len(p.conditions) {
+		return p.conditions[rule]
 	}
-	return noLimit
+	return condition{}
 }

@@ -161,8 +161,8 @@ const readingSteps = 9
 // A path with more readings than these limits is denied by every policy that
 // denies anything: only an attacker writes such a path.
 const (
-	mostReadings    = 64
-	mostReadingText = 256 << 10 // bytes that the steps may produce for one path
+	maxReadings    = 64
+	maxReadingText = 256 << 10 // bytes that the steps may produce for one path
 )
 
 // readings is the set of the readings of one path. Each one is the path as a
@@ -194,7 +194,7 @@ func readingsOf(path string, room readings) (r readings, ok bool) {
 			if r.has(next) {
 				continue
 			}
-			if len(r.ends) == mostReadings || produced > mostReadingText {
+			if len(r.ends) == maxReadings || produced > maxReadingText {
 				return r, false
 			}
 			r.text = r.text[:from+len(next)]

@@ -15,22 +15,22 @@ import (
 // it. It never changes and may be shared. The zero value and nil are
 // Restricted: they deny everything but the policy file.
 type Policy struct {
-	state    State
-	reason   lookleap.Code
-	err      error
-	text     string // the file, and after it other spellings of its paths
-	size     int    // of the file
-	rules    []rule // the directives in order, and after them other spellings
-	own      int    // how many of the rules are directives
-	limits   []int32
-	index    index
-	patterns []pattern
-	unlisted bool // whether paths are allowed that no directive speaks of
-	denies   bool // some path is denied, or allowed with a condition
-	longest  int  // path that is judged, in octets
-	digest   [32]byte
-	meta     map[string]string
-	findings []lookleap.Finding
+	state      State
+	reason     lookleap.Code
+	err        error
+	text       string      // the file, and after it other spellings of its paths
+	size       int         // of the file
+	rules      []rule      // the directives in order, and after them other spellings
+	own        int         // how many of the rules are directives
+	conditions []condition // of the rules, up to the last one that has any
+	index      index
+	patterns   []pattern
+	unlisted   bool // whether paths are allowed that no directive speaks of
+	denies     bool // some path is denied, or allowed with a condition
+	longest    int  // path that is judged, in octets
+	digest     [32]byte
+	meta       map[string]string
+	findings   []lookleap.Finding
 }
 
 // restricted is the policy that stands where there is none to be had.
@@ -130,11 +130,6 @@ func (p *Policy) Integrity() string {
 		return ""
 	}
 	return "sha256:" + hex.EncodeToString(p.digest[:])
-}
-
-// octets is about what the policy takes in memory.
-func (p *Policy) octets() int {
-	return 512 + len(p.text) + 12*len(p.rules) + 4*len(p.limits) + 4*len(p.index.slots)
 }
 
 // Report is a policy and some decisions as data, for programs and people that

@@ -50,23 +50,23 @@ const tombstoneFor = staleFor + sharedFor
 
 // recall brings memory up to what other processes know. usable says that the
 // server need not be asked.
-func (c *Client) recall(ctx context.Context, o origin, before *held) (h *held, usable bool) {
+func (c *Client) recall(ctx context.Context, o origin, before *cachedPolicy) (h *cachedPolicy, usable bool) {
 	if c.host.Cache == nil {
 		return before, false
 	}
 	now := c.host.Time()
-	keep := func() (*held, bool) {
+	keep := func() (*cachedPolicy, bool) {
 		if before == nil || !now.Before(before.fresh) {
 			return before, false
 		}
 		kept := *before
-		c.holdUntil(&kept)
-		return &kept, now.Before(kept.until)
+		c.setRecheck(&kept)
+		return &kept, now.Before(kept.recheck)
 	}
 	r, err := c.recorded(ctx, o)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && before != nil && before.good != nil && !before.local:
-		withdrawn := *before // somebody took it back
+	case errors.Is(err, fs.ErrNotExist) && before != nil && before.good != nil && !before.private:
+		withdrawn := *before // another process took it back
 		withdrawn.good = nil
 		return &withdrawn, false
 	case errors.Is(err, fs.ErrNotExist):
@@ -80,21 +80,17 @@ func (c *Client) recall(ctx context.Context, o origin, before *held) (h *held, u
 		return keep()
 	}
 	h = c.adopt(r)
-	if before == nil {
-		before = &held{}
-	}
-	c.number(before, h)
-	return h, now.Before(h.until) && now.Before(r.Value.Fresh)
+	return h, now.Before(h.recheck) && now.Before(r.Value.Fresh)
 }
 
 // isNews reports whether a record tells more than memory does. A malformed file
 // counts unless memory comes from an exchange that began after it was seen.
-func (c *Client) isNews(r *sharedRecord, h *held) bool {
-	if h == nil || h.failures > 0 && !h.standing {
+func (c *Client) isNews(r *sharedRecord, h *cachedPolicy) bool {
+	if h == nil || h.failures > 0 && !h.stale {
 		return true
 	}
 	asked, checked := h.asked, h.checked
-	if h.standing {
+	if h.stale {
 		asked, checked = h.good.asked, h.good.checked
 	}
 	if r.Value.Malformed != "" && !isMalformed(h.policy) {
@@ -122,23 +118,23 @@ func (c *Client) recorded(ctx context.Context, o origin) (*sharedRecord, error) 
 }
 
 // adopt judges a record of another process by this one's options.
-func (c *Client) adopt(e *sharedRecord) *held {
+func (c *Client) adopt(e *sharedRecord) *cachedPolicy {
 	r := &e.Value
-	h := &held{asked: e.Asked, checked: e.Found, fresh: earlier(r.Fresh, e.Found.Add(mostFresh)), evidence: lookleap.Evidence{Status: r.Status, MediaType: r.ContentType}}
+	h := &cachedPolicy{asked: e.Asked, checked: e.Found, fresh: earlier(r.Fresh, e.Found.Add(maxFresh)), evidence: lookleap.Evidence{Status: r.Status, MediaType: r.ContentType}}
 	if r.Malformed != "" {
 		h.policy = restricted(malformed(r.Malformed, lookleap.Position{}, r.Message, ""))
-		return c.holdUntil(h)
+		return c.setRecheck(h)
 	}
 	h.policy = Judge(Response{Status: r.Status, ContentType: r.ContentType, Body: r.Body, Insecure: r.Insecure}, c.options)
 	if h.policy.state == Valid {
 		h.good = &goodCopy{policy: h.policy, contentType: r.ContentType, insecure: r.Insecure, validator: r.Validator, asked: e.Asked, checked: e.Found}
 	}
-	return c.holdUntil(h)
+	return c.setRecheck(h)
 }
 
 // share tells other processes. If one of them saw a malformed file after this one
 // asked, share returns that file.
-func (c *Client) share(ctx context.Context, o origin, h *held, out *outcome) (instead *held) {
+func (c *Client) share(ctx context.Context, o origin, h *cachedPolicy, result *readResult) (instead *cachedPolicy) {
 	cache := c.sharing()
 	if !cache.Active() {
 		return nil
@@ -151,12 +147,12 @@ func (c *Client) share(ctx context.Context, o origin, h *held, out *outcome) (in
 		cache.Delete(ctx, o.name)
 		cache.Put(ctx, tombstoneKey(o), e, h.checked.Add(tombstoneFor))
 		return nil
-	case h.standing || h.failures > 0:
+	case h.stale || h.failures > 0:
 		return nil // it says nothing new about the origin
-	case h.local:
+	case h.private:
 		cache.Delete(ctx, o.name)
 	default:
-		r.Status, r.ContentType, r.Insecure = out.answer.Status, out.answer.ContentType, out.answer.Insecure
+		r.Status, r.ContentType, r.Insecure = result.response.Status, result.response.ContentType, result.response.Insecure
 		expires := h.fresh
 		if good := h.good; good != nil {
 			r.Status, r.ContentType, r.Insecure = http.StatusOK, good.contentType, good.insecure
