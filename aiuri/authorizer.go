@@ -15,37 +15,37 @@ import (
 // Grant is what a web session permits (section 3.2).
 type Grant struct {
 	User   string      // the user of the session
-	Scopes []string    // that the session covers
-	Tokens TokenSource // tokens of this user for endpoints whose policy demands one; nil: none
+	Scopes []string    // the scopes that the session covers
+	Tokens TokenSource // returns tokens of this user for endpoints that require one; may be nil
 }
 
-// ErrNoSession is the error of an [Authorizer] for a request without a session.
+// ErrNoSession is what an [Authorizer] returns for a request without a session. The client
+// gets a 401.
 var ErrNoSession = coded.New("no-session", "the request belongs to no session")
 
-// Authorizer judges a request by its web session: by token exchange, DPoP, mutual TLS
-// or another way of the host. The call has its URI, media type and scopes. No one was
-// asked about its authority yet, so [Call.To] is zero; Grant.Tokens is told about it.
-// Neither the call nor the request has a body, which is not read before the caller may
-// send it. A nil grant, an error or a panic is a refusal. Authorize is called from
-// several goroutines at once.
+// Authorizer decides about a request by its web session: by token exchange, DPoP, mutual TLS
+// or another way of the host. The call has its URI, media type and scopes. Its endpoint is
+// not known yet, so [Call.To] is zero; Grant.Tokens gets it later. Neither the call nor the
+// request has a body: the body is read only after Authorize has granted the call. A nil
+// grant, an error or a panic refuses the call. Authorize must be safe for concurrent use.
 //
-// A session cookie should have the attributes Secure, HttpOnly and SameSite=Strict, and
-// a name that begins with __Host-. The gateway refuses what pages of other origins
-// cause (see [GatewayOptions.Origins]), but an old browser may not say which page it was.
+// A session cookie should have the attributes Secure, HttpOnly and SameSite=Strict, and a
+// name that begins with __Host-. The gateway refuses requests that pages of other origins
+// send (see [GatewayOptions.Origins]), but an old browser may not name the page.
 type Authorizer interface {
 	Authorize(ctx context.Context, r *http.Request, call *Call) (*Grant, error)
 }
 
-// BodyAuthorizer is an [Authorizer] that judges what is sent too: an amount, or the
-// digest that a signature of the request covers. It is asked about every POST that
-// Authorize has granted and the endpoint's policy permits, now with the body. An
-// error or a panic is a refusal.
+// BodyAuthorizer is an [Authorizer] that also decides about the body: an amount, or the
+// digest that a signature of the request covers. AuthorizeBody is called for every POST that
+// Authorize has granted and the endpoint's policy permits, with the body. An error or a
+// panic refuses the call.
 type BodyAuthorizer interface {
 	Authorizer
 	AuthorizeBody(ctx context.Context, r *http.Request, call *Call, grant *Grant) error
 }
 
-// authorize asks the host which scopes the call needs and what the session permits.
+// authorize returns what the session permits, if that covers the scopes that the call needs.
 func (g *Gateway) authorize(r *http.Request, c *Call) (*Grant, error) {
 	if g.options.Scopes != nil {
 		scopes, err := call(r.Context(), g.plugins.host, "", func(context.Context) ([]string, error) {
@@ -56,45 +56,45 @@ func (g *Gateway) authorize(r *http.Request, c *Call) (*Grant, error) {
 		}
 		c.Scopes = scopes
 	}
-	own := *c
-	own.Scopes = slices.Clone(c.Scopes)
+	shown := *c
+	shown.Scopes = slices.Clone(c.Scopes)
 	grant, err := call(r.Context(), g.plugins.host, "", func(ctx context.Context) (*Grant, error) {
-		return g.options.Authorizer.Authorize(ctx, withoutBody(r), &own)
+		return g.options.Authorizer.Authorize(ctx, withoutBody(r), &shown)
 	})
 	switch {
-	case errors.Is(err, ErrNoSession), isOurs(r.Context(), err):
+	case errors.Is(err, ErrNoSession), isGatewayLimit(r.Context(), err):
 		return nil, err
 	case err != nil || grant == nil:
-		return nil, fail(CodeNotAuthorized, "the session does not permit this", "")
+		return nil, fail(CodeNotAuthorized, "the session does not permit this call", "")
 	}
 	for _, s := range c.Scopes {
 		if !slices.Contains(grant.Scopes, s) {
-			return nil, fail(CodeScope, "the session does not cover a scope", "")
+			return nil, fail(CodeScope, "the session does not cover a scope that the call needs", "")
 		}
 	}
 	return grant, nil
 }
 
-// authorizeBody asks an authorizer that wants to see the body.
+// authorizeBody asks a [BodyAuthorizer] about the body. Other authorizers accept any body.
 func (g *Gateway) authorizeBody(r *http.Request, c *Call, grant *Grant) error {
-	judge, ok := g.options.Authorizer.(BodyAuthorizer)
+	authorizer, ok := g.options.Authorizer.(BodyAuthorizer)
 	if !ok {
 		return nil
 	}
-	own := *c
-	own.Scopes = slices.Clone(c.Scopes)
+	shown := *c
+	shown.Scopes = slices.Clone(c.Scopes)
 	_, err := call(r.Context(), g.plugins.host, "", func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, judge.AuthorizeBody(ctx, withoutBody(r), &own, grant)
+		return struct{}{}, authorizer.AuthorizeBody(ctx, withoutBody(r), &shown, grant)
 	})
-	if err == nil || errors.Is(err, ErrNoSession) || isOurs(r.Context(), err) {
+	if err == nil || errors.Is(err, ErrNoSession) || isGatewayLimit(r.Context(), err) {
 		return err
 	}
-	return fail(CodeNotAuthorized, "the session does not permit to send this", "")
+	return fail(CodeNotAuthorized, "the session does not permit this body", "")
 }
 
-// isOurs reports whether an error is that of the gateway's own limits, and no answer of
+// isGatewayLimit reports whether an error comes from the gateway's own limits and not from
 // the authorizer.
-func isOurs(ctx context.Context, err error) bool {
+func isGatewayLimit(ctx context.Context, err error) bool {
 	return err != nil && (ctx.Err() != nil || lookleap.CodeOf(err) == CodePluginBusy)
 }
 
@@ -105,8 +105,8 @@ func withoutBody(r *http.Request) *http.Request {
 	return &shown
 }
 
-// pages decides which web pages may call a gateway. A browser sends cookies and other
-// stored credentials with a request, whichever page caused it.
+// pages decides which web pages may call a gateway. A browser sends cookies and other stored
+// credentials with a request, whichever page caused it.
 type pages struct {
 	own     string // origin of the gateway's base
 	trusted map[string]bool
@@ -124,22 +124,22 @@ func newPages(own string, origins []string) (*pages, error) {
 	return p, nil
 }
 
-// check refuses a request that a page of another origin may have caused. Current
-// browsers tell by Sec-Fetch-Site, older ones by Origin or Referer. Clients that are no
-// browsers send none of them; they are accepted unless what authorizes a read is
-// something that an old browser would have added by itself.
+// check refuses a request that a page of another origin may have caused. Current browsers
+// say so in Sec-Fetch-Site, older ones in Origin or Referer. Other clients send none of
+// these headers. They are accepted, except reads with a cookie or credentials that an old
+// browser would have added by itself.
 func (p *pages) check(r *http.Request) error {
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	site, origin := r.Header.Values("Sec-Fetch-Site"), r.Header.Values("Origin")
-	refuse := func(reason, fix string) error { return fail(CodeNotAuthorized, reason, fix) }
+	refuse := func(message, fix string) error { return fail(CodeNotAuthorized, message, fix) }
 	const foreign = "a page of another web origin sent the request"
 	switch {
 	case len(site) > 1 || len(origin) > 1:
 		return refuse("the request names several web origins", "")
 	case reads && prefetched(r.Header):
-		return refuse("a browser sent the request ahead, before its user asked for anything", "")
+		return refuse("a browser prefetched the request without an action of its user", "")
 	case reads && !readable(r.Header.Get("Sec-Fetch-Dest")):
-		return refuse("a page embeds the request as an image, a script or the like", "read it with fetch()")
+		return refuse("a page embeds the response as an image, a script or the like", "read it with fetch()")
 	case len(origin) == 1 && p.trusted[strings.ToLower(origin[0])]:
 		return nil
 	case len(site) == 1 && (site[0] == "same-origin" || site[0] == "none"):
@@ -159,19 +159,17 @@ func (p *pages) check(r *http.Request) error {
 		return nil
 	}
 	if reads && (len(r.Header.Values("Cookie")) > 0 || len(r.Header.Values("Authorization")) > 0) {
-		return refuse("a browser may have added the session by itself, and nothing says for which page", "send Sec-Fetch-Site or Origin, or a bearer token")
+		return refuse("a browser may have added the credentials by itself, and no header names the page", "send Sec-Fetch-Site or Origin, or a bearer token")
 	}
 	return nil
 }
 
-// isOwn reports whether an origin is the gateway's, by its base or by the name under
-// which it was reached.
+// isOwn reports whether an origin is the gateway's own, by its base or by the Host header.
 func (p *pages) isOwn(r *http.Request, origin string) bool {
 	return strings.EqualFold(origin, p.own) || strings.EqualFold(origin, "https://"+r.Host)
 }
 
-// prefetched reports whether a browser fetches ahead: nothing says that its user will
-// go there.
+// prefetched reports whether a browser fetches something that its user may never open.
 func prefetched(h http.Header) bool {
 	return slices.ContainsFunc([]string{"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"}, func(name string) bool {
 		text := strings.ToLower(strings.Join(h.Values(name), ","))
@@ -179,8 +177,8 @@ func prefetched(h http.Header) bool {
 	})
 }
 
-// readable reports whether the destination of a request can use a result: a script
-// that reads it, or a window that shows it.
+// readable reports whether a browser fetches the result for a script or a window, and not
+// for an element of a page.
 func readable(destination string) bool {
 	switch destination {
 	case "", "empty", "document", "json":
@@ -189,8 +187,8 @@ func readable(destination string) bool {
 	return false
 }
 
-// addedByScript reports whether the request has an authorization that browsers do not
-// add by themselves, and that pages of other origins cannot add.
+// addedByScript reports whether the request has an authorization that browsers do not add
+// by themselves, and that pages of other origins cannot add.
 func addedByScript(h http.Header) bool {
 	scheme, _, _ := strings.Cut(h.Get("Authorization"), " ")
 	return strings.EqualFold(scheme, "Bearer") || strings.EqualFold(scheme, "DPoP") || strings.EqualFold(scheme, "GNAP")

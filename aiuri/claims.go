@@ -11,32 +11,31 @@ import (
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
-// Claims are what a signed result says of itself (names of RFC 7519). They stand
-// in the protected header or among the members of a JSON payload; where both
-// have one, they must agree. The draft demands none of them.
+// Claims are the claims of a signed result (RFC 7519). They are in the protected header or
+// are members of a JSON payload. A claim that is in both must be equal. The draft requires
+// no claim.
 type Claims struct {
 	Issuer   string    // iss: the endpoint, an ai: URI
 	Audience []string  // aud: the caller
-	Expires  time.Time // exp; zero: not said
-	Issued   time.Time // iat; zero: not said
-	Begins   time.Time // nbf; zero: not said
-	Request  string    // req: digest of the request, as lookleap.Digest writes it
-	Scopes   []string  // scope: under which the result was given
+	Expires  time.Time // exp; zero if absent
+	Issued   time.Time // iat; zero if absent
+	Begins   time.Time // nbf; zero if absent
+	Request  string    // req: RequestDigest of the call
+	Scopes   []string  // scope: the scopes of the call
 
 	present []string
 }
 
-// Has reports whether a claim was made, by its name: iss, aud, exp, iat, nbf,
-// req or scope.
+// Has reports whether a claim is present, by its name: iss, aud, exp, iat, nbf, req or scope.
 func (c *Claims) Has(name string) bool { return c != nil && slices.Contains(c.present, name) }
 
 var claimNames = [...]string{"iss", "aud", "exp", "iat", "nbf", "req", "scope"}
 
-const skew = 5 * time.Minute // how far in the future iat and nbf may lie
+const maxClockSkew = 5 * time.Minute // how far in the future iat and nbf may be
 
-func rejectPolicy(reason string) *lookleap.Error { return fail(CodeRejectedPolicy, reason, "") }
+func rejectPolicy(message string) *lookleap.Error { return fail(CodeRejectedPolicy, message, "") }
 
-// readClaims reads the header's claims and the payload's.
+// readClaims reads the claims of the header and of the payload.
 func readClaims(h *header, payload []byte) (*Claims, *lookleap.Error) {
 	c := &Claims{}
 	for _, name := range claimNames {
@@ -47,7 +46,7 @@ func readClaims(h *header, payload []byte) (*Claims, *lookleap.Error) {
 		}
 	}
 	if h.nested {
-		return nil, rejectPolicy("the result is a signed result again, whose claims nobody would check")
+		return nil, rejectPolicy("the payload is another signed result, whose claims are not checked")
 	}
 	own, err := payloadClaims(payload)
 	if err != nil {
@@ -57,26 +56,26 @@ func readClaims(h *header, payload []byte) (*Claims, *lookleap.Error) {
 		if !c.Has(name) {
 			c.take(&own, name)
 		} else if !c.agrees(&own, name) {
-			return nil, rejectPolicy("header and payload make different claims")
+			return nil, rejectPolicy("a claim differs between header and payload")
 		}
 	}
 	return c, nil
 }
 
 const (
-	maxClaim = 64 << 10 // octets of one claim
+	maxClaim = 64 << 10 // bytes of one claim
 
 	byteOrderMark = "\xef\xbb\xbf"
 )
 
-// payloadClaims reads the claims among the members of a JSON object. Any other
-// payload makes none.
+// payloadClaims reads the claims of a payload that is a JSON object. Other payloads have no
+// claims. If less strict readers could see claims in a payload that is not strict JSON, that
+// is an error.
 func payloadClaims(payload []byte) (own Claims, err *lookleap.Error) {
 	object := bytes.TrimLeft(bytes.TrimPrefix(payload, []byte(byteOrderMark)), " \t\r\n")
 	if len(object) == 0 || object[0] != '{' {
 		return own, nil
 	}
-	doubt := rejectPolicy("the payload seems to make claims and is no strict JSON")
 	strict := claimMembers(payload, func(name string, value []byte) bool {
 		v, bad := strictjson.Parse(value, strictjson.Limits{Size: maxClaim})
 		if bad != nil || own.Has(name) {
@@ -89,7 +88,7 @@ func payloadClaims(payload []byte) (own Claims, err *lookleap.Error) {
 	case err != nil:
 		return own, err
 	case !strict && seemsToClaim(payload):
-		return own, doubt
+		return own, rejectPolicy("the payload seems to have claims but is not strict JSON")
 	case !strict:
 		return Claims{}, nil
 	}
@@ -119,13 +118,13 @@ func (c *Claims) set(name string, v strictjson.Value) *lookleap.Error {
 		}
 	}
 	if !ok {
-		return rejectPolicy("the claim " + name + " is of the wrong type")
+		return rejectPolicy("the claim " + name + " has the wrong type")
 	}
 	c.present = append(c.present, name)
 	return nil
 }
 
-// take makes another's claim one's own.
+// take copies a claim of o.
 func (c *Claims) take(o *Claims, name string) {
 	switch name {
 	case "iss":
@@ -187,8 +186,8 @@ func texts(v strictjson.Value) ([]string, bool) {
 	return all, true
 }
 
-// numericDate reads seconds since 1970, with a fraction perhaps, of the years
-// that a time can be written for.
+// numericDate reads a number of seconds since 1970, which may have a fraction. The year is
+// at most 9999.
 func numericDate(v strictjson.Value) (time.Time, bool) {
 	f, err := v.Float()
 	if err != nil || f < 0 || f > 253402300799 {
@@ -198,39 +197,39 @@ func numericDate(v strictjson.Value) (time.Time, bool) {
 	return time.Unix(int64(whole), int64(fraction*1e9)).UTC(), true
 }
 
-// check holds the claims to what was expected.
+// check compares the claims with what is expected.
 func (c *Claims) check(x *Expectation, now time.Time) *lookleap.Error {
 	for _, name := range x.Require {
 		if !c.Has(name) {
-			return rejectPolicy("the claim " + plainName(name) + " is required and missing")
+			return rejectPolicy("the claim " + plainName(name) + " is required but missing")
 		}
 	}
 	if c.Has("exp") && !now.Before(c.Expires) {
 		return rejectPolicy("the result has expired")
 	}
-	if c.Has("iat") && c.Issued.After(now.Add(skew)) {
+	if c.Has("iat") && c.Issued.After(now.Add(maxClockSkew)) {
 		return rejectPolicy("the result was issued in the future")
 	}
-	if c.Has("nbf") && c.Begins.After(now.Add(skew)) {
-		return rejectPolicy("the result does not hold yet")
+	if c.Has("nbf") && c.Begins.After(now.Add(maxClockSkew)) {
+		return rejectPolicy("the result is not valid yet")
 	}
 	switch {
 	case c.Has("iss") && x.Endpoint.IsZero():
-		return rejectPolicy("the result names its issuer, and no endpoint is expected")
+		return rejectPolicy("the result names its issuer, but no endpoint is expected")
 	case c.Has("iss") && !c.issuedBy(x.Endpoint):
 		return rejectPolicy("the issuer is another endpoint")
 	case c.Has("aud") && x.Audience == "":
-		return rejectPolicy("the result names its audience, and no caller is expected")
+		return rejectPolicy("the result names its audience, but no caller is expected")
 	case c.Has("aud") && !slices.Contains(c.Audience, x.Audience):
 		return rejectPolicy("the result is for another caller")
 	case c.Has("req") && x.Request == "" && x.PlainRequest == "":
-		return rejectPolicy("the result names its request, and none is expected")
+		return rejectPolicy("the result names its request, but none is expected")
 	case c.Has("req") && (c.Request == "" || c.Request != x.Request && c.Request != x.PlainRequest):
 		return rejectPolicy("the result answers another request")
 	}
 	for _, scope := range c.Scopes {
 		if !slices.Contains(x.Scopes, scope) {
-			return rejectPolicy("the result goes beyond the scopes of the document")
+			return rejectPolicy("the result names a scope that the document does not have")
 		}
 	}
 	return nil
@@ -245,12 +244,12 @@ func plainName(name string) string {
 	if slices.Contains(claimNames[:], name) {
 		return name
 	}
-	return "that was asked for"
+	return "that is expected"
 }
 
-// bindings says for each claim that binds a result to its request whether it was made
-// and what it proves. A claim that is missing passes no check. If the expectation
-// requires the binding, the first one that is missing is the error.
+// bindings returns a check for each claim that binds a result to its request. A missing
+// claim does not pass its check. If the expectation requires the binding, the first claim
+// that is missing is the error.
 func (c *Claims) bindings(x *Expectation, now time.Time) (checks []lookleap.Check, err *lookleap.Error) {
 	add := func(requirement string, status lookleap.Status, message string) {
 		k := lookleap.Check{Requirement: requirement, Code: lookleap.CodeOK, Status: status, Message: message}
@@ -273,7 +272,7 @@ func (c *Claims) bindings(x *Expectation, now time.Time) (checks []lookleap.Chec
 		}
 		add(row, lookleap.Skipped, "no "+what+" is expected")
 	}
-	switch { // what contradicts the expectation was refused before
+	switch { // claims.check has refused claims that contradict the expectation
 	case c.Has("iss"):
 		add(row, lookleap.Passed, "the result names the endpoint as its issuer")
 	case x.Endpoint.IsZero():
@@ -285,7 +284,7 @@ func (c *Claims) bindings(x *Expectation, now time.Time) (checks []lookleap.Chec
 	case c.Has("req") && c.Request == x.Request:
 		add(row, lookleap.Passed, "the result answers this request")
 	case c.Has("req"):
-		add(row, lookleap.Noted, "the result answers such a request, and may be that of an earlier call or of another user")
+		add(row, lookleap.Noted, "the result answers such a request, but it may be from an earlier call or for another user")
 	case x.Request == "" && x.PlainRequest == "":
 		unexpected("request")
 	default:
@@ -297,7 +296,7 @@ func (c *Claims) bindings(x *Expectation, now time.Time) (checks []lookleap.Chec
 	case x.Audience == "":
 		add(row, lookleap.Skipped, "no caller is expected")
 	default:
-		add(row, lookleap.Noted, "the result does not name its caller, so it may be another one's")
+		add(row, lookleap.Noted, "the result does not name its caller, so it may be for another one")
 	}
 	maxAge := x.MaxAge
 	if maxAge <= 0 {
@@ -305,13 +304,13 @@ func (c *Claims) bindings(x *Expectation, now time.Time) (checks []lookleap.Chec
 	}
 	switch {
 	case c.Has("iat") && now.Sub(c.Issued) > maxAge:
-		add(row, lookleap.Noted, "the result was issued longer ago than it may be")
+		add(row, lookleap.Noted, "the result was issued longer ago than allowed")
 	case c.Has("exp"):
 		add(row, lookleap.Passed, "the result has not expired")
 	case c.Has("iat"):
-		add(row, lookleap.Passed, "the result was issued just now")
+		add(row, lookleap.Passed, "the result was issued recently")
 	default:
-		add(row, lookleap.Noted, "the result does not say when it was issued nor when it expires, so it may be an old one")
+		add(row, lookleap.Noted, "the result has neither iat nor exp, so it may be an old one")
 	}
 	if c.Has("scope") {
 		add("AIU-3.4-03", lookleap.Passed, "the scopes of the result are among those of the document")
@@ -321,7 +320,7 @@ func (c *Claims) bindings(x *Expectation, now time.Time) (checks []lookleap.Chec
 	return checks, err
 }
 
-// unboundNote is what the summary of a verdict says if a binding is missing.
+// unboundNote returns what the summary of a verdict says if a binding is missing.
 func unboundNote(checks []lookleap.Check) string {
 	if slices.ContainsFunc(checks, func(c lookleap.Check) bool { return c.Code == CodeUnbound }) {
 		return ", but does not prove that it answers this very request"

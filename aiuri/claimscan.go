@@ -10,12 +10,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// claimMembers calls claim with the members of a JSON object that are named like
-// claims. It reports whether every reader sees the same members: where they and
-// what they hold begin and end. What they hold is not judged beyond that, since
-// results are large and claims few.
+// claimMembers calls claim with the members of a JSON object that are named like claims. It
+// reports whether every reader sees the same members, with the same beginnings and ends.
+// The values of other members are not checked beyond that, since results are large.
 func claimMembers(payload []byte, claim func(name string, value []byte) bool) bool {
-	if !utf8.Valid(payload) { // of half a character some readers make one with the quotation mark after it
+	if !utf8.Valid(payload) { // some readers join half a character and the quotation mark after it
 		return false
 	}
 	r := objectReader{payload, 0}
@@ -57,7 +56,7 @@ type objectReader struct {
 	at      int
 }
 
-// next passes over white space and gives the octet after it; 0: there is none.
+// next skips white space and returns the byte after it, or 0 at the end.
 func (r *objectReader) next() byte {
 	for ; r.at < len(r.payload); r.at++ {
 		switch c := r.payload[r.at]; c {
@@ -69,13 +68,13 @@ func (r *objectReader) next() byte {
 	return 0
 }
 
-// ends reports whether the bracket here is the last thing in the payload.
+// ends reports whether only white space follows the bracket here.
 func (r *objectReader) ends() bool {
 	r.at++
 	return r.next() == 0 && r.at == len(r.payload)
 }
 
-// text gives a string as it is written.
+// text returns a string in its source form.
 func (r *objectReader) text() ([]byte, bool) {
 	if r.next() != '"' {
 		return nil, false
@@ -89,11 +88,11 @@ func (r *objectReader) text() ([]byte, bool) {
 		case r.payload[r.at] == '"':
 			r.at++
 			return r.payload[from:r.at], true
-		} // a backslash, and what it escapes
+		} // a backslash and the character that it escapes
 	}
 }
 
-// value gives a value as it is written.
+// value returns a value in its source form.
 func (r *objectReader) value() ([]byte, bool) {
 	c, from := r.next(), r.at
 	switch c {
@@ -110,8 +109,8 @@ func (r *objectReader) value() ([]byte, bool) {
 	return r.payload[from:r.at], r.at > from
 }
 
-// claimName gives the claim that a member's name is, escapes undone, or "". It
-// fails on an escape that is none.
+// claimName returns the claim that a member's name is, after unescaping, or "". It fails on
+// an invalid escape.
 func claimName(quoted []byte) (name string, ok bool) {
 	if len(quoted) > len(`"\u0073\u0063\u006f\u0070\u0065"`) {
 		return "", true
@@ -131,11 +130,11 @@ func claimName(quoted []byte) (name string, ok bool) {
 	return "", true
 }
 
-// seemsToClaim reports whether a text that is no strict JSON could make claims to
-// readers that are less strict, even those who need no quotation marks.
+// seemsToClaim reports whether less strict readers could see claims in a text that is not
+// strict JSON, even readers that need no quotation marks.
 func seemsToClaim(payload []byte) bool {
 	if bytes.Contains(payload, []byte(`\u00`)) {
-		return true // a name may be written in escapes
+		return true // a name may be escaped
 	}
 	for _, name := range claimNames {
 		for rest, found := payload, true; found; {
@@ -150,23 +149,21 @@ func seemsToClaim(payload []byte) bool {
 	return false
 }
 
-// maxNesting is the number of containers inside one another that are followed.
+// maxNesting is the largest depth of nested containers.
 const maxNesting = 1024
 
-// containerLen gives the length of the JSON object or array at the beginning of a
-// text, by its strings and brackets alone. It fails where readers that are less
-// strict than others could see other strings or brackets: behind what begins a
-// comment or another kind of string, for example.
+// containerLen returns the length of the JSON object or array at the beginning of a text,
+// by its strings and brackets only. It fails if less strict readers could see other strings
+// or brackets: for example after the beginning of a comment or of another kind of string.
 //
-// The text is taken in blocks of 64 octets, and what is looked for in them becomes
-// masks with one bit for each octet. That costs about the same for every text,
-// and half of what it takes to look at one octet after the other.
+// It reads blocks of 64 bytes and turns them into masks with one bit for each byte. That
+// costs about the same for every text, and half as much as reading byte by byte.
 func containerLen(text []byte) (n int, ok bool) {
 	var c container
 	for at := 0; at < len(text); at += 64 {
 		block := text[at:]
 		if len(block) < 64 {
-			block = append(make([]byte, 0, 64), block...)[:64] // with zeros, which are refused if it goes on that far
+			block = append(make([]byte, 0, 64), block...)[:64] // padded with zeros, which are refused
 		}
 		end, ok := c.follow((*[64]byte)(block))
 		if !ok {
@@ -179,21 +176,23 @@ func containerLen(text []byte) (n int, ok bool) {
 	return 0, false
 }
 
-// container is an object or array up to some block, with those that it holds.
+// container is the state of the scan: the containers that are open, and whether the next
+// byte is escaped or in a string.
 type container struct {
 	depth   int
-	objects [maxNesting / 64]uint64 // one bit for each open one: it is an object
-	escaped uint64                  // 1: a backslash escapes the next octet
-	quoted  uint64                  // all ones: the next octet stands in a string
+	objects [maxNesting / 64]uint64 // one bit for each open container: 1 is an object
+	escaped uint64                  // 1: a backslash escapes the next byte
+	quoted  uint64                  // all ones: the next byte is in a string
 }
 
-// follow goes on with a block. It gives the octet after the container's end, or 0.
+// follow scans a block. It returns the offset after the container's end, or 0 if it does
+// not end in this block.
 func (c *container) follow(block *[64]byte) (end int, ok bool) {
 	m := marksOf(block)
 	if m.special != 0 || c.escaped != 0 {
 		m.quotes &^= c.escapes(block, m.special)
 	}
-	inside := toggles(m.quotes) ^ c.quoted // strings, with the first mark and without the last
+	inside := toggles(m.quotes) ^ c.quoted // strings, with the opening mark and without the closing one
 	c.quoted = uint64(int64(inside) >> 63)
 	for rest := m.brackets &^ inside; rest != 0 && end == 0; rest &= rest - 1 {
 		i := bits.TrailingZeros64(rest)
@@ -206,7 +205,7 @@ func (c *container) follow(block *[64]byte) (end int, ok bool) {
 	}
 	doubt := m.special&^inside | m.controls&inside
 	if end > 0 {
-		doubt &= 1<<end - 1 // what comes later is not the container's
+		doubt &= 1<<end - 1 // later bytes are not the container's
 	}
 	return end, doubt == 0
 }
@@ -230,7 +229,7 @@ func (c *container) step(bracket byte) bool {
 	return isObject == (bracket == '}')
 }
 
-// escapes gives the octets that a backslash escapes.
+// escapes returns the mask of the bytes that a backslash escapes.
 func (c *container) escapes(block *[64]byte, special uint64) (escaped uint64) {
 	escaped, c.escaped = c.escaped, 0
 	for rest := special &^ escaped; rest != 0; rest &= rest - 1 {
@@ -247,15 +246,15 @@ func (c *container) escapes(block *[64]byte, special uint64) (escaped uint64) {
 	return escaped
 }
 
-// marks tell which octets of a block are of a kind.
+// marks are masks of the bytes of a block, by kind.
 type marks struct {
 	quotes, brackets uint64
 
-	special  uint64 // stand inside strings alone: backslashes, and what begins a comment or string for some readers
-	controls uint64 // stand outside strings alone; those that are no white space are special too
+	special  uint64 // allowed only in strings: backslashes, and what begins a comment or string for some readers
+	controls uint64 // allowed only outside strings; those that are not white space are special too
 }
 
-// kinds gives the kinds of an octet, one in each sixteen bits.
+// kinds are the kinds of each byte, with one bit in each 16.
 var kinds = func() (kinds [256]uint64) {
 	const quote, bracket, special, control = 1, 1 << 16, 1 << 32, 1 << 48
 	for c := range ' ' {
@@ -281,7 +280,8 @@ func marksOf(block *[64]byte) (m marks) {
 	return m
 }
 
-// toggles sets all bits from each odd one that is set up to the next one, without it.
+// toggles sets all bits from each first, third, fifth … set bit up to the next set bit,
+// without that one.
 func toggles(m uint64) uint64 {
 	m ^= m << 1
 	m ^= m << 2
@@ -291,9 +291,8 @@ func toggles(m uint64) uint64 {
 	return m ^ m<<32
 }
 
-// plainText gives the number of octets before a quotation mark, a backslash or a
-// control character. It looks at eight at a time: of those that it finds, the
-// first is always one of them.
+// plainText returns the number of bytes before a quotation mark, a backslash or a control
+// character. It reads eight bytes at a time: the first match of a block is always exact.
 func plainText(text []byte) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	i := 0

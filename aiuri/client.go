@@ -13,58 +13,66 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// ClientOptions are the choices of [NewClient]. What is not configured is not
-// done: the zero value can invoke nothing.
+// ClientOptions configure a [Client]. A Client needs Native or at least one of Gateways to
+// invoke anything. All other fields may be zero.
 type ClientOptions struct {
-	Discoverer *Discoverer // nil: NewDiscoverer with its defaults
-	Native     Invoker     // preferred where it is set: a gateway sees everything
-	Gateways   []string    // bases of trusted gateways; the first is used unless a request names one. Never discovered
-	Tokens     TokenSource // for endpoints with auth; nil: those are refused
-	// Credentials are the authorities that may get tokens and client certificates, as
-	// names such as "bank.example" and "bank.example:8443" or patterns such as
-	// "*.bank.example", which covers every subdomain and not the domain itself. Empty:
-	// no authority gets any, and endpoints that demand them are refused.
+	Discoverer *Discoverer // nil: NewDiscoverer with zero options
+	Native     Invoker     // preferred over gateways, which see all requests and results
+	// Gateways are the base URLs of trusted gateways. The first is used unless a request
+	// names another one. Gateways are never discovered.
+	Gateways []string
+	// Tokens returns tokens for endpoints whose policy requires them; nil: these
+	// endpoints are refused.
+	Tokens TokenSource
+	// Credentials are the authorities that may get tokens and client certificates: names
+	// such as "bank.example" and "bank.example:8443", or patterns such as
+	// "*.bank.example", which match every subdomain but not the domain itself. Empty:
+	// endpoints that require credentials are refused.
 	Credentials []string
-	// ClientCertificate says that the fetcher shows a client certificate. Without
-	// it endpoints that demand one are refused before anything is sent.
+	// ClientCertificate says that the fetcher presents a client certificate. If it is
+	// false, endpoints that require one are refused before anything is sent.
 	ClientCertificate bool
-	// UserKey makes the marks of users, which bind plans and results to the user of
-	// [Client.ForUser]: 32 random bytes, the same in all processes that resume each
-	// other's plans. Nil: a key of this client.
+	// UserKey is the key for the user marks that bind plans and results to the user of
+	// [Client.ForUser]: 32 random bytes, equal in all processes that resume each other's
+	// plans. Nil: a random key for this client.
 	UserKey []byte
-	// InFlight is the number of calls of each plug-in that may be under way at once, a
-	// quarter of them for one authority; 0: DefaultInFlight. Further calls are refused.
+	// InFlight is the number of concurrent calls of each plug-in; 0: DefaultInFlight. One
+	// authority gets at most a quarter of them. Further calls are refused.
 	InFlight int
-	// Harmless tells requests without physical or financial effect, which need no
-	// consent. It sees the request as it would be sent: with the URI that the page
-	// advertises and the method filled in. Nil, a panic or doubt: every request needs
-	// consent. A body for an endpoint that its authority does not confirm always does.
+	// Harmless reports whether a request has no physical or financial effect and
+	// therefore needs no consent. It gets the request as it would be sent. If it is nil or
+	// panics, every request needs consent. A request with a body always needs consent if
+	// the endpoint's authority does not confirm the endpoint.
 	Harmless func(*Request) bool
 
-	Expect Expectation // Audience, Require, RequireBinding, MaxAge and AllowRS256; the rest is filled in for each call
+	// Expect sets Audience, Require, RequireBinding, MaxAge and AllowRS256. The client
+	// fills in the other fields for each call.
+	Expect Expectation
 	// KeyLife is how long key sets are cached; 0: DefaultKeyLife, at most MaxKeyLife.
 	KeyLife   time.Duration
-	KeyMemory int   // bytes of key sets that are cached; 0: DefaultKeyMemory
-	MaxBody   int64 // octets of a request's body; 0: DefaultMaxBody. A larger one is too-large before anybody is asked anything
+	KeyMemory int // bytes of key sets that are cached; 0: DefaultKeyMemory
+	// MaxBody is the number of bytes that the body of a request may have; 0:
+	// DefaultMaxBody. Larger requests are refused before anything is sent.
+	MaxBody int64
 }
 
-// DefaultMaxBody is the number of octets that the body of a request may have, at a
-// [Client] as at a [Gateway].
+// DefaultMaxBody is the number of bytes that the body of a request may have, at a [Client]
+// and at a [Gateway].
 const DefaultMaxBody = 1 << 20
 
-// Request is what a caller wants of an endpoint.
+// Request is a request to an endpoint.
 type Request struct {
 	Page      string   `json:"page,omitempty"`      // https page that advertises the endpoint; "": the authority's own document
 	URI       URI      `json:"uri,omitzero"`        // zero: the endpoint that the page advertises
 	Method    string   `json:"method"`              // in capitals; "": POST with a body, GET without
-	Body      []byte   `json:"body,omitzero"`       // nil: none; empty: one without octets
+	Body      []byte   `json:"body,omitzero"`       // nil: no body; empty: a body of no bytes
 	MediaType string   `json:"mediaType,omitempty"` // of the body
-	Scopes    []string `json:"scopes,omitempty"`    // asked for; none by default, and never more than these
-	Gateway   string   `json:"gateway,omitempty"`   // one of the configured ones; "": the first
+	Scopes    []string `json:"scopes,omitempty"`    // requested; the document must have them
+	Gateway   string   `json:"gateway,omitempty"`   // one of ClientOptions.Gateways; "": the first
 }
 
-// Client invokes endpoints and gives nothing back that was not verified. It may
-// be used from several goroutines at once.
+// Client invokes endpoints and returns only results that it has verified. It is safe for
+// concurrent use.
 type Client struct {
 	host       *lookleap.Host
 	options    ClientOptions
@@ -74,10 +82,10 @@ type Client struct {
 	first      string
 	allowed    authorities
 	plugins    plugins
-	user       string // "": no one in particular
+	user       string // of ForUser; may be empty
 }
 
-// NewClient builds a client on a host.
+// NewClient returns a client that fetches, asks and stores through host.
 func NewClient(host *lookleap.Host, o ClientOptions) (*Client, error) {
 	if host == nil {
 		return nil, errNoHost("a client")
@@ -113,10 +121,10 @@ func NewClient(host *lookleap.Host, o ClientOptions) (*Client, error) {
 }
 
 func errNoHost(what string) *lookleap.Error {
-	return fail(CodeBadConfiguration, what+" needs a host", "pass &lookleap.Host{}")
+	return fail(CodeBadConfiguration, what+" needs a host, which is nil", "pass &lookleap.Host{}")
 }
 
-// ready reports whether NewClient made the client.
+// ready returns an error if the client was not made with NewClient.
 func (c *Client) ready() error {
 	if c == nil || c.host == nil {
 		return fail(lookleap.CodeUsage, "the client is nil or zero", "make it with NewClient")
@@ -124,20 +132,19 @@ func (c *Client) ready() error {
 	return nil
 }
 
-// ForUser returns a client that acts for one user and shares everything else with c.
-// The id is the host's own and is never sent: plans hold a mark of it, which no other
-// user's client resumes, and endpoints get a mark of it that differs from one authority
-// to the next (see [Call.User]).
+// ForUser returns a client that acts for one user and shares everything else with c. The id
+// is never sent. Plans contain a mark of it, so that another user's client does not resume
+// them. Endpoints get another mark, which differs for each authority (see [Call.User]).
 func (c *Client) ForUser(id string) *Client {
 	if c == nil {
 		return nil
 	}
-	own := *c
-	own.user = id
-	return &own
+	forUser := *c
+	forUser.user = id
+	return &forUser
 }
 
-// Purge drops everything that is kept about an origin.
+// Purge removes an https origin from the discovery cache, and all cached key sets.
 func (c *Client) Purge(origin string) {
 	if c.ready() != nil {
 		return
@@ -146,33 +153,33 @@ func (c *Client) Purge(origin string) {
 	c.keys.purge()
 }
 
-// prepared is a request with everything that was found out about it.
+// prepared is a request with its endpoint, keys and transport.
 type prepared struct {
 	request   Request
 	discovery *Discovery
 	keys      fetchedKeys
 	invoker   Invoker
 	call      Call
-	gateway   string // "": none
+	gateway   string // "" for a native transport
 	recipient string
 }
 
-// Invoke finds the endpoint, checks that its policy can be kept, asks the user,
-// and sends. The result comes back only if it is signed by a key of the endpoint
-// and keeps to the policy; every refusal is a [*lookleap.VerifyError] or
-// [*lookleap.Error] without a word of the result, and a user who has not
-// decided yet is a [*lookleap.PendingError] for [Client.Resume].
+// Invoke finds the endpoint, checks that its policy can be kept, asks the user, and sends
+// the request. It returns the result only if a key of the endpoint signed it and its claims
+// match the request. A refusal is a [*lookleap.VerifyError] or a [*lookleap.Error] and
+// contains nothing of the result. While the user has not decided, the error is a
+// [*lookleap.PendingError] for [Client.Resume].
 func (c *Client) Invoke(ctx context.Context, r Request) (*Verified, error) {
 	if err := c.ready(); err != nil {
 		return nil, err
 	}
-	r.Scopes = slices.Clone(r.Scopes) // the caller may change them while the user thinks
+	r.Scopes = slices.Clone(r.Scopes) // the caller may change them while the user decides
 	p, err := c.prepare(ctx, r)
 	if err != nil {
 		return nil, refusal(c.host, "an invocation", err)
 	}
 	if c.options.Harmless != nil && (p.discovery.Confirmed || r.Body == nil) {
-		p.request.Body = bytes.Clone(r.Body) // what is judged is what is sent
+		p.request.Body = bytes.Clone(r.Body) // Harmless decides about the bytes that are sent
 		p.call.Body = p.request.Body
 		if c.harmless(ctx, p) {
 			return c.send(ctx, p)
@@ -190,7 +197,7 @@ func (c *Client) Invoke(ctx context.Context, r Request) (*Verified, error) {
 	return c.commit(ctx, approval, e)
 }
 
-// harmless fails closed.
+// harmless reports whether the request needs no consent. A panic or timeout means no.
 func (c *Client) harmless(ctx context.Context, p *prepared) bool {
 	shown := p.request
 	shown.URI, shown.Body, shown.Scopes = p.call.URI, bytes.Clone(p.call.Body), slices.Clone(p.call.Scopes)
@@ -198,7 +205,7 @@ func (c *Client) harmless(ctx context.Context, p *prepared) bool {
 	return ok && err == nil
 }
 
-// fillMethod makes the method explicit, so that it is the same when it is resumed.
+// fillMethod sets the default method, so that a resumed request has the same one.
 func (r *Request) fillMethod() error {
 	switch {
 	case r.Method == "" && r.Body == nil:
@@ -208,23 +215,22 @@ func (r *Request) fillMethod() error {
 	}
 	for i := range len(r.Method) {
 		if c := r.Method[i]; c < 'A' || c > 'Z' {
-			return fail(CodeMethodNotAllowed, "a method is a word in capitals", "")
+			return fail(CodeMethodNotAllowed, "the method is not a word in capitals", "")
 		}
 	}
 	return nil
 }
 
-// maxWords is the number of octets that the media type and the scopes of a request
-// may have together.
-const maxWords = 8 << 10
+// maxRequestText is the number of bytes of media type, method and scopes together.
+const maxRequestText = 8 << 10
 
-// bounded holds a request to its limits.
-func (c *Client) bounded(r *Request) error {
-	words := len(r.MediaType) + len(r.Method)
+// checkSize refuses a request that is larger than its limits or has a malformed media type.
+func (c *Client) checkSize(r *Request) error {
+	text := len(r.MediaType) + len(r.Method)
 	for _, s := range r.Scopes {
-		words += len(s) + 1
+		text += len(s) + 1
 	}
-	if int64(len(r.Body)) > c.options.MaxBody || words > maxWords {
+	if int64(len(r.Body)) > c.options.MaxBody || text > maxRequestText {
 		return fail(lookleap.CodeTooLarge, "the request is larger than its limit", "send less, or raise MaxBody")
 	}
 	if _, _, err := mime.ParseMediaType(r.MediaType); r.MediaType != "" && (err != nil || !isPlainText(r.MediaType)) {
@@ -233,7 +239,7 @@ func (c *Client) bounded(r *Request) error {
 	return nil
 }
 
-// isPlainText reports whether s is printable ASCII without blanks around it.
+// isPlainText reports whether s is printable ASCII without spaces around it.
 func isPlainText(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
@@ -243,10 +249,10 @@ func isPlainText(s string) bool {
 	return s == strings.TrimSpace(s)
 }
 
-// prepare finds out where a request goes and whether it may. It does not look at
-// the body, which is the caller's still.
+// prepare finds where a request goes and whether it may go there. It does not read the body,
+// which the caller may still change.
 func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
-	if err := c.bounded(&r); err != nil {
+	if err := c.checkSize(&r); err != nil {
 		return nil, err
 	}
 	p := &prepared{request: r}
@@ -254,10 +260,10 @@ func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
 	if err = p.request.fillMethod(); err != nil {
 		return nil, err
 	}
-	if err := c.choose(p); err != nil {
+	if err := c.chooseInvoker(p); err != nil {
 		return nil, err
 	}
-	if err := c.find(ctx, p); err != nil {
+	if err := c.findEndpoint(ctx, p); err != nil {
 		return nil, err
 	}
 	d := p.discovery
@@ -265,9 +271,9 @@ func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
 	case !d.Verifiable():
 		return nil, errNoKeys(d)
 	case d.Document.Policy.Auth != "" && c.options.Tokens == nil:
-		return nil, &lookleap.Error{Code: CodePolicyUnsupported, Subject: d.Endpoint.Redacted(), Message: "the policy demands authorisation and no token source is configured"}
+		return nil, &lookleap.Error{Code: CodePolicyUnsupported, Subject: d.Endpoint.Redacted(), Message: "the policy requires a token, but no token source is configured"}
 	case d.Document.Policy.MTLS && !c.options.ClientCertificate:
-		return nil, &lookleap.Error{Code: CodePolicyUnsupported, Subject: d.Endpoint.Redacted(), Message: "the policy demands a client certificate and none is configured"}
+		return nil, &lookleap.Error{Code: CodePolicyUnsupported, Subject: d.Endpoint.Redacted(), Message: "the policy requires a client certificate, but none is configured"}
 	}
 	if err := c.allowed.check(d); err != nil {
 		return nil, err
@@ -275,7 +281,7 @@ func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
 	if err := d.Document.permits(r.Scopes); err != nil {
 		return nil, err
 	}
-	// Before the call, so that a key server that fails costs no result of a call made.
+	// Now, because a key server that fails after the call would cost its result.
 	if p.keys, err = c.keys.keysOf(ctx, d); err != nil {
 		return nil, err
 	}
@@ -288,8 +294,8 @@ func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
 	return p, nil
 }
 
-// choose prefers a native transport, and knows configured gateways alone.
-func (c *Client) choose(p *prepared) error {
+// chooseInvoker sets the transport: the native one, or a configured gateway.
+func (c *Client) chooseInvoker(p *prepared) error {
 	base := p.request.Gateway
 	switch {
 	case base == "" && c.options.Native != nil:
@@ -305,14 +311,14 @@ func (c *Client) choose(p *prepared) error {
 		return err
 	}
 	if p.invoker = c.gateways[m.Base()]; p.invoker == nil {
-		return fail(CodeUntrustedGateway, "the gateway is not among the configured ones", "")
+		return fail(CodeUntrustedGateway, "the gateway is not among the configured gateways", "")
 	}
 	p.gateway, p.recipient = m.Base(), m.Base()
 	return nil
 }
 
-// find discovers the endpoint and holds the URI to it.
-func (c *Client) find(ctx context.Context, p *prepared) (err error) {
+// findEndpoint discovers the endpoint and checks that its document covers the URI.
+func (c *Client) findEndpoint(ctx context.Context, p *prepared) (err error) {
 	u := p.request.URI
 	if p.request.Page == "" {
 		p.discovery, err = c.discoverer.Resolve(ctx, u)
@@ -325,7 +331,7 @@ func (c *Client) find(ctx context.Context, p *prepared) (err error) {
 	if u.IsZero() {
 		u = p.discovery.Endpoint
 	}
-	if p.discovery.Document != nil && !p.discovery.Document.vouches(u) {
+	if p.discovery.Document != nil && !p.discovery.Document.covers(u) {
 		return &lookleap.Error{Code: CodeAuthorityUnconfirmed, Subject: u.Redacted(), Message: "the document does not name this endpoint"}
 	}
 	p.call.URI = u.Normalize().WithoutFragment()
@@ -335,11 +341,11 @@ func (c *Client) find(ctx context.Context, p *prepared) (err error) {
 	return nil
 }
 
-// send performs the call and verifies what came.
+// send makes the call and verifies the result.
 func (c *Client) send(ctx context.Context, p *prepared) (*Verified, error) {
 	subject := p.call.URI.Redacted()
 	if p.discovery.Document.Policy.Auth != "" {
-		token, err := c.token(ctx, p)
+		token, err := tokenOf(ctx, c.plugins.tokens, c.options.Tokens, p.call.To, p.call.Scopes)
 		if err != nil {
 			return nil, refusal(c.host, subject, err)
 		}
@@ -355,9 +361,4 @@ func (c *Client) send(ctx context.Context, p *prepared) (*Verified, error) {
 		return nil, refusal(c.host, subject, err)
 	}
 	return v, nil
-}
-
-// token asks for a token that this call may carry.
-func (c *Client) token(ctx context.Context, p *prepared) (string, error) {
-	return tokenOf(ctx, c.plugins.tokens, c.options.Tokens, p.call.To, p.call.Scopes)
 }

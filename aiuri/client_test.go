@@ -242,8 +242,8 @@ func TestInvoke(t *testing.T) {
 		want string
 	}{
 		"text":       {[]byte(`{"to":"shop"}`), `{"to":"shop"}`},
-		"large-text": {[]byte(strings.Repeat("ü", 4<<10)), strings.Repeat("ü", 2<<10) + "… and more, 8192 octets in all"},
-		"binary":     {[]byte{0xff}, "1 octets of application/json, which are no text"},
+		"large-text": {[]byte(strings.Repeat("ü", 4<<10)), strings.Repeat("ü", 2<<10) + "… (8192 bytes in all)"},
+		"binary":     {[]byte{0xff}, "1 bytes of application/json, which is not text"},
 	} {
 		t.Run("AIU-5-02/accept-user-sees-"+name, func(t *testing.T) {
 			w := newWorld(t)

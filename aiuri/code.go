@@ -7,8 +7,8 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// Codes of the ai: URI scheme. User information and ports have the shared codes,
-// and a key set or document that cannot be had the code of the exchange.
+// Codes of the ai: URI scheme. User information and ports have the codes of the root
+// package. A key set or document that cannot be fetched has the code of the exchange.
 const (
 	CodeNotAI          lookleap.Code = "not-ai"
 	CodeURIEmpty       lookleap.Code = "empty"
@@ -65,18 +65,18 @@ const (
 	CodeUnbound               lookleap.Code = "unbound-result"
 )
 
-// fail returns an error about the whole of what was read or asked for.
+// fail returns an error without a position.
 func fail(code lookleap.Code, message, fix string) *lookleap.Error {
 	return &lookleap.Error{Code: code, Message: message, Fix: fix}
 }
 
-// failAt returns an error about the text at an offset in bytes.
+// failAt returns an error with the position of an offset in bytes.
 func failAt(code lookleap.Code, offset int, message, fix string) *lookleap.Error {
 	return &lookleap.Error{Code: code, Position: positionOf(offset), Message: message, Fix: fix}
 }
 
-// urlError returns an error about a URL or a host name that package domain refused. It
-// takes over what is wrong and how to fix it, but not the text.
+// urlError returns an error about a URL or a host name that package domain refused. It has
+// the message and fix of err, but not the text that was refused, which may contain secrets.
 func urlError(code lookleap.Code, subject, message string, err error) *lookleap.Error {
 	e := &lookleap.Error{Code: code, Subject: subject, Message: message}
 	var bad *domain.Error

@@ -18,40 +18,40 @@ import (
 	"github.com/lookleap/lookleap/wellknown"
 )
 
-// MaxDescriptor is the number of octets that a well-known document may have.
+// MaxDescriptor is the number of bytes that a well-known document may have.
 const MaxDescriptor = 64 << 10
 
-// AuthOAuth2 is the one value of [EndpointPolicy.Auth] that the draft shows.
+// AuthOAuth2 is the only value of [EndpointPolicy.Auth] in the draft.
 const AuthOAuth2 = "oauth2"
 
-// Descriptor is the document at /.well-known/aiip (section 3.1): the only place
-// that keys and policy are taken from. It is not changed after parsing.
+// Descriptor is the document at /.well-known/aiip (section 3.1). Keys and policy are taken
+// only from it. Do not change a Descriptor that was parsed: callers share it.
 type Descriptor struct {
 	Endpoint URI                        // with authority
 	JWKS     string                     // canonical https URL of the keys; "": results cannot be verified
-	Scopes   []string                   // that may be asked for
-	Policy   EndpointPolicy             // RequireSignedResults true where the document says nothing
-	Extra    map[string]json.RawMessage // members that the draft does not define, as they are written
-	Findings []lookleap.Finding         // what is not as the draft wants it and is no reason to refuse
+	Scopes   []string                   // the scopes that a call may request
+	Policy   EndpointPolicy             // RequireSignedResults is true if the document does not set it
+	Extra    map[string]json.RawMessage // members that the draft does not define
+	Findings []lookleap.Finding         // deviations from the draft that are not errors
 }
 
-// EndpointPolicy is what the endpoint demands. Signed results are demanded always
-// (section 3.4): a document cannot lift that.
+// EndpointPolicy is what the endpoint requires. Results must always be signed (section 3.4),
+// whatever the document says.
 type EndpointPolicy struct {
-	Auth string `json:"auth,omitempty"` // AuthOAuth2, or "": not said
-	MTLS bool   `json:"mtls"`           // a client certificate has to be shown
-	// RequireSignedResults is what the document says, true where it says nothing.
+	Auth string `json:"auth,omitempty"` // AuthOAuth2, or "" if the document does not set it
+	MTLS bool   `json:"mtls"`           // a client certificate is required
+	// RequireSignedResults is what the document says, and true by default.
 	RequireSignedResults bool `json:"requireSignedResults"`
 }
 
-// WeakerThan reports whether p demands less than an earlier policy did.
+// WeakerThan reports whether p requires less than an earlier policy did.
 func (p EndpointPolicy) WeakerThan(before EndpointPolicy) bool {
 	return before.Auth != "" && p.Auth == "" || before.MTLS && !p.MTLS || before.RequireSignedResults && !p.RequireSignedResults
 }
 
-// ParseDescriptor reads the document of an origin. Its keys must lie at that
-// origin or at one of those allowed. Wrong types and unknown demands are an
-// [*lookleap.Error]: bad-document, jwks-origin or policy-unsupported.
+// ParseDescriptor parses the document of an origin. The URL of its keys must be at that
+// origin or at one of allowedKeyOrigins. Errors are a [*lookleap.Error] with the code
+// bad-document, jwks-origin or policy-unsupported.
 func ParseDescriptor(data []byte, origin string, allowedKeyOrigins ...string) (*Descriptor, error) {
 	v, err := strictjson.Parse(data, strictjson.Limits{Size: MaxDescriptor, Depth: 16})
 	if err == nil {
@@ -88,16 +88,16 @@ func ParseDescriptor(data []byte, origin string, allowedKeyOrigins ...string) (*
 	return d, nil
 }
 
-// refuse is a rule of the draft that a member breaks.
-func refuse(v strictjson.Value, code lookleap.Code, reason, fix string) *lookleap.Error {
-	return jsonError(code, v.Refuse(string(code), reason, fix))
+// refuse returns an error about a member that breaks a rule of the draft.
+func refuse(v strictjson.Value, code lookleap.Code, message, fix string) *lookleap.Error {
+	return jsonError(code, v.Refuse(string(code), message, fix))
 }
 
 func (d *Descriptor) endpoint(v strictjson.Value) *lookleap.Error {
 	s, ok := text(v)
 	u, err := Parse(s)
 	if !ok || err != nil || !u.HasAuthority() {
-		return refuse(v, CodeBadDocument, "the endpoint is no ai: URI with authority", "write ai://authority/path")
+		return refuse(v, CodeBadDocument, "the endpoint is not an ai: URI with an authority", "write ai://authority/path")
 	}
 	d.Endpoint = u.Normalize()
 	return nil
@@ -107,16 +107,16 @@ func (d *Descriptor) jwks(v strictjson.Value, origins []string) *lookleap.Error 
 	s, ok := text(v)
 	u, err := domain.Rules{RefuseFragment: true}.Parse(s)
 	if !ok || err != nil {
-		return refuse(v, CodeBadDocument, "jwks is no https URL without user information and fragment", "")
+		return refuse(v, CodeBadDocument, "jwks is not an https URL without user information and fragment", "")
 	}
 	if !slices.ContainsFunc(origins, func(o string) bool { return isOrigin(o, u.Origin()) }) {
-		return refuse(v, CodeJWKSOrigin, "the keys lie at another origin than the document", "publish them at the document's origin")
+		return refuse(v, CodeJWKSOrigin, "the keys are at another origin than the document", "publish them at the document's origin")
 	}
 	d.JWKS = u.String()
 	return nil
 }
 
-// isOrigin compares an origin, however it is spelled, with a canonical one.
+// isOrigin reports whether text is a spelling of a canonical origin.
 func isOrigin(text, canonical string) bool {
 	u, err := domain.Parse(text)
 	return err == nil && u.String() == canonical+"/"
@@ -124,19 +124,19 @@ func isOrigin(text, canonical string) bool {
 
 func (d *Descriptor) scopes(v strictjson.Value) *lookleap.Error {
 	if v.Kind() != strictjson.Array {
-		return refuse(v, CodeBadDocument, "scopes is no list", "")
+		return refuse(v, CodeBadDocument, "scopes is not an array", "")
 	}
 	for e := range v.Elements() {
 		s, ok := text(e)
 		if !ok || !isScope(s) {
-			return refuse(e, CodeBadDocument, "a scope is no scope token", "")
+			return refuse(e, CodeBadDocument, "a scope is not a scope token of RFC 6749", "")
 		}
 		d.Scopes = append(d.Scopes, s)
 	}
 	return nil
 }
 
-// isScope holds a scope to the scope-token of RFC 6749 section 3.3.
+// isScope reports whether s is a scope-token (RFC 6749 section 3.3).
 func isScope(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '\\' {
@@ -148,12 +148,12 @@ func isScope(s string) bool {
 
 func (d *Descriptor) policy(v strictjson.Value) *lookleap.Error {
 	if v.Kind() != strictjson.Object {
-		return refuse(v, CodeBadDocument, "policy is no object", "")
+		return refuse(v, CodeBadDocument, "policy is not an object", "")
 	}
 	flag := func(m strictjson.Value, name string, to *bool) *lookleap.Error {
 		b, err := m.Bool()
 		if err != nil {
-			return refuse(m, CodeBadDocument, name+" is neither true nor false", "")
+			return refuse(m, CodeBadDocument, name+" is not true or false", "")
 		}
 		*to = b
 		return nil
@@ -165,9 +165,9 @@ func (d *Descriptor) policy(v strictjson.Value) *lookleap.Error {
 			s, ok := text(m)
 			switch {
 			case !ok:
-				bad = refuse(m, CodeBadDocument, "auth is no text", "")
+				bad = refuse(m, CodeBadDocument, "auth is not a string", "")
 			case s != AuthOAuth2:
-				bad = refuse(m, CodePolicyUnsupported, "auth demands what nobody here knows", "")
+				bad = refuse(m, CodePolicyUnsupported, "auth has a value that this package does not support", "")
 			}
 			d.Policy.Auth = s
 		case "mtls":
@@ -181,7 +181,7 @@ func (d *Descriptor) policy(v strictjson.Value) *lookleap.Error {
 	}
 	if !d.Policy.RequireSignedResults {
 		d.Findings = append(d.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodePolicyWeaker, Requirement: "AIU-3.1-10",
-			Message: "the document does not demand signed results; they are demanded all the same", Fix: "set requireSignedResults to true"})
+			Message: "the document does not require signed results; unsigned results are still refused", Fix: "set requireSignedResults to true"})
 	}
 	return nil
 }
@@ -201,55 +201,63 @@ func (d *Descriptor) memory() int {
 	return total
 }
 
-// permits reports whether every scope is one of the document's.
+// memory returns about how many bytes the document takes; a failure is cached as nil.
+func (c *cachedDocument) memory() int {
+	if c == nil {
+		return 0
+	}
+	return c.descriptor.memory()
+}
+
+// permits returns an error if a scope is not in the document.
 func (d *Descriptor) permits(scopes []string) *lookleap.Error {
 	for _, s := range scopes {
 		if !isScope(s) || !slices.Contains(d.Scopes, s) {
-			return fail(CodeScope, "a scope is not among those of the document", "ask for "+strings.Join(d.Scopes, " "))
+			return fail(CodeScope, "the document does not have a requested scope", "request only "+strings.Join(d.Scopes, " "))
 		}
 	}
 	return nil
 }
 
-// heldDocument is what an origin's document was found to be.
-type heldDocument struct {
-	descriptor *Descriptor // nil: the origin has none
-	until      time.Time   // when it is read again
-	usable     time.Time   // until when it counts if it cannot be read again
+// cachedDocument is the document of an origin, or its absence.
+type cachedDocument struct {
+	descriptor *Descriptor // nil: the origin has no document
+	until      time.Time   // when it is fetched again
+	usable     time.Time   // until when it is used if it cannot be fetched again
 }
 
-// failedDocument is an origin that could not be asked.
+// failedDocument is the error of a document that could not be fetched or used.
 type failedDocument struct {
 	error
-	wait      time.Duration // until it is worth asking again; 0: not known
+	wait      time.Duration // before the next attempt, as the server says; 0: unknown
 	transient bool          // the failure says nothing about the document
 }
 
 func (f *failedDocument) Unwrap() error { return f.error }
 
-// document returns an origin's document, nil where it has none, and when it is read
-// again. It is read once for all callers, and kept by origin whatever the server says
-// about storing, so that a thousand calls cause one exchange.
+// document returns the document of an origin, nil if it has none, and when it expires. It is
+// cached by origin whatever the server says about storing, so that many calls cause one
+// exchange.
 func (d *Discoverer) document(ctx context.Context, origin string) (*Descriptor, time.Time, error) {
-	held, err := d.held.Get(ctx, origin, func(ctx context.Context) (flight.Loaded[*heldDocument], error) {
-		before, _ := d.held.Peek(origin)
-		got, err := d.read(ctx, origin)
+	held, err := d.documents.Get(ctx, origin, func(ctx context.Context) (flight.Loaded[*cachedDocument], error) {
+		before, _ := d.documents.Peek(origin)
+		got, err := d.fetchDocument(ctx, origin)
 		now := d.host.Time()
 		switch {
 		case err == nil:
-			return flight.Loaded[*heldDocument]{Value: got, Until: got.until}, nil
+			return flight.Loaded[*cachedDocument]{Value: got, Until: got.until}, nil
 		case ctx.Err() != nil || fetch.Cancelled(err):
-			return flight.Loaded[*heldDocument]{}, err
+			return flight.Loaded[*cachedDocument]{}, err
 		}
 		var failed *failedDocument
 		if !errors.As(err, &failed) {
 			failed = &failedDocument{error: err}
 		}
-		again := now.Add(max(leastWait, min(failed.wait, mostWait)))
+		again := now.Add(max(minWait, min(failed.wait, maxWait)))
 		if good := before.Value; good != nil && failed.transient && now.Before(good.usable) {
-			return flight.Loaded[*heldDocument]{Value: good.stale(again), Until: again}, nil
+			return flight.Loaded[*cachedDocument]{Value: good.stale(again), Until: again}, nil
 		}
-		return flight.Loaded[*heldDocument]{Err: failed.error, Until: again}, nil
+		return flight.Loaded[*cachedDocument]{Err: failed.error, Until: again}, nil
 	})
 	if err != nil {
 		return nil, time.Time{}, err
@@ -257,35 +265,35 @@ func (d *Discoverer) document(ctx context.Context, origin string) (*Descriptor, 
 	return held.descriptor, held.until, nil
 }
 
-// stale returns a copy that is used until the origin is asked again.
-func (h *heldDocument) stale(again time.Time) *heldDocument {
-	own := *h
-	own.until = again
-	if own.descriptor != nil && !slices.ContainsFunc(own.descriptor.Findings, isStale) {
-		descriptor := *own.descriptor
+// stale returns a copy with a finding that it has expired, to use until the next attempt.
+func (h *cachedDocument) stale(again time.Time) *cachedDocument {
+	expired := *h
+	expired.until = again
+	if h.descriptor != nil && !slices.ContainsFunc(h.descriptor.Findings, isStale) {
+		descriptor := *h.descriptor
 		descriptor.Findings = append(slices.Clone(descriptor.Findings), lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeStale, Requirement: "AIU-3.1-23",
-			Message: "the document has expired and could not be read again, so the last good copy is used"})
-		own.descriptor = &descriptor
+			Message: "the document has expired and could not be fetched again, so the last good copy is used"})
+		expired.descriptor = &descriptor
 	}
-	return &own
+	return &expired
 }
 
 func isStale(f lookleap.Finding) bool { return f.Code == lookleap.CodeStale }
 
-// read asks an origin for its document.
-func (d *Discoverer) read(ctx context.Context, origin string) (*heldDocument, error) {
-	d.documents.Forget(origin, "aiip") // how long a failure is remembered is decided here
-	r, err := d.documents.Fetch(ctx, origin, "aiip")
+// fetchDocument fetches the document of an origin and checks it.
+func (d *Discoverer) fetchDocument(ctx context.Context, origin string) (*cachedDocument, error) {
+	d.wellKnown.Forget(origin, "aiip") // document decides how long a failure is cached
+	r, err := d.wellKnown.Fetch(ctx, origin, "aiip")
 	if err != nil {
 		return nil, err
 	}
-	failed := func(code lookleap.Code, reason string) (*heldDocument, error) {
-		err := &lookleap.Error{Code: code, Subject: r.URL, Message: reason, Err: &lookleap.VerifyError{Verdict: r.Verdict}}
-		return nil, &failedDocument{error: err, wait: r.RetryAfter, transient: r.State == wellknown.Unavailable && mayPass(r.Code)}
+	failed := func(code lookleap.Code, message string) (*cachedDocument, error) {
+		err := &lookleap.Error{Code: code, Subject: r.URL, Message: message, Err: &lookleap.VerifyError{Verdict: r.Verdict}}
+		return nil, &failedDocument{error: err, wait: r.RetryAfter, transient: r.State == wellknown.Unavailable && isTemporary(r.Code)}
 	}
 	switch {
 	case r.State == wellknown.Absent && (r.Status == http.StatusNotFound || r.Status == http.StatusGone || r.Code == lookleap.CodeSoft404):
-		return &heldDocument{until: keptUntil(r.Fetched, r.Expires)}, nil
+		return &cachedDocument{until: cacheUntil(r.Fetched, r.Expires)}, nil
 	case r.Code == lookleap.CodeTooLarge:
 		return failed(CodeBadDocument, "the document is larger than its limit")
 	case r.Code == lookleap.CodeRedirectCrossOrigin || r.Code == lookleap.CodeNotHTTPS:
@@ -293,9 +301,9 @@ func (d *Discoverer) read(ctx context.Context, origin string) (*heldDocument, er
 	case r.Code == lookleap.CodeDNSSECBogus || r.Code == lookleap.CodeTLS || r.Code == lookleap.CodeTLSTooOld:
 		return failed(r.Code, "the origin could not be authenticated")
 	case r.State != wellknown.Present:
-		return failed(CodeDiscoveryFailed, "the document could not be had, which is no absence")
+		return failed(CodeDiscoveryFailed, "the document could not be fetched")
 	case r.MediaType != "application/json" && !strings.HasSuffix(r.MediaType, "+json"):
-		return failed(CodeDiscoveryFailed, "the document is no JSON")
+		return failed(CodeDiscoveryFailed, "the document is not JSON")
 	case len(r.Verdict.Checks) == 0 || !authenticated(r.Verdict.Checks[0].Evidence):
 		return failed(CodeUnauthenticated, "the fetcher did not report a TLS 1.3 connection to the origin")
 	}
@@ -307,16 +315,16 @@ func (d *Discoverer) read(ctx context.Context, origin string) (*heldDocument, er
 		}
 		return nil, err
 	}
-	if err := d.holdPolicy(ctx, r.Origin, doc); err != nil {
+	if err := d.compareWithLastPolicy(ctx, r.Origin, doc); err != nil {
 		return nil, err
 	}
-	until := keptUntil(r.Fetched, r.Expires)
-	return &heldDocument{doc, until, until.Add(fetch.ParseCacheControl(r.Header).StaleUse(staleUse, mostKept))}, nil
+	until := cacheUntil(r.Fetched, r.Expires)
+	return &cachedDocument{doc, until, until.Add(fetch.ParseCacheControl(r.Header).StaleUse(maxStale, maxCached))}, nil
 }
 
-// mayPass reports whether a failure is one of the moment: the server or the way to it,
-// and neither a refusal nor what the document says.
-func mayPass(code lookleap.Code) bool {
+// isTemporary reports whether a failure of the server or the network may pass, and says
+// nothing about the document.
+func isTemporary(code lookleap.Code) bool {
 	switch code {
 	case lookleap.CodeUnavailable, lookleap.CodeRateLimited, lookleap.CodeTimeout, lookleap.CodeTooSlow, lookleap.CodeUnreachable,
 		lookleap.CodeConnRefused, lookleap.CodeConnReset, lookleap.CodeTruncated, lookleap.CodeDNSError:
@@ -325,22 +333,23 @@ func mayPass(code lookleap.Code) bool {
 	return false
 }
 
-// authenticated reports whether an exchange's connection was reported, with the
-// TLS version that everything of this draft needs.
+// authenticated reports whether the evidence shows a TLS 1.3 connection, which the draft
+// requires.
 func authenticated(e []lookleap.Evidence) bool {
 	return len(e) > 0 && e[0].Address != "" && e[0].TLS == tls.VersionName(tls.VersionTLS13)
 }
 
-// holdPolicy compares a policy with the last one of its origin (section 3.2).
-func (d *Discoverer) holdPolicy(ctx context.Context, origin string, doc *Descriptor) error {
-	before, seen := d.policies.Get(origin)
+// compareWithLastPolicy returns an error if a policy is weaker than the last one of its
+// origin (section 3.2) and AcceptWeaker does not accept it.
+func (d *Discoverer) compareWithLastPolicy(ctx context.Context, origin string, doc *Descriptor) error {
+	before, seen := d.lastPolicies.Get(origin)
 	accept := d.options.AcceptWeaker
 	if seen && doc.Policy.WeakerThan(before) && (accept == nil || !d.accepts(ctx, func() bool { return accept(origin, before, doc.Policy) })) {
-		e := &lookleap.Error{Code: CodePolicyDowngrade, Subject: origin, Message: "the policy demands less than it did before"}
+		e := &lookleap.Error{Code: CodePolicyDowngrade, Subject: origin, Message: "the policy requires less than before"}
 		d.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: e.Code, Subject: origin,
 			Finding: &lookleap.Finding{Severity: lookleap.SeverityError, Code: e.Code, Requirement: "AIU-3.1-23", Message: e.Message}})
 		return e
 	}
-	d.policies.Add(origin, doc.Policy)
+	d.lastPolicies.Add(origin, doc.Policy)
 	return nil
 }

@@ -21,17 +21,17 @@ import (
 // How long discoveries are kept (the draft says nothing): as long as HTTP or DNS
 // says, within these bounds.
 const (
-	leastKept = 5 * time.Minute
-	mostKept  = 24 * time.Hour
+	minCached = 5 * time.Minute
+	maxCached = 24 * time.Hour
 )
 
 // After a failure the origin is asked again as soon as its Retry-After says, within
 // these bounds. Until then, and for as long as the server fails, a good copy is used
-// that expired staleUse ago at most, or as long ago as its stale-if-error says.
+// that expired maxStale ago at most, or as long ago as its stale-if-error says.
 const (
-	leastWait = time.Minute
-	mostWait  = 5 * time.Minute
-	staleUse  = time.Hour
+	minWait  = time.Minute
+	maxWait  = 5 * time.Minute
+	maxStale = time.Hour
 )
 
 // Registry knows the authorities that are no DNS names. The draft names a root
@@ -74,14 +74,14 @@ const DefaultDiscoveryMemory = 32 << 20
 // Discoverer finds endpoints. It may be used from several goroutines at once; a
 // thousand callers with one question cause one exchange of each kind.
 type Discoverer struct {
-	host      *lookleap.Host
-	options   DiscovererOptions
-	documents *wellknown.Client
-	held      *flight.Memo[string, *heldDocument] // by origin
-	memo      *flight.Memo[string, *Discovery]    // by page
-	policies  *lru.Cache[string, EndpointPolicy]  // the last one seen of each origin, whatever the clock says
-	registry  plugin
-	callbacks plugin
+	host         *lookleap.Host
+	options      DiscovererOptions
+	wellKnown    *wellknown.Client
+	documents    *flight.Memo[string, *cachedDocument] // by origin
+	discoveries  *flight.Memo[string, *Discovery]      // by page
+	lastPolicies *lru.Cache[string, EndpointPolicy]    // the last one seen of each origin, whatever the clock says
+	registry     plugin
+	callbacks    plugin
 }
 
 // NewDiscoverer builds a Discoverer on a host. Without a host every discovery is an error.
@@ -98,12 +98,12 @@ func NewDiscoverer(host *lookleap.Host, o DiscovererOptions) *Discoverer {
 	policies, _ := lru.New[string, EndpointPolicy](o.Entries) // only a size below 1 is an error
 	return &Discoverer{
 		host: host, options: o,
-		documents: wellknown.NewClient(host, wellknown.Options{Limits: wellknown.Limits{Body: MaxDescriptor, Redirects: 3, Entries: o.Entries, Memory: o.Memory / 4}}),
-		held:      flight.NewSizedMemo(o.Entries, o.Memory/4, func(origin string, h *heldDocument) int { return len(origin) + h.descriptor.memory() }, host.Time),
-		memo:      flight.NewSizedMemo(o.Entries, o.Memory/2, func(page string, f *Discovery) int { return len(page) + f.memory() }, host.Time),
-		policies:  policies,
-		registry:  plugin{"the registry", CodeUnknownAuthority, newCallLimit(0)},
-		callbacks: plugin{"a function of the options", CodeNotAuthorized, newCallLimit(0)},
+		wellKnown:    wellknown.NewClient(host, wellknown.Options{Limits: wellknown.Limits{Body: MaxDescriptor, Redirects: 3, Entries: o.Entries, Memory: o.Memory / 4}}),
+		documents:    flight.NewSizedMemo(o.Entries, o.Memory/4, func(origin string, c *cachedDocument) int { return len(origin) + c.memory() }, host.Time),
+		discoveries:  flight.NewSizedMemo(o.Entries, o.Memory/2, func(page string, f *Discovery) int { return len(page) + f.memory() }, host.Time),
+		lastPolicies: policies,
+		registry:     plugin{"the registry", CodeUnknownAuthority, newCallLimit(0)},
+		callbacks:    plugin{"a function of the options", CodeNotAuthorized, newCallLimit(0)},
 	}
 }
 
@@ -163,13 +163,13 @@ func (d *Discoverer) Purge(origin string) {
 	if u, err := domain.Parse(origin); err == nil {
 		origin = u.Origin()
 	}
-	d.held.Invalidate(origin)
-	d.policies.Remove(origin)
-	d.memo.Purge() // discoveries may rest on several origins
+	d.documents.Invalidate(origin)
+	d.lastPolicies.Remove(origin)
+	d.discoveries.Purge() // discoveries may rest on several origins
 }
 
 func (d *Discoverer) remember(ctx context.Context, subject, key string, find func(context.Context) (*Discovery, time.Time, error)) (*Discovery, error) {
-	found, err := d.memo.Get(ctx, key, func(ctx context.Context) (flight.Loaded[*Discovery], error) {
+	found, err := d.discoveries.Get(ctx, key, func(ctx context.Context) (flight.Loaded[*Discovery], error) {
 		found, until, err := find(ctx)
 		if err != nil {
 			return flight.Loaded[*Discovery]{}, err
@@ -185,14 +185,14 @@ func (d *Discoverer) remember(ctx context.Context, subject, key string, find fun
 
 // conclude says how long a discovery is kept, and what it rests on.
 func (f *Discovery) conclude(now, until time.Time) *Discovery {
-	f.Expires = keptUntil(now, until)
+	f.Expires = cacheUntil(now, until)
 	f.Verdict = f.verdict(now)
 	return f
 }
 
-// keptUntil brings the end of what HTTP or DNS allows within its bounds.
-func keptUntil(now, until time.Time) time.Time {
-	return now.Add(max(leastKept, min(until.Sub(now), mostKept)))
+// cacheUntil brings the end of what HTTP or DNS allows within its bounds.
+func cacheUntil(now, until time.Time) time.Time {
+	return now.Add(max(minCached, min(until.Sub(now), maxCached)))
 }
 
 // verdict tells the story of a discovery.
@@ -255,7 +255,7 @@ func (d *Discoverer) discover(ctx context.Context, page domain.URL) (*Discovery,
 			until = earlier(until, d.host.Time().Add(e.dns.ttl))
 		}
 	}
-	found, err := choose(origin, e, d.options.FailOnConflict)
+	found, err := chooseEndpoint(origin, e, d.options.FailOnConflict)
 	if err != nil {
 		return nil, until, err
 	}
@@ -302,7 +302,7 @@ func (d *Discoverer) page(ctx context.Context, page domain.URL, e *evidence) err
 // confirm asks the endpoint's authority, where it is a DNS name or one that the
 // host knows, for its own document, and takes keys and policy from there. Anyone can advertise anything.
 func (d *Discoverer) confirm(ctx context.Context, f *Discovery) (time.Time, error) {
-	if !d.speakable(f.Endpoint) {
+	if !d.hasKnownOrigin(f.Endpoint) {
 		return time.Time{}, nil // a registry name that nobody resolves: its keys count via this origin
 	}
 	origin, err := d.originOf(ctx, f.Endpoint)
@@ -322,7 +322,7 @@ func (d *Discoverer) confirm(ctx context.Context, f *Discovery) (time.Time, erro
 	switch {
 	case err != nil:
 		return until, err
-	case doc != nil && doc.vouches(f.Endpoint):
+	case doc != nil && doc.covers(f.Endpoint):
 		f.Document, f.DocumentOrigin, f.Confirmed, f.Targets = doc, origin, true, nil
 		f.Findings = append(f.Findings, doc.Findings...)
 		return until, nil
@@ -332,9 +332,9 @@ func (d *Discoverer) confirm(ctx context.Context, f *Discovery) (time.Time, erro
 	return until, &lookleap.Error{Code: CodeAuthorityUnconfirmed, Subject: f.Endpoint.Redacted(), Message: "the authority's own document does not name this endpoint", Fix: "publish it at " + origin + "/.well-known/aiip"}
 }
 
-// speakable reports whether there is a way to find out whose document speaks for
+// hasKnownOrigin reports whether there is a way to find out whose document speaks for
 // an authority.
-func (d *Discoverer) speakable(u URI) bool {
+func (d *Discoverer) hasKnownOrigin(u URI) bool {
 	_, static := d.options.Static[u.Authority()]
 	return static || d.options.Registry != nil || strings.Contains(u.Host(), ".")
 }
@@ -374,7 +374,7 @@ func (d *Discoverer) resolve(ctx context.Context, u URI, origin string) (*Discov
 	switch {
 	case err != nil:
 		return nil, until, err
-	case doc == nil || !doc.vouches(u):
+	case doc == nil || !doc.covers(u):
 		return nil, until, &lookleap.Error{Code: CodeAuthorityUnconfirmed, Subject: u.Redacted(), Message: "the authority's document does not name this endpoint"}
 	}
 	return &Discovery{

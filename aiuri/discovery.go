@@ -46,7 +46,7 @@ type Discovery struct {
 
 	// Document gives keys and policy, and DocumentOrigin is whose it is: that of
 	// the endpoint's authority where that is a DNS name, else the origin's own.
-	// Nil: nobody vouches for the endpoint.
+	// Nil: nobody covers for the endpoint.
 	Document       *Descriptor
 	DocumentOrigin string
 	Confirmed      bool // the authority's own document names the endpoint
@@ -123,7 +123,7 @@ func (e *evidence) candidates() (all []Candidate, findings []lookleap.Finding) {
 }
 
 // choose takes the first candidate and compares the others with it.
-func choose(origin string, e *evidence, failOnConflict bool) (*Discovery, error) {
+func chooseEndpoint(origin string, e *evidence, failOnConflict bool) (*Discovery, error) {
 	d := &Discovery{Origin: origin}
 	d.Candidates, d.Findings = e.candidates()
 	if len(d.Candidates) == 0 {
@@ -150,10 +150,10 @@ func choose(origin string, e *evidence, failOnConflict bool) (*Discovery, error)
 	return d, nil
 }
 
-// vouches reports whether a document speaks for an endpoint: for that very one,
+// covers reports whether a document speaks for an endpoint: for that very one,
 // or for paths below its own that nobody reads as lying elsewhere. The query is
 // the caller's.
-func (d *Descriptor) vouches(u URI) bool {
+func (d *Descriptor) covers(u URI) bool {
 	own, asked := d.Endpoint.Normalize(), u.Normalize()
 	if own.Authority() != asked.Authority() {
 		return false
@@ -377,7 +377,7 @@ func (b *bootstrap) judgeAddresses(ctx context.Context, r lookleap.Resolver) {
 	blocked := make([]bool, len(b.targets))
 	var all sync.WaitGroup
 	for i, t := range b.targets {
-		all.Go(func() { blocked[i] = leadsInside(ctx, r, t.Host) })
+		all.Go(func() { blocked[i] = resolvesToNonPublic(ctx, r, t.Host) })
 	}
 	all.Wait()
 	public := b.targets[:0]
@@ -391,7 +391,7 @@ func (b *bootstrap) judgeAddresses(ctx context.Context, r lookleap.Resolver) {
 	b.targets = public
 }
 
-func leadsInside(ctx context.Context, r lookleap.Resolver, host string) bool {
+func resolvesToNonPublic(ctx context.Context, r lookleap.Resolver, host string) bool {
 	for _, family := range []lookleap.RRType{lookleap.TypeA, lookleap.TypeAAAA} {
 		answer, err := r.Lookup(ctx, host, family)
 		if errors.Is(err, lookleap.ErrBogus) {

@@ -226,7 +226,7 @@ func ExampleParseDescriptor() {
 	fmt.Println(err)
 	// Output:
 	// ai://bank/pay oauth2 true
-	// 1:36 /jwks: the keys lie at another origin than the document (jwks-origin); publish them at the document's origin
+	// 1:36 /jwks: the keys are at another origin than the document (jwks-origin); publish them at the document's origin
 }
 
 func ExampleNewDescriptorHandler() {

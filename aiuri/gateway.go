@@ -351,17 +351,17 @@ func (g *Gateway) method(r *http.Request, call *Call) error {
 			return fail(CodeUnsafeNotDeclared, "the path was not declared free of effects", "use POST")
 		}
 		call.Method = http.MethodGet
-		return plain(r.Header)
+		return refuseEncoded(r.Header)
 	case http.MethodPost:
 		call.MediaType = r.Header.Get("Content-Type")
-		return plain(r.Header)
+		return refuseEncoded(r.Header)
 	}
 	return fail(CodeMethodNotAllowed, "the method is none of GET, HEAD and POST", "")
 }
 
 // plain refuses what would be lost on the way: a body that is encoded would be read as
 // another one, and a condition on a version that is obsolete would not be kept.
-func plain(h http.Header) error {
+func refuseEncoded(h http.Header) error {
 	if len(h.Values("Content-Type")) > 1 {
 		return fail(lookleap.CodeUsage, "the request has several media types", "")
 	}

@@ -209,11 +209,11 @@ func userMark(key []byte, user, use string) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }
 
-// leastUserKey is the number of bytes that a key for marks of users has at least.
-const leastUserKey = 32
+// minUserKey is the number of bytes that a key for marks of users has at least.
+const minUserKey = 32
 
 func checkUserKey(key []byte) error {
-	if len(key) > 0 && len(key) < leastUserKey {
+	if len(key) > 0 && len(key) < minUserKey {
 		return fail(CodeBadConfiguration, "UserKey is too short", "use 32 random bytes")
 	}
 	return nil

@@ -32,8 +32,8 @@ const (
 	MaxKeySet = 256 << 10 // octets
 	MaxKeys   = 100
 
-	leastRSA = 2048 // bits
-	mostRSA  = 8192
+	minRSA = 2048 // bits
+	maxRSA = 8192
 )
 
 // KeySet holds the usable public keys of a JWK Set (RFC 7517). It is immutable.
@@ -124,7 +124,7 @@ func parseKey(v strictjson.Value) (k key, reason string) {
 	}
 	if alg, ok := v.Member("alg"); ok {
 		text, err := alg.Text()
-		if err != nil || !known(text, true) {
+		if err != nil || !isAllowed(text, true) {
 			return k, "a key is for an algorithm that is not used here"
 		}
 		k.algorithm = strings.Clone(text)
@@ -191,8 +191,8 @@ func (k key) weakness() string {
 		}
 	case *rsa.PublicKey:
 		switch bits := public.N.BitLen(); {
-		case bits < leastRSA || bits > mostRSA:
-			return fmt.Sprintf("an RSA key has less than %d or more than %d bits", leastRSA, mostRSA)
+		case bits < minRSA || bits > maxRSA:
+			return fmt.Sprintf("an RSA key has less than %d or more than %d bits", minRSA, maxRSA)
 		case public.E < 3 || public.E%2 == 0:
 			return "an RSA key has a public exponent that is even or below 3"
 		case public.N.Bit(0) == 0 || isROCA(public.N):

@@ -57,7 +57,7 @@ func TestCachesAreBounded(t *testing.T) {
 			for i := range MaxLinks {
 				e.links = append(e.links, fmt.Sprintf("AI://bank.example/%d/%s", i, strings.Repeat("x", 8000)))
 			}
-			d, err := choose("https://bank.example", e, false)
+			d, err := chooseEndpoint("https://bank.example", e, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,10 +95,10 @@ func TestCachesAreBounded(t *testing.T) {
 		descriptor := &Descriptor{Scopes: []string{strings.Repeat("x", 50<<10)}}
 		for i := range 100 {
 			until := time.Now().Add(time.Hour)
-			d.held.Put(fmt.Sprintf("https://%d.example", i), flight.Loaded[*heldDocument]{Value: &heldDocument{descriptor: descriptor}, Until: until})
-			d.memo.Put(fmt.Sprintf("https://%d.example/", i), flight.Loaded[*Discovery]{Value: &Discovery{Document: descriptor}, Until: until})
+			d.documents.Put(fmt.Sprintf("https://%d.example", i), flight.Loaded[*cachedDocument]{Value: &cachedDocument{descriptor: descriptor}, Until: until})
+			d.discoveries.Put(fmt.Sprintf("https://%d.example/", i), flight.Loaded[*Discovery]{Value: &Discovery{Document: descriptor}, Until: until})
 		}
-		if n := d.held.Bytes() + d.memo.Bytes(); n == 0 || n > 1<<20 {
+		if n := d.documents.Bytes() + d.discoveries.Bytes(); n == 0 || n > 1<<20 {
 			t.Errorf("%d bytes are cached", n)
 		}
 	})

@@ -12,15 +12,15 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// Resume goes on with an invocation that waited for its user. The endpoint's
-// trust is checked again; what is sent is what the user saw. A state that is no
-// plan's, was changed, or is a plan of another user is a [lookleap.ErrPlanInvalid].
+// Resume continues an invocation that waited for its user. It discovers the endpoint again
+// and sends exactly what the user approved. It returns a [lookleap.ErrPlanInvalid] if the
+// state is not a plan, was changed, or belongs to another user.
 func (c *Client) Resume(ctx context.Context, state json.RawMessage, decision lookleap.ConsentDecision) (*Verified, error) {
 	if err := c.ready(); err != nil {
 		return nil, err
 	}
-	if int64(len(state)) > 2*c.options.MaxBody+maxStory {
-		return nil, refusal(c.host, "an invocation", fail(lookleap.CodeTooLarge, "the plan is larger than any that this client makes", ""))
+	if int64(len(state)) > 2*c.options.MaxBody+maxPlanText {
+		return nil, refusal(c.host, "an invocation", fail(lookleap.CodeTooLarge, "the plan is larger than any plan of this client", ""))
 	}
 	plan, err := lookleap.ParsePlan(state)
 	if err != nil {
@@ -37,11 +37,13 @@ func (c *Client) Resume(ctx context.Context, state json.RawMessage, decision loo
 	return c.commit(ctx, approval, e)
 }
 
-// planMark marks whose plans the client makes.
+// planMark returns the user mark for plans of this client.
 func (c *Client) planMark() string { return userMark(c.options.UserKey, c.user, "plan") }
 
-// maxStory is more than what stands in a plan beside its effect.
-const maxStory = 1 << 20
+// maxPlanText is an upper bound for the bytes of a plan without its effect.
+const maxPlanText = 1 << 20
+
+// plan returns the plan that the user is asked about.
 
 func (c *Client) plan(p *prepared, e effect) (*lookleap.Plan, error) {
 	data, err := e.marshal()
@@ -53,7 +55,7 @@ func (c *Client) plan(p *prepared, e effect) (*lookleap.Plan, error) {
 		Remote: []lookleap.RemoteText{{Source: p.discovery.Origin, Label: "URI", Text: p.call.URI.String()}}}
 	if p.call.Body != nil {
 		item.Values = append(item.Values, p.call.bodyValue())
-		item.Remote = append(item.Remote, lookleap.RemoteText{Source: "this agent", Label: "what it would send", Text: p.call.shownBody()})
+		item.Remote = append(item.Remote, lookleap.RemoteText{Source: "this agent", Label: "what it would send", Text: p.call.bodyText()})
 	}
 	summary := "invoke the endpoint " + p.call.URI.Redacted()
 	if !p.discovery.Confirmed {
@@ -72,8 +74,8 @@ func (c *Call) summary() string {
 	return c.Method + " to the AI endpoint, scopes: " + strings.Join(c.Scopes, " ")
 }
 
-// bodyValue is the body as the user approves it. The plan has a large one already,
-// and the request only its beginning, byte for byte.
+// bodyValue returns the body as the user approves it. Of a large body, the value has only
+// the beginning, with the size and digest of the whole.
 func (c *Call) bodyValue() lookleap.ConsentValue {
 	v := lookleap.ConsentValue{Label: "body, " + plaintext.Quote(c.MediaType, 100), Text: c.head()}
 	if len(v.Text) < len(c.Body) {
@@ -82,8 +84,8 @@ func (c *Call) bodyValue() lookleap.ConsentValue {
 	return v
 }
 
-// head returns what a request shows of the body: all of a short one. A text is cut
-// between two characters, and anything else is as it is.
+// head returns the first bytes of the body, up to lookleap.MaxShown. It does not cut a
+// character of a text.
 func (c *Call) head() string {
 	if len(c.Body) <= lookleap.MaxShown {
 		return string(c.Body)
@@ -97,33 +99,33 @@ func (c *Call) head() string {
 	return string(c.Body[:n])
 }
 
-// shownBody describes the body in a line, or is the body if that is short.
-func (c *Call) shownBody() string {
+// bodyText returns a short body, and describes a long or binary one.
+func (c *Call) bodyText() string {
 	switch {
 	case !utf8.Valid(c.Body):
-		return fmt.Sprintf("%d octets of %s, which are no text", len(c.Body), c.MediaType)
+		return fmt.Sprintf("%d bytes of %s, which is not text", len(c.Body), c.MediaType)
 	case len(c.Body) <= lookleap.MaxShown:
 		return string(c.Body)
 	}
-	return fmt.Sprintf("%s\u2026 and more, %d octets in all", c.head(), len(c.Body))
+	return fmt.Sprintf("%s\u2026 (%d bytes in all)", c.head(), len(c.Body))
 }
 
-// commit sends what the plan holds and nothing else, if it still leads to whom the
-// user agreed to: meanwhile the endpoint may have moved, or demand more.
+// commit sends what the plan contains, if that still goes to the endpoint that the user
+// approved. The endpoint may have moved since, or may require more.
 func (c *Client) commit(ctx context.Context, a *lookleap.Approval, e effect) (v *Verified, err error) {
 	p, err := c.prepare(ctx, e.Request)
 	if err != nil {
 		return nil, refusal(c.host, "an invocation", err)
 	}
 	if p.discovery.Origin != e.Origin || p.discovery.DocumentOrigin != e.Document || !p.call.URI.Equal(e.URI) || p.recipient != e.Recipient {
-		return nil, refusal(c.host, "an invocation", fail(lookleap.CodePlanInvalid, "the endpoint is another one than the user agreed to", ""))
+		return nil, refusal(c.host, "an invocation", fail(lookleap.CodePlanInvalid, "the request would now go to another endpoint than the user approved", ""))
 	}
 	err = c.host.Commit(ctx, a, func(ctx context.Context, data []byte) error {
-		own, err := unmarshalEffect(data)
+		approved, err := unmarshalEffect(data)
 		if err != nil {
 			return err
 		}
-		p.call.Body = own.Request.Body
+		p.call.Body = approved.Request.Body
 		v, err = c.send(ctx, p)
 		return err
 	})
@@ -133,19 +135,19 @@ func (c *Client) commit(ctx context.Context, a *lookleap.Approval, e effect) (v 
 	return v, nil
 }
 
-// effect is what a plan commits: a request, and where it was found to lead.
+// effect is what a plan commits: a request and the endpoint that it goes to.
 type effect struct {
 	Request   Request `json:"request"`
-	HasBody   bool    `json:"hasBody"` // the body follows
+	HasBody   bool    `json:"hasBody"` // the body follows the line of JSON
 	URI       URI     `json:"uri"`
 	Recipient string  `json:"recipient"`
 	Origin    string  `json:"origin"`
 	Document  string  `json:"document"`
-	User      string  `json:"user,omitempty"` // mark of the user whose plan it is; "": no one in particular
+	User      string  `json:"user,omitempty"` // mark of the user who may resume the plan
 }
 
-// marshal writes the effect as one line of JSON and the body as it is, since a
-// body may be large, and text of it would have to be made and read again.
+// marshal returns the effect as one line of JSON, and the body after it. A large body would
+// take time and memory as a JSON string.
 func (e effect) marshal() ([]byte, error) {
 	body := e.Request.Body
 	e.Request.Body, e.HasBody = nil, body != nil
@@ -157,7 +159,7 @@ func (e effect) marshal() ([]byte, error) {
 	return append(append(append(data, line...), '\n'), body...), nil
 }
 
-// unmarshalEffect reads what marshal wrote. The body is a part of data.
+// unmarshalEffect reads what marshal wrote. The body shares the memory of data.
 func unmarshalEffect(data []byte) (e effect, err error) {
 	line, body, ok := bytes.Cut(data, []byte("\n"))
 	if err := json.Unmarshal(line, &e); err != nil || !ok || e.Request.Body != nil || !e.HasBody && len(body) > 0 {

@@ -33,7 +33,7 @@ type SigningKey struct {
 func (k SigningKey) algorithm() (jose.SignatureAlgorithm, error) {
 	switch private := k.Private.(type) {
 	case *ecdsa.PrivateKey:
-		if !isWhole(private) {
+		if !isComplete(private) {
 			break
 		}
 		switch private.Curve {
@@ -47,15 +47,15 @@ func (k SigningKey) algorithm() (jose.SignatureAlgorithm, error) {
 			return jose.EdDSA, nil
 		}
 	case *rsa.PrivateKey:
-		if private != nil && private.N != nil && private.D != nil && private.N.BitLen() >= leastRSA {
+		if private != nil && private.N != nil && private.D != nil && private.N.BitLen() >= minRSA {
 			return jose.PS256, nil
 		}
 	}
 	return "", fail(CodeBadConfiguration, "the key is of a kind or size that results may not be signed with", "use P-256, P-384, Ed25519 or RSA with 2048 bits")
 }
 
-// isWhole reports whether a key has all its parts, without which signing panics.
-func isWhole(key *ecdsa.PrivateKey) (whole bool) {
+// isComplete reports whether a key has all its parts, without which signing panics.
+func isComplete(key *ecdsa.PrivateKey) (whole bool) {
 	defer func() { _ = recover() }()
 	_, err := key.Bytes()
 	_, bad := key.PublicKey.Bytes()

@@ -115,7 +115,7 @@ func verifyResult(r SignedResult, keys *KeySet, x *Expectation, now time.Time, v
 	if err != nil {
 		return nil, err
 	}
-	if !known(j.header.algorithm, x.AllowRS256) {
+	if !isAllowed(j.header.algorithm, x.AllowRS256) {
 		return nil, fail(CodeRejectedAlgorithm, "the signature's algorithm is not allowed", "sign with ES256, ES384, PS256 or EdDSA")
 	}
 	for range j.header.foreign {
@@ -305,7 +305,7 @@ const (
 )
 
 // known reports whether the algorithm is one that may be used at all.
-func known(algorithm string, allowRS256 bool) bool {
+func isAllowed(algorithm string, allowRS256 bool) bool {
 	switch algorithm {
 	case ES256, ES384, PS256, EdDSA:
 		return true
