@@ -1,9 +1,14 @@
 package anmltrust
 
 import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/coded"
 )
 
 // Authorization is a positive verdict: what a server may say for a site, and
@@ -87,4 +92,159 @@ func Attribute(a *Authorization, form Form, section Section, now time.Time) Attr
 		}
 	}
 	return OfServer
+}
+
+// Tier is how far a server may speak for a site (section 12.1). The zero value
+// is Tier 0: nothing.
+type Tier uint8
+
+const (
+	// Unlisted (Tier 0) may assert nothing about the site.
+	Unlisted Tier = iota
+	// Display (Tier 1) may show the site's aesthetic, body and public informs.
+	Display
+	// Full (Tier 2) may assert exactly the sections in its scope.
+	Full
+	// Self (Tier 3) is the site speaking for itself. It is never delegated.
+	Self
+)
+
+var tierNames = [...]string{"unlisted", "display", "full", "self"}
+
+// String gives unlisted, display, full or self.
+func (t Tier) String() string {
+	if int(t) < len(tierNames) {
+		return tierNames[t]
+	}
+	return tierNames[Unlisted]
+}
+
+// Section names a section of an ANML document.
+type Section string
+
+// The sections of a document. The first eight can be delegated (section 12.3);
+// state and status stay the serving party's own.
+const (
+	Head        Section = "head"
+	Persona     Section = "persona"
+	Aesthetic   Section = "aesthetic"
+	Knowledge   Section = "knowledge"
+	Interact    Section = "interact"
+	Constraints Section = "constraints"
+	Body        Section = "body"
+	Footer      Section = "footer"
+	State       Section = "state"
+	Status      Section = "status"
+)
+
+// delegable are the sections that can be delegated, in the draft's order.
+var delegable = [...]Section{Head, Persona, Aesthetic, Knowledge, Interact, Constraints, Body, Footer}
+
+// Sections returns the eight sections that can be delegated, in the draft's order.
+func Sections() []Section { return slices.Clone(delegable[:]) }
+
+// Scope is a set of sections that can be delegated. The zero value is empty.
+type Scope uint8
+
+// AllSections is the scope of all eight.
+const AllSections Scope = 1<<len(delegable) - 1
+
+// bit returns the scope of one section, or 0 for a name outside the eight.
+func bit(s Section) Scope {
+	if i := slices.Index(delegable[:], s); i >= 0 {
+		return 1 << i
+	}
+	return 0
+}
+
+// ScopeOf returns the scope of these sections. Names outside the eight add nothing.
+func ScopeOf(sections ...Section) Scope {
+	var s Scope
+	for _, section := range sections {
+		s |= bit(section)
+	}
+	return s
+}
+
+// Has reports whether the section is in the scope.
+func (s Scope) Has(section Section) bool { return s&bit(section) != 0 }
+
+// Sections lists the scope in the draft's order.
+func (s Scope) Sections() []Section {
+	list := make([]Section, 0, len(delegable))
+	for i, section := range delegable {
+		if s&(1<<i) != 0 {
+			list = append(list, section)
+		}
+	}
+	return list
+}
+
+// String lists the scope, commas between; "" is the empty scope.
+func (s Scope) String() string {
+	names := make([]string, 0, 8)
+	for _, section := range s.Sections() {
+		names = append(names, string(section))
+	}
+	return strings.Join(names, ",")
+}
+
+// MarshalJSON gives an array of names.
+func (s Scope) MarshalJSON() ([]byte, error) { return json.Marshal(s.Sections()) }
+
+// UnmarshalJSON reads an array of names; a name outside the eight is an error.
+func (s *Scope) UnmarshalJSON(data []byte) error {
+	var names []Section
+	if err := json.Unmarshal(data, &names); err != nil {
+		return err
+	}
+	*s = 0
+	for _, name := range names {
+		b := bit(name)
+		if b == 0 {
+			return fmt.Errorf("section %q cannot be delegated", name)
+		}
+		*s |= b
+	}
+	return nil
+}
+
+// displayCeiling is the closed list of section 12.1.
+var displayCeiling = ScopeOf(Aesthetic, Knowledge, Body)
+
+// Ceiling is what a tier can reach at most, whatever its scope says: the tier
+// decides over the scope (section 12.1).
+func (t Tier) Ceiling() Scope {
+	switch t {
+	case Display:
+		return displayCeiling
+	case Full, Self:
+		return AllSections
+	}
+	return 0
+}
+
+// What a fresh verification may take away from an action (row X10).
+var (
+	// ErrTrustRevoked is an authorization that was withdrawn, or that no longer
+	// covers what the action needs.
+	ErrTrustRevoked = coded.New("trust-revoked", "the authorization was withdrawn")
+	// ErrTrustUnverified is an authorization that could not be verified anew. It
+	// may still exist, and the action is refused all the same.
+	ErrTrustUnverified = coded.New("trust-unverified", "the authorization could not be verified anew")
+)
+
+// Confirm turns the answer of [Verifier.VerifyFresh] into leave for one action
+// that needs a section at Tier 2: nil, or an error that is [ErrTrustRevoked] or
+// [ErrTrustUnverified] and wraps the cause.
+func Confirm(a *Authorization, err error, needs Section, now time.Time) error {
+	switch {
+	case err != nil && isTemporary(lookleap.CodeOf(err)):
+		return fmt.Errorf("%w: %w", ErrTrustUnverified, err)
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrTrustRevoked, err)
+	case a == nil || a.Tier < Full || !a.Permits(needs, now):
+		return fmt.Errorf("%w: %w", ErrTrustRevoked, refuse(CodeTrustRevoked, lookleap.Position{}, "", "the section %s is not granted", needs))
+	}
+	return nil
 }

@@ -273,7 +273,7 @@ func (g *gathering) rememberManifest(x *Exchange, key manifestKey) {
 	switch {
 	case g.clockSteps != g.v.clock.Steps():
 	case !x.NoStore:
-		m.manifests.put(key, &remembered)
+		m.manifests.change(key, func(*Exchange) *Exchange { return &remembered })
 	default:
 		m.manifests.remove(key)
 		if in := g.q.in; in != nil {
@@ -343,12 +343,33 @@ func (g *gathering) exchange(ctx context.Context, u domain.URL, header http.Head
 	})
 }
 
-// end fills in how an exchange ended. The error is one that stops the gathering;
-// failures of the site are evidence.
+// end fills in how an exchange ended: with what matters of a response, or with a
+// failure of the site, which is evidence. The error is one that stops the gathering.
 func (x *Exchange) end(ctx context.Context, resp *fetch.Response, err error, now time.Time) error {
 	x.At = now
 	if err == nil {
-		x.take(resp)
+		x.Status, x.MediaType, x.Body = resp.Status, resp.MediaType, resp.Body
+		if charset, ok := resp.Params["charset"]; ok && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "us-ascii") {
+			x.MediaType += "; charset=" + quote(charset) // readers that know the charset would read another text
+		}
+		if final := resp.URL.String(); final != x.URL {
+			x.Final = final
+		}
+		if len(resp.Body) > 0 {
+			sum := sha256.Sum256(resp.Body)
+			x.Digest = "sha256:" + hex.EncodeToString(sum[:])
+		}
+		x.RetryAfter, _ = fetch.ParseRetryAfter(resp.Header, x.At, fetch.MinRetryAfter, maxRetryAfter)
+		x.NoStore = resp.Freshness.NoStore || resp.Freshness.NoCache
+		if resp.Freshness.Stated {
+			x.Fresh = resp.Freshness.Until(0, maxGrant, 0)
+			x.NoStore = x.NoStore || !x.Fresh.After(resp.Freshness.Received) // stale on arrival
+		}
+		if x.Mechanism == ManifestSource {
+			x.validator, x.Local = resp.Validator(), resp.Freshness.OneUser
+		} else {
+			x.NoStore = false // section 12.4 says how long an answer is kept
+		}
 		return nil
 	}
 	if ctx.Err() != nil {
@@ -395,30 +416,4 @@ func clip(s string) string {
 		return s[:most] + "…"
 	}
 	return s
-}
-
-// take copies what matters of a response.
-func (x *Exchange) take(resp *fetch.Response) {
-	x.Status, x.MediaType, x.Body = resp.Status, resp.MediaType, resp.Body
-	if charset, ok := resp.Params["charset"]; ok && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "us-ascii") {
-		x.MediaType += "; charset=" + quote(charset) // readers that know the charset would read another text
-	}
-	if final := resp.URL.String(); final != x.URL {
-		x.Final = final
-	}
-	if len(resp.Body) > 0 {
-		sum := sha256.Sum256(resp.Body)
-		x.Digest = "sha256:" + hex.EncodeToString(sum[:])
-	}
-	x.RetryAfter, _ = fetch.ParseRetryAfter(resp.Header, x.At, fetch.MinRetryAfter, maxRetryAfter)
-	x.NoStore = resp.Freshness.NoStore || resp.Freshness.NoCache
-	if resp.Freshness.Stated {
-		x.Fresh = resp.Freshness.Until(0, maxGrant, 0)
-		x.NoStore = x.NoStore || !x.Fresh.After(resp.Freshness.Received) // stale on arrival
-	}
-	if x.Mechanism == ManifestSource {
-		x.validator, x.Local = resp.Validator(), resp.Freshness.OneUser
-	} else {
-		x.NoStore = false // section 12.4 says how long an answer is kept
-	}
 }

@@ -231,10 +231,7 @@ func (x *Exchange) judgeContent(p Rules, s subject, now time.Time, ttl time.Dura
 
 // list is part L.
 func (m *Manifest) list(s Server, narrowing bool) judgement {
-	l := m.lookupHost(s.Host)
-	if l.Rank == NotListed && !narrowing {
-		l = m.Lookup(s)
-	}
+	l := m.lookup(s, narrowing)
 	j := judgement{row: "L3", state: granted, code: CodeListed, tier: l.Tier, scope: l.Scope}
 	switch {
 	case l.Rank == NotListed && m.Len() == 0:

@@ -78,8 +78,12 @@ func ParseManifest(data []byte, limits ManifestLimits) (*Manifest, error) {
 		m.Findings = append(m.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestByteOrder, Requirement: "ANML-16.1-02",
 			Message: "a byte order mark stands before the manifest", Fix: "save it as UTF-8 without one"})
 	}
-	if err := checkVersion(root); err != nil {
-		return nil, err
+	v, ok := root.Member("version")
+	if !ok {
+		return nil, refuseValue(root, CodeManifestVersion, "the manifest has no version", `add "version": "1.0"`)
+	}
+	if text, err := v.Text(); err != nil || text != ManifestVersion {
+		return nil, refuseValue(v, CodeManifestVersion, "the manifest's version is not understood: "+quote(v.Source()), `write "version": "1.0", a string`)
 	}
 	if m.Site, err = textMember(root, "site"); err != nil {
 		return nil, err
@@ -107,17 +111,6 @@ func ParseManifest(data []byte, limits ManifestLimits) (*Manifest, error) {
 	}
 	m.index.build(list, count, &m.Findings)
 	return m, nil
-}
-
-func checkVersion(root strictjson.Value) error {
-	v, ok := root.Member("version")
-	if !ok {
-		return refuseValue(root, CodeManifestVersion, "the manifest has no version", `add "version": "1.0"`)
-	}
-	if text, err := v.Text(); err != nil || text != ManifestVersion {
-		return refuseValue(v, CodeManifestVersion, "the manifest's version is not understood: "+quote(v.Source()), `write "version": "1.0", a string`)
-	}
-	return nil
 }
 
 // maxText bounds a name or time as it is written, escapes included.
@@ -179,3 +172,42 @@ func (m *Manifest) Check(site string, now time.Time) (row string, code lookleap.
 // Skew is how far ahead of ours the clock of a publisher may run. It is granted
 // for issued alone: what has expired has expired.
 const Skew = 5 * time.Minute
+
+// parseTime reads a date and time of RFC 3339 as sections 12.3 and 12.4 want it:
+// every digit in its place, capital T and Z, a dot before a fraction. Where utc
+// is set, the zone must be Z.
+func parseTime(s string, utc bool) (time.Time, bool) {
+	const form = "0000-00-00T00:00:00"
+	if len(s) <= len(form) || len(s) > 40 {
+		return time.Time{}, false
+	}
+	for i := range len(form) {
+		if form[i] == '0' && !isDigit(s[i]) || form[i] != '0' && s[i] != form[i] {
+			return time.Time{}, false
+		}
+	}
+	zone := s[len(form):]
+	if zone[0] == '.' {
+		n := 1
+		for n < len(zone) && isDigit(zone[n]) {
+			n++
+		}
+		if n == 1 || n == len(zone) {
+			return time.Time{}, false
+		}
+		zone = zone[n:]
+	}
+	if zone != "Z" && (utc || !isOffset(zone)) {
+		return time.Time{}, false
+	}
+	t, err := time.Parse(time.RFC3339Nano, s)
+	return t.UTC(), err == nil
+}
+
+// isOffset reports whether a zone is a sign, hours below 24 and minutes below 60;
+// package time reads 24:60 too.
+func isOffset(zone string) bool {
+	return len(zone) == len("+00:00") && (zone[0] == '+' || zone[0] == '-') && zone[1:3] < "24" && zone[4:] < "60"
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -277,8 +277,6 @@ func (c *sizedLRU[K, V]) get(k K) (V, bool) {
 	return c.lru.Get(k)
 }
 
-func (c *sizedLRU[K, V]) put(k K, v V) { c.change(k, func(V) V { return v }) }
-
 func (c *sizedLRU[K, V]) remove(k K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

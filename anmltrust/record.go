@@ -1,6 +1,7 @@
 package anmltrust
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 
@@ -32,20 +33,19 @@ const (
 // no-record: it is somebody else's and no fault. Anything wrong with one of ours
 // is record-malformed, with the place.
 func ParseRecord(text string) (*Record, error) {
-	if !ours(text) {
+	first, _, _ := strings.Cut(text, ";")
+	name, value, _ := strings.Cut(first, "=")
+	if strings.Trim(name, " \t") != tagVersion || strings.Trim(value, " \t") != version { // section 12.2.1
 		return nil, refuse(CodeNoRecord, lookleap.Position{}, "begin the record with v=anml1", "the text is no ANML trust record")
 	}
 	if len(text) > MaxRecord {
-		return nil, malformed(MaxRecord, "shorten the record", "the record is longer than %d octets", MaxRecord)
+		return nil, malformed(MaxRecord, "shorten the record", "the record is longer than %d bytes", MaxRecord)
 	}
 	r := &Record{}
-	var seen tagSet
+	seen := make(map[string]bool, 4)
 	for at := 0; at < len(text); {
-		end := at + len(text[at:])
-		if i := strings.IndexByte(text[at:], ';'); i >= 0 {
-			end = at + i
-		}
-		segment := text[at:end]
+		segment, _, _ := strings.Cut(text[at:], ";")
+		end := at + len(segment)
 		if end == len(text) && strings.Trim(segment, " \t") == "" {
 			break // what follows the one closing ";"
 		}
@@ -53,11 +53,26 @@ func ParseRecord(text string) (*Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !seen.add(name) {
+		if seen[name] {
 			return nil, malformed(at, "keep one of them", "the tag %s stands twice", quote(name))
 		}
-		if err := r.set(name, value, at); err != nil {
-			return nil, err
+		seen[name] = true
+		switch name {
+		case tagVersion:
+		case tagManifest, tagQuery:
+			if err := checkURI(name, value, at); err != nil {
+				return nil, err
+			}
+			if name == tagManifest {
+				r.Manifest = value
+			} else {
+				r.Query = value
+			}
+		default:
+			if r.Unknown == nil {
+				r.Unknown = make(map[string]string)
+			}
+			r.Unknown[name] = value
 		}
 		at = end + 1
 	}
@@ -65,37 +80,6 @@ func ParseRecord(text string) (*Record, error) {
 		return nil, malformed(len(text), "add manifest= or query=", "the record has neither a manifest nor a query tag")
 	}
 	return r, nil
-}
-
-// tagSet finds tags that stand twice. A record has three tags as a rule.
-type tagSet struct {
-	few  [8]string
-	n    int
-	many map[string]bool
-}
-
-func (s *tagSet) add(name string) bool {
-	if slices.Contains(s.few[:s.n], name) || s.many[name] {
-		return false
-	}
-	if s.n < len(s.few) {
-		s.few[s.n] = name
-		s.n++
-		return true
-	}
-	if s.many == nil {
-		s.many = make(map[string]bool)
-	}
-	s.many[name] = true
-	return true
-}
-
-// ours reports whether the first tag is v=anml1: only then is anything else
-// looked at (section 12.2.1).
-func ours(text string) bool {
-	first, _, _ := strings.Cut(text, ";")
-	name, value, ok := strings.Cut(first, "=")
-	return ok && strings.Trim(name, " \t") == tagVersion && strings.Trim(value, " \t") == version
 }
 
 func malformed(offset int, fix, format string, args ...any) *lookleap.Error {
@@ -110,8 +94,19 @@ func parseTag(segment string, at int) (name, value string, err error) {
 		return "", "", malformed(at, "write name=value, and %3B for a semicolon in a URI", "the tag %s has no value", quote(segment))
 	}
 	name, value = strings.Trim(name, " \t"), strings.Trim(value, " \t")
-	if !isTagName(name) {
-		return "", "", malformed(at, "begin with a letter, go on with letters, digits, _, - or .", "%s is no tag name", quote(name))
+	notAName := func() error {
+		return malformed(at, "begin with a letter, go on with letters, digits, _, - or .", "%s is no tag name", quote(name))
+	}
+	for i := 0; i < len(name); i++ {
+		switch c := name[i]; {
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
+		case i > 0 && ('0' <= c && c <= '9' || c == '_' || c == '-' || c == '.'):
+		default:
+			return "", "", notAName()
+		}
+	}
+	if name == "" {
+		return "", "", notAName()
 	}
 	for i := 0; i < len(value); i++ {
 		if c := value[i]; c < 0x21 || c > 0x7E {
@@ -121,49 +116,14 @@ func parseTag(segment string, at int) (name, value string, err error) {
 	return name, value, nil
 }
 
-func isTagName(s string) bool {
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case 'a' <= c|0x20 && c|0x20 <= 'z':
-		case i > 0 && ('0' <= c && c <= '9' || c == '_' || c == '-' || c == '.'):
-		default:
-			return false
-		}
-	}
-	return s != ""
-}
-
-func (r *Record) set(name, value string, at int) error {
-	switch name {
-	case tagVersion:
-	case tagManifest, tagQuery:
-		if err := checkURI(name, value, at); err != nil {
-			return err
-		}
-		if name == tagManifest {
-			r.Manifest = value
-		} else {
-			r.Query = value
-		}
-	default:
-		if r.Unknown == nil {
-			r.Unknown = make(map[string]string)
-		}
-		r.Unknown[name] = value
-	}
-	return nil
-}
-
 // uriRules are what a value must be as a URL: https, a DNS host, no fragment.
 var uriRules = domain.Rules{RefuseFragment: true, MaxLength: MaxRecord}
-
-func parseURI(value string) (domain.URL, error) { return uriRules.Parse(value) }
 
 func checkURI(name, value string, at int) error {
 	if plainURI(value) {
 		return nil
 	}
-	u, err := parseURI(value)
+	u, err := uriRules.Parse(value)
 	if err != nil {
 		return malformed(at, "write an absolute https URI with a DNS host, without user or fragment", "the value of %s is unusable: %v", name, err)
 	}
@@ -262,4 +222,74 @@ func (r *Record) String() string {
 		b.WriteString(";" + tagQuery + "=" + r.Query)
 	}
 	return b.String()
+}
+
+// maxSources is how many distinct URIs of one kind a site may advertise.
+const maxSources = 4
+
+// sources is the accepted content of a site's TXT record set: its distinct URIs,
+// sorted, so that the order of an answer decides nothing.
+type sources struct {
+	manifests []string
+	queries   []string
+}
+
+// selectRecords reads a TXT record set record by record (rows D1 to D7). Records
+// are never joined with one another. The row says how it ended; code is "" when
+// there is something to use.
+func selectRecords(site string, texts []string) (s sources, row string, code lookleap.Code, findings []lookleap.Finding) {
+	bad := false
+	add := func(list *[]string, uri string) { // in canonical spelling
+		if u, err := uriRules.Parse(uri); err == nil {
+			uri = u.String()
+		}
+		if uri != "" && !slices.Contains(*list, uri) {
+			*list = append(*list, uri)
+		}
+	}
+	for _, text := range texts {
+		r, err := ParseRecord(text)
+		if err != nil {
+			if lookleap.CodeOf(err) == CodeRecordMalformed {
+				bad = true
+				findings = append(findings, findingOf(err, "D2"))
+			}
+			continue
+		}
+		add(&s.manifests, r.Manifest)
+		add(&s.queries, r.Query)
+	}
+	slices.Sort(s.manifests)
+	slices.Sort(s.queries)
+	switch {
+	case len(s.manifests)+len(s.queries) == 0 && bad:
+		return s, "D4", CodeRecordMalformed, findings
+	case len(s.manifests)+len(s.queries) == 0:
+		return s, "D3", CodeNoRecord, findings
+	case len(s.manifests) > maxSources || len(s.queries) > maxSources:
+		return s, "D5", CodeRecordAmbiguous, findings
+	}
+	for _, uri := range s.manifests {
+		if u, err := uriRules.Parse(uri); err != nil || !isManifestHost(site, u.Host()) {
+			return s, "D6", CodeManifestHost, findings
+		}
+	}
+	return s, "D7", "", findings
+}
+
+// isManifestHost reports whether a manifest of the site may live at a host: the
+// site itself, or its www name where the site is a registrable domain.
+func isManifestHost(site, host string) bool {
+	if host == site {
+		return true
+	}
+	registrable, ok := domain.Registrable(site)
+	return ok && registrable == site && host == "www."+site
+}
+
+func unescape(s string) string {
+	if plain, err := url.QueryUnescape(s); err == nil {
+		return plain
+	}
+	return s
 }

@@ -132,7 +132,7 @@ func TestPlainURI(t *testing.T) {
 		if !plainURI(s) {
 			return
 		}
-		u, err := parseURI(s)
+		u, err := uriRules.Parse(s)
 		if err != nil || u.String() != s {
 			t.Fatalf("%q is plain, and means %q, %v", s, u, err)
 		}

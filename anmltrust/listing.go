@@ -207,42 +207,35 @@ func normalizePattern(name string) (pattern string, wildcard bool, err error) {
 	return rest, wildcard, nil
 }
 
-// Lookup gives the listing of a server by the best rank that has an entry.
-func (m *Manifest) Lookup(s Server) Listing {
+// Lookup returns what the manifest says about a server, by the best rank that has
+// an entry: its host, then the wildcard that covers it, then its domain. A
+// wildcard stands for exactly one label.
+func (m *Manifest) Lookup(s Server) Listing { return m.lookup(s, false) }
+
+// lookup looks only for entries about this very host if hostOnly is set.
+func (m *Manifest) lookup(s Server, hostOnly bool) Listing {
 	if m == nil {
 		return Listing{}
 	}
-	if l := m.lookupHost(s.Host); l.Rank != NotListed {
-		return l
-	}
-	if g, ok := m.index.exact[s.Domain]; ok {
-		return g.listing(ByDomain, s.Domain)
-	}
-	return Listing{}
-}
-
-// lookupHost looks for entries about this very host: its name, then the wildcard
-// that covers it. A wildcard stands for exactly one label.
-func (m *Manifest) lookupHost(host string) Listing {
-	if g, ok := m.index.exact[host]; ok {
-		return g.listing(ByExactHost, host)
-	}
-	if _, parent, ok := strings.Cut(host, "."); ok {
-		if g, ok := m.index.wild[parent]; ok {
-			return g.listing(ByWildcard, parent)
+	_, parent, _ := strings.Cut(s.Host, ".")
+	for _, at := range []struct {
+		names   map[string]grant
+		name    string
+		rank    Rank
+		pattern string
+	}{
+		{m.index.exact, s.Host, ByExactHost, s.Host},
+		{m.index.wild, parent, ByWildcard, "*." + parent},
+		{m.index.exact, s.Domain, ByDomain, s.Domain},
+	} {
+		if g, ok := at.names[at.name]; ok && !(hostOnly && at.rank == ByDomain) {
+			return Listing{at.rank, at.pattern, g.tier, g.scope, g.malformed}
 		}
 	}
 	return Listing{}
 }
 
-func (g grant) listing(r Rank, pattern string) Listing {
-	if r == ByWildcard {
-		pattern = "*." + pattern
-	}
-	return Listing{r, pattern, g.tier, g.scope, g.malformed}
-}
-
-// Extract is a manifest with what this one says about a server and nothing
+// extract returns a manifest with what this one says about a server and nothing
 // else: what a stored verdict keeps, so that it can be judged again.
 func (m *Manifest) extract(s Server) []byte {
 	type entry struct {

@@ -73,3 +73,13 @@ func ParseQueryResponse(body []byte) (*QueryResponse, error) {
 func isJSONType(mediaType string) bool {
 	return mediaType == "application/json" || strings.HasSuffix(mediaType, "+json")
 }
+
+// queryURL adds the parameters of section 12.4 to an advertised URI: the serving
+// domain, and always all eight sections, since the answer serves later needs too.
+func queryURL(uri, servingDomain string) string {
+	sep := "?"
+	if strings.Contains(uri, "?") {
+		sep = "&"
+	}
+	return uri + sep + "domain=" + servingDomain + "&scope=" + AllSections.String()
+}

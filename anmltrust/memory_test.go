@@ -1,0 +1,86 @@
+package anmltrust
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// TestMemory: what is remembered is bounded in bytes, not only in number.
+func TestMemory(t *testing.T) {
+	start := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	entries := make([]string, 1000)
+	for i := range entries {
+		entries[i] = fmt.Sprintf(`{"domain":"partner-%d.example.net","tier":2,"scope":["body"]}`, i)
+	}
+	ask := func(t *testing.T, limits Limits) *memory {
+		t.Helper()
+		net := lab.ForTest(t)
+		net.Clock().Freeze()
+		net.Clock().Set(start)
+		v := NewVerifier(net.Host(), Options{Limits: limits})
+		for i := range 10 {
+			site := fmt.Sprintf("brand-%d.example", i)
+			net.Name("_anml." + site).TXT("v=anml1;manifest=https://" + site + "/trust").TTL(time.Hour)
+			net.Site(site).Body("/trust", ManifestMediaType, fmt.Sprintf(
+				`{"version":"1.0","site":%q,"issued":"2026-05-01T00:00:00Z","expires":"2026-07-01T00:00:00Z","authorized-domains":[%s]}`, site, strings.Join(entries, ",")))
+			if _, err := v.Verify(t.Context(), Claim{URL: "https://partner-1.example.net/x", Site: site}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return v.memory
+	}
+	t.Run("O61/accept-default", func(t *testing.T) {
+		m := ask(t, Limits{})
+		if n := len(m.manifests.keys()); n != 10 {
+			t.Errorf("%d manifests", n)
+		}
+		if n := len(m.decisions.keys()); n != 10 {
+			t.Errorf("%d decisions", n)
+		}
+	})
+	t.Run("O61/reject-manifests-beyond-the-limit", func(t *testing.T) {
+		const most = 250 << 10
+		m := ask(t, Limits{Memory: most})
+		if n := len(m.manifests.keys()); n == 0 || n >= 10 || m.manifests.bytes > most {
+			t.Errorf("%d manifests of %d bytes", n, m.manifests.bytes)
+		}
+	})
+	t.Run("O61/reject-verdicts-beyond-the-limit", func(t *testing.T) {
+		const most = 20 << 10
+		m := ask(t, Limits{Memory: most})
+		if n := len(m.decisions.keys()); n == 0 || n >= 10 || m.decisions.bytes > most || m.standing.Bytes() > most {
+			t.Errorf("%d decisions of %d bytes, answers of %d", n, m.decisions.bytes, m.standing.Bytes())
+		}
+	})
+}
+
+func TestSizedLRU(t *testing.T) {
+	c := newSizedLRU[string](3, 10, func(s string) int { return len(s) })
+	put := func(k, v string) { c.change(k, func(string) string { return v }) }
+	want := func(bytes int, keys ...string) {
+		t.Helper()
+		if got := fmt.Sprint(c.keys()); got != fmt.Sprint(keys) || c.bytes != bytes {
+			t.Errorf("%s of %d bytes, want %s of %d", got, c.bytes, keys, bytes)
+		}
+	}
+	put("a", "1")
+	put("b", "22")
+	put("c", "333")
+	want(6, "a", "b", "c")
+	c.get("a")
+	put("d", "4444")
+	want(8, "c", "a", "d") // by number
+	put("a", "55555")
+	want(9, "d", "a") // by bytes
+	put("a", "1")
+	put("d", "")
+	want(1, "a") // an empty one is not kept
+	put("e", "larger than 10")
+	want(1, "a")
+	c.purge()
+	want(0)
+}
