@@ -63,11 +63,10 @@ func (e *Error) lines(above Code) []string {
 			cause = coded.Cause(response.Err)
 			continue
 		}
-		below, ok := cause.(*Error)
-		if inner := errors.Unwrap(cause); !ok && inner != nil && inner.Error() == cause.Error() {
-			cause = coded.Cause(inner) // cause only adds data
-			continue
+		if exchange, ok := cause.(interface{ AsError() *Error }); ok { // of internal/fetch
+			cause = exchange.AsError()
 		}
+		below, ok := cause.(*Error)
 		if !ok {
 			if causes := joinedErrors(cause); causes != nil {
 				joined = linesOf(causes, code)
@@ -99,6 +98,9 @@ func linesOf(causes []error, above Code) (lines []string) {
 	for _, err := range causes {
 		var texts []string
 		err = coded.Cause(err)
+		if exchange, ok := err.(interface{ AsError() *Error }); ok {
+			err = exchange.AsError()
+		}
 		if e, ok := err.(*Error); ok && e != nil {
 			texts = e.lines(above)
 		} else if more := joinedErrors(err); more != nil {

@@ -23,12 +23,15 @@ type Error struct {
 	Hops       []Hop         // followed before
 }
 
-func (e *Error) Error() string { return e.Unwrap().Error() }
+func (e *Error) Error() string { return e.AsError().Error() }
 
-// Unwrap returns the error as callers of this module see it.
-func (e *Error) Unwrap() error {
+// AsError returns the error in the form in which the root package prints it.
+func (e *Error) AsError() *lookleap.Error {
 	return &lookleap.Error{Code: e.Code, Subject: e.URL, Err: e.Err}
 }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
 
 // ReasonCode returns the code.
 func (e *Error) ReasonCode() lookleap.Code { return e.Code }
