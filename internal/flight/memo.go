@@ -149,7 +149,7 @@ func (m *Memo[K, V]) keep(key K, got Loaded[V]) {
 		return
 	}
 	e := &entry[V]{Loaded: got}
-	if m.size != nil {
+	if m.size != nil && got.Err == nil { // a failure has no value to measure
 		e.bytes = m.size(key, got.Value)
 	}
 	m.mu.Lock()
