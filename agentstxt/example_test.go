@@ -31,7 +31,7 @@ func ExampleParse() {
 	// "/status" is allowed: a directive allows the path (allowed), line 3
 	// "/dashboard?tab=1" is allowed: a directive allows the path (allowed), line 4, at most 50 requests in the window
 	// "/status/..%2Fadmin" is denied: a directive disallows the path (disallowed), line 5
-	// "/elsewhere" is denied: no directive speaks of the path (unlisted)
+	// "/elsewhere" is denied: no directive matches the path (unlisted)
 }
 
 func ExampleParse_malformed() {
@@ -97,7 +97,7 @@ func ExampleGuard_host() {
 	_, err := host.RoundTrip(req)
 	fmt.Println(err)
 	// Output:
-	// https://shop.example/.well-known/skills/index.json: no directive speaks of the path (unlisted)
+	// https://shop.example/.well-known/skills/index.json: no directive matches the path (unlisted)
 }
 
 func ExampleClient() {

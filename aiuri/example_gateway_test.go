@@ -212,7 +212,7 @@ func ExampleNewGateway() {
 	}
 	// Output:
 	// 200 true {"paid":true}
-	// 400 false {"status":400,"title":"the path reads as another one to some readers","code":"ambiguous"}
+	// 400 false {"status":400,"title":"servers and clients interpret the path differently","code":"ambiguous"}
 }
 
 func ExampleParseDescriptor() {

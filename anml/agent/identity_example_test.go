@@ -50,11 +50,11 @@ func ExamplePage_Explain() {
 	fmt.Print(page.Explain())
 	// Output:
 	// https://shop.example/anml, served by [shop.example]
-	//   [shop.example]: Tier 3, the server is the site itself
+	//   [shop.example]: Tier 3, the server belongs to the site itself
 	//     interact: said by shop.example
 	//     persona: said by shop.example
 	//   [brand.example]: Tier 2, the site's manifest lists the server (https://brand.example/.well-known/anml-trust, DNSSEC indeterminate, until 2026-06-01T12:05:00Z)
-	//     interact: not used, the site authorizes the server, but not for this
+	//     interact: not used, the site authorizes the server, but not for this purpose
 	//     knowledge: said by brand.example
 	//     persona: said by brand.example
 	//   persona of shop.example
@@ -105,5 +105,5 @@ func ExamplePager() {
 	}
 	// Output:
 	// Flight 2
-	// https://air.example/1: the pages lead back to one that was read (page-loop)
+	// https://air.example/1: the pages lead back to a page that was already read (page-loop)
 }
