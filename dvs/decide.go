@@ -353,7 +353,7 @@ func (r Rules) checkHop(root TrustRoot, claim Claim, target string) error {
 	switch {
 	case refused != nil:
 		return refused
-	case !root.covers(p):
+	case !root.Covers(SkillURL{place: p}):
 		return refuse(CodeRedirectOutside, target, "the redirect leaves the trust root", "register the target's root and use its own URL")
 	case !p.file:
 		return refuse(CodeNotContentRoute, target, "the redirect leads to a path of the platform that is no content of a repository", "use the URL of the file in its repository")

@@ -95,7 +95,7 @@ func (p *skillParser) name(v *Value, header span) (name string, at int) {
 		p.broken(badName(at, fmt.Sprintf("the name %s has the character %s", plaintext.Quote(name, maxName), plaintext.Quote(string(r), 0)),
 			"use lower-case letters a to z, digits and hyphens only"))
 	}
-	if hyphenMisplaced(name) {
+	if strings.HasPrefix(name, "-") || strings.HasSuffix(name, "-") || strings.Contains(name, "--") {
 		f := &fault{code: CodeNameHyphen, requirement: "DVS-4.3-07", at: at,
 			message: "the name begins or ends with a hyphen, or has two in a row", fix: "put single hyphens between words"}
 		if p.profile == AgentSkills {
@@ -109,10 +109,6 @@ func (p *skillParser) name(v *Value, header span) (name string, at int) {
 // isNameRune reports whether a character may stand in a name. A name is put into
 // URL paths, so letters are those of ASCII.
 func isNameRune(r rune) bool { return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '-' }
-
-func hyphenMisplaced(name string) bool {
-	return strings.HasPrefix(name, "-") || strings.HasSuffix(name, "-") || strings.Contains(name, "--")
-}
 
 // isName reports whether a text is a name by this draft.
 func isName(text string) bool {

@@ -62,31 +62,9 @@ func (p *skillParser) stricter(f *fault) {
 // fatal reports what no profile can read.
 func (p *skillParser) fatal(f *fault) { p.add(lookleap.SeverityError, f) }
 
-// file reads header and body. They count only if there is no fatal finding.
-func (p *skillParser) file() (meta *Metadata, body string, hidden int) {
-	if len(p.data) > p.limits.Skill {
-		p.fatal(&fault{code: lookleap.CodeTooLarge, requirement: "DVS-4.2-08", at: p.limits.Skill,
-			message: fmt.Sprintf("the file is larger than %d octets", p.limits.Skill), fix: "move parts of it to files of their own"})
-		return nil, "", 0
-	}
-	if p.profile == Lenient {
-		text := p.recode(p.data)
-		if p.read(text); len(text) > p.limits.Skill {
-			p.fatal(&fault{code: lookleap.CodeTooLarge, requirement: "DVS-4.2-08", at: p.limits.Skill,
-				message: fmt.Sprintf("in UTF-8 the file is larger than %d octets", p.limits.Skill), fix: "save the file as UTF-8, and move parts of it to files of their own"})
-			return nil, "", 0
-		}
-	} else if at := invalidText(p.data); at >= 0 {
-		p.fatal(notUTF8(at))
-		return nil, "", 0
-	}
-	meta, at := p.metadata()
-	if p.err() != nil {
-		return nil, "", 0
-	}
-	body = string(p.text[at:])
-	hidden = p.checkBody(body, at)
-	return meta, body, hidden
+// tooLarge reports a file beyond the limit.
+func (p *skillParser) tooLarge(message, fix string) {
+	p.fatal(&fault{code: lookleap.CodeTooLarge, requirement: "DVS-4.2-08", at: p.limits.Skill, message: message, fix: fix})
 }
 
 // header reads the header alone.

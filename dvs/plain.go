@@ -24,21 +24,12 @@ func readPlain(header string, origin origin) (fields []Field, ok bool) {
 			return nil, false
 		}
 		field, ok := r.field()
-		if !ok || len(fields) == maxPlainKeys || has(fields, field.Key) {
+		if !ok || len(fields) == maxPlainKeys || find(fields, field.Key) != nil {
 			return nil, false
 		}
 		fields = append(fields, field)
 	}
 	return fields, !r.failed && len(fields) > 0
-}
-
-func has(fields []Field, key string) bool {
-	for i := range fields {
-		if fields[i].Key == key {
-			return true
-		}
-	}
-	return false
 }
 
 // plainReader steps through the lines of a header that are not blank. Values are
@@ -153,7 +144,7 @@ func (r *plainReader) nested(indent int) (v Value, ok bool) {
 			continue
 		}
 		field, ok := r.field()
-		if !ok || v.Kind == List || len(v.Fields) == maxPlainKeys || has(v.Fields, field.Key) {
+		if !ok || v.Kind == List || len(v.Fields) == maxPlainKeys || find(v.Fields, field.Key) != nil {
 			return Value{}, false
 		}
 		v.Kind, v.Fields = Map, append(v.Fields, field)

@@ -126,15 +126,13 @@ func (p hostPattern) matches(host string) (before string, ok bool) {
 // Builtin is the built-in table, of [PlatformsDate].
 func Builtin() *Platforms { return builtin }
 
-var builtin = mustPlatforms(builtinPlatforms())
-
-func mustPlatforms(entries []Platform) *Platforms {
-	p, err := newPlatforms(entries)
+var builtin = func() *Platforms {
+	p, err := newPlatforms(builtinPlatforms())
 	if err != nil {
-		panic(err) // the table is ours, and a test reads it
+		panic(err) // the table is part of the source, and a test reads it
 	}
 	return p
-}
+}()
 
 func newPlatforms(entries []Platform) (*Platforms, error) {
 	p := &Platforms{entries: entries, exact: make(map[string]hostRole), below: make(map[string]hostRole),
@@ -206,6 +204,10 @@ func (p *Platforms) orBuiltin() *Platforms {
 // that are known. A refusal is an [*lookleap.Error] with platform-relaxed or bad-platform.
 func (p *Platforms) With(add ...Platform) (*Platforms, error) {
 	p = p.orBuiltin()
+	relaxed := func(host string) error {
+		return refuse(CodePlatformRelaxed, host, "the host is in the table already, with rules that this entry would relax",
+			"mark it Never, or ask for more path segments")
+	}
 	entries := slices.Clone(p.entries)
 	for _, e := range add {
 		e = e.clone()
@@ -226,11 +228,6 @@ func (p *Platforms) With(add ...Platform) (*Platforms, error) {
 		entries = append(entries, e)
 	}
 	return newPlatforms(entries)
-}
-
-func relaxed(host string) error {
-	return refuse(CodePlatformRelaxed, host, "the host is in the table already, with rules that this entry would relax",
-		"mark it Never, or ask for more path segments")
 }
 
 // tighten takes over what is known of a host already, and reports whether the
@@ -381,10 +378,6 @@ func matchesWord(word, segment string) bool {
 		strings.Trim(segment[len(before):n], "0123456789") == ""
 }
 
-// ownerDepth is how many leading segments name one publisher; 0: the first
-// segment is no publisher's.
-func (e *Platform) ownerDepth(segments []string) int { return e.owner(segments).depth }
-
 // checkOwner refuses paths that do not reach a publisher.
 func (e *Platform) checkOwner(input string, segments []string) error {
 	if len(segments) == 0 {
@@ -405,22 +398,14 @@ func (e *Platform) checkOwner(input string, segments []string) error {
 	return nil
 }
 
-// foldSegments lowers the segments whose case the platform ignores.
+// foldSegments lowers the segments whose case the platform ignores. It leaves segments with percent
+// escapes alone: their hex digits are upper case in the canonical form.
 func (e *Platform) foldSegments(segments []string) []string {
 	for i := range min(e.Fold, len(segments)) {
-		if lower := asciiLower(segments[i]); lower != segments[i] {
+		if lower := strings.ToLower(segments[i]); lower != segments[i] && !strings.Contains(lower, "%") {
 			segments = slices.Clone(segments)
 			segments[i] = lower
 		}
 	}
 	return segments
-}
-
-// asciiLower leaves percent escapes alone: their hex digits are upper case in
-// the canonical form.
-func asciiLower(s string) string {
-	if strings.ContainsRune(s, '%') {
-		return s
-	}
-	return strings.ToLower(s)
 }

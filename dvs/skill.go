@@ -39,19 +39,37 @@ type Skill struct {
 // It takes time in proportion to the length of data, and keeps no part of it.
 func ParseSkill(data []byte, profile Profile, limits Limits) (*Skill, []lookleap.Finding, error) {
 	p := newSkillParser(data, profile, limits)
-	meta, body, hidden := p.file()
+	if size := len(data); size > p.limits.Skill {
+		p.tooLarge(fmt.Sprintf("the file is larger than %d bytes", p.limits.Skill), "move parts of it to files of their own")
+		return nil, p.findings, p.err()
+	}
+	if profile == Lenient {
+		text := p.recode(data)
+		if p.read(text); len(text) > p.limits.Skill {
+			p.tooLarge(fmt.Sprintf("in UTF-8 the file is larger than %d bytes", p.limits.Skill), "save the file as UTF-8, and move parts of it to files of their own")
+			return nil, p.findings, p.err()
+		}
+	} else if at := invalidText(data); at >= 0 {
+		p.fatal(notUTF8(at))
+		return nil, p.findings, p.err()
+	}
+	meta, bodyAt := p.metadata()
 	if err := p.err(); err != nil {
 		return nil, p.findings, err
 	}
-	skill := &Skill{
+	body := string(p.text[bodyAt:])
+	hidden := p.checkBody(body, bodyAt)
+	if err := p.err(); err != nil {
+		return nil, p.findings, err
+	}
+	return &Skill{
 		Metadata:     *meta,
 		Body:         body,
-		BodyPosition: p.position(len(p.text) - len(body)),
+		BodyPosition: p.position(bodyAt),
 		Digest:       DigestOf(data),
 		Hidden:       hidden,
 		Profile:      profile,
-	}
-	return skill, p.findings, nil
+	}, p.findings, nil
 }
 
 // ParseMetadata reads the header of a SKILL.md and nothing after it, of which

@@ -53,18 +53,18 @@ func (r Rules) skillAt(raw string, u domain.URL) (SkillURL, error) {
 	return SkillURL{place: p, fragment: u.FragmentDropped()}, nil
 }
 
-// entryURL adds what a directory's URL leaves out.
+// entryURL returns the URL of the entry file for that of a skill's directory.
 func (r Rules) entryURL(raw string, u domain.URL) (domain.URL, error) {
+	path := strings.TrimSuffix(u.Path(), "/")
+	last := path[strings.LastIndexByte(path, '/')+1:]
+	if last == EntryFile && !strings.HasSuffix(u.Path(), "/") {
+		return u, nil
+	}
 	if bare := r.bareRepository(u); bare != nil {
 		return atPath(u, u.Host(), "/"+strings.Join(bare, "/"))
 	}
-	path := strings.TrimSuffix(u.Path(), "/")
-	last := path[strings.LastIndexByte(path, '/')+1:]
-	switch {
-	case last == EntryFile && !strings.HasSuffix(u.Path(), "/"):
-		return u, nil
-	case len(last) >= len(".md") && strings.EqualFold(last[len(last)-len(".md"):], ".md"):
-		return domain.URL{}, refuse(CodeNotSkillURL, raw, "the entry point of a skill is SKILL.md, spelled so", "use the URL of the skill's directory or of its SKILL.md")
+	if len(last) >= len(".md") && strings.EqualFold(last[len(last)-len(".md"):], ".md") {
+		return domain.URL{}, refuse(CodeNotSkillURL, raw, "the entry file of a skill is named SKILL.md, in this spelling", "use the URL of the skill's directory or of its SKILL.md")
 	}
 	entry, err := atPath(u, u.Host(), path+"/"+EntryFile)
 	if err != nil {
@@ -87,7 +87,7 @@ func (r Rules) bareRepository(u domain.URL) []string {
 	if len(segments) == 0 || segments[len(segments)-1] == EntryFile {
 		return nil
 	}
-	if s == nil || s.Marker != "" || len(segments) != role.platform.ownerDepth(segments)+1 {
+	if s == nil || s.Marker != "" || len(segments) != role.platform.owner(segments).depth+1 {
 		return nil
 	}
 	switch {
@@ -289,7 +289,7 @@ type route struct {
 // no error; a path that leads elsewhere is an error.
 func (role hostRole) readRoute(input string, segments []string) (r route, ok bool, err error) {
 	e, s := role.platform, role.platform.Source
-	depth := e.ownerDepth(segments) + 1
+	depth := e.owner(segments).depth + 1
 	if s.Marker != "" {
 		if depth = slices.Index(segments, s.Marker); depth < 0 {
 			return route{}, false, nil
@@ -305,7 +305,18 @@ func (role hostRole) readRoute(input string, segments []string) (r route, ok boo
 	if s.Marker != "" {
 		r.rest = r.rest[1:]
 	}
-	if page, ok := role.cutRoute(&r); !ok || !r.cutQualifier(s, page) {
+	page := false
+	if !role.raw || s.RawPath != "" {
+		if len(r.rest) == 0 {
+			return route{}, false, notContent(input, e)
+		}
+		word := r.rest[0]
+		r.rest, page = r.rest[1:], !role.raw && word == s.Page
+		if role.raw && word != s.RawPath || !role.raw && !page && !slices.Contains(s.Raw, word) && !slices.Contains(s.Dir, word) {
+			return route{}, false, notContent(input, e)
+		}
+	}
+	if !r.cutQualifier(s, page) {
 		return route{}, false, notContent(input, e)
 	}
 	if err := r.checkRevision(input); err != nil {
@@ -316,24 +327,6 @@ func (role hostRole) readRoute(input string, segments []string) (r route, ok boo
 
 func notContent(input string, e *Platform) error {
 	return refuse(CodeNotContentRoute, input, "this path of "+e.Name+" does not lead to the content of a repository", "use the page of the file in the repository")
-}
-
-// cutRoute removes the word of the route and tells whether it was that of a
-// file's page.
-func (role hostRole) cutRoute(r *route) (page, ok bool) {
-	s := role.platform.Source
-	if role.raw && s.RawPath == "" {
-		return false, true
-	}
-	if len(r.rest) == 0 {
-		return false, false
-	}
-	word := r.rest[0]
-	r.rest = r.rest[1:]
-	if role.raw {
-		return false, word == s.RawPath
-	}
-	return word == s.Page, word == s.Page || slices.Contains(s.Raw, word) || slices.Contains(s.Dir, word)
 }
 
 // cutQualifier removes what stands around the revision.
@@ -417,10 +410,7 @@ func (r *route) commit() string {
 	case r.kind != "":
 		return ""
 	}
-	return commitLike(r.rest)
-}
-
-func commitLike(rest []string) string {
+	rest := r.rest
 	if len(rest) == 0 {
 		return ""
 	}

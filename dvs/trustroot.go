@@ -77,11 +77,8 @@ func withSlash(u domain.URL) (domain.URL, error) {
 // Covers reports whether a skill lies under the root: same host and port, and
 // the segments of the root's path begin the skill's path. It is never a
 // comparison of strings by prefix, and it allocates nothing (section 3.1).
-func (t TrustRoot) Covers(u SkillURL) bool { return t.covers(u.place) }
-
-// covers checks the identity and the URL that is really fetched.
-func (t TrustRoot) covers(p place) bool {
-	return !t.url.IsZero() && p.page.Under(t.url) && p.served.Under(t.served)
+func (t TrustRoot) Covers(u SkillURL) bool {
+	return !t.url.IsZero() && u.page.Under(t.url) && u.served.Under(t.served)
 }
 
 // String gives the root with its final slash.
@@ -129,7 +126,7 @@ func (r Rules) directoryRoot(u SkillURL, hops []string) (root TrustRoot, ok bool
 		if err != nil {
 			return TrustRoot{}, false
 		}
-		if at, refused := r.locate(to); refused != nil || !root.covers(at) {
+		if at, refused := r.locate(to); refused != nil || !root.Covers(SkillURL{place: at}) {
 			return TrustRoot{}, false
 		}
 	}
@@ -149,7 +146,7 @@ func DefaultRoot(u SkillURL, rules Rules) (TrustRoot, RootSource, error) {
 	case u.IsZero():
 		return TrustRoot{}, Undeclared, refuse(CodeNeedsRoot, "", "there is no skill URL", "")
 	case listed:
-		keep, source = role.platform.ownerDepth(segments), Derived
+		keep, source = role.platform.owner(segments).depth, Derived
 	case isSuffix(u.Host(), suffix):
 		keep, source = 1, Derived // a bucket below a host that lends names too
 	case forgeShaped(segments):
@@ -196,7 +193,7 @@ func (p *Platforms) party(u domain.URL) party {
 	e := role.platform
 	if e.Source != nil {
 		if where, ok, _ := (hostRole{platform: e, page: !role.raw, raw: role.raw}).readRoute("", segments); ok {
-			own := min(e.ownerDepth(where.repo), len(where.repo))
+			own := min(e.owner(where.repo).depth, len(where.repo))
 			out := newParty(e.owner(where.repo).of, where.repo[e.owner(where.repo).name:own], slices.Concat(where.repo[own:], where.rest))
 			if !e.Source.Flat {
 				out.setRevision(len(out.path) - len(where.rest))

@@ -125,7 +125,7 @@ func (r *yamlReader) fields(content []*yaml.Node, depth int) []Field {
 			r.fault = badFrontmatter(at, "a key is "+key.Kind.String(), "write keys as plain words")
 		case key.Text == "<<": // in quotes too, where readers differ
 			r.fault = badFrontmatter(at, "the key << merges another mapping into this one", "write the keys out")
-		case seen != nil && seen[key.Text], seen == nil && has(fields, key.Text):
+		case seen != nil && seen[key.Text], seen == nil && find(fields, key.Text) != nil:
 			r.fault = badFrontmatter(at, fmt.Sprintf("the key %s stands twice", plaintext.Quote(key.Text, 64)), "keep one of them")
 		}
 		value := r.value(content[i+1], depth+1)
