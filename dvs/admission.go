@@ -9,7 +9,7 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// admitted is what admission gives: one of the two.
+// admitted is the result of an admission: one of the two is set.
 type admitted struct {
 	registration *Registration
 	loaded       *Loaded
@@ -155,9 +155,9 @@ func (l *Loader) finishAdmission(ctx context.Context, c *candidate) (admitted, e
 type Registration struct {
 	Metadata
 	ID      SkillURL
-	Root    TrustRoot  // whose skill it is: show this, and not the name that the skill gives itself
+	Root    TrustRoot  // who published the skill: show this, not the name that the skill claims
 	Source  RootSource // who declared the root
-	Digest  Digest     // of the SKILL.md at registration; zero: an index gave the metadata, and promised none
+	Digest  Digest     // of the SKILL.md at registration; zero: the metadata came from an index without a digest
 	Verdict *lookleap.Verdict
 
 	loader *Loader
@@ -200,7 +200,7 @@ func (l *Loader) RegisterListing(ctx context.Context, entry Listing) (*Registrat
 	if err := l.checkClaim(ctx, c); err != nil {
 		return nil, err
 	}
-	if c.Claim.Source == Derived { // whom to trust is asked with the file at hand
+	if c.Claim.Source == Derived { // the prompt for a root shows the file
 		return l.register(ctx, c)
 	}
 	return &Registration{Metadata: *meta, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: entry.Digest, Verdict: c.verdict, loader: l, pin: c.Claim.Pin, hint: c.Hint}, nil
@@ -220,8 +220,8 @@ func (e *Listing) metadata(profile Profile, limits Limits) (*Metadata, bool) {
 	return meta, true
 }
 
-// ContextText gives the name and description for the model's list of skills, in
-// one line and without characters that nobody sees. It is the publisher's word.
+// ContextText returns the name and description for the model's list of skills, in
+// one line and without invisible characters. It is the publisher's claim.
 func (r *Registration) ContextText() string {
 	if r == nil {
 		return ""
@@ -229,12 +229,12 @@ func (r *Registration) ContextText() string {
 	return oneLine(r.Name) + ": " + r.Display()
 }
 
-// Activate verifies the skill anew and loads its instructions (level 2). If the
-// file changed since it was registered, the verdict has a finding
-// changed-since-registration, the metadata are the new ones, and what the user
-// agreed to for this skill counts no longer. A digest that an index promised has
-// to match; a name or description that differs from the index's is a finding. If
-// the root was unregistered, blocked or revoked meanwhile, Activate refuses.
+// Activate verifies the skill again and loads its instructions (level 2). If the
+// file changed since registration, the verdict has the finding
+// changed-since-registration, the metadata is that of the new file, and earlier
+// consents for this skill end. A digest from an index has to match; a name or
+// description that differs from the index is a finding. Activate returns an error
+// if the root was unregistered, blocked or revoked in the meantime.
 func (r *Registration) Activate(ctx context.Context) (*Loaded, error) {
 	if r == nil {
 		return nil, usageError("there is no registration", "register the skill through a Loader")

@@ -49,7 +49,7 @@ func BenchmarkParseSkill(b *testing.B) {
 }
 
 // BenchmarkHostile reads what wants to be read again and again, in two sizes: an
-// octet takes no longer in the large one.
+// byte takes no longer in the large one.
 func BenchmarkHostile(b *testing.B) {
 	per := func(b *testing.B, name string, small, large []byte, read func(data []byte)) {
 		for size, data := range map[string][]byte{"64KiB": small, "1MiB": large} {
@@ -58,7 +58,7 @@ func BenchmarkHostile(b *testing.B) {
 				for b.Loop() {
 					read(data)
 				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(data)), "ns/octet")
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(data)), "ns/byte")
 			})
 		}
 	}

@@ -62,7 +62,7 @@ func (b *Bundle) unchanged() error {
 // isEntry reports whether a file below a skill's directory is a skill of its own.
 func isEntry(name string) bool { return foldName(path.Base(name)) == foldName(EntryFile) }
 
-// Bundle fetches files of the skill's own directory and gives them with the
+// Bundle fetches files of the skill's own directory and returns them with the
 // SKILL.md, all or nothing. The files are named as the skill would refer to them;
 // if none is named, they are those that its instructions point to, as far as the
 // server has them, and no skills of their own. Nothing outside of the directory is fetched, and the user is
@@ -124,7 +124,7 @@ func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
 // there meanwhile.
 func ReadSkillDir(directory fs.FS, limits Limits) (map[string][]byte, error) {
 	if directory == nil {
-		return nil, usageError("there is no directory of a skill", "give one, such as os.DirFS")
+		return nil, usageError("there is no directory of a skill", "pass one, such as os.DirFS")
 	}
 	return readSkillDir(directory, ".", limits.withDefaults())
 }
@@ -224,12 +224,12 @@ func checkSame(looked fs.FileInfo, f fs.File, name string) error {
 	}
 	known := os.SameFile(looked, looked) // else it is of another file system, which has no links to speak of
 	if !looked.Mode().IsRegular() || !opened.Mode().IsRegular() || known && !os.SameFile(looked, opened) {
-		return refuse(CodeLink, name, "the file became a link or another file while the directory was read", "read it when nobody changes it")
+		return refuse(CodeLink, name, "the file was replaced while the directory was read", "read it again when it no longer changes")
 	}
 	return nil
 }
 
-// readLimited reads a file of at most so many octets.
+// readLimited reads a file of at most so many bytes.
 func readLimited(f fs.File, name string, limit int) ([]byte, error) {
 	content, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
 	if err != nil {
@@ -243,7 +243,7 @@ func readLimited(f fs.File, name string, limit int) ([]byte, error) {
 
 // Limits of file names.
 const (
-	maxSegment = 200 // octets between slashes
+	maxSegment = 200 // bytes between slashes
 	maxPath    = 1000
 	maxNesting = 16
 )
@@ -256,9 +256,9 @@ func checkFilePath(file string) error {
 	bad := func(reason, fix string) error { return refuse(CodeUnsafeName, file, reason, fix) }
 	switch {
 	case len(file) > maxPath:
-		return bad(fmt.Sprintf("the path is longer than %d octets", maxPath), "shorten it")
+		return bad(fmt.Sprintf("the path is longer than %d bytes", maxPath), "shorten it")
 	case !utf8.ValidString(file):
-		return bad("the path is no UTF-8", "rename the file")
+		return bad("the path is not UTF-8", "rename the file")
 	case file == "." || !fs.ValidPath(file) || !filepath.IsLocal(filepath.FromSlash(file)):
 		return bad("the path does not lead to a file below the skill's directory", "write a relative path with slashes, without . and ..")
 	case strings.Count(file, "/") >= maxNesting:
@@ -275,7 +275,7 @@ func checkFilePath(file string) error {
 func segmentFault(segment string) string {
 	switch {
 	case len(segment) > maxSegment:
-		return fmt.Sprintf("a name is longer than %d octets", maxSegment)
+		return fmt.Sprintf("a name is longer than %d bytes", maxSegment)
 	case strings.ContainsAny(segment, `<>:"|?*\`):
 		return `a name has one of < > : " | ? * \, which mean something to some systems`
 	case strings.IndexFunc(segment, func(r rune) bool {

@@ -41,7 +41,7 @@ const catalogueRead = 4 << 10
 // Local files have no URL: nothing in a catalogue is verified.
 func Catalogue(skills fs.FS, options CatalogueOptions) ([]CatalogueEntry, error) {
 	if skills == nil {
-		return nil, usageError("there is no directory of skills", "give one, such as os.DirFS")
+		return nil, usageError("there is no directory of skills", "pass one, such as os.DirFS")
 	}
 	list, err := fs.ReadDir(skills, ".")
 	if err != nil {
@@ -73,7 +73,7 @@ func Catalogue(skills fs.FS, options CatalogueOptions) ([]CatalogueEntry, error)
 // catalogue is what its readers share.
 type catalogue struct {
 	files  fs.FS
-	direct func(name string) (fs.File, error) // opens what is no link; nil: nothing can
+	direct func(name string) (fs.File, error) // opens a file unless it is a link; may be nil
 	CatalogueOptions
 }
 
@@ -111,8 +111,8 @@ func (c *catalogue) entry(directory string, buffer []byte) (e CatalogueEntry) {
 }
 
 // open opens a regular file and nothing else. Where that fails directly, the
-// file is asked about, which tells why; it is not opened in another way, since
-// somebody may just have put it there.
+// file is examined to find out why. It is not opened in another way, since an
+// attacker may just have put it there.
 func (c *catalogue) open(name string) (fs.File, error) {
 	var failed error
 	if c.direct != nil {
@@ -165,6 +165,6 @@ func (r *report) nameAndDirectory(m *Metadata, directory string, profile Profile
 		severity = lookleap.SeverityError
 	}
 	f := &fault{code: CodeNameDirectory, requirement: "DVS-4.3-12", at: m.nameAt,
-		message: "the skill's name is not that of its directory", fix: "give both the same name"}
+		message: "the skill's name is not that of its directory", fix: "use the same name for both"}
 	r.add(severity, f)
 }

@@ -10,5 +10,5 @@ import (
 // openWithoutWaiting opens a file for reading.
 const openWithoutWaiting = os.O_RDONLY
 
-// directOpener gives nil: here a file is asked about before it is opened.
+// directOpener returns nil: on this system Stat is called before a file is opened.
 func directOpener(fs.FS) func(name string) (fs.File, error) { return nil }

@@ -13,9 +13,9 @@ import (
 // openWithoutWaiting opens a file for reading, and does not wait for the other end of a pipe.
 const openWithoutWaiting = os.O_RDONLY | syscall.O_NONBLOCK
 
-// directOpener gives what opens the files of an [os.DirFS] without following a
-// link in the last part of their names and without waiting for a pipe, which
-// spares asking about each file first. For other file systems it gives nil.
+// directOpener returns a function that opens the files of an [os.DirFS] without following a
+// link in the last part of their names and without waiting for a pipe, so that no
+// file needs a Stat first. For other file systems it returns nil.
 func directOpener(files fs.FS) func(name string) (fs.File, error) {
 	if reflect.TypeOf(files) != reflect.TypeOf(os.DirFS("")) {
 		return nil

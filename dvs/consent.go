@@ -61,7 +61,7 @@ func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 		Summary: "use the instructions of " + plaintext.Quote(c.skill.String(), 400)}
 	if c.notFetched() {
 		url := c.skill.String() // in full: it is what the server is told
-		item.Recipient, item.Digest, item.Summary = host, lookleap.Digest([]byte(url)), "ask for "+plaintext.Quote(url, len(url)+1)+", and use its instructions, which nobody has read yet"
+		item.Recipient, item.Digest, item.Summary = host, lookleap.Digest([]byte(url)), "ask for "+plaintext.Quote(url, len(url)+1)+", and use its instructions, which were not read yet"
 	} else {
 		item.Remote = []lookleap.RemoteText{{Source: host, Label: "name", Text: c.parsed.Name}, {Source: host, Label: "description", Text: c.parsed.Description}}
 	}
@@ -426,7 +426,7 @@ func (s *Loaded) Confirm(ctx context.Context, a Action) error {
 	}
 	sentence, ok := actionSentences[a.Kind]
 	if !ok {
-		return s.loader.refuseTarget(ctx, s.ID.String(), refuse(lookleap.CodeUsage, string(a.Kind), "there is no such kind of action",
+		return s.loader.refuseTarget(ctx, s.ID.String(), refuse(lookleap.CodeUsage, string(a.Kind), "the kind of action is unknown",
 			fmt.Sprintf("use one of %v", slices.Sorted(maps.Keys(actionSentences)))))
 	}
 	if err := errors.Join(checkWords(a.Command), checkUses(a.Uses)); err != nil {

@@ -42,7 +42,7 @@ type Evidence struct {
 	Detail   string        `json:"detail,omitempty"`  // the failure in one sentence; may quote remote text
 	Hops     []string      `json:"hops,omitempty"`    // redirects followed, each target
 	Status   int           `json:"status,omitempty"`
-	Type     string        `json:"type,omitempty"` // media type in lower case; "": none
+	Type     string        `json:"type,omitempty"` // media type in lower case; "" if there is none
 	Charset  string        `json:"charset,omitempty"`
 	Address  string        `json:"address,omitempty"` // really dialled
 	TLS      string        `json:"tls,omitempty"`
@@ -76,7 +76,7 @@ func Decide(c Claim, e Evidence, now time.Time, rules Rules) *lookleap.Verdict {
 	return j.decide(false)
 }
 
-// decideClaim judges what needs no evidence. The code is not-activated if none of it failed.
+// decideClaim judges what needs no evidence. If no check failed, the code is not-activated.
 func decideClaim(c Claim, now time.Time, rules Rules) *lookleap.Verdict {
 	j := &judge{rules: rules, claim: c, now: now}
 	return j.decide(true)
@@ -236,7 +236,7 @@ func (j *judge) url() lookleap.Check {
 
 func (j *judge) declared() lookleap.Check {
 	if j.claim.Root == "" {
-		return failed(CodeNeedsRoot, "nobody declared a trust root for this host; register the publisher's path")
+		return failed(CodeNeedsRoot, "no trust root was declared for this host; register the publisher's path")
 	}
 	root, err := ParseTrustRoot(j.claim.Root, j.rules)
 	if err != nil {
@@ -250,13 +250,13 @@ func (j *judge) declared() lookleap.Check {
 	case source == SkillOnly && !j.claim.Strict:
 		return noted(CodeNotRegistered, "the user agreed to this skill only, so its trust root is its own directory", shown)
 	case source == SkillOnly:
-		return failed(CodeNeedsRoot, "only registered trust roots count here, and the user agreed to this skill only", shown)
+		return failed(CodeNeedsRoot, "only registered trust roots are accepted here, and the user agreed to this skill only", shown)
 	case source == DefaultOrigin && !j.claim.Strict:
 		return noted(CodeNotRegistered, "the trust root is the default for this host and was not registered", shown)
 	case source == DefaultOrigin:
-		return failed(CodeNeedsRoot, "only registered trust roots count here, and this one is the default for its host", shown)
+		return failed(CodeNeedsRoot, "only registered trust roots are accepted here, and this one is the default for its host", shown)
 	}
-	return failed(CodeNeedsRoot, "the trust root was derived from the URL and nobody has confirmed it", shown)
+	return failed(CodeNeedsRoot, "the trust root was derived from the URL and not confirmed", shown)
 }
 
 func (j *judge) allowed() lookleap.Check {
@@ -308,7 +308,7 @@ func (j *judge) dns() lookleap.Check {
 	case signed && worst == lookleap.Secure:
 		return passed("every contacted name is signed", shown...)
 	case j.claim.RequireSecure:
-		return failed(CodeDNSSECInsecure, "a contacted name is not signed, and signatures are demanded", shown...)
+		return failed(CodeDNSSECInsecure, "a contacted name is not signed, and signed names are required", shown...)
 	}
 	return noted(CodeDNSSECInsecure, "not every contacted name is signed", shown...)
 }
@@ -327,7 +327,7 @@ func (j *judge) exchange() lookleap.Check {
 		return failed(e.Failure, message, shown)
 	}
 	if e.Status == 0 {
-		return failed(lookleap.CodeUnreachable, "nothing was asked", shown)
+		return failed(lookleap.CodeUnreachable, "no request was sent", shown)
 	}
 	for _, hop := range e.Hops {
 		if err := j.rules.checkHop(j.root, j.claim, hop); err != nil {
@@ -335,7 +335,7 @@ func (j *judge) exchange() lookleap.Check {
 		}
 	}
 	if e.TLS == "" || e.Address == "" {
-		return noted(lookleap.CodeNoConnection, "the server answered, and the evidence names no connection that was verified", shown)
+		return noted(lookleap.CodeNoConnection, "the server answered, and the evidence has no verified connection", shown)
 	}
 	return passed(fmt.Sprintf("the server answered over verified TLS after %d redirects, all under the trust root", len(e.Hops)), shown)
 }
@@ -356,7 +356,7 @@ func (r Rules) checkHop(root TrustRoot, claim Claim, target string) error {
 	case !root.Covers(SkillURL{place: p}):
 		return refuse(CodeRedirectOutside, target, "the redirect leaves the trust root", "register the target's root and use its own URL")
 	case !p.file:
-		return refuse(CodeNotContentRoute, target, "the redirect leads to a path of the platform that is no content of a repository", "use the URL of the file in its repository")
+		return refuse(CodeNotContentRoute, target, "the redirect leads to a path of the platform that is not the content of a repository", "use the URL of the file in its repository")
 	case u.HasQuery() && !r.AllowQuery && r.hasRoutes(u.Host()):
 		return refuse(CodeQueryInSkillURL, target, "the redirect adds a query, which can select another file", "use a URL that needs no query")
 	case p.commit != "" && claim.Pin.Digest.IsZero() && !strings.EqualFold(p.commit, claim.Pin.Commit):
@@ -390,13 +390,13 @@ func (j *judge) status() lookleap.Check {
 	shown := lookleap.Evidence{Status: j.evidence.Status}
 	switch status := j.evidence.Status; status {
 	case 200:
-		return passed("the answer is complete", shown)
+		return passed("the response has the status 200", shown)
 	case 404, 410:
-		return failed(CodeSkillNotFound, "there is no SKILL.md at the URL", shown)
+		return failed(CodeSkillNotFound, "the server has no SKILL.md at the URL", shown)
 	case 401, 403:
-		return failed(CodeSkillForbidden, "the server does not show the skill", shown)
+		return failed(CodeSkillForbidden, "the server denied access to the skill", shown)
 	default:
-		return failed(lookleap.CodeBadStatus, fmt.Sprintf("only a 200 answer is skill content, and this is %d", status), shown)
+		return failed(lookleap.CodeBadStatus, fmt.Sprintf("the HTTP status is %d, and only 200 is accepted", status), shown)
 	}
 }
 
@@ -427,7 +427,7 @@ func judgeMedia(answered string, e Evidence, claim Claim) lookleap.Check {
 	case claim.Strict:
 	case mediaType == "text/plain" || mediaType == "text/x-markdown":
 		return noted(lookleap.CodeMediaType, fmt.Sprintf("the media type is %s and should be text/markdown", is), shown)
-	case (mediaType == "" || mediaType == "application/octet-stream") && (confirmed && strings.HasSuffix(named, ".md") || claim.Profile == Lenient):
+	case (mediaType == "" || mediaType == "application/byte-stream") && (confirmed && strings.HasSuffix(named, ".md") || claim.Profile == Lenient):
 		return noted(lookleap.CodeMediaType, fmt.Sprintf("the media type is %s and should be text/markdown", is), shown)
 	}
 	return failed(lookleap.CodeMediaType, fmt.Sprintf("the media type is %s and has to be text/markdown", is), shown)
@@ -474,7 +474,7 @@ func (j *judge) narrowed() lookleap.Check {
 	return noted(CodeSelfDeclared, "the skill declares a trust root that is not narrower than its own, which is ignored", lookleap.Evidence{Text: domain.Redact(declared)})
 }
 
-// narrow gives the self-declared root if it lies under root and covers the
+// narrow returns the self-declared root if it lies under root and covers the
 // skill.
 func (r Rules) narrow(root TrustRoot, declared string, u SkillURL) (TrustRoot, bool) {
 	if declared == "" {

@@ -185,7 +185,7 @@ func (d *discovery) sitemap(ctx context.Context, at string) (list *Listings, goO
 		if magic, _ := buffered.Peek(2); string(magic) == "\x1f\x8b" {
 			inflated, err := inflate(buffered, limits.Sitemap)
 			if err != nil {
-				refused = refuse(CodeBadSitemap, at, "the sitemap is not the gzip that it begins as", "")
+				refused = refuse(CodeBadSitemap, at, "the sitemap is damaged gzip data", "")
 				return nil
 			}
 			body = inflated
@@ -251,7 +251,7 @@ func (h *hint) mismatch(m *Metadata) []lookleap.Finding {
 	for _, c := range []struct{ what, index, file string }{{"name", h.Name, m.Name}, {"description", h.Description, m.Description}} {
 		if c.index != "" && strings.TrimSpace(c.index) != c.file {
 			findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeIndexMismatch, Requirement: "DVS-3.2-21",
-				Message: fmt.Sprintf("the index gives another %s than the file: %s", c.what, plaintext.Quote(c.index, 200)), Fix: "write the index from the files"})
+				Message: fmt.Sprintf("the index has another %s than the file: %s", c.what, plaintext.Quote(c.index, 200)), Fix: "generate the index from the files"})
 		}
 	}
 	return findings

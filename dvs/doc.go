@@ -1,43 +1,37 @@
-// Package dvs implements Domain-Verified Skills (draft-zzn-dvs-00): a skill is
-// loaded only from whom it claims to be.
+// Package dvs implements Domain-Verified Skills (draft-zzn-dvs-00): it loads a skill only if its
+// URL lies under a trust root, and it tells the user who published it.
 //
-// A skill is a directory with a SKILL.md, and its URL is its identity. It is
-// verified if that URL lies under its trust root, an https prefix that one
-// publisher controls: a whole origin, or an owner's path on a platform that
-// hosts many. Nothing in the file itself changes the verdict, no registry takes
-// part, and no claim beyond the control of a domain is made (section 7).
+// A skill is a directory with a SKILL.md, and its URL is its identity. A trust root is an https
+// prefix that one publisher controls: a whole origin, or an owner's path on a platform with many
+// publishers. Nothing in the file itself changes the verdict, no registry takes part, and a verdict
+// proves only control of a domain (section 7).
 //
 //	loader := dvs.NewLoader(host, dvs.Options{})
 //	skill, err := loader.Load(ctx, "https://github.com/example-org/skills/blob/main/refund/SKILL.md")
-//	var no *lookleap.VerifyError
-//	if errors.As(err, &no) {
-//		fmt.Println(no.Verdict) // why not, as a short tree
+//	var refused *lookleap.VerifyError
+//	if errors.As(err, &refused) {
+//		fmt.Println(refused.Verdict) // each check and its result
 //	}
 //
-// The parts, from pure to effectful:
+// The parts, from pure functions to those with effects:
 //
-//   - [ParseTrustRoot] and [ParseSkillURL] decide what a root and a skill URL
-//     are, over [Platforms], a table of hosts where many publish. [TrustRoot.Covers]
-//     is the comparison, by origin and whole path segments.
-//   - [Roots] holds who declared which root, what is blocked and what is revoked.
-//   - [ParseSkill] reads a SKILL.md under a profile.
-//   - [Decide] judges a claim by evidence, without any I/O, and tells every check.
-//   - [Loader] gathers the evidence and has the three levels of section 4.6:
+//   - [ParseTrustRoot] and [ParseSkillURL] parse URLs by the table [Platforms], and
+//     [TrustRoot.Covers] compares them by origin and whole path segments.
+//   - [Roots] holds the roots that are registered, blocked or revoked.
+//   - [ParseSkill] reads a SKILL.md under a [Profile].
+//   - [Decide] judges a [Claim] by [Evidence] without I/O and reports every check.
+//   - [Loader] gathers the evidence and loads in the three levels of section 4.6:
 //     metadata at registration, instructions on activation, resources on demand.
-//   - What runs, or reaches beyond the root, is a plan that the user agrees to;
-//     a [Runner] is the host's sandbox, and examples/sandbox has one for Linux.
-//   - [Loader.Discover] reads what an origin lists; [Loader.RegisterListing] takes
-//     level 1 from there.
-//   - [VerifiedFS] gives verified skills to frameworks as an [io/fs.FS], a
-//     [Lockfile] freezes them, and examples/skillloaders hands them to two.
-//   - [Catalogue] reads local directories; [Lint], [WriteIndex] and [Handler] are
-//     for publishers.
+//   - Scripts, actions and URLs outside the root need a plan that the user agrees to. A [Runner]
+//     is the sandbox of the host program; examples/sandbox has one for Linux.
+//   - [Loader.Discover] reads the lists of an origin.
+//   - [VerifiedFS] presents verified skills as an [io/fs.FS], and a [Lockfile] freezes them.
+//   - [Catalogue] reads local directories; [Lint], [WriteIndex] and [Handler] are for publishers.
 //
-// Left out: the draft defines no channel by which a publisher declares a root,
-// so roots come from the host program or its user, else from the origin. The
-// skill's own text can narrow a root and never make or widen one.
+// Left out: the draft defines no way for a publisher to declare a root. Roots come from the host
+// program or its user, or else from the origin. A skill can narrow its root but not widen it.
 package dvs
 
-// Draft is the document that this package implements. Within a revision, codes
-// and exported names keep their meaning.
+// Draft is the document that this package implements. Codes and exported names keep their meaning
+// within a revision of it.
 const Draft = "draft-zzn-dvs-00"

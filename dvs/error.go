@@ -43,7 +43,7 @@ func badJSON(code lookleap.Code, subject string, err error) *lookleap.Error {
 		Position: lookleap.Position{Line: at.Line, Column: at.Column, Offset: e.Offset, Path: at.Pointer}}
 }
 
-// ioError gives an error of the file system a reason code. Other errors stay as they are.
+// ioError returns an error of the file system a reason code. Other errors stay as they are.
 func ioError(err error) error {
 	var e *lookleap.Error
 	if err == nil || errors.As(err, &e) {

@@ -54,7 +54,7 @@ func ExampleParseTrustRoot() {
 	fmt.Println(err)
 	// Output:
 	// https://github.com/example-org/ <nil>
-	// https://github.com/: many publish on GitHub, so the host alone cannot be trusted (ugc-bare-root); add the path of one publisher
+	// https://github.com/: many publish on GitHub, so the host cannot be a trust root (ugc-bare-root); add the path of one publisher
 }
 
 func ExampleParseSkillURL() {

@@ -25,7 +25,7 @@ type document struct {
 	final    domain.URL // that answered, after redirects
 	cause    error
 	known    fetch.Validator // to ask whether it changed
-	public   bool            // the answer is the same for everybody who asks
+	public   bool            // the response is the same for all clients
 }
 
 // fileRequest is one file to fetch.

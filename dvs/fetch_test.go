@@ -106,7 +106,7 @@ func TestHops(t *testing.T) {
 	})
 }
 
-// costOf is what f allocates in octets, garbage included: the least of three,
+// costOf is what f allocates in bytes, garbage included: the least of three,
 // since others in this process allocate too.
 func costOf(f func()) int {
 	least := uint64(math.MaxUint64)
@@ -148,7 +148,7 @@ func TestCostOfRefusing(t *testing.T) {
 		"duplicate": filled(skill, head+"x: {"+strings.Repeat("a: {},", 2600)+"}\n---\n", "x", ""),
 		"controls":  filled(skill, head+"x: \"", "\x01", "\"\n---\nx\n"),
 		"long":      filled(skill, "---\nname: a\ndescription: ", "x: y ", "\n---\nx\n"),
-		"octets":    filled(skill, head+"---\n", "a\xff", ""),
+		"bytes":     filled(skill, head+"---\n", "a\xff", ""),
 		"UTF-16":    []byte(utf16le("\ufeff" + head + "---\n" + strings.Repeat("実", skill/2-40))),
 	} {
 		for _, profile := range []dvs.Profile{dvs.DVS, dvs.AgentSkills} {
@@ -157,7 +157,7 @@ func TestCostOfRefusing(t *testing.T) {
 				return err
 			})
 		}
-		if name == "octets" || name == "UTF-16" { // grow when they are read
+		if name == "bytes" || name == "UTF-16" { // grow when they are read
 			check("DVS-4.2-08/reject-skill-"+name+"-lenient", skill, func() error {
 				_, _, err := dvs.ParseSkill(data, dvs.Lenient, dvs.Limits{})
 				return err

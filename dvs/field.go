@@ -47,20 +47,19 @@ func find(fields []Field, key string) *Value {
 	return nil
 }
 
-// need gives the text of a required field. Other than this draft, Lenient takes
-// the texts of a list for one.
+// need returns the text of a required field. Under Lenient, the texts of a list are joined.
 func (p *skillParser) need(v *Value, header span, missing *fault) (text string, ok bool) {
 	switch {
 	case v == nil:
 		missing.at, missing.message = header.start, "the metadata has no "+missing.message
 		p.fatal(missing)
 	case v.Kind == Null:
-		missing.at, missing.message = v.Offset, "the metadata gives no value for the "+missing.message
+		missing.at, missing.message = v.Offset, "the metadata has no value for the "+missing.message
 		p.fatal(missing)
 	case v.isScalar():
 		return v.Text, true
 	default:
-		missing.at, missing.message = v.Offset, fmt.Sprintf("the %s is %s and no text", missing.message, v.Kind)
+		missing.at, missing.message = v.Offset, fmt.Sprintf("the %s is %s, not a text", missing.message, v.Kind)
 		p.broken(missing)
 		return v.flat(), p.profile == Lenient
 	}
@@ -83,7 +82,7 @@ func (p *skillParser) name(v *Value, header span) (name string, at int) {
 		name = p.visible(name, at, "name")
 	}
 	if strings.TrimSpace(name) == "" {
-		p.fatal(badName(at, "the name is empty", "give the skill a name"))
+		p.fatal(badName(at, "the name is empty", "add a name"))
 		return "", 0
 	}
 	if n := utf8.RuneCountInString(name); n > maxName {
@@ -152,7 +151,7 @@ func isPrintable(text string) bool {
 }
 
 // checkSeen judges the characters of a description that a reader does not see.
-// It gives "" if there is nothing to see at all.
+// It returns "" if no character is visible.
 func (p *skillParser) checkSeen(text string, at int) string {
 	if i := strings.IndexFunc(text, func(r rune) bool { return isControl(r) && r != '\t' && r != '\n' }); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(text[i:])
@@ -161,7 +160,7 @@ func (p *skillParser) checkSeen(text string, at int) string {
 	}
 	if count, _ := hidden(text); count > 0 {
 		p.add(lookleap.SeverityWarning, &fault{code: CodeUnsafeChars, requirement: "DVS-4.3-13", at: at,
-			message: fmt.Sprintf("the description has characters that nobody sees: %s", plaintext.Count(text)), fix: "remove them"})
+			message: fmt.Sprintf("the description has invisible characters: %s", plaintext.Count(text)), fix: "remove them"})
 	}
 	if p.profile == Lenient {
 		text = strings.TrimSpace(strings.Map(dropControl, text))
@@ -179,22 +178,22 @@ func dropControl(r rune) rune {
 	return r
 }
 
-// visible drops what nobody sees from a text, and says so.
+// visible removes invisible characters from a text and reports it.
 func (p *skillParser) visible(text string, at int, what string) string {
 	shown := strings.TrimSpace(removeInvisible(text))
 	if shown != strings.TrimSpace(text) {
 		p.add(lookleap.SeverityWarning, &fault{code: CodeUnsafeChars, requirement: "DVS-4.3-13", at: at,
-			message: "characters that nobody sees were taken out of the " + what, fix: "remove them"})
+			message: "invisible characters were removed from the " + what, fix: "remove them"})
 	}
 	return shown
 }
 
-// knownFields are the fields that this draft or the public format gives a meaning, by their letters.
+// knownFields are the fields that this draft or the public format defines, by their letters.
 var knownFields = map[string]string{"name": "name", "description": "description", "license": "license", "compatibility": "compatibility",
 	"metadata": "metadata", "allowedtools": "allowed-tools", "trustroot": "trust-root"}
 
 // likeField returns the known field that a key reads as for a person, or for a reader that ignores
-// case, blanks, hyphens, what nobody sees and letters that look like Latin ones; "" if there is none.
+// case, blanks, hyphens, invisible characters and letters that look like Latin ones; "" if there is none.
 func likeField(key string) string {
 	letters := strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || isInvisible(r) || r == '-' || r == '_' || r == '.' {
@@ -213,7 +212,7 @@ func likeField(key string) string {
 }
 
 // checkExtra judges the optional fields of the public format. This draft keeps
-// them and gives none of them a meaning, so a breach is information there.
+// them and returns none of them a meaning, so a breach is information there.
 func (p *skillParser) checkExtra(f *Field) {
 	problem, fix := "", ""
 	if like := likeField(f.Key); like != "" && like != f.Key {
@@ -224,7 +223,7 @@ func (p *skillParser) checkExtra(f *Field) {
 	switch f.Key {
 	case "license", "allowed-tools":
 		if f.Value.Kind != Text {
-			problem, fix = "is "+f.Value.Kind.String()+" and no text", "write it as one text"
+			problem, fix = "is "+f.Value.Kind.String()+", not a text", "write it as one text"
 		}
 		if f.Key == "allowed-tools" && f.Value.Kind == List {
 			fix = "write the tools in one line with blanks between them"
@@ -232,7 +231,7 @@ func (p *skillParser) checkExtra(f *Field) {
 	case "compatibility":
 		switch n := utf8.RuneCountInString(f.Value.Text); {
 		case f.Value.Kind != Text:
-			problem, fix = "is "+f.Value.Kind.String()+" and no text", "write it as one text"
+			problem, fix = "is "+f.Value.Kind.String()+", not a text", "write it as one text"
 		case n == 0 || n > maxCompatibility:
 			problem, fix = fmt.Sprintf("has %d characters, 1 to %d are allowed", n, maxCompatibility), "shorten it, or leave it out"
 		}
@@ -254,7 +253,7 @@ func (p *skillParser) checkExtra(f *Field) {
 // annotationFault judges the metadata key: texts by texts.
 func annotationFault(v *Value) (problem, fix string) {
 	if v.Kind != Map {
-		return "is " + v.Kind.String() + " and no mapping", "write lines of the form key: value below it"
+		return "is " + v.Kind.String() + ", not a mapping", "write lines of the form key: value below it"
 	}
 	for i := range v.Fields {
 		if f := &v.Fields[i]; !f.Value.isScalar() {
@@ -296,7 +295,7 @@ func (p *skillParser) adopt(fields []Field, header span) []Field {
 		kept := fields[:0:0]
 		for i := range fields {
 			if i != best && likeField(fields[i].Key) == key {
-				p.add(lookleap.SeverityWarning, badFrontmatter(fields[i].Offset, fmt.Sprintf("the key %s could be read as %s, which another line gives; this one was passed over",
+				p.add(lookleap.SeverityWarning, badFrontmatter(fields[i].Offset, fmt.Sprintf("the key %s could be read as %s, which another line has; this one was skipped",
 					plaintext.Quote(fields[i].Key, 64), key), "keep one of them"))
 				continue
 			}
@@ -324,7 +323,7 @@ func (p *skillParser) once(fields []Field) []Field {
 	seen := make(map[string]bool, len(fields))
 	return slices.DeleteFunc(fields, func(f Field) bool {
 		if seen[f.Key] {
-			p.add(lookleap.SeverityWarning, badFrontmatter(f.Offset, fmt.Sprintf("the key %s stands more than once; the first one was read", plaintext.Quote(f.Key, 64)), "keep one of them"))
+			p.add(lookleap.SeverityWarning, badFrontmatter(f.Offset, fmt.Sprintf("the key %s is repeated; the first one was read", plaintext.Quote(f.Key, 64)), "keep one of them"))
 			return true
 		}
 		seen[f.Key] = true
@@ -332,7 +331,7 @@ func (p *skillParser) once(fields []Field) []Field {
 	})
 }
 
-// search looks in a header for a line that gives a key in another way: indented,
+// search looks in a header for a line that has a key in another form: indented,
 // as an item of a list, in bold type. Lines that belong to another key do not
 // count.
 func (p *skillParser) search(key string, header span) (Field, bool) {
@@ -364,7 +363,7 @@ func (p *skillParser) search(key string, header span) (Field, bool) {
 			continue
 		}
 		place := p.position(start)
-		p.add(lookleap.SeverityWarning, badFrontmatter(start, fmt.Sprintf("the %s was read from a line that is no key of the metadata", key), "write it as a line "+key+": in the first column"))
+		p.add(lookleap.SeverityWarning, badFrontmatter(start, fmt.Sprintf("the %s was read from a line that is not a key of the metadata", key), "write it as a line "+key+": in the first column"))
 		return Field{Key: key, Value: Value{Kind: Text, Text: unquoted(strings.TrimSpace(value)), Position: p.position(valueAt)}, Position: place}, true
 	}
 	return Field{}, false

@@ -11,7 +11,7 @@ import (
 type origin = lookleap.Position
 
 // readFrontmatter reads the header of a text strictly: the plain reader where it
-// is sure, the YAML parser elsewhere. line is that of the header's first octet.
+// is sure, the YAML parser elsewhere. line is that of the header's first byte.
 func readFrontmatter(text []byte, header span, line, depth int) ([]Field, *fault) {
 	if f := checkCharacters(text, header); f != nil {
 		return nil, f
@@ -81,7 +81,7 @@ func (p *skillParser) header() *Metadata {
 // read takes another text than before.
 func (p *skillParser) read(text []byte) { p.text, p.place = text, lineCounter{} }
 
-// metadata reads the header by the profile and gives where the body begins.
+// metadata reads the header by the profile and returns it with the offset of the body.
 func (p *skillParser) metadata() (meta *Metadata, bodyAt int) {
 	if bytes.HasPrefix(p.text, []byte(byteOrderMark)) {
 		p.add(lookleap.SeverityInfo, &fault{code: lookleap.CodeByteOrderMark, requirement: "DVS-4.2-07", message: "the file begins with a byte order mark", fix: "save it without"})
@@ -107,7 +107,7 @@ func (p *skillParser) metadata() (meta *Metadata, bodyAt int) {
 // strict reads the header by the rules of this draft.
 func (p *skillParser) strict(header span) ([]Field, *fault) {
 	if size := header.end - header.start; size > p.limits.Frontmatter {
-		return nil, badFrontmatter(header.start+p.limits.Frontmatter, fmt.Sprintf("the metadata is larger than %d octets", p.limits.Frontmatter),
+		return nil, badFrontmatter(header.start+p.limits.Frontmatter, fmt.Sprintf("the metadata is larger than %d bytes", p.limits.Frontmatter),
 			"close it with a --- line and move the rest to the instructions")
 	}
 	return readFrontmatter(p.text, header, p.position(header.start).Line, p.limits.Depth)
@@ -149,20 +149,20 @@ func split(text []byte) (header, body span, f *fault) {
 	}
 	return header, span{}, &fault{
 		code: codeUnterminated, requirement: "DVS-4.3-01", at: first.start, short: true,
-		message: "the --- line that opens the metadata is never answered by one that closes it",
+		message: "the metadata has no closing --- line",
 		fix:     "end the metadata with a line of exactly three hyphens",
 	}
 }
 
 func missingFence(text []byte, first span) *fault {
 	f := &fault{code: codeNoFrontmatter, requirement: "DVS-4.3-01", at: first.start,
-		message: "the first line is no line of exactly three hyphens", fix: "begin the file with a --- line"}
+		message: "the first line does not consist of exactly three hyphens", fix: "begin the file with a --- line"}
 	line := bytes.TrimSpace(first.of(text))
 	switch {
 	case len(line) == 0:
-		f.message, f.fix = "the file begins with a blank line", "remove what stands before the first --- line"
+		f.message, f.fix = "the file begins with a blank line", "remove everything before the first --- line"
 	case isFence(line):
-		f.message, f.fix = "blanks stand before the first --- line", "write the --- in the first column"
+		f.message, f.fix = "there are blanks before the first --- line", "write the --- in the first column"
 	case len(bytes.Trim(line, "-")) == 0 && len(line) > 1:
 		f.message, f.fix = "the first line has another number of hyphens than three", "write exactly three hyphens"
 	}
@@ -174,7 +174,7 @@ func isFence(line []byte) bool {
 	return len(line) >= 3 && line[0] == '-' && line[1] == '-' && line[2] == '-' && len(bytes.Trim(line[3:], " \t")) == 0
 }
 
-// lineAt gives the line that begins at an offset, without the LF or CR LF that
+// lineAt returns the line that begins at an offset, without the LF or CR LF that
 // ends it, and where the next one begins.
 func lineAt(text []byte, at int) (line span, next int) {
 	n := bytes.IndexByte(text[at:], '\n')
@@ -201,7 +201,7 @@ type fault struct {
 	requirement  string
 	at           int
 	message, fix string
-	short        bool // more text could mend it
+	short        bool // more text could complete it
 }
 
 // maxFindings bounds the findings about one text. Fatal ones are always kept.
@@ -219,7 +219,7 @@ func (r *report) add(severity lookleap.Severity, f *fault) {
 	switch n := len(r.findings); {
 	case severity == lookleap.SeverityError || n < maxFindings:
 	case n == maxFindings:
-		f = &fault{code: lookleap.CodeLimit, at: f.at, message: "there are more findings than are listed", fix: "mend the ones above first"}
+		f = &fault{code: lookleap.CodeLimit, at: f.at, message: "there are more findings than are listed", fix: "fix the ones above first"}
 	default:
 		return
 	}
@@ -248,7 +248,7 @@ func positionIn[T string | []byte](c *lineCounter, text T, at int) lookleap.Posi
 	return lookleap.Position{Line: c.line + 1, Column: at - c.start + 1, Offset: at}
 }
 
-// err gives the first fatal finding, if there is one.
+// err returns the first fatal finding, if there is one.
 func (r *report) err() error {
 	for _, f := range r.findings {
 		if f.Severity == lookleap.SeverityError {

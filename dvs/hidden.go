@@ -16,7 +16,7 @@ import (
 )
 
 // checkBody judges the instructions (section 4.4): that there are any, and how
-// many characters nobody sees in them, and what a page made of them would not show.
+// many invisible characters they have, and what a rendered page does not show.
 func (p *skillParser) checkBody(body string, at int) (count int) {
 	if strings.TrimSpace(body) == "" {
 		p.broken(&fault{code: CodeEmptyBody, requirement: "DVS-4.2-10", at: at,
@@ -30,7 +30,7 @@ func (p *skillParser) checkBody(body string, at int) (count int) {
 	count, first := hidden(body)
 	if count > 0 {
 		p.add(lookleap.SeverityWarning, &fault{code: CodeUnsafeChars, requirement: "DVS-4.3-13", at: at + first,
-			message: fmt.Sprintf("the instructions have characters that nobody sees: %s", plaintext.Count(body)), fix: "remove them"})
+			message: fmt.Sprintf("the instructions have invisible characters: %s", plaintext.Count(body)), fix: "remove them"})
 	}
 	p.checkHidden(body, at)
 	return count
@@ -119,7 +119,7 @@ func (p *htmlPart) hidden() string {
 	return ""
 }
 
-// hidingClasses are the names that common style sheets give to what only screen readers read.
+// hidingClasses are the class names that common style sheets use for text for screen readers.
 var hidingClasses = []string{"sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "hidden", "d-none", "invisible"}
 
 // hidingStyle reports whether a style, in lower case, makes text vanish: not shown, transparent,
@@ -187,7 +187,7 @@ func isTiny(value string, most float64) bool {
 	return n <= most
 }
 
-// isPale reports whether a color is that of most pages, or none.
+// isPale reports whether a color is that of most pages, or transparent.
 func isPale(value string) bool {
 	switch value {
 	case "white", "transparent", "snow", "ivory", "ghostwhite", "whitesmoke", "floralwhite", "mintcream", "azure", "aliceblue", "canvas":
@@ -239,7 +239,7 @@ func isPale(value string) bool {
 	return false
 }
 
-// checkCharacters refuses what a header may not hold: octets that are no UTF-8,
+// checkCharacters refuses what a header may not hold: bytes that are no UTF-8,
 // control characters other than TAB and line ends, a CR that ends no line, and
 // the line separators that only some YAML readers take for one. What stands in
 // the value of name or description is charged to that field.
@@ -272,29 +272,29 @@ func refuseCharacter(text []byte, at int, r rune, size int) *fault {
 	case r == '\t', r == '\n':
 	case r == '\r':
 		if at+1 == len(text) || text[at+1] != '\n' {
-			return badFrontmatter(at, "a carriage return stands alone, which some readers take for a line end", "end lines with LF or CR LF")
+			return badFrontmatter(at, "a carriage return is not followed by a line feed, and some readers treat it as a line end", "end lines with LF or CR LF")
 		}
 	case r == '\u0085', r == '\u2028', r == '\u2029':
-		return badFrontmatter(at, fmt.Sprintf("the character U+%04X is a line end for some readers of YAML and none for others", r), "remove the character")
+		return badFrontmatter(at, fmt.Sprintf("only some YAML readers treat the character U+%04X as a line end", r), "remove the character")
 	case isControl(r):
 		return badFrontmatter(at, fmt.Sprintf("the metadata has the control character U+%04X", r), "remove the character")
 	case r == '\ufeff':
 		return badFrontmatter(at, "the metadata has a byte order mark inside", "remove the character U+FEFF")
 	case r == '\ufffe', r == '\uffff':
-		return badFrontmatter(at, fmt.Sprintf("U+%04X is no character", r), "remove it")
+		return badFrontmatter(at, fmt.Sprintf("U+%04X is not a character", r), "remove it")
 	}
 	return nil
 }
 
 func notUTF8(at int) *fault {
 	return &fault{code: lookleap.CodeNotUTF8, requirement: "DVS-4.2-02", at: at,
-		message: "the octets are no UTF-8 text", fix: "save the file as UTF-8"}
+		message: "the text is not valid UTF-8", fix: "save the file as UTF-8"}
 }
 
 // isControl reports whether a character is one of C0, DEL or C1.
 func isControl(r rune) bool { return r < ' ' || 0x7f <= r && r <= 0x9f }
 
-// chargedTo gives the code of the field in which a header's text ends.
+// chargedTo returns the code of the field in which a header's text ends.
 func chargedTo(before []byte) (lookleap.Code, string) {
 	for len(before) > 0 {
 		line := before[bytes.LastIndexByte(before, '\n')+1:]
@@ -331,7 +331,7 @@ func isInvisible(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// hidden counts the invisible characters of a text, and gives the offset of the
+// hidden counts the invisible characters of a text, and returns the offset of the
 // first. What emoji and some scripts are written with is ordinary: one joiner or
 // one choice of presentation behind a character that is seen. Nor count TAB and
 // line ends.
@@ -381,5 +381,5 @@ func removeInvisible(text string) string {
 	}, text)
 }
 
-// oneLine drops what nobody sees, and joins lines.
+// oneLine removes invisible characters and joins lines.
 func oneLine(text string) string { return strings.Join(strings.Fields(removeInvisible(text)), " ") }

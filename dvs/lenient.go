@@ -15,7 +15,7 @@ import (
 // a warning with the place: no repair is silent. Nothing of it decides whether a
 // skill is verified, which its URL alone does.
 
-// invalidText gives the offset of the first octet that is no UTF-8 text, or -1.
+// invalidText returns the offset of the first byte that is not UTF-8 text, or -1.
 func invalidText(data []byte) int {
 	if utf8.Valid(data) {
 		return bytes.IndexByte(data, 0)
@@ -30,8 +30,8 @@ func invalidText(data []byte) int {
 	return -1
 }
 
-// recode gives the text of a file in another encoding than UTF-8: UTF-16 if it
-// begins with its mark, else U+FFFD for each run of octets that are none. Files whose
+// recode returns the text of a file in another encoding than UTF-8: UTF-16 if it
+// begins with its mark, else U+FFFD for each run of invalid bytes. Files whose
 // lines end with CR alone get LF.
 func (p *skillParser) recode(data []byte) []byte {
 	if at := invalidText(data); at >= 0 {
@@ -40,13 +40,13 @@ func (p *skillParser) recode(data []byte) []byte {
 			f.message = "the file is in UTF-16; it was read as that"
 			data = text
 		} else {
-			f.message = "octets that are no UTF-8 were read as U+FFFD, and NUL as a blank"
+			f.message = "bytes that are not UTF-8 were read as U+FFFD, and NUL as a blank"
 			data = toUTF8(data, p.limits.Skill)
 		}
 		p.add(lookleap.SeverityWarning, f)
 	}
 	if bytes.IndexByte(data, '\n') < 0 && bytes.IndexByte(data, '\r') >= 0 {
-		p.add(lookleap.SeverityWarning, badFrontmatter(bytes.IndexByte(data, '\r'), "the lines end with CR alone", "end lines with LF"))
+		p.add(lookleap.SeverityWarning, badFrontmatter(bytes.IndexByte(data, '\r'), "the lines end with CR", "end lines with LF"))
 		data = bytes.ReplaceAll(data, []byte{'\r'}, []byte{'\n'})
 	}
 	return data
@@ -82,7 +82,7 @@ func fromUTF16(data []byte, limit int) []byte {
 	return text
 }
 
-// toUTF8 gives a text with one U+FFFD for each run of octets that are none. It
+// toUTF8 returns a text with one U+FFFD for each run of invalid bytes. It
 // stops behind a limit.
 func toUTF8(data []byte, limit int) []byte {
 	text := make([]byte, 0, min(2*len(data), limit)+utf8.UTFMax)
@@ -136,8 +136,8 @@ func (p *skillParser) rescue(header, body span, f *fault) (span, span, []Field) 
 	return header, body, p.readLoose(header, f.at)
 }
 
-// cleaned gives a text whose header has no characters that YAML refuses or that
-// end lines for some readers: blanks stand in their place, octet by octet, so
+// cleaned returns a text whose header has no characters that YAML refuses or that
+// end lines for some readers: blanks stand in their place, byte by byte, so
 // that offsets stay.
 func cleaned(text []byte, header span) []byte {
 	if checkCharacters(text, header) == nil {
@@ -173,7 +173,7 @@ func (p *skillParser) readLoose(header span, known int) []Field {
 		key, valueAt, ok := looseKey(p.text, chunk.start)
 		if !ok {
 			if line, _ := lineAt(p.text, chunk.start); len(bytes.TrimSpace(line.of(p.text))) > 0 && p.text[line.start] != '#' {
-				p.add(lookleap.SeverityWarning, badFrontmatter(chunk.start, "the line belongs to no key and was passed over", "indent it below its key, or remove it"))
+				p.add(lookleap.SeverityWarning, badFrontmatter(chunk.start, "the line belongs to no key and was skipped", "indent it below its key, or remove it"))
 			}
 			continue
 		}
@@ -198,7 +198,7 @@ func (p *skillParser) readLoose(header span, known int) []Field {
 			}
 		}
 		if strings.EqualFold(key, "name") && hasText(p.text, valueAt, lineEnd(p.text, valueAt)) {
-			chunk.end = lineEnd(p.text, valueAt) // what stands below is somebody's slip, not the name
+			chunk.end = lineEnd(p.text, valueAt) // what follows is not part of the name
 		}
 		value := Value{Kind: Text, Text: looseText(p.text[valueAt:chunk.end]), Position: p.position(valueAt)}
 		if isNull(value.Text) {
@@ -227,7 +227,7 @@ func lineEnd(text []byte, at int) int {
 	return line.end
 }
 
-// nextKey gives the offset of the next line after at that begins with a key, or
+// nextKey returns the offset of the next line after at that begins with a key, or
 // the end of the header.
 func nextKey(text []byte, header span, at int) int {
 	for at < header.end {
@@ -242,7 +242,7 @@ func nextKey(text []byte, header span, at int) int {
 	return header.end
 }
 
-// looseKey reads the key that begins at an offset, perhaps in quotes, and gives
+// looseKey reads the key that begins at an offset, perhaps in quotes, and returns
 // where its value begins. The keys that this draft needs may have any sign after
 // them that people write there.
 func looseKey(text []byte, at int) (key string, valueAt int, ok bool) {

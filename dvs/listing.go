@@ -37,7 +37,7 @@ func (s *Skipped) Error() string {
 	return s.Finding.Message
 }
 
-// Listings is what one index or sitemap gives.
+// Listings is the content of one index or sitemap.
 type Listings struct {
 	Skills   []Listing
 	Children []string           // further sitemaps that a sitemap index names
@@ -96,7 +96,7 @@ func (r Rules) entryAt(source domain.URL, ref string) (SkillURL, error) {
 func (l *Listings) add(entry Listing, at lookleap.Position) {
 	id := entry.Skill.String()
 	if l.seen[id] {
-		l.find(lookleap.SeverityWarning, CodeDuplicateEntry, "DVS-3.2-20", fmt.Sprintf("the location %s stands twice", plaintext.Quote(domain.Redact(id), 200)), at)
+		l.find(lookleap.SeverityWarning, CodeDuplicateEntry, "DVS-3.2-20", fmt.Sprintf("the location %s is listed twice", plaintext.Quote(domain.Redact(id), 200)), at)
 		return
 	}
 	l.seen[id] = true
@@ -217,7 +217,7 @@ func (r Rules) indexEntry(list *Listings, source domain.URL, v strictjson.Value,
 func textMember(v strictjson.Value, name string, to *string) error {
 	member, ok := v.Member(name)
 	if v.Kind() != strictjson.Object {
-		return refuse(CodeBadIndexEntry, "", "the entry is no object", "")
+		return refuse(CodeBadIndexEntry, "", "the entry is not an object", "")
 	}
 	if !ok {
 		return nil
@@ -230,7 +230,7 @@ func textMember(v strictjson.Value, name string, to *string) error {
 	return nil
 }
 
-// entryLocation gives the skill that an entry names by path or url; without
+// entryLocation returns the skill that an entry names by path or url; without
 // either it lies in the directory of its name.
 func (r Rules) entryLocation(source domain.URL, name, path, url string) (SkillURL, error) {
 	if path == "" && url == "" {
@@ -272,7 +272,7 @@ func (l *Listings) listedFiles(v strictjson.Value, at lookleap.Position) []strin
 		l.files++
 		text, err := f.Text()
 		if err == nil && !isListedPath(text) {
-			err = errors.New("it is no path below the skill's directory")
+			err = errors.New("it is not a path below the skill's directory")
 		}
 		if err != nil {
 			l.find(lookleap.SeverityWarning, CodeBadIndexEntry, "DVS-4.1-04", fmt.Sprintf("a file of the entry is left out: %v", err), at)
@@ -399,7 +399,7 @@ func (s *sitemap) location(loc string, offset int) bool {
 	at := lookleap.Position{Offset: offset, Path: s.list.source}
 	switch {
 	case s.long || len(loc) >= maxLocation:
-		s.list.find(lookleap.SeverityWarning, CodeSitemapLimit, "DVS-3.2-10", "a location is longer than a location may be", at)
+		s.list.find(lookleap.SeverityWarning, CodeSitemapLimit, "DVS-3.2-10", "a location is longer than 2,047 characters", at)
 	case s.index:
 		s.child(loc, at)
 	case s.isCandidate(loc):
@@ -461,7 +461,7 @@ func inflate(body io.Reader, limit int) (io.Reader, error) {
 	return &bounded{z, limit}, nil
 }
 
-// bounded fails beyond a number of octets, which io.LimitReader would pass off
+// bounded fails beyond a number of bytes, which io.LimitReader would pass off
 // as an end.
 type bounded struct {
 	io.Reader

@@ -39,7 +39,7 @@ func (s *Loaded) ready() error {
 	return s.loader.ready()
 }
 
-// ServingHost gives the host that the bytes came from. It differs from the
+// ServingHost returns the host that the bytes came from. It differs from the
 // root's host where a platform serves pages and bytes separately; show both.
 func (s *Loaded) ServingHost() string {
 	if s == nil {
@@ -65,7 +65,7 @@ func (s *Loaded) use() error {
 	return nil
 }
 
-// Skill gives the file as it was read, while the skill is active.
+// Skill returns the file as it was read, while the skill is active.
 func (s *Loaded) Skill() (*Skill, error) {
 	if err := s.use(); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (s *Loaded) Skill() (*Skill, error) {
 	return s.skill, nil
 }
 
-// File gives the bytes of the SKILL.md, those of Digest. Do not change them.
+// File returns the bytes of the SKILL.md, those of Digest. Do not change them.
 func (s *Loaded) File() ([]byte, error) {
 	if _, err := s.Skill(); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (s *Loaded) File() ([]byte, error) {
 	return s.file, nil
 }
 
-// ContextText gives the instructions for the model. They are the publisher's
+// ContextText returns the instructions for the model. They are the publisher's
 // word: commands in them run only through [Loaded.Approve] or
 // [Loaded.Confirm].
 func (s *Loaded) ContextText() (string, error) {
@@ -100,7 +100,7 @@ func (s *Loaded) ContextText() (string, error) {
 }
 
 // Deactivate releases the body, and the copies of the file that the loader
-// holds; the metadata stay. Later uses give not-activated.
+// holds; the metadata stay. Later uses return an error with the code not-activated.
 func (s *Loaded) Deactivate() {
 	if s.ready() != nil {
 		return
@@ -158,16 +158,16 @@ func (l *Loader) stillAllowed(s standing) error {
 	case s.Source.Registered():
 		return refuse(CodeNeedsRoot, s.Skill, "the trust root of the skill was unregistered", "register the root and load the skill again")
 	case l.options.Strict:
-		return refuse(CodeNeedsRoot, s.Skill, "only registered trust roots count here", "register the root and load the skill again")
+		return refuse(CodeNeedsRoot, s.Skill, "only registered trust roots are accepted here", "register the root and load the skill again")
 	case s.Source == SkillOnly:
 	case d.Source != DefaultOrigin:
 		return refuse(CodeNeedsRoot, s.Skill, "the trust root of this skill was not confirmed", "register the root and load the skill again")
 	}
 	switch {
 	case l.options.RequireSecure && !s.RequireSecure:
-		return refuse(CodeDNSSECInsecure, s.Skill, "the skill was loaded without a demand for signed DNS, which is made here", "load the skill again")
+		return refuse(CodeDNSSECInsecure, s.Skill, "the skill was loaded without requiring signed DNS, which this loader requires", "load the skill again")
 	case l.options.Profile.strictness() > s.Profile.strictness():
-		return refuse(lookleap.CodePlanInvalid, s.Skill, "the skill was read by the profile "+s.Profile.String()+", and here a stricter one counts: "+l.options.Profile.String(), "load the skill again")
+		return refuse(lookleap.CodePlanInvalid, s.Skill, "the skill was read by the profile "+s.Profile.String()+", and this loader uses a stricter one: "+l.options.Profile.String(), "load the skill again")
 	}
 	return nil
 }
@@ -216,7 +216,7 @@ func (s *Loaded) LoadRef(ctx context.Context, ref string) (*Loaded, error) {
 		return nil, l.refuseTarget(ctx, ref, err)
 	}
 	if scheme, ok := schemeOf(ref); ok && scheme == "http" {
-		return nil, l.refuseTarget(ctx, ref, refuse(lookleap.CodeNotHTTPS, ref, "skills are not loaded over plain http", "use https"))
+		return nil, l.refuseTarget(ctx, ref, refuse(lookleap.CodeNotHTTPS, ref, "plain http is not supported", "use https"))
 	}
 	u, err := l.roots.Rules().urls().Resolve(s.base, ref)
 	if err != nil {

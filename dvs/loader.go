@@ -93,7 +93,7 @@ func (l *Loader) ready() error {
 	return nil
 }
 
-// Roots gives the registry in use.
+// Roots returns the registry in use.
 func (l *Loader) Roots() *Roots {
 	if l == nil {
 		return nil
@@ -343,30 +343,30 @@ func (l *Loader) forgetAll(revoked string) {
 // default beside it.
 type Limits struct {
 	// What ParseSkill reads.
-	Skill       int // octets of SKILL.md; 1 MiB
-	Frontmatter int // octets between the fences; 16 KiB
+	Skill       int // bytes of SKILL.md; 1 MiB
+	Frontmatter int // bytes between the fences; 16 KiB
 	Depth       int // nesting of the frontmatter; 16
 
 	// What a Loader fetches.
-	URL       int           // octets of a URL or reference; 8192
-	Resource  int           // octets of one bundled resource; 10 MiB
+	URL       int           // bytes of a URL or reference; 8192
+	Resource  int           // bytes of one bundled resource; 10 MiB
 	Time      time.Duration // for one document, redirects included; 10 s
 	Redirects int           // followed; 5
 	Kept      time.Duration // longest use of a copy without asking again; 24 h
 	Entries   int           // skills and resources kept in memory; 128
-	Memory    int           // octets of these; 64 MiB
+	Memory    int           // bytes of these; 64 MiB
 
 	// What discovery reads.
-	Index           int // octets of an index; 1 MiB
+	Index           int // bytes of an index; 1 MiB
 	IndexEntries    int // of one index; 1000
-	Sitemap         int // octets of one sitemap, decompressed; 52,428,800
+	Sitemap         int // bytes of one sitemap, decompressed; 52,428,800
 	SitemapURLs     int // locations in one sitemap; 50,000
 	SitemapChildren int // sitemaps that a sitemap index may name; 10
 	Candidates      int // skills found at one origin; 10,000
 
 	// What a VerifiedFS, a lockfile or a directory of skills may hold.
 	Files int // files of one skill; 1,000
-	Total int // octets of all files of one skill; 64 MiB
+	Total int // bytes of all files of one skill; 64 MiB
 
 	// What composition may chain.
 	ChainDepth int // skills in one chain; 4

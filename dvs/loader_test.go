@@ -117,13 +117,13 @@ func TestLoad(t *testing.T) {
 		{id: "DVS-4.2-04/reject-html", site: func(s *lab.Site) { s.Body(at, "text/html", refund) }, want: "media-type"},
 		{id: "DVS-4.2-04/reject-doubled", site: func(s *lab.Site) { s.Fault(at, lab.ContentType("text/markdown", "text/html")) }, want: "media-type"},
 		{id: "DVS-4.2-05/reject-none", site: func(s *lab.Site) { s.Body(at, "image/png", refund) }, want: "media-type"},
-		{id: "DVS-4.2-05/reject-octets-of-another-name", site: func(s *lab.Site) {
-			s.Redirect(at, "/download/1").Body("/download/1", "application/octet-stream", refund)
+		{id: "DVS-4.2-05/reject-bytes-of-another-name", site: func(s *lab.Site) {
+			s.Redirect(at, "/download/1").Body("/download/1", "application/byte-stream", refund)
 		}, want: "media-type"},
-		{id: "DVS-4.2-05/accept-octets-after-redirect", site: func(s *lab.Site) {
-			s.Redirect(at, "/v2/SKILL.md").Body("/v2/SKILL.md", "application/octet-stream", refund)
+		{id: "DVS-4.2-05/accept-bytes-after-redirect", site: func(s *lab.Site) {
+			s.Redirect(at, "/v2/SKILL.md").Body("/v2/SKILL.md", "application/byte-stream", refund)
 		}, seen: "media-type"},
-		{id: "DVS-4.2-05/accept-octets-registered", site: func(s *lab.Site) { s.Body(at, "application/octet-stream", refund) }, seen: "media-type"},
+		{id: "DVS-4.2-05/accept-bytes-registered", site: func(s *lab.Site) { s.Body(at, "application/byte-stream", refund) }, seen: "media-type"},
 		{id: "DVS-4.2-06/reject-latin1", site: func(s *lab.Site) { s.Body(at, "text/markdown; charset=iso-8859-1", refund) }, want: "not-utf8"},
 		{id: "DVS-4.2-06/accept-quoted", site: func(s *lab.Site) { s.Body(at, `text/markdown; charset="utf-8"`, refund) }},
 		{id: "DVS-4.2-08/reject-huge", site: func(s *lab.Site) { s.Fault(at, lab.Huge(2<<20)) }, want: "too-large"},
@@ -330,7 +330,7 @@ func TestConcurrentLoads(t *testing.T) {
 	}
 }
 
-// maxCost is what reading a hostile document of a mebibyte may take in octets of
+// maxCost is what reading a hostile document of a mebibyte may take in bytes of
 // memory, garbage included: some 17 MiB, and room for what others in this process
 // take.
 const maxCost = 48 << 20
@@ -363,15 +363,15 @@ func TestChangedBundle(t *testing.T) {
 		change func(*dvs.Bundle)
 		code   lookleap.Code
 	}{
-		"SKILL.md":          {func(b *dvs.Bundle) { b.Files["SKILL.md"] = append(b.Files["SKILL.md"], "evil"...) }, dvs.CodeDigestMismatch},
-		"octet-of-SKILL.md": {func(b *dvs.Bundle) { b.Files["SKILL.md"][len(b.Files["SKILL.md"])-1] = 'x' }, dvs.CodeDigestMismatch},
-		"file":              {func(b *dvs.Bundle) { b.Files["data/x.csv"] = []byte("evil") }, dvs.CodeDigestMismatch},
-		"one-more":          {func(b *dvs.Bundle) { b.Files["evil.sh"] = []byte("evil") }, dvs.CodeDigestMismatch},
-		"one-less":          {func(b *dvs.Bundle) { delete(b.Files, "data/x.csv") }, dvs.CodeDigestMismatch},
-		"renamed":           {func(b *dvs.Bundle) { b.Files["y.csv"] = b.Files["data/x.csv"]; delete(b.Files, "data/x.csv") }, dvs.CodeDigestMismatch},
-		"root":              {func(b *dvs.Bundle) { b.Root = "https://bank.example/" }, dvs.CodeNeedsRoot},
-		"wider-root":        {func(b *dvs.Bundle) { b.Root = "https://shop.example/s/" }, dvs.CodeNeedsRoot},
-		"id":                {func(b *dvs.Bundle) { b.ID = "https://bank.example/SKILL.md" }, dvs.CodeNeedsRoot},
+		"SKILL.md":         {func(b *dvs.Bundle) { b.Files["SKILL.md"] = append(b.Files["SKILL.md"], "evil"...) }, dvs.CodeDigestMismatch},
+		"byte-of-SKILL.md": {func(b *dvs.Bundle) { b.Files["SKILL.md"][len(b.Files["SKILL.md"])-1] = 'x' }, dvs.CodeDigestMismatch},
+		"file":             {func(b *dvs.Bundle) { b.Files["data/x.csv"] = []byte("evil") }, dvs.CodeDigestMismatch},
+		"one-more":         {func(b *dvs.Bundle) { b.Files["evil.sh"] = []byte("evil") }, dvs.CodeDigestMismatch},
+		"one-less":         {func(b *dvs.Bundle) { delete(b.Files, "data/x.csv") }, dvs.CodeDigestMismatch},
+		"renamed":          {func(b *dvs.Bundle) { b.Files["y.csv"] = b.Files["data/x.csv"]; delete(b.Files, "data/x.csv") }, dvs.CodeDigestMismatch},
+		"root":             {func(b *dvs.Bundle) { b.Root = "https://bank.example/" }, dvs.CodeNeedsRoot},
+		"wider-root":       {func(b *dvs.Bundle) { b.Root = "https://shop.example/s/" }, dvs.CodeNeedsRoot},
+		"id":               {func(b *dvs.Bundle) { b.ID = "https://bank.example/SKILL.md" }, dvs.CodeNeedsRoot},
 		"id-and-verdict": {func(b *dvs.Bundle) {
 			v := *b.Verdict
 			b.ID, v.Subject, b.Verdict = "https://shop.example/s/b/SKILL.md", "https://shop.example/s/b/SKILL.md", &v

@@ -48,7 +48,7 @@ func (f *LockedFile) written() Digest {
 	return f.Written
 }
 
-// Bounds of a lockfile, in octets, and of one skill in it.
+// Bounds of a lockfile, in bytes, and of one skill in it.
 const (
 	maxLockfile    = 16 << 20
 	maxLockedFiles = 10_000
@@ -148,9 +148,9 @@ func (r *lockReader) lockfile(v strictjson.Value) *Lockfile {
 		case r.err != nil:
 			return nil
 		case seen[skill.URL]:
-			r.refuse(s, "url", "the skill is given twice", "give it once")
+			r.refuse(s, "url", "the skill is listed twice", "list it once")
 		case directories[skill.Directory]:
-			r.refuse(s, "directory", "two skills have this directory", "give each skill a directory of its own")
+			r.refuse(s, "directory", "two skills have this directory", "use one directory for each skill")
 		}
 		seen[skill.URL], directories[skill.Directory] = true, true
 		lock.Skills = append(lock.Skills, skill)
@@ -199,7 +199,7 @@ func (r *lockReader) skill(v strictjson.Value) LockedSkill {
 		skill.Files = append(skill.Files, file)
 	}
 	if r.err == nil && !slices.ContainsFunc(skill.Files, func(f LockedFile) bool { return f.Path == EntryFile }) {
-		r.refuse(v, "files", "the skill has no "+EntryFile, "add it, or lock the skill anew")
+		r.refuse(v, "files", "the skill has no "+EntryFile, "add it, or lock the skill again")
 	}
 	return skill
 }
@@ -228,7 +228,7 @@ func (l *Lockfile) MarshalJSON() ([]byte, error) {
 }
 
 // Verify checks a bundle against the lockfile: the skill is there, with this
-// root, and its files are those and no others, octet by octet.
+// root, and its files are those and no others, byte by byte.
 func (l *Lockfile) Verify(b Bundle) error {
 	if l == nil {
 		l = new(Lockfile)
@@ -254,7 +254,7 @@ func (s *LockedSkill) VerifyWritten(files map[string][]byte) error {
 	return s.verify(files, func(f *LockedFile, found Digest) bool { return found == f.written() })
 }
 
-// Find gives the entry of a skill, or nil.
+// Find returns the entry of a skill, or nil.
 func (l *Lockfile) Find(url string) *LockedSkill {
 	if l == nil {
 		return nil
@@ -287,21 +287,21 @@ func (s *LockedSkill) changes(files map[string][]byte, holds func(*LockedFile, D
 		f := &s.Files[i]
 		locked[f.Path] = true
 		if content, ok := files[f.Path]; !ok {
-			find(CodeLockMissing, f.Path, "a file of the lockfile is not there", "load the skill completely, or lock it anew")
+			find(CodeLockMissing, f.Path, "a file of the lockfile is not there", "load the skill completely, or lock it again")
 		} else if found := DigestOf(content); !holds(f, found) {
-			find(CodeDigestMismatch, f.Path, fmt.Sprintf("the file has the digest %s, the lockfile says %s", found, f.Digest), "look at what changed, then lock it anew")
+			find(CodeDigestMismatch, f.Path, fmt.Sprintf("the file has the digest %s, the lockfile says %s", found, f.Digest), "look at what changed, then lock it again")
 		}
 	}
 	for file := range files {
 		if !locked[file] {
-			find(CodeNotLocked, file, "the lockfile does not have this file", "look at it, then lock the skill anew")
+			find(CodeNotLocked, file, "the lockfile does not have this file", "look at it, then lock the skill again")
 		}
 	}
 	slices.SortFunc(changes, func(a, b lookleap.Finding) int { return strings.Compare(a.Path, b.Path) })
 	return changes
 }
 
-// verify gives the first change, if there is one.
+// verify returns the first change, if there is one.
 func (s *LockedSkill) verify(files map[string][]byte, holds func(*LockedFile, Digest) bool) error {
 	for _, f := range s.changes(files, holds) {
 		return refuse(f.Code, s.URL+" "+f.Path, f.Message, f.Fix)
@@ -317,7 +317,7 @@ func (l *Lockfile) sort() {
 }
 
 func (l *Lockfile) clone() *Lockfile {
-	c := &Lockfile{Skills: append([]LockedSkill{}, l.Skills...)} // none is [] and not null
+	c := &Lockfile{Skills: append([]LockedSkill{}, l.Skills...)} // an empty list is [] in JSON, not null
 	for i := range c.Skills {
 		c.Skills[i].Files = append([]LockedFile{}, c.Skills[i].Files...)
 	}
@@ -325,7 +325,7 @@ func (l *Lockfile) clone() *Lockfile {
 }
 
 // Digest is the SHA-256 of some bytes, after content coding was removed. The
-// zero Digest stands for none.
+// zero Digest means that no digest is known.
 type Digest [sha256.Size]byte
 
 // DigestOf computes the digest of data.
@@ -344,19 +344,19 @@ func ParseDigest(text string) (Digest, error) {
 	switch {
 	case !ok:
 		return Digest{}, refuse(lookleap.CodeUsage, "", fmt.Sprintf("%q is not a digest", shorten(text)), "write sha256: and 64 lower-case hex digits")
-	case d.IsZero(): // stands for none, and a promise that nothing keeps must not
+	case d.IsZero(): // the zero Digest means "unknown", so it cannot be an expected digest
 		return Digest{}, refuse(lookleap.CodeUsage, "", fmt.Sprintf("%q is the digest of nothing that is known", shorten(text)), "")
 	}
 	return d, nil
 }
 
-// String gives "sha256:" and 64 lower-case hex digits.
+// String returns "sha256:" and 64 lower-case hex digits.
 func (d Digest) String() string { return digestPrefix + hex.EncodeToString(d[:]) }
 
 // IsZero reports whether there is no digest.
 func (d Digest) IsZero() bool { return d == Digest{} }
 
-// MarshalText gives what String gives, and "" for the zero Digest.
+// MarshalText returns the result of String, and "" for the zero Digest.
 func (d Digest) MarshalText() ([]byte, error) {
 	if d.IsZero() {
 		return nil, nil

@@ -125,7 +125,7 @@ func (s *Skill) References() []Reference {
 	return r.found
 }
 
-// maxTarget bounds a target in octets; what is longer is no reference.
+// maxTarget bounds a target in bytes; what is longer is no reference.
 const maxTarget = 2048
 
 // referenceLister collects references.
@@ -173,7 +173,7 @@ func (r *referenceLister) html(text string, at int) {
 	})
 }
 
-// bare lists the URLs and paths in running text. It looks at every octet once.
+// bare lists the URLs and paths in running text. It looks at every byte once.
 func (r *referenceLister) bare(text string, start int) {
 	for at := 0; at < len(text) && len(r.found) < maxReferences; {
 		rest := text[at:]
@@ -184,9 +184,9 @@ func (r *referenceLister) bare(text string, start int) {
 				r.add(strings.TrimRight(rest[:size], ".,;:!?"), start+at, false)
 			}
 			at += size
-		case isPathOctet(c):
+		case isPathByte(c):
 			size := 1
-			for size < len(rest) && isPathOctet(rest[size]) {
+			for size < len(rest) && isPathByte(rest[size]) {
 				size++
 			}
 			if word := strings.TrimRight(rest[:size], "."); isFilePath(word) {
@@ -212,7 +212,7 @@ func urlLength(text string) int {
 	return n
 }
 
-func isPathOctet(c byte) bool {
+func isPathByte(c byte) bool {
 	return plainStart[c] == plainWord || c == '-' || c == '.' || c == '/' || c == '~' || c == '%'
 }
 
@@ -385,7 +385,7 @@ func isHTMLSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' && c !
 var targetAttrs = map[string]bool{"href": true, "src": true, "poster": true, "data": true, "action": true, "formaction": true,
 	"background": true, "cite": true, "longdesc": true, "xlink:href": true}
 
-// targets gives the URLs in the attributes of a tag.
+// targets returns the URLs in the attributes of a tag.
 func (p *htmlPart) targets() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, a := range p.attrs {

@@ -85,9 +85,9 @@ func checkTarget(dir string) (exists bool, err error) {
 	case err != nil:
 		return false, writeError(dir, err)
 	case info.Mode()&fs.ModeSymlink != 0:
-		return false, refuse(CodeLink, dir, "the directory is a link", "give the directory itself")
+		return false, refuse(CodeLink, dir, "the directory is a link", "use the path of the directory itself")
 	case !info.IsDir():
-		return false, refuse(lookleap.CodeIO, dir, "a file stands where the directory should be", "give another path")
+		return false, refuse(lookleap.CodeIO, dir, "the path is a file, not a directory", "use another path")
 	}
 	return true, nil
 }
@@ -101,7 +101,7 @@ func checkEmpty(dir string) error {
 		if first := entries[0].Name(); strings.HasPrefix(first, partialPrefix) {
 			return refuse(lookleap.CodeIO, filepath.Join(dir, first), "another process is writing skills here, or one that was killed left this directory", "wait for that process, or remove the directory yourself")
 		}
-		return refuse(lookleap.CodeIO, dir, "the directory is not empty", "give a new directory, and remove the old one yourself")
+		return refuse(lookleap.CodeIO, dir, "the directory is not empty", "use a new directory, and remove the old one yourself")
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func writeNew(root *os.Root, name string, content []byte) error {
 }
 
 // A partial directory holds a tree until it takes its place. A process that writes to it holds the
-// lock file; a lock that nobody holds says that the process was killed.
+// lock file; a lock file that is not locked means that the process was killed.
 const (
 	partialPrefix = ".dvs-partial-"
 	partialNew    = "new"   // the tree
@@ -162,7 +162,7 @@ func newPartial(parent, pattern string) (*partial, error) {
 	p := &partial{dir: dir}
 	p.lock, err = os.OpenFile(p.path(partialLock), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil && !tryLock(p.lock) {
-		err = errors.New("the lock of a new directory is taken")
+		err = errors.New("the lock file of a new directory is already locked")
 	}
 	if err == nil {
 		err = os.Mkdir(p.path(partialNew), 0o755)
@@ -236,7 +236,7 @@ func removeLeftovers(parent, pattern string) error {
 			continue // another user may have put it there, to have something removed
 		}
 		if err := removeLeftover(parent, filepath.Join(parent, e.Name())); err != nil {
-			return &lookleap.Error{Code: lookleap.CodeIO, Subject: filepath.Join(parent, e.Name()), Message: "what a killed process left here cannot be removed", Fix: "remove it yourself", Err: err}
+			return &lookleap.Error{Code: lookleap.CodeIO, Subject: filepath.Join(parent, e.Name()), Message: "the leftovers of a killed process cannot be removed", Fix: "remove it yourself", Err: err}
 		}
 	}
 	return nil
@@ -269,8 +269,8 @@ func removeLeftover(parent, dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// nameDirectories gives every bundle that was not refused the name of its directory. Names that
-// lockfiles give stay, for others too. Skills of one name are all named after their URLs as well, and
+// nameDirectories assigns to every bundle that was not refused the name of its directory. Names that
+// lockfiles assign are kept. Skills of one name are all named after their URLs as well, and
 // these names come before plain ones: a name that looks like one of them only makes it longer. So no
 // skill takes the place of another, whatever the order of the bundles.
 func nameDirectories(bundles []*preparedBundle, locks ...*Lockfile) {
@@ -306,7 +306,7 @@ func nameDirectories(bundles []*preparedBundle, locks ...*Lockfile) {
 				p.report.Directory = plain
 			default:
 				if p.report.Directory = n.derive(plain, p.ID); p.report.Directory == "" {
-					p.report.Err = refuse(CodeNameClash, p.ID, "other skills have every name that this one could have", "give skills names of their own")
+					p.report.Err = refuse(CodeNameClash, p.ID, "other skills have every name that this one could have", "use different names")
 				}
 			}
 		}

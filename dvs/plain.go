@@ -11,8 +11,8 @@ import (
 const maxPlainKeys = 24
 
 // readPlain reads the header that most skills have: keys with one-line values,
-// and below a key perhaps one level more of them. It gives exactly what readYAML
-// gives, or ok is false and nothing was decided. So it knows only what is beyond
+// and below a key perhaps one level more of them. It returns exactly what readYAML
+// returns, or ok is false and nothing was decided. So it knows only what is beyond
 // doubt: no comment, no flow collection, no escape, no value of several lines.
 // The characters of the header were checked before (checkCharacters).
 func readPlain(header string, origin origin) (fields []Field, ok bool) {
@@ -44,7 +44,7 @@ type plainReader struct {
 	failed      bool
 }
 
-// plainLine is a line by offsets; the zero plainLine is none.
+// plainLine is a line by offsets; the zero plainLine means that there is no line.
 type plainLine struct {
 	start, end int
 	number     int // from 1
@@ -79,7 +79,7 @@ func (r *plainReader) next() bool {
 	return r.line.number > 0
 }
 
-// peek gives the indentation of the next line and its first octet, 0 and 0 if
+// peek returns the indentation of the next line and its first byte, 0 and 0 if
 // there is none.
 func (r *plainReader) peek() (indent int, first byte) {
 	if r.ahead.number == 0 {
@@ -213,8 +213,8 @@ func isPlainScalar(source string) bool {
 	return true
 }
 
-// plainKey gives the length of the key that a line begins with, 0 if it begins
-// with none: letters, digits, "-", "_" and "." before ": " or a final ":".
+// plainKey returns the length of the key that a line begins with, 0 if there is
+// no key: letters, digits, "-", "_" and "." before ": " or a final ":".
 func plainKey(line string) int {
 	for i := range len(line) {
 		c := line[i]
@@ -236,7 +236,7 @@ const (
 	plainWord  = 2 // may begin a key too
 )
 
-// plainStart says what an octet may begin: nothing that YAML could read as an
+// plainStart says what a byte may begin: nothing that YAML could read as an
 // indicator.
 var plainStart = func() (table [256]byte) {
 	for c := range table {

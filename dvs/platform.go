@@ -26,7 +26,7 @@ type Platform struct {
 	Reserved []string // first segments that are the platform's own and no publisher
 	Fold     int      // leading segments whose ASCII letter case is ignored
 	AtRef    bool     // a revision may follow "@" in a segment: /gh/owner/repo@ref/
-	Source   *Source  // routes to a repository's content; nil: none are known
+	Source   *Source  // routes to a repository's content; nil if none is known
 
 	// Subdomains are the domains below which each publisher has a host of its own:
 	// a public suffix. The domain itself is no trust root, unless it is one of Hosts.
@@ -57,9 +57,9 @@ type Source struct {
 	Kinds   []string // words of which one qualifies the revision: branch, tag, commit
 	After   string   // word between revision and path on a page, such as "item"
 	Flat    bool     // files are no tree and stand behind the route at once, or behind a commit
-	Default string   // revision of a repository named alone; "": such a URL is none of a skill
+	Default string   // revision if a URL names only the repository; "": such a URL is not a skill's
 	RawHost string   // host that serves the bytes; "": the page's
-	RawPath string   // route on RawHost; "": none
+	RawPath string   // route on RawHost, if any
 }
 
 // Platforms is a table of platforms. It is immutable and may be shared.
@@ -198,7 +198,7 @@ func (p *Platforms) orBuiltin() *Platforms {
 	return p
 }
 
-// With gives a table with more platforms. It can tighten and never relax: an
+// With returns a table with more platforms. It can tighten rules and never relax: an
 // entry for a host that is in the table already has to be Never or to ask for
 // at least as many segments, and keeps the words, the prefix and the revisions
 // that are known. A refusal is an [*lookleap.Error] with platform-relaxed or bad-platform.
@@ -269,7 +269,7 @@ func (p *Platforms) All() iter.Seq[Platform] {
 	}
 }
 
-// Lookup gives the platform that a canonical host belongs to.
+// Lookup returns the platform that a canonical host belongs to.
 func (p *Platforms) Lookup(host string) (Platform, bool) {
 	p = p.orBuiltin()
 	if role, ok := p.find(probeHost(host)); ok {
@@ -281,7 +281,7 @@ func (p *Platforms) Lookup(host string) (Platform, bool) {
 	return Platform{}, false
 }
 
-// find gives what is known of the host itself, else of a pattern that it
+// find returns what is known of the host itself, else of a pattern that it
 // matches, else of the nearest domain above it that has an entry for all below.
 // A publisher's host below a domain of Subdomains is none of these, unless a
 // later entry is for all below.
@@ -381,7 +381,7 @@ func matchesWord(word, segment string) bool {
 // checkOwner refuses paths that do not reach a publisher.
 func (e *Platform) checkOwner(input string, segments []string) error {
 	if len(segments) == 0 {
-		return refuse(CodeUGCBareRoot, input, fmt.Sprintf("many publish on %s, so the host alone cannot be trusted", e.Name), "add the path of one publisher")
+		return refuse(CodeUGCBareRoot, input, fmt.Sprintf("many publish on %s, so the host cannot be a trust root", e.Name), "add the path of one publisher")
 	}
 	at := e.owner(segments)
 	if len(segments) > at.skip {
@@ -389,7 +389,7 @@ func (e *Platform) checkOwner(input string, segments []string) error {
 		first := segments[at.skip]
 		word := slices.ContainsFunc(e.Reserved, func(w string) bool { return matchesWord(w, first) })
 		if at.depth == 0 || word || at.start == len(first) || !strings.HasPrefix(first, e.Prefix) || first == e.Prefix {
-			return refuse(CodeReservedSegment, input, fmt.Sprintf("%q is a word of %s and no publisher", first, e.Name), "use the path of one publisher")
+			return refuse(CodeReservedSegment, input, fmt.Sprintf("%q is a reserved word of %s, not a publisher", first, e.Name), "use the path of one publisher")
 		}
 	}
 	if depth := max(at.depth, at.skip+1); len(segments) < depth {

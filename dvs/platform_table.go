@@ -55,7 +55,7 @@ func codeHosts() []Platform {
 			Reserved: []string{"auth", "discover", "forked", "join", "login", "mine", "search", "starred", "stars"},
 			Source:   &Source{Page: "raw", Raw: []string{"raw"}, Flat: true, RawHost: "gist.githubusercontent.com", RawPath: "raw"},
 		},
-		{Name: "GitHub's files of anybody", Hosts: []string{"*.githubusercontent.com", "api.github.com", "codeload.github.com", "raw.github.com", "uploads.github.com"}, Never: true},
+		{Name: "GitHub's files of all users", Hosts: []string{"*.githubusercontent.com", "api.github.com", "codeload.github.com", "raw.github.com", "uploads.github.com"}, Never: true},
 		{Name: "GitLab", Hosts: []string{"gitlab.com", "www.gitlab.com"}, Owner: 1, Reserved: groups, Source: gitlab},
 		{Name: "0xacab", Hosts: []string{"0xacab.org"}, Owner: 1, Reserved: groups, Source: gitlab},
 		{Name: "Alpine GitLab", Hosts: []string{"gitlab.alpinelinux.org"}, Owner: 1, Reserved: groups, Source: gitlab},
@@ -85,7 +85,7 @@ func codeHosts() []Platform {
 		{Name: "GitFlic", Hosts: []string{"gitflic.ru", "www.gitflic.ru"}, Below: []Scope{{"project", 2, ""}, {"company", 2, ""}, {"user", 2, ""}}},
 		{Name: "GitVerse", Hosts: []string{"gitverse.ru", "www.gitverse.ru"}, Owner: 1, Reserved: []string{"api", "explore", "login", "search", "settings"}},
 		{Name: "Launchpad", Hosts: []string{"launchpad.net", "www.launchpad.net", "git.launchpad.net", "code.launchpad.net", "bazaar.launchpad.net"}, Owner: 1, Prefix: "~"},
-		{Name: "Launchpad's files of anybody", Hosts: []string{"*.launchpadlibrarian.net", "launchpadlibrarian.net", "*.launchpadcontent.net"}, Never: true},
+		{Name: "Launchpad's files of all users", Hosts: []string{"*.launchpadlibrarian.net", "launchpadlibrarian.net", "*.launchpadcontent.net"}, Never: true},
 		{Name: "Pagure", Hosts: []string{"pagure.io", "www.pagure.io"}, Owner: 1, Below: []Scope{{"fork", 2, ""}, {"group", 2, ""}, {"user", 2, ""}},
 			Reserved: []string{"about", "api", "dashboard", "groups", "login", "my", "new", "search", "settings", "static", "ui", "users"}},
 		{Name: "Tangled", Hosts: []string{"tangled.org", "www.tangled.org", "tangled.sh", "www.tangled.sh"}, Owner: 1, Reserved: []string{"explore", "login", "search", "settings", "signup", "timeline"}},
@@ -126,7 +126,7 @@ func codeHosts() []Platform {
 			},
 			Source: &Source{Page: "blob", Raw: []string{"raw", "resolve"}, Dir: []string{"tree"}},
 		},
-		{Name: "Hugging Face's files of anybody", Hosts: []string{"*.huggingface.co", "*.hf.co"}, Never: true},
+		{Name: "Hugging Face's files of all users", Hosts: []string{"*.huggingface.co", "*.hf.co"}, Never: true},
 		{Name: "ModelScope", Hosts: []string{"modelscope.cn", "www.modelscope.cn", "modelscope.ai", "www.modelscope.ai"},
 			Below: []Scope{{"models", 2, "modelscope.cn"}, {"datasets", 2, "modelscope.cn#datasets"}, {"studios", 2, "modelscope.cn#studios"}, {"profile", 2, "modelscope.cn#profile"},
 				{"organization", 2, "modelscope.cn#organization"}, {"skills", 2, "modelscope.cn#skills"}}},
@@ -265,7 +265,7 @@ func packageHosts() []Platform {
 	}
 }
 
-// storageHosts are where files of anybody are, told apart by a bucket or account.
+// storageHosts serve files of all users, told apart by a bucket or account.
 // A bucket is named in the path or by the host, and is the same either way.
 func storageHosts() []Platform {
 	return []Platform{
@@ -318,7 +318,7 @@ func storageHosts() []Platform {
 	}
 }
 
-// pageHosts are where pages of anybody are.
+// pageHosts serve pages of all users.
 func pageHosts() []Platform {
 	return []Platform{
 		{Name: "GitHub Pages", Subdomains: []string{"github.io"}, Of: "github.com#pages"},

@@ -59,9 +59,9 @@ func NewPublished(files map[string][]byte, limits Limits) (*Published, error) {
 	return &Published{Name: skill.Name, Description: skill.Description, Files: maps.Clone(files)}, nil
 }
 
-// Lock gives the lockfile that agents have who load the skill from this URL
-// under this root, with all of its files. It is for those who publish or review
-// a skill: nothing is fetched, and nobody is verified.
+// Lock returns the lockfile of an agent that loads the skill from this URL under
+// this root, with all its files. It is for publishers and reviewers: nothing is
+// fetched or verified.
 func (p *Published) Lock(skill SkillURL, root TrustRoot, limits Limits) (*Lockfile, error) {
 	id := skill.String()
 	if !root.Covers(skill) {
@@ -75,11 +75,11 @@ func (p *Published) Lock(skill SkillURL, root TrustRoot, limits Limits) (*Lockfi
 	return v.lock, nil
 }
 
-// WellKnownSkillURL gives the URL at which an origin best publishes a skill of a
+// WellKnownSkillURL returns the URL at which an origin best publishes a skill of a
 // name (section 3.2).
 func WellKnownSkillURL(origin, name string) (string, error) {
 	if !isName(name) {
-		return "", refuse(lookleap.CodeBadName, name, "the name cannot stand in a URL path", "use lower-case letters a to z, digits and hyphens only")
+		return "", refuse(lookleap.CodeBadName, name, "the name is not valid in a URL path", "use lower-case letters a to z, digits and hyphens only")
 	}
 	u, err := domain.Parse(origin)
 	if err != nil {
@@ -312,7 +312,7 @@ func (l *linter) references(skill *Skill, files map[string][]byte) {
 		target, err := base.Resolve(strings.ReplaceAll(r.Target, " ", "%20"))
 		if err != nil {
 			if !r.Bare {
-				add(lookleap.SeverityWarning, badURL(r.Target, err).Code, "DVS-4.4-04", "is no URL that agents follow", "write an https URL or a relative path")
+				add(lookleap.SeverityWarning, badURL(r.Target, err).Code, "DVS-4.4-04", "is not a URL that agents follow", "write an https URL or a relative path")
 			}
 			continue
 		}
@@ -347,16 +347,16 @@ func LintResponse(url string, header http.Header) []lookleap.Finding {
 	mediaType, params, err := fetch.ParseMediaType(header)
 	switch charset, given := params["charset"]; {
 	case err != nil:
-		bad(lookleap.SeverityError, lookleap.CodeMediaType, "DVS-4.2-03", "the server gives no usable media type")
+		bad(lookleap.SeverityError, lookleap.CodeMediaType, "DVS-4.2-03", "the response has no valid media type")
 	case mediaType != "text/markdown":
-		bad(lookleap.SeverityError, lookleap.CodeMediaType, "DVS-4.2-03", fmt.Sprintf("the server says that the file is %s", plaintext.Quote(mediaType, 64)))
+		bad(lookleap.SeverityError, lookleap.CodeMediaType, "DVS-4.2-03", fmt.Sprintf("the response has the media type %s", plaintext.Quote(mediaType, 64)))
 	case given && !strings.EqualFold(charset, "utf-8"):
-		bad(lookleap.SeverityError, lookleap.CodeNotUTF8, "DVS-4.2-06", "the server names another character set than UTF-8")
+		bad(lookleap.SeverityError, lookleap.CodeNotUTF8, "DVS-4.2-06", "the response names another character set than UTF-8")
 	case !given:
-		bad(lookleap.SeverityInfo, lookleap.CodeCharset, "DVS-4.2-03", "the server names no character set, which text/markdown requires")
+		bad(lookleap.SeverityInfo, lookleap.CodeCharset, "DVS-4.2-03", "the response names no character set, which text/markdown requires")
 	}
 	if !strings.EqualFold(header.Get("X-Content-Type-Options"), "nosniff") {
-		l.file(lookleap.SeverityInfo, lookleap.CodeMediaType, "DVS-4.2-03", url, "browsers may guess another type", "send X-Content-Type-Options: nosniff")
+		l.file(lookleap.SeverityInfo, lookleap.CodeMediaType, "DVS-4.2-03", url, "browsers may sniff another media type", "send X-Content-Type-Options: nosniff")
 	}
 	return l.findings
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// RootSource says who declared a trust root. The zero value is nobody.
+// RootSource says who declared a trust root. The zero value is Undeclared.
 type RootSource uint8
 
 const (
@@ -26,7 +26,7 @@ const (
 	ByUser
 	// DefaultOrigin: the origin of a host that is no platform, by default.
 	DefaultOrigin
-	// Derived: the owner's path on a platform, not confirmed by anybody.
+	// Derived: the owner's path on a platform, not confirmed.
 	Derived
 	// SkillOnly: the user agreed to one skill and not to the owner's path above
 	// it. The root is the directory of the skill.
@@ -35,7 +35,7 @@ const (
 
 var rootSourceNames = [...]string{"undeclared", "registered by the host program", "confirmed by the user", "default origin", "derived and unconfirmed", "confirmed by the user for this skill only"}
 
-// String gives the source in words.
+// String returns the source in words.
 func (s RootSource) String() string {
 	if int(s) < len(rootSourceNames) {
 		return rootSourceNames[s]
@@ -43,20 +43,20 @@ func (s RootSource) String() string {
 	return rootSourceNames[Undeclared]
 }
 
-// MarshalText gives the source in words.
+// MarshalText returns the source in words.
 func (s RootSource) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads what MarshalText wrote; any other text is an error.
 func (s *RootSource) UnmarshalText(text []byte) error {
 	i := slices.Index(rootSourceNames[:], string(text))
 	if i < 0 {
-		return refuse(lookleap.CodeUsage, shorten(string(text)), "there is no such source of a root", "")
+		return refuse(lookleap.CodeUsage, shorten(string(text)), "the source of a root is unknown", "")
 	}
 	*s = RootSource(i)
 	return nil
 }
 
-// Registered reports whether somebody declared the root ahead of its use.
+// Registered reports whether the root was declared before its use.
 func (s RootSource) Registered() bool { return s == ByHost || s == ByUser }
 
 // Roots is who may be trusted, by whose word: registered roots, blocked ones and
@@ -95,7 +95,7 @@ type revokedDomain struct {
 	subdomains bool
 }
 
-// NewRoots gives an empty registry with these rules.
+// NewRoots returns an empty registry with these rules.
 func NewRoots(rules Rules) *Roots {
 	r := new(Roots)
 	r.state.Store(&rootState{rules: rules})
@@ -135,10 +135,10 @@ func (r *Roots) change(edit func(*rootState) error) error {
 	return nil
 }
 
-// Rules gives the rules in force, with the platforms added so far.
+// Rules returns the rules in force, with the platforms added so far.
 func (r *Roots) Rules() Rules { return r.load().rules }
 
-// Register declares a root, by the host program or by its user, and gives it in
+// Register declares a root, by the host program or by its user, and returns it in
 // canonical form; [TrustRoot.Lint] tells about its spelling.
 func (r *Roots) Register(raw string, by RootSource) (TrustRoot, error) {
 	if !by.Registered() {
@@ -266,8 +266,8 @@ type Declared struct {
 	Revoked bool
 }
 
-// Find gives the root of a skill: the longest declared one that covers it, else
-// its default by [DefaultRoot]. It is Undeclared where there is none.
+// Find returns the root of a skill: the longest declared one that covers it, else
+// its default by [DefaultRoot]. The source is Undeclared if there is no root.
 func (r *Roots) Find(u SkillURL) Declared {
 	s := r.load()
 	var d Declared

@@ -108,7 +108,7 @@ func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error
 	}
 	limits, names := s.loader.limits, nameTable{}
 	if len(in.Files) > limits.Files {
-		return nil, s.loader.refuseTarget(ctx, in.Script, refuse(lookleap.CodeLimit, in.Script, fmt.Sprintf("a script is given at most %d files", limits.Files), "give it fewer files"))
+		return nil, s.loader.refuseTarget(ctx, in.Script, refuse(lookleap.CodeLimit, in.Script, fmt.Sprintf("a script gets at most %d files", limits.Files), "use fewer files"))
 	}
 	targets := make([]Target, 0, 1+len(in.Files))
 	for _, ref := range append([]string{in.Script}, in.Files...) {
@@ -128,7 +128,7 @@ func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error
 			return nil, err
 		}
 		if total += len(r.data); total > limits.Total {
-			return nil, s.loader.refuseTarget(ctx, t.URL, refuse(lookleap.CodeTooLarge, t.URL, fmt.Sprintf("the files of a script have more than %d octets", limits.Total), "give it smaller files"))
+			return nil, s.loader.refuseTarget(ctx, t.URL, refuse(lookleap.CodeTooLarge, t.URL, fmt.Sprintf("the files of a script have more than %d bytes", limits.Total), "use smaller files"))
 		}
 		files = append(files, plannedFile{Name: r.Name, Digest: r.Digest, content: content{r.data, len(r.data)}})
 	}
@@ -141,7 +141,7 @@ func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error
 func checkWords(words ...string) error {
 	for _, w := range words {
 		if !utf8.ValidString(w) || strings.Contains(w, "\x00") {
-			return refuse(lookleap.CodeUsage, w, "a command line is UTF-8 without NUL", "give other bytes in a file")
+			return refuse(lookleap.CodeUsage, w, "a command line is UTF-8 without NUL", "pass other bytes in a file")
 		}
 	}
 	return nil
@@ -157,7 +157,7 @@ func checkUses(uses []Use) error {
 		size += len(u.Name) + len(u.Mode)
 	}
 	if size > lookleap.MaxShown {
-		return refuse(lookleap.CodeConsentTooLong, "uses", fmt.Sprintf("the uses have %d octets, and a user is shown at most %d", size, lookleap.MaxShown), "name directories in place of their files")
+		return refuse(lookleap.CodeConsentTooLong, "uses", fmt.Sprintf("the uses have %d bytes, and a user is shown at most %d", size, lookleap.MaxShown), "name directories in place of their files")
 	}
 	return nil
 }
@@ -184,7 +184,7 @@ func (s *Loaded) bundledTarget(ctx context.Context, ref string) (Target, error) 
 	return t, err
 }
 
-// Command gives exactly what the user agreed to, for a host that runs it by
+// Command returns exactly what the user agreed to, for a host that runs it by
 // other means than a [Runner]. It has no error to return, and so it does not check
 // whether trust was withdrawn since the approval: only Run does.
 func (a *ApprovedScript) Command() *Command {
@@ -212,10 +212,10 @@ func (a *ApprovedScript) Run(ctx context.Context) (out *Output, err error) {
 		return nil, err
 	}
 	if l.options.Runner == nil {
-		return nil, l.refuseTarget(ctx, a.planned.Skill, refuse(CodeNoRunner, a.planned.Script.Name, "there is nothing that could run the script", "set Options.Runner"))
+		return nil, l.refuseTarget(ctx, a.planned.Skill, refuse(CodeNoRunner, a.planned.Script.Name, "no runner is configured", "set Options.Runner"))
 	}
 	if now := l.options.Runner.Sandbox(); !now.confines(a.planned.Sandbox) {
-		return nil, l.refuseTarget(ctx, a.planned.Skill, refuse(lookleap.CodeNeedsConsent, a.planned.Script.Name, "the runner is another one than the user was shown, or confines less", "ask again"))
+		return nil, l.refuseTarget(ctx, a.planned.Skill, refuse(lookleap.CodeNeedsConsent, a.planned.Script.Name, "the runner is not the one that the user was shown, or it confines less", "ask again"))
 	}
 	err = l.host.Commit(ctx, a.approval, func(ctx context.Context, _ []byte) error {
 		result, err := l.options.Runner.Run(ctx, a.Command())
@@ -276,7 +276,7 @@ func (s Sandbox) confines(shown Sandbox) bool {
 		(s.WorkDir || !shown.WorkDir) && (s.Bounded || !shown.Bounded)
 }
 
-// Gaps gives, in words, what the runner cannot confine.
+// Gaps returns, in words, what the runner cannot confine.
 func (s Sandbox) Gaps() []string {
 	var gaps []string
 	for _, g := range []struct {
@@ -324,7 +324,7 @@ type Output struct {
 	Digest Digest // of the script that ran
 }
 
-// ContextText gives the output for the model, every line marked, under the
+// ContextText returns the output for the model, every line marked, under the
 // identity of the skill.
 func (o *Output) ContextText() string {
 	if o == nil {

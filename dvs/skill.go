@@ -14,7 +14,7 @@ type Metadata struct {
 	Name        string  // lower-case letters, digits and hyphens; under Lenient any text, so never a path
 	Description string  // decoded and trimmed, at most 1,024 characters; under Lenient of any length
 	Extra       []Field // every other key in the order of the file, kept and never a permission
-	Header      Digest  // of the octets between the fences
+	Header      Digest  // of the bytes between the fences
 
 	nameAt int // offset of the name in the file
 }
@@ -26,7 +26,7 @@ type Skill struct {
 	Body         string // the instructions: what follows the header, as it was written
 	BodyPosition lookleap.Position
 	Digest       Digest // of the whole file
-	Hidden       int    // characters of the body that nobody sees
+	Hidden       int    // invisible characters of the body
 	Profile      Profile
 }
 
@@ -84,7 +84,7 @@ func ParseMetadata(data []byte, profile Profile, limits Limits) (*Metadata, []lo
 	return meta, p.findings, nil
 }
 
-// Value gives the value of an extra key, and whether it is there.
+// Value returns the value of an extra key, and whether it is there.
 func (m *Metadata) Value(key string) (*Value, bool) {
 	if m == nil {
 		return nil, false
@@ -104,18 +104,18 @@ func (m *Metadata) text(key string) string {
 	return ""
 }
 
-// License gives the license key as one text, "" if there is none.
+// License returns the license key as one text, or "".
 func (m *Metadata) License() string { return m.text("license") }
 
-// Compatibility gives the compatibility key as one text, "" if there is none.
+// Compatibility returns the compatibility key as one text, or "".
 func (m *Metadata) Compatibility() string { return m.text("compatibility") }
 
-// AllowedTools gives the allowed-tools key as one text, "" if there is none. It
+// AllowedTools returns the allowed-tools key as one text, or "". It
 // is what the publisher wishes, and permits nothing: no consent is skipped for
 // it.
 func (m *Metadata) AllowedTools() string { return m.text("allowed-tools") }
 
-// Annotations gives the scalar values below the metadata key.
+// Annotations returns the scalar values below the metadata key.
 func (m *Metadata) Annotations() map[string]string {
 	if m == nil {
 		return nil
@@ -131,7 +131,7 @@ func (m *Metadata) Annotations() map[string]string {
 	return all
 }
 
-// Display gives the description without characters that a reader cannot see, on
+// Display returns the description without characters that a reader cannot see, on
 // one line. It is safe in a list or a prompt, and still the publisher's word.
 func (m *Metadata) Display() string {
 	if m == nil {
@@ -157,7 +157,7 @@ const (
 
 var valueKinds = [...]string{"nothing", "a text", "a list", "a mapping"}
 
-// String gives the kind with its article, for messages.
+// String returns the kind with its article, for messages.
 func (k ValueKind) String() string { return valueKinds[min(int(k), len(valueKinds)-1)] }
 
 // Value is one value of a frontmatter.
@@ -176,7 +176,7 @@ type Field struct {
 	lookleap.Position
 }
 
-// Field gives the value of a key, and whether it is there.
+// Field returns the value of a key, and whether it is there.
 func (v *Value) Field(key string) (*Value, bool) {
 	if v == nil {
 		return nil, false
@@ -192,7 +192,7 @@ func (v *Value) Field(key string) (*Value, bool) {
 // isScalar reports whether the value is a text or nothing.
 func (v *Value) isScalar() bool { return v.Kind <= Text }
 
-// flat gives all texts below the value, in order and joined by blanks.
+// flat returns all texts below the value, in order and joined by blanks.
 func (v *Value) flat() string {
 	var parts []string
 	var walk func(*Value)
@@ -234,7 +234,7 @@ const (
 
 var profileNames = [...]string{"dvs", "agentskills", "lenient"}
 
-// String gives dvs, agentskills or lenient.
+// String returns dvs, agentskills or lenient.
 func (p Profile) String() string {
 	if int(p) < len(profileNames) {
 		return profileNames[p]
@@ -242,7 +242,7 @@ func (p Profile) String() string {
 	return fmt.Sprintf("Profile(%d)", uint8(p))
 }
 
-// MarshalText gives dvs, agentskills or lenient.
+// MarshalText returns dvs, agentskills or lenient.
 func (p Profile) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 // UnmarshalText reads what MarshalText wrote; any other text is an error.
@@ -253,5 +253,5 @@ func (p *Profile) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return refuse(lookleap.CodeUsage, shorten(string(text)), "there is no such profile", "use one of "+strings.Join(profileNames[:], ", "))
+	return refuse(lookleap.CodeUsage, shorten(string(text)), "the profile is unknown", "use one of "+strings.Join(profileNames[:], ", "))
 }

@@ -101,7 +101,7 @@ func TestParseSkill(t *testing.T) {
 		{id: "C08", name: "reject-mark-inside", input: desc("b\ufeff"), code: front},
 
 		{id: "DVS-4.2-08", name: "accept-a-mebibyte", input: plain + strings.Repeat("x", 1<<20-len(plain))},
-		{id: "DVS-4.2-08", name: "reject-one-octet-more", input: plain + strings.Repeat("x", 1<<20-len(plain)+1), code: lookleap.CodeTooLarge},
+		{id: "DVS-4.2-08", name: "reject-one-byte-more", input: plain + strings.Repeat("x", 1<<20-len(plain)+1), code: lookleap.CodeTooLarge},
 		{id: "C20", name: "reject-more-than-the-limit", input: plain + strings.Repeat("x", 2<<20), code: lookleap.CodeTooLarge},
 
 		{id: "DVS-4.2-09", name: "accept-with", input: plain},

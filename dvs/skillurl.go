@@ -37,7 +37,7 @@ func ParseSkillURL(raw string, rules Rules) (SkillURL, error) {
 	return rules.skillAt(raw, u)
 }
 
-// skillAt gives the skill at a canonical URL.
+// skillAt returns the skill at a canonical URL.
 func (r Rules) skillAt(raw string, u domain.URL) (SkillURL, error) {
 	entry, err := r.entryURL(raw, u)
 	if err != nil {
@@ -48,7 +48,7 @@ func (r Rules) skillAt(raw string, u domain.URL) (SkillURL, error) {
 		return SkillURL{}, err
 	}
 	if !p.file {
-		return SkillURL{}, refuse(CodeNotContentRoute, raw, "no file can stand at this path of the platform", "use the page of the SKILL.md in its repository")
+		return SkillURL{}, refuse(CodeNotContentRoute, raw, "the path does not lead to a file of a repository", "use the page of the SKILL.md in its repository")
 	}
 	return SkillURL{place: p, fragment: u.FragmentDropped()}, nil
 }
@@ -76,7 +76,7 @@ func (r Rules) entryURL(raw string, u domain.URL) (domain.URL, error) {
 	return entry, nil
 }
 
-// bareRepository gives the path of the entry file of a repository that is named
+// bareRepository returns the path of the entry file of a repository that is named
 // alone; nil if the URL is something else.
 func (r Rules) bareRepository(u domain.URL) []string {
 	role, ok := r.platforms().find(u.Host())
@@ -99,31 +99,31 @@ func (r Rules) bareRepository(u domain.URL) []string {
 	return nil
 }
 
-// String gives the identity.
+// String returns the identity.
 func (u SkillURL) String() string { return u.page.String() }
 
 // IsZero reports whether u names nothing.
 func (u SkillURL) IsZero() bool { return u.page.IsZero() }
 
-// Host gives the host of the identity.
+// Host returns the host of the identity.
 func (u SkillURL) Host() string { return u.page.Host() }
 
-// ServedFrom gives the URL that the bytes are fetched from. It differs from the
+// ServedFrom returns the URL that the bytes are fetched from. It differs from the
 // identity where a platform serves pages and bytes at different URLs (DVS-3.1-45 to DVS-3.1-48).
 func (u SkillURL) ServedFrom() string { return u.served.String() }
 
-// ServingHost gives the host that the bytes are fetched from.
+// ServingHost returns the host that the bytes are fetched from.
 func (u SkillURL) ServingHost() string { return u.served.Host() }
 
-// Directory gives the canonical URL of the skill's directory, with its final
+// Directory returns the canonical URL of the skill's directory, with its final
 // slash.
 func (u SkillURL) Directory() string {
 	text := u.page.String()
 	return text[:strings.LastIndexByte(text, '/')+1]
 }
 
-// Commit gives the part of the URL that its platform may read as a commit, and
-// "" if there is none. Such a URL is verified only with a [Pin], since commits
+// Commit returns the part of the URL that its platform may read as a commit, or
+// "". Such a URL is verified only with a [Pin], since commits
 // of a stranger's fork can be read below the parent's path (DVS-3.1-42 to DVS-3.1-44).
 func (u SkillURL) Commit() string { return u.commit }
 
@@ -131,7 +131,7 @@ func (u SkillURL) Commit() string { return u.commit }
 // the identity.
 func (u SkillURL) FragmentDropped() bool { return u.fragment }
 
-// MarshalText gives the identity.
+// MarshalText returns the identity.
 func (u SkillURL) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
 
 // Rules are what a URL must be to name a trust root or a skill. The zero Rules
@@ -139,7 +139,7 @@ func (u SkillURL) MarshalText() ([]byte, error) { return []byte(u.String()), nil
 type Rules struct {
 	Platforms  *Platforms // nil: Builtin()
 	AllowQuery bool       // keep the query of a skill URL as part of its identity
-	MaxURL     int        // octets of a URL or reference; 0: 8192
+	MaxURL     int        // bytes of a URL or reference; 0: 8192
 
 	// InsecureAllowLocalhost lets single labels and special-use names be hosts.
 	// It is for test beds and intranets.
@@ -351,7 +351,7 @@ func (r *route) cutQualifier(s *Source, page bool) bool {
 	return len(r.rest) > 0
 }
 
-// page gives the canonical path, bytes that of the host which serves the file.
+// page returns the canonical path, bytes that of the host which serves the file.
 func (r *route) page(s *Source) []string {
 	out := r.upTo(s.Marker, s.Page)
 	if s.After != "" && len(r.rest) > 1 {
@@ -396,10 +396,10 @@ func (r *route) checkRevision(input string) error {
 	} else if !strangersRef.MatchString(ref) {
 		return nil
 	}
-	return refuse(CodeUntrustedRef, input, "anybody can create this revision with a pull request", "use a branch or tag of the owner")
+	return refuse(CodeUntrustedRef, input, "anyone can create this revision with a pull request", "use a branch or tag of the owner")
 }
 
-// commit gives the part of the revision that a platform may read as a commit;
+// commit returns the part of the revision that a platform may read as a commit;
 // "" if there is none. Commits of a fork can be read below the parent's path.
 func (r *route) commit() string {
 	switch {

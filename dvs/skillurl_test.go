@@ -110,7 +110,7 @@ func TestParseSkillURL(t *testing.T) {
 		const directory = "https://example.com/skills/a"
 		for limit, want := range map[int]lookleap.Code{len(directory + "/SKILL.md"): lookleap.CodeOK, len(directory+"/SKILL.md") - 1: lookleap.CodeURLTooLong, len(directory): lookleap.CodeURLTooLong} {
 			if _, err := dvs.ParseSkillURL(directory, dvs.Rules{MaxURL: limit}); lookleap.CodeOf(err) != want {
-				t.Errorf("%d octets: %v", limit, err)
+				t.Errorf("%d bytes: %v", limit, err)
 			}
 		}
 	})

@@ -34,7 +34,7 @@ func ParseTrustRoot(raw string, rules Rules) (TrustRoot, error) {
 		return TrustRoot{}, badRoot(raw, err)
 	}
 	if strings.ContainsRune(unescape(u.Path()), '*') {
-		return TrustRoot{}, refuse(CodeInvalidRoot, raw, "a trust root is no pattern", "register each root by itself")
+		return TrustRoot{}, refuse(CodeInvalidRoot, raw, "a trust root cannot be a pattern", "register each root")
 	}
 	p, refused := rules.locate(u)
 	if refused != nil {
@@ -50,7 +50,7 @@ func ParseTrustRoot(raw string, rules Rules) (TrustRoot, error) {
 	return root, nil
 }
 
-// badRoot gives the codes of a root for what a skill URL has codes of its own for.
+// badRoot returns an error for the URL of a root. Some codes differ from those of a skill URL.
 func badRoot(raw string, err error) error {
 	refused := badURL(raw, err)
 	var e *domain.Error
@@ -81,13 +81,13 @@ func (t TrustRoot) Covers(u SkillURL) bool {
 	return !t.url.IsZero() && u.page.Under(t.url) && u.served.Under(t.served)
 }
 
-// String gives the root with its final slash.
+// String returns the root with its final slash.
 func (t TrustRoot) String() string { return t.url.String() }
 
 // IsZero reports whether t is no root.
 func (t TrustRoot) IsZero() bool { return t.url.IsZero() }
 
-// HostingDomain gives the host of the root: the party that endorses what is
+// HostingDomain returns the host of the root: the party that endorses what is
 // below it by DNS and TLS (section 2).
 func (t TrustRoot) HostingDomain() string { return t.url.Host() }
 
@@ -95,7 +95,7 @@ func (t TrustRoot) HostingDomain() string { return t.url.Host() }
 // origin's own files may speak (RFC 8615 section 4.1).
 func (t TrustRoot) OriginWide() bool { return t.url.Path() == "/" }
 
-// Lint gives what the declarer of the root should know about its spelling.
+// Lint returns what the declarer of the root should know about its spelling.
 func (t TrustRoot) Lint() []lookleap.Finding {
 	var findings []lookleap.Finding
 	if t.noSlash && !t.OriginWide() {
@@ -109,7 +109,7 @@ func (t TrustRoot) Lint() []lookleap.Finding {
 	return findings
 }
 
-// MarshalText gives the root.
+// MarshalText returns the root.
 func (t TrustRoot) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // directoryRoot returns the directory of a skill as a root, for a user who agrees
@@ -133,10 +133,11 @@ func (r Rules) directoryRoot(u SkillURL, hops []string) (root TrustRoot, ok bool
 	return root, true
 }
 
-// DefaultRoot gives the root that a skill has when nobody declared one, and by
-// which right: the origin of a host that is no platform, the owner's path on a
-// platform, which somebody has to confirm. Paths of a self-hosted forge have
-// none: the error has the code needs-root (DVS-3.1-28 to DVS-3.1-31).
+// DefaultRoot returns the root of a skill for which no root was declared, and its
+// source: [DefaultOrigin] with the origin of a host that is not a platform, or
+// [Derived] with the owner's path on a platform, which the user has to confirm.
+// For a path of a self-hosted forge it returns an error with the code needs-root
+// (DVS-3.1-28 to DVS-3.1-31).
 func DefaultRoot(u SkillURL, rules Rules) (TrustRoot, RootSource, error) {
 	segments := u.page.Segments()
 	role, listed := rules.platforms().find(u.Host())

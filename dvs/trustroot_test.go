@@ -243,7 +243,7 @@ func TestCovers(t *testing.T) {
 		{"DVS-3.1-20/reject-half-escaped", "https://example.com/", "https://example.com/.%2E/SKILL.md", "dot-segment"},
 		{"DVS-3.1-20/reject-in-file", "https://example.com/", "https://example.com/s/x/SKILL%2Emd", "ambiguous-path"},
 		{"DVS-3.1-20/reject-in-well-known", "https://example.com/", "https://example.com/%2Ewell-known/skills/x/SKILL.md", "ambiguous-path"},
-		{"DVS-3.1-20/accept-other-octet", "https://example.com/", "https://example.com/s/%78/SKILL.md", ""},
+		{"DVS-3.1-20/accept-other-byte", "https://example.com/", "https://example.com/s/%78/SKILL.md", ""},
 		{"DVS-3.1-21/reject-slash", "https://example.com/", "https://example.com/a%2Fb/SKILL.md", "ambiguous-path"},
 		{"DVS-3.1-21/reject-backslash", "https://example.com/", "https://example.com/a%5Cb/SKILL.md", "ambiguous-path"},
 		{"DVS-3.1-21/reject-nul", "https://example.com/", "https://example.com/a%00/SKILL.md", "ambiguous-path"},

@@ -159,7 +159,7 @@ func TestVectorsAreReadable(t *testing.T) {
 	for _, name := range files {
 		data, _ := os.ReadFile(name)
 		if i := slices.IndexFunc(data, func(c byte) bool { return c >= 0x80 }); i >= 0 {
-			t.Errorf("%s: octet %d is not ASCII", name, i)
+			t.Errorf("%s: byte %d is not ASCII", name, i)
 		}
 		if !strings.Contains(string(readme), "`"+filepath.Base(name)+"`") {
 			t.Errorf("the README does not mention %s", name)

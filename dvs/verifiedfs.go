@@ -18,8 +18,8 @@ import (
 type VerifiedFSOptions struct {
 	Profile Profile   // by which SKILL.md files are read
 	Limits  Limits    // Files and Total bound each bundle
-	Frozen  *Lockfile // if set, whatever it does not hold is refused, and skills keep the directories that it gives them
-	Named   *Lockfile // if set, skills keep the directories that it gives them, and no other skill gets these
+	Frozen  *Lockfile // if set, every skill and file that is not in it is refused; directories are those of the lockfile
+	Named   *Lockfile // if set, skills keep the directories of this lockfile, and no other skill uses them
 }
 
 // VerifiedFS is an immutable file system of verified skills, one directory each,
@@ -66,7 +66,7 @@ func NewVerifiedFS(bundles []Bundle, options VerifiedFSOptions) *VerifiedFS {
 	for i := range bundles {
 		p := prepareBundle(&bundles[i], &options)
 		if p.report.Err == nil && ids[p.report.ID] {
-			p.report.Err = refuse(CodeDuplicateEntry, p.report.ID, "the skill is given twice", "give each skill once")
+			p.report.Err = refuse(CodeDuplicateEntry, p.report.ID, "the skill is in the list twice", "list each skill once")
 		}
 		ids[p.report.ID] = true
 		prepared[i] = p
@@ -93,7 +93,7 @@ func (v *VerifiedFS) Reports() []SkillReport {
 	return slices.Clone(v.reports)
 }
 
-// Lock gives the lockfile of exactly these skills.
+// Lock returns the lockfile of exactly these skills.
 func (v *VerifiedFS) Lock() *Lockfile {
 	if v == nil || v.lock == nil {
 		return new(Lockfile)
@@ -176,7 +176,7 @@ func (v *VerifiedFS) add(p *preparedBundle) {
 	}
 	if directory != p.skill.Name {
 		p.report.Findings = append(p.report.Findings, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeNameDirectory, Requirement: "DVS-4.3-12",
-			Message: fmt.Sprintf("loaders see the skill as %q", directory), Fix: "give skills names of their own"})
+			Message: fmt.Sprintf("loaders see the skill as %q", directory), Fix: "use different names"})
 	}
 	entry := LockedSkill{URL: p.ID, Root: p.Root, Directory: directory}
 	for _, file := range slices.Sorted(maps.Keys(p.Files)) {
@@ -211,8 +211,8 @@ func (v *VerifiedFS) put(name string, content []byte, modified time.Time) {
 	}
 }
 
-// maxAnnotations is how many octets of annotations a header is written with, so
-// that quoting makes none larger than readers take. What does not fit is left out.
+// maxAnnotations is how many bytes of annotations a header is written with, so
+// that a header stays small enough for readers after quoting. The rest is left out.
 const maxAnnotations = 6 << 10
 
 // sanitized writes SKILL.md with a header that strict loaders accept.

@@ -27,7 +27,7 @@ func readYAML(header []byte, origin origin, depth int) (fields []Field, f *fault
 		return nil, syntaxFault(header, err)
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
-		return nil, badFrontmatter(0, "the metadata is no mapping of keys to values", "write lines of the form key: value")
+		return nil, badFrontmatter(0, "the metadata is not a mapping of keys to values", "write lines of the form key: value")
 	}
 	r := yamlReader{text: header, origin: origin, depth: depth, line: 1, column: 1}
 	top := r.value(doc.Content[0], 1)
@@ -71,7 +71,7 @@ func badFrontmatter(at int, message, fix string) *fault {
 }
 
 // yamlReader turns nodes into values. Nodes know their places by lines and
-// characters; it walks along with them to find the octets.
+// characters; it walks along with them to find the bytes.
 type yamlReader struct {
 	text   []byte
 	origin origin
@@ -82,7 +82,7 @@ type yamlReader struct {
 	at, start    int // offset, and that of the line
 }
 
-// value converts a node; after a fault it gives nothing.
+// value converts a node; after a fault it returns the zero Value.
 func (r *yamlReader) value(n *yaml.Node, depth int) (v Value) {
 	at := r.seek(n)
 	v.Position = r.position(at)
@@ -126,7 +126,7 @@ func (r *yamlReader) fields(content []*yaml.Node, depth int) []Field {
 		case key.Text == "<<": // in quotes too, where readers differ
 			r.fault = badFrontmatter(at, "the key << merges another mapping into this one", "write the keys out")
 		case seen != nil && seen[key.Text], seen == nil && find(fields, key.Text) != nil:
-			r.fault = badFrontmatter(at, fmt.Sprintf("the key %s stands twice", plaintext.Quote(key.Text, 64)), "keep one of them")
+			r.fault = badFrontmatter(at, fmt.Sprintf("the key %s is repeated", plaintext.Quote(key.Text, 64)), "keep one of them")
 		}
 		value := r.value(content[i+1], depth+1)
 		if value.Kind == Null && value.Text == "" {
@@ -153,13 +153,13 @@ func (r *yamlReader) check(n *yaml.Node, at, depth int) {
 	case n.Anchor != "":
 		r.fault = badFrontmatter(at, "an anchor names a value", "remove the anchor, or put the value in quotes if it begins with &")
 	case n.Style&yaml.TaggedStyle != 0 || first == '!':
-		r.fault = badFrontmatter(at, "a tag gives a value another type", "remove the tag, or put the value in quotes if it begins with !")
+		r.fault = badFrontmatter(at, "a tag changes the type of a value", "remove the tag, or put the value in quotes if it begins with !")
 	case n.Kind != yaml.ScalarNode && depth > r.depth:
 		r.fault = badFrontmatter(at, fmt.Sprintf("the metadata is nested more than %d deep", r.depth), "nest less")
 	}
 }
 
-// seek gives the offset of a node in octets.
+// seek returns the offset of a node in bytes.
 func (r *yamlReader) seek(n *yaml.Node) int {
 	if n.Line < r.line || n.Line == r.line && n.Column < r.column {
 		r.at, r.line, r.column, r.start = 0, 1, 1, 0
@@ -187,12 +187,11 @@ func (r *yamlReader) position(at int) lookleap.Position {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)
 
-// syntaxFault says where and why the text is no YAML. The parser gives a line at
-// most; what commonly is wrong is looked for there.
+// syntaxFault says where and why the text is no YAML. The parser reports at most a line; what commonly is wrong is looked for there.
 func syntaxFault(header []byte, err error) *fault {
 	parts := yamlLine.FindStringSubmatch(err.Error())
 	if parts == nil {
-		return badFrontmatter(0, "the metadata is no YAML", "put values in quotes")
+		return badFrontmatter(0, "the metadata is not valid YAML", "put values in quotes")
 	}
 	line, _ := strconv.Atoi(parts[1])
 	if f := commonFault(header); f != nil {
@@ -202,12 +201,12 @@ func syntaxFault(header []byte, err error) *fault {
 	for ; line > 1 && at < len(header); line-- {
 		_, at = lineAt(header, at)
 	}
-	return badFrontmatter(min(at, len(header)), "the metadata is no YAML: "+plaintext.Line(parts[2]), "put the value in quotes, or write it as a block below a >- sign")
+	return badFrontmatter(min(at, len(header)), "the metadata is not valid YAML: "+plaintext.Line(parts[2]), "put the value in quotes, or write it as a block below a >- sign")
 }
 
 // commonFault looks in a header that is no YAML for one of the mistakes that
 // people make, so that place and fix can be told; nil if it finds none. It
-// decides nothing.
+// changes no decision.
 func commonFault(header []byte) *fault {
 	for at := 0; at < len(header); {
 		line, next := lineAt(header, at)
@@ -222,7 +221,7 @@ func commonFault(header []byte) *fault {
 func lineFault(line []byte, at int) *fault {
 	indent := len(line) - len(bytes.TrimLeft(line, " \t"))
 	if tab := bytes.IndexByte(line[:indent], '\t'); tab >= 0 && indent < len(line) {
-		return badFrontmatter(at+tab, "a TAB stands in the indentation", "indent with blanks")
+		return badFrontmatter(at+tab, "the indentation has a TAB", "indent with blanks")
 	}
 	colon := bytes.Index(line, []byte(": "))
 	if colon < 0 || indent > 0 || line[0] == '#' {
@@ -242,7 +241,7 @@ func lineFault(line []byte, at int) *fault {
 			return badFrontmatter(start, fmt.Sprintf("the value of %s begins with a quotation mark and does not end with it", key),
 				"put the whole value between quotation marks")
 		case bytes.IndexByte(value[1:len(value)-1], quote) >= 0:
-			return badFrontmatter(start, fmt.Sprintf("the value of %s has quotation marks inside of its own", key),
+			return badFrontmatter(start, fmt.Sprintf("the value of %s has the same quotation marks inside", key),
 				`use the other kind around the value, or write '' inside of ' and \" inside of "`)
 		case quote == '"' && bytes.IndexByte(value, '\\') >= 0:
 			return badFrontmatter(start+bytes.IndexByte(value, '\\'), fmt.Sprintf("the value of %s has a backslash between double quotation marks", key),

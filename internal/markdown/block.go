@@ -56,11 +56,11 @@ type blockScanner struct {
 	at, column       int
 	partial          bool // at is a tab of which some columns are consumed
 
-	nonspace, indent int // the next octet that is no blank, and the columns up to it
+	nonspace, indent int // the next byte that is no blank, and the columns up to it
 	blank            bool
 }
 
-// look finds the next octet that is no blank.
+// look finds the next byte that is no blank.
 func (s *blockScanner) look() {
 	i, column := s.at, s.column
 loop:
@@ -104,7 +104,7 @@ func (s *blockScanner) atBlank() bool {
 	return s.at < s.end && (s.text[s.at] == ' ' || s.text[s.at] == '\t')
 }
 
-// rest is the line from the next octet on that is no blank.
+// rest is the line from the next byte on that is no blank.
 func (s *blockScanner) rest() string { return s.text[s.nonspace:s.end] }
 
 // line reads the current line.

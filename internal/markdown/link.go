@@ -42,7 +42,7 @@ func (p *proseReader) closeBracket(at int) (after int) {
 // found is a link's destination and where it stands.
 type found struct {
 	text       string
-	start, end int // the destination's first octet, and what follows the link; 0: it is none
+	start, end int // the destination's first byte, and what follows the link; 0: it is none
 }
 
 // destination reads "(destination title)" behind a link text.
@@ -87,7 +87,7 @@ func (p *proseReader) reference(o opener, at int) int {
 	return max(end, at+1)
 }
 
-// maxLabel is the length of a label in octets.
+// maxLabel is the length of a label in bytes.
 const maxLabel = 999
 
 // linkLabel reads "[label]" and returns where it ends; 0 if there is none.

@@ -92,7 +92,7 @@ const (
 type Item struct {
 	Kind  ItemKind
 	Text  string // as written; of a destination, without escapes
-	Start int    // offset in the source, of a destination that of its first octet
+	Start int    // offset in the source, of a destination that of its first byte
 	Label string // of a Definition, as written
 	Title string // of a Definition, without escapes
 	Used  bool   // of a Definition: a link refers to it
