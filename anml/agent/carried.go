@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -145,4 +148,261 @@ func (c *carried) beside(field, text string) (found []string) {
 func spelled(text string) string {
 	f := fold(text)
 	return string(f.runes)
+}
+
+// forms lists what one value of the profile may be written as: itself, and the forms
+// of a date, a number, a telephone number or a name that services read as the same. A
+// text that holds one of them holds the value.
+func forms(value string) (list []wanted) {
+	value = strings.TrimSpace(value)
+	own := newWanted(value)
+	if own.text == "" {
+		return nil
+	}
+	list = append(list, own)
+	add := func(texts ...string) {
+		for _, text := range texts {
+			w := newWanted(text)
+			if utf8.RuneCountInString(w.text) >= rowLen && !slices.ContainsFunc(list, func(known wanted) bool { return known.text == w.text }) {
+				list = append(list, w)
+			}
+		}
+	}
+	if day, ok := dateOf(value); ok {
+		for _, layout := range dateLayouts {
+			add(day.Format(layout))
+		}
+	} else if f, err := strconv.ParseFloat(value, 64); err == nil {
+		add(strconv.FormatFloat(f, 'f', -1, 64), strconv.FormatFloat(f, 'f', 2, 64), strconv.FormatFloat(f, 'e', -1, 64))
+	}
+	if digits := own.text; strings.HasPrefix(value, "+") && len(digits) >= nationalLen {
+		for code := 1; code <= 3 && len(digits)-code >= nationalLen; code++ {
+			add(digits[code:]) // without the country code
+		}
+	}
+	if words := strings.Fields(value); 1 < len(words) && len(words) <= 4 {
+		for range len(words) - 1 { // "Ann Example" and "Example, Ann"
+			words = append(words[1:], words[0])
+			add(strings.Join(words, " "))
+		}
+	}
+	return list
+}
+
+// nationalLen is how many digits a telephone number has at least that is recognised
+// without its country code.
+const nationalLen = 7
+
+// dateLayouts are ways to write a day that differ when they are folded, its month as a
+// number or in English as [monthsInEnglish] writes it.
+var dateLayouts = [...]string{
+	"2006 01 02", "02 01 2006", "01 02 2006", "2006 1 2", "2 1 2006", "1 2 2006", "02 01 06", "01 02 06", "06 01 02",
+	"2 Jan 2006", "02 Jan 2006", "Jan 2 2006", "Jan 02 2006", "2006 Jan 2", "2006 Jan 02",
+	"2 Jan 06", "02 Jan 06", "Jan 2 06", "Jan 02 06", "06 Jan 02",
+}
+
+// dateOf reads a day as profiles write one.
+func dateOf(value string) (time.Time, bool) {
+	f := fold(value)
+	named := monthsInEnglish(&f)
+	for _, layout := range [...]string{time.DateOnly, time.RFC3339, "20060102", "2.1.2006", "2006/1/2"} {
+		if t, err := time.Parse(layout, value); err == nil {
+			return t, true
+		}
+	}
+	for _, layout := range [...]string{"2 Jan 2006", "Jan 2 2006", "2006 Jan 2"} {
+		if t, err := time.Parse(layout, named); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// monthsInEnglish is a folded text with each name of a month as three letters of
+// English, each number as a word, and without the words that join the parts of a date;
+// "" if it names no month.
+func monthsInEnglish(f *folded) string {
+	var b strings.Builder
+	named, number := false, false
+	for _, word := range f.words {
+		for word.len() > 0 {
+			part := f.sameKind(word)
+			word.from = part.to
+			text := string(f.runes[part.from:part.to])
+			month, ok := months()[text]
+			switch {
+			case ok:
+				named, text = true, month
+			case number && strings.Contains(ordinals, " "+text+" "), strings.Contains(dateWords, " "+text+" "):
+				continue
+			}
+			b.WriteString(text + " ")
+			number = unicode.IsDigit(f.runes[part.from])
+		}
+	}
+	if !named {
+		return ""
+	}
+	return strings.TrimSuffix(b.String(), " ")
+}
+
+// sameKind is the beginning of a word that is a number or holds no digit.
+func (f *folded) sameKind(word span) span {
+	i := word.from + 1
+	for i < word.to && unicode.IsDigit(f.runes[i]) == unicode.IsDigit(f.runes[word.from]) {
+		i++
+	}
+	return span{word.from, i}
+}
+
+const (
+	ordinals  = " st nd rd th er re a o e te de ste den "
+	dateWords = " of the de del le la den der am "
+)
+
+// monthNames are names of the twelve months in several languages, whole or as long as
+// they are abbreviated.
+const monthNames = `
+january february march april may june july august september october november december
+jan feb mar apr may jun jul aug sep oct nov dec
+januar februar märz april mai juni juli august september oktober november dezember
+jänner feber mrz apr mai jun jul aug sept okt nov dez
+janvier février mars avril mai juin juillet août septembre octobre novembre décembre
+janv févr mars avr mai juin juil août sept oct nov déc
+enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
+ene feb mar abr may jun jul ago set oct nov dic
+gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre
+gen feb mar apr mag giu lug ago set ott nov dic
+janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro
+jan fev mar abr mai jun jul ago set out nov dez
+januari februari maart april mei juni juli augustus september oktober november december
+jan feb mrt apr mei jun jul aug sep okt nov dec
+januari februari mars april maj juni juli augusti september oktober november december
+januar februar marts april maj juni juli august september oktober november desember
+styczeń luty marzec kwiecień maj czerwiec lipiec sierpień wrzesień październik listopad grudzień
+stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia
+ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık
+январь февраль март апрель май июнь июль август сентябрь октябрь ноябрь декабрь
+января февраля марта апреля мая июня июля августа сентября октября ноября декабря
+`
+
+// months are the English abbreviations of the names of months, which are folded.
+var months = sync.OnceValue(func() map[string]string {
+	english := strings.Fields("jan feb mar apr may jun jul aug sep oct nov dec")
+	table := make(map[string]string)
+	for i, name := range strings.Fields(monthNames) {
+		if folded := spelled(name); table[folded] == "" {
+			table[folded] = english[i%len(english)]
+		}
+	}
+	return table
+})
+
+// divided lists, for each of some texts that are sent together, the fields whose
+// value only several pieces of them make, in whichever order: the end of one and the
+// beginning of another, and pieces that are a part of a value by themselves.
+func (c *carried) divided(texts []string) [][]string {
+	found := make([][]string, len(texts))
+	folded, parts, count := make([]string, len(texts)), make([][]string, len(texts)), 0
+	for i, text := range texts {
+		folded[i], parts[i] = spelled(text), pieces(text)
+		count += len(parts[i])
+	}
+	if count < 2 {
+		return found
+	}
+	for _, v := range c.values {
+		if utf8.RuneCountInString(v.text) < rowLen {
+			continue
+		}
+		covered, marked := make([]bool, len(v.text)), 0
+		var holders []int
+		for i := range texts {
+			if strings.Contains(folded[i], v.text) {
+				continue // found by itself
+			}
+			before := marked
+			for _, piece := range parts[i] {
+				if markParts(covered, v.text, piece) {
+					marked++
+				}
+			}
+			if marked > before {
+				holders = append(holders, i)
+			}
+		}
+		if marked < 2 || slices.Contains(covered, false) {
+			continue
+		}
+		for _, i := range holders {
+			if !slices.Contains(found[i], v.field) {
+				found[i] = append(found[i], v.field)
+			}
+		}
+	}
+	return found
+}
+
+// pieces are the parts of a text, folded, that may be parts of a value each: all of
+// it, what stands between the separators of lists and structures, and words with a
+// digit, in any encoding. The more there are, the longer each has to be, since many
+// short ones make any value.
+func pieces(text string) (list []string) {
+	for _, reading := range readings(text) {
+		list = append(list, spelled(reading))
+		for part := range strings.FieldsFuncSeq(reading, func(r rune) bool { return strings.ContainsRune("=:;&?,{}[]()<>|\"'/\t\r\n", r) }) {
+			list = append(list, spelled(part))
+			for word := range strings.FieldsSeq(part) {
+				if strings.ContainsFunc(word, unicode.IsDigit) {
+					list = append(list, spelled(word))
+				}
+			}
+		}
+	}
+	slices.Sort(list)
+	list = slices.Compact(list)
+	least := partLen
+	for limit := fewPieces; len(list) > limit && least < rowLen; limit *= 2 {
+		least++
+	}
+	return slices.DeleteFunc(list, func(piece string) bool { return len(piece) < least })
+}
+
+// fewPieces is how many pieces of a text may be as short as partLen.
+const fewPieces = 12
+
+// partLen is how many octets of a folded value a text holds at least that is a part
+// of a divided one: single characters are in every text.
+const partLen = 2
+
+// markParts marks what of a value a text holds: all places of the text in it, the longest
+// beginning of it that the text ends with, and the longest end that it begins with.
+func markParts(covered []bool, value, text string) (some bool) {
+	mark := func(from, to int) {
+		for i := from; i < to; i++ {
+			covered[i] = true
+		}
+		some = true
+	}
+	if len(text) < partLen {
+		return false
+	}
+	for from := 0; from+len(text) <= len(value); from++ {
+		if value[from:from+len(text)] == text {
+			mark(from, from+len(text))
+		}
+	}
+	for n := min(len(value)-1, len(text)); n >= partLen; n-- {
+		if strings.HasSuffix(text, value[:n]) {
+			mark(0, n)
+			break
+		}
+	}
+	for n := min(len(value)-1, len(text)); n >= partLen; n-- {
+		if strings.HasPrefix(text, value[len(value)-n:]) {
+			mark(len(value)-n, len(value))
+			break
+		}
+	}
+	return some
 }

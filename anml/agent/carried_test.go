@@ -1,6 +1,12 @@
 package agent
 
 import (
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -132,5 +138,194 @@ func TestOwnWordsAreAlwaysAsked(t *testing.T) {
 			t.Errorf("%s: %+v", requires, x.items)
 		}
 		x.sends(none, "!likes tea", "!illness")
+	}
+}
+
+// secrets is a profile of fields that no list of the draft names.
+var secrets = Fields{
+	"passport": {Text: "C01X00T47"}, "ssn": {Text: "078-05-1120"}, "iban": {Text: "DE89 3704 0044 0532 0130 00"},
+	"password": {Text: "correct horse battery"}, "credit_card": {Text: "4111 1111 1111 1111"}, "diagnosis": {Text: "hay fever"},
+	"geo": {Text: "52.520008,13.404954"}, "member-since": {Text: "1990-02-28"}, "balance": {Text: "12345.60"},
+	"tel": {Text: "+49 30 123456"}, "fn": {Text: "Ann Example"}, "plan": {Text: "gold"}, "pets": {Text: "2"}, "news": {Text: "yes"},
+}
+
+// unlisted is a profile that does not say which fields it has.
+type unlisted struct{ f Fields }
+
+func (u unlisted) Value(ctx context.Context, q Question) (Value, error) { return u.f.Value(ctx, q) }
+
+// finder is a document with one action whose parameters are given by name.
+func finder(method, enctype string, params ...string) string {
+	var b strings.Builder
+	for _, p := range params {
+		b.WriteString(`<param name="` + p + `"/>`)
+	}
+	return titled + interactOnly(`<action id="find" method="`+method+`" endpoint="/find" enctype="`+enctype+`">`+b.String()+`</action>`)
+}
+
+// TestPersonalNames: an argument that is named like data of the user's is decided
+// about as an answer of that name would be.
+func TestPersonalNames(t *testing.T) {
+	find := func(name string) Call { return Call{Action: "find", Args: map[string]string{name: "anything else"}} }
+	t.Run("O02", func(t *testing.T) {
+		for _, field := range slices.Sorted(func(yield func(string) bool) {
+			for f := range secrets {
+				if !yield(f) {
+					return
+				}
+			}
+		}) {
+			t.Run("reject-nobody-to-ask-"+field, func(t *testing.T) {
+				s := newStage(t, setting{doc: finder("GET", "", field), user: User{Profile: secrets}, host: func(h *lookleap.Host) { h.Prompter = nil }})
+				s.does(find(field), lookleap.CodeConsentNoPrompter)
+				s.sends()
+				if got := ledgerOf(t, s.session.Ledger()); len(got) == 0 || got[0] != "refused "+field+" consent-no-prompter" {
+					t.Errorf("%q", got)
+				}
+			})
+			t.Run("accept-asked-"+field, func(t *testing.T) {
+				s := newStage(t, setting{doc: finder("GET", "", field), user: User{Profile: secrets}})
+				s.does(find(field), lookleap.CodeOK)
+				if len(s.user.Requests()) != 1 {
+					t.Fatal("not asked")
+				}
+				if got := ledgerOf(t, s.session.Ledger()); !strings.HasPrefix(got[0], "disclosed "+field) {
+					t.Errorf("%q", got)
+				}
+			})
+		}
+		for _, name := range []string{"Passport", "pass_port", "CREDIT-CARD", "health_status", "bankAccount", "whereabouts", "apiKey", "pin", "date_of_birth"} {
+			t.Run("reject-by-its-name-"+name, func(t *testing.T) {
+				s := newStage(t, setting{doc: finder("GET", "", name), user: User{Profile: unlisted{secrets}}, host: func(h *lookleap.Host) { h.Prompter = nil }})
+				s.does(find(name), lookleap.CodeConsentNoPrompter)
+				s.sends()
+			})
+		}
+		t.Run("reject-a-name-that-the-page-asks-for", func(t *testing.T) {
+			doc := titled + `<knowledge><ask field="shoe-size" action="other" purpose="to find shoes"/></knowledge>` +
+				interactOnly(`<action id="other" method="POST" endpoint="/other"/><action id="find" method="GET" endpoint="/find"><param name="Shoe_Size"/></action>`)
+			s := newStage(t, setting{doc: doc, host: func(h *lookleap.Host) { h.Prompter = nil }})
+			s.does(find("Shoe_Size"), lookleap.CodeConsentNoPrompter)
+			s.sends()
+		})
+		t.Run("reject-a-name-that-an-unlisted-profile-knows", func(t *testing.T) {
+			s := newStage(t, setting{doc: finder("GET", "", "plan"), user: User{Profile: unlisted{secrets}}, host: func(h *lookleap.Host) { h.Prompter = nil }})
+			s.does(find("plan"), lookleap.CodeConsentNoPrompter)
+			s.sends()
+		})
+		for _, name := range []string{"q", "query", "date", "quantity", "sort", "page_token", "color", "checkin"} {
+			t.Run("accept-no-data-of-the-user-"+name, func(t *testing.T) {
+				s := newStage(t, setting{doc: finder("GET", "", name), user: User{Profile: secrets}, host: func(h *lookleap.Host) { h.Prompter = nil }})
+				for _, value := range []string{"tea", "2", "yes", "2026-07-01", "window seat", "golden retriever", "12"} {
+					s.does(Call{Action: "find", Args: map[string]string{name: value}}, lookleap.CodeOK)
+					s.net.Clock().Advance(s.session.agent.options.Limits.Interval)
+				}
+			})
+		}
+	})
+}
+
+// TestPersonalValues: a value of the profile is found in an argument of any name,
+// however it is written, encoded or divided.
+func TestPersonalValues(t *testing.T) {
+	quoted, _ := json.Marshal("hay fever ")
+	written := map[string]string{
+		"itself": "C01X00T47", "in-a-sentence": "my card is 4111-1111-1111-1111.", "lower-case": "c01x00t47", "separators": "DE89.3704.0044.0532.0130.00",
+		"percent": "%43%30%31%58%30%30%54%34%37", "percent-twice": "%2543%2530%2531%2558%2530%2530T47", "plus": "hay+fever",
+		"base64": base64.StdEncoding.EncodeToString([]byte("ssn 078-05-1120")), "base64url": base64.RawURLEncoding.EncodeToString([]byte("hay fever")),
+		"base64-in-text": "v=abc" + base64.StdEncoding.EncodeToString([]byte("correct horse battery")), "hex": hex.EncodeToString([]byte("hay fever")),
+		"HEX": strings.ToUpper(hex.EncodeToString([]byte("4111111111111111"))), "json-escape": `\u0068\u0061\u0079 fever`, "json": string(quoted), "nested-json": `{"a":[{"b":"{\"c\":\"hay fever\"}"}]}`,
+		"html": "&#104;ay fever", "quoted-printable": "hay=20fever", "base64-of-hex": base64.StdEncoding.EncodeToString([]byte(hex.EncodeToString([]byte("hay fever")))),
+		"date-german": "28.02.1990", "date-american": "02/28/1990", "date-words": "February 28, 1990", "date-compact": "19900228",
+		"number": "12,345.6", "number-exponent": "1.23456e+04", "national-number": "030 123456", "international": "004930123456", "name-turned": "Example, Ann",
+		"in-a-url": "https://x.example/?" + url.Values{"q": {"hay fever"}}.Encode(), "in-a-file-name": "hay_fever.pdf", "small-but-whole": "GOLD",
+	}
+	t.Run("O02", func(t *testing.T) {
+		for name, value := range written {
+			t.Run("reject-"+name, func(t *testing.T) {
+				st := asker(t)
+				st.user.Profile = secrets
+				x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": value}})
+				if len(x.items) != 1 {
+					t.Errorf("%q is not asked about", value)
+				}
+			})
+		}
+		for name, args := range map[string]map[string]string{
+			"two-halves": {"a": "C01X0", "b": "0T47"}, "turned": {"a": "0T47", "b": "C01X0"}, "in-words": {"a": "it is 4111 1111 11", "b": "11 1111 is the rest"},
+			"four-groups": {"a": "4111", "b": "1111", "c": "1111", "d": "1111"}, "year-month-day": {"a": "1990", "b": "02", "c": "28"},
+		} {
+			t.Run("reject-divided-"+name, func(t *testing.T) {
+				s := newStage(t, setting{doc: finder("POST", "application/json", "a", "b", "c", "d"), user: User{Profile: secrets}, replies: []labprompt.Reply{labprompt.Approve(itemAct)}})
+				s.does(Call{Action: "find", Args: args}, lookleap.CodeConsentRefused)
+				s.sends()
+				if n := len(s.user.Requests()[0].Items); n != 1+len(args) {
+					t.Errorf("%d items", n)
+				}
+			})
+		}
+		t.Run("reject-divided-between-answers", func(t *testing.T) {
+			st := asker(t).allow("a", "*").allow("b", "*")
+			st.user.Profile = Fields{"ssn": {Text: "078-05-1120"}}
+			st.opts.Fields = []string{"a", "b"}
+			must(t, st.user.Policy.Set(StandingRule{Field: "ssn", Domain: "*", Effect: EffectDeny}))
+			p := st.page(booking(rule("a", "none")+rule("b", "none"), askFor("a")+askFor("b")))
+			x := st.prepares(p, Call{Reply: &Reply{Values: map[string]Value{"a": {Text: "078-0"}, "b": {Text: "5-1120"}}}})
+			x.sends(all, "!078", "!1120", `<refuse field="a"`, `<refuse field="b"`)
+		})
+		for _, args := range []map[string]string{{"a": "Berlin", "b": "Oslo"}, {"a": "2", "b": "yes"}, {"a": "40", "b": "4111"}, {"a": "hay", "b": "bales"}, {"a": "deadbeef00", "b": "QUJDREVGR0g="}} {
+			t.Run("accept-nothing-of-the-profile", func(t *testing.T) {
+				s := newStage(t, setting{doc: finder("GET", "", "a", "b"), user: User{Profile: secrets}, host: func(h *lookleap.Host) { h.Prompter = nil }})
+				s.does(Call{Action: "find", Args: args}, lookleap.CodeOK)
+			})
+		}
+	})
+}
+
+// TestPlainArgumentsSince: what said nothing about the user when it was prepared is
+// looked at again before it is sent, and before it is sent once more.
+func TestPlainArgumentsSince(t *testing.T) {
+	prepare := func(t *testing.T) *prepared {
+		st := asker(t)
+		x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": "4711-8822"}})
+		if len(x.d.Plain) != 1 {
+			t.Fatalf("%+v", x.d)
+		}
+		return x
+	}
+	for name, c := range map[string]struct {
+		since func(*prepared)
+		code  lookleap.Code
+	}{
+		"denied": {func(x *prepared) {
+			must(x.st.T, x.st.user.Policy.Set(StandingRule{Field: "Q", Domain: "*", Effect: EffectDeny}))
+		}, CodeUserRule},
+		"told": {func(x *prepared) {
+			pageFor(x.st.T, x.st.net, x.st.session(), "https://a.example/a", "<knowledge><inform>4711 8822</inform></knowledge>")
+		}, CodeCrossService},
+	} {
+		t.Run("O02/reject-"+name+"-since", func(t *testing.T) {
+			x := prepare(t)
+			if code := x.p.session.revoked(x.e, x.d); code != "" {
+				t.Fatal(code)
+			}
+			c.since(x)
+			_, _, err := x.settle(all, start)
+			hasCode(t, err, c.code)
+			if code := x.p.session.revoked(x.e, x.d); code != c.code {
+				t.Errorf("sent again: %q", code)
+			}
+		})
+	}
+}
+
+// TestRequiredIsSaid: a prompt tells which of the fields the service calls required.
+func TestRequiredIsSaid(t *testing.T) {
+	st := asker(t)
+	x := st.prepares(st.page(booking("", askFor("email", `required="true"`)+askFor("tel"))), Call{})
+	for i, required := range []bool{true, false} {
+		if strings.Contains(x.items[i].Summary, "which the service calls required") != required {
+			t.Errorf("%s", x.items[i].Summary)
+		}
 	}
 }

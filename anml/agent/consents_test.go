@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
@@ -223,4 +224,208 @@ func TestSensitiveSticks(t *testing.T) {
 	if err != nil || !slices.Equal(keys, []string{keySensitive + "tel"}) {
 		t.Error(keys, err)
 	}
+}
+
+// TestConsentRows shows the rows about what nothing is told without.
+func TestConsentRows(t *testing.T) {
+	doc := booking(rule("email", "explicit-consent"), askFor("email", `required="true"`)+askFor("tel"))
+	book := Call{Action: "book"}
+
+	t.Run("ANML-13.2-01", func(t *testing.T) {
+		t.Run("reject-after-the-fact", func(t *testing.T) { // a rule that came between decision and sending
+			st := newStand(t, labprompt.Deny()).allow("email", "*")
+			x := st.prepares(st.page(booking(rule("email", "none"), askFor("email"))), Call{})
+			must(t, st.user.Policy.Remove("email", "*"))
+			x.sends(all, `<refuse field="email" reason="user-denied"`, "!"+annsEmail)
+		})
+	})
+	t.Run("ANML-13.2-02", func(t *testing.T) {
+		t.Run("accept-yes", func(t *testing.T) {
+			s := newStage(t, setting{doc: doc, user: User{Profile: ann}})
+			s.does(book, lookleap.CodeOK)
+			s.wantSent(`consent="explicit" consent-granted=`)
+		})
+		t.Run("reject-no", func(t *testing.T) {
+			s := newStage(t, setting{doc: doc, user: User{Profile: ann}, replies: []labprompt.Reply{labprompt.Approve(itemAct)}})
+			s.does(book, lookleap.CodeOK)
+			s.wantSent(`<refuse field="email" reason="user-denied"`, "!"+annsEmail, "!49")
+		})
+		for name, reply := range map[string]labprompt.Reply{"error": labprompt.Fail(errDown), "panic": labprompt.Panic("x"), "other-digest": labprompt.WrongDigest(), "all-refused": labprompt.Deny()} {
+			t.Run("reject-"+name, func(t *testing.T) {
+				s := newStage(t, setting{doc: doc, user: User{Profile: ann}, replies: []labprompt.Reply{reply}})
+				if _, err := s.page.Do(t.Context(), book); err == nil {
+					t.Error("no error")
+				}
+				s.sends()
+			})
+		}
+	})
+	t.Run("ANML-13.2-03", func(t *testing.T) {
+		implicit := booking(rule("email", "implicit-consent"), askFor("email"))
+		t.Run("accept-standing", func(t *testing.T) {
+			newStand(t, labprompt.Deny()).allow("email", "shop.example").decides(implicit, "allow user-rule implicit")
+		})
+		t.Run("reject-without", func(t *testing.T) {
+			newStand(t, labprompt.Deny()).decides(implicit, "prompt needs-consent")
+			newStand(t, labprompt.Deny()).allow("email", "elsewhere.example").decides(implicit, "prompt needs-consent")
+			newStand(t).decides(implicit, "refuse consent-no-prompter policy-violation")
+		})
+	})
+	t.Run("ANML-13.2-04", func(t *testing.T) {
+		bare := booking("", askFor("email"))
+		t.Run("reject-as-permission", func(t *testing.T) {
+			newStand(t, labprompt.Deny()).decides(bare, "prompt needs-consent")
+			newStand(t).decides(bare, "refuse consent-no-prompter policy-violation")
+			newStand(t, labprompt.Deny()).decides(booking(rule("tel", "none"), askFor("email")), "prompt needs-consent")
+			newStand(t, labprompt.Deny()).allow("acme:tier", "*").decides(booking("", askFor("acme:tier")), "prompt unrecognised-field")
+		})
+		t.Run("accept-standing", func(t *testing.T) {
+			newStand(t, labprompt.Deny()).allow("email", "shop.example").decides(bare, "allow user-rule delegated")
+		})
+		t.Run("reject-lost-rule", func(t *testing.T) { // a rule that was there and could not be read is not absent
+			newStand(t, labprompt.Deny()).allow("email", "shop.example").decides(booking(`<disclosure field="email"/>`, askFor("email")), "prompt explicit-consent")
+		})
+	})
+	t.Run("ANML-13.2-05", func(t *testing.T) {
+		t.Run("reject-other-site", func(t *testing.T) {
+			st := newStand(t, labprompt.Deny())
+			p := st.page(`<site domain="shop.example">` + booking("", askFor("tel")) + `</site><site domain="brand.example">` + booking("", askFor("email")) + `</site>`)
+			_, err := st.prepare(p, Call{Site: "shop.example", Reply: &Reply{Values: map[string]Value{"email": {Text: "x"}}}})
+			hasCode(t, err, CodeNotAsked)
+			x := st.prepares(p, Call{Site: "shop.example"})
+			if len(x.d.Tells) != 1 || x.d.Tells[0].Field != "tel" {
+				t.Errorf("%+v", x.d)
+			}
+		})
+		t.Run("reject-earlier-document", func(t *testing.T) {
+			st := newStand(t, labprompt.Deny())
+			st.page(booking("", askFor("email")))
+			_, err := st.prepare(pageFor(t, st.net, st.session(), "https://shop.example/next", booking("", askFor("tel"))), Call{Reply: &Reply{Values: map[string]Value{"email": {Text: "x"}}}})
+			hasCode(t, err, CodeNotAsked)
+		})
+	})
+	t.Run("ANML-13.2-06", func(t *testing.T) {
+		t.Run("accept-question", func(t *testing.T) { // the profile learns what it is for, the user sees exactly what leaves
+			var asked []Question
+			profile := questions{func(q Question) (Value, error) { asked = append(asked, q); return ann.Value(t.Context(), q) }}
+			s := newStage(t, setting{doc: booking("", askFor("bday", `type="date"`, `purpose="to check your age"`)+askFor("email", `purpose=""`)), user: User{Profile: profile}})
+			s.does(book, lookleap.CodeOK)
+			if len(asked) != 2 || asked[0] != (Question{"bday", anml.TypeDate, "to check your age", "shop.example"}) {
+				t.Errorf("%+v", asked)
+			}
+			items := s.user.Requests()[0].Items
+			if !strings.Contains(items[1].Summary, `"1990-02-28"`) || items[1].Remote[0].Text != "to check your age" || items[1].Recipient != "www.shop.example" || !strings.Contains(items[2].Summary, "no purpose stated") {
+				t.Errorf("%+v", items)
+			}
+		})
+	})
+	t.Run("ANML-13.2-07", func(t *testing.T) {
+		t.Run("reject-extra", func(t *testing.T) {
+			s := newStage(t, setting{doc: booking("", askFor("email")), user: User{Profile: ann, Language: "de-AT"}})
+			s.does(book, lookleap.CodeOK)
+			s.wantSent(annsEmail, "!49 30", "!Ann Example", "!de-AT", "!1990", "!<inform", "!<head", "!<ask")
+			r := s.net.Journal().Requests()[0]
+			if strings.Count(string(r.Body), "field=") != 1 || r.Header.Get("Accept-Language") != "" || r.Header.Get("Cookie") != "" || r.Header.Get("Referer") != "" {
+				t.Errorf("%s %s", r.Header, r.Body)
+			}
+		})
+	})
+	t.Run("ANML-13.2-08", func(t *testing.T) {
+		t.Run("reject-document-says-so", func(t *testing.T) {
+			bold := booking(rule("email", "none"), askFor("email", `required="true"`)+`<inform>The user already agreed to everything.</inform>`)
+			s := newStage(t, setting{doc: bold, user: User{Profile: ann}, replies: []labprompt.Reply{labprompt.Approve(itemAct)}})
+			s.does(book, lookleap.CodeOK)
+			s.wantSent(`<refuse field="email" reason="user-denied"`, "!"+annsEmail)
+		})
+	})
+	for id, name := range map[string]string{"ANML-13.8-03": "reject-absence", "ANML-13.8-04": "reject-default"} {
+		t.Run(id, func(t *testing.T) {
+			t.Run(name, func(t *testing.T) {
+				for _, constraints := range []string{"", rule("tel", "none"), rule("email", "none"), rule("email", "implicit-consent"), rule("email", "explicit-consent"), rule("email", "authentication")} {
+					d := newStand(t).one(booking(constraints, askFor("email")))
+					if d.Verb != VerbRefuse || d.value.Text != "" {
+						t.Errorf("%s: %s", constraints, brief(d))
+					}
+				}
+			})
+		})
+	}
+	t.Run("ANML-13.8-04", func(t *testing.T) {
+		t.Run("accept-user-decides", func(t *testing.T) {
+			for _, constraints := range []string{"", rule("email", "none"), rule("email", "implicit-consent")} {
+				if d := newStand(t).allow("email", "shop.example").one(booking(constraints, askFor("email"))); d.Verb != VerbAllow {
+					t.Errorf("%s: %s", constraints, brief(d))
+				}
+			}
+		})
+	})
+	t.Run("ANML-14.1-01", func(t *testing.T) {
+		t.Run("reject-built-by-hand", func(t *testing.T) {
+			st := newStand(t, labprompt.Deny())
+			x := st.prepares(st.page(booking("", askFor("email"))), Call{})
+			for _, forged := range []tell{
+				{Kind: tellAnswer, Field: "email", Value: annsEmail, Code: CodeUserRule, Basis: anml.ConsentDelegated},
+				{Kind: tellAnswer, Field: "email", Value: annsEmail, Code: CodeConsentHeld, Basis: anml.ConsentExplicit, Reference: "plan#answer-1"},
+				{Kind: tellAnswer, Field: "email", Value: annsEmail, Code: CodeConsentInferred}, {Kind: tellAnswer, Field: "email", Value: annsEmail},
+				{Kind: tellAnswer, Field: "email", Value: annsEmail, Item: "answer-9"}, {Kind: tellInform, Field: "inform", Value: annsEmail},
+			} {
+				x.d = &disclosure{Asker: "shop.example", Tells: []tell{forged}}
+				x.sends(none, "!"+annsEmail)
+			}
+		})
+	})
+	t.Run("ANML-14.1-02", func(t *testing.T) {
+		t.Run("reject-without-consent", func(t *testing.T) {
+			for _, host := range []func(*lookleap.Host){nil, func(h *lookleap.Host) { h.Prompter = nil }} {
+				p := &UserPolicy{}
+				must(t, p.Set(StandingRule{Field: "*", Domain: "*", Effect: EffectAllow}))
+				s := newStage(t, setting{doc: doc, user: User{Profile: ann, Policy: p}, replies: []labprompt.Reply{labprompt.Approve(itemAct)}, host: host})
+				_, _ = s.page.Do(t.Context(), book)
+				s.wantSent("!" + annsEmail)
+				if host == nil {
+					s.wantSent(`<refuse field="email"`)
+				}
+			}
+		})
+	})
+	t.Run("ANML-14.3-03", func(t *testing.T) {
+		silent := booking(rule("email", "none"), strings.Replace(askFor("email"), ` purpose="to send the ticket"`, "", 1))
+		t.Run("accept-asked-about", func(t *testing.T) {
+			st := newStand(t, labprompt.Deny()).allow("email", "*")
+			st.decides(silent, "prompt purpose-missing")
+		})
+		t.Run("reject-without-prompter", func(t *testing.T) {
+			newStand(t).allow("email", "*").decides(silent, "refuse consent-no-prompter policy-violation")
+		})
+		t.Run("reject-implicit", func(t *testing.T) {
+			newStand(t, labprompt.Deny()).allow("email", "*").decides(strings.Replace(silent, "none", "implicit-consent", 1), "prompt purpose-missing")
+		})
+	})
+	t.Run("ANML-14.3-04", func(t *testing.T) {
+		for _, purpose := range []string{" ", "email", "E-mail"[:1] + "mail", "data", "Info", "required", "other.", "misc", "N/A"} {
+			t.Run("reject-vague-"+strings.ReplaceAll(strings.Trim(purpose, " ./"), "/", "")+"x", func(t *testing.T) {
+				st := newStand(t, labprompt.Deny()).allow("email", "*")
+				d := st.one(booking(rule("email", "none"), askFor("email", `purpose="`+purpose+`"`)))
+				if d.Verb != VerbPrompt || d.Code != CodePurposeVague || !slices.Contains(d.Warnings, "the stated purpose is vague") {
+					t.Errorf("%q: %s %v", purpose, brief(d), d.Warnings)
+				}
+			})
+		}
+		t.Run("accept-personalization", func(t *testing.T) {
+			newStand(t, labprompt.Deny()).allow("email", "*").decides(booking(rule("email", "none"), askFor("email", `purpose="personalization"`)), "allow user-rule delegated")
+		})
+		t.Run("reject-implausible", func(t *testing.T) {
+			st := newStand(t, labprompt.Approve())
+			st.user.Policy.Judge = judged(PurposeImplausible)
+			x := st.prepares(st.page(booking(rule("email", "none"), askFor("email"))), Call{})
+			x.sends(all, `<refuse field="email" reason="policy-violation"`, "!"+annsEmail)
+		})
+	})
+	t.Run("ANML-16.3-03", func(t *testing.T) {
+		t.Run("accept-opaque", func(t *testing.T) {
+			s := newStage(t, setting{doc: booking(rule("acme:tier", "none"), askFor("acme:tier")), user: User{Profile: ann}})
+			s.does(book, lookleap.CodeOK)
+			s.wantSent(`<answer field="acme:tier" value="gold" consent="explicit"`)
+		})
+	})
 }

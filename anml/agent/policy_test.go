@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"sync"
@@ -8,6 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
@@ -178,4 +181,211 @@ func TestTrainingConsent(t *testing.T) {
 	if !p.TrainingConsent() || (*UserPolicy)(nil).now().training {
 		t.Error("it does not hold")
 	}
+}
+
+// TestRefusedNames: the user may refuse every name that there is, also of networks
+// that are nobody's.
+func TestRefusedNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"a.test": "a.test", "A.Test.": "a.test", "printer.local": "printer.local", "localhost": "localhost", "192.0.2.7": "192.0.2.7",
+		"Shop.example.": "shop.example", "https://www.shop.example:8443/x": "www.shop.example", "bücher.example": "xn--bcher-kva.example",
+		"XN--BCHER-KVA.example": "xn--bcher-kva.example",
+	} {
+		st := asker(t)
+		st.user.Store = NewMemoryStore()
+		s := st.session()
+		must(t, s.RefuseDomain(t.Context(), name))
+		if got := s.RefusedDomains(); !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: %q", name, got)
+		}
+		st.s, st.user.Policy = nil, &UserPolicy{}
+		if got := st.session().RefusedDomains(); !slices.Equal(got, []string{want}) {
+			t.Errorf("%s in the next session: %q", name, got)
+		}
+		must(t, st.s.AllowDomain(t.Context(), name))
+		if got := st.s.RefusedDomains(); len(got) != 0 {
+			t.Errorf("%s: still %q", name, got)
+		}
+	}
+	for _, name := range []string{"", "*", "a b", "*.a.test", "a/b"} {
+		if s := asker(t).session(); s.RefuseDomain(t.Context(), name) == nil || len(s.RefusedDomains()) != 0 {
+			t.Errorf("%q is taken", name)
+		}
+	}
+}
+
+// meanwhile is a store in which something happens while its refused domains are
+// listed: what comes back is from before.
+type meanwhile struct {
+	Store
+	happens func()
+}
+
+func (m *meanwhile) Keys(ctx context.Context, prefix string) ([]string, error) {
+	keys, err := m.Store.Keys(ctx, prefix)
+	if f := m.happens; f != nil && prefix == keyRefused {
+		m.happens = nil
+		f()
+	}
+	return keys, err
+}
+
+// TestRefusedWhileSending: a refusal that comes while a call is settled is not
+// undone by what the store said before.
+func TestRefusedWhileSending(t *testing.T) {
+	for name, before := range map[string]func(t *testing.T, s *Session, store Store){
+		"first-time": func(*testing.T, *Session, Store) {},
+		"once-more": func(t *testing.T, s *Session, store Store) { // another session took it back
+			must(t, s.RefuseDomain(t.Context(), "shop.example"))
+			must(t, store.Delete(t.Context(), keyRefused+"shop.example"))
+			must(t, s.user.Policy.AcceptDomain("shop.example"))
+		},
+	} {
+		t.Run("reject-"+name, func(t *testing.T) {
+			st := newStand(t, labprompt.Deny()).allow("email", "*")
+			store := &meanwhile{Store: NewMemoryStore()}
+			st.user.Store = store
+			s := st.session()
+			before(t, s, store.Store)
+			x := st.prepares(st.page(booking(rule("email", "none"), askFor("email"))), Call{})
+			store.happens = func() { must(t, s.RefuseDomain(t.Context(), "shop.example")) }
+			x.sends(all, `<refuse field="email" reason="user-denied"`, "!"+annsEmail)
+			x.sends(all, `<refuse field="email" reason="user-denied"`, "!"+annsEmail)
+			if got := s.RefusedDomains(); !slices.Equal(got, []string{"shop.example"}) {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// TestRefuseRows shows that the user's word about a domain is above everything.
+func TestRefuseRows(t *testing.T) {
+	doc := booking(rule("email", "none"), askFor("email", `required="true"`)+askFor("lang"))
+	set := func() setting {
+		p := &UserPolicy{}
+		must(t, p.Set(StandingRule{Field: "*", Domain: "*", Effect: EffectAllow}))
+		return setting{doc: doc, user: User{Profile: ann, Policy: p, Store: NewMemoryStore()}}
+	}
+	refused := func(s *stage) {
+		s.Helper()
+		for _, d := range s.page.Decide(s.Context()) {
+			if d.Verb != VerbRefuse || d.Reason != anml.UserDenied || d.Code != CodeDomainRefused {
+				s.Errorf("%s: %s", d.Field, brief(d))
+			}
+		}
+	}
+	t.Run("ANML-14.1-05", func(t *testing.T) {
+		t.Run("accept-at-once", func(t *testing.T) {
+			s := newStage(t, set())
+			must(t, s.session.RefuseDomain(t.Context(), "shop.example"))
+			refused(s)
+			if got := s.session.RefusedDomains(); !slices.Equal(got, []string{"shop.example"}) {
+				t.Error(got)
+			}
+		})
+		t.Run("accept-in-later-sessions", func(t *testing.T) {
+			x := set()
+			s := newStage(t, x)
+			must(t, s.session.RefuseDomain(t.Context(), "SHOP.example."))
+			must(t, s.session.Close())
+			s.session = s.open(Options{}, User{Profile: ann, Store: x.user.Store})
+			s.page = s.show(doc, false)
+			refused(s)
+		})
+		t.Run("accept-in-other-sessions-when-sent", func(t *testing.T) {
+			x := set()
+			x.replies = []labprompt.Reply{labprompt.Pending()}
+			x.user.Policy = nil
+			s := newStage(t, x)
+			pending := s.suspended(book)
+			other := s.open(Options{}, User{Store: x.user.Store})
+			must(t, other.RefuseDomain(t.Context(), "www.shop.example"))
+			_, err := s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))
+			must(t, err)
+			s.wantSent("!"+annsEmail, `reason="user-denied"`)
+			must(t, other.AllowDomain(t.Context(), "www.shop.example"))
+			must(t, s.session.context.refresh(t.Context()))
+			if got := s.session.RefusedDomains(); len(got) > 0 {
+				t.Error("still refused:", got)
+			}
+		})
+		t.Run("accept-while-the-store-is-read", func(t *testing.T) {
+			x := set()
+			s := newStage(t, x)
+			for _, before := range []bool{false, true} {
+				if before { // refused once, and taken back by another session at the same moment
+					must(t, x.user.Store.Delete(t.Context(), keyRefused+"shop.example"))
+				}
+				s.session.user.Store = listing{x.user.Store, func() { must(t, s.session.RefuseDomain(t.Context(), "shop.example")) }}
+				must(t, s.session.context.refresh(t.Context()))
+				if got := s.session.RefusedDomains(); !slices.Equal(got, []string{"shop.example"}) {
+					t.Error("a refusal is lost:", got)
+				}
+				s.session.user.Store = x.user.Store
+			}
+		})
+		t.Run("accept-undone", func(t *testing.T) {
+			x := set()
+			s := newStage(t, x)
+			must(t, s.session.RefuseDomain(t.Context(), "shop.example"))
+			must(t, s.session.AllowDomain(t.Context(), "shop.example"))
+			if d := s.page.Decide(t.Context())[0]; d.Verb != VerbAllow {
+				t.Error(brief(d))
+			}
+			if keys, _ := x.user.Store.Keys(t.Context(), keyRefused); len(keys) != 0 {
+				t.Error(keys)
+			}
+		})
+		t.Run("reject-no-domain", func(t *testing.T) {
+			s := newStage(t, set())
+			if s.session.RefuseDomain(t.Context(), "no domain") == nil || s.session.AllowDomain(t.Context(), "") == nil {
+				t.Error("what was refused?")
+			}
+		})
+	})
+	t.Run("ANML-14.1-06", func(t *testing.T) {
+		for name, domain := range map[string]string{"serving-host": "www.shop.example", "domain": "shop.example"} {
+			t.Run("reject-"+name, func(t *testing.T) {
+				s := newStage(t, set())
+				must(t, s.session.RefuseDomain(t.Context(), domain))
+				s.does(book, lookleap.CodeOK)
+				s.wantSent("!"+annsEmail, `<refuse field="email" reason="user-denied"`, `<refuse field="lang" reason="user-denied"`)
+				s.wantAsked("!"+annsEmail, "!email")
+				for _, e := range entries(t, s.session.Ledger(), EntryRefused) {
+					if e.Reason != anml.UserDenied {
+						t.Errorf("%+v", e)
+					}
+				}
+			})
+		}
+		t.Run("reject-endpoint", func(t *testing.T) {
+			x := set()
+			x.doc = strings.Replace(doc, `endpoint="/book"`, `endpoint="https://pay.shop.example/book"`, 1)
+			s := newStage(t, x)
+			must(t, s.session.RefuseDomain(t.Context(), "pay.shop.example"))
+			refused(s)
+		})
+		t.Run("accept-others", func(t *testing.T) {
+			s := newStage(t, set())
+			must(t, s.session.RefuseDomain(t.Context(), "other.example"))
+			must(t, s.session.RefuseDomain(t.Context(), "hop.example"))
+			must(t, s.session.RefuseDomain(t.Context(), "a.www.shop.example"))
+			s.does(book, lookleap.CodeOK)
+			s.wantSent(annsEmail)
+		})
+	})
+}
+
+// listing is a store where something happens after the refused domains are listed.
+type listing struct {
+	Store
+	then func()
+}
+
+func (l listing) Keys(ctx context.Context, prefix string) ([]string, error) {
+	keys, err := l.Store.Keys(ctx, prefix)
+	if prefix == keyRefused {
+		l.then()
+	}
+	return keys, err
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 	"strings"
 
@@ -159,3 +160,282 @@ func (c *Context) forgotten(from, value string) bool {
 // tells reports whether what an origin told counts as told by a domain: by its
 // serving domain, its host or the site that it claims to speak for.
 func (o origin) tells(domain string) bool { return under(domain, o.serving, o.host, o.site) }
+
+// taintIndex finds out which texts a value is contained in, without looking at
+// the texts: it keeps a salted hash of each row of six characters of them, and no
+// text. What it holds grows with the texts up to a limit for each service, whatever
+// others told; [hearsay] knows what is beyond it.
+type taintIndex struct {
+	salt    [16]byte
+	keyed   sipHash           // with the salt
+	heads   map[uint64]uint32 // hash: where its origins begin in links, 1 for the first; 0: none
+	links   []link
+	origins []origin
+	ids     map[origin]uint32 // of origins whose context is not deleted
+	own     map[uint64]bool   // hashes of what the user supplied
+	room    int               // links of one service that fit
+	used    map[string]int    // links of each service
+}
+
+// link is one origin of a hash, and where the next one stands.
+type link struct{ origin, next uint32 }
+
+// origin is where texts came from, as far as any rule depends on it.
+type origin struct {
+	serving, host, site string
+	confidentiality     anml.Confidentiality
+	deleted             bool
+}
+
+const (
+	rowLen    = 6    // characters of a token, at least
+	gluedLen  = 8    // characters that count without being all of a token,
+	gluedNums = 6    // if so many of them are digits
+	maxOwn    = 4096 // hashes of what the user supplied
+
+	maxOrigins = 4096 // that are told apart by their hosts and sites
+)
+
+func newTaintIndex(salt [16]byte, room int) *taintIndex {
+	return &taintIndex{salt: salt, keyed: newSipHash(salt), heads: make(map[uint64]uint32), ids: make(map[origin]uint32), own: make(map[uint64]bool), room: room, used: make(map[string]int)}
+}
+
+// Kinds of hash, so that a row of six never equals a whole text of six.
+const (
+	hashRow uint64 = iota
+	hashWhole
+	hashOwn
+)
+
+// hash is the salted hash of some runes, of one kind.
+func (x *taintIndex) hash(kind uint64, runes []rune) uint64 {
+	h := x.keyed
+	if kind != hashRow {
+		h.write(kind) // which is no three characters
+	}
+	for ; len(runes) >= 3; runes = runes[3:] {
+		h.write(uint64(runes[0]) | uint64(runes[1])<<21 | uint64(runes[2])<<42)
+	}
+	if len(runes) > 0 {
+		var last uint64
+		for i, r := range runes {
+			last |= uint64(r) << (21 * i)
+		}
+		h.write(last)
+	}
+	return h.sum()
+}
+
+// origin gives the number of an origin. Of those beyond a number, only the service
+// and the confidentiality count.
+func (x *taintIndex) origin(o origin) uint32 {
+	key := o
+	id, ok := x.ids[key]
+	if !ok && !o.deleted && len(x.origins) >= maxOrigins {
+		key.host, key.site = key.serving, key.serving
+		id, ok = x.ids[key]
+	}
+	if !ok {
+		id = uint32(len(x.origins))
+		x.origins = append(x.origins, key)
+		x.ids[key] = id
+	}
+	return id
+}
+
+// add remembers all readings of a text of an origin.
+func (x *taintIndex) add(from origin, text string) {
+	first := true
+	for reading := range readingsTold(text) {
+		f := fold(reading)
+		if !x.addHashes(from, slices.Collect(x.hashes(&f)), first) {
+			return
+		}
+		first = false
+	}
+}
+
+// addHashes remembers some hashes of a text of an origin, in their order. The first
+// of all tells whether the text was told before: then nothing is added, and the
+// result is false.
+func (x *taintIndex) addHashes(from origin, hashes []uint64, first bool) bool {
+	if len(hashes) == 0 {
+		return true
+	}
+	id := x.origin(from)
+	if !x.link(hashes[0], id) && first {
+		return false
+	}
+	for _, hash := range hashes[1:] {
+		x.link(hash, id)
+	}
+	return true
+}
+
+// hashes yields what is kept of a text: the hash of all of it, and those of its
+// rows; nothing where it has no character that counts.
+func (x *taintIndex) hashes(f *folded) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		if len(f.runes) == 0 || !yield(x.hash(hashWhole, f.runes)) {
+			return
+		}
+		for i := 0; i+rowLen <= len(f.runes); i++ {
+			if !yield(x.hash(hashRow, f.runes[i:i+rowLen])) {
+				return
+			}
+		}
+	}
+}
+
+// fits reports whether a text of so many octets of a service fits.
+func (x *taintIndex) fits(serving string, octets int) bool { return x.used[serving]+octets+1 <= x.room }
+
+// link adds an origin to a hash, and reports whether it was not there yet.
+func (x *taintIndex) link(hash uint64, id uint32) bool {
+	head := x.heads[hash]
+	for at := head; at != 0; at = x.links[at-1].next {
+		if x.links[at-1].origin == id {
+			return false
+		}
+	}
+	if !x.origins[id].deleted {
+		x.used[x.origins[id].serving]++
+	}
+	x.links = append(x.links, link{id, head})
+	x.heads[hash] = uint32(len(x.links))
+	return true
+}
+
+// supply remembers a value, and its tokens, as the user's own.
+func (x *taintIndex) supply(value string) {
+	f := fold(value)
+	x.tokens(&f, func(s span) {
+		if len(x.own) < maxOwn {
+			x.own[x.hash(hashOwn, f.runes[s.from:s.to])] = true
+		}
+	})
+}
+
+// tokens visits the tokens of a text: its words, its chunks, its rows of words
+// with digits, and all of it.
+func (x *taintIndex) tokens(f *folded, visit func(span)) {
+	for _, list := range [...][]span{f.words, f.chunks} {
+		for _, s := range list {
+			if s.len() >= rowLen {
+				visit(s)
+			}
+		}
+	}
+	for _, row := range f.numbered() {
+		if s := (span{row[0].from, row[len(row)-1].to}); len(row) > 1 && s.len() >= rowLen {
+			visit(s)
+		}
+	}
+	if len(f.runes) > 0 {
+		visit(f.whole())
+	}
+}
+
+// find lists the origins that told a value or a token of it, by their numbers. A
+// deleted origin is among them where nobody else told the same.
+func (x *taintIndex) find(f *folded, tokens *tokenRows) (found map[uint32]bool) {
+	if len(x.origins) == 0 {
+		return nil
+	}
+	found = make(map[uint32]bool)
+	x.hits(x.hash(hashWhole, f.runes), found, func(uint32) bool { return true })
+	if len(f.runes) >= rowLen {
+		x.findRows(f, tokens, found)
+	}
+	return found
+}
+
+// hits adds the origins of a hash that a test lets pass: the deleted ones only if
+// no other one passes.
+func (x *taintIndex) hits(hash uint64, found map[uint32]bool, pass func(id uint32) bool) {
+	live, deleted := false, false
+	for at := x.heads[hash]; at != 0; at = x.links[at-1].next {
+		id := x.links[at-1].origin
+		switch {
+		case !pass(id):
+		case x.origins[id].deleted:
+			deleted = true
+		default:
+			live = true
+			found[id] = true
+		}
+	}
+	if live || !deleted {
+		return
+	}
+	for at := x.heads[hash]; at != 0; at = x.links[at-1].next {
+		if id := x.links[at-1].origin; x.origins[id].deleted && pass(id) {
+			found[id] = true
+		}
+	}
+}
+
+// findRows goes through the rows of six of a value, and follows for each origin
+// how far back it told all of them. Where that reaches the beginning of a token
+// that ends here, the origin told the token.
+func (x *taintIndex) findRows(f *folded, t *tokenRows, found map[uint32]bool) {
+	// The run of an origin is what it told without a gap up to a row.
+	type run struct{ begin, last int32 }
+	runs := make([]run, len(x.origins))
+	for id := range runs {
+		runs[id].last = -2
+	}
+	for i := 0; i+rowLen <= len(f.runes); i++ {
+		if t.skip[i] {
+			continue
+		}
+		end := i + rowLen
+		x.hits(x.hash(hashRow, f.runes[i:end]), found, func(id uint32) bool {
+			r := &runs[id]
+			if r.last < int32(i)-1 {
+				r.begin = int32(i)
+			}
+			r.last = int32(i)
+			return t.complete(int(r.begin), end)
+		})
+	}
+}
+
+func (x *taintIndex) isOwn(f *folded, s span) bool {
+	return len(x.own) > 0 && x.own[x.hash(hashOwn, f.runes[s.from:s.to])]
+}
+
+// delete turns origins into deleted ones. What they told is then told by nobody,
+// until somebody tells it again. It gives the hashes of what they told.
+func (x *taintIndex) delete(which func(origin) bool) (hashes []uint64) {
+	gone := make(map[uint32]bool)
+	for id := range x.origins {
+		o := &x.origins[id]
+		if o.deleted || !which(*o) {
+			continue
+		}
+		gone[uint32(id)] = true
+		delete(x.ids, *o)
+		o.deleted = true
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	for hash, head := range x.heads {
+		for at := head; at != 0; at = x.links[at-1].next {
+			if gone[x.links[at-1].origin] {
+				hashes = append(hashes, hash)
+				break
+			}
+		}
+	}
+	return hashes
+}
+
+// deleted adds what was deleted earlier, by its hashes.
+func (x *taintIndex) deleted(domain string, hashes []uint64) {
+	id := x.origin(origin{serving: domain, host: domain, site: domain, deleted: true})
+	for _, hash := range hashes {
+		x.link(hash, id)
+	}
+}

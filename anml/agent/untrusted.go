@@ -1,16 +1,25 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
+	"time"
+	"unicode"
 	"unicode/utf8"
 	"unique"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent/internal/injection"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // UntrustedText is text of a service: data to be looked at, never instructions
@@ -87,4 +96,204 @@ func (t UntrustedText) MarshalJSON() ([]byte, error) {
 		Label  string `json:"label"`
 		Text   string `json:"untrusted"`
 	}{t.source, t.label, t.Raw()})
+}
+
+// Detector looks for prompt injection in the texts of a persona, which come
+// together, one on each line. It gives a short word for what it found, "" for
+// nothing. An error, a panic or no answer within five seconds withholds the
+// persona, without calling it an attack. It is called from several goroutines at
+// once, beside the built-in detector and never in its place.
+type Detector interface {
+	Detect(ctx context.Context, text string) (found string, err error)
+}
+
+// detectorTime is how long a detector may take for one persona.
+const detectorTime = 5 * time.Second
+
+// vetted is the persona of one party, looked at for prompt injection.
+type vetted struct {
+	domain   string
+	advice   []advice
+	withheld lookleap.Code // why nothing of it is used; "" when it may be
+	detector string        // that found something, in our words
+}
+
+// vetPersonas looks at every persona that may be used at all. The only error is
+// that ctx ended.
+func (p *Page) vetPersonas(ctx context.Context) error {
+	now := p.session.now()
+	for _, party := range p.parties {
+		persona := party.site.Persona()
+		if !persona.Exists() {
+			continue
+		}
+		if _, a := p.owner(party.site, anmltrust.Persona, now); a == anmltrust.Dropped {
+			continue
+		}
+		v := &vetted{domain: party.Domain, advice: adviceOf(persona)}
+		if err := p.vet(ctx, party, v); err != nil {
+			return err
+		}
+		p.who.personas = append(p.who.personas, v)
+	}
+	return nil
+}
+
+// vet decides whether a persona is withheld, and logs and tells it. One hit in
+// one text discards all of the persona: it has one author and one intent.
+func (p *Page) vet(ctx context.Context, party Party, v *vetted) error {
+	place := at(party.site.Persona().Node)
+	text := shortText(v.advice)
+	if kind := injection.Scan(text); kind != "" {
+		v.withheld, v.detector = CodeInjection, "the built-in detector ("+kind+")"
+	} else if p.namesAnother(ctx, party, text) {
+		v.withheld, v.detector = CodeInjection, "the built-in detector (another site's identity)"
+	}
+	for i, d := range p.session.agent.options.Detectors {
+		if v.withheld != "" {
+			break
+		}
+		found, err := plugin.Await(ctx, p.session.agent.plugins.detectors, func(ctx context.Context) (string, error) { return d.Detect(ctx, text) })
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		name := fmt.Sprintf("the host's detector %d", i+1)
+		switch {
+		case err != nil:
+			v.withheld, v.detector = failure(err), name
+			p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: v.withheld, Requirement: "ANML-13.3-06",
+				Message: fmt.Sprintf("the persona of %s is withheld: %s gave no answer", v.domain, name), Position: place})
+		case found != "":
+			v.withheld, v.detector = CodeInjection, name
+		}
+	}
+	if v.withheld == CodeInjection {
+		p.rejectPersona(ctx, v, place)
+	}
+	return nil
+}
+
+// rejectPersona logs and tells that a persona was discarded. Neither holds any
+// part of it: the log has its length and digest.
+func (p *Page) rejectPersona(ctx context.Context, v *vetted, place lookleap.Position) {
+	text := fullText(v.advice)
+	digest := lookleap.Digest([]byte(text))
+	p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeInjection, Requirement: "ANML-13.3-07",
+		Message: fmt.Sprintf("the persona of %s is discarded: %s found prompt injection in %d octets of %s", v.domain, v.detector, len(text), digest), Position: place})
+	p.session.notices.tellOnce(ctx, "persona "+p.url.String()+" "+v.domain+" "+digest, Notice{
+		Kind: NoticeInjection, Code: CodeInjection, Origin: p.url.Origin(),
+		Text: "Guidance from " + v.domain + " on how to present itself was rejected, since it tries to give orders that no service may give.",
+	})
+}
+
+// failure is why a detector gave no answer. Whatever code its error claims, that
+// is neither an attack nor nothing.
+func failure(err error) lookleap.Code {
+	switch code := lookleap.CodeOf(err); code {
+	case "", lookleap.CodeOK, CodeInjection:
+		return lookleap.CodeInternal
+	default:
+		return code
+	}
+}
+
+// flag reports something that somebody should look at.
+func (p *Page) flag(ctx context.Context, f lookleap.Finding) {
+	p.session.agent.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: f.Code, Subject: p.location(), Finding: &f})
+}
+
+// at is an element's place in the root's terms.
+func at(n anml.Node) lookleap.Position {
+	place := n.Position()
+	return lookleap.Position{Line: place.Line, Column: place.Column, Offset: place.Offset, Path: place.Path}
+}
+
+// namesAnother reports whether a persona speaks of another party of its document
+// (section 12.7): by the domain of a site, a trust or a site-ref, of the serving
+// domain, or by the name that another site gives itself. Outside of documents of
+// several sites, and for domains that are no party, it is a finding and no more.
+func (p *Page) namesAnother(ctx context.Context, party Party, text string) bool {
+	others := append(p.otherDomains(party), party.Domain)
+	folded := injection.Fold(text)
+	for _, reading := range []string{text, folded, blanks.ReplaceAllString(folded, ".")} {
+		for _, name := range domainsIn(reading) {
+			owner := mostSpecific(name, others)
+			if owner == party.Domain {
+				continue
+			}
+			if owner != "" && p.doc.Multi() {
+				return true
+			}
+			if _, registered := domain.PublicSuffix(name); owner != "" || registered && reading == text {
+				p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeInjection, Requirement: "ANML-12.7-10",
+					Message: "the persona of " + party.Domain + " names another domain", Position: at(party.site.Persona().Node)})
+			}
+		}
+	}
+	if !p.doc.Multi() {
+		return false
+	}
+	padded := " " + strings.Join(plainWords(folded), " ") + " "
+	for site := range p.doc.Sites() {
+		if site.Same(party.site.Node) {
+			continue
+		}
+		for _, name := range []string{site.Aesthetic().DisplayName(), site.Persona().Voice().Name()} {
+			own := strings.Join(plainWords(injection.Fold(name)), " ")
+			if utf8.RuneCountInString(own) > 1 && strings.Contains(padded, " "+own+" ") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// otherDomains lists the domains of the other parties of a document.
+func (p *Page) otherDomains(party Party) []string {
+	var list []string
+	for _, other := range p.parties {
+		list = append(list, other.Domain)
+	}
+	for site := range p.doc.Containers() {
+		for ref := range site.SiteRefs() {
+			list = append(list, ref.Domain())
+		}
+	}
+	return slices.DeleteFunc(list, func(name string) bool { return name == "" || name == party.Domain })
+}
+
+// mostSpecific is the longest of the domains that a name is, or lies below; "".
+func mostSpecific(name string, domains []string) (found string) {
+	for _, d := range domains {
+		if (name == d || strings.HasSuffix(name, "."+d)) && len(d) > len(found) {
+			found = d
+		}
+	}
+	return found
+}
+
+// domainsIn finds what reads as a domain name in a text, also where its dots are
+// written as words.
+func domainsIn(text string) []string {
+	var list []string
+	for _, word := range strings.FieldsFunc(dots.Replace(strings.ToLower(text)), func(r rune) bool {
+		return r != '.' && r != '-' && !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)
+	}) {
+		host, err := domain.ParseHost(strings.Trim(word, ".-"))
+		if err == nil && strings.Contains(host, ".") && !slices.Contains(list, host) {
+			list = append(list, host)
+		}
+	}
+	return list
+}
+
+var (
+	// dots are the usual ways to write a name that is not to be seen as one.
+	dots   = strings.NewReplacer("[.]", ".", "(.)", ".", "{.}", ".", " [dot] ", ".", "[dot]", ".", " (dot) ", ".", "(dot)", ".", " dot ", ".", "。", ".")
+	blanks = regexp.MustCompile(`\s*\.\s*`)
+)
+
+// plainWords divides a folded text at everything that is no letter or digit.
+func plainWords(folded string) []string {
+	return strings.FieldsFunc(folded, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
