@@ -1,40 +1,30 @@
 package anml
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/lookleap/lookleap/internal/coded"
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
-// Why arguments are not sent, for errors.Is.
-var (
-	ErrParamMissing       = coded.New("param-missing", "anml: a required parameter has no value")
-	ErrParamInvalid       = coded.New("param-invalid", "anml: a value does not fit its parameter")
-	ErrParamUnknown       = coded.New("param-unknown", "anml: the action has no such parameter")
-	ErrUnsupportedEncType = coded.New("usage", "anml: the action's enctype is not one that is sent")
-)
-
-// Arg is one argument of an action: the text that is sent.
+// Arg is one argument of an action, as text.
 type Arg struct {
 	Name, Value string
-	Default     bool // the document's own value, used because nobody gave one
+	Default     bool // Value is the document's default
 }
 
-// Args checks values against the parameters of the action and gives them in the
-// order of the document (section 8.6.2). Values that nobody gave are the
-// document's defaults. Nothing is sent that was not checked: a value of another
-// type, outside its bounds or for no parameter is an error.
+// Args checks values against the parameters of the action and returns the arguments in
+// document order (section 8.6.2). The document's defaults replace missing values. It returns an
+// [ErrParamMissing], [ErrParamInvalid] or [ErrParamUnknown] if the values do not fit.
 func (a Action) Args(values map[string]string) ([]Arg, error) {
 	var args []Arg
 	known := map[string]bool{}
@@ -45,7 +35,7 @@ func (a Action) Args(values map[string]string) ([]Arg, error) {
 		if !given {
 			if !hasDefault {
 				if p.Required() {
-					return nil, fmt.Errorf("%w: %s", ErrParamMissing, quoted(p.Name()))
+					return nil, newError(ErrParamMissing, "the required parameter "+quoted(p.Name())+" has no value", "")
 				}
 				continue
 			}
@@ -58,21 +48,21 @@ func (a Action) Args(values map[string]string) ([]Arg, error) {
 	}
 	for name := range values {
 		if !known[name] {
-			return nil, fmt.Errorf("%w: %s", ErrParamUnknown, quoted(name))
+			return nil, newError(ErrParamUnknown, "the action has no parameter "+quoted(name), "")
 		}
 	}
 	return args, nil
 }
 
-// ArgsJSON checks the arguments of a tool call: a JSON object made for one of
-// the schemas of InputSchema. Null counts as absent.
+// ArgsJSON is Args for the arguments of a tool call: a JSON object that fits a schema of
+// [Action.InputSchema]. A null counts as absent.
 func (a Action) ArgsJSON(data []byte) ([]Arg, error) {
 	v, err := strictjson.Parse(data, strictjson.Limits{Depth: 4})
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrParamInvalid, err)
+		return nil, argumentError(err)
 	}
 	if err := v.Expect(strictjson.Object); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrParamInvalid, err)
+		return nil, argumentError(err)
 	}
 	values := map[string]string{}
 	for name, value := range v.Members() {
@@ -80,34 +70,41 @@ func (a Action) ArgsJSON(data []byte) ([]Arg, error) {
 		case strictjson.Null:
 		case strictjson.String:
 			if values[name], err = value.Text(); err != nil {
-				return nil, err
+				return nil, argumentError(err)
 			}
 		case strictjson.Number:
 			f, err := value.Float()
 			if err != nil {
-				return nil, fmt.Errorf("%w: %s: %w", ErrParamInvalid, quoted(name), err)
+				return nil, argumentError(err)
 			}
 			values[name] = strconv.FormatFloat(f, 'f', -1, 64)
 		case strictjson.Bool:
 			values[name] = value.Source()
 		default:
-			return nil, fmt.Errorf("%w: %s is %s", ErrParamInvalid, quoted(name), value.Kind())
+			return nil, newError(ErrParamInvalid, "the argument "+quoted(name)+" is "+value.Kind().String(), "write a string, number or boolean")
 		}
 	}
 	return a.Args(values)
 }
 
-// maxValue bounds a value that is sent (section 8.11), in octets.
+// argumentError returns an [ErrParamInvalid] with the position in the JSON arguments.
+func argumentError(err error) error {
+	e := jsonError(err, ErrParamInvalid)
+	e.Code = lookleap.CodeOf(ErrParamInvalid)
+	return e
+}
+
+// maxValue is the size limit of a value in bytes (section 8.11).
 const maxValue = 64 << 10
 
-// Check reports whether a value may be sent for the parameter: its type, its
-// options, its pattern as RE2 on the whole value, its bounds.
+// Check returns an [ErrParamInvalid] if a value may not be sent for the parameter: it does not
+// have its type, is not among its options, does not match its pattern, or is out of bounds.
 func (p Param) Check(value string) error {
 	refuse := func(why string) error {
-		return fmt.Errorf("%w: %s %s", ErrParamInvalid, quoted(p.Name()), why)
+		return newError(ErrParamInvalid, "the value of the parameter "+quoted(p.Name())+" "+why, "")
 	}
 	if len(value) > maxValue {
-		return refuse("is longer than " + itoa(maxValue) + " octets")
+		return refuse("is longer than " + itoa(maxValue) + " bytes")
 	}
 	t := p.Type()
 	if t == TypeEnum {
@@ -116,36 +113,31 @@ func (p Param) Check(value string) error {
 				return nil
 			}
 		}
-		return refuse("is none of the options")
+		return refuse("is not one of its options")
 	}
-	if err := CheckValue(t, value); err != nil {
-		return refuse("is no " + t.String())
+	if !hasType(t, value) {
+		return refuse("is not a " + t.String())
 	}
 	if !p.matches(value) {
-		return refuse("does not match the pattern")
+		return refuse("does not match its pattern")
 	}
-	if lo, ok := p.Min(); ok && boundFits(t, lo) && compare(t, value, lo) < 0 {
-		return refuse("is below the least value")
+	if lo, ok := p.Min(); ok && isBound(t, lo) && compare(t, value, lo) < 0 {
+		return refuse("is less than its minimum")
 	}
-	if hi, ok := p.Max(); ok && boundFits(t, hi) && compare(t, value, hi) > 0 {
-		return refuse("is above the greatest value")
+	if hi, ok := p.Max(); ok && isBound(t, hi) && compare(t, value, hi) > 0 {
+		return refuse("is greater than its maximum")
 	}
 	return nil
 }
 
-// compare orders a value against a bound: numbers by size, dates by time,
-// strings by their length in code points.
+// compare compares a value with a bound: numbers by size, dates by time, strings by their
+// length in code points.
 func compare(t Type, value, bound string) int {
 	switch t {
 	case TypeNumber:
 		v, _ := ParseNumber(value)
 		b, _ := ParseNumber(bound)
-		switch {
-		case v.Float < b.Float:
-			return -1
-		case v.Float > b.Float:
-			return 1
-		}
+		return cmp.Compare(v.Float, b.Float)
 	case TypeDate, TypeDateTime:
 		return strings.Compare(value, bound) // of one length and form, so chronological
 	case TypeString:
@@ -155,8 +147,8 @@ func compare(t Type, value, bound string) int {
 	return 0
 }
 
-// appendQuote writes a JSON string; what is no UTF-8 becomes the replacement
-// character, and never reaches here from a document.
+// appendQuote appends a JSON string. Invalid UTF-8, which no document contains, becomes the
+// replacement character.
 func appendQuote(dst []byte, s string) []byte {
 	out, err := jsontext.AppendQuote(dst, strings.ToValidUTF8(s, "\uFFFD"))
 	if err != nil {
@@ -165,50 +157,20 @@ func appendQuote(dst []byte, s string) []byte {
 	return out
 }
 
-// FormatValue writes a Go value as a value of a type: time.Time as date or
-// datetime in UTC, numbers and booleans in their one form, strings as they are.
-func FormatValue(t Type, v any) (string, error) {
-	text := ""
-	switch v := v.(type) {
-	case string:
-		text = v
-	case bool:
-		text = strconv.FormatBool(v)
-	case int:
-		text = strconv.Itoa(v)
-	case int64:
-		text = strconv.FormatInt(v, 10)
-	case float64:
-		text = strconv.FormatFloat(v, 'f', -1, 64)
-	case time.Time:
-		text = FormatDateTime(v)
-		if t == TypeDate {
-			text = FormatDate(v)
-		}
-	default:
-		return "", fmt.Errorf("%w: a %T has no text", ErrType, v)
-	}
-	if len(text) > maxValue {
-		return "", fmt.Errorf("%w: the value is longer than %d octets", ErrLimit, maxValue)
-	}
-	return text, CheckValue(t, text)
-}
-
-// Request is what direct execution of an action sends, beside its method.
+// Request is what direct execution of an action sends besides its method.
 type Request struct {
 	Query       string // to append to the endpoint's own query, without "?"
-	ContentType string // of the body; empty when there is none
+	ContentType string // of the body; "" without a body
 	Body        []byte
 }
 
-// Encode makes the request of an action that answers no ask (section 9.3): in the
-// query for methods without a body, else in the body as the enctype says.
-// Documents in ANML answer asks and are made by a ResponseBuilder instead.
+// Encode returns the request of an action that answers no ask (section 9.3). The arguments are
+// in the query for methods without a body, and otherwise in the body as the enctype says. To
+// answer asks, send a document of a [ResponseBuilder] instead.
 func (a Action) Encode(args []Arg) (Request, error) { return a.EncodeRandom(args, rand.Reader) }
 
-// EncodeRandom is Encode with the caller's source of randomness, which the
-// boundary of multipart/form-data needs and nothing else. An error of the source
-// is given back.
+// EncodeRandom is Encode with the caller's source of randomness, which only the boundary of
+// multipart/form-data needs. It returns an error of the source.
 func (a Action) EncodeRandom(args []Arg, random io.Reader) (Request, error) {
 	switch a.Method() {
 	case "GET", "HEAD", "DELETE", "OPTIONS":
@@ -222,7 +184,7 @@ func (a Action) EncodeRandom(args []Arg, random io.Reader) (Request, error) {
 	case "multipart/form-data":
 		return multipartEncode(args, random)
 	default:
-		return Request{}, fmt.Errorf("%w: %s", ErrUnsupportedEncType, quoted(t))
+		return Request{}, newError(ErrUnsupportedEncType, "the enctype "+quoted(t)+" is not supported", "use application/json, multipart/form-data or application/x-www-form-urlencoded")
 	}
 }
 
@@ -237,7 +199,7 @@ func formEncode(args []Arg) string {
 	return b.String()
 }
 
-// jsonEncode writes numbers and booleans as such, everything else as strings.
+// jsonEncode encodes numbers and booleans as such, and everything else as strings.
 func (a Action) jsonEncode(args []Arg) []byte {
 	types := map[string]Type{}
 	for p := range a.Params() {
@@ -259,26 +221,26 @@ func (a Action) jsonEncode(args []Arg) []byte {
 	return append(out, '}')
 }
 
-// boundaryOctets is the randomness of a boundary: more than a service, which
-// may know the values, can guess or find by trying.
-const boundaryOctets = 24
+// boundarySize is the randomness of a boundary in bytes. A service that chose a value must not
+// be able to guess the boundary.
+const boundarySize = 24
 
-// multipartEncode writes the arguments as form data (RFC 7578), one part for
-// each in their order. Values go out octet by octet. ANML has no type for files,
-// so no part has a filename, and none has a type of its own: all are text in UTF-8.
+// multipartEncode encodes the arguments as form data (RFC 7578), one part for each, in order
+// and with unchanged values. ANML has no type for files, so the parts have neither filenames
+// nor media types.
 func multipartEncode(args []Arg, random io.Reader) (Request, error) {
-	drawn := make([]byte, boundaryOctets)
-	if _, err := io.ReadFull(random, drawn); err != nil {
-		return Request{}, fmt.Errorf("anml: no boundary can be drawn: %w", err)
+	bytes := make([]byte, boundarySize)
+	if _, err := io.ReadFull(random, bytes); err != nil {
+		return Request{}, &lookleap.Error{Code: lookleap.CodeInternal, Message: "the random bytes of the multipart boundary could not be read", Err: err}
 	}
-	boundary := "form-" + hex.EncodeToString(drawn)
+	boundary := "form-" + hex.EncodeToString(bytes)
 	var b strings.Builder
 	for _, arg := range args {
 		if !plainFormName(arg.Name) {
-			return Request{}, fmt.Errorf("%w: the name %s cannot stand in form data", ErrParamInvalid, quoted(arg.Name))
+			return Request{}, newError(ErrParamInvalid, "the parameter name "+quoted(arg.Name)+" is not allowed in form data", "use another enctype")
 		}
 		if strings.Contains(arg.Name, boundary) || strings.Contains(arg.Value, boundary) {
-			return Request{}, fmt.Errorf("%w: %s holds the boundary", ErrParamInvalid, quoted(arg.Name))
+			return Request{}, newError(ErrParamInvalid, "the value of "+quoted(arg.Name)+" contains the multipart boundary", "try again")
 		}
 		b.WriteString("--" + boundary + "\r\nContent-Disposition: form-data; name=\"" + arg.Name + "\"\r\n\r\n" + arg.Value + "\r\n")
 	}
@@ -286,9 +248,8 @@ func multipartEncode(args []Arg, random io.Reader) (Request, error) {
 	return Request{ContentType: "multipart/form-data; boundary=" + boundary, Body: []byte(b.String())}, nil
 }
 
-// plainFormName refuses names that servers read in several ways: quotation marks
-// and backslashes, which each escapes by its own rule, and line ends and other
-// control characters, which could begin a field of the header.
+// plainFormName reports whether all servers read a name in the same way. They disagree about
+// quotation marks and backslashes, and a control character could begin another header field.
 func plainFormName(name string) bool {
 	return isXMLText(name) && !strings.ContainsAny(name, "\"\\\t\r\n\x7f")
 }

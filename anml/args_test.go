@@ -27,7 +27,7 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-var zeroBoundary = "form-" + strings.Repeat("0", 2*boundaryOctets)
+var zeroBoundary = "form-" + strings.Repeat("0", 2*boundarySize)
 
 func TestMultipart(t *testing.T) {
 	a := formAction(t)

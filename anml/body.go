@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Content is one piece of mixed content: a text, or an element.
+// Content is one piece of mixed content: a text or an element.
 type Content struct{ Node }
 
-// Text gives the text of a piece of text, or of an element.
+// Text returns the piece of text, or the element's own text.
 func (c Content) Text() string {
 	if c.IsText() {
 		return c.n.text()
@@ -20,8 +20,8 @@ func (c Content) Text() string {
 // IsText reports whether the piece is text between elements.
 func (c Content) IsText() bool { return c.n.ok() && c.n.kind() == kText }
 
-// As tells what element the piece is: one of Section, Data, Img, Audio, Video,
-// Link, Nav, Rights and Attribution, or nil for text.
+// As returns the element as its type: Section, Data, Img, Audio, Video, Link, Nav, Rights or
+// Attribution. It returns nil for a text.
 func (c Content) As() any {
 	if !c.n.ok() {
 		return nil
@@ -60,42 +60,76 @@ func contents(v Node) iter.Seq[Content] {
 	}
 }
 
-// Body is section 8.10: text, sections, data, media, links and pages in any order.
+// Body holds text, sections, data, media, links and paging in any order (section 8.10).
 type Body struct{ Node }
 
-func (b Body) Text() string                { return b.text() }
-func (b Body) Content() iter.Seq[Content]  { return contents(b.Node) }
-func (b Body) Sections() iter.Seq[Section] { return each[Section](b.Node, kSection) }
-func (b Body) Data() iter.Seq[Data]        { return each[Data](b.Node, kData) }
-func (b Body) Links() iter.Seq[Link]       { return each[Link](b.Node, kLink) }
-func (b Body) Nav() Nav                    { return child[Nav](b.Node, kNav) }
+// Text returns the body's own text, without the text of its elements.
+func (b Body) Text() string { return b.text() }
 
-// Section is a part of the body, which may hold further ones.
+// Content yields texts and elements in document order.
+func (b Body) Content() iter.Seq[Content] { return contents(b.Node) }
+
+// Sections yields the sections directly in the body.
+func (b Body) Sections() iter.Seq[Section] { return each[Section](b.Node, kSection) }
+
+// Data yields the structured data directly in the body.
+func (b Body) Data() iter.Seq[Data] { return each[Data](b.Node, kData) }
+
+// Links yields the links directly in the body.
+func (b Body) Links() iter.Seq[Link] { return each[Link](b.Node, kLink) }
+
+// Nav returns the first paging element directly in the body.
+func (b Body) Nav() Nav { return child[Nav](b.Node, kNav) }
+
+// Section is a part of the body, which may hold further sections (section 8.10.1).
 type Section struct{ Node }
 
-func (s Section) ID() string                  { return s.n.value("id") }
-func (s Section) Label() string               { return s.n.value("label") }
-func (s Section) Text() string                { return s.text() }
-func (s Section) Content() iter.Seq[Content]  { return contents(s.Node) }
-func (s Section) Sections() iter.Seq[Section] { return each[Section](s.Node, kSection) }
-func (s Section) Data() iter.Seq[Data]        { return each[Data](s.Node, kData) }
-func (s Section) Links() iter.Seq[Link]       { return each[Link](s.Node, kLink) }
-func (s Section) Nav() Nav                    { return child[Nav](s.Node, kNav) }
+// ID returns the id, "" if it is absent.
+func (s Section) ID() string { return s.n.value("id") }
 
-// Media is what img, audio and video share. Nothing of it is ever fetched by
-// this package.
+// Label returns the heading.
+func (s Section) Label() string { return s.n.value("label") }
+
+// Text returns the section's own text, without the text of its elements.
+func (s Section) Text() string { return s.text() }
+
+// Content yields texts and elements in document order.
+func (s Section) Content() iter.Seq[Content] { return contents(s.Node) }
+
+// Sections yields the sections directly in this one.
+func (s Section) Sections() iter.Seq[Section] { return each[Section](s.Node, kSection) }
+
+// Data yields the structured data directly in the section.
+func (s Section) Data() iter.Seq[Data] { return each[Data](s.Node, kData) }
+
+// Links yields the links directly in the section.
+func (s Section) Links() iter.Seq[Link] { return each[Link](s.Node, kLink) }
+
+// Nav returns the first paging element directly in the section.
+func (s Section) Nav() Nav { return child[Nav](s.Node, kNav) }
+
+// Media is an image, audio or video. This package never fetches it.
 type Media struct{ Node }
 
-func (m Media) Src() string  { return m.n.value("src") }
+// Src returns the URI reference of the medium.
+func (m Media) Src() string { return m.n.value("src") }
+
+// Type returns the media type, "" if it is absent.
 func (m Media) Type() string { return m.n.value("type") }
+
+// Inference returns how much the medium needs analysis by a model (section 8.10.2).
 func (m Media) Inference() Inference {
 	return parse[Inference](inferenceWords[:], m.n.value("inference"))
 }
-func (m Media) Description() string { return m.n.child(kDescription).content() }
-func (m Media) Transcript() string  { return m.n.child(kTranscript).content() }
 
-// TextFor is the text that may stand for the medium: the transcript, or else
-// the description (sections 8.10.5 and 8.10.6).
+// Description returns the text of the description (section 8.10.5).
+func (m Media) Description() string { return m.n.child(kDescription).content() }
+
+// Transcript returns the text of the transcript (section 8.10.6).
+func (m Media) Transcript() string { return m.n.child(kTranscript).content() }
+
+// TextFor returns the text that may replace the medium: the transcript, or else the
+// description (sections 8.10.5 and 8.10.6).
 func (m Media) TextFor() string {
 	if t := m.Transcript(); t != "" {
 		return t
@@ -103,9 +137,13 @@ func (m Media) TextFor() string {
 	return m.Description()
 }
 
-// Width and Height are in pixels, Duration is time; false when absent or invalid.
-func (m Media) Width() (int64, bool)  { n, _, ok := m.integer("width"); return n, ok }
+// Width returns the width in pixels, and false if it is absent or invalid.
+func (m Media) Width() (int64, bool) { n, _, ok := m.integer("width"); return n, ok }
+
+// Height returns the height in pixels, and false if it is absent or invalid.
 func (m Media) Height() (int64, bool) { n, _, ok := m.integer("height"); return n, ok }
+
+// Duration returns the playing time, and false if it is absent or invalid.
 func (m Media) Duration() (time.Duration, bool) {
 	n, err := ParseNumber(m.n.value("duration"))
 	if err != nil || n.Float < 0 || n.Float > 1e9 {
@@ -114,26 +152,36 @@ func (m Media) Duration() (time.Duration, bool) {
 	return time.Duration(n.Float * float64(time.Second)), true
 }
 
-// Img is section 8.10.2, Audio 8.10.3, Video 8.10.4.
 type (
-	Img   struct{ Media }
+	// Img is an image (section 8.10.2).
+	Img struct{ Media }
+	// Audio is an audio recording (section 8.10.3).
 	Audio struct{ Media }
+	// Video is a video (section 8.10.4).
 	Video struct{ Media }
 )
 
-// Link is section 8.10.7. It is never followed by itself.
+// Link is a link (section 8.10.7). Nothing in this package follows it.
 type Link struct{ Node }
 
-func (l Link) Href() string  { return l.n.value("href") }
+// Href returns the URI reference of the target.
+func (l Link) Href() string { return l.n.value("href") }
+
+// Rel returns the relation types.
 func (l Link) Rel() []string { return strings.Fields(l.n.value("rel")) }
-func (l Link) Type() string  { return l.n.value("type") }
+
+// Type returns the media type of the target, "" if it is absent.
+func (l Link) Type() string { return l.n.value("type") }
+
+// Label returns the text to show for the link.
 func (l Link) Label() string { return l.n.value("label") }
 
-// Followable reports whether href leads to another document: no javascript:,
-// data: or similar.
+// Followable reports whether href leads to another document. It returns false for schemes
+// such as javascript and data.
 func (l Link) Followable() bool { return l.Exists() && !executableScheme(l.Href()) }
 
-// executableScheme finds URIs that carry their content or code in themselves.
+// executableScheme reports whether a URI carries content or code in itself, or reads local
+// files. Like browsers, it ignores white space and control characters in the scheme.
 func executableScheme(uri string) bool {
 	scheme, _, found := strings.Cut(strings.TrimLeft(uri, " \t\r\n\x00"), ":")
 	if !found {
@@ -151,20 +199,28 @@ func executableScheme(uri string) bool {
 	return false
 }
 
-// Data is section 8.10.8.
+// Data is structured data: a list of items (section 8.10.8).
 type Data struct{ Node }
 
-func (d Data) ID() string            { return d.n.value("id") }
-func (d Data) Label() string         { return d.n.value("label") }
+// ID returns the id, "" if it is absent.
+func (d Data) ID() string { return d.n.value("id") }
+
+// Label returns the heading.
+func (d Data) Label() string { return d.n.value("label") }
+
+// Items yields the items in document order.
 func (d Data) Items() iter.Seq[Item] { return each[Item](d.Node, kItem) }
 
-// Item is section 8.10.9.
+// Item is one item of structured data: a list of fields (section 8.10.9).
 type Item struct{ Node }
 
-func (i Item) ID() string              { return i.n.value("id") }
+// ID returns the id, "" if it is absent.
+func (i Item) ID() string { return i.n.value("id") }
+
+// Fields yields the fields in document order.
 func (i Item) Fields() iter.Seq[Field] { return each[Field](i.Node, kField) }
 
-// Field gives the first field of that name.
+// Field returns the first field with that name, or an absent Field.
 func (i Item) Field(name string) Field {
 	for f := range i.Fields() {
 		if f.Name() == name {
@@ -174,19 +230,22 @@ func (i Item) Field(name string) Field {
 	return Field{}
 }
 
-// Field is section 8.10.10: its text is its value.
+// Field is a named value of an item (section 8.10.10). Its text is its value.
 type Field struct{ Node }
 
+// Name returns the name.
 func (f Field) Name() string { return f.n.value("name") }
+
+// Text returns the value as it is written.
 func (f Field) Text() string { return f.text() }
 
-// Type is the declared type; enum, which only parameters have, reads as string.
+// Type returns the declared type, and TypeString for "enum", which only parameters have.
 func (f Field) Type() Type { return valueType(f.n.value("type")) }
 
-// Check reports whether the text is of the type: see CheckValue.
+// Check returns an [ErrType] if the text does not have the type of the field (section 8.11).
 func (f Field) Check() error { return CheckValue(f.Type(), f.Text()) }
 
-// Number is the text as a number, for a field of that type.
+// Number returns the value of a number field, and an [ErrType] for any other field.
 func (f Field) Number() (Number, error) {
 	if f.Type() != TypeNumber {
 		return Number{}, ErrType
@@ -194,7 +253,7 @@ func (f Field) Number() (Number, error) {
 	return ParseNumber(f.Text())
 }
 
-// Time is the text as a date or datetime, for a field of one of these types.
+// Time returns the value of a date or datetime field, and an [ErrType] for any other field.
 func (f Field) Time() (time.Time, error) {
 	if err := f.Check(); err != nil {
 		return time.Time{}, err
@@ -208,6 +267,7 @@ func (f Field) Time() (time.Time, error) {
 	return time.Time{}, ErrType
 }
 
+// valueType reads the type of an ask or field, for which the draft has no "enum".
 func valueType(text string) Type {
 	if t := ParseType(text); t != TypeEnum {
 		return t
@@ -215,11 +275,18 @@ func valueType(text string) Type {
 	return TypeString
 }
 
-// Nav is section 8.10.11. Its URIs are references to resolve on the document's
-// final URL; following them is the agent's decision.
+// Nav is paging (section 8.10.11). Its URI references are relative to the document's final
+// URL. The agent decides whether to follow them.
 type Nav struct{ Node }
 
-func (n Nav) Next() string         { return n.n.value("next") }
-func (n Nav) Prev() string         { return n.n.value("prev") }
-func (n Nav) Cursor() string       { return n.n.value("cursor") }
+// Next returns the URI reference of the next page, "" if there is no next page.
+func (n Nav) Next() string { return n.n.value("next") }
+
+// Prev returns the URI reference of the previous page, "" if there is no previous page.
+func (n Nav) Prev() string { return n.n.value("prev") }
+
+// Cursor returns the service's name for the position.
+func (n Nav) Cursor() string { return n.n.value("cursor") }
+
+// Total returns the number of items on all pages, and false if it is absent or invalid.
 func (n Nav) Total() (int64, bool) { total, _, ok := n.integer("total"); return total, ok }

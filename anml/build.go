@@ -5,12 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/zero"
 )
-
-// ErrEmptyResponse is why a response that says nothing is not built.
-var ErrEmptyResponse = coded.New("usage", "anml: there is nothing to respond to")
 
 // element is one element of a document that is being built, or a text in it.
 type element struct {
@@ -20,7 +16,7 @@ type element struct {
 	children []*element
 }
 
-// el returns the element of a builder: nil for a nil or zero builder, which ignores what it is told.
+// el returns the element of a builder, and nil for a nil or zero builder, whose methods do nothing.
 func el[B ~struct{ e *element }](b *B) *element {
 	if b == nil {
 		return nil
@@ -28,12 +24,9 @@ func el[B ~struct{ e *element }](b *B) *element {
 	return (struct{ e *element })(*b).e
 }
 
-// errNoBuilder is why a nil or zero builder builds nothing.
-var errNoBuilder = coded.New("usage", "anml: the builder is empty: make it with NewService, NewSites or NewResponse")
-
 func newElement(k kind) *element { return &element{kind: k} }
 
-// value gives an attribute's text, "" when it is absent.
+// value returns the text of an attribute, "" if it is absent.
 func (e *element) value(name string) string {
 	for _, at := range e.attrs {
 		if at[0] == name {
@@ -43,8 +36,7 @@ func (e *element) value(name string) string {
 	return ""
 }
 
-// set writes an attribute of the draft; an empty text leaves it out, except where
-// empty is a value.
+// set sets an attribute of the draft. An empty text removes it, unless the empty text is valid.
 func (e *element) set(name, value string) {
 	if e == nil {
 		return
@@ -60,7 +52,7 @@ func (e *element) seconds(name string, d time.Duration) {
 	e.set(name, strconv.FormatInt(int64(d/time.Second), 10))
 }
 
-// add makes a child.
+// add adds a child.
 func (e *element) add(k kind) *element {
 	c := newElement(k)
 	if e != nil {
@@ -76,7 +68,7 @@ func (e *element) text(s string) *element {
 	return e
 }
 
-// find gives the first child of a kind, or nil.
+// find returns the first child of a kind, or nil.
 func (e *element) find(k kind) *element {
 	if e == nil {
 		return nil
@@ -89,7 +81,7 @@ func (e *element) find(k kind) *element {
 	return nil
 }
 
-// child makes a child, or gives the one that is there.
+// child returns the child of a kind. It adds the child if there is none.
 func (e *element) child(k kind) *element {
 	if c := e.find(k); c != nil {
 		return c
@@ -97,7 +89,7 @@ func (e *element) child(k kind) *element {
 	return e.add(k)
 }
 
-// arrange puts sections into the order of the draft.
+// arrange sorts the children into the order of the draft.
 func (e *element) arrange() {
 	if e == nil {
 		return
@@ -105,7 +97,7 @@ func (e *element) arrange() {
 	slices.SortStableFunc(e.children, func(a, b *element) int { return int(a.kind) - int(b.kind) })
 }
 
-// write writes what follows the name in the start tag, and all that it holds.
+// write writes attributes, content and end tag after the name in the start tag.
 func (e *element) write(w *xmlWriter) {
 	name := schema[e.kind].name
 	for _, at := range e.attrs {
@@ -127,8 +119,8 @@ func (e *element) write(w *xmlWriter) {
 	w.raw("</" + name + ">")
 }
 
-// build writes the tree and reads it back, so that what comes out is what any
-// reader would see, and nothing invalid comes out.
+// build writes the tree as XML and parses it, so that the result is what a reader sees, and is
+// valid.
 func build(root *element, role Role) (*Document, error) {
 	if root == nil {
 		return nil, errNoBuilder
@@ -150,7 +142,7 @@ func build(root *element, role Role) (*Document, error) {
 	return d, nil
 }
 
-// Builder makes a single-site service document:
+// Builder builds a single-site service document:
 //
 //	b := anml.NewService("Flights")
 //	b.Rule("email", anml.ExplicitConsent)
@@ -159,51 +151,53 @@ func build(root *element, role Role) (*Document, error) {
 //	b.Ask("email", "book", "to send the ticket")
 //	doc, err := b.Build()
 //
-// Sections appear in the order of the draft, whatever the order of the calls. An
-// action that asks name is executed by answering them: a required parameter of it
-// needs an ask of the same name (sections 9.3 and 11.1).
+// The document has the order of the draft, not that of the calls. An action with asks is executed
+// by answering them, so each of its required parameters needs an ask of the same name
+// (sections 9.3 and 11.1).
 type Builder struct {
 	SiteBuilder
 }
 
-// NewService starts a service document with its title, the least that one holds.
+// NewService returns a builder of a service document with a title, which every document needs.
 func NewService(title string) *Builder {
 	b := &Builder{SiteBuilder{newElement(kAnml)}}
 	b.Title(title)
 	return b
 }
 
-// TTL sets the lifetime of the document, Lang its language.
+// TTL sets how long the document may be used, in whole seconds (section 8.1).
 func (b *Builder) TTL(d time.Duration) *Builder { zero.Or(b).e.seconds("ttl", d); return b }
-func (b *Builder) Lang(tag string) *Builder     { zero.Or(b).e.set("lang", tag); return b }
 
-// Trust claims to speak for another site, which agents verify.
+// Lang sets the language of the document, a BCP 47 tag (section 10.3).
+func (b *Builder) Lang(tag string) *Builder { zero.Or(b).e.set("lang", tag); return b }
+
+// Trust sets the claim to speak for another site, which agents verify (section 12.5).
 func (b *Builder) Trust(domain string) *Builder {
 	zero.Or(b).e.child(kHead).child(kTrust).set("domain", domain)
 	return b
 }
 
-// Build checks the document as a reader would, and gives it, or an
-// *InvalidError with everything that is wrong.
+// Build returns the document. It checks the document as a reader does, and returns an error with an
+// [*InvalidError] if anything is wrong.
 func (b *Builder) Build() (*Document, error) {
 	zero.Or(b).e.arrange()
 	return build(zero.Or(b).e, RoleService)
 }
 
-// MultiBuilder makes a multi-site document: sites and nothing beside them.
+// MultiBuilder builds a multi-site document, which contains only sites (section 8.1).
 type MultiBuilder struct{ e *element }
 
-// NewSites starts a multi-site document.
+// NewSites returns a builder of a multi-site document.
 func NewSites() *MultiBuilder { return &MultiBuilder{newElement(kAnml)} }
 
-// Site adds a site. One of them has to be the serving party's own.
+// Site adds a site and returns its builder. One site has to be that of the serving party.
 func (m *MultiBuilder) Site(domain string) *SiteBuilder {
 	s := &SiteBuilder{el(m).add(kSite)}
 	s.e.set("domain", domain)
 	return s
 }
 
-// Build works like Builder.Build.
+// Build returns the document, as [Builder.Build] does.
 func (m *MultiBuilder) Build() (*Document, error) {
 	if e := el(m); e != nil {
 		for _, c := range e.children {
@@ -213,9 +207,10 @@ func (m *MultiBuilder) Build() (*Document, error) {
 	return build(el(m), RoleService)
 }
 
-// SiteBuilder fills the sections of one site.
+// SiteBuilder builds the sections of one site.
 type SiteBuilder struct{ e *element }
 
+// Title sets the title (section 8.3.1).
 func (s *SiteBuilder) Title(text string) *SiteBuilder {
 	title := el(s).child(kHead).child(kTitle)
 	title.children = nil
@@ -223,6 +218,7 @@ func (s *SiteBuilder) Title(text string) *SiteBuilder {
 	return s
 }
 
+// Meta adds a name and value pair to the head (section 8.3.2).
 func (s *SiteBuilder) Meta(name, value string) *SiteBuilder {
 	m := el(s).child(kHead).add(kMeta)
 	m.set("name", name)
@@ -230,7 +226,7 @@ func (s *SiteBuilder) Meta(name, value string) *SiteBuilder {
 	return s
 }
 
-// SiteRef points to another site's own document.
+// SiteRef adds a reference to another site's own document, an https URL (section 12.6).
 func (s *SiteBuilder) SiteRef(domain, canonical string, r Relationship) *SiteBuilder {
 	ref := el(s).child(kHead).add(kSiteRef)
 	ref.set("domain", domain)
@@ -239,7 +235,7 @@ func (s *SiteBuilder) SiteRef(domain, canonical string, r Relationship) *SiteBui
 	return s
 }
 
-// Rule adds a disclosure rule; ValidFor limits how long a consent stays valid.
+// Rule adds a disclosure rule for a field (section 8.4.1).
 func (s *SiteBuilder) Rule(field string, r Requires) *RuleBuilder {
 	d := el(s).child(kConstraints).add(kDisclosure)
 	d.set("field", field)
@@ -247,12 +243,13 @@ func (s *SiteBuilder) Rule(field string, r Requires) *RuleBuilder {
 	return &RuleBuilder{d}
 }
 
-// RuleBuilder is one disclosure rule.
+// RuleBuilder builds one disclosure rule.
 type RuleBuilder struct{ e *element }
 
+// ValidFor limits how long a consent stays valid, in whole seconds.
 func (r *RuleBuilder) ValidFor(d time.Duration) *RuleBuilder { el(r).seconds("valid-for", d); return r }
 
-// Step adds a step of the workflow, Context says which is the current one.
+// Step adds a step to the workflow (section 8.5.3).
 func (s *SiteBuilder) Step(id, label string, status StepStatus) *StepBuilder {
 	step := el(s).child(kState).child(kFlow).add(kStep)
 	step.set("id", id)
@@ -261,21 +258,29 @@ func (s *SiteBuilder) Step(id, label string, status StepStatus) *StepBuilder {
 	return &StepBuilder{step}
 }
 
+// Context sets the current step by its id (section 8.5.1).
 func (s *SiteBuilder) Context(step string) *SiteBuilder {
 	el(s).child(kState).child(kContext).add(kContextStep).text(step)
 	el(s).child(kState).arrange()
 	return s
 }
 
-// StepBuilder is one step.
+// StepBuilder builds one step.
 type StepBuilder struct{ e *element }
 
-func (s *StepBuilder) Required() *StepBuilder             { el(s).flag("required", true); return s }
-func (s *StepBuilder) Next(id string) *StepBuilder        { el(s).set("next", id); return s }
-func (s *StepBuilder) Condition(text string) *StepBuilder { el(s).set("condition", text); return s }
-func (s *StepBuilder) Action(id string) *StepBuilder      { el(s).set("action", id); return s }
+// Required says that the step cannot be skipped.
+func (s *StepBuilder) Required() *StepBuilder { el(s).flag("required", true); return s }
 
-// Action adds an operation.
+// Next sets the id of the step that follows.
+func (s *StepBuilder) Next(id string) *StepBuilder { el(s).set("next", id); return s }
+
+// Condition sets the condition of the next step, as text for people.
+func (s *StepBuilder) Condition(text string) *StepBuilder { el(s).set("condition", text); return s }
+
+// Action sets the id of the action that the step is done with.
+func (s *StepBuilder) Action(id string) *StepBuilder { el(s).set("action", id); return s }
+
+// Action adds an action: an HTTP method on an endpoint, a URI reference (section 8.6.1).
 func (s *SiteBuilder) Action(id, method, endpoint string) *ActionBuilder {
 	a := el(s).child(kInteract).add(kAction)
 	a.set("id", id)
@@ -284,20 +289,31 @@ func (s *SiteBuilder) Action(id, method, endpoint string) *ActionBuilder {
 	return &ActionBuilder{a}
 }
 
-// ActionBuilder is one action.
+// ActionBuilder builds one action.
 type ActionBuilder struct{ e *element }
 
+// Description sets the description.
 func (a *ActionBuilder) Description(text string) *ActionBuilder {
 	el(a).set("description", text)
 	return a
 }
+
+// EncType sets the media type of the request body.
 func (a *ActionBuilder) EncType(mediaType string) *ActionBuilder {
 	el(a).set("enctype", mediaType)
 	return a
 }
-func (a *ActionBuilder) Auth(auth Auth) *ActionBuilder      { el(a).set("auth", auth.String()); return a }
+
+// Auth says whether the action needs authentication.
+func (a *ActionBuilder) Auth(auth Auth) *ActionBuilder { el(a).set("auth", auth.String()); return a }
+
+// Idempotent says whether repeating the action has no further effect.
 func (a *ActionBuilder) Idempotent(yes bool) *ActionBuilder { el(a).flag("idempotent", yes); return a }
-func (a *ActionBuilder) Confirm(yes bool) *ActionBuilder    { el(a).flag("confirm", yes); return a }
+
+// Confirm says whether the user has to confirm the action.
+func (a *ActionBuilder) Confirm(yes bool) *ActionBuilder { el(a).flag("confirm", yes); return a }
+
+// Response describes the response: its media type and a text (section 8.6.4).
 func (a *ActionBuilder) Response(mediaType, description string) *ActionBuilder {
 	r := el(a).child(kResponse)
 	r.set("type", mediaType)
@@ -305,7 +321,7 @@ func (a *ActionBuilder) Response(mediaType, description string) *ActionBuilder {
 	return a
 }
 
-// Param adds a parameter.
+// Param adds a parameter (section 8.6.2).
 func (a *ActionBuilder) Param(name string, t Type) *ParamBuilder {
 	p := el(a).add(kParam)
 	p.set("name", name)
@@ -314,18 +330,31 @@ func (a *ActionBuilder) Param(name string, t Type) *ParamBuilder {
 	return &ParamBuilder{p}
 }
 
-// ParamBuilder is one parameter.
+// ParamBuilder builds one parameter.
 type ParamBuilder struct{ e *element }
 
+// Required says that the action cannot be executed without a value.
 func (p *ParamBuilder) Required() *ParamBuilder { el(p).flag("required", true); return p }
+
+// Description sets the description.
 func (p *ParamBuilder) Description(text string) *ParamBuilder {
 	el(p).set("description", text)
 	return p
 }
+
+// Default sets the value to use if the caller provides no value.
 func (p *ParamBuilder) Default(value string) *ParamBuilder { el(p).set("default", value); return p }
-func (p *ParamBuilder) Pattern(re2 string) *ParamBuilder   { el(p).set("pattern", re2); return p }
-func (p *ParamBuilder) Min(bound string) *ParamBuilder     { el(p).set("min", bound); return p }
-func (p *ParamBuilder) Max(bound string) *ParamBuilder     { el(p).set("max", bound); return p }
+
+// Pattern sets the RE2 pattern that the whole value has to match.
+func (p *ParamBuilder) Pattern(re2 string) *ParamBuilder { el(p).set("pattern", re2); return p }
+
+// Min sets the least value, for strings the least number of characters.
+func (p *ParamBuilder) Min(bound string) *ParamBuilder { el(p).set("min", bound); return p }
+
+// Max sets the greatest value, for strings the greatest number of characters.
+func (p *ParamBuilder) Max(bound string) *ParamBuilder { el(p).set("max", bound); return p }
+
+// Option adds a permitted value of an enum with its label (section 8.6.3).
 func (p *ParamBuilder) Option(value, label string) *ParamBuilder {
 	o := el(p).add(kOption)
 	o.set("value", value)
@@ -333,27 +362,36 @@ func (p *ParamBuilder) Option(value, label string) *ParamBuilder {
 	return p
 }
 
-// Inform adds a piece of information.
+// Inform adds a piece of information (section 8.7.1).
 func (s *SiteBuilder) Inform(text string) *InformBuilder {
 	return &InformBuilder{el(s).child(kKnowledge).add(kInform).text(text)}
 }
 
-// InformBuilder is one inform.
+// InformBuilder builds one inform.
 type InformBuilder struct{ e *element }
 
+// TTL sets how long the information is valid, in whole seconds.
 func (i *InformBuilder) TTL(d time.Duration) *InformBuilder { el(i).seconds("ttl", d); return i }
-func (i *InformBuilder) Scope(id string) *InformBuilder     { el(i).set("scope", id); return i }
+
+// Scope sets the id of the elements that the information is about.
+func (i *InformBuilder) Scope(id string) *InformBuilder { el(i).set("scope", id); return i }
+
+// Priority sets the priority.
 func (i *InformBuilder) Priority(p Priority) *InformBuilder {
 	el(i).set("priority", p.String())
 	return i
 }
+
+// Usage sets what may be done with the information (section 16.5).
 func (i *InformBuilder) Usage(u Usage) *InformBuilder { el(i).set("usage", u.String()); return i }
+
+// Confidentiality sets who may see the information.
 func (i *InformBuilder) Confidentiality(c Confidentiality) *InformBuilder {
 	el(i).set("confidentiality", c.String())
 	return i
 }
 
-// Ask asks for a field, to be answered to an action, for a purpose.
+// Ask adds an ask: for a field, answered with an action, for a purpose (section 8.7.2).
 func (s *SiteBuilder) Ask(field, action, purpose string) *AskBuilder {
 	return newAsk(el(s).child(kKnowledge), field, action, purpose)
 }
@@ -366,13 +404,16 @@ func newAsk(knowledge *element, field, action, purpose string) *AskBuilder {
 	return &AskBuilder{a}
 }
 
-// AskBuilder is one ask.
+// AskBuilder builds one ask.
 type AskBuilder struct{ e *element }
 
-func (a *AskBuilder) Required() *AskBuilder   { el(a).flag("required", true); return a }
+// Required states that the service requires the field.
+func (a *AskBuilder) Required() *AskBuilder { el(a).flag("required", true); return a }
+
+// Type sets the type of the value.
 func (a *AskBuilder) Type(t Type) *AskBuilder { el(a).set("type", t.String()); return a }
 
-// Status states the outcome of a submitted action.
+// Status sets the outcome of a submitted action (section 8.13).
 func (s *SiteBuilder) Status(code string, r Result, message string) *SiteBuilder {
 	st := el(s).child(kStatus)
 	st.set("code", code)

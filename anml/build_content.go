@@ -7,18 +7,19 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// Body gives the body to fill.
+// Body returns the builder of the body (section 8.10).
 func (s *SiteBuilder) Body() *ContentBuilder { return &ContentBuilder{el(s).child(kBody)} }
 
-// ContentBuilder fills a body or a section with text and elements in any order.
+// ContentBuilder builds a body or a section from text and elements in any order.
 type ContentBuilder struct{ e *element }
 
+// Usage sets what may be done with the content (section 16.5).
 func (c *ContentBuilder) Usage(u Usage) *ContentBuilder { el(c).set("usage", u.String()); return c }
 
-// Text adds text, kept character for character.
+// Text adds text, which is kept unchanged.
 func (c *ContentBuilder) Text(s string) *ContentBuilder { el(c).text(s); return c }
 
-// Section adds a section and gives it to fill.
+// Section adds a section and returns its builder (section 8.10.1).
 func (c *ContentBuilder) Section(id, label string) *ContentBuilder {
 	s := el(c).add(kSection)
 	s.set("id", id)
@@ -26,7 +27,7 @@ func (c *ContentBuilder) Section(id, label string) *ContentBuilder {
 	return &ContentBuilder{s}
 }
 
-// Link adds a link; rel is a list of words.
+// Link adds a link (section 8.10.7). The relation types in rel are separated by spaces.
 func (c *ContentBuilder) Link(href, rel, label string) *ContentBuilder {
 	l := el(c).add(kLink)
 	l.set("href", href)
@@ -35,7 +36,7 @@ func (c *ContentBuilder) Link(href, rel, label string) *ContentBuilder {
 	return c
 }
 
-// Img adds an image with the text that may stand for it.
+// Img adds an image with the text that may replace it (section 8.10.2).
 func (c *ContentBuilder) Img(src, description string) *ContentBuilder {
 	i := el(c).add(kImg)
 	i.set("src", src)
@@ -43,11 +44,12 @@ func (c *ContentBuilder) Img(src, description string) *ContentBuilder {
 	return c
 }
 
-// Audio and Video add a medium with its transcript.
+// Audio adds an audio recording with its transcript (section 8.10.3).
 func (c *ContentBuilder) Audio(src, transcript string) *ContentBuilder {
 	return c.medium(kAudio, src, transcript)
 }
 
+// Video adds a video with its transcript (section 8.10.4).
 func (c *ContentBuilder) Video(src, transcript string) *ContentBuilder {
 	return c.medium(kVideo, src, transcript)
 }
@@ -59,8 +61,8 @@ func (c *ContentBuilder) medium(k kind, src, transcript string) *ContentBuilder 
 	return c
 }
 
-// Nav adds references to the next and previous page, "" for none, and the number
-// of items, negative when unknown.
+// Nav adds paging (section 8.10.11): URI references of the next and previous page, or "", and the
+// number of items on all pages, or a negative number if it is unknown.
 func (c *ContentBuilder) Nav(next, prev string, total int) *ContentBuilder {
 	n := el(c).add(kNav)
 	n.set("next", next)
@@ -71,7 +73,7 @@ func (c *ContentBuilder) Nav(next, prev string, total int) *ContentBuilder {
 	return c
 }
 
-// Data adds structured data and gives it to fill.
+// Data adds structured data and returns its builder (section 8.10.8).
 func (c *ContentBuilder) Data(id, label string) *DataBuilder {
 	d := el(c).add(kData)
 	d.set("id", id)
@@ -79,21 +81,21 @@ func (c *ContentBuilder) Data(id, label string) *DataBuilder {
 	return &DataBuilder{d}
 }
 
-// DataBuilder fills structured data.
+// DataBuilder builds structured data.
 type DataBuilder struct{ e *element }
 
-// Item adds an item and gives it to fill.
+// Item adds an item and returns its builder (section 8.10.9).
 func (d *DataBuilder) Item(id string) *ItemBuilder {
 	i := el(d).add(kItem)
 	i.set("id", id)
 	return &ItemBuilder{i}
 }
 
-// ItemBuilder fills an item.
+// ItemBuilder builds an item.
 type ItemBuilder struct{ e *element }
 
-// Field adds a field with a value as FormatValue writes it. What has no text of
-// the type is written as it is and found by Build.
+// Field adds a field with a value in the form of [FormatValue] (section 8.10.10). Build returns an
+// error for a value that does not have the type.
 func (i *ItemBuilder) Field(name string, t Type, value any) *ItemBuilder {
 	text, err := FormatValue(t, value)
 	if err != nil && text == "" {
@@ -106,21 +108,25 @@ func (i *ItemBuilder) Field(name string, t Type, value any) *ItemBuilder {
 	return i
 }
 
-// Persona gives the advice on presentation to fill.
+// Persona returns the builder of the advice on presentation (section 8.8).
 func (s *SiteBuilder) Persona() *PersonaBuilder { return &PersonaBuilder{el(s).child(kPersona)} }
 
-// PersonaBuilder fills a persona.
+// PersonaBuilder builds a persona.
 type PersonaBuilder struct{ e *element }
 
+// Tone sets the tone (section 8.8.3).
 func (p *PersonaBuilder) Tone(value string) *PersonaBuilder {
 	el(p).child(kTone).set("value", value)
 	return p
 }
+
+// Instructions sets the instructions (section 8.8.5).
 func (p *PersonaBuilder) Instructions(text string) *PersonaBuilder {
 	el(p).child(kInstructions).text(text)
 	return p
 }
 
+// Language sets the policy and, for LanguageFixed, the language tag (section 8.8.2).
 func (p *PersonaBuilder) Language(l LanguagePolicy, value string) *PersonaBuilder {
 	e := el(p).child(kLanguage)
 	e.set("value", value)
@@ -128,24 +134,26 @@ func (p *PersonaBuilder) Language(l LanguagePolicy, value string) *PersonaBuilde
 	return p
 }
 
+// Prefer adds a word to prefer (section 8.8.7).
 func (p *PersonaBuilder) Prefer(term string) *PersonaBuilder {
 	el(p).child(kVocabulary).add(kPrefer).text(term)
 	return p
 }
 
+// Avoid adds a word to avoid (section 8.8.8).
 func (p *PersonaBuilder) Avoid(term string) *PersonaBuilder {
 	el(p).child(kVocabulary).add(kAvoid).text(term)
 	return p
 }
 
-// DisplayName is a name to show. It is no identity.
+// DisplayName sets the name to show, which does not identify the service (section 8.9.1).
 func (s *SiteBuilder) DisplayName(name string) *SiteBuilder {
 	el(s).child(kAesthetic).child(kDisplayName).text(name)
 	return s
 }
 
-// Rights states what may be done with content: of the whole site, or with a
-// scope of the elements of that id.
+// Rights adds a rights statement (section 8.12.1). It covers the elements whose id is the scope, or
+// the whole site if the scope is "".
 func (s *SiteBuilder) Rights(holder, year string, u Usage, scope, text string) *SiteBuilder {
 	r := el(s).child(kFooter).add(kRights)
 	r.set("holder", holder)
@@ -156,7 +164,7 @@ func (s *SiteBuilder) Rights(holder, year string, u Usage, scope, text string) *
 	return s
 }
 
-// Attribution adds a credit.
+// Attribution adds a credit (section 8.12.2).
 func (s *SiteBuilder) Attribution(text string, required bool) *SiteBuilder {
 	a := el(s).child(kFooter).add(kAttribution)
 	a.flag("required", required)
@@ -164,21 +172,21 @@ func (s *SiteBuilder) Attribution(text string, required bool) *SiteBuilder {
 	return s
 }
 
-// ResponseBuilder makes an agent response (section 11.1). It has no way to add
-// what a response must not hold. Whether anything may be said at all is decided
-// before, in anml/agent.
+// ResponseBuilder builds an agent response (section 11.1), and only from what a response may
+// contain. It does not check the user's consent; package anml/agent does.
 type ResponseBuilder struct{ e *element }
 
-// NewResponse starts an agent response.
+// NewResponse returns a builder of an agent response.
 func NewResponse() *ResponseBuilder { return &ResponseBuilder{newElement(kAnml)} }
 
+// Title sets the title.
 func (r *ResponseBuilder) Title(text string) *ResponseBuilder {
 	el(r).child(kHead).child(kTitle).text(text)
 	return r
 }
 
-// Answer answers a field. Granted is when the user agreed; the zero time is left
-// out, never made up.
+// Answer adds an answer for a field (section 8.7.3). Granted is when the user agreed; the zero time
+// is omitted.
 func (r *ResponseBuilder) Answer(field, value string, c ConsentKind, granted time.Time) *ResponseBuilder {
 	a := el(r).child(kKnowledge).add(kAnswer)
 	a.set("field", field)
@@ -190,8 +198,8 @@ func (r *ResponseBuilder) Answer(field, value string, c ConsentKind, granted tim
 	return r
 }
 
-// Refuse refuses a field; a ConstraintViolation names the rule of that field. A
-// message is optional and should tell nothing of the user.
+// Refuse adds a refusal for a field (section 8.7.4). With ConstraintViolation it names the rule of
+// that field. The message is optional and must not disclose user data.
 func (r *ResponseBuilder) Refuse(field string, reason Reason, message string) *ResponseBuilder {
 	x := el(r).child(kKnowledge).add(kRefuse)
 	x.set("field", field)
@@ -203,18 +211,19 @@ func (r *ResponseBuilder) Refuse(field string, reason Reason, message string) *R
 	return r
 }
 
-// Ask asks back, for an action of the document that is answered.
+// Ask adds an ask for an action of the document that the response answers.
 func (r *ResponseBuilder) Ask(field, action, purpose string) *AskBuilder {
 	return newAsk(el(r).child(kKnowledge), field, action, purpose)
 }
 
-// Inform tells something that nobody asked for.
+// Inform adds information that the service did not ask for.
 func (r *ResponseBuilder) Inform(text string) *InformBuilder {
 	return &InformBuilder{el(r).child(kKnowledge).add(kInform).text(text)}
 }
 
-// Build checks the response as a reader would. One that says nothing is
-// ErrEmptyResponse; a reason that the draft does not define is invalid.
+// Build returns the response. It checks the response as a reader does, and returns
+// [ErrEmptyResponse] for an empty response and an error with an [*InvalidError] if anything is
+// wrong, such as an unknown reason.
 func (r *ResponseBuilder) Build() (*Document, error) {
 	knowledge := el(r).find(kKnowledge)
 	if knowledge == nil {
@@ -222,16 +231,16 @@ func (r *ResponseBuilder) Build() (*Document, error) {
 	}
 	for _, c := range knowledge.children {
 		if c.kind == kRefuse && !Reason(c.value("reason")).Known() {
-			return nil, &InvalidError{[]lookleap.Finding{{Code: CodeBadValue, Requirement: "ANML-8.7.4-02",
-				Message: "the reason " + quoted(c.value("reason")) + " is not one of the draft"}}}
+			return nil, invalid([]lookleap.Finding{{Code: CodeBadValue, Requirement: "ANML-8.7.4-02",
+				Message: "the reason " + quoted(c.value("reason")) + " is unknown"}})
 		}
 	}
 	el(r).arrange()
 	return build(el(r), RoleAgentResponse)
 }
 
-// MinimalResponse is the least valid response to an action of a site: a refusal
-// for each field that it needs (section 11.2).
+// MinimalResponse returns the smallest valid response to an action of a site: a refusal for each
+// field that the action requires (section 11.2).
 func MinimalResponse(s Site, action string, reason Reason) (*Document, error) {
 	b := NewResponse()
 	for a := range s.Knowledge().Asks() {

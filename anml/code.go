@@ -3,31 +3,73 @@ package anml
 import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/coded"
+	"github.com/lookleap/lookleap/internal/strictjson"
+	"github.com/lookleap/lookleap/internal/strictxml"
 )
 
 // The classes of errors for which a whole document is refused, for errors.Is. Every
 // [*lookleap.Error] of a reading function belongs to one of these classes.
 var (
-	ErrNotWellFormed       = coded.New("not-well-formed", "not well-formed")                 // XML, namespaces or JSON syntax
-	ErrEncoding            = coded.New("encoding", "unusable encoding")                      // also ErrUnsupportedEncoding
-	ErrUnsupportedEncoding = coded.New("unsupported-encoding", "unsupported encoding")       // not UTF-8, US-ASCII or UTF-16 with a mark
-	ErrLimit               = coded.New("limit", "a limit is exceeded")                       // see Limits
-	ErrNotANML             = coded.New("not-anml", "not an ANML document")                   // root element, version key or media type
-	ErrUnsupportedVersion  = coded.New("version-unsupported", "unsupported version of ANML") // the namespace of another version
-	ErrRoleConflict        = coded.New("role-conflict", "the role contradicts the exchange") // section 8.1
-	ErrMixedModel          = coded.New("mixed-model", "sections are mixed with sites")       // section 8.1
-	ErrLexical             = coded.New("malformed", "forbidden notation")                    // with ReadOptions.StrictLexical or RejectDoctype
+	// XML syntax, namespaces or JSON syntax.
+	ErrNotWellFormed = coded.New(strictxml.CodeSyntax, "not well-formed")
+	// The bytes are not valid in their encoding. An ErrUnsupportedEncoding is one of these too.
+	ErrEncoding = coded.New(strictxml.CodeEncoding, "unusable encoding")
+	// Neither UTF-8, US-ASCII, nor UTF-16 with a byte order mark.
+	ErrUnsupportedEncoding = coded.New(strictxml.CodeUnsupported, "unsupported encoding")
+	// One of the Limits.
+	ErrLimit = coded.New(strictxml.CodeLimit, "a limit is exceeded")
+	// Another root element, no version key, or another media type.
+	ErrNotANML = coded.New(string(CodeNotANML), "not an ANML document")
+	// The namespace of another version.
+	ErrUnsupportedVersion = coded.New(string(CodeVersion), "unsupported version of ANML")
+	// The document names another role than the exchange implies (section 8.1).
+	ErrRoleConflict = coded.New(string(CodeRoleConflict), "the role contradicts the exchange")
+	// Sections and sites in one root (section 8.1).
+	ErrMixedModel = coded.New(string(CodeMixedModel), "sections are mixed with sites")
+	// Only with ReadOptions.StrictLexical or RejectDoctype.
+	ErrLexical = coded.New(string(CodeMalformed), "forbidden notation")
 )
 
-// Reason codes of errors and findings. Those of faults of syntax come
-// from the readers below: see the package documentation.
+// The classes of errors about values, actions and documents to write, for errors.Is.
+var (
+	ErrType = coded.New(string(CodeBadValue), "the value does not have its type")
+
+	ErrNoAction           = coded.New("unknown-action", "no action has this id")
+	ErrAmbiguousAction    = coded.New("ambiguous-action", "several actions have this id")
+	ErrParamMissing       = coded.New("param-missing", "a required parameter has no value")
+	ErrParamInvalid       = coded.New("param-invalid", "a value does not fit its parameter")
+	ErrParamUnknown       = coded.New("param-unknown", "the action has no such parameter")
+	ErrUnsupportedEncType = coded.New(string(lookleap.CodeUsage), "unsupported enctype")
+
+	// The steps of the flow form a cycle without a condition (section 11.4).
+	ErrFlowCycle = coded.New(string(CodeFlowCycle), "the flow is a cycle without an exit")
+
+	ErrProblem = coded.New(string(CodeMalformed), "not a problem details object")
+
+	ErrEmptyResponse = coded.New(string(lookleap.CodeUsage), "the response is empty")
+	// Neither the document nor WriteOptions has a role (section 8.1).
+	ErrRoleUnset = coded.New(string(lookleap.CodeUsage), "the document has no role; set WriteOptions.Role")
+	// An agent response with sections of a service document (section 11.1).
+	ErrRoleContent = coded.New(string(CodeRoleConflict), "the document holds sections that its role forbids")
+
+	errNoDocument = coded.New(string(lookleap.CodeUsage), "the document is empty; read one with Parse or build one")
+	errNoBuilder  = coded.New(string(lookleap.CodeUsage), "the builder is empty; make it with NewService, NewSites or NewResponse")
+)
+
+// newError returns an error of one of the classes above, with the code of the class.
+func newError(class error, message, fix string) *lookleap.Error {
+	return &lookleap.Error{Code: lookleap.CodeOf(class), Message: message, Fix: fix, Err: class}
+}
+
+// Reason codes of errors and findings. The package documentation lists the further
+// codes that the XML and JSON parsers report for syntax errors.
 const (
 	CodeNotANML       lookleap.Code = "not-anml"
 	CodeVersion       lookleap.Code = "version-unsupported"
 	CodeRoleConflict  lookleap.Code = "role-conflict"
 	CodeMixedModel    lookleap.Code = "mixed-model"
 	CodeNestedArray   lookleap.Code = "json-nested-array"
-	CodeBadCharacter  lookleap.Code = "bad-character"
+	CodeBadCharacter                = lookleap.Code(strictxml.CodeBadChar)
 	CodeEncodingClash lookleap.Code = "encoding-conflict"
 
 	CodeUnknownElement   lookleap.Code = "unknown-element"
@@ -47,8 +89,8 @@ const (
 	CodeNotArray         lookleap.Code = "json-not-array"
 	CodeNotObject        lookleap.Code = "json-not-object"
 	CodeOrder            lookleap.Code = "json-order"
-	CodePrecision        lookleap.Code = "precision-loss"
-	CodeOverflow         lookleap.Code = "number-overflow"
+	CodePrecision                      = lookleap.Code(strictjson.CodePrecisionLoss)
+	CodeOverflow                       = lookleap.Code(strictjson.CodeOverflow)
 
 	CodeQuote       lookleap.Code = "lex-quote"
 	CodeCDATA       lookleap.Code = "lex-cdata"

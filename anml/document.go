@@ -12,38 +12,39 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// Document is one ANML document, as read or as built. It never changes and may
-// be used by many goroutines.
+// Document is one ANML document, read or built. It never changes, so several goroutines may use
+// it at the same time.
 //
-// A single-site document holds its sections itself: d.Head(), d.Knowledge().
-// A multi-site document has none of its own; each of d.Sites() has.
+// The sections of a single-site document are in the document: d.Head(), d.Knowledge(). Those of
+// a multi-site document are in its sites, which d.Sites() yields.
 type Document struct {
 	Site   // the sections of a single-site document
 	tree   tree
 	format Format
-	built  bool // and not read: nobody has seen its text
-	role   Role // what the exchange implied
+	built  bool // by a builder, so positions in its text mean nothing to the caller
+	role   Role // ReadOptions.Role
 	found  findings
 
-	indexed sync.Once
-	ids     map[scope][]int32 // rows of the elements that have an id
-	acting  sync.Once
-	actions map[scope]int32 // rows of the actions, by the interact that holds them
-	covered sync.Once
-	usages  []Usage // in force, by row
-	located sync.Once
-	places  places
+	// Indexes, built on first use.
+	idsIndexed       sync.Once
+	ids              map[scope][]int32 // rows of the elements with an id
+	actionsIndexed   sync.Once
+	actions          map[scope]int32 // rows of the actions, by the row of their interact
+	usagesComputed   sync.Once
+	usages           []Usage // by row
+	positionsIndexed sync.Once
+	positions        positions
 }
 
-// Node is one element of a document, for what all elements share. The zero Node
-// is an absent element: its accessors give what the draft gives for an absent
-// one, so that chains of them need no checks in between.
+// Node is one element of a document, with what all elements have. The zero Node is an absent
+// element: its methods return what the draft says about an absent element, so chains of calls
+// need no checks.
 type Node struct {
 	n node
 	d *Document
 }
 
-// It is absent in a zero Document.
+// root returns the root element. A nil or zero Document has no root element.
 func (d *Document) root() node {
 	if d == nil || len(d.tree.rows) <= root {
 		return node{}
@@ -51,12 +52,12 @@ func (d *Document) root() node {
 	return node{&d.tree, root}
 }
 
-// Format tells which serialization the document was read from.
+// Format returns the serialization that the document was read from.
 func (d *Document) Format() Format { return zero.Or(d).format }
 
-// Version is the version attribute, "1.0" when absent (section 8.1). The
-// namespace is the authority; a document of another version is read as far as
-// it is understood, with a finding.
+// Version returns the version attribute, "1.0" if it is absent (section 8.1). The namespace
+// decides about the version. A document with another version attribute is read as far as this
+// package understands it, with a finding.
 func (d *Document) Version() string {
 	if v := d.root().value("version"); v != "" {
 		return v
@@ -64,11 +65,10 @@ func (d *Document) Version() string {
 	return "1.0"
 }
 
-// HasVersion reports whether the document says its version.
+// HasVersion reports whether the version attribute is present.
 func (d *Document) HasVersion() bool { return d.root().value("version") != "" }
 
-// Role is the role that the document names, or else the one that the exchange
-// implied when it was read.
+// Role returns the role that the document names, or else [ReadOptions.Role].
 func (d *Document) Role() Role {
 	if r := parse[Role](roleWords[:], d.root().value("role")); r != RoleUnspecified {
 		return r
@@ -76,9 +76,9 @@ func (d *Document) Role() Role {
 	return zero.Or(d).role
 }
 
-// SupportedVersions lists the versions that the document offers, and whether it
-// says so at all. A list without "1.0", even an empty one, means that no action
-// of the document may be executed (section 8.1).
+// SupportedVersions returns the versions that the document offers, and whether the attribute is
+// present. If it is present without "1.0", no action of the document may be executed
+// (section 8.1).
 func (d *Document) SupportedVersions() (versions []string, present bool) {
 	at := d.root().lookup("supported-versions")
 	if !at.ok() {
@@ -92,8 +92,8 @@ func (d *Document) SupportedVersions() (versions []string, present bool) {
 	return versions, true
 }
 
-// Executable reports whether actions of this document may be executed at all:
-// it offers version 1.0 or no list of versions.
+// Executable reports whether actions of this document may be executed: it offers version 1.0 or
+// does not list versions.
 func (d *Document) Executable() bool {
 	versions, present := d.SupportedVersions()
 	for _, v := range versions {
@@ -104,20 +104,20 @@ func (d *Document) Executable() bool {
 	return !present
 }
 
-// TTL is the lifetime that the document gives itself, and whether it gives one.
-// An invalid one is 0: it was meant as an upper bound.
+// TTL returns how long the document may be used, and whether the attribute is present. An
+// invalid value is 0, since the attribute is an upper bound.
 func (d *Document) TTL() (time.Duration, bool) { return Node{d.root(), d}.duration("ttl") }
 
-// Multi reports whether the document is a multi-site one.
+// Multi reports whether the document is a multi-site document (section 8.1).
 func (d *Document) Multi() bool { return d.root().has(kSite) }
 
-// Sites yields the usable sites of a multi-site document. Malformed ones, and
-// all that share one domain, are left out (sections 8.2 and 12.7).
+// Sites yields the usable sites of a multi-site document. It leaves out malformed sites and
+// sites with the same domain (sections 8.2 and 12.7).
 func (d *Document) Sites() iter.Seq[Site] {
 	return each[Site](Node{d.root(), d}, kSite)
 }
 
-// Containers yields what holds sections: the document itself, or its sites.
+// Containers yields what contains sections: the document itself, or its sites.
 func (d *Document) Containers() iter.Seq[Site] {
 	if d.Multi() {
 		return d.Sites()
@@ -125,11 +125,10 @@ func (d *Document) Containers() iter.Seq[Site] {
 	return func(yield func(Site) bool) { yield(zero.Or(d).Site) }
 }
 
-// Findings lists what was noticed, in the order of the document, as far as the
-// limit on findings goes; Unlisted counts the rest.
+// Findings returns the findings in document order, up to [Limits.Findings].
 func (d *Document) Findings() []lookleap.Finding {
 	list := slices.Clone(zero.Or(d).found.list)
-	slices.SortStableFunc(list, func(a, b found) int { return cmp.Compare(a.offset, b.offset) })
+	slices.SortStableFunc(list, func(a, b pendingFinding) int { return cmp.Compare(a.offset, b.offset) })
 	out := make([]lookleap.Finding, len(list))
 	for i, f := range list {
 		out[i] = lookleap.Finding{
@@ -139,13 +138,13 @@ func (d *Document) Findings() []lookleap.Finding {
 	return out
 }
 
-// Unlisted counts findings beyond the limit.
-func (d *Document) Unlisted() int { return zero.Or(d).found.lost }
+// Unlisted returns the number of findings above [Limits.Findings].
+func (d *Document) Unlisted() int { return zero.Or(d).found.unlisted }
 
-// Exists reports whether the element is there and may be processed.
+// Exists reports whether the element exists and may be processed.
 func (v Node) Exists() bool { return v.n.usable() }
 
-// Position is where the element stands in its source.
+// Position returns the position of the element in the source.
 func (v Node) Position() lookleap.Position {
 	if !v.n.ok() {
 		return lookleap.Position{}
@@ -153,29 +152,29 @@ func (v Node) Position() lookleap.Position {
 	return v.d.position(v.n, -1)
 }
 
-// Element is the element's name.
+// Element returns the local name of the element.
 func (v Node) Element() string {
 	if !v.n.ok() {
 		return ""
 	}
-	return v.n.element()
+	return v.n.name().Local
 }
 
-// Attr gives the text of an attribute of the draft, as it was written.
+// Attr returns the text of an attribute that the draft defines, and whether it is present.
 func (v Node) Attr(name string) (string, bool) {
 	at := v.n.lookup(name)
 	return at.value, at.ok()
 }
 
-// Foreign gives the text of an attribute that ANML does not define. It means
-// nothing to this package.
+// Foreign returns the text of an attribute that the draft does not define, and whether it is
+// present.
 func (v Node) Foreign(name Name) (string, bool) {
 	at := v.n.foreign(name)
 	return at.value, at.ok()
 }
 
-// Lang is the language in force: of the element or of the nearest one around
-// it (section 10.3); "" when nobody says.
+// Lang returns the language of the element: its own or that of the nearest ancestor with one
+// (section 10.3). It returns "" if none of them has one.
 func (v Node) Lang() string {
 	for n := v.n; n.ok(); n = n.parent() {
 		if at := n.lookup("lang"); at.ok() {
@@ -188,41 +187,35 @@ func (v Node) Lang() string {
 	return ""
 }
 
-// Same reports whether two views are of the same element.
+// Same reports whether two nodes are the same element.
 func (v Node) Same(other Node) bool { return v.n == other.n }
 
-// view is any of the typed views, each of which is a Node with names.
+// view is any of the typed views: a Node with methods of its own.
 type view interface{ ~struct{ Node } }
 
-// each yields the usable children of a kind as typed views.
+// each yields the usable children of a kind.
 func each[V view](v Node, k kind) iter.Seq[V] {
 	return func(yield func(V) bool) {
-		if !v.n.ok() {
-			return
-		}
-		for c := v.n.first(); c.ok(); c = c.next() {
-			if c.kind() == k && c.usable() && !yield(V{Node{c, v.d}}) {
+		for c := range v.n.children(k) {
+			if !yield(V{Node{c, v.d}}) {
 				return
 			}
 		}
 	}
 }
 
-// child gives the usable child of a kind, or an absent one.
+// child returns the first usable child of a kind.
 func child[V view](v Node, k kind) V { return V{Node{v.n.child(k), v.d}} }
-
-// sub gives the usable child of a kind without a type.
-func (v Node) sub(k kind) Node { return Node{v.n.child(k), v.d} }
 
 func (v Node) text() string { return v.n.content() }
 
-// boolean reads a boolean attribute: absent gives one value, invalid another.
+// boolean returns the value of a boolean attribute, with values for absent and invalid ones.
 func (v Node) boolean(name string, absent, invalid bool) bool {
 	at := v.n.lookup(name)
 	switch {
 	case !at.ok():
 		return absent
-	case at.spec.lossy:
+	case at.spec.unusable:
 		return invalid
 	case at.value == "true":
 		return true
@@ -232,36 +225,34 @@ func (v Node) boolean(name string, absent, invalid bool) bool {
 	return invalid
 }
 
-// integer reads a non-negative integer attribute.
+// integer returns the value of a non-negative integer attribute.
 func (v Node) integer(name string) (n int64, present, ok bool) {
 	at := v.n.lookup(name)
 	if !at.ok() {
 		return 0, false, false
 	}
 	n, ok = seconds(at.value)
-	if at.spec.lossy || !ok {
+	if at.spec.unusable || !ok {
 		return 0, true, false
 	}
 	return n, true, true
 }
 
-// duration reads seconds; an invalid value is 0.
+// duration returns an attribute in seconds, and whether it is present. An invalid value is 0.
 func (v Node) duration(name string) (time.Duration, bool) {
 	n, present, _ := v.integer(name)
 	return time.Duration(n) * time.Second, present
 }
 
-// moment reads a point in time; absent, malformed or without a zone is false.
+// moment returns a point in time, and false if it is absent, malformed or without a zone.
 func (v Node) moment(name string) (time.Time, bool) {
-	t, _, ok := parseMoment(v.n.value(name))
+	t, _, ok := parseTime(v.n.value(name))
 	return t, ok
 }
 
-// Texts yields every text that the document holds, as it means, and the element that
-// it is of: texts and attributes, also those that the draft does not know or that are
-// not processed.
-// It leaves out the words of the draft itself, such as "true" and "POST". It is for
-// finding out whether a document told a value, and not for showing.
+// Texts yields each decoded text and attribute of the document with its element, including those
+// that are unknown or not processed. It leaves out the draft's own words, such as "true" and
+// "POST". It is meant for searching the document for a value.
 func (d *Document) Texts() iter.Seq2[Node, string] {
 	d = zero.Or(d)
 	return func(yield func(Node, string) bool) {
@@ -280,8 +271,8 @@ func (d *Document) Texts() iter.Seq2[Node, string] {
 	}
 }
 
-// texts yields the texts of one element. Pieces of text between elements are joined
-// too, since elements may divide a word.
+// texts yields the texts of one element. It also yields the pieces of text between elements
+// joined, since an element may divide a word.
 func (n node) texts() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if !yield(n.text()) || n.row().first != 0 && !yield(n.content()) {
@@ -292,8 +283,8 @@ func (n node) texts() iter.Seq[string] {
 				return
 			}
 		}
-		if m := n.more(); m != nil {
-			for _, member := range m.keys {
+		if r := n.rare(); r != nil {
+			for _, member := range r.keys {
 				if !yield(member.key) || !yield(member.value) {
 					return
 				}
@@ -302,8 +293,7 @@ func (n node) texts() iter.Seq[string] {
 	}
 }
 
-// isKeyword reports whether an attribute holds one of the words that the draft has
-// for it.
+// isKeyword reports whether the value is one of the draft's words for the attribute.
 func (a attr) isKeyword() bool {
 	switch {
 	case !a.known():

@@ -2,14 +2,14 @@ package anml
 
 import "slices"
 
-// The zero value of each enumeration is what a reader may safely assume: an
-// unknown word never reads as a permission.
+// The zero value of each enumeration is the safe one: an unknown word never reads as a
+// permission.
 
 // Role says which side wrote a document (section 8.1).
 type Role uint8
 
 const (
-	RoleUnspecified Role = iota // the document does not say, or says something unknown
+	RoleUnspecified Role = iota // absent or an unknown word
 	RoleService
 	RoleAgentResponse
 )
@@ -25,11 +25,11 @@ const (
 	RequiresNothing
 )
 
-// Rank orders the values by restrictiveness: none 0, implicit consent 1,
-// explicit consent 2, authentication 3.
+// Rank returns how restrictive the value is: none 0, implicit consent 1, explicit consent 2,
+// authentication 3.
 func (r Requires) Rank() int { return [...]int{2, 3, 1, 0}[min(r, 3)] }
 
-// Stricter gives the more restrictive of two rules (section 11.4).
+// Stricter returns the more restrictive of two values (section 11.4).
 func (r Requires) Stricter(other Requires) Requires {
 	if other.Rank() > r.Rank() {
 		return other
@@ -37,18 +37,18 @@ func (r Requires) Stricter(other Requires) Requires {
 	return r
 }
 
-// Usage says what may be done with content, in rising order (section 16.5).
+// Usage says what may be done with content, in ascending order (section 16.5).
 type Usage uint8
 
 const (
-	UsageNone Usage = iota // read and show now; also every unknown word
+	UsageNone Usage = iota // only to read and show it now; also every unknown word
 	UsageDisplay
 	UsageCache
 	UsageStore
 	UsageTrain
 )
 
-// Allows reports whether a use is within what this value grants.
+// Allows reports whether this value grants a use.
 func (u Usage) Allows(use Usage) bool { return use <= u }
 
 // Auth says whether an action needs authentication (section 8.6.1).
@@ -57,7 +57,7 @@ type Auth uint8
 const (
 	AuthRequired Auth = iota // also every unknown word
 	AuthOptional
-	AuthNone // also when nothing is said
+	AuthNone // also if the attribute is absent
 )
 
 // Result is the outcome that a status states (section 8.13).
@@ -69,16 +69,16 @@ const (
 	ResultSuccess
 )
 
-// Confidentiality of an inform (section 8.7.1).
+// Confidentiality says who may see an inform (section 8.7.1).
 type Confidentiality uint8
 
 const (
 	Private Confidentiality = iota // also every unknown word
 	Restricted
-	Public // also when nothing is said
+	Public // also if the attribute is absent
 )
 
-// Priority of an inform (section 8.7.1).
+// Priority says how important an inform is (section 8.7.1).
 type Priority uint8
 
 const (
@@ -91,7 +91,7 @@ const (
 type StepStatus uint8
 
 const (
-	StepUnstated StepStatus = iota // behaves like pending
+	StepUnstated StepStatus = iota // like pending
 	StepPending
 	StepCurrent
 	StepCompleted
@@ -102,7 +102,7 @@ const (
 type Inference uint8
 
 const (
-	InferenceUnspecified Inference = iota // acts as none
+	InferenceUnspecified Inference = iota // like InferenceNone
 	InferenceNone
 	InferenceOptional
 	InferenceRequired
@@ -112,7 +112,7 @@ const (
 type Type uint8
 
 const (
-	TypeString Type = iota // also every unknown word, and when nothing is said
+	TypeString Type = iota // also if the attribute is absent or an unknown word
 	TypeNumber
 	TypeBoolean
 	TypeDate
@@ -121,7 +121,7 @@ const (
 	TypeEnum // of parameters only
 )
 
-// ConsentKind says how an answer was agreed to (section 8.7.3).
+// ConsentKind says how the user agreed to an answer (section 8.7.3).
 type ConsentKind uint8
 
 const (
@@ -131,8 +131,8 @@ const (
 	ConsentDelegated
 )
 
-// Reason says why a field is refused (section 8.7.4). An unknown reason read
-// from a document is still a refusal.
+// Reason says why a field is refused (section 8.7.4). A refusal with an unknown reason is still
+// a refusal.
 type Reason string
 
 const (
@@ -153,12 +153,12 @@ type LanguagePolicy uint8
 
 const (
 	LanguageUnstated LanguagePolicy = iota
-	LanguageNative                  // the user's
-	LanguageMatch                   // the document's
-	LanguageFixed                   // the one named
+	LanguageNative                  // the user's language
+	LanguageMatch                   // the document's language
+	LanguageFixed                   // the language that the document names
 )
 
-// Perspective is the voice of a persona (section 8.8.4).
+// Perspective is the grammatical person of a persona (section 8.8.4).
 type Perspective uint8
 
 const (
@@ -167,7 +167,7 @@ const (
 	ThirdPerson
 )
 
-// Relationship of a site-ref (section 17.1). Unknown values are kept as they are.
+// Relationship says how two sites are related (section 17.1). Unknown values are kept.
 type Relationship string
 
 const (
@@ -188,7 +188,7 @@ func (r Relationship) Known() bool {
 	return false
 }
 
-// words gives the draft's word for each value of an enumeration.
+// The words of the draft, by the values of the enumerations.
 var (
 	roleWords            = [...]string{"", "service", "agent-response"}
 	requiresWords        = [...]string{"explicit-consent", "authentication", "implicit-consent", "none"}
@@ -206,6 +206,7 @@ var (
 	perspectiveWords     = [...]string{"", "first", "third"}
 )
 
+// word returns the word of a value, and that of the zero value for an unknown one.
 func word[E ~uint8](words []string, e E) string {
 	if int(e) < len(words) {
 		return words[e]
@@ -213,7 +214,7 @@ func word[E ~uint8](words []string, e E) string {
 	return words[0]
 }
 
-// parse finds a word, matched exactly; anything else is the zero value.
+// parse returns the value of a word, and the zero value for an unknown word.
 func parse[E ~uint8](words []string, text string) E {
 	for i, w := range words {
 		if w == text && text != "" {
@@ -223,15 +224,15 @@ func parse[E ~uint8](words []string, text string) E {
 	return 0
 }
 
-// ParseUsage reads one of the five words; anything else is UsageNone.
+// ParseUsage returns the usage for its word, UsageNone for an unknown word.
 func ParseUsage(s string) Usage { return parse[Usage](usageWords[:], s) }
 
-// ParseRequires reads one of the four words; anything else is ExplicitConsent.
+// ParseRequires returns the requirement for its word, ExplicitConsent for an unknown word.
 func ParseRequires(s string) Requires { return parse[Requires](requiresWords[:], s) }
 
-// ParseType reads one of the seven words; anything else is TypeString.
+// ParseType returns the type for its word, TypeString for an unknown word.
 func ParseType(s string) Type {
-	switch s { // of all fields, so fast
+	switch s { // faster than parse: this runs for every field
 	case "number":
 		return TypeNumber
 	case "boolean":
@@ -248,16 +249,41 @@ func ParseType(s string) Type {
 	return TypeString
 }
 
-func (r Role) String() string            { return word(roleWords[:], r) }
-func (r Requires) String() string        { return word(requiresWords[:], r) }
-func (u Usage) String() string           { return word(usageWords[:], u) }
-func (a Auth) String() string            { return word(authWords[:], a) }
-func (r Result) String() string          { return word(resultWords[:], r) }
+// String returns the word of the draft, "" for the zero value.
+func (r Role) String() string { return word(roleWords[:], r) }
+
+// String returns the word of the draft.
+func (r Requires) String() string { return word(requiresWords[:], r) }
+
+// String returns the word of the draft.
+func (u Usage) String() string { return word(usageWords[:], u) }
+
+// String returns the word of the draft.
+func (a Auth) String() string { return word(authWords[:], a) }
+
+// String returns the word of the draft.
+func (r Result) String() string { return word(resultWords[:], r) }
+
+// String returns the word of the draft.
 func (c Confidentiality) String() string { return word(confidentialityWords[:], c) }
-func (p Priority) String() string        { return word(priorityWords[:], p) }
-func (s StepStatus) String() string      { return word(stepStatusWords[:], s) }
-func (i Inference) String() string       { return word(inferenceWords[:], i) }
-func (t Type) String() string            { return word(typeWords[:], t) }
-func (c ConsentKind) String() string     { return word(consentWords[:], c) }
-func (p LanguagePolicy) String() string  { return word(languageWords[:], p) }
-func (p Perspective) String() string     { return word(perspectiveWords[:], p) }
+
+// String returns the word of the draft.
+func (p Priority) String() string { return word(priorityWords[:], p) }
+
+// String returns the word of the draft, "" for the zero value.
+func (s StepStatus) String() string { return word(stepStatusWords[:], s) }
+
+// String returns the word of the draft, "" for the zero value.
+func (i Inference) String() string { return word(inferenceWords[:], i) }
+
+// String returns the word of the draft.
+func (t Type) String() string { return word(typeWords[:], t) }
+
+// String returns the word of the draft, "" for the zero value.
+func (c ConsentKind) String() string { return word(consentWords[:], c) }
+
+// String returns the word of the draft, "" for the zero value.
+func (p LanguagePolicy) String() string { return word(languageWords[:], p) }
+
+// String returns the word of the draft, "" for the zero value.
+func (p Perspective) String() string { return word(perspectiveWords[:], p) }

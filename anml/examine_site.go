@@ -9,36 +9,37 @@ import (
 
 // sites checks the sites of a multi-site document against one another.
 func (e *examination) sites(root node) {
-	byDomain := map[string][]node{}
+	byDomain := map[string]int{}
 	for c := root.first(); c.ok(); c = c.next() {
 		if c.kind() != kSite {
 			continue
 		}
-		if !hasKnownChild(c) {
+		if !hasElements(c) {
 			c.mark(ignored | malformed)
 			e.add(c, lookleap.SeverityError, CodeEmptySite, "ANML-8.2-11", "the site is empty, so it is not processed", "")
 		}
 		if domain := normalDomain(c.value("domain")); domain != "" {
-			byDomain[domain] = append(byDomain[domain], c)
+			byDomain[domain]++
 		}
 	}
 	for c := root.first(); c.ok(); c = c.next() {
 		if c.kind() != kSite {
 			continue
 		}
-		domain := normalDomain(c.value("domain"))
-		if len(byDomain[domain]) > 1 {
+		if domain := normalDomain(c.value("domain")); byDomain[domain] > 1 {
 			c.mark(ignored)
-			e.add(c, lookleap.SeverityError, CodeDuplicateSite, "ANML-8.2-12", "several sites are of the domain "+quoted(domain)+", so none is processed", "keep one of them")
+			e.add(c, lookleap.SeverityError, CodeDuplicateSite, "ANML-8.2-12", "several sites have the domain "+quoted(domain)+", so none of them is processed", "keep one of them")
 		}
 		e.container(c)
 	}
-	if len(e.o.Self) > 0 && !slices.ContainsFunc(e.o.Self, func(self string) bool { return len(byDomain[normalDomain(self)]) > 0 }) {
-		e.add(root, lookleap.SeverityError, CodeNoServingSite, "ANML-8.1-19", "none of the sites is the one that serves the document", "")
+	self := e.options.Self
+	if len(self) > 0 && !slices.ContainsFunc(self, func(d string) bool { return byDomain[normalDomain(d)] > 0 }) {
+		e.add(root, lookleap.SeverityError, CodeNoServingSite, "ANML-8.1-19", "the document has no site for the domain that serves it", "")
 	}
 }
 
-func hasKnownChild(n node) bool {
+// hasElements reports whether an element has children that the draft defines.
+func hasElements(n node) bool {
 	for c := n.first(); c.ok(); c = c.next() {
 		if c.kind() > kText {
 			return true
@@ -47,222 +48,183 @@ func hasKnownChild(n node) bool {
 	return false
 }
 
-// container checks what belongs together in one site, or in the root.
+// container checks the sections of one site, or of the root, against one another.
 func (e *examination) container(n node) {
-	if e.response {
-		e.responseSections(n)
-	}
-	e.order(n)
+	e.sections(n)
 	e.claims(n)
-	site := Site{Node{n, e.doc}}
-	actions := e.actionIDs(site.Interact())
-	e.knowledge(site, actions)
-	for c := n.first(); c.ok(); c = c.next() {
-		if c.kind() == kState && c.usable() {
-			e.flow(actions, c)
-		}
+	actions := e.actionIDs(n.child(kInteract))
+	e.knowledge(n, actions)
+	for state := range n.children(kState) {
+		e.flow(actions, state)
 	}
 }
 
-// responseSections ignores what an agent response must not hold (section 11.1).
-func (e *examination) responseSections(n node) {
+// sections ignores what an agent response must not contain (section 11.1), and reports sections
+// after the body that should precede it (section 8.1).
+func (e *examination) sections(n node) {
+	if e.response && n.kind() == kSite {
+		e.add(n, lookleap.SeverityError, CodeRoleContent, "ANML-11.1-09", "an agent response contains a site", "remove it")
+	}
+	afterBody := false
 	for c := n.first(); c.ok(); c = c.next() {
-		switch c.kind() {
+		k := c.kind()
+		switch k {
 		case kInteract, kPersona, kAesthetic, kConstraints, kState:
-			c.mark(ignored)
-			e.add(c, lookleap.SeverityError, CodeRoleContent, "ANML-11.1-10", "an agent response holds "+schema[c.kind()].name+", which is ignored", "remove it")
+			if e.response {
+				c.mark(ignored)
+				e.add(c, lookleap.SeverityError, CodeRoleContent, "ANML-11.1-10", "an agent response contains "+schema[k].name+", which is ignored", "remove it")
+			}
 		}
-	}
-	if n.kind() == kSite {
-		e.add(n, lookleap.SeverityError, CodeRoleContent, "ANML-11.1-09", "an agent response holds a site", "remove it")
-	}
-}
-
-// order notes framing sections that follow the body.
-func (e *examination) order(n node) {
-	body := false
-	for c := n.first(); c.ok(); c = c.next() {
-		switch c.kind() {
+		switch k {
 		case kBody:
-			body = true
+			afterBody = true
 		case kConstraints, kState, kInteract, kKnowledge, kPersona:
-			if body {
-				e.add(c, lookleap.SeverityInfo, CodeSectionSeq, "ANML-8.1-25", schema[c.kind()].name+" follows the body", "put the body behind the framing sections")
+			if afterBody {
+				e.add(c, lookleap.SeverityInfo, CodeSectionSeq, "ANML-8.1-25", schema[k].name+" follows the body", "move the body after it")
 			}
 		}
 	}
 }
 
-// claims checks trust in the head: one claim, and only in a single-site document.
+// claims checks trust in the head: only one claim, and only in a single-site document.
 func (e *examination) claims(n node) {
-	head := n.child(kHead)
-	if !head.ok() {
-		return
-	}
-	var first node
-	for c := head.first(); c.ok(); c = c.next() {
-		if c.kind() != kTrust {
-			continue
-		}
-		if n.kind() == kSite {
+	var claimed node
+	for c := n.child(kHead).first(); c.ok(); c = c.next() {
+		switch {
+		case c.kind() != kTrust:
+		case n.kind() == kSite:
 			c.mark(ignored)
-			e.add(c, lookleap.SeverityWarning, CodeClaim, "ANML-12.5-01", "trust in a site claims nothing: the domain of the site counts", "remove it")
-			continue
-		}
-		if !c.usable() {
-			continue
-		}
-		if !first.ok() {
-			first = c
-		} else if normalDomain(c.value("domain")) != normalDomain(first.value("domain")) {
+			e.add(c, lookleap.SeverityWarning, CodeClaim, "ANML-12.5-01", "trust in a site is not a claim; the domain of the site is", "remove it")
+		case !c.usable():
+		case !claimed.ok():
+			claimed = c
+		case normalDomain(c.value("domain")) != normalDomain(claimed.value("domain")):
 			e.add(c, lookleap.SeverityError, CodeClaim, "ANML-12.5-06", "the document claims to speak for two sites", "use a site element for each")
 		}
 	}
 }
 
-// actions are those of a site by their ids.
-type actions map[string]Action
+// actions are the usable actions of a site by id.
+type actions map[string]node
 
-// once reports whether a reference means exactly one of them.
-func (a actions) once(id string) bool { return a[id].Exists() && a[id].n.flags()&ambiguous == 0 }
+// unique reports whether exactly one action has the id.
+func (a actions) unique(id string) bool { return a[id].ok() && a[id].flags()&ambiguous == 0 }
 
-// actionIDs lists the actions of a site, and marks those that a reference could
-// confuse (section 8.6.1).
-func (e *examination) actionIDs(i Interact) actions {
+// actionIDs collects the actions of a site, and marks those with the same id (section 8.6.1).
+func (e *examination) actionIDs(interact node) actions {
 	seen := actions{}
-	for a := range i.Actions() {
-		if other, twice := seen[a.ID()]; twice {
-			other.n.mark(ambiguous)
-			a.n.mark(ambiguous)
-			e.add(a.n, lookleap.SeverityError, CodeDuplicateID, "ANML-8-04", "several actions have the id "+quoted(a.ID())+", so none of them is executed", "rename one of them")
+	for a := range interact.children(kAction) {
+		id := a.value("id")
+		if other, twice := seen[id]; twice {
+			other.mark(ambiguous)
+			a.mark(ambiguous)
+			e.add(a, lookleap.SeverityError, CodeDuplicateID, "ANML-8-04", "several actions have the id "+quoted(id)+", so none of them is executed", "rename one of them")
 		}
-		seen[a.ID()] = a
+		seen[id] = a
 	}
 	return seen
 }
 
-// knowledge checks what asks and rules say about one another.
-func (e *examination) knowledge(site Site, known actions) {
-	k := site.Knowledge()
+// knowledge checks the references between asks, rules, actions and refusals.
+func (e *examination) knowledge(site node, actions actions) {
+	knowledge := site.child(kKnowledge)
 	asked := map[string]bool{}
-	for a := range k.Asks() {
-		asked[a.Field()] = true
-		if e.response {
-			continue // the action is one of the document being answered
+	for a := range knowledge.children(kAsk) {
+		asked[a.value("field")] = true
+		if e.response || actions.unique(a.value("action")) {
+			continue // an agent response asks for an action of the document that it answers
 		}
-		if known.once(a.Action()) {
-			continue
-		}
-		if a.n.mark(dangling); !e.full() {
-			e.add(a.n, lookleap.SeverityError, CodeNoAction, "ANML-8.7.2-03", "the ask names the action "+quoted(a.Action())+", which is not there once", "")
+		if a.mark(dangling); !e.full() {
+			e.add(a, lookleap.SeverityError, CodeNoAction, "ANML-8.7.2-03", "the ask names the action "+quoted(a.value("action"))+", which does not exist or is not unique", "")
 		}
 	}
 	ruled := map[string]bool{}
-	for d := range site.Constraints().Disclosures() {
-		ruled[d.Field()] = true
-		if !asked[d.Field()] {
-			e.add(d.n, lookleap.SeverityWarning, CodeDangling, "ANML-8.4.1-02", "the rule names the field "+quoted(d.Field())+", which no ask asks for", "")
+	for constraints := range site.children(kConstraints) {
+		for d := range constraints.children(kDisclosure) {
+			field := d.value("field")
+			ruled[field] = true
+			if !asked[field] {
+				e.add(d, lookleap.SeverityWarning, CodeDangling, "ANML-8.4.1-02", "the rule names the field "+quoted(field)+", which no ask asks for", "")
+			}
 		}
 	}
 	if e.response {
 		return
 	}
-	for c := range k.Answers() {
-		e.add(c.n, lookleap.SeverityInfo, CodeRoleContent, "ANML-8.7-01", "a service document holds an answer", "")
-		break
+	if a := knowledge.child(kAnswer); a.ok() {
+		e.add(a, lookleap.SeverityInfo, CodeRoleContent, "ANML-8.7-01", "a service document contains an answer", "")
 	}
-	for c := range k.Refuses() {
-		e.add(c.n, lookleap.SeverityInfo, CodeRoleContent, "ANML-8.7-01", "a service document holds a refuse", "")
-		if f := c.Constraint(); f != "" && !ruled[f] {
-			e.add(c.n, lookleap.SeverityWarning, CodeDangling, "ANML-8.7.4-03", "the refuse names a rule for "+quoted(f)+", which is not there", "")
+	for r := range knowledge.children(kRefuse) {
+		e.add(r, lookleap.SeverityInfo, CodeRoleContent, "ANML-8.7-01", "a service document contains a refuse", "")
+		if f := r.value("constraint"); f != "" && !ruled[f] {
+			e.add(r, lookleap.SeverityWarning, CodeDangling, "ANML-8.7.4-03", "the refuse names a rule for "+quoted(f)+", which does not exist", "")
 		}
 	}
 }
 
-// flow checks steps, their references and the context (sections 8.5 and 11.4).
-func (e *examination) flow(known actions, state node) {
+// flow checks the steps of a workflow and its context (sections 8.5 and 11.4).
+func (e *examination) flow(actions actions, state node) {
 	flow := state.child(kFlow)
 	steps := map[string]node{}
-	if flow.ok() {
-		for c := flow.first(); c.ok(); c = c.next() {
-			if c.kind() != kStep || !c.usable() {
-				continue
-			}
-			id := c.value("id")
-			if steps[id].ok() {
-				c.mark(ignored)
-				e.add(c, lookleap.SeverityError, CodeDuplicateID, "ANML-8.5.3-02", "the step "+quoted(id)+" stands twice; the first one counts", "rename one of them")
-				continue
-			}
-			steps[id] = c
-		}
-		e.edges(known, flow, steps)
-		if e.cycle(flow, steps) {
-			flow.mark(ignored | malformed)
-			if context := state.child(kContext); context.ok() {
-				context.mark(ignored)
-			}
-			return
-		}
-	}
-	e.context(state, steps)
-}
-
-func (e *examination) edges(known actions, flow node, steps map[string]node) {
-	for c := flow.first(); c.ok(); c = c.next() {
-		if c.kind() != kStep || !c.usable() {
+	for c := range flow.children(kStep) {
+		id := c.value("id")
+		if steps[id].ok() {
+			c.mark(ignored)
+			e.add(c, lookleap.SeverityError, CodeDuplicateID, "ANML-8.5.3-02", "the step "+quoted(id)+" appears twice; the first one counts", "rename one of them")
 			continue
 		}
+		steps[id] = c
+	}
+	for c := range flow.children(kStep) {
 		if next := c.value("next"); next != "" && !steps[next].ok() {
-			e.add(c, lookleap.SeverityWarning, CodeDangling, "ANML-8.5.3-01", "the step names the step "+quoted(next)+", which is not there", "")
+			e.add(c, lookleap.SeverityWarning, CodeDangling, "ANML-8.5.3-01", "the step names the step "+quoted(next)+", which does not exist", "")
 		}
-		if action := c.value("action"); action != "" && !known.once(action) {
-			e.add(c, lookleap.SeverityWarning, CodeDangling, "ANML-8.5.3-01", "the step names the action "+quoted(action)+", which is not there once", "")
+		if action := c.value("action"); action != "" && !actions.unique(action) {
+			e.add(c, lookleap.SeverityWarning, CodeDangling, "ANML-8.5.3-01", "the step names the action "+quoted(action)+", which does not exist or is not unique", "")
 		}
+	}
+	context := state.child(kContext)
+	if e.cycle(flow, steps) {
+		flow.mark(ignored | malformed)
+		if context.ok() {
+			context.mark(ignored)
+		}
+	} else if context.ok() {
+		e.context(context, steps)
 	}
 }
 
-// cycle follows next from every step, each once, and reports whether some
-// circle has no condition on it.
+// cycle follows next from every step, each once. It reports whether there is a cycle without a
+// condition.
 func (e *examination) cycle(flow node, steps map[string]node) bool {
 	const fresh, onPath, done = 0, 1, 2
 	state := make(map[node]int, len(steps))
 	endless := false
-	for c := flow.first(); c.ok(); c = c.next() {
-		var walked []node
-		s := c
-		for s.ok() && s.kind() == kStep && s.usable() && state[s] == fresh {
+	for s := range flow.children(kStep) {
+		var path []node
+		for s.ok() && state[s] == fresh {
 			state[s] = onPath
-			walked = append(walked, s)
+			path = append(path, s)
 			s = steps[s.value("next")]
 		}
 		if s.ok() && state[s] == onPath {
-			open := false
-			for i := len(walked) - 1; ; i-- {
-				open = open || walked[i].value("condition") != ""
-				if walked[i] == s {
-					break
-				}
-			}
-			if open {
-				e.add(s, lookleap.SeverityWarning, CodeFlowCycle, "ANML-11.4-11", "the flow comes back to the step "+quoted(s.value("id"))+" unless a condition ends it", "")
+			cycle := path[slices.Index(path, s):]
+			if slices.ContainsFunc(cycle, func(n node) bool { return n.value("condition") != "" }) {
+				e.add(s, lookleap.SeverityWarning, CodeFlowCycle, "ANML-11.4-11", "the flow returns to the step "+quoted(s.value("id"))+" unless a condition ends it", "")
 			} else {
 				endless = true
-				e.add(s, lookleap.SeverityError, CodeFlowCycle, "ANML-11.4-11", "the flow comes back to the step "+quoted(s.value("id"))+" without an exit, so it is not used", "give one of the steps another next, or a condition")
+				e.add(s, lookleap.SeverityError, CodeFlowCycle, "ANML-11.4-11", "the flow returns to the step "+quoted(s.value("id"))+" without an exit, so it is not used", "change next of one of the steps, or add a condition")
 			}
 		}
-		for _, w := range walked {
-			state[w] = done
+		for _, n := range path {
+			state[n] = done
 		}
 	}
 	return endless
 }
 
-func (e *examination) context(state node, steps map[string]node) {
-	context := state.child(kContext)
-	if !context.ok() {
-		return
-	}
+// context checks the position in the flow (section 8.5.1).
+func (e *examination) context(context node, steps map[string]node) {
 	step := context.child(kContextStep)
 	if !step.ok() {
 		context.mark(ignored)
@@ -272,7 +234,7 @@ func (e *examination) context(state node, steps map[string]node) {
 	text := step.content()
 	id := trimSpace(text)
 	if id != text {
-		e.add(step, lookleap.SeverityInfo, CodeLint, "ANML-8.5.1-02", "the step of the context stands between white space", "")
+		e.add(step, lookleap.SeverityInfo, CodeLint, "ANML-8.5.1-02", "the step of the context has white space around it", "")
 	}
 	if !steps[id].ok() {
 		context.mark(ignored)
@@ -280,8 +242,7 @@ func (e *examination) context(state node, steps map[string]node) {
 	}
 }
 
-// scopes checks what inform, rights and attribution say they are about, and the
-// ids of what they could mean, in every site.
+// scopes checks the scopes of inform, rights and attribution, and the ids that they can name.
 func (e *examination) scopes(root node) {
 	ids, site := map[scope]bool{}, root.i
 	root.walk(func(n node) bool {
@@ -292,8 +253,8 @@ func (e *examination) scopes(root node) {
 		case kSite:
 			site = n.i
 		case kInform, kRights, kAttribution:
-			if id := n.value("scope"); id != "" && len(e.doc.named(scope{site, id})) == 0 && !e.full() {
-				e.add(n, lookleap.SeverityWarning, CodeDangling, "ANML-8.12.1-03", "the scope "+quoted(id)+" names nothing, so it covers the whole site", "")
+			if id := n.value("scope"); id != "" && len(e.doc.scoped(scope{site, id})) == 0 && !e.full() {
+				e.add(n, lookleap.SeverityWarning, CodeDangling, "ANML-8.12.1-03", "the scope "+quoted(id)+" does not exist, so it covers the whole site", "")
 			}
 		case kSection, kData:
 			if at := (scope{site, n.value("id")}); at.id != "" && ids[at] && !e.full() {
@@ -306,5 +267,5 @@ func (e *examination) scopes(root node) {
 	})
 }
 
-// trimSpace removes the white space of XML around a text.
+// trimSpace removes XML white space around a text.
 func trimSpace(s string) string { return strings.Trim(s, " \t\r\n") }

@@ -181,7 +181,7 @@ func ExampleNewService() {
 	//   </knowledge>
 	//   <body>Tours start <link href="/map" label="here"/> each day.</body>
 	// </anml>
-	// anml: the document is not valid: /anml/knowledge/ask[2]: error: the ask for "phone" does not say what for (purpose-missing); write purpose
+	// /anml/knowledge/ask[2]: the ask for "phone" has no purpose (purpose-missing); write the attribute purpose
 }
 
 func ExampleNewResponse() {
@@ -191,7 +191,7 @@ func ExampleNewResponse() {
 	fmt.Println(err)
 	// Output:
 	// <nil>
-	// anml: there is nothing to respond to
+	// the response is empty
 }
 
 func ExampleDocument_Tools() {
@@ -208,7 +208,7 @@ func ExampleDocument_Tools() {
 	// Output:
 	// book POST request to the service. The service describes it as "Books a tour"
 	// {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"day":{"type":"string","format":"date"}},"required":["day"],"additionalProperties":false}
-	// [] anml: a value does not fit its parameter: "day" is no date
+	// [] the value of the parameter "day" is not a date (param-invalid)
 	// application/x-www-form-urlencoded day=2026-03-01
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/lookleap/lookleap/internal/strictxml"
 )
 
-// found is a finding whose position is still a node: positions cost time, and
-// most findings are never shown.
-type found struct {
+// pendingFinding is a finding whose position is not computed yet. Positions take time, and most
+// findings are never shown.
+type pendingFinding struct {
 	severity     lookleap.Severity
 	code         lookleap.Code
 	requirement  string
@@ -18,96 +18,107 @@ type found struct {
 	offset       int32
 }
 
-// findings collects, up to a limit, and counts the rest.
+// findings collects findings up to a limit and counts the others.
 type findings struct {
-	list  []found
-	limit int
-	lost  int
-	seen  map[lookleap.Code]bool // lexical findings are made once for a kind
+	list     []pendingFinding
+	limit    int
+	unlisted int
+	reported map[lookleap.Code]bool // codes of addOnce
 }
 
 func (f *findings) add(at node, s lookleap.Severity, code lookleap.Code, requirement, message, fix string) {
 	if len(f.list) == f.limit {
-		f.lost++
+		f.unlisted++
 		return
 	}
 	offset := int32(-1)
 	if at.ok() {
 		offset = at.row().offset
 	}
-	f.list = append(f.list, found{s, code, requirement, message, fix, at, offset})
+	f.list = append(f.list, pendingFinding{s, code, requirement, message, fix, at, offset})
 }
 
-// once adds a finding of a kind that is reported one time for a document.
-func (f *findings) once(offset int, s lookleap.Severity, code lookleap.Code, requirement, message, fix string) {
-	if f.seen[code] {
+// addOnce adds a finding unless one with the same code was added by addOnce before.
+func (f *findings) addOnce(offset int, s lookleap.Severity, code lookleap.Code, requirement, message, fix string) {
+	if f.reported[code] {
 		return
 	}
-	if f.seen == nil {
-		f.seen = make(map[lookleap.Code]bool)
+	if f.reported == nil {
+		f.reported = make(map[lookleap.Code]bool)
 	}
-	f.seen[code] = true
+	f.reported[code] = true
 	f.add(node{}, s, code, requirement, message, fix)
 	if n := len(f.list); n > 0 && f.list[n-1].code == code {
 		f.list[n-1].offset = int32(offset)
 	}
 }
 
-// quoted shows remote text in a message: short, one line, without anything
-// that a terminal obeys or that the eye misses.
+// full reports whether there is no room for another finding, and counts that finding. Callers
+// use it to avoid making a message in vain.
+func (f *findings) full() bool {
+	if len(f.list) < f.limit {
+		return false
+	}
+	f.unlisted++
+	return true
+}
+
+// quoted returns remote text for a message: short, on one line, and with invisible and control
+// characters escaped.
 func quoted(s string) string {
 	const longest = 60
-	cut := ""
+	ellipsis := ""
 	if runes := []rune(s[:min(len(s), 4*longest)]); len(runes) > longest || len(s) > 4*longest {
-		s, cut = string(runes[:min(longest, len(runes))]), "…"
+		s, ellipsis = string(runes[:min(longest, len(runes))]), "…"
 	}
-	return fmt.Sprintf("%+q", s) + cut
+	return fmt.Sprintf("%+q", s) + ellipsis
 }
 
-// places finds lines and paths of many elements of a document. It is made when the
-// first one is asked for.
-type places struct {
+// positions is an index for finding lines and paths of elements.
+type positions struct {
 	lines   strictxml.Lines
-	numbers []int32 // by row: place among the siblings of the same name, 0 for the only one
+	numbers []int32 // by row: number among the siblings of the same name, 0 without such siblings
 }
 
-// locate makes them on the first call.
-func (d *Document) locate() *places {
-	d.located.Do(func() { d.places = places{strictxml.NewLines(d.tree.src), d.tree.siblings()} })
-	return &d.places
+// positionIndex returns the index. It builds the index on the first call.
+func (d *Document) positionIndex() *positions {
+	d.positionsIndexed.Do(func() {
+		d.positions = positions{strictxml.NewLines(d.tree.src), d.tree.numberSiblings()}
+	})
+	return &d.positions
 }
 
-// position works out a place in the source.
+// position returns the position of a node, or of an offset that is not negative.
 func (d *Document) position(n node, offset int) lookleap.Position {
-	p := lookleap.Position{Path: d.locate().path(n)}
+	index := d.positionIndex()
+	p := lookleap.Position{Path: index.path(n)}
 	if offset < 0 && n.ok() {
 		offset = int(n.row().offset)
 	}
 	if !d.built && offset >= 0 {
 		p.Offset = offset
-		p.Line, p.Column = d.places.lines.At(offset)
+		p.Line, p.Column = index.lines.At(offset)
 	}
 	return p
 }
 
-// path names the elements from the root, with a number where the name alone
-// does not tell which of its siblings is meant.
-func (p *places) path(n node) string {
+// path returns the names of the elements from the root on, such as /anml/knowledge/ask[2].
+func (p *positions) path(n node) string {
 	if !n.ok() {
 		return ""
 	}
-	name := n.element()
+	name := n.name().Local
 	if number := p.numbers[n.i]; number > 0 {
 		name += "[" + itoa(int(number)) + "]"
 	}
 	return p.path(n.parent()) + "/" + name
 }
 
-// siblings numbers the elements that share their name with a sibling.
-func (t *tree) siblings() []int32 {
+// numberSiblings numbers the elements that share their name with a sibling, by row.
+func (t *tree) numberSiblings() []int32 {
 	type name struct {
 		kind  kind
-		local string // of what the draft does not know
+		local string // of an unknown element
 	}
 	numbers := make([]int32, len(t.rows))
 	count := make(map[name]int32)
@@ -118,7 +129,7 @@ func (t *tree) siblings() []int32 {
 				if c.kind() > kText {
 					visit(c, name{kind: c.kind()})
 				} else if c.kind() == kUnknown {
-					visit(c, name{local: c.element()})
+					visit(c, name{local: c.name().Local})
 				}
 			}
 		}

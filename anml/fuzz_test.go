@@ -114,7 +114,7 @@ func checkImages(t *testing.T, data []byte, d *Document) {
 func unusable(n node) (found bool) {
 	n.walk(func(n node) bool {
 		for _, at := range n.attrs() {
-			found = found || at.spec.lossy
+			found = found || at.spec.unusable
 		}
 		return true
 	})

@@ -1,34 +1,28 @@
 package anml
 
 import (
-	"errors"
 	"iter"
 	"net/http"
 	"strings"
 
-	"github.com/lookleap/lookleap/internal/coded"
+	"github.com/lookleap/lookleap"
 )
 
-// Why an action cannot be meant or executed, for errors.Is.
-var (
-	ErrNoAction        = coded.New("unknown-action", "anml: no action has this id")
-	ErrAmbiguousAction = coded.New("ambiguous-action", "anml: several actions have this id")
-)
-
-// Interact holds the actions of a site (section 8.6). Every executable
-// operation is one of them; nothing else in a document is.
+// Interact holds the actions of a site (section 8.6). Every executable operation of a
+// document is an action.
 type Interact struct{ Node }
 
-// Actions yields the usable actions in document order. Check Executable before
+// Actions yields the usable actions in document order. Check [Action.Executable] before
 // offering one.
 func (i Interact) Actions() iter.Seq[Action] { return each[Action](i.Node, kAction) }
 
-// Action finds the action that a reference means: exactly one of this site.
+// Action returns the action of this site with that id. It returns [ErrNoAction] if there is no
+// such action, and [ErrAmbiguousAction] if there are several.
 func (i Interact) Action(id string) (Action, error) {
 	if !i.n.ok() {
 		return Action{}, ErrNoAction
 	}
-	i.d.acting.Do(i.d.indexActions)
+	i.d.actionsIndexed.Do(i.d.indexActions)
 	a := Action{Node{node{i.n.t, i.d.actions[scope{i.n.i, id}]}, i.d}}
 	switch {
 	case !a.Exists():
@@ -39,7 +33,7 @@ func (i Interact) Action(id string) (Action, error) {
 	return a, nil
 }
 
-// indexActions collects the ids of the actions that may be used, of all sites.
+// indexActions collects the usable actions of all sites by id.
 func (d *Document) indexActions() {
 	d.actions = make(map[scope]int32)
 	for site := range d.Containers() {
@@ -53,21 +47,25 @@ func (d *Document) indexActions() {
 // Action is one operation: an HTTP method on an endpoint (section 8.6.1).
 type Action struct{ Node }
 
-func (a Action) ID() string          { return a.n.value("id") }
+// ID returns the id.
+func (a Action) ID() string { return a.n.value("id") }
+
+// Description returns the service's description.
 func (a Action) Description() string { return a.n.value("description") }
 
-// Method is the HTTP method in upper case, or "" for one that is not executed:
-// CONNECT, TRACE and anything that HTTP does not define.
+// Method returns the HTTP method in upper case. It returns "" for methods that are not
+// executed: CONNECT, TRACE and methods that HTTP does not define.
 func (a Action) Method() string {
 	m, _ := knownMethod(a.n.value("method"))
 	return m
 }
 
-// Endpoint is the URI reference as written. It is resolved on the final URL of
-// the document, and subject to the agent's rules on origins.
+// Endpoint returns the URI reference as it is written. It is relative to the final URL of the
+// document. The agent's rules about origins apply to it.
 func (a Action) Endpoint() string { return a.n.value("endpoint") }
 
-// EncType is the media type for direct execution, without its parameters.
+// EncType returns the media type of the request body for direct execution, in lower case and
+// without parameters. The default is application/x-www-form-urlencoded.
 func (a Action) EncType() string {
 	t, _, _ := strings.Cut(a.n.value("enctype"), ";")
 	if t = strings.ToLower(strings.TrimSpace(t)); t != "" {
@@ -76,7 +74,7 @@ func (a Action) EncType() string {
 	return "application/x-www-form-urlencoded"
 }
 
-// Auth is none when absent and required when unknown.
+// Auth returns AuthNone if the attribute is absent, and AuthRequired for an unknown word.
 func (a Action) Auth() Auth {
 	if at := a.n.lookup("auth"); !at.ok() {
 		return AuthNone
@@ -84,11 +82,12 @@ func (a Action) Auth() Auth {
 	return parse[Auth](authWords[:], a.n.value("auth"))
 }
 
-// Idempotent is false unless the document says "true".
+// Idempotent reports whether the document says "true".
 func (a Action) Idempotent() bool { return a.boolean("idempotent", false, false) }
 
-// Confirm reports whether the document demands confirmation, and whether it says
-// anything. An invalid value demands it. Saying nothing is no permission.
+// Confirm reports whether the document demands that the user confirms, and whether the
+// attribute is present. An invalid value demands it. An absent attribute is not a permission
+// to go without confirmation.
 func (a Action) Confirm() (confirm, stated bool) {
 	_, stated = a.Attr("confirm")
 	return a.boolean("confirm", false, true), stated
@@ -97,11 +96,11 @@ func (a Action) Confirm() (confirm, stated bool) {
 // Params yields the parameters in document order.
 func (a Action) Params() iter.Seq[Param] { return each[Param](a.Node, kParam) }
 
-// Response describes the answer; its type is ANML when absent.
+// Response returns the description of the response.
 func (a Action) Response() Response { return child[Response](a.Node, kResponse) }
 
-// Executable says why the action cannot be executed, or nil. It looks at the
-// action alone, not at trust, origin or consent.
+// Executable returns an error that says why the action cannot be executed, or nil. It looks
+// only at the document, not at trust, origin or consent.
 func (a Action) Executable() error {
 	switch {
 	case !a.Exists():
@@ -109,45 +108,39 @@ func (a Action) Executable() error {
 	case a.n.flags()&ambiguous != 0:
 		return ErrAmbiguousAction
 	case a.Method() == "":
-		return errors.New("anml: the action's method is not one that is executed")
+		return &lookleap.Error{Code: CodeBadValue, Message: "the action's method is not one that is executed",
+			Fix: "use GET, POST, PUT, PATCH, DELETE, HEAD or OPTIONS"}
 	case !usableTarget(a.Endpoint()):
-		return errors.New("anml: the action's endpoint is no URI reference that is executed")
-	case a.lostParam():
-		return errors.New("anml: a required parameter of the action is malformed or accepts no value")
+		return &lookleap.Error{Code: CodeTarget, Message: "the action's endpoint is not a usable URI reference",
+			Fix: "write a relative reference or an http or https URL without user information"}
+	case a.lacksParam():
+		return &lookleap.Error{Code: CodeMalformed, Message: "a required parameter of the action is malformed or accepts no value"}
 	case !a.d.Executable():
 		return ErrUnsupportedVersion
 	}
 	return nil
 }
 
-// lostParam reports whether a required parameter was dropped or accepts no value.
-func (a Action) lostParam() bool {
+// lacksParam reports whether a required parameter is malformed or accepts no value.
+func (a Action) lacksParam() bool {
 	for n := a.n.first(); n.ok(); n = n.next() {
 		if n.kind() == kParam && !n.usable() && (Node{n, a.d}).boolean("required", false, true) && n.flags()&malformed != 0 {
 			return true
 		}
 	}
 	for p := range a.Params() {
-		if p.Required() && p.unfillable() {
+		if p.Required() && p.acceptsNothing() {
 			return true
 		}
 	}
 	return false
 }
 
-// unfillable reports whether no value fits the parameter: an enum without
-// options.
-func (p Param) unfillable() bool {
-	if p.Type() != TypeEnum {
-		return false
-	}
-	for range p.Options() {
-		return false
-	}
-	return true
-}
+// acceptsNothing reports whether no value fits the parameter: it is an enum without options.
+func (p Param) acceptsNothing() bool { return p.Type() == TypeEnum && !p.n.child(kOption).ok() }
 
-// knownMethod reads a method; exact says that it was written in upper case.
+// knownMethod returns an HTTP method in upper case, "" for one that is not executed. Exact
+// reports whether it was written in upper case.
 func knownMethod(s string) (method string, exact bool) {
 	upper := strings.ToUpper(s)
 	switch upper {
@@ -157,8 +150,8 @@ func knownMethod(s string) (method string, exact bool) {
 	return "", false
 }
 
-// usableTarget reports whether a URI reference may be resolved and requested:
-// the characters of a URI, no user information, no scheme but http and https.
+// usableTarget reports whether a URI reference may be resolved and requested: it has only
+// characters of a URI, no user information, and no scheme other than http and https.
 func usableTarget(s string) bool {
 	if s == "" || !isURIReference(s) {
 		return false
@@ -188,12 +181,13 @@ func usableTarget(s string) bool {
 	return true
 }
 
-// Response is section 8.6.4.
+// Response describes the response to an action (section 8.6.4).
 type Response struct{ Node }
 
+// Description returns the service's description.
 func (r Response) Description() string { return r.n.value("description") }
 
-// Type is the expected media type.
+// Type returns the expected media type. The default is the XML serialization of ANML.
 func (r Response) Type() string {
 	if t := r.n.value("type"); t != "" {
 		return t
@@ -201,30 +195,46 @@ func (r Response) Type() string {
 	return MediaTypeXML
 }
 
-// Param is one parameter (section 8.6.2).
+// Param is one parameter of an action (section 8.6.2).
 type Param struct{ Node }
 
-func (p Param) Name() string        { return p.n.value("name") }
-func (p Param) Type() Type          { return ParseType(p.n.value("type")) }
-func (p Param) Required() bool      { return p.boolean("required", false, false) }
-func (p Param) Description() string { return p.n.value("description") }
-func (p Param) Pattern() string     { return p.n.value("pattern") }
+// Name returns the name.
+func (p Param) Name() string { return p.n.value("name") }
 
-// Default is document data, never the user's: it is used only when the host
-// gives no value.
+// Type returns the type of the value, TypeString for an unknown word.
+func (p Param) Type() Type { return ParseType(p.n.value("type")) }
+
+// Required reports whether the action cannot be executed without a value.
+func (p Param) Required() bool { return p.boolean("required", false, false) }
+
+// Description returns the service's description.
+func (p Param) Description() string { return p.n.value("description") }
+
+// Pattern returns the RE2 pattern that the whole value has to match, "" if there is no pattern.
+func (p Param) Pattern() string { return p.n.value("pattern") }
+
+// Default returns the document's default value, and false if it has no default. It is used
+// only if the caller provides no value.
 func (p Param) Default() (string, bool) { return p.Attr("default") }
-func (p Param) Min() (string, bool)     { return p.Attr("min") }
-func (p Param) Max() (string, bool)     { return p.Attr("max") }
+
+// Min returns the least value, for strings the least number of characters, and false if there
+// is no such bound.
+func (p Param) Min() (string, bool) { return p.Attr("min") }
+
+// Max returns the greatest value, for strings the greatest number of characters, and false if
+// there is no such bound.
+func (p Param) Max() (string, bool) { return p.Attr("max") }
 
 // Options yields the permitted values of an enum.
 func (p Param) Options() iter.Seq[Option] { return each[Option](p.Node, kOption) }
 
-// Option is one permitted value (section 8.6.3).
+// Option is one permitted value of an enum (section 8.6.3).
 type Option struct{ Node }
 
+// Value returns the value.
 func (o Option) Value() string { return o.n.value("value") }
 
-// Label is for display, and the value when absent.
+// Label returns the text to show: the label, or else the value.
 func (o Option) Label() string {
 	if l := o.n.value("label"); l != "" {
 		return l

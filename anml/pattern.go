@@ -10,69 +10,68 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// Patterns of parameters are RE2, so matching is linear in the value. Reading and
-// compiling one are not linear in its text: a class such as \pL is a table of a
-// thousand ranges, and a{1000} is a thousand instructions. So each pattern of a
-// document is weighed when the document is read, in nanoseconds of an ordinary
-// processor, and those beyond what a document may cost are not checked here. The
-// service checks them in any case.
+// Patterns of parameters are RE2, so matching takes time linear in the value. Parsing and
+// compiling are not linear in the pattern: a class such as \pL is a table of a thousand ranges,
+// and a{1000} is a thousand instructions. So reading a document estimates the cost of each
+// pattern in nanoseconds. Patterns that cost more than the document may are not checked here;
+// the service checks them in any case.
 const (
-	maxPattern = 1000     // octets of one
-	maxMatch   = 16 << 20 // instructions of a pattern times octets of a value
+	maxPattern = 1000     // bytes of one pattern
+	maxMatch   = 16 << 20 // instructions of a pattern times bytes of a value
 
-	patternBase   = 10_000_000 // what all of a document may weigh,
-	patternByte   = 50         // and for each octet of it
-	weighOctet    = 80         // reading an octet of a pattern
-	weighClass    = 70_000     // reading a class by its Unicode property
-	weighFold     = 4_000_000  // reading a range beyond ASCII without regard to case
-	weighInstr    = 300        // compiling an instruction
-	weighMatching = 3          // an instruction for an octet of a value
+	patternBase  = 10_000_000 // what all patterns of a document may cost,
+	patternByte  = 50         // and for each byte of the document
+	costByte     = 80         // parsing a byte of a pattern
+	costClass    = 70_000     // parsing a class by its Unicode property
+	costFold     = 4_000_000  // parsing a range beyond ASCII that ignores case
+	costInstr    = 300        // compiling an instruction
+	costMatching = 3          // an instruction for a byte of a value
 )
 
-// pattern weighs the pattern of a parameter against what the document has left, and
-// notes whether it is checked.
-func (e *examination) pattern(p Param) {
+// checkPattern subtracts the cost of a parameter's pattern from what the document may still
+// spend. It marks the parameter as unchecked if the pattern is too expensive or invalid.
+func (e *examination) checkPattern(p Param) {
 	text := p.Pattern()
 	if text == "" {
 		return
 	}
 	def, _ := p.Default()
-	weight := int64(weightOf(text))
+	cost := int64(parseCost(text))
 	why := "is not checked here"
-	if len(text) <= maxPattern && weight <= e.patterns {
-		if re, err := syntax.Parse(wholly(text), syntax.Perl); err == nil {
+	if len(text) <= maxPattern && cost <= e.patterns {
+		if re, err := syntax.Parse(anchored(text), syntax.Perl); err == nil {
 			size := int64(sizeOf(re))
-			weight += size * (weighInstr + weighMatching*int64(len(def)))
-			if weight <= e.patterns {
-				e.patterns -= weight
+			cost += size * (costInstr + costMatching*int64(len(def)))
+			if cost <= e.patterns {
+				e.patterns -= cost
 				if _, ok := ecmaPattern(text); !ok && !e.full() {
-					e.add(p.n, lookleap.SeverityInfo, CodePattern, "ANML-8.6.2-04", "the pattern "+quoted(text)+" has no equal in JSON Schema, so tools do not see it; it is checked here", "write a plain regular expression without line anchors")
+					e.add(p.n, lookleap.SeverityInfo, CodePattern, "ANML-8.6.2-04", "the pattern "+quoted(text)+" cannot be expressed in JSON Schema, so schemas do not have it; it is checked here", "write a plain regular expression without line anchors")
 				}
 				return
 			}
 			why = "is not checked here: it costs too much"
 		}
-		e.patterns -= min(e.patterns, int64(weightOf(text)))
+		e.patterns -= min(e.patterns, int64(parseCost(text)))
 	}
 	if p.n.mark(unchecked); !e.full() {
 		e.add(p.n, lookleap.SeverityWarning, CodePattern, "ANML-8.6.2-04", "the pattern "+quoted(text)+" "+why, "write a short regular expression without look-around or back-references")
 	}
 }
 
-// wholly makes a pattern match the whole of a value.
-func wholly(pattern string) string { return `\A(?:` + pattern + `)\z` }
+// anchored returns a pattern that matches only whole values.
+func anchored(pattern string) string { return `\A(?:` + pattern + `)\z` }
 
-// weightOf is what reading a pattern costs at most.
-func weightOf(text string) int {
-	weight := len(text) * weighOctet
-	weight += weighClass * (strings.Count(text, `\p`) + strings.Count(text, `\P`))
+// parseCost returns the most that parsing a pattern can cost.
+func parseCost(text string) int {
+	cost := len(text) * costByte
+	cost += costClass * (strings.Count(text, `\p`) + strings.Count(text, `\P`))
 	if ignoresCase(text) && (strings.ContainsFunc(text, func(r rune) bool { return r >= 0x80 }) || strings.Contains(text, `\x`)) {
-		weight += weighFold * strings.Count(text, "-")
+		cost += costFold * strings.Count(text, "-")
 	}
-	return weight
+	return cost
 }
 
-// ignoresCase reports whether a pattern has a flag i.
+// ignoresCase reports whether a pattern has the flag i.
 func ignoresCase(text string) bool {
 	for found := true; found; {
 		if _, text, found = strings.Cut(text, "(?"); found {
@@ -86,7 +85,7 @@ func ignoresCase(text string) bool {
 	return false
 }
 
-// sizeOf is about how many instructions an expression becomes.
+// sizeOf estimates the number of instructions of an expression.
 func sizeOf(re *syntax.Regexp) int {
 	size := 1
 	if re.Op == syntax.OpLiteral {
@@ -101,25 +100,24 @@ func sizeOf(re *syntax.Regexp) int {
 	return min(size, 1<<24)
 }
 
-// matches reports whether a value matches the pattern, or there is none that is
-// checked. A value that would take too long does not.
+// matches reports whether a value matches the pattern. Without a pattern that is checked, every
+// value matches. A value that would take too long does not match.
 func (p Param) matches(value string) bool {
 	text := p.Pattern()
 	if text == "" || p.n.flags()&unchecked != 0 {
 		return true
 	}
-	re, err := syntax.Parse(wholly(text), syntax.Perl)
-	return err == nil && sizeOf(re)*len(value) <= maxMatch && regexp.MustCompile(wholly(text)).MatchString(value)
+	re, err := syntax.Parse(anchored(text), syntax.Perl)
+	return err == nil && sizeOf(re)*len(value) <= maxMatch && regexp.MustCompile(anchored(text)).MatchString(value)
 }
 
-// longestECMAPattern bounds a translated pattern: a class such as \pL becomes a
-// list of hundreds of ranges.
+// longestECMAPattern is the size limit of a translated pattern in bytes: a class such as \pL
+// becomes a list of hundreds of ranges.
 const longestECMAPattern = 4000
 
-// ecmaPattern translates the pattern of a parameter, which is RE2, into the
-// regular expressions of ECMA-262 that JSON Schema uses, with the flag u. It
-// returns false for a pattern that has no equal there or becomes too long.
-// Whether a match is greedy plays no part, since the whole value must match.
+// ecmaPattern translates the RE2 pattern of a parameter into an ECMA-262 regular expression with
+// the flag u, as JSON Schema uses it. It returns false if that is not possible or too long. It
+// ignores greediness, since the whole value has to match.
 func ecmaPattern(text string) (string, bool) {
 	re, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
@@ -195,7 +193,7 @@ func (w *ecmaWriter) expression(re *syntax.Regexp) {
 			}
 			w.expression(sub)
 		}
-	default: // anchors of lines, and what matches nothing
+	default: // line anchors, and expressions that match nothing
 		w.ok = false
 	}
 }
@@ -215,7 +213,7 @@ func (w *ecmaWriter) repeat(re *syntax.Regexp, times string) {
 	w.WriteString(times)
 }
 
-// literal writes one character, or all characters that differ from it by case.
+// literal writes one character, or with fold the class of all its cases.
 func (w *ecmaWriter) literal(r rune, fold bool) {
 	if next := unicode.SimpleFold(r); fold && next != r {
 		var all []rune
@@ -228,7 +226,7 @@ func (w *ecmaWriter) literal(r rune, fold bool) {
 	w.char(r, `^$\.*+?()[]{}|/`)
 }
 
-// class writes a set of characters, given as pairs of bounds.
+// class writes a set of characters; bounds has pairs of first and last characters.
 func (w *ecmaWriter) class(bounds []rune) {
 	last := len(bounds) - 1
 	if last < 0 {
@@ -237,7 +235,7 @@ func (w *ecmaWriter) class(bounds []rune) {
 	}
 	w.WriteByte('[')
 	if last > 1 && bounds[0] == 0 && bounds[last] == unicode.MaxRune {
-		w.WriteByte('^') // what lies between the ranges
+		w.WriteByte('^') // shorter: the characters between the ranges
 		inside := make([]rune, 0, last)
 		for i := 1; i < last; i += 2 {
 			inside = append(inside, bounds[i]+1, bounds[i+1]-1)
@@ -254,7 +252,7 @@ func (w *ecmaWriter) class(bounds []rune) {
 	w.WriteByte(']')
 }
 
-// char writes a character, with a backslash if it is one of those that need it.
+// char writes a character, with a backslash if it is in special.
 func (w *ecmaWriter) char(r rune, special string) {
 	switch {
 	case r < ' ' || 0x7f <= r && r < 0xa0:

@@ -67,7 +67,7 @@ func TestPatternsCost(t *testing.T) {
 			for p := range first(d.Interact().Actions()).Params() {
 				if p.n.flags()&unchecked == 0 {
 					checked++
-					weight += weightOf(p.Pattern()) + 900*weighInstr
+					weight += parseCost(p.Pattern()) + 900*costInstr
 				}
 			}
 			if budget := patternBase + patternByte*len(d.tree.src); checked == 0 || checked == 2000 || weight > budget {
@@ -132,7 +132,7 @@ func TestSchemaPatterns(t *testing.T) {
 			if err != nil || !ok {
 				t.Fatal(translated, err)
 			}
-			original := regexp.MustCompile(wholly(c.pattern))
+			original := regexp.MustCompile(anchored(c.pattern))
 			for _, value := range values {
 				if back.MatchString(value) != original.MatchString(value) {
 					t.Errorf("%s and %s differ for %q", c.pattern, translated, value)

@@ -1,13 +1,14 @@
 package anml
 
 import (
-	"fmt"
+	"cmp"
+	"errors"
 	"io"
 	"mime"
 	"slices"
 	"strconv"
 
-	"github.com/lookleap/lookleap/internal/coded"
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/strictjson"
 	"github.com/lookleap/lookleap/internal/strictxml"
 	"github.com/lookleap/lookleap/internal/zero"
@@ -25,28 +26,25 @@ const (
 	problemDepth     = 8
 )
 
-// ErrProblem is why an error answer is no problem details object.
-var ErrProblem = coded.New("malformed", "anml: no problem details")
-
-// Problem is the envelope of a 4xx or 5xx answer (RFC 9457 and section 11.3). All
-// of it is untrusted text; its URIs are never followed.
+// Problem is the problem details object of a 4xx or 5xx response (RFC 9457 and section 11.3). All
+// of it is untrusted text. Its URIs are never followed.
 type Problem struct {
-	Type     string // "about:blank" when absent
+	Type     string // "about:blank" if it is absent
 	Title    string
-	Status   int // 0 when absent
+	Status   int // 0 if it is absent
 	Detail   string
 	Instance string
-	// Extensions holds the other members in alphabetical order: texts as they
-	// are, everything else as JSON.
+	// Extensions has the other members in alphabetical order: strings decoded, everything else
+	// as JSON.
 	Extensions []Extension
 }
 
-// Extension is one further member of a problem.
+// Extension is an extension member of a problem.
 type Extension struct {
 	Name, Value string
 }
 
-// Extension gives the value of a further member.
+// Extension returns the value of an extension member, and false if it is absent.
 func (p *Problem) Extension(name string) (string, bool) {
 	for _, e := range zero.Or(p).Extensions {
 		if e.Name == name {
@@ -56,8 +54,8 @@ func (p *Problem) Extension(name string) (string, bool) {
 	return "", false
 }
 
-// ParseProblem reads problem details in either form, at most 64 KiB and eight
-// levels deep.
+// ParseProblem parses problem details in JSON or XML, up to 64 KiB and eight levels. It returns an
+// [ErrProblem] for anything else.
 func ParseProblem(contentType string, data []byte) (*Problem, error) {
 	mediaType, _, err := mime.ParseMediaType(contentType)
 	switch {
@@ -67,23 +65,23 @@ func ParseProblem(contentType string, data []byte) (*Problem, error) {
 	case mediaType == MediaTypeProblemXML:
 		return parseProblemXML(data)
 	}
-	return nil, fmt.Errorf("%w: the media type is %s", ErrProblem, quoted(contentType))
+	return nil, newError(ErrProblem, "the media type "+quoted(contentType)+" is not one of problem details", "send "+MediaTypeProblemJSON)
 }
 
 func parseProblemJSON(data []byte) (*Problem, error) {
 	v, err := strictjson.Parse(data, strictjson.Limits{Size: problemBytes, Depth: problemDepth})
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrProblem, err)
+		return nil, problemError(err)
 	}
 	if err := v.Expect(strictjson.Object); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrProblem, err)
+		return nil, problemError(err)
 	}
 	p := &Problem{}
 	for name, value := range v.Members() {
 		text := value.Source()
 		if value.Kind() == strictjson.String {
 			if text, err = value.Text(); err != nil {
-				return nil, fmt.Errorf("%w: %w", ErrProblem, err)
+				return nil, problemError(err)
 			}
 		}
 		p.set(name, text, value.Kind() == strictjson.String, value.Kind() == strictjson.Number)
@@ -91,7 +89,17 @@ func parseProblemJSON(data []byte) (*Problem, error) {
 	return p.finish(), nil
 }
 
-// set keeps one member; one of the wrong type counts as absent (RFC 9457, 3.1).
+// problemError returns a parser's error as an [ErrProblem].
+func problemError(err error) error {
+	var e *lookleap.Error
+	if !errors.As(xmlError(err), &e) {
+		e = jsonError(err, nil)
+	}
+	e.Code, e.Err = lookleap.CodeOf(ErrProblem), ErrProblem
+	return e
+}
+
+// set sets one member. A member of the wrong type counts as absent (RFC 9457, section 3.1).
 func (p *Problem) set(name, text string, isText, isNumber bool) {
 	fields := map[string]*string{"type": &p.Type, "title": &p.Title, "detail": &p.Detail, "instance": &p.Instance}
 	switch {
@@ -112,20 +120,12 @@ func (p *Problem) finish() *Problem {
 	if p.Type == "" {
 		p.Type = "about:blank"
 	}
-	slices.SortFunc(p.Extensions, func(a, b Extension) int {
-		switch {
-		case a.Name < b.Name:
-			return -1
-		case a.Name > b.Name:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(p.Extensions, func(a, b Extension) int { return cmp.Compare(a.Name, b.Name) })
 	return p
 }
 
-// parseProblemXML reads the XML form: a member is an element, and what an
-// extension holds beside text is left out.
+// parseProblemXML parses the XML form, in which a member is an element. It omits elements inside an
+// extension member.
 func parseProblemXML(data []byte) (*Problem, error) {
 	s := strictxml.NewBytes(data, strictxml.Options{Limits: strictxml.Limits{Bytes: problemBytes, Depth: problemDepth}})
 	p := &Problem{}
@@ -137,14 +137,14 @@ func parseProblemXML(data []byte) (*Problem, error) {
 			return p.finish(), nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrProblem, err)
+			return nil, problemError(err)
 		}
 		switch tok.Kind {
 		case strictxml.StartElement:
 			depth++
 			switch {
 			case depth == 1 && (tok.Name != strictxml.Name{Space: problemNamespace, Local: "problem"}):
-				return nil, fmt.Errorf("%w: the root element is not problem", ErrProblem)
+				return nil, newError(ErrProblem, "the root element is not problem", "")
 			case depth == 2:
 				member, text = "", ""
 				if tok.Name.Space == problemNamespace {
@@ -158,7 +158,7 @@ func parseProblemXML(data []byte) (*Problem, error) {
 		case strictxml.EndElement:
 			if depth == 2 && member != "" {
 				if seen[member] {
-					return nil, fmt.Errorf("%w: %s stands twice", ErrProblem, quoted(member))
+					return nil, newError(ErrProblem, "the member "+quoted(member)+" appears twice", "keep one of them")
 				}
 				seen[member] = true
 				p.set(member, text, true, true)
@@ -168,8 +168,8 @@ func parseProblemXML(data []byte) (*Problem, error) {
 	}
 }
 
-// Marshal writes the problem in one of the two forms and gives its media type.
-// An extension whose name is no name in both forms is an error.
+// Marshal returns the problem in XML or JSON with its media type. It returns an [ErrProblem] if an
+// extension has the name of a standard member or a name or value that XML does not allow.
 func (p *Problem) Marshal(f Format) (data []byte, contentType string, err error) {
 	p = zero.Or(p)
 	members := []Extension{{"type", p.Type}, {"title", p.Title}, {"status", ""}, {"detail", p.Detail}, {"instance", p.Instance}}
@@ -178,10 +178,10 @@ func (p *Problem) Marshal(f Format) (data []byte, contentType string, err error)
 	}
 	for _, e := range p.Extensions {
 		if !isNCName(e.Name) || slices.ContainsFunc(members[:5], func(m Extension) bool { return m.Name == e.Name }) {
-			return nil, "", fmt.Errorf("%w: the extension %s has no name of its own", ErrProblem, quoted(e.Name))
+			return nil, "", newError(ErrProblem, "the extension "+quoted(e.Name)+" has an invalid name or that of a standard member", "rename it")
 		}
 		if !isXMLText(e.Value) {
-			return nil, "", fmt.Errorf("%w: the extension %s holds a character that XML cannot", ErrProblem, quoted(e.Name))
+			return nil, "", newError(ErrProblem, "the extension "+quoted(e.Name)+" contains a character that XML does not allow", "remove it")
 		}
 	}
 	members = append(members, p.Extensions...)
@@ -209,7 +209,7 @@ func (p *Problem) Marshal(f Format) (data []byte, contentType string, err error)
 			continue
 		}
 		if !isXMLText(m.Value) {
-			return nil, "", fmt.Errorf("%w: %s holds a character that XML cannot", ErrProblem, m.Name)
+			return nil, "", newError(ErrProblem, "the member "+m.Name+" contains a character that XML does not allow", "remove it")
 		}
 		w.raw("<" + m.Name + ">")
 		w.out = appendText(w.out, m.Value)
@@ -219,30 +219,29 @@ func (p *Problem) Marshal(f Format) (data []byte, contentType string, err error)
 	return w.out, MediaTypeProblemXML, nil
 }
 
-// MaxPages is how many pages of one result an agent retrieves in an interaction
-// without asking its user, the first document included (section 11.5). It is
-// held by anml/agent.
+// MaxPages is the number of pages of one result, the first document included, that an agent fetches
+// in an interaction without asking its user (section 11.5). Package anml/agent enforces it.
 const MaxPages = 10
 
-// Outcome is what became of a submitted action.
+// Outcome is the outcome of a submitted action (section 11.3).
 type Outcome uint8
 
 const (
-	OutcomeUnknown  Outcome = iota // nobody can say; never a success
+	OutcomeUnknown  Outcome = iota // not known; never a success
 	OutcomeError                   // it failed
-	OutcomePartial                 // it was done in part
-	OutcomeAccepted                // it was accepted and is not finished (202)
+	OutcomePartial                 // it was partly done
+	OutcomeAccepted                // it was accepted and is not finished (HTTP status 202)
 	OutcomeSuccess                 // it was done
 )
 
-// String names the outcome.
+// String returns "unknown", "error", "partial", "accepted" or "success".
 func (o Outcome) String() string {
 	return word([]string{"unknown", "error", "partial", "accepted", "success"}, o)
 }
 
-// OutcomeOf combines an HTTP status code with the status of the document that
-// came with it, which may be nil: the worse of the two counts (section 11.3). A
-// status that is malformed leaves the outcome unknown, whatever HTTP says.
+// OutcomeOf returns the outcome for an HTTP status code and the status in the response's document:
+// the worse of the two (section 11.3). The document may be nil. If its status is malformed and
+// HTTP reports no error, the outcome is unknown.
 func OutcomeOf(code int, d *Document) Outcome {
 	http := OutcomeUnknown
 	switch {

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	rawDepth         = 2 // arrays and objects inside one another for every level of elements
-	valuesPerElement = 2 // JSON values for every element
+	rawDepth         = 2 // nested JSON arrays and objects for each level of elements
+	valuesPerElement = 2 // JSON values for each element
 )
 
-// ParseJSON reads the JSON serialization (section 7). What is not RFC 8259 in
-// UTF-8, or holds a name twice or a character that XML cannot hold, is refused
-// as a whole. The tree that it builds is the one that ParseXML builds from the
-// same document.
+// ParseJSON reads the JSON serialization (section 7). It returns an error if the text is not
+// RFC 8259 in UTF-8, has a member name twice or a character that XML does not allow, or is
+// refused for one of the reasons that the Err variables list. It builds the same tree as ParseXML
+// does from the same document.
 func ParseJSON(data []byte, o ReadOptions) (*Document, error) {
 	j := &jsonReader{reader: newReader(JSON, o)}
 	limits := strictjson.Limits{Size: j.limits.Bytes, Depth: rawDepth * j.limits.Depth,
@@ -34,7 +34,7 @@ func ParseJSON(data []byte, o ReadOptions) (*Document, error) {
 	}
 	if objects > j.limits.Elements || bytes.Count(data, []byte(",")) > limits.Values {
 		if j.unique = j.judge() == nil; !j.unique {
-			return nil, j.refusal() // before anything is made of it
+			return nil, j.refusal() // before memory is spent on it
 		}
 	}
 	j.src = string(data)
@@ -54,37 +54,36 @@ func ParseJSON(data []byte, o ReadOptions) (*Document, error) {
 	if c := strings.ToLower(o.Charset); c != "" && c != "utf-8" {
 		j.add(node{}, lookleap.SeverityWarning, CodeEncodingClash, "ANML-7.1-01", "the charset "+quoted(o.Charset)+" is ignored: JSON is UTF-8", "send no charset")
 	}
-	return j.finish()
+	return j.examine()
 }
 
 const bom = "\uFEFF"
 
-// jsonReader builds a tree while it reads a text once.
+// jsonReader builds a tree in one pass over the text.
 type jsonReader struct {
 	*reader
 	jsonScanner
-	odd    bool    // the text holds a character that XML cannot
-	cells  []cell  // of the objects being read, innermost last
-	groups []group // likewise
-	err    error   // the first that is about ANML and not about JSON
+	odd    bool    // the text has U+FFFE or U+FFFF, which XML does not allow
+	cells  []cell  // attributes of the open objects, innermost last
+	groups []group // children of the open objects, innermost last
+	err    error   // the first error that is not about JSON syntax
 }
 
-// refusal is why the text is refused. Being no JSON comes before anything else
-// that is wrong with it.
+// refusal returns why the text is refused. A syntax error is reported before any other.
 func (j *jsonReader) refusal() error {
 	if err := j.judge(); err != nil {
-		return j.syntax(err)
+		return jsonError(err, nil)
 	}
 	if j.err != nil {
 		return j.err
 	}
-	return j.refuse(ErrNotWellFormed, strictjson.CodeSyntax, node{}, j.at, "the text is no JSON", "")
+	return j.refuse(ErrNotWellFormed, strictjson.CodeSyntax, node{}, j.at, "the text is not JSON", "")
 }
 
 func (j *jsonReader) root() {
 	kind, start := j.kind(), j.at
 	if kind != strictjson.Object {
-		j.err = j.refuse(ErrNotWellFormed, CodeWrongShape, node{}, start, "the document is no JSON object", "")
+		j.err = j.refuse(ErrNotWellFormed, CodeWrongShape, node{}, start, "the document is not a JSON object", "")
 		return
 	}
 	j.elements++
@@ -126,7 +125,7 @@ func (j *jsonReader) object(i int32, depth int) {
 	r := &j.t.rows[i]
 	r.cells, r.count = int32(len(j.t.cells)), uint16(len(j.cells)-cells)
 	if len(j.cells)-cells > j.limits.Attrs {
-		j.fail(j.over(j.node(i), -1, "attributes on one element", j.limits.Attrs))
+		j.fail(j.refuseTooMany(j.node(i), -1, "attributes on one element", j.limits.Attrs))
 		return
 	}
 	foreign := false
@@ -148,18 +147,18 @@ func (j *jsonReader) fail(err error) {
 	}
 }
 
-// text reads the text of an element.
+// text reads the value of the key content.
 func (j *jsonReader) text(i int32, kind strictjson.Kind) span {
 	if kind != strictjson.String {
-		j.shape(j.node(i), "content", kind)
+		j.reportKind(j.node(i), "content", kind)
 		j.skip(kind)
 		return span{}
 	}
 	return j.span()
 }
 
-// span reads a string, which may hold no character that XML cannot: such a
-// document has no XML image (section 7.6).
+// span reads a string. A character that XML does not allow is an error, since the document could
+// not be converted (section 7.6).
 func (j *jsonReader) span() span {
 	t := j.string()
 	if !t.escaped {
@@ -168,11 +167,12 @@ func (j *jsonReader) span() span {
 		}
 		return span{int32(t.from), int32(t.to)}
 	}
-	s := j.t.keep(string(j.unquote(t)))
+	s := j.t.store(string(j.unquote(t)))
 	j.characters(j.t.string(s), t.from-1)
 	return s
 }
 
+// characters fails on a character that XML does not allow.
 func (j *jsonReader) characters(s string, offset int) {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -181,13 +181,13 @@ func (j *jsonReader) characters(s string, offset int) {
 		}
 		r, _ := utf8.DecodeRuneInString(s[i:])
 		if r < 0x20 || r == 0xFFFE || r == 0xFFFF {
-			j.fail(j.refuse(ErrNotWellFormed, CodeBadCharacter, node{}, offset, "a string holds the character U+"+strings.ToUpper(strconv.FormatInt(int64(r)+0x10000, 16)[1:])+", which ANML cannot hold", "remove it"))
+			j.fail(j.refuse(ErrNotWellFormed, CodeBadCharacter, node{}, offset, "a string contains the character U+"+strings.ToUpper(strconv.FormatInt(int64(r)+0x10000, 16)[1:])+", which ANML does not allow", "remove it"))
 			return
 		}
 	}
 }
 
-// children reads a key that is an element, or keeps it as it is.
+// children reads the elements of a key. An unknown key is kept as it is.
 func (j *jsonReader) children(i int32, key string, id uint8, kind strictjson.Kind, depth int) {
 	inside := j.t.rows[i].kind
 	g := group{key: key, name: Name{Namespace, key}, kind: words.child[inside][id]}
@@ -199,19 +199,19 @@ func (j *jsonReader) children(i int32, key string, id uint8, kind strictjson.Kin
 		g.name, g.rank = name, 100+len(j.groups)
 		j.characters(key, j.at)
 	} else {
-		j.keep(i, key, kind, depth)
+		j.keepRaw(i, key, kind, depth)
 		return
 	}
 	if kind == strictjson.Array {
 		if !many {
-			j.lint(i, CodeNotObject, "ANML-7.2.4-04", "the key "+quoted(key)+" is an array of what stands once")
+			j.lint(i, CodeNotObject, "ANML-7.2.4-04", "the key "+quoted(key)+" is an array, although the element does not repeat")
 		}
 		for more := j.enter(']'); more && j.err == nil; more = j.more(']') {
 			j.child(i, &g, j.kind(), depth)
 		}
 	} else {
 		if many && !bare {
-			j.lint(i, CodeNotArray, "ANML-7.2.4-02", "the key "+quoted(key)+" is no array although it may repeat")
+			j.lint(i, CodeNotArray, "ANML-7.2.4-02", "the key "+quoted(key)+" is not an array, although the element may repeat")
 		}
 		j.child(i, &g, kind, depth)
 	}
@@ -232,17 +232,17 @@ func (j *jsonReader) child(parent int32, g *group, kind strictjson.Kind, depth i
 	switch kind {
 	case strictjson.Object, strictjson.String:
 	case strictjson.Array:
-		j.fail(j.refuse(ErrNotWellFormed, CodeNestedArray, j.node(parent), start, "an array stands in an array", ""))
+		j.fail(j.refuse(ErrNotWellFormed, CodeNestedArray, j.node(parent), start, "an array is nested in an array", ""))
 		return
 	default:
-		j.shape(j.node(parent), g.key, kind)
+		j.reportKind(j.node(parent), g.key, kind)
 		if j.scalar(kind); j.t.rows[parent].kind == kConstraints || g.key == "constraints" {
-			g.join(j.unreadable(parent, g.last, start)) // it may have been a restriction
+			g.append(j.unreadable(parent, g.last, start)) // it may have been a restriction
 		}
 		return
 	}
 	if j.elements++; j.elements > j.limits.Elements {
-		j.fail(j.over(j.node(parent), start, "elements", j.limits.Elements))
+		j.fail(j.refuseTooMany(j.node(parent), start, "elements", j.limits.Elements))
 		return
 	}
 	if depth++; depth > j.limits.Depth {
@@ -253,9 +253,9 @@ func (j *jsonReader) child(parent int32, g *group, kind strictjson.Kind, depth i
 	if g.kind != kUnknown {
 		i = j.t.add(g.kind, parent, g.last, int32(start))
 	} else {
-		i = j.place(parent, g.last, g.name, start)
+		i = j.addElement(parent, g.last, g.name, start)
 	}
-	g.join(i)
+	g.append(i)
 	if kind == strictjson.Object {
 		j.object(i, depth)
 		return
@@ -263,21 +263,22 @@ func (j *jsonReader) child(parent int32, g *group, kind strictjson.Kind, depth i
 	text := j.span()
 	if k := j.t.rows[i].kind; schema[k].content == empty || schema[k].content == elements {
 		if !text.empty() {
-			j.shape(j.node(parent), g.key, kind)
+			j.reportKind(j.node(parent), g.key, kind)
 			if k == kConstraints {
 				j.unreadable(i, 0, start)
 			}
 		}
 		return
 	}
-	j.content(i, 0, text, true)
+	j.addText(i, 0, text, true)
 }
 
-// unreadable names the element that stands for a constraint which could not be
-// read, so that the fact that there is one is not lost.
+// unreadable is the name of the element that replaces an unreadable constraint: the constraint
+// must not be lost.
 const unreadable = "unreadable"
 
-// unreadable adds that element, in a constraints element.
+// unreadable adds an unreadable constraint to an element: in its constraints element, which it
+// adds if the parent is another element. It returns the row of the child that it added.
 func (j *jsonReader) unreadable(parent, last int32, offset int) int32 {
 	top := int32(0)
 	if j.t.rows[parent].kind != kConstraints {
@@ -286,25 +287,28 @@ func (j *jsonReader) unreadable(parent, last int32, offset int) int32 {
 	}
 	i := j.t.add(kUnknown, parent, last, int32(offset))
 	j.node(i).mark(ignored)
-	j.node(i).needMore().name = Name{Namespace, unreadable}
+	j.node(i).makeRare().name = Name{Namespace, unreadable}
 	if top != 0 {
 		return top
 	}
 	return i
 }
 
-// syntax turns the parser's error into one of this package.
-func (j *jsonReader) syntax(err error) error {
+// jsonError returns an error of strictjson as an error of a class, or of the class that follows
+// from its code.
+func jsonError(err, class error) *lookleap.Error {
 	var s *strictjson.Error
 	if !errors.As(err, &s) {
-		return err
+		return &lookleap.Error{Code: lookleap.CodeInternal, Err: err}
 	}
-	class := ErrNotWellFormed
-	switch s.Code {
-	case strictjson.CodeNotUTF8, strictjson.CodeSurrogate:
+	switch {
+	case class != nil:
+	case s.Code == strictjson.CodeNotUTF8, s.Code == strictjson.CodeSurrogate:
 		class = ErrEncoding
-	case strictjson.CodeTooLarge, strictjson.CodeTooDeep, strictjson.CodeTooMany:
+	case s.Code == strictjson.CodeTooLarge, s.Code == strictjson.CodeTooDeep, s.Code == strictjson.CodeTooMany:
 		class = ErrLimit
+	default:
+		class = ErrNotWellFormed
 	}
 	p := s.Place()
 	return &lookleap.Error{
@@ -313,30 +317,31 @@ func (j *jsonReader) syntax(err error) error {
 	}
 }
 
-// orderKey carries the order of mixed content and of differently named children,
-// which JSON objects lose: numbers say how many code points of "content" come
-// next, names which element. It cannot clash with an element or attribute, and
-// a reader that knows the draft alone ignores it and loses nothing but order.
+// orderKey has the order of mixed content and of children with different names, which JSON
+// objects do not keep. A number says how many code points of "content" come next, a name which
+// element. It cannot be the name of an element or attribute. Readers that do not know it lose
+// only the order.
 const orderKey = "$order"
 
-// group is the children of one key, linked and waiting for their order.
+// group is the children of one key, linked with one another.
 type group struct {
 	key         string
 	name        Name
-	kind        kind // kUnknown for an element that the draft does not know here
-	rank        int  // place in the default order
+	kind        kind // kUnknown for an element that the draft does not allow here
+	rank        int  // in the default order
 	first, last int32
 }
 
-func (g *group) join(i int32) {
+// append adds a child that the parser has linked to the last one.
+func (g *group) append(i int32) {
 	if g.first == 0 {
 		g.first = i
 	}
 	g.last = i
 }
 
-// arrange puts text and children in their order: the one that $order gives, or
-// text first and then the children as they are written.
+// arrange links text and children in the order of $order, or the text first and then the children
+// in the default order.
 func (j *jsonReader) arrange(i int32, content span, order token, groups []group) {
 	rows := j.t.rows
 	rows[i].first = 0
@@ -344,27 +349,20 @@ func (j *jsonReader) arrange(i int32, content span, order token, groups []group)
 		if j.ordered(i, content, order, groups) {
 			return
 		}
-		j.add(j.node(i), lookleap.SeverityWarning, CodeOrder, "ANML-7.2.3-03", "$order does not fit the content, so it is ignored", "")
+		j.add(j.node(i), lookleap.SeverityWarning, CodeOrder, "ANML-7.2.3-03", "$order does not match the content, so it is ignored", "")
 	}
 	if len(groups) > 1 {
 		slices.SortStableFunc(groups, func(a, b group) int { return a.rank - b.rank })
 	}
-	last := j.content(i, 0, content, len(groups) == 0)
+	last := j.addText(i, 0, content, len(groups) == 0)
 	for _, g := range groups {
 		j.t.link(i, last, g.first)
 		last = g.last
 	}
 }
 
-// part gives a part of a text.
-func (s span) part(from, to int) span {
-	if s.from < 0 {
-		return span{^(^s.from + int32(from)), ^s.from + int32(to)}
-	}
-	return span{s.from + int32(from), s.from + int32(to)}
-}
-
-// ordered applies $order, or changes nothing and reports that it does not fit.
+// ordered applies $order. If $order does not match the content, it changes nothing and returns
+// false.
 func (j *jsonReader) ordered(i int32, content span, order token, groups []group) bool {
 	if order.kind != strictjson.Array {
 		return false
@@ -373,12 +371,12 @@ func (j *jsonReader) ordered(i int32, content span, order token, groups []group)
 	if err != nil {
 		return false
 	}
-	text, done, used := j.t.string(content), 0, make(map[string]int, len(groups))
-	pieces := make([]span, 0, list.Len()) // texts in their order; elements are empty
-	begin := 0                            // of the text since the last element
+	text, done, balance := j.t.string(content), 0, make(map[string]int, len(groups))
+	pieces := make([]span, 0, list.Len()) // texts in order; empty for an element
+	begin := 0                            // start of the text since the last element
 	for item := range list.Elements() {
 		if name, err := item.Text(); err == nil {
-			used[name]++
+			balance[name]++
 			pieces = append(pieces, span{})
 			begin = done
 			continue
@@ -395,7 +393,7 @@ func (j *jsonReader) ordered(i int32, content span, order token, groups []group)
 			_, size := utf8.DecodeRuneInString(text[end:])
 			end += size
 		}
-		if begin < done { // texts that nothing divides are one, as in XML
+		if begin < done { // adjacent texts are one text, as in XML
 			pieces[len(pieces)-1] = span{}
 		}
 		pieces = append(pieces, content.part(begin, end))
@@ -405,11 +403,11 @@ func (j *jsonReader) ordered(i int32, content span, order token, groups []group)
 	for _, g := range groups {
 		byKey[g.key] = g.first
 		for c := g.first; c != 0; c = j.t.rows[c].next {
-			used[g.key]--
+			balance[g.key]--
 		}
 	}
-	for _, balance := range used {
-		if balance != 0 {
+	for _, count := range balance {
+		if count != 0 {
 			return false
 		}
 	}
@@ -425,7 +423,7 @@ func (j *jsonReader) ordered(i int32, content span, order token, groups []group)
 			j.t.link(i, last, c)
 			last = c
 		} else {
-			last = j.content(i, last, pieces[at], len(groups) == 0)
+			last = j.addText(i, last, pieces[at], len(groups) == 0)
 		}
 		at++
 	}

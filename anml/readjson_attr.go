@@ -8,8 +8,8 @@ import (
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
-// attribute reads a key that is an attribute, and reports whether it is one. The
-// attributes that the object has so far are those from mark on.
+// attribute reads the value of a key and reports whether the key is an attribute. The attributes
+// of the object so far are j.cells[mark:].
 func (j *jsonReader) attribute(i int32, mark int, key string, id uint8, kind strictjson.Kind) bool {
 	k := j.t.rows[i].kind
 	if k == kAnml && (key == "anml" || key == "version") {
@@ -39,26 +39,26 @@ func (j *jsonReader) attribute(i int32, mark int, key string, id uint8, kind str
 	}
 	start := j.at
 	if j.attributeValue(i, key, kind, &c) {
-		if c.spec >= 0 && find(j.cells[mark:], c.spec%lossy) != nil {
-			j.fail(j.refuse(ErrNotWellFormed, strictjson.CodeDuplicateName, j.node(i), start, "the attribute "+quoted(specs[c.spec].name)+" stands twice", ""))
+		if c.spec >= 0 && find(j.cells[mark:], c.spec%unusableOffset) != nil {
+			j.fail(j.refuse(ErrNotWellFormed, strictjson.CodeDuplicateName, j.node(i), start, "the attribute "+quoted(specs[c.spec].name)+" appears twice", ""))
 		}
 		j.cells = append(j.cells, c)
 	}
 	return true
 }
 
-// find gives the cell of an attribute, or nil.
+// find returns the cell of an attribute, or nil.
 func find(cells []cell, spec int32) *cell {
 	for i := range cells {
-		if c := &cells[i]; c.spec >= 0 && c.spec%lossy == spec {
+		if c := &cells[i]; c.spec >= 0 && c.spec%unusableOffset == spec {
 			return c
 		}
 	}
 	return nil
 }
 
-// attributeKey reads the key of an attribute that ANML does not define:
-// @{namespace}local, or xml:local.
+// attributeKey parses the key of an attribute that ANML does not define: @{namespace}local or
+// xml:local.
 func attributeKey(key string) (Name, bool) {
 	if local, ok := strings.CutPrefix(key, "xml:"); ok && isNCName(local) {
 		return Name{xmlNamespace, local}, true
@@ -69,7 +69,7 @@ func attributeKey(key string) (Name, bool) {
 	return Name{}, false
 }
 
-// expandedKey reads {namespace}local.
+// expandedKey parses {namespace}local.
 func expandedKey(key string) (Name, bool) {
 	if !strings.HasPrefix(key, "{") {
 		return Name{}, false
@@ -82,8 +82,9 @@ func expandedKey(key string) (Name, bool) {
 	return name, name.Space != xmlnsNamespace && name != (Name{"", "xmlns"})
 }
 
-// attributeValue gives the text of an attribute. Strings, numbers and booleans
-// say the same; null is an absent attribute; anything else is none.
+// attributeValue reads the text of an attribute, and reports whether the attribute is present. A
+// null is an absent attribute. An array or object is an unusable value, or an absent one if the
+// type accepts every text.
 func (j *jsonReader) attributeValue(i int32, key string, kind strictjson.Kind, c *cell) bool {
 	switch kind {
 	case strictjson.String:
@@ -95,11 +96,11 @@ func (j *jsonReader) attributeValue(i int32, key string, kind strictjson.Kind, c
 		j.number(i, c)
 	case strictjson.Null:
 		if j.scalar(kind); !j.full() {
-			j.add(j.node(i), lookleap.SeverityInfo, CodeNullValue, "ANML-7.2.2-04", "the key "+quoted(key)+" is null, so it counts as absent", "leave it out")
+			j.add(j.node(i), lookleap.SeverityInfo, CodeNullValue, "ANML-7.2.2-04", "the key "+quoted(key)+" is null, so it counts as absent", "omit it")
 		}
 		return false
 	default:
-		j.shape(j.node(i), key, kind)
+		j.reportKind(j.node(i), key, kind)
 		j.skip(kind)
 		if c.spec < 0 {
 			return false
@@ -108,24 +109,24 @@ func (j *jsonReader) attributeValue(i int32, key string, kind strictjson.Kind, c
 		case tString, tURI, tDomain, tMethod:
 			return false
 		}
-		c.value = j.t.keep("[]") // invalid, so that the safe reading is taken
-		c.spec += lossy
+		c.value = j.t.store("[]") // invalid for the types that remain
+		c.spec += unusableOffset
 	}
 	return true
 }
 
-// number reads a JSON number as a plain decimal, the text that XML would have.
+// number reads a JSON number as the decimal number that it would be in XML.
 func (j *jsonReader) number(i int32, c *cell) {
 	t := j.scalar(strictjson.Number)
 	source := j.src[t.from:t.to]
 	c.value = span{int32(t.from), int32(t.to)}
 	if len(source) <= 15 && digits(source) >= 0 {
-		return // every double holds it as it is written
+		return // a double represents it exactly
 	}
 	n, err := ParseNumber(source)
 	if err == nil && n.Exact {
 		if text := strconv.FormatFloat(n.Float, 'f', -1, 64); text != source {
-			c.value = j.t.keep(text)
+			c.value = j.t.store(text)
 		}
 		return
 	}
@@ -134,10 +135,10 @@ func (j *jsonReader) number(i int32, c *cell) {
 		if err != nil {
 			code = CodeOverflow
 		}
-		j.add(j.node(i), lookleap.SeverityError, code, "ANML-7.5-08", "the number "+quoted(source)+" is not one that every reader reads alike", "write it as a string")
+		j.add(j.node(i), lookleap.SeverityError, code, "ANML-7.5-08", "the number "+quoted(source)+" is not a number that all readers represent exactly", "write it as a string")
 	}
 	if c.spec >= 0 {
-		c.spec += lossy
+		c.spec += unusableOffset
 	}
 }
 
@@ -153,12 +154,12 @@ func (j *jsonReader) version(i int32, mark int, key string, kind strictjson.Kind
 		j.add(n, lookleap.SeverityWarning, CodeVersionKey, "ANML-7.2.1-02", "the version is a number", `write "anml": "1.0"`)
 		text = span{int32(t.from), int32(t.to)}
 		if v, err := ParseNumber(j.src[t.from:t.to]); err == nil && v.Exact && v.Float == 1 {
-			text = j.t.keep("1.0")
+			text = j.t.store("1.0")
 		}
 	default:
-		j.shape(n, key, kind)
+		j.reportKind(n, key, kind)
 		j.skip(kind)
-		text = j.t.keep(kind.String())
+		text = j.t.store(kind.String())
 	}
 	if key == "version" {
 		j.add(n, lookleap.SeverityWarning, CodeVersionKey, "ANML-7.2.1-02", "the key version is read as anml", `write "anml"`)
@@ -173,37 +174,37 @@ func (j *jsonReader) version(i int32, mark int, key string, kind strictjson.Kind
 	j.cells = append(j.cells, cell{spec, text})
 }
 
-// shape reports a value of a kind that means nothing where it stands.
-func (j *jsonReader) shape(n node, key string, kind strictjson.Kind) {
+// reportKind reports a value of a kind that has no meaning there.
+func (j *jsonReader) reportKind(n node, key string, kind strictjson.Kind) {
 	if !j.full() {
-		j.add(n, lookleap.SeverityError, CodeWrongShape, "ANML-7.2.2-04", "the key "+quoted(key)+" holds "+kind.String()+", which means nothing there", "")
+		j.add(n, lookleap.SeverityError, CodeWrongShape, "ANML-7.2.2-04", "the key "+quoted(key)+" is "+kind.String()+", which has no meaning there", "")
 	}
 }
 
-// keep remembers a key that is neither attribute nor element, as it is written.
-func (j *jsonReader) keep(i int32, key string, kind strictjson.Kind, depth int) {
+// keepRaw keeps a key that is neither attribute nor element, as it is written.
+func (j *jsonReader) keepRaw(i int32, key string, kind strictjson.Kind, depth int) {
 	n := j.node(i)
 	j.characters(key, j.at)
 	start := j.at
-	if j.raw(kind, depth); j.failed || j.err != nil {
+	if j.skipRaw(kind, depth); j.failed || j.err != nil {
 		return
 	}
-	m := n.needMore()
-	m.keys = append(m.keys, rawMember{key, j.src[start:j.at]})
+	r := n.makeRare()
+	r.keys = append(r.keys, rawMember{key, j.src[start:j.at]})
 	switch {
 	case j.full():
 	case n.kind() == kConstraints:
 		j.add(n, lookleap.SeverityWarning, CodeConstraint, "ANML-9.5-02", "the key "+quoted(key)+" in constraints is unknown, so every ask needs explicit consent", "")
 	case kindNamed(key):
-		j.add(n, lookleap.SeverityWarning, CodeMisplaced, "ANML-8-01", "the key "+quoted(key)+" cannot stand in "+n.element()+", so it is ignored", "")
+		j.add(n, lookleap.SeverityWarning, CodeMisplaced, "ANML-8-01", "the key "+quoted(key)+" is not allowed in "+schema[n.kind()].name+", so it is ignored", "")
 	default:
 		j.add(n, lookleap.SeverityInfo, CodeUnknownKey, "ANML-7.2.6-01", "the key "+quoted(key)+" is unknown, so it is ignored", "")
 	}
 }
 
-// raw passes a value that is kept unread, within the limits and characters of
-// one that is read.
-func (j *jsonReader) raw(kind strictjson.Kind, depth int) {
+// skipRaw passes over a value that is kept as it is. It checks limits and characters as for values
+// that are read.
+func (j *jsonReader) skipRaw(kind strictjson.Kind, depth int) {
 	start := j.at
 	switch kind {
 	case strictjson.String:
@@ -212,11 +213,11 @@ func (j *jsonReader) raw(kind strictjson.Kind, depth int) {
 		}
 	case strictjson.Array:
 		for more := j.enter(']'); more && j.err == nil; more = j.more(']') {
-			j.raw(j.kind(), depth)
+			j.skipRaw(j.kind(), depth)
 		}
 	case strictjson.Object:
 		if j.elements++; j.elements > j.limits.Elements {
-			j.fail(j.over(node{}, start, "elements", j.limits.Elements))
+			j.fail(j.refuseTooMany(node{}, start, "elements", j.limits.Elements))
 			return
 		}
 		if depth++; depth > j.limits.Depth {
@@ -228,7 +229,7 @@ func (j *jsonReader) raw(kind strictjson.Kind, depth int) {
 			key, _ := j.name(names)
 			kind := j.kind()
 			j.characters(key, j.at)
-			j.raw(kind, depth)
+			j.skipRaw(kind, depth)
 		}
 		j.names = j.names[:min(names, len(j.names))]
 	default:
@@ -236,7 +237,7 @@ func (j *jsonReader) raw(kind strictjson.Kind, depth int) {
 	}
 }
 
-// skip passes a value that means nothing where it stands.
+// skip passes over a value that has no meaning there.
 func (j *jsonReader) skip(kind strictjson.Kind) {
 	switch kind {
 	case strictjson.String:

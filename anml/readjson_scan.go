@@ -9,34 +9,33 @@ import (
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
-// jsonScanner reads the octets of a JSON text that is known to be UTF-8. It says
-// only that something is wrong, by failed: what is wrong is worked out by
-// strictjson, which reads the text again, so that there is one judge. A scanner
-// that failed stays where the text ends and finds nothing any more.
+// jsonScanner reads a JSON text that is valid UTF-8. It only reports by failed that there is an
+// error. Then strictjson parses the text again to say what is wrong, so that only one parser
+// decides. A scanner that failed is at the end of the text and finds nothing more.
 type jsonScanner struct {
 	src    string
 	at     int
 	failed bool
-	values int // how many more there may be
-	depth  int // how many more arrays and objects there may be inside one another
+	values int // how many more values are allowed
+	depth  int // how many more levels of nesting are allowed
 
-	names   []jsonName // of the objects being read, innermost last
-	judge   func() error
-	unique  bool // the judge found no name twice
+	names   []jsonName   // members of the open objects, innermost last
+	judge   func() error // returns the error of strictjson for the whole text
+	unique  bool         // judge returned no error, so no name appears twice
 	scratch []byte
 }
 
-// jsonName is a member's name, to be told from the others.
+// jsonName is a member's name with its key in the vocabulary, for finding duplicates.
 type jsonName struct {
 	key  uint64
 	text string
 }
 
-// manyNames is how many names of one object are compared with one another.
-// Beyond that strictjson looks at the whole text, once.
+// manyNames is the number of names in one object up to which they are compared with one another.
+// Above it, strictjson parses the whole text once.
 const manyNames = 48
 
-// token is a string or a scalar as it stands in the text.
+// token is a string or a scalar as it is written.
 type token struct {
 	kind     strictjson.Kind
 	from, to int // without the quotes of a string
@@ -48,7 +47,7 @@ func (s *jsonScanner) fail() {
 	s.at = len(s.src)
 }
 
-// next passes white space and gives the octet behind it, NUL at the end.
+// next skips white space and returns the byte after it, NUL at the end.
 func (s *jsonScanner) next() byte {
 	for s.at < len(s.src) {
 		c := s.src[s.at]
@@ -63,8 +62,7 @@ func (s *jsonScanner) next() byte {
 	return 0
 }
 
-// enter passes the octet that opens an array or object, and reports whether
-// anything is in it.
+// enter passes the byte that opens an array or object, and reports whether it has elements.
 func (s *jsonScanner) enter(closing byte) bool {
 	if s.depth--; s.depth < 0 {
 		s.fail()
@@ -77,7 +75,8 @@ func (s *jsonScanner) enter(closing byte) bool {
 	return !s.failed
 }
 
-// more passes a comma, or the octet that closes the array or object.
+// more passes a comma, or the byte that closes the array or object. It reports whether another
+// element follows.
 func (s *jsonScanner) more(closing byte) bool {
 	switch c := s.next(); c {
 	case ',':
@@ -92,7 +91,7 @@ func (s *jsonScanner) more(closing byte) bool {
 	return false
 }
 
-// kind tells what the value is that begins here.
+// kind returns the kind of the value that begins here.
 func (s *jsonScanner) kind() strictjson.Kind {
 	if s.values--; s.values < 0 {
 		s.fail()
@@ -115,8 +114,8 @@ func (s *jsonScanner) kind() strictjson.Kind {
 	return strictjson.Number
 }
 
-// name passes a member's name and the colon, and holds it against those before
-// it, which begin at mark. The key is that of the vocabulary.
+// name passes a member's name and the colon. It fails if the name is among the earlier names of
+// the object, s.names[mark:]. It returns the name and its key in the vocabulary.
 func (s *jsonScanner) name(mark int) (text string, k uint64) {
 	if s.next() != '"' {
 		s.fail()
@@ -150,7 +149,7 @@ func (s *jsonScanner) name(mark int) (text string, k uint64) {
 	return text, k
 }
 
-// string passes the string that begins here.
+// string passes the string that begins here, eight bytes at a time.
 func (s *jsonScanner) string() token {
 	const (
 		ones = 0x0101010101010101
@@ -186,7 +185,7 @@ func (s *jsonScanner) string() token {
 	}
 }
 
-// text gives what a string means.
+// text returns the decoded text of a string.
 func (s *jsonScanner) text(t token) string {
 	if !t.escaped {
 		return s.src[t.from:t.to]
@@ -194,7 +193,7 @@ func (s *jsonScanner) text(t token) string {
 	return string(s.unquote(t))
 }
 
-// unquote gives what a string with escapes means, until it is called again.
+// unquote returns the decoded text of a string with escapes. The next call overwrites it.
 func (s *jsonScanner) unquote(t token) []byte {
 	out, err := jsontext.AppendUnquote(s.scratch[:0], s.src[t.from-1:t.to+1])
 	if err != nil {

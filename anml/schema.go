@@ -6,12 +6,12 @@ import (
 	"github.com/lookleap/lookleap/internal/anmltable"
 )
 
-// kind says which element of the draft a node is. It is decided by the name and
-// the parent: step in context and step in flow are two kinds.
+// kind is the element of the draft that a node is. Name and parent decide it: step in context
+// and step in flow are two kinds.
 type kind uint8
 
 const (
-	kUnknown kind = iota // not an element of the draft where it stands
+	kUnknown kind = iota // not an element of the draft in this parent
 	kText                // a piece of text between elements
 	kAnml
 	kSite
@@ -72,7 +72,7 @@ const (
 	kindCount
 )
 
-// content is what an element may hold.
+// content is what an element may contain.
 type content uint8
 
 const (
@@ -82,7 +82,7 @@ const (
 	mixed                   // both
 )
 
-// attrType is how an attribute's text is read.
+// attrType is the type of an attribute's text.
 type attrType uint8
 
 const (
@@ -99,14 +99,14 @@ const (
 	tMethod
 )
 
-// need is what follows when an attribute is absent or empty.
+// need says what an absent or empty attribute does to its element.
 type need uint8
 
 const (
 	optional need = iota
 	required      // absent or empty: the element is malformed
-	present       // absent: malformed; empty is a value
-	wanted        // absent: dropped like malformed, though the draft names no duty
+	present       // absent: malformed; empty: valid
+	wanted        // like required, although the draft states no duty
 )
 
 // attrSpec is one attribute of an element.
@@ -115,29 +115,27 @@ type attrSpec struct {
 	typ  attrType
 	need need
 	enum []string
-	json bool // a JSON number where the text is a canonical one
+	json bool // written as a JSON number if the text is a canonical number
 
-	foreign bool // not of the draft
-	lossy   bool // the text is never used: a number that no double holds, or no attribute value at all
+	foreign  bool // not defined by the draft
+	unusable bool // a JSON number beyond any double, or a JSON value that cannot be an attribute
 }
 
-// childSpec is one child of an element, in the order for writing.
+// childSpec is one child of an element, in the order of writing.
 type childSpec struct {
 	kind kind
 	many bool // repeatable in XML, so an array in JSON
-	bare bool // repeatable, but an object in JSON while there is only one
+	bare bool // repeatable, but an object in JSON if there is only one
 }
 
 // spec is one element of section 8.
 type spec struct {
 	name     string
 	content  content
-	compact  bool // written as a bare JSON string when it holds only text
+	compact  bool // a JSON string if it has only text
 	attrs    []attrSpec
 	children []childSpec
 }
-
-// The tables below are sections 8 and 12 of the draft: one line for an element.
 
 func one(k kind) childSpec      { return childSpec{kind: k} }
 func many(k kind) childSpec     { return childSpec{kind: k, many: true} }
@@ -148,8 +146,8 @@ func need1(name string, typ attrType, n need) attrSpec {
 	return attrSpec{name: name, typ: typ, need: n}
 }
 
-// enum is an attribute that has one of the words of a type in enum.go; "" there
-// stands for none.
+// enum is an attribute with the words of a type in enum.go, where "" is the word of an absent
+// attribute.
 func enum(name string, words []string) attrSpec {
 	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })
 	return attrSpec{name: name, typ: tEnum, enum: words}
@@ -169,7 +167,7 @@ var (
 	paramTypes  = typeWords[:]
 )
 
-// schema is the element table. It is never written to.
+// schema is sections 8 and 12 of the draft: one line for each element. It is never changed.
 var schema = [kindCount]spec{
 	kUnknown: {name: "?", content: mixed},
 	kAnml: {name: "anml", content: elements, attrs: []attrSpec{a("version", tString), enum("role", roleWords[:]),
@@ -257,7 +255,7 @@ var schema = [kindCount]spec{
 		a("message", tString), a("retry-after", tInteger)}},
 }
 
-// place finds a child by its kind, and its place in the order for writing.
+// place returns a child by its kind, and its place in the order of writing.
 func (s *spec) place(k kind) (c childSpec, rank int) {
 	for i, c := range s.children {
 		if c.kind == k {
@@ -267,7 +265,7 @@ func (s *spec) place(k kind) (c childSpec, rank int) {
 	return childSpec{}, 0
 }
 
-// kindNamed reports whether some element of the draft has the name.
+// kindNamed reports whether an element of the draft has the name.
 func kindNamed(name string) bool {
 	for k := kAnml; k < kindCount; k++ {
 		if schema[k].name == name {
@@ -277,19 +275,18 @@ func kindNamed(name string) bool {
 	return false
 }
 
-// vocabulary is the schema as tables that readers index by number: each name of
-// the draft has one, 0 is any other name. The tables are made once from the
-// schema and never written again.
+// vocabulary is the schema as tables for the readers. Each name of the draft has a number, 0
+// stands for all other names. The tables are made once from the schema and never changed.
 type vocabulary struct {
-	slots  [slots]slot
+	slots  [slots]slot // a hash table with open addressing
 	names  [maxNames]string
-	child  [kindCount][maxNames]kind  // what a name means inside an element; kUnknown for nothing
-	attr   [kindCount][maxNames]int16 // number in specs of an attribute; -1 for none
-	many   [kindCount][kindCount]bool // which children may repeat
-	single [kindCount]bool            // some child may not
-	typed  []bool                     // by number in specs: the text is more than a string
-	quoted []bool                     // likewise: it is a string in JSON, whatever it holds
-	needs  [kindCount][]int32         // numbers in specs of attributes that must be there
+	child  [kindCount][maxNames]kind  // the element that a name is in a parent; kUnknown for none
+	attr   [kindCount][maxNames]int16 // the attribute that a name is on an element: index in specs, or -1
+	many   [kindCount][kindCount]bool // the child may repeat
+	single [kindCount]bool            // a child may not repeat
+	typed  []bool                     // by index in specs: the type restricts the text
+	quoted []bool                     // by index in specs: a string in JSON, whatever the text
+	needs  [kindCount][]int32         // indexes in specs of the attributes that the element needs
 }
 
 const (
@@ -297,22 +294,22 @@ const (
 	slots    = 512
 )
 
-// slot is a name of at most eight octets, or the first eight of a longer one.
+// slot is a name of at most eight bytes, or the first eight bytes of a longer name.
 type slot struct {
 	key  uint64
 	size uint8
 	name uint8
 }
 
-// langSpec is the number of the attribute lang, which every element has.
+// langSpec is the index of the attribute lang, which every element has.
 const langSpec = 0
 
-// specs lists every attribute of every element by number, and then all of them
-// once more for those whose text is never used.
+// specs lists every attribute of every element. The second half repeats the first with unusable
+// set, so that a cell needs no flag: an unusable attribute has the index of the usable one plus
+// unusableOffset.
 var specs = allSpecs()
 
-// lossy is what the number of a spoiled attribute has more.
-var lossy = int32(len(specs) / 2)
+var unusableOffset = int32(len(specs) / 2)
 
 func allSpecs() []attrSpec {
 	list := []attrSpec{{name: "lang", typ: tLang}}
@@ -320,7 +317,7 @@ func allSpecs() []attrSpec {
 		list = append(list, schema[k].attrs...)
 	}
 	for _, s := range list {
-		s.lossy = true
+		s.unusable = true
 		list = append(list, s)
 	}
 	return list
@@ -374,25 +371,26 @@ func newVocabulary() *vocabulary {
 	return v
 }
 
-// id gives the number of a name.
+// id returns the number of a name.
 func (v *vocabulary) id(name string) uint8 { return v.find(name, key(name)) }
 
-// at gives the number of the name at text[from:to].
+// at returns the number of the name at text[from:to].
 func (v *vocabulary) at(text string, from, to int32) uint8 {
 	name, rest := text[from:to], text[from:]
 	if len(name) > 8 || len(rest) < 8 {
 		return v.find(name, key(name))
 	}
-	k := octets(rest) & lowest[len(name)] // keyAt, without the cost of a call
+	k := littleEndian(rest) & lowest[len(name)] // keyAt, inlined
 	if s := &v.slots[v.hash(k, len(name))%slots]; s.key == k && int(s.size) == len(name) {
-		return s.name // nearly always
+		return s.name // the usual case
 	}
 	return v.find(name, k)
 }
 
-// lowest masks the octets of a name within eight, by its length.
+// lowest masks the bytes of a name within eight bytes, by its length.
 var lowest = [9]uint64{0, 1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<32 - 1, 1<<40 - 1, 1<<48 - 1, 1<<56 - 1, 1<<64 - 1}
 
+// find returns the number of a name with its key.
 func (v *vocabulary) find(name string, k uint64) uint8 {
 	for at := v.hash(k, len(name)); ; at++ {
 		s := &v.slots[at%slots]
@@ -402,17 +400,17 @@ func (v *vocabulary) find(name string, k uint64) uint8 {
 	}
 }
 
-// spec gives the number of an attribute of an element, or -1.
+// spec returns the index in specs of an attribute of an element, or -1.
 func (v *vocabulary) spec(k kind, name string) int32 { return int32(v.attr[k][v.id(name)]) }
 
 func (v *vocabulary) hash(key uint64, size int) uint64 {
 	return (key + uint64(size)) * 0x9E3779B97F4A7C15 >> 55
 }
 
-// key gives the first eight octets of a name as a number.
+// key returns the first eight bytes of a name as a number.
 func key(name string) uint64 {
 	if len(name) >= 8 {
-		return octets(name)
+		return littleEndian(name)
 	}
 	k := uint64(0)
 	for i := len(name) - 1; i >= 0; i-- {
@@ -421,17 +419,17 @@ func key(name string) uint64 {
 	return k
 }
 
-// keyAt is key of text[from:to], and looks at what follows it.
+// keyAt is key of text[from:to]. It is faster, since it may read the bytes that follow.
 func keyAt(text string, from, to int) uint64 {
 	name, rest := text[from:to], text[from:]
 	if len(name) > 8 || len(rest) < 8 {
 		return key(name)
 	}
-	return octets(rest) & lowest[len(name)]
+	return littleEndian(rest) & lowest[len(name)]
 }
 
-// octets reads eight octets as a number, the first as the lowest.
-func octets(s string) uint64 {
+// littleEndian returns the first eight bytes as a number.
+func littleEndian(s string) uint64 {
 	b := s[:8]
 	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
 		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
@@ -439,7 +437,7 @@ func octets(s string) uint64 {
 
 func init() { anmltable.Elements = elementTable }
 
-// elementTable is the schema for programs that generate documents from it.
+// elementTable returns the schema for programs that generate documents from it.
 func elementTable() []anmltable.Element {
 	types := [...]anmltable.Type{tString: anmltable.TypeText, tBool: anmltable.TypeBool, tInteger: anmltable.TypeNumber,
 		tNumber: anmltable.TypeNumber, tURI: anmltable.TypeURI, tLang: anmltable.TypeLang, tDateTime: anmltable.TypeTime,

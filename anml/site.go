@@ -9,14 +9,13 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// Site is what holds sections: a <site> of a multi-site document, or the root of
-// a single-site one (sections 8.1 and 8.2). Constraints, actions, asks and ids
-// belong to the site that contains them and to no other.
+// Site holds sections: it is a <site> of a multi-site document, or the root of a
+// single-site document (sections 8.1 and 8.2). Constraints, actions, asks and ids apply
+// only to the site that contains them.
 type Site struct{ Node }
 
-// Domain is the site's domain in its normal form: A-labels, lower case, without
-// a trailing dot. It is "" for a single-site document, whose claim, if it makes
-// one, is in Head().Trust().
+// Domain returns the site's domain with A-labels, in lower case and without a trailing dot.
+// It returns "" for a single-site document; [Head.Trust] returns the claim of that.
 func (s Site) Domain() string {
 	if !s.n.ok() || s.n.kind() != kSite {
 		return ""
@@ -24,48 +23,64 @@ func (s Site) Domain() string {
 	return normalDomain(s.n.value("domain"))
 }
 
-// TrustVerified is a hint about when authorization was last checked. It never
-// replaces checking.
+// TrustVerified returns when the document says that authorization was last checked, and
+// false if it does not say. It is a hint and never replaces a check (section 8.2).
 func (s Site) TrustVerified() (time.Time, bool) { return s.moment("trust-verified") }
 
-func (s Site) Head() Head               { return child[Head](s.Node, kHead) }
-func (s Site) Constraints() Constraints { return Constraints(s) }
-func (s Site) State() State             { return child[State](s.Node, kState) }
-func (s Site) Interact() Interact       { return child[Interact](s.Node, kInteract) }
-func (s Site) Knowledge() Knowledge     { return child[Knowledge](s.Node, kKnowledge) }
-func (s Site) Persona() Persona         { return child[Persona](s.Node, kPersona) }
-func (s Site) Aesthetic() Aesthetic     { return child[Aesthetic](s.Node, kAesthetic) }
-func (s Site) Body() Body               { return child[Body](s.Node, kBody) }
-func (s Site) Footer() Footer           { return child[Footer](s.Node, kFooter) }
-func (s Site) Status() Status           { return child[Status](s.Node, kStatus) }
+// Head returns title, metadata and trust claim (section 8.3).
+func (s Site) Head() Head { return child[Head](s.Node, kHead) }
 
-// SiteRefs yields the pointers to other sites' documents, which stand in the
-// head or in the site itself (section 12.6).
+// Constraints returns the disclosure rules of the site (section 8.4).
+func (s Site) Constraints() Constraints { return Constraints(s) }
+
+// State returns the workflow and the position in it (section 8.5).
+func (s Site) State() State { return child[State](s.Node, kState) }
+
+// Interact returns the actions (section 8.6).
+func (s Site) Interact() Interact { return child[Interact](s.Node, kInteract) }
+
+// Knowledge returns informs, asks, answers and refusals (section 8.7).
+func (s Site) Knowledge() Knowledge { return child[Knowledge](s.Node, kKnowledge) }
+
+// Persona returns advice on how to present the service (section 8.8).
+func (s Site) Persona() Persona { return child[Persona](s.Node, kPersona) }
+
+// Aesthetic returns advice on looks (section 8.9).
+func (s Site) Aesthetic() Aesthetic { return child[Aesthetic](s.Node, kAesthetic) }
+
+// Body returns the content (section 8.10).
+func (s Site) Body() Body { return child[Body](s.Node, kBody) }
+
+// Footer returns rights and attributions (section 8.12).
+func (s Site) Footer() Footer { return child[Footer](s.Node, kFooter) }
+
+// Status returns the outcome of a submitted action (section 8.13).
+func (s Site) Status() Status { return child[Status](s.Node, kStatus) }
+
+// SiteRefs yields the references to documents of other sites, first those in the head, then
+// those in the site itself (section 12.6).
 func (s Site) SiteRefs() iter.Seq[SiteRef] {
 	return func(yield func(SiteRef) bool) {
-		for ref := range each[SiteRef](s.Head().Node, kSiteRef) {
-			if !yield(ref) {
-				return
-			}
-		}
-		for ref := range each[SiteRef](s.Node, kSiteRef) {
-			if !yield(ref) {
-				return
+		for _, parent := range []Node{s.Head().Node, s.Node} {
+			for ref := range each[SiteRef](parent, kSiteRef) {
+				if !yield(ref) {
+					return
+				}
 			}
 		}
 	}
 }
 
-// Head is section 8.3.
+// Head is the head of a site (section 8.3).
 type Head struct{ Node }
 
-// Title is the title, verbatim.
+// Title returns the title as it is written (section 8.3.1).
 func (h Head) Title() string { return h.n.child(kTitle).content() }
 
-// Metas yields the name and value pairs.
+// Metas yields the name and value pairs in document order (section 8.3.2).
 func (h Head) Metas() iter.Seq[Meta] { return each[Meta](h.Node, kMeta) }
 
-// Meta gives the value of the first meta of that name.
+// Meta returns the value of the first meta with that name, and false if there is no such meta.
 func (h Head) Meta(name string) (string, bool) {
 	for m := range h.Metas() {
 		if m.Name() == name {
@@ -75,9 +90,8 @@ func (h Head) Meta(name string) (string, bool) {
 	return "", false
 }
 
-// Trust is the claim of a single-site document to speak for another site
-// (section 12.5): its domain in normal form, or "" when it makes none or none
-// that can be verified.
+// Trust returns the domain that a single-site document claims to speak for, in the form of
+// [Site.Domain] (section 12.5). It returns "" without a claim that can be verified.
 func (h Head) Trust() string {
 	t := h.n.child(kTrust)
 	if !t.ok() {
@@ -86,25 +100,30 @@ func (h Head) Trust() string {
 	return normalDomain(t.value("domain"))
 }
 
-// Meta is one name and value pair.
+// Meta is one name and value pair of a head.
 type Meta struct{ Node }
 
-func (m Meta) Name() string  { return m.n.value("name") }
+// Name returns the name.
+func (m Meta) Name() string { return m.n.value("name") }
+
+// Value returns the value.
 func (m Meta) Value() string { return m.n.value("value") }
 
-// SiteRef points to the own document of another site (section 12.6). It never
-// makes a claim.
+// SiteRef refers to another site's own document (section 12.6). It is not a claim.
 type SiteRef struct{ Node }
 
-// Domain is the other site in normal form; Canonical the https URL of its document.
-func (r SiteRef) Domain() string    { return normalDomain(r.n.value("domain")) }
+// Domain returns the other site's domain in the form of [Site.Domain].
+func (r SiteRef) Domain() string { return normalDomain(r.n.value("domain")) }
+
+// Canonical returns the https URL of the other site's document.
 func (r SiteRef) Canonical() string { return r.n.value("canonical") }
 
-// Relationship is as written; absent is "". See Relationship.Known.
+// Relationship returns the relationship as it is written, "" if it is absent.
+// [Relationship.Known] reports whether it is registered.
 func (r SiteRef) Relationship() Relationship { return Relationship(r.n.value("relationship")) }
 
-// normalDomain gives A-labels in lower case, or "" for what is not exactly one
-// domain name: no address, port, scheme, list or wildcard.
+// normalDomain returns a domain name with A-labels in lower case. It returns "" for anything
+// but one domain name: addresses, ports, schemes, lists, wildcards.
 func normalDomain(s string) string {
 	host, err := domain.ParseHost(strings.TrimSuffix(s, "."))
 	if err != nil {
@@ -113,17 +132,17 @@ func normalDomain(s string) string {
 	return host
 }
 
-// Claim is what a document says about whose site it speaks for (section 12.5).
-// It proves nothing.
+// Claim is what a document says about the site that it speaks for (section 12.5). It proves
+// nothing until package anmltrust verifies it.
 type Claim struct {
-	Site    string        // domain in normal form
+	Site    string        // in the form of Site.Domain
 	Form    string        // "trust" or "site"
 	Invalid lookleap.Code // reason code of a claim that cannot be verified, or ""
 }
 
-// Claims lists the claims of a document: each usable site of a multi-site
-// document, or the trust in the head of a single-site one. Claims that
-// contradict each other are all invalid. An agent response claims nothing.
+// Claims returns the claims of a document: one for each usable site of a multi-site
+// document, or the trust in the head of a single-site document. Claims that contradict each
+// other are all invalid. An agent response has no claims.
 func (d *Document) Claims() (claims []Claim) {
 	if d.Role() == RoleAgentResponse {
 		return nil
@@ -137,15 +156,12 @@ func (d *Document) Claims() (claims []Claim) {
 	}
 	for n := head.first(); n.ok(); n = n.next() {
 		name := normalDomain(n.value("domain"))
-		if n.kind() != kTrust || name == "" {
+		if n.kind() != kTrust || name == "" || len(claims) > 0 && claims[0].Site == name {
 			continue
 		}
 		c := Claim{Site: name, Form: "trust"}
 		if n.flags()&malformed != 0 {
 			c.Invalid = CodeClaim
-		}
-		if len(claims) > 0 && claims[0].Site == name {
-			continue
 		}
 		claims = append(claims, c)
 	}
@@ -160,37 +176,49 @@ func (d *Document) Claims() (claims []Claim) {
 // Status is the outcome of a submitted action (section 8.13).
 type Status struct{ Node }
 
-func (s Status) Code() string    { return s.n.value("code") }
+// Code returns the service's code for the outcome.
+func (s Status) Code() string { return s.n.value("code") }
+
+// Message returns the service's text about the outcome.
 func (s Status) Message() string { return s.n.value("message") }
 
-// Result is the outcome: anything unknown is an error, and an absent status no
-// success either.
+// Result returns the outcome. An absent status and an unknown word are errors.
 func (s Status) Result() Result { return parse[Result](resultWords[:], s.n.value("result")) }
 
-// RetryAfter is how long to wait, and whether a valid time is given.
+// RetryAfter returns how long to wait, and false without a valid time.
 func (s Status) RetryAfter() (time.Duration, bool) {
 	n, _, ok := s.integer("retry-after")
 	return time.Duration(n) * time.Second, ok
 }
 
-// Persona is advice on how to present the service (section 8.8). All of it is
-// untrusted text and ranks below the user and below every safety rule.
+// Persona is advice on how to present the service (section 8.8). It is untrusted text and
+// never overrides the user or a safety rule.
 type Persona struct{ Node }
 
-func (p Persona) Model() Model             { return child[Model](p.Node, kModel) }
-func (p Persona) Language() Language       { return child[Language](p.Node, kLanguage) }
-func (p Persona) Tone() string             { return p.n.child(kTone).value("value") }
-func (p Persona) Voice() Voice             { return child[Voice](p.Node, kVoice) }
-func (p Persona) Instructions() string     { return p.n.child(kInstructions).content() }
-func (p Persona) Prefer() iter.Seq[string] { return texts(p.n.child(kVocabulary), kPrefer) }
-func (p Persona) Avoid() iter.Seq[string]  { return texts(p.n.child(kVocabulary), kAvoid) }
+// Model returns the language model that the service prefers (section 8.8.1).
+func (p Persona) Model() Model { return child[Model](p.Node, kModel) }
 
-// texts yields the texts of the usable children of a kind.
-func texts(n node, k kind) iter.Seq[string] {
+// Language returns the language that the service prefers (section 8.8.2).
+func (p Persona) Language() Language { return child[Language](p.Node, kLanguage) }
+
+// Tone returns the tone that the service prefers (section 8.8.3).
+func (p Persona) Tone() string { return p.n.child(kTone).value("value") }
+
+// Voice returns the voice that the service prefers (section 8.8.4).
+func (p Persona) Voice() Voice { return child[Voice](p.Node, kVoice) }
+
+// Instructions returns the service's instructions as untrusted text (section 8.8.5).
+func (p Persona) Instructions() string { return p.n.child(kInstructions).content() }
+
+// Prefer yields the words to prefer (section 8.8.7).
+func (p Persona) Prefer() iter.Seq[string] { return childTexts(p.n.child(kVocabulary), kPrefer) }
+
+// Avoid yields the words to avoid (section 8.8.8).
+func (p Persona) Avoid() iter.Seq[string] { return childTexts(p.n.child(kVocabulary), kAvoid) }
+
+// childTexts yields the texts of the usable children of a kind.
+func childTexts(n node, k kind) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		if !n.ok() {
-			return
-		}
 		for c := n.first(); c.ok(); c = c.next() {
 			if c.kind() == k && c.usable() && !yield(c.content()) {
 				return
@@ -199,19 +227,25 @@ func texts(n node, k kind) iter.Seq[string] {
 	}
 }
 
-// Model is a wish for a language model (section 8.8.1).
+// Model is a preference for a language model (section 8.8.1).
 type Model struct{ Node }
 
-func (m Model) Name() string       { return m.n.value("name") }
-func (m Model) Provider() string   { return m.n.value("provider") }
+// Name returns the name of the model.
+func (m Model) Name() string { return m.n.value("name") }
+
+// Provider returns the provider of the model.
+func (m Model) Provider() string { return m.n.value("provider") }
+
+// Capability returns what the model has to be able to do.
 func (m Model) Capability() string { return m.n.value("capability") }
 
-// Language is a wish for a language (section 8.8.2).
+// Language is a preference for a language (section 8.8.2).
 type Language struct{ Node }
 
+// Value returns the language tag.
 func (l Language) Value() string { return l.n.value("value") }
 
-// Policy is the policy; fixed without a value has no effect.
+// Policy returns the policy, and LanguageUnstated for "fixed" without a value.
 func (l Language) Policy() LanguagePolicy {
 	p := parse[LanguagePolicy](languageWords[:], l.n.value("policy"))
 	if p == LanguageFixed && l.Value() == "" {
@@ -220,70 +254,119 @@ func (l Language) Policy() LanguagePolicy {
 	return p
 }
 
-// Voice is a wish for a voice (section 8.8.4).
+// Voice is a preference for a voice (section 8.8.4).
 type Voice struct{ Node }
 
+// Name returns the name of the voice.
 func (v Voice) Name() string { return v.n.value("name") }
+
+// Perspective returns the grammatical person, PerspectiveUnstated for an unknown word.
 func (v Voice) Perspective() Perspective {
 	return parse[Perspective](perspectiveWords[:], v.n.value("perspective"))
 }
 
-// Aesthetic is advice on looks (section 8.9). No part of it is identity.
+// Aesthetic is advice on looks (section 8.9). No part of it identifies the service.
 type Aesthetic struct{ Node }
 
-func (a Aesthetic) DisplayName() string   { return a.n.child(kDisplayName).content() }
+// DisplayName returns the name to show (section 8.9.1).
+func (a Aesthetic) DisplayName() string { return a.n.child(kDisplayName).content() }
+
+// Logos yields the logos in document order (section 8.9.2).
 func (a Aesthetic) Logos() iter.Seq[Logo] { return each[Logo](a.Node, kLogo) }
+
+// Colors yields the colours in document order (section 8.9.4).
 func (a Aesthetic) Colors() iter.Seq[Color] {
-	return each[Color](a.sub(kColors), kColor)
-}
-func (a Aesthetic) Fonts() iter.Seq[Font] {
-	return each[Font](a.sub(kTypography), kFont)
+	return each[Color](Node{a.n.child(kColors), a.d}, kColor)
 }
 
-// Logo names an image, which this package never fetches.
+// Fonts yields the fonts in document order (section 8.9.6).
+func (a Aesthetic) Fonts() iter.Seq[Font] {
+	return each[Font](Node{a.n.child(kTypography), a.d}, kFont)
+}
+
+// Logo refers to an image (section 8.9.2). This package never fetches it.
 type Logo struct{ Node }
 
-func (l Logo) Src() string     { return l.n.value("src") }
-func (l Logo) Alt() string     { return l.n.value("alt") }
-func (l Logo) Type() string    { return l.n.value("type") }
+// Src returns the URI reference of the image.
+func (l Logo) Src() string { return l.n.value("src") }
+
+// Alt returns the text that replaces the image.
+func (l Logo) Alt() string { return l.n.value("alt") }
+
+// Type returns the media type of the image, "" if it is absent.
+func (l Logo) Type() string { return l.n.value("type") }
+
+// Variant returns which variant of the logo this is.
 func (l Logo) Variant() string { return l.n.value("variant") }
 
-// Color is an opaque CSS colour for a role.
+// Color is a CSS colour for a role (section 8.9.4). This package does not interpret it.
 type Color struct{ Node }
 
-func (c Color) Role() string  { return c.n.value("role") }
+// Role returns what the colour is for.
+func (c Color) Role() string { return c.n.value("role") }
+
+// Value returns the colour as it is written.
 func (c Color) Value() string { return c.n.value("value") }
 
-// Font is a font family for a role.
+// Font is a font family for a role (section 8.9.6).
 type Font struct{ Node }
 
-func (f Font) Role() string     { return f.n.value("role") }
-func (f Font) Family() string   { return f.n.value("family") }
+// Role returns what the font is for.
+func (f Font) Role() string { return f.n.value("role") }
+
+// Family returns the font family.
+func (f Font) Family() string { return f.n.value("family") }
+
+// Fallback returns the font family to use if the first is not available.
 func (f Font) Fallback() string { return f.n.value("fallback") }
 
-// Footer is section 8.12: text, rights and attributions in any order.
+// Footer holds text, rights and attributions in any order (section 8.12).
 type Footer struct{ Node }
 
-func (f Footer) Text() string                        { return f.text() }
-func (f Footer) Content() iter.Seq[Content]          { return contents(f.Node) }
-func (f Footer) Rights() iter.Seq[Rights]            { return each[Rights](f.Node, kRights) }
-func (f Footer) Attributions() iter.Seq[Attribution] { return each[Attribution](f.Node, kAttribution) }
+// Text returns the footer's own text, without the text of its elements.
+func (f Footer) Text() string { return f.text() }
 
-// Rights is a statement of rights over the site, or over what its scope names.
+// Content yields texts and elements in document order.
+func (f Footer) Content() iter.Seq[Content] { return contents(f.Node) }
+
+// Rights yields the rights statements in document order (section 8.12.1).
+func (f Footer) Rights() iter.Seq[Rights] { return each[Rights](f.Node, kRights) }
+
+// Attributions yields the credits in document order (section 8.12.2).
+func (f Footer) Attributions() iter.Seq[Attribution] {
+	return each[Attribution](f.Node, kAttribution)
+}
+
+// Rights is a rights statement about the site, or about the elements that its scope names
+// (section 8.12.1).
 type Rights struct{ Node }
 
-func (r Rights) Text() string    { return r.text() }
-func (r Rights) Holder() string  { return r.n.value("holder") }
-func (r Rights) Year() string    { return r.n.value("year") }
-func (r Rights) License() string { return r.n.value("license") }
-func (r Rights) Scope() string   { return r.n.value("scope") }
+// Text returns the wording of the statement.
+func (r Rights) Text() string { return r.text() }
 
-// Usage is what the statement grants: none when it does not say.
+// Holder returns who holds the rights.
+func (r Rights) Holder() string { return r.n.value("holder") }
+
+// Year returns the year of the rights.
+func (r Rights) Year() string { return r.n.value("year") }
+
+// License returns the name or URI of the license.
+func (r Rights) License() string { return r.n.value("license") }
+
+// Scope returns the id of the elements that the statement covers, "" for the whole site.
+func (r Rights) Scope() string { return r.n.value("scope") }
+
+// Usage returns what the statement grants: UsageNone if the attribute is absent or unknown.
 func (r Rights) Usage() Usage { return ParseUsage(r.n.value("usage")) }
 
-// Attribution is a credit, which is a duty when required.
+// Attribution is a credit (section 8.12.2).
 type Attribution struct{ Node }
 
-func (a Attribution) Text() string   { return a.text() }
+// Text returns the credit.
+func (a Attribution) Text() string { return a.text() }
+
+// Required reports whether the credit has to be shown. An invalid value counts as true.
 func (a Attribution) Required() bool { return a.boolean("required", false, true) }
-func (a Attribution) Scope() string  { return a.n.value("scope") }
+
+// Scope returns the id of the elements that the credit is about, "" for the whole site.
+func (a Attribution) Scope() string { return a.n.value("scope") }

@@ -4,25 +4,16 @@ import (
 	"fmt"
 	"iter"
 	"strings"
-
-	"github.com/lookleap/lookleap/internal/coded"
 )
 
-// ErrFlowCycle is why a flow cannot be used: its steps form a circle that no
-// condition opens (section 11.4).
-var ErrFlowCycle = coded.New("flow-cycle", "anml: the flow is a cycle without an exit")
-
-// State is section 8.5.
+// State is the workflow of a site and the position in it (section 8.5).
 type State struct{ Node }
 
-// Flow is the workflow. It is absent when its steps form a cycle; see FlowError.
+// Flow returns the workflow. It is absent if its steps form a cycle; see [State.FlowError].
 func (s State) Flow() Flow { return child[Flow](s.Node, kFlow) }
 
-// FlowError says why there is a flow but none to use, or nil.
+// FlowError returns [ErrFlowCycle] if the document has a flow that cannot be used.
 func (s State) FlowError() error {
-	if !s.n.ok() {
-		return nil
-	}
 	for c := s.n.first(); c.ok(); c = c.next() {
 		if c.kind() == kFlow && c.flags()&malformed != 0 {
 			return ErrFlowCycle
@@ -31,27 +22,36 @@ func (s State) FlowError() error {
 	return nil
 }
 
-// CurrentStep is the step that the context names. Where it names none that
-// exists, the position is unknown: it is never inferred (section 11.4), except
-// from the one step with status current when there is no context at all.
+// CurrentStep returns the step that the context names. If the context names no existing step,
+// the position is unknown and the step absent (section 11.4). Without a context it returns the
+// step with status current, if there is exactly one.
 func (s State) CurrentStep() Step {
-	context := s.sub(kContext)
-	if !context.Exists() {
-		if s.n.ok() && s.n.has(kContext) {
-			return Step{}
-		}
-		return s.Flow().current()
+	if context := s.n.child(kContext); context.ok() {
+		return s.Flow().Step(trimSpace(context.child(kContextStep).content()))
 	}
-	return s.Flow().Step(trimSpace(context.sub(kContextStep).text()))
+	if s.n.has(kContext) {
+		return Step{} // it is not usable
+	}
+	var current Step
+	for step := range s.Flow().Steps() {
+		if step.Status() == StepCurrent {
+			if current.Exists() {
+				return Step{}
+			}
+			current = step
+		}
+	}
+	return current
 }
 
-// Flow is a workflow (section 8.5.2). Its order is for display; the only edges
-// are the next attributes.
+// Flow is a workflow (section 8.5.2). The order of its steps is for display only; the next
+// attributes say which step follows which.
 type Flow struct{ Node }
 
+// Steps yields the steps in document order.
 func (f Flow) Steps() iter.Seq[Step] { return each[Step](f.Node, kStep) }
 
-// Step finds a step by its id.
+// Step returns the step with that id, or an absent Step.
 func (f Flow) Step(id string) Step {
 	for s := range f.Steps() {
 		if s.ID() == id {
@@ -61,25 +61,11 @@ func (f Flow) Step(id string) Step {
 	return Step{}
 }
 
-// current is the only step that says it is the current one.
-func (f Flow) current() Step {
-	var found Step
-	for s := range f.Steps() {
-		if s.Status() == StepCurrent {
-			if found.Exists() {
-				return Step{}
-			}
-			found = s
-		}
-	}
-	return found
-}
-
-// Path yields the steps from one on, along next, and ends before it would come
-// to a step for the second time.
+// Path yields the steps from one step on, following next. It ends before a step that it has
+// already yielded.
 func (f Flow) Path(from Step) iter.Seq[Step] {
 	return func(yield func(Step) bool) {
-		ahead := map[string]Step{} // what was not come to yet, by id
+		ahead := map[string]Step{} // steps not yielded yet, by id
 		for s := range f.Steps() {
 			if !ahead[s.ID()].Exists() {
 				ahead[s.ID()] = s
@@ -94,26 +80,37 @@ func (f Flow) Path(from Step) iter.Seq[Step] {
 // Step is one step of a flow (section 8.5.3).
 type Step struct{ Node }
 
-func (s Step) ID() string         { return s.n.value("id") }
-func (s Step) Label() string      { return s.n.value("label") }
-func (s Step) Status() StepStatus { return parse[StepStatus](stepStatusWords[:], s.n.value("status")) }
-func (s Step) Required() bool     { return s.boolean("required", false, false) }
-func (s Step) Next() string       { return s.n.value("next") }
-func (s Step) Action() string     { return s.n.value("action") }
+// ID returns the id.
+func (s Step) ID() string { return s.n.value("id") }
 
-// Condition is information for people. Nothing evaluates it.
+// Label returns the text to show.
+func (s Step) Label() string { return s.n.value("label") }
+
+// Status returns the state of the step, StepUnstated for an unknown word.
+func (s Step) Status() StepStatus { return parse[StepStatus](stepStatusWords[:], s.n.value("status")) }
+
+// Required reports whether the step cannot be skipped.
+func (s Step) Required() bool { return s.boolean("required", false, false) }
+
+// Next returns the id of the step that follows, "" at the end.
+func (s Step) Next() string { return s.n.value("next") }
+
+// Action returns the id of the action that the step is done with, "" if it has no action.
+func (s Step) Action() string { return s.n.value("action") }
+
+// Condition returns the condition of the next step, as text for people. This package does not
+// evaluate it.
 func (s Step) Condition() string { return s.n.value("condition") }
 
-// Mermaid draws the workflow as a Mermaid flowchart. The identifiers are ours;
-// labels and conditions of the document are escaped, so that they can only be
-// read and never drawn with. Steps without a next stand alone: the order of a
-// document makes no edges.
+// Mermaid returns the workflow as a Mermaid flowchart. Labels and conditions of the document
+// are escaped, so that they are shown and never interpreted. Edges come from the next
+// attributes only.
 func (f Flow) Mermaid() string {
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
-	place := map[string]int{}
+	number := map[string]int{}
 	for s := range f.Steps() {
-		place[s.ID()] = len(place)
+		number[s.ID()] = len(number)
 	}
 	for s := range f.Steps() {
 		label := s.Label()
@@ -123,30 +120,30 @@ func (f Flow) Mermaid() string {
 		if s.Required() {
 			label += " *"
 		}
-		fmt.Fprintf(&b, "    s%d[\"%s\"]\n", place[s.ID()], mermaidText(label))
+		fmt.Fprintf(&b, "    s%d[\"%s\"]\n", number[s.ID()], mermaidText(label))
 	}
 	for s := range f.Steps() {
-		next, ok := place[s.Next()]
+		next, ok := number[s.Next()]
 		if !ok {
 			continue
 		}
 		if c := s.Condition(); c != "" {
-			fmt.Fprintf(&b, "    s%d -->|\"%s\"| s%d\n", place[s.ID()], mermaidText(c), next)
+			fmt.Fprintf(&b, "    s%d -->|\"%s\"| s%d\n", number[s.ID()], mermaidText(c), next)
 		} else {
-			fmt.Fprintf(&b, "    s%d --> s%d\n", place[s.ID()], next)
+			fmt.Fprintf(&b, "    s%d --> s%d\n", number[s.ID()], next)
 		}
 	}
 	for s := range f.Steps() {
 		if status := s.Status(); status != StepUnstated {
-			fmt.Fprintf(&b, "    class s%d %s\n", place[s.ID()], status)
+			fmt.Fprintf(&b, "    class s%d %s\n", number[s.ID()], status)
 		}
 	}
 	b.WriteString("    classDef current stroke-width:3px\n    classDef completed opacity:0.5\n    classDef skipped opacity:0.5,stroke-dasharray:4\n    classDef pending stroke-width:1px\n")
 	return b.String()
 }
 
-// mermaidText keeps letters, digits and harmless punctuation, and writes every
-// other character as its number, which Mermaid shows and does not obey.
+// mermaidText keeps letters, digits and harmless punctuation, and writes every other character
+// as its number, which Mermaid shows and does not interpret.
 func mermaidText(s string) string {
 	const longest = 80
 	var b strings.Builder

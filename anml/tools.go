@@ -9,29 +9,29 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// Dialect is a flavour of JSON Schema that a tool-calling runtime accepts.
+// Dialect is a dialect of JSON Schema that a tool-calling runtime accepts.
 type Dialect uint8
 
 const (
-	// JSONSchema is JSON Schema 2020-12 with every rule of the parameters.
+	// JSONSchema is JSON Schema 2020-12. It expresses every rule of the parameters.
 	JSONSchema Dialect = iota
-	// StrictSchema is the subset of strict function calling: every property is
-	// required, an optional one may be null, and rules that the subset lacks
-	// stand in the descriptions. Arguments are checked by ArgsJSON all the same.
+	// StrictSchema is the subset for strict function calling: every property is required, an
+	// optional one may be null, and rules that the subset cannot express are in the
+	// descriptions. [Action.ArgsJSON] checks the arguments in any case.
 	StrictSchema
 )
 
-// Tool is an executable action (section 8.6.1) as a tool-calling runtime wants it.
+// Tool is an executable action (section 8.6.1) in the form of tool-calling runtimes.
 type Tool struct {
-	Name        string // 1 to 64 of A-Z a-z 0-9 _ -
-	Description string // our words, with the service's in quotes
+	Name        string // 1 to 64 characters of A-Z a-z 0-9 _ -
+	Description string // the service's words are in quotation marks
 	InputSchema []byte // a JSON object
 	Action      Action
-	Site        Site // whose action it is
+	Site        Site // the site of the action
 }
 
-// Tools yields a tool for each executable action of the document. Offering one is
-// no permission to run it: trust, consent and confirmation are the agent's.
+// Tools yields a tool for each executable action of the document. A tool is not a permission to
+// execute the action: the agent checks trust, consent and confirmation.
 func (d *Document) Tools(dialect Dialect) iter.Seq[Tool] {
 	return func(yield func(Tool) bool) {
 		for site := range d.Containers() {
@@ -47,7 +47,7 @@ func (d *Document) Tools(dialect Dialect) iter.Seq[Tool] {
 	}
 }
 
-// Tool finds the action that a tool name stands for in this document.
+// Tool returns the action of this document for a tool name, and [ErrNoAction] for any other name.
 func (d *Document) Tool(name string) (Action, error) {
 	for site := range d.Containers() {
 		for a := range site.Interact().Actions() {
@@ -72,17 +72,17 @@ func toolDescription(site Site, a Action) string {
 
 const (
 	longestToolName = 64
-	hashMark        = "_h" // no escape starts so: h is no hexadecimal digit
+	hashMark        = "_h" // unlike an escape: h is not a hexadecimal digit
 	hashDigits      = 16
 )
 
-// ToolName makes the name of a tool from the domain of its site, "" in a
-// single-site document, and the id of its action. It is stable, and ParseToolName
-// reads it back, except that a long one ends with a hash.
+// ToolName returns the name of a tool for the domain of its site, "" in a single-site document,
+// and the id of its action. The name is stable. [ParseToolName] parses it, unless it is so long
+// that it ends with a hash.
 func ToolName(domain, id string) string {
 	key := id
 	if domain != "" {
-		key = domain + "\x00" + id // a character that no id holds
+		key = domain + "\x00" + id // XML does not allow NUL in an id
 	}
 	var b strings.Builder
 	for i := range len(key) {
@@ -101,13 +101,13 @@ func ToolName(domain, id string) string {
 	sum := sha256.Sum256([]byte(key))
 	name = name[:min(len(name), longestToolName-len(hashMark)-hashDigits)]
 	if i := strings.LastIndexByte(name, '_'); i > len(name)-3 && i >= 0 {
-		name = name[:i] // not half an escape
+		name = name[:i] // do not cut an escape in half
 	}
 	return name + hashMark + hex.EncodeToString(sum[:])[:hashDigits]
 }
 
-// ParseToolName gives back what ToolName was made from; false for a name that is
-// not one or ends with a hash.
+// ParseToolName returns the domain and id of a name that [ToolName] returned. It returns false
+// for other names and for names that end with a hash.
 func ParseToolName(name string) (domain, id string, ok bool) {
 	var key []byte
 	for i := 0; i < len(name); i++ {
@@ -124,11 +124,11 @@ func ParseToolName(name string) (domain, id string, ok bool) {
 		if i+3 > len(name) {
 			return "", "", false
 		}
-		octet, err := hex.DecodeString(name[i+1 : i+3])
+		b, err := hex.DecodeString(name[i+1 : i+3])
 		if err != nil {
 			return "", "", false
 		}
-		key = append(key, octet...)
+		key = append(key, b...)
 		i += 2
 	}
 	domain, id, found := strings.Cut(string(key), "\x00")
@@ -138,7 +138,7 @@ func ParseToolName(name string) (domain, id string, ok bool) {
 	return domain, id, ToolName(domain, id) == name
 }
 
-// InputSchema describes the arguments of the action as a JSON Schema.
+// InputSchema returns the JSON Schema of the arguments of the action.
 func (a Action) InputSchema(dialect Dialect) []byte {
 	w := &jsonWriter{strict: dialect == StrictSchema}
 	w.open('{')
@@ -149,8 +149,8 @@ func (a Action) InputSchema(dialect Dialect) []byte {
 	w.key("properties")
 	w.open('{')
 	for p := range a.Params() {
-		if p.unfillable() {
-			continue // a schema cannot say "no value", and leaving it out does
+		if p.acceptsNothing() {
+			continue // without a property, additionalProperties forbids it
 		}
 		w.key(p.Name())
 		if dialect == StrictSchema {
@@ -164,7 +164,7 @@ func (a Action) InputSchema(dialect Dialect) []byte {
 	w.open('[')
 	for p := range a.Params() {
 		_, hasDefault := p.Default()
-		if !p.unfillable() && (dialect == StrictSchema || p.Required() && !hasDefault) {
+		if !p.acceptsNothing() && (dialect == StrictSchema || p.Required() && !hasDefault) {
 			w.next()
 			w.string(p.Name())
 		}
@@ -181,7 +181,7 @@ func (w *jsonWriter) member(key, value string) {
 	w.string(value)
 }
 
-// jsonType gives the type and format of a value in JSON Schema.
+// jsonType returns the JSON Schema type and format of a value.
 func (t Type) jsonType() (name, format string) {
 	switch t {
 	case TypeNumber:
@@ -216,7 +216,7 @@ func (p Param) schema(w *jsonWriter) {
 	}
 	for _, bound := range [2][3]string{{"min", "minimum", "minLength"}, {"max", "maximum", "maxLength"}} {
 		text, ok := p.Attr(bound[0])
-		if !ok || !boundFits(p.Type(), text) {
+		if !ok || !isBound(p.Type(), text) {
 			continue
 		}
 		switch p.Type() {
@@ -265,7 +265,7 @@ func (p Param) options(w *jsonWriter) {
 	}
 	w.key("enum")
 	w.open('[')
-	written := map[string]bool{} // a schema names each value once
+	written := map[string]bool{} // JSON Schema forbids duplicates
 	for o := range p.Options() {
 		if !written[o.Value()] {
 			written[o.Value()] = true
@@ -280,7 +280,7 @@ func (p Param) options(w *jsonWriter) {
 	w.close(']')
 }
 
-// describe says what the schema itself does not.
+// describe writes the description. With rules, it includes what a strict schema cannot express.
 func (p Param) describe(w *jsonWriter, rules bool) {
 	var parts []string
 	if text := p.Description(); text != "" {
@@ -298,7 +298,7 @@ func (p Param) describe(w *jsonWriter, rules bool) {
 	}
 	for _, rule := range [2][2]string{{"min", "At least "}, {"max", "At most "}} {
 		text, ok := p.Attr(rule[0])
-		if ok && boundFits(p.Type(), text) && (rules || p.Type() == TypeDate || p.Type() == TypeDateTime) {
+		if ok && isBound(p.Type(), text) && (rules || p.Type() == TypeDate || p.Type() == TypeDateTime) {
 			unit := "."
 			if p.Type() == TypeString {
 				unit = " characters."

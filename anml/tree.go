@@ -1,11 +1,12 @@
 package anml
 
 import (
+	"iter"
 	"strings"
 )
 
-// Namespace is the one identifier of ANML 1.0 (section 5.3). It is compared
-// character by character and never dereferenced; the draft calls it provisional.
+// Namespace identifies ANML 1.0 (section 5.3). It is compared character by character and never
+// dereferenced. The draft calls it provisional.
 const Namespace = "urn:ietf:params:xml:ns:anml:1.0"
 
 const (
@@ -18,102 +19,108 @@ type Name struct {
 	Space, Local string
 }
 
-// String gives {namespace}local, or the local part of a name without one.
+// String returns {namespace}local, and only the local part for a name without a namespace.
 func (n Name) String() string {
 	if n.Space == "" {
 		return n.Local
 	}
-	return "{" + n.Space + "}" + n.Local
+	return n.expanded()
 }
 
-// expanded gives {namespace}local, also for a name without a namespace.
+// expanded returns {namespace}local, also for a name without a namespace.
 func (n Name) expanded() string { return "{" + n.Space + "}" + n.Local }
 
-// tree is a document as both codecs build it: flat tables that refer to one
-// another and to the text by number. There is nothing in the large ones for the
-// garbage collector to follow, and a document takes few allocations, whatever
-// its size. It holds everything that was read, faults included; what may be
-// acted upon is what the flags leave.
+// tree is a document as both parsers build it: flat tables that refer to one another and to the
+// text by index. The large tables have no pointers, which the garbage collector would have to
+// follow, and a document takes few allocations, whatever its size. The tree has everything that
+// was read, including faults. The flags say what may be processed.
 type tree struct {
-	src   string          // the document, as UTF-8
-	side  strings.Builder // texts that are not in src as they mean
-	rows  []row           // elements and texts; the root is the first, behind a blank one
-	cells []cell          // attributes, those of an element together
-	names []Name          // of attributes that the draft does not know
-	extra []more          // what few elements have
+	src     string          // the document, in UTF-8
+	decoded strings.Builder // texts that are not in src in their decoded form
+	rows    []row           // elements and texts; row 0 is empty, row 1 is the root
+	cells   []cell          // attributes; those of one element are adjacent
+	names   []Name          // of attributes that the draft does not define
+	rare    []rareParts     // of few elements
 }
 
-// root is the number of the root element.
+// root is the index of the root element.
 const root = 1
 
-// row is one element, or a piece of text between elements. The other elements
-// in it are numbers of rows, 0 for none.
+// row is one element, or a piece of text between elements. Parent, first and next are indexes
+// of rows, 0 for none.
 type row struct {
 	parent, first, next int32
-	offset              int32 // octets of the source before it
+	offset              int32 // bytes of the source before it
 	cells               int32 // its first attribute
-	text                span  // of kText, and all text of an element that has no children
-	extra               int32 // number in extra, from 1
+	text                span  // of kText, and the whole text of an element without children
+	rare                int32 // index in rare plus 1, or 0
 	count               uint16
 	kind                kind
 	flags               flags
 }
 
-// cell is one attribute. Its text is kept whatever its type says.
+// cell is one attribute. It keeps its text even if that is invalid.
 type cell struct {
-	spec  int32 // number in specs, or ^number in names
+	spec  int32 // index in specs, or ^index in names for an attribute that the draft does not define
 	value span
 }
 
-// span is a text: src[from:to], or side[^from:to].
+// span is a text: src[from:to], or decoded[^from:to] if from is negative.
 type span struct {
 	from, to int32
 }
 
 func (s span) empty() bool { return s.from == s.to || ^s.from == s.to }
 
+// part returns the bytes from:to of the text.
+func (s span) part(from, to int) span {
+	if s.from < 0 {
+		return span{^(^s.from + int32(from)), ^s.from + int32(to)}
+	}
+	return span{s.from + int32(from), s.from + int32(to)}
+}
+
 type flags uint8
 
 const (
 	ignored   flags = 1 << iota // not processed: unknown, misplaced, malformed or surplus
-	malformed                   // a required attribute is absent (section 11.4)
-	ambiguous                   // an action whose id is not its own
-	dangling                    // names something that is not there
+	malformed                   // lacks a required attribute (section 11.4)
+	ambiguous                   // an action that shares its id with another one
+	dangling                    // refers to something that does not exist
 	unchecked                   // a parameter whose pattern is not applied to values
 )
 
-// more is what few elements have.
-type more struct {
-	name Name        // of an element that the draft does not know here
-	keys []rawMember // JSON keys that the draft does not know here
+// rareParts is what only few elements have.
+type rareParts struct {
+	name Name        // of an unknown element
+	keys []rawMember // unknown JSON keys
 }
 
-// rawMember is an unknown JSON member, kept as it was written.
+// rawMember is an unknown JSON member as it is written.
 type rawMember struct {
 	key, value string
 }
 
-// string gives a text.
+// string returns the text of a span.
 func (t *tree) string(s span) string {
 	if s.from < 0 {
-		return t.side.String()[^s.from:s.to]
+		return t.decoded.String()[^s.from:s.to]
 	}
 	return t.src[s.from:s.to]
 }
 
-// keep stores a text that the source does not hold as it means.
-func (t *tree) keep(text string) span {
-	from := t.side.Len()
-	t.side.WriteString(text)
-	return span{^int32(from), int32(t.side.Len())}
+// store returns the span of a text that the source does not contain in its decoded form.
+func (t *tree) store(text string) span {
+	from := t.decoded.Len()
+	t.decoded.WriteString(text)
+	return span{^int32(from), int32(t.decoded.Len())}
 }
 
-// add makes a row behind the last child of its parent, whose number is last, 0
-// for none.
+// add appends a child to an element, after its last child (0 for none), and returns its row.
 func (t *tree) add(k kind, parent, last, offset int32) int32 {
 	i := int32(len(t.rows))
 	if len(t.rows) < cap(t.rows) {
-		t.rows = t.rows[:i+1] // nothing was ever there
+		t.rows = t.rows[:i+1] // the capacity is zeroed: rows never shrinks
 	} else {
 		t.rows = append(t.rows, row{})
 	}
@@ -123,7 +130,7 @@ func (t *tree) add(k kind, parent, last, offset int32) int32 {
 	return i
 }
 
-// link puts a child, with those linked to it, behind the last one.
+// link makes a row, with the siblings linked to it, follow the last child of its parent.
 func (t *tree) link(parent, last, child int32) {
 	if last != 0 {
 		t.rows[last].next = child
@@ -132,8 +139,7 @@ func (t *tree) link(parent, last, child int32) {
 	}
 }
 
-// node is an element, or a piece of text between elements. The zero node, and
-// number 0 of any tree, is none.
+// node is an element, or a piece of text between elements. The zero node is absent.
 type node struct {
 	t *tree
 	i int32
@@ -148,7 +154,10 @@ func (n node) next() node   { return node{n.t, n.row().next} }
 func (n node) text() string { return n.t.string(n.row().text) }
 func (n node) mark(f flags) { n.row().flags |= f }
 
-// first gives the first child of an element, also of none.
+// usable reports whether the element exists and is processed.
+func (n node) usable() bool { return n.ok() && n.row().flags&ignored == 0 }
+
+// first returns the first child. An absent element has no children.
 func (n node) first() node {
 	if !n.ok() {
 		return node{}
@@ -156,43 +165,59 @@ func (n node) first() node {
 	return node{n.t, n.row().first}
 }
 
-// usable reports whether an element takes part in behaviour.
-func (n node) usable() bool { return n.ok() && n.row().flags&ignored == 0 }
-
-// more gives what few elements have; nobody may write to it.
-func (n node) more() *more {
-	if i := n.row().extra; i != 0 {
-		return &n.t.extra[i-1]
+// child returns the first usable child of a kind.
+func (n node) child(k kind) node {
+	for c := n.first(); c.ok(); c = c.next() {
+		if c.kind() == k && c.usable() {
+			return c
+		}
 	}
-	return nil
+	return node{}
 }
 
-// needMore gives it to write to.
-func (n node) needMore() *more {
-	if n.row().extra == 0 {
-		n.t.extra = append(n.t.extra, more{})
-		n.row().extra = int32(len(n.t.extra))
+// children yields the usable children of a kind.
+func (n node) children(k kind) iter.Seq[node] {
+	return func(yield func(node) bool) {
+		for c := n.first(); c.ok(); c = c.next() {
+			if c.kind() == k && c.usable() && !yield(c) {
+				return
+			}
+		}
 	}
-	return n.more()
 }
 
-// element gives the name to print.
-func (n node) element() string {
-	if m := n.more(); n.kind() == kUnknown && m != nil {
-		return m.name.Local
+// has reports whether there is a child of a kind, usable or not.
+func (n node) has(k kind) bool {
+	for c := n.first(); c.ok(); c = c.next() {
+		if c.kind() == k {
+			return true
+		}
 	}
-	return schema[n.kind()].name
+	return false
 }
 
-// name gives the expanded name.
+// walk visits the element and its descendants in document order, except texts. If visit returns
+// false, walk skips the descendants of that element.
+func (n node) walk(visit func(node) bool) {
+	if !n.ok() || !visit(n) {
+		return
+	}
+	for c := n.first(); c.ok(); c = c.next() {
+		if c.kind() != kText {
+			c.walk(visit)
+		}
+	}
+}
+
+// name returns the expanded name.
 func (n node) name() Name {
-	if m := n.more(); n.kind() == kUnknown && m != nil {
-		return m.name
+	if r := n.rare(); n.kind() == kUnknown && r != nil {
+		return r.name
 	}
 	return Name{Namespace, schema[n.kind()].name}
 }
 
-// content gives the text of an element, without that of elements inside.
+// content returns the element's own text, without the text of elements inside.
 func (n node) content() string {
 	if !n.ok() {
 		return ""
@@ -208,7 +233,7 @@ func (n node) content() string {
 		}
 	}
 	if pieces < 2 {
-		return piece
+		return piece // without a copy
 	}
 	var b strings.Builder
 	for c := n.first(); c.ok(); c = c.next() {
@@ -219,63 +244,47 @@ func (n node) content() string {
 	return b.String()
 }
 
-// child gives the first usable child of a kind, or none.
-func (n node) child(k kind) node {
-	for c := n.first(); c.ok(); c = c.next() {
-		if c.kind() == k && c.usable() {
-			return c
-		}
+// rare returns the rare parts of an element, or nil. The caller must not change them.
+func (n node) rare() *rareParts {
+	if i := n.row().rare; i != 0 {
+		return &n.t.rare[i-1]
 	}
-	return node{}
+	return nil
 }
 
-// has reports whether there is a child of a kind, usable or not.
-func (n node) has(k kind) bool {
-	for c := n.first(); c.ok(); c = c.next() {
-		if c.kind() == k {
-			return true
-		}
+// makeRare returns the rare parts of an element for changing them.
+func (n node) makeRare() *rareParts {
+	if n.row().rare == 0 {
+		n.t.rare = append(n.t.rare, rareParts{})
+		n.row().rare = int32(len(n.t.rare))
 	}
-	return false
+	return n.rare()
 }
 
-// walk visits the element and what is below it in document order, as long as the
-// visitor wants to look below.
-func (n node) walk(visit func(node) (below bool)) {
-	if !visit(n) {
-		return
-	}
-	for c := n.first(); c.ok(); c = c.next() {
-		if c.kind() != kText {
-			c.walk(visit)
-		}
-	}
-}
-
-// attr is one attribute of an element, or none.
+// attr is one attribute of an element. The zero attr is absent.
 type attr struct {
-	spec    *attrSpec // nil: there is none
+	spec    *attrSpec
 	value   string
-	unknown Name // of an attribute that the draft does not know
+	foreign Name // of an attribute that the draft does not define
 }
 
-// foreignSpec describes every attribute that the draft does not know.
+// foreignSpec is the spec of every attribute that the draft does not define.
 var foreignSpec = attrSpec{foreign: true}
 
 func (a attr) ok() bool { return a.spec != nil }
 
-// known reports whether the draft knows the attribute on its element.
+// known reports whether the draft defines the attribute for its element.
 func (a attr) known() bool { return !a.spec.foreign }
 
-// name is the expanded name.
+// name returns the expanded name.
 func (a attr) name() Name {
 	if a.known() {
 		return Name{"", a.spec.name}
 	}
-	return a.unknown
+	return a.foreign
 }
 
-// attr gives the text and meaning of a cell.
+// attr returns the attribute of a cell.
 func (t *tree) attr(c cell) attr {
 	if c.spec < 0 {
 		return attr{&foreignSpec, t.string(c.value), t.names[^c.spec]}
@@ -283,7 +292,7 @@ func (t *tree) attr(c cell) attr {
 	return attr{spec: &specs[c.spec], value: t.string(c.value)}
 }
 
-// cells gives the attributes as they are stored.
+// cells returns the cells of the attributes in document order.
 func (n node) cells() []cell {
 	if !n.ok() {
 		return nil
@@ -292,7 +301,7 @@ func (n node) cells() []cell {
 	return n.t.cells[r.cells : r.cells+int32(r.count)]
 }
 
-// attrs gives the attributes in document order.
+// attrs returns the attributes in document order.
 func (n node) attrs() []attr {
 	cells := n.cells()
 	out := make([]attr, len(cells))
@@ -302,7 +311,7 @@ func (n node) attrs() []attr {
 	return out
 }
 
-// lookup finds an attribute of the draft by name.
+// lookup returns the attribute that the draft defines under a name.
 func (n node) lookup(name string) attr {
 	for _, c := range n.cells() {
 		if c.spec >= 0 && specs[c.spec].name == name {
@@ -312,10 +321,10 @@ func (n node) lookup(name string) attr {
 	return attr{}
 }
 
-// value gives an attribute's text, "" when it is absent.
+// value returns the text of an attribute, "" if it is absent.
 func (n node) value(name string) string { return n.lookup(name).value }
 
-// foreign finds an attribute that the draft does not know.
+// foreign returns an attribute that the draft does not define.
 func (n node) foreign(name Name) attr {
 	for _, c := range n.cells() {
 		if c.spec < 0 && n.t.names[^c.spec] == name {
@@ -323,26 +332,4 @@ func (n node) foreign(name Name) attr {
 		}
 	}
 	return attr{}
-}
-
-// drop removes an attribute that the draft does not know.
-func (n node) drop(name Name) {
-	cells := n.cells()
-	for i, c := range cells {
-		if c.spec < 0 && n.t.names[^c.spec] == name {
-			copy(cells[i:], cells[i+1:])
-			n.row().count--
-			return
-		}
-	}
-}
-
-// adopt gives an attribute that the draft does not know one of its meanings.
-func (n node) adopt(name Name, spec int32) {
-	cells := n.cells()
-	for i, c := range cells {
-		if c.spec < 0 && n.t.names[^c.spec] == name {
-			cells[i].spec = spec
-		}
-	}
 }

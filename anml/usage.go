@@ -1,36 +1,34 @@
 package anml
 
-// Usage gives what may be done with an element: the lowest of everything that
-// covers it (sections 8.12.1 and 16.5):
+// Usage returns what may be done with the element: the lowest of everything that covers it
+// (sections 8.12.1 and 16.5):
 //
-//   - the nearest usage attribute of the element or of one around it,
-//   - each rights statement whose scope names the element or one around it,
-//   - each rights statement of the same site without a scope, or whose scope
-//     names nothing.
+//   - the nearest usage attribute, of the element or of an ancestor,
+//   - each rights statement whose scope names the element or an ancestor,
+//   - each rights statement of the same site without a scope, or whose scope does not exist.
 //
-// Where nothing is declared at all, caching within the document's lifetime is
-// what is left, and never storing or training.
+// If nothing covers the element, it returns UsageCache: the content may be cached for the
+// document's lifetime, and neither stored nor used for training.
 func (v Node) Usage() Usage {
 	if !v.n.ok() {
 		return UsageNone
 	}
-	v.d.covered.Do(v.d.cover)
+	v.d.usagesComputed.Do(v.d.computeUsages)
 	if u := v.d.usages[v.n.i]; u != undeclared {
 		return u
 	}
 	return UsageCache
 }
 
-// undeclared is above every usage: nothing that covers the element says anything.
+// undeclared is above every usage: nothing covers the element.
 const undeclared = UsageTrain + 1
 
-// cover computes the usage of every element in one pass from the root down. A row
-// comes after the row of the element around it. It is done once, when the first
-// usage is asked for: one element at a time would cost the number of rights
-// statements times the number of elements that they name, for each element.
-func (d *Document) cover() {
+// computeUsages computes the usage of every element in one pass from the root down; a row always
+// follows the row of its parent. Computing one element at a time would take time in proportion to
+// the rights statements times the elements that they name, for each element.
+func (d *Document) computeUsages() {
 	rows := d.tree.rows
-	granted := d.granted()
+	granted := d.grantedUsages()
 	d.usages = make([]Usage, len(rows))
 	stated := make([]Usage, len(rows)) // by the nearest usage attribute
 	stated[0] = undeclared
@@ -47,17 +45,17 @@ func (d *Document) cover() {
 	}
 }
 
-// granted lists, by row, the lowest usage of the rights statements that name the
-// element, or that cover the whole site where the element is one. A statement
-// whose scope names nothing covers the site: a typing error must not turn into
-// freedom. A surplus footer restricts like the first.
-func (d *Document) granted() []Usage {
+// grantedUsages returns, by row, the lowest usage of the rights statements that name the element,
+// or that cover the whole site if the element is a site. A statement whose scope does not exist
+// covers the site: a typing error must not lift a restriction. A surplus footer restricts like
+// the first one.
+func (d *Document) grantedUsages() []Usage {
 	rows := d.tree.rows
 	granted := make([]Usage, len(rows))
 	for i := range granted {
 		granted[i] = undeclared
 	}
-	lowest := make(map[scope]Usage) // each scope is resolved once, however many statements share it
+	lowest := make(map[scope]Usage) // so that each scope is resolved once
 	for i := range rows {
 		r := Rights{Node{node{&d.tree, int32(i)}, d}}
 		if rows[i].kind != kRights || !r.Exists() {
@@ -69,9 +67,9 @@ func (d *Document) granted() []Usage {
 		}
 	}
 	for at, usage := range lowest {
-		targets := d.named(at)
+		targets := d.scoped(at)
 		if len(targets) == 0 {
-			targets = []int32{at.site}
+			targets = []int32{at.parent}
 		}
 		for _, t := range targets {
 			granted[t] = min(granted[t], usage)
@@ -80,22 +78,21 @@ func (d *Document) granted() []Usage {
 	return granted
 }
 
-// scope is an id in one site, or in one section of it, whose row is given.
+// scope is an id in one site, or in one section of it.
 type scope struct {
-	site int32
-	id   string
+	parent int32 // row of the site or section
+	id     string
 }
 
-// named lists the rows of the usable elements that a scope means.
-func (d *Document) named(at scope) []int32 {
-	d.indexed.Do(d.index)
+// scoped returns the rows of the usable elements that a scope names.
+func (d *Document) scoped(at scope) []int32 {
+	d.idsIndexed.Do(d.indexIDs)
 	return d.ids[at]
 }
 
-// index collects the ids of steps, actions, sections, data and items by site, once
-// and only for documents in which a scope is resolved. It runs after everything
-// that must not be processed is marked.
-func (d *Document) index() {
+// indexIDs collects the ids of all usable elements that a scope can name, by site. It must run after
+// everything that is not processed is marked.
+func (d *Document) indexIDs() {
 	d.ids = make(map[scope][]int32)
 	site := int32(root)
 	d.root().walk(func(n node) bool {
@@ -109,29 +106,29 @@ func (d *Document) index() {
 	})
 }
 
-// container gives the site that holds a node, or the root.
-func container(n node) node {
+// Scoped returns the elements of the same site that a scope names. An empty result means that the
+// scope does not exist, so that it covers the whole site.
+func (v Node) Scoped(id string) []Node {
+	if !v.n.ok() || id == "" {
+		return nil
+	}
+	var out []Node
+	for _, i := range v.d.scoped(scope{siteOf(v.n).i, id}) {
+		out = append(out, Node{node{&v.d.tree, i}, v.d})
+	}
+	return out
+}
+
+// siteOf returns the site that contains a node, or the root.
+func siteOf(n node) node {
 	for n.parent().ok() && n.kind() != kSite {
 		n = n.parent()
 	}
 	return n
 }
 
-// Scoped lists the elements that a scope names in the same site; none means that
-// the scope reaches nothing, and so the whole site.
-func (v Node) Scoped(id string) []Node {
-	if !v.n.ok() || id == "" {
-		return nil
-	}
-	var out []Node
-	for _, i := range v.d.named(scope{container(v.n).i, id}) {
-		out = append(out, Node{node{&v.d.tree, i}, v.d})
-	}
-	return out
-}
-
-// LowestUsage is the lowest usage of any part of the document: below
-// UsageCache, the document does not belong into a lasting cache.
+// LowestUsage returns the lowest usage of all parts of the document. A document below UsageCache
+// must not be stored in a persistent cache.
 func (d *Document) LowestUsage() Usage {
 	lowest := UsageTrain
 	d.root().walk(func(n node) bool {

@@ -17,12 +17,12 @@ func usageByDefinition(d *Document, n node) Usage {
 			break
 		}
 	}
-	site := container(n)
+	site := siteOf(n)
 	names := func(m node, scope string) bool {
-		return scope != "" && m.value("id") == scope && m.usable() && container(m) == site
+		return scope != "" && m.value("id") == scope && m.usable() && siteOf(m) == site
 	}
 	d.root().walk(func(r node) bool {
-		if r.kind() != kRights || !r.usable() || container(r) != site {
+		if r.kind() != kRights || !r.usable() || siteOf(r) != site {
 			return true
 		}
 		scope, anything, covers := r.value("scope"), false, false
@@ -113,7 +113,7 @@ func TestUsageOfEverything(t *testing.T) {
 					n.i = int32(i)
 					got, want := (Node{n, d}).Usage(), usageByDefinition(d, n)
 					if seen[got]++; got != want {
-						t.Fatalf("%s: %s, want %s\n%s", d.locate().path(n), got, want, b.String())
+						t.Fatalf("%s: %s, want %s\n%s", d.positionIndex().path(n), got, want, b.String())
 					}
 				}
 			}

@@ -7,63 +7,91 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/lookleap/lookleap/internal/coded"
 )
 
-// ErrType is what CheckValue answers for a value that is not of its type.
-var ErrType = coded.New("bad-value", "anml: the value is not of its type")
-
-// DateTimeLayout is the one form of a datetime (section 8.11): UTC, with
-// seconds, without a fraction.
+// DateTimeLayout is the layout of a datetime for package time: UTC, with seconds and without
+// fractions (section 8.11).
 const DateTimeLayout = "2006-01-02T15:04:05Z"
 
-// DateLayout is the one form of a date.
+// DateLayout is the layout of a date for package time (section 8.11).
 const DateLayout = "2006-01-02"
 
-// CheckValue reports whether a text is a value of a type (section 8.11). It is
-// the one implementation for ask, field, answer and param. Nothing is trimmed.
+// CheckValue returns an [ErrType] if a text is not a value of the type (section 8.11). It applies
+// to asks, fields, answers and parameters. White space around the value is not ignored.
 func CheckValue(t Type, text string) error {
-	ok := true
-	switch t {
-	case TypeNumber:
-		ok = isFinite(text)
-	case TypeBoolean:
-		ok = text == "true" || text == "false"
-	case TypeDate:
-		ok = isDate(text)
-	case TypeDateTime:
-		ok = isDateTime(text)
-	case TypeURI:
-		ok = isURI(text)
-	}
-	if !ok {
-		return fmt.Errorf("%w: %s is no %s", ErrType, quoted(text), t)
+	if !hasType(t, text) {
+		return newError(ErrType, quoted(text)+" is not a "+t.String(), "")
 	}
 	return nil
 }
 
-// Number is a number as it was written and as the double that it denotes.
+func hasType(t Type, text string) bool {
+	switch t {
+	case TypeNumber:
+		return isFinite(text)
+	case TypeBoolean:
+		return text == "true" || text == "false"
+	case TypeDate:
+		return isDate(text)
+	case TypeDateTime:
+		return isDateTime(text)
+	case TypeURI:
+		return isURI(text)
+	}
+	return true
+}
+
+// FormatValue returns a Go value as the text of a type: time.Time as date or as datetime in UTC,
+// numbers and booleans in their canonical form, strings unchanged. It returns an [ErrType] if
+// the text does not have the type, and an [ErrLimit] above 64 KiB.
+func FormatValue(t Type, v any) (string, error) {
+	text := ""
+	switch v := v.(type) {
+	case string:
+		text = v
+	case bool:
+		text = strconv.FormatBool(v)
+	case int:
+		text = strconv.Itoa(v)
+	case int64:
+		text = strconv.FormatInt(v, 10)
+	case float64:
+		text = strconv.FormatFloat(v, 'f', -1, 64)
+	case time.Time:
+		text = FormatDateTime(v)
+		if t == TypeDate {
+			text = FormatDate(v)
+		}
+	default:
+		return "", newError(ErrType, fmt.Sprintf("a Go value of type %T has no text", v), "pass a string, bool, int, int64, float64 or time.Time")
+	}
+	if len(text) > maxValue {
+		return "", newError(ErrLimit, "the value is longer than "+itoa(maxValue)+" bytes", "")
+	}
+	return text, CheckValue(t, text)
+}
+
+// Number is a number as text and as the nearest double.
 type Number struct {
 	Text  string
 	Float float64
-	Exact bool // the double has the digits that were written
+	Exact bool // Float has all digits of Text
 }
 
-// ParseNumber reads a number: the grammar of JSON, and finite. Digits beyond
-// what a double holds leave the text valid and Exact false.
+// ParseNumber parses a finite number in the grammar of JSON. It returns an [ErrType] for
+// anything else. More digits than a double can represent are valid; Exact is then false.
 func ParseNumber(text string) (Number, error) {
 	if !isJSONNumber(text) {
-		return Number{}, fmt.Errorf("%w: %s is no number", ErrType, quoted(text))
+		return Number{}, newError(ErrType, quoted(text)+" is not a number", "")
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsInf(f, 0) {
-		return Number{}, fmt.Errorf("%w: %s is beyond any double", ErrType, quoted(text))
+		return Number{}, newError(ErrType, quoted(text)+" is larger than any double", "")
 	}
 	return Number{Text: text, Float: f, Exact: sameDecimal(text, strconv.FormatFloat(f, 'g', -1, 64))}, nil
 }
 
-// isFinite reports whether a text is a number that some double is near.
+// isFinite reports whether a text is a number below the largest double.
 func isFinite(text string) bool {
 	if text != "" && len(text) <= 15 && digits(text) >= 0 && (text[0] != '0' || len(text) == 1) {
 		return true
@@ -75,7 +103,7 @@ func isFinite(text string) bool {
 	return err == nil
 }
 
-// isJSONNumber is the grammar of RFC 8259, section 6.
+// isJSONNumber reports whether s is a number in the grammar of RFC 8259, section 6.
 func isJSONNumber(s string) bool {
 	digits := func() bool {
 		n := 0
@@ -111,14 +139,14 @@ func isJSONNumber(s string) bool {
 	return s == ""
 }
 
-// sameDecimal compares two numbers of the JSON grammar digit by digit.
+// sameDecimal reports whether two numbers in the JSON grammar have the same decimal digits.
 func sameDecimal(a, b string) bool {
 	da, ea := decimal(a)
 	db, eb := decimal(b)
 	return da == db && (ea == eb || da == "")
 }
 
-// decimal gives the significant digits and the exponent of their first.
+// decimal returns the significant digits, and the exponent of the first digit.
 func decimal(s string) (digits string, exponent int) {
 	s = strings.TrimPrefix(s, "-")
 	if i := strings.IndexAny(s, "eE"); i >= 0 {
@@ -133,7 +161,7 @@ func decimal(s string) (digits string, exponent int) {
 	return strings.TrimRight(trimmed, "0"), exponent
 }
 
-// isDate checks YYYY-MM-DD against the calendar.
+// isDate reports whether s is YYYY-MM-DD and in the calendar.
 func isDate(s string) bool {
 	if len(s) != len(DateLayout) || s[4] != '-' || s[7] != '-' {
 		return false
@@ -150,7 +178,7 @@ func isDate(s string) bool {
 	return day <= days
 }
 
-// digits reads a number of nothing but digits, or gives -1.
+// digits parses a number that has only digits. It returns -1 for anything else.
 func digits(s string) (n int) {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
@@ -161,7 +189,7 @@ func digits(s string) (n int) {
 	return n
 }
 
-// twoDigits reads s[i:i+2], or gives less than 0.
+// twoDigits parses s[i:i+2]. It returns a negative number if these are not digits.
 func twoDigits(s string, i int) int {
 	tens, ones := s[i]-'0', s[i+1]-'0'
 	if tens > 9 || ones > 9 {
@@ -170,8 +198,8 @@ func twoDigits(s string, i int) int {
 	return 10*int(tens) + int(ones)
 }
 
-// isDateTime checks the one printed pattern. A leap second is a valid time that
-// package time cannot hold.
+// isDateTime reports whether s has the form of DateTimeLayout. It accepts a leap second, which
+// package time cannot represent.
 func isDateTime(s string) bool {
 	if len(s) != len(DateTimeLayout) || s[10] != 'T' || s[13] != ':' || s[16] != ':' || s[19] != 'Z' || !isDate(s[:10]) {
 		return false
@@ -183,9 +211,9 @@ func isDateTime(s string) bool {
 	return hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second < 60
 }
 
-// parseMoment reads the metadata attributes that the draft calls ISO 8601:
-// strictly, or RFC 3339, or minutes with Z, which is not strict.
-func parseMoment(s string) (t time.Time, strict, ok bool) {
+// parseTime parses the attributes that the draft calls ISO 8601. Strict reports whether the text
+// has the form of DateTimeLayout. It also accepts RFC 3339 and times in minutes with Z.
+func parseTime(s string) (t time.Time, strict, ok bool) {
 	if isDateTime(s) {
 		if t, err := time.Parse(DateTimeLayout, s); err == nil {
 			return t, true, true
@@ -199,11 +227,13 @@ func parseMoment(s string) (t time.Time, strict, ok bool) {
 	return time.Time{}, false, false
 }
 
-// FormatDate writes a date, FormatDateTime a datetime in UTC.
-func FormatDate(t time.Time) string     { return t.Format(DateLayout) }
+// FormatDate returns the date of t in the location of t.
+func FormatDate(t time.Time) string { return t.Format(DateLayout) }
+
+// FormatDateTime returns t as a datetime in UTC.
 func FormatDateTime(t time.Time) string { return t.UTC().Format(DateTimeLayout) }
 
-// isURI checks RFC 3986: a scheme, and nothing but the characters of a URI.
+// isURI reports whether s has a scheme and only characters of a URI (RFC 3986).
 func isURI(s string) bool {
 	scheme, rest, found := strings.Cut(s, ":")
 	if !found || scheme == "" || rest == "" {
@@ -219,7 +249,7 @@ func isURI(s string) bool {
 	return isURIReference(s)
 }
 
-// isURIReference checks the characters and percent signs of RFC 3986.
+// isURIReference reports whether s has only characters and percent-encodings of RFC 3986.
 func isURIReference(s string) bool {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -240,7 +270,7 @@ func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f'
 }
 
-// seconds reads a non-negative integer, clamped to 2^31; canonical digits only.
+// seconds parses a non-negative integer without leading zeros. Values above 2^31 become 2^31.
 func seconds(text string) (int64, bool) {
 	if text == "" || len(text) > 1 && text[0] == '0' {
 		return 0, false
@@ -257,7 +287,7 @@ func seconds(text string) (int64, bool) {
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// isLang checks the shape of a BCP 47 tag: subtags of 1 to 8 letters and digits.
+// isLang reports whether s has the form of a BCP 47 tag: subtags of 1 to 8 letters and digits.
 func isLang(s string) bool {
 	for i, part := range strings.Split(s, "-") {
 		if part == "" || len(part) > 8 {
@@ -273,7 +303,7 @@ func isLang(s string) bool {
 	return true
 }
 
-// isNCName reports whether s is a name of XML without a colon.
+// isNCName reports whether s is an XML name without a colon.
 func isNCName(s string) bool {
 	for i, r := range s {
 		if !nameStart(r) && (i == 0 || !nameRest(r)) {
@@ -300,7 +330,7 @@ func nameRest(r rune) bool {
 	return r >= '0' && r <= '9' || r == '-' || r == '.' || r == 0xB7 || r >= 0x300 && r <= 0x36F || r == 0x203F || r == 0x2040
 }
 
-// isXMLText reports whether XML can hold every character of s.
+// isXMLText reports whether XML allows every character of s.
 func isXMLText(s string) bool {
 	if !utf8.ValidString(s) {
 		return false

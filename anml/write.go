@@ -2,58 +2,55 @@ package anml
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// ErrRoleUnset is why a document without a role is not written (section 8.1).
-var ErrRoleUnset = coded.New("usage", "anml: the document names no role and none is given")
-
-// ErrRoleContent is why an agent response with sections of a service document
-// is not written (section 11.1).
-var ErrRoleContent = coded.New("role-conflict", "anml: the document holds sections that its role forbids")
-
-// WriteOptions says how to write a document. What is written obeys every duty
-// of documents: double quotes, no CDATA sections, no instructions, strict
-// shapes, a role. A document that has error findings is not written, unless
-// Verbatim.
+// WriteOptions says how to write a document. The output obeys every requirement of the draft for
+// documents. A document with findings of severity error is not written, unless Verbatim is set.
 type WriteOptions struct {
-	// Role is written where the document names none.
+	// Role is the role to write if the document has none.
 	Role Role
-	// Indent is repeated for each level. It never stands inside an element that
-	// may hold text. Empty: no white space between elements.
+	// Indent is repeated for each level. Elements that may contain text are not indented.
+	// If it is "", there is no white space between elements.
 	Indent string
-	// Canonical orders attributes as the draft lists them and foreign ones by
-	// name, so that equal documents become equal octets.
+	// Canonical orders the attributes as the draft does, and foreign ones by name, so that
+	// equal documents become equal bytes.
 	Canonical bool
-	// Verbatim writes what was read, faults included: for converting between the
-	// serializations without changing what any rule says.
+	// Verbatim writes everything that was read, including faults. It is for converting between
+	// the serializations without changing the meaning of any rule.
 	Verbatim bool
 }
 
-// InvalidError says why a document is not written: its findings of severity
-// error.
+// InvalidError has the findings of severity error because of which a document is not built or
+// written. errors.As finds it in the error of Build and Marshal.
 type InvalidError struct {
 	Findings []lookleap.Finding
 }
 
+// invalid returns the error for a document with findings of severity error: the first finding, and
+// an [*InvalidError] with all of them.
+func invalid(broken []lookleap.Finding) error {
+	detail := &InvalidError{broken}
+	if len(broken) == 0 {
+		return &lookleap.Error{Code: CodeMalformed, Message: "the document is not valid", Err: detail}
+	}
+	e := broken[0].AsError("")
+	e.Err = detail
+	return e
+}
+
+// Error returns the message of the only finding, or the number of findings.
 func (e *InvalidError) Error() string {
-	e = zero.Or(e)
-	if len(e.Findings) == 0 {
-		return "anml: the document is not valid"
+	if f := zero.Or(e).Findings; len(f) == 1 {
+		return f[0].Message
 	}
-	first := e.Findings[0].String()
-	if more := len(e.Findings) - 1; more > 0 {
-		return fmt.Sprintf("anml: the document is not valid: %s (and %d more)", first, more)
-	}
-	return "anml: the document is not valid: " + first
+	return "the document has " + itoa(len(zero.Or(e).Findings)) + " errors"
 }
 
 // ReasonCode returns the reason code of the first finding.
@@ -65,7 +62,7 @@ func (e *InvalidError) ReasonCode() lookleap.Code {
 	return e.Findings[0].Code
 }
 
-// Unwrap gives ErrRoleContent where that is among the reasons.
+// Unwrap returns [ErrRoleContent] if that is among the reasons.
 func (e *InvalidError) Unwrap() error {
 	for _, f := range zero.Or(e).Findings {
 		if f.Code == CodeRoleContent {
@@ -75,7 +72,7 @@ func (e *InvalidError) Unwrap() error {
 	return nil
 }
 
-// Marshal writes a document in either serialization.
+// Marshal returns a document in either serialization.
 func Marshal(d *Document, f Format, o WriteOptions) ([]byte, error) {
 	if f == JSON {
 		return MarshalJSON(d, o)
@@ -83,10 +80,7 @@ func Marshal(d *Document, f Format, o WriteOptions) ([]byte, error) {
 	return MarshalXML(d, o)
 }
 
-// errNoDocument is why a nil or zero Document is not written.
-var errNoDocument = coded.New("usage", "anml: the document is empty: read one with Parse, or build one")
-
-// writable refuses a document that must not be written as it is.
+// writable returns the role to write, or an error for a document that must not be written.
 func (d *Document) writable(o WriteOptions) (Role, error) {
 	if !d.root().ok() {
 		return RoleUnspecified, errNoDocument
@@ -107,8 +101,8 @@ func (d *Document) writable(o WriteOptions) (Role, error) {
 			broken = append(broken, f)
 		}
 	}
-	if len(broken) > 0 || d.found.lost > 0 {
-		return 0, &InvalidError{broken}
+	if len(broken) > 0 || d.found.unlisted > 0 {
+		return 0, invalid(broken)
 	}
 	if role == RoleAgentResponse && d.Role() != RoleAgentResponse {
 		for c := d.root().first(); c.ok(); c = c.next() {
@@ -121,16 +115,13 @@ func (d *Document) writable(o WriteOptions) (Role, error) {
 	return role, nil
 }
 
-// JSONOnly lists the keys of a JSON document that have no XML image, as paths.
-// MarshalXML leaves them out; they mean nothing to ANML.
+// JSONOnly returns the paths of the keys of a JSON document that cannot be converted to XML. ANML
+// does not define them, and MarshalXML omits them.
 func (d *Document) JSONOnly() (keys []string) {
-	if !d.root().ok() {
-		return nil
-	}
 	d.root().walk(func(n node) bool {
-		if m := n.more(); m != nil {
-			for _, k := range m.keys {
-				keys = append(keys, d.locate().path(n)+"/"+k.key)
+		if r := n.rare(); r != nil {
+			for _, k := range r.keys {
+				keys = append(keys, d.positionIndex().path(n)+"/"+k.key)
 			}
 		}
 		return true
@@ -138,9 +129,8 @@ func (d *Document) JSONOnly() (keys []string) {
 	return keys
 }
 
-// Equal reports whether two documents are the same document: the same elements
-// in the same order with the same texts and attributes, whatever serialization
-// they were read from. An absent version is the default one.
+// Equal reports whether two documents have the same elements in the same order with the same
+// texts and attributes. It ignores the serialization, and an absent version equals "1.0".
 func Equal(a, b *Document) bool {
 	if x, y := a.root(), b.root(); x.ok() && y.ok() {
 		return equalNodes(x, y)
@@ -149,7 +139,7 @@ func Equal(a, b *Document) bool {
 }
 
 func equalNodes(a, b node) bool {
-	if a.kind() != b.kind() || a.text() != b.text() || !equalMore(a, b) || !equalAttrs(a, b) || !equalAttrs(b, a) {
+	if a.kind() != b.kind() || a.text() != b.text() || !equalRare(a, b) || !equalAttrs(a, b) || !equalAttrs(b, a) {
 		return false
 	}
 	x, y := a.first(), b.first()
@@ -161,18 +151,19 @@ func equalNodes(a, b node) bool {
 	return !x.ok() && !y.ok()
 }
 
-func equalMore(a, b node) bool {
+// equalRare compares names and unknown JSON keys.
+func equalRare(a, b node) bool {
 	var x, y []rawMember
-	if m := a.more(); m != nil {
-		x = m.keys
+	if r := a.rare(); r != nil {
+		x = r.keys
 	}
-	if m := b.more(); m != nil {
-		y = m.keys
+	if r := b.rare(); r != nil {
+		y = r.keys
 	}
 	return a.name() == b.name() && slices.Equal(x, y)
 }
 
-// equalAttrs reports whether b has the attributes of a.
+// equalAttrs reports whether b has all attributes of a.
 func equalAttrs(a, b node) bool {
 	for _, at := range a.attrs() {
 		other := b.foreign(at.name())
@@ -192,8 +183,7 @@ func equalAttrs(a, b node) bool {
 	return true
 }
 
-// sortedAttrs gives the attributes in the order of the draft, foreign ones behind
-// them by name.
+// sortedAttrs returns the attributes in the order of the draft, then foreign ones by name.
 func (n node) sortedAttrs() []attr {
 	attrs := n.attrs()
 	slices.SortStableFunc(attrs, func(a, b attr) int {
@@ -205,7 +195,7 @@ func (n node) sortedAttrs() []attr {
 	return attrs
 }
 
-// rank is the place of an attribute in the order of the draft.
+// rank returns the place of an attribute in the order of the draft.
 func (n node) rank(a attr) int {
 	if !a.known() {
 		return math.MaxInt
@@ -218,8 +208,8 @@ func (n node) rank(a attr) int {
 	return math.MaxInt - 1 // lang
 }
 
-// MarshalXML writes the XML serialization, in UTF-8 with an XML declaration and
-// the ANML namespace as the default one.
+// MarshalXML returns the XML serialization, in UTF-8 with an XML declaration and with the ANML
+// namespace as the default namespace.
 func MarshalXML(d *Document, o WriteOptions) ([]byte, error) {
 	role, err := d.writable(o)
 	if err != nil {
@@ -257,10 +247,10 @@ func (w *xmlWriter) element(n node, space string, depth int) {
 	w.rest(n, name, own, depth)
 }
 
-// rest writes attributes, content and end tag.
+// rest writes attributes, content and end tag after the name in the start tag.
 func (w *xmlWriter) rest(n node, name, space string, depth int) {
 	w.attributes(n)
-	lost := n.kind() == kConstraints && n.more() != nil // keys that may restrict and have no XML image
+	lost := n.kind() == kConstraints && n.rare() != nil // JSON keys that may restrict
 	if !n.first().ok() && n.row().text.empty() && !lost {
 		w.raw("/>")
 		return
@@ -330,19 +320,19 @@ func (w *xmlWriter) attribute(name, value string) {
 	w.out = append(appendValue(out, value), '"')
 }
 
-// appendText escapes character data. A carriage return is written as a
-// reference, because a literal one would become a line feed.
+// appendText appends escaped character data. A carriage return becomes a reference, since parsers
+// read a literal one as a line feed.
 func appendText(dst []byte, s string) []byte { return escape(dst, s, inText) }
 
-// appendValue escapes an attribute value in double quotes.
+// appendValue appends an escaped attribute value for double quotes.
 func appendValue(dst []byte, s string) []byte { return escape(dst, s, inValue) }
 
 const (
 	inText  = 1 << iota // escaped in text
-	inValue             // escaped in a value
+	inValue             // escaped in an attribute value
 )
 
-// escaped says which characters are, and where.
+// escaped says where each byte is escaped.
 var escaped = [256]uint8{'&': inText | inValue, '<': inText | inValue, '>': inText | inValue, '\r': inText | inValue,
 	'"': inValue, '\t': inValue, '\n': inValue}
 

@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MarshalJSON writes the JSON serialization: the version first, arrays for what
-// may repeat, and the order of mixed content where it is not the default one.
+// MarshalJSON returns the JSON serialization: the version first, arrays for elements that may
+// repeat, and "$order" if the order of mixed content is not the default order.
 func MarshalJSON(d *Document, o WriteOptions) ([]byte, error) {
 	role, err := d.writable(o)
 	if err != nil {
@@ -36,10 +36,10 @@ type jsonWriter struct {
 	o     WriteOptions
 	out   []byte
 	depth int
-	first bool // nothing stands in the innermost array or object yet
+	first bool // the innermost array or object is still empty
 	err   error
 
-	strict bool // a schema in the strict dialect
+	strict bool // for a StrictSchema
 }
 
 func (w *jsonWriter) open(c byte) {
@@ -57,7 +57,7 @@ func (w *jsonWriter) close(c byte) {
 	w.first = false
 }
 
-// next separates members and elements.
+// next begins a member or element.
 func (w *jsonWriter) next() {
 	if !w.first {
 		w.out = append(w.out, ',')
@@ -76,7 +76,7 @@ func (w *jsonWriter) line() {
 	}
 }
 
-// plainKey is key for a name of the draft, which needs no escapes.
+// plainKey is key for a name of the draft, which needs no escapes. It is faster.
 func (w *jsonWriter) plainKey(name string) {
 	if w.o.Indent != "" {
 		w.key(name)
@@ -113,15 +113,14 @@ func (w *jsonWriter) string(s string) {
 	w.out = out
 }
 
-// plainJSON reports whether a text stands in JSON as it is. What is not ASCII is
-// left to whoever checks its encoding.
+// plainJSON reports whether a text is ASCII that needs no escapes in JSON, eight bytes at a time.
 func plainJSON(s string) bool {
 	const (
 		ones = 0x0101010101010101
 		high = 0x8080808080808080
 	)
-	for ; len(s) >= 8; s = s[8:] { // a borrow can only come from an octet that counts too
-		w := octets(s)
+	for ; len(s) >= 8; s = s[8:] { // a borrow between bytes comes only from a byte that needs an escape
+		w := littleEndian(s)
 		quote, backslash := w^ones*'"', w^ones*'\\'
 		if (w|(w-ones*' ')|(quote-ones)&^quote|(backslash-ones)&^backslash)&high != 0 {
 			return false
@@ -135,9 +134,9 @@ func plainJSON(s string) bool {
 	return true
 }
 
-// element writes an object, or the bare string of an element of text alone.
+// element writes an object, or a string for an element that has only text.
 func (w *jsonWriter) element(n node) {
-	if r := n.row(); schema[r.kind].compact && r.count == 0 && r.first == 0 && r.extra == 0 {
+	if r := n.row(); schema[r.kind].compact && r.count == 0 && r.first == 0 && r.rare == 0 {
 		w.string(n.text())
 		return
 	}
@@ -168,8 +167,8 @@ func (w *jsonWriter) members(n node) {
 	if n.first().ok() {
 		w.children(n)
 	}
-	if m := n.more(); m != nil {
-		for _, k := range m.keys {
+	if r := n.rare(); r != nil {
+		for _, k := range r.keys {
 			w.key(k.key)
 			w.out = append(w.out, k.value...)
 		}
@@ -188,7 +187,7 @@ func (w *jsonWriter) attribute(n node, at attr) {
 		return
 	}
 	if n.kind() == kAnml && at.spec.name == "version" {
-		return // the key anml
+		return // written as the key anml
 	}
 	w.plainKey(at.spec.name)
 	switch {
@@ -200,22 +199,22 @@ func (w *jsonWriter) attribute(n node, at attr) {
 	}
 }
 
-// canonicalNumber reports whether a text is what a JSON number reads back as.
+// canonicalNumber reports whether reading the text as a JSON number returns the same text.
 func canonicalNumber(s string) bool {
 	n, err := ParseNumber(s)
 	return err == nil && n.Exact && strconv.FormatFloat(n.Float, 'f', -1, 64) == s
 }
 
-// foreignRank is the rank of the first foreign element; the others follow.
+// foreignRank is the rank of the first foreign element; the ranks of the others follow.
 const foreignRank = 100
 
-// children writes the elements, key by key in the order of the draft, and
-// $order when that is not the order that they have.
+// children writes the elements, key by key in the order of the draft, and $order if they have
+// another order.
 func (w *jsonWriter) children(n node) {
 	inside := &schema[n.kind()]
 	inOrder, last := true, -1
 	var count [kindCount]int
-	var foreign [][]node // by name, in the order in which each comes first
+	var foreign [][]node // by name, in the order of first appearance
 	var places map[Name]int
 	for c := n.first(); c.ok(); c = c.next() {
 		k, rank := c.kind(), 0
