@@ -12,14 +12,14 @@ import (
 )
 
 // Authorization is a positive verdict: what a server may say for a site, and
-// until when. It does not change and may be shared. A nil Authorization, which
-// is what comes with every error, permits nothing.
+// until when. It does not change and may be shared. A nil Authorization, which is
+// returned with every error, permits nothing.
 type Authorization struct {
 	Server       Server            `json:"server"`
 	Site         string            `json:"site"` // normalised
 	Tier         Tier              `json:"tier"`
 	Scope        Scope             `json:"scope"`     // what may be used: granted, and within the tier's ceiling
-	Truncated    Scope             `json:"truncated"` // granted beyond the ceiling, and silently cut
+	Truncated    Scope             `json:"truncated"` // granted beyond the ceiling, and left out of Scope
 	Reason       lookleap.Code     `json:"reason"`
 	Sources      []string          `json:"sources,omitempty"` // the advertised URIs that granted it
 	DNSSEC       lookleap.DNSSEC   `json:"dnssec"`            // of the site's record
@@ -31,7 +31,7 @@ type Authorization struct {
 }
 
 // Holds reports whether the authorization is in force at a time. There is no
-// grace: authority is looked at when it is used.
+// grace: call it when the authorization is used, not before.
 func (a *Authorization) Holds(now time.Time) bool {
 	return a != nil && a.Tier > Unlisted && (a.Expires.IsZero() || now.Before(a.Expires))
 }
@@ -48,9 +48,9 @@ func (a *Authorization) Permits(section Section, now time.Time) bool {
 	return a.Scope&a.Tier.Ceiling()&bit(section) != 0
 }
 
-// PermitsInform reports whether an inform of a permitted knowledge section is the
-// site's assertion. At Tier 1 only public ones are, which is what an absent
-// confidentiality means; no ask is (section 12.1).
+// PermitsInform reports whether an inform of a knowledge section is the site's own
+// assertion. At Tier 1 only public informs are (section 12.1); an empty
+// confidentiality means public.
 func (a *Authorization) PermitsInform(confidentiality string, now time.Time) bool {
 	if !a.Permits(Knowledge, now) {
 		return false
@@ -58,27 +58,28 @@ func (a *Authorization) PermitsInform(confidentiality string, now time.Time) boo
 	return a.Tier > Display || confidentiality == "" || confidentiality == "public"
 }
 
-// PermitsAsk reports whether an ask of a knowledge section is the site's.
+// PermitsAsk reports whether an ask of a knowledge section is the site's own. It is
+// at Tier 2 and 3 only.
 func (a *Authorization) PermitsAsk(now time.Time) bool {
 	return a.Permits(Knowledge, now) && a.Tier > Display
 }
 
-// Attribution says whose a section is.
+// Attribution says to which party a section belongs.
 type Attribution uint8
 
 const (
 	// Dropped: the section is not used at all.
 	Dropped Attribution = iota
-	// OfServer: the serving party's own content, labelled with its domain.
+	// OfServer: the section is the serving party's own, labelled with its domain.
 	OfServer
-	// OfSite: an assertion of the site.
+	// OfSite: the section is an assertion of the site.
 	OfSite
 )
 
-// Attribute says whose a section is, in a document that claims a site in this
-// form, under this authorization or nil (rows X1 to X5). Constraints and rights
-// that are nobody's still restrict (row X6): losing scope removes grants, never
-// restrictions.
+// Attribute returns to which party a section belongs, in a document that claims a
+// site in this form (rows X1 to X5). The authorization may be nil. Constraints and
+// rights that are dropped still restrict (row X6): a lost scope removes grants,
+// never restrictions.
 func Attribute(a *Authorization, form Form, section Section, now time.Time) Attribution {
 	if a.Permits(section, now) {
 		return OfSite
@@ -95,7 +96,7 @@ func Attribute(a *Authorization, form Form, section Section, now time.Time) Attr
 }
 
 // Tier is how far a server may speak for a site (section 12.1). The zero value
-// is Tier 0: nothing.
+// is Tier 0.
 type Tier uint8
 
 const (
@@ -111,7 +112,7 @@ const (
 
 var tierNames = [...]string{"unlisted", "display", "full", "self"}
 
-// String gives unlisted, display, full or self.
+// String returns unlisted, display, full or self.
 func (t Tier) String() string {
 	if int(t) < len(tierNames) {
 		return tierNames[t]
@@ -180,7 +181,7 @@ func (s Scope) Sections() []Section {
 	return list
 }
 
-// String lists the scope, commas between; "" is the empty scope.
+// String lists the scope, separated by commas; "" is the empty scope.
 func (s Scope) String() string {
 	names := make([]string, 0, 8)
 	for _, section := range s.Sections() {
@@ -189,7 +190,7 @@ func (s Scope) String() string {
 	return strings.Join(names, ",")
 }
 
-// MarshalJSON gives an array of names.
+// MarshalJSON returns an array of names.
 func (s Scope) MarshalJSON() ([]byte, error) { return json.Marshal(s.Sections()) }
 
 // UnmarshalJSON reads an array of names; a name outside the eight is an error.
@@ -212,8 +213,8 @@ func (s *Scope) UnmarshalJSON(data []byte) error {
 // displayCeiling is the closed list of section 12.1.
 var displayCeiling = ScopeOf(Aesthetic, Knowledge, Body)
 
-// Ceiling is what a tier can reach at most, whatever its scope says: the tier
-// decides over the scope (section 12.1).
+// Ceiling returns the most that a tier can permit, whatever its scope says
+// (section 12.1).
 func (t Tier) Ceiling() Scope {
 	switch t {
 	case Display:
@@ -224,19 +225,19 @@ func (t Tier) Ceiling() Scope {
 	return 0
 }
 
-// What a fresh verification may take away from an action (row X10).
+// Why [Confirm] refuses an action (row X10).
 var (
-	// ErrTrustRevoked is an authorization that was withdrawn, or that no longer
+	// ErrTrustRevoked reports an authorization that was withdrawn, or that no longer
 	// covers what the action needs.
 	ErrTrustRevoked = coded.New("trust-revoked", "the authorization was withdrawn")
-	// ErrTrustUnverified is an authorization that could not be verified anew. It
-	// may still exist, and the action is refused all the same.
-	ErrTrustUnverified = coded.New("trust-unverified", "the authorization could not be verified anew")
+	// ErrTrustUnverified reports an authorization that could not be verified again.
+	// It may still be in force, but the action is refused.
+	ErrTrustUnverified = coded.New("trust-unverified", "the authorization could not be verified again")
 )
 
-// Confirm turns the answer of [Verifier.VerifyFresh] into leave for one action
-// that needs a section at Tier 2: nil, or an error that is [ErrTrustRevoked] or
-// [ErrTrustUnverified] and wraps the cause.
+// Confirm decides, by what [Verifier.VerifyFresh] returned, whether one action that
+// needs a section at Tier 2 may take place. It returns nil, or an error that is
+// [ErrTrustRevoked] or [ErrTrustUnverified] and wraps the cause.
 func Confirm(a *Authorization, err error, needs Section, now time.Time) error {
 	switch {
 	case err != nil && isTemporary(lookleap.CodeOf(err)):

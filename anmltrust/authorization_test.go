@@ -171,7 +171,7 @@ func TestConfirm(t *testing.T) {
 				t.Errorf("%v, want %v", got, c.want)
 			}
 			if n := len(w.net.Journal().Queries("_anml.brand.example")); n == 0 {
-				t.Error("the DNS was not asked anew")
+				t.Error("the DNS was not asked again")
 			}
 		})
 	}

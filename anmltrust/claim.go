@@ -17,7 +17,7 @@ type Claim struct {
 	Form     Form          `json:"form"`              // how the document claims
 	Response bool          `json:"response,omitzero"` // the document is an agent's response, which can claim nothing
 	Verified time.Time     `json:"verified,omitzero"` // trust-verified (section 8.2): a hint, never evidence
-	Refused  lookleap.Code `json:"refused,omitzero"`  // why the document's own shape refuses the claim; see [Document.Claims]
+	Refused  lookleap.Code `json:"refused,omitzero"`  // why the document itself makes the claim invalid; see [Document.Claims]
 }
 
 // Form says how a document claims a site.
@@ -53,9 +53,10 @@ type SiteClaim struct {
 	Verified time.Time // trust-verified; zero where absent or unparsable
 }
 
-// Claims lists what the document claims, in order, and what is wrong with how it
-// does (rows A2 to A5, A7 and A9). Claims that the document's shape refuses come
-// with their code and end in Tier 0. No claims: its sections are the server's own.
+// Claims returns the claims of the document, in order, and findings about them
+// (rows A2 to A5, A7 and A9). A claim that the document itself makes invalid has
+// its code in Refused and ends in Tier 0. Without claims, all sections are the
+// server's own.
 func (d Document) Claims() ([]Claim, []lookleap.Finding) {
 	var findings []lookleap.Finding
 	claims := d.trustClaims(&findings)
@@ -175,14 +176,14 @@ func (c Claim) preCheck() (s subject, row string, code lookleap.Code) {
 	return s, "", ""
 }
 
-// Server is who delivered a document: taken from its final URL alone, never from
-// a certificate (section 3).
+// Server is the party that delivered a document. It is taken from the final URL
+// only, never from a certificate (section 3).
 type Server struct {
 	Host   string `json:"host"`   // A-labels, lower case, no port, no final dot
-	Domain string `json:"domain"` // registrable domain by the Public Suffix List, private section included; the host itself where there is none
+	Domain string `json:"domain"` // registrable domain by the Public Suffix List, private section included; the host itself if it has no such domain
 }
 
-// ServerOf gives the server of a document's final https URL. An error is an
+// ServerOf returns the server of a document's final https URL. Its error is an
 // [*lookleap.Error]: insecure-transport for another scheme, serving-host-invalid for a
 // host that can be no party to a delegation (an IP address, a single label, a
 // public suffix). The Server is set in the latter case too where the host is a
@@ -221,13 +222,14 @@ var (
 	errNameTooLong  = errors.New("it is too long to carry an _anml record")
 )
 
-// maxSite leaves room for "_anml." in a name of 253 octets.
+// maxSite leaves room for "_anml." in a name of 253 bytes.
 const maxSite = 253 - len(recordPrefix)
 
 const recordPrefix = "_anml."
 
-// NormalizeSite gives a site's domain in the form that is compared: A-labels, in
-// lower case, without a final dot. Anything but a plain domain name is an error.
+// NormalizeSite returns a site's domain in the form that is compared: A-labels, in
+// lower case, without a final dot. It returns an error for anything but a domain
+// name.
 func NormalizeSite(name string) (string, error) {
 	host, err := domain.ParseHost(strings.TrimSuffix(name, "."))
 	if err != nil {
@@ -239,7 +241,7 @@ func NormalizeSite(name string) (string, error) {
 	return host, nil
 }
 
-// isSelf reports whether a server is the site itself (rows B1 and B2 to B6).
+// kinship is what a server is to a site (rows B1 and B2 to B6).
 type kinship uint8
 
 const (

@@ -65,7 +65,7 @@ type outcome struct {
 	until     time.Time
 	dnssec    lookleap.DNSSEC
 	cause     error
-	security  bool // somebody should look
+	security  bool // reported to the host as a warning
 
 	narrowing  bool // the host lies below the site, which may lower the tier of this host
 	unnarrowed bool // and does not (row B5)

@@ -11,14 +11,14 @@ import (
 	"github.com/lookleap/lookleap/internal/fetch"
 )
 
-// Rules is what a host may choose about decisions. The zero value is the
-// procedure's own choice.
+// Rules are the choices of a host about decisions. The zero value follows the
+// procedure.
 type Rules struct {
 	SelfSubdomains        SelfSubdomains `json:"selfSubdomains,omitzero"`
 	RequireDNSSECForQuery bool           `json:"requireDnssecForQuery,omitzero"`
 	AcceptAnyManifestType bool           `json:"acceptAnyManifestType,omitzero"` // for static hosts that know no media types
 	MaxManifestLifetime   time.Duration  `json:"maxManifestLifetime,omitzero"`   // nanoseconds; 0: longer ones are a finding
-	MaxManifestSize       int            `json:"maxManifestSize,omitzero"`       // octets; 0: 1 MiB
+	MaxManifestSize       int            `json:"maxManifestSize,omitzero"`       // bytes; 0: 1 MiB
 	MaxManifestEntries    int            `json:"maxManifestEntries,omitzero"`    // 0: 10,000
 }
 
@@ -40,17 +40,17 @@ const (
 )
 
 // Evidence is everything that a decision rests on, in the order it was gathered.
-// It marshals to JSON, and [Decide] gives the same answer from it again.
+// It marshals to JSON, and [Decide] makes the same decision from it again.
 type Evidence struct {
 	Policy    Rules         `json:"policy,omitzero"`
-	Fresh     bool          `json:"fresh,omitzero"` // gathered anew, for a consequential action
+	Fresh     bool          `json:"fresh,omitzero"` // gathered for an action with consequences, without remembered grants
 	DNS       *DNSEvidence  `json:"dns,omitempty"`
 	Exchanges []Exchange    `json:"exchanges,omitempty"`
 	Stopped   lookleap.Code `json:"stopped,omitzero"` // why gathering ended early: timeout, budget, or a backoff's own code
 	Row       string        `json:"row,omitzero"`     // the row that stopped it
 }
 
-// DNSOutcome is how asking for the record ended: the four states never blur.
+// DNSOutcome is how the lookup of the record ended.
 type DNSOutcome string
 
 // The outcomes of a lookup.
@@ -105,7 +105,7 @@ const (
 	ManifestSource Mechanism = "manifest"
 )
 
-// Failure is how an exchange ended without a usable answer.
+// Failure is how an exchange ended without a usable response.
 type Failure string
 
 // The kinds of failure. Only transient ones open the other mechanism.
@@ -118,12 +118,12 @@ const (
 	FailedOther     Failure = "other"     // refused by a guard, or unknown: final
 )
 
-// Exchange is one question to a source, its redirects included, and how it ended.
+// Exchange is one request to a source, its redirects included, and how it ended.
 type Exchange struct {
 	Mechanism  Mechanism     `json:"mechanism"`
 	URL        string        `json:"url"`              // as advertised
 	Final      string        `json:"final,omitempty"`  // that answered, after redirects
-	At         time.Time     `json:"at"`               // when the answer was complete
+	At         time.Time     `json:"at"`               // when the response was complete
 	Status     int           `json:"status,omitempty"` // of the answer
 	MediaType  string        `json:"mediaType,omitempty"`
 	Body       []byte        `json:"body,omitempty"`   // of a 200; of a manifest: what it says about the server and nothing else
@@ -188,7 +188,7 @@ const maxKeptBody = 64 << 10
 // Record, at the time at which it was decided or at any other.
 func Replay(v *lookleap.Verdict, now time.Time) (*Authorization, error) {
 	if v == nil {
-		return nil, usageError("there is no verdict", "give one that this package returned")
+		return nil, usageError("there is no verdict", "pass one that this package returned")
 	}
 	claim, ev, err := decodeRecord(v.Record)
 	if err != nil {
@@ -280,8 +280,8 @@ func hostOrURL(s Server, c Claim) string {
 	return quote(c.URL)
 }
 
-// Row is the row of the decision table that decided a verdict of this package;
-// "" for any other verdict.
+// Row returns the row of the decision table that decided a verdict of this package,
+// and "" for any other verdict.
 func Row(v *lookleap.Verdict) string {
 	if v == nil || v.Document != Draft || len(v.Checks) == 0 {
 		return ""

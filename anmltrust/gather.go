@@ -402,7 +402,7 @@ func failureOf(code lookleap.Code) Failure {
 	switch code {
 	case lookleap.CodeTLS, lookleap.CodeTLSTooOld, lookleap.CodeNoConnection, lookleap.CodeClientCert:
 		return FailedTLS
-	case lookleap.CodeDNSError, lookleap.CodeNoAddress: // there is no connection to be had
+	case lookleap.CodeDNSError, lookleap.CodeNoAddress: // no connection was possible
 		return FailedTransient
 	case lookleap.CodeTooLarge, lookleap.CodeHeaderTooLarge, lookleap.CodeEncoding, lookleap.CodeBadStatus, lookleap.CodeMediaType, lookleap.CodeCharset:
 		return FailedAnswer

@@ -27,7 +27,7 @@ type judgement struct {
 	until    time.Time
 	backoff  backoff
 	findings []lookleap.Finding
-	security bool // somebody should look
+	security bool // reported to the host as a warning
 
 	validManifest  bool // the manifest speaks for the site, whatever it says about the server
 	entryMalformed bool // the server is denied because its entry is malformed

@@ -13,7 +13,7 @@ import (
 )
 
 // Rank says which kind of entry speaks about a server (section 12.3): a better
-// one hides the others. The zero value is none.
+// one hides the others. The zero value is [NotListed].
 type Rank uint8
 
 // The ranks, the best one last.
@@ -26,7 +26,7 @@ const (
 
 var rankNames = [...]string{"none", "domain", "wildcard", "host"}
 
-// String gives none, domain, wildcard or host.
+// String returns none, domain, wildcard or host.
 func (r Rank) String() string {
 	if int(r) < len(rankNames) {
 		return rankNames[r]
@@ -130,11 +130,11 @@ func (x *index) build(list strictjson.Value, count int, findings *[]lookleap.Fin
 }
 
 // readEntry reads one entry. A name comes back wherever there is one, since a
-// malformed entry denies whom it names.
+// malformed entry denies the server that it names.
 func readEntry(entry strictjson.Value) (name string, g grant, problem string) {
 	g.malformed = true
 	if entry.Kind() != strictjson.Object {
-		return "", g, "the entry is no object"
+		return "", g, "the entry is not an object"
 	}
 	var tierOK, scopeOK bool
 	var domainKind strictjson.Kind
@@ -158,7 +158,7 @@ func readEntry(entry strictjson.Value) (name string, g grant, problem string) {
 	case !tierOK:
 		return name, g, "the entry's tier is not the integer 1 or 2"
 	case !scopeOK:
-		return name, g, "the entry's scope is no array of names"
+		return name, g, "the entry's scope is not an array of names"
 	}
 	g.malformed = false
 	return name, g, problem
@@ -193,7 +193,7 @@ func readScope(v strictjson.Value) (s Scope, dropped, ok bool) {
 	return s, dropped, true
 }
 
-// normalizePattern gives an entry's name in canonical form, without "*.".
+// normalizePattern returns an entry's name in canonical form, without "*.".
 func normalizePattern(name string) (pattern string, wildcard bool, err error) {
 	rest, wildcard := strings.CutPrefix(name, "*.")
 	if !plainHost(rest) {
@@ -266,7 +266,7 @@ func (m *Manifest) extract(s Server) []byte {
 		add(m.index.wild, "*.", parent)
 	}
 	add(m.index.exact, "", s.Domain)
-	if len(out.Entries) == 0 { // somebody else's, since a list of others is not an empty one (rows L1 and L2)
+	if len(out.Entries) == 0 { // an entry about another server, since rows L1 and L2 differ
 		if names := slices.Collect(maps.Keys(m.index.exact)); len(names) > 0 {
 			add(m.index.exact, "", slices.Min(names))
 		} else if names := slices.Collect(maps.Keys(m.index.wild)); len(names) > 0 {

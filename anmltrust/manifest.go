@@ -12,7 +12,7 @@ import (
 // ManifestMediaType is the media type of a manifest (section 16.1).
 const ManifestMediaType = "application/anml-trust+json"
 
-// ManifestVersion is the one version that is understood.
+// ManifestVersion is the only version that is understood.
 const ManifestVersion = "1.0"
 
 // LongLifetime is the longest recommended life of a manifest (section 12.3).
@@ -22,7 +22,7 @@ var longLived = fmt.Sprintf("the manifest lives longer than %d days", LongLifeti
 
 // ManifestLimits bound a manifest. A zero field takes its default.
 type ManifestLimits struct {
-	Size    int // octets; 1 MiB
+	Size    int // bytes; 1 MiB
 	Entries int // 10,000
 }
 
@@ -50,7 +50,7 @@ type Manifest struct {
 	index index
 }
 
-// Len is how many entries the manifest has, malformed ones included.
+// Len returns how many entries the manifest has, malformed ones included.
 func (m *Manifest) Len() int {
 	if m == nil {
 		return 0
@@ -60,8 +60,8 @@ func (m *Manifest) Len() int {
 
 // ParseManifest reads a manifest. An error is a [*lookleap.Error] with the code
 // manifest-malformed or manifest-version, and the place. Dates are read, not
-// judged: whether the manifest speaks for a site at a time is for [Manifest.Check].
-// Entries that are malformed grant nothing, and stand in the way of wider ones.
+// judged: [Manifest.Check] reports whether the manifest speaks for a site at a time.
+// A malformed entry grants nothing, and denies the server that it names.
 func ParseManifest(data []byte, limits ManifestLimits) (*Manifest, error) {
 	limits = limits.withDefaults()
 	root, err := strictjson.Parse(data, strictjson.Limits{
@@ -146,13 +146,13 @@ func timeMember(root strictjson.Value, name string, utc bool) (time.Time, error)
 		if !utc {
 			fix += " or with an offset"
 		}
-		return time.Time{}, refuseValue(v, CodeManifestMalformed, "the member "+name+" is no usable date and time: "+quote(text), fix)
+		return time.Time{}, refuseValue(v, CodeManifestMalformed, "the member "+name+" is not a usable date and time: "+quote(text), fix)
 	}
 	return t, nil
 }
 
-// Check judges whether the manifest speaks for a site at a time (rows M14 to
-// M16): the code is "" when it does.
+// Check decides whether the manifest speaks for a site at a time (rows M14 to
+// M16). The code is "" if it does.
 func (m *Manifest) Check(site string, now time.Time) (row string, code lookleap.Code) {
 	if m == nil {
 		m = new(Manifest)
@@ -169,8 +169,8 @@ func (m *Manifest) Check(site string, now time.Time) (row string, code lookleap.
 	return "M4", ""
 }
 
-// Skew is how far ahead of ours the clock of a publisher may run. It is granted
-// for issued alone: what has expired has expired.
+// Skew is how far the clock of a publisher may be ahead of this one. It applies to
+// issued only: there is no grace for a manifest that has expired.
 const Skew = 5 * time.Minute
 
 // parseTime reads a date and time of RFC 3339 as sections 12.3 and 12.4 want it:

@@ -43,7 +43,7 @@ var cacheRows = []rowTest{
 		}
 		w.traffic(0, 0, 0)
 		w.after(2 * time.Hour).granted(anmltrust.CodeQueryAuthorized)
-		w.traffic(1, 0, 0) // the record is alive, and nobody else is asked
+		w.traffic(1, 0, 0) // the record is alive, and no source is asked
 	}},
 	{"E2", "no-longer-advertised", func(t *testing.T) {
 		w := newWorld(t, queryOnly).query(authorized)

@@ -17,13 +17,13 @@ type Entry struct {
 	Domain string // a host, a registrable domain (with all its hosts), or "*." and a name (exactly one label more)
 	Tier   Tier   // Display or Full
 	Scope  Scope
-	Note   string // for people; at most 1,024 octets
+	Note   string // for people; at most 1,024 bytes
 }
 
 // BuildManifest writes a manifest in canonical form: UTF-8 without a byte order
-// mark, names normalised, in UTC. A life of 0 is [LongLifetime]. What [ParseManifest]
-// would refuse, and every entry that would grant nothing or be malformed, is an
-// error; read the findings of [LintManifest] too.
+// mark, names normalised, in UTC. A life of 0 means [LongLifetime]. It returns an
+// error for what [ParseManifest] would refuse, and for an entry that would match
+// nothing or be malformed. See [LintManifest] for findings.
 func BuildManifest(site string, issued time.Time, life time.Duration, entries ...Entry) ([]byte, error) {
 	name, err := NormalizeSite(site)
 	if err != nil {
@@ -56,7 +56,7 @@ func BuildManifest(site string, issued time.Time, life time.Duration, entries ..
 			return nil, refuse(CodeManifestEntryMalformed, place, "use Display or Full", "tier %d cannot be delegated", e.Tier)
 		}
 		if len(e.Note) > maxNote {
-			return nil, refuse(CodeManifestEntryMalformed, place, "shorten the note", "the note is longer than %d octets", maxNote)
+			return nil, refuse(CodeManifestEntryMalformed, place, "shorten the note", "the note is longer than %d bytes", maxNote)
 		}
 		if wildcard {
 			pattern = "*." + pattern
@@ -78,10 +78,10 @@ func BuildManifest(site string, issued time.Time, life time.Duration, entries ..
 
 const maxNote = 1024
 
-// LintManifest judges a manifest as its publisher would want to know it, at a
-// time: whether it speaks for the site now, lives too long, names what it cannot
-// delegate, or grants more widely than anybody needs. A manifest that cannot be
-// read is the only error.
+// LintManifest returns what a publisher should change in a manifest: that it does
+// not speak for the site at a time, lives too long, names sections that it cannot
+// delegate, or grants more than needed. Its error says that the manifest cannot be
+// read, or that site is not the name of a site.
 func LintManifest(data []byte, site string, now time.Time) ([]lookleap.Finding, error) {
 	m, err := ParseManifest(data, ManifestLimits{})
 	if err != nil {
@@ -93,18 +93,18 @@ func LintManifest(data []byte, site string, now time.Time) ([]lookleap.Finding, 
 	}
 	name, err := NormalizeSite(site)
 	if err != nil {
-		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s is no site: %v", quote(site), err)
+		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s is not a site: %v", quote(site), err)
 	}
 	if row, code := m.Check(name, now); code != "" {
-		add(lookleap.SeverityError, code, row, code.Title(), "agents give every server Tier 0 with this manifest")
+		add(lookleap.SeverityError, code, row, code.Title(), "until then agents treat every server as Tier 0")
 	}
 	if m.Expires.Sub(m.Issued) > LongLifetime {
-		add(lookleap.SeverityWarning, CodeManifestLongLived, "ANML-12.8-01", longLived, "issue it anew every 30 to 90 days")
+		add(lookleap.SeverityWarning, CodeManifestLongLived, "ANML-12.8-01", longLived, "issue a new one every 30 to 90 days")
 	}
 	m.eachName(func(pattern string, g grant) {
 		if rest, wildcard := strings.CutPrefix(pattern, "*."); wildcard && !g.malformed && g.tier == Full {
 			if r, ok := domain.Registrable(rest); ok && r == rest {
-				add(lookleap.SeverityWarning, codeLint, "H05", fmt.Sprintf("%s gives Tier 2 to every host of a registrable domain, whoever runs it", quote(pattern)), "name the hosts")
+				add(lookleap.SeverityWarning, codeLint, "H05", fmt.Sprintf("%s grants Tier 2 to every host of a registrable domain, whatever its operator", quote(pattern)), "name the hosts")
 			}
 		}
 		switch {
@@ -120,7 +120,7 @@ func LintManifest(data []byte, site string, now time.Time) ([]lookleap.Finding, 
 	return findings, nil
 }
 
-// eachName visits the first entries by name, as many as anybody would read about.
+// eachName visits the first entries by name, as many as a person would read.
 func (m *Manifest) eachName(visit func(pattern string, g grant)) {
 	names := make([]string, 0, len(m.index.exact)+len(m.index.wild))
 	for name := range m.index.exact {
@@ -142,8 +142,8 @@ func (m *Manifest) eachName(visit func(pattern string, g grant)) {
 	}
 }
 
-// Check judges a record before it is published for a site: what [ParseRecord] or
-// an agent would refuse is an error.
+// Check returns an error if [ParseRecord] or an agent would refuse the record. Call
+// it before the record is published for a site.
 func (r *Record) Check(site string) error {
 	name, err := NormalizeSite(site)
 	if err != nil {
@@ -151,7 +151,7 @@ func (r *Record) Check(site string) error {
 	}
 	for _, uri := range []string{r.Manifest, r.Query} {
 		if strings.Contains(uri, ";") {
-			return malformed(0, "write %3B", "a URI in a record has no semicolon")
+			return malformed(0, "write %3B", "a URI in a record cannot contain a semicolon")
 		}
 	}
 	text := r.String()
@@ -167,7 +167,7 @@ func (r *Record) Check(site string) error {
 // maxString is the longest character-string of a TXT record.
 const maxString = 255
 
-// Strings cuts the record into character-strings of at most 255 octets, as a
+// Strings cuts the record into character-strings of at most 255 bytes, as a
 // TXT record holds them.
 func (r *Record) Strings() []string {
 	text := r.String()
@@ -179,7 +179,7 @@ func (r *Record) Strings() []string {
 	return append(list, text)
 }
 
-// Zone gives the record as a line of a zone file, to publish for a site. See
+// Zone returns the record as a line of a zone file, to publish for a site. See
 // [Record.Check] for what cannot be published.
 func (r *Record) Zone(site string, ttl time.Duration) (string, error) {
 	if err := r.Check(site); err != nil {

@@ -7,19 +7,20 @@ import (
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
-// MaxQueryResponse is the largest answer of a query endpoint in octets.
+// MaxQueryResponse is the size of the largest response of a query endpoint, in bytes.
 const MaxQueryResponse = 64 << 10
 
-// QueryResponse is the answer of a query endpoint with status 200 (section 12.4).
+// QueryResponse is the response of a query endpoint with status 200 (section 12.4).
 type QueryResponse struct {
 	Tier    Tier
 	Scope   Scope // as returned, before the tier's ceiling
 	Expires time.Time
 }
 
-// ParseQueryResponse reads the body of a query's answer. An error is a [*lookleap.Error]:
-// query-malformed, or query-authorized-false for an endpoint that says no with
-// status 200. Expiry is read, not judged.
+// ParseQueryResponse reads the body of a response to a query. Its error is a
+// [*lookleap.Error] with the code query-malformed, or query-authorized-false for an
+// endpoint that says no with status 200. It does not check whether the response
+// has expired.
 func ParseQueryResponse(body []byte) (*QueryResponse, error) {
 	root, err := strictjson.Parse(body, strictjson.Limits{Size: MaxQueryResponse, Depth: manifestDepth, Values: MaxQueryResponse / 8})
 	if err == nil {
@@ -53,7 +54,7 @@ func ParseQueryResponse(body []byte) (*QueryResponse, error) {
 		return nil, refuseJSON(CodeQueryMalformed, err)
 	}
 	if a.Scope, _, ok = readScope(scope); !ok {
-		return nil, refuseValue(scope, CodeQueryMalformed, "the scope is no array of names", "")
+		return nil, refuseValue(scope, CodeQueryMalformed, "the scope is not an array of names", "")
 	}
 	expires, err := root.Need("expires")
 	if err != nil {
@@ -64,7 +65,7 @@ func ParseQueryResponse(body []byte) (*QueryResponse, error) {
 		return nil, refuseJSON(CodeQueryMalformed, err)
 	}
 	if a.Expires, ok = parseTime(text, true); !ok {
-		return nil, refuseValue(expires, CodeQueryMalformed, "expires is no date and time in UTC", "write it like 2026-08-01T00:00:00Z")
+		return nil, refuseValue(expires, CodeQueryMalformed, "expires is not a date and time in UTC", "write it like 2026-08-01T00:00:00Z")
 	}
 	return a, nil
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// MaxRecord is the largest record in octets, its strings joined.
+// MaxRecord is the size of the largest record in bytes, its strings joined.
 const MaxRecord = 4096
 
 // Record is what a site publishes at _anml.<site> (section 12.2): where its
 // authorizations are found. It authorizes nothing by itself.
 type Record struct {
-	Manifest string            // https URI of the manifest; "" for none
+	Manifest string            // https URI of the manifest; "" if there is none
 	Query    string            // https URI of the query endpoint; "" for none
 	Unknown  map[string]string // other tags, which mean nothing here
 }
@@ -28,15 +28,15 @@ const (
 	version     = "anml1"
 )
 
-// ParseRecord reads one TXT record, its strings joined without separator. A text
-// of another kind (its first tag is not v=anml1) is a [*lookleap.Error] with the code
-// no-record: it is somebody else's and no fault. Anything wrong with one of ours
-// is record-malformed, with the place.
+// ParseRecord reads one TXT record, its strings joined without separator. Its
+// error is a [*lookleap.Error]. The code is no-record if the first tag is not
+// v=anml1: the record belongs to another protocol. It is record-malformed, with the
+// position, for a fault in an ANML record.
 func ParseRecord(text string) (*Record, error) {
 	first, _, _ := strings.Cut(text, ";")
 	name, value, _ := strings.Cut(first, "=")
 	if strings.Trim(name, " \t") != tagVersion || strings.Trim(value, " \t") != version { // section 12.2.1
-		return nil, refuse(CodeNoRecord, lookleap.Position{}, "begin the record with v=anml1", "the text is no ANML trust record")
+		return nil, refuse(CodeNoRecord, lookleap.Position{}, "begin the record with v=anml1", "the text is not an ANML trust record")
 	}
 	if len(text) > MaxRecord {
 		return nil, malformed(MaxRecord, "shorten the record", "the record is longer than %d bytes", MaxRecord)
@@ -95,7 +95,7 @@ func parseTag(segment string, at int) (name, value string, err error) {
 	}
 	name, value = strings.Trim(name, " \t"), strings.Trim(value, " \t")
 	notAName := func() error {
-		return malformed(at, "begin with a letter, go on with letters, digits, _, - or .", "%s is no tag name", quote(name))
+		return malformed(at, "begin with a letter, go on with letters, digits, _, - or .", "%s is not a tag name", quote(name))
 	}
 	for i := 0; i < len(name); i++ {
 		switch c := name[i]; {
@@ -110,7 +110,7 @@ func parseTag(segment string, at int) (name, value string, err error) {
 	}
 	for i := 0; i < len(value); i++ {
 		if c := value[i]; c < 0x21 || c > 0x7E {
-			return "", "", malformed(at, "escape what is not printable ASCII as %XX", "the value of %s has an octet that no value may have", name)
+			return "", "", malformed(at, "escape what is not printable ASCII as %XX", "the value of %s contains a byte that is not allowed", name)
 		}
 	}
 	return name, value, nil
@@ -207,7 +207,7 @@ func hasOwnParameter(query string) bool {
 	return false
 }
 
-// String gives the record in its canonical form: v first, no blanks, unknown
+// String returns the record in its canonical form: v first, no blanks, unknown
 // tags left out.
 func (r *Record) String() string {
 	if r == nil {

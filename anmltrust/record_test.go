@@ -153,7 +153,7 @@ func TestRecordRoundTrip(t *testing.T) {
 		}
 		for _, s := range r.Strings() {
 			if len(s) > 255 {
-				t.Fatalf("a string of %d octets", len(s))
+				t.Fatalf("a string of %d bytes", len(s))
 			}
 		}
 	})

@@ -447,7 +447,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// findRow gives a test of the decision table, where a row of the register says
+// findRow returns a test of the decision table, where a row of the register says
 // the same.
 func findRow(t *testing.T, rows []rowTest, row, name string) func(*testing.T) {
 	t.Helper()

@@ -49,7 +49,7 @@ type vectorExchange struct {
 	Failure   anmltrust.Failure   `json:"failure,omitempty"`
 }
 
-// claimed gives what Decide wants to know.
+// claimed returns the arguments of Decide.
 func (v vector) claimed() (anmltrust.Claim, anmltrust.Evidence) {
 	var ev anmltrust.Evidence
 	if v.DNS != nil {

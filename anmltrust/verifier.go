@@ -54,7 +54,7 @@ type Options struct {
 	Limits Limits
 }
 
-// Verifier finds out who may speak for whom. It gathers evidence through a
+// Verifier finds out which server may speak for which site. It gathers evidence through a
 // [lookleap.Host], decides as [Decide] does, and remembers decisions as the
 // procedure says. Its methods may be called from several goroutines at once. A
 // question that many callers ask at once is asked of the site once.

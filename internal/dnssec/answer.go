@@ -195,7 +195,7 @@ func (l *lookup) judgeSigned(set *recordSet, zone *zoneState, m *message) (findi
 	return conclude(f, p, err, ttl, zone, "no proof that %s is covered by a wildcard only", set.owner)
 }
 
-// conclude turns a proof into a finding, or into the reason why there is none.
+// conclude turns a proof into a finding, or into the reason why it cannot be one.
 func conclude(f finding, p proof, err error, ttl uint32, zone *zoneState, missing string, n name) (finding, error) {
 	switch {
 	case err != nil:
@@ -213,7 +213,7 @@ func conclude(f finding, p proof, err error, ttl uint32, zone *zoneState, missin
 	return f, nil
 }
 
-// judgeUnsigned decides over data, or an absence, that nobody who could have signed it did: fine where the tree is
+// judgeUnsigned decides over data, or an absence, that no zone signed: fine where the tree is
 // unsigned, and only there. Otherwise the code and the words tell what is missing.
 func (l *lookup) judgeUnsigned(ctx context.Context, inside name, ttl uint32, ede uint16, missing string, args ...any) (finding, error) {
 	zone, err := l.enclosing(ctx, inside)
@@ -300,7 +300,7 @@ func (l *lookup) judgeDenial(n name, rrtype uint16, m *message, soa *recordSet, 
 	if err != nil {
 		return finding{}, err
 	}
-	// The records decide and not the response code, which nobody signed: for an empty non-terminal some servers send
+	// The records decide, not the response code, which is not signed: for an empty non-terminal some servers send
 	// NXDOMAIN with the proof that it exists, and RFC 9824 has the names that do not exist denied as if they did.
 	empty, err := d.isEmpty(n)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -153,7 +154,7 @@ func (l *lookup) anchored(ctx context.Context, z name, anchors []delegation) (*z
 	set := m.answer.find(z, dns.TypeDNSKEY)
 	if set == nil || len(set.sigs) == 0 {
 		return &zoneState{zone: z, kind: zoneUnanchored, hidden: true, chain: []Link{{
-			Zone: z.text(), Reason: "the upstream gives no signed keys for the trust anchor: it does not pass DNSSEC on",
+			Zone: z.text(), Reason: "the upstream returns no signed keys for the trust anchor: it does not pass DNSSEC on",
 		}}}, nil
 	}
 	return l.signedBelow(z, delegated{anchors: anchors, ttl: 1<<31 - 1}, m)
@@ -211,7 +212,7 @@ func (l *lookup) delegationOf(ctx context.Context, z name) (delegated, error) {
 		switch {
 		case err != nil:
 		case state.kind == zoneNone:
-			continue // somebody signs in the name of a zone that is none
+			continue // the signer is not a zone
 		case state.kind != zoneSigned:
 			return delegated{decided: below(state, z)}, nil
 		default:
@@ -227,7 +228,7 @@ func (l *lookup) delegationOf(ctx context.Context, z name) (delegated, error) {
 	if firstErr != nil {
 		return delegated{}, firstErr
 	}
-	// Nobody signed. That is fine where the parent is unsigned, and only there.
+	// Nothing is signed. That is allowed only where the parent is unsigned.
 	state, err := l.enclosing(ctx, z.parent())
 	if err != nil {
 		return delegated{}, err
@@ -361,4 +362,24 @@ func (l *lookup) signersOf(sets []*recordSet, pass func(name) bool) []name {
 	}
 	slices.SortStableFunc(out, func(a, b name) int { return b.labels() - a.labels() })
 	return out
+}
+
+// ahead begins work at once and returns a function that waits for its result. A panic of the work is an error of it.
+func ahead[V any](work func() (V, error)) func() (V, error) {
+	var value V
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() {
+			if p := recover(); p != nil {
+				err = &flight.PanicError{Value: p, Stack: debug.Stack()}
+			}
+		}()
+		value, err = work()
+	}()
+	return func() (V, error) {
+		<-done
+		return value, err
+	}
 }

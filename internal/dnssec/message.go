@@ -99,7 +99,7 @@ func (s *section) at(owner name, rrtype uint16) *recordSet {
 	return set
 }
 
-// find returns the set of a name and type, nil if there is none.
+// find returns the set of a name and type, or nil.
 func (s *section) find(owner name, rrtype uint16) *recordSet {
 	if set := s.index[setKey{owner, rrtype}]; set != nil && len(set.rrs) > 0 {
 		return set
@@ -133,7 +133,7 @@ func (m *message) checkAbsence(soa *recordSet) error {
 	return nil
 }
 
-// soaOf is the SOA of the closest zone around n, nil if there is none.
+// soaOf returns the SOA of the closest zone around n, or nil.
 func (s *section) soaOf(n name) *recordSet {
 	var best *recordSet
 	for _, set := range s.order {

@@ -21,7 +21,7 @@ type Options struct {
 
 	// Servers are the upstreams in order of preference: udp://HOST:PORT, tcp://HOST:PORT, tls://HOST:PORT,
 	// https://HOST/PATH, or HOST:PORT, which is udp. Ports may be left out where the scheme has one. Hosts of udp and tcp
-	// are addresses. Empty: those of ResolvConf, read anew every half minute.
+	// are addresses. Empty: those of ResolvConf, which is read again every half minute.
 	Servers    []string
 	ResolvConf string // default /etc/resolv.conf
 

@@ -28,7 +28,7 @@ type signedSet struct {
 }
 
 // signers lists who claims to have signed the set, closest first. A DS set belongs to the parent's side of a cut, so
-// that the name itself cannot be its signer; nobody signs names outside their own zone (RFC 4035 section 5.3.1).
+// that the name itself cannot be its signer; a zone signs no names outside itself (RFC 4035 section 5.3.1).
 func (s *recordSet) signers() []name {
 	var out []name
 	for _, sig := range s.sigs {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"net/url"
@@ -104,7 +105,7 @@ func newQuery(n name, rrtype uint16) *dns.Msg {
 }
 
 // checkReply says what is wrong with a message as a reply to the query, nil if it may be read. The AD bit is never
-// looked at: whoever can change a reply can set it.
+// looked at: an attacker who can change a reply can set it.
 func checkReply(query, reply *dns.Msg) error {
 	switch {
 	case !reply.Response || reply.Opcode != dns.OpcodeQuery:
@@ -222,22 +223,30 @@ func (u *upstreams) close() error {
 	return errors.Join(errs...)
 }
 
-// systemServers reads the nameserver lines of resolv.conf, three at most; without any it is the local host, as in libc.
+// systemServers returns the servers of resolv.conf. A file that cannot be opened counts as empty.
 func systemServers(path string) []string {
 	if path == "" {
 		path = "/etc/resolv.conf"
 	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nameservers(strings.NewReader(""))
+	}
+	defer f.Close()
+	return nameservers(f)
+}
+
+// nameservers reads the nameserver lines of resolv.conf, three at most. Without any the server is the local host, as
+// in libc.
+func nameservers(conf io.Reader) []string {
 	var out []string
-	if f, err := os.Open(path); err == nil {
-		defer f.Close()
-		for s := bufio.NewScanner(f); s.Scan() && len(out) < 3; {
-			fields := strings.Fields(s.Text())
-			if len(fields) < 2 || fields[0] != "nameserver" {
-				continue
-			}
-			if addr, err := netip.ParseAddr(fields[1]); err == nil {
-				out = append(out, net.JoinHostPort(addr.String(), "53"))
-			}
+	for s := bufio.NewScanner(conf); s.Scan() && len(out) < 3; {
+		fields := strings.Fields(s.Text())
+		if len(fields) < 2 || fields[0] != "nameserver" {
+			continue
+		}
+		if addr, err := netip.ParseAddr(fields[1]); err == nil {
+			out = append(out, net.JoinHostPort(addr.String(), "53"))
 		}
 	}
 	if len(out) == 0 {
@@ -263,7 +272,7 @@ func newTransport(server string, o *Options) (transport, error) {
 			return fail("want an address, have %q", host)
 		}
 		if !isPort(port) {
-			return fail("the port %q is none", port)
+			return fail("%q is not a port", port)
 		}
 		if scheme == "tcp" {
 			return newTCP(net.JoinHostPort(host, port), o), nil
@@ -275,7 +284,7 @@ func newTransport(server string, o *Options) (transport, error) {
 			return fail("want tls://HOST:PORT")
 		}
 		if !isPort(port) {
-			return fail("the port %q is none", port)
+			return fail("%q is not a port", port)
 		}
 		return newTLS(net.JoinHostPort(host, port), host, o), nil
 	case "https":
@@ -326,7 +335,7 @@ func (t *hookTransport) exchange(ctx context.Context, query *dns.Msg, b *budget)
 	return readReply(query, raw)
 }
 
-// readReply reads the only reply that a stream or a function can give.
+// readReply reads the only reply that a stream or a function returns.
 func readReply(query *dns.Msg, raw []byte) (*dns.Msg, error) {
 	reply, err := unpack(raw)
 	if err != nil {

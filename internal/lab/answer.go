@@ -52,7 +52,7 @@ func Sequence(answers ...http.Handler) http.Handler {
 	})
 }
 
-// Cloak answers those whom show picks with one handler and everybody else with the other.
+// Cloak answers the requests that show selects with one handler, and all others with the other.
 func Cloak(show func(*http.Request) bool, chosen, others http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if show(r) {

@@ -24,7 +24,7 @@ const (
 	NotYetValid                    // begins in an hour
 	SelfSigned                     // right name, signed by itself
 	WrongName                      // lab CA, for "wrong-name.example"
-	UnknownCA                      // right name, from a CA that nobody trusts
+	UnknownCA                      // right name, from a CA that is not trusted
 )
 
 // lifetime of a good certificate. It is renewed when half of it has passed by the lab's clock.
@@ -73,7 +73,7 @@ func (a *authority) setup() {
 	})
 }
 
-// certificate gives the certificate of that kind for a name, for as long as it holds by the clock.
+// certificate returns the certificate of that kind for a name, while it is valid by the clock.
 func (a *authority) certificate(name string, kind Certificate) *tls.Certificate {
 	a.setup()
 	a.mu.Lock()

@@ -25,7 +25,7 @@ type directory struct {
 	wrap  func(zone.Handler) zone.Handler
 }
 
-// resign is how far the clock may move before the zones are signed anew, as their keepers would do.
+// resign is how far the clock may move before the zones are signed again, as their operators would do.
 const resign = 24 * time.Hour
 
 func newDirectory(n *Internet) *directory {
@@ -124,7 +124,7 @@ func (d *directory) delay(query *dns.Msg) (longest time.Duration) {
 	return longest
 }
 
-// next gives the answer of a script to the next address query.
+// next returns the answer of a script to the next address query.
 func (d *directory) next(name string, rrtype uint16) (addrs []netip.Addr, scripted bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

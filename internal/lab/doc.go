@@ -13,7 +13,7 @@
 // # Places
 //
 // Every site has a made-up public unicast address, so that the guard against private ones is really asked, and passes.
-// [Site.At] moves a site to any address, private ones too. Dialling an address where nobody listens is refused.
+// [Site.At] moves a site to any address, private ones too. Dialling an address without a listener is refused.
 //
 // Connections are in memory. They have TCP's buffering, deadlines and errors, and all waiting is durable in the sense
 // of testing/synctest: in a bubble, half a minute's timeout over real TLS passes at once. An [Internet] that is used in
@@ -27,7 +27,7 @@
 //
 // # Two clients
 //
-// [Internet.Host] and [Internet.Fetcher] give out the guarded fetcher that everybody gets, told of the lab's names,
+// [Internet.Host] and [Internet.Fetcher] return the guarded fetcher of production, with the lab's names,
 // roads and CA. [Internet.ForeignTransport] is what an embedding agent may bring instead: it knows the same roads and no
 // guard, so a test can show that a request could have arrived, and did not.
 //
@@ -36,5 +36,5 @@
 // [Internet.Resolver] answers from the lab's DNS and validates nothing; [Name.DNSSEC] and [Name.Bogus] script what it
 // says of that. A validating resolver gets signed zones instead, by [Internet.PutZones], and reaches them through
 // zone.Dial of [Internet.DNS]. Records of sites and names are signed with the zone in which they lie. Zones are signed
-// anew when they change and when the clock has moved a day.
+// again when they change and when the clock has moved a day.
 package lab

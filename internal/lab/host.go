@@ -64,7 +64,7 @@ func (i idle) Close() error {
 	return nil
 }
 
-// DialContext gives a dial function without any guard that takes names too, in the shape that net.Dialer has.
+// DialContext returns a dial function without any guard that takes names too, in the shape that net.Dialer has.
 func (n *Internet) DialContext(by string) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if !strings.HasPrefix(network, "tcp") {
@@ -92,7 +92,7 @@ func (n *Internet) DialContext(by string) func(ctx context.Context, network, add
 	}
 }
 
-// lookup gives the addresses of a host, at least one.
+// lookup returns the addresses of a host, at least one.
 func (n *Internet) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{addr}, nil

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Journal is the record of everything that went on: dials, requests and DNS queries, each oldest first. What it gives
+// Journal is the record of everything that went on: dials, requests and DNS queries, each oldest first. What it returns
 // out are copies. It is safe for concurrent use.
 type Journal struct {
 	mu       sync.Mutex

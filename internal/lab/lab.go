@@ -140,7 +140,7 @@ func (n *Internet) Clock() *Clock { return n.clock }
 // Journal is the record of every dial, request and DNS query.
 func (n *Internet) Journal() *Journal { return n.journal }
 
-// Site gives the site of that name, an A-label or an IP address without brackets. At its first mention it comes into
+// Site returns the site of that name, an A-label or an IP address without brackets. At its first mention it comes into
 // being: with a made-up public address (or, for an IP address, that one), a DNS record and, on port 443, a TLS server
 // that knows no path yet.
 func (n *Internet) Site(name string) *Site {
@@ -172,7 +172,7 @@ func (n *Internet) clientPort() netip.AddrPort {
 	return netip.AddrPortFrom(clientAddr, n.nextPort)
 }
 
-// Name gives the DNS name, and sets its addresses when there are any. A name needs no site: it may point anywhere.
+// Name returns the DNS name, and sets its addresses when there are any. A name needs no site: it may point anywhere.
 func (n *Internet) Name(name string, addrs ...string) *Name {
 	entry := n.names.name(name)
 	if len(addrs) > 0 {

@@ -21,7 +21,7 @@ import (
 // Loopback is how other processes take part: a DNS server and one door to all sites, on ephemeral loopback ports that
 // need no privilege.
 //
-// The DNS gives out the sites' made-up addresses, so that a guard in the other process decides as it would in earnest.
+// The DNS returns the sites' made-up addresses, so that a guard in the other process decides as in production.
 // The other process then connects to the door instead of the address, whatever that is (curl calls this --connect-to,
 // examples/inspect --connect). The door finds the site by the name in the TLS handshake. A client that begins with a
 // header of the PROXY protocol, version 1, also says which address it means; [Via] does. Then other ports, clear text,
@@ -103,7 +103,7 @@ func (l *Loopback) CurlArgs() []string {
 	return []string{"--cacert", l.CAFile, "--connect-to", "::" + l.Door}
 }
 
-// Via gives a dialer that reaches the lab of another process through its door. Its connections have the addresses of
+// Via returns a dialer that reaches the lab of another process through its door. Its connections have the addresses of
 // the lab, not of the door.
 func Via(door string) Dialer {
 	return func(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {

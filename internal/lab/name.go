@@ -12,7 +12,7 @@ import (
 	"github.com/lookleap/lookleap/internal/lab/zone"
 )
 
-// Name is one name in the lab's DNS. Its methods may be called at any time and give the name back, so that calls chain.
+// Name is one name in the lab's DNS. Its methods may be called at any time and return the name, so that calls chain.
 type Name struct {
 	in   *directory
 	name string // absolute, in lower case
@@ -47,11 +47,11 @@ func (m *Name) Rebind(answers ...string) *Name {
 	})
 }
 
-// TXT adds one TXT record made of the given character-strings of at most 255 octets.
+// TXT adds one TXT record made of the given character-strings of at most 255 bytes.
 func (m *Name) TXT(text ...string) *Name {
 	for _, s := range text {
 		if len(s) > 255 {
-			panic(fmt.Sprintf("lab: %s: a character-string of %d octets", m.name, len(s)))
+			panic(fmt.Sprintf("lab: %s: a character-string of %d bytes", m.name, len(s)))
 		}
 	}
 	return m.add(func(z *zone.Zone) { z.TXT(m.name, text...) })

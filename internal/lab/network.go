@@ -19,8 +19,8 @@ type Connection uint8
 // The fates of a connection.
 const (
 	Healthy    Connection = iota
-	Refused               // nobody listens
-	Blackhole             // packets are lost: the dial waits until the client gives up
+	Refused               // nothing listens there
+	Blackhole             // packets are lost: the dial waits until the client ends it
 	Silent                // accepted, read, never answered
 	ResetFirst            // accepted and reset at once
 	ResetHello            // reset after the first bytes from the client
@@ -31,14 +31,14 @@ const (
 // Dialer connects to addresses of the lab. It has the shape of the Dial hook of lookleap.FetcherOptions.
 type Dialer func(ctx context.Context, addr netip.AddrPort) (net.Conn, error)
 
-// Dialer gives a dialer without any guard. The journal tells its dials by the name given here.
+// Dialer returns a dialer without any guard. The journal shows its dials under this name.
 func (n *Internet) Dialer(by string) Dialer {
 	return func(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
 		return n.dial(ctx, by, addr)
 	}
 }
 
-// Listen gives a listener in memory for any protocol, DNS over TLS for one.
+// Listen returns a listener in memory for any protocol, DNS over TLS for one.
 func (n *Internet) Listen(addr string) net.Listener {
 	at := netip.MustParseAddrPort(addr)
 	l := &rawListener{inbox: newInbox(), lab: n, at: at}
@@ -67,7 +67,7 @@ func (l *rawListener) Close() error {
 	return l.inbox.Close()
 }
 
-// endpoint is one address and port where somebody listens: sites, or a listener of [Internet.Listen].
+// endpoint is one address and port with a listener: sites, or a listener of [Internet.Listen].
 type endpoint struct {
 	tls   bool
 	sites []*Site

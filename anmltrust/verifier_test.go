@@ -104,7 +104,7 @@ func TestSlowSources(t *testing.T) {
 }
 
 // TestWithdrawnMeanwhile: an answer that was under way when the grant was
-// withdrawn is nobody's afterwards.
+// withdrawn is not used afterwards.
 func TestWithdrawnMeanwhile(t *testing.T) {
 	t.Run("ANML-13.4-08/reject-overtaken-grant", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
