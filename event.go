@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // EventKind says what an [Event] reports.
@@ -18,16 +20,16 @@ const (
 	EventLookup  EventKind = "lookup"  // one DNS question was answered
 	EventConsent EventKind = "consent" // a user was asked
 	EventPlan    EventKind = "plan"    // a plan was committed, or refused at its commit
-	EventVerdict EventKind = "verdict" // something was judged
-	EventFinding EventKind = "finding" // something happened that somebody should look at
+	EventVerdict EventKind = "verdict" // a check ended with a verdict
+	EventFinding EventKind = "finding" // something happened that an operator should look at
 )
 
-// Event is one thing that happened, for audit, metrics and traces. It carries
-// no bodies, no query strings and no values of the user's.
+// Event reports one thing that happened, for audit logs, metrics and traces. It contains
+// no bodies, query strings or user data.
 type Event struct {
 	Time     time.Time
 	Kind     EventKind
-	Code     Code          // how it ended
+	Code     Code          // CodeOK, or why it failed
 	Subject  string        // URL without query and user information, DNS question, plan id, or subject of the verdict
 	Duration time.Duration // of the exchange, lookup or prompt
 	Status   int           // HTTP status of a fetch
@@ -38,10 +40,12 @@ type Event struct {
 
 type observedKey struct{}
 
-// Report hands an event to Observe. A missing time is filled in; a panic in
-// Observe is dropped, since watching must not change what happens. Events of
-// what Observe itself does through this Host are dropped; on another goroutine
-// it has to use the context that it was given, by which they are known.
+// Report passes an event to Observe and fills in the time if it is missing. A panic in
+// Observe is ignored. Report waits for Observe for at most 10 seconds; after such a call,
+// events are dropped for 5 seconds or until the call returns.
+//
+// Events of calls that Observe itself makes on this Host are dropped. On another
+// goroutine, Observe must make such calls with the context that it was given.
 func (h *Host) Report(ctx context.Context, e Event) {
 	if h == nil || h.Observe == nil {
 		return
@@ -55,16 +59,31 @@ func (h *Host) Report(ctx context.Context, e Event) {
 	h.observe(context.WithValue(ctx, observedKey{}, h), e)
 }
 
-//go:noinline
+// observe calls Observe and waits for it for a limited time. The end of ctx does not
+// shorten the wait, so that the events of cancelled calls are reported too.
 func (h *Host) observe(ctx context.Context, e Event) {
+	bound := h.parts().observeCalls
+	if bound.Resting() {
+		return
+	}
+	_, _ = plugin.Await(context.WithoutCancel(ctx), bound, func(context.Context) (_ struct{}, err error) {
+		defer partObserve.guard(&err)
+		h.callObserve(ctx, e)
+		return
+	})
+}
+
+// callObserve is a function of its own because underObserve looks for its name.
+//
+//go:noinline
+func (h *Host) callObserve(ctx context.Context, e Event) {
 	h.observing.Add(1)
 	defer h.observing.Add(-1)
-	defer func() { _ = recover() }()
 	h.Observe(ctx, e)
 }
 
-// enter marks the context of a call that Observe makes. Observe may have dropped
-// the context that it got, so while it runs the stack is searched, too.
+// enter marks the context of a call that Observe makes. While Observe runs, enter also
+// searches the stack, because Observe may use another context than it was given.
 func (h *Host) enter(ctx context.Context) context.Context {
 	if h == nil || h.observing.Load() == 0 || ctx.Value(observedKey{}) == h || !underObserve() {
 		return ctx
@@ -78,7 +97,7 @@ func underObserve() bool {
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
 	for {
 		frame, more := frames.Next()
-		if strings.HasSuffix(frame.Function, "lookleap.(*Host).observe") {
+		if strings.HasSuffix(frame.Function, "lookleap.(*Host).callObserve") {
 			return true
 		}
 		if !more {
@@ -87,8 +106,8 @@ func underObserve() bool {
 	}
 }
 
-// withoutSecrets returns a URL as events, logs and verdicts may hold it: a query
-// is "?…", and there is no user information and no fragment.
+// withoutSecrets returns a URL without user information and fragment, and with "?…" in
+// place of a query, so that it may appear in events, logs and verdicts.
 func withoutSecrets(u *url.URL) string {
 	text := u.Scheme + "://" + u.Host + u.EscapedPath()
 	if u.RawQuery != "" || u.ForceQuery {
@@ -97,8 +116,8 @@ func withoutSecrets(u *url.URL) string {
 	return text
 }
 
-// LogEvents adapts a structured logger to [Host.Observe]: failures as warnings,
-// everything else as information.
+// LogEvents returns a function for [Host.Observe] that writes events to a logger:
+// failures at the level of warnings, all other events as information.
 func LogEvents(log *slog.Logger) func(context.Context, Event) {
 	return func(ctx context.Context, e Event) {
 		level := slog.LevelInfo

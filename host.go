@@ -15,29 +15,28 @@ import (
 	"github.com/lookleap/lookleap/internal/roundtrip"
 )
 
-// Host is everything that an embedding agent may plug in: one per process, used
-// by pointer, its fields fixed before first use. Its zero value is safe and
-// works: a guarded fetcher, a resolver, an in-process cache, and no consent to
-// anything.
+// Host holds what an embedding agent can plug in. A process usually has one Host,
+// which is used by pointer. Its fields must not be changed after the first use. The
+// zero Host is safe and works: it has a guarded fetcher, a validating resolver and an
+// in-process cache, and it approves nothing.
 //
-// A *Host is itself the effective [Fetcher], [Resolver] and [ConsentPrompter]:
-// it fills in the defaults, which it builds once, turns a panic in a plug-in
-// into a refusal, and reports an [Event] for each use. All its methods may be
-// called from several goroutines at once.
+// A *Host is itself a [Fetcher], a [Resolver] and a [ConsentPrompter]. It builds the
+// defaults once, turns a panic in a plug-in into an error, and reports an [Event] for
+// each use. Its methods may be called from several goroutines at once. The methods of
+// a nil *Host return an error with [CodeUsage].
 //
-// Every use of a nil *Host returns an error with [CodeUsage].
-//
-// What belongs to one user (consents, disclosures, sessions) is kept elsewhere.
+// A Host holds no user data. Consents, disclosures and sessions belong to the document
+// packages.
 type Host struct {
 	Fetcher  Fetcher         // nil: NewFetcher, resolving through this Host
 	Resolver Resolver        // nil: NewResolver, validating over the system's servers
-	Prompter ConsentPrompter // nil: nobody can be asked, so every consent is refused
+	Prompter ConsentPrompter // nil: no one can be asked, so every consent is refused
 	Cache    Cache           // nil: NewMemoryCache(DefaultCacheEntries)
-	Plans    PlanLedger      // nil: one that all Hosts of this process share; see PlanLedger for its reach
+	Plans    PlanLedger      // nil: a ledger in memory that all Hosts of this process share; see PlanLedger
 
 	Asking  AskLimits                    // how often users are asked; zero: the defaults
 	Now     func() time.Time             // nil: time.Now
-	Observe func(context.Context, Event) // nil: nobody watches. LogEvents adapts a logger
+	Observe func(context.Context, Event) // nil: events are dropped. LogEvents adapts a logger
 
 	build     sync.Once
 	defaults  hostDefaults
@@ -47,7 +46,7 @@ type Host struct {
 	observing atomic.Int32 // calls of Observe that have not returned
 }
 
-// hostDefaults are the parts in effect: the plugged-in ones, and ours for the rest.
+// hostDefaults are the parts that a Host uses: the plugged-in ones, and defaults for the rest.
 type hostDefaults struct {
 	fetcher  Fetcher
 	resolver Resolver
@@ -55,14 +54,14 @@ type hostDefaults struct {
 	plans    PlanLedger
 	owned    []io.Closer
 
-	// The bounds of calls of what is plugged in; nil: it is ours.
-	lookups, cacheCalls, planCalls *plugin.Bound
+	// The bounds of calls of plugged-in parts; nil for a default, which needs none.
+	lookups, cacheCalls, planCalls, observeCalls *plugin.Bound
 }
 
-// ErrClosed is any use of a [Host] after its Close.
+// ErrClosed is the error of using a [Host] after its Close.
 var ErrClosed = coded.New(string(CodeClosed), "the host is closed")
 
-// errNoHost is any use of a nil *Host.
+// errNoHost is the error of using a nil *Host.
 var errNoHost = usageError("the host is nil")
 
 // usable returns an error if the Host is nil or closed.
@@ -79,6 +78,7 @@ func (h *Host) usable() error {
 func (h *Host) parts() *hostDefaults {
 	h.build.Do(func() {
 		d := &h.defaults
+		d.observeCalls = partObserve.bounded(observeWait, observeCalls)
 		d.lookups = partResolver.bounded(resolverWait, resolverCalls)
 		if d.resolver = h.Resolver; d.resolver == nil {
 			d.resolver, d.lookups = h.defaultResolver(), nil
@@ -104,8 +104,8 @@ func (h *Host) parts() *hostDefaults {
 	return &h.defaults
 }
 
-// defaultResolver validates. Building it reads no file and cannot fail; should
-// that change, every lookup says so rather than go without validation.
+// defaultResolver returns a validating resolver. Building it reads no file and cannot
+// fail. If that changes, every lookup fails, so that none goes without validation.
 func (h *Host) defaultResolver() Resolver {
 	r, err := NewResolver(ResolverOptions{Now: h.Time})
 	if err != nil {
@@ -120,9 +120,9 @@ func (r failedResolver) Lookup(_ context.Context, name string, t RRType) (*DNSAn
 	return nil, lookupError(name, t, CodeDNSError, r.err)
 }
 
-// Close frees the defaults that the Host built: idle connections and sockets.
-// Plugged-in parts stay their owner's. Later uses give [ErrClosed]; closing
-// twice is fine.
+// Close frees the idle connections and sockets of the defaults that the Host built. It
+// does not close plugged-in parts. Later uses of the Host return [ErrClosed]. Close may
+// be called more than once.
 func (h *Host) Close() error {
 	if h == nil {
 		return nil
@@ -138,14 +138,14 @@ func (h *Host) Close() error {
 	return errors.Join(errs...)
 }
 
-// Time is the time by the Host's clock. A clock that panics gives the end of the
-// year 9999, when everything has expired.
+// Time returns the time of the Host's clock. If the clock panics, it returns the end of
+// the year 9999, so that everything counts as expired.
 func (h *Host) Time() time.Time {
 	now, _ := h.clock()
 	return now
 }
 
-// clock is Time with an error if the clock panics.
+// clock is Time that also returns an error if the clock panics.
 func (h *Host) clock() (now time.Time, err error) {
 	if h == nil || h.Now == nil {
 		return time.Now(), nil
@@ -159,10 +159,10 @@ func (h *Host) clock() (now time.Time, err error) {
 	return h.Now(), nil
 }
 
-// SharedCache returns the cache in effect. A panic in it is an error, and so a
-// miss; so is a call of a plugged-in cache that does not return within 2 seconds.
-// For 5 seconds after such a call, or until a call succeeds, nobody waits for it.
-// An expired entry is a miss, and remains one if the Host's clock is set back.
+// SharedCache returns the cache that the Host uses. A panic in a plugged-in cache is an
+// error, and so is a call that does not return within 2 seconds; both count as a miss.
+// After such a call the Host does not wait for the cache for 5 seconds, or until a call
+// succeeds. An expired entry is a miss, and remains one if the Host's clock is set back.
 func (h *Host) SharedCache() Cache {
 	if h == nil {
 		return hostCache{cache: noCache{}}
@@ -179,10 +179,10 @@ func (noCache) Get(context.Context, string) ([]byte, time.Time, error) {
 func (noCache) Put(context.Context, string, []byte, time.Time) error { return errNoHost }
 func (noCache) Delete(context.Context, string) error                 { return errNoHost }
 
-// RoundTrip performs one exchange through the effective [Fetcher]. It never
-// follows a redirect, and refuses the answer of a Fetcher that followed one or
-// sent the request again. How long a body may take is bounded by the Fetcher: see
-// [FetcherOptions] for the default one; the request's context bounds others.
+// RoundTrip sends one request through the Host's [Fetcher] and returns the response. It
+// does not follow redirects. It returns an error if the Fetcher followed a redirect or
+// sent the request twice. The default Fetcher bounds the time that the body may take
+// (see [FetcherOptions]); for other Fetchers, use the context of the request.
 func (h *Host) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 	if req == nil || req.URL == nil {
 		return nil, partFetcher.failed("the request has no URL")
@@ -218,8 +218,8 @@ func (h *Host) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 	return resp, nil
 }
 
-// exchange holds a plugged-in Fetcher to its contract. That of this package
-// holds itself to it. A Fetcher that panics may have left the body open.
+// exchange checks that a plugged-in Fetcher obeys its contract. The Fetcher of this
+// package does so by itself. A Fetcher that panics may have left the body open.
 func (h *Host) exchange(req *http.Request) (resp *http.Response, err error) {
 	returned := false
 	defer func() {
@@ -241,20 +241,20 @@ func (h *Host) exchange(req *http.Request) (resp *http.Response, err error) {
 	return resp, err
 }
 
-// closeBody keeps the promise of a RoundTripper to close the body always.
+// closeBody closes the body of a request, as every RoundTripper must.
 func closeBody(req *http.Request) {
 	if req.Body != nil {
 		_ = req.Body.Close()
 	}
 }
 
-// Lookup asks the effective [Resolver].
+// Lookup looks up a name with the Host's [Resolver].
 func (h *Host) Lookup(ctx context.Context, name string, t RRType) (*DNSAnswer, error) {
 	return h.lookup(ctx, name, t, Resolver.Lookup)
 }
 
-// LookupFresh asks past the cache of the effective [Resolver], where that is a
-// [FreshResolver], for decisions that must not rest on what was true a while ago.
+// LookupFresh is Lookup without the cache of the Host's [Resolver], if that is a
+// [FreshResolver]. It is for decisions that must not use an earlier answer.
 func (h *Host) LookupFresh(ctx context.Context, name string, t RRType) (*DNSAnswer, error) {
 	return h.lookup(ctx, name, t, func(r Resolver, ctx context.Context, name string, t RRType) (*DNSAnswer, error) {
 		if fresh, ok := r.(FreshResolver); ok {
@@ -270,7 +270,7 @@ func (h *Host) lookup(ctx context.Context, name string, t RRType, ask func(Resol
 	defer func() {
 		e := Event{Kind: EventLookup, Code: CodeOf(err), Subject: name + " " + t.String(), Duration: h.Time().Sub(start), Err: err}
 		h.Report(ctx, e)
-		if e.Code == CodeDNSSECLimit { // a server that fails is daily business, an attack on validators is not
+		if e.Code == CodeDNSSECLimit { // unlike the failure of a server, this may be an attack on validators
 			h.Report(ctx, Event{Kind: EventFinding, Code: e.Code, Subject: e.Subject, Err: err, Finding: &Finding{
 				Severity: SeverityWarning, Code: e.Code, Message: line(err.Error()), Fix: "do not use the name, and tell the operator of its zone",
 			}})
@@ -293,7 +293,7 @@ func (h *Host) lookup(ctx context.Context, name string, t RRType, ask func(Resol
 	return answer, nil
 }
 
-// part is a plug-in of a [Host].
+// part names a plug-in of a [Host].
 type part struct {
 	name string
 	code Code
@@ -306,6 +306,7 @@ var (
 	partCache    = part{"Cache", CodeCacheFailed}
 	partLedger   = part{"PlanLedger", CodeLedgerFailed}
 	partClock    = part{"clock", CodeClockFailed}
+	partObserve  = part{"Observe hook", CodeInternal}
 	partDial     = part{"Dial hook", CodeInternal}
 )
 
@@ -342,8 +343,7 @@ func (p part) coded(err error) error {
 	return &Error{Code: p.code, Message: "the " + p.name + " failed", Err: err}
 }
 
-// panicText returns what a panic said. A value that panics when it is printed is
-// left to package fmt.
+// panicText describes a panic. Package fmt prints a value whose methods panic.
 func panicText(cause any) string { return fmt.Sprintf("it panics: %v", cause) }
 
 // guardedBody is the body of a plugged-in Fetcher's response.
@@ -366,10 +366,12 @@ const (
 	cacheWait    = 2 * time.Second
 	ledgerWait   = 10 * time.Second
 	resolverWait = 30 * time.Second
+	observeWait  = 10 * time.Second
 
 	cacheCalls    = 64
 	ledgerCalls   = 64
 	resolverCalls = 1024
+	observeCalls  = 64
 )
 
 // bounded returns the bound of the calls of a plug-in.

@@ -15,15 +15,15 @@ import (
 // when a member changes its meaning; members may be added within a version.
 const VerdictMediaType = "application/vnd.lookleap.verdict+json;version=1"
 
-// Status is how one [Check] ended. The zero value is Failed.
+// Status is the result of one [Check]. The zero value is Failed.
 type Status uint8
 
 const (
-	// Failed: the check refused.
+	// Failed: the check failed, so the answer is no.
 	Failed Status = iota
-	// Skipped: the check was not needed, or an earlier one already refused.
+	// Skipped: the check was not needed, or an earlier check already failed.
 	Skipped
-	// Noted: the check passed with something worth showing.
+	// Noted: the check passed, with something that is worth showing.
 	Noted
 	// Passed: the check passed.
 	Passed
@@ -34,7 +34,7 @@ var (
 	statusMarks = [...]string{"x", "-", "!", "+"}
 )
 
-// String gives the status in lower case.
+// String returns the status in lower case.
 func (s Status) String() string {
 	if int(s) < len(statusNames) {
 		return statusNames[s]
@@ -42,10 +42,10 @@ func (s Status) String() string {
 	return statusNames[Failed]
 }
 
-// MarshalText gives the status in lower case.
+// MarshalText returns the status in lower case.
 func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote; any other text is an error.
+// UnmarshalText parses the text that MarshalText returns.
 func (s *Status) UnmarshalText(text []byte) error {
 	for i, name := range statusNames {
 		if string(text) == name {
@@ -56,20 +56,19 @@ func (s *Status) UnmarshalText(text []byte) error {
 	return usageError(fmt.Sprintf("unknown status %q", text))
 }
 
-// Verdict is the story of one decision: every check in order, skipped ones too,
-// each with its evidence. It marshals to JSON as [VerdictMediaType], logs as a
-// group, and prints as a short tree. A Verdict is not changed once it was
-// returned and may be shared.
+// Verdict explains one decision: it lists all checks in order, including skipped ones,
+// with their evidence. It marshals to JSON as [VerdictMediaType], logs as a group, and
+// prints as a short tree. A returned Verdict does not change and may be shared.
 type Verdict struct {
-	Document  string    `json:"document"`         // the draft that was applied, for instance draft-zzn-dvs-00
-	Subject   string    `json:"subject"`          // what was judged: a canonical URL, or a claim in the document's words
+	Document  string    `json:"document"`         // the draft that was applied, such as draft-zzn-dvs-00
+	Subject   string    `json:"subject"`          // what was checked: a canonical URL, or a claim in the document's words
 	OK        bool      `json:"ok"`               // whether the answer is yes
-	Code      Code      `json:"code"`             // the reason that decided
-	Summary   string    `json:"summary"`          // one sentence, our words; remote text in it is quoted
+	Code      Code      `json:"code"`             // why
+	Summary   string    `json:"summary"`          // one sentence; remote text in it is quoted
 	Checks    []Check   `json:"checks"`           // in the order of the procedure
 	CheckedAt time.Time `json:"checkedAt"`        // when it was decided
-	Expires   time.Time `json:"expires,omitzero"` // until when it holds; zero: for this decision only
-	Record    []byte    `json:"record,omitempty"` // claim and evidence as the deciding package wrote them, to be judged again offline
+	Expires   time.Time `json:"expires,omitzero"` // until when the verdict is valid; zero: for this decision only
+	Record    []byte    `json:"record,omitempty"` // claim and evidence in the form of the deciding package, for checking again offline
 	Findings  []Finding `json:"findings,omitempty"`
 }
 
@@ -78,17 +77,17 @@ type Check struct {
 	Requirement string     `json:"requirement,omitempty"` // id in docs/conformance, or for ANML trust a row of docs/trust-procedure.md
 	Code        Code       `json:"code"`
 	Status      Status     `json:"status"`
-	Message     string     `json:"message"` // one sentence, our words; remote text in it is quoted
+	Message     string     `json:"message"` // one sentence; remote text in it is quoted
 	Evidence    []Evidence `json:"evidence,omitempty"`
-	Until       time.Time  `json:"until,omitzero"` // until when this step's result holds
+	Until       time.Time  `json:"until,omitzero"` // until when the result of this check is valid
 }
 
-// Evidence is what a check saw; the members that apply are set.
+// Evidence is what a check used. Only the members that apply are set.
 type Evidence struct {
 	URL       string        `json:"url,omitempty"`       // canonical
 	Status    int           `json:"status,omitempty"`    // HTTP status
 	MediaType string        `json:"mediaType,omitempty"` // as the server declared it
-	Address   string        `json:"address,omitempty"`   // address really dialled
+	Address   string        `json:"address,omitempty"`   // address of the connection
 	TLS       string        `json:"tls,omitempty"`       // protocol version
 	DNSName   string        `json:"dnsName,omitempty"`   // question
 	DNSType   string        `json:"dnsType,omitempty"`
@@ -99,8 +98,8 @@ type Evidence struct {
 	Text      string        `json:"text,omitempty"` // remote text, untrusted
 }
 
-// MarshalJSON writes the verdict with a type member, so that stored verdicts
-// say what they are.
+// MarshalJSON returns the verdict as JSON with a type member, which tells readers of
+// stored verdicts what they are.
 func (v Verdict) MarshalJSON() ([]byte, error) {
 	type plain Verdict
 	return json.Marshal(struct {
@@ -109,8 +108,8 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 	}{VerdictMediaType, plain(v)})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Another type or version is an
-// error, since a verdict must not be read by rules it was not written under.
+// UnmarshalJSON parses the JSON that MarshalJSON returns. It returns an error for another
+// type or version, whose members may have another meaning.
 func (v *Verdict) UnmarshalJSON(data []byte) error {
 	type plain Verdict
 	var in struct {
@@ -127,9 +126,8 @@ func (v *Verdict) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// String prints the verdict as a short tree: one line for the answer, one for
-// each check, one for each piece of evidence. Nothing remote in it can hide or
-// forge a line.
+// String returns the verdict as a short tree with a line for the answer, for each check
+// and for each piece of evidence. Remote text in it cannot hide or forge a line.
 func (v *Verdict) String() string {
 	if v == nil {
 		return "no verdict"
@@ -163,7 +161,7 @@ func (v *Verdict) String() string {
 	return b.String()
 }
 
-// mark is a letter rather than a symbol, so that logs and screen readers keep it.
+// mark returns an ASCII character, which logs and screen readers keep.
 func mark(s Status) string {
 	if int(s) < len(statusMarks) {
 		return statusMarks[s]
@@ -171,7 +169,7 @@ func mark(s Status) string {
 	return statusMarks[Failed]
 }
 
-// String gives the evidence in one line, its members in a fixed order.
+// String returns the evidence in one line, with its members in a fixed order.
 func (e Evidence) String() string {
 	var parts []string
 	add := func(name, value string) {
@@ -203,7 +201,7 @@ func (e Evidence) String() string {
 	return plaintext.Isolate(strings.Join(parts, " "))
 }
 
-// LogValue logs the answer, its reason and the checks that did not simply pass.
+// LogValue returns the answer, its code, and the checks that failed or were noted.
 func (v *Verdict) LogValue() slog.Value {
 	if v == nil {
 		return slog.StringValue("no verdict")
@@ -226,12 +224,11 @@ func (v *Verdict) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// VerifyError is a check that ended with no, and the whole story of it. Callers
-// that want to branch use [CodeOf] or the Verdict; callers that only want to
-// stop treat it as any error.
+// VerifyError is the error of a check that ended with "no". Its Verdict explains why.
+// Callers branch on [CodeOf] or on the Verdict.
 type VerifyError struct {
 	Verdict *Verdict
-	Err     error // the cause below, if any: a transport error, [ErrBogus], a context's end
+	Err     error // the cause, if any: a transport error, [ErrBogus], or the error of a context
 }
 
 func (e *VerifyError) Error() string {
@@ -241,11 +238,11 @@ func (e *VerifyError) Error() string {
 	return fmt.Sprintf("%s: %s (%s)", line(e.Verdict.Subject), line(e.Verdict.Summary), line(string(e.Verdict.Code)))
 }
 
-// Unwrap gives the cause, so that errors.Is finds [ErrBogus], [ErrDenied] or a
-// context's error below a refusal.
+// Unwrap returns the cause, so that errors.Is finds [ErrBogus], [ErrDenied] or the error
+// of a context.
 func (e *VerifyError) Unwrap() error { return zero.Or(e).Err }
 
-// ReasonCode gives the code that decided.
+// ReasonCode returns the code of the Verdict.
 func (e *VerifyError) ReasonCode() Code {
 	if e == nil || e.Verdict == nil {
 		return CodeInternal
@@ -253,19 +250,18 @@ func (e *VerifyError) ReasonCode() Code {
 	return e.Verdict.Code
 }
 
-// line makes a sentence of ours, in which remote words are quoted already, safe
-// to stand in one line of output.
-// Words from right to left do not change its order.
+// line makes a sentence, in which remote text is already quoted, safe to print in one
+// line. Words that are written from right to left do not change its order.
 func line(s string) string { return plaintext.Isolate(plaintext.Line(unisolated.Replace(s))) }
 
-// unisolated takes away the isolates of a sentence that went through line before.
+// unisolated removes the isolates of a sentence that line has returned before.
 var unisolated = strings.NewReplacer("\u2068", "", "\u2069", "")
 
-// quote shows untrusted text in quotation marks, at most limit characters of it.
+// quote returns at most limit characters of untrusted text, in quotation marks.
 func quote(s string, limit int) string { return plaintext.Quote(s, limit) }
 
-// word shows a value that stands among others on a line: quoted, unless it is
-// one word of printable ASCII without a quotation mark.
+// word returns a value for a line that has several values: quoted, unless it is one word
+// of printable ASCII without a quotation mark.
 func word(s string) string {
 	for _, c := range []byte(s) {
 		if c <= ' ' || c == '"' || c > '~' {
@@ -275,22 +271,21 @@ func word(s string) string {
 	return plaintext.Line(s)
 }
 
-// Severity says what a [Finding] did to the result. The zero value is the most
-// restrictive one.
+// Severity says how a [Finding] affects the result. The zero value is SeverityError.
 type Severity uint8
 
 const (
-	// Fatal findings refuse the input.
+	// SeverityError: the input is refused.
 	SeverityError Severity = iota
-	// Warning findings leave the result standing, but somebody should look.
+	// SeverityWarning: the input is accepted, but its author or operator should look at it.
 	SeverityWarning
-	// Info findings are worth knowing.
+	// SeverityInfo: the input is accepted.
 	SeverityInfo
 )
 
 var severityNames = [...]string{"error", "warning", "info"}
 
-// String gives error, warning or info.
+// String returns error, warning or info.
 func (s Severity) String() string {
 	if int(s) < len(severityNames) {
 		return severityNames[s]
@@ -298,10 +293,10 @@ func (s Severity) String() string {
 	return severityNames[SeverityError]
 }
 
-// MarshalText gives error, warning or info.
+// MarshalText returns error, warning or info.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote; any other text is an error.
+// UnmarshalText parses the text that MarshalText returns.
 func (s *Severity) UnmarshalText(text []byte) error {
 	for i, name := range severityNames {
 		if string(text) == name {
@@ -312,8 +307,7 @@ func (s *Severity) UnmarshalText(text []byte) error {
 	return usageError(fmt.Sprintf("unknown severity %q", text))
 }
 
-// Finding is something that a parser or check noticed: what, where, and how to
-// mend it. A finding is reported, never swallowed.
+// Finding is something that a parser or check noticed: what, where, and how to fix it.
 type Finding struct {
 	Severity    Severity `json:"severity"`
 	Code        Code     `json:"code"`
@@ -323,16 +317,16 @@ type Finding struct {
 	Position
 }
 
-// Position is a place in an input. Lines and columns count from 1, columns in
-// octets; the zero value means that the place is not known.
+// Position is a place in an input. Lines and columns count from 1; columns count bytes.
+// The zero value means that the place is unknown.
 type Position struct {
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
-	Offset int    `json:"offset,omitempty"` // octets before the place
+	Offset int    `json:"offset,omitempty"` // bytes before the place
 	Path   string `json:"path,omitempty"`   // element path or JSON pointer
 }
 
-// String gives the place as line:column and path, as far as they are known.
+// String returns line:column and path, as far as they are known.
 func (p Position) String() string {
 	var parts []string
 	if p.Line > 0 {
@@ -345,7 +339,7 @@ func (p Position) String() string {
 }
 
 // String returns the finding as one line: position, severity, message, code and fix.
-// No text of others in it can hide or forge anything.
+// Remote text in it cannot hide or forge anything.
 func (f Finding) String() string {
 	var b strings.Builder
 	if place := f.Position.String(); place != "" {
