@@ -9,9 +9,9 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// Codes of AGENTS.TXT. A page in the place of the file is [CodeSoft404], a
-// server that does not show it [CodeForbidden], two directives that contradict
-// each other are a [CodeConflict].
+// Codes of AGENTS.TXT. The package also uses [lookleap.CodeSoft404] for a web page
+// instead of the file, [lookleap.CodeForbidden] for status 403, and
+// [lookleap.CodeConflict] for directives that contradict each other.
 const (
 	CodeHashMissing   lookleap.Code = "hash-missing"
 	CodeHashMismatch  lookleap.Code = "hash-mismatch"

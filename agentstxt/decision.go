@@ -10,22 +10,22 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// Decision is the answer about one path. The zero value denies.
+// Decision says whether a path may be requested, and why. The zero value denies.
 type Decision struct {
-	Path    string        // that was asked about
-	Allowed bool          //
-	Matched bool          // a directive decided, not the absence of one
+	Path    string        // the path in question
+	Allowed bool          // whether it may be requested
+	Matched bool          // whether a directive matched
 	Code    lookleap.Code // why
-	Rule    string        // path of the directive that decided, as written
-	Line    int           // of that directive, from 1; 0: none
-	Limit   int           // requests per [Options.Window] that the directive allows; 0: it names no limit
+	Rule    string        // the path of the directive that matched, as written
+	Line    int           // the line of that directive, from 1; 0 if no directive matched
+	Limit   int           // requests that the directive allows in [Options.Window]; 0: unlimited
 
-	// Generation counts the policies that a [Client] has had for the origin. A
-	// decision is outdated when [Client.Generation] is higher.
+	// Generation is the number of the policy in a [Client]. The decision is outdated
+	// if [Client.Generation] returns another number.
 	Generation uint64
 }
 
-// String gives the decision as one sentence.
+// String returns the decision as one sentence.
 func (d Decision) String() string {
 	answer := "denied"
 	if d.Allowed {
@@ -41,8 +41,8 @@ func (d Decision) String() string {
 	return s
 }
 
-// MarshalJSON writes path, allowed, reason, line (0: none decided) and limit (0:
-// none), and, where a directive decided, its path as rule.
+// MarshalJSON returns the members path, allowed, reason, line and limit, and rule if a
+// directive matched.
 func (d Decision) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Path    string        `json:"path"`
@@ -54,23 +54,22 @@ func (d Decision) MarshalJSON() ([]byte, error) {
 	}{d.Path, d.Allowed, d.Code, d.Line, d.Rule, d.Limit})
 }
 
-// policyPath is where the policy is, and what may always be read.
+// policyPath is the path of the policy. It may always be read.
 const policyPath = "/agents.txt"
 
-// Decide answers whether an automated client may touch a path of the policy's
-// origin. The path begins with "/" ("" means "/"), as it stands in a URL,
-// percent-encodings and all; a query or fragment plays no part.
+// Decide reports whether an automated client may request a path of the policy's origin.
+// The path begins with "/" and is percent-encoded as in a URL. "" means "/". A query or
+// fragment is ignored.
 //
-// The path is judged in its normal form (RFC 3986, section 6.2.2) and, where
-// servers are known to read it otherwise (several slashes, encoded slashes,
-// backslashes, segment parameters, double encodings), in each of those readings
-// too. The strictest answer counts. A path with more readings than any client
-// needs is denied where the policy denies anything. Decide allocates nothing for
-// paths of ordinary length.
+// Decide normalises the path (RFC 3986, section 6.2.2). If servers are known to read
+// the path in other ways (several slashes, encoded slashes, backslashes, segment
+// parameters, double encodings), the strictest decision of all readings counts. A path
+// with too many readings is denied by every policy that denies anything. Decide does
+// not allocate for paths of ordinary length.
 func (p *Policy) Decide(path string) Decision { return p.decide(path, true) }
 
-// decide is Decide, and for methods other than GET and HEAD, which do not read,
-// without the exception for the policy file.
+// decide is Decide for any method. Only methods that read (GET and HEAD) may always
+// request the policy file.
 func (p *Policy) decide(path string, reads bool) Decision {
 	d := Decision{Path: path}
 	state := p.State()
@@ -101,8 +100,8 @@ func (p *Policy) decide(path string, reads bool) Decision {
 	return d
 }
 
-// decideWithCare takes the paths that have more than one reading, patterns, and
-// restricted policies.
+// decideWithCare decides about paths that have more than one reading, and for policies
+// with patterns and restricted policies.
 func (p *Policy) decideWithCare(d *Decision, path string, reads bool) {
 	if path[0] != '/' {
 		d.Code = lookleap.CodeBadURL
@@ -155,7 +154,7 @@ func (p *Policy) apply(d *Decision, i int) {
 		return
 	}
 	condition := p.condition(i)
-	if d.Code = condition.unmet.code(); condition.unmet == satisfiable {
+	if d.Code = unmetCodes[condition.unmet]; condition.unmet == satisfiable {
 		d.Allowed, d.Code, d.Limit = true, CodeAllowed, int(condition.limit)
 	}
 }
@@ -235,9 +234,9 @@ func (p *Policy) strictestReading(path string, strictest int, covered bool, effo
 	return strictest, ""
 }
 
-// covers reports whether the rule is an ALLOW line whose own path has all the
-// ambiguity: then another reading that no directive speaks of denies nothing,
-// since the publisher wrote this very spelling down.
+// covers reports whether the rule is an ALLOW line whose path contains everything that
+// is ambiguous in the given path. The publisher then chose this spelling, so that an
+// unlisted reading of it does not deny the path.
 func (p *Policy) covers(i int, path []byte) bool {
 	if i < 0 || !p.rules[i].allows() {
 		return false

@@ -2,6 +2,7 @@ package agentstxt
 
 import (
 	"bytes"
+	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -21,9 +22,9 @@ import (
 //	key       = ALPHA *( ALPHA / DIGIT / "-" / "_" / "." )
 //	value     = *( pchar / "/" / "?" )
 
-// Bits of an octet, as far as paths are concerned.
+// Properties of a byte in a path.
 const (
-	notPath   = 1 << iota // may not stand in a path
+	notPath   = 1 << iota // not allowed in a path
 	percent               // begins a percent-encoding
 	highBit               // part of a character outside ASCII
 	stepOctet             // after a slash it makes an empty segment or begins with a dot
@@ -60,9 +61,8 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 func isAlnum(c byte) bool { return isAlpha(c) || isDigit(c) }
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// survey joins the bits of all octets of s; steps is not zero where a slash
-// stands next to another one, or next to a dot. It looks at eight octets side by
-// side.
+// survey returns the union of the properties of all bytes of s. steps is not zero if a
+// slash is next to another slash or to a dot. It reads eight bytes at a time.
 func survey[S []byte | string](s S) (all, steps uint8) {
 	var sum, stepped, prev uint64
 	for ; len(s) >= 8; s = s[8:] {
@@ -78,17 +78,14 @@ func survey[S []byte | string](s S) (all, steps uint8) {
 		stepped |= prev&(bits<<1) | prev<<1&bits
 		prev = bits
 	}
-	return joined(sum), joined(stepped) & slash
+	for shift := 32; shift >= 8; shift /= 2 { // join the eight bytes of each word
+		sum |= sum >> shift
+		stepped |= stepped >> shift
+	}
+	return uint8(sum), uint8(stepped) & slash
 }
 
-// joined joins the eight octets of a word.
-func joined(w uint64) uint8 {
-	w |= w >> 32
-	w |= w >> 16
-	return uint8(w | w>>8)
-}
-
-// What a directive line is, beside its path.
+// Properties of a directive line.
 const (
 	isAllow   = 1 << iota // ALLOW, not DISALLOW
 	hasParams             // something follows the action
@@ -96,21 +93,20 @@ const (
 	isNormal              // the path is in normal form as it stands
 )
 
-// syntaxError is why a line is no directive, and at which octet of it.
+// syntaxError says why a line is not a directive, and at which byte.
 type syntaxError struct {
 	at      int
 	message string
 	fix     string
-	tooMany bool // it is only too much of a good thing
+	tooMany bool // a limit is exceeded
 }
 
 func syntax(at int, message, fix string) *syntaxError {
 	return &syntaxError{at: at, message: message, fix: fix}
 }
 
-// directiveLine reads one line that begins with "/". It gives the length of the
-// path and what the line is. The common line, without parameters, is decided by
-// its end.
+// directiveLine reads one line that begins with "/". It returns the length of the path
+// and the properties of the line. Lines without parameters are recognised by their end.
 func directiveLine(line []byte, maxParams int) (pathLen int, flags uint16, bad *syntaxError) {
 	cut := len(line)
 	if n := len(line) - len(" ALLOW"); n > 0 && string(line[n:]) == " ALLOW" {
@@ -180,7 +176,7 @@ func directiveWithParams(line []byte, maxParams int) (pathLen int, flags uint16,
 	return pathLen, flags, nil
 }
 
-// token gives the bounds of the next word after from; at == end: there is none.
+// token returns the bounds of the next word after from. If there is none, at equals end.
 func token(line []byte, from int) (at, end int) {
 	for at = from; at < len(line) && isBlank(line[at]); at++ {
 	}
@@ -192,15 +188,15 @@ func token(line []byte, from int) (at, end int) {
 func badPathOctet(c byte, at int) *syntaxError {
 	switch c {
 	case '?':
-		return syntax(at, "the path has a query", `a path ends before "?", and covers all queries`)
+		return syntax(at, "the path has a query", `end the path before "?": it matches all queries`)
 	case '#':
-		return syntax(at, `"#" is not a path character`, "put the comment on a line of its own")
+		return syntax(at, `"#" is not allowed in a path`, "put the comment on a line of its own")
 	case '\r':
-		return syntax(at, "a carriage return stands inside the line", "end lines with LF or CRLF")
+		return syntax(at, "the line contains a carriage return", "end lines with LF or CRLF")
 	case '\\':
-		return syntax(at, "a path has no backslash", `write "/" between segments; a line cannot be continued`)
+		return syntax(at, "a backslash is not allowed in a path", `write "/" between segments; a line cannot be continued`)
 	}
-	return syntax(at, fmt.Sprintf("%s is not a path character", quote(string(rune(c)))), "percent-encode it")
+	return syntax(at, fmt.Sprintf("%s is not allowed in a path", quote(string(rune(c)))), "percent-encode it")
 }
 
 // paramToken checks one key=value.
@@ -208,7 +204,7 @@ func paramToken(word []byte) (key []byte, bad *syntaxError) {
 	eq := bytes.IndexByte(word, '=')
 	switch {
 	case word[0] == '#':
-		return nil, syntax(0, "a comment may not follow a directive", "put the comment on a line of its own")
+		return nil, syntax(0, "a comment must not follow a directive", "put the comment on a line of its own")
 	case eq < 0:
 		return nil, syntax(0, fmt.Sprintf("the parameter %s is not of the form key=value", quote(string(word))), `write key=value without blanks`)
 	case eq == 0:
@@ -218,13 +214,13 @@ func paramToken(word []byte) (key []byte, bad *syntaxError) {
 	}
 	for i, c := range word[:eq] {
 		if !isAlnum(c) && c != '-' && c != '_' && c != '.' {
-			return nil, syntax(i, fmt.Sprintf("%s may not stand in a parameter's name", quote(string(rune(c)))), "use letters, digits, and - _ .")
+			return nil, syntax(i, fmt.Sprintf("%s is not allowed in a parameter's name", quote(string(rune(c)))), "use letters, digits, and - _ .")
 		}
 	}
 	value := word[eq+1:]
 	for i, c := range value {
 		if octets[c]&(notPath|highBit) != 0 && c != '?' {
-			return nil, syntax(eq+1+i, fmt.Sprintf("%s may not stand in a parameter's value", quote(string(rune(c)))), "percent-encode it")
+			return nil, syntax(eq+1+i, fmt.Sprintf("%s is not allowed in a parameter's value", quote(string(rune(c)))), "percent-encode it")
 		}
 	}
 	if at := badPercent(value); at >= 0 {
@@ -233,7 +229,7 @@ func paramToken(word []byte) (key []byte, bad *syntaxError) {
 	return word[:eq], nil
 }
 
-// badPercent gives the place of a "%" without two hex digits, or -1.
+// badPercent returns the index of the first "%" without two hex digits, or -1.
 func badPercent[S []byte | string](s S) int {
 	for i := 0; i < len(s); i++ {
 		if s[i] != '%' {
@@ -247,8 +243,7 @@ func badPercent[S []byte | string](s S) int {
 	return -1
 }
 
-// hasWildcard reports whether a path has what is a wildcard in RFC 9309: "*"
-// anywhere or "$" at its end.
+// hasWildcard reports whether a path has a wildcard of RFC 9309: "*" or a final "$".
 func hasWildcard[S []byte | string](path S) bool {
 	if len(path) > 0 && path[len(path)-1] == '$' {
 		return true
@@ -261,7 +256,7 @@ func hasWildcard[S []byte | string](path S) bool {
 	return false
 }
 
-// params yields the parameters of a line that was found to be a directive.
+// params returns the parameters of a directive line.
 func params(line string, pathLen int) (all []Param) {
 	words := strings.FieldsFunc(line[pathLen:], func(r rune) bool { return r == ' ' || r == '\t' })
 	for _, word := range words[1:] { // the first one is the action
@@ -276,17 +271,9 @@ func hashLine(line []byte) (digest [32]byte, ok bool) {
 	if len(line) != 1+2*len(digest) || line[0] != '*' {
 		return digest, false
 	}
-	for i := range digest {
-		hi, lo := line[1+2*i], line[2+2*i]
-		if !isLowerHex(hi) || !isLowerHex(lo) {
-			return digest, false
-		}
-		digest[i] = byte(unhex(hi)<<4 | unhex(lo))
-	}
-	return digest, true
+	_, err := hex.Decode(digest[:], line[1:])
+	return digest, err == nil && !bytes.ContainsAny(line, "ABCDEF")
 }
-
-func isLowerHex(c byte) bool { return isDigit(c) || 'a' <= c && c <= 'f' }
 
 func unhex(c byte) int {
 	switch {
@@ -298,7 +285,7 @@ func unhex(c byte) int {
 	return -1
 }
 
-// metaComment reads "# key: value". A URL in a comment is no metadata.
+// metaComment reads "# key: value". A URL in a comment is not metadata.
 func metaComment(line []byte) (key, value string, ok bool) {
 	k, v, found := bytes.Cut(bytes.TrimLeft(line, "# \t"), []byte(":"))
 	v = bytes.Trim(v, " \t")
@@ -317,7 +304,7 @@ func isKey(k []byte) bool {
 	return isAlpha(k[0])
 }
 
-// quote shows remote text in a message, at most 40 characters of it, in ASCII.
+// quote returns remote text for messages: at most 40 characters, quoted, in ASCII.
 func quote(s string) string {
 	if r := []rune(s); len(r) > 40 {
 		s = string(r[:40]) + "…"

@@ -75,7 +75,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 // [*lookleap.VerifyError]; if the request's context ended or the host is closed, Check
 // returns that error.
 func (t *Transport) Check(req *http.Request) (*lookleap.Verdict, error) {
-	c := t.Client()
+	c := zero.Or(t).client
 	if err := c.ready(); err != nil {
 		return nil, err
 	}

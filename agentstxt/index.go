@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// rule is one entry of a policy's table: a directive, or another spelling of
-// its path under which it also counts. Its path stands in the policy's text.
+// rule is a directive, or another spelling of its path to which it also applies. The
+// path is in the policy's text.
 type rule struct {
 	at     uint32 // where the path begins in the text
 	line   uint32 // of the directive, from 1
@@ -19,22 +19,21 @@ func (r rule) path(text string) string { return text[r.at : r.at+uint32(r.length
 
 func (r rule) allows() bool { return r.flags&isAllow != 0 }
 
-// index finds the longest rule whose path begins a given path. It is a hash
-// table of whole rule paths beside the set of their lengths. A lookup hashes
-// the path once, in words of eight octets, and derives from that the hash of
-// each of its beginnings that has the length of some rule. So it costs the
-// same however many rules there are, and needs no memory of its own.
+// index finds the longest rule whose path is a prefix of a given path. It is a hash
+// table of rule paths and the set of their lengths. A lookup hashes the path once, eight
+// bytes at a time, and derives the hash of each prefix that has the length of some rule.
+// So its time does not depend on the number of rules, and it does not allocate.
 type index struct {
 	slots   []slot
-	shift   uint8    // of a hash, to the slot where its rule is looked for first
-	numbers slot     // the bits of a slot that number its rule
-	seed    uint64   // unlike in every policy, so that nobody can prepare collisions
+	shift   uint8    // from a hash to the first slot for it
+	numbers slot     // the bits of a slot that hold the rule
+	seed    uint64   // random, so that collisions cannot be prepared
 	lengths []uint64 // bit n: a DISALLOW path has length n
 	bounded []uint64 // bit n: an ALLOW path has length n
 }
 
-// slot is a rule's position plus one in its lower bits, zero if the slot is free,
-// and above them a tag: bits of the hash that tell most other rules apart.
+// slot holds a rule's position plus one in its lower bits, and bits of its hash above
+// them, which tell most rules apart. A free slot is zero.
 type slot uint32
 
 const (
@@ -59,17 +58,12 @@ func fold(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
-// word gives the eight octets from i on.
-func word[S []byte | string](s S, i int) uint64 {
-	s = s[i : i+8] // one check of bounds for all
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-}
-
-// lastWord is word with zeros after the end.
-func lastWord[S []byte | string](s S, i int) (w uint64) {
+// word returns the eight bytes of s from i on, with zeros after its end.
+func word[S []byte | string](s S, i int) (w uint64) {
 	if i+8 <= len(s) {
-		return word(s, i)
+		s = s[i : i+8] // one bounds check for all
+		return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 	}
 	for n := len(s) - 1; n >= i; n-- {
 		w = w<<8 | uint64(s[n])
@@ -77,15 +71,15 @@ func lastWord[S []byte | string](s S, i int) (w uint64) {
 	return w
 }
 
-// ending finishes the hash of a beginning of the given length: state covers its
-// whole words, w holds its last octets and whatever follows them.
+// ending returns the hash of a prefix of the given length. state is the hash of its whole
+// words; w holds its last bytes and whatever follows them.
 func ending(state, w uint64, length int) uint64 {
 	rest := w & (1<<(uint(length&7)*8) - 1)
 	return fold(state^rest, mix2+uint64(length)<<1)
 }
 
-// insert enters the rule at position n. If a rule with the same path is there
-// already, nothing changes and its slot comes back.
+// insert adds the rule at position n. If there is a rule with the same path, insert
+// changes nothing and returns its slot.
 func (x *index) insert(text string, rules []rule, n int) (taken *slot) {
 	r := rules[n]
 	path := r.path(text)
@@ -93,7 +87,7 @@ func (x *index) insert(text string, rules []rule, n int) (taken *slot) {
 	for ; i+8 <= len(path); i += 8 {
 		state = fold(state^word(path, i), mix1)
 	}
-	hash := ending(state, lastWord(text, int(r.at)+i), len(path))
+	hash := ending(state, word(text, int(r.at)+i), len(path))
 	mask := uint64(len(x.slots) - 1)
 	at := hash >> x.shift
 	for ; x.slots[at] != 0; at = (at + 1) & mask {
@@ -106,7 +100,7 @@ func (x *index) insert(text string, rules []rule, n int) (taken *slot) {
 	return nil
 }
 
-// replace lets the rule at position n, of the same path, take another one's slot.
+// replace puts the rule at position n into the slot of a rule with the same path.
 func (x *index) replace(taken *slot, rules []rule, n int) {
 	*taken = *taken&^x.numbers | slot(n+1)
 	x.addLength(rules[n])
@@ -124,15 +118,14 @@ func (x *index) addLength(r rule) {
 	lengths[r.length/64] |= 1 << (r.length % 64)
 }
 
-// longest gives the position of the longest rule that matches, or -1. A DISALLOW
-// path matches as a prefix of octets, an ALLOW path only up to the end of a
-// segment.
+// longest returns the position of the longest rule that matches, or noRule. A DISALLOW
+// path matches any prefix, an ALLOW path only whole segments.
 func longest[S []byte | string](x *index, text string, rules []rule, path S) int {
-	found := -1
+	found := noRule
 	state, whole := x.seed, 0 // state covers path[:whole]
 	var w uint64
 	if len(path) > 0 {
-		w = lastWord(path, 0)
+		w = word(path, 0)
 	}
 	slots, mask := x.slots, uint64(len(x.slots)-1)
 	for i := 0; i < len(x.lengths) && i*64 <= len(path); i++ {
@@ -147,7 +140,7 @@ func longest[S []byte | string](x *index, text string, rules []rule, path S) int
 			}
 			for ; whole+8 <= n; whole += 8 {
 				state = fold(state^w, mix1)
-				w = lastWord(path, whole+8)
+				w = word(path, whole+8)
 			}
 			hash := ending(state, w, n)
 			for at := hash >> x.shift; ; at++ {
@@ -171,13 +164,13 @@ func longest[S []byte | string](x *index, text string, rules []rule, path S) int
 	return found
 }
 
-// atBoundary reports whether the first n octets of the path are whole segments.
+// atBoundary reports whether the first n bytes of the path are whole segments.
 func atBoundary[S []byte | string](path S, n int) bool {
 	return n == len(path) || path[n] == '/' || path[n-1] == '/'
 }
 
-// pattern is a DISALLOW path read as RFC 9309, section 2.2.3, reads it: "*"
-// stands for any octets, a final "$" for the end of the path.
+// pattern is a DISALLOW path with wildcards (RFC 9309, section 2.2.3): "*" matches any
+// bytes, a final "$" the end of the path.
 type pattern struct {
 	text   []byte // in normal form, without a final "$"
 	length int    // that counts when rules are compared, with the "$"
@@ -200,8 +193,8 @@ func (b *builder) addPattern(i int, text []byte) {
 	b.patterns = append(b.patterns, pattern{text: text, length: length, rule: i, ends: ends})
 }
 
-// match takes time linear in path and pattern: each piece between two "*" is
-// looked for once, from where the one before it was found first.
+// match reports whether the pattern matches a path, in linear time: it searches each
+// piece between two "*" once, after the first match of the piece before it.
 func (p *pattern) match(path []byte) bool {
 	piece, rest, more := bytes.Cut(p.text, []byte("*"))
 	if !bytes.HasPrefix(path, piece) {
@@ -222,14 +215,14 @@ func (p *pattern) match(path []byte) bool {
 	return !p.ends || len(path) == 0
 }
 
-// maxEffort bounds what patterns may cost in one decision: the sum of the bytes
-// of path and pattern over all matches. A policy of a thousand short patterns
-// uses it up on a path of several KiB.
+// maxEffort bounds the cost of patterns in one decision: the sum of the bytes of path and
+// pattern over all matches. A thousand short patterns exceed it for a path of several
+// KiB.
 const maxEffort = 4 << 20
 
 // lookup returns the position of the rule that decides a path in normal form, or
 // noRule: the longest one, and DISALLOW among equals. Each match with a pattern
-// costs effort; when that is below zero, the result means nothing.
+// costs effort; if effort is negative then, the result is meaningless.
 func (p *Policy) lookup(path []byte, effort *int) int {
 	found := longest(&p.index, p.text, p.rules, path)
 	for i := range p.patterns {

@@ -8,51 +8,50 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// Limiter counts requests in rolling windows, one window for each origin and
-// directive. It counts exactly: it remembers the time of each request that it
-// let pass until the window has moved past it. It may be used from several
-// goroutines at once.
+// Limiter counts requests in rolling windows, one for each origin and directive. It
+// counts exactly: it stores the time of each request until the window has passed. It
+// may be used from several goroutines at once.
 //
-// It counts what one process sends. Its memory is bounded: when that is full, it
-// lets nothing more pass until a window moves on.
+// It counts the requests of one process. Its memory is bounded: when it is full, it
+// allows no request until a window has passed.
 type Limiter struct {
 	window time.Duration
-	most   int // requests remembered
+	max    int // requests counted at once
 
 	mu      sync.Mutex
 	windows map[limitKey]*window
 	counted int
-	swept   time.Time // when all windows were last moved on
+	swept   time.Time // when expireAll last ran
 }
 
-// limitKey names what is limited together: the digest of the origin and of the
-// directive's path, since its line may move when the file changes.
+// limitKey is the digest of an origin and of a directive's path. The directive's line
+// is not part of it, since it may change with the file.
 type limitKey [sha256.Size]byte
 
 func limitKeyOf(origin, path string) limitKey {
 	return sha256.Sum256([]byte(origin + " " + path))
 }
 
-// window holds the times of requests, oldest first, in a ring.
+// window is a ring of the times of requests, oldest first.
 type window struct {
 	times []int64 // Unix nanoseconds
 	first int
 	n     int
 }
 
-// NewLimiter gives a limiter of its own; a [Guard] has one already. A window of 0
-// means one hour, and counted of 0 the default of [Limits.Counted].
+// NewLimiter returns a limiter; a [Guard] already has one. A length of 0 means one hour,
+// and a counted of 0 means the default of [Limits.Counted].
 func NewLimiter(length time.Duration, counted int) *Limiter {
 	if length <= 0 {
 		length = time.Hour
 	}
-	return &Limiter{window: length, most: Limits{Counted: counted}.withDefaults().Counted, windows: make(map[limitKey]*window)}
+	return &Limiter{window: length, max: Limits{Counted: counted}.withDefaults().Counted, windows: make(map[limitKey]*window)}
 }
 
-// Take counts one request of an origin under a decision that allows it. It
-// reports whether the request may be sent and, if not, when one may be. A
-// decision without a limit always passes and counts nothing; one that denies
-// never does.
+// Take counts one request to an origin under the decision d. It reports whether the
+// request may be sent and, if not, when the next one may be. It allows every request
+// under a decision without a limit and does not count it. It refuses every request
+// under a decision that denies.
 func (l *Limiter) Take(origin string, d Decision, now time.Time) (ok bool, next time.Time) {
 	switch {
 	case !d.Allowed:
@@ -71,10 +70,10 @@ func (l *Limiter) Take(origin string, d Decision, now time.Time) (ok bool, next 
 			return false, w.at(w.n - d.Limit).Add(l.window)
 		}
 	}
-	if l.counted >= l.most {
+	if l.counted >= l.max {
 		l.expireAll(now)
 	}
-	if l.counted >= l.most {
+	if l.counted >= l.max {
 		return false, now.Add(l.window)
 	}
 	if w == nil {
@@ -86,8 +85,7 @@ func (l *Limiter) Take(origin string, d Decision, now time.Time) (ok bool, next 
 	return true, time.Time{}
 }
 
-// Used is how many requests count at the moment under the directive with this
-// path.
+// Used returns the number of counted requests under the directive with this path.
 func (l *Limiter) Used(origin, path string, now time.Time) int {
 	l = zero.Or(l)
 	l.mu.Lock()
@@ -101,8 +99,8 @@ func (l *Limiter) Used(origin, path string, now time.Time) int {
 	return w.n
 }
 
-// expire drops the requests that the window has moved past. A clock that went
-// back drops nothing.
+// expire removes the requests that are older than the window. It removes none if the
+// clock was set back.
 func (l *Limiter) expire(key limitKey, w *window, now time.Time) {
 	before := now.Add(-l.window).UnixNano()
 	for w.n > 0 && w.times[w.first] <= before {
@@ -115,7 +113,7 @@ func (l *Limiter) expire(key limitKey, w *window, now time.Time) {
 	}
 }
 
-// expireAll makes room, once a second at most.
+// expireAll removes old requests of all windows, at most once a second.
 func (l *Limiter) expireAll(now time.Time) {
 	if now.Sub(l.swept) < time.Second {
 		return
@@ -126,7 +124,7 @@ func (l *Limiter) expireAll(now time.Time) {
 	}
 }
 
-// at is the time of request i, counted from the oldest.
+// at returns the time of request i, counted from the oldest.
 func (w *window) at(i int) time.Time {
 	return time.Unix(0, w.times[(w.first+i)%len(w.times)])
 }

@@ -5,69 +5,65 @@ import (
 	"time"
 )
 
-// Options are the choices where the draft leaves one. The zero value takes the
-// reading that denies more, except where that would make ordinary sites
-// unusable. Its methods are the entry points of the package with these choices;
-// the functions of the same name use the zero value.
+// Options are the choices that the draft leaves to clients. The zero value denies more,
+// except where that would make ordinary sites unusable.
 type Options struct {
-	// Strict restricts an origin also where the answer is probably no policy: a
-	// web page in its place, a 403 or other 4xx status, another media type.
+	// Strict restricts an origin also if the response is probably not a policy: a web
+	// page, a 4xx status other than 404 and 410, or another media type.
 	Strict bool
 
-	// ForeignAbsent treats a file of another format with the same name, which
-	// has no hash line and no directive, as no policy. Without it such a file
-	// restricts its origin, since its hash is missing (section 5).
+	// ForeignAbsent treats a file of another format with the same name, which has
+	// neither hash line nor directive, as no policy. Otherwise such a file restricts its
+	// origin, since its hash is missing (section 5).
 	ForeignAbsent bool
 
-	// Unlisted decides the paths that no directive speaks of.
+	// Unlisted decides about paths that no directive matches.
 	Unlisted Unlisted
 
-	// DenyUnknownParams denies the paths of an ALLOW line that has a parameter
-	// other than limit: it may be a condition.
+	// DenyUnknownParams denies the paths of an ALLOW line with a parameter other than
+	// limit, since the parameter may be a condition.
 	DenyUnknownParams bool
 
-	// RefuseHTTP restricts origins of scheme http instead of reporting a finding.
+	// RefuseHTTP restricts origins with the scheme http. Otherwise that is a finding.
 	RefuseHTTP bool
 
-	// UserAgent is the field of that name when a policy is fetched; "" means one
-	// that names this library.
+	// UserAgent is the header field of requests for policies; "" names this library.
 	UserAgent string
 
-	// Window is the time over which a limit counts; 0 means one hour. The draft
-	// names no unit.
+	// Window is the time to which a limit applies; 0 means one hour. The draft does
+	// not define the unit.
 	Window time.Duration
 
-	// Limits bound everything; zero members take their defaults.
 	Limits Limits
 }
 
-// Unlisted says how a path is decided that no directive speaks of.
+// Unlisted says how to decide about a path that no directive matches.
 type Unlisted uint8
 
 const (
-	// UnlistedByFile denies if the file has an ALLOW line, since it is a list of
-	// what is allowed then, and allows otherwise.
+	// UnlistedByFile denies if the file has an ALLOW line, since the file then lists
+	// what is allowed. It allows otherwise.
 	UnlistedByFile Unlisted = iota
-	// UnlistedDeny denies always.
+	// UnlistedDeny always denies.
 	UnlistedDeny
-	// UnlistedAllow allows always.
+	// UnlistedAllow always allows.
 	UnlistedAllow
 )
 
-// Limits bound what one file, one origin and one process may cost. A zero
-// member means its default; sizes are in octets.
+// Limits bound the cost of one file, one origin and one process. A zero field takes its
+// default. Sizes are in bytes.
 type Limits struct {
-	Size       int           // of the file after content decoding; default 512 KiB
-	Line       int           // of one line, and of a path asked about; default 8 KiB
-	Directives int           // in one file; default 100,000
-	Wildcards  int           // DISALLOW lines with "*" or a final "$"; default 1,000
-	Params     int           // of one directive; default 64
-	Findings   int           // kept for one file, and entries of metadata; default 64
+	Size       int           // of a file after content decoding; default 512 KiB
+	Line       int           // of a line, and of a path in Decide; default 8 KiB
+	Directives int           // in a file; default 100,000
+	Wildcards  int           // DISALLOW lines with "*" or a final "$" in a file; default 1,000
+	Params     int           // of a directive; default 64
+	Findings   int           // and metadata comments kept for a file; default 64
 	Timeout    time.Duration // for one fetch, redirects included; default 10 s
 	Redirects  int           // followed for one fetch; default 5
-	Origins    int           // policies kept in memory; default 1,024
-	Memory     int           // octets of policies kept in memory; default 64 MiB
-	Counted    int           // requests that a Limiter remembers at once; default 262,144
+	Origins    int           // policies in memory; default 1,024
+	Memory     int           // size of all policies in memory; default 64 MiB
+	Counted    int           // requests that a Limiter counts at once; default 262,144
 }
 
 func (l Limits) withDefaults() Limits {
@@ -93,8 +89,8 @@ func (l Limits) withDefaults() Limits {
 	if l.Timeout <= 0 {
 		l.Timeout = 10 * time.Second
 	}
-	// Places in a file are kept in 32 bits, lengths of normal paths in 16.
+	// Positions in a file are stored in 32 bits, lengths of normal paths in 16.
 	l.Size = min(l.Size, 256<<20)
-	l.Line = min(l.Line, math.MaxUint16/3) // encoding makes three octets of one
+	l.Line = min(l.Line, math.MaxUint16/3) // encoding makes three bytes of one
 	return l
 }

@@ -12,14 +12,17 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// Parse reads the octets of a file and gives the policy that they are. A file
-// that breaks any rule of sections 3, 6 and 7 is a [*MalformedError] and no
-// policy: a nil Policy denies everything. There is no partial result.
+// Parse reads a policy file. For a file that breaks any rule of sections 3, 6 and 7 it
+// returns nil, which denies everything, and a [*lookleap.Error] of class [ErrMalformed].
 func Parse(data []byte, options Options) (*Policy, error) {
 	limits := options.Limits.withDefaults()
-	s, bad := scanFile(data, limits)
-	if bad != nil {
-		return nil, bad
+	var first *lookleap.Error
+	s := scan{limits: limits, fail: func(e *lookleap.Error) bool {
+		first = e
+		return false
+	}}
+	if s.run(data); first != nil {
+		return nil, first
 	}
 	b := builder{options: options, limits: limits, Policy: &Policy{
 		state: Valid, reason: lookleap.CodeOK,
@@ -36,7 +39,7 @@ func Parse(data []byte, options Options) (*Policy, error) {
 	return b.Policy, nil
 }
 
-// builder makes a policy of a file that was found to be whole.
+// builder builds the policy of a file in which the scan found no error.
 type builder struct {
 	*Policy
 	options Options
@@ -61,9 +64,7 @@ const (
 	unknownParam
 )
 
-func (u unmet) code() lookleap.Code {
-	return [...]lookleap.Code{lookleap.CodeOK, lookleap.CodeLimit, CodeBadLimit, CodeUnknownParam}[u]
-}
+var unmetCodes = [...]lookleap.Code{satisfiable: lookleap.CodeOK, zeroLimit: lookleap.CodeLimit, badLimit: CodeBadLimit, unknownParam: CodeUnknownParam}
 
 func (c condition) stricterThan(other condition) bool {
 	if c.unmet != other.unmet {
@@ -121,7 +122,7 @@ func (b *builder) build(data []byte) {
 	}
 }
 
-// special takes the directives that are more than a plain path and an action.
+// special adds what a directive has in addition to a plain path and an action.
 func (b *builder) special(i int, text *strings.Builder) {
 	r := b.rules[i]
 	if r.flags&hasParams != 0 {
@@ -131,7 +132,7 @@ func (b *builder) special(i int, text *strings.Builder) {
 	case r.flags&isWild != 0 && !r.allows():
 		b.addPatterns(i)
 	case r.flags&isWild != 0:
-		b.find(lookleap.SeverityWarning, CodeWildcardLiteral, "AGT-6-10", r.line, "a wildcard in the path of an ALLOW line is read literally", "name the path without it")
+		b.find(lookleap.SeverityWarning, CodeWildcardLiteral, "AGT-6-10", r.line, "a wildcard in the path of an ALLOW line is read literally", "write the path without it")
 	}
 	if r.flags&isNormal != 0 {
 		return
@@ -147,7 +148,7 @@ func (b *builder) special(i int, text *strings.Builder) {
 	}
 }
 
-// addSpelling enters the directive i under another spelling of its path.
+// addSpelling adds the directive i under another spelling of its path.
 func (b *builder) addSpelling(i int, path []byte, text *strings.Builder) {
 	r := b.rules[i]
 	r.at, r.length, r.flags = uint32(text.Len()), uint16(len(path)), r.flags|isNormal
@@ -193,7 +194,7 @@ func (b *builder) readLimit(r rule, value string) condition {
 		digits = digits && isDigit(value[i])
 	}
 	if !digits {
-		b.find(lookleap.SeverityWarning, CodeBadLimit, "AGT-6-06", r.line, fmt.Sprintf("the limit %s is no number, so its paths are denied", quote(value)), "write digits only")
+		b.find(lookleap.SeverityWarning, CodeBadLimit, "AGT-6-06", r.line, fmt.Sprintf("the limit %s is not a number, so its paths are denied", quote(value)), "write digits only")
 		return condition{unmet: badLimit}
 	}
 	n, err := strconv.ParseInt(value, 10, 32)
@@ -207,8 +208,8 @@ func (b *builder) readLimit(r rule, value string) condition {
 	return condition{limit: int32(n)}
 }
 
-// merge settles two rules with one path: DISALLOW before ALLOW, then the
-// stricter conditions. Neither is an error.
+// merge keeps the stricter one of two rules with the same path: DISALLOW before ALLOW,
+// then the stricter condition.
 func (b *builder) merge(taken *slot, i int) {
 	other := b.index.rule(*taken)
 	old, r := b.rules[other], b.rules[i]
@@ -225,7 +226,7 @@ func (b *builder) merge(taken *slot, i int) {
 	}
 }
 
-// line gives the whole line of a directive, without its end.
+// line returns the line of a directive without its line end.
 func (p *Policy) line(r rule) string {
 	line, _, _ := strings.Cut(p.text[r.at:], "\n")
 	return strings.TrimSuffix(line, "\r")

@@ -9,9 +9,9 @@ import (
 // percent-encoded unreserved characters decoded, hex digits upper-case, all that
 // is no path character encoded, dot segments removed. "%2F" is not "/".
 
-// appendNormal appends the normal form of a path that begins with "/". ok is
-// false if the path has a control character, a blank, or a "%" that encodes
-// nothing: then nobody can tell what a server makes of it.
+// appendNormal appends the normal form of a path that begins with "/". ok is false if
+// the path has a control character, a blank, or a "%" without two hex digits, because
+// servers interpret such paths differently.
 func appendNormal[S []byte | string](dst []byte, path S) (normal []byte, ok bool) {
 	start := len(dst)
 	if dst, ok = appendSpelled(dst, path); !ok {
@@ -81,7 +81,7 @@ func removeDots(path []byte) []byte {
 	return out
 }
 
-// segmentEnd is where the segment ends whose slash stands at i.
+// segmentEnd returns the end of the segment whose slash is at i.
 func segmentEnd(path []byte, i int) int {
 	if n := bytes.IndexByte(path[i+1:], '/'); n >= 0 {
 		return i + 1 + n
@@ -125,15 +125,15 @@ func decodeMore(path []byte) []byte {
 	return out
 }
 
-// Servers disagree about what a path means. They decode it never, once or more
-// often; before or after that they resolve dot segments, merge slashes, take a
-// backslash for a slash, drop segment parameters, drop trailing dots and blanks
-// as Windows does, cut the path at a NUL, or take "//name" for an authority. A
-// server does several of these steps, in an order of its own. So the readings of
-// a path are all the paths that these steps make of it in any order.
+// Servers interpret paths differently. They decode them never, once or several times.
+// Before or after that they resolve dot segments, merge slashes, read a backslash as a
+// slash, remove segment parameters, remove trailing dots and blanks as Windows does, cut
+// the path at a NUL, or read "//name" as an authority. A server does several of these
+// steps in some order. So the readings of a path are the results of these steps in any
+// order.
 //
-// takeStep does one of the steps, in place; no step makes the path longer. It is
-// a switch and not a table of functions, so that the path can stay on the stack.
+// takeStep does one of the steps in place. No step makes the path longer. It is a switch
+// and not a table of functions, so that the path can stay on the stack.
 func takeStep(step int, path []byte) []byte {
 	switch step {
 	case 0:
@@ -165,8 +165,8 @@ const (
 	maxReadingText = 256 << 10 // bytes that the steps may produce for one path
 )
 
-// readings is the set of the readings of one path. Each one is the path as a
-// server sees it at some point, so "%" may begin an encoding or be itself.
+// readings is the set of the readings of one path. Each one is the path at some point
+// in a server, so "%" may begin an encoding or be literal.
 type readings struct {
 	text []byte // all readings, joined
 	ends []int  // end of each reading in text
@@ -179,8 +179,8 @@ func (r readings) at(i int) []byte {
 	return r.text[r.ends[i-1]:r.ends[i]]
 }
 
-// readingsOf collects all readings of a path in the memory of room. The first
-// one is the path itself. ok is false if there are too many.
+// readingsOf returns all readings of a path, in the memory of room. The first one is the
+// path itself. ok is false if there are too many.
 func readingsOf(path string, room readings) (r readings, ok bool) {
 	r.text = append(room.text[:0], path...)
 	r.ends = append(room.ends[:0], len(r.text))

@@ -11,9 +11,9 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// Policy is what one origin says to automated clients, or what stands in for
-// it. It never changes and may be shared. The zero value and nil are
-// Restricted: they deny everything but the policy file.
+// Policy is the policy of one origin for automated clients. It never changes and may be
+// shared. The nil and the zero Policy are Restricted: they deny every path except
+// /agents.txt.
 type Policy struct {
 	state      State
 	reason     lookleap.Code
@@ -25,32 +25,32 @@ type Policy struct {
 	conditions []condition // of the rules, up to the last one that has any
 	index      index
 	patterns   []pattern
-	unlisted   bool // whether paths are allowed that no directive speaks of
-	denies     bool // some path is denied, or allowed with a condition
-	longest    int  // path that is judged, in octets
+	unlisted   bool // whether paths that no directive matches are allowed
+	denies     bool // whether any path is denied, or allowed with a condition
+	longest    int  // length in bytes of the longest path that is checked
 	digest     [32]byte
 	meta       map[string]string
 	findings   []lookleap.Finding
 }
 
-// restricted is the policy that stands where there is none to be had.
+// restricted returns the policy of an origin whose file has an error.
 func restricted(err error) *Policy {
 	return &Policy{reason: lookleap.CodeOf(err), err: err}
 }
 
-// absent is the policy of an origin that publishes none.
+// absent returns the policy of an origin that publishes none.
 func absent(reason lookleap.Code, findings ...lookleap.Finding) *Policy {
 	return &Policy{state: Absent, reason: reason, findings: findings}
 }
 
-// with gives a copy that has one finding more.
+// with returns a copy that has one more finding.
 func (p *Policy) with(f lookleap.Finding) *Policy {
 	shown := *p
 	shown.findings = append(shown.findings[:len(shown.findings):len(shown.findings)], f)
 	return &shown
 }
 
-// State says what kind of policy this is.
+// State returns the state of the policy.
 func (p *Policy) State() State {
 	if p == nil {
 		return Restricted
@@ -58,7 +58,7 @@ func (p *Policy) State() State {
 	return p.state
 }
 
-// Reason says why the policy has its state: [lookleap.CodeOK] for a valid one.
+// Reason returns why the policy has its state: [lookleap.CodeOK] for a valid policy.
 func (p *Policy) Reason() lookleap.Code {
 	if p == nil || p.reason == "" {
 		return CodeRestricted
@@ -66,8 +66,8 @@ func (p *Policy) Reason() lookleap.Code {
 	return p.reason
 }
 
-// Err tells what went wrong, for a restricted policy: a [*MalformedError] with
-// the place, or what kept the policy from being read. It is nil otherwise.
+// Err returns why the policy is restricted: a [*lookleap.Error] of class [ErrMalformed]
+// or [ErrUnavailable]. It returns nil for other policies.
 func (p *Policy) Err() error {
 	if p == nil {
 		return nil
@@ -75,7 +75,7 @@ func (p *Policy) Err() error {
 	return p.err
 }
 
-// Directives yields the directives in the order of the file.
+// Directives returns the directives in the order of the file.
 func (p *Policy) Directives() iter.Seq[Directive] {
 	return func(yield func(Directive) bool) {
 		if p == nil {
@@ -96,7 +96,7 @@ func (p *Policy) Directives() iter.Seq[Directive] {
 	}
 }
 
-// Len is the number of directives.
+// Len returns the number of directives.
 func (p *Policy) Len() int {
 	if p == nil {
 		return 0
@@ -104,9 +104,8 @@ func (p *Policy) Len() int {
 	return p.own
 }
 
-// Meta gives the "# key: value" comments, keys in lower case, the first value of
-// each. They stand outside the hash: anybody who can touch the file can change
-// them unnoticed, and no decision looks at them.
+// Meta returns the "# key: value" comments with keys in lower case and the first value
+// of each key. The hash does not protect them, and decisions do not depend on them.
 func (p *Policy) Meta() map[string]string {
 	if p == nil {
 		return nil
@@ -114,7 +113,7 @@ func (p *Policy) Meta() map[string]string {
 	return maps.Clone(p.meta)
 }
 
-// Findings lists what somebody should look at, the publisher most of all.
+// Findings returns what the publisher should check.
 func (p *Policy) Findings() []lookleap.Finding {
 	if p == nil {
 		return nil
@@ -122,9 +121,9 @@ func (p *Policy) Findings() []lookleap.Finding {
 	return append([]lookleap.Finding(nil), p.findings...)
 }
 
-// Integrity is the digest of the directives of a valid policy: "sha256:" and 64
-// hex digits. It shows that the file is whole, not who wrote it (section 8):
-// that is what https is for.
+// Integrity returns the digest of the directives of a valid policy, "sha256:" followed by
+// 64 hex digits, and "" for other policies. It shows that the file is complete, and not
+// who wrote it (section 8).
 func (p *Policy) Integrity() string {
 	if p.State() != Valid {
 		return ""
@@ -132,8 +131,7 @@ func (p *Policy) Integrity() string {
 	return "sha256:" + hex.EncodeToString(p.digest[:])
 }
 
-// Report is a policy and some decisions as data, for programs and people that
-// look into an origin.
+// Report is a policy with some decisions as data, for tools that inspect an origin.
 type Report struct {
 	State      State              `json:"state"`
 	Reason     lookleap.Code      `json:"reason"`
@@ -145,7 +143,7 @@ type Report struct {
 	Findings   []lookleap.Finding `json:"findings,omitempty"`
 }
 
-// Report shows the policy, with its decision about each of the paths.
+// Report returns the policy as data, with its decision about each path.
 func (p *Policy) Report(paths ...string) Report {
 	r := Report{
 		State: p.State(), Reason: p.Reason(), Integrity: p.Integrity(), Findings: p.Findings(),
@@ -164,27 +162,25 @@ func (p *Policy) Report(paths ...string) Report {
 	return r
 }
 
-// MarshalJSON writes the [Report] without decisions.
+// MarshalJSON returns the [Report] of the policy without decisions.
 func (p *Policy) MarshalJSON() ([]byte, error) { return json.Marshal(p.Report()) }
 
-// State says what kind of policy stands for an origin. The zero value is
-// Restricted.
+// State is the state of a policy. The zero value is Restricted.
 type State uint8
 
 const (
-	// Restricted: the file is malformed, or nobody can tell what it says. Every
-	// automated request to the origin is denied, except reading the policy again
-	// (section 5).
+	// Restricted means that the file is malformed or could not be read. Every request
+	// is denied, except for /agents.txt (section 5).
 	Restricted State = iota
-	// Absent: the origin publishes no policy, and so forbids nothing.
+	// Absent means that the origin publishes no policy. Every request is allowed.
 	Absent
-	// Valid: the file is whole, and its directives decide.
+	// Valid means that the file is complete. Its directives decide.
 	Valid
 )
 
 var stateNames = [...]string{"restricted", "absent", "valid"}
 
-// String gives the state in lower case.
+// String returns the state in lower case.
 func (s State) String() string {
 	if int(s) < len(stateNames) {
 		return stateNames[s]
@@ -192,10 +188,10 @@ func (s State) String() string {
 	return stateNames[Restricted]
 }
 
-// MarshalText gives the state in lower case.
+// MarshalText returns the state in lower case.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote; any other text is an error.
+// UnmarshalText reads what MarshalText returned. It returns an error for other texts.
 func (s *State) UnmarshalText(text []byte) error {
 	for i, name := range stateNames {
 		if string(text) == name {
@@ -206,34 +202,33 @@ func (s *State) UnmarshalText(text []byte) error {
 	return usageError(fmt.Sprintf("unknown state %q", text), "")
 }
 
-// Directive is one line of a policy (section 6): a path, what may be done there,
-// and under which conditions.
+// Directive is one line of a policy (section 6): a path, an action, and parameters.
 type Directive struct {
-	Path   string  `json:"path"`   // as written, begins with "/"
-	Action Action  `json:"action"` //
+	Path   string  `json:"path"` // as written, beginning with "/"
+	Action Action  `json:"action"`
 	Params []Param `json:"params,omitempty"`
 	Line   int     `json:"line,omitempty"` // in the file, from 1
 }
 
-// Param is one condition of a directive, for instance limit=50.
+// Param is one parameter of a directive, for instance limit=50.
 type Param struct {
-	Key   string `json:"key"` // compared without regard to ASCII case
+	Key   string `json:"key"` // ASCII case is ignored
 	Value string `json:"value"`
 }
 
-// Action is what a directive says about its path. The zero value is Disallow.
+// Action is the action of a directive. The zero value is Disallow.
 type Action uint8
 
 const (
-	// Disallow forbids automated requests.
+	// Disallow denies automated requests.
 	Disallow Action = iota
-	// Allow permits them.
+	// Allow allows automated requests.
 	Allow
 )
 
 var actionNames = [...]string{"DISALLOW", "ALLOW"}
 
-// String gives the word of the draft, in its capitals.
+// String returns the word of the draft, ALLOW or DISALLOW.
 func (a Action) String() string {
 	if int(a) < len(actionNames) {
 		return actionNames[a]
@@ -241,10 +236,10 @@ func (a Action) String() string {
 	return actionNames[Disallow]
 }
 
-// MarshalText gives the word of the draft.
+// MarshalText returns the word of the draft.
 func (a Action) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// UnmarshalText reads exactly the words of the draft.
+// UnmarshalText reads the words of the draft, in capitals.
 func (a *Action) UnmarshalText(text []byte) error {
 	for i, name := range actionNames {
 		if string(text) == name {
@@ -255,7 +250,7 @@ func (a *Action) UnmarshalText(text []byte) error {
 	return usageError(fmt.Sprintf("unknown action %q", text), "use ALLOW or DISALLOW")
 }
 
-// String gives the line of the directive without its end.
+// String returns the line of the directive without its line end.
 func (d Directive) String() string {
 	var b strings.Builder
 	b.WriteString(d.Path + " " + d.Action.String())

@@ -16,11 +16,10 @@ import (
 	"github.com/lookleap/lookleap/internal/serve"
 )
 
-// Format writes a policy (sections 3, 6 and 7): the metadata as comments, in the
-// order of their keys, the hash line, and the directives in their order, all lines
-// ended by LF. What it writes parses to the same directives and metadata; where
-// that cannot be, it gives an error and nothing else. The Line of a directive
-// plays no part.
+// Format returns a policy file (sections 3, 6 and 7): the metadata as comments in the
+// order of their keys, the hash line, and the directives in their order. All lines end
+// with LF. The file parses to the same directives and metadata; if that is impossible,
+// Format returns an error. It ignores the Line of directives.
 func Format(directives []Directive, meta map[string]string) ([]byte, error) {
 	var file bytes.Buffer
 	for _, key := range slices.Sorted(maps.Keys(meta)) {
@@ -41,7 +40,7 @@ func Format(directives []Directive, meta map[string]string) ([]byte, error) {
 	return Sign(file.Bytes())
 }
 
-// cannotWrite says why a line would not be read as the directive that it is of.
+// cannotWrite returns why the line of a directive would not be read as that directive.
 func cannotWrite(d Directive, line string) *syntaxError {
 	if !strings.HasPrefix(d.Path, "/") {
 		return syntax(0, `the path does not begin with "/"`, "write the whole path")
@@ -58,19 +57,19 @@ func cannotWrite(d Directive, line string) *syntaxError {
 	return nil
 }
 
-// Sign gives a file its right hash line: in the place of the one that it has, or
-// before the first directive. Nothing else changes. A file that would be
-// malformed even then is a [*MalformedError], with the place in the input.
+// Sign returns a file with the right hash line: it replaces the hash line, or adds one
+// before the first directive, and changes nothing else. For a file that is malformed for
+// another reason it returns a [*lookleap.Error] of class [ErrMalformed] with the position
+// in the input.
 //
-// The word is that of the tool, not of cryptography: the hash shows that the
-// file is whole, and nothing about who wrote it.
+// The hash is not a signature: it shows that the file is complete, and not who wrote it.
 func Sign(file []byte) ([]byte, error) {
 	sum := digester{hash: sha256.New(), data: file}
 	at, end := -1, -1 // where the hash line goes, and what it replaces
 	l := newLines(file)
 	last := l.rest
 	for l.next() {
-		kind := kindOf(l.text())
+		kind := kindOf(l.text)
 		last = l.rest
 		switch {
 		case kind == blankLine, kind == commentLine:
@@ -107,10 +106,10 @@ func Sign(file []byte) ([]byte, error) {
 	return out, nil
 }
 
-// Lint reports what is wrong with a file that a publisher is about to serve, and
-// what is worth a look: every defect, not the first one alone. The content type
-// is what the server will declare; "" means that it is not known. A file is fit
-// to be served if no finding is [lookleap.SeverityError].
+// Lint returns all errors of a file that a publisher is about to serve, and what the
+// publisher should check. The content type is the one that the server will declare; ""
+// means that it is unknown. A file is ready to be served if no finding has
+// [lookleap.SeverityError].
 func Lint(file []byte, contentType string, options Options) []lookleap.Finding {
 	limits := options.Limits.withDefaults()
 	var findings []lookleap.Finding
@@ -142,7 +141,7 @@ func finding(e *lookleap.Error) lookleap.Finding {
 	}
 }
 
-// signedEmpty is a file that is right, so that only the media type is judged.
+// signedEmpty is a valid file, so that only the media type is checked.
 var signedEmpty = []byte("*e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
 
 // NewHandler returns a handler that serves a policy. Mount it at /agents.txt; it

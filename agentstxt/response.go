@@ -12,76 +12,77 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// Response is what a server answered for /agents.txt, redirects followed and
-// content coding undone.
+// Response is a server's response to a request for /agents.txt, after redirects and
+// content decoding.
 type Response struct {
 	Status      int
-	ContentType string // the header field; "" for none, several joined by ", "
-	Body        []byte // of a 200 answer
-	Insecure    bool   // it came over plain http
+	ContentType string // the header field; several are joined by ", "
+	Body        []byte // of a response with status 200
+	Insecure    bool   // whether it came over plain http
 }
 
-// Judge gives the policy that an answer means. It does no I/O and always gives
-// one: Valid for a whole file, Absent where the server says that there is none,
-// and Restricted for everything else.
-func Judge(a Response, o Options) *Policy {
-	if a.Insecure && o.RefuseHTTP {
-		return restricted(unavailable(lookleap.CodeInsecureTransport, "a policy of plain http is not accepted", nil))
+// Judge returns the policy that a response means, without I/O: a valid policy for a
+// whole file, an absent one if the server says that there is no file, and a restricted
+// one for all other responses.
+func Judge(response Response, options Options) *Policy {
+	if response.Insecure && options.RefuseHTTP {
+		return restricted(unavailable(lookleap.CodeInsecureTransport, "policies over plain http are not accepted", nil))
 	}
-	p := o.judge(a)
-	if a.Insecure && p.state != Restricted {
-		p = p.with(lookleap.Finding{
-			Severity: lookleap.SeverityWarning, Code: lookleap.CodeInsecureTransport, Requirement: "AGT-1-04",
-			Message: "the policy came over plain http, so anybody on the way could change it", Fix: "use https",
-		})
+	refused := func(code lookleap.Code) *Policy {
+		status := &StatusError{response.Status}
+		return restricted(unavailable(code, status.Error(), status))
+	}
+	var p *Policy
+	switch status := response.Status; {
+	case status == http.StatusOK:
+		p = judgeFile(response, options)
+	case status == http.StatusNotFound, status == http.StatusGone:
+		p = absent(CodeNoPolicy)
+	case status == http.StatusUnauthorized, status == http.StatusProxyAuthRequired, status == http.StatusUnavailableForLegalReasons:
+		p = refused(CodeAccessDenied)
+	case status == http.StatusTooManyRequests:
+		p = refused(lookleap.CodeRateLimited)
+	case status >= 400 && status < 500 && options.Strict:
+		p = refused(CodeAccessDenied)
+	case status == http.StatusForbidden:
+		p = absent(lookleap.CodeForbidden, note(lookleap.CodeForbidden, "AGT-2-10", "the server answered 403, as many do for files that do not exist", fixAbsent))
+	case status >= 400 && status < 500:
+		p = absent(CodeStatus, note(CodeStatus, "AGT-2-10", fmt.Sprintf("the server answered %d, which counts as no policy", status), fixAbsent))
+	default:
+		p = refused(lookleap.CodeUnreachable)
+	}
+	if response.Insecure && p.state != Restricted {
+		p = p.with(note(lookleap.CodeInsecureTransport, "AGT-1-04", "the policy came over plain http, so that the network could change it", "use https"))
 	}
 	return p
 }
 
-func (o Options) judge(a Response) *Policy {
-	refused := func(code lookleap.Code) *Policy {
-		status := &StatusError{a.Status}
-		return restricted(unavailable(code, status.Error(), status))
-	}
-	switch {
-	case a.Status == http.StatusOK:
-		return o.judgeFile(a)
-	case a.Status == http.StatusNotFound, a.Status == http.StatusGone:
-		return absent(CodeNoPolicy)
-	case a.Status == http.StatusUnauthorized, a.Status == http.StatusProxyAuthRequired, a.Status == http.StatusUnavailableForLegalReasons:
-		return refused(CodeAccessDenied)
-	case a.Status == http.StatusTooManyRequests:
-		return refused(lookleap.CodeRateLimited)
-	case a.Status >= 400 && a.Status < 500 && o.Strict:
-		return refused(CodeAccessDenied)
-	case a.Status == http.StatusForbidden:
-		return absent(lookleap.CodeForbidden, note(lookleap.CodeForbidden, "AGT-2-10", "the server answered 403, which many give for files that do not exist", "answer 404 where there is no policy"))
-	case a.Status >= 400 && a.Status < 500:
-		return absent(CodeStatus, note(CodeStatus, "AGT-2-10", fmt.Sprintf("the server answered %d, which counts as no policy", a.Status), "answer 404 where there is no policy"))
-	}
-	return refused(lookleap.CodeUnreachable)
-}
+// Fixes for publishers.
+const (
+	fixAbsent    = "answer 404 if there is no policy"
+	fixMediaType = `serve the file as "text/plain; charset=utf-8"`
+)
 
 func note(code lookleap.Code, requirement, message, fix string) lookleap.Finding {
 	return lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code, Requirement: requirement, Message: message, Fix: fix}
 }
 
-// judgeFile reads a 200 answer.
-func (o Options) judgeFile(a Response) *Policy {
+// judgeFile judges a response with status 200.
+func judgeFile(a Response, o Options) *Policy {
 	mediaType, params, err := mime.ParseMediaType(a.ContentType)
 	if isPage(mediaType, a.Body) && isForeign(a.Body) {
 		if o.Strict {
-			return restricted(malformed(CodeHashMissing, lookleap.Position{}, "a page stands in the place of the policy", "answer 404 where there is no policy"))
+			return restricted(malformed(CodeHashMissing, lookleap.Position{}, "the server answered with a page instead of a policy", fixAbsent))
 		}
-		return absent(lookleap.CodeSoft404, note(lookleap.CodeSoft404, "AGT-2-07", "a page stands in the place of the policy, which counts as none", "answer 404 where there is no policy"))
+		return absent(lookleap.CodeSoft404, note(lookleap.CodeSoft404, "AGT-2-07", "the server answered with a page instead of a policy, which counts as no policy", fixAbsent))
 	}
 	charset, named := params["charset"]
 	if named && !strings.EqualFold(charset, "utf-8") || err != nil && strings.Contains(strings.ToLower(a.ContentType), "charset") {
-		return restricted(malformed(lookleap.CodeCharset, lookleap.Position{}, "the server declares another character set than UTF-8", `serve the file as "text/plain; charset=utf-8"`))
+		return restricted(malformed(lookleap.CodeCharset, lookleap.Position{}, "the server declares another character set than UTF-8", fixMediaType))
 	}
 	p, err := Parse(a.Body, o)
 	switch {
-	case err != nil && o.ForeignAbsent && saysNothing(err, a.Body):
+	case err != nil && o.ForeignAbsent && isForeignError(err, a.Body):
 		return absent(CodeForeignFormat, note(CodeForeignFormat, "AGT-3-12", "the file is of another format with the same name, which counts as no policy", ""))
 	case err != nil:
 		return restricted(err)
@@ -94,9 +95,9 @@ func (o Options) judgeFile(a Response) *Policy {
 	return p.with(note(lookleap.CodeMediaType, "AGT-2-05", bad.Message, bad.Fix))
 }
 
-// saysNothing reports whether a file that is no policy is one of another format,
-// or has comments alone.
-func saysNothing(err error, file []byte) bool {
+// isForeignError reports whether the error of a file means that it is of another format
+// or has only comments.
+func isForeignError(err error, file []byte) bool {
 	switch lookleap.CodeOf(err) {
 	case CodeForeignFormat:
 		return true
@@ -111,11 +112,11 @@ func mediaTypeError(contentType string) *lookleap.Error {
 	if contentType != "" {
 		message = fmt.Sprintf("the server declares the media type %s", quote(contentType))
 	}
-	return malformed(lookleap.CodeMediaType, lookleap.Position{}, message, `serve the file as "text/plain; charset=utf-8"`)
+	return malformed(lookleap.CodeMediaType, lookleap.Position{}, message, fixMediaType)
 }
 
-// isPage reports whether an answer is what sites show for paths that they do not
-// know: a web page or an error in JSON.
+// isPage reports whether a body is what sites serve for unknown paths: a web page or an
+// error in JSON.
 func isPage(mediaType string, body []byte) bool {
 	switch {
 	case mediaType == "text/html", mediaType == "application/xhtml+xml",
@@ -126,20 +127,17 @@ func isPage(mediaType string, body []byte) bool {
 	return bytes.HasPrefix(body, []byte("<"))
 }
 
-// isMalformed reports whether a policy is restricted because of what its file
-// says: then nothing older may stand in for it (section 5).
+// isMalformed reports whether a policy is restricted because its file is malformed. An
+// earlier copy may not replace it (section 5).
 func isMalformed(p *Policy) bool {
 	return p.State() == Restricted && errors.Is(p.Err(), ErrMalformed)
 }
 
-// Other formats use the name agents.txt too: prose, Markdown, key-value lists,
-// robots.txt. A file is of the draft's format if at least one line looks like a
-// hash line or a directive, however badly written, because a client that takes a
-// damaged policy for a foreign file opens a site that wants to be closed.
-
-// isForeign reports whether no line of the file looks like this draft's. It
-// breaks lines wherever some editor does, so that a file with wrong line ends is
-// not one long comment.
+// isForeign reports whether a file is of another format with the name agents.txt, such
+// as prose, Markdown or robots.txt. A file in which one line resembles a hash line or a
+// directive is not foreign: a client that took a damaged policy for a foreign file would
+// open a site that wants to be closed. isForeign accepts all line ends that editors use,
+// so that a file with wrong line ends is not one long comment.
 func isForeign(data []byte) bool {
 	if bytes.IndexByte(data, 0) >= 0 {
 		return false // probably UTF-16, which may hide anything
@@ -157,10 +155,10 @@ func isLineBreak(r rune) bool {
 	return '\n' <= r && r <= '\r' || r == '\u0085' || r == '\u2028' || r == '\u2029'
 }
 
-// foreignFile is the error for a file of another format.
+// foreignFile returns the error for a file of another format.
 func foreignFile(at lookleap.Position) *lookleap.Error {
-	return malformed(CodeForeignFormat, at, "the file has neither hash line nor directive, so it is of another format with the same name",
-		"a client that should ignore such files sets Options.ForeignAbsent")
+	return malformed(CodeForeignFormat, at, "the file has neither hash line nor directive, so it has another format",
+		"set Options.ForeignAbsent in clients that should ignore such files")
 }
 
 // isHashLike reports whether a line begins with "*" and at least 16 hex digits.

@@ -13,12 +13,13 @@ import (
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// lines steps through a file line by line.
+// lines iterates over the lines of a file.
 type lines struct {
 	data    []byte
-	rest    int // where the next line begins
-	num     int // of the current line, from 1
-	at, end int // bounds of the current line without its end
+	rest    int    // where the next line begins
+	num     int    // number of the current line, from 1
+	at, end int    // bounds of the current line without its line end
+	text    []byte // the current line without its line end
 }
 
 func newLines(data []byte) lines {
@@ -34,21 +35,19 @@ func (l *lines) next() bool {
 	}
 	l.num++
 	l.at = l.rest
-	n := bytes.IndexByte(l.data[l.at:], '\n')
-	if n < 0 {
+	if n := bytes.IndexByte(l.data[l.at:], '\n'); n < 0 {
 		l.end, l.rest = len(l.data), len(l.data)
-		return true
+	} else {
+		l.end, l.rest = l.at+n, l.at+n+1
+		if n > 0 && l.data[l.end-1] == '\r' {
+			l.end--
+		}
 	}
-	l.end, l.rest = l.at+n, l.at+n+1
-	if n > 0 && l.data[l.end-1] == '\r' {
-		l.end--
-	}
+	l.text = l.data[l.at:l.end]
 	return true
 }
 
-func (l *lines) text() []byte { return l.data[l.at:l.end] }
-
-// position is the place of an octet of the current line.
+// position returns the position of a byte of the current line.
 func (l *lines) position(column int) lookleap.Position {
 	return lookleap.Position{Line: l.num, Column: column + 1, Offset: l.at + column}
 }
@@ -82,8 +81,8 @@ func kindOf(text []byte) lineKind {
 	return otherLine
 }
 
-// scan is one pass over a file that checks everything and keeps little: a
-// hostile file is refused before anything is built from it.
+// scan checks a file in one pass and stores little, so that a hostile file is refused
+// before a policy is built from it.
 type scan struct {
 	limits    Limits
 	rules     []rule
@@ -96,19 +95,8 @@ type scan struct {
 	bom       bool
 	hashBad   bool // the hash line was refused
 
-	// fail takes each defect and says whether to go on and look for more.
+	// fail receives each error and reports whether to look for more.
 	fail func(*lookleap.Error) bool
-}
-
-// scanFile reads a file up to the first defect.
-func scanFile(data []byte, limits Limits) (*scan, *lookleap.Error) {
-	var first *lookleap.Error
-	s := scan{limits: limits, fail: func(e *lookleap.Error) bool {
-		first = e
-		return false
-	}}
-	s.run(data)
-	return &s, first
 }
 
 func (s *scan) run(data []byte) {
@@ -117,8 +105,8 @@ func (s *scan) run(data []byte) {
 			"merge directives or drop comments"))
 		return
 	}
-	// A defect may come from an encoding that is not UTF-8. Looking for that
-	// first would cost every good file a pass of its own.
+	// An error may come from an encoding that is not UTF-8. Checking that first would
+	// cost every good file a pass of its own.
 	report := s.fail
 	notUTF8 := false
 	s.fail = func(e *lookleap.Error) bool {
@@ -130,23 +118,16 @@ func (s *scan) run(data []byte) {
 		}
 		return report(e)
 	}
-	s.lines(data)
-}
-
-func (s *scan) lines(data []byte) {
 	sum := digester{hash: sha256.New(), data: data}
 	l := newLines(data)
 	s.bom = l.rest > 0
 	for l.next() {
-		text := l.text()
-		kind := slashLine
-		if len(text) == 0 || text[0] != '/' {
-			kind = kindOf(text)
-		}
+		text := l.text
+		kind := kindOf(text)
 		var bad *lookleap.Error
 		switch {
 		case len(text) > s.limits.Line:
-			bad = s.tooLarge(&l, fmt.Sprintf("the line has %d octets, more than %d", len(text), s.limits.Line))
+			bad = s.tooLarge(&l, fmt.Sprintf("the line has %d bytes, more than %d", len(text), s.limits.Line))
 		case kind == blankLine:
 			continue
 		case kind == commentLine:
@@ -176,7 +157,7 @@ func (s *scan) tooLarge(l *lines, message string) *lookleap.Error {
 }
 
 func (s *scan) comment(l *lines) *lookleap.Error {
-	text := l.text()
+	text := l.text
 	if bytes.IndexByte(text, 0) >= 0 || !utf8.Valid(text) {
 		return badEncoding(l.data)
 	}
@@ -193,16 +174,16 @@ func (s *scan) comment(l *lines) *lookleap.Error {
 	return nil
 }
 
-// hash reads the first significant line.
+// hash reads the first line that is neither comment nor blank.
 func (s *scan) hash(l *lines) *lookleap.Error {
-	text := l.text()
+	text := l.text
 	if digest, ok := hashLine(text); ok {
 		s.declared, s.hashAt = &digest, l.position(0)
 		return nil
 	}
-	s.declared, s.hashBad = new([32]byte), true // the lines after it are directives all the same
-	bad := malformed(CodeHashMissing, l.position(0), "the first line that is neither comment nor blank is no hash line",
-		`let it be "*" and 64 lower-case hex digits, with nothing after them`)
+	s.declared, s.hashBad = new([32]byte), true // so the next lines are read as directives
+	bad := malformed(CodeHashMissing, l.position(0), "the first line that is neither comment nor blank is not a hash line",
+		`write "*" and 64 lower-case hex digits, with nothing after them`)
 	switch {
 	case isForeign(l.data):
 		bad = foreignFile(bad.Position)
@@ -215,20 +196,20 @@ func (s *scan) hash(l *lines) *lookleap.Error {
 		case digits == 1+40 && len(text) == digits:
 			bad.Message, bad.Fix = "the hash line holds a SHA-1 digest", "use SHA-256"
 		case digits == 1+64 && len(text) > digits:
-			bad.Position, bad.Message = l.position(digits), "something follows the digest in the hash line"
+			bad.Position, bad.Message = l.position(digits), "the hash line has text after the digest"
 			bad.Fix = "end the line after the 64th digit: no blank, no backslash, no comment"
 		case digits == 1+64:
 			bad.Message, bad.Fix = "the hash line has upper-case digits", "write the digest in lower case"
 		default:
 			bad.Position = l.position(digits)
-			bad.Message = fmt.Sprintf("the hash line has %d hex digits where 64 are due", digits-1)
+			bad.Message = fmt.Sprintf("the hash line has %d hex digits instead of 64", digits-1)
 		}
 	}
 	return bad
 }
 
 func (s *scan) directive(l *lines, kind lineKind) *lookleap.Error {
-	text := l.text()
+	text := l.text
 	if kind != slashLine {
 		return s.notDirective(l, kind)
 	}
@@ -265,17 +246,17 @@ func (s *scan) notDirective(l *lines, kind lineKind) *lookleap.Error {
 	bad := malformed(CodeBadDirective, l.position(0), `the line does not begin with "/"`, "a directive is a path, ALLOW or DISALLOW, and parameters")
 	switch {
 	case kind == starLine:
-		bad.Message, bad.Fix = "a second hash line", "keep one, before all directives"
-	case isBlank(l.text()[0]):
-		bad.Message, bad.Fix = "the line begins with a blank", "let lines begin in the first column"
-	case bytes.HasPrefix(l.text(), byteOrderMark):
-		bad.Message, bad.Fix = "a byte order mark inside the file", "remove it"
+		bad.Message, bad.Fix = "the file has a second hash line", "keep one, before all directives"
+	case isBlank(l.text[0]):
+		bad.Message, bad.Fix = "the line begins with a blank", "remove the blank"
+	case bytes.HasPrefix(l.text, byteOrderMark):
+		bad.Message, bad.Fix = "the line begins with a byte order mark", "remove it"
 	}
 	return bad
 }
 
-// digester hashes lines as section 7 has it: joined by one LF, without one at
-// the end. Lines that stand joined like that in the file are hashed in one go.
+// digester hashes lines as section 7 says: joined by one LF, without one at the end.
+// Adjacent lines of the file that are joined like that are hashed together.
 type digester struct {
 	hash    hash.Hash
 	data    []byte
@@ -300,14 +281,14 @@ func (d *digester) sum() (digest [32]byte) {
 	return digest
 }
 
-// badEncoding finds the first octet that is no UTF-8, or NUL.
+// badEncoding returns an error for the first byte that is NUL or not UTF-8.
 func badEncoding(data []byte) *lookleap.Error {
 	if bytes.IndexByte(data, 0) < 0 && utf8.Valid(data) {
 		return nil
 	}
 	l := newLines(data)
 	for l.next() {
-		text := l.text()
+		text := l.text
 		for i := 0; i < len(text); {
 			r, size := utf8.DecodeRune(text[i:])
 			if r == 0 || r == utf8.RuneError && size == 1 {
@@ -319,17 +300,16 @@ func badEncoding(data []byte) *lookleap.Error {
 	return nil
 }
 
-// mismatch explains a digest that is not that of the directives: it tries the
-// usual ways to get it wrong.
+// mismatch returns the error for a wrong digest. It tries the usual mistakes to explain it.
 func mismatch(data []byte, declared, computed [32]byte, at lookleap.Position) *lookleap.Error {
 	detail := &HashMismatch{Expected: hex.EncodeToString(declared[:]), Computed: hex.EncodeToString(computed[:])}
-	bad := malformed(CodeHashMismatch, at, "the hash line does not belong to these directives",
+	bad := malformed(CodeHashMismatch, at, "the hash line does not match the directives",
 		"put *"+detail.Computed+" in its place if the directives are right")
 	bad.Err = detail
 	for _, v := range []struct {
-		hint, message      string
-		join, final        string
-		comments, blank, e bool
+		hint, message          string
+		join, final            string
+		comments, blank, empty bool
 	}{
 		{hint: HintTrailingNewline, message: "the hash was made with a line end after the last directive", join: "\n", final: "\n"},
 		{hint: HintCRLF, message: "the hash was made over CRLF line ends", join: "\r\n"},
@@ -338,9 +318,9 @@ func mismatch(data []byte, declared, computed [32]byte, at lookleap.Position) *l
 		{hint: HintBlankLines, message: "the hash was made with the blank lines left in", join: "\n", final: "\n", blank: true},
 		{hint: HintComments, message: "the hash was made with the comments left in", join: "\n", comments: true, blank: true},
 		{hint: HintComments, message: "the hash was made with the comments left in", join: "\n", final: "\n", comments: true, blank: true},
-		{hint: HintEmpty, message: "the hash is that of no directives at all", e: true},
+		{hint: HintEmpty, message: "the hash is that of no directives at all", empty: true},
 	} {
-		if declared == variant(data, v.join, v.final, v.comments, v.blank, v.e) {
+		if declared == variant(data, v.join, v.final, v.comments, v.blank, v.empty) {
 			detail.Hint, bad.Message = v.hint, v.message
 			break
 		}
@@ -348,12 +328,12 @@ func mismatch(data []byte, declared, computed [32]byte, at lookleap.Position) *l
 	return bad
 }
 
-// variant hashes the lines after the hash line in another way than section 7.
+// variant hashes the directives in a way that differs from section 7.
 func variant(data []byte, join, final string, comments, blank, empty bool) (digest [32]byte) {
 	h := sha256.New()
 	l := newLines(data)
 	for written, hashSeen := false, false; !empty && l.next(); {
-		kind := kindOf(l.text())
+		kind := kindOf(l.text)
 		switch {
 		case kind == starLine:
 			hashSeen = true
@@ -364,7 +344,7 @@ func variant(data []byte, join, final string, comments, blank, empty bool) (dige
 		if written {
 			h.Write([]byte(join))
 		}
-		h.Write(l.text())
+		h.Write(l.text)
 		written = true
 	}
 	h.Write([]byte(final))

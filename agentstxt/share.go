@@ -48,8 +48,8 @@ func tombstoneKey(o origin) string { return "malformed/" + o.name }
 // of a whole file that was read before it.
 const tombstoneFor = staleFor + sharedFor
 
-// recall brings memory up to what other processes know. usable says that the
-// server need not be asked.
+// recall returns what the shared cache knows, if that is newer than before. usable
+// reports whether the server need not be asked.
 func (c *Client) recall(ctx context.Context, o origin, before *cachedPolicy) (h *cachedPolicy, usable bool) {
 	if c.host.Cache == nil {
 		return before, false
