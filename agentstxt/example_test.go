@@ -129,7 +129,7 @@ func ExampleFetch() {
 	fmt.Println(policy.Err())
 	// Output:
 	// restricted hash-missing
-	// agents.txt: 1:1: the first line that is neither comment nor blank is no hash line (hash-missing); let it be "*" and 64 lower-case hex digits, with nothing after them
+	// agents.txt: 1:1: the first line that is neither comment nor blank is not a hash line (hash-missing); write "*" and 64 lower-case hex digits, with nothing after them
 }
 
 func ExampleFormat() {
@@ -168,7 +168,7 @@ func ExampleLint() {
 		fmt.Println(finding)
 	}
 	// Output:
-	// 1:1: error: the first line that is neither comment nor blank is no hash line (hash-missing); let it be "*" and 64 lower-case hex digits, with nothing after them
+	// 1:1: error: the first line that is neither comment nor blank is not a hash line (hash-missing); write "*" and 64 lower-case hex digits, with nothing after them
 	// 2:8: error: the action is "DENY", neither ALLOW nor DISALLOW (bad-directive); write ALLOW or DISALLOW
 	// error: the server declares the media type "application/json" (media-type); serve the file as "text/plain; charset=utf-8"
 }

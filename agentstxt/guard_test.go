@@ -317,12 +317,12 @@ func TestRestrictedSummary(t *testing.T) {
 		want   string
 	}{
 		{"hash-mismatch", func(w *world) { w.servesFile(vector + "\n/status ALLOW\n") },
-			"the hash line does not belong to these directives, in line 1 of its policy"},
+			"the hash line does not match the directives, in line 1 of its policy"},
 		{"bad-directive", func(w *world) { w.servesFile(signed("/a ALLOW", "/b MAYBE")) },
 			`the action is "MAYBE", neither ALLOW nor DISALLOW, in line 3 of its policy`},
 		{"empty", func(w *world) { w.servesFile("") }, "the file has no hash line"},
 		{"foreign-format", func(w *world) { w.servesFile("Protocols: x402\n") },
-			"the file has neither hash line nor directive, so it is of another format with the same name, in line 1 of its policy"},
+			"the file has neither hash line nor directive, so it has another format, in line 1 of its policy"},
 		{"status", func(w *world) { w.site.Status("/agents.txt", http.StatusServiceUnavailable) },
 			"the server answered 503"},
 		{"unreachable", func(w *world) { w.site.Redirect("/agents.txt", "http://shop.example/agents.txt") },

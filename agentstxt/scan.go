@@ -196,7 +196,7 @@ func (s *scan) hash(l *lines) *lookleap.Error {
 		case digits == 1+40 && len(text) == digits:
 			bad.Message, bad.Fix = "the hash line holds a SHA-1 digest", "use SHA-256"
 		case digits == 1+64 && len(text) > digits:
-			bad.Position, bad.Message = l.position(digits), "the hash line has text after the digest"
+			bad.Position, bad.Message = l.position(digits), "text follows the digest in the hash line"
 			bad.Fix = "end the line after the 64th digit: no blank, no backslash, no comment"
 		case digits == 1+64:
 			bad.Message, bad.Fix = "the hash line has upper-case digits", "write the digest in lower case"

@@ -31,7 +31,7 @@ func TestAgentsTxtURLs(t *testing.T) {
 	}{
 		{"shop.example", "ok", "accepted", "valid", true, true},
 		{"quiet.example", "no-policy", "accepted", "absent", true, true},
-		{"forged.example", "hash-mismatch", "the hash line does not belong to these directives", "restricted", false, false},
+		{"forged.example", "hash-mismatch", "the hash line does not match the directives", "restricted", false, false},
 		{"down.example", "unreachable", "the server answered 503", "restricted", false, false},
 	}
 	for _, w := range want {
