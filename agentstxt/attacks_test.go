@@ -276,11 +276,11 @@ func wantCheapRefusal(t *testing.T, file string) {
 	}
 	// All that was allocated, garbage too, is more than the peak.
 	if used := int(after.TotalAlloc-before.TotalAlloc) + min(len(data), limit); used > 3*limit {
-		t.Errorf("%d octets for a limit of %d", used, limit)
+		t.Errorf("%d bytes for a limit of %d", used, limit)
 	}
 }
 
-// BenchmarkRefusal stands beside wantCheapRefusal: 100 ms are the goal.
+// BenchmarkRefusal measures the time of what wantCheapRefusal checks. The goal is 100 ms.
 func BenchmarkRefusal(b *testing.B) {
 	for name, file := range hostileFiles() {
 		b.Run(name, func(b *testing.B) {

@@ -144,7 +144,7 @@ func TestCache(t *testing.T) {
 		w.want(Valid, ok)
 		w.pass(time.Hour)
 		w.serves(lab.Status(401, "Cache-Control", "max-age=86400"))
-		w.want(Restricted, CodeAccessDenied) // the good copy does not stand in
+		w.want(Restricted, CodeAccessDenied) // the good copy is not used
 		w.servesFile(vectorFile)
 		w.pass(time.Hour - time.Second)
 		w.want(Restricted, CodeAccessDenied)

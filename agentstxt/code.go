@@ -41,7 +41,7 @@ var (
 	// replaces a malformed file (section 5).
 	ErrMalformed = coded.New(string(CodeRestricted), "the policy is malformed")
 	// ErrUnavailable is the class of errors about a policy that could not be read.
-	// A [StatusError] below it tells the HTTP status, if there was a response.
+	// errors.As finds a [StatusError] below it if there was a response.
 	ErrUnavailable = coded.New(string(CodeRestricted), "the policy is unavailable")
 )
 

@@ -141,7 +141,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestDecision looks at what a decision says beside yes and no.
+// TestDecision checks the fields of decisions.
 func TestDecision(t *testing.T) {
 	find := func(p *Policy, code lookleap.Code, line int) bool {
 		f, ok := hasFinding(p, code)

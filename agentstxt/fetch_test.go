@@ -334,7 +334,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		m.put(strings.Repeat("x", i), &cachedPolicy{policy: p, good: &goodCopy{policy: p}})
 	}
 	if m.bytes > 100_000 || m.bytes != m.lru.Len()*(&cachedPolicy{policy: p}).size() || m.lru.Len() < 2 {
-		t.Errorf("%d octets in %d entries of %d", m.bytes, m.lru.Len(), (&cachedPolicy{policy: p}).size())
+		t.Errorf("%d bytes in %d entries of %d", m.bytes, m.lru.Len(), (&cachedPolicy{policy: p}).size())
 	}
 }
 

@@ -16,7 +16,7 @@ var fuzzSeeds = []string{
 	signed("/*.pdf$ DISALLOW", "/caf%c3%a9 ALLOW a=b"), "Protocols: x\n", hashOf("") + "\n", vector + " \\\n/a ALLOW", signed("/a MAYBE"), "/a ALLOW\n",
 }
 
-// FuzzParse: octets are a whole file or an error with a code, and never
+// FuzzParse: bytes are a valid file or an error with a code, and never
 // permission by accident.
 func FuzzParse(f *testing.F) {
 	for _, seed := range fuzzSeeds {
@@ -162,7 +162,7 @@ func slowly(p *Policy, path []byte) int {
 	return best
 }
 
-// slowlyPattern gives the rule of the longest pattern that matches.
+// slowlyPattern returns the rule of the longest pattern that matches.
 func slowlyPattern(p *Policy, path []byte, length int) int {
 	best := -1
 	for i := range p.patterns {

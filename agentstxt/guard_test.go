@@ -14,7 +14,7 @@ import (
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
-// guarded gives an http.Client behind a guard.
+// guarded returns an http.Client behind a guard.
 func (w *world) guarded(o Options) (*http.Client, *Transport) {
 	g := NewClient(w.host, o).Guard()
 	return &http.Client{Transport: g}, g

@@ -57,7 +57,7 @@ func wantDenied(t testing.TB, p *Policy) {
 	}
 }
 
-// hasFinding gives the first finding with a code.
+// hasFinding returns the first finding with a code.
 func hasFinding(p *Policy, code lookleap.Code) (lookleap.Finding, bool) {
 	for _, f := range p.Findings() {
 		if f.Code == code {
@@ -67,7 +67,7 @@ func hasFinding(p *Policy, code lookleap.Code) (lookleap.Finding, bool) {
 	return lookleap.Finding{}, false
 }
 
-// testdata gives the files below testdata that match.
+// testdata returns the files below testdata that match.
 func testdata(t testing.TB, pattern string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", filepath.FromSlash(pattern)))
@@ -163,7 +163,7 @@ func (w *world) asked(n int) {
 	}
 }
 
-// refusal gives the verdict of a refusal, and fails if it is none.
+// refusal returns the verdict of a refusal, and fails for other errors.
 func refusal(t testing.TB, err error) *lookleap.Verdict {
 	t.Helper()
 	var no *lookleap.VerifyError

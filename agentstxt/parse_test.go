@@ -201,7 +201,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// padded is a valid file of exactly that many octets.
+// padded returns a valid file of exactly that many bytes.
 func padded(size int) string {
 	file := signed("/a ALLOW")
 	for len(file) < size {
@@ -438,8 +438,8 @@ func TestParseKeepsNothingOfItsInput(t *testing.T) {
 	}
 }
 
-// survey takes octets in words of eight; what it finds must not depend on where
-// in a word they stand.
+// survey reads eight bytes at a time; its result must not depend on their
+// position in a word.
 func TestSurvey(t *testing.T) {
 	const plain = "/abcdefghijklmnopqrstuvwxyz"
 	for at := 2; at < len(plain); at++ {

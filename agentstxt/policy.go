@@ -58,7 +58,7 @@ func (p *Policy) State() State {
 	return p.state
 }
 
-// Reason returns why the policy has its state: [lookleap.CodeOK] for a valid policy.
+// Reason returns why the policy has its state, and [lookleap.CodeOK] for a valid one.
 func (p *Policy) Reason() lookleap.Code {
 	if p == nil || p.reason == "" {
 		return CodeRestricted

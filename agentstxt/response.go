@@ -22,8 +22,8 @@ type Response struct {
 }
 
 // Judge returns the policy that a response means, without I/O: a valid policy for a
-// whole file, an absent one if the server says that there is no file, and a restricted
-// one for all other responses.
+// valid file; an absent one for status 404 or 410 and, unless options.Strict is set, for
+// most other 4xx statuses and for web pages; and a restricted one otherwise.
 func Judge(response Response, options Options) *Policy {
 	if response.Insecure && options.RefuseHTTP {
 		return restricted(unavailable(lookleap.CodeInsecureTransport, "policies over plain http are not accepted", nil))

@@ -13,7 +13,7 @@ import (
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
-// two gives the world's client and that of another process that shares a cache.
+// two returns the client of another process that shares a cache with the world's.
 func (w *world) two(cache lookleap.Cache, o Options) (other *Client) {
 	w.host.Cache = cache
 	host := w.net.Host()
@@ -60,7 +60,7 @@ func TestSharedCache(t *testing.T) {
 		w.wantOf(other, Valid, lookleap.CodeOK)
 		before := other.Generation("https://shop.example/")
 		w.servesFile("*broken\n/status ALLOW\n")
-		// A third process that knows nothing reads the file anew.
+		// A third process that knows nothing reads the file again.
 		w.host.Cache.Delete(context.Background(), sharePrefix+"https://shop.example")
 		w.want(Restricted, CodeHashMissing)
 		w.serves(lab.Status(503))

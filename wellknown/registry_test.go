@@ -153,7 +153,7 @@ func TestLoadRegistry(t *testing.T) {
 	}
 }
 
-// many gives rows with different names.
+// many returns rows with different names.
 func many(rows int) string {
 	var text strings.Builder
 	for i := range rows {
