@@ -15,7 +15,7 @@ type admitted struct {
 	loaded       *Loaded
 }
 
-// admit asks for the consent that a candidate needs, and makes it usable.
+// admit asks for the consent that a candidate needs, and returns the usable skill.
 func (l *Loader) admit(ctx context.Context, c *candidate, to level) (admitted, error) {
 	c.Level = to
 	ask := c.Claim.Source == Derived || to == activated && !c.Claim.Source.Registered()
@@ -30,8 +30,8 @@ func (c *candidate) key(root TrustRoot) consentKey {
 	return consentKey{effectAdmit, c.skill.String(), root.String() + "\n" + c.Evidence.Digest.String()}
 }
 
-// agreedBefore reports whether the user agreed to use a candidate in this
-// session, and notes if that was without its derived root.
+// agreedBefore reports whether the user agreed to use a candidate in this session, and notes
+// whether that excluded its derived root.
 func (l *Loader) agreedBefore(c *candidate) bool {
 	if c.Claim.Source != Derived {
 		return l.remembered(c.key(c.root))
@@ -60,9 +60,8 @@ func (l *Loader) askAdmission(ctx context.Context, c *candidate) (admitted, erro
 	return l.commitAdmission(ctx, approval, c, false)
 }
 
-// commitAdmission does what the user agreed to. The consent is remembered for
-// the session, or until when the user says; the answer to a plan that was
-// suspended only for the latter.
+// commitAdmission does what the user agreed to. It remembers the consent for the session; for a
+// plan that was suspended, only until the time that the user chose.
 func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approval, c *candidate, resumed bool) (got admitted, err error) {
 	agreed := func() {
 		until := approval.Until()
@@ -102,8 +101,8 @@ func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approva
 // notFetched reports whether the file was not asked for yet.
 func (c *candidate) notFetched() bool { return c.Evidence.Status == 0 }
 
-// finishAdmission judges once more by what the registry says now, and makes the result.
-// Changed bytes take back what was agreed to before.
+// finishAdmission judges the candidate again by the current registry, and returns the result. If
+// the file changed, earlier consents end.
 func (l *Loader) finishAdmission(ctx context.Context, c *candidate) (admitted, error) {
 	rules := l.roots.Rules()
 	l.applyRegistry(c)
@@ -150,8 +149,8 @@ func (l *Loader) finishAdmission(ctx context.Context, c *candidate) (admitted, e
 	}}, nil
 }
 
-// Registration is a skill at level 1: its metadata and digests, without its
-// body (section 4.6). It is not changed and may be shared.
+// Registration is a skill at level 1: its metadata and digests, without its body (section 4.6). Do
+// not change it; it may be shared.
 type Registration struct {
 	Metadata
 	ID      SkillURL
@@ -165,8 +164,7 @@ type Registration struct {
 	hint   *hint // what an index said
 }
 
-// Register verifies a skill and keeps its metadata and digests; the body is
-// dropped (level 1).
+// Register verifies a skill and keeps its metadata and digests but not its body (level 1).
 func (l *Loader) Register(ctx context.Context, url string) (*Registration, error) {
 	return l.register(ctx, &candidate{Claim: Claim{URL: url}})
 }
@@ -183,11 +181,10 @@ func (l *Loader) register(ctx context.Context, c *candidate) (*Registration, err
 	return got.registration, err
 }
 
-// RegisterListing registers a skill by what an index says of it, without asking
-// for its file: where the skill lies is judged now, everything else on
-// activation, when what the index promised has to hold. So the verdict is OK only
-// if the file was read. Where the index says too little, as a sitemap does, the
-// file is fetched and judged at once, as by [Loader.Register].
+// RegisterListing registers a skill by its entry in an index and does not fetch the file. It
+// checks the URL and the root now, and everything else on activation. The verdict is therefore not
+// OK until the file was read. If the entry lacks a name or description, as in a sitemap, the file
+// is fetched and judged as in [Loader.Register].
 func (l *Loader) RegisterListing(ctx context.Context, entry Listing) (*Registration, error) {
 	if err := l.ready(); err != nil {
 		return nil, err

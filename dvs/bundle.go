@@ -22,8 +22,8 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// Bundle is a verified skill with the files that a framework shall see:
-// [Loaded.Bundle] makes one, [NewVerifiedFS] takes some.
+// Bundle is a verified skill with the files that a framework needs. [Loaded.Bundle] makes one, and
+// [NewVerifiedFS] accepts a list of them.
 type Bundle struct {
 	ID      string            // canonical URL of the SKILL.md
 	Root    string            // its trust root
@@ -116,12 +116,9 @@ func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
 	return b, nil
 }
 
-// ReadSkillDir reads all files of a skill's directory by their paths below it,
-// for a [Bundle], a lockfile or a publisher. Links and what is no regular file
-// are refused, and so are names that are not safe on every system, and a file
-// that is another one when it is opened than when it was looked at. For an
-// [os.DirFS], nothing outside of the directory is opened, whatever others change
-// there meanwhile.
+// ReadSkillDir reads all files of a skill's directory, by their paths below it. It returns an
+// error for links, special files and file names that are not safe on every system, and if a file
+// is replaced while it is read. For an [os.DirFS] it opens nothing outside the directory.
 func ReadSkillDir(directory fs.FS, limits Limits) (map[string][]byte, error) {
 	if directory == nil {
 		return nil, usageError("there is no directory of a skill", "pass one, such as os.DirFS")

@@ -12,7 +12,7 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// CatalogueOptions say how a catalogue is read.
+// CatalogueOptions configure [Catalogue].
 type CatalogueOptions struct {
 	Profile Profile // as in ParseSkill
 	Limits  Limits
@@ -30,15 +30,13 @@ type CatalogueEntry struct {
 // every skill.
 const catalogueRead = 4 << 10
 
-// Catalogue reads the metadata of all skills below a directory, one directory
-// each, in the order of their names: level 1 for local files. Of each SKILL.md
-// it reads the header, and no more than 4 KiB beside it; what is wrong with a
-// body shows when the skill is used. A directory without SKILL.md is passed
-// over; a skill that cannot be read has an entry with the reason, and spoils
-// nothing else. Links are not followed. The error is that of listing the
-// directory.
+// Catalogue reads the metadata of all skills in a directory, sorted by directory name: level 1 for
+// local files. It reads only the header of each SKILL.md, and at most 4 KiB more; problems of a
+// body are reported when the skill is used. A directory without SKILL.md is left out. A skill that
+// cannot be read has an entry with the error. Links are not followed. Catalogue itself returns an
+// error only if the directory cannot be listed.
 //
-// Local files have no URL: nothing in a catalogue is verified.
+// Local files have no URL, so the skills of a catalogue are not verified.
 func Catalogue(skills fs.FS, options CatalogueOptions) ([]CatalogueEntry, error) {
 	if skills == nil {
 		return nil, usageError("there is no directory of skills", "pass one, such as os.DirFS")

@@ -211,7 +211,7 @@ func (l *Loader) forgetSkill(id string) {
 	maps.DeleteFunc(l.consents, func(_ Digest, c consent) bool { return c.skill == skill && !c.forFile })
 }
 
-// Resumed is what a suspended operation came to; the member of its kind is set.
+// Resumed is the result of a suspended operation. Only the field of its kind is set.
 type Resumed struct {
 	Registration *Registration
 	Loaded       *Loaded
@@ -220,11 +220,10 @@ type Resumed struct {
 	Confirmed    bool // an action may be done, once
 }
 
-// Resume goes on with an operation that ended with a [*lookleap.PendingError],
-// in this process or another one, once the user has decided. Nothing is loaded
-// anew, but trust is checked again, by the registry and the options of this
-// loader: it refuses a root that was unregistered, blocked or revoked meanwhile,
-// and a plan of a loader with laxer options where its own demand more.
+// Resume continues an operation that returned a [*lookleap.PendingError], in this or another
+// process, after the user has decided. It does not load the skill again, but it checks the trust
+// by the registry and options of this loader: it returns an error if the root was unregistered,
+// blocked or revoked, or if this loader is stricter than the one that made the plan.
 func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision lookleap.ConsentDecision) (*Resumed, error) {
 	if err := l.ready(); err != nil {
 		return nil, err
@@ -386,8 +385,7 @@ func decodeContents(data []byte, h holder) error {
 	return nil
 }
 
-// ActionKind is a kind of action in a skill's text that the host performs
-// itself.
+// ActionKind is a kind of action that the host program performs itself.
 type ActionKind string
 
 // The kinds of action (section 5.2).
@@ -399,8 +397,8 @@ const (
 
 var actionSentences = map[ActionKind]string{Shell: "run a command", APICall: "call a service", FileOp: "work on files"}
 
-// Action is something that a skill's text tells the agent to do and that is
-// more than reading: commands written inside Markdown count (section 5.2).
+// Action is something that the text of a skill tells the agent to do, beyond reading. Commands
+// inside Markdown are actions too (section 5.2).
 type Action struct {
 	Kind    ActionKind
 	Command string // the exact command, request or operation
@@ -414,9 +412,9 @@ type plannedAction struct {
 	Uses    []Use      `json:"uses,omitempty"`
 }
 
-// Confirm asks the user for an action that the host performs itself. No error
-// means that it may be done, once and exactly so. A command or uses of more than 4 KiB, which a prompt
-// cannot show whole, are refused with [lookleap.CodeConsentTooLong].
+// Confirm asks the user for an action that the host program performs itself. If it returns nil,
+// the action may be done once, exactly as it was described. A command or uses of more than 4 KiB
+// are refused with [lookleap.CodeConsentTooLong], since a prompt cannot show them.
 func (s *Loaded) Confirm(ctx context.Context, a Action) error {
 	if err := s.ready(); err != nil {
 		return err

@@ -12,9 +12,8 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// Claim is what is asked of a skill's URL: whose skill it is said to be, and on
-// which terms that counts. It is plain data, so that a verdict can be judged
-// again.
+// Claim is a skill's URL with the trust root and the options by which it is judged. It is plain
+// data, so a verdict can be judged again.
 type Claim struct {
 	URL     string     `json:"url"`            // as it was given
 	Root    string     `json:"root,omitempty"` // trust root; "": there is none
@@ -28,23 +27,23 @@ type Claim struct {
 	Pin           Pin     `json:"pin,omitzero"`
 }
 
-// Pin is what the caller knows already of the content. It is what makes a URL
-// with a commit acceptable (DVS-3.1-42 to DVS-3.1-44).
+// Pin is what the caller already knows about the content. A URL with a commit is accepted only
+// with a Pin (DVS-3.1-42 to DVS-3.1-44).
 type Pin struct {
 	Commit string `json:"commit,omitempty"` // whole commit id of the URL's revision
 	Digest Digest `json:"digest,omitzero"`  // of SKILL.md
 }
 
-// Evidence is what was found out about a claim: the exchange, the DNS and the
-// file. The zero Evidence is that nothing was asked.
+// Evidence is what was found out about a claim: the HTTP exchange, the DNS and the file. The zero
+// Evidence means that no request was sent.
 type Evidence struct {
-	Failure  lookleap.Code `json:"failure,omitempty"` // why there was no answer; "": there was one
+	Failure  lookleap.Code `json:"failure,omitempty"` // why there is no response; "" if there is one
 	Detail   string        `json:"detail,omitempty"`  // the failure in one sentence; may quote remote text
 	Hops     []string      `json:"hops,omitempty"`    // redirects followed, each target
 	Status   int           `json:"status,omitempty"`
 	Type     string        `json:"type,omitempty"` // media type in lower case; "" if there is none
 	Charset  string        `json:"charset,omitempty"`
-	Address  string        `json:"address,omitempty"` // really dialled
+	Address  string        `json:"address,omitempty"` // IP address and port of the connection
 	TLS      string        `json:"tls,omitempty"`
 	Names    []NameState   `json:"names,omitempty"` // every host contacted
 	Received time.Time     `json:"received,omitzero"`
@@ -65,12 +64,12 @@ type NameState struct {
 	TTL    time.Duration   `json:"ttl,omitempty"`
 }
 
-// Decide judges a claim by evidence at a point in time. It does no I/O and returns the same verdict
-// for the same input, so [Rejudge] can judge a stored verdict again. The checks stand in the order of
-// the procedure; those after the first failed one are skipped.
+// Decide judges a claim by evidence at a point in time. It does no I/O and returns the same
+// verdict for the same input, so [Rejudge] can judge a stored verdict again. The checks have the
+// order of the procedure; those after the first failed check are skipped.
 //
-// The codes needs-root and root-not-registered say that the root was not confirmed: such a skill is
-// unverified rather than rejected.
+// The codes needs-root and root-not-registered mean that the root was not confirmed: such a skill
+// is unverified rather than rejected.
 func Decide(c Claim, e Evidence, now time.Time, rules Rules) *lookleap.Verdict {
 	j := &judge{rules: rules, claim: c, evidence: e, now: now}
 	return j.decide(false)
@@ -181,8 +180,8 @@ func newRecord(c Claim, e Evidence, allowQuery bool) record {
 	return record{c, e}
 }
 
-// Rejudge judges the record of an earlier verdict of [Decide] again, at
-// another time or by other rules.
+// Rejudge judges the record of an earlier verdict of [Decide] again, at another time or by other
+// rules.
 func Rejudge(v *lookleap.Verdict, now time.Time, rules Rules) (*lookleap.Verdict, error) {
 	var in record
 	if v == nil || v.Document != Draft {
@@ -194,7 +193,7 @@ func Rejudge(v *lookleap.Verdict, now time.Time, rules Rules) (*lookleap.Verdict
 	return Decide(in.Claim, in.Evidence, now, rules), nil
 }
 
-// judge carries what the steps of one decision find out for one another.
+// judge has the results that the checks of one decision pass on.
 type judge struct {
 	rules     Rules
 	claim     Claim

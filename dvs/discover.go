@@ -16,14 +16,13 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// Discover yields the skills that an origin lists: those of its indexes first
-// ([Options.Indexes]), then those of its sitemaps, each identity once
-// (section 3.2). Any of them may be absent. What could not be read, and every entry that was skipped, is a
-// [*lookleap.Error] among them, and the rest goes on; the end of ctx, and a guard
-// that forbids an index, end it.
+// Discover yields the skills that an origin lists: first those of its indexes ([Options.Indexes]),
+// then those of its sitemaps, each skill once (section 3.2). A missing list is not an error. For
+// an entry that was skipped, and for a file that could not be read, it yields an error with the
+// detail [*Skipped] and goes on. It stops if ctx ends or if a guard forbids an index.
 //
-// An origin's files speak for the origin alone: for a root with a path nothing
-// is asked, and the only result is an error with no-origin-discovery.
+// The files of an origin apply only to the whole origin. For a root with a path, Discover sends no
+// request and yields an error with the code no-origin-discovery.
 func (l *Loader) Discover(ctx context.Context, root string) iter.Seq2[Listing, error] {
 	return func(yield func(Listing, error) bool) {
 		if err := l.ready(); err != nil {
@@ -232,9 +231,9 @@ func (d *discovery) take(list *Listings, err error, at string) bool {
 	return true
 }
 
-// LoadListing is [Loader.Load] of a skill that was discovered. A promised digest
-// has to match; a name or description that differs from the file's is a finding
-// index-mismatch, and the file's counts.
+// LoadListing is [Loader.Load] for a skill from [Loader.Discover]. A digest in the list has to
+// match. If the name or description in the list differs from the file, the verdict has the finding
+// index-mismatch.
 func (l *Loader) LoadListing(ctx context.Context, entry Listing) (*Loaded, error) {
 	return l.load(ctx, &candidate{Claim: Claim{URL: entry.Skill.String(), Pin: Pin{Digest: entry.Digest}}, Hint: &hint{entry.Name, entry.Description}})
 }

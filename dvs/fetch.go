@@ -15,10 +15,10 @@ import (
 	"github.com/lookleap/lookleap/internal/flight"
 )
 
-// defaultFresh is how long a copy is used whose server states nothing (DVS-3.1-56).
+// defaultFresh is how long a copy without freshness information is used (DVS-3.1-56).
 const defaultFresh = time.Hour
 
-// document is one file as it was fetched, or why it was not.
+// document is one file as it was fetched, or the reason why it was not.
 type document struct {
 	evidence Evidence // without what the bytes say
 	body     []byte
@@ -40,8 +40,8 @@ type fileRequest struct {
 	stream func(*fetch.Response, io.Reader) error
 }
 
-// fetchOnce returns a file from memory or from another process while it is fresh, and
-// asks for it once however many callers wait. Its only error is the end of the caller's context.
+// fetchOnce returns a fresh file from memory or from another process, or fetches it once for all
+// callers that wait. It returns an error only if the caller's context ends.
 func (l *Loader) fetchOnce(ctx context.Context, r fileRequest) (*document, error) {
 	key := r.url.String()
 	return l.files.Get(ctx, key, func(ctx context.Context) (flight.Loaded[*document], error) {
@@ -68,7 +68,7 @@ func (l *Loader) fetchOnce(ctx context.Context, r fileRequest) (*document, error
 	})
 }
 
-// fetch performs the exchange. A copy that is held is asked about first.
+// fetch performs the exchange. If a copy is held, it sends a conditional request.
 func (l *Loader) fetch(ctx context.Context, r fileRequest, held *document) (*document, error) {
 	doc := &document{final: r.url}
 	if err := l.lookUpHost(ctx, doc, r.url.Host()); err != nil {
@@ -106,8 +106,8 @@ func (l *Loader) fetch(ctx context.Context, r fileRequest, held *document) (*doc
 	return l.fetch(ctx, r, nil) // it is about something else than the copy
 }
 
-// lookUpHost looks a host up before it is contacted. A bogus answer ends everything
-// (DVS-5.3-02); a failure to find out is left to the exchange.
+// lookUpHost looks up a host before it is contacted. A bogus answer ends the exchange
+// (DVS-5.3-02); other failures are left to the exchange.
 func (l *Loader) lookUpHost(ctx context.Context, doc *document, host string) error {
 	if slices.ContainsFunc(doc.evidence.Names, func(n NameState) bool { return n.Name == host }) {
 		return nil

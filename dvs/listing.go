@@ -14,8 +14,8 @@ import (
 	"github.com/lookleap/lookleap/internal/strictxml"
 )
 
-// Listing is a skill that an origin lists (section 3.2). Everything but Skill is
-// a hint: the SKILL.md decides, except that its digest has to match.
+// Listing is a skill in the list of an origin (section 3.2). All fields except Skill are hints:
+// the SKILL.md decides, and its digest has to match.
 type Listing struct {
 	Skill       SkillURL
 	Name        string   // by the index; "" in a sitemap
@@ -115,12 +115,11 @@ const (
 // indexDepth is how deep an index may be nested.
 const indexDepth = 16
 
-// ParseIndex reads the index of an origin, which was served at the URL at. It
-// has one of three shapes: an array of entries with name, description and path;
-// an object with such an array, or with "files" (v0.1); an object with $schema
-// and digests (v0.2). An entry that is incomplete, or that leads elsewhere, is
-// skipped with a finding and does not spoil the rest. What is no index at all is
-// an [*lookleap.Error] with bad-index or unknown-schema.
+// ParseIndex reads the index of an origin that was served at the URL at. It accepts three shapes:
+// an array of entries with name, description and path; an object with such an array, or with
+// "files" (v0.1); an object with $schema and digests (v0.2). An entry that is incomplete, or that
+// leads to another origin, is skipped with a finding. If the file is not an index, the error has
+// the code bad-index or unknown-schema.
 func ParseIndex(data []byte, at string, rules Rules, limits Limits) (*Listings, error) {
 	limits = limits.withDefaults()
 	source, err := rules.urls().Parse(at)
@@ -302,13 +301,12 @@ func isListedPath(path string) bool {
 // maxLocation is how many characters a location has at most (sitemaps.org).
 const maxLocation = 2048
 
-// ReadSitemap reads a sitemap, or an index of sitemaps, that was served at the
-// URL at, as a stream: what it keeps grows with the skills in it and not with
-// its length. A skill is a location that ends in /SKILL.md, or a directory right
-// below /.well-known/skills/; every other location is passed over, and those of
-// another origin are findings. Beyond a limit reading stops, with a finding, and
-// what was read counts. A file that is not well-formed, or has a document type,
-// is an [*lookleap.Error] with bad-sitemap, and nothing of it counts.
+// ReadSitemap reads a sitemap, or an index of sitemaps, that was served at the URL at. It reads a
+// stream: its memory grows with the number of skills, not with the length. A skill is a location
+// that ends in /SKILL.md, or a directory directly below /.well-known/skills/. Other locations are
+// ignored, and those of another origin are findings. At a limit, reading stops with a finding, and
+// the skills so far are returned. If the file is not well-formed or has a document type, the error
+// has the code bad-sitemap.
 func ReadSitemap(body io.Reader, at string, rules Rules, limits Limits) (*Listings, error) {
 	limits = limits.withDefaults()
 	source, err := rules.urls().Parse(at)

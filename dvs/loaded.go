@@ -10,8 +10,8 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// Loaded is a verified skill in use. Its fields are not changed; its methods
-// are safe for concurrent use.
+// Loaded is a verified skill in use. Do not change its fields; its methods are safe for concurrent
+// use.
 type Loaded struct {
 	Metadata
 	ID      SkillURL
@@ -78,7 +78,8 @@ func (s *Loaded) Skill() (*Skill, error) {
 	return s.skill, nil
 }
 
-// File returns the bytes of the SKILL.md, those of Digest. Do not change them.
+// File returns the bytes of the SKILL.md, which have the digest of the field Digest. Do not change
+// them.
 func (s *Loaded) File() ([]byte, error) {
 	if _, err := s.Skill(); err != nil {
 		return nil, err
@@ -88,9 +89,8 @@ func (s *Loaded) File() ([]byte, error) {
 	return s.file, nil
 }
 
-// ContextText returns the instructions for the model. They are the publisher's
-// word: commands in them run only through [Loaded.Approve] or
-// [Loaded.Confirm].
+// ContextText returns the instructions for the model. They are the publisher's text: commands in
+// them run only through [Loaded.Approve] or [Loaded.Confirm].
 func (s *Loaded) ContextText() (string, error) {
 	skill, err := s.Skill()
 	if err != nil {
@@ -99,8 +99,8 @@ func (s *Loaded) ContextText() (string, error) {
 	return skill.Body, nil
 }
 
-// Deactivate releases the body, and the copies of the file that the loader
-// holds; the metadata stay. Later uses return an error with the code not-activated.
+// Deactivate releases the body and the loader's copies of the file; the metadata stays. Later uses
+// return an error with the code not-activated.
 func (s *Loaded) Deactivate() {
 	if s.ready() != nil {
 		return
@@ -111,9 +111,8 @@ func (s *Loaded) Deactivate() {
 	s.loader.files.Invalidate(s.ID.served.String())
 }
 
-// standing is on what terms a skill was loaded. Each later step checks that the
-// registry and the options of the loader still allow them, also in another
-// process (section 7).
+// standing has the terms on which a skill was loaded. Each later step, also in another process,
+// checks that the registry and the options of the loader still allow them (section 7).
 type standing struct {
 	Skill  string     `json:"skill"`
 	Root   string     `json:"root"`
@@ -129,8 +128,7 @@ func (s *Loaded) standing() standing {
 	return standing{Skill: s.ID.String(), Root: s.Root.String(), Source: s.Source, Under: s.under, Profile: s.claim.Profile, RequireSecure: s.claim.RequireSecure}
 }
 
-// stillAllowed returns why a skill may not be used any longer, or not by this
-// loader; nil if it may.
+// stillAllowed returns an error if a skill may no longer be used, or not by this loader.
 func (l *Loader) stillAllowed(s standing) error {
 	rules := l.roots.Rules()
 	u, refused := ParseSkillURL(s.Skill, rules)
@@ -175,7 +173,7 @@ func (l *Loader) stillAllowed(s standing) error {
 // strictness orders the profiles.
 func (p Profile) strictness() int { return slices.Index([]Profile{Lenient, DVS, AgentSkills}, p) }
 
-// checkStanding is stillAllowed as a verdict that is reported.
+// checkStanding is stillAllowed with a verdict that is reported.
 func (l *Loader) checkStanding(ctx context.Context, s standing) error {
 	if refused := l.stillAllowed(s); refused != nil {
 		return l.refuseTarget(ctx, s.Skill, refused)
@@ -191,8 +189,8 @@ func (l *Loader) checkHop(root TrustRoot, claim Claim, to domain.URL) error {
 	return l.roots.at(to).refusal(to.String())
 }
 
-// Crossing is told before a skill that another one refers to is first used, if
-// it lies under another root: trust is extended to another party (section 6).
+// Crossing describes the use of a skill by a skill under another trust root: trust is extended to
+// another publisher (section 6). [Options.Notify] receives it before the first use.
 type Crossing struct {
 	From, To         string // identities of the skills
 	FromRoot, ToRoot string
@@ -200,13 +198,12 @@ type Crossing struct {
 	Chain            []string // identities that led here, From included
 }
 
-// LoadRef loads a skill that this one refers to, by a full https URL or by a
-// relative path to another SKILL.md (section 6). The child has the root,
-// consents and limits that it would have if it were loaded directly: under a
-// registered root it loads at once, under any other the user is asked first:
-// outside of the parent's root before anything is sent, since an address can
-// carry what the parent knows. Nothing of the parent's covers it. [Options.Notify] hears of another root
-// before the first byte is used.
+// LoadRef loads a skill that this skill refers to, by an https URL or by a relative path to
+// another SKILL.md (section 6). The child gets the root, consents and limits of a skill that is
+// loaded directly, and nothing from its parent. Under a registered root it loads at once;
+// otherwise the user is asked. If it is outside the parent's root, the user is asked before a
+// request is sent, since a URL can disclose what the parent knows. [Options.Notify] is called
+// before a skill under another root is used.
 func (s *Loaded) LoadRef(ctx context.Context, ref string) (*Loaded, error) {
 	if err := s.ready(); err != nil {
 		return nil, err

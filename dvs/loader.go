@@ -15,41 +15,41 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// Options are the choices of [NewLoader]. The zero value is the safe one.
+// Options configure [NewLoader]. The zero value is the safe one.
 type Options struct {
-	Roots   *Roots // who is trusted; nil: an empty registry
+	Roots   *Roots // registry of trust roots; nil: an empty one
 	Profile Profile
 	Limits  Limits
 
-	// Strict demands a registered trust root and the media type text/markdown.
+	// Strict requires a registered trust root and the media type text/markdown.
 	Strict bool
 	// RequireSecure refuses hosts whose DNS is not signed.
 	RequireSecure bool
-	// Guard sends the requests in place of the host, an agents.txt guard for one.
+	// Guard sends the requests instead of the host, for example an agents.txt guard.
 	Guard lookleap.Fetcher
 	// Indexes are the directories of an origin whose index.json [Loader.Discover]
-	// asks for, in the order in which their entries are yielded; nil: that of
+	// requests, in the order in which their entries are yielded; nil: that of
 	// discovery v0.2, [AgentSkillsPrefix], and then [SkillsPrefix]. Both are
 	// requested at once. An empty list leaves only the sitemap.
 	Indexes []string
-	// Runner runs scripts; nil: nothing does, and approved bytes are the host's.
+	// Runner runs scripts. Without one, ApprovedScript.Run returns an error, and the host program
+	// runs the command itself.
 	Runner Runner
-	// Notify is told before a skill of another domain or root is first used.
+	// Notify is called before a skill under another root is first used by a skill.
 	Notify func(context.Context, Crossing)
 }
 
-// Loader loads skills for one user's session: it remembers what the user agreed
-// to, and what was loaded. It is safe for concurrent use.
+// Loader loads skills for one user's session: it remembers the user's consents and the skills that
+// were loaded. It is safe for concurrent use.
 //
-// The three levels of section 4.6 are [Loader.Register] for the metadata,
-// [Registration.Activate] for the instructions, and [Loaded.Resource] for
-// everything else; [Loader.Load] does the first two at once.
+// The three levels of section 4.6 are [Loader.Register] for the metadata, [Registration.Activate]
+// for the instructions, and [Loaded.Resource] for all other files. [Loader.Load] does the first
+// two at once.
 //
-// With a [lookleap.Host.Cache] that is plugged in, processes share the SKILL.md
-// files that they fetched, while these are fresh: the bytes and how they came,
-// never a decision or a consent. What a server marks as meant for one user is
-// not shared; a Fetcher that adds credentials does not go with a shared cache.
-// Whoever can write to the cache can write instructions: seal it.
+// With a [lookleap.Host.Cache], processes share fetched SKILL.md files while these are fresh: the
+// bytes and the evidence, never a decision or a consent. Responses for one user are not shared. Do
+// not combine a shared cache with a Fetcher that adds credentials. Seal the cache: anyone who can
+// write to it can write instructions.
 type Loader struct {
 	host    *lookleap.Host
 	options Options
@@ -66,10 +66,10 @@ type Loader struct {
 	scripts  map[Digest]Digest  // by digest of skill and name: what the user agreed to last
 }
 
-// seenSkill is what a skill was like before.
+// seenSkill has the digests of a skill at its last load.
 type seenSkill struct{ header, file Digest }
 
-// NewLoader builds a loader on a host.
+// NewLoader returns a loader that uses a host.
 func NewLoader(host *lookleap.Host, options Options) *Loader {
 	l := &Loader{host: host, options: options, limits: options.Limits.withDefaults(), roots: options.Roots, fetcher: host,
 		consents: make(map[Digest]consent), loaded: make(map[string]bool), scripts: make(map[Digest]Digest)}
@@ -93,7 +93,7 @@ func (l *Loader) ready() error {
 	return nil
 }
 
-// Roots returns the registry in use.
+// Roots returns the registry of the loader.
 func (l *Loader) Roots() *Roots {
 	if l == nil {
 		return nil
@@ -109,30 +109,27 @@ type guardedFetcher struct {
 
 func (g guardedFetcher) Time() time.Time { return g.host.Time() }
 
-// Load verifies a skill and activates it. Every refusal is a
-// [*lookleap.VerifyError] with the whole story; a [*lookleap.PendingError] waits
-// for its user and goes on with [Loader.Resume]; the end of the caller's context
-// is the error that it is.
+// Load verifies a skill and activates it. A refusal is a [*lookleap.VerifyError] with all checks.
+// A [*lookleap.PendingError] means that the user has not decided yet; continue with
+// [Loader.Resume].
 //
-// A skill under a registered root loads without a prompt. Any other asks first
-// (section 5.2). Where the root is only the default of its host, the user is
-// asked for the skill. On a platform the user is asked for the skill, and
-// whether to trust the publisher's whole path from now on. A user who agrees to
-// the skill only gets a skill of the source [SkillOnly], and nothing is
-// registered. That consent holds for the same bytes, in this session.
+// A skill under a registered root loads without a prompt. For any other skill, Load asks the user
+// (section 5.2). On a platform, the prompt also asks whether to trust the publisher's whole path
+// from now on. If the user agrees only to the skill, its source is [SkillOnly], and no root is
+// registered. That consent applies to the same bytes in this session.
 func (l *Loader) Load(ctx context.Context, url string) (*Loaded, error) {
 	return l.load(ctx, &candidate{Claim: Claim{URL: url}})
 }
 
-// LoadPinned is [Loader.Load] of content that the caller knows already: the
-// whole commit that the URL names, or the digest of the SKILL.md.
+// LoadPinned is [Loader.Load] for known content: the pin is the whole commit that the URL names,
+// or the digest of the SKILL.md.
 func (l *Loader) LoadPinned(ctx context.Context, url string, pin Pin) (*Loaded, error) {
 	return l.load(ctx, &candidate{Claim: Claim{URL: url, Pin: pin}})
 }
 
-// LoadUnder is [Loader.Load] of a skill that is said to lie under this very
-// root, whatever the registry has: it counts as declared by the host program. A
-// skill outside is refused with outside-trust-root before anything is sent.
+// LoadUnder is [Loader.Load] with a root that the host program declares for this call, independent
+// of the registry. If the skill lies outside the root, it is refused with outside-trust-root
+// before a request is sent.
 func (l *Loader) LoadUnder(ctx context.Context, url string, root TrustRoot) (*Loaded, error) {
 	if err := l.ready(); err != nil {
 		return nil, err
@@ -154,8 +151,8 @@ func (l *Loader) load(ctx context.Context, c *candidate) (*Loaded, error) {
 	return got.loaded, err
 }
 
-// candidate is a skill that was fetched and judged, and not yet admitted. It is
-// plain data, since a plan holds it.
+// candidate is a skill on its way: fetched and judged, but not admitted yet. It is plain data,
+// since a plan contains it.
 type candidate struct {
 	Level    level    `json:"level"`
 	Claim    Claim    `json:"claim"`
@@ -290,13 +287,13 @@ func (l *Loader) judgeFile(ctx context.Context, c *candidate, now time.Time) err
 	return nil
 }
 
-// refuse reports a verdict and makes it an error.
+// refuse reports a verdict and returns it as an error.
 func (l *Loader) refuse(ctx context.Context, v *lookleap.Verdict, cause error) error {
 	l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventVerdict, Code: v.Code, Subject: v.Subject, Verdict: v, Err: cause})
 	return &lookleap.VerifyError{Verdict: v, Err: cause}
 }
 
-// refuseConsent adds to a verdict that the user did not agree.
+// refuseConsent returns an error with a verdict that has the missing consent as its last check.
 func (l *Loader) refuseConsent(ctx context.Context, v *lookleap.Verdict, err error) error {
 	if errors.Is(err, lookleap.ErrConsentPending) {
 		return err
@@ -308,8 +305,8 @@ func (l *Loader) refuseConsent(ctx context.Context, v *lookleap.Verdict, err err
 	return l.refuse(ctx, &refused, err)
 }
 
-// Revoke ends trust in a root and all below it, and forgets every copy and
-// consent that this loader has; skills in use refuse from then on (section 7).
+// Revoke ends trust in a root and everything below it, and forgets all copies and consents of this
+// loader. Skills in use return errors from then on (section 7).
 func (l *Loader) Revoke(root TrustRoot) {
 	if l.ready() != nil {
 		return
@@ -318,8 +315,7 @@ func (l *Loader) Revoke(root TrustRoot) {
 	l.forgetAll(root.String())
 }
 
-// RevokeDomain is [Loader.Revoke] of a host, and of its subdomains if they are
-// included.
+// RevokeDomain is [Loader.Revoke] for a host and, if requested, its subdomains.
 func (l *Loader) RevokeDomain(host string, includeSubdomains bool) error {
 	if err := l.ready(); err != nil {
 		return err
@@ -339,8 +335,8 @@ func (l *Loader) forgetAll(revoked string) {
 	l.forgetConsents()
 }
 
-// Limits bound what skills may make this package do. A zero field takes the
-// default beside it.
+// Limits bound the work and memory for skills. A field of zero means the default that its comment
+// states.
 type Limits struct {
 	// What ParseSkill reads.
 	Skill       int // bytes of SKILL.md; 1 MiB

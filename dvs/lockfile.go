@@ -18,9 +18,8 @@ import (
 // LockMediaType is the type of a [Lockfile] in JSON.
 const LockMediaType = "application/vnd.lookleap.dvs-lock+json;version=1"
 
-// Lockfile says which skills a program uses, from where, and the digest of each
-// of their files. Whoever changes a file, even the publisher, changes nothing
-// for a program that is frozen to it.
+// Lockfile lists the skills that a program uses, with their URLs and the digest of each file. If a
+// file changes, even by its publisher, a program that is frozen to the lockfile refuses it.
 type Lockfile struct {
 	Skills []LockedSkill `json:"skills"` // sorted by URL
 }
@@ -54,9 +53,9 @@ const (
 	maxLockedFiles = 10_000
 )
 
-// ParseLockfile reads what [Lockfile.MarshalJSON] wrote. Another type or
-// version, an unknown member, a URL or root that is not canonical, a path that
-// is not safe, or anything given twice is an error that names the place.
+// ParseLockfile reads what [Lockfile.MarshalJSON] wrote. Another type or version, an unknown
+// member, a URL or root that is not canonical, an unsafe path and a duplicate are errors with a
+// position.
 func ParseLockfile(data []byte) (*Lockfile, error) {
 	value, err := strictjson.Parse(data, strictjson.Limits{Size: maxLockfile})
 	if err != nil {
@@ -212,8 +211,7 @@ func canonicalFix(canonical string) string {
 	return "write " + canonical
 }
 
-// MarshalJSON writes the lockfile with its type, in an order that does not
-// depend on how it was made.
+// MarshalJSON writes the lockfile with its type, in sorted order.
 func (l *Lockfile) MarshalJSON() ([]byte, error) {
 	if l == nil {
 		l = new(Lockfile)
@@ -227,8 +225,8 @@ func (l *Lockfile) MarshalJSON() ([]byte, error) {
 	}{LockMediaType, (*plain)(sorted)})
 }
 
-// Verify checks a bundle against the lockfile: the skill is there, with this
-// root, and its files are those and no others, byte by byte.
+// Verify checks that the lockfile has the skill of a bundle under the same root, with exactly
+// these files.
 func (l *Lockfile) Verify(b Bundle) error {
 	if l == nil {
 		l = new(Lockfile)
@@ -245,8 +243,8 @@ func (l *Lockfile) Verify(b Bundle) error {
 	return locked.verify(b.Files, func(f *LockedFile, found Digest) bool { return found == f.Digest })
 }
 
-// VerifyWritten checks the files of one directory of a [VerifiedFS], for
-// instance read back from where it was materialised.
+// VerifyWritten checks the files of one directory of a [VerifiedFS], for example read back from
+// disk.
 func (s *LockedSkill) VerifyWritten(files map[string][]byte) error {
 	if s == nil {
 		s = new(LockedSkill)
@@ -267,10 +265,9 @@ func (l *Lockfile) Find(url string) *LockedSkill {
 	return nil
 }
 
-// Changes finds every file that is not as it was locked, sorted by path: its
-// code is digest-mismatch, lock-missing-file or not-locked, and its position has
-// the path. Nothing found means that the files are what was locked, as they were
-// served or as a [VerifiedFS] shows them.
+// Changes returns a finding for every file that differs from the lockfile, sorted by path. The
+// codes are digest-mismatch, lock-missing-file and not-locked. It accepts files as they were
+// served and as a [VerifiedFS] shows them.
 func (s *LockedSkill) Changes(files map[string][]byte) []lookleap.Finding {
 	if s == nil {
 		s = new(LockedSkill)
@@ -333,7 +330,7 @@ func DigestOf(data []byte) Digest { return sha256.Sum256(data) }
 
 const digestPrefix = "sha256:"
 
-// ParseDigest reads "sha256:" and 64 lower-case hex digits, not all of them 0.
+// ParseDigest reads "sha256:" and 64 lower-case hex digits. All zeros are an error.
 func ParseDigest(text string) (Digest, error) {
 	var d Digest
 	digits, ok := strings.CutPrefix(text, digestPrefix)

@@ -19,8 +19,8 @@ type Block struct {
 }
 
 // Blocks splits the instructions into prose and code by CommonMark: fenced and indented code, also
-// in lists and quotes, and blocks of HTML with an element for code such as <pre>. It renders
-// nothing. After 10,000 blocks, the rest of the text is one more block, of code.
+// in lists and quotes, and HTML blocks with an element for code such as <pre>. After 10,000
+// blocks, the rest of the text is one block of code.
 func (s *Skill) Blocks() []Block {
 	if s == nil {
 		return nil
@@ -88,18 +88,18 @@ func (s *Skill) bodyPlace(place *lineCounter, at int) lookleap.Position {
 	return p
 }
 
-// Reference is something that the instructions point to. Nothing was resolved or checked.
+// Reference is a target in the instructions. It was not resolved or checked.
 type Reference struct {
 	Target string // without escapes and fragment; untrusted
-	Bare   bool   // a path in running text or code, which may mean anything
-	Code   bool   // it stands in a code block
+	Bare   bool   // a path in text or code, which may not be meant as a reference
+	Code   bool   // it is in a code block
 	lookleap.Position
 }
 
-// References lists what the instructions point to, each target once, in order (section 4.4): links,
-// images and link definitions by CommonMark, URLs in attributes of HTML such as href and src, and,
-// in text and code spans, https URLs and paths that look like files of the skill. In code blocks
-// only such paths count. Fragments of the page itself are left out, and so is what comes after
+// References returns the references of the instructions in order, each target once (section 4.4):
+// links, images and link definitions by CommonMark, URLs in HTML attributes such as href and src,
+// and, in text and code spans, https URLs and paths that look like files of the skill. In code
+// blocks only such paths count. Fragments of the page itself are left out. The list ends after
 // 10,000 targets.
 func (s *Skill) References() []Reference {
 	if s == nil {

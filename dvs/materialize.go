@@ -13,17 +13,14 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// Materialize writes the skills to a directory that does not exist yet or is
-// empty, for programs that need real files. Its parent has to exist. A directory
-// that exists stays the same one with the same permissions, so that it may be the
-// working directory. There are no links, no file can be run without being told to
-// (permissions are 0644), and whatever the names are, nothing is written outside
-// of the directory.
+// Materialize writes the skills to a directory that does not exist or is empty, for programs that
+// need real files. Its parent has to exist. An existing directory keeps its identity and
+// permissions, so it can be the working directory. Files have the permissions 0644, there are no
+// links, and nothing is written outside the directory.
 //
-// All is written to a directory named .dvs-partial-* first, in the target or, if
-// that does not exist, beside it; then it takes its place. On an error nothing is
-// left. What a killed process left is removed by the next Materialize to the same
-// target, unless a process that still runs is writing there.
+// The files are first written to a directory named .dvs-partial-* in the target, or next to it if
+// the target does not exist, and then moved. After an error nothing is left. The next Materialize
+// to the same target removes the leftovers of a killed process, but not those of a running one.
 func (v *VerifiedFS) Materialize(dir string) error {
 	if v == nil {
 		return usageError("there is no file system", "make it with NewVerifiedFS")

@@ -11,10 +11,9 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// Platform is a host where many publish. Its publishers are told apart by the
-// path, so that only a path can be a trust root, or by the host below one of the
-// Subdomains (section 3.1). It is data: what is known of a platform is its entry
-// in the table and nothing else.
+// Platform is a host with many publishers. The path tells them apart, so only a path can be a
+// trust root, or each has a host below one of the Subdomains (section 3.1). A platform is only
+// data: all that is known about it is its entry in the table.
 type Platform struct {
 	Name     string   // for people
 	Hosts    []string // the host of its pages, then its other names; "*.example.com" is every host below, another "*" stands within one label
@@ -23,13 +22,13 @@ type Platform struct {
 	Below    []Scope  // other depths below certain first segments
 	Skip     []string // first segments that may precede the publisher's path, such as a version of the build; "#" stands for digits
 	Prefix   string   // what a publisher's segment begins with, such as "~"
-	Reserved []string // first segments that are the platform's own and no publisher
+	Reserved []string // first segments that belong to the platform itself, not to a publisher
 	Fold     int      // leading segments whose ASCII letter case is ignored
 	AtRef    bool     // a revision may follow "@" in a segment: /gh/owner/repo@ref/
 	Source   *Source  // routes to a repository's content; nil if none is known
 
 	// Subdomains are the domains below which each publisher has a host of its own:
-	// a public suffix. The domain itself is no trust root, unless it is one of Hosts.
+	// a public suffix. The domain itself is not a trust root, unless it is one of Hosts.
 	Subdomains []string
 
 	// Of is the platform whose publishers these are, for blocks and revocations.
@@ -47,8 +46,8 @@ type Scope struct {
 	Of    string
 }
 
-// Source says how a platform spells the content of a repository, which is the
-// owner's path and one more segment, or everything before Marker.
+// Source describes how a platform spells URLs of the content of a repository. The repository is
+// the owner's path and one more segment, or everything before Marker.
 type Source struct {
 	Marker  string   // segment between repository and route, such as "-"
 	Page    string   // route to the page of a file or directory
@@ -56,7 +55,7 @@ type Source struct {
 	Dir     []string // other routes to the page of a directory
 	Kinds   []string // words of which one qualifies the revision: branch, tag, commit
 	After   string   // word between revision and path on a page, such as "item"
-	Flat    bool     // files are no tree and stand behind the route at once, or behind a commit
+	Flat    bool     // the repository has no directories: a file follows the route, or a commit
 	Default string   // revision if a URL names only the repository; "": such a URL is not a skill's
 	RawHost string   // host that serves the bytes; "": the page's
 	RawPath string   // route on RawHost, if any
@@ -123,7 +122,7 @@ func (p hostPattern) matches(host string) (before string, ok bool) {
 	return host, true
 }
 
-// Builtin is the built-in table, of [PlatformsDate].
+// Builtin returns the built-in table, of the date [PlatformsDate].
 func Builtin() *Platforms { return builtin }
 
 var builtin = func() *Platforms {
@@ -198,10 +197,9 @@ func (p *Platforms) orBuiltin() *Platforms {
 	return p
 }
 
-// With returns a table with more platforms. It can tighten rules and never relax: an
-// entry for a host that is in the table already has to be Never or to ask for
-// at least as many segments, and keeps the words, the prefix and the revisions
-// that are known. A refusal is an [*lookleap.Error] with platform-relaxed or bad-platform.
+// With returns a table with more platforms. It never relaxes a rule: an entry for a known host has
+// to be Never or to require at least as many path segments, and it keeps the known words, prefix
+// and revisions. Otherwise the error has the code platform-relaxed or bad-platform.
 func (p *Platforms) With(add ...Platform) (*Platforms, error) {
 	p = p.orBuiltin()
 	relaxed := func(host string) error {

@@ -42,8 +42,8 @@ type Published struct {
 	Files       map[string][]byte // by path below its directory
 }
 
-// NewPublished makes one of the files of a skill's directory. What agents would
-// refuse is refused: a SKILL.md that is not valid, or files with unsafe names.
+// NewPublished returns the skill of a directory's files. It returns an error for what agents would
+// refuse: an invalid SKILL.md, or unsafe file names.
 func NewPublished(files map[string][]byte, limits Limits) (*Published, error) {
 	if err := checkFiles(files, limits.withDefaults()); err != nil {
 		return nil, err
@@ -75,8 +75,7 @@ func (p *Published) Lock(skill SkillURL, root TrustRoot, limits Limits) (*Lockfi
 	return v.lock, nil
 }
 
-// WellKnownSkillURL returns the URL at which an origin best publishes a skill of a
-// name (section 3.2).
+// WellKnownSkillURL returns the recommended URL of a skill at an origin (section 3.2).
 func WellKnownSkillURL(origin, name string) (string, error) {
 	if !isName(name) {
 		return "", refuse(lookleap.CodeBadName, name, "the name is not valid in a URL path", "use lower-case letters a to z, digits and hyphens only")
@@ -102,9 +101,8 @@ type indexEntry struct {
 	Digest      *Digest  `json:"digest,omitempty"`
 }
 
-// WriteIndex writes the index of skills that are published below
-// [SkillsPrefix], sorted by name. Two skills of one name are an error, since
-// one would take the place of the other.
+// WriteIndex writes the index of skills that are published below [SkillsPrefix], sorted by name.
+// Two skills with the same name are an error, since they would have the same URL.
 func WriteIndex(w io.Writer, shape IndexShape, skills []*Published) error {
 	sorted := slices.Clone(skills)
 	slices.SortFunc(sorted, func(a, b *Published) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
@@ -169,19 +167,18 @@ func WriteSitemap(w io.Writer, origin string, skills []*Published) error {
 	return err
 }
 
-// LintOptions say for which place a skill directory is judged.
+// LintOptions configure [Lint].
 type LintOptions struct {
-	Profile   Profile // DVS, or AgentSkills for the public format too; Lenient is no measure for publishing
+	Profile   Profile // DVS, or AgentSkills for the public format too; Lenient accepts what agents may refuse
 	Limits    Limits
 	Directory string // name of the directory, "" if it is not known
-	URL       string // where its SKILL.md shall be published, "" if that is not known
+	URL       string // where its SKILL.md will be published, "" if that is not known
 	Root      string // trust root there; "": the origin of URL
 }
 
-// Lint judges a skill directory as its publisher wants to know it before others
-// do: the file SKILL.md, the names of all files, and where the references lead
-// (sections 3.1, 3.2, 4.1, 4.5 and 5.1). Fatal findings are what agents refuse.
-// The path of a finding is that of the file.
+// Lint checks a skill directory for its publisher: the SKILL.md, the names of all files, and where
+// the references lead (sections 3.1, 3.2, 4.1, 4.5 and 5.1). Agents refuse a skill with a finding
+// of [lookleap.SeverityError]. The path of a finding is that of the file.
 func Lint(directory fs.FS, options LintOptions) []lookleap.Finding {
 	files, err := ReadSkillDir(directory, options.Limits)
 	if err == nil {
@@ -335,8 +332,8 @@ func (l *linter) references(skill *Skill, files map[string][]byte) {
 	}
 }
 
-// LintResponse judges how a server answers for a SKILL.md: over https, with the
-// media type of Markdown and no other character set than UTF-8 (section 4.2).
+// LintResponse checks the URL and the response header with which a server sends a SKILL.md: https,
+// the media type of Markdown, and no other character set than UTF-8 (section 4.2).
 func LintResponse(url string, header http.Header) []lookleap.Finding {
 	header = roundtrip.Canonical(header)
 	l := &linter{options: LintOptions{URL: url}}

@@ -13,18 +13,17 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// Access is what a skill may do with a reference by itself. The zero value is
-// nothing.
+// Access says what a skill may do with a reference without its user. The zero value is Refused.
 type Access uint8
 
 const (
-	// Refused: never, whatever the user says.
+	// Refused: the file is never fetched, even if the user would agree.
 	Refused Access = iota
-	// NeedsConsent: only if the user agrees to this very URL.
+	// NeedsConsent: the file is fetched only if the user agrees to exactly this URL.
 	NeedsConsent
-	// UnderRoot: without asking, under the trust root.
+	// UnderRoot: the file is under the trust root and is fetched without asking.
 	UnderRoot
-	// Bundled: without asking, in the skill's own directory.
+	// Bundled: the file is in the skill's own directory and is fetched without asking.
 	Bundled
 )
 
@@ -49,13 +48,13 @@ type Target struct {
 	place place
 }
 
-// Resolve tells what a reference in the skill's text leads to, and what the
-// skill may do with it (sections 4.4, 4.5 and 5.1). It does no I/O.
+// Resolve returns what a reference in the skill's text leads to, and what the skill may do with it
+// (sections 4.4, 4.5 and 5.1). It does no I/O.
 //
-// Scripts are in the skill's own directory or refused; data files are there or
-// need consent; instructions and templates may be anywhere under the trust root;
-// everything outside needs consent for that URL. A reference that is refused is
-// an [*lookleap.Error]: bad-scheme, not-https, script-outside-skill, untrusted-ref …
+// A script has to be in the skill's own directory. A data file outside of it needs consent.
+// Instructions and templates may be anywhere under the trust root. Everything outside the root
+// needs consent for that URL. Otherwise the error has the code of the rule, such as bad-scheme,
+// not-https, script-outside-skill or untrusted-ref.
 func (s *Loaded) Resolve(ref string) (Target, error) {
 	if err := s.ready(); err != nil {
 		return Target{}, err
@@ -161,14 +160,13 @@ func schemeOf(ref string) (string, bool) {
 	return strings.ToLower(scheme), true
 }
 
-// Resource is a file that a skill refers to, as it was fetched once. Nothing is
-// fetched before it is asked for (level 3).
+// Resource is a file that a skill refers to. It is fetched only on demand (level 3).
 type Resource struct {
 	Skill    string // identity of the skill that referred to it
 	URL      string // canonical
 	Name     string // path below the skill's directory; "" outside
 	Kind     Kind
-	External bool // fetched by the user's consent from outside; untrusted for ever
+	External bool // fetched from outside the root with the user's consent; it stays untrusted
 	Digest   Digest
 	Verdict  *lookleap.Verdict
 
@@ -184,10 +182,9 @@ func (r *Resource) Bytes() []byte {
 	return r.data
 }
 
-// ContextText returns the content for the model. It returns an error for a script, since only
-// its output may enter the context (section 4.5.2). External content stands in
-// an envelope that marks every line as untrusted data, in which no link, skill
-// or command counts (section 7).
+// ContextText returns the content for the model. It returns an error for a script, since only its
+// output may enter the context (section 4.5.2). Every line of external content is marked as
+// untrusted data, in which links, skills and commands do not count (section 7).
 func (r *Resource) ContextText() (string, error) {
 	if r == nil {
 		return "", usageError("there is no resource", "fetch it with Loaded.Resource")
@@ -204,9 +201,8 @@ func (r *Resource) ContextText() (string, error) {
 	return string(r.data), nil
 }
 
-// Resource fetches a file that the skill refers to (level 3). Whatever needs
-// consent is asked for first: nothing is fetched before. A refusal is a
-// [*lookleap.VerifyError] with the code of the rule.
+// Resource fetches a file that the skill refers to (level 3). If the file needs consent, the user
+// is asked before it is fetched. A refusal is a [*lookleap.VerifyError] with the code of the rule.
 func (s *Loaded) Resource(ctx context.Context, ref string) (*Resource, error) {
 	if err := s.ready(); err != nil {
 		return nil, err
@@ -354,8 +350,8 @@ func (r *Resource) location(rules Rules, doc *document, directory string) lookle
 type Kind uint8
 
 const (
-	// Script runs, or might: only with consent, and only from the skill's own
-	// directory. Whatever is of no known kind counts as one.
+	// Script can run: only with consent, and only from the skill's own
+	// directory. A file of unknown kind is a script.
 	Script Kind = iota
 	// Data is read on demand.
 	Data
@@ -378,8 +374,8 @@ func (k Kind) String() string {
 // MarshalText returns the result of String.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// KindOf tells the kind of a file by its path below the skill's directory and
-// the first bytes of its content, which may be nil if it was not read yet.
+// KindOf returns the kind of a file by its path below the skill's directory and the first bytes of
+// its content, which may be nil.
 func KindOf(file string, content []byte) Kind {
 	directory, _, nested := strings.Cut(file, "/")
 	if nested {

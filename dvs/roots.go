@@ -24,11 +24,11 @@ const (
 	ByHost
 	// ByUser: the user confirmed the root.
 	ByUser
-	// DefaultOrigin: the origin of a host that is no platform, by default.
+	// DefaultOrigin: the origin of a host that is not a platform, by default.
 	DefaultOrigin
 	// Derived: the owner's path on a platform, not confirmed.
 	Derived
-	// SkillOnly: the user agreed to one skill and not to the owner's path above
+	// SkillOnly: the user agreed to one skill but not to the owner's path above
 	// it. The root is the directory of the skill.
 	SkillOnly
 )
@@ -59,13 +59,12 @@ func (s *RootSource) UnmarshalText(text []byte) error {
 // Registered reports whether the root was declared before its use.
 func (s RootSource) Registered() bool { return s == ByHost || s == ByUser }
 
-// Roots is who may be trusted, by whose word: registered roots, blocked ones and
-// revoked ones. The most specific root that covers a skill decides, a block
-// beats a registration of the same root, and a revocation beats everything
-// below it. A registration holds for its exact spelling; a block or revocation
-// holds for every spelling of what it names: letter case, escapes, revisions, and
-// all hosts and mirrors of a platform. The zero Roots is ready and has the
-// built-in platforms. It is safe for concurrent use; reading takes no lock.
+// Roots is the registry of trust: registered, blocked and revoked roots. The longest root that
+// covers a skill decides; a block overrides a registration of the same root, and a revocation
+// overrides everything below it. A registration applies to its exact spelling. A block or
+// revocation applies to every spelling: letter case, escapes, revisions, and all hosts and mirrors
+// of a platform. The zero Roots is ready to use, with the built-in platforms. It is safe for
+// concurrent use, and reads take no lock.
 type Roots struct {
 	mu    sync.Mutex // held by writers
 	state atomic.Pointer[rootState]
@@ -138,8 +137,8 @@ func (r *Roots) change(edit func(*rootState) error) error {
 // Rules returns the rules in force, with the platforms added so far.
 func (r *Roots) Rules() Rules { return r.load().rules }
 
-// Register declares a root, by the host program or by its user, and returns it in
-// canonical form; [TrustRoot.Lint] tells about its spelling.
+// Register declares a root, by the host program or by its user, and returns it in canonical form.
+// [TrustRoot.Lint] reports problems of its spelling.
 func (r *Roots) Register(raw string, by RootSource) (TrustRoot, error) {
 	if !by.Registered() {
 		return TrustRoot{}, refuse(lookleap.CodeUsage, raw, fmt.Sprintf("a root cannot be registered as %s", by), "use ByHost or ByUser")
@@ -166,8 +165,8 @@ func (s *rootState) register(d declaredRoot) {
 	s.byHost[host] = list
 }
 
-// Block refuses everything under a root, in every spelling, except what lies
-// under a longer registered one.
+// Block refuses everything under a root, in every spelling, except what lies under a longer
+// registered root.
 func (r *Roots) Block(raw string) (TrustRoot, error) {
 	var root TrustRoot
 	err := r.change(func(s *rootState) error {
@@ -192,7 +191,7 @@ func (s *rootState) deny(d denial) {
 	s.denied[d.party.namespace] = append(slices.Clip(list), d)
 }
 
-// Unregister takes back a registration or a block of exactly this root.
+// Unregister removes a registration or a block of exactly this root.
 func (r *Roots) Unregister(root TrustRoot) {
 	_ = r.change(func(s *rootState) error {
 		host := root.HostingDomain()
@@ -204,8 +203,8 @@ func (r *Roots) Unregister(root TrustRoot) {
 	})
 }
 
-// AddPlatform tightens the table from now on ([Platforms.With]). Registered
-// roots that the new table refuses are given back and hold no longer.
+// AddPlatform adds a platform to the table, as [Platforms.With] does. It unregisters and returns
+// the roots that the new table refuses.
 func (r *Roots) AddPlatform(p Platform) (dropped []TrustRoot, err error) {
 	err = r.change(func(s *rootState) error {
 		table, err := s.rules.platforms().With(p)
@@ -236,17 +235,16 @@ func (r *Roots) AddPlatform(p Platform) (dropped []TrustRoot, err error) {
 	return dropped, err
 }
 
-// Revoke ends trust in a root and in everything below it at once, in every
-// spelling, longer registered roots included (section 7). It cannot be taken
-// back.
+// Revoke ends trust in a root and everything below it, in every spelling and including longer
+// registered roots (section 7). It cannot be undone.
 func (r *Roots) Revoke(root TrustRoot) {
 	if !root.IsZero() {
 		_ = r.change(func(s *rootState) error { s.deny(denial{root: root, revoked: true}); return nil })
 	}
 }
 
-// RevokeDomain ends trust in a host, on all its ports and by all names that the
-// table has for it, and in its subdomains if they are included.
+// RevokeDomain ends trust in a host on all ports and under all its names in the table, and in its
+// subdomains if includeSubdomains is set.
 func (r *Roots) RevokeDomain(host string, includeSubdomains bool) error {
 	return r.change(func(s *rootState) error {
 		canonical, err := s.rules.urls().ParseHost(host)
@@ -258,7 +256,7 @@ func (r *Roots) RevokeDomain(host string, includeSubdomains bool) error {
 	})
 }
 
-// Declared is what the registry says of one skill.
+// Declared is what the registry knows about one skill.
 type Declared struct {
 	Root    TrustRoot
 	Source  RootSource
@@ -266,8 +264,8 @@ type Declared struct {
 	Revoked bool
 }
 
-// Find returns the root of a skill: the longest declared one that covers it, else
-// its default by [DefaultRoot]. The source is Undeclared if there is no root.
+// Find returns the root of a skill: the longest declared root that covers it, or its default by
+// [DefaultRoot]. The source is [Undeclared] if there is no root.
 func (r *Roots) Find(u SkillURL) Declared {
 	s := r.load()
 	var d Declared
@@ -371,7 +369,7 @@ func (d revokedDomain) coversTenant(table *Platforms, at *party) bool {
 	return revoked.covers(at)
 }
 
-// All yields the declared roots, in no particular order, blocked ones too.
+// All yields the registered and blocked roots in no particular order.
 func (r *Roots) All() iter.Seq[Declared] {
 	return func(yield func(Declared) bool) {
 		s := r.load()

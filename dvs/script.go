@@ -56,21 +56,21 @@ func (p *plannedScript) key() consentKey {
 	return consentKey{effectScript, p.Skill, lookleap.Digest(data)}
 }
 
-// ApprovedScript is a script whose very bytes the user agreed to run, once.
+// ApprovedScript is a script that the user agreed to run once, with exactly these bytes.
 type ApprovedScript struct {
 	loader   *Loader
 	approval *lookleap.Approval
 	planned  *plannedScript
 }
 
-// Approve fetches a script and everything that it is given, and asks the user
-// (sections 4.5.2 and 5.2). No option, key of the skill or registered root
-// replaces that consent. An answer that the user gave for a while counts again
-// only for identical bytes, arguments, interpreter, environment, uses, sandbox and root.
+// Approve fetches a script and all files that it needs, and asks the user (sections 4.5.2 and
+// 5.2). No option, key of the skill or registered root replaces that consent. An answer that the
+// user gave for a period applies again only to identical bytes, arguments, interpreter,
+// environment, uses, sandbox and root.
 //
-// A command line, environment or list of uses of more than 4 KiB, which a prompt cannot show whole, is
-// refused with [lookleap.CodeConsentTooLong]. So are names that [NewVerifiedFS] refuses, and two files
-// that some system takes for one.
+// A prompt has to show everything: a command line, environment or list of uses of more than 4 KiB
+// is refused with [lookleap.CodeConsentTooLong]. File names that [NewVerifiedFS] refuses are
+// refused too.
 func (s *Loaded) Approve(ctx context.Context, in Invocation) (*ApprovedScript, error) {
 	if err := s.ready(); err != nil {
 		return nil, err
@@ -136,8 +136,8 @@ func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error
 	return p, nil
 }
 
-// checkWords refuses what no prompt and no plan can hold as it is, so that the
-// user would agree to something else.
+// checkWords refuses text that a prompt or plan would have to change, since the user would then
+// agree to something else.
 func checkWords(words ...string) error {
 	for _, w := range words {
 		if !utf8.ValidString(w) || strings.Contains(w, "\x00") {
@@ -162,7 +162,7 @@ func checkUses(uses []Use) error {
 	return nil
 }
 
-// checkEnv refuses an environment that systems read in different ways.
+// checkEnv refuses an environment that systems interpret in different ways.
 func checkEnv(env []string) error {
 	seen := map[string]bool{}
 	for _, e := range env {
@@ -184,9 +184,8 @@ func (s *Loaded) bundledTarget(ctx context.Context, ref string) (Target, error) 
 	return t, err
 }
 
-// Command returns exactly what the user agreed to, for a host that runs it by
-// other means than a [Runner]. It has no error to return, and so it does not check
-// whether trust was withdrawn since the approval: only Run does.
+// Command returns what the user agreed to, for a host program that does not use a [Runner]. It
+// does not check whether trust was withdrawn since the approval; Run does.
 func (a *ApprovedScript) Command() *Command {
 	if a == nil || a.planned == nil {
 		return new(Command)
@@ -200,9 +199,9 @@ func (a *ApprovedScript) Command() *Command {
 	return c
 }
 
-// Run runs the approved bytes through the loader's [Runner], once: a second Run
-// is an [lookleap.ErrAlreadyDone]. Nothing is fetched between consent and run; a
-// root that was revoked meanwhile refuses.
+// Run runs the approved bytes once, through the [Runner] of the loader. A second call returns an
+// error that is [lookleap.ErrAlreadyDone]. Nothing is fetched between consent and run. Run returns
+// an error if the root was revoked in the meantime.
 func (a *ApprovedScript) Run(ctx context.Context) (out *Output, err error) {
 	if a == nil || a.planned == nil {
 		return nil, usageError("no script was approved", "get it from Loaded.Approve")
@@ -250,18 +249,18 @@ func (l *Loader) changedScript(skill string, script plannedFile) bool {
 	return ok && before != script.Digest
 }
 
-// Runner runs scripts: the host's sandbox (section 7). It gets the approved
-// bytes and never a URL. It may be called from several goroutines at once.
+// Runner is a sandbox of the host program that runs scripts (section 7). It receives the approved
+// bytes, never a URL. It has to be safe for concurrent use.
 type Runner interface {
-	// Sandbox tells what the runner confines. What it cannot is shown to the user
+	// Sandbox returns what the runner confines. The gaps are shown to the user
 	// before they agree.
 	Sandbox() Sandbox
-	// Run runs a command to its end, or to the end of ctx. A script that failed is
+	// Run runs a command until it ends or ctx ends. A script that failed is
 	// a result with its exit code; an error means that it did not run.
 	Run(ctx context.Context, c *Command) (*RunResult, error)
 }
 
-// Sandbox is what a runner confines a script to. The zero value is nothing.
+// Sandbox says what a runner confines. The zero value confines nothing.
 type Sandbox struct {
 	Name       string `json:"name"`       // for people, such as "landlock"
 	NoNetwork  bool   `json:"noNetwork"`  // the script reaches no network
@@ -276,7 +275,7 @@ func (s Sandbox) confines(shown Sandbox) bool {
 		(s.WorkDir || !shown.WorkDir) && (s.Bounded || !shown.Bounded)
 }
 
-// Gaps returns, in words, what the runner cannot confine.
+// Gaps returns what the runner does not confine, in words.
 func (s Sandbox) Gaps() []string {
 	var gaps []string
 	for _, g := range []struct {
@@ -315,8 +314,8 @@ type RunResult struct {
 	Truncated bool   // there was more output
 }
 
-// Output is the result of a script of a skill. Its text may enter the context,
-// marked with where it comes from; the script's source may not.
+// Output is the result of a script of a skill. It may enter the context of the model, marked with
+// its source; the source code of the script may not.
 type Output struct {
 	RunResult
 	Skill  string
@@ -324,8 +323,8 @@ type Output struct {
 	Digest Digest // of the script that ran
 }
 
-// ContextText returns the output for the model, every line marked, under the
-// identity of the skill.
+// ContextText returns the output for the model, with every line marked and with the identity of
+// the skill.
 func (o *Output) ContextText() string {
 	if o == nil {
 		return ""

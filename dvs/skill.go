@@ -7,20 +7,18 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// Metadata is what the header of a SKILL.md says (section 4.3): level 1 of
-// progressive loading. All of it is the publisher's word and untrusted; show it
-// by [Metadata.Display] or through a quoting printer.
+// Metadata is the header of a SKILL.md (section 4.3): level 1 of progressive loading. It is
+// untrusted text of the publisher; show it with [Metadata.Display] or quote it.
 type Metadata struct {
 	Name        string  // lower-case letters, digits and hyphens; under Lenient any text, so never a path
 	Description string  // decoded and trimmed, at most 1,024 characters; under Lenient of any length
-	Extra       []Field // every other key in the order of the file, kept and never a permission
+	Extra       []Field // every other key in the order of the file; it never grants a permission
 	Header      Digest  // of the bytes between the fences
 
 	nameAt int // offset of the name in the file
 }
 
-// Skill is a SKILL.md that a profile accepts. It is not changed once it was
-// returned, and may be shared.
+// Skill is a SKILL.md that was accepted under a profile. Do not change it; it may be shared.
 type Skill struct {
 	Metadata
 	Body         string // the instructions: what follows the header, as it was written
@@ -30,13 +28,11 @@ type Skill struct {
 	Profile      Profile
 }
 
-// ParseSkill reads a SKILL.md (sections 4.2 to 4.4). The findings are all that
-// was noticed, whether the file is accepted or not: line and column in the file,
-// and the fix. If one of them is fatal there is no Skill, and the error is a
-// [*lookleap.Error] with the first of those. Under [Lenient], whatever was repaired
-// is a warning.
+// ParseSkill reads a SKILL.md (sections 4.2 to 4.4). The findings have line, column and fix. If
+// one of them has [lookleap.SeverityError], ParseSkill returns no Skill, and the error is the
+// first of these findings as a [*lookleap.Error]. Under [Lenient], each repair is a warning.
 //
-// It takes time in proportion to the length of data, and keeps no part of it.
+// It takes time in proportion to the length of data, and keeps no reference to it.
 func ParseSkill(data []byte, profile Profile, limits Limits) (*Skill, []lookleap.Finding, error) {
 	p := newSkillParser(data, profile, limits)
 	if size := len(data); size > p.limits.Skill {
@@ -72,9 +68,8 @@ func ParseSkill(data []byte, profile Profile, limits Limits) (*Skill, []lookleap
 	}, p.findings, nil
 }
 
-// ParseMetadata reads the header of a SKILL.md and nothing after it, of which
-// data needs no more: level 1 where reading stops early. What ParseSkill says
-// about the body is left to activation.
+// ParseMetadata reads only the header of a SKILL.md; data may end after it. It does not check the
+// body.
 func ParseMetadata(data []byte, profile Profile, limits Limits) (*Metadata, []lookleap.Finding, error) {
 	p := newSkillParser(data, profile, limits)
 	meta := p.header()
@@ -110,9 +105,8 @@ func (m *Metadata) License() string { return m.text("license") }
 // Compatibility returns the compatibility key as one text, or "".
 func (m *Metadata) Compatibility() string { return m.text("compatibility") }
 
-// AllowedTools returns the allowed-tools key as one text, or "". It
-// is what the publisher wishes, and permits nothing: no consent is skipped for
-// it.
+// AllowedTools returns the allowed-tools key as one text, or "". It is a request of the publisher
+// and grants no permission.
 func (m *Metadata) AllowedTools() string { return m.text("allowed-tools") }
 
 // Annotations returns the scalar values below the metadata key.
@@ -131,8 +125,8 @@ func (m *Metadata) Annotations() map[string]string {
 	return all
 }
 
-// Display returns the description without characters that a reader cannot see, on
-// one line. It is safe in a list or a prompt, and still the publisher's word.
+// Display returns the description on one line without invisible characters. It is safe in a list
+// or a prompt, but still untrusted text.
 func (m *Metadata) Display() string {
 	if m == nil {
 		return ""
@@ -212,23 +206,22 @@ func (v *Value) flat() string {
 	return strings.Join(parts, " ")
 }
 
-// Profile says by which rules [ParseSkill] reads a SKILL.md. Each accepts
-// everything that the one above it in strictness accepts, with the same result:
-// AgentSkills ⊂ DVS ⊂ Lenient.
+// Profile selects the rules by which [ParseSkill] reads a SKILL.md. What a stricter profile
+// accepts, the others accept with the same result: AgentSkills ⊂ DVS ⊂ Lenient.
 type Profile uint8
 
 const (
-	// DVS: the rules of this draft (sections 4.2 to 4.4). The zero value.
+	// DVS has the rules of this draft (sections 4.2 to 4.4). It is the zero value.
 	DVS Profile = iota
-	// AgentSkills: those, and the stricter ones of the public Agent Skills
+	// AgentSkills adds the stricter rules of the public Agent Skills
 	// format: hyphens of the name, types and sizes of the optional fields, and
-	// where the directory is known, that it has the skill's name.
+	// the name of the directory if it is known, which has to be the skill's name.
 	AgentSkills
-	// Lenient: what the clients in use read, such as a description with an
-	// unquoted ": ". Whatever DVS would refuse is a warning that names the place,
-	// what was made of it, and the fix; nothing is repaired silently. Needed are
-	// a name and a description that a person can see. For reading what is
-	// published today, not for judging what to publish.
+	// Lenient reads what current clients read, such as a description with an
+	// unquoted ": ". What DVS would refuse is a warning with the position, the
+	// repair and the fix. A name and a visible description are required. Use it
+	// to read what is published today, not to check what you
+	// publish.
 	Lenient
 )
 

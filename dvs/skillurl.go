@@ -14,19 +14,19 @@ import (
 // EntryFile is the name of the file that every skill has (section 4.2).
 const EntryFile = "SKILL.md"
 
-// SkillURL is the identity of a skill (sections 2 and 3): the canonical https
-// URL of its SKILL.md, on a platform that of the file's page. Equal names at
-// two URLs are two skills. It is immutable; two are the same if their strings
-// are. The zero SkillURL names nothing and lies under no root.
+// SkillURL is the identity of a skill (sections 2 and 3): the canonical https URL of its SKILL.md,
+// on a platform the URL of the file's page. Two skills with the same name at two URLs are
+// different skills. It is immutable; compare two by their strings. The zero SkillURL lies under no
+// root.
 type SkillURL struct {
 	place
 	fragment bool
 }
 
-// ParseSkillURL reads the URL of a skill's directory or of its SKILL.md, which
-// both denote the same skill. On a platform, the page of a file, its bytes, the
-// page of a directory and the bare repository are spellings of one identity.
-// Every error is an [*lookleap.Error]; nothing ambiguous is repaired.
+// ParseSkillURL reads the URL of a skill's directory or of its SKILL.md; both denote the same
+// skill. On a platform, the page of a file, its bytes, the page of a directory and the repository
+// itself are spellings of one identity. An ambiguous URL is an error. Every error is a
+// [*lookleap.Error].
 func ParseSkillURL(raw string, rules Rules) (SkillURL, error) {
 	urls := rules.urls()
 	urls.RefuseQuery = !rules.AllowQuery
@@ -102,7 +102,7 @@ func (r Rules) bareRepository(u domain.URL) []string {
 // String returns the identity.
 func (u SkillURL) String() string { return u.page.String() }
 
-// IsZero reports whether u names nothing.
+// IsZero reports whether u is the zero SkillURL.
 func (u SkillURL) IsZero() bool { return u.page.IsZero() }
 
 // Host returns the host of the identity.
@@ -122,27 +122,26 @@ func (u SkillURL) Directory() string {
 	return text[:strings.LastIndexByte(text, '/')+1]
 }
 
-// Commit returns the part of the URL that its platform may read as a commit, or
-// "". Such a URL is verified only with a [Pin], since commits
-// of a stranger's fork can be read below the parent's path (DVS-3.1-42 to DVS-3.1-44).
+// Commit returns the part of the URL that its platform may read as a commit, or "". Such a URL is
+// verified only with a [Pin], since platforms show the commits of a stranger's fork below the path
+// of the original (DVS-3.1-42 to DVS-3.1-44).
 func (u SkillURL) Commit() string { return u.commit }
 
-// FragmentDropped reports whether the input had a fragment, which is no part of
-// the identity.
+// FragmentDropped reports whether the input had a fragment, which is not part of the identity.
 func (u SkillURL) FragmentDropped() bool { return u.fragment }
 
 // MarshalText returns the identity.
 func (u SkillURL) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
 
-// Rules are what a URL must be to name a trust root or a skill. The zero Rules
-// are the strict ones over the built-in platforms.
+// Rules say which URLs are accepted as trust roots and skill URLs. The zero Rules are the
+// strictest ones and use the built-in platforms.
 type Rules struct {
 	Platforms  *Platforms // nil: Builtin()
 	AllowQuery bool       // keep the query of a skill URL as part of its identity
 	MaxURL     int        // bytes of a URL or reference; 0: 8192
 
 	// InsecureAllowLocalhost lets single labels and special-use names be hosts.
-	// It is for test beds and intranets.
+	// Use it only for tests and intranets.
 	InsecureAllowLocalhost bool
 }
 
@@ -154,8 +153,8 @@ func (r Rules) urls() domain.Rules {
 	return domain.Rules{MaxLength: r.MaxURL, AllowSpecial: r.InsecureAllowLocalhost}
 }
 
-// place is where a file is: the URL that identifies it, on a platform the page
-// in its canonical spelling, and the URL that serves its bytes.
+// place says where a file is: the URL that identifies it, which on a platform is the canonical URL
+// of its page, and the URL that serves its bytes.
 type place struct {
 	page   domain.URL
 	served domain.URL
@@ -164,9 +163,9 @@ type place struct {
 	file   bool   // a file can stand there: below a repository's revision, or on a host without routes
 }
 
-// locate judges the host and path of a canonical URL: the never-list first,
-// then the platforms, then the public suffixes (DVS-3.1-34 to DVS-3.1-40). It is the one function
-// that knows that two URLs are the same file.
+// locate checks the host and path of a canonical URL: first the hosts that are never trusted, then
+// the platforms, then the public suffixes (DVS-3.1-34 to DVS-3.1-40). Only this function decides
+// whether two URLs are the same file.
 func (r Rules) locate(u domain.URL) (place, error) {
 	input := u.String()
 	role, ok := r.platforms().find(u.Host())

@@ -11,10 +11,9 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// TrustRoot is an https URL prefix that one publisher controls (section 2). It
-// ends with a slash and is kept in canonical form, on a platform in that of its
-// pages. It is immutable; two are the same if their strings are. The zero
-// TrustRoot covers nothing.
+// TrustRoot is an https URL prefix that one publisher controls (section 2). It ends with a slash
+// and is canonical; on a platform it is the prefix of pages. It is immutable; compare two by their
+// strings. The zero TrustRoot covers nothing.
 type TrustRoot struct {
 	url     domain.URL
 	served  domain.URL // the same prefix of the URLs that serve the bytes
@@ -22,10 +21,9 @@ type TrustRoot struct {
 	mapped  bool
 }
 
-// ParseTrustRoot reads a trust root: https, a host, perhaps a port, and a path;
-// no query, fragment, user information, dot segment or pattern. A platform where
-// many publish needs the path of one publisher, which nothing overrides
-// (section 3.1). Every error is an [*lookleap.Error].
+// ParseTrustRoot reads a trust root: an https URL with a host, an optional port and a path, but no
+// query, fragment, user information, dot segment or pattern. On a platform the path has to name
+// one publisher; no option changes that (section 3.1). Every error is a [*lookleap.Error].
 func ParseTrustRoot(raw string, rules Rules) (TrustRoot, error) {
 	urls := rules.urls()
 	urls.RefuseQuery, urls.RefuseFragment = true, true
@@ -74,9 +72,9 @@ func withSlash(u domain.URL) (domain.URL, error) {
 	return atPath(u, u.Host(), u.Path()+"/")
 }
 
-// Covers reports whether a skill lies under the root: same host and port, and
-// the segments of the root's path begin the skill's path. It is never a
-// comparison of strings by prefix, and it allocates nothing (section 3.1).
+// Covers reports whether a skill lies under the root: the host and port are the same, and the
+// skill's path begins with the segments of the root's path (section 3.1). It does not compare
+// string prefixes, and it allocates nothing.
 func (t TrustRoot) Covers(u SkillURL) bool {
 	return !t.url.IsZero() && u.page.Under(t.url) && u.served.Under(t.served)
 }
@@ -84,18 +82,18 @@ func (t TrustRoot) Covers(u SkillURL) bool {
 // String returns the root with its final slash.
 func (t TrustRoot) String() string { return t.url.String() }
 
-// IsZero reports whether t is no root.
+// IsZero reports whether t is the zero TrustRoot.
 func (t TrustRoot) IsZero() bool { return t.url.IsZero() }
 
-// HostingDomain returns the host of the root: the party that endorses what is
-// below it by DNS and TLS (section 2).
+// HostingDomain returns the host of the root, which vouches for its content by DNS and TLS
+// (section 2).
 func (t TrustRoot) HostingDomain() string { return t.url.Host() }
 
-// OriginWide reports whether the root is a whole origin, for which the
-// origin's own files may speak (RFC 8615 section 4.1).
+// OriginWide reports whether the root is a whole origin. Only then do well-known files of the
+// origin apply to it (RFC 8615 section 4.1).
 func (t TrustRoot) OriginWide() bool { return t.url.Path() == "/" }
 
-// Lint returns what the declarer of the root should know about its spelling.
+// Lint returns findings about the spelling of the root.
 func (t TrustRoot) Lint() []lookleap.Finding {
 	var findings []lookleap.Finding
 	if t.noSlash && !t.OriginWide() {
@@ -167,11 +165,10 @@ func DefaultRoot(u SkillURL, rules Rules) (TrustRoot, RootSource, error) {
 	return root, source, nil
 }
 
-// party is who published a URL, and where below: the form in which blocks and
-// revocations are compared. It is the same for every spelling that may lead to
-// the same file: all hosts of a platform and its mirrors, pages and bytes, letter
-// case, escapes, refs/heads/main and main. Two files may share one, so that it
-// refuses and never permits.
+// party identifies the publisher of a URL and a path below the publisher. Blocks and revocations
+// compare parties. It is the same for every spelling that may lead to the same file: all hosts of
+// a platform and its mirrors, pages and bytes, letter case, escapes, refs/heads/main and main. Two
+// files can have the same party, so it may only be used to refuse.
 type party struct {
 	namespace string   // of the publishers: a platform, or an origin
 	path      []string // the publisher, then what lies below it

@@ -14,7 +14,7 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// VerifiedFSOptions say what a [VerifiedFS] accepts.
+// VerifiedFSOptions configure [NewVerifiedFS].
 type VerifiedFSOptions struct {
 	Profile Profile   // by which SKILL.md files are read
 	Limits  Limits    // Files and Total bound each bundle
@@ -22,20 +22,18 @@ type VerifiedFSOptions struct {
 	Named   *Lockfile // if set, skills keep the directories of this lockfile, and no other skill uses them
 }
 
-// VerifiedFS is an immutable file system of verified skills, one directory each,
-// for loaders that take an [fs.FS]. The directory has the skill's name. The
-// header of SKILL.md is written anew, so that strict loaders read it and all
-// read the same: name, description, license, compatibility, the texts below
-// metadata as far as 6 KiB hold them, and there the source, trust root and digest
-// under dvs- keys. What could pass for a source or a permission is left out:
-// allowed-tools, every other key of the header, and annotations with words such
-// as source, tool or hook in their keys, in any spelling. A bundle with another
-// SKILL.md inside is refused, and so is one that changed since it was made.
-// Everything else is as it was served.
+// VerifiedFS is an immutable file system of verified skills for loaders that take an [fs.FS]. Each
+// skill has a directory with its name.
 //
-// A skill that a [Loader] loaded is checked at each opening: if its root was
-// unregistered, blocked or revoked since, its directory is not listed any longer
-// and opening a file in it is an [*lookleap.Error] inside an [*fs.PathError].
+// The header of SKILL.md is written again so that all loaders read it alike. It has the name,
+// description, license, compatibility and annotations (at most 6 KiB), and the source, trust root
+// and digest under dvs- keys. Keys that a loader could take for a source or permission are left
+// out, such as allowed-tools. All other bytes are as they were served. A bundle is refused if it
+// has a second SKILL.md or was changed after it was made.
+//
+// Each opening checks the trust in a skill of a [Loader]. If its root was unregistered, blocked or
+// revoked, the directory is no longer listed, and opening a file returns a [*lookleap.Error] in an
+// [*fs.PathError].
 //
 // It is safe for concurrent use.
 type VerifiedFS struct {
@@ -45,7 +43,7 @@ type VerifiedFS struct {
 	lock    *Lockfile
 }
 
-// SkillReport tells what became of one bundle.
+// SkillReport is the result for one bundle of [NewVerifiedFS].
 type SkillReport struct {
 	ID        string
 	Root      string
@@ -56,8 +54,8 @@ type SkillReport struct {
 	Err       error // why it was refused
 }
 
-// NewVerifiedFS makes a file system of the bundles that hold what they promise.
-// The others are left out as a whole; [VerifiedFS.Reports] says why.
+// NewVerifiedFS returns a file system of the bundles that pass all checks. The others are left
+// out; [VerifiedFS.Reports] has the reasons.
 func NewVerifiedFS(bundles []Bundle, options VerifiedFSOptions) *VerifiedFS {
 	v := &VerifiedFS{nodes: map[string]*node{".": {name: ".", mode: fs.ModeDir | 0o555}}, sources: map[string]*Loaded{}, lock: &Lockfile{}}
 	options.Limits = options.Limits.withDefaults()
@@ -85,7 +83,7 @@ func NewVerifiedFS(bundles []Bundle, options VerifiedFSOptions) *VerifiedFS {
 	return v
 }
 
-// Reports tells what became of each bundle, in the order they were given.
+// Reports returns the result for each bundle, in the order of the bundles.
 func (v *VerifiedFS) Reports() []SkillReport {
 	if v == nil {
 		return nil
@@ -314,8 +312,7 @@ func (v *VerifiedFS) find(op, name string) (*node, error) {
 	return n, nil
 }
 
-// withdrawn returns why the skill in a directory is trusted no longer; nil if it
-// is.
+// withdrawn returns an error if the skill in a directory is no longer trusted.
 func (v *VerifiedFS) withdrawn(directory string) error {
 	s := v.sources[directory]
 	if s == nil {
@@ -324,8 +321,7 @@ func (v *VerifiedFS) withdrawn(directory string) error {
 	return s.loader.stillAllowed(s.standing())
 }
 
-// top returns the top directory without the skills that are withdrawn, so that
-// what walks it finds the others.
+// top returns the top directory without the skills that are no longer trusted.
 func (v *VerifiedFS) top(n *node) *node {
 	for directory := range v.sources {
 		if v.withdrawn(directory) != nil {
