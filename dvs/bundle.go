@@ -34,7 +34,7 @@ type Bundle struct {
 	digests map[string]Digest // by path: what was fetched
 }
 
-// unchanged refuses a bundle that is not what its verdict is about, or not what was fetched.
+// unchanged returns an error for a bundle that differs from its verdict or from what was fetched.
 func (b *Bundle) unchanged() error {
 	if b.Verdict == nil || !b.Verdict.OK || b.Verdict.Subject != domain.Redact(b.ID) {
 		return refuse(CodeNeedsRoot, b.ID, "no verdict says that this skill is verified", "load it through a Loader")
@@ -59,13 +59,13 @@ func (b *Bundle) unchanged() error {
 	return nil
 }
 
-// isEntry reports whether a file below a skill's directory is a skill of its own.
+// isEntry reports whether a file below a skill's directory is the SKILL.md of another skill.
 func isEntry(name string) bool { return foldName(path.Base(name)) == foldName(EntryFile) }
 
-// Bundle fetches files of the skill's own directory and returns them with the
-// SKILL.md, all or nothing. The files are named as the skill would refer to them;
-// if none is named, they are those that its instructions point to, as far as the
-// server has them, and no skills of their own. Nothing outside of the directory is fetched, and the user is
+// Bundle fetches files of the skill's own directory and returns them with the SKILL.md, or an
+// error if one of them fails. The arguments are references as the skill would write them. Without
+// arguments, it fetches the files that the instructions refer to; it leaves out other skills and
+// files that the server does not have. Nothing outside the directory is fetched, and the user is
 // not asked.
 func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
 	if err := s.ready(); err != nil {
@@ -187,8 +187,8 @@ func readSkillDir(parent fs.FS, at string, limits Limits) (map[string][]byte, er
 	return files, nil
 }
 
-// openRoot opens a directory of an [os.DirFS] in a way that no link leads out of; nil for other file
-// systems.
+// openRoot opens a directory of an [os.DirFS] so that no link leads out of it. It returns nil for
+// other file systems.
 func openRoot(parent fs.FS, at string) (*os.Root, error) {
 	if reflect.TypeOf(parent) != reflect.TypeOf(os.DirFS("")) {
 		return nil, nil
@@ -213,7 +213,7 @@ func openRoot(parent fs.FS, at string) (*os.Root, error) {
 	return directory, nil
 }
 
-// checkSame refuses a file that was replaced between look and open, by a link or another file.
+// checkSame refuses a file that was replaced between Lstat and Open.
 func checkSame(looked fs.FileInfo, f fs.File, name string) error {
 	opened, err := f.Stat()
 	if err != nil {
@@ -226,7 +226,7 @@ func checkSame(looked fs.FileInfo, f fs.File, name string) error {
 	return nil
 }
 
-// readLimited reads a file of at most so many bytes.
+// readLimited reads a file of at most limit bytes.
 func readLimited(f fs.File, name string, limit int) ([]byte, error) {
 	content, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
 	if err != nil {
@@ -245,10 +245,9 @@ const (
 	maxNesting = 16
 )
 
-// checkFilePath is for the files of sections 4.1 and 4.5. It refuses a path below
-// a skill's directory that is not one file, inside the directory, on every
-// operating system: no climbing, no device, no drive, no stream, no name that some
-// system changes.
+// checkFilePath refuses a path below a skill's directory (sections 4.1 and 4.5) that is not a file
+// inside the directory on every operating system: no parent directories, devices, drives or
+// streams, and no name that some system changes.
 func checkFilePath(file string) error {
 	bad := func(reason, fix string) error { return refuse(CodeUnsafeName, file, reason, fix) }
 	switch {
@@ -269,6 +268,7 @@ func checkFilePath(file string) error {
 	return nil
 }
 
+// segmentFault returns why a file name is unsafe, or "".
 func segmentFault(segment string) string {
 	switch {
 	case len(segment) > maxSegment:
@@ -342,8 +342,9 @@ func (t nameTable) add(file string) error {
 	return nil
 }
 
-// foldName maps names that some file system does not tell apart to one: by full case folding, in which
-// ß is ss, by single upper-case letters, and without compatibility forms and accents stored apart.
+// foldName returns the same text for names that some file system treats as the same: by full case
+// folding (ß is ss), by single upper-case letters, and without compatibility forms and separate
+// accents.
 func foldName(name string) string {
 	if isPrintable(name) {
 		return strings.ToLower(name)

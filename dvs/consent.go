@@ -31,8 +31,7 @@ func (s *Loaded) request(kind lookleap.ConsentKind, summary string) lookleap.Con
 		Summary: summary + origins(s.Chain, s.Source, s.ServingHost())}
 }
 
-// origins tells how a skill came here, by whose word it is trusted, and who
-// served it.
+// origins says how a skill was reached, who declared its root, and which host served it.
 func origins(chain []string, source RootSource, servingHost string) string {
 	var b strings.Builder
 	for i, id := range chain {
@@ -131,8 +130,8 @@ func (l *Loader) commitFetch(ctx context.Context, approval *lookleap.Approval, p
 	return r, err
 }
 
-// approve asks for a plan, unless the user has agreed to the identical one for
-// a while: the key covers everything that was shown (DVS-5.2-06 to DVS-5.2-09).
+// approve asks for a plan unless the user agreed to an identical one for a period (DVS-5.2-06 to
+// DVS-5.2-09).
 func (l *Loader) approve(ctx context.Context, plan *lookleap.Plan, key consentKey) (*lookleap.Approval, error) {
 	if l.remembered(key) {
 		req := plan.Request()
@@ -342,9 +341,8 @@ type content struct {
 	Size  int    `json:"size"`
 }
 
-// holder is something in JSON that speaks of files. It is written as a line, and
-// its files stand behind that as they are: JSON would make a third more of them,
-// and several copies while it does.
+// holder is a JSON value with files. It is written as one line, and the bytes of its files follow.
+// As JSON strings, the files would be a third larger and copied several times.
 type holder interface {
 	contents() []*content // in the order in which they stand
 }

@@ -144,8 +144,8 @@ const (
 	digestCheck = "DVS-3-01"
 )
 
-// verifiedAs returns the trust root and the digest of the SKILL.md that a verdict is about, each ""
-// if the verdict does not say it.
+// verifiedAs returns the trust root and the digest of the SKILL.md of a verdict, each "" if the
+// verdict does not have it.
 func verifiedAs(v *lookleap.Verdict) (root, digest string) {
 	for _, check := range v.Checks {
 		for _, e := range check.Evidence {
@@ -166,8 +166,8 @@ type record struct {
 	Evidence Evidence `json:"evidence"`
 }
 
-// newRecord hides what no record shows: user information, fragments, and queries
-// unless they are part of a skill's identity. What is left is judged the same.
+// newRecord removes secrets from the input: user information, fragments, and queries unless they
+// are part of a skill's identity. The decision about the result is the same.
 func newRecord(c Claim, e Evidence, allowQuery bool) record {
 	if _, err := ParseSkillURL(c.URL, Rules{AllowQuery: allowQuery}); err != nil || !allowQuery {
 		c.URL = domain.Redact(c.URL)
@@ -339,10 +339,9 @@ func (j *judge) exchange() lookleap.Check {
 	return passed(fmt.Sprintf("the server answered over verified TLS after %d redirects, all under the trust root", len(e.Hops)), shown)
 }
 
-// checkHop judges the target of a redirect as it would be judged if it had been
-// named directly: it lies under the root, is content of the owner, and where the
-// root is only the default of its host, it has no narrower default of its own
-// (DVS-3.1-50 to DVS-3.1-53).
+// checkHop checks the target of a redirect as if it had been named directly: it lies under the
+// root and is content of the owner. If the root is only the default of its host, the default of
+// the target must not be narrower (DVS-3.1-50 to DVS-3.1-53).
 func (r Rules) checkHop(root TrustRoot, claim Claim, target string) error {
 	u, err := r.urls().Parse(target)
 	if err != nil {
@@ -372,8 +371,8 @@ func (r Rules) hasRoutes(host string) bool {
 	return ok && role.platform.Source != nil
 }
 
-// checkDefault refuses a target whose default root does not hold the root in
-// use: it has another publisher, such as /~bob/ on the host of /~alice/.
+// checkDefault refuses a target with another publisher than the root in use, such as /~bob/ on the
+// host of /~alice/.
 func (r Rules) checkDefault(root TrustRoot, u SkillURL) error {
 	own, _, err := DefaultRoot(u, r)
 	switch {
@@ -407,10 +406,10 @@ func (j *judge) media() lookleap.Check {
 	return judgeMedia(answered, j.evidence, j.claim)
 }
 
-// judgeMedia judges the media type of a Markdown file. The server's duty is
-// text/markdown; code hosts answer text/plain (DVS-4.2-03 to DVS-4.2-06). A
-// generic or missing type is enough where the URL that answered ends in .md and
-// lies under a registered root, or the user agreed to this very skill.
+// judgeMedia checks the media type of a Markdown file. It should be text/markdown, but code hosts
+// send text/plain (DVS-4.2-03 to DVS-4.2-06). A generic or missing type is accepted if the URL
+// that responded ends in .md and lies under a registered root, or if the user agreed to this
+// skill.
 func judgeMedia(answered string, e Evidence, claim Claim) lookleap.Check {
 	mediaType, charset := e.Type, e.Charset
 	named, _, _ := strings.Cut(answered, "?")
@@ -459,8 +458,8 @@ func (j *judge) content() lookleap.Check {
 	}
 }
 
-// narrowed honours a root that the skill declares for itself if it is narrower
-// (DVS-3.1-28 to DVS-3.1-31). Nothing in the file can widen a root or make one.
+// narrowed applies a root that the skill declares for itself if it is narrower (DVS-3.1-28 to
+// DVS-3.1-31). The file cannot widen or create a root.
 func (j *judge) narrowed() lookleap.Check {
 	declared := j.evidence.SelfDeclared
 	if declared == "" {

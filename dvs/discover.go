@@ -47,8 +47,7 @@ func (l *Loader) Discover(ctx context.Context, root string) iter.Seq2[Listing, e
 	}
 }
 
-// discovery is one walk through an origin's lists. Its steps report whether to
-// go on.
+// discovery is one walk through the lists of an origin. Its steps report whether to continue.
 type discovery struct {
 	loader *Loader
 	root   TrustRoot
@@ -91,8 +90,8 @@ func (d *discovery) ask(ctx context.Context, at string, limit int, stream func(*
 	return listFile{at, doc, err}
 }
 
-// usable returns the file's document, nil if it is missing, and reports why it
-// cannot be used.
+// usable returns the document of a file, or nil if the file is missing; it yields the reason if
+// the file cannot be used.
 func (d *discovery) usable(file listFile) (doc *document, goOn bool) {
 	doc, at := file.doc, file.at
 	switch {
@@ -114,7 +113,7 @@ func isHTML(mediaType string) bool {
 	return mediaType == "text/html" || mediaType == "application/xhtml+xml"
 }
 
-// indexes asks for all indexes at once, and reads them in their order.
+// indexes requests all indexes at once, and reads them in their order.
 func (d *discovery) indexes(ctx context.Context, origin string) bool {
 	prefixes := d.loader.options.Indexes
 	if prefixes == nil {
@@ -170,8 +169,8 @@ func (d *discovery) sitemaps(ctx context.Context, at string) {
 	}
 }
 
-// sitemap reads one sitemap while it arrives. The reader's own limit strikes
-// before that of the exchange, so that what was read counts.
+// sitemap reads one sitemap as it arrives. Its limit is below that of the exchange, so that the
+// skills before the limit are kept.
 func (d *discovery) sitemap(ctx context.Context, at string) (list *Listings, goOn bool) {
 	var refused error
 	limits := d.loader.limits
@@ -198,7 +197,7 @@ func (d *discovery) sitemap(ctx context.Context, at string) (list *Listings, goO
 	return list, d.take(list, refused, at)
 }
 
-// take yields what a file gave.
+// take yields the findings and skills of one list.
 func (d *discovery) take(list *Listings, err error, at string) bool {
 	if err != nil {
 		return d.warn(lookleap.CodeOf(err), "DVS-3.2-12", at, sentence(err))
@@ -238,13 +237,13 @@ func (l *Loader) LoadListing(ctx context.Context, entry Listing) (*Loaded, error
 	return l.load(ctx, &candidate{Claim: Claim{URL: entry.Skill.String(), Pin: Pin{Digest: entry.Digest}}, Hint: &hint{entry.Name, entry.Description}})
 }
 
-// hint is what an index said of a skill.
+// hint is the metadata that an index has for a skill.
 type hint struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 }
 
-// mismatch compares what an index said with the file.
+// mismatch returns a finding for each field in which the index differs from the file.
 func (h *hint) mismatch(m *Metadata) []lookleap.Finding {
 	var findings []lookleap.Finding
 	for _, c := range []struct{ what, index, file string }{{"name", h.Name, m.Name}, {"description", h.Description, m.Description}} {

@@ -192,8 +192,8 @@ func (p *skillParser) visible(text string, at int, what string) string {
 var knownFields = map[string]string{"name": "name", "description": "description", "license": "license", "compatibility": "compatibility",
 	"metadata": "metadata", "allowedtools": "allowed-tools", "trustroot": "trust-root"}
 
-// likeField returns the known field that a key reads as for a person, or for a reader that ignores
-// case, blanks, hyphens, invisible characters and letters that look like Latin ones; "" if there is none.
+// likeField returns the known field that a key looks like to a person, or to a reader that ignores
+// case, blanks, hyphens, invisible characters and look-alikes of Latin letters; or "".
 func likeField(key string) string {
 	letters := strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || isInvisible(r) || r == '-' || r == '_' || r == '.' {
@@ -211,8 +211,8 @@ func likeField(key string) string {
 	return knownFields[ascii.String()]
 }
 
-// checkExtra judges the optional fields of the public format. This draft keeps
-// them and returns none of them a meaning, so a breach is information there.
+// checkExtra checks the optional fields of the public format. This draft keeps them without a
+// meaning, so a violation is only a [lookleap.SeverityInfo] finding there.
 func (p *skillParser) checkExtra(f *Field) {
 	problem, fix := "", ""
 	if like := likeField(f.Key); like != "" && like != f.Key {

@@ -230,11 +230,11 @@ func (r *report) add(severity lookleap.Severity, f *fault) {
 
 func (r *report) position(at int) lookleap.Position { return positionIn(&r.place, r.text, at) }
 
-// lineCounter is an offset in a text, the lines before it, and where its line begins.
+// lineCounter has an offset in a text, the number of lines before it, and the start of its line.
 type lineCounter struct{ at, line, start int }
 
-// positionIn returns line and column of an offset by counting from the last one, if that does not
-// lie behind.
+// positionIn returns line and column of an offset. It counts from the last offset if that is not
+// greater.
 func positionIn[T string | []byte](c *lineCounter, text T, at int) lookleap.Position {
 	at = min(max(at, 0), len(text))
 	if at < c.at {

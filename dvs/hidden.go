@@ -15,8 +15,8 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// checkBody judges the instructions (section 4.4): that there are any, and how
-// many invisible characters they have, and what a rendered page does not show.
+// checkBody checks the instructions (section 4.4): that they are not empty, and what a reader of
+// the rendered page does not see. It returns the number of invisible characters.
 func (p *skillParser) checkBody(body string, at int) (count int) {
 	if strings.TrimSpace(body) == "" {
 		p.broken(&fault{code: CodeEmptyBody, requirement: "DVS-4.2-10", at: at,
@@ -36,8 +36,8 @@ func (p *skillParser) checkBody(body string, at int) (count int) {
 	return count
 }
 
-// checkHidden reports what a model reads and a person does not see once the page is rendered:
-// comments, elements that are not shown, and link definitions that no link uses (section 4.4).
+// checkHidden reports text that a model reads and a rendered page does not show: comments,
+// elements that are not shown, and unused link definitions (section 4.4).
 func (p *skillParser) checkHidden(body string, at int) {
 	if !strings.Contains(body, "<") && !strings.Contains(body, "]:") {
 		return
@@ -239,10 +239,9 @@ func isPale(value string) bool {
 	return false
 }
 
-// checkCharacters refuses what a header may not hold: bytes that are no UTF-8,
-// control characters other than TAB and line ends, a CR that ends no line, and
-// the line separators that only some YAML readers take for one. What stands in
-// the value of name or description is charged to that field.
+// checkCharacters refuses characters that a header must not have: invalid UTF-8, control
+// characters except TAB and line ends, a CR without LF, and line separators of some YAML readers
+// only. A character in the value of name or description has the code of that field.
 func checkCharacters(text []byte, header span) *fault {
 	for i := header.start; i < header.end; {
 		c := text[i]
@@ -312,9 +311,8 @@ func chargedTo(before []byte) (lookleap.Code, string) {
 	return codeBadFrontmatter, "DVS-4.3-02"
 }
 
-// isInvisible reports whether a reader sees nothing where the character stands,
-// or something else moved: controls, marks of direction, zero-width and tag
-// characters, variation selectors.
+// isInvisible reports whether a reader sees nothing, or moved text, where the character is:
+// controls, marks of direction, zero-width and tag characters, variation selectors.
 func isInvisible(r rune) bool {
 	switch {
 	case r < 0x7f:
@@ -331,10 +329,9 @@ func isInvisible(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// hidden counts the invisible characters of a text, and returns the offset of the
-// first. What emoji and some scripts are written with is ordinary: one joiner or
-// one choice of presentation behind a character that is seen. Nor count TAB and
-// line ends.
+// hidden counts the invisible characters of a text, and returns the offset of the first. One
+// joiner or variation selector after a visible character is normal in emoji and some scripts and
+// is not counted; nor are TAB and line ends.
 func hidden[T string | []byte](text T) (count, first int) {
 	const selector, joiner = 1, 2
 	glue := 0 // what the last character was, if it joins
@@ -368,7 +365,7 @@ func hidden[T string | []byte](text T) (count, first int) {
 	return count, first
 }
 
-// removeInvisible drops what isInvisible tells.
+// removeInvisible removes invisible characters.
 func removeInvisible(text string) string {
 	if strings.IndexFunc(text, isInvisible) < 0 {
 		return text

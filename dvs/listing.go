@@ -64,7 +64,7 @@ func (l *Listings) find(severity lookleap.Severity, code lookleap.Code, requirem
 	l.Findings = append(l.Findings, lookleap.Finding{Severity: severity, Code: code, Requirement: requirement, Message: message, Position: at})
 }
 
-// done says how many findings were left out.
+// done adds a finding with the number of findings that were left out.
 func (l *Listings) done() *Listings {
 	if l.more > 0 {
 		l.Findings = append(l.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeLimit, Message: fmt.Sprintf("%d more findings are not shown", l.more)})
@@ -72,8 +72,8 @@ func (l *Listings) done() *Listings {
 	return l
 }
 
-// entryAt resolves the location of an entry, which has to stay on the origin
-// and under the root that the file speaks for (DVS-3.2-18 to DVS-3.2-20).
+// entryAt resolves the location of an entry, which has to be on the same origin as the list
+// (DVS-3.2-18 to DVS-3.2-20).
 func (r Rules) entryAt(source domain.URL, ref string) (SkillURL, error) {
 	u, err := r.urls().Resolve(source, ref)
 	if err != nil {
@@ -92,7 +92,7 @@ func (r Rules) entryAt(source domain.URL, ref string) (SkillURL, error) {
 	return r.skillAt(ref, u)
 }
 
-// add takes an entry over unless its location stands there already.
+// add adds an entry unless its location is already in the list.
 func (l *Listings) add(entry Listing, at lookleap.Position) {
 	id := entry.Skill.String()
 	if l.seen[id] {
@@ -152,7 +152,7 @@ func ParseIndex(data []byte, at string, rules Rules, limits Limits) (*Listings, 
 	return list.done(), nil
 }
 
-// indexEntries finds the array of entries and tells whether they promise digests.
+// indexEntries returns the array of entries, and whether they have digests.
 func indexEntries(at string, root strictjson.Value) (entries strictjson.Value, digests bool, err error) {
 	if root.Kind() == strictjson.Array {
 		return root, false, nil
@@ -282,8 +282,8 @@ func (l *Listings) listedFiles(v strictjson.Value, at lookleap.Position) []strin
 	return files
 }
 
-// isListedPath is the rule of discovery v0.1 for paths: printable ASCII without
-// backslash, "?", "#" and brackets, relative, and without dot segments.
+// isListedPath implements the rule of discovery v0.1 for paths: printable ASCII without backslash,
+// "?", "#", brackets, "%" and ":", relative, and without dot segments.
 func isListedPath(path string) bool {
 	for i := range len(path) {
 		if c := path[i]; c < 0x20 || c > 0x7E || strings.IndexByte(`\?#[]%:`, c) >= 0 {
@@ -383,12 +383,12 @@ func (s *sitemap) read() error {
 	}
 }
 
-// isSitemapSpace tells the sitemap's own elements from those of extensions.
+// isSitemapSpace reports whether a namespace is that of sitemaps, not of an extension.
 func isSitemapSpace(space string) bool {
 	return space == "" || strings.HasSuffix(space, "/schemas/sitemap/0.9")
 }
 
-// location takes one location over; false ends the reading.
+// location handles one location. It returns false to stop.
 func (s *sitemap) location(loc string, offset int) bool {
 	if s.count++; s.count > s.limits.SitemapURLs {
 		s.limit(fmt.Sprintf("the sitemap has more than %d locations", s.limits.SitemapURLs))
@@ -419,7 +419,7 @@ func (s *sitemap) limit(message string) {
 	s.list.find(lookleap.SeverityWarning, CodeSitemapLimit, "DVS-3.2-10", message, lookleap.Position{Path: s.list.source})
 }
 
-// child notes a further sitemap of the same origin.
+// child adds a further sitemap of the same origin.
 func (s *sitemap) child(loc string, at lookleap.Position) {
 	u, err := s.rules.urls().Parse(loc)
 	switch {
@@ -434,7 +434,7 @@ func (s *sitemap) child(loc string, at lookleap.Position) {
 	}
 }
 
-// isCandidate reports whether a location is that of a skill, by its end alone.
+// isCandidate reports whether the end of a location is that of a skill.
 func (s *sitemap) isCandidate(loc string) bool {
 	path, _, _ := strings.Cut(loc, "#")
 	path, _, _ = strings.Cut(path, "?")
@@ -459,8 +459,8 @@ func inflate(body io.Reader, limit int) (io.Reader, error) {
 	return &bounded{z, limit}, nil
 }
 
-// bounded fails beyond a number of bytes, which io.LimitReader would pass off
-// as an end.
+// bounded returns an error after a number of bytes; [io.LimitReader] would report the end of the
+// file.
 type bounded struct {
 	io.Reader
 	left int

@@ -248,9 +248,9 @@ func (s *Loaded) LoadRef(ctx context.Context, ref string) (*Loaded, error) {
 	return got.loaded, err
 }
 
-// byDocument is the standing of a URL of the bytes' host that a document wrote:
-// the root that covers the page was not meant for it, so the user is asked
-// (DVS-3.1-45 to DVS-3.1-48).
+// byDocument returns the source for a URL of the host of the bytes that a document contains. The
+// root covers the page but was not meant for this URL, so the user is asked (DVS-3.1-45 to
+// DVS-3.1-48).
 func byDocument(source RootSource) RootSource {
 	if source.Registered() {
 		return DefaultOrigin

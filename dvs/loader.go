@@ -327,7 +327,7 @@ func (l *Loader) RevokeDomain(host string, includeSubdomains bool) error {
 	return nil
 }
 
-// forgetAll drops copies and consents, and announces what was revoked.
+// forgetAll drops all copies and consents, and reports the revocation.
 func (l *Loader) forgetAll(revoked string) {
 	l.host.Report(context.Background(), lookleap.Event{Kind: lookleap.EventFinding, Code: CodeRevoked, Subject: revoked,
 		Finding: &lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeRevoked, Requirement: "DVS-7-03", Message: "trust in " + plaintext.Quote(revoked, 400) + " was revoked"}})

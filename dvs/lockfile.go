@@ -77,7 +77,7 @@ func badLock(err error) error {
 	return refused
 }
 
-// lockReader reads members and keeps the first error.
+// lockReader reads members of a lockfile and remembers the first error.
 type lockReader struct{ err error }
 
 func (r *lockReader) text(v strictjson.Value, name string) string {
@@ -99,7 +99,7 @@ func (r *lockReader) refuse(v strictjson.Value, name, message, fix string) {
 	r.fail(v.Refuse(string(CodeBadLock), message, fix))
 }
 
-// only refuses members that the format does not have.
+// only refuses members that the format does not define.
 func (r *lockReader) only(v strictjson.Value, names ...string) {
 	for name, member := range v.Members() {
 		if !slices.Contains(names, name) {
@@ -298,7 +298,7 @@ func (s *LockedSkill) changes(files map[string][]byte, holds func(*LockedFile, D
 	return changes
 }
 
-// verify returns the first change, if there is one.
+// verify returns the first change as an error, or nil.
 func (s *LockedSkill) verify(files map[string][]byte, holds func(*LockedFile, Digest) bool) error {
 	for _, f := range s.changes(files, holds) {
 		return refuse(f.Code, s.URL+" "+f.Path, f.Message, f.Fix)
@@ -370,5 +370,5 @@ func (d *Digest) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// shorten keeps an error from carrying a whole input.
+// shorten cuts untrusted input for an error message.
 func shorten(text string) string { return text[:min(len(text), 100)] }

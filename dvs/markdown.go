@@ -49,7 +49,7 @@ const (
 	maxReferences = 10_000
 )
 
-// blockLister collects blocks.
+// blockLister collects the blocks of a body.
 type blockLister struct {
 	skill  *Skill
 	place  lineCounter
@@ -57,8 +57,8 @@ type blockLister struct {
 	at     int // what stands before was listed
 }
 
-// prose lists what stands before an offset, unless that is blank, and reports whether more may be
-// listed.
+// prose adds the text before an offset unless it is blank, and reports whether more blocks may be
+// added.
 func (l *blockLister) prose(end int) bool {
 	start := l.at
 	if strings.TrimSpace(l.skill.Body[start:end]) == "" {
@@ -67,7 +67,8 @@ func (l *blockLister) prose(end int) bool {
 	return l.add(Block{Text: l.skill.Body[start:end]}, start, end)
 }
 
-// add lists a block that begins at an offset and takes the lines up to end.
+// add adds a block that begins at an offset and ends at end, and reports whether more blocks may
+// be added.
 func (l *blockLister) add(b Block, start, end int) bool {
 	l.at = end
 	b.Position = l.skill.bodyPlace(&l.place, start)
@@ -157,8 +158,8 @@ func (r *referenceLister) add(target string, at int, bare bool) {
 	r.found = append(r.found, Reference{Target: target, Bare: bare, Code: r.code, Position: r.skill.bodyPlace(&r.place, at)})
 }
 
-// html lists the URLs in the attributes of HTML, and what its text names. Their place is that of
-// the HTML.
+// html adds the URLs in the attributes of HTML, and the references in its text. Their position is
+// that of the HTML.
 func (r *referenceLister) html(text string, at int) {
 	readHTML(text, func(p htmlPart) {
 		if p.name == "" {
@@ -173,7 +174,7 @@ func (r *referenceLister) html(text string, at int) {
 	})
 }
 
-// bare lists the URLs and paths in running text. It looks at every byte once.
+// bare adds the URLs and paths in plain text. It reads every byte once.
 func (r *referenceLister) bare(text string, start int) {
 	for at := 0; at < len(text) && len(r.found) < maxReferences; {
 		rest := text[at:]
@@ -239,7 +240,7 @@ var scriptExtensions = func() map[string]bool {
 	return table
 }()
 
-// htmlPart is a tag, a run of text or something that is not shown: a comment, a declaration or a
+// htmlPart is a tag, a run of text, or something that is not shown: a comment, a declaration or a
 // processing instruction.
 type htmlPart struct {
 	name    string // of a tag, in lower case
@@ -252,9 +253,8 @@ type htmlPart struct {
 // htmlAttr is an attribute: its name in lower case, its value without character references.
 type htmlAttr struct{ name, value string }
 
-// readHTML splits HTML into its parts, as browsers do. It builds no tree, and reads inside of
-// scripts and the like as elsewhere, so that it finds more than a browser and never less. It takes
-// one pass.
+// readHTML splits HTML into its parts as browsers do, in one pass. It also splits the content of
+// scripts and similar elements, so it never finds less than a browser.
 func readHTML(text string, yield func(htmlPart)) {
 	var attrs []htmlAttr
 	for start, at := 0, 0; at < len(text); {
@@ -328,7 +328,8 @@ func readTag(text string, at int, attrs []htmlAttr) (p htmlPart, end int) {
 // maxHTMLAttrs is how many attributes of a tag are looked at.
 const maxHTMLAttrs = 100
 
-// commentUntil reads what is not shown. Without its end, all the rest is not.
+// commentUntil reads something that is not shown. If its end is missing, it extends to the end of
+// the text.
 func commentUntil(text string, at, begin int, end string) (htmlPart, int) {
 	inner := text[at+begin:]
 	if n := strings.Index(inner, end); n >= 0 {

@@ -73,7 +73,7 @@ func writeError(dir string, err error) error {
 	return &lookleap.Error{Code: lookleap.CodeIO, Subject: dir, Message: "the skills could not be written", Err: err}
 }
 
-// checkTarget reports whether a target exists. It refuses one that leads elsewhere or is no directory.
+// checkTarget reports whether a target exists. It refuses a link and a file.
 func checkTarget(dir string) (exists bool, err error) {
 	info, err := os.Lstat(dir)
 	switch {
@@ -176,8 +176,8 @@ func newPartial(parent, pattern string) (*partial, error) {
 
 func (p *partial) path(name string) string { return filepath.Join(p.dir, name) }
 
-// remove removes the directory. The names go while it is locked: without the lock, they say what another
-// process has to remove.
+// remove removes the directory. It removes the list of names while the lock is held: without the
+// lock, another process would remove the files with these names.
 func (p *partial) remove() {
 	os.Remove(p.path(partialNames))
 	if p.lock != nil {
@@ -186,8 +186,8 @@ func (p *partial) remove() {
 	os.RemoveAll(p.dir)
 }
 
-// moveInto moves every entry of the tree to a directory, and takes all back on an error. The names
-// are written before, so that a later process can do that too.
+// moveInto moves every entry of the tree to a directory, and moves all back on an error. It writes
+// the list of names first, so that a later process can finish or undo it.
 func (p *partial) moveInto(dir string) error {
 	entries, err := os.ReadDir(p.path(partialNew))
 	if err != nil {
@@ -217,8 +217,8 @@ func (p *partial) moveInto(dir string) error {
 	return nil
 }
 
-// removeLeftovers removes the partial directories of processes that were killed, and what they had
-// moved to the directory above.
+// removeLeftovers removes the partial directories of killed processes, and the entries that these
+// had already moved.
 func removeLeftovers(parent, pattern string) error {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
@@ -266,10 +266,10 @@ func removeLeftover(parent, dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// nameDirectories assigns to every bundle that was not refused the name of its directory. Names that
-// lockfiles assign are kept. Skills of one name are all named after their URLs as well, and
-// these names come before plain ones: a name that looks like one of them only makes it longer. So no
-// skill takes the place of another, whatever the order of the bundles.
+// nameDirectories assigns a directory to every bundle that was not refused. Names from lockfiles
+// are kept. Skills that share a name get names derived from their URLs, and these are assigned
+// before plain names. So the result does not depend on the order of the bundles, and no skill can
+// take the directory of another.
 func nameDirectories(bundles []*preparedBundle, locks ...*Lockfile) {
 	n := directoryNames{taken: map[string]string{}, given: map[string]string{}}
 	for _, lock := range locks {

@@ -213,8 +213,8 @@ func isPlainScalar(source string) bool {
 	return true
 }
 
-// plainKey returns the length of the key that a line begins with, 0 if there is
-// no key: letters, digits, "-", "_" and "." before ": " or a final ":".
+// plainKey returns the length of the key that a line begins with, or 0: letters, digits, "-", "_"
+// and "." before ": " or a final ":".
 func plainKey(line string) int {
 	for i := range len(line) {
 		c := line[i]

@@ -70,7 +70,7 @@ type Platforms struct {
 	tenants  map[string][]hostPattern // Subdomains, by the domain after the last "*"
 }
 
-// hostRole is what a host is to its platform.
+// hostRole is the function of a host in its platform.
 type hostRole struct {
 	platform *Platform
 	page     bool // the host whose URLs are the canonical ones
@@ -228,8 +228,8 @@ func (p *Platforms) With(add ...Platform) (*Platforms, error) {
 	return newPlatforms(entries)
 }
 
-// tighten takes over what is known of a host already, and reports whether the
-// entry asks for no less anywhere.
+// tighten copies the known rules of a host to an entry, and reports whether the entry relaxes none
+// of them.
 func (e *Platform) tighten(old *Platform) bool {
 	shallow := slices.ContainsFunc(e.Below, func(s Scope) bool { return s.Owner < old.Owner })
 	if old.Never || e.Owner < old.Owner || e.Owner == 0 || shallow || len(old.Below) > 0 || old.Source != nil || !strings.HasPrefix(e.Prefix, old.Prefix) && e.Prefix != "" || len(old.Skip) > 0 {
@@ -279,10 +279,9 @@ func (p *Platforms) Lookup(host string) (Platform, bool) {
 	return Platform{}, false
 }
 
-// find returns what is known of the host itself, else of a pattern that it
-// matches, else of the nearest domain above it that has an entry for all below.
-// A publisher's host below a domain of Subdomains is none of these, unless a
-// later entry is for all below.
+// find returns the role of a host: that of the host itself, of a pattern that it matches, or of
+// the nearest domain above it with an entry for all subdomains. A publisher's host below one of
+// Subdomains has no role, unless a later entry is for all subdomains.
 func (p *Platforms) find(host string) (hostRole, bool) {
 	if role, ok := p.exact[host]; ok {
 		return role, true
@@ -299,9 +298,8 @@ func (p *Platforms) find(host string) (hostRole, bool) {
 	return hostRole{}, false
 }
 
-// tenant returns the platform that has a host below one of its Subdomains for
-// each publisher, and the publisher: what the host has before the domain, "" for
-// the domain itself.
+// tenant returns the platform with a host for each publisher, and the publisher: the labels of the
+// host before the platform's domain, or "" for the domain itself.
 func (p *Platforms) tenant(host string) (e *Platform, owner string, ok bool) {
 	entry, owner, ok := firstPattern(p.tenants, host, true)
 	if !ok {
@@ -322,7 +320,7 @@ func (p *Platforms) suffix(host string) (suffix string, icann bool) {
 	return suffix, icann
 }
 
-// ownerPath is where the publisher stands in a path.
+// ownerPath is the position of the publisher in a path.
 type ownerPath struct {
 	skip  int    // segments of Platform.Skip
 	name  int    // segments before the publisher's name, with the words of a Scope
@@ -331,8 +329,8 @@ type ownerPath struct {
 	of    string // as in Platform
 }
 
-// owner finds the publisher in a path. A word in another letter case is the same
-// route, or nothing.
+// owner returns the position of the publisher in a path. A word in another letter case counts as
+// the word.
 func (e *Platform) owner(segments []string) ownerPath {
 	skip := 0
 	for skip < len(segments) && slices.ContainsFunc(e.Skip, func(word string) bool { return matchesWord(word, segments[skip]) }) {
@@ -360,7 +358,7 @@ func (e *Platform) owner(segments []string) ownerPath {
 	return ownerPath{skip: skip, name: skip, depth: skip + e.Owner, of: e.namespace()}
 }
 
-// namespace is Of, or what it is by default.
+// namespace returns Of or its default.
 func (e *Platform) namespace() string {
 	return cmp.Or(e.Of, slices.Concat(e.Hosts, e.Subdomains)[0])
 }
@@ -376,7 +374,7 @@ func matchesWord(word, segment string) bool {
 		strings.Trim(segment[len(before):n], "0123456789") == ""
 }
 
-// checkOwner refuses paths that do not reach a publisher.
+// checkOwner refuses a path that names no publisher.
 func (e *Platform) checkOwner(input string, segments []string) error {
 	if len(segments) == 0 {
 		return refuse(CodeUGCBareRoot, input, fmt.Sprintf("many publish on %s, so the host cannot be a trust root", e.Name), "add the path of one publisher")

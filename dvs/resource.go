@@ -103,8 +103,8 @@ func (s *Loaded) Resolve(ref string) (Target, error) {
 	return s.outsideDirectory(ref, t)
 }
 
-// outsideDirectory is the rule for what lies under the root and not in the
-// skill's directory (section 4.5).
+// outsideDirectory applies the rules for files under the root but not in the skill's directory
+// (section 4.5).
 func (s *Loaded) outsideDirectory(ref string, t Target) (Target, error) {
 	switch t.Kind {
 	case Script:
@@ -129,7 +129,7 @@ func (s *Loaded) pinned() string {
 	return ""
 }
 
-// terms is the claim by which the skill's other files are judged.
+// terms returns the claim by which the other files of the skill are judged.
 func (s *Loaded) terms() Claim {
 	claim := s.claim
 	claim.Pin = Pin{Commit: s.pinned()}
@@ -151,7 +151,7 @@ func below(directory string, u domain.URL) (string, bool) {
 	return unescape(name), true
 }
 
-// schemeOf returns what stands before the first colon of an absolute reference.
+// schemeOf returns the scheme of an absolute reference in lower case.
 func schemeOf(ref string) (string, bool) {
 	scheme, _, ok := strings.Cut(ref, ":")
 	if !ok || scheme == "" || strings.ContainsAny(scheme, "/?#") {
@@ -247,8 +247,8 @@ func (l *Loader) targetVerdict(subject string) *lookleap.Verdict {
 	return &lookleap.Verdict{Document: Draft, Subject: domain.Redact(subject), Code: lookleap.CodeOK, CheckedAt: l.host.Time()}
 }
 
-// fetchResource fetches what may be fetched: under root, or, with a zero root,
-// exactly the URL that the user agreed to.
+// fetchResource fetches a file under a root or, if the root is zero, exactly the URL that the user
+// agreed to.
 func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot, directory string, claim Claim, t Target) (*Resource, error) {
 	rules := l.roots.Rules()
 	doc, err := l.fetch(ctx, fileRequest{url: t.place.served, limit: l.limits.Resource, redirect: func(to domain.URL) error {
@@ -310,8 +310,7 @@ func resourceExchange(t Target, doc *document) lookleap.Check {
 	return passed(fmt.Sprintf("the server answered after %d redirects", len(e.Hops)), shown)
 }
 
-// media holds instructions to the rules of a SKILL.md, and takes any type of
-// other files.
+// media checks the media type of instructions as for a SKILL.md. Other files may have any type.
 func (r *Resource) media(doc *document, claim Claim) lookleap.Check {
 	if r.Kind != Instructions || r.External {
 		return passed("the kind of file has no media type of its own", lookleap.Evidence{MediaType: doc.evidence.Type})
@@ -323,7 +322,7 @@ func (r *Resource) media(doc *document, claim Claim) lookleap.Check {
 	return o
 }
 
-// location judges once more, by the URL that answered and the content.
+// location checks the URL that responded, and the content, against the rules for the kind of file.
 func (r *Resource) location(rules Rules, doc *document, directory string) lookleap.Check {
 	if r.External {
 		if r.Kind == Script && isShebang(r.data) {
@@ -345,8 +344,8 @@ func (r *Resource) location(rules Rules, doc *document, directory string) lookle
 	return failed(CodeScriptOutside, "the script came from outside the skill's directory")
 }
 
-// Kind is what a bundled file is for (section 4.5). The zero value is the one
-// with the strictest rules.
+// Kind is the purpose of a bundled file (section 4.5). The zero value, Script, has the strictest
+// rules.
 type Kind uint8
 
 const (
@@ -394,8 +393,7 @@ func KindOf(file string, content []byte) Kind {
 	}
 }
 
-// isShebang reports whether a file names its interpreter, perhaps behind the mark
-// that some editors write.
+// isShebang reports whether a file begins with "#!", also after a byte order mark.
 func isShebang(content []byte) bool {
 	return bytes.HasPrefix(bytes.TrimPrefix(content, []byte(byteOrderMark)), []byte("#!"))
 }
@@ -405,7 +403,7 @@ const (
 	dataFile
 )
 
-// extensions are those of files that nothing runs by itself.
+// extensions are the extensions of files that no system runs.
 var extensions = func() map[string]int {
 	table := map[string]int{".md": markdownFile, ".markdown": markdownFile, ".mdx": markdownFile}
 	for e := range strings.FieldsSeq(`.txt .rst .csv .tsv .json .jsonl .ndjson .json5 .yaml .yml .toml .ini .cfg .conf .properties .xml .xsd .html .htm .css .svg .png .jpg .jpeg

@@ -156,7 +156,7 @@ func (r *Roots) Register(raw string, by RootSource) (TrustRoot, error) {
 	return root, err
 }
 
-// register adds a root in the place of one with the same spelling.
+// register adds a root and replaces one with the same spelling.
 func (s *rootState) register(d declaredRoot) {
 	host := d.HostingDomain()
 	list := slices.DeleteFunc(slices.Clone(s.byHost[host]), func(other declaredRoot) bool { return other.String() == d.String() })
@@ -299,8 +299,7 @@ func (r *Roots) at(u domain.URL) Declared {
 	return r.Find(SkillURL{place: p})
 }
 
-// refusal returns why nothing may be used under what the registry says; nil if
-// neither a block nor a revocation is the reason.
+// refusal returns an error if a block or a revocation applies, or nil.
 func (d Declared) refusal(input string) error {
 	switch {
 	case d.Revoked:
@@ -317,8 +316,7 @@ func (r *Roots) Revoked(u SkillURL) bool {
 	return revoked
 }
 
-// denial reports whether a place is revoked, and returns the longest block that
-// covers it.
+// denial reports whether a place is revoked, and returns the longest block that covers it.
 func (s *rootState) denial(p place) (revoked bool, blocked *denial) {
 	if len(s.domains)+len(s.denied) == 0 || p.page.IsZero() {
 		return false, nil
@@ -340,8 +338,8 @@ func (s *rootState) denial(p place) (revoked bool, blocked *denial) {
 	return revoked, blocked
 }
 
-// covers reports whether a host is the revoked one: the host itself, another
-// host with the content of the same platform, or a subdomain.
+// covers reports whether a host is the revoked host, another host with the content of the same
+// platform, or a subdomain.
 func (d revokedDomain) covers(table *Platforms, host string) bool {
 	rest, below := strings.CutSuffix(host, d.host)
 	if below && (rest == "" || d.subdomains && strings.HasSuffix(rest, ".")) {
@@ -358,8 +356,8 @@ func (d revokedDomain) covers(table *Platforms, host string) bool {
 	return tenant && d.subdomains && e == platform.platform
 }
 
-// coversTenant reports whether the revoked host is the one that a platform gave
-// to a publisher, and a party is the same publisher under any other host.
+// coversTenant reports whether the revoked host belongs to one publisher of a platform, and a
+// party is the same publisher on another host.
 func (d revokedDomain) coversTenant(table *Platforms, at *party) bool {
 	e, owner, ok := table.tenant(d.host)
 	if !ok || owner == "" {

@@ -48,9 +48,8 @@ type plannedFile struct {
 	content
 }
 
-// key is what an answer is bound to: skill, root, kind of action, the digests of
-// all that runs, interpreter, arguments, environment, uses and sandbox, so all that was shown
-// (DVS-5.2-06 to DVS-5.2-09).
+// key returns what the user's answer is bound to: everything that was shown (DVS-5.2-06 to
+// DVS-5.2-09).
 func (p *plannedScript) key() consentKey {
 	data, _ := json.Marshal(p) // plain data, without the bytes themselves
 	return consentKey{effectScript, p.Skill, lookleap.Digest(data)}
@@ -269,7 +268,8 @@ type Sandbox struct {
 	Bounded    bool   `json:"bounded"`    // time, memory, processes and output are limited
 }
 
-// confines reports whether the sandbox is the one that was shown to the user, or a stricter one of its name.
+// confines reports whether the sandbox is at least as strict as the one that was shown to the
+// user, under the same name.
 func (s Sandbox) confines(shown Sandbox) bool {
 	return s.Name == shown.Name && (s.NoNetwork || !shown.NoNetwork) && (s.ReadOnlyFS || !shown.ReadOnlyFS) &&
 		(s.WorkDir || !shown.WorkDir) && (s.Bounded || !shown.Bounded)
@@ -416,8 +416,8 @@ func usesSentence(uses []Use) string {
 	return "what it accesses or changes: " + strings.Join(parts, ", ")
 }
 
-// unusualEnv are the variables that make programs load or run something else, or send elsewhere what
-// they send: by whole names, and, with a trailing asterisk, by their beginnings.
+// unusualEnv lists the variables that make programs load or run something else, or send data
+// elsewhere. A trailing asterisk matches the rest of a name.
 var unusualEnv = strings.Fields(`LD_* DYLD_* _RLD* LIBPATH SHLIB_PATH GCONV_PATH GLIBC_TUNABLES MALLOC_* LOCPATH NLSPATH HOSTALIASES RES_OPTIONS LOCALDOMAIN TERMINFO* TERMCAP
 	PATH PATHEXT COMSPEC HOME USERPROFILE APPDATA TMPDIR TEMP TMP SHELL ENV BASH_* BASHOPTS SHELLOPTS ZDOTDIR IFS CDPATH PS1 PS4 PROMPT_COMMAND FPATH INPUTRC
 	PYTHON* PIP_* UV_* VIRTUAL_ENV CONDA_* PERL* RUBY* GEM_* BUNDLE_* NODE_* NPM_* YARN_* DENO_* BUN_* JAVA_* _JAVA_* JDK_* CLASSPATH MAVEN_* GRADLE_* LUA_* PHP* R_* RPROFILE* JULIA_*
@@ -425,7 +425,7 @@ var unusualEnv = strings.Fields(`LD_* DYLD_* _RLD* LIBPATH SHLIB_PATH GCONV_PATH
 	GIT_* SSH_* GPG_* GNUPGHOME EDITOR VISUAL PAGER MANPAGER BROWSER LESS* DOCKER_* KUBECONFIG AWS_* AZURE_* GOOGLE_*
 	HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY FTP_PROXY SSL_* OPENSSL_* REQUESTS_CA_BUNDLE CURL_* WGETRC`)
 
-// isUnusualEnv reports whether a variable is one of those, whatever its case.
+// isUnusualEnv reports whether a variable is in unusualEnv, in any letter case.
 func isUnusualEnv(variable string) bool {
 	name, _, _ := strings.Cut(strings.ToUpper(variable), "=")
 	for _, unusual := range unusualEnv {

@@ -76,8 +76,7 @@ func (r Rules) entryURL(raw string, u domain.URL) (domain.URL, error) {
 	return entry, nil
 }
 
-// bareRepository returns the path of the entry file of a repository that is named
-// alone; nil if the URL is something else.
+// bareRepository returns the path of the entry file if a URL names only a repository, or nil.
 func (r Rules) bareRepository(u domain.URL) []string {
 	role, ok := r.platforms().find(u.Host())
 	if !ok || !role.page {
@@ -198,7 +197,8 @@ func (r Rules) locate(u domain.URL) (place, error) {
 	return p, err
 }
 
-// bothPlaces puts the paths on the host of the pages and on that of the bytes.
+// bothPlaces returns the place with a path on the host of the pages and one on the host of the
+// bytes.
 func (e *Platform) bothPlaces(u domain.URL, page, bytes []string) (p place, err error) {
 	host := e.Source.RawHost
 	if host == "" {
@@ -214,12 +214,12 @@ func (e *Platform) bothPlaces(u domain.URL, page, bytes []string) (p place, err 
 	return p, nil
 }
 
-// isSuffix reports whether the host is its own public suffix. Single labels get
-// here only where the rules allow them; a top-level domain never does.
+// isSuffix reports whether the host is its own public suffix. Single labels are possible only if
+// the rules allow them, and a top-level domain is never accepted.
 func isSuffix(host, suffix string) bool { return host == suffix && strings.Contains(host, ".") }
 
-// plainPlace is a URL on a platform, or one of its other hosts, that is taken as
-// it is.
+// plainPlace returns the place of a URL on a platform without known routes, or on one of its other
+// hosts.
 func (e *Platform) plainPlace(u domain.URL, segments []string) (place, error) {
 	page, err := withPath(u, u.Host(), segments)
 	p := place{page: page, served: page, file: true}
@@ -261,8 +261,8 @@ func atPath(u domain.URL, host, path string) (domain.URL, error) {
 	return moved, nil
 }
 
-// forgeShaped reports whether a path has the routes of a code host, where many
-// owners share one origin (DVS-3.1-34 to DVS-3.1-40).
+// forgeShaped reports whether a path has the routes of a code host, on which many owners share one
+// origin (DVS-3.1-34 to DVS-3.1-40).
 func forgeShaped(segments []string) bool {
 	for i, s := range segments[:max(len(segments)-1, 0)] {
 		switch next := segments[i+1]; {
@@ -274,8 +274,7 @@ func forgeShaped(segments []string) bool {
 	return false
 }
 
-// route is the path of a platform's URL, taken apart: which repository, which
-// revision and file, and whether a commit may be meant.
+// route is the path of a platform's URL in its parts: repository, revision and file.
 type route struct {
 	repo []string // owner and repository
 	rest []string // revision and path, verbatim; of flat sources the file alone
@@ -283,9 +282,8 @@ type route struct {
 	sha  string   // the commit of a flat source
 }
 
-// readRoute takes a path below an owner apart, from a page's form or from that
-// of the bytes. A path above the content (an owner, a repository) is not ok and
-// no error; a path that leads elsewhere is an error.
+// readRoute splits a path below an owner, in the form of a page or of the bytes. For a path above
+// the content, such as a repository, ok is false. A path to other content is an error.
 func (role hostRole) readRoute(input string, segments []string) (r route, ok bool, err error) {
 	e, s := role.platform, role.platform.Source
 	depth := e.owner(segments).depth + 1
@@ -328,7 +326,7 @@ func notContent(input string, e *Platform) error {
 	return refuse(CodeNotContentRoute, input, "this path of "+e.Name+" does not lead to the content of a repository", "use the page of the file in the repository")
 }
 
-// cutQualifier removes what stands around the revision.
+// cutQualifier removes the words around the revision.
 func (r *route) cutQualifier(s *Source, page bool) bool {
 	switch {
 	case s.Flat:
@@ -432,7 +430,7 @@ func (r *route) commit() string {
 	return ""
 }
 
-// checkAtRef judges the revision behind an "@" inside a path.
+// checkAtRef checks the revision after an "@" in a path.
 func (e *Platform) checkAtRef(input string, segments []string) (commit string, err error) {
 	for i, segment := range segments {
 		if at := strings.LastIndexByte(segment, '@'); at > 0 {

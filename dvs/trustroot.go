@@ -110,9 +110,8 @@ func (t TrustRoot) Lint() []lookleap.Finding {
 // MarshalText returns the root.
 func (t TrustRoot) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// directoryRoot returns the directory of a skill as a root, for a user who agrees
-// to the skill only. It is not ok if the skill or a redirect on the way to it
-// lies outside.
+// directoryRoot returns the directory of a skill as a root, for a user who agrees only to the
+// skill. It is not ok if the skill or one of its redirects lies outside.
 func (r Rules) directoryRoot(u SkillURL, hops []string) (root TrustRoot, ok bool) {
 	text := u.page.Origin() + u.page.Path()
 	root, refused := ParseTrustRoot(text[:strings.LastIndexByte(text, '/')+1], r)
@@ -246,8 +245,8 @@ func (p *party) setRevision(at int) {
 	}
 }
 
-// splitAtRef makes a segment of its own of the revision after the first "@" that
-// does not begin a segment.
+// splitAtRef splits the revision after the first "@" that does not begin a segment into a segment
+// of its own.
 func splitAtRef(own, rest []string) (splitOwn, splitRest []string, found bool) {
 	for i, segment := range slices.Concat(own, rest) {
 		at := strings.LastIndexByte(segment, '@')
@@ -278,7 +277,7 @@ func (p *party) covers(other *party) bool {
 	return true
 }
 
-// unescapeAll removes the escapes of segments, and what they hide.
+// unescapeAll removes the escapes of segments, also nested ones.
 func unescapeAll(segments []string) []string {
 	out := slices.Clone(segments)
 	for i, s := range out {
@@ -299,9 +298,8 @@ func foldPath(segments []string) []string {
 	return out
 }
 
-// foldSegment removes what some servers ignore in a segment: letter case, path
-// parameters, and the dots and blanks at the end of a name on
-// Windows.
+// foldSegment removes what some servers ignore in a segment: letter case, path parameters, and
+// trailing dots and blanks on Windows.
 func foldSegment(s string) string {
 	s, _, _ = strings.Cut(s, ";")
 	if trimmed := strings.TrimRight(s, ". "); trimmed != "" {

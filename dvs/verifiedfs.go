@@ -251,8 +251,8 @@ var reservedParts = strings.Fields(`dvs source origin trust root digest sha256 c
 	allow permi grant consent approv authoriz privilege capabil scope policy bypass skip unsafe danger disable enable sandbox
 	tool hook exec command script shell bash mcp server plugin agent model invocable invocation invoke`)
 
-// isReserved reports whether a strict loader might take an annotation of this key, in any spelling, for
-// a source or a permission.
+// isReserved reports whether a strict loader might take an annotation with this key, in any
+// spelling, for a source or a permission.
 func isReserved(key string) bool {
 	letters := strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(key))
 	return slices.ContainsFunc(reservedParts, func(part string) bool { return strings.Contains(letters, part) })

@@ -187,7 +187,8 @@ func (r *yamlReader) position(at int) lookleap.Position {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)
 
-// syntaxFault says where and why the text is no YAML. The parser reports at most a line; what commonly is wrong is looked for there.
+// syntaxFault returns where and why the text is not YAML. The parser reports at most a line;
+// common mistakes in the text are looked for first.
 func syntaxFault(header []byte, err error) *fault {
 	parts := yamlLine.FindStringSubmatch(err.Error())
 	if parts == nil {
@@ -204,9 +205,8 @@ func syntaxFault(header []byte, err error) *fault {
 	return badFrontmatter(min(at, len(header)), "the metadata is not valid YAML: "+plaintext.Line(parts[2]), "put the value in quotes, or write it as a block below a >- sign")
 }
 
-// commonFault looks in a header that is no YAML for one of the mistakes that
-// people make, so that place and fix can be told; nil if it finds none. It
-// changes no decision.
+// commonFault returns the first common mistake in a header that is not YAML, with position and
+// fix, or nil. It changes no decision.
 func commonFault(header []byte) *fault {
 	for at := 0; at < len(header); {
 		line, next := lineAt(header, at)
