@@ -239,7 +239,7 @@ func (r *Registration) Activate(ctx context.Context) (*Loaded, error) {
 	if err := r.loader.ready(); err != nil {
 		return nil, err
 	}
-	if err := r.loader.checkStanding(ctx, standing{Skill: r.ID.String(), Root: r.Root.String(), Source: r.Source, Profile: r.loader.options.Profile, RequireSecure: r.loader.options.RequireSecure}); err != nil {
+	if err := r.loader.checkTerms(ctx, loadTerms{Skill: r.ID.String(), Root: r.Root.String(), Source: r.Source, Profile: r.loader.options.Profile, RequireSecure: r.loader.options.RequireSecure}); err != nil {
 		return nil, err
 	}
 	return r.loader.load(ctx, &candidate{Claim: Claim{URL: r.ID.String(), Pin: r.pin}, Hint: r.hint, revalidate: true})

@@ -34,8 +34,8 @@ type Bundle struct {
 	digests map[string]Digest // by path: what was fetched
 }
 
-// unchanged returns an error for a bundle that differs from its verdict or from what was fetched.
-func (b *Bundle) unchanged() error {
+// checkUnchanged returns an error for a bundle that differs from its verdict or from what was fetched.
+func (b *Bundle) checkUnchanged() error {
 	if b.Verdict == nil || !b.Verdict.OK || b.Verdict.Subject != domain.Redact(b.ID) {
 		return refuse(CodeNeedsRoot, b.ID, "no verdict says that this skill is verified", "load it through a Loader")
 	}

@@ -19,7 +19,7 @@ import (
 
 // plannedFetch is one URL outside the root.
 type plannedFetch struct {
-	standing
+	loadTerms
 	URL string `json:"url"`
 }
 
@@ -28,11 +28,11 @@ type plannedFetch struct {
 // forge (section 5.2).
 func (s *Loaded) request(kind lookleap.ConsentKind, summary string) lookleap.ConsentRequest {
 	return lookleap.ConsentRequest{Kind: kind, Origin: s.Root.url.Origin(), TrustRoot: s.Root.String(), Verdict: s.Verdict,
-		Summary: summary + origins(s.Chain, s.Source, s.ServingHost())}
+		Summary: summary + provenance(s.Chain, s.Source, s.ServingHost())}
 }
 
-// origins says how a skill was reached, who declared its root, and which host served it.
-func origins(chain []string, source RootSource, servingHost string) string {
+// provenance says how a skill was reached, who declared its root, and which host served it.
+func provenance(chain []string, source RootSource, servingHost string) string {
 	var b strings.Builder
 	for i, id := range chain {
 		word := ", reached through "
@@ -65,7 +65,7 @@ func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 		item.Remote = []lookleap.RemoteText{{Source: host, Label: "name", Text: c.parsed.Name}, {Source: host, Label: "description", Text: c.parsed.Description}}
 	}
 	req := lookleap.ConsentRequest{Kind: lookleap.ConsentSkill, Origin: c.root.url.Origin(), TrustRoot: c.root.String(), Verdict: c.verdict,
-		Summary: "use a skill" + origins(c.Chain, c.Claim.Source, c.skill.ServingHost()),
+		Summary: "use a skill" + provenance(c.Chain, c.Claim.Source, c.skill.ServingHost()),
 		Items:   []lookleap.ConsentItem{item}}
 	if c.Claim.Source == Derived {
 		req.Kind = lookleap.ConsentTrustRoot
@@ -89,7 +89,7 @@ func (s *Loaded) external(ctx context.Context, t Target) (*Resource, error) {
 	check := failed(t.Code, t.Code.Title(), lookleap.Evidence{URL: domain.Redact(t.URL)}, lookleap.Evidence{URL: domain.Redact(s.Root.String())})
 	check.Requirement = "DVS-5.1-04"
 	refused.Checks = []lookleap.Check{check}
-	planned := &plannedFetch{standing: s.standing(), URL: t.URL}
+	planned := &plannedFetch{loadTerms: s.loadTerms(), URL: t.URL}
 	effect, err := (&plannedEffect{Type: effectFetch, Fetch: planned}).encode()
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (l *Loader) commitFetch(ctx context.Context, approval *lookleap.Approval, p
 	}
 	t := Target{URL: planned.URL, Kind: KindOf(strings.TrimPrefix(unescape(u.Path()), "/"), nil), place: place{page: u, served: u, file: true}}
 	err = l.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) error {
-		if err := l.checkStanding(ctx, planned.standing); err != nil {
+		if err := l.checkTerms(ctx, planned.loadTerms); err != nil {
 			return err
 		}
 		if refused := l.roots.at(u).refusal(planned.URL); refused != nil {
@@ -243,23 +243,23 @@ func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision loo
 	case effect.Type == effectAdmit && effect.Candidate != nil:
 		return l.resumeAdmission(ctx, approval, effect.Candidate)
 	case effect.Type == effectFetch && effect.Fetch != nil:
-		if err := l.checkStanding(ctx, effect.Fetch.standing); err != nil {
+		if err := l.checkTerms(ctx, effect.Fetch.loadTerms); err != nil {
 			return nil, err
 		}
 		r, err := l.commitFetch(ctx, approval, effect.Fetch)
 		return resumed(&Resumed{Resource: r}, err)
 	case effect.Type == effectScript && effect.Script != nil:
-		if err := l.checkStanding(ctx, effect.Script.standing); err != nil {
+		if err := l.checkTerms(ctx, effect.Script.loadTerms); err != nil {
 			return nil, err
 		}
 		l.rememberUntil(effect.Script.key(), approval.Until())
 		l.approved(effect.Script.Skill, effect.Script.Script)
 		return &Resumed{Script: &ApprovedScript{loader: l, approval: approval, planned: effect.Script}}, nil
 	case effect.Type == effectAction && effect.Action != nil:
-		if err := l.checkStanding(ctx, effect.Action.standing); err != nil {
+		if err := l.checkTerms(ctx, effect.Action.loadTerms); err != nil {
 			return nil, err
 		}
-		err := l.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) error { return l.checkStanding(ctx, effect.Action.standing) })
+		err := l.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) error { return l.checkTerms(ctx, effect.Action.loadTerms) })
 		return resumed(&Resumed{Confirmed: true}, err)
 	}
 	return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan is not one of this package", Fix: "resume it with the package that made it", Err: lookleap.ErrPlanInvalid}
@@ -341,13 +341,13 @@ type content struct {
 	Size  int    `json:"size"`
 }
 
-// holder is a JSON value with files. It is written as one line, and the bytes of its files follow.
+// fileContainer is a JSON value with files. It is written as one line, and the bytes of its files follow.
 // As JSON strings, the files would be a third larger and copied several times.
-type holder interface {
+type fileContainer interface {
 	contents() []*content // in the order in which they stand
 }
 
-func encodeContents(h holder) ([]byte, error) {
+func encodeContents(h fileContainer) ([]byte, error) {
 	header, err := json.Marshal(h)
 	if err != nil {
 		return nil, err
@@ -366,7 +366,7 @@ func encodeContents(h holder) ([]byte, error) {
 var errContents = errors.New("the files are not those that it speaks of")
 
 // decodeContents reads what encodeContents wrote; the files are parts of data.
-func decodeContents(data []byte, h holder) error {
+func decodeContents(data []byte, h fileContainer) error {
 	header, rest, _ := bytes.Cut(data, []byte{'\n'})
 	if err := json.Unmarshal(header, h); err != nil {
 		return err
@@ -404,7 +404,7 @@ type Action struct {
 }
 
 type plannedAction struct {
-	standing
+	loadTerms
 	Kind    ActionKind `json:"kind"`
 	Command string     `json:"command"`
 	Uses    []Use      `json:"uses,omitempty"`
@@ -428,7 +428,7 @@ func (s *Loaded) Confirm(ctx context.Context, a Action) error {
 	if err := errors.Join(checkWords(a.Command), checkUses(a.Uses)); err != nil {
 		return s.loader.refuseTarget(ctx, s.ID.String(), err)
 	}
-	planned := &plannedAction{standing: s.standing(), Kind: a.Kind, Command: a.Command, Uses: slices.Clone(a.Uses)}
+	planned := &plannedAction{loadTerms: s.loadTerms(), Kind: a.Kind, Command: a.Command, Uses: slices.Clone(a.Uses)}
 	effect, err := (&plannedEffect{Type: effectAction, Action: planned}).encode()
 	if err != nil {
 		return err
@@ -446,5 +446,5 @@ func (s *Loaded) Confirm(ctx context.Context, a Action) error {
 	if err != nil {
 		return s.loader.refuseConsent(ctx, s.Verdict, err)
 	}
-	return s.loader.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) error { return s.loader.checkStanding(ctx, planned.standing) })
+	return s.loader.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) error { return s.loader.checkTerms(ctx, planned.loadTerms) })
 }

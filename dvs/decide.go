@@ -465,16 +465,16 @@ func (j *judge) narrowed() lookleap.Check {
 	if declared == "" {
 		return unneeded("the skill declares no trust root of its own")
 	}
-	if narrow, ok := j.rules.narrow(j.root, declared, j.skill); ok {
+	if narrow, ok := j.rules.narrowedRoot(j.root, declared, j.skill); ok {
 		j.effective = narrow
 		return noted(CodeSelfDeclared, "the skill narrows its trust root", lookleap.Evidence{URL: narrow.String()})
 	}
 	return noted(CodeSelfDeclared, "the skill declares a trust root that is not narrower than its own, which is ignored", lookleap.Evidence{Text: domain.Redact(declared)})
 }
 
-// narrow returns the self-declared root if it lies under root and covers the
+// narrowedRoot returns the self-declared root if it lies under root and covers the
 // skill.
-func (r Rules) narrow(root TrustRoot, declared string, u SkillURL) (TrustRoot, bool) {
+func (r Rules) narrowedRoot(root TrustRoot, declared string, u SkillURL) (TrustRoot, bool) {
 	if declared == "" {
 		return root, false
 	}

@@ -90,9 +90,9 @@ func (d *discovery) ask(ctx context.Context, at string, limit int, stream func(*
 	return listFile{at, doc, err}
 }
 
-// usable returns the document of a file, or nil if the file is missing; it yields the reason if
+// usableDocument returns the document of a file, or nil if the file is missing; it yields the reason if
 // the file cannot be used.
-func (d *discovery) usable(file listFile) (doc *document, goOn bool) {
+func (d *discovery) usableDocument(file listFile) (doc *document, goOn bool) {
 	doc, at := file.doc, file.at
 	switch {
 	case file.err != nil:
@@ -135,7 +135,7 @@ func (d *discovery) indexes(ctx context.Context, origin string) bool {
 
 // index reads one index.
 func (d *discovery) index(file listFile) bool {
-	doc, goOn := d.usable(file)
+	doc, goOn := d.usableDocument(file)
 	at := file.at
 	if doc == nil {
 		return goOn
@@ -149,7 +149,7 @@ func (d *discovery) index(file listFile) bool {
 		}
 	}
 	list, err := ParseIndex(doc.body, doc.final.String(), d.loader.roots.Rules(), d.loader.limits)
-	return d.take(list, err, at)
+	return d.yieldList(list, err, at)
 }
 
 // sitemaps reads the origin's sitemap, and those that it names, one level deep.
@@ -174,7 +174,7 @@ func (d *discovery) sitemaps(ctx context.Context, at string) {
 func (d *discovery) sitemap(ctx context.Context, at string) (list *Listings, goOn bool) {
 	var refused error
 	limits := d.loader.limits
-	doc, goOn := d.usable(d.ask(ctx, at, limits.Sitemap+1<<20, func(answer *fetch.Response, body io.Reader) error {
+	doc, goOn := d.usableDocument(d.ask(ctx, at, limits.Sitemap+1<<20, func(answer *fetch.Response, body io.Reader) error {
 		if isHTML(answer.MediaType) {
 			return nil
 		}
@@ -194,11 +194,11 @@ func (d *discovery) sitemap(ctx context.Context, at string) (list *Listings, goO
 	if doc == nil {
 		return nil, goOn
 	}
-	return list, d.take(list, refused, at)
+	return list, d.yieldList(list, refused, at)
 }
 
-// take yields the findings and skills of one list.
-func (d *discovery) take(list *Listings, err error, at string) bool {
+// yieldList yields the findings and skills of one list.
+func (d *discovery) yieldList(list *Listings, err error, at string) bool {
 	if err != nil {
 		return d.warn(lookleap.CodeOf(err), "DVS-3.2-12", at, sentence(err))
 	}

@@ -23,7 +23,7 @@ const (
 // checkFields judges the fields (section 4.3) and fills in the metadata.
 func (p *skillParser) checkFields(m *Metadata, fields []Field, header span) {
 	if p.profile == Lenient {
-		fields = p.adopt(fields, header)
+		fields = p.chooseFields(fields, header)
 	}
 	m.Name, m.nameAt = p.name(find(fields, "name"), header)
 	m.Description = p.description(find(fields, "description"), header)
@@ -47,8 +47,8 @@ func find(fields []Field, key string) *Value {
 	return nil
 }
 
-// need returns the text of a required field. Under Lenient, the texts of a list are joined.
-func (p *skillParser) need(v *Value, header span, missing *fault) (text string, ok bool) {
+// requiredText returns the text of a required field. Under Lenient, the texts of a list are joined.
+func (p *skillParser) requiredText(v *Value, header span, missing *fault) (text string, ok bool) {
 	switch {
 	case v == nil:
 		missing.at, missing.message = header.start, "the metadata has no "+missing.message
@@ -60,7 +60,7 @@ func (p *skillParser) need(v *Value, header span, missing *fault) (text string, 
 		return v.Text, true
 	default:
 		missing.at, missing.message = v.Offset, fmt.Sprintf("the %s is %s, not a text", missing.message, v.Kind)
-		p.broken(missing)
+		p.violation(missing)
 		return v.flat(), p.profile == Lenient
 	}
 	return "", false
@@ -73,25 +73,25 @@ func badName(at int, message, fix string) *fault {
 func (p *skillParser) name(v *Value, header span) (name string, at int) {
 	missing := badName(0, "name", "add a line name: followed by lower-case letters, digits and hyphens")
 	missing.requirement = "DVS-4.3-03"
-	name, ok := p.need(v, header, missing)
+	name, ok := p.requiredText(v, header, missing)
 	if !ok {
 		return "", 0
 	}
 	at = v.Offset
 	if p.profile == Lenient {
-		name = p.visible(name, at, "name")
+		name = p.withoutInvisible(name, at, "name")
 	}
 	if strings.TrimSpace(name) == "" {
 		p.fatal(badName(at, "the name is empty", "add a name"))
 		return "", 0
 	}
 	if n := utf8.RuneCountInString(name); n > maxName {
-		p.broken(&fault{code: CodeNameTooLong, requirement: "DVS-4.3-05", at: at,
+		p.violation(&fault{code: CodeNameTooLong, requirement: "DVS-4.3-05", at: at,
 			message: fmt.Sprintf("the name has %d characters, %d are allowed", n, maxName), fix: "shorten the name"})
 	}
 	if i := strings.IndexFunc(name, func(r rune) bool { return !isNameRune(r) }); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(name[i:])
-		p.broken(badName(at, fmt.Sprintf("the name %s has the character %s", plaintext.Quote(name, maxName), plaintext.Quote(string(r), 0)),
+		p.violation(badName(at, fmt.Sprintf("the name %s has the character %s", plaintext.Quote(name, maxName), plaintext.Quote(string(r), 0)),
 			"use lower-case letters a to z, digits and hyphens only"))
 	}
 	if strings.HasPrefix(name, "-") || strings.HasSuffix(name, "-") || strings.Contains(name, "--") {
@@ -100,7 +100,7 @@ func (p *skillParser) name(v *Value, header span) (name string, at int) {
 		if p.profile == AgentSkills {
 			f.code = lookleap.CodeBadName
 		}
-		p.stricter(f)
+		p.formatViolation(f)
 	}
 	return name, at
 }
@@ -121,20 +121,20 @@ func badDescription(at int, message, fix string) *fault {
 func (p *skillParser) description(v *Value, header span) string {
 	missing := badDescription(0, "description", "add a line description: that says what the skill does and when to use it")
 	missing.requirement = "DVS-4.3-04"
-	text, ok := p.need(v, header, missing)
+	text, ok := p.requiredText(v, header, missing)
 	if !ok {
 		return ""
 	}
 	text = strings.TrimSpace(text)
 	if !isPrintable(text) {
-		text = p.checkSeen(text, v.Offset)
+		text = p.checkVisible(text, v.Offset)
 	}
 	if text == "" {
 		p.fatal(badDescription(v.Offset, "the description is empty", "say what the skill does and when to use it"))
 		return ""
 	}
 	if n := utf8.RuneCountInString(text); n > maxDescription {
-		p.broken(&fault{code: CodeDescTooLong, requirement: "DVS-4.3-09", at: v.Offset,
+		p.violation(&fault{code: CodeDescTooLong, requirement: "DVS-4.3-09", at: v.Offset,
 			message: fmt.Sprintf("the description has %d characters, %d are allowed", n, maxDescription), fix: "move the details to the instructions"})
 	}
 	return text
@@ -150,15 +150,15 @@ func isPrintable(text string) bool {
 	return true
 }
 
-// checkSeen judges the characters of a description that a reader does not see.
+// checkVisible judges the characters of a description that a reader does not see.
 // It returns "" if no character is visible.
-func (p *skillParser) checkSeen(text string, at int) string {
+func (p *skillParser) checkVisible(text string, at int) string {
 	if i := strings.IndexFunc(text, func(r rune) bool { return isControl(r) && r != '\t' && r != '\n' }); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(text[i:])
-		p.broken(&fault{code: CodeBadDescription, requirement: "DVS-4.3-13", at: at,
+		p.violation(&fault{code: CodeBadDescription, requirement: "DVS-4.3-13", at: at,
 			message: fmt.Sprintf("the description has the control character U+%04X", r), fix: "remove it"})
 	}
-	if count, _ := hidden(text); count > 0 {
+	if count, _ := countInvisible(text); count > 0 {
 		p.add(lookleap.SeverityWarning, &fault{code: CodeUnsafeChars, requirement: "DVS-4.3-13", at: at,
 			message: fmt.Sprintf("the description has invisible characters: %s", plaintext.Count(text)), fix: "remove them"})
 	}
@@ -178,8 +178,8 @@ func dropControl(r rune) rune {
 	return r
 }
 
-// visible removes invisible characters from a text and reports it.
-func (p *skillParser) visible(text string, at int, what string) string {
+// withoutInvisible removes invisible characters from a text and reports it.
+func (p *skillParser) withoutInvisible(text string, at int, what string) string {
 	shown := strings.TrimSpace(removeInvisible(text))
 	if shown != strings.TrimSpace(text) {
 		p.add(lookleap.SeverityWarning, &fault{code: CodeUnsafeChars, requirement: "DVS-4.3-13", at: at,
@@ -245,7 +245,7 @@ func (p *skillParser) checkExtra(f *Field) {
 			message: fmt.Sprintf("the key %s is kept and has no meaning here", plaintext.Quote(f.Key, 64)), fix: "put it below metadata"})
 	}
 	if problem != "" {
-		p.stricter(&fault{code: CodeBadField, requirement: "DVS-4.3-11", at: f.Offset,
+		p.formatViolation(&fault{code: CodeBadField, requirement: "DVS-4.3-11", at: f.Offset,
 			message: fmt.Sprintf("the value of %s %s", f.Key, problem), fix: fix})
 	}
 }
@@ -263,10 +263,10 @@ func annotationFault(v *Value) (problem, fix string) {
 	return "", ""
 }
 
-// adopt looks for the fields that a skill needs under other spellings, and
+// chooseFields looks for the fields that a skill needs under other spellings, and
 // leaves one of each key. The exact key wins. Of two exact keys the last one with a value wins, as
 // in most YAML readers; of two keys in other spellings, which no reader takes for one, the first.
-func (p *skillParser) adopt(fields []Field, header span) []Field {
+func (p *skillParser) chooseFields(fields []Field, header span) []Field {
 	for _, key := range []string{"name", "description"} {
 		best := -1
 		for i := range fields {
@@ -279,7 +279,7 @@ func (p *skillParser) adopt(fields []Field, header span) []Field {
 			}
 		}
 		if best < 0 || fields[best].Value.Kind == Null {
-			if f, ok := p.search(key, header); ok {
+			if f, ok := p.searchField(key, header); ok {
 				fields = append(fields, f)
 				best = len(fields) - 1
 			}
@@ -303,7 +303,7 @@ func (p *skillParser) adopt(fields []Field, header span) []Field {
 		}
 		fields = kept
 	}
-	return p.once(fields)
+	return p.dropRepeated(fields)
 }
 
 // preferred ranks a field among those that could be read as one key: those with a value come first,
@@ -318,8 +318,8 @@ func preferred(f *Field, key string) (rank int) {
 	return rank
 }
 
-// once leaves the first field of each key.
-func (p *skillParser) once(fields []Field) []Field {
+// dropRepeated leaves the first field of each key.
+func (p *skillParser) dropRepeated(fields []Field) []Field {
 	seen := make(map[string]bool, len(fields))
 	return slices.DeleteFunc(fields, func(f Field) bool {
 		if seen[f.Key] {
@@ -331,10 +331,10 @@ func (p *skillParser) once(fields []Field) []Field {
 	})
 }
 
-// search looks in a header for a line that has a key in another form: indented,
+// searchField looks in a header for a line that has a key in another form: indented,
 // as an item of a list, in bold type. Lines that belong to another key do not
 // count.
-func (p *skillParser) search(key string, header span) (Field, bool) {
+func (p *skillParser) searchField(key string, header span) (Field, bool) {
 	parent := -1 // indentation of the last line that is a key without a value
 	for at := header.start; at < header.end; {
 		line, next := lineAt(p.text, at)

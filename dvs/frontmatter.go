@@ -40,8 +40,8 @@ func newSkillParser(data []byte, profile Profile, limits Limits) *skillParser {
 	return &skillParser{report: report{text: data}, data: data, profile: profile, limits: limits.withDefaults()}
 }
 
-// broken reports a breach of this draft: fatal, but under Lenient a warning.
-func (p *skillParser) broken(f *fault) {
+// violation reports a breach of this draft: fatal, but under Lenient a warning.
+func (p *skillParser) violation(f *fault) {
 	if p.profile == Lenient {
 		p.add(lookleap.SeverityWarning, f)
 		return
@@ -49,9 +49,9 @@ func (p *skillParser) broken(f *fault) {
 	p.add(lookleap.SeverityError, f)
 }
 
-// stricter reports a breach of the public format alone: fatal under AgentSkills,
+// formatViolation reports a breach of the public format alone: fatal under AgentSkills,
 // else information.
-func (p *skillParser) stricter(f *fault) {
+func (p *skillParser) formatViolation(f *fault) {
 	if p.profile == AgentSkills {
 		p.add(lookleap.SeverityError, f)
 		return
@@ -70,16 +70,16 @@ func (p *skillParser) tooLarge(message, fix string) {
 // header reads the header alone.
 func (p *skillParser) header() *Metadata {
 	p.data = p.data[:min(len(p.data), p.limits.Skill)]
-	p.read(p.data)
+	p.setText(p.data)
 	if p.profile == Lenient {
-		p.read(p.recode(p.data))
+		p.setText(p.recode(p.data))
 	}
 	meta, _ := p.metadata()
 	return meta
 }
 
-// read takes another text than before.
-func (p *skillParser) read(text []byte) { p.text, p.place = text, lineCounter{} }
+// setText takes another text than before.
+func (p *skillParser) setText(text []byte) { p.text, p.place = text, lineCounter{} }
 
 // metadata reads the header by the profile and returns it with the offset of the body.
 func (p *skillParser) metadata() (meta *Metadata, bodyAt int) {
@@ -97,7 +97,7 @@ func (p *skillParser) metadata() (meta *Metadata, bodyAt int) {
 		p.fatal(f)
 		return nil, 0
 	default:
-		header, body, fields = p.rescue(header, body, f)
+		header, body, fields = p.repairHeader(header, body, f)
 	}
 	meta = &Metadata{Header: DigestOf(header.of(p.text))}
 	p.checkFields(meta, fields, header)

@@ -19,7 +19,7 @@ import (
 // the rendered page does not see. It returns the number of invisible characters.
 func (p *skillParser) checkBody(body string, at int) (count int) {
 	if strings.TrimSpace(body) == "" {
-		p.broken(&fault{code: CodeEmptyBody, requirement: "DVS-4.2-10", at: at,
+		p.violation(&fault{code: CodeEmptyBody, requirement: "DVS-4.2-10", at: at,
 			message: "nothing follows the metadata", fix: "write the instructions below the closing --- line"})
 		return 0
 	}
@@ -27,7 +27,7 @@ func (p *skillParser) checkBody(body string, at int) (count int) {
 		p.add(lookleap.SeverityWarning, &fault{code: lookleap.CodeByteOrderMark, requirement: "DVS-4.2-07", at: at + i,
 			message: "the instructions have a byte order mark inside", fix: "remove the character U+FEFF"})
 	}
-	count, first := hidden(body)
+	count, first := countInvisible(body)
 	if count > 0 {
 		p.add(lookleap.SeverityWarning, &fault{code: CodeUnsafeChars, requirement: "DVS-4.3-13", at: at + first,
 			message: fmt.Sprintf("the instructions have invisible characters: %s", plaintext.Count(body)), fix: "remove them"})
@@ -255,7 +255,7 @@ func checkCharacters(text []byte, header span) *fault {
 		}
 		if f := refuseCharacter(text, i, r, size); f != nil {
 			if f.code == codeBadFrontmatter && isControl(r) && r != '\r' && r != '\u0085' {
-				f.code, f.requirement = chargedTo(text[header.start:i])
+				f.code, f.requirement = fieldCode(text[header.start:i])
 			}
 			return f
 		}
@@ -293,8 +293,8 @@ func notUTF8(at int) *fault {
 // isControl reports whether a character is one of C0, DEL or C1.
 func isControl(r rune) bool { return r < ' ' || 0x7f <= r && r <= 0x9f }
 
-// chargedTo returns the code of the field in which a header's text ends.
-func chargedTo(before []byte) (lookleap.Code, string) {
+// fieldCode returns the code of the field in which a header's text ends.
+func fieldCode(before []byte) (lookleap.Code, string) {
 	for len(before) > 0 {
 		line := before[bytes.LastIndexByte(before, '\n')+1:]
 		switch key, _, _ := bytes.Cut(line, []byte{':'}); {
@@ -329,10 +329,10 @@ func isInvisible(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// hidden counts the invisible characters of a text, and returns the offset of the first. One
+// countInvisible counts the invisible characters of a text, and returns the offset of the first. One
 // joiner or variation selector after a visible character is normal in emoji and some scripts and
 // is not counted; nor are TAB and line ends.
-func hidden[T string | []byte](text T) (count, first int) {
+func countInvisible[T string | []byte](text T) (count, first int) {
 	const selector, joiner = 1, 2
 	glue := 0 // what the last character was, if it joins
 	seen := false

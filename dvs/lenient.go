@@ -77,7 +77,7 @@ func fromUTF16(data []byte, limit int) []byte {
 				i += 2
 			}
 		}
-		text = utf8.AppendRune(text, noNUL(r))
+		text = utf8.AppendRune(text, replaceNUL(r))
 	}
 	return text
 }
@@ -98,21 +98,21 @@ func toUTF8(data []byte, limit int) []byte {
 		} else {
 			broken = false
 		}
-		text = utf8.AppendRune(text, noNUL(r))
+		text = utf8.AppendRune(text, replaceNUL(r))
 	}
 	return text
 }
 
-func noNUL(r rune) rune {
+func replaceNUL(r rune) rune {
 	if r == 0 {
 		return ' '
 	}
 	return r
 }
 
-// rescue reads a header that this draft refuses for f: it looks for the fences
+// repairHeader reads a header that this draft refuses for f: it looks for the fences
 // where they are, and takes the values as the text that a person sees.
-func (p *skillParser) rescue(header, body span, f *fault) (span, span, []Field) {
+func (p *skillParser) repairHeader(header, body span, f *fault) (span, span, []Field) {
 	if f.code == codeNoFrontmatter || f.code == codeUnterminated {
 		var ok bool
 		if header, body, ok = looseSplit(p.text); !ok {
@@ -129,17 +129,17 @@ func (p *skillParser) rescue(header, body span, f *fault) (span, span, []Field) 
 		p.add(lookleap.SeverityWarning, &fault{code: codeUnterminated, requirement: "DVS-4.3-01", at: header.end,
 			message: "the metadata was taken to end here, without a closing --- line", fix: "end the metadata with a line of exactly three hyphens"})
 	}
-	p.read(cleaned(p.text, header))
+	p.setText(withoutControls(p.text, header))
 	if fields, again := p.strict(header); again == nil {
 		return header, body, fields
 	}
 	return header, body, p.readLoose(header, f.at)
 }
 
-// cleaned returns a text whose header has no characters that YAML refuses or that
+// withoutControls returns a text whose header has no characters that YAML refuses or that
 // end lines for some readers: blanks stand in their place, byte by byte, so
 // that offsets stay.
-func cleaned(text []byte, header span) []byte {
+func withoutControls(text []byte, header span) []byte {
 	if checkCharacters(text, header) == nil {
 		return text
 	}

@@ -56,7 +56,7 @@ func (s *Loaded) use() error {
 	s.mu.Lock()
 	active := s.skill != nil
 	s.mu.Unlock()
-	if refused := s.loader.stillAllowed(s.standing()); refused != nil {
+	if refused := s.loader.stillAllowed(s.loadTerms()); refused != nil {
 		return refused
 	}
 	if !active {
@@ -111,9 +111,9 @@ func (s *Loaded) Deactivate() {
 	s.loader.files.Invalidate(s.ID.served.String())
 }
 
-// standing has the terms on which a skill was loaded. Each later step, also in another process,
+// loadTerms has the terms on which a skill was loaded. Each later step, also in another process,
 // checks that the registry and the options of the loader still allow them (section 7).
-type standing struct {
+type loadTerms struct {
 	Skill  string     `json:"skill"`
 	Root   string     `json:"root"`
 	Source RootSource `json:"source"`
@@ -123,13 +123,13 @@ type standing struct {
 	RequireSecure bool    `json:"requireSecure,omitempty"`
 }
 
-// standing returns the terms of a loaded skill.
-func (s *Loaded) standing() standing {
-	return standing{Skill: s.ID.String(), Root: s.Root.String(), Source: s.Source, Under: s.under, Profile: s.claim.Profile, RequireSecure: s.claim.RequireSecure}
+// loadTerms returns the terms of a loaded skill.
+func (s *Loaded) loadTerms() loadTerms {
+	return loadTerms{Skill: s.ID.String(), Root: s.Root.String(), Source: s.Source, Under: s.under, Profile: s.claim.Profile, RequireSecure: s.claim.RequireSecure}
 }
 
 // stillAllowed returns an error if a skill may no longer be used, or not by this loader.
-func (l *Loader) stillAllowed(s standing) error {
+func (l *Loader) stillAllowed(s loadTerms) error {
 	rules := l.roots.Rules()
 	u, refused := ParseSkillURL(s.Skill, rules)
 	if refused != nil {
@@ -173,8 +173,8 @@ func (l *Loader) stillAllowed(s standing) error {
 // strictness orders the profiles.
 func (p Profile) strictness() int { return slices.Index([]Profile{Lenient, DVS, AgentSkills}, p) }
 
-// checkStanding is stillAllowed with a verdict that is reported.
-func (l *Loader) checkStanding(ctx context.Context, s standing) error {
+// checkTerms is stillAllowed with a verdict that is reported.
+func (l *Loader) checkTerms(ctx context.Context, s loadTerms) error {
 	if refused := l.stillAllowed(s); refused != nil {
 		return l.refuseTarget(ctx, s.Skill, refused)
 	}

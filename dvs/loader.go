@@ -281,7 +281,7 @@ func (l *Loader) judgeFile(ctx context.Context, c *candidate, now time.Time) err
 	if !c.verdict.OK {
 		return l.refuse(ctx, c.verdict, c.cause)
 	}
-	if narrow, ok := rules.narrow(c.root, c.Evidence.SelfDeclared, c.skill); ok {
+	if narrow, ok := rules.narrowedRoot(c.root, c.Evidence.SelfDeclared, c.skill); ok {
 		c.root = narrow
 	}
 	return nil

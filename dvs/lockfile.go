@@ -232,7 +232,7 @@ func (l *Lockfile) Verify(b Bundle) error {
 		l = new(Lockfile)
 	}
 	if b.source != nil {
-		if err := b.unchanged(); err != nil {
+		if err := b.checkUnchanged(); err != nil {
 			return err
 		}
 	}

@@ -129,8 +129,8 @@ func (s *Loaded) pinned() string {
 	return ""
 }
 
-// terms returns the claim by which the other files of the skill are judged.
-func (s *Loaded) terms() Claim {
+// resourceClaim returns the claim by which the other files of the skill are judged.
+func (s *Loaded) resourceClaim() Claim {
 	claim := s.claim
 	claim.Pin = Pin{Commit: s.pinned()}
 	return claim
@@ -214,9 +214,9 @@ func (s *Loaded) Resource(ctx context.Context, ref string) (*Resource, error) {
 	if t.Access == NeedsConsent {
 		return s.external(ctx, t)
 	}
-	r, err := s.loader.fetchResource(ctx, s.ID.String(), s.Root, s.directory(), s.terms(), t)
+	r, err := s.loader.fetchResource(ctx, s.ID.String(), s.Root, s.directory(), s.resourceClaim(), t)
 	if err == nil {
-		err = s.loader.checkStanding(ctx, s.standing()) // trust may have ended while the file came
+		err = s.loader.checkTerms(ctx, s.loadTerms()) // trust may have ended while the file came
 	}
 	if err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ type Use struct {
 
 // plannedScript is everything that will run, by bytes and not by URL.
 type plannedScript struct {
-	standing
+	loadTerms
 	Script      plannedFile   `json:"script"`
 	Interpreter []string      `json:"interpreter,omitempty"`
 	Args        []string      `json:"args,omitempty"`
@@ -97,7 +97,7 @@ func (s *Loaded) Approve(ctx context.Context, in Invocation) (*ApprovedScript, e
 // plan reads everything that the script needs, without effect. Every name is judged before anything
 // is fetched, and each file is fetched once: what the user is shown is what runs.
 func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error) {
-	p := &plannedScript{standing: s.standing(), Interpreter: slices.Clone(in.Interpreter), Args: slices.Clone(in.Args), Env: slices.Clone(in.Env),
+	p := &plannedScript{loadTerms: s.loadTerms(), Interpreter: slices.Clone(in.Interpreter), Args: slices.Clone(in.Args), Env: slices.Clone(in.Env),
 		Uses: slices.Clone(in.Uses)}
 	if s.loader.options.Runner != nil {
 		p.Sandbox = s.loader.options.Runner.Sandbox()
@@ -122,7 +122,7 @@ func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error
 	}
 	files, total := make([]plannedFile, 0, len(targets)), 0
 	for _, t := range targets {
-		r, err := s.loader.fetchResource(ctx, p.Skill, s.Root, s.directory(), s.terms(), t)
+		r, err := s.loader.fetchResource(ctx, p.Skill, s.Root, s.directory(), s.resourceClaim(), t)
 		if err != nil {
 			return nil, err
 		}
@@ -206,7 +206,7 @@ func (a *ApprovedScript) Run(ctx context.Context) (out *Output, err error) {
 		return nil, usageError("no script was approved", "get it from Loaded.Approve")
 	}
 	l := a.loader
-	if err := l.checkStanding(ctx, a.planned.standing); err != nil {
+	if err := l.checkTerms(ctx, a.planned.loadTerms); err != nil {
 		return nil, err
 	}
 	if l.options.Runner == nil {

@@ -123,7 +123,7 @@ func (p *preparedBundle) judge(options *VerifiedFSOptions) error {
 	for name, content := range p.Files { // what is judged is what is shown, whatever the caller does to the bundle later
 		p.Files[name] = bytes.Clone(content)
 	}
-	if err := p.unchanged(); err != nil {
+	if err := p.checkUnchanged(); err != nil {
 		return err
 	}
 	if options.Frozen != nil {
@@ -221,10 +221,10 @@ func sanitized(p *preparedBundle, name string) []byte {
 	}
 	b.WriteString("---\n")
 	line("", "name", name)
-	line("", "description", cut(p.skill.Display(), maxDescription))
+	line("", "description", truncate(p.skill.Display(), maxDescription))
 	for _, field := range []struct{ key, value string }{{"license", p.skill.License()}, {"compatibility", p.skill.Compatibility()}} {
 		if value := oneLine(field.value); value != "" {
-			line("", field.key, cut(value, maxCompatibility))
+			line("", field.key, truncate(value, maxCompatibility))
 		}
 	}
 	b.WriteString("metadata:\n")
@@ -232,7 +232,7 @@ func sanitized(p *preparedBundle, name string) []byte {
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		before := b.Len()
 		if !isReserved(key) && !isNull(key) && plainKey(key+":") == len(key) {
-			line("  ", key, cut(oneLine(annotations[key]), maxDescription))
+			line("  ", key, truncate(oneLine(annotations[key]), maxDescription))
 		}
 		if b.Len() > most {
 			b.Truncate(before)
@@ -258,8 +258,8 @@ func isReserved(key string) bool {
 	return slices.ContainsFunc(reservedParts, func(part string) bool { return strings.Contains(letters, part) })
 }
 
-// cut shortens a text to a number of characters.
-func cut(text string, most int) string {
+// truncate shortens a text to a number of characters.
+func truncate(text string, most int) string {
 	n := 0
 	for i := range text {
 		if n == most-1 && len(text)-i > len(string([]rune(text[i:])[:1])) {
@@ -318,7 +318,7 @@ func (v *VerifiedFS) withdrawn(directory string) error {
 	if s == nil {
 		return nil
 	}
-	return s.loader.stillAllowed(s.standing())
+	return s.loader.stillAllowed(s.loadTerms())
 }
 
 // top returns the top directory without the skills that are no longer trusted.
