@@ -16,27 +16,27 @@ import (
 	"github.com/lookleap/lookleap/internal/flight"
 )
 
-// pages keeps the opened pages of one session as HTTP and the documents allow
-// (section 8.1.1). It is memory and ends with the session; documents are never
-// kept anywhere else, so that content which may not be stored is not.
+// pages caches the opened pages of one session as HTTP and the documents allow (section
+// 8.1.1). It ends with the session. Documents are cached only here, in memory, because
+// some of their content must not be stored.
 type pages struct {
 	session *Session
 
 	mu      sync.Mutex
-	flights *flight.Group[string, *Page]  // another one whenever pages are forgotten
-	kept    *simplelru.LRU[string, *kept] // by the URL asked for
-	octets  int                           // of their documents
+	flights *flight.Group[string, *Page]  // replaced when pages are forgotten
+	kept    *simplelru.LRU[string, *kept] // by requested URL
+	octets  int                           // bytes of their documents
 }
 
-// kept is a page that may be used again, as long as its times allow.
+// kept is a cached page.
 type kept struct {
 	page   *Page
-	header http.Header     // of its answer, for the next one that says it is unchanged
-	known  fetch.Validator // to ask whether it changed
-	fresh  time.Time       // until when it is used without asking
-	stale  time.Time       // until when it is used while it is asked for once more
-	asked  bool            // it is being asked for, or was: guarded by pages.mu
-	steps  uint64          // of the clock: after a further step it is not used without asking
+	header http.Header     // of its response, for a later 304
+	known  fetch.Validator // for the conditional request
+	fresh  time.Time       // until when it is used without a request
+	stale  time.Time       // until when it is used while it is requested again
+	asked  bool            // it is or was requested again: guarded by pages.mu
+	steps  uint64          // of the clock: after another step it is not used without a request
 }
 
 func newPages(s *Session) *pages {
@@ -47,15 +47,15 @@ func newPages(s *Session) *pages {
 	return p
 }
 
-// close forgets all pages; none is kept once the session's life has ended.
+// close deletes all pages. Nothing is cached after the session has ended.
 func (p *pages) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.kept.Purge()
 }
 
-// get gives the document at a URL: from memory where that is allowed, or by one
-// exchange however many callers ask.
+// get returns the document at a URL: from the cache if that is allowed, otherwise by
+// one request that concurrent callers share.
 func (p *pages) get(ctx context.Context, u domain.URL) (*Page, error) {
 	if err := p.over(ctx, u); err != nil {
 		return nil, err
@@ -70,8 +70,8 @@ func (p *pages) get(ctx context.Context, u domain.URL) (*Page, error) {
 	return p.load(ctx, u)
 }
 
-// use finds a page that may be used now, and whether it should be asked for again
-// beside that.
+// use returns a page that may be used now, and whether it should be requested again in
+// the background.
 func (p *pages) use(url string, now time.Time) (page *Page, again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +88,7 @@ func (p *pages) use(url string, now time.Time) (page *Page, again bool) {
 	return nil, false
 }
 
-// freshAt is a page in memory that may be used without asking anybody.
+// freshAt returns a cached page that may be used without a request, or nil.
 func (p *pages) freshAt(u domain.URL, now time.Time) *Page {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -98,7 +98,7 @@ func (p *pages) freshAt(u domain.URL, now time.Time) *Page {
 	return nil
 }
 
-// load asks for a document, once for all who wait for it. It ends with the session.
+// load requests a document, once for all concurrent callers. It ends with the session.
 func (p *pages) load(ctx context.Context, u domain.URL) (*Page, error) {
 	page, err := p.underWay().Do(ctx, u.String(), func(ctx context.Context) (*Page, error) {
 		ctx, done, err := p.session.life.during(ctx)
@@ -120,7 +120,7 @@ func (p *pages) load(ctx context.Context, u domain.URL) (*Page, error) {
 	return nil, fail(u.String(), err, "the document could not be retrieved")
 }
 
-// over is why nothing more is asked for: the session is closed, or the caller left.
+// over returns an error if the session is closed or the caller left.
 func (p *pages) over(ctx context.Context, u domain.URL) error {
 	if p.session.life.ended() {
 		return closedError(shown(u))
@@ -128,7 +128,7 @@ func (p *pages) over(ctx context.Context, u domain.URL) error {
 	return ended(ctx, shown(u))
 }
 
-// old is the page kept for a URL, whatever its age.
+// old returns the page cached for a URL, of any age, or nil.
 func (p *pages) old(u domain.URL) *kept {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,7 +136,7 @@ func (p *pages) old(u domain.URL) *kept {
 	return k
 }
 
-// validator is what the page is known by; the zero value for no page.
+// validator returns the validator of the page; k may be nil.
 func (k *kept) validator() fetch.Validator {
 	if k == nil {
 		return fetch.Validator{}
@@ -144,9 +144,9 @@ func (k *kept) validator() fetch.Validator {
 	return k.known
 }
 
-// confirmed makes the answer that a page would have come with if it had been sent
-// once more: its own, with what "304 Not Modified" says newly (RFC 9111 section
-// 4.3.4). Nil when the 304 is about something else.
+// confirmed returns the page's response with the header fields that "304 Not Modified"
+// updates (RFC 9111 section 4.3.4). It returns nil if the 304 is about another
+// representation.
 func (k *kept) confirmed(r *fetch.Response, sent time.Time) *fetch.Response {
 	if !k.validator().Confirms(r) {
 		return nil
@@ -168,33 +168,33 @@ func (k *kept) confirmed(r *fetch.Response, sent time.Time) *fetch.Response {
 	return &again
 }
 
-// underWay is what callers may still join.
+// underWay returns the running requests, which further callers may join.
 func (p *pages) underWay() *flight.Group[string, *Page] {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.flights
 }
 
-// begun is what was so when a page began to be loaded. If it changes before the
-// page arrives, the page is not kept.
+// begun is the state when a request began. If it changes before the page arrives, the
+// page is not cached.
 type begun struct {
 	flights *flight.Group[string, *Page]
 	steps   uint64 // of the clock
 }
 
 func (p *pages) begin() begun {
-	p.session.now() // sees a step that came before
+	p.session.now() // notices earlier steps of the clock
 	return begun{p.underWay(), p.session.clock.Steps()}
 }
 
-// keep keeps a page, or drops the one that it replaces.
+// keep caches a page if that is allowed, and drops the one that it replaces.
 func (p *pages) keep(u domain.URL, page *Page, r *fetch.Response, from begun) {
 	k := &kept{page: page, header: r.Header, known: r.Validator(), steps: from.steps}
 	k.fresh, k.stale = page.usable(r)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.flights != from.flights {
-		return // a load that began before the page was forgotten replaces nothing
+		return // the pages were forgotten after this request began
 	}
 	p.kept.Remove(u.String())
 	if p.session.life.ended() || !page.keepable(r) || !page.opened.received.Before(k.stale) && !k.validated() {
@@ -207,21 +207,21 @@ func (p *pages) keep(u domain.URL, page *Page, r *fetch.Response, from begun) {
 	}
 }
 
-// validated reports whether it can be asked whether the page changed.
+// validated reports whether a conditional request for the page is possible.
 func (k *kept) validated() bool { return k.known != (fetch.Validator{}) }
 
-// drop forgets a page.
+// drop deletes a page.
 func (p *pages) drop(u domain.URL) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.kept.Remove(u.String())
 }
 
-// leaveBehind lets pages that are being loaded go to those who already wait for
-// them, and to no one else. The caller holds the lock.
+// leaveBehind makes the pages of running requests go only to their present callers. The
+// caller holds the lock.
 func (p *pages) leaveBehind() { p.flights = new(flight.Group[string, *Page]) }
 
-// forget forgets the pages of an origin.
+// forget deletes the pages of an origin.
 func (p *pages) forget(origin string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -233,7 +233,7 @@ func (p *pages) forget(origin string) {
 	}
 }
 
-// openedBy works out how a document came.
+// openedBy returns how a document was received.
 func (a *Agent) openedBy(r *fetch.Response, from arrival, doc *anml.Document) opened {
 	o := opened{
 		requested: from.requested,
@@ -266,8 +266,7 @@ func stayed(hops []fetch.Hop) bool {
 	return true
 }
 
-// registrable is the registrable domain of a URL's host, or the host where it
-// has none.
+// registrable returns the registrable domain of a URL's host, or the host itself.
 func registrable(u domain.URL) string {
 	if d, ok := domain.Registrable(u.Host()); ok {
 		return d
@@ -275,8 +274,8 @@ func registrable(u domain.URL) string {
 	return u.Host()
 }
 
-// lifetime is how long HTTP and the document allow a document to be used, counted
-// from its base: the smaller one, and whether either said anything (section 8.1.1).
+// lifetime returns the smaller one of the lifetimes that HTTP and the document state,
+// counted from opened.base, and whether either states one (section 8.1.1).
 func lifetime(f *fetch.Freshness, doc *anml.Document, shared bool) (time.Duration, bool) {
 	life, limited := f.Lifetime, f.Stated
 	if shared && f.SMaxAge.Given {
@@ -291,10 +290,9 @@ func lifetime(f *fetch.Freshness, doc *anml.Document, shared bool) (time.Duratio
 	return life, limited
 }
 
-// keepable reports whether a page may be used again at all: a complete answer of a
-// known server, for which nobody forbids it, at the place where it was asked for
-// or was moved to for good, by redirects that may be kept themselves. A document
-// with content of usage none is shown now and not kept (section 14.4).
+// keepable reports whether a page may be cached at all: it is a complete response of a
+// verified server without no-store, reached without temporary redirects. A document
+// with content of usage "none" is not cached (section 14.4).
 func (p *Page) keepable(r *fetch.Response) bool {
 	for _, h := range r.Hops {
 		if !h.Permanent() {
@@ -304,10 +302,9 @@ func (p *Page) keepable(r *fetch.Response) bool {
 	return r.Status == http.StatusOK && !p.opened.noStore && p.doc.LowestUsage() > anml.UsageNone
 }
 
-// usable is until when a page may be used without asking, and until when it may
-// be used while it is asked for once more (section 8.1.1). Where the answer
-// depends on something that a Fetcher may add to our requests, and where it says
-// no-cache, it is always asked for first.
+// usable returns until when a page may be used without a request, and until when it may
+// be used while it is requested again (section 8.1.1). Both are zero if the response
+// says no-cache, or varies by a header field that a Fetcher may add.
 func (p *Page) usable(r *fetch.Response) (fresh, stale time.Time) {
 	f, o := &r.Freshness, p.session.agent.options
 	if f.NoCache || varies(r.Header) {
@@ -333,8 +330,8 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// varies reports whether an answer depends on more than what is the same in all
-// our requests for documents.
+// varies reports whether a response depends on header fields that may differ between
+// two requests for documents.
 func varies(h http.Header) bool {
 	for _, line := range h.Values("Vary") {
 		for name := range strings.SplitSeq(line, ",") {

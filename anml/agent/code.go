@@ -2,12 +2,12 @@ package agent
 
 import "github.com/lookleap/lookleap"
 
-// Codes of ANML trust delegation.
+// Code of ANML trust delegation.
 const (
 	CodeTrustUnverified lookleap.Code = "trust-unverified"
 )
 
-// Codes of a conforming ANML agent (package anml/agent).
+// Codes of discovery, site-refs, decisions and actions.
 const (
 	CodeNoANML          lookleap.Code = "no-anml"
 	CodeGone            lookleap.Code = "gone"
@@ -22,12 +22,12 @@ const (
 	CodeRequiredAskOpen lookleap.Code = "required-ask-open"
 )
 
-// CodeImpersonation is a document that may be of somebody else than it seems (section 13.6 of ANML).
+// CodeImpersonation marks a document that may imitate another site (section 13.6).
 const (
 	CodeImpersonation lookleap.Code = "impersonation-suspect"
 )
 
-// Who speaks, and how far a result is followed.
+// Codes about who speaks, and about further pages of a result.
 const (
 	CodeNotInScope        lookleap.Code = "not-in-scope"
 	CodeAuthorizationOver lookleap.Code = "authorization-over"
@@ -36,7 +36,7 @@ const (
 	CodePageForeign       lookleap.Code = "page-foreign"
 )
 
-// What is decided about telling a field, and why.
+// Codes of decisions about a field.
 const (
 	CodeUserRule           lookleap.Code = "user-rule"
 	CodeHostRefused        lookleap.Code = "host-refused"
@@ -60,7 +60,7 @@ const (
 	CodeDuplicateAnswer    lookleap.Code = "duplicate-answer"
 )
 
-// What may keep an action from being sent, and how services answer it.
+// Codes of actions that are not sent, and of how services respond.
 const (
 	CodeUnknownAction    lookleap.Code = "unknown-action"
 	CodeAmbiguousAction  lookleap.Code = "ambiguous-action"

@@ -13,8 +13,8 @@ import (
 	"github.com/lookleap/lookleap/internal/prompting"
 )
 
-// commit does what was approved, once: trust is verified anew, and only then is
-// the plan spent, what is told settled, written down, and sent.
+// commit executes an approved plan once: it verifies trust again, spends the plan,
+// decides what may still be disclosed, writes the ledger, and sends the request.
 func (s *Session) commit(ctx context.Context, a *lookleap.Approval, e *effect, budget *fetch.Budget) (*CallResult, error) {
 	host := s.agent.host
 	if err := s.gate.check(e.passage(), s.now()); err != nil {
@@ -40,13 +40,13 @@ func (s *Session) commit(ctx context.Context, a *lookleap.Approval, e *effect, b
 	return result, err
 }
 
-// spend makes a plan that another one takes the place of unusable: else both could
-// be committed, and the action be done twice.
+// spend makes a plan unusable that another one replaces. Otherwise both could be
+// committed, and the action done twice.
 func (s *Session) spend(ctx context.Context, a *lookleap.Approval) error {
 	return s.agent.host.CommitApproved(ctx, a, func(context.Context, *lookleap.Approval) error { return nil })
 }
 
-// execute is the effect of a plan.
+// execute runs the effect of a plan.
 func (s *Session) execute(ctx context.Context, a *lookleap.Approval, e *effect, budget *fetch.Budget) (*CallResult, error) {
 	now, plan := s.now(), a.Plan().ID()
 	told, entries, err := s.settle(ctx, plan, e.Exchange, e.Disclosure, a.Has, a.Until(), now)
@@ -69,7 +69,7 @@ func (s *Session) execute(ctx context.Context, a *lookleap.Approval, e *effect, 
 	if err := s.record(ctx, append(entries, e.entry(plan, EntryAction, now))...); err != nil {
 		return nil, &lookleap.Error{Code: lookleap.CodeIO, Subject: e.Send.place(), Message: "the ledger could not be written, so nothing was sent", Err: err}
 	}
-	if e.Send.Reach == atDomain && a.Has(itemOrigin) { // another domain is asked about every time
+	if e.Send.Reach == atDomain && a.Has(itemOrigin) { // for another domain the user is asked every time
 		s.gate.agree(e.passage().document, e.Send.origin())
 	}
 	if a.Has(itemPlain) {
@@ -80,7 +80,7 @@ func (s *Session) execute(ctx context.Context, a *lookleap.Approval, e *effect, 
 	return result, err
 }
 
-// permitted hears the host's policy last, and counts the execution.
+// permitted asks the host's policy a last time, and counts the execution.
 func (s *Session) permitted(ctx context.Context, e *effect, now time.Time) error {
 	if err := s.user.forbids(ctx, s.agent.plugins.policy, e.act(e.Disclosure)); err != nil {
 		return &lookleap.Error{Code: CodePolicyVeto, Subject: e.Send.place(), Message: "the host's policy forbids the action", Err: err}
@@ -88,7 +88,7 @@ func (s *Session) permitted(ctx context.Context, e *effect, now time.Time) error
 	return s.gate.take(e.passage(), now)
 }
 
-// confirmTrust verifies anew what the call rests on (section 13.4).
+// confirmTrust verifies the claim of a call again (section 13.4).
 func (s *Session) confirmTrust(ctx context.Context, e *effect) error {
 	if e.Claim == nil {
 		return nil
@@ -110,7 +110,7 @@ func (s *Session) confirmTrust(ctx context.Context, e *effect) error {
 			if errors.Is(err, anmltrust.ErrTrustUnverified) {
 				code = CodeTrustUnverified
 			}
-			return &lookleap.Error{Code: code, Subject: e.Claim.Site, Message: "the server may no longer act for the site, or that cannot be found out", Err: err}
+			return &lookleap.Error{Code: code, Subject: e.Claim.Site, Message: "the server may no longer act for the site, or that could not be verified", Err: err}
 		}
 	}
 	if len(needs) == 0 && (err != nil || grant == nil) {
@@ -119,12 +119,12 @@ func (s *Session) confirmTrust(ctx context.Context, e *effect) error {
 	return nil
 }
 
-// errIdentityLost is that a site which the user was shown can no longer be
-// verified. The action is the server's own, so they may be asked without it.
+// errIdentityLost means that a site which the user was shown can no longer be verified.
+// The action is the server's own, so the user may be asked again without the site.
 var errIdentityLost = errors.New("the site that the user was shown can no longer be verified")
 
-// recordOutcome writes down what became of a call that was sent. It can stop
-// nothing any more, and is written although the caller may have left.
+// recordOutcome writes the outcome of a sent call to the ledger, also if the caller has
+// left. A failure is only reported: it cannot stop the call any more.
 func (s *Session) recordOutcome(ctx context.Context, e *effect, plan string, err error) {
 	ctx = context.WithoutCancel(ctx)
 	entry := e.entry(plan, EntryOutcome, s.now())
@@ -134,9 +134,9 @@ func (s *Session) recordOutcome(ctx context.Context, e *effect, plan string, err
 	}
 }
 
-// Resume commits a call that ended with a *lookleap.PendingError: state is that
-// error's State, decision what the user decided about its Request. The page is
-// not loaded again; trust is verified afresh. A plan commits once, ever.
+// Resume commits a call that ended with a *lookleap.PendingError. State is that error's
+// State, d the user's decision about its Request. Resume does not load the page again,
+// and verifies trust again. A plan commits at most once.
 func (s *Session) Resume(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision) (*CallResult, error) {
 	ctx, done, err := s.during(ctx)
 	if err != nil {
@@ -148,7 +148,7 @@ func (s *Session) Resume(ctx context.Context, state json.RawMessage, d lookleap.
 		return nil, err
 	}
 	if plan.Request().Kind != lookleap.ConsentAct {
-		return nil, badState("it is no plan of this package")
+		return nil, badState("it is not a plan of this package")
 	}
 	e, err := parseEffect(plan.Effect())
 	if err != nil {
@@ -163,7 +163,7 @@ func (s *Session) Resume(ctx context.Context, state json.RawMessage, d lookleap.
 	approval, err := s.agent.host.Decide(s.asUser(ctx), plan, d)
 	if err != nil {
 		if lookleap.CodeOf(err) != lookleap.CodeConsentRefused {
-			return nil, err // about this decision, and another one may come
+			return nil, err // the decision is invalid; a valid one may follow
 		}
 		return nil, s.undecided(ctx, plan, e, err)
 	}
@@ -175,8 +175,8 @@ func (s *Session) Resume(ctx context.Context, state json.RawMessage, d lookleap.
 	return result, err
 }
 
-// run asks about an intent and commits it. Where only the site that the user was
-// shown can no longer be verified, they are asked once more without it (R87).
+// run asks about an intent and commits it. If only the site that the user was shown can
+// no longer be verified, it asks again without the site (R87).
 func (s *Session) run(ctx context.Context, in *intent, budget *fetch.Budget) (*CallResult, error) {
 	for {
 		plan, approval, err := s.ask(ctx, in)
@@ -191,8 +191,8 @@ func (s *Session) run(ctx context.Context, in *intent, budget *fetch.Budget) (*C
 	}
 }
 
-// ask makes the plan of an intent and gets the user's word for it, or that of
-// their policy, which leaves nothing to ask.
+// ask makes the plan of an intent and returns its approval, by the user or, if there is
+// nothing to ask, by their policy.
 func (s *Session) ask(ctx context.Context, in *intent) (*lookleap.Plan, *lookleap.Approval, error) {
 	host := s.agent.host
 	bytes, err := json.Marshal(in.effect)
@@ -201,11 +201,11 @@ func (s *Session) ask(ctx context.Context, in *intent) (*lookleap.Plan, *looklea
 	}
 	plan, err := lookleap.NewPlan(in.request(), bytes, host.Time())
 	if err != nil {
-		return nil, nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: in.effect.Send.place(), Message: "no plan can be made of the call", Err: err}
+		return nil, nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: in.effect.Send.place(), Message: "the call cannot be made a plan", Err: err}
 	}
 	var approval *lookleap.Approval
 	if in.asks {
-		// A call that cannot be sent any more needs no answer.
+		// The prompt is withdrawn if the call cannot be sent any more.
 		open := func() error { return s.gate.check(in.effect.passage(), s.now()) }
 		approval, err = host.Ask(prompting.WithCheck(s.asUser(ctx), open), plan)
 	} else {
@@ -217,7 +217,7 @@ func (s *Session) ask(ctx context.Context, in *intent) (*lookleap.Plan, *looklea
 	return plan, approval, nil
 }
 
-// permitted is the decision about a plan of which nothing has to be asked.
+// permitted returns the approval of a plan that needs no question.
 func permitted(r *lookleap.ConsentRequest) lookleap.ConsentDecision {
 	d := lookleap.ConsentDecision{Digest: r.Digest}
 	for _, item := range r.Items {

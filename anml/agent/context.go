@@ -17,14 +17,12 @@ import (
 	"github.com/lookleap/lookleap/anmltrust"
 )
 
-// Context is what services told the agent, as far as they let it be kept and for
-// as long (sections 14.1, 14.2 and 14.4). It belongs to one session. What may
-// outlive the session lies in the user's [Store]; nothing in it is ever told to
-// anybody by itself.
+// Context holds what services told the agent, as far and as long as they permit (sections
+// 14.1, 14.2 and 14.4). It belongs to one session. What may outlive the session is in
+// the user's [Store]. The agent never discloses it by itself.
 //
-// Beside what may be kept it remembers, by salted hashes, what each service ever
-// told in the session: a value that came from one service reaches no other one
-// unless the user says so.
+// It also remembers salted hashes of everything that each service told in the session:
+// a value from one service is disclosed to another one only if the user agrees.
 type Context struct {
 	session *Session
 
@@ -38,22 +36,21 @@ type Context struct {
 	refused refusals
 }
 
-// Inform is a piece of information that a service told. Its texts are the
-// service's and untrusted.
+// Inform is a piece of information that a service told. Its texts are untrusted.
 type Inform struct {
 	Text            string               `json:"text"`
-	Serving         string               `json:"serving"` // serving domain: who told it
-	Host            string               `json:"host"`    // that delivered the document
-	Owner           string               `json:"owner"`   // domain that it is an assertion of: the serving domain, or a site that lets it speak
-	Site            string               `json:"site"`    // domain that it claims to be an assertion of, verified or not
+	Serving         string               `json:"serving"` // serving domain, which told it
+	Host            string               `json:"host"`    // that served the document
+	Owner           string               `json:"owner"`   // domain whose assertion it is: the serving domain, or a site that authorized it
+	Site            string               `json:"site"`    // domain whose assertion it claims to be, verified or not
 	Document        string               `json:"document"`
 	Scope           string               `json:"scope,omitempty"`
 	Priority        anml.Priority        `json:"priority"`
 	Confidentiality anml.Confidentiality `json:"confidentiality"`
-	Usage           anml.Usage           `json:"usage"` // in force: of everything that covers it, and what the service may permit
+	Usage           anml.Usage           `json:"usage"` // the strictest usage that covers it
 	Received        time.Time            `json:"received"`
-	Expires         time.Time            `json:"expires,omitzero"` // zero: with the session, or never if it may be stored
-	Stale           bool                 `json:"-"`                // beyond its lifetime, and kept because it may be stored
+	Expires         time.Time            `json:"expires,omitzero"` // zero: at the end of the session, or never if it may be stored
+	Stale           bool                 `json:"-"`                // past its lifetime, and kept because it may be stored
 }
 
 // The keys of a context in the user's store.
@@ -64,8 +61,8 @@ const (
 	keyRefused = "refused/"
 )
 
-// informSize is about what the texts of an inform may have, where a session keeps
-// as many as its limit says. The others leave first where there are longer ones.
+// informSize is the mean size of informs for which a session keeps Limits.Informs of
+// them. If they are longer, it keeps fewer.
 const informSize = 1280
 
 func newContext(s *Session) (*Context, error) {
@@ -92,8 +89,8 @@ func contextFailed(err error) error {
 	return &lookleap.Error{Code: lookleap.CodeIO, Message: "what services told could not be read or written", Err: err}
 }
 
-// salt is the user's own, so that hashes of deleted values can be compared later.
-// Sessions that begin at the same moment agree on one.
+// salt returns the user's salt. It is stored, so that hashes of deleted values can be
+// compared in later sessions. Sessions that begin concurrently agree on one.
 func (c *Context) salt(ctx context.Context) (salt [16]byte, err error) {
 	store := c.session.store()
 	known, err := store.Get(ctx, keySalt)
@@ -113,7 +110,7 @@ func (c *Context) salt(ctx context.Context) (salt [16]byte, err error) {
 	return salt, err
 }
 
-// load takes up what the store keeps, and purges what has expired.
+// load reads the stored informs, and deletes those that have expired.
 func (c *Context) load(ctx context.Context) error {
 	store := c.session.store()
 	keys, err := store.Keys(ctx, keyInform)
@@ -147,8 +144,8 @@ func (c *Context) load(ctx context.Context) error {
 	return c.store(ctx, nil, c.trim())
 }
 
-// now is the time by the host's clock, but never earlier than it once was: what
-// has expired stays so when the clock is set back.
+// now returns the time of the host's clock, but never an earlier time than before:
+// expired informs stay expired if the clock is set back.
 func (c *Context) now() time.Time {
 	now := c.session.now()
 	c.mu.Lock()
@@ -160,13 +157,12 @@ func (c *Context) now() time.Time {
 	return now
 }
 
-// origin is who told an inform, for the question of where a value came from.
+// origin returns who told an inform.
 func (i *Inform) origin() origin {
 	return origin{serving: i.Serving, host: i.Host, site: i.Site, confidentiality: i.Confidentiality}
 }
 
-// informID is what makes two informs the same: a service that tells a text again
-// replaces what it told.
+// informID identifies an inform: a service that tells a text again replaces it.
 type informID struct {
 	serving, host, owner, site string
 	confidentiality            anml.Confidentiality
@@ -177,17 +173,17 @@ func (i *Inform) id() informID {
 	return informID{i.Serving, i.Host, i.Owner, i.Site, i.Confidentiality, i.Scope, i.Text}
 }
 
-// key is where the store keeps an inform: one place for each informID.
+// key returns the store's key for an inform, one for each informID.
 func (i *Inform) key() string {
 	id := lookleap.Digest([]byte(strings.Join([]string{i.Serving, i.Host, i.Owner, i.Site, i.Confidentiality.String(), i.Scope, i.Text}, "\x00")))
 	return keyInform + strings.TrimPrefix(id, "sha256:")
 }
 
-// size is what an inform counts for among the limits: its texts.
+// size returns the size of an inform for the limits: that of its texts.
 func (i *Inform) size() int { return len(i.Text) + len(i.Scope) + len(i.Site) }
 
-// over reports whether an inform has to be discarded. How long one from the
-// future was kept is not known, so that is too long.
+// over reports whether an inform must be discarded. One from the future is discarded,
+// since its age is not known.
 func (i *Inform) over(now time.Time) bool {
 	return i.Usage < anml.UsageStore && (i.past(now) || now.Before(i.Received))
 }
@@ -199,12 +195,12 @@ func (i *Inform) lasting() bool {
 	return i.Usage >= anml.UsageStore || i.Usage == anml.UsageCache && !i.Expires.IsZero()
 }
 
-// unmade reports whether the context is nil or the zero value, and so of no session.
+// unmade reports whether the context is nil or the zero value.
 func (c *Context) unmade() bool { return c == nil || c.index == nil }
 
-// Informs yields what is kept of what a domain told, or of what was told in its
-// name, the names below it included; "" is everything. It is in the order
-// in which it came. What has expired is not among it.
+// Informs yields the informs that a domain or its subdomains told, or that were told in
+// their name; "" means all. They come in the order in which they were received, without
+// expired ones.
 func (c *Context) Informs(domain string) iter.Seq[Inform] {
 	return func(yield func(Inform) bool) {
 		name, err := hostKey(domain)
@@ -228,8 +224,8 @@ func (c *Context) Informs(domain string) iter.Seq[Inform] {
 	}
 }
 
-// Training yields what may train a model: informs whose usage is train, while the
-// user agrees to training ([UserPolicy.TrainingConsent]), and nothing else ever.
+// Training yields what may be used to train a model: informs with usage train, while the
+// user agrees to training ([UserPolicy.TrainingConsent]).
 func (c *Context) Training() iter.Seq[Inform] {
 	return func(yield func(Inform) bool) {
 		for i := range c.Informs("") {
@@ -240,9 +236,8 @@ func (c *Context) Training() iter.Seq[Inform] {
 	}
 }
 
-// receive takes up the informs of a page, as their usage allows. What a document
-// tells can take long to take up, so the lock is held for a bounded piece of one
-// inform at a time, and the end of ctx ends it.
+// receive adds the informs of a page, as their usage permits. That can take long, so it
+// holds the lock for a bounded piece of one inform at a time, and stops when ctx ends.
 func (c *Context) receive(ctx context.Context, p *Page) error {
 	now := c.now()
 	c.mu.Lock()
@@ -328,9 +323,8 @@ func (c *Context) indexHashes(i *Inform, piece []uint64, first bool) bool {
 	return c.index.addHashes(i.origin(), piece, first)
 }
 
-// take keeps one inform if it may be kept, and gives the keys of those in the store
-// that leave for it: the one that said the same before, since what it may be used
-// for now is what the service says now, and those beyond the limits.
+// take keeps one inform if it may be kept, and returns the store's keys of those that it
+// replaces: the same inform with its earlier usage, and those beyond the limits.
 func (c *Context) take(i *Inform, now time.Time) (gone []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -347,7 +341,7 @@ func (c *Context) take(i *Inform, now time.Time) (gone []string) {
 	return append(gone, c.trim()...)
 }
 
-// inform reads an inform of a page.
+// inform returns an inform of a page.
 func (s *Session) inform(p *Page, site anml.Site, n anml.Inform, now time.Time) *Inform {
 	i := &Inform{
 		Text: n.Text(), Serving: p.server.Domain, Host: p.server.Host, Owner: p.server.Domain, Document: p.location(),
@@ -364,8 +358,8 @@ func (s *Session) inform(p *Page, site anml.Site, n anml.Inform, now time.Time) 
 	return i
 }
 
-// trim lets informs go until the rest is within the limits, and gives the keys of
-// those in the store. Where they came from stays known.
+// trim drops informs until the rest is within the limits, and returns the store's keys
+// of those dropped. The index still knows where they came from.
 func (c *Context) trim() (gone []string) {
 	limit := c.session.agent.options.Limits.Informs
 	for c.informs.len() > 0 && (c.informs.len() > limit || c.informs.octets > limit*informSize) {
@@ -374,7 +368,7 @@ func (c *Context) trim() (gone []string) {
 	return gone
 }
 
-// drop lets informs go, and gives the keys of those in the store.
+// drop drops informs, and returns the store's keys of them.
 func (c *Context) drop(which func(*Inform) bool) (gone []string) {
 	for k := range c.informs.each() {
 		if which(k.Inform) {
@@ -384,7 +378,7 @@ func (c *Context) drop(which func(*Inform) bool) (gone []string) {
 	return gone
 }
 
-// let lets one inform go, and adds its key to others if it is in the store.
+// let drops one inform, and adds its key to others if it is in the store.
 func (c *Context) let(k *keptInform, gone []string) []string {
 	c.informs.remove(k)
 	if k.stored {
@@ -393,8 +387,8 @@ func (c *Context) let(k *keptInform, gone []string) []string {
 	return gone
 }
 
-// store writes and deletes records. What was let go before it is written is not
-// written, and what is let go meanwhile is deleted again.
+// store writes and deletes records. It does not write informs that were dropped before,
+// and deletes those that are dropped meanwhile.
 func (c *Context) store(ctx context.Context, lasting []*Inform, gone []string) error {
 	store := c.session.store()
 	var failed error
@@ -428,8 +422,7 @@ func (c *Context) store(ctx context.Context, lasting []*Inform, gone []string) e
 	return nil
 }
 
-// keeps reports whether an inform is still kept, and notes that it is in the store
-// from now on.
+// keeps reports whether an inform is still kept, and marks it as stored.
 func (c *Context) keeps(i *Inform) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -441,8 +434,8 @@ func (c *Context) keeps(i *Inform) bool {
 	return true
 }
 
-// close forgets everything that lasts as long as the session, and purges what has
-// expired from the store.
+// close deletes everything that ends with the session, and the expired records of the
+// store.
 func (c *Context) close() error {
 	now := c.now()
 	c.mu.Lock()

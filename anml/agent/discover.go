@@ -18,10 +18,10 @@ import (
 	"github.com/lookleap/lookleap/internal/weblink"
 )
 
-// wellKnownPath is where discovery begins (section 16.2).
+// wellKnownPath is the path where discovery begins (section 16.2).
 const wellKnownPath = "/.well-known/anml"
 
-// maxAttempts bounds the places where one discovery looks.
+// maxAttempts bounds the attempts of one discovery.
 const maxAttempts = 8
 
 func isWellKnown(u domain.URL) bool { return u.Path() == wellKnownPath && !u.HasQuery() }
@@ -32,10 +32,10 @@ type Attempt struct {
 	Source Source        `json:"source"`
 	URL    string        `json:"url"`              // or the name asked of the DNS
 	Code   lookleap.Code `json:"code"`             // how it ended; ok: a document was found
-	Status int           `json:"status,omitempty"` // HTTP status, also of a remembered answer; 0: none
+	Status int           `json:"status,omitempty"` // HTTP status, also of a remembered response; 0 if there was no response
 }
 
-// Source is what pointed to a place where a document may be.
+// Source is where the URL of an [Attempt] comes from.
 type Source string
 
 // The sources, in the order in which they are tried.
@@ -45,19 +45,20 @@ const (
 	SourceLinkHeader Source = "link"       // section 6.5.2
 	SourceHTML       Source = "html"       // section 6.5.3
 	SourceDNS        Source = "dns"        // section 6.5.4
-	SourceURL        Source = "url"        // the host, where a web page was at the URL that it opened
+	SourceURL        Source = "url"        // the caller of Open, where a web page was found
 )
 
 // Discover finds the ANML document of an origin, "https://shop.example", and
 // opens it (section 6.5): at its well-known URI, or where that once moved to for
 // good; then where the web pages say that the host has seen there; then, with
 // [Options.DNS], where the DNS says. [Page.Trace] and [DiscoveryTrace] list what was
-// tried. The page speaks for the domain that served it, whoever pointed there.
+// tried. The page speaks for the domain that served it, not for the origin that pointed
+// to it.
 //
-// Its *lookleap.Error has the code no-anml when there is none, which is remembered for the
-// session; gone when the origin has given it up, which is remembered in the
-// user's [Store]; inconclusive when it could not be found out; and the code of the
-// document or connection that cannot be used otherwise.
+// The codes of its errors are no-anml if there is no document, which the session
+// remembers; gone if the origin removed it for good, which the user's [Store]
+// remembers; inconclusive if it could not be found out; or the code of the document or
+// connection that cannot be used.
 func (s *Session) Discover(ctx context.Context, origin string, seen ...WebPage) (*Page, error) {
 	base, err := s.parseURL(origin)
 	if err != nil {
@@ -86,9 +87,9 @@ func (s *Session) Discover(ctx context.Context, origin string, seen ...WebPage) 
 	return d.end(d.first(candidates, weightier(err, failed)))
 }
 
-// ForgetDiscovery forgets where an origin's document was found to be and not to
-// be, also that it is gone for good, and the pages kept of it. It is for the user
-// who knows better: nothing else takes back a 410 (section 6.5.1).
+// ForgetDiscovery deletes what is remembered about where an origin's document is or is
+// not, also that it is gone for good, and the cached pages of the origin. Only this
+// reverses a 410 before it expires (section 6.5.1).
 func (s *Session) ForgetDiscovery(ctx context.Context, origin string) error {
 	u, err := s.parseURL(origin)
 	if err != nil {
@@ -96,13 +97,13 @@ func (s *Session) ForgetDiscovery(ctx context.Context, origin string) error {
 	}
 	s.pages.forget(u.Origin())
 	if err := s.memory.forget(ctx, u.Origin()); err != nil {
-		return &lookleap.Error{Code: lookleap.CodeIO, Subject: u.Origin(), Message: "the user's store did not forget", Err: err}
+		return &lookleap.Error{Code: lookleap.CodeIO, Subject: u.Origin(), Message: "the user's store could not delete what discovery remembered", Err: err}
 	}
 	return nil
 }
 
-// seen reads the web pages that the host has. They have to be of the origin, which
-// alone can say where its document is.
+// seen returns the documents that the host's web pages advertise. The pages must be of
+// the origin: only it can say where its document is.
 func (s *Session) seen(base domain.URL, pages []WebPage) (found []candidate, err error) {
 	for _, p := range pages {
 		u, err := s.parseURL(p.URL)
@@ -130,8 +131,8 @@ func (s *Session) discovery(ctx context.Context, origin string) *discovery {
 	return &discovery{session: s, ctx: ctx, origin: origin, tried: make(map[string]bool)}
 }
 
-// wellKnown looks where the well-known URI once led for good, and if nothing is
-// there, at the well-known URI itself.
+// wellKnown tries the target of an earlier permanent redirect of the well-known URI,
+// then the well-known URI itself.
 func (d *discovery) wellKnown(u domain.URL) (*Page, error) {
 	s := d.session
 	if s.pages.freshAt(u, s.now()) == nil {
@@ -151,7 +152,7 @@ func (d *discovery) wellKnown(u domain.URL) (*Page, error) {
 	return d.try(candidate{SourceWellKnown, u})
 }
 
-// try looks at one place, and remembers what its answer says about the place.
+// try opens one candidate, and remembers what the response says about its URL.
 func (d *discovery) try(c candidate) (*Page, error) {
 	s := d.session
 	d.tried[c.url.String()] = true
@@ -169,7 +170,7 @@ func (d *discovery) try(c candidate) (*Page, error) {
 			s.memory.absent(c.url, &r.Freshness, err)
 		case r.Status == 410 && r.URL.Scheme() == "https":
 			s.memory.report(d.ctx, shown(r.URL), s.memory.gone(d.ctx, r.URL))
-		case c.source != SourceMoved: // where the well-known URI leads, it is as if that had said so
+		case c.source != SourceMoved: // SourceMoved counts as the well-known URI itself
 			s.memory.unavailable(c.url, err)
 		}
 	}
@@ -180,8 +181,8 @@ func (d *discovery) attempt(source Source, u domain.URL, err error) Attempt {
 	return Attempt{Time: d.session.now(), Source: source, URL: shown(u), Code: lookleap.CodeOf(err), Status: responseBehind(err).Status}
 }
 
-// first gives the first document among the candidates. Without one the error is
-// the weightiest of the one before and theirs.
+// first returns the first document among the candidates. If there is none, it returns
+// the error that says most, of the one before and theirs.
 func (d *discovery) first(candidates []candidate, before error) (*Page, error) {
 	err := before
 	for _, c := range candidates {
@@ -200,19 +201,19 @@ func (d *discovery) first(candidates []candidate, before error) (*Page, error) {
 	return nil, err
 }
 
-// over reports whether an error ends the search: the origin has given up ANML, or
-// the search itself is at its end.
+// over reports whether an error ends the search: the document is gone for good, the
+// store failed, or the search itself ended.
 func (d *discovery) over(err error) bool {
 	return lookleap.CodeOf(err) == CodeGone || lookleap.CodeOf(err) == lookleap.CodeIO || d.ended(err)
 }
 
-// ended reports whether an error is about the search and no place: its time is
-// over, or the session.
+// ended reports whether an error is about the search and not about a place: its time
+// ran out, or the session was closed.
 func (d *discovery) ended(err error) bool {
 	return ended(d.ctx, d.origin) != nil || lookleap.CodeOf(err) == lookleap.CodeClosed
 }
 
-// weightier gives the error that says more, the first of equals.
+// weightier returns the error that says more, the first of equals.
 func weightier(a, b error) error {
 	if weight(b) > weight(a) {
 		return b
@@ -220,8 +221,8 @@ func weightier(a, b error) error {
 	return a
 }
 
-// weight orders why nothing was found: that something is there and cannot be
-// used says most, then that it could not be found out.
+// weight orders the reasons why nothing was found: an unusable document says most, then
+// an inconclusive attempt, then an absence.
 func weight(err error) int {
 	switch code := lookleap.CodeOf(err); {
 	case code == lookleap.CodeOK:
@@ -245,8 +246,8 @@ func absent(err error) bool {
 	return status == http.StatusNotFound || status == http.StatusGone
 }
 
-// inconclusive reports whether an error leaves open whether a document is at a
-// place: it may be there at another time, or for another caller.
+// inconclusive reports whether an error leaves open whether there is a document: it may
+// be there at another time, or for another caller.
 func inconclusive(err error) bool {
 	switch lookleap.CodeOf(err) {
 	case lookleap.CodeBadStatus, lookleap.CodeTimeout, lookleap.CodeUnreachable, lookleap.CodeConnRefused, lookleap.CodeConnReset,
@@ -257,7 +258,7 @@ func inconclusive(err error) bool {
 	return false
 }
 
-// end makes the answer of a search.
+// end returns the result of a search.
 func (d *discovery) end(page *Page, err error) (*Page, error) {
 	if page != nil {
 		return d.found(page), nil
@@ -273,13 +274,13 @@ func (d *discovery) end(page *Page, err error) (*Page, error) {
 	case inconclusive(err):
 		e.Code = CodeInconclusive
 	default:
-		e.Message = "no document that can be used was found"
+		e.Message = "no usable document was found"
 	}
 	return nil, e
 }
 
-// found gives a page its trace, and tells the user when it is another domain's
-// than the one that it was looked for at.
+// found returns a page with its trace. It notifies the user if another domain serves
+// the page.
 func (d *discovery) found(page *Page) *Page {
 	p := *page
 	p.opened.trace = d.trace
@@ -292,22 +293,21 @@ func (d *discovery) found(page *Page) *Page {
 	return &p
 }
 
-// candidate is a place where a document may be, and what pointed there.
+// candidate is the URL of a possible document, and where it comes from.
 type candidate struct {
 	source Source
 	url    domain.URL
 }
 
-// WebPage is a web page that the host has already: its Link header and the head of
-// its HTML may advertise a document (sections 6.5.2 and 6.5.3). Nothing of it is
-// looked at but that.
+// WebPage is a web page that the host already has. Its Link header and the head of its
+// HTML may advertise a document (sections 6.5.2 and 6.5.3); the rest is not read.
 type WebPage struct {
 	URL    string      // final, after redirects
-	Header http.Header // of the answer
-	HTML   []byte      // nil: only the header counts
+	Header http.Header // of the response
+	HTML   []byte      // nil if only the header is known
 }
 
-// alternates are the documents that a web page advertises, which came as an answer.
+// alternates returns the documents that a response with a web page advertises.
 func (a *Agent) alternates(r *fetch.Response) []candidate {
 	var page []byte
 	if r.MediaType == "text/html" || r.MediaType == "application/xhtml+xml" {
@@ -316,9 +316,9 @@ func (a *Agent) alternates(r *fetch.Response) []candidate {
 	return a.advertised(r.URL, r.Header, page)
 }
 
-// advertised are the documents that a web page advertises: those of its header,
-// then those of its head. They are alternates of the page itself, over a scheme
-// that documents are read from.
+// advertised returns the documents that a web page advertises: those of its Link
+// header, then those of its HTML head. They are alternates of the page itself, with a
+// scheme that documents are read from.
 func (a *Agent) advertised(page domain.URL, h http.Header, html []byte) []candidate {
 	var found []candidate
 	add := func(source Source, base domain.URL, links []weblink.Link) {
@@ -358,15 +358,15 @@ func isAlternate(l weblink.Link) bool {
 	return l.HasRel("alternate") && (l.HasType(anml.MediaTypeXML) || l.HasType(anml.MediaTypeJSON))
 }
 
-// dnsName is where a domain says where its document is (section 6.5.4). It is not
-// the place of the trust record, which is _anml.<domain> (section 12.2).
+// dnsName is the prefix of the DNS name that locates a domain's document (section
+// 6.5.4). The trust record has another name, _anml.<domain> (section 12.2).
 const dnsName = "_anml._tcp."
 
-// maxTargets bounds the targets of one name that are looked at.
+// maxTargets bounds the targets that one DNS name can add.
 const maxTargets = 4
 
-// byDNS asks the DNS where the document of an origin is. What it says is a place to
-// look at and nothing more, signed or not: who speaks is decided by what answers.
+// byDNS returns the candidates that the DNS names for an origin. Signed or not, the DNS
+// only locates a document: the server that serves it decides who speaks.
 func (d *discovery) byDNS(origin domain.URL) ([]candidate, error) {
 	name := dnsName + origin.Host()
 	services, err := d.session.lookup(d.ctx, name, lookleap.TypeSRV)
@@ -393,14 +393,14 @@ func (s *Session) lookup(ctx context.Context, name string, t lookleap.RRType) ([
 	return nil, &lookleap.Error{Code: code, Subject: name, Err: err}
 }
 
-// places makes candidates of the records at a name: in the order of priority, and
-// of weight where that is equal, so that everybody who asks looks at the same
-// places. Without SRV records the path of the TXT record is at the domain itself.
+// places returns the candidates of the records at a name, in the order of priority, then
+// of weight, so that all agents try the same URLs. Without SRV records the path of the
+// TXT record is at the domain itself.
 func places(host string, services, texts []lookleap.Record) []candidate {
 	path, ok := dnsPath(texts)
 	targets := make([]lookleap.SRV, 0, len(services))
 	for _, r := range services {
-		if r.SRV != nil { // whatever a resolver gives
+		if r.SRV != nil { // the resolver may be the host's
 			targets = append(targets, *r.SRV)
 		}
 	}
@@ -424,9 +424,9 @@ func places(host string, services, texts []lookleap.Record) []candidate {
 	return found
 }
 
-// dnsPath is the path in the one TXT record of ours, and whether there is such a
-// record. Without a usable path it is the well-known one; several records
-// contradict one another, so none counts.
+// dnsPath returns the path in the TXT record of discovery, and whether there is exactly
+// one such record. Without a usable path, or with several records, it returns the
+// well-known path.
 func dnsPath(texts []lookleap.Record) (path string, ok bool) {
 	path = wellKnownPath
 	count := 0
@@ -445,10 +445,10 @@ func dnsPath(texts []lookleap.Record) (path string, ok bool) {
 	return path, count == 1
 }
 
-// parseDNSText reads a TXT record of discovery: "v=anml1" and then tags, separated
-// by semicolons or blanks, or, where they were strings of their own, by nothing
-// after the version. A tag that stands twice makes it no record of ours; a path
-// that is not one absolute path is "".
+// parseDNSText parses a TXT record of discovery: "v=anml1", then tags that are separated
+// by semicolons or blanks. After the version the separator may be missing, since a
+// record may consist of several strings. A record with a repeated tag is ignored; a
+// path that is not one absolute path is returned as "".
 func parseDNSText(text string) (path string, ours bool) {
 	rest, ok := strings.CutPrefix(text, "v=anml1")
 	if !ok || len(text) > maxDNSText {
@@ -473,8 +473,8 @@ func parseDNSText(text string) (path string, ours bool) {
 // maxDNSText is the largest TXT record that is read.
 const maxDNSText = 4096
 
-// isDNSPath reports whether a value is a path and nothing else. Dot segments and
-// the like are refused with the URL.
+// isDNSPath reports whether a value is a path and nothing else. Parsing the URL refuses
+// dot segments.
 func isDNSPath(value string) bool {
 	if !strings.HasPrefix(value, "/") || strings.HasPrefix(value, "//") || strings.ContainsAny(value, "?#") {
 		return false

@@ -58,6 +58,20 @@ func responseBehind(err error) lookleap.ResponseError {
 	return *zero.Or(response)
 }
 
+// innermost returns the innermost error of this module below err that has a code, or nil.
+func innermost(err error, code lookleap.Code) (found *lookleap.Error) {
+	for {
+		var e *lookleap.Error
+		if !errors.As(err, &e) {
+			return found
+		}
+		if e.Code == code {
+			found = e
+		}
+		err = e.Err
+	}
+}
+
 // withStatus returns the status of a response that cannot be used, as an error.
 func withStatus(r *fetch.Response, err error) error {
 	return &lookleap.ResponseError{Status: r.Status, Err: err}

@@ -14,44 +14,43 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// Explanation answers who says what in a document (sections 12.7 and 8.8). It
-// marshals to JSON, and String prints it as a tree for people.
+// Explanation says who speaks in which part of a document (sections 12.7 and 8.8). It
+// marshals to JSON; String renders it as a tree for people.
 type Explanation struct {
 	Document   string             `json:"document"` // URL without its query
 	Serving    string             `json:"serving"`  // serving domain
 	At         time.Time          `json:"at"`
 	Assertions []Assertion        `json:"assertions"`         // every section of every site, in the order of the document
-	Unused     []lookleap.Finding `json:"unused,omitempty"`   // sites of which nothing is used, since the document is at fault
+	Unused     []lookleap.Finding `json:"unused,omitempty"`   // sites that are not used because the document is malformed
 	Personas   []PersonaReport    `json:"personas,omitempty"` // of every party that has one
 	SiteRefs   []RefReport        `json:"siteRefs,omitempty"`
 	Findings   []lookleap.Finding `json:"findings,omitempty"` // as [Page.Findings]
 }
 
-// Assertion is one section of a document: who is said to speak in it, and what
-// became of that.
+// Assertion is one section of a document: who claims to speak in it, and how it counts.
 type Assertion struct {
 	Site     string            `json:"site"` // that the document claims, or its own
 	Section  anmltrust.Section `json:"section"`
-	Owner    string            `json:"owner,omitempty"`  // domain whose content it counts as; "" when it is dropped
+	Owner    string            `json:"owner,omitempty"`  // domain whose content it counts as; "" if it is not used
 	Tier     int               `json:"tier"`             // 0 to 3: how far the server may speak for the site now
 	Source   []string          `json:"source,omitempty"` // the site's URIs that authorized it
 	Reason   lookleap.Code     `json:"reason"`           // why the tier is what it is
 	DNSSEC   string            `json:"dnssec,omitempty"` // of the site's record
 	Until    time.Time         `json:"until,omitzero"`   // when the authorization ends
-	Applied  bool              `json:"applied"`          // it is used as its owner's
-	Why      lookleap.Code     `json:"why,omitempty"`    // why it is not the site's, or is not applied
+	Applied  bool              `json:"applied"`          // it is used as content of its owner
+	Why      lookleap.Code     `json:"why,omitempty"`    // why it is not the site's, or is not used
 	Restrict bool              `json:"restricts,omitempty"`
-	Note     string            `json:"note,omitempty"` // what of it is left out
+	Note     string            `json:"note,omitempty"` // which parts are left out
 }
 
-// RefReport is what became of one site-ref.
+// RefReport is the result of one site-ref.
 type RefReport struct {
 	Site   string        `json:"site"`
-	Known  bool          `json:"known"` // its own document was read: it is there at Tier 3
+	Known  bool          `json:"known"` // its own document was read, at Tier 3
 	Reason lookleap.Code `json:"reason"`
 }
 
-// reason is why a party's tier is what it is.
+// reason returns why a party has its tier.
 func (p *Page) reason(party Party) lookleap.Code {
 	switch {
 	case p.opened.insecure:
@@ -64,17 +63,16 @@ func (p *Page) reason(party Party) lookleap.Code {
 	return anmltrust.CodeNoClaim
 }
 
-// Owner tells whose a section of a site in this document is now: the domain that
-// speaks, and whether the section is its assertion, counts as the serving
-// domain's content, or is not used (section 12.7). Present content under the name
-// and with the persona of its owner, and of nobody else.
+// Owner returns the party that a section of a site belongs to now, and whether the
+// section is its assertion, counts as the serving domain's content, or is not used
+// (section 12.7). Present content only under the name and with the persona of its owner.
 func (p *Page) Owner(site anml.Site, section anmltrust.Section) (Party, anmltrust.Attribution) {
 	p = zero.Or(p)
 	return p.owner(site, section, p.session.now())
 }
 
-// Explain tells which assertion of the document comes from whom, at which tier,
-// why, and whether it is used. It asks nobody.
+// Explain returns which party makes which assertion of the document, at which tier, why,
+// and whether it is used. It sends no requests.
 func (p *Page) Explain() Explanation {
 	p = zero.Or(p)
 	now := p.session.now()
@@ -131,7 +129,7 @@ func sectionsOf(s anml.Site) []presence {
 	}
 }
 
-// assertion explains one section.
+// assertion returns the explanation of one section.
 func (p *Page) assertion(party Party, section anmltrust.Section, now time.Time) Assertion {
 	a := Assertion{Site: party.Domain, Section: section, Tier: int(party.Tier), Reason: p.reason(party)}
 	if auth := party.Authorization; auth != nil {
@@ -163,7 +161,7 @@ func (p *Page) assertion(party Party, section anmltrust.Section, now time.Time) 
 	return a
 }
 
-// whyNot is why a section is not its site's assertion.
+// whyNot returns why a section is not an assertion of its site.
 func (p *Page) whyNot(party Party, now time.Time) lookleap.Code {
 	switch auth := party.Authorization; {
 	case p.opened.insecure || auth == nil:
@@ -174,7 +172,7 @@ func (p *Page) whyNot(party Party, now time.Time) lookleap.Code {
 	return CodeNotInScope
 }
 
-// cutKnowledge counts what Tier 1 cuts out of a permitted knowledge section.
+// cutKnowledge returns what Tier 1 removes from a permitted knowledge section.
 func (p *Page) cutKnowledge(party Party, now time.Time) string {
 	asks, informs := 0, 0
 	for range party.site.Knowledge().Asks() {
@@ -193,8 +191,7 @@ func (p *Page) cutKnowledge(party Party, now time.Time) string {
 	return fmt.Sprintf("%d asks and %d informs are beyond the tier", asks, informs)
 }
 
-// String prints the explanation as a tree. Nothing remote in it can hide or forge
-// a line.
+// String returns the explanation as a tree. Remote text cannot hide or forge a line.
 func (e Explanation) String() string {
 	var b strings.Builder
 	line := func(depth int, format string, args ...any) {
@@ -235,7 +232,7 @@ func sourceOf(a Assertion) string {
 	return fmt.Sprintf(" (%s, DNSSEC %s, until %s)", strings.Join(a.Source, ", "), a.DNSSEC, a.Until.UTC().Format(time.RFC3339))
 }
 
-// sentence tells in words what became of a section.
+// sentence returns in words how a section counts.
 func (a Assertion) sentence() string {
 	var s string
 	switch {
@@ -255,7 +252,7 @@ func (a Assertion) sentence() string {
 	return s
 }
 
-// print adds the persona's lines to a tree.
+// print writes the persona's lines to a tree.
 func (r PersonaReport) print(line func(depth int, format string, args ...any)) {
 	if r.Withheld != "" {
 		by := ""

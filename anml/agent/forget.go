@@ -6,28 +6,27 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/plugin"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// hostKey is the one form in which hosts and domains are compared: A-labels in
-// lower case, without port and final dot. It takes what people write: a name, a
-// name with a port, or the https URL of a page.
+// hostKey returns the form in which hosts and domains are compared: A-labels in lower
+// case, without port and final dot. It accepts a name, a name with a port, and the
+// https URL of a page.
 func hostKey(name string) (string, error) {
 	s, err := serverOf(name)
 	return s.Host, err
 }
 
-// domainKey is the serving domain that a host belongs to, by the very code that
-// says who serves a document.
+// domainKey returns the serving domain of a host, by the same code as for documents.
 func domainKey(name string) (string, error) {
 	s, err := serverOf(name)
 	return s.Domain, err
@@ -40,12 +39,12 @@ func serverOf(name string) (anmltrust.Server, error) {
 	}
 	s, err := anmltrust.ServerOf(url)
 	if s.Host == "" {
-		return s, fmt.Errorf("anml/agent: %q is no domain: %w", name, err)
+		return s, &lookleap.Error{Code: lookleap.CodeOf(err), Message: quote(name) + " is not a domain", Err: err}
 	}
-	return s, nil // a host without a registrable domain stands for itself
+	return s, nil // a host without a registrable domain is its own domain
 }
 
-// under reports whether one of the hosts is the domain or lies below it.
+// under reports whether one of the hosts is the domain or a subdomain of it.
 func under(domain string, hosts ...string) bool {
 	for _, h := range hosts {
 		if h == domain || strings.HasSuffix(h, "."+domain) {
@@ -60,36 +59,35 @@ type Forgotten struct {
 	Informs  int `json:"informs"`
 	Values   int `json:"values"` // of the profile, see [Forgetter]
 	Personas int `json:"personas"`
-	Pages    int `json:"pages"`    // documents kept for use again
+	Pages    int `json:"pages"`    // cached documents
 	Consents int `json:"consents"` // that were in force
 }
 
-// Forgetter is a [Profile] that keeps values which services told. Forget deletes
-// those that came from a domain or a name below it, and gives their number. Values
-// that stay are still told to nobody, as long as they name their provenance or
-// are spelled as the domain told them.
+// Forgetter is a [Profile] that also stores values which services told. Forget deletes
+// the values that came from a domain or its subdomains, and returns their number. The
+// agent does not disclose values that stay, if they name their provenance or are
+// spelled as the domain told them.
 type Forgetter interface {
 	Forget(ctx context.Context, domain string) (int, error)
 }
 
-// deletion is one deletion of a domain's context, as the store keeps it: when it
-// was, and salted hashes of what was deleted, so that values which the host still
-// has can be told.
+// deletion records the deletion of a domain's context in the store: its time, and salted
+// hashes of the deleted values, to recognise values that the host still has.
 type deletion struct {
 	Domain string    `json:"domain"`
 	Time   time.Time `json:"time"`
-	Hashes []byte    `json:"hashes,omitempty"` // 8 octets each
+	Hashes []byte    `json:"hashes,omitempty"` // 8 bytes each
 	id     string
 }
 
-// Forget deletes the context of a domain, on the user's instruction (section
-// 14.2): everything that it, a host below it, or another server in its name has
-// told, its personas and cached documents, and the consents that concern it. From
-// then on none of it is told to anybody, the domain itself included, in this
-// session, in later ones, and in calls that are prepared and not yet sent. What
-// the domain tells afterwards is new. The ledger stays: it holds no values.
+// Forget deletes the context of a domain, on the user's instruction (section 14.2):
+// everything that the domain, its subdomains, or another server in its name told, its
+// personas and cached documents, and the consents that concern it. From then on these
+// values are not disclosed to any service, including the domain itself: in this session,
+// in later ones, and by calls that are prepared but not sent. What the domain tells
+// afterwards is new. The ledger stays, since it holds no values.
 //
-// With an error, as much was deleted as could be.
+// If it returns an error, it has deleted as much as possible.
 func (s *Session) Forget(ctx context.Context, domain string) (Forgotten, error) {
 	if err := s.ready(); err != nil {
 		return Forgotten{}, err
@@ -119,8 +117,8 @@ func (c *Context) Delete(ctx context.Context, domain string) (Forgotten, error) 
 	return zero.Or(c).session.Forget(ctx, domain)
 }
 
-// forget deletes what a domain told. The deletion is on record before anything of
-// it is carried out, so that a crash in between changes nothing.
+// forget deletes what a domain told. It stores the deletion before carrying it out, so
+// that a crash in between loses nothing.
 func (c *Context) forget(ctx context.Context, name string) (f Forgotten, err error) {
 	stored, err := c.storedOf(ctx, name)
 	d := deletion{Domain: name, Time: c.now(), id: keyDeleted + name + "/" + rand.Text()}
@@ -151,7 +149,7 @@ func (c *Context) forget(ctx context.Context, name string) (f Forgotten, err err
 	return f, contextFailed(errors.Join(err, c.save(ctx), c.store(ctx, nil, slices.Collect(maps.Keys(gone)))))
 }
 
-// save puts deletions on record that are not yet.
+// save stores the deletions that are not stored yet.
 func (c *Context) save(ctx context.Context) (err error) {
 	c.mu.Lock()
 	unsaved := c.unsaved
@@ -162,7 +160,7 @@ func (c *Context) save(ctx context.Context) (err error) {
 		if failed == nil {
 			failed = c.session.store().Put(ctx, d.id, data)
 		}
-		if failed != nil { // whoever tries next may have more luck
+		if failed != nil { // the next call tries again
 			c.mu.Lock()
 			c.unsaved = append(c.unsaved, d)
 			c.mu.Unlock()
@@ -172,8 +170,7 @@ func (c *Context) save(ctx context.Context) (err error) {
 	return err
 }
 
-// storedOf reads the informs of a domain from the store. What is damaged there
-// counts as nobody's.
+// storedOf returns the informs of a domain in the store. It skips damaged records.
 func (c *Context) storedOf(ctx context.Context, name string) (list []*Inform, err error) {
 	store := c.session.store()
 	keys, err := store.Keys(ctx, keyInform)
@@ -190,7 +187,7 @@ func (c *Context) storedOf(ctx context.Context, name string) (list []*Inform, er
 	return list, err
 }
 
-// outdated reports whether an inform was on its way when its domain's context was
+// outdated reports whether an inform was being received when its domain's context was
 // deleted.
 func (c *Context) outdated(i *Inform) bool {
 	return slices.ContainsFunc(c.deleted, func(d deletion) bool {
@@ -205,9 +202,8 @@ func (c *Context) isDeleted(i *Inform) bool {
 	})
 }
 
-// refresh takes up what other sessions of the user, in other processes too, have
-// deleted and refused since. A plan that waited for its user's word is sent only
-// after it.
+// refresh applies what other sessions of the user, in any process, have deleted and
+// refused since the last call. It runs before a plan that waited for the user is sent.
 func (c *Context) refresh(ctx context.Context) error {
 	deleted, err := c.newDeletions(ctx)
 	if err != nil {
@@ -215,7 +211,7 @@ func (c *Context) refresh(ctx context.Context) error {
 	}
 	c.mu.Lock()
 	for _, d := range deleted {
-		if c.knows(d.id) { // by somebody who did the same meanwhile
+		if c.knows(d.id) { // a concurrent refresh applied it
 			continue
 		}
 		c.index.delete(func(o origin) bool { return o.tells(d.Domain) })
@@ -240,7 +236,7 @@ func (c *Context) knows(id string) bool {
 	return slices.ContainsFunc(c.deleted, func(d deletion) bool { return d.id == id })
 }
 
-// newDeletions reads the deletions of the store that are not known yet.
+// newDeletions returns the deletions in the store that are not applied yet.
 func (c *Context) newDeletions(ctx context.Context) (list []deletion, err error) {
 	store := c.session.store()
 	keys, err := store.Keys(ctx, keyDeleted)
@@ -270,8 +266,8 @@ func (c *Context) newDeletions(ctx context.Context) (list []deletion, err error)
 	return list, nil
 }
 
-// forgetDomain forgets the kept pages that a domain has a part in, and tells how
-// many they were and how many personas they had.
+// forgetDomain deletes the cached pages that concern a domain, and returns how many
+// pages and personas these were.
 func (p *pages) forgetDomain(name string) (pages, personas int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -292,8 +288,8 @@ func (p *pages) forgetDomain(name string) (pages, personas int) {
 	return pages, personas
 }
 
-// concerns reports whether a domain, or a name below it, served the page or is
-// spoken for in it.
+// concerns reports whether a domain or a subdomain of it served the page or is a party
+// of it.
 func (p *Page) concerns(name string) bool {
 	if under(name, p.server.Domain, p.server.Host) {
 		return true

@@ -9,9 +9,9 @@ import (
 	"github.com/lookleap/lookleap/anml"
 )
 
-// gate says when which action may be sent: rate limits of our own (section 13.4),
-// waits that services asked for, and actions that are over for the session
-// (section 11.3). It holds for the host's own calls too.
+// gate limits when actions may be sent: by rate limits (section 13.4), by waits that
+// services asked for, and by actions that services ended for the session (section
+// 11.3). It applies to every call, also to those of the host.
 type gate struct {
 	session *Session
 
@@ -22,7 +22,7 @@ type gate struct {
 	pairs   map[string]bool        // of origins that the user agreed to, see [gate.agreed]
 }
 
-// originGate is what holds for all actions at one origin.
+// originGate limits all actions at one origin.
 type originGate struct {
 	tokens float64   // actions that may be sent in a row
 	filled time.Time // when tokens was right
@@ -30,15 +30,15 @@ type originGate struct {
 	accept *anml.Format
 }
 
-// closing is why an action is not sent: for a while, or for the session.
+// closing is why an action is not sent for a while, or for the session.
 type closing struct {
 	code   lookleap.Code
 	status int
 	until  time.Time // zero: for the session
 }
 
-// maxGates bounds the origins and actions that a session keeps count of. Beyond
-// it nothing new is sent: forgetting a count would lift a limit.
+// maxGates bounds the origins and actions that a session counts. Beyond it nothing is
+// sent to new ones, since dropping a count would lift a limit.
 const maxGates = 4096
 
 func newGate(s *Session) *gate {
@@ -51,9 +51,9 @@ func newGate(s *Session) *gate {
 	}
 }
 
-// ResetActions lets the session try again what services refused for good: the
-// actions that ended with 403, 410, or 429 and 503 without a time to come back.
-// Waits that services asked for and rate limits stay (section 11.3).
+// ResetActions permits actions again that services ended for the session: with 403 or
+// 410, or with 429 or 503 without Retry-After. Waits that services asked for and rate
+// limits stay (section 11.3).
 func (s *Session) ResetActions() {
 	if s.ready() != nil {
 		return
@@ -68,21 +68,21 @@ func (s *Session) ResetActions() {
 	}
 }
 
-// passage is one action that wants to be sent.
+// passage identifies one action for the gate.
 type passage struct {
 	action   string // method and endpoint, see [sending.key]
 	origin   string // of the endpoint
 	document string // origin of the document
 }
 
-// check reports whether a passage is open now; it counts nothing.
+// check returns an error if an action must not be sent now. It does not count.
 func (g *gate) check(p passage, now time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.closed(p, now)
 }
 
-// take is check, and counts the execution when it is open.
+// take is check, and counts the execution if there is no error.
 func (g *gate) take(p passage, now time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -106,7 +106,7 @@ func (g *gate) closed(p passage, now time.Time) error {
 		}
 	}
 	if len(g.origins) >= maxGates && g.origins[p.origin] == nil || len(g.runs) >= maxGates && g.runs[p.document] == 0 {
-		return &lookleap.Error{Code: lookleap.CodeLimit, Subject: p.origin, Message: "the session reached more origins than it keeps count of"}
+		return &lookleap.Error{Code: lookleap.CodeLimit, Subject: p.origin, Message: "the session used too many origins"}
 	}
 	o := g.origin(p.origin, now)
 	if wait := o.until.Sub(now); wait > 0 {
@@ -117,7 +117,7 @@ func (g *gate) closed(p passage, now time.Time) error {
 	}
 	if o.tokens < 1 {
 		wait := time.Duration((1 - o.tokens) * float64(limits.Interval))
-		return &lookleap.Error{Code: CodeTooManyActions, Subject: p.origin, Message: "actions follow one another too fast", Err: &lookleap.ResponseError{RetryAfter: wait}}
+		return &lookleap.Error{Code: CodeTooManyActions, Subject: p.origin, Message: "too many actions in a row", Err: &lookleap.ResponseError{RetryAfter: wait}}
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func tooSoon(origin string, wait time.Duration) error {
 	return &lookleap.Error{Code: CodeTooSoon, Subject: origin, Message: "the service asked to come back later", Err: &lookleap.ResponseError{RetryAfter: wait}}
 }
 
-// origin gives the gate of an origin with its tokens of now.
+// origin returns the gate of an origin, with its tokens updated.
 func (g *gate) origin(origin string, now time.Time) *originGate {
 	limits := g.session.agent.options.Limits
 	o := g.origins[origin]
@@ -141,14 +141,14 @@ func (g *gate) origin(origin string, now time.Time) *originGate {
 	return o
 }
 
-// end closes an action for the session.
+// end blocks an action for the session.
 func (g *gate) end(action string, code lookleap.Code, status int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.actions[action] = closing{code: code, status: status}
 }
 
-// delay closes an action until a time, if it is not closed for longer.
+// delay blocks an action until a time, if it is not blocked for longer.
 func (g *gate) delay(action string, until time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -158,7 +158,7 @@ func (g *gate) delay(action string, until time.Time) {
 	g.actions[action] = closing{code: CodeTooSoon, until: until}
 }
 
-// wait closes an origin until a time, if it is not closed for longer.
+// wait blocks an origin until a time, if it is not blocked for longer.
 func (g *gate) wait(origin string, until, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -167,7 +167,7 @@ func (g *gate) wait(origin string, until, now time.Time) {
 	}
 }
 
-// moveBack moves all times back, as the clock was.
+// moveBack moves all times back with the clock.
 func (g *gate) moveBack(by time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -182,9 +182,8 @@ func (g *gate) moveBack(by time.Duration) {
 	}
 }
 
-// agreed reports whether the user agreed, in this session, that documents of one
-// origin send to another one of the same registrable domain (section 13.11);
-// agree remembers it.
+// agreed reports whether the user agreed, in this session, that documents of one origin
+// send to another origin of the same registrable domain (section 13.11).
 func (g *gate) agreed(document, endpoint string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -199,8 +198,8 @@ func (g *gate) agree(document, endpoint string) {
 	}
 }
 
-// acknowledged reports whether the user accepted, in this session, that an origin
-// is used without encryption; acknowledge remembers it.
+// acknowledged reports whether the user accepted, in this session, to use an origin
+// without encryption.
 func (g *gate) acknowledged(origin string) bool { return g.agreed("", origin) }
 func (g *gate) acknowledge(origin string)       { g.agree("", origin) }
 
@@ -211,7 +210,7 @@ func (g *gate) prefer(origin string, f anml.Format, now time.Time) {
 	g.origin(origin, now).accept = &f
 }
 
-// preferred is what an origin wants to receive; nil: it did not say.
+// preferred returns what an origin wants to receive, nil if it did not say.
 func (g *gate) preferred(origin string) *anml.Format {
 	g.mu.Lock()
 	defer g.mu.Unlock()

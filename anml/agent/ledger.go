@@ -18,12 +18,11 @@ import (
 	"github.com/lookleap/lookleap/anml"
 )
 
-// Entry is one decision about one field, or one action, as the ledger records
-// it. It holds no value of the user's (section 13.2): the record would become
-// the leak.
+// Entry is one decision about one field, or one action, as the ledger records it. It
+// holds no value of the user, so that the record cannot leak one (section 13.2).
 type Entry struct {
 	Time      time.Time     `json:"time"` // UTC
-	Plan      string        `json:"plan"` // id of the plan that it belongs to; "" where a refusal came before there was one
+	Plan      string        `json:"plan"` // id of its plan; "" for a refusal before there was a plan
 	Kind      EntryKind     `json:"kind"`
 	Field     string        `json:"field,omitempty"` // of an answer or a refusal
 	Serving   string        `json:"serving"`         // serving domain of the document
@@ -32,21 +31,21 @@ type Entry struct {
 	Document  string        `json:"document"`        // URL of the document, without query
 	Action    string        `json:"action,omitempty"`
 	Basis     string        `json:"basis,omitempty"`     // explicit, implicit, delegated
-	Reference string        `json:"reference,omitempty"` // what the basis rests on: consent digest, rule
+	Reference string        `json:"reference,omitempty"` // evidence for the basis: digest of a consent, or a rule
 	Reason    anml.Reason   `json:"reason,omitempty"`    // of a refusal
 	Code      lookleap.Code `json:"code,omitempty"`
 	Granted   time.Time     `json:"granted,omitzero"`
-	From      string        `json:"from,omitempty"` // domains that the value came from, across services, with a space between them
-	// ValueHash tells equal values of one field apart from others, where the host
-	// gave a key for it: see [User].LedgerKey.
+	From      string        `json:"from,omitempty"` // other services that the value came from, separated by spaces
+	// ValueHash is a keyed hash of the field and its value, if the user has a LedgerKey.
+	// Equal values of one field have equal hashes.
 	ValueHash string `json:"valueHash,omitempty"`
 }
 
 // EntryKind says what an [Entry] records.
 type EntryKind string
 
-// The kinds of entry. A disclosure is written before the request that carries
-// it; Outcome tells afterwards what became of it.
+// The kinds of entry. Disclosures and actions are written before the request is sent,
+// outcomes after it.
 const (
 	EntryDisclosed EntryKind = "disclosed"
 	EntryRefused   EntryKind = "refused"
@@ -54,21 +53,21 @@ const (
 	EntryOutcome   EntryKind = "outcome"
 )
 
-// DisclosureLedger is the user's record of what was told to whom (sections 13.2 and 14.1).
-// It can be replaced and never switched off: what it cannot record is not sent.
+// DisclosureLedger is the user's record of disclosures, refusals and actions (sections
+// 13.2 and 14.1). It can be replaced but not switched off: what cannot be recorded is
+// not sent.
 //
-// Append returns when the entries are safe, all or none of them; an error stops
-// what they are about. Entries yields what was appended, in order; an error
-// stands for entries that cannot be read, and others may follow it. Both are
-// called from several goroutines at once. [Filter], [Interaction] and
-// [Filter.Export] read any Ledger.
+// Append stores all entries or none, and returns after they are safe; if it returns an
+// error, the call is not sent. Entries yields the entries in order, with an error for
+// entries that cannot be read; others may follow. Both must be safe for concurrent use.
+// [Filter.Entries], [Filter.Export] and [Interaction] read any ledger.
 type DisclosureLedger interface {
 	Append(ctx context.Context, entries ...Entry) error
 	Entries(ctx context.Context) iter.Seq2[Entry, error]
 }
 
-// NewMemoryDisclosureLedger is a ledger that ends with the process. [OpenDisclosureLedger] is one
-// that does not.
+// NewMemoryDisclosureLedger returns a ledger in memory. [OpenDisclosureLedger] opens one
+// in a file.
 func NewMemoryDisclosureLedger() DisclosureLedger { return &memoryLedger{} }
 
 type memoryLedger struct {
@@ -96,18 +95,16 @@ func (l *memoryLedger) Entries(context.Context) iter.Seq2[Entry, error] {
 	}
 }
 
-// Filter picks entries of a ledger. Its zero value picks all: nothing is hidden
-// from the user.
+// Filter selects entries of a ledger. The zero value selects all.
 type Filter struct {
-	Domain string      // as serving domain, owner, endpoint or source, with the names below it
+	Domain string      // or a subdomain, as serving domain, owner, endpoint or source
 	Since  time.Time   // not earlier
 	Before time.Time   // earlier
 	Plan   string      // id of a plan
 	Kinds  []EntryKind // any of these
 }
 
-// Entries yields the entries that the filter picks, in order. Errors of the
-// ledger are yielded whatever the filter says.
+// Entries yields the selected entries in order, and all errors of the ledger.
 func (f Filter) Entries(ctx context.Context, l DisclosureLedger) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		name, err := hostKey(f.Domain)
@@ -127,7 +124,7 @@ func (f Filter) Entries(ctx context.Context, l DisclosureLedger) iter.Seq2[Entry
 	}
 }
 
-// errNoLedger is any reading of a nil Ledger.
+// errNoLedger is the error of reading a nil ledger.
 var errNoLedger = missing("there is no ledger", "take it from Session.Ledger")
 
 func (f Filter) picks(name string, e Entry) bool {
@@ -142,9 +139,8 @@ func (f Filter) picks(name string, e Entry) bool {
 	return true
 }
 
-// Export writes the entries that the filter picks as JSON lines, one object a
-// line, and gives their number. It ends at the first error of the ledger or the
-// writer: an export with holes would look complete.
+// Export writes the selected entries as JSON lines, and returns their number. It stops at
+// the first error, since an export with gaps would look complete.
 func (f Filter) Export(ctx context.Context, l DisclosureLedger, w io.Writer) (n int, err error) {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
@@ -166,10 +162,9 @@ type Disclosed struct {
 	Basis string `json:"basis"` // explicit, implicit, delegated
 }
 
-// Interaction lists the fields disclosed in one interaction, by the id of its
-// plan, each with the basis of its consent, in the order in which they were told
-// (section 14.1). The list is empty where nothing was. An entry that cannot be
-// read is an error, since it might belong here.
+// Interaction returns the fields that were disclosed in the interaction with a plan's
+// id, each with the basis of its consent, in order (section 14.1). It returns an error
+// if an entry cannot be read, since it might belong to the interaction.
 func Interaction(ctx context.Context, l DisclosureLedger, plan string) ([]Disclosed, error) {
 	list := []Disclosed{}
 	if l == nil {
@@ -186,7 +181,7 @@ func Interaction(ctx context.Context, l DisclosureLedger, plan string) ([]Disclo
 	return list, nil
 }
 
-// record appends entries to the user's ledger; a panic in it is an error.
+// record appends entries to the user's ledger. A panic of the ledger is an error.
 func (s *Session) record(ctx context.Context, entries ...Entry) error {
 	bound := s.agent.plugins.ledger
 	if _, own := s.user.Ledger.(*memoryLedger); own {
@@ -194,12 +189,12 @@ func (s *Session) record(ctx context.Context, entries ...Entry) error {
 	}
 	entries = slices.Clone(entries) // the call may outlive the caller
 	if err := do(ctx, bound, func(ctx context.Context) error { return s.user.Ledger.Append(ctx, entries...) }); err != nil {
-		return fmt.Errorf("anml/agent: the ledger could not be written, so nothing is done: %w", err)
+		return fmt.Errorf("the ledger could not be written: %w", err)
 	}
 	return nil
 }
 
-// valueHash is what an entry may tell of a value: nothing, or a keyed hash.
+// valueHash returns the keyed hash of a value, or "" without a key.
 func (s *Session) valueHash(field, value string) string {
 	if len(s.user.LedgerKey) == 0 {
 		return ""

@@ -21,18 +21,17 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// FileDisclosureLedger is a [DisclosureLedger] in one file, to which it only ever appends. Each
-// Append is one line, {"sum":…,"entries":[…]}, with the beginning of the SHA-256
-// of its entries, and is on disk before Append returns. Several processes may use
-// one file at a time.
+// FileDisclosureLedger is a [DisclosureLedger] in one append-only file. Each Append is one
+// line, {"sum":…,"entries":[…]}, with the beginning of the SHA-256 of its entries. The
+// line is on disk before Append returns. Several processes may use one file.
 //
-// A process that dies while it writes leaves part of a line, of entries that
-// nobody relied on. The next one to open the file or to append to it puts that
-// part aside, in a file of its own beside the ledger, and [FileDisclosureLedger.Damage]
-// tells. Whole lines stay as they are, damaged ones too.
+// A process that dies while it writes leaves part of a line; the call of these entries
+// was not sent. The next process that opens the file or appends to it moves that part
+// to a new file in the same directory, and [FileDisclosureLedger.Damage] reports it.
+// Complete lines stay as they are, also damaged ones.
 //
-// Two more files stand beside a ledger: one with the ending ".lock", and for a
-// moment one with ".new".
+// The ledger uses two more files in the directory: one with the suffix ".lock" and,
+// while it is pruned, one with ".new".
 type FileDisclosureLedger struct {
 	path string
 	lock *lockFile
@@ -42,30 +41,30 @@ type FileDisclosureLedger struct {
 	damage []Damage
 }
 
-// LedgerOptions are the choices of [OpenDisclosureLedger].
+// LedgerOptions configure [OpenDisclosureLedger].
 type LedgerOptions struct {
-	// Retention is how long entries are kept; those older when the file is opened
-	// are removed. 0: until the user has them removed by [FileDisclosureLedger.Prune].
+	// Retention is how long entries are kept: opening the file removes older ones. 0
+	// keeps them until [FileDisclosureLedger.Prune].
 	Retention time.Duration
-	// Now is the time by which Retention goes; nil: the system's.
+	// Now returns the time for Retention. Nil uses the system's clock.
 	Now func() time.Time
 }
 
-// Damage is a part of a ledger's file that is no entry.
+// Damage is a part of a ledger's file that is not a valid line.
 type Damage struct {
-	Offset int64  // of its first octet in the file, when it was found
-	Octets int64  // its length
-	Aside  string // path of the file that it was moved to: the end of an Append that never returned; "": it is still in its place
+	Offset int64  // of its first byte in the file, when it was found
+	Octets int64  // its length in bytes
+	Aside  string // path of the file that an incomplete line was moved to; "" if the part is still in place
 }
 
 func (d Damage) String() string {
 	if d.Aside != "" {
-		return fmt.Sprintf("%d octets at offset %d were never written completely, and are now in %s", d.Octets, d.Offset, d.Aside)
+		return fmt.Sprintf("%d bytes at offset %d are an incomplete line, and are now in %s", d.Octets, d.Offset, d.Aside)
 	}
-	return fmt.Sprintf("%d octets at offset %d are no entry", d.Octets, d.Offset)
+	return fmt.Sprintf("%d bytes at offset %d are not a valid line", d.Octets, d.Offset)
 }
 
-// DamageError is yielded by Entries in the place of entries that cannot be read.
+// DamageError is the error that Entries yields for entries that cannot be read.
 type DamageError struct {
 	Path string
 	Damage
@@ -73,18 +72,18 @@ type DamageError struct {
 
 func (e *DamageError) Error() string {
 	e = zero.Or(e)
-	return "anml/agent: the ledger " + e.Path + ": " + e.String()
+	return "the ledger " + e.Path + ": " + e.String()
 }
 
-// maxLedgerLine bounds what one Append writes, in octets. No plan comes near it.
+// maxLedgerLine is the longest line of one Append, in bytes, far above that of any plan.
 const maxLedgerLine = 8 << 20
 
-// errLine is a line that this package did not write, or not completely.
-var errLine = errors.New("no entry of a ledger")
+// errLine reports a line that this package did not write, or not completely.
+var errLine = errors.New("the line is not a ledger entry")
 
-// OpenDisclosureLedger opens the ledger in a file, or begins one that only its owner
-// can read. An error is one of the file system's, or has the code usage if there is no
-// path; damage is none.
+// OpenDisclosureLedger opens the ledger in a file, and creates the file, readable only by
+// its owner, if it does not exist. It returns an error of the file system, or one with
+// the code usage for an empty path. Damaged lines are no error; Damage reports them.
 func OpenDisclosureLedger(path string, o LedgerOptions) (*FileDisclosureLedger, error) {
 	if path == "" {
 		return nil, missing("the ledger has no path", "name a file")
@@ -112,10 +111,10 @@ func OpenDisclosureLedger(path string, o LedgerOptions) (*FileDisclosureLedger, 
 	return l, nil
 }
 
-// ready returns an error unless OpenFileLedger opened the ledger.
+// ready returns an error unless OpenDisclosureLedger opened the ledger.
 func (l *FileDisclosureLedger) ready() error {
 	if l == nil || l.lock == nil {
-		return missing("the ledger is not open", "open it with OpenFileLedger")
+		return missing("the ledger is not open", "open it with OpenDisclosureLedger")
 	}
 	return nil
 }
@@ -134,15 +133,15 @@ func (l *FileDisclosureLedger) Append(ctx context.Context, entries ...Entry) err
 		if err == nil {
 			err = l.file.Sync()
 		}
-		if err != nil { // a full disk, mostly: leave no half of a line
+		if err != nil { // usually a full disk: remove the incomplete line
 			_ = l.file.Truncate(size)
 		}
 		return err
 	})
 }
 
-// Entries yields what the file holds now, in order, and a [*DamageError] in the
-// place of each line that is damaged. What is appended meanwhile is not yielded.
+// Entries yields the entries in the file, in order, and a [*DamageError] for each damaged
+// line. It does not yield what is appended meanwhile.
 func (l *FileDisclosureLedger) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		var f *os.File
@@ -180,8 +179,7 @@ func (l *FileDisclosureLedger) Entries(ctx context.Context) iter.Seq2[Entry, err
 	}
 }
 
-// Damage lists what was found damaged since the ledger was opened, and where
-// each part is now.
+// Damage returns the damaged parts that were found since the ledger was opened.
 func (l *FileDisclosureLedger) Damage() []Damage {
 	l = zero.Or(l)
 	l.mu.Lock()
@@ -189,8 +187,8 @@ func (l *FileDisclosureLedger) Damage() []Damage {
 	return append([]Damage(nil), l.damage...)
 }
 
-// Prune removes the entries from before a time, as the user wants or as their
-// age demands, and gives their number. Damaged lines stay.
+// Prune removes the entries from before a time, and returns their number. Damaged lines
+// stay.
 func (l *FileDisclosureLedger) Prune(ctx context.Context, before time.Time) (removed int, err error) {
 	err = l.locked(ctx, func(size int64) error {
 		var kept [][]byte
@@ -236,7 +234,7 @@ func (l *FileDisclosureLedger) Prune(ctx context.Context, before time.Time) (rem
 	return removed, nil
 }
 
-// Close ends the use of the file.
+// Close closes the ledger. Later calls return an error.
 func (l *FileDisclosureLedger) Close() error {
 	if err := l.ready(); err != nil {
 		return err
@@ -250,8 +248,8 @@ func (l *FileDisclosureLedger) Close() error {
 	return err
 }
 
-// locked runs f while nobody else uses the file, and gives it the file's size.
-// The file is then the one at the path, and ends with a whole line.
+// locked runs f with the file's size, under the lock. The file is then the one at the
+// path, and ends with a complete line.
 func (l *FileDisclosureLedger) locked(ctx context.Context, f func(size int64) error) error {
 	if err := l.ready(); err != nil {
 		return err
@@ -281,8 +279,8 @@ func (l *FileDisclosureLedger) locked(ctx context.Context, f func(size int64) er
 	})
 }
 
-// current opens the file at the path unless it is the one that is open: another
-// process may have put a pruned one in its place, and the user may have removed it.
+// current opens the file at the path unless that is the open one: another process may
+// have pruned it, or the user may have removed it.
 func (l *FileDisclosureLedger) current() (size int64, err error) {
 	at, err := os.Stat(l.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -309,7 +307,7 @@ func (l *FileDisclosureLedger) current() (size int64, err error) {
 		return 0, err
 	}
 	if !info.Mode().IsRegular() {
-		return 0, fmt.Errorf("anml/agent: the ledger %s is no regular file", l.path)
+		return 0, fmt.Errorf("the ledger %s is not a regular file", l.path)
 	}
 	if created {
 		err = syncDir(filepath.Dir(l.path))
@@ -317,9 +315,8 @@ func (l *FileDisclosureLedger) current() (size int64, err error) {
 	return info.Size(), err
 }
 
-// inspect looks at every line, and puts aside the last one where it has no end:
-// nobody relied on it. A whole line that cannot be read stays in its place, since
-// somebody may have.
+// inspect checks every line. It moves an incomplete last line aside, since its call was
+// not sent. A complete line that cannot be read stays, since its call may have been.
 func (l *FileDisclosureLedger) inspect(size int64) error {
 	for line, err := range ledgerLines(io.NewSectionReader(l.file, 0, size)) {
 		if err == nil {
@@ -344,8 +341,7 @@ func (l *FileDisclosureLedger) inspect(size int64) error {
 	return nil
 }
 
-// setAside moves the end of the file into a new file. A crash in between leaves
-// it in both.
+// setAside moves the end of the file to a new file. After a crash it may be in both.
 func (l *FileDisclosureLedger) setAside(from, to int64) (string, error) {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s.torn-%d", l.path, n)
@@ -364,8 +360,8 @@ func (l *FileDisclosureLedger) setAside(from, to int64) (string, error) {
 	}
 }
 
-// The frame of a line. Its sum is the first 16 octets of the SHA-256 of the
-// entries as they are written, in hexadecimal.
+// The frame of a line. The sum is the first 16 bytes of the SHA-256 of the entries as
+// they are written, in hexadecimal.
 const (
 	frameSum     = `{"sum":"`
 	frameEntries = `","entries":`
@@ -383,12 +379,12 @@ func ledgerLine(entries []Entry) ([]byte, error) {
 	line = append(line, frameEntries...)
 	line = append(line, body...)
 	if line = append(line, frameEnd...); len(line) > maxLedgerLine {
-		return nil, fmt.Errorf("anml/agent: %d entries make a line of %d octets, and %d are the limit", len(entries), len(line), maxLedgerLine)
+		return nil, fmt.Errorf("%d entries make a line of %d bytes; the limit is %d", len(entries), len(line), maxLedgerLine)
 	}
 	return line, nil
 }
 
-// parseLedgerLine reads what ledgerLine wrote, line feed included, and nothing else.
+// parseLedgerLine parses exactly what ledgerLine wrote, including the line feed.
 func parseLedgerLine(line []byte) ([]Entry, error) {
 	rest, ok := bytes.CutPrefix(line, []byte(frameSum))
 	if !ok {
@@ -417,12 +413,12 @@ func ledgerSum(body []byte) []byte {
 // rawLine is a piece of a ledger's file that ends with a line feed or the file.
 type rawLine struct {
 	offset, octets int64
-	text           []byte // valid until the next one; nil with an error
+	text           []byte // valid until the next line; nil with an error
 	torn           bool   // without a line feed
 }
 
-// ledgerLines divides a file into lines. One that is too long comes with errLine
-// as a whole; any other error is the reader's, and the last.
+// ledgerLines yields the lines of a file. It yields errLine for a line that is too long.
+// Any other error is the reader's, and ends the sequence.
 func ledgerLines(r io.Reader) iter.Seq2[rawLine, error] {
 	return func(yield func(rawLine, error) bool) {
 		in := bufio.NewReaderSize(r, 64<<10)

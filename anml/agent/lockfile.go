@@ -13,15 +13,14 @@ import (
 	"github.com/lookleap/lookleap/internal/coded"
 )
 
-// ErrBusy is a file that another process keeps locked for too long.
-var ErrBusy = coded.New("io", "anml/agent: the file is locked by another process")
+// ErrBusy means that another process kept a file locked for too long.
+var ErrBusy = coded.New("io", "the file is locked by another process")
 
-// maxLockWait is how long a lock is waited for. Its holders write a few
-// kilobytes at a time.
+// maxLockWait is the longest wait for a lock. Its holders write a few kilobytes.
 const maxLockWait = 10 * time.Second
 
-// lockFile is a lock between goroutines and processes, held through a file. One
-// that was removed meanwhile is made anew: else two would hold one lock each.
+// lockFile is a lock between goroutines and processes, held on a file. If the file was
+// removed, it is created again: otherwise two processes would lock two files.
 type lockFile struct {
 	mu   sync.Mutex
 	file *os.File
@@ -62,7 +61,7 @@ func (l *lockFile) with(ctx context.Context, f func() error) error {
 	}
 }
 
-// try takes the lock, if it is free and its file is the one in place.
+// try takes the lock if it is free and its file is still at the path.
 func (l *lockFile) try() (bool, error) {
 	if free, err := tryLock(l.file); !free || err != nil {
 		return false, err
@@ -94,7 +93,7 @@ func (l *lockFile) close() error {
 	return l.file.Close()
 }
 
-// syncDir makes what was created, renamed or removed in a directory last.
+// syncDir writes changes of a directory to disk.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -103,8 +102,8 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// replaceFile puts content in the place of a file, all of it or nothing, through
-// a file of another name in the same directory. Whoever calls holds a lock.
+// replaceFile replaces the content of a file, completely or not at all, through a
+// temporary file in the same directory. The caller holds a lock.
 func replaceFile(path, temporary string, content ...[]byte) error {
 	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

@@ -14,37 +14,36 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// Medium is an image, sound, film or logo that a document names (sections 8.9.2
-// and 8.10.2 to 8.10.6). Naming it fetches nothing.
+// Medium is an image, audio, video or logo that a document names (sections 8.9.2 and
+// 8.10.2 to 8.10.6). It is not fetched yet.
 type Medium struct {
 	Kind      string         // "img", "audio", "video" or "logo"
 	Owner     string         // domain whose content it is
-	URL       string         // resolved; "" where there is none that can be fetched
-	Type      string         // media type, as the document says; "" when it names none
-	Inference anml.Inference // what the service says about looking at it
-	// Text may stand for it: the transcript of a sound or film, or else the
-	// description. Empty: there is none.
+	URL       string         // resolved; "" if it cannot be fetched
+	Type      string         // media type, as the document says; "" if it does not say
+	Inference anml.Inference // whether the service wants it analysed
+	// Text can replace it: the transcript of an audio or video, or the description. It
+	// may be empty.
 	Text UntrustedText
-	// Near: it is at the document's origin or registrable domain, so that the agent
-	// may fetch it by itself.
+	// Near says that it is at the document's origin or registrable domain, so that the
+	// agent may fetch it by itself.
 	Near bool
 
 	url domain.URL
 }
 
-// MediaPolicy says which media the agent fetches by itself. Nil fetches none:
-// each fetch tells a server that the agent is there.
+// MediaPolicy reports whether the agent fetches a medium by itself. A nil policy fetches
+// no medium: each request tells a server that the agent reads the document.
 type MediaPolicy func(Medium) bool
 
-// MediaContent is a medium that was fetched. It is untrusted, whatever its type
-// says.
+// MediaContent is a fetched medium. It is untrusted.
 type MediaContent struct {
 	Type string // media type, as the server says
-	Body []byte // at most [Limits].Medium octets
+	Body []byte // at most Limits.Medium bytes
 	URL  string // after redirects
 }
 
-// Media lists the media of the document that may be used, in its order.
+// Media returns the media of the document that may be used, in its order.
 func (p *Page) Media() []Medium {
 	p = zero.Or(p)
 	now := p.session.now()
@@ -62,8 +61,8 @@ func (p *Page) Media() []Medium {
 	return list
 }
 
-// RequiredMedia lists the media that the service says are essential, and more
-// than their description tells. They are not fetched either: the host decides.
+// RequiredMedia returns the media that the service calls essential. They are not
+// fetched: the host decides.
 func (p *Page) RequiredMedia() []Medium {
 	var list []Medium
 	for _, m := range p.Media() {
@@ -102,7 +101,7 @@ func (p *Page) medium(kind string, owner Party, src, mediaType string, inference
 	return m
 }
 
-// namedType is the media type in what a document says of one; "" for other words.
+// namedType returns the media type that a document states, "" if it is malformed.
 func namedType(said string) string {
 	mediaType, _, err := mime.ParseMediaType(said)
 	if err != nil || !strings.Contains(mediaType, "/") {
@@ -121,9 +120,9 @@ func (p *Page) near(u domain.URL) bool {
 	return err == nil && server.Domain == p.server.Domain
 }
 
-// LoadMedia fetches the media that the policy picks out of those that the agent
-// may fetch by itself, within the requests that the document may still cause. An
-// error ends what it is about and nothing else.
+// LoadMedia fetches those media that the agent may fetch by itself and that the policy
+// selects, within the document's budget of requests. After an error it goes on with the
+// next medium.
 func (p *Page) LoadMedia(ctx context.Context, policy MediaPolicy) iter.Seq2[Medium, MediaResult] {
 	return func(yield func(Medium, MediaResult) bool) {
 		for _, m := range p.Media() {
@@ -138,14 +137,14 @@ func (p *Page) LoadMedia(ctx context.Context, policy MediaPolicy) iter.Seq2[Medi
 	}
 }
 
-// MediaResult is a medium, or why there is none.
+// MediaResult is a fetched medium, or the error.
 type MediaResult struct {
 	Content *MediaContent
 	Err     error
 }
 
-// LoadMedium fetches one medium because the host or its user asks for this very
-// one, wherever it is. No cookies and no credentials go along.
+// LoadMedium fetches one medium that the host or its user asks for, at any origin. It
+// sends no cookies and no credentials.
 func (p *Page) LoadMedium(ctx context.Context, m Medium) (*MediaContent, error) {
 	return p.load(ctx, m, nil, func(domain.URL) bool { return true })
 }

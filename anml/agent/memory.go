@@ -17,27 +17,27 @@ import (
 	"github.com/lookleap/lookleap/internal/fetch"
 )
 
-// How long a 404 at a place of discovery is believed. What it says of itself
-// counts within these bounds; one that says nothing is believed for the session,
-// but not beyond the longest time (section 6.5.1).
+// How long a 404 at a place of discovery counts. Its own lifetime is clamped to these
+// bounds; without one it counts for the session, but at most for the longest time
+// (section 6.5.1).
 const (
 	leastAbsent = time.Minute
 	mostAbsent  = 24 * time.Hour
 )
 
-// maxRemembered bounds what a session remembers of places; the ones that were not
-// asked about for longest are forgotten first.
+// maxRemembered bounds the URLs that a session remembers; those least recently used
+// are forgotten first.
 const maxRemembered = 1024
 
-// The words before the slash of keys in the store. A URL follows, or an origin.
+// The prefixes of keys in the store. A URL or an origin follows.
 const (
 	keyGone  = "gone/"
 	keyMoved = "moved/"
 )
 
-// memory is where ANML is and is not, as far as the session knows (section
-// 6.5.1). A 404 is this session's; a 410 and a permanent redirect go into the
-// user's store, and are believed for Limits.Tombstone.
+// memory remembers where ANML documents are and are not (section 6.5.1). A 404 counts
+// for this session. A 410 and a permanent redirect are kept in the user's store, and
+// count for Limits.Tombstone.
 type memory struct {
 	session *Session
 
@@ -46,7 +46,7 @@ type memory struct {
 	moved  *simplelru.LRU[string, place]   // by origin: where its well-known URI leads
 }
 
-// closure is why a URL is not asked for a while.
+// closure is why a URL is not requested for a while.
 type closure struct {
 	code       lookleap.Code
 	subject    string
@@ -56,7 +56,7 @@ type closure struct {
 	until      time.Time // zero: as long as the session lasts
 }
 
-// place is where something was, when it was last seen.
+// place is the URL of a document, and when it was last seen there.
 type place struct {
 	URL string    `json:"url,omitempty"`
 	At  time.Time `json:"at"`
@@ -69,8 +69,8 @@ func newMemory(s *Session) (*memory, error) {
 	return m, nil
 }
 
-// refuses says why a URL must not be asked for now, or nil. Not being able to find
-// out whether it is gone for good is a reason too.
+// refuses returns an error if a URL must not be requested now, also if the store cannot
+// say whether it is gone for good.
 func (m *memory) refuses(ctx context.Context, u domain.URL) error {
 	now := m.session.now()
 	m.mu.Lock()
@@ -108,18 +108,18 @@ func (c closure) err(now time.Time) error {
 	return &lookleap.Error{Code: c.code, Subject: c.subject, Message: c.message, Err: response}
 }
 
-// holds reports whether a place from the store is still believed.
+// holds reports whether a place from the store still counts.
 func (m *memory) holds(p place) bool {
 	return m.session.now().Before(p.At.Add(m.session.agent.options.Limits.Tombstone))
 }
 
-// mostMoved is how long a permanent redirect of a well-known URI is followed
-// without asking the origin again: an origin that takes its redirect back, or
-// publishes a document of its own, is heard within a day.
+// mostMoved is how long a permanent redirect of a well-known URI is followed without
+// asking the origin again. An origin that removes its redirect takes effect within a
+// day.
 const mostMoved = 24 * time.Hour
 
-// recent reports whether an origin was asked within mostMoved where its document
-// is. A time in the future is doubtful, since the clock was set back.
+// recent reports whether an origin was asked within mostMoved. A time in the future
+// does not count, since the clock was set back.
 func (m *memory) recent(p place) bool {
 	now := m.session.now()
 	return now.Before(p.At.Add(mostMoved)) && !p.At.After(now)
@@ -129,7 +129,7 @@ func goneError(u domain.URL) *lookleap.Error {
 	return &lookleap.Error{Code: CodeGone, Subject: shown(u), Err: &lookleap.ResponseError{Status: http.StatusGone}}
 }
 
-// close remembers not to ask for a URL until a time; zero: in this session.
+// close remembers not to request a URL until a time; zero means in this session.
 func (m *memory) close(u domain.URL, why error, until time.Time) {
 	c := closure{code: lookleap.CodeOf(why), until: until}
 	var e *lookleap.Error
@@ -165,8 +165,8 @@ func (m *memory) absent(u domain.URL, f *fetch.Freshness, why error) {
 	m.close(u, why, f.Until(leastAbsent, mostAbsent, mostAbsent))
 }
 
-// unavailable remembers a page whose server did not say when it will be there
-// again. It is not asked for by itself in this session (section 11.3).
+// unavailable remembers a page whose server is busy and did not say until when. The
+// session does not request it again by itself (section 11.3).
 func (m *memory) unavailable(u domain.URL, err error) {
 	said := responseBehind(err)
 	busy := said.Status == http.StatusTooManyRequests || said.Status == http.StatusServiceUnavailable
@@ -175,14 +175,14 @@ func (m *memory) unavailable(u domain.URL, err error) {
 	}
 }
 
-// gone remembers a 410, which an https server said of its own URL, in the store.
+// gone stores a 410 that an https server returned for its own URL.
 func (m *memory) gone(ctx context.Context, u domain.URL) error {
 	now := m.session.now()
 	m.close(u, goneError(u), now.Add(m.session.agent.options.Limits.Tombstone))
 	return m.put(ctx, keyGone+u.String(), place{At: now})
 }
 
-// movedTo is where an origin's well-known URI led for good, when it was last asked.
+// movedTo returns the target of the permanent redirect of an origin's well-known URI.
 func (m *memory) movedTo(ctx context.Context, origin string) (domain.URL, bool, error) {
 	m.mu.Lock()
 	p, ok := m.moved.Get(origin)
@@ -201,9 +201,9 @@ func (m *memory) movedTo(ctx context.Context, origin string) (domain.URL, bool, 
 	return u, ok, nil
 }
 
-// move remembers where an origin's document was seen to have moved at a time: to
-// the end of the leading run of permanent redirects (section 6.5.1). Without one
-// nothing changes. What was said over plain http counts for nothing.
+// move remembers where an origin's document moved: the end of the leading permanent
+// redirects (section 6.5.1). Without them nothing changes. Redirects over plain http do
+// not count.
 func (m *memory) move(ctx context.Context, origin string, hops []fetch.Hop, at time.Time) {
 	var to domain.URL
 	for _, h := range hops {
@@ -225,7 +225,7 @@ func (m *memory) move(ctx context.Context, origin string, hops []fetch.Hop, at t
 	}
 }
 
-// unmove forgets where an origin's document was, since it is not there.
+// unmove forgets where an origin's document moved.
 func (m *memory) unmove(ctx context.Context, origin string) {
 	m.mu.Lock()
 	m.moved.Remove(origin)
@@ -253,8 +253,8 @@ func (m *memory) forget(ctx context.Context, origin string) error {
 	return err
 }
 
-// stored reads a place from the store. A record that cannot be read says that
-// there is one, and was written just now.
+// stored reads a place from the store. A damaged record counts as one that was written
+// now.
 func (m *memory) stored(ctx context.Context, key string) (p place, ok bool, err error) {
 	data, err := m.session.store().Get(ctx, key)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -266,7 +266,7 @@ func (m *memory) stored(ctx context.Context, key string) (p place, ok bool, err 
 	now := m.session.now()
 	if err := json.Unmarshal(data, &p); err != nil || p.At.IsZero() || p.At.After(now) {
 		p.At = now
-		m.report(ctx, key, m.put(ctx, key, p)) // or it would never be over
+		m.report(ctx, key, m.put(ctx, key, p)) // otherwise it would never expire
 	}
 	return p, true, nil
 }
@@ -279,8 +279,8 @@ func (m *memory) put(ctx context.Context, key string, p place) error {
 	return m.session.store().Put(ctx, key, data)
 }
 
-// report tells the host of a record that could not be changed where nothing but a
-// detour depends on it.
+// report reports a record that could not be changed. The session goes on: at worst it
+// makes a request more.
 func (m *memory) report(ctx context.Context, subject string, err error) {
 	if err != nil {
 		m.session.agent.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeIO, Subject: subject, Err: err})

@@ -134,8 +134,10 @@ func (s *Session) absence(ctx context.Context, u domain.URL, r *fetch.Response, 
 	place := isWellKnown(u)
 	if err != nil {
 		e := fail(u.String(), err, "the document could not be retrieved")
-		if place && e.Code == CodeGone && !sameOrigin(err, u) {
-			e.Code = CodeNoANML // another origin speaks only of itself
+		if place && e.Code == CodeGone {
+			if gone := innermost(err, CodeGone); gone == nil || !strings.HasPrefix(gone.Subject, u.Origin()+"/") {
+				e.Code = CodeNoANML // another origin speaks only of itself
+			}
 		}
 		return e
 	}
@@ -151,12 +153,6 @@ func (s *Session) absence(ctx context.Context, u domain.URL, r *fetch.Response, 
 		s.memory.close(u, e, r.Received.Add(r.RetryAfter))
 	}
 	return e
-}
-
-// sameOrigin reports whether an error is about a URL of this origin.
-func sameOrigin(err error, u domain.URL) bool {
-	var e *lookleap.Error
-	return errors.As(err, &e) && strings.HasPrefix(e.Subject, u.Origin()+"/")
 }
 
 // gone returns the error of a 410 at a place of discovery, and remembers it for the URL

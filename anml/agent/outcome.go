@@ -12,14 +12,14 @@ import (
 	"github.com/lookleap/lookleap/internal/fetch"
 )
 
-// submit sends what was settled and reads what the service makes of it.
+// submit sends a call and reads the response.
 func (s *Session) submit(ctx context.Context, e *effect, plan, contentType string, body []byte, budget *fetch.Budget) (*CallResult, error) {
 	u, err := endpointRules.Parse(e.Send.URL)
 	if err != nil {
 		return nil, fail(e.Send.URL, err, "the action's URL is refused")
 	}
 	if hasBody(e.Send.Method) && body == nil {
-		body = []byte{} // a request that acts says that it has no content
+		body = []byte{} // send Content-Length: 0
 	}
 	m := &submission{
 		session: s, effect: e, budget: budget, notify: s.noticesOf(ctx),
@@ -32,7 +32,7 @@ func (s *Session) submit(ctx context.Context, e *effect, plan, contentType strin
 	return m.result(ctx, plan, resp)
 }
 
-// doubtful marks an error after which nobody knows whether the action was done.
+// doubtful marks an error as [ErrInDoubt] if the action may have been done.
 func (m *submission) doubtful(err error) error {
 	if err != nil && m.sent && !safeMethod(m.effect.Send.Method) {
 		return inDoubt(err)
@@ -40,7 +40,7 @@ func (m *submission) doubtful(err error) error {
 	return err
 }
 
-// noticesOf tells the notices of one call, each kind once.
+// noticesOf returns a function that passes on the notices of one call, each kind once.
 func (s *Session) noticesOf(ctx context.Context) func(Notice) {
 	var said []NoticeKind
 	return func(n Notice) {
@@ -51,13 +51,13 @@ func (s *Session) noticesOf(ctx context.Context) func(Notice) {
 	}
 }
 
-// result judges an answer (section 11.3). Where the service did not do what was
-// asked, the error says so and the result holds what it answered.
+// result reads a response (section 11.3). If the service did not do what was asked, it
+// returns an error together with the result.
 func (m *submission) result(ctx context.Context, plan string, resp *fetch.Response) (*CallResult, error) {
 	r := &CallResult{Plan: plan, Status: resp.Status, Type: resp.MediaType}
 	_, isDocument := anml.FormatOf(resp.MediaType)
 	if err := m.session.context.hearBody(ctx, resp.URL, resp.MediaType, resp.Body); err != nil && !isDocument {
-		return r, m.doubtful(err) // nothing of it is given to anybody
+		return r, m.doubtful(err) // the body is withheld
 	}
 	var document *anml.Document
 	var unread error
@@ -91,23 +91,22 @@ func (m *submission) result(ctx context.Context, plan string, resp *fetch.Respon
 	return r, m.judge(resp, r, document)
 }
 
-// defined reports whether a status says what became of an action. 300 and 304 say
-// nothing of it; 206 and 226 are a part of an answer, or how it differs from another
-// one, which nobody asked for. An answer with 1xx never gets here.
+// defined reports whether a status says whether an action was done. 300 and 304 do not;
+// 206 and 226 are partial responses that were not requested. A 1xx never gets here.
 func defined(status int) bool {
 	return status >= 400 || carries(status) || status == http.StatusNoContent || status == http.StatusResetContent
 }
 
-// carries reports whether the content of an answer is what its status is about.
+// carries reports whether a response with this status has content of its own.
 func carries(status int) bool {
 	switch status {
-	case http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusNonAuthoritativeInfo: // over TLS the server answers for that too
+	case http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusNonAuthoritativeInfo: // over TLS the server is responsible for it
 		return true
 	}
 	return status >= 400
 }
 
-// advances reports whether the document of an answer becomes the current one.
+// advances reports whether the document of a response becomes the current one.
 func advances(status int) bool {
 	return status < 400 && carries(status) || status == http.StatusConflict || status == http.StatusUnprocessableEntity
 }
@@ -116,8 +115,8 @@ func problemType(mediaType string) bool {
 	return mediaType == anml.MediaTypeProblemJSON || mediaType == anml.MediaTypeProblemXML
 }
 
-// statusDocument reads a document of which only the status is used; nil when it
-// is none, or cannot be read.
+// statusDocument returns the document of a response, of which only the status is used.
+// It returns nil if there is none that can be read.
 func (m *submission) statusDocument(resp *fetch.Response) *anml.Document {
 	if _, ok := anml.FormatOf(resp.MediaType); !ok {
 		return nil
@@ -131,7 +130,7 @@ func (m *submission) statusDocument(resp *fetch.Response) *anml.Document {
 	return d
 }
 
-// problemOf gives what a status element says as problem details.
+// problemOf returns a status element as problem details.
 func problemOf(status int, d *anml.Document) *anml.Problem {
 	if d == nil || !d.Status().Exists() {
 		return nil
@@ -139,9 +138,8 @@ func problemOf(status int, d *anml.Document) *anml.Problem {
 	return &anml.Problem{Type: "about:blank", Status: status, Title: d.Status().Code(), Detail: d.Status().Message()}
 }
 
-// heed gives how long the service wants to be left alone: the longer of what
-// HTTP and its document say, for answers that are about that (sections 8.13 and
-// 11.3).
+// heed returns how long the service asks to wait: the longer one of Retry-After and the
+// time in its document (sections 8.13 and 11.3).
 func heed(resp *fetch.Response, d *anml.Document) (time.Duration, bool) {
 	wait := resp.RetryAfter
 	if d != nil {
@@ -152,7 +150,7 @@ func heed(resp *fetch.Response, d *anml.Document) (time.Duration, bool) {
 	return wait, wait > 0
 }
 
-// waitAsTold closes the action until the time that a status names (section 8.13).
+// waitAsTold blocks the action until the time that a status names (section 8.13).
 func (m *submission) waitAsTold(d *anml.Document, resp *fetch.Response) {
 	if d == nil {
 		return
@@ -162,9 +160,9 @@ func (m *submission) waitAsTold(d *anml.Document, resp *fetch.Response) {
 	}
 }
 
-// judge closes what the answer closes, tells the user what they must know, and
-// says in an error what was not done. It makes nothing of it about trust or
-// constraints: a failing server is only that.
+// judge blocks actions as the response demands, notifies the user, and returns an error
+// if the action was not done. It changes nothing about trust or constraints: a failing
+// server is no sign of an attack.
 func (m *submission) judge(resp *fetch.Response, r *CallResult, d *anml.Document) error {
 	gate, key, origin := m.session.gate, m.effect.Send.key(), m.effect.Send.origin()
 	wait, given := heed(resp, d)
@@ -184,7 +182,7 @@ func (m *submission) judge(resp *fetch.Response, r *CallResult, d *anml.Document
 	}
 	switch status := resp.Status; {
 	case !defined(status):
-		return m.doubtful(refuse(lookleap.CodeBadStatus, "its status says nothing of the action"))
+		return m.doubtful(refuse(lookleap.CodeBadStatus, "the status does not say whether the action was done"))
 	case status < 300:
 		if r.Outcome == anml.OutcomeError {
 			return refuse(CodeActionFailed, "")
@@ -193,7 +191,7 @@ func (m *submission) judge(resp *fetch.Response, r *CallResult, d *anml.Document
 	case status == http.StatusBadRequest:
 		return refuse(CodeBadRequest, "")
 	case status == http.StatusUnauthorized:
-		n := Notice{Kind: NoticeAuthRequired, Code: CodeAuthRequired, Origin: origin, Text: "The service demands that you sign in. Nothing is tried again with credentials that are kept."}
+		n := Notice{Kind: NoticeAuthRequired, Code: CodeAuthRequired, Origin: origin, Text: "The service requires that you sign in. Stored credentials are not used to try again."}
 		for _, scheme := range schemes(resp.Header) {
 			m.session.context.hearRemark(resp.URL, scheme)
 			n.Remote = append(n.Remote, lookleap.RemoteText{Source: m.effect.Exchange.Endpoint, Label: "authentication scheme", Text: scheme})
@@ -209,7 +207,7 @@ func (m *submission) judge(resp *fetch.Response, r *CallResult, d *anml.Document
 	case status == http.StatusConflict:
 		return refuse(lookleap.CodeConflict, "the action conflicts with the service's present state")
 	case status == http.StatusUnsupportedMediaType:
-		return refuse(lookleap.CodeBadStatus, "the service does not take this serialization")
+		return refuse(lookleap.CodeBadStatus, "the service does not accept this serialization")
 	case status == http.StatusUnprocessableEntity:
 		return refuse(CodeUnprocessable, "")
 	case status == http.StatusTooManyRequests:
@@ -234,10 +232,10 @@ func (m *submission) judge(resp *fetch.Response, r *CallResult, d *anml.Document
 		notice(NoticeServerError, CodeServerError, "The service failed, so it is not known whether the action was done.")
 		return m.doubtful(refuse(CodeServerError, ""))
 	}
-	return refuse(lookleap.CodeBadStatus, "the service did not do it")
+	return refuse(lookleap.CodeBadStatus, "the service did not execute the action")
 }
 
-// message is what the other side says about an answer, for people.
+// message returns what the service says about a problem, for people.
 func message(r *CallResult) string {
 	if r.Problem == nil {
 		return ""
@@ -248,7 +246,7 @@ func message(r *CallResult) string {
 	return r.Problem.Title
 }
 
-// schemes lists the authentication schemes that an answer names.
+// schemes returns the authentication schemes that a response names.
 func schemes(h http.Header) []string {
 	var out []string
 	for _, line := range h.Values("WWW-Authenticate") {
@@ -260,9 +258,9 @@ func schemes(h http.Header) []string {
 	return out
 }
 
-// wants reads the Accept header of an answer: which serialization the service
-// wants to receive (section 11.1). It says nothing when there is none, and when it
-// names neither: "*/*" is no wish.
+// wants returns the serialization that the service wants to receive, by the Accept header
+// field of a response (section 11.1). It returns false if the field names neither
+// serialization; "*/*" does not count.
 func wants(h http.Header) (anml.Format, bool) {
 	accept := strings.Join(h.Values("Accept"), ", ")
 	named := strings.ToLower(accept)

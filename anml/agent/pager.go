@@ -21,8 +21,8 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// PageReason is why one more page of a result is wanted (section 11.5). The zero
-// value is no reason, and reads nothing.
+// PageReason is why another page of a result is read (section 11.5). With the zero value
+// no page is read.
 type PageReason uint8
 
 // The reasons.
@@ -32,27 +32,27 @@ const (
 	PageNeeded             // what the user asked for cannot be done without it
 )
 
-// Pager reads a result that a service divides into pages, one at a time and each
-// for a reason. It stays at the origin of the first page, ends where pages repeat,
-// and asks the user before it reads more than [Limits].Pages of them, and again
-// for each such number after that.
+// Pager reads a result that a service divides into pages, one at a time and each for a
+// reason. It stays at the origin of the first page and ends if pages repeat. It asks
+// the user before it reads more than Limits.Pages pages, and again after each further
+// Limits.Pages.
 type Pager struct {
 	session *Session
-	mu      sync.Mutex // held for the shortest times only, never while reading
+	mu      sync.Mutex // never held while reading
 	at      result
 	busy    bool
 }
 
-// result is how far a result was read: the state of a Pager, and the effect of
-// the plan that lets it read on.
+// result is the progress of reading a result: the state of a Pager, and the effect of
+// the plan that permits further pages.
 type result struct {
 	Type    string   `json:"type"`
 	Origin  string   `json:"origin"`
 	Next    string   `json:"next,omitempty"` // URL of the next page, resolved
 	Foreign string   `json:"foreign,omitempty"`
 	Bad     string   `json:"bad,omitempty"` // why the next page cannot be read
-	Read    []string `json:"read"`          // keys of all URLs that were read, redirects too
-	Seen    []string `json:"seen"`          // digests of what the pages held
+	Read    []string `json:"read"`          // keys of all URLs that were read, including redirects
+	Seen    []string `json:"seen"`          // digests of the pages' content
 	Pages   int      `json:"pages"`         // read so far
 	Allowed int      `json:"allowed"`       // that may be read without asking
 	Total   int64    `json:"total,omitempty"`
@@ -63,11 +63,11 @@ type result struct {
 
 const resultType = "anml-pages"
 
-// maxTotal is the largest number of entries that is shown as said.
+// maxTotal is the largest total that is shown.
 const maxTotal = 1_000_000_000
 
-// Pager starts at the page, and goes on from it where another Pager read it: the
-// pages before it count. It reads nothing yet.
+// Pager returns a Pager that starts at the page. If another Pager read the page, the
+// pages before it count. Pager requests nothing.
 func (p *Page) Pager() *Pager {
 	if p.ready() != nil {
 		return &Pager{}
@@ -114,7 +114,7 @@ func (r *result) take(p *Page, keys []string) {
 	}
 }
 
-// More reports whether the service names a further page.
+// More reports whether the service names another page.
 func (g *Pager) More() bool {
 	g = zero.Or(g)
 	g.mu.Lock()
@@ -122,7 +122,7 @@ func (g *Pager) More() bool {
 	return g.at.Next != "" || g.at.Foreign != "" || g.at.Bad != ""
 }
 
-// Pages is how many pages were read, the first one included.
+// Pages returns how many pages were read, including the first one.
 func (g *Pager) Pages() int {
 	g = zero.Or(g)
 	g.mu.Lock()
@@ -130,8 +130,8 @@ func (g *Pager) Pages() int {
 	return g.at.Pages
 }
 
-// Total is how many entries the service says that there are: something to show,
-// and nothing to rely on. False: it does not say, or nothing believable.
+// Total returns how many entries there are, as the service says, for display only. It
+// returns false if the service does not say, or if the number is implausible.
 func (g *Pager) Total() (int64, bool) {
 	g = zero.Or(g)
 	g.mu.Lock()
@@ -139,8 +139,8 @@ func (g *Pager) Total() (int64, bool) {
 	return g.at.Total, g.at.Total > 0
 }
 
-// Cursor is the service's own name for the place, to show. It is never put into
-// a URL, since the draft does not say how.
+// Cursor returns the service's own name for the position, for display. It is never put
+// into a URL, since the draft does not define how.
 func (g *Pager) Cursor() UntrustedText {
 	g = zero.Or(g)
 	g.mu.Lock()
@@ -149,10 +149,10 @@ func (g *Pager) Cursor() UntrustedText {
 }
 
 // Next reads the next page. Its errors have the codes no-more-pages, page-loop,
-// page-foreign (the next page is at another origin: open it with [Session.Open]
-// where the user wants that), usage (no reason), and those of reading. Where the
-// user has to be asked first it ends with a *lookleap.PendingError or a
-// *lookleap.Error; see [Session.ResumePager]. One call at a time.
+// page-foreign (the next page is at another origin; open it with [Session.Open] if the
+// user wants that), usage (no reason), and those of [Session.Open]. If the user must be
+// asked and the prompter suspends, it returns a *lookleap.PendingError; see
+// [Session.ResumePager]. Call Next from one goroutine at a time.
 func (g *Pager) Next(ctx context.Context, why PageReason) (*Page, error) {
 	at, err := g.begin(why)
 	if err != nil {
@@ -190,12 +190,12 @@ func (g *Pager) begin(why PageReason) (result, error) {
 		return result{}, missing("there is no result to read", "take the Pager from Page.Pager or Session.ResumePager")
 	}
 	if why != PageWanted && why != PageNeeded {
-		return result{}, &lookleap.Error{Code: lookleap.CodeUsage, Message: "a further page is read for a reason only"}
+		return result{}, &lookleap.Error{Code: lookleap.CodeUsage, Message: "another page needs a reason"}
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.busy {
-		return result{}, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the pages of one result are read one after another"}
+		return result{}, &lookleap.Error{Code: lookleap.CodeUsage, Message: "another call of Next is running"}
 	}
 	g.busy = true
 	return g.at.clone(), nil
@@ -219,7 +219,7 @@ func (g *Pager) stop() {
 	g.at.Next = ""
 }
 
-// blocked is why no further page can be read at all.
+// blocked returns an error if no further page can be read.
 func (r *result) blocked() error {
 	switch {
 	case r.Bad != "":
@@ -246,7 +246,7 @@ func withoutQuery(raw string) string {
 	return shown(u)
 }
 
-// readPage retrieves the next page, within the origin and never in a circle.
+// readPage retrieves the next page, within the origin and without loops.
 func (s *Session) readPage(ctx context.Context, at result) (*Page, []string, error) {
 	u, err := s.parseURL(at.Next)
 	if err != nil {
@@ -279,7 +279,7 @@ func (s *Session) readPage(ctx context.Context, at result) (*Page, []string, err
 	return page, pageKeys(page, r.Hops), nil
 }
 
-// pageKeys are the URLs that a page was read from: asked for, passed and final.
+// pageKeys returns the keys of all URLs of a page: requested, redirected and final.
 func pageKeys(p *Page, hops []fetch.Hop) []string {
 	keys := []string{key(p.opened.requested), key(p.url.String())}
 	for _, h := range hops {
@@ -289,9 +289,9 @@ func pageKeys(p *Page, hops []fetch.Hop) []string {
 	return slices.Compact(keys)
 }
 
-// key is the form in which URLs of pages are compared. It is coarser than what is
-// fetched: a path or query written with other escapes is the same, and so is one
-// with its parameters in another order. In a canonical URL every "%" is an escape.
+// key returns the form in which URLs of pages are compared. URLs with other escapes, or
+// with parameters in another order, have the same key. In a canonical URL every "%" is
+// an escape.
 func key(raw string) string {
 	u, err := domain.Rules{Schemes: []string{"https", "http"}}.Parse(raw)
 	if err != nil {
@@ -306,7 +306,7 @@ func key(raw string) string {
 	return fmt.Sprintf("%s%s?%q", u.Origin(), path, query)
 }
 
-// askForPages asks the user for as many pages again.
+// askForPages asks the user for another Limits.Pages pages.
 func (s *Session) askForPages(ctx context.Context, at result) (result, error) {
 	from, more := at.Pages+1, s.agent.options.Limits.Pages
 	at.Allowed, at.User = at.Pages+more, s.ownerMark()
@@ -336,7 +336,7 @@ func (s *Session) askForPages(ctx context.Context, at result) (result, error) {
 	return s.allowPages(ctx, approval)
 }
 
-// allowPages commits the user's word.
+// allowPages commits the user's approval.
 func (s *Session) allowPages(ctx context.Context, a *lookleap.Approval) (at result, err error) {
 	err = s.agent.host.Commit(ctx, a, func(_ context.Context, effect []byte) error {
 		return json.Unmarshal(effect, &at)
@@ -344,7 +344,7 @@ func (s *Session) allowPages(ctx context.Context, a *lookleap.Approval) (at resu
 	return at, err
 }
 
-// ownsPages returns an error unless a plan lets this session's user read on.
+// ownsPages returns an error unless a plan is about pages and of this session's user.
 func (s *Session) ownsPages(plan *lookleap.Plan) error {
 	var at result
 	if err := json.Unmarshal(plan.Effect(), &at); err != nil || at.Type != resultType {
@@ -353,9 +353,9 @@ func (s *Session) ownsPages(plan *lookleap.Plan) error {
 	return s.owns(at.User)
 }
 
-// ResumePager goes on with a Pager whose Next ended with a *lookleap.PendingError:
-// state is that error's State, decision what the user decided. The result stands
-// where the other one stood, and reads on with Next.
+// ResumePager returns a Pager in the state of one whose Next ended with a
+// *lookleap.PendingError. State is that error's State, d the user's decision. Call Next
+// to read on.
 func (s *Session) ResumePager(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision) (*Pager, error) {
 	if err := s.ready(); err != nil {
 		return nil, err
@@ -378,7 +378,7 @@ func (s *Session) ResumePager(ctx context.Context, state json.RawMessage, d look
 	return &Pager{session: s, at: at}, nil
 }
 
-// navOf is the first nav of a document that names a further page, or the first,
+// navOf returns the first nav of a document that names a next page, or the first nav,
 // and the domain whose content it is.
 func navOf(p *Page) (found anml.Nav, speaker string) {
 	now := p.session.now()
@@ -399,7 +399,7 @@ func navOf(p *Page) (found anml.Nav, speaker string) {
 	return found, speaker
 }
 
-// navs yields the navs of a content in document order.
+// navs yields the navs of the content in document order.
 func navs(pieces iter.Seq[anml.Content]) iter.Seq[anml.Nav] {
 	return func(yield func(anml.Nav) bool) {
 		for c := range pieces {
@@ -419,8 +419,8 @@ func navs(pieces iter.Seq[anml.Content]) iter.Seq[anml.Nav] {
 	}
 }
 
-// contentDigest names what the bodies of a document hold, navs left out, and what
-// it tells; "" for nothing.
+// contentDigest returns a digest of the bodies, without navs, and of the informs of a
+// document; "" if both are empty.
 func contentDigest(p *Page) string {
 	h := sha256.New()
 	some := false
@@ -437,7 +437,7 @@ func contentDigest(p *Page) string {
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// digest writes content to a hash, and reports whether there was any.
+// digest writes content to a hash, and reports whether there is any.
 func digest(h hash.Hash, pieces iter.Seq[anml.Content]) (some bool) {
 	put := func(texts ...string) {
 		for _, t := range texts {
@@ -473,5 +473,5 @@ func digest(h hash.Hash, pieces iter.Seq[anml.Content]) (some bool) {
 	return some
 }
 
-// plain makes texts comparable that differ in case and outer blanks.
+// plain returns a text without outer blanks and in lower case, for comparison.
 func plain(s string) string { return strings.ToLower(strings.TrimSpace(s)) }

@@ -16,31 +16,30 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// Ids of the consent items that every call has, or that an endpoint elsewhere
-// needs. Those of a disclosure have their own.
+// IDs of consent items: of the action itself, of an endpoint at another origin, and of
+// an endpoint without encryption. Items of a disclosure have IDs of their own.
 const (
 	itemAct    = "act"
 	itemOrigin = "endpoint-origin"
 	itemPlain  = "endpoint-insecure"
 )
 
-// intent is a call that is ready to be asked about: what the user is shown, and
-// what is done when they agree.
+// intent is a prepared call: what the user is shown, and what is done if they agree.
 type intent struct {
 	effect   *effect
-	args     []anml.Arg             // to show
+	args     []anml.Arg             // shown to the user
 	items    []lookleap.ConsentItem // of the disclosure
-	verdict  *lookleap.Verdict      // why the owner may offer the action; nil: it is the server's own
-	warnings []string               // our words about the document
-	why      string                 // the first reason to ask; "": none but where the endpoint is
-	crosses  bool                   // the endpoint's origin has to be agreed to
-	plain    bool                   // the endpoint's lack of encryption has to be acknowledged
-	asks     bool                   // the user is asked; otherwise their policy permits it
-	again    []lookleap.ConsentItem // what an earlier request showed, to be asked once more
+	verdict  *lookleap.Verdict      // why the owner may offer the action; nil if it is the server's own
+	warnings []string               // findings about the document
+	why      string                 // the first reason to ask, apart from the endpoint; "" if there is none
+	crosses  bool                   // the user must agree to the endpoint's origin
+	plain    bool                   // the user must accept an unencrypted endpoint
+	asks     bool                   // the user is asked; otherwise the policy permits the call
+	again    []lookleap.ConsentItem // items of an earlier request, to ask about again
 }
 
-// prepare turns a call into an intent: it finds the action, its owner and its
-// endpoint, checks the arguments, and decides what is told. It asks nobody and
+// prepare turns a call into an intent: it finds the action, its owner and its endpoint,
+// checks the arguments, and decides what is disclosed. It does not ask the user and
 // sends nothing.
 func (p *Page) prepare(ctx context.Context, c Call) (*intent, error) {
 	now := p.session.now()
@@ -84,12 +83,13 @@ func (p *Page) prepare(ctx context.Context, c Call) (*intent, error) {
 	return in, nil
 }
 
-// insecureEndpoint refuses http for anything but a plain read (section 13.12).
+// insecureEndpoint returns the error for http with anything but a read without user data
+// (section 13.12).
 func insecureEndpoint(url string) error {
-	return &lookleap.Error{Code: CodeInsecureEndpoint, Subject: url, Message: "nothing of the user's and nothing that acts is sent over plain http"}
+	return &lookleap.Error{Code: CodeInsecureEndpoint, Subject: url, Message: "user data and actions that change something are not sent over plain http"}
 }
 
-// action finds the action of a call in its own container and no other.
+// action returns the action of a call, from the call's own site only.
 func (p *Page) action(c Call) (anml.Site, anml.Action, error) {
 	refuse := func(code lookleap.Code, reason string, err error) (anml.Site, anml.Action, error) {
 		return anml.Site{}, anml.Action{}, &lookleap.Error{Code: code, Subject: p.location(), Message: reason, Err: err}
@@ -121,7 +121,7 @@ func (p *Page) action(c Call) (anml.Site, anml.Action, error) {
 	return refuse(CodeUnknownAction, "the document has no site "+quote(c.Site), nil)
 }
 
-// endpoint resolves where an action is sent, within the agent's options.
+// endpoint returns where an action is sent, within the agent's options.
 func (p *Page) endpoint(act anml.Action, owner Party) (endpoint, error) {
 	site := ""
 	if !owner.Serving {
@@ -140,9 +140,9 @@ func (p *Page) endpoint(act anml.Action, owner Party) (endpoint, error) {
 	return to, nil
 }
 
-// answerFormat is the serialization of what the agent sends (section 11.1): the
-// agent's option, what the endpoint's origin said that it wants, what the action
-// names, or that of the document.
+// answerFormat returns the serialization that the agent sends (section 11.1): that of
+// the agent's options, the one that the endpoint's origin prefers, the one that the
+// action names, or that of the document.
 func (p *Page) answerFormat(act anml.Action, origin string) anml.Format {
 	if f := p.session.agent.options.Format; f != nil {
 		return *f
@@ -159,8 +159,8 @@ func (p *Page) answerFormat(act anml.Action, origin string) anml.Format {
 	return p.doc.Format()
 }
 
-// expects is what the answer is asked for in: what the action says, but for the
-// host's own choice between the serializations of documents.
+// expects returns the media type to request: the one that the action states, unless
+// the host chose a serialization of documents.
 func (p *Page) expects(act anml.Action) string {
 	said := expected(act.Response())
 	if _, document := anml.FormatOf(said); document && p.session.agent.options.Format != nil {
@@ -169,8 +169,8 @@ func (p *Page) expects(act anml.Action) string {
 	return said
 }
 
-// intend settles what the user is asked about, and what is verified anew before it
-// is done.
+// intend decides what the user is asked about, and which claim is verified again before
+// the action is executed.
 func (p *Page) intend(ctx context.Context, in *intent, act anml.Action, owner Party) {
 	e := in.effect
 	confirm, _ := act.Confirm()
@@ -180,7 +180,7 @@ func (p *Page) intend(ctx context.Context, in *intent, act anml.Action, owner Pa
 	judged := e.act(e.Disclosure)
 	in.why = consequential(judged, confirm, e.Disclosure.tells(), p.session.user.weigh(ctx, p.session.agent.plugins.policy, judged))
 	if in.why == "" && p.otherMajor() {
-		in.why = "the document is of a version of ANML that is not understood"
+		in.why = "the document has a version of ANML that is not supported"
 	}
 	in.crosses = e.Send.Reach != atOrigin && !p.session.gate.agreed(p.url.Origin(), e.Send.origin())
 	in.plain = e.Send.Plain && !p.session.gate.acknowledged(e.Send.origin())
@@ -193,9 +193,9 @@ func (p *Page) intend(ctx context.Context, in *intent, act anml.Action, owner Pa
 	}
 }
 
-// claimOf gives the claim that is verified anew before an action (section 13.4):
-// that of the owner's site, or, for an action of the server's own, the one under
-// which the user saw the document. Nil: there is none.
+// claimOf returns the claim that is verified again before an action (section 13.4), if
+// any: that of the owner's site, or, for the server's own action, the one that the user
+// saw with the document.
 func (p *Page) claimOf(owner Party) (claim *anmltrust.Claim, owned bool) {
 	of := func(party Party) *anmltrust.Claim {
 		if party.Authorization == nil || party.Authorization.Tier == anmltrust.Self {
@@ -216,11 +216,11 @@ func (p *Page) claimOf(owner Party) (claim *anmltrust.Claim, owned bool) {
 	return nil, false
 }
 
-// malformedParts are the elements that an interaction would use.
+// malformedParts are the elements that an interaction uses.
 var malformedParts = []string{"ask", "action", "param", "option", "disclosure"}
 
-// tellMalformed tells the user once that a part which the interaction would have
-// used cannot be (section 11.4).
+// tellMalformed notifies the user once that a part of the document which the interaction
+// needs is malformed (section 11.4).
 func (p *Page) tellMalformed(ctx context.Context) {
 	for _, f := range p.doc.Findings() {
 		if f.Severity != lookleap.SeverityError || f.Code != anml.CodeMalformed {
@@ -240,36 +240,36 @@ func (p *Page) tellMalformed(ctx context.Context) {
 
 const effectType = "application/vnd.lookleap.anml-call+json;version=1"
 
-// effect is all that a call does, complete by itself: what a plan carries, and
-// what another process needs to commit it without the page.
+// effect is everything that a call does. A plan carries it, and another process can
+// commit it without the page.
 type effect struct {
 	Type       string           `json:"type"`
 	Exchange   exchange         `json:"exchange"`
 	Send       sending          `json:"send"`
 	Disclosure *disclosure      `json:"disclosure"`
-	Claim      *anmltrust.Claim `json:"claim,omitempty"` // to verify anew; nil: nothing rests on one
-	Owned      bool             `json:"owned,omitempty"` // the action is the claimed site's, else the claim was only shown
+	Claim      *anmltrust.Claim `json:"claim,omitempty"` // verified again before the commit; may be nil
+	Owned      bool             `json:"owned,omitempty"` // the action is the claimed site's; otherwise the claim was only shown
 	User       string           `json:"user,omitempty"`  // whose plan it is, see [Session.owns]
 }
 
-// parseEffect reads the effect of a plan. It was digested and approved as a whole;
-// what is checked here is that it is one of ours, and that its parts agree.
+// parseEffect parses the effect of a plan. The plan's digest covers it; parseEffect
+// checks that it is a call of this package and that its parts agree.
 func parseEffect(data []byte) (*effect, error) {
 	var e effect
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&e); err != nil {
-		return nil, badState("its effect is no call: " + err.Error())
+		return nil, badState("its effect is not a call: " + err.Error())
 	}
 	if e.Type != effectType {
-		return nil, badState("its effect is no " + effectType)
+		return nil, badState("its effect is not of type " + effectType)
 	}
 	if e.Disclosure == nil {
-		return nil, badState("it lacks its disclosure")
+		return nil, badState("its disclosure is missing")
 	}
 	u, err := endpointRules.Parse(e.Send.URL)
 	if err != nil || u.String() != e.Send.URL {
-		return nil, badState("its URL is not one that is sent to")
+		return nil, badState("its URL is not permitted")
 	}
 	document, err := domain.Parse(e.Exchange.Document)
 	if err != nil {
@@ -282,16 +282,16 @@ func parseEffect(data []byte) (*effect, error) {
 	to, err := resolveEndpoint(document, e.Send.Endpoint, site)
 	switch {
 	case err != nil || to.url.String() != e.Send.Endpoint || to.reach != e.Send.Reach || to.plain != e.Send.Plain:
-		return nil, badState("its endpoint is not one that is sent to")
+		return nil, badState("its endpoint is not permitted")
 	case u.Origin() != to.url.Origin() || u.Path() != to.url.Path() || u.Host() != e.Exchange.Endpoint,
 		!strings.HasPrefix(e.Send.URL, e.Send.Endpoint), hasBody(e.Send.Method) && e.Send.URL != e.Send.Endpoint:
 		return nil, badState("its URL is not that of its endpoint")
 	case e.Owned && (e.Claim == nil || e.Claim.Site != e.Exchange.Owner):
-		return nil, badState("its owner is nobody's claim")
+		return nil, badState("its owner is not the claimed site")
 	case !executable(e.Send.Method):
-		return nil, badState("its method is not one that is executed")
+		return nil, badState("its method is not supported")
 	case to.plain && (e.Send.Method != http.MethodGet && e.Send.Method != http.MethodHead || e.Disclosure.tells()):
-		return nil, badState("nothing of it is sent over plain http")
+		return nil, badState("it must not be sent over plain http")
 	case !hasBody(e.Send.Method) && (e.Send.Response || len(e.Send.Body) > 0):
 		return nil, badState("its method has no body")
 	case e.Send.Format != anml.XML && e.Send.Format != anml.JSON:
@@ -311,7 +311,7 @@ func executable(method string) bool {
 	return hasBody(method) || safeMethod(method) || method == http.MethodDelete
 }
 
-// passage is how the gate knows the call.
+// passage returns the call as the gate counts it.
 func (e *effect) passage() passage {
 	document := e.Exchange.Document
 	if u, err := domain.Parse(document); err == nil {
@@ -320,7 +320,7 @@ func (e *effect) passage() passage {
 	return passage{action: e.Send.key(), origin: e.Send.origin(), document: document}
 }
 
-// act is the call as a host's policy judges it.
+// act returns the call as a host's policy judges it.
 func (e *effect) act(d *disclosure) Act {
 	a := Act{
 		Method: e.Send.Method, URL: e.Send.URL, ID: e.Exchange.Action, Description: e.Send.Says,
@@ -334,15 +334,15 @@ func (e *effect) act(d *disclosure) Act {
 	return a
 }
 
-// body is what is sent, once it is settled what may be told. An argument that may
-// no longer be has ended the call before: arguments are sent as they were shown.
+// body returns the request body for what may still be disclosed. Arguments are sent as
+// they were shown; a forbidden argument has ended the call before.
 func (e *effect) body(told *disclosure) (contentType string, body []byte, err error) {
 	if !e.Send.Response {
 		return e.Send.ContentType, e.Send.Body, nil
 	}
 	doc, err := told.response(e.Exchange)
 	if err == nil && doc == nil {
-		return "", nil, &lookleap.Error{Code: lookleap.CodeConsentRefused, Subject: e.Send.place(), Message: "nothing is left that may be told", Err: anml.ErrEmptyResponse}
+		return "", nil, &lookleap.Error{Code: lookleap.CodeConsentRefused, Subject: e.Send.place(), Message: "nothing is left that may be disclosed", Err: anml.ErrEmptyResponse}
 	}
 	if err == nil {
 		body, err = anml.Marshal(doc, e.Send.Format, anml.WriteOptions{Role: anml.RoleAgentResponse})
@@ -353,7 +353,7 @@ func (e *effect) body(told *disclosure) (contentType string, body []byte, err er
 	return e.Send.Format.MediaType(), body, nil
 }
 
-// entry is the call in the ledger: no values, no query.
+// entry returns the ledger entry of the call, without values and query.
 func (e *effect) entry(plan string, kind EntryKind, now time.Time) Entry {
 	document, _, _ := strings.Cut(e.Exchange.Document, "?")
 	return Entry{
@@ -362,15 +362,15 @@ func (e *effect) entry(plan string, kind EntryKind, now time.Time) Entry {
 	}
 }
 
-// reach says how far an action's endpoint is from the document that names it
-// (sections 13.4 and 13.11).
+// reach is the distance of an action's endpoint from its document (sections 13.4 and
+// 13.11).
 type reach string
 
 const (
 	atOrigin reach = "same-origin"
 	atDomain reach = "same-domain"  // another origin of the document's registrable domain
 	atOwner  reach = "owner-domain" // of the verified site whose action it is
-	atOther  reach = "other-domain" // of somebody who was not verified
+	atOther  reach = "other-domain" // any other host
 )
 
 // endpoint is where an action would be sent.
@@ -380,10 +380,10 @@ type endpoint struct {
 	plain bool // http: for what only reads, carries nothing of the user's, and is acknowledged (section 13.12)
 }
 
-// endpointRules are those of every URL that an action may be sent to.
+// endpointRules apply to every URL that an action may be sent to.
 var endpointRules = domain.Rules{Schemes: []string{"https", "http"}}
 
-// usualPorts are those that are sent to, beside the document's own.
+// usualPorts are the permitted ports, in addition to the document's own.
 var usualPorts = map[string]uint16{"https": 443, "http": 80}
 
 // resolveEndpoint judges an endpoint against the final https URL of its document: a
@@ -406,12 +406,12 @@ func resolveEndpoint(document domain.URL, ref, site string) (endpoint, error) {
 	case u.Origin() == document.Origin():
 		return endpoint{u, atOrigin, false}, nil
 	case u.Port() != usualPorts[u.Scheme()]:
-		return refuse(lookleap.CodeBlockedPort, "the action's endpoint is at a port that is not sent to", nil)
+		return refuse(lookleap.CodeBlockedPort, "the action's endpoint has a port that is not permitted", nil)
 	}
 	return endpoint{u, reachOf(document.Host(), u.Host(), site), u.Scheme() == "http"}, nil
 }
 
-// reachOf compares hosts of two origins.
+// reachOf returns the reach of a host at another origin than the document's.
 func reachOf(document, host, site string) reach {
 	theirs, ok := domain.Registrable(host)
 	ours, also := domain.Registrable(document)

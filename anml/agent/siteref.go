@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/lookleap/lookleap"
@@ -13,23 +12,22 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// SiteRef is a pointer to another site's own document, and what came of
-// following it (section 12.6).
+// SiteRef is a reference to another site's own document, and the result of following
+// it (section 12.6).
 type SiteRef struct {
 	Domain       string
 	Relationship anml.Relationship // as the referring document says
-	Page         *Page             // nil: the site is unknown, and has no identity here at all
+	Page         *Page             // nil if the site is unknown; then it has no identity here
 	Err          error             // why it is unknown
 }
 
-// SiteRefs lists the documents that this one points to, in its order. Each is a
-// document of its own: the site speaks for itself in it, and it gives the
-// referring server nothing.
+// SiteRefs returns the documents that this one refers to, in its order. In each of them
+// the site speaks for itself; the referring server gets no authority from it.
 func (p *Page) SiteRefs() []SiteRef { return append([]SiteRef(nil), zero.Or(p).refs...) }
 
-// followRefs reads the documents that the site-refs of a document point to: all
-// of them in order, as far as limit, budget and time reach, whatever the user is
-// about. What cannot be read is unknown.
+// followRefs reads the documents of all site-refs in order, within limit, budget and
+// time. What it requests does not depend on the user's task. A site whose document
+// cannot be read is unknown.
 func (p *Page) followRefs(ctx context.Context) []SiteRef {
 	limits := p.session.agent.options.Limits
 	ctx, cancel := context.WithTimeoutCause(ctx, limits.Time/2, &lookleap.Error{Code: lookleap.CodeTimeout, Message: "the documents of site-refs took too long"})
@@ -46,20 +44,20 @@ func (p *Page) followRefs(ctx context.Context) []SiteRef {
 	return refs
 }
 
-// answeredRef is what came of one URL.
+// answeredRef is the result for one URL.
 type answeredRef struct {
 	page *Page
 	err  error
 }
 
-// followRef reads one, or says why its site is unknown.
+// followRef reads one document, or returns why its site is unknown.
 func (p *Page) followRef(ctx context.Context, ref anml.SiteRef, seen map[string]answeredRef, limit int) (*Page, error) {
 	if p.session.agent.options.NeverSiteRefs {
 		return nil, unknownSite(withoutQuery(ref.Canonical()), nil, "site-refs are not followed here")
 	}
 	u, err := domain.Parse(ref.Canonical())
 	if err != nil {
-		return nil, unknownSite("", err, "the document of the site cannot be asked for")
+		return nil, unknownSite("", err, "the document of the site cannot be requested")
 	}
 	if err := p.ownURL(ctx, u, ref); err != nil {
 		return nil, err
@@ -77,14 +75,14 @@ func (p *Page) followRef(ctx context.Context, ref anml.SiteRef, seen map[string]
 	}
 	page, err := p.fetchRef(ctx, u, ref)
 	if err != nil {
-		page, err = nil, unknownSite(shown(u), err, "the site's own document could not be had")
+		page, err = nil, unknownSite(shown(u), err, "the site's own document could not be read")
 	}
 	seen[u.String()] = answeredRef{page, err}
 	return page, err
 }
 
-// fetchRef reads the document at a site's own URL. A copy in memory counts while
-// it is fresh, and never when the site cannot be reached any more.
+// fetchRef reads the document at a site's own URL. It uses a cached page only while it
+// is fresh, and never because the site is unreachable.
 func (p *Page) fetchRef(ctx context.Context, u domain.URL, ref anml.SiteRef) (*Page, error) {
 	s := p.session
 	if page := s.pages.freshAt(u, s.now()); page != nil && page.cameFrom(ref.Domain()) {
@@ -115,7 +113,7 @@ func (p *Page) fetchRef(ctx context.Context, u domain.URL, ref anml.SiteRef) (*P
 	return s.newPage(ctx, r, arrival{requested: u.String(), wellKnown: isWellKnown(u), siteRef: true, budget: p.budget})
 }
 
-// ownURL refuses a URL that is not the site's own: whoever answers there would
+// ownURL returns an error for a URL that is not the site's own: the server there would
 // become the site (Tier 3).
 func (p *Page) ownURL(ctx context.Context, u domain.URL, ref anml.SiteRef) error {
 	if isOwn(u, ref.Domain()) {
@@ -130,15 +128,14 @@ func (p *Page) foreignURL(ctx context.Context, u domain.URL, ref anml.SiteRef) e
 	return unknownSite(shown(u), &lookleap.Error{Code: CodeForeignSite, Subject: shown(u)}, "the site-ref does not lead to the site's own document")
 }
 
-// isOwn reports whether a URL is at a site itself, so that nothing has to be
-// verified (section 12.1).
+// isOwn reports whether a URL is at a site itself, which needs no verification (section
+// 12.1).
 func isOwn(u domain.URL, site string) bool {
 	server, err := anmltrust.ServerOf(u.String())
 	return site != "" && (server.Host == site || err == nil && server.Domain == site)
 }
 
-// cameFrom reports whether a site itself delivered the document, and nobody else
-// had a say in which one it is.
+// cameFrom reports whether a site itself served the document, and all redirects to it.
 func (p *Page) cameFrom(site string) bool {
 	for _, h := range p.opened.hops {
 		if !isOwn(h.To, site) {
@@ -148,10 +145,9 @@ func (p *Page) cameFrom(site string) bool {
 	return isOwn(p.url, site)
 }
 
-// unknownSite is why a site is unknown; an error that says so already stays.
+// unknownSite returns why a site is unknown. An error with that code is not wrapped.
 func unknownSite(url string, cause error, reason string) error {
-	var already *lookleap.Error
-	if errors.As(cause, &already) && already.Code == CodeSiteUnknown {
+	if already := innermost(cause, CodeSiteUnknown); already != nil {
 		return already
 	}
 	return &lookleap.Error{Code: CodeSiteUnknown, Subject: url, Message: reason, Err: cause}

@@ -18,28 +18,26 @@ import (
 	"github.com/lookleap/lookleap/internal/plugin"
 )
 
-// Store keeps a user's small records across sessions, as bytes under keys that
-// begin with a word and a slash. Get gives an error for which
-// errors.Is(err, fs.ErrNotExist) holds when there is nothing, Create one for which
-// errors.Is(err, fs.ErrExist) holds when there is something. Any other error of
-// a Store stops the disclosure that needed it. A Store belongs to one user, is
-// called from several goroutines at once, and holds personal data.
+// Store keeps a user's small records across sessions, as bytes under keys that begin
+// with a word and a slash. For a missing record, Get returns an error that wraps
+// fs.ErrNotExist; for an existing one, Create returns an error that wraps fs.ErrExist.
+// Any other error stops the disclosure that needed the record. A Store belongs to one
+// user, holds personal data, and must be safe for concurrent use.
 //
-// [NewMemoryStore] and [OpenDirStore] are the two that come with the package.
+// [NewMemoryStore] and [OpenDirStore] are the implementations of this package.
 type Store interface {
 	Get(ctx context.Context, key string) ([]byte, error)
 	Put(ctx context.Context, key string, value []byte) error
-	// Create is Put where there is nothing yet. Of several callers at the same
-	// moment, in other processes too, one succeeds.
+	// Create stores a record that does not exist yet. Of concurrent calls for one key,
+	// in any process, exactly one succeeds.
 	Create(ctx context.Context, key string, value []byte) error
-	// Delete removes a record; there being none is no error.
+	// Delete removes a record. A missing record is not an error.
 	Delete(ctx context.Context, key string) error
-	// Keys lists the keys that begin with a prefix, in any order.
+	// Keys returns the keys that begin with a prefix, in any order.
 	Keys(ctx context.Context, prefix string) ([]string, error)
 }
 
-// NewMemoryStore is a store that ends with the process. Several sessions of one
-// user may share it.
+// NewMemoryStore returns a store in memory. Several sessions of one user may share it.
 func NewMemoryStore() Store { return &memoryStore{records: make(map[string][]byte)} }
 
 type memoryStore struct {
@@ -94,15 +92,14 @@ func (m *memoryStore) Keys(_ context.Context, prefix string) ([]string, error) {
 }
 
 func noRecord(key string) error {
-	return fmt.Errorf("anml/agent: the store has nothing under %q: %w", key, fs.ErrNotExist)
+	return fmt.Errorf("the store has no record %q: %w", key, fs.ErrNotExist)
 }
 
 func recordExists(key string) error {
-	return fmt.Errorf("anml/agent: the store has something under %q: %w", key, fs.ErrExist)
+	return fmt.Errorf("the store already has a record %q: %w", key, fs.ErrExist)
 }
 
-// store is the user's store as the session uses it: a panic in it is an error,
-// and without one nothing is kept.
+// store returns the user's store, with panics as errors, or one that keeps nothing.
 func (s *Session) store() Store {
 	if s.user.Store == nil {
 		return noStore{}
@@ -113,7 +110,7 @@ func (s *Session) store() Store {
 	return guardedStore{s.user.Store, s.agent.plugins.store}
 }
 
-// keeps reports whether anything outlives the session.
+// keeps reports whether the user has a store.
 func (s *Session) keeps() bool { return s.user.Store != nil }
 
 type noStore struct{}
@@ -150,35 +147,35 @@ func (g guardedStore) Keys(ctx context.Context, prefix string) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
-	// Records are deleted by what is listed here, so nothing else may be among it.
+	// Listed records are deleted, so a foreign key must not be among them.
 	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !strings.HasPrefix(key, prefix) }), nil
 }
 
-// guard turns the panic of a host's plug-in into an error.
+// guard turns a panic of the host's plug-in into an error.
 func guard(part string, err *error) {
 	if p := recover(); p != nil {
-		*err = fmt.Errorf("anml/agent: the host's %s panicked: %v", part, p)
+		*err = fmt.Errorf("the host's %s panicked: %v", part, p)
 	}
 }
 
-// DirStore is a [Store] in a directory, one file for each record, readable by
-// its owner alone. A record is written as a whole or not at all, and is on disk
-// when Put returns. Several processes may use one directory at a time. A record
-// that was damaged is an error, never an absence.
+// DirStore is a [Store] in a directory, with one file for each record that only its
+// owner can read. A record is written completely or not at all, and is on disk when Put
+// returns. Several processes may use one directory. A damaged record is an error and
+// never counts as missing.
 type DirStore struct {
 	dir  string
 	lock *lockFile // of writers; readers see the old file or the new one
 }
 
-// maxRecord bounds a record of a directory, in octets.
+// maxRecord is the largest record of a DirStore, in bytes.
 const maxRecord = 64 << 20
 
-// temporaryName is the file that the one writer writes. What a crash leaves in
-// it is removed.
+// temporaryName is the file that the writer writes before it is renamed. OpenDirStore
+// removes what a crash left of it.
 const temporaryName = ".new"
 
-// OpenDirStore opens the store in a directory, which it makes where there is none. The
-// working directory is "."; an empty path is an error with the code usage.
+// OpenDirStore opens the store in a directory, and makes the directory if it does not
+// exist. An empty path is an error with the code usage. Close the store after use.
 func OpenDirStore(dir string) (*DirStore, error) {
 	if dir == "" {
 		return nil, missing("the store has no path", "name a directory")
@@ -215,7 +212,7 @@ func (d *DirStore) ready() error {
 	return nil
 }
 
-// Get gives a record.
+// Get returns a record.
 func (d *DirStore) Get(ctx context.Context, key string) ([]byte, error) {
 	if err := d.ready(); err != nil {
 		return nil, err
@@ -231,17 +228,18 @@ func (d *DirStore) Get(ctx context.Context, key string) ([]byte, error) {
 		err = fmt.Errorf("%w: it is the record of another key", errRecord)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("anml/agent: reading the record %q: %w", key, err)
+		return nil, fmt.Errorf("reading the record %q: %w", key, err)
 	}
 	return value, nil
 }
 
-// Put writes a record in the place of the one before.
+// Put writes a record and replaces the previous one.
 func (d *DirStore) Put(ctx context.Context, key string, value []byte) error {
 	return d.write(ctx, key, value, func() error { return nil })
 }
 
-// Create writes a record where there is none. A damaged one is one.
+// Create writes a record that does not exist yet. A damaged record counts as existing:
+// Create returns an error for it.
 func (d *DirStore) Create(ctx context.Context, key string, value []byte) error {
 	return d.write(ctx, key, value, func() error {
 		_, err := os.Lstat(d.file(key))
@@ -255,14 +253,14 @@ func (d *DirStore) Create(ctx context.Context, key string, value []byte) error {
 	})
 }
 
-// write writes a record unless a test, made under the lock, forbids it.
+// write writes a record unless test returns an error; test runs under the lock.
 func (d *DirStore) write(ctx context.Context, key string, value []byte, test func() error) error {
 	if err := d.ready(); err != nil {
 		return err
 	}
 	head := recordHead(key, value)
 	if len(head)+len(key)+len(value) > maxRecord {
-		return fmt.Errorf("anml/agent: the record %q is larger than %d octets", key, maxRecord)
+		return fmt.Errorf("the record %q is larger than %d bytes", key, maxRecord)
 	}
 	return d.lock.with(ctx, func() error {
 		if err := test(); err != nil {
@@ -288,7 +286,7 @@ func (d *DirStore) Delete(ctx context.Context, key string) error {
 	})
 }
 
-// Keys lists the keys that begin with a prefix. A damaged record is an error:
+// Keys returns the keys that begin with a prefix. A damaged record is an error, since
 // its key might be one of them.
 func (d *DirStore) Keys(ctx context.Context, prefix string) ([]string, error) {
 	if err := d.ready(); err != nil {
@@ -312,7 +310,7 @@ func (d *DirStore) Keys(ctx context.Context, prefix string) ([]string, error) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // deleted meanwhile
 		case err != nil:
-			return nil, fmt.Errorf("anml/agent: reading %s: %w", name, err)
+			return nil, fmt.Errorf("reading %s: %w", name, err)
 		case strings.HasPrefix(key, prefix):
 			keys = append(keys, key)
 		}
@@ -320,7 +318,7 @@ func (d *DirStore) Keys(ctx context.Context, prefix string) ([]string, error) {
 	return keys, nil
 }
 
-// Close ends the use of the directory.
+// Close closes the store. Later calls return an error.
 func (d *DirStore) Close() error {
 	if err := d.ready(); err != nil {
 		return err
@@ -328,7 +326,7 @@ func (d *DirStore) Close() error {
 	return d.lock.close()
 }
 
-// file is where a record is: the key's word, for people, and the key's hash,
+// file returns the path of a record: the key's word, for people, and the key's hash,
 // since a key may be a URL.
 func (d *DirStore) file(key string) string {
 	word, _, _ := strings.Cut(key, "/")
@@ -336,7 +334,7 @@ func (d *DirStore) file(key string) string {
 	return filepath.Join(d.dir, fileWord(word)+"-"+hex.EncodeToString(sum[:16]))
 }
 
-// fileWord is the word at the beginning of a key as part of a file name.
+// fileWord returns the word at the beginning of a key for a file name.
 func fileWord(word string) string {
 	word = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -347,7 +345,7 @@ func fileWord(word string) string {
 	return word[:min(len(word), 32)]
 }
 
-// A record's file is a line of ours and the key and value as they are.
+// A record's file is a header line, then the key and the value.
 const recordForm = "lookleap record %d %d %x\n"
 
 var errRecord = errors.New("the record is damaged")

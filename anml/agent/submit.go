@@ -18,33 +18,33 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// sending is the request of a call, but for a response that is written only once
-// it is known what may be told.
+// sending is the request of a call. If Response is set, its body is written later, when
+// it is known what may be disclosed.
 type sending struct {
 	Method      string      `json:"method"`
-	Endpoint    string      `json:"endpoint"` // as the document means it, resolved
-	URL         string      `json:"url"`      // what is requested: the endpoint and the arguments of methods without a body
+	Endpoint    string      `json:"endpoint"` // resolved
+	URL         string      `json:"url"`      // the endpoint, with the arguments of methods without a body
 	Reach       reach       `json:"reach"`
 	Plain       bool        `json:"plain,omitempty"` // http
 	ContentType string      `json:"contentType,omitempty"`
 	Body        []byte      `json:"body,omitempty"`
-	Response    bool        `json:"response,omitempty"` // the body is the agent response that the disclosure makes
-	Format      anml.Format `json:"format"`             // to send and to ask for
-	Expects     string      `json:"expects,omitempty"`  // media type that the action says it answers in; "": it does not say
+	Response    bool        `json:"response,omitempty"` // the body is the agent response of the disclosure
+	Format      anml.Format `json:"format"`             // sent and requested
+	Expects     string      `json:"expects,omitempty"`  // media type of the response, if the action states it
 	Idempotent  bool        `json:"idempotent,omitempty"`
 	Says        string      `json:"says,omitempty"` // description of the action: untrusted
 }
 
-// key names the action for the gate: arguments make no difference.
+// key identifies the action for the gate, without arguments.
 func (s *sending) key() string { return s.Method + " " + s.Endpoint }
 
-// place is the endpoint for errors: without its query.
+// place returns the endpoint for errors, without its query.
 func (s *sending) place() string {
 	url, _, _ := strings.Cut(s.Endpoint, "?")
 	return url
 }
 
-// origin is that of the endpoint.
+// origin returns the origin of the endpoint.
 func (s *sending) origin() string {
 	u, err := endpointRules.Parse(s.URL)
 	if err != nil {
@@ -53,8 +53,8 @@ func (s *sending) origin() string {
 	return u.Origin()
 }
 
-// accept is the Accept header field: what the action says that it answers in comes
-// first (section 8.6.4), then documents, then problem details (section 11.3).
+// accept returns the Accept header field: the media type that the action states (section
+// 8.6.4), then documents, then problem details (section 11.3).
 func (s *sending) accept() string {
 	const problems = ", " + anml.MediaTypeProblemJSON + ";q=0.5, " + anml.MediaTypeProblemXML + ";q=0.4"
 	if f, ok := anml.FormatOf(s.Expects); ok {
@@ -71,8 +71,8 @@ func (s *sending) accept() string {
 	return documents + problems
 }
 
-// expected is the media type that an action says it answers in, without parameters;
-// "" where it says none, or nothing that is one.
+// expected returns the media type that an action states for its response, without
+// parameters; "" if it states none or a malformed one.
 func expected(r anml.Response) string {
 	if !r.Exists() {
 		return ""
@@ -84,17 +84,18 @@ func expected(r anml.Response) string {
 	return mediaType
 }
 
-// maxMediaType bounds a media type, in octets (RFC 6838 section 4.2).
+// maxMediaType is the longest media type, in bytes (RFC 6838 section 4.2).
 const maxMediaType = 255
 
-// Waits between an answer and the one automatic retry of a call (section 11.3).
+// serverErrorWait is the shortest wait between a server error and the automatic retry
+// (section 11.3).
 const serverErrorWait = 5 * time.Second
 
-// maxActionTime bounds one request of an action. All of a call has Limits.Time.
+// maxActionTime bounds one request of an action. Limits.Time bounds the whole call.
 const maxActionTime = 10 * time.Second
 
-// RedirectError is a redirect of an action that leads to another origin. It is not
-// followed: only a new call, which the user confirms, goes there (section 13.4).
+// RedirectError reports a redirect of an action to another origin. It is not followed:
+// the user must confirm a new call (section 13.4).
 type RedirectError struct {
 	Status int
 	Target string // canonical URL
@@ -108,28 +109,27 @@ func (e *RedirectError) Error() string {
 // ReasonCode returns [lookleap.CodeRedirectCrossOrigin].
 func (e *RedirectError) ReasonCode() lookleap.Code { return lookleap.CodeRedirectCrossOrigin }
 
-// submission is one call on its way: at most one automatic retry, and the
-// redirects that an action may take.
+// submission sends one call: at most one automatic retry, and the permitted redirects.
 type submission struct {
 	session *Session
 	effect  *effect
 	budget  *fetch.Budget // of automatic requests; retries and redirects count (section 13.7)
-	notify  func(Notice)  // each kind once in a call
+	notify  func(Notice)  // each kind once per call
 
 	method      string
 	url         domain.URL
 	contentType string
 	body        []byte
 
-	sent    bool // a connection was made: the service may have got a request
+	sent    bool // a connection was made: the service may have received a request
 	retried bool
-	resent  bool // a body went out again, after 307 or 308
-	repeats bool // what is sent next was sent before
+	resent  bool // a body was sent again, after 307 or 308
+	repeats bool // the next request repeats an earlier one
 	visited []string
-	spent   time.Duration // in requests, waits not counted
+	spent   time.Duration // in requests, without waits
 }
 
-// run sends the request until there is an answer to keep.
+// run sends the request, retries and follows redirects, and returns the final response.
 func (m *submission) run(ctx context.Context) (*fetch.Response, error) {
 	for {
 		if err := m.renew(ctx); err != nil {
@@ -160,39 +160,38 @@ func (m *submission) run(ctx context.Context) (*fetch.Response, error) {
 				return resp, nil
 			}
 			if err := sleep(ctx, wait); err != nil {
-				return resp, nil // the caller left while waiting: the answer stands
+				return resp, nil // the caller left while waiting: return the response
 			}
 			m.repeats = true
 		}
 	}
 }
 
-// renew looks again, right before anything is sent, at what it rests on: what the
-// user wants and, where the same is sent once more, who may act for the site
-// (section 13.4).
+// renew checks again, right before a request, that the user still permits it. For a
+// repeated request it also verifies again who may act for the site (section 13.4).
 func (m *submission) renew(ctx context.Context) error {
 	e := m.effect
-	if len(m.visited) > 0 || m.repeats { // else it was settled, and since then only written down
+	if len(m.visited) > 0 || m.repeats { // for the first request this was just decided
 		if err := m.session.context.refresh(ctx); err != nil {
 			return err
 		}
 	}
 	if code := m.session.revoked(e.Exchange, e.Disclosure); code != "" {
-		return &lookleap.Error{Code: code, Subject: shown(m.url), Message: "the user forbade meanwhile what the call tells, so nothing more is sent"}
+		return &lookleap.Error{Code: code, Subject: shown(m.url), Message: "the user has forbidden the disclosure meanwhile, so nothing more is sent"}
 	}
 	if !m.repeats {
 		return nil
 	}
 	err := m.session.confirmTrust(ctx, e)
-	if errors.Is(err, errIdentityLost) { // nobody is asked about it without the site: it may have arrived
+	if errors.Is(err, errIdentityLost) { // do not ask again without the site: the first request may have arrived
 		return &lookleap.Error{Code: CodeIdentityLost, Subject: shown(m.url), Message: "the site that the user was shown can no longer be verified, so nothing is sent again"}
 	}
 	return err
 }
 
-// withoutBody is the answer of a service that refuses or fails, where its body
-// cannot be read: the status and the time to wait count all the same. Nil: err is
-// about something else.
+// withoutBody returns the response behind err if a service refused or failed and only
+// its body could not be read: status and Retry-After still count. Otherwise it returns
+// nil.
 func (m *submission) withoutBody(err error) *fetch.Response {
 	var exchange *fetch.Error
 	if !errors.As(err, &exchange) || exchange.Status < 400 {
@@ -203,14 +202,14 @@ func (m *submission) withoutBody(err error) *fetch.Response {
 	return answer
 }
 
-// once performs one exchange, and tells whether a connection was made.
+// once performs one exchange, and reports whether a connection was made.
 func (m *submission) once(ctx context.Context) (*fetch.Response, bool, error) {
 	limits := m.session.agent.options.Limits
 	left := min(limits.Time-m.spent, maxActionTime)
 	if left <= 0 {
 		return nil, true, &lookleap.Error{Code: lookleap.CodeTimeout, Subject: shown(m.url), Message: "the call took too long"}
 	}
-	// A Fetcher that says nothing of its connections may have sent anything.
+	// A Fetcher that does not report connections may have sent the request.
 	var asked, got atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GetConn: func(string) { asked.Store(true) },
@@ -226,8 +225,8 @@ func (m *submission) once(ctx context.Context) (*fetch.Response, bool, error) {
 	return resp, got.Load() || !asked.Load(), err
 }
 
-// header is all that is set by this package: what is sent and what is wanted.
-// Credentials and cookies are the Fetcher's (section 9).
+// header returns the header fields that this package sets. Credentials and cookies are
+// the Fetcher's (section 9).
 func (m *submission) header() http.Header {
 	h := make(http.Header)
 	h.Set("Accept", m.effect.Send.accept())
@@ -237,7 +236,7 @@ func (m *submission) header() http.Header {
 	return h
 }
 
-// idempotent reports whether the request on its way may be sent twice.
+// idempotent reports whether the current request may be sent twice.
 func (m *submission) idempotent() bool {
 	return safeMethod(m.method) || m.effect.Send.Idempotent
 }
@@ -251,8 +250,8 @@ func (m *submission) again() bool {
 	return true
 }
 
-// retriesAfter decides about a network error (section 11.4): once at most, and
-// never where the request may have arrived and must not be repeated.
+// retriesAfter reports whether to retry after a network error (section 11.4): at most
+// once, and never if the request may have arrived and must not be repeated.
 func (m *submission) retriesAfter(err error, connected bool) bool {
 	if !fetch.Transient(err) || connected && !m.idempotent() {
 		return false
@@ -260,7 +259,8 @@ func (m *submission) retriesAfter(err error, connected bool) bool {
 	return m.again()
 }
 
-// retriesIn decides about an answer (section 11.3), and how long to wait first.
+// retriesIn reports whether to retry after a response, and how long to wait before
+// (section 11.3).
 func (m *submission) retriesIn(resp *fetch.Response) (time.Duration, bool) {
 	if !m.idempotent() || resp.Status < 500 && resp.Status != http.StatusTooManyRequests {
 		return 0, false
@@ -281,9 +281,9 @@ func (m *submission) retriesIn(resp *fetch.Response) (time.Duration, bool) {
 	return wait, m.again()
 }
 
-// follow takes a redirect of an action (section 13.4): at the same origin alone,
-// a 303 with GET, 307 and 308 with the same request once, 301 and 302 for what
-// only reads. A body never goes to another origin.
+// follow follows a redirect of an action within its origin (section 13.4): 303 with GET,
+// 307 and 308 with the same request once, 301 and 302 only for GET and HEAD. A body is
+// never sent to another origin.
 func (m *submission) follow(resp *fetch.Response) error {
 	refuse := func(code lookleap.Code, reason string, err error) error {
 		return &lookleap.Error{Code: code, Subject: shown(m.url), Message: reason, Err: &lookleap.ResponseError{Status: resp.Status, Err: err}}
@@ -307,9 +307,9 @@ func (m *submission) follow(resp *fetch.Response) error {
 		m.body, m.contentType = nil, ""
 	case reads:
 	case resp.Status == http.StatusMovedPermanently || resp.Status == http.StatusFound:
-		return refuse(lookleap.CodeRedirectForbidden, "it is left open whether the action is sent again", nil)
+		return refuse(lookleap.CodeRedirectForbidden, "the redirect does not say whether to send the action again", nil)
 	case m.resent:
-		return refuse(lookleap.CodeRedirectForbidden, "an action is sent again once at most", nil)
+		return refuse(lookleap.CodeRedirectForbidden, "an action is sent again at most once", nil)
 	default:
 		m.resent, m.repeats = true, true
 	}
@@ -336,7 +336,7 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// sleep waits, unless ctx ends before.
+// sleep waits for a time, or until ctx ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -348,8 +348,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// tellFailure tells the user that an action's endpoint could not be reached. What
-// a guard refused, or whose caller left, is no failure of the service.
+// tellFailure notifies the user that an action's endpoint could not be reached. It is
+// silent if a guard refused the request or the caller left.
 func (m *submission) tellFailure(err error) {
 	var exchange *fetch.Error
 	if fetch.Cancelled(err) || errors.Is(err, lookleap.ErrDenied) || !errors.As(err, &exchange) || exchange.Status != 0 {

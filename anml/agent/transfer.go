@@ -10,19 +10,19 @@ import (
 	"github.com/lookleap/lookleap/anml"
 )
 
-// Transfer names one value that a service told and that another one would learn.
+// Transfer names one value that one service told and that another one would receive.
 type Transfer struct {
-	Site   string // domain of the site that asks; "" in a single-site document
-	Action string // id of the action that would carry it
+	Site   string // domain of the asking site; "" in a single-site document
+	Action string // id of the action that would send it
 	Field  string // the ask's field; or
 	Param  string // the parameter whose argument it is; or
-	Inform bool   // that the agent tells it of its own accord
-	// Value is the host's own: of an argument or inform, or where the reply of the
-	// call will give one. Nil: the profile's.
+	Inform bool   // the agent tells it unasked
+	// Value is the value of an argument or inform, or the one that the reply of the call
+	// will contain. Nil means the profile's value of the field.
 	Value *Value
 }
 
-// name is what the transfer is about, for messages.
+// name returns what the transfer is about, for messages.
 func (t Transfer) name() string {
 	switch {
 	case t.Param != "":
@@ -33,13 +33,13 @@ func (t Transfer) name() string {
 	return "the field " + quote(t.Field)
 }
 
-// AuthorizeTransfer asks the user, by itself and about nothing else, whether one
-// value that a service told may be told to another (section 14.2). It is needed
-// where a decision is [VerbDefer], and where a call ends with the code
-// restricted-context: restricted content is never one item among several. The authorization is for exactly this value, these services and this
-// field, and for one disclosure. Nothing is sent here.
+// AuthorizeTransfer asks the user, in a prompt of its own, whether one value that a
+// service told may be disclosed to another service (section 14.2). It is needed if a
+// decision is [VerbDefer], or if a call ends with the code restricted-context. The
+// authorization covers exactly this value, these services, this field, and one
+// disclosure. AuthorizeTransfer sends nothing.
 //
-// Where the user has to be waited for, it ends with a *lookleap.PendingError; see
+// If the prompter suspends, it returns a *lookleap.PendingError; see
 // [Session.ResumeTransfer].
 func (p *Page) AuthorizeTransfer(ctx context.Context, t Transfer) error {
 	if err := p.ready(); err != nil {
@@ -62,8 +62,8 @@ func (p *Page) AuthorizeTransfer(ctx context.Context, t Transfer) error {
 	return s.commitTransfer(ctx, approval)
 }
 
-// untransferred records that the user did not authorize a transfer. A question that
-// waits is no refusal.
+// untransferred records that the user refused a transfer. A pending question is not
+// recorded.
 func (s *Session) untransferred(ctx context.Context, plan *lookleap.Plan, err error) error {
 	effect, bad := parseTransfer(plan)
 	if bad != nil || !errors.Is(err, lookleap.ErrConsentRefused) {
@@ -77,7 +77,7 @@ func (s *Session) untransferred(ctx context.Context, plan *lookleap.Plan, err er
 	return joined(err, s.record(context.WithoutCancel(ctx), entry))
 }
 
-// joined is an error, with another one beside it where there is one.
+// joined returns an error joined with another one, which may be nil.
 func joined(err, beside error) error {
 	if beside != nil {
 		return errors.Join(err, beside)
@@ -85,8 +85,8 @@ func joined(err, beside error) error {
 	return err
 }
 
-// ResumeTransfer goes on with an AuthorizeTransfer that ended with a
-// *lookleap.PendingError.
+// ResumeTransfer completes an [Page.AuthorizeTransfer] that ended with a
+// *lookleap.PendingError. State is that error's State, d the user's decision.
 func (s *Session) ResumeTransfer(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision) error {
 	ctx, done, err := s.during(ctx)
 	if err != nil {
@@ -114,21 +114,20 @@ func (s *Session) ResumeTransfer(ctx context.Context, state json.RawMessage, d l
 	return s.commitTransfer(ctx, approval)
 }
 
-// transferType marks the effect of an authorization, so that it is never taken
-// for a call.
+// transferType marks the effect of an authorization, to distinguish it from a call.
 const transferType = "anml-transfer"
 
-// transferFor is how long an authorization waits for its disclosure.
+// transferFor is how long an authorization is valid.
 const transferFor = time.Hour
 
-// transferEffect is what a plan of AuthorizeTransfer does.
+// transferEffect is the effect of a plan of AuthorizeTransfer.
 type transferEffect struct {
 	Type  string `json:"type"`
 	Cover cover  `json:"cover"`
 	User  string `json:"user,omitempty"` // whose plan it is, see [Session.owns]
 }
 
-// planTransfer prepares the question.
+// planTransfer returns the plan of a transfer.
 func (p *Page) planTransfer(ctx context.Context, t Transfer) (*lookleap.Plan, error) {
 	site, ok := p.container(t.Site)
 	if !ok {
@@ -137,7 +136,7 @@ func (p *Page) planTransfer(ctx context.Context, t Transfer) (*lookleap.Plan, er
 	f := p.frame(site, p.session.now(), false)
 	to := f.route(t.Action)
 	if t.Param != "" && lookleap.CodeOf(to.unusable) == CodeNoBodyMethod {
-		to.unusable = nil // that is about answers
+		to.unusable = nil // this is only about answers
 	}
 	if to.unusable != nil {
 		return nil, to.unusable
@@ -162,12 +161,12 @@ func (p *Page) planTransfer(ctx context.Context, t Transfer) (*lookleap.Plan, er
 	return p.ask(to.exchange, f.asker.Domain, it, d, t)
 }
 
-// transferred is the item that a transfer would let be told.
+// transferred returns the item that a transfer would disclose.
 func (p *Page) transferred(ctx context.Context, f *frame, to *route, site anml.Site, act anml.Action, t Transfer) (item, error) {
 	b := &telling{frame: f, to: *to, named: []string{t.Param}}
 	switch {
 	case (t.Param != "" || t.Inform) && (t.Value == nil || t.Field != "" || t.Param != "" && t.Inform):
-		return item{}, p.refusal(lookleap.CodeUsage, "a transfer is of one field, argument or inform, and the latter two need a value")
+		return item{}, p.refusal(lookleap.CodeUsage, "a transfer names one field, argument or inform; arguments and informs need a value")
 	case t.Param != "":
 		for param := range act.Params() {
 			if param.Name() != t.Param {
@@ -195,7 +194,7 @@ func (p *Page) transferred(ctx context.Context, f *frame, to *route, site anml.S
 	return item{}, p.refusal(CodeNotAsked, "the action has no ask for the field "+quote(t.Field))
 }
 
-// ask makes the plan of one transfer.
+// ask returns the plan that asks about one transfer.
 func (p *Page) ask(e exchange, asker string, it item, d Decision, t Transfer) (*lookleap.Plan, error) {
 	told := &tell{Kind: it.kind, Field: it.field, Value: d.value.Text, Purposes: it.purposes, From: d.From, Item: "transfer"}
 	if t.Param != "" && t.Param != it.field {
@@ -208,15 +207,15 @@ func (p *Page) ask(e exchange, asker string, it item, d Decision, t Transfer) (*
 	question := e.item(asker, told, d.Warnings)
 	question.Optional = false
 	return lookleap.NewPlan(lookleap.ConsentRequest{
-		Kind: lookleap.ConsentDisclose, Origin: p.url.Origin(), Summary: "let one service learn what another one told, once",
+		Kind: lookleap.ConsentDisclose, Origin: p.url.Origin(), Summary: "let one service receive what another service told, once",
 		Items: []lookleap.ConsentItem{question},
 	}, effect, p.session.now())
 }
 
-// parseTransfer reads the effect of an authorization.
+// parseTransfer parses the effect of an authorization.
 func parseTransfer(plan *lookleap.Plan) (effect transferEffect, err error) {
 	if err := json.Unmarshal(plan.Effect(), &effect); err != nil || effect.Type != transferType {
-		return effect, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan authorizes no transfer", Err: err}
+		return effect, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan is not about a transfer", Err: err}
 	}
 	return effect, nil
 }
