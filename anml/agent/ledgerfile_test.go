@@ -171,7 +171,7 @@ func TestLedgerFileChanged(t *testing.T) {
 	if got != "first third" || bad != 1 {
 		t.Error(got, bad)
 	}
-	if d := l.Damage(); len(d) != 1 || d[0].Aside != "" || !strings.Contains(d[0].String(), "no entry") {
+	if d := l.Damage(); len(d) != 1 || d[0].Aside != "" || !strings.Contains(d[0].String(), "not a valid line") {
 		t.Error(d)
 	}
 	for _, err := range l.Entries(t.Context()) {
