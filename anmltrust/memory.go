@@ -12,26 +12,28 @@ import (
 	"github.com/lookleap/lookleap/internal/flight"
 )
 
-// What a [Verifier] remembers (docs/trust-procedure.md, D, F, G and B):
+// What a [Verifier] remembers. The letters are those of docs/trust-procedure.md.
 //
-//	what               about                      until                              ended earlier by
-//	records            site                       TTL, 1 minute to 24 hours          failed DNSSEC validation
-//	recordFailures     site                       1 minute                           -
-//	manifests          site, URI                  expiry of the manifest             failed DNSSEC validation, a newer reading
-//	newestManifests    site, URI; and site        replaced by newer ones             -
-//	decisions, grant   domain, site, host         expiry of what granted it          a definitive no, a record without its sources, a tombstone
-//	decisions, denial  domain, site, host         TTL of the record                  a newer decision
-//	backoffs           pair, endpoint, manifest   Retry-After, 1 to 5 minutes, TTL   -
-//	hints              domain, site               5 minutes                          -
-//	standing           URL or its host, site      end of decision and of record,     any change of what is remembered about the site
-//	                                              LocalHold where a cache is shared
-//	sharedReads        domain, site, host         LocalHold                          -
-//	generations        site                       -                                  -
+//	what                  about                     until                     ended earlier by
+//	records (D)           site                      its TTL, 1 min to 24 h    DNSSEC failure
+//	recordFailures (B)    site                      1 minute                  -
+//	manifests (F)         site, URI                 its expiry                DNSSEC failure; newer
+//	newestManifests       site, URI; and site       a newer one               -
+//	decisions.grant (G)   domain, site, host        expiry of its source      withdrawal, see below
+//	decisions.denial (G)  domain, site, host        TTL of the record         newer decision
+//	backoffs (B)          pair, endpoint, manifest  Retry-After, 1 to 5 min   -
+//	hints                 pair                      5 minutes                 -
+//	standing              URL or its host, site     decision, record, and     any change of the site
+//	                                                LocalHold if shared       (generations)
+//	sharedReads           domain, site, host        LocalHold                 -
+//
+// A grant is withdrawn by a definitive no (see [withdrawal]), by a record that no longer advertises
+// its source, and by a tombstone of another process.
 //
 // A decision of a query endpoint is about all hosts of a domain: its host is "". A pair is a domain
 // and a site. Everything but newestManifests ends when the clock is set back. newestManifests and
-// backoffs only ever refuse. An [Interaction] adds what lasts as long as itself: pairs that asked for
-// patience, and manifests with no-store.
+// backoffs only ever refuse. An [Interaction] adds what lasts as long as itself: pairs that asked
+// for patience, and manifests with no-store.
 //
 //	caller → standing → decisions ⟷ shared cache
 //	             ↑           ↑
@@ -145,8 +147,8 @@ func (m *memory) generation(site string) *generation {
 	return g
 }
 
-// clockSetBack forgets everything that ends at a time: what has ended must not come back, and nothing
-// must stay longer than it was granted.
+// clockSetBack forgets everything that ends at a time: what has ended must not come back, and
+// nothing must stay longer than it was granted.
 func (m *memory) clockSetBack() {
 	m.records.Purge()
 	m.recordFailures.Purge()

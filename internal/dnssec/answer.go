@@ -27,8 +27,8 @@ type finding struct {
 
 func newFinding() *finding { return &finding{state: Secure, ttl: 1<<31 - 1} }
 
-// join adds a link's result: the weakest state and the least TTL win, and the chain is that of the weakest link, or of
-// the last one among equals.
+// join adds a link's result: the weakest state and the least TTL win, and the chain is that of the
+// weakest link, or of the last one among equals.
 func (f *finding) join(other finding) {
 	f.ttl = min(f.ttl, other.ttl)
 	if other.state <= f.state {
@@ -36,8 +36,8 @@ func (f *finding) join(other finding) {
 	}
 }
 
-// run answers a question: it follows the aliases and judges every set on the way, down to the records or to the proof
-// that there are none.
+// run answers a question: it follows the aliases and judges every set on the way, down to the
+// records or to the proof that there are none.
 func (l *lookup) run(ctx context.Context, q name, rrtype uint16) (*Result, error) {
 	m, err := l.ask(ctx, q, rrtype, "")
 	if err != nil {
@@ -48,7 +48,8 @@ func (l *lookup) run(ctx context.Context, q name, rrtype uint16) (*Result, error
 	for {
 		s, err := l.step(ctx, n, rrtype, m, direct)
 		if !direct && (isBogus(err) || err == nil && s == nil) {
-			// The upstream left the rest of the chain to us, or put something beside the alias that does not hold.
+			// The upstream left the rest of the chain to us, or put something beside the alias that
+			// does not hold.
 			if m, err = l.ask(ctx, n, rrtype, ""); err != nil {
 				return nil, err
 			}
@@ -84,7 +85,8 @@ type step struct {
 	target  name
 }
 
-// step judges what m says of n. It is nil if m says nothing of it, which only the reply to another question may.
+// step judges what m says of n. It is nil if m says nothing of it, which only the reply to another
+// question may.
 func (l *lookup) step(ctx context.Context, n name, rrtype uint16, m *message, direct bool) (*step, error) {
 	var s step
 	set := m.answer.find(n, rrtype)
@@ -116,9 +118,10 @@ func (l *lookup) step(ctx context.Context, n name, rrtype uint16, m *message, di
 	return &s, nil
 }
 
-// judgeInUnsignedZone judges again what failed validation: a set, or an absence if that is nil. Where a record of the
-// parent shows an unsigned delegation, signatures and proofs from above it do not count, good or bad. Servers that hold
-// parent and child send such ones. Anyone could have changed what lies below, so that the result is insecure.
+// judgeInUnsignedZone judges again what failed validation: a set, or an absence if that is nil.
+// Where a record of the parent shows an unsigned delegation, signatures and proofs from above it do
+// not count, good or bad. Servers that hold parent and child send such ones. Anyone could have
+// changed what lies below, so that the result is insecure.
 func (l *lookup) judgeInUnsignedZone(
 	ctx context.Context, n name, rrtype uint16, set *recordSet, m *message, failure error,
 ) (finding, error) {
@@ -138,7 +141,8 @@ func (l *lookup) judgeInUnsignedZone(
 	return f, err
 }
 
-// parentSide is the name whose zone holds the records of n and rrtype: a DS set belongs to the parent.
+// parentSide is the name whose zone holds the records of n and rrtype: a DS set belongs to the
+// parent.
 func parentSide(n name, rrtype uint16) name {
 	if rrtype == dns.TypeDS {
 		return n.parent()
@@ -171,8 +175,8 @@ func (l *lookup) judge(ctx context.Context, set *recordSet, m *message) (finding
 	return l.judgeUnsigned(ctx, parentSide(set.owner, set.rrtype), set.ttl, EDESignatureAbsent, "%s %s has no signature", set.owner, dns.Type(set.rrtype))
 }
 
-// judgeSigned checks a set with its zone's keys. A set made from a wildcard needs the proof that nothing closer exists
-// (RFC 4035 section 5.3.4, RFC 5155 section 8.8).
+// judgeSigned checks a set with its zone's keys. A set made from a wildcard needs the proof that
+// nothing closer exists (RFC 4035 section 5.3.4, RFC 5155 section 8.8).
 func (l *lookup) judgeSigned(set *recordSet, zone *zoneState, m *message) (finding, error) {
 	s, err := verifySet(set, zone.zone, zone.keys, l.now, l.b)
 	if err != nil {
@@ -183,7 +187,8 @@ func (l *lookup) judgeSigned(set *recordSet, zone *zoneState, m *message) (findi
 	case s.encloser == "":
 		return f, nil
 	case set.rrtype == dns.TypeDNAME:
-		// What it redirects depends on the server: the next label may expand the wildcard too (RFC 6672 section 3.3).
+		// What it redirects depends on the server: the next label may expand the wildcard too (RFC
+		// 6672 section 3.3).
 		return finding{}, bogus(zone.zone, EDEBogus, "the DNAME record of %s is made from a wildcard", set.owner)
 	}
 	// Beside an alias the authority section may prove something about another zone too.
@@ -236,8 +241,9 @@ func (l *lookup) unchecked(zone *zoneState, ttl uint32) finding {
 	return f
 }
 
-// judgeAbsence validates the reply's claim that n, or the type at n, does not exist. What no signature proves must at
-// least read as an absence: a referral out of an opt-out zone carries denials too.
+// judgeAbsence validates the reply's claim that n, or the type at n, does not exist. What no
+// signature proves must at least read as an absence: a referral out of an opt-out zone carries
+// denials too.
 func (l *lookup) judgeAbsence(ctx context.Context, n name, rrtype uint16, m *message) (finding, error) {
 	soa := m.authority.soaOf(n)
 	f, err := l.judgeClaim(ctx, n, rrtype, m, soa)
@@ -300,8 +306,9 @@ func (l *lookup) judgeDenial(n name, rrtype uint16, m *message, soa *recordSet, 
 	if err != nil {
 		return finding{}, err
 	}
-	// The records decide, not the response code, which is not signed: for an empty non-terminal some servers send
-	// NXDOMAIN with the proof that it exists, and RFC 9824 has the names that do not exist denied as if they did.
+	// The records decide, not the response code, which is not signed: for an empty non-terminal
+	// some servers send NXDOMAIN with the proof that it exists, and RFC 9824 has the names that do
+	// not exist denied as if they did.
 	empty, err := d.isEmpty(n)
 	if err != nil {
 		return finding{}, err
@@ -315,7 +322,8 @@ func (l *lookup) judgeDenial(n name, rrtype uint16, m *message, soa *recordSet, 
 	return conclude(f, p, err, ttl, zone, "no proof that %s has no records of the type", n)
 }
 
-// negativeTTL is the time for which an absence may be kept (RFC 2308 section 5); without a SOA it may not be.
+// negativeTTL is the time for which an absence may be kept (RFC 2308 section 5); without a SOA it
+// may not be.
 func negativeTTL(soa *recordSet) uint32 {
 	if soa == nil {
 		return 0

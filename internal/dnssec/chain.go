@@ -33,7 +33,8 @@ type zoneState struct {
 	chain  []Link // from the trust anchor down; unchanged by zoneNone
 	hidden bool   // unanchored because the upstream did not show the anchored keys
 
-	// optedOut: unsigned only because the parent's NSEC3 records leave room for an unsigned zone. No record shows one.
+	// optedOut: unsigned only because the parent's NSEC3 records leave room for an unsigned zone.
+	// No record shows one.
 	optedOut bool
 }
 
@@ -56,8 +57,8 @@ type Link struct {
 	Reason    string // one sentence, for a link that is not secure
 }
 
-// zoneAt establishes what begins at z: from the cache, from a lookup under way, or by asking. claimed says that a
-// signature names z as its zone, so that its keys are worth asking for at once.
+// zoneAt establishes what begins at z: from the cache, from a lookup under way, or by asking.
+// claimed says that a signature names z as its zone, so that its keys are worth asking for at once.
 func (l *lookup) zoneAt(ctx context.Context, z name, claimed bool) (*zoneState, error) {
 	for {
 		began := false
@@ -89,7 +90,8 @@ func isCallersOwn(err error) bool {
 	return errors.As(err, &budget) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// enclosing walks from the trust anchor down to n and finds the zone that n lies in, or the first unsigned one above.
+// enclosing walks from the trust anchor down to n and finds the zone that n lies in, or the first
+// unsigned one above.
 func (l *lookup) enclosing(ctx context.Context, n name) (*zoneState, error) {
 	anchor, ok := l.r.anchorAbove(n)
 	if !ok {
@@ -144,8 +146,9 @@ func (l *lookup) establish(ctx context.Context, z name, claimed bool) (*zoneStat
 	return l.signedBelow(z, d, m)
 }
 
-// anchored checks a zone's keys against its trust anchors. Without signed keys there is nothing to check with; what that
-// means depends on whether anything else on this path is signed, see judgeUnsigned.
+// anchored checks a zone's keys against its trust anchors. Without signed keys there is nothing to
+// check with; what that means depends on whether anything else on this path is signed, see
+// judgeUnsigned.
 func (l *lookup) anchored(ctx context.Context, z name, anchors []delegation) (*zoneState, error) {
 	m, err := l.ask(ctx, z, dns.TypeDNSKEY, z)
 	if err != nil {
@@ -160,7 +163,8 @@ func (l *lookup) anchored(ctx context.Context, z name, anchors []delegation) (*z
 	return l.signedBelow(z, delegated{anchors: anchors, ttl: 1<<31 - 1}, m)
 }
 
-// delegated is what the parent says of a zone: DS records to check its keys with, or the whole decision.
+// delegated is what the parent says of a zone: DS records to check its keys with, or the whole
+// decision.
 type delegated struct {
 	anchors []delegation
 	ttl     uint32
@@ -168,7 +172,8 @@ type delegated struct {
 	decided *zoneState
 }
 
-// signedBelow checks a DNSKEY set against DS records (RFC 4035 section 5.2): one that they name must have signed it.
+// signedBelow checks a DNSKEY set against DS records (RFC 4035 section 5.2): one that they name
+// must have signed it.
 func (l *lookup) signedBelow(z name, d delegated, m *message) (*zoneState, error) {
 	set := m.answer.find(z, dns.TypeDNSKEY)
 	if set == nil {
@@ -246,7 +251,8 @@ func below(parent *zoneState, z name) *zoneState {
 	return &out
 }
 
-// delegationSigners lists the zones that could have signed the reply to a DS query: all must lie above z.
+// delegationSigners lists the zones that could have signed the reply to a DS query: all must lie
+// above z.
 func (l *lookup) delegationSigners(m *message, z name) []name {
 	sets := append(m.authority.denials(), aliasesAt(m, z)...)
 	if set := m.answer.find(z, dns.TypeDS); set != nil {
@@ -329,8 +335,8 @@ func decide(parent *zoneState, z name, kind zoneKind, ttl uint32, reason string)
 	return delegated{decided: &zoneState{zone: z, kind: kind, ttl: min(ttl, parent.ttl), chain: chain}}
 }
 
-// denialBy verifies denial sets and reads them as one zone's. All of them must hold: a reply that mixes good proofs with
-// bad ones is none that a server would give.
+// denialBy verifies denial sets and reads them as one zone's. All of them must hold: a reply that
+// mixes good proofs with bad ones is none that a server would give.
 func (l *lookup) denialBy(sets []*recordSet, zone *zoneState) (*denial, uint32, error) {
 	var signed []*signedSet
 	ttl := uint32(1<<31 - 1)
@@ -345,8 +351,8 @@ func (l *lookup) denialBy(sets []*recordSet, zone *zoneState) (*denial, uint32, 
 	return newDenial(zone.zone, signed, l.b), ttl, nil
 }
 
-// signersOf lists who claims to have signed the sets, closest to the leaves first. Nobody above the closest trust
-// anchor counts: what lies between the two could only weaken the anchor.
+// signersOf lists who claims to have signed the sets, closest to the leaves first. Nobody above the
+// closest trust anchor counts: what lies between the two could only weaken the anchor.
 func (l *lookup) signersOf(sets []*recordSet, pass func(name) bool) []name {
 	var out []name
 	for _, set := range sets {
@@ -364,7 +370,8 @@ func (l *lookup) signersOf(sets []*recordSet, pass func(name) bool) []name {
 	return out
 }
 
-// ahead begins work at once and returns a function that waits for its result. A panic of the work is an error of it.
+// ahead begins work at once and returns a function that waits for its result. A panic of the work
+// is an error of it.
 func ahead[V any](work func() (V, error)) func() (V, error) {
 	var value V
 	var err error

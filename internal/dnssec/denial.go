@@ -64,7 +64,8 @@ func (d *denial) nameError(n name) (proof, error) {
 	return d.nsec3.nameError(n)
 }
 
-// noData says whether n, or the wildcard that stands for it, has no records of the type and no alias.
+// noData says whether n, or the wildcard that stands for it, has no records of the type and no
+// alias.
 func (d *denial) noData(n name, rrtype uint16) (proof, error) {
 	if d.nsec.noData(n, rrtype) {
 		return proven, nil
@@ -75,7 +76,8 @@ func (d *denial) noData(n name, rrtype uint16) (proof, error) {
 	return d.nsec3.noData(n, rrtype)
 }
 
-// isEmpty says whether n is an empty non-terminal: it exists because a name below it does, and has no records.
+// isEmpty says whether n is an empty non-terminal: it exists because a name below it does, and has
+// no records.
 func (d *denial) isEmpty(n name) (bool, error) {
 	if d.nsec.isEmpty(n) || d.nsec3 == nil {
 		return d.nsec.isEmpty(n), nil
@@ -83,12 +85,14 @@ func (d *denial) isEmpty(n name) (bool, error) {
 	return d.nsec3.isEmpty(n)
 }
 
-// isCompactlyDenied says whether a record at n itself says that there is no such name (RFC 9824 section 2).
+// isCompactlyDenied says whether a record at n itself says that there is no such name (RFC 9824
+// section 2).
 func (d *denial) isCompactlyDenied(n name) bool {
 	return slices.ContainsFunc(d.nsec.records, func(r nsecRecord) bool { return r.owner == n && r.types.has(dns.TypeNXNAME) })
 }
 
-// noCloser says whether nothing closer to n than "*.encloser" exists, so that the wildcard may stand for it.
+// noCloser says whether nothing closer to n than "*.encloser" exists, so that the wildcard may
+// stand for it.
 func (d *denial) noCloser(n, encloser name) (proof, error) {
 	if d.nsec.noCloser(n, encloser) {
 		return proven, nil
@@ -118,12 +122,13 @@ func (t typeBits) has(rrtype uint16) bool { return slices.Contains(t, rrtype) }
 // isDelegation says whether the record is the parent's at a zone cut.
 func (t typeBits) isDelegation() bool { return t.has(dns.TypeNS) && !t.has(dns.TypeSOA) }
 
-// hidesBelow says whether the record's owner is a delegation or a DNAME: it must not be used to deny anything below
-// (RFC 6840 section 4.1, RFC 5155 section 8.3).
+// hidesBelow says whether the record's owner is a delegation or a DNAME: it must not be used to
+// deny anything below (RFC 6840 section 4.1, RFC 5155 section 8.3).
 func (t typeBits) hidesBelow() bool { return t.isDelegation() || t.has(dns.TypeDNAME) }
 
-// lacks says whether the bitmap at a name proves that there are no records of the type there. The parent's record at a
-// cut speaks only of DS, the child's of all but DS (RFC 4035 section 5.4, RFC 6840 sections 4.1 and 4.4).
+// lacks says whether the bitmap at a name proves that there are no records of the type there. The
+// parent's record at a cut speaks only of DS, the child's of all but DS (RFC 4035 section 5.4, RFC
+// 6840 sections 4.1 and 4.4).
 func (t typeBits) lacks(n name, rrtype uint16) bool {
 	if t.has(rrtype) || t.has(dns.TypeCNAME) {
 		return false
@@ -134,7 +139,8 @@ func (t typeBits) lacks(n name, rrtype uint16) bool {
 	return !t.isDelegation()
 }
 
-// cut reads the bitmap at a name as the answer to "does a zone begin here?". Only NS makes a cut (RFC 6840 section 4.4).
+// cut reads the bitmap at a name as the answer to "does a zone begin here?". Only NS makes a cut
+// (RFC 6840 section 4.4).
 func (t typeBits) cut() cut {
 	switch {
 	case t.has(dns.TypeDS), t.has(dns.TypeSOA):
@@ -145,7 +151,8 @@ func (t typeBits) cut() cut {
 	return cutNone
 }
 
-// nsecRecord says that the zone has no names between owner and next, and at owner only these types (RFC 4034 section 4).
+// nsecRecord says that the zone has no names between owner and next, and at owner only these types
+// (RFC 4034 section 4).
 type nsecRecord struct {
 	owner, next name
 	types       typeBits
@@ -164,13 +171,15 @@ func (z *nsecRecords) add(owner name, rr *dns.NSEC) {
 	}
 }
 
-// covers says whether n falls into the gap behind the owner. The last record of a zone points back to the apex.
+// covers says whether n falls into the gap behind the owner. The last record of a zone points back
+// to the apex.
 func (z *nsecRecords) covers(r *nsecRecord, n name) bool {
 	return n.within(z.zone) && compareNames(r.owner, n) < 0 && (r.next == z.zone || compareNames(n, r.next) < 0) &&
 		!(r.types.hidesBelow() && n.isBelow(r.owner))
 }
 
-// denies says whether n does not exist. A name in the gap does exist, empty, if the gap ends below it (RFC 4592 section 2.2.2).
+// denies says whether n does not exist. A name in the gap does exist, empty, if the gap ends below
+// it (RFC 4592 section 2.2.2).
 func (z *nsecRecords) denies(r *nsecRecord, n name) bool { return z.covers(r, n) && !r.next.isBelow(n) }
 
 // denied returns a record that denies n, or nil.
@@ -183,7 +192,8 @@ func (z *nsecRecords) denied(n name) *nsecRecord {
 	return nil
 }
 
-// encloser is the closest encloser of a name that r denies: both ends of the gap exist, and so do all names above them.
+// encloser is the closest encloser of a name that r denies: both ends of the gap exist, and so do
+// all names above them.
 func (r *nsecRecord) encloser(n name) name {
 	a, b := commonAncestor(n, r.owner), commonAncestor(n, r.next)
 	if a.labels() > b.labels() {
@@ -215,7 +225,8 @@ func (z *nsecRecords) noData(n name, rrtype uint16) bool {
 	return ok && z.lacksAt(wildcard, rrtype)
 }
 
-// lacksAt says whether n exists and has no records of the type; an empty non-terminal has none at all.
+// lacksAt says whether n exists and has no records of the type; an empty non-terminal has none at
+// all.
 func (z *nsecRecords) lacksAt(n name, rrtype uint16) bool {
 	for i := range z.records {
 		r := &z.records[i]

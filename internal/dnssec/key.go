@@ -20,8 +20,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// zoneKey is a DNSKEY that may sign a zone's data: it has the Zone Key flag and protocol 3 (RFC 4034 section 2.1), and
-// is not revoked (RFC 5011 section 2.1).
+// zoneKey is a DNSKEY that may sign a zone's data: it has the Zone Key flag and protocol 3 (RFC
+// 4034 section 2.1), and is not revoked (RFC 5011 section 2.1).
 type zoneKey struct {
 	algorithm uint8
 	tag       uint16
@@ -29,7 +29,8 @@ type zoneKey struct {
 	public    crypto.PublicKey // nil: an algorithm, size or exponent that we do not use
 }
 
-// supportedAlgorithm lists what we validate (RFC 8624 section 3.1): zones that use only others are insecure.
+// supportedAlgorithm lists what we validate (RFC 8624 section 3.1): zones that use only others are
+// insecure.
 func supportedAlgorithm(algorithm uint8) bool {
 	switch algorithm {
 	case dns.RSASHA256, dns.RSASHA512, dns.ECDSAP256SHA256, dns.ECDSAP384SHA384, dns.ED25519:
@@ -85,7 +86,8 @@ func keyTag(rdata []byte) uint16 {
 	return uint16(sum + sum>>16)
 }
 
-// publicKey reads the key material, nil when it is not what the algorithm prescribes or too weak or costly to use.
+// publicKey reads the key material, nil when it is not what the algorithm prescribes or too weak or
+// costly to use.
 func publicKey(algorithm uint8, raw []byte) crypto.PublicKey {
 	switch algorithm {
 	case dns.RSASHA256, dns.RSASHA512:
@@ -102,8 +104,8 @@ func publicKey(algorithm uint8, raw []byte) crypto.PublicKey {
 	return nil
 }
 
-// rsaKey reads RFC 3110 section 2. Moduli from 1024 to 4096 bits and odd exponents from 3 to 2³¹-1 are used: less is
-// broken, more serves only those who want us to compute.
+// rsaKey reads RFC 3110 section 2. Moduli from 1024 to 4096 bits and odd exponents from 3 to 2³¹-1
+// are used: less is broken, more serves only those who want us to compute.
 func rsaKey(raw []byte) crypto.PublicKey {
 	if len(raw) < 3 {
 		return nil
@@ -177,7 +179,8 @@ type delegation struct {
 	sum       []byte
 }
 
-// usableDelegations keeps the DS records that count: supported algorithm and digest (RFC 4035 section 5.2).
+// usableDelegations keeps the DS records that count: supported algorithm and digest (RFC 4035
+// section 5.2).
 func usableDelegations(rrs []dns.RR) []delegation {
 	var out []delegation
 	for _, rr := range rrs {
@@ -216,7 +219,8 @@ const RootAnchors = `
 . IN DS 38696 8 2 683D2D0ACB8C9B712A1948B27F741219298D0A450D612C483AF444A4C0FB2B16
 `
 
-// parseAnchors reads DS and DNSKEY records as a zone file writes them. Keys are kept as their SHA-256 digests.
+// parseAnchors reads DS and DNSKEY records as a zone file writes them. Keys are kept as their
+// SHA-256 digests.
 func parseAnchors(text string) (map[name][]delegation, error) {
 	anchors := map[name][]delegation{}
 	p := dns.NewZoneParser(strings.NewReader(text), ".", "")

@@ -78,8 +78,8 @@ func spend(counter *atomic.Int64, limit int, what string) error {
 	return nil
 }
 
-// BudgetError says that a lookup was given up because it took more work than [Limits] allows. It is neither bogus nor
-// an absence.
+// BudgetError says that a lookup was given up because it took more work than [Limits] allows. It is
+// neither bogus nor an absence.
 type BudgetError struct {
 	Name  string // what was asked for, without the final dot
 	Zone  string // the zone whose records made validation costly; "" if something else exceeded its limit
@@ -87,8 +87,8 @@ type BudgetError struct {
 	Limit int
 }
 
-// Hostile reports whether the records of a zone made validation costly, as in the attack known as KeyTrap
-// (CVE-2023-50387). Zones that work do not come near those limits.
+// Hostile reports whether the records of a zone made validation costly, as in the attack known as
+// KeyTrap (CVE-2023-50387). Zones that work do not come near those limits.
 func (e *BudgetError) Hostile() bool { return e.Zone != "" }
 
 func (e *BudgetError) Error() string {
@@ -133,7 +133,8 @@ func (a answer) left(now time.Time) time.Duration {
 	return max(0, min(a.TTL, a.until.Sub(now).Truncate(time.Second)))
 }
 
-// Sizes are estimates of the memory that values take, with what belongs to a record or a key beside its data.
+// Sizes are estimates of the memory that values take, with what belongs to a record or a key beside
+// its data.
 const (
 	resultBytes = 128
 	recordBytes = 96

@@ -28,8 +28,8 @@ type setKey struct {
 	rrtype uint16
 }
 
-// unpack reads a reply's wire form. All that its header announces must be there: a message that breaks off between two
-// records would otherwise pass for one with fewer.
+// unpack reads a reply's wire form. All that its header announces must be there: a message that
+// breaks off between two records would otherwise pass for one with fewer.
 func unpack(wire []byte) (*dns.Msg, error) {
 	if len(wire) < 12 {
 		return nil, &ServerError{Reason: "the reply is too short"}
@@ -123,8 +123,9 @@ func (s *section) denialsBy(zone name) []*recordSet {
 	return slices.DeleteFunc(s.denials(), func(set *recordSet) bool { return !slices.Contains(set.signers(), zone) })
 }
 
-// checkAbsence says whether an unsigned reply can be read as an absence at all. Without a SOA it may be a referral, or
-// the answer to something else; only an empty one still means "no data" (RFC 2308 section 2.2).
+// checkAbsence says whether an unsigned reply can be read as an absence at all. Without a SOA it
+// may be a referral, or the answer to something else; only an empty one still means "no data" (RFC
+// 2308 section 2.2).
 func (m *message) checkAbsence(soa *recordSet) error {
 	isNS := func(set *recordSet) bool { return set.rrtype == dns.TypeNS }
 	if soa == nil && (len(m.answer.order) > 0 || slices.ContainsFunc(m.authority.order, isNS)) {
@@ -162,8 +163,9 @@ type alias struct {
 	target name
 }
 
-// aliasOf finds the link that leads on from n. Below a DNAME an unsigned CNAME is only the server's help for resolvers
-// that do not know DNAME (RFC 6672 section 5.3.1): we make our own out of the DNAME, which is signed.
+// aliasOf finds the link that leads on from n. Below a DNAME an unsigned CNAME is only the server's
+// help for resolvers that do not know DNAME (RFC 6672 section 5.3.1): we make our own out of the
+// DNAME, which is signed.
 func (s *section) aliasOf(n name) (*alias, error) {
 	dname, implied, err := s.dnameOf(n)
 	if err != nil {

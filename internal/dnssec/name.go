@@ -8,13 +8,14 @@ import (
 	"github.com/miekg/dns"
 )
 
-// name is a domain name in wire form with its ASCII letters in lower case, so that == compares names as the DNS does
-// (RFC 4343) and no escape sequence can hide anything. The root is "\x00".
+// name is a domain name in wire form with its ASCII letters in lower case, so that == compares
+// names as the DNS does (RFC 4343) and no escape sequence can hide anything. The root is "\x00".
 type name string
 
 const rootName name = "\x00"
 
-// nameOf reads presentation form, as miekg/dns keeps names. It fails for what no message could hold.
+// nameOf reads presentation form, as miekg/dns keeps names. It fails for what no message could
+// hold.
 func nameOf(presentation string) (name, bool) {
 	var buf [256]byte
 	end, err := dns.PackDomainName(dns.Fqdn(presentation), buf[:], 0, nil, false)
@@ -90,8 +91,8 @@ func (n name) last(labels int) name {
 	return n
 }
 
-// childOf is the ancestor of n, or n itself, one label below the given one: the "next closer name" when that is the
-// closest encloser (RFC 5155 section 1.3).
+// childOf is the ancestor of n, or n itself, one label below the given one: the "next closer name"
+// when that is the closest encloser (RFC 5155 section 1.3).
 func (n name) childOf(ancestor name) name { return n.last(ancestor.labels() + 1) }
 
 // wildcard is the name "*.n". It fails where that would be too long to exist.
@@ -115,7 +116,8 @@ func commonAncestor(a, b name) name {
 	return a
 }
 
-// compareNames is the canonical order of RFC 4034 section 6.1: label by label from the root, bytes of lower case.
+// compareNames is the canonical order of RFC 4034 section 6.1: label by label from the root, bytes
+// of lower case.
 func compareNames(a, b name) int {
 	var as, bs [128][]byte
 	la, lb := splitLabels(a, &as), splitLabels(b, &bs)
@@ -152,8 +154,8 @@ func rdataOf(rr dns.RR) ([]byte, error) {
 	return buf[at+10 : end], nil
 }
 
-// canonicalData is the record data with the names in it in lower case, for the types whose names count as names
-// (RFC 4034 section 6.2 as corrected by RFC 6840 section 5.1).
+// canonicalData is the record data with the names in it in lower case, for the types whose names
+// count as names (RFC 4034 section 6.2 as corrected by RFC 6840 section 5.1).
 func canonicalData(rr dns.RR) ([]byte, error) {
 	rdata, err := rdataOf(rr)
 	if err != nil {
@@ -185,7 +187,8 @@ func canonicalData(rr dns.RR) ([]byte, error) {
 	return rdata, nil
 }
 
-// A layout lists the fields of a record up to its last name: so many plain bytes, a name, or a character-string.
+// A layout lists the fields of a record up to its last name: so many plain bytes, a name, or a
+// character-string.
 type layoutField int8
 
 const (

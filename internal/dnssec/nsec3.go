@@ -9,8 +9,9 @@ import (
 	"github.com/miekg/dns"
 )
 
-// nsec3Record says that the zone has no names whose hashes lie between hash and next, except unsigned delegations if it
-// opts out, and at the name with this hash only these types (RFC 5155 section 3).
+// nsec3Record says that the zone has no names whose hashes lie between hash and next, except
+// unsigned delegations if it opts out, and at the name with this hash only these types (RFC 5155
+// section 3).
 type nsec3Record struct {
 	hash, next string // 20 bytes each
 	optOut     bool
@@ -32,7 +33,8 @@ func newNSEC3Records(zone name, b *budget) *nsec3Records {
 	return &nsec3Records{zone: zone, iterations: -1, hashed: map[name]string{}, budget: b}
 }
 
-// add takes one record; those with an unknown hash algorithm or unknown flags do not count (RFC 5155 section 8.1, 8.2).
+// add takes one record; those with an unknown hash algorithm or unknown flags do not count (RFC
+// 5155 section 8.1, 8.2).
 func (z *nsec3Records) add(owner name, rr *dns.NSEC3) {
 	if rr.Hash != dns.SHA1 || rr.Flags > 1 || owner == rootName || owner.parent() != z.zone {
 		return
@@ -58,8 +60,8 @@ func decodeHash(text string) (string, bool) {
 	return string(raw), err == nil && len(raw) == sha1.Size
 }
 
-// unusable says that the records are signed but prove nothing in a way that we compute: too many iterations
-// (RFC 9276 section 3.2). The zone then counts as insecure.
+// unusable says that the records are signed but prove nothing in a way that we compute: too many
+// iterations (RFC 9276 section 3.2). The zone then counts as insecure.
 func (z *nsec3Records) unusable() bool { return z.iterations > z.budget.limits.Iterations }
 
 // hash is the hash of RFC 5155 section 5.
@@ -79,7 +81,8 @@ func (z *nsec3Records) hash(n name) (string, error) {
 	return z.hashed[n], nil
 }
 
-// find returns the record at n's hash, and the one in whose gap n's hash falls. A name that exists is never covered.
+// find returns the record at n's hash, and the one in whose gap n's hash falls. A name that exists
+// is never covered.
 func (z *nsec3Records) find(n name) (match, cover *nsec3Record, err error) {
 	if z.mixed || !n.within(z.zone) {
 		return nil, nil, nil
@@ -100,8 +103,9 @@ func (z *nsec3Records) find(n name) (match, cover *nsec3Record, err error) {
 	return nil, cover, nil
 }
 
-// closestEncloser is the proof of RFC 5155 section 8.3: the longest ancestor of n that exists, and the record that
-// covers the next closer name. cover is nil when there is no such proof, or when n itself exists.
+// closestEncloser is the proof of RFC 5155 section 8.3: the longest ancestor of n that exists, and
+// the record that covers the next closer name. cover is nil when there is no such proof, or when n
+// itself exists.
 func (z *nsec3Records) closestEncloser(n name) (encloser name, cover *nsec3Record, err error) {
 	match, cover, err := z.find(n)
 	if err != nil || match != nil {
@@ -221,7 +225,8 @@ func (z *nsec3Records) cutAt(n name) (cut, error) {
 	return cutNone, nil
 }
 
-// proof is what a covering record establishes: an opt-out gap may hide unsigned delegations (RFC 5155 section 9.2).
+// proof is what a covering record establishes: an opt-out gap may hide unsigned delegations (RFC
+// 5155 section 9.2).
 func (r *nsec3Record) proof() proof {
 	if r.optOut {
 		return optedOut

@@ -14,14 +14,16 @@ import (
 	"github.com/lookleap/lookleap/internal/flight"
 )
 
-// Options configures a [Resolver]. The zero value uses the servers of /etc/resolv.conf and IANA's root keys.
+// Options configures a [Resolver]. The zero value uses the servers of /etc/resolv.conf and IANA's
+// root keys.
 type Options struct {
 	// Anchors are DS or DNSKEY records as in a zone file; "" means [RootAnchors].
 	Anchors string
 
-	// Servers are the upstreams in order of preference: udp://HOST:PORT, tcp://HOST:PORT, tls://HOST:PORT,
-	// https://HOST/PATH, or HOST:PORT, which is udp. Ports may be left out where the scheme has one. Hosts of udp and tcp
-	// are addresses. Empty: those of ResolvConf, which is read again every half minute.
+	// Servers are the upstreams in order of preference: udp://HOST:PORT, tcp://HOST:PORT,
+	// tls://HOST:PORT, https://HOST/PATH, or HOST:PORT, which is udp. Ports may be left out where
+	// the scheme has one. Hosts of udp and tcp are addresses. Empty: those of ResolvConf, which is
+	// read again every half minute.
 	Servers    []string
 	ResolvConf string // default /etc/resolv.conf
 
@@ -33,13 +35,14 @@ type Options struct {
 
 	// DialContext opens connections for udp, tcp and tls; default net.Dialer.
 	DialContext func(ctx context.Context, network, address string) (net.Conn, error)
-	// RoundTrip makes one HTTP exchange for https servers, which cannot be used without it. It must not resolve names
-	// through this very resolver.
+	// RoundTrip makes one HTTP exchange for https servers, which cannot be used without it. It must
+	// not resolve names through this very resolver.
 	RoundTrip func(*http.Request) (*http.Response, error)
 	// RootCAs verify tls servers; nil means the system's.
 	RootCAs *x509.CertPool
 
-	// Exchange, if set, replaces the whole transport: it takes a query and returns the reply, both in wire form.
+	// Exchange, if set, replaces the whole transport: it takes a query and returns the reply, both
+	// in wire form.
 	Exchange func(ctx context.Context, query []byte) (reply []byte, err error)
 }
 
@@ -96,18 +99,19 @@ type NameError struct{ Name, Reason string }
 
 func (e *NameError) Error() string { return fmt.Sprintf("name %q: %s", e.Name, e.Reason) }
 
-// Lookup answers for one name and one type. The name is made of printable ASCII, with or without the final dot; it is
-// never completed with a search list.
+// Lookup answers for one name and one type. The name is made of printable ASCII, with or without
+// the final dot; it is never completed with a search list.
 //
-// An absence is a result. The errors are *[BogusError] when validation failed, *[BudgetError] when the work would exceed
-// the limits, *[ServerError] when no upstream gave a usable reply, *[NameError], [ErrNotValidated], and the context's.
-// None of them says anything about whether the name exists.
+// An absence is a result. The errors are *[BogusError] when validation failed, *[BudgetError] when
+// the work would exceed the limits, *[ServerError] when no upstream gave a usable reply,
+// *[NameError], [ErrNotValidated], and the context's. None of them says anything about whether the
+// name exists.
 func (r *Resolver) Lookup(ctx context.Context, name string, rrtype uint16) (*Result, error) {
 	return r.lookup(ctx, name, rrtype, r.answers.Get)
 }
 
-// Refresh is Lookup past the cache of answers: it asks the servers after it was called, and does not wait for a lookup
-// that began earlier. Keys of zones are still taken from the cache.
+// Refresh is Lookup past the cache of answers: it asks the servers after it was called, and does
+// not wait for a lookup that began earlier. Keys of zones are still taken from the cache.
 func (r *Resolver) Refresh(ctx context.Context, name string, rrtype uint16) (*Result, error) {
 	return r.lookup(ctx, name, rrtype, r.answers.Renew)
 }
@@ -178,7 +182,8 @@ func (r *Resolver) explain(ctx context.Context, q question, err error) error {
 	return err
 }
 
-// parseName takes names of printable ASCII without escapes, so that what the caller wrote is what is asked.
+// parseName takes names of printable ASCII without escapes, so that what the caller wrote is what
+// is asked.
 func parseName(text string) (name, error) {
 	for _, c := range []byte(text) {
 		if c <= ' ' || c > '~' || c == '\\' || c == '"' || c == '(' || c == ')' || c == ';' || c == '@' {
@@ -205,7 +210,8 @@ func (r *Resolver) anchorAbove(n name) (name, bool) {
 	}
 }
 
-// ask sends one question and sorts the reply. zone is the zone that the reply is needed to validate, "" if none.
+// ask sends one question and sorts the reply. zone is the zone that the reply is needed to
+// validate, "" if none.
 func (l *lookup) ask(ctx context.Context, n name, rrtype uint16, zone name) (*message, error) {
 	m, err := l.r.upstream.exchange(ctx, newQuery(n, rrtype), l.b)
 	var failed *ServerError

@@ -10,7 +10,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Result is what the DNS says about one question, absence included. Its slices may be shared and must not be changed.
+// Result is what the DNS says about one question, absence included. Its slices may be shared and
+// must not be changed.
 type Result struct {
 	Name    string        // owner of the records after aliases, lower case, no final dot
 	Records []Record      // none for an absence
@@ -50,7 +51,8 @@ func newAbsence(n name, exists bool, f *finding) *Result {
 	return &Result{Name: n.text(), Exists: exists, TTL: time.Duration(f.ttl) * time.Second, State: f.state, Chain: f.chain}
 }
 
-// newRecord reads the record's wire form, since the presentation form that miekg/dns keeps is escaped.
+// newRecord reads the record's wire form, since the presentation form that miekg/dns keeps is
+// escaped.
 func newRecord(rr dns.RR) (Record, error) {
 	out := Record{Type: rr.Header().Rrtype}
 	rdata, err := rdataOf(rr)
@@ -93,14 +95,15 @@ func newRecord(rr dns.RR) (Record, error) {
 	return out, nil
 }
 
-// State is what validation says of data, or of its absence (RFC 4035 section 4.3). Bogus is not among them: bogus data
-// is an error and never a result.
+// State is what validation says of data, or of its absence (RFC 4035 section 4.3). Bogus is not
+// among them: bogus data is an error and never a result.
 type State uint8
 
 const (
 	// Indeterminate: there was nothing to check with.
 	Indeterminate State = iota
-	// Insecure: a signed parent proves that this part of the tree is not signed in a way that we can check.
+	// Insecure: a signed parent proves that this part of the tree is not signed in a way that we
+	// can check.
 	Insecure
 	// Secure: signatures lead from a trust anchor to the data.
 	Secure
@@ -129,7 +132,8 @@ const (
 	EDEDenialMissing   uint16 = 12
 )
 
-// BogusError reports data that failed validation: it was forged, or its zone is broken. The two cannot be told apart.
+// BogusError reports data that failed validation: it was forged, or its zone is broken. The two
+// cannot be told apart.
 type BogusError struct {
 	Name   string // what was asked for, without the final dot
 	Zone   string // the zone whose data failed, "." for the root

@@ -27,8 +27,9 @@ type signedSet struct {
 	ttl      uint32 // least of received, original and remaining lifetime (RFC 4035 section 5.3.3)
 }
 
-// signers lists who claims to have signed the set, closest first. A DS set belongs to the parent's side of a cut, so
-// that the name itself cannot be its signer; a zone signs no names outside itself (RFC 4035 section 5.3.1).
+// signers lists who claims to have signed the set, closest first. A DS set belongs to the parent's
+// side of a cut, so that the name itself cannot be its signer; a zone signs no names outside itself
+// (RFC 4035 section 5.3.1).
 func (s *recordSet) signers() []name {
 	var out []name
 	for _, sig := range s.sigs {
@@ -44,8 +45,9 @@ func (s *recordSet) signers() []name {
 	return out
 }
 
-// verifySet looks for a signature over the set that holds now under one of the zone's keys (RFC 4035 section 5.3). The
-// error is a *BogusError about the signature that came closest, or a *BudgetError.
+// verifySet looks for a signature over the set that holds now under one of the zone's keys (RFC
+// 4035 section 5.3). The error is a *BogusError about the signature that came closest, or a
+// *BudgetError.
 func verifySet(s *recordSet, zone name, keys []zoneKey, now time.Time, b *budget) (*signedSet, error) {
 	best := bogus(zone, EDESignatureAbsent, "%s %s has no signature of the zone", s.owner, dns.Type(s.rrtype))
 	worse := func(rank *int, at int, ede uint16, reason string) {
@@ -104,8 +106,9 @@ func verifySet(s *recordSet, zone name, keys []zoneKey, now time.Time, b *budget
 	return nil, best
 }
 
-// verifyOwn is verifySet for records that describe a zone: DS, DNSKEY and SOA. No wildcard can stand for those, because
-// the zone that they describe begins at their own name (RFC 4035 section 5.3.4).
+// verifyOwn is verifySet for records that describe a zone: DS, DNSKEY and SOA. No wildcard can
+// stand for those, because the zone that they describe begins at their own name (RFC 4035 section
+// 5.3.4).
 func verifyOwn(s *recordSet, zone name, keys []zoneKey, now time.Time, b *budget) (*signedSet, error) {
 	signed, err := verifySet(s, zone, keys, now, b)
 	if err == nil && signed.encloser != "" {
@@ -131,7 +134,8 @@ func checkForm(s *recordSet, sig *dns.RRSIG, zone name) string {
 	return ""
 }
 
-// checkTime compares by serial number arithmetic (RFC 4034 section 3.1.5, RFC 1982): 32-bit seconds wrap in 2106.
+// checkTime compares by serial number arithmetic (RFC 4034 section 3.1.5, RFC 1982): 32-bit seconds
+// wrap in 2106.
 func checkTime(sig *dns.RRSIG, now time.Time) (uint16, string) {
 	at := uint32(now.Unix())
 	switch {
@@ -145,8 +149,8 @@ func checkTime(sig *dns.RRSIG, now time.Time) (uint16, string) {
 	return 0, ""
 }
 
-// matchingKeys are the keys that a signature's tag and algorithm name. There may be several; more than a few are an
-// attack (CVE-2023-50387).
+// matchingKeys are the keys that a signature's tag and algorithm name. There may be several; more
+// than a few are an attack (CVE-2023-50387).
 func matchingKeys(keys []zoneKey, sig *dns.RRSIG, b *budget) ([]*zoneKey, error) {
 	var out []*zoneKey
 	for i := range keys {
@@ -173,8 +177,8 @@ func newSignedSet(s *recordSet, sig *dns.RRSIG, zone name, now time.Time) *signe
 	return out
 }
 
-// signedData is the message that was signed (RFC 4034 section 3.1.8.1): the signature's own fields and the records in
-// canonical form and order, without duplicates.
+// signedData is the message that was signed (RFC 4034 section 3.1.8.1): the signature's own fields
+// and the records in canonical form and order, without duplicates.
 func signedData(s *recordSet, sig *dns.RRSIG, zone name) ([]byte, error) {
 	owner := s.owner
 	if labels := owner.labels(); labels > int(sig.Labels) && !(owner.isWildcard() && labels-1 == int(sig.Labels)) {

@@ -16,7 +16,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// streamTransport asks over TCP or TLS (RFC 7766, RFC 7858) and keeps idle connections for the next query.
+// streamTransport asks over TCP or TLS (RFC 7766, RFC 7858) and keeps idle connections for the next
+// query.
 type streamTransport struct {
 	scheme, address string
 	dial            func(ctx context.Context, address string) (net.Conn, error)
@@ -77,7 +78,8 @@ func (t *streamTransport) exchange(ctx context.Context, query *dns.Msg, b *budge
 }
 
 func (t *streamTransport) ask(ctx context.Context, query *dns.Msg, b *budget) (*dns.Msg, error) {
-	// A kept connection may have been closed by the server at any moment: that is no failure, only a reason to connect.
+	// A kept connection may have been closed by the server at any moment: that is no failure, only
+	// a reason to connect.
 	if conn := t.take(); conn != nil {
 		reply, err := t.askOn(ctx, conn, query, b)
 		if _, over := err.(*BudgetError); err == nil || over || ctx.Err() != nil {
@@ -189,7 +191,8 @@ func newUDP(address string, o *Options) *udpTransport {
 func (t *udpTransport) String() string { return "udp://" + t.address }
 func (t *udpTransport) close() error   { return t.tcp.close() }
 
-// exchange uses a fresh socket, and so a fresh source port, and a fresh id for every query (RFC 5452 section 9.2).
+// exchange uses a fresh socket, and so a fresh source port, and a fresh id for every query (RFC
+// 5452 section 9.2).
 func (t *udpTransport) exchange(ctx context.Context, query *dns.Msg, b *budget) (*dns.Msg, error) {
 	if err := b.query(); err != nil {
 		return nil, err
@@ -225,9 +228,9 @@ func (t *udpTransport) exchange(ctx context.Context, query *dns.Msg, b *budget) 
 	return reply, nil
 }
 
-// await reads datagrams until one is the reply. A datagram that cannot be read or has another id is ignored.
-// nil without an error means that TCP is needed: the reply is truncated, is to another question under our id, or too
-// many strangers call.
+// await reads datagrams until one is the reply. A datagram that cannot be read or has another id is
+// ignored. nil without an error means that TCP is needed: the reply is truncated, is to another
+// question under our id, or too many strangers call.
 func (t *udpTransport) await(conn net.Conn, query *dns.Msg, b *budget) (*dns.Msg, error) {
 	buf := make([]byte, 4096)
 	for range b.limits.StrayPackets {

@@ -19,8 +19,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// exchanger sends a query upstream and returns a reply to exactly that query. Every message sent is drawn from the
-// budget.
+// exchanger sends a query upstream and returns a reply to exactly that query. Every message sent is
+// drawn from the budget.
 type exchanger interface {
 	exchange(ctx context.Context, query *dns.Msg, b *budget) (*dns.Msg, error)
 	close() error
@@ -96,7 +96,8 @@ func (e *ServerError) Timeout() bool {
 	return errors.As(e.Err, &t) && t.Timeout()
 }
 
-// newQuery asks with DO, since we need the signatures, and CD, since we judge them ourselves (RFC 4035 section 3.2.2).
+// newQuery asks with DO, since we need the signatures, and CD, since we judge them ourselves (RFC
+// 4035 section 3.2.2).
 func newQuery(n name, rrtype uint16) *dns.Msg {
 	m := new(dns.Msg).SetQuestion(n.String(), rrtype)
 	m.CheckingDisabled = true
@@ -104,8 +105,8 @@ func newQuery(n name, rrtype uint16) *dns.Msg {
 	return m
 }
 
-// checkReply says what is wrong with a message as a reply to the query, nil if it may be read. The AD bit is never
-// looked at: an attacker who can change a reply can set it.
+// checkReply says what is wrong with a message as a reply to the query, nil if it may be read. The
+// AD bit is never looked at: an attacker who can change a reply can set it.
 func checkReply(query, reply *dns.Msg) error {
 	switch {
 	case !reply.Response || reply.Opcode != dns.OpcodeQuery:
@@ -195,7 +196,8 @@ func named(err error, t transport) error {
 	return &ServerError{Server: t.String(), Err: err}
 }
 
-// servers are the given ones, or those of the system. resolv.conf is read again now and then: laptops travel.
+// servers are the given ones, or those of the system. resolv.conf is read again now and then:
+// laptops travel.
 func (u *upstreams) servers() []transport {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -236,8 +238,8 @@ func systemServers(path string) []string {
 	return nameservers(f)
 }
 
-// nameservers reads the nameserver lines of resolv.conf, three at most. Without any the server is the local host, as
-// in libc.
+// nameservers reads the nameserver lines of resolv.conf, three at most. Without any the server is
+// the local host, as in libc.
 func nameservers(conf io.Reader) []string {
 	var out []string
 	for s := bufio.NewScanner(conf); s.Scan() && len(out) < 3; {
@@ -255,8 +257,8 @@ func nameservers(conf io.Reader) []string {
 	return out
 }
 
-// newTransport reads one server of [Options]. There is no falling back from one transport to another that is not
-// listed, except from udp to tcp.
+// newTransport reads one server of [Options]. There is no falling back from one transport to
+// another that is not listed, except from udp to tcp.
 func newTransport(server string, o *Options) (transport, error) {
 	scheme, rest, ok := strings.Cut(server, "://")
 	if !ok {

@@ -17,8 +17,8 @@ func Body(mediaType, body string) http.Handler {
 	})
 }
 
-// Status answers with a status code, pairs of header name and value, and the code's text as body where one is allowed.
-// A name that comes twice makes two fields.
+// Status answers with a status code, pairs of header name and value, and the code's text as body
+// where one is allowed. A name that comes twice makes two fields.
 func Status(code int, header ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -38,8 +38,8 @@ func Status(code int, header ...string) http.Handler {
 	})
 }
 
-// Sequence answers the first request with the first handler and so on; the last stays. It is how a site changes its
-// content between two reads.
+// Sequence answers the first request with the first handler and so on; the last stays. It is how a
+// site changes its content between two reads.
 func Sequence(answers ...http.Handler) http.Handler {
 	var mu sync.Mutex
 	next := 0
@@ -63,8 +63,8 @@ func Cloak(show func(*http.Request) bool, chosen, others http.Handler) http.Hand
 	})
 }
 
-// RedirectChain makes path redirect to path/1 and so on, n times; path/n redirects to location, or, if that is empty,
-// answers 200. With location equal to path it is a loop.
+// RedirectChain makes path redirect to path/1 and so on, n times; path/n redirects to location, or,
+// if that is empty, answers 200. With location equal to path it is a loop.
 func (s *Site) RedirectChain(path string, n int, location string) *Site {
 	at := path
 	for i := range n {

@@ -75,7 +75,8 @@ func GzipBomb(megabytes int) Fault {
 	})
 }
 
-// LyingEncoding sends the body as it is and claims that it is encoded: "gzip", "br", "deflate", "gzip, gzip".
+// LyingEncoding sends the body as it is and claims that it is encoded: "gzip", "br", "deflate",
+// "gzip, gzip".
 func LyingEncoding(encoding string) Fault {
 	return spoil(func(w http.ResponseWriter, r *http.Request, a *answer) {
 		a.encode(w, encoding, a.body.Bytes())

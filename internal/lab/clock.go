@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Clock is the lab's time: real time (a bubble's time inside synctest) plus an offset that a test sets, or a time that
-// stands still. Certificates, zones, the Host and every fault that waits follow it. It is safe for concurrent use.
+// Clock is the lab's time: real time (a bubble's time inside synctest) plus an offset that a test
+// sets, or a time that stands still. Certificates, zones, the Host and every fault that waits
+// follow it. It is safe for concurrent use.
 type Clock struct {
 	mu      sync.Mutex
 	offset  time.Duration
@@ -66,7 +67,8 @@ func (c *Clock) wake() {
 	c.changed = make(chan struct{})
 }
 
-// Sleep waits until the clock has gone on by d, by itself or because a test moved it, or until ctx ends.
+// Sleep waits until the clock has gone on by d, by itself or because a test moved it, or until ctx
+// ends.
 func (c *Clock) Sleep(ctx context.Context, d time.Duration) error {
 	until := c.Now().Add(d)
 	for {

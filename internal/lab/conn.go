@@ -10,12 +10,13 @@ import (
 	"time"
 )
 
-// window is how many bytes one direction of a connection holds before its writer waits, so that an endless body costs
-// no memory.
+// window is how many bytes one direction of a connection holds before its writer waits, so that an
+// endless body costs no memory.
 const window = 64 << 10
 
-// memoryConn is one end of a connection in memory. It behaves like a TCP connection: buffered, with deadlines, with
-// the system's errors. Waiting is done on condition variables alone, which a synctest bubble sees as durable.
+// memoryConn is one end of a connection in memory. It behaves like a TCP connection: buffered, with
+// deadlines, with the system's errors. Waiting is done on condition variables alone, which a
+// synctest bubble sees as durable.
 type memoryConn struct {
 	in, out       *stream
 	local, remote netip.AddrPort

@@ -12,7 +12,8 @@ import (
 	"github.com/lookleap/lookleap/internal/lab/zone"
 )
 
-// directory is everything that the lab's DNS knows. The zones are built when the first query after a change comes.
+// directory is everything that the lab's DNS knows. The zones are built when the first query after
+// a change comes.
 type directory struct {
 	lab    *Internet
 	server *zone.Server
@@ -25,7 +26,8 @@ type directory struct {
 	wrap  func(zone.Handler) zone.Handler
 }
 
-// resign is how far the clock may move before the zones are signed again, as their operators would do.
+// resign is how far the clock may move before the zones are signed again, as their operators would
+// do.
 const resign = 24 * time.Hour
 
 func newDirectory(n *Internet) *directory {

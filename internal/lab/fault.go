@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Fault is something that goes wrong with an answer. Those that change a body keep status and header of the answer they
-// spoil.
+// Fault is something that goes wrong with an answer. Those that change a body keep status and
+// header of the answer they spoil.
 type Fault struct {
 	http1 bool // cannot be said in HTTP/2
 	wrap  func(next http.Handler) http.Handler
@@ -39,7 +39,8 @@ func Delay(d time.Duration) Fault {
 	})
 }
 
-// Slow sends the header at once and the body in small pieces, so that all of it takes the time given.
+// Slow sends the header at once and the body in small pieces, so that all of it takes the time
+// given.
 func Slow(d time.Duration) Fault {
 	return spoil(func(w http.ResponseWriter, r *http.Request, a *answer) {
 		body := a.body.Bytes()
@@ -84,7 +85,8 @@ func Mute() Fault {
 	})
 }
 
-// Truncated announces the whole length, sends half of the body and ends the connection (in HTTP/2, the stream).
+// Truncated announces the whole length, sends half of the body and ends the connection (in HTTP/2,
+// the stream).
 func Truncated() Fault {
 	return spoil(func(w http.ResponseWriter, r *http.Request, a *answer) {
 		a.header.Set("Content-Length", fmt.Sprint(max(a.body.Len(), 2)))
@@ -95,7 +97,8 @@ func Truncated() Fault {
 	})
 }
 
-// CutChunks sends half of the body without announcing a length, and ends the connection without the last chunk.
+// CutChunks sends half of the body without announcing a length, and ends the connection without the
+// last chunk.
 func CutChunks() Fault {
 	return spoil(func(w http.ResponseWriter, r *http.Request, a *answer) {
 		a.header.Del("Content-Length")
@@ -116,7 +119,8 @@ func Reset() Fault {
 	})
 }
 
-// ResetBody sends half of the body and then resets the connection, once the client has read that half.
+// ResetBody sends half of the body and then resets the connection, once the client has read that
+// half.
 func ResetBody() Fault {
 	return spoil(func(w http.ResponseWriter, r *http.Request, a *answer) {
 		a.begin(w)
@@ -131,7 +135,8 @@ func ResetBody() Fault {
 	})
 }
 
-// LyingLength announces n bytes whatever the body is, sends all of it and closes the connection. HTTP/1.1 only.
+// LyingLength announces n bytes whatever the body is, sends all of it and closes the connection.
+// HTTP/1.1 only.
 func LyingLength(n int64) Fault {
 	f := spoil(func(w http.ResponseWriter, r *http.Request, a *answer) {
 		a.header.Set("Content-Length", fmt.Sprint(n))

@@ -9,9 +9,10 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// Frames makes the site answer HTTP/2 frame by frame, for what a real server never sends. The function is called once
-// for each connection, with stream 0, after the SETTINGS were sent, and then for each request. When it returns an error
-// the connection is closed. The journal has the requests, without bodies. HTTP/1.1 connections are served as usual.
+// Frames makes the site answer HTTP/2 frame by frame, for what a real server never sends. The
+// function is called once for each connection, with stream 0, after the SETTINGS were sent, and
+// then for each request. When it returns an error the connection is closed. The journal has the
+// requests, without bodies. HTTP/1.1 connections are served as usual.
 func (s *Site) Frames(answer func(f *http2.Framer, stream uint32) error) *Site {
 	return s.set(func() { s.frames = answer })
 }

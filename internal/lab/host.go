@@ -15,8 +15,9 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// Host is a Host whose fetcher, resolver and clock are the lab's. The fetcher is the real guarded one, and resolves
-// through the Host. Fields may be changed before first use. It is closed with the lab.
+// Host is a Host whose fetcher, resolver and clock are the lab's. The fetcher is the real guarded
+// one, and resolves through the Host. Fields may be changed before first use. It is closed with the
+// lab.
 func (n *Internet) Host() *lookleap.Host {
 	h := &lookleap.Host{Resolver: n.Resolver(), Now: n.clock.Now}
 	h.Fetcher = n.FetcherWith(lookleap.FetcherOptions{Resolver: h})
@@ -30,8 +31,8 @@ func (n *Internet) Fetcher() lookleap.Fetcher {
 	return n.FetcherWith(lookleap.FetcherOptions{})
 }
 
-// FetcherWith is [Internet.Fetcher] with more options. The lab's are filled in where a field is empty; the CA, the clock
-// and the network are the lab's always.
+// FetcherWith is [Internet.Fetcher] with more options. The lab's are filled in where a field is
+// empty; the CA, the clock and the network are the lab's always.
 func (n *Internet) FetcherWith(o lookleap.FetcherOptions) lookleap.Fetcher {
 	if o.Resolver == nil {
 		o.Resolver = n.Resolver()
@@ -44,8 +45,8 @@ func (n *Internet) FetcherWith(o lookleap.FetcherOptions) lookleap.Fetcher {
 	return f
 }
 
-// ForeignTransport is a transport as an embedding agent might bring its own: it resolves and dials in the lab without
-// any guard, private addresses too, and negotiates HTTP/2.
+// ForeignTransport is a transport as an embedding agent might bring its own: it resolves and dials
+// in the lab without any guard, private addresses too, and negotiates HTTP/2.
 func (n *Internet) ForeignTransport() *http.Transport {
 	t := &http.Transport{
 		DialContext:       n.DialContext("foreign"),
@@ -64,7 +65,8 @@ func (i idle) Close() error {
 	return nil
 }
 
-// DialContext returns a dial function without any guard that takes names too, in the shape that net.Dialer has.
+// DialContext returns a dial function without any guard that takes names too, in the shape that
+// net.Dialer has.
 func (n *Internet) DialContext(by string) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if !strings.HasPrefix(network, "tcp") {

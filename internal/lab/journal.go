@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Journal is the record of everything that went on: dials, requests and DNS queries, each oldest first. What it returns
-// out are copies. It is safe for concurrent use.
+// Journal is the record of everything that went on: dials, requests and DNS queries, each oldest
+// first. What it returns out are copies. It is safe for concurrent use.
 type Journal struct {
 	mu       sync.Mutex
 	dials    []*Dial
@@ -72,7 +72,8 @@ func (j *Journal) Requests(sites ...string) []Request {
 	return out
 }
 
-// Paths are the targets of the requests that reached the site, for short assertions: "GET /agents.txt".
+// Paths are the targets of the requests that reached the site, for short assertions: "GET
+// /agents.txt".
 func (j *Journal) Paths(site string) []string {
 	var out []string
 	for _, r := range j.Requests(site) {
@@ -81,7 +82,8 @@ func (j *Journal) Paths(site string) []string {
 	return out
 }
 
-// Dials are the attempts to reach the addresses ("10.0.0.1" for any port, or "10.0.0.1:443"), or all.
+// Dials are the attempts to reach the addresses ("10.0.0.1" for any port, or "10.0.0.1:443"), or
+// all.
 func (j *Journal) Dials(addrs ...string) []Dial {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"github.com/lookleap/lookleap/internal/lab/zone"
 )
 
-// Internet is one small internet: its sites, its names, its clock and the journal of what went on. All its methods may
-// be called from several goroutines at once.
+// Internet is one small internet: its sites, its names, its clock and the journal of what went on.
+// All its methods may be called from several goroutines at once.
 //
 // One that is used in a synctest bubble must be made there.
 type Internet struct {
@@ -38,8 +38,8 @@ type Internet struct {
 	closed    bool
 }
 
-// firstAddr begins the made-up public unicast addresses of the sites. The ranges reserved for documentation would not
-// do: the guard refuses them, rightly.
+// firstAddr begins the made-up public unicast addresses of the sites. The ranges reserved for
+// documentation would not do: the guard refuses them, rightly.
 var firstAddr = netip.AddrFrom4([4]byte{93, 184, 216, 1})
 
 // clientAddr is where every client in this process appears to be.
@@ -114,7 +114,8 @@ func (n *Internet) keep(c io.Closer) bool {
 	return !closed
 }
 
-// enter counts one more goroutine that Close waits for, which must call n.busy.Done. It fails after Close.
+// enter counts one more goroutine that Close waits for, which must call n.busy.Done. It fails after
+// Close.
 func (n *Internet) enter() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -140,9 +141,9 @@ func (n *Internet) Clock() *Clock { return n.clock }
 // Journal is the record of every dial, request and DNS query.
 func (n *Internet) Journal() *Journal { return n.journal }
 
-// Site returns the site of that name, an A-label or an IP address without brackets. At its first mention it comes into
-// being: with a made-up public address (or, for an IP address, that one), a DNS record and, on port 443, a TLS server
-// that knows no path yet.
+// Site returns the site of that name, an A-label or an IP address without brackets. At its first
+// mention it comes into being: with a made-up public address (or, for an IP address, that one), a
+// DNS record and, on port 443, a TLS server that knows no path yet.
 func (n *Internet) Site(name string) *Site {
 	name = plainName(name)
 	n.mu.Lock()
@@ -172,7 +173,8 @@ func (n *Internet) clientPort() netip.AddrPort {
 	return netip.AddrPortFrom(clientAddr, n.nextPort)
 }
 
-// Name returns the DNS name, and sets its addresses when there are any. A name needs no site: it may point anywhere.
+// Name returns the DNS name, and sets its addresses when there are any. A name needs no site: it
+// may point anywhere.
 func (n *Internet) Name(name string, addrs ...string) *Name {
 	entry := n.names.name(name)
 	if len(addrs) > 0 {
@@ -181,16 +183,16 @@ func (n *Internet) Name(name string, addrs ...string) *Name {
 	return entry
 }
 
-// PutZones adds zones, signed ones too, each in place of the one with the same name. The records of sites and names
-// that lie in them are added to what they hold.
+// PutZones adds zones, signed ones too, each in place of the one with the same name. The records of
+// sites and names that lie in them are added to what they hold.
 func (n *Internet) PutZones(zones ...*zone.Zone) { n.names.putZones(zones) }
 
-// DNS is the lab's DNS: it answers like a recursive resolver that does not validate, and writes each query into the
-// journal.
+// DNS is the lab's DNS: it answers like a recursive resolver that does not validate, and writes
+// each query into the journal.
 func (n *Internet) DNS() zone.Handler { return n.names }
 
-// WrapDNS puts something before the lab's DNS that may change what it says, such as a zone.Mangler, in place of the one
-// put there before. Nil removes it.
+// WrapDNS puts something before the lab's DNS that may change what it says, such as a zone.Mangler,
+// in place of the one put there before. Nil removes it.
 func (n *Internet) WrapDNS(wrap func(zone.Handler) zone.Handler) { n.names.wrapWith(wrap) }
 
 // inbox is the listener through which every connection reaches the one HTTP server.

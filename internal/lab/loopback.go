@@ -18,14 +18,15 @@ import (
 	"github.com/lookleap/lookleap/internal/lab/zone"
 )
 
-// Loopback is how other processes take part: a DNS server and one door to all sites, on ephemeral loopback ports that
-// need no privilege.
+// Loopback is how other processes take part: a DNS server and one door to all sites, on ephemeral
+// loopback ports that need no privilege.
 //
-// The DNS returns the sites' made-up addresses, so that a guard in the other process decides as in production.
-// The other process then connects to the door instead of the address, whatever that is (curl calls this --connect-to,
-// examples/inspect --connect). The door finds the site by the name in the TLS handshake. A client that begins with a
-// header of the PROXY protocol, version 1, also says which address it means; [Via] does. Then other ports, clear text,
-// shared addresses and several addresses of one site work as in memory.
+// The DNS returns the sites' made-up addresses, so that a guard in the other process decides as in
+// production. The other process then connects to the door instead of the address, whatever that is
+// (curl calls this --connect-to, examples/inspect --connect). The door finds the site by the name
+// in the TLS handshake. A client that begins with a header of the PROXY protocol, version 1, also
+// says which address it means; [Via] does. Then other ports, clear text, shared addresses and
+// several addresses of one site work as in memory.
 type Loopback struct {
 	DNS    string // HOST:PORT, over UDP and TCP
 	Door   string // HOST:PORT
@@ -35,8 +36,8 @@ type Loopback struct {
 	once   sync.Once
 }
 
-// Loopback opens the lab for other processes. It uses real sockets, and so has no place in a synctest bubble. It is
-// closed with the lab, or earlier by its own Close.
+// Loopback opens the lab for other processes. It uses real sockets, and so has no place in a
+// synctest bubble. It is closed with the lab, or earlier by its own Close.
 func (n *Internet) Loopback() (*Loopback, error) {
 	l := &Loopback{}
 	if err := l.open(n); err != nil {
@@ -103,8 +104,8 @@ func (l *Loopback) CurlArgs() []string {
 	return []string{"--cacert", l.CAFile, "--connect-to", "::" + l.Door}
 }
 
-// Via returns a dialer that reaches the lab of another process through its door. Its connections have the addresses of
-// the lab, not of the door.
+// Via returns a dialer that reaches the lab of another process through its door. Its connections
+// have the addresses of the lab, not of the door.
 func Via(door string) Dialer {
 	return func(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, "tcp", door)
@@ -179,7 +180,8 @@ type guestConn struct {
 
 func (c *guestConn) Read(b []byte) (int, error) { return c.in.Read(b) }
 
-// destination is the address in the PROXY header, or that of the site whose name is in the TLS handshake.
+// destination is the address in the PROXY header, or that of the site whose name is in the TLS
+// handshake.
 func (c *guestConn) destination(n *Internet) (netip.AddrPort, error) {
 	const header = "PROXY "
 	if begin, err := c.in.Peek(len(header)); err != nil || string(begin) != header {

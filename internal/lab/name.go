@@ -12,7 +12,8 @@ import (
 	"github.com/lookleap/lookleap/internal/lab/zone"
 )
 
-// Name is one name in the lab's DNS. Its methods may be called at any time and return the name, so that calls chain.
+// Name is one name in the lab's DNS. Its methods may be called at any time and return the name, so
+// that calls chain.
 type Name struct {
 	in   *directory
 	name string // absolute, in lower case
@@ -35,9 +36,9 @@ func (m *Name) Addrs(addrs ...string) *Name {
 	return m.change(func() { m.addrs, m.rebind = parseAddrs(addrs), nil })
 }
 
-// Rebind answers the first address query with the first list, the next with the next, and so on; the last stays. An
-// address list is written with spaces. A and AAAA queries are counted apart. The answers have a TTL of 0 and are never
-// signed.
+// Rebind answers the first address query with the first list, the next with the next, and so on;
+// the last stays. An address list is written with spaces. A and AAAA queries are counted apart. The
+// answers have a TTL of 0 and are never signed.
 func (m *Name) Rebind(answers ...string) *Name {
 	return m.change(func() {
 		m.rebind, m.asked = nil, map[uint16]int{}
@@ -86,8 +87,8 @@ func (m *Name) Clear() *Name {
 	return m.change(func() { m.addrs, m.records, m.rebind = nil, nil, nil })
 }
 
-// DNSSEC sets what [Internet.Resolver] says of the name and all below it. It does not change what the DNS says: a
-// validating resolver is deceived by signed zones only.
+// DNSSEC sets what [Internet.Resolver] says of the name and all below it. It does not change what
+// the DNS says: a validating resolver is deceived by signed zones only.
 func (m *Name) DNSSEC(state lookleap.DNSSEC) *Name {
 	return m.change(func() { m.state, m.bogus = &state, false })
 }

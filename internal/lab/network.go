@@ -28,7 +28,8 @@ const (
 	NotTLS                // answers in clear text where TLS is expected
 )
 
-// Dialer connects to addresses of the lab. It has the shape of the Dial hook of lookleap.FetcherOptions.
+// Dialer connects to addresses of the lab. It has the shape of the Dial hook of
+// lookleap.FetcherOptions.
 type Dialer func(ctx context.Context, addr netip.AddrPort) (net.Conn, error)
 
 // Dialer returns a dialer without any guard. The journal shows its dials under this name.
@@ -96,7 +97,8 @@ func (n *Internet) move(s *Site, before, after map[netip.AddrPort]bool) {
 	}
 }
 
-// arrive is who listens at a place, and the fate of one more connection there: what strikes one site strikes all.
+// arrive is who listens at a place, and the fate of one more connection there: what strikes one
+// site strikes all.
 func (n *Internet) arrive(at netip.AddrPort) (endpoint, Connection) {
 	place := n.place(at)
 	if place.raw == nil && len(place.sites) == 0 {
@@ -220,8 +222,8 @@ func siteFor(sites []*Site, name string) *Site {
 	return sites[max(0, slices.IndexFunc(sites, func(s *Site) bool { return s.name == plainName(name) }))]
 }
 
-// greet makes the TLS configuration that chooses the site by the name that the client asks for. A name that is not
-// here gets the first site's certificate, as with real servers.
+// greet makes the TLS configuration that chooses the site by the name that the client asks for. A
+// name that is not here gets the first site's certificate, as with real servers.
 func (n *Internet) greet(c *serverConn, sites []*Site) *tls.Config {
 	return &tls.Config{
 		Time: n.clock.Now,

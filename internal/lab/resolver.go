@@ -16,8 +16,8 @@ import (
 // patience is how long a resolver waits for the lab's DNS.
 const patience = 5 * time.Second
 
-// Resolver is a plain stub resolver over the lab's DNS. It validates nothing: its answers are Indeterminate, or what
-// [Name.DNSSEC] and [Name.Bogus] have scripted.
+// Resolver is a plain stub resolver over the lab's DNS. It validates nothing: its answers are
+// Indeterminate, or what [Name.DNSSEC] and [Name.Bogus] have scripted.
 func (n *Internet) Resolver() lookleap.Resolver { return plainResolver{n} }
 
 type plainResolver struct{ lab *Internet }

@@ -31,7 +31,8 @@ func connectionOf(r *http.Request) *serverConn {
 	return c
 }
 
-// serve is the one HTTP handler: it reads the request to its end, writes it down and lets the site answer.
+// serve is the one HTTP handler: it reads the request to its end, writes it down and lets the site
+// answer.
 func (n *Internet) serve(w http.ResponseWriter, r *http.Request) {
 	if !n.enter() {
 		panic(http.ErrAbortHandler)
@@ -84,8 +85,8 @@ func pathOf(r *http.Request) string {
 	return path
 }
 
-// pause waits by the lab's clock. When the client leaves or the lab closes meanwhile, the exchange is broken off: it must
-// not end like a good one.
+// pause waits by the lab's clock. When the client leaves or the lab closes meanwhile, the exchange
+// is broken off: it must not end like a good one.
 func pause(r *http.Request, d time.Duration) {
 	n := connectionOf(r).lab
 	ctx, stop := context.WithCancel(r.Context())

@@ -11,11 +11,12 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// Site is one host of the lab's internet. Its methods may be called at any time, also while it is being used, and give
-// the site back, so that calls chain.
+// Site is one host of the lab's internet. Its methods may be called at any time, also while it is
+// being used, and give the site back, so that calls chain.
 //
-// A path is compared as it was sent, still escaped: nothing is cleaned, no slash is added. A path that ends in "*"
-// stands for everything that begins that way, and "*" alone for the whole site; the longest one wins.
+// A path is compared as it was sent, still escaped: nothing is cleaned, no slash is added. A path
+// that ends in "*" stands for everything that begins that way, and "*" alone for the whole site;
+// the longest one wins.
 type Site struct {
 	lab  *Internet
 	name string
@@ -64,8 +65,8 @@ func (s *Site) Addr() netip.Addr {
 	return s.addrs[0]
 }
 
-// At moves the site to the addresses, private ones if need be, and its DNS record with it. Several sites may share an
-// address.
+// At moves the site to the addresses, private ones if need be, and its DNS record with it. Several
+// sites may share an address.
 func (s *Site) At(addrs ...string) *Site {
 	s.change(func() {
 		s.addrs = nil
@@ -136,8 +137,8 @@ func (s *Site) ClientAuth(how tls.ClientAuthType) *Site {
 	return s.set(func() { s.clientAuth = how })
 }
 
-// Connection says what becomes of connections to the site's addresses: the first fault strikes the first one and so
-// on, and the last stays. Without arguments all is well again.
+// Connection says what becomes of connections to the site's addresses: the first fault strikes the
+// first one and so on, and the last stays. Without arguments all is well again.
 func (s *Site) Connection(faults ...Connection) *Site {
 	return s.set(func() { s.connections, s.dialled = faults, 0 })
 }
@@ -167,8 +168,9 @@ func (s *Site) Redirect(path, location string) *Site {
 	return s.Status(path, http.StatusFound, "Location", location)
 }
 
-// Fault spoils the answers of a path: the first fault sees what the second one made, and so on. What was set before is
-// replaced; no faults heal the path. At a path without an answer there is "200 text/plain" to spoil.
+// Fault spoils the answers of a path: the first fault sees what the second one made, and so on.
+// What was set before is replaced; no faults heal the path. At a path without an answer there is
+// "200 text/plain" to spoil.
 func (s *Site) Fault(path string, faults ...Fault) *Site {
 	return s.set(func() {
 		s.faults[path] = faults
@@ -243,7 +245,8 @@ func (s *Site) nextConnection() Connection {
 	return fate
 }
 
-// TLSConfig is how the site speaks TLS at present, for a listener of its own (see [Internet.Listen]).
+// TLSConfig is how the site speaks TLS at present, for a listener of its own (see
+// [Internet.Listen]).
 func (s *Site) TLSConfig() *tls.Config {
 	s.mu.Lock()
 	defer s.mu.Unlock()

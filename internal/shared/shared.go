@@ -1,15 +1,15 @@
-// Package shared stores what one process found out in the cache that processes share, for agents.txt
-// policies, skills and trust evidence.
+// Package shared stores what one process found out in the cache that processes share, for
+// agents.txt policies, skills and trust evidence.
 //
 // An entry holds what a server answered, never a decision: each process judges it by its own rules.
 // Four rules are the same for all documents.
 //
 //   - Identity: an entry names its key. An entry that was moved to another key, that cannot be read,
 //     or that was found out in the future is forged.
-//   - Freshness: [lookleap.Host.SharedCache] returns no entry that has expired. A process uses what it
-//     knows for [LookAgain] before it reads the cache again.
-//   - Tombstones: what ends an entry stands under a key of its own, where nothing else is written. It
-//     ends every entry that was asked for before it, whichever of the two is written last.
+//   - Freshness: [lookleap.Host.SharedCache] returns no entry that has expired. A process uses what
+//     it knows for [LookAgain] before it reads the cache again.
+//   - Tombstones: what ends an entry stands under a key of its own, where nothing else is written.
+//     It ends every entry that was asked for before it, whichever of the two is written last.
 //   - Failures: a cache that fails, panics or hangs is a miss, and is reported. The Host bounds each
 //     call. A write does not end with the caller who caused it.
 //
@@ -47,8 +47,8 @@ type Options struct {
 	Prefix string        // of all keys: the document and the version of the entries' format
 	Skew   time.Duration // how far the clocks of two processes may differ
 
-	// Remembered is for how many keys the newest entry is remembered, so that an older one that is put
-	// back is forged. 0 means that older entries are accepted.
+	// Remembered is for how many keys the newest entry is remembered, so that an older one that is
+	// put back is forged. 0 means that older entries are accepted.
 	Remembered int
 }
 
@@ -69,8 +69,8 @@ func New[V any](host *lookleap.Host, o Options) *Cache[V] {
 	return c
 }
 
-// Active reports whether the host has a cache. Without one there are no entries, and what is written
-// is dropped.
+// Active reports whether the host has a cache. Without one there are no entries, and what is
+// written is dropped.
 func (c *Cache[V]) Active() bool { return c.host != nil && c.host.Cache != nil }
 
 // header is the first line of a stored entry. The value follows it.
@@ -153,7 +153,8 @@ func (c *Cache[V]) Ends(tombstone *Entry[V], asked time.Time) bool {
 	return tombstone != nil && !asked.After(tombstone.Found.Add(c.o.Skew))
 }
 
-// Put writes the entry of a key and reports whether it is stored. A failure is reported to the host.
+// Put writes the entry of a key and reports whether it is stored. A failure is reported to the
+// host.
 func (c *Cache[V]) Put(ctx context.Context, key string, e Entry[V], until time.Time) bool {
 	if !c.Active() {
 		return false
