@@ -26,8 +26,12 @@ type record struct {
 	Insecure    bool            `json:"insecure,omitempty"`
 	Body        []byte          `json:"body,omitempty"`
 	Validator   fetch.Validator `json:"validator"`
-	Malformed   lookleap.Code   `json:"malformed,omitempty"` // then there is no body
-	Message     string          `json:"message,omitempty"`
+	Malformed   lookleap.Code   `json:"malformed,omitempty"` // the code of a malformed file, which has no body here
+
+	// Of a malformed file:
+	Position lookleap.Position `json:"position,omitzero"`
+	Message  string            `json:"message,omitempty"`
+	Fix      string            `json:"fix,omitempty"`
 }
 
 // sharedRecord is a record with the times at which it was asked for and found.
@@ -122,7 +126,7 @@ func (c *Client) adopt(e *sharedRecord) *cachedPolicy {
 	r := &e.Value
 	h := &cachedPolicy{asked: e.Asked, checked: e.Found, fresh: earlier(r.Fresh, e.Found.Add(maxFresh)), evidence: lookleap.Evidence{Status: r.Status, MediaType: r.ContentType}}
 	if r.Malformed != "" {
-		h.policy = restricted(malformed(r.Malformed, lookleap.Position{}, r.Message, ""))
+		h.policy = restricted(malformed(r.Malformed, r.Position, r.Message, r.Fix))
 		return c.setRecheck(h)
 	}
 	h.policy = Judge(Response{Status: r.Status, ContentType: r.ContentType, Body: r.Body, Insecure: r.Insecure}, c.options)
@@ -143,7 +147,10 @@ func (c *Client) share(ctx context.Context, o origin, h *cachedPolicy, result *r
 	r := &e.Value
 	switch {
 	case isMalformed(h.policy):
-		r.Malformed, r.Message = h.policy.reason, h.policy.err.Error()
+		r.Malformed = h.policy.reason
+		if bad := new(lookleap.Error); errors.As(h.policy.err, &bad) {
+			r.Position, r.Message, r.Fix = bad.Position, bad.Message, bad.Fix
+		}
 		cache.Delete(ctx, o.name)
 		cache.Put(ctx, tombstoneKey(o), e, h.checked.Add(tombstoneFor))
 		return nil

@@ -54,6 +54,15 @@ func TestSharedCache(t *testing.T) {
 			w.Errorf("%v", r.Header)
 		}
 	})
+	inWorld(t, "AGT-5-05/reject-in-all-processes-with-one-message", Options{}, func(w *world) {
+		other := w.two(memory(), Options{})
+		w.servesFile("*broken\n/status ALLOW\n")
+		here, there := w.want(Restricted, CodeHashMissing), w.wantOf(other, Restricted, CodeHashMissing)
+		w.asked(1)
+		if got, want := there.Err().Error(), here.Err().Error(); got != want {
+			w.Errorf("got  %s\nwant %s", got, want)
+		}
+	})
 	inWorld(t, "AGT-5-05/reject-in-all-processes-within-a-minute", Options{}, func(w *world) {
 		other := w.two(memory(), Options{})
 		w.servesFile(vectorFile, "Cache-Control", "max-age=86400")

@@ -17,8 +17,8 @@
 //
 // Sites publish with [NewHandler] and check themselves with [Registry.LintTree].
 //
-// All functions except the methods of Client are pure. All types may be used from
-// several goroutines at once.
+// Only the methods of Client use the network. All types may be used from several
+// goroutines at once.
 package wellknown
 
 // Spec is the document that this package implements. Within a revision, codes
