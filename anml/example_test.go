@@ -51,7 +51,7 @@ func ExampleParseXML() {
 	// 10:14 /anml/knowledge/ask: error: ask has no field, so it is not processed (malformed); write the attribute field
 	// <nil>
 	// true
-	// 6:69 /anml/interact: the attribute confirm stands twice in one tag (duplicate-attribute); keep one of them
+	// 6:69 /anml/interact: the attribute confirm appears twice in one tag (duplicate-attribute); keep one of them
 }
 
 func ExampleParseJSON() {

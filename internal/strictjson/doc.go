@@ -1,25 +1,18 @@
-// Package strictjson reads JSON for documents that decide about trust: one
-// reading, or none.
+// Package strictjson parses JSON documents on which trust decisions depend. It accepts only texts
+// that all parsers read in the same way.
 //
-// RFC 8259 leaves to its readers what duplicate names, broken UTF-8, huge
-// numbers and deep nesting mean, and two readers that disagree are a way in.
-// [Parse] refuses all of them, with the place, the reason code and the fix, and
-// gives a [Value] only for a text that is right from its first octet to its
-// last. Names are case-sensitive, order is kept, every value knows its place.
+// RFC 8259 does not say what duplicate names, invalid UTF-8, huge numbers and deep nesting mean,
+// and attackers use parsers that disagree. [Parse] refuses all of these with position, reason code
+// and fix. Names are case-sensitive, the order is kept, and every [Value] knows its position.
 //
-// A parsed document is one copy of its text and one flat table with 16 octets
-// for each value. A [Value] is a handle into that table, so that typed decoders
-// written on [Value.Members] and [Value.Elements] allocate for their own results
-// only: strings without escapes are parts of the text. They keep the text alive;
-// who stores a few of many clones them.
+// A parsed document is one copy of its text and one flat table with 16 bytes for each value. A
+// Value is a handle into that table. Strings without escapes are substrings of the text and keep
+// all of it in memory; clone those that you store.
 //
-// # Why it does not read through jsontext
+// # Why it does not use jsontext for parsing
 //
-// The structure is scanned here; jsontext unescapes the strings and is the
-// oracle of the tests: fuzzing holds the two to the same verdict on every input.
-// Its token reader, or its check of validity alone, takes as long as Parse takes
-// to build the whole table, and typed decoders on top of either miss the goals
-// (a quarter of encoding/json's time, half of json/v2's). The benchmarks of this
-// package measure all of them side by side. Writing needs no help: a
-// jsontext.Encoder refuses duplicates and invalid UTF-8, and is deterministic.
+// The tests compare Parse with jsontext on every fuzzed input, and jsontext unescapes the strings.
+// But the token reader of jsontext, or its validation alone, takes as long as Parse takes for the
+// whole table. Typed decoders on top of it would miss the goals: a quarter of the time of
+// encoding/json, half of that of json/v2. The benchmarks of this package compare all of them.
 package strictjson

@@ -34,14 +34,14 @@ func ExampleParse() {
 	// Output:
 	// cdn.example.net <nil>
 	// 2 <nil>
-	// 1:52 "/Tier": the member is not known [unknown-member]
-	// 1:62 "/ttl": the number is larger than any double [number-overflow]; write a number below 1.8e308
+	// 1:52 "/Tier": the member is not known (unknown-member)
+	// 1:62 "/ttl": the number is larger than any double (number-overflow); write a number below 1.8e308
 }
 
 func ExampleParse_refused() {
 	_, err := strictjson.Parse([]byte("{\n  \"tier\": 1,\n  \"ti\\u0065r\": 2\n}"), strictjson.Limits{})
 	fmt.Println(err)
-	// Output: 3:3 "/tier": the object has two members with the name "tier" [json-duplicate-name]; keep one of the members
+	// Output: 3:3 "/tier": the object has two members with the name "tier" (json-duplicate-name); keep one of the members
 }
 
 // Writing is jsontext's own: strict, deterministic and without HTML escapes.

@@ -6,11 +6,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// text is a JSON text while it is scanned, and after.
+// text is a JSON text: bytes while it is scanned, a string afterwards.
 type text interface{ []byte | string }
 
-// nameSource gives a member's name as it is written, with its quotes. It ends
-// where, seen from the value, the white space around the colon does.
+// nameSource returns a member's name as it is written, with its quotes. The name ends before the
+// white space and the colon that precede the value.
 func nameSource[T text](s T, n node) T {
 	end := int(n.start) - 1
 	for isSpace(s[end]) || s[end] == ':' {
@@ -19,13 +19,13 @@ func nameSource[T text](s T, n node) T {
 	return s[n.name&^flagEscaped : end+1]
 }
 
-// nameText gives a member's name.
+// nameText returns a member's name.
 func nameText[T text](s T, n node) string {
 	return unquote(nameSource(s, n), n.name&flagEscaped != 0)
 }
 
-// unquote gives the text of a string that was scanned before. Of a document's
-// text it makes no copy unless there are escapes.
+// unquote returns the decoded text of a string that was scanned before. Without escapes, it is a
+// substring of a string source.
 func unquote[T text](source T, escaped bool) string {
 	if !escaped {
 		return string(source[1 : len(source)-1])
@@ -35,19 +35,18 @@ func unquote[T text](source T, escaped bool) string {
 	return string(plain)
 }
 
-// fewNames is the number of members up to which each name is compared with each.
+// fewNames is the number of members up to which all names are compared with one another.
 const fewNames = 12
 
-// nameTable finds members that have one name. It is used again for each object.
+// nameTable finds members with the same name. It is reused for each object.
 type nameTable struct {
 	seed   maphash.Seed
-	slots  []uint32  // open addressing: indices of members, 0 where there is none
-	plain  [2][]byte // names without their escapes
+	slots  []uint32  // open addressing: indexes of members, or 0
+	plain  [2][]byte // buffers for names with escapes
 	seeded bool
 }
 
-// duplicate gives the first member of an object whose name an earlier member
-// has too, or 0.
+// duplicate returns the first member of an object with the name of an earlier member, or 0.
 func (t *nameTable) duplicate(data []byte, nodes []node, object uint32) (member uint32) {
 	var few [fewNames][]byte
 	count := 0
@@ -67,7 +66,7 @@ func (t *nameTable) duplicate(data []byte, nodes []node, object uint32) (member 
 	return 0
 }
 
-// duplicateOfMany is duplicate in time proportional to the number of members.
+// duplicateOfMany is duplicate in time linear in the number of members.
 func (t *nameTable) duplicateOfMany(data []byte, nodes []node, object uint32) (member uint32) {
 	count := 0
 	for m := object + 1; m < uint32(len(nodes)); m = nodes[m].next {
@@ -89,8 +88,8 @@ func (t *nameTable) duplicateOfMany(data []byte, nodes []node, object uint32) (m
 	return 0
 }
 
-// reset empties the table and makes room for count names at twice as many slots
-// or more. The seed is random, so that nobody can write names that collide.
+// reset empties the table and makes room for count names: at least twice as many slots. The seed is
+// random, so that an attacker cannot choose names that collide.
 func (t *nameTable) reset(count int) {
 	if !t.seeded {
 		t.seed, t.seeded = maphash.MakeSeed(), true
@@ -106,7 +105,7 @@ func (t *nameTable) reset(count int) {
 	clear(t.slots)
 }
 
-// name gives a member's name; one with escapes is written to a buffer.
+// name returns a member's name. It decodes a name with escapes into the buffer.
 func (t *nameTable) name(data []byte, n node, buffer *[]byte) []byte {
 	source := nameSource(data, n)
 	if n.name&flagEscaped == 0 {

@@ -11,18 +11,18 @@ import (
 
 // Limits bounds what [Parse] accepts. A zero field takes its default.
 type Limits struct {
-	Size    int  // octets of the text; default 1 MiB, at most 2 GiB - 1
-	Depth   int  // arrays and objects inside one another; default 32
-	Values  int  // values, containers included and names not; default one for every 20 octets of Size
-	SkipBOM bool // pass over one leading byte order mark instead of refusing it
+	Size    int  // bytes of the text; the default is 1 MiB, the maximum 2 GiB - 1
+	Depth   int  // nested arrays and objects; the default is 32
+	Values  int  // values including containers, without names; the default is Size/20
+	SkipBOM bool // skip a byte order mark instead of refusing it
 }
 
-// Defaults of [Limits]. With them a refusal never takes more memory than three
-// times the size limit, the text itself included.
+// Defaults of [Limits]. With them, refusing a text takes at most three times the size limit of
+// memory, the text included.
 const (
-	DefaultSize    = 1 << 20
-	DefaultDepth   = 32
-	octetsPerValue = 20
+	DefaultSize   = 1 << 20
+	DefaultDepth  = 32
+	bytesPerValue = 20
 )
 
 func (l Limits) withDefaults() Limits {
@@ -34,14 +34,13 @@ func (l Limits) withDefaults() Limits {
 		l.Depth = DefaultDepth
 	}
 	if l.Values <= 0 {
-		l.Values = max(1, l.Size/octetsPerValue)
+		l.Values = max(1, l.Size/bytesPerValue)
 	}
 	return l
 }
 
-// Parse reads one JSON text (RFC 8259) and gives its value, or the zero Value
-// and an [*Error] that tells the first thing wrong with it. The data are copied,
-// so that the caller may use them again.
+// Parse parses one JSON text (RFC 8259). It returns an [*Error] for the first fault. It copies data,
+// so the caller may reuse it.
 func Parse(data []byte, limits Limits) (Value, error) {
 	limits = limits.withDefaults()
 	p := parser{data: data, limits: limits}
@@ -51,26 +50,26 @@ func Parse(data []byte, limits Limits) (Value, error) {
 	return Value{doc: newDocument(string(data), p.nodes)}, nil
 }
 
-// node is one value of a text. The children of a container follow it, and next
-// leads from one child to its sibling. The octet at start tells the kind.
+// node is one value of a text. The children of a container follow it, and next is the index of the
+// sibling. The byte at start tells the kind.
 type node struct {
 	name  uint32 // of a member: offset of its name's opening quote, with flagEscaped
 	start uint32 // offset of the value
-	end   uint32 // offset after the value; of a string with flagEscaped
-	next  uint32 // index of the node that follows this value and all that it contains
+	end   uint32 // offset after the value, with flagEscaped for a string with escapes
+	next  uint32 // index of the node after this value and its content
 }
 
-// flagEscaped marks a string that has escapes. Offsets need 31 bits only.
+// flagEscaped marks a string with escapes. Offsets need only 31 bits.
 const flagEscaped = 1 << 31
 
 const bom = "\xEF\xBB\xBF"
 
-// parser scans one text from its start to its end, without recursion.
+// parser scans one text in one pass, without recursion.
 type parser struct {
 	data   []byte
 	limits Limits
 	nodes  []node
-	open   []uint32 // nodes of the containers around the present place, outermost first
+	open   []uint32 // open containers, innermost last
 	names  nameTable
 }
 
@@ -81,7 +80,7 @@ func (p *parser) parse() error {
 	at := 0
 	if bytes.HasPrefix(p.data, []byte(bom)) {
 		if !p.limits.SkipBOM {
-			return p.fail(CodeBOM, 0, "a byte order mark stands before the text", "save the text as UTF-8 without a byte order mark")
+			return p.fail(CodeBOM, 0, "a byte order mark precedes the text", "save the text as UTF-8 without a byte order mark")
 		}
 		at = len(bom)
 	}
@@ -91,13 +90,13 @@ func (p *parser) parse() error {
 		return err
 	}
 	if at = p.space(at); at < len(p.data) {
-		return p.fail(CodeTrailing, at, "something follows the value: "+p.found(at), "write one value, and nothing after it")
+		return p.fail(CodeTrailing, at, "something follows the value: "+p.found(at), "write only one value")
 	}
 	return nil
 }
 
-// mostValues is an upper bound of the values in the text, so that the table is
-// allocated once: a value begins the text or follows one of these octets.
+// mostValues returns an upper bound for the number of values, so that the table is allocated once.
+// Each value is the first of the text or follows one of these bytes.
 func (p *parser) mostValues() int {
 	most := 1
 	for _, c := range []byte("[{,") {
@@ -106,9 +105,9 @@ func (p *parser) mostValues() int {
 	return min(most, p.limits.Values)
 }
 
-// value scans the value that begins at or after an offset, and gives the offset
-// after it. Its node is added before its text is scanned, so that a refusal
-// finds its way there.
+// value scans the value that begins at or after an offset, with all values in it. It returns the
+// offset after it. It adds a node before it scans the text, so that errors have the pointer of the
+// value.
 func (p *parser) value(at int) (after int, err error) {
 	var name uint32 // of the member whose value comes next
 	for {
@@ -119,13 +118,13 @@ func (p *parser) value(at int) (after int, err error) {
 		this := uint32(len(p.nodes))
 		p.nodes = append(p.nodes, node{name: name, start: uint32(at)})
 		name = 0
-		switch c := p.octet(at); c {
+		switch c := p.byteAt(at); c {
 		case '{', '[':
 			if len(p.open) == p.limits.Depth {
 				return 0, p.fail(CodeTooDeep, at, "the text is nested deeper than its limit", "make the text flatter, or raise the limit")
 			}
 			p.open = append(p.open, this)
-			if at = p.space(at + 1); p.octet(at) == closing(c) {
+			if at = p.space(at + 1); p.byteAt(at) == closing(c) {
 				break
 			}
 			if c == '{' {
@@ -150,9 +149,9 @@ func (p *parser) value(at int) (after int, err error) {
 			at = end
 		}
 
-		// Close every container that ends here. What then follows the comma is
-		// the next value, or its name.
-		for at = p.space(at); len(p.open) > 0 && p.octet(at) == closing(p.opening()); at = p.space(at) {
+		// Close every container that ends here. After the comma there is the next value
+		// or its name.
+		for at = p.space(at); len(p.open) > 0 && p.byteAt(at) == closing(p.opening()); at = p.space(at) {
 			at++
 			if err := p.close(at); err != nil {
 				return 0, err
@@ -161,7 +160,7 @@ func (p *parser) value(at int) (after int, err error) {
 		if len(p.open) == 0 {
 			return at, nil
 		}
-		if p.octet(at) != ',' {
+		if p.byteAt(at) != ',' {
 			return 0, p.failSyntax(at, "a comma or "+string(closing(p.opening())), "")
 		}
 		at++
@@ -173,22 +172,21 @@ func (p *parser) value(at int) (after int, err error) {
 	}
 }
 
-// octet gives the octet at an offset, and NUL, which stands nowhere in the
-// grammar, at the end of the text.
-func (p *parser) octet(at int) byte {
+// byteAt returns the byte at an offset, and NUL, which the grammar does not contain, at the end.
+func (p *parser) byteAt(at int) byte {
 	if at < len(p.data) {
 		return p.data[at]
 	}
 	return 0
 }
 
-// opening gives the octet that opened the innermost container.
+// opening returns the byte that opened the innermost container.
 func (p *parser) opening() byte { return p.data[p.nodes[p.open[len(p.open)-1]].start] }
 
-// closing gives the octet that closes what another opens: in ASCII they are two apart.
+// closing returns the closing byte for an opening one: in ASCII they are two apart.
 func closing(opening byte) byte { return opening + 2 }
 
-// close records the end of the innermost container.
+// close ends the innermost container.
 func (p *parser) close(end int) error {
 	top := p.open[len(p.open)-1]
 	if p.opening() == '{' {
@@ -205,7 +203,7 @@ func (p *parser) close(end int) error {
 
 // name scans a member's name and the colon after it.
 func (p *parser) name(at int) (name uint32, after int, err error) {
-	if p.octet(at) != '"' {
+	if p.byteAt(at) != '"' {
 		return 0, 0, p.failName(at)
 	}
 	end, escaped, err := p.str(at)
@@ -213,13 +211,13 @@ func (p *parser) name(at int) (name uint32, after int, err error) {
 		return 0, 0, err
 	}
 	after = p.space(end)
-	if p.octet(after) != ':' {
+	if p.byteAt(after) != ':' {
 		return 0, 0, p.failSyntax(after, "a colon after the member's name", "")
 	}
 	return uint32(at) | escaped, after + 1, nil
 }
 
-// space passes over insignificant white space.
+// space skips white space.
 func (p *parser) space(at int) int {
 	for at < len(p.data) && isSpace(p.data[at]) {
 		at++
@@ -229,8 +227,8 @@ func (p *parser) space(at int) int {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
-// str scans the string whose opening quote stands at an offset. It gives the
-// offset after the closing quote, and flagEscaped or 0.
+// str scans the string whose opening quote is at an offset. It returns the offset after the closing
+// quote, and flagEscaped or 0.
 func (p *parser) str(at int) (end int, escaped uint32, err error) {
 	i := at + 1
 	for {
@@ -260,9 +258,8 @@ func (p *parser) str(at int) (end int, escaped uint32, err error) {
 	}
 }
 
-// skipPlain passes over ASCII that means itself inside a string: everything but
-// quotes, backslashes and control characters. It looks at eight octets at a time;
-// a borrow between octets can only come from one that ends the run anyway.
+// skipPlain skips ASCII except quotes, backslashes and control characters, eight bytes at a time. A
+// borrow between bytes comes only from a byte that ends the run.
 func skipPlain(data []byte, i int) int {
 	const (
 		ones = 0x0101010101010101
@@ -285,8 +282,8 @@ func skipPlain(data []byte, i int) int {
 	return i
 }
 
-// escape checks the escape whose backslash stands at an offset, and gives the
-// offset after it. An escaped surrogate counts with its other half only.
+// escape checks the escape whose backslash is at an offset, and returns the offset after it. A
+// surrogate is valid only with its other half.
 func (p *parser) escape(at int) (int, error) {
 	if at+1 < len(p.data) {
 		switch p.data[at+1] {
@@ -309,7 +306,7 @@ func (p *parser) escape(at int) (int, error) {
 	return 0, p.fail(CodeSyntax, at, "the string contains an unknown escape", `escape with \" \\ \/ \b \f \n \r \t or \u and four hexadecimal digits`)
 }
 
-// hex reads the escape \uXXXX at an offset, if there is one.
+// hex parses the escape \uXXXX at an offset, if there is one.
 func (p *parser) hex(at int) (r rune, ok bool) {
 	if at+6 > len(p.data) || p.data[at] != '\\' || p.data[at+1] != 'u' {
 		return 0, false
@@ -347,7 +344,7 @@ func (p *parser) has(at int, literal string) bool {
 	return len(p.data)-at >= len(literal) && string(p.data[at:at+len(literal)]) == literal
 }
 
-// number scans a number. What may not follow it is left to whoever reads on.
+// number scans a number. The caller checks what follows it.
 func (p *parser) number(at int) (end int, err error) {
 	i := at
 	if p.data[i] == '-' {
@@ -376,7 +373,7 @@ func (p *parser) number(at int) (end int, err error) {
 	return i, nil
 }
 
-// digits passes over one digit or more.
+// digits skips one or more digits.
 func (p *parser) digits(at int) (end int, err error) {
 	end = at
 	for end < len(p.data) && isDigit(p.data[end]) {

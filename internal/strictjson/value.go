@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// Kind is the kind of a JSON value. The zero value is the kind of no value.
+// Kind is the kind of a JSON value. The zero value, None, is the kind of the zero [Value].
 type Kind uint8
 
 // The kinds of RFC 8259, section 3.
@@ -26,7 +26,7 @@ const (
 
 var kindNames = [...]string{"no value", "null", "a boolean", "a number", "a string", "an array", "an object"}
 
-// String gives the kind with its article, for messages.
+// String returns the kind with its article, for messages.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -34,14 +34,14 @@ func (k Kind) String() string {
 	return kindNames[None]
 }
 
-// Value is one value of a parsed text: a small handle, passed by value, safe for
-// concurrent use. The zero Value is no value, and what every accessor refuses.
+// Value is one value of a parsed text. It is a small handle to pass by value, and safe for
+// concurrent use. The methods of the zero Value return errors or empty results.
 type Value struct {
 	doc   *document
 	index uint32 // in doc.nodes
 }
 
-// document is what all values of one text share.
+// document is shared by all values of a text.
 type document struct {
 	text  string
 	nodes []node
@@ -54,7 +54,7 @@ func newDocument(text string, nodes []node) *document {
 
 func (v Value) node() node { return v.doc.nodes[v.index] }
 
-// Kind tells what the value is.
+// Kind returns the kind of the value.
 func (v Value) Kind() Kind {
 	if v.doc == nil {
 		return None
@@ -74,7 +74,7 @@ func (v Value) Kind() Kind {
 	return Number
 }
 
-// Expect refuses a value of another kind: [CodeType].
+// Expect returns an error with [CodeType] if the value has another kind.
 func (v Value) Expect(k Kind) error {
 	if is := v.Kind(); is != k {
 		return v.Refuse(CodeType, k.String()+" is expected, found "+is.String(), "")
@@ -82,7 +82,7 @@ func (v Value) Expect(k Kind) error {
 	return nil
 }
 
-// Text gives the text of a string, and refuses any other kind: [CodeType].
+// Text returns the decoded text of a string, and an error with [CodeType] for any other kind.
 func (v Value) Text() (string, error) {
 	if err := v.Expect(String); err != nil {
 		return "", err
@@ -91,7 +91,7 @@ func (v Value) Text() (string, error) {
 	return unquote(v.doc.text[n.start:n.end&^flagEscaped], n.end&flagEscaped != 0), nil
 }
 
-// Bool gives a boolean, and refuses any other kind: [CodeType].
+// Bool returns a boolean, and an error with [CodeType] for any other kind.
 func (v Value) Bool() (bool, error) {
 	if err := v.Expect(Bool); err != nil {
 		return false, err
@@ -99,8 +99,8 @@ func (v Value) Bool() (bool, error) {
 	return v.doc.text[v.node().start] == 't', nil
 }
 
-// Elements yields the elements of an array in order, and nothing for any other
-// kind: use [Value.Expect] first.
+// Elements yields the elements of an array in order. It yields nothing for any other kind; use
+// [Value.Expect] first.
 func (v Value) Elements() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
 		if v.Kind() != Array {
@@ -114,8 +114,8 @@ func (v Value) Elements() iter.Seq[Value] {
 	}
 }
 
-// Members yields the members of an object in order, and nothing for any other
-// kind: use [Value.Expect] first.
+// Members yields the members of an object in order. It yields nothing for any other kind; use
+// [Value.Expect] first.
 func (v Value) Members() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
 		if v.Kind() != Object {
@@ -129,7 +129,7 @@ func (v Value) Members() iter.Seq2[string, Value] {
 	}
 }
 
-// Len counts the elements or members; it is 0 for any other kind.
+// Len returns the number of elements or members. It takes time linear in that number.
 func (v Value) Len() int {
 	if k := v.Kind(); k != Array && k != Object {
 		return 0
@@ -141,8 +141,8 @@ func (v Value) Len() int {
 	return count
 }
 
-// Member finds a member by its exact name, and reports whether there is one. It
-// reads the members one by one: to look at all of them, range over [Value.Members].
+// Member returns the member with exactly that name, and false if there is none. It takes time
+// linear in the number of members; to read all of them, range over [Value.Members].
 func (v Value) Member(name string) (Value, bool) {
 	for n, member := range v.Members() {
 		if n == name {
@@ -152,8 +152,8 @@ func (v Value) Member(name string) (Value, bool) {
 	return Value{}, false
 }
 
-// Need finds a member that the object has to have: [CodeType] for any other kind,
-// [CodeMissing] for an object without it.
+// Need returns a required member. It returns an error with [CodeType] for other kinds, and with
+// [CodeMissing] for an object without the member.
 func (v Value) Need(name string) (Value, error) {
 	if err := v.Expect(Object); err != nil {
 		return Value{}, err
@@ -165,7 +165,7 @@ func (v Value) Need(name string) (Value, error) {
 	return member, nil
 }
 
-// Source gives the value as it is written, and "" for no value.
+// Source returns the value as it is written, "" for the zero Value.
 func (v Value) Source() string {
 	if v.doc == nil {
 		return ""
@@ -174,7 +174,7 @@ func (v Value) Source() string {
 	return v.doc.text[n.start : n.end&^flagEscaped]
 }
 
-// Input gives the whole text that the value is part of, and "" for no value.
+// Input returns the whole text that the value is part of, "" for the zero Value.
 func (v Value) Input() string {
 	if v.doc == nil {
 		return ""
@@ -182,7 +182,7 @@ func (v Value) Input() string {
 	return v.doc.text
 }
 
-// Offset gives the octets of the text before the value.
+// Offset returns the number of bytes of the text before the value.
 func (v Value) Offset() int {
 	if v.doc == nil {
 		return 0
@@ -190,9 +190,8 @@ func (v Value) Offset() int {
 	return int(v.node().start)
 }
 
-// Place gives line, column and JSON pointer. They are worked out on demand, in
-// time proportional to the values before this one: cap the number of faults that
-// one text may have reported.
+// Place returns line, column and JSON pointer. It takes time in proportion to the values before
+// this one, so limit the number of positions that you report for one text.
 func (v Value) Place() Place {
 	if v.doc == nil {
 		return Place{}
@@ -202,18 +201,17 @@ func (v Value) Place() Place {
 	return place
 }
 
-// Refuse makes the error that a document's own rule gives for this value.
+// Refuse returns an error of the caller's own rules for this value.
 func (v Value) Refuse(code, message, fix string) *Error {
 	return &Error{Code: code, Message: message, Fix: fix, Offset: v.Offset(), value: &v}
 }
 
-// maxInt is the largest integer below which a double holds every integer.
+// maxInt is the integer up to which a double represents every integer exactly.
 const maxInt = 1 << 53
 
-// Float gives a number as the IEEE 754 double that it denotes. It refuses
-// numbers beyond the doubles ([CodeOverflow]) and numbers that were written with
-// digits which the double does not have ([CodePrecisionLoss]): what two readers
-// take for two numbers must decide nothing.
+// Float returns a number as a double. It returns an error with [CodeOverflow] for numbers larger
+// than any double, and with [CodePrecisionLoss] for numbers with more digits than the double,
+// since other parsers could read another number.
 func (v Value) Float() (float64, error) {
 	if err := v.Expect(Number); err != nil {
 		return 0, err
@@ -224,21 +222,21 @@ func (v Value) Float() (float64, error) {
 		return 0, v.Refuse(CodeOverflow, "the number is larger than any double", "write a number below 1.8e308")
 	}
 	if !keepsDigits(source, f) {
-		return 0, v.Refuse(CodePrecisionLoss, "a double holds the number with other digits", "write at most 15 digits, or a string")
+		return 0, v.Refuse(CodePrecisionLoss, "the number has more digits than a double can represent", "write at most 15 digits, or a string")
 	}
 	return f, nil
 }
 
-// Int gives a number that has no fraction, however it is written: 1, 1.0 and 1e0
-// are the same. It refuses fractions ([CodeNotInteger]) and integers that a
-// double does not hold exactly, which begins beyond 2^53 ([CodePrecisionLoss]).
+// Int returns an integer in any notation: 1, 1.0 and 1e0 are the same. It returns an error with
+// [CodeNotInteger] for fractions, and with [CodePrecisionLoss] for integers above 2^53, which a
+// double does not represent exactly.
 func (v Value) Int() (int64, error) {
 	f, err := v.Float()
 	if err != nil {
 		return 0, err
 	}
 	if math.Abs(f) > maxInt {
-		return 0, v.Refuse(CodePrecisionLoss, "the integer is beyond those that a double holds exactly", "write an integer up to 9007199254740992, or a string")
+		return 0, v.Refuse(CodePrecisionLoss, "the integer is larger than a double can represent exactly", "write an integer up to 9007199254740992, or a string")
 	}
 	if f != math.Trunc(f) {
 		return 0, v.Refuse(CodeNotInteger, "an integer is expected, found a fraction", "write the number without a fraction")
@@ -246,11 +244,10 @@ func (v Value) Int() (int64, error) {
 	return int64(f), nil
 }
 
-// safeDigits is the number of decimal digits that every double keeps.
+// safeDigits is the number of decimal digits that a double always keeps.
 const safeDigits = 15
 
-// keepsDigits reports whether the shortest text of the double has the digits of
-// the source, so that reading and writing again gives the same number.
+// keepsDigits reports whether the shortest text of the double has the digits of the source.
 func keepsDigits(source string, f float64) bool {
 	if len(source) <= safeDigits && !strings.ContainsAny(source, "eE") {
 		return true
@@ -261,12 +258,11 @@ func keepsDigits(source string, f float64) bool {
 	return bytes.Equal(wrote, kept) && (wroteExponent == keptExponent || len(kept) == 0)
 }
 
-// maxDigits is one more than the shortest text of a double ever has.
+// maxDigits is more than the digits of the shortest text of any double.
 const maxDigits = 18
 
-// decimal gives the digits of a number without the zeros around them, but of the
-// long ones only enough to tell that they are too many, and the power of ten by
-// which 0.digits is multiplied.
+// decimal returns the digits of a number without zeros around them, at most maxDigits, and the
+// power of ten by which 0.digits is multiplied.
 func decimal[T text](dst []byte, source T) (digits []byte, exponent int) {
 	zeros, fraction := 0, false // zeros since the last other digit
 	for i := range len(source) {

@@ -90,12 +90,12 @@ func TestWrongKind(t *testing.T) {
 		}
 	}
 	_, err := root.Need("tier")
-	if want := `1:1: the object has no member "tier" [json-missing-member]; add the member`; err == nil || err.Error() != want {
+	if want := `1:1: the object has no member "tier" (json-missing-member); add the member`; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	list, _ := root.Member("entries")
 	_, err = list.Text()
-	if want := `3:14 "/entries": a string is expected, found an array [json-type]`; err == nil || err.Error() != want {
+	if want := `3:14 "/entries": a string is expected, found an array (json-type)`; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }

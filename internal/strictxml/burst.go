@@ -6,31 +6,30 @@ import (
 	"strings"
 )
 
-// Burst is room for the plain markup that a document in memory mostly consists
-// of, and what [Scanner.Burst] found there. It can stand on the stack.
+// Burst is a buffer for plain markup that [Scanner.Burst] reads. It can be on the stack.
 type Burst struct {
 	marks [128]Mark
 	attrs [256]MarkAttr
-	tags  int // how many of marks there are
-	given int // how many of attrs there are
+	tags  int // number of marks
+	given int // number of attrs
 }
 
-// Marks are the tags of a burst in document order. They are overwritten by the next.
+// Marks returns the tags of a burst in document order. The next burst overwrites them.
 func (b *Burst) Marks() []Mark { return b.marks[:b.tags] }
 
-// Attrs are the attributes of all its start tags in document order.
+// Attrs returns the attributes of all its start tags in document order.
 func (b *Burst) Attrs() []MarkAttr { return b.attrs[:b.given] }
 
-// Mark is a tag, with the text before it. Offsets count in [Scanner.Source].
+// Mark is a tag with the text before it. Offsets count in [Scanner.Source].
 type Mark struct {
 	From  int32 // where the text before the tag begins
 	At    int32 // where the tag begins, and the text ends
-	Name  int32 // where the name ends, which begins behind At; of a start tag
+	Name  int32 // where the name of a start tag ends; it begins at At+1
 	Attrs uint8 // number of attributes
 	Flags MarkFlags
 }
 
-// MarkFlags tells what a [Mark] is.
+// MarkFlags says what a [Mark] is.
 type MarkFlags uint8
 
 const (
@@ -47,15 +46,14 @@ type MarkAttr struct {
 	Escaped      bool   // the value needs Unescape
 }
 
-// BurstAttrs is how many attributes a plain tag has at most.
+// BurstAttrs is the largest number of attributes of a plain tag.
 const BurstAttrs = 16
 
-// Burst scans what comes next as long as it is plain: tags of elements and
-// attributes without prefixes, no namespace declarations, values in double
-// quotes, and text between tags. It leaves everything else to Next, and all that
-// is wrong: where Burst goes on, Next would have given the same, token by token,
-// and found no fault. Burst finds nothing outside the root element, and never
-// passes its end tag; in a stream it finds nothing at all.
+// Burst scans ahead while the markup is plain: tags of elements and attributes without prefixes or
+// namespace declarations, values in double quotes, and text between tags. It leaves everything
+// else, including errors, to Next: Burst only passes what Next would return, token by token,
+// without an error. Burst reads nothing outside the root element and not its end tag. It reads
+// nothing of a stream.
 func (s *Scanner) Burst(b *Burst) {
 	b.tags, b.given = 0, 0
 	if s.state != inRoot || s.r != nil || s.err != nil || s.odd || len(s.src) > math.MaxInt32 {
@@ -124,15 +122,15 @@ func (s *Scanner) Burst(b *Burst) {
 	s.plain = s.plain[:0]
 }
 
-// plainFrame is the name of an element that was opened in a burst. It becomes a
-// frame when it is still open at the end of it.
+// plainFrame is the name of an element that a burst opened. It becomes a frame if the element is
+// still open at the end of the burst.
 type plainFrame struct{ from, to int }
 
-// DefaultSpace is the default namespace in force. No burst changes it.
+// DefaultSpace returns the default namespace in scope. A burst does not change it.
 func (s *Scanner) DefaultSpace() string { return s.names.dflt }
 
-// plainEnd holds the name at i against that of the innermost element, closes it
-// and gives the index behind the end tag.
+// plainEnd closes the innermost element if the name at i is its name. It returns the index after
+// the end tag.
 func (s *Scanner) plainEnd(i int) (end int, ok bool) {
 	src := s.src
 	if top := len(s.plain) - 1; top >= 0 {
@@ -154,7 +152,7 @@ func (s *Scanner) plainEnd(i int) (end int, ok bool) {
 	return end + 1, true
 }
 
-// plainAttrs scans the attributes from the end of a tag's name to behind its ">".
+// plainAttrs scans the attributes from the end of a tag's name. It returns the index after the ">".
 func (s *Scanner) plainAttrs(i int, attrs []MarkAttr) (count, end int, ok bool) {
 	src := s.src
 	for i+1 < len(src) {
@@ -204,14 +202,14 @@ const (
 	high = 0x8080808080808080
 )
 
-// word reads eight octets as a number, the first as the lowest.
+// word returns eight bytes as a little-endian number.
 func word(src string, i int) uint64 {
 	b := src[i : i+8]
 	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
 		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 }
 
-// same reports whether n octets of src, one at least, are the same in two places.
+// same reports whether n bytes of src, at least one, are the same in two places.
 func same(src string, i, j, n int) bool {
 	if n > 8 || max(i, j)+8 > len(src) {
 		return src[i:i+n] == src[j:j+n]
@@ -219,11 +217,11 @@ func same(src string, i, j, n int) bool {
 	return (word(src, i)^word(src, j))<<(uint(64-8*n)%64) == 0
 }
 
-// plainText passes character data and stops at a "<", or where there is a fault.
+// plainText passes character data and stops at a "<" or at an error.
 //
-// It looks at eight octets at a time: the lowest marked bit stands in the first
-// octet that is a control character, an ampersand, or one of "<" and ">", which
-// differ in one bit. A borrow can only mark octets behind a marked one.
+// It reads eight bytes at a time. The lowest bit set in stop is in the first byte that is a
+// control character, an ampersand, or one of "<" and ">", which differ in one bit. A borrow can
+// only set bits in later bytes.
 func plainText(src string, i int) (end int, flags MarkFlags) {
 	from := i
 	for i < len(src) && (src[i] == ' ' || src[i] == '\n' || src[i] == '\t') {
@@ -270,9 +268,8 @@ func plainText(src string, i int) (end int, flags MarkFlags) {
 	}
 }
 
-// plainValue passes an attribute value and stops at its closing quote, or where
-// there is a fault, or white space to be normalised. Ampersands and quotes differ
-// in one bit.
+// plainValue passes an attribute value and stops at its closing quote, at an error, or at white
+// space to normalise. Ampersands and quotes differ in one bit.
 func plainValue(src string, i int) (end int, escaped bool) {
 	for {
 		for i+8 <= len(src) {
@@ -303,14 +300,14 @@ func plainValue(src string, i int) (end int, escaped bool) {
 	}
 }
 
-// Unescape appends the meaning of a text or value of a burst. White space that
-// stands literally in a value becomes a space.
+// Unescape appends the decoded form of a text or value of a burst. Literal white space in a value
+// becomes a space.
 func Unescape(b *strings.Builder, raw string, value bool) { _ = unescape(b, raw, value) }
 
-// hasNonCharacter reports whether a text holds U+FFFE or U+FFFF.
+// hasNonCharacter reports whether a text contains U+FFFE or U+FFFF.
 func hasNonCharacter(text string) bool {
 	for {
-		i := strings.Index(text, "\xEF\xBF") // which most documents do not hold
+		i := strings.Index(text, "\xEF\xBF") // rare
 		if i < 0 {
 			return false
 		}

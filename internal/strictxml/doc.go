@@ -1,23 +1,16 @@
-// Package strictxml reads XML 1.0 (fifth edition) with Namespaces in XML 1.0,
-// without DTDs, and refuses whatever those two documents refuse.
+// Package strictxml reads XML 1.0 (fifth edition) with Namespaces in XML 1.0. It refuses every
+// document that is not well-formed under these two specifications.
 //
-// It is a single-pass tokenizer with two front doors that behave alike:
+// It is a single-pass tokenizer for documents in memory ([NewBytes]) and for streams
+// ([NewReader]), which behave alike. Names, values and texts of a document in memory are
+// substrings of it, unless they contain references or line ends to normalise. Of a stream, only a
+// window and one token are in memory, and both have limits.
 //
-//   - [NewBytes] reads a document that is in memory. Names, values and texts
-//     are substrings of it; only what holds a reference or a line end that
-//     must be normalised is copied.
-//   - [NewReader] reads a stream of any length through a window. What is held
-//     at a time is the window and one token, and both are bounded.
+// A document type declaration is skipped, up to a limit, without using its content. So there are
+// only the five predefined entities, no attribute has a default, attribute values are normalised
+// as CDATA, and nothing is ever fetched. References to other entities are refused. The supported
+// encodings are UTF-8, US-ASCII and UTF-16 with a byte order mark. Contradictions between byte
+// order mark, XML declaration and transport are refused, and so is XML 1.1.
 //
-// A document type declaration is skipped under a limit and nothing is taken
-// from it, so that no entity but the five predefined ones exists, no attribute
-// has a default, and nothing is ever fetched. The encodings are UTF-8, US-ASCII
-// and UTF-16 with a byte order mark; every other one, and every contradiction
-// between byte order mark, declaration and transport, is refused.
-//
-// What a document type could legally change is therefore refused or ignored:
-// references to declared entities are refused, and attribute values are
-// normalised as CDATA. XML 1.1 documents are refused by their version number.
-//
-// The scan takes time linear in the input, whatever the input is.
+// Scanning takes time linear in the input.
 package strictxml

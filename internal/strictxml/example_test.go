@@ -47,5 +47,5 @@ func ExampleNewBytes() {
 	}
 	// Output:
 	// true duplicate-attribute 2 12 /a
-	// 2:12: the attribute c stands twice in one tag [duplicate-attribute]; keep one of them
+	// 2:12: the attribute c appears twice in one tag (duplicate-attribute); keep one of them
 }

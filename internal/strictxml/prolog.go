@@ -10,8 +10,7 @@ const (
 	declRoom     = 4 << 10 // more than any XML declaration needs
 )
 
-// start reads the byte order mark and the XML declaration, and settles the
-// encoding, before the first token.
+// start reads the byte order mark and the XML declaration, and chooses the encoding.
 func (s *Scanner) start() error {
 	for s.more && declarationCut(s.src) {
 		if err := s.fill(0, s.limits.Bytes); err != nil {
@@ -25,17 +24,17 @@ func (s *Scanner) start() error {
 	if err := s.xmlDeclaration(s.pos); err != nil {
 		return err
 	}
-	if err := s.settle(&s.prolog); err != nil {
+	if err := s.chooseEncoding(&s.prolog); err != nil {
 		return err
 	}
 	if s.r == nil && s.srcErr != nil {
-		return s.srcErr // a document in memory is judged by its encoding first
+		return s.srcErr // encoding errors come before syntax errors
 	}
 	s.state = inProlog
 	return nil
 }
 
-// declarationCut reports whether the window may end inside the declaration.
+// declarationCut reports whether the window may end inside the XML declaration.
 func declarationCut(src string) bool {
 	src = strings.TrimPrefix(src, "\uFEFF")
 	if len(src) <= len(xmlDecl) {
@@ -44,12 +43,12 @@ func declarationCut(src string) bool {
 	return len(src) < declRoom && strings.HasPrefix(src, xmlDecl) && !strings.Contains(src, "?>")
 }
 
-// xmlDeclaration reads <?xml version encoding standalone?> at i, if it is there.
+// xmlDeclaration reads the XML declaration at i, if there is one.
 func (s *Scanner) xmlDeclaration(i int) error {
-	room := s.src[i:min(len(s.src), i+declRoom)] // whatever the window shows beyond it
+	room := s.src[i:min(len(s.src), i+declRoom)] // the same for documents in memory and streams
 	rest, found := strings.CutPrefix(room, xmlDecl)
 	if !found || rest == "" || class[rest[0]]&isSpace == 0 {
-		return nil // a processing instruction, or no document at all
+		return nil // not an XML declaration
 	}
 	end := strings.Index(rest, "?>")
 	if end < 0 {
@@ -65,7 +64,7 @@ func (s *Scanner) xmlDeclaration(i int) error {
 	}
 	if enc, ok := d.item("encoding"); ok {
 		if !isEncodingName(enc) {
-			return bad(i, CodeDeclaration, "the XML declaration names no encoding")
+			return bad(i, CodeDeclaration, "the XML declaration has an invalid encoding")
 		}
 		s.prolog.Encoding = enc
 	}
@@ -83,7 +82,7 @@ func (s *Scanner) xmlDeclaration(i int) error {
 	return nil
 }
 
-// declParser takes the pseudo-attributes of an XML declaration in their order.
+// declParser parses the pseudo-attributes of an XML declaration in order.
 type declParser struct {
 	rest   string
 	failed bool
@@ -124,7 +123,7 @@ func (s *Scanner) comment(i int) error {
 		return err
 	}
 	if to-i > s.limits.Token {
-		return bad(i, CodeLimit, "a comment is longer than %d octets", s.limits.Token)
+		return bad(i, CodeLimit, "a comment is longer than %d bytes", s.limits.Token)
 	}
 	s.tok.Kind, s.tok.Text = Comment, normalizeLines(s.src[i+len("<!--"):to-len("-->")])
 	s.pos = to
@@ -139,7 +138,7 @@ func commentEnd(src string, i int) (int, error) {
 	}
 	to := from + length
 	if src[to+2] != '>' {
-		return 0, bad(to, CodeSyntax, "\"--\" stands inside a comment")
+		return 0, bad(to, CodeSyntax, "a comment contains \"--\"")
 	}
 	return to + len("-->"), checkChars(src, from, to)
 }
@@ -151,7 +150,7 @@ func (s *Scanner) procInst(i int) error {
 		return err
 	}
 	if to-i > s.limits.Token {
-		return bad(i, CodeLimit, "a processing instruction is longer than %d octets", s.limits.Token)
+		return bad(i, CodeLimit, "a processing instruction is longer than %d bytes", s.limits.Token)
 	}
 	data := s.src[i+len("<?")+len(target) : to-len("?>")]
 	s.tok.Kind, s.tok.Name.Local = ProcInst, target
@@ -168,26 +167,26 @@ func (s *Scanner) procInstEnd(i int) (end int, target string, err error) {
 	}
 	target = src[i+2 : j]
 	if strings.EqualFold(target, "xml") {
-		return 0, "", bad(i, CodeDeclaration, "an XML declaration stands elsewhere than at the very start, or is not written in lower case")
+		return 0, "", bad(i, CodeDeclaration, "an XML declaration is not at the start of the document, or not in lower case")
 	}
 	if src[j] != '?' && class[src[j]]&isSpace == 0 {
-		return 0, "", bad(j, CodeBadName, "the target of a processing instruction holds %q", src[j])
+		return 0, "", bad(j, CodeBadName, "the target of a processing instruction contains %q", src[j])
 	}
 	length := strings.Index(src[j:], "?>")
 	if length < 0 {
 		return 0, "", &short{"a processing instruction"}
 	}
 	if src[j] == '?' && length != 0 {
-		return 0, "", bad(j, CodeSyntax, "white space is missing behind the target of a processing instruction")
+		return 0, "", bad(j, CodeSyntax, "white space is missing after the target of a processing instruction")
 	}
 	return j + length + len("?>"), target, checkChars(src, j, j+length)
 }
 
-// doctype skips the document type declaration at i: it finds the end as a
-// validating reader would, and takes nothing from it.
+// doctype skips the document type declaration at i. It finds the same end as a validating parser,
+// and uses nothing of the content.
 func (s *Scanner) doctype(i int) error {
 	if s.state != inProlog {
-		return bad(i, CodeSyntax, "a document type declaration stands behind the start of the root element")
+		return bad(i, CodeSyntax, "a document type declaration follows the start of the root element")
 	}
 	if s.typed {
 		return bad(i, CodeSyntax, "there are two document type declarations")
@@ -200,7 +199,7 @@ func (s *Scanner) doctype(i int) error {
 		return err
 	}
 	if to-i > s.limits.Doctype {
-		return bad(i, CodeLimit, "the document type declaration is longer than %d octets", s.limits.Doctype).fix("remove it")
+		return bad(i, CodeLimit, "the document type declaration is longer than %d bytes", s.limits.Doctype).fix("remove it")
 	}
 	s.typed = true
 	s.tok.Kind = Doctype
@@ -246,8 +245,8 @@ func (s *Scanner) doctypeEnd(i int) (int, error) {
 	return k + 1, nil
 }
 
-// externalID skips SYSTEM "…" or PUBLIC "…" "…" at i, if one is there, and the
-// white space behind it.
+// externalID skips SYSTEM "…" or PUBLIC "…" "…" at i, if there is one, and the white space after
+// it.
 func externalID(src string, i int) (int, error) {
 	rest, literals := src[i:], 0
 	switch {
@@ -278,7 +277,7 @@ func externalID(src string, i int) (int, error) {
 	return skipSpace(src, i), nil
 }
 
-// literalEnd gives the index behind the quoted literal at i.
+// literalEnd returns the index after the quoted literal at i.
 func literalEnd(src string, i int) (int, error) {
 	length := strings.IndexByte(src[i+1:], src[i])
 	if length < 0 {
@@ -288,8 +287,8 @@ func literalEnd(src string, i int) (int, error) {
 	return end + 1, checkChars(src, i+1, end)
 }
 
-// internalSubset skips to behind the "]" that closes the subset: brackets and
-// angle brackets in literals, comments and processing instructions do not count.
+// internalSubset returns the index after the "]" that closes the subset. Brackets in literals,
+// comments and processing instructions do not count.
 func (s *Scanner) internalSubset(i int) (int, error) {
 	src := s.src
 	for i < len(src) {
@@ -303,7 +302,7 @@ func (s *Scanner) internalSubset(i int) (int, error) {
 		case c == '%':
 			i, err = s.peReference(i)
 		case len(src)-i < len("<!--") && strings.HasPrefix("<!--", src[i:]):
-			i = len(src) // what it starts is out of sight
+			i = len(src) // the window ends inside it
 		case strings.HasPrefix(src[i:], "<!--"):
 			i, err = commentEnd(src, i)
 		case strings.HasPrefix(src[i:], "<?"):
@@ -339,7 +338,7 @@ func markupDecl(src string, i int) (int, error) {
 		known = known || strings.HasPrefix(rest, keyword) && class[rest[len(keyword)]]&isSpace != 0
 	}
 	if !known {
-		return 0, bad(i, CodeSyntax, "the internal subset holds an unknown declaration")
+		return 0, bad(i, CodeSyntax, "the internal subset contains an unknown declaration")
 	}
 	for j := i + 2; j < len(src); {
 		switch c := src[j]; c {

@@ -12,31 +12,31 @@ import (
 // Options says how to read a document. The zero value is usable.
 type Options struct {
 	Limits Limits
-	// Charset is the transport's word about the encoding, such as the charset
-	// parameter of a Content-Type; empty for none. It outranks the document's.
+	// Charset is the encoding according to the transport, such as the charset parameter of a
+	// Content-Type, or "". It takes precedence over the XML declaration.
 	Charset string
 }
 
-// Scanner reads the tokens of one document. It is for one goroutine.
+// Scanner reads the tokens of one document. It must not be used by several goroutines at a time.
 type Scanner struct {
 	source
 	limits Limits
 	prolog Prolog
 
-	pos    int     // next octet in the window
-	tok    Token   // the last token, and what is scanned now
-	attrs  []Attr  // room for tok.Attrs
-	open   []frame // elements whose end tag is still to come
+	pos    int     // next byte in the window
+	tok    Token   // the current token
+	attrs  []Attr  // buffer for tok.Attrs
+	open   []frame // open elements, innermost last
 	plain  []plainFrame
 	names  namespaces
 	seen   map[Name]struct{} // names of an element with many attributes
-	slab   strings.Builder   // decoded texts, many to an allocation
+	slab   strings.Builder   // decoded texts, to share allocations
 	tokens int
 	state  state
-	typed  bool  // a document type declaration was seen
+	typed  bool  // a document type declaration was read
 	err    error // sticky
 
-	first struct { // room that is enough for most documents, in the same allocation
+	first struct { // buffers for most documents, in the same allocation
 		attrs [8]Attr
 		open  [8]frame
 		plain [16]plainFrame
@@ -46,33 +46,33 @@ type Scanner struct {
 type state uint8
 
 const (
-	atStart  state = iota // nothing read
+	atStart  state = iota // nothing was read
 	inProlog              // before the root element
 	inRoot
-	selfClosed // a self-closing tag was reported, its end is next
+	selfClosed // after a self-closing tag, before its EndElement token
 	inEpilog   // after the root element
 )
 
-// frame is an open element: its name as written for matching, and expanded.
+// frame is an open element with its name as written and its expanded name.
 type frame struct {
 	raw   string
 	name  Name
 	bound int // length of names.stack before its start tag
 }
 
-// NewBytes reads a document that is in memory. The scanner takes a copy first.
+// NewBytes returns a scanner of a document in memory. The scanner makes a copy of it.
 func NewBytes(doc []byte, o Options) *Scanner {
 	s := newScanner(o)
 	if len(doc) > s.limits.Bytes {
-		s.err = s.explain(bad(0, CodeLimit, "the document is longer than %d octets", s.limits.Bytes))
+		s.err = s.explain(bad(0, CodeLimit, "the document is longer than %d bytes", s.limits.Bytes))
 		return s
 	}
 	s.loadAll(doc)
 	return s
 }
 
-// Ahead gives a second scanner of a document in memory, which goes on where this
-// one stands and leaves it untouched.
+// Ahead returns a second scanner of a document in memory, which continues at the position of this
+// one without changing it.
 func (s *Scanner) Ahead() *Scanner {
 	ahead := &Scanner{source: s.source, limits: s.limits, prolog: s.prolog, pos: s.pos, tokens: s.tokens, state: s.state, typed: s.typed, err: s.err}
 	ahead.open = slices.Clone(s.open)
@@ -80,7 +80,7 @@ func (s *Scanner) Ahead() *Scanner {
 	return ahead
 }
 
-// NewReader reads a document from a stream, which it does not close.
+// NewReader returns a scanner of a stream. It does not close the stream.
 func NewReader(r io.Reader, o Options) *Scanner {
 	s := newScanner(o)
 	s.r = r
@@ -96,24 +96,25 @@ func newScanner(o Options) *Scanner {
 	return s
 }
 
-// Prolog tells what came before the first tag. It is complete after Next.
+// Prolog returns what the document says about itself before its first tag. It is complete after
+// the first call of Next.
 func (s *Scanner) Prolog() Prolog { return s.prolog }
 
-// Depth is the number of open elements.
+// Depth returns the number of open elements.
 func (s *Scanner) Depth() int { return len(s.open) }
 
-// Place gives line and column, from 1 and in octets, of an offset at or behind
-// the start of the last token. It takes time linear in the window.
+// Place returns line and column, counted from 1 and in bytes, of an offset at or after the start
+// of the current token. It takes time linear in the window.
 func (s *Scanner) Place(offset int) (line, column int) {
 	return s.place(offset - s.base)
 }
 
-// Source is the text that offsets count in: of a document in memory all of it,
-// as UTF-8; of a stream the part in sight.
+// Source returns the text in UTF-8 in which offsets count: a whole document in memory, or the
+// window of a stream.
 func (s *Scanner) Source() string { return s.src }
 
-// Next gives the next token, io.EOF after a whole and faultless document, or
-// an [*Error], which every later call repeats.
+// Next returns the next token. It returns io.EOF at the end of a well-formed document, and an
+// [*Error] otherwise. Later calls return the same error.
 func (s *Scanner) Next() (*Token, error) {
 	if s.err != nil {
 		return nil, s.err
@@ -131,7 +132,7 @@ func (s *Scanner) Next() (*Token, error) {
 	return &s.tok, nil
 }
 
-// next scans one token, reading on while the window ends inside it.
+// next scans one token. It reads on while the window ends inside the token.
 func (s *Scanner) next() error {
 	if s.state == atStart {
 		if err := s.start(); err != nil {
@@ -151,7 +152,7 @@ func (s *Scanner) next() error {
 			return bad(len(s.src), CodeUnclosed, "%s", cut.Error())
 		}
 		if len(s.src)-s.pos > s.longest() {
-			return bad(s.pos, CodeLimit, "one token is longer than %d octets", s.longest())
+			return bad(s.pos, CodeLimit, "one token is longer than %d bytes", s.longest())
 		}
 		if err := s.fill(s.pos, s.limits.Bytes); err != nil {
 			return err
@@ -160,13 +161,13 @@ func (s *Scanner) next() error {
 	}
 }
 
-// longest is how much of a stream may be held for one token.
+// longest returns the largest window for one token of a stream, in bytes.
 func (s *Scanner) longest() int {
 	return max(s.limits.Text, s.limits.Token, s.limits.Doctype)
 }
 
-// scan reads the token at s.pos. It changes nothing but s.tok unless the token
-// lies wholly inside the window.
+// scan reads the token at s.pos. If the token is not completely in the window, it changes only
+// s.tok and returns a *short.
 func (s *Scanner) scan() error {
 	if s.state == selfClosed {
 		s.end(s.pos)
@@ -180,7 +181,7 @@ func (s *Scanner) scan() error {
 				s.pos = i
 				return io.EOF
 			}
-			s.pos = i // white space outside the root is no token
+			s.pos = i // white space outside the root is not a token
 			return &short{"the prolog, without a root element"}
 		}
 		if s.src[i] != '<' {
@@ -221,10 +222,10 @@ func (s *Scanner) stray(i int) error {
 	if c := s.src[i]; class[c]&isBad != 0 || isNonCharacter(s.src, i) {
 		return badChar(s.src, i)
 	}
-	return bad(i, CodeSyntax, "text stands before the root element")
+	return bad(i, CodeSyntax, "text precedes the root element")
 }
 
-// declaration dispatches on what "<!" starts.
+// declaration scans a comment, CDATA section or document type declaration.
 func (s *Scanner) declaration(i int) error {
 	rest := s.src[i:]
 	switch {
@@ -232,7 +233,7 @@ func (s *Scanner) declaration(i int) error {
 		return s.comment(i)
 	case strings.HasPrefix(rest, cdataStart):
 		if s.state != inRoot {
-			return bad(i, CodeSyntax, "a CDATA section stands outside the root element")
+			return bad(i, CodeSyntax, "a CDATA section is outside the root element")
 		}
 		return s.cdata(i)
 	case strings.HasPrefix(rest, doctypeStart):
@@ -246,7 +247,7 @@ func (s *Scanner) declaration(i int) error {
 	return bad(i, CodeSyntax, "\"<!\" starts neither a comment nor a CDATA section nor a document type declaration")
 }
 
-// explain turns what scanning reports into what the caller sees.
+// explain returns an internal error as an [*Error] with its position.
 func (s *Scanner) explain(err error) error {
 	if err == io.EOF {
 		return err
@@ -271,9 +272,8 @@ func (s *Scanner) path() string {
 	return b.String()
 }
 
-// Limits bounds what a document may make the scanner do. A zero field takes
-// the default beside it; there is no way to switch a limit off. Lengths are in
-// octets of the document as UTF-8.
+// Limits bounds the size of a document. A zero field has its default; limits cannot be switched
+// off. Lengths are in bytes of the document in UTF-8.
 type Limits struct {
 	Bytes   int // whole document, 1 MiB; set it for streams
 	Depth   int // nested elements, 32; the root is level 1
@@ -304,7 +304,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Kind says what a [Token] is.
+// Kind is the kind of a [Token].
 type Kind uint8
 
 const (
@@ -314,12 +314,12 @@ const (
 	CData                        // Text of one CDATA section
 	Comment                      // Text between the delimiters
 	ProcInst                     // Name.Local is the target, Text the rest
-	Doctype                      // nothing but its place
+	Doctype                      // only Offset
 )
 
 var kindNames = [...]string{"nothing", "start tag", "end tag", "text", "CDATA section", "comment", "processing instruction", "document type declaration"}
 
-// String names the kind in words.
+// String returns the kind in words.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -327,56 +327,55 @@ func (k Kind) String() string {
 	return kindNames[0]
 }
 
-// Token is one piece of a document. The token and its Attrs are valid until the
-// next call of [Scanner.Next]; its strings stay valid.
+// Token is one token of a document. The token and its Attrs are valid until the next call of
+// [Scanner.Next]; its strings remain valid.
 type Token struct {
 	Kind        Kind
 	Name        Name
 	Attrs       []Attr // in document order, without namespace declarations
 	Text        string
-	Blank       bool // Text of nothing but literal white space
+	Blank       bool // Text is only literal white space
 	SelfClosing bool // the start tag ended with "/>"
-	Offset      int  // octets of the document (as UTF-8, byte order mark included) before the token
+	Offset      int  // bytes of the document (in UTF-8, with byte order mark) before the token
 }
 
-// Name is an expanded name: namespace URI, empty for none, and local part.
+// Name is an expanded name: namespace URI, or "", and local part.
 type Name struct {
 	Space, Local string
 }
 
-// Attr is one attribute with its value normalised as XML says for CDATA.
+// Attr is one attribute. Its value is normalised as CDATA.
 type Attr struct {
 	Name   Name
 	Value  string
 	Quote  byte // '"' or '\''
-	Offset int  // octets of the document before the name
-	Start  int  // octets of the document before the value
+	Offset int  // bytes of the document before the name
+	Start  int  // bytes of the document before the value
 }
 
-// Prolog is what the document said about itself before its first tag. It is
-// complete once [Scanner.Next] was called.
+// Prolog is what a document says about itself before its first tag.
 type Prolog struct {
-	Declared   bool   // an XML declaration is there
+	Declared   bool   // it has an XML declaration
 	Encoding   string // as declared, or empty
 	Standalone string // "yes", "no" or empty
-	BOM        bool   // a byte order mark is there
-	UTF16      bool   // the octets are UTF-16
-	Overruled  bool   // the transport's charset differs from the declared encoding and won
+	BOM        bool   // it has a byte order mark
+	UTF16      bool   // the encoding is UTF-16
+	Overruled  bool   // the declared encoding differs from that of the transport, which counts
 }
 
-// The classes of failure, for errors.Is. Every [*Error] is of exactly one.
+// The classes of errors, for errors.Is. Every [*Error] belongs to exactly one.
 var (
 	ErrSyntax   = errors.New("not well-formed XML")         // XML 1.0 or Namespaces in XML is violated
-	ErrEncoding = errors.New("unusable encoding")           // the octets are no text that is read here
+	ErrEncoding = errors.New("unusable encoding")           // the bytes are invalid in the encoding, or the encoding is not supported
 	ErrLimit    = errors.New("a limit is exceeded")         // the document is larger than it may be
-	ErrRead     = errors.New("the document cannot be read") // the reader failed; its error is wrapped too
+	ErrRead     = errors.New("the document cannot be read") // the reader failed; the error wraps the reader's error
 )
 
 // Reason codes of an [Error].
 const (
-	CodeSyntax             = "not-well-formed"      // any fault without a code of its own
-	CodeBadChar            = "bad-character"        // a character that XML cannot hold
-	CodeBadName            = "bad-name"             // no name, or not one that Namespaces allow
+	CodeSyntax             = "not-well-formed"      // any syntax error without a code of its own
+	CodeBadChar            = "bad-character"        // a character that XML does not allow
+	CodeBadName            = "bad-name"             // not a name, or not one that Namespaces in XML allow
 	CodeUndefinedEntity    = "undefined-entity"     // an entity beyond the five predefined
 	CodeDuplicateAttribute = "duplicate-attribute"  // twice by expanded name
 	CodeNamespace          = "namespace"            // a prefix undeclared, reserved or badly bound
@@ -384,34 +383,35 @@ const (
 	CodeUnclosed           = "unexpected-end"       // the document ends too early
 	CodeTrailing           = "trailing-content"     // something after the root element
 	CodeDeclaration        = "bad-xml-declaration"  // misplaced, malformed or not version 1.0
-	CodeEncoding           = "encoding"             // octets and labels contradict each other, or invalid octets
+	CodeEncoding           = "encoding"             // bytes and labels contradict each other, or invalid bytes
 	CodeUnsupported        = "unsupported-encoding" // not UTF-8, US-ASCII or UTF-16
 	CodeLimit              = "limit"                // see Limits
 	CodeRead               = "io"                   // the reader failed
 )
 
-// Error says why a document was refused, and where.
+// Error says why and where a document is refused.
 type Error struct {
 	Code    string // one of the constants
 	Line    int    // from 1
-	Column  int    // in octets, from 1
-	Offset  int    // octets of the document before the place
+	Column  int    // in bytes, from 1
+	Offset  int    // bytes of the document before the position
 	Path    string // open elements as written, such as /anml/interact/action
-	Message string // one sentence without its full stop
-	Fix     string // what the author can do, or empty
+	Message string // one sentence without a final stop
+	Fix     string // what the author can do, or ""
 
-	cause error // of the reader
+	cause error // the reader's error
 }
 
+// Error returns position, message, code and fix in one line.
 func (e *Error) Error() string {
-	s := fmt.Sprintf("%d:%d: %s [%s]", e.Line, e.Column, e.Message, e.Code)
+	s := fmt.Sprintf("%d:%d: %s (%s)", e.Line, e.Column, e.Message, e.Code)
 	if e.Fix != "" {
 		s += "; " + e.Fix
 	}
 	return s
 }
 
-// Unwrap gives the class of the failure and the reader's own error.
+// Unwrap returns the class of the error and the reader's error.
 func (e *Error) Unwrap() []error {
 	class := ErrSyntax
 	switch e.Code {
@@ -425,8 +425,7 @@ func (e *Error) Unwrap() []error {
 	return []error{class}
 }
 
-// fault is an error inside the window whose place is not worked out yet: most
-// tokens are fine, so the scanning functions stay free of positions.
+// fault is an error in the window whose line and column are not computed yet.
 type fault struct {
 	at        int // index in the window
 	code      string
@@ -435,7 +434,7 @@ type fault struct {
 
 func (f *fault) Error() string { return f.msg }
 
-// short is returned by a scanning function that ran into the end of the window.
+// short says that the window ends inside a token.
 type short struct{ inside string }
 
 func (s *short) Error() string { return "the document ends inside " + s.inside }

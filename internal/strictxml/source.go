@@ -8,40 +8,39 @@ import (
 	"unicode/utf8"
 )
 
-// source holds the part of a document that is in sight, as valid UTF-8. A
-// document in memory is wholly in sight. Windows are strings, so that what
-// tokens refer to never changes under them.
+// source is the window on a document, in valid UTF-8. The window on a document in memory is the
+// whole document. Windows are strings, so that the strings of tokens never change.
 type source struct {
 	src     string // the window
-	base    int    // octets of the document before it
+	base    int    // bytes of the document before it
 	lines   int    // line ends before the window
-	lineAt  int    // where the line that the window starts in began
-	cr      bool   // the octet before the window is a CR
+	lineAt  int    // offset of the line in which the window starts
+	cr      bool   // the byte before the window is a CR
 	more    bool   // the reader may have more
-	srcErr  error  // what stands behind the window, once it is used up: a *fault
+	srcErr  error  // the error after the window: a *fault
 	readErr error
 
 	r       io.Reader
-	total   int    // octets taken from r
-	charset string // the transport's word
-	pending []byte // octets that end within a character
-	chunk   []byte // room for reading
-	step    int    // octets to read at a time
+	total   int    // bytes read from r
+	charset string // according to the transport
+	pending []byte // the first bytes of an incomplete character
+	chunk   []byte // read buffer
+	step    int    // bytes to read at a time
 	bom     bool
 	sniffed bool
 	ascii   bool
-	odd     bool  // of a document in memory: it holds a character that XML does not
-	refused error // what the first octets already rule out
+	odd     bool  // the document in memory has U+FFFE or U+FFFF, which XML does not allow
+	refused error // the error that the first bytes show
 	utf16   *utf16Decoder
 }
 
 const (
-	firstWindow = 4 << 10  // how much is read first
-	window      = 64 << 10 // and later, at a time
-	longestMark = 4        // octets that tell the byte order marks apart
+	firstWindow = 4 << 10  // bytes of the first read
+	window      = 64 << 10 // bytes of later reads
+	longestMark = 4        // bytes of the longest byte order mark
 )
 
-// loadAll takes a document in memory.
+// loadAll sets the window to a document in memory.
 func (s *source) loadAll(doc []byte) {
 	s.sniff(doc)
 	if s.utf16 != nil {
@@ -49,7 +48,7 @@ func (s *source) loadAll(doc []byte) {
 		s.src = string(text)
 		s.odd = hasNonCharacter(s.src)
 		if !ok || len(rest) > 0 {
-			s.srcErr = bad(len(s.src), CodeEncoding, "the octets are not valid UTF-16")
+			s.srcErr = bad(len(s.src), CodeEncoding, "the bytes are not valid UTF-16")
 		}
 		return
 	}
@@ -58,8 +57,8 @@ func (s *source) loadAll(doc []byte) {
 	s.odd = hasNonCharacter(s.src)
 }
 
-// fill moves the window to its index keep and reads more behind it: at least as
-// much again, so that the whole costs linear time.
+// fill drops the window before its index keep and reads more: at least as much as the window has,
+// so that reading the whole document takes linear time.
 func (s *source) fill(keep, limit int) error {
 	s.slide(keep)
 	step := max(s.step, len(s.src), longestMark)
@@ -71,7 +70,7 @@ func (s *source) fill(keep, limit int) error {
 	n, err := readFull(s.r, raw[len(raw):len(raw)+step])
 	raw = raw[:len(raw)+n]
 	if s.total += n; s.total > limit {
-		return bad(len(s.src), CodeLimit, "the document is longer than %d octets", limit)
+		return bad(len(s.src), CodeLimit, "the document is longer than %d bytes", limit)
 	}
 	last := err == io.EOF
 	if err != nil {
@@ -87,7 +86,7 @@ func (s *source) fill(keep, limit int) error {
 	return s.take(raw, last)
 }
 
-// readFull is io.ReadFull with an end to readers that give nothing for ever.
+// readFull is io.ReadFull. It returns an error for a reader that repeatedly returns no bytes.
 func readFull(r io.Reader, buf []byte) (n int, err error) {
 	for idle := 0; n < len(buf) && err == nil; idle++ {
 		var more int
@@ -104,7 +103,7 @@ func readFull(r io.Reader, buf []byte) (n int, err error) {
 	return n, err
 }
 
-// take appends what was read to the window.
+// take appends bytes to the window.
 func (s *source) take(raw []byte, last bool) error {
 	old := len(s.src)
 	if s.utf16 != nil {
@@ -113,7 +112,7 @@ func (s *source) take(raw []byte, last bool) error {
 		s.pending = append(s.pending[:0], rest...)
 		if !ok || last && len(rest) > 0 {
 			s.more = false
-			s.srcErr = bad(len(s.src), CodeEncoding, "the octets are not valid UTF-16")
+			s.srcErr = bad(len(s.src), CodeEncoding, "the bytes are not valid UTF-16")
 		}
 		return nil
 	}
@@ -130,7 +129,7 @@ func (s *source) take(raw []byte, last bool) error {
 	return nil
 }
 
-// partial is the number of octets at the end of b that may start a character.
+// partial returns the number of bytes at the end of b that begin an incomplete character.
 func partial(b []byte) int {
 	for n := 1; n <= min(3, len(b)); n++ {
 		c := b[len(b)-n]
@@ -144,7 +143,7 @@ func partial(b []byte) int {
 	return 0
 }
 
-// check cuts the window where its octets from index old on stop being text.
+// check cuts the window at the first invalid byte from index old on.
 func (s *source) check(old int) {
 	text := s.src[old:]
 	valid := len(text)
@@ -167,7 +166,7 @@ func (s *source) check(old int) {
 		return
 	}
 	s.src = s.src[:old+valid]
-	s.srcErr = bad(len(s.src), CodeEncoding, "the octets are not valid %s", s.charsetName())
+	s.srcErr = bad(len(s.src), CodeEncoding, "the bytes are not valid %s", s.charsetName())
 }
 
 func (s *source) charsetName() string {
@@ -177,7 +176,7 @@ func (s *source) charsetName() string {
 	return "UTF-8"
 }
 
-// slide drops the first n octets of the window and counts their lines.
+// slide drops the first n bytes of the window and counts their lines.
 func (s *source) slide(n int) {
 	if n == 0 {
 		return
@@ -191,29 +190,28 @@ func (s *source) slide(n int) {
 	}
 }
 
-// place gives line and column of an index of the window.
+// place returns line and column of an index of the window.
 func (s *source) place(i int) (line, column int) {
 	lines, lineAt, _ := countLines(s.src[:min(i, len(s.src))], s.base, s.lines, s.lineAt, s.cr)
 	return lines + 1, s.base + i - lineAt + 1
 }
 
-// Lines finds line and column of many offsets in one text, each without reading
-// all that stands before it.
+// Lines finds line and column of offsets in a text without reading the text before each.
 type Lines struct {
 	text  string
 	marks []lineMark // at the start of each block
 }
 
-// lineMark is what countLines knows at a place.
+// lineMark is the state of countLines at an offset.
 type lineMark struct {
 	lines, lineAt int
 	cr            bool
 }
 
-// lineBlock is the number of octets between two marks.
+// lineBlock is the number of bytes between two marks.
 const lineBlock = 4 << 10
 
-// NewLines reads a text once.
+// NewLines returns the Lines of a text, which it reads once.
 func NewLines(text string) Lines {
 	x := Lines{text, make([]lineMark, 1, len(text)/lineBlock+1)}
 	for at := lineBlock; at <= len(text); at += lineBlock {
@@ -222,7 +220,7 @@ func NewLines(text string) Lines {
 	return x
 }
 
-// advance goes on from the last mark before an offset.
+// advance counts from the last mark before an offset.
 func (x *Lines) advance(offset int) (m lineMark) {
 	block := min(offset/lineBlock, len(x.marks)-1)
 	m = x.marks[block]
@@ -230,15 +228,14 @@ func (x *Lines) advance(offset int) (m lineMark) {
 	return m
 }
 
-// At gives line and column, from 1 and in octets, of an offset.
+// At returns line and column, counted from 1 and in bytes, of an offset.
 func (x *Lines) At(offset int) (line, column int) {
 	offset = min(offset, len(x.text))
 	m := x.advance(offset)
 	return m.lines + 1, offset - m.lineAt + 1
 }
 
-// countLines goes on counting line ends (LF, CR LF, CR) through text, which
-// starts at offset base.
+// countLines continues to count line ends (LF, CR LF, CR) in text, which starts at offset base.
 func countLines(text string, base, lines, lineAt int, cr bool) (int, int, bool) {
 	if strings.IndexByte(text, '\r') < 0 && !cr {
 		if n := strings.Count(text, "\n"); n > 0 {
@@ -265,7 +262,7 @@ func countLines(text string, base, lines, lineAt int, cr bool) (int, int, bool) 
 	return lines, lineAt, cr
 }
 
-// sniff looks at the first octets for a byte order mark.
+// sniff detects a byte order mark.
 func (s *source) sniff(doc []byte) {
 	s.sniffed = true
 	has := func(mark string) bool { return strings.HasPrefix(string(doc[:min(4, len(doc))]), mark) }
@@ -287,10 +284,10 @@ func (s *source) unreadable(code, msg string) {
 	s.refused = bad(0, code, "%s", msg).fix("send UTF-8")
 }
 
-// settle brings the transport's charset, the XML declaration and the byte order
-// mark together. Charset beats declaration beats mark beats UTF-8, and a mark
-// that contradicts either is refused, so that no reader can see another text.
-func (s *source) settle(p *Prolog) error {
+// chooseEncoding chooses the encoding: the transport's charset, or else the XML declaration, or
+// else the byte order mark, or else UTF-8. It refuses a byte order mark that contradicts the
+// charset or the declaration, since other readers could read another text.
+func (s *source) chooseEncoding(p *Prolog) error {
 	if s.refused != nil {
 		return s.refused
 	}
@@ -299,9 +296,9 @@ func (s *source) settle(p *Prolog) error {
 	for _, label := range []string{charset, declared} {
 		if label != "" && !supported(label) {
 			if label == declared && charset != "" {
-				continue // outranked, so that it need not be known
+				continue // the charset counts
 			}
-			return bad(0, CodeUnsupported, "the encoding %s is not read here", clip(label)).fix("send UTF-8")
+			return bad(0, CodeUnsupported, "the encoding %s is not supported", clip(label)).fix("send UTF-8")
 		}
 	}
 	chosen := charset
@@ -337,7 +334,7 @@ func sameEncoding(a, b string) bool {
 	return a == b || strings.HasPrefix(a, "utf-16") && strings.HasPrefix(b, "utf-16")
 }
 
-// markFits reports whether the byte order mark seen is one of that encoding.
+// markFits reports whether the byte order mark is one of the encoding.
 func (s *source) markFits(label string) bool {
 	switch label {
 	case "utf-8":
@@ -359,15 +356,14 @@ func clip(label string) string {
 	return label
 }
 
-// utf16Decoder makes UTF-8 of UTF-16 and keeps nothing between calls but
-// whether the byte order mark was passed.
+// utf16Decoder converts UTF-16 to UTF-8.
 type utf16Decoder struct {
-	low, high int // place of the octets within a unit
-	marked    bool
+	low, high int  // index of the bytes within a unit
+	marked    bool // the byte order mark was skipped
 }
 
-// decode appends src to dst as UTF-8. The rest is what ends within a character;
-// not ok means that a surrogate stands alone where dst ends.
+// decode appends src to dst in UTF-8. It returns an incomplete character at the end as rest. It
+// returns false for a lone surrogate after text.
 func (d *utf16Decoder) decode(dst, src []byte) (text, rest []byte, ok bool) {
 	unit := func() rune { return rune(src[d.low]) | rune(src[d.high])<<8 }
 	if !d.marked && len(src) >= 2 {

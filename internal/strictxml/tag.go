@@ -4,7 +4,7 @@ import (
 	"unicode/utf8"
 )
 
-// startTag scans the tag at i, which the first character says is one.
+// startTag scans the start tag at i.
 func (s *Scanner) startTag(i int) error {
 	src := s.src
 	nameEnd, colon, err := s.qname(i+1, "an element name")
@@ -52,7 +52,7 @@ func (s *Scanner) startTag(i int) error {
 		declares = declares || isNS
 	}
 	if j-i > s.limits.Token {
-		return bad(i, CodeLimit, "the start tag is longer than %d octets", s.limits.Token)
+		return bad(i, CodeLimit, "the start tag is longer than %d bytes", s.limits.Token)
 	}
 	if len(s.open) == s.limits.Depth {
 		return bad(i, CodeLimit, "elements are nested more than %d deep", s.limits.Depth)
@@ -90,7 +90,7 @@ func (s *Scanner) startTag(i int) error {
 func (s *Scanner) endTag(i int) error {
 	src := s.src
 	if s.state != inRoot {
-		return bad(i, CodeMismatch, "an end tag stands outside the root element")
+		return bad(i, CodeMismatch, "an end tag is outside the root element")
 	}
 	want := s.open[len(s.open)-1].raw
 	j := i + 2 + len(want)
@@ -106,14 +106,14 @@ func (s *Scanner) endTag(i int) error {
 			return &short{"an end tag"}
 		}
 		if src[j] != '>' {
-			return bad(j, CodeSyntax, "an end tag holds more than its name")
+			return bad(j, CodeSyntax, "an end tag contains more than its name")
 		}
 	}
 	s.end(j + 1)
 	return nil
 }
 
-// end closes the innermost element and goes on at index next.
+// end closes the innermost element and continues at index next.
 func (s *Scanner) end(next int) {
 	top := len(s.open) - 1
 	s.tok.Kind, s.tok.Name, s.tok.Attrs, s.tok.Text = EndElement, s.open[top].name, nil, ""
@@ -127,8 +127,8 @@ func (s *Scanner) end(next int) {
 	s.pos = next
 }
 
-// attribute scans name="value" at i and reports whether it declares a namespace.
-// Its Name.Local still holds the name as written, its Space the prefix.
+// attribute scans name="value" at i and reports whether it declares a namespace. It sets
+// Name.Space to the prefix, which resolve replaces.
 func (s *Scanner) attribute(i int, a *Attr) (next int, isNS bool, err error) {
 	src := s.src
 	end, colon, err := s.qname(i, "an attribute name")
@@ -162,7 +162,7 @@ func (s *Scanner) attribute(i int, a *Attr) (next int, isNS bool, err error) {
 	return next, isNS, err
 }
 
-// qname scans a name with at most one colon, whose index it gives, or -1.
+// qname scans a name with at most one colon. It returns the index of the colon, or -1.
 func (s *Scanner) qname(i int, what string) (end, colon int, err error) {
 	src := s.src
 	colon = -1
@@ -186,12 +186,12 @@ func (s *Scanner) qname(i int, what string) (end, colon int, err error) {
 		}
 	}
 	if end-i > s.limits.Name {
-		return 0, 0, bad(i, CodeLimit, "%s is longer than %d octets", what, s.limits.Name)
+		return 0, 0, bad(i, CodeLimit, "%s is longer than %d bytes", what, s.limits.Name)
 	}
 	return end, colon, nil
 }
 
-// ncname scans a name without a colon. The octet after it is in the window.
+// ncname scans a name without a colon. The byte after it is in the window.
 func (s *Scanner) ncname(i int, what string) (int, error) {
 	src := s.src
 	if i == len(src) {
@@ -208,7 +208,7 @@ func (s *Scanner) ncname(i int, what string) (int, error) {
 			if !isChar(r) {
 				return 0, badChar(src, j)
 			}
-			return 0, bad(j, CodeBadName, "%s holds the character U+%04X", what, r)
+			return 0, bad(j, CodeBadName, "%s contains the character U+%04X", what, r)
 		}
 		for j += n; j < len(src) && class[src[j]]&isName != 0; j++ {
 		}
@@ -225,25 +225,25 @@ func (s *Scanner) ncname(i int, what string) (int, error) {
 	return j, nil
 }
 
-// The two namespaces that are bound without a declaration.
+// The two namespaces that need no declaration.
 const (
 	XMLNamespace   = "http://www.w3.org/XML/1998/namespace"
 	xmlnsNamespace = "http://www.w3.org/2000/xmlns/"
 )
 
-// namespaces holds the declarations in force.
+// namespaces is the namespace declarations in scope.
 type namespaces struct {
 	dflt    string
 	dfltTop int            // innermost binding of the default namespace in stack, from 1
-	stack   []binding      // every declaration of the open elements
+	stack   []binding      // all declarations of the open elements
 	top     map[string]int // prefix to its innermost binding in stack, from 1
 }
 
-// binding is one declaration and what it hides.
+// binding is one declaration.
 type binding struct {
 	prefix string // empty: the default namespace
 	uri    string
-	hides  int // the binding of the same prefix outside: its place in stack, from 1; 0 for none
+	hides  int // the outer binding of the same prefix: its place in stack, from 1; or 0
 }
 
 func (n *namespaces) bind(prefix, uri string) {
@@ -251,7 +251,7 @@ func (n *namespaces) bind(prefix, uri string) {
 	n.set(prefix, len(n.stack))
 }
 
-// lookup gives the innermost binding of a prefix: its place in stack, from 1.
+// lookup returns the place in stack, from 1, of the innermost binding of a prefix, or 0.
 func (n *namespaces) lookup(prefix string) int {
 	if prefix == "" {
 		return n.dfltTop
@@ -275,7 +275,7 @@ func (n *namespaces) set(prefix string, top int) {
 	}
 }
 
-// release forgets the declarations beyond the first bound ones.
+// release removes all declarations except the first bound ones.
 func (n *namespaces) release(bound int) {
 	for len(n.stack) > bound {
 		b := n.stack[len(n.stack)-1]
@@ -284,7 +284,7 @@ func (n *namespaces) release(bound int) {
 	}
 }
 
-// declare enters the namespace declarations among the attributes of a tag.
+// declare adds the namespace declarations among the attributes of a tag.
 func (s *Scanner) declare(attrs []Attr) error {
 	for i := range attrs {
 		a := &attrs[i]
@@ -316,7 +316,7 @@ func (s *Scanner) declarePrefix(a *Attr) error {
 	return nil
 }
 
-// expand resolves the prefixed name at src[from:end] of an element or attribute.
+// expand returns the expanded name of the prefixed name at src[from:end].
 func (s *Scanner) expand(from, colon, end int) (Name, error) {
 	prefix, local := s.src[from:colon], s.src[colon+1:end]
 	uri, err := s.uri(prefix, from)
@@ -328,7 +328,7 @@ func (s *Scanner) uri(prefix string, at int) (string, error) {
 		return XMLNamespace, nil
 	}
 	if prefix == "xmlns" {
-		return "", bad(at, CodeNamespace, "the prefix xmlns names no element")
+		return "", bad(at, CodeNamespace, "the prefix xmlns cannot be used for an element")
 	}
 	bound := s.names.lookup(prefix)
 	if bound == 0 {
@@ -337,8 +337,8 @@ func (s *Scanner) uri(prefix string, at int) (string, error) {
 	return s.names.stack[bound-1].uri, nil
 }
 
-// resolve expands the attribute names, refuses duplicates and drops the
-// namespace declarations, in place.
+// resolve expands the attribute names in place, refuses duplicates and removes the namespace
+// declarations.
 func (s *Scanner) resolve(attrs []Attr, declares bool) ([]Attr, error) {
 	for i := range attrs {
 		a := &attrs[i]
@@ -368,10 +368,10 @@ func (s *Scanner) resolve(attrs []Attr, declares bool) ([]Attr, error) {
 	return kept, nil
 }
 
-// few is how many names are compared with one another before a map is cheaper.
+// few is the number of names above which a map is faster than comparing all of them.
 const few = 12
 
-// unique refuses two attributes with one expanded name.
+// unique refuses two attributes with the same expanded name.
 func (s *Scanner) unique(attrs []Attr) error {
 	if len(attrs) <= few {
 		for i := 1; i < len(attrs); i++ {
@@ -397,5 +397,5 @@ func (s *Scanner) unique(attrs []Attr) error {
 }
 
 func (s *Scanner) duplicate(a *Attr) error {
-	return bad(a.Offset-s.base, CodeDuplicateAttribute, "the attribute %s stands twice in one tag", a.Name.Local).fix("keep one of them")
+	return bad(a.Offset-s.base, CodeDuplicateAttribute, "the attribute %s appears twice in one tag", a.Name.Local).fix("keep one of them")
 }

@@ -30,7 +30,7 @@ func (s *Scanner) text(i int) error {
 			plain = false
 		case ']':
 			if strings.HasPrefix(src[j:], "]]>") {
-				return bad(j, CodeSyntax, "\"]]>\" stands in text").fix("write ]]&gt;")
+				return bad(j, CodeSyntax, "text contains \"]]>\"").fix("write ]]&gt;")
 			}
 		case 0xEF:
 			if isNonCharacter(src, j) {
@@ -42,7 +42,7 @@ func (s *Scanner) text(i int) error {
 		j++
 	}
 	if j-i > s.limits.Text {
-		return bad(i, CodeLimit, "a text is longer than %d octets", s.limits.Text)
+		return bad(i, CodeLimit, "a text is longer than %d bytes", s.limits.Text)
 	}
 	text := src[i:j]
 	if !plain {
@@ -56,8 +56,8 @@ func (s *Scanner) text(i int) error {
 	return nil
 }
 
-// value scans an attribute value from i to its closing quote, and gives it
-// normalised with the index behind the quote.
+// value scans an attribute value from i to its closing quote. It returns the normalised value and
+// the index after the quote.
 func (s *Scanner) value(i int, quote byte) (string, int, error) {
 	src := s.src
 	stop := uint8(inDouble)
@@ -80,7 +80,7 @@ func (s *Scanner) value(i int, quote byte) (string, int, error) {
 		case '&', '\t', '\n', '\r':
 			plain = false
 		case '<':
-			return "", 0, bad(j, CodeSyntax, "\"<\" stands in an attribute value").fix("write &lt;")
+			return "", 0, bad(j, CodeSyntax, "an attribute value contains \"<\"").fix("write &lt;")
 		case 0xEF:
 			if isNonCharacter(src, j) {
 				return "", 0, badChar(src, j)
@@ -91,7 +91,7 @@ func (s *Scanner) value(i int, quote byte) (string, int, error) {
 		j++
 	}
 	if j-i > s.limits.Value {
-		return "", 0, bad(i, CodeLimit, "an attribute value is longer than %d octets", s.limits.Value)
+		return "", 0, bad(i, CodeLimit, "an attribute value is longer than %d bytes", s.limits.Value)
 	}
 	if plain {
 		return src[i:j], j + 1, nil
@@ -100,8 +100,8 @@ func (s *Scanner) value(i int, quote byte) (string, int, error) {
 	return v, j + 1, err
 }
 
-// decode resolves references and normalises line ends in src[i:j]; in an
-// attribute value literal white space becomes a space.
+// decode resolves references and normalises line ends in src[i:j]. In an attribute value, literal
+// white space becomes a space.
 func (s *Scanner) decode(i, j int, attr bool) (string, error) {
 	b := s.room(j - i)
 	from := b.Len()
@@ -112,7 +112,7 @@ func (s *Scanner) decode(i, j int, attr bool) (string, error) {
 	return b.String()[from:], nil
 }
 
-// unescape appends the meaning of a raw text.
+// unescape appends the decoded form of a raw text.
 func unescape(b *strings.Builder, src string, attr bool) *fault {
 	if !attr && strings.IndexByte(src, '\r') < 0 {
 		return expand(b, src)
@@ -151,7 +151,7 @@ func unescape(b *strings.Builder, src string, attr bool) *fault {
 	return nil
 }
 
-// expand is unescape where nothing but references has another meaning.
+// expand is unescape for a text in which only references need decoding.
 func expand(b *strings.Builder, src string) *fault {
 	done := 0
 	for {
@@ -170,11 +170,11 @@ func expand(b *strings.Builder, src string) *fault {
 	}
 }
 
-// slabSize is how much decoded text shares an allocation.
+// slabSize is the number of bytes of decoded text that share an allocation.
 const slabSize = 16 << 10
 
-// room gives a builder that holds n more octets without moving what it holds,
-// so that the texts decoded into it before stay where they are.
+// room returns a builder with room for n more bytes, so that it need not move the earlier texts in
+// it.
 func (s *Scanner) room(n int) *strings.Builder {
 	if s.slab.Cap()-s.slab.Len() < n {
 		s.slab.Reset()
@@ -183,7 +183,7 @@ func (s *Scanner) room(n int) *strings.Builder {
 	return &s.slab
 }
 
-// predefined are the entities that exist, the most usual ones first.
+// predefined lists the entities that exist, the most frequent first.
 var predefined = [...]struct {
 	text string
 	r    rune
@@ -198,7 +198,7 @@ func reference(src string, i int) (r rune, end int, err *fault) {
 	}
 	semicolon := strings.IndexByte(src[i:], ';')
 	if semicolon < 0 {
-		return 0, 0, bad(i, CodeSyntax, "\"&\" starts no reference").fix("write &amp;")
+		return 0, 0, bad(i, CodeSyntax, "\"&\" does not begin a reference").fix("write &amp;")
 	}
 	end = i + semicolon + 1
 	name := src[i+1 : end-1]
@@ -207,7 +207,7 @@ func reference(src string, i int) (r rune, end int, err *fault) {
 		return r, end, err
 	}
 	if !isNCName(name) {
-		return 0, 0, bad(i, CodeSyntax, "\"&\" starts no reference").fix("write &amp;")
+		return 0, 0, bad(i, CodeSyntax, "\"&\" does not begin a reference").fix("write &amp;")
 	}
 	if len(name) > 32 {
 		name = "…"
@@ -234,7 +234,7 @@ func charRef(src string, i int, digits string) (rune, *fault) {
 		return 0, bad(i, CodeSyntax, "a character reference is empty")
 	}
 	if !isChar(r) {
-		return 0, bad(i, CodeBadChar, "a character reference names no character that XML can hold")
+		return 0, bad(i, CodeBadChar, "a character reference names a character that XML does not allow")
 	}
 	return r, nil
 }
@@ -274,7 +274,7 @@ func (s *Scanner) cdata(i int) error {
 	}
 	to := from + length
 	if length > s.limits.Text {
-		return bad(i, CodeLimit, "a CDATA section is longer than %d octets", s.limits.Text)
+		return bad(i, CodeLimit, "a CDATA section is longer than %d bytes", s.limits.Text)
 	}
 	if err := checkChars(s.src, from, to); err != nil {
 		return err
@@ -284,8 +284,8 @@ func (s *Scanner) cdata(i int) error {
 	return nil
 }
 
-// Classes of octets. Octets of a multi-octet character are plain except EF,
-// which starts the two non-characters that XML excludes.
+// Classes of bytes. Bytes of a multi-byte character are plain except EF, which begins the two
+// non-characters that XML excludes.
 const (
 	isSpace     = 1 << iota // XML white space
 	isNameStart             // an ASCII character that starts an NCName
@@ -296,7 +296,7 @@ const (
 	isBad                   // a control character that XML excludes
 )
 
-// class is filled once from the grammar and never written again.
+// class is made once from the grammar and never changed.
 var class = classes()
 
 func classes() (t [256]uint8) {
@@ -357,7 +357,7 @@ func isNameRune(r rune) bool {
 	return isNameStartRune(r) || r == 0xB7 || r >= 0x300 && r <= 0x36F || r == 0x203F || r == 0x2040
 }
 
-// isChar is Char: what a document may hold, literally or by reference.
+// isChar is Char: the characters that XML allows, literally or by reference.
 func isChar(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\r' ||
 		r >= 0x20 && r <= 0xD7FF ||
@@ -365,14 +365,14 @@ func isChar(r rune) bool {
 		r >= 0x10000 && r <= utf8.MaxRune
 }
 
-// isNonCharacter reports whether U+FFFE or U+FFFF stands at src[i:].
+// isNonCharacter reports whether U+FFFE or U+FFFF is at src[i:].
 func isNonCharacter(src string, i int) bool {
 	return i+2 < len(src) && src[i] == 0xEF && src[i+1] == 0xBF && src[i+2] >= 0xBE
 }
 
 func badChar(src string, i int) *fault {
 	r, _ := utf8.DecodeRuneInString(src[i:])
-	return bad(i, CodeBadChar, "the character U+%04X cannot stand in XML", r).fix("remove it")
+	return bad(i, CodeBadChar, "the character U+%04X is not allowed in XML", r).fix("remove it")
 }
 
 func skipSpace(src string, i int) int {
@@ -382,8 +382,7 @@ func skipSpace(src string, i int) int {
 	return i
 }
 
-// checkChars refuses what XML excludes from src[from:to], which the scanner has
-// found by its delimiter and not looked into.
+// checkChars refuses characters in src[from:to] that XML does not allow.
 func checkChars(src string, from, to int) error {
 	for i := from; i < to; i++ {
 		c := src[i]
@@ -394,7 +393,7 @@ func checkChars(src string, from, to int) error {
 	return nil
 }
 
-// normalizeLines makes every CR LF and every lone CR a LF.
+// normalizeLines replaces every CR LF and every other CR by LF.
 func normalizeLines(s string) string {
 	if strings.IndexByte(s, '\r') < 0 {
 		return s

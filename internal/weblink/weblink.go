@@ -1,6 +1,5 @@
-// Package weblink reads the links that a web page makes about itself without
-// being rendered: those of its Link header (RFC 8288) and the link elements in the
-// head of its HTML. It parses, and resolves nothing.
+// Package weblink parses the links of a web page: those of its Link header (RFC 8288) and the link
+// elements in the head of its HTML. It does not resolve them.
 package weblink
 
 import (
@@ -13,21 +12,20 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// MaxLinks is the number of links of one page that are looked at.
+// MaxLinks is the number of links of one page that are read.
 const MaxLinks = 100
 
-// Link is one link, as far as anybody here asks. Its texts are untrusted.
+// Link is one link. Its texts are untrusted.
 type Link struct {
 	Target string // URI reference, as written
 	Rel    string // relation types, separated by blanks
-	Type   string // media type of the target, perhaps with parameters; "": not said
-	Anchor string // URI reference of what the link is about; "": the page
+	Type   string // media type of the target, possibly with parameters, or ""
+	Anchor string // URI reference of what the link is about, "" for the page
 	Open   bool   // the header ends inside a quoted parameter
 }
 
-// About reports whether the link is about the page that gave it and no other
-// resource (RFC 8288 section 3.2). A part of the page is another one. Where the
-// page is not known (zero), every anchor is taken for another resource.
+// About reports whether the link is about the page that contains it, and not about another resource
+// or a part of the page (RFC 8288 section 3.2). If page is zero, every anchor is another resource.
 func (l Link) About(page domain.URL) bool {
 	if l.Anchor == "" || page.IsZero() {
 		return l.Anchor == ""
@@ -36,8 +34,7 @@ func (l Link) About(page domain.URL) bool {
 	return err == nil && context.String() == page.String() && !context.FragmentDropped()
 }
 
-// HasRel reports whether a relation type is among those of the link, compared
-// without regard to case (RFC 8288 section 3.3).
+// HasRel reports whether the link has a relation type. Case does not matter (RFC 8288 section 3.3).
 func (l Link) HasRel(name string) bool {
 	for rel := range strings.FieldsSeq(l.Rel) {
 		if strings.EqualFold(rel, name) {
@@ -47,14 +44,14 @@ func (l Link) HasRel(name string) bool {
 	return false
 }
 
-// HasType reports whether the link gives a media type, whatever its parameters.
+// HasType reports whether the link has a media type. Parameters do not matter.
 func (l Link) HasType(mediaType string) bool {
 	own, _, _ := strings.Cut(l.Type, ";")
 	return strings.EqualFold(strings.Trim(own, " \t\r\n\f"), mediaType)
 }
 
-// ParseHeader reads the values of Link headers (RFC 8288 section 3), in order.
-// Malformed links are passed over, and what follows the first [MaxLinks].
+// ParseHeader parses the values of Link headers in order (RFC 8288 section 3). It skips malformed
+// links and reads at most [MaxLinks].
 func ParseHeader(values []string) []Link {
 	var links []Link
 	looked := 0
@@ -75,8 +72,8 @@ func ParseHeader(values []string) []Link {
 	return links
 }
 
-// parseLink reads one link and gives what follows its comma. A malformed link
-// gives what follows the next comma outside quotation marks.
+// parseLink parses one link and returns the rest after its comma. For a malformed link, that is the
+// next comma outside quotation marks.
 func parseLink(s string) (l Link, rest string, ok bool) {
 	end := strings.IndexByte(s, '>')
 	if s[0] != '<' || end < 0 {
@@ -101,7 +98,7 @@ func parseLink(s string) (l Link, rest string, ok bool) {
 			return Link{}, skipLink(rest), false
 		}
 		rest = after
-		switch strings.ToLower(name) { // of a parameter that stands twice the first counts
+		switch strings.ToLower(name) { // the first of repeated parameters counts
 		case "rel":
 			if !hasRel {
 				l.Rel, hasRel = value, true
@@ -118,8 +115,8 @@ func parseLink(s string) (l Link, rest string, ok bool) {
 	}
 }
 
-// parseParam reads name, name=text or name="text". Text without quotation marks
-// ends at a semicolon or comma, as in appendix B.3. An empty parameter is fine.
+// parseParam parses name, name=text or name="text". Text without quotation marks ends at a
+// semicolon or comma (appendix B.3). An empty parameter is valid.
 func (l *Link) parseParam(s string) (name, value, rest string, ok bool) {
 	n := 0
 	for n < len(s) && strings.IndexByte("=;, \t\"<>", s[n]) < 0 {
@@ -145,8 +142,8 @@ func (l *Link) parseParam(s string) (name, value, rest string, ok bool) {
 	return name, strings.TrimRight(rest[:n], " \t"), rest[n:], true
 }
 
-// parseQuoted reads a quoted string, which s begins with. One that does not end
-// has everything that follows as its value (RFC 8288 appendix B.4).
+// parseQuoted parses the quoted string at the start of s. If it does not end, its value is all of s
+// (RFC 8288 appendix B.4).
 func parseQuoted(s string) (value, rest string, ended bool) {
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {
@@ -163,7 +160,7 @@ func parseQuoted(s string) (value, rest string, ended bool) {
 	return b.String(), "", false
 }
 
-// skipLink gives what follows the next comma outside quotation marks.
+// skipLink returns the rest after the next comma outside quotation marks.
 func skipLink(s string) string {
 	inQuotes := false
 	for i := 0; i < len(s); i++ {
@@ -179,25 +176,24 @@ func skipLink(s string) string {
 	return ""
 }
 
-// maxToken bounds one tag or text of a head.
+// maxToken is the size limit of one tag or text of a head, in bytes.
 const maxToken = 64 << 10
 
-// Head is what the head of a page says about links.
+// Head is the links in the head of a page.
 type Head struct {
-	Base  string // href of the first base element, as written; "": none
+	Base  string // href of the first base element as written, or ""
 	Links []Link // in order, at most MaxLinks
 }
 
-// ParseHead reads the link elements in the head of an HTML page. The page is
-// read as a stream up to the first thing that cannot stand in a head, so that
-// nothing a user wrote into the body counts; comments, scripts, templates and
-// noscript are passed over. The caller bounds the octets.
+// ParseHead parses the link elements in the head of an HTML page. It stops at the first content that
+// is not allowed in a head, so that the body, which users may write, does not count. It skips
+// comments, scripts, templates and noscript. The caller limits the size of the page.
 func ParseHead(page []byte) Head {
 	z := html.NewTokenizer(bytes.NewReader(page))
 	z.SetMaxBuf(maxToken)
 	var head Head
 	hasBase := false
-	within := atom.Atom(0) // the element whose content is passed over
+	within := atom.Atom(0) // the element whose content is skipped
 	depth, looked := 0, 0
 	for looked < MaxLinks {
 		switch z.Next() {
@@ -237,17 +233,17 @@ func ParseHead(page []byte) Head {
 					head.Base, hasBase = href, true
 				}
 			case a != atom.Html && a != atom.Head && a != atom.Meta:
-				return head // whatever else there is begins the body
+				return head // any other element begins the body
 			}
 		}
 	}
 	return head
 }
 
-// isRaw reports whether an element of a head has text alone.
+// isRaw reports whether an element of a head contains only text.
 func isRaw(a atom.Atom) bool { return a == atom.Title || a == atom.Style || a == atom.Script }
 
-// linkElement reads the attributes of a link element. Without an href it is none.
+// linkElement returns the link of a link element, and false without an href.
 func linkElement(z *html.Tokenizer) (l Link, ok bool) {
 	at := attributes(z)
 	target, ok := at["href"]
@@ -259,8 +255,8 @@ func baseElement(z *html.Tokenizer) (href string, ok bool) {
 	return trim(href), ok
 }
 
-// attributes are those of the present tag that mean something here; of one that
-// stands twice the first counts.
+// attributes returns href, rel and type of the current tag. The first of repeated attributes
+// counts.
 func attributes(z *html.Tokenizer) map[string]string {
 	at := make(map[string]string, 3)
 	for {
