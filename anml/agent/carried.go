@@ -15,23 +15,22 @@ import (
 	"github.com/lookleap/lookleap/internal/plugin"
 )
 
-// carried finds out which of the user's fields a text holds that did not come from
-// the profile: whatever it is called, what it tells is theirs.
+// carried finds the fields of the user that a text contains, if the text did not come from the
+// profile. The name of the text does not matter.
 type carried struct {
 	names  map[string]string // fields that the profile knows, by their keys
 	values []carriedValue    // the longest first
 	failed bool              // some field of the profile could not be read
 }
 
-// carriedValue is one field of the profile in one of the forms that it is written in.
+// carriedValue is one field of the profile in one of its written forms.
 type carriedValue struct {
 	field string
 	wanted
 }
 
-// carried reads the fields of the profile that can be found, to compare texts with:
-// those that it lists, and those that the agent, the page, a standing rule or an
-// argument names.
+// carried reads the fields of the profile to compare texts with: those that the profile lists, and
+// those that the agent, the page, a standing rule or an argument names.
 func (f *frame) carried(ctx context.Context, recipient string, args ...string) *carried {
 	s := f.page.session
 	c := &carried{names: map[string]string{}}
@@ -59,7 +58,7 @@ func (f *frame) carried(ctx context.Context, recipient string, args ...string) *
 	return c
 }
 
-// fieldNames lists the fields of a profile that lists them.
+// fieldNames returns the fields of a profile that lists them.
 func (s *Session) fieldNames(ctx context.Context) ([]string, error) {
 	switch p := s.user.Profile.(type) {
 	case NoProfile:
@@ -72,7 +71,7 @@ func (s *Session) fieldNames(ctx context.Context) ([]string, error) {
 	return nil, nil
 }
 
-// askedFields lists the fields that any ask of the page names.
+// askedFields returns the fields that the page asks for.
 func (p *Page) askedFields() (names []string) {
 	for site := range p.doc.Containers() {
 		for ask := range site.Knowledge().Asks() {
@@ -82,8 +81,8 @@ func (p *Page) askedFields() (names []string) {
 	return names
 }
 
-// find lists the fields whose value a text is, or else those whose value it holds,
-// the longest first.
+// find returns the fields whose value a text is, or else those whose value it contains, the longest
+// first.
 func (c *carried) find(p *searchText) []string {
 	var whole, part []string
 	text, last := p.rest(), ""
@@ -105,9 +104,9 @@ func (c *carried) find(p *searchText) []string {
 	return part
 }
 
-// distinct reports whether a whole value says anything about whose it is. A single
-// character, a number of three digits or less and the words of a choice are in most
-// profiles and in most forms, so an argument that equals one is no evidence.
+// distinct reports whether a whole value shows whose it is. Single characters, numbers of up to
+// three digits and words such as "yes" are in most profiles and forms, so equality with them is no
+// evidence.
 func distinct(text string) bool {
 	switch text {
 	case "yes", "no", "true", "false", "on", "off", "null", "none":
@@ -120,9 +119,8 @@ func distinct(text string) bool {
 	return n > 1 && strings.ContainsFunc(text, unicode.IsLetter)
 }
 
-// beside lists the fields that a text holds, however it is spelled or encoded,
-// beside the one that it is told as, "" for none: what else is in it than that
-// field's own value.
+// beside returns the fields that a text contains in any spelling or encoding, without the field
+// that it is sent as ("" if it is sent as no field).
 func (c *carried) beside(field, text string) (found []string) {
 	if len(c.values) == 0 {
 		return nil
@@ -144,15 +142,14 @@ func (c *carried) beside(field, text string) (found []string) {
 	return found
 }
 
-// spelled is a text in the one spelling in which values are compared.
+// spelled returns a text in the spelling in which values are compared.
 func spelled(text string) string {
 	f := fold(text)
 	return string(f.runes)
 }
 
-// forms lists what one value of the profile may be written as: itself, and the forms
-// of a date, a number, a telephone number or a name that services read as the same. A
-// text that holds one of them holds the value.
+// forms returns the forms in which a value of the profile may be written: itself, and the forms of
+// a date, a number, a telephone number or a name that services read as the same.
 func forms(value string) (list []wanted) {
 	value = strings.TrimSpace(value)
 	own := newWanted(value)
@@ -189,19 +186,19 @@ func forms(value string) (list []wanted) {
 	return list
 }
 
-// nationalLen is how many digits a telephone number has at least that is recognised
-// without its country code.
+// nationalLen is the smallest number of digits of a telephone number that is recognised without its
+// country code.
 const nationalLen = 7
 
-// dateLayouts are ways to write a day that differ when they are folded, its month as a
-// number or in English as [monthsInEnglish] writes it.
+// dateLayouts are the ways to write a day that differ after folding, with the month as a number or
+// as [monthsInEnglish] writes it.
 var dateLayouts = [...]string{
 	"2006 01 02", "02 01 2006", "01 02 2006", "2006 1 2", "2 1 2006", "1 2 2006", "02 01 06", "01 02 06", "06 01 02",
 	"2 Jan 2006", "02 Jan 2006", "Jan 2 2006", "Jan 02 2006", "2006 Jan 2", "2006 Jan 02",
 	"2 Jan 06", "02 Jan 06", "Jan 2 06", "Jan 02 06", "06 Jan 02",
 }
 
-// dateOf reads a day as profiles write one.
+// dateOf parses a day in the forms that profiles use.
 func dateOf(value string) (time.Time, bool) {
 	f := fold(value)
 	named := monthsInEnglish(&f)
@@ -218,9 +215,9 @@ func dateOf(value string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// monthsInEnglish is a folded text with each name of a month as three letters of
-// English, each number as a word, and without the words that join the parts of a date;
-// "" if it names no month.
+// monthsInEnglish returns a folded text with each name of a month as three English letters, with
+// numbers as separate words, and without the words that join the parts of a date. It returns "" if
+// the text names no month.
 func monthsInEnglish(f *folded) string {
 	var b strings.Builder
 	named, number := false, false
@@ -246,7 +243,7 @@ func monthsInEnglish(f *folded) string {
 	return strings.TrimSuffix(b.String(), " ")
 }
 
-// sameKind is the beginning of a word that is a number or holds no digit.
+// sameKind returns the beginning of a word that has only digits or no digit.
 func (f *folded) sameKind(word span) span {
 	i := word.from + 1
 	for i < word.to && unicode.IsDigit(f.runes[i]) == unicode.IsDigit(f.runes[word.from]) {
@@ -260,8 +257,7 @@ const (
 	dateWords = " of the de del le la den der am "
 )
 
-// monthNames are names of the twelve months in several languages, whole or as long as
-// they are abbreviated.
+// monthNames are the names and abbreviations of the twelve months in several languages.
 const monthNames = `
 january february march april may june july august september october november december
 jan feb mar apr may jun jul aug sep oct nov dec
@@ -286,7 +282,7 @@ ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık
 января февраля марта апреля мая июня июля августа сентября октября ноября декабря
 `
 
-// months are the English abbreviations of the names of months, which are folded.
+// months maps the folded names of months to their English abbreviations.
 var months = sync.OnceValue(func() map[string]string {
 	english := strings.Fields("jan feb mar apr may jun jul aug sep oct nov dec")
 	table := make(map[string]string)
@@ -298,9 +294,9 @@ var months = sync.OnceValue(func() map[string]string {
 	return table
 })
 
-// divided lists, for each of some texts that are sent together, the fields whose
-// value only several pieces of them make, in whichever order: the end of one and the
-// beginning of another, and pieces that are a part of a value by themselves.
+// divided returns, for each of some texts that are sent together, the fields whose value only
+// several parts of them make, in any order. A part is the end of one text and the beginning of
+// another, or a whole piece of a text.
 func (c *carried) divided(texts []string) [][]string {
 	found := make([][]string, len(texts))
 	folded, parts, count := make([]string, len(texts)), make([][]string, len(texts)), 0
@@ -343,10 +339,9 @@ func (c *carried) divided(texts []string) [][]string {
 	return found
 }
 
-// pieces are the parts of a text, folded, that may be parts of a value each: all of
-// it, what stands between the separators of lists and structures, and words with a
-// digit, in any encoding. The more there are, the longer each has to be, since many
-// short ones make any value.
+// pieces returns the folded parts of a text that may each be part of a value: the whole text, what
+// stands between the separators of lists and structures, and words with a digit, in any encoding.
+// The more pieces there are, the longer each must be, because many short ones make any value.
 func pieces(text string) (list []string) {
 	for _, reading := range readings(text) {
 		list = append(list, spelled(reading))
@@ -368,15 +363,14 @@ func pieces(text string) (list []string) {
 	return slices.DeleteFunc(list, func(piece string) bool { return len(piece) < least })
 }
 
-// fewPieces is how many pieces of a text may be as short as partLen.
+// fewPieces is the number of pieces of a text up to which they may be as short as partLen.
 const fewPieces = 12
 
-// partLen is how many octets of a folded value a text holds at least that is a part
-// of a divided one: single characters are in every text.
+// partLen is the smallest part of a divided value, in bytes of the folded value.
 const partLen = 2
 
-// markParts marks what of a value a text holds: all places of the text in it, the longest
-// beginning of it that the text ends with, and the longest end that it begins with.
+// markParts marks the parts of a value that a text contains: all places of the text in it, the
+// longest beginning of the value that the text ends with, and the longest end that it begins with.
 func markParts(covered []bool, value, text string) (some bool) {
 	mark := func(from, to int) {
 		for i := from; i < to; i++ {

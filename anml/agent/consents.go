@@ -17,8 +17,8 @@ import (
 	"github.com/lookleap/lookleap/internal/flight"
 )
 
-// Consent is an explicit consent that the user gave for longer than once, or for
-// one transfer that is still to come. It is about one value for one recipient.
+// Consent is an explicit consent of the user that lasts, or that is for one future transfer. It
+// covers one value for one recipient.
 type Consent struct {
 	ID        string    `json:"id"` // plan and item that the user agreed to
 	Field     string    `json:"field"`
@@ -31,20 +31,20 @@ type Consent struct {
 	Once      bool      `json:"once,omitempty"` // used up by the first disclosure
 }
 
-// consent is a [Consent] with what it was given for.
+// consent is a [Consent] with a digest of what it covers.
 type consent struct {
 	Consent
 	Digest string `json:"digest"` // of what the user was shown, see cover
 }
 
-// cover is what one consent is about. An identical request has an equal digest.
+// cover is what one consent is about. Identical requests have equal digests.
 type cover struct {
 	Kind                                   tellKind
 	Serving, Owner, Endpoint, Field, Value string
 	Purposes, From                         []string
 }
 
-// cover is what a tell to whoever asks is.
+// cover returns what a consent for a tell covers.
 func (e exchange) cover(asker string, t *tell) cover {
 	return cover{t.Kind, e.Serving, asker, e.Endpoint, t.subject(), t.Value, t.Purposes, t.From}
 }
@@ -57,16 +57,15 @@ func (c cover) digest() string {
 	return lookleap.Digest(data)
 }
 
-// consent is one that the user gave to what is covered.
+// consent returns a consent for what is covered.
 func (c cover) consent(id string, granted, until time.Time) consent {
 	return consent{Consent: Consent{
 		ID: id, Field: c.Field, Serving: c.Serving, Owner: c.Owner, Recipient: c.Endpoint, From: c.From, Granted: granted, Until: until,
 	}, Digest: c.digest()}
 }
 
-// consents is what the user agreed to for longer than once, and which fields
-// were once asked for a sensitive purpose. It lasts as long as the user's Store;
-// without one, as long as the session.
+// consents are the lasting consents of the user, and the fields that were once asked for with a
+// sensitive purpose. They last as long as the user's Store, or without one as long as the session.
 type consents struct {
 	store   Store
 	lasting bool          // the store is the user's
@@ -97,8 +96,7 @@ func newConsents(s *Session) (*consents, error) {
 	return c, nil
 }
 
-// refresh takes up which fields were told for a sensitive purpose, in other
-// sessions of the user too.
+// refresh reads which fields were sent for a sensitive purpose, also in other sessions of the user.
 func (c *consents) refresh(ctx context.Context) error {
 	keys, err := c.store.Keys(ctx, keySensitive)
 	if err != nil {
@@ -127,8 +125,7 @@ func storeFailed(err error) error {
 	return &lookleap.Error{Code: lookleap.CodeIO, Message: "what is remembered of the user's consents could not be read or written", Err: err}
 }
 
-// find gives the consent in force for something, or nil. Validity is the
-// document's limit on the age of consents.
+// find returns the consent in force for what is covered, or nil. Rule limits the age of consents.
 func (c *consents) find(ctx context.Context, prefix string, is cover, rule anml.Rule) (*consent, error) {
 	now := c.clock.Now()
 	c.mu.Lock()
@@ -178,7 +175,7 @@ func deleteFrom(ctx context.Context, s Store, key string) error {
 	return nil
 }
 
-// remember keeps a consent.
+// remember stores a consent.
 func (c *consents) remember(ctx context.Context, prefix string, given consent) error {
 	data, err := json.Marshal(given)
 	if err != nil {
@@ -196,9 +193,9 @@ func (c *consents) remember(ctx context.Context, prefix string, given consent) e
 	return nil
 }
 
-// spend uses up a consent for once; false when somebody else just did, in whichever
-// process. What says so stays until the consent would have ended anyway: who read
-// it before it was deleted must not use it after.
+// spend uses up a consent for one transfer. It returns false if another process just used it. The
+// record of use stays until the consent would have ended, because another process may have read the
+// consent before it was deleted.
 func (c *consents) spend(ctx context.Context, held *consent, now time.Time) (bool, error) {
 	until, err := held.Until.UTC().MarshalText()
 	if err == nil {
@@ -216,7 +213,7 @@ func (c *consents) spend(ctx context.Context, held *consent, now time.Time) (boo
 	return true, deleteFrom(ctx, c.store, keyTransfer+consentKey(held.Field, held.Owner, held.Recipient))
 }
 
-// sweep deletes what says that a consent was used which ended before a time.
+// sweep deletes the records of use of consents that ended before a time.
 func (c *consents) sweep(ctx context.Context, before time.Time) error {
 	keys, err := c.store.Keys(ctx, keySpent)
 	if err != nil {
@@ -238,9 +235,8 @@ func (c *consents) sweep(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// sensitive is the category for which a field was once told, "" for none: the
-// category sticks to the user's data, whatever the next purpose says and however
-// the field is spelled.
+// sensitive returns the category for which a field was once sent, or "". The category stays with
+// the field, whatever the next purpose is and however the field is spelled.
 func (c *consents) sensitive(field string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -250,7 +246,7 @@ func (c *consents) sensitive(field string) string {
 	return c.tainted[fieldKey(field)]
 }
 
-// mark remembers that a field was told for a purpose of a sensitive category.
+// mark records that a field was sent for a purpose of a sensitive category.
 func (c *consents) mark(ctx context.Context, field, category string) error {
 	if c.sensitive(field) != "" {
 		return nil
@@ -264,17 +260,17 @@ func (c *consents) mark(ctx context.Context, field, category string) error {
 	return nil
 }
 
-// forget withdraws all consents that a domain, or a name below it, is part of,
-// and tells how many there were (section 14.2).
+// forget withdraws all consents that involve a domain or a name below it, and returns their number
+// (section 14.2).
 func (c *consents) forget(ctx context.Context, domain string) (int, error) {
 	return c.withdraw(ctx, func(held Consent) bool {
 		return under(domain, held.Serving, held.Owner, held.Recipient) || under(domain, held.From...)
 	})
 }
 
-// doubt withdraws all consents if the clock stepped back since they were given:
-// those that had ended would be in force again, and the others for longer than
-// the user agreed to. A small correction of the clock is no step.
+// doubt withdraws all consents if the clock was set back since they were given. Otherwise expired
+// consents would be valid again, and others for longer than the user agreed to. A small correction
+// of the clock does not count.
 func (c *consents) doubt(ctx context.Context) error {
 	steps := c.clock.Steps()
 	c.mu.Lock()
@@ -303,7 +299,7 @@ func (c *consents) withdraw(ctx context.Context, which func(Consent) bool) (n in
 	return n, err
 }
 
-// each visits all that is remembered; what cannot be read is withdrawn.
+// each visits all stored consents. It deletes those that cannot be read.
 func (c *consents) each(ctx context.Context, visit func(key string, held Consent) error) error {
 	for _, prefix := range []string{keyConsent, keyTransfer} {
 		keys, err := c.store.Keys(ctx, prefix)
@@ -333,13 +329,13 @@ func (c *consents) each(ctx context.Context, visit func(key string, held Consent
 	return nil
 }
 
-// consentKey names what a consent is bound to.
+// consentKey returns the part of a store key that names the field and the parties of a consent.
 func consentKey(field, owner, recipient string) string {
 	return url.PathEscape(owner) + "/" + url.PathEscape(recipient) + "/" + url.PathEscape(field)
 }
 
-// Consents lists what the user agreed to for longer than once and what is still
-// in force, in the order in which it was granted.
+// Consents returns the lasting consents of the user that are still valid, in the order in which
+// they were granted.
 func (s *Session) Consents(ctx context.Context) ([]Consent, error) {
 	if err := s.ready(); err != nil {
 		return nil, err
@@ -359,8 +355,8 @@ func (s *Session) Consents(ctx context.Context) ([]Consent, error) {
 	return all, err
 }
 
-// Withdraw takes back a consent by its id, and reports whether it was there. It
-// holds at once, also for calls that are prepared and not yet sent.
+// Withdraw withdraws a consent by its ID and reports whether it existed. It takes effect at once,
+// also for calls that are prepared and not yet sent.
 func (s *Session) Withdraw(ctx context.Context, id string) (bool, error) {
 	if err := s.ready(); err != nil {
 		return false, err

@@ -362,7 +362,7 @@ func (s *Session) inform(p *Page, site anml.Site, n anml.Inform, now time.Time) 
 // of those dropped. The index still knows where they came from.
 func (c *Context) trim() (gone []string) {
 	limit := c.session.agent.options.Limits.Informs
-	for c.informs.len() > 0 && (c.informs.len() > limit || c.informs.octets > limit*informSize) {
+	for c.informs.len() > 0 && (c.informs.len() > limit || c.informs.bytes > limit*informSize) {
 		gone = c.let(c.informs.oldest(), gone)
 	}
 	return gone

@@ -12,7 +12,7 @@ import (
 	"github.com/lookleap/lookleap/internal/plugin"
 )
 
-// Verb is what becomes of an ask.
+// Verb is the result of a decision about an ask.
 type Verb uint8
 
 // The verbs, from the most restrictive on. The zero value refuses.
@@ -23,14 +23,14 @@ const (
 	VerbAllow              // answered without asking, by the user's standing will
 )
 
-// String gives refuse, defer, prompt or allow.
+// String returns "refuse", "defer", "prompt" or "allow".
 func (v Verb) String() string {
 	return [...]string{"refuse", "defer", "prompt", "allow"}[min(v, VerbAllow)]
 }
 
-// Decision is what becomes of one ask, and why. It is a function of the ask, the
-// constraints, the trust verdict, the user's policy and what is remembered;
-// every further input can only make it stricter (section 9.2).
+// Decision is the result for one ask, with the reason. It depends on the ask, the constraints, the
+// trust verdict, the user's policy and stored consents. Every further input can only make it
+// stricter (section 9.2).
 type Decision struct {
 	Ask       anml.Ask
 	Field     string
@@ -53,8 +53,8 @@ type Decision struct {
 	lasting   bool     // a consent may be remembered
 }
 
-// limit makes a decision stricter, never looser. Of several reasons for the same
-// verb the first one stands.
+// limit makes a decision stricter, never looser. Of several reasons for the same verb the first one
+// counts.
 func (d *Decision) limit(to Verb, why lookleap.Code, reason anml.Reason) {
 	if to >= d.Verb {
 		return
@@ -70,17 +70,17 @@ func (d *Decision) refuse(why lookleap.Code, reason anml.Reason) { d.limit(VerbR
 func (d *Decision) prompt(why lookleap.Code)                     { d.limit(VerbPrompt, why, "") }
 func (d *Decision) warn(text string)                             { d.Warnings = append(d.Warnings, text) }
 
-// grounds is everything that a decision about one field rests on.
+// grounds are all inputs of a decision about one field.
 type grounds struct {
 	kind       tellKind
 	field      string
 	purpose    string // that the profile and the user see
 	stated     bool   // every ask for the field states a purpose
 	owner      Party
-	untrusted  lookleap.Code  // why whoever asks is told nothing, or ""
+	untrusted  lookleap.Code  // why the party that asks gets no answer, or ""
 	unusable   lookleap.Code  // why the ask can have no answer, or ""
 	rule       anml.Rule      // of the site that asks
-	foreign    bool           // the rules do not come from whoever asks: they restrict and permit nothing
+	foreign    bool           // the rules are not those of the party that asks: they can only restrict
 	recognised bool           // the field is a standard one or the host's own
 	version    bool           // the document is of another major version
 	refused    bool           // the user refuses a domain that would learn it
@@ -93,14 +93,14 @@ type grounds struct {
 	sources    []source       // services that the value came from, other than the recipient
 	transfer   *consent       // authorization for exactly this transfer
 	held       *consent       // earlier explicit consent to exactly this
-	prompter   bool           // there is somebody to be asked
+	prompter   bool           // the user can be asked
 	authentic  bool           // there is a way to authenticate the user
 	store      error          // what is remembered could not be read
 	missing    lookleap.Code  // why there is no value to tell, or ""
 }
 
-// free reports whether the rules of the site leave the field to the user's own
-// policy: none, or no rule at all (section 13.2). It is no permission.
+// free reports whether the site leaves the field to the user's own policy: its rule is "none", or
+// it has no rule (section 13.2). This alone is no permission.
 func (g *grounds) free() bool {
 	if !g.recognised || g.foreign || g.kind.unasked() {
 		return false
@@ -111,19 +111,18 @@ func (g *grounds) free() bool {
 	return g.rule.Requires == anml.RequiresNothing
 }
 
-// implicit reports whether the rules of the site leave the field to implicit
-// consent.
+// implicit reports whether the site's rule for the field is implicit consent.
 func (g *grounds) implicit() bool {
 	return g.recognised && !g.foreign && !g.kind.unasked() && g.rule.Declared && g.rule.Requires == anml.ImplicitConsent
 }
 
-// weigh decides. It reads nothing but its grounds and asks nobody: each line is
-// one input, which can only make the decision stricter than it was.
+// weigh decides. It is a pure function of its grounds: each line looks at one input, which can only
+// make the decision stricter.
 func weigh(g *grounds) Decision {
 	d := Decision{Field: g.field, Owner: g.owner, Rule: g.rule, Sensitive: g.category != "", standing: g.standing, category: g.category}
 	d.Verb, d.From = VerbAllow, from(g.sources)
 
-	// What is told to nobody, whoever asks how.
+	// What is never sent.
 	if g.refused {
 		d.refuse(CodeDomainRefused, anml.UserDenied)
 	}
@@ -162,8 +161,8 @@ func weigh(g *grounds) Decision {
 		d.refuse(CodeAuthentication, anml.ConstraintViolation)
 	}
 
-	// What needs the user's word about this very value, each time. An
-	// authorization for this very transfer is such a word.
+	// What needs the user's consent to this value each time. An authorization of
+	// this transfer is such a consent.
 	if g.transfer == nil {
 		for _, s := range g.sources {
 			if s.Confidentiality == anml.Restricted {
@@ -199,8 +198,7 @@ func weigh(g *grounds) Decision {
 	return d
 }
 
-// rest finds what an allowance rests on, and asks the user where there is
-// nothing.
+// rest finds the basis of an allowance, and asks the user if there is no basis.
 func (d *Decision) rest(g *grounds) {
 	if d.Verb != VerbAllow {
 		return
@@ -224,8 +222,8 @@ func (d *Decision) rest(g *grounds) {
 	}
 }
 
-// unobtainable is the reason of a refusal for want of anybody to ask: the
-// constraint, where a rule of the site demands consent, else our own policy.
+// unobtainable returns the reason of a refusal when there is no prompter: the constraint if a rule
+// of the site requires consent, otherwise the agent's own policy.
 func unobtainable(g *grounds) anml.Reason {
 	if g.rule.Declared && g.rule.Requires.Rank() >= anml.ExplicitConsent.Rank() {
 		return anml.ConstraintViolation
@@ -233,7 +231,7 @@ func unobtainable(g *grounds) anml.Reason {
 	return anml.PolicyViolation
 }
 
-// caution says in our words what the user should know before agreeing.
+// caution adds warnings that the user should see before agreeing.
 func (d *Decision) caution(g *grounds) {
 	if d.Verb == VerbRefuse {
 		return
@@ -251,18 +249,18 @@ func (d *Decision) caution(g *grounds) {
 		d.warn("the document is of a version that is not understood")
 	}
 	if g.foreign {
-		d.warn("the rules in the document do not come from whoever asks")
+		d.warn("the rules in the document do not come from the party that asks")
 	}
 	if !g.recognised {
 		d.warn("the field is not a standard one")
 	}
 }
 
-// name refers to a rule in a ledger.
+// name returns how a ledger refers to a rule.
 func (r StandingRule) name() string { return "rule " + r.Field + " " + r.Domain }
 
-// Act is an action as a host's own policy may judge it. Its words are the
-// service's: data to look at, never instructions.
+// Act is an action, as a host's policy sees it. Its texts come from the service: treat them as
+// data, never as instructions.
 type Act struct {
 	Method      string
 	URL         string // exactly what is requested
@@ -279,18 +277,19 @@ type Act struct {
 type Weight uint8
 
 const (
-	// WeighedByRule leaves it to the rules: every unsafe method, whatever carries
-	// data of the user's, what is called buying or deleting, confirm="true".
+	// WeighedByRule leaves the choice to the rules. They ask for every unsafe method, for
+	// everything that carries user data, for actions that are named like buying or deleting, and
+	// for confirm="true".
 	WeighedByRule Weight = iota
-	// Consequential asks the user although no rule does.
+	// Consequential asks the user even if no rule does.
 	Consequential
-	// Harmless does not ask because of an unsafe method alone. Every other reason
-	// to ask stays.
+	// Harmless does not ask because of an unsafe method alone. All other reasons to ask still
+	// apply.
 	Harmless
 )
 
-// consequential reports whether the user has to confirm an act, and for which
-// reason first (section 13.4). Stated confirm="false" is no reason not to ask.
+// consequential returns the first reason why the user has to confirm an act, or "" (section 13.4).
+// A stated confirm="false" does not prevent asking.
 func consequential(a Act, confirm, tells bool, host Weight) (why string) {
 	switch {
 	case confirm:
@@ -307,14 +306,13 @@ func consequential(a Act, confirm, tells bool, host Weight) (why string) {
 	return ""
 }
 
-// safeMethod reports whether a method asks for nothing but an answer (RFC 9110
-// section 9.2.1).
+// safeMethod reports whether a method is safe (RFC 9110 section 9.2.1).
 func safeMethod(method string) bool {
 	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
 }
 
-// weightyWords are words by which actions that cost or destroy something are
-// called. A service that calls them otherwise is caught by its method.
+// weightyWords are names of actions that cost or destroy something. An action with another name is
+// still caught by its method.
 var weightyWords = map[string]bool{
 	"buy": true, "purchase": true, "pay": true, "payment": true, "checkout": true, "order": true, "book": true,
 	"reserve": true, "subscribe": true, "donate": true, "charge": true, "transfer": true, "bid": true, "deposit": true,
@@ -323,7 +321,7 @@ var weightyWords = map[string]bool{
 	"destroy": true, "drop": true, "revoke": true, "wipe": true, "purge": true, "close": true, "deactivate": true,
 }
 
-// weighty reports whether an act is called like one that costs or destroys.
+// weighty reports whether the name of an act says that it costs or destroys something.
 func weighty(a Act) bool {
 	named := append(words(a.ID), words(path(a.URL))...)
 	if said := words(a.Description); len(said) > 0 {
@@ -340,7 +338,7 @@ func path(url string) string {
 	return u.Path()
 }
 
-// words cuts a text into words in lower case, also where camelCase joins them.
+// words splits a text into words in lower case, and splits camelCase too.
 func words(text string) []string {
 	var out []string
 	var word strings.Builder
@@ -364,8 +362,7 @@ func words(text string) []string {
 	return out
 }
 
-// weigh asks the host what it thinks of an act. A panic, or no answer, is taken as
-// doubt.
+// weigh asks the host for the weight of an act. A panic or a timeout counts as Consequential.
 func (u *User) weigh(ctx context.Context, b *plugin.Bound, a Act) Weight {
 	if u.Policy == nil || u.Policy.Weigh == nil {
 		return WeighedByRule
@@ -377,8 +374,7 @@ func (u *User) weigh(ctx context.Context, b *plugin.Bound, a Act) Weight {
 	return w
 }
 
-// forbids asks the host's policy last, when all else is decided. A panic, or no
-// answer, forbids.
+// forbids asks the host's policy last. A panic or a timeout forbids the act.
 func (u *User) forbids(ctx context.Context, b *plugin.Bound, a Act) error {
 	if u.Policy == nil || u.Policy.VetoAct == nil {
 		return nil

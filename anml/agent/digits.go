@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// digitValues are the values of the bytes that are digits of an encoding, and -1.
+// digitValues maps bytes to their values as digits, or to -1.
 type digitValues [256]int8
 
 var (
@@ -20,11 +20,11 @@ var (
 	base2Digits     = newDigits("01", "")
 )
 
-// lowerCase are pairs of letters of which the second counts as the first.
+// lowerCase are pairs of letters. The second letter counts as the first.
 const lowerCase = "AaBbCcDdEeFfGgHhIiJjKkLlMmNnOoPpQqRrSsTtUuVvWwXxYyZz"
 
-// newDigits returns the values of digits by their places, and of others that count as
-// one of them, in pairs.
+// newDigits returns the values of digits by their index. In each pair, the second character counts
+// as the first.
 func newDigits(digits, pairs string) *digitValues {
 	d := new(digitValues)
 	for i := range d {
@@ -40,12 +40,11 @@ func newDigits(digits, pairs string) *digitValues {
 }
 
 const (
-	wholeLen   = 4 // octets that all of a run means, at least
-	stretchLen = 6 // characters in a row that a part of one means, at least
+	wholeLen   = 4 // bytes of the shortest text that a whole run means
+	stretchLen = 6 // characters of the shortest text that a part of a run means
 )
 
-// digitRuns decodes each row of digits of some bits each. What stands between two of them
-// is left out.
+// digitRuns decodes each run of digits and ignores the text between runs.
 func digitRuns(digits *digitValues, bits int) func(string) string {
 	return func(text string) string {
 		var found []string
@@ -63,8 +62,8 @@ func digitRuns(digits *digitValues, bits int) func(string) string {
 	}
 }
 
-// digitsJoined decodes all digits of a text as one row: separators, prefixes as 0x and the
-// ends of lines may stand anywhere in it.
+// digitsJoined decodes all digits of a text as one run. Separators, prefixes such as 0x and line
+// ends may stand anywhere in it.
 func digitsJoined(digits *digitValues, bits int) func(string) string {
 	return func(text string) string {
 		if strings.ContainsAny(text, `0U+\`) {
@@ -85,9 +84,8 @@ func digitsJoined(digits *digitValues, bits int) func(string) string {
 
 var hexPrefixes = strings.NewReplacer("0x", " ", "0X", " ", "0b", " ", `\x`, " ", "U+", " ", "u+", " ")
 
-// unpack decodes a row of digits from each of the places at which an octet may begin,
-// since other digits may stand before it, and lists what is text of it. If all of the
-// row is, that is all.
+// unpack decodes a run of digits from each place at which a byte may begin, because other digits
+// may precede it. It returns the parts that are text, or only the whole run if that is text.
 func unpack(row string, digits *digitValues, bits int) (found []string) {
 	data := make([]byte, 0, len(row)*bits/8)
 	for from := range alignments(bits) {
@@ -112,8 +110,7 @@ func unpack(row string, digits *digitValues, bits int) (found []string) {
 	return found
 }
 
-// alignments is how many digits of some bits begin before a digit and an octet begin
-// together again.
+// alignments returns after how many digits a digit and a byte begin together again.
 func alignments(bits int) int {
 	n := 8
 	for bits%2 == 0 {
@@ -122,8 +119,8 @@ func alignments(bits int) int {
 	return n
 }
 
-// textOf is the text that octets mean, in UTF-8 or UTF-16, or the parts of them that
-// are text, and whether all are.
+// textOf returns the text of some bytes in UTF-8 or UTF-16, or the parts of them that are text, and
+// whether all of it is text.
 func textOf(data []byte) (text string, all bool) {
 	if len(data) < wholeLen {
 		return "", false
@@ -138,15 +135,15 @@ func textOf(data []byte) (text string, all bool) {
 		size += len(part)
 	}
 	if 2*size < len(narrow) {
-		for first := range 2 { // the order of the octets, and where the first pair begins
+		for first := range 2 { // the byte order, and where the first pair begins
 			parts = stretches(parts, alphabetic(data, first))
 		}
 	}
 	return strings.Join(parts, " "), false
 }
 
-// alphabetic reads big-endian UTF-16 from a place, without the characters beyond
-// U+3000: any two octets may be one of those.
+// alphabetic decodes big-endian UTF-16 from a place. It ignores characters beyond U+3000, because
+// any two bytes may be one.
 func alphabetic(data []byte, from int) string {
 	row, longest := 0, 0
 	for i := from; i+1 < len(data); i += 2 {
@@ -169,7 +166,7 @@ func alphabetic(data []byte, from int) string {
 	return string(utf16.Decode(units))
 }
 
-// stretches appends the long enough rows of printable characters of a text.
+// stretches appends the runs of printable characters of a text that are long enough.
 func stretches(list []string, text string) []string {
 	begin, count := 0, 0
 	for i := 0; i <= len(text); {
@@ -188,7 +185,7 @@ func stretches(list []string, text string) []string {
 	return list
 }
 
-// printable reports whether a text is one, and not by chance.
+// printable reports whether a text is valid and all its characters are printable.
 func printable(text string) bool {
 	return utf8.ValidString(text) && strings.IndexFunc(text, func(r rune) bool { return !shows(r) }) < 0
 }
@@ -200,8 +197,8 @@ func shows(r rune) bool {
 	return unicode.IsPrint(r) || unicode.IsSpace(r) || unseen(r)
 }
 
-// codeList decodes lists of the codes of characters in some base, as "104 97 121", and
-// rows of digits of which a number each are one.
+// codeList decodes lists of character codes in some base, as in "104 97 121", and rows of digits in
+// which each code has width digits.
 func codeList(base, width int) func(string) string {
 	return func(text string) string {
 		var parts []string
@@ -230,11 +227,10 @@ func codeList(base, width int) func(string) string {
 	}
 }
 
-// maxCodeName is how long the name of a function is at most that stands before each
-// code of a list.
+// maxCodeName is the largest length of a function name before each code of a list.
 const maxCodeName = 4
 
-// packedCodes decodes codes of a number of digits each, wherever the first begins.
+// packedCodes decodes codes of width digits each, from every place at which the first may begin.
 func packedCodes(word string, base, width int) (parts []string) {
 	for from := range width {
 		var b strings.Builder

@@ -14,8 +14,7 @@ import (
 	"github.com/lookleap/lookleap/anml"
 )
 
-// exchange is who would learn something by a call, and through what: the frame
-// of every decision about it.
+// exchange says who would learn something through a call, and at which endpoint.
 type exchange struct {
 	Serving  string `json:"serving"`  // serving domain of the document
 	Owner    string `json:"owner"`    // domain whose action it is
@@ -25,16 +24,15 @@ type exchange struct {
 	Action   string `json:"action"`   // id
 }
 
-// disclosure is everything that a call would tell about the user, decided and
-// with its values: one part of a plan's effect, and so complete by itself.
+// disclosure is everything that a call would send about the user, with decisions and values. It is
+// a part of a plan's effect and is complete by itself.
 type disclosure struct {
 	Asker string     `json:"asker,omitempty"` // domain whose asks they are
 	Tells []tell     `json:"tells,omitempty"` // in the order of the document
 	Plain []plainArg `json:"plain,omitempty"` // arguments that say nothing about the user, as far as was known
 }
 
-// plainArg is an argument that nobody is asked about. Where it came from is looked
-// at again before it is sent.
+// plainArg is an argument that needs no consent. Its origin is checked again before it is sent.
 type plainArg struct {
 	Name       string `json:"name"`
 	Value      string `json:"value"`
@@ -53,7 +51,7 @@ type tell struct {
 	Also       []string         `json:"also,omitempty"`  // other fields whose value it holds
 	Value      string           `json:"value,omitempty"`
 	Purposes   []string         `json:"purposes,omitempty"` // that the service states
-	Item       string           `json:"item,omitempty"`     // consent item that must be approved; "": none has to
+	Item       string           `json:"item,omitempty"`     // consent item that must be approved, or ""
 	Basis      anml.ConsentKind `json:"basis,omitempty"`
 	Reference  string           `json:"reference,omitempty"`
 	Reason     anml.Reason      `json:"reason,omitempty"` // refused
@@ -68,7 +66,7 @@ type tell struct {
 	Shown      time.Time        `json:"authenticated,omitzero"` // when the user was authenticated
 }
 
-// tellKind says where a tell stands in what is sent.
+// tellKind is the place of a tell in what is sent.
 type tellKind string
 
 const (
@@ -78,10 +76,10 @@ const (
 	tellAsk    tellKind = "ask"    // of the agent
 )
 
-// unasked reports whether the agent says it of its own accord.
+// unasked reports whether the agent says it without being asked.
 func (k tellKind) unasked() bool { return k == tellInform || k == tellAsk }
 
-// subject is the field that a tell is about.
+// subject returns the field that a tell is about.
 func (t *tell) subject() string {
 	if t.Means != "" {
 		return t.Means
@@ -94,7 +92,7 @@ func (t *tell) refused() bool { return t.Reason != "" }
 // authentic reports whether the user has to be authenticated.
 func (t *tell) authentic() bool { return t.Rule.Requires == anml.Authentication }
 
-// decision is the tell as the host's veto sees it right before it is sent.
+// decision returns the tell in the form that the host's veto sees right before it is sent.
 func (t *tell) decision(e exchange, asker string) Decision {
 	d := Decision{
 		Field: t.subject(), Owner: Party{Domain: asker, Serving: asker == e.Serving}, Verb: VerbAllow, Code: t.Code,
@@ -106,7 +104,7 @@ func (t *tell) decision(e exchange, asker string) Decision {
 	return d
 }
 
-// refuse takes the value back.
+// refuse removes the value.
 func (t *tell) refuse(why lookleap.Code, reason anml.Reason) {
 	t.Reason, t.Code, t.Value = reason, why, ""
 	t.Item, t.Basis, t.Reference, t.Granted = "", anml.ConsentUnstated, "", time.Time{}
@@ -117,10 +115,10 @@ func (d *disclosure) tells() bool {
 	return d != nil && slices.ContainsFunc(d.Tells, func(t tell) bool { return !t.refused() })
 }
 
-// prepareDisclosure decides all that a call tells and fetches the values that
-// may be prepared. It asks nobody for consent; where a rule demands it, the user
-// is authenticated here, before they are asked (section 16.6). The items are what
-// the user has to be asked; what refuses the whole call is an error.
+// prepareDisclosure decides everything that a call sends, and fetches the values that may be
+// prepared. It does not ask for consent. If a rule requires it, it authenticates the user before
+// they are asked (section 16.6). It returns the items that the user has to agree to. It returns an
+// error if the whole call is refused.
 func (p *Page) prepareDisclosure(ctx context.Context, e exchange, act anml.Action, args []anml.Arg, c Call) (*disclosure, []lookleap.ConsentItem, error) {
 	site, ok := p.container(e.Site)
 	if !ok {
@@ -162,7 +160,7 @@ func (p *Page) prepareDisclosure(ctx context.Context, e exchange, act anml.Actio
 	return b.d, b.items, nil
 }
 
-// container finds the site of a domain, or the single-site document.
+// container returns the site of a domain, or the single-site document.
 func (p *Page) container(name string) (anml.Site, bool) {
 	for site := range p.doc.Containers() {
 		if site.Domain() == name {
@@ -176,8 +174,7 @@ func (p *Page) refusal(code lookleap.Code, reason string) error {
 	return &lookleap.Error{Code: code, Subject: p.location(), Message: reason}
 }
 
-// merge makes one item of all asks for the same field: one answer serves them
-// all, and what any of them states counts.
+// merge combines all asks for the same field into one item: one answer serves them all.
 func merge(asks []anml.Ask) []item {
 	var items []item
 	places := make(map[string]int, len(asks)) // in items, by field
@@ -201,8 +198,8 @@ func merge(asks []anml.Ask) []item {
 	return items
 }
 
-// checkReply refuses a reply that says anything about a field that the action
-// does not ask for, or two things about one (section 11.1).
+// checkReply refuses a reply about a field that the action does not ask for, or with two statements
+// about one field (section 11.1).
 func (p *Page) checkReply(r *Reply, asked []item) error {
 	said, known := map[string]bool{}, make(map[string]bool, len(asked))
 	for _, it := range asked {
@@ -239,8 +236,7 @@ func (p *Page) checkReply(r *Reply, asked []item) error {
 	return nil
 }
 
-// refusal is the reason for which the host refuses a field, or another spelling of
-// it, which is the same to its user; "" for none.
+// refusal returns the reason for which the host refuses a field in any spelling, or "".
 func (r *Reply) refusal(field string) anml.Reason {
 	if reason := r.Refuse[field]; reason != "" {
 		return reason
@@ -253,12 +249,10 @@ func (r *Reply) refusal(field string) anml.Reason {
 	return ""
 }
 
-// fill checks the arguments and decides what is told; it completes the effect of
-// an intent.
+// fill checks the arguments, decides what is disclosed and completes the effect of an intent.
 //
-// An action is executed in one of two ways: where something is answered or told, an
-// ANML document is sent, else its arguments in the encoding that it names.
-// Parameters are for the second way (sections 9.3 and 11.1).
+// An action is executed in one of two ways. If something is answered or told, an ANML document is
+// sent. Otherwise its arguments are sent in the encoding that it names (sections 9.3 and 11.1).
 func (p *Page) fill(ctx context.Context, in *intent, site anml.Site, act anml.Action, c Call) error {
 	e, asks := in.effect, asksFor(site, act)
 	refuse := func(err error) error {
@@ -287,7 +281,7 @@ func (p *Page) fill(ctx context.Context, in *intent, site anml.Site, act anml.Ac
 	return nil
 }
 
-// encode makes the request of an action that answers no ask.
+// encode builds the request of an action that answers no ask.
 func (s *sending) encode(act anml.Action, args []anml.Arg) error {
 	request, err := act.Encode(args)
 	if err != nil {
@@ -309,10 +303,10 @@ func (s *sending) encode(act anml.Action, args []anml.Arg) error {
 	return nil
 }
 
-// asksFor lists the asks that point to an action, in its own container.
+// asksFor returns the asks in the action's container that point to it.
 func asksFor(site anml.Site, act anml.Action) []anml.Ask { return asksByAction(site)[act.ID()] }
 
-// asksByAction lists the asks of a container by the action that they point to.
+// asksByAction returns the asks of a container, keyed by the action that they point to.
 func asksByAction(site anml.Site) map[string][]anml.Ask {
 	asks := make(map[string][]anml.Ask)
 	for ask := range site.Knowledge().Asks() {
@@ -321,8 +315,8 @@ func asksByAction(site anml.Site) map[string][]anml.Ask {
 	return asks
 }
 
-// answers reports whether a call sends an agent response: there is something to
-// answer or to tell, and a body to do it in.
+// answers reports whether a call sends an agent response: there is something to answer or to tell,
+// and the method has a body.
 func answers(act anml.Action, asks []anml.Ask, c Call) bool {
 	if !hasBody(act.Method()) {
 		return false
@@ -336,23 +330,23 @@ func answers(act anml.Action, asks []anml.Ask, c Call) bool {
 	})
 }
 
-// hasBody reports whether answers may be sent by a method: they never enter a URL.
+// hasBody reports whether a method can carry answers. Answers never enter a URL.
 func hasBody(method string) bool {
 	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
 }
 
 // Why a call's arguments fit no way of executing its action.
 var (
-	errBothArgs   = errors.New("both Args and ArgsJSON are given")
-	errArgsBeside = errors.New("arguments have no place beside answers: give values in the Reply")
-	errNoBody     = errors.New("the action's method has no body, and answers never enter a URL")
+	errBothArgs     = errors.New("both Args and ArgsJSON are given")
+	errArgsAndReply = errors.New("an action that is answered takes no arguments: put the values into the Reply")
+	errNoBody       = errors.New("the action's method has no body, and answers never enter a URL")
 )
 
-// unanswerable says why an action cannot be executed by answering: it takes no
-// arguments then, and a required parameter is met by an ask of the same name alone.
+// unanswerable returns why an action cannot be executed by answering. Such a call takes no
+// arguments, and every required parameter needs an ask of the same name.
 func unanswerable(act anml.Action, asks []anml.Ask, c Call) error {
 	if len(c.Args) > 0 || !emptyArgs(c.ArgsJSON) {
-		return errArgsBeside
+		return errArgsAndReply
 	}
 	asked := make(map[string]bool, len(asks))
 	for _, ask := range asks {
@@ -366,8 +360,8 @@ func unanswerable(act anml.Action, asks []anml.Ask, c Call) error {
 	return nil
 }
 
-// silent leaves every ask of a call unanswered. Where that is not possible, it is
-// an error: a method without a body carries no answers.
+// silent leaves every ask of a call unanswered. It returns an error if one must be answered,
+// because a method without a body carries no answers.
 func silent(asks []anml.Ask, c Call) (Call, error) {
 	reply := Reply{}
 	if c.Reply != nil {
@@ -387,7 +381,7 @@ func silent(asks []anml.Ask, c Call) (Call, error) {
 	return c, nil
 }
 
-// arguments checks what a call gives for the parameters of its action.
+// arguments checks a call's arguments against the parameters of its action.
 func arguments(act anml.Action, c Call) ([]anml.Arg, error) {
 	switch {
 	case len(c.Args) > 0 && len(c.ArgsJSON) > 0:
@@ -398,7 +392,7 @@ func arguments(act anml.Action, c Call) ([]anml.Arg, error) {
 	return act.Args(c.Args)
 }
 
-// argumentCode is the code of an error about arguments.
+// argumentCode returns the code of an error about arguments.
 func argumentCode(err error) lookleap.Code {
 	for _, known := range []struct {
 		err  error
@@ -409,7 +403,7 @@ func argumentCode(err error) lookleap.Code {
 		{anml.ErrUnsupportedEncType, CodeEncType},
 		{errNoBody, CodeNoBodyMethod},
 		{errBothArgs, lookleap.CodeUsage},
-		{errArgsBeside, lookleap.CodeUsage},
+		{errArgsAndReply, lookleap.CodeUsage},
 	} {
 		if errors.Is(err, known.err) {
 			return known.code

@@ -12,22 +12,21 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// folded is a text without what may differ between two spellings of the same
-// thing: compatibility forms (NFKC), case, accents, the script of digits, white
-// space, separators and characters that nobody sees. Its runes are letters, digits
-// and the marks that a script cannot be read without.
+// folded is a text without the differences between two spellings of the same thing: compatibility
+// forms (NFKC), case, accents, the script of digits, white space, separators and invisible
+// characters. Its runes are letters, digits and the marks that a script needs.
 type folded struct {
 	runes  []rune
 	words  []span // that stood between any two separators
 	chunks []span // that stood between white space: one word or more
 }
 
-// span is a part of the runes of a folded text: from the first, before the second.
+// span is a range of the runes of a folded text.
 type span struct{ from, to int }
 
 func (s span) len() int { return s.to - s.from }
 
-// foldPiece is how much text is folded between two looks at a context.
+// foldPiece is how many bytes are folded between two checks of the context.
 const foldPiece = 64 << 10
 
 // fold folds a text.
@@ -36,22 +35,22 @@ func fold(text string) folded {
 	return f
 }
 
-// foldContext folds a text until the end of ctx.
+// foldContext folds a text until ctx ends.
 func foldContext(ctx context.Context, text string) (folded, error) {
 	var f folder
 	err := f.fold(ctx, text)
 	return f.folded, err
 }
 
-// folder folds a text that comes in pieces. Each character is folded by itself, and
-// each word is composed at its end.
+// folder folds a text in pieces. It folds each character by itself, and composes each word at its
+// end.
 type folder struct {
 	folded
 	word, chunk int  // where the present ones begin
 	combines    bool // the word has a character that may become one with that before it
 }
 
-// fold replaces what the folder holds with a text, until the end of ctx.
+// fold replaces the folder's text, until ctx ends.
 func (f *folder) fold(ctx context.Context, text string) error {
 	*f = folder{folded: folded{runes: slices.Grow(f.runes[:0], len(text)), words: f.words[:0], chunks: f.chunks[:0]}}
 	for len(text) > foldPiece {
@@ -92,7 +91,7 @@ func (f *folder) write(text string) {
 	}
 }
 
-// add adds an ASCII character, or another one that is part of a word.
+// add adds an ASCII character, or another character of a word.
 func (f *folder) add(r rune) {
 	switch {
 	case 'A' <= r && r <= 'Z':
@@ -126,11 +125,11 @@ func (f *folder) endChunk() {
 	}
 }
 
-// whole is all of the text.
+// whole returns the span of the whole text.
 func (f *folded) whole() span { return span{0, len(f.runes)} }
 
-// numbered yields the longest rows of words that all hold a digit or are a single
-// character: an account number in groups is one thing, and so is a spelled name.
+// numbered returns the longest rows of words that all have a digit or are a single character. An
+// account number in groups is one thing, and so is a name that is spelled out.
 func (f *folded) numbered() (rows [][]span) {
 	begin := 0
 	for i := 0; i <= len(f.words); i++ {
@@ -154,7 +153,7 @@ func (f *folded) hasDigit(s span) bool {
 	return false
 }
 
-// spelling is what a character beyond ASCII becomes in a [folded] text.
+// spelling is the folded form of a character beyond ASCII.
 type spelling struct {
 	runes    []rune // of words, and ASCII characters that are not: a blank for white space, a hyphen for another separator
 	same     bool   // the character itself, in the place of runes
@@ -167,14 +166,12 @@ var (
 	unchangedCombines = &spelling{same: true, combines: true}
 )
 
-// spellingTable holds the spellings of the first planes of Unicode, which have all characters
-// with more than one, by 256. Each is worked out when it is first needed, which takes
-// longer than all the rest of folding.
+// spellingTable caches the spellings of the first planes of Unicode, in blocks of 256. Computing a
+// spelling takes longer than all other steps of folding.
 var spellingTable [0x30000 >> 8]atomic.Pointer[[256]atomic.Pointer[spelling]]
 
-// maxSpelling is how many characters one is spelled as at most. Two Arabic ligatures
-// stand for a whole phrase, and stay what they are: three octets are not worth the
-// work of eighteen letters.
+// maxSpelling is the largest number of characters in a spelling. Two Arabic ligatures stand for a
+// whole phrase and are not replaced: three bytes must not cause the work of eighteen letters.
 const maxSpelling = 6
 
 func spellingOf(r rune) *spelling {
@@ -226,8 +223,8 @@ func newSpelling(r rune) *spelling {
 	return s
 }
 
-// unadorned is a digit as an ASCII digit, nothing in the place of an accent, which may
-// stand on any letter and any digit, and any other character as it is.
+// unadorned maps digits to ASCII digits, and removes accents, which can follow any letter or digit.
+// It keeps other characters.
 func unadorned(r rune) rune {
 	switch {
 	case r < utf8.RuneSelf:
@@ -253,7 +250,7 @@ func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
-// unseen are the characters that stand in the middle of a word without dividing it.
+// unseen reports whether a character is invisible and does not divide a word.
 func unseen(r rune) bool {
 	if r < 0x34F || 0x350 <= r && r < 0x600 || 0x3165 <= r && r < 0xFE00 {
 		return r == 0xAD

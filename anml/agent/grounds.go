@@ -16,7 +16,7 @@ import (
 	"github.com/lookleap/lookleap/internal/plugin"
 )
 
-// frame is what all decisions about the asks of one site have in common.
+// frame is what all decisions about the asks of one site share.
 type frame struct {
 	page      *Page
 	site      anml.Site
@@ -26,13 +26,13 @@ type frame struct {
 	asker     Party
 	closed    lookleap.Code // why nothing is told at all, or ""
 	untrusted lookleap.Code // why the asks are not answered, or ""
-	foreign   bool          // the rules are of somebody else than the asker
-	elsewhere bool          // the rules are of somebody else than the owner of the actions
+	foreign   bool          // the rules are not those of the party that asks
+	elsewhere bool          // the rules are not those of the owner of the actions
 	version   bool          // another major version
 	initiated bool
 }
 
-// frame finds out who asks in a site, and how far that counts.
+// frame finds out who asks in a site, and whether that party is trusted.
 func (p *Page) frame(site anml.Site, now time.Time, initiated bool) *frame {
 	f := &frame{page: p, site: site, now: now, will: p.session.user.Policy.now(), initiated: initiated}
 	f.version = p.otherMajor()
@@ -56,8 +56,8 @@ func (p *Page) frame(site anml.Site, now time.Time, initiated bool) *frame {
 	return f
 }
 
-// rule is what the constraints of the site demand for an item: the strictest of
-// the fields that it tells.
+// rule returns what the site's constraints require for an item: the strictest rule of the fields
+// that it contains.
 func (f *frame) rule(it *item, foreign bool) anml.Rule {
 	r := f.rules.rule(it.field)
 	for _, field := range it.also {
@@ -80,7 +80,7 @@ type route struct {
 	unusable  error    // why the action can have no answer, or nil
 }
 
-// route finds out through what the asks of an action are answered.
+// route returns the route by which the asks of an action are answered.
 func (f *frame) route(action string) route {
 	p := f.page
 	e := exchange{Serving: p.server.Domain, Owner: f.asker.Domain, Document: p.url.String(), Site: f.site.Domain(), Action: action}
@@ -121,9 +121,9 @@ func (f *frame) reach(e *exchange) error {
 	return nil
 }
 
-// hosts are all who would learn what is told: the host that served the document,
-// the party that asks, the party whose action it is, and the host that receives
-// it. The user's rules are held against each.
+// hosts returns all who would learn what is sent: the host that served the document, the party that
+// asks, the owner of the action and the host that receives the request. The user's rules are
+// checked for each.
 func (e exchange) hosts(asker string) []string {
 	hosts := make([]string, 0, 4)
 	for _, host := range [...]string{e.server(), asker, e.Owner, e.Endpoint} {
@@ -134,7 +134,7 @@ func (e exchange) hosts(asker string) []string {
 	return hosts
 }
 
-// server is the host that served the document.
+// server returns the host that served the document.
 func (e exchange) server() string {
 	u, err := domain.Rules{Schemes: []string{"https", "http"}, AllowIP: true, AllowSpecial: true}.Parse(e.Document)
 	if err != nil {
@@ -143,8 +143,8 @@ func (e exchange) server() string {
 	return u.Host()
 }
 
-// recipient is the serving domain of whoever receives what is told: the
-// registrable domain of the endpoint (sections 3 and 14.1).
+// recipient returns the serving domain of the receiver: the registrable domain of the endpoint
+// (sections 3 and 14.1).
 func (e exchange) recipient() string {
 	if name, ok := domain.Registrable(e.Endpoint); ok {
 		return name
@@ -152,8 +152,8 @@ func (e exchange) recipient() string {
 	return e.Endpoint
 }
 
-// item is one thing that might be told: a field that is asked for, an argument,
-// or a text of the agent's own.
+// item is one thing that might be sent: a field that is asked for, an argument, or a text of the
+// agent's own.
 type item struct {
 	kind     tellKind
 	field    string
@@ -166,8 +166,7 @@ type item struct {
 	sources  []source    // of a value that it is a part of, see [telling.together]
 }
 
-// decide weighs one item. It fetches the value only where nothing refuses the
-// field without it.
+// decide decides about one item. It fetches the value only if the field is not refused without it.
 func (f *frame) decide(ctx context.Context, to *route, it item) Decision {
 	s := f.page.session
 	if over := ended(ctx, ""); over != nil { // nothing is looked up any more
@@ -187,7 +186,7 @@ func (f *frame) decide(ctx context.Context, to *route, it item) Decision {
 		g.unusable = lookleap.CodeOf(to.unusable)
 	}
 	if it.kind != tellAnswer {
-		g.untrusted, g.foreign = f.closed, f.elsewhere // nobody asks: it goes to whose action it is
+		g.untrusted, g.foreign = f.closed, f.elsewhere // there is no ask: it goes to the owner of the action
 	}
 	g.rule = f.rule(&it, g.foreign)
 	g.standing, g.ruled = f.will.standing(to.hosts, it.field, it.also...)
@@ -218,8 +217,7 @@ func (f *frame) decide(ctx context.Context, to *route, it item) Decision {
 	return d
 }
 
-// judge weighs what the service says that it wants the value for. Of several
-// purposes the weakest counts.
+// judge judges the purposes that the service states. Of several purposes the weakest counts.
 func (f *frame) judge(ctx context.Context, g *grounds, subject Subject, it item) {
 	g.stated = it.kind.unasked() || !slices.Contains(it.purposes, "")
 	for _, field := range it.also {
@@ -243,8 +241,8 @@ func (f *frame) judge(ctx context.Context, g *grounds, subject Subject, it item)
 	}
 }
 
-// value is what would be told: the host's own, or the profile's. A code says why
-// there is none.
+// value returns the value to send, from the host or the profile, or a code that says why there is
+// none.
 func (f *frame) value(ctx context.Context, g *grounds, to *route, it item) (Value, lookleap.Code) {
 	if it.given != nil {
 		if !tellable(it.given.Text) {
@@ -277,20 +275,19 @@ func (s *Session) valueOf(ctx context.Context, q Question) (Value, error) {
 	return plugin.Await(ctx, s.agent.plugins.profile, func(ctx context.Context) (Value, error) { return s.user.Profile.Value(ctx, q) })
 }
 
-// maxTold bounds a value or text that is told, in octets (section 8.11).
+// maxTold is the size limit of a value or text that is sent, in bytes (section 8.11).
 const maxTold = 64 << 10
 
-// tellable reports whether a text can stand in a document: no more than the
-// limit, in UTF-8, and of characters that XML has.
+// tellable reports whether a text can be part of a document: within the size limit, in UTF-8, and
+// only with characters that XML allows.
 func tellable(text string) bool {
 	return len(text) <= maxTold && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
 		return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == '\uFFFE' || r == '\uFFFF'
 	})
 }
 
-// typed checks a value against the types that its asks declare. A host that
-// gives a value itself may depart from a number or URI, which are advice; a
-// boolean or a time is never sent in another form (section 8.11).
+// typed checks a value against the types that its asks declare. Number and URI are only advice for
+// a value that the host supplies. Booleans and times are never sent in another form (section 8.11).
 func typed(types []anml.Type, text string, given bool) lookleap.Code {
 	for _, t := range types {
 		if given && (t == anml.TypeNumber || t == anml.TypeURI) {
@@ -303,8 +300,7 @@ func typed(types []anml.Type, text string, given bool) lookleap.Code {
 	return ""
 }
 
-// category is the sensitive category that the value or the host's classifier
-// adds, "" for none.
+// category returns the sensitive category that the value or the host's classifier adds, or "".
 func (f *frame) category(ctx context.Context, subject Subject, it item, v Value) string {
 	subject.Category = v.Category
 	for _, known := range [...]string{CategoryHealth, CategoryFinance, CategoryLocation} {
@@ -324,7 +320,7 @@ func (f *frame) category(ctx context.Context, subject Subject, it item, v Value)
 	return ""
 }
 
-// consents looks up what the user agreed to before.
+// consents looks up earlier consents of the user.
 func (f *frame) consents(ctx context.Context, g *grounds, to *route, it item, v Value) {
 	c := f.page.session.consents
 	is := to.cover(f.asker.Domain, &tell{Kind: it.kind, Field: it.field, Value: v.Text, Purposes: it.purposes, From: from(g.sources)})
@@ -337,7 +333,7 @@ func (f *frame) consents(ctx context.Context, g *grounds, to *route, it item, v 
 	}
 }
 
-// veto lets the host's hook refuse, last of all.
+// veto calls the host's veto last.
 func (f *frame) veto(ctx context.Context, d *Decision) {
 	s := f.page.session
 	if err := s.user.Policy.veto(ctx, s.agent.plugins.policy, *d); err != nil {
@@ -345,9 +341,8 @@ func (f *frame) veto(ctx context.Context, d *Decision) {
 	}
 }
 
-// sources lists the services that a value came from, other than its recipient:
-// those that told it, and the one that its provenance names. A value that the
-// user gave is the user's, whoever else knows it.
+// sources returns the services that a value came from, except its recipient: those that told it,
+// and the one that its provenance names. A value that the user entered has no sources.
 func (s *Session) sources(to string, v Value) []source {
 	if v.Provenance == ProvenanceUser {
 		return nil
@@ -358,7 +353,7 @@ func (s *Session) sources(to string, v Value) []source {
 	}
 	name, err := domainKey(v.Provenance)
 	switch {
-	case err != nil: // told by nobody knows whom, so it goes to nobody
+	case err != nil: // it is unknown who told it, so it goes to no service
 		return append(found, source{Domain: v.Provenance, Confidentiality: anml.Private})
 	case s.context.forgotten(v.Provenance, v.Text):
 		return append(found, source{Domain: name, Deleted: true})
@@ -368,8 +363,7 @@ func (s *Session) sources(to string, v Value) []source {
 	return found
 }
 
-// from names the domains of sources, in alphabetical order. What the user had
-// deleted came from nobody that is named.
+// from returns the domains of sources in alphabetical order, without those of deleted context.
 func from(sources []source) []string {
 	var names []string
 	for _, s := range sources {
@@ -413,14 +407,14 @@ func (p *Page) decide(ctx context.Context) []Decision {
 	return all
 }
 
-// siteRules are what the constraints of a site demand.
+// siteRules are the requirements of a site's constraints.
 type siteRules struct {
 	written anml.Rules
 	spelled spelledRules
 	exact   map[string]anml.Rule // what rule gives for the fields that they name
 }
 
-// rule is what they demand for a field.
+// rule returns the requirement for a field.
 func (r *siteRules) rule(field string) anml.Rule {
 	if rule, ok := r.exact[field]; ok {
 		return rule
@@ -428,7 +422,7 @@ func (r *siteRules) rule(field string) anml.Rule {
 	return r.spelled.tighten(r.written.Rule(field))
 }
 
-// rules gives those of a site of the page, which are worked out once.
+// rules returns the rules of a site of the page. They are computed once.
 func (p *Page) rules(site anml.Site) *siteRules {
 	if known, ok := p.bySite.Load(site); ok {
 		return known.(*siteRules)
@@ -442,8 +436,8 @@ func (p *Page) rules(site anml.Site) *siteRules {
 	return r
 }
 
-// spelledRules are the strictest of the rules that a site writes for any spelling
-// of a field, by its key.
+// spelledRules are the strictest rules that a site declares for any spelling of a field, by its
+// key.
 type spelledRules map[string]anml.Rule
 
 func spelledRulesOf(c anml.Constraints) spelledRules {
@@ -466,8 +460,8 @@ func spelledRulesOf(c anml.Constraints) spelledRules {
 	return all
 }
 
-// tighten makes a rule as strict as those for other spellings of its field. They
-// never stand in for a rule of its own.
+// tighten makes a rule as strict as those for other spellings of its field. They never replace the
+// field's own rule.
 func (all spelledRules) tighten(r anml.Rule) anml.Rule {
 	other, ok := all[fieldKey(r.Field)]
 	if !ok {

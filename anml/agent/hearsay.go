@@ -13,27 +13,25 @@ import (
 	"github.com/lookleap/lookleap/anml"
 )
 
-// hearsay finds out which services told a value in anything but informs: in bodies,
-// titles, messages, answers, options, descriptions, results in any format, and in
-// informs that the index of informs has no room for. It keeps no text for longer than
-// it takes to be needed: what a service told is turned into hashes when a value is
-// first compared that may go to another service.
+// hearsay finds the services that told a value in anything but informs: in bodies, titles,
+// messages, answers, options, descriptions, results in any format, and in informs that do not fit
+// the index. It keeps texts only until they are hashed. That happens when a value is first compared
+// that may go to another service.
 //
-// It knows each service by itself, so one that tells much changes nothing about what
-// is known of the others.
+// Each service has its own set, so a service that tells a lot does not affect the others.
 type hearsay struct {
 	seed maphash.Seed
 
 	hashing sync.Mutex // held while waiting texts are hashed
-	lock    sync.Mutex // of waiting and octets, held for the shortest times
+	lock    sync.Mutex // of waiting and sizes, held only briefly
 	waiting map[speaker][]heardText
-	octets  map[speaker]int // of waiting texts
+	sizes   map[speaker]int // bytes of waiting texts
 
 	mu   sync.RWMutex
 	sets map[speaker]*rowSet
 }
 
-// speaker is who told something, as far as any rule depends on it.
+// speaker is a service that told something, with everything that rules depend on.
 type speaker struct {
 	serving         string
 	confidentiality anml.Confidentiality
@@ -46,25 +44,25 @@ type heardText struct {
 }
 
 const (
-	// heardWaiting is how many octets of a service's texts wait to be hashed at most.
+	// heardWaiting is how many bytes of a service's texts may be queued.
 	heardWaiting = 1 << 20
-	// heardRows is how many different rows of a service are known. A service that
-	// tells more is not read any further in the session: what it told could not be
-	// kept from others.
+	// heardRows is how many different rows of a service are recorded. A service that
+	// tells more is not read any further in the session, because its values could no
+	// longer be recognised.
 	heardRows = 16 << 20
-	// quotedLen is how many characters in a row are no coincidence.
+	// quotedLen is how many equal characters in a row cannot be a coincidence.
 	quotedLen = 24
 )
 
 func newHearsay() *hearsay {
 	return &hearsay{
-		seed: maphash.MakeSeed(), waiting: make(map[speaker][]heardText), octets: make(map[speaker]int),
+		seed: maphash.MakeSeed(), waiting: make(map[speaker][]heardText), sizes: make(map[speaker]int),
 		sets: make(map[speaker]*rowSet),
 	}
 }
 
-// hear remembers texts of a speaker, of about so many octets. An error says that the
-// speaker told more than can be known, or that ctx ended: then the texts go to no one.
+// hear records texts of a speaker, of about size bytes. It returns an error if the speaker told
+// more than can be recorded, or if ctx ended. In both cases the texts must not be used.
 func (h *hearsay) hear(ctx context.Context, from speaker, size int, texts iter.Seq[string]) error {
 	if h.wait(from, heardText{texts, size}) > heardWaiting {
 		if err := h.settle(ctx, func(s speaker) bool { return s == from }); err != nil {
@@ -80,16 +78,16 @@ func (h *hearsay) hear(ctx context.Context, from speaker, size int, texts iter.S
 	return nil
 }
 
-// wait adds a text to those that wait, and returns how many bytes of the speaker's do.
+// wait queues a text, and returns how many bytes of the speaker are queued.
 func (h *hearsay) wait(from speaker, heard heardText) int {
 	h.lock.Lock()
 	defer h.lock.Unlock()
 	h.waiting[from] = append(h.waiting[from], heard)
-	h.octets[from] += heard.size
-	return h.octets[from]
+	h.sizes[from] += heard.size
+	return h.sizes[from]
 }
 
-// next takes out one of the texts of some speakers that wait.
+// next removes one queued text of the selected speakers.
 func (h *hearsay) next(which func(speaker) bool) (from speaker, heard heardText, ok bool) {
 	h.lock.Lock()
 	defer h.lock.Unlock()
@@ -98,16 +96,16 @@ func (h *hearsay) next(which func(speaker) bool) (from speaker, heard heardText,
 			continue
 		}
 		heard = list[0]
-		if h.waiting[from], h.octets[from] = list[1:], h.octets[from]-heard.size; len(list) == 1 {
+		if h.waiting[from], h.sizes[from] = list[1:], h.sizes[from]-heard.size; len(list) == 1 {
 			delete(h.waiting, from)
-			delete(h.octets, from)
+			delete(h.sizes, from)
 		}
 		return from, heard, true
 	}
 	return speaker{}, heardText{}, false
 }
 
-// settle hashes what waits of some speakers, until the end of ctx.
+// settle hashes the queued texts of the selected speakers, until ctx ends.
 func (h *hearsay) settle(ctx context.Context, which func(speaker) bool) error {
 	h.hashing.Lock()
 	defer h.hashing.Unlock() // comparisons wait meanwhile
@@ -141,7 +139,7 @@ func (h *hearsay) learn(set *rowSet, text string) {
 	}
 }
 
-// learnFolded adds a text in pieces, so that a comparison never waits long.
+// learnFolded adds a text in pieces, so that comparisons never wait long.
 func (h *hearsay) learnFolded(set *rowSet, f *folded) {
 	if h.wholeCounts(f) {
 		h.mu.Lock()
@@ -157,9 +155,8 @@ func (h *hearsay) learnFolded(set *rowSet, f *folded) {
 	}
 }
 
-// wholeCounts reports whether a text that is all of an element or attribute says where
-// an equal value came from: it has six characters, or four and a digit and is no
-// year. Shorter ones are in every document.
+// wholeCounts reports whether a whole element or attribute shows where an equal value came from. It
+// needs six characters, or four with a digit that are no year. Shorter ones are in every document.
 func (h *hearsay) wholeCounts(f *folded) bool {
 	n := len(f.runes)
 	if n >= rowLen || n < 4 || !f.hasDigit(f.whole()) {
@@ -178,7 +175,7 @@ func (h *hearsay) hash(kind uint64, runes []rune) uint64 {
 	return maphash.Bytes(h.seed, b)
 }
 
-// others reports whether anybody but a service told anything.
+// others reports whether another service told anything.
 func (h *hearsay) others(own string) bool {
 	h.lock.Lock()
 	for from := range h.waiting {
@@ -200,7 +197,7 @@ func (h *hearsay) others(own string) bool {
 	return false
 }
 
-// find lists the speakers other than a service that told a value or a token of it.
+// find returns the speakers, except one service, that told a value or a token of it.
 func (h *hearsay) find(own string, f *folded, tokens *tokenRows) (found []speaker) {
 	other := func(s speaker) bool { return s.serving != own }
 	_ = h.settle(context.Background(), other) // what waits is bounded, and has to be known
@@ -230,15 +227,16 @@ func (h *hearsay) find(own string, f *folded, tokens *tokenRows) (found []speake
 	return found
 }
 
-// rowSet is a set of hashes that takes about five bytes for each, and is wrong about one in many
-// millions that is not in it: a wrong answer would refuse what nobody told. It keeps half of each
-// hash, in tables that are each four times as large as the one before.
+// rowSet is a set of hashes. It takes about five bytes for each, and is wrong about one in many
+// millions: a false match would refuse a value for no reason. It stores half of each hash, in
+// tables that are each four times as large as the one before.
 type rowSet struct {
 	tables []rowTable
 	rows   int
 }
 
-// rowTable is a hash table of the lower halves of hashes, placed by the upper ones; 0 is free.
+// rowTable is a hash table. The upper half of a hash selects its place, the lower half is stored,
+// and 0 marks a free place.
 type rowTable struct {
 	marks []uint32
 	left  int // hashes that still fit
@@ -272,7 +270,7 @@ func (s *rowSet) has(hash uint64) bool {
 	return false
 }
 
-// find returns the place at which the mark of a hash is, or would be put.
+// find returns the place of a hash, or the free place for it.
 func (t *rowTable) find(hash uint64) (place int, mark uint32) {
 	mark = max(1, uint32(hash))
 	last := len(t.marks) - 1 // the number of places is a power of two
@@ -282,8 +280,8 @@ func (t *rowTable) find(hash uint64) (place int, mark uint32) {
 	return place, mark
 }
 
-// tokenRows says which rows of six of a value have to be told for one of its tokens
-// to be told.
+// tokenRows says which rows of six characters must have been told for a token of a value to be
+// told.
 type tokenRows struct {
 	begins  []int32 // for each place, where the shortest token that ends there begins, or -1
 	phrases []int32 // the same without single words that have no digit
@@ -339,19 +337,18 @@ func (t *tokenRows) token(s span) {
 	}
 }
 
-// complete reports whether rows that were told without a gap from one place to
-// another hold a token.
+// complete reports whether the rows from one place to another contain a token.
 func (t *tokenRows) complete(begin, end int) bool {
 	return int32(begin) <= t.begins[end] || t.glued(begin, end)
 }
 
-// glued reports whether so many characters and digits count wherever a token begins.
+// glued reports whether the part has enough characters and digits to count without being a token.
 func (t *tokenRows) glued(begin, end int) bool {
 	return end-begin >= gluedLen && t.digits[end]-t.digits[begin] >= gluedNums
 }
 
-// toldBy reports whether somebody who told some of the rows told a token that is more
-// than a word of a language, or as many characters in a row as make a quotation.
+// toldBy reports whether a service told a token that is more than a common word, or enough
+// characters in a row to be a quotation. Told reports whether it told a row.
 func (t *tokenRows) toldBy(told func(row int) bool) bool {
 	begin := -1
 	for i := range t.skip {

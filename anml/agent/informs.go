@@ -12,18 +12,17 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// informs are the informs that a session keeps, in the order in which they came. It
-// finds the one with an id, and the oldest of the service that told most, without
-// looking at the others.
+// informs are the informs that a session keeps, in order of arrival. It finds the inform with an
+// ID, and the oldest one of the service that told most, without a search.
 type informs struct {
 	all      list.List // of *keptInform
 	known    map[informID]*keptInform
 	byDomain map[string]*teller // by serving domain
 	most     tellers
-	octets   int
+	bytes    int
 }
 
-// keptInform is one of them, with its places.
+// keptInform is an inform with its places in the lists.
 type keptInform struct {
 	*Inform
 	stored     bool // a record of it is in the store, or on its way there
@@ -31,20 +30,20 @@ type keptInform struct {
 	all, ofOne *list.Element
 }
 
-// teller is a service that told some of them.
+// teller is a service with the informs that it told.
 type teller struct {
 	domain string
-	octets int
+	bytes  int
 	told   list.List // of *keptInform, the oldest first
 	place  int       // in the heap
 }
 
-// tellers is a heap: the one that told most is first.
+// tellers is a heap: the service that told most is first.
 type tellers []*teller
 
 func (h tellers) Len() int { return len(h) }
 func (h tellers) Less(i, j int) bool {
-	return h[i].octets > h[j].octets || h[i].octets == h[j].octets && h[i].domain < h[j].domain
+	return h[i].bytes > h[j].bytes || h[i].bytes == h[j].bytes && h[i].domain < h[j].domain
 }
 func (h tellers) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
@@ -71,7 +70,7 @@ func (s *informs) len() int { return s.all.Len() }
 // get returns the inform with the id of i, or nil.
 func (s *informs) get(i *Inform) *keptInform { return s.known[i.id()] }
 
-// add appends an inform. There is none with its id.
+// add appends an inform. The caller has removed any with the same ID.
 func (s *informs) add(i *Inform) *keptInform {
 	t := s.byDomain[i.Serving]
 	if t == nil {
@@ -86,7 +85,7 @@ func (s *informs) add(i *Inform) *keptInform {
 	return k
 }
 
-// remove takes an inform out.
+// remove removes an inform.
 func (s *informs) remove(k *keptInform) {
 	s.all.Remove(k.all)
 	k.teller.told.Remove(k.ofOne)
@@ -98,14 +97,14 @@ func (s *informs) remove(k *keptInform) {
 	}
 }
 
-func (s *informs) count(t *teller, octets int) {
-	s.octets += octets
-	t.octets += octets
+func (s *informs) count(t *teller, bytes int) {
+	s.bytes += bytes
+	t.bytes += bytes
 	heap.Fix(&s.most, t.place)
 }
 
-// oldest is the oldest inform of the service that told most, so that a service
-// which talks much does not displace what others told.
+// oldest returns the oldest inform of the service that told most. So a service that tells a lot
+// does not displace what others told.
 func (s *informs) oldest() *keptInform {
 	return s.most[0].told.Front().Value.(*keptInform)
 }
@@ -123,14 +122,14 @@ func (s *informs) each() iter.Seq[*keptInform] {
 	}
 }
 
-// ErrUsage is a use of content that its usage does not permit (section 16.5).
+// ErrUsage is the error for a use of content that its usage does not permit (section 16.5).
 var ErrUsage = coded.New("denied", "anml/agent: the usage of the content does not permit that")
 
-// Allowed reports whether what was told may be put to a use at a time: nil or an
-// [ErrUsage]. UsageDisplay means showing it later in the session, UsageCache
-// keeping it until it expires, UsageStore keeping it for good, UsageTrain training
-// a model with it, which takes the user's consent too. Reading and showing it at
-// once is always allowed. There is no switch that turns this off.
+// Allowed reports whether what was told may be used in some way at a time: nil or [ErrUsage].
+// UsageDisplay means showing it later in the session, UsageCache keeping it until it expires,
+// UsageStore keeping it without limit, and UsageTrain training a model with it, which needs the
+// user's consent too. Reading and showing it at once is always allowed. This check cannot be turned
+// off.
 func (s *Session) Allowed(i Inform, use anml.Usage, now time.Time) error {
 	if err := s.ready(); err != nil {
 		return err
@@ -144,9 +143,8 @@ func (s *Session) Allowed(i Inform, use anml.Usage, now time.Time) error {
 	return nil
 }
 
-// Allowed reports whether an element of the document's content may be put to a
-// use: nil or an [ErrUsage]. See [Session.Allowed] for the uses; element belongs
-// to a section of the site.
+// Allowed reports whether an element of the document may be used in some way: nil or [ErrUsage].
+// See [Session.Allowed] for the uses. The element must belong to a section of the site.
 func (p *Page) Allowed(site anml.Site, section anmltrust.Section, element anml.Node, use anml.Usage) error {
 	if err := p.ready(); err != nil {
 		return err
@@ -159,10 +157,9 @@ func (p *Page) Allowed(site anml.Site, section anmltrust.Section, element anml.N
 	return p.session.Allowed(i, use, now)
 }
 
-// EffectiveUsage is what may be done with an element of a section of a site: the
-// lowest usage of everything that covers it, whoever declared it; nothing above
-// display where its owner is not verified; nothing but showing it at once where
-// the answer must not be stored (sections 8.1.1, 14.4 and 16.5).
+// EffectiveUsage returns what may be done with an element of a section of a site: the lowest usage
+// of everything that covers it. It is at most display if the owner is not verified, and only
+// showing at once if the response must not be stored (sections 8.1.1, 14.4 and 16.5).
 func (p *Page) EffectiveUsage(site anml.Site, section anmltrust.Section, element anml.Node) anml.Usage {
 	p = zero.Or(p)
 	if p.opened.noStore {
@@ -171,14 +168,13 @@ func (p *Page) EffectiveUsage(site anml.Site, section anmltrust.Section, element
 	return p.usage(site, section, element, p.session.now())
 }
 
-// permits reports whether a usage, and the user where models are trained, allow
-// a use.
+// permits reports whether a usage allows a use. Training needs the user's consent too.
 func (s *Session) permits(usage, use anml.Usage) bool {
 	return usage.Allows(use) && (use != anml.UsageTrain || s.user.Policy.TrainingConsent())
 }
 
-// usageOfInform is [Page.EffectiveUsage] for an inform: at Tier 1 only public ones
-// are the site's.
+// usageOfInform is [Page.EffectiveUsage] for an inform. At Tier 1 only public informs are the
+// site's.
 func (p *Page) usageOfInform(site anml.Site, n anml.Inform, now time.Time) anml.Usage {
 	if p.opened.noStore {
 		return anml.UsageNone
@@ -190,9 +186,8 @@ func (p *Page) usageOfInform(site anml.Site, n anml.Inform, now time.Time) anml.
 	return u
 }
 
-// lifetimeOf is how long an inform may be used, counted from its document's time:
-// the smallest of its own lifetime, the document's and that of HTTP, of those
-// that are given (section 8.7.1).
+// lifetimeOf returns how long an inform may be used, from its document's time on: the shortest of
+// its own lifetime, the document's and that of HTTP (section 8.7.1).
 func (p *Page) lifetimeOf(n anml.Inform) (life time.Duration, limited bool) {
 	life, limited = n.TTL()
 	if p.opened.limited && (!limited || p.opened.lifetime < life) {

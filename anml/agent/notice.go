@@ -18,8 +18,7 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// NoticeKind says what a [Notice] is about, so that a host can choose how to
-// show it.
+// NoticeKind is the kind of a [Notice]. A host can use it to choose how to show one.
 type NoticeKind string
 
 // The kinds of notice, with the section that demands each.
@@ -39,8 +38,8 @@ const (
 	NoticeMoved         NoticeKind = "moved"            // 6.5.1: the document of an origin is another domain's
 )
 
-// Notice is something that the user should know. Its words are ours; nothing
-// remote stands in it except what is quoted in Remote.
+// Notice is something that the user should know. Its text is the agent's own; text of services
+// appears only in Remote.
 type Notice struct {
 	Time   time.Time             `json:"time"`
 	Kind   NoticeKind            `json:"kind"`
@@ -50,10 +49,10 @@ type Notice struct {
 	Remote []lookleap.RemoteText `json:"remote,omitempty"`
 }
 
-// notifyTime is how long a call of Notify is waited for.
+// notifyTime is the time limit of one call of Notify.
 const notifyTime = 2 * time.Second
 
-// maxNotices bounds what a session remembers of its notices.
+// maxNotices is how many notices a session remembers.
 const maxNotices = 1000
 
 type notices struct {
@@ -69,8 +68,8 @@ func newNotices(s *Session) *notices {
 	return n
 }
 
-// tell records a notice and hands it to the host. A panic of the host's function
-// is dropped: telling must not change what happens.
+// tell records a notice and passes it to the host. It ignores a panic of the host's function,
+// because a notice must not change what happens.
 func (n *notices) tell(ctx context.Context, x Notice) {
 	if x.Time.IsZero() {
 		x.Time = n.session.now()
@@ -85,8 +84,7 @@ func (n *notices) tell(ctx context.Context, x Notice) {
 	}
 }
 
-// tellOnce tells a notice once under a key, as long as the key is among those that
-// were met last.
+// tellOnce tells a notice once for each key, as long as the key is among the most recent ones.
 func (n *notices) tellOnce(ctx context.Context, key string, x Notice) {
 	n.mu.Lock()
 	said, _ := n.said.Get(key)
@@ -102,8 +100,8 @@ func (n *notices) tellOnce(ctx context.Context, key string, x Notice) {
 // failures are the kinds of notice that tell of a failed retrieval.
 var failures = [...]NoticeKind{NoticeUnreachable, NoticeInsecure, NoticeAuthRequired, NoticeServerError, NoticeUnavailable}
 
-// tellFailure tells of a retrieval that failed for a reason which the user should
-// know: once, until the URL was reached again (sections 11.3, 11.4 and 13.6).
+// tellFailure tells the user why a retrieval failed, once until the URL is reached again (sections
+// 11.3, 11.4 and 13.6).
 func (s *Session) tellFailure(ctx context.Context, u domain.URL, e *lookleap.Error) {
 	kind, text := failureNotice(e)
 	if kind == "" {
@@ -132,7 +130,7 @@ func failureNotice(e *lookleap.Error) (NoticeKind, string) {
 	return "", ""
 }
 
-// reached lets failures at a URL be told again.
+// reached allows failures at a URL to be told again.
 func (n *notices) reached(u domain.URL) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -141,7 +139,7 @@ func (n *notices) reached(u domain.URL) {
 	}
 }
 
-// Notices lists what the user was told in this session, in order.
+// Notices returns what the user was told in this session, in order.
 func (s *Session) Notices() []Notice {
 	if s.ready() != nil {
 		return nil
@@ -151,17 +149,16 @@ func (s *Session) Notices() []Notice {
 	return append([]Notice(nil), s.notices.list...)
 }
 
-// examine looks for signs that a document comes from somebody else than it seems
-// to (section 13.6). They become findings, which prompts show, and a notice; they
-// decide nothing.
+// examine looks for signs of impersonation (section 13.6). They become findings, which prompts
+// show, and a notice. They do not change any decision.
 func (p *Page) examine(ctx context.Context) {
 	if !stayed(p.opened.hops) {
 		p.find(lookleap.CodeRedirectCrossOrigin, "ANML-6.5.1-02", "the document was asked for at another domain; it speaks for the one that served it")
 	}
 	if p.opened.insecure {
-		p.find(lookleap.CodeInsecureTransport, "ANML-13.6-03", "nobody verified the server that the document came from, so nothing of it is anybody's")
+		p.find(lookleap.CodeInsecureTransport, "ANML-13.6-03", "the server was not verified, so the document is attributed to no party")
 		p.session.notices.tellOnce(ctx, "plain "+p.url.Origin(), Notice{Kind: NoticeInsecure, Code: lookleap.CodeInsecureTransport, Origin: p.url.Origin(),
-			Text: "The document came from a server that nobody verified. It can be read, and nothing is told or done."})
+			Text: "The document came from an unverified server. You can read it, but nothing is sent and no action is executed."})
 	}
 	signs := p.impersonation()
 	for _, sign := range signs {
@@ -181,14 +178,14 @@ func (p *Page) find(code lookleap.Code, requirement, message string) {
 	p.opened.findings = append(p.opened.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code, Requirement: requirement, Message: message})
 }
 
-// impersonation lists the signs, each as part of a sentence.
+// impersonation returns the signs, each as part of a sentence.
 func (p *Page) impersonation() (signs []string) {
 	for _, label := range domain.Labels(p.url.Host()) {
 		switch {
 		case label.Mixed:
 			signs = append(signs, "the host's label "+label.ASCII+" mixes scripts, so it may be made to look like another name")
 		case looksLatin(label.Unicode):
-			signs = append(signs, "the host's label "+label.ASCII+" looks like Latin letters and is none of them")
+			signs = append(signs, "the host's label "+label.ASCII+" looks like Latin letters but is in another script")
 		}
 	}
 	if !p.opened.wellKnown {
@@ -203,8 +200,8 @@ func (p *Page) impersonation() (signs []string) {
 	return signs
 }
 
-// foreign counts the references that lead elsewhere than to the serving domain or
-// a party that it was verified to speak for.
+// foreign counts the references that lead to another domain than the serving domain and the parties
+// that it was verified to speak for.
 func (p *Page) foreign(references iter.Seq[string]) (foreign, all int) {
 	own := map[string]bool{registrable(p.url): true}
 	for _, party := range p.parties {
@@ -245,8 +242,8 @@ func (p *Page) links(yield func(string) bool) {
 	}
 }
 
-// linksIn yields the targets of links in a body or section, and in its sections.
-// How deep they nest is bounded by the limits of reading.
+// linksIn yields the targets of links in a body or section, and in its sections. The reading limits
+// bound the nesting.
 func linksIn(part interface {
 	Links() iter.Seq[anml.Link]
 	Sections() iter.Seq[anml.Section]
@@ -264,8 +261,7 @@ func linksIn(part interface {
 	return true
 }
 
-// looksLatin reports whether a label of another script could be read as Latin
-// letters throughout.
+// looksLatin reports whether all letters of a label in another script look like Latin letters.
 func looksLatin(label string) bool {
 	other := false
 	for _, c := range label {

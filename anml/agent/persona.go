@@ -13,27 +13,26 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// Persona is one party's advice on how to present its content, as far as nothing
-// that ranks above it says otherwise (section 8.8). All of it is untrusted, and
-// it is style: nothing in it changes who the agent is, what it may do, or what
-// the user is asked. It is used for content of its owner only.
+// Persona is one party's advice on how to present its own content, without what the user or the
+// platform overrides (section 8.8). All of it is untrusted and only about style: it never changes
+// who the agent is, what it may do, or what the user is asked.
 type Persona struct {
 	Owner        string // domain
 	Model        ModelWish
-	Language     string // BCP 47 tag of the language to answer in; "" when nobody says
+	Language     string // BCP 47 tag of the language to answer in; "" if unknown
 	Tone         UntrustedText
 	Perspective  anml.Perspective
-	VoiceName    UntrustedText // a matter of style: the agent is never called that
+	VoiceName    UntrustedText // only style: the agent is never called that
 	Instructions UntrustedText
 	Prefer       []UntrustedText
 	Avoid        []UntrustedText
 	Report       PersonaReport
 }
 
-// PersonaPolicy is what ranks above every persona: the user's preferences, and
-// the rules of the platform. The zero value has none beside the user's language.
+// PersonaPolicy has the preferences of the user and the rules of the platform, which override every
+// persona. The zero value has only the user's language.
 type PersonaPolicy struct {
-	Tones  []string               // tones that the host can make something of; nil: friendly, formal, neutral
+	Tones  []string               // tones that the host supports; nil: friendly, formal, neutral
 	Voices []string               // names of voices that it has
 	Tone   string                 // the user's own choice of tone
 	Deny   map[PersonaItem]string // what a safety policy or the platform refuses, and why, in the host's words
@@ -54,7 +53,7 @@ const (
 	PersonaAvoid        PersonaItem = "avoid"
 )
 
-// PersonaReport tells which guidance of a persona counts (section 8.8).
+// PersonaReport lists which parts of a persona are used (section 8.8).
 type PersonaReport struct {
 	Owner         string        `json:"owner"`
 	Withheld      lookleap.Code `json:"withheld,omitempty"` // why all of it is withheld
@@ -67,7 +66,7 @@ type PersonaReport struct {
 // Guidance is one part of a persona in a report.
 type Guidance struct {
 	Item   PersonaItem   `json:"item"`
-	Value  UntrustedText `json:"value,omitzero"` // none where it is too long
+	Value  UntrustedText `json:"value,omitzero"` // empty if the text is too long
 	Reason string        `json:"reason,omitempty"`
 }
 
@@ -82,8 +81,8 @@ type Model struct {
 	Capabilities   []string
 }
 
-// Select gives the model of that name, or else the first that has the capability;
-// false: take the default. The list of models stays here.
+// Select returns the model with the name, or else the first model with the capability. It returns
+// false if the host should use its default. No service learns the list of models.
 func (w ModelWish) Select(available []Model) (Model, bool) {
 	for _, m := range available {
 		if !w.Name.Empty() && m.Name == w.Name.Raw() && (w.Provider.Empty() || m.Provider == w.Provider.Raw()) {
@@ -98,9 +97,9 @@ func (w ModelWish) Select(available []Model) (Model, bool) {
 	return Model{}, false
 }
 
-// Persona gives the persona of a party of the document, for presenting content
-// that is its own: see [Page.Owner]. Where the party has none, or none that may
-// be used now, it is empty, and the report says why.
+// Persona returns the persona of a party of the document, for presenting that party's own content:
+// see [Page.Owner]. If the party has no persona, or none that may be used now, the result is empty
+// and its report says why.
 func (p *Page) Persona(owner string) Persona {
 	p = zero.Or(p)
 	result := Persona{Owner: owner, Report: PersonaReport{Owner: owner}}
@@ -127,8 +126,8 @@ func (p *Page) Persona(owner string) Persona {
 	return result
 }
 
-// Aesthetic gives the looks that a party asks for, for its own content; absent
-// where it has none that may be used.
+// Aesthetic returns the visual style that a party asks for, for its own content. If there is none,
+// or it may not be used, the result does not exist.
 func (p *Page) Aesthetic(owner string) anml.Aesthetic {
 	p = zero.Or(p)
 	now := p.session.now()
@@ -159,7 +158,7 @@ type advice struct {
 	over  bool // longer than it may be
 }
 
-// adviceOf takes a persona apart.
+// adviceOf returns the texts of a persona.
 func adviceOf(p anml.Persona) []advice {
 	var list []advice
 	add := func(item PersonaItem, label, raw string, limit int) {
@@ -192,13 +191,13 @@ func adviceOf(p anml.Persona) []advice {
 
 func (a advice) tooLong() string {
 	if a.item == PersonaPrefer || a.item == PersonaAvoid {
-		return "the vocabulary is larger than is taken up, or a term of it longer"
+		return "the vocabulary has too many terms, or a term is too long"
 	}
-	return "it is longer than is taken up"
+	return "it is too long"
 }
 
-// fullText is all that a persona says, shortText as much of it as is looked at:
-// no more than what could be used, whatever stands in it.
+// fullText returns all texts of a persona. shortText returns those that are checked: no more than
+// what can be used.
 func fullText(list []advice) string {
 	lines := make([]string, len(list))
 	for i, a := range list {
@@ -222,8 +221,8 @@ func shortText(list []advice) string {
 	return strings.Join(lines, "\n")
 }
 
-// apply sorts the advice into what counts and what does not. Safety and platform
-// rank first, then the user, then the persona.
+// apply sorts the advice into what is used and what is not. Safety and platform rank first, then
+// the user, then the persona.
 func (r *Persona) apply(list []advice, u User, p anml.Persona) {
 	for _, a := range list {
 		if a.over { // its text is not even looked at
@@ -257,7 +256,7 @@ func (r *Persona) inform(g Guidance, reason string) {
 	r.Report.Informational = append(r.Report.Informational, g)
 }
 
-// use takes up one text that nothing forbids.
+// use applies one text that no policy refuses.
 func (r *Persona) use(g Guidance, text UntrustedText, policy PersonaPolicy) {
 	switch g.Item {
 	case PersonaModel:
@@ -281,13 +280,13 @@ func (r *Persona) use(g Guidance, text UntrustedText, policy PersonaPolicy) {
 			r.override(g, "the user has chosen a tone")
 			return
 		case !slices.Contains(known, text.Raw()):
-			r.inform(g, "the tone is not one that is known here")
+			r.inform(g, "the host does not support the tone")
 			return
 		}
 		r.Tone = text
 	case PersonaVoice:
 		if !slices.Contains(policy.Voices, text.Raw()) {
-			r.inform(g, "the voice is not one that is known here")
+			r.inform(g, "the host does not have the voice")
 			return
 		}
 		r.VoiceName = text
@@ -314,12 +313,12 @@ func (r *Persona) perspective(p anml.Perspective, policy PersonaPolicy) {
 	r.Report.Applied = append(r.Report.Applied, g)
 }
 
-// languageTag is what a service may wish for: a language, in a script, of a
-// region. The other parts of a tag could spell orders.
+// languageTag is what a service may ask for: a language, with a script and a region. Other parts of
+// a tag could spell instructions.
 var languageTag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?$`)
 
-// language resolves the language policy (section 8.8.2). It steers what the user
-// is shown, and nothing of it is sent anywhere.
+// language applies the language policy (section 8.8.2). It affects what the user is shown, and is
+// sent nowhere.
 func (r *Persona) language(p anml.Persona, u User) {
 	var wish, how string
 	switch p.Language().Policy() {
@@ -341,17 +340,17 @@ func (r *Persona) language(p anml.Persona, u User) {
 		r.Language = u.Language
 		r.override(g, fmt.Sprintf("the user prefers %s", u.Language))
 	case wish == "":
-		r.inform(g, "nobody says which language that is")
+		r.inform(g, "the language is not stated")
 	case u.Language == "" && !languageTag.MatchString(wish):
-		r.inform(g, "the language is no tag of a language, script and region")
+		r.inform(g, "the language is not a tag of a language, script and region")
 	default:
 		r.Language = wish
 		r.Report.Applied = append(r.Report.Applied, g)
 	}
 }
 
-// Quoted renders the persona for a prompt: our words say what each line is, the
-// service's stand in quotation marks. It is "" for an empty persona.
+// Quoted returns the persona for a prompt. The agent's own words label each line, and the service's
+// words are in quotation marks. It is "" for an empty persona.
 func (r Persona) Quoted() string {
 	var b strings.Builder
 	line := func(t UntrustedText) {

@@ -16,52 +16,51 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// UserPolicy is what the user wants, whatever any document says (sections 1.2.2, 4
-// and 14.1). It ranks above every document: what it denies is refused, and what
-// it allows is still asked about where the draft demands the user's own word.
+// UserPolicy is what the user wants, whatever a document says (sections 1.2.2, 4 and 14.1). What it
+// denies is refused. What it allows is still asked about where the draft requires the user's
+// consent.
 //
-// The zero Policy allows nothing without asking. Rules, refused domains and
-// choices may be changed from any goroutine at any time; a change holds from the
-// next decision on, also for calls that are prepared and not yet sent. The
-// functions are fixed before first use, and are called from several goroutines. One
-// that does not return within 30 seconds counts as one that returned an error.
+// The zero value allows nothing without asking. Rules, refused domains and choices can be changed
+// from any goroutine at any time. A change applies from the next decision on, also to calls that
+// are prepared and not yet sent. Set the functions before first use; they are called from several
+// goroutines. A function that takes longer than 30 seconds counts as one that returned an error.
 type UserPolicy struct {
-	// Classify names the sensitive category of what is asked, "" for none; it adds
-	// to the built-in words (section 14.2). Nil: those alone. An error or a panic
-	// means that it is sensitive.
+	// Classify returns the sensitive category of what is asked for, or "". It adds to the built-in
+	// words (section 14.2). On an error or a panic the field counts as sensitive. If nil, only the
+	// built-in words are used.
 	Classify func(ctx context.Context, s Subject) (category string, err error)
-	// Judge says whether a purpose is believable (section 14.3); nil:
-	// [JudgePurpose]. An error or a panic refuses the field.
+	// Judge reports whether a purpose is believable (section 14.3). An error or a panic refuses the
+	// field. If nil, [JudgePurpose] is used.
 	Judge func(ctx context.Context, s Subject) (PurposeVerdict, error)
-	// Veto looks at each decision last, and refuses the field by an error or a
-	// panic. It can only make a decision stricter. It looks again right before the
-	// value is sent, maybe in another process: Ask and Warnings are absent then, and
-	// of Owner only the domain is known. Nil: no objection.
+	// Veto is called last for each decision, and refuses the field with an error or a panic. It can
+	// only make a decision stricter. It is called again right before the value is sent, maybe in
+	// another process: then Ask and Warnings are missing, and Owner has only its domain. If nil,
+	// nothing is refused here.
 	Veto func(ctx context.Context, d Decision) error
-	// Weigh says what the host thinks of an action's consequences (section 13.4);
-	// nil: what the rules say. A panic means that the user is asked.
+	// Weigh returns what the host thinks of an action's consequences (section 13.4). On a panic the
+	// user is asked. If nil, only the rules count.
 	Weigh func(ctx context.Context, a Act) Weight
-	// VetoAct looks at each action last, right before it is sent, and stops it by
-	// an error or a panic. Nil: no objection.
+	// VetoAct is called last for each action, right before it is sent, and stops it with an error
+	// or a panic. If nil, nothing is stopped here.
 	VetoAct func(ctx context.Context, a Act) error
 
 	mu   sync.Mutex // held by writers
 	will atomic.Pointer[will]
 }
 
-// StandingRule is one sentence of the user's standing will. One that denies or asks
-// holds for every spelling of its field that the user would take for the same:
-// "E-Mail" is "email". One that allows holds for exactly its own.
+// StandingRule is one rule of the user. A rule that denies or asks applies to every spelling of its
+// field that a person would take for the same name: "E-Mail" is "email". A rule that allows applies
+// to exactly its own spelling.
 type StandingRule struct {
 	Field  string `json:"field"`  // name of a field, or "*" for any
-	Domain string `json:"domain"` // who asks, with all names below it, or "*" for anybody
+	Domain string `json:"domain"` // who asks, including all names below it, or "*"
 	Effect Effect `json:"effect"`
-	// Since is when the user said so. It is told to services as the time of consent
-	// (section 8.7.3); zero: they are told none.
+	// Since is when the user made the rule. Services receive it as the time of consent (section
+	// 8.7.3). If zero, they receive no time.
 	Since time.Time `json:"since,omitzero"`
 }
 
-// Effect is what a standing rule does about a field.
+// Effect is what a standing rule does with a field.
 type Effect uint8
 
 // The effects. The zero value refuses.
@@ -71,10 +70,10 @@ const (
 	EffectAllow        // told without asking, where the draft leaves that to the user
 )
 
-// String gives deny, ask or allow.
+// String returns "deny", "ask" or "allow".
 func (e Effect) String() string { return [...]string{"deny", "ask", "allow"}[min(e, EffectAllow)] }
 
-// will is one state of a policy; it never changes.
+// will is one state of a policy. It is immutable.
 type will struct {
 	rules    map[ruleKey][]StandingRule // one for each spelling
 	refused  map[string]bool
@@ -82,22 +81,22 @@ type will struct {
 	training bool
 }
 
-// ruleKey is what rules are found by: see [fieldKey].
+// ruleKey is the key of rules in a will: see [fieldKey].
 type ruleKey struct{ field, domain string }
 
-// maxRules bounds the rules and the refused domains of a policy.
+// maxRules is the largest number of rules, and of refused domains, in a policy.
 const maxRules = 10_000
 
-// Set adds a rule, in place of the one for the same field and domain. Where
-// several rules match, the strictest decides: no rule takes back another. An
-// error is one of the domain's form, or of too many rules.
+// Set adds a rule, or replaces the one for the same field and domain. If several rules match, the
+// strictest decides: no rule overrides a stricter one. Set returns an error if the domain is
+// invalid or there are too many rules.
 func (p *UserPolicy) Set(r StandingRule) error {
 	name, err := ruleDomain(r.Domain)
 	if err != nil {
 		return err
 	}
 	if r.Field == "" || r.Effect > EffectAllow {
-		return fmt.Errorf("anml/agent: a standing rule needs a field and a known effect, got %q and %d", r.Field, r.Effect)
+		return fmt.Errorf("a standing rule needs a field and a known effect, got %q and %d", r.Field, r.Effect)
 	}
 	r.Domain = name
 	return p.change(func(w *will) error {
@@ -108,7 +107,7 @@ func (p *UserPolicy) Set(r StandingRule) error {
 	})
 }
 
-// Remove takes back the rule for exactly this field and domain.
+// Remove removes the rule for exactly this field and domain.
 func (p *UserPolicy) Remove(field, domainName string) error {
 	name, err := ruleDomain(domainName)
 	if err != nil {
@@ -117,8 +116,8 @@ func (p *UserPolicy) Remove(field, domainName string) error {
 	return p.change(func(w *will) error { w.without(field, name); return nil })
 }
 
-// without takes the rule for exactly this field and domain out of a will that is
-// being made. Lists of rules are never changed: other states hold them too.
+// without removes the rule for exactly this field and domain from a will that is being built. It
+// copies the list of rules, which other states share.
 func (w *will) without(field, name string) {
 	key := ruleKey{fieldKey(field), name}
 	rest := slices.DeleteFunc(slices.Clone(w.rules[key]), func(r StandingRule) bool { return r.Field == field })
@@ -127,7 +126,7 @@ func (w *will) without(field, name string) {
 	}
 }
 
-// all lists the rules, in any order.
+// all returns the rules in any order.
 func (w *will) all() []StandingRule {
 	list := make([]StandingRule, 0, len(w.rules))
 	for _, rules := range w.rules {
@@ -136,7 +135,7 @@ func (w *will) all() []StandingRule {
 	return list
 }
 
-// Rules lists the rules, by domain and field.
+// Rules returns the rules, ordered by domain and field.
 func (p *UserPolicy) Rules() []StandingRule {
 	all := p.now().all()
 	slices.SortFunc(all, func(a, b StandingRule) int {
@@ -145,9 +144,8 @@ func (p *UserPolicy) Rules() []StandingRule {
 	return all
 }
 
-// RefuseDomain refuses every ask from a domain and from all names below it, from
-// now on and whatever a document, a rule or an earlier consent says (section
-// 14.1). [Session.RefuseDomain] makes it last.
+// RefuseDomain refuses every ask from a domain and from all names below it, whatever a document, a
+// rule or an earlier consent says (section 14.1). [Session.RefuseDomain] also stores the refusal.
 func (p *UserPolicy) RefuseDomain(domainName string) error {
 	name, err := policyHost(domainName)
 	if err != nil {
@@ -156,8 +154,7 @@ func (p *UserPolicy) RefuseDomain(domainName string) error {
 	return p.change(func(w *will) error { w.refused[name] = true; return tooMany(len(w.refused)) })
 }
 
-// AcceptDomain takes back a refusal of exactly this domain. Only the user may
-// want that.
+// AcceptDomain undoes the refusal of exactly this domain. Call it only when the user asks for it.
 func (p *UserPolicy) AcceptDomain(domainName string) error {
 	name, err := policyHost(domainName)
 	if err != nil {
@@ -166,18 +163,18 @@ func (p *UserPolicy) AcceptDomain(domainName string) error {
 	return p.change(func(w *will) error { delete(w.refused, name); return nil })
 }
 
-// RefusedDomains lists the refused domains in alphabetical order.
+// RefusedDomains returns the refused domains in alphabetical order.
 func (p *UserPolicy) RefusedDomains() []string { return slices.Sorted(maps.Keys(p.now().refused)) }
 
-// InferConsentFromInitiation lets fields whose rule is implicit-consent be told
-// without asking in an interaction that the user began, unless they are
-// sensitive (section 16.6). It is off by default.
+// InferConsentFromInitiation sets whether fields with the rule implicit-consent are sent without
+// asking in an interaction that the user began. Sensitive fields are always asked about (section
+// 16.6). It is off by default.
 func (p *UserPolicy) InferConsentFromInitiation(yes bool) {
 	_ = p.change(func(w *will) error { w.inferred = yes; return nil })
 }
 
-// SetTrainingConsent says whether the user agrees that content which permits it
-// trains models (section 14.4). It is off by default.
+// SetTrainingConsent sets whether content that permits training may be used to train models
+// (section 14.4). It is off by default.
 func (p *UserPolicy) SetTrainingConsent(yes bool) {
 	_ = p.change(func(w *will) error { w.training = yes; return nil })
 }
@@ -187,15 +184,15 @@ func (p *UserPolicy) TrainingConsent() bool { return p.now().training }
 
 func tooMany(n int) error {
 	if n > maxRules {
-		return fmt.Errorf("anml/agent: a policy holds at most %d rules and as many domains", maxRules)
+		return fmt.Errorf("a policy holds at most %d rules and as many domains", maxRules)
 	}
 	return nil
 }
 
-// change replaces the state as a whole, so that deciding needs no lock.
+// change replaces the state as a whole, so that decisions need no lock.
 func (p *UserPolicy) change(edit func(*will) error) error {
 	if p == nil {
-		return missing("there is no policy to change", "use a pointer to a zero Policy")
+		return missing("there is no policy to change", "use a pointer to a zero UserPolicy")
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -211,7 +208,7 @@ func (p *UserPolicy) change(edit func(*will) error) error {
 	return nil
 }
 
-// now is the state in force.
+// now returns the current state.
 func (p *UserPolicy) now() *will {
 	if p == nil {
 		return &will{}
@@ -230,8 +227,8 @@ func ruleDomain(s string) (string, error) {
 	return policyHost(s)
 }
 
-// policyHost normalises a domain of the user's will: also names of private
-// networks and addresses, which the user may want to keep anything from.
+// policyHost normalises a domain in the user's policy. It accepts names of private networks and IP
+// addresses, because the user may want to refuse those too.
 func policyHost(s string) (string, error) {
 	if name, err := hostKey(s); err == nil {
 		return name, nil
@@ -254,10 +251,9 @@ func (w *will) refuses(hosts []string) bool {
 	return false
 }
 
-// standing is the user's will about telling a field, and others with it, to all of
-// the hosts that would learn them: one that is forbidden is enough, while all
-// have to be allowed. The rule is the strictest that matched; false when none did,
-// which is to ask.
+// standing returns the strictest rule about a field, and other fields with it, for all hosts that
+// would learn them. One denial is enough, while an allowance needs a rule for every host. It
+// returns false if no rule decides; then the user is asked.
 func (w *will) standing(hosts []string, field string, also ...string) (strictest StandingRule, ruled bool) {
 	if len(w.rules) == 0 {
 		return StandingRule{Effect: EffectAsk}, false
@@ -283,8 +279,8 @@ func (w *will) standing(hosts []string, field string, also ...string) (strictest
 	return strictest, true
 }
 
-// rule is the strictest of the rules that match a field, whose key is given too, at
-// one host. What permits matches the very name alone.
+// rule returns the strictest rule that matches a field at one host. Key is the field's key. A rule
+// that allows matches only the exact name.
 func (w *will) rule(field, key, host string) (found StandingRule, matched bool) {
 	try := func(name string) {
 		for _, k := range [2]string{key, "*"} {
@@ -303,7 +299,7 @@ func (w *will) rule(field, key, host string) (found StandingRule, matched bool) 
 	return found, matched
 }
 
-// fields lists the fields that standing rules name.
+// fields returns the fields that standing rules name.
 func (w *will) fields() (names []string) {
 	for _, r := range w.all() {
 		if r.Field != "*" {
@@ -313,7 +309,7 @@ func (w *will) fields() (names []string) {
 	return names
 }
 
-// names reports whether a standing rule names a field, in whichever spelling.
+// names reports whether a standing rule names a field, in any spelling.
 func (w *will) names(field string) bool {
 	key := fieldKey(field)
 	for at := range w.rules {
@@ -324,7 +320,7 @@ func (w *will) names(field string) bool {
 	return false
 }
 
-// parent is the name above a host, "" at the top.
+// parent returns the name above a host, or "" at the top.
 func parent(host string) string {
 	_, rest, _ := strings.Cut(host, ".")
 	return rest
@@ -363,12 +359,13 @@ func (p *UserPolicy) veto(ctx context.Context, b *plugin.Bound, d Decision) erro
 	return do(ctx, b, func(ctx context.Context) error { return p.Veto(ctx, d) })
 }
 
-// RefuseDomain refuses every ask from a domain and the names below it, as the
-// user directs, whatever a document, a rule or an earlier consent says (section
-// 14.1). It holds at once, also for calls that are prepared and not yet sent, and
-// in later sessions with the same [Store], until [Session.AllowDomain]. The error
-// is one of the domain's form or of the store; it holds for this session even if
-// the store fails.
+// RefuseDomain refuses every ask from a domain and the names below it, whatever a document, a rule
+// or an earlier consent says (section 14.1). It takes effect at once, also for calls that are
+// prepared and not yet sent. It stays in effect in later sessions with the same [Store], until
+// [Session.AllowDomain].
+//
+// It returns an error if the domain is invalid or the store fails. If the store fails, the refusal
+// applies to this session only.
 func (s *Session) RefuseDomain(ctx context.Context, domain string) error {
 	if err := s.ready(); err != nil {
 		return err
@@ -390,8 +387,8 @@ func (s *Session) RefuseDomain(ctx context.Context, domain string) error {
 	return s.context.knowRefused(name)
 }
 
-// AllowDomain takes back the refusal of exactly this domain. Only the user may
-// want that. With an error the domain stays refused.
+// AllowDomain undoes the refusal of exactly this domain. Call it only when the user asks for it. If
+// it returns an error, the domain stays refused.
 func (s *Session) AllowDomain(ctx context.Context, domain string) error {
 	if err := s.ready(); err != nil {
 		return err
@@ -407,11 +404,11 @@ func (s *Session) AllowDomain(ctx context.Context, domain string) error {
 	return s.user.Policy.AcceptDomain(name)
 }
 
-// RefusedDomains lists the domains that the user refuses, in alphabetical order.
+// RefusedDomains returns the domains that the user refuses, in alphabetical order.
 func (s *Session) RefusedDomains() []string { return zero.Or(s).user.Policy.RefusedDomains() }
 
-// refusals are the domains that the store says are refused, each with the turn at
-// which the session got to know it.
+// refusals are the refused domains in the store. Each has the turn in which the session learned of
+// it.
 type refusals struct {
 	known map[string]int
 	turn  int
@@ -422,8 +419,8 @@ func (r *refusals) know(name string) {
 	r.known[name] = r.turn
 }
 
-// knowRefused takes note of a refusal that is in the store now. The policy is told
-// again, since somebody may have taken back an earlier refusal meanwhile.
+// knowRefused records a refusal that is now in the store. It sets the policy again, because another
+// goroutine may have undone an earlier refusal in the meantime.
 func (c *Context) knowRefused(name string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -437,9 +434,8 @@ func (c *Context) knowAllowed(name string) {
 	delete(c.refused.known, name)
 }
 
-// refreshRefused takes up what the store says about refused domains, and what
-// other sessions have taken back. A refusal that comes while the store is read is
-// not one that was taken back.
+// refreshRefused reads the refused domains from the store, and drops those that other sessions have
+// undone. A refusal that is added while the store is read is kept.
 func (c *Context) refreshRefused(ctx context.Context) error {
 	c.mu.RLock()
 	before := maps.Clone(c.refused.known)

@@ -15,38 +15,37 @@ import (
 	"github.com/lookleap/lookleap/internal/confusable"
 )
 
-// Profile is the user's data, in the host's hands. Value is called for one field
-// at a time, when a decision allows to prepare it, and gives one value of the
-// type that is asked, or an error: [ErrNoValue] where the user has none. An error
-// or a panic refuses the field, and so does a call that does not return within 10
-// seconds. It is called from several goroutines at once.
+// Profile is the user's data, held by the host. Value is called for one field at a time, after a
+// decision allows it. It returns one value of the requested type, or [ErrNoValue] if the user has
+// none. An error, a panic or a call that takes longer than 10 seconds refuses the field. It is
+// called from several goroutines.
 //
-// When a call has arguments, or texts that the host supplies, Value is also called
-// without a purpose, to find out whether they hold data of the user: for the names
-// of the arguments, the recognised fields, the fields that the page asks for or
-// that a standing rule names, and those of [FieldLister].
+// If a call has arguments, or texts from the host, Value is also called without a purpose, to find
+// out whether they contain data of the user. It is then called for the names of the arguments, the
+// recognised fields, the fields that the page asks for or that a standing rule names, and those of
+// [FieldLister].
 type Profile interface {
 	Value(ctx context.Context, q Question) (Value, error)
 }
 
-// FieldLister is a [Profile] that lists its fields. Implement it: otherwise a value
-// of a field that no one named yet is not recognised in an argument.
+// FieldLister is a [Profile] that lists its fields. Implement it: otherwise the value of a field
+// that was never named is not recognised in an argument.
 type FieldLister interface {
 	// FieldNames returns the names of all fields that the user has a value for. An
 	// error makes every argument count as personal.
 	FieldNames(ctx context.Context) ([]string, error)
 }
 
-// Question is what a service asks for, so that the profile can give no more than
-// the purpose needs (section 13.2).
+// Question is what a service asks for. A profile can use it to return no more than the purpose
+// needs (section 13.2).
 type Question struct {
 	Field     string
 	Type      anml.Type
-	Purpose   string // untrusted text of the service; "" when it states none
+	Purpose   string // untrusted text of the service; "" if it states no purpose
 	Recipient string // domain that would receive it
 }
 
-// Value is one piece of the user's data.
+// Value is one item of the user's data.
 type Value struct {
 	Text string
 	// Provenance is where the value comes from: [ProvenanceUser] where the host
@@ -54,31 +53,31 @@ type Value struct {
 	// Whatever is not known to be the user's is compared with what services told
 	// (section 14.1).
 	Provenance string
-	// Category is the host's own word for its kind, "" when it has none;
-	// "health", "finance" and "location" are sensitive (section 14.2).
+	// Category is the host's own category, or "". The categories "health", "finance" and "location"
+	// are sensitive (section 14.2).
 	Category string
 }
 
-// ProvenanceUser marks a value that the user gave: it is the user's to tell, also
-// where a service knows it too.
+// ProvenanceUser marks a value that the user entered. It may be sent even if a service also knows
+// it.
 const ProvenanceUser = "user"
 
-// ErrNoValue is a field that the user has no value for.
-var ErrNoValue = coded.New("no-value", "anml/agent: the user has no value for the field")
+// ErrNoValue is the error for a field that the user has no value for.
+var ErrNoValue = coded.New("no-value", "the user has no value for the field")
 
-// NoProfile is the profile of a user who has given no data.
+// NoProfile is a profile without data.
 type NoProfile struct{}
 
-// Value gives [ErrNoValue].
+// Value returns [ErrNoValue].
 func (NoProfile) Value(context.Context, Question) (Value, error) { return Value{}, ErrNoValue }
 
 // FieldNames returns no names.
 func (NoProfile) FieldNames(context.Context) ([]string, error) { return nil, nil }
 
-// Fields is a profile of fixed values, by field.
+// Fields is a profile of fixed values, keyed by field.
 type Fields map[string]Value
 
-// Value gives the field's value, or [ErrNoValue].
+// Value returns the field's value, or [ErrNoValue].
 func (f Fields) Value(_ context.Context, q Question) (Value, error) {
 	if v, ok := f[q.Field]; ok {
 		return v, nil
@@ -91,12 +90,10 @@ func (f Fields) FieldNames(context.Context) ([]string, error) {
 	return slices.Sorted(maps.Keys(f)), nil
 }
 
-// fieldKey is the name of a field in the one spelling in which what the user
-// forbids is compared: without case, accents, separators and characters that
-// nobody sees, and with one letter for all that look like it. So a denial holds
-// for every name that the user would take for the same field, while whatever
-// permits compares names exactly (section 16.3). A name without a letter or a
-// digit is its own key.
+// fieldKey returns the form of a field's name in which denials are compared: without case, accents,
+// separators and invisible characters, and with one letter for all that look like it. So a denial
+// applies to every name that the user would take for the same field. Rules that allow compare names
+// exactly (section 16.3). A name without letters and digits is its own key.
 func fieldKey(name string) string {
 	key := asciiKey(name)
 	if !isASCII(name) {
@@ -111,8 +108,8 @@ func fieldKey(name string) string {
 // ligatures are pairs of letters that look like one.
 var ligatures = strings.NewReplacer("rn", "m", "vv", "w")
 
-// latin is a text with the ASCII letters that its own look like, and in lower case and
-// without accents where they look like none. What separates words is left out.
+// latin replaces characters with the ASCII letters that they look like, and folds the others. It
+// drops separators.
 func latin(text string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKC.String(strings.Map(unadorned, norm.NFKD.String(text))) {
@@ -126,8 +123,8 @@ func latin(text string) string {
 	return b.String()
 }
 
-// asciiKey is the key of a name in one pass. It folds the case of ASCII letters, and
-// keeps characters that are not ASCII.
+// asciiKey returns the key of a name in one pass. It folds the case of ASCII letters and keeps
+// other characters.
 func asciiKey(name string) string {
 	key := make([]byte, 0, 32)
 	for i := range len(name) {
@@ -139,7 +136,7 @@ func asciiKey(name string) string {
 	return string(key)
 }
 
-// stroke is the ASCII letter that a letter or digit cannot be told from.
+// stroke returns the letter that a letter or digit looks the same as.
 func stroke(c byte) byte {
 	switch c {
 	case '0':

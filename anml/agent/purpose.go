@@ -11,17 +11,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Subject is what a service wants to know, as the user's hooks judge it. Its
-// texts are the service's and untrusted.
+// Subject is what a service asks for, as the functions of a [UserPolicy] see it. Its texts come
+// from the service and are untrusted.
 type Subject struct {
 	Field     string
-	Purpose   string // "" when none is stated
-	Category  string // that the profile gives the value, "" when it gives none
+	Purpose   string // "" if no purpose is stated
+	Category  string // of the value in the profile, or ""
 	Owner     string // domain whose ask it is
 	Recipient string // host that would receive the value
 }
 
-// PurposeVerdict is what becomes of a stated purpose (section 14.3).
+// PurposeVerdict is the judgement of a stated purpose (section 14.3).
 type PurposeVerdict uint8
 
 // The verdicts. The zero value refuses.
@@ -31,12 +31,12 @@ const (
 	PurposeOK
 )
 
-// vaguePurposes say nothing about what a value is for.
+// vaguePurposes do not say what a value is for.
 var vaguePurposes = [...]string{"data", "info", "information", "required", "other", "misc", "miscellaneous", "na", "none"}
 
-// JudgePurpose is the judgement of a purpose by its words alone: one that is
-// blank, repeats the name of the field, or is one of a few empty words is vague;
-// all others pass, since what is plausible is more than words can tell.
+// JudgePurpose judges a purpose by its words alone. It is vague if it is blank, repeats the name of
+// the field or is one of a few empty words. All others pass, because words alone cannot show what
+// is plausible.
 func JudgePurpose(_ context.Context, s Subject) (PurposeVerdict, error) {
 	purpose := legible(s.Purpose)
 	if sameLetters(purpose, "") || sameLetters(purpose, legible(s.Field)) {
@@ -50,8 +50,8 @@ func JudgePurpose(_ context.Context, s Subject) (PurposeVerdict, error) {
 	return PurposeOK, nil
 }
 
-// legible is a text as somebody reads it: without characters that nobody sees, and
-// with compatibility forms of letters turned into the letters.
+// legible returns a text as a person reads it: without invisible characters, and with compatibility
+// forms replaced by plain letters.
 func legible(text string) string {
 	if isASCII(text) {
 		return text
@@ -71,8 +71,8 @@ func legible(text string) string {
 	}, text)
 }
 
-// sameLetters reports whether two texts are the same but for the case of their
-// ASCII letters and for all that is neither letter nor digit.
+// sameLetters reports whether two texts have the same letters and digits. It ignores the case of
+// ASCII letters and everything between.
 func sameLetters(a, b string) bool {
 	for {
 		a, b = fromLetter(a), fromLetter(b)
@@ -86,7 +86,7 @@ func sameLetters(a, b string) bool {
 	}
 }
 
-// fromLetter cuts off what stands before the first letter or digit.
+// fromLetter returns the text from its first letter or digit on.
 func fromLetter(s string) string {
 	for s != "" {
 		if c := lower(s[0]); c >= utf8.RuneSelf || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
@@ -111,8 +111,8 @@ const (
 	CategoryLocation = "location"
 )
 
-// sensitiveWords are looked for anywhere in a field's name or a purpose, in any
-// case: a word too many only asks the user once more.
+// sensitiveWords are searched anywhere in a field's name or a purpose, in any case. A false match
+// only asks the user once more.
 var sensitiveWords = [...]sensitiveWord{
 	{"health", CategoryHealth},
 	{"medical", CategoryHealth},
@@ -130,7 +130,7 @@ var sensitiveWords = [...]sensitiveWord{
 
 type sensitiveWord struct{ word, category string }
 
-// sensitiveByLetter are those words by their first letter.
+// sensitiveByLetter are the sensitive words by their first letter.
 var sensitiveByLetter = func() (by [256][]sensitiveWord) {
 	for _, s := range sensitiveWords {
 		by[s.word[0]] = append(by[s.word[0]], s)
@@ -138,8 +138,8 @@ var sensitiveByLetter = func() (by [256][]sensitiveWord) {
 	return by
 }()
 
-// sensitiveCategory finds the category of a text by its words, "" for none: as it
-// is written, and as somebody reads it.
+// sensitiveCategory returns the category of a text by its words, or "". It looks at the text as it
+// is written and as a person reads it.
 func sensitiveCategory(text string) string {
 	if isASCII(text) {
 		return findSensitive(text)
@@ -158,8 +158,8 @@ func findSensitive(text string) string {
 	return ""
 }
 
-// secretNames are names of credentials and of official numbers, as [fieldKey] writes
-// them. An argument of such a name is the user's to give, whoever holds its value.
+// secretNames are the keys of names of credentials and official numbers: see [fieldKey]. An
+// argument with such a name counts as the user's, whatever its value.
 var secretNames = func() map[string]bool {
 	names := make(map[string]bool)
 	for _, name := range [...]string{

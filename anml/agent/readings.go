@@ -15,19 +15,19 @@ import (
 
 // Bounds of what is read out of one text.
 const (
-	readingDepth = 3  // encodings inside one another
-	maxReadings  = 64 // texts, the text itself included
-	readingRoom  = 24 // octets of all readings, for each octet of the text
+	readingDepth = 3  // nested encodings
+	maxReadings  = 64 // including the text itself
+	readingRoom  = 24 // bytes of all readings, for each byte of the text
 )
 
-// readings lists a text and what it means after decoding, by each of the decoders
-// and by several inside one another. A service can undo each of these, so a value
-// hides in none of them. The work grows with the length of the text.
+// readings returns a text and its meanings after decoding, by each decoder and by several in a row.
+// A service can undo each of these encodings, so no value can be hidden in one. The work grows
+// linearly with the length of the text.
 func readings(text string) []string { return decoded(text, nil) }
 
-// readingsSent lists the readings of a text that is sent, those of the text reversed
-// and in ROT13 included. What a service told needs neither: a value that it told in
-// either is found when the value is turned into it.
+// readingsSent returns the readings of a text that is sent, including the text reversed and in
+// ROT13. Told texts need neither: a service that told a value in such a form is found by the
+// reversed or ROT13 form of the value that is sent.
 func readingsSent(text string) []string { return decoded(text, ciphers[:]) }
 
 func decoded(text string, ciphers []func(string) string) []string {
@@ -58,7 +58,7 @@ func decoded(text string, ciphers []func(string) string) []string {
 	return list
 }
 
-// decoders each undo one kind of encoding. They return "" where there is none of it.
+// decoders each undo one kind of encoding. They return "" if the text has no such encoding.
 var decoders = [...]func(string) string{
 	escapes,
 	quotedPrintable,
@@ -72,13 +72,13 @@ var decoders = [...]func(string) string{
 	codeList(8, 3), codeList(10, 3),
 }
 
-// hiddenDecoders undo encodings in characters that are not visible.
+// hiddenDecoders undo encodings in invisible characters.
 var hiddenDecoders = [...]func(string) string{
 	tags, invisible(tagText), invisible(selectorBytes), invisible(selectorNibbles), invisible(twoSymbols),
 }
 
-// ciphers each undo a way to write a text that any text can be written in, so they
-// find something in each that is long enough not to be another by chance.
+// ciphers undo encodings that apply to any text, so they return something for every text that is
+// long enough.
 var ciphers = [...]func(string) string{reversed, rot13}
 
 func reversed(text string) string {
@@ -105,8 +105,7 @@ func rot13(text string) string {
 	}, text)
 }
 
-// escapes undoes the escapes of single characters in URLs, programming languages,
-// JSON, style sheets and HTML, whichever a text has.
+// escapes undoes the escapes of URLs, programming languages, JSON, style sheets and HTML.
 func escapes(text string) string {
 	if !strings.ContainsAny(text, `%\&+`) {
 		return ""
@@ -120,7 +119,7 @@ func escapes(text string) string {
 	return html.UnescapeString(text)
 }
 
-// quotedPrintable undoes the escapes of mails, which join lines too.
+// quotedPrintable undoes the escapes of mail, including those that join lines.
 func quotedPrintable(text string) string {
 	if !strings.Contains(text, "=") {
 		return ""
@@ -135,8 +134,8 @@ func quotedPrintable(text string) string {
 	})
 }
 
-// undo replaces escapes that begin with one of some characters. Read returns what an
-// escape means and its length, 0 for none. Bytes that are not UTF-8 count as Latin-1.
+// undo replaces escapes that begin with one of some characters. Read returns the meaning of an
+// escape and its length, or 0. Bytes that are not UTF-8 count as Latin-1.
 func undo(text, marks string, read func(string) (string, int)) string {
 	var b strings.Builder
 	for text != "" {
@@ -156,7 +155,7 @@ func undo(text, marks string, read func(string) (string, int)) string {
 	return latin1(b.String() + text)
 }
 
-// latin1 is a text with each byte that is not UTF-8 as the Latin-1 character.
+// latin1 returns a text with each byte that is not UTF-8 replaced by its Latin-1 character.
 func latin1(text string) string {
 	if utf8.ValidString(text) {
 		return text
@@ -173,7 +172,7 @@ func latin1(text string) string {
 	return b.String()
 }
 
-// percent reads an escape of a URL, %68 or %u0068.
+// percent decodes an escape of a URL, %68 or %u0068.
 func percent(s string) (string, int) {
 	if len(s) > 1 && s[1]|0x20 == 'u' {
 		return codePoint(s, 2, 4)
@@ -181,7 +180,7 @@ func percent(s string) (string, int) {
 	return hexByte(s, 1)
 }
 
-// hexByte reads two hex digits after a number of characters.
+// hexByte decodes two hex digits after a number of characters.
 func hexByte(s string, after int) (string, int) {
 	if len(s) < after+2 {
 		return "", 0
@@ -193,8 +192,8 @@ func hexByte(s string, after int) (string, int) {
 	return string([]byte{byte(n)}), after + 2
 }
 
-// codePoint reads a number of hex digits after a number of characters, and a second
-// escape of the same form where the first is half of a surrogate pair.
+// codePoint decodes some hex digits after a number of characters. If they are half of a surrogate
+// pair, it also decodes the next escape of the same form.
 func codePoint(s string, after, digits int) (string, int) {
 	end := after + digits
 	if len(s) < end {
@@ -212,8 +211,8 @@ func codePoint(s string, after, digits int) (string, int) {
 	return string(rune(n)), end
 }
 
-// backslash reads an escape of JSON, programming languages and style sheets: \u0068,
-// \U00000068, \u{68}, \x68, \x{68}, \N{U+68}, \150, \68 with a blank, and \h.
+// backslash decodes an escape of JSON, programming languages and style sheets: \u0068, \U00000068,
+// \u{68}, \x68, \x{68}, \N{U+68}, \150, \68 with a blank, and \h.
 func backslash(s string) (string, int) {
 	if len(s) < 2 {
 		return "", 0
@@ -246,8 +245,8 @@ func backslash(s string) (string, int) {
 // maxEscape is the length of the longest escape in braces.
 const maxEscape = len(`\N{U+0010FFFF}`)
 
-// numeric reads a backslash and digits: up to three octal ones, or as many hex ones as
-// a style sheet has, which a blank may end.
+// numeric decodes a backslash and digits: up to three octal digits, or up to six hex digits as in a
+// style sheet, with an optional blank.
 func numeric(s string) (string, int) {
 	octal, hex := 1, 1
 	for octal < min(len(s), 4) && '0' <= s[octal] && s[octal] <= '7' {
@@ -270,7 +269,7 @@ func numeric(s string) (string, int) {
 	return string(rune(n)), hex
 }
 
-// punycode undoes the encoding of labels of domains.
+// punycode decodes the labels of internationalised domain names.
 func punycode(text string) string {
 	const prefix = "xn--"
 	lower := strings.ToLower(text)
@@ -286,11 +285,10 @@ func punycode(text string) string {
 	return strings.Join(words, " ")
 }
 
-// maxLabel is how long a label of a domain is at most.
+// maxLabel is the largest length of a label of a domain.
 const maxLabel = 63
 
-// tags reads a text with its tag characters as the ASCII characters that they repeat,
-// and its flags as the letters that they are made of.
+// tags returns a text with its tag characters as ASCII characters, and its flags as letters.
 func tags(text string) string {
 	if !strings.ContainsFunc(text, isTag) {
 		return ""
@@ -313,7 +311,7 @@ const (
 
 func isTag(r rune) bool { return tagBase+' ' <= r && r < tagBase+0x7F || flagA <= r && r <= flagA+25 }
 
-// invisible decodes the characters of a text that no one sees, without the others.
+// invisible decodes only the invisible characters of a text.
 func invisible(decode func(hidden []rune) string) func(string) string {
 	return func(text string) string {
 		var hidden []rune
@@ -336,7 +334,7 @@ func tagText(hidden []rune) string {
 	return tags(string(slices.DeleteFunc(hidden, func(r rune) bool { return !isTag(r) })))
 }
 
-// selectorBytes reads each of the 256 variation selectors as an octet.
+// selectorBytes decodes each of the 256 variation selectors as a byte.
 func selectorBytes(hidden []rune) string {
 	var data []byte
 	for _, r := range hidden {
@@ -348,7 +346,7 @@ func selectorBytes(hidden []rune) string {
 	return text
 }
 
-// selectorNibbles reads the first sixteen variation selectors as hex digits.
+// selectorNibbles decodes the first sixteen variation selectors as hex digits.
 func selectorNibbles(hidden []rune) string {
 	var digits strings.Builder
 	for _, r := range hidden {
@@ -369,7 +367,7 @@ func selector(r rune) (byte, bool) {
 	return 0, false
 }
 
-// twoSymbols reads the two most frequent invisible characters as bits.
+// twoSymbols decodes the two most frequent invisible characters as bits.
 func twoSymbols(hidden []rune) string {
 	count := make(map[rune]int)
 	for _, r := range hidden {
@@ -404,13 +402,12 @@ func twoSymbols(hidden []rune) string {
 	return strings.Join(parts, " ")
 }
 
-// hiddenLen is how many characters that no one sees are more than an emoji, a flag or
-// a script needs.
+// hiddenLen is the number of invisible characters that is more than emoji, flags and scripts need.
 const hiddenLen = 8
 
-// hides reports whether a text may hold another that no one sees, in whatever code.
-// After a character beyond ASCII one or two may be part of how it is written, as in
-// emoji and in Persian, and soft hyphens stand in long words.
+// hides reports whether a text may contain a hidden text, in any code. One or two invisible
+// characters after a character beyond ASCII are normal, as in emoji and in Persian, and so are soft
+// hyphens in long words.
 func hides(text string) bool {
 	var last rune // that is seen
 	row, found := 0, 0

@@ -11,16 +11,17 @@ import (
 	"github.com/lookleap/lookleap/anml"
 )
 
-// authenticFor is how long an authentication serves: a plan that waited longer
-// for its user's word authenticates them anew.
+// authenticFor is how long an authentication is valid. If a plan waits longer for the user's
+// consent, the user is authenticated again.
 const authenticFor = 5 * time.Minute
 
-// settle applies the user's word to a disclosure right before it is sent, and
-// looks again at what may have changed since: refused domains, deleted context,
-// withdrawn consents (sections 14.1 and 14.2). Until is that of the decision, zero
-// for this once. It gives what is really told, and the ledger's entries for it,
-// refusals too. An argument that may no longer be sent, and a store that fails,
-// are errors: nothing may be sent then. The entries come with the first of these.
+// settle applies the user's answers to a disclosure right before it is sent. It checks again what
+// may have changed: refused domains, deleted context and withdrawn consents (sections 14.1 and
+// 14.2). Until is the end of the decision; if zero, it is for this call only.
+//
+// It returns what is really sent, and the ledger's entries for it, with refusals. It returns an
+// error if an argument may no longer be sent or a store fails: then nothing may be sent. In the
+// first case it returns the entries too.
 func (s *Session) settle(ctx context.Context, plan string, e exchange, d *disclosure, approved func(item string) bool, until, now time.Time) (*disclosure, []Entry, error) {
 	if d == nil || len(d.Tells) == 0 && len(d.Plain) == 0 {
 		return d, nil, nil
@@ -50,15 +51,15 @@ func (s *Session) settle(ctx context.Context, plan string, e exchange, d *disclo
 			return nil, entries, w.unsent(t.Field, t.Code)
 		}
 		if t.refused() && t.Kind != tellAnswer {
-			continue // nobody asked for it, so nobody is told that it was refused
+			continue // the service did not ask for it, so the refusal is not sent
 		}
 		out.Tells = append(out.Tells, t)
 	}
 	return out, entries, nil
 }
 
-// revoked says why what was settled may not be sent once more: the user has
-// forbidden it since, or had deleted what it rests on. "" where nothing has changed.
+// revoked returns why a settled disclosure may not be sent again, or "". The user may have
+// forbidden it since, or deleted the context that it depends on.
 func (s *Session) revoked(e exchange, d *disclosure) lookleap.Code {
 	if d == nil {
 		return ""
@@ -83,7 +84,7 @@ func (s *Session) revoked(e exchange, d *disclosure) lookleap.Code {
 	return ""
 }
 
-// location is the document's URL without its query.
+// location returns the document's URL without its query.
 func (e exchange) location() string {
 	document, _, _ := strings.Cut(e.Document, "?")
 	return document
@@ -100,16 +101,16 @@ type settling struct {
 	approved   func(item string) bool
 	until, now time.Time
 
-	authenticated bool  // anew, in this run
+	authenticated bool  // again, in this run
 	failed        error // of authenticating
 }
 
-// unsent is why a call ends whose argument may no longer be sent.
+// unsent returns the error for an argument that may no longer be sent.
 func (w *settling) unsent(arg string, why lookleap.Code) error {
 	return &lookleap.Error{Code: why, Subject: w.e.location(), Message: "the argument " + quote(arg) + " may not be sent"}
 }
 
-// settle settles one tell. The order is that of weigh.
+// settle settles one tell. Its checks are in the order of [weigh].
 func (w *settling) settle(ctx context.Context, t *tell) error {
 	if t.refused() {
 		return nil
@@ -160,8 +161,7 @@ func (w *settling) settle(ctx context.Context, t *tell) error {
 	return nil
 }
 
-// forbidden says why the user's will forbids a tell, "" if it does not, and gives
-// the standing rule about it.
+// forbidden returns why the user's policy forbids a tell, or "", and the standing rule about it.
 func (w *settling) forbidden(t *tell) (why lookleap.Code, rule StandingRule, ruled bool) {
 	rule, ruled = w.will.standing(w.hosts, t.subject(), t.Also...)
 	switch {
@@ -173,8 +173,8 @@ func (w *settling) forbidden(t *tell) (why lookleap.Code, rule StandingRule, rul
 	return why, rule, ruled
 }
 
-// unplain says why an argument that said nothing about the user may not be sent now:
-// the user has made a rule about its name since, or a service told its value.
+// unplain returns why an argument that needed no consent may not be sent now: the user made a rule
+// about its name since, or a service told its value.
 func (w *settling) unplain(t *tell) (lookleap.Code, anml.Reason) {
 	if w.will.names(t.Field) {
 		if code, _, _ := w.forbidden(t); code != "" {
@@ -184,8 +184,9 @@ func (w *settling) unplain(t *tell) (lookleap.Code, anml.Reason) {
 	return w.tainted(t)
 }
 
-// tainted looks again at where a value came from: context that was deleted since,
-// and services that told it since, or more strictly, which nobody was asked about.
+// tainted checks again where a value came from. It looks for context that was deleted since, and
+// for services that told the value since or with more confidentiality, which the user was not asked
+// about.
 func (w *settling) tainted(t *tell) (lookleap.Code, anml.Reason) {
 	for _, s := range w.s.sources(w.e.recipient(), Value{Text: t.Value, Provenance: t.Provenance}) {
 		switch {
@@ -202,7 +203,7 @@ func (w *settling) tainted(t *tell) (lookleap.Code, anml.Reason) {
 	return "", ""
 }
 
-// authentic reports whether the user was authenticated a short while ago.
+// authentic reports whether the user was authenticated recently.
 func (w *settling) authentic(ctx context.Context, t *tell) bool {
 	if age := w.now.Sub(t.Shown); age >= 0 && age <= authenticFor && !t.Shown.IsZero() {
 		return true
@@ -214,7 +215,7 @@ func (w *settling) authentic(ctx context.Context, t *tell) bool {
 	return w.failed == nil
 }
 
-// holds reports whether what a tell rests on without asking is still there.
+// holds reports whether the basis of a tell that needs no question still exists.
 func (w *settling) holds(ctx context.Context, t *tell, rule StandingRule, ruled bool) (bool, error) {
 	asks := ruled && rule.Effect == EffectAsk
 	if len(t.From) == 0 && t.Category == "" && w.s.consents.sensitive(t.subject()) != "" {
@@ -231,8 +232,7 @@ func (w *settling) holds(ctx context.Context, t *tell, rule StandingRule, ruled 
 	return false, nil // no other code allows anything
 }
 
-// held reports whether an earlier consent is still there, and uses it up where it
-// was for once.
+// held reports whether an earlier consent still exists, and uses it up if it was for one transfer.
 func (w *settling) held(ctx context.Context, t *tell, asks bool) (bool, error) {
 	prefix := keyConsent
 	if len(t.From) > 0 {
@@ -248,7 +248,7 @@ func (w *settling) held(ctx context.Context, t *tell, asks bool) (bool, error) {
 	return !asks, nil
 }
 
-// grant records what the user just agreed to, for longer where they said so.
+// grant records a new consent, and stores it if the user agreed to more than this call.
 func (w *settling) grant(ctx context.Context, t *tell) error {
 	t.Basis, t.Granted = anml.ConsentExplicit, w.now
 	t.Reference = w.plan + "#" + t.Item
@@ -259,7 +259,7 @@ func (w *settling) grant(ctx context.Context, t *tell) error {
 	return w.s.consents.remember(ctx, keyConsent, is.consent(t.Reference, w.now, w.until))
 }
 
-// entry is what the ledger records of a settled tell.
+// entry returns the ledger's entry for a settled tell.
 func (w *settling) entry(t *tell) Entry {
 	x := Entry{
 		Time: w.now, Plan: w.plan, Kind: EntryDisclosed, Field: t.subject(), Serving: w.e.Serving, Owner: w.asker,
@@ -275,10 +275,10 @@ func (w *settling) entry(t *tell) Entry {
 	return x
 }
 
-// turnDown writes down a call that a decision ended before anything was sent: what
-// was refused, and the action itself, with the code of the error (sections 13.2 and
-// 14.1). It gives the error, with that of the ledger if there is one. Plan is ""
-// where none was made. A caller who left is told of all the same.
+// turnDown records a call that a decision ended before anything was sent: what was refused, and the
+// action itself, with the code of the error (sections 13.2 and 14.1). It returns the error, joined
+// with that of the ledger. Plan is "" if there is none. The entry is written even if the caller's
+// context has ended.
 func (s *Session) turnDown(ctx context.Context, e *effect, plan string, entries []Entry, err error) error {
 	var refused []Entry
 	for _, x := range entries {
@@ -294,7 +294,7 @@ func (s *Session) turnDown(ctx context.Context, e *effect, plan string, entries 
 	return joined(err, s.record(context.WithoutCancel(ctx), append(refused, action)...))
 }
 
-// refusals are the entries of what a disclosure refuses, before it is settled.
+// refusals returns the entries of what a disclosure refuses, before it is settled.
 func (s *Session) refusals(e exchange, plan string, d *disclosure) []Entry {
 	if d == nil {
 		return nil
@@ -309,8 +309,8 @@ func (s *Session) refusals(e exchange, plan string, d *disclosure) []Entry {
 	return entries
 }
 
-// withheld is a disclosure of which nothing is told, for one reason. What was
-// refused before keeps its own.
+// withheld returns a copy of a disclosure in which everything is refused for one reason. Earlier
+// refusals keep their own.
 func (d *disclosure) withheld(why lookleap.Code, reason anml.Reason) *disclosure {
 	all := &disclosure{Asker: d.Asker}
 	for _, t := range d.Tells {
@@ -322,8 +322,8 @@ func (d *disclosure) withheld(why lookleap.Code, reason anml.Reason) *disclosure
 	return all
 }
 
-// undecided is why a plan is not committed: the user's word is missing. It is
-// recorded, unless it may still come: then the plan waits.
+// undecided handles a plan that is not committed because the user's consent is missing. It records
+// that, unless the plan still waits for an answer.
 func (s *Session) undecided(ctx context.Context, plan *lookleap.Plan, e *effect, err error) error {
 	if !errors.Is(err, lookleap.ErrConsentRefused) {
 		return err

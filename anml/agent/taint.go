@@ -12,23 +12,22 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// source is a service that a value came from, as far as the session remembers.
+// source is a service that a value came from.
 type source struct {
 	Domain          string               // serving domain that told it
 	Confidentiality anml.Confidentiality // the strictest under which it was told
-	Deleted         bool                 // the user had the context deleted: the value goes to nobody
+	Deleted         bool                 // the user had the context deleted: the value goes to no service
 }
 
-// taint lists the services that told a value, other than the serving domain to;
-// a value of deleted context is listed whoever told it (sections 14.1 and 14.2).
+// taint returns the services, other than the serving domain to, that told a value. Deleted context
+// counts whoever told it (sections 14.1 and 14.2).
 //
-// A service told a value if one of its informs says the same, or holds a token of six
-// characters or more of it: a word, what stands between white space, a row of words
-// with digits, or all of it. Everything else that it delivered counts likewise, but
-// for what is in every document: a word without a digit has to be the whole value and
-// all of a text, and a value of fewer than six characters needs four and a digit too,
-// and is no year. How either is spelled or encoded makes no difference: see [folded]
-// and [readings]. A value that the user supplied as well is the user's.
+// A service told a value if one of its informs is equal to it, or contains one of its tokens of six
+// characters or more. Tokens are words, text between white space, rows of words with digits, and
+// the whole value. All other text of a service counts too, except what is in every document: a word
+// without a digit must be the whole value and the whole text, and a value of fewer than six
+// characters needs four characters and a digit, and must not be a year. Spelling and encoding do
+// not matter: see [folded] and [readings]. A value that the user also supplied is the user's.
 func (c *Context) taint(to, value string) (sources []source) {
 	add := func(s source) {
 		at := slices.IndexFunc(sources, func(known source) bool { return known.Domain == s.Domain && known.Deleted == s.Deleted })
@@ -76,8 +75,7 @@ func (c *Context) taint(to, value string) (sources []source) {
 	return sources
 }
 
-// hearPage remembers everything that a page holds beside its informs as told by
-// whoever delivered it.
+// hearPage records everything in a page except its informs as told by the domain that delivered it.
 func (c *Context) hearPage(ctx context.Context, p *Page) error {
 	doc := p.doc
 	return c.heard.hear(ctx, speaker{tellerOf(p.url), anml.Public}, p.opened.octets, func(yield func(string) bool) {
@@ -95,7 +93,7 @@ func (c *Context) hearPage(ctx context.Context, p *Page) error {
 	})
 }
 
-// tellerOf is the domain that what a URL delivers is told by.
+// tellerOf returns the domain that tells what a URL delivers.
 func tellerOf(u domain.URL) string {
 	if server, err := anmltrust.ServerOf(u.String()); err == nil && server.Domain != "" {
 		return server.Domain
@@ -103,8 +101,8 @@ func tellerOf(u domain.URL) string {
 	return u.Host()
 }
 
-// hearBody remembers an answer that is no document, or a medium. Pictures, sounds and
-// films hold no text that a value could be compared with.
+// hearBody records a response body that is no document, or a medium. Images, audio, video and fonts
+// contain no text to compare values with.
 func (c *Context) hearBody(ctx context.Context, u domain.URL, mediaType string, body []byte) error {
 	kind, _, _ := strings.Cut(mediaType, "/")
 	if len(body) == 0 || slices.Contains(wordless[:], kind) && mediaType != "image/svg+xml" {
@@ -113,17 +111,17 @@ func (c *Context) hearBody(ctx context.Context, u domain.URL, mediaType string, 
 	return c.heard.hear(ctx, speaker{tellerOf(u), anml.Public}, len(body), slices.Values([]string{strings.ToValidUTF8(string(body), " ")}))
 }
 
-// hearRemark remembers a word of a server's outside of any content.
+// hearRemark records text of a server outside any content.
 func (c *Context) hearRemark(u domain.URL, text string) {
 	_ = c.heard.hear(context.Background(), speaker{tellerOf(u), anml.Public}, len(text), slices.Values([]string{text})) // what is too much was told before it
 }
 
-// wordless are the kinds of media types that hold no text.
+// wordless are the kinds of media types without text.
 var wordless = [...]string{"image", "audio", "video", "font"}
 
-// Supplied remembers a value that the user gave, in a chat or a form: it is the
-// user's from then on, in this session, whoever else knows it. Values that are
-// told with [ProvenanceUser] need not be supplied again.
+// Supplied records a value that the user entered, in a chat or a form. From then on it is the
+// user's in this session, even if services know it. Values that are sent with [ProvenanceUser] need
+// not be supplied again.
 func (c *Context) Supplied(value string) {
 	if c.unmade() {
 		return
@@ -133,8 +131,8 @@ func (c *Context) Supplied(value string) {
 	c.index.supply(value)
 }
 
-// forgotten reports whether a value that is said to come from a domain belongs to
-// context of it that the user had deleted: it has not told the value again.
+// forgotten reports whether a value that claims to come from a domain belongs to deleted context of
+// that domain, and the domain has not told it again.
 func (c *Context) forgotten(from, value string) bool {
 	from, err := hostKey(from)
 	if err != nil {
@@ -147,7 +145,7 @@ func (c *Context) forgotten(from, value string) bool {
 	}
 	f := fold(value)
 	if len(f.runes) == 0 {
-		return true // it says nothing that anybody told
+		return true // it has no letter or digit that a service could have told
 	}
 	for id := range c.index.find(&f, c.index.tokenRows(&f)) {
 		if o := c.index.origins[id]; !o.deleted && (o.tells(from) || under(o.serving, from)) {
@@ -157,18 +155,17 @@ func (c *Context) forgotten(from, value string) bool {
 	return true
 }
 
-// tells reports whether what an origin told counts as told by a domain: by its
-// serving domain, its host or the site that it claims to speak for.
+// tells reports whether an origin's texts count as told by a domain: by its serving domain, its
+// host or the site that it claims to speak for.
 func (o origin) tells(domain string) bool { return under(domain, o.serving, o.host, o.site) }
 
-// taintIndex finds out which texts a value is contained in, without looking at
-// the texts: it keeps a salted hash of each row of six characters of them, and no
-// text. What it holds grows with the texts up to a limit for each service, whatever
-// others told; [hearsay] knows what is beyond it.
+// taintIndex finds the texts that contain a value. It stores no text, only a salted hash of each
+// row of six characters. Its size is limited for each service separately; [hearsay] has what does
+// not fit.
 type taintIndex struct {
 	salt    [16]byte
 	keyed   sipHash           // with the salt
-	heads   map[uint64]uint32 // hash: where its origins begin in links, 1 for the first; 0: none
+	heads   map[uint64]uint32 // hash: where its origins begin in links, 1 for the first; 0 if it has no origin
 	links   []link
 	origins []origin
 	ids     map[origin]uint32 // of origins whose context is not deleted
@@ -177,10 +174,10 @@ type taintIndex struct {
 	used    map[string]int    // links of each service
 }
 
-// link is one origin of a hash, and where the next one stands.
+// link is one origin of a hash, and the place of the next one.
 type link struct{ origin, next uint32 }
 
-// origin is where texts came from, as far as any rule depends on it.
+// origin is where texts came from, with everything that rules depend on.
 type origin struct {
 	serving, host, site string
 	confidentiality     anml.Confidentiality
@@ -207,7 +204,7 @@ const (
 	hashOwn
 )
 
-// hash is the salted hash of some runes, of one kind.
+// hash returns the salted hash of some runes, of one kind.
 func (x *taintIndex) hash(kind uint64, runes []rune) uint64 {
 	h := x.keyed
 	if kind != hashRow {
@@ -226,8 +223,8 @@ func (x *taintIndex) hash(kind uint64, runes []rune) uint64 {
 	return h.sum()
 }
 
-// origin gives the number of an origin. Of those beyond a number, only the service
-// and the confidentiality count.
+// origin returns the number of an origin. Beyond maxOrigins, origins of the same service and
+// confidentiality share one number.
 func (x *taintIndex) origin(o origin) uint32 {
 	key := o
 	id, ok := x.ids[key]
@@ -243,7 +240,7 @@ func (x *taintIndex) origin(o origin) uint32 {
 	return id
 }
 
-// add remembers all readings of a text of an origin.
+// add records all readings of a text of an origin.
 func (x *taintIndex) add(from origin, text string) {
 	first := true
 	for reading := range readingsTold(text) {
@@ -255,9 +252,8 @@ func (x *taintIndex) add(from origin, text string) {
 	}
 }
 
-// addHashes remembers some hashes of a text of an origin, in their order. The first
-// of all tells whether the text was told before: then nothing is added, and the
-// result is false.
+// addHashes records some hashes of a text of an origin, in order. The first hash of a text shows
+// whether the text was told before. If it was, addHashes adds nothing and returns false.
 func (x *taintIndex) addHashes(from origin, hashes []uint64, first bool) bool {
 	if len(hashes) == 0 {
 		return true
@@ -272,8 +268,8 @@ func (x *taintIndex) addHashes(from origin, hashes []uint64, first bool) bool {
 	return true
 }
 
-// hashes yields what is kept of a text: the hash of all of it, and those of its
-// rows; nothing where it has no character that counts.
+// hashes yields the hashes of a text: of the whole text, and of its rows. It yields nothing for a
+// text without letters and digits.
 func (x *taintIndex) hashes(f *folded) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		if len(f.runes) == 0 || !yield(x.hash(hashWhole, f.runes)) {
@@ -287,10 +283,10 @@ func (x *taintIndex) hashes(f *folded) iter.Seq[uint64] {
 	}
 }
 
-// fits reports whether a text of so many octets of a service fits.
-func (x *taintIndex) fits(serving string, octets int) bool { return x.used[serving]+octets+1 <= x.room }
+// fits reports whether a text of a service fits. Its size is in bytes.
+func (x *taintIndex) fits(serving string, size int) bool { return x.used[serving]+size+1 <= x.room }
 
-// link adds an origin to a hash, and reports whether it was not there yet.
+// link adds an origin to a hash, and reports whether it is new.
 func (x *taintIndex) link(hash uint64, id uint32) bool {
 	head := x.heads[hash]
 	for at := head; at != 0; at = x.links[at-1].next {
@@ -306,7 +302,7 @@ func (x *taintIndex) link(hash uint64, id uint32) bool {
 	return true
 }
 
-// supply remembers a value, and its tokens, as the user's own.
+// supply records a value and its tokens as the user's own.
 func (x *taintIndex) supply(value string) {
 	f := fold(value)
 	x.tokens(&f, func(s span) {
@@ -316,8 +312,8 @@ func (x *taintIndex) supply(value string) {
 	})
 }
 
-// tokens visits the tokens of a text: its words, its chunks, its rows of words
-// with digits, and all of it.
+// tokens visits the tokens of a text: its words, its chunks, its rows of words with digits, and the
+// whole text.
 func (x *taintIndex) tokens(f *folded, visit func(span)) {
 	for _, list := range [...][]span{f.words, f.chunks} {
 		for _, s := range list {
@@ -336,8 +332,8 @@ func (x *taintIndex) tokens(f *folded, visit func(span)) {
 	}
 }
 
-// find lists the origins that told a value or a token of it, by their numbers. A
-// deleted origin is among them where nobody else told the same.
+// find returns the numbers of the origins that told a value or a token of it. A deleted origin is
+// included only if no other one told the same.
 func (x *taintIndex) find(f *folded, tokens *tokenRows) (found map[uint32]bool) {
 	if len(x.origins) == 0 {
 		return nil
@@ -350,8 +346,8 @@ func (x *taintIndex) find(f *folded, tokens *tokenRows) (found map[uint32]bool) 
 	return found
 }
 
-// hits adds the origins of a hash that a test lets pass: the deleted ones only if
-// no other one passes.
+// hits adds the origins of a hash that pass a test. Deleted ones are added only if no other origin
+// passes.
 func (x *taintIndex) hits(hash uint64, found map[uint32]bool, pass func(id uint32) bool) {
 	live, deleted := false, false
 	for at := x.heads[hash]; at != 0; at = x.links[at-1].next {
@@ -375,9 +371,9 @@ func (x *taintIndex) hits(hash uint64, found map[uint32]bool, pass func(id uint3
 	}
 }
 
-// findRows goes through the rows of six of a value, and follows for each origin
-// how far back it told all of them. Where that reaches the beginning of a token
-// that ends here, the origin told the token.
+// findRows visits the rows of six characters of a value. For each origin it tracks the longest part
+// that the origin told without a gap. If that part contains a whole token, the origin told the
+// token.
 func (x *taintIndex) findRows(f *folded, t *tokenRows, found map[uint32]bool) {
 	// The run of an origin is what it told without a gap up to a row.
 	type run struct{ begin, last int32 }
@@ -405,8 +401,8 @@ func (x *taintIndex) isOwn(f *folded, s span) bool {
 	return len(x.own) > 0 && x.own[x.hash(hashOwn, f.runes[s.from:s.to])]
 }
 
-// delete turns origins into deleted ones. What they told is then told by nobody,
-// until somebody tells it again. It gives the hashes of what they told.
+// delete marks origins as deleted and returns the hashes of what they told. From then on no service
+// counts as having told these texts, until one tells them again.
 func (x *taintIndex) delete(which func(origin) bool) (hashes []uint64) {
 	gone := make(map[uint32]bool)
 	for id := range x.origins {
@@ -432,7 +428,7 @@ func (x *taintIndex) delete(which func(origin) bool) (hashes []uint64) {
 	return hashes
 }
 
-// deleted adds what was deleted earlier, by its hashes.
+// deleted adds the hashes of context that was deleted earlier.
 func (x *taintIndex) deleted(domain string, hashes []uint64) {
 	id := x.origin(origin{serving: domain, host: domain, site: domain, deleted: true})
 	for _, hash := range hashes {

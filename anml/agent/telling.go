@@ -29,8 +29,8 @@ type telling struct {
 	refusing bool // a decision ended the call
 }
 
-// holds gives what texts of the host's or a model's are compared with. It is read
-// where there are any.
+// holds returns the profile's values, to compare texts of the host or a model with. It reads the
+// profile when first called.
 func (b *telling) holds(ctx context.Context) *carried {
 	if b.data == nil {
 		b.data = b.frame.carried(ctx, b.to.recipient, b.named...)
@@ -38,8 +38,8 @@ func (b *telling) holds(ctx context.Context) *carried {
 	return b.data
 }
 
-// answers decides each field that the action asks for. Every one is answered or
-// refused, unless the reply leaves an optional one out.
+// answers decides each field that the action asks for. Every field is answered or refused, unless
+// the reply omits an optional one.
 func (b *telling) answers(ctx context.Context, asked []item, r *Reply) error {
 	var open []string
 	for _, it := range asked {
@@ -72,7 +72,7 @@ func (b *telling) answers(ctx context.Context, asked []item, r *Reply) error {
 	return nil
 }
 
-// others refuses what other actions of the site require.
+// others refuses the fields that other actions of the site require.
 func (b *telling) others(site anml.Site, act anml.Action, asked []item) {
 	var rest []anml.Ask
 	for a := range site.Knowledge().Asks() {
@@ -85,10 +85,9 @@ func (b *telling) others(site anml.Site, act anml.Action, asked []item) {
 	}
 }
 
-// args decides each argument that says something about the user: one named like
-// a field, one with the value of a field of the profile or a part of one that
-// others complete, and one that a service told. The document's own defaults say
-// nothing.
+// args decides each argument that says something about the user. It does if it is named like a
+// field, if its value is that of a field of the profile, or part of one that other texts complete,
+// or if a service told it. Default values of the document say nothing about the user.
 func (b *telling) args(ctx context.Context, act anml.Action, args []anml.Arg, c Call) error {
 	for _, a := range args {
 		if a.Default || a.Value == "" {
@@ -112,8 +111,8 @@ func (b *telling) args(ctx context.Context, act anml.Action, args []anml.Arg, c 
 	return nil
 }
 
-// ends is why a call ends because of an item that nobody can go without: it is
-// refused, now or until it is authorized by itself.
+// ends records a refused item that the call cannot do without, and returns the error that ends the
+// call.
 func (b *telling) ends(it item, d Decision, name, reason string) error {
 	if d.Verb == VerbDefer {
 		d.refuse(d.Code, anml.PolicyViolation)
@@ -123,8 +122,8 @@ func (b *telling) ends(it item, d Decision, name, reason string) error {
 	return b.frame.page.refusal(d.Code, reason)
 }
 
-// argument is the item of an argument; false where it says nothing about the user,
-// and no service told it.
+// argument returns the item of an argument. It returns false if the argument says nothing about the
+// user and no service told it.
 func (b *telling) argument(ctx context.Context, act anml.Action, name string, v Value) (it item, personal bool) {
 	field, also := b.means(ctx, name, v.Text)
 	if field == "" && len(b.frame.page.session.sources(b.to.recipient, v)) == 0 && b.from[v.Text] == nil {
@@ -139,13 +138,12 @@ func (b *telling) argument(ctx context.Context, act anml.Action, name string, v 
 	return it, true
 }
 
-// said is the item of what the agent says of its own accord.
+// said returns the item of a text that the agent sends without being asked.
 func (b *telling) said(ctx context.Context, kind tellKind, field string, v Value, purposes []string) item {
 	return item{kind: kind, field: field, also: b.beside(ctx, "", v.Text), sources: b.from[v.Text], given: &v, purposes: purposes}
 }
 
-// beside lists the fields that a text of the host's holds, or is a part of, beside
-// the one that it is told as.
+// beside returns the fields, other than the given one, that a text contains or is a part of.
 func (b *telling) beside(ctx context.Context, field, text string) []string {
 	also := b.holds(ctx).beside(field, text)
 	for _, part := range b.parts[text] {
@@ -156,8 +154,8 @@ func (b *telling) beside(ctx context.Context, field, text string) []string {
 	return also
 }
 
-// together finds out which texts of the host's make a value of the profile only
-// together. Defaults of the document are not among them.
+// together finds the texts of the host that make a value of the profile only together. It ignores
+// defaults of the document.
 func (b *telling) together(ctx context.Context, args []anml.Arg, r *Reply) {
 	var texts []string
 	for _, a := range args {
@@ -190,9 +188,9 @@ const (
 	maxDividedLen = 64
 )
 
-// dividedSources finds the services that told what two texts make together, in either
-// order, and neither of them alone. It looks at numbers: two words side by side are
-// in too many texts.
+// dividedSources finds the services that told what two texts make together, in either order, and
+// neither of them alone. It looks only at texts with numbers, because pairs of words occur in too
+// many texts.
 func (s *Session) dividedSources(to string, texts []string) map[string][]source {
 	var numbers []string
 	for _, text := range texts {
@@ -215,9 +213,9 @@ func (s *Session) dividedSources(to string, texts []string) map[string][]source 
 	return found
 }
 
-// means tells which field an argument is, "" for none, and which others it holds:
-// the one of its name, unless its value is that of others. Where the profile cannot
-// be read, every argument counts as one, and so does one that hides a text.
+// means returns the field that an argument stands for, or "", and the other fields that it
+// contains. The field is that of its name, or else that of its value. If the profile cannot be
+// read, every argument counts as a field, and so does one with hidden text.
 func (b *telling) means(ctx context.Context, arg, value string) (field string, also []string) {
 	data, name := b.holds(ctx), b.called(ctx, arg)
 	if name != "" {
@@ -232,9 +230,9 @@ func (b *telling) means(ctx context.Context, arg, value string) (field string, a
 	return "", nil
 }
 
-// called is the field that an argument is called after, in whichever spelling: one
-// that is recognised, that the page asks for, that the profile knows or that the
-// user has a rule about, and any whose name is sensitive; "" for none.
+// called returns the field that an argument is named after, in any spelling, or "". That is a field
+// that is recognised, that the page asks for, that the profile knows or that the user has a rule
+// about, or any name that is sensitive.
 func (b *telling) called(ctx context.Context, arg string) string {
 	s := b.frame.page.session
 	if s.agent.recognised(arg) {
@@ -257,8 +255,7 @@ func (b *telling) called(ctx context.Context, arg string) string {
 	return ""
 }
 
-// ownWords decides what the agent says that nobody asked for: always the user's
-// own choice, text by text.
+// ownWords decides about what the agent says without being asked. The user chooses for each text.
 func (b *telling) ownWords(ctx context.Context, r *Reply) error {
 	say := func(kind tellKind, field string, v Value, purposes []string) error {
 		it := b.said(ctx, kind, field, v, purposes)
@@ -291,8 +288,8 @@ func (b *telling) ownWords(ctx context.Context, r *Reply) error {
 	return nil
 }
 
-// add puts a decided item into the disclosure, and asks about it where the
-// decision says so.
+// add adds a decided item to the disclosure, and to the questions for the user if the decision
+// requires it.
 func (b *telling) add(it item, d Decision, name string) {
 	t := tell{
 		Kind: it.kind, Field: name, Also: it.also, Purposes: it.purposes, Required: it.required, Code: d.Code,

@@ -123,7 +123,7 @@ func (s *digitScan) scan(text string) {
 // stretches of text in it, if the run does not look like words.
 func (s *digitScan) decode(parts []string, run string, kind int) []string {
 	digits, bits := digitKinds[kind].digits, digitKinds[kind].bits
-	if s.octets(run, digits, bits) {
+	if s.candidate(run, digits, bits) {
 		if text, all := textOf(s.data); all {
 			return append(parts, text)
 		}
@@ -160,8 +160,8 @@ func appendStretch(parts []string, data []byte) []string {
 	return append(parts, string(data))
 }
 
-// octets decodes digits, and reports whether the result can be a text.
-func (s *digitScan) octets(run string, digits *digitValues, bits int) bool {
+// candidate decodes digits into s.data, and reports whether the result can be text.
+func (s *digitScan) candidate(run string, digits *digitValues, bits int) bool {
 	s.data = s.data[:0]
 	var buffer, have uint
 	for i := range len(run) {

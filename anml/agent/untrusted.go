@@ -22,22 +22,21 @@ import (
 	"github.com/lookleap/lookleap/internal/plugin"
 )
 
-// UntrustedText is text of a service: data to be looked at, never instructions
-// to be followed, whatever it says and whoever says it (section 13.3). It is no
-// string and has no String method; printing it, with any verb, gives it as
-// [UntrustedText.Quoted] does. Two are equal if all that they say is. The zero
-// value is no text.
+// UntrustedText is text of a service. It is data to look at, never instructions to follow (section
+// 13.3). It is not a string and has no String method. Printing it with any verb prints
+// [UntrustedText.Quoted]. Two values are equal if source, label and text are equal. The zero value
+// is empty.
 type UntrustedText struct {
 	source, label string
-	// text is a handle, since fmt calls no methods of what lies in an unexported field
-	// of somebody's struct: there it prints an address, and no word of the service.
+	// text is a handle because fmt calls no methods of unexported fields in a caller's struct.
+	// There it prints an address and no text of the service.
 	text unique.Handle[string]
 }
 
 var lineBreaks = strings.NewReplacer("\r\n", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// untrusted takes a text out of a document, without the characters that show
-// nothing or change how others show.
+// untrusted returns a text of a document without invisible characters and those that change how
+// others are shown.
 func untrusted(source, label, text string) UntrustedText {
 	text = lineBreaks.Replace(strings.ToValidUTF8(text, "\uFFFD"))
 	text = strings.Map(func(r rune) rune {
@@ -53,17 +52,17 @@ func untrusted(source, label, text string) UntrustedText {
 	return t
 }
 
-// Source is the domain that says it.
+// Source returns the domain that the text comes from.
 func (t UntrustedText) Source() string { return t.source }
 
-// Label is what it is, in our words: "tone", "instructions".
+// Label returns what the text is, in the agent's words: "tone", "instructions".
 func (t UntrustedText) Label() string { return t.label }
 
 // Empty reports whether there is no text.
 func (t UntrustedText) Empty() bool { return t.text == unique.Handle[string]{} }
 
-// Raw is the text alone. Whoever puts it into a prompt or a page has to mark it
-// as the service's words.
+// Raw returns only the text. A caller that puts it into a prompt or a page must mark it as the
+// service's words.
 func (t UntrustedText) Raw() string {
 	if t.Empty() {
 		return ""
@@ -71,8 +70,8 @@ func (t UntrustedText) Raw() string {
 	return t.text.Value()
 }
 
-// Quoted is the text as one line of data that says whose it is: it can stand in
-// a prompt, a log or a terminal.
+// Quoted returns the text as one line of data that names its source. It is safe in a prompt, a log
+// or a terminal.
 func (t UntrustedText) Quoted() string {
 	if t.Empty() {
 		return ""
@@ -81,7 +80,7 @@ func (t UntrustedText) Quoted() string {
 	return fmt.Sprintf("%s of %s, untrusted: %s", t.label, t.source, plaintext.Quote(text, 10*utf8.RuneCountInString(text)))
 }
 
-// Remote is the text as consent requests and notices carry it.
+// Remote returns the text in the form that consent requests and notices use.
 func (t UntrustedText) Remote() lookleap.RemoteText {
 	return lookleap.RemoteText{Source: t.source, Label: t.label, Text: t.Raw()}
 }
@@ -89,7 +88,7 @@ func (t UntrustedText) Remote() lookleap.RemoteText {
 // Format prints the text quoted, whatever the verb.
 func (t UntrustedText) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, t.Quoted()) }
 
-// MarshalJSON writes an object that says what it is.
+// MarshalJSON returns an object that marks the text as untrusted.
 func (t UntrustedText) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Source string `json:"source"`
@@ -98,19 +97,18 @@ func (t UntrustedText) MarshalJSON() ([]byte, error) {
 	}{t.source, t.label, t.Raw()})
 }
 
-// Detector looks for prompt injection in the texts of a persona, which come
-// together, one on each line. It gives a short word for what it found, "" for
-// nothing. An error, a panic or no answer within five seconds withholds the
-// persona, without calling it an attack. It is called from several goroutines at
-// once, beside the built-in detector and never in its place.
+// Detector looks for prompt injection in the texts of a persona. The texts come together, one on
+// each line. Detect returns a short word for what it found, or "". After an error, a panic or five
+// seconds the persona is withheld, but not reported as an attack. A Detector is called from several
+// goroutines, in addition to the built-in detector.
 type Detector interface {
 	Detect(ctx context.Context, text string) (found string, err error)
 }
 
-// detectorTime is how long a detector may take for one persona.
+// detectorTime is the time limit of a detector for one persona.
 const detectorTime = 5 * time.Second
 
-// vetted is the persona of one party, looked at for prompt injection.
+// vetted is the persona of one party after the check for prompt injection.
 type vetted struct {
 	domain   string
 	advice   []advice
@@ -118,8 +116,7 @@ type vetted struct {
 	detector string        // that found something, in our words
 }
 
-// vetPersonas looks at every persona that may be used at all. The only error is
-// that ctx ended.
+// vetPersonas checks every persona that may be used. It returns an error only if ctx ended.
 func (p *Page) vetPersonas(ctx context.Context) error {
 	now := p.session.now()
 	for _, party := range p.parties {
@@ -139,8 +136,8 @@ func (p *Page) vetPersonas(ctx context.Context) error {
 	return nil
 }
 
-// vet decides whether a persona is withheld, and logs and tells it. One hit in
-// one text discards all of the persona: it has one author and one intent.
+// vet decides whether a persona is withheld, and reports it. One hit in one text withholds the
+// whole persona: it has one author.
 func (p *Page) vet(ctx context.Context, party Party, v *vetted) error {
 	place := at(party.site.Persona().Node)
 	text := shortText(v.advice)
@@ -162,7 +159,7 @@ func (p *Page) vet(ctx context.Context, party Party, v *vetted) error {
 		case err != nil:
 			v.withheld, v.detector = failure(err), name
 			p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: v.withheld, Requirement: "ANML-13.3-06",
-				Message: fmt.Sprintf("the persona of %s is withheld: %s gave no answer", v.domain, name), Position: place})
+				Message: fmt.Sprintf("the persona of %s is withheld: %s failed", v.domain, name), Position: place})
 		case found != "":
 			v.withheld, v.detector = CodeInjection, name
 		}
@@ -173,21 +170,21 @@ func (p *Page) vet(ctx context.Context, party Party, v *vetted) error {
 	return nil
 }
 
-// rejectPersona logs and tells that a persona was discarded. Neither holds any
-// part of it: the log has its length and digest.
+// rejectPersona reports that a persona was discarded. The log has its length and digest, and no
+// part of its text.
 func (p *Page) rejectPersona(ctx context.Context, v *vetted, place lookleap.Position) {
 	text := fullText(v.advice)
 	digest := lookleap.Digest([]byte(text))
 	p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeInjection, Requirement: "ANML-13.3-07",
-		Message: fmt.Sprintf("the persona of %s is discarded: %s found prompt injection in %d octets of %s", v.domain, v.detector, len(text), digest), Position: place})
+		Message: fmt.Sprintf("the persona of %s is discarded: %s found prompt injection in %d bytes with digest %s", v.domain, v.detector, len(text), digest), Position: place})
 	p.session.notices.tellOnce(ctx, "persona "+p.url.String()+" "+v.domain+" "+digest, Notice{
 		Kind: NoticeInjection, Code: CodeInjection, Origin: p.url.Origin(),
 		Text: "Guidance from " + v.domain + " on how to present itself was rejected, since it tries to give orders that no service may give.",
 	})
 }
 
-// failure is why a detector gave no answer. Whatever code its error claims, that
-// is neither an attack nor nothing.
+// failure returns the code of a detector's error. It is never CodeInjection or CodeOK, whatever the
+// error claims.
 func failure(err error) lookleap.Code {
 	switch code := lookleap.CodeOf(err); code {
 	case "", lookleap.CodeOK, CodeInjection:
@@ -197,7 +194,7 @@ func failure(err error) lookleap.Code {
 	}
 }
 
-// flag reports something that somebody should look at.
+// flag reports a finding to the host.
 func (p *Page) flag(ctx context.Context, f lookleap.Finding) {
 	p.session.agent.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: f.Code, Subject: p.location(), Finding: &f})
 }
@@ -208,10 +205,10 @@ func at(n anml.Node) lookleap.Position {
 	return lookleap.Position{Line: place.Line, Column: place.Column, Offset: place.Offset, Path: place.Path}
 }
 
-// namesAnother reports whether a persona speaks of another party of its document
-// (section 12.7): by the domain of a site, a trust or a site-ref, of the serving
-// domain, or by the name that another site gives itself. Outside of documents of
-// several sites, and for domains that are no party, it is a finding and no more.
+// namesAnother reports whether a persona speaks of another party of its document (section 12.7). It
+// looks for the domain of a site, a trust element, a site-ref or the serving domain, and for the
+// name that another site uses. In documents of one site, and for domains that are no party, it only
+// reports a finding.
 func (p *Page) namesAnother(ctx context.Context, party Party, text string) bool {
 	others := append(p.otherDomains(party), party.Domain)
 	folded := injection.Fold(text)
@@ -248,7 +245,7 @@ func (p *Page) namesAnother(ctx context.Context, party Party, text string) bool 
 	return false
 }
 
-// otherDomains lists the domains of the other parties of a document.
+// otherDomains returns the domains of the other parties of a document.
 func (p *Page) otherDomains(party Party) []string {
 	var list []string
 	for _, other := range p.parties {
@@ -262,7 +259,7 @@ func (p *Page) otherDomains(party Party) []string {
 	return slices.DeleteFunc(list, func(name string) bool { return name == "" || name == party.Domain })
 }
 
-// mostSpecific is the longest of the domains that a name is, or lies below; "".
+// mostSpecific returns the longest of the domains that a name equals or lies below, or "".
 func mostSpecific(name string, domains []string) (found string) {
 	for _, d := range domains {
 		if (name == d || strings.HasSuffix(name, "."+d)) && len(d) > len(found) {
@@ -272,8 +269,7 @@ func mostSpecific(name string, domains []string) (found string) {
 	return found
 }
 
-// domainsIn finds what reads as a domain name in a text, also where its dots are
-// written as words.
+// domainsIn returns the domain names in a text, including those whose dots are written as words.
 func domainsIn(text string) []string {
 	var list []string
 	for _, word := range strings.FieldsFunc(dots.Replace(strings.ToLower(text)), func(r rune) bool {
@@ -293,7 +289,7 @@ var (
 	blanks = regexp.MustCompile(`\s*\.\s*`)
 )
 
-// plainWords divides a folded text at everything that is no letter or digit.
+// plainWords splits a folded text at every character that is no letter or digit.
 func plainWords(folded string) []string {
 	return strings.FieldsFunc(folded, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
