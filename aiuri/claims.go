@@ -323,7 +323,7 @@ func (c *Claims) bindings(x *Expectation, now time.Time) (checks []lookleap.Chec
 // unboundNote returns what the summary of a verdict says if a binding is missing.
 func unboundNote(checks []lookleap.Check) string {
 	if slices.ContainsFunc(checks, func(c lookleap.Check) bool { return c.Code == CodeUnbound }) {
-		return ", but does not prove that it answers this very request"
+		return ", but they do not prove that it answers this request"
 	}
 	return ""
 }

@@ -217,11 +217,11 @@ func TestInvoke(t *testing.T) {
 		problem string
 		want    string
 	}{
-		"accept-code":          {`{"status":502,"code":"rejected-unsigned","detail":"paid"}`, "the gateway answered 502: " + aiuri.CodeRejectedUnsigned.Title()},
-		"reject-unknown-code":  {`{"code":"paid"}`, "the gateway answered 502"},
-		"reject-other-type":    {`{"code":502}`, "the gateway answered 502"},
-		"reject-no-object":     {`["rejected-unsigned"]`, "the gateway answered 502"},
-		"reject-large-problem": {`{"code":"rejected-unsigned","x":"` + strings.Repeat("x", 4<<10) + `"}`, "the gateway answered 502"},
+		"accept-code":          {`{"status":502,"code":"rejected-unsigned","detail":"paid"}`, "the gateway returned HTTP status 502: " + aiuri.CodeRejectedUnsigned.Title()},
+		"reject-unknown-code":  {`{"code":"paid"}`, "the gateway returned HTTP status 502"},
+		"reject-other-type":    {`{"code":502}`, "the gateway returned HTTP status 502"},
+		"reject-no-object":     {`["rejected-unsigned"]`, "the gateway returned HTTP status 502"},
+		"reject-large-problem": {`{"code":"rejected-unsigned","x":"` + strings.Repeat("x", 4<<10) + `"}`, "the gateway returned HTTP status 502"},
 	} {
 		t.Run("AIU-3.2-07/"+id+"-of-the-gateway", func(t *testing.T) {
 			w := newWorld(t)

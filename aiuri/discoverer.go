@@ -18,52 +18,52 @@ import (
 	"github.com/lookleap/lookleap/wellknown"
 )
 
-// How long discoveries are kept (the draft says nothing): as long as HTTP or DNS
-// says, within these bounds.
+// Discoveries are cached as long as HTTP or DNS says, within these bounds. The draft says
+// nothing about it.
 const (
 	minCached = 5 * time.Minute
 	maxCached = 24 * time.Hour
 )
 
-// After a failure the origin is asked again as soon as its Retry-After says, within
-// these bounds. Until then, and for as long as the server fails, a good copy is used
-// that expired maxStale ago at most, or as long ago as its stale-if-error says.
+// After a failure the next request to the origin is made as its Retry-After says, within
+// minWait and maxWait. While the server fails, an expired copy is used for maxStale, or for
+// as long as its stale-if-error says.
 const (
 	minWait  = time.Minute
 	maxWait  = 5 * time.Minute
 	maxStale = time.Hour
 )
 
-// Registry knows the authorities that are no DNS names. The draft names a root
-// registry and no way to ask it, so none is built in.
+// Registry resolves authorities that are not DNS names. The draft names a root registry but
+// no protocol for it, so none is built in.
 type Registry interface {
-	// AuthorityOrigin gives the https origin whose document speaks for a registry
-	// name. An error means that the name is unknown or could not be found out.
+	// AuthorityOrigin returns the https origin whose document is authoritative for a
+	// registry name. It returns an error if the name is unknown or the lookup fails.
 	AuthorityOrigin(ctx context.Context, authority string) (origin string, err error)
 }
 
-// DiscovererOptions are the choices of [NewDiscoverer]. The zero value asks over
-// HTTPS alone and believes nobody about somebody else.
+// DiscovererOptions configure a [Discoverer]. The zero value uses only HTTPS, and accepts an
+// endpoint only if its own authority confirms it.
 type DiscovererOptions struct {
-	DNS            bool     // ask the host's resolver for bootstrap records too
-	Ports          []uint16 // that targets of SRV records may have; empty: 443
-	FailOnConflict bool     // disagreeing advertisements are an error
-	KeyOrigins     []string // https origins beside the document's own where keys may lie
+	DNS            bool     // also look up bootstrap records with the host's resolver
+	Ports          []uint16 // ports that SRV records may name; empty: 443
+	FailOnConflict bool     // return an error if advertisements disagree
+	KeyOrigins     []string // https origins, besides the document's own, that may serve keys
 
-	// Static maps authorities, in lower case, to the https origins whose documents
-	// speak for them.
+	// Static maps authorities, in lower case, to the https origins whose documents are
+	// authoritative for them.
 	Static   map[string]string
-	Registry Registry // asked for registry names that Static does not have; nil: unknown
+	Registry Registry // resolves registry names that are not in Static; may be nil
 
-	// AllowThirdParty accepts an endpoint whose authority is a DNS name without a
-	// document, on the word of the origin alone. Nil: refused.
+	// AllowThirdParty reports whether to accept an endpoint that only origin advertises,
+	// because its authority is a DNS name without a document. Nil: refused.
 	AllowThirdParty func(origin string, endpoint URI) bool
-	// AcceptWeaker accepts a policy that demands less than the last one seen of the
-	// same origin. Nil: refused.
+	// AcceptWeaker reports whether to accept a policy that requires less than the last
+	// one of the same origin. Nil: refused.
 	AcceptWeaker func(origin string, before, after EndpointPolicy) bool
 
 	// Entries is the number of discoveries, documents and policies that are cached; 0:
-	// 1024. A policy that was evicted is not compared with a weaker one.
+	// 1024. A weaker policy is not noticed if the last one was evicted.
 	Entries int
 	Memory  int // bytes of discoveries and documents that are cached; 0: DefaultDiscoveryMemory
 }
@@ -71,20 +71,21 @@ type DiscovererOptions struct {
 // DefaultDiscoveryMemory is the number of bytes that a [Discoverer] caches.
 const DefaultDiscoveryMemory = 32 << 20
 
-// Discoverer finds endpoints. It may be used from several goroutines at once; a
-// thousand callers with one question cause one exchange of each kind.
+// Discoverer finds endpoints and caches what it found. It is safe for concurrent use.
+// Concurrent callers with the same question share one exchange.
 type Discoverer struct {
 	host         *lookleap.Host
 	options      DiscovererOptions
 	wellKnown    *wellknown.Client
 	documents    *flight.Memo[string, *cachedDocument] // by origin
 	discoveries  *flight.Memo[string, *Discovery]      // by page
-	lastPolicies *lru.Cache[string, EndpointPolicy]    // the last one seen of each origin, whatever the clock says
+	lastPolicies *lru.Cache[string, EndpointPolicy]    // the last one of each origin; never expires
 	registry     plugin
 	callbacks    plugin
 }
 
-// NewDiscoverer builds a Discoverer on a host. Without a host every discovery is an error.
+// NewDiscoverer returns a Discoverer that fetches through host. If host is nil, every
+// discovery returns an error.
 func NewDiscoverer(host *lookleap.Host, o DiscovererOptions) *Discoverer {
 	if host == nil {
 		return &Discoverer{}
@@ -107,11 +108,11 @@ func NewDiscoverer(host *lookleap.Host, o DiscovererOptions) *Discoverer {
 	}
 }
 
-// Discover finds the endpoint that an https page or origin advertises (section
-// 3.1). It asks for the origin's document and the page, for the document of the
-// endpoint's authority where that is another DNS name, and for DNS records if the
-// options say so. Every refusal is a [*lookleap.VerifyError]; a document that
-// could not be had is one too, and no reason to believe weaker advertisements.
+// Discover finds the endpoint that an https page or origin advertises (section 3.1). It
+// fetches the origin's document and the page, and the document of the endpoint's authority
+// if that is another DNS name. With DiscovererOptions.DNS it also looks up DNS records. A
+// refusal is a [*lookleap.VerifyError]. If the origin's document cannot be fetched, that is
+// a refusal too: weaker advertisements are not used instead.
 func (d *Discoverer) Discover(ctx context.Context, page string) (*Discovery, error) {
 	if err := d.ready(); err != nil {
 		return nil, err
@@ -120,13 +121,13 @@ func (d *Discoverer) Discover(ctx context.Context, page string) (*Discovery, err
 	if err != nil {
 		return nil, d.refuse("a page", urlError(lookleap.CodeBadURL, "", "the page is not an https URL", err))
 	}
-	return d.remember(ctx, u.Origin(), u.String(), func(ctx context.Context) (*Discovery, time.Time, error) { return d.discover(ctx, u) })
+	return d.cached(ctx, u.Origin(), u.String(), func(ctx context.Context) (*Discovery, time.Time, error) { return d.discover(ctx, u) })
 }
 
-// Resolve finds the document of an ai: URI's authority without any page: by the
-// static map, at the authority itself where it is a DNS name, or by the registry.
-// A registry name that nobody knows is unknown-authority; the DNS is never asked
-// for it.
+// Resolve finds the document of an ai: URI's authority without a page: through
+// DiscovererOptions.Static, at the authority itself if it is a DNS name, or through the
+// Registry. An unknown registry name is an error with the code unknown-authority; it is
+// never looked up in the DNS.
 func (d *Discoverer) Resolve(ctx context.Context, u URI) (*Discovery, error) {
 	if err := d.ready(); err != nil {
 		return nil, err
@@ -146,7 +147,7 @@ func (d *Discoverer) Resolve(ctx context.Context, u URI) (*Discovery, error) {
 	return found.conclude(d.host.Time(), until), nil
 }
 
-// ready reports whether NewDiscoverer made the Discoverer, on a host.
+// ready returns an error if the Discoverer was not made with NewDiscoverer and a host.
 func (d *Discoverer) ready() error {
 	if d == nil || d.host == nil {
 		return fail(lookleap.CodeUsage, "the Discoverer is nil, zero or without a host", "make it with NewDiscoverer and a host")
@@ -154,8 +155,8 @@ func (d *Discoverer) ready() error {
 	return nil
 }
 
-// Purge drops everything that is kept about an https origin, however it is
-// spelled: its document, the policy that it must not fall below, and discoveries.
+// Purge removes an https origin from the cache: its document, its last policy, and all
+// discoveries. Any spelling of the origin is accepted.
 func (d *Discoverer) Purge(origin string) {
 	if d.ready() != nil {
 		return
@@ -168,7 +169,8 @@ func (d *Discoverer) Purge(origin string) {
 	d.discoveries.Purge() // discoveries may rest on several origins
 }
 
-func (d *Discoverer) remember(ctx context.Context, subject, key string, find func(context.Context) (*Discovery, time.Time, error)) (*Discovery, error) {
+// cached returns a discovery from the cache, or the result of find.
+func (d *Discoverer) cached(ctx context.Context, subject, key string, find func(context.Context) (*Discovery, time.Time, error)) (*Discovery, error) {
 	found, err := d.discoveries.Get(ctx, key, func(ctx context.Context) (flight.Loaded[*Discovery], error) {
 		found, until, err := find(ctx)
 		if err != nil {
@@ -183,19 +185,19 @@ func (d *Discoverer) remember(ctx context.Context, subject, key string, find fun
 	return found, nil
 }
 
-// conclude says how long a discovery is kept, and what it rests on.
+// conclude sets the expiry and the verdict of a discovery.
 func (f *Discovery) conclude(now, until time.Time) *Discovery {
 	f.Expires = cacheUntil(now, until)
 	f.Verdict = f.verdict(now)
 	return f
 }
 
-// cacheUntil brings the end of what HTTP or DNS allows within its bounds.
+// cacheUntil limits an expiry by HTTP or DNS to between minCached and maxCached from now.
 func cacheUntil(now, until time.Time) time.Time {
 	return now.Add(max(minCached, min(until.Sub(now), maxCached)))
 }
 
-// verdict tells the story of a discovery.
+// verdict returns the checks and findings of a discovery.
 func (f *Discovery) verdict(now time.Time) *lookleap.Verdict {
 	v := &lookleap.Verdict{Document: Draft, Subject: f.Origin + " for " + f.Endpoint.Redacted(), OK: true, Code: lookleap.CodeOK, CheckedAt: now, Expires: f.Expires, Findings: f.Findings}
 	check := func(requirement string, ok bool, yes, no string) {
@@ -206,8 +208,8 @@ func (f *Discovery) verdict(now time.Time) *lookleap.Verdict {
 		v.Checks = append(v.Checks, c)
 	}
 	check("AIU-3.1-17", true, "the endpoint is advertised by "+string(f.Source), "")
-	check("AIU-3.1-21", f.Confirmed, "the authority's own document confirms it", "it is believed on the word of the origin alone")
-	check("AIU-3.1-18", f.Verifiable(), "results can be verified by the keys of "+f.DocumentOrigin, "nobody says by which keys results can be verified")
+	check("AIU-3.1-21", f.Confirmed, "the authority's own document confirms it", "only the origin names it, not its own authority")
+	check("AIU-3.1-18", f.Verifiable(), "results can be verified with the keys of "+f.DocumentOrigin, "no document names keys to verify results with")
 	v.Summary = "the endpoint was found"
 	if !f.Verifiable() {
 		v.Summary += ", but its results cannot be verified"
@@ -215,20 +217,21 @@ func (f *Discovery) verdict(now time.Time) *lookleap.Verdict {
 	return v
 }
 
-// refuse states an error as a verdict. The caller's own end stays what it is.
+// refuse returns an error with a verdict. Cancellation stays as it is.
 func (d *Discoverer) refuse(subject string, err error) error { return refusal(d.host, subject, err) }
 
 func refusal(host *lookleap.Host, subject string, err error) error {
-	if _, told := err.(*lookleap.VerifyError); told || lookleap.CodeOf(err) == lookleap.CodeCancelled {
+	if _, ok := err.(*lookleap.VerifyError); ok || lookleap.CodeOf(err) == lookleap.CodeCancelled {
 		return err
 	}
-	code, reason := lookleap.CodeOf(err), "it could not be found out"
+	code := lookleap.CodeOf(err)
+	summary := code.Title()
 	var own *lookleap.Error
 	if errors.As(err, &own) {
-		reason = own.Message
+		summary = own.Message
 	}
 	return &lookleap.VerifyError{Err: err, Verdict: &lookleap.Verdict{
-		Document: Draft, Subject: subject, Code: code, Summary: reason, CheckedAt: host.Time(),
+		Document: Draft, Subject: subject, Code: code, Summary: summary, CheckedAt: host.Time(),
 		Checks: []lookleap.Check{{Code: code, Status: lookleap.Failed, Message: code.Title()}},
 	}}
 }
@@ -249,7 +252,7 @@ func (d *Discoverer) discover(ctx context.Context, page domain.URL) (*Discovery,
 			return nil, until, err
 		}
 		if e.dns.failed {
-			until = earlier(until, d.host.Time()) // kept for the least time only
+			until = earlier(until, d.host.Time()) // cached for minCached
 		}
 		if e.dns.ttl > 0 {
 			until = earlier(until, d.host.Time().Add(e.dns.ttl))
@@ -270,10 +273,10 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// page reads what a page's header and head advertise. Only a final 200 of the
-// origin asked counts.
+// page reads what the headers and the head of a page advertise. Only a final 200 of the same
+// origin counts.
 func (d *Discoverer) page(ctx context.Context, page domain.URL, e *evidence) error {
-	var head []byte // however large the page is, and if it has no end
+	var head []byte // the rest of the page is not read
 	resp, err := fetch.Do(ctx, d.host, &fetch.Request{
 		URL: page, Header: http.Header{"Accept": {"text/html, */*;q=0.1"}}, Redirect: fetch.SameOrigin,
 		Limits: fetch.Limits{Body: 1 << 30, Hops: 3},
@@ -288,9 +291,9 @@ func (d *Discoverer) page(ctx context.Context, page domain.URL, e *evidence) err
 	case errors.Is(err, lookleap.ErrBogus):
 		return &lookleap.Error{Code: lookleap.CodeDNSSECBogus, Subject: page.Origin(), Message: "the DNS answer failed validation", Err: err}
 	case err != nil && e.document == nil && lookleap.CodeOf(err) != lookleap.CodeRedirectForbidden:
-		return &lookleap.Error{Code: CodeDiscoveryFailed, Subject: page.Origin(), Message: "the page could not be had", Err: err}
+		return &lookleap.Error{Code: CodeDiscoveryFailed, Subject: page.Origin(), Message: "the page could not be fetched", Err: err}
 	case err != nil || !resp.OK():
-		return nil // the document says enough, or the page advertises nothing
+		return nil // the document is enough, or the page advertises nothing
 	}
 	e.links = targets(weblink.ParseHeader(resp.Header.Values("Link")), resp.URL)
 	if resp.MediaType == "text/html" || resp.MediaType == "application/xhtml+xml" {
@@ -299,11 +302,11 @@ func (d *Discoverer) page(ctx context.Context, page domain.URL, e *evidence) err
 	return nil
 }
 
-// confirm asks the endpoint's authority, where it is a DNS name or one that the
-// host knows, for its own document, and takes keys and policy from there. Anyone can advertise anything.
+// confirm fetches the document of the endpoint's own authority, if its origin is known, and
+// takes keys and policy from there: any page can advertise any endpoint.
 func (d *Discoverer) confirm(ctx context.Context, f *Discovery) (time.Time, error) {
 	if !d.hasKnownOrigin(f.Endpoint) {
-		return time.Time{}, nil // a registry name that nobody resolves: its keys count via this origin
+		return time.Time{}, nil // an unresolvable registry name: the origin's document counts
 	}
 	origin, err := d.originOf(ctx, f.Endpoint)
 	if err != nil {
@@ -332,14 +335,13 @@ func (d *Discoverer) confirm(ctx context.Context, f *Discovery) (time.Time, erro
 	return until, &lookleap.Error{Code: CodeAuthorityUnconfirmed, Subject: f.Endpoint.Redacted(), Message: "the authority's own document does not name this endpoint", Fix: "publish it at " + origin + "/.well-known/aiip"}
 }
 
-// hasKnownOrigin reports whether there is a way to find out whose document speaks for
-// an authority.
+// hasKnownOrigin reports whether the origin of an authority's document can be found.
 func (d *Discoverer) hasKnownOrigin(u URI) bool {
 	_, static := d.options.Static[u.Authority()]
 	return static || d.options.Registry != nil || strings.Contains(u.Host(), ".")
 }
 
-// originOf tells whose document speaks for an authority.
+// originOf returns the origin of an authority's document.
 func (d *Discoverer) originOf(ctx context.Context, u URI) (string, error) {
 	if origin, ok := d.options.Static[u.Authority()]; ok {
 		return origin, nil
@@ -356,15 +358,16 @@ func (d *Discoverer) originOf(ctx context.Context, u URI) (string, error) {
 			return origin, err
 		})
 	}
-	return "", &lookleap.Error{Code: CodeUnknownAuthority, Subject: u.Redacted(), Message: "the authority is a registry name and no registry is configured"}
+	return "", &lookleap.Error{Code: CodeUnknownAuthority, Subject: u.Redacted(), Message: "the authority is a registry name, but no registry is configured"}
 }
 
-// accepts asks a function of the options, which says no by a panic or by not returning.
+// accepts calls a function of the options. A panic or timeout means no.
 func (d *Discoverer) accepts(ctx context.Context, f func() bool) bool {
 	ok, err := call(ctx, d.callbacks, "", func(context.Context) (bool, error) { return f(), nil })
 	return ok && err == nil
 }
 
+// resolve returns the discovery of a URI by the document of its authority's origin.
 func (d *Discoverer) resolve(ctx context.Context, u URI, origin string) (*Discovery, time.Time, error) {
 	base, err := domain.Parse(origin)
 	if err != nil {

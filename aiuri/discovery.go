@@ -16,12 +16,11 @@ import (
 	"github.com/lookleap/lookleap/internal/weblink"
 )
 
-// Source is a way of advertising an endpoint (section 3.1), in the order in which
-// they are believed.
+// Source is a way of advertising an endpoint (section 3.1).
 type Source string
 
-// The sources by precedence. A signed DNS record is harder to forge than markup,
-// an unsigned one easier.
+// The sources by precedence. A signed DNS record is harder to forge than markup; an unsigned
+// one is easier to forge.
 const (
 	SourceWellKnown Source = "well-known"
 	SourceLink      Source = "link-header"
@@ -36,31 +35,29 @@ type Candidate struct {
 	Endpoint URI
 }
 
-// Discovery is what was found out about an endpoint. It is shared between
-// callers: do not change it.
+// Discovery is a discovered endpoint with its document. Callers share it: do not change it.
 type Discovery struct {
-	Origin     string      // who advertised it: an https origin
+	Origin     string      // https origin that advertised the endpoint
 	Endpoint   URI         // normalized, with authority
-	Source     Source      // the advertisement that counts
-	Candidates []Candidate // all of them, by precedence
+	Source     Source      // of the advertisement that was chosen
+	Candidates []Candidate // all advertisements, by precedence
 
-	// Document gives keys and policy, and DocumentOrigin is whose it is: that of
-	// the endpoint's authority where that is a DNS name, else the origin's own.
-	// Nil: nobody covers for the endpoint.
+	// Document has keys and policy. It is the document of the endpoint's authority if that
+	// is a DNS name, else the document of Origin. Nil: no document names the endpoint.
 	Document       *Descriptor
-	DocumentOrigin string
-	Confirmed      bool // the authority's own document names the endpoint
+	DocumentOrigin string // https origin that served Document
+	Confirmed      bool   // the authority's own document names the endpoint
 
-	// Targets is where a native connection is made, if the DNS of Origin says. It is
-	// empty where the endpoint is another origin's: nobody diverts its callers.
+	// Targets are the servers for a native connection, from the DNS of Origin. It is empty
+	// if the endpoint belongs to another origin, whose callers must not be diverted.
 	Targets  []Target
 	Findings []lookleap.Finding
 	Verdict  *lookleap.Verdict
-	Expires  time.Time // until when it is kept
+	Expires  time.Time // until when it is cached
 }
 
-// Verifiable reports whether there are keys by which results can be verified.
-// The keys count for this origin and endpoint alone.
+// Verifiable reports whether there are keys to verify results with. The keys are valid only
+// for this origin and endpoint.
 func (d *Discovery) Verifiable() bool { return d != nil && d.Document != nil && d.Document.JWKS != "" }
 
 // memory returns about how many bytes the discovery takes.
@@ -82,7 +79,7 @@ func findingsMemory(findings []lookleap.Finding) (total int) {
 	return total
 }
 
-// evidence is what the ways of advertising gave, each perhaps nothing.
+// evidence is what the sources advertise; each may be empty.
 type evidence struct {
 	document *Descriptor
 	links    []string // targets of Link headers
@@ -90,14 +87,14 @@ type evidence struct {
 	dns      *bootstrap
 }
 
-// candidates lists the advertisements by precedence. What is no ai: URI with
-// authority is a finding.
+// candidates returns the advertisements by precedence, and a finding for each one that is not
+// an ai: URI with an authority.
 func (e *evidence) candidates() (all []Candidate, findings []lookleap.Finding) {
 	add := func(s Source, texts ...string) {
 		for _, text := range texts {
 			u, err := Parse(text)
 			if err != nil || !u.HasAuthority() {
-				findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeNotAI, Requirement: "AIU-3.1-02", Message: "an advertised target is no ai: URI with authority (" + string(s) + ")"})
+				findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeNotAI, Requirement: "AIU-3.1-02", Message: "an advertised target is not an ai: URI with an authority (" + string(s) + ")"})
 				continue
 			}
 			all = append(all, Candidate{s, u.Normalize()})
@@ -122,7 +119,7 @@ func (e *evidence) candidates() (all []Candidate, findings []lookleap.Finding) {
 	return all, findings
 }
 
-// choose takes the first candidate and compares the others with it.
+// chooseEndpoint returns the first candidate, and a finding for each one that disagrees.
 func chooseEndpoint(origin string, e *evidence, failOnConflict bool) (*Discovery, error) {
 	d := &Discovery{Origin: origin}
 	d.Candidates, d.Findings = e.candidates()
@@ -136,7 +133,7 @@ func chooseEndpoint(origin string, e *evidence, failOnConflict bool) (*Discovery
 			continue
 		}
 		if failOnConflict {
-			return nil, &lookleap.Error{Code: CodeDiscoveryConflict, Subject: origin, Message: "the ways of advertising an endpoint disagree"}
+			return nil, &lookleap.Error{Code: CodeDiscoveryConflict, Subject: origin, Message: "the origin advertises different endpoints"}
 		}
 		d.Findings = append(d.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeDiscoveryConflict, Requirement: "AIU-3.1-19",
 			Message: string(other.Source) + " names " + other.Endpoint.Redacted() + ", " + string(first.Source) + " " + first.Endpoint.Redacted(), Fix: "advertise one endpoint"})
@@ -150,9 +147,8 @@ func chooseEndpoint(origin string, e *evidence, failOnConflict bool) (*Discovery
 	return d, nil
 }
 
-// covers reports whether a document speaks for an endpoint: for that very one,
-// or for paths below its own that nobody reads as lying elsewhere. The query is
-// the caller's.
+// covers reports whether a document is about an endpoint: its own one, or a path below it
+// that all servers read in the same way. The caller chooses the query.
 func (d *Descriptor) covers(u URI) bool {
 	own, asked := d.Endpoint.Normalize(), u.Normalize()
 	if own.Authority() != asked.Authority() {
@@ -169,35 +165,33 @@ func (d *Descriptor) covers(u URI) bool {
 	return asked.path == own.path
 }
 
-// MaxLinks is the number of links of one answer, or of one page, that are looked
-// at: 100.
+// MaxLinks is the number of links of one response, or of one page, that are read: 100.
 const MaxLinks = weblink.MaxLinks
 
 // Relation is the link relation type of the draft.
 const Relation = "aiip"
 
-// maxHead is the number of octets of a page in which its head has to end.
+// maxHead is the number of bytes of a page in which its head must end.
 const maxHead = 512 << 10
 
-// LinkTargets gives the targets of the links with the relation aiip in the values
-// of Link headers (RFC 8288 section 3), in order. Links with another context, and
-// those that are malformed, are passed over; which page the headers came with is
-// not known here, so every anchor that is not empty is another context.
+// LinkTargets returns the targets of the links with the relation aiip in the values of Link
+// headers (RFC 8288 section 3), in order. It skips malformed links and links with an anchor
+// that is not empty, because the URL of the page is not known here.
 func LinkTargets(values []string) []string {
 	return targets(weblink.ParseHeader(values), domain.URL{})
 }
 
-// ElementTargets gives the targets of the link elements with the relation aiip
-// in a page's head, in order. The page is read as a stream up to the first thing
-// that cannot stand in a head, so that nothing a user wrote into the body counts;
-// comments, scripts, templates and noscript are passed over. A base element has
-// no effect, because targets are absolute. The head has to end within 512 KiB.
+// ElementTargets returns the targets of the link elements with the relation aiip in a page's
+// head, in order. It reads up to the first tag that cannot be in a head, so that users who
+// can write into the body cannot add links. It skips comments, scripts, templates and
+// noscript. A base element has no effect, because targets are absolute. The head must end
+// within 512 KiB.
 func ElementTargets(page []byte) []string {
 	return targets(weblink.ParseHead(page[:min(len(page), maxHead)]).Links, domain.URL{})
 }
 
-// targets are those of the links with our relation that are about the page; zero:
-// which page that is, is not known.
+// targets returns the targets of the aiip links that are about the page. The page is zero if
+// its URL is not known.
 func targets(links []weblink.Link, page domain.URL) []string {
 	var found []string
 	for _, l := range links {
@@ -208,35 +202,34 @@ func targets(links []weblink.Link, page domain.URL) []string {
 	return found
 }
 
-// MaxTargets is the number of targets of one endpoint, those of the lowest priority
-// values first.
+// MaxTargets is the number of targets of one endpoint. Targets with lower priority values are
+// preferred.
 const MaxTargets = 16
 
-// Target is where a native connection to an endpoint is made (RFC 2782). It says
-// nothing about what to trust. Its name and port were judged, and so were the addresses
-// that the name had then. Names change: connect with [lookleap.DialControl].
+// Target is a server for native connections to an endpoint (RFC 2782). It says nothing about
+// trust. Its name, port and addresses were checked when it was discovered. Addresses may
+// change, so connect with [lookleap.DialControl].
 type Target struct {
 	Host             string
 	Port             uint16
 	Priority, Weight uint16
-	// Names are what the server's certificate may be valid for: the domain that
-	// was asked about, and the target itself only if the DNS answer is secure.
+	// Names are the names that the server's certificate may be valid for: the domain that
+	// was looked up and, only if the DNS answer is secure, Host.
 	Names []string
 }
 
-// bootstrap is what the DNS says about an origin's endpoint.
+// bootstrap is what the DNS says about an origin's endpoint (section 3.1).
 type bootstrap struct {
-	endpoint URI // zero: none
+	endpoint URI // may be zero
 	dnssec   lookleap.DNSSEC
 	targets  []Target
 	findings []lookleap.Finding
-	ttl      time.Duration // 0: there was nothing
-	failed   bool          // something could not be had, so that asking again is worthwhile
+	ttl      time.Duration // 0 without records
+	failed   bool          // a lookup failed and may work later
 }
 
-// lookupBootstrap asks for _aiip TXT and _aiip._tcp SRV. An answer that fails
-// validation ends everything; one that could not be had is a finding, since the
-// DNS gives hints only.
+// lookupBootstrap looks up _aiip TXT and _aiip._tcp SRV. It returns an error if an answer
+// fails validation. A lookup that fails is only a finding, since the DNS only gives hints.
 func lookupBootstrap(ctx context.Context, r lookleap.Resolver, domain string, ports []uint16) (*bootstrap, error) {
 	b := &bootstrap{}
 	txt, err := b.ask(ctx, r, "_aiip."+domain, lookleap.TypeTXT)
@@ -253,7 +246,7 @@ func lookupBootstrap(ctx context.Context, r lookleap.Resolver, domain string, po
 	if err := b.service(srv, domain, ports); err != nil {
 		return nil, err
 	}
-	b.judgeAddresses(ctx, r)
+	b.checkAddresses(ctx, r)
 	return b, ctx.Err()
 }
 
@@ -266,7 +259,7 @@ func (b *bootstrap) ask(ctx context.Context, r lookleap.Resolver, name string, t
 		return nil, ctx.Err()
 	case err != nil:
 		b.failed = true
-		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeDNSError, Requirement: "AIU-3.1-14", Message: "the DNS could not be asked for " + name})
+		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeDNSError, Requirement: "AIU-3.1-14", Message: "the DNS lookup of " + name + " failed"})
 		return &lookleap.DNSAnswer{}, nil
 	}
 	if len(answer.Records) > 0 && (b.ttl == 0 || answer.TTL < b.ttl) {
@@ -275,6 +268,7 @@ func (b *bootstrap) ask(ctx context.Context, r lookleap.Resolver, name string, t
 	return answer, nil
 }
 
+// text reads the endpoint of the TXT records.
 func (b *bootstrap) text(a *lookleap.DNSAnswer) error {
 	var bad error // the first one
 	for _, record := range a.Records {
@@ -298,12 +292,12 @@ func (b *bootstrap) text(a *lookleap.DNSAnswer) error {
 		}
 	}
 	if bad != nil {
-		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeOf(bad), Requirement: "AIU-3.1-14", Message: "a TXT record names no ai: URI with authority"})
+		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeOf(bad), Requirement: "AIU-3.1-14", Message: "a TXT record does not name an ai: URI with an authority"})
 	}
 	return nil
 }
 
-// service takes the targets that may be connected to, by name and port.
+// service reads the targets of the SRV records whose name and port may be used.
 func (b *bootstrap) service(a *lookleap.DNSAnswer, domain string, ports []uint16) error {
 	for _, record := range a.Records {
 		srv := record.SRV
@@ -311,14 +305,14 @@ func (b *bootstrap) service(a *lookleap.DNSAnswer, domain string, ports []uint16
 			continue
 		}
 		if srv.Target == "" {
-			return fail(CodeServiceUnavailable, "the SRV record says that there is no such service", "")
+			return fail(CodeServiceUnavailable, "the SRV record says that the service does not exist", "")
 		}
 		host, err := publicName(srv.Target)
 		if err == nil {
 			err = (&netguard.Guard{Ports: ports}).CheckPort(srv.Port)
 		}
 		if err != nil {
-			b.refuseTarget("an SRV record names a port or a host that is not connected to")
+			b.refuseTarget("an SRV record names a port or a host that is not allowed")
 			continue
 		}
 		t := Target{Host: host, Port: srv.Port, Priority: srv.Priority, Weight: srv.Weight, Names: []string{domain}}
@@ -331,23 +325,21 @@ func (b *bootstrap) service(a *lookleap.DNSAnswer, domain string, ports []uint16
 	return nil
 }
 
-// refuseTarget reports the first of the targets that are left out.
+// refuseTarget adds a finding about a target that is left out, once for each message.
 func (b *bootstrap) refuseTarget(message string) {
 	if !slices.ContainsFunc(b.findings, func(f lookleap.Finding) bool { return f.Message == message }) {
 		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeBlockedAddress, Requirement: "AIU-3.1-13", Message: message, Fix: "name a public host at an allowed port"})
 	}
 }
 
-// metadataNames resolve to the metadata service of the cloud that a program runs in,
-// although they look like public names.
+// metadataNames look like public names but resolve to the metadata service of a cloud.
 var metadataNames = []string{"metadata.goog", "metadata.tencentyun.com", "metadata.packet.net", "metadata.platformequinix.com"}
 
-// privateSuffixes are top-level names that the public DNS does not have and that private
-// networks and clusters use.
+// privateSuffixes are top-level names that only private networks and clusters use.
 var privateSuffixes = []string{".corp", ".home", ".intranet", ".lan", ".localdomain", ".private", ".svc"}
 
-// publicName returns the canonical form of a host's name. Single labels, special-use
-// names and IP addresses are errors, and so are names of metadata services and of private
+// publicName returns the canonical form of a host's name. It returns an error for single
+// labels, special-use names, IP addresses, and names of metadata services and private
 // networks.
 func publicName(name string) (string, error) {
 	host, err := domain.ParseHost(name)
@@ -355,11 +347,11 @@ func publicName(name string) (string, error) {
 		return "", err
 	}
 	if slices.ContainsFunc(privateSuffixes, func(suffix string) bool { return strings.HasSuffix(host, suffix) }) {
-		return "", fail(lookleap.CodeBlockedAddress, "the name is that of a private network", "")
+		return "", fail(lookleap.CodeBlockedAddress, "the name belongs to a private network", "")
 	}
 	for _, blocked := range metadataNames {
 		if host == blocked || strings.HasSuffix(host, "."+blocked) {
-			return "", fail(lookleap.CodeBlockedAddress, "the name is that of a metadata service", "")
+			return "", fail(lookleap.CodeBlockedAddress, "the name belongs to a metadata service", "")
 		}
 	}
 	return host, nil
@@ -371,9 +363,9 @@ func firstTargets(targets []Target) []Target {
 	return targets[:min(len(targets), MaxTargets)]
 }
 
-// judgeAddresses drops targets that lead to an address which is not public. A name
-// without addresses stays, since nothing is reached by it.
-func (b *bootstrap) judgeAddresses(ctx context.Context, r lookleap.Resolver) {
+// checkAddresses removes targets with an address that is not public. A name without addresses
+// stays, because nothing can connect to it.
+func (b *bootstrap) checkAddresses(ctx context.Context, r lookleap.Resolver) {
 	blocked := make([]bool, len(b.targets))
 	var all sync.WaitGroup
 	for i, t := range b.targets {
@@ -383,7 +375,7 @@ func (b *bootstrap) judgeAddresses(ctx context.Context, r lookleap.Resolver) {
 	public := b.targets[:0]
 	for i, t := range b.targets {
 		if blocked[i] {
-			b.refuseTarget("an SRV record leads to an address that is not public")
+			b.refuseTarget("an SRV record names a host with an address that is not public")
 			continue
 		}
 		public = append(public, t)
@@ -404,10 +396,9 @@ func resolvesToNonPublic(ctx context.Context, r lookleap.Resolver, host string) 
 	return false
 }
 
-// OrderTargets returns the order in which targets are tried (RFC 2782): by rising
-// priority, and within one priority at random in proportion to the weights. Of more than
-// MaxTargets it returns the first. random returns a number from 0 up to, and not
-// including, its argument; nil: a random one.
+// OrderTargets returns targets in the order in which to try them (RFC 2782): by rising
+// priority, and within one priority at random in proportion to the weights. It returns at
+// most MaxTargets. random(n) returns a number in [0, n); nil uses math/rand/v2.
 func OrderTargets(targets []Target, random func(int) int) []Target {
 	if random == nil {
 		random = rand.IntN
@@ -423,7 +414,7 @@ func OrderTargets(targets []Target, random func(int) int) []Target {
 			sum += int(left[n].Weight)
 			n++
 		}
-		pick, running := min(random(sum+1), sum), 0 // whatever it gives, somebody is next
+		pick, running := min(random(sum+1), sum), 0 // a bad random function still picks a target
 		for i := range n {
 			if running += int(left[i].Weight); running >= pick {
 				ordered = append(ordered, left[i])

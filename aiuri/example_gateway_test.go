@@ -24,7 +24,7 @@ func publishBank(net *lab.Internet) (*aiuri.KeyRing, error) {
 	if err != nil {
 		return nil, err
 	}
-	ring, err := aiuri.NewKeyRing(time.Now, aiuri.SigningKey{ID: "2026-05", Private: private}, aiuri.DefaultKeyLife, time.Hour)
+	ring, err := aiuri.NewKeyRing(aiuri.SigningKey{ID: "2026-05", Private: private}, aiuri.KeyRingOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func ExampleDiscoverer_Resolve() {
 	fmt.Println(err)
 	// Output:
 	// ai://bank.example/payments https://bank.example/keys true
-	// ai://bank/…: the authority is a registry name and no registry is configured (unknown-authority)
+	// ai://bank/…: the authority is a registry name, but no registry is configured (unknown-authority)
 }
 
 func ExampleNewGateway() {
@@ -255,7 +255,7 @@ func ExampleKeyRing_Rotate() {
 		}
 		return aiuri.SigningKey{ID: id, Private: private}
 	}
-	ring, err := aiuri.NewKeyRing(func() time.Time { return clock }, key("2026-04"), aiuri.DefaultKeyLife, time.Hour)
+	ring, err := aiuri.NewKeyRing(key("2026-04"), aiuri.KeyRingOptions{Now: func() time.Time { return clock }})
 	if err == nil {
 		err = ring.Rotate(key("2026-05"))
 	}

@@ -65,7 +65,7 @@ func ExampleVerifyResult() {
 		fmt.Println(err)
 		return
 	}
-	ring, err := aiuri.NewKeyRing(time.Now, aiuri.SigningKey{ID: "2026-05", Private: private}, 10*time.Minute, time.Hour)
+	ring, err := aiuri.NewKeyRing(aiuri.SigningKey{ID: "2026-05", Private: private}, aiuri.KeyRingOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -87,5 +87,5 @@ func ExampleVerifyResult() {
 	fmt.Println(err)
 	// Output:
 	// {"paid":true} 2026-05 <nil>
-	// a result: the signature does not fit the result (rejected-bad-signature)
+	// a result: the signature does not match the result (rejected-bad-signature)
 }

@@ -17,71 +17,72 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// AuditRecord is all that a gateway tells of a request (section 6): no path, no
-// query, no body, no token. Whoever keeps it deletes it when it expires.
+// AuditRecord describes a request without its path, query, body and token (section 6). Delete
+// it when it expires.
 type AuditRecord struct {
 	Time, Expires time.Time
-	Endpoint      string // redacted
+	Endpoint      string // scheme and authority
 	Code          lookleap.Code
 	Status        int
 }
 
-// GatewayOptions configure a [Gateway].
+// GatewayOptions configure a [Gateway]. Base, Authorizer and Invoker are required.
 type GatewayOptions struct {
-	Base       string     // https URL under which the gateway is reached; required
-	Authorizer Authorizer // required; a BodyAuthorizer is asked twice
-	Invoker    Invoker    // how endpoints are reached; required
+	Base       string     // https URL of the gateway; required
+	Authorizer Authorizer // decides about requests; required. See also BodyAuthorizer
+	Invoker    Invoker    // calls endpoints; required
 
-	Discoverer *Discoverer // whose keys and policy count; nil: NewDiscoverer with its defaults
+	Discoverer *Discoverer // finds keys and policies; nil: NewDiscoverer with zero options
 
-	Challenge string // WWW-Authenticate of a 401; "": Bearer
+	Challenge string // WWW-Authenticate header of a 401; "": Bearer
 
-	// Origins are web origins besides the gateway's own whose pages may call it, such as
-	// "https://shop.example". Browsers add a user's session to requests that pages of
-	// other origins cause. Such requests, reads included, are refused before the
-	// Authorizer is asked.
+	// Origins are the web origins, besides the gateway's own, whose pages may call it, such
+	// as "https://shop.example". Browsers add a user's session to requests of any page, so
+	// requests of pages of other origins are refused, reads included, before the
+	// Authorizer is called.
 	Origins []string
 
-	// Credentials are the authorities that may get tokens and client certificates, as
-	// for [ClientOptions.Credentials]. Empty: no authority gets any, and endpoints that
-	// demand them are refused.
+	// Credentials are the authorities that may get tokens and client certificates: see
+	// [ClientOptions.Credentials]. Empty: endpoints that require credentials are refused.
 	Credentials []string
 
-	// Scopes names what a call needs; nil: nothing. A panic refuses the call.
+	// Scopes returns the scopes that a call needs; nil: no scopes. A panic refuses the call.
 	Scopes func(method string, u URI) []string
-	// Safe declares paths free of effects, for which GET and HEAD are served. Nil or
-	// a panic: none is.
+	// Safe reports whether a URI has no effects, so that GET and HEAD are served. Nil or a
+	// panic: they are refused.
 	Safe func(u URI) bool
 
-	ClientCertificate bool // the Invoker shows one where the policy demands it
-	// UserKey makes the marks of users that bind results to the user of the session (see
-	// [Call.User]): 32 random bytes. Nil: results are not bound to users.
+	ClientCertificate bool // the Invoker presents one if the policy requires it
+	// UserKey is the key for the user marks that bind results to the user of the session
+	// (see [Call.User]): 32 random bytes. Nil: results are not bound to users.
 	UserKey []byte
-	// TLSEnded says that TLS 1.3 with the client is ended before this handler, by a
-	// proxy. Otherwise a request that did not come over TLS 1.3 is refused.
+	// TLSEnded says that a proxy in front of this handler terminates TLS 1.3. If it is
+	// false, requests that did not come over TLS 1.3 are refused.
 	TLSEnded bool
 
-	Expect Expectation // Audience, Require, RequireBinding, MaxAge and AllowRS256; the rest is filled in for each call
+	// Expect sets Audience, Require, RequireBinding, MaxAge and AllowRS256. The gateway
+	// fills in the other fields for each call.
+	Expect Expectation
 	// KeyLife is how long key sets are cached; 0: DefaultKeyLife, at most MaxKeyLife.
 	KeyLife   time.Duration
 	KeyMemory int   // bytes of key sets that are cached; 0: DefaultKeyMemory
-	MaxBody   int64 // octets of a request's body; 0: DefaultMaxBody
+	MaxBody   int64 // bytes of the body of a request; 0: DefaultMaxBody
 
-	// Timeout is that of a call, from the first look to the verified result; 0: 30 s.
-	// The reading of the body is bounded by it too, or by the server's ReadTimeout.
+	// Timeout is the time for a call, until its result is verified; 0: 30 s. The body must
+	// arrive within it too, or within the server's ReadTimeout if that is shorter.
 	Timeout time.Duration
-	// InFlight is the number of calls of each plug-in that may be under way at once, a
-	// quarter of them for one authority; 0: DefaultInFlight. Further calls are refused.
+	// InFlight is the number of concurrent calls of each plug-in; 0: DefaultInFlight. One
+	// authority gets at most a quarter of them. Further calls are refused.
 	InFlight int
 
-	Audit     func(AuditRecord) // nil: nothing is told to anybody
+	Audit     func(AuditRecord) // gets a record of each request; may be nil
 	Retention time.Duration     // until an audit record expires; 0: at once
 }
 
-// Gateway is an http.Handler that translates between HTTPS and AI endpoints
-// (section 3.2). Nothing reaches the client that was not verified, and what does
-// carries the endpoint's own signature. Serve it as it is or below a prefix; an
-// http.ServeMux cleans paths with a redirect before this handler can refuse them.
+// Gateway is an http.Handler that translates between HTTPS and AI endpoints (section 3.2).
+// It responds only with verified results, which keep the endpoint's own signature. Serve it
+// directly or below a prefix, but not through an http.ServeMux: that redirects ambiguous
+// paths, which this handler refuses.
 type Gateway struct {
 	host    *lookleap.Host
 	options GatewayOptions
@@ -92,16 +93,16 @@ type Gateway struct {
 	plugins plugins
 }
 
-// NewGateway builds a gateway on a host. One that could not keep its duties is
-// refused: without authorizer, without invoker, or at a base that is no https URL.
+// NewGateway returns a gateway that fetches through host. It returns an error without a host,
+// an authorizer or an invoker, or if the base is not an https URL.
 func NewGateway(host *lookleap.Host, o GatewayOptions) (*Gateway, error) {
 	switch {
 	case host == nil:
 		return nil, errNoHost("a gateway")
 	case o.Authorizer == nil:
-		return nil, fail(CodeBadConfiguration, "a gateway needs an authorizer", "")
+		return nil, fail(CodeBadConfiguration, "a gateway needs an authorizer", "set Authorizer")
 	case o.Invoker == nil:
-		return nil, fail(CodeBadConfiguration, "a gateway needs an invoker", "")
+		return nil, fail(CodeBadConfiguration, "a gateway needs an invoker", "set Invoker")
 	}
 	m, err := newMapping(o.Base, domain.Rules{})
 	if err != nil {
@@ -130,8 +131,8 @@ func NewGateway(host *lookleap.Host, o GatewayOptions) (*Gateway, error) {
 	return &Gateway{host: host, options: o, mapping: m, keys: newKeyCache(host, o.KeyLife, o.KeyMemory), pages: pages, allowed: allowed, plugins: newPlugins(o.InFlight)}, nil
 }
 
-// ServeHTTP serves one call. Refusals are problem details (RFC 9457) that hold a
-// code and nothing of the request or the result.
+// ServeHTTP serves one call. A refusal is a problem document (RFC 9457) with a reason code. It
+// contains nothing of the request or the result.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if g == nil || g.host == nil {
 		http.Error(w, "the gateway was not made with NewGateway", http.StatusInternalServerError)
@@ -144,7 +145,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v, mediaType, err := g.serve(r.WithContext(ctx), &c, &endpoint, g.boundReading(w, r))
 	code, status := lookleap.CodeOf(err), http.StatusOK
 	if code == lookleap.CodeCancelled && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		code = lookleap.CodeTimeout // it was our limit that ended it
+		code = lookleap.CodeTimeout // Timeout has passed
 	}
 	header := w.Header()
 	header.Set("Cache-Control", "private, no-store")
@@ -170,12 +171,12 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		header.Set("Content-Type", "application/problem+json")
 		body = []byte(`{"status":` + strconv.Itoa(status) + `,"title":` + strconv.Quote(code.Title()) + `,"code":` + strconv.Quote(string(code)) + "}\n")
 	case isDetached(v.JWS):
-		c.putBinding(header)
+		c.writeBinding(header)
 		header.Set("Content-Type", mediaType)
 		header.Set(ProvenanceHeader, v.JWS)
 		body = v.Payload
 	default:
-		c.putBinding(header)
+		c.writeBinding(header)
 		header.Set("Content-Type", joseType)
 		text = v.JWS
 	}
@@ -190,7 +191,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func isDetached(jws string) bool { return strings.Contains(jws, "..") }
 
-// statusOf translates a reason into HTTP (section 3.2).
+// statusOf returns the HTTP status for a reason code (section 3.2).
 func statusOf(code lookleap.Code) int {
 	switch code {
 	case CodeAmbiguous, CodeBadChar, CodeNonASCII, CodeBadAuthority, CodeEmptyAuthority, CodeNoAuthority,
@@ -214,7 +215,7 @@ func statusOf(code lookleap.Code) int {
 	return http.StatusBadGateway
 }
 
-// Purge drops everything that is kept about an origin.
+// Purge removes an https origin from the discovery cache, and all cached key sets.
 func (g *Gateway) Purge(origin string) {
 	if g == nil || g.host == nil {
 		return
@@ -223,8 +224,8 @@ func (g *Gateway) Purge(origin string) {
 	g.keys.purge()
 }
 
-// audit waits for the function no longer than for a call, and not at all for one of
-// those that never return.
+// audit calls the audit function. It waits for it at most Timeout, and not at all if too many
+// calls of it have not returned.
 func (g *Gateway) audit(ctx context.Context, endpoint string, code lookleap.Code, status int) {
 	if g.options.Audit == nil {
 		return
@@ -242,10 +243,9 @@ func (g *Gateway) audit(ctx context.Context, endpoint string, code lookleap.Code
 	}
 }
 
-// serve is the way of a call: map, judge the method, authorise, resolve, read the
-// body, invoke, verify. Nothing is sent before all that comes first has passed,
-// nobody is asked about an authority by whoever has no session, and the body of
-// a call that is refused without it is not read.
+// serve makes a call: it maps the URL, checks method and page, authorizes, resolves, fetches
+// the keys, reads the body, invokes and verifies. A request without a session causes no
+// discovery, and the body of a call that is refused is not read.
 func (g *Gateway) serve(r *http.Request, c *Call, endpoint *string, complete func()) (*Verified, string, error) {
 	if !g.options.TLSEnded && (r.TLS == nil || r.TLS.Version < tls.VersionTLS13) {
 		return nil, "", fail(lookleap.CodeInsecureTransport, "the request did not come over TLS 1.3", "")
@@ -259,7 +259,7 @@ func (g *Gateway) serve(r *http.Request, c *Call, endpoint *string, complete fun
 	if err := g.method(r, c); err != nil {
 		return nil, "", err
 	}
-	if err := c.takeBinding(r.Header); err != nil {
+	if err := c.readBinding(r.Header); err != nil {
 		return nil, "", err
 	}
 	if err := g.pages.check(r); err != nil {
@@ -276,7 +276,7 @@ func (g *Gateway) serve(r *http.Request, c *Call, endpoint *string, complete fun
 	if err != nil {
 		return nil, "", err
 	}
-	if err := g.keepPolicy(c, grant, d); err != nil {
+	if err := g.applyPolicy(c, grant, d); err != nil {
 		return nil, "", err
 	}
 	keys, err := g.keys.keysOf(r.Context(), d)
@@ -303,17 +303,16 @@ func (g *Gateway) serve(r *http.Request, c *Call, endpoint *string, complete fun
 	}
 	v, err := g.keys.verify(r.Context(), d, keys, result, g.options.Expect.bind(c, d))
 	if err != nil {
-		// A forged result that is too large is the endpoint's fault, not the client's.
+		// Too large is the endpoint's fault here; for the client it would be a 400.
 		if lookleap.CodeOf(err) == lookleap.CodeTooLarge {
 			err = fail(CodeEndpointFailed, "the result is larger than its limit", "")
 		}
 		return nil, "", err
 	}
-	return v, servable(result.MediaType), nil
+	return v, inertMediaType(result.MediaType), nil
 }
 
-// escapedPath is the path as the client wrote it, since dot segments and escapes
-// have to be seen.
+// escapedPath returns the path as the client wrote it, with dot segments and escapes.
 func escapedPath(r *http.Request) string {
 	if path, _, _ := strings.Cut(r.RequestURI, "?"); strings.HasPrefix(path, "/") {
 		return path
@@ -321,8 +320,9 @@ func escapedPath(r *http.Request) string {
 	return r.URL.EscapedPath()
 }
 
-// servable keeps media types that no browser runs.
-func servable(mediaType string) string {
+// inertMediaType returns a media type that no browser executes: the given one, if it is
+// JSON or plain text.
+func inertMediaType(mediaType string) string {
 	name, isApplication := strings.CutPrefix(mediaType, "application/")
 	name, isJSON := strings.CutSuffix(name, "+json")
 	if mediaType == "application/json" || mediaType == "text/plain" || isApplication && isJSON && isPlainName(name) {
@@ -331,8 +331,7 @@ func servable(mediaType string) string {
 	return "application/octet-stream"
 }
 
-// isPlainName keeps out commas and the like, at which browsers take a list of
-// media types apart.
+// isPlainName refuses commas and the like, which browsers read as a list of media types.
 func isPlainName(name string) bool {
 	for i := range len(name) {
 		if c := name[i]; class[c]&unreserved == 0 && c != '+' {
@@ -342,13 +341,13 @@ func isPlainName(name string) bool {
 	return name != ""
 }
 
-// method serves safe methods only where the host says that they have no effect
-// (RFC 9110 section 9.2.1).
+// method checks the method. GET and HEAD are allowed only if the host declares that they have
+// no effect (RFC 9110 section 9.2.1).
 func (g *Gateway) method(r *http.Request, call *Call) error {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
 		if !g.safe(r.Context(), call.URI) {
-			return fail(CodeUnsafeNotDeclared, "the path was not declared free of effects", "use POST")
+			return fail(CodeUnsafeNotDeclared, "the path is not declared free of effects", "use POST")
 		}
 		call.Method = http.MethodGet
 		return refuseEncoded(r.Header)
@@ -356,37 +355,37 @@ func (g *Gateway) method(r *http.Request, call *Call) error {
 		call.MediaType = r.Header.Get("Content-Type")
 		return refuseEncoded(r.Header)
 	}
-	return fail(CodeMethodNotAllowed, "the method is none of GET, HEAD and POST", "")
+	return fail(CodeMethodNotAllowed, "the method is not GET, HEAD or POST", "")
 }
 
-// plain refuses what would be lost on the way: a body that is encoded would be read as
-// another one, and a condition on a version that is obsolete would not be kept.
+// refuseEncoded refuses headers that the gateway does not pass on: an encoded body would be
+// read as another one, and a condition would be ignored.
 func refuseEncoded(h http.Header) error {
 	if len(h.Values("Content-Type")) > 1 {
 		return fail(lookleap.CodeUsage, "the request has several media types", "")
 	}
 	for _, name := range []string{"Content-Encoding", "Content-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range"} {
 		if len(h.Values(name)) > 0 {
-			return fail(lookleap.CodeUsage, "the request has an encoding or a condition, which cannot be kept", "")
+			return fail(lookleap.CodeUsage, "the request has an encoding or a condition, which a gateway does not pass on", "")
 		}
 	}
 	return nil
 }
 
-// boundReading bounds the time in which a body may come, or what is left of a
-// refused one is thrown away, by that of a call: contexts do not end that, and the
-// server only where it has a ReadTimeout. What it gives is called when the body has
-// come, since the connection is watched for its end then.
+// boundReading sets a deadline of Timeout for reading the body, or for the rest of a refused
+// one. Contexts do not end that, and the server does so only with a ReadTimeout. Call the
+// returned function once the body was read: the server then watches the connection.
 func (g *Gateway) boundReading(w http.ResponseWriter, r *http.Request) (complete func()) {
 	server, _ := r.Context().Value(http.ServerContextKey).(*http.Server)
 	if r.ContentLength == 0 || server != nil && server.ReadTimeout > 0 && server.ReadTimeout <= g.options.Timeout {
 		return func() {}
 	}
-	control := http.NewResponseController(w) // a writer without deadlines goes without
+	control := http.NewResponseController(w) // some writers have no deadlines
 	_ = control.SetReadDeadline(time.Now().Add(g.options.Timeout))
 	return func() { _ = control.SetReadDeadline(time.Time{}) }
 }
 
+// readBody reads a body of at most MaxBody bytes.
 func (g *Gateway) readBody(r *http.Request) ([]byte, error) {
 	body := bytes.NewBuffer(make([]byte, 0, max(r.ContentLength, 0)+bytes.MinRead))
 	_, err := body.ReadFrom(io.LimitReader(r.Body, g.options.MaxBody+1))
@@ -409,7 +408,7 @@ func isTimeout(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &t) && t.Timeout()
 }
 
-// safe fails closed.
+// safe reports whether the URI has no effects. A panic or timeout means no.
 func (g *Gateway) safe(ctx context.Context, u URI) bool {
 	if g.options.Safe == nil {
 		return false
@@ -418,10 +417,10 @@ func (g *Gateway) safe(ctx context.Context, u URI) bool {
 	return ok && err == nil
 }
 
-// keepPolicy offers the endpoint nothing weaker than its policy.
-func (g *Gateway) keepPolicy(call *Call, grant *Grant, d *Discovery) error {
+// applyPolicy prepares a call as the endpoint's policy requires, or returns an error.
+func (g *Gateway) applyPolicy(call *Call, grant *Grant, d *Discovery) error {
 	if !d.Verifiable() {
-		return fail(CodeNoTrustAnchor, "no document says by which keys results can be verified", "")
+		return errNoKeys(d)
 	}
 	if err := d.Document.permits(call.Scopes); err != nil {
 		return err
@@ -429,15 +428,15 @@ func (g *Gateway) keepPolicy(call *Call, grant *Grant, d *Discovery) error {
 	policy := d.Document.Policy
 	switch {
 	case policy.Auth != "" && (grant.User == "" || grant.Tokens == nil):
-		return fail(CodeBadConfiguration, "the policy demands authorization and the grant has no user or no tokens", "")
+		return fail(CodeBadConfiguration, "the policy requires a token, but the grant has no user or no tokens", "")
 	case policy.MTLS && !g.options.ClientCertificate:
-		return fail(CodePolicyUnsupported, "the policy demands a client certificate and none is configured", "")
+		return fail(CodePolicyUnsupported, "the policy requires a client certificate, but none is configured", "")
 	}
 	if err := g.allowed.check(d); err != nil {
 		return err
 	}
 	call.MTLS, call.To, call.Targets = policy.MTLS, d.destination(""), d.Targets
-	if call.Nonce == "" { // a client that sends one computes the digest with its own mark, or without
+	if call.Nonce == "" { // otherwise the client computes the digest with its own nonce and mark
 		call.Nonce, call.User = rand.Text(), userMark(g.options.UserKey, grant.User, call.URI.Authority())
 	}
 	return nil

@@ -329,7 +329,7 @@ func TestPublish(t *testing.T) {
 
 func TestKeyRing(t *testing.T) {
 	clock := now
-	ring := must(aiuri.NewKeyRing(func() time.Time { return clock }, aiuri.SigningKey{ID: "1", Private: ecKey()}, 10*time.Minute, time.Hour))
+	ring := must(aiuri.NewKeyRing(aiuri.SigningKey{ID: "1", Private: ecKey()}, aiuri.KeyRingOptions{Now: func() time.Time { return clock }}))
 	t.Run("AIU-3.4-10/accept", func(t *testing.T) {
 		w := httptest.NewRecorder()
 		aiuri.NewKeyRingHandler(ring).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))

@@ -19,51 +19,50 @@ import (
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
-// ProvenanceHeader carries the signature of a result through a gateway. The
-// draft names no header; this one is ours.
+// ProvenanceHeader is the header of a gateway's response with the signature of the result.
+// The draft names no header; this one is lookleap's.
 const ProvenanceHeader = "AIIP-Provenance"
 
-// joseType is the media type of a body that is itself a compact JWS.
+// joseType is the media type of a body that is a compact JWS.
 const joseType = "application/jose"
 
-// Call is one invocation of an endpoint, completely prepared.
+// Call is one invocation of an endpoint, ready to be sent.
 type Call struct {
 	URI       URI // without fragment
 	Method    string
 	Body      []byte
 	MediaType string   // of the body
-	Scopes    []string // asked for, and no more
-	Token     string   // bearer token for these scopes; "": none
-	MTLS      bool     // a client certificate has to be shown
-	Targets   []Target // where a native connection is made (see OrderTargets); nil: at the URI's authority
+	Scopes    []string // requested scopes
+	Token     string   // bearer token for these scopes; may be empty
+	MTLS      bool     // the endpoint requires a client certificate
+	Targets   []Target // servers for a native connection (see OrderTargets); nil: the URI's authority
 
-	// Nonce is new for each call and is part of its RequestDigest, so that the result
-	// of an earlier call does not pass for this one's. A native transport carries it to
-	// the endpoint; "": there is none.
+	// Nonce is random for each call and part of its RequestDigest, so that the result of an
+	// earlier call is not accepted for this one. A native transport sends it to the
+	// endpoint. It may be empty.
 	Nonce string
-	// User is a mark of the user for this endpoint, and no identity: only the host can
-	// tell who is meant. It is part of the RequestDigest if there is a Nonce.
+	// User is a mark of the user for this endpoint. Only the host can tell which user it
+	// stands for. It is part of the RequestDigest if there is a Nonce.
 	User string
 	To   Destination // where the call goes; zero in Authorize, before the endpoint is known
 }
 
-// Invoker performs a call and gives its result as it came. The draft defines no
-// wire format for AIIP, so that native transports are plugged in here. An Invoker
-// authenticates the endpoint before it sends anything; what it gives is verified
-// by whoever called it. It is called from several goroutines at once.
+// Invoker calls endpoints. The draft defines no wire format for AIIP, so a native transport
+// is an Invoker of the host. Invoke authenticates the endpoint before it sends anything, and
+// returns the result without verifying it: [Client] and [Gateway] do that. Invoke must be
+// safe for concurrent use.
 type Invoker interface {
 	Invoke(ctx context.Context, call *Call) (SignedResult, error)
 }
 
-// gatewayInvoker calls through an HTTPS gateway (section 3.2).
+// gatewayInvoker calls endpoints through an HTTPS gateway (section 3.2).
 type gatewayInvoker struct {
 	host    *lookleap.Host
 	mapping Mapping
 }
 
-// NewGatewayInvoker calls endpoints through the gateway at a base. The connection is
-// TLS 1.3 to a server that was authenticated, redirects are not followed, and
-// nothing is sent otherwise.
+// NewGatewayInvoker returns an [Invoker] that calls endpoints through the gateway at base. It
+// sends only over authenticated TLS 1.3 and follows no redirects.
 func NewGatewayInvoker(host *lookleap.Host, base string) (Invoker, error) {
 	if host == nil {
 		return nil, errNoHost("an invoker")
@@ -77,7 +76,7 @@ func NewGatewayInvoker(host *lookleap.Host, base string) (Invoker, error) {
 
 func (g *gatewayInvoker) Invoke(ctx context.Context, c *Call) (SignedResult, error) {
 	if c == nil {
-		return SignedResult{}, fail(lookleap.CodeUsage, "there is no call to make", "")
+		return SignedResult{}, fail(lookleap.CodeUsage, "the call is nil", "")
 	}
 	text, err := g.mapping.URL(c.URI)
 	if err != nil {
@@ -91,7 +90,7 @@ func (g *gatewayInvoker) Invoke(ctx context.Context, c *Call) (SignedResult, err
 	if c.Body != nil && c.MediaType != "" {
 		header.Set("Content-Type", c.MediaType)
 	}
-	c.putBinding(header)
+	c.writeBinding(header)
 	if c.Token != "" {
 		header.Set("Authorization", "Bearer "+c.Token)
 	}
@@ -104,35 +103,35 @@ func (g *gatewayInvoker) Invoke(ctx context.Context, c *Call) (SignedResult, err
 		if fetch.Cancelled(err) {
 			return SignedResult{}, err
 		}
-		return SignedResult{}, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: c.URI.Redacted(), Message: "the gateway could not be used", Err: hideURL(err)}
+		return SignedResult{}, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: c.URI.Redacted(), Message: "the call through the gateway failed", Err: hideURL(err)}
 	}
 	if !resp.OK() {
-		return SignedResult{}, &lookleap.Error{Code: CodeEndpointFailed, Subject: c.URI.Redacted(), Message: gatewayReason(resp)}
+		return SignedResult{}, &lookleap.Error{Code: CodeEndpointFailed, Subject: c.URI.Redacted(), Message: refusalOf(resp)}
 	}
 	return resultOf(resp), nil
 }
 
-// gatewayReason tells how a gateway refused: its status and, where its problem
-// details name one, the title of a code of ours. None of its own words.
-func gatewayReason(resp *fetch.Response) string {
-	reason := "the gateway answered " + strconv.Itoa(resp.Status)
+// refusalOf describes the refusal of a gateway: its status and, if its problem details name a
+// code of this module, the title of that code. It contains no text of the gateway.
+func refusalOf(resp *fetch.Response) string {
+	message := "the gateway returned HTTP status " + strconv.Itoa(resp.Status)
 	if resp.MediaType != "application/problem+json" {
-		return reason
+		return message
 	}
 	problem, err := strictjson.Parse(resp.Body, strictjson.Limits{Size: 4 << 10})
 	if err != nil {
-		return reason
+		return message
 	}
 	if member, ok := problem.Member("code"); ok {
 		if name, _ := text(member); lookleap.Code(name).Known() {
-			reason += ": " + lookleap.Code(name).Title()
+			message += ": " + lookleap.Code(name).Title()
 		}
 	}
-	return reason
+	return message
 }
 
-// hideURL keeps what errors.Is finds of an exchange and drops its URL, which
-// holds the path of the ai: URI (section 6).
+// hideURL removes the URL from an error of an exchange, because it contains the path of the
+// ai: URI (section 6). errors.Is still finds what is below.
 func hideURL(err error) error { return hidden{err} }
 
 type hidden struct{ err error }
@@ -141,8 +140,8 @@ func (h hidden) Error() string             { return lookleap.CodeOf(h.err).Title
 func (h hidden) Is(target error) bool      { return errors.Is(h.err, target) }
 func (h hidden) ReasonCode() lookleap.Code { return lookleap.CodeOf(h.err) }
 
-// resultOf finds the signature: in its header, or as the body. Several headers
-// are none.
+// resultOf returns the result with its signature, from the header or the body. Several
+// headers count as no signature.
 func resultOf(resp *fetch.Response) SignedResult {
 	switch signatures := resp.Header.Values(ProvenanceHeader); {
 	case len(signatures) == 1:
@@ -160,22 +159,21 @@ func nonNil(b []byte) []byte {
 	return b
 }
 
-// Headers that carry [Call.Nonce] and [Call.User] to a gateway and back, so that all
-// sides compute the same [RequestDigest]. The draft has none; these are ours.
+// Headers that carry [Call.Nonce] and [Call.User] to a gateway and back, so that all sides
+// compute the same [RequestDigest]. The draft names no headers; these are lookleap's.
 const (
 	NonceHeader = "AIIP-Request-Nonce"
 	UserHeader  = "AIIP-Request-User"
 )
 
-// DefaultMaxAge is how long ago a result may have been issued if [Expectation.MaxAge]
-// is zero.
+// DefaultMaxAge is the default of [Expectation.MaxAge].
 const DefaultMaxAge = 10 * time.Minute
 
 // RequestDigest returns the digest of a call for the claim req, in the form of
-// [lookleap.Digest]. Without a nonce it covers method, space, normalized URI, line feed
-// and body. With a nonce it covers the lines "aiip-request-2", nonce, user, method and
-// URI, and media type, each with a line feed, and then the body. Endpoints that do not
-// know of nonces compute the first form. The digest of nil is empty.
+// [lookleap.Digest]. Without a nonce it covers method, space, normalized URI, line feed and
+// body. With a nonce it covers five lines and then the body: "aiip-request-2", nonce, user,
+// method and URI, media type. Endpoints that do not know nonces compute the first form. The
+// digest of a nil call is empty.
 func RequestDigest(c *Call) string {
 	if c == nil {
 		return ""
@@ -190,7 +188,7 @@ func RequestDigest(c *Call) string {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
-// bind fills in what an expectation holds a result of the call to.
+// bind returns the expectation for a result of the call.
 func (x Expectation) bind(c *Call, d *Discovery) Expectation {
 	plain := *c
 	plain.Nonce = ""
@@ -198,8 +196,8 @@ func (x Expectation) bind(c *Call, d *Discovery) Expectation {
 	return x
 }
 
-// userMark returns a mark of a user that says nothing about the user to those who do
-// not have the key. Each use has another mark, so that two endpoints cannot compare.
+// userMark returns a keyed hash of a user for one use. It says nothing about the user without
+// the key. Each endpoint is another use, so that two endpoints cannot compare marks.
 func userMark(key []byte, user, use string) string {
 	if user == "" || len(key) == 0 {
 		return ""
@@ -209,7 +207,7 @@ func userMark(key []byte, user, use string) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }
 
-// minUserKey is the number of bytes that a key for marks of users has at least.
+// minUserKey is the number of bytes that a key for user marks must have.
 const minUserKey = 32
 
 func checkUserKey(key []byte) error {
@@ -219,8 +217,8 @@ func checkUserKey(key []byte) error {
 	return nil
 }
 
-// takeBinding reads nonce and user from the headers of a request at a gateway.
-func (c *Call) takeBinding(h http.Header) error {
+// readBinding reads nonce and user mark from the headers of a request to a gateway.
+func (c *Call) readBinding(h http.Header) error {
 	for name, to := range map[string]*string{NonceHeader: &c.Nonce, UserHeader: &c.User} {
 		values := h.Values(name)
 		if len(values) == 0 {
@@ -234,8 +232,8 @@ func (c *Call) takeBinding(h http.Header) error {
 	return nil
 }
 
-// putBinding writes nonce and user into headers.
-func (c *Call) putBinding(h http.Header) {
+// writeBinding writes nonce and user mark into headers.
+func (c *Call) writeBinding(h http.Header) {
 	for name, value := range map[string]string{NonceHeader: c.Nonce, UserHeader: c.User} {
 		if value != "" {
 			h.Set(name, value)

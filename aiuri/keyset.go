@@ -29,30 +29,30 @@ import (
 
 // Limits of a key set (section 3.4 sets none).
 const (
-	MaxKeySet = 256 << 10 // octets
+	MaxKeySet = 256 << 10 // bytes
 	MaxKeys   = 100
 
 	minRSA = 2048 // bits
 	maxRSA = 8192
 )
 
-// KeySet holds the usable public keys of a JWK Set (RFC 7517). It is immutable.
+// KeySet is the usable public keys of a JWK Set (RFC 7517). It is immutable.
 type KeySet struct {
 	keys     []key
 	findings []lookleap.Finding
 }
 
-// key is one that may verify.
+// key is a public key that may verify results.
 type key struct {
 	id        string
 	hasID     bool
-	algorithm string // as the key says; "" where it does not
+	algorithm string // alg of the JWK; may be empty
 	public    crypto.PublicKey
 }
 
-// ParseKeySet reads a JWK Set. A set that is malformed, over its limits, or has
-// the same kid twice is an [*lookleap.Error]. A key that must not verify is left out with
-// a finding: another use, symmetric, private, of an unknown kind or too weak.
+// ParseKeySet parses a JWK Set. It returns a [*lookleap.Error] if the set is malformed, over
+// its limits, or has a kid twice. It leaves out keys that must not verify, with a finding:
+// keys for another use, and symmetric, private, unknown or weak keys.
 func ParseKeySet(data []byte) (*KeySet, error) {
 	v, err := strictjson.Parse(data, strictjson.Limits{Size: MaxKeySet, Depth: 16})
 	if err != nil {
@@ -76,7 +76,7 @@ func ParseKeySet(data []byte) (*KeySet, error) {
 		}
 		k, reason := parseKey(member)
 		if k.hasID && seen[k.id] {
-			return nil, jsonError(CodeBadKeySet, member.Refuse(string(CodeBadKeySet), "a kid stands twice in the set", "name each key once"))
+			return nil, jsonError(CodeBadKeySet, member.Refuse(string(CodeBadKeySet), "the set has two keys with the same kid", "use a unique kid for each key"))
 		}
 		seen[k.id] = seen[k.id] || k.hasID
 		if reason != "" {
@@ -90,7 +90,7 @@ func ParseKeySet(data []byte) (*KeySet, error) {
 	return set, nil
 }
 
-// Len is the number of usable keys.
+// Len returns the number of usable keys.
 func (s *KeySet) Len() int {
 	if s == nil {
 		return 0
@@ -98,7 +98,7 @@ func (s *KeySet) Len() int {
 	return len(s.keys)
 }
 
-// Findings tells which keys were left out, and why.
+// Findings returns a finding for each key that was left out.
 func (s *KeySet) Findings() []lookleap.Finding {
 	if s == nil {
 		return nil
@@ -106,7 +106,7 @@ func (s *KeySet) Findings() []lookleap.Finding {
 	return slices.Clone(s.findings)
 }
 
-// parseKey gives a key with its kid, and why it may not verify.
+// parseKey returns a key with its kid, and a reason if it must not verify.
 func parseKey(v strictjson.Value) (k key, reason string) {
 	member := func(name string) string {
 		if m, ok := v.Member(name); ok {
@@ -118,14 +118,14 @@ func parseKey(v strictjson.Value) (k key, reason string) {
 	if id, ok := v.Member("kid"); ok {
 		text, err := id.Text()
 		if err != nil {
-			return k, "a kid is no text"
+			return k, "a kid is not a string"
 		}
 		k.id, k.hasID = strings.Clone(text), true
 	}
 	if alg, ok := v.Member("alg"); ok {
 		text, err := alg.Text()
 		if err != nil || !isAllowed(text, true) {
-			return k, "a key is for an algorithm that is not used here"
+			return k, "a key is for an algorithm that is not supported"
 		}
 		k.algorithm = strings.Clone(text)
 	}
@@ -137,12 +137,12 @@ func parseKey(v strictjson.Value) (k key, reason string) {
 			return k, "a key is symmetric or private"
 		}
 	}
-	// Only the members of a public key are handed on, in a spelling of ours.
+	// Pass only the members of a public key to the JWK parser.
 	plain := map[string]string{"kty": member("kty")}
 	for _, name := range []string{"crv", "x", "y", "n", "e"} {
 		if value := member(name); value != "" {
 			if _, bad := decode(value); name != "crv" && bad != nil {
-				return k, "a key is not written in base64url"
+				return k, "a key is not base64url"
 			}
 			plain[name] = value
 		}
@@ -172,13 +172,13 @@ func wrongUse(v strictjson.Value) string {
 			verifies = verifies || err == nil && text == "verify"
 		}
 		if !verifies {
-			return "a key may not verify"
+			return "a key has no operation verify"
 		}
 	}
 	return ""
 }
 
-// weakness holds a key to a size and kind that can be relied on.
+// weakness returns why a key is too weak or of the wrong kind, or "".
 func (k key) weakness() string {
 	switch public := k.public.(type) {
 	case *ecdsa.PublicKey:
@@ -192,7 +192,7 @@ func (k key) weakness() string {
 	case *rsa.PublicKey:
 		switch bits := public.N.BitLen(); {
 		case bits < minRSA || bits > maxRSA:
-			return fmt.Sprintf("an RSA key has less than %d or more than %d bits", minRSA, maxRSA)
+			return fmt.Sprintf("an RSA key has fewer than %d or more than %d bits", minRSA, maxRSA)
 		case public.E < 3 || public.E%2 == 0:
 			return "an RSA key has a public exponent that is even or below 3"
 		case public.N.Bit(0) == 0 || isROCA(public.N):
@@ -201,10 +201,10 @@ func (k key) weakness() string {
 			return ""
 		}
 	}
-	return "a key is of a kind that is not used here, or says another algorithm"
+	return "a key is of a kind that is not supported, or its alg does not match"
 }
 
-// fits binds algorithms to keys: the kind, the curve, and what the key says.
+// fits reports whether a key may be used with an algorithm, by its kind, curve and alg.
 func (k key) fits(algorithm string) bool {
 	if k.algorithm != "" && k.algorithm != algorithm {
 		return false
@@ -220,7 +220,7 @@ func (k key) fits(algorithm string) bool {
 	return false
 }
 
-// find chooses the key for a header: by kid, or the only one that fits.
+// find returns the key for a header: the one with its kid, or the only one that fits.
 func (s *KeySet) find(h *header) (key, bool) {
 	var found []key
 	for _, k := range s.keys {
@@ -234,7 +234,7 @@ func (s *KeySet) find(h *header) (key, bool) {
 	return found[0], true
 }
 
-// jsonError brings a refusal of the JSON reader into our form.
+// jsonError returns an error of the JSON reader as a [*lookleap.Error].
 func jsonError(code lookleap.Code, err error) *lookleap.Error {
 	e := &lookleap.Error{Code: code, Message: "the text is not strict JSON"}
 	if bad, ok := err.(*strictjson.Error); ok {
@@ -395,14 +395,14 @@ func (s *keyCache) verify(ctx context.Context, d *Discovery, keys fetchedKeys, r
 	return VerifyResult(r, keys.set, x, s.host.Time())
 }
 
-// rocaPrimes are the small primes whose residues give away a modulus that was
-// made by the weak generator of CVE-2017-15361.
+// rocaPrimes are the small primes whose residues reveal a modulus of the weak generator of
+// CVE-2017-15361.
 var rocaPrimes = [...]int64{3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97,
 	101, 103, 107, 109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167}
 
-// isROCA reports whether the modulus is, for every small prime, a power of
-// 65537: primes of that generator were built from such powers, and others pass
-// with a probability of about 1 in 2^27.
+// isROCA reports whether the modulus is a power of 65537 modulo every small prime. The primes
+// of that generator were built from such powers. Another modulus matches with a probability
+// of about 1 in 2^27.
 func isROCA(n *big.Int) bool {
 	var residue, prime big.Int
 	for _, p := range rocaPrimes {

@@ -8,21 +8,21 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// Mapping brings ai: URIs to the URLs of one gateway and back (section 3.2). The
-// first segment below the base is the authority, the rest path and query:
+// Mapping converts ai: URIs to URLs of one gateway and back (section 3.2). The first segment
+// below the base is the authority, followed by path and query:
 //
 //	ai://bank/service/payments?amount=10
 //	https://ai.example/gateway/bank/service/payments?amount=10
 //
-// The mapping is one to one on everything that it accepts. A Mapping is
-// immutable; its zero value maps nothing.
+// The mapping is one to one for everything that it accepts. A Mapping is immutable. Its zero
+// value returns an error for every URI and URL.
 type Mapping struct {
 	base domain.URL
 	path string // of the base, without final slash
 }
 
-// NewMapping takes a gateway's base: an https URL without user information,
-// query and fragment. A final slash makes no difference.
+// NewMapping returns the mapping of a gateway by its base: an https URL without user
+// information, query and fragment. A final slash makes no difference.
 func NewMapping(base string) (Mapping, error) {
 	return newMapping(base, domain.Rules{})
 }
@@ -36,15 +36,15 @@ func newMapping(base string, rules domain.Rules) (Mapping, error) {
 	return Mapping{base: u, path: strings.TrimSuffix(u.Path(), "/")}, nil
 }
 
-// Base gives the canonical base without a final slash.
+// Base returns the canonical base without a final slash.
 func (m Mapping) Base() string { return m.base.Origin() + m.path }
 
-// URL gives the gateway's URL for the normal form of a URI. The fragment stays
-// with the caller: see [URI.Fragment]. A URI without authority is refused, since
-// its first segment would read back as one.
+// URL returns the gateway's URL for the normal form of a URI, without its fragment (see
+// [URI.Fragment]). It returns an error for a URI without authority, because its first segment
+// would be read back as one.
 func (m Mapping) URL(u URI) (string, error) {
 	if m.base.IsZero() {
-		return "", fail(CodeBadGateway, "there is no gateway", "")
+		return "", fail(CodeBadGateway, "the mapping is zero", "make it with NewMapping")
 	}
 	n, err := mappable(u)
 	if err != nil {
@@ -57,7 +57,7 @@ func (m Mapping) URL(u URI) (string, error) {
 	return url, nil
 }
 
-// mappable gives the normal form without fragment of a URI that can be mapped.
+// mappable returns the normal form, without fragment, of a URI that can be mapped.
 func mappable(u URI) (URI, error) {
 	if u.kind != Authority {
 		return URI{}, &lookleap.Error{Code: CodeNoAuthority, Subject: u.Redacted(), Message: "a URI without authority cannot be mapped", Fix: "write ai://authority/path"}
@@ -73,14 +73,14 @@ func mappable(u URI) (URI, error) {
 	return n, nil
 }
 
-// URI gives the URI behind a gateway's URL: its escaped path as it was received,
-// and its query, which may be present and empty. Whatever two servers could read
-// in two ways is refused: dot segments, empty segments, escapes of slashes,
-// backslashes, control characters or percent signs, and escapes that are no UTF-8.
+// URI returns the URI for a gateway's URL, by its escaped path as received and its query,
+// which may be present and empty. It returns an error for paths that servers read in different
+// ways: with dot segments, empty segments, escapes of slashes, backslashes, control characters
+// or percent signs, and escapes that are not UTF-8.
 func (m Mapping) URI(escapedPath, query string, hasQuery bool) (URI, error) {
 	rest, ok := strings.CutPrefix(escapedPath, m.path+"/")
 	if !ok || m.base.IsZero() {
-		return URI{}, fail(CodeNotGateway, "the path does not lie below the gateway's base", "")
+		return URI{}, fail(CodeNotGateway, "the path is not below the gateway's base", "")
 	}
 	if at, reason := ambiguousAt("/" + rest); reason != "" {
 		return URI{}, failAt(CodeAmbiguous, len(m.path)+at, reason, "")
@@ -95,12 +95,12 @@ func (m Mapping) URI(escapedPath, query string, hasQuery bool) (URI, error) {
 	}
 	n := u.Normalize()
 	if n.hasFragment || strings.HasSuffix(rest[:len(rest)-len(u.path)], ":") {
-		return URI{}, failAt(CodeAmbiguous, len(m.path)+1, "the authority is not in the form that the gateway writes", "")
+		return URI{}, failAt(CodeAmbiguous, len(m.path)+1, "the authority is not in its normal form", "")
 	}
 	return n, nil
 }
 
-// Split gives the URI behind a gateway's URL as a client writes it.
+// Split returns the URI for a gateway's URL, as a client writes it.
 func (m Mapping) Split(url string) (URI, error) {
 	origin, rest := m.base.Origin(), ""
 	if len(url) < len(origin) || !strings.EqualFold(url[:len(origin)], origin) {
@@ -111,8 +111,8 @@ func (m Mapping) Split(url string) (URI, error) {
 	return m.URI(path, query, hasQuery)
 }
 
-// ambiguousAt finds what makes an escaped path, which begins with a slash, read
-// as another one.
+// ambiguousAt returns where and why servers read an escaped path in different ways. The path
+// begins with a slash.
 func ambiguousAt(path string) (at int, reason string) {
 	for i := 0; i < len(path); i++ {
 		switch c := path[i]; {
@@ -129,7 +129,7 @@ func ambiguousAt(path string) (at int, reason string) {
 			return i, "the path ends here"
 		case c == '%' && i+2 < len(path):
 			switch c := unhex(path[i+1], path[i+2]); {
-			case class[path[i+1]]&class[path[i+2]]&hexDigit == 0: // no escape, which is for the parser to say
+			case class[path[i+1]]&class[path[i+2]]&hexDigit == 0: // not an escape: the parser refuses it
 			case c == '/' || c == '\\':
 				return i, "the path has an escaped slash or backslash"
 			case c < ' ' || c == 0x7f:
@@ -139,7 +139,7 @@ func ambiguousAt(path string) (at int, reason string) {
 			case c >= utf8.RuneSelf:
 				n := escapedRune(path[i:])
 				if n == 0 {
-					return i, "the path has escapes that are no UTF-8, of which some readers make slashes and dots"
+					return i, "the path has escapes that are not UTF-8, which some readers decode to slashes and dots"
 				}
 				i += n - 3
 			}
@@ -149,24 +149,24 @@ func ambiguousAt(path string) (at int, reason string) {
 	return 0, ""
 }
 
-// escapedRune gives the length of the escapes of one character outside ASCII; 0:
-// they are no UTF-8.
+// escapedRune returns the length of the escapes of one character outside ASCII, or 0 if they
+// are not UTF-8.
 func escapedRune(escapes string) int {
-	var octets [utf8.UTFMax]byte
+	var decoded [utf8.UTFMax]byte
 	n := 0
-	for ; n < len(octets) && len(escapes) >= 3 && escapes[0] == '%' && class[escapes[1]]&class[escapes[2]]&hexDigit != 0; n++ {
-		octets[n] = unhex(escapes[1], escapes[2])
+	for ; n < len(decoded) && len(escapes) >= 3 && escapes[0] == '%' && class[escapes[1]]&class[escapes[2]]&hexDigit != 0; n++ {
+		decoded[n] = unhex(escapes[1], escapes[2])
 		escapes = escapes[3:]
 	}
-	r, size := utf8.DecodeRune(octets[:n])
+	r, size := utf8.DecodeRune(decoded[:n])
 	if r == utf8.RuneError && size <= 1 {
 		return 0
 	}
 	return 3 * size
 }
 
-// isDotSegment reports whether a path goes on with "." or "..", escaped or not,
-// or with parameters behind them, which some servers cut off.
+// isDotSegment reports whether the next segment is "." or "..", escaped or not, or one of
+// these with parameters, which some servers cut off.
 func isDotSegment(rest string) bool {
 	dots := 0
 	for rest != "" && dots < 3 {

@@ -10,12 +10,12 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// MaxURI is the number of octets that a URI may have.
+// MaxURI is the number of bytes that a URI may have.
 const MaxURI = 8192
 
-// Rules say which URIs are acceptable beyond the defaults.
+// Rules allow URIs that [Parse] refuses. The zero value allows nothing more.
 type Rules struct {
-	AllowIP bool // IP addresses as authority: for test beds
+	AllowIP bool // IP addresses as authority, for test beds
 }
 
 // Parse parses an ai: URI (RFC 3986). The authority is one or more labels of letters,
@@ -36,7 +36,7 @@ func ParseWith(text string, rules Rules) (URI, error) {
 func (r Rules) parse(text string, u *URI) *lookleap.Error {
 	switch {
 	case len(text) > MaxURI:
-		return failAt(CodeURITooLong, MaxURI, fmt.Sprintf("the URI has more than %d octets", MaxURI), "")
+		return failAt(CodeURITooLong, MaxURI, fmt.Sprintf("the URI has more than %d bytes", MaxURI), "")
 	case len(text) < 3 || text[0]|0x20 != 'a' || text[1]|0x20 != 'i' || text[2] != ':':
 		return fail(CodeNotAI, "the text does not begin with ai:", "")
 	}
@@ -52,7 +52,7 @@ func (r Rules) parse(text string, u *URI) *lookleap.Error {
 	return u.rest(at)
 }
 
-// rest reads path, query and fragment.
+// rest parses path, query and fragment.
 func (u *URI) rest(at int) *lookleap.Error {
 	text := u.text
 	end, err := scan(text, at, inPath)
@@ -84,20 +84,20 @@ func (u *URI) rest(at int) *lookleap.Error {
 	return nil
 }
 
-// Classes of octets (RFC 3986 appendix A), one bit for each part of a URI.
+// Classes of characters (RFC 3986 appendix A), one bit for each part of a URI.
 const (
 	inPath     = 1 << iota // pchar and "/"
-	inQuery                // those and "?"
-	inFragment             // the same
+	inQuery                // pchar, "/" and "?"
+	inFragment             // like inQuery
 	inHost                 // letters, digits, hyphen and dot
-	unreserved             // what needs no escape
+	unreserved             // characters that need no escape
 	hexDigit
 )
 
 var class = func() (c [256]uint8) {
-	set := func(bits uint8, octets string) {
-		for i := range len(octets) {
-			c[octets[i]] |= bits
+	set := func(bits uint8, chars string) {
+		for i := range len(chars) {
+			c[chars[i]] |= bits
 		}
 	}
 	const letters, digits = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
@@ -109,8 +109,8 @@ var class = func() (c [256]uint8) {
 	return c
 }()
 
-// scan gives the end of a part: its first octet that is not of the class and
-// begins another part.
+// scan returns the end of a part: the offset of the "?" or "#" that begins another part, or
+// the end of the text.
 func scan(text string, at int, part uint8) (int, *lookleap.Error) {
 	for i := at; i < len(text); i++ {
 		c := text[i]
@@ -126,27 +126,27 @@ func scan(text string, at int, part uint8) (int, *lookleap.Error) {
 		case c == '#' && part != inFragment, c == '?' && part == inPath:
 			return i, nil
 		default:
-			return 0, badOctet(c, i)
+			return 0, badByte(c, i)
 		}
 	}
 	return len(text), nil
 }
 
-func badOctet(c byte, at int) *lookleap.Error {
+func badByte(c byte, at int) *lookleap.Error {
 	switch {
 	case c >= 0x80:
-		return failAt(CodeNonASCII, at, "the URI has an octet outside ASCII", "percent-encode its UTF-8 octets, or use FromIRI")
+		return failAt(CodeNonASCII, at, "the URI has a character outside ASCII", "percent-encode its UTF-8 bytes, or use FromIRI")
 	case c == '\\':
 		return failAt(CodeBadChar, at, "some readers take a backslash for a slash", "write / or %5C")
 	case c == '#':
-		return failAt(CodeBadChar, at, "a fragment holds another number sign", "write %23")
+		return failAt(CodeBadChar, at, "a fragment has another number sign", "write %23")
 	case c <= ' ' || c == 0x7f:
 		return failAt(CodeBadChar, at, "white space and control characters are not allowed", "remove or percent-encode it")
 	}
 	return failAt(CodeBadChar, at, "the character is not allowed here", "percent-encode it")
 }
 
-// authority reads host and port from the octet at and gives their end.
+// authority parses host and port, which begin at an offset, and returns their end.
 func (r Rules) authority(u *URI, at int) (int, *lookleap.Error) {
 	text := u.text
 	u.kind = Authority
@@ -174,7 +174,7 @@ func (r Rules) authority(u *URI, at int) (int, *lookleap.Error) {
 	return end, nil
 }
 
-// validPort allows 1 to 65535 without leading zeros, and an empty port.
+// validPort reports whether port is 1 to 65535 without leading zeros, or empty.
 func validPort(port string) bool {
 	if port == "" {
 		return true
@@ -193,14 +193,14 @@ func validPort(port string) bool {
 func portFault(text string, at, end int) *lookleap.Error {
 	for i := at; i < end; i++ {
 		if c := text[i]; c >= 0x80 || class[c]&inPath == 0 && c != '%' && c != '[' && c != ']' {
-			return badOctet(c, i)
+			return badByte(c, i)
 		}
 	}
 	return failAt(lookleap.CodeBadPort, at, "the port is not a number from 1 to 65535 without leading zeros", "")
 }
 
-// checkHost holds a host to letters, digits and hyphens. IP addresses in any
-// notation are refused unless the rules allow them.
+// checkHost refuses a host that is not labels of letters, digits and hyphens. It refuses IP
+// addresses in any notation unless the rules allow them.
 func (r Rules) checkHost(host string, at int) *lookleap.Error {
 	if host == "" {
 		return failAt(CodeEmptyAuthority, at, "the authority has no host", "write ai:/path for a URI without authority")
@@ -217,9 +217,9 @@ func (r Rules) checkHost(host string, at int) *lookleap.Error {
 		if i < len(host) && host[i] != '.' {
 			if c := host[i]; class[c]&inHost == 0 {
 				if class[c]&inPath != 0 || c == '%' || c == '[' || c == ']' || c == '_' {
-					return badHost(at+i, "a host has letters, digits, hyphens and dots alone", "")
+					return badHost(at+i, "a host has only letters, digits, hyphens and dots", "")
 				}
-				return badOctet(c, at+i)
+				return badByte(c, at+i)
 			}
 			continue
 		}
@@ -227,7 +227,7 @@ func (r Rules) checkHost(host string, at int) *lookleap.Error {
 		case name == "":
 			return badHost(at+i, "the host has an empty label", "remove the dot")
 		case len(name) > 63 || i > 253:
-			return badHost(at+label, "a label has more than 63 octets or the host more than 253", "")
+			return badHost(at+label, "a label has more than 63 bytes or the host more than 253", "")
 		case name[0] == '-' || name[len(name)-1] == '-':
 			return badHost(at+label, "a label begins or ends with a hyphen", "")
 		case len(name) > 3 && name[2] == '-' && name[3] == '-':
@@ -239,7 +239,7 @@ func (r Rules) checkHost(host string, at int) *lookleap.Error {
 		if _, err := netip.ParseAddr(host); err == nil && r.AllowIP {
 			return nil
 		}
-		return badHost(at, "the host is an IP address or reads as one", "write the name of the host")
+		return badHost(at, "the host is an IP address or some readers take it for one", "write the name of the host")
 	}
 	if encoded {
 		return checkALabels(host, at)
@@ -247,8 +247,8 @@ func (r Rules) checkHost(host string, at int) *lookleap.Error {
 	return nil
 }
 
-// readsAsNumber reports whether some readers take a host with this last label
-// for an IPv4 address.
+// readsAsNumber reports whether some readers take a host with this last label for an IPv4
+// address.
 func readsAsNumber(label string) bool {
 	if len(label) >= 2 && label[0] == '0' && label[1]|0x20 == 'x' {
 		label = label[2:]
@@ -267,8 +267,8 @@ func readsAsNumber(label string) bool {
 	return true
 }
 
-// checkALabels holds labels with hyphens in third and fourth place to IDNA
-// (section 7): they are A-labels that stand for what they say, or nothing.
+// checkALabels checks labels with hyphens in third and fourth place (section 7): they must be
+// valid A-labels of IDNA.
 func checkALabels(host string, at int) *lookleap.Error {
 	canonical, err := domain.Rules{AllowSpecial: true}.ParseHost(host)
 	if err != nil || canonical != lower(host) {
@@ -287,7 +287,7 @@ func badIDN(at int, message string, err error) *lookleap.Error {
 	return e
 }
 
-// lower is strings.ToLower for text that is ASCII.
+// lower is strings.ToLower for ASCII.
 func lower(s string) string {
 	for i := range len(s) {
 		if c := s[i]; 'A' <= c && c <= 'Z' {
@@ -297,10 +297,9 @@ func lower(s string) string {
 	return s
 }
 
-// FromIRI reads an ai: URI in which people may have written characters outside
-// ASCII (section 7): those of path, query and fragment are percent-encoded as
-// UTF-8, and the host goes through IDNA. Everything else is as in [Parse], the
-// offsets of errors included, which are those of the text given.
+// FromIRI parses an ai: URI that may have characters outside ASCII (section 7). It
+// percent-encodes those of path, query and fragment as UTF-8, and converts the host by IDNA.
+// Everything else is as in [Parse]. Positions of errors are those of the given text.
 func FromIRI(text string) (URI, error) {
 	if len(text) > MaxURI {
 		return Parse(text)
@@ -330,8 +329,8 @@ func FromIRI(text string) (URI, error) {
 	return u, nil
 }
 
-// hostSpan is where the host stands, without user information and port, which
-// Parse judges.
+// hostSpan returns where the host is. The span ends before user information or a port, which
+// Parse checks.
 func hostSpan(text string) (start, end int) {
 	if len(text) < 5 || text[2:5] != "://" {
 		return min(len(text), 3), min(len(text), 3)
@@ -377,8 +376,8 @@ func writeEscaped(b *strings.Builder, s string) {
 	}
 }
 
-// originalOffset brings an offset in the converted text back to the given one.
-// The octets before end were moved by shift as a whole.
+// originalOffset returns the offset in the given text for one in the converted text. The host,
+// which ends at end, became longer by shift.
 func originalOffset(text string, end, shift, offset int) int {
 	at := end + shift
 	if offset < at {

@@ -10,12 +10,11 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// DefaultInFlight is the number of calls of one plug-in that may be under way at once.
+// DefaultInFlight is the number of concurrent calls of one plug-in.
 const DefaultInFlight = 1024
 
-// callLimit bounds the calls of one plug-in that are under way. A call that never
-// returns keeps its place, so that it costs no more than that. One authority gets a
-// quarter of the places at most, so that it cannot block the others.
+// callLimit bounds the concurrent calls of one plug-in. A call that never returns keeps its
+// place. One authority gets at most a quarter of the places, so that it cannot block others.
 type callLimit struct {
 	most int
 
@@ -51,16 +50,15 @@ func (l *callLimit) leave(authority string) {
 	}
 }
 
-// plugin names a plug-in and what an error of it is called.
+// plugin is the name, error code and limit of a plug-in.
 type plugin struct {
 	name  string
 	code  lookleap.Code
 	limit *callLimit
 }
 
-// call runs f, which calls a plug-in for an authority ("" if there is none). It returns
-// when f returns or ctx ends. A panic, and an error without a documented code, get the
-// plug-in's own code.
+// call runs f, which calls a plug-in for an authority (may be empty). It returns when f
+// returns or ctx ends. A panic or an error without a known code gets the plug-in's code.
 func call[T any](ctx context.Context, p plugin, authority string, f func(context.Context) (T, error)) (T, error) {
 	type outcome struct {
 		value T
@@ -75,7 +73,7 @@ func call[T any](ctx context.Context, p plugin, authority string, f func(context
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		o := outcome{err: fail(p.code, p.name+" failed", "")} // unless it returns
+		o := outcome{err: fail(p.code, p.name+" failed", "")} // replaced unless f panics
 		defer func() {
 			_ = recover()
 			p.limit.leave(authority)
@@ -95,6 +93,7 @@ func call[T any](ctx context.Context, p plugin, authority string, f func(context
 	}
 }
 
+// tokenOf returns a token of a source for a destination.
 func tokenOf(ctx context.Context, limits plugin, source TokenSource, to Destination, scopes []string) (string, error) {
 	token, err := call(ctx, limits, to.Authority(), func(ctx context.Context) (string, error) {
 		return source.Token(ctx, to, slices.Clone(scopes))
@@ -112,13 +111,13 @@ func tokenOf(ctx context.Context, limits plugin, source TokenSource, to Destinat
 	return token, nil
 }
 
-// invoke asks a transport, which gets a copy of the call.
+// invoke calls a transport with a copy of the call.
 func invoke(ctx context.Context, limits plugin, i Invoker, c *Call) (SignedResult, error) {
-	own := *c
-	return call(ctx, limits, c.URI.Authority(), func(ctx context.Context) (SignedResult, error) { return i.Invoke(ctx, &own) })
+	shown := *c
+	return call(ctx, limits, c.URI.Authority(), func(ctx context.Context) (SignedResult, error) { return i.Invoke(ctx, &shown) })
 }
 
-// plugins are those that clients and gateways both call.
+// plugins are the plug-ins that both clients and gateways call.
 type plugins struct{ transport, tokens, host, audit plugin }
 
 func newPlugins(inFlight int) plugins {
@@ -130,31 +129,31 @@ func newPlugins(inFlight int) plugins {
 	}
 }
 
-// Destination says where a credential goes, and on whose word.
+// Destination is where a credential goes, and who says so.
 type Destination struct {
-	Endpoint   URI            // as the document of its authority names it
-	Advertiser string         // https origin that advertises the endpoint: that of the page, or of the document
+	Endpoint   URI            // as its document names it
+	Advertiser string         // https origin that advertises the endpoint
 	Confirmed  bool           // the authority's own document names the endpoint
-	Policy     EndpointPolicy // of that document
-	Gateway    string         // base of the HTTPS gateway that the call passes through; "": it goes there directly
+	Policy     EndpointPolicy // of the document
+	Gateway    string         // base of the HTTPS gateway that gets the call; "" if it goes to the endpoint
 }
 
-// Authority returns host and port of the endpoint.
+// Authority returns the host and port of the endpoint.
 func (d Destination) Authority() string { return d.Endpoint.Authority() }
 
 func (d *Discovery) destination(gateway string) Destination {
 	return Destination{Endpoint: d.Document.Endpoint, Advertiser: d.Origin, Confirmed: d.Confirmed, Policy: d.Document.Policy, Gateway: gateway}
 }
 
-// TokenSource returns bearer tokens. It is asked only if the confirmed policy of the
-// endpoint asks for authorization and the options allow credentials for its authority.
-// A token must be bound to the user of the call and valid for these scopes only. Token
-// is called from several goroutines at once.
+// TokenSource returns bearer tokens. It is called only if the confirmed policy of the endpoint
+// requires a token and the options allow credentials for its authority. A token must be bound
+// to the user of the call and valid only for these scopes. Token must be safe for concurrent
+// use.
 type TokenSource interface {
 	Token(ctx context.Context, to Destination, scopes []string) (string, error)
 }
 
-// TokenFunc is a function that serves as a [TokenSource].
+// TokenFunc is a function that is a [TokenSource].
 type TokenFunc func(ctx context.Context, to Destination, scopes []string) (string, error)
 
 // Token calls f. A nil function returns an error.
@@ -165,10 +164,10 @@ func (f TokenFunc) Token(ctx context.Context, to Destination, scopes []string) (
 	return f(ctx, to, scopes)
 }
 
-// authorities are those that may get credentials.
+// authorities are the authorities that may get credentials.
 type authorities struct {
 	names   map[string]bool // host, and port if one was written
-	parents []URI           // of which every subdomain is allowed, at the same port
+	parents []URI           // every subdomain is allowed, at the same port
 }
 
 // parseAuthorities reads names such as "bank.example" and "bank.example:8443", and
@@ -179,7 +178,7 @@ func parseAuthorities(list []string) (a authorities, err error) {
 		name, pattern := strings.CutPrefix(text, "*.")
 		u, err := FromIRI("ai://" + name)
 		if err != nil || u.path != "" || u.hasQuery || u.hasFragment || strings.HasSuffix(name, ":") {
-			return a, &lookleap.Error{Code: CodeBadConfiguration, Message: "an entry of Credentials is not the name of an authority", Fix: "write host, host:port or *.host", Err: err}
+			return a, &lookleap.Error{Code: CodeBadConfiguration, Message: "an entry of Credentials is not an authority", Fix: "write host, host:port or *.host", Err: err}
 		}
 		if !pattern {
 			a.names[u.Authority()] = true
@@ -201,19 +200,19 @@ func (a authorities) allow(u URI) bool {
 	})
 }
 
-// check refuses an endpoint that demands credentials which it may not get. An endpoint
-// gets them only if its own confirmed policy asks for them and the host allows its
-// authority; a page that advertises the endpoint has no say in it.
+// check refuses an endpoint that requires credentials which it may not get. It gets them only
+// if its own confirmed policy requires them and the host allows its authority, whatever a
+// page that advertises the endpoint says.
 func (a authorities) check(d *Discovery) error {
 	policy := d.Document.Policy
 	switch {
 	case policy.Auth == "" && !policy.MTLS:
 		return nil
 	case !d.Confirmed:
-		return &lookleap.Error{Code: CodeAuthorityUnconfirmed, Subject: d.Endpoint.Redacted(), Message: "credentials are demanded by " + d.Origin + " and not by the endpoint's own authority",
+		return &lookleap.Error{Code: CodeAuthorityUnconfirmed, Subject: d.Endpoint.Redacted(), Message: d.Origin + " requires credentials, but the endpoint's own authority does not confirm it",
 			Fix: "map the authority to its https origin in DiscovererOptions.Static or by a Registry"}
 	case !a.allow(d.Document.Endpoint):
-		return &lookleap.Error{Code: CodeCredentialsNotAllowed, Subject: d.Endpoint.Redacted(), Message: "the policy demands credentials and the options do not allow them for this authority",
+		return &lookleap.Error{Code: CodeCredentialsNotAllowed, Subject: d.Endpoint.Redacted(), Message: "the policy requires credentials, but the options do not allow them for this authority",
 			Fix: "add " + d.Document.Endpoint.Authority() + " to Credentials"}
 	}
 	return nil

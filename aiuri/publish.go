@@ -22,14 +22,13 @@ import (
 	"github.com/lookleap/lookleap/internal/serve"
 )
 
-// SigningKey is a private key of an endpoint with the name under which its
-// public part is published.
+// SigningKey is a private key of an endpoint with the id of its public part.
 type SigningKey struct {
 	ID      string        // kid; not empty
 	Private crypto.Signer // *ecdsa.PrivateKey (P-256, P-384), ed25519.PrivateKey or *rsa.PrivateKey (2048 bits or more)
 }
 
-// algorithm binds one algorithm to each kind of key.
+// algorithm returns the algorithm for the kind of key.
 func (k SigningKey) algorithm() (jose.SignatureAlgorithm, error) {
 	switch private := k.Private.(type) {
 	case *ecdsa.PrivateKey:
@@ -51,10 +50,10 @@ func (k SigningKey) algorithm() (jose.SignatureAlgorithm, error) {
 			return jose.PS256, nil
 		}
 	}
-	return "", fail(CodeBadConfiguration, "the key is of a kind or size that results may not be signed with", "use P-256, P-384, Ed25519 or RSA with 2048 bits")
+	return "", fail(CodeBadConfiguration, "the key is of a kind or size that is not supported", "use P-256, P-384, Ed25519 or RSA with 2048 bits")
 }
 
-// isComplete reports whether a key has all its parts, without which signing panics.
+// isComplete reports whether a key has all its parts. Signing panics without them.
 func isComplete(key *ecdsa.PrivateKey) (whole bool) {
 	defer func() { _ = recover() }()
 	_, err := key.Bytes()
@@ -62,9 +61,9 @@ func isComplete(key *ecdsa.PrivateKey) (whole bool) {
 	return err == nil && bad == nil
 }
 
-// SignResult signs the octets of a result (section 3.4), in the detached form if
-// detached is set. Claims go into the protected header, so that the payload
-// stays as it is; nil makes none.
+// SignResult signs the bytes of a result (section 3.4), in the detached form if detached is
+// set. Claims, which may be nil, go into the protected header, so that the payload stays
+// unchanged.
 func SignResult(payload []byte, key SigningKey, claims *Claims, detached bool) (SignedResult, error) {
 	algorithm, err := key.algorithm()
 	if err != nil {
@@ -100,7 +99,7 @@ func unsigned(err error) error {
 	return &lookleap.Error{Code: CodeBadConfiguration, Message: "signing failed", Fix: "check the private key", Err: err}
 }
 
-// members gives the claims that were made, in the types of RFC 7519.
+// members returns the claims that are set, in the types of RFC 7519.
 func (c *Claims) members() map[string]any {
 	if c == nil {
 		return nil
@@ -139,8 +138,8 @@ func LinkElement(endpoint URI) string {
 	return `<link rel="` + Relation + `" href="` + html.EscapeString(endpoint.Normalize().String()) + `">`
 }
 
-// DNSRecords gives the bootstrap records of a domain as lines of a zone file,
-// names absolute. The target is the host that serves the endpoint.
+// DNSRecords returns the bootstrap records of a domain as lines of a zone file, with absolute
+// names. The target is the host that serves the endpoint.
 func DNSRecords(domain string, endpoint URI, target string, port uint16, ttl time.Duration) []string {
 	domain, target = strings.TrimSuffix(domain, "."), strings.TrimSuffix(target, ".")
 	seconds := strconv.Itoa(int(ttl / time.Second))
@@ -150,9 +149,8 @@ func DNSRecords(domain string, endpoint URI, target string, port uint16, ttl tim
 	}
 }
 
-// characterStrings writes the text of a record, whose strings have at most 255
-// octets each (RFC 1035 section 3.3) and are joined again by whoever reads them.
-// A URI has no octet that a zone file would have escaped.
+// characterStrings returns a text as strings of at most 255 bytes (RFC 1035 section 3.3), which
+// readers join again. A URI has no characters that a zone file escapes.
 func characterStrings(text string) string {
 	var b strings.Builder
 	for piece := range slices.Chunk([]byte(text), 255) {
@@ -166,10 +164,10 @@ func characterStrings(text string) string {
 	return b.String()
 }
 
-// MarshalJSON writes the document as the draft shows it.
+// MarshalJSON returns the document in the form of the draft.
 func (d *Descriptor) MarshalJSON() ([]byte, error) {
 	if d == nil {
-		return nil, fail(CodeBadDocument, "there is no document to write", "")
+		return nil, fail(CodeBadDocument, "the descriptor is nil", "")
 	}
 	members := make(map[string]any, len(d.Extra)+4)
 	for name, value := range d.Extra {
@@ -214,12 +212,10 @@ func served(content []byte, mediaType string) *serve.Document {
 	return document
 }
 
-// KeyRing holds an endpoint's signing keys and publishes their public parts
-// (section 3.4). It may be used from several goroutines at once.
+// KeyRing has an endpoint's signing keys and publishes their public parts (section 3.4). It is
+// safe for concurrent use.
 type KeyRing struct {
-	now     func() time.Time
-	lead    time.Duration
-	overlap time.Duration
+	options KeyRingOptions
 
 	mu   sync.Mutex
 	keys []ringKey // by the time from which they sign
@@ -230,31 +226,45 @@ type ringKey struct {
 	from time.Time
 }
 
-// NewKeyRing begins with a key that signs at once. A key that comes by Rotate is
-// published lead before it signs, which has to cover the time for which verifiers
-// keep a set ([DefaultKeyLife]); an old one stays published overlap after it last
-// signed, which has to cover the life of its results too. A nil clock is time.Now.
-func NewKeyRing(now func() time.Time, first SigningKey, lead, overlap time.Duration) (*KeyRing, error) {
-	if now == nil {
-		now = time.Now
+// KeyRingOptions configure a [KeyRing].
+type KeyRingOptions struct {
+	// Lead is how long a new key is published before it signs; 0: DefaultKeyLife. It must
+	// be at least the time for which verifiers cache a key set.
+	Lead time.Duration
+	// Overlap is how long an old key stays published after it last signed; 0: 1 hour. It
+	// must also be at least the life of its results.
+	Overlap time.Duration
+	Now     func() time.Time // nil: time.Now
+}
+
+// NewKeyRing returns a ring with a key that signs at once.
+func NewKeyRing(first SigningKey, o KeyRingOptions) (*KeyRing, error) {
+	if o.Lead <= 0 {
+		o.Lead = DefaultKeyLife
 	}
-	r := &KeyRing{now: now, lead: lead, overlap: overlap}
+	if o.Overlap <= 0 {
+		o.Overlap = time.Hour
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	r := &KeyRing{options: o}
 	if err := r.add(first, time.Time{}); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-// Rotate publishes a key now and signs with it from lead on.
+// Rotate publishes a key now and signs with it after KeyRingOptions.Lead.
 func (r *KeyRing) Rotate(next SigningKey) error {
 	if !r.ready() {
 		return fail(lookleap.CodeUsage, "the key ring is nil or zero", "make it with NewKeyRing")
 	}
-	return r.add(next, r.now().Add(r.lead))
+	return r.add(next, r.options.Now().Add(r.options.Lead))
 }
 
-// ready reports whether NewKeyRing made the ring.
-func (r *KeyRing) ready() bool { return r != nil && r.now != nil }
+// ready reports whether the ring was made with NewKeyRing.
+func (r *KeyRing) ready() bool { return r != nil && r.options.Now != nil }
 
 func (r *KeyRing) add(k SigningKey, from time.Time) error {
 	if _, err := k.algorithm(); err != nil {
@@ -265,21 +275,21 @@ func (r *KeyRing) add(k SigningKey, from time.Time) error {
 	r.prune()
 	taken := slices.ContainsFunc(r.keys, func(old ringKey) bool { return old.ID == k.ID })
 	if k.ID == "" || taken {
-		return fail(CodeBadConfiguration, "a key needs an id of its own", "")
+		return fail(CodeBadConfiguration, "the id of the key is empty or already used", "")
 	}
 	r.keys = append(r.keys, ringKey{k, from})
 	return nil
 }
 
-// prune drops keys whose successor has signed for the overlap.
+// prune removes keys whose successor has signed for longer than the overlap.
 func (r *KeyRing) prune() {
-	now := r.now()
-	for len(r.keys) > 1 && !now.Before(r.keys[1].from.Add(r.overlap)) {
+	now := r.options.Now()
+	for len(r.keys) > 1 && !now.Before(r.keys[1].from.Add(r.options.Overlap)) {
 		r.keys = r.keys[1:]
 	}
 }
 
-// Current returns the key to sign with now, the zero SigningKey for a zero ring.
+// Current returns the key to sign with now, or the zero SigningKey for a zero ring.
 func (r *KeyRing) Current() SigningKey {
 	if !r.ready() {
 		return SigningKey{}
@@ -289,14 +299,14 @@ func (r *KeyRing) Current() SigningKey {
 	r.prune()
 	current := r.keys[0]
 	for _, k := range r.keys[1:] {
-		if !r.now().Before(k.from) {
+		if !r.options.Now().Before(k.from) {
 			current = k
 		}
 	}
 	return current.SigningKey
 }
 
-// JWKS writes the public keys as a JWK Set.
+// JWKS returns the public keys as a JWK Set.
 func (r *KeyRing) JWKS() []byte {
 	if !r.ready() {
 		return []byte(`{"keys":[]}`)
@@ -311,7 +321,7 @@ func (r *KeyRing) JWKS() []byte {
 	}
 	text, err := json.Marshal(set)
 	if err != nil {
-		return []byte(`{"keys":[]}`) // the keys were checked when they came
+		return []byte(`{"keys":[]}`) // cannot happen: add has checked the keys
 	}
 	return text
 }
@@ -346,8 +356,8 @@ func NewKeySetHandler(set []byte) (http.Handler, error) {
 	return served(set, jwksMediaType), nil
 }
 
-// Lint judges how an origin advertises itself by what was discovered there: the
-// findings of the discovery, and those of what is missing. Nil: nothing was found.
+// Lint returns findings about how an origin advertises its endpoint: those of a discovery,
+// and one for each part that is missing. Use a nil discovery if nothing was found.
 func Lint(d *Discovery) []lookleap.Finding {
 	if d == nil || len(d.Candidates) == 0 {
 		return []lookleap.Finding{{Severity: lookleap.SeverityWarning, Code: CodeNoEndpoint, Requirement: "AIU-3.1-01", Message: "the origin advertises no endpoint", Fix: "publish /.well-known/aiip"}}

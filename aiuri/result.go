@@ -22,56 +22,57 @@ import (
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
-// MaxResult is the number of octets that a signed result may have. On its way
-// through a gateway an embedded one is a third longer, and held to the same limit.
+// MaxResult is the number of bytes that a signed result may have. Through a gateway, an
+// embedded result is a third longer, and the same limit applies to it.
 const MaxResult = 4 << 20
 
-// SignedResult is an answer as it came, not yet verified: a compact JWS, embedded or
-// detached, and the octets of the answer beside it.
+// SignedResult is a result before verification: a compact JWS, embedded or detached, and the
+// body of the response.
 type SignedResult struct {
-	JWS  string // nothing before or behind it, no line end either; "": there is none, and the result is rejected
-	Body []byte // what the detached form covers; in the embedded form nil, or the same octets again
+	JWS  string // without spaces or line ends around it; a result without one is rejected
+	Body []byte // the bytes that a detached JWS signs; for an embedded one nil or equal bytes
 
-	MediaType string // of the body as its transport says, which no signature covers
+	MediaType string // of the body, from the transport; not signed
 }
 
-// Expectation says what a result has to be. The zero value expects a signature
-// and nothing else. Claims that a result makes are always checked, and a claim that
-// cannot be confirmed rejects the result.
+// Expectation is what a result must match. The zero value expects only a valid signature.
+// Every claim of a result is checked: a claim without an expectation rejects the result.
 type Expectation struct {
-	Endpoint   URI      // whom iss must name
-	Audience   string   // whom aud must name
-	Scopes     []string // of the document; a scope claim must stay among them
-	Request    string   // RequestDigest of the call, which req must name
-	Require    []string // claims that must be made: iss, aud, exp, iat, nbf, req, scope
-	AllowRS256 bool     // accept RS256 beside ES256, ES384, PS256 and EdDSA
+	Endpoint   URI      // must equal iss
+	Audience   string   // must be in aud
+	Scopes     []string // must contain every scope of the result
+	Request    string   // RequestDigest of the call; must equal req
+	Require    []string // claims that must be present: iss, aud, exp, iat, nbf, req, scope
+	AllowRS256 bool     // accept RS256 besides ES256, ES384, PS256 and EdDSA
 
-	// PlainRequest is the RequestDigest of the same call without its nonce, which
-	// endpoints compute that do not know of nonces. A result that names this one is
-	// accepted, but not if RequireBinding is set.
+	// PlainRequest is the RequestDigest of the same call without its nonce, as endpoints
+	// compute it that do not know nonces. It may equal req instead of Request, but not if
+	// RequireBinding is set.
 	PlainRequest string
-	// RequireBinding refuses a result that does not prove what it answers: it must name
-	// its issuer, this request with its nonce, this caller if an Audience is set, and it
-	// must be recent. Without RequireBinding the verdict notes what is missing.
+	// RequireBinding rejects a result that does not prove which call it answers. The result
+	// must name its issuer, this request with its nonce, and this caller if Audience is
+	// set, and it must be recent. If it is false, the verdict notes what is missing.
 	RequireBinding bool
-	MaxAge         time.Duration // how long ago iat may be; 0: DefaultMaxAge
+	MaxAge         time.Duration // maximum age by iat; 0: DefaultMaxAge
 }
 
-// Verified is a result whose signature holds and which keeps to the policy.
-// There is no other way to one.
+// Verified is a result with a valid signature and valid claims. Only verification returns one.
 type Verified struct {
-	Payload   []byte // exactly the signed octets
+	Payload   []byte // exactly the signed bytes
 	Claims    Claims
 	KeyID     string
 	Algorithm string
-	JWS       string // as it came, for whoever wants to verify it again
+	JWS       string // as received, to verify the result again
 	Verdict   *lookleap.Verdict
 }
 
-// VerifyResult verifies a result with the keys of a set (section 3.4). It is
-// pure. A refusal is a [*lookleap.VerifyError] that holds nothing of the result:
-// rejected-unsigned, rejected-bad-signature, rejected-unknown-key, rejected-alg,
-// rejected-crit or rejected-policy. There is no mode that only warns.
+// VerifyResult verifies a result with the keys of a set (section 3.4), without I/O. A refusal
+// is a [*lookleap.VerifyError] that contains nothing of the result. Its code is
+// rejected-unsigned, rejected-bad-signature, rejected-unknown-key, rejected-alg, rejected-crit
+// or rejected-policy. There is no mode that only warns.
+//
+// It does not prove that the keys belong to the endpoint: take them from the document of its
+// authority, as [Client] does.
 func VerifyResult(r SignedResult, keys *KeySet, x Expectation, now time.Time) (*Verified, error) {
 	v := &lookleap.Verdict{Document: Draft, Subject: "a result", CheckedAt: now}
 	if !x.Endpoint.IsZero() {
@@ -84,12 +85,12 @@ func VerifyResult(r SignedResult, keys *KeySet, x Expectation, now time.Time) (*
 		return nil, &lookleap.VerifyError{Verdict: v, Err: err}
 	}
 	v.OK, v.Code, v.Expires = true, lookleap.CodeOK, verified.Claims.Expires
-	v.Summary = "the result is signed by a key of the endpoint and keeps to the policy" + unboundNote(v.Checks)
+	v.Summary = "a key of the endpoint signed the result, and its claims are valid" + unboundNote(v.Checks)
 	verified.Verdict = v
 	return verified, nil
 }
 
-// requirementOf names the row that a rejected result breaks.
+// requirementOf returns the requirement that a rejected result breaks.
 func requirementOf(code lookleap.Code) string {
 	switch code {
 	case CodeRejectedAlgorithm:
@@ -120,33 +121,33 @@ func verifyResult(r SignedResult, keys *KeySet, x *Expectation, now time.Time, v
 	}
 	for range j.header.foreign {
 		v.Findings = append(v.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeForeignKeyReference, Requirement: "AIU-3.4-06",
-			Message: "the signature points to keys elsewhere, which were not used"})
+			Message: "the signature refers to keys elsewhere, which were not used"})
 	}
 	pass("AIU-3.4-04", "the algorithm is "+j.header.algorithm)
 	if keys == nil {
-		return nil, fail(CodeRejectedKey, "there is no key set", "")
+		return nil, fail(CodeRejectedKey, "the key set is nil", "")
 	}
 	k, ok := keys.find(&j.header)
 	if !ok {
-		return nil, fail(CodeRejectedKey, "no single key of the set fits the signature", "")
+		return nil, fail(CodeRejectedKey, "the set does not have exactly one key for the signature", "")
 	}
 	pass("AIU-3.4-05", "one key of the set fits", lookleap.Evidence{KeyID: k.id})
 	payload := r.Body
 	if j.payload != "" {
 		if j.header.plain {
-			return nil, fail(CodeRejectedSignature, "an unencoded payload has to be detached", "")
+			return nil, fail(CodeRejectedSignature, "an unencoded payload is not detached", "")
 		}
 		if payload, err = decode(j.payload); err != nil {
 			return nil, err
 		}
 		if r.Body != nil && !bytes.Equal(payload, r.Body) {
-			return nil, fail(CodeRejectedSignature, "the signed payload and the answer beside it differ", "")
+			return nil, fail(CodeRejectedSignature, "the signed payload differs from the body", "")
 		}
 	}
 	if !verify(k.public, j, payload) {
-		return nil, fail(CodeRejectedSignature, "the signature does not fit the result", "")
+		return nil, fail(CodeRejectedSignature, "the signature does not match the result", "")
 	}
-	pass("AIU-3.4-02", fmt.Sprintf("the signature covers %d octets", len(payload)), lookleap.Evidence{KeyID: k.id})
+	pass("AIU-3.4-02", fmt.Sprintf("the signature covers %d bytes", len(payload)), lookleap.Evidence{KeyID: k.id})
 	claims, err := readClaims(&j.header, payload)
 	if err == nil {
 		err = claims.check(x, now)
@@ -162,40 +163,40 @@ func verifyResult(r SignedResult, keys *KeySet, x *Expectation, now time.Time, v
 	return &Verified{Payload: payload, Claims: *claims, KeyID: k.id, Algorithm: j.header.algorithm, JWS: r.JWS}, nil
 }
 
-// jws is a compact JWS (RFC 7515 section 7.1), taken apart and not yet verified.
+// jws is a parsed compact JWS (RFC 7515 section 7.1), before verification.
 type jws struct {
-	protected string // encoded, as it was signed
-	payload   string // encoded, "" in the detached form
+	protected string // encoded, as signed
+	payload   string // encoded; "" if detached
 	signature []byte
 	header    header
 }
 
-// header is what a protected header says. Keys in it are never used.
+// header is a parsed protected header. Keys in it are never used.
 type header struct {
 	algorithm string
 	keyID     string
 	hasKeyID  bool
-	plain     bool     // b64=false (RFC 7797): the payload is signed as it is
-	nested    bool     // the payload is a signature again (RFC 7519 section 5.2)
-	foreign   []string // jku and x5u, which point to keys elsewhere
+	plain     bool     // b64=false (RFC 7797): the payload is signed without base64url
+	nested    bool     // the payload is another JWS (RFC 7519 section 5.2)
+	foreign   []string // jku and x5u, which refer to keys elsewhere
 	members   strictjson.Value
 }
 
-const maxHeader = 16 << 10 // octets of an encoded protected header
+const maxHeader = 16 << 10 // bytes of an encoded protected header
 
-// parseJWS reads exactly one signature in the compact form. The alphabet is
-// base64url without padding, without line breaks, and without spare bits.
+// parseJWS parses one signature in the compact form. Its base64url has no padding, no line
+// breaks, and no unused bits that are set.
 func parseJWS(text string) (*jws, *lookleap.Error) {
 	switch {
 	case text == "":
-		return nil, fail(CodeRejectedUnsigned, "the result carries no signature", "")
+		return nil, fail(CodeRejectedUnsigned, "the result has no signature", "")
 	case text[0] == '{':
 		return nil, fail(CodeRejectedSignature, "the signature is not in the compact form", "")
 	}
 	protected, rest, ok := strings.Cut(text, ".")
 	payload, signature, ok2 := strings.Cut(rest, ".")
 	if !ok || !ok2 || strings.IndexByte(signature, '.') >= 0 {
-		return nil, fail(CodeRejectedSignature, "a compact signature has three parts", "")
+		return nil, fail(CodeRejectedSignature, "a compact signature does not have three parts", "")
 	}
 	if len(protected) > maxHeader {
 		return nil, fail(CodeRejectedSignature, "the protected header is larger than its limit", "")
@@ -216,11 +217,11 @@ func parseJWS(text string) (*jws, *lookleap.Error) {
 
 var base64url = base64.RawURLEncoding.Strict()
 
-// decode decodes piece by piece, since a part may be large and the decoder wants
-// a copy of what it reads.
+// decode decodes base64url piece by piece, because a part may be large and the decoder reads
+// from a byte slice.
 func decode(part string) ([]byte, *lookleap.Error) {
 	out := make([]byte, 0, base64url.DecodedLen(len(part)))
-	var piece [1024]byte // whole groups of four, but for the last
+	var piece [1024]byte // whole groups of four, except for the last
 	for rest := part; rest != ""; {
 		n := copy(piece[:], rest)
 		rest = rest[n:]
@@ -238,7 +239,7 @@ func (h *header) parse(data []byte) *lookleap.Error {
 		err = v.Expect(strictjson.Object)
 	}
 	if err != nil {
-		return fail(CodeRejectedSignature, "the protected header is no strict JSON object", "")
+		return fail(CodeRejectedSignature, "the protected header is not a strict JSON object", "")
 	}
 	h.members = v
 	for name, member := range v.Members() {
@@ -246,11 +247,11 @@ func (h *header) parse(data []byte) *lookleap.Error {
 		switch name {
 		case "alg":
 			if h.algorithm = text; notText != nil || text == "" {
-				return fail(CodeRejectedAlgorithm, "alg is no text", "")
+				return fail(CodeRejectedAlgorithm, "alg is not a string", "")
 			}
 		case "kid":
 			if h.keyID, h.hasKeyID = text, true; notText != nil {
-				return fail(CodeRejectedKey, "kid is no text", "")
+				return fail(CodeRejectedKey, "kid is not a string", "")
 			}
 		case "cty":
 			h.nested = strings.EqualFold(text, "JWT")
@@ -264,18 +265,18 @@ func (h *header) parse(data []byte) *lookleap.Error {
 	return h.critical()
 }
 
-// critical knows the one extension that this package implements: b64.
+// critical refuses critical extensions other than b64, the only one implemented.
 func (h *header) critical() *lookleap.Error {
-	refuse := func(reason string) *lookleap.Error { return fail(CodeRejectedCritical, reason, "") }
+	refuse := func(message string) *lookleap.Error { return fail(CodeRejectedCritical, message, "") }
 	var names []string
 	if crit, ok := h.members.Member("crit"); ok {
 		if crit.Kind() != strictjson.Array || crit.Len() == 0 {
-			return refuse("crit is no list of names")
+			return refuse("crit is not a list of names")
 		}
 		for e := range crit.Elements() {
 			name, err := e.Text()
 			if err != nil || name != "b64" || slices.Contains(names, name) {
-				return refuse("crit names what nobody here knows, or a name twice")
+				return refuse("crit has an extension that is not supported, or one twice")
 			}
 			names = append(names, name)
 		}
@@ -287,24 +288,24 @@ func (h *header) critical() *lookleap.Error {
 	case ok:
 		encoded, err := b64.Bool()
 		if err != nil {
-			return refuse("b64 is neither true nor false")
+			return refuse("b64 is not true or false")
 		}
 		h.plain = !encoded
 	}
 	return nil
 }
 
-// Algorithms of RFC 7518 and RFC 8037 that results may be signed with. HS* would
-// turn a public key into a shared secret, and "none" is no signature.
+// Algorithms of signatures (RFC 7518, RFC 8037). HS* would use a public key as a shared
+// secret, and "none" has no signature.
 const (
 	ES256 = "ES256"
 	ES384 = "ES384"
 	PS256 = "PS256"
 	EdDSA = "EdDSA" // Ed25519
-	RS256 = "RS256" // only where an option allows it
+	RS256 = "RS256" // only with Expectation.AllowRS256
 )
 
-// known reports whether the algorithm is one that may be used at all.
+// isAllowed reports whether an algorithm may be used.
 func isAllowed(algorithm string, allowRS256 bool) bool {
 	switch algorithm {
 	case ES256, ES384, PS256, EdDSA:
@@ -315,9 +316,8 @@ func isAllowed(algorithm string, allowRS256 bool) bool {
 	return false
 }
 
-// verify checks a signature over header and payload, hashing the payload as it
-// goes: no encoded copy of it is made. The algorithm is bound to the key by
-// [KeySet.find] already.
+// verify reports whether a signature over header and payload is valid. It hashes the payload
+// without an encoded copy of it. [KeySet.find] has matched the algorithm to the key.
 func verify(key crypto.PublicKey, j *jws, payload []byte) bool {
 	switch k := key.(type) {
 	case *ecdsa.PublicKey:
@@ -364,8 +364,7 @@ func (j *jws) write(w io.Writer, payload []byte) {
 	}
 }
 
-// writeEncoded writes base64url piece by piece, whole groups of three but for the
-// last.
+// writeEncoded writes base64url piece by piece, in whole groups of three except for the last.
 func writeEncoded(w io.Writer, payload []byte) {
 	const piece = 3 << 10
 	text := make([]byte, 0, base64.RawURLEncoding.EncodedLen(min(len(payload), piece)))
@@ -377,8 +376,7 @@ func writeEncoded(w io.Writer, payload []byte) {
 	}
 }
 
-// digitPairs are the two digits of base64url for each twelve bits, as they lie in
-// memory.
+// digitPairs are the two base64url digits for each 12 bits, in the order of memory.
 var digitPairs = func() (pairs [1 << 12]uint64) {
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	for i := range pairs {
@@ -387,8 +385,8 @@ var digitPairs = func() (pairs [1 << 12]uint64) {
 	return pairs
 }()
 
-// appendEncoded encodes six octets to eight digits in one step: with hashes as fast
-// as they are, encoding would take most of the time of a large result.
+// appendEncoded encodes six bytes to eight digits in one step. With encoding/base64, encoding
+// would take longer than hashing a large result.
 func appendEncoded(text, p []byte) []byte {
 	for len(p) >= 8 { // of which six are used
 		v := binary.BigEndian.Uint64(p)
@@ -398,8 +396,8 @@ func appendEncoded(text, p []byte) []byte {
 	return base64.RawURLEncoding.AppendEncode(text, p)
 }
 
-// writeText writes piece by piece, since hashes take no strings and a payload may
-// be large.
+// writeText writes piece by piece, because a payload may be large and hashes do not take
+// strings.
 func writeText(w io.Writer, text string) {
 	for piece := make([]byte, min(len(text), 4<<10)); text != ""; {
 		n := copy(piece, text)
@@ -408,7 +406,7 @@ func writeText(w io.Writer, text string) {
 	}
 }
 
-// message is the signing input as one piece, which Ed25519 reads twice.
+// message returns the signing input as one slice, because Ed25519 reads it twice.
 func (j *jws) message(payload []byte) []byte {
 	size := len(j.payload)
 	if size == 0 {

@@ -57,7 +57,7 @@ func TestBindings(t *testing.T) {
 					noted++
 				}
 			}
-			if noted != c.noted || strings.Contains(v.Verdict.Summary, "does not prove") != (c.noted > 0) {
+			if noted != c.noted || strings.Contains(v.Verdict.Summary, "do not prove") != (c.noted > 0) {
 				t.Errorf("%d are noted\n%s", noted, v.Verdict)
 			}
 			x.RequireBinding = true

@@ -6,21 +6,21 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// Kind is the form of the part behind "ai:" (RFC 3986 section 3).
+// Kind is the form of the part after "ai:" (RFC 3986 section 3).
 type Kind uint8
 
 const (
-	// Rootless URIs ("ai:agent/x") are well-formed and name nobody; probably a
-	// "//" was forgotten. It is the zero value.
+	// Rootless URIs ("ai:agent/x") are well-formed but name no authority; the "//" may be
+	// missing by mistake. It is the zero value.
 	Rootless Kind = iota
-	// Absolute URIs ("ai:/agent/x") have a path and no authority: they mean
-	// something to a local resolver alone.
+	// Absolute URIs ("ai:/agent/x") have a path but no authority: only a local resolver
+	// can use them.
 	Absolute
-	// Authority URIs ("ai://bank/x") name who is to be asked.
+	// Authority URIs ("ai://bank/x") name the authority of the endpoint.
 	Authority
 )
 
-// String gives the kind in lower case.
+// String returns the kind in lower case.
 func (k Kind) String() string {
 	switch k {
 	case Authority:
@@ -31,13 +31,12 @@ func (k Kind) String() string {
 	return "rootless"
 }
 
-// URI is a well-formed ai: URI as it was written. It is immutable, and its zero
-// value is no URI. Two URIs mean the same if [URI.Equal] says so; == compares
-// the spelling.
+// URI is a well-formed ai: URI as it was written. It is immutable. The zero value is not a
+// URI: see [URI.IsZero]. Compare URIs with [URI.Equal]; == compares the spelling.
 type URI struct {
 	text     string
-	host     string // as written, of a valid authority
-	port     string // "": none, or an empty one
+	host     string // as written
+	port     string // "" if absent or empty
 	path     string // escaped
 	query    string // without "?"
 	fragment string // without "#"
@@ -47,21 +46,21 @@ type URI struct {
 	hasFragment bool
 }
 
-// String gives the URI as it was written.
+// String returns the URI as it was written.
 func (u URI) String() string { return u.text }
 
 // IsZero reports whether u is the zero value.
 func (u URI) IsZero() bool { return u.text == "" }
 
-// Kind tells the form.
+// Kind returns the form of the URI.
 func (u URI) Kind() Kind { return u.kind }
 
-// HasAuthority reports whether the URI names who is to be asked. "ai:/x" does
-// not, and "ai:///x" is no URI at all.
+// HasAuthority reports whether the URI has an authority. "ai:/x" has none, and "ai:///x" is
+// not a valid URI.
 func (u URI) HasAuthority() bool { return u.kind == Authority }
 
-// Authority gives host and port in lower case, the port only where one was
-// written: no default port is defined. It is empty for the other kinds.
+// Authority returns host and port in lower case, without a port if none was written: no
+// default port is defined. It is empty for the other kinds.
 func (u URI) Authority() string {
 	if u.port == "" {
 		return u.Host()
@@ -69,24 +68,23 @@ func (u URI) Authority() string {
 	return u.Host() + ":" + u.port
 }
 
-// Host gives the host in lower case, IPv6 addresses in brackets.
+// Host returns the host in lower case, with brackets around an IPv6 address.
 func (u URI) Host() string { return lower(u.host) }
 
-// Port gives the port as digits, or "".
+// Port returns the port as digits, or "".
 func (u URI) Port() string { return u.port }
 
-// Path gives the escaped path. It may be empty.
+// Path returns the escaped path, which may be empty.
 func (u URI) Path() string { return u.path }
 
-// Query gives the query without "?", and whether there is one, perhaps empty.
-// It is opaque: its octets are forwarded as they are.
+// Query returns the query without "?", and whether there is one. It is opaque and is
+// forwarded unchanged.
 func (u URI) Query() (query string, ok bool) { return u.query, u.hasQuery }
 
-// Fragment gives the fragment without "#", and whether there is one. It stays
-// with the client and is never sent.
+// Fragment returns the fragment without "#", and whether there is one. It is never sent.
 func (u URI) Fragment() (fragment string, ok bool) { return u.fragment, u.hasFragment }
 
-// WithoutFragment gives the URI as it may be sent.
+// WithoutFragment returns the URI without its fragment, as it is sent.
 func (u URI) WithoutFragment() URI {
 	if u.hasFragment {
 		u.text = u.text[:len(u.text)-len(u.fragment)-1]
@@ -95,8 +93,8 @@ func (u URI) WithoutFragment() URI {
 	return u
 }
 
-// Redacted gives what may stand in a log (section 6): scheme and authority. That
-// there was more is shown by an ellipsis.
+// Redacted returns what may be logged (section 6): scheme and authority, with an ellipsis if
+// there is more.
 func (u URI) Redacted() string {
 	switch {
 	case u.IsZero():
@@ -109,16 +107,16 @@ func (u URI) Redacted() string {
 	return "ai://" + u.Authority() + "/…"
 }
 
-// Equal compares normal forms.
+// Equal reports whether two URIs have the same normal form.
 func (u URI) Equal(v URI) bool { return u.Normalize().text == v.Normalize().text }
 
-// MarshalText gives the URI as it was written.
+// MarshalText returns the URI as it was written.
 func (u URI) MarshalText() ([]byte, error) { return []byte(u.text), nil }
 
-// UnmarshalText reads what [Parse] accepts.
+// UnmarshalText parses a URI as [Parse] does.
 func (u *URI) UnmarshalText(text []byte) error {
 	if u == nil {
-		return fail(lookleap.CodeUsage, "a nil URI cannot hold what is read", "")
+		return fail(lookleap.CodeUsage, "the URI to unmarshal into is nil", "pass a pointer to a URI")
 	}
 	parsed, err := Parse(string(text))
 	if err != nil {
@@ -128,10 +126,10 @@ func (u *URI) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Normalize gives the normal form (RFC 3986 sections 6.2.2 and 6.2.3): scheme
-// and host in lower case, no empty port, and in the path upper-case escapes, no
-// escapes of unreserved characters, no dot segments, and "/" where an authority
-// has no path. Query and fragment keep their octets. It is idempotent.
+// Normalize returns the normal form (RFC 3986 sections 6.2.2 and 6.2.3). Scheme and host are
+// in lower case and an empty port is removed. In the path, escapes are in upper case, and
+// escapes of unreserved characters and dot segments are removed. An authority without a path
+// gets "/". Query and fragment stay unchanged. Normalize is idempotent.
 func (u URI) Normalize() URI {
 	if u.IsZero() || u.isNormal() {
 		return u
@@ -159,7 +157,7 @@ func (u URI) Normalize() URI {
 	return n
 }
 
-// isNormal finds out without allocating.
+// isNormal reports whether the URI is in normal form. It does not allocate.
 func (u URI) isNormal() bool {
 	if u.text[0] != 'a' || u.text[1] != 'i' || lower(u.host) != u.host {
 		return false
@@ -194,7 +192,7 @@ func (u URI) isNormal() bool {
 	return true
 }
 
-// unhex gives the octet that two hexadecimal digits stand for.
+// unhex returns the byte of two hexadecimal digits.
 func unhex(a, b byte) byte { return nibble(a)<<4 | nibble(b) }
 
 func nibble(c byte) byte {
@@ -207,14 +205,14 @@ func nibble(c byte) byte {
 func normalPath(path string, kind Kind) string {
 	path = normalEscapes(path)
 	if kind == Rootless {
-		return path // its dot segments are relative to nothing
+		return path // there is no base for dot segments
 	}
 	path = removeDotSegments(path)
 	switch {
 	case kind == Authority && path == "":
 		return "/"
 	case kind == Absolute && strings.HasPrefix(path, "//"):
-		return "/." + path // or the path would read as an authority
+		return "/." + path // otherwise the path would be read as an authority
 	}
 	return path
 }
@@ -242,7 +240,7 @@ func normalEscapes(path string) string {
 	return string(out)
 }
 
-// removeDotSegments works on a path that is empty or begins with a slash
+// removeDotSegments removes the dot segments of a path that is empty or begins with a slash
 // (RFC 3986 section 5.2.4).
 func removeDotSegments(path string) string {
 	if !strings.Contains(path, "/.") {

@@ -29,7 +29,7 @@ var zeroTypes = map[string]reflect.Type{
 	"Descriptor": reflect.TypeFor[aiuri.Descriptor](), "Destination": reflect.TypeFor[aiuri.Destination](), "Discoverer": reflect.TypeFor[aiuri.Discoverer](),
 	"Discovery": reflect.TypeFor[aiuri.Discovery](), "DiscovererOptions": reflect.TypeFor[aiuri.DiscovererOptions](),
 	"Expectation": reflect.TypeFor[aiuri.Expectation](), "Gateway": reflect.TypeFor[aiuri.Gateway](), "GatewayOptions": reflect.TypeFor[aiuri.GatewayOptions](),
-	"Grant": reflect.TypeFor[aiuri.Grant](), "KeyRing": reflect.TypeFor[aiuri.KeyRing](), "KeySet": reflect.TypeFor[aiuri.KeySet](),
+	"Grant": reflect.TypeFor[aiuri.Grant](), "KeyRing": reflect.TypeFor[aiuri.KeyRing](), "KeyRingOptions": reflect.TypeFor[aiuri.KeyRingOptions](), "KeySet": reflect.TypeFor[aiuri.KeySet](),
 	"Kind": reflect.TypeFor[aiuri.Kind](), "Mapping": reflect.TypeFor[aiuri.Mapping](), "EndpointPolicy": reflect.TypeFor[aiuri.EndpointPolicy](),
 	"Request": reflect.TypeFor[aiuri.Request](), "SignedResult": reflect.TypeFor[aiuri.SignedResult](), "Rules": reflect.TypeFor[aiuri.Rules](),
 	"SigningKey": reflect.TypeFor[aiuri.SigningKey](), "Source": reflect.TypeFor[aiuri.Source](), "Target": reflect.TypeFor[aiuri.Target](),
@@ -179,7 +179,7 @@ func TestZeroValues(t *testing.T) {
 			_, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "1", Private: ed25519.PrivateKey{}}, nil, false)
 			return err
 		},
-		"ring-without-key":     func() error { _, err := aiuri.NewKeyRing(nil, aiuri.SigningKey{}, 0, 0); return err },
+		"ring-without-key":     func() error { _, err := aiuri.NewKeyRing(aiuri.SigningKey{}, aiuri.KeyRingOptions{}); return err },
 		"document-that-is-nil": func() error { _, err := aiuri.NewDescriptorHandler("https://bank.example", nil); return err },
 		"document-that-is-zero": func() error {
 			_, err := aiuri.NewDescriptorHandler("https://bank.example", &aiuri.Descriptor{})

@@ -38,7 +38,7 @@ func (b *bank) publish() (err error) {
 	if err != nil {
 		return err
 	}
-	if b.ring, err = aiuri.NewKeyRing(time.Now, key, aiuri.DefaultKeyLife, time.Hour); err != nil {
+	if b.ring, err = aiuri.NewKeyRing(key, aiuri.KeyRingOptions{}); err != nil {
 		return err
 	}
 	document, err := aiuri.NewDescriptorHandler("https://bank.example", &aiuri.Descriptor{

@@ -67,7 +67,7 @@ func TestJWS(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := aiuri.NewKeyRing(time.Now, aiuri.SigningKey{ID: id, Private: key}, time.Hour, time.Hour)
+		r, err := aiuri.NewKeyRing(aiuri.SigningKey{ID: id, Private: key}, aiuri.KeyRingOptions{Lead: time.Hour})
 		if err != nil {
 			t.Fatal(err)
 		}

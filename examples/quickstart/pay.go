@@ -188,7 +188,7 @@ func (b *bank) replaceKey(s *stage, id string) error {
 		return err
 	}
 	b.lost = b.signer
-	if b.ring, err = aiuri.NewKeyRing(b.now, key, aiuri.DefaultKeyLife, time.Hour); err != nil {
+	if b.ring, err = aiuri.NewKeyRing(key, aiuri.KeyRingOptions{Now: b.now}); err != nil {
 		return err
 	}
 	b.signer = b.ring.Current()

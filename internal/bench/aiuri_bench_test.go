@@ -56,7 +56,7 @@ func BenchmarkAIURIVerify(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	ring, err := aiuri.NewKeyRing(time.Now, aiuri.SigningKey{ID: "1", Private: private}, 0, 0)
+	ring, err := aiuri.NewKeyRing(aiuri.SigningKey{ID: "1", Private: private}, aiuri.KeyRingOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

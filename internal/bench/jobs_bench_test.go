@@ -147,7 +147,7 @@ func newEndpoint(b *testing.B, size int) *endpoint {
 	if e.private, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 		b.Fatal(err)
 	}
-	ring, err := aiuri.NewKeyRing(e.net.Clock().Now, aiuri.SigningKey{ID: "1", Private: e.private}, 0, 0)
+	ring, err := aiuri.NewKeyRing(aiuri.SigningKey{ID: "1", Private: e.private}, aiuri.KeyRingOptions{Now: e.net.Clock().Now})
 	if err != nil {
 		b.Fatal(err)
 	}
