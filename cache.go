@@ -12,28 +12,27 @@ import (
 	"github.com/lookleap/lookleap/internal/plugin"
 )
 
-// Cache keeps bytes under a key until a time, so that a fleet can share what
-// one agent found out. Get gives an error for which errors.Is(err,
-// [fs.ErrNotExist]) holds when there is nothing; any other error counts as a
-// miss and is reported. The packages stand an in-process cache of decoded
-// values before it.
+// Cache stores bytes under a key until they expire, so that several agents can share
+// results. If there is no entry, Get returns an error for which errors.Is(err,
+// [fs.ErrNotExist]) is true. Any other error counts as a miss too, and is reported.
 //
-// A Cache itself need not look at the expiry of an entry: readers do, by their own
-// clocks. [Host.SharedCache] returns no entry that has expired.
+// A Cache may return expired entries: readers check the expiry by their own clocks, and
+// [Host.SharedCache] returns no expired entry. A Cache is called from several goroutines
+// at once.
 //
-// A Cache is called from several goroutines at once. Whoever can write to it
-// can grant trust: wrap it in [SealedCache] unless all its writers are trusted.
+// Anyone who can write to a Cache can grant trust. Wrap it in [SealedCache] unless all of
+// its writers are trusted.
 type Cache interface {
 	Get(ctx context.Context, key string) (value []byte, expires time.Time, err error)
 	Put(ctx context.Context, key string, value []byte, expires time.Time) error
 	Delete(ctx context.Context, key string) error
 }
 
-// DefaultCacheEntries is how many entries the cache of a [Host] without one keeps.
+// DefaultCacheEntries is the size of the default cache of a [Host].
 const DefaultCacheEntries = 4096
 
-// NewMemoryCache keeps up to entries entries in this process, the least
-// recently used leaving first.
+// NewMemoryCache returns a Cache in memory for the given number of entries, at least 1.
+// It drops the least recently used entry when it is full.
 func NewMemoryCache(entries int) Cache {
 	c, err := lru.New[string, memoryEntry](max(entries, 1))
 	if err != nil {
@@ -69,15 +68,13 @@ func (c memoryCache) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// hostCache is the cache of a [Host]. A panic in it is an error, and so is a call
-// that does not return in time.
-//
-// An entry whose expiry the Host's clock has passed once does not come back when
-// the clock is set back.
+// hostCache is the cache of a [Host]. A panic in it is an error, and so is a call that
+// does not return in time. An entry that has expired remains expired if the Host's clock
+// is set back.
 type hostCache struct {
 	cache Cache
 	bound *plugin.Bound
-	host  *Host // nil: there is none
+	host  *Host // nil: the cache of a nil *Host
 }
 
 type cached struct {
@@ -100,20 +97,20 @@ func (c hostCache) Get(ctx context.Context, key string) ([]byte, time.Time, erro
 	return got.value, got.expires, err
 }
 
-// latestTime is the latest time that a Host's clock showed to the shared cache.
+// latestTime is the latest time of a Host's clock that the shared cache has seen.
 type latestTime struct {
 	mu     sync.Mutex
 	latest time.Time
-	seen   time.Time // when it was seen, by the system's monotonic clock
+	seen   time.Time // when, by the system's monotonic clock
 }
 
-// believeLatest is for how long a clock that was set back may not repeat itself.
-// No entry that one of the packages uses is older than this. It has an end so that
-// a clock that was years ahead does not disable the cache of a process for good.
+// believeLatest is how long the latest time counts after the clock was set back. No
+// package uses older entries. The limit exists so that a clock that was years ahead does
+// not disable the cache of a process forever.
 const believeLatest = 7 * 24 * time.Hour
 
-// hasPassed reports whether the Host's clock shows a time or a later one, or has
-// done so lately. The zero time says nothing.
+// hasPassed reports whether the Host's clock has reached a time, now or within
+// believeLatest. It returns false for the zero time.
 func (h *Host) hasPassed(t time.Time) bool {
 	if h == nil || t.IsZero() {
 		return false
@@ -142,8 +139,8 @@ func (c hostCache) Delete(ctx context.Context, key string) error {
 	return c.change(ctx, func(ctx context.Context) error { return c.cache.Delete(ctx, key) })
 }
 
-// change runs Put or Delete. While the cache rests nobody waits for it, and the
-// call is made all the same: other processes may need what it tells them.
+// change runs Put or Delete. If the cache did not answer before, change makes the call
+// without waiting for it, because other processes may need the change.
 func (c hostCache) change(ctx context.Context, call func(context.Context) error) error {
 	do := func(ctx context.Context) (_ struct{}, err error) {
 		defer partCache.guard(&err)

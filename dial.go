@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"strconv"
@@ -17,11 +16,10 @@ import (
 	"github.com/lookleap/lookleap/internal/roundtrip"
 )
 
-// DialControl is for [net.Dialer.Control] of hosts that build a dialer of their
-// own: it lets sockets connect to public unicast addresses at these ports alone
-// (none given: 443), over TCP on IPv4 or IPv6. It judges the address really
-// dialled, so a name that changes between two lookups gains nothing. A refusal
-// is an [ErrDenied].
+// DialControl returns a function for [net.Dialer.Control] of hosts that have their own
+// dialer. It allows TCP connections over IPv4 and IPv6 to public addresses at the given
+// ports (default: 443), and refuses all others with [ErrDenied]. It checks the address of
+// the socket, so a name that changes between two lookups does not help an attacker.
 func DialControl(ports ...uint16) func(network, address string, c syscall.RawConn) error {
 	control := netguard.Control(ports...)
 	return func(network, address string, c syscall.RawConn) error {
@@ -29,7 +27,7 @@ func DialControl(ports ...uint16) func(network, address string, c syscall.RawCon
 	}
 }
 
-// refusal gives a guard's error the code and the kind of the shared table.
+// refusal returns a guard's error as an [*Error] that is an [ErrDenied].
 func refusal(err error) error {
 	var no *netguard.Error
 	if errors.As(err, &no) {
@@ -38,15 +36,15 @@ func refusal(err error) error {
 	return err
 }
 
-// ConnEvidence is what a connection may tell about itself beyond its addresses.
-// The connections of [NewFetcher] do, below their [tls.Conn]; those of another
-// Fetcher may, where client certificates or test beds are needed.
+// ConnEvidence is an optional interface of connections. The connections of [NewFetcher]
+// implement it below their [tls.Conn]. Those of another Fetcher may implement it too,
+// for client certificates and for tests.
 type ConnEvidence interface {
-	ClientCertificate() bool // this side presented a certificate in the handshake
-	PrivateAllowed() bool    // its Fetcher was told not to judge addresses
+	ClientCertificate() bool // the client presented a certificate in the handshake
+	PrivateAllowed() bool    // the Fetcher does not check addresses
 }
 
-// guardedConn is a connection to an address that was judged.
+// guardedConn is a connection to an address that was checked.
 type guardedConn struct {
 	net.Conn
 	private    bool
@@ -57,8 +55,8 @@ func (c *guardedConn) ClientCertificate() bool { return c.clientCert.Load() }
 func (c *guardedConn) PrivateAllowed() bool    { return c.private }
 
 const (
-	maxAddresses = 16                     // of one name that are tried at most
-	attemptDelay = 250 * time.Millisecond // until the next address is tried beside the last one (RFC 8305)
+	maxAddresses = 16                     // maximum number of addresses of a name that are tried
+	attemptDelay = 250 * time.Millisecond // until the next address is tried in parallel (RFC 8305)
 )
 
 // guardedDialer turns a host and port into a connection to a public address.
@@ -78,7 +76,7 @@ func dialTCP(d *net.Dialer) func(context.Context, netip.AddrPort) (net.Conn, err
 	}
 }
 
-// dialTLS gives a connection whose handshake is done.
+// dialTLS returns a connection whose handshake is complete.
 func (d *guardedDialer) dialTLS(ctx context.Context, hostport string, config *tls.Config) (net.Conn, error) {
 	host, portText, err := net.SplitHostPort(hostport)
 	if err != nil {
@@ -86,7 +84,7 @@ func (d *guardedDialer) dialTLS(ctx context.Context, hostport string, config *tl
 	}
 	port, err := strconv.ParseUint(portText, 10, 16)
 	if err != nil || port == 0 {
-		return nil, &Error{Code: CodeBadPort, Message: fmt.Sprintf("the port %q is none", portText)}
+		return nil, &Error{Code: CodeBadPort, Message: "the port " + quote(portText, 20) + " is not valid"}
 	}
 	if err := d.guard.CheckPort(uint16(port)); err != nil {
 		return nil, refusal(err)
@@ -119,7 +117,7 @@ func (c *guardedConn) handshake(ctx context.Context, host string, base *tls.Conf
 				return cert, nil
 			}
 		}
-		return new(tls.Certificate), nil // which presents none
+		return new(tls.Certificate), nil // no certificate
 	}
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
@@ -130,18 +128,18 @@ func (c *guardedConn) handshake(ctx context.Context, host string, base *tls.Conf
 	return conn, nil
 }
 
-// resolving marks the lookups that a dialer causes, so that a resolver which
-// fetches through the very same fetcher is refused instead of going round.
+// resolving marks the lookups of a dialer. A resolver that fetches through the same
+// fetcher is refused, because it would wait for itself.
 type resolving struct{ *guardedDialer }
 
-// addresses gives the addresses of a host that may be dialled, IPv6 and IPv4 in
-// turns. A bogus answer of either family refuses the host.
+// addresses returns the allowed addresses of a host, IPv6 and IPv4 alternating. If
+// DNSSEC validation fails for one family, the host is refused.
 func (d *guardedDialer) addresses(ctx context.Context, host string) ([]netip.Addr, error) {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return d.dialable([]netip.Addr{addr})
 	}
 	if ctx.Value(resolving{d}) != nil {
-		return nil, &Error{Code: CodeDNSError, Message: "the resolver asks through the fetcher that is waiting for it"}
+		return nil, &Error{Code: CodeDNSError, Message: "the resolver uses the fetcher that is waiting for it"}
 	}
 	ctx = context.WithValue(roundtrip.Apart(ctx), resolving{d}, true) // a resolver may fetch
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
@@ -166,9 +164,9 @@ func (d *guardedDialer) addresses(ctx context.Context, host string) ([]netip.Add
 		return d.dialable(found)
 	}
 	if err := errors.Join(err4, err6); err != nil {
-		return nil, &Error{Code: CodeDNSError, Message: fmt.Sprintf("the addresses of %s could not be found out", quote(host, 253)), Err: err}
+		return nil, &Error{Code: CodeDNSError, Message: "the addresses of " + quote(host, 253) + " could not be looked up", Err: err}
 	}
-	return nil, &Error{Code: CodeNoAddress, Message: fmt.Sprintf("%s has no address", quote(host, 253))}
+	return nil, &Error{Code: CodeNoAddress, Message: quote(host, 253) + " has no address"}
 }
 
 func (d *guardedDialer) lookup(ctx context.Context, host string, t RRType) (_ []netip.Addr, err error) {
@@ -202,7 +200,7 @@ func interleave(a, b []netip.Addr) []netip.Addr {
 	return all[:min(len(all), maxAddresses)]
 }
 
-// dialable drops what may not be dialled; when nothing is left, it is an error.
+// dialable returns the allowed addresses. It returns an error if none is allowed.
 func (d *guardedDialer) dialable(found []netip.Addr) ([]netip.Addr, error) {
 	if d.guard.AllowPrivate {
 		return found, nil
@@ -223,8 +221,8 @@ func (d *guardedDialer) dialable(found []netip.Addr) ([]netip.Addr, error) {
 	return public, nil
 }
 
-// connect tries the addresses one after the other, the next one as soon as the
-// last one failed or kept silent for attemptDelay; the first connection wins.
+// connect tries the addresses in order and returns the first connection. It tries the
+// next address when an attempt fails or has taken attemptDelay.
 func (d *guardedDialer) connect(ctx context.Context, addrs []netip.Addr, port uint16) (*guardedConn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
@@ -232,7 +230,7 @@ func (d *guardedDialer) connect(ctx context.Context, addrs []netip.Addr, port ui
 		conn *guardedConn
 		err  error
 	}
-	outcomes := make(chan outcome, len(addrs)) // so that no late attempt hangs
+	outcomes := make(chan outcome, len(addrs)) // with room for all, so that no late attempt blocks
 	next, running := 0, 0
 	start := func() {
 		dst := netip.AddrPortFrom(addrs[next], port)
@@ -273,7 +271,7 @@ func (d *guardedDialer) connect(ctx context.Context, addrs []netip.Addr, port ui
 	return nil, errors.Join(errs...)
 }
 
-// attempt judges the address before the dialling and the connection after.
+// attempt checks the address before dialling, and the connection afterwards.
 func (d *guardedDialer) attempt(ctx context.Context, dst netip.AddrPort) (_ *guardedConn, err error) {
 	defer partDial.guard(&err)
 	if err := d.guard.Check(dst); err != nil {
@@ -293,15 +291,15 @@ func (d *guardedDialer) attempt(ctx context.Context, dst netip.AddrPort) (_ *gua
 	return &guardedConn{Conn: conn, private: d.guard.AllowPrivate}, nil
 }
 
-// checkRemote judges where a connection really leads. The port may differ: a
-// Dial hook may map ports.
+// checkRemote checks the remote address of a connection. The port is not checked,
+// because a Dial hook may map ports.
 func (d *guardedDialer) checkRemote(conn net.Conn) error {
 	if d.guard.AllowPrivate {
 		return nil
 	}
 	remote, err := netip.ParseAddrPort(conn.RemoteAddr().String())
 	if err != nil {
-		return &netguard.Error{Code: netguard.CodeBlockedNetwork, Network: conn.RemoteAddr().Network(), Reason: "its remote end is no address and port"}
+		return &netguard.Error{Code: netguard.CodeBlockedNetwork, Network: conn.RemoteAddr().Network(), Reason: "its remote end is not an address and port"}
 	}
 	return netguard.Check(remote.Addr())
 }

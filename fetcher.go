@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -20,26 +19,24 @@ import (
 	"github.com/lookleap/lookleap/internal/roundtrip"
 )
 
-// Fetcher performs exactly one HTTP exchange: it sends one request, and never
-// follows a redirect or tries again. Any [http.RoundTripper] is one, tracing,
-// caching and recording ones included. Redirects and failures come back to the
-// caller because each document has its own rule about what follows.
+// Fetcher performs one HTTP exchange: it sends one request and returns the response. It
+// does not follow redirects or retry, because each document has its own rules for both.
+// Every [http.RoundTripper] is a Fetcher, including those that trace, cache or record.
 //
-// A Fetcher that reports its connections through net/http/httptrace, as every
-// [http.Transport] does, has each of them checked before a byte of a request is
-// sent. A second request in the same exchange is refused before it is sent,
-// also one that [http.Transport] would repeat by itself. A Fetcher that sends
-// requests of its own to the same host, for a token perhaps, gives them another
-// context. The answers of a Fetcher that reports nothing are no evidence, and
-// nothing but plain reads is sent through it.
+// A Fetcher should report its connections through net/http/httptrace, as every
+// [http.Transport] does. Each reported connection is checked before a byte of the
+// request is sent, and a second request in the same exchange is refused, even if
+// [http.Transport] would repeat it by itself. Responses of a Fetcher that reports no
+// connections are not evidence, and only plain reads are sent through it.
 //
-// A Fetcher is called from several goroutines at once.
+// A Fetcher that sends requests of its own to the same host, for example to get a token,
+// must use another context for them. A Fetcher is called from several goroutines at once.
 type Fetcher interface {
 	RoundTrip(*http.Request) (*http.Response, error)
 }
 
-// ErrDenied is what a guard's refusal wraps (an agents.txt policy, an address
-// that must not be dialled). It is final: nobody retries it or goes around it.
+// ErrDenied is the error of a request that a guard refused, such as an agents.txt policy or
+// the check of addresses. It is final: do not retry, and do not send the request another way.
 var ErrDenied = coded.New(string(CodeDenied), "denied by a guard")
 
 // Bounds of the guarded fetcher.
@@ -54,52 +51,51 @@ const (
 	leastRate        = 256 // bytes of a body per second
 )
 
-// FetcherOptions are the choices of [NewFetcher]. The zero value is the safe one.
+// FetcherOptions are the options of [NewFetcher]. The zero value is safe.
 type FetcherOptions struct {
-	Resolver Resolver       // who resolves names; nil: the system's resolver
-	Ports    []uint16       // that may be dialled; empty: 443
+	Resolver Resolver       // resolves names; nil: the system's resolver
+	Ports    []uint16       // allowed ports; empty: 443
 	RootCAs  *x509.CertPool // nil: the system's
 	MinTLS   uint16         // tls.VersionTLS12 or tls.VersionTLS13; 0: TLS 1.2
 
-	// Now is the clock by which certificates are valid; nil: time.Now.
+	// Now is the clock for the validity of certificates; nil: time.Now.
 	Now func() time.Time
 
 	// ClientCertificates are offered to servers that ask for one.
 	ClientCertificates []tls.Certificate
 
-	// Dial opens a TCP connection; nil dials with a [net.Dialer]. The address is
-	// judged before Dial is called, and the remote address of the connection
-	// after, so that a Dial may go another way but not to another kind of place.
+	// Dial opens a TCP connection; nil: a [net.Dialer]. The address is checked before
+	// Dial is called, and the remote address of the connection is checked afterwards.
 	Dial func(ctx context.Context, addr netip.AddrPort) (net.Conn, error)
 
-	// Time is how long an exchange may take, from the lookup of the name to the end
-	// of the answer's body; 0: 5 minutes, negative: no bound.
+	// Time limits an exchange, from the lookup of the name to the end of the response
+	// body; 0: 5 minutes, negative: no limit.
 	Time time.Duration
 
-	// Rate is how many bytes of a body must arrive per second, measured over each
-	// 5 s that its reader waits; 0: 256, negative: no bound. Event streams, which may
-	// be silent for long, need a Fetcher without it.
+	// Rate is the minimum number of body bytes per second, measured over each 5 seconds
+	// that the reader waits; 0: 256, negative: no minimum. Event streams, which may be
+	// silent for a long time, need a Fetcher without a minimum.
 	Rate int
 
-	// InsecureAllowPrivate lets private, loopback and all other addresses be
-	// dialled. It is for test beds: with it, whoever chooses a URL reaches what
-	// this machine reaches.
+	// InsecureAllowPrivate allows connections to private, loopback and all other
+	// addresses. Use it only in tests: with it, anyone who chooses a URL can reach
+	// everything that this machine can reach.
 	InsecureAllowPrivate bool
 }
 
-// NewFetcher builds the guarded fetcher: https alone; only the public unicast
-// addresses that the resolver answered, each checked again on the socket that is
-// dialled; port 443 unless others are allowed; TLS 1.2 or better, HTTP/1.1 or
-// HTTP/2; no proxy, whatever the environment says; no cookies, no decompression,
-// and no more than 32 KiB of header. A DNSSEC failure means no connection.
+// NewFetcher returns the guarded fetcher. It uses only https, connects only to public
+// addresses (checked again on each socket), and only to port 443 unless the options
+// allow others. It requires TLS 1.2 or later and speaks HTTP/1.1 and HTTP/2. It uses no
+// proxy, no cookies and no decompression, and accepts at most 32 KiB of header. If
+// DNSSEC validation fails, it does not connect.
 //
-// Each call of RoundTrip sends one request. Where the standard client would send
-// it again, because the server closed a connection or reset a stream, it returns
-// an error with the code connection-reset. An error that came while the body was
-// read has a code too: too-slow or timeout where a bound of the options ended it.
+// Each call of RoundTrip sends the request at most once. Where the standard client would
+// repeat it, because the server closed a connection or reset a stream, RoundTrip returns
+// an error with [CodeConnReset]. Reading the body returns an error with [CodeTooSlow] or
+// [CodeTimeout] if a limit of the options ends the exchange.
 //
-// It is an [io.Closer] too: Close ends its idle connections and refuses later
-// requests. Its connections belong to it alone.
+// The fetcher has its own connections. It is also an [io.Closer]: Close closes idle
+// connections, and later requests return [ErrClosed].
 func NewFetcher(o FetcherOptions) Fetcher {
 	if o.Resolver == nil {
 		o.Resolver = NetResolver(nil)
@@ -128,7 +124,7 @@ func NewFetcher(o FetcherOptions) Fetcher {
 			return dialer.dialTLS(ctx, addr, handshake)
 		},
 		DialContext: func(context.Context, string, string) (net.Conn, error) {
-			return nil, refusal(&netguard.Error{Code: netguard.CodeBlockedNetwork, Network: "http", Reason: "only https is fetched"})
+			return nil, refusal(&netguard.Error{Code: netguard.CodeBlockedNetwork, Network: "http", Reason: "only https is allowed"})
 		},
 		Protocols:              &protocols,
 		DisableCompression:     true,
@@ -140,8 +136,7 @@ func NewFetcher(o FetcherOptions) Fetcher {
 	}}
 }
 
-// guardedFetcher is an http.Transport of its own behind the checks that need no
-// connection.
+// guardedFetcher checks requests before its own http.Transport sends them.
 type guardedFetcher struct {
 	guard     netguard.Guard
 	bounds    roundtrip.Options
@@ -169,21 +164,21 @@ func (f *guardedFetcher) check(req *http.Request) error {
 	case u == nil || u.Host == "" || u.Opaque != "":
 		return &Error{Code: CodeBadURL, Message: "the request has no URL with a host and a path"}
 	case u.Scheme != "https":
-		return &Error{Code: CodeNotHTTPS, Message: fmt.Sprintf("only https is fetched, not %q", u.Scheme)}
+		return &Error{Code: CodeNotHTTPS, Message: "the scheme is " + quote(u.Scheme, 40) + ", and only https is allowed"}
 	case u.User != nil:
-		return &Error{Code: CodeUserinfo, Message: "the URL carries user information"}
+		return &Error{Code: CodeUserinfo, Message: "the URL contains user information"}
 	case strings.HasSuffix(u.Hostname(), "."):
 		return &Error{Code: CodeTrailingDot, Message: "the host ends with a dot"}
 	case req.Host != "" && !strings.EqualFold(strings.TrimSuffix(req.Host, ":"), strings.TrimSuffix(u.Host, ":")):
-		return &Error{Code: CodeBadHost, Message: "the Host header names another host than the URL"}
+		return &Error{Code: CodeBadHost, Message: "the Host header and the URL name different hosts"}
 	case req.Method == http.MethodConnect || leavesHTTP(req.Header):
-		return &Error{Code: CodeUsage, Message: "tunnels and upgrades are no exchanges"}
+		return &Error{Code: CodeUsage, Message: "tunnels and protocol upgrades are not supported"}
 	}
 	return nil
 }
 
-// leavesHTTP reports whether a header, in whatever letters its names are written,
-// asks for another protocol or makes a proxy drop other headers.
+// leavesHTTP reports whether a header asks for another protocol or makes a proxy drop
+// other headers. The letter case of header names does not matter.
 func leavesHTTP(h http.Header) bool {
 	h = roundtrip.Canonical(h)
 	for _, line := range h["Connection"] {
@@ -198,7 +193,7 @@ func leavesHTTP(h http.Header) bool {
 	return len(h["Upgrade"]) > 0
 }
 
-// Close ends the idle connections.
+// Close closes idle connections. Later requests return [ErrClosed].
 func (f *guardedFetcher) Close() error {
 	f.closed.Store(true)
 	f.transport.CloseIdleConnections()
@@ -208,7 +203,7 @@ func (f *guardedFetcher) Close() error {
 // CloseIdleConnections is what [http.Client.CloseIdleConnections] calls.
 func (f *guardedFetcher) CloseIdleConnections() { f.transport.CloseIdleConnections() }
 
-// fetchError is the form that errors of [roundtrip.Do] take here.
+// fetchError makes the errors of [roundtrip.Do].
 func fetchError(code, reason string) error {
 	return &Error{Code: Code(code), Message: reason}
 }

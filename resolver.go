@@ -17,13 +17,13 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// Resolver looks up DNS records. An error means "could not find out"; absence
-// is an answer; a validation failure is [ErrBogus]. The three must never blur,
-// since the documents attach different consequences to each.
+// Resolver looks up DNS records. The documents treat three results differently: if a
+// record does not exist, Lookup returns an answer that says so; if DNSSEC validation
+// fails, it returns an [ErrBogus]; any other error means that the result is unknown.
 //
 // A Resolver is called from several goroutines at once.
 type Resolver interface {
-	// Lookup answers for one name, an A-label without a final dot, and one type.
+	// Lookup looks up the records of one type for a name, an A-label without a final dot.
 	Lookup(ctx context.Context, name string, t RRType) (*DNSAnswer, error)
 }
 
@@ -38,7 +38,7 @@ const (
 	TypeSRV  RRType = 33
 )
 
-// String gives the type's mnemonic, or TYPE and its number.
+// String returns the type's mnemonic, or TYPE and its number.
 func (t RRType) String() string {
 	switch t {
 	case TypeA:
@@ -53,28 +53,28 @@ func (t RRType) String() string {
 	return fmt.Sprintf("TYPE%d", uint16(t))
 }
 
-// DNSAnswer is what the DNS says about one question, absence included.
+// DNSAnswer is the answer of the DNS to one question. It may be that there are no records.
 type DNSAnswer struct {
-	Records []Record      // of the type asked for; none for an absence
-	Exists  bool          // false: the name does not exist. True without records: it has none of this type
-	TTL     time.Duration // least TTL over the chain, the negative TTL for an absence; 0: do not cache
-	DNSSEC  DNSSEC        // what validation says of the answer or the absence
+	Records []Record      // of the requested type; empty if there are none
+	Exists  bool          // whether the name exists; it may exist without records of this type
+	TTL     time.Duration // the shortest TTL of the chain, or the negative TTL; 0: do not cache
+	DNSSEC  DNSSEC        // the result of validation
 	Name    string        // owner of the records, after aliases
-	Chain   []ZoneLink    // evidence for DNSSEC, from the trust anchor down; none from a resolver that does not validate
+	Chain   []ZoneLink    // evidence for DNSSEC, from the trust anchor down; empty if the resolver does not validate
 }
 
-// ZoneLink is one step of the way from a trust anchor to an answer.
+// ZoneLink is one zone on the chain from a trust anchor to an answer.
 type ZoneLink struct {
 	Zone      string `json:"zone"` // without a final dot, "." for the root
 	DNSSEC    DNSSEC `json:"dnssec"`
-	KeyTag    uint16 `json:"keyTag,omitempty"` // of the key that the parent vouches for; 0 unless secure
+	KeyTag    uint16 `json:"keyTag,omitempty"` // of the key that the parent zone signs; 0 unless secure
 	Algorithm uint8  `json:"algorithm,omitempty"`
-	Reason    string `json:"reason,omitempty"` // one sentence, for a link that is not secure
+	Reason    string `json:"reason,omitempty"` // one sentence on why the link is not secure
 }
 
-// Record is one resource record; the field of its type is set.
+// Record is one resource record. Only the field of its type is set.
 type Record struct {
-	Text string     // TXT: its strings joined without separator, records never with one another. Types not below: as in a zone file
+	Text string     // TXT: the strings of the record, joined. Other types: as in a zone file
 	Addr netip.Addr // A and AAAA
 	SRV  *SRV       // SRV
 }
@@ -82,25 +82,25 @@ type Record struct {
 // SRV is the data of an SRV record (RFC 2782).
 type SRV struct {
 	Priority, Weight, Port uint16
-	Target                 string // A-label without a final dot; "" is the root: no such service here
+	Target                 string // A-label without a final dot; "" means that the service is not available
 }
 
-// DNSSEC is what validation says of an [DNSAnswer]. A bogus answer has no state,
-// because it is never data: it is [ErrBogus].
+// DNSSEC is the result of validating a [DNSAnswer]. There is no value for a bogus answer:
+// the lookup returns an [ErrBogus] instead.
 type DNSSEC uint8
 
 const (
-	// Indeterminate: nothing could be checked. It is the zero value.
+	// Indeterminate: the answer could not be validated. It is the zero value.
 	Indeterminate DNSSEC = iota
-	// Insecure: a signed parent proves that this part of the tree is unsigned.
+	// Insecure: a signed parent zone proves that this zone is not signed.
 	Insecure
-	// Secure: signatures lead from a trust anchor to the answer.
+	// Secure: the answer is signed, with a chain of signatures from a trust anchor.
 	Secure
 )
 
 var dnssecNames = [...]string{"indeterminate", "insecure", "secure"}
 
-// String gives the state in lower case.
+// String returns the state in lower case.
 func (d DNSSEC) String() string {
 	if int(d) < len(dnssecNames) {
 		return dnssecNames[d]
@@ -108,10 +108,10 @@ func (d DNSSEC) String() string {
 	return dnssecNames[Indeterminate]
 }
 
-// MarshalText gives the state in lower case.
+// MarshalText returns the state in lower case.
 func (d DNSSEC) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote; any other text is an error.
+// UnmarshalText parses the text that MarshalText returns.
 func (d *DNSSEC) UnmarshalText(text []byte) error {
 	for i, name := range dnssecNames {
 		if string(text) == name {
@@ -119,18 +119,18 @@ func (d *DNSSEC) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return usageError(fmt.Sprintf("unknown DNSSEC state %q", text))
+	return usageError("unknown DNSSEC state " + quote(string(text), 40))
 }
 
-// ErrBogus is what every DNSSEC validation failure is: errors.Is(err, ErrBogus).
-// Forged data and a broken zone look alike, so neither is ever used.
+// ErrBogus is the error of a failed DNSSEC validation. Forged data and a broken zone look
+// the same, so data that fails validation is never used.
 var ErrBogus = coded.New(string(CodeDNSSECBogus), "DNSSEC validation failed")
 
-// BogusError tells where validation failed. It is an [ErrBogus].
+// BogusError says where DNSSEC validation failed. It is an [ErrBogus].
 type BogusError struct {
 	Name   string // the question
-	Zone   string // the zone whose data failed
-	EDE    uint16 // extended DNS error code (RFC 8914), 6 when nothing more precise fits
+	Zone   string // the zone whose data failed validation
+	EDE    uint16 // extended DNS error code (RFC 8914); 6 if no other code fits
 	Reason string // one sentence
 }
 
@@ -142,10 +142,10 @@ func (e *BogusError) Error() string {
 // ReasonCode returns [CodeDNSSECBogus].
 func (e *BogusError) ReasonCode() Code { return CodeDNSSECBogus }
 
-// Is makes every BogusError an [ErrBogus].
+// Is reports whether target is [ErrBogus].
 func (e *BogusError) Is(target error) bool { return target == ErrBogus }
 
-// Bounds of what [NetResolver] takes from one answer.
+// Limits of one answer of [NetResolver].
 const (
 	maxRecords  = 256
 	maxTXTBytes = 32 << 10 // all TXT records of an answer together
@@ -154,10 +154,9 @@ const (
 // NetResolver adapts Go's resolver (nil: one with Go's defaults) for the types
 // A, AAAA, TXT and SRV. Names are asked as they are, without a search list.
 //
-// It sees less of the DNS than a [Resolver] can tell, and says the careful
-// thing: every answer is [Indeterminate] and has a TTL of 0, Name is the name
-// asked for, and a name that does not exist is not told apart from one without
-// records of the type: both are answers with Exists false.
+// Go's resolver returns less than a [Resolver] can. Every answer is therefore
+// [Indeterminate] and has a TTL of 0, and Name is the requested name. For a name that
+// does not exist and for a name without records of the type, Exists is false.
 func NetResolver(r *net.Resolver) Resolver {
 	if r == nil {
 		r = new(net.Resolver)
@@ -167,15 +166,15 @@ func NetResolver(r *net.Resolver) Resolver {
 
 type netResolver struct{ *net.Resolver }
 
-// Lookup asks Go's resolver.
+// Lookup looks up a name with Go's resolver.
 func (r netResolver) Lookup(ctx context.Context, name string, t RRType) (*DNSAnswer, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, lookupError(name, t, CodeDNSError, err) // Go's resolver may answer all the same
+		return nil, lookupError(name, t, CodeDNSError, err) // Go's resolver may answer nevertheless
 	}
-	records, err := r.records(ctx, name+".", t) // the dot keeps the search list out
+	records, err := r.records(ctx, name+".", t) // the dot turns off the search list
 	var failed *net.DNSError
 	switch {
 	case errors.As(err, &failed) && failed.IsNotFound:
@@ -246,28 +245,28 @@ func srvRecords(targets []*net.SRV) ([]Record, error) {
 	return records, nil
 }
 
-// checkName takes letters, digits, hyphens and underscores in labels of 1 to 63
-// octets, 253 in all, without a final dot, and nothing that reads as an address.
+// checkName accepts labels of 1 to 63 letters, digits, hyphens and underscores, at most
+// 253 bytes in all, without a final dot. It refuses IP addresses.
 func checkName(name string) error {
 	bad := func(reason string) error {
-		return &Error{Code: CodeBadHost, Message: fmt.Sprintf("%s is no domain name to look up: %s", quote(name, 253), reason)}
+		return &Error{Code: CodeBadHost, Message: fmt.Sprintf("%s is not a domain name that can be looked up: %s", quote(name, 253), reason)}
 	}
 	if name == "" || len(name) > 253 {
-		return bad("it has no octet or more than 253")
+		return bad("it is empty or longer than 253 bytes")
 	}
 	labels := strings.Split(name, ".")
 	for _, label := range labels {
 		if label == "" || len(label) > 63 {
-			return bad("a label has no octet or more than 63")
+			return bad("a label is empty or longer than 63 bytes")
 		}
 		for _, c := range []byte(label) {
 			if !isNameByte(c) {
-				return bad("it has a character that is no letter, digit, hyphen or underscore")
+				return bad("it has a character that is not a letter, digit, hyphen or underscore")
 			}
 		}
 	}
 	if last := labels[len(labels)-1]; strings.Trim(last, "0123456789") == "" || strings.HasPrefix(strings.ToLower(last), "0x") {
-		return bad("it reads as an IP address")
+		return bad("it can be read as an IP address")
 	}
 	return nil
 }
@@ -276,48 +275,47 @@ func isNameByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_'
 }
 
-// lookupError returns an error for a lookup that could not find out. It says nothing
-// about the name.
+// lookupError returns an error for a lookup whose result is unknown.
 func lookupError(name string, t RRType, code Code, err error) error {
 	return &Error{Code: code, Subject: quote(name, 253), Message: "the " + t.String() + " lookup failed", Err: err}
 }
 
-// ResolverOptions are the choices of [NewResolver]. The zero value asks the
-// system's servers and trusts IANA's root keys.
+// ResolverOptions are the options of [NewResolver]. The zero value uses the system's
+// servers and IANA's root keys.
 type ResolverOptions struct {
 	// Servers are recursive resolvers in order of preference: udp://HOST:PORT,
 	// tcp://HOST:PORT, tls://HOST:PORT, https://HOST/PATH, or a bare HOST:PORT,
-	// which is udp. Another one is tried when one fails, never a weaker way to the
-	// same. Empty: those of /etc/resolv.conf.
+	// which is udp. If a server fails, the next one is tried. A server is never tried
+	// with a weaker protocol. Empty: those of /etc/resolv.conf.
 	Servers []string
 
-	// Anchors are DS or DNSKEY records as in a zone file, in place of IANA's.
+	// Anchors are DS or DNSKEY records as in a zone file; empty: IANA's.
 	Anchors string
 
-	// RequireValidation makes an answer that nothing could be checked of an error
-	// that names the fix. Without it such an answer is [Indeterminate].
+	// RequireValidation makes an answer that cannot be validated an error, which says
+	// how to fix it. Without it, such an answer is [Indeterminate].
 	RequireValidation bool
 
-	Now     func() time.Time // by which signatures are valid; nil: time.Now
+	Now     func() time.Time // the clock for the validity of signatures; nil: time.Now
 	RootCAs *x509.CertPool   // of tls servers, and of https ones where Fetcher is nil; nil: the system's
 
-	// Fetcher reaches https servers; nil: a guarded fetcher of its own, which
-	// resolves their names through the system's resolver.
+	// Fetcher sends requests to https servers; nil: a guarded fetcher that resolves
+	// their names with the system's resolver.
 	Fetcher Fetcher
 
 	// DialContext opens connections to udp, tcp and tls servers; nil: a net.Dialer.
 	DialContext func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// NewResolver builds a resolver that believes no server: it validates every
-// answer and every absence from the trust anchors down (RFC 4033 to 4035, 5155,
-// 6840, 9276), whoever it asked. An answer is [Secure], [Insecure] or, when the
-// servers pass on no DNSSEC data at all, [Indeterminate]; data that fails
-// validation is a [*BogusError]. A lookup takes at most 10 s and 64 queries.
+// NewResolver returns a resolver that trusts no server: it validates every answer from
+// the trust anchors down (RFC 4033 to 4035, 5155, 6840, 9276), including answers that
+// records do not exist. An answer is [Secure], [Insecure] or, if the servers send no
+// DNSSEC data at all, [Indeterminate]. If validation fails, Lookup returns a
+// [*BogusError]. A lookup takes at most 10 seconds and 64 queries.
 //
-// It caches answers by their TTL, is an [io.Closer] and a [FreshResolver], and
-// may be used from several goroutines at once. Anchors or servers that cannot be
-// read are an error; nothing is sent before the first lookup.
+// The resolver caches answers for their TTL. It is also an [io.Closer] and a
+// [FreshResolver], and may be used from several goroutines at once. NewResolver returns
+// an error for invalid anchors or servers. It sends nothing before the first lookup.
 func NewResolver(o ResolverOptions) (Resolver, error) {
 	r := &validatingResolver{}
 	if o.Fetcher == nil {
@@ -342,29 +340,29 @@ func NewResolver(o ResolverOptions) (Resolver, error) {
 	return r, nil
 }
 
-// FreshResolver is a [Resolver] that can look past its own cache of answers.
+// FreshResolver is a [Resolver] that can also look up names without its cache of answers.
 type FreshResolver interface {
 	Resolver
 	LookupFresh(ctx context.Context, name string, t RRType) (*DNSAnswer, error)
 }
 
-// validatingResolver speaks the root package's types over internal/dnssec.
+// validatingResolver adapts internal/dnssec to the types of this package.
 type validatingResolver struct {
 	below   *dnssec.Resolver
-	fetcher Fetcher // ours to close; nil: the caller's
+	fetcher Fetcher // closed with the resolver; nil: the caller has supplied the Fetcher
 }
 
-// Lookup answers from the cache where it can.
+// Lookup looks up a name in the cache, then on the servers.
 func (r *validatingResolver) Lookup(ctx context.Context, name string, t RRType) (*DNSAnswer, error) {
 	return answerOf(name, t)(r.below.Lookup(ctx, name, uint16(t)))
 }
 
-// LookupFresh asks the servers. Keys of zones may still come from the cache.
+// LookupFresh looks up a name on the servers. Keys of zones may still come from the cache.
 func (r *validatingResolver) LookupFresh(ctx context.Context, name string, t RRType) (*DNSAnswer, error) {
 	return answerOf(name, t)(r.below.Refresh(ctx, name, uint16(t)))
 }
 
-// Close ends idle connections.
+// Close closes idle connections.
 func (r *validatingResolver) Close() error {
 	err := r.below.Close()
 	if c, ok := r.fetcher.(interface{ Close() error }); ok {
@@ -373,7 +371,7 @@ func (r *validatingResolver) Close() error {
 	return err
 }
 
-// answerOf turns what was found out about a question into this package's words.
+// answerOf converts a result and an error of internal/dnssec.
 func answerOf(name string, t RRType) func(*dnssec.Result, error) (*DNSAnswer, error) {
 	return func(found *dnssec.Result, err error) (*DNSAnswer, error) {
 		var bogus *dnssec.BogusError
@@ -383,7 +381,7 @@ func answerOf(name string, t RRType) func(*dnssec.Result, error) (*DNSAnswer, er
 		case errors.As(err, &bogus):
 			return nil, &BogusError{Name: bogus.Name, Zone: bogus.Zone, EDE: bogus.EDE, Reason: bogus.Reason}
 		case errors.As(err, &bad):
-			return nil, &Error{Code: CodeBadHost, Message: fmt.Sprintf("%s is no domain name to look up: %s", quote(name, 253), bad.Reason)}
+			return nil, &Error{Code: CodeBadHost, Message: fmt.Sprintf("%s is not a domain name that can be looked up: %s", quote(name, 253), bad.Reason)}
 		case errors.As(err, &over) && over.Hostile():
 			return nil, lookupError(name, t, CodeDNSSECLimit, err)
 		case err != nil:

@@ -18,17 +18,17 @@ import (
 	"github.com/lookleap/lookleap/internal/coded"
 )
 
-// ErrSealBroken is sealed state that was forged, altered, or sealed with
+// ErrSealBroken is the error of [Unseal] for state that was forged, changed, or sealed with
 // another key or for another purpose.
-var ErrSealBroken = coded.New(string(CodeSealBroken), "the seal is broken")
+var ErrSealBroken = coded.New(string(CodeSealBroken), "the sealed state was forged, changed or sealed with another key")
 
-// MinKeyLen is the least length in octets of a key for [Seal], [Unseal] and
+// MinKeyLen is the minimum length in bytes of a key for [Seal], [Unseal] and
 // [SealedCache].
 const MinKeyLen = 32
 
-// Seal encrypts and authenticates state that has to pass through hands that are
-// not trusted: a browser, a queue, a model. The result is URL-safe text. The
-// key holds at least [MinKeyLen] secret random octets.
+// Seal encrypts and authenticates state that passes through untrusted systems, such as a
+// browser, a queue or a model. The result is URL-safe text. The key consists of at least
+// [MinKeyLen] secret random bytes.
 func Seal(key, state []byte) (string, error) {
 	aead, err := newAEAD(key, "lookleap/state/1")
 	if err != nil {
@@ -37,7 +37,7 @@ func Seal(key, state []byte) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(aead.Seal(nil, nil, state, nil)), nil
 }
 
-// Unseal gives back what Seal was given, or an [ErrSealBroken].
+// Unseal decrypts what Seal encrypted. It returns [ErrSealBroken] for anything else.
 func Unseal(key []byte, sealed string) ([]byte, error) {
 	aead, err := newAEAD(key, "lookleap/state/1")
 	if err != nil {
@@ -54,9 +54,8 @@ func Unseal(key []byte, sealed string) ([]byte, error) {
 	return state, nil
 }
 
-// newAEAD derives a key for one purpose, so that what was sealed as state can
-// never be opened as a cache entry. AES-256-GCM draws a fresh nonce a message
-// and prepends it.
+// newAEAD derives a key for one purpose, so that sealed state cannot be opened as a cache
+// entry. AES-256-GCM uses a random nonce for each message and prepends it.
 func newAEAD(key []byte, purpose string) (cipher.AEAD, error) {
 	if len(key) < MinKeyLen {
 		return nil, usageError(fmt.Sprintf("a sealing key needs at least %d bytes, this one has %d", MinKeyLen, len(key)))
@@ -72,23 +71,20 @@ func newAEAD(key []byte, purpose string) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// ErrCacheForged is an entry of a [SealedCache] that its key did not write
-// there: forged, altered, moved from another key, or with another expiry.
+// ErrCacheForged is the error of a [SealedCache] for an entry that was forged, changed, or
+// moved from another key. It is also an [fs.ErrNotExist], so it counts as a miss.
 var ErrCacheForged = fmt.Errorf("%w: %w", coded.New(string(CodeCacheForged), "the cache entry is forged"), fs.ErrNotExist)
 
 // SealedCache wraps a cache that others can read and write. The key has at least
 // [MinKeyLen] secret random bytes, and is the same for all who share the cache.
 //
-// Authenticated are key, value and expiry together: an entry that does not open
-// is an [ErrCacheForged], which is a miss. Hidden are the value, the sealed
-// expiry and the key: the cache below sees a keyed digest of each key, so that
-// no URL or name can be read from it. Not hidden are the number of entries, which
-// of them are the same, their sizes, when they are used, and the expiry that the
-// cache below is given so that it can drop them.
+// Each entry authenticates its key, value and expiry together. Get returns
+// [ErrCacheForged] for an entry that it cannot open. The underlying cache sees a keyed
+// digest of each key and an encrypted value, so no URL or name can be read from it. It
+// sees the number, sizes and uses of the entries, and their expiry.
 //
-// SealedCache cannot notice an older entry of the same key that is put back
-// before its expiry. For that reason, grants from a shared cache are held for a
-// short time only.
+// SealedCache cannot detect that an older entry of the same key was put back before it
+// expired. For this reason, grants from a shared cache are used only for a short time.
 func SealedCache(c Cache, key []byte) (Cache, error) {
 	if c == nil {
 		return nil, usageError("there is no cache to seal")
@@ -107,10 +103,10 @@ func SealedCache(c Cache, key []byte) (Cache, error) {
 type sealedCache struct {
 	cache Cache
 	aead  cipher.AEAD
-	names []byte // the key for keys
+	names []byte // the key of the digests that stand for keys
 }
 
-// name returns the key under which the cache below keeps an entry.
+// name returns the key of an entry in the underlying cache.
 func (c sealedCache) name(key string) string {
 	mac := hmac.New(sha256.New, c.names)
 	mac.Write([]byte(key))
@@ -121,7 +117,7 @@ func (c sealedCache) Delete(ctx context.Context, key string) error {
 	return c.cache.Delete(ctx, c.name(key))
 }
 
-// Get trusts no expiry but the sealed one.
+// Get uses only the sealed expiry.
 func (c sealedCache) Get(ctx context.Context, key string) ([]byte, time.Time, error) {
 	sealed, _, err := c.cache.Get(ctx, c.name(key))
 	if err != nil {
