@@ -13,7 +13,7 @@ import (
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
-// TestActivation is who is asked, and what nobody's answer means.
+// TestActivation tests who is asked, and what a missing answer means.
 func TestActivation(t *testing.T) {
 	const own, hub = "https://shop.example/s/a/SKILL.md", "https://github.com/example-org/skills/blob/main/refund/SKILL.md"
 	world := func(t *testing.T, p lookleap.ConsentPrompter) (*lab.Internet, *lookleap.Host) {

@@ -34,7 +34,8 @@ type Bundle struct {
 	digests map[string]Digest // by path: what was fetched
 }
 
-// checkUnchanged returns an error for a bundle that differs from its verdict or from what was fetched.
+// checkUnchanged returns an error for a bundle that differs from its verdict or from what was
+// fetched.
 func (b *Bundle) checkUnchanged() error {
 	if b.Verdict == nil || !b.Verdict.OK || b.Verdict.Subject != domain.Redact(b.ID) {
 		return refuse(CodeNeedsRoot, b.ID, "no verdict says that this skill is verified", "load it through a Loader")
@@ -219,7 +220,7 @@ func checkSame(looked fs.FileInfo, f fs.File, name string) error {
 	if err != nil {
 		return err
 	}
-	known := os.SameFile(looked, looked) // else it is of another file system, which has no links to speak of
+	known := os.SameFile(looked, looked) // other file systems have no links
 	if !looked.Mode().IsRegular() || !opened.Mode().IsRegular() || known && !os.SameFile(looked, opened) {
 		return refuse(CodeLink, name, "the file was replaced while the directory was read", "read it again when it no longer changes")
 	}

@@ -129,7 +129,7 @@ func (c *catalogue) open(name string) (fs.File, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case !info.Mode().IsRegular(), c.direct != nil && failed == nil: // opening a pipe would wait for ever
+	case !info.Mode().IsRegular(), c.direct != nil && failed == nil: // opening a pipe would block
 		return nil, refuse(CodeLink, name, "SKILL.md is a link, or no regular file", "put the file itself there")
 	case failed != nil:
 		return nil, failed
@@ -137,7 +137,7 @@ func (c *catalogue) open(name string) (fs.File, error) {
 	return c.files.Open(name)
 }
 
-// readFull fills a buffer as far as the file goes.
+// readFull reads until the buffer is full or the file ends.
 func readFull(f fs.File, buffer []byte) (int, error) {
 	n, err := io.ReadFull(f, buffer)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

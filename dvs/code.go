@@ -2,8 +2,7 @@ package dvs
 
 import "github.com/lookleap/lookleap"
 
-// Codes of the contracts, of fetching, of DNS and of URLs: every document may
-// end a check with them.
+// Codes of containment.
 const (
 	CodeOutsideTrustRoot lookleap.Code = "outside-trust-root"
 )

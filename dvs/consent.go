@@ -59,7 +59,7 @@ func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 	item := lookleap.ConsentItem{ID: itemSkill, Recipient: lookleap.RecipientAgent, Digest: c.Evidence.Digest.String(),
 		Summary: "use the instructions of " + plaintext.Quote(c.skill.String(), 400)}
 	if c.notFetched() {
-		url := c.skill.String() // in full: it is what the server is told
+		url := c.skill.String() // in full, since the server receives it
 		item.Recipient, item.Digest, item.Summary = host, lookleap.Digest([]byte(url)), "ask for "+plaintext.Quote(url, len(url)+1)+", and use its instructions, which were not read yet"
 	} else {
 		item.Remote = []lookleap.RemoteText{{Source: host, Label: "name", Text: c.parsed.Name}, {Source: host, Label: "description", Text: c.parsed.Description}}
@@ -341,8 +341,8 @@ type content struct {
 	Size  int    `json:"size"`
 }
 
-// fileContainer is a JSON value with files. It is written as one line, and the bytes of its files follow.
-// As JSON strings, the files would be a third larger and copied several times.
+// fileContainer is a JSON value with files. It is written as one line, and the bytes of its files
+// follow. As JSON strings, the files would be a third larger and copied several times.
 type fileContainer interface {
 	contents() []*content // in the order in which they stand
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
-// TestResumeHoldsFiles resumes plans that somebody wrote together with a user's
+// TestResumeHoldsFiles resumes plans that an attacker wrote together with a user's
 // decision: what files they have is exactly what they say they have.
 func TestResumeHoldsFiles(t *testing.T) {
 	host := lab.ForTest(t).Host()

@@ -151,7 +151,7 @@ func TestGuardAndNames(t *testing.T) {
 }
 
 // TestSecurityConsiderations is section 7 in one story: who controls the domain
-// speaks for it, and nobody else does.
+// speaks for it, and no other party does.
 func TestSecurityConsiderations(t *testing.T) {
 	const url = "https://shop.example/s/a/SKILL.md"
 	load := func(t *testing.T, change func(*lab.Internet, *lab.Site)) (*dvs.Loaded, error) {

@@ -22,7 +22,7 @@ type Claim struct {
 	Revoked bool       `json:"revoked,omitempty"`
 
 	Profile       Profile `json:"profile"`
-	Strict        bool    `json:"strict,omitempty"`        // registered roots and text/markdown alone
+	Strict        bool    `json:"strict,omitempty"`        // only registered roots and text/markdown
 	RequireSecure bool    `json:"requireSecure,omitempty"` // every contacted name has to be signed
 	Pin           Pin     `json:"pin,omitzero"`
 }

@@ -90,8 +90,8 @@ func (d *discovery) ask(ctx context.Context, at string, limit int, stream func(*
 	return listFile{at, doc, err}
 }
 
-// usableDocument returns the document of a file, or nil if the file is missing; it yields the reason if
-// the file cannot be used.
+// usableDocument returns the document of a file, or nil if the file is missing; it yields the
+// reason if the file cannot be used.
 func (d *discovery) usableDocument(file listFile) (doc *document, goOn bool) {
 	doc, at := file.doc, file.at
 	switch {

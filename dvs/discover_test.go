@@ -24,7 +24,7 @@ const indexAt = "https://shop.example/.well-known/skills/index.json"
 
 func digestOf(s string) string { return dvs.DigestOf([]byte(s)).String() }
 
-// TestParseIndex reads like the rows: an index, the locations that it gives and
+// TestParseIndex reads like the rows: an index, the locations in it and
 // the codes of its findings, or the code of its refusal.
 func TestParseIndex(t *testing.T) {
 	entries := func(n int) string {

@@ -10,7 +10,7 @@ import (
 )
 
 func ExampleParseSkill() {
-	file := []byte("---\nname: refund\ndescription: Use when: somebody wants money back\n---\n\n# Refunds\n")
+	file := []byte("---\nname: refund\ndescription: Use when: a customer wants money back\n---\n\n# Refunds\n")
 	if _, _, err := dvs.ParseSkill(file, dvs.DVS, dvs.Limits{}); err != nil {
 		fmt.Println(err)
 	}
@@ -19,7 +19,7 @@ func ExampleParseSkill() {
 	fmt.Println(len(findings), "repair at", findings[0].Position)
 	// Output:
 	// SKILL.md: 3:22: the value of "description" has a colon and a blank, which YAML reads as another key (bad-frontmatter); put the value between quotation marks
-	// refund | Use when: somebody wants money back
+	// refund | Use when: a customer wants money back
 	// 1 repair at 3:22
 }
 

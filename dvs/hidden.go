@@ -329,9 +329,9 @@ func isInvisible(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// countInvisible counts the invisible characters of a text, and returns the offset of the first. One
-// joiner or variation selector after a visible character is normal in emoji and some scripts and
-// is not counted; nor are TAB and line ends.
+// countInvisible counts the invisible characters of a text, and returns the offset of the first.
+// One joiner or variation selector after a visible character is normal in emoji and some scripts
+// and is not counted; nor are TAB and line ends.
 func countInvisible[T string | []byte](text T) (count, first int) {
 	const selector, joiner = 1, 2
 	glue := 0 // what the last character was, if it joins

@@ -209,7 +209,7 @@ func (p *skillParser) readLoose(header span, known int) []Field {
 	return fields
 }
 
-// maxLooseKeys bounds what a header makes of memory. The keys that a skill needs
+// maxLooseKeys bounds the memory for a header. The keys that a skill needs
 // have as many places of their own.
 const maxLooseKeys = 256
 

@@ -126,7 +126,7 @@ func (s *Skill) References() []Reference {
 	return r.found
 }
 
-// maxTarget bounds a target in bytes; what is longer is no reference.
+// maxTarget bounds a target in bytes; longer ones are not references.
 const maxTarget = 2048
 
 // referenceLister collects references.

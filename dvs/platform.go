@@ -16,11 +16,11 @@ import (
 // data: all that is known about it is its entry in the table.
 type Platform struct {
 	Name     string   // for people
-	Hosts    []string // the host of its pages, then its other names; "*.example.com" is every host below, another "*" stands within one label
+	Hosts    []string // the host of its pages, then its other names; "*.example.com" is every host below, another "*" matches within one label
 	Never    bool     // no path proves who published: an archive, a proxy, a paste site
 	Owner    int      // leading path segments that name one publisher; 0: only those Below
 	Below    []Scope  // other depths below certain first segments
-	Skip     []string // first segments that may precede the publisher's path, such as a version of the build; "#" stands for digits
+	Skip     []string // first segments that may precede the publisher's path, such as a version of the build; "#" matches digits
 	Prefix   string   // what a publisher's segment begins with, such as "~"
 	Reserved []string // first segments that belong to the platform itself, not to a publisher
 	Fold     int      // leading segments whose ASCII letter case is ignored
@@ -78,7 +78,7 @@ type hostRole struct {
 	entry    int  // of the table
 }
 
-// hostPattern is a host in which "*" stands for characters of one label.
+// hostPattern is a host in which "*" matches characters of one label.
 type hostPattern struct {
 	labels []string
 	entry  int // of the table; the first one that matches counts
@@ -363,7 +363,7 @@ func (e *Platform) namespace() string {
 	return cmp.Or(e.Of, slices.Concat(e.Hosts, e.Subdomains)[0])
 }
 
-// matchesWord compares a segment with a word in which "#" stands for digits.
+// matchesWord compares a segment with a word in which "#" matches digits.
 func matchesWord(word, segment string) bool {
 	before, after, digits := strings.Cut(word, "#")
 	if !digits {

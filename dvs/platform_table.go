@@ -7,7 +7,7 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// PlatformsDate is the day on which the built-in table was last looked at.
+// PlatformsDate is the day of the last review of the built-in table.
 const PlatformsDate = "2026-11-22"
 
 // PublicSuffixDate is the day of the built-in list of public suffixes. A
@@ -133,8 +133,8 @@ func codeHosts() []Platform {
 	}...)
 }
 
-// registryHosts are package registries, hosts of documentation, and hubs of models and data sets, where
-// everyone shares one origin.
+// registryHosts are package registries, hosts of documentation, and hubs of models and data sets,
+// where everyone shares one origin.
 func registryHosts() []Platform {
 	return []Platform{
 		{Name: "PyPI", Hosts: []string{"pypi.org", "www.pypi.org", "test.pypi.org"}, Below: []Scope{{"project", 2, ""}, {"simple", 2, "pypi.org/project"}, {"pypi", 2, "pypi.org/project"}, {"user", 2, ""}, {"org", 2, ""}}},

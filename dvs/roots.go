@@ -285,7 +285,7 @@ func (r *Roots) Find(u SkillURL) Declared {
 		return d
 	}
 	if !d.Source.Registered() {
-		d.Root, d.Source, _ = DefaultRoot(u, s.rules) // without a root, Undeclared says it
+		d.Root, d.Source, _ = DefaultRoot(u, s.rules) // without a root the source is Undeclared
 	}
 	return d
 }

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// tryLock marks a new file as used. Whether the process that did so still runs is not known here, so
-// leftovers of killed processes stay, and Materialize names them.
+// tryLock marks a new file as used. Whether the process that did so still runs is not known here,
+// so leftovers of killed processes stay, and Materialize names them.
 func tryLock(f *os.File) bool {
 	if info, err := f.Stat(); err != nil || info.Size() > 0 {
 		return false

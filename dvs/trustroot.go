@@ -146,7 +146,7 @@ func DefaultRoot(u SkillURL, rules Rules) (TrustRoot, RootSource, error) {
 	case listed:
 		keep, source = role.platform.owner(segments).depth, Derived
 	case isSuffix(u.Host(), suffix):
-		keep, source = 1, Derived // a bucket below a host that lends names too
+		keep, source = 1, Derived // a bucket below a host that also assigns names
 	case forgeShaped(segments):
 		return TrustRoot{}, Undeclared, refuse(CodeNeedsRoot, u.String(), "the path looks like that of a code host with many owners", "register the path of the owner as trust root")
 	case len(segments) > 1 && len(segments[0]) > 1 && (segments[0][0] == '~' || segments[0][0] == '@'):

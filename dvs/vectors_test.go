@@ -18,7 +18,7 @@ type vectorCase struct {
 	Reason            lookleap.Code
 }
 
-// run runs a case under its requirement; check gives why it is refused.
+// run runs a case under its requirement; check returns why it is refused.
 func (c vectorCase) run(t *testing.T, check func(t *testing.T) error) {
 	side := "/accept-vector-"
 	if c.Reason != lookleap.CodeOK {

@@ -15,7 +15,7 @@ import (
 
 // readYAML reads a header through the node API of yaml.v3, and refuses what
 // readers disagree about or can be surprised by: anchors, aliases, tags, merge
-// keys, duplicates, keys that are no texts, a second document. The characters
+// keys, duplicates, keys that are not texts, a second document. The characters
 // of the header were checked before (checkCharacters). Scalars keep their source
 // text and are never resolved to other types.
 func readYAML(header []byte, origin origin, depth int) (fields []Field, f *fault) {

@@ -2,7 +2,7 @@ package markdown
 
 import "strings"
 
-// maxNesting is how many quotes and list items may stand inside each other.
+// maxNesting is how deep quotes and list items may be nested.
 const maxNesting = 32
 
 // Blocks calls yield for each leaf block of a text in order, until yield returns false. Where
@@ -56,11 +56,11 @@ type blockScanner struct {
 	at, column       int
 	partial          bool // at is a tab of which some columns are consumed
 
-	nonspace, indent int // the next byte that is no blank, and the columns up to it
+	nonspace, indent int // the next byte that is not a blank, and the columns up to it
 	blank            bool
 }
 
-// look finds the next byte that is no blank.
+// look finds the next byte that is not a blank.
 func (s *blockScanner) look() {
 	i, column := s.at, s.column
 loop:
@@ -104,7 +104,7 @@ func (s *blockScanner) atBlank() bool {
 	return s.at < s.end && (s.text[s.at] == ' ' || s.text[s.at] == '\t')
 }
 
-// rest is the line from the next byte on that is no blank.
+// rest is the line from the next non-blank byte.
 func (s *blockScanner) rest() string { return s.text[s.nonspace:s.end] }
 
 // line reads the current line.
@@ -337,7 +337,7 @@ func (s *blockScanner) openFence(matched int, rest string) (opened, isLeaf bool)
 	return true, true
 }
 
-// openItem opens a list item if a list marker stands here.
+// openItem opens a list item if there is a list marker.
 func (s *blockScanner) openItem(matched int, inParagraph bool, rest string) bool {
 	digits := 0
 	for digits < len(rest) && digits < 10 && isDigit(rest[digits]) {

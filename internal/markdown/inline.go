@@ -31,7 +31,7 @@ func NewReader(text string) *Reader {
 	return r
 }
 
-// maxDefinitions bounds what a text makes of memory. Links to others are no links.
+// maxDefinitions bounds the memory for a text. References to further definitions are not links.
 const maxDefinitions = 10_000
 
 // Items calls yield for each part of a block of prose, in order.
@@ -73,7 +73,7 @@ type proseReader struct {
 	missing [4]bool       // ends of HTML constructs that the text has no more of
 }
 
-// joinedRun says where a run stands in the joined text and in the source.
+// joinedRun is the position of a run in the joined text and in the source.
 type joinedRun struct{ at, source int }
 
 // opener is a bracket that may begin a link or image.

@@ -39,7 +39,7 @@ func (p *proseReader) closeBracket(at int) (after int) {
 	return end
 }
 
-// found is a link's destination and where it stands.
+// found is a link's destination and its position.
 type found struct {
 	text       string
 	start, end int // the destination's first byte, and what follows the link; 0: it is none
@@ -217,7 +217,7 @@ func (p *proseReader) definition(at int) (d Item, label string, end int) {
 	return d, normalize(label), rest
 }
 
-// lineRest returns where the next line begins, if only blanks stand before it, or 0.
+// lineRest returns where the next line begins, if only blanks precede it, or 0.
 func lineRest(text string, at int) int {
 	for at < len(text) && (text[at] == ' ' || text[at] == '\t') {
 		at++
