@@ -2,10 +2,14 @@ package aiuri
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"math"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/strictjson"
@@ -93,6 +97,51 @@ func payloadClaims(payload []byte) (own Claims, err *lookleap.Error) {
 		return Claims{}, nil
 	}
 	return own, nil
+}
+
+// claimMembers calls claim with the members of a JSON object that have the name of a claim.
+// It reports whether the payload is one strict JSON object and claim accepted each member.
+// Members that are not claims may repeat names, because no claim depends on them.
+func claimMembers(payload []byte, claim func(name string, value []byte) bool) bool {
+	d := jsontext.NewDecoder(bytes.NewBuffer(payload), jsontext.AllowDuplicateNames(true))
+	if begin, err := d.ReadToken(); err != nil || begin.Kind() != jsontext.KindBeginObject {
+		return false
+	}
+	for d.PeekKind() == jsontext.KindString {
+		token, err := d.ReadToken()
+		if err != nil {
+			return false
+		}
+		name := token.String()
+		value, err := d.ReadValue()
+		if err != nil || slices.Contains(claimNames[:], name) && !claim(name, value) {
+			return false
+		}
+	}
+	if _, err := d.ReadToken(); err != nil { // the end of the object
+		return false
+	}
+	_, err := d.ReadToken()
+	return errors.Is(err, io.EOF)
+}
+
+// seemsToClaim reports whether less strict readers could see claims in a text that is not
+// strict JSON, even readers that need no quotation marks.
+func seemsToClaim(payload []byte) bool {
+	if bytes.Contains(payload, []byte(`\u00`)) {
+		return true // a name may be escaped
+	}
+	for _, name := range claimNames {
+		for rest, found := payload, true; found; {
+			if _, rest, found = bytes.Cut(rest, []byte(name)); found {
+				after := bytes.TrimLeft(rest, " \t\r\n")
+				if len(after) > 0 && strings.IndexByte(`"':/#`, after[0]) >= 0 { // the name's end, its colon, or a comment before that
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 func (c *Claims) set(name string, v strictjson.Value) *lookleap.Error {
