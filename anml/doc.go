@@ -2,7 +2,8 @@
 // sections 3 to 8, 10, 11, and what sections 12 to 17 say about documents). It does no
 // I/O, renders nothing and decides nothing about trust: package anml/agent does.
 //
-//	doc, err := anml.Parse(resp.Header.Get("Content-Type"), body, anml.ReadOptions{Role: anml.RoleService})
+//	options := anml.ReadOptions{Role: anml.RoleService}
+//	doc, err := anml.Parse(resp.Header.Get("Content-Type"), body, options)
 //	if err != nil {
 //		return err // the document is refused as a whole
 //	}

@@ -90,8 +90,8 @@ func (d *Document) scoped(at scope) []int32 {
 	return d.ids[at]
 }
 
-// indexIDs collects the ids of all usable elements that a scope can name, by site. It must run after
-// everything that is not processed is marked.
+// indexIDs collects the ids of all usable elements that a scope can name, by site. It must run
+// after everything that is not processed is marked.
 func (d *Document) indexIDs() {
 	d.ids = make(map[scope][]int32)
 	site := int32(root)

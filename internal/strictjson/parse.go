@@ -39,8 +39,8 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Parse parses one JSON text (RFC 8259). It returns an [*Error] for the first fault. It copies data,
-// so the caller may reuse it.
+// Parse parses one JSON text (RFC 8259). It returns an [*Error] for the first fault. It copies
+// data, so the caller may reuse it.
 func Parse(data []byte, limits Limits) (Value, error) {
 	limits = limits.withDefaults()
 	p := parser{data: data, limits: limits}

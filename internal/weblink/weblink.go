@@ -185,8 +185,8 @@ type Head struct {
 	Links []Link // in order, at most MaxLinks
 }
 
-// ParseHead parses the link elements in the head of an HTML page. It stops at the first content that
-// is not allowed in a head, so that the body, which users may write, does not count. It skips
+// ParseHead parses the link elements in the head of an HTML page. It stops at the first content
+// that is not allowed in a head, so that the body, which users may write, does not count. It skips
 // comments, scripts, templates and noscript. The caller limits the size of the page.
 func ParseHead(page []byte) Head {
 	z := html.NewTokenizer(bytes.NewReader(page))
