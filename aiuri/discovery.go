@@ -229,7 +229,7 @@ type bootstrap struct {
 }
 
 // lookupBootstrap looks up _aiip TXT and _aiip._tcp SRV. It returns an error if an answer
-// fails validation. A lookup that fails is only a finding, since the DNS only gives hints.
+// fails validation. A lookup that fails is only a finding, because DNS records are only hints.
 func lookupBootstrap(ctx context.Context, r lookleap.Resolver, domain string, ports []uint16) (*bootstrap, error) {
 	b := &bootstrap{}
 	txt, err := b.ask(ctx, r, "_aiip."+domain, lookleap.TypeTXT)
