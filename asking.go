@@ -14,17 +14,17 @@ import (
 	"github.com/lookleap/lookleap/internal/prompting"
 )
 
-// AskLimits bound how often and for how long users are asked, so that nothing
-// can ask until someone agrees. The zero AskLimits are the defaults. A negative
-// number switches a limit off.
+// AskLimits limit how often and for how long users are asked, so that a site cannot ask
+// until the user gives in. The zero AskLimits are the defaults. A negative number turns a
+// limit off.
 //
 // The limits hold for each user of a [Host]. A user is named by [WithUser];
 // requests without a name belong to one unnamed user.
 type AskLimits struct {
-	// Refusal is how long a "no" holds for an identical request; default: 5 minutes.
-	// A request is identical if it shows the same.
+	// Refusal is how long a "no" also applies to identical requests, which show the same
+	// to the user; default: 5 minutes.
 	Refusal time.Duration
-	// Prompts is how many times one trust root may ask in vain within Interval;
+	// Prompts is how often one trust root may ask without success within Interval;
 	// default: 30. All trust roots whose paths begin with the same segment, such as
 	// those of one owner on a code host, may together ask twice as often. Everyone on
 	// one registrable domain may together ask four times as often. A request that the
@@ -58,7 +58,7 @@ func userOf(ctx context.Context) string {
 	return user
 }
 
-// asking remembers for one Host who is being asked, and who was asked what.
+// asking records for one Host which users are being asked, and what they were asked.
 type asking struct {
 	mu      sync.Mutex
 	users   map[string]*dialogues
@@ -66,16 +66,16 @@ type asking struct {
 	asked   map[asker][]*prompt
 }
 
-// dialogues are those of one user: at most one at a time.
+// dialogues are the dialogues of one user, of which at most one is open.
 type dialogues struct {
 	slot  chan struct{} // holds a token while a dialogue is open
-	users int           // calls that hold or want the slot
+	users int           // calls that have the slot or wait for it
 }
 
-// question is what a user refuses.
+// question identifies a request that a user was asked or refused.
 type question struct{ user, shown string }
 
-// asker is who asks whom: a trust root, or several of them together.
+// asker is a trust root, or several of them together, that asks a user.
 type asker struct {
 	user, name string
 	share      int // how often it may ask, in multiples of AskLimits.Prompts
@@ -100,8 +100,8 @@ const (
 // maxRemembered bounds the refused questions, and the askers, of a Host.
 const maxRemembered = 10_000
 
-// questionOf names what a request asks of a user: everything that is shown, and
-// the digests of what the items cover. Two plans of one effect ask the same.
+// questionOf identifies a request by everything that it shows and by the digests of its
+// items. Two plans with the same effect have the same question.
 func questionOf(user string, r *ConsentRequest) question {
 	shown := *r
 	shown.ID, shown.Digest, shown.Effect, shown.Expires, shown.Verdict = "", "", "", time.Time{}, nil
@@ -112,9 +112,9 @@ func questionOf(user string, r *ConsentRequest) question {
 	return question{user, Digest(data)}
 }
 
-// askersOf returns those in whose name a request asks, the trust root first. One
-// owner on a shared host must not use up what the others there may ask, and cannot
-// ask more often by having more trust roots.
+// askersOf returns the askers of a request, the trust root first. They prevent that one
+// owner on a shared host uses up the prompts of the others, or gets more prompts by using
+// more trust roots.
 func askersOf(user string, r *ConsentRequest) []asker {
 	site := r.Origin
 	if host, ok := hostOf(r.Origin); ok {
@@ -212,7 +212,7 @@ func (a *asking) approve(r *ConsentRequest, user string) {
 	}
 }
 
-// refuse remembers a "no".
+// refuse records a "no".
 func (a *asking) refuse(r *ConsentRequest, user string, limits AskLimits, now time.Time) {
 	if limits.Refusal < 0 {
 		return
@@ -223,8 +223,8 @@ func (a *asking) refuse(r *ConsentRequest, user string, limits AskLimits, now ti
 	a.refused[questionOf(user, r)] = now.Add(limits.Refusal)
 }
 
-// room returns a map that can take one more entry: a full one loses what is old,
-// or anything if nothing is.
+// room returns a map with room for one more entry. It removes old entries from a full
+// map, or any entries if none is old.
 func room[K comparable, V any](m map[K]V, old func(V) bool) map[K]V {
 	if m == nil {
 		return make(map[K]V)
@@ -246,14 +246,13 @@ func room[K comparable, V any](m map[K]V, old func(V) bool) map[K]V {
 	return m
 }
 
-// PromptConsent asks the user through the effective [ConsentPrompter]. It returns
-// no error only for a decision about this very request. It returns a
-// [*Error] if no one can be asked, the prompter fails or decides about
-// another request, or the caller leaves, and an [ErrConsentPending] if the user
-// has not decided yet.
+// PromptConsent asks the user through the Host's [ConsentPrompter] and returns the
+// decision about this request. It returns an [ErrConsentPending] if the user has not
+// decided yet, and an [*Error] if no one can be asked, the prompter fails or decides
+// about another request, or the context ends.
 //
-// A user has one dialogue at a time: the next request waits, as long as its
-// context lasts. [Host.Asking] limits how often a user is asked.
+// A user has one dialogue at a time: the next request waits until its context ends.
+// [Host.Asking] limits how often a user is asked.
 func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision ConsentDecision, err error) {
 	if req == nil {
 		return ConsentDecision{}, consentError(CodeUsage, "there is no request", nil)
@@ -269,9 +268,9 @@ func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision
 	case unusable != nil:
 		return ConsentDecision{}, consentError(CodeOf(unusable), "no one can be asked", unusable)
 	case h.Prompter == nil:
-		return ConsentDecision{}, consentError(CodeConsentNoPrompter, "nobody can be asked", nil)
+		return ConsentDecision{}, consentError(CodeConsentNoPrompter, "no prompter is configured, so the user cannot be asked", nil)
 	case !req.Kind.known():
-		return ConsentDecision{}, consentError(CodeConsentUnknown, fmt.Sprintf("nobody can decide a request of kind %q", req.Kind), nil)
+		return ConsentDecision{}, consentError(CodeConsentUnknown, "the kind of the request, "+quote(string(req.Kind), 40)+", is unknown", nil)
 	case ctx.Err() != nil:
 		return ConsentDecision{}, callerLeft(ctx)
 	case clock != nil:
@@ -287,7 +286,7 @@ func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision
 	if err != nil {
 		return ConsentDecision{}, err
 	}
-	err = prompting.Check(ctx) // the answers to those before it may have decided this one
+	err = prompting.Check(ctx) // an earlier answer may have decided this request
 	if err == nil {
 		err = h.asking.admit(req, user, limits, h.Time(), true)
 	}
@@ -310,7 +309,7 @@ func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision
 	return decision, nil
 }
 
-// remember notes what a user decided, for the limits.
+// remember records what a user decided, for the limits.
 func (h *Host) remember(ctx context.Context, r *ConsentRequest, d ConsentDecision) {
 	now := h.Time()
 	switch _, err := r.check(d, now); CodeOf(err) {
@@ -322,19 +321,19 @@ func (h *Host) remember(ctx context.Context, r *ConsentRequest, d ConsentDecisio
 }
 
 func callerLeft(ctx context.Context) error {
-	return consentError(CodeOf(ctx.Err()), "the caller left before the user decided", ctx.Err())
+	return consentError(CodeOf(ctx.Err()), "the caller stopped waiting before the user decided", ctx.Err())
 }
 
-// clockFailed is the refusal of what may have expired.
+// clockFailed returns the error for a plan that may have expired.
 func clockFailed(err error) error {
 	return consentError(CodePlanExpired, "without a clock every plan counts as expired", err)
 }
 
 type dialogueKey struct{}
 
-// prompt runs the prompter aside, so that a caller who leaves is refused at
-// once even when the dialogue does not notice. The dialogue gets a copy. The
-// next dialogue may open when this one is closed, or has been open for long.
+// prompt runs the prompter on another goroutine, so that prompt returns when ctx ends even
+// if the prompter ignores ctx. The prompter gets a copy of the request. The next dialogue
+// may open when this one is closed, or has been open for the duration long.
 func (h *Host) prompt(ctx context.Context, req *ConsentRequest, long time.Duration, leave func()) (ConsentDecision, error) {
 	type outcome struct {
 		decision ConsentDecision
@@ -364,9 +363,8 @@ func (h *Host) prompt(ctx context.Context, req *ConsentRequest, long time.Durati
 	}
 }
 
-// Ask prompts for a plan. The result is an [*Approval]; a [*PendingError] that
-// holds the plan's state when the user has not decided yet; or a
-// [*Error].
+// Ask asks the user to approve a plan. It returns a [*PendingError] with the plan's state
+// if the user has not decided yet, and an [*Error] if the user refused or could not be asked.
 func (h *Host) Ask(ctx context.Context, p *Plan) (*Approval, error) {
 	if p == nil {
 		return nil, errNoPlan
@@ -385,9 +383,9 @@ func (h *Host) Ask(ctx context.Context, p *Plan) (*Approval, error) {
 	return p.Approve(decision, h.Time())
 }
 
-// Decide is [Plan.Approve] with the Host's clock, for a plan that was suspended
-// and read again. Like Ask it remembers a "no", so that an identical request is
-// not shown again at once.
+// Decide is [Plan.Approve] with the Host's clock, for a plan that was suspended and parsed
+// again. Like Ask, it records a "no", so that an identical request is not shown again
+// immediately.
 func (h *Host) Decide(ctx context.Context, p *Plan, d ConsentDecision) (*Approval, error) {
 	if p == nil {
 		return nil, errNoPlan

@@ -16,14 +16,13 @@ import (
 	"github.com/lookleap/lookleap/internal/plugin"
 )
 
-// Commit runs the effect of an approved plan, once: the plan's id is in the
-// ledger before effect is called. It stays there whatever effect returns, since
-// no one can know how much of it happened. A second commit is an
-// [ErrAlreadyDone].
+// Commit runs the effect of an approved plan once. It records the plan's id in the ledger
+// before it calls effect. The id stays there even if effect returns an error, because the
+// effect may have happened in part. A second Commit returns [ErrAlreadyDone].
 //
-// Commit is for an effect that is done as a whole. If the user refused an
-// optional item, Commit returns a [*Error] with [CodeConsentPartial] and
-// does nothing: such a plan needs [Host.CommitApproved].
+// Commit is for an effect that is done as a whole. If the user refused an optional item,
+// Commit does nothing and returns an [*Error] with [CodeConsentPartial]. Use
+// [Host.CommitApproved] for such a plan.
 func (h *Host) Commit(ctx context.Context, a *Approval, effect func(ctx context.Context, bytes []byte) error) error {
 	c := commit{approval: a, whole: true}
 	if effect != nil {
@@ -32,9 +31,8 @@ func (h *Host) Commit(ctx context.Context, a *Approval, effect func(ctx context.
 	return h.commit(ctx, c)
 }
 
-// CommitApproved is [Host.Commit] for an effect that can be done without its
-// optional items: the effect is given the approval, and leaves out every item
-// for which [Approval.Has] reports false.
+// CommitApproved is [Host.Commit] for an effect that can be done without its optional
+// items. The effect must leave out every item for which [Approval.Has] reports false.
 func (h *Host) CommitApproved(ctx context.Context, a *Approval, effect func(ctx context.Context, a *Approval) error) error {
 	c := commit{approval: a}
 	if effect != nil {
@@ -97,34 +95,32 @@ func (h *Host) claim(ctx context.Context, p *Plan) (err error) {
 	return err
 }
 
-// PlanLedger remembers which plans were committed. Claim records the id before
-// anything leaves and returns [ErrAlreadyDone] if it is there already; any other
-// error stops the commit. A ledger keeps an id until its plan has expired by any
-// clock.
+// PlanLedger records which plans were committed. Claim records an id before anything is
+// sent, and returns [ErrAlreadyDone] if the id is already there. Any other error stops
+// the commit. A ledger keeps an id until the plan has expired by any clock.
 //
-// The reach of a ledger is the reach of the promise that a plan is committed
-// once. The default is one ledger for all Hosts of a process, in memory: it
-// forgets everything when the process ends. Processes that resume one another's
-// plans, or their own after a restart, need a ledger that they share, such as
-// [FilePlanLedger], and its Claim has to be atomic across them.
+// A plan is committed at most once among the processes that share a ledger. The default
+// is one ledger in memory for all Hosts of a process, which is lost when the process
+// ends. Processes that resume plans of each other, or their own after a restart, need a
+// shared ledger such as [FilePlanLedger], whose Claim is atomic across processes.
 type PlanLedger interface {
 	Claim(ctx context.Context, id string, expires time.Time) error
 }
 
-// ErrAlreadyDone is a plan that was committed before.
+// ErrAlreadyDone is the error for a plan that was committed before.
 var ErrAlreadyDone = coded.New(string(CodePlanDone), "the plan was committed before")
 
 // processLedger is the default ledger of every Host.
 var processLedger = newMemoryLedger(time.Now)
 
-// memoryLedger is a ledger in memory. It does not use the clock of a Host, which
-// may jump and come back: an id is dropped a week after its claim by the monotonic
-// clock, if its plan has expired by the system's clock, too.
+// memoryLedger is a ledger in memory. It does not use the clock of a Host, which may be
+// set forward and back. It drops an id a week after its claim by the monotonic clock, if
+// the plan has also expired by the system's clock.
 type memoryLedger struct {
 	now  func() time.Time
 	mu   sync.Mutex
 	done map[string]struct{}
-	// claims are those in done, the oldest first. Their order makes dropping cheap.
+	// claims are the claims in done, the oldest first.
 	claims []claim
 }
 
@@ -152,7 +148,7 @@ func (l *memoryLedger) Claim(_ context.Context, id string, expires time.Time) er
 	return nil
 }
 
-// drop removes what is old, a few claims at a time.
+// drop removes a few old claims.
 func (l *memoryLedger) drop(now time.Time) {
 	for range min(4, len(l.claims)) {
 		oldest := l.claims[0]
@@ -168,13 +164,13 @@ func (l *memoryLedger) drop(now time.Time) {
 	}
 }
 
-// FilePlanLedger keeps the ids of committed plans as files of one directory, so
-// that the processes of one machine can resume one another's plans. The
-// directory must exist and be writable by the agent alone. A relative path is
-// resolved when FileLedger is called. Claim returns an error for an empty path.
+// FilePlanLedger returns a ledger that stores the ids of committed plans as files in a
+// directory, so that the processes of a machine can resume plans of each other. The
+// directory must exist, and only the agent may have write access to it. A relative path is
+// resolved when FilePlanLedger is called. Claim returns an error if the path is empty.
 func FilePlanLedger(dir string) PlanLedger {
 	if dir == "" {
-		return fileLedger{err: usageError("plan ledger: the directory has no name")}
+		return fileLedger{err: usageError("the directory of the plan ledger has no name")}
 	}
 	dir, err := filepath.Abs(dir)
 	return fileLedger{dir, err}
@@ -182,18 +178,18 @@ func FilePlanLedger(dir string) PlanLedger {
 
 type fileLedger struct {
 	dir string
-	err error // why there is no directory
+	err error // why the directory is invalid
 }
 
-// Claim creates the id's file, which the file system lets only one process do.
-// The file and its name are on the disk before Claim returns, so that a crash
-// right afterwards cannot make the plan committable again. The files are never
-// deleted here: each holds the time after which its owner may.
+// Claim creates the file of an id, which only one process can do. The file and its
+// directory entry are on disk before Claim returns, so that the plan cannot be committed
+// again after a crash. Claim never deletes files: each contains the time after which the
+// operator may delete it.
 func (l fileLedger) Claim(ctx context.Context, id string, expires time.Time) error {
 	if err := cmp.Or(l.err, ctx.Err()); err != nil {
 		return err
 	}
-	sum := sha256.Sum256([]byte(id)) // an id is no safe file name
+	sum := sha256.Sum256([]byte(id)) // an id is not a safe file name
 	f, err := os.OpenFile(filepath.Join(l.dir, hex.EncodeToString(sum[:])), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return ErrAlreadyDone

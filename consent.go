@@ -15,20 +15,19 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// ConsentPrompter asks the user. It is the embedding agent's own dialogue: a
-// terminal, a page, a message, or a runtime that suspends and resumes.
+// ConsentPrompter asks the user. It is the embedding agent's own dialogue: a terminal, a
+// page, a message, or a runtime that suspends and resumes.
 //
-// It returns the user's decision, an error (which counts as no), or an error
-// for which errors.Is(err, [ErrConsentPending]) holds: then the operation ends
-// with a [*PendingError] and can be resumed. PromptConsent may be called from
-// several goroutines at once; no lock is held meanwhile, and the time that it
-// takes counts in no budget.
+// It returns the user's decision. An error counts as "no". If errors.Is(err,
+// [ErrConsentPending]) is true, the operation ends with a [*PendingError] and can be
+// resumed. PromptConsent may be called from several goroutines at once. The time that it
+// takes does not count towards any limit.
 type ConsentPrompter interface {
 	PromptConsent(ctx context.Context, req *ConsentRequest) (ConsentDecision, error)
 }
 
-// ConsentKind names what is asked, so that a host can choose a dialogue. A
-// request of an unknown kind is refused.
+// ConsentKind says what is asked, so that a host can choose a dialogue. A request of an
+// unknown kind is refused.
 type ConsentKind string
 
 // The kinds of request that the document packages make.
@@ -52,9 +51,8 @@ func (k ConsentKind) known() bool {
 }
 
 // ConsentRequest is everything that one plan asks its user. It marshals to JSON.
-// [ConsentRequest.Sections] lays it out for any dialogue and String for a
-// terminal. Its words are ours except where a [ConsentValue] or [RemoteText]
-// holds those of others.
+// [ConsentRequest.Sections] lays it out for any dialogue, and String for a terminal. Only
+// a [ConsentValue] or [RemoteText] contains untrusted text.
 type ConsentRequest struct {
 	ID        string        `json:"id"`                  // names the plan, never used twice
 	Digest    string        `json:"digest"`              // covers every other member and the bytes of the effect
@@ -139,25 +137,25 @@ type RemoteText struct {
 	Text   string `json:"text"`   // raw
 }
 
-// ConsentDecision is the user's answer. Nothing approved means refused.
+// ConsentDecision is the user's decision. If no item is approved, the request is refused.
 type ConsentDecision struct {
 	Digest   string    `json:"digest"`         // of the request that was shown
 	Approved []string  `json:"approved"`       // ids of the approved items
 	Until    time.Time `json:"until,omitzero"` // until when an identical request need not be asked again; zero: this once
 }
 
-// ErrConsentPending is what a prompter returns when the user has not decided
-// yet and the operation should be suspended.
+// ErrConsentPending is the error that a prompter returns if the user has not decided yet
+// and the operation should be suspended.
 var ErrConsentPending = coded.New(string(CodeConsentPending), "consent is pending")
 
-// ErrConsentRefused is what every missing consent is: refused, failed, timed
-// out, about another plan, or nobody there to be asked.
+// ErrConsentRefused is the error of every missing consent: the user refused, asking failed
+// or timed out, the decision is about another plan, or there is no prompter.
 var ErrConsentRefused = coded.New(string(CodeConsentRefused), "consent refused")
 
-// PendingError ends an operation that waits for its user: nothing was done.
-// Keep State, show Request, and hand both State and the decision to the Resume
-// of the package that returned it, in this process or another one. State is
-// plain JSON; where it passes through other hands, [Seal] it.
+// PendingError is the error of an operation that waits for its user. Nothing was done.
+// Store State, show Request, and pass State and the decision to the Resume function of the
+// package that returned the error, in this process or another one. State is plain JSON:
+// [Seal] it if it passes through untrusted systems.
 type PendingError struct {
 	Request *ConsentRequest
 	State   json.RawMessage
@@ -167,13 +165,13 @@ func (e *PendingError) Error() string {
 	return fmt.Sprintf("plan %s waits for its user (%s)", word(zero.Or(zero.Or(e).Request).ID), CodeConsentPending)
 }
 
-// Is makes every PendingError an [ErrConsentPending].
+// Is reports whether target is [ErrConsentPending].
 func (e *PendingError) Is(target error) bool { return target == ErrConsentPending }
 
-// ReasonCode gives [CodeConsentPending].
+// ReasonCode returns [CodeConsentPending].
 func (e *PendingError) ReasonCode() Code { return CodeConsentPending }
 
-// clone shares nothing with r that may change: a [Verdict] does not.
+// clone returns a deep copy. The [Verdict] is shared, because it does not change.
 func (r *ConsentRequest) clone() *ConsentRequest {
 	c := *r
 	c.Items = slices.Clone(r.Items)
@@ -184,8 +182,8 @@ func (r *ConsentRequest) clone() *ConsentRequest {
 	return &c
 }
 
-// digest covers every member but itself. JSON of a struct has one order and one
-// spelling, so equal requests have equal digests.
+// digest returns a digest of every other member. Package json encodes equal structs
+// equally, so equal requests have equal digests.
 func (r *ConsentRequest) digest() (string, error) {
 	shown := *r
 	shown.Digest = ""
@@ -196,14 +194,14 @@ func (r *ConsentRequest) digest() (string, error) {
 	return Digest(data), nil
 }
 
-// Digest names bytes: "sha256:" and 64 lower-case hex digits.
+// Digest returns the SHA-256 digest of data: "sha256:" and 64 lower-case hex digits.
 func Digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// check judges a decision about this request and gives the approved item ids in
-// the request's order. Every error is a [*Error].
+// check checks a decision about this request and returns the approved item ids in the
+// order of the request. Its errors are of type [*Error].
 func (r *ConsentRequest) check(d ConsentDecision, now time.Time) ([]string, error) {
 	if d.Digest != r.Digest {
 		return nil, consentError(CodeConsentMismatch, "the decision is about another request", nil)
@@ -225,7 +223,7 @@ func (r *ConsentRequest) check(d ConsentDecision, now time.Time) ([]string, erro
 			ids = append(ids, item.ID)
 			delete(approved, item.ID)
 		case !item.Optional:
-			return nil, consentError(CodeConsentRefused, fmt.Sprintf("the user did not agree to %q, without which it cannot be done", item.ID), nil)
+			return nil, consentError(CodeConsentRefused, "the user did not agree to "+quote(item.ID, 100)+", which is required", nil)
 		}
 	}
 	if len(approved) > 0 {
@@ -237,7 +235,7 @@ func (r *ConsentRequest) check(d ConsentDecision, now time.Time) ([]string, erro
 // originRules are those of the origins that may ask for consent.
 var originRules = domain.Rules{AllowIP: true, AllowSpecial: true}
 
-// isOrigin reports whether a text is an https origin in canonical form.
+// isOrigin reports whether s is an https origin in canonical form.
 func isOrigin(s string) bool {
 	u, err := originRules.Parse(s)
 	return err == nil && u.Origin() == s

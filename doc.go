@@ -1,39 +1,40 @@
-// Package lookleap holds the contracts that an embedding agent plugs in and the
-// answers that every check gives: look before your agent leaps.
+// Package lookleap holds the contracts that all document packages of this module share.
+// An AI agent embeds the module to check, before it acts on the web, who is speaking,
+// what is allowed and what its user agreed to. Each document has a package:
 //
-// An agent that acts on the web has to know who is speaking, what is allowed
-// and what its user agreed to. The document packages below this one answer
-// those questions, each for one document:
-//
-//   - wellknown: RFC 8615, where an origin keeps its site-wide metadata
-//   - agentstxt: AGENTS.TXT, whether an automated client may touch a path
-//   - dvs: Domain-Verified Skills, whether a skill is really from that brand
+//   - wellknown: RFC 8615, where an origin publishes its site-wide metadata
+//   - agentstxt: AGENTS.TXT, whether an automated client may use a path
+//   - dvs: Domain-Verified Skills, whether a skill comes from its brand
 //   - anml and anml/agent: ANML 1.0, what a service offers and asks
 //   - anmltrust: ANML 1.0 section 12, whether a server may speak for a site
 //   - aiuri: the ai: URI scheme, where an AI endpoint is and what it signed
 //
-// All of them stand on one [Host], which carries the embedding agent's own
-// [Fetcher], [Resolver], [ConsentPrompter] and [Cache]. The zero Host is safe
-// and works: a guarded fetcher that reaches public addresses on port 443 only,
-// an in-process cache, and no consent to anything.
+// All of them use one [Host], which holds the embedding agent's own [Fetcher],
+// [Resolver], [ConsentPrompter] and [Cache]. The zero Host is safe and works:
 //
-// # What a check answers
+//	host := &lookleap.Host{}
+//	defer host.Close()
+//	loader := dvs.NewLoader(host, dvs.Options{})
 //
-// The error is the gate, the verdict is the story. A verifying call returns its
-// result only on success; a failure is a [*VerifyError] that carries the whole
-// [Verdict]: every check in order, with its requirement id, reason [Code],
-// evidence, and the time until which the verdict holds.
+// # Results
 //
-// # One effect, one plan
+// A verifying call returns its result only if the check passed. Otherwise it returns a
+// [*VerifyError] with the whole [Verdict]: every check in order, with its requirement id,
+// reason [Code], evidence, and the time until which the verdict is valid. What could not
+// be read, fetched or done is an [*Error]. [CodeOf] returns the code of any error.
 //
-// Whatever sends data, runs code or spends money is a [Plan]: the exact bytes
-// and all the consents that they need. It is prepared completely, prompted
-// once, and committed once. A runtime that suspends while its user thinks gets
-// a [*PendingError] whose state resumes the same plan in another process; state
-// that passes through other hands is carried by [Seal] and [Unseal].
+// # Plans
 //
-// # In tests
+// Everything that sends data, runs code or spends money is a [Plan]: the exact bytes and
+// all consents that they need. A plan is prepared completely, shown to the user once, and
+// committed once. If the user needs time, the operation ends with a [*PendingError],
+// whose state resumes the same plan, in another process too. [Seal] protects state that
+// passes through untrusted systems.
 //
-// A program that stands on a Host is tested on one whose Resolver and Fetcher lead
-// to a server of net/http/httptest: see the example of Host.
+// # Tests
+//
+// To test a program that uses a Host, give the Host a Resolver and a Fetcher that lead to
+// a server of net/http/httptest: see the example of Host.
+//
+// docs/architecture.md shows the packages and the life of a fetch and of a plan.
 package lookleap

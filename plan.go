@@ -19,24 +19,24 @@ import (
 // PlanLifetime is how long after its preparation a plan may be committed.
 const PlanLifetime = 24 * time.Hour
 
-// Plan is one effect, completely prepared and not yet done: the exact bytes and
-// all the consents that they need. A Plan is not changed after [NewPlan].
+// Plan is one effect that is completely prepared and not yet done: the exact bytes and
+// all consents that they need. A Plan does not change after [NewPlan].
 //
-// The life of a plan is prepare, prompt, commit: [NewPlan], [Host.Ask],
-// [Host.Commit]. When the prompter suspends, Ask gives a [*PendingError];
-// [ParsePlan] reads its State again and [Plan.Approve] takes the decision.
+// A plan is prepared by [NewPlan], approved by the user through [Host.Ask], and done by
+// [Host.Commit]. If the prompter suspends the operation, Ask returns a [*PendingError].
+// [ParsePlan] parses its State later, and [Host.Decide] takes the user's decision.
 type Plan struct {
 	request ConsentRequest
 	effect  []byte
 }
 
-// NewPlan prepares a plan at the time now. The request needs Kind, Origin,
-// Summary and Items; ID, Effect, Expires and Digest are set here. The effect is
-// what will be sent or run, in the form of the package that commits it.
+// NewPlan prepares a plan at the time now. The request needs Kind, Origin, Summary and
+// Items; NewPlan sets ID, Effect, Expires and Digest. The effect is what will be sent or
+// run, in the form of the package that commits it.
 //
-// NewPlan brings the items into the order in which every rendering shows them,
-// and makes all texts valid UTF-8. It returns a [*Error] with
-// [CodeConsentTooLong] if an item has a command that is too long to be shown.
+// NewPlan sorts the items into the order in which they are shown, and makes all texts
+// valid UTF-8. It returns an [*Error] with [CodeConsentTooLong] if the command of an item
+// is too long to be shown.
 func NewPlan(req ConsentRequest, effect []byte, now time.Time) (*Plan, error) {
 	req = *req.clone()
 	req.ID = rand.Text()
@@ -57,8 +57,8 @@ func NewPlan(req ConsentRequest, effect []byte, now time.Time) (*Plan, error) {
 	return p, nil
 }
 
-// normalize brings a request into the form that it keeps: what is shown, what is
-// digested and what ParsePlan reads again are the same.
+// normalize brings a request into its final form, so that the user is shown what the
+// digest covers and what ParsePlan reads.
 func (r *ConsentRequest) normalize() error {
 	for i := range r.Items {
 		item := &r.Items[i]
@@ -117,13 +117,13 @@ func (r *ConsentRequest) makeValid() error {
 	return nil
 }
 
-// ID names the plan in every ledger and log.
+// ID returns the name of the plan in ledgers and logs.
 func (p *Plan) ID() string { return zero.Or(p).request.ID }
 
-// Request is what the user is asked. The caller may change its copy.
+// Request returns a copy of what the user is asked.
 func (p *Plan) Request() *ConsentRequest { return zero.Or(p).request.clone() }
 
-// Effect is exactly what will be sent or run.
+// Effect returns a copy of exactly what will be sent or run.
 func (p *Plan) Effect() []byte { return bytes.Clone(zero.Or(p).effect) }
 
 // planState is the plan as JSON.
@@ -135,8 +135,8 @@ type planState struct {
 
 const planStateType = "application/vnd.lookleap.plan+json;version=1"
 
-// State is the whole plan as JSON, for [ParsePlan]. It holds what will be sent:
-// treat it as confidential, and [Seal] it where it passes through other hands.
+// State returns the whole plan as JSON, for [ParsePlan]. It contains what will be sent:
+// treat it as confidential, and [Seal] it if it passes through untrusted systems.
 func (p *Plan) State() (json.RawMessage, error) {
 	if p == nil {
 		return nil, errNoPlan
@@ -144,10 +144,10 @@ func (p *Plan) State() (json.RawMessage, error) {
 	return json.Marshal(planState{Type: planStateType, Request: p.request, Effect: p.effect})
 }
 
-// errNoPlan is any use of a nil *Plan.
+// errNoPlan is the error of using a nil *Plan.
 var errNoPlan = consentError(CodeUsage, "there is no plan", nil)
 
-// ErrPlanInvalid is a plan whose state is malformed or was changed.
+// ErrPlanInvalid is the error for a plan whose state is malformed or was changed.
 var ErrPlanInvalid = coded.New(string(CodePlanInvalid), "the plan is malformed or was changed")
 
 // planError returns an [ErrPlanInvalid].
@@ -159,9 +159,9 @@ func planError(reason string, cause error) error {
 	return &Error{Code: CodePlanInvalid, Message: message, Err: coded.Classify(ErrPlanInvalid, cause)}
 }
 
-// ParsePlan reads what State wrote. A plan whose bytes do not match its digests
-// is an [ErrPlanInvalid]; that somebody rewrote bytes and digests together is
-// found by Approve, since the user's decision names the digest that was shown.
+// ParsePlan parses the JSON that State returns. It returns an [ErrPlanInvalid] if the
+// bytes do not match their digests. If an attacker changed bytes and digests together,
+// Approve returns an error, because the decision names the digest that the user saw.
 func ParsePlan(state json.RawMessage) (*Plan, error) {
 	if _, err := strictjson.Parse(state, strictjson.Limits{Size: math.MaxInt32}); err != nil {
 		return nil, planError("", err)
@@ -182,7 +182,7 @@ func ParsePlan(state json.RawMessage) (*Plan, error) {
 	return p, nil
 }
 
-// valid holds the invariants that both a new and a parsed plan must have.
+// valid checks what must be true of both a new and a parsed plan.
 func (p *Plan) valid() error {
 	r := &p.request
 	switch digest, err := r.digest(); {
@@ -193,7 +193,7 @@ func (p *Plan) valid() error {
 	case Digest(p.effect) != r.Effect:
 		return planError("the effect does not match its digest", nil)
 	case !r.Kind.known():
-		return consentError(CodeConsentUnknown, fmt.Sprintf("nobody can decide a request of kind %q", r.Kind), nil)
+		return consentError(CodeConsentUnknown, "the kind of the request, "+quote(string(r.Kind), 40)+", is unknown", nil)
 	case r.ID == "" || r.Origin == "" || r.Summary == "" || len(r.Items) == 0:
 		return planError("its id, origin, summary or items are missing", nil)
 	case !isOrigin(r.Origin):
@@ -209,17 +209,17 @@ func (p *Plan) valid() error {
 	return nil
 }
 
-// Approval is a plan that its user agreed to. It can only be had from a
-// decision, and commits once. A nil or zero Approval permits nothing.
+// Approval is a plan that its user approved. [Plan.Approve], [Host.Ask] and [Host.Decide]
+// return it. It can be committed once. A nil or zero Approval permits nothing.
 type Approval struct {
 	plan  *Plan
 	items map[string]bool
 	until time.Time
 }
 
-// Approve judges a decision about this plan at the time now: the digest must be
-// that of the plan, every item that is not optional approved, nothing approved
-// that was not asked, and the plan not expired. Every error is a [*Error].
+// Approve checks a decision about this plan at the time now. It returns an [*Error] if the
+// digest is not the plan's, an item that is not optional is not approved, an unknown item
+// is approved, or the plan has expired.
 func (p *Plan) Approve(d ConsentDecision, now time.Time) (*Approval, error) {
 	if p == nil {
 		return nil, errNoPlan
@@ -235,7 +235,7 @@ func (p *Plan) Approve(d ConsentDecision, now time.Time) (*Approval, error) {
 	return a, nil
 }
 
-// Plan is the plan that was approved.
+// Plan returns the plan that was approved.
 func (a *Approval) Plan() *Plan {
 	if a == nil {
 		return nil
@@ -246,8 +246,8 @@ func (a *Approval) Plan() *Plan {
 // Has reports whether the item with this id was approved.
 func (a *Approval) Has(item string) bool { return a != nil && a.items[item] }
 
-// Until is the time until which the user agreed to identical requests; zero is
-// this once.
+// Until returns the time until which the user approved identical requests too. It is zero
+// if the approval is for this request only.
 func (a *Approval) Until() time.Time {
 	if a == nil {
 		return time.Time{}

@@ -49,7 +49,7 @@ func readBody(resp *http.Response, limit int, raw io.Reader) ([]byte, error) {
 	return body, nil
 }
 
-// streamBody gives a body to sink as it arrives, under the same bounds. What
+// streamBody returns a body to sink as it arrives, under the same bounds. What
 // fails the body fails the exchange, whatever the sink made of it; a sink that
 // stops early leaves the rest unread.
 func streamBody(resp *http.Response, limit int, raw io.Reader, sink func(io.Reader) error) error {

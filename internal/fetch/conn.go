@@ -64,7 +64,7 @@ type watch struct {
 	failed error
 }
 
-// trace gives a context in which only this request's connections are reported
+// trace returns a context in which only this request's connections are reported
 // here: the reports of requests that a Fetcher makes while it serves this one
 // (a guard that reads a policy, say) stay theirs.
 func (w *watch) trace(ctx context.Context) context.Context {

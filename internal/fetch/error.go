@@ -57,7 +57,7 @@ func coded(code lookleap.Code, format string, args ...any) error {
 	return &codedError{code: code, message: fmt.Sprintf(format, args...)}
 }
 
-// denied is a refusal by the address guard, which is final for everybody.
+// denied is a refusal by the address guard, which is final for all callers.
 func denied(code lookleap.Code, message string) error {
 	return &codedError{code: code, message: message, err: lookleap.ErrDenied}
 }

@@ -213,7 +213,7 @@ func (e *exchange) build(ctx context.Context, w *watch) *http.Request {
 	return req
 }
 
-// gatedBody gives nothing away before a connection was reported and found good,
+// gatedBody returns nothing away before a connection was reported and found good,
 // nor once the exchange has ended: a Fetcher may notice that later. It cannot be
 // sent twice: there is no GetBody. Read is the only way to it.
 type gatedBody struct {

@@ -47,7 +47,7 @@ func acceptable(h http.Header, accept []string) error {
 	return err
 }
 
-// Text gives the body of an answer that must be UTF-8: no other charset may be
+// Text returns the body of an answer that must be UTF-8: no other charset may be
 // declared, and the bytes have to be what was declared (US-ASCII is UTF-8 too).
 // Nothing is converted. Documents that allow more look at Params themselves.
 func (r *Response) Text() (string, error) {

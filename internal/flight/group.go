@@ -40,7 +40,7 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("flight: panic: %v", e.Value) }
 
-// Unwrap gives the panic's value where it is an error.
+// Unwrap returns the panic's value where it is an error.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
@@ -52,7 +52,7 @@ type working[K comparable, V any] struct {
 	key   K
 }
 
-// Do gives the result of fn for a key, running it unless it is running already.
+// Do returns the result of fn for a key, running it unless it is running already.
 //
 // fn gets a context with the first caller's values and nobody's deadline, which
 // is cancelled when the last caller left; it bounds its own time. A caller whose
@@ -120,7 +120,7 @@ func (g *Group[K, V]) join(ctx context.Context, key K, fn func(context.Context) 
 	return c
 }
 
-// finished is a call that somebody else ended a moment ago.
+// finished is a call that someone else ended a moment ago.
 func finished[V any](value V) *call[V] {
 	c := &call[V]{done: make(chan struct{}), value: value, callers: 1, cancel: func(error) {}}
 	close(c.done)

@@ -66,7 +66,7 @@ func NewSizedMemo[K comparable, V any](entries, bytes int, size func(K, V) int, 
 	return m
 }
 
-// Get gives the value of a key, loading it where it is missing or expired. The
+// Get returns the value of a key, loading it where it is missing or expired. The
 // load runs as [Group.Do] says. Its second result is the end of the load itself:
 // such an error goes to those who wait and is never kept, while [Loaded.Err]
 // is kept until [Loaded.Until]. An error that says that a context ended is not
@@ -100,7 +100,7 @@ func (m *Memo[K, V]) load(ctx context.Context, key K, load func(context.Context)
 	return got.Value, got.Err
 }
 
-// fresh gives an entry that has not expired.
+// fresh returns an entry that has not expired.
 func (m *Memo[K, V]) fresh(key K) *entry[V] {
 	e := m.entry(key)
 	if e == nil || !m.holds(&e.Loaded) {
@@ -167,7 +167,7 @@ func (m *Memo[K, V]) keep(key K, got Loaded[V]) {
 	}
 }
 
-// Peek gives what is held for a key without loading anything, and whether it is
+// Peek returns what is held for a key without loading anything, and whether it is
 // still fresh. Expired values stay until they leave for others, so that a load
 // can revalidate them. What the clock's step back made doubtful is not given.
 func (m *Memo[K, V]) Peek(key K) (got Loaded[V], fresh bool) {

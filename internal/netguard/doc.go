@@ -1,5 +1,5 @@
 // Package netguard decides which network addresses may be dialled for a name
-// that somebody else chose: public unicast ones, and no others.
+// that someone else chose: public unicast ones, and no others.
 //
 // The decision is about the address that is really dialled, so it belongs into
 // [net.Dialer.Control] (see [Control]); a check of what a name resolved to alone

@@ -45,7 +45,7 @@ func isatap(addr netip.Addr) bool {
 	return b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe
 }
 
-// Control gives the function for [net.Dialer.Control] that lets a socket connect
+// Control returns the function for [net.Dialer.Control] that lets a socket connect
 // to public unicast addresses at the ports given alone, over TCP on IPv4 or
 // IPv6. It is called with each address really dialled. Without ports it is 443.
 func Control(ports ...uint16) func(network, address string, c syscall.RawConn) error {

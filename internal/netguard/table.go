@@ -79,7 +79,7 @@ var special6 = [...]Range{
 // globalUnicast6 is the only part of IPv6 that is given out to public hosts.
 var globalUnicast6 = netip.MustParsePrefix("2000::/3")
 
-// Ranges gives both tables.
+// Ranges returns both tables.
 func Ranges() []Range {
 	return slices.Concat(special4[:], special6[:])
 }
