@@ -411,7 +411,7 @@ func (p *Page) decide(ctx context.Context) []Decision {
 type siteRules struct {
 	written anml.Rules
 	spelled spelledRules
-	exact   map[string]anml.Rule // what rule gives for the fields that they name
+	exact   map[string]anml.Rule // the rules for the fields that they name
 }
 
 // rule returns the requirement for a field.

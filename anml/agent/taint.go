@@ -20,7 +20,7 @@ type source struct {
 }
 
 // taint returns the services, other than the serving domain to, that told a value. Deleted context
-// counts whoever told it (sections 14.1 and 14.2).
+// counts, even if the service to told it itself (sections 14.1 and 14.2).
 //
 // A service told a value if one of its informs is equal to it, or contains one of its tokens of six
 // characters or more. Tokens are words, text between white space, rows of words with digits, and
