@@ -8,9 +8,9 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// request is what the user is asked about an intent: the act itself, another
+// request is what the user is asked about a prepared call: the act itself, another
 // origin that it goes to, and everything that it tells.
-func (in *intent) request() lookleap.ConsentRequest {
+func (in *preparedCall) request() lookleap.ConsentRequest {
 	e := in.effect
 	if in.again != nil {
 		return lookleap.ConsentRequest{Kind: lookleap.ConsentAct, Origin: e.passage().document, Summary: e.summary(), Items: in.again}
@@ -49,13 +49,13 @@ func (e *effect) summary() string {
 const maxWarnings = 5
 
 // actItem is the act itself: without it nothing is sent.
-func (in *intent) actItem() lookleap.ConsentItem {
+func (in *preparedCall) actItem() lookleap.ConsentItem {
 	e := in.effect
 	item := lookleap.ConsentItem{
 		ID: itemAct, Summary: e.Send.Method + " " + shownURL(e.Send.Endpoint), Recipient: e.Exchange.Endpoint,
 		Digest: digestOf(struct {
 			Exchange exchange
-			Send     sending
+			Send     actionRequest
 		}{e.Exchange, e.Send}),
 	}
 	if in.why != "" {
@@ -83,7 +83,7 @@ func (in *intent) actItem() lookleap.ConsentItem {
 
 // originItem names both origins where an action leaves that of its document
 // (sections 13.4 and 13.11).
-func (in *intent) originItem() lookleap.ConsentItem {
+func (in *preparedCall) originItem() lookleap.ConsentItem {
 	e := in.effect
 	from, to := e.passage().document, e.Send.origin()
 	s := "let the document of " + shownURL(from) + " send this to another origin, " + shownURL(to)
@@ -98,7 +98,7 @@ func (in *intent) originItem() lookleap.ConsentItem {
 
 // plainItem has the user acknowledge that anybody on the way reads and may change
 // what is sent and answered (section 13.12).
-func (in *intent) plainItem() lookleap.ConsentItem {
+func (in *preparedCall) plainItem() lookleap.ConsentItem {
 	to := in.effect.Send.origin()
 	return lookleap.ConsentItem{
 		ID: itemPlain, Class: lookleap.ItemUnencrypted, Summary: "use " + quote(to) + " without encryption: anybody on the way can read and change it",
@@ -106,12 +106,12 @@ func (in *intent) plainItem() lookleap.ConsentItem {
 	}
 }
 
-// without is the intent of a request that was shown with a site's identity, and
+// without is the call of a request that was shown with a site's identity, and
 // is shown again without it. Every item is asked about anew.
-func without(r *lookleap.ConsentRequest, e *effect) *intent {
+func without(r *lookleap.ConsentRequest, e *effect) *preparedCall {
 	plain := *e
 	plain.Claim = nil
-	return &intent{effect: &plain, asks: true, again: slices.Clone(r.Items)}
+	return &preparedCall{effect: &plain, asks: true, again: slices.Clone(r.Items)}
 }
 
 // shownOctets is how much of an address a summary shows; a longer one is shown

@@ -16,20 +16,20 @@ import (
 	"github.com/lookleap/lookleap/internal/flight"
 )
 
-// pages caches the opened pages of one session as HTTP and the documents allow (section
+// pageCache caches the opened pages of one session as HTTP and the documents allow (section
 // 8.1.1). It ends with the session. Documents are cached only here, in memory, because
 // some of their content must not be stored.
-type pages struct {
+type pageCache struct {
 	session *Session
 
 	mu      sync.Mutex
-	flights *flight.Group[string, *Page]  // replaced when pages are forgotten
-	kept    *simplelru.LRU[string, *kept] // by requested URL
-	octets  int                           // bytes of their documents
+	flights *flight.Group[string, *Page]        // replaced when pages are forgotten
+	kept    *simplelru.LRU[string, *cachedPage] // by requested URL
+	octets  int                                 // bytes of their documents
 }
 
-// kept is a cached page.
-type kept struct {
+// cachedPage is a cached page.
+type cachedPage struct {
 	page   *Page
 	header http.Header     // of its response, for a later 304
 	known  fetch.Validator // for the conditional request
@@ -39,16 +39,16 @@ type kept struct {
 	steps  uint64          // of the clock: after another step it is not used without a request
 }
 
-func newPages(s *Session) *pages {
-	p := &pages{session: s}
+func newPageCache(s *Session) *pageCache {
+	p := &pageCache{session: s}
 	p.leaveBehind()
 	// An error would be about a size below 1.
-	p.kept, _ = simplelru.NewLRU(s.agent.options.Limits.CachedPages, func(_ string, k *kept) { p.octets -= k.page.opened.octets })
+	p.kept, _ = simplelru.NewLRU(s.agent.options.Limits.CachedPages, func(_ string, k *cachedPage) { p.octets -= k.page.opened.octets })
 	return p
 }
 
 // close deletes all pages. Nothing is cached after the session has ended.
-func (p *pages) close() {
+func (p *pageCache) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.kept.Purge()
@@ -56,7 +56,7 @@ func (p *pages) close() {
 
 // get returns the document at a URL: from the cache if that is allowed, otherwise by
 // one request that concurrent callers share.
-func (p *pages) get(ctx context.Context, u domain.URL) (*Page, error) {
+func (p *pageCache) get(ctx context.Context, u domain.URL) (*Page, error) {
 	if err := p.over(ctx, u); err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (p *pages) get(ctx context.Context, u domain.URL) (*Page, error) {
 
 // use returns a page that may be used now, and whether it should be requested again in
 // the background.
-func (p *pages) use(url string, now time.Time) (page *Page, again bool) {
+func (p *pageCache) use(url string, now time.Time) (page *Page, again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	k, ok := p.kept.Get(url)
@@ -89,7 +89,7 @@ func (p *pages) use(url string, now time.Time) (page *Page, again bool) {
 }
 
 // freshAt returns a cached page that may be used without a request, or nil.
-func (p *pages) freshAt(u domain.URL, now time.Time) *Page {
+func (p *pageCache) freshAt(u domain.URL, now time.Time) *Page {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if k, ok := p.kept.Get(u.String()); ok && now.Before(k.fresh) && k.steps == p.session.clock.Steps() {
@@ -99,7 +99,7 @@ func (p *pages) freshAt(u domain.URL, now time.Time) *Page {
 }
 
 // load requests a document, once for all concurrent callers. It ends with the session.
-func (p *pages) load(ctx context.Context, u domain.URL) (*Page, error) {
+func (p *pageCache) load(ctx context.Context, u domain.URL) (*Page, error) {
 	page, err := p.underWay().Do(ctx, u.String(), func(ctx context.Context) (*Page, error) {
 		ctx, done, err := p.session.life.during(ctx)
 		if err != nil {
@@ -121,7 +121,7 @@ func (p *pages) load(ctx context.Context, u domain.URL) (*Page, error) {
 }
 
 // over returns an error if the session is closed or the caller left.
-func (p *pages) over(ctx context.Context, u domain.URL) error {
+func (p *pageCache) over(ctx context.Context, u domain.URL) error {
 	if p.session.life.ended() {
 		return closedError(shown(u))
 	}
@@ -129,7 +129,7 @@ func (p *pages) over(ctx context.Context, u domain.URL) error {
 }
 
 // old returns the page cached for a URL, of any age, or nil.
-func (p *pages) old(u domain.URL) *kept {
+func (p *pageCache) old(u domain.URL) *cachedPage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	k, _ := p.kept.Peek(u.String())
@@ -137,7 +137,7 @@ func (p *pages) old(u domain.URL) *kept {
 }
 
 // validator returns the validator of the page; k may be nil.
-func (k *kept) validator() fetch.Validator {
+func (k *cachedPage) validator() fetch.Validator {
 	if k == nil {
 		return fetch.Validator{}
 	}
@@ -147,7 +147,7 @@ func (k *kept) validator() fetch.Validator {
 // confirmed returns the page's response with the header fields that "304 Not Modified"
 // updates (RFC 9111 section 4.3.4). It returns nil if the 304 is about another
 // representation.
-func (k *kept) confirmed(r *fetch.Response, sent time.Time) *fetch.Response {
+func (k *cachedPage) confirmed(r *fetch.Response, sent time.Time) *fetch.Response {
 	if !k.validator().Confirms(r) {
 		return nil
 	}
@@ -169,27 +169,27 @@ func (k *kept) confirmed(r *fetch.Response, sent time.Time) *fetch.Response {
 }
 
 // underWay returns the running requests, which further callers may join.
-func (p *pages) underWay() *flight.Group[string, *Page] {
+func (p *pageCache) underWay() *flight.Group[string, *Page] {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.flights
 }
 
-// begun is the state when a request began. If it changes before the page arrives, the
+// loadState is the state when a request began. If it changes before the page arrives, the
 // page is not cached.
-type begun struct {
+type loadState struct {
 	flights *flight.Group[string, *Page]
 	steps   uint64 // of the clock
 }
 
-func (p *pages) begin() begun {
+func (p *pageCache) begin() loadState {
 	p.session.now() // notices earlier steps of the clock
-	return begun{p.underWay(), p.session.clock.Steps()}
+	return loadState{p.underWay(), p.session.clock.Steps()}
 }
 
 // keep caches a page if that is allowed, and drops the one that it replaces.
-func (p *pages) keep(u domain.URL, page *Page, r *fetch.Response, from begun) {
-	k := &kept{page: page, header: r.Header, known: r.Validator(), steps: from.steps}
+func (p *pageCache) keep(u domain.URL, page *Page, r *fetch.Response, from loadState) {
+	k := &cachedPage{page: page, header: r.Header, known: r.Validator(), steps: from.steps}
 	k.fresh, k.stale = page.usable(r)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -208,10 +208,10 @@ func (p *pages) keep(u domain.URL, page *Page, r *fetch.Response, from begun) {
 }
 
 // validated reports whether a conditional request for the page is possible.
-func (k *kept) validated() bool { return k.known != (fetch.Validator{}) }
+func (k *cachedPage) validated() bool { return k.known != (fetch.Validator{}) }
 
 // drop deletes a page.
-func (p *pages) drop(u domain.URL) {
+func (p *pageCache) drop(u domain.URL) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.kept.Remove(u.String())
@@ -219,10 +219,10 @@ func (p *pages) drop(u domain.URL) {
 
 // leaveBehind makes the pages of running requests go only to their present callers. The
 // caller holds the lock.
-func (p *pages) leaveBehind() { p.flights = new(flight.Group[string, *Page]) }
+func (p *pageCache) leaveBehind() { p.flights = new(flight.Group[string, *Page]) }
 
 // forget deletes the pages of an origin.
-func (p *pages) forget(origin string) {
+func (p *pageCache) forget(origin string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.leaveBehind()
@@ -234,7 +234,7 @@ func (p *pages) forget(origin string) {
 }
 
 // openedBy returns how a document was received.
-func (a *Agent) openedBy(r *fetch.Response, from arrival, doc *anml.Document) opened {
+func (a *Agent) openedBy(r *fetch.Response, from requestOrigin, doc *anml.Document) opened {
 	o := opened{
 		requested: from.requested,
 		wellKnown: from.wellKnown && strings.HasPrefix(from.requested, "https:") && stayed(r.Hops),

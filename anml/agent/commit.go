@@ -175,9 +175,9 @@ func (s *Session) Resume(ctx context.Context, state json.RawMessage, d lookleap.
 	return result, err
 }
 
-// run asks about an intent and commits it. If only the site that the user was shown can
+// run asks about a prepared call and commits it. If only the site that the user was shown can
 // no longer be verified, it asks again without the site (R87).
-func (s *Session) run(ctx context.Context, in *intent, budget *fetch.Budget) (*CallResult, error) {
+func (s *Session) run(ctx context.Context, in *preparedCall, budget *fetch.Budget) (*CallResult, error) {
 	for {
 		plan, approval, err := s.ask(ctx, in)
 		if err != nil {
@@ -191,9 +191,9 @@ func (s *Session) run(ctx context.Context, in *intent, budget *fetch.Budget) (*C
 	}
 }
 
-// ask makes the plan of an intent and returns its approval, by the user or, if there is
+// ask makes the plan of a prepared call and returns its approval, by the user or, if there is
 // nothing to ask, by their policy.
-func (s *Session) ask(ctx context.Context, in *intent) (*lookleap.Plan, *lookleap.Approval, error) {
+func (s *Session) ask(ctx context.Context, in *preparedCall) (*lookleap.Plan, *lookleap.Approval, error) {
 	host := s.agent.host
 	bytes, err := json.Marshal(in.effect)
 	if err != nil {

@@ -249,11 +249,11 @@ func (r *Reply) refusal(field string) anml.Reason {
 	return ""
 }
 
-// fill checks the arguments, decides what is disclosed and completes the effect of an intent.
+// fill checks the arguments, decides what is disclosed and completes the effect of a prepared call.
 //
 // An action is executed in one of two ways. If something is answered or told, an ANML document is
 // sent. Otherwise its arguments are sent in the encoding that it names (sections 9.3 and 11.1).
-func (p *Page) fill(ctx context.Context, in *intent, site anml.Site, act anml.Action, c Call) error {
+func (p *Page) fill(ctx context.Context, in *preparedCall, site anml.Site, act anml.Action, c Call) error {
 	e, asks := in.effect, asksFor(site, act)
 	refuse := func(err error) error {
 		return &lookleap.Error{Code: argumentCode(err), Subject: e.Send.place(), Message: "the arguments are not sent", Err: err}
@@ -282,7 +282,7 @@ func (p *Page) fill(ctx context.Context, in *intent, site anml.Site, act anml.Ac
 }
 
 // encode builds the request of an action that answers no ask.
-func (s *sending) encode(act anml.Action, args []anml.Arg) error {
+func (s *actionRequest) encode(act anml.Action, args []anml.Arg) error {
 	request, err := act.Encode(args)
 	if err != nil {
 		return err

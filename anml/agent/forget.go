@@ -268,7 +268,7 @@ func (c *Context) newDeletions(ctx context.Context) (list []deletion, err error)
 
 // forgetDomain deletes the cached pages that concern a domain, and returns how many
 // pages and personas these were.
-func (p *pages) forgetDomain(name string) (pages, personas int) {
+func (p *pageCache) forgetDomain(name string) (pages, personas int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.leaveBehind()

@@ -16,10 +16,10 @@ type gate struct {
 	session *Session
 
 	mu      sync.Mutex
-	origins map[string]*originGate // by origin of the endpoint
-	runs    map[string]int         // executions, by origin of the document
-	actions map[string]closing     // by method and endpoint
-	pairs   map[string]bool        // of origins that the user agreed to, see [gate.agreed]
+	origins map[string]*originGate   // by origin of the endpoint
+	runs    map[string]int           // executions, by origin of the document
+	actions map[string]blockedAction // by method and endpoint
+	pairs   map[string]bool          // of origins that the user agreed to, see [gate.agreed]
 }
 
 // originGate limits all actions at one origin.
@@ -30,8 +30,8 @@ type originGate struct {
 	accept *anml.Format
 }
 
-// closing is why an action is not sent for a while, or for the session.
-type closing struct {
+// blockedAction is why an action is not sent for a while, or for the session.
+type blockedAction struct {
 	code   lookleap.Code
 	status int
 	until  time.Time // zero: for the session
@@ -46,7 +46,7 @@ func newGate(s *Session) *gate {
 		session: s,
 		origins: make(map[string]*originGate),
 		runs:    make(map[string]int),
-		actions: make(map[string]closing),
+		actions: make(map[string]blockedAction),
 		pairs:   make(map[string]bool),
 	}
 }
@@ -68,22 +68,22 @@ func (s *Session) ResetActions() {
 	}
 }
 
-// passage identifies one action for the gate.
-type passage struct {
-	action   string // method and endpoint, see [sending.key]
+// gateKey identifies one action for the gate.
+type gateKey struct {
+	action   string // method and endpoint, see [actionRequest.key]
 	origin   string // of the endpoint
 	document string // origin of the document
 }
 
 // check returns an error if an action must not be sent now. It does not count.
-func (g *gate) check(p passage, now time.Time) error {
+func (g *gate) check(p gateKey, now time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.closed(p, now)
 }
 
 // take is check, and counts the execution if there is no error.
-func (g *gate) take(p passage, now time.Time) error {
+func (g *gate) take(p gateKey, now time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err := g.closed(p, now); err != nil {
@@ -94,7 +94,7 @@ func (g *gate) take(p passage, now time.Time) error {
 	return nil
 }
 
-func (g *gate) closed(p passage, now time.Time) error {
+func (g *gate) closed(p gateKey, now time.Time) error {
 	limits := g.session.agent.options.Limits
 	if c, ok := g.actions[p.action]; ok {
 		if c.until.IsZero() {
@@ -145,7 +145,7 @@ func (g *gate) origin(origin string, now time.Time) *originGate {
 func (g *gate) end(action string, code lookleap.Code, status int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.actions[action] = closing{code: code, status: status}
+	g.actions[action] = blockedAction{code: code, status: status}
 }
 
 // delay blocks an action until a time, if it is not blocked for longer.
@@ -155,7 +155,7 @@ func (g *gate) delay(action string, until time.Time) {
 	if c, ok := g.actions[action]; ok && (c.until.IsZero() || c.until.After(until)) {
 		return
 	}
-	g.actions[action] = closing{code: CodeTooSoon, until: until}
+	g.actions[action] = blockedAction{code: CodeTooSoon, until: until}
 }
 
 // wait blocks an origin until a time, if it is not blocked for longer.

@@ -21,7 +21,7 @@ func TestClockSetBack(t *testing.T) {
 		f.net.Clock().Advance(-month)
 		f.s.now()
 	}
-	page := passage{"GET " + pageURL, origin.Origin(), origin.Origin()}
+	page := gateKey{"GET " + pageURL, origin.Origin(), origin.Origin()}
 	t.Run("O10", func(t *testing.T) {
 		t.Run("reject-kept-page", func(t *testing.T) {
 			f := newFinding(t)

@@ -64,7 +64,7 @@ func TestGateBounds(t *testing.T) {
 	s := newStage(t, setting{doc: gettable})
 	g, now := s.session.gate, s.host.Time()
 	for i := range maxGates + 10 {
-		p := passage{action: "GET x", origin: fmt.Sprintf("https://%d.example", i), document: "https://shop.example"}
+		p := gateKey{action: "GET x", origin: fmt.Sprintf("https://%d.example", i), document: "https://shop.example"}
 		err := g.check(p, now)
 		if i < maxGates != (err == nil) {
 			t.Fatalf("%d: %v", i, err)
@@ -78,7 +78,7 @@ func TestGateBounds(t *testing.T) {
 func TestClockThatRunsBack(t *testing.T) {
 	s := newStage(t, setting{doc: gettable})
 	g, now := s.session.gate, s.host.Time()
-	p := passage{action: "GET x", origin: "https://a.example", document: "https://shop.example"}
+	p := gateKey{action: "GET x", origin: "https://a.example", document: "https://shop.example"}
 	for range 5 {
 		if err := g.take(p, now); err != nil {
 			t.Fatal(err)
@@ -92,7 +92,7 @@ func TestClockThatRunsBack(t *testing.T) {
 // TestEdgesOfTheGate shows that nothing shortens a wait or lifts a limit but time.
 func TestEdgesOfTheGate(t *testing.T) {
 	const origin = "https://a.example"
-	p := passage{action: "POST " + origin + "/x", origin: origin, document: origin}
+	p := gateKey{action: "POST " + origin + "/x", origin: origin, document: origin}
 	gate := func(t *testing.T, l Limits) *gate {
 		return newSession(t, newLab(t), User{}, Options{Limits: l}).gate
 	}

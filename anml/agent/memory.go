@@ -35,19 +35,19 @@ const (
 	keyMoved = "moved/"
 )
 
-// memory remembers where ANML documents are and are not (section 6.5.1). A 404 counts
+// documentMemory remembers where ANML documents are and are not (section 6.5.1). A 404 counts
 // for this session. A 410 and a permanent redirect are kept in the user's store, and
 // count for Limits.Tombstone.
-type memory struct {
+type documentMemory struct {
 	session *Session
 
 	mu     sync.Mutex
-	closed *simplelru.LRU[string, closure] // by URL
-	moved  *simplelru.LRU[string, place]   // by origin: where its well-known URI leads
+	closed *simplelru.LRU[string, blockedURL]    // by URL
+	moved  *simplelru.LRU[string, rememberedURL] // by origin: where its well-known URI leads
 }
 
-// closure is why a URL is not requested for a while.
-type closure struct {
+// blockedURL is why a URL is not requested for a while.
+type blockedURL struct {
 	code       lookleap.Code
 	subject    string
 	message    string
@@ -56,22 +56,22 @@ type closure struct {
 	until      time.Time // zero: as long as the session lasts
 }
 
-// place is the URL of a document, and when it was last seen there.
-type place struct {
+// rememberedURL is the URL of a document, and when it was last seen there.
+type rememberedURL struct {
 	URL string    `json:"url,omitempty"`
 	At  time.Time `json:"at"`
 }
 
-func newMemory(s *Session) (*memory, error) {
-	m := &memory{session: s}
-	m.closed, _ = simplelru.NewLRU[string, closure](maxRemembered, nil) // fails for sizes below 1 only
-	m.moved, _ = simplelru.NewLRU[string, place](maxRemembered, nil)
+func newDocumentMemory(s *Session) (*documentMemory, error) {
+	m := &documentMemory{session: s}
+	m.closed, _ = simplelru.NewLRU[string, blockedURL](maxRemembered, nil) // fails for sizes below 1 only
+	m.moved, _ = simplelru.NewLRU[string, rememberedURL](maxRemembered, nil)
 	return m, nil
 }
 
 // refuses returns an error if a URL must not be requested now, also if the store cannot
 // say whether it is gone for good.
-func (m *memory) refuses(ctx context.Context, u domain.URL) error {
+func (m *documentMemory) refuses(ctx context.Context, u domain.URL) error {
 	now := m.session.now()
 	m.mu.Lock()
 	c, known := m.closed.Get(u.String())
@@ -100,7 +100,7 @@ func (m *memory) refuses(ctx context.Context, u domain.URL) error {
 }
 
 // err returns the error of a request that is not made.
-func (c closure) err(now time.Time) error {
+func (c blockedURL) err(now time.Time) error {
 	response := &lookleap.ResponseError{Status: c.status}
 	if c.retryAfter {
 		response.RetryAfter = c.until.Sub(now)
@@ -109,7 +109,7 @@ func (c closure) err(now time.Time) error {
 }
 
 // holds reports whether a place from the store still counts.
-func (m *memory) holds(p place) bool {
+func (m *documentMemory) holds(p rememberedURL) bool {
 	return m.session.now().Before(p.At.Add(m.session.agent.options.Limits.Tombstone))
 }
 
@@ -120,7 +120,7 @@ const mostMoved = 24 * time.Hour
 
 // recent reports whether an origin was asked within mostMoved. A time in the future
 // does not count, since the clock was set back.
-func (m *memory) recent(p place) bool {
+func (m *documentMemory) recent(p rememberedURL) bool {
 	now := m.session.now()
 	return now.Before(p.At.Add(mostMoved)) && !p.At.After(now)
 }
@@ -130,8 +130,8 @@ func goneError(u domain.URL) *lookleap.Error {
 }
 
 // close remembers not to request a URL until a time; zero means in this session.
-func (m *memory) close(u domain.URL, why error, until time.Time) {
-	c := closure{code: lookleap.CodeOf(why), until: until}
+func (m *documentMemory) close(u domain.URL, why error, until time.Time) {
+	c := blockedURL{code: lookleap.CodeOf(why), until: until}
 	var e *lookleap.Error
 	if errors.As(why, &e) {
 		c.subject, c.message = e.Subject, e.Message
@@ -144,7 +144,7 @@ func (m *memory) close(u domain.URL, why error, until time.Time) {
 }
 
 // moveBack moves all times back, as the clock was.
-func (m *memory) moveBack(by time.Duration) {
+func (m *documentMemory) moveBack(by time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, url := range m.closed.Keys() {
@@ -161,13 +161,13 @@ func (m *memory) moveBack(by time.Duration) {
 }
 
 // absent remembers a 404 at a place of discovery.
-func (m *memory) absent(u domain.URL, f *fetch.Freshness, why error) {
+func (m *documentMemory) absent(u domain.URL, f *fetch.Freshness, why error) {
 	m.close(u, why, f.Until(leastAbsent, mostAbsent, mostAbsent))
 }
 
 // unavailable remembers a page whose server is busy and did not say until when. The
 // session does not request it again by itself (section 11.3).
-func (m *memory) unavailable(u domain.URL, err error) {
+func (m *documentMemory) unavailable(u domain.URL, err error) {
 	said := responseBehind(err)
 	busy := said.Status == http.StatusTooManyRequests || said.Status == http.StatusServiceUnavailable
 	if busy && said.RetryAfter == 0 && unusedBehind(err).response != nil && !isWellKnown(u) {
@@ -176,14 +176,14 @@ func (m *memory) unavailable(u domain.URL, err error) {
 }
 
 // gone stores a 410 that an https server returned for its own URL.
-func (m *memory) gone(ctx context.Context, u domain.URL) error {
+func (m *documentMemory) gone(ctx context.Context, u domain.URL) error {
 	now := m.session.now()
 	m.close(u, goneError(u), now.Add(m.session.agent.options.Limits.Tombstone))
-	return m.put(ctx, keyGone+u.String(), place{At: now})
+	return m.put(ctx, keyGone+u.String(), rememberedURL{At: now})
 }
 
 // movedTo returns the target of the permanent redirect of an origin's well-known URI.
-func (m *memory) movedTo(ctx context.Context, origin string) (domain.URL, bool, error) {
+func (m *documentMemory) movedTo(ctx context.Context, origin string) (domain.URL, bool, error) {
 	m.mu.Lock()
 	p, ok := m.moved.Get(origin)
 	m.mu.Unlock()
@@ -204,7 +204,7 @@ func (m *memory) movedTo(ctx context.Context, origin string) (domain.URL, bool, 
 // move remembers where an origin's document moved: the end of the leading permanent
 // redirects (section 6.5.1). Without them nothing changes. Redirects over plain http do
 // not count.
-func (m *memory) move(ctx context.Context, origin string, hops []fetch.Hop, at time.Time) {
+func (m *documentMemory) move(ctx context.Context, origin string, hops []fetch.Hop, at time.Time) {
 	var to domain.URL
 	for _, h := range hops {
 		if !h.Permanent() || h.From.Scheme() != "https" {
@@ -215,7 +215,7 @@ func (m *memory) move(ctx context.Context, origin string, hops []fetch.Hop, at t
 	if to.IsZero() {
 		return
 	}
-	p := place{URL: to.String(), At: at}
+	p := rememberedURL{URL: to.String(), At: at}
 	m.mu.Lock()
 	before, _ := m.moved.Get(origin)
 	m.moved.Add(origin, p)
@@ -226,7 +226,7 @@ func (m *memory) move(ctx context.Context, origin string, hops []fetch.Hop, at t
 }
 
 // unmove forgets where an origin's document moved.
-func (m *memory) unmove(ctx context.Context, origin string) {
+func (m *documentMemory) unmove(ctx context.Context, origin string) {
 	m.mu.Lock()
 	m.moved.Remove(origin)
 	m.mu.Unlock()
@@ -234,7 +234,7 @@ func (m *memory) unmove(ctx context.Context, origin string) {
 }
 
 // forget forgets everything about an origin, in the store too.
-func (m *memory) forget(ctx context.Context, origin string) error {
+func (m *documentMemory) forget(ctx context.Context, origin string) error {
 	m.mu.Lock()
 	m.moved.Remove(origin)
 	for _, url := range m.closed.Keys() {
@@ -255,13 +255,13 @@ func (m *memory) forget(ctx context.Context, origin string) error {
 
 // stored reads a place from the store. A damaged record counts as one that was written
 // now.
-func (m *memory) stored(ctx context.Context, key string) (p place, ok bool, err error) {
+func (m *documentMemory) stored(ctx context.Context, key string) (p rememberedURL, ok bool, err error) {
 	data, err := m.session.store().Get(ctx, key)
 	if errors.Is(err, fs.ErrNotExist) {
-		return place{}, false, nil
+		return rememberedURL{}, false, nil
 	}
 	if err != nil {
-		return place{}, false, err
+		return rememberedURL{}, false, err
 	}
 	now := m.session.now()
 	if err := json.Unmarshal(data, &p); err != nil || p.At.IsZero() || p.At.After(now) {
@@ -271,7 +271,7 @@ func (m *memory) stored(ctx context.Context, key string) (p place, ok bool, err 
 	return p, true, nil
 }
 
-func (m *memory) put(ctx context.Context, key string, p place) error {
+func (m *documentMemory) put(ctx context.Context, key string, p rememberedURL) error {
 	data, err := json.Marshal(p)
 	if err != nil {
 		return err
@@ -281,7 +281,7 @@ func (m *memory) put(ctx context.Context, key string, p place) error {
 
 // report reports a record that could not be changed. The session goes on: at worst it
 // makes a request more.
-func (m *memory) report(ctx context.Context, subject string, err error) {
+func (m *documentMemory) report(ctx context.Context, subject string, err error) {
 	if err != nil {
 		m.session.agent.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeIO, Subject: subject, Err: err})
 	}

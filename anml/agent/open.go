@@ -79,7 +79,7 @@ func (s *Session) retrieve(ctx context.Context, u domain.URL) (*Page, error) {
 	if err := s.memory.refuses(ctx, u); err != nil {
 		return nil, err
 	}
-	a := arrival{requested: u.String(), wellKnown: isWellKnown(u)}
+	a := requestOrigin{requested: u.String(), wellKnown: isWellKnown(u)}
 	from, old := s.pages.begin(), s.pages.old(u)
 	request := s.request(ctx, u)
 	old.validator().Ask(request.Header)
@@ -108,7 +108,7 @@ func (s *Session) retrieve(ctx context.Context, u domain.URL) (*Page, error) {
 }
 
 // keep caches a page that may be used again.
-func (s *Session) keep(u domain.URL, page *Page, r *fetch.Response, from begun, err error) (*Page, error) {
+func (s *Session) keep(u domain.URL, page *Page, r *fetch.Response, from loadState, err error) (*Page, error) {
 	if err != nil {
 		s.pages.drop(u)
 		return nil, err
@@ -209,8 +209,8 @@ func (a *Agent) accept() string {
 	return anml.Accept(preferred)
 }
 
-// arrival describes the request of a response that newPage reads.
-type arrival struct {
+// requestOrigin describes the request of a response that newPage reads.
+type requestOrigin struct {
 	requested string // the URL asked for first
 	wellKnown bool   // it was /.well-known/anml
 	action    bool   // it is the response of an action: no generic media types, never cached
@@ -221,7 +221,7 @@ type arrival struct {
 
 // newPage reads a response as a document, verifies who speaks in it, and adds what it
 // tells to the session's context. Every error is a *lookleap.Error.
-func (s *Session) newPage(ctx context.Context, r *fetch.Response, a arrival) (*Page, error) {
+func (s *Session) newPage(ctx context.Context, r *fetch.Response, a requestOrigin) (*Page, error) {
 	doc, err := s.read(ctx, r, a)
 	if err != nil {
 		return nil, err
@@ -231,7 +231,7 @@ func (s *Session) newPage(ctx context.Context, r *fetch.Response, a arrival) (*P
 
 // read chooses the serialization by the media type alone. An agent only receives
 // service documents (sections 6.3, 7 and 8.1).
-func (s *Session) read(ctx context.Context, r *fetch.Response, a arrival) (*anml.Document, error) {
+func (s *Session) read(ctx context.Context, r *fetch.Response, a requestOrigin) (*anml.Document, error) {
 	if r.MediaType == "" {
 		return nil, &lookleap.Error{Code: lookleap.CodeMediaType, Subject: shown(r.URL), Message: "the response has no media type",
 			Err: withStatus(r, anml.ErrNotANML)}
@@ -280,7 +280,7 @@ func (s *Session) read(ctx context.Context, r *fetch.Response, a arrival) (*anml
 
 // admit returns the page of a document: it verifies who speaks in it, and adds what it
 // tells to the context.
-func (s *Session) admit(ctx context.Context, r *fetch.Response, a arrival, doc *anml.Document, digest string, octets int) (*Page, error) {
+func (s *Session) admit(ctx context.Context, r *fetch.Response, a requestOrigin, doc *anml.Document, digest string, octets int) (*Page, error) {
 	p := &Page{
 		session: s, doc: doc, url: r.URL, digest: digest,
 		opened: s.agent.openedBy(r, a, doc),

@@ -64,7 +64,7 @@ func (m *submission) result(ctx context.Context, plan string, resp *fetch.Respon
 	switch {
 	case len(resp.Body) == 0 || !carries(resp.Status):
 	case isDocument && advances(resp.Status):
-		r.Page, unread = m.session.newPage(ctx, resp, arrival{requested: m.effect.Send.URL, action: true})
+		r.Page, unread = m.session.newPage(ctx, resp, requestOrigin{requested: m.effect.Send.URL, action: true})
 		if unread == nil {
 			document = r.Page.doc
 		}

@@ -272,7 +272,7 @@ func (s *Session) readPage(ctx context.Context, at result) (*Page, []string, err
 	if err != nil || !r.OK() {
 		return nil, nil, s.refused(ctx, u, r, err)
 	}
-	page, err := s.newPage(ctx, r, arrival{requested: u.String()})
+	page, err := s.newPage(ctx, r, requestOrigin{requested: u.String()})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -24,8 +24,8 @@ const (
 	itemPlain  = "endpoint-insecure"
 )
 
-// intent is a prepared call: what the user is shown, and what is done if they agree.
-type intent struct {
+// preparedCall is a call before consent: what the user is shown, and what is done if they agree.
+type preparedCall struct {
 	effect   *effect
 	args     []anml.Arg             // shown to the user
 	items    []lookleap.ConsentItem // of the disclosure
@@ -38,10 +38,10 @@ type intent struct {
 	again    []lookleap.ConsentItem // items of an earlier request, to ask about again
 }
 
-// prepare turns a call into an intent: it finds the action, its owner and its endpoint,
+// prepare turns a call into a preparedCall: it finds the action, its owner and its endpoint,
 // checks the arguments, and decides what is disclosed. It does not ask the user and
 // sends nothing.
-func (p *Page) prepare(ctx context.Context, c Call) (*intent, error) {
+func (p *Page) prepare(ctx context.Context, c Call) (*preparedCall, error) {
 	now := p.session.now()
 	if err := p.executable(); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (p *Page) prepare(ctx context.Context, c Call) (*intent, error) {
 		Serving: p.server.Domain, Owner: owner.Domain, Endpoint: to.url.Host(),
 		Document: p.url.String(), Site: site.Domain(), Action: act.ID(),
 	}}
-	e.Send = sending{
+	e.Send = actionRequest{
 		Method: act.Method(), Endpoint: to.url.String(), URL: to.url.String(), Reach: to.reach, Plain: to.plain,
 		Idempotent: act.Idempotent() || safeMethod(act.Method()),
 		Format:     p.answerFormat(act, to.url.Origin()), Says: act.Description(), Expects: p.expects(act),
@@ -71,7 +71,7 @@ func (p *Page) prepare(ctx context.Context, c Call) (*intent, error) {
 	if err := p.session.gate.check(e.passage(), now); err != nil {
 		return nil, err
 	}
-	in := &intent{effect: e}
+	in := &preparedCall{effect: e}
 	if err := p.fill(ctx, in, site, act, c); err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (p *Page) expects(act anml.Action) string {
 
 // intend decides what the user is asked about, and which claim is verified again before
 // the action is executed.
-func (p *Page) intend(ctx context.Context, in *intent, act anml.Action, owner Party) {
+func (p *Page) intend(ctx context.Context, in *preparedCall, act anml.Action, owner Party) {
 	e := in.effect
 	confirm, _ := act.Confirm()
 	for _, f := range p.Findings() {
@@ -245,7 +245,7 @@ const effectType = "application/vnd.lookleap.anml-call+json;version=1"
 type effect struct {
 	Type       string           `json:"type"`
 	Exchange   exchange         `json:"exchange"`
-	Send       sending          `json:"send"`
+	Send       actionRequest    `json:"send"`
 	Disclosure *disclosure      `json:"disclosure"`
 	Claim      *anmltrust.Claim `json:"claim,omitempty"` // verified again before the commit; may be nil
 	Owned      bool             `json:"owned,omitempty"` // the action is the claimed site's; otherwise the claim was only shown
@@ -312,12 +312,12 @@ func executable(method string) bool {
 }
 
 // passage returns the call as the gate counts it.
-func (e *effect) passage() passage {
+func (e *effect) passage() gateKey {
 	document := e.Exchange.Document
 	if u, err := domain.Parse(document); err == nil {
 		document = u.Origin()
 	}
-	return passage{action: e.Send.key(), origin: e.Send.origin(), document: document}
+	return gateKey{action: e.Send.key(), origin: e.Send.origin(), document: document}
 }
 
 // act returns the call as a host's policy judges it.
@@ -362,21 +362,21 @@ func (e *effect) entry(plan string, kind EntryKind, now time.Time) Entry {
 	}
 }
 
-// reach is the distance of an action's endpoint from its document (sections 13.4 and
+// endpointReach is the distance of an action's endpoint from its document (sections 13.4 and
 // 13.11).
-type reach string
+type endpointReach string
 
 const (
-	atOrigin reach = "same-origin"
-	atDomain reach = "same-domain"  // another origin of the document's registrable domain
-	atOwner  reach = "owner-domain" // of the verified site whose action it is
-	atOther  reach = "other-domain" // any other host
+	atOrigin endpointReach = "same-origin"
+	atDomain endpointReach = "same-domain"  // another origin of the document's registrable domain
+	atOwner  endpointReach = "owner-domain" // of the verified site whose action it is
+	atOther  endpointReach = "other-domain" // any other host
 )
 
 // endpoint is where an action would be sent.
 type endpoint struct {
 	url   domain.URL
-	reach reach
+	reach endpointReach
 	plain bool // http: for what only reads, carries nothing of the user's, and is acknowledged (section 13.12)
 }
 
@@ -412,7 +412,7 @@ func resolveEndpoint(document domain.URL, ref, site string) (endpoint, error) {
 }
 
 // reachOf returns the reach of a host at another origin than the document's.
-func reachOf(document, host, site string) reach {
+func reachOf(document, host, site string) endpointReach {
 	theirs, ok := domain.Registrable(host)
 	ours, also := domain.Registrable(document)
 	switch {

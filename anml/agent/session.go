@@ -29,12 +29,12 @@ type Session struct {
 	// clock, which are no reason to ask the user again.
 	consentClock *flight.Clock
 
-	notices  *notices  // what the user was told
-	memory   *memory   // where ANML is and is not: 404, 410, moved
-	pages    *pages    // opened pages that may be used again
-	context  *Context  // what services told
-	consents *consents // what the user agreed to for longer
-	gate     *gate     // when which action may be sent
+	notices  *notices        // what the user was told
+	memory   *documentMemory // where ANML is and is not: 404, 410, moved
+	pages    *pageCache      // opened pages that may be used again
+	context  *Context        // what services told
+	consents *consents       // what the user agreed to for longer
+	gate     *gate           // when which action may be sent
 }
 
 // User is the user of a session, as the host knows them. The zero User has no data
@@ -89,12 +89,12 @@ func (a *Agent) NewSession(u User) (*Session, error) {
 	s.notices = newNotices(s)
 	s.gate = newGate(s)
 	var err error
-	if s.memory, err = newMemory(s); err != nil {
+	if s.memory, err = newDocumentMemory(s); err != nil {
 		return nil, err
 	}
 	s.clock = flight.NewClock(a.host.Time, s.clockStepped)
 	s.consentClock = flight.NewTolerantClock(flight.CorrectionTolerance, a.host.Time, nil)
-	s.pages = newPages(s)
+	s.pages = newPageCache(s)
 	if s.context, err = newContext(s); err != nil {
 		return nil, err
 	}

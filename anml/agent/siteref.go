@@ -110,7 +110,7 @@ func (p *Page) fetchRef(ctx context.Context, u domain.URL, ref anml.SiteRef) (*P
 	if !r.OK() {
 		return nil, s.absence(ctx, u, r, nil)
 	}
-	return s.newPage(ctx, r, arrival{requested: u.String(), wellKnown: isWellKnown(u), siteRef: true, budget: p.budget})
+	return s.newPage(ctx, r, requestOrigin{requested: u.String(), wellKnown: isWellKnown(u), siteRef: true, budget: p.budget})
 }
 
 // ownURL returns an error for a URL that is not the site's own: the server there would

@@ -18,34 +18,34 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// sending is the request of a call. If Response is set, its body is written later, when
+// actionRequest is the request of a call. If Response is set, its body is written later, when
 // it is known what may be disclosed.
-type sending struct {
-	Method      string      `json:"method"`
-	Endpoint    string      `json:"endpoint"` // resolved
-	URL         string      `json:"url"`      // the endpoint, with the arguments of methods without a body
-	Reach       reach       `json:"reach"`
-	Plain       bool        `json:"plain,omitempty"` // http
-	ContentType string      `json:"contentType,omitempty"`
-	Body        []byte      `json:"body,omitempty"`
-	Response    bool        `json:"response,omitempty"` // the body is the agent response of the disclosure
-	Format      anml.Format `json:"format"`             // sent and requested
-	Expects     string      `json:"expects,omitempty"`  // media type of the response, if the action states it
-	Idempotent  bool        `json:"idempotent,omitempty"`
-	Says        string      `json:"says,omitempty"` // description of the action: untrusted
+type actionRequest struct {
+	Method      string        `json:"method"`
+	Endpoint    string        `json:"endpoint"` // resolved
+	URL         string        `json:"url"`      // the endpoint, with the arguments of methods without a body
+	Reach       endpointReach `json:"reach"`
+	Plain       bool          `json:"plain,omitempty"` // http
+	ContentType string        `json:"contentType,omitempty"`
+	Body        []byte        `json:"body,omitempty"`
+	Response    bool          `json:"response,omitempty"` // the body is the agent response of the disclosure
+	Format      anml.Format   `json:"format"`             // sent and requested
+	Expects     string        `json:"expects,omitempty"`  // media type of the response, if the action states it
+	Idempotent  bool          `json:"idempotent,omitempty"`
+	Says        string        `json:"says,omitempty"` // description of the action: untrusted
 }
 
 // key identifies the action for the gate, without arguments.
-func (s *sending) key() string { return s.Method + " " + s.Endpoint }
+func (s *actionRequest) key() string { return s.Method + " " + s.Endpoint }
 
 // place returns the endpoint for errors, without its query.
-func (s *sending) place() string {
+func (s *actionRequest) place() string {
 	url, _, _ := strings.Cut(s.Endpoint, "?")
 	return url
 }
 
 // origin returns the origin of the endpoint.
-func (s *sending) origin() string {
+func (s *actionRequest) origin() string {
 	u, err := endpointRules.Parse(s.URL)
 	if err != nil {
 		return ""
@@ -55,7 +55,7 @@ func (s *sending) origin() string {
 
 // accept returns the Accept header field: the media type that the action states (section
 // 8.6.4), then documents, then problem details (section 11.3).
-func (s *sending) accept() string {
+func (s *actionRequest) accept() string {
 	const problems = ", " + anml.MediaTypeProblemJSON + ";q=0.5, " + anml.MediaTypeProblemXML + ";q=0.4"
 	if f, ok := anml.FormatOf(s.Expects); ok {
 		return anml.Accept(f) + problems

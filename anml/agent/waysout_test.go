@@ -331,7 +331,7 @@ func TestWaysOutAreAllWalked(t *testing.T) {
 	}{
 		{Call{}, "Site Action Args ArgsJSON Provenance Initiated Reply"}, {Reply{}, "Values Refuse Omit Informs Asks RefuseOthers"},
 		{Told{}, "Text Provenance"}, {Counter{}, "Field Purpose"}, {Value{}, "Text Provenance Category"},
-		{sending{}, "Method Endpoint URL Reach Plain ContentType Body Response Format Expects Idempotent Says"},
+		{actionRequest{}, "Method Endpoint URL Reach Plain ContentType Body Response Format Expects Idempotent Says"},
 		{disclosure{}, "Asker Tells Plain"},
 	} {
 		var names []string
