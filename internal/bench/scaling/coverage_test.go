@@ -36,7 +36,7 @@ var excluded = map[string]string{
 	"anml.Action.Args": through, "anml.Action.ArgsJSON": through, "anml.Param.Check": "patterns are weighed: see TestPatternsCost of package anml",
 
 	"agent.Session.Withdraw": ours, "agent.Session.Discover": through, "agent.Session.ForgetDiscovery": ours, "agent.Session.Resume*": sealed,
-	"agent.OpenFileLedger": ours, "agent.OpenDirStore": ours, "agent.DirStore.*": ours, "agent.Policy.*": ours, "agent.Session.RefuseDomain": ours,
+	"agent.OpenDisclosureLedger": ours, "agent.OpenDirStore": ours, "agent.DirStore.*": ours, "agent.UserPolicy.*": ours, "agent.Session.RefuseDomain": ours,
 	"agent.Session.AllowDomain": ours, "agent.Interaction": ours,
 
 	"anmltrust.Authorization.PermitsInform": oneLookup, "anmltrust.BuildManifest": ours, "anmltrust.Record.Zone": ours,
@@ -50,7 +50,7 @@ var excluded = map[string]string{
 	"dvs.LockedSkill.*": ours, "dvs.NewHandler": ours, "dvs.Handler.ServeHTTP": exchanges, "dvs.Platforms.Lookup": oneLookup,
 
 	"wellknown.Client.*": exchanges, "wellknown.Registry.LintTree": ours, "wellknown.NewHandler": ours, "wellknown.Handler.ServeHTTP": exchanges,
-	"wellknown.Result.AppliesTo": oneLookup,
+	"wellknown.Resource.AppliesTo": oneLookup,
 
 	"aiuri.Claims.Has": oneLookup, "aiuri.DNSRecords": ours, "aiuri.NewDescriptorHandler": ours, "aiuri.NewKeySetHandler": ours, "aiuri.SignResult": ours, "aiuri.TokenFunc.Token": ours,
 	"aiuri.Discoverer.*": exchanges, "aiuri.Client.*": exchanges, "aiuri.Gateway.*": exchanges, "aiuri.NewGatewayInvoker": exchanges,
