@@ -83,9 +83,8 @@ func TestReadings(t *testing.T) {
 		"b64-dots": strings.Join(strings.Split(b64([]byte(hay)), ""), "."), "b64-data": "data:text/plain;base64," + b64([]byte(hay)), "b64x3": b64([]byte(b64([]byte(b64([]byte(hay)))))),
 		"b32": base32.StdEncoding.EncodeToString([]byte(hay)), "b32-lower": strings.ToLower(base32.StdEncoding.EncodeToString([]byte(hay))), "b32hex": base32.HexEncoding.EncodeToString([]byte(hay)), "b32-glued": "ABC" + base32.StdEncoding.EncodeToString([]byte(hay)), "b32-spaces": "NBQX SIDG MV3G K4Q=",
 		"reversed": "revef yah", "reversed-in": "so revef yah it is", "rot13": "unl srire", "rot13-b64": b64([]byte("unl srire")), "b64-rev": func() string {
-			r := []rune(b64([]byte(hay)))
 			out := ""
-			for _, c := range r {
+			for _, c := range b64([]byte(hay)) {
 				out = string(c) + out
 			}
 			return out
@@ -111,7 +110,7 @@ func TestReadings(t *testing.T) {
 	profile := Fields{"street": {Text: "Main Street 5"}, "city": {Text: "Berlin"}, "lang": {Text: "lo"}, "dob": {Text: "1990-02-28"}, "tel": {Text: "+49 30 123456"}, "fn": {Text: "Ann Example"}, "pin": {Text: "4711"}, "zip": {Text: "10115"}, "iban": {Text: "DE89 3704 0044 0532 0130 00"}, "plan": {Text: "gold"}}
 	for _, v := range []string{
 		"main street 50", "15 main street 51", "Main Streets 5", "10", "noel", "dlog", "tbyq", "ed", "47110", "a summer day in February 1990", "28 people in 1990", "March 2026", "28 February 2026", "2026-02-28 to 2026-03-01", "10, 20, 30, 40, 50, 60, 70, 80, 90",
-		"SGVsbG8sIHdvcmxkISBUaGlzIGlzIGZpbmU=", "deadbeefcafebabe0123456789abcdef", "550e8400-e29b-41d4-a716-446655440000", "0x1f4a9b", "104 97 121", "192.168.0.1", "aa:bb:cc:dd:ee:ff", "https://example.org/a/b?c=d&e=%20f#x", `{"from":"BER","to":"OSL","adults":2,"date":"2026-07-01"}`, "SELECT * FROM t WHERE id = 5", "👨‍👩‍👧‍👦 ❤️ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 family", "می‌خواهم نمی‌دانم می‌روم نمی‌شود کتاب‌ها خانه‌ها میوه‌ها درخت‌ها سنگ‌ها", "Donau\u00addampf\u00adschiff\u00adfahrts\u00adge\u00adsell\u00adschafts\u00adka\u00adpi\u00adtän", "C:\\Users\\x\\file.txt", "Привет, как дела?", "5 of 12", "12,45,78,33,90,19,02,28,41,11,15,10,11,50", "price=100;qty=5;color=red", "the quick brown fox, a lazy dog; and more", "a window seat (12A), please", "4111", "2026-02-28T10:00:00Z", "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "+49 89 765432", "1234567890", "ann", "example", "exemplary annals", "an example",
+		"SGVsbG8sIHdvcmxkISBUaGlzIGlzIGZpbmU=", "deadbeefcafebabe0123456789abcdef", "550e8400-e29b-41d4-a716-446655440000", "0x1f4a9b", "104 97 121", "192.168.0.1", "aa:bb:cc:dd:ee:ff", "https://example.org/a/b?c=d&e=%20f#x", `{"from":"BER","to":"OSL","adults":2,"date":"2026-07-01"}`, "SELECT * FROM t WHERE id = 5", "👨\u200d👩\u200d👧\u200d👦 ❤️ 🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f family", "می\u200cخواهم نمی\u200cدانم می\u200cروم نمی\u200cشود کتاب\u200cها خانه\u200cها میوه\u200cها درخت\u200cها سنگ\u200cها", "Donau\u00addampf\u00adschiff\u00adfahrts\u00adge\u00adsell\u00adschafts\u00adka\u00adpi\u00adtän", "C:\\Users\\x\\file.txt", "Привет, как дела?", "5 of 12", "12,45,78,33,90,19,02,28,41,11,15,10,11,50", "price=100;qty=5;color=red", "the quick brown fox, a lazy dog; and more", "a window seat (12A), please", "4111", "2026-02-28T10:00:00Z", "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "+49 89 765432", "1234567890", "ann", "example", "exemplary annals", "an example",
 	} {
 		t.Run("O02/accept-ordinary", func(t *testing.T) {
 			st := asker(t)

@@ -151,13 +151,6 @@ func (g guardedStore) Keys(ctx context.Context, prefix string) ([]string, error)
 	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !strings.HasPrefix(key, prefix) }), nil
 }
 
-// guard turns a panic of the host's plug-in into an error.
-func guard(part string, err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("the host's %s panicked: %v", part, p)
-	}
-}
-
 // DirStore is a [Store] in a directory, with one file for each record that only its
 // owner can read. A record is written completely or not at all, and is on disk when Put
 // returns. Several processes may use one directory. A damaged record is an error and

@@ -87,10 +87,7 @@ func (p *patient) document(ctx context.Context) diagnosis {
 	if err != nil {
 		return ill(err, fixServer)
 	}
-	var findings []lookleap.Finding
-	for _, f := range xml.Findings() {
-		findings = append(findings, f)
-	}
+	findings := xml.Findings()
 	message := "the document reads well in both forms"
 	switch {
 	case json == nil || json.Format() != anml.JSON:
