@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/lookleap/lookleap/internal/domain"
 )
@@ -123,15 +124,16 @@ func (p hostPattern) matches(host string) (before string, ok bool) {
 }
 
 // Builtin returns the built-in table, of the date [PlatformsDate].
-func Builtin() *Platforms { return builtin }
+func Builtin() *Platforms { return builtin() }
 
-var builtin = func() *Platforms {
+// builtin is built on first use, so that importing the package costs nothing for it.
+var builtin = sync.OnceValue(func() *Platforms {
 	p, err := newPlatforms(builtinPlatforms())
 	if err != nil {
 		panic(err) // the table is part of the source, and a test reads it
 	}
 	return p
-}()
+})
 
 func newPlatforms(entries []Platform) (*Platforms, error) {
 	p := &Platforms{entries: entries, exact: make(map[string]hostRole), below: make(map[string]hostRole),
@@ -192,7 +194,7 @@ func probeHost(pattern string) string { return strings.ReplaceAll(pattern, "*", 
 // orBuiltin returns the built-in table for nil, as everywhere in this package.
 func (p *Platforms) orBuiltin() *Platforms {
 	if p == nil {
-		return builtin
+		return builtin()
 	}
 	return p
 }

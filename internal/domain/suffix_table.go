@@ -1,6 +1,9 @@
 package domain
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // SuffixDate is the day of the Public Suffix List whose private section [PublicSuffix] knows: the list in golang.org/x/net/publicsuffix, and the
 // names in newSuffixes.
@@ -101,8 +104,9 @@ wpcomstaging.com wpengine.com wuaze.com wufoo.com x10.mx x10host.com youware.app
 zyrosite.com
 `
 
-// extraSuffixes are the names of newSuffixes and tenantSuffixes; extraWildcards are the domains below which every label makes a suffix.
-var extraSuffixes, extraWildcards = func() (names, wildcards map[string]bool) {
+// extraSuffixes returns the names of newSuffixes and tenantSuffixes, and the domains below
+// which every label makes a suffix. It reads the lists on first use.
+var extraSuffixes = sync.OnceValues(func() (names, wildcards map[string]bool) {
 	names, wildcards = make(map[string]bool), make(map[string]bool)
 	for name := range strings.FieldsSeq(newSuffixes + tenantSuffixes) {
 		if parent, ok := strings.CutPrefix(name, "*."); ok {
@@ -112,13 +116,14 @@ var extraSuffixes, extraWildcards = func() (names, wildcards map[string]bool) {
 		}
 	}
 	return names, wildcards
-}()
+})
 
 // extraSuffix returns the longest public suffix of a canonical host in the lists above, "" if there is none.
 func extraSuffix(host string) string {
+	names, wildcards := extraSuffixes()
 	for rest := host; rest != ""; {
 		_, parent, _ := strings.Cut(rest, ".")
-		if extraSuffixes[rest] || extraWildcards[parent] {
+		if names[rest] || wildcards[parent] {
 			return rest
 		}
 		rest = parent

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -18,7 +19,7 @@ import (
 func readings(folded string) []string {
 	bare := folded
 	if strings.ContainsAny(folded, "<{/") {
-		bare = comments.ReplaceAllString(folded, "")
+		bare = comments().ReplaceAllString(folded, "")
 	}
 	joined := join(bare)
 	list := []string{folded}
@@ -30,7 +31,7 @@ func readings(folded string) []string {
 	return list
 }
 
-var comments = regexp.MustCompile(`(?s)<!--.*?-->|/\*.*?\*/|\{#.*?#\}|<[^<>]{0,80}>`)
+var comments = lazily(`(?s)<!--.*?-->|/\*.*?\*/|\{#.*?#\}|<[^<>]{0,80}>`)
 
 // join takes out the signs that stand between the letters of one word, and the
 // marks of emphasis and quotation.
@@ -67,7 +68,7 @@ func join(text string) string {
 func spelled(text string) string {
 	var out []string
 	found := false
-	for _, part := range gaps.Split(text, -1) {
+	for _, part := range gaps().Split(text, -1) {
 		row, ended := 0, false
 		for _, w := range words(part) {
 			r, size := utf8.DecodeRuneInString(w)
@@ -100,14 +101,14 @@ func spelled(text string) string {
 	return strings.Join(out, " ")
 }
 
-var gaps = regexp.MustCompile(`[^\p{L}\p{N}.!?]{2,}`)
+var gaps = lazily(`[^\p{L}\p{N}.!?]{2,}`)
 
 // cutWords puts blanks around words of the patterns in a long row of letters.
 func cutWords(row string) string {
 	if len(row) <= 12 {
 		return row
 	}
-	return inRow.ReplaceAllStringFunc(row, func(w string) string {
+	return inRow().ReplaceAllStringFunc(row, func(w string) string {
 		switch w {
 		case "donot":
 			w = "do not"
@@ -118,7 +119,7 @@ func cutWords(row string) string {
 	})
 }
 
-var inRow = regexp.MustCompile(`ignore|disregard|forget|override|bypass|skip|reveal|without|previous|prior|instructions?|rules|system|prompt|confirmation|consent|donot|tell|theuser|password|above|all|your|safety|guidelines`)
+var inRow = lazily(`ignore|disregard|forget|override|bypass|skip|reveal|without|previous|prior|instructions?|rules|system|prompt|confirmation|consent|donot|tell|theuser|password|above|all|your|safety|guidelines`)
 
 func rotate(text string) string {
 	return strings.Map(func(r rune) rune {
@@ -138,9 +139,9 @@ func reverse(text string) string {
 }
 
 var (
-	base64Rows = regexp.MustCompile(`[A-Za-z0-9+/_-]{8,}(?:\s+[A-Za-z0-9+/_-]{4,})*={0,2}`)
-	hexRun     = regexp.MustCompile(`(?:[0-9A-Fa-f]{2}[\s:]?){8,}`)
-	escapes    = regexp.MustCompile(`\\u\{?([0-9A-Fa-f]{2,6})\}?|\\x([0-9A-Fa-f]{2})`)
+	base64Rows = lazily(`[A-Za-z0-9+/_-]{8,}(?:\s+[A-Za-z0-9+/_-]{4,})*={0,2}`)
+	hexRun     = lazily(`(?:[0-9A-Fa-f]{2}[\s:]?){8,}`)
+	escapes    = lazily(`\\u\{?([0-9A-Fa-f]{2,6})\}?|\\x([0-9A-Fa-f]{2})`)
 )
 
 // base64Pieces is in how many pieces an encoded text may be cut.
@@ -161,7 +162,7 @@ func decodings(text string) []string {
 			out = append(out, s)
 		}
 	}
-	for _, row := range base64Rows.FindAllString(text, scanParts) {
+	for _, row := range base64Rows().FindAllString(text, scanParts) {
 		pieces := strings.Fields(row)
 		for i := range pieces {
 			for n := 1; n <= base64Pieces && i+n <= len(pieces); n++ {
@@ -169,7 +170,7 @@ func decodings(text string) []string {
 			}
 		}
 	}
-	for _, run := range hexRun.FindAllString(text, scanParts) {
+	for _, run := range hexRun().FindAllString(text, scanParts) {
 		b, err := hex.DecodeString(strings.Map(func(r rune) rune {
 			if unicode.IsSpace(r) || r == ':' {
 				return -1
@@ -186,7 +187,7 @@ func decodings(text string) []string {
 			add(s)
 		}
 	}
-	add(escapes.ReplaceAllStringFunc(text, func(e string) string {
+	add(escapes().ReplaceAllStringFunc(text, func(e string) string {
 		digits := strings.Trim(e[2:], "{}")
 		var r rune
 		for _, c := range strings.ToLower(digits) {
@@ -221,4 +222,10 @@ func readable(b []byte) bool {
 		}
 	}
 	return odd*10 <= len(b)
+}
+
+// lazily compiles an expression on first use, so that importing the package costs nothing
+// for it.
+func lazily(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
