@@ -97,7 +97,11 @@ func conformance(mode, docs string, inputs []string, stdin io.Reader, stdout io.
 	}
 	pages := s.Pages(results, nested)
 	if mode == "check" {
-		return s.Check(results, pages, os.DirFS(docs)), nil
+		problems, notes := s.Check(results, pages, os.DirFS(docs))
+		for _, note := range notes {
+			fmt.Fprintln(stdout, "   note:", note)
+		}
+		return problems, nil
 	}
 	return nil, writePages(docs, pages)
 }
