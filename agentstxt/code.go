@@ -2,7 +2,6 @@ package agentstxt
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/coded"
@@ -41,7 +40,7 @@ var (
 	// replaces a malformed file (section 5).
 	ErrMalformed = coded.New(string(CodeRestricted), "the policy is malformed")
 	// ErrUnavailable is the class of errors about a policy that could not be read.
-	// errors.As finds a [StatusError] below it if there was a response.
+	// errors.As finds a [*lookleap.ResponseError] below it if there was a response.
 	ErrUnavailable = coded.New(string(CodeRestricted), "the policy is unavailable")
 )
 
@@ -67,16 +66,6 @@ func (e *HashMismatch) Error() string { return "the file declares " + zero.Or(e)
 // Unwrap returns [ErrMalformed].
 func (e *HashMismatch) Unwrap() error { return ErrMalformed }
 
-// StatusError is the detail of an error of class [ErrUnavailable] that an HTTP
-// status caused, for errors.As.
-type StatusError struct{ Status int }
-
-// Error returns the status as a sentence.
-func (e *StatusError) Error() string { return fmt.Sprintf("the server answered %d", zero.Or(e).Status) }
-
-// Unwrap returns [ErrUnavailable].
-func (e *StatusError) Unwrap() error { return ErrUnavailable }
-
 // malformed returns an error of class ErrMalformed. The position is zero if the
 // error is about the whole file.
 func malformed(code lookleap.Code, at lookleap.Position, message, fix string) *lookleap.Error {
@@ -95,3 +84,6 @@ func unavailable(code lookleap.Code, message string, cause error) *lookleap.Erro
 func usageError(message, fix string) error {
 	return &lookleap.Error{Code: lookleap.CodeUsage, Message: message, Fix: fix}
 }
+
+// maxQuoted is how many characters of a remote text a message quotes.
+const maxQuoted = 40

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Decision says whether a path may be requested, and why. The zero value denies.
@@ -31,7 +32,7 @@ func (d Decision) String() string {
 	if d.Allowed {
 		answer = "allowed"
 	}
-	s := fmt.Sprintf("%s is %s: %s (%s)", quote(d.Path), answer, d.Code.Title(), d.Code)
+	s := fmt.Sprintf("%s is %s: %s (%s)", plaintext.Quote(d.Path, maxQuoted), answer, d.Code.Title(), d.Code)
 	if d.Line > 0 {
 		s += fmt.Sprintf(", line %d", d.Line)
 	}

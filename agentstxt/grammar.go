@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // The grammar as this package reads sections 3, 4 and 6:
@@ -154,7 +155,7 @@ func directiveWithParams(line []byte, maxParams int) (pathLen int, flags uint16,
 	case strings.EqualFold(action, "ALLOW"), strings.EqualFold(action, "DISALLOW"):
 		return 0, 0, syntax(at, fmt.Sprintf("the action %q is not written in capitals", action), "write "+strings.ToUpper(action))
 	default:
-		return 0, 0, syntax(at, fmt.Sprintf("the action is %s, neither ALLOW nor DISALLOW", quote(action)), "write ALLOW or DISALLOW")
+		return 0, 0, syntax(at, fmt.Sprintf("the action is %s, neither ALLOW nor DISALLOW", plaintext.Quote(action, maxQuoted)), "write ALLOW or DISALLOW")
 	}
 	keys := make([][]byte, 0, 8)
 	for at, end = token(line, end); at < end; at, end = token(line, end) {
@@ -196,7 +197,7 @@ func badPathOctet(c byte, at int) *syntaxError {
 	case '\\':
 		return syntax(at, "a backslash is not allowed in a path", `write "/" between segments; a line cannot be continued`)
 	}
-	return syntax(at, fmt.Sprintf("%s is not allowed in a path", quote(string(rune(c)))), "percent-encode it")
+	return syntax(at, fmt.Sprintf("%s is not allowed in a path", plaintext.Quote(string(rune(c)), maxQuoted)), "percent-encode it")
 }
 
 // paramToken checks one key=value.
@@ -206,7 +207,7 @@ func paramToken(word []byte) (key []byte, bad *syntaxError) {
 	case word[0] == '#':
 		return nil, syntax(0, "a comment must not follow a directive", "put the comment on a line of its own")
 	case eq < 0:
-		return nil, syntax(0, fmt.Sprintf("the parameter %s is not of the form key=value", quote(string(word))), `write key=value without blanks`)
+		return nil, syntax(0, fmt.Sprintf("the parameter %s is not of the form key=value", plaintext.Quote(string(word), maxQuoted)), `write key=value without blanks`)
 	case eq == 0:
 		return nil, syntax(0, `the parameter has no name before "="`, "write key=value without blanks")
 	case !isAlpha(word[0]):
@@ -214,13 +215,13 @@ func paramToken(word []byte) (key []byte, bad *syntaxError) {
 	}
 	for i, c := range word[:eq] {
 		if !isAlnum(c) && c != '-' && c != '_' && c != '.' {
-			return nil, syntax(i, fmt.Sprintf("%s is not allowed in a parameter's name", quote(string(rune(c)))), "use letters, digits, and - _ .")
+			return nil, syntax(i, fmt.Sprintf("%s is not allowed in a parameter's name", plaintext.Quote(string(rune(c)), maxQuoted)), "use letters, digits, and - _ .")
 		}
 	}
 	value := word[eq+1:]
 	for i, c := range value {
 		if octets[c]&(notPath|highBit) != 0 && c != '?' {
-			return nil, syntax(eq+1+i, fmt.Sprintf("%s is not allowed in a parameter's value", quote(string(rune(c)))), "percent-encode it")
+			return nil, syntax(eq+1+i, fmt.Sprintf("%s is not allowed in a parameter's value", plaintext.Quote(string(rune(c)), maxQuoted)), "percent-encode it")
 		}
 	}
 	if at := badPercent(value); at >= 0 {
@@ -302,12 +303,4 @@ func isKey(k []byte) bool {
 		}
 	}
 	return isAlpha(k[0])
-}
-
-// quote returns remote text for messages: at most 40 characters, quoted, in ASCII.
-func quote(s string) string {
-	if r := []rune(s); len(r) > 40 {
-		s = string(r[:40]) + "…"
-	}
-	return strconv.QuoteToASCII(s)
 }

@@ -199,13 +199,12 @@ func (p *Policy) explain(d Decision) string {
 // restrictedBecause returns why the policy is restricted, as one clause.
 func (p *Policy) restrictedBecause() string {
 	var why *lookleap.Error
-	var status *StatusError
 	switch err := p.Err(); {
 	case !errors.As(err, &why):
 		return p.Reason().Title()
 	case why.Position.Line > 0:
 		return fmt.Sprintf("%s, in line %d of its policy", why.Message, why.Position.Line)
-	case errors.Is(err, ErrMalformed), errors.As(err, &status), coded.Cause(why.Err) == nil:
+	case errors.Is(err, ErrMalformed), coded.Cause(why.Err) == nil:
 		return why.Message
 	}
 	return fmt.Sprintf("%s: %s", why.Message, lookleap.CodeOf(why.Err).Title())

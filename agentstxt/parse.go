@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Parse reads a policy file. For a file that breaks any rule of sections 3, 6 and 7 it
@@ -33,7 +34,7 @@ func Parse(data []byte, options Options) (*Policy, error) {
 	}
 	if version, ok := s.meta["version"]; ok && version != "1" && version != "1.0" {
 		b.find(lookleap.SeverityWarning, CodeUnknownVersion, "AGT-4-05", uint32(s.versionAt.Line),
-			fmt.Sprintf("version %s is unknown, so the file is read as version 1.0", quote(version)), "")
+			fmt.Sprintf("version %s is unknown, so the file is read as version 1.0", plaintext.Quote(version, maxQuoted)), "")
 	}
 	b.build(data)
 	return b.Policy, nil
@@ -176,7 +177,7 @@ func (b *builder) readConditions(r rule) (strictest condition) {
 		if strings.EqualFold(param.Key, "limit") {
 			c = b.readLimit(r, param.Value)
 		} else {
-			b.find(lookleap.SeverityWarning, CodeUnknownParam, "AGT-6-05", r.line, fmt.Sprintf("the parameter %s is unknown", quote(param.Key)), "")
+			b.find(lookleap.SeverityWarning, CodeUnknownParam, "AGT-6-05", r.line, fmt.Sprintf("the parameter %s is unknown", plaintext.Quote(param.Key, maxQuoted)), "")
 			if b.options.DenyUnknownParams {
 				c.unmet = unknownParam
 			}
@@ -194,13 +195,13 @@ func (b *builder) readLimit(r rule, value string) condition {
 		digits = digits && isDigit(value[i])
 	}
 	if !digits {
-		b.find(lookleap.SeverityWarning, CodeBadLimit, "AGT-6-06", r.line, fmt.Sprintf("the limit %s is not a number, so its paths are denied", quote(value)), "write digits only")
+		b.find(lookleap.SeverityWarning, CodeBadLimit, "AGT-6-06", r.line, fmt.Sprintf("the limit %s is not a number, so its paths are denied", plaintext.Quote(value, maxQuoted)), "write digits only")
 		return condition{unmet: badLimit}
 	}
 	n, err := strconv.ParseInt(value, 10, 32)
 	switch {
 	case err != nil:
-		b.find(lookleap.SeverityInfo, CodeBadLimit, "AGT-6-06", r.line, fmt.Sprintf("the limit %s is read as %d", quote(value), math.MaxInt32), "")
+		b.find(lookleap.SeverityInfo, CodeBadLimit, "AGT-6-06", r.line, fmt.Sprintf("the limit %s is read as %d", plaintext.Quote(value, maxQuoted), math.MaxInt32), "")
 		return condition{limit: math.MaxInt32}
 	case n == 0:
 		return condition{unmet: zeroLimit}

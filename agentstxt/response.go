@@ -10,6 +10,8 @@ import (
 	"unicode"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/coded"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Response is a server's response to a request for /agents.txt, after redirects and
@@ -29,8 +31,8 @@ func Judge(response Response, options Options) *Policy {
 		return restricted(unavailable(lookleap.CodeInsecureTransport, "policies over plain http are not accepted", nil))
 	}
 	refused := func(code lookleap.Code) *Policy {
-		status := &StatusError{response.Status}
-		return restricted(unavailable(code, status.Error(), status))
+		status := &lookleap.ResponseError{Status: response.Status}
+		return restricted(unavailable(code, fmt.Sprintf("the server answered %d", response.Status), coded.Attach(status, ErrUnavailable)))
 	}
 	var p *Policy
 	switch status := response.Status; {
@@ -110,7 +112,7 @@ func isForeignError(err error, file []byte) bool {
 func mediaTypeError(contentType string) *lookleap.Error {
 	message := "the server declares no media type"
 	if contentType != "" {
-		message = fmt.Sprintf("the server declares the media type %s", quote(contentType))
+		message = fmt.Sprintf("the server declares the media type %s", plaintext.Quote(contentType, maxQuoted))
 	}
 	return malformed(lookleap.CodeMediaType, lookleap.Position{}, message, fixMediaType)
 }

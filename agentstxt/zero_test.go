@@ -16,7 +16,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[agentstxt.Decision](), reflect.TypeFor[agentstxt.Directive](), reflect.TypeFor[agentstxt.Limiter](),
 		reflect.TypeFor[agentstxt.Limits](), reflect.TypeFor[agentstxt.HashMismatch](), reflect.TypeFor[agentstxt.Options](),
 		reflect.TypeFor[agentstxt.Param](), reflect.TypeFor[agentstxt.Policy](), reflect.TypeFor[agentstxt.Report](),
-		reflect.TypeFor[agentstxt.State](), reflect.TypeFor[agentstxt.Transport](), reflect.TypeFor[agentstxt.StatusError](),
+		reflect.TypeFor[agentstxt.State](), reflect.TypeFor[agentstxt.Transport](),
 		reflect.TypeFor[agentstxt.Unlisted](),
 	}, map[string]any{
 		"Fetch": agentstxt.Fetch, "Format": agentstxt.Format, "Guard": agentstxt.Guard, "Judge": agentstxt.Judge, "Lint": agentstxt.Lint,

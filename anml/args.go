@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
@@ -35,7 +36,7 @@ func (a Action) Args(values map[string]string) ([]Arg, error) {
 		if !given {
 			if !hasDefault {
 				if p.Required() {
-					return nil, newError(ErrParamMissing, "the required parameter "+quoted(p.Name())+" has no value", "")
+					return nil, newError(ErrParamMissing, "the required parameter "+plaintext.Quote(p.Name(), maxQuoted)+" has no value", "")
 				}
 				continue
 			}
@@ -48,7 +49,7 @@ func (a Action) Args(values map[string]string) ([]Arg, error) {
 	}
 	for name := range values {
 		if !known[name] {
-			return nil, newError(ErrParamUnknown, "the action has no parameter "+quoted(name), "")
+			return nil, newError(ErrParamUnknown, "the action has no parameter "+plaintext.Quote(name, maxQuoted), "")
 		}
 	}
 	return args, nil
@@ -81,7 +82,7 @@ func (a Action) ArgsJSON(data []byte) ([]Arg, error) {
 		case strictjson.Bool:
 			values[name] = value.Source()
 		default:
-			return nil, newError(ErrParamInvalid, "the argument "+quoted(name)+" is "+value.Kind().String(), "write a string, number or boolean")
+			return nil, newError(ErrParamInvalid, "the argument "+plaintext.Quote(name, maxQuoted)+" is "+value.Kind().String(), "write a string, number or boolean")
 		}
 	}
 	return a.Args(values)
@@ -101,7 +102,7 @@ const maxValue = 64 << 10
 // have its type, is not among its options, does not match its pattern, or is out of bounds.
 func (p Param) Check(value string) error {
 	refuse := func(why string) error {
-		return newError(ErrParamInvalid, "the value of the parameter "+quoted(p.Name())+" "+why, "")
+		return newError(ErrParamInvalid, "the value of the parameter "+plaintext.Quote(p.Name(), maxQuoted)+" "+why, "")
 	}
 	if len(value) > maxValue {
 		return refuse("is longer than " + itoa(maxValue) + " bytes")
@@ -184,7 +185,7 @@ func (a Action) EncodeRandom(args []Arg, random io.Reader) (Request, error) {
 	case "multipart/form-data":
 		return multipartEncode(args, random)
 	default:
-		return Request{}, newError(ErrUnsupportedEncType, "the enctype "+quoted(t)+" is not supported", "use application/json, multipart/form-data or application/x-www-form-urlencoded")
+		return Request{}, newError(ErrUnsupportedEncType, "the enctype "+plaintext.Quote(t, maxQuoted)+" is not supported", "use application/json, multipart/form-data or application/x-www-form-urlencoded")
 	}
 }
 
@@ -237,10 +238,10 @@ func multipartEncode(args []Arg, random io.Reader) (Request, error) {
 	var b strings.Builder
 	for _, arg := range args {
 		if !plainFormName(arg.Name) {
-			return Request{}, newError(ErrParamInvalid, "the parameter name "+quoted(arg.Name)+" is not allowed in form data", "use another enctype")
+			return Request{}, newError(ErrParamInvalid, "the parameter name "+plaintext.Quote(arg.Name, maxQuoted)+" is not allowed in form data", "use another enctype")
 		}
 		if strings.Contains(arg.Name, boundary) || strings.Contains(arg.Value, boundary) {
-			return Request{}, newError(ErrParamInvalid, "the value of "+quoted(arg.Name)+" contains the multipart boundary", "try again")
+			return Request{}, newError(ErrParamInvalid, "the value of "+plaintext.Quote(arg.Name, maxQuoted)+" contains the multipart boundary", "try again")
 		}
 		b.WriteString("--" + boundary + "\r\nContent-Disposition: form-data; name=\"" + arg.Name + "\"\r\n\r\n" + arg.Value + "\r\n")
 	}

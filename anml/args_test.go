@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // formAction is an action that is sent as form data.
@@ -72,7 +74,7 @@ func TestMultipart(t *testing.T) {
 		}
 	})
 	for _, name := range []string{"a\r\nX-Evil: 1", "a\nb", `a"; filename="x`, `a\`, "a\x00", "a\xff", "a\tb", "a\x7f"} {
-		t.Run("ANML-8.6.1-05/reject-name-"+quoted(name), func(t *testing.T) {
+		t.Run("ANML-8.6.1-05/reject-name-"+plaintext.Quote(name, maxQuoted), func(t *testing.T) {
 			if r, err := a.Encode([]Arg{{Name: name, Value: "1"}}); !errors.Is(err, ErrParamInvalid) || r.Body != nil {
 				t.Errorf("%s, %v", r.Body, err)
 			}

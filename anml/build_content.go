@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Body returns the builder of the body (section 8.10).
@@ -232,7 +233,7 @@ func (r *ResponseBuilder) Build() (*Document, error) {
 	for _, c := range knowledge.children {
 		if c.kind == kRefuse && !Reason(c.value("reason")).Known() {
 			return nil, invalid([]lookleap.Finding{{Code: CodeBadValue, Requirement: "ANML-8.7.4-02",
-				Message: "the reason " + quoted(c.value("reason")) + " is unknown"}})
+				Message: "the reason " + plaintext.Quote(c.value("reason"), maxQuoted) + " is unknown"}})
 		}
 	}
 	el(r).arrange()

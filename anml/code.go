@@ -124,3 +124,6 @@ const (
 	CodeNoServingSite lookleap.Code = "no-serving-site"
 	CodeLint          lookleap.Code = "lint"
 )
+
+// maxQuoted is how many characters of a remote text a message quotes.
+const maxQuoted = 60

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // examine applies section 8 to a finished tree and returns the document. It marks what may not be
@@ -45,10 +46,10 @@ func (r *reader) examineRole(root node) error {
 	}
 	role := parse[Role](roleWords[:], at.value)
 	if r.options.Role != RoleUnspecified && role != r.options.Role {
-		return r.refuse(ErrRoleConflict, CodeRoleConflict, root, -1, "the role is "+quoted(at.value)+", but the exchange implies "+r.options.Role.String(), "")
+		return r.refuse(ErrRoleConflict, CodeRoleConflict, root, -1, "the role is "+plaintext.Quote(at.value, maxQuoted)+", but the exchange implies "+r.options.Role.String(), "")
 	}
 	if role == RoleUnspecified {
-		r.add(root, lookleap.SeverityError, CodeBadRole, "ANML-8.1-04", "the role "+quoted(at.value)+" is unknown", "write service or agent-response")
+		r.add(root, lookleap.SeverityError, CodeBadRole, "ANML-8.1-04", "the role "+plaintext.Quote(at.value, maxQuoted)+" is unknown", "write service or agent-response")
 	}
 	return nil
 }
@@ -80,13 +81,13 @@ type examination struct {
 // root reports findings about the versions of the document.
 func (e *examination) root(root node) {
 	if v := e.doc.Version(); v != Version {
-		e.add(root, lookleap.SeverityWarning, CodeNewVersion, "ANML-8.1-20", "the document has the version "+quoted(v)+"; it is read as far as it is understood", "")
+		e.add(root, lookleap.SeverityWarning, CodeNewVersion, "ANML-8.1-20", "the document has the version "+plaintext.Quote(v, maxQuoted)+"; it is read as far as it is understood", "")
 	}
 	if versions, present := e.doc.SupportedVersions(); present && !e.doc.Executable() {
-		e.add(root, lookleap.SeverityWarning, CodeNoVersion, "ANML-8.1-23", "the document offers the versions "+quoted(strings.Join(versions, ", "))+" and not 1.0, so its actions are not executed", "")
+		e.add(root, lookleap.SeverityWarning, CodeNoVersion, "ANML-8.1-23", "the document offers the versions "+plaintext.Quote(strings.Join(versions, ", "), maxQuoted)+" and not 1.0, so its actions are not executed", "")
 	}
 	if v := e.options.Version; v != "" && v != Version {
-		e.add(root, lookleap.SeverityWarning, CodeVersionType, "ANML-6.1-02", "the media type has the version "+quoted(v)+", and the document 1.0", "")
+		e.add(root, lookleap.SeverityWarning, CodeVersionType, "ANML-6.1-02", "the media type has the version "+plaintext.Quote(v, maxQuoted)+", and the document 1.0", "")
 	}
 }
 
@@ -268,7 +269,7 @@ func (e *examination) attribute(n node, at attr) {
 
 func (e *examination) badValue(n node, at attr, s lookleap.Severity, requirement, what string) {
 	if !e.full() {
-		e.add(n, s, CodeBadValue, requirement, at.spec.name+"="+quoted(at.value)+" "+what, "")
+		e.add(n, s, CodeBadValue, requirement, at.spec.name+"="+plaintext.Quote(at.value, maxQuoted)+" "+what, "")
 	}
 }
 
@@ -305,7 +306,7 @@ func (e *examination) unknownWord(n node, at attr) {
 	case "role":
 		return // reported by examineRole
 	}
-	e.add(n, severity, CodeBadValue, requirement, at.spec.name+"="+quoted(at.value)+" is unknown and read as "+readAs, "write one of "+strings.Join(at.spec.enum, ", "))
+	e.add(n, severity, CodeBadValue, requirement, at.spec.name+"="+plaintext.Quote(at.value, maxQuoted)+" is unknown and read as "+readAs, "write one of "+strings.Join(at.spec.enum, ", "))
 }
 
 // action drops repeated parameters. It reports a changing action without confirm.
@@ -317,7 +318,7 @@ func (e *examination) action(n node) {
 		}
 		if name := c.value("name"); name != "" && names[name] {
 			c.mark(ignored)
-			e.add(c, lookleap.SeverityError, CodeDuplicateID, "ANML-8.6.2-01", "the parameter "+quoted(name)+" appears twice; the first one counts", "rename one of them")
+			e.add(c, lookleap.SeverityError, CodeDuplicateID, "ANML-8.6.2-01", "the parameter "+plaintext.Quote(name, maxQuoted)+" appears twice; the first one counts", "rename one of them")
 		} else {
 			names[name] = true
 		}
@@ -343,7 +344,7 @@ func (e *examination) param(n node) {
 	}
 	for _, bound := range []string{"min", "max"} {
 		if text, ok := p.Attr(bound); ok && !isBound(p.Type(), text) {
-			e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.6.2-04", bound+"="+quoted(text)+" has no meaning for the type "+p.Type().String(), "")
+			e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.6.2-04", bound+"="+plaintext.Quote(text, maxQuoted)+" has no meaning for the type "+p.Type().String(), "")
 		}
 	}
 }
@@ -374,13 +375,13 @@ var betterField = map[string]string{
 func (e *examination) ask(n node) {
 	field := n.value("field")
 	if trimSpace(n.value("purpose")) == "" {
-		e.add(n, lookleap.SeverityError, CodeNoPurpose, "ANML-14.3-02", "the ask for "+quoted(field)+" has no purpose", "write the attribute purpose")
+		e.add(n, lookleap.SeverityError, CodeNoPurpose, "ANML-14.3-02", "the ask for "+plaintext.Quote(field, maxQuoted)+" has no purpose", "write the attribute purpose")
 	}
 	lower := strings.ToLower(field)
 	if better := betterField[lower]; better != "" {
-		e.add(n, lookleap.SeverityInfo, CodeFieldName, "ANML-8.7.2-04", "the field "+quoted(field)+" has another registered name", "write "+better)
+		e.add(n, lookleap.SeverityInfo, CodeFieldName, "ANML-8.7.2-04", "the field "+plaintext.Quote(field, maxQuoted)+" has another registered name", "write "+better)
 	} else if lower != field && IsStandardField(lower) {
-		e.add(n, lookleap.SeverityInfo, CodeFieldName, "ANML-16.3-02", "the field "+quoted(field)+" is not in lower case", "write "+lower)
+		e.add(n, lookleap.SeverityInfo, CodeFieldName, "ANML-16.3-02", "the field "+plaintext.Quote(field, maxQuoted)+" is not in lower case", "write "+lower)
 	}
 }
 
@@ -405,7 +406,7 @@ func (e *examination) field(n node) {
 		return
 	}
 	if text := n.content(); !hasType(t, text) && !e.full() {
-		e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.10.10-01", "the value "+quoted(text)+" is not a "+t.String(), "")
+		e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.10.10-01", "the value "+plaintext.Quote(text, maxQuoted)+" is not a "+t.String(), "")
 	}
 	if t == TypeNumber && (name == "price" || name == "amount" || name == "total") && !e.full() {
 		e.add(n, lookleap.SeverityInfo, CodeLint, "ANML-8.11-04", "an amount of money is a number, which can lose digits", `write type="string"`)
@@ -424,7 +425,7 @@ func (e *examination) advice(n node, k kind) {
 		}
 	case kColor:
 		if v := n.value("value"); strings.ContainsAny(v, ";{}") || strings.Contains(strings.ToLower(v), "url(") {
-			e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.9.4-01", "the colour "+quoted(v)+" is more than a colour", "")
+			e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.9.4-01", "the colour "+plaintext.Quote(v, maxQuoted)+" is more than a colour", "")
 		}
 	case kLanguage:
 		if n.value("policy") == "fixed" && n.value("value") == "" {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // sites checks the sites of a multi-site document against one another.
@@ -28,7 +29,7 @@ func (e *examination) sites(root node) {
 		}
 		if domain := normalDomain(c.value("domain")); byDomain[domain] > 1 {
 			c.mark(ignored)
-			e.add(c, lookleap.SeverityError, CodeDuplicateSite, "ANML-8.2-12", "several sites have the domain "+quoted(domain)+", so none of them is processed", "keep one of them")
+			e.add(c, lookleap.SeverityError, CodeDuplicateSite, "ANML-8.2-12", "several sites have the domain "+plaintext.Quote(domain, maxQuoted)+", so none of them is processed", "keep one of them")
 		}
 		e.container(c)
 	}
@@ -118,7 +119,7 @@ func (e *examination) actionIDs(interact node) actions {
 		if other, twice := seen[id]; twice {
 			other.mark(ambiguous)
 			a.mark(ambiguous)
-			e.add(a, lookleap.SeverityError, CodeDuplicateID, "ANML-8-04", "several actions have the id "+quoted(id)+", so none of them is executed", "rename one of them")
+			e.add(a, lookleap.SeverityError, CodeDuplicateID, "ANML-8-04", "several actions have the id "+plaintext.Quote(id, maxQuoted)+", so none of them is executed", "rename one of them")
 		}
 		seen[id] = a
 	}
@@ -135,7 +136,7 @@ func (e *examination) knowledge(site node, actions actions) {
 			continue // an agent response asks for an action of the document that it answers
 		}
 		if a.mark(dangling); !e.full() {
-			e.add(a, lookleap.SeverityError, CodeNoAction, "ANML-8.7.2-03", "the ask names the action "+quoted(a.value("action"))+", which does not exist or is not unique", "")
+			e.add(a, lookleap.SeverityError, CodeNoAction, "ANML-8.7.2-03", "the ask names the action "+plaintext.Quote(a.value("action"), maxQuoted)+", which does not exist or is not unique", "")
 		}
 	}
 	ruled := map[string]bool{}
@@ -144,7 +145,7 @@ func (e *examination) knowledge(site node, actions actions) {
 			field := d.value("field")
 			ruled[field] = true
 			if !asked[field] {
-				e.add(d, lookleap.SeverityWarning, CodeDangling, "ANML-8.4.1-02", "the rule names the field "+quoted(field)+", which no ask asks for", "")
+				e.add(d, lookleap.SeverityWarning, CodeDangling, "ANML-8.4.1-02", "the rule names the field "+plaintext.Quote(field, maxQuoted)+", which no ask asks for", "")
 			}
 		}
 	}
@@ -157,7 +158,7 @@ func (e *examination) knowledge(site node, actions actions) {
 	for r := range knowledge.children(kRefuse) {
 		e.add(r, lookleap.SeverityInfo, CodeRoleContent, "ANML-8.7-01", "a service document contains a refuse", "")
 		if f := r.value("constraint"); f != "" && !ruled[f] {
-			e.add(r, lookleap.SeverityWarning, CodeDangling, "ANML-8.7.4-03", "the refuse names a rule for "+quoted(f)+", which does not exist", "")
+			e.add(r, lookleap.SeverityWarning, CodeDangling, "ANML-8.7.4-03", "the refuse names a rule for "+plaintext.Quote(f, maxQuoted)+", which does not exist", "")
 		}
 	}
 }
@@ -170,17 +171,17 @@ func (e *examination) flow(actions actions, state node) {
 		id := c.value("id")
 		if steps[id].ok() {
 			c.mark(ignored)
-			e.add(c, lookleap.SeverityError, CodeDuplicateID, "ANML-8.5.3-02", "the step "+quoted(id)+" appears twice; the first one counts", "rename one of them")
+			e.add(c, lookleap.SeverityError, CodeDuplicateID, "ANML-8.5.3-02", "the step "+plaintext.Quote(id, maxQuoted)+" appears twice; the first one counts", "rename one of them")
 			continue
 		}
 		steps[id] = c
 	}
 	for c := range flow.children(kStep) {
 		if next := c.value("next"); next != "" && !steps[next].ok() {
-			e.add(c, lookleap.SeverityWarning, CodeDangling, "ANML-8.5.3-01", "the step names the step "+quoted(next)+", which does not exist", "")
+			e.add(c, lookleap.SeverityWarning, CodeDangling, "ANML-8.5.3-01", "the step names the step "+plaintext.Quote(next, maxQuoted)+", which does not exist", "")
 		}
 		if action := c.value("action"); action != "" && !actions.unique(action) {
-			e.add(c, lookleap.SeverityWarning, CodeDangling, "ANML-8.5.3-01", "the step names the action "+quoted(action)+", which does not exist or is not unique", "")
+			e.add(c, lookleap.SeverityWarning, CodeDangling, "ANML-8.5.3-01", "the step names the action "+plaintext.Quote(action, maxQuoted)+", which does not exist or is not unique", "")
 		}
 	}
 	context := state.child(kContext)
@@ -210,10 +211,10 @@ func (e *examination) cycle(flow node, steps map[string]node) bool {
 		if s.ok() && state[s] == onPath {
 			cycle := path[slices.Index(path, s):]
 			if slices.ContainsFunc(cycle, func(n node) bool { return n.value("condition") != "" }) {
-				e.add(s, lookleap.SeverityWarning, CodeFlowCycle, "ANML-11.4-11", "the flow returns to the step "+quoted(s.value("id"))+" unless a condition ends it", "")
+				e.add(s, lookleap.SeverityWarning, CodeFlowCycle, "ANML-11.4-11", "the flow returns to the step "+plaintext.Quote(s.value("id"), maxQuoted)+" unless a condition ends it", "")
 			} else {
 				endless = true
-				e.add(s, lookleap.SeverityError, CodeFlowCycle, "ANML-11.4-11", "the flow returns to the step "+quoted(s.value("id"))+" without an exit, so it is not used", "change next of one of the steps, or add a condition")
+				e.add(s, lookleap.SeverityError, CodeFlowCycle, "ANML-11.4-11", "the flow returns to the step "+plaintext.Quote(s.value("id"), maxQuoted)+" without an exit, so it is not used", "change next of one of the steps, or add a condition")
 			}
 		}
 		for _, n := range path {
@@ -238,7 +239,7 @@ func (e *examination) context(context node, steps map[string]node) {
 	}
 	if !steps[id].ok() {
 		context.mark(ignored)
-		e.add(context, lookleap.SeverityError, CodeDangling, "ANML-11.4-05", "the context names the step "+quoted(id)+", which is not in the flow, so the position is unknown", "")
+		e.add(context, lookleap.SeverityError, CodeDangling, "ANML-11.4-05", "the context names the step "+plaintext.Quote(id, maxQuoted)+", which is not in the flow, so the position is unknown", "")
 	}
 }
 
@@ -254,11 +255,11 @@ func (e *examination) scopes(root node) {
 			site = n.i
 		case kInform, kRights, kAttribution:
 			if id := n.value("scope"); id != "" && len(e.doc.scoped(scope{site, id})) == 0 && !e.full() {
-				e.add(n, lookleap.SeverityWarning, CodeDangling, "ANML-8.12.1-03", "the scope "+quoted(id)+" does not exist, so it covers the whole site", "")
+				e.add(n, lookleap.SeverityWarning, CodeDangling, "ANML-8.12.1-03", "the scope "+plaintext.Quote(id, maxQuoted)+" does not exist, so it covers the whole site", "")
 			}
 		case kSection, kData:
 			if at := (scope{site, n.value("id")}); at.id != "" && ids[at] && !e.full() {
-				e.add(n, lookleap.SeverityWarning, CodeDuplicateID, "ANML-8.10.1-01", "several elements have the id "+quoted(at.id)+", so a reference means all of them", "")
+				e.add(n, lookleap.SeverityWarning, CodeDuplicateID, "ANML-8.10.1-01", "several elements have the id "+plaintext.Quote(at.id, maxQuoted)+", so a reference means all of them", "")
 			} else if at.id != "" {
 				ids[at] = true
 			}

@@ -1,8 +1,6 @@
 package anml
 
 import (
-	"fmt"
-
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/strictxml"
 )
@@ -61,17 +59,6 @@ func (f *findings) full() bool {
 	}
 	f.unlisted++
 	return true
-}
-
-// quoted returns remote text for a message: short, on one line, and with invisible and control
-// characters escaped.
-func quoted(s string) string {
-	const longest = 60
-	ellipsis := ""
-	if runes := []rune(s[:min(len(s), 4*longest)]); len(runes) > longest || len(s) > 4*longest {
-		s, ellipsis = string(runes[:min(longest, len(runes))]), "…"
-	}
-	return fmt.Sprintf("%+q", s) + ellipsis
 }
 
 // positions is an index for finding lines and paths of elements.

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Patterns of parameters are RE2, so matching takes time linear in the value. Parsing and
@@ -45,7 +46,7 @@ func (e *examination) checkPattern(p Param) {
 			if cost <= e.patterns {
 				e.patterns -= cost
 				if _, ok := ecmaPattern(text); !ok && !e.full() {
-					e.add(p.n, lookleap.SeverityInfo, CodePattern, "ANML-8.6.2-04", "the pattern "+quoted(text)+" cannot be expressed in JSON Schema, so schemas do not have it; it is checked here", "write a plain regular expression without line anchors")
+					e.add(p.n, lookleap.SeverityInfo, CodePattern, "ANML-8.6.2-04", "the pattern "+plaintext.Quote(text, maxQuoted)+" cannot be expressed in JSON Schema, so schemas do not have it; it is checked here", "write a plain regular expression without line anchors")
 				}
 				return
 			}
@@ -54,7 +55,7 @@ func (e *examination) checkPattern(p Param) {
 		e.patterns -= min(e.patterns, int64(parseCost(text)))
 	}
 	if p.n.mark(unchecked); !e.full() {
-		e.add(p.n, lookleap.SeverityWarning, CodePattern, "ANML-8.6.2-04", "the pattern "+quoted(text)+" "+why, "write a short regular expression without look-around or back-references")
+		e.add(p.n, lookleap.SeverityWarning, CodePattern, "ANML-8.6.2-04", "the pattern "+plaintext.Quote(text, maxQuoted)+" "+why, "write a short regular expression without look-around or back-references")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/strictjson"
 	"github.com/lookleap/lookleap/internal/strictxml"
 	"github.com/lookleap/lookleap/internal/zero"
@@ -65,7 +66,7 @@ func ParseProblem(contentType string, data []byte) (*Problem, error) {
 	case mediaType == MediaTypeProblemXML:
 		return parseProblemXML(data)
 	}
-	return nil, newError(ErrProblem, "the media type "+quoted(contentType)+" is not one of problem details", "send "+MediaTypeProblemJSON)
+	return nil, newError(ErrProblem, "the media type "+plaintext.Quote(contentType, maxQuoted)+" is not one of problem details", "send "+MediaTypeProblemJSON)
 }
 
 func parseProblemJSON(data []byte) (*Problem, error) {
@@ -158,7 +159,7 @@ func parseProblemXML(data []byte) (*Problem, error) {
 		case strictxml.EndElement:
 			if depth == 2 && member != "" {
 				if seen[member] {
-					return nil, newError(ErrProblem, "the member "+quoted(member)+" appears twice", "keep one of them")
+					return nil, newError(ErrProblem, "the member "+plaintext.Quote(member, maxQuoted)+" appears twice", "keep one of them")
 				}
 				seen[member] = true
 				p.set(member, text, true, true)
@@ -178,10 +179,10 @@ func (p *Problem) Marshal(f Format) (data []byte, contentType string, err error)
 	}
 	for _, e := range p.Extensions {
 		if !isNCName(e.Name) || slices.ContainsFunc(members[:5], func(m Extension) bool { return m.Name == e.Name }) {
-			return nil, "", newError(ErrProblem, "the extension "+quoted(e.Name)+" has an invalid name or that of a standard member", "rename it")
+			return nil, "", newError(ErrProblem, "the extension "+plaintext.Quote(e.Name, maxQuoted)+" has an invalid name or that of a standard member", "rename it")
 		}
 		if !isXMLText(e.Value) {
-			return nil, "", newError(ErrProblem, "the extension "+quoted(e.Name)+" contains a character that XML does not allow", "remove it")
+			return nil, "", newError(ErrProblem, "the extension "+plaintext.Quote(e.Name, maxQuoted)+" contains a character that XML does not allow", "remove it")
 		}
 	}
 	members = append(members, p.Extensions...)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Limits bounds the size of a document (sections 7.5 and 13.7). A zero field has its default,
@@ -74,7 +75,7 @@ type ReadOptions struct {
 func Parse(contentType string, data []byte, o ReadOptions) (*Document, error) {
 	format, params, ok := matchMediaType(contentType, o.AcceptGenericTypes)
 	if !ok {
-		return nil, &lookleap.Error{Code: lookleap.CodeMediaType, Message: "the media type " + quoted(contentType) + " is not one of ANML",
+		return nil, &lookleap.Error{Code: lookleap.CodeMediaType, Message: "the media type " + plaintext.Quote(contentType, maxQuoted) + " is not one of ANML",
 			Fix: "send " + MediaTypeXML + " or " + MediaTypeJSON, Err: ErrNotANML}
 	}
 	if o.Charset == "" {
@@ -159,7 +160,7 @@ func (r *reader) reportUnknown(n, parent node, name Name) {
 	if r.full() {
 		return
 	}
-	what := "the element " + quoted(name.Local)
+	what := "the element " + plaintext.Quote(name.Local, maxQuoted)
 	lower := strings.ToLower(name.Local)
 	switch {
 	case parent.kind() == kConstraints:
@@ -265,7 +266,7 @@ func (r *reader) reportForeign(n node, name Name) {
 	if n.kind() == kUnknown || name.Space == xmlNamespace || r.full() {
 		return
 	}
-	what := "the attribute " + quoted(name.Local) + " of " + schema[n.kind()].name
+	what := "the attribute " + plaintext.Quote(name.Local, maxQuoted) + " of " + schema[n.kind()].name
 	lower := strings.ToLower(name.Local)
 	switch {
 	case name.Space == Namespace:

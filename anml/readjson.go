@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
@@ -52,7 +53,7 @@ func ParseJSON(data []byte, o ReadOptions) (*Document, error) {
 		return nil, j.refusal()
 	}
 	if c := strings.ToLower(o.Charset); c != "" && c != "utf-8" {
-		j.add(node{}, lookleap.SeverityWarning, CodeEncodingClash, "ANML-7.1-01", "the charset "+quoted(o.Charset)+" is ignored: JSON is UTF-8", "send no charset")
+		j.add(node{}, lookleap.SeverityWarning, CodeEncodingClash, "ANML-7.1-01", "the charset "+plaintext.Quote(o.Charset, maxQuoted)+" is ignored: JSON is UTF-8", "send no charset")
 	}
 	return j.examine()
 }
@@ -204,14 +205,14 @@ func (j *jsonReader) children(i int32, key string, id uint8, kind strictjson.Kin
 	}
 	if kind == strictjson.Array {
 		if !many {
-			j.lint(i, CodeNotObject, "ANML-7.2.4-04", "the key "+quoted(key)+" is an array, although the element does not repeat")
+			j.lint(i, CodeNotObject, "ANML-7.2.4-04", "the key "+plaintext.Quote(key, maxQuoted)+" is an array, although the element does not repeat")
 		}
 		for more := j.enter(']'); more && j.err == nil; more = j.more(']') {
 			j.child(i, &g, j.kind(), depth)
 		}
 	} else {
 		if many && !bare {
-			j.lint(i, CodeNotArray, "ANML-7.2.4-02", "the key "+quoted(key)+" is not an array, although the element may repeat")
+			j.lint(i, CodeNotArray, "ANML-7.2.4-02", "the key "+plaintext.Quote(key, maxQuoted)+" is not an array, although the element may repeat")
 		}
 		j.child(i, &g, kind, depth)
 	}

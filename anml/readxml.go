@@ -8,6 +8,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/coded"
+	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/strictxml"
 )
 
@@ -249,7 +250,7 @@ func (x *xmlReader) startRoot(tok *strictxml.Token) error {
 	switch {
 	case tok.Name.Local == "anml" && x.isANML(space):
 	case tok.Name.Local == "anml" && strings.HasPrefix(space, "urn:ietf:params:xml:ns:anml"):
-		return x.refuse(ErrUnsupportedVersion, CodeVersion, node{}, tok.Offset, "the namespace "+quoted(space)+" is not that of ANML 1.0", "use "+Namespace)
+		return x.refuse(ErrUnsupportedVersion, CodeVersion, node{}, tok.Offset, "the namespace "+plaintext.Quote(space, maxQuoted)+" is not that of ANML 1.0", "use "+Namespace)
 	case tok.Name.Local == "anml" && space == "":
 		return x.refuse(ErrNotANML, CodeNotANML, node{}, tok.Offset, "the root element has no namespace", `write <anml xmlns="`+Namespace+`">`)
 	default:
@@ -375,7 +376,7 @@ func (x *xmlReader) reportProlog() {
 		x.add(node{}, lookleap.SeverityInfo, CodeBOM, "ANML-6.2.3-01", "the document begins with a byte order mark", "remove it")
 	}
 	if p.Overruled {
-		x.add(node{}, lookleap.SeverityWarning, CodeEncodingClash, "ANML-6.2.1-02", "the declared encoding "+quoted(p.Encoding)+" differs from the charset of the Content-Type, which counts", "declare UTF-8 and send charset=utf-8")
+		x.add(node{}, lookleap.SeverityWarning, CodeEncodingClash, "ANML-6.2.1-02", "the declared encoding "+plaintext.Quote(p.Encoding, maxQuoted)+" differs from the charset of the Content-Type, which counts", "declare UTF-8 and send charset=utf-8")
 	}
 }
 

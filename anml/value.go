@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // DateTimeLayout is the layout of a datetime for package time: UTC, with seconds and without
@@ -20,7 +22,7 @@ const DateLayout = "2006-01-02"
 // to asks, fields, answers and parameters. White space around the value is not ignored.
 func CheckValue(t Type, text string) error {
 	if !hasType(t, text) {
-		return newError(ErrType, quoted(text)+" is not a "+t.String(), "")
+		return newError(ErrType, plaintext.Quote(text, maxQuoted)+" is not a "+t.String(), "")
 	}
 	return nil
 }
@@ -82,11 +84,11 @@ type Number struct {
 // anything else. More digits than a double can represent are valid; Exact is then false.
 func ParseNumber(text string) (Number, error) {
 	if !isJSONNumber(text) {
-		return Number{}, newError(ErrType, quoted(text)+" is not a number", "")
+		return Number{}, newError(ErrType, plaintext.Quote(text, maxQuoted)+" is not a number", "")
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsInf(f, 0) {
-		return Number{}, newError(ErrType, quoted(text)+" is larger than any double", "")
+		return Number{}, newError(ErrType, plaintext.Quote(text, maxQuoted)+" is larger than any double", "")
 	}
 	return Number{Text: text, Float: f, Exact: sameDecimal(text, strconv.FormatFloat(f, 'g', -1, 64))}, nil
 }

@@ -2,7 +2,6 @@ package anmltrust
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/strictjson"
@@ -99,10 +98,5 @@ func findingOf(err error, row string) lookleap.Finding {
 	return f
 }
 
-// quote returns the beginning of a remote text, quoted.
-func quote(s string) string {
-	if len(s) > 64 {
-		return strconv.QuoteToASCII(s[:64]) + "…"
-	}
-	return strconv.QuoteToASCII(s)
-}
+// maxQuoted is how many characters of a remote text a message quotes.
+const maxQuoted = 64

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Rules are the choices of a host about decisions. The zero value follows the
@@ -277,7 +278,7 @@ func hostOrURL(s Server, c Claim) string {
 	if s.Host != "" {
 		return s.Host
 	}
-	return quote(c.URL)
+	return plaintext.Quote(c.URL, maxQuoted)
 }
 
 // Row returns the row of the decision table that decided a verdict of this package,

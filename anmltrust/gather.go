@@ -12,6 +12,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // gathering is one verification while its evidence grows.
@@ -350,7 +351,7 @@ func (x *Exchange) end(ctx context.Context, resp *fetch.Response, err error, now
 	if err == nil {
 		x.Status, x.MediaType, x.Body = resp.Status, resp.MediaType, resp.Body
 		if charset, ok := resp.Params["charset"]; ok && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "us-ascii") {
-			x.MediaType += "; charset=" + quote(charset) // readers that know the charset would read another text
+			x.MediaType += "; charset=" + plaintext.Quote(charset, maxQuoted) // readers that know the charset would read another text
 		}
 		if final := resp.URL.String(); final != x.URL {
 			x.Final = final
@@ -378,7 +379,7 @@ func (x *Exchange) end(ctx context.Context, resp *fetch.Response, err error, now
 	if errors.Is(err, errBudget) || errors.Is(err, errExchanges) || errors.Is(err, lookleap.ErrClosed) || fetch.Cancelled(err) {
 		return err
 	}
-	x.err, x.Cause = err, clip(err.Error())
+	x.err, x.Cause = err, plaintext.Clip(err.Error(), 300)
 	var e *fetch.Error
 	if errors.As(err, &e) {
 		x.Status = e.Status
@@ -408,12 +409,4 @@ func failureOf(code lookleap.Code) Failure {
 		return FailedAnswer
 	}
 	return FailedOther
-}
-
-func clip(s string) string {
-	const most = 300
-	if len(s) > most {
-		return s[:most] + "…"
-	}
-	return s
 }

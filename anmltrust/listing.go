@@ -9,6 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
@@ -99,7 +100,7 @@ func (x *index) build(list strictjson.Value, count int, findings *[]lookleap.Fin
 		}
 		pattern, wildcard, err := normalizePattern(name)
 		if err != nil {
-			note(entry, fmt.Sprintf("the entry %s matches nothing: %v", quote(name), err), `name a host, or "*." and a domain that is registered`)
+			note(entry, fmt.Sprintf("the entry %s matches nothing: %v", plaintext.Quote(name, maxQuoted), err), `name a host, or "*." and a domain that is registered`)
 			continue
 		}
 		start := names.Len()

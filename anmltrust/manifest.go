@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
@@ -83,7 +84,7 @@ func ParseManifest(data []byte, limits ManifestLimits) (*Manifest, error) {
 		return nil, refuseValue(root, CodeManifestVersion, "the manifest has no version", `add "version": "1.0"`)
 	}
 	if text, err := v.Text(); err != nil || text != ManifestVersion {
-		return nil, refuseValue(v, CodeManifestVersion, "the manifest's version is not understood: "+quote(v.Source()), `write "version": "1.0", a string`)
+		return nil, refuseValue(v, CodeManifestVersion, "the manifest's version is not understood: "+plaintext.Quote(v.Source(), maxQuoted), `write "version": "1.0", a string`)
 	}
 	if m.Site, err = textMember(root, "site"); err != nil {
 		return nil, err
@@ -146,7 +147,7 @@ func timeMember(root strictjson.Value, name string, utc bool) (time.Time, error)
 		if !utc {
 			fix += " or with an offset"
 		}
-		return time.Time{}, refuseValue(v, CodeManifestMalformed, "the member "+name+" is not a usable date and time: "+quote(text), fix)
+		return time.Time{}, refuseValue(v, CodeManifestMalformed, "the member "+name+" is not a usable date and time: "+plaintext.Quote(text, maxQuoted), fix)
 	}
 	return t, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Entry is one server that a site authorizes, for [BuildManifest].
@@ -27,7 +28,7 @@ type Entry struct {
 func BuildManifest(site string, issued time.Time, life time.Duration, entries ...Entry) ([]byte, error) {
 	name, err := NormalizeSite(site)
 	if err != nil {
-		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot publish a manifest: %v", quote(site), err)
+		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot publish a manifest: %v", plaintext.Quote(site, maxQuoted), err)
 	}
 	if life == 0 {
 		life = LongLifetime
@@ -50,7 +51,7 @@ func BuildManifest(site string, issued time.Time, life time.Duration, entries ..
 		place := lookleap.Position{Path: fmt.Sprintf("/authorized-domains/%d", i)}
 		pattern, wildcard, err := normalizePattern(e.Domain)
 		if err != nil {
-			return nil, refuse(CodeManifestEntryMalformed, place, `name a host, or "*." and a registered domain`, "the entry %s would match nothing: %v", quote(e.Domain), err)
+			return nil, refuse(CodeManifestEntryMalformed, place, `name a host, or "*." and a registered domain`, "the entry %s would match nothing: %v", plaintext.Quote(e.Domain, maxQuoted), err)
 		}
 		if e.Tier != Display && e.Tier != Full {
 			return nil, refuse(CodeManifestEntryMalformed, place, "use Display or Full", "tier %d cannot be delegated", e.Tier)
@@ -93,7 +94,7 @@ func LintManifest(data []byte, site string, now time.Time) ([]lookleap.Finding, 
 	}
 	name, err := NormalizeSite(site)
 	if err != nil {
-		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s is not a site: %v", quote(site), err)
+		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s is not a site: %v", plaintext.Quote(site, maxQuoted), err)
 	}
 	if row, code := m.Check(name, now); code != "" {
 		add(lookleap.SeverityError, code, row, code.Title(), "until then agents treat every server as Tier 0")
@@ -104,17 +105,17 @@ func LintManifest(data []byte, site string, now time.Time) ([]lookleap.Finding, 
 	m.eachName(func(pattern string, g grant) {
 		if rest, wildcard := strings.CutPrefix(pattern, "*."); wildcard && !g.malformed && g.tier == Full {
 			if r, ok := domain.Registrable(rest); ok && r == rest {
-				add(lookleap.SeverityWarning, codeLint, "H05", fmt.Sprintf("%s grants Tier 2 to every host of a registrable domain, whatever its operator", quote(pattern)), "name the hosts")
+				add(lookleap.SeverityWarning, codeLint, "H05", fmt.Sprintf("%s grants Tier 2 to every host of a registrable domain, whatever its operator", plaintext.Quote(pattern, maxQuoted)), "name the hosts")
 			}
 		}
 		switch {
 		case g.malformed:
 		case g.scope == 0:
-			add(lookleap.SeverityWarning, codeLint, "ANML-12.3-27", fmt.Sprintf("the entry %s permits nothing", quote(pattern)), "name sections, or remove the entry")
+			add(lookleap.SeverityWarning, codeLint, "ANML-12.3-27", fmt.Sprintf("the entry %s permits nothing", plaintext.Quote(pattern, maxQuoted)), "name sections, or remove the entry")
 		case g.tier == Display && g.scope&^displayCeiling != 0:
-			add(lookleap.SeverityWarning, codeLint, "ANML-12.1-14", fmt.Sprintf("the entry %s names sections that Tier 1 never permits: %s", quote(pattern), g.scope&^displayCeiling), "remove them, or use tier 2")
+			add(lookleap.SeverityWarning, codeLint, "ANML-12.1-14", fmt.Sprintf("the entry %s names sections that Tier 1 never permits: %s", plaintext.Quote(pattern, maxQuoted), g.scope&^displayCeiling), "remove them, or use tier 2")
 		case g.tier == Full && g.scope == AllSections:
-			add(lookleap.SeverityWarning, codeLint, "H08", fmt.Sprintf("the entry %s permits every section", quote(pattern)), "name only the sections that the server needs")
+			add(lookleap.SeverityWarning, codeLint, "H08", fmt.Sprintf("the entry %s permits every section", plaintext.Quote(pattern, maxQuoted)), "name only the sections that the server needs")
 		}
 	})
 	return findings, nil
@@ -147,7 +148,7 @@ func (m *Manifest) eachName(visit func(pattern string, g grant)) {
 func (r *Record) Check(site string) error {
 	name, err := NormalizeSite(site)
 	if err != nil {
-		return refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot delegate: %v", quote(site), err)
+		return refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot delegate: %v", plaintext.Quote(site, maxQuoted), err)
 	}
 	for _, uri := range []string{r.Manifest, r.Query} {
 		if strings.Contains(uri, ";") {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // MaxRecord is the size of the largest record in bytes, its strings joined.
@@ -54,7 +55,7 @@ func ParseRecord(text string) (*Record, error) {
 			return nil, err
 		}
 		if seen[name] {
-			return nil, malformed(at, "keep one of them", "the tag %s stands twice", quote(name))
+			return nil, malformed(at, "keep one of them", "the tag %s stands twice", plaintext.Quote(name, maxQuoted))
 		}
 		seen[name] = true
 		switch name {
@@ -91,11 +92,11 @@ func malformed(offset int, fix, format string, args ...any) *lookleap.Error {
 func parseTag(segment string, at int) (name, value string, err error) {
 	name, value, ok := strings.Cut(segment, "=")
 	if !ok {
-		return "", "", malformed(at, "write name=value, and %3B for a semicolon in a URI", "the tag %s has no value", quote(segment))
+		return "", "", malformed(at, "write name=value, and %3B for a semicolon in a URI", "the tag %s has no value", plaintext.Quote(segment, maxQuoted))
 	}
 	name, value = strings.Trim(name, " \t"), strings.Trim(value, " \t")
 	notAName := func() error {
-		return malformed(at, "begin with a letter, go on with letters, digits, _, - or .", "%s is not a tag name", quote(name))
+		return malformed(at, "begin with a letter, go on with letters, digits, _, - or .", "%s is not a tag name", plaintext.Quote(name, maxQuoted))
 	}
 	for i := 0; i < len(name); i++ {
 		switch c := name[i]; {

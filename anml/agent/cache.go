@@ -123,9 +123,9 @@ func (p *pageCache) load(ctx context.Context, u domain.URL) (*Page, error) {
 // over returns an error if the session is closed or the caller left.
 func (p *pageCache) over(ctx context.Context, u domain.URL) error {
 	if p.session.life.ended() {
-		return closedError(shown(u))
+		return closedError(u.WithoutQuery())
 	}
-	return ended(ctx, shown(u))
+	return ended(ctx, u.WithoutQuery())
 }
 
 // old returns the page cached for a URL, of any age, or nil.

@@ -280,12 +280,5 @@ func ErrorText(err error) string {
 	if errors.Is(err, lookleap.ErrConsentPending) {
 		return text + "The user has been asked and has not decided yet.\n"
 	}
-	return text + plaintext.Line(clip(err.Error(), 1000)) + "\n"
-}
-
-func clip(s string, most int) string {
-	if len(s) > most {
-		return strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
+	return text + plaintext.Line(plaintext.Clip(err.Error(), 1000)) + "\n"
 }

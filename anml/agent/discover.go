@@ -111,7 +111,7 @@ func (s *Session) seen(base domain.URL, pages []WebPage) (found []candidate, err
 			return nil, err
 		}
 		if u.Origin() != base.Origin() {
-			return nil, &lookleap.Error{Code: lookleap.CodeUsage, Subject: shown(u), Message: "the web page is not of the origin " + base.Origin()}
+			return nil, &lookleap.Error{Code: lookleap.CodeUsage, Subject: u.WithoutQuery(), Message: "the web page is not of the origin " + base.Origin()}
 		}
 		found = append(found, s.agent.advertised(u, p.Header, p.HTML)...)
 	}
@@ -169,7 +169,7 @@ func (d *discovery) try(c candidate) (*Page, error) {
 		case r.Status == 404 && c.source != SourceMoved:
 			s.memory.absent(c.url, &r.Freshness, err)
 		case r.Status == 410 && r.URL.Scheme() == "https":
-			s.memory.report(d.ctx, shown(r.URL), s.memory.gone(d.ctx, r.URL))
+			s.memory.report(d.ctx, r.URL.WithoutQuery(), s.memory.gone(d.ctx, r.URL))
 		case c.source != SourceMoved: // SourceMoved counts as the well-known URI itself
 			s.memory.unavailable(c.url, err)
 		}
@@ -178,7 +178,7 @@ func (d *discovery) try(c candidate) (*Page, error) {
 }
 
 func (d *discovery) attempt(source Source, u domain.URL, err error) Attempt {
-	return Attempt{Time: d.session.now(), Source: source, URL: shown(u), Code: lookleap.CodeOf(err), Status: responseBehind(err).Status}
+	return Attempt{Time: d.session.now(), Source: source, URL: u.WithoutQuery(), Code: lookleap.CodeOf(err), Status: responseBehind(err).Status}
 }
 
 // first returns the first document among the candidates. If there is none, it returns

@@ -160,16 +160,16 @@ func (p *Page) load(ctx context.Context, m Medium, budget *fetch.Budget, may fun
 		URL: m.url, Budget: budget, Limits: fetch.Limits{Body: p.session.agent.options.Limits.Medium, Time: p.session.agent.options.Limits.Time},
 		Redirect: func(h fetch.Hop) error {
 			if !may(h.To) {
-				return &lookleap.Error{Code: lookleap.CodeRedirectForbidden, Subject: shown(h.To), Message: "the medium leads to another origin"}
+				return &lookleap.Error{Code: lookleap.CodeRedirectForbidden, Subject: h.To.WithoutQuery(), Message: "the medium leads to another origin"}
 			}
 			return nil
 		},
 	})
 	if err != nil {
-		return nil, fail(shown(m.url), err, "the medium could not be fetched")
+		return nil, fail(m.url.WithoutQuery(), err, "the medium could not be fetched")
 	}
 	if !r.OK() {
-		return nil, &lookleap.Error{Code: lookleap.CodeBadStatus, Subject: shown(r.URL), Message: "the server returned no medium", Err: withStatus(r, nil)}
+		return nil, &lookleap.Error{Code: lookleap.CodeBadStatus, Subject: r.URL.WithoutQuery(), Message: "the server returned no medium", Err: withStatus(r, nil)}
 	}
 	if err := p.session.context.hearBody(ctx, r.URL, r.MediaType, r.Body); err != nil {
 		return nil, err

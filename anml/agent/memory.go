@@ -81,7 +81,7 @@ func (m *documentMemory) refuses(ctx context.Context, u domain.URL) error {
 	}
 	m.mu.Unlock()
 	if over && c.code == CodeGone { // the record in the store may not know that the clock was set back
-		m.report(ctx, shown(u), m.session.store().Delete(ctx, keyGone+u.String()))
+		m.report(ctx, u.WithoutQuery(), m.session.store().Delete(ctx, keyGone+u.String()))
 		return nil
 	}
 	if known && !over {
@@ -90,11 +90,11 @@ func (m *documentMemory) refuses(ctx context.Context, u domain.URL) error {
 	tomb, ok, err := m.stored(ctx, keyGone+u.String())
 	switch {
 	case err != nil:
-		return &lookleap.Error{Code: lookleap.CodeIO, Subject: shown(u), Message: "whether the document is gone for good could not be looked up", Err: err}
+		return &lookleap.Error{Code: lookleap.CodeIO, Subject: u.WithoutQuery(), Message: "whether the document is gone for good could not be looked up", Err: err}
 	case ok && m.holds(tomb):
 		return goneError(u)
 	case ok:
-		m.report(ctx, shown(u), m.session.store().Delete(ctx, keyGone+u.String()))
+		m.report(ctx, u.WithoutQuery(), m.session.store().Delete(ctx, keyGone+u.String()))
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (m *documentMemory) recent(p rememberedURL) bool {
 }
 
 func goneError(u domain.URL) *lookleap.Error {
-	return &lookleap.Error{Code: CodeGone, Subject: shown(u), Err: &lookleap.ResponseError{Status: http.StatusGone}}
+	return &lookleap.Error{Code: CodeGone, Subject: u.WithoutQuery(), Err: &lookleap.ResponseError{Status: http.StatusGone}}
 }
 
 // close remembers not to request a URL until a time; zero means in this session.

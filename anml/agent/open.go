@@ -40,7 +40,7 @@ func (s *Session) Open(ctx context.Context, url string) (*Page, error) {
 	if page, err = d.first(links, err); err == nil {
 		return d.found(page), nil
 	}
-	if over := ended(ctx, shown(u)); over != nil {
+	if over := ended(ctx, u.WithoutQuery()); over != nil {
 		err = over
 	}
 	return nil, err
@@ -100,7 +100,7 @@ func (s *Session) retrieve(ctx context.Context, u domain.URL) (*Page, error) {
 	s.notices.reached(u)
 	page, err := s.newPage(ctx, r, a)
 	if a.wellKnown && lookleap.CodeOf(err) == lookleap.CodeMediaType { // a web page there counts as a 404
-		e := &lookleap.Error{Code: CodeNoANML, Subject: shown(r.URL), Err: withStatus(r, err)}
+		e := &lookleap.Error{Code: CodeNoANML, Subject: r.URL.WithoutQuery(), Err: withStatus(r, err)}
 		s.memory.absent(u, &r.Freshness, e)
 		err = e
 	}
@@ -120,7 +120,7 @@ func (s *Session) keep(u domain.URL, page *Page, r *fetch.Response, from loadSta
 // refused returns the error of an exchange without a document, and notifies the user
 // if necessary (sections 11.3 and 11.4).
 func (s *Session) refused(ctx context.Context, u domain.URL, r *fetch.Response, err error) error {
-	if over := ended(ctx, shown(u)); over != nil {
+	if over := ended(ctx, u.WithoutQuery()); over != nil {
 		return over
 	}
 	e := s.absence(ctx, u, r, err)
@@ -141,7 +141,7 @@ func (s *Session) absence(ctx context.Context, u domain.URL, r *fetch.Response, 
 		}
 		return e
 	}
-	e := &lookleap.Error{Code: lookleap.CodeBadStatus, Subject: shown(r.URL), Message: "the server returned no document",
+	e := &lookleap.Error{Code: lookleap.CodeBadStatus, Subject: r.URL.WithoutQuery(), Message: "the server returned no document",
 		Err: &lookleap.ResponseError{Status: r.Status, RetryAfter: r.RetryAfter, Err: coded.Attach(&unusedResponse{response: r}, nil)}}
 	switch {
 	case place && r.Status == http.StatusNotFound:
@@ -164,7 +164,7 @@ func (s *Session) gone(ctx context.Context, u domain.URL, r *fetch.Response) *lo
 		err = s.memory.gone(ctx, r.URL)
 	}
 	if r.URL.Origin() != u.Origin() || u.Scheme() != "https" {
-		e := &lookleap.Error{Code: CodeNoANML, Subject: shown(u), Err: withStatus(r, err)}
+		e := &lookleap.Error{Code: CodeNoANML, Subject: u.WithoutQuery(), Err: withStatus(r, err)}
 		s.memory.absent(u, &r.Freshness, e)
 		return e
 	}
@@ -180,7 +180,7 @@ func (s *Session) gone(ctx context.Context, u domain.URL, r *fetch.Response) *lo
 // automatic requests (section 13.7).
 func (s *Session) limited(ctx context.Context, u domain.URL) (context.Context, context.CancelFunc) {
 	limit := s.agent.options.Limits.Time
-	return context.WithTimeoutCause(ctx, limit, &lookleap.Error{Code: lookleap.CodeTimeout, Subject: shown(u),
+	return context.WithTimeoutCause(ctx, limit, &lookleap.Error{Code: lookleap.CodeTimeout, Subject: u.WithoutQuery(),
 		Message: "the document was not retrieved and read within " + limit.String()})
 }
 
@@ -233,7 +233,7 @@ func (s *Session) newPage(ctx context.Context, r *fetch.Response, a requestOrigi
 // service documents (sections 6.3, 7 and 8.1).
 func (s *Session) read(ctx context.Context, r *fetch.Response, a requestOrigin) (*anml.Document, error) {
 	if r.MediaType == "" {
-		return nil, &lookleap.Error{Code: lookleap.CodeMediaType, Subject: shown(r.URL), Message: "the response has no media type",
+		return nil, &lookleap.Error{Code: lookleap.CodeMediaType, Subject: r.URL.WithoutQuery(), Message: "the response has no media type",
 			Err: withStatus(r, anml.ErrNotANML)}
 	}
 	o := s.agent.options.Read
@@ -256,7 +256,7 @@ func (s *Session) read(ctx context.Context, r *fetch.Response, a requestOrigin) 
 	if err == nil {
 		return doc, nil
 	}
-	e := fail(shown(r.URL), err, "the response is no usable ANML document")
+	e := fail(r.URL.WithoutQuery(), err, "the response is no usable ANML document")
 	unused := &unusedResponse{}
 	e.Err = withStatus(r, coded.Attach(unused, err))
 	if !own && (errors.Is(err, anml.ErrNotANML) || errors.Is(err, anml.ErrNotWellFormed)) {
@@ -293,36 +293,30 @@ func (s *Session) admit(ctx context.Context, r *fetch.Response, a requestOrigin,
 	if p.server, _ = anmltrust.ServerOf(r.URL.String()); p.opened.insecure {
 		p.server = anmltrust.Server{}
 	}
-	if over := ended(ctx, shown(r.URL)); over != nil {
+	if over := ended(ctx, r.URL.WithoutQuery()); over != nil {
 		return nil, over
 	}
 	if err := p.versions(ctx); err != nil {
 		return nil, err
 	}
 	if err := p.identify(ctx); err != nil {
-		if over := ended(ctx, shown(r.URL)); over != nil {
+		if over := ended(ctx, r.URL.WithoutQuery()); over != nil {
 			return nil, over
 		}
-		return nil, fail(shown(r.URL), err, "who speaks in the document could not be verified")
+		return nil, fail(r.URL.WithoutQuery(), err, "who speaks in the document could not be verified")
 	}
 	if !a.siteRef {
 		p.refs = p.followRefs(ctx)
 	}
-	if over := ended(ctx, shown(r.URL)); over != nil {
+	if over := ended(ctx, r.URL.WithoutQuery()); over != nil {
 		return nil, over
 	}
 	p.examine(ctx)
 	if err := s.context.receive(ctx, p); err != nil {
-		if over := ended(ctx, shown(r.URL)); over != nil {
+		if over := ended(ctx, r.URL.WithoutQuery()); over != nil {
 			return nil, over
 		}
-		return nil, fail(shown(r.URL), err, "what the document tells could not be recorded")
+		return nil, fail(r.URL.WithoutQuery(), err, "what the document tells could not be recorded")
 	}
 	return p, nil
-}
-
-// shown returns a URL for messages, without its query, which may hold secrets.
-func shown(u domain.URL) string {
-	text, _, _ := strings.Cut(u.String(), "?")
-	return text
 }

@@ -243,7 +243,7 @@ func withoutQuery(raw string) string {
 	if err != nil {
 		return ""
 	}
-	return shown(u)
+	return u.WithoutQuery()
 }
 
 // readPage retrieves the next page, within the origin and without loops.
@@ -262,7 +262,7 @@ func (s *Session) readPage(ctx context.Context, at result) (*Page, []string, err
 	request.Redirect = func(h fetch.Hop) error {
 		switch {
 		case h.To.Origin() != at.Origin:
-			return &lookleap.Error{Code: CodePageForeign, Subject: shown(h.To)}
+			return &lookleap.Error{Code: CodePageForeign, Subject: h.To.WithoutQuery()}
 		case slices.Contains(at.Read, key(h.To.String())):
 			return pageLoop(h.To.String(), "")
 		}

@@ -132,10 +132,10 @@ func (p *Page) endpoint(act anml.Action, owner Party) (endpoint, error) {
 		return to, err
 	}
 	if to.plain && act.Method() != http.MethodGet && act.Method() != http.MethodHead {
-		return to, insecureEndpoint(shown(to.url))
+		return to, insecureEndpoint(to.url.WithoutQuery())
 	}
 	if to.reach != atOrigin && p.session.agent.options.SameOriginOnly {
-		return to, &lookleap.Error{Code: CodeEndpointForeign, Subject: shown(to.url), Message: "only actions at the document's own origin are executed"}
+		return to, &lookleap.Error{Code: CodeEndpointForeign, Subject: to.url.WithoutQuery(), Message: "only actions at the document's own origin are executed"}
 	}
 	return to, nil
 }
@@ -391,7 +391,7 @@ var usualPorts = map[string]uint16{"https": 443, "http": 80}
 // that is the serving domain. It says nothing about consent.
 func resolveEndpoint(document domain.URL, ref, site string) (endpoint, error) {
 	refuse := func(code lookleap.Code, reason string, err error) (endpoint, error) {
-		return endpoint{}, &lookleap.Error{Code: code, Subject: shown(document), Message: reason, Err: err}
+		return endpoint{}, &lookleap.Error{Code: code, Subject: document.WithoutQuery(), Message: reason, Err: err}
 	}
 	u, err := endpointRules.Resolve(document, ref)
 	if err != nil {

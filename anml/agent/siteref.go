@@ -71,11 +71,11 @@ func (p *Page) followRef(ctx context.Context, ref anml.SiteRef, seen map[string]
 	case len(seen) == limit:
 		p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeLimit, Requirement: "ANML-12.6-06",
 			Message: fmt.Sprintf("no more than %d documents are read through site-refs", limit), Position: at(ref.Node)})
-		return nil, unknownSite(shown(u), &lookleap.Error{Code: lookleap.CodeLimit}, "the document has more site-refs than are followed")
+		return nil, unknownSite(u.WithoutQuery(), &lookleap.Error{Code: lookleap.CodeLimit}, "the document has more site-refs than are followed")
 	}
 	page, err := p.fetchRef(ctx, u, ref)
 	if err != nil {
-		page, err = nil, unknownSite(shown(u), err, "the site's own document could not be read")
+		page, err = nil, unknownSite(u.WithoutQuery(), err, "the site's own document could not be read")
 	}
 	seen[u.String()] = answeredRef{page, err}
 	return page, err
@@ -101,7 +101,7 @@ func (p *Page) fetchRef(ctx context.Context, u domain.URL, ref anml.SiteRef) (*P
 		return follow(h)
 	}
 	r, err := fetch.Do(ctx, s.agent.host, request)
-	if over := ended(ctx, shown(u)); err != nil && over != nil {
+	if over := ended(ctx, u.WithoutQuery()); err != nil && over != nil {
 		return nil, over
 	}
 	if err != nil {
@@ -125,7 +125,7 @@ func (p *Page) ownURL(ctx context.Context, u domain.URL, ref anml.SiteRef) error
 func (p *Page) foreignURL(ctx context.Context, u domain.URL, ref anml.SiteRef) error {
 	p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeForeignSite, Requirement: "ANML-12.6-04",
 		Message: fmt.Sprintf("a site-ref for %s leads to %s, which is not that site", ref.Domain(), u.Host()), Position: at(ref.Node)})
-	return unknownSite(shown(u), &lookleap.Error{Code: CodeForeignSite, Subject: shown(u)}, "the site-ref does not lead to the site's own document")
+	return unknownSite(u.WithoutQuery(), &lookleap.Error{Code: CodeForeignSite, Subject: u.WithoutQuery()}, "the site-ref does not lead to the site's own document")
 }
 
 // isOwn reports whether a URL is at a site itself, which needs no verification (section

@@ -142,7 +142,7 @@ func (m *submission) run(ctx context.Context) (*fetch.Response, error) {
 		}
 		switch {
 		case err != nil:
-			if gone := ended(ctx, shown(m.url)); gone != nil {
+			if gone := ended(ctx, m.url.WithoutQuery()); gone != nil {
 				return nil, gone
 			}
 			if !m.retriesAfter(err, connected) {
@@ -177,14 +177,14 @@ func (m *submission) renew(ctx context.Context) error {
 		}
 	}
 	if code := m.session.revoked(e.Exchange, e.Disclosure); code != "" {
-		return &lookleap.Error{Code: code, Subject: shown(m.url), Message: "the user has forbidden the disclosure meanwhile, so nothing more is sent"}
+		return &lookleap.Error{Code: code, Subject: m.url.WithoutQuery(), Message: "the user has forbidden the disclosure meanwhile, so nothing more is sent"}
 	}
 	if !m.repeats {
 		return nil
 	}
 	err := m.session.confirmTrust(ctx, e)
 	if errors.Is(err, errIdentityLost) { // do not ask again without the site: the first request may have arrived
-		return &lookleap.Error{Code: CodeIdentityLost, Subject: shown(m.url), Message: "the site that the user was shown can no longer be verified, so nothing is sent again"}
+		return &lookleap.Error{Code: CodeIdentityLost, Subject: m.url.WithoutQuery(), Message: "the site that the user was shown can no longer be verified, so nothing is sent again"}
 	}
 	return err
 }
@@ -207,7 +207,7 @@ func (m *submission) once(ctx context.Context) (*fetch.Response, bool, error) {
 	limits := m.session.agent.options.Limits
 	left := min(limits.Time-m.spent, maxActionTime)
 	if left <= 0 {
-		return nil, true, &lookleap.Error{Code: lookleap.CodeTimeout, Subject: shown(m.url), Message: "the call took too long"}
+		return nil, true, &lookleap.Error{Code: lookleap.CodeTimeout, Subject: m.url.WithoutQuery(), Message: "the call took too long"}
 	}
 	// A Fetcher that does not report connections may have sent the request.
 	var asked, got atomic.Bool
@@ -286,7 +286,7 @@ func (m *submission) retriesIn(resp *fetch.Response) (time.Duration, bool) {
 // never sent to another origin.
 func (m *submission) follow(resp *fetch.Response) error {
 	refuse := func(code lookleap.Code, reason string, err error) error {
-		return &lookleap.Error{Code: code, Subject: shown(m.url), Message: reason, Err: &lookleap.ResponseError{Status: resp.Status, Err: err}}
+		return &lookleap.Error{Code: code, Subject: m.url.WithoutQuery(), Message: reason, Err: &lookleap.ResponseError{Status: resp.Status, Err: err}}
 	}
 	to, err := fetch.Location(m.url, resp.Header, domain.Rules{})
 	if err != nil {

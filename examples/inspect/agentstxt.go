@@ -110,10 +110,10 @@ func showPolicy(report agentstxt.Report, err error) result {
 		r.Message = err.Error()
 	}
 	var bad *lookleap.Error
-	var status *agentstxt.StatusError
+	var status *lookleap.ResponseError
 	switch {
 	case !errors.As(err, &bad):
-	case errors.As(err, &status):
+	case errors.As(err, &status) && status.Err == nil: // the message names the status
 		r.Message = bad.Message
 	case errors.Is(err, agentstxt.ErrUnavailable):
 		r.Message = bad.Message + ": " + bad.Err.Error()

@@ -23,6 +23,12 @@ type URL struct {
 // Parsing it again gives the same string.
 func (u URL) String() string { return u.text }
 
+// WithoutQuery returns the canonical form without the query, which may hold secrets. Messages and events use it.
+func (u URL) WithoutQuery() string {
+	text, _, _ := strings.Cut(u.text, "?")
+	return text
+}
+
 // IsZero reports whether u is the zero URL.
 func (u URL) IsZero() bool { return u.text == "" }
 

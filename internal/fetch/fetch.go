@@ -355,7 +355,7 @@ func (e *exchange) admit(hop Hop) error {
 		if code == lookleap.CodeInternal {
 			code = lookleap.CodeRedirectForbidden
 		}
-		return &codedError{code: code, message: "the redirect to " + shown(hop.To) + " is not followed: " + err.Error(), err: err}
+		return &codedError{code: code, message: "the redirect to " + hop.To.WithoutQuery() + " is not followed: " + err.Error(), err: err}
 	}
 	return nil
 }
@@ -400,8 +400,8 @@ func causeOf(ctx context.Context, err error) error {
 // fail makes the error of Do. The caller's own end comes before everything else.
 func (e *exchange) fail(ctx context.Context, err error) *Error {
 	out := &Error{Err: err, Hops: e.hops}
-	if out.URL = shown(e.url); e.url.IsZero() {
-		out.URL = shown(e.request.URL)
+	if out.URL = e.url.WithoutQuery(); e.url.IsZero() {
+		out.URL = e.request.URL.WithoutQuery()
 	}
 	var refused *answerError
 	if errors.As(err, &refused) {
@@ -417,10 +417,4 @@ func (e *exchange) fail(ctx context.Context, err error) *Error {
 		out.Code, out.Transient = classify(out.Err)
 	}
 	return out
-}
-
-// shown is a URL for messages: without query, which may hold secrets.
-func shown(u domain.URL) string {
-	url, _, _ := strings.Cut(u.String(), "?")
-	return url
 }

@@ -9,6 +9,15 @@ import (
 // DefaultLimit is the number of characters that [Quote], [Block] and [URL] show if the caller gives no number.
 const DefaultLimit = 400
 
+// Clip returns the first most bytes of a text, without half a character, and marks that it
+// was cut.
+func Clip(text string, most int) string {
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
 // Quote returns text as one line in quotation marks, with at most limit characters between them (0 or less: [DefaultLimit]).
 //
 // A quotation mark or backslash of the text gets a backslash before it. A character that could hide, move or forge something becomes \u{1B}, with
