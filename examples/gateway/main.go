@@ -137,5 +137,5 @@ func tell(out io.Writer, dir, port string) {
 	} {
 		fmt.Fprintf(out, "\n# %s\ncurl --cacert %s %s\n", try.what, ca, try.args)
 	}
-	fmt.Fprintf(out, "\n# the bank's keys, for whoever verifies again: inspect jws RECEIPT --jwks %s --payload BODY\n\n", keys)
+	fmt.Fprintf(out, "\n# the bank's keys, for whoever verifies again: lookleap jws RECEIPT --jwks %s --payload BODY\n\n", keys)
 }

@@ -23,7 +23,7 @@ import (
 //
 // The DNS returns the sites' made-up addresses, so that a guard in the other process decides as in
 // production. The other process then connects to the door instead of the address, whatever that is
-// (curl calls this --connect-to, examples/inspect --connect). The door finds the site by the name
+// (curl calls this --connect-to, cmd/lookleap --connect). The door finds the site by the name
 // in the TLS handshake. A client that begins with a header of the PROXY protocol, version 1, also
 // says which address it means; [Via] does. Then other ports, clear text, shared addresses and
 // several addresses of one site work as in memory.
@@ -94,7 +94,7 @@ type directoryOnDisk string
 
 func (d directoryOnDisk) Close() error { return os.RemoveAll(string(d)) }
 
-// Args are the flags with which examples/inspect takes part.
+// Args are the flags with which cmd/lookleap takes part.
 func (l *Loopback) Args() []string {
 	return []string{"--dns", l.DNS, "--ca", l.CAFile, "--connect", l.Door}
 }

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/agentstxt"
+	"github.com/lookleap/lookleap/internal/plaintext"
+)
+
+func agentstxtCommand() command {
+	return command{
+		name:    "agentstxt",
+		args:    "FILE|URL|-… [--path P]…",
+		summary: "what a policy for automated clients says, and what it decides",
+		about: `Judges agents.txt files, or the policies of the origins of https URLs, and
+decides about paths. A policy that restricts its whole origin is refused; one
+that is valid or absent is accepted, whatever it decides.
+
+  lookleap agentstxt sign FILE|- [--write]   gives each file its right hash line
+
+value: {
+  "state":      valid, absent or restricted
+  "reason":     why
+  "directives": [{"path", "action", "params": [{"key", "value"}], "line"}]
+  "meta":       what the "# key: value" comments say
+  "decisions":  [{"path", "allowed", "reason", "line", "rule", "limit"}]
+  "integrity":  the digest of the directives
+  "error":      what is malformed
+}
+of sign: {"file": the signed file}`,
+		examples: []string{
+			"lookleap agentstxt agents.txt --path /admin --path /status",
+			"lookleap --json agentstxt https://example.com/ --path /",
+			"lookleap agentstxt sign agents.txt --write",
+		},
+		build: func(flags *flag.FlagSet) action {
+			var paths repeated
+			var o agentstxt.Options
+			flags.Var(&paths, "path", "decide about this `PATH`; may be repeated")
+			var write bool
+			flags.BoolVar(&write, "write", false, "with sign: put the signed file in the place of the old one")
+			flags.BoolVar(&o.Strict, "strict", false, "restrict also where an answer is probably no policy")
+			flags.BoolVar(&o.ForeignAbsent, "foreign-absent", false, "treat files of other formats with this name as no policy")
+			return func(ctx context.Context, s *session, args []string) error {
+				if len(args) > 0 && args[0] == "sign" {
+					return s.files(ctx, args[1:], func(_ context.Context, name string, content []byte) result {
+						return signPolicy(name, content, write && name != "-")
+					})
+				}
+				return judgePolicies(ctx, s, args, o, paths)
+			}
+		},
+	}
+}
+
+// judgePolicies judges each input as what it looks like: an https URL or a file.
+func judgePolicies(ctx context.Context, s *session, args []string, o agentstxt.Options, paths []string) error {
+	if len(args) == 0 {
+		return usagef("give at least one file or URL, or - for standard input")
+	}
+	for _, arg := range args {
+		var err error
+		if scheme, _, ok := strings.Cut(arg, "://"); ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http")) {
+			err = s.judge(ctx, arg, func(ctx context.Context) result { return fetchPolicy(ctx, s, arg, o, paths) })
+		} else {
+			err = s.files(ctx, []string{arg}, func(_ context.Context, _ string, content []byte) result { return parsePolicy(content, o, paths) })
+		}
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fetchPolicy(ctx context.Context, s *session, url string, o agentstxt.Options, paths []string) result {
+	host, err := s.Host()
+	if err != nil {
+		return refuse(err)
+	}
+	policy, err := agentstxt.NewClient(host, o).Policy(ctx, url)
+	if err != nil {
+		return refuse(err)
+	}
+	return showPolicy(policy.Report(paths...), policy.Err())
+}
+
+func parsePolicy(content []byte, o agentstxt.Options, paths []string) result {
+	policy, err := agentstxt.Parse(content, o)
+	if err != nil && o.ForeignAbsent && lookleap.CodeOf(err) == agentstxt.CodeForeignFormat {
+		policy = agentstxt.Judge(agentstxt.Response{Status: 200, ContentType: "text/plain", Body: content}, o)
+		err = policy.Err()
+	}
+	report := policy.Report(paths...) // nil decides too: it denies
+	if err != nil {
+		report.Reason, report.Error = lookleap.CodeOf(err), err.Error()
+	}
+	return showPolicy(report, err)
+}
+
+func showPolicy(report agentstxt.Report, err error) result {
+	r := result{OK: report.State != agentstxt.Restricted, Code: report.Reason, Message: accepted, Value: report}
+	if err != nil {
+		r.Message = err.Error()
+	}
+	var bad *lookleap.Error
+	var status *lookleap.ResponseError
+	switch {
+	case !errors.As(err, &bad):
+	case errors.As(err, &status) && status.Err == nil: // the message names the status
+		r.Message = bad.Message
+	case errors.Is(err, agentstxt.ErrUnavailable):
+		r.Message = bad.Message + ": " + bad.Err.Error()
+	case errors.Is(err, agentstxt.ErrMalformed):
+		r.Message = bad.Message
+		fix := bad.Fix
+		if hash := new(agentstxt.HashMismatch); errors.As(err, &hash) && hash.Hint != "" {
+			fix += "; hint: " + hash.Hint
+		}
+		r.Findings = append(r.Findings, lookleap.Finding{Code: bad.Code, Message: bad.Message, Fix: fix, Position: bad.Position})
+	}
+	r.rows = []row{{"state", report.State.String()}, {"directives", fmt.Sprint(len(report.Directives))}}
+	if report.Integrity != "" {
+		r.rows = append(r.rows, row{"integrity", report.Integrity})
+	}
+	for _, d := range report.Decisions {
+		r.rows = append(r.rows, row{plaintext.Quote(d.Path, 60), d.String()})
+	}
+	return r.with(report.Findings...)
+}
+
+type signedValue struct {
+	File string `json:"file"`
+}
+
+// signPolicy changes the file only where it can be signed, and then as a whole.
+func signPolicy(name string, content []byte, write bool) result {
+	signed, err := agentstxt.Sign(content)
+	if err != nil {
+		return showPolicyError(err)
+	}
+	if write {
+		if err := replaceFile(name, signed); err != nil {
+			return refuse(coded{lookleap.CodeIO, err})
+		}
+	}
+	r := accept(signedValue{string(signed)})
+	for line := range strings.Lines(string(signed)) {
+		r.rows = append(r.rows, row{"", plaintext.Line(strings.TrimRight(line, "\r\n"))})
+	}
+	return r
+}
+
+func showPolicyError(err error) result {
+	var bad *lookleap.Error
+	if !errors.As(err, &bad) {
+		return refuse(err)
+	}
+	return refuseAt(lookleap.Finding{Code: bad.Code, Message: bad.Message, Fix: bad.Fix, Position: bad.Position})
+}
+
+// replaceFile puts new content in the place of a file, all of it or none.
+func replaceFile(name string, content []byte) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), ".lookleap-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails once it was renamed
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Chmod(info.Mode().Perm()), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/plaintext"
+)
+
+func anmlCommand() command {
+	return command{
+		name:    "anml",
+		args:    "FILE|-… [--type T] [--role R] [--to xml|json|text|tools|mermaid] [--lint]",
+		summary: "what an ANML document says, and what is wrong with it",
+		about: `Reads ANML 1.0 documents in XML or JSON. A document is refused as a whole only
+for what the draft says: it is not well-formed, not ANML, of another version, too
+large, or contradicts its role. Everything else is a finding. With --lint any
+finding of severity error refuses too.
+
+  --type T   the media type, with parameters; without it the first character decides
+  --role R   service or agent-response: what the exchange implies
+  --to X     also give the document as xml, json, text for a model, tools, or its
+             workflows as Mermaid
+
+value: {
+  "format":   XML or JSON
+  "version":  of ANML
+  "role":     what the document says it is
+  "sites":    [{"domain", "title", "actions", "asks", "informs"}]
+  "counts":   findings by severity
+  "output":   what --to asked for; tools are a list of {"name", "description", "inputSchema"}
+}`,
+		examples: []string{
+			"lookleap anml page.xml --lint",
+			"lookleap anml page.json --to xml",
+			"lookleap --json anml --to tools - < page.xml",
+		},
+		build: func(flags *flag.FlagSet) action {
+			var o anmlOptions
+			flags.StringVar(&o.mediaType, "type", "", "the media `TYPE` of the documents")
+			flags.StringVar(&o.role, "role", "", "the `ROLE` that the exchange implies: service or agent-response")
+			flags.StringVar(&o.to, "to", "", "also give the document in this `FORM`: xml, json, text, tools or mermaid")
+			flags.BoolVar(&o.lint, "lint", false, "refuse documents with errors among their findings")
+			return func(ctx context.Context, s *session, args []string) error {
+				if err := o.check(); err != nil {
+					return err
+				}
+				return s.files(ctx, args, func(_ context.Context, _ string, content []byte) result { return judgeANML(content, o) })
+			}
+		},
+	}
+}
+
+type anmlOptions struct {
+	mediaType, role, to string
+	lint                bool
+}
+
+func (o *anmlOptions) check() error {
+	if _, ok := anmlRoles[o.role]; !ok {
+		return usagef("--role %q is neither service nor agent-response", o.role)
+	}
+	if _, ok := anmlForms[o.to]; !ok {
+		return usagef("--to %q is none of xml, json, text, tools and mermaid", o.to)
+	}
+	return nil
+}
+
+var anmlRoles = map[string]anml.Role{
+	"": anml.RoleUnspecified, "service": anml.RoleService, "agent-response": anml.RoleAgentResponse,
+}
+
+// anmlForms are what --to can ask for; each gives a JSON value.
+var anmlForms = map[string]func(*anml.Document) (any, error){
+	"": func(*anml.Document) (any, error) { return nil, nil },
+	"xml": func(d *anml.Document) (any, error) {
+		text, err := anml.MarshalXML(d, anml.WriteOptions{Indent: "  ", Verbatim: true})
+		return string(text), err
+	},
+	"json": func(d *anml.Document) (any, error) {
+		text, err := anml.MarshalJSON(d, anml.WriteOptions{Indent: "  ", Verbatim: true})
+		return string(text), err
+	},
+	"text":    func(d *anml.Document) (any, error) { return d.Text(anml.TextOptions{}), nil },
+	"tools":   anmlTools,
+	"mermaid": anmlMermaid,
+}
+
+type anmlTool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"inputSchema"`
+}
+
+func anmlTools(d *anml.Document) (any, error) {
+	tools := []anmlTool{}
+	for tool := range d.Tools(anml.JSONSchema) {
+		tools = append(tools, anmlTool{tool.Name, tool.Description, tool.InputSchema})
+	}
+	return tools, nil
+}
+
+func anmlMermaid(d *anml.Document) (any, error) {
+	var charts []string
+	for site := range d.Containers() {
+		if chart := site.State().Flow().Mermaid(); chart != "" {
+			charts = append(charts, chart)
+		}
+	}
+	return strings.Join(charts, "\n"), nil
+}
+
+type anmlValue struct {
+	Format  string         `json:"format"`
+	Version string         `json:"version"`
+	Role    string         `json:"role"`
+	Sites   []anmlSite     `json:"sites"`
+	Counts  map[string]int `json:"counts"`
+	Output  any            `json:"output"`
+}
+
+type anmlSite struct {
+	Domain  string `json:"domain"`
+	Title   string `json:"title"`
+	Actions int    `json:"actions"`
+	Asks    int    `json:"asks"`
+	Informs int    `json:"informs"`
+}
+
+// judgeANML accepts a document that may be processed.
+func judgeANML(content []byte, o anmlOptions) result {
+	doc, err := parseANML(content, o)
+	if err != nil {
+		return refuseDocument(err)
+	}
+	value := anmlValue{Format: doc.Format().String(), Version: doc.Version(), Role: doc.Role().String(), Counts: map[string]int{}}
+	rows := []row{{"format", value.Format}, {"version", plaintext.Line(value.Version)}, {"role", value.Role}}
+	for site := range doc.Containers() {
+		s := anmlSite{Domain: site.Domain(), Title: site.Head().Title()}
+		for range site.Interact().Actions() {
+			s.Actions++
+		}
+		for range site.Knowledge().Asks() {
+			s.Asks++
+		}
+		for range site.Knowledge().Informs() {
+			s.Informs++
+		}
+		value.Sites = append(value.Sites, s)
+		rows = append(rows, row{"site", fmt.Sprintf("%s %d actions, %d asks, %d informs", plaintext.Quote(s.Title, 60), s.Actions, s.Asks, s.Informs)})
+	}
+	r := accept(nil)
+	for _, f := range doc.Findings() {
+		value.Counts[f.Severity.String()]++
+		r = r.with(f)
+	}
+	if value.Output, err = anmlForms[o.to](doc); err != nil {
+		return refuse(err)
+	}
+	r.Value, r.rows = value, append(rows, outputRows(value.Output)...)
+	if n := value.Counts["error"]; o.lint && n > 0 {
+		r.OK, r.Code, r.Message = false, lookleap.Code(anml.CodeLint), fmt.Sprintf("%d findings are errors", n)
+	}
+	return r
+}
+
+// parseANML reads by the media type or, without one, by the first character.
+func parseANML(content []byte, o anmlOptions) (*anml.Document, error) {
+	read := anml.ReadOptions{Role: anmlRoles[o.role]}
+	switch {
+	case o.mediaType != "":
+		return anml.Parse(o.mediaType, content, read)
+	case strings.HasPrefix(strings.TrimLeft(string(content[:min(len(content), 1024)]), " \t\r\n\ufeff"), "{"):
+		return anml.ParseJSON(content, read)
+	}
+	return anml.ParseXML(content, read)
+}
+
+// refuseDocument shows an error about a text with its position.
+func refuseDocument(err error) result {
+	var bad *lookleap.Error
+	if !errors.As(err, &bad) {
+		return refuse(err)
+	}
+	return refuseAt(lookleap.Finding{Code: bad.Code, Message: bad.Message, Fix: bad.Fix, Position: bad.Position})
+}
+
+// outputRows shows what --to asked for, one line a row.
+func outputRows(output any) (rows []row) {
+	switch output := output.(type) {
+	case nil:
+	case string:
+		for line := range strings.Lines(output) {
+			rows = append(rows, row{"", plaintext.Line(strings.TrimRight(line, "\n"))})
+		}
+	case []anmlTool:
+		for _, tool := range output {
+			rows = append(rows, row{"tool", tool.Name}, row{"", plaintext.Line(tool.Description)}, row{"", plaintext.Line(string(tool.InputSchema))})
+		}
+	}
+	return rows
+}

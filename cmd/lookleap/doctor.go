@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/agentstxt"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/wellknown"
+)
+
+func doctorCommand() command {
+	return command{
+		name:    "doctor",
+		args:    "ORIGIN…",
+		summary: "what is wrong with one's own site, and how to mend it",
+		about: `Looks at everything that a site can publish for agents, as its publisher would:
+the policy and its hash, the ANML document in both forms, the trust record and its
+manifest, DNSSEC, the index of skills, and the descriptor of the AI endpoint.
+Absent is fine; a fault that makes agents turn away is refused. Nothing is
+obeyed but the limits: the policy is for others to keep.
+
+value: {
+  "checks": [{"check", "state": fine, absent or wrong, "code", "message", "findings"}]
+}`,
+		examples: []string{
+			"lookleap doctor https://example.com",
+			"lookleap --json doctor https://example.com https://shop.example.com",
+		},
+		build: func(*flag.FlagSet) action {
+			return func(ctx context.Context, s *session, args []string) error {
+				host, err := s.Host()
+				if err != nil {
+					return err
+				}
+				return s.each(ctx, args, func(ctx context.Context, origin string) result { return examine(ctx, host, origin) })
+			}
+		},
+	}
+}
+
+type doctorValue struct {
+	Checks []diagnosis `json:"checks"`
+}
+
+// diagnosis is what one check came to.
+type diagnosis struct {
+	Check    string             `json:"check"`
+	State    string             `json:"state"`
+	Code     lookleap.Code      `json:"code"`
+	Message  string             `json:"message"`
+	Findings []lookleap.Finding `json:"findings"`
+}
+
+// The states of a diagnosis.
+const (
+	fine   = "fine"
+	absent = "absent"
+	wrong  = "wrong"
+)
+
+// ok says that what is there is right.
+func ok(message string, findings ...lookleap.Finding) diagnosis {
+	d := diagnosis{State: fine, Code: lookleap.CodeOK, Message: message, Findings: findings}
+	for _, f := range findings {
+		if f.Severity == lookleap.SeverityError {
+			d.State, d.Code, d.Message = wrong, f.Code, f.Message
+			break
+		}
+	}
+	return d
+}
+
+// notThere says that the site does not publish it.
+func notThere(message string) diagnosis {
+	return diagnosis{State: absent, Code: wellknown.CodeAbsent, Message: message}
+}
+
+// ill says what is wrong and what mends it. An error that knows its own findings
+// shows them instead.
+func ill(err error, fix string) diagnosis {
+	r := refuse(err)
+	if document := (*lookleap.Error)(nil); errors.As(err, &document) {
+		r = refuseDocument(document)
+	}
+	d := diagnosis{State: wrong, Code: r.Code, Message: r.Message}
+	for _, f := range r.Findings {
+		if f.Severity == lookleap.SeverityError {
+			d.Findings = append(d.Findings, f)
+		}
+	}
+	if len(d.Findings) == 0 {
+		d.Findings = []lookleap.Finding{{Code: r.Code, Message: r.Message, Fix: fix}}
+	}
+	return d
+}
+
+// examine runs all checks. Each is on its own: one that fails spoils no other.
+func examine(ctx context.Context, host *lookleap.Host, origin string) result {
+	u, err := domain.Parse(origin)
+	if err != nil {
+		return refuseDomain("", err)
+	}
+	p := &patient{host: host, url: u}
+	value := doctorValue{Checks: []diagnosis{}}
+	r := accept(nil)
+	troubles := 0
+	for _, check := range p.checks() {
+		d := check.run(ctx)
+		d.Check = check.name
+		if d.Findings == nil {
+			d.Findings = []lookleap.Finding{}
+		}
+		value.Checks = append(value.Checks, d)
+		r.rows = append(r.rows, row{d.Check, d.State + ": " + plaintext.Line(d.Message)})
+		for _, f := range d.Findings {
+			f.Message = d.Check + ": " + f.Message
+			r = r.with(f)
+		}
+		if d.State == wrong {
+			if troubles++; r.OK {
+				r.OK, r.Code = false, d.Code
+			}
+		}
+	}
+	r.Value = value
+	r.Message = "nothing makes agents turn away"
+	if troubles > 0 {
+		r.Message = fmt.Sprintf("%d of %d checks found something that makes agents turn away", troubles, len(value.Checks))
+	}
+	return r
+}
+
+// patient is the site that is examined.
+type patient struct {
+	host *lookleap.Host
+	url  domain.URL
+}
+
+// get reads a path of the site. A status that says that nothing is there gives
+// nil and no error.
+func (p *patient) get(ctx context.Context, path, accept string) (*fetch.Response, error) {
+	u, err := domain.Parse(p.url.Origin() + path)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := fetch.Do(ctx, p.host, &fetch.Request{URL: u, Header: http.Header{"Accept": {accept}}, Redirect: fetch.SameOrigin})
+	switch {
+	case err != nil:
+		return nil, err
+	case resp.Status == http.StatusNotFound || resp.Status == http.StatusGone:
+		return nil, nil
+	case !resp.OK():
+		return nil, coded{agentstxt.CodeStatus, fmt.Errorf("%s answers with status %d", path, resp.Status)}
+	case strings.HasPrefix(resp.MediaType, "text/html"):
+		return nil, coded{lookleap.CodeSoft404, fmt.Errorf("%s answers with a web page", path)}
+	}
+	return resp, nil
+}

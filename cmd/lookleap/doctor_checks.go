@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/agentstxt"
+	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/wellknown"
+)
+
+// check is one thing that a doctor looks at.
+type check struct {
+	name string
+	run  func(context.Context) diagnosis
+}
+
+func (p *patient) checks() []check {
+	return []check{
+		{"address", p.address},
+		{"agents.txt", p.policy},
+		{"anml", p.document},
+		{"trust record", p.trustRecord},
+		{"trust manifest", p.manifest},
+		{"skills", p.skills},
+		{"ai endpoint", p.endpoint},
+	}
+}
+
+const (
+	signZone  = "sign the zone and publish its DS records at the parent"
+	fixServer = "let the server answer with 200 and the document, or with 404 where there is none"
+)
+
+func dnssecFinding(name string, state lookleap.DNSSEC) []lookleap.Finding {
+	if state == lookleap.Secure {
+		return nil
+	}
+	return []lookleap.Finding{{Severity: lookleap.SeverityWarning, Code: dvs.CodeDNSSECInsecure, Message: fmt.Sprintf("%s is not protected by DNSSEC (%s)", name, state), Fix: signZone}}
+}
+
+// address asks for the site's addresses, and whether anybody could forge them.
+func (p *patient) address(ctx context.Context) diagnosis {
+	name := p.url.Host()
+	for _, t := range []lookleap.RRType{lookleap.TypeA, lookleap.TypeAAAA} {
+		a, err := p.host.Lookup(ctx, name, t)
+		if err != nil {
+			return ill(err, signZone)
+		}
+		if len(a.Records) > 0 {
+			return ok(fmt.Sprintf("%d addresses, DNSSEC %s", len(a.Records), a.DNSSEC), dnssecFinding(name, a.DNSSEC)...)
+		}
+	}
+	return ill(coded{lookleap.CodeNoAddress, fmt.Errorf("%s has no address", name)}, "publish A or AAAA records")
+}
+
+// policy lints the file that agents would obey, hash and all.
+func (p *patient) policy(ctx context.Context) diagnosis {
+	resp, err := p.get(ctx, "/agents.txt", "text/plain")
+	switch {
+	case err != nil:
+		return ill(err, fixServer)
+	case resp == nil:
+		return notThere("there is no policy, so agents may read everything")
+	}
+	findings := agentstxt.Lint(resp.Body, resp.Header.Get("Content-Type"), agentstxt.Options{})
+	return ok("the policy can be obeyed", findings...)
+}
+
+// document reads the ANML document in both forms and compares them.
+func (p *patient) document(ctx context.Context) diagnosis {
+	xml, err := p.anml(ctx, anml.XML)
+	if err != nil {
+		return ill(err, fixServer)
+	}
+	if xml == nil {
+		return notThere("there is no ANML document at /.well-known/anml")
+	}
+	json, err := p.anml(ctx, anml.JSON)
+	if err != nil {
+		return ill(err, fixServer)
+	}
+	findings := xml.Findings()
+	message := "the document reads well in both forms"
+	switch {
+	case json == nil || json.Format() != anml.JSON:
+		message = "the document reads well; it is served as XML only"
+		if xml.Format() == anml.JSON {
+			message = "the document reads well; it is served as JSON only"
+		}
+	case xml.Format() != anml.XML:
+		message = "the document reads well; it is served as JSON only"
+	case !anml.Equal(xml, json):
+		findings = append(findings, lookleap.Finding{
+			Code: lookleap.CodeConflict, Message: "the two forms of the document say different things", Fix: "make both of one model, for instance with anml.Marshal",
+		})
+	}
+	return ok(message, findings...)
+}
+
+// anml reads the document in one form; nil when there is none.
+func (p *patient) anml(ctx context.Context, f anml.Format) (*anml.Document, error) {
+	resp, err := p.get(ctx, "/.well-known/anml", anml.Accept(f))
+	if err != nil || resp == nil {
+		return nil, err
+	}
+	self := []string{p.url.Host()}
+	if registrable, ok := domain.Registrable(p.url.Host()); ok {
+		self = append(self, registrable)
+	}
+	return anml.Parse(resp.Header.Get("Content-Type"), resp.Body, anml.ReadOptions{Role: anml.RoleService, WellKnown: true, Self: self})
+}
+
+// record gives the site's trust record, nil when it has none.
+func (p *patient) record(ctx context.Context) (*anmltrust.Record, *lookleap.DNSAnswer, error) {
+	answer, err := p.host.Lookup(ctx, "_anml."+p.url.Host(), lookleap.TypeTXT)
+	if err != nil {
+		return nil, nil, err
+	}
+	var found *anmltrust.Record
+	for _, r := range answer.Records {
+		record, err := anmltrust.ParseRecord(r.Text)
+		switch {
+		case lookleap.CodeOf(err) == anmltrust.CodeNoRecord:
+			continue // somebody else's
+		case err != nil:
+			return nil, nil, err
+		case found != nil:
+			return nil, nil, coded{agentstxt.CodeDuplicate, errors.New("there are several records with v=anml1")}
+		}
+		found = record
+	}
+	return found, answer, nil
+}
+
+func (p *patient) trustRecord(ctx context.Context) diagnosis {
+	record, answer, err := p.record(ctx)
+	switch {
+	case err != nil:
+		return ill(err, "publish one record, as lookleap record gives it")
+	case record == nil:
+		return notThere("no server is authorized to speak for the site")
+	}
+	if err := record.Check(p.url.Host()); err != nil {
+		return ill(err, "publish the record as lookleap record gives it")
+	}
+	return ok(record.String(), dnssecFinding("_anml."+p.url.Host(), answer.DNSSEC)...)
+}
+
+func (p *patient) manifest(ctx context.Context) diagnosis {
+	record, _, err := p.record(ctx)
+	if err != nil || record == nil || record.Manifest == "" {
+		return notThere("no trust record names one")
+	}
+	path, here := strings.CutPrefix(record.Manifest, p.url.Origin())
+	if !here {
+		return notThere("it is kept at another origin: lookleap manifest judges a file")
+	}
+	resp, err := p.get(ctx, path, anmltrust.ManifestMediaType)
+	switch {
+	case err != nil:
+		return ill(err, fixServer)
+	case resp == nil:
+		return ill(coded{wellknown.CodeAbsent, errors.New("the record names a manifest that is not there")}, "publish the manifest, or take it out of the record")
+	}
+	findings, err := anmltrust.LintManifest(resp.Body, p.url.Host(), p.host.Time())
+	if err != nil {
+		return ill(err, "make it anew with anmltrust.BuildManifest")
+	}
+	if resp.MediaType != anmltrust.ManifestMediaType {
+		findings = append(findings, lookleap.Finding{
+			Code: lookleap.CodeMediaType, Message: "the manifest is served with another media type", Fix: "serve it as " + anmltrust.ManifestMediaType,
+		})
+	}
+	return ok("the manifest speaks for the site", findings...)
+}
+
+// skills lists the index and the sitemaps, as agents do.
+func (p *patient) skills(ctx context.Context) diagnosis {
+	var findings []lookleap.Finding
+	count := 0
+	for _, err := range dvs.NewLoader(p.host, dvs.Options{}).Discover(ctx, p.url.Origin()+"/") {
+		var skipped *dvs.Skipped
+		switch {
+		case errors.As(err, &skipped):
+			findings = append(findings, skipped.Finding)
+		case err != nil:
+			return ill(err, fixServer)
+		default:
+			count++
+		}
+	}
+	switch {
+	case count == 0 && len(findings) == 0:
+		return notThere("no skills are listed")
+	case count == 0: // what spoils every listing is more than a warning
+		findings[0].Severity = lookleap.SeverityError
+		if findings[0].Fix == "" {
+			findings[0].Fix = "publish an index as dvs.WriteIndex writes it"
+		}
+	}
+	return ok(fmt.Sprintf("%d skills are listed", count), findings...)
+}
+
+func (p *patient) endpoint(ctx context.Context) diagnosis {
+	found, err := aiuri.NewDiscoverer(p.host, aiuri.DiscovererOptions{DNS: true}).Discover(ctx, p.url.Origin()+"/")
+	switch {
+	case lookleap.CodeOf(err) == aiuri.CodeNoEndpoint:
+		return notThere("no AI endpoint is advertised")
+	case err != nil:
+		return ill(err, "publish a descriptor that names the endpoint and its keys")
+	}
+	return ok(found.Endpoint.String(), append(aiuri.Lint(found), found.Findings...)...)
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// commandLine is a parsed command line.
+type commandLine struct {
+	help    bool
+	topic   string // the command that help is about; "" is everything
+	command string
+	action  action
+	args    []string // arguments after the command, without flags
+	options options
+}
+
+// options are the flags that every command takes.
+type options struct {
+	json         bool
+	dns          repeated
+	anchor       string
+	ca           string
+	connect      string
+	allowPrivate bool
+	timeout      time.Duration
+	at           time.Time // zero: now
+}
+
+// defaultTimeout bounds the judgement of one input.
+const defaultTimeout = 30 * time.Second
+
+func (o *options) declare(flags *flag.FlagSet) {
+	flags.BoolVar(&o.json, "json", false, "print one JSON object a line for each input")
+	flags.Var(&o.dns, "dns", "ask this `ADDR` instead of the system's servers: HOST:PORT, udp://HOST:PORT, tls://HOST:PORT or https://HOST/PATH; may be repeated")
+	flags.StringVar(&o.anchor, "anchor", "", "trust the DS or DNSKEY records in this `FILE` instead of IANA's root keys")
+	flags.StringVar(&o.ca, "ca", "", "trust the certificates in this PEM `FILE` instead of the system's")
+	flags.StringVar(&o.connect, "connect", "", "send every connection to this `HOST:PORT`, for test beds")
+	flags.BoolVar(&o.allowPrivate, "allow-private", false, "allow private addresses and any port, for test beds")
+	flags.Func("at", "judge as of this `TIME`, for instance 2026-01-02T15:04:05Z, instead of now", func(text string) (err error) {
+		o.at, err = time.Parse("2006-01-02T15:04:05Z", text)
+		return err
+	})
+	flags.DurationVar(&o.timeout, "timeout", defaultTimeout, "`TIME` for each input, for instance 5s")
+}
+
+// now is the clock of this run: it stands still at --at, if that was given.
+func (o *options) now() time.Time {
+	if o.at.IsZero() {
+		return time.Now()
+	}
+	return o.at
+}
+
+// parseLine reads a command line. Flags may stand anywhere, before the command
+// too; "--" makes words of all that follows. Every error is a [usageError], and
+// comes with as much of the line as says what help would be about.
+func parseLine(args []string) (*commandLine, error) {
+	given, words := split(args)
+	words = append(words, "")[:max(len(words), 1)] // no command is the command ""
+	line := &commandLine{command: words[0], args: words[1:]}
+	flags := newFlags(line.command)
+	line.options.declare(flags)
+	if line.command != "" && line.command != "help" {
+		c, err := findCommand(line.command)
+		if err != nil {
+			return line, err
+		}
+		line.topic, line.action = c.name, c.build(flags)
+	}
+	switch err := flags.Parse(given); {
+	case errors.Is(err, flag.ErrHelp):
+		line.help = true
+	case err != nil:
+		return line, usagef("%s", flagWords.Replace(err.Error()))
+	case slices.ContainsFunc(given, isEmpty):
+		return line, usagef("a flag has an empty value")
+	case line.command == "":
+		return line, usagef("say what to look at")
+	case line.command == "help" && len(line.args) > 1:
+		return line, usagef("help explains one command at a time")
+	case line.command == "help":
+		line.help, line.topic = true, strings.Join(line.args, "")
+	case count(line.args, "-") > 1:
+		return line, usagef("- may be given once: standard input is read only once")
+	case line.options.timeout <= 0:
+		return line, usagef("--timeout must be more than nothing")
+	}
+	return line, nil
+}
+
+// isEmpty tells an empty value, or a flag with one: most often a variable of a
+// shell that was not set, and never a wish for the default.
+func isEmpty(word string) bool {
+	return word == "" || word[0] == '-' && strings.HasSuffix(word, "=")
+}
+
+// flagWords turns what package flag says into the words of the help.
+var flagWords = strings.NewReplacer(
+	"flag provided but not defined: -", "there is no flag --",
+	"flag needs an argument: -", "a value is missing after --",
+	" for flag -", " for --",
+	" for -", " for --",
+)
+
+// newFlags gives an empty set that prints nothing itself: run reports, with
+// control characters made visible.
+func newFlags(name string) *flag.FlagSet {
+	flags := flag.NewFlagSet(name, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.Usage = func() {}
+	return flags
+}
+
+// split tells flags, each followed by its value, from words. Since flags may
+// stand before the command, it goes by the flags of all commands: a name takes
+// a value in each of them or in none (a test sees to it).
+func split(args []string) (given, words []string) {
+	known := allFlags()
+	for i := 0; i < len(args); i++ {
+		switch name, isFlag := flagName(args[i]); {
+		case args[i] == "--":
+			return given, append(words, args[i+1:]...)
+		case !isFlag:
+			words = append(words, args[i])
+		default:
+			given = append(given, args[i])
+			if f := known.Lookup(name); f != nil && !isBool(f) && i+1 < len(args) {
+				i++
+				given = append(given, args[i])
+			}
+		}
+	}
+	return given, words
+}
+
+// allFlags is the union of the flags of all commands.
+func allFlags() *flag.FlagSet {
+	all := newFlags("")
+	new(options).declare(all)
+	for _, c := range commands() {
+		own := newFlags(c.name)
+		c.build(own)
+		own.VisitAll(func(f *flag.Flag) {
+			if all.Lookup(f.Name) == nil {
+				all.Var(f.Value, f.Name, f.Usage)
+			}
+		})
+	}
+	return all
+}
+
+// flagName gives the name of a flag; with "--name=value" it is no known one,
+// since the value is in the word already. "-" is a word.
+func flagName(word string) (string, bool) {
+	if len(word) < 2 || word[0] != '-' {
+		return "", false
+	}
+	return strings.TrimPrefix(word[1:], "-"), true
+}
+
+func isBool(f *flag.Flag) bool {
+	b, ok := f.Value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
+}
+
+func count(words []string, word string) (n int) {
+	for _, w := range words {
+		if w == word {
+			n++
+		}
+	}
+	return n
+}
+
+// repeated is a flag that may be given several times.
+type repeated []string
+
+func (r *repeated) String() string { return strings.Join(*r, " ") }
+
+// Set adds one value.
+func (r *repeated) Set(value string) error {
+	*r = append(*r, value)
+	return nil
+}

@@ -1,0 +1,294 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/plaintext"
+)
+
+func lockCommand() command {
+	return command{
+		name:    "lock",
+		args:    "DIR|URL… [--root ROOT]… [--url URL] [--file PATH]… [--out FILE] [--check LOCKFILE] [--profile P]",
+		summary: "the lockfile of a skill, or what changed since it was locked",
+		about: `Loads the skill at an https URL from whom it claims to be, with the files that its
+instructions point to or that --file names, and gives its lockfile. Roots are as
+in lookleap skill. A directory is locked as what its publisher serves at --url.
+
+With --check, each skill is compared with its entry in a lockfile: a URL with all
+of the files that are locked, a directory as the one of that name, whether it
+holds what was served or what a program materialised. Any difference is refused,
+and the findings are all of them.
+
+--out writes one lockfile of all inputs, if every one was accepted. It replaces
+only a lockfile.
+
+value: {
+  "url", "trustRoot":  of the skill
+  "lock":              the lockfile of this skill as it is now; without --check
+  "changes":           how many files are not as they were locked; with --check
+}`,
+		examples: []string{
+			"lookleap lock https://example.com/skills/refund/ --out skills.lock",
+			"lookleap lock https://example.com/skills/refund/ --check skills.lock",
+			"lookleap lock skills/refund --check skills.lock",
+			"lookleap --json lock skills/refund --url https://example.com/skills/refund/",
+		},
+		build: func(flags *flag.FlagSet) action {
+			l := &locker{lock: &dvs.Lockfile{}}
+			var out, check string
+			flags.Var(&l.roots, "root", "trust this `ROOT`; may be repeated")
+			flags.Var(&l.files, "file", "lock this `PATH` below the skill's directory; may be repeated")
+			flags.StringVar(&l.url, "url", "", "where a directory is published, the `URL` of its skill")
+			flags.StringVar(&out, "out", "", "write the lockfile to this `FILE`")
+			flags.StringVar(&check, "check", "", "compare with the lockfile in this `FILE`")
+			flags.TextVar(&l.profile, "profile", dvs.DVS, "read by this `PROFILE`: dvs, agentskills or lenient")
+			return func(ctx context.Context, s *session, args []string) error {
+				if check != "" && (out != "" || l.url != "" || len(l.files) > 0) {
+					return usagef("--check compares; --out, --url and --file are for locking")
+				}
+				if check != "" {
+					content, err := readFile(check)
+					if err == nil {
+						l.old, err = dvs.ParseLockfile(content)
+					}
+					if err != nil {
+						return usagef("--check: %v", err)
+					}
+				}
+				if err := replaceable(out); err != nil {
+					return err
+				}
+				if err := l.all(ctx, s, args); err != nil || out == "" || s.refused > 0 {
+					return err
+				}
+				return writeLock(out, l.lock)
+			}
+		},
+	}
+}
+
+// locker locks skills, or compares them with an old lockfile.
+type locker struct {
+	roots, files repeated
+	url          string
+	profile      dvs.Profile
+	old          *dvs.Lockfile // nil: lock
+	lock         *dvs.Lockfile // of what was accepted
+}
+
+type lockValue struct {
+	URL     string        `json:"url"`
+	Root    string        `json:"trustRoot"`
+	Lock    *dvs.Lockfile `json:"lock,omitempty"`
+	Changes *int          `json:"changes,omitempty"`
+}
+
+func (l *locker) all(ctx context.Context, s *session, args []string) error {
+	loader, err := skillLoader(s, l.roots, l.profile)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		return usagef("give at least one directory or URL")
+	}
+	if err := withoutStdin(args); err != nil {
+		return err
+	}
+	for _, arg := range args {
+		look := func(context.Context) result { return l.directory(loader.Roots().Rules(), arg) }
+		if strings.Contains(arg, "://") {
+			look = func(ctx context.Context) result { return l.remote(ctx, loader, arg) }
+		} else if l.old == nil && l.url == "" {
+			return usagef("a directory does not say where it is published: add --url, or --check")
+		}
+		if err := errors.Join(s.judge(ctx, arg, look), ctx.Err()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remote locks or compares the skill at a URL.
+func (l *locker) remote(ctx context.Context, loader *dvs.Loader, skillURL string) result {
+	skill, err := loadForLock(ctx, loader, skillURL)
+	if err != nil {
+		return refuseSkill(err)
+	}
+	if l.old != nil {
+		return l.compare(ctx, skill)
+	}
+	bundle, err := skill.Bundle(ctx, l.files...)
+	if err != nil {
+		return refuseSkill(err)
+	}
+	v := dvs.NewVerifiedFS([]dvs.Bundle{bundle}, dvs.VerifiedFSOptions{Profile: l.profile})
+	if err := v.Reports()[0].Err; err != nil {
+		return refuseSkill(err)
+	}
+	return l.locked(v.Lock())
+}
+
+// compare fetches the files that are locked.
+func (l *locker) compare(ctx context.Context, skill *dvs.Loaded) result {
+	entry := l.old.Find(skill.ID.String())
+	if entry == nil || entry.Root != skill.Root.String() {
+		return refuseSkill(l.old.Verify(dvs.Bundle{ID: skill.ID.String(), Root: skill.Root.String()}))
+	}
+	content, err := skill.File()
+	if err != nil {
+		return refuseSkill(err)
+	}
+	files := map[string][]byte{dvs.EntryFile: content}
+	for _, f := range entry.Files {
+		if f.Path == dvs.EntryFile {
+			continue
+		}
+		r, err := skill.Resource(ctx, (&url.URL{Path: f.Path}).EscapedPath())
+		switch {
+		case err == nil:
+			files[f.Path] = r.Bytes()
+		case lookleap.CodeOf(err) != dvs.CodeSkillNotFound: // not there is a change, not to know is none
+			return refuseSkill(err)
+		}
+	}
+	return compared(entry, files)
+}
+
+// loadForLock loads a skill. On a host of its own, whoever types its URL trusts
+// the host, as in lookleap skill.
+func loadForLock(ctx context.Context, loader *dvs.Loader, skillURL string) (*dvs.Loaded, error) {
+	u, err := dvs.ParseSkillURL(skillURL, loader.Roots().Rules())
+	if err != nil {
+		return nil, err
+	}
+	if loader.Roots().Find(u).Source.Registered() {
+		return loader.Load(ctx, skillURL)
+	}
+	root, source, err := dvs.DefaultRoot(u, loader.Roots().Rules())
+	if err != nil || source != dvs.DefaultOrigin {
+		return loader.Load(ctx, skillURL) // which says what is missing
+	}
+	return loader.LoadUnder(ctx, skillURL, root)
+}
+
+// directory locks or compares a directory.
+func (l *locker) directory(rules dvs.Rules, dir string) result {
+	if _, err := os.ReadDir(dir); err != nil { // which names it, as an fs.FS does not
+		return refuse(coded{lookleap.CodeIO, err})
+	}
+	files, err := dvs.ReadSkillDir(os.DirFS(dir), dvs.Limits{})
+	if err != nil {
+		return refuseSkill(err)
+	}
+	if l.old == nil {
+		return l.published(rules, files)
+	}
+	name, err := filepath.Abs(dir)
+	if err != nil {
+		return refuse(coded{lookleap.CodeIO, err})
+	}
+	name = filepath.Base(name)
+	for i := range l.old.Skills {
+		if l.old.Skills[i].Directory == name {
+			return compared(&l.old.Skills[i], files)
+		}
+	}
+	return refuse(coded{dvs.CodeNotLocked, fmt.Errorf("the lockfile has no skill in a directory named %q", name)})
+}
+
+// published locks files as what their publisher serves.
+func (l *locker) published(rules dvs.Rules, files map[string][]byte) result {
+	u, err := dvs.ParseSkillURL(l.url, rules)
+	if err != nil {
+		return refuseSkill(err)
+	}
+	root, _, err := dvs.DefaultRoot(u, rules)
+	if len(l.roots) > 0 {
+		root, err = dvs.ParseTrustRoot(l.roots[0], rules)
+	}
+	if err != nil {
+		return refuseSkill(err)
+	}
+	p, err := dvs.NewPublished(files, dvs.Limits{})
+	if err != nil {
+		return refuseSkill(err)
+	}
+	lock, err := p.Lock(u, root, dvs.Limits{})
+	if err != nil {
+		return refuseSkill(err)
+	}
+	return l.locked(lock)
+}
+
+// locked is the result of locking one skill.
+func (l *locker) locked(lock *dvs.Lockfile) result {
+	skill := lock.Skills[0]
+	l.lock.Skills = append(l.lock.Skills, skill)
+	rows := []row{{"skill", plaintext.Line(skill.URL)}, {"trust root", plaintext.Line(skill.Root)}}
+	for _, f := range skill.Files {
+		rows = append(rows, row{plaintext.Quote(f.Path, 40), f.Digest.String()})
+	}
+	return accept(lockValue{URL: skill.URL, Root: skill.Root, Lock: lock}, rows...)
+}
+
+// compared is the result of comparing one skill.
+func compared(entry *dvs.LockedSkill, files map[string][]byte) result {
+	changes := entry.Changes(files)
+	n := len(changes)
+	r := accept(lockValue{URL: entry.URL, Root: entry.Root, Changes: &n}, row{"skill", plaintext.Line(entry.URL)}, row{"changes", fmt.Sprint(n)})
+	if n > 0 {
+		r.OK, r.Code, r.Message = false, changes[0].Code, changes[0].Message
+	}
+	return r.with(changes...)
+}
+
+// replaceable refuses to write a lockfile over anything but a lockfile.
+func replaceable(name string) error {
+	if name == "" {
+		return nil
+	}
+	old, err := readFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		_, err = dvs.ParseLockfile(old)
+	}
+	if err != nil {
+		return usagef("--out: what is there is no lockfile, and is left alone: %v", err)
+	}
+	return nil
+}
+
+// writeLock writes a lockfile, all of it or nothing.
+func writeLock(name string, lock *dvs.Lockfile) error {
+	content, err := json.MarshalIndent(lock, "", "  ")
+	if err != nil {
+		return err
+	}
+	if _, err := dvs.ParseLockfile(content); err != nil { // such as one skill twice
+		return err
+	}
+	beside, err := os.CreateTemp(filepath.Dir(name), ".lock-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(beside.Name()) // after the renaming there is nothing to remove
+	_, err = beside.Write(append(content, '\n'))
+	if err = errors.Join(err, beside.Chmod(0o644), beside.Close()); err != nil {
+		return err
+	}
+	return os.Rename(beside.Name(), name)
+}

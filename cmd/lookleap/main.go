@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/lookleap/lookleap"
+)
+
+// The exit codes, the same for every command.
+const (
+	exitAccepted = 0 // every input was accepted
+	exitRefused  = 1 // at least one was refused
+	exitUsage    = 2 // nothing was judged: the command line is wrong
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is the whole program: arguments without the program's name in, exit code out.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	line, err := parseLine(args)
+	if err != nil {
+		return misused(stderr, line.topic, err)
+	}
+	if line.help {
+		if err := writeHelp(stdout, line.topic); err != nil {
+			return misused(stderr, "", err)
+		}
+		return exitAccepted
+	}
+
+	s := newSession(line.options, stdin, stdout)
+	s.progress = newProgress(stderr)
+	defer s.close()
+	if _, err = s.Host(); err == nil { // a network flag that is wrong is wrong for every command
+		err = line.action(ctx, s, line.args)
+	}
+	var usage *usageError
+	switch {
+	case errors.As(err, &usage):
+		return misused(stderr, line.topic, err)
+	case err != nil:
+		fmt.Fprintf(stderr, "lookleap %s: %s\n", line.command, visible(err.Error()))
+		return exitRefused
+	case s.refused > 0:
+		return exitRefused
+	}
+	return exitAccepted
+}
+
+// misused says what is wrong with a command line, and where help is: about one
+// command, or with topic "" about all.
+func misused(stderr io.Writer, topic string, err error) int {
+	fmt.Fprintf(stderr, "%s: %s\nTry: %s\n", strings.TrimSpace("lookleap "+topic), visible(err.Error()), strings.TrimSpace("lookleap help "+topic))
+	return exitUsage
+}
+
+// usageError is a command line that cannot be carried out.
+type usageError struct{ message string }
+
+func (e *usageError) Error() string { return e.message }
+
+// ReasonCode gives [lookleap.CodeUsage].
+func (e *usageError) ReasonCode() lookleap.Code { return lookleap.CodeUsage }
+
+func usagef(format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/lookleap/lookleap"
+)
+
+// The bounds of what one run reads.
+const (
+	maxFile = 64 << 20 // octets of a file, or of standard input
+	maxWord = 1 << 20  // octets of a line of standard input that is an input itself
+)
+
+// session is one run of a command: where its inputs come from, its network, and
+// where its results go.
+type session struct {
+	options  options
+	stdin    io.Reader // nil once it was read
+	printer  printer
+	progress progress
+	refused  int // how many inputs were refused
+
+	host *lookleap.Host // nil until a command asks for it
+}
+
+func newSession(o options, stdin io.Reader, stdout io.Writer) *session {
+	return &session{options: o, stdin: stdin, printer: newPrinter(stdout, o.json)}
+}
+
+// Host is the network of this run, as the flags shape it. Its error is wrong usage.
+func (s *session) Host() (*lookleap.Host, error) {
+	if s.host == nil {
+		host, err := s.options.newHost()
+		if err != nil {
+			return nil, err
+		}
+		s.host = host
+	}
+	return s.host, nil
+}
+
+func (s *session) close() {
+	if s.host == nil {
+		return
+	}
+	if c, ok := s.host.Fetcher.(io.Closer); ok { // ours: the Host leaves it to us
+		_ = c.Close() // only idle connections are left
+	}
+	_ = s.host.Close()
+}
+
+// judge runs one judgement, within the time for one input, and prints its
+// result. A panic is a refusal: the other inputs still get their lines.
+func (s *session) judge(ctx context.Context, input string, look func(context.Context) result) error {
+	ctx, cancel := context.WithTimeout(ctx, s.options.timeout)
+	defer cancel()
+	done := s.progress.working(input, patience)
+	r := guarded(ctx, look)
+	done()
+	r.Input = input
+	if !r.OK {
+		s.refused++
+	}
+	return s.printer.print(r)
+}
+
+func guarded(ctx context.Context, look func(context.Context) result) (r result) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			r = result{Code: lookleap.CodeInternal, Message: fmt.Sprintf("lookleap failed on this input: %v", cause)}
+		}
+	}()
+	return look(ctx)
+}
+
+// each judges every word. "-" stands for the lines of standard input.
+func (s *session) each(ctx context.Context, words []string, look func(ctx context.Context, word string) result) error {
+	if len(words) == 0 {
+		return usagef("give at least one input, or - to read them from standard input")
+	}
+	for _, word := range words {
+		judge := func(word string) error {
+			return s.judge(ctx, word, func(ctx context.Context) result { return look(ctx, word) })
+		}
+		var err error
+		if word == "-" {
+			err = s.lines(ctx, judge)
+		} else {
+			err = judge(word)
+		}
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lines gives every line of standard input, empty ones too and nothing trimmed
+// but the line feed: what an attacker put there is what has to be judged.
+func (s *session) lines(ctx context.Context, judge func(word string) error) error {
+	in, err := s.takeStdin()
+	if err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxWord)
+	lines.Split(splitLines)
+	judged := 0
+	for ; lines.Scan(); judged++ {
+		if err := judge(lines.Text()); err != nil {
+			return err
+		}
+	}
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return s.judge(ctx, "-", func(context.Context) result {
+			return refuse(coded{lookleap.CodeTooLarge, fmt.Errorf("a line is longer than %d octets; neither it nor what follows was judged", maxWord)})
+		})
+	case err != nil:
+		return fmt.Errorf("reading standard input: %w", err)
+	case judged == 0:
+		return usagef("standard input is empty")
+	}
+	return nil
+}
+
+// splitLines is bufio.ScanLines that keeps a carriage return.
+func splitLines(data []byte, atEOF bool) (advance int, token []byte, err error) {
+	if i := bytes.IndexByte(data, '\n'); i >= 0 {
+		return i + 1, data[:i], nil
+	}
+	if atEOF && len(data) > 0 {
+		return len(data), data, nil
+	}
+	return 0, nil, nil
+}
+
+// files judges the content of every named file. "-" is standard input.
+func (s *session) files(ctx context.Context, names []string, look func(ctx context.Context, name string, content []byte) result) error {
+	if len(names) == 0 {
+		return usagef("give at least one file, or - for standard input")
+	}
+	for _, name := range names {
+		err := s.judge(ctx, name, func(ctx context.Context) result {
+			content, err := s.read(name)
+			if err != nil {
+				return refuse(err)
+			}
+			return look(ctx, name, content)
+		})
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read gives the content of a file, or of standard input for "-".
+func (s *session) read(name string) ([]byte, error) {
+	if name == "-" {
+		in, err := s.takeStdin()
+		if err != nil {
+			return nil, err
+		}
+		return readAll(in)
+	}
+	return readFile(name)
+}
+
+func readFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, coded{lookleap.CodeIO, err}
+	}
+	defer f.Close()
+	return readAll(f)
+}
+
+func readAll(in io.Reader) ([]byte, error) {
+	content, err := io.ReadAll(io.LimitReader(in, maxFile+1))
+	switch {
+	case err != nil:
+		return nil, coded{lookleap.CodeIO, err}
+	case len(content) > maxFile:
+		return nil, coded{lookleap.CodeTooLarge, fmt.Errorf("it is larger than %d octets", maxFile)}
+	}
+	return content, nil
+}
+
+// withoutStdin refuses "-" for a command that reads none, where it would be a name.
+func withoutStdin(words []string) error {
+	if slices.Contains(words, "-") {
+		return usagef("this command does not read standard input")
+	}
+	return nil
+}
+
+// takeStdin gives standard input, once.
+func (s *session) takeStdin() (io.Reader, error) {
+	if s.stdin == nil {
+		return nil, usagef("- may be given once: standard input is read only once")
+	}
+	in := s.stdin
+	s.stdin = nil
+	return in, nil
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/plaintext"
+)
+
+func skillCommand() command {
+	return command{
+		name:    "skill",
+		args:    "FILE|DIR|URL|-… [--root ROOT]… [--profile P]",
+		summary: "whether a skill is well-formed and, for a URL, whose it is",
+		about: `Judges a SKILL.md file, a skill directory as its publisher would, or the skill at
+an https URL: whether it lies under its trust root, and what its header says.
+Roots given with --root count as registered; without one a host of its own
+counts for its origin, and a platform's skills are refused until a root is given.
+
+value: {
+  "name", "description":  of the header
+  "profile":              dvs, agentskills or lenient
+  "digest":               of the SKILL.md
+  "hidden":               characters of the body that nobody sees; files only
+  "extra":                other keys of the header; they permit nothing
+  "id":                   canonical URL of the skill; URLs only
+  "root", "rootSource":   its trust root, and who declared it; URLs only
+}`,
+		examples: []string{
+			"lookleap skill skills/refund",
+			"lookleap skill https://example.com/skills/refund/",
+			"lookleap --json skill https://github.com/example-org/skills/blob/main/refund/SKILL.md --root https://github.com/example-org/",
+		},
+		build: func(flags *flag.FlagSet) action {
+			var roots repeated
+			var profile dvs.Profile
+			flags.Var(&roots, "root", "trust this `ROOT`; may be repeated")
+			flags.TextVar(&profile, "profile", dvs.DVS, "read by this `PROFILE`: dvs, agentskills or lenient")
+			return func(ctx context.Context, s *session, args []string) error {
+				return judgeSkills(ctx, s, args, roots, profile)
+			}
+		},
+	}
+}
+
+type skillValue struct {
+	Name        string      `json:"name"`
+	Description string      `json:"description"`
+	Profile     dvs.Profile `json:"profile"`
+	Digest      dvs.Digest  `json:"digest"`
+	Hidden      int         `json:"hidden,omitempty"`
+	Extra       []string    `json:"extra"`
+	ID          string      `json:"id,omitempty"`
+	Root        string      `json:"root,omitempty"`
+	RootSource  string      `json:"rootSource,omitempty"`
+}
+
+// judgeSkills judges each input as what it looks like: a URL, a directory or a file.
+func judgeSkills(ctx context.Context, s *session, args []string, roots []string, profile dvs.Profile) error {
+	if len(args) == 0 {
+		return usagef("give at least one file, directory or URL, or - for standard input")
+	}
+	var loader *dvs.Loader
+	for _, arg := range args {
+		var err error
+		switch info, statErr := os.Stat(arg); {
+		case strings.Contains(arg, "://"):
+			if loader == nil {
+				if loader, err = skillLoader(s, roots, profile); err != nil {
+					return err
+				}
+			}
+			err = s.judge(ctx, arg, func(ctx context.Context) result { return registerSkill(ctx, loader, arg, profile) })
+		case statErr == nil && info.IsDir():
+			err = s.judge(ctx, arg, func(context.Context) result { return lintSkill(arg, profile) })
+		default:
+			err = s.files(ctx, []string{arg}, func(_ context.Context, _ string, content []byte) result { return parseSkill(content, profile) })
+		}
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// skillLoader trusts the roots that the command line gives.
+func skillLoader(s *session, roots []string, profile dvs.Profile) (*dvs.Loader, error) {
+	host, err := s.Host()
+	if err != nil {
+		return nil, err
+	}
+	loader := dvs.NewLoader(host, dvs.Options{Profile: profile})
+	for _, raw := range roots {
+		if _, err := loader.Roots().Register(raw, dvs.ByUser); err != nil {
+			return nil, usagef("--root: %v", err)
+		}
+	}
+	return loader, nil
+}
+
+func registerSkill(ctx context.Context, loader *dvs.Loader, url string, profile dvs.Profile) result {
+	reg, err := loader.Register(ctx, url)
+	if err != nil {
+		return refuseSkill(err)
+	}
+	value := skillOf(&reg.Metadata, profile, reg.Digest)
+	value.ID, value.Root, value.RootSource = reg.ID.String(), reg.Root.String(), reg.Source.String()
+	r := accept(value, skillRows(value)...)
+	r.Verdict = reg.Verdict
+	return r.with(reg.Verdict.Findings...)
+}
+
+// refuseSkill is [refuse] with the parts of a refusal of this package.
+func refuseSkill(err error) result {
+	var no *lookleap.VerifyError
+	var e *lookleap.Error
+	if errors.As(err, &no) || !errors.As(err, &e) {
+		return refuse(err)
+	}
+	return refuseAt(lookleap.Finding{Severity: lookleap.SeverityError, Code: e.Code, Message: e.Message, Fix: e.Fix})
+}
+
+func parseSkill(content []byte, profile dvs.Profile) result {
+	skill, findings, err := dvs.ParseSkill(content, profile, dvs.Limits{})
+	if err != nil {
+		r := refuse(err)
+		var bad *lookleap.Error
+		if errors.As(err, &bad) {
+			r.Message = bad.Message
+		}
+		return r.with(findings...)
+	}
+	value := skillOf(&skill.Metadata, profile, skill.Digest)
+	value.Hidden = skill.Hidden
+	return accept(value, skillRows(value)...).with(findings...)
+}
+
+// lintSkill accepts a directory that agents would accept.
+func lintSkill(dir string, profile dvs.Profile) result {
+	name, err := filepath.Abs(dir)
+	if err != nil {
+		return refuse(coded{lookleap.CodeIO, err})
+	}
+	files := os.DirFS(dir)
+	r := result{Code: lookleap.CodeOK, OK: true, Message: accepted}
+	for _, f := range dvs.Lint(files, dvs.LintOptions{Profile: profile, Directory: filepath.Base(name)}) {
+		if f.Severity == lookleap.SeverityError && r.OK {
+			r.OK, r.Code, r.Message = false, f.Code, f.Message
+		}
+		r = r.with(f)
+	}
+	content, err := readFile(filepath.Join(dir, dvs.EntryFile))
+	if err != nil {
+		return r
+	}
+	if skill, _, err := dvs.ParseSkill(content, profile, dvs.Limits{}); err == nil {
+		value := skillOf(&skill.Metadata, profile, skill.Digest)
+		value.Hidden = skill.Hidden
+		r.Value, r.rows = value, skillRows(value)
+	}
+	return r
+}
+
+func skillOf(m *dvs.Metadata, profile dvs.Profile, digest dvs.Digest) skillValue {
+	value := skillValue{Name: m.Name, Description: m.Description, Profile: profile, Digest: digest, Extra: []string{}}
+	for _, field := range m.Extra {
+		value.Extra = append(value.Extra, field.Key)
+	}
+	return value
+}
+
+func skillRows(value skillValue) []row {
+	rows := []row{{"name", plaintext.Quote(value.Name, 64)}, {"description", plaintext.Quote(value.Description, 200)}, {"digest", value.Digest.String()}}
+	if value.ID != "" {
+		rows = append(rows, row{"skill", plaintext.Line(value.ID)}, row{"trust root", fmt.Sprintf("%s (%s)", plaintext.Line(value.Root), value.RootSource)})
+	}
+	return rows
+}
