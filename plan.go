@@ -3,6 +3,7 @@ package lookleap
 import (
 	"bytes"
 	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -130,7 +131,7 @@ func (p *Plan) Effect() []byte { return bytes.Clone(zero.Or(p).effect) }
 type planState struct {
 	Type    string         `json:"type"`
 	Request ConsentRequest `json:"request"`
-	Effect  []byte         `json:"effect"`
+	Effect  string         `json:"effect"` // base64: encoding/json accepts several spellings of a []byte
 }
 
 const planStateType = "application/vnd.lookleap.plan+json;version=1"
@@ -141,7 +142,7 @@ func (p *Plan) State() (json.RawMessage, error) {
 	if p == nil {
 		return nil, errNoPlan
 	}
-	return json.Marshal(planState{Type: planStateType, Request: p.request, Effect: p.effect})
+	return json.Marshal(planState{Type: planStateType, Request: p.request, Effect: base64.StdEncoding.EncodeToString(p.effect)})
 }
 
 // errNoPlan is the error of using a nil *Plan.
@@ -175,7 +176,11 @@ func ParsePlan(state json.RawMessage) (*Plan, error) {
 	if in.Type != planStateType {
 		return nil, planError("its type is not "+planStateType, nil)
 	}
-	p := &Plan{request: in.Request, effect: in.Effect}
+	effect, err := base64.StdEncoding.DecodeString(in.Effect)
+	if err != nil || base64.StdEncoding.EncodeToString(effect) != in.Effect {
+		return nil, planError("its effect is not canonical base64", err)
+	}
+	p := &Plan{request: in.Request, effect: effect}
 	if err := p.valid(); err != nil {
 		return nil, err
 	}

@@ -286,12 +286,14 @@ func TestPlanStateTampered(t *testing.T) {
 		})
 	}
 	for name, changed := range map[string]string{
-		"another-object": string(state) + `{}`,
-		"another-brace":  string(state) + `}`,
-		"another-member": strings.Replace(string(state), `{"type":`, `{"type":"other","type":`, 1),
-		"cut":            string(state[:len(state)-1]),
-		"empty":          "",
-		"null":           "null",
+		"effect-spare-bits": strings.Replace(string(state), `cg=="`, `ch=="`, 1),
+		"effect-line-break": strings.Replace(string(state), `"effect":"`, `"effect":"\n`, 1),
+		"another-object":    string(state) + `{}`,
+		"another-brace":     string(state) + `}`,
+		"another-member":    strings.Replace(string(state), `{"type":`, `{"type":"other","type":`, 1),
+		"cut":               string(state[:len(state)-1]),
+		"empty":             "",
+		"null":              "null",
 	} {
 		t.Run(name, func(t *testing.T) {
 			if back, err := lookleap.ParsePlan(json.RawMessage(changed)); back != nil || !errors.Is(err, lookleap.ErrPlanInvalid) {

@@ -24,8 +24,8 @@ func TestResume(t *testing.T) {
 	decision, _ := allow(pending.Request)
 	t.Run("AIU-5-02/reject-changed-state", func(t *testing.T) {
 		changed := json.RawMessage(strings.Replace(string(pending.State), "invoke the", "invoke a", 1))
-		if v, err := client.Resume(t.Context(), changed, decision); v != nil || err == nil {
-			t.Errorf("got %v", v)
+		if v, err := client.Resume(t.Context(), changed, decision); v != nil || !errors.Is(err, lookleap.ErrPlanInvalid) {
+			t.Errorf("got %v, %v", v, err)
 		}
 	})
 	t.Run("AIU-5-02/accept-resumed", func(t *testing.T) {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -33,8 +34,8 @@ func TestUnlistedAttacks(t *testing.T) {
 		pending := s.suspended(Call{Action: "book"})
 		s.shop.Body("/anml", anml.MediaTypeXML, service(strings.Replace(asking, `field="tel"`, `field="bday"`, 1)))
 		renamed := strings.Replace(string(pending.State), "tel", "bday", 1)
-		if _, err := s.session.Resume(t.Context(), []byte(renamed), labprompt.Decide(pending.Request)); err == nil {
-			t.Error("a plan that was changed is committed")
+		if _, err := s.session.Resume(t.Context(), []byte(renamed), labprompt.Decide(pending.Request)); !errors.Is(err, lookleap.ErrPlanInvalid) {
+			t.Errorf("a plan that was changed: %v", err)
 		}
 		s.sends()
 		if _, err := s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); err != nil {
