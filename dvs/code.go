@@ -96,3 +96,12 @@ const (
 	CodeLockMissing    lookleap.Code = "lock-missing-file"
 	CodeBadLock        lookleap.Code = "bad-lockfile"
 )
+
+// Codes of trust that is kept.
+const (
+	CodeTrustStore    lookleap.Code = "trust-store"
+	CodeTrustConflict lookleap.Code = "trust-conflict"
+	CodeTrustNotKept  lookleap.Code = "trust-not-kept"
+	CodeRefusedBefore lookleap.Code = "refused-before"
+	CodeAskedRecently lookleap.Code = "asked-recently"
+)

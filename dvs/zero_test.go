@@ -14,7 +14,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[dvs.ApprovedScript](), reflect.TypeFor[dvs.Block](), reflect.TypeFor[dvs.Bundle](),
 		reflect.TypeFor[dvs.CatalogueEntry](), reflect.TypeFor[dvs.CatalogueOptions](), reflect.TypeFor[dvs.Claim](),
 		reflect.TypeFor[dvs.Command](), reflect.TypeFor[dvs.Crossing](), reflect.TypeFor[dvs.Declared](), reflect.TypeFor[dvs.Digest](),
-		reflect.TypeFor[dvs.Evidence](), reflect.TypeFor[dvs.Field](), reflect.TypeFor[dvs.Handler](),
+		reflect.TypeFor[dvs.Evidence](), reflect.TypeFor[dvs.Field](), reflect.TypeFor[dvs.FileTrustStore](), reflect.TypeFor[dvs.Handler](),
 		reflect.TypeFor[dvs.HandlerOptions](), reflect.TypeFor[dvs.IndexShape](), reflect.TypeFor[dvs.Invocation](),
 		reflect.TypeFor[dvs.Kind](), reflect.TypeFor[dvs.Limits](), reflect.TypeFor[dvs.LintOptions](), reflect.TypeFor[dvs.Listing](),
 		reflect.TypeFor[dvs.Listings](), reflect.TypeFor[dvs.Loaded](), reflect.TypeFor[dvs.Loader](),
@@ -30,7 +30,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[dvs.VerifiedFSOptions](),
 	}, map[string]any{
 		"Builtin": dvs.Builtin, "Catalogue": dvs.Catalogue, "Decide": dvs.Decide, "DefaultRoot": dvs.DefaultRoot, "DigestOf": dvs.DigestOf, "KindOf": dvs.KindOf,
-		"Lint": dvs.Lint, "LintResponse": dvs.LintResponse, "NewHandler": dvs.NewHandler, "NewLoader": dvs.NewLoader,
+		"Lint": dvs.Lint, "LintResponse": dvs.LintResponse, "NewHandler": dvs.NewHandler, "NewLoader": dvs.NewLoader, "NewMemoryTrustStore": dvs.NewMemoryTrustStore, "OpenTrustStore": dvs.OpenTrustStore,
 		"NewPublished": dvs.NewPublished, "NewRoots": dvs.NewRoots, "NewVerifiedFS": dvs.NewVerifiedFS, "ParseDigest": dvs.ParseDigest,
 		"ParseIndex": dvs.ParseIndex, "ParseLockfile": dvs.ParseLockfile, "ParseMetadata": dvs.ParseMetadata, "ParseSkill": dvs.ParseSkill,
 		"ParseSkillURL": dvs.ParseSkillURL, "ParseTrustRoot": dvs.ParseTrustRoot, "ReadSitemap": dvs.ReadSitemap, "Rejudge": dvs.Rejudge,

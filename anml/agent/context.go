@@ -15,6 +15,8 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
+
+	"github.com/lookleap/lookleap/internal/filestore"
 )
 
 // Context holds what services told the agent, as far and as long as they permit (sections
@@ -104,7 +106,7 @@ func (c *Context) salt(ctx context.Context) (salt [16]byte, err error) {
 		}
 	}
 	if err == nil && len(known) != len(salt) {
-		err = errRecord
+		err = filestore.ErrDamaged
 	}
 	copy(salt[:], known)
 	return salt, err

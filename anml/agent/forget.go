@@ -14,6 +14,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/filestore"
 	"github.com/lookleap/lookleap/internal/plugin"
 	"github.com/lookleap/lookleap/internal/zero"
 )
@@ -259,7 +260,7 @@ func (c *Context) newDeletions(ctx context.Context) (list []deletion, err error)
 			return nil, err
 		}
 		if !strings.HasPrefix(key, keyDeleted+d.Domain+"/") || d.Domain == "" || d.Time.IsZero() || len(d.Hashes)%8 != 0 {
-			return nil, errRecord
+			return nil, filestore.ErrDamaged
 		}
 		list = append(list, d)
 	}

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lookleap/lookleap/internal/filestore"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
@@ -34,7 +35,7 @@ import (
 // while it is pruned, one with ".new".
 type FileDisclosureLedger struct {
 	path string
-	lock *lockFile
+	lock *filestore.Lock
 
 	mu     sync.Mutex // of what follows, also held through the lock
 	file   *os.File
@@ -92,7 +93,7 @@ func OpenDisclosureLedger(path string, o LedgerOptions) (*FileDisclosureLedger, 
 	if err != nil {
 		return nil, err
 	}
-	lock, err := openLock(path + ".lock")
+	lock, err := filestore.Open(path + ".lock")
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +227,7 @@ func (l *FileDisclosureLedger) Prune(ctx context.Context, before time.Time) (rem
 		if removed == 0 {
 			return nil
 		}
-		return replaceFile(l.path, l.path+".new", kept...)
+		return filestore.Replace(l.path, l.path+".new", kept...)
 	})
 	if err != nil {
 		return 0, err
@@ -241,7 +242,7 @@ func (l *FileDisclosureLedger) Close() error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	err := l.lock.close()
+	err := l.lock.Close()
 	if l.file != nil {
 		err = errors.Join(err, l.file.Close())
 	}
@@ -254,7 +255,7 @@ func (l *FileDisclosureLedger) locked(ctx context.Context, f func(size int64) er
 	if err := l.ready(); err != nil {
 		return err
 	}
-	return l.lock.with(ctx, func() error {
+	return l.lock.With(ctx, func() error {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		size, err := l.current()
@@ -310,7 +311,7 @@ func (l *FileDisclosureLedger) current() (size int64, err error) {
 		return 0, fmt.Errorf("the ledger %s is not a regular file", l.path)
 	}
 	if created {
-		err = syncDir(filepath.Dir(l.path))
+		err = filestore.SyncDir(filepath.Dir(l.path))
 	}
 	return info.Size(), err
 }
@@ -353,7 +354,7 @@ func (l *FileDisclosureLedger) setAside(from, to int64) (string, error) {
 			return "", err
 		}
 		_, err = io.Copy(f, io.NewSectionReader(l.file, from, to-from))
-		if err = errors.Join(err, f.Sync(), f.Close(), syncDir(filepath.Dir(l.path))); err != nil {
+		if err = errors.Join(err, f.Sync(), f.Close(), filestore.SyncDir(filepath.Dir(l.path))); err != nil {
 			return "", err
 		}
 		return name, errors.Join(l.file.Truncate(from), l.file.Sync())

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/lookleap/lookleap/internal/filestore"
 )
 
 const fullEnv = "LEDGER_FULL"
@@ -81,7 +83,7 @@ func TestLedgerFull(t *testing.T) {
 	files, err := os.ReadDir(filepath.Join(dir, "store"))
 	must(t, err)
 	for _, f := range files {
-		if f.Name() == temporaryName {
+		if f.Name() == filestore.TemporaryName {
 			t.Error("half of a record stays")
 		}
 	}

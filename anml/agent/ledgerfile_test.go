@@ -234,27 +234,6 @@ func TestLedgerFileThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// Whoever removes the file of the lock does not let two write at a time.
-func TestLockRemoved(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.lock")
-	open := func() *lockFile {
-		l, err := openLock(path)
-		must(t, err)
-		t.Cleanup(func() { _ = l.close() })
-		return l
-	}
-	a := open()
-	must(t, os.Remove(path))
-	b := open()
-	must(t, a.with(t.Context(), func() error {
-		if held, err := b.try(); held || err != nil {
-			t.Error("both hold the lock", err)
-		}
-		return nil
-	}))
-	must(t, b.with(t.Context(), func() error { return nil }))
-}
-
 func TestLedgerFileRetention(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger")
 	l := openLedger(t, path)

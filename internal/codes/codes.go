@@ -261,6 +261,13 @@ var titles = sync.OnceValue(func() map[string]string {
 		"lock-missing-file":        "the lockfile lists a file that does not exist",
 		"bad-lockfile":             "the lockfile does not have a supported form",
 
+		// Codes of trust that is kept.
+		"trust-store":    "the trust store could not be read or written, so nothing is permitted by it",
+		"trust-conflict": "the trust record was changed since it was read",
+		"trust-not-kept": "the user's decision could not be stored, and holds for this session only",
+		"refused-before": "the user refused this skill or this version of it before",
+		"asked-recently": "the user was asked about this skill recently, and is not asked again yet",
+
 		// Codes of ANML documents.
 		"not-anml":            "the document is not an ANML document",
 		"version-unsupported": "the ANML version of the document is not supported",

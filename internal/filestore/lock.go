@@ -1,4 +1,7 @@
-package agent
+// Package filestore has what the stores and ledgers in files share: a lock between processes, the
+// replacement of a file as a whole, and a directory of records. A lock ends with the process that
+// holds it.
+package filestore
 
 import (
 	"context"
@@ -16,32 +19,33 @@ import (
 // ErrBusy means that another process kept a file locked for too long.
 var ErrBusy = coded.New("io", "the file is locked by another process")
 
-// maxLockWait is the longest wait for a lock. Its holders write a few kilobytes.
-const maxLockWait = 10 * time.Second
+// MaxWait is the longest wait for a lock. Its holders write a few kilobytes.
+const MaxWait = 10 * time.Second
 
-// lockFile is a lock between goroutines and processes, held on a file. If the file was
+// Lock is a lock between goroutines and processes, held on a file. If the file was
 // removed, it is created again: otherwise two processes would lock two files.
-type lockFile struct {
+type Lock struct {
 	mu   sync.Mutex
 	file *os.File
 }
 
-func openLock(path string) (*lockFile, error) {
+// Open opens the lock in a file, and creates the file if it does not exist.
+func Open(path string) (*Lock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	return &lockFile{file: f}, nil
+	return &Lock{file: f}, nil
 }
 
-// with runs f while the lock is held.
-func (l *lockFile) with(ctx context.Context, f func() error) error {
+// With runs f while the lock is held.
+func (l *Lock) With(ctx context.Context, f func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	deadline := time.NewTimer(maxLockWait)
+	deadline := time.NewTimer(MaxWait)
 	defer deadline.Stop()
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		held, err := l.try()
@@ -62,7 +66,7 @@ func (l *lockFile) with(ctx context.Context, f func() error) error {
 }
 
 // try takes the lock if it is free and its file is still at the path.
-func (l *lockFile) try() (bool, error) {
+func (l *Lock) try() (bool, error) {
 	if free, err := tryLock(l.file); !free || err != nil {
 		return false, err
 	}
@@ -87,14 +91,15 @@ func (l *lockFile) try() (bool, error) {
 	return false, nil
 }
 
-func (l *lockFile) close() error {
+// Close closes the file of the lock.
+func (l *Lock) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.file.Close()
 }
 
-// syncDir writes changes of a directory to disk.
-func syncDir(dir string) error {
+// SyncDir writes changes of a directory to disk.
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err
@@ -102,9 +107,9 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// replaceFile replaces the content of a file, completely or not at all, through a
+// Replace replaces the content of a file, completely or not at all, through a
 // temporary file in the same directory. The caller holds a lock.
-func replaceFile(path, temporary string, content ...[]byte) error {
+func Replace(path, temporary string, content ...[]byte) error {
 	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
@@ -124,5 +129,5 @@ func replaceFile(path, temporary string, content ...[]byte) error {
 		_ = os.Remove(temporary)
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return SyncDir(filepath.Dir(path))
 }
