@@ -15,7 +15,7 @@ import (
 )
 
 // AskLimits limit how often and for how long users are asked, so that a site cannot ask
-// until the user gives in. The zero AskLimits are the defaults. A negative number turns a
+// until the user agrees to stop it. The zero AskLimits are the defaults. A negative number turns a
 // limit off.
 //
 // The limits hold for each user of a [Host]. A user is named by [WithUser];
@@ -46,7 +46,7 @@ func (l AskLimits) withDefaults() AskLimits {
 
 type userKey struct{}
 
-// WithUser names the user for whom work under the context is done. The name
+// WithUser names the user of the work under the context. The name
 // keeps the dialogues of several users of one [Host] apart. Any text that is
 // unique to the user will do; it is neither shown, logged nor sent.
 func WithUser(ctx context.Context, user string) context.Context {

@@ -188,7 +188,7 @@ func TestSeal(t *testing.T) {
 	}
 	t.Run("spare-bits", func(t *testing.T) {
 		const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-		sealed, _ := lookleap.Seal(resumeKey, []byte("states")) // 34 octets: the last character has four spare bits
+		sealed, _ := lookleap.Seal(resumeKey, []byte("states")) // 34 bytes: the last character has four spare bits
 		last := len(sealed) - 1
 		for i, c := range alphabet {
 			other := sealed[:last] + string(c)

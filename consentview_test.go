@@ -62,7 +62,7 @@ func manyFields(n, payment int) (items []lookleap.ConsentItem) {
 
 const shop = "https://shop.example"
 
-// shownRequests are requests of every kind, each beside what an attacker makes
+// shownRequests are requests of every kind, each with what an attacker makes
 // of it.
 func shownRequests() []shown {
 	command := func(text string) func(*lookleap.ConsentItem) {

@@ -100,7 +100,7 @@ func TestFetcherMixedAnswers(t *testing.T) {
 	})
 }
 
-// TestFetcherRefusesBrokenParts gives parts that panic, on goroutines that are
+// TestFetcherRefusesBrokenParts plugs in parts that panic, on goroutines that are
 // not the caller's.
 func TestFetcherRefusesBrokenParts(t *testing.T) {
 	n := lab.ForTest(t)

@@ -24,7 +24,7 @@ func ExampleNewFetcher() {
 	internet.Name("rebound.example", "169.254.169.254")
 
 	fetcher := lookleap.NewFetcher(lookleap.FetcherOptions{
-		Resolver: internet.Resolver(), // in earnest, these four are left out
+		Resolver: internet.Resolver(), // in production, leave these four out
 		RootCAs:  internet.RootCAs(),
 		Now:      internet.Clock().Now,
 		Dial:     internet.Dialer("example"),
@@ -105,14 +105,14 @@ func ExampleDialControl() {
 	// blocked-address
 }
 
-// Go's own resolver serves where nobody needs DNSSEC: it never says more than
+// Go's own resolver serves if DNSSEC is not needed: it never says more than
 // indeterminate.
 func ExampleNetResolver() {
 	internet := lab.New()
 	defer internet.Close()
 	internet.Name("shop.example", "93.184.216.34")
 
-	resolver := lookleap.NetResolver(overLab(internet)) // in earnest, NetResolver(nil)
+	resolver := lookleap.NetResolver(overLab(internet)) // in production: NetResolver(nil)
 	answer, err := resolver.Lookup(context.Background(), "shop.example", lookleap.TypeA)
 	fmt.Println(answer.Records[0].Addr, answer.DNSSEC, err)
 	// Output: 93.184.216.34 indeterminate <nil>

@@ -236,7 +236,7 @@ func TestFetcherHeaderLimits(t *testing.T) {
 	})
 }
 
-// flood sends early hints of 1 KiB each until nobody listens.
+// flood sends early hints of 1 KiB each until no one listens.
 func flood(http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Filler", strings.Repeat("x", 1<<10))

@@ -186,7 +186,7 @@ func TestDiscover(t *testing.T) {
 	}
 }
 
-// TestConfirm is about endpoints whose authority is somebody else.
+// TestConfirm is about endpoints of another authority.
 func TestConfirm(t *testing.T) {
 	const shop, factory = "https://shop.example", "https://factory.example"
 	advertise := func(n *lab.Internet) *lab.Site {

@@ -75,7 +75,7 @@ func openGateway(net *lab.Internet, ring *aiuri.KeyRing) error {
 	return nil
 }
 
-// user is somebody who reads and agrees.
+// user is a user who reads and agrees.
 type user struct{}
 
 func (user) PromptConsent(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {

@@ -71,8 +71,8 @@ func TestGatewayPlugins(t *testing.T) {
 	}
 }
 
-// TestGatewayWithoutSession holds that whoever has no session makes the gateway
-// ask nobody.
+// TestGatewayWithoutSession checks that for a request without a session the gateway
+// asks no one.
 func TestGatewayWithoutSession(t *testing.T) {
 	for _, target := range []string{payTarget, "/gateway/other/x", "/gateway/victim.example/x"} {
 		t.Run("AIU-3.2-13/reject-before-anybody-is-asked", func(t *testing.T) {
@@ -95,7 +95,7 @@ func (g *gatewayWorld) server(t *testing.T) *httptest.Server {
 	return s
 }
 
-// raw writes octets to a server and reads one answer.
+// raw writes bytes to a server and reads one answer.
 func raw(t *testing.T, s *httptest.Server, request string) *http.Response {
 	t.Helper()
 	conn, err := tls.Dial("tcp", s.Listener.Addr().String(), &tls.Config{InsecureSkipVerify: true}) // the test's own server
@@ -205,7 +205,7 @@ func TestGatewayOnTheWire(t *testing.T) {
 	})
 }
 
-// TestGatewayOtherPages holds that a page cannot spend the session of whoever looks at
+// TestGatewayOtherPages holds that a page cannot spend the session of the user who looks at
 // it, which browsers send along.
 func TestGatewayOtherPages(t *testing.T) {
 	for _, c := range []struct {
@@ -240,7 +240,7 @@ func TestGatewayOtherPages(t *testing.T) {
 }
 
 // TestGatewayOfGateways holds that a gateway behind a gateway is told apart when it
-// hangs: our own limit is a timeout, whoever noticed it.
+// hangs: our own limit is a timeout, no matter who noticed it.
 func TestGatewayOfGateways(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGatewayWorld(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/lookleap/lookleap/aiuri"
 )
 
-// TestVerifyIsCheap counts every octet that is allocated for results as large as
+// TestVerifyIsCheap counts every byte that is allocated for results as large as
 // they may be, made by an endpoint that signs them as it should. With what holds
 // the result itself, that stays below three times the limit.
 func TestVerifyIsCheap(t *testing.T) {

@@ -41,7 +41,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// jwk gives a public key as a member map, to be changed by a test.
+// jwk returns a public key as a member map, to be changed by a test.
 func jwk(id string, key crypto.Signer, change ...func(map[string]any)) map[string]any {
 	m := map[string]any{}
 	text := must(jose.JSONWebKey{Key: key.Public(), KeyID: id}.MarshalJSON())
@@ -241,8 +241,8 @@ func TestVerifyResult(t *testing.T) {
 	})
 }
 
-// spareBits writes the same octets in another way: the last character of 64
-// octets has four bits that mean nothing.
+// spareBits writes the same bytes in another way: the last character of 64
+// bytes has four bits that mean nothing.
 func spareBits(jws string) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	last := strings.IndexByte(alphabet, jws[len(jws)-1])
@@ -352,7 +352,7 @@ func FuzzVerifyResult(f *testing.F) {
 		if v == nil {
 			return
 		}
-		// Whatever we accept, the library accepts for the same octets.
+		// Whatever we accept, the library accepts for the same bytes.
 		algorithms := []jose.SignatureAlgorithm{jose.ES256}
 		if strings.Contains(text, "..") {
 			signed := must(jose.ParseDetached(text, body, algorithms))

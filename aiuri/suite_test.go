@@ -53,7 +53,7 @@ type cookbookCase struct {
 	} `json:"output"`
 }
 
-// publicKeys gives the public part of the case's keys.
+// publicKeys returns the public part of the case's keys.
 func (c *cookbookCase) publicKeys(t *testing.T) *aiuri.KeySet {
 	t.Helper()
 	text := c.Input.Key
@@ -114,7 +114,7 @@ func TestCookbook(t *testing.T) {
 	}
 }
 
-// TestCookbookJSON holds that the JSON forms, whose unprotected headers nobody
+// TestCookbookJSON holds that the JSON forms, whose unprotected headers no one
 // signed, are refused whatever signed them.
 func TestCookbookJSON(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(suite(t, "jose-cookbook"), "*", "*.json"))

@@ -36,8 +36,8 @@ var zeroTypes = map[string]reflect.Type{
 	"TokenFunc": reflect.TypeFor[aiuri.TokenFunc](), "URI": reflect.TypeFor[aiuri.URI](), "Verified": reflect.TypeFor[aiuri.Verified](),
 }
 
-// argument is a plain value of a parameter's type: the zero one, but for what nobody
-// leaves out.
+// argument is a plain value of a parameter's type: the zero one, except for parameters that no
+// caller leaves out.
 func argument(t reflect.Type) reflect.Value {
 	switch t {
 	case reflect.TypeFor[context.Context]():

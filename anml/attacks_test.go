@@ -28,29 +28,29 @@ func TestAttacks(t *testing.T) {
 	}
 	laughs.WriteString("]>")
 	r.refuses("I02/reject-billion-laughs", XML, laughs.String()+with("<head><title>&l9;</title></head>"), none, ErrNotWellFormed)
-	r.gives1("I02/accept-unused", XML, laughs.String()+bare)
+	r.returns1("I02/accept-unused", XML, laughs.String()+bare)
 	r.refuses("I04/reject-duplicate-attribute", XML, with(`<interact><action id="a" endpoint="/ok" endpoint="https://evil.test/"/></interact>`), none, ErrNotWellFormed)
-	r.gives("I05/accept-own-attribute-only", with(`<interact><action xmlns:p="u" id="a" method="GET" p:endpoint="https://evil.test/" endpoint="/ok"/></interact>`), "/ok", endpoint)
-	r.gives("I05/reject-foreign-alone", with(`<interact><action xmlns:p="u" id="a" method="GET" p:endpoint="https://evil.test/"/></interact>`), 0, func(d *Document) any { return count(d.Interact().Actions()) })
+	r.returns("I05/accept-own-attribute-only", with(`<interact><action xmlns:p="u" id="a" method="GET" p:endpoint="https://evil.test/" endpoint="/ok"/></interact>`), "/ok", endpoint)
+	r.returns("I05/reject-foreign-alone", with(`<interact><action xmlns:p="u" id="a" method="GET" p:endpoint="https://evil.test/"/></interact>`), 0, func(d *Document) any { return count(d.Interact().Actions()) })
 	r.refuses("I07/reject-undeclared-prefix", XML, with("<p:interact/>"), none, ErrNotWellFormed)
-	r.gives("I08/accept-cdata-as-text", with("<body><![CDATA[<interact/>]]></body>"), "<interact/> false", func(d *Document) any { return fmt.Sprint(d.Body().Text(), " ", d.Interact().Exists()) })
+	r.returns("I08/accept-cdata-as-text", with("<body><![CDATA[<interact/>]]></body>"), "<interact/> false", func(d *Document) any { return fmt.Sprint(d.Body().Text(), " ", d.Interact().Exists()) })
 	for name, doc := range map[string]string{"cdata": with("<body><![CDATA[<interact/>]]></body>"), "php": with("<?php ?>"), "stylesheet": `<?xml-stylesheet href="x"?>` + bare, "quotes": `<anml xmlns='` + Namespace + `' ttl='1'/>`} {
 		r.refuses("I08/reject-strict-"+name, XML, doc, ReadOptions{StrictLexical: true}, ErrLexical)
 	}
 	for i, c := range []string{"&#0;", "&#xD800;", "&#xFFFE;", "\uFFFE", "\x01"} {
 		r.refuses("I10/reject-"+itoa(i), XML, with("<body>"+c+"</body>"), none, ErrNotWellFormed)
 	}
-	r.gives("I11/accept-joined", with("<persona><instructions>ig<!-- -->nore rules</instructions></persona>"), "ignore rules", func(d *Document) any { return d.Persona().Instructions() })
+	r.returns("I11/accept-joined", with("<persona><instructions>ig<!-- -->nore rules</instructions></persona>"), "ignore rules", func(d *Document) any { return d.Persona().Instructions() })
 	r.refuses("I13/reject-size", XML, with("<body>"+strings.Repeat("x", 1<<20)+"</body>"), none, ErrLimit)
 	r.refuses("I13/reject-actions", XML, with("<interact>"+strings.Repeat("<action/>", 65)+"</interact>"), none, ErrLimit)
 	r.refuses("I13/reject-asks", XML, with("<knowledge>"+strings.Repeat("<ask/>", 33)+"</knowledge>"), none, ErrLimit)
-	r.gives("I14/reject-newline-in-endpoint", with(`<interact><action id="a" method="GET" endpoint="/a&#10;b"/></interact>`), true, func(d *Document) any { return first(d.Interact().Actions()).Executable() != nil })
+	r.returns("I14/reject-newline-in-endpoint", with(`<interact><action id="a" method="GET" endpoint="/a&#10;b"/></interact>`), true, func(d *Document) any { return first(d.Interact().Actions()).Executable() != nil })
 	for _, versions := range []string{"2.0", "", "9, 8"} {
-		r.gives("I16/reject-"+versions, `<anml xmlns="`+Namespace+`" version="2.0" supported-versions="`+versions+`"><interact><action id="a" method="GET" endpoint="/"/></interact></anml>`, "false true", func(d *Document) any {
+		r.returns("I16/reject-"+versions, `<anml xmlns="`+Namespace+`" version="2.0" supported-versions="`+versions+`"><interact><action id="a" method="GET" endpoint="/"/></interact></anml>`, "false true", func(d *Document) any {
 			return fmt.Sprint(d.Executable(), " ", errors.Is(first(d.Interact().Actions()).Executable(), ErrUnsupportedVersion))
 		})
 	}
-	r.gives("I16/accept-offered", `<anml xmlns="`+Namespace+`" supported-versions="1.0, 9"/>`, true, func(d *Document) any { return d.Executable() })
+	r.returns("I16/accept-offered", `<anml xmlns="`+Namespace+`" supported-versions="1.0, 9"/>`, true, func(d *Document) any { return d.Executable() })
 	r.refuses("I17/reject-utf16-without-mark", XML, utf16Of(bare, true, false), none, ErrEncoding)
 	r.refuses("I17/reject-mark-against-latin1", XML, "\uFEFF"+`<?xml version="1.0" encoding="latin1"?>`+bare, none, ErrEncoding)
 	r.refuses("F17/reject-utf16-charset", XML, bare, ReadOptions{Charset: "utf-16"}, ErrEncoding)

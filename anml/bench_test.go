@@ -11,7 +11,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 )
 
-// benchDocument makes a result list of about size octets.
+// benchDocument makes a result list of about size bytes.
 func benchDocument(size int) []byte {
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + `<anml xmlns="` + Namespace + `" version="1.0" role="service" ttl="3600">` + "\n  <head><title>Flights</title></head>\n  <body>\n    <data id=\"d\">\n")
@@ -72,8 +72,8 @@ type (
 	}
 )
 
-// BenchmarkCodecs reads, writes and converts a document beside the usual peers,
-// which check less. What is alive beside a benchmark is the document's text only,
+// BenchmarkCodecs reads, writes and converts a document, and so do the usual peers,
+// which check less. What stays in memory during a benchmark is the document's text only,
 // since the garbage collector would charge its owner's time to the others.
 func BenchmarkCodecs(b *testing.B) {
 	for _, size := range []struct {

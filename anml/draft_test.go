@@ -62,7 +62,7 @@ var draftExamples = []struct {
 		"(xmldecl-missing) (role-missing:/anml) alias:/anml/site[1]/head/site-ref"},
 }
 
-// serviceOf gives a service document around a fragment, which stands in a
+// serviceOf returns a service document around a fragment, which stands in a
 // section or, without a name, is one.
 func serviceOf(section string) string {
 	if section == "" {

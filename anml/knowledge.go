@@ -68,7 +68,7 @@ func (a Ask) Type() Type { return valueType(a.n.value("type")) }
 // answered.
 func (a Ask) Dangling() bool { return a.n.ok() && a.n.flags()&dangling != 0 }
 
-// Answer is information that an agent gives (section 8.7.3).
+// Answer is information that an agent tells (section 8.7.3).
 type Answer struct{ Node }
 
 // Field returns the name of the field.

@@ -12,7 +12,7 @@ import (
 func TestRowsPresentation(t *testing.T) {
 	r := rows{t}
 	persona := func(inner string) string { return "<persona>" + inner + "</persona>" }
-	r.gives("ANML-8.8-01/accept-all", persona(`<model name="m" provider="p" capability="c"/><language value="fr" policy="fixed"/><tone value="t"/><voice perspective="third" name="v"/><instructions> i </instructions><vocabulary><avoid>x</avoid><prefer>y</prefer></vocabulary>`),
+	r.returns("ANML-8.8-01/accept-all", persona(`<model name="m" provider="p" capability="c"/><language value="fr" policy="fixed"/><tone value="t"/><voice perspective="third" name="v"/><instructions> i </instructions><vocabulary><avoid>x</avoid><prefer>y</prefer></vocabulary>`),
 		"m p c fr fixed t third v  i  y x", func(d *Document) any {
 			p := d.Persona()
 			return fmt.Sprint(p.Model().Name(), " ", p.Model().Provider(), " ", p.Model().Capability(), " ", p.Language().Value(), " ", p.Language().Policy(), " ", p.Tone(), " ", p.Voice().Perspective(), " ", p.Voice().Name(), " ", p.Instructions(), " ", first(p.Prefer()), " ", first(p.Avoid()))
@@ -20,19 +20,19 @@ func TestRowsPresentation(t *testing.T) {
 	r.finds("ANML-8.8-01/reject-second", persona(`<tone value="a"/><tone value="b"/>`), lookleap.SeverityError, CodeSurplus)
 	r.writes("ANML-8.8.1-02/accept-empty", persona("<model/>"), `"persona":{"model":{}}`)
 	r.writes("ANML-8.8.1-04/accept-object", persona(`<model name="m"/>`), `"persona":{"model":{"name":"m"}}`)
-	r.gives("ANML-8.8.2-01/reject-fixed-without-value", persona(`<language policy="fixed"/>`), LanguageUnstated, func(d *Document) any { return d.Persona().Language().Policy() })
+	r.returns("ANML-8.8.2-01/reject-fixed-without-value", persona(`<language policy="fixed"/>`), LanguageUnstated, func(d *Document) any { return d.Persona().Language().Policy() })
 	r.finds("ANML-8.8.2-01/reject-reported", persona(`<language policy="fixed"/>`), lookleap.SeverityWarning, CodeBadValue)
 	r.finds("ANML-8.8.2-01/reject-policy", persona(`<language policy="any"/>`), lookleap.SeverityWarning, CodeBadValue)
-	r.gives("ANML-8.8.3-01/accept-opaque", persona(`<tone value="xyzzy"/>`), "xyzzy", func(d *Document) any { return d.Persona().Tone() })
+	r.returns("ANML-8.8.3-01/accept-opaque", persona(`<tone value="xyzzy"/>`), "xyzzy", func(d *Document) any { return d.Persona().Tone() })
 	r.finds("ANML-8.8.4-01/reject-perspective", persona(`<voice perspective="second"/>`), lookleap.SeverityWarning, CodeBadValue)
-	r.gives("ANML-8.8.4-01/accept-first", persona(`<voice perspective="first"/>`), FirstPerson, func(d *Document) any { return d.Persona().Voice().Perspective() })
-	r.gives("ANML-8.8.5-01/accept-verbatim", persona("<instructions> a\n b</instructions>"), " a\n b", func(d *Document) any { return d.Persona().Instructions() })
+	r.returns("ANML-8.8.4-01/accept-first", persona(`<voice perspective="first"/>`), FirstPerson, func(d *Document) any { return d.Persona().Voice().Perspective() })
+	r.returns("ANML-8.8.5-01/accept-verbatim", persona("<instructions> a\n b</instructions>"), " a\n b", func(d *Document) any { return d.Persona().Instructions() })
 	for _, id := range []string{"ANML-8.8.6-01", "ANML-8.8.7-01", "ANML-8.8.8-02"} {
 		r.writes(id+"/accept-arrays", persona(`<vocabulary><prefer>a</prefer><prefer>b</prefer><avoid>c</avoid></vocabulary>`), `"persona":{"vocabulary":{"prefer":["a","b"],"avoid":["c"]}}`)
 		r.same(id+"/accept-objects", service(persona(`<vocabulary><prefer>a</prefer><avoid>b</avoid></vocabulary>`)), `{"anml":"1.0","role":"service","persona":{"vocabulary":{"prefer":[{"content":"a"}],"avoid":["b"]}}}`)
 	}
 	aesthetic := func(inner string) string { return "<aesthetic>" + inner + "</aesthetic>" }
-	r.gives("ANML-8.9-01/accept-all", aesthetic(`<display-name>N</display-name><logo src="/l" alt="a" type="image/png" variant="v"/><colors><color role="r" value="#fff"/></colors><typography><font role="h" family="f" fallback="b"/></typography>`),
+	r.returns("ANML-8.9-01/accept-all", aesthetic(`<display-name>N</display-name><logo src="/l" alt="a" type="image/png" variant="v"/><colors><color role="r" value="#fff"/></colors><typography><font role="h" family="f" fallback="b"/></typography>`),
 		"N /l a image/png v r #fff h f b", func(d *Document) any {
 			a := d.Aesthetic()
 			l, c, f := first(a.Logos()), first(a.Colors()), first(a.Fonts())
@@ -52,7 +52,7 @@ func TestRowsPresentation(t *testing.T) {
 func TestRowsBody(t *testing.T) {
 	r := rows{t}
 	body := func(inner string) string { return "<body>" + inner + "</body>" }
-	r.gives("ANML-8.10-01/accept-order", body(`a<link href="/l"/>b<section>s</section><nav/>`), "a link b section nav ", func(d *Document) any {
+	r.returns("ANML-8.10-01/accept-order", body(`a<link href="/l"/>b<section>s</section><nav/>`), "a link b section nav ", func(d *Document) any {
 		out := ""
 		for c := range d.Body().Content() {
 			if c.IsText() {
@@ -64,8 +64,8 @@ func TestRowsBody(t *testing.T) {
 		return out
 	})
 	r.same("ANML-8.10-01/accept-bare-string", service(body("x")), `{"anml":"1.0","role":"service","body":"x"}`)
-	r.gives("ANML-8.10-01/reject-usage", `<body usage="all"/>`, UsageNone, func(d *Document) any { return d.Body().Usage() })
-	r.gives("ANML-8.10.1-01/accept-all", body(`<section id="s" label="L" usage="store">t<link href="/l"/></section>`), "s L store t 1", func(d *Document) any {
+	r.returns("ANML-8.10-01/reject-usage", `<body usage="all"/>`, UsageNone, func(d *Document) any { return d.Body().Usage() })
+	r.returns("ANML-8.10.1-01/accept-all", body(`<section id="s" label="L" usage="store">t<link href="/l"/></section>`), "s L store t 1", func(d *Document) any {
 		s := first(d.Body().Sections())
 		return fmt.Sprint(s.ID(), " ", s.Label(), " ", s.Usage(), " ", s.Text(), " ", count(s.Links()))
 	})
@@ -74,47 +74,47 @@ func TestRowsBody(t *testing.T) {
 		return service(body(strings.Repeat("<section>", n-2) + strings.Repeat("</section>", n-2)))
 	}
 	for _, id := range []string{"ANML-8.10.1-02", "ANML-13.7-03"} {
-		r.gives1(id+"/accept-at-the-limit", XML, nested(32))
+		r.returns1(id+"/accept-at-the-limit", XML, nested(32))
 		r.refuses(id+"/reject-one-more", XML, nested(33), ReadOptions{}, ErrLimit)
 		r.refuses(id+"/reject-unknown-too", XML, service(strings.Repeat("<zzz>", 32)+strings.Repeat("</zzz>", 32)), ReadOptions{}, ErrLimit)
 	}
 	for name, tag := range map[string]string{"8.10.2": "img", "8.10.3": "audio", "8.10.4": "video"} {
 		r.finds("ANML-"+name+"-02/reject-missing", body("<"+tag+"/>"), lookleap.SeverityError, CodeMalformed)
 		r.finds("ANML-"+name+"-02/reject-empty", body("<"+tag+` src=""/>`), lookleap.SeverityError, CodeMalformed)
-		r.gives("ANML-"+name+"-02/reject-invisible", body("<"+tag+"/>"), 0, func(d *Document) any { return count(d.Body().Content()) })
+		r.returns("ANML-"+name+"-02/reject-invisible", body("<"+tag+"/>"), 0, func(d *Document) any { return count(d.Body().Content()) })
 		r.writes("ANML-"+name+"-01/accept-array", body("<"+tag+` src="/x"/>`), `"body":{"`+tag+`":[{"src":"/x"}]}`)
-		r.gives("ANML-"+name+"-01/accept-attributes", body("<"+tag+` src="/x" inference="required" type="a/b" width="2" height="x" duration="1.5" lang="fr"/>`), "/x required a/b false fr", func(d *Document) any {
+		r.returns("ANML-"+name+"-01/accept-attributes", body("<"+tag+` src="/x" inference="required" type="a/b" width="2" height="x" duration="1.5" lang="fr"/>`), "/x required a/b false fr", func(d *Document) any {
 			m := Media(first(d.Body().Content()))
 			_, bad := m.Height()
 			return fmt.Sprint(m.Src(), " ", m.Inference(), " ", m.Type(), " ", bad, " ", m.Lang())
 		})
 	}
-	r.gives("ANML-8.10.2-01/accept-width", body(`<img src="/x" width="2"/>`), "2 true", func(d *Document) any {
+	r.returns("ANML-8.10.2-01/accept-width", body(`<img src="/x" width="2"/>`), "2 true", func(d *Document) any {
 		w, ok := Media(first(d.Body().Content())).Width()
 		return fmt.Sprint(w, " ", ok)
 	})
-	r.gives("ANML-8.10.2-01/reject-inference", body(`<img src="/x" inference="maybe"><description>d</description></img>`), InferenceUnspecified, func(d *Document) any { return Media(first(d.Body().Content())).Inference() })
+	r.returns("ANML-8.10.2-01/reject-inference", body(`<img src="/x" inference="maybe"><description>d</description></img>`), InferenceUnspecified, func(d *Document) any { return Media(first(d.Body().Content())).Inference() })
 	r.finds("ANML-8.10.2-03/reject-missing", body(`<img src="/x"/>`), lookleap.SeverityWarning, CodeLint)
 	r.clean("ANML-8.10.2-03/accept-description", XML, service("<head><title>T</title></head>"+body(`<img src="/x"><description>d</description></img>`)))
-	r.gives("ANML-8.10.3-01/accept-duration", body(`<audio src="/x" duration="1.5"/>`), "1.5s", func(d *Document) any { x, _ := Media(first(d.Body().Content())).Duration(); return x })
+	r.returns("ANML-8.10.3-01/accept-duration", body(`<audio src="/x" duration="1.5"/>`), "1.5s", func(d *Document) any { x, _ := Media(first(d.Body().Content())).Duration(); return x })
 	r.writes("ANML-8.10.5-02/accept-compact", body(`<img src="/x"><description> d </description></img>`), `"body":{"img":[{"src":"/x","description":" d "}]}`)
 	r.finds("ANML-8.10.5-02/reject-second", body(`<img src="/x"><description>a</description><description>b</description></img>`), lookleap.SeverityError, CodeSurplus)
-	r.gives("ANML-8.10.6-02/accept-first-choice", body(`<audio src="/x"><description>d</description><transcript>t</transcript></audio>`), "t", func(d *Document) any { return Media(first(d.Body().Content())).TextFor() })
+	r.returns("ANML-8.10.6-02/accept-first-choice", body(`<audio src="/x"><description>d</description><transcript>t</transcript></audio>`), "t", func(d *Document) any { return Media(first(d.Body().Content())).TextFor() })
 	r.finds("ANML-8.10.6-02/reject-under-img", body(`<img src="/x"><transcript>t</transcript></img>`), lookleap.SeverityWarning, CodeMisplaced)
-	r.gives("ANML-8.10.7-01/accept-all", body(`<link href="/l" rel="next  alternate" type="a/b" label="L"/>`), "/l [next alternate] a/b L true", func(d *Document) any {
+	r.returns("ANML-8.10.7-01/accept-all", body(`<link href="/l" rel="next  alternate" type="a/b" label="L"/>`), "/l [next alternate] a/b L true", func(d *Document) any {
 		l := first(d.Body().Links())
 		return fmt.Sprint(l.Href(), " ", l.Rel(), " ", l.Type(), " ", l.Label(), " ", l.Followable())
 	})
 	r.finds("ANML-8.10.7-02/reject-missing", body("<link/>"), lookleap.SeverityError, CodeMalformed)
 	for _, uri := range []string{"javascript:x", "JavaScript:x", " data:,x", "java&#10;script:x"} {
-		r.gives("ANML-8.10.7-02/reject-"+uri, body(`<link href="`+uri+`"/>`), false, func(d *Document) any { return first(d.Body().Links()).Followable() })
+		r.returns("ANML-8.10.7-02/reject-"+uri, body(`<link href="`+uri+`"/>`), false, func(d *Document) any { return first(d.Body().Links()).Followable() })
 	}
 	r.finds1("ANML-8.10.8-01/reject-text", XML, service(body("<data>x</data>")), ReadOptions{}, CodeStrayText)
-	r.gives("ANML-8.10.8-01/accept-items", body(`<data id="d" label="L"><item/><item/></data>`), "d L 2", func(d *Document) any {
+	r.returns("ANML-8.10.8-01/accept-items", body(`<data id="d" label="L"><item/><item/></data>`), "d L 2", func(d *Document) any {
 		x := first(d.Body().Data())
 		return fmt.Sprint(x.ID(), " ", x.Label(), " ", count(x.Items()))
 	})
-	r.gives("ANML-8.10.9-01/accept-duplicates-in-order", body(`<data><item id="i"><field name="a">1</field><field name="a">2</field></item></data>`), "i 2 1", func(d *Document) any {
+	r.returns("ANML-8.10.9-01/accept-duplicates-in-order", body(`<data><item id="i"><field name="a">1</field><field name="a">2</field></item></data>`), "i 2 1", func(d *Document) any {
 		i := first(first(d.Body().Data()).Items())
 		return fmt.Sprint(i.ID(), " ", count(i.Fields()), " ", i.Field("a").Text())
 	})
@@ -122,14 +122,14 @@ func TestRowsBody(t *testing.T) {
 		return body(`<data><item><field name="x" ` + attrs + `>` + text + `</field></item></data>`)
 	}
 	f := func(d *Document) Field { return first(first(first(d.Body().Data()).Items()).Fields()) }
-	r.gives("ANML-8.10.10-01/accept-types", field(`type="number"`, "1.50"), "number 1.50 1.5", func(d *Document) any {
+	r.returns("ANML-8.10.10-01/accept-types", field(`type="number"`, "1.50"), "number 1.50 1.5", func(d *Document) any {
 		n, _ := f(d).Number()
 		return fmt.Sprint(f(d).Type(), " ", n.Text, " ", n.Float)
 	})
-	r.gives("ANML-8.10.10-01/accept-enum-as-string", field(`type="enum"`, "x"), "string true", func(d *Document) any { return fmt.Sprint(f(d).Type(), " ", f(d).Check() == nil) })
-	r.gives("ANML-8.10.10-01/reject-mismatch", field(`type="number"`, " 1 "), "true  1 ", func(d *Document) any { return fmt.Sprint(errors.Is(f(d).Check(), ErrType), " ", f(d).Text()) })
+	r.returns("ANML-8.10.10-01/accept-enum-as-string", field(`type="enum"`, "x"), "string true", func(d *Document) any { return fmt.Sprint(f(d).Type(), " ", f(d).Check() == nil) })
+	r.returns("ANML-8.10.10-01/reject-mismatch", field(`type="number"`, " 1 "), "true  1 ", func(d *Document) any { return fmt.Sprint(errors.Is(f(d).Check(), ErrType), " ", f(d).Text()) })
 	r.finds("ANML-8.11-04/accept-lint", strings.Replace(field(`type="number"`, "349"), `"x"`, `"price"`, 1), lookleap.SeverityInfo, CodeLint)
-	r.gives("ANML-8.10.11-01/accept-all", body(`<nav next="/2" prev="/0" cursor="c" total="9"/><nav next="/no"/>`), "/2 /0 c 9", func(d *Document) any {
+	r.returns("ANML-8.10.11-01/accept-all", body(`<nav next="/2" prev="/0" cursor="c" total="9"/><nav next="/no"/>`), "/2 /0 c 9", func(d *Document) any {
 		n := d.Body().Nav()
 		total, _ := n.Total()
 		return fmt.Sprint(n.Next(), " ", n.Prev(), " ", n.Cursor(), " ", total)
@@ -138,21 +138,21 @@ func TestRowsBody(t *testing.T) {
 	r.writes("ANML-8.10.11-01/accept-two-array", body("<nav/><nav/>"), `"body":{"nav":[{},{}]}`)
 	for _, total := range []string{"-1", "1.5", "many"} {
 		for _, id := range []string{"ANML-8.10.11-01", "ANML-11.5-06"} {
-			r.gives(id+"/reject-"+total, body(`<nav total="`+total+`"/>`), false, func(d *Document) any { _, ok := d.Body().Nav().Total(); return ok })
+			r.returns(id+"/reject-"+total, body(`<nav total="`+total+`"/>`), false, func(d *Document) any { _, ok := d.Body().Nav().Total(); return ok })
 			r.finds(id+"/reject-reported-"+total, body(`<nav total="`+total+`"/>`), lookleap.SeverityError, CodeBadValue)
 		}
 	}
-	r.gives("ANML-11.5-06/accept-total", body(`<nav total="47"/>`), 47, func(d *Document) any { n, _ := d.Body().Nav().Total(); return n })
+	r.returns("ANML-11.5-06/accept-total", body(`<nav total="47"/>`), 47, func(d *Document) any { n, _ := d.Body().Nav().Total(); return n })
 
 	// 8.12 and 16.5: rights and usage.
-	r.gives("ANML-8.12-01/accept-any-order", `<footer>a<attribution>b</attribution>c<rights/>d</footer>`, "acd 1 1", func(d *Document) any {
+	r.returns("ANML-8.12-01/accept-any-order", `<footer>a<attribution>b</attribution>c<rights/>d</footer>`, "acd 1 1", func(d *Document) any {
 		return fmt.Sprint(d.Footer().Text(), " ", count(d.Footer().Rights()), " ", count(d.Footer().Attributions()))
 	})
-	r.gives("ANML-8.12.1-01/accept-all", `<footer><rights holder="H" year="2026" license="L" usage="train" scope="s">t</rights></footer>`, "H 2026 L train s t", func(d *Document) any {
+	r.returns("ANML-8.12.1-01/accept-all", `<footer><rights holder="H" year="2026" license="L" usage="train" scope="s">t</rights></footer>`, "H 2026 L train s t", func(d *Document) any {
 		x := first(d.Footer().Rights())
 		return fmt.Sprint(x.Holder(), " ", x.Year(), " ", x.License(), " ", x.Usage(), " ", x.Scope(), " ", x.Text())
 	})
-	r.gives("ANML-8.12.1-01/accept-default-none", `<footer><rights/></footer>`, UsageNone, func(d *Document) any { return first(d.Footer().Rights()).Usage() })
+	r.returns("ANML-8.12.1-01/accept-default-none", `<footer><rights/></footer>`, UsageNone, func(d *Document) any { return first(d.Footer().Rights()).Usage() })
 	r.writes("ANML-8.12.1-01/accept-one-object", `<footer><rights/></footer>`, `"footer":{"rights":{}}`)
 	r.writes("ANML-8.12.1-01/accept-two-array", `<footer><rights/><rights/></footer>`, `"footer":{"rights":[{},{}]}`)
 	parts := func(d *Document) any {
@@ -162,18 +162,18 @@ func TestRowsBody(t *testing.T) {
 		}
 		return out
 	}
-	usage := func(id, doc, want string) { r.gives("ANML-8.12.1-03/accept-"+id, doc, want, parts) }
+	usage := func(id, doc, want string) { r.returns("ANML-8.12.1-03/accept-"+id, doc, want, parts) }
 	usage("nothing-declared", `<body><section/></body>`, "cache cache")
 	usage("nearest", `<body usage="store"><section usage="train"/><section/></body>`, "store train store")
 	usage("unscoped", `<body usage="train"><section/></body><footer><rights usage="display"/></footer>`, "display display")
 	usage("scoped", `<body usage="train"><section id="s"><section/></section><section/></body><footer><rights usage="none" scope="s"/></footer>`, "train none train")
 	usage("lowest", `<body usage="train"><section id="s" usage="cache"/></body><footer><rights usage="store" scope="s"/><rights usage="display" scope="s"/></footer>`, "train display")
 	usage("shared-id", `<body usage="train"><section id="s"/><section id="s"/></body><footer><rights scope="s"/></footer>`, "train none none")
-	r.gives("ANML-8.12.1-03/reject-dangling", `<body usage="train"/><footer><rights usage="display" scope="typo"/></footer>`, "display", parts)
+	r.returns("ANML-8.12.1-03/reject-dangling", `<body usage="train"/><footer><rights usage="display" scope="typo"/></footer>`, "display", parts)
 	r.finds("ANML-8.12.1-03/reject-reported", `<footer><rights scope="typo"/></footer>`, lookleap.SeverityWarning, CodeDangling)
-	r.gives("K22/reject-escalation", `<knowledge><inform usage="train">x</inform></knowledge><footer><rights usage="none"/></footer>`, UsageNone, func(d *Document) any { return first(d.Knowledge().Informs()).Usage() })
-	r.gives("K22/reject-surplus-footer", `<body usage="train"/><footer/><footer><rights usage="none"/></footer>`, "none", parts)
-	r.gives("ANML-8.12.2-01/accept-all", `<footer><attribution required="true" scope="s">t</attribution><attribution/><attribution required="yes"/></footer>`, "true s t;false  ;true  ;", func(d *Document) any {
+	r.returns("K22/reject-escalation", `<knowledge><inform usage="train">x</inform></knowledge><footer><rights usage="none"/></footer>`, UsageNone, func(d *Document) any { return first(d.Knowledge().Informs()).Usage() })
+	r.returns("K22/reject-surplus-footer", `<body usage="train"/><footer/><footer><rights usage="none"/></footer>`, "none", parts)
+	r.returns("ANML-8.12.2-01/accept-all", `<footer><attribution required="true" scope="s">t</attribution><attribution/><attribution required="yes"/></footer>`, "true s t;false  ;true  ;", func(d *Document) any {
 		out := ""
 		for x := range d.Footer().Attributions() {
 			out += fmt.Sprint(x.Required(), " ", x.Scope(), " ", x.Text(), ";")
@@ -183,17 +183,17 @@ func TestRowsBody(t *testing.T) {
 
 	// 8.13: status.
 	status := func(attrs string) string { return "<status " + attrs + "/>" }
-	r.gives("ANML-8.13-01/accept-all", status(`code="200" result="partial" message="m" retry-after="30"`), "200 partial m 30s true", func(d *Document) any {
+	r.returns("ANML-8.13-01/accept-all", status(`code="200" result="partial" message="m" retry-after="30"`), "200 partial m 30s true", func(d *Document) any {
 		s := d.Status()
 		after, ok := s.RetryAfter()
 		return fmt.Sprint(s.Code(), " ", s.Result(), " ", s.Message(), " ", after, " ", ok)
 	})
-	r.gives("ANML-8.13-01/reject-retry-after", status(`code="1" result="error" retry-after="-5"`), false, func(d *Document) any { _, ok := d.Status().RetryAfter(); return ok })
+	r.returns("ANML-8.13-01/reject-retry-after", status(`code="1" result="error" retry-after="-5"`), false, func(d *Document) any { _, ok := d.Status().RetryAfter(); return ok })
 	for name, attrs := range map[string]string{"ANML-8.13-02/reject-absent": `result="success"`, "ANML-8.13-02/reject-empty": `code="" result="success"`, "ANML-8.13-03/reject-absent": `code="1"`, "ANML-8.13-03/reject-empty": `code="1" result=""`} {
 		r.finds(name, status(attrs), lookleap.SeverityError, CodeMalformed)
-		r.gives(name+"-no-success", status(attrs), "false error", func(d *Document) any { return fmt.Sprint(d.Status().Exists(), " ", d.Status().Result()) })
+		r.returns(name+"-no-success", status(attrs), "false error", func(d *Document) any { return fmt.Sprint(d.Status().Exists(), " ", d.Status().Result()) })
 	}
-	r.gives("ANML-8.13-02/accept-code", status(`code="x" result="success"`), "x success", func(d *Document) any { return fmt.Sprint(d.Status().Code(), " ", d.Status().Result()) })
-	r.gives("ANML-8.13-03/reject-unknown", status(`code="1" result="ok"`), ResultError, func(d *Document) any { return d.Status().Result() })
+	r.returns("ANML-8.13-02/accept-code", status(`code="x" result="success"`), "x success", func(d *Document) any { return fmt.Sprint(d.Status().Code(), " ", d.Status().Result()) })
+	r.returns("ANML-8.13-03/reject-unknown", status(`code="1" result="ok"`), ResultError, func(d *Document) any { return d.Status().Result() })
 	r.finds("ANML-8.13-03/reject-reported", status(`code="1" result="ok"`), lookleap.SeverityError, CodeBadValue)
 }

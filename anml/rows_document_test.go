@@ -23,11 +23,11 @@ func TestRowsDocument(t *testing.T) {
 			t.Error(Version, Draft)
 		}
 	})
-	r.gives("ANML-3-04/accept-service", service(`<knowledge><answer field="f" value="v"/></knowledge>`), "v", func(d *Document) any { return first(d.Knowledge().Answers()).Value() })
-	r.gives("ANML-3-04/accept-agent", response(`<answer field="f" value="v"/>`), "v", func(d *Document) any { return first(d.Knowledge().Answers()).Value() })
-	r.gives("ANML-3-05/accept-inform", `<knowledge><inform>x</inform></knowledge>`, "x", func(d *Document) any { return first(d.Knowledge().Informs()).Text() })
-	r.gives("ANML-4-09/accept-ignored", `<zzz/><head zzz="1"><title>T</title></head>`, "T", title)
-	r.gives("ANML-4-09/reject-widening", `<constraints><zzz/></constraints><knowledge><ask field="email" action="a"/></knowledge>`, ExplicitConsent, func(d *Document) any { return d.Constraints().Rule("email", nil).Requires })
+	r.returns("ANML-3-04/accept-service", service(`<knowledge><answer field="f" value="v"/></knowledge>`), "v", func(d *Document) any { return first(d.Knowledge().Answers()).Value() })
+	r.returns("ANML-3-04/accept-agent", response(`<answer field="f" value="v"/>`), "v", func(d *Document) any { return first(d.Knowledge().Answers()).Value() })
+	r.returns("ANML-3-05/accept-inform", `<knowledge><inform>x</inform></knowledge>`, "x", func(d *Document) any { return first(d.Knowledge().Informs()).Text() })
+	r.returns("ANML-4-09/accept-ignored", `<zzz/><head zzz="1"><title>T</title></head>`, "T", title)
+	r.returns("ANML-4-09/reject-widening", `<constraints><zzz/></constraints><knowledge><ask field="email" action="a"/></knowledge>`, ExplicitConsent, func(d *Document) any { return d.Constraints().Rule("email", nil).Requires })
 	r.finds("ANML-4-02/accept-lint", `<interact><action id="a" method="POST" endpoint="/"/></interact>`, lookleap.SeverityInfo, CodeLint)
 
 	words := []Usage{UsageNone, UsageDisplay, UsageCache, UsageStore, UsageTrain}
@@ -99,7 +99,7 @@ func TestRowsDocument(t *testing.T) {
   <interact><action id="send" method="POST" endpoint="/airline" confirm="true"/></interact>
   <knowledge><inform ttl="3600"> Two hundred places. </inform><ask field="airline" action="send" required="false" purpose="taste"/></knowledge>
   <body> Book here. </body><footer><rights holder="Example" year="2026" usage="cache"> All of it </rights></footer>`)
-	r.gives("ANML-5.4-01/accept-complete", booking, "false 1h0m0s 4 one send", func(d *Document) any {
+	r.returns("ANML-5.4-01/accept-complete", booking, "false 1h0m0s 4 one send", func(d *Document) any {
 		ttl, _ := d.TTL()
 		a, err := d.Interact().Action(first(d.Knowledge().Asks()).Action())
 		return fmt.Sprint(d.HasVersion() && d.Format() == XML, " ", ttl, " ", count(d.State().Flow().Steps()), " ", d.State().CurrentStep().ID(), " ", a.ID(), map[bool]string{false: "!"}[err == nil])
@@ -118,20 +118,20 @@ func TestRowsDocument(t *testing.T) {
 "interact":{"action":[{"id":"send","method":"POST","endpoint":"/airline","confirm":true}]},"knowledge":{"inform":{"ttl":3600,"content":" Two hundred places. "},"ask":{"field":"airline","action":"send","required":false,"purpose":"taste"}},
 "body":{"content":" Book here. "},"footer":{"rights":{"holder":"Example","year":"2026","usage":"cache","content":" All of it "}}}`)
 	reply := response(`<answer field="destination" value="LAX" consent="explicit"/><refuse field="airline" reason="user-denied"/><ask field="dates" action="submit-booking" purpose="p"/><inform>Mornings.</inform>`)
-	r.gives("ANML-11.6-01/accept-response", reply, "1 1 1 1 false", func(d *Document) any {
+	r.returns("ANML-11.6-01/accept-response", reply, "1 1 1 1 false", func(d *Document) any {
 		k := d.Knowledge()
 		return fmt.Sprint(count(k.Answers()), count(k.Refuses()), count(k.Asks()), count(k.Informs()), " ", first(k.Asks()).Dangling())
 	})
 	r.clean("ANML-11.6-01/accept-no-error", XML, reply)
 	page := service(`<status code="200" result="success" message="m"/><body><data id="d"><item id="f1"><field name="departure" type="datetime">2026-05-01T08:00Z</field></item><item id="f2"/></data><nav next="/p?page=2" total="47" cursor="c"/></body><state><context><step>select</step></context></state>`)
-	r.gives("ANML-11.6-02/accept-page", page, "success 2 /p?page=2 47 c 2026-05-01T08:00Z", func(d *Document) any {
+	r.returns("ANML-11.6-02/accept-page", page, "success 2 /p?page=2 47 c 2026-05-01T08:00Z", func(d *Document) any {
 		n := d.Body().Nav()
 		total, _ := n.Total()
 		data := first(d.Body().Data())
 		return fmt.Sprint(d.Status().Result(), " ", count(data.Items()), " ", n.Next(), " ", total, " ", n.Cursor(), " ", first(first(data.Items()).Fields()).Text())
 	})
 	r.finds("ANML-11.6-02/reject-departure", page, lookleap.SeverityWarning, CodeBadValue)
-	r.gives("ANML-11.6-02/reject-typed-value", page, true, func(d *Document) any {
+	r.returns("ANML-11.6-02/reject-typed-value", page, true, func(d *Document) any {
 		_, err := first(first(first(d.Body().Data()).Items()).Fields()).Time()
 		return errors.Is(err, ErrType)
 	})
@@ -142,32 +142,32 @@ func TestRowsDocument(t *testing.T) {
 	for name, bad := range map[string]string{"ask-in-body": `<body><ask field="f" action="a"/></body>`, "title-in-body": `<body><title>x</title></body>`, "disclosure-in-root": `<disclosure field="f" requires="none"/>`} {
 		r.finds("ANML-8-01/reject-"+name, bad, lookleap.SeverityWarning, CodeMisplaced)
 	}
-	r.gives("ANML-8-01/reject-promotion", `<body><title>x</title></body>`, "", title)
+	r.returns("ANML-8-01/reject-promotion", `<body><title>x</title></body>`, "", title)
 	r.finds1("ANML-8-02/reject-text-in-knowledge", XML, service("<knowledge>abc</knowledge>"), none, CodeStrayText)
 	r.finds1("ANML-8-02/reject-text-in-empty", XML, service(`<persona><tone value="x">abc</tone></persona>`), none, CodeStrayText)
 	r.finds1("ANML-8-02/reject-json-content", JSON, `{"anml":"1.0","knowledge":{"content":"abc"}}`, none, CodeStrayText)
 	r.clean("ANML-8-02/accept-white-space", XML, service("<head>\n <title>T</title>\n</head>"))
 	r.finds("ANML-8-03/reject-second", `<head><title>A</title></head><head><title>B</title></head>`, lookleap.SeverityError, CodeSurplus)
-	r.gives("ANML-8-03/accept-first", `<head><title>A</title></head><head><title>B</title></head>`, "A", title)
-	r.gives("ANML-8-03/accept-constraints-together", `<constraints><disclosure field="email" requires="none"/></constraints><constraints><disclosure field="email" requires="authentication"/></constraints>`, Authentication,
+	r.returns("ANML-8-03/accept-first", `<head><title>A</title></head><head><title>B</title></head>`, "A", title)
+	r.returns("ANML-8-03/accept-constraints-together", `<constraints><disclosure field="email" requires="none"/></constraints><constraints><disclosure field="email" requires="authentication"/></constraints>`, Authentication,
 		func(d *Document) any { return d.Constraints().Rule("email", nil).Requires })
 	r.clean("ANML-8-04/accept-separate-spaces", XML, service(`<head><title>T</title></head><state><flow><step id="a" action="a"/></flow></state><interact><action id="a" method="GET" endpoint="/"/></interact>`))
 	r.finds("ANML-8-04/reject-actions", `<interact><action id="a" method="GET" endpoint="/1"/><action id="a" method="GET" endpoint="/2"/></interact>`, lookleap.SeverityError, CodeDuplicateID)
 
 	// 8.1: the root.
-	r.gives("ANML-8.1-01/accept-all", root(`version="1.0" role="service" supported-versions="1.0, 1.1" ttl="60" lang="en"`, ""), "1.0 service [1.0 1.1] 1m0s en", func(d *Document) any {
+	r.returns("ANML-8.1-01/accept-all", root(`version="1.0" role="service" supported-versions="1.0, 1.1" ttl="60" lang="en"`, ""), "1.0 service [1.0 1.1] 1m0s en", func(d *Document) any {
 		v, _ := d.SupportedVersions()
 		ttl, _ := d.TTL()
 		return fmt.Sprint(d.Version(), " ", d.Role(), " ", v, " ", ttl, " ", d.Lang())
 	})
 	r.refuses("ANML-8.1-02/reject-without", XML, `<anml version="1.0"/>`, none, ErrNotANML)
-	r.gives("ANML-8.1-02/accept-declared", root("", ""), "1.0", func(d *Document) any { return d.Version() })
+	r.returns("ANML-8.1-02/accept-declared", root("", ""), "1.0", func(d *Document) any { return d.Version() })
 	t.Run("ANML-8.1-03/accept-absent", func(t *testing.T) {
 		if d, err := ParseXML([]byte(root("", "")), none); err != nil || d.Version() != "1.0" || d.HasVersion() {
 			t.Error(err)
 		}
 	})
-	r.gives("ANML-8.1-04/accept-absent", root("", ""), RoleUnspecified, func(d *Document) any { return d.Role() })
+	r.returns("ANML-8.1-04/accept-absent", root("", ""), RoleUnspecified, func(d *Document) any { return d.Role() })
 	r.finds("ANML-8.1-04/reject-unknown", root(`role="boss"`, ""), lookleap.SeverityError, CodeBadRole)
 	t.Run("ANML-8.1-05/reject-unset", func(t *testing.T) {
 		d, _ := ParseXML([]byte(root("", "")), none)
@@ -204,26 +204,26 @@ func TestRowsDocument(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		r.gives("ANML-11.1-10/accept-ignored-"+section, bad, false, func(d *Document) any {
+		r.returns("ANML-11.1-10/accept-ignored-"+section, bad, false, func(d *Document) any {
 			return d.Interact().Exists() || d.Persona().Exists() || d.Aesthetic().Exists() || d.Constraints().Exists() || d.State().Exists()
 		})
 	}
 	r.clean("ANML-8.1-09/accept-answer-only-service", XML, service(`<head><title>T</title></head><knowledge><answer field="f" value="v"/></knowledge>`))
 	for text, want := range map[string]string{"1.0, 1.1": "[1.0 1.1] true", " 1.0 ,, ": "[1.0] true", "": "[] false", ",": "[] false", "2.0,3.0": "[2.0 3.0] false", "1.0, 9": "[1.0 9] true"} {
-		r.gives("ANML-8.1-10/accept-"+fmt.Sprintf("%q", text), root(`supported-versions="`+text+`"`, ""), want, func(d *Document) any {
+		r.returns("ANML-8.1-10/accept-"+fmt.Sprintf("%q", text), root(`supported-versions="`+text+`"`, ""), want, func(d *Document) any {
 			v, _ := d.SupportedVersions()
 			return fmt.Sprint(v, " ", d.Executable())
 		})
 	}
 	for text, want := range map[string]string{"0": "0s", "3600": "1h0m0s", "99999999999999": (1 << 31 * time.Second).String()} {
-		r.gives("ANML-8.1-11/accept-"+text, root(`ttl="`+text+`"`, ""), want+" true", func(d *Document) any { ttl, has := d.TTL(); return fmt.Sprint(ttl, " ", has) })
+		r.returns("ANML-8.1-11/accept-"+text, root(`ttl="`+text+`"`, ""), want+" true", func(d *Document) any { ttl, has := d.TTL(); return fmt.Sprint(ttl, " ", has) })
 	}
 	for _, text := range []string{"-1", "1.5", "abc", "", " 1", "1e3", "01"} {
-		r.gives("ANML-8.1-11/reject-"+fmt.Sprintf("%q", text), root(`ttl="`+text+`"`, ""), "0s true", func(d *Document) any { ttl, has := d.TTL(); return fmt.Sprint(ttl, " ", has) })
+		r.returns("ANML-8.1-11/reject-"+fmt.Sprintf("%q", text), root(`ttl="`+text+`"`, ""), "0s true", func(d *Document) any { ttl, has := d.TTL(); return fmt.Sprint(ttl, " ", has) })
 	}
-	r.gives("ANML-8.1-13/accept-tag", root(`lang="en-GB"`, ""), "en-GB", func(d *Document) any { return d.Lang() })
+	r.returns("ANML-8.1-13/accept-tag", root(`lang="en-GB"`, ""), "en-GB", func(d *Document) any { return d.Lang() })
 	r.finds("ANML-8.1-13/reject-tag", root(`lang="english_"`, ""), lookleap.SeverityWarning, CodeBadValue)
-	r.gives("ANML-8.1-14/accept-any-order", `<body>x</body><head><title>T</title></head>`, "T", title)
+	r.returns("ANML-8.1-14/accept-any-order", `<body>x</body><head><title>T</title></head>`, "T", title)
 	r.finds("ANML-8.1-14/reject-second", `<body>x</body><body>y</body>`, lookleap.SeverityError, CodeSurplus)
 	r.finds("ANML-8.1-15/accept-empty", root("", ""), lookleap.SeverityWarning, CodeNoTitle)
 	site := func(domain, inner string) string { return `<site domain="` + domain + `">` + inner + `</site>` }
@@ -235,17 +235,17 @@ func TestRowsDocument(t *testing.T) {
 		}
 		return out
 	}
-	r.gives("ANML-8.1-16/accept-sites", two, "example.net N;example.com C;", domains)
-	r.gives("ANML-8.1-16/accept-no-single", two, "true ", func(d *Document) any { return fmt.Sprint(d.Multi(), " ", d.Head().Title()) })
+	r.returns("ANML-8.1-16/accept-sites", two, "example.net N;example.com C;", domains)
+	r.returns("ANML-8.1-16/accept-no-single", two, "true ", func(d *Document) any { return fmt.Sprint(d.Multi(), " ", d.Head().Title()) })
 	for _, id := range []string{"ANML-8.1-17", "ANML-8.1-18", "ANML-12.7-02"} {
 		for _, c := range sections {
 			name := schema[c.kind].name
 			r.refuses(id+"/reject-"+name, XML, service("<"+name+"/>"+site("example.com", "<body/>")), none, ErrMixedModel)
 			r.refuses(id+"/reject-json-"+name, JSON, `{"anml":"1.0","`+name+`":{},"site":[{"domain":"example.com","body":{}}]}`, none, ErrMixedModel)
 		}
-		r.gives1(id+"/accept-foreign-beside", XML, service(`<x:y xmlns:x="urn:x"/><zzz/>`+site("example.com", "<body/>")))
+		r.returns1(id+"/accept-foreign-beside", XML, service(`<x:y xmlns:x="urn:x"/><zzz/>`+site("example.com", "<body/>")))
 	}
-	r.gives("ANML-12.7-01/accept-several", two, "example.net N;example.com C;", domains)
+	r.returns("ANML-12.7-01/accept-several", two, "example.net N;example.com C;", domains)
 	r.finds1("ANML-8.1-19/reject-without-own", XML, service(two), ReadOptions{Self: []string{"example.org"}}, CodeNoServingSite)
 	t.Run("ANML-8.1-19/accept-with-own", func(t *testing.T) {
 		d, _ := ParseXML([]byte(service(two)), ReadOptions{Self: []string{"www.example.net", "example.net"}})
@@ -265,35 +265,35 @@ func TestRowsDocument(t *testing.T) {
 	r.refuses("ANML-8.1-26/reject-role-before-model", XML, root(`role="agent-response"`, "<head/>"+site("example.com", "<body/>")), ReadOptions{Role: RoleService}, ErrRoleConflict)
 
 	// 8.2 and 12.7: sites.
-	r.gives("ANML-8.2-01/accept-container", site("Example.COM.", `<head><title>T</title></head><site-ref domain="example.org" canonical="https://example.org/a"/>`), "example.com T example.org",
+	r.returns("ANML-8.2-01/accept-container", site("Example.COM.", `<head><title>T</title></head><site-ref domain="example.org" canonical="https://example.org/a"/>`), "example.com T example.org",
 		func(d *Document) any {
 			s := first(d.Sites())
 			return fmt.Sprint(s.Domain(), " ", s.Head().Title(), " ", first(s.SiteRefs()).Domain())
 		})
 	for name, domain := range map[string]string{"empty": "", "address": "192.0.2.1", "port": "example.com:8443", "scheme": "https://example.com", "list": "a.example b.example", "comma": "a.example,b.example", "wildcard": "*.example.com"} {
 		for _, id := range []string{"ANML-8.2-02", "ANML-12.7-03"} {
-			r.gives(id+"/reject-"+name, site(domain, "<head/>"), "", domains)
+			r.returns(id+"/reject-"+name, site(domain, "<head/>"), "", domains)
 		}
 	}
-	r.gives("ANML-8.2-02/accept-domain", two, "example.net N;example.com C;", domains)
+	r.returns("ANML-8.2-02/accept-domain", two, "example.net N;example.com C;", domains)
 	r.finds("ANML-8.2-02/reject-missing", `<site><body/></site>`, lookleap.SeverityError, CodeMalformed)
 	for text, want := range map[string]bool{"2026-03-01T12:00:00Z": true, "2026-03-01T12:00:00+02:00": true, "2026-03-01T12:00:00": false, "soon": false} {
-		r.gives("ANML-8.2-05/"+map[bool]string{true: "accept-", false: "reject-"}[want]+text, `<site domain="example.com" trust-verified="`+text+`"><body/></site>`, want, func(d *Document) any {
+		r.returns("ANML-8.2-05/"+map[bool]string{true: "accept-", false: "reject-"}[want]+text, `<site domain="example.com" trust-verified="`+text+`"><body/></site>`, want, func(d *Document) any {
 			_, ok := first(d.Sites()).TrustVerified()
 			return ok
 		})
 	}
 	for name, inner := range map[string]string{"empty": "", "unknown": "<zzz/>"} {
 		r.finds("ANML-8.2-11/reject-"+name, site("example.com", inner), lookleap.SeverityError, CodeEmptySite)
-		r.gives("ANML-8.2-11/reject-dropped-"+name, site("example.com", inner), "", domains)
+		r.returns("ANML-8.2-11/reject-dropped-"+name, site("example.com", inner), "", domains)
 	}
 	for name, twin := range map[string]string{"equal": "example.com", "case": "EXAMPLE.com", "dot": "example.com."} {
-		r.gives("ANML-8.2-12/reject-"+name, two+site(twin, "<body/>"), "example.net N;", domains)
+		r.returns("ANML-8.2-12/reject-"+name, two+site(twin, "<body/>"), "example.net N;", domains)
 		r.finds("ANML-8.2-12/reject-reported-"+name, two+site(twin, "<body/>"), lookleap.SeverityError, CodeDuplicateSite)
 	}
 	scoped := site("example.net", `<constraints><disclosure field="email" requires="none"/></constraints><interact><action id="a" method="GET" endpoint="/"/></interact>`) +
 		site("example.com", `<knowledge><ask field="email" action="a" purpose="p"/></knowledge>`)
-	r.gives("ANML-8.2-13/reject-across-sites", scoped, "explicit-consent true", func(d *Document) any {
+	r.returns("ANML-8.2-13/reject-across-sites", scoped, "explicit-consent true", func(d *Document) any {
 		for s := range d.Sites() {
 			for a := range s.Knowledge().Asks() {
 				return fmt.Sprint(s.Constraints().Rule(a.Field(), nil).Requires, " ", a.Dangling())
@@ -301,28 +301,28 @@ func TestRowsDocument(t *testing.T) {
 		}
 		return nil
 	})
-	r.gives("ANML-12.7-16/reject-nested", site("example.com", "<head><title>T</title></head>"+site("example.org", "<head/>")), "example.com T;", domains)
-	r.gives("ANML-12.7-15/accept-ignored", `<site domain="example.com" trust-manifest="https://evil.example/"><head><title>T</title></head></site>`, "example.com T;", domains)
+	r.returns("ANML-12.7-16/reject-nested", site("example.com", "<head><title>T</title></head>"+site("example.org", "<head/>")), "example.com T;", domains)
+	r.returns("ANML-12.7-15/accept-ignored", `<site domain="example.com" trust-manifest="https://evil.example/"><head><title>T</title></head></site>`, "example.com T;", domains)
 
 	// 8.3 and 12: head.
-	r.gives("ANML-8.3-01/accept-all", `<head><title>T</title><meta name="a" value="b"/><trust domain="example.com"/><site-ref domain="example.org" canonical="https://example.org/"/></head>`, "T b example.com example.org",
+	r.returns("ANML-8.3-01/accept-all", `<head><title>T</title><meta name="a" value="b"/><trust domain="example.com"/><site-ref domain="example.org" canonical="https://example.org/"/></head>`, "T b example.com example.org",
 		func(d *Document) any {
 			v, _ := d.Head().Meta("a")
 			return fmt.Sprint(d.Head().Title(), " ", v, " ", d.Head().Trust(), " ", first(d.SiteRefs()).Domain())
 		})
 	trust := func(d *Document) any { return fmt.Sprint(d.Claims()) }
-	r.gives("ANML-8.3-02/accept-domain", `<head><trust domain="Example.com"/></head>`, "[{example.com trust }]", trust)
-	r.gives("ANML-12.5-01/accept-both-forms", two, "[{example.net site } {example.com site }]", trust)
-	r.gives("ANML-12.5-01/reject-elsewhere", site("example.com", `<head><trust domain="example.org"/></head>`), "[{example.com site }]", trust)
-	r.gives("ANML-12.5-03/accept-only-domain", `<head><trust domain="example.com" tier="2" manifest="https://evil.example/"/></head>`, "[{example.com trust }]", trust)
-	r.gives("ANML-12.5-04/reject-missing", `<head><trust/></head>`, "[]", trust)
+	r.returns("ANML-8.3-02/accept-domain", `<head><trust domain="Example.com"/></head>`, "[{example.com trust }]", trust)
+	r.returns("ANML-12.5-01/accept-both-forms", two, "[{example.net site } {example.com site }]", trust)
+	r.returns("ANML-12.5-01/reject-elsewhere", site("example.com", `<head><trust domain="example.org"/></head>`), "[{example.com site }]", trust)
+	r.returns("ANML-12.5-03/accept-only-domain", `<head><trust domain="example.com" tier="2" manifest="https://evil.example/"/></head>`, "[{example.com trust }]", trust)
+	r.returns("ANML-12.5-04/reject-missing", `<head><trust/></head>`, "[]", trust)
 	r.finds("ANML-12.5-04/reject-empty", `<head><trust domain=""/></head>`, lookleap.SeverityError, CodeMalformed)
-	r.gives("ANML-12.5-05/accept-domain", `<head><trust domain="a.example.com"/></head>`, "[{a.example.com trust }]", trust)
-	r.gives("ANML-12.5-05/accept-alias", `<head><trust site="a.example.com"/></head>`, "[{a.example.com trust }]", trust)
+	r.returns("ANML-12.5-05/accept-domain", `<head><trust domain="a.example.com"/></head>`, "[{a.example.com trust }]", trust)
+	r.returns("ANML-12.5-05/accept-alias", `<head><trust site="a.example.com"/></head>`, "[{a.example.com trust }]", trust)
 	r.finds1("ANML-12.5-05/accept-alias-reported", XML, service(`<head><trust site="a.example.com"/></head>`), none, CodeAlias)
-	r.gives("ANML-12.5-05/reject-different", `<head><trust site="a.example.com" domain="b.example.com"/></head>`, "[{b.example.com trust claim-invalid}]", trust)
-	r.gives("ANML-12.5-06/accept-equal", `<head><trust domain="example.com"/><trust domain="EXAMPLE.com"/></head>`, "[{example.com trust }]", trust)
-	r.gives("ANML-12.5-06/reject-different", `<head><trust domain="example.com"/><trust domain="example.org"/></head>`, "[{example.com trust claim-invalid} {example.org trust claim-invalid}]", trust)
+	r.returns("ANML-12.5-05/reject-different", `<head><trust site="a.example.com" domain="b.example.com"/></head>`, "[{b.example.com trust claim-invalid}]", trust)
+	r.returns("ANML-12.5-06/accept-equal", `<head><trust domain="example.com"/><trust domain="EXAMPLE.com"/></head>`, "[{example.com trust }]", trust)
+	r.returns("ANML-12.5-06/reject-different", `<head><trust domain="example.com"/><trust domain="example.org"/></head>`, "[{example.com trust claim-invalid} {example.org trust claim-invalid}]", trust)
 	refs := func(d *Document) any {
 		out := ""
 		for s := range d.Containers() {
@@ -333,25 +333,25 @@ func TestRowsDocument(t *testing.T) {
 		return out
 	}
 	ref := func(attrs string) string { return `<head><site-ref ` + attrs + `/></head>` }
-	r.gives("ANML-12.6-01/accept-both-places", site("example.com", ref(`domain="a.example" canonical="https://a.example/"`)+`<site-ref domain="b.example" canonical="https://b.example/"/>`), "a.example https://a.example/  false;b.example https://b.example/  false;", refs)
+	r.returns("ANML-12.6-01/accept-both-places", site("example.com", ref(`domain="a.example" canonical="https://a.example/"`)+`<site-ref domain="b.example" canonical="https://b.example/"/>`), "a.example https://a.example/  false;b.example https://b.example/  false;", refs)
 	for _, id := range []string{"ANML-8.3-03", "ANML-12.6-02", "ANML-12.6-03"} {
-		r.gives(id+"/accept-both", ref(`domain="a.example" canonical="https://a.example/x"`), "a.example https://a.example/x  false;", refs)
+		r.returns(id+"/accept-both", ref(`domain="a.example" canonical="https://a.example/x"`), "a.example https://a.example/x  false;", refs)
 		for name, attrs := range map[string]string{"no-domain": `canonical="https://a.example/"`, "bad-domain": `domain="a b" canonical="https://a.example/"`, "no-canonical": `domain="a.example"`,
 			"relative": `domain="a.example" canonical="/x"`, "http": `domain="a.example" canonical="http://a.example/"`, "userinfo": `domain="a.example" canonical="https://u@a.example/"`, "address": `domain="a.example" canonical="https://192.0.2.1/"`} {
-			r.gives(id+"/reject-"+name, ref(attrs), "", refs)
+			r.returns(id+"/reject-"+name, ref(attrs), "", refs)
 		}
 	}
 	for _, known := range []string{"carries-products", "licensed-distributor", "authorized-service", "official-partner", "affiliate", "content-aggregator"} {
-		r.gives("ANML-17.1-01/accept-"+known, ref(`domain="a.example" canonical="https://a.example/" relationship="`+known+`"`), "a.example https://a.example/ "+known+" true;", refs)
+		r.returns("ANML-17.1-01/accept-"+known, ref(`domain="a.example" canonical="https://a.example/" relationship="`+known+`"`), "a.example https://a.example/ "+known+" true;", refs)
 	}
 	for _, id := range []string{"ANML-12.6-11", "ANML-17.1-02"} {
-		r.gives(id+"/accept-unknown-kept", ref(`domain="a.example" canonical="https://a.example/" relationship="x-sponsor"`), "a.example https://a.example/ x-sponsor false;", refs)
+		r.returns(id+"/accept-unknown-kept", ref(`domain="a.example" canonical="https://a.example/" relationship="x-sponsor"`), "a.example https://a.example/ x-sponsor false;", refs)
 	}
-	r.gives("ANML-12.7-14/accept-alias", ref(`site="a.example" canonical="https://a.example/"`), "a.example https://a.example/  false;", refs)
-	r.gives("ANML-12.7-14/reject-different", ref(`site="a.example" domain="b.example" canonical="https://a.example/"`), "", refs)
+	r.returns("ANML-12.7-14/accept-alias", ref(`site="a.example" canonical="https://a.example/"`), "a.example https://a.example/  false;", refs)
+	r.returns("ANML-12.7-14/reject-different", ref(`site="a.example" domain="b.example" canonical="https://a.example/"`), "", refs)
 	r.writes("ANML-12.7-14/accept-written-as-domain", ref(`site="a.example" canonical="https://a.example/"`), `"head":{"site-ref":[{"domain":"a.example","canonical":"https://a.example/"}]}`)
-	r.gives("ANML-8.3.1-01/accept-text", "<head><title> a <zzz>b</zzz>c</title></head>", " a c", title)
-	r.gives("ANML-8.3.2-01/accept-first", `<head><meta name="a" value="1"/><meta name="a" value="2"/><meta name="b"/></head>`, "1 3", func(d *Document) any {
+	r.returns("ANML-8.3.1-01/accept-text", "<head><title> a <zzz>b</zzz>c</title></head>", " a c", title)
+	r.returns("ANML-8.3.2-01/accept-first", `<head><meta name="a" value="1"/><meta name="a" value="2"/><meta name="b"/></head>`, "1 3", func(d *Document) any {
 		v, _ := d.Head().Meta("a")
 		return fmt.Sprint(v, " ", count(d.Head().Metas()))
 	})

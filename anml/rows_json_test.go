@@ -141,11 +141,11 @@ func TestRowsJSON(t *testing.T) {
 	deepXML := func(n int) string {
 		return service("<body>" + strings.Repeat("<section>", n-2) + strings.Repeat("</section>", n-2) + "</body>")
 	}
-	r.gives1("ANML-7.5-01/accept-at-the-limit", JSON, deep(32))
+	r.returns1("ANML-7.5-01/accept-at-the-limit", JSON, deep(32))
 	r.refuses("ANML-7.5-01/reject-deeper", JSON, deep(33), none, ErrLimit)
 	r.refuses("ANML-7.5-01/reject-absurd", JSON, strings.Repeat("[", 500_000), none, ErrLimit)
-	r.gives1("ANML-7.5-02/accept-32", JSON, deep(32))
-	r.gives1("ANML-7.5-02/accept-32-xml", XML, deepXML(32))
+	r.returns1("ANML-7.5-02/accept-32", JSON, deep(32))
+	r.returns1("ANML-7.5-02/accept-32-xml", XML, deepXML(32))
 	r.refuses("ANML-7.5-02/reject-33", JSON, deep(33), none, ErrLimit)
 	r.refuses("ANML-7.5-02/reject-33-xml", XML, deepXML(33), none, ErrLimit)
 	r.refuses("ANML-7.5-02/reject-nested-array", JSON, doc(`,"knowledge":{"ask":[[{}]]}`), none, ErrNotWellFormed)
@@ -154,9 +154,9 @@ func TestRowsJSON(t *testing.T) {
 		padXML := func(n int) string {
 			return service("<body>" + strings.Repeat("y", n-len(service("<body></body>"))) + "</body>")
 		}
-		r.gives1(id+"/accept-1-MiB", JSON, pad(1<<20))
+		r.returns1(id+"/accept-1-MiB", JSON, pad(1<<20))
 		r.refuses(id+"/reject-one-more", JSON, pad(1<<20+1), none, ErrLimit)
-		r.gives1(id+"/accept-1-MiB-xml", XML, padXML(1<<20))
+		r.returns1(id+"/accept-1-MiB-xml", XML, padXML(1<<20))
 		r.refuses(id+"/reject-one-more-xml", XML, padXML(1<<20+1), none, ErrLimit)
 	}
 	for _, id := range []string{"ANML-7.5-05", "ANML-7.5-06"} {
@@ -205,8 +205,8 @@ func TestRowsJSON(t *testing.T) {
 	r.same("ANML-8.1-03/accept-default", `<anml xmlns="`+Namespace+`" role="service"/>`, doc(""))
 }
 
-// gives1 wants the document to be read.
-func (r rows) gives1(id string, f Format, doc string) {
+// returns1 wants the document to be read.
+func (r rows) returns1(id string, f Format, doc string) {
 	r.Helper()
 	r.Run(id, func(t *testing.T) {
 		if _, err := parseAs(f, doc, ReadOptions{}); err != nil {

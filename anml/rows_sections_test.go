@@ -16,47 +16,47 @@ func TestRowsConstraints(t *testing.T) {
 		return func(d *Document) any { return d.Constraints().Rule(field, nil).Requires }
 	}
 	with := func(disclosures string) string { return "<constraints>" + disclosures + "</constraints>" }
-	r.gives("ANML-8.4-01/accept-empty", with(""), "0 explicit-consent", func(d *Document) any {
+	r.returns("ANML-8.4-01/accept-empty", with(""), "0 explicit-consent", func(d *Document) any {
 		return fmt.Sprint(count(d.Constraints().Disclosures()), " ", d.Constraints().Rule("email", nil).Requires)
 	})
-	r.gives("ANML-8.4.1-01/accept-all", with(`<disclosure field="email" requires="authentication" valid-for="60"/>`), "email authentication 1m0s true", func(d *Document) any {
+	r.returns("ANML-8.4.1-01/accept-all", with(`<disclosure field="email" requires="authentication" valid-for="60"/>`), "email authentication 1m0s true", func(d *Document) any {
 		x := first(d.Constraints().Disclosures())
 		v, ok := x.ValidFor()
 		return fmt.Sprint(x.Field(), " ", x.Requires(), " ", v, " ", ok)
 	})
 	r.finds("ANML-8.4.1-02/reject-missing", with(`<disclosure requires="none"/>`), lookleap.SeverityError, CodeMalformed)
-	r.gives("ANML-8.4.1-02/reject-dropped-never-loosens", with(`<disclosure field="email" requires="none"/><disclosure requires="none"/>`), ExplicitConsent, rule("email"))
+	r.returns("ANML-8.4.1-02/reject-dropped-never-loosens", with(`<disclosure field="email" requires="none"/><disclosure requires="none"/>`), ExplicitConsent, rule("email"))
 	r.finds("ANML-8.4.1-02/accept-unasked", with(`<disclosure field="email" requires="none"/>`), lookleap.SeverityWarning, CodeDangling)
 	for _, word := range []string{"None", "implicit", "nothing", " none"} {
-		r.gives("ANML-8.4.1-03/reject-"+strings.TrimSpace(word), with(`<disclosure field="email" requires="`+word+`"/>`), ExplicitConsent, rule("email"))
+		r.returns("ANML-8.4.1-03/reject-"+strings.TrimSpace(word), with(`<disclosure field="email" requires="`+word+`"/>`), ExplicitConsent, rule("email"))
 		r.finds("ANML-8.4.1-03/reject-reported-"+strings.TrimSpace(word), with(`<disclosure field="email" requires="`+word+`"/>`), lookleap.SeverityError, CodeBadValue)
 	}
-	r.gives("ANML-8.4.1-03/reject-missing", with(`<disclosure field="email"/><disclosure field="email" requires="none"/>`), ExplicitConsent, rule("email"))
-	r.gives("ANML-8.4.1-03/accept-none", with(`<disclosure field="email" requires="none"/>`), RequiresNothing, rule("email"))
+	r.returns("ANML-8.4.1-03/reject-missing", with(`<disclosure field="email"/><disclosure field="email" requires="none"/>`), ExplicitConsent, rule("email"))
+	r.returns("ANML-8.4.1-03/accept-none", with(`<disclosure field="email" requires="none"/>`), RequiresNothing, rule("email"))
 	for text, want := range map[string]string{"3600": "1h0m0s", "-1": "0s", "x": "0s"} {
-		r.gives("ANML-8.4.1-04/accept-"+text, with(`<disclosure field="email" requires="none" valid-for="`+text+`"/>`), want+" true", func(d *Document) any {
+		r.returns("ANML-8.4.1-04/accept-"+text, with(`<disclosure field="email" requires="none" valid-for="`+text+`"/>`), want+" true", func(d *Document) any {
 			x := d.Constraints().Rule("email", nil)
 			return fmt.Sprint(x.ValidFor, " ", x.Limited)
 		})
 	}
-	r.gives("ANML-8.4.1-04/accept-absent", with(`<disclosure field="email" requires="none"/>`), false, func(d *Document) any { return d.Constraints().Rule("email", nil).Limited })
+	r.returns("ANML-8.4.1-04/accept-absent", with(`<disclosure field="email" requires="none"/>`), false, func(d *Document) any { return d.Constraints().Rule("email", nil).Limited })
 
 	order := []string{"none", "implicit-consent", "explicit-consent", "authentication"}
 	for i, a := range order {
 		for j, b := range order {
-			r.gives("K08/accept-"+a+"-and-"+b, with(`<disclosure field="email" requires="`+a+`" valid-for="`+itoa(10+i)+`"/><disclosure field="email" requires="`+b+`" valid-for="`+itoa(10+j)+`"/>`),
+			r.returns("K08/accept-"+a+"-and-"+b, with(`<disclosure field="email" requires="`+a+`" valid-for="`+itoa(10+i)+`"/><disclosure field="email" requires="`+b+`" valid-for="`+itoa(10+j)+`"/>`),
 				order[max(i, j)]+" "+(time.Duration(10+min(i, j))*time.Second).String(), func(d *Document) any {
 					x := d.Constraints().Rule("email", nil)
 					return fmt.Sprint(x.Requires, " ", x.ValidFor)
 				})
 		}
 	}
-	r.gives("K07/reject-unrecognised-field", with(`<disclosure field="ssn" requires="none"/>`), ExplicitConsent, rule("ssn"))
-	r.gives("K07/accept-registered-field", with(`<disclosure field="ssn" requires="none"/>`), RequiresNothing, func(d *Document) any {
+	r.returns("K07/reject-unrecognised-field", with(`<disclosure field="ssn" requires="none"/>`), ExplicitConsent, rule("ssn"))
+	r.returns("K07/accept-registered-field", with(`<disclosure field="ssn" requires="none"/>`), RequiresNothing, func(d *Document) any {
 		return d.Constraints().Rule("ssn", func(f string) bool { return f == "ssn" }).Requires
 	})
-	r.gives("K07/reject-no-rule", "", ExplicitConsent, rule("email"))
-	r.gives("ANML-11.4-02/reject-unknown-constraint", with(`<disclosure field="email" requires="none"/><rate-limit per="day"/>`), "explicit-consent unknown-constraint", func(d *Document) any {
+	r.returns("K07/reject-no-rule", "", ExplicitConsent, rule("email"))
+	r.returns("ANML-11.4-02/reject-unknown-constraint", with(`<disclosure field="email" requires="none"/><rate-limit per="day"/>`), "explicit-consent unknown-constraint", func(d *Document) any {
 		x := d.Constraints().Rule("email", nil)
 		return fmt.Sprint(x.Requires, " ", x.Raised)
 	})
@@ -78,36 +78,36 @@ func TestRowsState(t *testing.T) {
 	state := func(inner string) string { return "<state>" + inner + "</state>" }
 	current := func(d *Document) any { return d.State().CurrentStep().ID() }
 	flow := `<flow><step id="a" status="current"/><step id="b"/></flow>`
-	r.gives("ANML-8.5-01/accept-both", state("<context><step>b</step></context>"+flow), "b", current)
-	r.gives("ANML-8.5-01/accept-context-alone", state("<context><step>b</step></context>"), "", current)
+	r.returns("ANML-8.5-01/accept-both", state("<context><step>b</step></context>"+flow), "b", current)
+	r.returns("ANML-8.5-01/accept-context-alone", state("<context><step>b</step></context>"), "", current)
 	r.finds("ANML-8.5-01/reject-context-without-flow", state("<context><step>b</step></context>"), lookleap.SeverityError, CodeDangling)
-	r.gives("ANML-8.5-01/accept-flow-alone", state(flow), "a", current)
+	r.returns("ANML-8.5-01/accept-flow-alone", state(flow), "a", current)
 	r.same("ANML-8.5.1-01/accept-json", service(state("<context><step>b</step></context>"+flow)), `{"anml":"1.0","role":"service","state":{"context":{"step":[{"content":"b"}]},"flow":{"step":[{"id":"a","status":"current"},{"id":"b"}]}}}`)
 	r.finds("ANML-8.5.1-01/reject-without-step", state("<context/>"+flow), lookleap.SeverityError, CodeMalformed)
 	for _, id := range []string{"ANML-8.5.1-02", "ANML-11.4-05"} {
-		r.gives(id+"/accept-trimmed", state("<context><step> b\n</step></context>"+flow), "b", current)
-		r.gives(id+"/reject-unknown", state("<context><step>z</step></context>"+flow), "", current)
+		r.returns(id+"/accept-trimmed", state("<context><step> b\n</step></context>"+flow), "b", current)
+		r.returns(id+"/reject-unknown", state("<context><step>z</step></context>"+flow), "", current)
 		r.finds(id+"/reject-reported", state("<context><step>z</step></context>"+flow), lookleap.SeverityError, CodeDangling)
 	}
-	r.gives("ANML-8.5.1-02/reject-position-inferred", state(`<context><step>z</step></context><flow><step id="a" status="current"/></flow>`), "", current)
-	r.gives("ANML-8.5.2-01/accept-order", state(`<flow><step id="b"/><step id="a"/></flow>`), "b a ", func(d *Document) any {
+	r.returns("ANML-8.5.1-02/reject-position-inferred", state(`<context><step>z</step></context><flow><step id="a" status="current"/></flow>`), "", current)
+	r.returns("ANML-8.5.2-01/accept-order", state(`<flow><step id="b"/><step id="a"/></flow>`), "b a ", func(d *Document) any {
 		out := ""
 		for s := range d.State().Flow().Steps() {
 			out += s.ID() + " "
 		}
 		return out
 	})
-	r.gives("ANML-8.5.3-01/accept-all", state(`<flow><step id="a" label="L" status="skipped" required="true" next="b" condition="x" action="c"/></flow>`), "a L skipped true b x c", func(d *Document) any {
+	r.returns("ANML-8.5.3-01/accept-all", state(`<flow><step id="a" label="L" status="skipped" required="true" next="b" condition="x" action="c"/></flow>`), "a L skipped true b x c", func(d *Document) any {
 		s := first(d.State().Flow().Steps())
 		return fmt.Sprint(s.ID(), " ", s.Label(), " ", s.Status(), " ", s.Required(), " ", s.Next(), " ", s.Condition(), " ", s.Action())
 	})
 	r.finds("ANML-8.5.3-01/reject-status", state(`<flow><step id="a" status="done"/></flow>`), lookleap.SeverityWarning, CodeBadValue)
 	r.finds("ANML-8.5.3-01/reject-next", state(`<flow><step id="a" next="z"/></flow>`), lookleap.SeverityWarning, CodeDangling)
 	r.finds("ANML-8.5.3-01/reject-action", state(`<flow><step id="a" action="z"/></flow>`), lookleap.SeverityWarning, CodeDangling)
-	r.gives("ANML-8.5.3-01/reject-two-current", state(`<flow><step id="a" status="current"/><step id="b" status="current"/></flow>`), "", current)
+	r.returns("ANML-8.5.3-01/reject-two-current", state(`<flow><step id="a" status="current"/><step id="b" status="current"/></flow>`), "", current)
 	r.finds("ANML-8.5.3-02/reject-missing", state(`<flow><step label="x"/></flow>`), lookleap.SeverityError, CodeMalformed)
 	r.finds("ANML-8.5.3-02/reject-duplicate", state(`<flow><step id="a" label="1"/><step id="a" label="2"/></flow>`), lookleap.SeverityError, CodeDuplicateID)
-	r.gives("ANML-8.5.3-02/accept-first", state(`<flow><step id="a" label="1"/><step id="a" label="2"/></flow>`), "1 1", func(d *Document) any {
+	r.returns("ANML-8.5.3-02/accept-first", state(`<flow><step id="a" label="1"/><step id="a" label="2"/></flow>`), "1 1", func(d *Document) any {
 		return fmt.Sprint(count(d.State().Flow().Steps()), " ", d.State().Flow().Step("a").Label())
 	})
 	chain := func(n int, end string) string {
@@ -124,16 +124,16 @@ func TestRowsState(t *testing.T) {
 	}
 	for _, id := range []string{"ANML-11.4-11", "ANML-13.7-09", "K13"} {
 		for name, f := range map[string]string{"self": `<flow><step id="a" next="a"/></flow>`, "two": `<flow><step id="a" next="b"/><step id="b" next="a"/></flow>`, "long": chain(200, "s0"), "tail": chain(200, "s150")} {
-			r.gives(id+"/reject-"+name, "<head><title>T</title></head>"+state("<context><step>a</step></context>"+f), "false true  T", func(d *Document) any {
+			r.returns(id+"/reject-"+name, "<head><title>T</title></head>"+state("<context><step>a</step></context>"+f), "false true  T", func(d *Document) any {
 				return fmt.Sprint(d.State().Flow().Exists(), " ", errors.Is(d.State().FlowError(), ErrFlowCycle), " ", d.State().CurrentStep().ID(), " ", d.Head().Title())
 			})
 			r.finds(id+"/reject-reported-"+name, state(f), lookleap.SeverityError, CodeFlowCycle)
 		}
-		r.gives(id+"/accept-chain", state(chain(256, "")), "256 true", func(d *Document) any {
+		r.returns(id+"/accept-chain", state(chain(256, "")), "256 true", func(d *Document) any {
 			f := d.State().Flow()
 			return fmt.Sprint(count(f.Path(f.Step("s0"))), " ", d.State().FlowError() == nil)
 		})
-		r.gives(id+"/accept-exit", state(`<flow><step id="a" next="b"/><step id="b" next="a" condition="enough"/></flow>`), "2 true", func(d *Document) any {
+		r.returns(id+"/accept-exit", state(`<flow><step id="a" next="b"/><step id="b" next="a" condition="enough"/></flow>`), "2 true", func(d *Document) any {
 			f := d.State().Flow()
 			return fmt.Sprint(count(f.Path(f.Step("a"))), " ", f.Exists())
 		})
@@ -151,8 +151,8 @@ func TestRowsInteract(t *testing.T) {
 		a, err := d.Interact().Action("a")
 		return fmt.Sprint(a.ID(), " ", a.Executable() == nil && err == nil)
 	}
-	r.gives("ANML-8.6-01/accept-empty", "<interact/>", 0, func(d *Document) any { return count(d.Interact().Actions()) })
-	r.gives("ANML-8.6.1-01/accept-all", `<interact><action id="a" method="PUT" endpoint="/x" enctype="Application/JSON; x=y" auth="optional" idempotent="true" confirm="false" description="D"><param name="q"/><param name="p"/><response type="text/plain" description="R"/></action></interact>`,
+	r.returns("ANML-8.6-01/accept-empty", "<interact/>", 0, func(d *Document) any { return count(d.Interact().Actions()) })
+	r.returns("ANML-8.6.1-01/accept-all", `<interact><action id="a" method="PUT" endpoint="/x" enctype="Application/JSON; x=y" auth="optional" idempotent="true" confirm="false" description="D"><param name="q"/><param name="p"/><response type="text/plain" description="R"/></action></interact>`,
 		"a PUT /x application/json optional true false true D q p text/plain R", func(d *Document) any {
 			a, _ := d.Interact().Action("a")
 			confirm, stated := a.Confirm()
@@ -165,61 +165,61 @@ func TestRowsInteract(t *testing.T) {
 	for name, attrs := range map[string]string{"absent": `method="GET" endpoint="/"`, "empty": `id="" method="GET" endpoint="/"`} {
 		for _, id := range []string{"ANML-8.6.1-02", "ANML-11.4-01", "ANML-11.4-02", "ANML-11.4-03"} {
 			r.finds(id+"/reject-"+name, action(attrs), lookleap.SeverityError, CodeMalformed)
-			r.gives(id+"/reject-invisible-"+name, action(attrs), 0, func(d *Document) any { return count(d.Interact().Actions()) })
+			r.returns(id+"/reject-invisible-"+name, action(attrs), 0, func(d *Document) any { return count(d.Interact().Actions()) })
 		}
 	}
-	r.gives("ANML-8.6.1-02/accept-id", action(ok), "a true", executable)
+	r.returns("ANML-8.6.1-02/accept-id", action(ok), "a true", executable)
 	for _, m := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "post"} {
-		r.gives("ANML-8.6.1-03/accept-"+m, action(`id="a" method="`+m+`" endpoint="/"`), strings.ToUpper(m)+" true", func(d *Document) any {
+		r.returns("ANML-8.6.1-03/accept-"+m, action(`id="a" method="`+m+`" endpoint="/"`), strings.ToUpper(m)+" true", func(d *Document) any {
 			a, _ := d.Interact().Action("a")
 			return fmt.Sprint(a.Method(), " ", a.Executable() == nil)
 		})
 	}
 	r.finds("ANML-8.6.1-03/accept-lower-case-reported", action(`id="a" method="post" endpoint="/"`), lookleap.SeverityInfo, CodeBadValue)
 	for _, m := range []string{"CONNECT", "TRACE", "FOO", "GET "} {
-		r.gives("ANML-8.6.1-03/reject-"+strings.TrimSpace(m)+itoa(len(m)), action(`id="a" method="`+m+`" endpoint="/"`), "a false", executable)
+		r.returns("ANML-8.6.1-03/reject-"+strings.TrimSpace(m)+itoa(len(m)), action(`id="a" method="`+m+`" endpoint="/"`), "a false", executable)
 		r.finds("ANML-8.6.1-03/reject-reported-"+strings.TrimSpace(m)+itoa(len(m)), action(`id="a" method="`+m+`" endpoint="/"`), lookleap.SeverityError, CodeBadValue)
 	}
 	r.finds("ANML-8.6.1-03/reject-missing", action(`id="a" endpoint="/"`), lookleap.SeverityError, CodeMalformed)
 	for _, e := range []string{"/airline", "x?y=1&amp;z=2", "?a=b", "https://example.com/x", "//example.com/x", "http://example.com/"} {
-		r.gives("ANML-8.6.1-04/accept-"+e, action(`id="a" method="GET" endpoint="`+e+`"`), "a true", executable)
+		r.returns("ANML-8.6.1-04/accept-"+e, action(`id="a" method="GET" endpoint="`+e+`"`), "a true", executable)
 	}
 	for _, e := range []string{"https://u@example.com/", "//u:p@example.com/", "javascript:alert(1)", "/\\evil.example", "/a b", "/a&#10;b", "http:/x", "https:x", "ftp://example.com/", "data:,x", "/%zz", "é", "://x"} {
-		r.gives("ANML-8.6.1-04/reject-"+e, action(`id="a" method="GET" endpoint="`+e+`"`), "a false", executable)
+		r.returns("ANML-8.6.1-04/reject-"+e, action(`id="a" method="GET" endpoint="`+e+`"`), "a false", executable)
 	}
 	r.finds("ANML-8.6.1-04/reject-missing", action(`id="a" method="GET"`), lookleap.SeverityError, CodeMalformed)
-	r.gives("ANML-8.6.1-05/accept-default", action(ok), "application/x-www-form-urlencoded", func(d *Document) any { return first(d.Interact().Actions()).EncType() })
+	r.returns("ANML-8.6.1-05/accept-default", action(ok), "application/x-www-form-urlencoded", func(d *Document) any { return first(d.Interact().Actions()).EncType() })
 	for text, want := range map[string]Auth{"none": AuthNone, "required": AuthRequired, "optional": AuthOptional, "maybe": AuthRequired, "None": AuthRequired} {
-		r.gives("ANML-8.6.1-06/accept-"+text, action(ok+` auth="`+text+`"`), want, func(d *Document) any { return first(d.Interact().Actions()).Auth() })
+		r.returns("ANML-8.6.1-06/accept-"+text, action(ok+` auth="`+text+`"`), want, func(d *Document) any { return first(d.Interact().Actions()).Auth() })
 	}
-	r.gives("ANML-8.6.1-06/accept-absent", action(ok), AuthNone, func(d *Document) any { return first(d.Interact().Actions()).Auth() })
+	r.returns("ANML-8.6.1-06/accept-absent", action(ok), AuthNone, func(d *Document) any { return first(d.Interact().Actions()).Auth() })
 	for text, want := range map[string]bool{"true": true, "false": false, "TRUE": false, "1": false, "": false} {
-		r.gives("ANML-8.6.1-07/accept-"+fmt.Sprintf("%q", text), action(ok+` idempotent="`+text+`"`), want, func(d *Document) any { return first(d.Interact().Actions()).Idempotent() })
+		r.returns("ANML-8.6.1-07/accept-"+fmt.Sprintf("%q", text), action(ok+` idempotent="`+text+`"`), want, func(d *Document) any { return first(d.Interact().Actions()).Idempotent() })
 	}
-	r.gives("ANML-8.6.1-07/accept-absent", action(ok), false, func(d *Document) any { return first(d.Interact().Actions()).Idempotent() })
-	r.gives("ANML-8.6.1-09/accept-text", action(ok+` description="Buy &lt;now&gt;"`), "Buy <now>", func(d *Document) any { return first(d.Interact().Actions()).Description() })
+	r.returns("ANML-8.6.1-07/accept-absent", action(ok), false, func(d *Document) any { return first(d.Interact().Actions()).Idempotent() })
+	r.returns("ANML-8.6.1-09/accept-text", action(ok+` description="Buy &lt;now&gt;"`), "Buy <now>", func(d *Document) any { return first(d.Interact().Actions()).Description() })
 	for text, want := range map[string]string{` confirm="true"`: "true true", ` confirm="false"`: "false true", ` confirm="TRUE"`: "true true", ` confirm="1"`: "true true", ` confirm=""`: "true true", ``: "false false"} {
-		r.gives("J11/accept-confirm"+fmt.Sprintf("%q", text), action(ok+text), want, func(d *Document) any {
+		r.returns("J11/accept-confirm"+fmt.Sprintf("%q", text), action(ok+text), want, func(d *Document) any {
 			c, stated := first(d.Interact().Actions()).Confirm()
 			return fmt.Sprint(c, " ", stated)
 		})
 	}
 	r.finds("ANML-13.4-14/accept-note", action(`id="a" method="POST" endpoint="/"`), lookleap.SeverityInfo, CodeLint)
-	r.gives("ANML-8-04/reject-ambiguous", `<interact><action id="a" method="GET" endpoint="/1"/><action id="a" method="GET" endpoint="/2"/></interact>`, true, func(d *Document) any {
+	r.returns("ANML-8-04/reject-ambiguous", `<interact><action id="a" method="GET" endpoint="/1"/><action id="a" method="GET" endpoint="/2"/></interact>`, true, func(d *Document) any {
 		_, err := d.Interact().Action("a")
 		return errors.Is(err, ErrAmbiguousAction) && first(d.Interact().Actions()).Executable() != nil
 	})
-	r.gives("ANML-9.3-01/reject-elsewhere", `<body><action id="a" method="GET" endpoint="/"/></body>`, true, func(d *Document) any {
+	r.returns("ANML-9.3-01/reject-elsewhere", `<body><action id="a" method="GET" endpoint="/"/></body>`, true, func(d *Document) any {
 		_, err := d.Interact().Action("a")
 		return errors.Is(err, ErrNoAction)
 	})
-	r.gives("ANML-9.3-01/accept-inside", action(ok), "a true", executable)
+	r.returns("ANML-9.3-01/accept-inside", action(ok), "a true", executable)
 
 	param := func(attrs, inner string) string {
 		return `<interact><action id="a" method="GET" endpoint="/"><param ` + attrs + `>` + inner + `</param></action></interact>`
 	}
 	p := func(d *Document) Param { return first(first(d.Interact().Actions()).Params()) }
-	r.gives("ANML-8.6.2-01/accept-all", param(`name="n" type="number" required="true" default="2" description="D" pattern="x" min="1" max="5"`, ""), "n number true 2 D x 1 5", func(d *Document) any {
+	r.returns("ANML-8.6.2-01/accept-all", param(`name="n" type="number" required="true" default="2" description="D" pattern="x" min="1" max="5"`, ""), "n number true 2 D x 1 5", func(d *Document) any {
 		x := p(d)
 		def, _ := x.Default()
 		lo, _ := x.Min()
@@ -227,20 +227,20 @@ func TestRowsInteract(t *testing.T) {
 		return fmt.Sprint(x.Name(), " ", x.Type(), " ", x.Required(), " ", def, " ", x.Description(), " ", x.Pattern(), " ", lo, " ", hi)
 	})
 	r.finds("ANML-8.6.2-01/reject-nameless", param(`type="number"`, ""), lookleap.SeverityError, CodeMalformed)
-	r.gives("ANML-8.6.2-01/reject-lost-required", param(`required="true"`, ""), "a false", executable)
-	r.gives("ANML-8.6.2-01/accept-lost-optional", param(``, ""), "a true", executable)
+	r.returns("ANML-8.6.2-01/reject-lost-required", param(`required="true"`, ""), "a false", executable)
+	r.returns("ANML-8.6.2-01/accept-lost-optional", param(``, ""), "a true", executable)
 	twice := `<interact><action id="a" method="GET" endpoint="/"><param name="p" type="date"/><param name="p" type="number"/></action></interact>`
-	r.gives("ANML-8.6.2-01/accept-first", twice, "1 date", func(d *Document) any {
+	r.returns("ANML-8.6.2-01/accept-first", twice, "1 date", func(d *Document) any {
 		return fmt.Sprint(count(first(d.Interact().Actions()).Params()), " ", p(d).Type())
 	})
 	r.finds("ANML-8.6.2-01/reject-duplicate", twice, lookleap.SeverityError, CodeDuplicateID)
 	for text, want := range map[string]Type{"": TypeString, ` type="enum"`: TypeEnum, ` type="uri"`: TypeURI, ` type="int"`: TypeString, ` type="Number"`: TypeString} {
-		r.gives("ANML-8.6.2-02/accept-"+fmt.Sprintf("%q", text), param(`name="n"`+text, ""), want, func(d *Document) any { return p(d).Type() })
+		r.returns("ANML-8.6.2-02/accept-"+fmt.Sprintf("%q", text), param(`name="n"`+text, ""), want, func(d *Document) any { return p(d).Type() })
 	}
 	r.finds("ANML-8.6.2-04/reject-pattern", param(`name="n" pattern="(?=x)"`, ""), lookleap.SeverityWarning, CodePattern)
 	r.finds("ANML-8.6.2-04/reject-bound", param(`name="n" type="boolean" min="1"`, ""), lookleap.SeverityWarning, CodeBadValue)
 	for _, id := range []string{"ANML-8.6.3-01", "ANML-8.6.3-02"} {
-		r.gives(id+"/accept-order", param(`name="n" type="enum"`, `<option value="b" label="B"/><option value=""/>`), "b B,,", func(d *Document) any {
+		r.returns(id+"/accept-order", param(`name="n" type="enum"`, `<option value="b" label="B"/><option value=""/>`), "b B,,", func(d *Document) any {
 			out := ""
 			for o := range p(d).Options() {
 				out += strings.TrimSpace(o.Value()+" "+o.Label()) + ","
@@ -251,7 +251,7 @@ func TestRowsInteract(t *testing.T) {
 		r.finds(id+"/reject-other-type", param(`name="n"`, `<option value="B"/>`), lookleap.SeverityWarning, CodeBadValue)
 		r.finds(id+"/reject-enum-without", param(`name="n" type="enum"`, ``), lookleap.SeverityWarning, CodeBadValue)
 	}
-	r.gives("ANML-8.6.4-01/accept-default", `<interact><action id="a" method="GET" endpoint="/"><response/></action></interact>`, MediaTypeXML, func(d *Document) any { return first(d.Interact().Actions()).Response().Type() })
+	r.returns("ANML-8.6.4-01/accept-default", `<interact><action id="a" method="GET" endpoint="/"><response/></action></interact>`, MediaTypeXML, func(d *Document) any { return first(d.Interact().Actions()).Response().Type() })
 }
 
 func TestRowsKnowledge(t *testing.T) {
@@ -259,17 +259,17 @@ func TestRowsKnowledge(t *testing.T) {
 	know := func(inner string) string {
 		return `<interact><action id="a" method="POST" endpoint="/"/></interact><knowledge>` + inner + `</knowledge>`
 	}
-	r.gives("ANML-8.7-01/accept-any-order", know(`<inform>1</inform><ask field="f" action="a" purpose="p"/><inform>2</inform>`), "2 1", func(d *Document) any {
+	r.returns("ANML-8.7-01/accept-any-order", know(`<inform>1</inform><ask field="f" action="a" purpose="p"/><inform>2</inform>`), "2 1", func(d *Document) any {
 		return fmt.Sprint(count(d.Knowledge().Informs()), " ", count(d.Knowledge().Asks()))
 	})
 	r.finds("ANML-8.7-01/accept-answer-reported", know(`<answer field="f" value="v"/>`), lookleap.SeverityInfo, CodeRoleContent)
-	r.gives("ANML-8.7-02/accept-all", response(`<answer field="f" value="v"/><refuse field="g" reason="user-denied"/><ask field="h" action="a" purpose="p"/><inform>i</inform>`), "1 1 1 1", func(d *Document) any {
+	r.returns("ANML-8.7-02/accept-all", response(`<answer field="f" value="v"/><refuse field="g" reason="user-denied"/><ask field="h" action="a" purpose="p"/><inform>i</inform>`), "1 1 1 1", func(d *Document) any {
 		k := d.Knowledge()
 		return fmt.Sprint(count(k.Answers()), " ", count(k.Refuses()), " ", count(k.Asks()), " ", count(k.Informs()))
 	})
 	inform := func(attrs string) func(want string) {
 		return func(want string) {
-			r.gives("ANML-8.7.1-01/accept-"+fmt.Sprintf("%q", attrs), know("<inform "+attrs+">x</inform>"), want, func(d *Document) any {
+			r.returns("ANML-8.7.1-01/accept-"+fmt.Sprintf("%q", attrs), know("<inform "+attrs+">x</inform>"), want, func(d *Document) any {
 				i := first(d.Knowledge().Informs())
 				ttl, has := i.TTL()
 				return fmt.Sprint(i.Priority(), " ", i.Confidentiality(), " ", i.Usage(), " ", ttl, " ", has)
@@ -279,47 +279,47 @@ func TestRowsKnowledge(t *testing.T) {
 	inform("")("normal public cache 0s false")
 	inform(`ttl="60" priority="high" confidentiality="restricted" usage="store"`)("high restricted store 1m0s true")
 	inform(`ttl="x" priority="urgent" confidentiality="Public" usage="all"`)("normal private none 0s true")
-	r.gives("ANML-8.7.1-03/accept-scope", `<body><section id="s"/></body>`+know(`<inform scope="s">x</inform>`), "1 section", func(d *Document) any {
+	r.returns("ANML-8.7.1-03/accept-scope", `<body><section id="s"/></body>`+know(`<inform scope="s">x</inform>`), "1 section", func(d *Document) any {
 		i := first(d.Knowledge().Informs())
 		return fmt.Sprint(len(i.Scoped(i.Scope())), " ", i.Scoped(i.Scope())[0].Element())
 	})
 	r.finds("ANML-8.7.1-03/reject-dangling", know(`<inform scope="s">x</inform>`), lookleap.SeverityWarning, CodeDangling)
-	r.gives("ANML-8.7.2-01/accept-all", know(`<ask field="f" action="a" required="true" purpose="p" type="date"/>`), "f a true p date", func(d *Document) any {
+	r.returns("ANML-8.7.2-01/accept-all", know(`<ask field="f" action="a" required="true" purpose="p" type="date"/>`), "f a true p date", func(d *Document) any {
 		a := first(d.Knowledge().Asks())
 		return fmt.Sprint(a.Field(), " ", a.Action(), " ", a.Required(), " ", a.Purpose(), " ", a.Type())
 	})
-	r.gives("ANML-8.7.2-01/accept-enum-as-string", know(`<ask field="f" action="a" type="enum"/>`), TypeString, func(d *Document) any { return first(d.Knowledge().Asks()).Type() })
+	r.returns("ANML-8.7.2-01/accept-enum-as-string", know(`<ask field="f" action="a" type="enum"/>`), TypeString, func(d *Document) any { return first(d.Knowledge().Asks()).Type() })
 	r.finds("ANML-8.7.2-01/reject-type", know(`<ask field="f" action="a" type="enum"/>`), lookleap.SeverityWarning, CodeBadValue)
 	for name, bad := range map[string]string{"ANML-8.7.2-02/reject-absent": `<ask action="a"/>`, "ANML-8.7.2-02/reject-empty": `<ask field="" action="a"/>`, "ANML-8.7.2-03/reject-absent": `<ask field="f"/>`, "ANML-8.7.2-03/reject-empty": `<ask field="f" action=""/>`,
 		"ANML-8.7.3-02/reject-absent": `<answer value="v"/>`, "ANML-8.7.3-03/reject-absent": `<answer field="f"/>`, "ANML-8.7.4-01/reject-absent": `<refuse reason="user-denied"/>`, "ANML-8.7.4-02/reject-absent": `<refuse field="f"/>`} {
 		r.finds(name, know(bad), lookleap.SeverityError, CodeMalformed)
-		r.gives(name+"-invisible", know(bad), "0 0 0", func(d *Document) any {
+		r.returns(name+"-invisible", know(bad), "0 0 0", func(d *Document) any {
 			k := d.Knowledge()
 			return fmt.Sprint(count(k.Asks()), " ", count(k.Answers()), " ", count(k.Refuses()))
 		})
 	}
-	r.gives("ANML-8.7.2-02/accept-field", know(`<ask field="F f" action="a"/>`), "F f", func(d *Document) any { return first(d.Knowledge().Asks()).Field() })
-	r.gives("ANML-8.7.2-03/reject-dangling-visible", know(`<ask field="f" action="z"/>`), true, func(d *Document) any { return first(d.Knowledge().Asks()).Dangling() })
+	r.returns("ANML-8.7.2-02/accept-field", know(`<ask field="F f" action="a"/>`), "F f", func(d *Document) any { return first(d.Knowledge().Asks()).Field() })
+	r.returns("ANML-8.7.2-03/reject-dangling-visible", know(`<ask field="f" action="z"/>`), true, func(d *Document) any { return first(d.Knowledge().Asks()).Dangling() })
 	r.finds("ANML-8.7.2-03/reject-dangling", know(`<ask field="f" action="z"/>`), lookleap.SeverityError, CodeNoAction)
 	for name, purpose := range map[string]string{"absent": "", "blank": ` purpose=" "`} {
 		r.finds("ANML-14.3-02/reject-"+name, know(`<ask field="f" action="a"`+purpose+`/>`), lookleap.SeverityError, CodeNoPurpose)
-		r.gives("ANML-14.3-02/accept-processed-"+name, know(`<ask field="f" action="a"`+purpose+`/>`), 1, func(d *Document) any { return count(d.Knowledge().Asks()) })
+		r.returns("ANML-14.3-02/accept-processed-"+name, know(`<ask field="f" action="a"`+purpose+`/>`), 1, func(d *Document) any { return count(d.Knowledge().Asks()) })
 	}
 	answer := func(attrs string) string { return response(`<answer ` + attrs + `/>`) }
-	r.gives("ANML-8.7.3-01/accept-all", answer(`field="f" value="a&#9;b&#10;" consent="delegated" consent-granted="2026-03-01T12:00:00Z"`), "f \"a\\tb\\n\" delegated 2026-03-01T12:00:00Z", func(d *Document) any {
+	r.returns("ANML-8.7.3-01/accept-all", answer(`field="f" value="a&#9;b&#10;" consent="delegated" consent-granted="2026-03-01T12:00:00Z"`), "f \"a\\tb\\n\" delegated 2026-03-01T12:00:00Z", func(d *Document) any {
 		a := first(d.Knowledge().Answers())
 		at, _ := a.ConsentGranted()
 		return fmt.Sprintf("%s %q %s %s", a.Field(), a.Value(), a.Consent(), FormatDateTime(at))
 	})
-	r.gives("ANML-8.7.3-01/reject-consent", answer(`field="f" value="v" consent="yes"`), ConsentUnstated, func(d *Document) any { return first(d.Knowledge().Answers()).Consent() })
-	r.gives("ANML-8.7.3-03/accept-empty", answer(`field="f" value=""`), 1, func(d *Document) any { return count(d.Knowledge().Answers()) })
+	r.returns("ANML-8.7.3-01/reject-consent", answer(`field="f" value="v" consent="yes"`), ConsentUnstated, func(d *Document) any { return first(d.Knowledge().Answers()).Consent() })
+	r.returns("ANML-8.7.3-03/accept-empty", answer(`field="f" value=""`), 1, func(d *Document) any { return count(d.Knowledge().Answers()) })
 	for text, want := range map[string]bool{"2026-03-01T12:00:00Z": true, "2026-03-01T14:00:00+02:00": true, "2026-03-01T12:00:00": false, "2026-03-01T12:00:00,5Z": false, "yesterday": false} {
-		r.gives("ANML-8.7.3-04/accept-"+text, answer(`field="f" value="v" consent-granted="`+text+`"`), want, func(d *Document) any { _, ok := first(d.Knowledge().Answers()).ConsentGranted(); return ok })
+		r.returns("ANML-8.7.3-04/accept-"+text, answer(`field="f" value="v" consent-granted="`+text+`"`), want, func(d *Document) any { _, ok := first(d.Knowledge().Answers()).ConsentGranted(); return ok })
 	}
 	granted := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, id := range []string{"ANML-8.7.3-06", "ANML-8.7.3-07"} {
 		fresh := func(name, attrs string, validFor, age time.Duration, limited, want bool) {
-			r.gives(id+"/"+name, answer(`field="f" value="v" `+attrs), want, func(d *Document) any {
+			r.returns(id+"/"+name, answer(`field="f" value="v" `+attrs), want, func(d *Document) any {
 				return ConsentFresh(first(d.Knowledge().Answers()), Rule{ValidFor: validFor, Limited: limited}, granted.Add(age))
 			})
 		}
@@ -333,13 +333,13 @@ func TestRowsKnowledge(t *testing.T) {
 		fresh("accept-unlimited", "", 0, time.Hour, false, true)
 	}
 	for _, reason := range []Reason{ConstraintViolation, UserDenied, PolicyViolation, UnsupportedField, TrustInsufficient, "because"} {
-		r.gives("ANML-8.7.4-02/accept-"+string(reason), response(`<refuse field="f" reason="`+string(reason)+`"/>`), fmt.Sprint(reason, " ", reason != "because"), func(d *Document) any {
+		r.returns("ANML-8.7.4-02/accept-"+string(reason), response(`<refuse field="f" reason="`+string(reason)+`"/>`), fmt.Sprint(reason, " ", reason != "because"), func(d *Document) any {
 			x := first(d.Knowledge().Refuses()).Reason()
 			return fmt.Sprint(x, " ", x.Known())
 		})
 	}
 	r.finds("ANML-8.7.4-03/reject-constraint", know(`<refuse field="f" reason="user-denied" constraint="z"/>`), lookleap.SeverityWarning, CodeDangling)
-	r.gives("ANML-8.7.4-03/accept-all", response(`<refuse field="f" reason="user-denied" constraint="c" message="m"/>`), "c m", func(d *Document) any {
+	r.returns("ANML-8.7.4-03/accept-all", response(`<refuse field="f" reason="user-denied" constraint="c" message="m"/>`), "c m", func(d *Document) any {
 		x := first(d.Knowledge().Refuses())
 		return x.Constraint() + " " + x.Message()
 	})
@@ -403,23 +403,23 @@ func TestRowsLimits(t *testing.T) {
 		return "<knowledge>" + many(n, `<ask field="f%d" action="a" purpose="p"/>`) + "</knowledge>"
 	}
 	site := func(domain, inner string) string { return `<site domain="` + domain + `">` + inner + `</site>` }
-	r.gives1("ANML-13.7-04/accept-64", XML, service(actions(64)))
+	r.returns1("ANML-13.7-04/accept-64", XML, service(actions(64)))
 	r.refuses("ANML-13.7-04/reject-65", XML, service(actions(65)), none, ErrLimit)
 	r.refuses("ANML-13.7-04/reject-65-over-sites", XML, service(site("a.example", actions(33))+site("b.example", actions(32))), none, ErrLimit)
-	r.gives1("ANML-13.7-05/accept-32", XML, service(asks(32)))
+	r.returns1("ANML-13.7-05/accept-32", XML, service(asks(32)))
 	r.refuses("ANML-13.7-05/reject-33", XML, service(asks(33)), none, ErrLimit)
 	r.refuses("ANML-13.7-05/reject-33-over-sites", XML, service(site("a.example", asks(17))+site("b.example", asks(16))), none, ErrLimit)
-	r.gives1("ANML-13.7-08/accept-elements", XML, service(strings.Repeat("<zzz/>", 49_999)))
+	r.returns1("ANML-13.7-08/accept-elements", XML, service(strings.Repeat("<zzz/>", 49_999)))
 	r.refuses("ANML-13.7-08/reject-elements", XML, service(strings.Repeat("<zzz/>", 50_000)), none, ErrLimit)
 	attrs := func(n int) string { return "<zzz" + many(n, ` a%d=""`) + "/>" }
-	r.gives1("ANML-13.7-08/accept-attributes", XML, service(attrs(64)))
+	r.returns1("ANML-13.7-08/accept-attributes", XML, service(attrs(64)))
 	r.refuses("ANML-13.7-08/reject-attributes", XML, service(attrs(65)), none, ErrLimit)
 	r.refuses("ANML-13.7-08/reject-json-attributes", JSON, `{"anml":"1.0"`+many(65, `,"@{urn:x}a%d":""`)+`}`, none, ErrLimit)
 	r.refuses("ANML-13.7-08/reject-value", XML, service(`<zzz a="`+strings.Repeat("x", 65537)+`"/>`), none, ErrLimit)
 	r.refuses("ANML-13.7-08/reject-sites", XML, service(many(65, `<site domain="s%d.example"><body/></site>`)), none, ErrLimit)
 	r.refuses("ANML-13.7-08/reject-site-refs", XML, service("<head>"+many(65, `<site-ref domain="s%d.example" canonical="https://s.example/"/>`)+"</head>"), none, ErrLimit)
 	r.refuses("ANML-13.7-01/reject-configured", XML, service("<body><section/></body>"), ReadOptions{Limits: Limits{Depth: 2}}, ErrLimit)
-	r.gives1("ANML-13.7-01/accept-zero-is-default", XML, service("<body><section/></body>"))
+	r.returns1("ANML-13.7-01/accept-zero-is-default", XML, service("<body><section/></body>"))
 	r.refuses("ANML-13.7-01/reject-negative-is-default", XML, service(asks(33)), ReadOptions{Limits: Limits{Asks: -1}}, ErrLimit)
 	r.refuses("ANML-13.10-01/reject-flood", XML, service(strings.Repeat("<zzz/>", 60_000)), none, ErrLimit)
 	r.refuses("ANML-13.7-03/reject-json", JSON, `{"anml":"1.0","body":`+strings.Repeat(`{"section":[`, 31)+"{}"+strings.Repeat("]}", 31)+"}", none, ErrLimit)

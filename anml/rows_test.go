@@ -46,8 +46,8 @@ func in(t *testing.T, doc string, check func(t *testing.T, d *Document)) {
 	check(t, twin)
 }
 
-// gives compares what a document answers.
-func (r rows) gives(id, sections string, want any, ask func(d *Document) any) {
+// returns checks what a document returns.
+func (r rows) returns(id, sections string, want any, ask func(d *Document) any) {
 	r.Helper()
 	doc := sections
 	if !strings.HasPrefix(doc, "<?xml") && !strings.HasPrefix(doc, "<anml") {

@@ -77,7 +77,7 @@ func BenchmarkHostile(b *testing.B) {
 	}
 }
 
-// BenchmarkCatalogue stands beside its limit: opening each file, reading 4 KiB
+// BenchmarkCatalogue runs with its limit: opening each file, reading 4 KiB
 // and closing it.
 func BenchmarkCatalogue(b *testing.B) {
 	const n = 2000

@@ -70,7 +70,7 @@ func ExampleLoaded_Confirm() {
 		return
 	}
 	action := dvs.Action{Kind: dvs.Shell, Command: "curl -X POST https://example.com/refund"}
-	fmt.Println(lookleap.CodeOf(skill.Confirm(context.Background(), action))) // nobody can be asked
+	fmt.Println(lookleap.CodeOf(skill.Confirm(context.Background(), action))) // no one can be asked
 	host.Prompter = yes{}
 	fmt.Println(skill.Confirm(context.Background(), action))
 	// Output:

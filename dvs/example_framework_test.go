@@ -11,7 +11,7 @@ import (
 	"github.com/lookleap/lookleap/dvs"
 )
 
-// loadRefund loads the skill of example.com, whom the user trusts.
+// loadRefund loads the skill of example.com, which the user trusts.
 func loadRefund(host *lookleap.Host) (*dvs.Loaded, error) {
 	roots := dvs.NewRoots(dvs.Rules{})
 	if _, err := roots.Register("https://example.com/", dvs.ByUser); err != nil {
@@ -42,7 +42,7 @@ func ExampleLoaded_Bundle() {
 }
 
 func ExampleVerifiedFS_Materialize() {
-	skills := dvs.NewVerifiedFS([]dvs.Bundle{bundle("refund", "name: refund\ndescription: Gives money back.\n")}, dvs.VerifiedFSOptions{})
+	skills := dvs.NewVerifiedFS([]dvs.Bundle{bundle("refund", "name: refund\ndescription: Returns a payment.\n")}, dvs.VerifiedFSOptions{})
 	parent, err := os.MkdirTemp("", "example-*")
 	if err != nil {
 		fmt.Println(err)
@@ -67,7 +67,7 @@ func ExampleVerifiedFS_Materialize() {
 }
 
 func ExampleParseLockfile() {
-	b := bundle("refund", "name: refund\ndescription: Gives money back.\n", "terms.md", "Thirty days.\n")
+	b := bundle("refund", "name: refund\ndescription: Returns a payment.\n", "terms.md", "Thirty days.\n")
 	written, err := dvs.NewVerifiedFS([]dvs.Bundle{b}, dvs.VerifiedFSOptions{}).Lock().MarshalJSON()
 	if err != nil {
 		fmt.Println(err)
@@ -90,7 +90,7 @@ func ExampleParseLockfile() {
 }
 
 func ExampleParseIndex() {
-	const index = `{"skills":[{"name":"refund","description":"Gives money back."},{"name":"far","description":"","url":"https://example.net/far/"}]}`
+	const index = `{"skills":[{"name":"refund","description":"Returns a payment."},{"name":"far","description":"","url":"https://example.net/far/"}]}`
 	list, err := dvs.ParseIndex([]byte(index), "https://example.com/.well-known/skills/index.json", dvs.Rules{}, dvs.Limits{})
 	if err != nil {
 		fmt.Println(err)
@@ -108,7 +108,7 @@ func ExampleParseIndex() {
 }
 
 func ExampleWriteIndex() {
-	skill, err := dvs.NewPublished(map[string][]byte{dvs.EntryFile: []byte("---\nname: refund\ndescription: Gives money back.\n---\n# Refunds\n")}, dvs.Limits{})
+	skill, err := dvs.NewPublished(map[string][]byte{dvs.EntryFile: []byte("---\nname: refund\ndescription: Returns a payment.\n---\n# Refunds\n")}, dvs.Limits{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -120,7 +120,7 @@ func ExampleWriteIndex() {
 	// [
 	//   {
 	//     "name": "refund",
-	//     "description": "Gives money back.",
+	//     "description": "Returns a payment.",
 	//     "path": "/.well-known/skills/refund/"
 	//   }
 	// ]

@@ -116,7 +116,7 @@ func ExampleLoader_Register() {
 		return
 	}
 	fmt.Println(more.Kind, len(more.Bytes()))
-	_, err = skill.Resource(context.Background(), "https://example.net/x.md") // nobody can be asked
+	_, err = skill.Resource(context.Background(), "https://example.net/x.md") // no one can be asked
 	fmt.Println(lookleap.CodeOf(err))
 	// Output:
 	// refund: Refunds an order.

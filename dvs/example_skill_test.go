@@ -35,7 +35,7 @@ func ExampleSkill_Blocks() {
 
 func ExampleCatalogue() {
 	skills := fstest.MapFS{
-		"refund/SKILL.md": {Data: []byte("---\nname: refund\ndescription: Gives money back.\n---\n# Refunds\n")},
+		"refund/SKILL.md": {Data: []byte("---\nname: refund\ndescription: Returns a payment.\n---\n# Refunds\n")},
 		"broken/SKILL.md": {Data: []byte("# No metadata\n")},
 	}
 	entries, err := dvs.Catalogue(skills, dvs.CatalogueOptions{})
@@ -51,14 +51,14 @@ func ExampleCatalogue() {
 	}
 	// Output:
 	// broken no-frontmatter
-	// refund Gives money back.
+	// refund Returns a payment.
 }
 
 func ExampleNewVerifiedFS() {
-	verified := dvs.Bundle{ // as Loaded.Bundle gives it
+	verified := dvs.Bundle{ // as Loaded.Bundle returns it
 		ID:      "https://example.com/.well-known/skills/refund/SKILL.md",
 		Root:    "https://example.com/",
-		Files:   map[string][]byte{"SKILL.md": []byte("---\nname: refund\ndescription: Gives money back.\nallowed-tools: Bash\n---\n# Refunds\n")},
+		Files:   map[string][]byte{"SKILL.md": []byte("---\nname: refund\ndescription: Returns a payment.\nallowed-tools: Bash\n---\n# Refunds\n")},
 		Verdict: &lookleap.Verdict{Subject: "https://example.com/.well-known/skills/refund/SKILL.md", OK: true},
 	}
 	skills := dvs.NewVerifiedFS([]dvs.Bundle{verified}, dvs.VerifiedFSOptions{})
@@ -72,9 +72,9 @@ func ExampleNewVerifiedFS() {
 	// Output:
 	// ---
 	// name: "refund"
-	// description: "Gives money back."
+	// description: "Returns a payment."
 	// metadata:
-	//   dvs-digest: "sha256:e44af08941173f9aca20319919da6bce549394ee48719878296847a96891acd6"
+	//   dvs-digest: "sha256:5bd010dd4b530dcf16034dbb5a290804f97ff09c1350fab6da6f8abe6f8a6979"
 	//   dvs-source: "https://example.com/.well-known/skills/refund/SKILL.md"
 	//   dvs-trust-root: "https://example.com/"
 	// ---
@@ -84,7 +84,7 @@ func ExampleNewVerifiedFS() {
 
 func ExampleLint() {
 	directory := fstest.MapFS{
-		"SKILL.md": {Data: []byte("---\nname: refund\ndescription: Gives money back.\n---\nRun scripts/refund.py, then ../shared/audit.sh.\n")},
+		"SKILL.md": {Data: []byte("---\nname: refund\ndescription: Returns a payment.\n---\nRun scripts/refund.py, then ../shared/audit.sh.\n")},
 	}
 	for _, f := range dvs.Lint(directory, dvs.LintOptions{Directory: "refund", URL: "https://example.com/.well-known/skills/refund/"}) {
 		fmt.Println(f)
@@ -95,7 +95,7 @@ func ExampleLint() {
 }
 
 func ExampleNewHandler() {
-	skills := fstest.MapFS{"refund/SKILL.md": {Data: []byte("---\nname: refund\ndescription: Gives money back.\n---\n# Refunds\n")}}
+	skills := fstest.MapFS{"refund/SKILL.md": {Data: []byte("---\nname: refund\ndescription: Returns a payment.\n---\n# Refunds\n")}}
 	handler, err := dvs.NewHandler(skills, dvs.HandlerOptions{})
 	if err != nil {
 		fmt.Println(err)

@@ -219,7 +219,7 @@ func TestParseDigest(t *testing.T) {
 		"reject-upper-case": "sha256:" + strings.ToUpper(want.String()[7:]),
 		"reject-short":      want.String()[:70],
 		"reject-no-hex":     "sha256:" + strings.Repeat("g", 64),
-		"reject-zero":       "sha256:" + strings.Repeat("0", 64), // would be a promise that nobody looks at
+		"reject-zero":       "sha256:" + strings.Repeat("0", 64), // would be a promise that no one checks
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, err := dvs.ParseDigest(text); err == nil || !got.IsZero() {

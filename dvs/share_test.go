@@ -59,7 +59,7 @@ func TestSharedCopies(t *testing.T) {
 	t.Run("each-judges", func(t *testing.T) {
 		f := world(t, nil)
 		load(t, process(t, f, "https://shop.example/"))
-		if skill, err := process(t, f).Load(t.Context(), url); err == nil { // nobody was asked there
+		if skill, err := process(t, f).Load(t.Context(), url); err == nil { // no one was asked there
 			t.Error(skill)
 		}
 		strict := process(t, f, "https://shop.example/")

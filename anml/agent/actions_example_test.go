@@ -166,7 +166,7 @@ func ExamplePage_Tools() {
 		return
 	}
 	fmt.Print(result.Text(anml.TextOptions{}))
-	// Nobody is there to be asked about the second one.
+	// No one can be asked about the second one.
 	_, err = page.Tools()[1].Call(ctx, nil)
 	fmt.Println(lookleap.CodeOf(err))
 	// Output:

@@ -83,23 +83,23 @@ func (a *Agent) recognised(field string) bool { return a.fields[field] }
 // Limits bound the cost of a document and of a session. A zero or negative field
 // means its default, which the comment of the field states last.
 type Limits struct {
-	Document     int           // bytes of a document after decompression; 1 MiB (section 13.7)
-	Time         time.Duration // for a document with its automatic requests, or a medium; 30 s
-	Redirects    int           // redirects followed to a document; 5 (section 6.5.1)
-	Requests     int           // automatic requests that one document may cause; 8 (section 13.7)
-	Medium       int           // bytes of an image, audio or video; 8 MiB
-	SiteRefs     int           // documents read through site-refs; 5 (section 12.6)
-	Pages        int           // pages of one result without asking; 10 (section 11.5)
-	Executions   int           // actions in one session; 30 for each page's origin (section 13.4)
-	Burst        int           // actions at one origin in a row; 5
-	Interval     time.Duration // between actions after that; 2 s
-	RetryAfter   time.Duration // longest wait before an automatic retry; 60 s
-	Tombstone    time.Duration // how long a 410 of discovery counts, and a permanent redirect for at most a day; 30 days
-	CachedPages  int           // pages that a session keeps; 64
-	CachedOctets int           // bytes of the documents of these pages; 16 MiB
-	Lifetime     time.Duration // longest use of a cached page without revalidation; 24 h
-	Informs      int           // informs that a session keeps, with 1.25 KiB of text each; 1,000
-	HTML         int           // bytes of a web page that are searched for links; 512 KiB
+	Document    int           // bytes of a document after decompression; 1 MiB (section 13.7)
+	Time        time.Duration // for a document with its automatic requests, or a medium; 30 s
+	Redirects   int           // redirects followed to a document; 5 (section 6.5.1)
+	Requests    int           // automatic requests that one document may cause; 8 (section 13.7)
+	Medium      int           // bytes of an image, audio or video; 8 MiB
+	SiteRefs    int           // documents read through site-refs; 5 (section 12.6)
+	Pages       int           // pages of one result without asking; 10 (section 11.5)
+	Executions  int           // actions in one session; 30 for each page's origin (section 13.4)
+	Burst       int           // actions at one origin in a row; 5
+	Interval    time.Duration // between actions after that; 2 s
+	RetryAfter  time.Duration // longest wait before an automatic retry; 60 s
+	Tombstone   time.Duration // how long a 410 of discovery counts, and a permanent redirect for at most a day; 30 days
+	CachedPages int           // pages that a session keeps; 64
+	CachedBytes int           // bytes of the documents of these pages; 16 MiB
+	Lifetime    time.Duration // longest use of a cached page without revalidation; 24 h
+	Informs     int           // informs that a session keeps, with 1.25 KiB of text each; 1,000
+	HTML        int           // bytes of a web page that are searched for links; 512 KiB
 }
 
 func (l Limits) withDefaults() Limits {
@@ -126,7 +126,7 @@ func (l Limits) withDefaults() Limits {
 	orTime(&l.RetryAfter, time.Minute)
 	orTime(&l.Tombstone, 30*24*time.Hour)
 	or(&l.CachedPages, 64)
-	or(&l.CachedOctets, 16<<20)
+	or(&l.CachedBytes, 16<<20)
 	orTime(&l.Lifetime, 24*time.Hour)
 	or(&l.Informs, 1000)
 	or(&l.HTML, 512<<10)

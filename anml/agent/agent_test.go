@@ -66,7 +66,7 @@ func (d deafPlugins) weigh(context.Context, Act) Weight                 { <-d; r
 func (d deafPlugins) vetoAct(context.Context, Act) error                { <-d; return nil }
 func (d deafPlugins) notify(context.Context, Notice)                    { <-d }
 
-// TestDeafProfileAndPolicy: what gives no answer has said the strictest that it
+// TestDeafProfileAndPolicy: a part that does not answer counts as the strictest answer that it
 // can, and callers do not wait for it for ever.
 func TestDeafProfileAndPolicy(t *testing.T) {
 	for name, refused := range map[string]func(*Session) bool{

@@ -33,7 +33,7 @@ func (in *preparedCall) request() lookleap.ConsentRequest {
 	return r
 }
 
-// summary says in one sentence what happens, and for whom.
+// summary says in one sentence what happens, and for which service.
 func (e *effect) summary() string {
 	s := "send a " + e.Send.Method + " request to " + plaintext.Host(e.Exchange.Endpoint) + " for an action of " + plaintext.Host(e.Exchange.Owner)
 	if e.Exchange.Owner != e.Exchange.Serving {
@@ -68,7 +68,7 @@ func (in *preparedCall) actItem() lookleap.ConsentItem {
 	if e.Send.Says != "" {
 		item.Remote = append(item.Remote, lookleap.RemoteText{Source: e.Exchange.Owner, Label: "what the action does", Text: e.Send.Says})
 	}
-	if len(e.Send.Endpoint) > shownOctets {
+	if len(e.Send.Endpoint) > shownBytes {
 		item.Values = append(item.Values, lookleap.ConsentValue{Label: "whole address", Text: e.Send.Endpoint, Source: e.Exchange.Owner})
 	}
 	for _, arg := range in.args {
@@ -89,34 +89,34 @@ func (in *preparedCall) originItem() lookleap.ConsentItem {
 	s := "let the document of " + shownURL(from) + " send this to another origin, " + shownURL(to)
 	switch e.Send.Reach {
 	case atOther:
-		s += ", which belongs to somebody else"
+		s += ", which belongs to another party"
 	case atOwner:
 		s += ", which belongs to " + plaintext.Host(e.Exchange.Owner)
 	}
 	return lookleap.ConsentItem{ID: itemOrigin, Summary: s, Recipient: e.Exchange.Endpoint, Digest: digestOf([2]string{from, to})}
 }
 
-// plainItem has the user acknowledge that anybody on the way reads and may change
+// plainItem has the user acknowledge that anyone on the way can read and may change
 // what is sent and answered (section 13.12).
 func (in *preparedCall) plainItem() lookleap.ConsentItem {
 	to := in.effect.Send.origin()
 	return lookleap.ConsentItem{
-		ID: itemPlain, Class: lookleap.ItemUnencrypted, Summary: "use " + quote(to) + " without encryption: anybody on the way can read and change it",
+		ID: itemPlain, Class: lookleap.ItemUnencrypted, Summary: "use " + quote(to) + " without encryption: anyone on the way can read and change it",
 		Recipient: in.effect.Exchange.Endpoint, Digest: digestOf(to),
 	}
 }
 
 // without is the call of a request that was shown with a site's identity, and
-// is shown again without it. Every item is asked about anew.
+// is shown again without it. Every item is asked about again.
 func without(r *lookleap.ConsentRequest, e *effect) *preparedCall {
 	plain := *e
 	plain.Claim = nil
 	return &preparedCall{effect: &plain, asks: true, again: slices.Clone(r.Items)}
 }
 
-// shownOctets is how much of an address a summary shows; a longer one is shown
+// shownBytes is how much of an address a summary shows; a longer one is shown
 // whole besides.
-const shownOctets = 300
+const shownBytes = 300
 
 // shownURL shows a canonical URL with its owner marked.
 func shownURL(text string) string {
@@ -124,7 +124,7 @@ func shownURL(text string) string {
 	if err != nil {
 		return quote(text)
 	}
-	return plaintext.URL(u, shownOctets)
+	return plaintext.URL(u, shownBytes)
 }
 
 // quote quotes a short text of the other side.

@@ -193,7 +193,7 @@ func TestUnlistedAttacks(t *testing.T) {
 		st := asker(t).allow("email", "*")
 		doc := booking(rule("email", "none"), askFor("email"))
 		pageFor(t, st.net, st.session(), "https://shop.example/echo", `<knowledge><inform confidentiality="private">We write to `+annsEmail+`</inform></knowledge>`)
-		st.prepares(st.page(doc), Call{}).sends(all, annsEmail) // to whom told it
+		st.prepares(st.page(doc), Call{}).sends(all, annsEmail) // to the party that told it
 		if d := pageFor(t, st.net, st.s, "https://b.example/b", doc).Decide(t.Context())[0]; d.Verb != VerbRefuse {
 			t.Error(brief(d))
 		}

@@ -25,7 +25,7 @@ type pageCache struct {
 	mu      sync.Mutex
 	flights *flight.Group[string, *Page]        // replaced when pages are forgotten
 	kept    *simplelru.LRU[string, *cachedPage] // by requested URL
-	octets  int                                 // bytes of their documents
+	size    int                                 // bytes of their documents
 }
 
 // cachedPage is a cached page.
@@ -43,7 +43,7 @@ func newPageCache(s *Session) *pageCache {
 	p := &pageCache{session: s}
 	p.leaveBehind()
 	// An error would be about a size below 1.
-	p.kept, _ = simplelru.NewLRU(s.agent.options.Limits.CachedPages, func(_ string, k *cachedPage) { p.octets -= k.page.opened.octets })
+	p.kept, _ = simplelru.NewLRU(s.agent.options.Limits.CachedPages, func(_ string, k *cachedPage) { p.size -= k.page.opened.size })
 	return p
 }
 
@@ -200,9 +200,9 @@ func (p *pageCache) keep(u domain.URL, page *Page, r *fetch.Response, from loadS
 	if p.session.life.ended() || !page.keepable(r) || !page.opened.received.Before(k.stale) && !k.validated() {
 		return
 	}
-	p.octets += page.opened.octets
+	p.size += page.opened.size
 	p.kept.Add(u.String(), k)
-	for p.octets > p.session.agent.options.Limits.CachedOctets {
+	for p.size > p.session.agent.options.Limits.CachedBytes {
 		p.kept.RemoveOldest()
 	}
 }

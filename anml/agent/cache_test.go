@@ -367,8 +367,8 @@ func TestCachedPagesAreBounded(t *testing.T) {
 	}
 }
 
-func TestCachedOctetsAreBounded(t *testing.T) {
-	f := newFinding(t, func(_ *User, o *Options) { o.Limits.CachedOctets = 3 * len(service(titled)) })
+func TestCachedBytesAreBounded(t *testing.T) {
+	f := newFinding(t, func(_ *User, o *Options) { o.Limits.CachedBytes = 3 * len(service(titled)) })
 	for i := range 5 {
 		path := fmt.Sprint("/", i)
 		f.site.Handle(path, document(titled, "Cache-Control", "max-age=60", "Etag", `"1"`))
@@ -378,11 +378,11 @@ func TestCachedOctetsAreBounded(t *testing.T) {
 			}
 		}
 	}
-	if n := f.s.pages.kept.Len(); n != 3 || f.s.pages.octets != 3*len(service(titled)) {
-		t.Errorf("%d pages, %d octets", n, f.s.pages.octets)
+	if n := f.s.pages.kept.Len(); n != 3 || f.s.pages.size != 3*len(service(titled)) {
+		t.Errorf("%d pages, %d bytes", n, f.s.pages.size)
 	}
 	f.site.Handle("/big", document(titled+"<body>"+strings.Repeat("x", 4*len(service(titled)))+"</body>", "Cache-Control", "max-age=60"))
-	if _, err := f.s.Open(t.Context(), shopOrigin+"/big"); err != nil || f.s.pages.kept.Len() != 0 || f.s.pages.octets != 0 {
-		t.Error(err, f.s.pages.kept.Keys(), f.s.pages.octets)
+	if _, err := f.s.Open(t.Context(), shopOrigin+"/big"); err != nil || f.s.pages.kept.Len() != 0 || f.s.pages.size != 0 {
+		t.Error(err, f.s.pages.kept.Keys(), f.s.pages.size)
 	}
 }

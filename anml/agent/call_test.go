@@ -150,7 +150,7 @@ func TestConflictingRules(t *testing.T) {
 	}
 }
 
-// TestPromptsShowFindings: what looks like somebody else's document is shown where
+// TestPromptsShowFindings: what looks like another party's document is shown where
 // the user decides (section 13.6).
 func TestPromptsShowFindings(t *testing.T) {
 	s := newStage(t, setting{doc: postable})
@@ -257,7 +257,7 @@ func TestWaitingQuestions(t *testing.T) {
 	}
 }
 
-// TestCallerLeaves: what was sent is written down although nobody waits for it.
+// TestCallerLeaves: what was sent is written down although no one waits for it.
 func TestCallerLeaves(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})

@@ -119,9 +119,9 @@ func distinct(text string) bool {
 	return n > 1 && strings.ContainsFunc(text, unicode.IsLetter)
 }
 
-// beside returns the fields that a text contains in any spelling or encoding, without the field
+// otherFields returns the fields that a text contains in any spelling or encoding, without the field
 // that it is sent as ("" if it is sent as no field).
-func (c *carried) beside(field, text string) (found []string) {
+func (c *carried) otherFields(field, text string) (found []string) {
 	if len(c.values) == 0 {
 		return nil
 	}

@@ -62,7 +62,7 @@ func TestTransferOnceAcrossHandles(t *testing.T) {
 			}
 		})
 	}
-	t.Run("ANML-14.2-01/reject-restored-record", func(t *testing.T) { // a crash left it, or somebody read it before
+	t.Run("ANML-14.2-01/reject-restored-record", func(t *testing.T) { // a crash left it, or another process read it before
 		must(t, pages[0].AuthorizeTransfer(t.Context(), member))
 		keys, err := st.user.Store.Keys(t.Context(), keyTransfer)
 		if err != nil || len(keys) != 1 {

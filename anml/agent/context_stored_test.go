@@ -84,7 +84,7 @@ func TestContextStoreFails(t *testing.T) {
 			t.Errorf("a session on %v", bad)
 		}
 	}
-	// Informs that are none, or in another's place, are dropped: nothing rests on them.
+	// Invalid informs, and informs of another party, are dropped: nothing rests on them.
 	store := NewMemoryStore()
 	other, err := json.Marshal(Inform{Text: "x", Serving: "a.example", Usage: anml.UsageStore})
 	must(t, err)

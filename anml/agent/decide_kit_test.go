@@ -52,11 +52,11 @@ type stand struct {
 	net  *lab.Internet
 	user User
 	opts Options
-	ask  *labprompt.Prompter // nil: nobody can be asked
+	ask  *labprompt.Prompter // nil: no one can be asked
 	s    *Session
 }
 
-// newStand makes a stand whose user answers by a script; without replies, nobody can be
+// newStand makes a stand whose user answers by a script; without replies, no one can be
 // asked.
 func newStand(t *testing.T, replies ...labprompt.Reply) *stand {
 	st := &stand{T: t, net: newLab(t), user: User{Profile: ann, Policy: &UserPolicy{}}}
@@ -66,7 +66,7 @@ func newStand(t *testing.T, replies ...labprompt.Reply) *stand {
 	return st
 }
 
-// asker is somebody who can be asked where no question is expected.
+// asker is a user who can be asked where no question is expected.
 func asker(t *testing.T) *stand { return newStand(t, labprompt.Deny()) }
 
 func (st *stand) session() *Session {
@@ -99,7 +99,7 @@ func (st *stand) allow(field, domain string) *stand {
 	return st
 }
 
-// one gives the only decision of a document.
+// one returns the only decision of a document.
 func (st *stand) one(sections string) Decision {
 	st.Helper()
 	all := st.page(sections).Decide(st.Context())

@@ -162,7 +162,7 @@ func TestDecideRows(t *testing.T) {
 				t.Error(x.items)
 			}
 		})
-		t.Run("reject-other-document", func(t *testing.T) { // decided anew where the rules changed
+		t.Run("reject-other-document", func(t *testing.T) { // decided again where the rules changed
 			st := newStand(t, labprompt.Deny()).allow("email", "*")
 			st.decides(free, "allow user-rule delegated")
 			st.s = nil

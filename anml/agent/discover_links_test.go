@@ -62,7 +62,7 @@ func TestAdvertised(t *testing.T) {
 		"</head>" + link:                                 "",
 		"<body>" + link:                                  "",
 		"<p>" + link:                                     "",
-		before(512<<10-len(html+link)) + link:            "/x/a", // the last octets that are looked at
+		before(512<<10-len(html+link)) + link:            "/x/a", // the last bytes that are looked at
 		before(512<<10-len(html+link)+1) + link:          "",     // without the one that ends it
 	} {
 		verdict := "accept"

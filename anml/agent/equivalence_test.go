@@ -127,7 +127,7 @@ type bubbled struct{ rapid.TB }
 func checkTwins(t *testing.T, check func(*twins)) {
 	net := newLab(t)
 	site, other := net.Site("www.shop.example"), net.Site("www.a.example")
-	asker := labprompt.New(t) // nobody asks here
+	asker := labprompt.New(t) // no one asks here
 	n := 0
 	draw := func(t *rapid.T) *twins {
 		n++

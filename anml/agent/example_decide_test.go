@@ -27,7 +27,7 @@ const tickets = `<?xml version="1.0" encoding="UTF-8"?>
   </knowledge>
 </anml>`
 
-// What a user lets anybody know, what nobody learns, and what they are asked about.
+// What a user tells everyone, what they tell no one, and what they are asked about.
 func ExamplePage_Decide() {
 	net := lab.New()
 	defer net.Close()
@@ -35,7 +35,7 @@ func ExamplePage_Decide() {
 
 	host := net.Host()
 	defer host.Close()
-	host.Prompter = user{} // without somebody to be asked, more is refused
+	host.Prompter = user{} // if no one can be asked, more is refused
 
 	var policy agent.UserPolicy
 	_ = policy.Set(agent.StandingRule{Field: "lang", Domain: "*", Effect: agent.EffectAllow})

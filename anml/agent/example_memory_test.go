@@ -59,11 +59,11 @@ func ExampleOpenDisclosureLedger() {
 		fmt.Println(e.Field, err)
 	}
 	for _, d := range ledger.Damage() {
-		fmt.Println(d.Octets, "octets were put aside:", d.Aside != "")
+		fmt.Println(d.Length, "bytes were put aside:", d.Aside != "")
 	}
 	// Output:
 	// email <nil>
-	// 12 octets were put aside: true
+	// 12 bytes were put aside: true
 }
 
 // The user wants everything forgotten that a clinic told.

@@ -25,7 +25,7 @@ func serve(site *lab.Site, path, title string) {
 }
 
 func ExampleSession_Discover() {
-	net := lab.New() // in earnest: &lookleap.Host{}
+	net := lab.New() // in production: &lookleap.Host{}
 	defer net.Close()
 	serve(net.Site("shop.example"), "/.well-known/anml", "The tea shop")
 
@@ -53,7 +53,7 @@ func ExampleSession_Discover() {
 	// inconclusive
 }
 
-// A host that has a web page of the origin at hand gives it along: what it
+// A host that has a web page of the origin at hand passes it on: what it
 // advertises is looked at where the well-known URI has nothing.
 func ExampleSession_Discover_webPage() {
 	net := lab.New()

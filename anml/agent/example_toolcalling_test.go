@@ -69,7 +69,7 @@ func Example_toolCalling() {
 	// model: Your seat is reserved. Who travels?
 }
 
-// use runs one call of the model on the page that is open, and gives the page that
+// use runs one call of the model on the page that is open, and returns the page that
 // is open afterwards and what the model is told. Nothing here trusts the model:
 // the arguments are checked, and the user is asked by the host's own prompter.
 func use(ctx context.Context, page *agent.Page, call *toolUse) (*agent.Page, string) {

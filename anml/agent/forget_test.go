@@ -12,7 +12,7 @@ import (
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
-// TestForgetRows shows that deleted context is told to nobody any more.
+// TestForgetRows shows that deleted context is told to no one any more.
 func TestForgetRows(t *testing.T) {
 	plain := Value{Text: secret}
 	t.Run("ANML-14.2-05", func(t *testing.T) {

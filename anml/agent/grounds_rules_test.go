@@ -108,7 +108,7 @@ func TestRequiresRows(t *testing.T) {
 				}
 			})
 		}
-		t.Run("reject-long-ago", func(t *testing.T) { // the plan waited: the user is authenticated anew
+		t.Run("reject-long-ago", func(t *testing.T) { // the plan waited: the user is authenticated again
 			st := newStand(t, labprompt.Deny())
 			n := 0
 			st.user.Authenticate = func(context.Context, string) error {

@@ -158,7 +158,7 @@ func TestToldAnywhere(t *testing.T) {
 	})
 }
 
-// flood is a document of about so many octets of informs, all different.
+// flood is a document of about so many bytes of informs, all different.
 func flood(octets int) string {
 	var b strings.Builder
 	r := rand.New(rand.NewPCG(9, 9))

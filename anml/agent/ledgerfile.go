@@ -54,15 +54,15 @@ type LedgerOptions struct {
 // Damage is a part of a ledger's file that is not a valid line.
 type Damage struct {
 	Offset int64  // of its first byte in the file, when it was found
-	Octets int64  // its length in bytes
+	Length int64  // its length in bytes
 	Aside  string // path of the file that an incomplete line was moved to; "" if the part is still in place
 }
 
 func (d Damage) String() string {
 	if d.Aside != "" {
-		return fmt.Sprintf("%d bytes at offset %d are an incomplete line, and are now in %s", d.Octets, d.Offset, d.Aside)
+		return fmt.Sprintf("%d bytes at offset %d are an incomplete line, and are now in %s", d.Length, d.Offset, d.Aside)
 	}
-	return fmt.Sprintf("%d bytes at offset %d are not a valid line", d.Octets, d.Offset)
+	return fmt.Sprintf("%d bytes at offset %d are not a valid line", d.Length, d.Offset)
 }
 
 // DamageError is the error that Entries yields for entries that cannot be read.
@@ -163,7 +163,7 @@ func (l *FileDisclosureLedger) Entries(ctx context.Context) iter.Seq2[Entry, err
 				entries, err = parseLedgerLine(line.text)
 			}
 			if errors.Is(err, errLine) {
-				err = &DamageError{l.path, Damage{Offset: line.offset, Octets: line.octets}}
+				err = &DamageError{l.path, Damage{Offset: line.offset, Length: line.length}}
 			}
 			if err == nil {
 				err = ctx.Err()
@@ -208,7 +208,7 @@ func (l *FileDisclosureLedger) Prune(ctx context.Context, before time.Time) (rem
 				}
 			}
 			if len(stay) == len(entries) { // damaged lines too
-				raw := make([]byte, line.octets)
+				raw := make([]byte, line.length)
 				if _, err := l.file.ReadAt(raw, line.offset); err != nil {
 					return err
 				}
@@ -329,7 +329,7 @@ func (l *FileDisclosureLedger) inspect(size int64) error {
 		if !errors.Is(err, errLine) {
 			return err
 		}
-		d := Damage{Offset: line.offset, Octets: line.octets}
+		d := Damage{Offset: line.offset, Length: line.length}
 		if line.torn {
 			if d.Aside, err = l.setAside(line.offset, size); err != nil {
 				return err
@@ -367,7 +367,7 @@ const (
 	frameSum     = `{"sum":"`
 	frameEntries = `","entries":`
 	frameEnd     = "}\n"
-	sumOctets    = 16
+	sumBytes     = 16
 )
 
 func ledgerLine(entries []Entry) ([]byte, error) {
@@ -408,12 +408,12 @@ func parseLedgerLine(line []byte) ([]Entry, error) {
 
 func ledgerSum(body []byte) []byte {
 	sum := sha256.Sum256(body)
-	return hex.AppendEncode(nil, sum[:sumOctets])
+	return hex.AppendEncode(nil, sum[:sumBytes])
 }
 
 // rawLine is a piece of a ledger's file that ends with a line feed or the file.
 type rawLine struct {
-	offset, octets int64
+	offset, length int64
 	text           []byte // valid until the next line; nil with an error
 	torn           bool   // without a line feed
 }
@@ -427,13 +427,13 @@ func ledgerLines(r io.Reader) iter.Seq2[rawLine, error] {
 		var offset int64
 		for {
 			text = text[:0]
-			octets := int64(0)
+			length := int64(0)
 			var err error
 			for {
 				var piece []byte
 				piece, err = in.ReadSlice('\n')
-				octets += int64(len(piece))
-				if octets <= maxLedgerLine {
+				length += int64(len(piece))
+				if length <= maxLedgerLine {
 					text = append(text, piece...)
 				}
 				if err != bufio.ErrBufferFull {
@@ -441,14 +441,14 @@ func ledgerLines(r io.Reader) iter.Seq2[rawLine, error] {
 				}
 			}
 			if err != nil && err != io.EOF {
-				yield(rawLine{offset: offset, octets: octets}, err)
+				yield(rawLine{offset: offset, length: length}, err)
 				return
 			}
-			line := rawLine{offset: offset, octets: octets, torn: err == io.EOF}
+			line := rawLine{offset: offset, length: length, torn: err == io.EOF}
 			switch {
-			case octets == 0:
+			case length == 0:
 				return
-			case octets > maxLedgerLine:
+			case length > maxLedgerLine:
 				if !yield(line, errLine) {
 					return
 				}
@@ -461,7 +461,7 @@ func ledgerLines(r io.Reader) iter.Seq2[rawLine, error] {
 			if err == io.EOF {
 				return
 			}
-			offset += octets
+			offset += length
 		}
 	}
 }

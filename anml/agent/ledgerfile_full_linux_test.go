@@ -17,7 +17,7 @@ import (
 const fullEnv = "LEDGER_FULL"
 
 // fullAt is where the file ends that the process of TestLedgerFull may write, in
-// octets: somewhere in its second line.
+// bytes: somewhere in its second line.
 const fullAt = 500
 
 // TestLedgerFullVictim is a process that has room for half of a line only.

@@ -33,7 +33,7 @@ const victimEnv = "LEDGER_VICTIM"
 
 var victimKey = []byte("the key of values in the test's ledger")
 
-// counting is a profile that never gives the same value twice.
+// counting is a profile that never returns the same value twice.
 type counting struct {
 	mu     sync.Mutex
 	run, n int

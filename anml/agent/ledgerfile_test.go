@@ -70,9 +70,9 @@ func TestLedgerFile(t *testing.T) {
 	}
 }
 
-// A file cut at any octet keeps all lines that are whole, and the rest is put
+// A file cut at any byte keeps all lines that are whole, and the rest is put
 // aside and reported, whether it is found when opening or when appending.
-func TestLedgerFileCutAtEveryOctet(t *testing.T) {
+func TestLedgerFileCutAtEveryByte(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger")
 	l := openLedger(t, path)
 	for i := range 2 {
@@ -105,7 +105,7 @@ func TestLedgerFileCutAtEveryOctet(t *testing.T) {
 				t.Fatalf("cut at %d: %v", cut, damage)
 			}
 		} else {
-			if len(damage) != 1 || damage[0].Offset != int64(end) || damage[0].Octets != int64(cut-end) {
+			if len(damage) != 1 || damage[0].Offset != int64(end) || damage[0].Length != int64(cut-end) {
 				t.Fatalf("cut at %d: %v", cut, damage)
 			}
 			if aside, err := os.ReadFile(damage[0].Aside); err != nil || !bytes.Equal(aside, whole[end:cut]) {
@@ -191,7 +191,7 @@ func TestLedgerFileChanged(t *testing.T) {
 	}
 }
 
-// The last line is like any other: where it is whole, somebody may have relied on
+// The last line is like any other: if it is whole, a caller may have relied on
 // it, so it is no end that was never written.
 func TestLedgerFileChangedAtItsEnd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger")
@@ -333,8 +333,8 @@ func TestLedgerFileConcurrent(t *testing.T) {
 	}
 }
 
-// Whatever happens to a file, reading it gives entries that were appended, in
-// order, and opening it loses no octet of the rest.
+// Whatever happens to a file, reading it returns entries that were appended, in
+// order, and opening it loses no byte of the rest.
 func TestLedgerFileProperty(t *testing.T) {
 	dir := t.TempDir()
 	n := 0
@@ -393,7 +393,7 @@ func TestLedgerFileProperty(t *testing.T) {
 			}
 		}
 		if !bytes.Equal(now, changed) {
-			t.Fatal("octets were lost")
+			t.Fatal("bytes were lost")
 		}
 	})
 }
@@ -412,10 +412,10 @@ func FuzzLedgerFile(f *testing.F) {
 		read := func(data []byte) (n int) {
 			end := int64(0)
 			for l, err := range ledgerLines(bytes.NewReader(data)) {
-				if err != nil || l.offset != end || !bytes.Equal(l.text, data[l.offset:l.offset+l.octets]) {
+				if err != nil || l.offset != end || !bytes.Equal(l.text, data[l.offset:l.offset+l.length]) {
 					t.Fatal(l.offset, err)
 				}
-				end += l.octets
+				end += l.length
 				entries, err := parseLedgerLine(l.text)
 				if err == nil {
 					n += len(entries)
@@ -424,7 +424,7 @@ func FuzzLedgerFile(f *testing.F) {
 				}
 			}
 			if end != int64(len(data)) {
-				t.Fatalf("%d of %d octets", end, len(data))
+				t.Fatalf("%d of %d bytes", end, len(data))
 			}
 			return n
 		}
@@ -439,7 +439,7 @@ func FuzzLedgerFile(f *testing.F) {
 	})
 }
 
-// The limit is one write and fsync of the same octets.
+// The limit is one write and fsync of the same bytes.
 func BenchmarkLedgerFile(b *testing.B) {
 	l := openLedger(b, filepath.Join(b.TempDir(), "ledger"))
 	entries := []Entry{entry("p", "email", start), entry("p", "tel", start), entry("p", "lang", start)}

@@ -87,7 +87,7 @@ func (s *Session) retrieve(ctx context.Context, u domain.URL) (*Page, error) {
 	r, err := fetch.Do(ctx, s.agent.host, request)
 	if err == nil && r.Status == http.StatusNotModified {
 		if again := old.confirmed(r, sent); again != nil {
-			page, err := s.admit(ctx, again, a, old.page.doc, old.page.digest, old.page.opened.octets)
+			page, err := s.admit(ctx, again, a, old.page.doc, old.page.digest, old.page.opened.size)
 			return s.keep(u, page, again, from, err)
 		}
 		s.pages.drop(u)
@@ -280,13 +280,13 @@ func (s *Session) read(ctx context.Context, r *fetch.Response, a requestOrigin) 
 
 // admit returns the page of a document: it verifies who speaks in it, and adds what it
 // tells to the context.
-func (s *Session) admit(ctx context.Context, r *fetch.Response, a requestOrigin, doc *anml.Document, digest string, octets int) (*Page, error) {
+func (s *Session) admit(ctx context.Context, r *fetch.Response, a requestOrigin, doc *anml.Document, digest string, size int) (*Page, error) {
 	p := &Page{
 		session: s, doc: doc, url: r.URL, digest: digest,
 		opened: s.agent.openedBy(r, a, doc),
 		budget: a.budget, bySite: new(sync.Map),
 	}
-	p.opened.octets = octets
+	p.opened.size = size
 	if p.budget == nil {
 		p.budget = fetch.NewBudget(s.agent.options.Limits.Requests)
 	}

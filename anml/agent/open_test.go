@@ -66,7 +66,7 @@ func BenchmarkOpenCached(b *testing.B) {
 	}
 }
 
-// FuzzDNSText holds that a TXT record gives nothing but an absolute path of a
+// FuzzDNSText holds that a TXT record leads to nothing but an absolute path of a
 // canonical URL.
 func FuzzDNSText(f *testing.F) {
 	f.Add("v=anml1;path=/a")
@@ -100,7 +100,7 @@ func FuzzAdvertised(f *testing.F) {
 }
 
 // The rows about the connection that a document came over, and signs that it comes
-// from somebody else (sections 13.6 and 13.12).
+// from another party (sections 13.6 and 13.12).
 
 func TestTransport(t *testing.T) {
 	for _, id := range []string{"ANML-13.6-02", "ANML-13.12-02"} {

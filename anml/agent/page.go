@@ -45,7 +45,7 @@ type opened struct {
 	limited   bool          // HTTP or the document states a lifetime
 	accept    *anml.Format  // what the service said that it prefers to receive (section 11.1)
 
-	octets     int                // received
+	size       int                // received
 	hops       []fetch.Hop        // redirects followed
 	offersJSON bool               // the service says that it has JSON too (section 7.4)
 	trace      []Attempt          // how it was found

@@ -460,8 +460,8 @@ func TestServingHost(t *testing.T) {
 	}
 }
 
-// TestIdentityBudget: what cannot be verified for lack of requests or time is
-// nobody's.
+// TestIdentityBudget: what cannot be verified for lack of requests or time belongs
+// to no party.
 func TestIdentityBudget(t *testing.T) {
 	t.Run("reject-budget", func(t *testing.T) {
 		r := newRetail(t).grants(2, "persona")

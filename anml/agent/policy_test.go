@@ -184,7 +184,7 @@ func TestTrainingConsent(t *testing.T) {
 }
 
 // TestRefusedNames: the user may refuse every name that there is, also of networks
-// that are nobody's.
+// that have no owner.
 func TestRefusedNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"a.test": "a.test", "A.Test.": "a.test", "printer.local": "printer.local", "localhost": "localhost", "192.0.2.7": "192.0.2.7",

@@ -42,7 +42,7 @@ func FuzzSensitiveWords(f *testing.F) {
 	})
 }
 
-// TestPurposesThatSayNothing: what nobody sees says nothing, and no spelling makes
+// TestPurposesThatSayNothing: what no one sees says nothing, and no spelling makes
 // an empty word say more.
 func TestPurposesThatSayNothing(t *testing.T) {
 	for purpose, want := range map[string]PurposeVerdict{

@@ -186,7 +186,7 @@ func TestTamperedState(t *testing.T) {
 			refused(t, json.RawMessage(state), labprompt.Decide(pending.Request))
 		}
 	})
-	// Somebody who has the state and the user's mouth makes plans of their own.
+	// An attacker who has the state and speaks for the user makes plans of their own.
 	forge := func(t *testing.T, kind lookleap.ConsentKind, change func(e *effect)) (json.RawMessage, lookleap.ConsentDecision) {
 		t.Helper()
 		plan, err := lookleap.ParsePlan(pending.State)

@@ -154,9 +154,9 @@ func (p *searchText) rest() string { return strings.Trim(string(p.text), string(
 // gap stands where a value was, and is in no folded text.
 const gap = 0
 
-// sipHash is SipHash-2-4, a keyed hash for short messages: whoever does not know the
+// sipHash is SipHash-2-4, a keyed hash for short messages: an attacker who does not know the
 // key cannot foresee it. The standard library's own keyed hashes either take five times
-// as long for the few octets that are hashed here, or have a key that no other process
+// as long for the few bytes that are hashed here, or have a key that no other process
 // can use.
 type sipHash struct {
 	v0, v1, v2, v3 uint64
@@ -168,7 +168,7 @@ func newSipHash(key [16]byte) sipHash {
 	return sipHash{v0: k0 ^ 0x736f6d6570736575, v1: k1 ^ 0x646f72616e646f6d, v2: k0 ^ 0x6c7967656e657261, v3: k1 ^ 0x7465646279746573}
 }
 
-// write adds eight octets to the message, as a number.
+// write adds eight bytes to the message, as a number.
 func (h *sipHash) write(word uint64) {
 	h.words++
 	h.v3 ^= word

@@ -89,7 +89,7 @@ func TestVetoIsHeardAgain(t *testing.T) {
 	})
 }
 
-// TestPlainArgumentsAreLookedAtAgain: nobody was asked about them, so they are not
+// TestPlainArgumentsAreLookedAtAgain: no one was asked about them, so they are not
 // sent once there is a reason to ask.
 func TestPlainArgumentsAreLookedAtAgain(t *testing.T) {
 	call := Call{Action: "find", Args: map[string]string{"q": "booking 998877"}}
@@ -280,7 +280,7 @@ func TestRefusalsBeforeSending(t *testing.T) {
 			t.Errorf("the ledger holds %q", got)
 		}
 	})
-	t.Run("ANML-13.2-13/reject-unwritten", func(t *testing.T) { // is told beside the refusal itself
+	t.Run("ANML-13.2-13/reject-unwritten", func(t *testing.T) { // is reported with the refusal itself
 		s := newStage(t, setting{doc: searching, user: User{Profile: ada, Policy: deny("email"), Ledger: &brokenLedger{DisclosureLedger: NewMemoryDisclosureLedger()}}})
 		_, err := s.page.Do(t.Context(), Call{Action: "find", Args: email})
 		if lookleap.CodeOf(err) != CodeUserRule || !errors.Is(err, errTest) {

@@ -21,7 +21,7 @@ import (
 )
 
 // TestSentAsShown: whatever the values are, the service receives exactly the
-// arguments that the user was shown, octet by octet, in every encoding.
+// arguments that the user was shown, byte by byte, in every encoding.
 func TestSentAsShown(t *testing.T) {
 	kinds := []struct{ method, enctype string }{
 		{"GET", ""}, {"DELETE", ""}, {"POST", ""}, {"PUT", "application/json"}, {"PATCH", "application/json"}, {"POST", "multipart/form-data"},

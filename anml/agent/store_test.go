@@ -167,7 +167,7 @@ func TestDirStoreFiles(t *testing.T) {
 		}
 	}
 	// A crash leaves the record as it was, or as it should be, and perhaps a file
-	// that nobody reads.
+	// that no one reads.
 	left := filepath.Join(dir, filestore.TemporaryName)
 	must(t, os.WriteFile(left, []byte("half of a rec"), 0o600))
 	must(t, d.Close())

@@ -114,7 +114,7 @@ func TestRetryRestsOnTheUser(t *testing.T) {
 }
 
 // TestStatusesThatSayNothing: an answer that is not about the action is neither a
-// success nor a document, and nobody knows whether the action was done.
+// success nor a document, and it is unknown whether the action was done.
 func TestStatusesThatSayNothing(t *testing.T) {
 	document := service(nextPage)
 	for _, doc := range []string{postable, gettable} {

@@ -78,7 +78,7 @@ func (c *Context) taint(to, value string) (sources []source) {
 // hearPage records everything in a page except its informs as told by the domain that delivered it.
 func (c *Context) hearPage(ctx context.Context, p *Page) error {
 	doc := p.doc
-	return c.heard.hear(ctx, speaker{tellerOf(p.url), anml.Public}, p.opened.octets, func(yield func(string) bool) {
+	return c.heard.hear(ctx, speaker{tellerOf(p.url), anml.Public}, p.opened.size, func(yield func(string) bool) {
 		indexed := make(map[anml.Node]bool)
 		for site := range doc.Containers() {
 			for inform := range site.Knowledge().Informs() {

@@ -207,7 +207,7 @@ func TestTaintProperty(t *testing.T) {
 		if got := c.taint("b.example", strings.Repeat("жщ ", 1+len(value)%7)); len(got) > 0 {
 			t.Fatal(got)
 		}
-		// Deleted, it goes to nobody; told again, it is as before.
+		// Deleted, it goes to no one; told again, it is as before.
 		c.index.delete(func(x origin) bool { return x == o })
 		if got := c.taint("a.example", value); len(got) != 1 || !got[0].Deleted {
 			t.Fatalf("%q survives a deletion: %v", value, got)
@@ -241,7 +241,7 @@ func FuzzTaint(f *testing.F) {
 	})
 }
 
-// prose makes text of about n octets from a vocabulary, as services write it.
+// prose makes text of about n bytes from a vocabulary, as services write it.
 func prose(r *rand.Rand, n int) string {
 	var b strings.Builder
 	for b.Len() < n {
@@ -272,7 +272,7 @@ func remembered(informs, services int) *Context {
 }
 
 // The goal is 1 ms for a response against 1,000 informs: 32 answers of 32
-// characters. One against a tenth of them is beside it, to show the curve.
+// characters. One against a tenth of them runs as well, to show the curve.
 func BenchmarkTaint(b *testing.B) {
 	for _, n := range []int{10, 100, 1000} {
 		for _, services := range []int{1, 10, 100} {
@@ -334,7 +334,7 @@ func BenchmarkTaint(b *testing.B) {
 	})
 }
 
-// TestDeletedBesideLive: a value of which a part was deleted goes to nobody, though
+// TestDeletedBesideLive: a value of which a part was deleted goes to no one, though
 // the same service told another part of it since.
 func TestDeletedBesideLive(t *testing.T) {
 	s := newSession(t, newLab(t), User{}, Options{})

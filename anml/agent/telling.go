@@ -47,7 +47,7 @@ func (b *telling) answers(ctx context.Context, asked []item, r *Reply) error {
 			continue
 		}
 		if v, ok := r.Values[it.field]; ok {
-			it.given, it.also, it.sources = &v, b.beside(ctx, it.field, v.Text), b.from[v.Text]
+			it.given, it.also, it.sources = &v, b.otherFields(ctx, it.field, v.Text), b.from[v.Text]
 		}
 		it.refuse = r.refusal(it.field)
 		if slices.Contains(r.Omit, it.field) {
@@ -140,12 +140,12 @@ func (b *telling) argument(ctx context.Context, act anml.Action, name string, v 
 
 // said returns the item of a text that the agent sends without being asked.
 func (b *telling) said(ctx context.Context, kind tellKind, field string, v Value, purposes []string) item {
-	return item{kind: kind, field: field, also: b.beside(ctx, "", v.Text), sources: b.from[v.Text], given: &v, purposes: purposes}
+	return item{kind: kind, field: field, also: b.otherFields(ctx, "", v.Text), sources: b.from[v.Text], given: &v, purposes: purposes}
 }
 
-// beside returns the fields, other than the given one, that a text contains or is a part of.
-func (b *telling) beside(ctx context.Context, field, text string) []string {
-	also := b.holds(ctx).beside(field, text)
+// otherFields returns the fields, other than the given one, that a text contains or is a part of.
+func (b *telling) otherFields(ctx context.Context, field, text string) []string {
+	also := b.holds(ctx).otherFields(field, text)
 	for _, part := range b.parts[text] {
 		if part != field && !slices.Contains(also, part) {
 			also = append(also, part)
@@ -219,9 +219,9 @@ func (s *Session) dividedSources(to string, texts []string) map[string][]source 
 func (b *telling) means(ctx context.Context, arg, value string) (field string, also []string) {
 	data, name := b.holds(ctx), b.called(ctx, arg)
 	if name != "" {
-		return name, b.beside(ctx, name, value)
+		return name, b.otherFields(ctx, name, value)
 	}
-	switch fields := b.beside(ctx, "", value); {
+	switch fields := b.otherFields(ctx, "", value); {
 	case len(fields) > 0:
 		return fields[0], fields[1:]
 	case data.failed, hides(value):

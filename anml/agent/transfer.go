@@ -78,9 +78,9 @@ func (s *Session) untransferred(ctx context.Context, plan *lookleap.Plan, err er
 }
 
 // joined returns an error joined with another one, which may be nil.
-func joined(err, beside error) error {
-	if beside != nil {
-		return errors.Join(err, beside)
+func joined(err, other error) error {
+	if other != nil {
+		return errors.Join(err, other)
 	}
 	return err
 }
@@ -187,7 +187,7 @@ func (p *Page) transferred(ctx context.Context, f *frame, to *route, site anml.S
 			continue
 		}
 		if it.given = t.Value; it.given != nil {
-			it.also = b.holds(ctx).beside(it.field, it.given.Text)
+			it.also = b.holds(ctx).otherFields(it.field, it.given.Text)
 		}
 		return it, nil
 	}

@@ -169,7 +169,7 @@ type detector func(ctx context.Context, text string) (string, error)
 
 func (d detector) Detect(ctx context.Context, text string) (string, error) { return d(ctx, text) }
 
-// TestInjection shows what becomes of a persona that gives orders.
+// TestInjection shows what becomes of a persona that contains orders.
 func TestInjection(t *testing.T) {
 	withheld := func(t *testing.T, p agent.Persona, code lookleap.Code) {
 		t.Helper()

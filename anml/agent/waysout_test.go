@@ -68,7 +68,7 @@ var outValues = map[string]outValue{
 	}},
 	"restricted": {id: "ANML-14.1-07", text: "4711-8822", field: "member", before: toldByA(`confidentiality="restricted"`)},
 	"private":    {id: "ANML-14.1-07", text: "4711-8822", field: "member", before: toldByA(`confidentiality="private"`)},
-	"cut": {id: "O03", text: "4711-8822", field: "member", before: func(st *stand) { // nobody verified the site
+	"cut": {id: "O03", text: "4711-8822", field: "member", before: func(st *stand) { // no one verified the site
 		pageFor(st.T, st.net, st.session(), "https://a.example/a", `<site domain="bank.example"><head><title>Bank</title></head><body>Account 4711-8822</body></site>`)
 	}},
 	"ordinary": {id: "ANML-13.4-05", text: "green tea", field: "topic"},
@@ -289,7 +289,7 @@ func TestWaysOut(t *testing.T) {
 var exitsOfPackage = map[string]bool{"Do": true, "RoundTrip": true, "Lookup": true, "LookupFresh": true, "Append": true, "Verify": true, "VerifyFresh": true, "VerifyDocument": true}
 
 // TestWaysOutAreAllWalked: a function that sends, a kind of tell, or a member of a
-// call or reply that the table does not know is a way out that nobody has looked at.
+// call or reply that the table does not know is a way out that no one has reviewed.
 func TestWaysOutAreAllWalked(t *testing.T) {
 	walked := map[string]bool{}
 	for _, way := range waysOut() {

@@ -72,7 +72,7 @@ func (b *bank) Invoke(ctx context.Context, c *aiuri.Call) (aiuri.SignedResult, e
 	case "/payments":
 	case "/balance":
 		answer = `{"balance":"42.00"}`
-	case "/forged": // by somebody who knows the key's name
+	case "/forged": // by an attacker who knows the key's name
 		var err error
 		if key, err = newKey(key.ID); err != nil {
 			return aiuri.SignedResult{}, err

@@ -1,5 +1,5 @@
-// Gateway is an HTTPS gateway for ai: URIs, and a bank behind it: whoever speaks
-// HTTPS can use the bank's AI endpoint, curl and browsers too.
+// Gateway is an HTTPS gateway for ai: URIs, and a bank behind it: every client that
+// speaks HTTPS can use the bank's AI endpoint, curl and browsers too.
 //
 //	go run ./examples/gateway
 //

@@ -131,11 +131,11 @@ func tell(out io.Writer, dir, port string) {
 		{"a payment, with its signature", "-D - -H 'Authorization: Bearer ada' -d '{\"amount\":\"10.00\"}' " + base + "/bank.example/payments"},
 		{"what has no effect may be read", "-H 'Authorization: Bearer bob' " + base + "/bank.example/balance"},
 		{"bob may not pay", "-H 'Authorization: Bearer bob' -d '{}' " + base + "/bank.example/payments"},
-		{"nobody may do anything", "-d '{}' " + base + "/bank.example/payments"},
+		{"without a token, nothing is allowed", "-d '{}' " + base + "/bank.example/payments"},
 		{"an answer that the bank did not sign", "-H 'Authorization: Bearer ada' -d '{}' " + base + "/bank.example/forged"},
 		{"a path that reads as two", "--path-as-is -H 'Authorization: Bearer ada' -d '{}' " + base + "/bank.example/../other.example/x"},
 	} {
 		fmt.Fprintf(out, "\n# %s\ncurl --cacert %s %s\n", try.what, ca, try.args)
 	}
-	fmt.Fprintf(out, "\n# the bank's keys, for whoever verifies again: lookleap jws RECEIPT --jwks %s --payload BODY\n\n", keys)
+	fmt.Fprintf(out, "\n# the bank's keys, to verify again: lookleap jws RECEIPT --jwks %s --payload BODY\n\n", keys)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// suspend is the Prompter of an MCP server: nobody is asked while a call runs.
+// suspend is the Prompter of an MCP server: no one is asked while a call runs.
 // The call ends, its question travels to the client, and the answer comes with
 // the next call.
 type suspend struct{}

@@ -106,7 +106,7 @@ func open(ctx context.Context, host *lookleap.Host, o options) (*service, error)
 	return s, nil
 }
 
-// user is whom the session acts for.
+// user is the user of the session.
 func (o options) user() (u agent.User, err error) {
 	if o.profile != "" {
 		text, err := os.ReadFile(o.profile)
@@ -131,8 +131,8 @@ func (o options) user() (u agent.User, err error) {
 
 // web is the server over streamable HTTP. Clients of the newest protocol carry
 // their state along; older ones need a session, in which they can be asked.
-// Requests of web pages from elsewhere are refused; whoever listens beyond
-// localhost puts authentication before it.
+// Requests of web pages from elsewhere are refused. If you listen beyond
+// localhost, put authentication before it.
 func (s *service) web() http.Handler {
 	server := func(*http.Request) *mcp.Server { return s.server }
 	newer := mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{Stateless: true})

@@ -90,7 +90,7 @@ func (u *user) answer(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitRes
 	return &mcp.ElicitResult{Action: "accept", Content: content}, nil
 }
 
-// transports are the ways to a server: each gives a client's end.
+// transports are the ways to a server: each returns a client's end.
 var transports = map[string]func(t *testing.T, w *world) mcp.Transport{
 	"http": func(t *testing.T, w *world) mcp.Transport {
 		s, err := open(t.Context(), w.Host(), w.options())

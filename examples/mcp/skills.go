@@ -10,7 +10,7 @@ import (
 )
 
 // offerSkills verifies skills and offers each one as a resource. The roots are
-// those that the user trusts; a skill outside of them is an error, since nobody
+// those that the user trusts; a skill outside of them is an error, since no one
 // can be asked yet.
 func (s *service) offerSkills(ctx context.Context, host *lookleap.Host, roots, urls []string) error {
 	loader := dvs.NewLoader(host, dvs.Options{})

@@ -54,7 +54,7 @@ func playBooking(s *stage) error {
 	s.show(page.Explain().String())
 
 	found, err := page.Do(s.ctx, agent.Call{Action: "search", Args: map[string]string{"from": "harbour", "to": "island"}})
-	s.allowed("search for trips", err, "a search changes nothing and tells nothing of the user, so nobody is asked")
+	s.allowed("search for trips", err, "a search changes nothing and discloses no user data, so the user is not asked")
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func playBooking(s *stage) error {
 	defer morning.Close()
 	yes := lookleap.ConsentDecision{Digest: pending.Request.Digest, Approved: []string{pending.Request.Items[0].ID}}
 	done, err := morning.Resume(s.ctx, pending.State, yes)
-	s.allowed("confirm it in the morning", err, "the decision is about exactly this plan, and trust was verified anew")
+	s.allowed("confirm it in the morning", err, "the decision is about exactly this plan, and trust was verified again")
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (s *stage) crossServices(session *agent.Session, ferries *booking.Service) 
 	for _, r := range s.lab.Journal().Requests("hotel.example") {
 		bodies.Write(r.Body)
 	}
-	s.fact(!strings.Contains(bodies.String(), number), "the number reached nobody else, not even with a user who agrees to everything")
+	s.fact(!strings.Contains(bodies.String(), number), "no one else received the number, not even with a user who agrees to everything")
 
 	s.say("And this is what left the machine, and what did not, by the user's ledger.")
 	for entry, err := range session.Ledger().Entries(s.ctx) {

@@ -32,7 +32,7 @@ func playConsent(s *stage) error {
 		return nil
 	}
 
-	s.say("The state travels through a queue and a model, so it is sealed. Whoever changes a letter of it breaks the seal.")
+	s.say("The state travels through a queue and a model, so it is sealed. Changing a letter of it breaks the seal.")
 	key := make([]byte, lookleap.MinKeyLen)
 	_, _ = rand.Read(key) // never fails
 	sealed, err := lookleap.Seal(key, pending.State)
@@ -74,7 +74,7 @@ func playConsent(s *stage) error {
 	_, err = forged.Approve(decision, s.host.Time())
 	s.refused("use the agreement for an order of 4900.00", err, lookleap.CodeConsentMismatch)
 
-	s.say("And where nobody can be asked, nothing is agreed to.")
+	s.say("If no one can be asked, nothing is agreed to.")
 	alone := &lookleap.Host{}
 	defer alone.Close()
 	_, err = alone.Ask(s.ctx, plan)

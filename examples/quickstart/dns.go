@@ -9,7 +9,7 @@ import (
 	"github.com/lookleap/lookleap/internal/lab/zone"
 )
 
-// playDNS asks a resolver that anybody could have tampered with.
+// playDNS asks a resolver that an attacker could have tampered with.
 func playDNS(s *stage) error {
 	root := zone.New(".").Sign(zone.Signing{})
 	world := zone.NewServer(s.lab.Clock().Now, root,
@@ -37,15 +37,15 @@ func playDNS(s *stage) error {
 	}
 	s.fact(answer.DNSSEC == lookleap.Secure, "the answer is secure")
 
-	absent, err := ask("_anml.nobody.example")
-	s.allowed("believe that nobody.example has no record", err, "the absence is signed too")
-	s.fact(err == nil && !absent.Exists && absent.DNSSEC == lookleap.Secure, "the absence is secure, so nobody hid a record")
+	absent, err := ask("_anml.absent.example")
+	s.allowed("believe that absent.example has no record", err, "the absence is signed too")
+	s.fact(err == nil && !absent.Exists && absent.DNSSEC == lookleap.Secure, "the absence is proven, so no attacker hid a record")
 
 	unsigned, err := ask("_anml.village.example")
-	s.allowed("use the record of village.example as a hint", err, "its parent proves that the zone is not signed, so anybody on the way could have written it")
+	s.allowed("use the record of village.example as a hint", err, "its parent proves that the zone is not signed, so anyone on the way could have written it")
 	s.fact(err == nil && unsigned.DNSSEC == lookleap.Insecure, "the answer is insecure, and says so")
 
-	s.say("Somebody replays a record whose signature has run out. It is not absent and not unsigned: it is bogus, and never data.")
+	s.say("An attacker replays a record whose signature has expired. It is not absent and not unsigned: it is bogus, and never used as data.")
 	_, err = ask("_anml.lapsed.example")
 	s.refused("believe the record of lapsed.example", err, lookleap.CodeDNSSECBogus)
 	var bogus *lookleap.BogusError

@@ -25,7 +25,7 @@ const page = `<?xml version="1.0" encoding="UTF-8"?>
 </anml>
 `
 
-// playDocument reads a page in both of its forms, and pages that are none.
+// playDocument reads a page in both of its forms, and pages that are not valid.
 func playDocument(s *stage) error {
 	s.say("A service says in ANML what it offers, what it asks, and under which rules.")
 	s.show(page)

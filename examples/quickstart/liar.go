@@ -14,10 +14,10 @@ func playLiar(s *stage) error {
 	text := strings.Repeat("a policy that goes on\n", 100)
 	liar := s.lab.Site("liar.example")
 	liar.HTTP1().Body("*", "text/plain; charset=utf-8", text)
-	s.say("A server promises text of 2,200 octets. Told straight, it is read.")
+	s.say("A server promises text of 2,200 bytes. Told straight, it is read.")
 	answer, err := s.get(liar.URL("/honest"), nil)
 	s.allowed("read it", err, "all of it came, as the type it was promised to be")
-	s.fact(err == nil && string(answer.Body) == text, "every octet is there")
+	s.fact(err == nil && string(answer.Body) == text, "every byte is there")
 
 	s.say("And here is what else it can do.")
 	for _, lie := range []struct {
@@ -45,7 +45,7 @@ func playLiar(s *stage) error {
 	s.say("A server that is not who it says it is gets no request at all.")
 	fake := s.lab.Site("bank.example").Certificate(lab.UnknownCA).Body("*", "text/plain", text)
 	_, err = s.get(fake.URL("/"), nil)
-	s.refused("read from a bank.example whose certificate nobody vouches for", err, lookleap.CodeTLS)
+	s.refused("read from a bank.example whose certificate no authority vouches for", err, lookleap.CodeTLS)
 	s.fact(len(s.lab.Journal().Requests(fake.Name())) == 0, "it learnt nothing but the name")
 	return nil
 }

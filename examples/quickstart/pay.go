@@ -68,14 +68,14 @@ func playPay(s *stage) error {
 
 	s.say("Paying has an effect, so the user is asked first.")
 	_, err = pay()
-	pending := s.asked("pay the bill", err, "the user is away: nothing was sent to anybody")
+	pending := s.asked("pay the bill", err, "the user is away: nothing was sent")
 	if pending == nil {
 		return nil
 	}
 	s.showRequest(pending.Request)
 	s.fact(len(doors.seen()) == 0, "the gateway has not heard of it")
 
-	s.say("The user agrees. The gateway asks whose session it is, reaches the bank, and hands on the receipt with the bank's own signature beside it.")
+	s.say("The user agrees. The gateway finds the user's session, sends the request to the bank, and returns the receipt with the bank's own signature.")
 	receipt, err := client.Resume(s.ctx, pending.State, agree(pending.Request))
 	s.allowed("take the receipt", err, "it is signed by a key of the bank, for this request, and still good")
 	if err != nil {
@@ -85,7 +85,7 @@ func playPay(s *stage) error {
 	s.fact(b.user == "ada" && b.token == "ada's token for initiate-payment", "the bank was shown a token of this user, for this scope and no other")
 	s.user = agree
 
-	s.say("Another gateway asks nobody, verifies nothing, and changes what it hands on. The agent does not have to take its word.")
+	s.say("Another gateway asks no one, verifies nothing, and changes the response. The agent does not have to believe it.")
 	for _, c := range []struct {
 		what   string
 		change func(http.Header, []byte) []byte
@@ -121,7 +121,7 @@ func playPay(s *stage) error {
 	s.refused("take a receipt by a new key, seconds after the keys were read", err, aiuri.CodeRejectedKey)
 	_, err = pay(through(honestDoor))
 	s.refused("take it from the honest gateway, which verifies for itself", err, aiuri.CodeEndpointFailed)
-	s.fact(b.keysRead(s) == before, "nobody has read the keys again")
+	s.fact(b.keysRead(s) == before, "the keys were not read again")
 	s.lab.Clock().Advance(5 * time.Minute)
 	receipt, err = pay(through(crookedDoor))
 	s.allowed("take a receipt by the new key five minutes later", err, "the keys were read once more, and it is among them: who hands on a signed receipt does not matter")
@@ -134,7 +134,7 @@ func playPay(s *stage) error {
 	_, err = pay(through(crookedDoor))
 	s.refused("take a receipt by the key that was lost", err, aiuri.CodeRejectedKey)
 
-	s.say("What was strong once is not given up because somebody asks.")
+	s.say("Protection that was strong once is not weakened because a gateway asks for it.")
 	_, err = pay(through(ancientDoor))
 	s.refused("pay through a gateway that speaks TLS 1.2 only", err, lookleap.CodeTLSTooOld)
 	_, err = pay(through("https://gateway.evil.example/"))
@@ -226,12 +226,12 @@ func (b *bank) forge(h http.Header, body []byte) []byte {
 	return body
 }
 
-// keysRead counts how often anybody read the bank's keys.
+// keysRead returns how often anyone read the bank's keys.
 func (b *bank) keysRead(s *stage) int {
 	return strings.Count(strings.Join(s.lab.Journal().Paths("bank.example"), " "), "/keys")
 }
 
-// gateways are doors to the bank: an honest one, one that asks nobody and
+// gateways are doors to the bank: an honest one, one that asks no one and
 // verifies nothing, and an old one.
 type gateways struct {
 	seen  func() []lab.Request
@@ -277,7 +277,7 @@ func (b *bank) Authorize(_ context.Context, r *http.Request, _ *aiuri.Call) (*ai
 	return &aiuri.Grant{User: user, Scopes: strings.Fields(scopes), Tokens: tokensOf(user)}, nil
 }
 
-// tokensOf gives the tokens of one user.
+// tokensOf returns the tokens of one user.
 type tokensOf string
 
 func (user tokensOf) Token(_ context.Context, _ aiuri.Destination, scopes []string) (string, error) {

@@ -50,7 +50,7 @@ func playPolicy(s *stage) error {
 	s.refused("GET "+shop.URL("/basket"), visit(shop.URL("/basket")), agentstxt.CodeUnlisted)
 	s.fact(onlyAsked(s, shop, "GET /agents.txt", "GET /dashboard"), "the shop was asked for its policy and for /dashboard, and for nothing else")
 
-	s.say("A mirror of the shop says that /admin is open. Somebody changed the line and not the hash. A file that was changed once may have been changed anywhere, so the whole site counts as closed.")
+	s.say("A mirror of the shop says that /admin is open. An attacker changed the line and not the hash. A file that was changed in one place may have been changed in others, so the whole site counts as closed.")
 	mirror := s.lab.Site("mirror.example").Body("*", "text/plain", "welcome").
 		Body("/agents.txt", "text/plain; charset=utf-8", strings.Replace(file, "/admin DISALLOW", "/admin ALLOW", 1))
 	policy, err = agentstxt.Fetch(s.ctx, s.host, mirror.URL("/"))

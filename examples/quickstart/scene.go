@@ -20,7 +20,7 @@ func scenes() []scene {
 		{"wellknown", "A document that is there, is not, and is elsewhere", playWellKnown},
 		{"document", "A page for agents, honest and hostile", playDocument},
 		{"trust", "Who may speak for a brand", playTrust},
-		{"skills", "A skill from whom it claims to be", playSkills},
+		{"skills", "A skill from its real publisher", playSkills},
 		{"consent", "The user is asked, sleeps on it, and is obeyed once", playConsent},
 		{"booking", "A service is used, asked back, and told no more than the user wants", playBooking},
 		{"pay", "A bank is paid through a gateway, and its receipt is verified", playPay},
@@ -38,7 +38,7 @@ func sceneNames() (names []string) {
 	return names
 }
 
-// choose gives the scene of that name, or all of them.
+// choose returns the scene of that name, or all of them.
 func choose(name string) ([]scene, error) {
 	if name == "" {
 		return scenes(), nil

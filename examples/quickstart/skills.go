@@ -10,7 +10,7 @@ import (
 
 const refundSkill = "---\nname: refund\ndescription: Refunds an order of the shop.\n---\n# Refund\nRun `scripts/refund.sh` with the order number.\n"
 
-// playSkills loads skills from whom they claim to be, and runs what the user agreed to.
+// playSkills loads skills from their real publishers, and runs what the user agreed to.
 func playSkills(s *stage) error {
 	s.lab.Site("shop.example").Body("/skills/refund/SKILL.md", "text/markdown", refundSkill).
 		Handle("/skills/refund/scripts/refund.sh", lab.Sequence(
@@ -37,13 +37,13 @@ func playSkills(s *stage) error {
 	s.allowed("load the skill of example-org at a code host", err, "its page lies under the organisation's path, and the bytes come from the host that the page maps to")
 	s.fact(err == nil && hosted.ServingHost() == "raw.githubusercontent.com", "the host that served the bytes is shown as well")
 	_, err = loader.Load(s.ctx, "https://github.com/evil-org/skills/blob/main/refund/SKILL.md")
-	s.asked("load the same file from evil-org", err, "nobody has confirmed evil-org, and the file's own words count for nothing")
+	s.asked("load the same file from evil-org", err, "the user has not confirmed evil-org, and what the file says about itself does not count")
 	_, err = loader.LoadUnder(s.ctx, "https://shop.example.evil.example/skills/refund/SKILL.md", skill.Root)
 	s.refused("load it from shop.example.evil.example as the shop's", err, dvs.CodeOutsideTrustRoot)
 	_, err = dvs.ParseTrustRoot("https://github.com/", dvs.Rules{})
 	s.refused("trust everybody at the code host", err, dvs.CodeUGCBareRoot)
 
-	s.say("The skill wants to run a script. The user sees which, from whom, and its digest.")
+	s.say("The skill wants to run a script. The user sees which script, its publisher and its digest.")
 	order := dvs.Invocation{Script: "scripts/refund.sh", Interpreter: []string{"sh"}, Args: []string{"1042"}}
 	s.user = func(r *lookleap.ConsentRequest) lookleap.ConsentDecision {
 		s.showRequest(r)

@@ -28,7 +28,7 @@ func playSSRF(s *stage) error {
 	_, err = s.get("https://[::ffff:127.0.0.1]/", nil)
 	s.refused("GET https://[::ffff:127.0.0.1]/, without any name", err, lookleap.CodeIPHost)
 
-	s.say("The cleverest one changes its address between two questions: whoever checks first and dials later is fooled.")
+	s.say("The cleverest name changes its address between two queries: a program that checks first and resolves again to dial is fooled.")
 	s.lab.Site("home.example").At("127.0.0.1").Body("*", "text/plain", "secret")
 	s.lab.Name("rebind.attacker.example").Rebind(s.lab.Site("news.example").Addr().String(), "127.0.0.1")
 	first, err := s.host.Lookup(s.ctx, "rebind.attacker.example", lookleap.TypeA)

@@ -23,7 +23,7 @@ type stage struct {
 	// user answers what the host asks; nil: the user is away, and every question pends.
 	user func(*lookleap.ConsentRequest) lookleap.ConsentDecision
 
-	terminal *terminal // where somebody real decides; nil: the story does
+	terminal *terminal // where a real user decides; nil: the story does
 
 	printer printer
 	tally   tally
@@ -149,7 +149,7 @@ func reason(err error) string {
 }
 
 // asked is a decision that must be left to the user: nothing happened yet. It
-// gives what is pending.
+// returns what is pending.
 func (s *stage) asked(what string, err error, why string) *lookleap.PendingError {
 	var pending *lookleap.PendingError
 	if !errors.As(err, &pending) {

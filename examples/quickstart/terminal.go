@@ -18,7 +18,7 @@ type terminal struct {
 	out io.Writer
 }
 
-// newTerminal gives the terminal on which the program runs; nil where its input
+// newTerminal returns the terminal on which the program runs; nil if its input
 // or output is a pipe or a file.
 func newTerminal(in io.Reader, out io.Writer) *terminal {
 	for _, end := range []any{in, out} {
@@ -59,10 +59,10 @@ func (t *terminal) yes(question string) bool {
 	return false
 }
 
-// live reports whether somebody real decides.
+// live reports whether a real user decides.
 func (s *stage) live() bool { return s.terminal != nil }
 
-// decide is the user's word: that of somebody real, or the story's, which agrees
+// decide is the user's decision: that of a real user, or the story's, which agrees
 // to everything but the items about a field.
 func (s *stage) decide(r *lookleap.ConsentRequest, except string) lookleap.ConsentDecision {
 	if s.live() {

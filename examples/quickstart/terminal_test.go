@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestLive lets somebody decide at a terminal: whatever they say, the story goes
+// TestLive lets a user decide at a terminal: whatever they say, the story goes
 // on to a true end.
 func TestLive(t *testing.T) {
 	for name, c := range map[string]struct {

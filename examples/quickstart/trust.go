@@ -59,11 +59,11 @@ func playTrust(s *stage) error {
 	s.show(fmt.Sprintf("tier:  %s\nscope: %s\ncut:   %s", a.Tier, a.Scope, a.Truncated))
 	s.fact(!a.Permits("interact", s.lab.Clock().Now()), "Tier 1 offers no actions, whatever its scope says")
 	_, err = speak("brand.example", "brand.example")
-	s.allowed("let the brand speak for itself", err, "nobody has to vouch for that")
+	s.allowed("let the brand speak for itself", err, "no one has to vouch for that")
 	_, err = speak("brand-sale.example", "brand.example")
 	s.refused("let brand-sale.example speak for the brand", err, anmltrust.CodeNotListed)
 
-	s.say("The brand parts with its retailer and takes it off the list. What was verified a minute ago is still in memory; before it pays, the agent asks anew.")
+	s.say("The brand takes its retailer off the list. What was verified a minute ago is still in memory; before it pays, the agent verifies again.")
 	serve(second)
 	_, err = speak("retailer.example", "brand.example")
 	s.allowed("go on reading at retailer.example", err, "the grant from before holds until its end")
@@ -72,8 +72,8 @@ func playTrust(s *stage) error {
 	_, err = speak("retailer.example", "brand.example")
 	s.refused("go on reading after that", err, anmltrust.CodeNotListed)
 
-	s.say("The record of broken.example fails validation. Nobody can tell forgery from carelessness, so nobody speaks for it.")
+	s.say("The record of broken.example fails validation. Forgery looks the same as carelessness, so no one may speak for it.")
 	_, err = speak("retailer.example", "broken.example")
-	s.refused("let anybody speak for broken.example", err, lookleap.CodeDNSSECBogus)
+	s.refused("let anyone speak for broken.example", err, lookleap.CodeDNSSECBogus)
 	return nil
 }

@@ -23,7 +23,7 @@ func playWellKnown(s *stage) error {
 		return result, err
 	}
 
-	s.say("Whom does one tell about a hole in a site? RFC 8615 says where to look, and RFC 9116 what stands there.")
+	s.say("Who should hear about a security hole in a site? RFC 8615 says where to look, and RFC 9116 what the file contains.")
 	result, err := ask("https://shop.example")
 	s.allowed("use the contact of shop.example", err, "the origin itself answered with the document")
 	if err != nil {
@@ -32,7 +32,7 @@ func playWellKnown(s *stage) error {
 	s.show(string(result.Body))
 	s.fact(!result.AppliesTo("https://www.shop.example"), "what shop.example says does not hold for www.shop.example")
 
-	s.say("A site without the document has done nothing wrong: absence is an answer. So is a page that a single-page app gives for every path.")
+	s.say("A site without the document has done nothing wrong: absence is an answer. So is a page that a single-page app returns for every path.")
 	_, err = ask("https://quiet.example")
 	s.refused("use the contact of quiet.example", err, wellknown.CodeAbsent)
 	_, err = ask("https://app.example")

@@ -32,7 +32,7 @@ func run(ctx context.Context, out io.Writer, address string) error {
 	if err := client.Ping(ctx).Err(); err != nil {
 		return fmt.Errorf("no Redis server at %s: %w", address, err)
 	}
-	// Whoever can write to the cache can grant trust, so the entries are sealed
+	// A writer of the cache could grant trust, so the entries are sealed
 	// with a key that all agents of the fleet have.
 	key := make([]byte, lookleap.MinKeyLen)
 	rand.Read(key)

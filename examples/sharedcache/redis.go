@@ -26,7 +26,7 @@ type redisCache struct {
 
 const expiryLen = 8
 
-// Get gives fs.ErrNotExist for what is not there, and any other error for a
+// Get returns fs.ErrNotExist for a missing key, and any other error for a
 // server that does not answer, which the packages take for a miss and report.
 func (c redisCache) Get(ctx context.Context, key string) ([]byte, time.Time, error) {
 	data, err := c.client.Get(ctx, c.prefix+key).Bytes()

@@ -14,11 +14,11 @@ import (
 // directory for each skill, a [dvs.VerifiedFS] for one.
 //
 // Eino lets a header choose the agent, the model and how much of the
-// conversation a skill gets. Those are decisions of whoever runs the agent, so
+// conversation a skill gets. Those are decisions of the agent's operator, so
 // what a remote skill says of them is left out.
 type einoSkills struct{ skills fs.FS }
 
-// List gives the metadata of all skills. One that cannot be read is an error.
+// List returns the metadata of all skills. One that cannot be read is an error.
 func (e einoSkills) List(context.Context) ([]einoskill.FrontMatter, error) {
 	entries, err := dvs.Catalogue(e.skills, dvs.CatalogueOptions{Profile: dvs.AgentSkills})
 	if err != nil {
@@ -34,7 +34,7 @@ func (e einoSkills) List(context.Context) ([]einoskill.FrontMatter, error) {
 	return list, nil
 }
 
-// Get gives one skill.
+// Get returns one skill.
 func (e einoSkills) Get(_ context.Context, name string) (einoskill.Skill, error) {
 	if !fs.ValidPath(name) {
 		return einoskill.Skill{}, fmt.Errorf("there is no skill %q", name)

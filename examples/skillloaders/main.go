@@ -1,5 +1,5 @@
 // Skillloaders shows how agent frameworks use remote skills: lookleap verifies
-// them and gives a read-only file system, and the framework's own loader reads
+// them and returns a read-only file system, and the framework's own loader reads
 // that as it would read a directory.
 //
 //	go run -C examples/skillloaders .
@@ -73,7 +73,7 @@ func run(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// verifiedSkills loads skills from whom they claim to be.
+// verifiedSkills loads skills whose publishers are verified.
 func verifiedSkills(ctx context.Context) (*dvs.VerifiedFS, error) {
 	net := lab.New() // a small internet in this process; an agent uses the real one
 	defer net.Close()

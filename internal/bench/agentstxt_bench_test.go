@@ -18,7 +18,7 @@ import (
 // policySizes are the numbers of rules at which the curves are shown.
 var policySizes = []int{100, 1000, 10_000, 100_000}
 
-// rulePath is the path of a rule: between 20 and 60 octets, for the most part
+// rulePath is the path of a rule: between 20 and 60 bytes, for the most part
 // of different lengths.
 func rulePath(i int) string {
 	const words = "departments-and-further-collections"
@@ -53,8 +53,8 @@ func policyOf(rules int) (agents, robots []byte, paths []string) {
 
 var raised = agentstxt.Options{Limits: agentstxt.Limits{Size: 64 << 20}}
 
-// BenchmarkAgentsTxtParse reads files from octets to something that decides.
-// The limit is the SHA-256 of the same octets, which the draft demands.
+// BenchmarkAgentsTxtParse reads files from bytes to something that decides.
+// The limit is the SHA-256 of the same bytes, which the draft demands.
 func BenchmarkAgentsTxtParse(b *testing.B) {
 	for _, rules := range policySizes {
 		agents, robots, _ := policyOf(rules)
@@ -87,7 +87,7 @@ func BenchmarkAgentsTxtParse(b *testing.B) {
 }
 
 // BenchmarkAgentsTxtRatio takes turns, so that a noisy machine spoils both sides
-// alike: how many times the SHA-256 of the same octets does Parse take? The goal
+// alike: how many times the SHA-256 of the same bytes does Parse take? The goal
 // is 3 at 1,000 rules and 4 at 100,000 without SHA instructions in the processor
 // (GODEBUG=cpu.sha=off), which the figures of the goal were taken without.
 func BenchmarkAgentsTxtRatio(b *testing.B) {

@@ -15,7 +15,7 @@ import (
 )
 
 // BenchmarkAIURIParse reads a typical URI. The peer checks less; the limit is
-// one look at each octet.
+// one look at each byte.
 func BenchmarkAIURIParse(b *testing.B) {
 	const in = "ai://factory.example/service/payments?amount=10&currency=USD"
 	b.Run("lookleap", func(b *testing.B) {
@@ -48,7 +48,7 @@ func BenchmarkAIURIParse(b *testing.B) {
 	})
 }
 
-// BenchmarkAIURIVerify verifies detached ES256 signatures over octets, and over the
+// BenchmarkAIURIVerify verifies detached ES256 signatures over bytes, and over the
 // members of a JSON object, among which claims are looked for. The limit is the
 // hash of the payload and the check of the signature alone.
 func BenchmarkAIURIVerify(b *testing.B) {
@@ -100,7 +100,7 @@ func BenchmarkAIURIVerify(b *testing.B) {
 	}
 }
 
-// receipt is a JSON object of about size octets, which begins with these members.
+// receipt is a JSON object of about size bytes, which begins with these members.
 func receipt(size int, members string) []byte {
 	text := []byte(`{` + members + `"paid":true,"items":[`)
 	for n := 0; len(text) < size-2; n++ {

@@ -95,7 +95,7 @@ func (o outline) sorted() outline {
 	return o
 }
 
-// withoutIndentation makes code comparable that this module gives with its indentation.
+// withoutIndentation makes code comparable that this module returns with its indentation.
 func withoutIndentation(code string) string {
 	var b strings.Builder
 	for line := range strings.Lines(code) {

@@ -11,7 +11,7 @@ import (
 	"github.com/lookleap/lookleap/internal/lab/zone"
 )
 
-// TestAnchoredZones: trust anchors below the root, alone and beside it.
+// TestAnchoredZones: trust anchors below the root, alone and with the root's.
 func TestAnchoredZones(t *testing.T) {
 	now := time.Unix(1.7e9, 0)
 	root := zone.New(".").Sign(zone.Signing{})

@@ -48,7 +48,7 @@ func (l *lookup) run(ctx context.Context, q name, rrtype uint16) (*Result, error
 	for {
 		s, err := l.step(ctx, n, rrtype, m, direct)
 		if !direct && (isBogus(err) || err == nil && s == nil) {
-			// The upstream left the rest of the chain to us, or put something beside the alias that
+			// The upstream left the rest of the chain to us, or put something next to the alias that
 			// does not hold.
 			if m, err = l.ask(ctx, n, rrtype, ""); err != nil {
 				return nil, err
@@ -191,7 +191,7 @@ func (l *lookup) judgeSigned(set *recordSet, zone *zoneState, m *message) (findi
 		// 6672 section 3.3).
 		return finding{}, bogus(zone.zone, EDEBogus, "the DNAME record of %s is made from a wildcard", set.owner)
 	}
-	// Beside an alias the authority section may prove something about another zone too.
+	// Next to an alias, the authority section may prove something about another zone too.
 	d, ttl, err := l.denialBy(m.authority.denialsBy(zone.zone), zone)
 	if err != nil {
 		return finding{}, err

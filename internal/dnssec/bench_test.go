@@ -11,7 +11,7 @@ import (
 	"github.com/lookleap/lookleap/internal/lab/zone"
 )
 
-// BenchmarkLookup measures validated lookups against the lab in memory, beside the one signature check that a warm
+// BenchmarkLookup measures validated lookups against the lab in memory, and the one signature check that a warm
 // lookup cannot do without.
 func BenchmarkLookup(b *testing.B) {
 	s := newSmall()

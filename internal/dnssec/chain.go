@@ -336,7 +336,7 @@ func decide(parent *zoneState, z name, kind zoneKind, ttl uint32, reason string)
 }
 
 // denialBy verifies denial sets and reads them as one zone's. All of them must hold: a reply that
-// mixes good proofs with bad ones is none that a server would give.
+// mixes good proofs with bad ones does not come from an honest server.
 func (l *lookup) denialBy(sets []*recordSet, zone *zoneState) (*denial, uint32, error) {
 	var signed []*signedSet
 	ttl := uint32(1<<31 - 1)
@@ -351,7 +351,7 @@ func (l *lookup) denialBy(sets []*recordSet, zone *zoneState) (*denial, uint32, 
 	return newDenial(zone.zone, signed, l.b), ttl, nil
 }
 
-// signersOf lists who claims to have signed the sets, closest to the leaves first. Nobody above the
+// signersOf lists who claims to have signed the sets, closest to the leaves first. No zone above the
 // closest trust anchor counts: what lies between the two could only weaken the anchor.
 func (l *lookup) signersOf(sets []*recordSet, pass func(name) bool) []name {
 	var out []name

@@ -15,7 +15,7 @@
 // denial.go, nsec.go and nsec3.go an absence. Those last five decide without any I/O. upstream.go
 // and its neighbours carry messages.
 //
-// Left out on purpose: the AD bit (anybody on the path can set it), automatic rollover of trust
+// Left out on purpose: the AD bit (anyone on the path can set it), automatic rollover of trust
 // anchors (RFC 5011), SHA-1 in signatures and DS records and Ed448 (zones that use nothing else are
 // insecure), retrying a bogus answer elsewhere.
 package dnssec

@@ -89,7 +89,7 @@ func text(r *dnssec.Result) string {
 	return out
 }
 
-// FuzzReply gives the resolver arbitrary bytes as every reply.
+// FuzzReply answers every query of the resolver with arbitrary bytes.
 func FuzzReply(f *testing.F) {
 	s := newSmall()
 	for _, name := range []string{"www.example.com.", "nope.example.com.", "."} {

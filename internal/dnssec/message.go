@@ -51,7 +51,7 @@ func unpack(wire []byte) (*dns.Msg, error) {
 	return m, nil
 }
 
-// newMessage sorts a reply. Beside NXDOMAIN an answer section can hold aliases and nothing else.
+// newMessage sorts a reply. With NXDOMAIN, an answer section can hold aliases and nothing else.
 func newMessage(m *dns.Msg) *message {
 	nxdomain := m.Rcode == dns.RcodeNameError
 	return &message{nxdomain: nxdomain, answer: newSection(m.Answer, nxdomain), authority: newSection(m.Ns, false)}

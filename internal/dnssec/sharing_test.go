@@ -14,7 +14,7 @@ import (
 	"github.com/lookleap/lookleap/internal/lab/zone"
 )
 
-// TestSharedZone: lookups of different names share the work on their zone, and one that gives up harms no other.
+// TestSharedZone: lookups of different names share the work on their zone, and one that ends early harms no other.
 func TestSharedZone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSmall()
@@ -64,7 +64,7 @@ func TestSharedBudget(t *testing.T) {
 	})
 }
 
-// TestAbandoned: when nobody waits any more, the work ends.
+// TestAbandoned: when no one waits any more, the work ends.
 func TestAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSmall()

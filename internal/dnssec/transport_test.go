@@ -219,7 +219,7 @@ func TestNoDowngrade(t *testing.T) {
 	})
 }
 
-// noisyConn hands out packets that nobody asked for before the real ones.
+// noisyConn hands out packets that no one asked for before the real ones.
 func noisyUDP(s *small, noise func(query []byte) [][]byte) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := zone.Dial(s)(ctx, network, address)
@@ -360,7 +360,7 @@ func TestTLS(t *testing.T) {
 	for server, want := range map[string]string{
 		"tls://dns.example.net":       "secure",
 		"tls://dns.example.net:853":   "secure",
-		"tls://other.example.net:853": "server", // a certificate for somebody else
+		"tls://other.example.net:853": "server", // a certificate for another name
 	} {
 		var dials dialLog
 		r := s.resolver(t, nil, func(o *dnssec.Options) {

@@ -1,9 +1,9 @@
 // Package domain decides what a canonical https URL is, and only then hands one to net/http.
 //
 // [net/url] is lenient and normalises late: it accepts ":0443", "%2e%2e" and "a..b", and what one parser repairs another reads
-// differently. Whoever compares a URL with a trust root and then fetches it must compare and fetch the same string. So this package
+// differently. A program that compares a URL with a trust root and then fetches it must compare and fetch the same string. So this package
 // splits URLs itself (RFC 3986, section 3), refuses whatever two readers could understand in two ways, naming the offending part, and
-// gives everything else exactly one spelling:
+// writes everything else in exactly one spelling:
 //
 //	u, err := domain.Parse("HTTPS://B\u00dcCHER.example:443/%7Eorg/SKILL.md#top")
 //	u.String()           // https://xn--bcher-kva.example/~org/SKILL.md

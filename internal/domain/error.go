@@ -28,8 +28,8 @@ const (
 // fragment.
 type Error struct {
 	Code    string // one of the Code constants
-	Offset  int    // octet at which Part begins in the text that was given
-	Part    string // the offending part as it was written, at most 256 octets: untrusted
+	Offset  int    // byte at which Part begins in the text that was given
+	Part    string // the offending part as it was written, at most 256 bytes: untrusted
 	Message string // one sentence
 	Fix     string // what to write instead, or empty
 }

@@ -107,7 +107,7 @@ func FuzzResolve(f *testing.F) {
 			}
 			std, err := base.NetURL().Parse(ref)
 			if err != nil {
-				continue // net/url refuses some references that are none of ours to refuse
+				continue // net/url refuses some references that this package accepts
 			}
 			// Decoded, since net/url also escapes some characters that need no escape.
 			if path := u.NetURL().Path; std.Path != path && std.Path+"/" != path {

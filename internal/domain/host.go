@@ -39,7 +39,7 @@ func (r Rules) parseHost(raw string, at int) (string, error) {
 		return r.parseIPv6(raw, at)
 	}
 	if len(raw) > maxHostInput {
-		return "", fail(CodeBadHost, at, raw, "a host name has at most 253 octets", "")
+		return "", fail(CodeBadHost, at, raw, "a host name has at most 253 bytes", "")
 	}
 	if i := strings.IndexByte(raw, '%'); i >= 0 {
 		return "", fail(CodeBadHost, at+i, raw[i:min(len(raw), i+3)], "escapes are not allowed in a host", "write the character itself")
@@ -83,7 +83,7 @@ func isASCII(s string) bool {
 // IDNA reserves them, hosting companies use them, and an ASCII label means the same to everybody unless it begins with "xn--".
 func checkName(name string, at int) error {
 	if len(name) > maxNameLength {
-		return fail(CodeBadHost, at, name, "a host name has at most 253 octets", "")
+		return fail(CodeBadHost, at, name, "a host name has at most 253 bytes", "")
 	}
 	start := 0
 	for label := range strings.SplitSeq(name, ".") {
@@ -91,7 +91,7 @@ func checkName(name string, at int) error {
 		case label == "":
 			return fail(CodeBadHost, at+start, name[start:], "a label of the host is empty", "")
 		case len(label) > maxLabelLength:
-			return fail(CodeBadHost, at+start, label, "a label of a host has at most 63 octets", "")
+			return fail(CodeBadHost, at+start, label, "a label of a host has at most 63 bytes", "")
 		case label[0] == '-' || label[len(label)-1] == '-':
 			return fail(CodeBadHost, at+start, label, "a label of a host neither begins nor ends with a hyphen", "")
 		}

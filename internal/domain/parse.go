@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// DefaultMaxLength is the number of octets that a URL or a reference may have.
+// DefaultMaxLength is the number of bytes that a URL or a reference may have.
 const DefaultMaxLength = 8192
 
 // Rules say which canonical URLs and hosts are acceptable. The zero Rules are the strict ones: https with a public domain name.
 type Rules struct {
 	Schemes        []string // allowed schemes in lower case; nil: https alone
-	MaxLength      int      // octets of a URL, before and after normalisation, and of a reference; 0: DefaultMaxLength
+	MaxLength      int      // bytes of a URL, before and after normalisation, and of a reference; 0: DefaultMaxLength
 	RefuseQuery    bool     // otherwise a query is kept
 	RefuseFragment bool     // otherwise a fragment is dropped and reported, except right after the authority, where it is always refused
 	AllowIP        bool     // IP addresses as hosts: for test beds
@@ -40,10 +40,10 @@ func (r Rules) Parse(raw string) (URL, error) {
 	return r.parseAuthority(scheme, raw, n+1)
 }
 
-// checkText refuses what is wrong anywhere in a URL: bad length, white space, controls, backslashes, octets that are not UTF-8.
+// checkText refuses what is wrong anywhere in a URL: bad length, white space, controls, backslashes, bytes that are not UTF-8.
 func (r Rules) checkText(raw string) error {
 	if most := r.maxLength(); len(raw) > most {
-		return fail(CodeTooLong, most, "", fmt.Sprintf("the text has %d octets, %d are allowed", len(raw), most), "")
+		return fail(CodeTooLong, most, "", fmt.Sprintf("the text has %d bytes, %d are allowed", len(raw), most), "")
 	}
 	ascii := true
 	for i := range len(raw) {
@@ -70,7 +70,7 @@ func (r Rules) maxLength() int {
 	return DefaultMaxLength
 }
 
-// invalidAt returns the offset of the first octet that is not UTF-8.
+// invalidAt returns the offset of the first byte that is not UTF-8.
 func invalidAt(s string) int {
 	for i, c := range s {
 		if c == utf8.RuneError {
@@ -238,7 +238,7 @@ func (r Rules) build(raw, scheme, host string, port uint16, t tail) (URL, error)
 	}
 	u := URL{text: join(raw, scheme, "://", host, colonPort, t.path, t.query), port: port, fragment: t.fragment}
 	if most := r.maxLength(); len(u.text) > most {
-		return URL{}, fail(CodeTooLong, 0, "", fmt.Sprintf("the canonical form has %d octets, %d are allowed", len(u.text), most), "")
+		return URL{}, fail(CodeTooLong, 0, "", fmt.Sprintf("the canonical form has %d bytes, %d are allowed", len(u.text), most), "")
 	}
 	u.host = len(scheme) + len("://")
 	u.hostEnd = u.host + len(host)

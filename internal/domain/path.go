@@ -133,12 +133,12 @@ func escapeLength(path string, at, i int) (int, error) {
 	}
 	c, size := utf8.DecodeRune(char[:n])
 	if c == utf8.RuneError && size <= 1 {
-		return 0, fail(CodeAmbiguousPath, at+i, path[i:i+len("%XX")], "the escaped octets are not UTF-8, and servers differ in what they make of them", "escape the UTF-8 form")
+		return 0, fail(CodeAmbiguousPath, at+i, path[i:i+len("%XX")], "the escaped bytes are not UTF-8, and servers differ in what they make of them", "escape the UTF-8 form")
 	}
 	return size, nil
 }
 
-// decodeFully decodes the escape at s[i], which is well-formed, again and again ("%252e" is "%2e" is "."), and returns the octet in the end and the
+// decodeFully decodes the escape at s[i], which is well-formed, again and again ("%252e" is "%2e" is "."), and returns the byte in the end and the
 // length of what was decoded.
 func decodeFully(s string, i int) (octet byte, size int) {
 	end := i + 1
@@ -201,7 +201,7 @@ func appendEscape(out []byte, s string) []byte {
 	return append(out, '%', hexDigits[octet>>4], hexDigits[octet&15])
 }
 
-// appendRaw appends s with its non-ASCII octets escaped.
+// appendRaw appends s with its non-ASCII bytes escaped.
 func appendRaw(out []byte, s string) []byte {
 	for i := range len(s) {
 		if s[i] < utf8.RuneSelf {

@@ -357,7 +357,7 @@ func TestRowsReject(t *testing.T) {
 	})
 }
 
-// longName returns a host name of n octets.
+// longName returns a host name of n bytes.
 func longName(n int) string {
 	name := strings.Repeat(strings.Repeat("a", 61)+".", 3) + "example"
 	return strings.Repeat("b", n-len(name)-1) + "." + name

@@ -77,7 +77,7 @@ func script(c rune) string {
 }
 
 // mixed reports whether no language writes these scripts together (UTS 39, section 5.1: the augmented script sets of Japanese, Korean and
-// Chinese). Unlike there, Latin beside Han counts as mixed: what is shown in doubt is the A-label.
+// Chinese). Unlike there, Latin next to Han counts as mixed: what is shown in doubt is the A-label.
 func mixed(scripts []string) bool {
 	if len(scripts) <= 1 {
 		return slices.Contains(scripts, unknownScript)

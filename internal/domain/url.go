@@ -20,7 +20,7 @@ type URL struct {
 }
 
 // String returns the canonical form: printable ASCII, lower-case scheme and host, no default port, a path that begins with a slash.
-// Parsing it again gives the same string.
+// Parsing it again returns the same string.
 func (u URL) String() string { return u.text }
 
 // WithoutQuery returns the canonical form without the query, which may hold secrets. Messages and events use it.
@@ -80,7 +80,7 @@ func (u URL) NetURL() *url.URL {
 }
 
 // Under reports whether u lies at or below root: same scheme, host and port, and the segments of root's path are the first segments of u's
-// path, octet by octet. A final slash of root makes no difference, queries are ignored. (DVS 3.1; never a string prefix.)
+// path, byte by byte. A final slash of root makes no difference, queries are ignored. (DVS 3.1; never a string prefix.)
 func (u URL) Under(root URL) bool {
 	if u.IsZero() || u.Origin() != root.Origin() {
 		return false

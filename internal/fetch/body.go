@@ -17,8 +17,8 @@ var (
 	errNoGzip    = coded(lookleap.CodeEncoding, "the body is not the gzip that it is declared to be")
 )
 
-// readBody reads and decodes a body of at most limit octets. It holds no more
-// than twice of what it gives back, and no more than the limit while refusing.
+// readBody reads and decodes a body of at most limit bytes. It holds no more
+// than twice of what it returns, and no more than the limit while refusing.
 func readBody(resp *http.Response, limit int, raw io.Reader) ([]byte, error) {
 	zipped, err := isGzip(resp)
 	if err != nil {
@@ -29,7 +29,7 @@ func readBody(resp *http.Response, limit int, raw io.Reader) ([]byte, error) {
 		return nil, tooLarge(limit)
 	}
 	if closeDelimited(resp) && !zipped {
-		return nil, coded(lookleap.CodeTruncated, "the answer has neither a length nor chunks, so nobody can see whether it is complete")
+		return nil, coded(lookleap.CodeTruncated, "the answer has neither a length nor chunks, so it cannot be seen whether it is complete")
 	}
 	counted := &counter{Reader: raw}
 	if zipped {
@@ -103,7 +103,7 @@ func (s *stream) Read(p []byte) (int, error) {
 }
 
 // closeDelimited reports whether the end of the connection is the only end of
-// the body, which anybody on the way can bring about.
+// the body, which anyone on the way can bring about.
 func closeDelimited(resp *http.Response) bool {
 	return resp.ProtoMajor == 1 && resp.Close && resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 && !resp.Uncompressed
 }
@@ -122,7 +122,7 @@ func isGzip(resp *http.Response) (bool, error) {
 	return false, coded(lookleap.CodeEncoding, "the content encoding is not one gzip")
 }
 
-// readGzip undoes gzip. Besides the decoded octets it bounds the encoded ones,
+// readGzip undoes gzip. Besides the decoded bytes it bounds the encoded ones,
 // since members without content decode to nothing for ever.
 func readGzip(raw *counter, limit int) ([]byte, error) {
 	raw.left = limit + limit/8 + 1<<10
@@ -157,9 +157,9 @@ func isCorrupt(err error) bool {
 	return strings.HasPrefix(err.Error(), "flate: ")
 }
 
-var errRawLimit = errors.New("more encoded octets than the limit")
+var errRawLimit = errors.New("more encoded bytes than the limit")
 
-// counter bounds the octets that are read through it, once bounded is set.
+// counter bounds the bytes that are read through it, once bounded is set.
 type counter struct {
 	io.Reader
 	bounded bool
@@ -179,7 +179,7 @@ func (c *counter) Read(p []byte) (int, error) {
 }
 
 func tooLarge(limit int) error {
-	return coded(lookleap.CodeTooLarge, "the body is larger than %d octets", limit)
+	return coded(lookleap.CodeTooLarge, "the body is larger than %d bytes", limit)
 }
 
 const (
@@ -188,7 +188,7 @@ const (
 )
 
 // readAll reads to the end into chunks that are joined once, so that growing
-// leaves no garbage behind. The hint is how many octets are expected.
+// leaves no garbage behind. The hint is how many bytes are expected.
 func readAll(r io.Reader, limit, hint int) ([]byte, error) {
 	var full [][]byte
 	size := 0
@@ -229,7 +229,7 @@ type foreignBody struct {
 	io.ReadCloser
 	idle int // reads in a row that gave nothing
 
-	once sync.Once // for it is closed by whoever ends first: its reader, or the exchange's time
+	once sync.Once // it is closed by the first of its reader and the exchange's time limit
 	err  error     // of closing
 }
 
@@ -244,9 +244,9 @@ func (b *foreignBody) Read(p []byte) (n int, err error) {
 	}
 	switch {
 	case n < 0 || n > len(p):
-		return 0, coded(lookleap.CodeInternal, "the answer's body claims to have read %d of %d octets", n, len(p))
+		return 0, coded(lookleap.CodeInternal, "the answer's body claims to have read %d of %d bytes", n, len(p))
 	case b.idle > maxIdle:
-		return 0, coded(lookleap.CodeInternal, "the answer's body gives neither octets nor an end")
+		return 0, coded(lookleap.CodeInternal, "the answer's body returns neither bytes nor an end")
 	}
 	return n, err
 }

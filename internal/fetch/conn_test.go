@@ -279,7 +279,7 @@ func TestNestedFetches(t *testing.T) {
 	inner := n.Fetcher()
 	var policyConn fetch.Conn
 	guard := fetcherFunc(func(req *http.Request) (*http.Response, error) {
-		between := httptrace.WithClientTrace(req.Context(), new(httptrace.ClientTrace)) // by somebody who watches the guard
+		between := httptrace.WithClientTrace(req.Context(), new(httptrace.ClientTrace)) // by an attacker who watches the guard
 		resp, err := fetch.Do(between, inner, &fetch.Request{URL: parse(t, "https://policy.example/"), TrustEvidence: true})
 		if err != nil {
 			return nil, err

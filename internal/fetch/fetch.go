@@ -23,7 +23,7 @@ const UserAgent = "lookleap (+https://github.com/lookleap/lookleap)"
 type Clock interface{ Time() time.Time }
 
 // Do sends a request and reads its answer. Every error is an [*Error]; one that
-// came because ctx ended has the code cancelled, whoever set its deadline.
+// came because ctx ended has the code cancelled, no matter who set its deadline.
 //
 // Redirects are followed by the request's rule, with the method GET after a 303
 // and the same method and body otherwise. A redirect that would carry a body, or
@@ -239,7 +239,7 @@ func (*gatedBody) Close() error { return nil }
 // read judges the head of an answer and reads its body.
 func (e *exchange) read(ctx context.Context, resp *http.Response, conn Conn, sent time.Time, cancel context.CancelCauseFunc) (*Response, error) {
 	if size := headerSize(resp.Header); size > e.limits.Header {
-		return nil, coded(lookleap.CodeHeaderTooLarge, "the answer's header is larger than %d octets", e.limits.Header)
+		return nil, coded(lookleap.CodeHeaderTooLarge, "the answer's header is larger than %d bytes", e.limits.Header)
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 599 {
 		return nil, coded(lookleap.CodeBadStatus, "the status %d ends no exchange", resp.StatusCode)

@@ -228,7 +228,7 @@ func TestNothingIsSentForACallerWhoLeft(t *testing.T) {
 }
 
 // TestBodyOfACallerWhoLeft has a caller leave when the connection is there: a
-// Fetcher that sends on all the same gets no octet of the body.
+// Fetcher that sends on all the same gets no byte of the body.
 func TestBodyOfACallerWhoLeft(t *testing.T) {
 	n := lab.ForTest(t)
 	n.Site("www.example").Body("/", "text/plain", "")

@@ -200,8 +200,7 @@ func age(h http.Header, date, sent, received time.Time) time.Duration {
 	return min(max(apparent, corrected), maxSeconds*time.Second) // a Date in the future is below the other
 }
 
-// forOneUser reports whether an answer may be given to those alone for whom it was
-// asked for: shared caches must not have it, it identifies a user, or it depends
+// forOneUser reports whether an answer may be used only for the user who asked for it: shared caches must not have it, it identifies a user, or it depends
 // on more than what every process sends alike.
 func forOneUser(h http.Header, f *Freshness) bool {
 	if f.NoStore || f.Private || f.SMaxAge.Given && f.SMaxAge.Value < f.Lifetime || len(h.Values("Set-Cookie")) > 0 {
@@ -219,7 +218,7 @@ func forOneUser(h http.Header, f *Freshness) bool {
 	return false
 }
 
-// Strictest returns how long an answer may be used, and by whom, that another
+// Strictest returns how long, and by which users, an answer may be used that another
 // answer led to, as a redirect does: what either of them forbids is forbidden.
 func (f Freshness) Strictest(other Freshness) Freshness {
 	f.NoStore = f.NoStore || other.NoStore

@@ -27,7 +27,7 @@ func ParseMediaType(h http.Header) (mediaType string, params map[string]string, 
 	case 1:
 		mediaType, params, err = mime.ParseMediaType(lines[0])
 		if err != nil {
-			return "", nil, err // also for ErrInvalidMediaParameter, which gives a type
+			return "", nil, err // also for ErrInvalidMediaParameter, which comes with a type
 		}
 		return mediaType, params, nil
 	default:

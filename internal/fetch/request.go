@@ -53,10 +53,10 @@ type Request struct {
 
 // Limits bound one [Do], its redirects included. A zero field takes its default.
 type Limits struct {
-	Body   int           // octets of the body, after decompression
-	Header int           // octets of the answer's header
+	Body   int           // bytes of the body, after decompression
+	Header int           // bytes of the answer's header
 	Time   time.Duration // for the whole
-	Rate   int           // least octets of the body per second, as sent, measured over RateWindow
+	Rate   int           // least bytes of the body per second, as sent, measured over RateWindow
 	Hops   int           // redirects followed; negative: none
 }
 

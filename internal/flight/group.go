@@ -54,7 +54,7 @@ type working[K comparable, V any] struct {
 
 // Do returns the result of fn for a key, running it unless it is running already.
 //
-// fn gets a context with the first caller's values and nobody's deadline, which
+// fn gets a context with the first caller's values and no deadline, which
 // is cancelled when the last caller left; it bounds its own time. A caller whose
 // context ends gets that context's error at once, and the others go on waiting.
 // A panic in fn is a [*PanicError]. Results are not kept.
@@ -62,7 +62,7 @@ func (g *Group[K, V]) Do(ctx context.Context, key K, fn func(context.Context) (V
 	return g.do(ctx, key, fn, nil, false)
 }
 
-// Renew is Do for callers for whom a run that began before their call is too
+// Renew is Do for callers that consider a run that began before their call too
 // old: it always runs fn. Callers of Do who come later share its result; those
 // who came earlier keep the run that they wait for.
 func (g *Group[K, V]) Renew(ctx context.Context, key K, fn func(context.Context) (V, error)) (V, error) {
@@ -73,7 +73,7 @@ func (g *Group[K, V]) Renew(ctx context.Context, key K, fn func(context.Context)
 // lock, so that a result is either found held or found being worked on.
 type store[K comparable, V any] interface {
 	held(key K) (V, bool)
-	keep(key K, value V) // unless the key was forgotten or renewed, or nobody waits any more
+	keep(key K, value V) // unless the key was forgotten or renewed, or no one waits any more
 }
 
 func (g *Group[K, V]) do(ctx context.Context, key K, fn func(context.Context) (V, error), s store[K, V], renew bool) (V, error) {
@@ -95,7 +95,7 @@ func (g *Group[K, V]) do(ctx context.Context, key K, fn func(context.Context) (V
 	}
 }
 
-// join counts the caller in, starting the function where nobody did, or where
+// join counts the caller in, starting the function if no caller did, or if
 // the caller wants it run again.
 func (g *Group[K, V]) join(ctx context.Context, key K, fn func(context.Context) (V, error), s store[K, V], renew bool) *call[V] {
 	g.mu.Lock()
@@ -153,7 +153,7 @@ func (g *Group[K, V]) finish(key K, c *call[V], s store[K, V]) {
 }
 
 // leave counts a caller out. The last one cancels the function and frees the
-// key, so that whoever asks next starts anew.
+// key, so that the next caller starts it again.
 func (g *Group[K, V]) leave(key K, c *call[V]) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -165,7 +165,7 @@ func (g *Group[K, V]) leave(key K, c *call[V]) {
 	}
 }
 
-// Forget lets the next caller start anew, although the function may still run
+// Forget lets the next caller start a new run, although the function may still run
 // for those who wait.
 func (g *Group[K, V]) Forget(key K) {
 	g.mu.Lock()

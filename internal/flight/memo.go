@@ -194,7 +194,7 @@ func (m *Memo[K, V]) Put(key K, got Loaded[V]) {
 }
 
 // Invalidate drops a key. A load that began before goes to its callers and is
-// not kept; whoever asks from now on loads anew.
+// not kept; callers from now on load again.
 func (m *Memo[K, V]) Invalidate(key K) {
 	m.group.mu.Lock()
 	defer m.group.mu.Unlock()

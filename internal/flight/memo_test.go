@@ -16,7 +16,7 @@ import (
 	"github.com/lookleap/lookleap/internal/flight"
 )
 
-// loader counts loads and gives each its number, kept for a minute.
+// loader counts loads and returns each load's number, kept for a minute.
 type loader struct{ loads atomic.Int32 }
 
 func (l *loader) load(context.Context) (flight.Loaded[int], error) {

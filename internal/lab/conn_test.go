@@ -16,7 +16,7 @@ import (
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
-// pair connects through a lab and gives both ends.
+// pair connects through a lab and returns both ends.
 func pair(t lab.TB, n *lab.Internet) (client, server net.Conn, err error) {
 	l := n.Listen("93.184.200.1:7")
 	accepted := make(chan net.Conn, 1)

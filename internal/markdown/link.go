@@ -42,7 +42,7 @@ func (p *proseReader) closeBracket(at int) (after int) {
 // found is a link's destination and its position.
 type found struct {
 	text       string
-	start, end int // the destination's first byte, and what follows the link; 0: it is none
+	start, end int // the destination's first byte, and what follows the link; 0 if this is not a link
 }
 
 // destination reads "(destination title)" behind a link text.

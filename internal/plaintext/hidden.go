@@ -21,7 +21,7 @@ type Hidden struct {
 	Mark       int `json:"mark,omitempty"`       // combining marks with nothing to stand on, more than four on one letter, or drawn across it
 	Private    int `json:"private,omitempty"`    // private use
 	Unassigned int `json:"unassigned,omitempty"` // noncharacters and code points without a character in our version of Unicode
-	Invalid    int `json:"invalid,omitempty"`    // octets that are not UTF-8
+	Invalid    int `json:"invalid,omitempty"`    // bytes that are not UTF-8
 }
 
 // Count returns what is hidden in a text of several lines. LF, CR before LF and TAB are ordinary there.
@@ -117,7 +117,7 @@ type scanner struct {
 	room int // combining marks that may follow
 }
 
-// next classifies the character that text, not empty, begins with. Of an octet that is not UTF-8, c is the octet.
+// next classifies the character that text, not empty, begins with. Of a byte that is not UTF-8, c is the byte.
 func (s *scanner) next(text string) (c rune, size int, class class) {
 	if b := text[0]; ' ' <= b && b <= '~' { // nearly everything
 		s.room = maxMarks

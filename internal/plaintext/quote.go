@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// DefaultLimit is the number of characters that [Quote], [Block] and [URL] show if the caller gives no number.
+// DefaultLimit is the number of characters that [Quote], [Block] and [URL] show if the caller sets no number.
 const DefaultLimit = 400
 
 // Clip returns the first most bytes of a text, without half a character, and marks that it
@@ -21,7 +21,7 @@ func Clip(text string, most int) string {
 // Quote returns text as one line in quotation marks, with at most limit characters between them (0 or less: [DefaultLimit]).
 //
 // A quotation mark or backslash of the text gets a backslash before it. A character that could hide, move or forge something becomes \u{1B}, with
-// its code point in hexadecimal, and an octet that is not UTF-8 becomes \x{FF}. So do the blanks of a run after the third, which could push what
+// its code point in hexadecimal, and a byte that is not UTF-8 becomes \x{FF}. So do the blanks of a run after the third, which could push what
 // follows to a place that looks like another line. Text beyond the limit is cut, and how much is said after the closing mark; no escape is cut in
 // two. Texts that differ are shown differently unless they are cut.
 func Quote(text string, limit int) string {
@@ -87,7 +87,7 @@ func Block(text string, limit int) string {
 	return p.String()
 }
 
-// row writes at most a row of text. It returns how many octets it took and whether they end with a line break.
+// row writes at most a row of text. It returns how many bytes it took and whether they end with a line break.
 func (p *printer) row(text string) (size int, ended bool) {
 	p.scanner = scanner{}
 	end := max(p.room-rowLength, 0)
@@ -140,7 +140,7 @@ func newPrinter(text string, limit int) *printer {
 // maxBlanks is the length of a run of blanks that is shown as it is.
 const maxBlanks = 3
 
-// put writes the first character of text and returns its size in octets, or 0 if there is no room.
+// put writes the first character of text and returns its size in bytes, or 0 if there is no room.
 func (p *printer) put(text string) int {
 	c, size, class := p.next(text)
 	p.blanks++

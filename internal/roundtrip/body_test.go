@@ -71,7 +71,7 @@ func TestBodyInTime(t *testing.T) {
 	})
 }
 
-// slowReader gives a piece after each pause.
+// slowReader returns a piece after each pause.
 type slowReader struct {
 	pause time.Duration
 	bytes int

@@ -160,7 +160,7 @@ func (x *exchange) judge(req *http.Request, resp *http.Response, err error) erro
 	case followed(req, resp):
 		return x.options.Fail(CodeRedirectForbidden, "the fetcher answered for another URL: it followed a redirect by itself")
 	case resp.StatusCode == http.StatusSwitchingProtocols:
-		return x.options.Fail(CodeBadStatus, "the server switched to another protocol, which nobody asked for")
+		return x.options.Fail(CodeBadStatus, "the server switched to another protocol without being asked")
 	}
 	return nil
 }

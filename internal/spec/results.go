@@ -40,7 +40,7 @@ type Results struct {
 	outcomes map[Test]outcome
 }
 
-// maxLine bounds a line of test output, in octets.
+// maxLine bounds a line of test output, in bytes.
 const maxLine = 64 << 20
 
 // Len counts the tests that ended.
@@ -110,7 +110,7 @@ func (r *Results) evidence() map[string]*Evidence {
 	return found
 }
 
-// unknown gives what looks like the id of a requirement or attack case and is
+// unknown returns what looks like the id of a requirement or attack case and is
 // none: the id and one test that uses it.
 func (r *Results) unknown(known func(id string) bool) []string {
 	found := make(map[string]Test)
@@ -128,14 +128,14 @@ func (r *Results) unknown(known func(id string) bool) []string {
 	return list
 }
 
-// tests gives all tests in order.
+// tests returns all tests in order.
 func (r *Results) tests() []Test {
 	return slices.SortedFunc(maps.Keys(r.outcomes), func(a, b Test) int {
 		return cmp.Or(strings.Compare(a.Package, b.Package), strings.Compare(a.Name, b.Name))
 	})
 }
 
-// parents gives the tests that have subtests.
+// parents returns the tests that have subtests.
 func (r *Results) parents() map[Test]bool {
 	parents := make(map[Test]bool)
 	for test := range r.outcomes {

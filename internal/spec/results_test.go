@@ -143,7 +143,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestOrderDoesNotMatter has the lines in random order, as -shuffle gives them.
+// TestOrderDoesNotMatter has the lines in random order, as -shuffle prints them.
 func TestOrderDoesNotMatter(t *testing.T) {
 	s := loadSmall(t)
 	lines := []string{

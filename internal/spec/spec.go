@@ -12,7 +12,7 @@ import (
 type Requirement struct {
 	ID       string // such as DVS-3.1-04
 	Level    string // MUST to MAY, or DEF where the document uses no key word
-	Party    string // whom the document binds
+	Party    string // who is bound by the requirement
 	Section  string // of the document
 	Package  string // that meets it, or NoPackage
 	Text     string // what is demanded, in our words

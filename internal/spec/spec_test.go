@@ -115,7 +115,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// TestExclusions accepts the rows that may be excluded beside those without a package.
+// TestExclusions accepts the rows that may be excluded besides those without a package.
 func TestExclusions(t *testing.T) {
 	files := small()
 	files["excluded.tsv"] = &fstest.MapFile{Data: []byte("id\treason\nWK-A-01\tbinds services\nDVS-3.1-05\tadvice\n")}

@@ -65,7 +65,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// code gives the reason code of an error of this package, and "" for none.
+// code returns the reason code of an error of this package, and "" for a nil error.
 func code(err error) string {
 	var e *Error
 	if errors.As(err, &e) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// refusal gives the error of a text that has to be refused.
+// refusal returns the error of a text that has to be refused.
 func refusal(t *testing.T, text string, limits Limits) *Error {
 	t.Helper()
 	v, err := Parse([]byte(text), limits)
@@ -159,7 +159,7 @@ func TestMemoryWhileRefusing(t *testing.T) {
 	}
 }
 
-// hostile gives texts that fill a size limit and end in a fault or break a bound.
+// hostile returns texts that fill a size limit and end in a fault or break a bound.
 func hostile(size int) map[string]string {
 	fill := func(head string, part func(i int) string, tail string) string {
 		var b strings.Builder

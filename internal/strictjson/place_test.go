@@ -17,7 +17,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// all gives a value and everything in it, in order.
+// all returns a value and everything in it, in order.
 func all(v Value) []Value {
 	values := []Value{v}
 	for inner := range v.Elements() {

@@ -16,7 +16,7 @@ var decisions = map[string]struct {
 	"y_object_duplicated_key":           {code: CodeDuplicateName}, // by design: RFC 8259 lets a reader choose, and readers choose differently
 	"y_object_duplicated_key_and_value": {code: CodeDuplicateName},
 
-	// A number is a text until somebody reads it; what a double cannot hold is refused then.
+	// A number is a text until a caller reads it; what a double cannot hold is refused then.
 	"i_number_double_huge_neg_exp":   {value: CodePrecisionLoss},
 	"i_number_huge_exp":              {value: CodeOverflow},
 	"i_number_neg_int_huge_exp":      {value: CodeOverflow},

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// document makes a document like those of services, of about size octets.
+// document makes a document like those of services, of about size bytes.
 func document(size int) []byte {
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + `<anml xmlns="urn:ietf:params:xml:ns:anml:1.0" role="service" ttl="3600">` + "\n  <body>\n    <data id=\"d\">\n")
@@ -20,8 +20,8 @@ func document(size int) []byte {
 	return []byte(b.String())
 }
 
-// BenchmarkTokens reads a document beside encoding/xml, and beside the least
-// that any reader must do: look at each octet once.
+// BenchmarkTokens reads a document as encoding/xml does, and compares both with the least
+// that any reader must do: look at each byte once.
 func BenchmarkTokens(b *testing.B) {
 	for _, size := range []struct {
 		name string

@@ -9,7 +9,7 @@
 //
 //   - Landlock, for files, and where the kernel has it for TCP, signals and
 //     sockets of other programs;
-//   - no_new_privs, so that no program gives privileges, and a seccomp filter
+//   - no_new_privs, so that no program raises privileges, and a seccomp filter
 //     that refuses every socket, what reaches into other programs or the kernel,
 //     and calls newer than the filter;
 //   - resource limits;
@@ -19,13 +19,13 @@
 //     bounded, and the prompt says so; and the filter refuses to change the
 //     permissions, owner and times of any file, its own included: "touch" fails.
 //
-// [New] tries all of it and gives an error where the kernel lacks what is
+// [New] tries all of it and returns an error if the kernel lacks what is
 // needed: nothing ever runs less confined than [Runner.Sandbox] tells the user.
 //
 // What it does not do: a script can find out whether a path exists, and all that
-// is known of it beside its content: size, times, owner, attributes, and where a
+// is known of it besides its content: size, times, owner, attributes, and where a
 // link leads. If the host is killed while a script runs without namespaces, what
 // that started goes on, confined, within the limits of each process. Memory is bounded for each process, so all
-// of them can use as much as [Limits.Processes] times that. Whoever needs a
+// of them can use as much as [Limits.Processes] times that. A host that needs a
 // bound for the whole puts the host into a control group.
 package confine

@@ -98,7 +98,7 @@ func (j *jail) mount() error {
 	return nil
 }
 
-// dropCapabilities gives away what setting up took.
+// dropCapabilities drops the capabilities that setting up needed.
 func dropCapabilities() error {
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 		return err

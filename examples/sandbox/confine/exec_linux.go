@@ -72,7 +72,7 @@ func (s *lastStep) run() {
 	syscall.RawSyscall(unix.SYS_EXIT_GROUP, 1, 0, 0)
 }
 
-// resourceLimits gives the limits, of which the hard ones are no higher.
+// resourceLimits returns the limits; each hard limit equals its soft limit.
 func (j *jail) resourceLimits() (limits []resourceLimit, err error) {
 	processes := uint64(j.Limits.Processes)
 	if !j.Namespaces { // the kernel counts all that this user runs

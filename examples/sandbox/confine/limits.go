@@ -2,16 +2,16 @@ package confine
 
 import "time"
 
-// Limits bound what one run takes. A zero field takes the default beside it.
+// Limits bound what one run takes. A zero field takes the default in its comment.
 type Limits struct {
 	Time      time.Duration // from start to end, being confined included; 30 s
 	CPU       time.Duration // of each process, in whole seconds; 10 s
-	Memory    int64         // octets of address space of each process; 512 MiB
+	Memory    int64         // bytes of address space of each process; 512 MiB
 	Processes int           // processes and threads at once; 32
 	Files     int           // open at once in each process; 64
-	File      int64         // octets of one file in the scratch directory; 16 MiB
-	Scratch   int64         // octets of all of them, where there are namespaces; 64 MiB
-	Output    int           // octets of standard output and error that are kept; 256 KiB
+	File      int64         // bytes of one file in the scratch directory; 16 MiB
+	Scratch   int64         // bytes of all of them, where there are namespaces; 64 MiB
+	Output    int           // bytes of standard output and error that are kept; 256 KiB
 }
 
 func (l Limits) withDefaults() Limits {

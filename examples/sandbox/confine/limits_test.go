@@ -167,7 +167,7 @@ func TestOtherProgramsOutOfReach(t *testing.T) {
 // TestNothingRunsOn looks for what a script left running.
 func TestNothingRunsOn(t *testing.T) {
 	modes(t, func(t *testing.T, runner func(Options) *Runner) {
-		asleep := strconv.Itoa(100_000_000 + os.Getpid()) // seconds, which nobody else sleeps
+		asleep := strconv.Itoa(100_000_000 + os.Getpid()) // seconds, which no other process sleeps
 		script(t, runner(Options{}), fmt.Sprintf("sleep %[1]s & sleep %[1]s & exit 0", asleep))
 		commands, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 		for _, file := range commands {

@@ -19,10 +19,10 @@ var ErrUnconfined = errors.New("confine: scripts cannot be confined here")
 
 // Options are the choices of [New]. The zero value is the strictest one.
 type Options struct {
-	// Frozen, if set, is what may run: a script or file that is not in it, octet
-	// by octet, is refused although the user agreed to it.
+	// Frozen, if set, is what may run: a script or file that is not in it, byte
+	// by byte, is refused although the user agreed to it.
 	Frozen *dvs.Lockfile
-	// System are directories that scripts may read and run programs from, beside
+	// System are directories that scripts may read and run programs from, besides
 	// those where every Linux has its programs and libraries: none with anything
 	// of the user's.
 	System []string
@@ -44,7 +44,7 @@ type force struct {
 	why        error // why there are no namespaces
 }
 
-// systemDirs hold programs and libraries, and nothing of anybody's.
+// systemDirs hold programs and libraries, and no user data.
 var systemDirs = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}
 
 // New finds out by trying what this system confines. Without the least that is

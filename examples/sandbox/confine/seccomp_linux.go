@@ -65,7 +65,7 @@ const (
 const compatCalls = 0x4000_0000
 
 // filter is the program that the kernel runs at each system call. It refuses
-// more of them beside refusedCalls.
+// more of them next to refusedCalls.
 func filter(more []uint32) []unix.SockFilter {
 	arch := uint32(unix.AUDIT_ARCH_X86_64)
 	refuse, missing := unix.SECCOMP_RET_ERRNO|uint32(unix.EPERM), unix.SECCOMP_RET_ERRNO|uint32(unix.ENOSYS)

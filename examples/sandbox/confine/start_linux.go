@@ -18,14 +18,14 @@ import (
 	"github.com/lookleap/lookleap/dvs"
 )
 
-// nobody is the user that scripts run as where the host is root.
-const nobody = 65534
+// unprivileged is the user that scripts run as where the host is root.
+const unprivileged = 65534
 
 func scriptUser() int {
 	if id := os.Getuid(); id != 0 {
 		return id
 	}
-	return nobody
+	return unprivileged
 }
 
 // attributes are how the process is made: a group of its own that dies with this
@@ -47,8 +47,8 @@ func (r *Runner) attributes() *syscall.SysProcAttr {
 }
 
 func groupOf(id int) int {
-	if id == nobody {
-		return nobody
+	if id == unprivileged {
+		return unprivileged
 	}
 	return os.Getgid()
 }

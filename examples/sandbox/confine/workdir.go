@@ -37,7 +37,7 @@ func (r *Runner) inWorkDir(c *dvs.Command, use func(*workDir) error) (err error)
 	return use(w)
 }
 
-// own gives a directory to the user that scripts run as.
+// own makes the user that scripts run as the owner of a directory.
 func own(dir string) error {
 	if id := scriptUser(); id != os.Getuid() {
 		return os.Chown(dir, id, id)
@@ -46,7 +46,7 @@ func own(dir string) error {
 }
 
 // letThrough lets the user that scripts run as pass a directory. It does not
-// become theirs: whoever owns it could put other files in place of the approved.
+// become theirs: its owner could replace the approved files.
 func letThrough(dir string) error {
 	if id := scriptUser(); id != os.Getuid() {
 		return errors.Join(os.Chown(dir, -1, id), os.Chmod(dir, 0o710))
@@ -80,7 +80,7 @@ func commandFiles(c *dvs.Command) map[string][]byte {
 	return files
 }
 
-// writeApproved writes the approved bytes below a directory that nobody else
+// writeApproved writes the approved bytes below a directory that no one else
 // writes to, through a root that no name can leave, and then reads them back:
 // what is there is what the user agreed to, or nothing runs.
 func writeApproved(dir string, c *dvs.Command) error {

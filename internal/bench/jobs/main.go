@@ -1,4 +1,4 @@
-// Jobs measures whole jobs beside the bare ones and writes docs/performance.md.
+// Jobs measures whole jobs and the bare ones and writes docs/performance.md.
 //
 //	go run ./jobs            # prints the page
 //	go run ./jobs -write     # writes it

@@ -15,7 +15,7 @@ import (
 var roomy = anml.Limits{Bytes: 64 << 20, Depth: 4000, Actions: 1 << 20, Asks: 1 << 20, Elements: 1 << 24, Attrs: 60_000,
 	Value: 64 << 20, Steps: 1 << 20, Sites: 1 << 20, SiteRefs: 1 << 20}
 
-// read reads a document of either serialization, or gives nil.
+// read reads a document of either serialization, or returns nil.
 func read(data []byte, limits anml.Limits) *anml.Document {
 	parse := anml.ParseXML
 	if bytes.HasPrefix(data, []byte("{")) {

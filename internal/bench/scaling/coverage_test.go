@@ -58,7 +58,7 @@ var excluded = map[string]string{
 	"dnssec.Resolver.*": packets,
 }
 
-// TestCoverage fails where an exported function that takes texts, octets or a
+// TestCoverage fails where an exported function that takes texts, bytes or a
 // document of others is neither measured nor excluded with a reason.
 func TestCoverage(t *testing.T) {
 	covered := map[string]bool{}
@@ -96,7 +96,7 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// exported lists the exported functions and methods of a package that take octets,
+// exported lists the exported functions and methods of a package that take bytes,
 // texts or documents. Builders take their caller's words.
 func exported(t *testing.T, dir string) (names []string) {
 	set := token.NewFileSet()

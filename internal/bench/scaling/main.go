@@ -22,7 +22,7 @@ func main() {
 	run := flag.String("run", "", "only targets that match")
 	only := flag.String("family", "", "only families that match")
 	flag.BoolVar(&o.quick, "quick", false, "small sizes, pairs of elements with two targets only, and no limit on the time per byte")
-	flag.IntVar(&o.bytes, "octets", 0, "size of the smallest input; 0: 4096, or 2048 with -quick")
+	flag.IntVar(&o.bytes, "bytes", 0, "size of the smallest input; 0: 4096, or 2048 with -quick")
 	flag.Float64Var(&o.limits.nsPerByte, "ns", maxNsPerByte, "largest time per byte, in nanoseconds; 0: no limit")
 	flag.BoolVar(&o.all, "all", false, "print every result")
 	profile := flag.String("profile", "", "write a profile of the processor to this file")

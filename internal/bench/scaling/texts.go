@@ -51,7 +51,7 @@ func of(name string, families []family, do func(string), covers ...string) targe
 	}}
 }
 
-// bytesOf makes a target of a function of octets.
+// bytesOf makes a target of a function of bytes.
 func bytesOf(name string, families []family, do func([]byte), covers ...string) target {
 	return target{name: name, families: families, covers: append(covers, name), prepare: func(input []byte) func() {
 		return func() { do(input) }

@@ -124,7 +124,7 @@ func doneDocument(b *Booking, t Trip) *anml.Builder {
 func stateDocument(b *Booking, t Trip) *anml.Builder {
 	switch b.State {
 	case "reserved":
-		return payDocument(b, t, "Nobody has said who travels yet.")
+		return payDocument(b, t, "No traveller was named yet.")
 	case "paid":
 		return confirmDocument(b, t)
 	}

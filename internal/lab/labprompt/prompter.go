@@ -31,7 +31,7 @@ func (p *Prompter) PromptConsent(ctx context.Context, req *lookleap.ConsentReque
 	asked, replies := len(p.asked), p.replies
 	p.mu.Unlock()
 	if len(replies) == 0 {
-		p.t.Errorf("nobody should have been asked:\n%s", req)
+		p.t.Errorf("no one should have been asked:\n%s", req)
 		return lookleap.ConsentDecision{}, errors.New("labprompt: no reply")
 	}
 	return replies[min(asked, len(replies))-1](ctx, req)
@@ -92,14 +92,14 @@ func WrongDigest() Reply {
 // Pending has not decided yet.
 func Pending() Reply { return Fail(lookleap.ErrConsentPending) }
 
-// Fail gives an error.
+// Fail returns an error.
 func Fail(err error) Reply {
 	return func(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 		return lookleap.ConsentDecision{}, err
 	}
 }
 
-// FailApproving gives an error beside a decision that agrees to everything.
+// FailApproving returns an error and a decision that agrees to everything.
 func FailApproving(err error) Reply {
 	return func(_ context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 		return Decide(req), err
@@ -111,7 +111,7 @@ func Panic(value any) Reply {
 	return func(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) { panic(value) }
 }
 
-// Hang never answers while the caller waits, and agrees when nobody listens any more.
+// Hang never answers while the caller waits, and agrees when no one listens any more.
 func Hang() Reply {
 	return func(ctx context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 		<-ctx.Done()

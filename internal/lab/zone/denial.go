@@ -13,7 +13,7 @@ type nsec3Entry struct {
 	set  *rrset
 }
 
-// buildNSEC gives every name with authoritative records an NSEC record (RFC 4034 section 4).
+// buildNSEC adds an NSEC record to every name with authoritative records (RFC 4034 section 4).
 func (d *data) buildNSEC() {
 	for _, n := range d.nodes {
 		if len(n.sets) > 0 && !d.isOccluded(n.name) {
@@ -32,7 +32,7 @@ func (d *data) buildNSEC() {
 	}
 }
 
-// buildNSEC3 gives every name, empty non-terminals too, a hashed record (RFC 5155 section 7.1).
+// buildNSEC3 adds a hashed record for every name, empty non-terminals too (RFC 5155 section 7.1).
 func (d *data) buildNSEC3() {
 	p := d.zone.signing.NSEC3
 	d.insert(&dns.NSEC3PARAM{

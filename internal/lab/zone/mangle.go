@@ -97,7 +97,7 @@ func BreakSignatures(covered uint16) Edit {
 	})
 }
 
-// Replay gives the sections and the code of an older reply under the present question.
+// Replay returns the sections and the code of an older reply under the present question.
 func Replay(old *dns.Msg) Edit {
 	return func(_, reply *dns.Msg) *dns.Msg {
 		old := old.Copy()

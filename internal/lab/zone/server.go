@@ -67,7 +67,7 @@ func NewServer(now func() time.Time, zones ...*Zone) *Server {
 	return s
 }
 
-// Put adds zones, each in place of the one with the same name, and signs everything anew at the present time. Keys stay.
+// Put adds zones, each in place of the one with the same name, and signs everything again at the present time. Keys stay.
 func (s *Server) Put(zones ...*Zone) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 // Signing says how a zone is signed. The zero value is sound: one ECDSA P-256 key, NSEC, signatures valid from an hour
 // before to two weeks after the time of signing, and a SHA-256 DS in the parent if that is signed too.
 type Signing struct {
-	Algorithms []uint8 // one key each; one that we cannot sign with makes keys and signatures that nobody can check
+	Algorithms []uint8 // one key each; one that we cannot sign with makes keys and signatures that no validator can check
 	SplitKeys  bool    // a key-signing and a zone-signing key instead of one for both
 	Flags      uint16  // more DNSKEY flags for the key that the DS names, such as dns.REVOKE
 	Digests    []uint8 // DS digest types; unknown ones get made-up digests

@@ -9,7 +9,7 @@ import (
 	"github.com/lookleap/lookleap/internal/lab/zone"
 )
 
-// signed checks every signed set of a reply with the keys that the server gives out.
+// signed checks every signed set of a reply with the keys that the server serves.
 func signed(t *testing.T, s *zone.Server, m *dns.Msg) int {
 	t.Helper()
 	checked := 0

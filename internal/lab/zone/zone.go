@@ -143,7 +143,7 @@ func escapeText(s string) string {
 	return b.String()
 }
 
-// data is a zone ready to be served: records by owner and type, each set beside its signatures.
+// data is a zone ready to be served: records by owner and type, each set with its signatures.
 type data struct {
 	zone  *Zone
 	nodes map[string]*node // by canonical name; empty non-terminals included

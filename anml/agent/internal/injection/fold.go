@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold gives a text the form in which it is compared: compatibility forms and
+// Fold returns the form in which a text is compared: compatibility forms and
 // look-alikes as plain letters, lower case, without marks and without anything
 // invisible. Letters that were spelled with tag characters come to light.
 func Fold(text string) string {

@@ -1,6 +1,6 @@
 package injection
 
-// pattern is one way in which a text gives orders that it has no business to
+// pattern is one way in which a text utters orders that it has no business to
 // give. All of its groups have to be found, each at most Within words behind the
 // one before it (or around it, with Any).
 //
@@ -158,7 +158,7 @@ var patterns = [...]pattern{
 		"раскро*, покаж*, отправ*, перешли*, сообщи*, 透露, 泄露, 洩露, 显示, 顯示, 发送, 發送, 告诉我, 输出, 明かし, 表示し, 送信, 教えて, 공개*, 보여*, 보내*, 알려*",
 		"системныи промпт*, системную подсказку, парол*, данные пользовател*, 系统提示, 系統提示, 密码, 密碼, 用户数据, 用户信息, システムフロンフト, ハスワート, 個人情報, 시스템 프롬프트*, 비밀번호*, 개인정보*"}},
 
-	// The agent is to be somebody else, or without its rules.
+	// The agent is to play another role, or act without its rules.
 	{"identity", "en", 3, false, false, [3]string{
 		"you are now, you re now, you will now be, you are no longer, you re no longer", "a, an, the, my, dan, root, admin, administrator, free, unrestricted, bound, an ai, required, subject", ""}},
 	{"identity", "en", 0, false, false, [3]string{

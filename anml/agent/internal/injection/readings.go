@@ -210,7 +210,7 @@ func unbase64(s string) string {
 	return string(b)
 }
 
-// readable reports whether octets could be meant as text.
+// readable reports whether bytes could be meant as text.
 func readable(b []byte) bool {
 	if len(b) < 6 || !utf8.Valid(b) {
 		return false

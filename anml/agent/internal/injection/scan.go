@@ -12,13 +12,13 @@ import "strings"
 // Bounds of one scan.
 const (
 	scanRunes = 32 << 10  // of a text that is looked at
-	scanTotal = 256 << 10 // octets that are looked at, in all that stands encoded in the text
+	scanTotal = 256 << 10 // bytes that are looked at, in all that stands encoded in the text
 	scanDepth = 2         // of text encoded in text
 	scanParts = 64        // encoded pieces of one text that are looked into
 )
 
 // Scan looks for a pattern in a text, in every reading of it that an agent's
-// model might make of it, and gives the kind of the first that it finds; "" for
+// model might make of it, and returns the kind of the first that it finds; "" for
 // none. Of a text longer than 32,768 characters it reads the beginning; one in
 // which more stands encoded than can be looked at counts as found.
 func Scan(text string) string {
