@@ -16,7 +16,7 @@ import (
 
 // TrustStore keeps what one user decided about skills and trust roots, as bytes under keys that
 // begin with a word and a slash. It belongs to one user and must be safe for concurrent use, also
-// by several processes. [Options].Trust gives it to a [Loader], which owns the format of the
+// by several processes. [Options].Trust passes it to a [Loader], which owns the format of the
 // records: see [TrustRecord].
 //
 // Any error other than those that the methods name stops what needed the record, so that a store

@@ -23,7 +23,7 @@ func agentstxtCommand() command {
 decides about paths. A policy that restricts its whole origin is refused; one
 that is valid or absent is accepted, whatever it decides.
 
-  lookleap agentstxt sign FILE|- [--write]   gives each file its right hash line
+  lookleap agentstxt sign FILE|- [--write]   sets the hash line of each file
 
 value: {
   "state":      valid, absent or restricted

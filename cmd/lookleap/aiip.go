@@ -23,7 +23,7 @@ value: {
   "source":      the advertisement that counts
   "candidates":  [{"source", "endpoint"}], all advertisements
   "confirmed":   whether the authority's own document names the endpoint
-  "document":    the origin whose document gives keys and policy, "" for none
+  "document":    the origin whose document states keys and policy, "" if there is no document
   "jwks":        where the keys are
   "scopes":      that may be asked for
 }`,

@@ -15,7 +15,7 @@ func aiuriCommand() command {
 		name:    "aiuri",
 		args:    "URI… [--gateway BASE]",
 		summary: "an ai: URI taken apart, and its URL at a gateway",
-		about: `Reads ai: URIs (draft-sogomonian-ai-uri-scheme-01) and gives their normal form.
+		about: `Reads ai: URIs (draft-sogomonian-ai-uri-scheme-01) and prints their normal form.
 With --gateway the URL is given by which the gateway at that https base serves
 them; a URI that cannot be mapped back to itself is refused.
 

@@ -76,7 +76,7 @@ var anmlRoles = map[string]anml.Role{
 	"": anml.RoleUnspecified, "service": anml.RoleService, "agent-response": anml.RoleAgentResponse,
 }
 
-// anmlForms are what --to can ask for; each gives a JSON value.
+// anmlForms are what --to can ask for; each returns a JSON value.
 var anmlForms = map[string]func(*anml.Document) (any, error){
 	"": func(*anml.Document) (any, error) { return nil, nil },
 	"xml": func(d *anml.Document) (any, error) {

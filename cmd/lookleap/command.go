@@ -37,7 +37,7 @@ type command struct {
 	about    string   // what is judged, and the members of "value"
 	examples []string // command lines as one would type them
 
-	// build declares the command's own flags and gives what runs once they are parsed.
+	// build declares the command's own flags and returns what runs once they are parsed.
 	build func(flags *flag.FlagSet) action
 }
 
@@ -45,7 +45,7 @@ type command struct {
 // [usageError], or says why not all of them could be judged.
 type action func(ctx context.Context, s *session, args []string) error
 
-// findCommand gives the command of that name.
+// findCommand returns the command of that name.
 func findCommand(name string) (command, error) {
 	for _, c := range commands() {
 		if c.name == name {

@@ -8,7 +8,7 @@
 // # Adding a command
 //
 //  1. Write one file named for the command, for instance record.go, with a
-//     function recordCommand() command and its test beside it.
+//     function recordCommand() command and its test next to it.
 //  2. Fill in name, args, summary, about and examples. Help prints them; about
 //     documents the members of "value", a test parses the examples, and
 //     testdata/record.txt shows inputs with their output (go test -update).

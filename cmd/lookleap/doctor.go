@@ -20,7 +20,7 @@ func doctorCommand() command {
 	return command{
 		name:    "doctor",
 		args:    "ORIGIN…",
-		summary: "what is wrong with one's own site, and how to mend it",
+		summary: "what is wrong with one's own site, and how to fix it",
 		about: `Looks at everything that a site can publish for agents, as its publisher would:
 the policy and its hash, the ANML document in both forms, the trust record and its
 manifest, DNSSEC, the index of skills, and the descriptor of the AI endpoint.
@@ -83,7 +83,7 @@ func notThere(message string) diagnosis {
 	return diagnosis{State: absent, Code: wellknown.CodeAbsent, Message: message}
 }
 
-// ill says what is wrong and what mends it. An error that knows its own findings
+// ill says what is wrong and how to fix it. An error that knows its own findings
 // shows them instead.
 func ill(err error, fix string) diagnosis {
 	r := refuse(err)
@@ -144,8 +144,8 @@ type patient struct {
 	url  domain.URL
 }
 
-// get reads a path of the site. A status that says that nothing is there gives
-// nil and no error.
+// get reads a path of the site. For a status that says that nothing is there
+// it returns nil and no error.
 func (p *patient) get(ctx context.Context, path, accept string) (*fetch.Response, error) {
 	u, err := domain.Parse(p.url.Origin() + path)
 	if err != nil {

@@ -118,7 +118,7 @@ func (p *patient) anml(ctx context.Context, f anml.Format) (*anml.Document, erro
 	return anml.Parse(resp.Header.Get("Content-Type"), resp.Body, anml.ReadOptions{Role: anml.RoleService, WellKnown: true, Self: self})
 }
 
-// record gives the site's trust record, nil when it has none.
+// record returns the site's trust record, nil if it has no record.
 func (p *patient) record(ctx context.Context) (*anmltrust.Record, *lookleap.DNSAnswer, error) {
 	answer, err := p.host.Lookup(ctx, "_anml."+p.url.Host(), lookleap.TypeTXT)
 	if err != nil {
@@ -129,7 +129,7 @@ func (p *patient) record(ctx context.Context) (*anmltrust.Record, *lookleap.DNSA
 		record, err := anmltrust.ParseRecord(r.Text)
 		switch {
 		case lookleap.CodeOf(err) == anmltrust.CodeNoRecord:
-			continue // somebody else's
+			continue // of another party
 		case err != nil:
 			return nil, nil, err
 		case found != nil:
@@ -144,12 +144,12 @@ func (p *patient) trustRecord(ctx context.Context) diagnosis {
 	record, answer, err := p.record(ctx)
 	switch {
 	case err != nil:
-		return ill(err, "publish one record, as lookleap record gives it")
+		return ill(err, "publish one record, as lookleap record prints it")
 	case record == nil:
 		return notThere("no server is authorized to speak for the site")
 	}
 	if err := record.Check(p.url.Host()); err != nil {
-		return ill(err, "publish the record as lookleap record gives it")
+		return ill(err, "publish the record as lookleap record prints it")
 	}
 	return ok(record.String(), dnssecFinding("_anml."+p.url.Host(), answer.DNSSEC)...)
 }
@@ -172,7 +172,7 @@ func (p *patient) manifest(ctx context.Context) diagnosis {
 	}
 	findings, err := anmltrust.LintManifest(resp.Body, p.url.Host(), p.host.Time())
 	if err != nil {
-		return ill(err, "make it anew with anmltrust.BuildManifest")
+		return ill(err, "make it again with anmltrust.BuildManifest")
 	}
 	if resp.MediaType != anmltrust.ManifestMediaType {
 		findings = append(findings, lookleap.Finding{

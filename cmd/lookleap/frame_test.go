@@ -50,7 +50,7 @@ func TestCommandsAreExplained(t *testing.T) {
 	}
 }
 
-// afterPipe gives the last command of a pipeline.
+// afterPipe returns the last command of a pipeline.
 func afterPipe(example string) string {
 	return strings.TrimSpace(example[strings.LastIndexByte(example, '|')+1:])
 }

@@ -34,7 +34,7 @@ func writeOverview(w io.Writer) {
 lookleap help [COMMAND]
 
 Says what lookleap makes of each input: accepted or refused, why, where, and how
-to mend it. Flags may stand anywhere; - reads standard input.
+to fix it. Flags may stand anywhere; - reads standard input.
 
 Commands:
 `)
@@ -45,7 +45,7 @@ Commands:
 	global := newFlags("lookleap")
 	new(options).declare(global)
 	writeFlags(w, "Flags of all commands", global)
-	fmt.Fprint(w, `With --json every input gives one line:
+	fmt.Fprint(w, `With --json every input prints one line:
   {"input", "ok", "code", "message", "findings", "value", "verdict"}
 
 Exit code: 0 all inputs accepted, 1 any refused, 2 wrong usage.

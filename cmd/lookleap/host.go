@@ -50,8 +50,8 @@ func (o *options) roots() (*x509.CertPool, error) {
 }
 
 // dialer goes through --connect; nil: to the address itself. The address that
-// the name has is judged as ever: a test bed gives public ones, or --allow-private
-// is given too.
+// the name has is judged as ever: a test bed assigns public ones, or --allow-private
+// is set too.
 func (o *options) dialer() (func(context.Context, netip.AddrPort) (net.Conn, error), error) {
 	if o.connect == "" {
 		return nil, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
-// opened gives the way into a lab for other processes.
+// opened returns the way into a lab for other processes.
 func opened(t *testing.T, n *lab.Internet) *lab.Loopback {
 	t.Helper()
 	door, err := n.Loopback()
@@ -22,7 +22,7 @@ func opened(t *testing.T, n *lab.Internet) *lab.Loopback {
 	return door
 }
 
-// hostFor gives the Host of a command line with these flags.
+// hostFor returns the Host of a command line with these flags.
 func hostFor(t *testing.T, flags ...string) *lookleap.Host {
 	t.Helper()
 	line, err := parseLine(append([]string{"code", "ok"}, flags...))
@@ -56,7 +56,7 @@ func get(t *testing.T, host *lookleap.Host, url string) (status int, err error) 
 }
 
 // TestFlagsShapeTheNetwork shows that the flags of a test bed reach it, and that
-// the guard decides as it does in earnest unless it is told not to.
+// the guard decides as it does in production, unless it is told not to.
 func TestFlagsShapeTheNetwork(t *testing.T) {
 	n := lab.ForTest(t)
 	n.Site("shop.example").Body("/", "text/plain", "welcome")

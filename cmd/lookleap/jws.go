@@ -22,7 +22,7 @@ the result makes are held to the flags of their names; iss to --endpoint. One th
 no flag confirms refuses it. With --bound the result must also prove that it answers
 --request of --endpoint, and recently.
 
-value: {"keyId", "algorithm", "digest": of the signed octets, "octets": how many}`,
+value: {"keyId", "algorithm", "digest": of the signed bytes, "bytes": how many}`,
 		examples: []string{
 			"lookleap jws receipt.jws --jwks keys.json",
 			"lookleap jws receipt.jws --jwks keys.json --payload receipt.json",
@@ -32,7 +32,7 @@ value: {"keyId", "algorithm", "digest": of the signed octets, "octets": how many
 			var jwks, payload string
 			var x aiuri.Expectation
 			flags.StringVar(&jwks, "jwks", "", "the keys, a JWK Set in this `FILE`")
-			flags.StringVar(&payload, "payload", "", "the octets in this `FILE` that a detached signature covers")
+			flags.StringVar(&payload, "payload", "", "the bytes in this `FILE` that a detached signature covers")
 			flags.TextVar(&x.Endpoint, "endpoint", aiuri.URI{}, "the ai: `URI` that the claim iss must name")
 			flags.StringVar(&x.Audience, "audience", "", "the caller whose `NAME` the claim aud must hold")
 			flags.StringVar(&x.Request, "request", "", "the `DIGEST` that the claim req must have, sha256:…")
@@ -78,14 +78,14 @@ type jwsValue struct {
 	KeyID     string `json:"keyId"`
 	Algorithm string `json:"algorithm"`
 	Digest    string `json:"digest"`
-	Octets    int    `json:"octets"`
+	Bytes     int    `json:"bytes"`
 }
 
 func showJWS(verified *aiuri.Verified, err error) result {
 	if err != nil {
 		return refuse(err)
 	}
-	value := jwsValue{KeyID: verified.KeyID, Algorithm: verified.Algorithm, Digest: lookleap.Digest(verified.Payload), Octets: len(verified.Payload)}
+	value := jwsValue{KeyID: verified.KeyID, Algorithm: verified.Algorithm, Digest: lookleap.Digest(verified.Payload), Bytes: len(verified.Payload)}
 	r := accept(value, row{"key", plaintext.Quote(value.KeyID, 100)}, row{"algorithm", value.Algorithm}, row{"digest", value.Digest})
 	r.Verdict = verified.Verdict
 	return r

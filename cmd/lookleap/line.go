@@ -107,7 +107,7 @@ var flagWords = strings.NewReplacer(
 	" for -", " for --",
 )
 
-// newFlags gives an empty set that prints nothing itself: run reports, with
+// newFlags returns an empty set that prints nothing itself: run reports, with
 // control characters made visible.
 func newFlags(name string) *flag.FlagSet {
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
@@ -154,7 +154,7 @@ func allFlags() *flag.FlagSet {
 	return all
 }
 
-// flagName gives the name of a flag; with "--name=value" it is no known one,
+// flagName returns the name of a flag; with "--name=value" it is not a known one,
 // since the value is in the word already. "-" is a word.
 func flagName(word string) (string, bool) {
 	if len(word) < 2 || word[0] != '-' {

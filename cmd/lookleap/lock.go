@@ -22,8 +22,8 @@ func lockCommand() command {
 		name:    "lock",
 		args:    "DIR|URL… [--root ROOT]… [--url URL] [--file PATH]… [--out FILE] [--check LOCKFILE] [--profile P]",
 		summary: "the lockfile of a skill, or what changed since it was locked",
-		about: `Loads the skill at an https URL from whom it claims to be, with the files that its
-instructions point to or that --file names, and gives its lockfile. Roots are as
+		about: `Loads the skill at an https URL from its real publisher, with the files that its
+instructions point to or that --file names, and prints its lockfile. Roots are as
 in lookleap skill. A directory is locked as what its publisher serves at --url.
 
 With --check, each skill is compared with its entry in a lockfile: a URL with all
@@ -166,7 +166,7 @@ func (l *locker) compare(ctx context.Context, skill *dvs.Loaded) result {
 	return compared(entry, files)
 }
 
-// loadForLock loads a skill. On a host of its own, whoever types its URL trusts
+// loadForLock loads a skill. On a host of its own, typing its URL means trusting
 // the host, as in lookleap skill.
 func loadForLock(ctx context.Context, loader *dvs.Loader, skillURL string) (*dvs.Loaded, error) {
 	u, err := dvs.ParseSkillURL(skillURL, loader.Roots().Rules())

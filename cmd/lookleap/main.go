@@ -70,7 +70,7 @@ type usageError struct{ message string }
 
 func (e *usageError) Error() string { return e.message }
 
-// ReasonCode gives [lookleap.CodeUsage].
+// ReasonCode returns [lookleap.CodeUsage].
 func (e *usageError) ReasonCode() lookleap.Code { return lookleap.CodeUsage }
 
 func usagef(format string, args ...any) error {

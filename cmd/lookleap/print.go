@@ -107,7 +107,7 @@ func (p *textPrinter) print(r result) error {
 	return err
 }
 
-// writeFinding prints a finding; one that repeats the message gives place and fix alone.
+// writeFinding prints a finding; one that repeats the message prints place and fix only.
 func writeFinding(b *strings.Builder, f lookleap.Finding, message string) {
 	place := f.Position.String()
 	switch {

@@ -18,7 +18,7 @@ const patience = 700 * time.Millisecond
 
 // progress tells people at a terminal what takes so long. Its line stands on
 // standard error and goes away when the result comes.
-type progress struct{ w io.Writer } // nil: nobody looks
+type progress struct{ w io.Writer } // nil: not a terminal
 
 func newProgress(stderr io.Writer) progress {
 	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
@@ -28,7 +28,7 @@ func newProgress(stderr io.Writer) progress {
 }
 
 // working says what is worked on, if it takes longer than people wait for
-// without wondering. The function that it gives ends that.
+// without wondering. The function that it returns ends that.
 func (p progress) working(input string, patience time.Duration) (done func()) {
 	if p.w == nil {
 		return func() {}

@@ -17,7 +17,7 @@ func recordCommand() command {
 		about: `Reads _anml records (ANML section 12.2). With --site the record is also judged as
 the site's own, and the line of a zone file that publishes it is given.
 
-value: {"manifest", "query", "canonical", "strings": of at most 255 octets, "zone"}`,
+value: {"manifest", "query", "canonical", "strings": of at most 255 bytes, "zone"}`,
 		examples: []string{
 			"lookleap record 'v=anml1; manifest=https://example.com/.well-known/anml-trust'",
 			"lookleap record 'v=anml1; query=https://example.com/ask' --site example.com",

@@ -37,7 +37,7 @@ func accept(value any, rows ...row) result {
 // carries is shown: its reason code, its verdict, its finding.
 func refuse(err error) result {
 	r := result{Code: lookleap.CodeOf(err)}
-	r.Message = strings.TrimSuffix(err.Error(), " ("+string(r.Code)+")") // which is shown beside it
+	r.Message = strings.TrimSuffix(err.Error(), " ("+string(r.Code)+")") // which is shown next to it
 	var no *lookleap.VerifyError
 	if errors.As(err, &no) && no.Verdict != nil {
 		r.Message, r.Verdict, r.Findings = no.Verdict.Summary, no.Verdict, no.Verdict.Findings
@@ -56,14 +56,14 @@ func (r result) with(findings ...lookleap.Finding) result {
 	return r
 }
 
-// coded gives an error a reason code.
+// coded adds a reason code to an error.
 type coded struct {
 	code lookleap.Code
 	error
 }
 
-// ReasonCode gives the code, for [lookleap.CodeOf].
+// ReasonCode returns the code, for [lookleap.CodeOf].
 func (c coded) ReasonCode() lookleap.Code { return c.code }
 
-// Unwrap gives the error.
+// Unwrap returns the error.
 func (c coded) Unwrap() error { return c.error }

@@ -15,8 +15,8 @@ import (
 
 // The bounds of what one run reads.
 const (
-	maxFile = 64 << 20 // octets of a file, or of standard input
-	maxWord = 1 << 20  // octets of a line of standard input that is an input itself
+	maxFile = 64 << 20 // bytes of a file, or of standard input
+	maxWord = 1 << 20  // bytes of a line of standard input that is an input itself
 )
 
 // session is one run of a command: where its inputs come from, its network, and
@@ -103,7 +103,7 @@ func (s *session) each(ctx context.Context, words []string, look func(ctx contex
 	return nil
 }
 
-// lines gives every line of standard input, empty ones too and nothing trimmed
+// lines passes on every line of standard input, empty ones too and nothing trimmed
 // but the line feed: what an attacker put there is what has to be judged.
 func (s *session) lines(ctx context.Context, judge func(word string) error) error {
 	in, err := s.takeStdin()
@@ -122,7 +122,7 @@ func (s *session) lines(ctx context.Context, judge func(word string) error) erro
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
 		return s.judge(ctx, "-", func(context.Context) result {
-			return refuse(coded{lookleap.CodeTooLarge, fmt.Errorf("a line is longer than %d octets; neither it nor what follows was judged", maxWord)})
+			return refuse(coded{lookleap.CodeTooLarge, fmt.Errorf("a line is longer than %d bytes; neither it nor what follows was judged", maxWord)})
 		})
 	case err != nil:
 		return fmt.Errorf("reading standard input: %w", err)
@@ -163,7 +163,7 @@ func (s *session) files(ctx context.Context, names []string, look func(ctx conte
 	return nil
 }
 
-// read gives the content of a file, or of standard input for "-".
+// read returns the content of a file, or of standard input for "-".
 func (s *session) read(name string) ([]byte, error) {
 	if name == "-" {
 		in, err := s.takeStdin()
@@ -190,7 +190,7 @@ func readAll(in io.Reader) ([]byte, error) {
 	case err != nil:
 		return nil, coded{lookleap.CodeIO, err}
 	case len(content) > maxFile:
-		return nil, coded{lookleap.CodeTooLarge, fmt.Errorf("it is larger than %d octets", maxFile)}
+		return nil, coded{lookleap.CodeTooLarge, fmt.Errorf("it is larger than %d bytes", maxFile)}
 	}
 	return content, nil
 }
@@ -203,7 +203,7 @@ func withoutStdin(words []string) error {
 	return nil
 }
 
-// takeStdin gives standard input, once.
+// takeStdin returns standard input, once.
 func (s *session) takeStdin() (io.Reader, error) {
 	if s.stdin == nil {
 		return nil, usagef("- may be given once: standard input is read only once")

@@ -28,7 +28,7 @@ value: {
   "name", "description":  of the header
   "profile":              dvs, agentskills or lenient
   "digest":               of the SKILL.md
-  "hidden":               characters of the body that nobody sees; files only
+  "hidden":               characters of the body that no one sees; files only
   "extra":                other keys of the header; they permit nothing
   "id":                   canonical URL of the skill; URLs only
   "root", "rootSource":   its trust root, and who declared it; URLs only
@@ -90,7 +90,7 @@ func judgeSkills(ctx context.Context, s *session, args []string, roots []string,
 	return nil
 }
 
-// skillLoader trusts the roots that the command line gives.
+// skillLoader trusts the roots of the command line.
 func skillLoader(s *session, roots []string, profile dvs.Profile) (*dvs.Loader, error) {
 	host, err := s.Host()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
-// TestUnreadIndex tells an origin that lists nothing from one of which nobody
-// knows what it lists.
+// TestUnreadIndex tells an origin that lists nothing from one of which it is
+// unknown what it lists.
 func TestUnreadIndex(t *testing.T) {
 	n := lab.ForTest(t)
 	n.Site("quiet.example").Body("/", "text/html", "<title>x</title>")

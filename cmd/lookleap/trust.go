@@ -22,7 +22,7 @@ func trustCommand() command {
 record, its manifest and its query endpoint. Tier 0 is refused, with the row of
 the decision table and the reason.
 
-  --fresh     ask anew, as before an action with consequences
+  --fresh     ask again, as before an action with consequences
   --explain   print every check
 
 value: {
@@ -41,7 +41,7 @@ value: {
 		},
 		build: func(flags *flag.FlagSet) action {
 			var fresh, explain bool
-			flags.BoolVar(&fresh, "fresh", false, "ask anew, past every cache")
+			flags.BoolVar(&fresh, "fresh", false, "ask again, past every cache")
 			flags.BoolVar(&explain, "explain", false, "print every check")
 			return func(ctx context.Context, s *session, args []string) error {
 				if len(args) != 2 {

@@ -16,7 +16,7 @@ func urlCommand() command {
 		name:    "url",
 		args:    "URL… [--root ROOT]…",
 		summary: "the canonical form of an https URL, and whether it lies under a root",
-		about: `Gives the one spelling of an https URL that lookleap compares and fetches, or
+		about: `Prints the one spelling of an https URL that lookleap compares and fetches, or
 refuses a URL that two readers could understand in two ways. With roots, the
 URL must lie under one of them: same scheme, host and port, and the root's path
 segments first.
@@ -27,7 +27,7 @@ value: {
   "host":              the host as A-labels
   "port":              the effective port
   "path":              the canonical escaped path
-  "registrableDomain": the domain that somebody registered, "" for none
+  "registrableDomain": the domain that was registered, "" if there is no such domain
   "display":           the host for people, its registrable domain marked
   "roots":             [{"root": canonical root, "contains": true or false}]
   "root":              the most specific root that contains the URL, "" for none

@@ -90,7 +90,7 @@ func judgeWellKnown(ctx context.Context, client *wellknown.Client, raw string) r
 	r := result{Code: found.Code, Message: found.Code.Title(), Verdict: found.Verdict}
 	if found.State == wellknown.Present {
 		value.Digest = lookleap.Digest(found.Body)
-		rows = append(rows, row{"octets", fmt.Sprint(len(found.Body))}, row{"digest", value.Digest})
+		rows = append(rows, row{"bytes", fmt.Sprint(len(found.Body))}, row{"digest", value.Digest})
 		r.OK, r.Message = true, accepted
 	}
 	r.Value, r.rows = value, rows
