@@ -95,6 +95,7 @@ const (
 	CodeNotLocked      lookleap.Code = "not-locked"
 	CodeLockMissing    lookleap.Code = "lock-missing-file"
 	CodeBadLock        lookleap.Code = "bad-lockfile"
+	CodeBadArchive     lookleap.Code = "bad-archive"
 )
 
 // Codes of trust that is kept.

@@ -260,6 +260,7 @@ var titles = sync.OnceValue(func() map[string]string {
 		"not-locked":               "the skill or file is not in the lockfile",
 		"lock-missing-file":        "the lockfile lists a file that does not exist",
 		"bad-lockfile":             "the lockfile does not have a supported form",
+		"bad-archive":              "the archive is damaged, or programs could read it in different ways",
 
 		// Codes of trust that is kept.
 		"trust-store":    "the trust store could not be read or written, so nothing is permitted by it",

@@ -1,0 +1,256 @@
+package dvs
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/lookleap/lookleap"
+)
+
+// ArchiveFormat is a format of archives that hold the directory of a skill (discovery v0.2).
+type ArchiveFormat uint8
+
+const (
+	// TarGzip is a gzip-compressed tar archive: .tar.gz or .tgz.
+	TarGzip ArchiveFormat = iota
+	// Zip is a zip archive: .zip.
+	Zip
+)
+
+// Extension returns ".tar.gz" or ".zip".
+func (f ArchiveFormat) Extension() string {
+	if f == Zip {
+		return ".zip"
+	}
+	return ".tar.gz"
+}
+
+// MediaType returns the media type with which a server sends an archive.
+func (f ArchiveFormat) MediaType() string {
+	if f == Zip {
+		return "application/zip"
+	}
+	return "application/gzip"
+}
+
+// ReadArchive reads all files of a skill from an archive, by their paths below the skill's
+// directory. The first bytes tell the format. The SKILL.md has to be at the root of the archive.
+//
+// It refuses what could escape from the directory, what two readers or systems could read in two
+// ways, and what is larger than the limits: absolute paths, "..", links, devices, names that
+// [ReadSkillDir] refuses, names that are the same on some systems, encrypted members, parts of a
+// multi-disk archive, and bytes that belong to no member. Size and number of the files count while
+// they are unpacked, and so does the compression ratio. A refusal is a [*lookleap.Error] with the
+// name of the member as its subject.
+//
+// A .tar.gz is read as a stream. A .zip has its directory at the end, so it is read into memory
+// first. Apart from what r holds, memory is at most Limits.Archive and Limits.Total together.
+func ReadArchive(r io.Reader, limits Limits) (map[string][]byte, error) {
+	if r == nil {
+		return nil, usageError("there is no archive", "pass a reader, such as a file")
+	}
+	limits = limits.withDefaults()
+	compressed := &countingReader{reader: r, most: limits.Archive}
+	buffered := bufio.NewReader(compressed)
+	magic, _ := buffered.Peek(4)
+	u := &unpacker{limits: limits, files: map[string][]byte{}, names: nameTable{}, read: func() int { return compressed.count }}
+	var err error
+	switch format, ok := formatOf(magic); {
+	case ok && format == TarGzip:
+		err = u.tarGzip(buffered)
+	case ok:
+		data, readErr := io.ReadAll(buffered)
+		if err = readErr; err == nil {
+			err = u.zip(data)
+		}
+	default:
+		err = refuse(CodeBadArchive, "", "the file is neither a .tar.gz nor a .zip archive", "publish the skill in one of these formats")
+	}
+	return u.finish(err, compressed.err)
+}
+
+// unpackArchive is [ReadArchive] for bytes in memory, which it does not copy.
+func unpackArchive(data []byte, limits Limits) (map[string][]byte, error) {
+	if format, ok := formatOf(data); !ok || format != Zip {
+		return ReadArchive(bytes.NewReader(data), limits)
+	}
+	limits = limits.withDefaults()
+	if len(data) > limits.Archive {
+		return nil, archiveTooLarge(limits.Archive)
+	}
+	u := &unpacker{limits: limits, files: map[string][]byte{}, names: nameTable{}, read: func() int { return len(data) }}
+	return u.finish(u.zip(data), nil)
+}
+
+// formatOf returns the format of an archive by its first bytes.
+func formatOf(data []byte) (ArchiveFormat, bool) {
+	switch {
+	case bytes.HasPrefix(data, []byte("\x1f\x8b")):
+		return TarGzip, true
+	case bytes.HasPrefix(data, []byte("PK\x03\x04")):
+		return Zip, true
+	}
+	return 0, false
+}
+
+// countingReader counts what is read, and returns an error beyond a limit.
+type countingReader struct {
+	reader io.Reader
+	count  int
+	most   int
+	err    error // other than io.EOF
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.reader.Read(p)
+	if c.count += n; c.count > c.most && err == nil {
+		n, err = 0, archiveTooLarge(c.most)
+	}
+	if err != nil && err != io.EOF {
+		c.err = err
+	}
+	return n, err
+}
+
+func archiveTooLarge(most int) error {
+	return refuse(lookleap.CodeTooLarge, "", fmt.Sprintf("the archive is larger than %d bytes", most), "leave large files out")
+}
+
+// The compression ratio of a whole archive. Files that people write stay far below it; a file of
+// one repeated byte is 1,000 times as large as its compressed form.
+const (
+	maxRatio       = 100
+	ratioAllowance = 1 << 20 // bytes to which the ratio does not apply
+)
+
+// maxArchiveDirectories bounds the directories of an archive, which Limits.Files does not count.
+const maxArchiveDirectories = 10_000
+
+// unpacker has the rules for the members of an archive, whatever its format. The readers of the
+// formats report every member to it, in the order of the archive.
+type unpacker struct {
+	limits      Limits
+	files       map[string][]byte
+	names       nameTable
+	directories int
+	total       int
+	read        func() int // compressed bytes read so far
+}
+
+// memberName returns the path of a member below the skill's directory, or an error. A leading "./",
+// as programs write it, is left out.
+func memberName(written string) (string, error) {
+	name := strings.TrimSuffix(strings.TrimPrefix(written, "./"), "/")
+	if name == "" && written != "" || name == "." {
+		return ".", nil // the directory itself
+	}
+	return name, checkFilePath(name)
+}
+
+// directory takes a directory.
+func (u *unpacker) directory(written string) error {
+	if u.directories++; u.directories > maxArchiveDirectories {
+		return refuse(lookleap.CodeLimit, written, fmt.Sprintf("the archive has more than %d directories", maxArchiveDirectories), "split the skill")
+	}
+	_, err := memberName(written)
+	return err
+}
+
+// file takes a file with the size that the archive states.
+func (u *unpacker) file(written string, size int64, content io.Reader) error {
+	name, err := memberName(written)
+	switch {
+	case err != nil:
+		return err
+	case name == ".":
+		return refuse(CodeUnsafeName, written, "the path does not lead to a file below the skill's directory", "rename the file")
+	case len(u.files) >= u.limits.Files:
+		return refuse(lookleap.CodeLimit, name, fmt.Sprintf("the archive has more than %d files", u.limits.Files), "split the skill")
+	}
+	if err := u.names.add(name); err != nil {
+		return err
+	}
+	if size < 0 || size > int64(min(u.limits.Resource, u.limits.Total-u.total)) {
+		return refuse(lookleap.CodeTooLarge, name, "the file, or all files together, are larger than allowed", "leave large files out")
+	}
+	data := make([]byte, 0, min(size, 64<<10)) // what comes decides about the memory, not what is stated
+	for len(data) < int(size) {
+		if len(data) == cap(data) {
+			data = slices.Grow(data, min(len(data), int(size)-len(data)))
+		}
+		n, err := content.Read(data[len(data):min(cap(data), int(size))])
+		data = data[:len(data)+n]
+		if u.total += n; u.total > ratioAllowance && u.total/maxRatio > u.read() {
+			return refuse(lookleap.CodeTooLarge, name, fmt.Sprintf("the archive unpacks to more than %d times its size", maxRatio), "leave such files out")
+		}
+		if err != nil && len(data) < int(size) {
+			return badArchive(name, "the file is shorter than the archive states", err)
+		}
+	}
+	u.files[name] = data
+	return nil
+}
+
+// finish checks what an archive as a whole has to have.
+func (u *unpacker) finish(err, readErr error) (map[string][]byte, error) {
+	var known *lookleap.Error
+	switch {
+	case readErr != nil: // the decoders wrap it
+		return nil, ioError(readErr)
+	case errors.As(err, &known):
+		return nil, known
+	case err != nil:
+		return nil, badArchive("", "the archive cannot be read", err)
+	}
+	if _, ok := u.files[EntryFile]; ok {
+		return u.files, nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(u.files)) {
+		switch {
+		case path.Base(name) == EntryFile && strings.Contains(name, "/"):
+			return nil, refuse(CodeMissingSkillMD, name, "the archive has a SKILL.md in a directory and none at its root", "pack the files of the skill's directory, not the directory itself")
+		case isEntry(name):
+			return nil, refuse(CodeMissingSkillMD, name, "the entry file of a skill is named SKILL.md, in this spelling", "rename it")
+		}
+	}
+	return nil, refuse(CodeMissingSkillMD, "", "the archive has no SKILL.md", "add one at its root")
+}
+
+// badArchive returns a refusal of an archive that is damaged, or that two readers could read in two
+// ways.
+func badArchive(member, reason string, cause error) error {
+	return &lookleap.Error{Code: CodeBadArchive, Subject: member, Message: reason, Fix: "pack the skill again", Err: cause}
+}
+
+// WriteArchive writes the files of a skill as an archive that [ReadArchive] reads: SKILL.md first,
+// the others by name. The same files result in the same bytes: all members have the same time and
+// permissions. It returns an error for files that ReadArchive refuses, and for names that a format
+// does not hold: use [Zip] for names that are not ASCII or have more than 100 bytes.
+func WriteArchive(w io.Writer, format ArchiveFormat, files map[string][]byte) error {
+	if w == nil {
+		return usageError("there is no writer", "pass one, such as a file")
+	}
+	if err := checkFiles(files, Limits{}.withDefaults()); err != nil {
+		return err
+	}
+	if _, ok := files[EntryFile]; !ok {
+		return refuse(CodeMissingSkillMD, EntryFile, "the skill has no SKILL.md", "add one")
+	}
+	names := []string{EntryFile}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if name != EntryFile {
+			names = append(names, name)
+		}
+	}
+	if format == Zip {
+		return writeZip(w, names, files)
+	}
+	return writeTarGzip(w, names, files)
+}

@@ -1,0 +1,426 @@
+package dvs_test
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+)
+
+// member is a member of an archive that a test writes, whatever it is.
+type member struct {
+	name, content string
+	kind          byte   // a tar type; 0: a file
+	link          string // target of a link
+}
+
+var entry = member{name: "SKILL.md", content: refund}
+
+func tarGzip(t testing.TB, members ...member) []byte {
+	t.Helper()
+	return gzipped(t, tarOf(t, members...))
+}
+
+func tarOf(t testing.TB, members ...member) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, m := range members {
+		h := &tar.Header{Name: m.name, Typeflag: m.kind, Linkname: m.link, Size: int64(len(m.content)), Mode: 0o644, Format: tar.FormatPAX}
+		if m.kind == 0 {
+			h.Typeflag = tar.TypeReg
+		}
+		if err := w.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, m.content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func gzipped(t testing.TB, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// zipOf writes a zip archive; each edit may change a header before it is written.
+func zipOf(t testing.TB, edit func(*zip.FileHeader), members ...member) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, m := range members {
+		h := &zip.FileHeader{Name: m.name, Method: zip.Deflate}
+		if m.kind == tar.TypeSymlink {
+			h.ExternalAttrs, h.CreatorVersion = 0xa1ff<<16, 3<<8
+		}
+		if edit != nil {
+			edit(h)
+		}
+		f, err := w.CreateHeader(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(f, m.content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// replaceLast replaces the last occurrence of a text.
+func replaceLast(data []byte, old, new string) []byte {
+	at := bytes.LastIndex(data, []byte(old))
+	return slices.Concat(data[:at], []byte(new), data[at+len(old):])
+}
+
+// TestReadArchive has the rules that both formats share, and those of each.
+func TestReadArchive(t *testing.T) {
+	small := dvs.Limits{Files: 5, Total: 4 << 20, Resource: 2 << 20, Archive: 1 << 20}
+	check := func(name string, data []byte, want lookleap.Code, files ...string) {
+		t.Run(name, func(t *testing.T) {
+			got, err := dvs.ReadArchive(bytes.NewReader(data), small)
+			if lookleap.CodeOf(err) != want || !slices.Equal(slices.Sorted(maps.Keys(got)), files) {
+				t.Errorf("got %v, %v", slices.Sorted(maps.Keys(got)), err)
+			}
+		})
+	}
+	for _, c := range []struct {
+		name    string
+		members []member
+		want    lookleap.Code
+		files   []string
+	}{
+		{"accept", []member{entry, {name: "scripts/", kind: tar.TypeDir}, {name: "scripts/a.py", content: "print()"}}, lookleap.CodeOK, []string{"SKILL.md", "scripts/a.py"}},
+		{"accept-dot-slash", []member{{name: "./", kind: tar.TypeDir}, {name: "./SKILL.md", content: refund}}, lookleap.CodeOK, []string{"SKILL.md"}},
+		{"accept-other-letters", []member{entry, {name: "data/köln.csv"}}, lookleap.CodeOK, []string{"SKILL.md", "data/köln.csv"}},
+		{"accept-nested-skill", []member{entry, {name: "sub/SKILL.md"}}, lookleap.CodeOK, []string{"SKILL.md", "sub/SKILL.md"}},
+		{"reject-parent", []member{entry, {name: "../x.md"}}, dvs.CodeUnsafeName, nil},
+		{"reject-parent-inside", []member{entry, {name: "a/../../x.md"}}, dvs.CodeUnsafeName, nil},
+		{"reject-parent-directory", []member{entry, {name: "../x/", kind: tar.TypeDir}}, dvs.CodeUnsafeName, nil},
+		{"reject-absolute", []member{entry, {name: "/etc/passwd"}}, dvs.CodeUnsafeName, nil},
+		{"reject-drive", []member{entry, {name: "C:/x"}}, dvs.CodeUnsafeName, nil},
+		{"reject-backslash", []member{entry, {name: `..\x`}}, dvs.CodeUnsafeName, nil},
+		{"reject-windows-device", []member{entry, {name: "data/aux.txt"}}, dvs.CodeUnsafeName, nil},
+		{"reject-windows-stream", []member{entry, {name: "a.md:x"}}, dvs.CodeUnsafeName, nil},
+		{"reject-windows-dot", []member{entry, {name: "a.md."}}, dvs.CodeUnsafeName, nil},
+		{"reject-git", []member{entry, {name: ".git/hooks/post-checkout"}}, dvs.CodeUnsafeName, nil},
+		{"reject-invisible", []member{entry, {name: "a\u202egnp.md"}}, dvs.CodeUnsafeName, nil},
+		{"reject-decomposed", []member{entry, {name: "o\u0308.md"}}, dvs.CodeUnsafeName, nil},
+		{"reject-empty-segment", []member{entry, {name: "a//b.md"}}, dvs.CodeUnsafeName, nil},
+		{"reject-symlink", []member{entry, {name: "x.md", kind: tar.TypeSymlink, link: "SKILL.md"}}, dvs.CodeLink, nil},
+		{"reject-duplicate", []member{entry, {name: "a.md"}, {name: "a.md"}}, dvs.CodeNameClash, nil},
+		{"reject-duplicate-dot-slash", []member{entry, {name: "./SKILL.md", content: "other"}}, dvs.CodeNameClash, nil},
+		{"reject-second-skill-at-root", []member{entry, {name: "skill.md"}}, dvs.CodeNameClash, nil},
+		{"reject-case", []member{entry, {name: "A.md"}, {name: "a.md"}}, dvs.CodeNameClash, nil},
+		{"reject-case-of-directory", []member{entry, {name: "X/a.md"}, {name: "x/b.md"}}, dvs.CodeNameClash, nil},
+		{"reject-unicode", []member{entry, {name: "straße.md"}, {name: "STRASSE.md"}}, dvs.CodeNameClash, nil},
+		{"reject-file-as-directory", []member{entry, {name: "a"}, {name: "a/b"}}, dvs.CodeNameClash, nil},
+		{"reject-files", []member{entry, {name: "a"}, {name: "b"}, {name: "c"}, {name: "d"}, {name: "e"}}, lookleap.CodeLimit, nil},
+		{"reject-file-size", []member{entry, {name: "a", content: strings.Repeat("abcd", 600<<10)}}, lookleap.CodeTooLarge, nil},
+		{"reject-total", []member{entry, {name: "a", content: noise(2 << 20)}, {name: "b", content: noise(2 << 20)}}, lookleap.CodeTooLarge, nil},
+		{"reject-ratio", []member{entry, {name: "a", content: strings.Repeat("\x00", 2<<20)}}, lookleap.CodeTooLarge, nil},
+		{"reject-no-skill", []member{{name: "README.md"}}, dvs.CodeMissingSkillMD, nil},
+		{"reject-skill-in-directory", []member{{name: "refund/SKILL.md", content: refund}}, dvs.CodeMissingSkillMD, nil},
+		{"reject-lower-case-skill", []member{{name: "skill.md", content: refund}}, dvs.CodeMissingSkillMD, nil},
+	} {
+		check(c.name+"/tar.gz", tarGzip(t, c.members...), c.want, c.files...)
+		check(c.name+"/zip", zipOf(t, nil, c.members...), c.want, c.files...)
+	}
+	for name, kind := range map[string]byte{"hard-link": tar.TypeLink, "character-device": tar.TypeChar, "block-device": tar.TypeBlock, "fifo": tar.TypeFifo} {
+		check("reject-"+name+"/tar.gz", tarGzip(t, entry, member{name: "x", kind: kind, link: "SKILL.md"}), dvs.CodeLink)
+	}
+	encrypted := func(h *zip.FileHeader) { h.Flags |= 1 }
+	check("reject-encrypted/zip", zipOf(t, encrypted, entry), dvs.CodeBadArchive)
+	good := zipOf(t, nil, entry, member{name: "a.md", content: "more"})
+	for name, data := range map[string][]byte{
+		"multi-disk":      patched(good, "PK\x05\x06", 4, 1),
+		"directory-disk":  patched(good, "PK\x05\x06", 6, 1),
+		"zip64":           patched(good, "PK\x05\x06", 10, 0xffff),
+		"other-method":    patched(good, "PK\x01\x02", 10, 12),
+		"other-name":      replaceLast(good, "a.md", "b.md"),
+		"comment-as-end":  append(slices.Clone(good), "PK\x05\x06 and more"...),
+		"prefix":          append([]byte("#!/bin/sh\n"), good...),
+		"inserted":        slices.Concat(good[:bytes.LastIndex(good, []byte("PK\x03\x04"))], []byte("xxxx"), good[bytes.LastIndex(good, []byte("PK\x03\x04")):]),
+		"hidden-member":   hidden(good),
+		"cut":             good[:len(good)-30],
+		"overlap":         patched(good, "PK\x01\x02", 42, 0), // the second member is where the first is
+		"wrong-checksum":  patched(good, "PK\x01\x02", 16, 1),
+		"size-too-small":  patched(good, "PK\x01\x02", 24, 1),
+		"size-too-large":  patched(good, "PK\x01\x02", 24, 400),
+		"empty":           []byte("PK\x05\x06" + strings.Repeat("\x00", 18)),
+		"neither-of-both": []byte("Rar!\x1a\x07"),
+		"nothing":         nil,
+	} {
+		check("reject-"+name+"/zip", data, dvs.CodeBadArchive)
+	}
+	plain := tarOf(t, entry)
+	for name, data := range map[string][]byte{
+		"second-archive": gzipped(t, append(slices.Clone(plain), tarOf(t, member{name: "evil.md"})...)),
+		"cut":            tarGzip(t, entry)[:60],
+		"cut-tar":        gzipped(t, plain[:600]),
+		"trailing":       append(tarGzip(t, entry), "PK\x03\x04"...),
+		"sparse":         gzipped(t, sparse(t)),
+		"global-path":    gzipped(t, slices.Concat(global(t, "path", "evil.md"), plain)),
+	} {
+		check("reject-"+name+"/tar.gz", data, dvs.CodeBadArchive)
+	}
+	check("accept-git-comment/tar.gz", gzipped(t, slices.Concat(global(t, "comment", "0123456789abcdef"), plain)), lookleap.CodeOK, "SKILL.md")
+	check("accept-padding/tar.gz", gzipped(t, append(slices.Clone(plain), make([]byte, 64<<10)...)), lookleap.CodeOK, "SKILL.md")
+	check("reject-padding/tar.gz", gzipped(t, append(slices.Clone(plain), make([]byte, 2<<20)...)), lookleap.CodeTooLarge)
+	check("accept-stored/zip", zipOf(t, func(h *zip.FileHeader) { h.Method = zip.Store }, entry), lookleap.CodeOK, "SKILL.md")
+	check("reject-archive-size/zip", zipOf(t, nil, entry, member{name: "a", content: noise(2 << 20)}), lookleap.CodeTooLarge)
+	t.Run("reject-failing-reader", func(t *testing.T) {
+		data := tarGzip(t, entry, member{name: "a", content: noise(200 << 10)})
+		if got, err := dvs.ReadArchive(io.MultiReader(bytes.NewReader(data[:100]), failing{}), dvs.Limits{}); got != nil || lookleap.CodeOf(err) != lookleap.CodeIO {
+			t.Error(err)
+		}
+	})
+	t.Run("reject-nil", func(t *testing.T) {
+		if _, err := dvs.ReadArchive(nil, dvs.Limits{}); lookleap.CodeOf(err) != lookleap.CodeUsage {
+			t.Error(err)
+		}
+	})
+}
+
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, fmt.Errorf("the disk is gone") }
+
+// noise returns text that hardly compresses.
+func noise(size int) string {
+	b := make([]byte, size)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return string(b)
+}
+
+// patched changes two bytes after the last occurrence of a signature.
+func patched(data []byte, signature string, at int, value uint16) []byte {
+	data = slices.Clone(data)
+	binary.LittleEndian.PutUint16(data[bytes.LastIndex(data, []byte(signature))+at:], value)
+	return data
+}
+
+// hidden removes the last member of a zip archive from its directory, but not from the file.
+func hidden(data []byte) []byte {
+	record, end := bytes.LastIndex(data, []byte("PK\x01\x02")), bytes.LastIndex(data, []byte("PK\x05\x06"))
+	size := binary.LittleEndian.Uint32(data[end+12:]) - uint32(end-record)
+	data = slices.Concat(data[:record], data[end:])
+	data = patched(patched(data, "PK\x05\x06", 8, 1), "PK\x05\x06", 10, 1)
+	return patched(data, "PK\x05\x06", 12, uint16(size))
+}
+
+// sparse is an archive with a file that is stored with a hole.
+func sparse(t testing.TB) []byte {
+	content := fmt.Sprintf("%-512s", "1\n0\n4\n") // the map: one part, of four bytes
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, h := range []*tar.Header{
+		{Name: "SKILL.md", Typeflag: tar.TypeReg},
+		{Name: "x", Typeflag: tar.TypeReg, Size: 516, Format: tar.FormatPAX, PAXRecords: map[string]string{
+			"NOT.sparse.major": "1", "NOT.sparse.minor": "0", "NOT.sparse.name": "x.md", "NOT.sparse.realsize": "4096"}},
+	} {
+		if err := w.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, (strings.ReplaceAll(content, " ", "\x00") + "data")[:h.Size]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return bytes.ReplaceAll(b.Bytes(), []byte("NOT.sparse"), []byte("GNU.sparse")) // which the package does not write
+}
+
+// global is a header that applies to all members after it.
+func global(t testing.TB, key, value string) []byte {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeXGlobalHeader, Name: "pax_global_header", PAXRecords: map[string]string{key: value}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestReadArchiveMemory measures what is in memory while an archive of the largest allowed size is
+// read, and one that would be far larger.
+func TestReadArchiveMemory(t *testing.T) {
+	const limit = 4 << 20
+	limits := dvs.Limits{Total: limit, Resource: limit, Archive: limit}
+	for name, members := range map[string][]member{
+		"accept-limit": {entry, {name: "a.bin", content: noise(limit - 1<<20)}},
+		"reject-large": {entry, {name: "a.bin", content: noise(limit - 1<<20)}, {name: "b.bin", content: strings.Repeat(noise(64<<10), 64)}},
+	} {
+		for format, data := range map[string][]byte{"tar.gz": tarGzip(t, members...), "zip": zipOf(t, nil, members...)} {
+			t.Run(name+"/"+format, func(t *testing.T) {
+				r := &watched{reader: bytes.NewReader(data)}
+				r.measure()
+				base := r.most
+				_, err := dvs.ReadArchive(r, limits)
+				if (err == nil) != strings.HasPrefix(name, "accept") {
+					t.Error(err)
+				}
+				if used := r.most - base; used > 3*limit {
+					t.Errorf("%d MiB were in memory", used>>20)
+				}
+			})
+		}
+	}
+}
+
+// watched measures the heap after each 256 KiB that is read from it.
+type watched struct {
+	reader io.Reader
+	read   int
+	most   uint64
+}
+
+func (w *watched) measure() {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	w.most = max(w.most, m.HeapAlloc)
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.reader.Read(p)
+	if before := w.read >> 18; (w.read+n)>>18 != before || err != nil {
+		w.measure()
+	}
+	w.read += n
+	return n, err
+}
+
+func TestWriteArchive(t *testing.T) {
+	files := map[string][]byte{"SKILL.md": []byte(refund), "scripts/a.py": []byte("print()"), "data/empty": {}, "data/" + strings.Repeat("x", 90) + ".csv": []byte("1")}
+	for _, format := range []dvs.ArchiveFormat{dvs.TarGzip, dvs.Zip} {
+		t.Run("accept-round-trip"+format.Extension(), func(t *testing.T) {
+			var first, second bytes.Buffer
+			for _, b := range []*bytes.Buffer{&first, &second} {
+				if err := dvs.WriteArchive(b, format, files); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := dvs.ReadArchive(&first, dvs.Limits{})
+			if err != nil || !maps.EqualFunc(got, files, bytes.Equal) {
+				t.Errorf("%v %v", got, err)
+			}
+			if again, err := dvs.ReadArchive(bytes.NewReader(second.Bytes()), dvs.Limits{}); err != nil || len(again) != len(files) {
+				t.Error(err)
+			}
+		})
+		t.Run("accept-same-bytes"+format.Extension(), func(t *testing.T) {
+			var first, second bytes.Buffer
+			if dvs.WriteArchive(&first, format, files) != nil || dvs.WriteArchive(&second, format, maps.Clone(files)) != nil || !bytes.Equal(first.Bytes(), second.Bytes()) {
+				t.Error("the archives differ")
+			}
+		})
+		for code, bad := range map[lookleap.Code]map[string][]byte{
+			dvs.CodeMissingSkillMD: {"a.md": nil},
+			dvs.CodeUnsafeName:     {"SKILL.md": nil, "../x": nil},
+			dvs.CodeNameClash:      {"SKILL.md": nil, "skill.md": nil},
+		} {
+			t.Run("reject-"+string(code)+format.Extension(), func(t *testing.T) {
+				if err := dvs.WriteArchive(io.Discard, format, bad); lookleap.CodeOf(err) != code {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	long := map[string][]byte{"SKILL.md": []byte(refund), "köln.md": nil, strings.Repeat("x", 150) + ".md": nil}
+	t.Run("reject-name-beyond-tar", func(t *testing.T) {
+		if err := dvs.WriteArchive(io.Discard, dvs.TarGzip, long); lookleap.CodeOf(err) != dvs.CodeUnsafeName {
+			t.Error(err)
+		}
+	})
+	t.Run("accept-name-in-zip", func(t *testing.T) {
+		var b bytes.Buffer
+		if err := dvs.WriteArchive(&b, dvs.Zip, long); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := dvs.ReadArchive(&b, dvs.Limits{}); err != nil || len(got) != 3 {
+			t.Error(err)
+		}
+	})
+	t.Run("reject-nil", func(t *testing.T) {
+		if err := dvs.WriteArchive(nil, dvs.Zip, files); lookleap.CodeOf(err) != lookleap.CodeUsage {
+			t.Error(err)
+		}
+	})
+}
+
+func FuzzReadTarGzip(f *testing.F) {
+	f.Add(tarOf(f, entry, member{name: "scripts/a.py", content: "print()"}))
+	f.Add(tarOf(f, entry, member{name: "x", kind: tar.TypeSymlink, link: "/etc/passwd"}))
+	f.Add(tarOf(f, member{name: "../SKILL.md", content: refund}))
+	f.Add(sparse(f))
+	f.Fuzz(func(t *testing.T, data []byte) { holdsRules(t, gzipped(t, data)) })
+}
+
+func FuzzReadZip(f *testing.F) {
+	f.Add(zipOf(f, nil, entry, member{name: "scripts/a.py", content: "print()"}))
+	f.Add(zipOf(f, nil, entry, member{name: "x", kind: tar.TypeSymlink, content: "/etc/passwd"}))
+	f.Add(zipOf(f, func(h *zip.FileHeader) { h.Method = zip.Store }, entry, member{name: "a/"}))
+	f.Fuzz(func(t *testing.T, data []byte) { holdsRules(t, data) })
+}
+
+// holdsRules checks that what is accepted is a skill's directory on every system.
+func holdsRules(t *testing.T, data []byte) {
+	limits := dvs.Limits{Files: 20, Total: 1 << 20, Resource: 1 << 20}
+	files, err := dvs.ReadArchive(bytes.NewReader(data), limits)
+	if err != nil {
+		if files != nil {
+			t.Error("files with an error")
+		}
+		return
+	}
+	total := 0
+	for _, content := range files {
+		total += len(content)
+	}
+	if len(files) > limits.Files || total > limits.Total {
+		t.Errorf("%d files of %d bytes", len(files), total)
+	}
+	var b bytes.Buffer
+	if err := dvs.WriteArchive(&b, dvs.Zip, files); err != nil { // it has the same rules as for a directory
+		t.Fatal(err)
+	}
+	again, err := dvs.ReadArchive(&b, limits)
+	if err != nil || !maps.EqualFunc(again, files, bytes.Equal) {
+		t.Error("written and read again, the files differ:", err)
+	}
+}

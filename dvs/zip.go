@@ -1,0 +1,187 @@
+package dvs
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Parts of a zip archive (PKWARE APPNOTE).
+const (
+	zipLocalHeader = 30 // bytes, before the name
+	zipEnd         = 22 // bytes of the end record, before the comment
+
+	zipEncrypted  = 1<<0 | 1<<6 | 1<<13 // flags of encrypted members and directories
+	zipDescriptor = 1 << 3              // the sizes follow the content
+
+	unixTypeMask  = 0xf000
+	unixRegular   = 0x8000
+	unixDirectory = 0x4000
+)
+
+// zip reads the members of a .zip archive.
+func (u *unpacker) zip(data []byte) error {
+	if err := checkZipEnd(data); err != nil {
+		return err
+	}
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // the names are checked below
+		return err
+	}
+	for _, f := range z.File {
+		if err := checkZipMember(f); err != nil {
+			return err
+		}
+	}
+	if err := checkZipLayout(data, z.File); err != nil {
+		return err
+	}
+	for _, f := range z.File {
+		if strings.HasSuffix(f.Name, "/") {
+			err = u.directory(f.Name)
+		} else {
+			err = u.zipFile(f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// zipFile unpacks one file and checks its checksum.
+func (u *unpacker) zipFile(f *zip.File) error {
+	content, err := f.Open()
+	if err != nil {
+		return badArchive(f.Name, "the file cannot be unpacked", err)
+	}
+	defer content.Close()
+	if f.UncompressedSize64 > uint64(u.limits.Total) { // more than a count of bytes holds, perhaps
+		return u.file(f.Name, -1, content)
+	}
+	if err := u.file(f.Name, int64(f.UncompressedSize64), content); err != nil {
+		return err
+	}
+	if n, err := content.Read(make([]byte, 1)); n > 0 || err != io.EOF {
+		return badArchive(f.Name, "the file has another size or checksum than the archive states", err)
+	}
+	return nil
+}
+
+// checkZipEnd refuses archives in several parts, and archives whose end is not that of the file.
+func checkZipEnd(data []byte) error {
+	at := bytes.LastIndex(data, []byte("PK\x05\x06"))
+	if at < 0 || at+zipEnd > len(data) {
+		return badArchive("", "the zip archive has no end record", nil)
+	}
+	end := data[at:]
+	disk, directoryDisk := binary.LittleEndian.Uint16(end[4:]), binary.LittleEndian.Uint16(end[6:])
+	onDisk, all := binary.LittleEndian.Uint16(end[8:]), binary.LittleEndian.Uint16(end[10:])
+	switch {
+	case disk == 0xffff || all == 0xffff:
+		return badArchive("", "the zip archive has the extension for more than 4 GB, which a skill does not need", nil)
+	case disk != 0 || directoryDisk != 0 || onDisk != all:
+		return badArchive("", "the zip archive is one part of several", nil)
+	case int(binary.LittleEndian.Uint16(end[20:])) != len(end)-zipEnd:
+		return badArchive("", "the zip archive does not end where its end record says", nil)
+	}
+	return nil
+}
+
+// checkZipMember refuses members that are encrypted, no files, or compressed in a way that not every
+// reader knows.
+func checkZipMember(f *zip.File) error {
+	kind := f.ExternalAttrs >> 16 & unixTypeMask
+	directory := strings.HasSuffix(f.Name, "/")
+	switch {
+	case f.Flags&zipEncrypted != 0:
+		return badArchive(f.Name, "the member is encrypted", nil)
+	case f.Method != zip.Store && f.Method != zip.Deflate:
+		return badArchive(f.Name, "the member is compressed with another method than deflate", nil)
+	case kind != 0 && (directory && kind != unixDirectory || !directory && kind != unixRegular):
+		return refuse(CodeLink, f.Name, "the member is a link, or no regular file", "put the file itself there")
+	case directory && f.UncompressedSize64 > 0:
+		return badArchive(f.Name, "the member is a directory with content", nil)
+	case !utf8.ValidString(f.Name):
+		return refuse(CodeUnsafeName, f.Name, "the name is not UTF-8", "rename the file")
+	}
+	return nil
+}
+
+// checkZipLayout refuses archives in which members overlap, or in which a reader that goes through
+// the file finds other members than one that reads the directory at its end.
+func checkZipLayout(data []byte, files []*zip.File) error {
+	type member struct {
+		*zip.File
+		at int64 // of the content
+	}
+	members := make([]member, 0, len(files))
+	for _, f := range files {
+		at, err := f.DataOffset()
+		if err != nil {
+			return badArchive(f.Name, "the member is not where the archive says", err)
+		}
+		members = append(members, member{f, at})
+	}
+	slices.SortFunc(members, func(a, b member) int { return cmp.Compare(a.at, b.at) })
+	next := int64(0)
+	for _, m := range members {
+		header := int64(zipLocalHeader + len(m.Name))
+		if next+header > m.at || m.at > int64(len(data)) || !bytes.HasPrefix(data[next:], []byte("PK\x03\x04")) {
+			return badArchive(m.Name, "members of the archive overlap, or there is something between them", nil)
+		}
+		local := data[next:]
+		nameSize, extra := int64(binary.LittleEndian.Uint16(local[26:])), int64(binary.LittleEndian.Uint16(local[28:]))
+		if next+zipLocalHeader+nameSize+extra != m.at || nameSize != int64(len(m.Name)) || string(local[zipLocalHeader:header]) != m.Name {
+			return badArchive(m.Name, "the member has another name or place than in the directory of the archive", nil)
+		}
+		size := int64(m.CompressedSize64)
+		if size < 0 || size > int64(len(data))-m.at {
+			return badArchive(m.Name, "the member is longer than the archive", nil)
+		}
+		next = m.at + size
+		if m.Flags&zipDescriptor != 0 {
+			next += descriptorSize(data[next:])
+		}
+	}
+	if !bytes.HasPrefix(data[next:], []byte("PK\x01\x02")) {
+		return badArchive("", "there is something between the members and the directory of the archive", nil)
+	}
+	return nil
+}
+
+// descriptorSize returns the size of the record after a member whose sizes were not known before:
+// a checksum and two sizes, with or without a signature, in 32 or 64 bits. The next member, or the
+// directory, follows it.
+func descriptorSize(data []byte) int64 {
+	for _, size := range []int64{16, 12, 24, 20} {
+		if int64(len(data)) > size+4 && data[size] == 'P' && data[size+1] == 'K' && (data[size+2] == 3 || data[size+2] == 1) {
+			return size
+		}
+	}
+	return 0
+}
+
+// writeZip writes files with one time and one set of permissions.
+func writeZip(w io.Writer, names []string, files map[string][]byte) error {
+	z := zip.NewWriter(w)
+	for _, name := range names {
+		h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)} // the first that a zip holds
+		h.SetMode(0o644)
+		member, err := z.CreateHeader(h)
+		if err == nil {
+			_, err = member.Write(files[name])
+		}
+		if err != nil {
+			return ioError(err)
+		}
+	}
+	return ioError(z.Close())
+}
