@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -210,9 +209,9 @@ func codeList(base, width int) func(string) string {
 			list.Reset()
 		}
 		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r >= utf8.RuneSelf || base36Digits[byte(r)] < 0 }) {
-			code, err := strconv.ParseUint(strings.TrimLeft(word, "o"), base, 20)
+			code, ok := number(strings.TrimLeft(word, "o"), base, 20)
 			switch {
-			case err == nil && code >= ' ' && shows(rune(code)):
+			case ok && code >= ' ' && shows(rune(code)):
 				list.WriteRune(rune(code))
 				continue
 			case len(word) >= width*wholeLen:
@@ -232,16 +231,47 @@ const maxCodeName = 4
 
 // packedCodes decodes codes of width digits each, from every place at which the first may begin.
 func packedCodes(word string, base, width int) (parts []string) {
+	var room [3 * 64]byte
 	for from := range width {
-		var b strings.Builder
+		data := room[:0]
 		for i := from; i+width <= len(word); i += width {
-			code, err := strconv.ParseUint(word[i:i+width], base, 8)
-			if err != nil {
+			code, ok := number(word[i:i+width], base, 8)
+			if !ok {
 				code = 0
 			}
-			b.WriteByte(byte(code))
+			data = append(data, byte(code))
 		}
-		parts = stretches(parts, b.String())
+		if len(data) >= stretchLen && longestText(data) >= stretchLen {
+			parts = stretches(parts, string(data))
+		}
 	}
 	return parts
+}
+
+// longestText returns the length of the longest run of bytes that are not control characters of
+// ASCII. Most bytes that mean nothing are told apart by it from a text, without a copy.
+func longestText(data []byte) (longest int) {
+	row := 0
+	for _, c := range data {
+		if row++; c < utf8.RuneSelf && !shownASCII[c] {
+			row = 0
+		}
+		longest = max(longest, row)
+	}
+	return longest
+}
+
+// number returns the value of digits in some base, if it has no more than some bits. Unlike
+// [strconv.ParseUint] it makes no error for what is no number, because most words are none.
+func number(digits string, base, bits int) (n uint64, ok bool) {
+	for i := range len(digits) {
+		d := base36Digits[digits[i]]
+		if d < 0 || int(d) >= base {
+			return 0, false
+		}
+		if n = n*uint64(base) + uint64(d); n>>bits != 0 {
+			return 0, false
+		}
+	}
+	return n, digits != ""
 }

@@ -4,7 +4,6 @@ import (
 	"html"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -185,8 +184,8 @@ func hexByte(s string, after int) (string, int) {
 	if len(s) < after+2 {
 		return "", 0
 	}
-	n, err := strconv.ParseUint(s[after:after+2], 16, 8)
-	if err != nil {
+	n, ok := number(s[after:after+2], 16, 8)
+	if !ok {
 		return "", 0
 	}
 	return string([]byte{byte(n)}), after + 2
@@ -199,12 +198,12 @@ func codePoint(s string, after, digits int) (string, int) {
 	if len(s) < end {
 		return "", 0
 	}
-	n, err := strconv.ParseUint(s[after:end], 16, 32)
-	if err != nil {
+	n, ok := number(s[after:end], 16, 32)
+	if !ok {
 		return "", 0
 	}
 	if utf16.IsSurrogate(rune(n)) && len(s) >= 2*end && s[end:end+after] == s[:after] {
-		if low, err := strconv.ParseUint(s[end+after:2*end], 16, 32); err == nil {
+		if low, ok := number(s[end+after:2*end], 16, 32); ok {
 			return string(utf16.DecodeRune(rune(n), rune(low))), 2 * end
 		}
 	}
@@ -218,7 +217,7 @@ func backslash(s string) (string, int) {
 		return "", 0
 	}
 	if end := strings.IndexByte(s[:min(len(s), maxEscape)], '}'); end > 3 && s[2] == '{' {
-		if n, err := strconv.ParseUint(strings.TrimPrefix(s[3:end], "U+"), 16, 32); err == nil {
+		if n, ok := number(strings.TrimPrefix(s[3:end], "U+"), 16, 32); ok {
 			return string(rune(n)), end + 1
 		}
 	}
@@ -256,11 +255,11 @@ func numeric(s string) (string, int) {
 		hex++
 	}
 	if octal == 4 && (hex == 4 || s[1] <= '3') {
-		n, _ := strconv.ParseUint(s[1:octal], 8, 8)
+		n, _ := number(s[1:octal], 8, 8)
 		return string([]byte{byte(n)}), octal
 	}
-	n, err := strconv.ParseUint(s[1:hex], 16, 32)
-	if err != nil || hex < 3 {
+	n, ok := number(s[1:hex], 16, 32)
+	if !ok || hex < 3 {
 		return "", 0
 	}
 	if hex < len(s) && s[hex] == ' ' {
@@ -272,6 +271,9 @@ func numeric(s string) (string, int) {
 // punycode decodes the labels of internationalised domain names.
 func punycode(text string) string {
 	const prefix = "xn--"
+	if !strings.Contains(text, prefix[2:]) {
+		return ""
+	}
 	lower := strings.ToLower(text)
 	if !strings.Contains(lower, prefix) || len(lower) != len(text) {
 		return ""

@@ -15,12 +15,14 @@ func readingsTold(text string) iter.Seq[string] {
 		if !yield(text) {
 			return
 		}
-		list := []string{text}
+		var s digitScan
+		list, found := []string{text}, []string(nil)
 		room := readingRoom*len(text) + 1<<10
 		for depth, from := 0, 0; depth < readingDepth; depth++ {
 			to := len(list)
 			for _, outer := range list[from:to] {
-				for _, got := range decodeTold(outer) {
+				found = decodeTold(found[:0], outer, &s)
+				for _, got := range found {
 					if got == "" || len(list) == maxReadings || len(got) > room || slices.Contains(list, got) {
 						continue
 					}
@@ -36,8 +38,8 @@ func readingsTold(text string) iter.Seq[string] {
 	}
 }
 
-// decodeTold undoes each kind of encoding once.
-func decodeTold(text string) (readings []string) {
+// decodeTold undoes each kind of encoding once, and appends the meanings.
+func decodeTold(readings []string, text string, s *digitScan) []string {
 	if strings.ContainsAny(text, `%\&`) {
 		readings = append(readings, escapes(text))
 	}
@@ -47,10 +49,11 @@ func decodeTold(text string) (readings []string) {
 			readings = append(readings, decode(text))
 		}
 	}
-	var s digitScan
 	s.scan(text)
 	for _, parts := range s.parts {
-		readings = append(readings, strings.Join(parts, " "))
+		if len(parts) > 0 {
+			readings = append(readings, strings.Join(parts, " "))
+		}
 	}
 	return append(readings, s.rows...)
 }
@@ -93,6 +96,10 @@ type digitScan struct {
 }
 
 func (s *digitScan) scan(text string) {
+	for k := range s.parts {
+		s.parts[k] = s.parts[k][:0]
+	}
+	s.rows = s.rows[:0]
 	var begins [len(digitKinds) + 1]int
 	var open uint8
 	for i := 0; i <= len(text); i++ {
@@ -233,7 +240,10 @@ const (
 func (s *digitScan) word(text string, begin, end int) {
 	word := text[begin:end]
 	upper, lower, number := countClasses(word)
-	group := strings.TrimLeft(word, "xXuUoO")
+	group := word
+	for group != "" && numberPrefixes[group[0]] {
+		group = group[1:]
+	}
 	if len(word) > 2 && word[0] == '0' && strings.IndexByte("xXbB", word[1]) >= 0 {
 		group = word[2:]
 	}
@@ -260,9 +270,22 @@ func (s *digitScan) word(text string, begin, end int) {
 	if len(word) == 1 || number > 0 || upper > 1 {
 		r.coded++
 	}
-	if number > 0 && strings.TrimLeft(word, "oO0123456789") == "" {
+	if number > 0 && isOctal(word) {
 		r.numbers += max(1, len(word)/minCodeDigit*wholeLen)
 	}
+}
+
+// numberPrefixes are letters that may stand before digits of a number, as in x68.
+var numberPrefixes = [256]bool{'x': true, 'X': true, 'u': true, 'U': true, 'o': true, 'O': true}
+
+// isOctal reports whether a word has only digits and the letter of octal numbers.
+func isOctal(word string) bool {
+	for i := range len(word) {
+		if c := word[i]; c|0x20 != 'o' && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
 }
 
 func (s *digitScan) endRow(text string) {
