@@ -45,6 +45,15 @@ func (n *Internet) FetcherWith(o lookleap.FetcherOptions) lookleap.Fetcher {
 	return f
 }
 
+// CloseLater closes parts with the lab, those that have a Close method.
+func (n *Internet) CloseLater(parts ...any) {
+	for _, part := range parts {
+		if c, ok := part.(io.Closer); ok {
+			n.keep(c)
+		}
+	}
+}
+
 // ForeignTransport is a transport as an embedding agent might bring its own: it resolves and dials
 // in the lab without any guard, private addresses too, and negotiates HTTP/2.
 func (n *Internet) ForeignTransport() *http.Transport {

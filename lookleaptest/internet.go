@@ -1,0 +1,107 @@
+package lookleaptest
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/lab/zone"
+)
+
+// Internet is an internet in memory: its sites, its DNS, its clock and its journal. Its
+// methods may be called from several goroutines at once, also while it is used.
+//
+// Methods that set something up panic if the test itself is wrong, for example if an
+// address cannot be parsed.
+type Internet struct {
+	lab   *lab.Internet
+	zones zones
+}
+
+// NewInternet returns an internet without sites. Close it after use.
+func NewInternet() *Internet {
+	n := &Internet{lab: lab.New()}
+	n.zones.init(n.lab)
+	return n
+}
+
+// Close ends all connections of the internet and closes the hosts and fetchers that it
+// returned.
+func (n *Internet) Close() { n.lab.Close() }
+
+// Site returns the site with a host name or an IP address, and makes it at the first call:
+// with a public address and a DNS record of its own, and with a TLS server on port 443 that
+// answers 404 to everything.
+func (n *Internet) Site(name string) *Site {
+	if _, err := netip.ParseAddr(name); err != nil {
+		n.zones.cover(name)
+	}
+	return &Site{n.lab.Site(name)}
+}
+
+// Name returns a name of the DNS, and sets its addresses if there are any. It needs no
+// site: it may point anywhere.
+func (n *Internet) Name(name string, addrs ...string) *Name {
+	n.zones.cover(name)
+	return &Name{n.lab.Name(name, addrs...)}
+}
+
+// Clock returns the clock of the internet. Hosts, certificates, DNSSEC signatures and
+// faults that wait use it.
+func (n *Internet) Clock() *Clock { return &Clock{n.lab.Clock()} }
+
+// Journal returns the record of all connections, requests and queries.
+func (n *Internet) Journal() *Journal { return &Journal{n.lab.Journal()} }
+
+// Host returns a host with the guarded fetcher, the validating resolver and the clock of
+// the internet, and defaults for the rest. It connects to sites of this internet and to
+// nothing else. Its fields may be changed before its first use.
+func (n *Internet) Host() *lookleap.Host {
+	resolver, err := lookleap.NewResolver(n.ResolverOptions())
+	if err != nil {
+		panic(err) // the anchors and servers are our own
+	}
+	h := &lookleap.Host{Resolver: resolver, Now: n.lab.Clock().Now}
+	o := n.FetcherOptions()
+	o.Resolver = h
+	fetcher := lookleap.NewFetcher(o)
+	h.Fetcher = fetcher
+	n.lab.CloseLater(h, fetcher, resolver)
+	return h
+}
+
+// FetcherOptions returns options with which [lookleap.NewFetcher] makes a fetcher of this
+// internet. They do not allow private addresses.
+func (n *Internet) FetcherOptions() lookleap.FetcherOptions {
+	return lookleap.FetcherOptions{
+		Resolver: n.lab.Resolver(), RootCAs: n.lab.RootCAs(), Now: n.lab.Clock().Now, Dial: n.lab.Dialer("fetcher"),
+	}
+}
+
+// ResolverOptions returns options with which [lookleap.NewResolver] makes a validating
+// resolver of this internet.
+func (n *Internet) ResolverOptions() lookleap.ResolverOptions {
+	return lookleap.ResolverOptions{
+		Servers: []string{"192.0.2.53"}, // never reached: DialContext goes to the DNS in memory
+		Anchors: n.zones.anchor(), RootCAs: n.lab.RootCAs(), Now: n.lab.Clock().Now,
+		DialContext: zone.Dial(n.lab.DNS()),
+	}
+}
+
+// Unguarded returns a transport of this internet without any guard, which connects to
+// private addresses too. With it, a test shows that a request that a host refuses would
+// have arrived.
+func (n *Internet) Unguarded() *http.Transport { return n.lab.ForeignTransport() }
+
+// Dial connects to an address of this internet without any guard, for clients that do not
+// use an [http.Transport]. It has the form of the DialContext field of [http.Transport].
+func (n *Internet) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	return n.lab.DialContext("foreign")(ctx, network, address)
+}
+
+// CertificateAuthority returns the certificate of the authority that all sites use, as a
+// PEM file.
+func (n *Internet) CertificateAuthority() []byte { return n.lab.CAPEM() }
