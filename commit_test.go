@@ -2,6 +2,7 @@ package lookleap_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -30,24 +31,50 @@ func approved(t *testing.T, p *lookleap.Plan, now time.Time, ids ...string) *loo
 	return a
 }
 
+// commitTo commits an effect without a receipt.
+func commitTo(h *lookleap.Host, ctx context.Context, a *lookleap.Approval, effect func(context.Context, []byte) error) error {
+	var send func(context.Context, []byte) ([]byte, error)
+	if effect != nil {
+		send = func(ctx context.Context, data []byte) ([]byte, error) { return nil, effect(ctx, data) }
+	}
+	_, err := h.Commit(ctx, a, send)
+	return err
+}
+
+func commitApproved(h *lookleap.Host, ctx context.Context, a *lookleap.Approval, effect func(context.Context, *lookleap.Approval) error) error {
+	var e lookleap.Effect
+	if effect != nil {
+		e.Send = func(ctx context.Context, a *lookleap.Approval) ([]byte, error) { return nil, effect(ctx, a) }
+	}
+	_, err := h.CommitApproved(ctx, a, e)
+	return err
+}
+
+// claim claims a plan for a new owner.
+func claim(t *testing.T, l lookleap.PlanLedger, id string) error {
+	t.Helper()
+	_, err := l.Claim(t.Context(), lookleap.PlanClaim{ID: id, Owner: rand.Text(), Expires: planTime})
+	return err
+}
+
 func TestCommitOnlyWhatWasApproved(t *testing.T) {
 	h := &lookleap.Host{Now: func() time.Time { return planTime }}
 	t.Run("O55", func(t *testing.T) {
 		t.Run("reject-whole-effect-of-a-part", func(t *testing.T) {
 			p := newPlan(t, "address=1&phone=555")
 			a := approved(t, p, planTime, "address")
-			err := h.Commit(t.Context(), a, func(context.Context, []byte) error { t.Error("it ran"); return nil })
+			err := commitTo(h, t.Context(), a, func(context.Context, []byte) error { t.Error("it ran"); return nil })
 			if lookleap.CodeOf(err) != lookleap.CodeConsentPartial || !errors.Is(err, lookleap.ErrConsentRefused) {
 				t.Error(err)
 			}
 			ran := false
-			if err := h.CommitApproved(t.Context(), a, func(context.Context, *lookleap.Approval) error { ran = true; return nil }); err != nil || !ran {
+			if err := commitApproved(h, t.Context(), a, func(context.Context, *lookleap.Approval) error { ran = true; return nil }); err != nil || !ran {
 				t.Errorf("the refusal spent the plan: %v", err)
 			}
 		})
 		t.Run("accept-the-approved-part", func(t *testing.T) {
 			p := newPlan(t, "address=1&phone=555")
-			err := h.CommitApproved(t.Context(), approved(t, p, planTime, "address"), func(_ context.Context, a *lookleap.Approval) error {
+			err := commitApproved(h, t.Context(), approved(t, p, planTime, "address"), func(_ context.Context, a *lookleap.Approval) error {
 				if !a.Has("address") || a.Has("phone") || string(a.Plan().Effect()) != "address=1&phone=555" {
 					t.Error("another approval")
 				}
@@ -59,7 +86,7 @@ func TestCommitOnlyWhatWasApproved(t *testing.T) {
 		})
 		t.Run("accept-all", func(t *testing.T) {
 			ran := false
-			if err := h.Commit(t.Context(), approved(t, newPlan(t, "x"), planTime), func(context.Context, []byte) error { ran = true; return nil }); err != nil || !ran {
+			if err := commitTo(h, t.Context(), approved(t, newPlan(t, "x"), planTime), func(context.Context, []byte) error { ran = true; return nil }); err != nil || !ran {
 				t.Error(err)
 			}
 		})
@@ -71,13 +98,13 @@ func TestCommitUsedWrongly(t *testing.T) {
 		t.Run("reject-no-effect", func(t *testing.T) {
 			h := &lookleap.Host{Now: func() time.Time { return planTime }}
 			a := approved(t, newPlan(t, "x"), planTime)
-			for _, err := range []error{h.Commit(t.Context(), a, nil), h.CommitApproved(t.Context(), a, nil)} {
+			for _, err := range []error{commitTo(h, t.Context(), a, nil), commitApproved(h, t.Context(), a, nil)} {
 				if lookleap.CodeOf(err) != lookleap.CodeUsage {
 					t.Error(err)
 				}
 			}
 			ran := false
-			if err := h.Commit(t.Context(), a, func(context.Context, []byte) error { ran = true; return nil }); err != nil || !ran {
+			if err := commitTo(h, t.Context(), a, func(context.Context, []byte) error { ran = true; return nil }); err != nil || !ran {
 				t.Errorf("the plan is spent: %v", err)
 			}
 		})
@@ -94,7 +121,7 @@ func TestCommitUsedWrongly(t *testing.T) {
 		})
 		t.Run("reject-ledger-without-a-directory", func(t *testing.T) {
 			t.Chdir(t.TempDir())
-			if err := lookleap.FilePlanLedger("").Claim(t.Context(), "x", planTime); err == nil || errors.Is(err, lookleap.ErrAlreadyDone) {
+			if err := claim(t, lookleap.FilePlanLedger(""), "x"); err == nil || errors.Is(err, lookleap.ErrAlreadyDone) {
 				t.Error(err)
 			}
 			if names, _ := os.ReadDir("."); len(names) != 0 {
@@ -109,10 +136,10 @@ func TestCommitUsedWrongly(t *testing.T) {
 			}
 			l := lookleap.FilePlanLedger("ledger")
 			t.Chdir(t.TempDir())
-			if err := l.Claim(t.Context(), "x", planTime); err != nil {
+			if err := claim(t, l, "x"); err != nil {
 				t.Error(err)
 			}
-			if err := lookleap.FilePlanLedger(filepath.Join(dir, "ledger")).Claim(t.Context(), "x", planTime); !errors.Is(err, lookleap.ErrAlreadyDone) {
+			if err := claim(t, lookleap.FilePlanLedger(filepath.Join(dir, "ledger")), "x"); !errors.Is(err, lookleap.ErrAlreadyDone) {
 				t.Error(err)
 			}
 		})
@@ -149,7 +176,7 @@ func TestErrorsThatBite(t *testing.T) {
 					Prompter: prompterFunc(func(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 						return lookleap.ConsentDecision{}, bite
 					}),
-					Plans: ledgerFunc(func(context.Context, string, time.Time) error { return bite }),
+					Plans: ledgerFunc(func(context.Context) error { return bite }),
 					Now:   func() time.Time { return planTime },
 					Observe: func(_ context.Context, e lookleap.Event) {
 						observed++
@@ -170,7 +197,7 @@ func TestErrorsThatBite(t *testing.T) {
 				p := newPlan(t, "x")
 				_, err = h.Ask(t.Context(), p)
 				refused(err, lookleap.CodeConsentFailed)
-				refused(h.Commit(t.Context(), approved(t, p, planTime), func(context.Context, []byte) error { t.Error("it ran"); return nil }), lookleap.CodeLedgerFailed)
+				refused(commitTo(h, t.Context(), approved(t, p, planTime), func(context.Context, []byte) error { t.Error("it ran"); return nil }), lookleap.CodeLedgerFailed)
 				if observed != 4 {
 					t.Errorf("%d events", observed)
 				}
@@ -270,11 +297,11 @@ func TestLedgerThatForgets(t *testing.T) {
 			*now = planTime
 			a := approved(t, newPlan(t, "x"), planTime)
 			other := func() { // another plan is claimed meanwhile
-				_ = one.Commit(t.Context(), approved(t, newPlan(t, "y"), planTime), func(context.Context, []byte) error { return nil })
+				_ = commitTo(one, t.Context(), approved(t, newPlan(t, "y"), planTime), func(context.Context, []byte) error { return nil })
 			}
 			runs := 0
 			effect := func(context.Context, []byte) error { runs++; return nil }
-			if err := one.Commit(t.Context(), a, effect); err != nil {
+			if err := commitTo(one, t.Context(), a, effect); err != nil {
 				t.Fatal(err)
 			}
 			for step, at := range map[string]time.Time{"clock-panics": {}, "clock-25h-ahead": planTime.Add(25 * time.Hour), "clock-in-2099": planTime.AddDate(73, 0, 0), "clock-25h-back": planTime.Add(-25 * time.Hour)} {
@@ -284,7 +311,7 @@ func TestLedgerThatForgets(t *testing.T) {
 					*now = planTime
 					other()
 					for _, h := range []*lookleap.Host{one, two} {
-						if err := h.Commit(t.Context(), a, effect); !errors.Is(err, lookleap.ErrAlreadyDone) || runs != 1 {
+						if err := commitTo(h, t.Context(), a, effect); !errors.Is(err, lookleap.ErrAlreadyDone) || runs != 1 {
 							t.Errorf("%v after %d runs", err, runs)
 						}
 					}
@@ -299,18 +326,18 @@ func TestLedgerThatForgets(t *testing.T) {
 				a := approved(t, planFrom(t, "https://a.example", "x"), now)
 				runs := 0
 				effect := func(context.Context, []byte) error { runs++; return nil }
-				if err := h.Commit(t.Context(), a, effect); err != nil {
+				if err := commitTo(h, t.Context(), a, effect); err != nil {
 					t.Fatal(err)
 				}
 				for range 10 {
 					time.Sleep(12 * time.Hour)
 					now = time.Now()
-					if err := h.Commit(t.Context(), approved(t, planFrom(t, "https://a.example", "y"), now), func(context.Context, []byte) error { return nil }); err != nil {
+					if err := commitTo(h, t.Context(), approved(t, planFrom(t, "https://a.example", "y"), now), func(context.Context, []byte) error { return nil }); err != nil {
 						t.Fatal(err)
 					}
 				}
 				now = start // the clock is set back to a time at which the plan is good
-				if err := h.Commit(t.Context(), a, effect); !errors.Is(err, lookleap.ErrAlreadyDone) || runs != 1 {
+				if err := commitTo(h, t.Context(), a, effect); !errors.Is(err, lookleap.ErrAlreadyDone) || runs != 1 {
 					t.Errorf("%v after %d runs", err, runs)
 				}
 			})
@@ -320,9 +347,9 @@ func TestLedgerThatForgets(t *testing.T) {
 
 func TestPluginCodes(t *testing.T) {
 	h := &lookleap.Host{
-		Now: func() time.Time { return planTime }, Plans: ledgerFunc(func(context.Context, string, time.Time) error { return errors.New("disk full") }),
+		Now: func() time.Time { return planTime }, Plans: ledgerFunc(func(context.Context) error { return errors.New("disk full") }),
 	}
-	err := h.Commit(t.Context(), approved(t, newPlan(t, "x"), planTime), func(context.Context, []byte) error { t.Error("it ran"); return nil })
+	err := commitTo(h, t.Context(), approved(t, newPlan(t, "x"), planTime), func(context.Context, []byte) error { t.Error("it ran"); return nil })
 	if lookleap.CodeOf(err) != lookleap.CodeLedgerFailed || !strings.Contains(err.Error(), "disk full") {
 		t.Error(err)
 	}

@@ -368,6 +368,7 @@ const (
 	CodePlanExpired       Code = "plan-expired"
 	CodePlanDone          Code = "plan-already-done"
 	CodePlanInvalid       Code = "plan-invalid"
+	CodeClaimLost         Code = "plan-claim-lost"
 	CodePlanOtherUser     Code = "plan-other-user"
 	CodeSealBroken        Code = "seal-broken"
 	CodeCacheForged       Code = "cache-forged"

@@ -106,7 +106,7 @@ func TestHostRefusesWhatAPluginBreaks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = h.Commit(t.Context(), a, func(context.Context, []byte) error { t.Error("it ran"); return nil })
+		err = commitTo(h, t.Context(), a, func(context.Context, []byte) error { t.Error("it ran"); return nil })
 		if lookleap.CodeOf(err) != lookleap.CodePlanExpired {
 			t.Errorf("committed without a clock: %v", err)
 		}
@@ -277,7 +277,7 @@ func TestHungPlugins(t *testing.T) {
 				hung := lab.NewHung(true)
 				h := &lookleap.Host{Plans: hung, Now: func() time.Time { return planTime }}
 				a := approved(t, newPlan(t, "effect"), planTime, "address", "phone")
-				err := h.Commit(context.Background(), a, func(context.Context, []byte) error { t.Error("the effect ran"); return nil })
+				err := commitTo(h, context.Background(), a, func(context.Context, []byte) error { t.Error("the effect ran"); return nil })
 				if lookleap.CodeOf(err) != lookleap.CodeLedgerFailed {
 					t.Error(err)
 				}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -237,7 +238,7 @@ func TestNoApprovalPermitsNothing(t *testing.T) {
 			if a.Has("address") || a.Has("") || !a.Until().IsZero() || a.Plan() != nil {
 				t.Error("it approves something")
 			}
-			err := h.Commit(t.Context(), a, func(context.Context, []byte) error { t.Error("it ran"); return nil })
+			err := commitTo(h, t.Context(), a, func(context.Context, []byte) error { t.Error("it ran"); return nil })
 			if !errors.Is(err, lookleap.ErrConsentRefused) {
 				t.Errorf("got %v", err)
 			}
@@ -349,10 +350,10 @@ func TestCommitOnce(t *testing.T) {
 		}
 		return failure
 	}
-	if err := h.Commit(t.Context(), a, effect); !errors.Is(err, failure) {
+	if err := commitTo(h, t.Context(), a, effect); !errors.Is(err, failure) {
 		t.Fatal(err)
 	}
-	if err := h.Commit(t.Context(), a, effect); !errors.Is(err, lookleap.ErrAlreadyDone) || calls != 1 {
+	if err := commitTo(h, t.Context(), a, effect); !errors.Is(err, lookleap.ErrAlreadyDone) || calls != 1 {
 		t.Fatalf("nobody knows how much of a failed effect happened, so it must not run again: %v after %d calls", err, calls)
 	}
 
@@ -361,7 +362,7 @@ func TestCommitOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	now = now.Add(lookleap.PlanLifetime)
-	if err := h.Commit(t.Context(), late, effect); lookleap.CodeOf(err) != lookleap.CodePlanExpired || calls != 1 {
+	if err := commitTo(h, t.Context(), late, effect); lookleap.CodeOf(err) != lookleap.CodePlanExpired || calls != 1 {
 		t.Fatalf("an expired plan: %v after %d calls", err, calls)
 	}
 }
@@ -383,7 +384,7 @@ func TestCommitOnceAmongMany(t *testing.T) {
 			var all sync.WaitGroup
 			for i := range 100 {
 				all.Go(func() {
-					err := hosts[i%2].Commit(t.Context(), a, func(context.Context, []byte) error { effects.Add(1); return nil })
+					err := commitTo(hosts[i%2], t.Context(), a, func(context.Context, []byte) error { effects.Add(1); return nil })
 					if errors.Is(err, lookleap.ErrAlreadyDone) {
 						refused.Add(1)
 					}
@@ -397,16 +398,23 @@ func TestCommitOnceAmongMany(t *testing.T) {
 	}
 }
 
-type ledgerFunc func(context.Context, string, time.Time) error
+// ledgerFunc is a ledger whose claims return an error.
+type ledgerFunc func(context.Context) error
 
-func (f ledgerFunc) Claim(ctx context.Context, id string, end time.Time) error {
-	return f(ctx, id, end)
+func (f ledgerFunc) Claim(ctx context.Context, c lookleap.PlanClaim) (lookleap.PlanRecord, error) {
+	return lookleap.PlanRecord{ID: c.ID, Owner: c.Owner}, f(ctx)
+}
+
+func (f ledgerFunc) Record(context.Context, string, string, lookleap.PlanOutcome) error { return nil }
+
+func (f ledgerFunc) Plan(context.Context, string) (lookleap.PlanRecord, error) {
+	return lookleap.PlanRecord{}, fs.ErrNotExist
 }
 
 func TestCommitNeedsItsLedger(t *testing.T) {
 	for name, ledger := range map[string]ledgerFunc{
-		"error": func(context.Context, string, time.Time) error { return errors.New("disk full") },
-		"panic": func(context.Context, string, time.Time) error { panic("boom") },
+		"error": func(context.Context) error { return errors.New("disk full") },
+		"panic": func(context.Context) error { panic("boom") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := &lookleap.Host{Now: func() time.Time { return planTime }, Prompter: prompterFunc(approveAll), Plans: ledger}
@@ -414,7 +422,7 @@ func TestCommitNeedsItsLedger(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := h.Commit(t.Context(), a, func(context.Context, []byte) error { t.Error("it ran"); return nil }); err == nil {
+			if err := commitTo(h, t.Context(), a, func(context.Context, []byte) error { t.Error("it ran"); return nil }); err == nil {
 				t.Fatal("committed without a ledger")
 			}
 		})
@@ -423,17 +431,17 @@ func TestCommitNeedsItsLedger(t *testing.T) {
 
 func TestFileLedger(t *testing.T) {
 	dir := t.TempDir()
-	claim := func(id string) error { return lookleap.FilePlanLedger(dir).Claim(t.Context(), id, planTime) }
-	if err := claim("../../etc/passwd"); err != nil {
+	claimed := func(id string) error { return claim(t, lookleap.FilePlanLedger(dir), id) }
+	if err := claimed("../../etc/passwd"); err != nil {
 		t.Fatal(err)
 	}
-	if err := claim("../../etc/passwd"); !errors.Is(err, lookleap.ErrAlreadyDone) {
+	if err := claimed("../../etc/passwd"); !errors.Is(err, lookleap.ErrAlreadyDone) {
 		t.Fatal(err)
 	}
-	if err := claim("other"); err != nil {
+	if err := claimed("other"); err != nil {
 		t.Fatal(err)
 	}
-	if err := lookleap.FilePlanLedger(dir+"/missing").Claim(t.Context(), "x", planTime); err == nil || errors.Is(err, lookleap.ErrAlreadyDone) {
+	if err := claim(t, lookleap.FilePlanLedger(dir+"/missing"), "x"); err == nil || errors.Is(err, lookleap.ErrAlreadyDone) {
 		t.Fatalf("a missing directory: %v", err)
 	}
 }

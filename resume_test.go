@@ -48,7 +48,7 @@ func resume(dir, token string, word []string) error {
 	if err != nil {
 		return err
 	}
-	return h.Commit(context.Background(), approval, func(_ context.Context, bytes []byte) error {
+	return commitTo(h, context.Background(), approval, func(_ context.Context, bytes []byte) error {
 		return appendLine(filepath.Join(dir, "effects"), bytes)
 	})
 }

@@ -23,6 +23,8 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[lookleap.Evidence](), reflect.TypeFor[lookleap.FetcherOptions](),
 		reflect.TypeFor[lookleap.Finding](), reflect.TypeFor[lookleap.Host](), reflect.TypeFor[lookleap.ItemClass](),
 		reflect.TypeFor[lookleap.PartKind](), reflect.TypeFor[lookleap.PendingError](),
+		reflect.TypeFor[lookleap.AlreadyDoneError](), reflect.TypeFor[lookleap.Effect](), reflect.TypeFor[lookleap.PlanClaim](),
+		reflect.TypeFor[lookleap.PlanOutcome](), reflect.TypeFor[lookleap.PlanRecord](), reflect.TypeFor[lookleap.PlanState](),
 		reflect.TypeFor[lookleap.Plan](), reflect.TypeFor[lookleap.Position](), reflect.TypeFor[lookleap.RRType](),
 		reflect.TypeFor[lookleap.ResponseError](), reflect.TypeFor[lookleap.Record](), reflect.TypeFor[lookleap.RemoteText](), reflect.TypeFor[lookleap.ResolverOptions](),
 		reflect.TypeFor[lookleap.SRV](), reflect.TypeFor[lookleap.Severity](), reflect.TypeFor[lookleap.Status](),
@@ -30,7 +32,7 @@ func TestZeroValues(t *testing.T) {
 	}, map[string]any{
 		"CodeOf": lookleap.CodeOf, "Codes": lookleap.Codes, "DialControl": lookleap.DialControl, "Digest": lookleap.Digest,
 		"FilePlanLedger": lookleap.FilePlanLedger, "LogEvents": lookleap.LogEvents, "NetResolver": lookleap.NetResolver, "NewFetcher": lookleap.NewFetcher,
-		"NewMemoryCache": lookleap.NewMemoryCache, "NewPlan": lookleap.NewPlan, "NewResolver": lookleap.NewResolver, "Unseal": lookleap.Unseal,
+		"NewMemoryCache": lookleap.NewMemoryCache, "NewMemoryPlanLedger": lookleap.NewMemoryPlanLedger, "NothingSent": lookleap.NothingSent, "NewPlan": lookleap.NewPlan, "NewResolver": lookleap.NewResolver, "Unseal": lookleap.Unseal,
 		"ParsePlan": lookleap.ParsePlan, "Seal": lookleap.Seal, "SealedCache": lookleap.SealedCache, "WithUser": lookleap.WithUser,
 	})
 }
@@ -55,7 +57,7 @@ func TestNoHost(t *testing.T) {
 	_, promptErr := host.PromptConsent(t.Context(), request)
 	_, askErr := host.Ask(t.Context(), plan)
 	_, decideErr := host.Decide(t.Context(), plan, lookleap.ConsentDecision{Digest: request.Digest})
-	commitErr := host.Commit(t.Context(), approval, func(context.Context, []byte) error { t.Error("it acts"); return nil })
+	commitErr := commitTo(host, t.Context(), approval, func(context.Context, []byte) error { t.Error("it acts"); return nil })
 	_, _, getErr := host.SharedCache().Get(t.Context(), "k")
 	_, stateErr := (*lookleap.Plan)(nil).State()
 	_, nilErr := (&lookleap.Host{}).Ask(t.Context(), nil)

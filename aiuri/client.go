@@ -182,6 +182,9 @@ func (c *Client) Invoke(ctx context.Context, r Request) (*Verified, error) {
 		p.request.Body = bytes.Clone(r.Body) // Harmless decides about the bytes that are sent
 		p.call.Body = p.request.Body
 		if c.harmless(ctx, p) {
+			if err := c.authorize(ctx, p); err != nil {
+				return nil, err
+			}
 			return c.send(ctx, p)
 		}
 	}
@@ -341,16 +344,22 @@ func (c *Client) findEndpoint(ctx context.Context, p *prepared) (err error) {
 	return nil
 }
 
+// authorize gets the token of a call.
+func (c *Client) authorize(ctx context.Context, p *prepared) error {
+	if p.discovery.Document.Policy.Auth == "" {
+		return nil
+	}
+	token, err := tokenOf(ctx, c.plugins.tokens, c.options.Tokens, p.call.To, p.call.Scopes)
+	if err != nil {
+		return refusal(c.host, p.call.URI.Redacted(), err)
+	}
+	p.call.Token = token
+	return nil
+}
+
 // send makes the call and verifies the result.
 func (c *Client) send(ctx context.Context, p *prepared) (*Verified, error) {
 	subject := p.call.URI.Redacted()
-	if p.discovery.Document.Policy.Auth != "" {
-		token, err := tokenOf(ctx, c.plugins.tokens, c.options.Tokens, p.call.To, p.call.Scopes)
-		if err != nil {
-			return nil, refusal(c.host, subject, err)
-		}
-		p.call.Token = token
-	}
 	p.call.Nonce = rand.Text()
 	r, err := invoke(ctx, c.plugins.transport, p.invoker, &p.call)
 	if err != nil {

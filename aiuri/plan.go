@@ -120,14 +120,21 @@ func (c *Client) commit(ctx context.Context, a *lookleap.Approval, e effect) (v 
 	if p.discovery.Origin != e.Origin || p.discovery.DocumentOrigin != e.Document || !p.call.URI.Equal(e.URI) || p.recipient != e.Recipient {
 		return nil, refusal(c.host, "an invocation", fail(lookleap.CodePlanInvalid, "the request would now go to another endpoint than the user approved", ""))
 	}
-	err = c.host.Commit(ctx, a, func(ctx context.Context, data []byte) error {
-		approved, err := unmarshalEffect(data)
-		if err != nil {
-			return err
-		}
-		p.call.Body = approved.Request.Body
-		v, err = c.send(ctx, p)
-		return err
+	_, err = c.host.CommitApproved(ctx, a, lookleap.Effect{
+		Prepare: func(ctx context.Context, a *lookleap.Approval) error {
+			approved, err := unmarshalEffect(a.Plan().Effect())
+			if err != nil {
+				return err
+			}
+			p.call.Body = approved.Request.Body
+			return c.authorize(ctx, p)
+		},
+		Send: func(ctx context.Context, _ *lookleap.Approval) ([]byte, error) {
+			if v, err = c.send(ctx, p); err != nil {
+				return nil, err
+			}
+			return v.receipt()
+		},
 	})
 	if err != nil {
 		return nil, err

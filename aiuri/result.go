@@ -10,6 +10,7 @@ import (
 	"crypto/sha512"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"hash"
 	"io"
@@ -64,6 +65,19 @@ type Verified struct {
 	Algorithm string
 	JWS       string // as received, to verify the result again
 	Verdict   *lookleap.Verdict
+}
+
+// receipt is what the plan ledger keeps of a result: its signature, so that it can be
+// verified again, and the digest of what was signed. A long signature is left out.
+func (v *Verified) receipt() ([]byte, error) {
+	r := struct {
+		Payload string `json:"payload"`
+		JWS     string `json:"jws,omitempty"`
+	}{lookleap.Digest(v.Payload), v.JWS}
+	if len(r.JWS) > lookleap.MaxReceipt/2 {
+		r.JWS = ""
+	}
+	return json.Marshal(r)
 }
 
 // VerifyResult verifies a result with the keys of a set (section 3.4), without I/O. A refusal

@@ -70,16 +70,16 @@ func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approva
 		}
 		l.rememberUntil(c.key(c.root), until)
 	}
-	err = l.host.CommitApproved(ctx, approval, func(ctx context.Context, a *lookleap.Approval) error {
+	_, err = l.host.CommitApproved(ctx, approval, lookleap.Effect{Send: func(ctx context.Context, a *lookleap.Approval) ([]byte, error) {
 		if d := l.roots.Find(c.skill); d.Revoked || d.Blocked {
 			l.applyRegistry(c)
-			return l.refuse(ctx, Decide(c.Claim, c.Evidence, l.host.Time(), l.roots.Rules()), nil)
+			return nil, l.refuse(ctx, Decide(c.Claim, c.Evidence, l.host.Time(), l.roots.Rules()), nil)
 		}
 		switch {
 		case c.Claim.Source != Derived:
 		case a.Has(itemRoot):
 			if _, err := l.roots.Register(c.Claim.Root, ByUser); err != nil {
-				return err
+				return nil, err
 			}
 		default:
 			c.SkillOnly = true
@@ -88,13 +88,13 @@ func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approva
 		agreed()
 		if c.notFetched() {
 			if err := l.verify(ctx, c); err != nil {
-				return err
+				return nil, err
 			}
 			agreed() // to these bytes, too
 		}
 		got, err = l.finishAdmission(ctx, c)
-		return err
-	})
+		return nil, err
+	}})
 	return got, err
 }
 

@@ -117,15 +117,15 @@ func (l *Loader) commitFetch(ctx context.Context, approval *lookleap.Approval, p
 		return nil, badURL(planned.URL, err)
 	}
 	t := Target{URL: planned.URL, Kind: KindOf(strings.TrimPrefix(unescape(u.Path()), "/"), nil), place: place{page: u, served: u, file: true}}
-	err = l.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) error {
+	_, err = l.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) ([]byte, error) {
 		if err := l.checkTerms(ctx, planned.loadTerms); err != nil {
-			return err
+			return nil, lookleap.NothingSent(err)
 		}
 		if refused := l.roots.at(u).refusal(planned.URL); refused != nil {
-			return l.refuseTarget(ctx, planned.URL, refused)
+			return nil, lookleap.NothingSent(l.refuseTarget(ctx, planned.URL, refused))
 		}
 		r, err = l.fetchResource(ctx, planned.Skill, TrustRoot{}, "", Claim{RequireSecure: l.options.RequireSecure}, t)
-		return err
+		return nil, err
 	})
 	return r, err
 }
@@ -259,7 +259,7 @@ func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision loo
 		if err := l.checkTerms(ctx, effect.Action.loadTerms); err != nil {
 			return nil, err
 		}
-		err := l.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) error { return l.checkTerms(ctx, effect.Action.loadTerms) })
+		err := l.commitAction(ctx, approval, effect.Action)
 		return resumed(&Resumed{Confirmed: true}, err)
 	}
 	return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan is not one of this package", Fix: "resume it with the package that made it", Err: lookleap.ErrPlanInvalid}
@@ -446,5 +446,13 @@ func (s *Loaded) Confirm(ctx context.Context, a Action) error {
 	if err != nil {
 		return s.loader.refuseConsent(ctx, s.Verdict, err)
 	}
-	return s.loader.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) error { return s.loader.checkTerms(ctx, planned.loadTerms) })
+	return s.loader.commitAction(ctx, approval, planned)
+}
+
+// commitAction spends the user's approval of an action, which the caller then does.
+func (l *Loader) commitAction(ctx context.Context, approval *lookleap.Approval, planned *plannedAction) error {
+	_, err := l.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) ([]byte, error) {
+		return nil, lookleap.NothingSent(l.checkTerms(ctx, planned.loadTerms))
+	})
+	return err
 }

@@ -215,13 +215,13 @@ func (a *ApprovedScript) Run(ctx context.Context) (out *Output, err error) {
 	if now := l.options.Runner.Sandbox(); !now.confines(a.planned.Sandbox) {
 		return nil, l.refuseTarget(ctx, a.planned.Skill, refuse(lookleap.CodeNeedsConsent, a.planned.Script.Name, "the runner is not the one that the user was shown, or it confines less", "ask again"))
 	}
-	err = l.host.Commit(ctx, a.approval, func(ctx context.Context, _ []byte) error {
+	_, err = l.host.Commit(ctx, a.approval, func(ctx context.Context, _ []byte) ([]byte, error) {
 		result, err := l.options.Runner.Run(ctx, a.Command())
 		if err != nil {
-			return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: a.planned.Script.Name, Message: "the script did not run", Err: err}
+			return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: a.planned.Script.Name, Message: "the script did not run", Err: err}
 		}
 		out = &Output{RunResult: *result, Skill: a.planned.Skill, Name: a.planned.Script.Name, Digest: a.planned.Script.Digest}
-		return nil
+		return fmt.Appendf(nil, `{"exitCode":%d,"output":%q}`, result.ExitCode, lookleap.Digest(result.Output)), nil
 	})
 	if err != nil {
 		return nil, err

@@ -32,42 +32,56 @@ func (s *Session) commit(ctx context.Context, a *lookleap.Approval, e *effect, b
 		}
 		return nil, err
 	}
-	var result *CallResult
-	err := host.CommitApproved(ctx, a, func(ctx context.Context, a *lookleap.Approval) (err error) {
-		result, err = s.execute(ctx, a, e, budget)
-		return err
-	})
-	return result, err
+	x := &execution{session: s, effect: e, budget: budget}
+	_, err := host.CommitApproved(ctx, a, lookleap.Effect{Prepare: x.prepare, Send: x.send})
+	if err == nil {
+		err = x.refused
+	}
+	return x.result, err
 }
 
 // spend makes a plan unusable that another one replaces. Otherwise both could be
 // committed, and the action done twice.
 func (s *Session) spend(ctx context.Context, a *lookleap.Approval) error {
-	return s.agent.host.CommitApproved(ctx, a, func(context.Context, *lookleap.Approval) error { return nil })
+	_, err := s.agent.host.Commit(ctx, a, func(context.Context, []byte) ([]byte, error) {
+		return []byte(`{"replaced":true}`), nil
+	})
+	return err
 }
 
-// execute runs the effect of a plan.
-func (s *Session) execute(ctx context.Context, a *lookleap.Approval, e *effect, budget *fetch.Budget) (*CallResult, error) {
-	now, plan := s.now(), a.Plan().ID()
+// execution is one commit of a plan.
+type execution struct {
+	session *Session
+	effect  *effect
+	budget  *fetch.Budget
+
+	settled     effect // with what may still be disclosed
+	contentType string
+	body        []byte
+	result      *CallResult
+	refused     error // the service answered that it did not do the action
+}
+
+// prepare decides what is sent, and writes it to the user's ledger.
+func (x *execution) prepare(ctx context.Context, a *lookleap.Approval) error {
+	s, e, now, plan := x.session, x.effect, x.session.now(), a.Plan().ID()
 	told, entries, err := s.settle(ctx, plan, e.Exchange, e.Disclosure, a.Has, a.Until(), now)
 	if err != nil && entries == nil {
-		return nil, err
+		return err
 	}
-	settled := *e
-	settled.Disclosure = told
-	var contentType string
-	var body []byte
+	x.settled = *e
+	x.settled.Disclosure = told
 	if err == nil {
-		contentType, body, err = e.body(told)
+		x.contentType, x.body, err = e.body(told)
 	}
 	if err == nil {
-		err = s.permitted(ctx, &settled, now)
+		err = s.permitted(ctx, &x.settled, now)
 	}
 	if err != nil {
-		return nil, s.turnDown(ctx, e, plan, entries, err)
+		return s.turnDown(ctx, e, plan, entries, err)
 	}
 	if err := s.record(ctx, append(entries, e.entry(plan, EntryAction, now))...); err != nil {
-		return nil, &lookleap.Error{Code: lookleap.CodeIO, Subject: e.Send.place(), Message: "the ledger could not be written, so nothing was sent", Err: err}
+		return &lookleap.Error{Code: lookleap.CodeIO, Subject: e.Send.place(), Message: "the ledger could not be written, so nothing was sent", Err: err}
 	}
 	if e.Send.Reach == atDomain && a.Has(itemOrigin) { // for another domain the user is asked every time
 		s.gate.agree(e.passage().document, e.Send.origin())
@@ -75,9 +89,25 @@ func (s *Session) execute(ctx context.Context, a *lookleap.Approval, e *effect, 
 	if a.Has(itemPlain) {
 		s.gate.acknowledge(e.Send.origin())
 	}
-	result, err := s.submit(ctx, &settled, plan, contentType, body, budget)
-	s.recordOutcome(ctx, e, plan, err)
-	return result, err
+	return nil
+}
+
+// send sends the request, and returns the receipt of a service that answered. A plan that
+// it refused is done, too: what became of it is known.
+func (x *execution) send(ctx context.Context, a *lookleap.Approval) ([]byte, error) {
+	plan := a.Plan().ID()
+	var sent bool
+	var err error
+	x.result, sent, err = x.session.submit(ctx, &x.settled, plan, x.contentType, x.body, x.budget)
+	x.session.recordOutcome(ctx, x.effect, plan, err)
+	switch {
+	case !sent:
+		return nil, lookleap.NothingSent(err)
+	case errors.Is(err, ErrInDoubt) || x.result == nil:
+		return nil, err
+	}
+	x.refused = err
+	return x.result.receipt(lookleap.CodeOf(err))
 }
 
 // permitted asks the host's policy a last time, and counts the execution.

@@ -305,11 +305,19 @@ func TestHostileTiming(t *testing.T) {
 
 type failingPlans struct{ panics bool }
 
-func (f failingPlans) Claim(context.Context, string, time.Time) error {
+func (f failingPlans) Claim(context.Context, lookleap.PlanClaim) (lookleap.PlanRecord, error) {
 	if f.panics {
 		panic("no")
 	}
+	return lookleap.PlanRecord{}, errTest
+}
+
+func (f failingPlans) Record(context.Context, string, string, lookleap.PlanOutcome) error {
 	return errTest
+}
+
+func (f failingPlans) Plan(context.Context, string) (lookleap.PlanRecord, error) {
+	return lookleap.PlanRecord{}, errTest
 }
 
 // TestHostileReplays: one approval is one request, however many present it at once.

@@ -13,10 +13,10 @@ import (
 )
 
 // submit sends a call and reads the response.
-func (s *Session) submit(ctx context.Context, e *effect, plan, contentType string, body []byte, budget *fetch.Budget) (*CallResult, error) {
+func (s *Session) submit(ctx context.Context, e *effect, plan, contentType string, body []byte, budget *fetch.Budget) (r *CallResult, sent bool, err error) {
 	u, err := endpointRules.Parse(e.Send.URL)
 	if err != nil {
-		return nil, fail(e.Send.URL, err, "the action's URL is refused")
+		return nil, false, fail(e.Send.URL, err, "the action's URL is refused")
 	}
 	if hasBody(e.Send.Method) && body == nil {
 		body = []byte{} // send Content-Length: 0
@@ -27,9 +27,10 @@ func (s *Session) submit(ctx context.Context, e *effect, plan, contentType strin
 	}
 	resp, err := m.run(ctx)
 	if err != nil {
-		return nil, m.doubtful(err)
+		return nil, m.sent, m.doubtful(err)
 	}
-	return m.result(ctx, plan, resp)
+	r, err = m.result(ctx, plan, resp)
+	return r, true, err
 }
 
 // doubtful marks an error as [ErrInDoubt] if the action may have been done.

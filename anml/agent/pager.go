@@ -338,8 +338,8 @@ func (s *Session) askForPages(ctx context.Context, at result) (result, error) {
 
 // allowPages commits the user's approval.
 func (s *Session) allowPages(ctx context.Context, a *lookleap.Approval) (at result, err error) {
-	err = s.agent.host.Commit(ctx, a, func(_ context.Context, effect []byte) error {
-		return json.Unmarshal(effect, &at)
+	_, err = s.agent.host.Commit(ctx, a, func(_ context.Context, effect []byte) ([]byte, error) {
+		return nil, json.Unmarshal(effect, &at)
 	})
 	return at, err
 }

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"mime"
 	"net/http"
-	"net/http/httptrace"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -209,12 +207,7 @@ func (m *submission) once(ctx context.Context) (*fetch.Response, bool, error) {
 	if left <= 0 {
 		return nil, true, &lookleap.Error{Code: lookleap.CodeTimeout, Subject: m.url.WithoutQuery(), Message: "the call took too long"}
 	}
-	// A Fetcher that does not report connections may have sent the request.
-	var asked, got atomic.Bool
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GetConn: func(string) { asked.Store(true) },
-		GotConn: func(httptrace.GotConnInfo) { got.Store(true) },
-	})
+	ctx, connected := fetch.TraceConnection(ctx)
 	begin := m.session.now()
 	resp, err := fetch.Do(ctx, m.session.agent.host, &fetch.Request{
 		Method: m.method, URL: m.url, Header: m.header(), Body: m.body,
@@ -222,7 +215,7 @@ func (m *submission) once(ctx context.Context) (*fetch.Response, bool, error) {
 		Limits: fetch.Limits{Body: limits.Document, Time: left},
 	})
 	m.spent += max(0, m.session.now().Sub(begin))
-	return resp, got.Load() || !asked.Load(), err
+	return resp, connected(), err
 }
 
 // header returns the header fields that this package sets. Credentials and cookies are

@@ -226,10 +226,11 @@ func (s *Session) commitTransfer(ctx context.Context, a *lookleap.Approval) erro
 	if err != nil {
 		return err
 	}
-	return s.agent.host.Commit(ctx, a, func(ctx context.Context, _ []byte) error {
+	_, err = s.agent.host.Commit(ctx, a, func(ctx context.Context, _ []byte) ([]byte, error) {
 		now := s.now()
 		given := effect.Cover.consent(a.Plan().ID(), now, now.Add(transferFor))
 		given.Once = true
-		return s.consents.remember(ctx, keyTransfer, given)
+		return nil, s.consents.remember(ctx, keyTransfer, given)
 	})
+	return err
 }

@@ -57,13 +57,16 @@ func playConsent(s *stage) error {
 		return err
 	}
 	var sent []string
-	send := func(_ context.Context, a *lookleap.Approval) error {
+	send := lookleap.Effect{Send: func(_ context.Context, a *lookleap.Approval) ([]byte, error) {
 		sent = append(sent, string(a.Plan().Effect()))
-		return nil
-	}
-	s.allowed("send the order", s.host.CommitApproved(s.ctx, approval, send), "the user agreed to exactly these bytes")
+		return []byte("order 17"), nil
+	}}
+	_, err = s.host.CommitApproved(s.ctx, approval, send)
+	s.allowed("send the order", err, "the user agreed to exactly these bytes")
 	s.fact(!approval.Has("phone"), "the phone number was not agreed to and stays here")
-	s.refused("send the order again with the same agreement", s.host.CommitApproved(s.ctx, approval, send), lookleap.CodePlanDone)
+	receipt, err := s.host.CommitApproved(s.ctx, approval, send)
+	s.refused("send the order again with the same agreement", err, lookleap.CodePlanDone)
+	s.fact(string(receipt) == "order 17", "the second attempt returns the receipt of the first")
 	s.fact(len(sent) == 1 && sent[0] == string(order), "the shop got one order, byte for byte the one that was shown")
 
 	s.say("A dishonest middleman keeps the decision and puts another plan under it.")

@@ -109,6 +109,7 @@ var titles = sync.OnceValue(func() map[string]string {
 		"consent-too-long":     "a command is too long to be shown to the user in full",
 		"plan-expired":         "the plan has expired",
 		"plan-already-done":    "the plan was committed before",
+		"plan-claim-lost":      "another worker has taken the plan over, so this one sends nothing",
 		"plan-invalid":         "the state of the plan is malformed or was changed",
 		"plan-other-user":      "the plan belongs to another user",
 		"seal-broken":          "the sealed state was forged, changed or sealed with another key",

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"sync/atomic"
 	"time"
 
@@ -61,7 +62,22 @@ func (h *Hung) Put(ctx context.Context, _ string, _ []byte, _ time.Time) error {
 func (h *Hung) Delete(ctx context.Context, _ string) error { return h.wait(ctx) }
 
 // Claim remembers nothing.
-func (h *Hung) Claim(ctx context.Context, _ string, _ time.Time) error { return h.wait(ctx) }
+func (h *Hung) Claim(ctx context.Context, c lookleap.PlanClaim) (lookleap.PlanRecord, error) {
+	return lookleap.PlanRecord{ID: c.ID, Owner: c.Owner}, h.wait(ctx)
+}
+
+// Record remembers nothing.
+func (h *Hung) Record(ctx context.Context, _, _ string, _ lookleap.PlanOutcome) error {
+	return h.wait(ctx)
+}
+
+// Plan finds no plan.
+func (h *Hung) Plan(ctx context.Context, _ string) (lookleap.PlanRecord, error) {
+	if err := h.wait(ctx); err != nil {
+		return lookleap.PlanRecord{}, err
+	}
+	return lookleap.PlanRecord{}, fs.ErrNotExist
+}
 
 // Lookup finds no name.
 func (h *Hung) Lookup(ctx context.Context, name string, _ lookleap.RRType) (*lookleap.DNSAnswer, error) {

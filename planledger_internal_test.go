@@ -16,7 +16,10 @@ func TestMemoryLedger(t *testing.T) {
 	}
 	claim := func(t *testing.T, l *memoryLedger, id string, expires time.Time) {
 		t.Helper()
-		if err := l.Claim(t.Context(), id, expires); err != nil {
+		if _, err := l.Claim(t.Context(), PlanClaim{ID: id, Owner: "a", Expires: expires}); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Record(t.Context(), id, "a", PlanOutcome{State: PlanSent}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -40,7 +43,7 @@ func TestMemoryLedger(t *testing.T) {
 			for range 20_000 {
 				next()
 			}
-			if n := len(l.done); n > 20_000+101 || n != len(l.claims) {
+			if n := len(l.plans); n > 20_000+101 || n != len(l.claims) {
 				t.Errorf("%d ids are kept in %d claims", n, len(l.claims))
 			}
 		})
@@ -51,7 +54,7 @@ func TestMemoryLedger(t *testing.T) {
 				now = start.Add(time.Duration(day) * PlanLifetime)
 				claim(t, l, fmt.Sprint(day), now.Add(PlanLifetime))
 			}
-			if err := l.Claim(t.Context(), "fast", start.AddDate(73, 0, 0)); !errors.Is(err, ErrAlreadyDone) {
+			if _, err := l.Claim(t.Context(), PlanClaim{ID: "fast", Owner: "b", Expires: start.AddDate(73, 0, 0)}); !errors.Is(err, ErrAlreadyDone) {
 				t.Error(err)
 			}
 		})

@@ -1,0 +1,246 @@
+package lookleap
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"sync"
+	"time"
+
+	"github.com/lookleap/lookleap/internal/coded"
+	"github.com/lookleap/lookleap/internal/zero"
+)
+
+// PlanLedger records the life of committed plans, so that a plan has its effect at most
+// once among the processes that share a ledger.
+//
+//	state    what happened                              a later Commit of the plan
+//	claimed  a worker prepares the effect               refused; after PlanLease it takes over
+//	sent     the effect may have begun                  refused: no one can know
+//	done     the effect happened; there is a receipt    refused, with the receipt
+//	failed   the effect did not begin                   runs, without another question
+//	unknown  the effect may have happened in part       refused: ask the user about a new plan
+//
+// The default is one ledger in memory for all Hosts of a process, which is lost when the
+// process ends. Processes that resume plans of each other, or their own after a restart,
+// need a shared ledger such as [FilePlanLedger].
+//
+// What an engine must guarantee: Claim and Record are atomic across all processes, and
+// what they wrote survives a crash once they have returned nil. [PlanRecord.Claim] and
+// [PlanRecord.Record] contain the rules, so a ledger only has to apply them to its record
+// in one transaction. A call that is repeated by the same owner, because the response was
+// lost, succeeds. A ledger keeps a record until the plan has expired by any clock; a week
+// is enough. It is called from several goroutines at once.
+type PlanLedger interface {
+	// Claim claims a plan for an owner. If the plan cannot be claimed, Claim returns its
+	// record and an [ErrAlreadyDone]. Any other error stops the commit.
+	Claim(ctx context.Context, c PlanClaim) (PlanRecord, error)
+	// Record writes the outcome of a plan that owner has claimed. It returns an
+	// [ErrClaimLost] and changes nothing if owner does not have the claim.
+	Record(ctx context.Context, id, owner string, o PlanOutcome) error
+	// Plan returns the record of a plan. The error is [fs.ErrNotExist] if there is none.
+	Plan(ctx context.Context, id string) (PlanRecord, error)
+}
+
+// PlanState is how far the commit of a plan is; see [PlanLedger].
+type PlanState string
+
+// The states of a plan in a ledger.
+const (
+	PlanClaimed PlanState = "claimed" // nothing was sent
+	PlanSent    PlanState = "sent"    // written right before the effect
+	PlanDone    PlanState = "done"
+	PlanFailed  PlanState = "failed"  // nothing was sent
+	PlanUnknown PlanState = "unknown" // the effect failed, and may have happened in part
+)
+
+// PlanLease is how long a plan stays claimed by a worker that sends nothing. After it,
+// another worker may take the claim over. The first one then sends nothing any more.
+const PlanLease = time.Minute
+
+// MaxReceipt is the longest receipt that a ledger keeps, in bytes.
+const MaxReceipt = 64 << 10
+
+// PlanClaim is the claim of one commit.
+type PlanClaim struct {
+	ID      string    // of the plan
+	Owner   string    // random, different for each commit
+	Expires time.Time // of the plan
+}
+
+// PlanOutcome is what a commit records about its plan.
+type PlanOutcome struct {
+	State   PlanState
+	Receipt []byte // of PlanDone, at most MaxReceipt
+}
+
+// PlanRecord is what a ledger knows about a plan.
+type PlanRecord struct {
+	ID      string    `json:"id"`
+	Owner   string    `json:"owner"` // who claimed it last
+	State   PlanState `json:"state"`
+	Receipt []byte    `json:"receipt,omitempty"`
+	Expires time.Time `json:"expires"`
+	At      time.Time `json:"at"` // of the last change, by the clock of the ledger
+}
+
+// Claim returns the record after a claim at the time now. The zero PlanRecord is that of
+// an unknown plan. Claim returns r and an [ErrAlreadyDone] if the plan cannot be claimed.
+func (r PlanRecord) Claim(c PlanClaim, now time.Time) (PlanRecord, error) {
+	switch {
+	case r.State == "", r.State == PlanFailed && r.Owner != c.Owner:
+	case r.State == PlanClaimed && r.Owner == c.Owner:
+		return r, nil // the response to the first call was lost
+	case r.State == PlanClaimed && r.leaseOver(now):
+	default:
+		return r, ErrAlreadyDone
+	}
+	return PlanRecord{ID: c.ID, Owner: c.Owner, State: PlanClaimed, Expires: c.Expires, At: now}, nil
+}
+
+// leaseOver reports whether the worker that claimed the plan had its time. It had it, too,
+// if the clock was set back.
+func (r PlanRecord) leaseOver(now time.Time) bool {
+	return now.Sub(r.At).Abs() >= PlanLease
+}
+
+// Record returns the record after an outcome at the time now. It returns r and an
+// [ErrClaimLost] if owner does not have the claim, or the plan has another outcome.
+func (r PlanRecord) Record(owner string, o PlanOutcome, now time.Time) (PlanRecord, error) {
+	open := r.State == PlanClaimed || r.State == PlanSent
+	next := false
+	switch o.State {
+	case PlanSent:
+		next = r.State == PlanClaimed
+	case PlanDone, PlanUnknown:
+		next = r.State == PlanSent
+	case PlanFailed:
+		next = open
+	}
+	switch {
+	case r.Owner == "" || r.Owner != owner:
+		return r, ErrClaimLost
+	case r.State == o.State && bytes.Equal(r.Receipt, o.Receipt):
+		return r, nil // the response to the first call was lost
+	case !next, len(o.Receipt) > MaxReceipt:
+		return r, ErrClaimLost
+	}
+	r.State, r.Receipt, r.At = o.State, bytes.Clone(o.Receipt), now
+	return r, nil
+}
+
+// ErrAlreadyDone is the error for a plan that was committed before, or is being committed.
+// [Host.Commit] returns it as an [*AlreadyDoneError].
+var ErrAlreadyDone = coded.New(string(CodePlanDone), "the plan was committed before")
+
+// ErrClaimLost is the error of [PlanLedger.Record] for a worker that does not have the
+// claim of the plan: another one took it over.
+var ErrClaimLost = coded.New(string(CodeClaimLost), "another worker has taken the plan over")
+
+// AlreadyDoneError is an [ErrAlreadyDone] with the plan's record. The record's state says
+// what the caller can do; see [PlanLedger].
+type AlreadyDoneError struct{ Record PlanRecord }
+
+func (e *AlreadyDoneError) Error() string {
+	switch zero.Or(e).Record.State {
+	case PlanClaimed:
+		return "another worker is preparing the plan; commit it again after " + PlanLease.String()
+	case PlanSent:
+		return "another worker has begun the effect of the plan, and no outcome is known"
+	case PlanUnknown:
+		return "the effect of the plan failed, and may have happened in part"
+	}
+	return ErrAlreadyDone.Error()
+}
+
+// Is reports whether target is [ErrAlreadyDone].
+func (e *AlreadyDoneError) Is(target error) bool { return target == ErrAlreadyDone }
+
+// ReasonCode returns [CodePlanDone].
+func (e *AlreadyDoneError) ReasonCode() Code { return CodePlanDone }
+
+// processLedger is the default ledger of every Host.
+var processLedger = newMemoryLedger(time.Now)
+
+// NewMemoryPlanLedger returns a ledger in memory. Hosts that share it commit a plan once.
+func NewMemoryPlanLedger() PlanLedger { return newMemoryLedger(time.Now) }
+
+// memoryLedger is a ledger in memory. It does not use the clock of a Host, which may be
+// set forward and back. It drops a record a week after its claim by the monotonic clock,
+// if the plan has also expired by the system's clock.
+type memoryLedger struct {
+	now   func() time.Time
+	mu    sync.Mutex
+	plans map[string]PlanRecord
+	// claims are the plans in the order of their first claims, the oldest first.
+	claims []firstClaim
+}
+
+const keepClaims = 7 * PlanLifetime
+
+type firstClaim struct {
+	id          string
+	at, expires time.Time
+}
+
+func newMemoryLedger(now func() time.Time) *memoryLedger {
+	return &memoryLedger{now: now, plans: make(map[string]PlanRecord)}
+}
+
+func (l *memoryLedger) Claim(_ context.Context, c PlanClaim) (PlanRecord, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	before, known := l.plans[c.ID]
+	r, err := before.Claim(c, now)
+	if err != nil {
+		return r.clone(), err
+	}
+	l.plans[c.ID] = r
+	if !known {
+		l.drop(now)
+		l.claims = append(l.claims, firstClaim{c.ID, now, c.Expires})
+	}
+	return r, nil
+}
+
+func (l *memoryLedger) Record(_ context.Context, id, owner string, o PlanOutcome) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r, err := l.plans[id].Record(owner, o, l.now())
+	if err == nil {
+		l.plans[id] = r
+	}
+	return err
+}
+
+func (l *memoryLedger) Plan(_ context.Context, id string) (PlanRecord, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r, ok := l.plans[id]
+	if !ok {
+		return PlanRecord{}, fs.ErrNotExist
+	}
+	return r.clone(), nil
+}
+
+func (r PlanRecord) clone() PlanRecord {
+	r.Receipt = bytes.Clone(r.Receipt)
+	return r
+}
+
+// drop removes a few old records.
+func (l *memoryLedger) drop(now time.Time) {
+	for range min(4, len(l.claims)) {
+		oldest := l.claims[0]
+		if now.Sub(oldest.at) < keepClaims {
+			return
+		}
+		l.claims = l.claims[1:]
+		if now.Before(oldest.expires) { // made under a clock that was fast
+			l.claims = append(l.claims, firstClaim{oldest.id, now, oldest.expires})
+			continue
+		}
+		delete(l.plans, oldest.id)
+	}
+}

@@ -1,0 +1,252 @@
+package lookleap_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lookleap/lookleap"
+)
+
+// TestPlanRecord applies every claim and outcome to every state.
+func TestPlanRecord(t *testing.T) {
+	at := planTime
+	record := func(s lookleap.PlanState) lookleap.PlanRecord {
+		if s == "" {
+			return lookleap.PlanRecord{}
+		}
+		return lookleap.PlanRecord{ID: "p", Owner: "a", State: s, Expires: at.Add(time.Hour), At: at}
+	}
+	for _, c := range []struct {
+		state            lookleap.PlanState
+		other, same, old bool // claimed by another owner, by the same one, by another after the lease
+		next             string
+	}{
+		{"", true, true, true, ""},
+		{lookleap.PlanClaimed, false, true, true, "claimed sent failed"},
+		{lookleap.PlanSent, false, false, false, "sent done unknown failed"},
+		{lookleap.PlanDone, false, false, false, "done"},
+		{lookleap.PlanFailed, true, false, true, "failed"},
+		{lookleap.PlanUnknown, false, false, false, "unknown"},
+	} {
+		claims := func(owner string, later time.Duration) bool {
+			before := record(c.state)
+			after, err := before.Claim(lookleap.PlanClaim{ID: "p", Owner: owner, Expires: at.Add(time.Hour)}, at.Add(later))
+			if err != nil {
+				return !errors.Is(err, lookleap.ErrAlreadyDone) || after.State != before.State
+			}
+			return after.State == lookleap.PlanClaimed && after.Owner == owner && after.ID == "p"
+		}
+		name := string(c.state)
+		if name == "" {
+			name = "none"
+		}
+		t.Run("claim/"+name, func(t *testing.T) {
+			if got := [...]bool{claims("b", lookleap.PlanLease-1), claims("a", lookleap.PlanLease-1), claims("b", lookleap.PlanLease), claims("b", -lookleap.PlanLease)}; got != [...]bool{c.other, c.same, c.old, c.old} {
+				t.Errorf("claimed by another, by the same, after the lease, after the clock was set back: %v", got)
+			}
+		})
+		for _, outcome := range []lookleap.PlanState{"", lookleap.PlanClaimed, lookleap.PlanSent, lookleap.PlanDone, lookleap.PlanFailed, lookleap.PlanUnknown, "other"} {
+			t.Run("record/"+name+"-"+string(outcome), func(t *testing.T) {
+				may := outcome != "" && strings.Contains(" "+c.next+" ", " "+string(outcome)+" ")
+				after, err := record(c.state).Record("a", lookleap.PlanOutcome{State: outcome}, at)
+				if (err == nil) != may || err == nil && after.State != outcome || err != nil && !errors.Is(err, lookleap.ErrClaimLost) {
+					t.Errorf("%v, %v", after, err)
+				}
+				if _, err := record(c.state).Record("b", lookleap.PlanOutcome{State: outcome}, at); !errors.Is(err, lookleap.ErrClaimLost) {
+					t.Errorf("recorded by another owner: %v", err)
+				}
+			})
+		}
+	}
+	t.Run("reject-long-receipt", func(t *testing.T) {
+		r, err := record(lookleap.PlanSent).Record("a", lookleap.PlanOutcome{State: lookleap.PlanDone, Receipt: make([]byte, lookleap.MaxReceipt+1)}, at)
+		if err == nil || r.State != lookleap.PlanSent {
+			t.Error(r.State, err)
+		}
+	})
+	t.Run("reject-other-receipt", func(t *testing.T) {
+		if _, err := record(lookleap.PlanDone).Record("a", lookleap.PlanOutcome{State: lookleap.PlanDone, Receipt: []byte("x")}, at); !errors.Is(err, lookleap.ErrClaimLost) {
+			t.Error(err)
+		}
+	})
+}
+
+// eachLedger runs a test with two views of one ledger, as two processes have them.
+func eachLedger(t *testing.T, test func(t *testing.T, one, two lookleap.PlanLedger)) {
+	t.Run("memory", func(t *testing.T) {
+		l := lookleap.NewMemoryPlanLedger()
+		test(t, l, l)
+	})
+	t.Run("file", func(t *testing.T) {
+		dir := t.TempDir()
+		test(t, lookleap.FilePlanLedger(dir), lookleap.FilePlanLedger(dir))
+	})
+}
+
+func TestOutcomes(t *testing.T) {
+	failure := errors.New("no route")
+	for name, c := range map[string]struct {
+		effect  lookleap.Effect
+		state   lookleap.PlanState
+		receipt string
+		again   bool // the approval can be committed again
+	}{
+		"done":         {lookleap.Effect{Send: func(context.Context, *lookleap.Approval) ([]byte, error) { return []byte("order 17"), nil }}, lookleap.PlanDone, "order 17", false},
+		"unknown":      {lookleap.Effect{Send: func(context.Context, *lookleap.Approval) ([]byte, error) { return nil, failure }}, lookleap.PlanUnknown, "", false},
+		"nothing-sent": {lookleap.Effect{Send: func(context.Context, *lookleap.Approval) ([]byte, error) { return nil, lookleap.NothingSent(failure) }}, lookleap.PlanFailed, "", true},
+		"not-prepared": {lookleap.Effect{
+			Prepare: func(context.Context, *lookleap.Approval) error { return failure },
+			Send:    func(context.Context, *lookleap.Approval) ([]byte, error) { panic("it ran") },
+		}, lookleap.PlanFailed, "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachLedger(t, func(t *testing.T, one, two lookleap.PlanLedger) {
+				clock := func() time.Time { return planTime }
+				first, second := &lookleap.Host{Plans: one, Now: clock}, &lookleap.Host{Plans: two, Now: clock}
+				a := approved(t, newPlan(t, "x"), planTime)
+				if _, err := second.PlanRecord(t.Context(), a.Plan().ID()); !errors.Is(err, fs.ErrNotExist) {
+					t.Fatal(err)
+				}
+				receipt, err := first.CommitApproved(t.Context(), a, c.effect)
+				if string(receipt) != c.receipt || (err == nil) != (c.state == lookleap.PlanDone) || err != nil && !errors.Is(err, failure) {
+					t.Fatalf("%s, %v", receipt, err)
+				}
+				r, err := second.PlanRecord(t.Context(), a.Plan().ID())
+				if err != nil || r.State != c.state || string(r.Receipt) != c.receipt || !r.Expires.Equal(a.Plan().Request().Expires) {
+					t.Fatalf("%+v, %v", r, err)
+				}
+				runs := 0
+				receipt, err = second.CommitApproved(t.Context(), a, lookleap.Effect{Send: func(context.Context, *lookleap.Approval) ([]byte, error) {
+					runs++
+					return []byte("again"), nil
+				}})
+				if c.again {
+					if err != nil || runs != 1 || string(receipt) != "again" {
+						t.Errorf("%s, %v after %d runs", receipt, err, runs)
+					}
+					return
+				}
+				var done *lookleap.AlreadyDoneError
+				if !errors.Is(err, lookleap.ErrAlreadyDone) || !errors.As(err, &done) || done.Record.State != c.state || string(receipt) != c.receipt || runs != 0 {
+					t.Errorf("%s, %v after %d runs", receipt, err, runs)
+				}
+			})
+		})
+	}
+	t.Run("reject-ledger-that-fails-before-the-effect", func(t *testing.T) {
+		l := &forgetful{PlanLedger: lookleap.NewMemoryPlanLedger(), fails: lookleap.PlanSent}
+		h := &lookleap.Host{Plans: l, Now: func() time.Time { return planTime }}
+		a := approved(t, newPlan(t, "x"), planTime)
+		if err := commitTo(h, t.Context(), a, func(context.Context, []byte) error { t.Error("it ran"); return nil }); lookleap.CodeOf(err) != lookleap.CodeLedgerFailed {
+			t.Error(err)
+		}
+		l.fails = ""
+		if err := commitTo(h, t.Context(), a, func(context.Context, []byte) error { return nil }); err != nil {
+			t.Errorf("the ledger works again: %v", err)
+		}
+	})
+	t.Run("accept-ledger-that-fails-after-the-effect", func(t *testing.T) {
+		l := &forgetful{PlanLedger: lookleap.NewMemoryPlanLedger(), fails: lookleap.PlanDone}
+		h := &lookleap.Host{Plans: l, Now: func() time.Time { return planTime }}
+		a := approved(t, newPlan(t, "x"), planTime)
+		if err := commitTo(h, t.Context(), a, func(context.Context, []byte) error { return nil }); err != nil {
+			t.Error(err)
+		}
+		if r, err := h.PlanRecord(t.Context(), a.Plan().ID()); err != nil || r.State != lookleap.PlanSent {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+	t.Run("reject-receipt-that-is-too-long", func(t *testing.T) {
+		var events []lookleap.Code
+		h := &lookleap.Host{Plans: lookleap.NewMemoryPlanLedger(), Now: func() time.Time { return planTime }, Observe: func(_ context.Context, e lookleap.Event) { events = append(events, e.Code) }}
+		a := approved(t, newPlan(t, "x"), planTime)
+		long := make([]byte, lookleap.MaxReceipt+1)
+		receipt, err := h.Commit(t.Context(), a, func(context.Context, []byte) ([]byte, error) { return long, nil })
+		r, _ := h.PlanRecord(t.Context(), a.Plan().ID())
+		if err != nil || len(receipt) != len(long) || r.State != lookleap.PlanDone || r.Receipt != nil || len(events) != 2 || events[0] != lookleap.CodeTooLarge {
+			t.Errorf("%v, %+v, %v", err, r, events)
+		}
+	})
+}
+
+// forgetful is a ledger that cannot record one state.
+type forgetful struct {
+	lookleap.PlanLedger
+	fails lookleap.PlanState
+}
+
+func (f *forgetful) Record(ctx context.Context, id, owner string, o lookleap.PlanOutcome) error {
+	if o.State == f.fails {
+		return errors.New("disk full")
+	}
+	return f.PlanLedger.Record(ctx, id, owner, o)
+}
+
+// TestTakeOver is a worker that died after its claim, and one that only was slow.
+func TestTakeOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := lookleap.NewMemoryPlanLedger()
+		slow, other := &lookleap.Host{Plans: l}, &lookleap.Host{Plans: l}
+		a := approved(t, planFrom(t, "https://a.example", "x"), time.Now())
+		effects := 0
+		send := func(context.Context, *lookleap.Approval) ([]byte, error) { effects++; return nil, nil }
+		var wait sync.WaitGroup
+		var slowErr error
+		wait.Go(func() {
+			_, slowErr = slow.CommitApproved(t.Context(), a, lookleap.Effect{Send: send, Prepare: func(context.Context, *lookleap.Approval) error {
+				time.Sleep(2 * lookleap.PlanLease)
+				return nil
+			}})
+		})
+		time.Sleep(lookleap.PlanLease - 1)
+		var busy *lookleap.AlreadyDoneError
+		if _, err := other.CommitApproved(t.Context(), a, lookleap.Effect{Send: send}); !errors.As(err, &busy) || busy.Record.State != lookleap.PlanClaimed {
+			t.Errorf("during the lease: %v", err)
+		}
+		time.Sleep(1)
+		if _, err := other.CommitApproved(t.Context(), a, lookleap.Effect{Send: send}); err != nil {
+			t.Errorf("after the lease: %v", err)
+		}
+		wait.Wait()
+		if !errors.Is(slowErr, lookleap.ErrClaimLost) || lookleap.CodeOf(slowErr) != lookleap.CodeClaimLost || effects != 1 {
+			t.Errorf("the slow worker: %v; %d effects", slowErr, effects)
+		}
+	})
+}
+
+// TestFileLedgerRecords is what is in the directory after crashes and from older releases.
+func TestFileLedgerRecords(t *testing.T) {
+	dir := t.TempDir()
+	l := lookleap.FilePlanLedger(dir)
+	if err := claim(t, l, "x"); err != nil {
+		t.Fatal(err)
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "*"))
+	if len(files) != 1 {
+		t.Fatal(files)
+	}
+	for name, content := range map[string]string{"damaged": "{", "empty": "", "older-release": "2026-03-01T12:00:00Z\n", "other-plan": `{"id":"y","state":"failed"}`} {
+		t.Run("reject-"+name, func(t *testing.T) {
+			if err := os.WriteFile(files[0], []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := claim(t, l, "x"); !errors.Is(err, lookleap.ErrAlreadyDone) {
+				t.Error(err)
+			}
+			if r, err := l.Plan(t.Context(), "x"); err != nil || r.State != lookleap.PlanUnknown {
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".new-*")); len(left) > 0 {
+		t.Errorf("temporary files stay: %v", left)
+	}
+}
