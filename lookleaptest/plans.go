@@ -2,8 +2,11 @@ package lookleaptest
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +15,8 @@ import (
 
 // TestPlanLedger tests an implementation of [lookleap.PlanLedger]: a claim succeeds once,
 // whatever the id, the number of callers, the number of processes and their clocks, and
-// also after a restart, a back end that hangs, or damage.
+// also after a restart, a back end that hangs, or damage. Only the owner of a claim records
+// outcomes, and each handle reads them.
 func TestPlanLedger(t *testing.T, e Engine[lookleap.PlanLedger]) {
 	t.Helper()
 	testContract(t, e, planPromises)
@@ -37,6 +41,22 @@ var planPromises = []promise[lookleap.PlanLedger]{
 		name:   "one-of-many-callers",
 		text:   "of concurrent claims of one id exactly one succeeds, and the others return ErrAlreadyDone",
 		verify: plansConcurrent,
+	}, {
+		name:   "repeated-by-its-owner",
+		text:   "a Claim or Record that its owner repeats succeeds, because the response to the first call may be lost",
+		verify: plansRepeated,
+	}, {
+		name:   "outcomes",
+		text:   "each outcome can be recorded in its order and is read again with its receipt, owner and expiry; Plan returns fs.ErrNotExist for an unknown id",
+		verify: plansOutcomes,
+	}, {
+		name:   "outcome-of-the-owner",
+		text:   "a Record of another owner, and one that changes a final outcome, returns ErrClaimLost and changes nothing",
+		verify: plansFenced,
+	}, {
+		name:   "failed-can-be-claimed",
+		text:   "a plan whose outcome is failed can be claimed once more, and no other outcome permits that",
+		verify: plansFailed,
 	}, {
 		name:   "expired-by-one-clock",
 		text:   "an id stays claimed after its expiry has passed by the ledger's clock, because the clock of another process may be slow",
@@ -80,7 +100,13 @@ func openPlans(r *planTrial) planScript {
 }
 
 func (s planScript) claim(id string, expires time.Time) error {
-	return s.attempt(func(ctx context.Context) error { return s.ledger.Claim(ctx, id, expires) })
+	return s.attempt(func(ctx context.Context) error { return claimAnew(ctx, s.ledger, id, expires) })
+}
+
+// claimAnew claims an id for an owner that no other call has.
+func claimAnew(ctx context.Context, l lookleap.PlanLedger, id string, expires time.Time) error {
+	_, err := l.Claim(ctx, lookleap.PlanClaim{ID: id, Owner: rand.Text(), Expires: expires})
+	return err
 }
 
 // first checks that an id can be claimed.
@@ -149,7 +175,7 @@ func (s planScript) oneWins(id string, handles ...lookleap.PlanLedger) {
 	s.Helper()
 	won := 0
 	for _, err := range s.together(24, func(ctx context.Context, i int) error {
-		return handles[i%len(handles)].Claim(ctx, id, distant)
+		return claimAnew(ctx, handles[i%len(handles)], id, distant)
 	}) {
 		switch {
 		case err == nil:
@@ -188,7 +214,7 @@ func plansCancelled(r *planTrial) {
 	for i := range 20 {
 		id := fmt.Sprint("cancelled-", i)
 		won := 0
-		err := r.attemptIn(ctx, func(ctx context.Context) error { return s.ledger.Claim(ctx, id, distant) })
+		err := r.attemptIn(ctx, func(ctx context.Context) error { return claimAnew(ctx, s.ledger, id, distant) })
 		if errors.Is(err, errHung) {
 			s.broken("%v", err)
 		}
@@ -202,6 +228,167 @@ func plansCancelled(r *planTrial) {
 		}
 		if won > 1 {
 			s.broken("%d claims of one id succeeded", won)
+		}
+	}
+}
+
+// record records an outcome with a receipt.
+func (s planScript) record(id, owner string, state lookleap.PlanState, receipt string) error {
+	o := lookleap.PlanOutcome{State: state}
+	if receipt != "" {
+		o.Receipt = []byte(receipt)
+	}
+	return s.attempt(func(ctx context.Context) error { return s.ledger.Record(ctx, id, owner, o) })
+}
+
+// claimFor claims an id for an owner.
+func (s planScript) claimFor(id, owner string) (r lookleap.PlanRecord, err error) {
+	err = s.attempt(func(ctx context.Context) (err error) {
+		r, err = s.ledger.Claim(ctx, lookleap.PlanClaim{ID: id, Owner: owner, Expires: distant})
+		return err
+	})
+	return r, err
+}
+
+// expect checks the record of an id.
+func (s planScript) expect(id, owner string, state lookleap.PlanState, receipt string) {
+	s.Helper()
+	var r lookleap.PlanRecord
+	err := s.attempt(func(ctx context.Context) (err error) {
+		r, err = s.ledger.Plan(ctx, id)
+		return err
+	})
+	if err != nil || r.ID != id || r.Owner != owner || r.State != state || string(r.Receipt) != receipt || !r.Expires.Equal(distant) {
+		s.broken("Plan(%s) returned id %s, owner %s, state %s, receipt %s, expiry %v and the error %v, not owner %s, state %s and receipt %s",
+			shown(id), shown(r.ID), shown(r.Owner), r.State, shown(string(r.Receipt)), r.Expires, err, shown(owner), state, shown(receipt))
+	}
+}
+
+func plansRepeated(r *planTrial) {
+	s := openPlans(r)
+	for range 3 {
+		if _, err := s.claimFor("plan", "a"); err != nil {
+			s.broken("a repeated Claim returned the error %q", err)
+		}
+	}
+	for _, state := range []lookleap.PlanState{lookleap.PlanSent, lookleap.PlanDone} {
+		for range 3 {
+			if err := s.record("plan", "a", state, ""); err != nil {
+				s.broken("a repeated Record of %s returned the error %q", state, err)
+			}
+		}
+	}
+	s.expect("plan", "a", lookleap.PlanDone, "")
+}
+
+func plansOutcomes(r *planTrial) {
+	s := openPlans(r)
+	err := s.attempt(func(ctx context.Context) error {
+		_, err := s.ledger.Plan(ctx, "unknown")
+		return err
+	})
+	if !errors.Is(err, fs.ErrNotExist) {
+		s.broken("Plan of an unknown id returned %v", err)
+	}
+	long := strings.Repeat("r", lookleap.MaxReceipt)
+	for i, c := range []struct {
+		states  []lookleap.PlanState
+		receipt string
+	}{
+		{[]lookleap.PlanState{lookleap.PlanSent, lookleap.PlanDone}, string(allBytes())},
+		{[]lookleap.PlanState{lookleap.PlanSent, lookleap.PlanDone}, long},
+		{[]lookleap.PlanState{lookleap.PlanSent, lookleap.PlanUnknown}, ""},
+		{[]lookleap.PlanState{lookleap.PlanSent, lookleap.PlanFailed}, ""},
+		{[]lookleap.PlanState{lookleap.PlanFailed}, ""},
+	} {
+		id := fmt.Sprint("plan-", i)
+		if _, err := s.claimFor(id, "a"); err != nil {
+			s.broken("the first Claim(%s) returned the error %q", shown(id), err)
+		}
+		s.expect(id, "a", lookleap.PlanClaimed, "")
+		for n, state := range c.states {
+			receipt := ""
+			if n == len(c.states)-1 {
+				receipt = c.receipt
+			}
+			if err := s.record(id, "a", state, receipt); err != nil {
+				s.broken("Record of %s returned the error %q", state, err)
+			}
+			s.expect(id, "a", state, receipt)
+		}
+	}
+	if !r.engine.Private {
+		other := openPlans(r)
+		other.expect("plan-0", "a", lookleap.PlanDone, string(allBytes()))
+	}
+	got, err := s.claimFor("plan-0", "b")
+	if !errors.Is(err, lookleap.ErrAlreadyDone) || got.State != lookleap.PlanDone || string(got.Receipt) != string(allBytes()) {
+		s.broken("Claim of a plan that is done returned %v with state %s and a receipt of %d bytes", err, got.State, len(got.Receipt))
+	}
+}
+
+func plansFenced(r *planTrial) {
+	s := openPlans(r)
+	all := []lookleap.PlanState{lookleap.PlanSent, lookleap.PlanDone, lookleap.PlanFailed, lookleap.PlanUnknown}
+	refused := func(id, owner string, state lookleap.PlanState, receipt string) {
+		s.Helper()
+		if err := s.record(id, owner, state, receipt); !errors.Is(err, lookleap.ErrClaimLost) {
+			s.broken("Record(%s, %s) of %s returned %v", shown(id), shown(owner), state, err)
+		}
+	}
+	for _, state := range all {
+		refused("unknown", "a", state, "")
+	}
+	if _, err := s.claimFor("plan", "a"); err != nil {
+		s.broken("the first Claim returned the error %q", err)
+	}
+	for _, state := range all {
+		refused("plan", "b", state, "")
+		refused("plan", "", state, "")
+	}
+	refused("plan", "a", lookleap.PlanDone, "")
+	s.expect("plan", "a", lookleap.PlanClaimed, "")
+	for _, state := range []lookleap.PlanState{lookleap.PlanSent, lookleap.PlanDone} {
+		if err := s.record("plan", "a", state, ""); err != nil {
+			s.broken("Record of %s returned the error %q", state, err)
+		}
+	}
+	for _, state := range all {
+		refused("plan", "b", state, "")
+		refused("plan", "a", state, "another receipt")
+	}
+	s.expect("plan", "a", lookleap.PlanDone, "")
+}
+
+func plansFailed(r *planTrial) {
+	s := openPlans(r)
+	for i, c := range []struct {
+		states []lookleap.PlanState
+		again  bool
+	}{
+		{[]lookleap.PlanState{lookleap.PlanFailed}, true},
+		{[]lookleap.PlanState{lookleap.PlanSent, lookleap.PlanFailed}, true},
+		{[]lookleap.PlanState{lookleap.PlanSent}, false},
+		{[]lookleap.PlanState{lookleap.PlanSent, lookleap.PlanDone}, false},
+		{[]lookleap.PlanState{lookleap.PlanSent, lookleap.PlanUnknown}, false},
+	} {
+		id := fmt.Sprint("plan-", i)
+		if _, err := s.claimFor(id, "a"); err != nil {
+			s.broken("the first Claim returned the error %q", err)
+		}
+		for _, state := range c.states {
+			if err := s.record(id, "a", state, ""); err != nil {
+				s.broken("Record of %s returned the error %q", state, err)
+			}
+		}
+		if !c.again {
+			s.again(id)
+			continue
+		}
+		s.oneWins(id, s.ledger)
+		s.again(id)
+		if err := s.record(id, "a", lookleap.PlanSent, ""); !errors.Is(err, lookleap.ErrClaimLost) {
+			s.broken("the first owner recorded sent after another one claimed the plan: %v", err)
 		}
 	}
 }
