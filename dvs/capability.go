@@ -1,0 +1,252 @@
+package dvs
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lookleap/lookleap/internal/plaintext"
+)
+
+// Capability is one thing that a skill may do, as far as its text says.
+type Capability struct {
+	Kind  CapabilityKind `json:"kind"`
+	Value string         `json:"value"` // untrusted text of the publisher
+	File  string         `json:"file"`  // the first file that says so, by its path below the skill's directory
+}
+
+// CapabilityKind says what a [Capability] is.
+type CapabilityKind string
+
+// The kinds of capability, in the order in which they are listed.
+const (
+	CapabilityScript  CapabilityKind = "script"  // a file that can run, with its interpreter in brackets
+	CapabilityProgram CapabilityKind = "program" // a program that a command in a code block or a shell script starts
+	CapabilityCommand CapabilityKind = "command" // a command in a code block, whole
+	CapabilityHost    CapabilityKind = "host"    // a host that a URL or a command names
+	CapabilityURL     CapabilityKind = "url"     // a URL
+	CapabilityEnv     CapabilityKind = "env"     // an environment variable that a script or a command reads
+	CapabilityPath    CapabilityKind = "path"    // a file outside the skill that a script or a command names
+	CapabilityTool    CapabilityKind = "tool"    // an entry of allowed-tools, which grants nothing
+	CapabilitySkill   CapabilityKind = "skill"   // another skill that the instructions refer to
+	CapabilityUnread  CapabilityKind = "unread"  // what could not be read, such as a script that is not text
+)
+
+var capabilityKinds = []CapabilityKind{CapabilityScript, CapabilityProgram, CapabilityCommand, CapabilityHost, CapabilityURL, CapabilityEnv,
+	CapabilityPath, CapabilityTool, CapabilitySkill, CapabilityUnread}
+
+var capabilityNouns = map[CapabilityKind]string{CapabilityScript: "run the scripts", CapabilityProgram: "start the programs", CapabilityCommand: "run the commands",
+	CapabilityHost: "contact the hosts", CapabilityURL: "use the URLs", CapabilityEnv: "read the environment variables", CapabilityPath: "use the files",
+	CapabilityTool: "ask for the tools", CapabilitySkill: "use the skills", CapabilityUnread: "do what was not read"}
+
+// CapabilityNote says what a list of capabilities is worth. Show it with the list.
+const CapabilityNote = "this is a reading of the text and no proof: a script can hide what it does, and a model can be told to do more"
+
+// Capabilities is what a skill may do, sorted by kind and value, each once. It is a reading of the
+// text and no proof: see [CapabilityNote].
+type Capabilities []Capability
+
+// What is listed of one skill at most. What is beyond is listed as one capability of the kind
+// unread, so that a change of it does not pass for no change.
+const (
+	maxCapabilities    = 500     // of one kind
+	maxCapabilityValue = 300     // bytes of one value
+	maxCapabilityText  = 4 << 20 // bytes of files that are read
+)
+
+// CapabilitiesOf reads the files of a skill, by their paths below its directory, and returns what
+// the skill may do as far as the text says. It does no I/O, and takes time in proportion to the
+// size of the files.
+func CapabilitiesOf(files map[string][]byte) Capabilities {
+	r := capabilityReader{found: make(map[CapabilityKind]map[string]string)}
+	room := maxCapabilityText
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		content := files[name]
+		if len(content) > room {
+			r.file = name
+			r.add(CapabilityUnread, name+" (beyond what is read of one skill)", DigestOf(content).String())
+			continue
+		}
+		room -= len(content)
+		r.read(name, content)
+	}
+	return r.list()
+}
+
+// capabilityReader collects what the files of a skill say.
+type capabilityReader struct {
+	file  string // the one that is being read
+	found map[CapabilityKind]map[string]string
+}
+
+// add notes a capability. The digest, if it is not empty, makes two versions differ of which nothing
+// else is known.
+func (r *capabilityReader) add(kind CapabilityKind, value, digest string) {
+	value = strings.TrimSpace(strings.ToValidUTF8(value, "\ufffd"))
+	if value == "" {
+		return
+	}
+	if len(value) > maxCapabilityValue {
+		digest = DigestOf([]byte(value)).String()
+		value = value[:maxCapabilityValue]
+		for !utf8.ValidString(value) {
+			value = value[:len(value)-1]
+		}
+		value += "…"
+	}
+	if digest != "" {
+		value += " " + digest[:len(digestPrefix)+12]
+	}
+	values := r.found[kind]
+	if values == nil {
+		values = make(map[string]string)
+		r.found[kind] = values
+	}
+	if _, known := values[value]; !known {
+		values[value] = r.file
+	}
+}
+
+// list returns what was found, in order. Of a kind with too many values the rest counts as one.
+func (r *capabilityReader) list() Capabilities {
+	var all Capabilities
+	for _, kind := range capabilityKinds {
+		values := slices.Sorted(maps.Keys(r.found[kind]))
+		if len(values) > maxCapabilities && kind != CapabilityUnread {
+			rest := strings.Join(values[maxCapabilities:], "\n")
+			r.file = r.found[kind][values[maxCapabilities]]
+			r.add(CapabilityUnread, fmt.Sprintf("%d more of the kind %s", len(values)-maxCapabilities, kind), DigestOf([]byte(rest)).String())
+			values = values[:maxCapabilities]
+		}
+		for _, value := range values {
+			all = append(all, Capability{kind, value, r.found[kind][value]})
+		}
+	}
+	return all
+}
+
+// read reads one file.
+func (r *capabilityReader) read(name string, content []byte) {
+	r.file = name
+	text := string(content)
+	readable := utf8.ValidString(text) && !strings.Contains(text, "\x00")
+	switch kind := KindOf(name, content); {
+	case kind == Script:
+		r.add(CapabilityScript, fmt.Sprintf("%s (%s)", name, interpreterOf(name, content)), "")
+		if !readable {
+			r.add(CapabilityUnread, name+" (not text)", DigestOf(content).String())
+			return
+		}
+		r.urls(text)
+		r.script(name, text)
+	case !readable:
+	case kind == Instructions:
+		r.instructions(name, content)
+	default:
+		r.urls(text)
+	}
+}
+
+// instructions reads Markdown: the SKILL.md, or another file of instructions.
+func (r *capabilityReader) instructions(name string, content []byte) {
+	skill := &Skill{Body: string(content)}
+	if name == EntryFile {
+		if parsed, _, err := ParseSkill(content, Lenient, Limits{}.withDefaults()); err == nil {
+			skill = parsed
+			r.tools(parsed)
+		}
+	}
+	r.urls(string(content))
+	for _, ref := range skill.References() {
+		if path.Base(ref.Target) == EntryFile && ref.Target != EntryFile {
+			r.add(CapabilitySkill, ref.Target, "")
+		}
+	}
+	for _, block := range skill.Blocks() {
+		if !block.Code {
+			continue
+		}
+		switch syntax := syntaxOf(block.Language); {
+		case syntax == shellSyntax || syntax == 0 && block.Language == "":
+			r.commands(block.Text, syntax == shellSyntax)
+		case syntax != 0:
+			r.code(block.Text, syntax)
+		}
+	}
+}
+
+// tools lists the entries of allowed-tools. A blank within brackets does not separate.
+func (r *capabilityReader) tools(s *Skill) {
+	depth := 0
+	for entry := range strings.FieldsFuncSeq(s.AllowedTools(), func(c rune) bool {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		return depth <= 0 && (c == ',' || c == ' ' || c == '\n' || c == '\t')
+	}) {
+		r.add(CapabilityTool, entry, "")
+	}
+}
+
+// Diff returns what c has and old lacks, and what old has and c lacks. The file that says something
+// does not count.
+func (c Capabilities) Diff(old Capabilities) (gained, lost Capabilities) {
+	return c.without(old), old.without(c)
+}
+
+func (c Capabilities) without(other Capabilities) (rest Capabilities) {
+	type key struct {
+		kind  CapabilityKind
+		value string
+	}
+	known := make(map[key]bool, len(other))
+	for _, o := range other {
+		known[key{o.Kind, o.Value}] = true
+	}
+	for _, o := range c {
+		if !known[key{o.Kind, o.Value}] {
+			rest = append(rest, o)
+		}
+	}
+	return rest
+}
+
+// maxListed is how many values of one kind a sentence names.
+const maxListed = 8
+
+// Sentences returns one sentence for each kind that is there, such as `contact the hosts
+// "api.example.com"`. The values are quoted, so the sentences are safe to print. A sentence names
+// at most eight values and counts the others.
+func (c Capabilities) Sentences() []string {
+	byKind := make(map[CapabilityKind][]string)
+	for _, one := range c {
+		byKind[one.Kind] = append(byKind[one.Kind], plaintext.Quote(one.Value, 120))
+	}
+	var all []string
+	for _, kind := range capabilityKinds {
+		values := byKind[kind]
+		if len(values) == 0 {
+			continue
+		}
+		more := ""
+		if n := len(values) - maxListed; n > 0 {
+			values, more = values[:maxListed], fmt.Sprintf(" and %d more", n)
+		}
+		all = append(all, capabilityNouns[kind]+" "+strings.Join(values, ", ")+more)
+	}
+	return all
+}
+
+// sort puts capabilities in order.
+func (c Capabilities) sort() {
+	slices.SortFunc(c, func(a, b Capability) int {
+		return cmp.Or(cmp.Compare(slices.Index(capabilityKinds, a.Kind), slices.Index(capabilityKinds, b.Kind)), cmp.Compare(a.Value, b.Value))
+	})
+}

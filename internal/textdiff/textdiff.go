@@ -1,0 +1,177 @@
+// Package textdiff finds the lines in which two texts differ, for people to judge. It reads text
+// that attackers write: its time grows with n log n of the input, whatever the input is. So it does
+// not always find the smallest difference, but it never leaves a difference out.
+package textdiff
+
+import (
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Line is one line that only one of the texts has.
+type Line struct {
+	Added  bool // the line is in the new text; otherwise it is in the old one
+	Number int  // in its text, from 1
+	Text   string
+	Pair   int // index of the line that it replaces or is replaced by; -1: none
+}
+
+// Lines returns the lines of old that are not in updated and the lines of updated that are not in
+// old, in the order in which a unified difference shows them. A text ends with its last line, with
+// or without a line feed: to add one there is no difference of lines.
+func Lines(old, updated string) []Line {
+	d := differ{a: split(old), b: split(updated), budget: maxCells}
+	d.compare(0, len(d.a), 0, len(d.b), 0)
+	return d.lines
+}
+
+// split returns the lines of a text without their ends.
+func split(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+const (
+	maxDepth = 16      // of sections within sections between lines that both texts have once
+	maxCells = 4 << 20 // comparisons for the exact difference of small sections, in all
+)
+
+type differ struct {
+	a, b   []string
+	lines  []Line
+	budget int
+}
+
+// compare adds the difference of two sections. It goes over equal lines at both ends, then over
+// lines that both sections have exactly once, and compares what lies between them.
+func (d *differ) compare(a0, a1, b0, b1, depth int) {
+	for a0 < a1 && b0 < b1 && d.a[a0] == d.b[b0] {
+		a0, b0 = a0+1, b0+1
+	}
+	for a0 < a1 && b0 < b1 && d.a[a1-1] == d.b[b1-1] {
+		a1, b1 = a1-1, b1-1
+	}
+	if a0 == a1 || b0 == b1 {
+		d.replace(a0, a1, b0, b1)
+		return
+	}
+	if cells := (a1 - a0) * (b1 - b0); cells <= d.budget {
+		d.budget -= cells
+		d.exact(a0, a1, b0, b1)
+		return
+	}
+	anchors := d.anchors(a0, a1, b0, b1)
+	if len(anchors) == 0 || depth == maxDepth {
+		d.replace(a0, a1, b0, b1)
+		return
+	}
+	for _, at := range anchors {
+		d.compare(a0, at.a, b0, at.b, depth+1)
+		a0, b0 = at.a+1, at.b+1
+	}
+	d.compare(a0, a1, b0, b1, depth+1)
+}
+
+// replace adds a section of the old text as removed and one of the new text as added.
+func (d *differ) replace(a0, a1, b0, b1 int) {
+	first, pairs := len(d.lines), min(a1-a0, b1-b0)
+	pair := func(i, other int) int {
+		if i < pairs {
+			return first + other + i
+		}
+		return -1
+	}
+	for i := range a1 - a0 {
+		d.lines = append(d.lines, Line{false, a0 + i + 1, d.a[a0+i], pair(i, a1-a0)})
+	}
+	for i := range b1 - b0 {
+		d.lines = append(d.lines, Line{true, b0 + i + 1, d.b[b0+i], pair(i, 0)})
+	}
+}
+
+// exact adds the smallest difference of two small sections.
+func (d *differ) exact(a0, a1, b0, b1 int) {
+	n, m := a1-a0, b1-b0
+	common := make([]int32, (n+1)*(m+1)) // length of the longest common sequence from there on
+	at := func(i, j int) *int32 { return &common[i*(m+1)+j] }
+	for i := n - 1; i >= 0; i-- {
+		for j := m - 1; j >= 0; j-- {
+			if d.a[a0+i] == d.b[b0+j] {
+				*at(i, j) = *at(i+1, j+1) + 1
+			} else {
+				*at(i, j) = max(*at(i+1, j), *at(i, j+1))
+			}
+		}
+	}
+	i, j, fromA, fromB := 0, 0, 0, 0
+	for i < n && j < m {
+		switch {
+		case d.a[a0+i] == d.b[b0+j]:
+			d.replace(a0+fromA, a0+i, b0+fromB, b0+j)
+			i, j = i+1, j+1
+			fromA, fromB = i, j
+		case *at(i+1, j) >= *at(i, j+1):
+			i++
+		default:
+			j++
+		}
+	}
+	d.replace(a0+fromA, a1, b0+fromB, b1)
+}
+
+type anchor struct{ a, b int }
+
+// anchors returns lines that both sections have exactly once, the longest list that is in the same
+// order in both.
+func (d *differ) anchors(a0, a1, b0, b1 int) []anchor {
+	type count struct{ inA, inB, at int }
+	counts := make(map[string]count, a1-a0)
+	for _, line := range d.a[a0:a1] {
+		c := counts[line]
+		c.inA++
+		counts[line] = c
+	}
+	for j, line := range d.b[b0:b1] {
+		if c, ok := counts[line]; ok {
+			c.inB, c.at = c.inB+1, b0+j
+			counts[line] = c
+		}
+	}
+	var unique []anchor
+	for i, line := range d.a[a0:a1] {
+		if c := counts[line]; c.inA == 1 && c.inB == 1 {
+			unique = append(unique, anchor{a0 + i, c.at})
+		}
+	}
+	return increasing(unique)
+}
+
+// increasing returns the longest part of a list that increases in both texts.
+func increasing(list []anchor) []anchor {
+	var ends []int // ends[k] is the index of the smallest end of an increasing part of length k+1
+	before := make([]int, len(list))
+	for i, at := range list {
+		k := sort.Search(len(ends), func(k int) bool { return list[ends[k]].b >= at.b })
+		before[i] = -1
+		if k > 0 {
+			before[i] = ends[k-1]
+		}
+		if k == len(ends) {
+			ends = append(ends, i)
+		} else {
+			ends[k] = i
+		}
+	}
+	if len(ends) == 0 {
+		return nil
+	}
+	var found []anchor
+	for i := ends[len(ends)-1]; i >= 0; i = before[i] {
+		found = append(found, list[i])
+	}
+	slices.Reverse(found)
+	return found
+}

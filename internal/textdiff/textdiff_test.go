@@ -1,0 +1,162 @@
+package textdiff
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func show(lines []Line) string {
+	var b strings.Builder
+	for _, l := range lines {
+		sign := '-'
+		if l.Added {
+			sign = '+'
+		}
+		fmt.Fprintf(&b, "%c%d %s|", sign, l.Number, l.Text)
+	}
+	return b.String()
+}
+
+func TestLines(t *testing.T) {
+	for name, c := range map[string][3]string{
+		"equal":      {"a\nb\n", "a\nb\n", ""},
+		"last-line":  {"a\nb", "a\nb\n", ""},
+		"empty":      {"", "", ""},
+		"all-new":    {"", "a\nb\n", "+1 a|+2 b|"},
+		"all-gone":   {"a\n", "", "-1 a|"},
+		"one-line":   {"a\nb\nc\n", "a\nB\nc\n", "-2 b|+2 B|"},
+		"inserted":   {"a\nb\n", "a\nx\nb\n", "+2 x|"},
+		"removed":    {"a\nx\nb\n", "a\nb\n", "-2 x|"},
+		"repeated":   {"x\nx\nx\nx\n", "x\nx\ny\nx\nx\n", "+3 y|"},
+		"moved":      {"a\nb\nc\nd\n", "b\nc\nd\na\n", "-1 a|+4 a|"},
+		"two-places": {"1\n2\n3\n4\n5\n", "1\nB\n3\n4\nE\n", "-2 2|+2 B|-5 5|+5 E|"},
+		"cr":         {"a\r\n", "a\n", "-1 a\r|+1 a|"},
+		"blank-line": {"a\n\nb\n", "a\nb\n", "-2 |"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := show(Lines(c[0], c[1])); got != c[2] {
+				t.Errorf("got %q, want %q", got, c[2])
+			}
+		})
+	}
+}
+
+// patch applies a difference to the old text, and returns the new one.
+func patch(t *testing.T, old string, lines []Line) string {
+	t.Helper()
+	a := split(old)
+	gone, added := map[int]bool{}, map[int]string{}
+	for i, l := range lines {
+		if l.Pair >= 0 && (lines[l.Pair].Pair != i || lines[l.Pair].Added == l.Added) {
+			t.Fatalf("line %d is paired with %d, which is not paired with it", i, l.Pair)
+		}
+		if l.Added {
+			added[l.Number] = l.Text
+			continue
+		}
+		if a[l.Number-1] != l.Text {
+			t.Fatalf("line %d is not %q", l.Number, l.Text)
+		}
+		gone[l.Number] = true
+	}
+	var b []string
+	next := func() {
+		for text, ok := added[len(b)+1]; ok; text, ok = added[len(b)+1] {
+			b = append(b, text)
+		}
+	}
+	for i, line := range a {
+		if next(); !gone[i+1] {
+			b = append(b, line)
+		}
+	}
+	next()
+	return strings.Join(b, "\n")
+}
+
+// TestLinesProperty: the difference leads from the old text to the new one, on the way for small
+// texts and on the way for large ones.
+func TestLinesProperty(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 4000 {
+		text := func() string {
+			var b strings.Builder
+			for range r.IntN(30) {
+				fmt.Fprintf(&b, "%c\n", 'a'+rune(r.IntN(1+i%20)))
+			}
+			return b.String()
+		}
+		old, updated := text(), text()
+		for _, budget := range []int{maxCells, 0} {
+			d := differ{a: split(old), b: split(updated), budget: budget}
+			d.compare(0, len(d.a), 0, len(d.b), 0)
+			if got := patch(t, old, d.lines); got != strings.TrimSuffix(updated, "\n") {
+				t.Fatalf("%q to %q with budget %d: %s makes %q", old, updated, budget, show(d.lines), got)
+			}
+		}
+	}
+}
+
+// TestLinesLarge counts what a megabyte of hostile text allocates: it stays in proportion.
+func TestLinesLarge(t *testing.T) {
+	numbered := func(from int) string {
+		var b strings.Builder
+		for i := range 130_000 {
+			fmt.Fprintf(&b, "%d\n", from+i)
+		}
+		return b.String()
+	}
+	for name, c := range map[string][2]string{
+		"blank-lines":  {strings.Repeat("\n", 1<<20), strings.Repeat(" \n", 1<<19)},
+		"one-line":     {strings.Repeat("a", 1<<20), strings.Repeat("b", 1<<20)},
+		"two-lines":    {strings.Repeat("a\nb\n", 1<<18), strings.Repeat("b\na\nc\n", 170_000)},
+		"all-new":      {numbered(0), numbered(1_000_000)},
+		"shifted":      {numbered(0), numbered(65_000)},
+		"reversed-mix": {numbered(0), "x\n" + numbered(1) + "y\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lines := Lines(c[0], c[1])
+			if got := patch(t, c[0], lines); got != strings.TrimSuffix(c[1], "\n") {
+				t.Fatal("the difference does not lead to the new text")
+			}
+		})
+	}
+}
+
+func TestShorten(t *testing.T) {
+	long := strings.Repeat("ä", 1<<19)
+	for name, c := range map[string]struct {
+		text, other string
+		want        string // part of the result
+	}{
+		"short":        {"a", "b", "a"},
+		"middle":       {long + "NEW" + long, long + "OLD" + long, "NEW"},
+		"end":          {long + "NEW", long, "NEW"},
+		"start":        {"NEW" + long, long, "NEW"},
+		"alone":        {long, "", "ä"},
+		"same-but-one": {long + "\u200b" + long, long + long, "\u200b"},
+		"not-utf8":     {strings.Repeat("\xff", 1000) + "NEW", strings.Repeat("\xff", 1000), "NEW"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Shorten(c.text, c.other, 200)
+			if len(got) > 260 || !strings.Contains(got, c.want) {
+				t.Errorf("%d bytes: %q", len(got), got)
+			}
+			if utf8.ValidString(c.text) && !utf8.ValidString(got) {
+				t.Errorf("a character is cut: %q", got)
+			}
+		})
+	}
+}
+
+func FuzzLines(f *testing.F) {
+	f.Add("a\nb\n", "b\n\xffc")
+	f.Fuzz(func(t *testing.T, old, updated string) {
+		if got := patch(t, old, Lines(old, updated)); got != strings.TrimSuffix(updated, "\n") {
+			t.Fatalf("%q to %q makes %q", old, updated, got)
+		}
+	})
+}
