@@ -30,6 +30,10 @@ type LockedSkill struct {
 	Root      string       `json:"trustRoot"`
 	Directory string       `json:"directory"` // in a VerifiedFS
 	Files     []LockedFile `json:"files"`     // sorted by path
+
+	// Capabilities is what the skill may do, as far as its text says; nil: the lockfile does not say.
+	// It is for people who read the difference of two lockfiles: only digests are checked.
+	Capabilities Capabilities `json:"capabilities,omitempty"`
 }
 
 // LockedFile is one file of a skill.
@@ -159,7 +163,8 @@ func (r *lockReader) lockfile(v strictjson.Value) *Lockfile {
 
 func (r *lockReader) skill(v strictjson.Value) LockedSkill {
 	skill := LockedSkill{URL: r.text(v, "url"), Root: r.text(v, "trustRoot"), Directory: r.text(v, "directory")}
-	r.only(v, "url", "trustRoot", "directory", "files")
+	r.only(v, "url", "trustRoot", "directory", "files", "capabilities")
+	skill.Capabilities = r.capabilities(v)
 	files := r.list(v, "files")
 	if r.err != nil {
 		return skill
@@ -201,6 +206,26 @@ func (r *lockReader) skill(v strictjson.Value) LockedSkill {
 		r.refuse(v, "files", "the skill has no "+EntryFile, "add it, or lock the skill again")
 	}
 	return skill
+}
+
+// capabilities reads what a skill may do, if the lockfile says so.
+func (r *lockReader) capabilities(v strictjson.Value) (all Capabilities) {
+	if _, ok := v.Member("capabilities"); !ok || r.err != nil {
+		return nil
+	}
+	list := r.list(v, "capabilities")
+	for c := range list.Elements() {
+		one := Capability{CapabilityKind(r.text(c, "kind")), r.text(c, "value"), r.text(c, "file")}
+		r.only(c, "kind", "value", "file")
+		if r.err == nil && !slices.Contains(capabilityKinds, one.Kind) {
+			r.refuse(c, "kind", "the kind of capability is unknown", "lock the skill again")
+		}
+		if r.err != nil {
+			return nil
+		}
+		all = append(all, one)
+	}
+	return all
 }
 
 // canonicalFix proposes the canonical form of a URL, if there is one.
@@ -310,6 +335,7 @@ func (l *Lockfile) sort() {
 	slices.SortFunc(l.Skills, func(a, b LockedSkill) int { return strings.Compare(a.URL, b.URL) })
 	for i := range l.Skills {
 		slices.SortFunc(l.Skills[i].Files, func(a, b LockedFile) int { return strings.Compare(a.Path, b.Path) })
+		l.Skills[i].Capabilities.sort()
 	}
 }
 
@@ -317,6 +343,7 @@ func (l *Lockfile) clone() *Lockfile {
 	c := &Lockfile{Skills: append([]LockedSkill{}, l.Skills...)} // an empty list is [] in JSON, not null
 	for i := range c.Skills {
 		c.Skills[i].Files = append([]LockedFile{}, c.Skills[i].Files...)
+		c.Skills[i].Capabilities = slices.Clone(c.Skills[i].Capabilities)
 	}
 	return c
 }

@@ -72,7 +72,7 @@ func (p *Published) Lock(skill SkillURL, root TrustRoot, limits Limits) (*Lockfi
 	if err := v.reports[0].Err; err != nil {
 		return nil, err
 	}
-	return v.lock, nil
+	return v.Lock(), nil
 }
 
 // WellKnownSkillURL returns the recommended URL of a skill at an origin (section 3.2).

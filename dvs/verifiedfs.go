@@ -41,6 +41,7 @@ type VerifiedFS struct {
 	sources map[string]*Loaded // by directory, of bundles that a loader made
 	reports []SkillReport
 	lock    *Lockfile
+	served  map[string]map[string][]byte // files as they were served, by URL of the skill
 }
 
 // SkillReport is the result for one bundle of [NewVerifiedFS].
@@ -57,7 +58,7 @@ type SkillReport struct {
 // NewVerifiedFS returns a file system of the bundles that pass all checks. The others are left
 // out; [VerifiedFS.Reports] has the reasons.
 func NewVerifiedFS(bundles []Bundle, options VerifiedFSOptions) *VerifiedFS {
-	v := &VerifiedFS{nodes: map[string]*node{".": {name: ".", mode: fs.ModeDir | 0o555}}, sources: map[string]*Loaded{}, lock: &Lockfile{}}
+	v := &VerifiedFS{nodes: map[string]*node{".": {name: ".", mode: fs.ModeDir | 0o555}}, sources: map[string]*Loaded{}, lock: &Lockfile{}, served: map[string]map[string][]byte{}}
 	options.Limits = options.Limits.withDefaults()
 	prepared := make([]*preparedBundle, len(bundles))
 	ids := map[string]bool{}
@@ -91,12 +92,16 @@ func (v *VerifiedFS) Reports() []SkillReport {
 	return slices.Clone(v.reports)
 }
 
-// Lock returns the lockfile of exactly these skills.
+// Lock returns the lockfile of exactly these skills, with what each may do.
 func (v *VerifiedFS) Lock() *Lockfile {
 	if v == nil || v.lock == nil {
 		return new(Lockfile)
 	}
-	return v.lock.clone()
+	lock := v.lock.clone()
+	for i := range lock.Skills {
+		lock.Skills[i].Capabilities = CapabilitiesOf(v.served[lock.Skills[i].URL])
+	}
+	return lock
 }
 
 // preparedBundle is a bundle that was judged.
@@ -176,6 +181,7 @@ func (v *VerifiedFS) add(p *preparedBundle) {
 		p.report.Findings = append(p.report.Findings, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeNameDirectory, Requirement: "DVS-4.3-12",
 			Message: fmt.Sprintf("loaders see the skill as %q", directory), Fix: "use different names"})
 	}
+	v.served[p.ID] = p.Files
 	entry := LockedSkill{URL: p.ID, Root: p.Root, Directory: directory}
 	for _, file := range slices.Sorted(maps.Keys(p.Files)) {
 		content := p.Files[file]

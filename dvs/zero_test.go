@@ -12,7 +12,7 @@ func TestZeroValues(t *testing.T) {
 	zerotest.Run(t, []reflect.Type{
 		reflect.TypeFor[dvs.Access](), reflect.TypeFor[dvs.Action](), reflect.TypeFor[dvs.ActionKind](),
 		reflect.TypeFor[dvs.ApprovedScript](), reflect.TypeFor[dvs.Block](), reflect.TypeFor[dvs.Bundle](),
-		reflect.TypeFor[dvs.CatalogueEntry](), reflect.TypeFor[dvs.CatalogueOptions](), reflect.TypeFor[dvs.Claim](),
+		reflect.TypeFor[dvs.Capabilities](), reflect.TypeFor[dvs.Capability](), reflect.TypeFor[dvs.CapabilityKind](), reflect.TypeFor[dvs.CatalogueEntry](), reflect.TypeFor[dvs.CatalogueOptions](), reflect.TypeFor[dvs.Change](), reflect.TypeFor[dvs.ChangedLine](), reflect.TypeFor[dvs.Claim](),
 		reflect.TypeFor[dvs.Command](), reflect.TypeFor[dvs.Crossing](), reflect.TypeFor[dvs.Declared](), reflect.TypeFor[dvs.Digest](),
 		reflect.TypeFor[dvs.Evidence](), reflect.TypeFor[dvs.Field](), reflect.TypeFor[dvs.FileTrustStore](), reflect.TypeFor[dvs.Handler](),
 		reflect.TypeFor[dvs.HandlerOptions](), reflect.TypeFor[dvs.IndexShape](), reflect.TypeFor[dvs.Invocation](),
@@ -29,7 +29,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[dvs.Use](), reflect.TypeFor[dvs.Value](), reflect.TypeFor[dvs.ValueKind](), reflect.TypeFor[dvs.VerifiedFS](),
 		reflect.TypeFor[dvs.VerifiedFSOptions](),
 	}, map[string]any{
-		"Builtin": dvs.Builtin, "Catalogue": dvs.Catalogue, "Decide": dvs.Decide, "DefaultRoot": dvs.DefaultRoot, "DigestOf": dvs.DigestOf, "KindOf": dvs.KindOf,
+		"Builtin": dvs.Builtin, "CapabilitiesOf": dvs.CapabilitiesOf, "Catalogue": dvs.Catalogue, "Compare": dvs.Compare, "Decide": dvs.Decide, "DefaultRoot": dvs.DefaultRoot, "DigestOf": dvs.DigestOf, "KindOf": dvs.KindOf,
 		"Lint": dvs.Lint, "LintResponse": dvs.LintResponse, "NewHandler": dvs.NewHandler, "NewLoader": dvs.NewLoader, "NewMemoryTrustStore": dvs.NewMemoryTrustStore, "OpenTrustStore": dvs.OpenTrustStore,
 		"NewPublished": dvs.NewPublished, "NewRoots": dvs.NewRoots, "NewVerifiedFS": dvs.NewVerifiedFS, "ParseDigest": dvs.ParseDigest,
 		"ParseIndex": dvs.ParseIndex, "ParseLockfile": dvs.ParseLockfile, "ParseMetadata": dvs.ParseMetadata, "ParseSkill": dvs.ParseSkill,

@@ -30,6 +30,7 @@ value: {
   "digest":               of the SKILL.md
   "hidden":               characters of the body that no one sees; files only
   "extra":                other keys of the header; they permit nothing
+  "capabilities":         what the skill may do, as far as its text says: kind, value, file
   "id":                   canonical URL of the skill; URLs only
   "root", "rootSource":   its trust root, and who declared it; URLs only
 }`,
@@ -51,15 +52,16 @@ value: {
 }
 
 type skillValue struct {
-	Name        string      `json:"name"`
-	Description string      `json:"description"`
-	Profile     dvs.Profile `json:"profile"`
-	Digest      dvs.Digest  `json:"digest"`
-	Hidden      int         `json:"hidden,omitempty"`
-	Extra       []string    `json:"extra"`
-	ID          string      `json:"id,omitempty"`
-	Root        string      `json:"root,omitempty"`
-	RootSource  string      `json:"rootSource,omitempty"`
+	Name         string           `json:"name"`
+	Description  string           `json:"description"`
+	Profile      dvs.Profile      `json:"profile"`
+	Digest       dvs.Digest       `json:"digest"`
+	Hidden       int              `json:"hidden,omitempty"`
+	Extra        []string         `json:"extra"`
+	Capabilities dvs.Capabilities `json:"capabilities"`
+	ID           string           `json:"id,omitempty"`
+	Root         string           `json:"root,omitempty"`
+	RootSource   string           `json:"rootSource,omitempty"`
 }
 
 // judgeSkills judges each input as what it looks like: a URL, a directory or a file.
@@ -112,6 +114,15 @@ func registerSkill(ctx context.Context, loader *dvs.Loader, url string, profile 
 	}
 	value := skillOf(&reg.Metadata, profile, reg.Digest)
 	value.ID, value.Root, value.RootSource = reg.ID.String(), reg.Root.String(), reg.Source.String()
+	skill, err := loadForLock(ctx, loader, url)
+	if err != nil {
+		return refuseSkill(err)
+	}
+	bundle, err := skill.Bundle(ctx)
+	if err != nil {
+		return refuseSkill(err)
+	}
+	value.Capabilities = dvs.CapabilitiesOf(bundle.Files)
 	r := accept(value, skillRows(value)...)
 	r.Verdict = reg.Verdict
 	return r.with(reg.Verdict.Findings...)
@@ -138,7 +149,7 @@ func parseSkill(content []byte, profile dvs.Profile) result {
 		return r.with(findings...)
 	}
 	value := skillOf(&skill.Metadata, profile, skill.Digest)
-	value.Hidden = skill.Hidden
+	value.Hidden, value.Capabilities = skill.Hidden, dvs.CapabilitiesOf(map[string][]byte{dvs.EntryFile: content})
 	return accept(value, skillRows(value)...).with(findings...)
 }
 
@@ -163,13 +174,16 @@ func lintSkill(dir string, profile dvs.Profile) result {
 	if skill, _, err := dvs.ParseSkill(content, profile, dvs.Limits{}); err == nil {
 		value := skillOf(&skill.Metadata, profile, skill.Digest)
 		value.Hidden = skill.Hidden
+		if all, err := dvs.ReadSkillDir(files, dvs.Limits{}); err == nil { // otherwise Lint says why not
+			value.Capabilities = dvs.CapabilitiesOf(all)
+		}
 		r.Value, r.rows = value, skillRows(value)
 	}
 	return r
 }
 
 func skillOf(m *dvs.Metadata, profile dvs.Profile, digest dvs.Digest) skillValue {
-	value := skillValue{Name: m.Name, Description: m.Description, Profile: profile, Digest: digest, Extra: []string{}}
+	value := skillValue{Name: m.Name, Description: m.Description, Profile: profile, Digest: digest, Extra: []string{}, Capabilities: dvs.Capabilities{}}
 	for _, field := range m.Extra {
 		value.Extra = append(value.Extra, field.Key)
 	}
@@ -180,6 +194,12 @@ func skillRows(value skillValue) []row {
 	rows := []row{{"name", plaintext.Quote(value.Name, 64)}, {"description", plaintext.Quote(value.Description, 200)}, {"digest", value.Digest.String()}}
 	if value.ID != "" {
 		rows = append(rows, row{"skill", plaintext.Line(value.ID)}, row{"trust root", fmt.Sprintf("%s (%s)", plaintext.Line(value.Root), value.RootSource)})
+	}
+	for _, sentence := range value.Capabilities.Sentences() {
+		rows = append(rows, row{"may", sentence})
+	}
+	if len(value.Capabilities) > 0 {
+		rows = append(rows, row{"", dvs.CapabilityNote})
 	}
 	return rows
 }
