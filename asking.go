@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lookleap/lookleap/internal/prompting"
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // AskLimits limit how often and for how long users are asked, so that a site cannot ask
@@ -286,7 +286,7 @@ func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision
 	if err != nil {
 		return ConsentDecision{}, err
 	}
-	err = prompting.Check(ctx) // an earlier answer may have decided this request
+	err = plugin.PromptCheck(ctx) // an earlier answer may have decided this request
 	if err == nil {
 		err = h.asking.admit(req, user, limits, h.Time(), true)
 	}

@@ -365,6 +365,7 @@ const (
 	CodeConsentTooLong    Code = "consent-too-long"
 	CodeConsentTooOften   Code = "consent-too-often"
 	CodeConsentPartial    Code = "consent-partial"
+	CodeNeedsConsent      Code = "needs-consent"
 	CodePlanExpired       Code = "plan-expired"
 	CodePlanDone          Code = "plan-already-done"
 	CodePlanInvalid       Code = "plan-invalid"
@@ -374,16 +375,11 @@ const (
 	CodeCacheForged       Code = "cache-forged"
 )
 
-// Codes of RFC 8615.
+// Codes of what a server publishes: its name, and how the server responds.
 const (
 	CodeBadName             Code = "bad-name"
 	CodeSoft404             Code = "soft-404"
 	CodeRedirectCrossOrigin Code = "redirect-cross-origin"
 	CodeForbidden           Code = "forbidden"
 	CodeUnavailable         Code = "unavailable"
-)
-
-// Codes of loading: what became of a skill on its way.
-const (
-	CodeNeedsConsent Code = "needs-consent"
 )

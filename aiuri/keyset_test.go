@@ -155,17 +155,24 @@ func FuzzParseKeySet(f *testing.F) {
 	})
 }
 
-func TestRotation(t *testing.T) {
-	w := newWorld(t)
+// newRotation is a world whose clock stands still and whose client has read the keys once: ask
+// sends a request, and fetched counts how often the keys were read.
+func newRotation(t *testing.T) (w *world, ask func() error, fetched func() int) {
+	w = newWorld(t)
 	w.net.Clock().Freeze()
 	client := must(aiuri.NewClient(w.host, w.options))
-	ask := func() error { _, err := client.Invoke(t.Context(), pay); return err }
-	fetched := func() int {
+	ask = func() error { _, err := client.Invoke(t.Context(), pay); return err }
+	fetched = func() int {
 		return strings.Count(strings.Join(w.net.Journal().Paths("bank.example"), " "), "/jwks.json")
 	}
 	if err := ask(); err != nil {
 		t.Fatal(err)
 	}
+	return w, ask, fetched
+}
+
+func TestRotation(t *testing.T) {
+	w, ask, fetched := newRotation(t)
 	w.keys(jwk("1", ecKey()), jwk("2", otherKey()))
 	w.answer = receipt("2", true)
 	for _, row := range []string{"AIU-3.4-12", "L20"} {
@@ -201,16 +208,7 @@ func TestRotation(t *testing.T) {
 // TestRotationWithoutKeyServer holds that a foreign signature neither takes away
 // the keys that are known, nor makes the agent knock again and again.
 func TestRotationWithoutKeyServer(t *testing.T) {
-	w := newWorld(t)
-	w.net.Clock().Freeze()
-	client := must(aiuri.NewClient(w.host, w.options))
-	ask := func() error { _, err := client.Invoke(t.Context(), pay); return err }
-	fetched := func() int {
-		return strings.Count(strings.Join(w.net.Journal().Paths("bank.example"), " "), "/jwks.json")
-	}
-	if err := ask(); err != nil {
-		t.Fatal(err)
-	}
+	w, ask, fetched := newRotation(t)
 	w.net.Clock().Advance(5 * time.Minute)
 	w.bank.Status("/jwks.json", 503)
 	t.Run("AIU-3.4-12/reject-one-try-while-the-server-is-down", func(t *testing.T) {

@@ -34,11 +34,11 @@ var (
 var (
 	ErrType = coded.New(string(CodeBadValue), "the value does not have its type")
 
-	ErrNoAction           = coded.New("unknown-action", "no action has this id")
-	ErrAmbiguousAction    = coded.New("ambiguous-action", "several actions have this id")
-	ErrParamMissing       = coded.New("param-missing", "a required parameter has no value")
-	ErrParamInvalid       = coded.New("param-invalid", "a value does not fit its parameter")
-	ErrParamUnknown       = coded.New("param-unknown", "the action has no such parameter")
+	ErrNoAction           = coded.New(string(CodeUnknownAction), "no action has this id")
+	ErrAmbiguousAction    = coded.New(string(CodeAmbiguousAction), "several actions have this id")
+	ErrParamMissing       = coded.New(string(CodeParamMissing), "a required parameter has no value")
+	ErrParamInvalid       = coded.New(string(CodeParamInvalid), "a value does not fit its parameter")
+	ErrParamUnknown       = coded.New(string(CodeParamUnknown), "the action has no such parameter")
 	ErrUnsupportedEncType = coded.New(string(lookleap.CodeUsage), "unsupported enctype")
 
 	// The steps of the flow form a cycle without a condition (section 11.4).
@@ -60,6 +60,15 @@ var (
 func newError(class error, message, fix string) *lookleap.Error {
 	return &lookleap.Error{Code: lookleap.CodeOf(class), Message: message, Fix: fix, Err: class}
 }
+
+// Codes of calls: the action that is called and the values of its parameters.
+const (
+	CodeUnknownAction   lookleap.Code = "unknown-action"
+	CodeAmbiguousAction lookleap.Code = "ambiguous-action"
+	CodeParamMissing    lookleap.Code = "param-missing"
+	CodeParamInvalid    lookleap.Code = "param-invalid"
+	CodeParamUnknown    lookleap.Code = "param-unknown"
+)
 
 // Reason codes of errors and findings. The package documentation lists the further
 // codes that the XML and JSON parsers report for syntax errors.

@@ -103,22 +103,27 @@ func TestSlowSources(t *testing.T) {
 	})
 }
 
+// withdrawnAfterFirst authorizes the first query after a second, and no later one.
+func (w *world) withdrawnAfterFirst() {
+	var asked atomic.Int32
+	w.trust.Handle(queryPath, handle(func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", "application/json")
+		if asked.Add(1) > 1 {
+			fmt.Fprint(rw, "{}")
+			return
+		}
+		time.Sleep(time.Second)
+		fmt.Fprint(rw, authorized)
+	}))
+}
+
 // TestWithdrawnMeanwhile: an answer that was under way when the grant was
 // withdrawn is not used afterwards.
 func TestWithdrawnMeanwhile(t *testing.T) {
 	t.Run("ANML-13.4-08/reject-overtaken-grant", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newRunningWorld(t, queryOnly)
-			var asked atomic.Int32
-			w.trust.Handle(queryPath, handle(func(rw http.ResponseWriter, _ *http.Request) {
-				rw.Header().Set("Content-Type", "application/json")
-				if asked.Add(1) > 1 {
-					fmt.Fprint(rw, "{}")
-					return
-				}
-				time.Sleep(time.Second)
-				fmt.Fprint(rw, authorized)
-			}))
+			w.withdrawnAfterFirst()
 			var wg sync.WaitGroup
 			wg.Go(func() {
 				if _, err := w.v.Verify(t.Context(), shopClaim); err != nil {
@@ -155,16 +160,7 @@ func TestRefreshBeginsAfterItsCall(t *testing.T) {
 	t.Run("O20/reject-older-refresh", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newRunningWorld(t, queryOnly)
-			var asked atomic.Int32
-			w.trust.Handle(queryPath, handle(func(rw http.ResponseWriter, _ *http.Request) {
-				rw.Header().Set("Content-Type", "application/json")
-				if asked.Add(1) > 1 {
-					fmt.Fprint(rw, "{}")
-					return
-				}
-				time.Sleep(time.Second)
-				fmt.Fprint(rw, authorized)
-			}))
+			w.withdrawnAfterFirst()
 			var wg sync.WaitGroup
 			wg.Go(func() {
 				if _, err := w.v.Refresh(t.Context(), shopClaim); err != nil {

@@ -2,34 +2,30 @@ package dvs
 
 import "github.com/lookleap/lookleap"
 
-// Codes of containment.
+// Codes of trust roots and skill URLs.
 const (
 	CodeOutsideTrustRoot lookleap.Code = "outside-trust-root"
-)
-
-// Codes of Domain-Verified Skills: trust roots and skill URLs.
-const (
-	CodeQueryInSkillURL lookleap.Code = "query-in-skill-url"
-	CodeFragmentDropped lookleap.Code = "fragment-dropped"
-	CodeNotSkillURL     lookleap.Code = "not-skill-url"
-	CodeInvalidRoot     lookleap.Code = "invalid-trust-root"
-	CodeRootNoSlash     lookleap.Code = "trust-root-no-slash"
-	CodeRootMapped      lookleap.Code = "trust-root-mapped"
-	CodeUGCBareRoot     lookleap.Code = "ugc-bare-root"
-	CodeUGCRootTooShort lookleap.Code = "ugc-root-too-short"
-	CodeReservedSegment lookleap.Code = "reserved-segment"
-	CodePublicSuffix    lookleap.Code = "public-suffix-host"
-	CodeNeverTrusted    lookleap.Code = "never-trusted-host"
-	CodeNotContentRoute lookleap.Code = "not-content-route"
-	CodeUntrustedRef    lookleap.Code = "untrusted-ref"
-	CodeCommitRef       lookleap.Code = "commit-ref"
-	CodeNeedsRoot       lookleap.Code = "needs-root"
-	CodeNotRegistered   lookleap.Code = "root-not-registered"
-	CodeSelfDeclared    lookleap.Code = "self-declared-root"
-	CodeBlockedRoot     lookleap.Code = "blocked-root"
-	CodeRevoked         lookleap.Code = "revoked"
-	CodePlatformRelaxed lookleap.Code = "platform-relaxed"
-	CodeBadPlatform     lookleap.Code = "bad-platform"
+	CodeQueryInSkillURL  lookleap.Code = "query-in-skill-url"
+	CodeFragmentDropped  lookleap.Code = "fragment-dropped"
+	CodeNotSkillURL      lookleap.Code = "not-skill-url"
+	CodeInvalidRoot      lookleap.Code = "invalid-trust-root"
+	CodeRootNoSlash      lookleap.Code = "trust-root-no-slash"
+	CodeRootMapped       lookleap.Code = "trust-root-mapped"
+	CodeUGCBareRoot      lookleap.Code = "ugc-bare-root"
+	CodeUGCRootTooShort  lookleap.Code = "ugc-root-too-short"
+	CodeReservedSegment  lookleap.Code = "reserved-segment"
+	CodePublicSuffix     lookleap.Code = "public-suffix-host"
+	CodeNeverTrusted     lookleap.Code = "never-trusted-host"
+	CodeNotContentRoute  lookleap.Code = "not-content-route"
+	CodeUntrustedRef     lookleap.Code = "untrusted-ref"
+	CodeCommitRef        lookleap.Code = "commit-ref"
+	CodeNeedsRoot        lookleap.Code = "needs-root"
+	CodeNotRegistered    lookleap.Code = "root-not-registered"
+	CodeSelfDeclared     lookleap.Code = "self-declared-root"
+	CodeBlockedRoot      lookleap.Code = "blocked-root"
+	CodeRevoked          lookleap.Code = "revoked"
+	CodePlatformRelaxed  lookleap.Code = "platform-relaxed"
+	CodeBadPlatform      lookleap.Code = "bad-platform"
 )
 
 // Codes of loading: what became of a skill on its way.

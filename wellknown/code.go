@@ -5,7 +5,7 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// Codes of RFC 8615.
+// Codes about well-known URIs, the registry of their names, and reading the documents.
 const (
 	CodeNotWellKnown       lookleap.Code = "not-well-known"
 	CodeSchemeUnsupported  lookleap.Code = "scheme-unsupported"

@@ -225,7 +225,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-var updateVectors = flag.Bool("update-vectors", false, "write the expectations of testdata/vectors anew")
+var updateVectors = flag.Bool("update-vectors", false, "write the expectations of testdata/vectors")
 
 const vectorFile = "testdata/vectors/uris.json"
 

@@ -47,7 +47,7 @@ func TestTools(t *testing.T) {
 	if err != nil || r.Status != 204 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if _, err := tools[0].Call(t.Context(), json.RawMessage(`{"q":5,"x":1}`)); lookleap.CodeOf(err) != CodeParamUnknown {
+	if _, err := tools[0].Call(t.Context(), json.RawMessage(`{"q":5,"x":1}`)); lookleap.CodeOf(err) != anml.CodeParamUnknown {
 		t.Errorf("got %v", err)
 	}
 	if _, err := tools[1].Call(t.Context(), nil); err != nil {

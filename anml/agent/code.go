@@ -2,11 +2,6 @@ package agent
 
 import "github.com/lookleap/lookleap"
 
-// Code of ANML trust delegation.
-const (
-	CodeTrustUnverified lookleap.Code = "trust-unverified"
-)
-
 // Codes of discovery, site-refs, decisions and actions.
 const (
 	CodeNoANML          lookleap.Code = "no-anml"
@@ -22,13 +17,10 @@ const (
 	CodeRequiredAskOpen lookleap.Code = "required-ask-open"
 )
 
-// CodeImpersonation marks a document that may imitate another site (section 13.6).
-const (
-	CodeImpersonation lookleap.Code = "impersonation-suspect"
-)
-
 // Codes about who speaks, and about further pages of a result.
 const (
+	CodeTrustUnverified   lookleap.Code = "trust-unverified"
+	CodeImpersonation     lookleap.Code = "impersonation-suspect" // section 13.6
 	CodeNotInScope        lookleap.Code = "not-in-scope"
 	CodeAuthorizationOver lookleap.Code = "authorization-over"
 	CodeForeignSite       lookleap.Code = "foreign-site"
@@ -60,15 +52,11 @@ const (
 	CodeDuplicateAnswer    lookleap.Code = "duplicate-answer"
 )
 
-// Codes of actions that are not sent, and of how services respond.
+// Codes of actions that are not sent, and of how services respond. An unknown action and a bad
+// parameter have the codes of package anml.
 const (
-	CodeUnknownAction    lookleap.Code = "unknown-action"
-	CodeAmbiguousAction  lookleap.Code = "ambiguous-action"
 	CodeActionNotOwned   lookleap.Code = "action-not-owned"
 	CodeNotExecutable    lookleap.Code = "not-executable"
-	CodeParamMissing     lookleap.Code = "param-missing"
-	CodeParamInvalid     lookleap.Code = "param-invalid"
-	CodeParamUnknown     lookleap.Code = "param-unknown"
 	CodeEncType          lookleap.Code = "enctype-unsupported"
 	CodeInsecureEndpoint lookleap.Code = "insecure-endpoint"
 	CodeIdentityLost     lookleap.Code = "identity-lost"

@@ -10,7 +10,7 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/fetch"
-	"github.com/lookleap/lookleap/internal/prompting"
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // commit executes an approved plan once: it verifies trust again, spends the plan,
@@ -237,7 +237,7 @@ func (s *Session) ask(ctx context.Context, in *preparedCall) (*lookleap.Plan, *l
 	if in.asks {
 		// The prompt is withdrawn if the call cannot be sent any more.
 		open := func() error { return s.gate.check(in.effect.passage(), s.now()) }
-		approval, err = host.Ask(prompting.WithCheck(s.asUser(ctx), open), plan)
+		approval, err = host.Ask(plugin.WithPromptCheck(s.asUser(ctx), open), plan)
 	} else {
 		approval, err = plan.Approve(permitted(plan.Request()), host.Time())
 	}

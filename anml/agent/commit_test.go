@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/lab"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
@@ -292,6 +293,6 @@ func TestForeignOwner(t *testing.T) {
 		if body := string(s.net.Journal().Requests("www.shop.example")[0].Body); strings.Contains(body, "tel\"") {
 			t.Errorf("%s", body)
 		}
-		s.does(Call{Site: "shop.example", Action: "tell"}, CodeUnknownAction)
+		s.does(Call{Site: "shop.example", Action: "tell"}, anml.CodeUnknownAction)
 	})
 }

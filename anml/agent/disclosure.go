@@ -398,8 +398,8 @@ func argumentCode(err error) lookleap.Code {
 		err  error
 		code lookleap.Code
 	}{
-		{anml.ErrParamMissing, CodeParamMissing},
-		{anml.ErrParamUnknown, CodeParamUnknown},
+		{anml.ErrParamMissing, anml.CodeParamMissing},
+		{anml.ErrParamUnknown, anml.CodeParamUnknown},
 		{anml.ErrUnsupportedEncType, CodeEncType},
 		{errNoBody, CodeNoBodyMethod},
 		{errBothArgs, lookleap.CodeUsage},
@@ -409,5 +409,5 @@ func argumentCode(err error) lookleap.Code {
 			return known.code
 		}
 	}
-	return CodeParamInvalid
+	return anml.CodeParamInvalid
 }

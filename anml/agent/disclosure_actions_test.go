@@ -166,7 +166,7 @@ func TestAnswersNeedABody(t *testing.T) {
 	})
 	t.Run("ANML-8.6.2-03/reject-required-parameter-without-ask", func(t *testing.T) {
 		s := newStage(t, setting{doc: strings.Replace(asking, `<param name="seats"/>`, `<param name="seats" required="true"/>`, 1), user: User{Profile: ada}})
-		s.does(Call{Action: "book"}, CodeParamMissing)
+		s.does(Call{Action: "book"}, anml.CodeParamMissing)
 	})
 	t.Run("ANML-8.6.2-03/accept-required-parameter-with-ask", func(t *testing.T) {
 		s := newStage(t, setting{doc: strings.Replace(asking, `<param name="seats"/>`, `<param name="email" required="true"/>`, 1), user: User{Profile: ada}})

@@ -231,7 +231,7 @@ func TestDiscloseRows(t *testing.T) {
 		}
 		t.Run("reject-value", func(t *testing.T) {
 			s := newStage(t, setting{doc: `<interact><action id="book" method="POST" endpoint="/book"><param name="when" type="date" required="true"/></action></interact>`})
-			s.does(book, CodeParamMissing)
+			s.does(book, anml.CodeParamMissing)
 			s.sends()
 		})
 	})

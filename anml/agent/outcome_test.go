@@ -39,7 +39,7 @@ func TestAnswers(t *testing.T) {
 				t.Fatalf("%+v", r)
 			}
 			s.page = r.Page
-			s.does(Call{Action: "a"}, CodeUnknownAction) // the old actions are gone
+			s.does(Call{Action: "a"}, anml.CodeUnknownAction) // the old actions are gone
 			s.does(Call{Action: "c"}, lookleap.CodeOK)
 		})
 	}

@@ -98,7 +98,7 @@ func (p *Page) action(c Call) (anml.Site, anml.Action, error) {
 	if wanted != "" {
 		normal, err := anmltrust.NormalizeSite(wanted)
 		if err != nil {
-			return refuse(CodeUnknownAction, "the document has no site "+quote(c.Site), err)
+			return refuse(anml.CodeUnknownAction, "the document has no site "+quote(c.Site), err)
 		}
 		wanted = normal
 	}
@@ -109,16 +109,16 @@ func (p *Page) action(c Call) (anml.Site, anml.Action, error) {
 		act, err := site.Interact().Action(c.Action)
 		switch {
 		case errors.Is(err, anml.ErrAmbiguousAction):
-			return refuse(CodeAmbiguousAction, "several actions have the id "+quote(c.Action), err)
+			return refuse(anml.CodeAmbiguousAction, "several actions have the id "+quote(c.Action), err)
 		case err != nil:
-			return refuse(CodeUnknownAction, "no action has the id "+quote(c.Action), err)
+			return refuse(anml.CodeUnknownAction, "no action has the id "+quote(c.Action), err)
 		}
 		if err := act.Executable(); err != nil {
 			return refuse(CodeNotExecutable, "the action "+quote(c.Action)+" is not executed", err)
 		}
 		return site, act, nil
 	}
-	return refuse(CodeUnknownAction, "the document has no site "+quote(c.Site), nil)
+	return refuse(anml.CodeUnknownAction, "the document has no site "+quote(c.Site), nil)
 }
 
 // endpoint returns where an action is sent, within the agent's options.

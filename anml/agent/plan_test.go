@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/lab"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
@@ -105,12 +106,12 @@ func TestArguments(t *testing.T) {
 		call Call
 		want lookleap.Code
 	}{
-		{"reject-missing", Call{Action: "search"}, CodeParamMissing},
-		{"reject-type", Call{Action: "search", Args: map[string]string{"q": "x", "n": "many"}}, CodeParamInvalid},
-		{"reject-unknown", Call{Action: "search", Args: map[string]string{"q": "x", "z": "1"}}, CodeParamUnknown},
-		{"reject-json-text", Call{Action: "search", ArgsJSON: []byte(`{"q":`)}, CodeParamInvalid},
+		{"reject-missing", Call{Action: "search"}, anml.CodeParamMissing},
+		{"reject-type", Call{Action: "search", Args: map[string]string{"q": "x", "n": "many"}}, anml.CodeParamInvalid},
+		{"reject-unknown", Call{Action: "search", Args: map[string]string{"q": "x", "z": "1"}}, anml.CodeParamUnknown},
+		{"reject-json-text", Call{Action: "search", ArgsJSON: []byte(`{"q":`)}, anml.CodeParamInvalid},
 		{"reject-both", Call{Action: "search", Args: map[string]string{"q": "x"}, ArgsJSON: []byte(`{"q":"x"}`)}, lookleap.CodeUsage},
-		{"reject-too-long-for-a-url", Call{Action: "search", Args: map[string]string{"q": strings.Repeat("x", 9000)}}, CodeParamInvalid},
+		{"reject-too-long-for-a-url", Call{Action: "search", Args: map[string]string{"q": strings.Repeat("x", 9000)}}, anml.CodeParamInvalid},
 	} {
 		t.Run("ANML-8.6.2-03/"+c.name, func(t *testing.T) {
 			if _, err := s.page.Do(t.Context(), c.call); lookleap.CodeOf(err) != c.want {
@@ -129,7 +130,7 @@ func TestArguments(t *testing.T) {
 	})
 	t.Run("K05/reject-catastrophic-pattern", func(t *testing.T) {
 		s := newStage(t, setting{doc: interact(`<action id="a" method="GET" endpoint="/a"><param name="x" pattern="(a+)+$"/></action>`)})
-		s.does(Call{Action: "a", Args: map[string]string{"x": strings.Repeat("a", 4000) + "!"}}, CodeParamInvalid)
+		s.does(Call{Action: "a", Args: map[string]string{"x": strings.Repeat("a", 4000) + "!"}}, anml.CodeParamInvalid)
 		s.sends()
 	})
 }
@@ -143,10 +144,10 @@ func TestFindingActions(t *testing.T) {
 		call Call
 		want lookleap.Code
 	}{
-		{"reject-none", Call{Action: "other"}, CodeUnknownAction},
-		{"reject-several", Call{Action: "two"}, CodeAmbiguousAction},
-		{"reject-other-site", Call{Site: "brand.example", Action: "one"}, CodeUnknownAction},
-		{"reject-no-site", Call{Site: "not a domain", Action: "one"}, CodeUnknownAction},
+		{"reject-none", Call{Action: "other"}, anml.CodeUnknownAction},
+		{"reject-several", Call{Action: "two"}, anml.CodeAmbiguousAction},
+		{"reject-other-site", Call{Site: "brand.example", Action: "one"}, anml.CodeUnknownAction},
+		{"reject-no-site", Call{Site: "not a domain", Action: "one"}, anml.CodeUnknownAction},
 		{"reject-method", Call{Action: "trace"}, CodeNotExecutable},
 		{"reject-script", Call{Action: "script"}, CodeNotExecutable},
 	} {

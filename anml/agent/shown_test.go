@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
@@ -48,7 +49,7 @@ func TestSentAsShown(t *testing.T) {
 			_, err := s.page.Do(t.Context(), Call{Action: string(rune('a' + i)), Args: args})
 			sent := s.net.Journal().Requests("www.shop.example")
 			if err != nil {
-				if len(sent) != 0 || lookleap.CodeOf(err) != CodeParamInvalid {
+				if len(sent) != 0 || lookleap.CodeOf(err) != anml.CodeParamInvalid {
 					rt.Fatalf("%v, sent %d", err, len(sent))
 				}
 				return

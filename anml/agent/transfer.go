@@ -178,7 +178,7 @@ func (p *Page) transferred(ctx context.Context, f *frame, to *route, site anml.S
 			}
 			return it, nil
 		}
-		return item{}, p.refusal(CodeParamUnknown, "the action has no parameter "+quote(t.Param))
+		return item{}, p.refusal(anml.CodeParamUnknown, "the action has no parameter "+quote(t.Param))
 	case t.Inform:
 		return b.said(ctx, tellInform, "inform", *t.Value, nil), nil
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
@@ -85,7 +86,7 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 		} {
 			hasCode(t, s.b.AuthorizeTransfer(t.Context(), x), lookleap.CodeUsage)
 		}
-		hasCode(t, s.b.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Param: "nope", Value: value}), CodeParamUnknown)
+		hasCode(t, s.b.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Param: "nope", Value: value}), anml.CodeParamUnknown)
 		hasCode(t, s.b.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Field: "member"}), CodeNoBodyMethod)
 	})
 	t.Run("ANML-14.1-03", func(t *testing.T) {

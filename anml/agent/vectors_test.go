@@ -13,7 +13,7 @@ import (
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
-var updateVectors = flag.Bool("update-vectors", false, "write the decisions of testdata/vectors anew")
+var updateVectors = flag.Bool("update-vectors", false, "write the decisions of testdata/vectors")
 
 const vectorFile = "testdata/vectors/decisions.json"
 

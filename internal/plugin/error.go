@@ -1,4 +1,5 @@
-// Package plugin checks what comes back from code that a host plugs in.
+// Package plugin bounds the calls of code that a host plugs in, checks what comes back, and passes
+// options to plug-ins in a context.
 package plugin
 
 import (
