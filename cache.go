@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"context"
 	"io/fs"
+	"strings"
 	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/lookleap/lookleap/internal/plugin"
 )
@@ -28,17 +29,29 @@ type Cache interface {
 	Delete(ctx context.Context, key string) error
 }
 
-// DefaultCacheEntries is the size of the default cache of a [Host].
-const DefaultCacheEntries = 4096
+// The size of the default cache of a [Host]. The bytes allow 16 KiB for each entry, which
+// is more than most documents have, and 64 documents of the largest size.
+const (
+	DefaultCacheEntries = 4096
+	DefaultCacheBytes   = 64 << 20
+)
 
-// NewMemoryCache returns a Cache in memory for the given number of entries, at least 1.
-// It drops the least recently used entry when it is full.
-func NewMemoryCache(entries int) Cache {
-	c, err := lru.New[string, memoryEntry](max(entries, 1))
+// NewMemoryCache returns a Cache in memory for the given number of entries, at least 1, and
+// for [DefaultCacheBytes]. It drops the least recently used entries when it is full.
+func NewMemoryCache(entries int) Cache { return NewMemoryCacheSize(entries, DefaultCacheBytes) }
+
+// NewMemoryCacheSize returns a Cache in memory for the given number of entries, at least 1,
+// and of bytes. The bytes are those of keys and values, and entryOverhead for each entry. It
+// drops the least recently used entries when it is full, and does not store an entry that is
+// larger than all of it.
+func NewMemoryCacheSize(entries int, bytes int64) Cache {
+	c := &memoryCache{left: bytes}
+	var err error
+	c.entries, err = simplelru.NewLRU(max(entries, 1), func(key string, e memoryEntry) { c.left += e.size(key) })
 	if err != nil {
 		panic(err) // only a size below 1 is an error
 	}
-	return memoryCache{c}
+	return c
 }
 
 type memoryEntry struct {
@@ -46,24 +59,44 @@ type memoryEntry struct {
 	expires time.Time
 }
 
-type memoryCache struct {
-	entries *lru.Cache[string, memoryEntry]
+// entryOverhead is about what the maps and lists of a cache take for an entry, in bytes.
+const entryOverhead = 200
+
+func (e memoryEntry) size(key string) int64 {
+	return int64(len(key) + len(e.value) + entryOverhead)
 }
 
-func (c memoryCache) Get(_ context.Context, key string) ([]byte, time.Time, error) {
+type memoryCache struct {
+	mu      sync.Mutex
+	entries *simplelru.LRU[string, memoryEntry]
+	left    int64 // bytes that still fit; what is removed adds to it
+}
+
+func (c *memoryCache) Get(_ context.Context, key string) ([]byte, time.Time, error) {
+	c.mu.Lock()
 	e, ok := c.entries.Get(key)
+	c.mu.Unlock()
 	if !ok {
 		return nil, time.Time{}, fs.ErrNotExist
 	}
-	return bytes.Clone(e.value), e.expires, nil
+	return bytes.Clone(e.value), e.expires, nil // no one changes the value of an entry
 }
 
-func (c memoryCache) Put(_ context.Context, key string, value []byte, expires time.Time) error {
-	c.entries.Add(key, memoryEntry{bytes.Clone(value), expires})
+func (c *memoryCache) Put(_ context.Context, key string, value []byte, expires time.Time) error {
+	e := memoryEntry{bytes.Clone(value), expires}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.entries.Remove(key)
+	c.entries.Add(strings.Clone(key), e)
+	for c.left -= e.size(key); c.left < 0; {
+		c.entries.RemoveOldest() // the new entry is the last one
+	}
 	return nil
 }
 
-func (c memoryCache) Delete(_ context.Context, key string) error {
+func (c *memoryCache) Delete(_ context.Context, key string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.entries.Remove(key)
 	return nil
 }

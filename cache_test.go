@@ -40,6 +40,50 @@ func TestMemoryCache(t *testing.T) {
 	}
 }
 
+// TestMemoryCacheBytes fills a cache with fewer entries than it may have, and with more bytes.
+func TestMemoryCacheBytes(t *testing.T) {
+	ctx := t.Context()
+	c := lookleap.NewMemoryCacheSize(100, 4000)
+	has := func(key string) bool {
+		_, _, err := c.Get(ctx, key)
+		return err == nil
+	}
+	kilobyte := make([]byte, 1000)
+	for _, key := range []string{"a", "b", "c"} {
+		_ = c.Put(ctx, key, kilobyte, planTime)
+	}
+	if !has("b") || !has("c") || !has("a") {
+		t.Fatal("three kilobytes do not fit into four")
+	}
+	_ = c.Put(ctx, "d", kilobyte, planTime)
+	if has("b") || !has("a") || !has("d") {
+		t.Error("the least recently used entry is not the one that was dropped")
+	}
+	for range 50 {
+		_ = c.Put(ctx, "d", kilobyte, planTime) // counts once
+	}
+	if !has("a") || !has("c") {
+		t.Error("an entry that replaces itself drops others")
+	}
+	_ = c.Delete(ctx, "a")
+	_ = c.Put(ctx, "e", kilobyte, planTime)
+	if !has("c") || !has("d") || !has("e") {
+		t.Error("the room of a deleted entry is lost")
+	}
+	_ = c.Put(ctx, "e", make([]byte, 5000), planTime)
+	if has("e") {
+		t.Error("an entry is larger than the cache, or an old value is left")
+	}
+	_ = c.Put(ctx, "f", kilobyte, planTime)
+	if !has("f") {
+		t.Error("after an entry that is too large nothing fits")
+	}
+	tiny := lookleap.NewMemoryCacheSize(0, 0)
+	if err := tiny.Put(ctx, "a", nil, planTime); err != nil {
+		t.Error(err)
+	}
+}
+
 // meddler is a shared cache that others can write to.
 type meddler struct{ lookleap.Cache }
 

@@ -45,7 +45,7 @@ func (l *Loader) agreedBefore(c *candidate) bool {
 func (l *Loader) askAdmission(ctx context.Context, c *candidate) (admitted, error) {
 	req := l.admissionRequest(c)
 	c.parsed = nil // the plan has the file, and it is read again when the user has agreed
-	effect, err := (&plannedEffect{Type: effectAdmit, Candidate: c}).encode()
+	effect, err := (&plannedEffect{Type: effectAdmit, User: l.ownerMark(), Candidate: c}).encode()
 	if err != nil {
 		return admitted{}, err
 	}

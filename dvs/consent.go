@@ -90,7 +90,7 @@ func (s *Loaded) external(ctx context.Context, t Target) (*Resource, error) {
 	check.Requirement = "DVS-5.1-04"
 	refused.Checks = []lookleap.Check{check}
 	planned := &plannedFetch{loadTerms: s.loadTerms(), URL: t.URL}
-	effect, err := (&plannedEffect{Type: effectFetch, Fetch: planned}).encode()
+	effect, err := (&plannedEffect{Type: effectFetch, User: l.ownerMark(), Fetch: planned}).encode()
 	if err != nil {
 		return nil, err
 	}
@@ -235,6 +235,9 @@ func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision loo
 	if err != nil {
 		return nil, err
 	}
+	if err := l.owns(effect.User); err != nil {
+		return nil, err
+	}
 	approval, err := l.host.Decide(ctx, plan, decision)
 	if err != nil {
 		return nil, err
@@ -291,6 +294,7 @@ func (l *Loader) resumeAdmission(ctx context.Context, approval *lookleap.Approva
 // plannedEffect is the effect of a plan: exactly one of its members is set.
 type plannedEffect struct {
 	Type      string         `json:"type"`
+	User      string         `json:"user,omitempty"` // mark of the user who may resume the plan
 	Candidate *candidate     `json:"candidate,omitempty"`
 	Fetch     *plannedFetch  `json:"fetch,omitempty"`
 	Script    *plannedScript `json:"script,omitempty"`
@@ -429,7 +433,7 @@ func (s *Loaded) Confirm(ctx context.Context, a Action) error {
 		return s.loader.refuseTarget(ctx, s.ID.String(), err)
 	}
 	planned := &plannedAction{loadTerms: s.loadTerms(), Kind: a.Kind, Command: a.Command, Uses: slices.Clone(a.Uses)}
-	effect, err := (&plannedEffect{Type: effectAction, Action: planned}).encode()
+	effect, err := (&plannedEffect{Type: effectAction, User: s.loader.ownerMark(), Action: planned}).encode()
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,9 @@ type Options struct {
 	Runner Runner
 	// Notify is called before a skill under another root is first used by a skill.
 	Notify func(context.Context, Crossing)
+	// User is the host's id of the user. Plans contain a mark of it, so that [Loader.Resume]
+	// refuses the plan of another user. Without it, any loader without a user resumes them.
+	User string
 }
 
 // Loader loads skills for one user's session: it remembers the user's consents and the skills that

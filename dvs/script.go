@@ -78,7 +78,7 @@ func (s *Loaded) Approve(ctx context.Context, in Invocation) (*ApprovedScript, e
 	if err != nil {
 		return nil, err
 	}
-	effect, err := (&plannedEffect{Type: effectScript, Script: planned}).encode()
+	effect, err := (&plannedEffect{Type: effectScript, User: s.loader.ownerMark(), Script: planned}).encode()
 	if err != nil {
 		return nil, err
 	}

@@ -118,6 +118,8 @@ func TestAnchors(t *testing.T) {
 		"reject-revoked-key":        {". IN DNSKEY 385 3 15 " + base64.StdEncoding.EncodeToString(make([]byte, 32)), false},
 		"reject-no-zone-key":        {". IN DNSKEY 1 3 15 " + base64.StdEncoding.EncodeToString(make([]byte, 32)), false},
 		"reject-include":            {"$INCLUDE /etc/passwd", false},
+		"reject-generate":           {"$GENERATE 1-2 a$ IN DS 20326 8 2 " + sum + "\n. IN DS 20326 8 2 " + sum, false},
+		"accept-generate-in-words":  {"; no $GENERATE\n. IN DS 20326 8 2 " + sum, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := parseAnchors(c.text); (err == nil) != c.want {
