@@ -8,7 +8,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 const file = `# version: 1.0
@@ -57,11 +57,11 @@ func ExampleJudge() {
 
 // A client that obeys the policies of whatever it talks to, redirects included.
 func ExampleGuard() {
-	net := lab.New() // an internet in this process
+	net := lookleaptest.NewInternet() // an internet in this process
 	defer net.Close()
 	net.Site("shop.example").
-		Body("/agents.txt", "text/plain; charset=utf-8", file).
-		Body("/status", "text/plain", "all is well").
+		File("/agents.txt", "text/plain; charset=utf-8", file).
+		File("/status", "text/plain", "all is well").
 		Redirect("/dashboard", "/admin")
 	host := net.Host()
 
@@ -86,9 +86,9 @@ func ExampleGuard() {
 
 // Every package runs behind a guard when the guard is the Fetcher of its Host.
 func ExampleGuard_host() {
-	net := lab.New()
+	net := lookleaptest.NewInternet()
 	defer net.Close()
-	net.Site("shop.example").Body("/agents.txt", "text/plain; charset=utf-8", file)
+	net.Site("shop.example").File("/agents.txt", "text/plain; charset=utf-8", file)
 
 	network := net.Host() // reaches the web
 	host := &lookleap.Host{Fetcher: agentstxt.Guard(network), Resolver: network, Now: network.Now}
@@ -101,9 +101,9 @@ func ExampleGuard_host() {
 }
 
 func ExampleClient() {
-	net := lab.New()
+	net := lookleaptest.NewInternet()
 	defer net.Close()
-	net.Site("shop.example").Body("/agents.txt", "text/plain; charset=utf-8", file)
+	net.Site("shop.example").File("/agents.txt", "text/plain; charset=utf-8", file)
 
 	client := agentstxt.NewClient(net.Host(), agentstxt.Options{})
 	for _, url := range []string{"https://shop.example/status", "https://shop.example/admin"} {
@@ -116,9 +116,9 @@ func ExampleClient() {
 }
 
 func ExampleFetch() {
-	net := lab.New()
+	net := lookleaptest.NewInternet()
 	defer net.Close()
-	net.Site("shop.example").Body("/agents.txt", "text/plain; charset=utf-8", "/status ALLOW\n")
+	net.Site("shop.example").File("/agents.txt", "text/plain; charset=utf-8", "/status ALLOW\n")
 
 	policy, err := agentstxt.Fetch(context.Background(), net.Host(), "https://shop.example/status")
 	if err != nil {

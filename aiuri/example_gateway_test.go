@@ -14,12 +14,12 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // publishBank publishes everything that others need of an endpoint: the document,
 // the keys, and a page that advertises it.
-func publishBank(net *lab.Internet) (*aiuri.KeyRing, error) {
+func publishBank(net *lookleaptest.Internet) (*aiuri.KeyRing, error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func publishBank(net *lab.Internet) (*aiuri.KeyRing, error) {
 		return nil, err
 	}
 	net.Site("bank.example").Handle("/.well-known/aiip", document).Handle("/keys", aiuri.NewKeyRingHandler(ring))
-	net.Site("shop.example").Handle("/", lab.Status(200, "Link", aiuri.AdvertiseLink(endpoint)))
+	net.Site("shop.example").Handle("/", lookleaptest.Status(200, "Link", aiuri.AdvertiseLink(endpoint)))
 	return ring, nil
 }
 
@@ -58,7 +58,7 @@ func (everybody) Authorize(_ context.Context, _ *http.Request, c *aiuri.Call) (*
 }
 
 // openGateway serves a gateway before the bank.
-func openGateway(net *lab.Internet, ring *aiuri.KeyRing) error {
+func openGateway(net *lookleaptest.Internet, ring *aiuri.KeyRing) error {
 	gateway, err := aiuri.NewGateway(net.Host(), aiuri.GatewayOptions{
 		Base:       "https://ai.example/gateway",
 		Authorizer: everybody{},
@@ -84,7 +84,7 @@ func (user) PromptConsent(_ context.Context, r *lookleap.ConsentRequest) (lookle
 }
 
 func ExampleClient_Invoke() {
-	net := lab.New() // an internet in one process; in an agent: host := &lookleap.Host{Prompter: …}
+	net := lookleaptest.NewInternet() // an internet in one process; in an agent: host := &lookleap.Host{Prompter: …}
 	defer net.Close()
 	ring, err := publishBank(net)
 	if err == nil {
@@ -126,7 +126,7 @@ func (away) PromptConsent(context.Context, *lookleap.ConsentRequest) (lookleap.C
 }
 
 func ExampleClient_Resume() {
-	net := lab.New()
+	net := lookleaptest.NewInternet()
 	defer net.Close()
 	ring, err := publishBank(net)
 	if err == nil {
@@ -166,7 +166,7 @@ func ExampleClient_Resume() {
 }
 
 func ExampleDiscoverer_Resolve() {
-	net := lab.New()
+	net := lookleaptest.NewInternet()
 	defer net.Close()
 	if _, err := publishBank(net); err != nil {
 		fmt.Println(err)
@@ -189,7 +189,7 @@ func ExampleDiscoverer_Resolve() {
 }
 
 func ExampleNewGateway() {
-	net := lab.New()
+	net := lookleaptest.NewInternet()
 	defer net.Close()
 	ring, err := publishBank(net)
 	if err == nil {
@@ -199,7 +199,7 @@ func ExampleNewGateway() {
 		fmt.Println(err)
 		return
 	}
-	browser := &http.Client{Transport: net.ForeignTransport()} // anything that speaks HTTPS
+	browser := &http.Client{Transport: net.Unguarded()} // anything that speaks HTTPS
 	for _, path := range []string{"/gateway/bank.example/payments", "/gateway/bank.example/a%2Fb"} {
 		resp, err := browser.Post("https://ai.example"+path, "application/json", strings.NewReader(`{"amount":"10.00"}`))
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap/aiuri"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func ExampleParse() {
@@ -45,11 +45,11 @@ func ExampleMapping() {
 }
 
 func ExampleDiscoverer_Discover() {
-	net := lab.New() // an internet in one process; in an agent: host := &lookleap.Host{}
+	net := lookleaptest.NewInternet() // an internet in one process; in an agent: host := &lookleap.Host{}
 	defer net.Close()
-	net.Site("bank.example").Body("/.well-known/aiip", "application/json",
+	net.Site("bank.example").File("/.well-known/aiip", "application/json",
 		`{"endpoint":"ai://bank.example/pay","jwks":"https://bank.example/keys","scopes":["initiate-payment"]}`)
-	net.Site("shop.example").Handle("/", lab.Status(200, "Link", `<ai://bank.example/pay>; rel="aiip"`))
+	net.Site("shop.example").Handle("/", lookleaptest.Status(200, "Link", `<ai://bank.example/pay>; rel="aiip"`))
 	found, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(context.Background(), "https://shop.example/")
 	if err != nil {
 		fmt.Println(err)

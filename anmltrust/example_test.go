@@ -7,15 +7,15 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // A shop shows a brand's product, and the brand's manifest lists the shop.
 func Example() {
-	net := lab.New()
+	net := lookleaptest.NewInternet()
 	defer net.Close()
 	net.Name("_anml.brand.example").TXT("v=anml1;manifest=https://brand.example/trust")
-	net.Site("brand.example").Body("/trust", anmltrust.ManifestMediaType, `{
+	net.Site("brand.example").File("/trust", anmltrust.ManifestMediaType, `{
 		"version": "1.0", "site": "brand.example", "issued": "2026-01-01T00:00:00Z", "expires": "2099-01-01T00:00:00Z",
 		"authorized-domains": [{"domain": "shop.example", "tier": 1, "scope": ["body", "interact"]}]}`)
 	host := net.Host()

@@ -81,7 +81,7 @@ func ExampleLoaded_Confirm() {
 func ExampleLoaded_LoadRef() {
 	net, host := hub()
 	defer net.Close()
-	net.Site("example.net").Body("/skills/bank/SKILL.md", "text/markdown", "---\nname: bank\ndescription: Pays.\n---\n# Pay\n")
+	net.Site("example.net").File("/skills/bank/SKILL.md", "text/markdown", "---\nname: bank\ndescription: Pays.\n---\n# Pay\n")
 	roots := dvs.NewRoots(dvs.Rules{})
 	for _, root := range []string{"https://example.com/", "https://example.net/"} {
 		if _, err := roots.Register(root, dvs.ByUser); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // yes is a dialogue whose user agrees to everything. It exists in tests alone.
@@ -20,13 +20,13 @@ func (yes) PromptConsent(_ context.Context, req *lookleap.ConsentRequest) (lookl
 }
 
 // hub is a code host with one skill, and its agent's host.
-func hub() (*lab.Internet, *lookleap.Host) {
-	net := lab.New()
-	net.Site("raw.githubusercontent.com").Body("/example-org/skills/main/refund/SKILL.md", "text/plain; charset=utf-8", refund)
-	net.Site("example.com").Body("/skills/refund/SKILL.md", "text/markdown; charset=utf-8", refund).
-		Body("/skills/refund/ADVANCED.md", "text/markdown; charset=utf-8", "Large sums need a second look.\n").
-		Body("/skills/refund/scripts/check.sh", "text/plain", "#!/bin/sh\necho fine\n").
-		Body("/.well-known/skills/index.json", "application/json", `[{"name":"refund","description":"Refunds an order.","path":"/skills/refund/"}]`)
+func hub() (*lookleaptest.Internet, *lookleap.Host) {
+	net := lookleaptest.NewInternet()
+	net.Site("raw.githubusercontent.com").File("/example-org/skills/main/refund/SKILL.md", "text/plain; charset=utf-8", refund)
+	net.Site("example.com").File("/skills/refund/SKILL.md", "text/markdown; charset=utf-8", refund).
+		File("/skills/refund/ADVANCED.md", "text/markdown; charset=utf-8", "Large sums need a second look.\n").
+		File("/skills/refund/scripts/check.sh", "text/plain", "#!/bin/sh\necho fine\n").
+		File("/.well-known/skills/index.json", "application/json", `[{"name":"refund","description":"Refunds an order.","path":"/skills/refund/"}]`)
 	return net, net.Host()
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 	"github.com/lookleap/lookleap/wellknown"
 )
 
@@ -29,9 +29,9 @@ func ExampleParse() {
 }
 
 func ExampleClient_Fetch() {
-	net := lab.New() // an internet in one process; in an agent: host := &lookleap.Host{}
+	net := lookleaptest.NewInternet() // an internet in one process; in an agent: host := &lookleap.Host{}
 	defer net.Close()
-	net.Site("example.com").Body("/.well-known/security.txt", "text/plain", "Contact: https://example.com/security\n")
+	net.Site("example.com").File("/.well-known/security.txt", "text/plain", "Contact: https://example.com/security\n")
 	client := wellknown.NewClient(net.Host(), wellknown.Options{})
 	for _, name := range []string{"security.txt", "change-password"} {
 		result, err := client.Fetch(context.Background(), "https://example.com", name)
@@ -97,9 +97,9 @@ func ExampleLint() {
 }
 
 func ExampleResource_AppliesTo() {
-	net := lab.New()
+	net := lookleaptest.NewInternet()
 	defer net.Close()
-	net.Site("example.com").Body("/.well-known/security.txt", "text/plain", "Contact: https://example.com/security\n")
+	net.Site("example.com").File("/.well-known/security.txt", "text/plain", "Contact: https://example.com/security\n")
 	result, err := wellknown.NewClient(net.Host(), wellknown.Options{}).Fetch(context.Background(), "https://example.com", "security.txt")
 	if err != nil {
 		fmt.Println(err)

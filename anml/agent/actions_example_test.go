@@ -10,7 +10,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 const ferries = `<?xml version="1.0" encoding="UTF-8"?>
@@ -25,10 +25,10 @@ const ferries = `<?xml version="1.0" encoding="UTF-8"?>
 </anml>`
 
 // ferriesAt is an internet with one service in it.
-func ferriesAt(name string) *lab.Internet {
-	net := lab.New()
-	net.Site(name).Body("/.well-known/anml", anml.MediaTypeXML, ferries).
-		Body("/trips", "text/plain", "the 9:00 ferry").
+func ferriesAt(name string) *lookleaptest.Internet {
+	net := lookleaptest.NewInternet()
+	net.Site(name).File("/.well-known/anml", anml.MediaTypeXML, ferries).
+		File("/trips", "text/plain", "the 9:00 ferry").
 		Status("/bookings", http.StatusCreated)
 	return net
 }

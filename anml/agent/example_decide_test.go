@@ -7,7 +7,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 const tickets = `<?xml version="1.0" encoding="UTF-8"?>
@@ -29,9 +29,9 @@ const tickets = `<?xml version="1.0" encoding="UTF-8"?>
 
 // What a user tells everyone, what they tell no one, and what they are asked about.
 func ExamplePage_Decide() {
-	net := lab.New()
+	net := lookleaptest.NewInternet()
 	defer net.Close()
-	net.Site("tickets.example").Body("/", anml.MediaTypeXML, tickets)
+	net.Site("tickets.example").File("/", anml.MediaTypeXML, tickets)
 
 	host := net.Host()
 	defer host.Close()

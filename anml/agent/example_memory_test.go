@@ -8,7 +8,7 @@ import (
 
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // The user asks what was told to a shop, and takes the record along.
@@ -68,9 +68,9 @@ func ExampleOpenDisclosureLedger() {
 
 // The user wants everything forgotten that a clinic told.
 func ExampleSession_Forget() {
-	net := lab.New()
+	net := lookleaptest.NewInternet()
 	defer net.Close()
-	net.Site("clinic.example").Body("/anml", anml.MediaTypeXML, `<?xml version="1.0" encoding="UTF-8"?>
+	net.Site("clinic.example").File("/anml", anml.MediaTypeXML, `<?xml version="1.0" encoding="UTF-8"?>
 <anml xmlns="`+anml.Namespace+`" version="1.0" role="service">
   <knowledge><inform usage="store" confidentiality="private">Your file is 4711-8822.</inform></knowledge>
 </anml>`)
@@ -100,7 +100,7 @@ func ExampleSession_Forget() {
 
 // From now on nothing is told to a domain, whatever its documents say.
 func ExampleSession_RefuseDomain() {
-	net := lab.New()
+	net := lookleaptest.NewInternet()
 	defer net.Close()
 	session, err := agent.New(net.Host(), agent.Options{}).NewSession(agent.User{})
 	if err != nil {

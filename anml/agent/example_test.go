@@ -8,11 +8,11 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // serve puts a document with a title at a path of a site.
-func serve(site *lab.Site, path, title string) {
+func serve(site *lookleaptest.Site, path, title string) {
 	doc, err := anml.NewService(title).Build()
 	if err != nil {
 		panic(err)
@@ -21,11 +21,11 @@ func serve(site *lab.Site, path, title string) {
 	if err != nil {
 		panic(err)
 	}
-	site.Body(path, anml.MediaTypeXML, string(xml))
+	site.File(path, anml.MediaTypeXML, string(xml))
 }
 
 func ExampleSession_Discover() {
-	net := lab.New() // in production: &lookleap.Host{}
+	net := lookleaptest.NewInternet() // in production: &lookleap.Host{}
 	defer net.Close()
 	serve(net.Site("shop.example"), "/.well-known/anml", "The tea shop")
 
@@ -56,7 +56,7 @@ func ExampleSession_Discover() {
 // A host that has a web page of the origin at hand passes it on: what it
 // advertises is looked at where the well-known URI has nothing.
 func ExampleSession_Discover_webPage() {
-	net := lab.New()
+	net := lookleaptest.NewInternet()
 	defer net.Close()
 	serve(net.Site("shop.example"), "/menu", "The menu")
 
@@ -83,10 +83,10 @@ func ExampleSession_Discover_webPage() {
 }
 
 func ExampleSession_Open() {
-	net := lab.New()
+	net := lookleaptest.NewInternet()
 	defer net.Close()
 	serve(net.Site("shop.example"), "/tea", "Green tea")
-	net.Site("shop.example").Body("/oops", anml.MediaTypeXML, "<anml>")
+	net.Site("shop.example").File("/oops", anml.MediaTypeXML, "<anml>")
 
 	session, err := agent.New(net.Host(), agent.Options{}).NewSession(agent.User{})
 	if err != nil {

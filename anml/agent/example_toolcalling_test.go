@@ -9,8 +9,8 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/booking"
+	"github.com/lookleap/lookleap/lookleaptest"
+	"github.com/lookleap/lookleap/lookleaptest/booking"
 )
 
 // toolUse is one call that a model wants to make.
@@ -26,7 +26,7 @@ type model func(lastResult string) (call *toolUse, says string)
 // Example_toolCalling is a complete tool-calling loop, without any vendor's SDK.
 // The model is scripted; the service, the consent and the ledger are real.
 func Example_toolCalling() {
-	net := lab.New() // an internet in one process
+	net := lookleaptest.NewInternet() // an internet in one process
 	defer net.Close()
 	net.Clock().Set(time.Date(2031, 5, 1, 9, 0, 0, 0, time.UTC))
 	net.Clock().Freeze()
@@ -119,7 +119,7 @@ func scripted(calls ...*toolUse) model {
 // Example_functionCalling writes the tools of a page as two common interfaces for
 // function calling want them, and reads a call of each.
 func Example_functionCalling() {
-	net := lab.New()
+	net := lookleaptest.NewInternet()
 	defer net.Close()
 	net.Site("ferries.example").Handle("*", booking.New(net.Clock().Now))
 	session, err := agent.New(net.Host(), agent.Options{}).NewSession(agent.User{})

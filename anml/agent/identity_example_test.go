@@ -8,20 +8,20 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // storefront is an internet with a shop that shows what it carries of a brand.
 // The brand lets it use its persona and tell what it knows.
-func storefront() (*lab.Internet, *agent.Page) {
-	net := lab.New()
+func storefront() (*lookleaptest.Internet, *agent.Page) {
+	net := lookleaptest.NewInternet()
 	net.Clock().Freeze()
 	net.Clock().Set(time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC))
 	net.Name("_anml.brand.example").TXT("v=anml1;manifest=https://brand.example/.well-known/anml-trust")
-	net.Site("brand.example").Body("/.well-known/anml-trust", anmltrust.ManifestMediaType,
+	net.Site("brand.example").File("/.well-known/anml-trust", anmltrust.ManifestMediaType,
 		`{"version":"1.0","site":"brand.example","issued":"2026-05-01T00:00:00Z","expires":"2026-07-01T00:00:00Z",
 		  "authorized-domains":[{"domain":"shop.example","tier":2,"scope":["persona","knowledge"]}]}`)
-	net.Site("shop.example").Body("/anml", anml.MediaTypeXML, `<?xml version="1.0"?>
+	net.Site("shop.example").File("/anml", anml.MediaTypeXML, `<?xml version="1.0"?>
 <anml xmlns="urn:ietf:params:xml:ns:anml:1.0" version="1.0" role="service">
   <site domain="shop.example">
     <interact><action id="add-to-cart" method="POST" endpoint="/cart"/></interact>
@@ -53,7 +53,7 @@ func ExamplePage_Explain() {
 	//   [shop.example]: Tier 3, the server belongs to the site itself
 	//     interact: said by shop.example
 	//     persona: said by shop.example
-	//   [brand.example]: Tier 2, the site's manifest lists the server (https://brand.example/.well-known/anml-trust, DNSSEC indeterminate, until 2026-06-01T12:05:00Z)
+	//   [brand.example]: Tier 2, the site's manifest lists the server (https://brand.example/.well-known/anml-trust, DNSSEC insecure, until 2026-06-01T12:05:00Z)
 	//     interact: not used, the site authorizes the server, but not for this purpose
 	//     knowledge: said by brand.example
 	//     persona: said by brand.example
@@ -78,13 +78,13 @@ func ExamplePage_Persona() {
 }
 
 func ExamplePager() {
-	net := lab.New()
+	net := lookleaptest.NewInternet()
 	defer net.Close()
 	flight := func(name, next string) string {
 		return `<?xml version="1.0"?><anml xmlns="urn:ietf:params:xml:ns:anml:1.0" version="1.0" role="service"><body>` + name + `<nav next="` + next + `" total="3"/></body></anml>`
 	}
-	net.Site("air.example").Body("/1", anml.MediaTypeXML, flight("Flight 1", "/2")).
-		Body("/2", anml.MediaTypeXML, flight("Flight 2", "/1")) // leads back
+	net.Site("air.example").File("/1", anml.MediaTypeXML, flight("Flight 1", "/2")).
+		File("/2", anml.MediaTypeXML, flight("Flight 2", "/1")) // leads back
 	ctx := context.Background()
 	session, err := agent.New(net.Host(), agent.Options{}).NewSession(agent.User{})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/booking"
+	"github.com/lookleap/lookleap/lookleaptest/booking"
 )
 
 // TestDoctor examines a site where everything is right, one where everything is

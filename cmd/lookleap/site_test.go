@@ -11,7 +11,7 @@ import (
 	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/booking"
+	"github.com/lookleap/lookleap/lookleaptest/booking"
 )
 
 // TestSite looks at a site that publishes everything, at one that speaks for a

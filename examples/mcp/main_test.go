@@ -14,7 +14,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/booking"
+	"github.com/lookleap/lookleap/lookleaptest/booking"
 )
 
 // asServer makes the test's own program the server, for the tests over standard

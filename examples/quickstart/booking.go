@@ -8,7 +8,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/internal/lab/booking"
+	"github.com/lookleap/lookleap/lookleaptest/booking"
 )
 
 // hotel is a service that wants to know what the ferry company told.

@@ -1,18 +1,22 @@
-// Package booking is a small booking service that speaks ANML, for agents to be
-// tested on and shown with: search, select, pay, confirm. It is a plain
-// http.Handler, written with the publishers' half of package anml, and answers
-// in XML or JSON as it is asked.
+// Package booking is a small booking service that uses ANML, for tests and demonstrations
+// of agents: search, select, pay, confirm. It is an [http.Handler], written with the
+// builders of package anml, and responds in XML or JSON, as the client accepts.
+//
+//	ferries := booking.New(net.Clock().Now)
+//	net.Site("ferries.example").Handle("*", ferries)
+//
+// Its resources are:
 //
 //	GET    /.well-known/anml      what the service offers
 //	GET    /trips?from=&to=&page= a page of trips
 //	POST   /bookings              reserve seats: a booking with a token of its own
 //	POST   /bookings/{token}/pay  who travels: the answers to the asks
 //	POST   /bookings/{token}/confirm
-//	DELETE /bookings/{token}      cancel, as often as one likes
+//	DELETE /bookings/{token}      cancel; may be repeated
 //
-// It keeps to what the draft asks of services: a sold-out trip is a 409 with the
-// new state, bad values are a 422 that names them, too many requests a 429 and
-// maintenance a 503 with Retry-After, an old consent is asked for again.
+// It does what the draft demands of services: it responds 409 with the new state if a trip
+// is sold out, 422 with their names to invalid values, and 429 or 503 with Retry-After to
+// too many requests and during maintenance. It asks again for a consent that is too old.
 package booking
 
 import (
@@ -30,10 +34,10 @@ import (
 	"github.com/lookleap/lookleap/anml"
 )
 
-// ConsentLife is how long the service takes a consent to e-mail as given.
+// ConsentLife is how long the service accepts a consent to the use of an e-mail address.
 const ConsentLife = time.Hour
 
-// PageSize is how many trips stand on a page.
+// PageSize is the number of trips on a page.
 const PageSize = 3
 
 // Service is one booking service. Its methods may be called at any time, also
@@ -58,7 +62,7 @@ type Trip struct {
 	Seats        int    // free
 }
 
-// Booking is one reservation, and what its traveller told.
+// Booking is one reservation, and what its traveller disclosed.
 type Booking struct {
 	Token  string
 	Trip   string
@@ -69,8 +73,7 @@ type Booking struct {
 	Number string            // once confirmed
 }
 
-// New starts a service with a timetable of seven trips from the harbour to the
-// island. Now is its clock.
+// New returns a service with seven trips from the harbour to the island. Now is its clock.
 func New(now func() time.Time) *Service {
 	s := &Service{now: now, mux: http.NewServeMux(), bookings: map[string]*Booking{}, limit: -1}
 	first := now().UTC().Truncate(24 * time.Hour).Add(32 * time.Hour)
@@ -92,14 +95,14 @@ func New(now func() time.Time) *Service {
 // SellOut takes the free seats of a trip.
 func (s *Service) SellOut(trip string) { s.change(func() { s.trip(trip).Seats = 0 }) }
 
-// Throttle takes n more requests and then answers 429 with this Retry-After;
-// zero leaves the header out. A negative n lifts it.
+// Throttle accepts n more requests and then responds 429 with this Retry-After; 0 sends no
+// Retry-After. A negative n accepts all requests again.
 func (s *Service) Throttle(n int, wait time.Duration) { s.change(func() { s.limit, s.wait = n, wait }) }
 
-// Maintain answers 503 with this Retry-After; zero ends it.
+// Maintain responds 503 with this Retry-After; 0 ends the maintenance.
 func (s *Service) Maintain(wait time.Duration) { s.change(func() { s.down = wait }) }
 
-// Bookings lists what was reserved, by token.
+// Bookings returns the reservations, sorted by token.
 func (s *Service) Bookings() []Booking {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +122,7 @@ func (s *Service) change(f func()) {
 	f()
 }
 
-// trip finds a trip, the zero one when there is none. The lock is held.
+// trip returns a trip, or an empty one if it does not exist. The caller holds s.mu.
 func (s *Service) trip(id string) *Trip {
 	for i := range s.trips {
 		if s.trips[i].ID == id {

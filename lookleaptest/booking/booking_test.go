@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab/booking"
+	"github.com/lookleap/lookleap/lookleaptest/booking"
 )
 
 // client talks to the service as plain HTTP, without any agent.
