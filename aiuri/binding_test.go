@@ -19,7 +19,7 @@ type recorder struct{ calls []aiuri.Call }
 
 func (r *recorder) Invoke(_ context.Context, c *aiuri.Call) (aiuri.SignedResult, error) {
 	r.calls = append(r.calls, *c)
-	return aiuri.SignResult([]byte(`{"paid":true}`), aiuri.SigningKey{ID: "1", Private: ecKey()}, nil, true)
+	return aiuri.SignResult([]byte(`{"paid":true}`), aiuri.SigningKey{ID: "1", Private: ecKey()}, aiuri.SignOptions{Detached: true})
 }
 
 // TestConsentBinding holds that what is sent is what the user agreed to.
@@ -133,7 +133,7 @@ func TestAdvertisedBelow(t *testing.T) {
 			w.options.Native = endpoint(func(call *aiuri.Call) (aiuri.SignedResult, error) {
 				line.calls = append(line.calls, *call)
 				claims := &aiuri.Claims{Issuer: "ai://bank.example/pay"} // as its document has it
-				return aiuri.SignResult([]byte(`{}`), aiuri.SigningKey{ID: "1", Private: ecKey()}, claims, true)
+				return aiuri.SignResult([]byte(`{}`), aiuri.SigningKey{ID: "1", Private: ecKey()}, aiuri.SignOptions{Claims: claims, Detached: true})
 			})
 			_, err := w.invoke(t, aiuri.Request{Page: "https://shop.example/"})
 			if lookleap.CodeOf(err) != c.code || (len(line.calls) == 1) != (c.code == lookleap.CodeOK) {

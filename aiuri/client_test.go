@@ -62,7 +62,7 @@ func receipt(kid string, detached bool) func(http.ResponseWriter, *http.Request)
 		if kid == "2" {
 			key = otherKey()
 		}
-		r := must(aiuri.SignResult([]byte(`{"paid":true}`), aiuri.SigningKey{ID: kid, Private: key}, nil, detached))
+		r := must(aiuri.SignResult([]byte(`{"paid":true}`), aiuri.SigningKey{ID: kid, Private: key}, aiuri.SignOptions{Detached: detached}))
 		if !detached {
 			w.Header().Set("Content-Type", "application/jose")
 			_, _ = io.WriteString(w, r.JWS)
@@ -344,7 +344,7 @@ type native struct {
 }
 
 func (n native) Invoke(context.Context, *aiuri.Call) (aiuri.SignedResult, error) {
-	return aiuri.SignResult([]byte(`{"paid":true}`), aiuri.SigningKey{ID: "1", Private: ecKey()}, nil, false)
+	return aiuri.SignResult([]byte(`{"paid":true}`), aiuri.SigningKey{ID: "1", Private: ecKey()}, aiuri.SignOptions{})
 }
 
 // mute hides its connections.

@@ -44,7 +44,7 @@ func TestCodes(t *testing.T) {
 		"ParseDescriptor": func(s string) error { _, err := aiuri.ParseDescriptor([]byte(s), "https://b"); return err },
 		"ParseKeySet":     func(s string) error { _, err := aiuri.ParseKeySet([]byte(s)); return err },
 		"VerifyResult": func(s string) error {
-			_, err := aiuri.VerifyResult(aiuri.SignedResult{JWS: s}, nil, aiuri.Expectation{}, now)
+			_, err := aiuri.VerifyResult(aiuri.SignedResult{JWS: s}, nil, now, aiuri.Expectation{})
 			return err
 		},
 		"NewDescriptorHandler": func(s string) error { _, err := aiuri.NewDescriptorHandler(s, &aiuri.Descriptor{}); return err },

@@ -63,7 +63,7 @@ func openGateway(net *lookleaptest.Internet, ring *aiuri.KeyRing) error {
 		Base:       "https://ai.example/gateway",
 		Authorizer: everybody{},
 		Invoker: line(func(*aiuri.Call) (aiuri.SignedResult, error) {
-			result, err := aiuri.SignResult([]byte(`{"paid":true}`), ring.Current(), nil, true)
+			result, err := aiuri.SignResult([]byte(`{"paid":true}`), ring.Current(), aiuri.SignOptions{Detached: true})
 			result.MediaType = "application/json"
 			return result, err
 		}),

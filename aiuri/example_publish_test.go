@@ -56,7 +56,7 @@ func ExampleParseKeySet() {
 func ExampleSignResult() {
 	key := aiuri.SigningKey{ID: "2026-05", Private: edKey()}
 	claims := &aiuri.Claims{Issuer: "ai://bank.example/payments", Expires: time.Date(2026, 5, 2, 0, 0, 0, 0, time.UTC)}
-	result, err := aiuri.SignResult([]byte(`{"paid":true}`), key, claims, true)
+	result, err := aiuri.SignResult([]byte(`{"paid":true}`), key, aiuri.SignOptions{Claims: claims, Detached: true})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -70,7 +70,7 @@ func ExampleVerifyResult() {
 		fmt.Println(err)
 		return
 	}
-	receipt, err := aiuri.SignResult([]byte(`{"paid":true}`), ring.Current(), nil, true)
+	receipt, err := aiuri.SignResult([]byte(`{"paid":true}`), ring.Current(), aiuri.SignOptions{Detached: true})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -80,10 +80,10 @@ func ExampleVerifyResult() {
 		fmt.Println(err)
 		return
 	}
-	verified, err := aiuri.VerifyResult(receipt, keys, aiuri.Expectation{}, time.Now())
+	verified, err := aiuri.VerifyResult(receipt, keys, time.Now(), aiuri.Expectation{})
 	fmt.Println(string(verified.Payload), verified.KeyID, err)
 	receipt.Body = []byte(`{"paid":false}`)
-	_, err = aiuri.VerifyResult(receipt, keys, aiuri.Expectation{}, time.Now())
+	_, err = aiuri.VerifyResult(receipt, keys, time.Now(), aiuri.Expectation{})
 	fmt.Println(err)
 	// Output:
 	// {"paid":true} 2026-05 <nil>

@@ -179,7 +179,7 @@ func TestGatewayOnTheWire(t *testing.T) {
 		g := newGatewayWorld(t)
 		g.options.Audit = nil
 		g.options.Invoker = endpoint(func(c *aiuri.Call) (aiuri.SignedResult, error) {
-			return aiuri.SignResult(c.Body, aiuri.SigningKey{ID: "1", Private: ecKey()}, &aiuri.Claims{Request: aiuri.RequestDigest(c)}, true)
+			return aiuri.SignResult(c.Body, aiuri.SigningKey{ID: "1", Private: ecKey()}, aiuri.SignOptions{Claims: &aiuri.Claims{Request: aiuri.RequestDigest(c)}, Detached: true})
 		})
 		s := g.server(t)
 		var all sync.WaitGroup

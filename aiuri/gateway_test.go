@@ -48,7 +48,7 @@ func newGatewayWorld(t *testing.T) *gatewayWorld {
 		Scopes: func(string, aiuri.URI) []string { return []string{"pay"} },
 		Invoker: endpoint(func(c *aiuri.Call) (aiuri.SignedResult, error) {
 			g.calls = append(g.calls, *c)
-			r, err := aiuri.SignResult([]byte(`{"paid":true}`), aiuri.SigningKey{ID: "1", Private: ecKey()}, nil, true)
+			r, err := aiuri.SignResult([]byte(`{"paid":true}`), aiuri.SigningKey{ID: "1", Private: ecKey()}, aiuri.SignOptions{Detached: true})
 			r.MediaType = "application/json"
 			return r, err
 		}),
@@ -91,7 +91,7 @@ func TestGateway(t *testing.T) {
 				t.Fatalf("got %d %s %v", w.Code, w.Body, w.Header())
 			}
 			again := aiuri.SignedResult{JWS: w.Header().Get(aiuri.ProvenanceHeader), Body: w.Body.Bytes()}
-			if _, err := aiuri.VerifyResult(again, keySet(t, jwk("1", ecKey())), aiuri.Expectation{}, now); err != nil {
+			if _, err := aiuri.VerifyResult(again, keySet(t, jwk("1", ecKey())), now, aiuri.Expectation{}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -376,7 +376,7 @@ func (s *keyCache) verify(ctx context.Context, d *Discovery, keys fetchedKeys, r
 			return nil, err
 		}
 	}
-	v, err := VerifyResult(r, keys.set, x, s.host.Time())
+	v, err := VerifyResult(r, keys.set, s.host.Time(), x)
 	if lookleap.CodeOf(err) != CodeRejectedKey || s.host.Time().Sub(keys.at) < refetchAfter {
 		return v, err
 	}
@@ -392,7 +392,7 @@ func (s *keyCache) verify(ctx context.Context, d *Discovery, keys fetchedKeys, r
 		}
 		return nil, err
 	}
-	return VerifyResult(r, keys.set, x, s.host.Time())
+	return VerifyResult(r, keys.set, s.host.Time(), x)
 }
 
 // rocaPrimes are the small primes whose residues reveal a modulus of the weak generator of

@@ -44,7 +44,7 @@ func TestKeySetUse(t *testing.T) {
 		{"L13/accept-use-sig", []map[string]any{jwk("1", ecKey(), with("use", "sig"))}},
 	} {
 		t.Run(c.id, func(t *testing.T) {
-			if _, err := aiuri.VerifyResult(r, keySet(t, c.keys...), aiuri.Expectation{}, now); err != nil {
+			if _, err := aiuri.VerifyResult(r, keySet(t, c.keys...), now, aiuri.Expectation{}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -40,10 +40,10 @@ func TestVerifyIsCheap(t *testing.T) {
 		for id, key := range map[string]crypto.Signer{"ec": ecKey(), "ed": edKey()} {
 			for form, size := range map[string]int{"detached": aiuri.MaxResult, "embedded": aiuri.MaxResult * 3 / 4} {
 				t.Run(name+"-"+id+"-"+form, func(t *testing.T) {
-					r := must(aiuri.SignResult(fill(c.begin, c.piece, c.end, size), aiuri.SigningKey{ID: id, Private: key}, nil, form == "detached"))
+					r := must(aiuri.SignResult(fill(c.begin, c.piece, c.end, size), aiuri.SigningKey{ID: id, Private: key}, aiuri.SignOptions{Detached: form == "detached"}))
 					var before, after runtime.MemStats
 					runtime.ReadMemStats(&before)
-					_, err := aiuri.VerifyResult(r, set, aiuri.Expectation{}, now)
+					_, err := aiuri.VerifyResult(r, set, now, aiuri.Expectation{})
 					runtime.ReadMemStats(&after)
 					if code := lookleap.CodeOf(err); code != c.code {
 						t.Errorf("got %v", err)

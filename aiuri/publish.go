@@ -61,10 +61,14 @@ func isComplete(key *ecdsa.PrivateKey) (whole bool) {
 	return err == nil && bad == nil
 }
 
-// SignResult signs the bytes of a result (section 3.4), in the detached form if detached is
-// set. Claims, which may be nil, go into the protected header, so that the payload stays
-// unchanged.
-func SignResult(payload []byte, key SigningKey, claims *Claims, detached bool) (SignedResult, error) {
+// SignOptions are options of [SignResult]. The zero value signs the payload alone, embedded.
+type SignOptions struct {
+	Claims   *Claims // go into the protected header, so that the payload stays unchanged
+	Detached bool    // the payload travels as the body of the response, not inside the JWS
+}
+
+// SignResult signs the bytes of a result (section 3.4).
+func SignResult(payload []byte, key SigningKey, o SignOptions) (SignedResult, error) {
 	algorithm, err := key.algorithm()
 	if err != nil {
 		return SignedResult{}, err
@@ -73,7 +77,7 @@ func SignResult(payload []byte, key SigningKey, claims *Claims, detached bool) (
 		return SignedResult{}, fail(CodeBadConfiguration, "the key has no id", "")
 	}
 	options := &jose.SignerOptions{}
-	for name, value := range claims.members() {
+	for name, value := range o.Claims.members() {
 		options.WithHeader(jose.HeaderKey(name), value)
 	}
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: jose.JSONWebKey{Key: key.Private, KeyID: key.ID}}, options)
@@ -84,7 +88,7 @@ func SignResult(payload []byte, key SigningKey, claims *Claims, detached bool) (
 	if err != nil {
 		return SignedResult{}, unsigned(err)
 	}
-	if !detached {
+	if !o.Detached {
 		text, err := signed.CompactSerialize()
 		return SignedResult{JWS: text}, unsigned(err)
 	}

@@ -87,7 +87,7 @@ func (v *Verified) receipt() ([]byte, error) {
 //
 // It does not prove that the keys belong to the endpoint: take them from the document of its
 // authority, as [Client] does.
-func VerifyResult(r SignedResult, keys *KeySet, x Expectation, now time.Time) (*Verified, error) {
+func VerifyResult(r SignedResult, keys *KeySet, now time.Time, x Expectation) (*Verified, error) {
 	v := &lookleap.Verdict{Document: Draft, Subject: "a result", CheckedAt: now}
 	if !x.Endpoint.IsZero() {
 		v.Subject = "a result of " + x.Endpoint.Redacted()

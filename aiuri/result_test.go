@@ -128,7 +128,7 @@ func TestVerifyResult(t *testing.T) {
 		{"L16/accept-b64", plain(`{"alg":"ES256","kid":"1","b64":false,"crit":["b64"]}`)},
 	} {
 		t.Run(c.id, func(t *testing.T) {
-			v, err := aiuri.VerifyResult(c.r, set, expect, now)
+			v, err := aiuri.VerifyResult(c.r, set, now, expect)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -214,19 +214,19 @@ func TestVerifyResult(t *testing.T) {
 		refused(t, detach(claims("")), set, x, aiuri.CodeRejectedPolicy)
 	})
 	t.Run("AIU-3.4-06/accept-finding-for-jku", func(t *testing.T) {
-		v, err := aiuri.VerifyResult(detach(claims(`,"jku":"https://evil.example/keys"`)), set, expect, now)
+		v, err := aiuri.VerifyResult(detach(claims(`,"jku":"https://evil.example/keys"`)), set, now, expect)
 		if err != nil || len(v.Verdict.Findings) != 1 || v.Verdict.Findings[0].Code != aiuri.CodeForeignKeyReference {
 			t.Errorf("got %+v, %v", v, err)
 		}
 	})
 	t.Run("L22/accept-the-signed-octets-come-back", func(t *testing.T) {
-		v, err := aiuri.VerifyResult(embed(claims(""), "{ \"paid\" : true }"), set, expect, now)
+		v, err := aiuri.VerifyResult(embed(claims(""), "{ \"paid\" : true }"), set, now, expect)
 		if err != nil || string(v.Payload) != "{ \"paid\" : true }" {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("L17/accept-missing-kid-one-key", func(t *testing.T) {
-		if _, err := aiuri.VerifyResult(detach(`{"alg":"ES256"}`), set, expect, now); err != nil {
+		if _, err := aiuri.VerifyResult(detach(`{"alg":"ES256"}`), set, now, expect); err != nil {
 			t.Error(err)
 		}
 	})
@@ -252,7 +252,7 @@ func spareBits(jws string) string {
 // refused holds that nothing of the result is in the refusal.
 func refused(t *testing.T, r aiuri.SignedResult, set *aiuri.KeySet, x aiuri.Expectation, code lookleap.Code) {
 	t.Helper()
-	v, err := aiuri.VerifyResult(r, set, x, now)
+	v, err := aiuri.VerifyResult(r, set, now, x)
 	var no *lookleap.VerifyError
 	if v != nil || !errors.As(err, &no) || no.Verdict.OK || lookleap.CodeOf(err) != code || !code.Known() {
 		t.Fatalf("got %v, %v; want %s", v, err, code)
@@ -271,12 +271,12 @@ func TestSignResult(t *testing.T) {
 				t.Run(id+name+"-"+form, func(t *testing.T) {
 					endpoint := parseAny("ai://bank/x")
 					made := &aiuri.Claims{Issuer: endpoint.String(), Audience: []string{"a"}, Expires: now.Add(time.Hour), Issued: now, Request: "sha256:1", Scopes: []string{"s"}}
-					r, err := aiuri.SignResult([]byte("payload"), aiuri.SigningKey{ID: "k", Private: key}, made, form == "detached")
+					r, err := aiuri.SignResult([]byte("payload"), aiuri.SigningKey{ID: "k", Private: key}, aiuri.SignOptions{Claims: made, Detached: form == "detached"})
 					if err != nil {
 						t.Fatal(err)
 					}
 					x := aiuri.Expectation{Endpoint: endpoint, Audience: "a", Scopes: []string{"s"}, Request: "sha256:1", Require: []string{"iss", "aud", "exp", "iat", "req", "scope"}}
-					v, err := aiuri.VerifyResult(r, set, x, now)
+					v, err := aiuri.VerifyResult(r, set, now, x)
 					if err != nil || string(v.Payload) != "payload" || strings.ToLower(v.Algorithm) != name || v.KeyID != "k" {
 						t.Errorf("got %+v, %v", v, err)
 					}
@@ -289,7 +289,7 @@ func TestSignResult(t *testing.T) {
 		t.Skip(err)
 	}
 	t.Run("AIU-3.4-01/reject-weak-key", func(t *testing.T) {
-		if r, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "k", Private: weak}, nil, false); r.JWS != "" || lookleap.CodeOf(err) != aiuri.CodeBadConfiguration {
+		if r, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "k", Private: weak}, aiuri.SignOptions{}); r.JWS != "" || lookleap.CodeOf(err) != aiuri.CodeBadConfiguration {
 			t.Errorf("got %v, %v", r, err)
 		}
 	})
@@ -314,7 +314,7 @@ func TestPSSSalt(t *testing.T) {
 		for _, id := range []string{"L14", "AIU-3.4-04"} {
 			if ok {
 				t.Run(id+"/accept-salt-32", func(t *testing.T) {
-					if _, err := aiuri.VerifyResult(r, set, aiuri.Expectation{}, now); err != nil {
+					if _, err := aiuri.VerifyResult(r, set, now, aiuri.Expectation{}); err != nil {
 						t.Error(err)
 					}
 				})
@@ -327,7 +327,7 @@ func TestPSSSalt(t *testing.T) {
 		input := encode([]byte(`{"alg":"RS256","kid":"k"}`)) + "." + encode([]byte("x"))
 		sum := sha256.Sum256([]byte(input))
 		r := aiuri.SignedResult{JWS: input + "." + encode(must(rsa.SignPKCS1v15(rand.Reader, rsaKey(), crypto.SHA256, sum[:])))}
-		if _, err := aiuri.VerifyResult(r, set, aiuri.Expectation{AllowRS256: true}, now); err != nil {
+		if _, err := aiuri.VerifyResult(r, set, now, aiuri.Expectation{AllowRS256: true}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -345,7 +345,7 @@ func FuzzVerifyResult(f *testing.F) {
 	f.Add(es256(claims(""), "x", true), []byte("x"))
 	f.Add(encode([]byte(`{"alg":"none"}`))+"..", []byte("x"))
 	f.Fuzz(func(t *testing.T, text string, body []byte) {
-		v, err := aiuri.VerifyResult(aiuri.SignedResult{JWS: text, Body: body}, set, aiuri.Expectation{}, now)
+		v, err := aiuri.VerifyResult(aiuri.SignedResult{JWS: text, Body: body}, set, now, aiuri.Expectation{})
 		if (v == nil) == (err == nil) || err != nil && !lookleap.CodeOf(err).Known() {
 			t.Fatalf("got %v, %v", v, err)
 		}

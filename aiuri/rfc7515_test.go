@@ -71,7 +71,7 @@ func TestRFC7515(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			refused(t, c.r, joeKeys(t), c.x, c.code)
-			_, err := aiuri.VerifyResult(c.r, joeKeys(t), c.x, time.Unix(1300819379, 0))
+			_, err := aiuri.VerifyResult(c.r, joeKeys(t), time.Unix(1300819379, 0), c.x)
 			var no *lookleap.VerifyError
 			if !errors.As(err, &no) {
 				t.Fatal(err)
@@ -100,7 +100,7 @@ func TestRFC7797(t *testing.T) {
 	for name, payload := range map[string]string{"with-dot": "$.02", "text": "This is the payload string!", "empty": "", "not-UTF-8": "\xff\x00."} {
 		t.Run("accept-"+name, func(t *testing.T) {
 			r := aiuri.SignedResult{JWS: encode([]byte(header)) + ".." + sign(header, payload), Body: []byte(payload)}
-			if v, err := aiuri.VerifyResult(r, set, aiuri.Expectation{}, now); err != nil || string(v.Payload) != payload {
+			if v, err := aiuri.VerifyResult(r, set, now, aiuri.Expectation{}); err != nil || string(v.Payload) != payload {
 				t.Errorf("got %v, %v", v, err)
 			}
 			r.Body = []byte(encode([]byte(payload)) + "x")

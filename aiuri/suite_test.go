@@ -104,7 +104,7 @@ func TestCookbook(t *testing.T) {
 				refused(t, r, vector.publicKeys(t), x, c.code)
 				return
 			}
-			v, err := aiuri.VerifyResult(r, vector.publicKeys(t), x, now)
+			v, err := aiuri.VerifyResult(r, vector.publicKeys(t), now, x)
 			if err != nil || string(v.Payload) != vector.Input.Payload {
 				t.Errorf("got %v, %v", v, err)
 			}

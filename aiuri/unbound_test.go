@@ -46,8 +46,8 @@ func TestBindings(t *testing.T) {
 		t.Run("O15/"+name, func(t *testing.T) {
 			made, x := all()
 			c.change(&made, &x)
-			r := must(aiuri.SignResult([]byte("payload"), aiuri.SigningKey{ID: "1", Private: ecKey()}, &made, true))
-			v, err := aiuri.VerifyResult(r, keys, x, now)
+			r := must(aiuri.SignResult([]byte("payload"), aiuri.SigningKey{ID: "1", Private: ecKey()}, aiuri.SignOptions{Claims: &made, Detached: true}))
+			v, err := aiuri.VerifyResult(r, keys, now, x)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +61,7 @@ func TestBindings(t *testing.T) {
 				t.Errorf("%d are noted\n%s", noted, v.Verdict)
 			}
 			x.RequireBinding = true
-			_, err = aiuri.VerifyResult(r, keys, x, now)
+			_, err = aiuri.VerifyResult(r, keys, now, x)
 			if want := aiuri.CodeRejectedPolicy; c.bound != (err == nil) || err != nil && lookleap.CodeOf(err) != want {
 				t.Errorf("with RequireBinding: %v", err)
 			}
@@ -76,8 +76,8 @@ func TestBindings(t *testing.T) {
 		} {
 			made, x := all()
 			change(&made)
-			r := must(aiuri.SignResult([]byte("payload"), aiuri.SigningKey{ID: "1", Private: ecKey()}, &made, true))
-			if v, err := aiuri.VerifyResult(r, keys, x, now); v != nil || lookleap.CodeOf(err) != aiuri.CodeRejectedPolicy {
+			r := must(aiuri.SignResult([]byte("payload"), aiuri.SigningKey{ID: "1", Private: ecKey()}, aiuri.SignOptions{Claims: &made, Detached: true}))
+			if v, err := aiuri.VerifyResult(r, keys, now, x); v != nil || lookleap.CodeOf(err) != aiuri.CodeRejectedPolicy {
 				t.Errorf("got %v", err)
 			}
 		}
@@ -118,7 +118,7 @@ func TestRequestDigestOfOneCall(t *testing.T) {
 func TestNonce(t *testing.T) {
 	sign := func(c *aiuri.Call) (aiuri.SignedResult, error) {
 		claims := &aiuri.Claims{Issuer: "ai://bank.example/pay", Expires: now.Add(time.Hour), Request: aiuri.RequestDigest(c)}
-		return aiuri.SignResult([]byte(`{"paid":true}`), aiuri.SigningKey{ID: "1", Private: ecKey()}, claims, true)
+		return aiuri.SignResult([]byte(`{"paid":true}`), aiuri.SigningKey{ID: "1", Private: ecKey()}, aiuri.SignOptions{Claims: claims, Detached: true})
 	}
 	world := func(t *testing.T, transport endpoint) (*world, *aiuri.Client) {
 		w := newWorld(t)
@@ -197,7 +197,7 @@ func TestNonce(t *testing.T) {
 		w := g.serve(t, "POST", payTarget, "{}") // by a client that knows nothing of nonces
 		again := aiuri.Call{URI: parseAny("ai://bank.example/pay?amount=10"), Method: "POST", Body: []byte("{}"), Nonce: w.Header().Get(aiuri.NonceHeader), User: w.Header().Get(aiuri.UserHeader)}
 		x := aiuri.Expectation{Endpoint: parseAny("ai://bank.example/pay"), Request: aiuri.RequestDigest(&again), RequireBinding: true}
-		if _, err := aiuri.VerifyResult(aiuri.SignedResult{JWS: w.Header().Get(aiuri.ProvenanceHeader), Body: w.Body.Bytes()}, keySet(t, jwk("1", ecKey())), x, now); err != nil || again.User == "" {
+		if _, err := aiuri.VerifyResult(aiuri.SignedResult{JWS: w.Header().Get(aiuri.ProvenanceHeader), Body: w.Body.Bytes()}, keySet(t, jwk("1", ecKey())), now, x); err != nil || again.User == "" {
 			t.Errorf("got %v with user mark %q", err, again.User)
 		}
 	})

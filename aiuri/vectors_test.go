@@ -170,7 +170,7 @@ func TestVectorResults(t *testing.T) {
 			if c.Expect.Endpoint != "" {
 				x.Endpoint = parse(t, c.Expect.Endpoint)
 			}
-			v, err := aiuri.VerifyResult(r, keys, x, time.Unix(all.Now, 0))
+			v, err := aiuri.VerifyResult(r, keys, time.Unix(all.Now, 0), x)
 			switch {
 			case lookleap.CodeOf(err) != want(c.Reason):
 				t.Errorf("got %+v, %v", v, err)

@@ -74,7 +74,7 @@ func TestWycheproof(t *testing.T) {
 					if strings.HasPrefix(text, `"`) {
 						_ = json.Unmarshal(test.JWS, &text)
 					}
-					v, _ := aiuri.VerifyResult(aiuri.SignedResult{JWS: text}, set, aiuri.Expectation{AllowRS256: true}, now)
+					v, _ := aiuri.VerifyResult(aiuri.SignedResult{JWS: text}, set, now, aiuri.Expectation{AllowRS256: true})
 					if v == nil {
 						continue
 					}

@@ -32,7 +32,7 @@ var zeroTypes = map[string]reflect.Type{
 	"Grant": reflect.TypeFor[aiuri.Grant](), "KeyRing": reflect.TypeFor[aiuri.KeyRing](), "KeyRingOptions": reflect.TypeFor[aiuri.KeyRingOptions](), "KeySet": reflect.TypeFor[aiuri.KeySet](),
 	"Kind": reflect.TypeFor[aiuri.Kind](), "Mapping": reflect.TypeFor[aiuri.Mapping](), "EndpointPolicy": reflect.TypeFor[aiuri.EndpointPolicy](),
 	"Request": reflect.TypeFor[aiuri.Request](), "SignedResult": reflect.TypeFor[aiuri.SignedResult](), "Rules": reflect.TypeFor[aiuri.Rules](),
-	"SigningKey": reflect.TypeFor[aiuri.SigningKey](), "Source": reflect.TypeFor[aiuri.Source](), "Target": reflect.TypeFor[aiuri.Target](),
+	"SignOptions": reflect.TypeFor[aiuri.SignOptions](), "SigningKey": reflect.TypeFor[aiuri.SigningKey](), "Source": reflect.TypeFor[aiuri.Source](), "Target": reflect.TypeFor[aiuri.Target](),
 	"TokenFunc": reflect.TypeFor[aiuri.TokenFunc](), "URI": reflect.TypeFor[aiuri.URI](), "Verified": reflect.TypeFor[aiuri.Verified](),
 }
 
@@ -143,40 +143,43 @@ func TestZeroValues(t *testing.T) {
 			return err
 		},
 		"result-without-anything": func() error {
-			_, err := aiuri.VerifyResult(aiuri.SignedResult{}, nil, aiuri.Expectation{}, time.Time{})
+			_, err := aiuri.VerifyResult(aiuri.SignedResult{}, nil, time.Time{}, aiuri.Expectation{})
 			return err
 		},
 		"result-without-keys": func() error {
-			_, err := aiuri.VerifyResult(must(aiuri.SignResult(nil, key, nil, false)), nil, aiuri.Expectation{}, time.Time{})
+			_, err := aiuri.VerifyResult(must(aiuri.SignResult(nil, key, aiuri.SignOptions{})), nil, time.Time{}, aiuri.Expectation{})
 			return err
 		},
-		"key-without-anything": func() error { _, err := aiuri.SignResult(nil, aiuri.SigningKey{}, nil, false); return err },
+		"key-without-anything": func() error {
+			_, err := aiuri.SignResult(nil, aiuri.SigningKey{}, aiuri.SignOptions{})
+			return err
+		},
 		"key-without-id": func() error {
-			_, err := aiuri.SignResult(nil, aiuri.SigningKey{Private: ecKey()}, nil, false)
+			_, err := aiuri.SignResult(nil, aiuri.SigningKey{Private: ecKey()}, aiuri.SignOptions{})
 			return err
 		},
 		"key-that-is-a-nil-ec-key": func() error {
-			_, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "1", Private: (*ecdsa.PrivateKey)(nil)}, nil, false)
+			_, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "1", Private: (*ecdsa.PrivateKey)(nil)}, aiuri.SignOptions{})
 			return err
 		},
 		"key-that-is-a-zero-ec-key": func() error {
-			_, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "1", Private: &ecdsa.PrivateKey{}}, nil, false)
+			_, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "1", Private: &ecdsa.PrivateKey{}}, aiuri.SignOptions{})
 			return err
 		},
 		"key-that-is-a-curve": func() error {
-			_, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "1", Private: &ecdsa.PrivateKey{PublicKey: ecdsa.PublicKey{Curve: elliptic.P256()}}}, nil, false)
+			_, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "1", Private: &ecdsa.PrivateKey{PublicKey: ecdsa.PublicKey{Curve: elliptic.P256()}}}, aiuri.SignOptions{})
 			return err
 		},
 		"key-that-is-a-nil-rsa-key": func() error {
-			_, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "1", Private: (*rsa.PrivateKey)(nil)}, nil, false)
+			_, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "1", Private: (*rsa.PrivateKey)(nil)}, aiuri.SignOptions{})
 			return err
 		},
 		"key-that-is-a-zero-rsa-key": func() error {
-			_, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "1", Private: &rsa.PrivateKey{}}, nil, false)
+			_, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "1", Private: &rsa.PrivateKey{}}, aiuri.SignOptions{})
 			return err
 		},
 		"key-that-is-an-empty-edwards": func() error {
-			_, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "1", Private: ed25519.PrivateKey{}}, nil, false)
+			_, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "1", Private: ed25519.PrivateKey{}}, aiuri.SignOptions{})
 			return err
 		},
 		"ring-without-key":     func() error { _, err := aiuri.NewKeyRing(aiuri.SigningKey{}, aiuri.KeyRingOptions{}); return err },

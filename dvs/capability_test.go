@@ -95,7 +95,7 @@ func TestCapabilitiesDiff(t *testing.T) {
 	}
 }
 
-// TestCapabilitiesBounds gives more than is listed: the rest counts, and a change of it shows.
+// TestCapabilitiesBounds declares more than is listed: the rest counts, and a change of it shows.
 func TestCapabilitiesBounds(t *testing.T) {
 	many := func(last string) dvs.Capabilities {
 		var b strings.Builder

@@ -200,7 +200,7 @@ func plansExpired(r *planTrial) {
 			continue // refusing such a plan is safe
 		}
 		for n := range 8 {
-			s.first(fmt.Sprint(id, "-", n)) // is when the ledger may remove it
+			s.first(fmt.Sprint(id, "-", n)) // lets the ledger tidy up
 		}
 		if err := s.claim(id, expires); err == nil {
 			s.broken("an id with the expiry %v was claimed twice", expires)

@@ -75,11 +75,11 @@ func TestJWS(t *testing.T) {
 	}
 	ours, others := ring("a"), ring("a")
 	payload := []byte(`{"paid":10}`)
-	detached, err := aiuri.SignResult(payload, ours.Current(), nil, true)
+	detached, err := aiuri.SignResult(payload, ours.Current(), aiuri.SignOptions{Detached: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	embedded, err := aiuri.SignResult(payload, ours.Current(), nil, false)
+	embedded, err := aiuri.SignResult(payload, ours.Current(), aiuri.SignOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,7 @@ func (b *bank) Invoke(ctx context.Context, c *aiuri.Call) (aiuri.SignedResult, e
 	}
 	now := b.net.Clock().Now()
 	claims := &aiuri.Claims{Issuer: b.endpoint.String(), Issued: now, Expires: now.Add(time.Hour), Request: aiuri.RequestDigest(c)}
-	result, err := aiuri.SignResult([]byte(answer), key, claims, true)
+	result, err := aiuri.SignResult([]byte(answer), key, aiuri.SignOptions{Claims: claims, Detached: true})
 	result.MediaType = "application/json"
 	return result, err
 }

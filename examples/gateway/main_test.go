@@ -158,7 +158,7 @@ func TestCurl(t *testing.T) {
 		x := aiuri.Expectation{Endpoint: endpoint, RequireBinding: true,
 			Request: aiuri.RequestDigest(&aiuri.Call{URI: u, Method: "POST", Body: []byte(`{"amount":"10.00"}`), MediaType: mediaType, Nonce: nonce})}
 		r := aiuri.SignedResult{JWS: a.header.Get(aiuri.ProvenanceHeader), Body: []byte(a.body)}
-		if _, err := aiuri.VerifyResult(r, keys, x, time.Now()); err != nil {
+		if _, err := aiuri.VerifyResult(r, keys, time.Now(), x); err != nil {
 			t.Errorf("the client cannot verify again: %v", err)
 		}
 	})

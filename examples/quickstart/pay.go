@@ -207,7 +207,7 @@ func (b *bank) Invoke(_ context.Context, c *aiuri.Call) (aiuri.SignedResult, err
 	b.token = c.Token
 	paid := strings.Replace(string(c.Body), `{`, `{"paid":true,`, 1)
 	claims := &aiuri.Claims{Issuer: b.endpoint.String(), Issued: b.now(), Expires: b.now().Add(time.Hour), Request: aiuri.RequestDigest(c)}
-	result, err := aiuri.SignResult([]byte(paid), b.signer, claims, true)
+	result, err := aiuri.SignResult([]byte(paid), b.signer, aiuri.SignOptions{Claims: claims, Detached: true})
 	result.MediaType = "application/json"
 	return result, err
 }
@@ -218,7 +218,7 @@ func (b *bank) forge(h http.Header, body []byte) []byte {
 	if err != nil {
 		return nil
 	}
-	result, err := aiuri.SignResult(body, key, nil, true)
+	result, err := aiuri.SignResult(body, key, aiuri.SignOptions{Detached: true})
 	if err != nil {
 		return nil
 	}

@@ -70,14 +70,14 @@ func BenchmarkAIURIVerify(b *testing.B) {
 			name    string
 			payload []byte
 		}{{"lookleap", payload}, {"lookleap/json", receipt(size, "")}, {"lookleap/json-claims", receipt(size, `"exp":4102444800,`)}} {
-			signed, err := aiuri.SignResult(c.payload, ring.Current(), nil, true)
+			signed, err := aiuri.SignResult(c.payload, ring.Current(), aiuri.SignOptions{Detached: true})
 			if err != nil {
 				b.Fatal(err)
 			}
 			b.Run(fmt.Sprintf("%s/size=%d", c.name, size), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := aiuri.VerifyResult(signed, keys, aiuri.Expectation{}, time.Now()); err != nil {
+					if _, err := aiuri.VerifyResult(signed, keys, time.Now(), aiuri.Expectation{}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -161,7 +161,7 @@ func newEndpoint(b *testing.B, size int) *endpoint {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if e.result, err = aiuri.SignResult(receipt(size, ""), ring.Current(), nil, true); err != nil {
+	if e.result, err = aiuri.SignResult(receipt(size, ""), ring.Current(), aiuri.SignOptions{Detached: true}); err != nil {
 		b.Fatal(err)
 	}
 	e.net.Site("bank.example").Handle("/.well-known/aiip", document).Handle("/keys", aiuri.NewKeyRingHandler(ring)).HandleFunc("/pay", e.serve)
