@@ -2,6 +2,7 @@ package lookleap
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -231,11 +232,27 @@ type VerifyError struct {
 	Err     error // the cause, if any: a transport error, [ErrBogus], or the error of a context
 }
 
+// Error returns subject, summary and code of the Verdict, and the fix of the cause if it
+// has one.
 func (e *VerifyError) Error() string {
 	if e == nil || e.Verdict == nil {
 		return "not verified"
 	}
-	return fmt.Sprintf("%s: %s (%s)", line(e.Verdict.Subject), line(e.Verdict.Summary), line(string(e.Verdict.Code)))
+	text := fmt.Sprintf("%s: %s (%s)", line(e.Verdict.Subject), line(e.Verdict.Summary), line(string(e.Verdict.Code)))
+	if fix := fixOf(e.Err); fix != "" && !strings.Contains(e.Verdict.Summary, fix) {
+		text += "; " + line(fix)
+	}
+	return text
+}
+
+// fixOf returns the first fix in the tree of an error.
+func fixOf(err error) string {
+	for e := (*Error)(nil); errors.As(err, &e) && e != nil; err = e.Err {
+		if e.Fix != "" {
+			return e.Fix
+		}
+	}
+	return ""
 }
 
 // Unwrap returns the cause, so that errors.Is finds [ErrBogus], [ErrDenied] or the error

@@ -26,6 +26,7 @@ type Client struct {
 	options     Options
 	limits      Limits
 	cache       *policyCache
+	robots      *flight.Memo[string, *robotsEntry]
 	flight      flight.Group[string, *cachedPolicy]
 	generations atomic.Uint64
 	attempts    atomic.Uint64
@@ -35,7 +36,10 @@ type Client struct {
 // methods return an error with [lookleap.CodeUsage].
 func NewClient(host *lookleap.Host, options Options) *Client {
 	limits := options.Limits.withDefaults()
-	return &Client{host: host, options: options, limits: limits, cache: newPolicyCache(limits.Origins, limits.Memory)}
+	return &Client{
+		host: host, options: options, limits: limits,
+		cache: newPolicyCache(limits.Origins, limits.Memory), robots: newRobotsCache(host, limits),
+	}
 }
 
 // ready returns an error for a client that NewClient did not make, or that has no host.
@@ -43,7 +47,7 @@ func (c *Client) ready() error {
 	if c == nil || c.host == nil || c.cache == nil {
 		return usageError("the client has no host", "make it with NewClient, or a guard with Guard")
 	}
-	return nil
+	return c.options.Robots.check()
 }
 
 // Policy returns the policy of a URL's origin, cached or fetched. If the origin's policy
@@ -57,20 +61,71 @@ func (c *Client) Policy(ctx context.Context, rawURL string) (*Policy, error) {
 	return entry.policy, nil
 }
 
-// Decide reports whether an automated client may send a GET request to a URL. Unlike
-// [Guard], it does not count the request against a limit.
+// Decide reports whether an automated client may send a GET request to a URL. With
+// [Options.Robots], it returns the decision of robots.txt if only that file denies the
+// request. Unlike [Guard], it does not count the request against a limit.
 func (c *Client) Decide(ctx context.Context, rawURL string) (Decision, error) {
-	path := rawURL
-	if u, err := url.Parse(rawURL); err == nil {
-		path = u.EscapedPath()
-	}
-	entry, err := c.lookup(ctx, rawURL)
+	u, err := url.Parse(rawURL)
 	if err != nil {
-		return Decision{Path: path, Code: lookleap.CodeOf(err)}, err
+		err = badURL(err)
+		return Decision{Path: rawURL, Code: lookleap.CodeOf(err)}, err
 	}
-	d := entry.policy.decide(path, true)
-	d.Generation = entry.generation
+	o, err := originOf(u)
+	if err != nil {
+		return Decision{Path: u.EscapedPath(), Code: lookleap.CodeOf(err)}, err
+	}
+	asked := newTarget(o, u, true)
+	entry, err := c.current(ctx, o)
+	if err != nil {
+		return Decision{Path: asked.path, Code: lookleap.CodeOf(err)}, err
+	}
+	d := entry.decide(asked)
+	if !d.Allowed || !c.asksRobots(asked) {
+		return d, nil
+	}
+	robots, err := c.robotsOf(ctx, o)
+	if err != nil {
+		return Decision{Path: asked.path, Code: lookleap.CodeOf(err)}, err
+	}
+	if byRobots := robots.file.Decide(asked.pathAndQuery); !byRobots.Allowed {
+		byRobots.Path, byRobots.Generation = d.Path, d.Generation
+		return byRobots, nil
+	}
 	return d, nil
+}
+
+// target is what a request asks for.
+type target struct {
+	origin       origin
+	path         string // as it is sent, without the query
+	pathAndQuery string
+	reads        bool // the method is GET or HEAD
+}
+
+func newTarget(o origin, u *url.URL, reads bool) target {
+	t := target{origin: o, path: u.EscapedPath(), reads: reads}
+	t.pathAndQuery = t.path
+	if u.RawQuery != "" || u.ForceQuery {
+		t.pathAndQuery += "?" + u.RawQuery
+	}
+	return t
+}
+
+// decide returns what the policy says about a request.
+func (e *cachedPolicy) decide(t target) Decision {
+	path := t.path
+	if e.policy.foreign != nil { // whose rules may be about queries
+		path = t.pathAndQuery
+	}
+	d := e.policy.decide(path, t.reads)
+	d.Path, d.Generation = t.path, e.generation
+	return d
+}
+
+// asksRobots reports whether robots.txt is to be asked too. A policy file may always be
+// read.
+func (c *Client) asksRobots(t target) bool {
+	return c.options.Robots.Token != "" && !(t.reads && (t.path == policyPath || t.path == robotsPathName))
 }
 
 // Generation returns the number of the cached policy of a URL's origin, 0 if none is

@@ -76,6 +76,11 @@ func (p *Policy) decide(path string, reads bool) Decision {
 	state := p.State()
 	if state == Absent {
 		d.Allowed, d.Code = true, CodeNoPolicy
+		if p.foreign != nil && path != policyPath {
+			if rule := p.foreign.Decide(path); !rule.Allowed {
+				d, d.Code = rule, CodeForeignDisallowed
+			}
+		}
 		return d
 	}
 	all, steps := survey(path)

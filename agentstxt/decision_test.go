@@ -215,7 +215,7 @@ func TestRestricted(t *testing.T) {
 		{"AGT-5-04/reject-every-path", restricted(&lookleap.Error{Code: lookleap.CodeUnreachable, Err: ErrUnavailable})},
 		{"AGT-5-04/reject-nil", nil},
 		{"AGT-5-04/reject-zero", new(Policy)},
-		{"AGT-5-08/reject-with-every-option", Judge(Response{Status: 200, ContentType: "text/plain", Body: []byte("/a ALLOW")}, Options{Unlisted: UnlistedAllow, ForeignAbsent: true})},
+		{"AGT-5-08/reject-with-every-option", Judge(Response{Status: 200, ContentType: "text/plain", Body: []byte("/a ALLOW")}, Options{Unlisted: UnlistedAllow, Foreign: ForeignIgnore})},
 		{"AGT-8-02/reject-strict", Judge(Response{Status: 200, ContentType: "text/plain", Body: []byte(signed("/a"))}, Options{Strict: true})},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

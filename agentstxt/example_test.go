@@ -97,7 +97,7 @@ func ExampleGuard_host() {
 	_, err := host.RoundTrip(req)
 	fmt.Println(err)
 	// Output:
-	// https://shop.example/.well-known/skills/index.json: no directive matches the path (unlisted)
+	// https://shop.example/.well-known/skills/index.json: no directive matches the path (unlisted); set Options.Unlisted to request paths that the file does not list
 }
 
 func ExampleClient() {

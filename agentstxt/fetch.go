@@ -45,14 +45,18 @@ func PolicyURL(rawURL string) (string, error) {
 	return o.name + policyPath, nil
 }
 
+// originRules returns the rules for URLs that have an origin.
+func originRules() domain.Rules {
+	return domain.Rules{Schemes: []string{"https", "http"}, AllowIP: true, AllowSpecial: true}
+}
+
 // originOf returns the origin of a URL, and an error if it has none or if its host is
 // ambiguous. The Fetcher decides which hosts may be reached.
 func originOf(u *url.URL) (origin, error) {
-	rules := domain.Rules{Schemes: []string{"https", "http"}, AllowIP: true, AllowSpecial: true}
 	if u == nil || u.Opaque != "" {
 		return origin{}, badURL(errors.New("the URL has no path"))
 	}
-	base, err := rules.Parse(u.Scheme + "://" + u.Host + "/")
+	base, err := originRules().Parse(u.Scheme + "://" + u.Host + "/")
 	if err != nil {
 		return origin{}, badURL(err)
 	}
@@ -61,16 +65,24 @@ func originOf(u *url.URL) (origin, error) {
 	if o.plain {
 		file = fmt.Sprintf("https://%s:%d%s", base.Host(), base.Port(), policyPath)
 	}
-	if o.policy, err = rules.Parse(file); err != nil {
+	if o.policy, err = originRules().Parse(file); err != nil {
 		return origin{}, badURL(err)
 	}
 	return o, nil
 }
 
-// displayURL returns a URL for messages: the policy's URL with its own scheme.
+// robots returns the URL of the origin's robots.txt, with the scheme of o.policy.
+func (o origin) robots() (domain.URL, error) {
+	return originRules().Parse(o.root() + robotsPathName)
+}
+
+// root returns the origin with the scheme of o.policy.
+func (o origin) root() string { return strings.TrimSuffix(o.policy.String(), policyPath) }
+
+// displayURL returns a URL for messages: a URL of the origin with its own scheme.
 func (o origin) displayURL(url string) string {
-	if url == o.policy.String() {
-		return o.name + policyPath
+	if path, own := strings.CutPrefix(url, o.root()); own && strings.HasPrefix(path, "/") {
+		return o.name + path
 	}
 	return url
 }
@@ -99,24 +111,15 @@ type readResult struct {
 	private    bool          // shared caches must not store it
 }
 
-// read reads a policy once, within limits. It sends the request through the Host and
-// not through a guard of this package. It returns an error only if ctx ended or the
-// host is closed.
-func (c *Client) read(ctx context.Context, o origin, known fetch.Validator) (*readResult, error) {
-	asked := c.host.Time()
-	if o.plain && c.options.RefuseHTTP {
-		return &readResult{response: Response{Insecure: true}, asked: asked, received: asked, evidence: lookleap.Evidence{URL: o.name + policyPath}}, nil
-	}
+// get sends a GET request for a file at the root of an origin through the Host, and not
+// through a guard of this package.
+func (c *Client) get(ctx context.Context, o origin, file domain.URL, known fetch.Validator, req *fetch.Request) (*fetch.Response, error) {
 	header := http.Header{"Accept": {"text/plain"}}
-	if c.options.UserAgent != "" {
-		header.Set("User-Agent", c.options.UserAgent)
+	if agent := c.options.userAgent(); agent != "" {
+		header.Set("User-Agent", agent)
 	}
 	known.Ask(header)
-	req := &fetch.Request{
-		URL: o.policy, Header: header, Redirect: fetch.Anywhere,
-		ReadBody: func(status int) bool { return status == http.StatusOK },
-		Limits:   fetch.Limits{Body: c.limits.Size, Time: c.limits.Timeout, Hops: c.limits.Redirects},
-	}
+	req.URL, req.Header, req.Redirect = file, header, fetch.Anywhere
 	ctx = c.mark(ctx)
 	var fetcher lookleap.Fetcher = c.host
 	if o.plain {
@@ -125,7 +128,7 @@ func (c *Client) read(ctx context.Context, o origin, known fetch.Validator) (*re
 	resp, err := fetch.Do(ctx, fetcher, req)
 	if err == nil && o.plain && resp.Status >= 300 && resp.Status < 400 && resp.Status != http.StatusNotModified {
 		// Over plain http only the first request is sent; the redirect must lead to https.
-		req.URL, err = fetch.Location(o.policy, resp.Header, req.Rules)
+		req.URL, err = fetch.Location(file, resp.Header, req.Rules)
 		if req.Redirect = fetch.Anywhere; err == nil {
 			before := resp.Freshness
 			if resp, err = fetch.Do(ctx, c.host, req); err == nil {
@@ -133,17 +136,34 @@ func (c *Client) read(ctx context.Context, o origin, known fetch.Validator) (*re
 			}
 		}
 	}
-	confirmed := err == nil && known.Confirms(resp)
+	if err == nil && resp.Status == http.StatusNotModified && known != (fetch.Validator{}) && !known.Confirms(resp) {
+		return c.get(ctx, o, file, fetch.Validator{}, req) // the 304 is about another file than the client's copy
+	}
+	var failed *fetch.Error
+	if errors.As(err, &failed) {
+		failed.URL = o.displayURL(failed.URL)
+	}
+	return resp, err
+}
+
+// read reads a policy once, within limits. It returns an error only if ctx ended or the
+// host is closed.
+func (c *Client) read(ctx context.Context, o origin, known fetch.Validator) (*readResult, error) {
+	asked := c.host.Time()
+	if o.plain && c.options.RefuseHTTP {
+		return &readResult{response: Response{Insecure: true}, asked: asked, received: asked, evidence: lookleap.Evidence{URL: o.name + policyPath}}, nil
+	}
+	resp, err := c.get(ctx, o, o.policy, known, &fetch.Request{
+		ReadBody: func(status int) bool { return status == http.StatusOK },
+		Limits:   fetch.Limits{Body: c.limits.Size, Time: c.limits.Timeout, Hops: c.limits.Redirects},
+	})
 	switch {
-	case err == nil && resp.Status == http.StatusNotModified && known != (fetch.Validator{}) && !confirmed:
-		return c.read(ctx, o, fetch.Validator{}) // the 304 is about another file than the client's copy
 	case fetch.Cancelled(err), errors.Is(err, lookleap.ErrClosed):
 		return nil, err
 	case err != nil:
 		result := &readResult{err: err, asked: asked, received: c.host.Time(), evidence: lookleap.Evidence{URL: o.name + policyPath}}
 		var failed *fetch.Error
 		if errors.As(err, &failed) {
-			failed.URL = o.displayURL(failed.URL)
 			result.evidence.URL, result.evidence.Status, result.evidence.MediaType = failed.URL, failed.Status, failed.MediaType
 		}
 		return result, nil
@@ -155,20 +175,25 @@ func (c *Client) read(ctx context.Context, o origin, known fetch.Validator) (*re
 			Body:        resp.Body,
 			Insecure:    o.plain,
 		},
-		confirmed:  confirmed,
+		confirmed:  known.Confirms(resp),
 		validator:  resp.Validator(),
 		evidence:   resp.Evidence(),
 		asked:      asked,
 		received:   resp.Received,
-		fresh:      resp.Freshness.Until(minFresh, maxFresh, defaultFresh),
+		fresh:      freshUntil(resp),
 		retryAfter: resp.RetryAfter,
 		private:    resp.Freshness.OneUser,
 	}
 	result.evidence.URL = o.displayURL(result.evidence.URL)
-	if resp.Freshness.NoStore {
-		result.fresh = resp.Received.Add(minFresh)
-	}
 	return result, nil
+}
+
+// freshUntil returns until when the server of a response need not be asked again.
+func freshUntil(resp *fetch.Response) time.Time {
+	if resp.Freshness.NoStore {
+		return resp.Received.Add(minFresh)
+	}
+	return resp.Freshness.Until(minFresh, maxFresh, defaultFresh)
 }
 
 // plainFetcher sends requests to an http origin. Package fetch supports only https, so

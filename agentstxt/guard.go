@@ -2,14 +2,12 @@ package agentstxt
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
@@ -59,15 +57,28 @@ func (c *Client) mark(ctx context.Context) context.Context {
 	return context.WithValue(ctx, sentBy{c}, true)
 }
 
-// RoundTrip sends a request if [Transport.Check] allows it.
+// RoundTrip sends a request if [Transport.Check] allows it. The context of the response's
+// request holds what the publisher states about the use of its content: see [UsageFrom].
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	if _, err := t.Check(req); err != nil {
+	decided, err := t.decide(req)
+	if err != nil {
 		if req != nil && req.Body != nil {
 			_ = req.Body.Close()
 		}
 		return nil, err
 	}
-	return t.client.host.RoundTrip(req.WithContext(t.client.mark(req.Context())))
+	resp, err := t.client.host.RoundTrip(req.WithContext(t.client.mark(req.Context())))
+	if err != nil {
+		return nil, err
+	}
+	usage := ParseContentUsage(resp.Header)
+	if decided.robots != nil {
+		usage = usage.Strictest(decided.robots.file.Usage(decided.target.pathAndQuery))
+	}
+	if !usage.IsZero() && resp.Request != nil {
+		resp.Request = resp.Request.WithContext(context.WithValue(resp.Request.Context(), usageKey{}, usage))
+	}
+	return resp, nil
 }
 
 // Check decides about a request as RoundTrip does, and counts it, but does not send it.
@@ -75,6 +86,26 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 // [*lookleap.VerifyError]; if the request's context ended or the host is closed, Check
 // returns that error.
 func (t *Transport) Check(req *http.Request) (*lookleap.Verdict, error) {
+	decided, err := t.decide(req)
+	if err != nil {
+		return nil, err
+	}
+	return t.client.verdict(decided), nil
+}
+
+// decided is a decision about one request and what it rests on.
+type decided struct {
+	target   target
+	decision Decision
+	summary  string        // "" if the decision says it
+	policy   *cachedPolicy // nil if the request has no origin
+	robots   *robotsEntry  // nil if robots.txt was not asked
+	byRobots Decision
+	until    time.Time // when a refusal ends; zero: with what it rests on
+}
+
+// decide decides about a request and counts it.
+func (t *Transport) decide(req *http.Request) (*decided, error) {
 	c := zero.Or(t).client
 	if err := c.ready(); err != nil {
 		return nil, err
@@ -83,129 +114,55 @@ func (t *Transport) Check(req *http.Request) (*lookleap.Verdict, error) {
 		return nil, usageError("the request is nil", "")
 	}
 	ctx := req.Context()
-	o, path, err := t.target(req)
+	asked, err := t.target(req)
 	if err != nil {
 		subject := "a request without a URL"
 		if req.URL != nil { // without user information, query and fragment
 			subject = req.URL.Scheme + "://" + req.URL.Host + req.URL.EscapedPath()
 		}
-		return nil, t.refuse(ctx, c.verdict(origin{name: subject}, nil, Decision{Code: lookleap.CodeOf(err)}, err.Error()), err)
+		x := &decided{target: target{origin: origin{name: subject}}, decision: Decision{Code: lookleap.CodeOf(err)}, summary: err.Error()}
+		return nil, t.refuse(ctx, x, err)
 	}
-	entry, err := c.current(ctx, o)
-	if err != nil {
-		return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: o.name, Message: "the policy could not be read", Err: err}
+	x := &decided{target: asked}
+	if x.policy, err = c.current(ctx, asked.origin); err != nil {
+		return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: asked.origin.name, Message: "the policy could not be read", Err: err}
 	}
-	d := entry.policy.decide(path, req.Method == "" || req.Method == http.MethodGet || req.Method == http.MethodHead)
-	d.Generation = entry.generation
-	if !d.Allowed {
-		return nil, t.refuse(ctx, c.verdict(o, entry, d, entry.policy.explain(d)), entry.policy.Err())
+	if x.decision = x.policy.decide(asked); !x.decision.Allowed {
+		return nil, t.refuse(ctx, x, x.policy.policy.Err())
 	}
-	if ok, next := t.limiter.Take(o.name, d, c.host.Time()); !ok {
-		d.Allowed, d.Code = false, lookleap.CodeLimit
-		v := c.verdict(o, entry, d, fmt.Sprintf("%d requests were sent in the last %s, the next may follow %s", d.Limit, t.limiter.window, next.UTC().Format(time.RFC3339)))
-		v.Expires = next
-		return nil, t.refuse(ctx, v, nil)
+	if c.asksRobots(asked) {
+		if x.robots, err = c.robotsOf(ctx, asked.origin); err != nil {
+			return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: asked.origin.name, Message: "robots.txt could not be read", Err: err}
+		}
+		if x.byRobots = x.robots.file.Decide(asked.pathAndQuery); !x.byRobots.Allowed {
+			x.decision.Allowed, x.decision.Code = false, x.byRobots.Code
+			return nil, t.refuse(ctx, x, x.robots.file.err)
+		}
 	}
-	return c.verdict(o, entry, d, entry.policy.explain(d)), nil
+	if ok, next := t.limiter.Take(asked.origin.name, x.decision, c.host.Time()); !ok {
+		x.summary = fmt.Sprintf("%d requests were sent in the last %s, the next may follow %s", x.decision.Limit, t.limiter.window, next.UTC().Format(time.RFC3339))
+		x.decision.Allowed, x.decision.Code, x.until = false, lookleap.CodeLimit, next
+		return nil, t.refuse(ctx, x, nil)
+	}
+	return x, nil
 }
 
-// target returns the origin that a request goes to, and the path as it is sent. It
-// returns an error for a request whose Host field contradicts its URL.
-func (t *Transport) target(req *http.Request) (origin, string, error) {
+// target returns what a request asks for. It returns an error for a request whose Host
+// field contradicts its URL.
+func (t *Transport) target(req *http.Request) (target, error) {
 	if req.Context().Value(sentBy{t.client}) != nil {
-		return origin{}, "", usageError("the guard's host sends through the guard itself", "give the guard a host of its own")
+		return target{}, usageError("the guard's host sends through the guard itself", "give the guard a host of its own")
 	}
 	o, err := originOf(req.URL)
 	if err != nil {
-		return origin{}, "", err
+		return target{}, err
 	}
 	if req.Host != "" && !strings.EqualFold(req.Host, req.URL.Host) {
 		named := *req.URL
 		named.Host = req.Host
 		if other, err := originOf(&named); err != nil || other.name != o.name {
-			return origin{}, "", &lookleap.Error{Code: lookleap.CodeBadHost, Message: "the request's Host field names another site than its URL"}
+			return target{}, &lookleap.Error{Code: lookleap.CodeBadHost, Message: "the request's Host field names another site than its URL"}
 		}
 	}
-	return o, req.URL.EscapedPath(), nil
-}
-
-// refuse reports a verdict to the host and returns it as an error.
-func (t *Transport) refuse(ctx context.Context, v *lookleap.Verdict, cause error) error {
-	t.client.host.Report(ctx, lookleap.Event{Kind: lookleap.EventVerdict, Code: v.Code, Subject: v.Subject, Verdict: v, Err: cause})
-	return &lookleap.VerifyError{Verdict: v, Err: errors.Join(lookleap.ErrDenied, cause)}
-}
-
-// verdict explains a decision in two checks: how the policy was read, and what it says
-// about the path. The entry is nil if the request has no origin.
-func (c *Client) verdict(o origin, entry *cachedPolicy, d Decision, summary string) *lookleap.Verdict {
-	v := &lookleap.Verdict{
-		Document: Draft, Subject: o.name + d.Path, OK: d.Allowed, Code: d.Code, Summary: summary, CheckedAt: c.host.Time(),
-	}
-	if d.Allowed {
-		v.Code = lookleap.CodeOK
-	}
-	if entry == nil {
-		v.Checks = []lookleap.Check{
-			{Requirement: "AGT-2-02", Code: d.Code, Status: lookleap.Failed, Message: summary},
-			{Requirement: "AGT-6-11", Code: lookleap.CodeSkipped, Status: lookleap.Skipped, Message: "no directive was looked for"},
-		}
-		return v
-	}
-	p, evidence := entry.policy, entry.evidence
-	evidence.Digest = p.Integrity()
-	read := lookleap.Check{Requirement: "AGT-7-01", Code: lookleap.CodeOK, Status: lookleap.Passed, Until: entry.recheck, Evidence: []lookleap.Evidence{evidence}}
-	decided := lookleap.Check{Requirement: "AGT-6-11", Code: d.Code, Status: lookleap.Failed, Message: summary, Until: entry.recheck}
-	if d.Allowed {
-		decided.Code, decided.Status = lookleap.CodeOK, lookleap.Passed
-	}
-	if d.Line > 0 {
-		decided.Evidence = []lookleap.Evidence{{Text: fmt.Sprintf("line %d: %s", d.Line, d.Rule)}}
-	}
-	switch {
-	case p.state == Valid && entry.stale:
-		read.Status, read.Code, read.Requirement = lookleap.Noted, lookleap.CodeStale, "AGT-2-12"
-		read.Message = "the policy could not be read again, so an earlier copy is in force"
-	case p.state == Valid:
-		read.Message = fmt.Sprintf("the policy is whole, with %d directives", p.own)
-	case p.state == Absent:
-		read.Status, read.Code, read.Requirement = lookleap.Noted, p.reason, "AGT-2-08"
-		read.Message = "the origin publishes no policy"
-		decided.Requirement = "AGT-5-04"
-		if d.Allowed { // there was nothing to look for
-			decided.Code, decided.Status = lookleap.CodeSkipped, lookleap.Skipped
-		}
-	default:
-		read.Status, read.Code, read.Requirement = lookleap.Failed, p.Reason(), "AGT-5-01"
-		read.Message = p.Err().Error()
-		decided.Requirement = "AGT-5-04"
-	}
-	v.Expires, v.Findings, v.Checks = entry.recheck, p.Findings(), []lookleap.Check{read, decided}
-	return v
-}
-
-// explain returns a decision under the policy as one sentence.
-func (p *Policy) explain(d Decision) string {
-	switch {
-	case d.Code == CodeRestricted:
-		return "the whole origin is restricted: " + p.restrictedBecause()
-	case d.Line > 0 && d.Limit > 0:
-		return fmt.Sprintf("%s in line %d, at most %d requests in the window", d.Code.Title(), d.Line, d.Limit)
-	case d.Line > 0:
-		return fmt.Sprintf("%s in line %d", d.Code.Title(), d.Line)
-	}
-	return d.Code.Title()
-}
-
-// restrictedBecause returns why the policy is restricted, as one clause.
-func (p *Policy) restrictedBecause() string {
-	var why *lookleap.Error
-	switch err := p.Err(); {
-	case !errors.As(err, &why):
-		return p.Reason().Title()
-	case why.Position.Line > 0:
-		return fmt.Sprintf("%s, in line %d of its policy", why.Message, why.Position.Line)
-	case errors.Is(err, ErrMalformed), coded.Cause(why.Err) == nil:
-		return why.Message
-	}
-	return fmt.Sprintf("%s: %s", why.Message, lookleap.CodeOf(why.Err).Title())
+	return newTarget(o, req.URL, req.Method == "" || req.Method == http.MethodGet || req.Method == http.MethodHead), nil
 }

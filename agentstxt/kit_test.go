@@ -163,12 +163,16 @@ func (w *world) asked(n int) {
 	}
 }
 
-// refusal returns the verdict of a refusal, and fails for other errors.
+// refusal returns the verdict of a refusal, and fails for other errors. A refusal is an
+// ErrDenied unless it may end by itself.
 func refusal(t testing.TB, err error) *lookleap.Verdict {
 	t.Helper()
 	var no *lookleap.VerifyError
-	if !errors.As(err, &no) || !errors.Is(err, lookleap.ErrDenied) {
+	if !errors.As(err, &no) {
 		t.Fatalf("no refusal: %v", err)
+	}
+	if final := !isTemporary(no.Verdict.Code); errors.Is(err, lookleap.ErrDenied) != final {
+		t.Errorf("%s is an ErrDenied: %v", no.Verdict.Code, !final)
 	}
 	return no.Verdict
 }

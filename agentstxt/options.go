@@ -3,19 +3,24 @@ package agentstxt
 import (
 	"math"
 	"time"
+
+	"github.com/lookleap/lookleap/internal/fetch"
 )
 
-// Options are the choices that the draft leaves to clients. The zero value denies more,
-// except where that would make ordinary sites unusable.
+// Options are the choices that the draft leaves to clients. The zero value follows the
+// draft's letter and denies more, except where that would make ordinary sites unusable.
+// [Web] returns the options for the web as it is today.
 type Options struct {
 	// Strict restricts an origin also if the response is probably not a policy: a web
 	// page, a 4xx status other than 404 and 410, or another media type.
 	Strict bool
 
-	// ForeignAbsent treats a file of another format with the same name, which has
-	// neither hash line nor directive, as no policy. Otherwise such a file restricts its
-	// origin, since its hash is missing (section 5).
-	ForeignAbsent bool
+	// Foreign says what a file of another format with the same name means. Most files
+	// under this name are of other formats; [Web] returns options that ignore them.
+	Foreign Foreign
+
+	// Robots makes the client read robots.txt too and obey the stricter of both files.
+	Robots Robots
 
 	// Unlisted decides about paths that no directive matches.
 	Unlisted Unlisted
@@ -27,7 +32,8 @@ type Options struct {
 	// RefuseHTTP restricts origins with the scheme http. Otherwise that is a finding.
 	RefuseHTTP bool
 
-	// UserAgent is the header field of requests for policies; "" names this library.
+	// UserAgent is the header field of requests for policies; "" names this library, after
+	// the token of Robots if there is one.
 	UserAgent string
 
 	// Window is the time to which a limit applies; 0 means one hour. The draft does
@@ -93,4 +99,12 @@ func (l Limits) withDefaults() Limits {
 	l.Size = min(l.Size, 256<<20)
 	l.Line = min(l.Line, math.MaxUint16/3) // encoding makes three bytes of one
 	return l
+}
+
+// userAgent returns the User-Agent header field of requests for policies.
+func (o *Options) userAgent() string {
+	if o.UserAgent == "" && o.Robots.Token != "" {
+		return o.Robots.Token + " " + fetch.UserAgent
+	}
+	return o.UserAgent
 }

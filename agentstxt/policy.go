@@ -31,6 +31,7 @@ type Policy struct {
 	digest     [32]byte
 	meta       map[string]string
 	findings   []lookleap.Finding
+	foreign    *RobotsFile // what a file of another format disallows; nil: nothing
 }
 
 // restricted returns the policy of an origin whose file has an error.

@@ -7,7 +7,6 @@ import (
 	"mime"
 	"net/http"
 	"strings"
-	"unicode"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/coded"
@@ -72,11 +71,14 @@ func note(code lookleap.Code, requirement, message, fix string) lookleap.Finding
 // judgeFile judges a response with status 200.
 func judgeFile(a Response, o Options) *Policy {
 	mediaType, params, err := mime.ParseMediaType(a.ContentType)
-	if isPage(mediaType, a.Body) && isForeign(a.Body) {
-		if o.Strict {
-			return restricted(malformed(CodeHashMissing, lookleap.Position{}, "the server answered with a page instead of a policy", fixAbsent))
-		}
+	foreign := isForeign(a.Body)
+	switch {
+	case foreign && isPage(mediaType, a.Body) && o.Strict:
+		return restricted(malformed(CodeHashMissing, lookleap.Position{}, "the server answered with a page instead of a policy", fixAbsent))
+	case foreign && isPage(mediaType, a.Body):
 		return absent(lookleap.CodeSoft404, note(lookleap.CodeSoft404, "AGT-2-07", "the server answered with a page instead of a policy, which counts as no policy", fixAbsent))
+	case foreign && o.Foreign == ForeignIgnore:
+		return ignoreForeign(a.Body, o)
 	}
 	charset, named := params["charset"]
 	if named && !strings.EqualFold(charset, "utf-8") || err != nil && strings.Contains(strings.ToLower(a.ContentType), "charset") {
@@ -84,8 +86,8 @@ func judgeFile(a Response, o Options) *Policy {
 	}
 	p, err := Parse(a.Body, o)
 	switch {
-	case err != nil && o.ForeignAbsent && isForeignError(err, a.Body):
-		return absent(CodeForeignFormat, note(CodeForeignFormat, "AGT-3-12", "the file is of another format with the same name, which counts as no policy", ""))
+	case foreign && lookleap.CodeOf(err) == CodeHashMissing && len(bytes.TrimSpace(bytes.TrimPrefix(a.Body, byteOrderMark))) > 0:
+		return restricted(foreignFile(lookleap.Position{})) // only comments
 	case err != nil:
 		return restricted(err)
 	case mediaType == "text/plain":
@@ -95,18 +97,6 @@ func judgeFile(a Response, o Options) *Policy {
 	}
 	bad := mediaTypeError(a.ContentType)
 	return p.with(note(lookleap.CodeMediaType, "AGT-2-05", bad.Message, bad.Fix))
-}
-
-// isForeignError reports whether the error of a file means that it is of another format
-// or has only comments.
-func isForeignError(err error, file []byte) bool {
-	switch lookleap.CodeOf(err) {
-	case CodeForeignFormat:
-		return true
-	case CodeHashMissing:
-		return len(bytes.TrimSpace(file)) > 0 && isForeign(file)
-	}
-	return false
 }
 
 func mediaTypeError(contentType string) *lookleap.Error {
@@ -125,6 +115,10 @@ func isPage(mediaType string, body []byte) bool {
 		mediaType == "application/json", strings.HasSuffix(mediaType, "+json"):
 		return true
 	}
+	return startsWithTag(body)
+}
+
+func startsWithTag(body []byte) bool {
 	body = bytes.TrimLeft(bytes.TrimPrefix(body, byteOrderMark), " \t\r\n")
 	return bytes.HasPrefix(body, []byte("<"))
 }
@@ -133,89 +127,4 @@ func isPage(mediaType string, body []byte) bool {
 // earlier copy may not replace it (section 5).
 func isMalformed(p *Policy) bool {
 	return p.State() == Restricted && errors.Is(p.Err(), ErrMalformed)
-}
-
-// isForeign reports whether a file is of another format with the name agents.txt, such
-// as prose, Markdown or robots.txt. A file in which one line resembles a hash line or a
-// directive is not foreign: a client that took a damaged policy for a foreign file would
-// open a site that wants to be closed. isForeign accepts all line ends that editors use,
-// so that a file with wrong line ends is not one long comment.
-func isForeign(data []byte) bool {
-	if bytes.IndexByte(data, 0) >= 0 {
-		return false // probably UTF-16, which may hide anything
-	}
-	for line := range bytes.FieldsFuncSeq(data, isLineBreak) {
-		line = bytes.TrimLeftFunc(line, func(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) })
-		if isHashLike(line) || isDirectiveLike(line) {
-			return false
-		}
-	}
-	return true
-}
-
-func isLineBreak(r rune) bool {
-	return '\n' <= r && r <= '\r' || r == '\u0085' || r == '\u2028' || r == '\u2029'
-}
-
-// foreignFile returns the error for a file of another format.
-func foreignFile(at lookleap.Position) *lookleap.Error {
-	return malformed(CodeForeignFormat, at, "the file has neither hash line nor directive, so it has another format",
-		"set Options.ForeignAbsent in clients that should ignore such files")
-}
-
-// isHashLike reports whether a line begins with "*" and at least 16 hex digits.
-func isHashLike(line []byte) bool {
-	const least = 16
-	if len(line) <= least || line[0] != '*' {
-		return false
-	}
-	for _, c := range line[1 : 1+least] {
-		if unhex(c) < 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// isDirectiveLike reports whether a line is a path and a word that could be an
-// action: 3 to 12 capitals, or almost ALLOW or DISALLOW in any letter case.
-func isDirectiveLike(line []byte) bool {
-	if len(line) == 0 || line[0] != '/' {
-		return false
-	}
-	fields := bytes.Fields(line[:min(len(line), 64<<10)])
-	if len(fields) < 2 {
-		return false
-	}
-	word := string(fields[1])
-	capitals := len(word) >= 3 && len(word) <= 12
-	for i := range len(word) {
-		capitals = capitals && 'A' <= word[i] && word[i] <= 'Z'
-	}
-	if capitals {
-		return true
-	}
-	word = strings.ToLower(word)
-	return len(word) <= 12 && (edits(word, "allow") <= 2 || edits(word, "disallow") <= 2)
-}
-
-// edits returns how many bytes must be inserted, removed or replaced to make one
-// word of another. Both are short.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

@@ -14,6 +14,7 @@ func TestJudge(t *testing.T) {
 		plain = "text/plain; charset=utf-8"
 	)
 	strict := Options{Strict: true}
+	web := Web("ExampleBot")
 	for _, tt := range []struct {
 		name        string
 		options     Options
@@ -78,18 +79,38 @@ func TestJudge(t *testing.T) {
 		{"AGT-2-13/accept-200", Options{}, 200, plain, vectorFile, Valid, "ok", ""},
 		{"AGT-3-12/reject-protocols", Options{}, 200, plain, "Protocols: x402\n", Restricted, "foreign-format", ""},
 		{"AGT-3-12/reject-robots", Options{}, 200, plain, "User-agent: *\nDisallow: /admin\n", Restricted, "foreign-format", ""},
-		{"AGT-3-12/accept-as-absent-on-request", Options{ForeignAbsent: true}, 200, plain, "# agents\nCapability: x\n", Absent, "foreign-format", "foreign-format"},
-		{"AGT-3-12/reject-own-format-even-on-request", Options{ForeignAbsent: true}, 200, plain, "/a ALLOW\nCapability: x\n", Restricted, "hash-missing", ""},
-		{"AGT-3-12/accept-comments-as-absent-on-request", Options{ForeignAbsent: true}, 200, plain, "# nothing\n", Absent, "foreign-format", "foreign-format"},
-		{"AGT-3-12/accept-list-of-paths-as-absent-on-request", Options{ForeignAbsent: true}, 200, plain, "/blog\n/about us\n", Absent, "foreign-format", "foreign-format"},
-		{"AGT-3-12/accept-markdown-as-absent-on-request", Options{ForeignAbsent: true}, 200, plain, "**Agents** are *welcome*\n* see /docs\n", Absent, "foreign-format", "foreign-format"},
-		{"AGT-3-12/reject-empty-even-on-request", Options{ForeignAbsent: true}, 200, plain, "\n", Restricted, "hash-missing", ""},
-		{"AGT-3-12/reject-misspelt-action-on-request", Options{ForeignAbsent: true}, 200, plain, "# x\nfor agents\n  /admin DISALOW why\n", Restricted, "hash-missing", ""},
-		{"AGT-3-12/reject-lower-case-action-on-request", Options{ForeignAbsent: true}, 200, plain, "hello\n/admin disallow:\n", Restricted, "hash-missing", ""},
-		{"AGT-3-12/reject-other-verb-on-request", Options{ForeignAbsent: true}, 200, plain, "hello\n/admin DENY\n", Restricted, "hash-missing", ""},
-		{"AGT-3-12/reject-short-hash-on-request", Options{ForeignAbsent: true}, 200, plain, "hello\n*0123456789abcdef\n", Restricted, "hash-missing", ""},
-		{"AGT-3-12/reject-carriage-returns-on-request", Options{ForeignAbsent: true}, 200, plain, "# x\r/admin DISALLOW\r", Restricted, "hash-missing", ""},
-		{"O62/reject-conflict-marker", Options{ForeignAbsent: true}, 200, plain, "<<<<<<< HEAD\n" + vectorFile, Restricted, "hash-missing", ""},
+		{"AGT-3-12/accept-as-absent-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "# agents\nCapability: x\n", Absent, "foreign-format", "foreign-format"},
+		{"AGT-3-12/reject-own-format-even-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "/a ALLOW\nCapability: x\n", Restricted, "hash-missing", ""},
+		{"AGT-3-12/accept-comments-as-absent-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "# nothing\n", Absent, "foreign-format", "foreign-format"},
+		{"AGT-3-12/accept-list-of-paths-as-absent-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "/blog\n/about us\n", Absent, "foreign-format", "foreign-format"},
+		{"AGT-3-12/accept-markdown-as-absent-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "**Agents** are *welcome*\n* see /docs\n", Absent, "foreign-format", "foreign-format"},
+		{"AGT-3-12/accept-empty-as-absent-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "\n", Absent, "foreign-format", "foreign-format"},
+		{"AGT-3-12/reject-comments-by-default", Options{}, 200, plain, "# hi\n", Restricted, "foreign-format", ""},
+		{"AGT-3-12/reject-list-of-paths-by-default", Options{}, 200, plain, "/blog\n/shop\n", Restricted, "foreign-format", ""},
+		{"AGT-3-12/reject-markdown-by-default", Options{}, 200, plain, "**Agents** are welcome\n", Restricted, "foreign-format", ""},
+		{"AGT-3-12/accept-key-values-with-preset", web, 200, plain, "Protocols: x402\nCapability: pay\n", Absent, "foreign-format", "foreign-format"},
+		{"AGT-3-12/accept-markdown-with-preset", web, 200, "text/markdown", "# Agents\n\n- **/api** is open\n* `deadbeefdeadbeef` is a commit\n", Absent, "foreign-format", "foreign-format"},
+		{"AGT-3-12/accept-latin-1-with-preset", web, 200, plain, "Caf\xe9 for agents\n", Absent, "foreign-format", "foreign-format"},
+		{"AGT-3-12/accept-other-charset-with-preset", web, 200, "text/plain; charset=iso-8859-1", "Welcome, agents\n", Absent, "foreign-format", "foreign-format"},
+		{"AGT-3-12/accept-long-line-with-preset", web, 200, plain, strings.Repeat("welcome ", 4000), Absent, "foreign-format", "foreign-format"},
+		{"AGT-3-12/reject-misspelt-action-with-preset", web, 200, plain, "/path DISALOW\n", Restricted, "hash-missing", ""},
+		{"AGT-3-12/reject-blank-in-path-with-preset", web, 200, plain, "/my files DISALLOW\n", Restricted, "hash-missing", ""},
+		{"AGT-3-12/reject-upper-case-hash-with-preset", web, 200, plain, strings.ToUpper(vector) + "\n", Restricted, "hash-missing", ""},
+		{"AGT-3-12/reject-blank-before-digits-with-preset", web, 200, plain, "* " + vector[1:] + "\n", Restricted, "hash-missing", ""},
+		{"AGT-3-12/reject-two-asterisks-with-preset", web, 200, plain, "*" + vector + "\n", Restricted, "hash-missing", ""},
+		{"AGT-3-12/reject-indented-hash-with-preset", web, 200, plain, "x\n  " + vector + "\n", Restricted, "hash-missing", ""},
+		{"AGT-3-12/reject-crlf-with-preset", web, 200, plain, "welcome\r\n/a DISALLOW x\r\n", Restricted, "hash-missing", ""},
+		{"AGT-3-12/reject-byte-order-mark-with-preset", web, 200, plain, "\ufeff/a DISALLOW\n", Restricted, "hash-missing", ""},
+		{"AGT-3-12/reject-utf-16-with-preset", web, 200, plain, "\xff\xfe/\x00a\x00 \x00D\x00I\x00S\x00A\x00L\x00L\x00O\x00W\x00", Restricted, "not-utf8", ""},
+		{"AGT-3-12/reject-changed-file-with-preset", web, 200, plain, vector + "\n/status ALLOW\n", Restricted, "hash-mismatch", ""},
+		{"AGT-3-12/reject-policy-between-tags-with-preset", web, 200, "text/html", "<html><body><p>" + vector + "<br>/admin DISALLOW<br></p></body></html>", Restricted, "hash-missing", ""},
+		{"AGT-3-12/reject-directive-between-tags-with-preset", web, 200, "text/html", "<pre><code>/admin DISALLOW</code></pre>", Restricted, "hash-missing", ""},
+		{"AGT-3-12/reject-misspelt-action-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "# x\nfor agents\n  /admin DISALOW why\n", Restricted, "hash-missing", ""},
+		{"AGT-3-12/reject-lower-case-action-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "hello\n/admin disallow:\n", Restricted, "hash-missing", ""},
+		{"AGT-3-12/reject-other-verb-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "hello\n/admin DENY\n", Restricted, "hash-missing", ""},
+		{"AGT-3-12/reject-short-hash-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "hello\n*0123456789abcdef\n", Restricted, "hash-missing", ""},
+		{"AGT-3-12/reject-carriage-returns-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "# x\r/admin DISALLOW\r", Restricted, "hash-missing", ""},
+		{"O62/reject-conflict-marker", Options{Foreign: ForeignIgnore}, 200, plain, "<<<<<<< HEAD\n" + vectorFile, Restricted, "hash-missing", ""},
 		{"O62/reject-page-around-a-policy", Options{}, 200, "text/html", "<pre>\n" + vectorFile + "</pre>\n", Restricted, "hash-missing", ""},
 		{"O62/reject-broken-directive-as-html", Options{}, 200, "text/html", "<!-- x -->\n/admin DISALLOW\n", Restricted, "hash-missing", ""},
 		{"O62/reject-json-type-around-directive", Options{}, 200, "application/json", "{\n/admin DISALLOW\n", Restricted, "hash-missing", ""},
@@ -135,7 +156,7 @@ func TestJudge(t *testing.T) {
 	})
 	t.Run("AGT-3-12/reject-and-name-the-option", func(t *testing.T) {
 		p := Judge(Response{Status: 200, ContentType: plain, Body: []byte("Protocols: x402\n")}, Options{})
-		if !strings.Contains(p.Err().Error(), "Options.ForeignAbsent") {
+		if !strings.Contains(p.Err().Error(), "agentstxt.Web(") {
 			t.Error(p.Err())
 		}
 	})

@@ -143,8 +143,9 @@ func (s *scan) run(data []byte) {
 		}
 	}
 	if s.declared == nil {
+		// It has only comments and blank lines.
 		s.fail(malformed(CodeHashMissing, lookleap.Position{}, "the file has no hash line",
-			`add "*" and the SHA-256 of the directives before them, or remove the file if there is nothing to say`))
+			`add "*" and the SHA-256 of the directives before them, or remove the file if there is nothing to say; `+fixForeign))
 		return
 	}
 	if s.digest = sum.sum(); s.digest != *s.declared && !s.hashBad {

@@ -17,11 +17,14 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[agentstxt.Limits](), reflect.TypeFor[agentstxt.HashMismatch](), reflect.TypeFor[agentstxt.Options](),
 		reflect.TypeFor[agentstxt.Param](), reflect.TypeFor[agentstxt.Policy](), reflect.TypeFor[agentstxt.Report](),
 		reflect.TypeFor[agentstxt.State](), reflect.TypeFor[agentstxt.Transport](),
-		reflect.TypeFor[agentstxt.Unlisted](),
+		reflect.TypeFor[agentstxt.Unlisted](), reflect.TypeFor[agentstxt.Foreign](), reflect.TypeFor[agentstxt.Robots](),
+		reflect.TypeFor[agentstxt.RobotsFile](), reflect.TypeFor[agentstxt.Preference](), reflect.TypeFor[agentstxt.Usage](),
 	}, map[string]any{
 		"Fetch": agentstxt.Fetch, "Format": agentstxt.Format, "Guard": agentstxt.Guard, "Judge": agentstxt.Judge, "Lint": agentstxt.Lint,
 		"NewClient": agentstxt.NewClient, "NewHandler": agentstxt.NewHandler, "NewLimiter": agentstxt.NewLimiter, "Parse": agentstxt.Parse,
 		"PolicyURL": agentstxt.PolicyURL, "Sign": agentstxt.Sign,
+		"ParseContentSignal": agentstxt.ParseContentSignal, "ParseContentUsage": agentstxt.ParseContentUsage,
+		"ParseRobots": agentstxt.ParseRobots, "UsageFrom": agentstxt.UsageFrom, "Web": agentstxt.Web,
 	})
 }
 
@@ -35,7 +38,8 @@ func TestNoHost(t *testing.T) {
 			_, decideErr := c.Decide(t.Context(), page)
 			_, checkErr := c.Guard().Check(request)
 			_, sendErr := c.Guard().RoundTrip(request)
-			for _, err := range []error{policyErr, decideErr, checkErr, sendErr} {
+			_, robotsErr := c.Robots(t.Context(), page)
+			for _, err := range []error{robotsErr, policyErr, decideErr, checkErr, sendErr} {
 				if lookleap.CodeOf(err) != lookleap.CodeUsage {
 					t.Errorf("got %v", err)
 				}

@@ -42,19 +42,17 @@ of sign: {"file": the signed file}`,
 		},
 		build: func(flags *flag.FlagSet) action {
 			var paths repeated
-			var o agentstxt.Options
+			options := policyFlags(flags)
 			flags.Var(&paths, "path", "decide about this `PATH`; may be repeated")
 			var write bool
 			flags.BoolVar(&write, "write", false, "with sign: put the signed file in the place of the old one")
-			flags.BoolVar(&o.Strict, "strict", false, "restrict also where an answer is probably no policy")
-			flags.BoolVar(&o.ForeignAbsent, "foreign-absent", false, "treat files of other formats with this name as no policy")
 			return func(ctx context.Context, s *session, args []string) error {
 				if len(args) > 0 && args[0] == "sign" {
 					return s.files(ctx, args[1:], func(_ context.Context, name string, content []byte) result {
 						return signPolicy(name, content, write && name != "-")
 					})
 				}
-				return judgePolicies(ctx, s, args, o, paths)
+				return judgePolicies(ctx, s, args, options(), paths)
 			}
 		},
 	}
@@ -84,24 +82,25 @@ func fetchPolicy(ctx context.Context, s *session, url string, o agentstxt.Option
 	if err != nil {
 		return refuse(err)
 	}
-	policy, err := agentstxt.NewClient(host, o).Policy(ctx, url)
+	client := agentstxt.NewClient(host, o)
+	policy, err := client.Policy(ctx, url)
 	if err != nil {
 		return refuse(err)
 	}
-	return showPolicy(policy.Report(paths...), policy.Err())
+	r := showPolicy(policy.Report(paths...), policy.Err())
+	if o.Robots.Token == "" || !r.OK {
+		return r
+	}
+	robots, err := client.Robots(ctx, url)
+	if err != nil {
+		return refuse(err)
+	}
+	return showRobots(r, robots, paths)
 }
 
 func parsePolicy(content []byte, o agentstxt.Options, paths []string) result {
-	policy, err := agentstxt.Parse(content, o)
-	if err != nil && o.ForeignAbsent && lookleap.CodeOf(err) == agentstxt.CodeForeignFormat {
-		policy = agentstxt.Judge(agentstxt.Response{Status: 200, ContentType: "text/plain", Body: content}, o)
-		err = policy.Err()
-	}
-	report := policy.Report(paths...) // nil decides too: it denies
-	if err != nil {
-		report.Reason, report.Error = lookleap.CodeOf(err), err.Error()
-	}
-	return showPolicy(report, err)
+	policy := agentstxt.Judge(agentstxt.Response{Status: 200, ContentType: "text/plain", Body: content}, o)
+	return showPolicy(policy.Report(paths...), policy.Err())
 }
 
 func showPolicy(report agentstxt.Report, err error) result {
@@ -133,6 +132,24 @@ func showPolicy(report agentstxt.Report, err error) result {
 		r.rows = append(r.rows, row{plaintext.Quote(d.Path, 60), d.String()})
 	}
 	return r.with(report.Findings...)
+}
+
+// showRobots adds what robots.txt says to what the policy says.
+func showRobots(r result, robots *agentstxt.RobotsFile, paths []string) result {
+	r.rows = append(r.rows, row{"robots.txt", fmt.Sprintf("%d rules", robots.Len())})
+	if err := robots.Err(); err != nil {
+		r.rows = append(r.rows, row{"robots.txt", plaintext.Line(err.Error())})
+	}
+	if delay := robots.CrawlDelay(); delay > 0 {
+		r.rows = append(r.rows, row{"crawl delay", delay.String()})
+	}
+	if usage := robots.Usage("/"); !usage.IsZero() {
+		r.rows = append(r.rows, row{"usage", usage.String()})
+	}
+	for _, path := range paths {
+		r.rows = append(r.rows, row{"robots.txt", robots.Decide(path).String()})
+	}
+	return r
 }
 
 type signedValue struct {

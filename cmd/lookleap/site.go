@@ -38,13 +38,16 @@ value: {
 			"lookleap site https://example.com",
 			"lookleap --json site https://example.com https://shop.example.com",
 		},
-		build: func(*flag.FlagSet) action {
+		build: func(flags *flag.FlagSet) action {
+			options := policyFlags(flags)
 			return func(ctx context.Context, s *session, args []string) error {
 				host, err := s.Host()
 				if err != nil {
 					return err
 				}
-				return s.each(ctx, args, func(ctx context.Context, origin string) result { return reportSite(ctx, host, origin) })
+				return s.each(ctx, args, func(ctx context.Context, origin string) result {
+					return reportSite(ctx, host, options(), origin)
+				})
 			}
 		},
 	}
@@ -99,13 +102,13 @@ type visit struct {
 	result result
 }
 
-func reportSite(ctx context.Context, host *lookleap.Host, origin string) result {
+func reportSite(ctx context.Context, host *lookleap.Host, o agentstxt.Options, origin string) result {
 	u, err := domain.Parse(origin)
 	if err != nil {
 		return refuseDomain("", err)
 	}
 	v := &visit{origin: u.Origin(), result: accept(nil), value: siteValue{Skills: []listedSkill{}, Refused: []siteRefusal{}}}
-	policies := agentstxt.NewClient(host, agentstxt.Options{})
+	policies := agentstxt.NewClient(host, o)
 	v.host = &lookleap.Host{Fetcher: policies.Guard(), Resolver: host, Now: host.Time} // goes by the policies of the sites
 	defer v.host.Close()
 	v.policy(ctx, policies)

@@ -182,6 +182,16 @@ func (m *Memo[K, V]) Peek(key K) (got Loaded[V], fresh bool) {
 	return e.Loaded, fresh
 }
 
+// Fresh returns the value that is held for a key without loading anything, and false if
+// none is held, if it has expired or if it is a negative result. Unlike [Memo.Peek], it
+// counts as a use of the key.
+func (m *Memo[K, V]) Fresh(key K) (value V, ok bool) {
+	if e := m.fresh(key); e != nil && e.Err == nil {
+		return e.Value, true
+	}
+	return value, false
+}
+
 // Put keeps a value that was found out in another way. A load that is under way
 // goes to its callers and is not kept.
 func (m *Memo[K, V]) Put(key K, got Loaded[V]) {

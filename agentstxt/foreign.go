@@ -1,0 +1,203 @@
+package agentstxt
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
+)
+
+// The name agents.txt is older than the draft, and most sites that use it publish another
+// format: contact data, a list of protocols, Markdown, or rules like those of robots.txt.
+// This file decides which files are of the draft's format, and what the others mean.
+
+// Foreign says what a file of another format means. A file is of this draft's format if
+// one of its lines looks like a hash line ("*" and 16 or more hex digits) or like a
+// directive (a path and a word of 3 to 12 capitals, or a word almost like ALLOW or
+// DISALLOW). Any fault in such a file restricts its origin, whatever Foreign says.
+type Foreign uint8
+
+const (
+	// ForeignRestrict restricts the origin, because the file has no hash line (section 5).
+	ForeignRestrict Foreign = iota
+	// ForeignIgnore treats the file as no policy and reports a finding. A file with rules
+	// in the form of robots.txt still refuses the paths that these rules disallow.
+	ForeignIgnore
+)
+
+// Web returns the options for the web as it is: files of other formats that share the
+// name agents.txt count as no policy, and robots.txt is obeyed too. The token is the name
+// by which robots.txt files address your program, such as "ExampleBot".
+//
+//	client := &http.Client{Transport: agentstxt.NewClient(host, agentstxt.Web("ExampleBot")).Guard()}
+func Web(token string) Options {
+	return Options{Foreign: ForeignIgnore, Robots: Robots{Token: token}}
+}
+
+// fixForeign names the way out of a refusal that only the draft's letter demands.
+const fixForeign = `clients can use the options agentstxt.Web("YourBot"), which ignore such files and obey robots.txt, or set Options.Foreign to ForeignIgnore`
+
+// isForeign reports whether a file is of another format with the name agents.txt, such
+// as prose, Markdown or robots.txt. A file in which one line resembles a hash line or a
+// directive is not foreign: a client that took a damaged policy for a foreign file would
+// open a site that wants to be closed. isForeign accepts all line ends that editors use,
+// so that a file with wrong line ends is not one long comment.
+func isForeign(data []byte) bool {
+	if bytes.IndexByte(data, 0) >= 0 {
+		return false // probably UTF-16, which may hide anything
+	}
+	for line := range bytes.FieldsFuncSeq(data, isLineBreak) {
+		line = trimInvisible(line)
+		if isHashLike(line) || isDirectiveLike(line) {
+			return false
+		}
+	}
+	return !startsWithTag(data) || !isPolicyInMarkup(data)
+}
+
+// trimInvisible removes blanks and characters without a glyph from the start of a line.
+func trimInvisible(line []byte) []byte {
+	return bytes.TrimLeftFunc(line, func(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) })
+}
+
+// isPolicyInMarkup reports whether the text between the tags of a page has a hash line or
+// a directive, as if an editor had made a page of a policy. Scripts contain much that
+// looks like a path and a word, so only ALLOW and DISALLOW count here.
+func isPolicyInMarkup(page []byte) bool {
+	for text := range bytes.FieldsFuncSeq(page, func(r rune) bool { return r == '<' || r == '>' || isLineBreak(r) }) {
+		text = trimInvisible(text)
+		if isHashLike(text) {
+			return true
+		}
+		if len(text) > 0 && text[0] == '/' {
+			if fields := bytes.Fields(text[:min(len(text), 64<<10)]); len(fields) > 1 &&
+				(bytes.EqualFold(fields[1], []byte("ALLOW")) || bytes.EqualFold(fields[1], []byte("DISALLOW"))) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isLineBreak(r rune) bool {
+	return '\n' <= r && r <= '\r' || r == '\u0085' || r == '\u2028' || r == '\u2029'
+}
+
+// foreignFile returns the error for a file of another format.
+func foreignFile(at lookleap.Position) *lookleap.Error {
+	return malformed(CodeForeignFormat, at, "the file has neither hash line nor directive, so it has another format", fixForeign)
+}
+
+// ignoreForeign returns the policy for a foreign file that is not to restrict its origin.
+// The finding says what the file looks like.
+func ignoreForeign(data []byte, o Options) *Policy {
+	seen, line := firstLine(data)
+	found := note(CodeForeignFormat, "AGT-3-12", "the file has another format than the draft's ("+seen+"), which counts as no policy", "")
+	found.Position.Line, found.Position.Column = line, min(line, 1)
+	p := absent(CodeForeignFormat, found)
+	if rules := parseRobots(data, robotsOptions{token: o.Robots.Token, foreign: true}); rules.disallow.len() > 0 {
+		p.foreign = rules
+	}
+	return p
+}
+
+// firstLine describes a foreign file by its first line that is not blank, or not a
+// comment if there is such a line.
+func firstLine(data []byte) (description string, line int) {
+	comment, commentAt := "", 0
+	for l := newLines(data); l.next(); {
+		text := strings.TrimSpace(string(l.text[:min(len(l.text), 4*maxQuoted)]))
+		switch {
+		case text == "":
+		case text[0] != '#':
+			return "its first line is " + plaintext.Quote(text, maxQuoted), l.num
+		case comment == "":
+			comment, commentAt = text, l.num
+		}
+	}
+	if comment == "" {
+		return "it is empty", 0
+	}
+	return fmt.Sprintf("it has only comments, such as %s", plaintext.Quote(comment, maxQuoted)), commentAt
+}
+
+// isHashLike reports whether a line begins with "*" and at least 16 hex digits. After more
+// asterisks or a blank, only the 64 digits of a hash line count, since a Markdown list may
+// contain shorter numbers.
+func isHashLike(line []byte) bool {
+	const least, whole = 16, 64
+	if len(line) == 0 || line[0] != '*' {
+		return false
+	}
+	digits := 0
+	for digits < len(line)-1 && unhex(line[1+digits]) >= 0 {
+		digits++
+	}
+	if digits >= least {
+		return true
+	}
+	rest := bytes.TrimLeft(line, "* \t")
+	for digits = 0; digits < len(rest) && unhex(rest[digits]) >= 0; {
+		digits++
+	}
+	return digits >= whole
+}
+
+// isDirectiveLike reports whether a line is a path and a word that could be an action: 3
+// to 12 capitals, or almost ALLOW or DISALLOW in any letter case. A later word counts if it
+// is exactly ALLOW or DISALLOW, because a path may wrongly contain a blank.
+func isDirectiveLike(line []byte) bool {
+	if len(line) == 0 || line[0] != '/' {
+		return false
+	}
+	fields := bytes.Fields(line[:min(len(line), 64<<10)])
+	if len(fields) < 2 {
+		return false
+	}
+	if isVerbLike(string(fields[1])) {
+		return true
+	}
+	for _, field := range fields[2:] {
+		if string(field) == "ALLOW" || string(field) == "DISALLOW" {
+			return true
+		}
+	}
+	return false
+}
+
+// isVerbLike reports whether a word could be an action.
+func isVerbLike(word string) bool {
+	capitals := len(word) >= 3 && len(word) <= 12
+	for i := range len(word) {
+		capitals = capitals && 'A' <= word[i] && word[i] <= 'Z'
+	}
+	if capitals {
+		return true
+	}
+	word = strings.ToLower(word)
+	return len(word) <= 12 && (edits(word, "allow") <= 2 || edits(word, "disallow") <= 2)
+}
+
+// edits returns how many bytes must be inserted, removed or replaced to make one
+// word of another. Both are short.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}

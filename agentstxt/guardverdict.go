@@ -1,0 +1,267 @@
+package agentstxt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/coded"
+)
+
+// refuse reports a refusal to the host and returns it as an error. The cause may be nil.
+func (t *Transport) refuse(ctx context.Context, x *decided, cause error) error {
+	c := t.client
+	v := c.verdict(x)
+	c.host.Report(ctx, lookleap.Event{Kind: lookleap.EventVerdict, Code: v.Code, Subject: v.Subject, Verdict: v, Err: cause})
+	var reason *lookleap.Error
+	if !errors.As(cause, &reason) || reason.Fix == "" {
+		cause = coded.Attach(&lookleap.Error{Code: v.Code, Message: v.Summary, Fix: c.fix(x, v.Code)}, cause)
+	}
+	if !isTemporary(v.Code) {
+		cause = errors.Join(lookleap.ErrDenied, cause)
+	}
+	return &lookleap.VerifyError{Verdict: v, Err: cause}
+}
+
+// isTemporary reports whether a refusal with this code may end without a change at the
+// site or in this program: the server did not respond or asked to wait, or a limit counts.
+func isTemporary(code lookleap.Code) bool {
+	switch code {
+	case lookleap.CodeTimeout, lookleap.CodeTooSlow, lookleap.CodeUnreachable, lookleap.CodeConnRefused, lookleap.CodeConnReset,
+		lookleap.CodeTruncated, lookleap.CodeDNSError, lookleap.CodeNoAddress, lookleap.CodeUnavailable,
+		lookleap.CodeRateLimited, lookleap.CodeLimit:
+		return true
+	}
+	return false
+}
+
+// refusalCode returns why a file could not be read or used: the code of the exchange, or
+// that of a malformed file.
+func refusalCode(err error) lookleap.Code {
+	var status *lookleap.ResponseError
+	switch {
+	case errors.Is(err, ErrMalformed):
+	case errors.As(err, &status) && status.Status >= 500:
+		return lookleap.CodeUnavailable
+	case errors.Is(err, ErrUnavailable):
+		var outer *lookleap.Error
+		if errors.As(err, &outer) && outer.Code == lookleap.CodeUnreachable && coded.Cause(outer.Err) != nil {
+			return lookleap.CodeOf(outer.Err)
+		}
+	}
+	return lookleap.CodeOf(err)
+}
+
+// fix returns what the caller can do about a refusal.
+func (c *Client) fix(x *decided, code lookleap.Code) string {
+	switch code {
+	case CodeDisallowed, CodeRobotsDisallowed, CodeForeignDisallowed:
+		return "request other paths, or ask the site's operator; no option lifts it"
+	case CodeUnlisted:
+		return "set Options.Unlisted to request paths that the file does not list"
+	case CodeBadLimit:
+		return "ask the site's operator to write the limit in digits"
+	case CodeUnknownParam:
+		return "unset Options.DenyUnknownParams to ignore such parameters"
+	case lookleap.CodeInsecureTransport:
+		return "use https, or unset Options.RefuseHTTP"
+	case lookleap.CodeNotHTTPS:
+		return "use https; the default Fetcher sends nothing over http"
+	case lookleap.CodeBlockedPort:
+		return "allow the port in FetcherOptions.Ports"
+	case lookleap.CodeBlockedAddress:
+		return "use a site with a public address; in tests, set FetcherOptions.InsecureAllowPrivate"
+	case CodeAccessDenied:
+		return "the server answers without credentials only to some clients: ask the site's operator, or set Options.UserAgent"
+	case lookleap.CodeLimit:
+		if x.decision.Limit > 0 {
+			return "wait, or set Options.Window if the site means another time"
+		}
+		return "the site's limit is zero: ask its operator"
+	}
+	if isTemporary(code) {
+		return "try again later: lookleap.Retryable returns when"
+	}
+	return ""
+}
+
+// verdict explains a decision by its checks: how the policy was read, what it says about
+// the path, and what robots.txt says if it was asked.
+func (c *Client) verdict(x *decided) *lookleap.Verdict {
+	d, o := x.decision, x.target.origin
+	if d.Path == "" {
+		d.Path = x.target.path
+	}
+	v := &lookleap.Verdict{
+		Document: Draft, Subject: o.name + d.Path, OK: d.Allowed, Code: d.Code, Summary: x.summary, CheckedAt: c.host.Time(),
+	}
+	if d.Allowed {
+		v.Code = lookleap.CodeOK
+	}
+	if x.policy == nil {
+		v.Checks = []lookleap.Check{
+			{Requirement: "AGT-2-02", Code: d.Code, Status: lookleap.Failed, Message: v.Summary},
+			{Requirement: "AGT-6-11", Code: lookleap.CodeSkipped, Status: lookleap.Skipped, Message: "no directive was looked for"},
+		}
+		return v
+	}
+	p := x.policy.policy
+	if v.Summary == "" {
+		v.Summary = x.explain()
+	}
+	if d.Code == CodeRestricted {
+		v.Code = refusalCode(p.Err())
+	}
+	v.Expires, v.Findings = x.policy.recheck, p.Findings()
+	v.Checks = append(v.Checks, x.policy.readCheck(), x.pathCheck(v.Summary))
+	if x.robots != nil {
+		v.Checks = append(v.Checks, x.robotsCheck(c.options.Robots.Token))
+		v.Expires = earlier(v.Expires, x.robots.until)
+		if !x.byRobots.Allowed {
+			v.Expires = x.robots.until
+		}
+		if usage := x.robots.file.Usage(x.target.pathAndQuery); !usage.IsZero() {
+			v.Checks = append(v.Checks, lookleap.Check{
+				Code: CodeUsage, Status: lookleap.Noted, Message: "the site states about the use of its content: " + usage.String(), Until: x.robots.until,
+				Evidence: []lookleap.Evidence{{URL: x.robots.evidence.URL, Text: usage.String()}},
+			})
+		}
+	}
+	if !x.until.IsZero() {
+		v.Expires = x.until
+	}
+	return v
+}
+
+// readCheck says how the policy was read.
+func (e *cachedPolicy) readCheck() lookleap.Check {
+	p, evidence := e.policy, e.evidence
+	evidence.Digest = p.Integrity()
+	read := lookleap.Check{Requirement: "AGT-7-01", Code: lookleap.CodeOK, Status: lookleap.Passed, Until: e.recheck, Evidence: []lookleap.Evidence{evidence}}
+	switch {
+	case p.state == Valid && e.stale:
+		read.Status, read.Code, read.Requirement = lookleap.Noted, lookleap.CodeStale, "AGT-2-12"
+		read.Message = "the policy could not be read again, so an earlier copy is in force"
+	case p.state == Valid:
+		read.Message = fmt.Sprintf("the policy is whole, with %d directives", p.own)
+	case p.state == Absent:
+		read.Status, read.Code, read.Requirement = lookleap.Noted, p.reason, "AGT-2-08"
+		read.Message = "the origin publishes no policy"
+	default:
+		read.Status, read.Code, read.Requirement = lookleap.Failed, p.Reason(), "AGT-5-01"
+		read.Message = p.Err().Error()
+	}
+	return read
+}
+
+// pathCheck says what the policy decides about the path.
+func (x *decided) pathCheck(summary string) lookleap.Check {
+	d, p := x.decision, x.policy.policy
+	check := lookleap.Check{Requirement: "AGT-6-11", Code: d.Code, Status: lookleap.Failed, Message: summary, Until: x.policy.recheck}
+	allowed := d.Allowed || x.robots != nil && !x.byRobots.Allowed
+	if allowed {
+		check.Code, check.Status = lookleap.CodeOK, lookleap.Passed
+	}
+	if allowed && !d.Allowed {
+		check.Message = "the policy allows the path"
+	}
+	if d.Line > 0 {
+		check.Evidence = []lookleap.Evidence{{Text: fmt.Sprintf("line %d: %s", d.Line, d.Rule)}}
+	}
+	if p.state != Valid {
+		check.Requirement = "AGT-5-04"
+	}
+	if p.state == Absent && allowed { // there was nothing to look for
+		check.Code, check.Status, check.Message = lookleap.CodeSkipped, lookleap.Skipped, CodeNoPolicy.Title()
+	}
+	return check
+}
+
+// robotsCheck says what robots.txt decides about the path.
+func (x *decided) robotsCheck(token string) lookleap.Check {
+	d, f := x.byRobots, x.robots.file
+	evidence := x.robots.evidence
+	check := lookleap.Check{Requirement: "AGT-1-01", Code: lookleap.CodeOK, Status: lookleap.Passed, Until: x.robots.until}
+	var facts []string
+	switch {
+	case !d.Allowed:
+		check.Code, check.Status = d.Code, lookleap.Failed
+		facts = append(facts, x.explainRobots())
+	case d.Line > 0:
+		facts = append(facts, fmt.Sprintf("robots.txt allows the path in line %d", d.Line))
+	case d.Code == CodeNoPolicy:
+		facts = append(facts, "the origin has no robots.txt")
+	default:
+		facts = append(facts, "no rule of robots.txt disallows the path")
+	}
+	if f.Named() {
+		facts = append(facts, "it names "+token)
+	}
+	if f.CrawlDelay() > 0 {
+		facts = append(facts, fmt.Sprintf("it asks for %v between requests", f.CrawlDelay()))
+	}
+	if x.robots.stale {
+		facts = append(facts, "it could not be read again, so an earlier copy is in force")
+	}
+	if f.cut {
+		facts = append(facts, "it is longer than the limit, and its end was not read")
+	}
+	if d.Line > 0 {
+		evidence.Text = fmt.Sprintf("line %d: %s", d.Line, d.Rule)
+	}
+	check.Message, check.Evidence = strings.Join(facts, "; "), []lookleap.Evidence{evidence}
+	return check
+}
+
+// explain returns the decision as one sentence.
+func (x *decided) explain() string {
+	d := x.decision
+	switch {
+	case x.robots != nil && !x.byRobots.Allowed:
+		return x.explainRobots()
+	case d.Code == CodeRestricted:
+		return "the whole origin is restricted: " + x.policy.policy.restrictedBecause()
+	case d.Line > 0 && d.Limit > 0:
+		return fmt.Sprintf("%s in line %d, at most %d requests in the window", d.Code.Title(), d.Line, d.Limit)
+	case d.Line > 0:
+		return fmt.Sprintf("%s in line %d", d.Code.Title(), d.Line)
+	}
+	return d.Code.Title()
+}
+
+// explainRobots returns why robots.txt denies the path, as one sentence.
+func (x *decided) explainRobots() string {
+	d := x.byRobots
+	if err := x.robots.file.err; err != nil {
+		return fmt.Sprintf("robots.txt could not be read, so every path counts as disallowed: %s", because(err))
+	}
+	if d.Line > 0 {
+		return fmt.Sprintf("%s in line %d", d.Code.Title(), d.Line)
+	}
+	return d.Code.Title()
+}
+
+// restrictedBecause returns why the policy is restricted, as one clause.
+func (p *Policy) restrictedBecause() string {
+	var why *lookleap.Error
+	switch err := p.Err(); {
+	case !errors.As(err, &why):
+		return p.Reason().Title()
+	case why.Position.Line > 0:
+		return fmt.Sprintf("%s, in line %d of its policy", why.Message, why.Position.Line)
+	case errors.Is(err, ErrMalformed), coded.Cause(why.Err) == nil:
+		return why.Message
+	}
+	return why.Message + ": " + because(p.err)
+}
+
+// because returns the cause of an error that a file could not be read.
+func because(err error) string {
+	var status *lookleap.ResponseError
+	if errors.As(err, &status) && status.Status > 0 {
+		return fmt.Sprintf("the server answered %d", status.Status)
+	}
+	return refusalCode(err).Title()
+}

@@ -1,0 +1,147 @@
+package agentstxt
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/zero"
+)
+
+// Robots says how robots.txt is read. The zero value does not read it.
+type Robots struct {
+	// Token is the product token by which robots.txt files address your program, such as
+	// ExampleBot: letters, digits, "-" and "_", without a version (RFC 9309, section
+	// 2.2.1). It should be part of the User-Agent header field that your program sends.
+	// "" does not read robots.txt.
+	Token string
+}
+
+// check returns an error for a token that no robots.txt file can name.
+func (r Robots) check() error {
+	for i := range len(r.Token) {
+		if c := r.Token[i]; !isTokenLetter(c) && !isDigit(c) {
+			return usageError("the token of Options.Robots is not a product token", "use letters, digits, - and _, without a version, such as ExampleBot")
+		}
+	}
+	return nil
+}
+
+// RobotsFile is what the robots.txt file of one origin (RFC 9309) says to one program. It
+// never changes and may be shared. The nil *RobotsFile says nothing and allows every path.
+type RobotsFile struct {
+	token           string
+	named           bool // a group names the token, so that the groups for "*" do not count
+	allow, disallow robotsRules
+	delay           time.Duration
+	sitemaps        []string
+	usage           []robotsUsage
+	err             error // why the file could not be read; then every path is denied
+	reason          lookleap.Code
+	size            int
+	cut             bool // the file is longer than the limit
+}
+
+// ParseRobots parses a robots.txt file for the program with a product token. No file is
+// malformed: lines that are not understood have no effect (RFC 9309, section 2.2.4). It
+// reads at most 512 KiB and ignores the rest (section 2.5).
+func ParseRobots(data []byte, token string) *RobotsFile {
+	return parseRobots(data, robotsOptions{token: token, size: Limits{}.withDefaults().Size})
+}
+
+// Decide reports whether the program may request a path, which may have a query. The
+// longest rule that matches decides, and Allow among equals. /robots.txt itself may
+// always be read. The time does not depend on the number of rules without wildcards.
+func (f *RobotsFile) Decide(pathAndQuery string) Decision {
+	d := Decision{Path: pathAndQuery, Allowed: true, Code: CodeUnlisted}
+	switch {
+	case f == nil || f.reason != "" && f.err == nil:
+		d.Code = CodeNoPolicy
+		return d
+	case f.err == nil && f.disallow.len() == 0:
+		return d
+	}
+	var room [512]byte
+	path := robotsPath(room[:0], pathAndQuery)
+	switch {
+	case string(path) == robotsPathName:
+		d.Code = CodePolicyFile
+		return d
+	case f.err != nil:
+		d.Allowed, d.Code = false, refusalCode(f.err)
+		return d
+	case len(path) > maxRobotsPath:
+		d.Allowed, d.Code = false, lookleap.CodeURLTooLong
+		return d
+	}
+	has, effort := pairs(path), maxEffort
+	denied := f.disallow.match(path, has, 0, &effort)
+	if denied == nil && effort >= 0 {
+		return d
+	}
+	least := 0
+	if denied != nil {
+		least = denied.priority
+	}
+	allowed := f.allow.match(path, has, least, &effort)
+	switch {
+	case effort < 0:
+		d.Allowed, d.Code = false, lookleap.CodeURLTooLong
+	case allowed != nil:
+		d.Matched, d.Code, d.Rule, d.Line = true, CodeAllowed, allowed.raw, allowed.line
+	default:
+		d.Allowed, d.Matched, d.Code, d.Rule, d.Line = false, true, CodeRobotsDisallowed, denied.raw, denied.line
+	}
+	return d
+}
+
+// maxRobotsPath is the length of the longest path that is compared, in bytes: longer than
+// any rule.
+const maxRobotsPath = 1 << 16
+
+// Err returns why the file could not be read, so that every path is denied. It returns
+// nil if it was read or does not exist.
+func (f *RobotsFile) Err() error { return zero.Or(f).err }
+
+// Named reports whether the file addresses the program by its token. Otherwise, what it
+// says to all programs counts.
+func (f *RobotsFile) Named() bool { return zero.Or(f).named }
+
+// Len returns the number of rules that bind the program.
+func (f *RobotsFile) Len() int {
+	f = zero.Or(f)
+	return f.allow.len() + f.disallow.len()
+}
+
+// CrawlDelay returns the time that the file asks the program to wait between requests, 0
+// if it asks for none. RFC 9309 does not define it, so the guard does not enforce it.
+func (f *RobotsFile) CrawlDelay() time.Duration { return zero.Or(f).delay }
+
+// Sitemaps returns the URLs of the file's Sitemap lines as written. They are untrusted.
+func (f *RobotsFile) Sitemaps() []string { return slices.Clone(zero.Or(f).sitemaps) }
+
+// Usage returns what the file states about the use of the content at a path, which may
+// have a query, in Content-Signal and Content-Usage lines.
+func (f *RobotsFile) Usage(pathAndQuery string) (u Usage) {
+	f = zero.Or(f)
+	if len(f.usage) == 0 {
+		return u
+	}
+	path := robotsPath(nil, pathAndQuery)
+	has, best := pairs(path), -1
+	for _, stated := range f.usage {
+		if stated.rule.letters&^has != 0 || !stated.rule.pattern.match(path) {
+			continue
+		}
+		switch {
+		case stated.rule.priority > best:
+			u, best = stated.usage, stated.rule.priority
+		case stated.rule.priority == best:
+			u = u.Strictest(stated.usage)
+		}
+	}
+	return u
+}
+
+// robotsPathName is the path of robots.txt. It may always be read.
+const robotsPathName = "/robots.txt"

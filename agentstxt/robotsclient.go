@@ -1,0 +1,153 @@
+package agentstxt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/coded"
+	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/flight"
+)
+
+// robotsEntry is what the client knows about the robots.txt file of one origin. It never
+// changes.
+type robotsEntry struct {
+	file      *RobotsFile // in force
+	evidence  lookleap.Evidence
+	validator fetch.Validator // of a file that was read
+	checked   time.Time       // when the server last served or confirmed the file
+	until     time.Time       // when the server is asked again
+	stale     bool            // the file could not be read again
+	failures  int             // attempts in a row without an answer
+}
+
+func newRobotsCache(host *lookleap.Host, limits Limits) *flight.Memo[string, *robotsEntry] {
+	size := func(_ string, e *robotsEntry) int { return 1024 + 4*e.file.size }
+	return flight.NewSizedMemo(limits.Origins, limits.Memory, size, host.Time)
+}
+
+// Robots returns the robots.txt file of a URL's origin, cached or fetched, also if
+// [Options.Robots] has no token. If the file cannot be read, it returns one that denies
+// every path, and no error (RFC 9309, section 2.3.1.4). It returns an error if the URL has
+// no origin, ctx ended, or the host is closed.
+func (c *Client) Robots(ctx context.Context, rawURL string) (*RobotsFile, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return nil, badURL(err)
+	}
+	o, err := originOf(u)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := c.robotsOf(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return entry.file, nil
+}
+
+// robotsOf returns what is known about the robots.txt file of an origin. It asks for the
+// file again if that is outdated.
+func (c *Client) robotsOf(ctx context.Context, o origin) (*robotsEntry, error) {
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
+	if entry, fresh := c.robots.Fresh(o.name); fresh {
+		return entry, nil
+	}
+	return c.robots.Get(ctx, o.name, func(ctx context.Context) (flight.Loaded[*robotsEntry], error) {
+		held, _ := c.robots.Peek(o.name)
+		entry, err := c.readRobots(ctx, o, held.Value)
+		if err != nil {
+			return flight.Loaded[*robotsEntry]{}, err
+		}
+		return flight.Loaded[*robotsEntry]{Value: entry, Until: entry.until}, nil
+	})
+}
+
+// readRobots asks for a robots.txt file once. before is what was known; it may be nil.
+func (c *Client) readRobots(ctx context.Context, o origin, before *robotsEntry) (*robotsEntry, error) {
+	if before == nil {
+		before = &robotsEntry{}
+	}
+	file, err := o.robots()
+	if err != nil {
+		return nil, badURL(err)
+	}
+	var body []byte
+	resp, err := c.get(ctx, o, file, before.validator, &fetch.Request{
+		ReadBody: func(status int) bool { return status == http.StatusOK },
+		Stream: func(_ *fetch.Response, r io.Reader) (err error) {
+			// One byte more shows that the file is longer. The rest is not read (section 2.5).
+			body, err = io.ReadAll(io.LimitReader(r, int64(c.limits.Size)+1))
+			return err
+		},
+		Limits: fetch.Limits{Body: c.limits.Size + 1<<20, Time: c.limits.Timeout, Hops: c.limits.Redirects},
+	})
+	if fetch.Cancelled(err) || errors.Is(err, lookleap.ErrClosed) {
+		return nil, err
+	}
+	entry := c.judgeRobots(resp, body, err, before)
+	if entry.evidence.URL = o.displayURL(entry.evidence.URL); entry.evidence.URL == "" {
+		entry.evidence.URL = o.name + robotsPathName
+	}
+	return entry, nil
+}
+
+// judgeRobots returns what is known after an attempt to read a robots.txt file (RFC 9309,
+// section 2.3.1). It does no I/O.
+func (c *Client) judgeRobots(resp *fetch.Response, body []byte, err error, before *robotsEntry) *robotsEntry {
+	now := c.host.Time()
+	if err != nil {
+		if lookleap.CodeOf(err) == lookleap.CodeTooManyRedirects { // section 2.3.1.2: as if there were no file
+			return &robotsEntry{file: &RobotsFile{reason: lookleap.CodeTooManyRedirects}, checked: now, until: now.Add(defaultFresh)}
+		}
+		e := &fetch.Error{}
+		_ = errors.As(err, &e)
+		return c.unreadRobots(now, err, e.RetryAfter, lookleap.Evidence{URL: e.URL, Status: e.Status, MediaType: e.MediaType}, before)
+	}
+	entry := &robotsEntry{evidence: resp.Evidence(), checked: resp.Received, until: freshUntil(resp)}
+	switch status := resp.Status; {
+	case status == http.StatusOK:
+		entry.file = parseRobots(body, robotsOptions{token: c.options.Robots.Token, size: c.limits.Size})
+		entry.validator = resp.Validator()
+	case status == http.StatusNotModified && before.validator.Confirms(resp):
+		entry.file, entry.validator = before.file, before.validator
+	case status == http.StatusNoContent:
+		entry.file = &RobotsFile{reason: CodeNoPolicy}
+	case status >= 400 && status < 500: // section 2.3.1.3
+		entry.file = &RobotsFile{reason: CodeNoPolicy}
+	default:
+		code := lookleap.CodeBadStatus
+		if status >= 500 {
+			code = lookleap.CodeUnavailable
+		}
+		err := &lookleap.Error{Code: code, Message: fmt.Sprintf("the server answered %d", status),
+			Err: coded.Attach(&lookleap.ResponseError{Status: status, RetryAfter: resp.RetryAfter}, nil)}
+		return c.unreadRobots(resp.Received, err, resp.RetryAfter, entry.evidence, before)
+	}
+	return entry
+}
+
+// unreadRobots returns what is known if there was no usable answer: the file that was read
+// before, for a day, and otherwise that every path is denied (section 2.3.1.4).
+func (c *Client) unreadRobots(now time.Time, err error, retryAfter time.Duration, evidence lookleap.Evidence, before *robotsEntry) *robotsEntry {
+	entry := &robotsEntry{evidence: evidence, failures: before.failures + 1}
+	entry.until = now.Add(max(min(retryAfter, maxRetryAfter), backoff(entry.failures)))
+	if before.file != nil && before.file.err == nil && now.Sub(before.checked) < staleFor && !now.Before(before.checked) {
+		entry.file, entry.validator, entry.checked, entry.stale = before.file, before.validator, before.checked, true
+		entry.until = earlier(entry.until, before.checked.Add(staleFor))
+		return entry
+	}
+	entry.file = &RobotsFile{err: &lookleap.Error{
+		Code: lookleap.CodeOf(err), Subject: "robots.txt", Message: "the file could not be read, so every path counts as disallowed",
+		Fix: "try again later; Options.Robots without a token does not read it", Err: coded.Classify(ErrUnavailable, err),
+	}}
+	return entry
+}

@@ -1,0 +1,184 @@
+package agentstxt
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// Preference is what a publisher states about one use of its content.
+type Preference uint8
+
+const (
+	// Unstated: the publisher states nothing about the use.
+	Unstated Preference = iota
+	// Yes: the publisher agrees to the use.
+	Yes
+	// No: the publisher objects to the use.
+	No
+)
+
+var preferenceNames = [...]string{"unstated", "yes", "no"}
+
+// String returns unstated, yes or no.
+func (p Preference) String() string {
+	if int(p) < len(preferenceNames) {
+		return preferenceNames[p]
+	}
+	return preferenceNames[Unstated]
+}
+
+// MarshalText returns unstated, yes or no.
+func (p Preference) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// Usage is what a publisher states about the use of its content, in Content-Signal lines
+// of robots.txt and in Content-Usage lines or header fields (IETF working group AIPREF).
+// It is data for programs that build an index or train a model. No decision of this
+// package depends on it.
+type Usage struct {
+	Search  Preference `json:"search"`  // building a search index and showing links and excerpts
+	AIInput Preference `json:"aiInput"` // giving the content to a model as input
+	AITrain Preference `json:"aiTrain"` // training a model
+
+	// Other holds further categories by their names in lower case, such as "bots".
+	Other map[string]Preference `json:"other,omitempty"`
+}
+
+// IsZero reports whether nothing is stated.
+func (u Usage) IsZero() bool {
+	return u.Search == Unstated && u.AIInput == Unstated && u.AITrain == Unstated && len(u.Other) == 0
+}
+
+// Of returns what is stated about a category by the name that either format uses, such as
+// "search", "ai-train" or "train-ai".
+func (u Usage) Of(category string) Preference {
+	if p := u.field(strings.ToLower(category)); p != nil {
+		return *p
+	}
+	return u.Other[strings.ToLower(category)]
+}
+
+func (u *Usage) field(category string) *Preference {
+	switch category {
+	case "search":
+		return &u.Search
+	case "ai-input":
+		return &u.AIInput
+	case "ai-train", "train-ai":
+		return &u.AITrain
+	}
+	return nil
+}
+
+// maxCategories bounds Usage.Other.
+const maxCategories = 16
+
+func (u *Usage) set(category string, p Preference) {
+	if field := u.field(category); field != nil {
+		*field = p
+		return
+	}
+	if u.Other == nil {
+		u.Other = make(map[string]Preference)
+	}
+	if _, known := u.Other[category]; known || len(u.Other) < maxCategories {
+		u.Other[category] = p
+	}
+}
+
+// Strictest returns what two statements about the same content say together: an objection
+// in either of them counts, and what only one of them states counts.
+func (u Usage) Strictest(other Usage) Usage {
+	u.Search, u.AIInput, u.AITrain = max(u.Search, other.Search), max(u.AIInput, other.AIInput), max(u.AITrain, other.AITrain)
+	u.Other = maps.Clone(u.Other)
+	for category, p := range other.Other {
+		u.set(category, max(u.Other[category], p))
+	}
+	return u
+}
+
+// String returns the stated categories, such as "search=yes, ai-train=no".
+func (u Usage) String() string {
+	var parts []string
+	say := func(category string, p Preference) {
+		if p != Unstated {
+			parts = append(parts, category+"="+p.String())
+		}
+	}
+	say("search", u.Search)
+	say("ai-input", u.AIInput)
+	say("ai-train", u.AITrain)
+	for _, category := range slices.Sorted(maps.Keys(u.Other)) {
+		say(category, u.Other[category])
+	}
+	return strings.Join(parts, ", ")
+}
+
+// ParseContentSignal parses the value of a Content-Signal line of robots.txt, such as
+// "search=yes, ai-train=no". It skips what it does not understand.
+func ParseContentSignal(value string) Usage {
+	return parseUsage(value, map[string]Preference{"yes": Yes, "no": No})
+}
+
+// ParseContentUsage parses the Content-Usage header fields of a response, such as
+// "train-ai=n". It skips what it does not understand.
+func ParseContentUsage(header http.Header) Usage {
+	return parseUsage(strings.Join(header.Values("Content-Usage"), ","), map[string]Preference{"y": Yes, "n": No})
+}
+
+// parseUsage parses a list of name=word. A later member replaces an earlier one of the
+// same name (RFC 9651, section 3.2).
+func parseUsage(list string, words map[string]Preference) (u Usage) {
+	for member := range strings.SplitSeq(list, ",") {
+		name, word, ok := strings.Cut(member, "=")
+		word, _, _ = strings.Cut(word, ";") // without parameters
+		name = strings.ToLower(strings.Trim(name, " \t"))
+		p := words[strings.ToLower(strings.Trim(word, " \t"))]
+		if ok && p != Unstated && isCategory(name) {
+			u.set(name, p)
+		}
+	}
+	return u
+}
+
+func isCategory(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; !isAlnum(c) && c != '-' && c != '_' && c != '.' {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 64
+}
+
+// parseUsageLine parses the value of a Content-Signal or Content-Usage line of robots.txt.
+// It may begin with a path that limits it.
+func parseUsageLine(key, value string) (stated robotsUsage) {
+	stated.rule, _ = newRobotsRule("/", 0)
+	if path, rest, ok := strings.Cut(value, " "); strings.HasPrefix(path, "/") {
+		if !ok {
+			return stated
+		}
+		if rule, ok := newRobotsRule(path, 0); ok {
+			stated.rule, value = rule, rest
+		}
+	}
+	if key == "content-signal" {
+		stated.usage = ParseContentSignal(value)
+	} else {
+		stated.usage = ParseContentUsage(http.Header{"Content-Usage": {value}})
+	}
+	return stated
+}
+
+// usageKey is the context key of what is stated about a response.
+type usageKey struct{}
+
+// UsageFrom returns what the publisher states about the use of a response that came
+// through a guard. The context is that of [http.Response.Request]. robots.txt and the
+// Content-Usage header field of the response count, the stricter of both.
+func UsageFrom(ctx context.Context) (u Usage, ok bool) {
+	u, ok = ctx.Value(usageKey{}).(Usage)
+	return u, ok
+}
