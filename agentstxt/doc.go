@@ -2,9 +2,14 @@
 // the root of an origin that says which paths automated clients may request. A hash in
 // the file protects it against damage, and a malformed file forbids every request.
 //
-// Most programs need one line, a transport that obeys the policies:
+// Most programs need one line, a transport that obeys agents.txt and robots.txt:
 //
-//	client := &http.Client{Transport: agentstxt.Guard(host)}
+//	client := &http.Client{Transport: agentstxt.NewClient(host, agentstxt.Web("ExampleBot")).Guard()}
+//
+// [Web] returns the options for the web as it is: most files of the name agents.txt are of
+// other formats and count as no policy, and robots.txt (RFC 9309) is obeyed under the
+// token ExampleBot. The zero [Options] follow the letter of the draft: a file of another
+// format closes its origin, and robots.txt is not read.
 //
 // The error of a refused request says why:
 //
@@ -13,8 +18,13 @@
 //		fmt.Println(refused.Verdict)
 //	}
 //
+// Its code ([lookleap.CodeOf]) is that of the reason, its text names the fix or the option,
+// and [lookleap.Retryable] says when to try again if the reason is temporary. Only a final
+// refusal is a [lookleap.ErrDenied].
+//
 // [Parse] and [Judge] are pure functions that return a [Policy]; [Policy.Decide]
-// returns the [Decision] about a path. A [Client] fetches and caches policies.
+// returns the [Decision] about a path. [ParseRobots] does the same for robots.txt. A
+// [Client] fetches and caches both files.
 // Publishers use [Format], [Sign], [Lint] and [NewHandler].
 //
 // # Guarantees

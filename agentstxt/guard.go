@@ -28,10 +28,12 @@ type Transport struct {
 // policies through the host itself, and /agents.txt may always be read. A guard whose
 // host sends through that same guard refuses every request.
 //
-// A refusal is a [*lookleap.VerifyError] that wraps [lookleap.ErrDenied]; then nothing
-// was sent.
+// A refusal is a [*lookleap.VerifyError]; then nothing was sent. It wraps
+// [lookleap.ErrDenied] if it is final. Otherwise [lookleap.Retryable] returns when to try
+// again. A [lookleap.Host] with such a Fetcher returns these errors too.
 //
-// Guard uses the zero [Options]; NewClient(host, options).Guard() uses others.
+// Guard uses the zero [Options]; NewClient(host, options).Guard() uses others, such as
+// those of [Web].
 func Guard(host *lookleap.Host) *Transport { return NewClient(host, Options{}).Guard() }
 
 // Guard returns a transport that uses the policies of this client and a new [Limiter].

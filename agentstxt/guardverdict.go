@@ -15,26 +15,19 @@ func (t *Transport) refuse(ctx context.Context, x *decided, cause error) error {
 	c := t.client
 	v := c.verdict(x)
 	c.host.Report(ctx, lookleap.Event{Kind: lookleap.EventVerdict, Code: v.Code, Subject: v.Subject, Verdict: v, Err: cause})
+	no := &lookleap.VerifyError{Verdict: v, Err: cause}
+	_, temporary := lookleap.Retryable(no)
+	if v.Code == lookleap.CodeLimit {
+		temporary = !x.until.IsZero() // a limit of zero does not end
+	}
 	var reason *lookleap.Error
 	if !errors.As(cause, &reason) || reason.Fix == "" {
-		cause = coded.Attach(&lookleap.Error{Code: v.Code, Message: v.Summary, Fix: c.fix(x, v.Code)}, cause)
+		no.Err = coded.Attach(&lookleap.Error{Code: v.Code, Message: v.Summary, Fix: fixFor(v.Code, temporary)}, cause)
 	}
-	if !isTemporary(v.Code) {
-		cause = errors.Join(lookleap.ErrDenied, cause)
+	if !temporary {
+		no.Err = errors.Join(lookleap.ErrDenied, no.Err)
 	}
-	return &lookleap.VerifyError{Verdict: v, Err: cause}
-}
-
-// isTemporary reports whether a refusal with this code may end without a change at the
-// site or in this program: the server did not respond or asked to wait, or a limit counts.
-func isTemporary(code lookleap.Code) bool {
-	switch code {
-	case lookleap.CodeTimeout, lookleap.CodeTooSlow, lookleap.CodeUnreachable, lookleap.CodeConnRefused, lookleap.CodeConnReset,
-		lookleap.CodeTruncated, lookleap.CodeDNSError, lookleap.CodeNoAddress, lookleap.CodeUnavailable,
-		lookleap.CodeRateLimited, lookleap.CodeLimit:
-		return true
-	}
-	return false
+	return no
 }
 
 // refusalCode returns why a file could not be read or used: the code of the exchange, or
@@ -54,8 +47,11 @@ func refusalCode(err error) lookleap.Code {
 	return lookleap.CodeOf(err)
 }
 
-// fix returns what the caller can do about a refusal.
-func (c *Client) fix(x *decided, code lookleap.Code) string {
+// fixFor returns what the caller can do about a refusal.
+func fixFor(code lookleap.Code, temporary bool) string {
+	if temporary && code != lookleap.CodeLimit {
+		return "try again later: lookleap.Retryable returns when"
+	}
 	switch code {
 	case CodeDisallowed, CodeRobotsDisallowed, CodeForeignDisallowed:
 		return "request other paths, or ask the site's operator; no option lifts it"
@@ -76,13 +72,10 @@ func (c *Client) fix(x *decided, code lookleap.Code) string {
 	case CodeAccessDenied:
 		return "the server answers without credentials only to some clients: ask the site's operator, or set Options.UserAgent"
 	case lookleap.CodeLimit:
-		if x.decision.Limit > 0 {
+		if temporary {
 			return "wait, or set Options.Window if the site means another time"
 		}
 		return "the site's limit is zero: ask its operator"
-	}
-	if isTemporary(code) {
-		return "try again later: lookleap.Retryable returns when"
 	}
 	return ""
 }

@@ -171,8 +171,8 @@ func refusal(t testing.TB, err error) *lookleap.Verdict {
 	if !errors.As(err, &no) {
 		t.Fatalf("no refusal: %v", err)
 	}
-	if final := !isTemporary(no.Verdict.Code); errors.Is(err, lookleap.ErrDenied) != final {
-		t.Errorf("%s is an ErrDenied: %v", no.Verdict.Code, !final)
+	if _, temporary := lookleap.Retryable(err); errors.Is(err, lookleap.ErrDenied) == temporary {
+		t.Errorf("%s is temporary and an ErrDenied, or neither", no.Verdict.Code)
 	}
 	return no.Verdict
 }

@@ -216,7 +216,8 @@ func isToken(value, token string) bool {
 
 func isTokenLetter(c byte) bool { return isAlpha(c) || c == '-' || c == '_' }
 
-// crawlDelay reads a number of seconds, possibly with a fraction; 0 if it is none.
+// crawlDelay reads a number of seconds, possibly with a fraction. It returns 0 for
+// anything else.
 func crawlDelay(value string) time.Duration {
 	seconds, err := strconv.ParseFloat(value, 64)
 	if err != nil || !(seconds > 0) {

@@ -36,7 +36,7 @@ func Example() {
 	ctx, ui := context.Background(), yes{}
 
 	host.Prompter = ui
-	client := &http.Client{Transport: agentstxt.Guard(host)} // an SSRF-safe client that obeys agents.txt
+	client := &http.Client{Transport: agentstxt.NewClient(host, agentstxt.Web("ExampleBot")).Guard()} // an SSRF-safe client that obeys agents.txt
 	skill, err := dvs.NewLoader(host, dvs.Options{}).Load(ctx, "https://github.com/example-org/skills/blob/main/refund/SKILL.md")
 	var no *lookleap.VerifyError
 	if errors.As(err, &no) {

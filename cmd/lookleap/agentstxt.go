@@ -122,6 +122,9 @@ func showPolicy(report agentstxt.Report, err error) result {
 		if hash := new(agentstxt.HashMismatch); errors.As(err, &hash) && hash.Hint != "" {
 			fix += "; hint: " + hash.Hint
 		}
+		if bad.Code == agentstxt.CodeForeignFormat {
+			fix = "add --web to ignore such files and obey robots.txt"
+		}
 		r.Findings = append(r.Findings, lookleap.Finding{Code: bad.Code, Message: bad.Message, Fix: fix, Position: bad.Position})
 	}
 	r.rows = []row{{"state", report.State.String()}, {"directives", fmt.Sprint(len(report.Directives))}}

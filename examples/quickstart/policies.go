@@ -19,8 +19,14 @@ func playUnsure(s *stage) error {
 		}, "", "a page in the place of the file is no policy"},
 		{"other.example", "uses the file name for another format.", func(site *lab.Site) {
 			site.Body("/agents.txt", "text/plain", "Protocols: x402\nCapability: pay\n")
-		}, agentstxt.CodeRestricted, ""},
-		{"down.example", "is out of order.", func(site *lab.Site) { site.Status("/agents.txt", 503) }, agentstxt.CodeRestricted, ""},
+		}, "", "most files of this name are of other formats, and this one invites agents"},
+		{"rules.example", "writes the rules of robots.txt into the file, and means them.", func(site *lab.Site) {
+			site.Body("/agents.txt", "text/plain", "User-agent: *\nDisallow: /\n")
+		}, agentstxt.CodeForeignDisallowed, ""},
+		{"robots.example", "has a robots.txt against this agent.", func(site *lab.Site) {
+			site.Body("/robots.txt", "text/plain", "User-agent: ExampleBot\nDisallow: /\n")
+		}, agentstxt.CodeRobotsDisallowed, ""},
+		{"down.example", "is out of order.", func(site *lab.Site) { site.Status("/agents.txt", 503) }, lookleap.CodeUnavailable, ""},
 	})
 }
 
@@ -36,7 +42,7 @@ type policyCase struct {
 
 // playPolicies reads the front page of each site through the policy guard.
 func playPolicies(s *stage, cases []policyCase) error {
-	client := &http.Client{Transport: agentstxt.Guard(s.host)}
+	client := &http.Client{Transport: agentstxt.NewClient(s.host, agentstxt.Web("ExampleBot")).Guard()}
 	defer client.CloseIdleConnections()
 	visit := func(url string) error {
 		resp, err := client.Get(url)

@@ -31,7 +31,7 @@ func playPolicy(s *stage) error {
 	s.fact(policy.State() == agentstxt.Valid, "the policy is valid")
 
 	s.say("The agent puts the policy guard before its ordinary HTTP client. Whatever passes through is judged first.")
-	client := &http.Client{Transport: agentstxt.Guard(s.host)}
+	client := &http.Client{Transport: agentstxt.NewClient(s.host, agentstxt.Web("ExampleBot")).Guard()}
 	defer client.CloseIdleConnections()
 	visit := func(url string) error {
 		resp, err := client.Get(url)
@@ -48,7 +48,7 @@ func playPolicy(s *stage) error {
 		s.show(no.Verdict.String())
 	}
 	s.refused("GET "+shop.URL("/basket"), visit(shop.URL("/basket")), agentstxt.CodeUnlisted)
-	s.fact(onlyAsked(s, shop, "GET /agents.txt", "GET /dashboard"), "the shop was asked for its policy and for /dashboard, and for nothing else")
+	s.fact(onlyAsked(s, shop, "GET /agents.txt", "GET /dashboard", "GET /robots.txt"), "the shop was asked for its policy, its robots.txt and /dashboard, and for nothing else")
 
 	s.say("A mirror of the shop says that /admin is open. An attacker changed the line and not the hash. A file that was changed in one place may have been changed in others, so the whole site counts as closed.")
 	mirror := s.lab.Site("mirror.example").Body("*", "text/plain", "welcome").
@@ -59,7 +59,7 @@ func playPolicy(s *stage) error {
 	}
 	s.refused("believe the forged policy", policy.Err(), agentstxt.CodeHashMismatch)
 	for _, path := range []string{"/admin", "/dashboard"} {
-		s.refused("GET "+mirror.URL(path), visit(mirror.URL(path)), agentstxt.CodeRestricted)
+		s.refused("GET "+mirror.URL(path), visit(mirror.URL(path)), agentstxt.CodeHashMismatch)
 	}
 	s.fact(onlyAsked(s, mirror, "GET /agents.txt"), "the mirror was asked for its policy and nothing else")
 	return nil

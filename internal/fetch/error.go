@@ -36,6 +36,9 @@ func (e *Error) Unwrap() error { return e.Err }
 // ReasonCode returns the code.
 func (e *Error) ReasonCode() lookleap.Code { return e.Code }
 
+// RetryIn returns how long the server asked to wait, 0 if it did not ask.
+func (e *Error) RetryIn() time.Duration { return e.RetryAfter }
+
 // Cancelled reports whether an exchange ended because its caller left. Such a
 // result says nothing about the server and is never kept.
 func Cancelled(err error) bool { return lookleap.CodeOf(err) == lookleap.CodeCancelled }
