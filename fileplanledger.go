@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"github.com/lookleap/lookleap/internal/filestore"
 )
 
 // FilePlanLedger returns a ledger that stores the records of plans as files in a
@@ -156,11 +158,7 @@ func (l fileLedger) write(path string, r PlanRecord) error {
 	case err != nil:
 		return l.failed(err)
 	}
-	d, err := os.Open(l.dir)
-	if err != nil {
-		return l.failed(err)
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+	if err := filestore.SyncDir(l.dir); err != nil {
 		return l.failed(err)
 	}
 	return nil

@@ -286,7 +286,9 @@ type ResolverOptions struct {
 	// Servers are recursive resolvers in order of preference: udp://HOST:PORT,
 	// tcp://HOST:PORT, tls://HOST:PORT, https://HOST/PATH, or a bare HOST:PORT,
 	// which is udp. If a server fails, the next one is tried. A server is never tried
-	// with a weaker protocol. Empty: those of /etc/resolv.conf.
+	// with a weaker protocol. Empty: those of the system (/etc/resolv.conf, on macOS also
+	// /etc/resolver, on Windows those of the network adapters). Where there is none, as in
+	// an Android app, every lookup returns an error that says so.
 	Servers []string
 
 	// Anchors are DS or DNSKEY records as in a zone file; empty: IANA's.

@@ -149,7 +149,7 @@ func (l *FileDisclosureLedger) Entries(ctx context.Context) iter.Seq2[Entry, err
 		var end int64
 		err := l.locked(ctx, func(size int64) (err error) {
 			end = size
-			f, err = os.Open(l.path)
+			f, err = filestore.OpenFile(l.path, os.O_RDONLY, 0)
 			return err
 		})
 		if err != nil {
@@ -227,6 +227,10 @@ func (l *FileDisclosureLedger) Prune(ctx context.Context, before time.Time) (rem
 		if removed == 0 {
 			return nil
 		}
+		if err := l.file.Close(); err != nil { // Windows does not replace a file that is open
+			return err
+		}
+		l.file = nil
 		return filestore.Replace(l.path, l.path+".new", kept...)
 	})
 	if err != nil {
@@ -299,7 +303,7 @@ func (l *FileDisclosureLedger) current() (size int64, err error) {
 		l.file = nil
 	}
 	created := err != nil
-	if l.file, err = os.OpenFile(l.path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600); err != nil {
+	if l.file, err = filestore.OpenFile(l.path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600); err != nil {
 		l.file = nil
 		return 0, err
 	}
@@ -346,7 +350,7 @@ func (l *FileDisclosureLedger) inspect(size int64) error {
 func (l *FileDisclosureLedger) setAside(from, to int64) (string, error) {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s.torn-%d", l.path, n)
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		f, err := filestore.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, fs.ErrExist) && n < 10_000 {
 			continue
 		}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/lookleap/lookleap/internal/filestore"
 )
 
 func openLedger(t testing.TB, path string) *FileDisclosureLedger {
@@ -468,4 +470,30 @@ func BenchmarkLedgerFile(b *testing.B) {
 		}
 	})
 	_ = f.Close()
+}
+
+// TestLedgerOnWindows appends, prunes and appends again by the rules of Windows, where a file that
+// is open cannot be replaced.
+func TestLedgerOnWindows(t *testing.T) {
+	end, ok := filestore.Simulate()
+	if !ok {
+		t.Skip("this system does not say which files are open")
+	}
+	defer end()
+	l := openLedger(t, filepath.Join(t.TempDir(), "ledger"))
+	old, young := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	for _, at := range []time.Time{old, young} {
+		if err := l.Append(t.Context(), Entry{Time: at}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := l.Prune(t.Context(), young); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	if err := l.Append(t.Context(), Entry{Time: young}); err != nil {
+		t.Error(err)
+	}
+	if n, err := l.Prune(t.Context(), young.Add(time.Second)); n != 2 || err != nil {
+		t.Error(n, err)
+	}
 }

@@ -14,18 +14,18 @@ import (
 	"github.com/lookleap/lookleap/internal/flight"
 )
 
-// Options configures a [Resolver]. The zero value uses the servers of /etc/resolv.conf and IANA's
-// root keys.
+// Options configures a [Resolver]. The zero value uses the servers of the system and IANA's root
+// keys.
 type Options struct {
 	// Anchors are DS or DNSKEY records as in a zone file; "" means [RootAnchors].
 	Anchors string
 
 	// Servers are the upstreams in order of preference: udp://HOST:PORT, tcp://HOST:PORT,
 	// tls://HOST:PORT, https://HOST/PATH, or HOST:PORT, which is udp. Ports may be left out where
-	// the scheme has one. Hosts of udp and tcp are addresses. Empty: those of ResolvConf, which is
-	// read again every half minute.
+	// the scheme has one. Hosts of udp and tcp are addresses. Empty: those of the system, which are
+	// looked up again every half minute.
 	Servers    []string
-	ResolvConf string // default /etc/resolv.conf
+	ResolvConf string // a file to read instead of the system's settings
 
 	Now    func() time.Time // default time.Now
 	Limits Limits
@@ -104,7 +104,7 @@ func (e *NameError) Error() string { return fmt.Sprintf("name %q: %s", e.Name, e
 //
 // An absence is a result. The errors are *[BogusError] when validation failed, *[BudgetError] when
 // the work would exceed the limits, *[ServerError] when no upstream gave a usable reply,
-// *[NameError], [ErrNotValidated], and the context's. None of them says anything about whether the
+// *[NoServerError], *[NameError], [ErrNotValidated], and the context's. None of them says anything about whether the
 // name exists.
 func (r *Resolver) Lookup(ctx context.Context, name string, rrtype uint16) (*Result, error) {
 	return r.lookup(ctx, name, rrtype, r.answers.Get)

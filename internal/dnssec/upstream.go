@@ -1,15 +1,12 @@
 package dnssec
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/netip"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -135,9 +132,11 @@ func sameQuestion(query, reply *dns.Msg) bool {
 type upstreams struct {
 	options *Options
 
-	mu   sync.Mutex
-	list []transport
-	read time.Time // when ResolvConf was read
+	mu     sync.Mutex
+	list   []transport          // of Options.Servers
+	udp    map[string]transport // of the system's servers
+	system *systemServers
+	read   time.Time // when system was read
 
 	good atomic.Int64 // index of the server that answered last
 }
@@ -152,7 +151,7 @@ func newExchanger(o *Options) (exchanger, error) {
 	if o.DialContext == nil {
 		o.DialContext = new(net.Dialer).DialContext
 	}
-	u := &upstreams{options: o}
+	u := &upstreams{options: o, udp: map[string]transport{}}
 	for _, s := range o.Servers {
 		t, err := newTransport(s, o)
 		if err != nil {
@@ -164,7 +163,10 @@ func newExchanger(o *Options) (exchanger, error) {
 }
 
 func (u *upstreams) exchange(ctx context.Context, query *dns.Msg, b *budget) (*dns.Msg, error) {
-	servers := u.servers()
+	servers, err := u.servers(query)
+	if err != nil {
+		return nil, err
+	}
 	first := int(u.good.Load())
 	var last error
 	for try := range rounds * len(servers) {
@@ -196,23 +198,46 @@ func named(err error, t transport) error {
 	return &ServerError{Server: t.String(), Err: err}
 }
 
-// servers are the given ones, or those of the system. resolv.conf is read again now and then:
-// laptops travel.
-func (u *upstreams) servers() []transport {
+// servers returns the given servers, or those of the system for a question. The settings of the
+// system are read again every half minute, because laptops travel.
+func (u *upstreams) servers(query *dns.Msg) ([]transport, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if len(u.options.Servers) > 0 {
-		return u.list
+		return u.list, nil
 	}
 	now := u.options.Now()
 	if u.read.IsZero() || now.Sub(u.read) > 30*time.Second || now.Before(u.read) {
-		u.read = now
-		u.list = nil
-		for _, address := range systemServers(u.options.ResolvConf) {
-			u.list = append(u.list, newUDP(address, u.options))
-		}
+		u.read, u.system = now, u.options.systemServers()
 	}
-	return u.list
+	n, ok := nameOf(query.Question[0].Name)
+	if !ok {
+		n = rootName
+	}
+	servers := u.system.forQuestion(n, query.Question[0].Qtype == dns.TypeDS)
+	if len(servers) == 0 {
+		return nil, &NoServerError{Looked: u.system.looked}
+	}
+	list := make([]transport, len(servers))
+	for i, server := range servers {
+		if u.udp[server] == nil {
+			u.udp[server] = newUDP(server, u.options)
+		}
+		list[i] = u.udp[server]
+	}
+	return list, nil
+}
+
+// NoServerError says that the system names no DNS server, so that nothing was asked.
+type NoServerError struct {
+	Looked string // where servers were looked for; "": the system cannot ask DNS servers
+}
+
+func (e *NoServerError) Error() string {
+	if e.Looked == "" {
+		return "programs cannot ask DNS servers on this system; set a resolver that asks over https through a Fetcher of the system"
+	}
+	return "no DNS server is configured: there is none in " + e.Looked + "; name one in ResolverOptions.Servers (of cmd/lookleap: --dns)"
 }
 
 func (u *upstreams) close() error {
@@ -222,39 +247,10 @@ func (u *upstreams) close() error {
 	for _, t := range u.list {
 		errs = append(errs, t.close())
 	}
+	for _, t := range u.udp {
+		errs = append(errs, t.close())
+	}
 	return errors.Join(errs...)
-}
-
-// systemServers returns the servers of resolv.conf. A file that cannot be opened counts as empty.
-func systemServers(path string) []string {
-	if path == "" {
-		path = "/etc/resolv.conf"
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nameservers(strings.NewReader(""))
-	}
-	defer f.Close()
-	return nameservers(f)
-}
-
-// nameservers reads the nameserver lines of resolv.conf, three at most. Without any the server is
-// the local host, as in libc.
-func nameservers(conf io.Reader) []string {
-	var out []string
-	for s := bufio.NewScanner(conf); s.Scan() && len(out) < 3; {
-		fields := strings.Fields(s.Text())
-		if len(fields) < 2 || fields[0] != "nameserver" {
-			continue
-		}
-		if addr, err := netip.ParseAddr(fields[1]); err == nil {
-			out = append(out, net.JoinHostPort(addr.String(), "53"))
-		}
-	}
-	if len(out) == 0 {
-		out = []string{"127.0.0.1:53"}
-	}
-	return out
 }
 
 // newTransport reads one server of [Options]. There is no falling back from one transport to

@@ -45,7 +45,7 @@ func OpenDir(dir string) (*Dir, error) {
 	}
 	d := &Dir{dir, lock}
 	err = lock.With(context.Background(), func() error {
-		if err := os.Remove(filepath.Join(dir, TemporaryName)); !errors.Is(err, fs.ErrNotExist) {
+		if err := Remove(filepath.Join(dir, TemporaryName)); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		return nil
@@ -102,7 +102,7 @@ func (d *Dir) Write(ctx context.Context, key string, value []byte, test func() e
 // Delete removes a record. A missing record is not an error.
 func (d *Dir) Delete(ctx context.Context, key string) error {
 	return d.lock.With(ctx, func() error {
-		if err := os.Remove(d.File(key)); err != nil {
+		if err := Remove(d.File(key)); err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil
 			}
@@ -181,7 +181,7 @@ func recordSum(key, value []byte) []byte {
 }
 
 func (d *Dir) read(path string) (key string, value []byte, err error) {
-	f, err := os.Open(path)
+	f, err := OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return "", nil, err
 	}

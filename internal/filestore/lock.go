@@ -31,7 +31,7 @@ type Lock struct {
 
 // Open opens the lock in a file, and creates the file if it does not exist.
 func Open(path string) (*Lock, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (l *Lock) With(ctx context.Context, f func() error) error {
 			return err
 		}
 		if held {
-			return errors.Join(f(), unlock(l.file))
+			return errors.Join(f(), Unlock(l.file))
 		}
 		select {
 		case <-ctx.Done():
@@ -67,24 +67,24 @@ func (l *Lock) With(ctx context.Context, f func() error) error {
 
 // try takes the lock if it is free and its file is still at the path.
 func (l *Lock) try() (bool, error) {
-	if free, err := tryLock(l.file); !free || err != nil {
+	if free, err := TryLock(l.file); !free || err != nil {
 		return false, err
 	}
 	path := l.file.Name()
 	at, err := os.Stat(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, errors.Join(err, unlock(l.file))
+		return false, errors.Join(err, Unlock(l.file))
 	}
 	mine, serr := l.file.Stat()
 	if serr != nil {
-		return false, errors.Join(serr, unlock(l.file))
+		return false, errors.Join(serr, Unlock(l.file))
 	}
 	if err == nil && os.SameFile(at, mine) {
 		return true, nil
 	}
-	next, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	next, err := OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return false, errors.Join(err, unlock(l.file))
+		return false, errors.Join(err, Unlock(l.file))
 	}
 	_ = l.file.Close() // and its lock
 	l.file = next
@@ -98,19 +98,10 @@ func (l *Lock) Close() error {
 	return l.file.Close()
 }
 
-// SyncDir writes changes of a directory to disk.
-func SyncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
 // Replace replaces the content of a file, completely or not at all, through a
-// temporary file in the same directory. The caller holds a lock.
+// temporary file in the same directory. The caller holds a lock and has closed the file.
 func Replace(path, temporary string, content ...[]byte) error {
-	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
@@ -123,10 +114,10 @@ func Replace(path, temporary string, content ...[]byte) error {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(temporary, path)
+		err = current.rename(temporary, path)
 	}
 	if err != nil {
-		_ = os.Remove(temporary)
+		_ = Remove(temporary)
 		return err
 	}
 	return SyncDir(filepath.Dir(path))

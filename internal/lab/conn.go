@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"os"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -42,14 +41,14 @@ func (c *memoryConn) Write(b []byte) (int, error) {
 // Close ends both directions. The peer still reads what was written; its own writes fail.
 func (c *memoryConn) Close() error {
 	c.out.closeWriter(io.EOF)
-	c.in.closeReader(syscall.EPIPE)
+	c.in.closeReader(errPipe)
 	return nil
 }
 
 // Reset ends both directions at once: the peer loses what it has not read yet.
 func (c *memoryConn) Reset() {
-	c.out.abort(syscall.ECONNRESET)
-	c.in.abort(syscall.ECONNRESET)
+	c.out.abort(errReset)
+	c.in.abort(errReset)
 }
 
 func (c *memoryConn) LocalAddr() net.Addr  { return net.TCPAddrFromAddrPort(c.local) }
@@ -73,11 +72,11 @@ func (c *memoryConn) SetWriteDeadline(t time.Time) error {
 
 // explain dresses an error as the net package does.
 func (c *memoryConn) explain(op string, err error) error {
-	switch errno, system := err.(syscall.Errno); {
-	case err == nil || err == io.EOF:
+	switch err {
+	case nil, io.EOF:
 		return err
-	case system:
-		err = os.NewSyscallError(op, errno)
+	case errPipe, errReset:
+		err = os.NewSyscallError(op, err)
 	}
 	return &net.OpError{Op: op, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: err}
 }

@@ -10,7 +10,6 @@ import (
 	"net/netip"
 	"os"
 	"slices"
-	"syscall"
 )
 
 // Connection is the fate of a connection.
@@ -143,19 +142,19 @@ func (n *Internet) connect(ctx context.Context, entry *Dial) (net.Conn, error) {
 	place, fate := n.arrive(at)
 	switch fate {
 	case Refused:
-		return nil, os.NewSyscallError("connect", syscall.ECONNREFUSED)
+		return nil, os.NewSyscallError("connect", errRefused)
 	case Blackhole:
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-n.ctx.Done():
-			return nil, os.NewSyscallError("connect", syscall.ETIMEDOUT)
+			return nil, os.NewSyscallError("connect", errTimeout)
 		}
 	}
 	client, server := newConns(n.clientPort(), entry.Addr)
 	c := &serverConn{Conn: server, lab: n, at: at, dial: entry}
 	if !n.keep(c) || !n.enter() {
-		return nil, os.NewSyscallError("connect", syscall.ECONNREFUSED)
+		return nil, os.NewSyscallError("connect", errRefused)
 	}
 	n.journal.update(func() { entry.Connected = true })
 	go func() {

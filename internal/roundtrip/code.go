@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"strings"
-	"syscall"
 )
 
 // CodeOf returns the reason code of an error that the standard library returned from
@@ -28,9 +27,9 @@ func CodeOf(err error) string {
 		return CodeTimeout
 	case errors.As(err, &lookup):
 		return CodeDNSError
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case isRefused(err):
 		return CodeConnRefused
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, net.ErrClosed), errors.As(err, &stream):
+	case isReset(err), errors.Is(err, net.ErrClosed), errors.As(err, &stream):
 		return CodeConnReset
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return CodeTruncated
