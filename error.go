@@ -301,6 +301,7 @@ const (
 	CodeResolverFailed Code = "resolver-failed"
 	CodeCacheFailed    Code = "cache-failed"
 	CodeLedgerFailed   Code = "ledger-failed"
+	CodeLimiterFailed  Code = "limiter-failed"
 	CodeClockFailed    Code = "clock-failed"
 
 	CodeDenied         Code = "denied"

@@ -33,6 +33,7 @@ type Host struct {
 	Prompter ConsentPrompter // nil: no one can be asked, so every consent is refused
 	Cache    Cache           // nil: NewMemoryCache(DefaultCacheEntries)
 	Plans    PlanLedger      // nil: a ledger in memory that all Hosts of this process share; see PlanLedger
+	Limiter  Limiter         // nil: a NewMemoryLimiter of this Host, on its clock
 
 	Asking  AskLimits                    // how often users are asked; zero: the defaults
 	Now     func() time.Time             // nil: time.Now
@@ -52,10 +53,11 @@ type hostDefaults struct {
 	resolver Resolver
 	cache    Cache
 	plans    PlanLedger
+	limiter  Limiter
 	owned    []io.Closer
 
 	// The bounds of calls of plugged-in parts; nil for a default, which needs none.
-	lookups, cacheCalls, planCalls, observeCalls *plugin.Bound
+	lookups, cacheCalls, planCalls, limitCalls, observeCalls *plugin.Bound
 }
 
 // ErrClosed is the error of using a [Host] after its Close.
@@ -93,6 +95,10 @@ func (h *Host) parts() *hostDefaults {
 		d.planCalls = partLedger.bounded(ledgerWait, ledgerCalls)
 		if d.plans = h.Plans; d.plans == nil {
 			d.plans, d.planCalls = processLedger, nil
+		}
+		d.limitCalls = partLimiter.bounded(limiterWait, limiterCalls)
+		if d.limiter = h.Limiter; d.limiter == nil {
+			d.limiter, d.limitCalls = newMemoryLimiter(DefaultCounted, h.Time), nil
 		}
 		if c, ok := d.fetcher.(io.Closer); ok && h.Fetcher == nil {
 			d.owned = append(d.owned, c)
@@ -305,6 +311,7 @@ var (
 	partPrompter = part{"ConsentPrompter", CodeConsentFailed}
 	partCache    = part{"Cache", CodeCacheFailed}
 	partLedger   = part{"PlanLedger", CodeLedgerFailed}
+	partLimiter  = part{"Limiter", CodeLimiterFailed}
 	partClock    = part{"clock", CodeClockFailed}
 	partObserve  = part{"Observe hook", CodeInternal}
 	partDial     = part{"Dial hook", CodeInternal}
@@ -365,11 +372,13 @@ func (b guardedBody) Close() (err error) {
 const (
 	cacheWait    = 2 * time.Second
 	ledgerWait   = 10 * time.Second
+	limiterWait  = 2 * time.Second
 	resolverWait = 30 * time.Second
 	observeWait  = 10 * time.Second
 
 	cacheCalls    = 64
 	ledgerCalls   = 64
+	limiterCalls  = 64
 	resolverCalls = 1024
 	observeCalls  = 64
 )

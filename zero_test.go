@@ -23,7 +23,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[lookleap.Evidence](), reflect.TypeFor[lookleap.FetcherOptions](),
 		reflect.TypeFor[lookleap.Finding](), reflect.TypeFor[lookleap.Host](), reflect.TypeFor[lookleap.ItemClass](),
 		reflect.TypeFor[lookleap.PartKind](), reflect.TypeFor[lookleap.PendingError](),
-		reflect.TypeFor[lookleap.AlreadyDoneError](), reflect.TypeFor[lookleap.Effect](), reflect.TypeFor[lookleap.PlanClaim](),
+		reflect.TypeFor[lookleap.Rate](), reflect.TypeFor[lookleap.AlreadyDoneError](), reflect.TypeFor[lookleap.Effect](), reflect.TypeFor[lookleap.PlanClaim](),
 		reflect.TypeFor[lookleap.PlanOutcome](), reflect.TypeFor[lookleap.PlanRecord](), reflect.TypeFor[lookleap.PlanState](),
 		reflect.TypeFor[lookleap.Plan](), reflect.TypeFor[lookleap.Position](), reflect.TypeFor[lookleap.RRType](),
 		reflect.TypeFor[lookleap.ResponseError](), reflect.TypeFor[lookleap.Record](), reflect.TypeFor[lookleap.RemoteText](), reflect.TypeFor[lookleap.ResolverOptions](),
@@ -32,7 +32,7 @@ func TestZeroValues(t *testing.T) {
 	}, map[string]any{
 		"CodeOf": lookleap.CodeOf, "Retryable": lookleap.Retryable, "Codes": lookleap.Codes, "DialControl": lookleap.DialControl, "Digest": lookleap.Digest,
 		"FilePlanLedger": lookleap.FilePlanLedger, "LogEvents": lookleap.LogEvents, "NetResolver": lookleap.NetResolver, "NewFetcher": lookleap.NewFetcher,
-		"NewMemoryCache": lookleap.NewMemoryCache, "NewMemoryCacheSize": lookleap.NewMemoryCacheSize, "NewMemoryPlanLedger": lookleap.NewMemoryPlanLedger, "NothingSent": lookleap.NothingSent, "NewPlan": lookleap.NewPlan, "NewResolver": lookleap.NewResolver, "Unseal": lookleap.Unseal,
+		"NewMemoryCache": lookleap.NewMemoryCache, "NewMemoryCacheSize": lookleap.NewMemoryCacheSize, "NewMemoryLimiter": lookleap.NewMemoryLimiter, "NewMemoryLimiterSize": lookleap.NewMemoryLimiterSize, "NewMemoryPlanLedger": lookleap.NewMemoryPlanLedger, "NothingSent": lookleap.NothingSent, "NewPlan": lookleap.NewPlan, "NewResolver": lookleap.NewResolver, "Unseal": lookleap.Unseal,
 		"ParsePlan": lookleap.ParsePlan, "Seal": lookleap.Seal, "SealedCache": lookleap.SealedCache, "WithUser": lookleap.WithUser,
 	})
 }

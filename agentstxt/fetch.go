@@ -153,6 +153,13 @@ func (c *Client) read(ctx context.Context, o origin, known fetch.Validator) (*re
 	if o.plain && c.options.RefuseHTTP {
 		return &readResult{response: Response{Insecure: true}, asked: asked, received: asked, evidence: lookleap.Evidence{URL: o.name + policyPath}}, nil
 	}
+	// Another process may have been asked to come back later.
+	if wait, err := c.host.Wait(ctx, retryKey(o), lookleap.Rate{}); err == nil && wait > 0 {
+		return &readResult{
+			response: Response{Status: http.StatusTooManyRequests}, retryAfter: wait, asked: asked, received: asked,
+			evidence: lookleap.Evidence{URL: o.name + policyPath},
+		}, nil
+	}
 	resp, err := c.get(ctx, o, o.policy, known, &fetch.Request{
 		ReadBody: func(status int) bool { return status == http.StatusOK },
 		Limits:   fetch.Limits{Body: c.limits.Size, Time: c.limits.Timeout, Hops: c.limits.Redirects},
@@ -184,6 +191,11 @@ func (c *Client) read(ctx context.Context, o origin, known fetch.Validator) (*re
 		retryAfter: resp.RetryAfter,
 		private:    resp.Freshness.OneUser,
 	}
+	if (resp.Status == http.StatusTooManyRequests || resp.Status >= 500) && resp.RetryAfter > 0 {
+		if err := c.host.Hold(ctx, retryKey(o), min(resp.RetryAfter, maxRetryAfter)); err != nil {
+			c.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeOf(err), Subject: o.name + policyPath, Err: err})
+		}
+	}
 	result.evidence.URL = o.displayURL(result.evidence.URL)
 	return result, nil
 }
@@ -195,6 +207,9 @@ func freshUntil(resp *fetch.Response) time.Time {
 	}
 	return resp.Freshness.Until(minFresh, maxFresh, defaultFresh)
 }
+
+// retryKey is the key of the time after which a policy may be requested again.
+func retryKey(o origin) string { return "agentstxt retry " + o.name }
 
 // plainFetcher sends requests to an http origin. Package fetch supports only https, so
 // their URLs have that scheme until here. The connections are no evidence, so they are

@@ -14,8 +14,7 @@ import (
 // Transport sends requests through a host and enforces the policies of their origins.
 // It is an [http.RoundTripper] and a [lookleap.Fetcher]. Make one with [Guard].
 type Transport struct {
-	client  *Client
-	limiter *Limiter
+	client *Client
 }
 
 // Guard returns a transport that obeys agents.txt. It checks every request against the
@@ -36,17 +35,15 @@ type Transport struct {
 // those of [Web].
 func Guard(host *lookleap.Host) *Transport { return NewClient(host, Options{}).Guard() }
 
-// Guard returns a transport that uses the policies of this client and a new [Limiter].
+// Guard returns a transport that uses the policies of this client. It counts requests with
+// the [lookleap.Host.Limiter].
 func (c *Client) Guard() *Transport {
 	c = zero.Or(c)
-	return &Transport{client: c, limiter: NewLimiter(c.options.Window, c.limits.Counted)}
+	return &Transport{client: c}
 }
 
 // Client returns the client whose policies the guard enforces.
 func (t *Transport) Client() *Client { return zero.Or(t).client }
-
-// Limiter returns the limiter that counts the guard's requests.
-func (t *Transport) Limiter() *Limiter { return zero.Or(t).limiter }
 
 // Time returns the time of the host's clock.
 func (t *Transport) Time() time.Time { return zero.Or(t.Client()).host.Time() }
@@ -141,12 +138,35 @@ func (t *Transport) decide(req *http.Request) (*decided, error) {
 			return nil, t.refuse(ctx, x, x.robots.file.err)
 		}
 	}
-	if ok, next := t.limiter.Take(asked.origin.name, x.decision, c.host.Time()); !ok {
-		x.summary = fmt.Sprintf("%d requests were sent in the last %s, the next may follow %s", x.decision.Limit, t.limiter.window, next.UTC().Format(time.RFC3339))
-		x.decision.Allowed, x.decision.Code, x.until = false, lookleap.CodeLimit, next
+	if x.decision.Limit <= 0 {
+		return x, nil
+	}
+	rate := lookleap.Rate{Limit: x.decision.Limit, Window: c.window()}
+	wait, err := c.host.Take(ctx, limitKey(asked.origin, x.decision.Rule), rate)
+	if err != nil {
+		x.summary = "the limit of the policy could not be checked"
+		x.decision.Allowed, x.decision.Code = false, lookleap.CodeOf(err)
+		return nil, t.refuse(ctx, x, err)
+	}
+	if wait > 0 {
+		x.until = c.host.Time().Add(wait)
+		x.summary = fmt.Sprintf("%d requests were sent in the last %s, the next may follow %s", rate.Limit, rate.Window, x.until.UTC().Format(time.RFC3339))
+		x.decision.Allowed, x.decision.Code = false, lookleap.CodeLimit
 		return nil, t.refuse(ctx, x, nil)
 	}
 	return x, nil
+}
+
+// limitKey is the key of a directive for the Limiter. The directive's line is not part of
+// it, since it may change with the file.
+func limitKey(o origin, rule string) string { return "agentstxt limit " + o.name + " " + rule }
+
+// window returns the time to which a limit applies.
+func (c *Client) window() time.Duration {
+	if c.options.Window > 0 {
+		return c.options.Window
+	}
+	return time.Hour
 }
 
 // target returns what a request asks for. It returns an error for a request whose Host

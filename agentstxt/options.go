@@ -69,7 +69,6 @@ type Limits struct {
 	Redirects  int           // followed for one fetch; default 5
 	Origins    int           // policies in memory; default 1,024
 	Memory     int           // size of all policies in memory; default 64 MiB
-	Counted    int           // requests that a Limiter counts at once; default 262,144
 }
 
 func (l Limits) withDefaults() Limits {
@@ -86,7 +85,6 @@ func (l Limits) withDefaults() Limits {
 		{&l.Redirects, 5},
 		{&l.Origins, 1024},
 		{&l.Memory, 64 << 20},
-		{&l.Counted, 1 << 18},
 	} {
 		if *field.value <= 0 {
 			*field.value = field.fallback

@@ -13,7 +13,7 @@ import (
 func TestZeroValues(t *testing.T) {
 	zerotest.Run(t, []reflect.Type{
 		reflect.TypeFor[agentstxt.Action](), reflect.TypeFor[agentstxt.Response](), reflect.TypeFor[agentstxt.Client](),
-		reflect.TypeFor[agentstxt.Decision](), reflect.TypeFor[agentstxt.Directive](), reflect.TypeFor[agentstxt.Limiter](),
+		reflect.TypeFor[agentstxt.Decision](), reflect.TypeFor[agentstxt.Directive](),
 		reflect.TypeFor[agentstxt.Limits](), reflect.TypeFor[agentstxt.HashMismatch](), reflect.TypeFor[agentstxt.Options](),
 		reflect.TypeFor[agentstxt.Param](), reflect.TypeFor[agentstxt.Policy](), reflect.TypeFor[agentstxt.Report](),
 		reflect.TypeFor[agentstxt.State](), reflect.TypeFor[agentstxt.Transport](),
@@ -21,7 +21,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[agentstxt.RobotsFile](), reflect.TypeFor[agentstxt.Preference](), reflect.TypeFor[agentstxt.Usage](),
 	}, map[string]any{
 		"Fetch": agentstxt.Fetch, "Format": agentstxt.Format, "Guard": agentstxt.Guard, "Judge": agentstxt.Judge, "Lint": agentstxt.Lint,
-		"NewClient": agentstxt.NewClient, "NewHandler": agentstxt.NewHandler, "NewLimiter": agentstxt.NewLimiter, "Parse": agentstxt.Parse,
+		"NewClient": agentstxt.NewClient, "NewHandler": agentstxt.NewHandler, "Parse": agentstxt.Parse,
 		"PolicyURL": agentstxt.PolicyURL, "Sign": agentstxt.Sign,
 		"ParseContentSignal": agentstxt.ParseContentSignal, "ParseContentUsage": agentstxt.ParseContentUsage,
 		"ParseRobots": agentstxt.ParseRobots, "UsageFrom": agentstxt.UsageFrom, "Web": agentstxt.Web,

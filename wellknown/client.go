@@ -7,10 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
-
-	lru "github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
@@ -83,7 +80,6 @@ type Client struct {
 	options   Options
 	limits    Limits
 	documents *flight.Memo[string, *Resource] // by URL
-	rate      *rateLimit
 }
 
 // NewClient returns a client that fetches through a host. Without a host, Fetch returns
@@ -94,7 +90,6 @@ func NewClient(host *lookleap.Host, options Options) *Client {
 		c.options.Registry = Builtin()
 	}
 	c.documents = flight.NewSizedMemo(c.limits.Entries, c.limits.Memory, sizeOf, host.Time)
-	c.rate = newRateLimit(c.limits.PerMinute, c.limits.Entries)
 	return c
 }
 
@@ -148,7 +143,21 @@ func (c *Client) documentURL(origin, name string, rest []string) (domain.URL, er
 // load fetches a document once. The result is cached until it expires.
 func (c *Client) load(ctx context.Context, uri domain.URL, entry Entry) (flight.Loaded[*Resource], error) {
 	var none flight.Loaded[*Resource]
-	if !c.rate.take(uri.Host(), c.host.Time()) {
+	asked, err := c.host.Wait(ctx, retryKey(uri), lookleap.Rate{})
+	if err == nil && asked > 0 { // another process was asked to come back later
+		result := c.judge(uri, entry, nil, &fetch.Error{RetryAfter: asked, Err: &lookleap.Error{Code: lookleap.CodeUnavailable, Subject: uri.String(), Message: "the server asked to come back later"}})
+		return flight.Loaded[*Resource]{Value: result, Until: result.Expires}, nil
+	}
+	wait := asked
+	if err == nil {
+		wait, err = c.host.Take(ctx, "wellknown probes "+uri.Host(), lookleap.Rate{Limit: c.limits.PerMinute, Window: time.Minute})
+	}
+	switch {
+	case fetch.Cancelled(err):
+		return none, err
+	case err != nil:
+		return none, c.denied(uri, lookleap.CodeOf(err), err)
+	case wait > 0:
 		return none, c.denied(uri, CodeProbeRate, lookleap.ErrDenied)
 	}
 	redirect := stayAtOrigin
@@ -172,6 +181,11 @@ func (c *Client) load(ctx context.Context, uri domain.URL, entry Entry) (flight.
 		return none, c.denied(uri, lookleap.CodeOf(err), err)
 	}
 	result := c.judge(uri, entry, resp, err)
+	if result.State == Unavailable && result.RetryAfter > 0 {
+		if err := c.host.Hold(ctx, retryKey(uri), min(result.RetryAfter, maxOutage)); err != nil {
+			c.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeOf(err), Subject: uri.String(), Err: err})
+		}
+	}
 	if result.State == Unavailable && (err == nil && resp.Status >= 500 || fetch.Transient(err)) {
 		earlier, _ := c.documents.Peek(uri.String())
 		if r := earlier.Value; r != nil && r.State == Present && result.Fetched.Before(r.staleUntil) {
@@ -180,6 +194,9 @@ func (c *Client) load(ctx context.Context, uri domain.URL, entry Entry) (flight.
 	}
 	return flight.Loaded[*Resource]{Value: result, Until: result.Expires}, nil
 }
+
+// retryKey is the key of the time after which a document may be requested again.
+func retryKey(uri domain.URL) string { return "wellknown retry " + uri.String() }
 
 // stayAtOrigin refuses redirects to other origins, which cannot speak for this one.
 func stayAtOrigin(h fetch.Hop) error {
@@ -267,42 +284,4 @@ func (r *Resource) expiry(fresh *fetch.Freshness) time.Time {
 		return r.Fetched
 	}
 	return fresh.Until(0, maxKeptFor, defaultKeptFor)
-}
-
-// rateLimit bounds the requests for documents to one host in a minute, so that an
-// agent cannot be used to flood a server with probes.
-type rateLimit struct {
-	perMinute int
-	mu        sync.Mutex
-	hosts     *lru.LRU[string, *requestCount]
-}
-
-// requestCount counts the requests of one minute.
-type requestCount struct {
-	start time.Time
-	count int
-}
-
-func newRateLimit(perMinute, hosts int) *rateLimit {
-	cache, err := lru.NewLRU[string, *requestCount](hosts, nil)
-	if err != nil {
-		panic(err) // only a size below 1 is an error
-	}
-	return &rateLimit{perMinute: perMinute, hosts: cache}
-}
-
-// take counts one request to a host and reports whether it may be sent.
-func (r *rateLimit) take(host string, now time.Time) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	sent, ok := r.hosts.Get(host)
-	if !ok || now.Sub(sent.start) >= time.Minute || now.Before(sent.start) {
-		sent = &requestCount{start: now}
-		r.hosts.Add(host, sent)
-	}
-	if sent.count >= r.perMinute {
-		return false
-	}
-	sent.count++
-	return true
 }

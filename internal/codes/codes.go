@@ -42,6 +42,7 @@ var titles = sync.OnceValue(func() map[string]string {
 		"resolver-failed": "the host's Resolver failed, panicked or broke its contract",
 		"cache-failed":    "the host's Cache failed, panicked or broke its contract",
 		"ledger-failed":   "the host's PlanLedger failed, so nothing was committed",
+		"limiter-failed":  "the host's Limiter failed, so nothing was sent that it should count",
 		"clock-failed":    "the host's clock panicked, so everything counts as expired",
 
 		"denied":                 "a guard refused the request before it was sent",

@@ -1,0 +1,79 @@
+package agentstxt
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+func TestLimitOfZeroNeverPasses(t *testing.T) {
+	p := mustParse(t, Options{}, "/a ALLOW limit=0")
+	if d := p.Decide("/a"); d.Allowed || d.Code != lookleap.CodeLimit {
+		t.Error(d)
+	}
+}
+
+// brokenLimiter fails.
+type brokenLimiter struct{ lookleap.Limiter }
+
+func (brokenLimiter) Take(context.Context, string, lookleap.Rate) (time.Duration, error) {
+	return 0, errors.New("no connection")
+}
+
+func (brokenLimiter) Wait(context.Context, string, lookleap.Rate) (time.Duration, error) {
+	return 0, errors.New("no connection")
+}
+
+func TestSharedLimiter(t *testing.T) {
+	inWorld(t, "AGT-6-07/reject-in-another-process", Options{}, func(w *world) {
+		w.servesFile(signed("/dashboard ALLOW limit=3"))
+		w.site.Body("/dashboard*", plainText, "fine")
+		limiter := lookleap.NewMemoryLimiter()
+		refused := 0
+		for range 3 { // three processes with one limiter
+			host := w.net.Host()
+			host.Limiter = limiter
+			w.host = host
+			c, _ := w.guarded(Options{})
+			for range 2 {
+				if err := w.get(c, "https://shop.example/dashboard"); err != nil {
+					refused++
+				}
+			}
+		}
+		if refused != 3 {
+			w.Errorf("%d of 6 requests were refused", refused)
+		}
+	})
+	inWorld(t, "AGT-6-07/reject-uncounted", Options{}, func(w *world) {
+		w.servesFile(signed("/dashboard ALLOW limit=3", "/free ALLOW"))
+		w.site.Body("/*", plainText, "fine")
+		w.host.Limiter = brokenLimiter{}
+		c, _ := w.guarded(Options{})
+		if v := refusal(w, w.get(c, "https://shop.example/dashboard")); v.Code != lookleap.CodeLimiterFailed {
+			w.Error(v)
+		}
+		if err := w.get(c, "https://shop.example/free"); err != nil {
+			w.Errorf("a path without a limit needs no limiter: %v", err)
+		}
+	})
+	inWorld(t, "AGT-2-11/reject-before-the-time-that-another-process-was-told", Options{}, func(w *world) {
+		w.site.Handle(policyPath, lab.Status(429, "Retry-After", "600"))
+		limiter := lookleap.NewMemoryLimiter()
+		asked := func() int { return len(w.net.Journal().Requests("shop.example")) }
+		for range 3 {
+			host := w.net.Host()
+			host.Limiter = limiter
+			if _, err := NewClient(host, Options{}).Decide(w.Context(), "https://shop.example/x"); err != nil {
+				w.Error(err)
+			}
+		}
+		if n := asked(); n != 1 {
+			w.Errorf("%d requests", n)
+		}
+	})
+}

@@ -1,0 +1,246 @@
+package lookleap
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// testLimiter is a limiter whose clock a test moves.
+type testLimiter struct {
+	*memoryLimiter
+	at time.Time
+}
+
+func newTestLimiter(counted int, start time.Time) *testLimiter {
+	l := &testLimiter{at: start}
+	l.memoryLimiter = newMemoryLimiter(counted, func() time.Time { return l.at })
+	return l
+}
+
+// take takes one use of a key.
+func (l *testLimiter) take(key string, r Rate) time.Duration {
+	wait, err := l.Take(context.Background(), key, r)
+	if err != nil {
+		panic(err)
+	}
+	return wait
+}
+
+func TestMemoryLimiter(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	fifty := Rate{Limit: 50, Window: time.Hour}
+	one := Rate{Limit: 1, Window: time.Hour}
+	t.Run("AGT-6-07/accept-fifty", func(t *testing.T) {
+		l := newTestLimiter(1000, start)
+		for i := range 50 {
+			l.at = start.Add(time.Duration(i) * time.Second)
+			if l.take("a", fifty) != 0 {
+				t.Fatalf("use %d was refused", i+1)
+			}
+		}
+	})
+	t.Run("AGT-6-07/reject-fifty-first", func(t *testing.T) {
+		l := newTestLimiter(1000, start)
+		for i := range 50 {
+			l.at = start.Add(time.Duration(i) * time.Second)
+			l.take("a", fifty)
+		}
+		for _, at := range []time.Duration{time.Minute, time.Hour - time.Nanosecond} {
+			l.at = start.Add(at)
+			peek, _ := l.Wait(t.Context(), "a", fifty)
+			if wait := l.take("a", fifty); wait != time.Hour-at || peek != wait {
+				t.Errorf("after %v: %v, %v", at, wait, peek)
+			}
+		}
+		l.at = start.Add(time.Hour) // the window rolls: one place at a time becomes free
+		if l.take("a", fifty) != 0 {
+			t.Error("refused although the oldest use is an hour old")
+		}
+		if wait := l.take("a", fifty); wait != time.Second {
+			t.Error(wait)
+		}
+	})
+	t.Run("accept-wait-that-counts-nothing", func(t *testing.T) {
+		l := newTestLimiter(1000, start)
+		for range 10 {
+			if wait, err := l.Wait(t.Context(), "a", one); wait != 0 || err != nil {
+				t.Fatal(wait, err)
+			}
+		}
+		if len(l.keys) != 0 || l.take("a", one) != 0 {
+			t.Error("Wait counted")
+		}
+	})
+	t.Run("AGT-6-07/accept-other-keys-and-no-limit", func(t *testing.T) {
+		l := newTestLimiter(1000, start)
+		for i, c := range []struct {
+			key  string
+			r    Rate
+			want bool
+		}{{"a", one, true}, {"a", one, false}, {"b", one, true}, {"c", Rate{}, true}, {"c", Rate{}, true}, {"a", Rate{}, true}} {
+			if ok := l.take(c.key, c.r) == 0; ok != c.want {
+				t.Errorf("%d: %v", i, ok)
+			}
+		}
+	})
+	t.Run("AGT-6-07/reject-when-the-limit-falls", func(t *testing.T) {
+		l := newTestLimiter(1000, start)
+		for range 10 {
+			l.take("a", fifty)
+		}
+		if wait := l.take("a", Rate{Limit: 5, Window: time.Hour}); wait != time.Hour {
+			t.Error(wait)
+		}
+	})
+	t.Run("reject-longer-window", func(t *testing.T) {
+		l := newTestLimiter(1000, start)
+		l.take("a", one)
+		l.at = start.Add(30 * time.Minute)
+		l.take("a", Rate{Limit: 10, Window: time.Minute}) // must not forget the first use
+		if wait := l.take("a", Rate{Limit: 2, Window: time.Hour}); wait != 30*time.Minute {
+			t.Error(wait)
+		}
+	})
+	t.Run("AGT-6-07/reject-when-memory-is-full", func(t *testing.T) {
+		l := newTestLimiter(100, start)
+		for i := range 100 {
+			if l.take(fmt.Sprint("/", i), one) != 0 {
+				t.Fatal(i)
+			}
+		}
+		l.at = start.Add(time.Minute)
+		if l.take("/new", one) == 0 {
+			t.Error("more than can be remembered passed")
+		}
+		if err := l.Hold(t.Context(), "/new", time.Minute); CodeOf(err) != CodeLimit {
+			t.Errorf("a hold that is not kept: %v", err)
+		}
+		l.at = start.Add(time.Hour)
+		if l.take("/new", one) != 0 || l.counted != 1 || len(l.keys) != 1 {
+			t.Errorf("%d counted for %d keys", l.counted, len(l.keys))
+		}
+	})
+	t.Run("AGT-6-07/reject-when-the-clock-goes-back", func(t *testing.T) {
+		l := newTestLimiter(1000, start)
+		two := Rate{Limit: 2, Window: time.Hour}
+		l.take("a", two)
+		l.at = start.Add(-time.Hour)
+		l.take("a", two)
+		l.at = start.Add(-30 * time.Minute)
+		if wait := l.take("a", two); wait != 30*time.Minute {
+			t.Errorf("a clock that went back freed a place, or froze the window: %v", wait)
+		}
+	})
+	t.Run("hold", func(t *testing.T) {
+		l := newTestLimiter(1000, start)
+		for _, d := range []time.Duration{time.Minute, time.Second, -time.Hour} { // never shorter
+			if err := l.Hold(t.Context(), "a", d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, r := range []Rate{{}, fifty} {
+			if wait := l.take("a", r); wait != time.Minute {
+				t.Errorf("%+v: %v", r, wait)
+			}
+		}
+		l.at = start.Add(time.Minute)
+		if l.take("a", one) != 0 || l.counted != 1 {
+			t.Errorf("the hold did not end, or was counted: %d", l.counted)
+		}
+		l.at = start.Add(-time.Hour) // the hold moves back with the clock
+		_ = l.Hold(t.Context(), "b", time.Minute)
+		l.at = start.Add(-2 * time.Hour)
+		if wait := l.take("b", Rate{}); wait != time.Minute {
+			t.Error(wait)
+		}
+	})
+	t.Run("AGT-6-07/reject-concurrently", func(t *testing.T) {
+		l := newTestLimiter(1000, start)
+		var passed atomic.Int64
+		var callers sync.WaitGroup
+		for range 8 {
+			callers.Go(func() {
+				for range 100 {
+					if l.take("a", fifty) == 0 {
+						passed.Add(1)
+					}
+				}
+			})
+		}
+		callers.Wait()
+		if passed.Load() != 50 {
+			t.Errorf("%d passed", passed.Load())
+		}
+	})
+}
+
+// TestMemoryLimiterCountsExactly compares with a list of all times.
+func TestMemoryLimiterCountsExactly(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := Rate{Limit: rapid.IntRange(1, 20).Draw(t, "limit"), Window: time.Minute}
+		l := newTestLimiter(1000, time.Unix(1_000_000, 0))
+		var sent []time.Time
+		for range rapid.IntRange(1, 200).Draw(t, "uses") {
+			l.at = l.at.Add(time.Duration(rapid.IntRange(0, 10_000).Draw(t, "ms")) * time.Millisecond)
+			inWindow := 0
+			for _, at := range sent {
+				if at.After(l.at.Add(-time.Minute)) {
+					inWindow++
+				}
+			}
+			wait := l.take("o", r)
+			if (wait == 0) != (inWindow < r.Limit) {
+				t.Fatalf("%d of %d in the window: %v", inWindow, r.Limit, wait)
+			}
+			if wait == 0 {
+				sent = append(sent, l.at)
+			} else if wait < 0 || wait > time.Minute {
+				t.Fatalf("wait %v", wait)
+			}
+		}
+	})
+}
+
+func TestLimiterOfTheHost(t *testing.T) {
+	t.Run("accept-the-clock-of-the-host", func(t *testing.T) {
+		now := time.Unix(1_000_000, 0)
+		h := &Host{Now: func() time.Time { return now }}
+		one := Rate{Limit: 1, Window: time.Hour}
+		first, _ := h.Take(t.Context(), "a", one)
+		now = now.Add(time.Minute)
+		second, err := h.Take(t.Context(), "a", one)
+		if first != 0 || second != 59*time.Minute || err != nil {
+			t.Error(first, second, err)
+		}
+	})
+	t.Run("reject-limiter-that-panics", func(t *testing.T) {
+		h := &Host{Limiter: panics{}}
+		if _, err := h.Take(t.Context(), "a", Rate{Limit: 1, Window: time.Hour}); CodeOf(err) != CodeLimiterFailed {
+			t.Error(err)
+		}
+	})
+	t.Run("accept-hold-of-a-caller-who-left", func(t *testing.T) {
+		h := new(Host)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := h.Hold(ctx, "a", time.Hour); err != nil {
+			t.Error(err)
+		}
+		if wait, _ := h.Wait(t.Context(), "a", Rate{}); wait == 0 {
+			t.Error("the hold is lost")
+		}
+	})
+	t.Run("reject-nil-host", func(t *testing.T) {
+		if _, err := (*Host)(nil).Take(t.Context(), "a", Rate{}); CodeOf(err) != CodeUsage {
+			t.Error(err)
+		}
+	})
+}
+
+type panics struct{ Limiter }
