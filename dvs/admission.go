@@ -27,7 +27,11 @@ func (l *Loader) admit(ctx context.Context, c *candidate, to level) (admitted, e
 
 // key returns what the consent to use a skill under a root is bound to.
 func (c *candidate) key(root TrustRoot) consentKey {
-	return consentKey{effectAdmit, c.skill.String(), root.String() + "\n" + c.Evidence.Digest.String()}
+	digest := c.Evidence.Digest
+	if c.notFetched() {
+		digest = c.Claim.Pin.Digest
+	}
+	return consentKey{effectAdmit, c.skill.String(), root.String() + "\n" + digest.String()}
 }
 
 // agreedBefore reports whether the user agreed to use a candidate in this session, and notes
@@ -44,7 +48,7 @@ func (l *Loader) agreedBefore(c *candidate) bool {
 // askAdmission asks for the consent, and does what the user agreed to.
 func (l *Loader) askAdmission(ctx context.Context, c *candidate) (admitted, error) {
 	req := l.admissionRequest(c)
-	c.parsed = nil // the plan has the file, and it is read again when the user has agreed
+	c.parsed, c.members = nil, nil // the plan has the file, and it is read again when the user has agreed
 	effect, err := (&plannedEffect{Type: effectAdmit, User: l.ownerMark(), Candidate: c}).encode()
 	if err != nil {
 		return admitted{}, err
@@ -118,7 +122,7 @@ func (l *Loader) finishAdmission(ctx context.Context, c *candidate) (admitted, e
 	}
 	id := c.skill.String()
 	identity := DigestOf([]byte(id))
-	is := seenSkill{c.parsed.Header, c.parsed.Digest}
+	is := seenSkill{c.parsed.Header, c.Evidence.Digest}
 	if was, ok := l.seen.Get(identity); ok && was != is && (was.header != is.header || c.Level == activated) {
 		l.forgetSkill(id)
 		c.verdict.Findings = append(c.verdict.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeChanged, Requirement: "DVS-4.6-03",
@@ -127,8 +131,8 @@ func (l *Loader) finishAdmission(ctx context.Context, c *candidate) (admitted, e
 	l.seen.Add(identity, is)
 	l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventVerdict, Code: c.verdict.Code, Subject: c.verdict.Subject, Verdict: c.verdict})
 	if c.Level == registered {
-		return admitted{registration: &Registration{Metadata: c.parsed.Metadata, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: c.parsed.Digest,
-			Verdict: c.verdict, loader: l, pin: c.Claim.Pin, hint: c.Hint}}, nil
+		return admitted{registration: &Registration{Metadata: c.parsed.Metadata, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: c.Evidence.Digest,
+			Verdict: c.verdict, loader: l, pin: c.Claim.Pin, hint: c.Hint, listed: c.Listed}}, nil
 	}
 	final, err := rules.urls().Parse(c.Final)
 	if err != nil {
@@ -138,14 +142,20 @@ func (l *Loader) finishAdmission(ctx context.Context, c *candidate) (admitted, e
 	if err != nil {
 		return admitted{}, err
 	}
+	base := at.page
+	if c.skill.artifact == SkillArchive {
+		if base, err = entryIn(at.page); err != nil {
+			return admitted{}, err
+		}
+	}
 	if len(c.Chain) > 0 {
 		if err := l.countComposed(id); err != nil {
 			return admitted{}, err
 		}
 	}
 	return admitted{loaded: &Loaded{
-		Metadata: c.parsed.Metadata, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: c.parsed.Digest,
-		Verdict: c.verdict, Chain: slices.Clone(c.Chain), loader: l, base: at.page, claim: c.Claim, under: c.Under, skill: c.parsed, file: c.File.Bytes,
+		Metadata: c.parsed.Metadata, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: c.Evidence.Digest,
+		Verdict: c.verdict, Chain: slices.Clone(c.Chain), loader: l, base: base, claim: c.Claim, under: c.Under, skill: c.parsed, file: c.entry, members: c.members, listed: c.Listed,
 	}}, nil
 }
 
@@ -156,12 +166,13 @@ type Registration struct {
 	ID      SkillURL
 	Root    TrustRoot  // who published the skill: show this, not the name that the skill claims
 	Source  RootSource // who declared the root
-	Digest  Digest     // of the SKILL.md at registration; zero: the metadata came from an index without a digest
+	Digest  Digest     // of the SKILL.md or archive at registration; zero: the metadata came from an index without a digest
 	Verdict *lookleap.Verdict
 
 	loader *Loader
 	pin    Pin
-	hint   *hint // what an index said
+	hint   *hint    // what an index said
+	listed []string // files that an index of v0.1 names
 }
 
 // Register verifies a skill and keeps its metadata and digests but not its body (level 1).
@@ -173,6 +184,9 @@ func (l *Loader) register(ctx context.Context, c *candidate) (*Registration, err
 	if err := l.ready(); err != nil {
 		return nil, err
 	}
+	if got, asked, err := l.askForeign(ctx, c, registered); asked {
+		return got.registration, err
+	}
 	if err := l.verify(ctx, c); err != nil {
 		return nil, err
 	}
@@ -183,15 +197,15 @@ func (l *Loader) register(ctx context.Context, c *candidate) (*Registration, err
 
 // RegisterListing registers a skill by its entry in an index and does not fetch the file. It
 // checks the URL and the root now, and everything else on activation. The verdict is therefore not
-// OK until the file was read. If the entry lacks a name or description, as in a sitemap, the file
-// is fetched and judged as in [Loader.Register].
+// OK until the file was read. If the entry lacks a name or description, as in a sitemap, or is at
+// another origin, the file is fetched and judged as in [Loader.Register] and [Loader.LoadListing].
 func (l *Loader) RegisterListing(ctx context.Context, entry Listing) (*Registration, error) {
 	if err := l.ready(); err != nil {
 		return nil, err
 	}
-	c := &candidate{Claim: Claim{URL: entry.Skill.String(), Pin: Pin{Digest: entry.Digest}}, Hint: &hint{entry.Name, entry.Description}}
+	c := entry.candidate()
 	meta, ok := entry.metadata(l.options.Profile, l.limits)
-	if !ok {
+	if !ok || c.Hint.foreign() { // another origin does not say what the publisher's skill is for
 		return l.register(ctx, c)
 	}
 	if err := l.checkClaim(ctx, c); err != nil {
@@ -200,7 +214,7 @@ func (l *Loader) RegisterListing(ctx context.Context, entry Listing) (*Registrat
 	if c.Claim.Source == Derived { // the prompt for a root shows the file
 		return l.register(ctx, c)
 	}
-	return &Registration{Metadata: *meta, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: entry.Digest, Verdict: c.verdict, loader: l, pin: c.Claim.Pin, hint: c.Hint}, nil
+	return &Registration{Metadata: *meta, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: entry.Digest, Verdict: c.verdict, loader: l, pin: c.Claim.Pin, hint: c.Hint, listed: c.Listed}, nil
 }
 
 // metadata reads what an index says by the rules for the file itself.
@@ -239,8 +253,8 @@ func (r *Registration) Activate(ctx context.Context) (*Loaded, error) {
 	if err := r.loader.ready(); err != nil {
 		return nil, err
 	}
-	if err := r.loader.checkTerms(ctx, loadTerms{Skill: r.ID.String(), Root: r.Root.String(), Source: r.Source, Profile: r.loader.options.Profile, RequireSecure: r.loader.options.RequireSecure}); err != nil {
+	if err := r.loader.checkTerms(ctx, loadTerms{Skill: r.ID.String(), Artifact: r.ID.artifact, Root: r.Root.String(), Source: r.Source, Profile: r.loader.options.Profile, RequireSecure: r.loader.options.RequireSecure}); err != nil {
 		return nil, err
 	}
-	return r.loader.load(ctx, &candidate{Claim: Claim{URL: r.ID.String(), Pin: r.pin}, Hint: r.hint, revalidate: true})
+	return r.loader.load(ctx, &candidate{Claim: Claim{URL: r.ID.String(), Pin: r.pin, Artifact: r.ID.artifact}, Hint: r.hint, Listed: r.listed, revalidate: true})
 }

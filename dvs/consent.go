@@ -61,11 +61,14 @@ func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 	if c.notFetched() {
 		url := c.skill.String() // in full, since the server receives it
 		item.Recipient, item.Digest, item.Summary = host, lookleap.Digest([]byte(url)), "ask for "+plaintext.Quote(url, len(url)+1)+", and use its instructions, which were not read yet"
+		if c.Hint.foreign() {
+			item.Summary += "; " + plaintext.Quote(c.Hint.Origin, 300) + " lists it with the digest " + c.Claim.Pin.Digest.String()
+		}
 	} else {
 		item.Remote = []lookleap.RemoteText{{Source: host, Label: "name", Text: c.parsed.Name}, {Source: host, Label: "description", Text: c.parsed.Description}}
 	}
 	req := lookleap.ConsentRequest{Kind: lookleap.ConsentSkill, Origin: c.root.url.Origin(), TrustRoot: c.root.String(), Verdict: c.verdict,
-		Summary: "use a skill" + provenance(c.Chain, c.Claim.Source, c.skill.ServingHost()),
+		Summary: c.what() + provenance(c.Chain, c.Claim.Source, c.skill.ServingHost()),
 		Items:   []lookleap.ConsentItem{item}}
 	if c.Claim.Source == Derived {
 		req.Kind = lookleap.ConsentTrustRoot
@@ -78,6 +81,14 @@ func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 		req.Items = append(req.Items, root)
 	}
 	return req
+}
+
+// what says what is asked for, and who named a skill of another origin.
+func (c *candidate) what() string {
+	if c.Hint.foreign() {
+		return "use a skill of " + plaintext.Quote(c.skill.page.Origin(), 300) + " that " + plaintext.Quote(c.Hint.Origin, 300) + " lists"
+	}
+	return "use a skill"
 }
 
 // external fetches one URL outside the root if the user agrees to it. Nothing
@@ -276,7 +287,7 @@ func resumed(r *Resumed, err error) (*Resumed, error) {
 }
 
 func (l *Loader) resumeAdmission(ctx context.Context, approval *lookleap.Approval, c *candidate) (*Resumed, error) {
-	u, err := ParseSkillURL(c.Claim.URL, l.roots.Rules())
+	u, err := ParseArtifactURL(c.Claim.URL, c.Claim.Artifact, l.roots.Rules())
 	if err != nil {
 		return nil, err
 	}

@@ -15,23 +15,27 @@ import (
 // Claim is a skill's URL with the trust root and the options by which it is judged. It is plain
 // data, so a verdict can be judged again.
 type Claim struct {
-	URL     string     `json:"url"`            // as it was given
-	Root    string     `json:"root,omitempty"` // trust root; "": there is none
-	Source  RootSource `json:"source"`         // who declared it
-	Blocked bool       `json:"blocked,omitempty"`
-	Revoked bool       `json:"revoked,omitempty"`
+	URL    string     `json:"url"`            // as it was given
+	Root   string     `json:"root,omitempty"` // trust root; "": there is none
+	Source RootSource `json:"source"`         // who declared it
+
+	Blocked bool `json:"blocked,omitempty"`
+	Revoked bool `json:"revoked,omitempty"`
 
 	Profile       Profile `json:"profile"`
 	Strict        bool    `json:"strict,omitempty"`        // only registered roots and text/markdown
 	RequireSecure bool    `json:"requireSecure,omitempty"` // every contacted name has to be signed
 	Pin           Pin     `json:"pin,omitzero"`
+
+	// Artifact is set if the URL does not tell what it denotes; see [ParseArtifactURL].
+	Artifact Artifact `json:"artifact,omitzero"`
 }
 
 // Pin is what the caller already knows about the content. A URL with a commit is accepted only
 // with a Pin (DVS-3.1-42 to DVS-3.1-44).
 type Pin struct {
 	Commit string `json:"commit,omitempty"` // whole commit id of the URL's revision
-	Digest Digest `json:"digest,omitzero"`  // of SKILL.md
+	Digest Digest `json:"digest,omitzero"`  // of SKILL.md, or of the archive
 }
 
 // Evidence is what was found out about a claim: the HTTP exchange, the DNS and the file. The zero
@@ -169,7 +173,7 @@ type record struct {
 // newRecord removes secrets from the input: user information, fragments, and queries unless they
 // are part of a skill's identity. The decision about the result is the same.
 func newRecord(c Claim, e Evidence, allowQuery bool) record {
-	if _, err := ParseSkillURL(c.URL, Rules{AllowQuery: allowQuery}); err != nil || !allowQuery {
+	if _, err := ParseArtifactURL(c.URL, c.Artifact, Rules{AllowQuery: allowQuery}); err != nil || !allowQuery {
 		c.URL = domain.Redact(c.URL)
 	}
 	c.Root = domain.Redact(c.Root)
@@ -222,7 +226,7 @@ func failed(code lookleap.Code, message string, evidence ...lookleap.Evidence) l
 }
 
 func (j *judge) url() lookleap.Check {
-	u, err := ParseSkillURL(j.claim.URL, j.rules)
+	u, err := ParseArtifactURL(j.claim.URL, j.claim.Artifact, j.rules)
 	if err != nil {
 		return failed(lookleap.CodeOf(err), sentence(err))
 	}
@@ -402,6 +406,9 @@ func (j *judge) media() lookleap.Check {
 	answered := j.skill.ServedFrom()
 	if n := len(j.evidence.Hops); n > 0 {
 		answered = j.evidence.Hops[n-1]
+	}
+	if j.skill.artifact == SkillArchive {
+		return judgeArchiveMedia(j.evidence, j.claim)
 	}
 	return judgeMedia(answered, j.evidence, j.claim)
 }

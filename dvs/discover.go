@@ -2,6 +2,7 @@ package dvs
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -34,7 +35,7 @@ func (l *Loader) Discover(ctx context.Context, root string) iter.Seq2[Listing, e
 			yield(Listing{}, err)
 			return
 		}
-		d := &discovery{loader: l, root: parsed, seen: make(map[string]bool), yield: yield}
+		d := &discovery{loader: l, root: parsed, seen: make(map[string]bool), names: make(map[string]string), yield: yield}
 		if !parsed.OriginWide() {
 			d.report(lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeNoOriginDiscovery, Requirement: "DVS-3.2-04", Message: CodeNoOriginDiscovery.Title(), Position: lookleap.Position{Path: parsed.String()}})
 			return
@@ -52,6 +53,7 @@ type discovery struct {
 	loader *Loader
 	root   TrustRoot
 	seen   map[string]bool
+	names  map[string]string // of the entries of indexes, with the index that lists the name first
 	yield  func(Listing, error) bool
 }
 
@@ -144,7 +146,7 @@ func (d *discovery) index(file listFile) bool {
 		if !d.warn(lookleap.CodeMediaType, "DVS-3.2-23", at, "the index is served as "+plaintext.Quote(is, 80)) {
 			return false
 		}
-		if is != "text/plain" {
+		if is != "" && is != "application/octet-stream" && !strings.HasPrefix(is, "text/") {
 			return true
 		}
 	}
@@ -217,7 +219,14 @@ func (d *discovery) yieldList(list *Listings, err error, at string) bool {
 			return false
 		}
 		d.seen[id] = true
-		if !d.root.Covers(entry.Skill) {
+		if first := d.listedBefore(entry); first != "" {
+			if !d.report(lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeDuplicateEntry, Requirement: "DVS-3.2-15", Position: lookleap.Position{Path: at},
+				Message: "the skill " + plaintext.Quote(entry.Name, maxName) + " is left out, since the origin lists it in " + plaintext.Quote(first, 200) + " too"}) {
+				return false
+			}
+			continue
+		}
+		if !d.root.Covers(entry.Skill) && !entry.Foreign() {
 			if !d.warn(CodeEntryOutside, "DVS-3.2-19", at, "the entry lies outside the trust root: "+plaintext.Quote(domain.Redact(id), 200)) {
 				return false
 			}
@@ -230,17 +239,51 @@ func (d *discovery) yieldList(list *Listings, err error, at string) bool {
 	return true
 }
 
+// listedBefore returns the index that listed a skill of this name before, if it is another index:
+// an origin publishes the same skills in both for old and new clients.
+func (d *discovery) listedBefore(entry Listing) string {
+	first := cmp.Or(d.names[entry.Name], entry.Source)
+	if entry.Name == "" || first == entry.Source {
+		d.names[entry.Name] = first
+		return ""
+	}
+	return first
+}
+
 // LoadListing is [Loader.Load] for a skill from [Loader.Discover]. A digest in the list has to
 // match. If the name or description in the list differs from the file, the verdict has the finding
 // index-mismatch.
+//
+// For a skill at another origin than the list, without a registered root that covers it, the user is
+// asked before a request is sent. The request names both origins and the digest.
 func (l *Loader) LoadListing(ctx context.Context, entry Listing) (*Loaded, error) {
-	return l.load(ctx, &candidate{Claim: Claim{URL: entry.Skill.String(), Pin: Pin{Digest: entry.Digest}}, Hint: &hint{entry.Name, entry.Description}})
+	return l.load(ctx, entry.candidate())
 }
 
-// hint is the metadata that an index has for a skill.
+// hint is what an index says about a skill.
 type hint struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
+	Origin      string `json:"origin,omitempty"` // of the index, if the skill is at another one
+}
+
+// foreign reports whether the skill was named by another origin than its own.
+func (h *hint) foreign() bool { return h != nil && h.Origin != "" }
+
+// askForeign asks for a skill that another origin lists, unless its root is registered or the user
+// agreed before. No request is sent before.
+func (l *Loader) askForeign(ctx context.Context, c *candidate, to level) (got admitted, asked bool, err error) {
+	if !c.Hint.foreign() {
+		return admitted{}, false, nil
+	}
+	if err := l.checkClaim(ctx, c); err != nil {
+		return admitted{}, true, err
+	}
+	if c.Level = to; c.Claim.Source.Registered() || l.agreedBefore(c) {
+		return admitted{}, false, nil
+	}
+	got, err = l.askAdmission(ctx, c)
+	return got, true, err
 }
 
 // mismatch returns a finding for each field in which the index differs from the file.

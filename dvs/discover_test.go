@@ -50,7 +50,11 @@ func TestParseIndex(t *testing.T) {
 		{id: "DVS-3.2-17/accept-files", in: `{"skills":[{"name":"a","description":"d","files":["SKILL.md","scripts/x.py"]}]}`, want: []string{a}},
 		{id: "DVS-3.2-17/accept-v0.2", in: v2(`{"name":"a","type":"skill-md","description":"d","url":"a/SKILL.md","digest":"` + digestOf("x") + `"}`), want: []string{a}},
 		{id: "DVS-3.2-17/reject-v0.2-digest", in: v2(`{"name":"a","type":"skill-md","description":"d","url":"a/SKILL.md","digest":"sha256:abc"}`), findings: []lookleap.Code{"bad-index-entry"}},
-		{id: "DVS-3.2-17/reject-archive", in: v2(`{"name":"a","type":"archive","description":"d","url":"a.zip","digest":"` + digestOf("x") + `"}`), findings: []lookleap.Code{"unknown-type"}},
+		{id: "DVS-3.2-17/accept-archive", in: v2(`{"name":"a","type":"archive","description":"d","url":"a.zip","digest":"` + digestOf("x") + `"},{"name":"b","type":"archive","description":"d","url":"/download/b","digest":"` + digestOf("x") + `"}`),
+			want: []string{"https://shop.example/.well-known/skills/a.zip", "https://shop.example/download/b"}},
+		{id: "DVS-3.2-17/accept-file-of-another-name", in: v2(`{"name":"a","type":"skill-md","description":"d","url":"/guides/a.md","digest":"` + digestOf("x") + `"}`), want: []string{"https://shop.example/guides/a.md"}},
+		{id: "DVS-3.2-17/reject-type", in: v2(`{"name":"a","type":"mcp","description":"d","url":"a.zip","digest":"` + digestOf("x") + `"}`), findings: []lookleap.Code{"unknown-type"}},
+		{id: "DVS-3.2-17/reject-no-url", in: v2(`{"name":"a","type":"skill-md","path":"/a/","digest":"` + digestOf("x") + `"}`), findings: []lookleap.Code{"bad-index-entry"}},
 		{id: "DVS-3.2-17/reject-other-schema", in: `{"$schema":"https://schemas.agentskills.io/discovery/9/schema.json","skills":[]}`, refused: "unknown-schema"},
 		{id: "DVS-3.2-17/reject-string", in: `"skills"`, refused: "bad-index"},
 		{id: "DVS-3.2-17/reject-no-array", in: `{"skills":{}}`, refused: "bad-index"},
@@ -62,6 +66,9 @@ func TestParseIndex(t *testing.T) {
 		{id: "DVS-3.2-19/accept-climbing-on-origin", in: `[{"name":"x","description":"d","path":"../../../x"}]`, want: []string{"https://shop.example/x/SKILL.md"}},
 		{id: "DVS-3.2-19/reject-other-origins", in: `[{"name":"a","description":"d","path":"//evil.example/x"},{"name":"b","description":"d","path":"https://cdn.example/x"},{"name":"c","description":"d","path":"http://shop.example/x"}]`,
 			findings: []lookleap.Code{"entry-outside-root", "entry-outside-root", "entry-outside-root"}},
+		{id: "DVS-3.2-19/accept-other-origin-with-digest", in: v2(`{"name":"a","type":"skill-md","description":"d","url":"https://cdn.example/a/SKILL.md","digest":"` + digestOf("x") +
+			`"},{"name":"b","type":"archive","description":"d","url":"//cdn.example/b.tar.gz","digest":"` + digestOf("x") + `"}`), want: []string{"https://cdn.example/a/SKILL.md", "https://cdn.example/b.tar.gz"}},
+		{id: "DVS-3.2-19/reject-http-with-digest", in: v2(`{"name":"a","type":"skill-md","description":"d","url":"http://cdn.example/a/SKILL.md","digest":"` + digestOf("x") + `"}`), findings: []lookleap.Code{"entry-outside-root"}},
 		{id: "DVS-3.2-20/accept-the-rest", in: `[1,{"name":5},{"name":"A"},{"name":"a/b"},{},null,{"name":"ok","description":"d"}]`, want: []string{"https://shop.example/.well-known/skills/ok/SKILL.md"},
 			findings: []lookleap.Code{"bad-index-entry", "bad-index-entry", "bad-name", "bad-name", "bad-name", "bad-index-entry"}},
 		{id: "DVS-3.2-20/accept-same-name-elsewhere", in: `[{"name":"a","description":"d","path":"/x/"},{"name":"a","description":"d","path":"/y/"}]`, want: []string{"https://shop.example/x/SKILL.md", "https://shop.example/y/SKILL.md"}},
@@ -477,7 +484,7 @@ func checkListings(t *testing.T, list *dvs.Listings, err error) {
 	}
 	root, _ := dvs.ParseTrustRoot("https://shop.example/", dvs.Rules{})
 	for _, l := range list.Skills {
-		if !root.Covers(l.Skill) || !strings.HasSuffix(l.Skill.String(), "/SKILL.md") {
+		if !root.Covers(l.Skill) && (l.Digest.IsZero() || !l.Foreign()) || !strings.HasSuffix(l.Skill.String(), "/SKILL.md") && l.Digest.IsZero() {
 			t.Fatalf("listed %s", l.Skill)
 		}
 	}

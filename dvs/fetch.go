@@ -47,7 +47,7 @@ func (l *Loader) fetchOnce(ctx context.Context, r fileRequest) (*document, error
 	return l.files.Get(ctx, key, func(ctx context.Context) (flight.Loaded[*document], error) {
 		held, _ := l.files.Peek(key)
 		if held.Value == nil && !r.revalidate {
-			if doc := l.recall(ctx, r.url); doc != nil {
+			if doc := l.recall(ctx, r.url, r.limit); doc != nil {
 				until := l.host.Time().Add(sharedFor)
 				if doc.evidence.Fresh.Before(until) {
 					until = doc.evidence.Fresh

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/lookleap/lookleap"
@@ -16,13 +17,46 @@ import (
 
 // Listing is a skill in the list of an origin (section 3.2). All fields except Skill are hints:
 // the SKILL.md decides, and its digest has to match.
+//
+// An index may list a skill at another origin if it has a digest for it. [Listing.Foreign] reports
+// that. Such a skill loads only under a registered root of its own URL, or after the user agreed.
 type Listing struct {
 	Skill       SkillURL
 	Name        string   // by the index; "" in a sitemap
 	Description string   // by the index
 	Files       []string // paths below the skill's directory, by an index of v0.1
-	Digest      Digest   // of the SKILL.md, by an index of v0.2; zero: not promised
+	Digest      Digest   // of the SKILL.md or archive, by an index of v0.2; zero: not promised
 	Source      string   // URL of the index or sitemap that lists it
+}
+
+// Origin returns the origin of the list that names the skill, or "".
+func (l *Listing) Origin() string {
+	if l == nil {
+		return ""
+	}
+	u, err := domain.Rules{AllowSpecial: true}.Parse(l.Source)
+	if err != nil {
+		return ""
+	}
+	return u.Origin()
+}
+
+// Foreign reports whether the skill is at another origin than the list that names it.
+func (l *Listing) Foreign() bool {
+	if l == nil || l.Skill.IsZero() {
+		return false
+	}
+	origin := l.Origin()
+	return origin != "" && origin != l.Skill.page.Origin() && origin != l.Skill.served.Origin()
+}
+
+// candidate returns the skill of a listing on its way.
+func (l *Listing) candidate() *candidate {
+	c := &candidate{Claim: Claim{URL: l.Skill.String(), Pin: Pin{Digest: l.Digest}, Artifact: l.Skill.artifact}, Hint: &hint{Name: l.Name, Description: l.Description}, Listed: slices.Clone(l.Files)}
+	if l.Foreign() {
+		c.Hint.Origin = l.Origin()
+	}
+	return c
 }
 
 // Skipped is the detail of an error of [Loader.Discover] after which the list goes on: an entry
@@ -72,9 +106,9 @@ func (l *Listings) done() *Listings {
 	return l
 }
 
-// entryAt resolves the location of an entry, which has to be on the same origin as the list
-// (DVS-3.2-18 to DVS-3.2-20).
-func (r Rules) entryAt(source domain.URL, ref string) (SkillURL, error) {
+// entryAt resolves the location of an entry. Without a digest, it has to be on the same origin as
+// the list (DVS-3.2-18 to DVS-3.2-20).
+func (r Rules) entryAt(source domain.URL, ref string, artifact Artifact, digest Digest) (SkillURL, error) {
 	u, err := r.urls().Resolve(source, ref)
 	if err != nil {
 		refused := badURL(ref, err)
@@ -83,13 +117,16 @@ func (r Rules) entryAt(source domain.URL, ref string) (SkillURL, error) {
 		}
 		return SkillURL{}, refused
 	}
-	if u.Origin() != source.Origin() {
-		return SkillURL{}, refuse(CodeEntryOutside, ref, "the entry is at another origin, for which this file does not speak", "list it at its own origin")
+	if u.Origin() != source.Origin() && digest.IsZero() {
+		return SkillURL{}, refuse(CodeEntryOutside, ref, "the entry is at another origin, for which this file does not speak", "list it at its own origin, or with its digest")
 	}
 	if u.HasQuery() && !r.AllowQuery {
 		return SkillURL{}, refuse(CodeQueryInSkillURL, ref, "a skill URL has no query", "list the URL without it")
 	}
-	return r.skillAt(ref, u)
+	if named := strings.HasSuffix(u.Path(), "/"+EntryFile); artifact == SingleFile && named || artifact == SkillDirectory {
+		return r.skillAt(ref, u)
+	}
+	return r.artifactAt(ref, u, artifact)
 }
 
 // add adds an entry unless its location is already in the list.
@@ -118,8 +155,8 @@ const indexDepth = 16
 // ParseIndex reads the index of an origin that was served at the URL at. It accepts three shapes:
 // an array of entries with name, description and path; an object with such an array, or with
 // "files" (v0.1); an object with $schema and digests (v0.2). An entry that is incomplete, or that
-// leads to another origin, is skipped with a finding. If the file is not an index, the error has
-// the code bad-index or unknown-schema.
+// leads to another origin without a digest, is skipped with a finding. If the file is not an index,
+// the error has the code bad-index or unknown-schema.
 func ParseIndex(data []byte, at string, rules Rules, limits Limits) (*Listings, error) {
 	limits = limits.withDefaults()
 	source, err := rules.urls().Parse(at)
@@ -191,17 +228,29 @@ func (r Rules) indexEntry(list *Listings, source domain.URL, v strictjson.Value,
 		return Listing{}, refuse(lookleap.CodeBadName, fields.name, "the entry has no usable name", "use lower-case letters, digits and hyphens")
 	}
 	listing := Listing{Name: fields.name, Description: fields.description}
+	artifact := SkillDirectory
 	if digests {
-		if fields.kind != "skill-md" {
-			return Listing{}, refuse(CodeUnknownType, fields.kind, "only entries of the type skill-md are read here", "")
+		switch fields.kind {
+		case SingleFile.String():
+			artifact = SingleFile
+		case SkillArchive.String():
+			artifact = SkillArchive
+		default:
+			return Listing{}, refuse(CodeUnknownType, fields.kind, "only entries of the types skill-md and archive are read here", "")
 		}
+	}
+	if digests || fields.digest != "" {
 		digest, err := ParseDigest(fields.digest)
-		if err != nil || fields.url == "" {
+		if err != nil || digests && fields.url == "" {
 			return Listing{}, refuse(CodeBadIndexEntry, fields.digest, "the entry lacks its url or a digest of the form sha256:…", "")
 		}
 		listing.Digest = digest
 	}
-	skill, err := r.entryLocation(source, fields.name, fields.path, fields.url)
+	path := fields.path
+	if digests {
+		path = "" // v0.2 does not have it
+	}
+	skill, err := r.entryLocation(source, fields.name, path, fields.url, artifact, listing.Digest)
 	if err != nil {
 		return Listing{}, err
 	}
@@ -229,18 +278,18 @@ func textMember(v strictjson.Value, name string, to *string) error {
 	return nil
 }
 
-// entryLocation returns the skill that an entry names by path or url; without
-// either it lies in the directory of its name.
-func (r Rules) entryLocation(source domain.URL, name, path, url string) (SkillURL, error) {
+// entryLocation returns the skill that an entry names by path or url. Without either, it lies in the
+// directory of its name next to the index.
+func (r Rules) entryLocation(source domain.URL, name, path, url string, artifact Artifact, digest Digest) (SkillURL, error) {
 	if path == "" && url == "" {
-		path = SkillsPrefix + name + "/"
+		path = name + "/"
 	}
 	var found SkillURL
 	for _, ref := range []string{path, url} {
 		if ref == "" {
 			continue
 		}
-		skill, err := r.entryAt(source, ref)
+		skill, err := r.entryAt(source, ref, artifact, digest)
 		if err != nil {
 			return SkillURL{}, err
 		}
@@ -401,7 +450,7 @@ func (s *sitemap) location(loc string, offset int) bool {
 	case s.index:
 		s.child(loc, at)
 	case s.isCandidate(loc):
-		skill, err := s.rules.entryAt(s.source, loc)
+		skill, err := s.rules.entryAt(s.source, loc, SkillDirectory, Digest{})
 		if err != nil {
 			s.list.find(lookleap.SeverityWarning, lookleap.CodeOf(err), "DVS-3.2-08", "the location is skipped: "+sentence(err), at)
 			break

@@ -17,18 +17,20 @@ type Loaded struct {
 	ID      SkillURL
 	Root    TrustRoot
 	Source  RootSource // who declared the root
-	Digest  Digest     // of the SKILL.md
+	Digest  Digest     // of the SKILL.md, or of the archive that it came in
 	Verdict *lookleap.Verdict
 	Chain   []string // identities of the skills that led here, the first one first
 
 	loader *Loader
 	base   domain.URL // what relative references resolve against
 	claim  Claim
-	under  string // root that the caller of LoadUnder named
+	under  string   // root that the caller of LoadUnder named
+	listed []string // files that an index of v0.1 names
 
-	mu    sync.Mutex
-	skill *Skill // nil after Deactivate
-	file  []byte
+	mu      sync.Mutex
+	skill   *Skill // nil after Deactivate
+	file    []byte
+	members map[string][]byte // of an archive, by path
 }
 
 // ready returns an error for a skill that no loader loaded.
@@ -78,8 +80,8 @@ func (s *Loaded) Skill() (*Skill, error) {
 	return s.skill, nil
 }
 
-// File returns the bytes of the SKILL.md, which have the digest of the field Digest. Do not change
-// them.
+// File returns the bytes of the SKILL.md. Do not change them. Unless the skill came in an archive,
+// they have the digest of the field Digest.
 func (s *Loaded) File() ([]byte, error) {
 	if _, err := s.Skill(); err != nil {
 		return nil, err
@@ -106,7 +108,7 @@ func (s *Loaded) Deactivate() {
 		return
 	}
 	s.mu.Lock()
-	s.skill, s.file = nil, nil
+	s.skill, s.file, s.members = nil, nil, nil
 	s.mu.Unlock()
 	s.loader.files.Invalidate(s.ID.served.String())
 }
@@ -114,10 +116,11 @@ func (s *Loaded) Deactivate() {
 // loadTerms has the terms on which a skill was loaded. Each later step, also in another process,
 // checks that the registry and the options of the loader still allow them (section 7).
 type loadTerms struct {
-	Skill  string     `json:"skill"`
-	Root   string     `json:"root"`
-	Source RootSource `json:"source"`
-	Under  string     `json:"under,omitempty"` // root that the caller of LoadUnder named
+	Skill    string     `json:"skill"`
+	Artifact Artifact   `json:"artifact,omitzero"`
+	Root     string     `json:"root"`
+	Source   RootSource `json:"source"`
+	Under    string     `json:"under,omitempty"` // root that the caller of LoadUnder named
 
 	Profile       Profile `json:"profile"`
 	RequireSecure bool    `json:"requireSecure,omitempty"`
@@ -125,13 +128,13 @@ type loadTerms struct {
 
 // loadTerms returns the terms of a loaded skill.
 func (s *Loaded) loadTerms() loadTerms {
-	return loadTerms{Skill: s.ID.String(), Root: s.Root.String(), Source: s.Source, Under: s.under, Profile: s.claim.Profile, RequireSecure: s.claim.RequireSecure}
+	return loadTerms{Skill: s.ID.String(), Artifact: s.ID.artifact, Root: s.Root.String(), Source: s.Source, Under: s.under, Profile: s.claim.Profile, RequireSecure: s.claim.RequireSecure}
 }
 
 // stillAllowed returns an error if a skill may no longer be used, or not by this loader.
 func (l *Loader) stillAllowed(s loadTerms) error {
 	rules := l.roots.Rules()
-	u, refused := ParseSkillURL(s.Skill, rules)
+	u, refused := ParseArtifactURL(s.Skill, s.Artifact, rules)
 	if refused != nil {
 		return refused
 	}

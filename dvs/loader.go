@@ -147,6 +147,9 @@ func (l *Loader) load(ctx context.Context, c *candidate) (*Loaded, error) {
 	if err := l.ready(); err != nil {
 		return nil, err
 	}
+	if got, asked, err := l.askForeign(ctx, c, activated); asked {
+		return got.loaded, err
+	}
 	if err := l.verify(ctx, c); err != nil {
 		return nil, err
 	}
@@ -163,8 +166,9 @@ type candidate struct {
 	File     content  `json:"file"`
 	Final    string   `json:"final"` // URL that answered
 	Chain    []string `json:"chain,omitempty"`
-	Under    string   `json:"under,omitempty"` // root that the caller named; "": the registry's
-	Hint     *hint    `json:"hint,omitempty"`  // what an index said
+	Under    string   `json:"under,omitempty"`  // root that the caller named; "": the registry's
+	Hint     *hint    `json:"hint,omitempty"`   // what an index said
+	Listed   []string `json:"listed,omitempty"` // files that an index of v0.1 names
 
 	// SkillOnly is whether the user agreed to the skill and not to its derived root.
 	SkillOnly bool `json:"only,omitempty"`
@@ -173,6 +177,8 @@ type candidate struct {
 	skill      SkillURL
 	root       TrustRoot
 	parsed     *Skill
+	entry      []byte            // the SKILL.md
+	members    map[string][]byte // of an archive, by path
 	findings   []lookleap.Finding
 	verdict    *lookleap.Verdict
 	cause      error
@@ -191,7 +197,7 @@ func (l *Loader) verify(ctx context.Context, c *candidate) error {
 	if err := l.checkClaim(ctx, c); err != nil {
 		return err
 	}
-	doc, err := l.fetchOnce(ctx, fileRequest{url: c.skill.served, limit: l.limits.Skill, revalidate: c.revalidate, redirect: func(to domain.URL) error {
+	doc, err := l.fetchOnce(ctx, fileRequest{url: c.skill.served, limit: c.limit(l.limits), revalidate: c.revalidate, redirect: func(to domain.URL) error {
 		return l.checkHop(c.root, c.Claim, to)
 	}})
 	if err != nil {
@@ -212,7 +218,7 @@ func (l *Loader) checkClaim(ctx context.Context, c *candidate) (err error) {
 	rules := l.roots.Rules()
 	c.Claim.Profile, c.Claim.Strict, c.Claim.RequireSecure = l.options.Profile, l.options.Strict, l.options.RequireSecure
 	claim := c.Claim
-	if c.skill, err = ParseSkillURL(claim.URL, rules); err == nil {
+	if c.skill, err = ParseArtifactURL(claim.URL, claim.Artifact, rules); err == nil {
 		l.applyRegistry(c)
 		if claim = c.Claim; l.host.Prompter != nil {
 			claim = claim.confirmed()
@@ -261,13 +267,8 @@ func (l *Loader) judgeFile(ctx context.Context, c *candidate, now time.Time) err
 		}
 	}
 	if c.parsed == nil && c.Evidence.Status == 200 && c.Evidence.Failure == "" {
-		var err error
-		c.parsed, c.findings, err = ParseSkill(c.File.Bytes, c.Claim.Profile, l.limits)
-		c.Evidence.Digest, c.Evidence.Content = DigestOf(c.File.Bytes), lookleap.CodeOf(err)
-		var broken *lookleap.Error
-		if errors.As(err, &broken) {
-			c.Evidence.ContentError, c.Evidence.Position = broken.Message, &broken.Position
-		}
+		err := c.readArtifact(l.limits)
+		c.Evidence.recordContent(c.parsed != nil, err)
 		if c.parsed != nil {
 			if v, ok := c.parsed.Value("trust-root"); ok {
 				c.Evidence.SelfDeclared = v.Text
@@ -288,6 +289,23 @@ func (l *Loader) judgeFile(ctx context.Context, c *candidate, now time.Time) err
 		c.root = narrow
 	}
 	return nil
+}
+
+// recordContent records what reading the content resulted in.
+func (e *Evidence) recordContent(read bool, err error) {
+	e.Content, e.ContentError, e.Position = "", "", nil
+	var broken *lookleap.Error
+	switch {
+	case errors.As(err, &broken):
+		e.Content, e.ContentError = broken.Code, broken.Message
+		if broken.Position != (lookleap.Position{}) {
+			e.Position = &broken.Position
+		} else if broken.Subject != "" { // a member of an archive
+			e.ContentError = plaintext.Quote(broken.Subject, 200) + ": " + broken.Message
+		}
+	case read:
+		e.Content = lookleap.CodeOK
+	}
 }
 
 // refuse reports a verdict and returns it as an error.

@@ -26,7 +26,8 @@ type Lockfile struct {
 
 // LockedSkill is one skill of a lockfile.
 type LockedSkill struct {
-	URL       string       `json:"url"` // canonical URL of the SKILL.md
+	URL       string       `json:"url"`               // canonical URL of the SKILL.md or archive
+	Artifact  Artifact     `json:"artifact,omitzero"` // set if URL does not tell; see ParseArtifactURL
 	Root      string       `json:"trustRoot"`
 	Directory string       `json:"directory"` // in a VerifiedFS
 	Files     []LockedFile `json:"files"`     // sorted by path
@@ -163,15 +164,20 @@ func (r *lockReader) lockfile(v strictjson.Value) *Lockfile {
 
 func (r *lockReader) skill(v strictjson.Value) LockedSkill {
 	skill := LockedSkill{URL: r.text(v, "url"), Root: r.text(v, "trustRoot"), Directory: r.text(v, "directory")}
-	r.only(v, "url", "trustRoot", "directory", "files", "capabilities")
+	r.only(v, "url", "artifact", "trustRoot", "directory", "files", "capabilities")
+	if _, ok := v.Member("artifact"); ok && r.err == nil {
+		if err := skill.Artifact.UnmarshalText([]byte(r.text(v, "artifact"))); err != nil {
+			r.refuse(v, "artifact", "this is no kind of artifact", "write archive or skill-md")
+		}
+	}
 	skill.Capabilities = r.capabilities(v)
 	files := r.list(v, "files")
 	if r.err != nil {
 		return skill
 	}
-	url, err := ParseSkillURL(skill.URL, Rules{})
+	url, err := ParseArtifactURL(skill.URL, skill.Artifact, Rules{})
 	if err != nil || url.String() != skill.URL {
-		r.refuse(v, "url", "this is not the canonical URL of a SKILL.md", canonicalFix(url.String()))
+		r.refuse(v, "url", "this is not the canonical URL of a SKILL.md or archive", canonicalFix(url.String()))
 		return skill
 	}
 	root, err := ParseTrustRoot(skill.Root, Rules{})

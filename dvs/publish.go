@@ -67,7 +67,7 @@ func (p *Published) Lock(skill SkillURL, root TrustRoot, limits Limits) (*Lockfi
 	if !root.Covers(skill) {
 		return nil, refuse(CodeOutsideTrustRoot, id, "the skill does not lie under the trust root", "")
 	}
-	said := Bundle{ID: id, Root: root.String(), Files: p.Files, Verdict: &lookleap.Verdict{Subject: id, OK: true}} // leaves only digests
+	said := Bundle{ID: id, Root: root.String(), Artifact: skill.untold(), Files: p.Files, Verdict: &lookleap.Verdict{Subject: id, OK: true}} // leaves only digests
 	v := NewVerifiedFS([]Bundle{said}, VerifiedFSOptions{Limits: limits})
 	if err := v.reports[0].Err; err != nil {
 		return nil, err

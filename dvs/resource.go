@@ -96,6 +96,9 @@ func (s *Loaded) Resolve(ref string) (Target, error) {
 	case p.commit != "" && !strings.EqualFold(p.commit, s.pinned()):
 		return Target{}, refuse(CodeCommitRef, ref, "the revision reads as a commit, which may come from a stranger's fork", "refer to a branch or tag")
 	}
+	if s.ID.artifact == SingleFile {
+		return s.outsideDirectory(ref, t)
+	}
 	if name, ok := below(s.directory(), p.page); ok {
 		t.Name, t.Access, t.Kind = name, Bundled, KindOf(name, nil)
 		return t, nil
@@ -171,6 +174,7 @@ type Resource struct {
 	Verdict  *lookleap.Verdict
 
 	data []byte
+	page bool // it was served as HTML
 }
 
 // Bytes returns the content. Do not change it. The content of a script is for tools and must
@@ -214,7 +218,12 @@ func (s *Loaded) Resource(ctx context.Context, ref string) (*Resource, error) {
 	if t.Access == NeedsConsent {
 		return s.external(ctx, t)
 	}
-	r, err := s.loader.fetchResource(ctx, s.ID.String(), s.Root, s.directory(), s.resourceClaim(), t)
+	return s.bundledResource(ctx, t)
+}
+
+// bundledResource fetches a file that needs no consent.
+func (s *Loaded) bundledResource(ctx context.Context, t Target) (*Resource, error) {
+	r, err := s.fetchBundled(ctx, t)
 	if err == nil {
 		err = s.loader.checkTerms(ctx, s.loadTerms()) // trust may have ended while the file came
 	}
@@ -262,7 +271,7 @@ func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot
 	if err != nil {
 		return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: domain.Redact(t.URL), Message: "the file was not fetched", Err: err}
 	}
-	r := &Resource{Skill: skill, URL: t.URL, Name: t.Name, External: root.IsZero(), Digest: doc.evidence.Digest, data: doc.body, Kind: KindOf(t.Name, doc.body)}
+	r := &Resource{Skill: skill, URL: t.URL, Name: t.Name, External: root.IsZero(), Digest: doc.evidence.Digest, data: doc.body, page: isHTML(doc.evidence.Type), Kind: KindOf(t.Name, doc.body)}
 	if t.Name == "" {
 		if r.Kind = t.Kind; isShebang(doc.body) {
 			r.Kind = Script

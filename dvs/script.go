@@ -122,7 +122,7 @@ func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error
 	}
 	files, total := make([]plannedFile, 0, len(targets)), 0
 	for _, t := range targets {
-		r, err := s.loader.fetchResource(ctx, p.Skill, s.Root, s.directory(), s.resourceClaim(), t)
+		r, err := s.fetchBundled(ctx, t)
 		if err != nil {
 			return nil, err
 		}

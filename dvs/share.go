@@ -34,7 +34,7 @@ func (l *Loader) sharing() *shared.Cache[sharedCopy] {
 
 // recall returns the fresh copy that another process has shared, or nil if there
 // is no usable one.
-func (l *Loader) recall(ctx context.Context, u domain.URL) *document {
+func (l *Loader) recall(ctx context.Context, u domain.URL, limit int) *document {
 	cache := l.sharing()
 	entry, err := cache.Get(ctx, u.String())
 	if err != nil {
@@ -42,7 +42,7 @@ func (l *Loader) recall(ctx context.Context, u domain.URL) *document {
 	}
 	stored, now := &entry.Value, l.host.Time()
 	e := &stored.Evidence
-	if stored.Body.Size > l.limits.Skill || e.Digest != DigestOf(stored.Body.Bytes) || e.Status != http.StatusOK || e.Failure != "" || len(e.Hops) > l.limits.Redirects || !e.Received.Equal(entry.Found) {
+	if stored.Body.Size > limit || e.Digest != DigestOf(stored.Body.Bytes) || e.Status != http.StatusOK || e.Failure != "" || len(e.Hops) > l.limits.Redirects || !e.Received.Equal(entry.Found) {
 		cache.Report(ctx, u.String(), shared.ErrForged)
 		return nil
 	}

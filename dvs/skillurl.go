@@ -21,10 +21,11 @@ const EntryFile = "SKILL.md"
 type SkillURL struct {
 	place
 	fragment bool
+	artifact Artifact
 }
 
 // ParseSkillURL reads the URL of a skill's directory or of its SKILL.md; both denote the same
-// skill. On a platform, the page of a file, its bytes, the page of a directory and the repository
+// skill. A URL that ends in .tar.gz, .tgz or .zip denotes a skill that is served as an archive. On a platform, the page of a file, its bytes, the page of a directory and the repository
 // itself are spellings of one identity. An ambiguous URL is an error. Every error is a
 // [*lookleap.Error].
 func ParseSkillURL(raw string, rules Rules) (SkillURL, error) {
@@ -39,18 +40,16 @@ func ParseSkillURL(raw string, rules Rules) (SkillURL, error) {
 
 // skillAt returns the skill at a canonical URL.
 func (r Rules) skillAt(raw string, u domain.URL) (SkillURL, error) {
+	if namesArchive(u.Path()) && r.bareRepository(u) == nil {
+		return r.artifactAt(raw, u, SkillArchive)
+	}
 	entry, err := r.entryURL(raw, u)
 	if err != nil {
 		return SkillURL{}, err
 	}
-	p, err := r.locate(entry)
-	if err != nil {
-		return SkillURL{}, err
-	}
-	if !p.file {
-		return SkillURL{}, refuse(CodeNotContentRoute, raw, "the path does not lead to a file of a repository", "use the page of the SKILL.md in its repository")
-	}
-	return SkillURL{place: p, fragment: u.FragmentDropped()}, nil
+	skill, err := r.artifactAt(raw, entry, SkillDirectory)
+	skill.fragment = err == nil && u.FragmentDropped()
+	return skill, err
 }
 
 // entryURL returns the URL of the entry file for that of a skill's directory.
@@ -114,11 +113,28 @@ func (u SkillURL) ServedFrom() string { return u.served.String() }
 // ServingHost returns the host that the bytes are fetched from.
 func (u SkillURL) ServingHost() string { return u.served.Host() }
 
-// Directory returns the canonical URL of the skill's directory, with its final
-// slash.
+// Directory returns the canonical URL of the skill's directory, with its final slash: the URL of an
+// archive is that of a directory, and a SingleFile has none.
 func (u SkillURL) Directory() string {
 	text := u.page.String()
+	switch u.artifact {
+	case SkillArchive:
+		return text + "/"
+	case SingleFile:
+		return ""
+	}
 	return text[:strings.LastIndexByte(text, '/')+1]
+}
+
+// Artifact returns what the server sends for the URL.
+func (u SkillURL) Artifact() Artifact { return u.artifact }
+
+// untold returns the artifact if [ParseSkillURL] does not find it, or else SkillDirectory.
+func (u SkillURL) untold() Artifact {
+	if u.artifact == SkillArchive && namesArchive(u.page.Path()) {
+		return SkillDirectory
+	}
+	return u.artifact
 }
 
 // Commit returns the part of the URL that its platform may read as a commit, or "". Such a URL is

@@ -110,11 +110,14 @@ func (t TrustRoot) Lint() []lookleap.Finding {
 // MarshalText returns the root.
 func (t TrustRoot) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// directoryRoot returns the directory of a skill as a root, for a user who agrees only to the
+// directoryRoot returns the directory of a skill as a root, or its archive, for a user who agrees only to the
 // skill. It is not ok if the skill or one of its redirects lies outside.
 func (r Rules) directoryRoot(u SkillURL, hops []string) (root TrustRoot, ok bool) {
 	text := u.page.Origin() + u.page.Path()
-	root, refused := ParseTrustRoot(text[:strings.LastIndexByte(text, '/')+1], r)
+	if u.artifact == SkillDirectory { // else nothing but the file itself
+		text = text[:strings.LastIndexByte(text, '/')+1]
+	}
+	root, refused := ParseTrustRoot(text, r)
 	if refused != nil || !root.Covers(u) {
 		return TrustRoot{}, false
 	}

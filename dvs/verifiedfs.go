@@ -182,7 +182,7 @@ func (v *VerifiedFS) add(p *preparedBundle) {
 			Message: fmt.Sprintf("loaders see the skill as %q", directory), Fix: "use different names"})
 	}
 	v.served[p.ID] = p.Files
-	entry := LockedSkill{URL: p.ID, Root: p.Root, Directory: directory}
+	entry := LockedSkill{URL: p.ID, Artifact: p.Artifact, Root: p.Root, Directory: directory}
 	for _, file := range slices.Sorted(maps.Keys(p.Files)) {
 		content := p.Files[file]
 		locked := LockedFile{Path: file, Digest: DigestOf(content)}

@@ -11,7 +11,7 @@ import (
 func TestZeroValues(t *testing.T) {
 	zerotest.Run(t, []reflect.Type{
 		reflect.TypeFor[dvs.Access](), reflect.TypeFor[dvs.Action](), reflect.TypeFor[dvs.ActionKind](),
-		reflect.TypeFor[dvs.ApprovedScript](), reflect.TypeFor[dvs.Block](), reflect.TypeFor[dvs.Bundle](),
+		reflect.TypeFor[dvs.ApprovedScript](), reflect.TypeFor[dvs.ArchiveFormat](), reflect.TypeFor[dvs.Artifact](), reflect.TypeFor[dvs.Block](), reflect.TypeFor[dvs.Bundle](),
 		reflect.TypeFor[dvs.Capabilities](), reflect.TypeFor[dvs.Capability](), reflect.TypeFor[dvs.CapabilityKind](), reflect.TypeFor[dvs.CatalogueEntry](), reflect.TypeFor[dvs.CatalogueOptions](), reflect.TypeFor[dvs.Change](), reflect.TypeFor[dvs.ChangedLine](), reflect.TypeFor[dvs.Claim](),
 		reflect.TypeFor[dvs.Command](), reflect.TypeFor[dvs.Crossing](), reflect.TypeFor[dvs.Declared](), reflect.TypeFor[dvs.Digest](),
 		reflect.TypeFor[dvs.Evidence](), reflect.TypeFor[dvs.Field](), reflect.TypeFor[dvs.FileTrustStore](), reflect.TypeFor[dvs.Handler](),
@@ -33,7 +33,7 @@ func TestZeroValues(t *testing.T) {
 		"Lint": dvs.Lint, "LintResponse": dvs.LintResponse, "NewHandler": dvs.NewHandler, "NewLoader": dvs.NewLoader, "NewMemoryTrustStore": dvs.NewMemoryTrustStore, "OpenTrustStore": dvs.OpenTrustStore,
 		"NewPublished": dvs.NewPublished, "NewRoots": dvs.NewRoots, "NewVerifiedFS": dvs.NewVerifiedFS, "ParseDigest": dvs.ParseDigest,
 		"ParseIndex": dvs.ParseIndex, "ParseLockfile": dvs.ParseLockfile, "ParseMetadata": dvs.ParseMetadata, "ParseSkill": dvs.ParseSkill,
-		"ParseSkillURL": dvs.ParseSkillURL, "ParseTrustRoot": dvs.ParseTrustRoot, "ReadSitemap": dvs.ReadSitemap, "Rejudge": dvs.Rejudge,
+		"ParseArtifactURL": dvs.ParseArtifactURL, "ParseSkillURL": dvs.ParseSkillURL, "ReadArchive": dvs.ReadArchive, "WriteArchive": dvs.WriteArchive, "ParseTrustRoot": dvs.ParseTrustRoot, "ReadSitemap": dvs.ReadSitemap, "Rejudge": dvs.Rejudge,
 		"ReadSkillDir": dvs.ReadSkillDir, "WellKnownSkillURL": dvs.WellKnownSkillURL, "WriteIndex": dvs.WriteIndex,
 		"WriteSitemap": dvs.WriteSitemap,
 	})

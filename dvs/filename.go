@@ -1,0 +1,128 @@
+package dvs
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Limits of file names.
+const (
+	maxSegment = 200 // bytes between slashes
+	maxPath    = 1000
+	maxNesting = 16
+)
+
+// checkFilePath refuses a path below a skill's directory (sections 4.1 and 4.5) that is not a file
+// inside the directory on every operating system: no parent directories, devices, drives or
+// streams, and no name that some system changes.
+func checkFilePath(file string) error {
+	bad := func(reason, fix string) error { return refuse(CodeUnsafeName, file, reason, fix) }
+	switch {
+	case len(file) > maxPath:
+		return bad(fmt.Sprintf("the path is longer than %d bytes", maxPath), "shorten it")
+	case !utf8.ValidString(file):
+		return bad("the path is not UTF-8", "rename the file")
+	case file == "." || !fs.ValidPath(file) || !filepath.IsLocal(filepath.FromSlash(file)):
+		return bad("the path does not lead to a file below the skill's directory", "write a relative path with slashes, without . and ..")
+	case strings.Count(file, "/") >= maxNesting:
+		return bad("the path has too many directories", "nest less")
+	}
+	for segment := range strings.SplitSeq(file, "/") {
+		if reason := segmentFault(segment); reason != "" {
+			return bad(reason, "rename the file")
+		}
+	}
+	return nil
+}
+
+// segmentFault returns why a file name is unsafe, or "".
+func segmentFault(segment string) string {
+	switch {
+	case len(segment) > maxSegment:
+		return fmt.Sprintf("a name is longer than %d bytes", maxSegment)
+	case strings.ContainsAny(segment, `<>:"|?*\`):
+		return `a name has one of < > : " | ? * \, which mean something to some systems`
+	case strings.IndexFunc(segment, func(r rune) bool {
+		return isControl(r) || isInvisible(r) || r == utf8.RuneError || !unicode.IsPrint(r) && r != ' '
+	}) >= 0:
+		return "a name has a character that cannot be seen"
+	case strings.HasSuffix(segment, ".") || strings.HasSuffix(segment, " ") || strings.HasPrefix(segment, " "):
+		return "a name begins or ends with a blank or ends with a dot, which some systems drop"
+	case isDevice(segment):
+		return "a name is that of a device on Windows"
+	case isGit(segment):
+		return "a directory of that name holds what git runs"
+	case !norm.NFC.IsNormalString(segment):
+		return "a name is not in composed form, so systems store it differently"
+	}
+	return ""
+}
+
+// isDevice reports whether Windows opens a device for the name, whatever its
+// extension.
+func isDevice(segment string) bool {
+	base, _, _ := strings.Cut(strings.ToLower(segment), ".")
+	base = strings.TrimRight(base, " ")
+	switch base {
+	case "con", "prn", "aux", "nul", "conin$", "conout$", "clock$":
+		return true
+	}
+	for _, port := range []string{"com", "lpt"} {
+		if digit, ok := strings.CutPrefix(base, port); ok && len([]rune(digit)) == 1 && strings.Contains("0123456789¹²³", digit) {
+			return true
+		}
+	}
+	return false
+}
+
+func isGit(segment string) bool {
+	name := foldName(segment)
+	return name == ".git" || name == "git~1"
+}
+
+// nameTable finds paths that are one on a system which ignores case, also where
+// they differ in the name of a directory above the file.
+type nameTable map[string]tableEntry
+
+type tableEntry struct {
+	path      string
+	directory bool
+}
+
+// accept checks a path as checkFilePath does, and then adds it.
+func (t nameTable) accept(file string) error {
+	if err := checkFilePath(file); err != nil {
+		return err
+	}
+	return t.add(file)
+}
+
+// add records a path, and refuses one that clashes with an earlier one.
+func (t nameTable) add(file string) error {
+	for p := file; p != "." && p != "/"; p = path.Dir(p) {
+		key, entry := foldName(p), tableEntry{p, p != file}
+		if other, taken := t[key]; taken && (other != entry || !entry.directory) {
+			return refuse(CodeNameClash, file, "on some systems the file is the same as another one", "rename one of them")
+		}
+		t[key] = entry
+	}
+	return nil
+}
+
+// foldName returns the same text for names that some file system treats as the same: by full case
+// folding (ß is ss), by single upper-case letters, and without compatibility forms and separate
+// accents.
+func foldName(name string) string {
+	if isPrintable(name) {
+		return strings.ToLower(name)
+	}
+	return norm.NFC.String(strings.ToLower(strings.ToUpper(cases.Fold().String(norm.NFKD.String(name)))))
+}
