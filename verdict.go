@@ -54,7 +54,7 @@ func (s *Status) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return usageError(fmt.Sprintf("unknown status %q", text))
+	return usageError("unknown status " + quote(string(text), 100))
 }
 
 // Verdict explains one decision: it lists all checks in order, including skipped ones,
@@ -321,7 +321,7 @@ func (s *Severity) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return usageError(fmt.Sprintf("unknown severity %q", text))
+	return usageError("unknown severity " + quote(string(text), 100))
 }
 
 // Finding is something that a parser or check noticed: what, where, and how to fix it.

@@ -153,7 +153,7 @@ func directiveWithParams(line []byte, maxParams int) (pathLen int, flags uint16,
 	case action == "":
 		return 0, 0, syntax(at, "the path is not followed by an action", `add " ALLOW" or " DISALLOW"`)
 	case strings.EqualFold(action, "ALLOW"), strings.EqualFold(action, "DISALLOW"):
-		return 0, 0, syntax(at, fmt.Sprintf("the action %q is not written in capitals", action), "write "+strings.ToUpper(action))
+		return 0, 0, syntax(at, "the action "+plaintext.Quote(action, 100)+" is not written in capitals", "write "+strings.ToUpper(action))
 	default:
 		return 0, 0, syntax(at, fmt.Sprintf("the action is %s, neither ALLOW nor DISALLOW", plaintext.Quote(action, maxQuoted)), "write ALLOW or DISALLOW")
 	}
@@ -167,7 +167,7 @@ func directiveWithParams(line []byte, maxParams int) (pathLen int, flags uint16,
 		}
 		for _, other := range keys {
 			if bytes.EqualFold(key, other) {
-				return 0, 0, syntax(at, fmt.Sprintf("the parameter %q is given twice", other), "keep one of them")
+				return 0, 0, syntax(at, "the parameter "+plaintext.Quote(string(other), 100)+" is given twice", "keep one of them")
 			}
 		}
 		if keys = append(keys, key); len(keys) > maxParams {

@@ -3,12 +3,12 @@ package agentstxt
 import (
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"iter"
 	"maps"
 	"strings"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Policy is the policy of one origin for automated clients. It never changes and may be
@@ -200,7 +200,7 @@ func (s *State) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return usageError(fmt.Sprintf("unknown state %q", text), "")
+	return usageError("unknown state "+plaintext.Quote(string(text), 100), "")
 }
 
 // Directive is one line of a policy (section 6): a path, an action, and parameters.
@@ -248,7 +248,7 @@ func (a *Action) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return usageError(fmt.Sprintf("unknown action %q", text), "use ALLOW or DISALLOW")
+	return usageError("unknown action "+plaintext.Quote(string(text), 100), "use ALLOW or DISALLOW")
 }
 
 // String returns the line of the directive without its line end.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/coded"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Authorization is a positive verdict: what a server may say for a site, and
@@ -203,7 +204,7 @@ func (s *Scope) UnmarshalJSON(data []byte) error {
 	for _, name := range names {
 		b := bit(name)
 		if b == 0 {
-			return fmt.Errorf("section %q cannot be delegated", name)
+			return fmt.Errorf("section %s cannot be delegated", plaintext.Quote(string(name), 100))
 		}
 		*s |= b
 	}

@@ -2,7 +2,6 @@ package dvs
 
 import (
 	"bytes"
-	"fmt"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/serve"
 )
 
@@ -80,7 +80,7 @@ func (h *Handler) read(skills fs.FS, name string, options *HandlerOptions) error
 		return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: name, Message: "the skill cannot be published", Err: err}
 	}
 	if published.Name != name {
-		return refuse(CodeNameDirectory, name, fmt.Sprintf("the skill in the directory is named %q", published.Name), "give both the same name")
+		return refuse(CodeNameDirectory, name, "the skill in the directory is named "+plaintext.Quote(published.Name, 100), "give both the same name")
 	}
 	for _, f := range lintFiles(files, LintOptions{Limits: options.Limits, Directory: name}) {
 		f.Path = path.Join(name, f.Path)

@@ -373,9 +373,9 @@ func ParseDigest(text string) (Digest, error) {
 	}
 	switch {
 	case !ok:
-		return Digest{}, refuse(lookleap.CodeUsage, "", fmt.Sprintf("%q is not a digest", shorten(text)), "write sha256: and 64 lower-case hex digits")
+		return Digest{}, refuse(lookleap.CodeUsage, "", plaintext.Quote(text, 100)+" is not a digest", "write sha256: and 64 lower-case hex digits")
 	case d.IsZero(): // the zero Digest means "unknown", so it cannot be an expected digest
-		return Digest{}, refuse(lookleap.CodeUsage, "", fmt.Sprintf("%q is the digest of nothing that is known", shorten(text)), "")
+		return Digest{}, refuse(lookleap.CodeUsage, "", plaintext.Quote(text, 100)+" is the digest of nothing that is known", "")
 	}
 	return d, nil
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Platform is a host with many publishers. The path tells them apart, so only a path can be a
@@ -174,7 +175,7 @@ func (e *Platform) valid() error {
 	for _, host := range slices.Concat(e.Hosts, e.Subdomains) {
 		probe := probeHost(host)
 		if canonical, err := domain.ParseHost(probe); err != nil || canonical != probe || strings.HasSuffix(host, "*") {
-			return bad(fmt.Sprintf("the host %q is not in canonical form", host))
+			return bad("the host " + plaintext.Quote(host, 100) + " is not in canonical form")
 		}
 	}
 	deep := slices.ContainsFunc(e.Below, func(s Scope) bool { return s.Owner <= strings.Count(s.Word, "/") || s.Word == "" })
@@ -387,7 +388,7 @@ func (e *Platform) checkOwner(input string, segments []string) error {
 		first := segments[at.skip]
 		word := slices.ContainsFunc(e.Reserved, func(w string) bool { return matchesWord(w, first) })
 		if at.depth == 0 || word || at.start == len(first) || !strings.HasPrefix(first, e.Prefix) || first == e.Prefix {
-			return refuse(CodeReservedSegment, input, fmt.Sprintf("%q is a reserved word of %s, not a publisher", first, e.Name), "use the path of one publisher")
+			return refuse(CodeReservedSegment, input, plaintext.Quote(first, 100)+" is a reserved word of "+e.Name+", not a publisher", "use the path of one publisher")
 		}
 	}
 	if depth := max(at.depth, at.skip+1); len(segments) < depth {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // VerifiedFSOptions configure [NewVerifiedFS].
@@ -179,7 +180,7 @@ func (v *VerifiedFS) add(p *preparedBundle) {
 	}
 	if directory != p.skill.Name {
 		p.report.Findings = append(p.report.Findings, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeNameDirectory, Requirement: "DVS-4.3-12",
-			Message: fmt.Sprintf("loaders see the skill as %q", directory), Fix: "use different names"})
+			Message: "loaders see the skill as " + plaintext.Quote(directory, 100), Fix: "use different names"})
 	}
 	v.served[p.ID] = p.Files
 	entry := LockedSkill{URL: p.ID, Artifact: p.Artifact, Root: p.Root, Directory: directory}

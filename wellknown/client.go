@@ -13,6 +13,7 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/flight"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Limits bound what a [Client] does. A zero field takes its default.
@@ -218,7 +219,7 @@ func (c *Client) denied(uri domain.URL, code lookleap.Code, err error) error {
 func (c *Client) judge(uri domain.URL, entry Entry, resp *fetch.Response, err error) *Resource {
 	r := &Resource{Code: lookleap.CodeUnavailable, Origin: uri.Origin(), URL: uri.String(), Fetched: c.host.Time()}
 	if entry.Status == Unregistered {
-		r.finding(lookleap.SeverityInfo, CodeUnregisteredName, "WK-3-07", fmt.Sprintf("the name %q is not in the registry", entry.Name), "")
+		r.finding(lookleap.SeverityInfo, CodeUnregisteredName, "WK-3-07", "the name "+plaintext.Quote(entry.Name, 100)+" is not in the registry", "")
 	}
 	if uri.Path() != Prefix+entry.Name && entry.Status != Unregistered && !entry.HasPath {
 		r.finding(lookleap.SeverityWarning, CodeExtraPath, "WK-3-15", noPathBelow(entry.Name), "fetch the name itself")
@@ -264,7 +265,7 @@ func (c *Client) judgeMedia(r *Resource, entry Entry, resp *fetch.Response) {
 	case c.options.StrictMedia:
 		r.State, r.Code = Unavailable, lookleap.CodeMediaType
 	default:
-		r.finding(lookleap.SeverityWarning, lookleap.CodeMediaType, "WK-4.2-03", fmt.Sprintf("the media type is %q", resp.MediaType), "serve it as "+entry.MediaTypes[0])
+		r.finding(lookleap.SeverityWarning, lookleap.CodeMediaType, "WK-4.2-03", "the media type is "+plaintext.Quote(resp.MediaType, 100), "serve it as "+entry.MediaTypes[0])
 	}
 	if r.State == Present {
 		r.Body = resp.Body

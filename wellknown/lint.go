@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Lint reports findings about a name by the built-in registry. See [Registry.Lint].
@@ -27,14 +28,14 @@ func (r *Registry) Lint(name, rest string) ([]lookleap.Finding, error) {
 	}
 	entry := r.Lookup(name)
 	if entry.Status == Unregistered {
-		message := fmt.Sprintf("%q is not in the registry of %s", name, r.Date().Format("2006-01-02"))
+		message := fmt.Sprintf("%s is not in the registry of %s", plaintext.Quote(name, 100), r.Date().Format("2006-01-02"))
 		if entry.Reference != "" {
 			message += "; it is used by " + entry.Reference
 		}
 		add(CodeUnregisteredName, "WK-3-07", message, "register the name, or use a registered one")
 	}
 	if genericNames[strings.ToLower(name)] {
-		add(CodeGenericName, "WK-3-10", fmt.Sprintf("%q does not name an application", name), "put the application's name before it")
+		add(CodeGenericName, "WK-3-10", plaintext.Quote(name, 100)+" does not name an application", "put the application's name before it")
 	}
 	if rest != "" && !entry.HasPath {
 		add(CodeExtraPath, "WK-3-15", noPathBelow(name), "serve the document at the name itself")
@@ -42,7 +43,7 @@ func (r *Registry) Lint(name, rest string) ([]lookleap.Finding, error) {
 	return findings, nil
 }
 
-func noPathBelow(name string) string { return fmt.Sprintf("no path is defined below %q", name) }
+func noPathBelow(name string) string { return "no path is defined below " + plaintext.Quote(name, 100) }
 
 // genericNames are words that are too general for a name: other applications might
 // use them for something else (section 3).

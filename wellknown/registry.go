@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
@@ -182,7 +183,7 @@ func LoadRegistry(file io.Reader, date time.Time) (*Registry, error) {
 	}
 	for i, name := range registryColumns {
 		if got := strings.TrimPrefix(header[i], "\uFEFF"); got != name {
-			return nil, fail(CodeBadRegistry, fmt.Sprintf("column %d is %q, not %q", i+1, got, name), "")
+			return nil, fail(CodeBadRegistry, fmt.Sprintf("column %d is %s, not %q", i+1, plaintext.Quote(got, 100), name), "")
 		}
 	}
 	known := Builtin()

@@ -96,7 +96,7 @@ func (p *UserPolicy) Set(r StandingRule) error {
 		return err
 	}
 	if r.Field == "" || r.Effect > EffectAllow {
-		return fmt.Errorf("a standing rule needs a field and a known effect, got %q and %d", r.Field, r.Effect)
+		return fmt.Errorf("a standing rule needs a field and a known effect, got %s and %d", quote(r.Field), r.Effect)
 	}
 	r.Domain = name
 	return p.change(func(w *will) error {

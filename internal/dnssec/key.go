@@ -18,6 +18,8 @@ import (
 	"strings"
 
 	"github.com/miekg/dns"
+
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // zoneKey is a DNSKEY that may sign a zone's data: it has the Zone Key flag and protocol 3 (RFC
@@ -233,7 +235,7 @@ func parseAnchors(text string) (map[name][]delegation, error) {
 	for rr, ok := p.Next(); ok; rr, ok = p.Next() {
 		owner, valid := nameOf(rr.Header().Name)
 		if !valid {
-			return nil, fmt.Errorf("trust anchor %q: not a name", rr.Header().Name)
+			return nil, fmt.Errorf("trust anchor %s: not a name", plaintext.Quote(rr.Header().Name, 100))
 		}
 		switch k := rr.(type) {
 		case *dns.DS:

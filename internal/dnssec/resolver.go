@@ -12,6 +12,7 @@ import (
 	"github.com/miekg/dns"
 
 	"github.com/lookleap/lookleap/internal/flight"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Options configures a [Resolver]. The zero value uses the servers of the system and IANA's root
@@ -97,7 +98,7 @@ var ErrNotValidated = errors.New("the DNS upstream does not pass DNSSEC data on;
 // NameError says that a name cannot be looked up.
 type NameError struct{ Name, Reason string }
 
-func (e *NameError) Error() string { return fmt.Sprintf("name %q: %s", e.Name, e.Reason) }
+func (e *NameError) Error() string { return "name " + plaintext.Quote(e.Name, 300) + ": " + e.Reason }
 
 // Lookup answers for one name and one type. The name is made of printable ASCII, with or without
 // the final dot; it is never completed with a search list.

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // exchanger sends a query upstream and returns a reply to exactly that query. Every message sent is
@@ -261,16 +263,16 @@ func newTransport(server string, o *Options) (transport, error) {
 		scheme, rest = "udp", server
 	}
 	fail := func(format string, args ...any) (transport, error) {
-		return nil, fmt.Errorf("DNS server %q: %s", server, fmt.Sprintf(format, args...))
+		return nil, fmt.Errorf("DNS server %s: %s", plaintext.Quote(server, 100), fmt.Sprintf(format, args...))
 	}
 	switch scheme {
 	case "udp", "tcp":
 		host, port := splitPort(rest, "53")
 		if _, err := netip.ParseAddr(host); err != nil {
-			return fail("want an address, have %q", host)
+			return fail("want an address, have %s", plaintext.Quote(host, 100))
 		}
 		if !isPort(port) {
-			return fail("%q is not a port", port)
+			return fail("%s is not a port", plaintext.Quote(port, 100))
 		}
 		if scheme == "tcp" {
 			return newTCP(net.JoinHostPort(host, port), o), nil
@@ -282,7 +284,7 @@ func newTransport(server string, o *Options) (transport, error) {
 			return fail("want tls://HOST:PORT")
 		}
 		if !isPort(port) {
-			return fail("%q is not a port", port)
+			return fail("%s is not a port", plaintext.Quote(port, 100))
 		}
 		return newTLS(net.JoinHostPort(host, port), host, o), nil
 	case "https":

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Hop is one redirect that is about to be followed.
@@ -79,7 +80,7 @@ func onlyHTTPS(u domain.URL) error {
 	case u.IsZero():
 		return coded(lookleap.CodeBadURL, "there is no URL")
 	case u.Scheme() != "https":
-		return coded(lookleap.CodeNotHTTPS, "the URL's scheme is %q", u.Scheme())
+		return coded(lookleap.CodeNotHTTPS, "the URL's scheme is %s", plaintext.Quote(u.Scheme(), 100))
 	}
 	return nil
 }

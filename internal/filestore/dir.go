@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Dir is a directory of records under keys that begin with a word and a slash: one file for each
@@ -58,12 +60,12 @@ func OpenDir(dir string) (*Dir, error) {
 
 // Missing returns the error for a record that does not exist. It wraps fs.ErrNotExist.
 func Missing(key string) error {
-	return fmt.Errorf("the store has no record %q: %w", key, fs.ErrNotExist)
+	return fmt.Errorf("the store has no record %s: %w", plaintext.Quote(key, 200), fs.ErrNotExist)
 }
 
 // Exists returns the error for a record that exists already. It wraps fs.ErrExist.
 func Exists(key string) error {
-	return fmt.Errorf("the store already has a record %q: %w", key, fs.ErrExist)
+	return fmt.Errorf("the store already has a record %s: %w", plaintext.Quote(key, 200), fs.ErrExist)
 }
 
 // Get returns a record. The error for a missing one wraps fs.ErrNotExist.
@@ -79,7 +81,7 @@ func (d *Dir) Get(ctx context.Context, key string) ([]byte, error) {
 		err = fmt.Errorf("%w: it is the record of another key", ErrDamaged)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the record %q: %w", key, err)
+		return nil, fmt.Errorf("reading the record %s: %w", plaintext.Quote(key, 200), err)
 	}
 	return value, nil
 }
@@ -89,7 +91,7 @@ func (d *Dir) Get(ctx context.Context, key string) ([]byte, error) {
 func (d *Dir) Write(ctx context.Context, key string, value []byte, test func() error) error {
 	head := recordHead(key, value)
 	if len(head)+len(key)+len(value) > MaxRecord {
-		return fmt.Errorf("the record %q is larger than %d bytes", key, MaxRecord)
+		return fmt.Errorf("the record %s is larger than %d bytes", plaintext.Quote(key, 200), MaxRecord)
 	}
 	return d.lock.With(ctx, func() error {
 		if err := test(); err != nil {

@@ -3,6 +3,8 @@ package netguard
 import (
 	"fmt"
 	"net/netip"
+
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // The reason codes.
@@ -31,7 +33,7 @@ func (e *Error) Error() string {
 	case e.Code == CodeBlockedPort:
 		return fmt.Sprintf("port %d may not be dialled: %s", e.Port, e.Reason)
 	case e.Code == CodeBlockedNetwork:
-		return fmt.Sprintf("network %q may not be dialled: %s", e.Network, e.Reason)
+		return fmt.Sprintf("network %s may not be dialled: %s", plaintext.Quote(e.Network, 100), e.Reason)
 	case e.Range.IsValid():
 		return fmt.Sprintf("address %s may not be dialled: it lies in %s, %s", e.Addr, e.Range, e.Reason)
 	case e.Addr.IsValid():

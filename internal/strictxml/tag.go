@@ -311,7 +311,7 @@ func (s *Scanner) declarePrefix(a *Attr) error {
 	case a.Value == "":
 		return bad(at, CodeNamespace, "the prefix %s is bound to nothing", prefix)
 	case a.Value == xmlnsNamespace, (prefix == "xml") != (a.Value == XMLNamespace):
-		return bad(at, CodeNamespace, "the prefix %s cannot be bound to %q", prefix, a.Value)
+		return bad(at, CodeNamespace, "the prefix %s cannot be bound to this namespace", prefix)
 	}
 	return nil
 }
