@@ -1,6 +1,8 @@
 package aiuri_test
 
 import (
+	"crypto/ed25519"
+	"crypto/rand"
 	"fmt"
 	"strings"
 	"time"
@@ -54,7 +56,12 @@ func ExampleParseKeySet() {
 }
 
 func ExampleSignResult() {
-	key := aiuri.SigningKey{ID: "2026-05", Private: edKey()}
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	key := aiuri.SigningKey{ID: "2026-05", Private: private}
 	claims := &aiuri.Claims{Issuer: "ai://bank.example/payments", Expires: time.Date(2026, 5, 2, 0, 0, 0, 0, time.UTC)}
 	result, err := aiuri.SignResult([]byte(`{"paid":true}`), key, aiuri.SignOptions{Claims: claims, Detached: true})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // later is a dialogue whose user answers another day.
@@ -27,7 +28,7 @@ func ExampleLoader_Resume() {
 		fmt.Println(err)
 		return
 	}
-	decision, _ := agree(pending.Request) // the user does
+	decision := lookleaptest.Decide(pending.Request) // the user approves
 	resumed, err := loader.Resume(context.Background(), pending.State, decision)
 	if err != nil {
 		fmt.Println(err)

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -124,4 +125,18 @@ func ExampleWriteIndex() {
 	//     "path": "/.well-known/skills/refund/"
 	//   }
 	// ]
+}
+
+// bundle returns a verified skill with a SKILL.md of the given header, and more files:
+// path, content and so on.
+func bundle(id, header string, files ...string) dvs.Bundle {
+	b := dvs.Bundle{
+		ID: "https://example.com/s/" + id + "/SKILL.md", Root: "https://example.com/",
+		Files: map[string][]byte{"SKILL.md": []byte("---\n" + header + "---\n\n# Do it\n")},
+	}
+	for i := 0; i < len(files); i += 2 {
+		b.Files[files[i]] = []byte(files[i+1])
+	}
+	b.Verdict = &lookleap.Verdict{Subject: b.ID, OK: true, Code: lookleap.CodeOK, CheckedAt: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
+	return b
 }

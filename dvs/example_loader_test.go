@@ -16,7 +16,7 @@ import (
 type yes struct{}
 
 func (yes) PromptConsent(_ context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-	return agree(req)
+	return lookleaptest.Decide(req), nil
 }
 
 // hub is a code host with one skill, and its agent's host.

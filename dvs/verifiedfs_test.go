@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"gopkg.in/yaml.v3"
 
@@ -17,20 +16,6 @@ import (
 )
 
 const root = "https://example.com/"
-
-// bundle is a verified skill with a SKILL.md of the given header, and more
-// files: path, content, …
-func bundle(id, header string, files ...string) dvs.Bundle {
-	b := dvs.Bundle{
-		ID: "https://example.com/s/" + id + "/SKILL.md", Root: root,
-		Files: map[string][]byte{"SKILL.md": []byte("---\n" + header + "---\n\n# Do it\n")},
-	}
-	for i := 0; i < len(files); i += 2 {
-		b.Files[files[i]] = []byte(files[i+1])
-	}
-	b.Verdict = &lookleap.Verdict{Subject: b.ID, OK: true, Code: lookleap.CodeOK, CheckedAt: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
-	return b
-}
 
 func must[T any](value T, err error) T {
 	if err != nil {

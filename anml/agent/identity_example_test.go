@@ -107,3 +107,13 @@ func ExamplePager() {
 	// Flight 2
 	// https://air.example/1: the pages lead back to a page that was already read (page-loop)
 }
+
+// siteOf returns the site element of a domain, or the document itself for "".
+func siteOf(p *agent.Page, domain string) anml.Site {
+	for s := range p.Document().Containers() {
+		if s.Domain() == domain {
+			return s
+		}
+	}
+	return anml.Site{}
+}

@@ -183,13 +183,3 @@ const (
 		`<aesthetic><display-name>Example Brand</display-name></aesthetic></site>`
 	bothSites = shopSite + brandSite
 )
-
-// siteOf finds the site element of a domain; "" is the document itself.
-func siteOf(p *agent.Page, domain string) anml.Site {
-	for s := range p.Document().Containers() {
-		if s.Domain() == domain {
-			return s
-		}
-	}
-	return anml.Site{}
-}

@@ -9,18 +9,18 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap/aiuri"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // bank is an AI endpoint with a document and keys, on an internet of its own.
 type bank struct {
-	net      *lab.Internet
+	net      *lookleaptest.Internet
 	endpoint aiuri.URI
 	ring     *aiuri.KeyRing
 }
 
 func openBank() (*bank, error) {
-	b := &bank{net: lab.New()}
+	b := &bank{net: lookleaptest.NewInternet()}
 	if err := b.publish(); err != nil {
 		b.close()
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 	"github.com/lookleap/lookleap/lookleaptest/booking"
 )
 
@@ -36,15 +36,15 @@ func TestMain(m *testing.M) {
 
 // world is an internet with a booking service and a skill.
 type world struct {
-	*lab.Internet
+	*lookleaptest.Internet
 	booking *booking.Service
 }
 
 func newWorld() *world {
-	w := &world{Internet: lab.New()}
+	w := &world{Internet: lookleaptest.NewInternet()}
 	w.booking = booking.New(w.Clock().Now)
 	w.Site("ferries.example").Handle("*", w.booking)
-	w.Site("skills.example").Body("/refund/SKILL.md", "text/markdown", "---\nname: refund\ndescription: Refunds a ticket.\n---\nAsk for the booking number.\n")
+	w.Site("skills.example").File("/refund/SKILL.md", "text/markdown", "---\nname: refund\ndescription: Refunds a ticket.\n---\nAsk for the booking number.\n")
 	return w
 }
 

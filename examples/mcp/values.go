@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // valuesQuestion is the name of the input request for data that the profile lacks.
@@ -33,8 +33,8 @@ func askValues(key []byte, call *mcp.CallToolParamsRaw, asks []agent.Decision) (
 	message.WriteString("The service asks for something that is not in your profile. Leave empty what you do not want to give.\n")
 	for _, d := range asks {
 		w.Fields = append(w.Fields, d.Field)
-		inputs[d.Field] = map[string]any{"type": "string", "title": plaintext.Quote(d.Field, 60)}
-		fmt.Fprintf(&message, "%s, it says: %s\n", plaintext.Quote(d.Field, 60), plaintext.Quote(d.Ask.Purpose(), 200))
+		inputs[d.Field] = map[string]any{"type": "string", "title": quote(d.Field, 60)}
+		fmt.Fprintf(&message, "%s, it says: %s\n", quote(d.Field, 60), quote(d.Ask.Purpose(), 200))
 	}
 	state, err := w.seal(key, call)
 	return &mcp.CallToolResult{
@@ -58,4 +58,13 @@ func (w waiting) values(call *mcp.CallToolParamsRaw) (*agent.Reply, error) {
 		}
 	}
 	return r, nil
+}
+
+// quote quotes a text of the service. Characters that a dialogue would not show are
+// escaped, and a long text is cut.
+func quote(text string, limit int) string {
+	if runes := []rune(text); len(runes) > limit {
+		text = string(runes[:limit]) + "…"
+	}
+	return strconv.Quote(text)
 }

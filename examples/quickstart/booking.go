@@ -34,7 +34,7 @@ func playBooking(s *stage) error {
 	s.lab.Clock().Set(time.Date(2031, 5, 1, 9, 0, 0, 0, time.UTC))
 	ferries := booking.New(s.lab.Clock().Now)
 	s.lab.Site("ferries.example").Handle("*", ferries)
-	s.lab.Site("hotel.example").Body("/.well-known/anml", anml.MediaTypeXML, hotel).Body("/checkin", anml.MediaTypeXML, welcome)
+	s.lab.Site("hotel.example").File("/.well-known/anml", anml.MediaTypeXML, hotel).File("/checkin", anml.MediaTypeXML, welcome)
 
 	data := agent.Fields{
 		"fn": {Text: "Kim Example"}, "email": {Text: "kim@example.com"}, "tel": {Text: "+1 555 0100"},

@@ -3,28 +3,17 @@ package main
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab/zone"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // playDNS asks a resolver that an attacker could have tampered with.
 func playDNS(s *stage) error {
-	root := zone.New(".").Sign(zone.Signing{})
-	world := zone.NewServer(s.lab.Clock().Now, root,
-		zone.New("example").Sign(zone.Signing{}),
-		zone.New("bank.example").Sign(zone.Signing{}).TXT("_anml", "v=anml1; manifest=https://bank.example/.well-known/anml-trust"),
-		zone.New("village.example").TXT("_anml", "v=anml1; query=https://village.example/ask"),
-		zone.New("lapsed.example").Sign(zone.Signing{From: -48 * time.Hour, Till: -24 * time.Hour}).TXT("_anml", "v=anml1; query=https://evil.example/ask"),
-	)
-	resolver, err := lookleap.NewResolver(lookleap.ResolverOptions{
-		Servers: []string{"192.0.2.53"}, Anchors: root.Anchor(), Now: s.lab.Clock().Now, DialContext: zone.Dial(world),
-	})
-	if err != nil {
-		return err
-	}
-	ask := func(name string) (*lookleap.DNSAnswer, error) { return resolver.Lookup(s.ctx, name, lookleap.TypeTXT) }
+	s.lab.Sign("bank.example").Name("_anml.bank.example").TXT("v=anml1; manifest=https://bank.example/.well-known/anml-trust")
+	s.lab.Name("_anml.village.example").TXT("v=anml1; query=https://village.example/ask")
+	s.lab.Sign("lapsed.example", lookleaptest.SignaturesExpired).Name("_anml.lapsed.example").TXT("v=anml1; query=https://evil.example/ask")
+	ask := func(name string) (*lookleap.DNSAnswer, error) { return s.host.Lookup(s.ctx, name, lookleap.TypeTXT) }
 
 	s.say("Trust in a site's delegates starts from a DNS record. The agent believes no server: it checks the signatures itself, from the root's key down.")
 	answer, err := ask("_anml.bank.example")

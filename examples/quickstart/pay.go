@@ -14,7 +14,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 const (
@@ -139,7 +139,7 @@ func playPay(s *stage) error {
 	s.refused("pay through a gateway that speaks TLS 1.2 only", err, lookleap.CodeTLSTooOld)
 	_, err = pay(through("https://gateway.evil.example/"))
 	s.refused("pay through a gateway that a page recommends", err, aiuri.CodeUntrustedGateway)
-	s.lab.Site("bank.example").Body("/.well-known/aiip", "application/json",
+	s.lab.Site("bank.example").File("/.well-known/aiip", "application/json",
 		`{"endpoint":"ai://bank.example/payments","jwks":"https://bank.example/keys","scopes":["initiate-payment"],"policy":{"requireSignedResults":false}}`)
 	s.lab.Clock().Advance(10 * time.Minute)
 	_, err = pay()
@@ -173,7 +173,7 @@ func openBank(s *stage) (*bank, error) {
 	}
 	s.lab.Site("bank.example").Handle("/.well-known/aiip", document)
 	advertise := func(site, path, value string) {
-		s.lab.Site(site).Handle(path, lab.Status(http.StatusOK, "Link", value))
+		s.lab.Site(site).Handle(path, lookleaptest.Status(http.StatusOK, "Link", value))
 	}
 	advertise("shop.example", "/checkout", aiuri.AdvertiseLink(endpoint))
 	advertise("evil.example", "/", `<ai://bank.example/refunds>; rel="aiip"`)
@@ -234,12 +234,14 @@ func (b *bank) keysRead(s *stage) int {
 // gateways are doors to the bank: an honest one, one that asks no one and
 // verifies nothing, and an old one.
 type gateways struct {
-	seen  func() []lab.Request
+	seen  func() []lookleaptest.Request
 	trick func(http.Header, []byte) []byte // what the second does to a receipt; nil: nothing
 }
 
 func (b *bank) openGateways(s *stage) (*gateways, error) {
-	g := &gateways{seen: func() []lab.Request { return s.lab.Journal().Requests("pay.example", "cheap.example", "old.example") }}
+	g := &gateways{seen: func() []lookleaptest.Request {
+		return s.lab.Journal().Requests("pay.example", "cheap.example", "old.example")
+	}}
 	honest, err := aiuri.NewGateway(s.lab.Host(), aiuri.GatewayOptions{
 		Base: honestDoor, Invoker: b, Authorizer: b, Credentials: []string{"bank.example"},
 		Scopes: func(string, aiuri.URI) []string { return []string{"initiate-payment"} },

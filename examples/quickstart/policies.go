@@ -7,26 +7,26 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // playUnsure meets sites whose policy is missing, foreign or out of reach.
 func playUnsure(s *stage) error {
 	return playPolicies(s, []policyCase{
 		{"plain.example", "has no agents.txt.", nil, "", "the site asks for nothing"},
-		{"app.example", "is a single-page app: it answers every path with its page.", func(site *lab.Site) {
-			site.Body("/agents.txt", "text/html", "<!doctype html><title>An app</title>")
+		{"app.example", "is a single-page app: it answers every path with its page.", func(site *lookleaptest.Site) {
+			site.File("/agents.txt", "text/html", "<!doctype html><title>An app</title>")
 		}, "", "a page in the place of the file is no policy"},
-		{"other.example", "uses the file name for another format.", func(site *lab.Site) {
-			site.Body("/agents.txt", "text/plain", "Protocols: x402\nCapability: pay\n")
+		{"other.example", "uses the file name for another format.", func(site *lookleaptest.Site) {
+			site.File("/agents.txt", "text/plain", "Protocols: x402\nCapability: pay\n")
 		}, "", "most files of this name are of other formats, and this one invites agents"},
-		{"rules.example", "writes the rules of robots.txt into the file, and means them.", func(site *lab.Site) {
-			site.Body("/agents.txt", "text/plain", "User-agent: *\nDisallow: /\n")
+		{"rules.example", "writes the rules of robots.txt into the file, and means them.", func(site *lookleaptest.Site) {
+			site.File("/agents.txt", "text/plain", "User-agent: *\nDisallow: /\n")
 		}, agentstxt.CodeForeignDisallowed, ""},
-		{"robots.example", "has a robots.txt against this agent.", func(site *lab.Site) {
-			site.Body("/robots.txt", "text/plain", "User-agent: ExampleBot\nDisallow: /\n")
+		{"robots.example", "has a robots.txt against this agent.", func(site *lookleaptest.Site) {
+			site.File("/robots.txt", "text/plain", "User-agent: ExampleBot\nDisallow: /\n")
 		}, agentstxt.CodeRobotsDisallowed, ""},
-		{"down.example", "is out of order.", func(site *lab.Site) { site.Status("/agents.txt", 503) }, lookleap.CodeUnavailable, ""},
+		{"down.example", "is out of order.", func(site *lookleaptest.Site) { site.Status("/agents.txt", 503) }, lookleap.CodeUnavailable, ""},
 	})
 }
 
@@ -35,7 +35,7 @@ func playUnsure(s *stage) error {
 type policyCase struct {
 	name    string
 	about   string
-	publish func(*lab.Site)
+	publish func(*lookleaptest.Site)
 	want    lookleap.Code // "": allowed
 	why     string        // when allowed
 }
@@ -52,7 +52,7 @@ func playPolicies(s *stage, cases []policyCase) error {
 		return err
 	}
 	for _, c := range cases {
-		site := s.lab.Site(c.name).Body("/", "text/plain", "welcome")
+		site := s.lab.Site(c.name).File("/", "text/plain", "welcome")
 		if c.publish != nil {
 			c.publish(site)
 		}
@@ -70,7 +70,7 @@ func playPolicies(s *stage, cases []policyCase) error {
 	if err != nil {
 		return err
 	}
-	busy := s.lab.Site("busy.example").Body("/search", "text/plain", "found").Body("/agents.txt", "text/plain", string(signed))
+	busy := s.lab.Site("busy.example").File("/search", "text/plain", "found").File("/agents.txt", "text/plain", string(signed))
 	s.say("busy.example allows two searches an hour. The guard counts.")
 	for i := range 2 {
 		s.allowed(fmt.Sprintf("search number %d", i+1), visit(busy.URL("/search")), "within the limit of the directive")

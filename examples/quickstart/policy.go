@@ -8,7 +8,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // playPolicy lets an ordinary client go by what a site says about its paths.
@@ -18,8 +18,8 @@ func playPolicy(s *stage) error {
 		return err
 	}
 	file := string(signed)
-	shop := s.lab.Site("shop.example").Body("*", "text/plain", "welcome").
-		Body("/agents.txt", "text/plain; charset=utf-8", file)
+	shop := s.lab.Site("shop.example").File("*", "text/plain", "welcome").
+		File("/agents.txt", "text/plain; charset=utf-8", file)
 
 	s.say("An agent is sent shopping for a lamp. Before each step it looks. shop.example publishes a policy for automated clients. Its first line is the hash of the rest.")
 	s.show(file)
@@ -51,8 +51,8 @@ func playPolicy(s *stage) error {
 	s.fact(onlyAsked(s, shop, "GET /agents.txt", "GET /dashboard", "GET /robots.txt"), "the shop was asked for its policy, its robots.txt and /dashboard, and for nothing else")
 
 	s.say("A mirror of the shop says that /admin is open. An attacker changed the line and not the hash. A file that was changed in one place may have been changed in others, so the whole site counts as closed.")
-	mirror := s.lab.Site("mirror.example").Body("*", "text/plain", "welcome").
-		Body("/agents.txt", "text/plain; charset=utf-8", strings.Replace(file, "/admin DISALLOW", "/admin ALLOW", 1))
+	mirror := s.lab.Site("mirror.example").File("*", "text/plain", "welcome").
+		File("/agents.txt", "text/plain; charset=utf-8", strings.Replace(file, "/admin DISALLOW", "/admin ALLOW", 1))
 	policy, err = agentstxt.Fetch(s.ctx, s.host, mirror.URL("/"))
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func playPolicy(s *stage) error {
 }
 
 // onlyAsked reports whether the site was asked for each of these and for nothing else.
-func onlyAsked(s *stage, site *lab.Site, what ...string) bool {
+func onlyAsked(s *stage, site *lookleaptest.Site, what ...string) bool {
 	got := s.lab.Journal().Paths(site.Name())
 	slices.Sort(got)
 	return slices.Equal(slices.Compact(got), what)

@@ -29,7 +29,7 @@ func TestReadme(t *testing.T) {
 		t.Fatalf("%d programs, want 3", len(programs))
 	}
 	for _, p := range programs {
-		// Below the module, so that the lab can be imported; "./..." skips such names.
+		// Below the module, so that its packages are found; "./..." skips such names.
 		dir, err := os.MkdirTemp(".", ".readme-")
 		if err != nil {
 			t.Fatal(err)

@@ -1,43 +1,40 @@
 package main
 
-import (
-	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/fetch"
-)
+import "github.com/lookleap/lookleap"
 
 // playRedirects shows that a redirect is a question, and that the document whose
 // address it was answers it before the next request leaves.
 func playRedirects(s *stage) error {
 	shop := s.lab.Site("shop.example").
-		Redirect("/old", "/new").Body("/new", "text/plain", "welcome").
+		Redirect("/old", "/new").File("/new", "text/plain", "welcome").
 		Redirect("/out", "https://tracker.example/collect").
 		Redirect("/inwards", "https://printer.attacker.example/").
 		Redirect("/plain", "http://shop.example/new").
 		Redirect("/images", "https://cdn.example/images").
 		Redirect("/loop", "/pool").Redirect("/pool", "/loop")
-	tracker := s.lab.Site("tracker.example").Body("*", "text/plain", "thank you")
-	printer := s.lab.Site("printer.attacker.example").At("192.168.0.9").Body("*", "text/plain", "secret")
-	cdn := s.lab.Site("cdn.example").Body("*", "text/plain", "pictures")
+	tracker := s.lab.Site("tracker.example").File("*", "text/plain", "thank you")
+	printer := s.lab.Site("printer.attacker.example").At("192.168.0.9").File("*", "text/plain", "secret")
+	cdn := s.lab.Site("cdn.example").File("*", "text/plain", "pictures")
 
 	s.say("A policy file may redirect within its own origin, and nowhere else.")
-	_, err := s.get(shop.URL("/old"), fetch.SameOrigin)
+	err := s.get(shop.URL("/old"), sameOrigin)
 	s.allowed("shop.example/old leads to shop.example/new", err, "the redirect stays at the origin that was asked")
-	_, err = s.get(shop.URL("/out"), fetch.SameOrigin)
+	err = s.get(shop.URL("/out"), sameOrigin)
 	s.refused("shop.example/out leads to tracker.example", err, lookleap.CodeRedirectForbidden)
 	s.fact(len(s.lab.Journal().Requests(tracker.Name())) == 0, "tracker.example never heard of it")
 
 	s.say("Other documents may follow a redirect to another site. Each hop is still checked like the first one.")
-	_, err = s.get(shop.URL("/inwards"), fetch.Anywhere)
+	err = s.get(shop.URL("/inwards"), anywhere)
 	s.refused("shop.example/inwards leads to a private address", err, lookleap.CodeBlockedAddress)
 	s.fact(len(s.lab.Journal().Requests(printer.Name())) == 0, "the printer never heard of it")
-	_, err = s.get(shop.URL("/plain"), fetch.Anywhere)
+	err = s.get(shop.URL("/plain"), anywhere)
 	s.refused("shop.example/plain leads to http", err, lookleap.CodeNotHTTPS)
-	_, err = s.get(shop.URL("/loop"), fetch.Anywhere)
+	err = s.get(shop.URL("/loop"), anywhere)
 	s.refused("shop.example/loop leads back to itself", err, lookleap.CodeTooManyRedirects)
 
 	s.say("What the agent says to one origin is not for another one.")
 	secrets := []string{"Authorization", "Bearer 42", "Cookie", "session=42", "X-Api-Key", "42"}
-	_, err = s.get(shop.URL("/images"), fetch.Anywhere, secrets...)
+	err = s.get(shop.URL("/images"), anywhere, secrets...)
 	s.allowed("shop.example/images leads to cdn.example", err, "the rule of this fetch allows other sites, and the agent's headers stay behind")
 	s.fact(carries(s.lab.Journal().Requests(shop.Name()), "X-Api-Key"), "shop.example got the agent's key")
 	s.fact(!carries(s.lab.Journal().Requests(cdn.Name()), "Authorization", "Cookie", "X-Api-Key"), "cdn.example got the request without key, cookie and token")

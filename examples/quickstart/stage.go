@@ -5,20 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/domain"
-	"github.com/lookleap/lookleap/internal/fetch"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // stage is what a scene plays on: an internet and a host of its own, and the
 // words to tell what happens.
 type stage struct {
 	ctx  context.Context
-	lab  *lab.Internet  // put sites and names on it
-	host *lookleap.Host // the agent's: guarded, and at home in the lab
+	lab  *lookleaptest.Internet // put sites and names on it
+	host *lookleap.Host         // the agent's: guarded, and at home in the lab
 
 	// user answers what the host asks; nil: the user is away, and every question pends.
 	user func(*lookleap.ConsentRequest) lookleap.ConsentDecision
@@ -30,7 +29,7 @@ type stage struct {
 }
 
 func newStage(ctx context.Context, p printer) *stage {
-	s := &stage{ctx: ctx, lab: lab.New(), printer: p}
+	s := &stage{ctx: ctx, lab: lookleaptest.NewInternet(), printer: p}
 	s.host = s.lab.Host()
 	s.host.Prompter = s
 	return s
@@ -38,29 +37,45 @@ func newStage(ctx context.Context, p printer) *stage {
 
 func (s *stage) close() { s.lab.Close() }
 
-// get reads a URL through the host. Redirects are followed by the rule (nil:
-// they are the answer); header is pairs of name and value for the first origin.
-func (s *stage) get(url string, rule func(fetch.Hop) error, header ...string) (*fetch.Response, error) {
-	req := &fetch.Request{Redirect: rule, Header: make(http.Header)}
-	for i := 0; i+1 < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
+// get reads a URL through the host. A Host sends one request; whether to follow a
+// redirect is for its caller to decide (nil: no redirect is followed). The header
+// consists of pairs of name and value, for the first origin only.
+func (s *stage) get(target string, follow func(from, to *url.URL) bool, header ...string) error {
+	const hops = 5
+	for range hops {
+		req, err := http.NewRequestWithContext(s.ctx, http.MethodGet, target, nil)
+		if err != nil {
+			return err
+		}
+		for i := 0; i+1 < len(header); i += 2 {
+			req.Header.Set(header[i], header[i+1])
+		}
+		resp, err := s.host.RoundTrip(req)
+		if err != nil {
+			return err
+		}
+		to, moved := resp.Location()
+		if err := resp.Body.Close(); err != nil || moved != nil || follow == nil {
+			return err
+		}
+		if !follow(req.URL, to) {
+			return &lookleap.Error{Code: lookleap.CodeRedirectForbidden, Message: "the redirect leads to " + to.Host}
+		}
+		if !sameOrigin(req.URL, to) {
+			header = nil
+		}
+		target = to.String()
 	}
-	return s.fetch(req, url)
+	return &lookleap.Error{Code: lookleap.CodeTooManyRedirects, Message: fmt.Sprintf("there are more than %d redirects", hops)}
 }
 
-// fetch sends a request to a URL, if it is one.
-func (s *stage) fetch(req *fetch.Request, url string) (*fetch.Response, error) {
-	u, err := domain.Parse(url)
-	var bad *domain.Error
-	if errors.As(err, &bad) {
-		return nil, &lookleap.Error{Code: lookleap.Code(bad.Code), Message: bad.Message, Fix: bad.Fix}
-	}
-	req.URL = u
-	return fetch.Do(s.ctx, s.host, req)
-}
+// sameOrigin follows redirects within an origin, and anywhere all of them.
+func sameOrigin(from, to *url.URL) bool { return from.Scheme == to.Scheme && from.Host == to.Host }
+
+func anywhere(_, _ *url.URL) bool { return true }
 
 // carries reports whether any of the requests has any of the headers.
-func carries(requests []lab.Request, names ...string) bool {
+func carries(requests []lookleaptest.Request, names ...string) bool {
 	for _, r := range requests {
 		for _, name := range names {
 			if r.Header.Get(name) != "" {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // playTrust asks who may speak for a brand.
@@ -29,11 +29,11 @@ func playTrust(s *stage) error {
 		return err
 	}
 	serve := func(manifest string) {
-		s.lab.Site("brand.example").Handle("/.well-known/anml-trust", lab.Body(anmltrust.ManifestMediaType, manifest))
+		s.lab.Site("brand.example").Handle("/.well-known/anml-trust", lookleaptest.Body(anmltrust.ManifestMediaType, manifest))
 	}
 	serve(first)
 	s.lab.Name("_anml.brand.example").TXT("v=anml1; manifest=https://brand.example/.well-known/anml-trust")
-	s.lab.Name("_anml.broken.example").TXT("v=anml1; manifest=https://broken.example/.well-known/anml-trust").Bogus()
+	s.lab.Sign("broken.example", lookleaptest.SignaturesForged).Name("_anml.broken.example").TXT("v=anml1; manifest=https://broken.example/.well-known/anml-trust")
 
 	verifier := anmltrust.NewVerifier(s.host, anmltrust.Options{})
 	claim := func(server, site string) anmltrust.Claim {

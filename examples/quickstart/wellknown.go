@@ -8,11 +8,11 @@ import (
 // playWellKnown asks sites for documents that may or may not be there.
 func playWellKnown(s *stage) error {
 	const at = "/.well-known/security.txt"
-	s.lab.Site("shop.example").Body(at, "text/plain", "Contact: https://shop.example/security\n")
+	s.lab.Site("shop.example").File(at, "text/plain", "Contact: https://shop.example/security\n")
 	s.lab.Site("quiet.example")
-	s.lab.Site("app.example").Body("*", "text/html", "<!doctype html><title>An app</title>")
+	s.lab.Site("app.example").File("*", "text/html", "<!doctype html><title>An app</title>")
 	s.lab.Site("lazy.example").Redirect(at, "https://elsewhere.example"+at)
-	elsewhere := s.lab.Site("elsewhere.example").Body(at, "text/plain", "Contact: https://elsewhere.example/\n")
+	elsewhere := s.lab.Site("elsewhere.example").File(at, "text/plain", "Contact: https://elsewhere.example/\n")
 
 	client := wellknown.NewClient(s.host, wellknown.Options{})
 	ask := func(origin string) (*wellknown.Resource, error) {

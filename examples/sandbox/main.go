@@ -16,7 +16,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/examples/sandbox/confine"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func main() {
@@ -39,10 +39,10 @@ const (
 // run installs a skill, runs its script, and then meets another script in its
 // place, twice: where the skill is frozen, and where the user agrees to anything.
 func run(ctx context.Context, out io.Writer) error {
-	net := lab.New() // a small internet in this process; an agent uses the real one
+	net := lookleaptest.NewInternet() // a small internet in this process; an agent uses the real one
 	defer net.Close()
-	site := net.Site("example.com").Body("/skills/report/SKILL.md", "text/markdown", skill).
-		Body("/skills/report/data/sales.csv", "text/csv", sales).Body("/skills/report/scripts/sum.sh", "text/plain", sum)
+	site := net.Site("example.com").File("/skills/report/SKILL.md", "text/markdown", skill).
+		File("/skills/report/data/sales.csv", "text/csv", sales).File("/skills/report/scripts/sum.sh", "text/plain", sum)
 	host := net.Host()
 	host.Prompter = &user{out}
 
@@ -68,7 +68,7 @@ func run(ctx context.Context, out io.Writer) error {
 	}
 	attempt(ctx, out, "the script", newLoader(host, frozen))
 
-	site.Body("/skills/report/scripts/sum.sh", "text/plain", evil)
+	site.File("/skills/report/scripts/sum.sh", "text/plain", evil)
 	attempt(ctx, out, "another script, and the skill is frozen", newLoader(host, frozen))
 	open, err := confine.New(confine.Options{})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -41,11 +41,11 @@ func run(ctx context.Context, out io.Writer, address string) error {
 		return err
 	}
 
-	net := lab.New() // a small internet in this process: a brand with a query endpoint
+	net := lookleaptest.NewInternet() // a small internet in this process: a brand with a query endpoint
 	defer net.Close()
 	net.Name("_anml.brand.example").TXT("v=anml1;query=https://trust.example/authorize").TTL(time.Hour)
 	endpoint := net.Site("trust.example")
-	endpoint.Body("/authorize", "application/json",
+	endpoint.File("/authorize", "application/json",
 		fmt.Sprintf(`{"authorized":true,"tier":2,"scope":["body","interact"],"expires":%q}`, net.Clock().Now().Add(24*time.Hour).Format(time.RFC3339)))
 
 	agent := func() *anmltrust.Verifier {

@@ -17,7 +17,7 @@ import (
 	adkskill "google.golang.org/adk/v2/tool/skilltoolset/skill"
 
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func main() {
@@ -75,11 +75,11 @@ func run(ctx context.Context, out io.Writer) error {
 
 // verifiedSkills loads skills whose publishers are verified.
 func verifiedSkills(ctx context.Context) (*dvs.VerifiedFS, error) {
-	net := lab.New() // a small internet in this process; an agent uses the real one
+	net := lookleaptest.NewInternet() // a small internet in this process; an agent uses the real one
 	defer net.Close()
-	net.Site("shop.example").Body("/skills/refund/SKILL.md", "text/markdown", refund).
-		Body("/skills/refund/references/terms.md", "text/markdown", "Thirty days.\n").
-		Body("/skills/refund/scripts/check.sh", "text/plain", "echo fine\n")
+	net.Site("shop.example").File("/skills/refund/SKILL.md", "text/markdown", refund).
+		File("/skills/refund/references/terms.md", "text/markdown", "Thirty days.\n").
+		File("/skills/refund/scripts/check.sh", "text/plain", "echo fine\n")
 	roots := dvs.NewRoots(dvs.Rules{})
 	if _, err := roots.Register("https://shop.example/", dvs.ByUser); err != nil {
 		return nil, err

@@ -2,7 +2,7 @@ package main
 
 import (
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 const refund = "---\nname: refund\ndescription: Refunds an order.\n---\n# Refund\nAsk for the number of the order.\n"
@@ -21,11 +21,11 @@ const tours = `<?xml version="1.0" encoding="UTF-8"?>
 
 // theLab puts a small internet under the host of a program of the README.
 func theLab(h *lookleap.Host) *lookleap.Host {
-	net := lab.New()
+	net := lookleaptest.NewInternet()
 	net.Site("raw.githubusercontent.com").
-		Body("/example-org/skills/main/refund/SKILL.md", "text/plain", refund).
-		Body("/example-0rg/skills/main/refund/SKILL.md", "text/plain", refund)
-	net.Site("tours.example").Body("/.well-known/anml", "application/anml+xml", tours).Body("/search*", "application/anml+xml", tours)
+		File("/example-org/skills/main/refund/SKILL.md", "text/plain", refund).
+		File("/example-0rg/skills/main/refund/SKILL.md", "text/plain", refund)
+	net.Site("tours.example").File("/.well-known/anml", "application/anml+xml", tours).File("/search*", "application/anml+xml", tours)
 	host := net.Host()
 	h.Fetcher, h.Resolver = host, host
 	return h
