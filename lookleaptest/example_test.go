@@ -74,7 +74,7 @@ func ExampleSite_Fault() {
 	fmt.Println(lookleap.CodeOf(err))
 	fmt.Println(net.Journal().Paths("shop.example"))
 	// Output:
-	// restricted
+	// connection-reset
 	// [GET /agents.txt]
 }
 
