@@ -56,7 +56,8 @@ func (c *Client) mark(ctx context.Context) context.Context {
 	return context.WithValue(ctx, sentBy{c}, true)
 }
 
-// RoundTrip sends a request if [Transport.Check] allows it. The context of the response's
+// RoundTrip sends a request if [Transport.Check] allows it. Like [http.Transport], it asks
+// for gzip and decodes it if the request names no encoding and no range. The context of the response's
 // request holds what the publisher states about the use of its content: see [UsageFrom].
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	decided, err := t.decide(req)
@@ -66,9 +67,16 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	resp, err := t.client.host.RoundTrip(req.WithContext(t.client.mark(req.Context())))
+	sent, compressed := req.WithContext(t.client.mark(req.Context())), asksForGzip(req)
+	if compressed {
+		sent = withGzip(sent)
+	}
+	resp, err := t.client.host.RoundTrip(sent)
 	if err != nil {
 		return nil, err
+	}
+	if compressed {
+		decode(resp)
 	}
 	usage := ParseContentUsage(resp.Header)
 	if decided.robots != nil {

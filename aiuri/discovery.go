@@ -195,7 +195,7 @@ func ElementTargets(page []byte) []string {
 func targets(links []weblink.Link, page domain.URL) []string {
 	var found []string
 	for _, l := range links {
-		if l.HasRel(Relation) && l.About(page) && !l.Open { // an open quote is malformed (row AIU-3.1-02)
+		if l.HasRel(Relation) && l.About(page) {
 			found = append(found, l.Target)
 		}
 	}

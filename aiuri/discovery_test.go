@@ -34,7 +34,7 @@ func TestLinkTargets(t *testing.T) {
 		{"AIU-3.1-02/reject-second-rel", []string{`<ai://bank/>; rel=next; rel=aiip`}, nil},
 		{"AIU-3.1-02/reject-anchor", []string{`<ai://bank/>; rel=aiip; anchor="https://other.example/"`}, nil},
 		{"AIU-3.1-02/reject-rev", []string{`<ai://bank/>; rev=aiip`}, nil},
-		{"AIU-3.1-02/reject-open-quote", []string{`<ai://bank/>; rel="aiip`}, nil},
+		{"AIU-3.1-02/accept-open-quote", []string{`<ai://bank/service/payments>; rel="aiip`}, one}, // RFC 8288, appendix B.4
 		{"AIU-3.1-02/reject-open-target", []string{`<ai://bank/; rel=aiip`}, nil},
 		{"AIU-3.1-02/reject-inside-quotes", []string{`</a>; title="<ai://bank/>; rel=aiip, <ai://x/>; rel=aiip"`}, nil},
 		{"AIU-3.1-02/reject-beyond-100", []string{strings.Repeat("</a>;rel=next,", 100) + `<ai://bank/>;rel=aiip`}, nil},
@@ -174,9 +174,9 @@ func TestLinkSuites(t *testing.T) {
 		{"extended-title", `<ai://a/>; title*=UTF-8'de'n%c3%a4chstes%20Kapitel; rel=aiip`, []string{a}},
 		{"broken-extended-title", `<ai://a/>; title*=UTF-8''x%; title="fallback"; rel=aiip`, []string{a}},
 		{"title-first-of-two", `<ai://a/>; title*=x; title=y; title=z; rel=aiip`, []string{a}},
-		{"no-title-end", `<ai://a/>; rel=aiip; title="`, nil},
-		{"escaped-title-end", `<ai://a/>; rel=aiip; title="x \"`, nil},
-		{"title-ends-in-backslash", `<ai://a/>; rel=aiip; title="x \`, nil},
+		{"no-title-end", `<ai://a/>; rel=aiip; title="`, []string{a}},
+		{"escaped-title-end", `<ai://a/>; rel=aiip; title="x \"`, []string{a}},
+		{"title-ends-in-backslash", `<ai://a/>; rel=aiip; title="x \`, []string{a}},
 
 		// Targets.
 		{"comma-in-target", `<ai://a/x,y>; rel=aiip`, []string{"ai://a/x,y"}},

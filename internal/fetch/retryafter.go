@@ -11,10 +11,10 @@ const (
 	MaxRetryAfter = 24 * time.Hour
 )
 
-// ParseRetryAfter reads the Retry-After header (RFC 9110 section 10.2.3) of an
-// answer received at the time now: a number of seconds in digits alone, or an
-// IMF-fixdate. The result lies between least and most. A missing, malformed or
-// doubled header is false, which means: do not try again by yourself.
+// ParseRetryAfter reads the Retry-After header (RFC 9110 section 10.2.3) of an answer
+// received at the time now: a number of seconds in digits alone, or an HTTP date in one of
+// its three forms (section 5.6.7). The result lies between least and most. A missing,
+// malformed or doubled header is false, which means: do not try again by yourself.
 func ParseRetryAfter(h http.Header, now time.Time, least, most time.Duration) (time.Duration, bool) {
 	lines := h.Values("Retry-After")
 	if len(lines) != 1 {
@@ -23,7 +23,7 @@ func ParseRetryAfter(h http.Header, now time.Time, least, most time.Duration) (t
 	if n, ok := digits(lines[0], maxSeconds); ok {
 		return clamp(time.Duration(n)*time.Second, least, most), true
 	}
-	if date, ok := parseExactly(http.TimeFormat, lines[0]); ok {
+	if date, ok := parseDate(lines[0], now); ok {
 		return clamp(date.Sub(now), least, most), true
 	}
 	return 0, false

@@ -38,8 +38,9 @@ func TestParseRetryAfter(t *testing.T) {
 		{"F19/reject-wrong-weekday", []string{"Mon, 04 Mar 2026 12:10:00 GMT"}, 0},
 		{"F19/reject-other-zone", []string{"Wed, 04 Mar 2026 12:10:00 UTC"}, 0},
 		{"F19/reject-one-digit-day", []string{"Wed, 4 Mar 2026 12:10:00 GMT"}, 0},
-		{"F19/reject-rfc850", []string{"Wednesday, 04-Mar-26 12:10:00 GMT"}, 0},
-		{"F19/reject-asctime", []string{"Wed Mar  4 12:10:00 2026"}, 0},
+		{"F19/accept-rfc850", []string{"Wednesday, 04-Mar-26 12:10:00 GMT"}, 10 * time.Minute},
+		{"F19/accept-asctime", []string{"Wed Mar  4 12:10:00 2026"}, 10 * time.Minute},
+		{"F19/reject-rfc850-wrong-weekday", []string{"Monday, 04-Mar-26 12:10:00 GMT"}, 0},
 		{"F19/reject-other-digits", []string{"१२"}, 0},
 	}
 	for _, test := range tests {

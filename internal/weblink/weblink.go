@@ -21,7 +21,6 @@ type Link struct {
 	Rel    string // relation types, separated by blanks
 	Type   string // media type of the target, possibly with parameters, or ""
 	Anchor string // URI reference of what the link is about, "" for the page
-	Open   bool   // the header ends inside a quoted parameter
 }
 
 // About reports whether the link is about the page that contains it, and not about another resource
@@ -93,7 +92,7 @@ func parseLink(s string) (l Link, rest string, ok bool) {
 			return Link{}, skipLink(rest), false
 		}
 		rest = strings.TrimLeft(rest[1:], " \t")
-		name, value, after, ok := l.parseParam(rest)
+		name, value, after, ok := parseParam(rest)
 		if !ok {
 			return Link{}, skipLink(rest), false
 		}
@@ -117,7 +116,7 @@ func parseLink(s string) (l Link, rest string, ok bool) {
 
 // parseParam parses name, name=text or name="text". Text without quotation marks ends at a
 // semicolon or comma (appendix B.3). An empty parameter is valid.
-func (l *Link) parseParam(s string) (name, value, rest string, ok bool) {
+func parseParam(s string) (name, value, rest string, ok bool) {
 	n := 0
 	for n < len(s) && strings.IndexByte("=;, \t\"<>", s[n]) < 0 {
 		n++
@@ -131,9 +130,7 @@ func (l *Link) parseParam(s string) (name, value, rest string, ok bool) {
 		return "", "", s, false
 	}
 	if rest != "" && rest[0] == '"' {
-		var ended bool
-		value, rest, ended = parseQuoted(rest)
-		l.Open = !ended
+		value, rest = parseQuoted(rest)
 		return name, value, rest, true
 	}
 	if n = strings.IndexAny(rest, ";,"); n < 0 {
@@ -144,20 +141,20 @@ func (l *Link) parseParam(s string) (name, value, rest string, ok bool) {
 
 // parseQuoted parses the quoted string at the start of s. If it does not end, its value is all of s
 // (RFC 8288 appendix B.4).
-func parseQuoted(s string) (value, rest string, ended bool) {
+func parseQuoted(s string) (value, rest string) {
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
 		case '"':
-			return b.String(), s[i+1:], true
+			return b.String(), s[i+1:]
 		case '\\':
 			if i++; i == len(s) {
-				return b.String(), "", false
+				return b.String(), ""
 			}
 		}
 		b.WriteByte(s[i])
 	}
-	return b.String(), "", false
+	return b.String(), ""
 }
 
 // skipLink returns the rest after the next comma outside quotation marks.
