@@ -114,17 +114,21 @@ func ExampleWriteIndex() {
 		fmt.Println(err)
 		return
 	}
-	if err := dvs.WriteIndex(os.Stdout, dvs.IndexArray, []*dvs.Published{skill}); err != nil {
+	if err := dvs.WriteIndex(os.Stdout, dvs.IndexFiles, []*dvs.Published{skill}); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
-	// [
-	//   {
-	//     "name": "refund",
-	//     "description": "Returns a payment.",
-	//     "path": "/.well-known/skills/refund/"
-	//   }
-	// ]
+	// {
+	//   "skills": [
+	//     {
+	//       "name": "refund",
+	//       "description": "Returns a payment.",
+	//       "files": [
+	//         "SKILL.md"
+	//       ]
+	//     }
+	//   ]
+	// }
 }
 
 // bundle returns a verified skill with a SKILL.md of the given header, and more files:

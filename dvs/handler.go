@@ -21,12 +21,13 @@ const markdownType = "text/markdown; charset=utf-8"
 // HandlerOptions configure [NewHandler].
 type HandlerOptions struct {
 	Limits Limits
-	Shape  IndexShape    // of /.well-known/skills/index.json: IndexArray or IndexFiles
+	Shape  IndexShape    // of /.well-known/skills/index.json: IndexFiles or IndexArray
 	MaxAge time.Duration // how long agents may cache a file; 0: an hour
 }
 
 // Handler serves the skills of an origin and two indexes of them (sections 3.2 and
-// 4.2). Mount it at [SkillsPrefix] and, for discovery v0.2, at [AgentSkillsPrefix]:
+// 4.2), for old and new clients. The index of v0.2 lists a skill of several files as an archive,
+// so that clients get all of them. Mount it at [SkillsPrefix] and at [AgentSkillsPrefix]:
 //
 //	mux.Handle(dvs.SkillsPrefix, handler)
 //	mux.Handle(dvs.AgentSkillsPrefix, handler)
@@ -93,13 +94,20 @@ func (h *Handler) read(skills fs.FS, name string, options *HandlerOptions) error
 		h.documents[SkillsPrefix+escaped] = p
 		h.documents[AgentSkillsPrefix+escaped] = p
 	}
+	at, content, err := published.Artifact()
+	if err != nil {
+		return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: name, Message: "the skill cannot be packed", Err: err}
+	}
+	if len(files) > 1 {
+		h.documents[AgentSkillsPrefix+at] = newServedPage(at, content, options)
+	}
 	return nil
 }
 
 func (h *Handler) addIndexes(options *HandlerOptions) error {
 	shape := options.Shape
-	if shape != IndexFiles {
-		shape = IndexArray
+	if shape != IndexArray {
+		shape = IndexFiles
 	}
 	for at, shape := range map[string]IndexShape{SkillsPrefix: shape, AgentSkillsPrefix: IndexDigests} {
 		var b bytes.Buffer

@@ -1,13 +1,20 @@
 package dvs_test
 
 import (
+	"bytes"
+	"errors"
+	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
 func served(t *testing.T) *dvs.Handler {
@@ -64,6 +71,50 @@ func TestHandler(t *testing.T) {
 			}
 		})
 	}
+	t.Run("DVS-3.2-15/accept-all-files-by-a-loader", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Site("shop.example").Handle("*", h)
+		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
+		var names []string
+		for l, err := range loader.Discover(t.Context(), "https://shop.example/") {
+			var skipped *dvs.Skipped
+			if errors.As(err, &skipped) && skipped.Finding.Code == dvs.CodeDuplicateEntry {
+				continue // the index of v0.1 has the same skills
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			skill, err := loader.LoadListing(t.Context(), l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := skill.Bundle(t.Context())
+			i := slices.IndexFunc(h.Skills(), func(p *dvs.Published) bool { return p.Name == l.Name })
+			if err != nil || !maps.EqualFunc(b.Files, h.Skills()[i].Files, bytes.Equal) {
+				t.Errorf("%s: got %v, %v", l.Name, slices.Sorted(maps.Keys(b.Files)), err)
+			}
+			names = append(names, l.Name)
+		}
+		if !slices.Equal(names, []string{"billing", "refund"}) {
+			t.Errorf("got %v", names)
+		}
+	})
+	for _, c := range []struct{ path, mediaType string }{
+		{dvs.AgentSkillsPrefix + "refund.tar.gz", "application/gzip"},
+		{dvs.AgentSkillsPrefix + "billing.tar.gz", ""}, // one file needs no archive
+	} {
+		t.Run("DVS-3.2-14/accept-"+c.path, func(t *testing.T) {
+			r := get(h, "GET", c.path)
+			if (r.StatusCode == 200) != (c.mediaType != "") || c.mediaType != "" && r.Header.Get("Content-Type") != c.mediaType {
+				t.Errorf("%d %v", r.StatusCode, r.Header)
+			}
+		})
+	}
+	t.Run("DVS-3.2-17/accept-v0.1-beside", func(t *testing.T) {
+		if body, err := io.ReadAll(get(h, "GET", dvs.SkillsPrefix+dvs.IndexFile).Body); err != nil || !strings.Contains(string(body), `"files"`) {
+			t.Errorf("%s %v", body, err)
+		}
+	})
 	t.Run("DVS-4.2-03/accept-by-lint", func(t *testing.T) {
 		r := get(h, "HEAD", "/.well-known/skills/refund/SKILL.md")
 		if f := dvs.LintResponse("https://example.com/.well-known/skills/refund/SKILL.md", r.Header); len(f) > 0 {

@@ -25,13 +25,13 @@ import (
 type IndexShape uint8
 
 const (
-	// IndexArray: the form of this draft, an array of name, description, path.
-	IndexArray IndexShape = iota
-	// IndexFiles: that of discovery v0.1, at the same URL: an object with the
-	// array skills of name, description, files.
-	IndexFiles
-	// IndexDigests: that of discovery v0.2, at another URL: each skill with the
-	// digest of its SKILL.md.
+	// IndexFiles: that of discovery v0.1, an object with the array skills of name, description,
+	// files. Clients that people have read it, and this package does.
+	IndexFiles IndexShape = iota
+	// IndexArray: the form of this draft, at the same URL: an array of name, description, path.
+	IndexArray
+	// IndexDigests: that of discovery v0.2, at another URL: a skill of one file as skill-md, and a
+	// skill of several files as an archive, each with its digest.
 	IndexDigests
 )
 
@@ -101,8 +101,10 @@ type indexEntry struct {
 	Digest      *Digest  `json:"digest,omitempty"`
 }
 
-// WriteIndex writes the index of skills that are published below [SkillsPrefix], sorted by name.
-// Two skills with the same name are an error, since they would have the same URL.
+// WriteIndex writes the index of skills that are published below [SkillsPrefix], or for IndexDigests
+// below [AgentSkillsPrefix], sorted by name. An archive is at the URL, and has the bytes, that
+// [Published.Artifact] returns. Two skills with the same name are an error, since they would have
+// the same URL.
 func WriteIndex(w io.Writer, shape IndexShape, skills []*Published) error {
 	sorted := slices.Clone(skills)
 	slices.SortFunc(sorted, func(a, b *Published) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
@@ -111,7 +113,11 @@ func WriteIndex(w io.Writer, shape IndexShape, skills []*Published) error {
 		if i > 0 && sorted[i-1].Name == s.Name {
 			return refuse(CodeNameClash, s.Name, "two skills have one name, and so one URL", "rename one of them")
 		}
-		entries = append(entries, s.entry(shape))
+		e, err := s.entry(shape)
+		if err != nil {
+			return err
+		}
+		entries = append(entries, e)
 	}
 	var index any = entries
 	switch shape {
@@ -129,7 +135,31 @@ func WriteIndex(w io.Writer, shape IndexShape, skills []*Published) error {
 	return encoder.Encode(index)
 }
 
-func (p *Published) entry(shape IndexShape) indexEntry {
+// Artifact returns what discovery v0.2 publishes for the skill below [AgentSkillsPrefix]: its path
+// there, such as refund/SKILL.md for a skill of one file, or refund.tar.gz for a skill of several,
+// and the bytes. It is a .zip if a .tar.gz does not hold the names of all files.
+func (p *Published) Artifact() (path string, content []byte, err error) {
+	if p == nil {
+		return "", nil, usageError("there is no skill", "make it with NewPublished")
+	}
+	if len(p.Files) == 1 {
+		return p.Name + "/" + EntryFile, p.Files[EntryFile], nil
+	}
+	format := TarGzip
+	for name := range p.Files {
+		if !fitsTar(name) {
+			format = Zip
+		}
+	}
+	var b bytes.Buffer
+	if err := WriteArchive(&b, format, p.Files); err != nil {
+		return "", nil, err
+	}
+	return p.Name + format.Extension(), b.Bytes(), nil
+}
+
+// entry returns the entry of a skill in an index.
+func (p *Published) entry(shape IndexShape) (indexEntry, error) {
 	e := indexEntry{Name: p.Name, Description: p.Description}
 	switch shape {
 	case IndexFiles:
@@ -140,12 +170,19 @@ func (p *Published) entry(shape IndexShape) indexEntry {
 			}
 		}
 	case IndexDigests:
-		digest := DigestOf(p.Files[EntryFile])
-		e.Type, e.URL, e.Digest = "skill-md", AgentSkillsPrefix+p.Name+"/"+EntryFile, &digest
+		at, content, err := p.Artifact()
+		if err != nil {
+			return indexEntry{}, err
+		}
+		digest := DigestOf(content)
+		e.Type, e.URL, e.Digest = SingleFile.String(), AgentSkillsPrefix+at, &digest
+		if len(p.Files) > 1 {
+			e.Type = SkillArchive.String()
+		}
 	default:
 		e.Path = SkillsPrefix + p.Name + "/"
 	}
-	return e
+	return e, nil
 }
 
 // WriteSitemap writes a sitemap with the URLs of an origin's skills.

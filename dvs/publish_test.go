@@ -3,6 +3,7 @@ package dvs_test
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -40,6 +41,20 @@ func TestWriteIndex(t *testing.T) {
 		want := `"type":"skill-md","description":"c","url":"/.well-known/agent-skills/billing/SKILL.md","digest":"` + dvs.DigestOf(skills[0].Files["SKILL.md"]).String() + `"`
 		if got := write(dvs.IndexDigests); !strings.HasPrefix(got, `{"$schema":"https://schemas.agentskills.io/discovery/0.2.0/schema.json"`) || !strings.Contains(got, want) {
 			t.Errorf("%s", got)
+		}
+	})
+	t.Run("v2-archive", func(t *testing.T) {
+		at, content, err := skills[1].Artifact()
+		if err != nil || at != "refund.tar.gz" {
+			t.Errorf("%s, %v", at, err)
+		}
+		want := `"name":"refund","type":"archive","description":"b","url":"/.well-known/agent-skills/` + at + `","digest":"` + dvs.DigestOf(content).String() + `"`
+		if got := write(dvs.IndexDigests); !strings.Contains(got, want) {
+			t.Errorf("%s", got)
+		}
+		files, err := dvs.ReadArchive(bytes.NewReader(content), dvs.Limits{})
+		if err != nil || !maps.EqualFunc(files, skills[1].Files, bytes.Equal) {
+			t.Error(err)
 		}
 	})
 	t.Run("DVS-3.2-16/reject-one-name-twice", func(t *testing.T) {
