@@ -142,6 +142,10 @@ type ConsentDecision struct {
 	Digest   string    `json:"digest"`         // of the request that was shown
 	Approved []string  `json:"approved"`       // ids of the approved items
 	Until    time.Time `json:"until,omitzero"` // until when an identical request need not be asked again; zero: this once
+
+	// AllVersions is for a refusal: it also holds for every later version of what asks, where the
+	// caller keeps refusals (dvs.TrustStore). Without it, a refusal holds for what was shown.
+	AllVersions bool `json:"allVersions,omitempty"`
 }
 
 // ErrConsentPending is the error that a prompter returns if the user has not decided yet

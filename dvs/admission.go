@@ -18,8 +18,12 @@ type admitted struct {
 // admit asks for the consent that a candidate needs, and returns the usable skill.
 func (l *Loader) admit(ctx context.Context, c *candidate, to level) (admitted, error) {
 	c.Level = to
-	ask := c.Claim.Source == Derived || to == activated && !c.Claim.Source.Registered()
-	if ask && !l.agreedBefore(c) {
+	standing, err := l.consultTrust(ctx, c)
+	if err != nil {
+		return admitted{}, err
+	}
+	ask := standing == changedSkill || c.Claim.Source == Derived || to == activated && !c.Claim.Source.Registered()
+	if standing != approvedSkill && ask && !l.agreedBefore(c) || standing == approvedSkill && c.Claim.Source == Derived && !c.SkillOnly {
 		return l.askAdmission(ctx, c)
 	}
 	return l.finishAdmission(ctx, c)
@@ -47,6 +51,9 @@ func (l *Loader) agreedBefore(c *candidate) bool {
 
 // askAdmission asks for the consent, and does what the user agreed to.
 func (l *Loader) askAdmission(ctx context.Context, c *candidate) (admitted, error) {
+	if err := l.mayAsk(ctx, c); err != nil {
+		return admitted{}, err
+	}
 	req := l.admissionRequest(c)
 	c.parsed, c.members = nil, nil // the plan has the file, and it is read again when the user has agreed
 	effect, err := (&plannedEffect{Type: effectAdmit, User: l.ownerMark(), Candidate: c}).encode()
@@ -57,7 +64,7 @@ func (l *Loader) askAdmission(ctx context.Context, c *candidate) (admitted, erro
 	if err != nil {
 		return admitted{}, err
 	}
-	approval, err := l.host.Ask(ctx, plan)
+	approval, err := l.askUser(ctx, plan, c.skill.String(), c.Evidence.Digest)
 	if err != nil {
 		return admitted{}, l.refuseConsent(ctx, c.verdict, err)
 	}
@@ -85,6 +92,7 @@ func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approva
 			if _, err := l.roots.Register(c.Claim.Root, ByUser); err != nil {
 				return nil, err
 			}
+			l.keepTrustedRoot(ctx, c.Claim.Root, false)
 		default:
 			c.SkillOnly = true
 			l.applyRegistry(c)
@@ -94,8 +102,16 @@ func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approva
 			if err := l.verify(ctx, c); err != nil {
 				return nil, err
 			}
+			switch standing, err := l.consultTrust(ctx, c); {
+			case err != nil:
+				return nil, err
+			case standing == changedSkill: // the user has not seen the difference yet
+				got, err = l.askAdmission(ctx, c)
+				return nil, err
+			}
 			agreed() // to these bytes, too
 		}
+		c.consented = true
 		got, err = l.finishAdmission(ctx, c)
 		return nil, err
 	}})
@@ -118,6 +134,9 @@ func (l *Loader) finishAdmission(ctx context.Context, c *candidate) (admitted, e
 		return admitted{}, l.refuse(ctx, Decide(c.Claim, c.Evidence, now, l.roots.Rules()), nil)
 	}
 	if err := l.judgeFile(ctx, c, now); err != nil {
+		return admitted{}, err
+	}
+	if err := l.keepApproval(ctx, c); err != nil {
 		return admitted{}, err
 	}
 	id := c.skill.String()

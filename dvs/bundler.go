@@ -16,7 +16,8 @@ import (
 
 // Bundle fetches files of the skill's own directory and returns them with the SKILL.md, or an
 // error if one of them fails. The arguments are references as the skill would write them. Nothing
-// outside the directory is fetched, and the user is not asked.
+// outside the directory is fetched, and the user is not asked, unless the files are not those of the
+// version that the user approved ([Options].Trust).
 //
 // Without arguments, it takes all files that are known: the members of an archive, the files that
 // an index of v0.1 lists, and the files that the instructions refer to, also from bundled Markdown
@@ -41,6 +42,9 @@ func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
 		err = b.named(ctx, files)
 	} else {
 		err = b.known(ctx)
+	}
+	if err == nil {
+		err = s.checkFiles(ctx, b.Files, len(files) == 0)
 	}
 	if err != nil {
 		return Bundle{}, err

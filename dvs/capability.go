@@ -1,6 +1,7 @@
 package dvs
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -44,7 +45,7 @@ var capabilityNouns = map[CapabilityKind]string{CapabilityScript: "run the scrip
 	CapabilityTool: "ask for the tools", CapabilitySkill: "use the skills", CapabilityUnread: "do what was not read"}
 
 // CapabilityNote says what a list of capabilities is worth. Show it with the list.
-const CapabilityNote = "this is a reading of the text and no proof: a script can hide what it does, and a model can be told to do more"
+const CapabilityNote = "is a reading of the text and no proof: a script can hide what it does, and a model can be told to do more"
 
 // Capabilities is what a skill may do, sorted by kind and value, each once. It is a reading of the
 // text and no proof: see [CapabilityNote].
@@ -132,8 +133,7 @@ func (r *capabilityReader) list() Capabilities {
 // read reads one file.
 func (r *capabilityReader) read(name string, content []byte) {
 	r.file = name
-	text := string(content)
-	readable := utf8.ValidString(text) && !strings.Contains(text, "\x00")
+	readable := utf8.Valid(content) && !bytes.Contains(content, []byte{0})
 	switch kind := KindOf(name, content); {
 	case kind == Script:
 		r.add(CapabilityScript, fmt.Sprintf("%s (%s)", name, interpreterOf(name, content)), "")
@@ -141,32 +141,49 @@ func (r *capabilityReader) read(name string, content []byte) {
 			r.add(CapabilityUnread, name+" (not text)", DigestOf(content).String())
 			return
 		}
+		text := string(content)
 		r.urls(text)
 		r.script(name, text)
 	case !readable:
+	case kind == Instructions && name == EntryFile:
+		skill, _, err := ParseSkill(content, Lenient, Limits{})
+		if err != nil {
+			skill = &Skill{Body: string(content)}
+		}
+		r.skill(skill)
 	case kind == Instructions:
-		r.instructions(name, content)
+		r.instructions(&Skill{Body: string(content)})
 	default:
-		r.urls(text)
+		r.urls(string(content))
 	}
 }
 
-// instructions reads Markdown: the SKILL.md, or another file of instructions.
-func (r *capabilityReader) instructions(name string, content []byte) {
-	skill := &Skill{Body: string(content)}
-	if name == EntryFile {
-		if parsed, _, err := ParseSkill(content, Lenient, Limits{}.withDefaults()); err == nil {
-			skill = parsed
-			r.tools(parsed)
-		}
+// capabilitiesOfSkill returns what a SKILL.md says, as CapabilitiesOf does.
+func capabilitiesOfSkill(s *Skill) Capabilities {
+	r := capabilityReader{file: EntryFile, found: make(map[CapabilityKind]map[string]string)}
+	r.skill(s)
+	return r.list()
+}
+
+// skill reads a SKILL.md.
+func (r *capabilityReader) skill(s *Skill) {
+	r.tools(s)
+	r.urls(s.Description)
+	for i := range s.Extra {
+		r.urls(s.Extra[i].Value.flat())
 	}
-	r.urls(string(content))
-	for _, ref := range skill.References() {
+	r.instructions(s)
+}
+
+// instructions reads Markdown: the SKILL.md, or another file of instructions.
+func (r *capabilityReader) instructions(s *Skill) {
+	r.urls(s.Body)
+	for _, ref := range s.References() {
 		if path.Base(ref.Target) == EntryFile && ref.Target != EntryFile {
 			r.add(CapabilitySkill, ref.Target, "")
 		}
 	}
-	for _, block := range skill.Blocks() {
+	for _, block := range s.Blocks() {
 		if !block.Code {
 			continue
 		}

@@ -183,7 +183,7 @@ func (c *Change) Sentences() []string {
 		all = append(all, "no longer seems to "+s)
 	}
 	if len(c.Gained)+len(c.Lost) > 0 {
-		all = append(all, CapabilityNote)
+		all = append(all, "what it may do "+CapabilityNote)
 	}
 	return all
 }
@@ -215,10 +215,43 @@ func (c *Change) String() string {
 	return b.String()
 }
 
-// values returns the change as parts of a consent item.
-func (c *Change) values(source string) []lookleap.ConsentValue {
-	if diff := c.diff(); diff != "" {
-		return []lookleap.ConsentValue{{Label: "changed lines of SKILL.md (- before, + now)", Text: diff, Source: source}}
+// values returns the change as parts of a consent item: the lines, then files and capabilities.
+func (c *Change) values(label, source string) []lookleap.ConsentValue {
+	if c.IsZero() {
+		return nil
 	}
-	return nil
+	var all []lookleap.ConsentValue
+	if diff := c.diff(); diff != "" {
+		all = append(all, lookleap.ConsentValue{Label: label + " (- before, + now)", Text: diff, Source: source})
+	}
+	all = append(all, listValue("new files", c.Added)...)
+	all = append(all, listValue("removed files", c.Removed)...)
+	all = append(all, listValue("changed files", c.Changed)...)
+	all = append(all, c.Gained.values("may newly ")...)
+	return append(all, c.Lost.values("no longer seems to ")...)
+}
+
+// listValue returns a list as a part of a consent item: at most ten entries, one a line.
+func listValue(label string, list []string) []lookleap.ConsentValue {
+	if len(list) == 0 {
+		return nil
+	}
+	if n := len(list) - maxChangedFiles; n > 0 {
+		list, label = list[:maxChangedFiles], fmt.Sprintf("%s (the first %d; and %d more)", label, maxChangedFiles, n)
+	}
+	return []lookleap.ConsentValue{{Label: label, Text: strings.Join(list, "\n")}}
+}
+
+// values returns capabilities as parts of a consent item, one for each kind.
+func (c Capabilities) values(may string) (all []lookleap.ConsentValue) {
+	for _, kind := range capabilityKinds {
+		var list []string
+		for _, one := range c {
+			if one.Kind == kind {
+				list = append(list, one.Value)
+			}
+		}
+		all = append(all, listValue(may+capabilityNouns[kind], list)...)
+	}
+	return all
 }

@@ -65,6 +65,13 @@ func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 			item.Summary += "; " + plaintext.Quote(c.Hint.Origin, 300) + " lists it with the digest " + c.Claim.Pin.Digest.String()
 		}
 	} else {
+		may := capabilitiesOfSkill(c.parsed)
+		if c.change != nil {
+			may, item.Values = nil, c.change.values("changed lines of SKILL.md", c.skill.ServingHost())
+		}
+		if item.Values = append(item.Values, may.values("may ")...); len(item.Values) > 0 {
+			item.Summary += "; what it may do " + CapabilityNote
+		}
 		item.Remote = []lookleap.RemoteText{{Source: host, Label: "name", Text: c.parsed.Name}, {Source: host, Label: "description", Text: c.parsed.Description}}
 	}
 	req := lookleap.ConsentRequest{Kind: lookleap.ConsentSkill, Origin: c.root.url.Origin(), TrustRoot: c.root.String(), Verdict: c.verdict,
@@ -87,6 +94,9 @@ func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 func (c *candidate) what() string {
 	if c.Hint.foreign() {
 		return "use a skill of " + plaintext.Quote(c.skill.page.Origin(), 300) + " that " + plaintext.Quote(c.Hint.Origin, 300) + " lists"
+	}
+	if c.change != nil {
+		return "use a skill that changed since you agreed to it"
 	}
 	return "use a skill"
 }
@@ -227,7 +237,7 @@ type Resumed struct {
 	Loaded       *Loaded
 	Resource     *Resource
 	Script       *ApprovedScript
-	Confirmed    bool // an action may be done, once
+	Confirmed    bool // an action may be done, once; or changed files may be used: load them again
 }
 
 // Resume continues an operation that returned a [*lookleap.PendingError], in this or another
@@ -251,6 +261,7 @@ func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision loo
 	}
 	approval, err := l.host.Decide(ctx, plan, decision)
 	if err != nil {
+		l.keepResumedRefusal(ctx, effect, plan, decision, err)
 		return nil, err
 	}
 	switch {
@@ -267,8 +278,10 @@ func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision loo
 			return nil, err
 		}
 		l.rememberUntil(effect.Script.key(), approval.Until())
-		l.approved(effect.Script.Skill, effect.Script.Script)
+		l.approved(ctx, effect.Script.Skill, effect.Script.Script)
 		return &Resumed{Script: &ApprovedScript{loader: l, approval: approval, planned: effect.Script}}, nil
+	case effect.Type == effectFiles && effect.Files != nil:
+		return resumed(&Resumed{Confirmed: true}, l.commitFiles(ctx, approval, effect.Files))
 	case effect.Type == effectAction && effect.Action != nil:
 		if err := l.checkTerms(ctx, effect.Action.loadTerms); err != nil {
 			return nil, err
@@ -277,6 +290,21 @@ func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision loo
 		return resumed(&Resumed{Confirmed: true}, err)
 	}
 	return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan is not one of this package", Fix: "resume it with the package that made it", Err: lookleap.ErrPlanInvalid}
+}
+
+// keepResumedRefusal stores the refusal of a suspended question about a skill.
+func (l *Loader) keepResumedRefusal(ctx context.Context, effect *plannedEffect, plan *lookleap.Plan, d lookleap.ConsentDecision, err error) {
+	if d.Digest != plan.Request().Digest {
+		return
+	}
+	if p := effect.Files; p != nil {
+		l.keepRefusal(ctx, d, err, p.Skill, p.Bundle)
+	}
+	if c := effect.Candidate; c != nil {
+		if u, parseErr := ParseArtifactURL(c.Claim.URL, c.Claim.Artifact, l.roots.Rules()); parseErr == nil {
+			l.keepRefusal(ctx, d, err, u.String(), c.Evidence.Digest)
+		}
+	}
 }
 
 func resumed(r *Resumed, err error) (*Resumed, error) {
@@ -310,6 +338,7 @@ type plannedEffect struct {
 	Fetch     *plannedFetch  `json:"fetch,omitempty"`
 	Script    *plannedScript `json:"script,omitempty"`
 	Action    *plannedAction `json:"action,omitempty"`
+	Files     *plannedFiles  `json:"files,omitempty"`
 }
 
 const (
@@ -317,6 +346,7 @@ const (
 	effectFetch  = "dvs/fetch"
 	effectScript = "dvs/script"
 	effectAction = "dvs/action"
+	effectFiles  = "dvs/files"
 )
 
 // contents lists the files, in the order in which they stand.

@@ -178,6 +178,9 @@ func (p Profile) strictness() int { return slices.Index([]Profile{Lenient, DVS, 
 
 // checkTerms is stillAllowed with a verdict that is reported.
 func (l *Loader) checkTerms(ctx context.Context, s loadTerms) error {
+	if err := l.syncTrust(ctx); err != nil {
+		return l.refuseTarget(ctx, s.Skill, err)
+	}
 	if refused := l.stillAllowed(s); refused != nil {
 		return l.refuseTarget(ctx, s.Skill, refused)
 	}

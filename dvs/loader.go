@@ -35,6 +35,13 @@ type Options struct {
 	// Runner runs scripts. Without one, ApprovedScript.Run returns an error, and the host program
 	// runs the command itself.
 	Runner Runner
+	// Trust keeps what the user decided, also for other processes and later sessions. The first use
+	// of a skill asks unless its root is registered; a change of it asks again with the difference;
+	// a refusal is remembered. Nil: decisions last as long as the loader.
+	Trust TrustStore
+	// Lock freezes the loader: it loads only the skills and files of this lockfile, each with exactly
+	// the locked bytes, under the locked root, and never asks about them. Nil: no lockfile.
+	Lock *Lockfile
 	// Notify is called before a skill under another root is first used by a skill.
 	Notify func(context.Context, Crossing)
 	// User is the host's id of the user. Plans contain a mark of it, so that [Loader.Resume]
@@ -63,6 +70,11 @@ type Loader struct {
 	files   *flight.Memo[string, *document]
 	seen    *lru.Cache[Digest, seenSkill] // by digest of the identity
 
+	trust       *trustKeeper // nil: nothing is kept
+	syncing     sync.Mutex   // held while the roots of the store are read
+	synced      time.Time    // when that was done last
+	storedRoots map[string]bool
+
 	mu       sync.Mutex
 	consents map[Digest]consent // by digest of the key
 	loaded   map[string]bool    // skills that others in this session referred to
@@ -79,6 +91,7 @@ func NewLoader(host *lookleap.Host, options Options) *Loader {
 	if options.Guard != nil {
 		l.fetcher = guardedFetcher{options.Guard, host}
 	}
+	l.trust = newTrustKeeper(options.Trust)
 	if l.roots == nil {
 		l.roots = NewRoots(Rules{MaxURL: l.limits.URL})
 	}
@@ -173,7 +186,9 @@ type candidate struct {
 	// SkillOnly is whether the user agreed to the skill and not to its derived root.
 	SkillOnly bool `json:"only,omitempty"`
 
-	revalidate bool // ask the server, whatever other processes have shared
+	change     *Change // since the version that the user approved last
+	consented  bool    // the user agreed to this candidate
+	revalidate bool    // ask the server, whatever other processes have shared
 	skill      SkillURL
 	root       TrustRoot
 	parsed     *Skill
@@ -197,6 +212,9 @@ func (l *Loader) verify(ctx context.Context, c *candidate) error {
 	if err := l.checkClaim(ctx, c); err != nil {
 		return err
 	}
+	if err := l.checkNever(ctx, c); err != nil {
+		return err
+	}
 	doc, err := l.fetchOnce(ctx, fileRequest{url: c.skill.served, limit: c.limit(l.limits), revalidate: c.revalidate, redirect: func(to domain.URL) error {
 		return l.checkHop(c.root, c.Claim, to)
 	}})
@@ -215,18 +233,26 @@ func (l *Loader) verify(ctx context.Context, c *candidate) error {
 // checkClaim refuses what can be refused without a request. The verdict of the candidate is then
 // that it was not activated yet.
 func (l *Loader) checkClaim(ctx context.Context, c *candidate) (err error) {
+	synced := l.syncTrust(ctx)
 	rules := l.roots.Rules()
 	c.Claim.Profile, c.Claim.Strict, c.Claim.RequireSecure = l.options.Profile, l.options.Strict, l.options.RequireSecure
 	claim := c.Claim
+	var unlocked error
 	if c.skill, err = ParseArtifactURL(claim.URL, claim.Artifact, rules); err == nil {
+		unlocked = l.applyLock(c)
 		l.applyRegistry(c)
 		if claim = c.Claim; l.host.Prompter != nil {
 			claim = claim.confirmed()
 		}
 	}
 	c.verdict = decideClaim(claim, l.host.Time(), rules)
-	if c.verdict.Code != CodeNotActivated {
+	switch {
+	case c.verdict.Code != CodeNotActivated:
 		return l.refuse(ctx, c.verdict, nil)
+	case synced != nil:
+		return l.refuseTrust(ctx, c.verdict, synced)
+	case unlocked != nil:
+		return l.refuseTrust(ctx, c.verdict, unlocked)
 	}
 	return nil
 }
@@ -327,12 +353,14 @@ func (l *Loader) refuseConsent(ctx context.Context, v *lookleap.Verdict, err err
 }
 
 // Revoke ends trust in a root and everything below it, and forgets all copies and consents of this
-// loader. Skills in use return errors from then on (section 7).
+// loader. Skills in use return errors from then on (section 7). With [Options].Trust, the
+// revocation is kept: other loaders of the user follow it within half a minute.
 func (l *Loader) Revoke(root TrustRoot) {
 	if l.ready() != nil {
 		return
 	}
 	l.roots.Revoke(root)
+	l.keepTrustedRoot(context.Background(), root.String(), true)
 	l.forgetAll(root.String())
 }
 

@@ -211,6 +211,18 @@ func (s *Loaded) Resource(ctx context.Context, ref string) (*Resource, error) {
 	if err := s.ready(); err != nil {
 		return nil, err
 	}
+	r, err := s.fetchFile(ctx, ref)
+	if err == nil && r.Name != "" {
+		err = s.checkFiles(ctx, map[string][]byte{r.Name: r.data}, false)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// fetchFile is Resource without the comparison with the version that the user approved.
+func (s *Loaded) fetchFile(ctx context.Context, ref string) (*Resource, error) {
 	t, err := s.target(ctx, ref)
 	if err != nil {
 		return nil, err
@@ -235,6 +247,9 @@ func (s *Loaded) bundledResource(ctx context.Context, t Target) (*Resource, erro
 
 // target resolves a reference of a skill that is in use.
 func (s *Loaded) target(ctx context.Context, ref string) (Target, error) {
+	if err := s.loader.syncTrust(ctx); err != nil {
+		return Target{}, s.loader.refuseTarget(ctx, ref, err)
+	}
 	if err := s.use(); err != nil {
 		return Target{}, s.loader.refuseTarget(ctx, ref, err)
 	}

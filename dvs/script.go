@@ -82,7 +82,11 @@ func (s *Loaded) Approve(ctx context.Context, in Invocation) (*ApprovedScript, e
 	if err != nil {
 		return nil, err
 	}
-	plan, err := lookleap.NewPlan(s.scriptRequest(planned), effect, s.loader.host.Time())
+	before, err := s.loader.previousScript(ctx, s.ID.String(), planned.Script)
+	if err != nil {
+		return nil, s.loader.refuseTrust(ctx, s.Verdict, err)
+	}
+	plan, err := lookleap.NewPlan(s.scriptRequest(planned, before), effect, s.loader.host.Time())
 	if err != nil {
 		return nil, s.loader.refuseConsent(ctx, s.Verdict, err)
 	}
@@ -90,7 +94,7 @@ func (s *Loaded) Approve(ctx context.Context, in Invocation) (*ApprovedScript, e
 	if err != nil {
 		return nil, s.loader.refuseConsent(ctx, s.Verdict, err)
 	}
-	s.loader.approved(s.ID.String(), planned.Script)
+	s.loader.approved(ctx, s.ID.String(), planned.Script)
 	return &ApprovedScript{loader: s.loader, approval: approval, planned: planned}, nil
 }
 
@@ -123,6 +127,9 @@ func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error
 	files, total := make([]plannedFile, 0, len(targets)), 0
 	for _, t := range targets {
 		r, err := s.fetchBundled(ctx, t)
+		if err == nil {
+			err = s.loader.checkLocked(p.Skill, r.Name, r.Digest)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -230,7 +237,8 @@ func (a *ApprovedScript) Run(ctx context.Context) (out *Output, err error) {
 }
 
 // approved notes which bytes of a script the user agreed to last.
-func (l *Loader) approved(skill string, script plannedFile) {
+func (l *Loader) approved(ctx context.Context, skill string, script plannedFile) {
+	l.keepScript(ctx, skill, script)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.scripts) >= maxConsents {
@@ -339,9 +347,9 @@ func (o *Output) ContextText() string {
 
 // scriptRequest asks for a script. All that decides what runs is shown whole; of a long script both
 // ends are shown, with its size and digest.
-func (s *Loaded) scriptRequest(p *plannedScript) lookleap.ConsentRequest {
+func (s *Loaded) scriptRequest(p *plannedScript, before *TrustedScript) lookleap.ConsentRequest {
 	summary := fmt.Sprintf("run a script of the skill %s", plaintext.Quote(s.ID.String(), 400))
-	if s.loader.changedScript(s.ID.String(), p.Script) {
+	if before != nil || s.loader.changedScript(s.ID.String(), p.Script) {
 		summary += fmt.Sprintf(" that is another one than you agreed to before (%s)", CodeConsentStale)
 	}
 	req := s.request(lookleap.ConsentScript, summary)
@@ -377,6 +385,10 @@ func (s *Loaded) scriptRequest(p *plannedScript) lookleap.ConsentRequest {
 			label = "unusual environment, which can change what other programs do"
 		}
 		command(label, variable, "")
+	}
+	if before != nil && before.Text != nil {
+		change := scriptChange(before, p.Script)
+		run.Values = append(run.Values, change.values("changed lines of the script", s.ServingHost())...)
 	}
 	run.Values = append(run.Values, lookleap.ConsentValue{Label: describeFile("script", p.Script), Text: string(p.Script.Bytes), Source: s.ServingHost()})
 	req.Items = append(req.Items, run)

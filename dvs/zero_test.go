@@ -21,11 +21,11 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[dvs.LockedFile](), reflect.TypeFor[dvs.LockedSkill](), reflect.TypeFor[dvs.Lockfile](),
 		reflect.TypeFor[dvs.Metadata](), reflect.TypeFor[dvs.NameState](), reflect.TypeFor[dvs.Options](), reflect.TypeFor[dvs.Output](),
 		reflect.TypeFor[dvs.Pin](), reflect.TypeFor[dvs.Platform](), reflect.TypeFor[dvs.Platforms](), reflect.TypeFor[dvs.Profile](),
-		reflect.TypeFor[dvs.Published](), reflect.TypeFor[dvs.Reference](), reflect.TypeFor[dvs.Registration](),
+		reflect.TypeFor[dvs.Published](), reflect.TypeFor[dvs.Reference](), reflect.TypeFor[dvs.RefusedVersion](), reflect.TypeFor[dvs.Registration](),
 		reflect.TypeFor[dvs.Resource](), reflect.TypeFor[dvs.Resumed](), reflect.TypeFor[dvs.RootSource](), reflect.TypeFor[dvs.Roots](),
 		reflect.TypeFor[dvs.Rules](), reflect.TypeFor[dvs.RunResult](), reflect.TypeFor[dvs.Sandbox](), reflect.TypeFor[dvs.Scope](),
 		reflect.TypeFor[dvs.Skill](), reflect.TypeFor[dvs.Skipped](), reflect.TypeFor[dvs.SkillReport](),
-		reflect.TypeFor[dvs.SkillURL](), reflect.TypeFor[dvs.Source](), reflect.TypeFor[dvs.Target](), reflect.TypeFor[dvs.TrustRoot](),
+		reflect.TypeFor[dvs.SkillURL](), reflect.TypeFor[dvs.Source](), reflect.TypeFor[dvs.Target](), reflect.TypeFor[dvs.TrustRecord](), reflect.TypeFor[dvs.TrustRoot](), reflect.TypeFor[dvs.TrustedRoot](), reflect.TypeFor[dvs.TrustedScript](), reflect.TypeFor[dvs.TrustedVersion](),
 		reflect.TypeFor[dvs.Use](), reflect.TypeFor[dvs.Value](), reflect.TypeFor[dvs.ValueKind](), reflect.TypeFor[dvs.VerifiedFS](),
 		reflect.TypeFor[dvs.VerifiedFSOptions](),
 	}, map[string]any{
@@ -33,7 +33,7 @@ func TestZeroValues(t *testing.T) {
 		"Lint": dvs.Lint, "LintResponse": dvs.LintResponse, "NewHandler": dvs.NewHandler, "NewLoader": dvs.NewLoader, "NewMemoryTrustStore": dvs.NewMemoryTrustStore, "OpenTrustStore": dvs.OpenTrustStore,
 		"NewPublished": dvs.NewPublished, "NewRoots": dvs.NewRoots, "NewVerifiedFS": dvs.NewVerifiedFS, "ParseDigest": dvs.ParseDigest,
 		"ParseIndex": dvs.ParseIndex, "ParseLockfile": dvs.ParseLockfile, "ParseMetadata": dvs.ParseMetadata, "ParseSkill": dvs.ParseSkill,
-		"ParseArtifactURL": dvs.ParseArtifactURL, "ParseSkillURL": dvs.ParseSkillURL, "ReadArchive": dvs.ReadArchive, "WriteArchive": dvs.WriteArchive, "ParseTrustRoot": dvs.ParseTrustRoot, "ReadSitemap": dvs.ReadSitemap, "Rejudge": dvs.Rejudge,
+		"ParseArtifactURL": dvs.ParseArtifactURL, "ParseSkillURL": dvs.ParseSkillURL, "ParseTrustRecord": dvs.ParseTrustRecord, "ReadArchive": dvs.ReadArchive, "WriteArchive": dvs.WriteArchive, "ParseTrustRoot": dvs.ParseTrustRoot, "ReadSitemap": dvs.ReadSitemap, "Rejudge": dvs.Rejudge,
 		"ReadSkillDir": dvs.ReadSkillDir, "WellKnownSkillURL": dvs.WellKnownSkillURL, "WriteIndex": dvs.WriteIndex,
 		"WriteSitemap": dvs.WriteSitemap,
 	})

@@ -1,0 +1,270 @@
+package dvs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/coded"
+	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/plugin"
+)
+
+// trustKeeper is a TrustStore as a loader uses it: with panics as errors and calls that end.
+type trustKeeper struct {
+	store TrustStore
+	bound *plugin.Bound
+}
+
+func newTrustKeeper(store TrustStore) *trustKeeper {
+	if store == nil {
+		return nil
+	}
+	failed := func(reason string) error {
+		return &lookleap.Error{Code: CodeTrustStore, Message: "the trust store failed: " + reason}
+	}
+	return &trustKeeper{store, &plugin.Bound{Limit: 10 * time.Second, Most: 64, Fail: failed, Guard: func(err *error) {
+		if cause := recover(); cause != nil {
+			*err = failed(fmt.Sprintf("it panics: %v", cause))
+		}
+	}}}
+}
+
+// maxTrustTries bounds how often a change of a record is tried again because another process was
+// faster. Each time one of them succeeds.
+const maxTrustTries = 32
+
+// get returns the bytes of a record, nil if there is none.
+func (k *trustKeeper) get(ctx context.Context, key string) ([]byte, error) {
+	data, err := plugin.Await(ctx, k.bound, func(ctx context.Context) ([]byte, error) { return k.store.Get(ctx, key) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && data == nil {
+		data = []byte{} // there is a record
+	}
+	return data, storeError(err)
+}
+
+// change replaces a record by what edit makes of it; nil stands for no record. If another process
+// changes the record meanwhile, edit is called again.
+func (k *trustKeeper) change(ctx context.Context, key string, edit func(old []byte) ([]byte, error)) error {
+	var last error
+	for range maxTrustTries {
+		old, err := k.get(ctx, key)
+		if err != nil {
+			return err
+		}
+		updated, err := edit(old)
+		if err != nil || updated == nil {
+			return err
+		}
+		if len(updated) > MaxTrustRecord {
+			return badTrust(fmt.Sprintf("the record has more than %d bytes", MaxTrustRecord), nil)
+		}
+		_, last = plugin.Await(ctx, k.bound, func(ctx context.Context) (struct{}, error) { return struct{}{}, k.store.Put(ctx, key, old, updated) })
+		if !errors.Is(last, ErrTrustConflict) {
+			return storeError(last)
+		}
+	}
+	return storeError(last)
+}
+
+func (k *trustKeeper) list(ctx context.Context, prefix string) ([]string, error) {
+	keys, err := plugin.Await(ctx, k.bound, func(ctx context.Context) ([]string, error) { return k.store.List(ctx, prefix) })
+	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !strings.HasPrefix(key, prefix) }), storeError(err)
+}
+
+func (k *trustKeeper) delete(ctx context.Context, key string) error {
+	_, err := plugin.Await(ctx, k.bound, func(ctx context.Context) (struct{}, error) { return struct{}{}, k.store.Delete(ctx, key) })
+	return storeError(err)
+}
+
+// storeError returns the error of a store with a code.
+func storeError(err error) error {
+	if err == nil || lookleap.CodeOf(err) == CodeTrustStore || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return &lookleap.Error{Code: CodeTrustStore, Message: "the trust store cannot be used", Err: coded.Cause(err), Fix: "repair the store, or delete what is damaged"}
+}
+
+// record returns what is kept about a skill: an empty record if nothing is.
+func (k *trustKeeper) record(ctx context.Context, skill string) (*TrustRecord, error) {
+	data, err := k.get(ctx, trustSkill+skill)
+	if err != nil {
+		return nil, err
+	}
+	return recordOf(data, skill)
+}
+
+func recordOf(data []byte, skill string) (*TrustRecord, error) {
+	if data == nil {
+		return &TrustRecord{Type: TrustMediaType, Skill: skill}, nil
+	}
+	r, err := ParseTrustRecord(data)
+	if err == nil && r.Skill != skill {
+		err = badTrust("the record is that of another skill: "+plaintext.Quote(r.Skill, 200), nil)
+	}
+	return r, err
+}
+
+// update changes what is kept about a skill.
+func (k *trustKeeper) update(ctx context.Context, skill string, edit func(*TrustRecord) error) error {
+	return k.change(ctx, trustSkill+skill, func(old []byte) ([]byte, error) {
+		r, err := recordOf(old, skill)
+		if err != nil {
+			return nil, err
+		}
+		if err := edit(r); err != nil {
+			return nil, err
+		}
+		return json.Marshal(r)
+	})
+}
+
+// keepRoot stores a root that the user declared, or a withdrawal of trust in it.
+func (k *trustKeeper) keepRoot(ctx context.Context, root TrustedRoot) error {
+	root.Type = TrustMediaType
+	return k.change(ctx, trustRoot+root.Root, func(old []byte) ([]byte, error) {
+		var before TrustedRoot
+		if old != nil {
+			if err := decodeTrust(old, &before, func() string { return before.Type }); err != nil {
+				return nil, err
+			}
+		}
+		if before.Revoked && !root.Revoked {
+			return nil, refuse(CodeRevoked, root.Root, "trust in this root was revoked", "")
+		}
+		return json.Marshal(root)
+	})
+}
+
+// roots returns the stored roots.
+func (k *trustKeeper) roots(ctx context.Context) ([]TrustedRoot, error) {
+	keys, err := k.list(ctx, trustRoot)
+	if err != nil {
+		return nil, err
+	}
+	var all []TrustedRoot
+	for _, key := range keys {
+		data, err := k.get(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		var root TrustedRoot
+		if data == nil {
+			continue // deleted meanwhile
+		}
+		if err := decodeTrust(data, &root, func() string { return root.Type }); err != nil {
+			return nil, err
+		}
+		if trustRoot+root.Root != key {
+			return nil, badTrust("the record is that of another root: "+plaintext.Quote(root.Root, 200), nil)
+		}
+		all = append(all, root)
+	}
+	return all, nil
+}
+
+// syncAfter is how long a loader uses the roots that it read from the store before it looks again.
+const syncAfter = 30 * time.Second
+
+// syncTrust takes the roots of the store into the registry, so that what one process was told, all
+// of them follow. A root that was forgotten elsewhere ends here too.
+func (l *Loader) syncTrust(ctx context.Context) error {
+	if l.trust == nil {
+		return nil
+	}
+	l.syncing.Lock()
+	defer l.syncing.Unlock()
+	now := l.clock.Now()
+	if age := now.Sub(l.synced); !l.synced.IsZero() && age >= 0 && age < syncAfter {
+		return nil
+	}
+	roots, err := l.trust.roots(ctx)
+	if err != nil {
+		return err
+	}
+	stored := make(map[string]bool, len(roots))
+	for _, r := range roots {
+		root, err := ParseTrustRoot(r.Root, l.roots.Rules())
+		switch {
+		case err != nil: // the rules became stricter
+			continue
+		case r.Revoked:
+			l.roots.Revoke(root)
+			continue
+		}
+		stored[root.String()] = true
+		if !l.storedRoots[root.String()] {
+			if _, err := l.roots.Register(r.Root, ByUser); err != nil {
+				return err
+			}
+		}
+	}
+	for before := range l.storedRoots {
+		if root, err := ParseTrustRoot(before, l.roots.Rules()); err == nil && !stored[before] {
+			l.roots.Unregister(root)
+		}
+	}
+	l.storedRoots, l.synced = stored, now
+	return nil
+}
+
+// Trusted returns what the user's [TrustStore] keeps about a skill: nil if nothing.
+func (l *Loader) Trusted(ctx context.Context, skill string) (*TrustRecord, error) {
+	u, err := l.kept(skill)
+	if err != nil {
+		return nil, err
+	}
+	data, err := l.trust.get(ctx, trustSkill+u.String())
+	if data == nil || err != nil {
+		return nil, err
+	}
+	return recordOf(data, u.String())
+}
+
+// Forget deletes what the user's [TrustStore] keeps about a skill: approvals, refusals and what the
+// user was asked. The skill is then asked about as a new one.
+func (l *Loader) Forget(ctx context.Context, skill string) error {
+	u, err := l.kept(skill)
+	if err != nil {
+		return err
+	}
+	l.forgetConsents()
+	return l.trust.delete(ctx, trustSkill+u.String())
+}
+
+// kept returns the URL of a skill, or an error if the loader keeps nothing.
+func (l *Loader) kept(skill string) (SkillURL, error) {
+	if err := l.ready(); err != nil {
+		return SkillURL{}, err
+	}
+	if l.trust == nil {
+		return SkillURL{}, usageError("the loader has no trust store", "set Options.Trust")
+	}
+	artifact := SkillDirectory
+	if namesArchive(skill) {
+		artifact = SkillArchive
+	}
+	return ParseArtifactURL(skill, artifact, l.roots.Rules())
+}
+
+// ForgetRoot ends the user's trust in a root and deletes it from the [TrustStore]. Unlike
+// [Loader.Revoke], it can be declared again.
+func (l *Loader) ForgetRoot(ctx context.Context, root TrustRoot) error {
+	if err := l.ready(); err != nil {
+		return err
+	}
+	l.roots.Unregister(root)
+	if l.trust == nil {
+		return nil
+	}
+	return l.trust.delete(ctx, trustRoot+root.String())
+}

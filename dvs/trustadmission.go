@@ -1,0 +1,288 @@
+package dvs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/textdiff"
+)
+
+// standing is what the trust store says about a candidate.
+type standing uint8
+
+const (
+	unknownSkill  standing = iota // there was no version of it, or no store
+	approvedSkill                 // the user approved this version
+	changedSkill                  // the user approved another version
+)
+
+// consultTrust returns what the store says about a fetched candidate, and refuses what the user
+// refused. It notes the change for the prompt. A pinned skill is judged by its pin alone, so its
+// change is no question.
+func (l *Loader) consultTrust(ctx context.Context, c *candidate) (standing, error) {
+	for _, name := range slices.Sorted(maps.Keys(c.members)) {
+		if err := l.checkLocked(c.skill.String(), name, DigestOf(c.members[name])); err != nil {
+			return unknownSkill, l.refuseTrust(ctx, c.verdict, err)
+		}
+	}
+	if l.trust == nil {
+		return unknownSkill, nil
+	}
+	r, err := l.trust.record(ctx, c.skill.String())
+	if err != nil {
+		return unknownSkill, l.refuseTrust(ctx, c.verdict, err)
+	}
+	if r.refused(c.Evidence.Digest) {
+		return unknownSkill, l.refuseTrust(ctx, c.verdict, refusedBefore(c.skill.String(), r))
+	}
+	if !c.Claim.Pin.isZero() {
+		return unknownSkill, nil
+	}
+	known, last := r.version(c.Evidence.Digest), r.last()
+	if c.Level == registered && known == nil { // nothing but the header is used
+		if i := slices.IndexFunc(r.Versions, func(v TrustedVersion) bool { return v.Header == c.parsed.Header }); i >= 0 {
+			known = &r.Versions[i]
+		}
+	}
+	switch {
+	case known != nil && !known.expired(l.host.Time(), l.maxTrustAge()):
+		c.SkillOnly = known.SkillOnly && c.Claim.Source == Derived && !l.options.Strict
+		return approvedSkill, nil
+	case last == nil:
+		return unknownSkill, nil
+	}
+	change := compareVersions(last.comparable(), c.version(last))
+	c.change = &change
+	return changedSkill, nil
+}
+
+// version returns what is known of a candidate, to compare it with the version before. Of an archive
+// that is all; otherwise the other files are compared when they are loaded.
+func (c *candidate) version(last *TrustedVersion) skillVersion {
+	if c.members != nil {
+		return versionOf(c.members)
+	}
+	return skillVersion{text: c.entry, capabilities: capabilitiesOfSkill(c.parsed)}.sameFiles(last)
+}
+
+// checkNever refuses a skill of which the user refused every version, before a request is sent.
+func (l *Loader) checkNever(ctx context.Context, c *candidate) error {
+	if l.trust == nil {
+		return nil
+	}
+	r, err := l.trust.record(ctx, c.skill.String())
+	if err == nil && !r.Never.IsZero() {
+		err = refusedBefore(c.skill.String(), r)
+	}
+	if err != nil {
+		return l.refuseTrust(ctx, c.verdict, err)
+	}
+	return nil
+}
+
+// sameFiles returns a version of which only the SKILL.md is known, with what is known of the other
+// files: they are compared when they are loaded.
+func (s skillVersion) sameFiles(last *TrustedVersion) skillVersion {
+	for _, known := range last.Capabilities {
+		if known.File != EntryFile && !slices.Contains(s.capabilities, known) {
+			s.capabilities = append(s.capabilities, known)
+		}
+	}
+	return s
+}
+
+// isZero reports whether nothing is pinned.
+func (p Pin) isZero() bool { return p == Pin{} }
+
+// maxTrustAge returns how long an approval counts; 0: for ever.
+func (l *Loader) maxTrustAge() time.Duration { return 0 }
+
+func refusedBefore(skill string, r *TrustRecord) error {
+	what := "this version of the skill"
+	if !r.Never.IsZero() {
+		what = "every version of the skill"
+	}
+	return refuse(CodeRefusedBefore, skill, "the user refused "+what, "if the user wants it now, take the refusal back with Loader.Forget")
+}
+
+// refuseTrust returns an error with a verdict that has what the store said as its last check.
+func (l *Loader) refuseTrust(ctx context.Context, v *lookleap.Verdict, err error) error {
+	refused := *v
+	refused.OK, refused.Expires, refused.Code, refused.Summary = false, time.Time{}, lookleap.CodeOf(err), sentence(err)
+	refused.Checks = append(slices.Clone(v.Checks), lookleap.Check{Requirement: "DVS-5.2-08", Code: refused.Code, Status: lookleap.Failed, Message: refused.Summary})
+	return l.refuse(ctx, &refused, err)
+}
+
+// mayAsk refuses a question that the user has answered, or was asked too often, and counts it. If it
+// cannot be counted, it is asked: then only the limits of the Host hold.
+func (l *Loader) mayAsk(ctx context.Context, c *candidate) error {
+	if l.trust == nil {
+		return nil
+	}
+	id, now := c.skill.String(), l.host.Time()
+	var refused error
+	err := l.trust.update(ctx, id, func(r *TrustRecord) error {
+		refused = nil
+		switch until := r.askedTooOften(now); {
+		case r.refused(c.Evidence.Digest):
+			refused = refusedBefore(id, r)
+		case !until.IsZero():
+			refused = refuse(CodeAskedRecently, id, fmt.Sprintf("the user was asked about this skill recently; it is asked again after %s", until.UTC().Format(time.DateTime+" UTC")), "")
+		default:
+			r.Asked = lastOf(append(r.Asked, now), maxAskedTimes)
+		}
+		return refused
+	})
+	if refused != nil {
+		return l.refuseTrust(ctx, c.verdict, refused)
+	}
+	if err != nil {
+		l.notKept(ctx, c.skill.String(), c.verdict, err)
+	}
+	return nil
+}
+
+// notKept reports a decision that could not be stored: it holds for this session.
+func (l *Loader) notKept(ctx context.Context, skill string, v *lookleap.Verdict, err error) {
+	f := lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeTrustNotKept, Message: CodeTrustNotKept.Title() + ": " + sentence(err),
+		Fix: "make the trust store writable", Position: lookleap.Position{Path: domain.Redact(skill)}}
+	if v != nil {
+		v.Findings = append(v.Findings, f)
+	}
+	l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: CodeTrustNotKept, Subject: domain.Redact(skill), Err: err, Finding: &f})
+}
+
+// askUser is [lookleap.Host.Ask] for a question about a skill. It stores a refusal.
+func (l *Loader) askUser(ctx context.Context, plan *lookleap.Plan, skill string, shown Digest) (*lookleap.Approval, error) {
+	if l.trust == nil {
+		return l.host.Ask(ctx, plan)
+	}
+	decision, err := l.host.PromptConsent(ctx, plan.Request())
+	if errors.Is(err, lookleap.ErrConsentPending) {
+		state, err := plan.State()
+		if err != nil {
+			return nil, err
+		}
+		return nil, &lookleap.PendingError{Request: plan.Request(), State: state}
+	}
+	if err != nil {
+		return nil, err
+	}
+	approval, err := plan.Approve(decision, l.host.Time())
+	l.keepRefusal(ctx, decision, err, skill, shown)
+	return approval, err
+}
+
+// keepRefusal stores that the user refused a version of a skill, or every one. Other errors, such
+// as a decision about another plan, are no refusal.
+func (l *Loader) keepRefusal(ctx context.Context, d lookleap.ConsentDecision, err error, skill string, shown Digest) {
+	if l.trust == nil || lookleap.CodeOf(err) != lookleap.CodeConsentRefused {
+		return
+	}
+	now := l.host.Time()
+	kept := l.trust.update(ctx, skill, func(r *TrustRecord) error {
+		r.refuse(shown, d.AllVersions, now)
+		return nil
+	})
+	if kept != nil {
+		l.notKept(ctx, skill, nil, kept)
+	}
+}
+
+// keepApproval stores that a skill was admitted: because the user agreed, or because it is the first
+// version under a registered root. It returns an error only if another process stored a refusal.
+func (l *Loader) keepApproval(ctx context.Context, c *candidate) error {
+	if l.trust == nil || !c.consented && (!c.Claim.Pin.isZero() || c.Level == registered) {
+		return nil
+	}
+	id, now := c.skill.String(), l.host.Time()
+	var refused error
+	err := l.trust.update(ctx, id, func(r *TrustRecord) error {
+		refused = nil
+		known := r.version(c.Evidence.Digest)
+		switch {
+		case !c.consented && r.refused(c.Evidence.Digest):
+			refused = refusedBefore(id, r)
+			return refused
+		case !c.consented && (known != nil || r.last() != nil):
+			return errTrustUnchanged
+		}
+		if c.consented {
+			r.Never = time.Time{}
+		}
+		v := TrustedVersion{File: c.Evidence.Digest, Header: c.parsed.Header, Approved: now, Root: c.root.String(),
+			SkillOnly: c.SkillOnly, Capabilities: capabilitiesOfSkill(c.parsed), Text: c.entry}
+		if c.members != nil {
+			all := versionOf(c.members)
+			v.Files, v.Bundle, v.Capabilities = lockedFiles(all.files), bundleDigest(all.files), all.capabilities
+		}
+		r.approve(v)
+		return nil
+	})
+	switch {
+	case refused != nil:
+		return l.refuseTrust(ctx, c.verdict, refused)
+	case err != nil && !errors.Is(err, errTrustUnchanged):
+		l.notKept(ctx, id, c.verdict, err)
+	}
+	return nil
+}
+
+// errTrustUnchanged ends an update that has nothing to store.
+var errTrustUnchanged = errors.New("nothing to store")
+
+// keepTrustedRoot stores a root that the user declared, or a revocation.
+func (l *Loader) keepTrustedRoot(ctx context.Context, root string, revoked bool) {
+	if l.trust == nil {
+		return
+	}
+	if err := l.trust.keepRoot(ctx, TrustedRoot{Root: root, By: ByUser, At: l.host.Time(), Revoked: revoked}); err != nil {
+		l.notKept(ctx, root, nil, err)
+	}
+}
+
+// keepScript stores which bytes of a script the user approved.
+func (l *Loader) keepScript(ctx context.Context, skill string, script plannedFile) {
+	if l.trust == nil {
+		return
+	}
+	kept := TrustedScript{Name: script.Name, Digest: script.Digest, Approved: l.host.Time()}
+	if len(script.Bytes) <= maxScriptText {
+		kept.Text = script.Bytes
+	}
+	err := l.trust.update(ctx, skill, func(r *TrustRecord) error {
+		r.approveScript(kept)
+		return nil
+	})
+	if err != nil {
+		l.notKept(ctx, skill, nil, err)
+	}
+}
+
+// previousScript returns what the user approved last under the name of a script, if that differs.
+func (l *Loader) previousScript(ctx context.Context, skill string, script plannedFile) (*TrustedScript, error) {
+	if l.trust == nil {
+		return nil, nil
+	}
+	r, err := l.trust.record(ctx, skill)
+	if err != nil {
+		return nil, err
+	}
+	if before := r.script(script.Name); before != nil && before.Digest != script.Digest {
+		return before, nil
+	}
+	return nil, nil
+}
+
+// scriptChange returns how a script differs from the one that the user approved.
+func scriptChange(before *TrustedScript, script plannedFile) (c Change) {
+	c.Gained, c.Lost = CapabilitiesOf(map[string][]byte{script.Name: script.Bytes}).Diff(CapabilitiesOf(map[string][]byte{script.Name: before.Text}))
+	c.setLines(textdiff.Lines(string(before.Text), string(script.Bytes)))
+	return c
+}

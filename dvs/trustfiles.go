@@ -1,0 +1,195 @@
+package dvs
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
+)
+
+// plannedFiles is the approval of files that are not those of the approved version.
+type plannedFiles struct {
+	loadTerms
+	File         Digest       `json:"file"`   // of the SKILL.md
+	Bundle       Digest       `json:"bundle"` // of all files, or of those that changed
+	Files        []LockedFile `json:"files"`
+	Complete     bool         `json:"complete"` // Files are all files of the skill
+	Capabilities Capabilities `json:"capabilities,omitempty"`
+}
+
+// checkFiles compares files of the skill's directory with those of the version that the user
+// approved, and asks if they changed. Files that were not loaded before are noted. If complete is
+// set, they are all files that the skill refers to, so that one more or one less is a change too.
+func (s *Loaded) checkFiles(ctx context.Context, files map[string][]byte, complete bool) error {
+	l := s.loader
+	digests := make(map[string]Digest, len(files))
+	for name, content := range files {
+		digests[name] = DigestOf(content)
+		if err := l.checkLocked(s.ID.String(), name, digests[name]); err != nil {
+			return l.refuseTarget(ctx, s.ID.String(), err)
+		}
+	}
+	if l.trust == nil || isFullCommit(s.claim.Pin.Commit) {
+		return nil
+	}
+	r, err := l.trust.record(ctx, s.ID.String())
+	if err != nil {
+		return l.refuseTrust(ctx, s.Verdict, err)
+	}
+	known := r.version(s.Digest)
+	if known == nil {
+		return nil // pinned, or not stored: the session's consent is all there is
+	}
+	p := &plannedFiles{loadTerms: s.loadTerms(), File: s.Digest, Bundle: bundleDigest(digests), Files: lockedFiles(digests), Complete: complete}
+	if complete {
+		p.Capabilities = CapabilitiesOf(files)
+	}
+	change := known.changedFiles(files, digests, p)
+	switch {
+	case change.IsZero():
+		if err := l.trust.update(ctx, s.ID.String(), p.keep); err != nil {
+			l.notKept(ctx, s.ID.String(), s.Verdict, err)
+		}
+		return nil
+	case r.refused(p.Bundle):
+		return l.refuseTrust(ctx, s.Verdict, refusedBefore(s.ID.String(), r))
+	case !s.claim.Pin.isZero():
+		return l.refuseTarget(ctx, s.ID.String(), refuse(CodeDigestMismatch, s.ID.String(), "files of the pinned skill changed: "+listNames(change.Changed), "look at what changed, and pin it again"))
+	}
+	return s.askFiles(ctx, p, &change)
+}
+
+// changedFiles compares loaded files with what is known of the approved version.
+func (v *TrustedVersion) changedFiles(files map[string][]byte, digests map[string]Digest, p *plannedFiles) (c Change) {
+	before := v.comparable().files
+	wasComplete := !v.Bundle.IsZero()
+	for _, name := range slices.Sorted(maps.Keys(digests)) {
+		switch was, known := before[name]; {
+		case known && was != digests[name]:
+			c.Changed = append(c.Changed, name)
+		case !known && p.Complete && wasComplete:
+			c.Added = append(c.Added, name)
+		}
+	}
+	if p.Complete && wasComplete {
+		for _, name := range slices.Sorted(maps.Keys(before)) {
+			if _, still := digests[name]; !still {
+				c.Removed = append(c.Removed, name)
+			}
+		}
+	}
+	if len(c.Changed)+len(c.Added)+len(c.Removed) > 0 {
+		c.Gained, c.Lost = CapabilitiesOf(files).Diff(v.Capabilities)
+		if !p.Complete {
+			c.Lost = nil // the other files may still say so
+		}
+	}
+	return c
+}
+
+// keep notes the files in the record of their version.
+func (p *plannedFiles) keep(r *TrustRecord) error {
+	v := r.version(p.File)
+	if v == nil {
+		return errTrustUnchanged
+	}
+	files := make(map[string]Digest, len(v.Files)+len(p.Files))
+	if !p.Complete {
+		for _, f := range v.Files {
+			files[f.Path] = f.Digest
+		}
+	}
+	for _, f := range p.Files {
+		files[f.Path] = f.Digest
+	}
+	v.Files = lockedFiles(files)
+	if p.Complete {
+		v.Bundle, v.Capabilities = p.Bundle, p.Capabilities
+	}
+	r.Refused = slices.DeleteFunc(r.Refused, func(o RefusedVersion) bool { return o.Digest == p.Bundle })
+	return nil
+}
+
+// askFiles shows what changed of the files, and notes the answer.
+func (s *Loaded) askFiles(ctx context.Context, p *plannedFiles, change *Change) error {
+	l := s.loader
+	if err := l.mayAsk(ctx, &candidate{skill: s.ID, verdict: s.Verdict, Evidence: Evidence{Digest: p.Bundle}}); err != nil {
+		return err
+	}
+	effect, err := (&plannedEffect{Type: effectFiles, User: l.ownerMark(), Files: p}).encode()
+	if err != nil {
+		return err
+	}
+	req := s.request(lookleap.ConsentSkill, fmt.Sprintf("use files of the skill %s that changed since you agreed to it", plaintext.Quote(s.ID.String(), 400)))
+	req.Items = []lookleap.ConsentItem{{ID: "files", Recipient: lookleap.RecipientAgent, Digest: p.Bundle.String(),
+		Summary: "use the changed files; what they may do " + CapabilityNote, Values: change.values("", s.ServingHost())}}
+	plan, err := lookleap.NewPlan(req, effect, l.host.Time())
+	if err != nil {
+		return err
+	}
+	approval, err := l.askUser(ctx, plan, s.ID.String(), p.Bundle)
+	if err != nil {
+		return l.refuseConsent(ctx, s.Verdict, err)
+	}
+	return l.commitFiles(ctx, approval, p)
+}
+
+func (l *Loader) commitFiles(ctx context.Context, approval *lookleap.Approval, p *plannedFiles) error {
+	_, err := l.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) ([]byte, error) {
+		if err := l.checkTerms(ctx, p.loadTerms); err != nil || l.trust == nil {
+			return nil, lookleap.NothingSent(err)
+		}
+		if err := l.trust.update(ctx, p.Skill, p.keep); err != nil {
+			l.notKept(ctx, p.Skill, nil, err)
+		}
+		return nil, nil
+	})
+	return err
+}
+
+// checkLocked refuses a file that differs from the lockfile of the loader.
+func (l *Loader) checkLocked(skill, name string, found Digest) error {
+	if l.options.Lock == nil {
+		return nil
+	}
+	locked := l.options.Lock.Find(skill)
+	if locked != nil {
+		for _, f := range locked.Files {
+			if f.Path == name && f.Digest == found {
+				return nil
+			}
+			if f.Path == name {
+				return refuse(CodeDigestMismatch, skill+" "+name, fmt.Sprintf("the file has the digest %s, the lockfile says %s", found, f.Digest), "look at what changed, then lock it again")
+			}
+		}
+	}
+	return refuse(CodeNotLocked, skill+" "+name, "the lockfile does not have this file", "look at it, then lock the skill again")
+}
+
+// applyLock makes the lockfile decide about a skill: its root counts as declared by the host program,
+// and its SKILL.md is pinned, so the user is never asked about it.
+func (l *Loader) applyLock(c *candidate) error {
+	if l.options.Lock == nil {
+		return nil
+	}
+	locked := l.options.Lock.Find(c.skill.String())
+	if locked == nil {
+		return refuse(CodeNotLocked, c.skill.String(), "the lockfile does not have this skill", "add it to the lockfile after looking at it")
+	}
+	for _, f := range locked.Files {
+		if f.Path != EntryFile || c.skill.artifact == SkillArchive { // of an archive, each member is checked
+			continue
+		}
+		if !c.Claim.Pin.Digest.IsZero() && c.Claim.Pin.Digest != f.Digest {
+			return refuse(CodeDigestMismatch, c.skill.String(), "the caller pinned another SKILL.md than the lockfile has", "lock the skill again")
+		}
+		c.Claim.Pin.Digest = f.Digest
+	}
+	if c.Under == "" {
+		c.Under = locked.Root
+	}
+	return nil
+}
