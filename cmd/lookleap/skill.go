@@ -199,7 +199,7 @@ func skillRows(value skillValue) []row {
 		rows = append(rows, row{"may", sentence})
 	}
 	if len(value.Capabilities) > 0 {
-		rows = append(rows, row{"", "what it may do "+dvs.CapabilityNote})
+		rows = append(rows, row{"", "what it may do " + dvs.CapabilityNote})
 	}
 	return rows
 }
