@@ -20,16 +20,18 @@ import (
 func lockCommand() command {
 	return command{
 		name:    "lock",
-		args:    "DIR|URL… [--root ROOT]… [--url URL] [--file PATH]… [--out FILE] [--check LOCKFILE] [--profile P]",
+		args:    "DIR|ARCHIVE|URL… [--root ROOT]… [--url URL] [--file PATH]… [--out FILE] [--check LOCKFILE] [--profile P]",
 		summary: "the lockfile of a skill, or what changed since it was locked",
 		about: `Loads the skill at an https URL from its real publisher, with the files that its
-instructions point to or that --file names, and prints its lockfile. Roots are as
-in lookleap skill. A directory is locked as what its publisher serves at --url.
+instructions refer to or that --file names, and prints its lockfile. The findings say
+which files are referred to and missing, and what was left out. Roots are as in
+lookleap skill. A directory or archive is locked as what its publisher serves at --url.
 
-With --check, each skill is compared with its entry in a lockfile: a URL with all
-of the files that are locked, a directory as the one of that name, whether it
-holds what was served or what a program materialised. Any difference is refused,
-and the findings are all of them.
+With --check, each skill is compared with its entry in a lockfile: a URL with the
+files that are locked and those that its instructions refer to now, a directory or
+archive as the one of that name, whether it holds what was served or what a program
+materialised. A file that changed, is missing or is new is refused, and the findings
+are all of them.
 
 --out writes one lockfile of all inputs, if every one was accepted. It replaces
 only a lockfile.
@@ -137,22 +139,22 @@ func (l *locker) remote(ctx context.Context, loader *dvs.Loader, skillURL string
 	if err := v.Reports()[0].Err; err != nil {
 		return refuseSkill(err)
 	}
-	return l.locked(v.Lock())
+	return l.locked(v.Lock()).with(bundle.Findings...)
 }
 
-// compare fetches the files that are locked.
+// compare fetches the files that are locked, and those that the skill refers to now.
 func (l *locker) compare(ctx context.Context, skill *dvs.Loaded) result {
 	entry := l.old.Find(skill.ID.String())
 	if entry == nil || entry.Root != skill.Root.String() {
 		return refuseSkill(l.old.Verify(dvs.Bundle{ID: skill.ID.String(), Root: skill.Root.String()}))
 	}
-	content, err := skill.File()
+	bundle, err := skill.Bundle(ctx)
 	if err != nil {
 		return refuseSkill(err)
 	}
-	files := map[string][]byte{dvs.EntryFile: content}
+	files := bundle.Files
 	for _, f := range entry.Files {
-		if f.Path == dvs.EntryFile {
+		if files[f.Path] != nil {
 			continue
 		}
 		r, err := skill.Resource(ctx, (&url.URL{Path: f.Path}).EscapedPath())
@@ -163,7 +165,7 @@ func (l *locker) compare(ctx context.Context, skill *dvs.Loaded) result {
 			return refuseSkill(err)
 		}
 	}
-	return compared(entry, files)
+	return compared(entry, files).with(bundle.Findings...)
 }
 
 // loadForLock loads a skill. On a host of its own, typing its URL means trusting
@@ -183,12 +185,9 @@ func loadForLock(ctx context.Context, loader *dvs.Loader, skillURL string) (*dvs
 	return loader.LoadUnder(ctx, skillURL, root)
 }
 
-// directory locks or compares a directory.
+// directory locks or compares a directory or an archive.
 func (l *locker) directory(rules dvs.Rules, dir string) result {
-	if _, err := os.ReadDir(dir); err != nil { // which names it, as an fs.FS does not
-		return refuse(coded{lookleap.CodeIO, err})
-	}
-	files, err := dvs.ReadSkillDir(os.DirFS(dir), dvs.Limits{})
+	files, err := readLocal(dir)
 	if err != nil {
 		return refuseSkill(err)
 	}
@@ -200,12 +199,28 @@ func (l *locker) directory(rules dvs.Rules, dir string) result {
 		return refuse(coded{lookleap.CodeIO, err})
 	}
 	name = filepath.Base(name)
+	for _, extension := range []string{".tar.gz", ".tgz", ".zip"} {
+		name = strings.TrimSuffix(name, extension)
+	}
 	for i := range l.old.Skills {
 		if l.old.Skills[i].Directory == name {
 			return compared(&l.old.Skills[i], files)
 		}
 	}
 	return refuse(coded{dvs.CodeNotLocked, fmt.Errorf("the lockfile has no skill in a directory named %q", name)})
+}
+
+// readLocal reads the files of a skill from a directory or an archive.
+func readLocal(name string) (map[string][]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, coded{lookleap.CodeIO, err}
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.IsDir() {
+		return dvs.ReadSkillDir(os.DirFS(name), dvs.Limits{})
+	}
+	return dvs.ReadArchive(f, dvs.Limits{})
 }
 
 // published locks files as what their publisher serves.

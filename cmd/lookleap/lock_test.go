@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
+	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
@@ -56,6 +58,36 @@ func TestLockURLs(t *testing.T) {
 	shop.Status("/skills/refund/MORE.md", 500)
 	if exit, code, paths := run(url, "--check", lockfile); exit != 1 || code == "lock-missing-file" || len(paths) > 0 {
 		t.Errorf("not found out: exit %d, %s", exit, code)
+	}
+
+	// The publisher adds a file, and refers to one that is missing.
+	shop.Body("/skills/refund/MORE.md", "text/markdown", "More.\n").Body("/skills/refund/SKILL.md", "text/markdown", text+"See [new](NEW.md) and [gone](GONE.md).\n").
+		Body("/skills/refund/NEW.md", "text/markdown", "New.\n")
+	if exit, code, paths := run(url, "--check", lockfile); exit != 1 || code != "not-locked" || !slices.Equal(paths, []string{"NEW.md", "SKILL.md", "SKILL.md"}) {
+		t.Errorf("gained: exit %d, %s at %q", exit, code, paths)
+	}
+	if exit, code, paths := run(url); exit != 0 || !slices.Equal(paths, []string{"SKILL.md"}) { // GONE.md
+		t.Errorf("locked with a missing file: exit %d, %s at %q", exit, code, paths)
+	}
+
+	archive := filepath.Join(t.TempDir(), "refund.tar.gz")
+	var packed bytes.Buffer
+	if err := dvs.WriteArchive(&packed, dvs.TarGzip, map[string][]byte{"SKILL.md": []byte(text), "MORE.md": []byte("More.\n"), "scripts/a b.sh": []byte("echo\n")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(archive, packed.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if exit, code, _ := run(archive, "--check", lockfile); exit != 0 {
+		t.Errorf("an archive of what was locked: exit %d, %s", exit, code)
+	}
+	shop.Body("/skills/refund.tar.gz", "application/gzip", packed.String())
+	inArchive := filepath.Join(t.TempDir(), "archive.lock")
+	if exit, code, _ := run("https://shop.example/skills/refund.tar.gz", "--out", inArchive); exit != 0 {
+		t.Errorf("a skill in an archive: exit %d, %s", exit, code)
+	}
+	if exit, code, _ := run("https://shop.example/skills/refund.tar.gz", "--check", inArchive); exit != 0 {
+		t.Errorf("unchanged in an archive: exit %d, %s", exit, code)
 	}
 
 	const page = "https://github.com/example-org/skills/blob/main/refund/SKILL.md"

@@ -202,7 +202,7 @@ func (v *visit) skills(ctx context.Context) {
 		case err != nil:
 			v.turnAway("skills", err)
 		default:
-			v.value.Skills = append(v.value.Skills, listedSkill{entry.Skill.String(), entry.Name, entry.Description, entry.Source})
+			v.value.Skills = append(v.value.Skills, listedSkillOf(&entry))
 			v.row("skill", plaintext.Quote(entry.Name, 40)+" "+entry.Skill.String())
 		}
 	}

@@ -21,7 +21,10 @@ a finding and does not spoil the rest; an origin that lists nothing is accepted.
 Listed is not verified: lookleap skill judges each.
 
 value: {
-  "skills": [{"skill": canonical URL, "name", "description", "source"}]
+  "skills": [{"skill": canonical URL, "name", "description", "source",
+              "artifact": directory, archive or skill-md,
+              "digest":   that the index promises, "" for none,
+              "foreign":  whether it is at another origin}]
 }`,
 		examples: []string{
 			"lookleap skills https://example.com/",
@@ -58,6 +61,17 @@ type listedSkill struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	Source      string `json:"source"`
+	Artifact    string `json:"artifact"`
+	Digest      string `json:"digest"`
+	Foreign     bool   `json:"foreign"`
+}
+
+func listedSkillOf(l *dvs.Listing) listedSkill {
+	listed := listedSkill{Skill: l.Skill.String(), Name: l.Name, Description: l.Description, Source: l.Source, Artifact: l.Skill.Artifact().String(), Foreign: l.Foreign()}
+	if !l.Digest.IsZero() {
+		listed.Digest = l.Digest.String()
+	}
+	return listed
 }
 
 func listSkills(ctx context.Context, loader *dvs.Loader, origin string) result {
@@ -71,8 +85,12 @@ func listSkills(ctx context.Context, loader *dvs.Loader, origin string) result {
 		case err != nil:
 			return refuseSkill(err)
 		default:
-			value.Skills = append(value.Skills, listedSkill{entry.Skill.String(), entry.Name, entry.Description, entry.Source})
-			r.rows = append(r.rows, row{plaintext.Quote(entry.Name, 40), plaintext.Line(entry.Skill.String())})
+			value.Skills = append(value.Skills, listedSkillOf(&entry))
+			at := plaintext.Line(entry.Skill.String())
+			if entry.Foreign() {
+				at += " (at another origin)"
+			}
+			r.rows = append(r.rows, row{plaintext.Quote(entry.Name, 40), at})
 		}
 	}
 	r.Value = value
