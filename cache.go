@@ -86,12 +86,17 @@ func (c *memoryCache) Put(_ context.Context, key string, value []byte, expires t
 	e := memoryEntry{bytes.Clone(value), expires}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.store(key, e)
+	return nil
+}
+
+// store stores an entry. The caller holds the mutex.
+func (c *memoryCache) store(key string, e memoryEntry) {
 	c.entries.Remove(key)
 	c.entries.Add(strings.Clone(key), e)
 	for c.left -= e.size(key); c.left < 0; {
 		c.entries.RemoveOldest() // the new entry is the last one
 	}
-	return nil
 }
 
 func (c *memoryCache) Delete(_ context.Context, key string) error {

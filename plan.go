@@ -3,7 +3,9 @@ package lookleap
 import (
 	"bytes"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -120,6 +122,21 @@ func (r *ConsentRequest) makeValid() error {
 
 // ID returns the name of the plan in ledgers and logs.
 func (p *Plan) ID() string { return zero.Or(p).request.ID }
+
+// IdempotencyHeader is the header field of a request that commits a plan
+// (draft-ietf-httpapi-idempotency-key-header).
+const IdempotencyHeader = "Idempotency-Key"
+
+// IdempotencyKey returns the value of the [IdempotencyHeader] for this plan: a string of
+// RFC 9651 that is derived from the plan's id. It is the same in each process, so a server
+// can refuse to do a plan twice. The id cannot be computed from it.
+func (p *Plan) IdempotencyKey() string {
+	if p == nil {
+		return ""
+	}
+	sum := sha256.Sum256([]byte("lookleap idempotency key\n" + p.request.ID))
+	return `"` + hex.EncodeToString(sum[:16]) + `"`
+}
 
 // Request returns a copy of what the user is asked.
 func (p *Plan) Request() *ConsentRequest { return zero.Or(p).request.clone() }

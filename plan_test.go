@@ -462,3 +462,22 @@ func TestConsentRequestString(t *testing.T) {
 		}
 	})
 }
+
+func TestIdempotencyKey(t *testing.T) {
+	one, two := newPlan(t, "x"), newPlan(t, "x")
+	state, err := one.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := lookleap.ParsePlan(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := one.IdempotencyKey()
+	if key != again.IdempotencyKey() || key == two.IdempotencyKey() || len(key) != 34 || key[0] != '"' || key[33] != '"' || strings.Contains(key, one.ID()) {
+		t.Errorf("%s, %s, %s", key, again.IdempotencyKey(), two.IdempotencyKey())
+	}
+	if (*lookleap.Plan)(nil).IdempotencyKey() != "" {
+		t.Error("a nil plan has a key")
+	}
+}

@@ -97,7 +97,11 @@ func SealedCache(c Cache, key []byte) (Cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sealedCache{c, aead, names}, nil
+	sealed := sealedCache{c, aead, names}
+	if swapper, ok := c.(CompareAndSwapper); ok {
+		return sealedSwapper{sealed, swapper}, nil
+	}
+	return sealed, nil
 }
 
 type sealedCache struct {
@@ -123,6 +127,11 @@ func (c sealedCache) Get(ctx context.Context, key string) ([]byte, time.Time, er
 	if err != nil {
 		return nil, time.Time{}, err
 	}
+	return c.open(key, sealed)
+}
+
+// open decrypts an entry of a key.
+func (c sealedCache) open(key string, sealed []byte) ([]byte, time.Time, error) {
 	plain, err := c.aead.Open(nil, nil, sealed, []byte(key))
 	if err != nil || len(plain) < 8 {
 		return nil, time.Time{}, ErrCacheForged
@@ -132,7 +141,11 @@ func (c sealedCache) Get(ctx context.Context, key string) ([]byte, time.Time, er
 }
 
 func (c sealedCache) Put(ctx context.Context, key string, value []byte, expires time.Time) error {
+	return c.cache.Put(ctx, c.name(key), c.seal(key, value, expires), expires)
+}
+
+// seal encrypts an entry of a key.
+func (c sealedCache) seal(key string, value []byte, expires time.Time) []byte {
 	plain := binary.BigEndian.AppendUint64(nil, uint64(expires.UnixMilli()))
-	plain = append(plain, value...)
-	return c.cache.Put(ctx, c.name(key), c.aead.Seal(nil, nil, plain, []byte(key)), expires)
+	return c.aead.Seal(nil, nil, append(plain, value...), []byte(key))
 }

@@ -152,7 +152,7 @@ func (c *Client) share(ctx context.Context, o origin, h *cachedPolicy, result *r
 			r.Position, r.Message, r.Fix = bad.Position, bad.Message, bad.Fix
 		}
 		cache.Delete(ctx, o.name)
-		cache.Put(ctx, tombstoneKey(o), e, h.checked.Add(tombstoneFor))
+		cache.PutNewest(ctx, tombstoneKey(o), e, h.checked.Add(tombstoneFor))
 		return nil
 	case h.stale || h.failures > 0:
 		return nil // it says nothing new about the origin

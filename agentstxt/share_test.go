@@ -215,12 +215,27 @@ func TestSharedCache(t *testing.T) {
 	})
 }
 
+// TestOlderTombstone: a process that is slow to write what it saw long ago does not take back what
+// another process saw since.
+func TestOlderTombstone(t *testing.T) {
+	inWorld(t, "M17/reject-whole-file-between-two-malformed-ones", Options{}, func(w *world) {
+		w.two(lookleap.NewMemoryCache(100), Options{})
+		at, o := w.host.Time().Add(-10*time.Minute), origin{name: "https://shop.example"}
+		whole := sharedRecord{Asked: at.Add(2 * time.Minute), Found: at.Add(2 * time.Minute), Value: record{Status: 200, ContentType: plainText, Body: []byte(vectorFile), Fresh: at.Add(time.Hour)}}
+		w.client.sharing().Put(w.Context(), o.name, whole, at.Add(time.Hour))
+		w.client.putMalformed(w, at.Add(4*time.Minute))
+		w.client.putMalformed(w, at) // the slow process
+		r, err := w.client.recorded(w.Context(), o)
+		if err != nil || r.Value.Malformed == "" || !r.Found.Equal(at.Add(4*time.Minute)) {
+			w.Errorf("%+v, %v", r, err)
+		}
+	})
+}
+
 func (c *Client) putMalformed(w *world, at time.Time) {
 	w.Helper()
 	e := sharedRecord{Asked: at, Found: at, Value: record{Malformed: CodeHashMissing, Fresh: at.Add(malformedFor)}}
-	if !c.sharing().Put(context.Background(), tombstoneKey(origin{name: "https://shop.example"}), e, at.Add(tombstoneFor)) {
-		w.Fatal("not stored")
-	}
+	c.sharing().PutNewest(context.Background(), tombstoneKey(origin{name: "https://shop.example"}), e, at.Add(tombstoneFor))
 }
 
 // hookedCache runs a function once, around the first Put.

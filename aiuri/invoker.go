@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -44,7 +45,11 @@ type Call struct {
 	// User is a mark of the user for this endpoint. Only the host can tell which user it
 	// stands for. It is part of the RequestDigest if there is a Nonce.
 	User string
-	To   Destination // where the call goes; zero in Authorize, before the endpoint is known
+	// IdempotencyKey is the value of the Idempotency-Key header of a call that commits a plan,
+	// see [lookleap.Plan.IdempotencyKey]. A native transport sends it to the endpoint. It is
+	// empty for calls of safe methods and calls that need no plan.
+	IdempotencyKey string
+	To             Destination // where the call goes; zero in Authorize, before the endpoint is known
 }
 
 // Invoker calls endpoints. The draft defines no wire format for AIIP, so a native transport
@@ -91,6 +96,9 @@ func (g *gatewayInvoker) Invoke(ctx context.Context, c *Call) (SignedResult, err
 		header.Set("Content-Type", c.MediaType)
 	}
 	c.writeBinding(header)
+	if c.IdempotencyKey != "" {
+		header.Set(lookleap.IdempotencyHeader, c.IdempotencyKey)
+	}
 	if c.Token != "" {
 		header.Set("Authorization", "Bearer "+c.Token)
 	}
@@ -233,7 +241,18 @@ func (c *Call) readBinding(h http.Header) error {
 		}
 		*to = values[0]
 	}
+	if keys := h.Values(lookleap.IdempotencyHeader); len(keys) == 1 && isKey(keys[0]) {
+		c.IdempotencyKey = keys[0]
+	}
 	return nil
+}
+
+// isKey reports whether a value is a short string of RFC 9651 without escapes.
+func isKey(value string) bool {
+	if len(value) < 3 || len(value) > 130 || value[0] != '"' || value[len(value)-1] != '"' {
+		return false
+	}
+	return !strings.ContainsFunc(value[1:len(value)-1], func(r rune) bool { return r < 0x20 || r > 0x7e || r == '"' || r == '\\' })
 }
 
 // writeBinding writes nonce and user mark into headers.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"unicode/utf8"
 
@@ -127,6 +128,9 @@ func (c *Client) commit(ctx context.Context, a *lookleap.Approval, e effect) (v 
 				return err
 			}
 			p.call.Body = approved.Request.Body
+			if p.call.Method != http.MethodGet && p.call.Method != http.MethodHead {
+				p.call.IdempotencyKey = a.Plan().IdempotencyKey()
+			}
 			return c.authorize(ctx, p)
 		},
 		Send: func(ctx context.Context, _ *lookleap.Approval) ([]byte, error) {

@@ -32,6 +32,22 @@ func TestResume(t *testing.T) {
 		if v, err := client.Resume(t.Context(), pending.State, decision); err != nil || v == nil {
 			t.Error(err)
 		}
+		plan, _ := lookleap.ParsePlan(pending.State)
+		if r, err := w.host.PlanRecord(t.Context(), plan.ID()); err != nil || r.State != lookleap.PlanDone || !strings.Contains(string(r.Receipt), `"payload":"sha256:`) {
+			t.Errorf("the ledger has %s, %s, %v", r.State, r.Receipt, err)
+		}
+		posts := 0
+		for _, r := range w.net.Journal().Requests() {
+			if r.Method == "POST" {
+				posts++
+				if got := r.Header.Get(lookleap.IdempotencyHeader); got != plan.IdempotencyKey() {
+					t.Errorf("the call has the key %s", got)
+				}
+			}
+		}
+		if posts != 1 {
+			t.Errorf("%d calls", posts)
+		}
 	})
 	t.Run("AIU-5-02/reject-twice", func(t *testing.T) {
 		if v, err := client.Resume(t.Context(), pending.State, decision); v != nil || !errors.Is(err, lookleap.ErrAlreadyDone) {

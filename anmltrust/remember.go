@@ -281,5 +281,5 @@ func (v *Verifier) announce(ctx context.Context, o *outcome, now time.Time) {
 	case withdrawHost, withdrawHostOnly:
 		key = tombstoneKey(o.site, o.server.Domain, o.server.Host)
 	}
-	v.withdrawn.Put(ctx, key, shared.Entry[struct{}]{Asked: now, Found: now}, now.Add(maxGrant))
+	v.withdrawn.PutNewest(ctx, key, shared.Entry[struct{}]{Asked: now, Found: now}, now.Add(maxGrant))
 }

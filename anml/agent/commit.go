@@ -98,7 +98,7 @@ func (x *execution) send(ctx context.Context, a *lookleap.Approval) ([]byte, err
 	plan := a.Plan().ID()
 	var sent bool
 	var err error
-	x.result, sent, err = x.session.submit(ctx, &x.settled, plan, x.contentType, x.body, x.budget)
+	x.result, sent, err = x.session.submit(ctx, &x.settled, a.Plan(), x.contentType, x.body, x.budget)
 	x.session.recordOutcome(ctx, x.effect, plan, err)
 	switch {
 	case !sent:

@@ -13,7 +13,7 @@ import (
 )
 
 // submit sends a call and reads the response.
-func (s *Session) submit(ctx context.Context, e *effect, plan, contentType string, body []byte, budget *fetch.Budget) (r *CallResult, sent bool, err error) {
+func (s *Session) submit(ctx context.Context, e *effect, plan *lookleap.Plan, contentType string, body []byte, budget *fetch.Budget) (r *CallResult, sent bool, err error) {
 	u, err := endpointRules.Parse(e.Send.URL)
 	if err != nil {
 		return nil, false, fail(e.Send.URL, err, "the action's URL is refused")
@@ -23,13 +23,13 @@ func (s *Session) submit(ctx context.Context, e *effect, plan, contentType strin
 	}
 	m := &submission{
 		session: s, effect: e, budget: budget, notify: s.noticesOf(ctx),
-		method: e.Send.Method, url: u, contentType: contentType, body: body,
+		method: e.Send.Method, url: u, contentType: contentType, body: body, key: plan.IdempotencyKey(),
 	}
 	resp, err := m.run(ctx)
 	if err != nil {
 		return nil, m.sent, m.doubtful(err)
 	}
-	r, err = m.result(ctx, plan, resp)
+	r, err = m.result(ctx, plan.ID(), resp)
 	return r, true, err
 }
 

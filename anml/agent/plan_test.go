@@ -83,7 +83,7 @@ func TestDo(t *testing.T) {
 		s.does(Call{Action: "reserve", Args: map[string]string{"what": "t1"}}, lookleap.CodeOK)
 		for name := range s.net.Journal().Requests()[0].Header {
 			switch name {
-			case "Accept", "Content-Type", "Content-Length", "User-Agent", "Accept-Encoding":
+			case "Accept", "Content-Type", "Content-Length", "User-Agent", "Accept-Encoding", lookleap.IdempotencyHeader:
 			default:
 				t.Errorf("the header %s is sent", name)
 			}

@@ -118,6 +118,7 @@ type submission struct {
 	url         domain.URL
 	contentType string
 	body        []byte
+	key         string // Idempotency-Key
 
 	sent    bool // a connection was made: the service may have received a request
 	retried bool
@@ -225,6 +226,9 @@ func (m *submission) header() http.Header {
 	h.Set("Accept", m.effect.Send.accept())
 	if m.contentType != "" {
 		h.Set("Content-Type", m.contentType)
+	}
+	if !safeMethod(m.method) { // so that the service can refuse to do a plan twice
+		h.Set(lookleap.IdempotencyHeader, m.key)
 	}
 	return h
 }

@@ -159,19 +159,45 @@ func (c *Cache[V]) Put(ctx context.Context, key string, e Entry[V], until time.T
 	if !c.Active() {
 		return false
 	}
-	c.remember(key, e.Found)
-	first, err := json.Marshal(header{c.o.Prefix + key, e.Asked, e.Found})
-	var value []byte
+	stored, err := c.encode(key, e)
 	if err == nil {
-		value, err = marshal(e.Value)
-	}
-	if err == nil {
-		err = c.host.SharedCache().Put(context.WithoutCancel(ctx), c.o.Prefix+key, append(append(first, '\n'), value...), until)
+		err = c.host.SharedCache().Put(context.WithoutCancel(ctx), c.o.Prefix+key, stored, until)
 	}
 	if err != nil {
 		c.Report(ctx, key, err)
 	}
 	return err == nil
+}
+
+// PutNewest is Put, unless the entry of the key was found later. It is how tombstones are written:
+// of two that end different answers, the one that ends more must stay, whichever process is slow.
+func (c *Cache[V]) PutNewest(ctx context.Context, key string, e Entry[V], until time.Time) {
+	if !c.Active() {
+		return
+	}
+	stored, err := c.encode(key, e)
+	if err == nil {
+		err = c.host.UpdateCache(ctx, c.o.Prefix+key, func(old []byte) ([]byte, time.Time, bool) {
+			if there, err := c.decode(key, old); err == nil && there.Found.After(e.Found) {
+				return nil, time.Time{}, false
+			}
+			return stored, until, true
+		})
+	}
+	if err != nil {
+		c.Report(ctx, key, err)
+	}
+}
+
+// encode returns the stored form of an entry.
+func (c *Cache[V]) encode(key string, e Entry[V]) ([]byte, error) {
+	c.remember(key, e.Found)
+	first, err := json.Marshal(header{c.o.Prefix + key, e.Asked, e.Found})
+	if err != nil {
+		return nil, err
+	}
+	value, err := marshal(e.Value)
+	return append(append(first, '\n'), value...), err
 }
 
 // Delete removes the entry of a key. A failure is reported to the host.
