@@ -106,48 +106,53 @@ func TestEngineWithoutOpen(t *testing.T) {
 }
 
 func TestPromiseNames(t *testing.T) {
-	check := func(name, text string, seen map[string]bool) {
-		if seen[name] || name != strings.ToLower(name) || len("contract-"+name) > 40 || text == "" || strings.HasSuffix(text, ".") {
-			t.Errorf("the name or text of %q is not in form: %q", name, text)
-		}
-		seen[name] = true
-	}
+	inForm(t, cachePromises)
+	inForm(t, planPromises)
+	inForm(t, storePromises)
+	inForm(t, ledgerPromises)
+	inForm(t, limiterPromises)
+}
+
+// inForm checks that names are unique and can be names of data, and that texts are clauses.
+func inForm[T any](t *testing.T, promises []promise[T]) {
+	t.Helper()
 	seen := map[string]bool{}
-	for _, p := range cachePromises {
-		check(p.name, p.text, seen)
-	}
-	seen = map[string]bool{}
-	for _, p := range planPromises {
-		check(p.name, p.text, seen)
+	for _, p := range promises {
+		if seen[p.name] || p.name != strings.ToLower(p.name) || len("contract-"+p.name) > 40 || p.text == "" || strings.HasSuffix(p.text, ".") {
+			t.Errorf("the name or text of %q is not in form: %q", p.name, p.text)
+		}
+		seen[p.name] = true
 	}
 }
 
-// inDirectory opens file-based implementations, each name in a directory of its own.
-func inDirectory[T any](open func(t testing.TB, dir string) T) (func(t testing.TB, name string) T, func(t testing.TB, name string)) {
+// inDirectory opens file-based implementations, each name in a directory of its own, which
+// at returns.
+func inDirectory[T any](open func(t testing.TB, dir string) T) (engine func(t testing.TB, name string) T, at func(t testing.TB, name string) string) {
 	dirs := map[string]string{}
-	at := func(t testing.TB, name string) string {
+	at = func(t testing.TB, name string) string {
 		if dirs[name] == "" {
 			dirs[name] = t.TempDir()
 		}
 		return dirs[name]
 	}
-	damage := func(t testing.TB, name string) {
+	return func(t testing.TB, name string) T { return open(t, at(t, name)) }, at
+}
+
+// cutFiles damages a directory: it cuts each of its files in half.
+func cutFiles(at func(t testing.TB, name string) string) func(t testing.TB, name string) {
+	return func(t testing.TB, name string) {
 		files, err := filepath.Glob(filepath.Join(at(t, name), "*"))
 		if err != nil || len(files) == 0 {
 			t.Fatal("there is nothing to damage", err)
 		}
 		for _, file := range files {
-			data, err := os.ReadFile(file)
+			info, err := os.Stat(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(data) > 0 {
-				data = data[:len(data)/2]
-			}
-			if err := os.WriteFile(file, data, 0o600); err != nil {
+			if err := os.Truncate(file, info.Size()/2); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	return func(t testing.TB, name string) T { return open(t, at(t, name)) }, damage
 }

@@ -17,8 +17,8 @@ import (
 
 func TestOurPlanLedgers(t *testing.T) {
 	t.Run("files", func(t *testing.T) {
-		open, damage := inDirectory(func(_ testing.TB, dir string) lookleap.PlanLedger { return lookleap.FilePlanLedger(dir) })
-		TestPlanLedger(t, Engine[lookleap.PlanLedger]{Open: open, Damage: damage})
+		open, at := inDirectory(func(_ testing.TB, dir string) lookleap.PlanLedger { return lookleap.FilePlanLedger(dir) })
+		TestPlanLedger(t, Engine[lookleap.PlanLedger]{Open: open, Damage: cutFiles(at)})
 	})
 	t.Run("back-end", func(t *testing.T) {
 		accepts(t, sharedPlans(func(c *backEnd) lookleap.PlanLedger { return goodPlans{c} }), planPromises)
@@ -49,9 +49,9 @@ func TestBrokenPlanLedgers(t *testing.T) {
 		t.Run(promise, func(t *testing.T) { rejects(t, sharedPlans(broken), planPromises, promise) })
 	}
 	t.Run("file-that-must-be-whole", func(t *testing.T) {
-		open, damage := inDirectory(func(_ testing.TB, dir string) lookleap.PlanLedger { return claimsOnly{wholeFiles{dir}} })
+		open, at := inDirectory(func(_ testing.TB, dir string) lookleap.PlanLedger { return claimsOnly{wholeFiles{dir}} })
 		rejects(t, func() Engine[lookleap.PlanLedger] {
-			return Engine[lookleap.PlanLedger]{Open: open, Damage: damage}
+			return Engine[lookleap.PlanLedger]{Open: open, Damage: cutFiles(at)}
 		}, planPromises, "damaged-data")
 	})
 }

@@ -1,0 +1,364 @@
+package lookleaptest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"testing"
+
+	"github.com/lookleap/lookleap/anml/agent"
+)
+
+// TestStore tests an implementation of [agent.Store]: records are whole, Create succeeds
+// once among all processes, a missing record is distinct from a damaged one, and Keys lists
+// exactly the keys with a prefix.
+func TestStore(t *testing.T, e Engine[agent.Store]) {
+	t.Helper()
+	testContract(t, e, storePromises)
+}
+
+var storePromises = []promise[agent.Store]{
+	{
+		name:   "missing-record",
+		text:   "for a key without a record, Get returns an error that is fs.ErrNotExist",
+		verify: storeMissing,
+	}, {
+		name:   "get-returns-what-was-put",
+		text:   "Get returns the value of the last Put, of 0 bytes to 1 MiB",
+		verify: storeRoundTrip,
+	}, {
+		name:   "keys-with-each-byte",
+		text:   "two keys that differ in one byte are two records",
+		verify: storeKeys,
+	}, {
+		name:   "create-once",
+		text:   "Create of an existing record returns an error that is fs.ErrExist and changes nothing",
+		verify: storeCreate,
+	}, {
+		name:   "one-of-many-creators",
+		text:   "of concurrent calls of Create for one key exactly one succeeds, and its value is stored",
+		verify: storeCreators,
+	}, {
+		name:   "delete",
+		text:   "after Delete the record is missing and can be created again, other records remain, and deleting a missing record is not an error",
+		verify: storeDelete,
+	}, {
+		name:   "keys-by-prefix",
+		text:   "Keys returns each key that begins with the prefix once, and no other key",
+		verify: storeList,
+	}, {
+		name:   "caller-owns-its-bytes",
+		text:   "changing a slice after Put or Create, or one that Get returned, does not change the record",
+		verify: storeAliasing,
+	}, {
+		name:   "concurrent-use",
+		text:   "concurrent calls are safe, and Get returns the whole value of one Put",
+		verify: storeConcurrent,
+	}, {
+		name:   "cancellation",
+		text:   "a call whose context has ended returns, and the record stays whole",
+		verify: storeCancelled,
+	}, {
+		name:   "shared-data",
+		needs:  needsSharing,
+		text:   "what one handle changes, each other handle sees at once, and of concurrent creators through several handles one succeeds",
+		verify: storeShared,
+	}, {
+		name:   "back-end-hangs",
+		needs:  needsHang,
+		text:   "while the back end hangs, each call returns an error by the deadline of its context, and a record never counts as missing",
+		verify: storeHangs,
+	}, {
+		name:   "damaged-data",
+		needs:  needsDamage,
+		text:   "a damaged record is an error or is still whole; it never counts as missing and is not created again",
+		verify: storeDamaged,
+	},
+}
+
+type storeTrial = trial[agent.Store]
+
+// storeScript are the calls of one handle.
+type storeScript struct {
+	*storeTrial
+	store agent.Store
+}
+
+func openStore(r *storeTrial) storeScript {
+	r.Helper()
+	return storeScript{r, r.open()}
+}
+
+func (s storeScript) get(key string) (value []byte, err error) {
+	err = s.attempt(func(ctx context.Context) (err error) {
+		value, err = s.store.Get(ctx, key)
+		return err
+	})
+	return value, err
+}
+
+func (s storeScript) put(key string, value []byte) {
+	s.Helper()
+	err := s.attempt(func(ctx context.Context) error { return s.store.Put(ctx, key, value) })
+	s.must(err, fmt.Sprintf("Put(%s)", shown(key)))
+}
+
+func (s storeScript) create(key string, value []byte) error {
+	return s.attempt(func(ctx context.Context) error { return s.store.Create(ctx, key, value) })
+}
+
+func (s storeScript) delete(key string) {
+	s.Helper()
+	err := s.attempt(func(ctx context.Context) error { return s.store.Delete(ctx, key) })
+	s.must(err, fmt.Sprintf("Delete(%s)", shown(key)))
+}
+
+func (s storeScript) holds(key string, value []byte) {
+	s.Helper()
+	got, err := s.get(key)
+	if err != nil || !bytes.Equal(got, value) {
+		s.broken("Get(%s) returned %s and the error %v instead of %s", shown(key), shown(string(got)), err, shown(string(value)))
+	}
+}
+
+func (s storeScript) lacks(key string) {
+	s.Helper()
+	if value, err := s.get(key); !errors.Is(err, fs.ErrNotExist) {
+		s.broken("Get(%s) returned %s and the error %v", shown(key), shown(string(value)), err)
+	}
+}
+
+func (s storeScript) lists(prefix string, want ...string) {
+	s.Helper()
+	var keys []string
+	err := s.attempt(func(ctx context.Context) (err error) {
+		keys, err = s.store.Keys(ctx, prefix)
+		return err
+	})
+	s.must(err, fmt.Sprintf("Keys(%s)", shown(prefix)))
+	slices.Sort(keys)
+	slices.Sort(want)
+	if !slices.Equal(keys, want) {
+		s.broken("Keys(%s) returned %q instead of %q", shown(prefix), keys, want)
+	}
+}
+
+func storeMissing(r *storeTrial) {
+	s := openStore(r)
+	s.lacks("word/never put")
+	s.lists("word/")
+}
+
+func storeRoundTrip(r *storeTrial) {
+	s := openStore(r)
+	s.put("word/key", []byte("first"))
+	s.holds("word/key", []byte("first"))
+	s.put("word/key", allBytes())
+	s.holds("word/key", allBytes())
+	for _, size := range []int{0, 1, 65535, 65536, 1 << 20} {
+		key, value := fmt.Sprint("size/", size), bytes.Repeat([]byte{0xa5}, size)
+		s.put(key, value)
+		s.holds(key, value)
+	}
+}
+
+func storeKeys(r *storeTrial) {
+	s := openStore(r)
+	keys := awkwardKeys()
+	for i, key := range keys {
+		s.put("word/"+key, fmt.Append(nil, i))
+	}
+	for i, key := range keys {
+		s.holds("word/"+key, fmt.Append(nil, i))
+	}
+}
+
+func storeCreate(r *storeTrial) {
+	s := openStore(r)
+	s.must(s.create("word/key", []byte("first")), "Create")
+	if err := s.create("word/key", []byte("second")); !errors.Is(err, fs.ErrExist) {
+		s.broken("a second Create returned %v", err)
+	}
+	s.holds("word/key", []byte("first"))
+	s.put("word/put", nil)
+	if err := s.create("word/put", []byte("x")); !errors.Is(err, fs.ErrExist) {
+		s.broken("Create after Put of an empty value returned %v", err)
+	}
+}
+
+func storeCreators(r *storeTrial) {
+	s := openStore(r)
+	for round := range 20 {
+		s.oneCreates(fmt.Sprint("word/", round), s.store)
+	}
+}
+
+// oneCreates lets many callers create a record through the handles at the same moment.
+func (s storeScript) oneCreates(key string, handles ...agent.Store) {
+	s.Helper()
+	winner := -1
+	for i, err := range s.together(16, func(ctx context.Context, i int) error {
+		return handles[i%len(handles)].Create(ctx, key, fmt.Append(nil, i))
+	}) {
+		switch {
+		case err == nil && winner >= 0:
+			s.broken("callers %d and %d both created the record", winner, i)
+		case err == nil:
+			winner = i
+		case !errors.Is(err, fs.ErrExist):
+			s.broken("one of 16 concurrent calls returned the error %q", err)
+		}
+	}
+	if winner < 0 {
+		s.broken("none of 16 concurrent calls created the record")
+	}
+	s.holds(key, fmt.Append(nil, winner))
+}
+
+func storeDelete(r *storeTrial) {
+	s := openStore(r)
+	s.put("word/gone", []byte("x"))
+	s.put("word/stays", []byte("y"))
+	s.delete("word/gone")
+	s.lacks("word/gone")
+	s.holds("word/stays", []byte("y"))
+	s.lists("word/", "word/stays")
+	s.delete("word/gone")
+	s.must(s.create("word/gone", []byte("again")), "Create after Delete")
+	s.holds("word/gone", []byte("again"))
+}
+
+func storeList(r *storeTrial) {
+	s := openStore(r)
+	keys := []string{"word/a", "word/ab", "word/b", "word/a*", "word/a%", "words/a", "wor/a", "other/word/a", "word/"}
+	for _, key := range keys {
+		s.put(key, []byte("x"))
+	}
+	s.lists("word/", "word/a", "word/ab", "word/b", "word/a*", "word/a%", "word/")
+	s.lists("word/a", "word/a", "word/ab", "word/a*", "word/a%")
+	s.lists("word/a*", "word/a*")
+	s.lists("word/a%", "word/a%")
+	s.lists("word/_")
+	s.lists("w?rd/")
+	s.lists("", keys...)
+}
+
+func storeAliasing(r *storeTrial) {
+	s := openStore(r)
+	value := []byte("value")
+	s.put("word/put", value)
+	s.must(s.create("word/created", value), "Create")
+	value[0] = 'X'
+	for _, key := range []string{"word/put", "word/created"} {
+		s.holds(key, []byte("value"))
+		got, err := s.get(key)
+		s.must(err, "Get")
+		got[0] = 'Y'
+		s.holds(key, []byte("value"))
+	}
+}
+
+func storeConcurrent(r *storeTrial) {
+	s := openStore(r)
+	s.put("word/key", stamp(0))
+	for i, err := range r.together(16, func(ctx context.Context, i int) error {
+		for n := range 10 {
+			if err := s.store.Put(ctx, "word/key", stamp(i*10+n)); err != nil {
+				return err
+			}
+			value, err := s.store.Get(ctx, "word/key")
+			if err != nil {
+				return err
+			}
+			if len(value) != 4096 || !bytes.Equal(value[:8], value[4088:]) {
+				return errors.New("the value is a mixture of two")
+			}
+		}
+		return nil
+	}) {
+		if err != nil {
+			s.broken("caller %d of 16: %v", i, err)
+		}
+	}
+}
+
+func storeCancelled(r *storeTrial) {
+	s := openStore(r)
+	s.put("word/key", []byte("before"))
+	ctx := cancelled()
+	for _, call := range []func(context.Context) error{
+		func(ctx context.Context) error { _, err := s.store.Get(ctx, "word/key"); return err },
+		func(ctx context.Context) error { return s.store.Put(ctx, "word/key", []byte("after")) },
+		func(ctx context.Context) error { _, err := s.store.Keys(ctx, "word/"); return err },
+	} {
+		if err := r.attemptIn(ctx, call); errors.Is(err, errHung) {
+			s.broken("%v", err)
+		}
+	}
+	value, err := s.get("word/key")
+	if err != nil || string(value) != "before" && string(value) != "after" {
+		s.broken("Get returned %q and the error %v", value, err)
+	}
+}
+
+func storeShared(r *storeTrial) {
+	one, two := openStore(r), openStore(r)
+	one.put("word/key", []byte("one"))
+	two.holds("word/key", []byte("one"))
+	two.put("word/key", []byte("two"))
+	one.holds("word/key", []byte("two"))
+	one.delete("word/key")
+	two.lacks("word/key")
+	two.lists("word/")
+	for round := range 10 {
+		one.oneCreates(fmt.Sprint("word/", round), one.store, two.store)
+	}
+	openStore(r).holds("word/0", must(one.get("word/0")))
+}
+
+func storeHangs(r *storeTrial) {
+	s := openStore(r)
+	s.put("word/key", []byte("before"))
+	resume := r.engine.Hang(r.TB)
+	for name, call := range map[string]func(context.Context) error{
+		"Get":    func(ctx context.Context) error { _, err := s.store.Get(ctx, "word/key"); return err },
+		"Put":    func(ctx context.Context) error { return s.store.Put(ctx, "word/other", []byte("x")) },
+		"Create": func(ctx context.Context) error { return s.store.Create(ctx, "word/third", []byte("x")) },
+		"Delete": func(ctx context.Context) error { return s.store.Delete(ctx, "word/fourth") },
+		"Keys":   func(ctx context.Context) error { _, err := s.store.Keys(ctx, "word/"); return err },
+	} {
+		err := s.attempt(call)
+		if err == nil || errors.Is(err, errHung) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
+			resume()
+			s.broken("%s returned %v", name, err)
+		}
+	}
+	resume()
+	s.put("word/key", []byte("after"))
+	s.holds("word/key", []byte("after"))
+}
+
+func storeDamaged(r *storeTrial) {
+	s := openStore(r)
+	value := allBytes()
+	s.put("word/key", value)
+	r.engine.Damage(r.TB, r.data)
+	for _, handle := range []storeScript{s, openStore(r)} {
+		got, err := handle.get("word/key")
+		switch {
+		case err == nil && !bytes.Equal(got, value):
+			s.broken("Get returned other bytes: %s", shown(string(got)))
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, errHung):
+			s.broken("Get returned %v", err)
+		}
+		if handle.create("word/key", []byte("again")) == nil {
+			s.broken("Create succeeded for a damaged record")
+		}
+	}
+}
+
+// must returns a value whose error was checked before.
+func must[T any](value T, _ error) T { return value }
