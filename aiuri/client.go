@@ -2,6 +2,7 @@ package aiuri
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"mime"
@@ -29,6 +30,8 @@ type ClientOptions struct {
 	// "*.bank.example", which match every subdomain but not the domain itself. Empty:
 	// endpoints that require credentials are refused.
 	Credentials []string
+	// LocalCredentials are the local systems that may get them (see LocalEndpoint.System).
+	LocalCredentials []string
 	// ClientCertificate says that the fetcher presents a client certificate. If it is
 	// false, endpoints that require one are refused before anything is sent.
 	ClientCertificate bool
@@ -104,6 +107,7 @@ func NewClient(host *lookleap.Host, o ClientOptions) (*Client, error) {
 	if c.allowed, err = parseAuthorities(o.Credentials); err != nil {
 		return nil, err
 	}
+	c.allowed.systems = slices.Clone(o.LocalCredentials)
 	if c.discoverer == nil {
 		c.discoverer = NewDiscoverer(host, DiscovererOptions{})
 	}
@@ -293,7 +297,7 @@ func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
 	if r.Body != nil {
 		p.call.MediaType = r.MediaType
 	}
-	p.call.User, p.call.To = userMark(c.options.UserKey, c.user, p.call.URI.Authority()), d.destination(p.gateway)
+	p.call.User, p.call.To = userMark(c.options.UserKey, c.user, cmp.Or(p.call.URI.Authority(), d.Origin)), d.destination(p.gateway)
 	return p, nil
 }
 
@@ -304,6 +308,8 @@ func (c *Client) chooseInvoker(p *prepared) error {
 	case base == "" && c.options.Native != nil:
 		p.invoker = c.options.Native
 		return nil
+	case p.request.Page == "" && p.request.URI.Kind() == Absolute:
+		return fail(CodeNoResolver, "a local endpoint needs a native transport: a gateway is on another system", "set ClientOptions.Native")
 	case base == "" && c.first == "":
 		return fail(CodeNoResolver, "neither a native transport nor a gateway is configured", "")
 	case base == "":
@@ -338,7 +344,11 @@ func (c *Client) findEndpoint(ctx context.Context, p *prepared) (err error) {
 		return &lookleap.Error{Code: CodeAuthorityUnconfirmed, Subject: u.Redacted(), Message: "the document does not name this endpoint"}
 	}
 	p.call.URI = u.Normalize().WithoutFragment()
-	if p.recipient == "" {
+	switch {
+	case p.recipient != "":
+	case p.discovery.System != "":
+		p.recipient = p.discovery.Origin
+	default:
 		p.recipient = "ai://" + p.call.URI.Authority()
 	}
 	return nil

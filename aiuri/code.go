@@ -18,6 +18,7 @@ const (
 	CodeEmptyAuthority lookleap.Code = "empty-authority"
 	CodeBadAuthority   lookleap.Code = "bad-authority"
 	CodeNoAuthority    lookleap.Code = "no-authority"
+	CodeUnknownLocal   lookleap.Code = "unknown-local"
 
 	CodeBadGateway       lookleap.Code = "bad-gateway"
 	CodeAmbiguous        lookleap.Code = "ambiguous"

@@ -54,6 +54,8 @@ type DiscovererOptions struct {
 	// authoritative for them.
 	Static   map[string]string
 	Registry Registry // resolves registry names that are not in Static; may be nil
+	// Local resolves URIs without authority on this device or system. Nil: refused.
+	Local LocalResolver
 
 	// AllowThirdParty reports whether to accept an endpoint that only origin advertises,
 	// because its authority is a DNS name without a document. Nil: refused.
@@ -81,6 +83,7 @@ type Discoverer struct {
 	discoveries  *flight.Memo[string, *Discovery]      // by page
 	lastPolicies *lru.Cache[string, EndpointPolicy]    // the last one of each origin; never expires
 	registry     plugin
+	local        plugin
 	callbacks    plugin
 }
 
@@ -104,6 +107,7 @@ func NewDiscoverer(host *lookleap.Host, o DiscovererOptions) *Discoverer {
 		discoveries:  flight.NewSizedMemo(o.Entries, o.Memory/2, func(page string, f *Discovery) int { return len(page) + f.memory() }, host.Time),
 		lastPolicies: policies,
 		registry:     plugin{"the registry", CodeUnknownAuthority, newCallLimit(0)},
+		local:        plugin{"the local resolver", CodeUnknownLocal, newCallLimit(0)},
 		callbacks:    plugin{"a function of the options", CodeNotAuthorized, newCallLimit(0)},
 	}
 }
@@ -127,15 +131,23 @@ func (d *Discoverer) Discover(ctx context.Context, page string) (*Discovery, err
 // Resolve finds the document of an ai: URI's authority without a page: through
 // DiscovererOptions.Static, at the authority itself if it is a DNS name, or through the
 // Registry. An unknown registry name is an error with the code unknown-authority; it is
-// never looked up in the DNS.
+// never looked up in the DNS. A URI without authority is resolved by
+// DiscovererOptions.Local.
 func (d *Discoverer) Resolve(ctx context.Context, u URI) (*Discovery, error) {
 	if err := d.ready(); err != nil {
 		return nil, err
 	}
-	if !u.HasAuthority() {
-		return nil, d.refuse(u.Redacted(), &lookleap.Error{Code: CodeNoAuthority, Message: "the URI has no authority"})
+	if u.IsZero() {
+		return nil, d.refuse("a URI", fail(CodeURIEmpty, "the URI is empty", ""))
 	}
 	u = u.Normalize().WithoutFragment()
+	if !u.HasAuthority() {
+		found, err := d.resolveLocal(ctx, u)
+		if err != nil {
+			return nil, d.refuse(u.Redacted(), err)
+		}
+		return found, nil
+	}
 	origin, err := d.originOf(ctx, u)
 	if err != nil {
 		return nil, d.refuse(u.Redacted(), err)
@@ -207,8 +219,12 @@ func (f *Discovery) verdict(now time.Time) *lookleap.Verdict {
 		}
 		v.Checks = append(v.Checks, c)
 	}
-	check("AIU-3.1-17", true, "the endpoint is advertised by "+string(f.Source), "")
-	check("AIU-3.1-21", f.Confirmed, "the authority's own document confirms it", "only the origin names it, not its own authority")
+	if f.System != "" {
+		check("AIU-2-04", true, "the host's local resolver names the endpoint, at "+f.System, "")
+	} else {
+		check("AIU-3.1-17", true, "the endpoint is advertised by "+string(f.Source), "")
+		check("AIU-3.1-21", f.Confirmed, "the authority's own document confirms it", "only the origin names it, not its own authority")
+	}
 	check("AIU-3.1-18", f.Verifiable(), "results can be verified with the keys of "+f.DocumentOrigin, "no document names keys to verify results with")
 	v.Summary = "the endpoint was found"
 	if !f.Verifiable() {

@@ -29,6 +29,10 @@ const (
 	SourceDNS       Source = "dns"
 )
 
+// SourceLocal is the [LocalResolver] of the host. It is no advertisement, so it has no place
+// in that order.
+const SourceLocal Source = "local"
+
 // Candidate is one advertisement.
 type Candidate struct {
 	Source   Source
@@ -45,8 +49,10 @@ type Discovery struct {
 	// Document has keys and policy. It is the document of the endpoint's authority if that
 	// is a DNS name, else the document of Origin. Nil: no document names the endpoint.
 	Document       *Descriptor
-	DocumentOrigin string // https origin that served Document
-	Confirmed      bool   // the authority's own document names the endpoint
+	DocumentOrigin string  // https origin that served Document
+	Confirmed      bool    // the authority's own document names the endpoint
+	System         string  // the local system of an endpoint without authority; "" for others
+	keys           *KeySet // of a local endpoint
 
 	// Targets are the servers for a native connection, from the DNS of Origin. It is empty
 	// if the endpoint belongs to another origin, whose callers must not be diverted.
@@ -58,7 +64,9 @@ type Discovery struct {
 
 // Verifiable reports whether there are keys to verify results with. The keys are valid only
 // for this origin and endpoint.
-func (d *Discovery) Verifiable() bool { return d != nil && d.Document != nil && d.Document.JWKS != "" }
+func (d *Discovery) Verifiable() bool {
+	return d != nil && d.Document != nil && (d.Document.JWKS != "" || d.keys != nil)
+}
 
 // memory returns about how many bytes the discovery takes.
 func (d *Discovery) memory() int {
@@ -151,7 +159,7 @@ func chooseEndpoint(origin string, e *evidence, failOnConflict bool) (*Discovery
 // that all servers read in the same way. The caller chooses the query.
 func (d *Descriptor) covers(u URI) bool {
 	own, asked := d.Endpoint.Normalize(), u.Normalize()
-	if own.Authority() != asked.Authority() {
+	if own.kind != asked.kind || own.Authority() != asked.Authority() {
 		return false
 	}
 	base := own.path

@@ -313,6 +313,9 @@ func (s *keyCache) keysOf(ctx context.Context, d *Discovery) (fetchedKeys, error
 	if !d.Verifiable() {
 		return fetchedKeys{}, errNoKeys(d)
 	}
+	if d.keys != nil {
+		return fetchedKeys{d.keys, s.host.Time()}, nil
+	}
 	return s.sets.Get(ctx, d.Document.JWKS, func(ctx context.Context) (flight.Loaded[fetchedKeys], error) {
 		set, err := s.fetch(ctx, d.Document.JWKS)
 		if err != nil {
@@ -377,7 +380,7 @@ func (s *keyCache) verify(ctx context.Context, d *Discovery, keys fetchedKeys, r
 		}
 	}
 	v, err := VerifyResult(r, keys.set, s.host.Time(), x)
-	if lookleap.CodeOf(err) != CodeRejectedKey || s.host.Time().Sub(keys.at) < refetchAfter {
+	if lookleap.CodeOf(err) != CodeRejectedKey || d.keys != nil || s.host.Time().Sub(keys.at) < refetchAfter {
 		return v, err
 	}
 	keys, failed := s.renew(ctx, d.Document.JWKS)

@@ -45,7 +45,6 @@ func (c *Client) planMark() string { return userMark(c.options.UserKey, c.user, 
 const maxPlanText = 1 << 20
 
 // plan returns the plan that the user is asked about.
-
 func (c *Client) plan(p *prepared, e effect) (*lookleap.Plan, error) {
 	data, err := e.marshal()
 	if err != nil {
@@ -59,7 +58,10 @@ func (c *Client) plan(p *prepared, e effect) (*lookleap.Plan, error) {
 		item.Remote = append(item.Remote, lookleap.RemoteText{Source: "this agent", Label: "what it would send", Text: p.call.bodyText()})
 	}
 	summary := "invoke the endpoint " + p.call.URI.Redacted()
-	if !p.discovery.Confirmed {
+	switch {
+	case p.discovery.System != "":
+		summary += " of the local system " + p.discovery.System
+	case !p.discovery.Confirmed:
 		summary += ", which " + p.discovery.Origin + " advertises and its own authority does not confirm"
 	}
 	return lookleap.NewPlan(lookleap.ConsentRequest{

@@ -136,13 +136,14 @@ type Destination struct {
 	Confirmed  bool           // the authority's own document names the endpoint
 	Policy     EndpointPolicy // of the document
 	Gateway    string         // base of the HTTPS gateway that gets the call; "" if it goes to the endpoint
+	System     string         // the local system of an endpoint without authority; "" for others
 }
 
-// Authority returns the host and port of the endpoint.
+// Authority returns the host and port of the endpoint. It is empty for a local endpoint.
 func (d Destination) Authority() string { return d.Endpoint.Authority() }
 
 func (d *Discovery) destination(gateway string) Destination {
-	return Destination{Endpoint: d.Document.Endpoint, Advertiser: d.Origin, Confirmed: d.Confirmed, Policy: d.Document.Policy, Gateway: gateway}
+	return Destination{Endpoint: d.Document.Endpoint, Advertiser: d.Origin, Confirmed: d.Confirmed, Policy: d.Document.Policy, Gateway: gateway, System: d.System}
 }
 
 // TokenSource returns bearer tokens. It is called only if the confirmed policy of the endpoint
@@ -168,6 +169,7 @@ func (f TokenFunc) Token(ctx context.Context, to Destination, scopes []string) (
 type authorities struct {
 	names   map[string]bool // host, and port if one was written
 	parents []URI           // every subdomain is allowed, at the same port
+	systems []string        // local systems
 }
 
 // parseAuthorities reads names such as "bank.example" and "bank.example:8443", and
@@ -211,7 +213,10 @@ func (a authorities) check(d *Discovery) error {
 	case !d.Confirmed:
 		return &lookleap.Error{Code: CodeAuthorityUnconfirmed, Subject: d.Endpoint.Redacted(), Message: d.Origin + " requires credentials, but the endpoint's own authority does not confirm it",
 			Fix: "map the authority to its https origin in DiscovererOptions.Static or by a Registry"}
-	case !a.allow(d.Document.Endpoint):
+	case d.System != "" && !slices.Contains(a.systems, d.System):
+		return &lookleap.Error{Code: CodeCredentialsNotAllowed, Subject: d.Endpoint.Redacted(), Message: "the policy requires credentials, but the options do not allow them for this system",
+			Fix: "add " + d.System + " to LocalCredentials"}
+	case d.System == "" && !a.allow(d.Document.Endpoint):
 		return &lookleap.Error{Code: CodeCredentialsNotAllowed, Subject: d.Endpoint.Redacted(), Message: "the policy requires credentials, but the options do not allow them for this authority",
 			Fix: "add " + d.Document.Endpoint.Authority() + " to Credentials"}
 	}

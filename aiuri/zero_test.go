@@ -29,7 +29,7 @@ var zeroTypes = map[string]reflect.Type{
 	"Descriptor": reflect.TypeFor[aiuri.Descriptor](), "Destination": reflect.TypeFor[aiuri.Destination](), "Discoverer": reflect.TypeFor[aiuri.Discoverer](),
 	"Discovery": reflect.TypeFor[aiuri.Discovery](), "DiscovererOptions": reflect.TypeFor[aiuri.DiscovererOptions](),
 	"Expectation": reflect.TypeFor[aiuri.Expectation](), "Gateway": reflect.TypeFor[aiuri.Gateway](), "GatewayOptions": reflect.TypeFor[aiuri.GatewayOptions](),
-	"Grant": reflect.TypeFor[aiuri.Grant](), "KeyRing": reflect.TypeFor[aiuri.KeyRing](), "KeyRingOptions": reflect.TypeFor[aiuri.KeyRingOptions](), "KeySet": reflect.TypeFor[aiuri.KeySet](),
+	"Grant": reflect.TypeFor[aiuri.Grant](), "KeyRing": reflect.TypeFor[aiuri.KeyRing](), "KeyRingOptions": reflect.TypeFor[aiuri.KeyRingOptions](), "KeySet": reflect.TypeFor[aiuri.KeySet](), "LocalEndpoint": reflect.TypeFor[aiuri.LocalEndpoint](),
 	"Kind": reflect.TypeFor[aiuri.Kind](), "Mapping": reflect.TypeFor[aiuri.Mapping](), "EndpointPolicy": reflect.TypeFor[aiuri.EndpointPolicy](),
 	"Request": reflect.TypeFor[aiuri.Request](), "SignedResult": reflect.TypeFor[aiuri.SignedResult](), "Rules": reflect.TypeFor[aiuri.Rules](),
 	"SignOptions": reflect.TypeFor[aiuri.SignOptions](), "SigningKey": reflect.TypeFor[aiuri.SigningKey](), "Source": reflect.TypeFor[aiuri.Source](), "Target": reflect.TypeFor[aiuri.Target](),

@@ -455,6 +455,7 @@ var titles = sync.OnceValue(func() map[string]string {
 		"empty-authority": "the URI has an authority without a host",
 		"bad-authority":   "the authority is not a host name of letters, digits and hyphens",
 		"no-authority":    "the URI has no authority, so there is no server to ask",
+		"unknown-local":   "this device or system has no such endpoint",
 
 		"bad-gateway":       "the gateway's base is not a plain https URL",
 		"ambiguous":         "servers and clients interpret the path differently",
