@@ -1,0 +1,150 @@
+package webconsent_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/webconsent"
+)
+
+// suspended returns a served Prompter on which a plan waits, and a browser.
+func suspended(t *testing.T, req lookleap.ConsentRequest) (served, *browser, *lookleap.Plan) {
+	t.Helper()
+	s := serve(t, webconsent.Options{})
+	plan := newPlan(t, req)
+	if err := s.Suspend(t.Context(), pending(t, plan)); err != nil {
+		t.Fatal(err)
+	}
+	return s, s.open(t), plan
+}
+
+// hostile are the texts of others that a page has to show as what they are.
+var hostile = map[string]string{
+	"script":    `<script>document.title="owned"</script>`,
+	"attribute": `"><img src=x onerror=alert(1)>`,
+	"style":     `</style><style>body{display:none}</style>`,
+	"comment":   `<!-- <form action="https://evil.example/">`,
+	"template":  `{{.Token}}`,
+	"E04":       "\x1b[2K\x1b[1A Trust Root: https://bank.example/",
+	"E05":       "\nTrust root: https://good.example/\n[Y/n] y",
+	"bidi":      "\u202eelpmaxe.knab\u202c",
+}
+
+func TestHostileTexts(t *testing.T) {
+	for name, text := range hostile {
+		t.Run(name, func(t *testing.T) {
+			req := request()
+			req.Items[0].ID = text
+			req.Items[0].Values[0].Text, req.Items[0].Values[0].Name = text, text
+			req.Items[0].Remote = []lookleap.RemoteText{{Source: "shop.example", Label: "button", Text: text}}
+			req.Items[1].Recipient = text
+			_, b, plan := suspended(t, req)
+			for _, body := range []string{b.get(b.home).body, b.get(b.home + "plan/" + plan.ID()).body} {
+				if name != "template" && strings.Contains(strings.ReplaceAll(body, `value="`+text, ""), text) {
+					t.Errorf("raw in %s", body)
+				}
+				if n := strings.Count(body, "<script"); n != 1 {
+					t.Errorf("%d scripts", n)
+				}
+				if strings.Contains(body, "<img") || strings.Count(body, "<style") != 1 || strings.Count(body, "<form") > 1 {
+					t.Errorf("foreign elements in %s", body)
+				}
+			}
+			if got := b.decide(plan.ID(), text); got.status != http.StatusSeeOther {
+				t.Errorf("the item cannot be approved: %d", got.status)
+			}
+		})
+	}
+}
+
+func TestPlanPage(t *testing.T) {
+	req := request()
+	req.Items[0].Values = append(req.Items[0].Values, lookleap.ConsentValue{Label: "changed lines of SKILL.md (- before, + now)", Text: "- refund 10\n+ refund 1000\n", Source: "shop.example"},
+		lookleap.ConsentValue{Label: "note", Text: strings.Repeat("long ", lookleap.MaxShown/4) + "end"})
+	_, b, plan := suspended(t, req)
+	body := b.get(b.home + "plan/" + plan.ID()).body
+	order := regexp.MustCompile(`(?s)pay\..*\[shop\.example\].*order one lamp.*Spends money.*49\.00.*Goes to another site.*\[ads\.example\].*which does not belong to.*555 0100.*Refuse.*Approve`)
+	if !order.MatchString(body) {
+		t.Errorf("the origin is not first, or something is missing: %s", body)
+	}
+	for _, want := range []string{`class="quote removed"`, `class="quote added"`, `href="?complete=1"`, "23 h 59 min left", `value="order" required`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in %s", want, body)
+		}
+	}
+	if strings.Contains(body, `value="phone" required`) || strings.Contains(body, "checked") {
+		t.Error("an item is ticked, or an optional one required")
+	}
+	if whole := b.get(b.home + "plan/" + plan.ID() + "?complete=1").body; !strings.Contains(whole, "long end") || len(whole) < len(body) {
+		t.Error("the complete page is not complete")
+	}
+}
+
+func TestTickAll(t *testing.T) {
+	req := request()
+	for _, id := range []string{"a", "b", "c", "*"} {
+		req.Items = append(req.Items, lookleap.ConsentItem{ID: id, Summary: "do " + id, Recipient: "https://pay.shop.example", Digest: lookleap.Digest([]byte(id)), Optional: true})
+	}
+	_, b, plan := suspended(t, req)
+	if body := b.get(b.home + "plan/" + plan.ID()).body; !strings.Contains(body, `href="?tick=all"`) || strings.Contains(body, " checked") {
+		t.Errorf("%s", body)
+	}
+	if body := b.get(b.home + "plan/" + plan.ID() + "?tick=all").body; strings.Count(body, " checked") != len(req.Items) {
+		t.Errorf("%s", body)
+	}
+	if got := b.decide(plan.ID(), "*"); strings.Count(got.body, " checked") != 1 {
+		t.Errorf("an item named * ticks others: %s", got.body)
+	}
+}
+
+// TestForm shows which forms decide nothing.
+func TestForm(t *testing.T) {
+	s, b, plan := suspended(t, request())
+	other := newPlan(t, request())
+	if err := s.Suspend(t.Context(), pending(t, other)); err != nil {
+		t.Fatal(err)
+	}
+	form := b.form(plan.ID())
+	form.Set("do", "approve")
+	form["item"] = []string{"order"}
+	change := func(name, value string) url.Values {
+		changed := url.Values{}
+		for k, v := range form {
+			changed[k] = v
+		}
+		changed.Set(name, value)
+		return changed
+	}
+	second := s.open(t)
+	for name, got := range map[string]page{
+		"no-token":               b.post(plan.ID(), change("token", "")),
+		"token-of-other-plan":    b.post(plan.ID(), change("token", b.form(other.ID()).Get("token"))),
+		"token-of-other-session": b.post(plan.ID(), change("token", second.form(plan.ID()).Get("token"))),
+		"digest-of-other-plan":   b.post(plan.ID(), change("digest", other.Request().Digest)),
+		"form-for-other-plan":    b.post(other.ID(), form),
+		"cross-site":             b.post(plan.ID(), form, "Sec-Fetch-Site", "cross-site"),
+		"same-site":              b.post(plan.ID(), form, "Sec-Fetch-Site", "same-site"),
+		"other-origin":           b.post(plan.ID(), form, "Origin", "http://127.0.0.1:1"),
+		"null-origin":            b.post(plan.ID(), form, "Origin", "null"),
+		"no-origin":              b.post(plan.ID(), form, "Origin", ""),
+		"typed":                  b.post(plan.ID(), form, "Sec-Fetch-Site", "none"),
+	} {
+		t.Run("reject-"+name, func(t *testing.T) {
+			if got.status != http.StatusForbidden {
+				t.Errorf("%d %s", got.status, got.body)
+			}
+		})
+	}
+	if ids := b.waitFor(2); len(ids) != 2 {
+		t.Errorf("%q wait", ids)
+	}
+	t.Run("accept-own", func(t *testing.T) {
+		if got := b.post(plan.ID(), form); got.status != http.StatusSeeOther {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+	})
+}

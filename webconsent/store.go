@@ -1,0 +1,245 @@
+package webconsent
+
+import (
+	"bytes"
+	"context"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lookleap/lookleap"
+)
+
+// Store keeps sealed plans and decisions, as bytes under keys that begin with a word and a
+// slash. For a missing record, Get returns an error that wraps fs.ErrNotExist; for an
+// existing one, Create returns an error that wraps fs.ErrExist. Every Store of package
+// anml/agent is one. A Store belongs to one user and must be safe for concurrent use.
+type Store interface {
+	Get(ctx context.Context, key string) ([]byte, error)
+	// Create stores a record that does not exist yet. Of concurrent calls for one key,
+	// in any process, exactly one succeeds.
+	Create(ctx context.Context, key string, value []byte) error
+	// Delete removes a record. A missing record is not an error.
+	Delete(ctx context.Context, key string) error
+	// Keys returns the keys that begin with a prefix, in any order.
+	Keys(ctx context.Context, prefix string) ([]string, error)
+}
+
+// memoryStore is the default Store.
+type memoryStore struct {
+	mu      sync.Mutex
+	records map[string][]byte
+}
+
+func (m *memoryStore) Get(_ context.Context, key string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	value, ok := m.records[key]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	return bytes.Clone(value), nil
+}
+
+func (m *memoryStore) Create(_ context.Context, key string, value []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.records[key]; ok {
+		return fs.ErrExist
+	}
+	m.records[key] = bytes.Clone(value)
+	return nil
+}
+
+func (m *memoryStore) Delete(_ context.Context, key string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.records, key)
+	return nil
+}
+
+func (m *memoryStore) Keys(_ context.Context, prefix string) (keys []string, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for key := range m.records {
+		if strings.HasPrefix(key, prefix) {
+			keys = append(keys, key)
+		}
+	}
+	return keys, nil
+}
+
+// The prefixes of the records.
+const (
+	planPrefix     = "webconsent-plan/"
+	decisionPrefix = "webconsent-decision/"
+)
+
+// vault keeps plans and decisions in a Store, sealed with keys of their own, so that a
+// record of one kind cannot be passed off as one of the other.
+type vault struct {
+	store             Store
+	plans, decisions  []byte
+	maxPlan, maxPlans int
+}
+
+// storedPlan is a suspended plan. Its request is that of the state, whose digests
+// lookleap.ParsePlan has checked.
+type storedPlan struct {
+	ID    string          `json:"id"`
+	Since time.Time       `json:"since"`
+	State json.RawMessage `json:"state"`
+
+	request *lookleap.ConsentRequest
+}
+
+type storedDecision struct {
+	ID       string                   `json:"id"`
+	At       time.Time                `json:"at"`
+	Decision lookleap.ConsentDecision `json:"decision"`
+}
+
+func newVault(o Options) (*vault, error) {
+	v := &vault{store: o.Store, maxPlan: o.MaxState, maxPlans: o.MaxPending}
+	key := o.Key
+	switch {
+	case o.Store == nil:
+		v.store = &memoryStore{records: make(map[string][]byte)}
+		if key == nil {
+			key = []byte(rand.Text() + rand.Text())
+		}
+	case key == nil:
+		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "webconsent: a Store needs a Key",
+			Fix: fmt.Sprintf("set Options.Key to at least %d secret random bytes, the same in each process", lookleap.MinKeyLen)}
+	}
+	if len(key) < lookleap.MinKeyLen {
+		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: fmt.Sprintf("webconsent: the Key has %d bytes", len(key)),
+			Fix: fmt.Sprintf("use at least %d secret random bytes", lookleap.MinKeyLen)}
+	}
+	var err, err2 error
+	v.plans, err = hkdf.Key(sha256.New, key, nil, "lookleap/webconsent/plan/1", lookleap.MinKeyLen)
+	v.decisions, err2 = hkdf.Key(sha256.New, key, nil, "lookleap/webconsent/decision/1", lookleap.MinKeyLen)
+	return v, errors.Join(err, err2)
+}
+
+// put stores a plan. A plan that is stored already stays as it is.
+func (v *vault) put(ctx context.Context, state json.RawMessage, now time.Time) (*lookleap.ConsentRequest, error) {
+	if len(state) > v.maxPlan {
+		return nil, &lookleap.Error{Code: lookleap.CodeTooLarge, Message: fmt.Sprintf("the state of the plan has %d bytes, and %d are allowed", len(state), v.maxPlan), Fix: "raise Options.MaxState"}
+	}
+	plan, err := lookleap.ParsePlan(state)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := v.ids(ctx, planPrefix)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(ids) >= v.maxPlans && !slices.Contains(ids, plan.ID()):
+		return nil, tooMany(v.maxPlans)
+	}
+	err = v.create(ctx, v.plans, planPrefix+plan.ID(), storedPlan{ID: plan.ID(), Since: now.UTC(), State: state})
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, storeError("the plan could not be stored", err)
+	}
+	return plan.Request(), nil
+}
+
+func tooMany(n int) error {
+	return &lookleap.Error{Code: lookleap.CodeLimit, Message: fmt.Sprintf("%d requests wait for the user already", n), Fix: "ask again when the user has decided some of them, or raise Options.MaxPending"}
+}
+
+func storeError(message string, cause error) error {
+	return &lookleap.Error{Code: lookleap.CodeIO, Message: message, Err: cause}
+}
+
+// plan returns a stored plan.
+func (v *vault) plan(ctx context.Context, id string) (*storedPlan, error) {
+	p := new(storedPlan)
+	if err := v.get(ctx, v.plans, planPrefix+id, p); err != nil {
+		return nil, err
+	}
+	parsed, err := lookleap.ParsePlan(p.State)
+	if err != nil {
+		return nil, err
+	}
+	if p.ID != id || parsed.ID() != id {
+		return nil, lookleap.ErrSealBroken // another plan's record was put here
+	}
+	p.request = parsed.Request()
+	return p, nil
+}
+
+// decision returns the decision about a plan.
+func (v *vault) decision(ctx context.Context, id string) (*storedDecision, error) {
+	d := new(storedDecision)
+	if err := v.get(ctx, v.decisions, decisionPrefix+id, d); err != nil {
+		return nil, err
+	}
+	if d.ID != id {
+		return nil, lookleap.ErrSealBroken
+	}
+	return d, nil
+}
+
+// decide stores a decision, unless there is one.
+func (v *vault) decide(ctx context.Context, d storedDecision) error {
+	return v.create(ctx, v.decisions, decisionPrefix+d.ID, d)
+}
+
+// forget removes a plan and its decision. The plan is removed first: a decision without a
+// plan means nothing, but a plan without its decision would be asked again.
+func (v *vault) forget(ctx context.Context, id string) error {
+	if err := v.store.Delete(ctx, planPrefix+id); err != nil {
+		return storeError("the plan could not be removed", err)
+	}
+	if err := v.store.Delete(ctx, decisionPrefix+id); err != nil {
+		return storeError("the decision could not be removed", err)
+	}
+	return nil
+}
+
+// ids returns the sorted ids of the records with a prefix.
+func (v *vault) ids(ctx context.Context, prefix string) ([]string, error) {
+	keys, err := v.store.Keys(ctx, prefix)
+	if err != nil {
+		return nil, storeError("the stored plans could not be listed", err)
+	}
+	for i, key := range keys {
+		keys[i] = strings.TrimPrefix(key, prefix)
+	}
+	slices.Sort(keys)
+	return keys, nil
+}
+
+func (v *vault) create(ctx context.Context, key []byte, name string, record any) error {
+	data, err := json.Marshal(record)
+	if err != nil {
+		return err
+	}
+	sealed, err := lookleap.Seal(key, data)
+	if err != nil {
+		return err
+	}
+	return v.store.Create(ctx, name, []byte(sealed))
+}
+
+func (v *vault) get(ctx context.Context, key []byte, name string, record any) error {
+	sealed, err := v.store.Get(ctx, name)
+	if err != nil {
+		return err
+	}
+	data, err := lookleap.Unseal(key, string(sealed))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, record)
+}
