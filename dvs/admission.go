@@ -1,6 +1,7 @@
 package dvs
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -88,7 +89,7 @@ func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approva
 		}
 		switch {
 		case c.Claim.Source != Derived:
-		case a.Has(itemRoot):
+		case a.Has(itemRoot) && l.policies.registrar() == RegisterUser:
 			if _, err := l.roots.Register(c.Claim.Root, ByUser); err != nil {
 				return nil, err
 			}
@@ -125,6 +126,9 @@ func (c *candidate) notFetched() bool { return c.Evidence.Status == 0 }
 // the file changed, earlier consents end.
 func (l *Loader) finishAdmission(ctx context.Context, c *candidate) (admitted, error) {
 	rules := l.roots.Rules()
+	if err := l.govern(c); err != nil {
+		return admitted{}, l.refuseTrust(ctx, cmp.Or(c.verdict, l.targetVerdict(c.skill.String())), err)
+	}
 	l.applyRegistry(c)
 	now := l.host.Time()
 	if c.Evidence.Fresh.Before(now) {

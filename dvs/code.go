@@ -101,4 +101,7 @@ const (
 	CodeTrustNotKept  lookleap.Code = "trust-not-kept"
 	CodeRefusedBefore lookleap.Code = "refused-before"
 	CodeAskedRecently lookleap.Code = "asked-recently"
+
+	CodePolicyDenied     lookleap.Code = "policy-denied"
+	CodePolicyUnreadable lookleap.Code = "policy-unreadable"
 )

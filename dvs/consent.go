@@ -77,7 +77,7 @@ func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 	req := lookleap.ConsentRequest{Kind: lookleap.ConsentSkill, Origin: c.root.url.Origin(), TrustRoot: c.root.String(), Verdict: c.verdict,
 		Summary: c.what() + provenance(c.Chain, c.Claim.Source, c.skill.ServingHost()),
 		Items:   []lookleap.ConsentItem{item}}
-	if c.Claim.Source == Derived {
+	if c.Claim.Source == Derived && l.policies.registrar() == RegisterUser {
 		req.Kind = lookleap.ConsentTrustRoot
 		_, optional := l.roots.Rules().directoryRoot(c.skill, c.Evidence.Hops)
 		root := lookleap.ConsentItem{ID: itemRoot, Class: lookleap.ItemTrust, Recipient: lookleap.RecipientAgent, Digest: lookleap.Digest([]byte(c.Claim.Root)),
@@ -142,7 +142,7 @@ func (l *Loader) commitFetch(ctx context.Context, approval *lookleap.Approval, p
 		if err := l.checkTerms(ctx, planned.loadTerms); err != nil {
 			return nil, lookleap.NothingSent(err)
 		}
-		if refused := l.roots.at(u).refusal(planned.URL); refused != nil {
+		if refused := l.refusalAt(u, planned.URL); refused != nil {
 			return nil, lookleap.NothingSent(l.refuseTarget(ctx, planned.URL, refused))
 		}
 		r, err = l.fetchResource(ctx, planned.Skill, TrustRoot{}, "", Claim{RequireSecure: l.options.RequireSecure}, t)
@@ -465,6 +465,11 @@ func (s *Loaded) Confirm(ctx context.Context, a Action) error {
 	if err := s.use(); err != nil {
 		return s.loader.refuseTarget(ctx, s.ID.String(), err)
 	}
+	if a.Kind == Shell {
+		if err := s.loader.policies.scripts(s.ID.String()); err != nil {
+			return s.loader.refuseTarget(ctx, s.ID.String(), err)
+		}
+	}
 	sentence, ok := actionSentences[a.Kind]
 	if !ok {
 		return s.loader.refuseTarget(ctx, s.ID.String(), refuse(lookleap.CodeUsage, string(a.Kind), "the kind of action is unknown",
@@ -496,6 +501,11 @@ func (s *Loaded) Confirm(ctx context.Context, a Action) error {
 
 // commitAction spends the user's approval of an action, which the caller then does.
 func (l *Loader) commitAction(ctx context.Context, approval *lookleap.Approval, planned *plannedAction) error {
+	if planned.Kind == Shell {
+		if err := l.policies.scripts(planned.Skill); err != nil {
+			return l.refuseTarget(ctx, planned.Skill, err)
+		}
+	}
 	_, err := l.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) ([]byte, error) {
 		return nil, lookleap.NothingSent(l.checkTerms(ctx, planned.loadTerms))
 	})

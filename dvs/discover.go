@@ -35,6 +35,10 @@ func (l *Loader) Discover(ctx context.Context, root string) iter.Seq2[Listing, e
 			yield(Listing{}, err)
 			return
 		}
+		if err := cmp.Or(l.policies.discovery(root), l.refusalAt(parsed.url, root)); err != nil {
+			yield(Listing{}, err)
+			return
+		}
 		d := &discovery{loader: l, root: parsed, seen: make(map[string]bool), names: make(map[string]string), yield: yield}
 		if !parsed.OriginWide() {
 			d.report(lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeNoOriginDiscovery, Requirement: "DVS-3.2-04", Message: CodeNoOriginDiscovery.Title(), Position: lookleap.Position{Path: parsed.String()}})

@@ -142,7 +142,7 @@ func (l *Loader) stillAllowed(s loadTerms) error {
 	if refused != nil {
 		return refused
 	}
-	d := l.roots.Find(u)
+	d := l.policies.declared(l.roots.Find(u), u, rules)
 	if s.Under != "" {
 		d.Source = ByHost // whatever the registry has, unless the table has changed
 		if under, refused := ParseTrustRoot(s.Under, rules); refused != nil || !under.Covers(u) {
@@ -150,6 +150,12 @@ func (l *Loader) stillAllowed(s loadTerms) error {
 		}
 	}
 	if refused := d.refusal(s.Skill); refused != nil {
+		return refused
+	}
+	if refused := l.policies.at(u.place, s.Skill); refused != nil {
+		return refused
+	}
+	if refused := l.policies.under(u, s.Under, rules); refused != nil {
 		return refused
 	}
 	switch {
@@ -192,7 +198,7 @@ func (l *Loader) checkHop(root TrustRoot, claim Claim, to domain.URL) error {
 	if refused := l.roots.Rules().checkHop(root, claim, to.String()); refused != nil {
 		return refused
 	}
-	return l.roots.at(to).refusal(to.String())
+	return l.refusalAt(to, to.String())
 }
 
 // Crossing describes the use of a skill by a skill under another trust root: trust is extended to

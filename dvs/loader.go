@@ -1,6 +1,7 @@
 package dvs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -39,6 +40,9 @@ type Options struct {
 	// of a skill asks unless its root is registered; a change of it asks again with the difference;
 	// a refusal is remembered. Nil: decisions last as long as the loader.
 	Trust TrustStore
+	// Policies are those of the organisation. Each has to permit what is done. [Loader] reads them
+	// when it is made: a policy that is invalid, or nil, allows nothing.
+	Policies []*Policy
 	// Lock freezes the loader: it loads only the skills and files of this lockfile, each with exactly
 	// the locked bytes, under the locked root, and never asks about them. Nil: no lockfile.
 	Lock *Lockfile
@@ -70,6 +74,8 @@ type Loader struct {
 	files   *flight.Memo[string, *document]
 	seen    *lru.Cache[Digest, seenSkill] // by digest of the identity
 
+	policies *governor
+
 	trust       *trustKeeper // nil: nothing is kept
 	syncing     sync.Mutex   // held while the roots of the store are read
 	synced      time.Time    // when that was done last
@@ -94,6 +100,11 @@ func NewLoader(host *lookleap.Host, options Options) *Loader {
 	l.trust = newTrustKeeper(options.Trust)
 	if l.roots == nil {
 		l.roots = NewRoots(Rules{MaxURL: l.limits.URL})
+	}
+	l.policies = newGovernor(options.Policies, l.roots.Rules())
+	l.options.Profile, l.options.RequireSecure = l.policies.profile(options.Profile), options.RequireSecure || l.policies.secure()
+	if most := l.policies.maxTrust(); most > 0 {
+		l.limits.Kept = min(l.limits.Kept, most)
 	}
 	l.files = flight.NewSizedMemo(l.limits.Entries, l.limits.Memory, func(url string, d *document) int { return 2<<10 + 2*len(url) + len(d.body) }, host.Time)
 	l.clock = flight.NewTolerantClock(flight.CorrectionTolerance, host.Time, func(time.Duration) { l.forgetConsents() })
@@ -237,9 +248,9 @@ func (l *Loader) checkClaim(ctx context.Context, c *candidate) (err error) {
 	rules := l.roots.Rules()
 	c.Claim.Profile, c.Claim.Strict, c.Claim.RequireSecure = l.options.Profile, l.options.Strict, l.options.RequireSecure
 	claim := c.Claim
-	var unlocked error
+	var ungoverned error
 	if c.skill, err = ParseArtifactURL(claim.URL, claim.Artifact, rules); err == nil {
-		unlocked = l.applyLock(c)
+		ungoverned = l.govern(c)
 		l.applyRegistry(c)
 		if claim = c.Claim; l.host.Prompter != nil {
 			claim = claim.confirmed()
@@ -247,19 +258,21 @@ func (l *Loader) checkClaim(ctx context.Context, c *candidate) (err error) {
 	}
 	c.verdict = decideClaim(claim, l.host.Time(), rules)
 	switch {
+	case c.verdict.Code != CodeNotActivated && c.verdict.Code != CodeNeedsRoot:
+		return l.refuse(ctx, c.verdict, nil)
+	case ungoverned != nil:
+		return l.refuseTrust(ctx, c.verdict, ungoverned)
 	case c.verdict.Code != CodeNotActivated:
 		return l.refuse(ctx, c.verdict, nil)
 	case synced != nil:
 		return l.refuseTrust(ctx, c.verdict, synced)
-	case unlocked != nil:
-		return l.refuseTrust(ctx, c.verdict, unlocked)
 	}
 	return nil
 }
 
 // applyRegistry sets what the registry says of a candidate.
 func (l *Loader) applyRegistry(c *candidate) {
-	d := l.roots.Find(c.skill)
+	d := l.policies.declared(l.roots.Find(c.skill), c.skill, l.roots.Rules())
 	if c.Under != "" {
 		d.Source = ByHost
 		if d.Root, _ = ParseTrustRoot(c.Under, l.roots.Rules()); d.Root.IsZero() {
@@ -288,6 +301,9 @@ func (l *Loader) judgeFile(ctx context.Context, c *candidate, now time.Time) err
 	rules := l.roots.Rules()
 	for _, hop := range c.Evidence.Hops { // perhaps followed before the registry changed
 		if to, err := rules.urls().Parse(hop); err == nil {
+			if refused := l.policies.atURL(to, hop, rules); refused != nil {
+				return l.refuseTrust(ctx, cmp.Or(c.verdict, l.targetVerdict(hop)), refused)
+			}
 			d := l.roots.at(to)
 			c.Claim.Blocked, c.Claim.Revoked = c.Claim.Blocked || d.Blocked, c.Claim.Revoked || d.Revoked
 		}

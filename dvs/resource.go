@@ -80,7 +80,7 @@ func (s *Loaded) Resolve(ref string) (Target, error) {
 	t := Target{URL: p.page.String(), place: p, Kind: KindOf(strings.TrimPrefix(unescape(u.Path()), "/"), nil)}
 	written, absolute := schemeOf(ref)
 	absolute = absolute && written != "" || strings.HasPrefix(ref, "//")
-	if denied := s.loader.roots.at(u).refusal(ref); denied != nil {
+	if denied := s.loader.refusalAt(u, ref); denied != nil {
 		return Target{}, denied
 	}
 	switch {

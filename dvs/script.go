@@ -74,6 +74,9 @@ func (s *Loaded) Approve(ctx context.Context, in Invocation) (*ApprovedScript, e
 	if err := s.ready(); err != nil {
 		return nil, err
 	}
+	if err := s.loader.policies.scripts(s.ID.String()); err != nil {
+		return nil, s.loader.refuseTarget(ctx, in.Script, err)
+	}
 	planned, err := s.plan(ctx, in)
 	if err != nil {
 		return nil, err
@@ -215,6 +218,9 @@ func (a *ApprovedScript) Run(ctx context.Context) (out *Output, err error) {
 	l := a.loader
 	if err := l.checkTerms(ctx, a.planned.loadTerms); err != nil {
 		return nil, err
+	}
+	if err := l.policies.scripts(a.planned.Skill); err != nil {
+		return nil, l.refuseTarget(ctx, a.planned.Skill, err)
 	}
 	if l.options.Runner == nil {
 		return nil, l.refuseTarget(ctx, a.planned.Skill, refuse(CodeNoRunner, a.planned.Script.Name, "no runner is configured", "set Options.Runner"))

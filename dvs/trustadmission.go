@@ -51,7 +51,7 @@ func (l *Loader) consultTrust(ctx context.Context, c *candidate) (standing, erro
 		}
 	}
 	switch {
-	case known != nil && !known.expired(l.host.Time(), l.maxTrustAge()):
+	case known != nil && !known.expired(l.host.Time(), l.policies.maxTrust()):
 		c.SkillOnly = known.SkillOnly && c.Claim.Source == Derived && !l.options.Strict
 		return approvedSkill, nil
 	case last == nil:
@@ -99,9 +99,6 @@ func (s skillVersion) sameFiles(last *TrustedVersion) skillVersion {
 
 // isZero reports whether nothing is pinned.
 func (p Pin) isZero() bool { return p == Pin{} }
-
-// maxTrustAge returns how long an approval counts; 0: for ever.
-func (l *Loader) maxTrustAge() time.Duration { return 0 }
 
 func refusedBefore(skill string, r *TrustRecord) error {
 	what := "this version of the skill"

@@ -20,8 +20,8 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[dvs.Listings](), reflect.TypeFor[dvs.Loaded](), reflect.TypeFor[dvs.Loader](),
 		reflect.TypeFor[dvs.LockedFile](), reflect.TypeFor[dvs.LockedSkill](), reflect.TypeFor[dvs.Lockfile](),
 		reflect.TypeFor[dvs.Metadata](), reflect.TypeFor[dvs.NameState](), reflect.TypeFor[dvs.Options](), reflect.TypeFor[dvs.Output](),
-		reflect.TypeFor[dvs.Pin](), reflect.TypeFor[dvs.Platform](), reflect.TypeFor[dvs.Platforms](), reflect.TypeFor[dvs.Profile](),
-		reflect.TypeFor[dvs.Published](), reflect.TypeFor[dvs.Reference](), reflect.TypeFor[dvs.RefusedVersion](), reflect.TypeFor[dvs.Registration](),
+		reflect.TypeFor[dvs.Pin](), reflect.TypeFor[dvs.Platform](), reflect.TypeFor[dvs.Platforms](), reflect.TypeFor[dvs.Policy](), reflect.TypeFor[dvs.PolicyPin](), reflect.TypeFor[dvs.Profile](),
+		reflect.TypeFor[dvs.Published](), reflect.TypeFor[dvs.Reference](), reflect.TypeFor[dvs.RefusedVersion](), reflect.TypeFor[dvs.Registrar](), reflect.TypeFor[dvs.Registration](),
 		reflect.TypeFor[dvs.Resource](), reflect.TypeFor[dvs.Resumed](), reflect.TypeFor[dvs.RootSource](), reflect.TypeFor[dvs.Roots](),
 		reflect.TypeFor[dvs.Rules](), reflect.TypeFor[dvs.RunResult](), reflect.TypeFor[dvs.Sandbox](), reflect.TypeFor[dvs.Scope](),
 		reflect.TypeFor[dvs.Skill](), reflect.TypeFor[dvs.Skipped](), reflect.TypeFor[dvs.SkillReport](),
@@ -34,7 +34,7 @@ func TestZeroValues(t *testing.T) {
 		"NewPublished": dvs.NewPublished, "NewRoots": dvs.NewRoots, "NewVerifiedFS": dvs.NewVerifiedFS, "ParseDigest": dvs.ParseDigest,
 		"ParseIndex": dvs.ParseIndex, "ParseLockfile": dvs.ParseLockfile, "ParseMetadata": dvs.ParseMetadata, "ParseSkill": dvs.ParseSkill,
 		"ParseArtifactURL": dvs.ParseArtifactURL, "ParseSkillURL": dvs.ParseSkillURL, "ParseTrustRecord": dvs.ParseTrustRecord, "ReadArchive": dvs.ReadArchive, "WriteArchive": dvs.WriteArchive, "ParseTrustRoot": dvs.ParseTrustRoot, "ReadSitemap": dvs.ReadSitemap, "Rejudge": dvs.Rejudge,
-		"ReadSkillDir": dvs.ReadSkillDir, "WellKnownSkillURL": dvs.WellKnownSkillURL, "WriteIndex": dvs.WriteIndex,
+		"ReadSkillDir": dvs.ReadSkillDir, "UnreadablePolicy": dvs.UnreadablePolicy, "WellKnownSkillURL": dvs.WellKnownSkillURL, "WriteIndex": dvs.WriteIndex,
 		"WriteSitemap": dvs.WriteSitemap,
 	})
 }

@@ -268,11 +268,13 @@ var titles = sync.OnceValue(func() map[string]string {
 		"bad-archive":              "the archive is damaged, or programs could read it in different ways",
 
 		// Codes of trust that is kept.
-		"trust-store":    "the trust store could not be read or written, so nothing is permitted by it",
-		"trust-conflict": "the trust record was changed since it was read",
-		"trust-not-kept": "the user's decision could not be stored, and holds for this session only",
-		"refused-before": "the user refused this skill or this version of it before",
-		"asked-recently": "the user was asked about this skill recently, and is not asked again yet",
+		"trust-store":       "the trust store could not be read or written, so nothing is permitted by it",
+		"trust-conflict":    "the trust record was changed since it was read",
+		"trust-not-kept":    "the user's decision could not be stored, and holds for this session only",
+		"refused-before":    "the user refused this skill or this version of it before",
+		"asked-recently":    "the user was asked about this skill recently, and is not asked again yet",
+		"policy-denied":     "a policy of the organisation refuses this",
+		"policy-unreadable": "a policy of the organisation could not be read, so nothing is allowed",
 
 		// Codes of ANML documents.
 		"not-anml":            "the document is not an ANML document",

@@ -1,0 +1,433 @@
+package dvs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/plaintext"
+)
+
+// Policy is what an administrator decides about skills. [Options].Policies gives it to a [Loader];
+// of several, each must permit what is done, so the strictest one decides. Nothing that the user,
+// the host program's other options, a skill or a plan says can loosen it. The zero Policy permits
+// everything. Package policy reads it from a file.
+type Policy struct {
+	Name string // for messages: the file, or who wrote it
+
+	// Allow lists the trust roots below which skills and their files may be loaded; nil: any. An
+	// empty list allows none.
+	Allow []string
+	// Deny lists what is refused, in every spelling and with everything below it, even if Allow
+	// lists it: trust roots, or hosts without a scheme, which include their subdomains.
+	Deny []string
+	// Pins lists skills that load only with these bytes. The user is never asked about them.
+	Pins []PolicyPin
+	// PinnedOnly refuses every skill that is not in Pins.
+	PinnedOnly bool
+	// Register says whose declarations of trust roots count.
+	Register Registrar
+	// Profile is the least strict profile by which skills are read; nil: any.
+	Profile *Profile
+	// NoScripts refuses scripts and shell commands, whatever the user agrees to.
+	NoScripts bool
+	// NoDiscovery refuses to read the lists of an origin.
+	NoDiscovery bool
+	// RequireSecure refuses hosts whose DNS is not signed.
+	RequireSecure bool
+	// MaxTrust is how long an approval counts; 0: for ever.
+	MaxTrust time.Duration
+
+	unreadable error // why the policy allows nothing
+}
+
+// PolicyPin is a skill with the bytes that it must have.
+type PolicyPin struct {
+	Skill string // canonical URL
+	Pin   Pin
+	Root  string // its trust root; "": the default one
+}
+
+// Registrar says whose declarations of trust roots count.
+type Registrar uint8
+
+const (
+	// RegisterUser: those of the user and of the host program.
+	RegisterUser Registrar = iota
+	// RegisterProgram: those of the host program.
+	RegisterProgram
+	// RegisterPolicy: only the list Allow of the policy, whose roots then count as declared.
+	RegisterPolicy
+)
+
+var registrarNames = [...]string{"user", "program", "policy"}
+
+// String returns user, program or policy.
+func (r Registrar) String() string { return registrarNames[min(int(r), len(registrarNames)-1)] }
+
+// MarshalText returns user, program or policy.
+func (r Registrar) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote; any other text is an error.
+func (r *Registrar) UnmarshalText(text []byte) error {
+	i := slices.Index(registrarNames[:], string(text))
+	if i < 0 {
+		return refuse(lookleap.CodeUsage, shorten(string(text)), "who may register roots is unknown", "use one of "+strings.Join(registrarNames[:], ", "))
+	}
+	*r = Registrar(i)
+	return nil
+}
+
+// UnreadablePolicy returns a policy that allows nothing, because the policy that should apply could
+// not be read. Every refusal says why.
+func UnreadablePolicy(name string, err error) *Policy {
+	if err == nil {
+		err = usageError("the policy was not read", "read it")
+	}
+	return &Policy{Name: name, unreadable: err}
+}
+
+// Check returns an error if the policy refuses a skill: by its URL alone, before it is loaded. It
+// does no I/O.
+func (p *Policy) Check(skill SkillURL, rules Rules) error {
+	if p == nil {
+		p = UnreadablePolicy("", nil)
+	}
+	compiled, err := compilePolicy(p, rules)
+	if err != nil {
+		return err
+	}
+	if err := compiled.at(skill.place, skill.String()); err != nil {
+		return err
+	}
+	return compiled.checkPinned(skill.String())
+}
+
+// compiledPolicy is a policy that was read by the rules of a loader.
+type compiledPolicy struct {
+	*Policy
+	allow  []TrustRoot
+	denied *Roots
+	pins   map[string]PolicyPin // by URL of the skill
+}
+
+// compilePolicy reads the URLs of a policy.
+func compilePolicy(p *Policy, rules Rules) (*compiledPolicy, error) {
+	c := &compiledPolicy{Policy: p, denied: NewRoots(rules), pins: make(map[string]PolicyPin)}
+	if p.unreadable != nil {
+		return nil, &lookleap.Error{Code: CodePolicyUnreadable, Subject: p.Name, Message: "the policy could not be read, so nothing is allowed", Err: p.unreadable}
+	}
+	bad := func(entry string, err error) error {
+		return &lookleap.Error{Code: CodePolicyUnreadable, Subject: p.Name, Message: "the policy names " + plaintext.Quote(entry, 300) + ", which is invalid, so nothing is allowed", Err: err}
+	}
+	for _, entry := range p.Allow {
+		root, err := ParseTrustRoot(entry, rules)
+		if err != nil {
+			return nil, bad(entry, err)
+		}
+		c.allow = append(c.allow, root)
+	}
+	for _, entry := range p.Deny {
+		if !strings.Contains(entry, "://") {
+			if err := c.denied.RevokeDomain(entry, true); err != nil {
+				return nil, bad(entry, err)
+			}
+			continue
+		}
+		root, err := denyRoot(entry, rules)
+		if err != nil {
+			return nil, bad(entry, err)
+		}
+		c.denied.Revoke(root)
+	}
+	for _, pin := range p.Pins {
+		u, err := ParseSkillURL(pin.Skill, rules)
+		if err == nil && pin.Pin.isZero() {
+			err = usageError("the pin has neither digest nor commit", "add the digest of the SKILL.md")
+		}
+		if err != nil {
+			return nil, bad(pin.Skill, err)
+		}
+		if pin.Root != "" {
+			if root, err := ParseTrustRoot(pin.Root, rules); err != nil || !root.Covers(u) {
+				return nil, bad(pin.Root, refuse(CodeOutsideTrustRoot, pin.Skill, "the skill does not lie under this trust root", ""))
+			}
+		}
+		c.pins[u.String()] = pin
+	}
+	return c, nil
+}
+
+// denyRoot reads a root to deny. Unlike a root to trust, it may be a whole platform: that is the host.
+func denyRoot(entry string, rules Rules) (TrustRoot, error) {
+	root, err := ParseTrustRoot(entry, rules)
+	if code := lookleap.CodeOf(err); code == CodeUGCBareRoot || code == CodeUGCRootTooShort || code == CodePublicSuffix {
+		return TrustRoot{}, refuse(code, entry, "a whole platform is denied by its host", "write the host alone, without https://")
+	}
+	return root, err
+}
+
+// refused returns an error in the words of all refusals of a policy.
+func (c *compiledPolicy) refused(subject, message string) error {
+	return refuse(CodePolicyDenied, subject, message+" (policy "+plaintext.Quote(c.Name, 200)+")", "ask the administrator who maintains the policy")
+}
+
+// at refuses a place that is denied, or not allowed.
+func (c *compiledPolicy) at(p place, subject string) error {
+	if revoked, _ := c.denied.load().denial(p); revoked {
+		return c.refused(subject, "the policy denies this place")
+	}
+	if c.Allow != nil && !slices.ContainsFunc(c.allow, func(root TrustRoot) bool { return root.Covers(SkillURL{place: p}) }) {
+		return c.refused(subject, "the place is under no trust root that the policy allows")
+	}
+	return nil
+}
+
+// checkPinned refuses a skill without a pin, if the policy requires one.
+func (c *compiledPolicy) checkPinned(skill string) error {
+	if _, ok := c.pins[skill]; c.PinnedOnly && !ok {
+		return c.refused(skill, "the policy has no pin for this skill, and allows only pinned skills")
+	}
+	return nil
+}
+
+// governor applies all policies of a loader: each has to permit what is done.
+type governor struct {
+	policies []*Policy
+	compiled []*compiledPolicy
+	broken   error // a policy cannot be used, so nothing is allowed
+}
+
+func newGovernor(policies []*Policy, rules Rules) *governor {
+	g := &governor{policies: slices.Clone(policies)}
+	for _, p := range g.policies {
+		if p == nil {
+			p = UnreadablePolicy("", nil)
+		}
+		copied := *p
+		c, err := compilePolicy(&copied, rules)
+		if err != nil {
+			g.broken = err
+			return g
+		}
+		g.compiled = append(g.compiled, c)
+	}
+	return g
+}
+
+// at refuses a place, of a skill or of a file.
+func (g *governor) at(p place, subject string) error {
+	if g.broken != nil {
+		return g.broken
+	}
+	for _, c := range g.compiled {
+		if err := c.at(p, subject); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scripts refuses scripts and commands.
+func (g *governor) scripts(subject string) error {
+	return g.first(func(c *compiledPolicy) bool { return c.NoScripts }, subject, "the policy allows no scripts and commands")
+}
+
+// discovery refuses to read the lists of an origin.
+func (g *governor) discovery(subject string) error {
+	return g.first(func(c *compiledPolicy) bool { return c.NoDiscovery }, subject, "the policy allows no discovery")
+}
+
+func (g *governor) first(forbids func(*compiledPolicy) bool, subject, message string) error {
+	if g.broken != nil {
+		return g.broken
+	}
+	for _, c := range g.compiled {
+		if forbids(c) {
+			return c.refused(subject, message)
+		}
+	}
+	return nil
+}
+
+// secure reports whether a policy requires signed DNS.
+func (g *governor) secure() bool {
+	return slices.ContainsFunc(g.compiled, func(c *compiledPolicy) bool { return c.RequireSecure })
+}
+
+// profile returns the strictest of a profile and those of the policies.
+func (g *governor) profile(p Profile) Profile {
+	for _, c := range g.compiled {
+		if c.Profile != nil && c.Profile.strictness() > p.strictness() {
+			p = *c.Profile
+		}
+	}
+	return p
+}
+
+// maxTrust returns the shortest time for which an approval counts; 0: for ever.
+func (g *governor) maxTrust() (most time.Duration) {
+	for _, c := range g.compiled {
+		if c.MaxTrust > 0 && (most == 0 || c.MaxTrust < most) {
+			most = c.MaxTrust
+		}
+	}
+	return most
+}
+
+// registrar returns the strictest answer to who may declare roots.
+func (g *governor) registrar() (r Registrar) {
+	for _, c := range g.compiled {
+		r = max(r, c.Register)
+	}
+	return r
+}
+
+// declared returns what the registry says about a skill as far as the policies let it count. The
+// roots of a list Allow count as declared where only the policy may declare roots.
+func (g *governor) declared(d Declared, u SkillURL, rules Rules) Declared {
+	r := g.registrar()
+	if r == RegisterUser || d.Blocked || d.Revoked {
+		return d
+	}
+	if d.Source == ByUser || d.Source == ByHost && r == RegisterPolicy {
+		d.Root, d.Source, _ = DefaultRoot(u, rules)
+	}
+	if r == RegisterPolicy {
+		for _, c := range g.compiled {
+			for _, root := range c.allow {
+				if c.Register == RegisterPolicy && root.Covers(u) && (!d.Source.Registered() || len(root.String()) > len(d.Root.String())) {
+					d.Root, d.Source = root, ByHost
+				}
+			}
+		}
+	}
+	return d
+}
+
+// pin makes the pins of the policies those of a candidate. A pinned skill counts as declared by the
+// administrator.
+func (g *governor) pin(c *candidate, rules Rules) error {
+	id := c.skill.String()
+	for _, p := range g.compiled {
+		pin, ok := p.pins[id]
+		if !ok {
+			if err := p.checkPinned(id); err != nil {
+				return err
+			}
+			continue
+		}
+		if !c.Claim.Pin.Digest.IsZero() && !pin.Pin.Digest.IsZero() && c.Claim.Pin.Digest != pin.Pin.Digest ||
+			c.Claim.Pin.Commit != "" && pin.Pin.Commit != "" && !strings.EqualFold(c.Claim.Pin.Commit, pin.Pin.Commit) {
+			return p.refused(id, "the policy pins another version of the skill")
+		}
+		if c.Claim.Pin.Digest.IsZero() {
+			c.Claim.Pin.Digest = pin.Pin.Digest
+		}
+		if c.Claim.Pin.Commit == "" {
+			c.Claim.Pin.Commit = pin.Pin.Commit
+		}
+		if c.Under == "" {
+			c.Under = pin.Root
+			if root, _, err := DefaultRoot(c.skill, rules); c.Under == "" && err == nil {
+				c.Under = root.String()
+			}
+		}
+	}
+	return nil
+}
+
+// govern applies the policies and the lockfile to a candidate, before a request is sent and again
+// when a plan is resumed.
+func (l *Loader) govern(c *candidate) error {
+	rules := l.roots.Rules()
+	if err := l.policies.at(c.skill.place, c.skill.String()); err != nil {
+		return err
+	}
+	if err := l.policies.pin(c, rules); err != nil {
+		return err
+	}
+	if err := l.applyLock(c); err != nil {
+		return err
+	}
+	return l.policies.under(c.skill, c.Under, rules)
+}
+
+// under refuses a root that the caller or a lockfile names, where only the policy may declare roots.
+func (g *governor) under(u SkillURL, named string, rules Rules) error {
+	for _, p := range g.compiled {
+		if p.Register != RegisterPolicy || named == "" {
+			continue
+		}
+		if _, pinned := p.pins[u.String()]; pinned || slices.ContainsFunc(p.allow, func(root TrustRoot) bool { return root.Covers(u) }) {
+			continue
+		}
+		return p.refused(u.String(), "the policy alone declares trust roots, and it declares none for this skill")
+	}
+	return nil
+}
+
+// refusalAt returns an error if the registry, a policy or a feed refuses a URL.
+func (l *Loader) refusalAt(u domain.URL, subject string) error {
+	if err := l.roots.at(u).refusal(subject); err != nil {
+		return err
+	}
+	return l.policies.atURL(u, subject, l.roots.Rules())
+}
+
+// atURL is at for any URL.
+func (g *governor) atURL(u domain.URL, subject string, rules Rules) error {
+	p, refused := rules.locate(u)
+	if refused != nil {
+		p = place{page: u, served: u}
+	}
+	return g.at(p, subject)
+}
+
+// Sentences explains the policy, one sentence for each decision.
+func (p *Policy) Sentences() []string {
+	if p == nil {
+		return nil
+	}
+	if p.unreadable != nil {
+		return []string{"Nothing is allowed, because the policy could not be read: " + sentence(p.unreadable) + "."}
+	}
+	var all []string
+	add := func(is bool, format string, args ...any) {
+		if is {
+			all = append(all, fmt.Sprintf(format, args...))
+		}
+	}
+	add(p.Allow == nil, "Skills may come from any place that is not denied.")
+	add(p.Allow != nil && len(p.Allow) == 0, "No skill may be loaded.")
+	add(len(p.Allow) > 0, "Skills and their files may come only from %s.", listNames(p.Allow))
+	add(len(p.Deny) > 0, "Nothing may come from %s, in any spelling.", listNames(p.Deny))
+	for _, pin := range p.Pins {
+		what := pin.Pin.Commit
+		if what == "" {
+			what = pin.Pin.Digest.String()
+		}
+		add(true, "The skill %s loads only as %s, and the user is not asked about it.", plaintext.Quote(pin.Skill, 300), plaintext.Quote(what, 100))
+	}
+	add(p.PinnedOnly, "Every other skill is refused.")
+	add(p.Register == RegisterUser, "The user and the program may declare trust roots.")
+	add(p.Register == RegisterProgram, "Only the program may declare trust roots; a user can agree to single skills.")
+	add(p.Register == RegisterPolicy, "Only this policy declares trust roots; a user can agree to single skills.")
+	add(p.Profile != nil, "Skills are read by the profile %s or a stricter one.", profileName(p.Profile))
+	add(p.NoScripts, "Scripts and shell commands are refused, whatever the user agrees to.")
+	add(!p.NoScripts, "Scripts run if the user agrees to each.")
+	add(p.NoDiscovery, "The lists of an origin are not read.")
+	add(p.RequireSecure, "Hosts without signed DNS are refused.")
+	add(p.MaxTrust > 0, "The user is asked again %s after an approval.", p.MaxTrust)
+	return all
+}
+
+func profileName(p *Profile) string {
+	if p == nil {
+		return ""
+	}
+	return p.String()
+}
