@@ -203,7 +203,7 @@ func TestOneSkill(t *testing.T) {
 	})
 	t.Run("O56/accept-generic-type-as-under-a-root", func(t *testing.T) {
 		net, loader, _ := world(t, dvs.Options{}, only)
-		net.Site("raw.githubusercontent.com").Body("/org/skills/main/one/SKILL.md", "application/byte-stream", refund)
+		net.Site("raw.githubusercontent.com").Body("/org/skills/main/one/SKILL.md", "application/octet-stream", refund)
 		load(t, loader, one)
 	})
 	t.Run("O56/reject-other-bytes", func(t *testing.T) {

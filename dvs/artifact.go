@@ -7,7 +7,6 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
-	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Artifact says what a server sends for the URL of a skill.
@@ -110,22 +109,8 @@ func (c *candidate) readArtifact(limits Limits) error {
 		c.entry = c.members[EntryFile]
 	}
 	var err error
-	c.parsed, c.findings, err = ParseSkill(c.entry, c.Claim.Profile, limits)
+	c.parsed, c.findings, err = ParseSkillIn(c.skill.directoryName(), c.entry, c.Claim.Profile, limits)
 	return err
-}
-
-// judgeArchiveMedia checks the media type of an archive. The bytes decide about the format, so only
-// a page in its place is refused, and under Strict what is no type of an archive.
-func judgeArchiveMedia(e Evidence, claim Claim) lookleap.Check {
-	shown := lookleap.Evidence{MediaType: e.Type}
-	switch is := plaintext.Quote(e.Type, 80); {
-	case e.Type == TarGzip.MediaType() || e.Type == Zip.MediaType():
-		return passed("the media type is that of an archive", shown)
-	case isHTML(e.Type), claim.Strict:
-		return failed(lookleap.CodeMediaType, "the media type is "+is+" and has to be application/gzip or application/zip", shown)
-	default:
-		return noted(lookleap.CodeMediaType, "the media type is "+is+" and should be application/gzip or application/zip", shown)
-	}
 }
 
 // member returns a file of a skill that was served as an archive. No request is sent.

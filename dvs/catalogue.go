@@ -97,7 +97,7 @@ func (c *catalogue) entry(directory string, buffer []byte) (e CatalogueEntry) {
 		e.Err = ioError(err)
 		return e
 	}
-	e.Metadata, e.Findings, e.Err = ParseMetadata(buffer[:n], c.Profile, c.Limits)
+	e.Metadata, e.Findings, e.Err = parseMetadataIn(directory, buffer[:n], c.Profile, c.Limits)
 	if e.Err == nil {
 		p := report{text: buffer[:n]}
 		if p.nameAndDirectory(e.Metadata, directory, c.Profile); p.err() != nil {

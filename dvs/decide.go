@@ -413,31 +413,6 @@ func (j *judge) media() lookleap.Check {
 	return judgeMedia(answered, j.evidence, j.claim)
 }
 
-// judgeMedia checks the media type of a Markdown file. It should be text/markdown, but code hosts
-// send text/plain (DVS-4.2-03 to DVS-4.2-06). A generic or missing type is accepted if the URL
-// that responded ends in .md and lies under a registered root, or if the user agreed to this
-// skill.
-func judgeMedia(answered string, e Evidence, claim Claim) lookleap.Check {
-	mediaType, charset := e.Type, e.Charset
-	named, _, _ := strings.Cut(answered, "?")
-	confirmed := claim.Source.Registered() || claim.Source == SkillOnly
-	shown := lookleap.Evidence{MediaType: mediaType}
-	if charset != "" && !strings.EqualFold(charset, "utf-8") {
-		return failed(lookleap.CodeNotUTF8, fmt.Sprintf("the declared character set is %s and has to be UTF-8", plaintext.Quote(charset, 40)), shown)
-	}
-	is := plaintext.Quote(mediaType, 80)
-	switch {
-	case mediaType == "text/markdown":
-		return passed("the media type is text/markdown", shown)
-	case claim.Strict:
-	case mediaType == "text/plain" || mediaType == "text/x-markdown":
-		return noted(lookleap.CodeMediaType, fmt.Sprintf("the media type is %s and should be text/markdown", is), shown)
-	case (mediaType == "" || mediaType == "application/byte-stream") && (confirmed && strings.HasSuffix(named, ".md") || claim.Profile == Lenient):
-		return noted(lookleap.CodeMediaType, fmt.Sprintf("the media type is %s and should be text/markdown", is), shown)
-	}
-	return failed(lookleap.CodeMediaType, fmt.Sprintf("the media type is %s and has to be text/markdown", is), shown)
-}
-
 func (j *judge) digest() lookleap.Check {
 	shown := lookleap.Evidence{Digest: j.evidence.Digest.String()}
 	switch pin := j.claim.Pin.Digest; pin {

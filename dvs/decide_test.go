@@ -79,8 +79,8 @@ func TestDecide(t *testing.T) {
 		{"DVS-4.2-04/reject-html", func(c *dvs.Claim, e *dvs.Evidence) { e.Type, c.Profile = "text/html", dvs.Lenient }, "media-type"},
 		{"DVS-4.2-04/reject-xhtml", func(_ *dvs.Claim, e *dvs.Evidence) { e.Type = "application/xhtml+xml" }, "media-type"},
 		{"DVS-4.2-04/reject-image", func(c *dvs.Claim, e *dvs.Evidence) { e.Type, c.Profile = "image/png", dvs.Lenient }, "media-type"},
-		{"DVS-4.2-05/accept-bytes-registered", func(_ *dvs.Claim, e *dvs.Evidence) { e.Type = "application/byte-stream" }, "ok"},
-		{"DVS-4.2-05/reject-bytes", func(c *dvs.Claim, e *dvs.Evidence) { e.Type, c.Source = "application/byte-stream", dvs.DefaultOrigin }, "media-type"},
+		{"DVS-4.2-05/accept-bytes-registered", func(_ *dvs.Claim, e *dvs.Evidence) { e.Type = "application/octet-stream" }, "ok"},
+		{"DVS-4.2-05/reject-bytes", func(c *dvs.Claim, e *dvs.Evidence) { e.Type, c.Source = "application/octet-stream", dvs.DefaultOrigin }, "media-type"},
 		{"DVS-4.2-05/reject-missing", func(c *dvs.Claim, e *dvs.Evidence) { e.Type, c.Source = "", dvs.DefaultOrigin }, "media-type"},
 		{"DVS-4.2-05/accept-missing-lenient", func(c *dvs.Claim, e *dvs.Evidence) {
 			e.Type, c.Source, c.Profile = "", dvs.DefaultOrigin, dvs.Lenient

@@ -18,7 +18,7 @@ func ExampleParseSkill() {
 	fmt.Println(skill.Name, "|", skill.Description)
 	fmt.Println(len(findings), "repair at", findings[0].Position)
 	// Output:
-	// SKILL.md: 3:22: the value of "description" has a colon and a blank, which YAML reads as another key (bad-frontmatter); put the value between quotation marks
+	// SKILL.md: 3:22: the value of "description" has a colon and a blank, which YAML reads as another key; the profile Lenient reads the skill (bad-frontmatter); put the value between quotation marks
 	// refund | Use when: a customer wants money back
 	// 1 repair at 3:22
 }

@@ -73,6 +73,11 @@ func badName(at int, message, fix string) *fault {
 func (p *skillParser) name(v *Value, header span) (name string, at int) {
 	missing := badName(0, "name", "add a line name: followed by lower-case letters, digits and hyphens")
 	missing.requirement = "DVS-4.3-03"
+	if p.profile == Lenient && p.directory != "" && (v == nil || v.isScalar() && strings.TrimSpace(removeInvisible(v.Text)) == "" || v.Kind == Null) {
+		missing.at, missing.message = header.start, "the metadata has no name, so the name of the directory stands in: "+plaintext.Quote(p.directory, maxName)
+		p.add(lookleap.SeverityWarning, missing)
+		v = &Value{Kind: Text, Text: p.directory, Position: p.position(header.start)}
+	}
 	name, ok := p.requiredText(v, header, missing)
 	if !ok {
 		return "", 0

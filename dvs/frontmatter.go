@@ -3,8 +3,11 @@ package dvs
 import (
 	"bytes"
 	"fmt"
+	"path"
+	"strings"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // origin is where a header begins in its file: line and offset.
@@ -34,6 +37,8 @@ type skillParser struct {
 	data    []byte // as it was given
 	profile Profile
 	limits  Limits
+
+	directory string // name of the directory that the file is in, "" if it is not known
 }
 
 func newSkillParser(data []byte, profile Profile, limits Limits) *skillParser {
@@ -93,7 +98,7 @@ func (p *skillParser) metadata() (meta *Metadata, bodyAt int) {
 	}
 	switch {
 	case f == nil:
-	case p.profile != Lenient:
+	case p.profile != Lenient, f.code == CodeLink:
 		p.fatal(f)
 		return nil, 0
 	default:
@@ -158,6 +163,11 @@ func missingFence(text []byte, first span) *fault {
 	f := &fault{code: codeNoFrontmatter, requirement: "DVS-4.3-01", at: first.start,
 		message: "the first line does not consist of exactly three hyphens", fix: "begin the file with a --- line"}
 	line := bytes.TrimSpace(first.of(text))
+	if target, ok := linkTarget(text); ok {
+		f.code, f.requirement, f.message = CodeLink, "DVS-4.2-09", "the file is a link to "+plaintext.Quote(target, 200)+", which the server sends as text"
+		f.fix = "use the URL of the file that the link leads to, or publish the file itself"
+		return f
+	}
 	switch {
 	case len(line) == 0:
 		f.message, f.fix = "the file begins with a blank line", "remove everything before the first --- line"
@@ -167,6 +177,16 @@ func missingFence(text []byte, first span) *fault {
 		f.message, f.fix = "the first line has another number of hyphens than three", "write exactly three hyphens"
 	}
 	return f
+}
+
+// linkTarget returns the relative path that a file consists of, if it has nothing else: git hosts
+// send that for a symbolic link.
+func linkTarget(text []byte) (target string, ok bool) {
+	target = string(bytes.TrimSpace(text))
+	if len(target) > maxPath || !strings.EqualFold(path.Ext(target), ".md") || !strings.Contains(target, "/") || strings.Contains(target, "://") {
+		return "", false
+	}
+	return target, strings.IndexFunc(target, func(r rune) bool { return r <= ' ' || isControl(r) || strings.ContainsRune("<>\"|*?", r) }) < 0
 }
 
 // isFence reports whether a line, without its end, is a fence.

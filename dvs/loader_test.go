@@ -118,12 +118,12 @@ func TestLoad(t *testing.T) {
 		{id: "DVS-4.2-04/reject-doubled", site: func(s *lab.Site) { s.Fault(at, lab.ContentType("text/markdown", "text/html")) }, want: "media-type"},
 		{id: "DVS-4.2-05/reject-none", site: func(s *lab.Site) { s.Body(at, "image/png", refund) }, want: "media-type"},
 		{id: "DVS-4.2-05/reject-bytes-of-another-name", site: func(s *lab.Site) {
-			s.Redirect(at, "/download/1").Body("/download/1", "application/byte-stream", refund)
+			s.Redirect(at, "/download/1").Body("/download/1", "application/octet-stream", refund)
 		}, want: "media-type"},
 		{id: "DVS-4.2-05/accept-bytes-after-redirect", site: func(s *lab.Site) {
-			s.Redirect(at, "/v2/SKILL.md").Body("/v2/SKILL.md", "application/byte-stream", refund)
+			s.Redirect(at, "/v2/SKILL.md").Body("/v2/SKILL.md", "application/octet-stream", refund)
 		}, seen: "media-type"},
-		{id: "DVS-4.2-05/accept-bytes-registered", site: func(s *lab.Site) { s.Body(at, "application/byte-stream", refund) }, seen: "media-type"},
+		{id: "DVS-4.2-05/accept-bytes-registered", site: func(s *lab.Site) { s.Body(at, "application/octet-stream", refund) }, seen: "media-type"},
 		{id: "DVS-4.2-06/reject-latin1", site: func(s *lab.Site) { s.Body(at, "text/markdown; charset=iso-8859-1", refund) }, want: "not-utf8"},
 		{id: "DVS-4.2-06/accept-quoted", site: func(s *lab.Site) { s.Body(at, `text/markdown; charset="utf-8"`, refund) }},
 		{id: "DVS-4.2-08/reject-huge", site: func(s *lab.Site) { s.Fault(at, lab.Huge(2<<20)) }, want: "too-large"},

@@ -32,9 +32,41 @@ type Skill struct {
 // one of them has [lookleap.SeverityError], ParseSkill returns no Skill, and the error is the
 // first of these findings as a [*lookleap.Error]. Under [Lenient], each repair is a warning.
 //
+// If Lenient reads a file that another profile refuses, the message of the error says so. Files of
+// more than a quarter of Limits.Skill are not read again for that.
+//
 // It takes time in proportion to the length of data, and keeps no reference to it.
 func ParseSkill(data []byte, profile Profile, limits Limits) (*Skill, []lookleap.Finding, error) {
+	return ParseSkillIn("", data, profile, limits)
+}
+
+// ParseSkillIn is [ParseSkill] for a file in a directory of a known name. Under [Lenient], that is
+// the name of a skill whose file has none.
+func ParseSkillIn(directory string, data []byte, profile Profile, limits Limits) (*Skill, []lookleap.Finding, error) {
+	skill, findings, err := parseSkill(directory, data, profile, limits)
+	if err != nil && profile != Lenient && len(data) <= limits.withDefaults().Skill/4 { // of large files, reading twice costs too much
+		if _, _, refused := parseMetadataIn(directory, data, Lenient, limits); refused == nil {
+			err = readByLenient(findings)
+		}
+	}
+	return skill, findings, err
+}
+
+// readByLenient adds to the first fatal finding that the profile Lenient reads the file, and returns
+// the finding as an error.
+func readByLenient(findings []lookleap.Finding) error {
+	for i := range findings {
+		if f := &findings[i]; f.Severity == lookleap.SeverityError {
+			f.Message += "; the profile Lenient reads the skill"
+			return f.AsError(EntryFile)
+		}
+	}
+	return nil
+}
+
+func parseSkill(directory string, data []byte, profile Profile, limits Limits) (*Skill, []lookleap.Finding, error) {
 	p := newSkillParser(data, profile, limits)
+	p.directory = directory
 	if size := len(data); size > p.limits.Skill {
 		p.tooLarge(fmt.Sprintf("the file is larger than %d bytes", p.limits.Skill), "move parts of it to files of their own")
 		return nil, p.findings, p.err()
@@ -71,12 +103,24 @@ func ParseSkill(data []byte, profile Profile, limits Limits) (*Skill, []lookleap
 // ParseMetadata reads only the header of a SKILL.md; data may end after it. It does not check the
 // body.
 func ParseMetadata(data []byte, profile Profile, limits Limits) (*Metadata, []lookleap.Finding, error) {
+	return parseMetadataIn("", data, profile, limits)
+}
+
+// parseMetadataIn is [ParseMetadata] for a file in a directory of a known name.
+func parseMetadataIn(directory string, data []byte, profile Profile, limits Limits) (*Metadata, []lookleap.Finding, error) {
 	p := newSkillParser(data, profile, limits)
+	p.directory = directory
 	meta := p.header()
-	if err := p.err(); err != nil {
-		return nil, p.findings, err
+	err := p.err()
+	if err == nil {
+		return meta, p.findings, nil
 	}
-	return meta, p.findings, nil
+	if profile != Lenient {
+		if _, _, refused := parseMetadataIn(directory, data, Lenient, limits); refused == nil {
+			err = readByLenient(p.findings)
+		}
+	}
+	return nil, p.findings, err
 }
 
 // Value returns the value of an extra key, and whether it is there.
@@ -219,9 +263,9 @@ const (
 	AgentSkills
 	// Lenient reads what current clients read, such as a description with an
 	// unquoted ": ". What DVS would refuse is a warning with the position, the
-	// repair and the fix. A name and a visible description are required. Use it
-	// to read what is published today, not to check what you
-	// publish.
+	// repair and the fix. A visible description is required, and a name, unless
+	// the name of the directory is known, which then stands in. Use it to read
+	// what is published today, not to check what you publish.
 	Lenient
 )
 

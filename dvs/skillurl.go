@@ -126,6 +126,23 @@ func (u SkillURL) Directory() string {
 	return text[:strings.LastIndexByte(text, '/')+1]
 }
 
+// directoryName returns the name of the directory that the skill is in, without the extension of an
+// archive or file, or "".
+func (u SkillURL) directoryName() string {
+	segments := u.page.Segments()
+	if u.artifact == SkillDirectory && len(segments) > 0 {
+		segments = segments[:len(segments)-1]
+	}
+	if len(segments) == 0 {
+		return ""
+	}
+	name := unescape(segments[len(segments)-1])
+	if u.artifact != SkillDirectory {
+		name, _, _ = strings.Cut(name, ".")
+	}
+	return name
+}
+
 // Artifact returns what the server sends for the URL.
 func (u SkillURL) Artifact() Artifact { return u.artifact }
 

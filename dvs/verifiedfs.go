@@ -147,7 +147,8 @@ func (p *preparedBundle) judge(options *VerifiedFSOptions) error {
 		return refuse(CodeMissingSkillMD, p.ID, "the bundle has no SKILL.md", "")
 	}
 	var err error
-	p.skill, p.report.Findings, err = ParseSkill(file, options.Profile, options.Limits)
+	u, _ := ParseArtifactURL(p.ID, p.Artifact, Rules{AllowQuery: true, InsecureAllowLocalhost: true}) // of a bundle made by hand, perhaps none
+	p.skill, p.report.Findings, err = ParseSkillIn(u.directoryName(), file, options.Profile, options.Limits)
 	return err
 }
 

@@ -33,7 +33,7 @@ func TestZeroValues(t *testing.T) {
 		"Lint": dvs.Lint, "LintResponse": dvs.LintResponse, "NewHandler": dvs.NewHandler, "NewLoader": dvs.NewLoader, "NewMemoryTrustStore": dvs.NewMemoryTrustStore, "OpenTrustStore": dvs.OpenTrustStore,
 		"NewPublished": dvs.NewPublished, "NewRoots": dvs.NewRoots, "NewVerifiedFS": dvs.NewVerifiedFS, "ParseDigest": dvs.ParseDigest,
 		"ParseIndex": dvs.ParseIndex, "ParseLockfile": dvs.ParseLockfile, "ParseMetadata": dvs.ParseMetadata, "ParseSkill": dvs.ParseSkill,
-		"ParseArtifactURL": dvs.ParseArtifactURL, "ParseSkillURL": dvs.ParseSkillURL, "ParseTrustRecord": dvs.ParseTrustRecord, "ReadArchive": dvs.ReadArchive, "WriteArchive": dvs.WriteArchive, "ParseTrustRoot": dvs.ParseTrustRoot, "ReadSitemap": dvs.ReadSitemap, "Rejudge": dvs.Rejudge,
+		"ParseArtifactURL": dvs.ParseArtifactURL, "ParseSkillIn": dvs.ParseSkillIn, "ParseSkillURL": dvs.ParseSkillURL, "ParseTrustRecord": dvs.ParseTrustRecord, "ReadArchive": dvs.ReadArchive, "WriteArchive": dvs.WriteArchive, "ParseTrustRoot": dvs.ParseTrustRoot, "ReadSitemap": dvs.ReadSitemap, "Rejudge": dvs.Rejudge,
 		"ReadSkillDir": dvs.ReadSkillDir, "UnreadablePolicy": dvs.UnreadablePolicy, "WellKnownSkillURL": dvs.WellKnownSkillURL, "WriteIndex": dvs.WriteIndex,
 		"WriteSitemap": dvs.WriteSitemap,
 	})

@@ -171,7 +171,7 @@ func lintSkill(dir string, profile dvs.Profile) result {
 	if err != nil {
 		return r
 	}
-	if skill, _, err := dvs.ParseSkill(content, profile, dvs.Limits{}); err == nil {
+	if skill, _, err := dvs.ParseSkillIn(filepath.Base(name), content, profile, dvs.Limits{}); err == nil {
 		value := skillOf(&skill.Metadata, profile, skill.Digest)
 		value.Hidden = skill.Hidden
 		if all, err := dvs.ReadSkillDir(files, dvs.Limits{}); err == nil { // otherwise Lint says why not
