@@ -18,8 +18,9 @@
 //
 // [Parse] parses a URI and repairs nothing. A [Discoverer] finds the endpoint that a page
 // advertises, and takes keys and policy only from the document of the endpoint's own
-// authority. A [LocalResolver] of the host resolves URIs without authority. A [Client] discovers the endpoint, asks the user, sends the request, and
-// returns a [Verified] result or an error. [VerifyResult] is the last step alone, without I/O.
+// authority. A [LocalResolver] of the host resolves URIs without authority. A [Client]
+// discovers the endpoint, asks the user, sends the request, and returns a [Verified] result
+// or an error. [VerifyResult] is the last step alone, without I/O.
 //
 // # For gateways and endpoints
 //
