@@ -1,8 +1,7 @@
-package main
+package lookleapmcp
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 
@@ -10,15 +9,6 @@ import (
 
 	"github.com/lookleap/lookleap"
 )
-
-// suspend is the Prompter of an MCP server: no one is asked while a call runs.
-// The call ends, its question travels to the client, and the answer comes with
-// the next call.
-type suspend struct{}
-
-func (suspend) PromptConsent(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-	return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
-}
 
 // consentQuestion is the name of the input request for the user's agreement.
 const consentQuestion = "consent"

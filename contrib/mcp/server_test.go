@@ -1,7 +1,9 @@
-package main
+package lookleapmcp
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http/httptest"
 	"os"
@@ -13,6 +15,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/lookleaptest"
 	"github.com/lookleap/lookleap/lookleaptest/booking"
 )
@@ -26,7 +30,10 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	w := newWorld()
-	err := serve(context.Background(), w.Host(), w.options())
+	server, err := NewServer(w.Host(), w.options(context.Background()))
+	if err == nil {
+		err = errors.Join(server.Run(context.Background(), &mcp.StdioTransport{}), server.Close())
+	}
 	w.Close()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -44,33 +51,64 @@ func newWorld() *world {
 	w := &world{Internet: lookleaptest.NewInternet()}
 	w.booking = booking.New(w.Clock().Now)
 	w.Site("ferries.example").Handle("*", w.booking)
-	w.Site("skills.example").File("/refund/SKILL.md", "text/markdown", "---\nname: refund\ndescription: Refunds a ticket.\n---\nAsk for the booking number.\n")
+	w.Site("skills.example").File("/refund/SKILL.md", "text/markdown", "---\nname: refund\ndescription: Refunds a ticket.\nmetadata:\n  version: 1.0\n---\nAsk for the booking number, then use [the letter](templates/letter.md)\nand [the form](templates/eu/form.md).\n")
+	w.Site("skills.example").File("/refund/templates/letter.md", "text/markdown", "Dear customer\n")
+	w.Site("skills.example").File("/refund/templates/eu/form.md", "text/markdown", "Form\n")
 	return w
 }
 
 // Host is the user's host, with the prompter of an MCP server.
 func (w *world) Host() *lookleap.Host {
 	host := w.Internet.Host()
-	host.Prompter = suspend{}
+	host.Prompter = Prompter{}
 	return host
 }
 
-func (w *world) options() options {
-	return options{
-		site: "https://ferries.example", profile: os.Getenv("LOOKLEAP_TEST_PROFILE"),
-		roots: words{"https://skills.example/"}, skills: words{"https://skills.example/refund/SKILL.md"},
+func (w *world) options(ctx context.Context) Options {
+	o := Options{Site: "https://ferries.example", Skills: w.bundles(ctx), SingleUser: true}
+	if path := os.Getenv("LOOKLEAP_TEST_PROFILE"); path != "" {
+		o.User = func(context.Context, string) (agent.User, error) {
+			text, err := os.ReadFile(path)
+			fields := agent.Fields{}
+			var values map[string]string
+			if err == nil {
+				err = json.Unmarshal(text, &values)
+			}
+			for field, value := range values {
+				fields[field] = agent.Value{Text: value}
+			}
+			return agent.User{Profile: fields}, err
+		}
 	}
+	return o
 }
 
-// user answers what the server asks, and remembers it.
-type user struct {
+// bundles loads the skills of the world.
+func (w *world) bundles(ctx context.Context) []dvs.Bundle {
+	loader := dvs.NewLoader(w.Host(), dvs.Options{})
+	if _, err := loader.Roots().Register("https://skills.example/", dvs.ByHost); err != nil {
+		panic(err)
+	}
+	skill, err := loader.Load(ctx, "https://skills.example/refund/SKILL.md")
+	if err != nil {
+		panic(err)
+	}
+	bundle, err := skill.Bundle(ctx)
+	if err != nil {
+		panic(err)
+	}
+	return []dvs.Bundle{bundle}
+}
+
+// person answers what the server asks, and remembers it.
+type person struct {
 	asked  []string
 	accept bool
 	except string            // the one box that stays empty
 	values map[string]string // what is typed in
 }
 
-func (u *user) answer(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+func (u *person) answer(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 	u.asked = append(u.asked, req.Params.Message)
 	if !u.accept {
 		return &mcp.ElicitResult{Action: "decline"}, nil
@@ -93,12 +131,12 @@ func (u *user) answer(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitRes
 // transports are the ways to a server: each returns a client's end.
 var transports = map[string]func(t *testing.T, w *world) mcp.Transport{
 	"http": func(t *testing.T, w *world) mcp.Transport {
-		s, err := open(t.Context(), w.Host(), w.options())
+		s, err := NewServer(w.Host(), w.options(t.Context()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		web := httptest.NewServer(s.web())
-		t.Cleanup(func() { web.CloseClientConnections(); web.Close(); _ = s.session.Close() })
+		web := httptest.NewServer(s.Handler())
+		t.Cleanup(func() { web.CloseClientConnections(); web.Close(); _ = s.Close() })
 		return &mcp.StreamableClientTransport{Endpoint: web.URL, MaxRetries: -1}
 	},
 	"stdio": func(t *testing.T, w *world) mcp.Transport {
@@ -116,10 +154,10 @@ var protocols = map[string]string{"new": "", "old": "2025-11-25"}
 type client struct {
 	*mcp.ClientSession
 	t    *testing.T
-	user *user
+	user *person
 }
 
-func connect(t *testing.T, over mcp.Transport, protocol string, u *user, manual bool) *client {
+func connect(t *testing.T, over mcp.Transport, protocol string, u *person, manual bool) *client {
 	t.Helper()
 	o := &mcp.ClientOptions{MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: manual}}
 	if u != nil {
@@ -183,7 +221,7 @@ func TestStory(t *testing.T) {
 				t.Setenv("LOOKLEAP_TEST_PROFILE", profile)
 				w := newWorld()
 				defer w.Close()
-				u := &user{accept: true, except: "email", values: map[string]string{"tel": "+1 555 0100"}}
+				u := &person{accept: true, except: "email", values: map[string]string{"tel": "+1 555 0100"}}
 				c := connect(t, transport(t, w), protocol, u, false)
 
 				if r := c.call(c.tool("search"), map[string]any{"from": "harbour", "to": "island"}); r.IsError || !strings.Contains(text(r), "13.50") {
@@ -222,7 +260,7 @@ func TestNotDone(t *testing.T) {
 	reserve := map[string]any{"trip": "t2", "seats": 1}
 	search := map[string]any{"from": "harbour", "to": "island"}
 	for name, protocol := range protocols {
-		for what, u := range map[string]*user{"declined": {}, "unsupported": nil, "unticked": {accept: true, except: "e"}} {
+		for what, u := range map[string]*person{"declined": {}, "unsupported": nil, "unticked": {accept: true, except: "e"}} {
 			t.Run(what+"-"+name, func(t *testing.T) {
 				w := newWorld()
 				defer w.Close()
@@ -238,7 +276,7 @@ func TestNotDone(t *testing.T) {
 	t.Run("forged-and-replayed", func(t *testing.T) {
 		w := newWorld()
 		defer w.Close()
-		u := &user{accept: true}
+		u := &person{accept: true}
 		c := connect(t, transports["http"](t, w), "", u, true)
 		c.call(c.tool("search"), search)
 		tool := c.tool("reserve")
@@ -278,32 +316,4 @@ func TestNotDone(t *testing.T) {
 			t.Errorf("replayed: %s", text(r))
 		}
 	})
-}
-
-func TestSkills(t *testing.T) {
-	w := newWorld()
-	defer w.Close()
-	c := connect(t, transports["http"](t, w), "", nil, false)
-	list, err := c.ListResources(t.Context(), nil)
-	if err != nil || len(list.Resources) != 1 || list.Resources[0].Meta["lookleap/verdict"] == nil {
-		t.Fatalf("%+v %v", list, err)
-	}
-	read, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: list.Resources[0].URI})
-	if err != nil || len(read.Contents) != 1 || !strings.Contains(read.Contents[0].Text, "booking number") {
-		t.Errorf("%+v %v", read, err)
-	}
-	o := w.options()
-	o.roots = nil
-	o.skills = words{"https://skills.example/refund/SKILL.md"}
-	if _, err := open(t.Context(), w.Host(), o); err == nil {
-		t.Error("a skill that nobody trusts is offered")
-	}
-}
-
-func TestUsage(t *testing.T) {
-	for _, args := range [][]string{{}, {"--nope"}, {"--site", "https://x.example", "more"}} {
-		if _, err := parse(args, &strings.Builder{}); err == nil {
-			t.Errorf("%q is taken", args)
-		}
-	}
 }

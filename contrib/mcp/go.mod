@@ -1,4 +1,4 @@
-module github.com/lookleap/lookleap/examples/mcp
+module github.com/lookleap/lookleap/contrib/mcp
 
 go 1.26.0
 
@@ -7,6 +7,7 @@ toolchain go1.26.8
 require (
 	github.com/lookleap/lookleap v0.0.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
+	gopkg.in/yaml.v3 v3.0.1
 )
 
 require (
@@ -23,7 +24,4 @@ require (
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
-	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
-
-replace github.com/lookleap/lookleap => ../..

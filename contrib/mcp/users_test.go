@@ -1,0 +1,188 @@
+package lookleapmcp
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/lookleap/lookleap/anml/agent"
+)
+
+// bearer sends a token with each request.
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// crowd is a server with authenticated users: the token of each is their id.
+type crowd struct {
+	*world
+	t       *testing.T
+	web     *httptest.Server
+	ledgers map[string]agent.DisclosureLedger
+
+	mu    sync.Mutex
+	built map[string]int // how often a user's session began
+}
+
+func newCrowd(t *testing.T, maxUsers int) *crowd {
+	c := &crowd{world: newWorld(), t: t, ledgers: map[string]agent.DisclosureLedger{}, built: map[string]int{}}
+	o := c.options(t.Context())
+	o.SingleUser, o.MaxUsers = false, maxUsers
+	o.User = func(_ context.Context, id string) (agent.User, error) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.built[id]++
+		if c.ledgers[id] == nil {
+			c.ledgers[id] = agent.NewMemoryDisclosureLedger()
+		}
+		return agent.User{ID: "wrong", Profile: agent.Fields{"fn": {Text: id + " Example"}, "tel": {Text: "1"}}, Ledger: c.ledgers[id]}, nil
+	}
+	s, err := NewServer(c.Host(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verify := func(_ context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
+		return &auth.TokenInfo{UserID: token}, nil
+	}
+	c.web = httptest.NewServer(auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(s.Handler()))
+	t.Cleanup(func() { c.web.CloseClientConnections(); c.web.Close(); _ = s.Close(); c.Close() })
+	return c
+}
+
+func (c *crowd) join(id, protocol string, u *person, manual bool) *client {
+	over := &mcp.StreamableClientTransport{Endpoint: c.web.URL, MaxRetries: -1, HTTPClient: &http.Client{Transport: bearer(id)}}
+	return connect(c.t, over, protocol, u, manual)
+}
+
+// TestUsers shows that nothing of one user reaches another.
+func TestUsers(t *testing.T) {
+	search := map[string]any{"from": "harbour", "to": "island"}
+	reserve := map[string]any{"trip": "t2", "seats": 1}
+	for name, protocol := range protocols {
+		t.Run("state-"+name, func(t *testing.T) {
+			c := newCrowd(t, 0)
+			kim, lee := &person{accept: true}, &person{accept: true}
+			a, b := c.join("kim", protocol, kim, false), c.join("lee", protocol, lee, false)
+			a.call(a.tool("search"), search)
+			list, err := b.ListTools(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, tool := range list.Tools {
+				if strings.HasSuffix(tool.Name, "reserve") {
+					t.Error("the page of one user's search is offered to another")
+				}
+			}
+			if r := a.call(a.tool("reserve"), reserve); r.IsError {
+				t.Fatalf("reserve: %s", text(r))
+			}
+			if r := a.call(a.tool("pay"), map[string]any{}); r.IsError {
+				t.Fatalf("pay: %s", text(r))
+			}
+			if len(kim.asked) == 0 || len(lee.asked) != 0 {
+				t.Errorf("asked %q and %q", kim.asked, lee.asked)
+			}
+			if told := c.booking.Bookings(); len(told) != 1 || told[0].Told["fn"] != "kim Example" {
+				t.Errorf("the service learned %+v", told)
+			}
+			for id, want := range map[string]bool{"kim": true, "lee": false} {
+				some := false
+				for range c.ledgers[id].Entries(t.Context()) {
+					some = true
+				}
+				if some != want {
+					t.Errorf("the ledger of %s has entries: %v, want %v", id, some, want)
+				}
+			}
+			// What kim agreed to is no agreement of lee: lee is asked, as lee.
+			b.call(b.tool("search"), search)
+			if r := b.call(b.tool("reserve"), reserve); r.IsError || len(lee.asked) != 1 {
+				t.Errorf("reserve: %s, asked %q", text(r), lee.asked)
+			}
+		})
+	}
+	t.Run("pending-plan", func(t *testing.T) {
+		c := newCrowd(t, 0)
+		kim := &person{accept: true}
+		a, b := c.join("kim", "", kim, true), c.join("lee", "", &person{accept: true}, true)
+		a.call(a.tool("search"), search)
+		b.call(b.tool("search"), search)
+		tool := a.tool("reserve")
+		asked := a.call(tool, reserve)
+		if !asked.NeedsInput() {
+			t.Fatalf("nothing is asked: %s", text(asked))
+		}
+		reply, err := kim.answer(t.Context(), &mcp.ElicitRequest{Params: asked.InputRequests[consentQuestion].(*mcp.ElicitParams)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := &mcp.CallToolParams{Name: tool, Arguments: reserve, RequestState: asked.RequestState, InputResponses: mcp.InputResponseMap{consentQuestion: reply}}
+		if r, err := b.CallTool(t.Context(), again); err != nil || !r.IsError || len(c.booking.Bookings()) != 0 {
+			t.Fatalf("another user resumed the plan: %v %v", r, err)
+		}
+		if r, err := a.CallTool(t.Context(), again); err != nil || r.IsError || len(c.booking.Bookings()) != 1 {
+			t.Fatalf("the user could not resume the plan: %v %v", r, err)
+		}
+	})
+	t.Run("stolen-session", func(t *testing.T) {
+		c := newCrowd(t, 0)
+		a := c.join("kim", protocols["old"], &person{accept: true}, false)
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, c.web.URL, strings.NewReader(`{"jsonrpc":"2.0","id":9,"method":"tools/list"}`))
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		req.Header.Set("Mcp-Session-Id", a.ID())
+		for id, want := range map[string]int{"kim": http.StatusOK, "lee": http.StatusForbidden} {
+			req.Header.Set("Authorization", "Bearer "+id)
+			again := req.Clone(t.Context())
+			again.Body, _ = req.GetBody()
+			resp, err := http.DefaultClient.Do(again)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = resp.Body.Close()
+			if resp.StatusCode != want {
+				t.Errorf("%s uses the session of kim: status %d, want %d", id, resp.StatusCode, want)
+			}
+		}
+	})
+	t.Run("no-user", func(t *testing.T) {
+		w := newWorld()
+		defer w.Close()
+		o := w.options(t.Context())
+		o.SingleUser = false
+		s, err := NewServer(w.Host(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		answer := httptest.NewRecorder()
+		s.Handler().ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "https://mcp.example/", strings.NewReader("{}")))
+		if answer.Code != http.StatusUnauthorized {
+			t.Errorf("status %d", answer.Code)
+		}
+	})
+	t.Run("evicted", func(t *testing.T) {
+		c := newCrowd(t, 2)
+		for _, id := range []string{"kim", "lee", "kim", "max", "kim"} {
+			if tools, err := c.join(id, "", nil, false).ListTools(t.Context(), nil); err != nil || len(tools.Tools) == 0 {
+				t.Fatalf("%s: %v %v", id, tools, err)
+			}
+		}
+		if c.built["kim"] != 1 || c.built["lee"] != 1 || c.built["max"] != 1 {
+			t.Errorf("sessions began %v times", c.built)
+		}
+		if _, err := c.join("lee", "", nil, false).ListTools(t.Context(), nil); err != nil || c.built["lee"] != 2 {
+			t.Errorf("the user who left begins again %d times: %v", c.built["lee"], err)
+		}
+	})
+}
