@@ -39,8 +39,9 @@
 // # Contract tests
 //
 // A contract test checks an implementation of an interface of lookleap promise by promise:
-// [TestCache], [TestPlanLedger] and [TestLimiter] for parts of a host, [TestStore] and
-// [TestLedger] for those of package anml/agent. Call it from a test of the implementation:
+// [TestFetcher], [TestResolver], [TestPrompter], [TestCache], [TestPlanLedger] and
+// [TestLimiter] for parts of a host, [TestStore] and [TestLedger] for those of package
+// anml/agent. Call it from a test of the implementation:
 //
 //	func TestContract(t *testing.T) {
 //		lookleaptest.TestCache(t, lookleaptest.Engine[lookleap.Cache]{
