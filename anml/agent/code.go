@@ -60,6 +60,7 @@ const (
 	CodeEncType          lookleap.Code = "enctype-unsupported"
 	CodeInsecureEndpoint lookleap.Code = "insecure-endpoint"
 	CodeIdentityLost     lookleap.Code = "identity-lost"
+	CodeLedgerBroken     lookleap.Code = "ledger-broken"
 	CodeTooSoon          lookleap.Code = "too-soon"
 	CodeTooManyActions   lookleap.Code = "too-many-actions"
 	CodeBadRequest       lookleap.Code = "bad-request"

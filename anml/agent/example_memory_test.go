@@ -26,7 +26,7 @@ func ExampleFilter_Export() {
 	fmt.Println(n, err)
 	// Output:
 	// [{email explicit}]
-	// {"time":"2026-06-01T12:00:00Z","plan":"p1","kind":"refused","field":"tel","serving":"shop.example","owner":"shop.example","endpoint":"www.shop.example","document":"https://www.shop.example/anml","reason":"user-denied"}
+	// {"time":"2026-06-01T12:00:00Z","plan":"p1","kind":"refused","field":"tel","serving":"shop.example","owner":"shop.example","endpoint":"www.shop.example","document":"https://www.shop.example/anml","reason":"user-denied","number":2,"previous":"de9c44da2ff23d54d6b350d6dd3b273ff02285f782a2d6ec36e99359d7718b7d"}
 	// 1 <nil>
 }
 

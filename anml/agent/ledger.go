@@ -39,6 +39,11 @@ type Entry struct {
 	// ValueHash is a keyed hash of the field and its value, if the user has a LedgerKey.
 	// Equal values of one field have equal hashes.
 	ValueHash string `json:"valueHash,omitempty"`
+
+	// The place in the ledger, which the ledger sets: the number of the entry from 1, and the
+	// digest of the entry before it; see [Head].
+	Number   int64  `json:"number,omitempty"`
+	Previous string `json:"previous,omitempty"`
 }
 
 // EntryKind says what an [Entry] records.
@@ -58,7 +63,11 @@ const (
 // not sent.
 //
 // Append stores all entries or none, and returns after they are safe; if it returns an
-// error, the call is not sent. Entries yields the entries in order, with an error for
+// error, the call is not sent. It chains them with [Head.Extend], so that [VerifyLedger]
+// finds later changes: two calls, in any process, must not extend the same head. So an
+// engine needs a total order of Appends, and must not lose one that it has acknowledged.
+//
+// Entries yields the entries in order, with an error for
 // entries that cannot be read; others may follow. Both must be safe for concurrent use.
 // [Filter.Entries], [Filter.Export] and [Interaction] read any ledger.
 type DisclosureLedger interface {
@@ -73,12 +82,17 @@ func NewMemoryDisclosureLedger() DisclosureLedger { return &memoryLedger{} }
 type memoryLedger struct {
 	mu      sync.Mutex
 	entries []Entry
+	head    Head
 }
 
 func (l *memoryLedger) Append(_ context.Context, entries ...Entry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.entries = append(l.entries, entries...)
+	chained, head, err := l.head.Extend(entries...)
+	if err != nil {
+		return err
+	}
+	l.entries, l.head = append(l.entries, chained...), head
 	return nil
 }
 

@@ -40,6 +40,7 @@ type FileDisclosureLedger struct {
 	mu     sync.Mutex // of what follows, also held through the lock
 	file   *os.File
 	damage []Damage
+	head   fileHead
 }
 
 // LedgerOptions configure [OpenDisclosureLedger].
@@ -125,19 +126,30 @@ func (l *FileDisclosureLedger) Append(ctx context.Context, entries ...Entry) err
 	if len(entries) == 0 {
 		return nil
 	}
-	line, err := ledgerLine(entries)
-	if err != nil {
-		return err
-	}
 	return l.locked(ctx, func(size int64) error {
-		_, err := l.file.Write(line)
+		head, err := l.headAt(size)
+		if err != nil {
+			return err
+		}
+		chained, head, err := head.Extend(entries...)
+		if err != nil {
+			return err
+		}
+		line, err := ledgerLine(chained)
+		if err != nil {
+			return err
+		}
+		l.head = fileHead{} // until it is known that the line is there
+		_, err = l.file.Write(line)
 		if err == nil {
 			err = l.file.Sync()
 		}
 		if err != nil { // usually a full disk: remove the incomplete line
 			_ = l.file.Truncate(size)
+			return err
 		}
-		return err
+		l.head = fileHead{head, l.file, size + int64(len(line))}
+		return nil
 	})
 }
 
@@ -189,7 +201,9 @@ func (l *FileDisclosureLedger) Damage() []Damage {
 }
 
 // Prune removes the entries from before a time, and returns their number. Damaged lines
-// stay.
+// stay. To verify the ledger later, keep the [Entry.Head] of the last entry that is removed.
+// If the clock was set back meanwhile, an entry is also removed between younger ones, and
+// [VerifyLedger] reports that place.
 func (l *FileDisclosureLedger) Prune(ctx context.Context, before time.Time) (removed int, err error) {
 	err = l.locked(ctx, func(size int64) error {
 		var kept [][]byte

@@ -23,6 +23,10 @@ var ErrBusy = filestore.ErrBusy
 // Any other error stops the disclosure that needed the record. A Store belongs to one
 // user, holds personal data, and must be safe for concurrent use.
 //
+// What an engine must guarantee: each method is atomic, Create also across all processes. A
+// Get that begins after a Put or Create has returned sees its value, in each process. What
+// was acknowledged survives a crash: a consent that was withdrawn must not come back.
+//
 // [NewMemoryStore] and [OpenDirStore] are the implementations of this package.
 type Store interface {
 	Get(ctx context.Context, key string) ([]byte, error)

@@ -439,6 +439,7 @@ var titles = sync.OnceValue(func() map[string]string {
 		"param-unknown":       "the action has no such parameter",
 		"enctype-unsupported": "the action's encoding is not supported",
 		"insecure-endpoint":   "the action's endpoint uses plain http",
+		"ledger-broken":       "the entries of the disclosure ledger do not form its chain, so it was changed",
 		"identity-lost":       "the site that was shown to the user can no longer be verified",
 		"too-soon":            "the service asked the client to retry later",
 		"too-many-actions":    "there are too many actions, or they follow each other too quickly",

@@ -1,0 +1,180 @@
+package agent
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/lookleap/lookleap"
+)
+
+// Head identifies the content of a ledger up to an entry. Whoever keeps a head outside of
+// the ledger can tell later whether an entry before it was changed. The zero Head is that of
+// an empty ledger.
+//
+// The digest of entry n is the SHA-256 of a label, the digest of entry n-1, n in 8 bytes,
+// and the SHA-256 of the entry as JSON without the members number and previous.
+type Head struct {
+	Number int64  `json:"number"` // of the last entry, from 1
+	Digest string `json:"digest"` // of the last entry and all before it, in hexadecimal
+}
+
+const chainLabel = "lookleap disclosure ledger 1\n"
+
+// Extend numbers and chains entries that follow the head, and returns them with the next
+// head. A [DisclosureLedger] calls it in Append, in the transaction that stores the entries.
+func (h Head) Extend(entries ...Entry) ([]Entry, Head, error) {
+	chained := make([]Entry, len(entries))
+	for i, e := range entries {
+		e.Number, e.Previous = h.Number+1, h.Digest
+		data, err := json.Marshal(e)
+		if err == nil {
+			err = json.Unmarshal(data, &chained[i]) // the digest is that of the entry as it is read again
+		}
+		if err != nil {
+			return nil, Head{}, err
+		}
+		h = chained[i].Head()
+	}
+	return chained, h, nil
+}
+
+// Head returns the head of the ledger after this entry, zero for an entry that a ledger has
+// not chained.
+func (e Entry) Head() Head {
+	if e.Number == 0 {
+		return Head{}
+	}
+	return Head{e.Number, chainDigest(e.Previous, e.Number, e.content())}
+}
+
+// content returns the digest of an entry without its place in the chain.
+func (e Entry) content() [sha256.Size]byte {
+	e.Number, e.Previous = 0, ""
+	data, _ := json.Marshal(e) // an Entry has only texts and times, and Extend has marshalled it before
+	return sha256.Sum256(data)
+}
+
+func chainDigest(previous string, number int64, content [sha256.Size]byte) string {
+	h := sha256.New()
+	h.Write([]byte(chainLabel + previous))
+	h.Write(binary.BigEndian.AppendUint64(nil, uint64(number)))
+	h.Write(content[:])
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// VerifyLedger reads a ledger and returns its head. It returns an [*lookleap.Error] with
+// [CodeLedgerBroken] if an entry between the two heads was changed, removed, inserted or
+// moved, or the ledger ends before the second one.
+//
+// From is the head of the entries that were pruned, zero if there are none. To is a head
+// that was kept outside of the ledger. Without one, the end of the ledger may be missing.
+func VerifyLedger(ctx context.Context, l DisclosureLedger, from, to Head) (Head, error) {
+	if l == nil {
+		return Head{}, errNoLedger
+	}
+	head := from
+	reached := to == Head{} || to == from
+	for e, err := range l.Entries(ctx) {
+		if err != nil {
+			return Head{}, err
+		}
+		if e.Number != head.Number+1 || e.Previous != head.Digest {
+			return Head{}, broken(head.Number+1, "it does not follow the entry before it")
+		}
+		if head = e.Head(); head.Number == to.Number {
+			if head != to {
+				return Head{}, broken(head.Number, "it does not have the digest of the head")
+			}
+			reached = true
+		}
+	}
+	if !reached {
+		return Head{}, broken(head.Number+1, "the ledger ends before the head")
+	}
+	return head, nil
+}
+
+func broken(number int64, why string) error {
+	return &lookleap.Error{Code: CodeLedgerBroken, Subject: fmt.Sprintf("entry %d", number), Message: why, Fix: "restore the ledger from a copy, and find out who can write to it"}
+}
+
+// Receipt proves to somebody who has the head of a ledger that the ledger has an entry. It
+// is checked without the ledger, and contains no other entry.
+type Receipt struct {
+	Entry Entry    `json:"entry"`
+	After []string `json:"after,omitempty"` // the digests of the contents of later entries, in order
+}
+
+// NewReceipt returns the receipt of the entry with a number for a head of the ledger. Its
+// size grows with the number of later entries, by 67 bytes each.
+func NewReceipt(ctx context.Context, l DisclosureLedger, number int64, head Head) (*Receipt, error) {
+	if l == nil {
+		return nil, errNoLedger
+	}
+	r := new(Receipt)
+	for e, err := range l.Entries(ctx) {
+		switch {
+		case err != nil:
+			return nil, err
+		case e.Number < number || e.Number > head.Number:
+		case e.Number == number:
+			r.Entry = e
+		default:
+			content := e.content()
+			r.After = append(r.After, hex.EncodeToString(content[:]))
+		}
+	}
+	return r, r.Verify(head)
+}
+
+// Verify returns nil if the ledger with this head has the entry of the receipt. Otherwise it
+// returns an [*lookleap.Error] with [CodeLedgerBroken].
+func (r *Receipt) Verify(head Head) error {
+	if r == nil || r.Entry.Number < 1 || r.Entry.Number+int64(len(r.After)) != head.Number {
+		return broken(head.Number, "the receipt is not about this head")
+	}
+	at := r.Entry.Head()
+	for _, text := range r.After {
+		content, err := hex.DecodeString(text)
+		if err != nil || len(content) != sha256.Size {
+			return broken(at.Number+1, "its digest in the receipt is malformed")
+		}
+		at = Head{at.Number + 1, chainDigest(at.Digest, at.Number+1, [sha256.Size]byte(content))}
+	}
+	if at != head {
+		return broken(r.Entry.Number, "the head does not contain it")
+	}
+	return nil
+}
+
+// SignedHead is a head that a key holder vouches for.
+type SignedHead struct {
+	Head      Head   `json:"head"`
+	Signature []byte `json:"signature"` // Ed25519
+}
+
+// Sign signs the head.
+func (h Head) Sign(key ed25519.PrivateKey) SignedHead {
+	if len(key) != ed25519.PrivateKeySize {
+		return SignedHead{Head: h}
+	}
+	return SignedHead{h, ed25519.Sign(key, h.signed())}
+}
+
+// Verify returns nil if the holder of the key signed the head. Otherwise it returns an
+// [*lookleap.Error] with [CodeLedgerBroken].
+func (s SignedHead) Verify(key ed25519.PublicKey) error {
+	if len(key) != ed25519.PublicKeySize || !ed25519.Verify(key, s.Head.signed(), s.Signature) {
+		return broken(s.Head.Number, "the signature of the head is invalid")
+	}
+	return nil
+}
+
+func (h Head) signed() []byte {
+	return fmt.Appendf(nil, "%shead %d %s", chainLabel, h.Number, h.Digest)
+}

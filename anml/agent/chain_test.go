@@ -1,0 +1,200 @@
+package agent
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+)
+
+// fixedLedger has entries as somebody left them.
+type fixedLedger []Entry
+
+func (fixedLedger) Append(context.Context, ...Entry) error { return errTest }
+
+func (l fixedLedger) Entries(context.Context) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for _, e := range l {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// chainOf returns the entries of a ledger.
+func chainOf(t *testing.T, l DisclosureLedger) (entries []Entry) {
+	t.Helper()
+	for e, err := range l.Entries(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+func entryOf(n int) Entry {
+	return Entry{Time: start.Add(time.Duration(n) * time.Second), Plan: fmt.Sprint("p", n), Kind: EntryDisclosed, Field: "email", Serving: "shop.example", ValueHash: "bad \xff text"}
+}
+
+func TestChain(t *testing.T) {
+	l := NewMemoryDisclosureLedger()
+	for n := range 4 {
+		must(t, l.Append(t.Context(), entryOf(2*n), entryOf(2*n+1)))
+	}
+	whole := chainOf(t, l)
+	head, err := VerifyLedger(t.Context(), l, Head{}, Head{})
+	if err != nil || head.Number != 8 || head != whole[7].Head() {
+		t.Fatal(head, err)
+	}
+	broken := func(t *testing.T, from, to Head, entries ...Entry) {
+		t.Helper()
+		if _, err := VerifyLedger(t.Context(), fixedLedger(entries), from, to); lookleap.CodeOf(err) != CodeLedgerBroken {
+			t.Errorf("got %v", err)
+		}
+	}
+	edits := map[string]func(*Entry){
+		"time": func(e *Entry) { e.Time = e.Time.Add(1) }, "plan": func(e *Entry) { e.Plan = "other" }, "kind": func(e *Entry) { e.Kind = EntryRefused },
+		"field": func(e *Entry) { e.Field = "tel" }, "serving": func(e *Entry) { e.Serving = "other.example" }, "basis": func(e *Entry) { e.Basis = "implicit" },
+		"hash": func(e *Entry) { e.ValueHash = "" }, "number": func(e *Entry) { e.Number++ }, "previous": func(e *Entry) { e.Previous = "" },
+		"granted": func(e *Entry) { e.Granted = start }, "code": func(e *Entry) { e.Code = lookleap.CodeOK },
+	}
+	for at := range whole {
+		for name, edit := range edits {
+			t.Run(fmt.Sprintf("reject-edit/%s-%d", name, at), func(t *testing.T) {
+				changed := slices.Clone(whole)
+				before := changed[at]
+				if edit(&changed[at]); changed[at] == before {
+					t.Skip("the first entry has no entry before it")
+				}
+				broken(t, Head{}, head, changed...)
+			})
+		}
+		t.Run(fmt.Sprint("reject-drop/", at), func(t *testing.T) {
+			broken(t, Head{}, head, slices.Delete(slices.Clone(whole), at, at+1)...)
+		})
+		t.Run(fmt.Sprint("reject-insertion/", at), func(t *testing.T) {
+			broken(t, Head{}, head, slices.Insert(slices.Clone(whole), at, entryOf(99))...)
+			chained, _, _ := Head{int64(at), whole[at].Previous}.Extend(entryOf(99)) // numbered and chained
+			broken(t, Head{}, head, slices.Insert(slices.Clone(whole), at, chained...)...)
+		})
+		t.Run(fmt.Sprint("reject-truncation/", at), func(t *testing.T) { broken(t, Head{}, head, whole[:at]...) })
+		for other := range at {
+			t.Run(fmt.Sprintf("reject-reorder/%d-%d", other, at), func(t *testing.T) {
+				changed := slices.Clone(whole)
+				changed[at], changed[other] = changed[other], changed[at]
+				broken(t, Head{}, head, changed...)
+			})
+		}
+		t.Run(fmt.Sprint("reject-new-chain/", at), func(t *testing.T) {
+			rest := slices.Clone(whole[at:])
+			rest[0].Plan = "other"
+			before := Head{int64(at), whole[at].Previous}
+			rest, _, _ = before.Extend(rest...) // everything after it is chained again
+			broken(t, Head{}, head, append(slices.Clone(whole[:at]), rest...)...)
+		})
+	}
+	t.Run("accept-pruned", func(t *testing.T) {
+		if got, err := VerifyLedger(t.Context(), fixedLedger(whole[3:]), whole[2].Head(), head); err != nil || got != head {
+			t.Error(got, err)
+		}
+		broken(t, Head{}, head, whole[3:]...)
+	})
+	t.Run("accept-longer", func(t *testing.T) {
+		if got, err := VerifyLedger(t.Context(), l, Head{}, whole[4].Head()); err != nil || got != head {
+			t.Error(got, err)
+		}
+	})
+	t.Run("reject-entries-that-no-ledger-chained", func(t *testing.T) { broken(t, Head{}, Head{}, entryOf(1)) })
+	t.Run("receipt", func(t *testing.T) {
+		for _, at := range whole {
+			r, err := NewReceipt(t.Context(), l, at.Number, head)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := json.Marshal(r)
+			must(t, err)
+			var offline Receipt
+			must(t, json.Unmarshal(data, &offline))
+			if err := offline.Verify(head); err != nil || offline.Entry != at {
+				t.Fatal(err)
+			}
+			for name, change := range map[string]func(*Receipt){
+				"entry":  func(r *Receipt) { r.Entry.Field = "tel" },
+				"number": func(r *Receipt) { r.Entry.Number++ },
+				"after":  func(r *Receipt) { r.After = append(r.After, r.Entry.Previous) },
+				"garble": func(r *Receipt) { r.After = append(r.After[:len(r.After):len(r.After)], "x")[1:] },
+			} {
+				changed := Receipt{offline.Entry, slices.Clone(offline.After)}
+				if change(&changed); lookleap.CodeOf(changed.Verify(head)) != CodeLedgerBroken {
+					t.Errorf("the receipt of entry %d with another %s is valid", at.Number, name)
+				}
+				if at.Number == head.Number {
+					break
+				}
+			}
+			if at.Number < head.Number && offline.Verify(whole[6].Head()) == nil {
+				t.Error("the receipt is valid for another head")
+			}
+		}
+		if _, err := NewReceipt(t.Context(), l, 99, head); lookleap.CodeOf(err) != CodeLedgerBroken {
+			t.Error(err)
+		}
+	})
+	t.Run("signature", func(t *testing.T) {
+		public, private, _ := ed25519.GenerateKey(nil)
+		signed := head.Sign(private)
+		must(t, signed.Verify(public))
+		signed.Head.Number--
+		if lookleap.CodeOf(signed.Verify(public)) != CodeLedgerBroken || lookleap.CodeOf(head.Sign(nil).Verify(public)) != CodeLedgerBroken {
+			t.Error("a head that was not signed is valid")
+		}
+	})
+}
+
+// TestChainOfProcesses: handles of one file extend one chain, also after each was opened again.
+func TestChainOfProcesses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger")
+	open := func() *FileDisclosureLedger {
+		l, err := OpenDisclosureLedger(path, LedgerOptions{})
+		must(t, err)
+		t.Cleanup(func() { _ = l.Close() })
+		return l
+	}
+	one, two := open(), open()
+	var wait sync.WaitGroup
+	for _, l := range []*FileDisclosureLedger{one, two} {
+		wait.Go(func() {
+			for n := range 20 {
+				if err := l.Append(t.Context(), entryOf(n), entryOf(n)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	long := entryOf(1)
+	long.Field = string(make([]byte, 3*tailRead)) // longer than what is read at first
+	must(t, two.Append(t.Context(), long))
+	must(t, open().Append(t.Context(), entryOf(2)))
+	head, err := VerifyLedger(t.Context(), one, Head{}, Head{})
+	if err != nil || head.Number != 82 {
+		t.Fatal(head, err)
+	}
+	if _, err := one.Prune(t.Context(), start.Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	must(t, two.Append(t.Context(), entryOf(3)))
+	if entries := chainOf(t, one); entries[len(entries)-1].Number != 83 {
+		t.Error("a prune renumbered the entries")
+	}
+}
