@@ -153,7 +153,7 @@ func judgeANML(content []byte, o anmlOptions) result {
 			s.Informs++
 		}
 		value.Sites = append(value.Sites, s)
-		rows = append(rows, row{"site", fmt.Sprintf("%s %d actions, %d asks, %d informs", plaintext.Quote(s.Title, 60), s.Actions, s.Asks, s.Informs)})
+		rows = append(rows, row{"site", fmt.Sprintf("%s %s, %s, %s", plaintext.Quote(s.Title, 60), plural(s.Actions, "action", "actions"), plural(s.Asks, "ask", "asks"), plural(s.Informs, "inform", "informs"))})
 	}
 	r := accept(nil)
 	for _, f := range doc.Findings() {
@@ -165,7 +165,7 @@ func judgeANML(content []byte, o anmlOptions) result {
 	}
 	r.Value, r.rows = value, append(rows, outputRows(value.Output)...)
 	if n := value.Counts["error"]; o.lint && n > 0 {
-		r.OK, r.Code, r.Message = false, lookleap.Code(anml.CodeLint), fmt.Sprintf("%d findings are errors", n)
+		r.OK, r.Code, r.Message = false, lookleap.Code(anml.CodeLint), plural(n, "finding is an error", "findings are errors")
 	}
 	return r
 }

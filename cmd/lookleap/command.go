@@ -26,6 +26,7 @@ func commands() []command {
 		siteCommand(),
 		doctorCommand(),
 		codeCommand(),
+		completionCommand(),
 	}
 }
 

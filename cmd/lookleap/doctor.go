@@ -28,10 +28,14 @@ Absent is fine; a fault that makes agents turn away is refused. Nothing is
 obeyed but the limits: the policy is for others to keep.
 
 value: {
-  "checks": [{"check", "state": fine, absent or wrong, "code", "message", "findings"}]
-}`,
+  "checks": [{"check", "state", "code", "message", "findings", "snippet"}]
+}
+state is fine, absent, wrong, or skipped: a check that an earlier fault prevents.
+snippet is a record, a document or a command to paste.`,
 		examples: []string{
 			"lookleap doctor https://example.com",
+			"lookleap doctor --dev localhost:8080",
+			"lookleap doctor --dev --connect localhost:8080 https://example.com",
 			"lookleap --json doctor https://example.com https://shop.example.com",
 		},
 		build: func(*flag.FlagSet) action {
@@ -40,7 +44,9 @@ value: {
 				if err != nil {
 					return err
 				}
-				return s.each(ctx, args, func(ctx context.Context, origin string) result { return examine(ctx, host, origin) })
+				return s.each(ctx, args, func(ctx context.Context, origin string) result {
+					return examine(ctx, &patient{host: host, dev: s.options.Dev, step: s.progress.step}, origin)
+				})
 			}
 		},
 	}
@@ -57,6 +63,7 @@ type diagnosis struct {
 	Code     lookleap.Code      `json:"code"`
 	Message  string             `json:"message"`
 	Findings []lookleap.Finding `json:"findings"`
+	Snippet  string             `json:"snippet"` // what to paste; "": nothing
 }
 
 // The states of a diagnosis.
@@ -64,7 +71,13 @@ const (
 	fine   = "fine"
 	absent = "absent"
 	wrong  = "wrong"
+	// A fault that was reported already prevents the check, or the development mode leaves it out.
+	skipped = "skipped"
 )
+
+func skip(message string) diagnosis {
+	return diagnosis{State: skipped, Code: lookleap.CodeSkipped, Message: message}
+}
 
 // ok says that what is there is right.
 func ok(message string, findings ...lookleap.Finding) diagnosis {
@@ -103,18 +116,25 @@ func ill(err error, fix string) diagnosis {
 }
 
 // examine runs all checks. Each is on its own: one that fails spoils no other.
-func examine(ctx context.Context, host *lookleap.Host, origin string) result {
+func examine(ctx context.Context, p *patient, origin string) result {
 	u, err := domain.Parse(origin)
 	if err != nil {
 		return refuseDomain("", err)
 	}
-	p := &patient{host: host, url: u}
+	p.url = u
 	value := doctorValue{Checks: []diagnosis{}}
 	r := accept(nil)
 	troubles := 0
 	for _, check := range p.checks() {
-		d := check.run(ctx)
+		p.step(check.name)
+		d := skip("not checked: " + p.down)
+		if p.down == "" {
+			d = check.run(ctx)
+		}
 		d.Check = check.name
+		if d.State == wrong && d.Snippet == "" {
+			d.Snippet = p.snippet(d.Check)
+		}
 		if d.Findings == nil {
 			d.Findings = []lookleap.Finding{}
 		}
@@ -123,6 +143,9 @@ func examine(ctx context.Context, host *lookleap.Host, origin string) result {
 		for _, f := range d.Findings {
 			f.Message = d.Check + ": " + f.Message
 			r = r.with(f)
+		}
+		if d.Snippet != "" {
+			r.rows = append(r.rows, row{"paste", d.Snippet})
 		}
 		if d.State == wrong {
 			if troubles++; r.OK {
@@ -133,7 +156,7 @@ func examine(ctx context.Context, host *lookleap.Host, origin string) result {
 	r.Value = value
 	r.Message = "nothing makes agents turn away"
 	if troubles > 0 {
-		r.Message = fmt.Sprintf("%d of %d checks found something that makes agents turn away", troubles, len(value.Checks))
+		r.Message = fmt.Sprintf("%d of %s found something that makes agents turn away", troubles, plural(len(value.Checks), "check", "checks"))
 	}
 	return r
 }
@@ -142,6 +165,9 @@ func examine(ctx context.Context, host *lookleap.Host, origin string) result {
 type patient struct {
 	host *lookleap.Host
 	url  domain.URL
+	dev  bool              // development mode
+	step func(name string) // tells people which check runs
+	down string            // why the rest cannot be checked; "": it can
 }
 
 // get reads a path of the site. For a status that says that nothing is there

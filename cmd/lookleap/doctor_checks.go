@@ -25,6 +25,7 @@ type check struct {
 func (p *patient) checks() []check {
 	return []check{
 		{"address", p.address},
+		{"connection", p.connection},
 		{"agents.txt", p.policy},
 		{"anml", p.document},
 		{"trust record", p.trustRecord},
@@ -34,31 +35,37 @@ func (p *patient) checks() []check {
 	}
 }
 
-const (
-	signZone  = "sign the zone and publish its DS records at the parent"
-	fixServer = "let the server answer with 200 and the document, or with 404 where there is none"
-)
+const fixServer = "let the server answer with 200 and the document, or with 404 if there is none"
 
-func dnssecFinding(name string, state lookleap.DNSSEC) []lookleap.Finding {
-	if state == lookleap.Secure {
-		return nil
-	}
-	return []lookleap.Finding{{Severity: lookleap.SeverityWarning, Code: dvs.CodeDNSSECInsecure, Message: fmt.Sprintf("%s is not protected by DNSSEC (%s)", name, state), Fix: signZone}}
-}
+const dnssecCode = dvs.CodeDNSSECInsecure
 
 // address asks for the site's addresses, and whether anybody could forge them.
 func (p *patient) address(ctx context.Context) diagnosis {
 	name := p.url.Host()
+	if p.dev {
+		return skip("not looked up in development mode")
+	}
 	for _, t := range []lookleap.RRType{lookleap.TypeA, lookleap.TypeAAAA} {
 		a, err := p.host.Lookup(ctx, name, t)
 		if err != nil {
-			return ill(err, signZone)
+			fix, snippet := adviceDNS(err, name, p.url.Origin())
+			if unreachableDNS(err) {
+				p.down = "the DNS server cannot be reached"
+			} else {
+				p.down = "the site has no address"
+			}
+			d := ill(err, fix)
+			d.Findings[0].Fix, d.Snippet = fix, snippet
+			return d
 		}
 		if len(a.Records) > 0 {
-			return ok(fmt.Sprintf("%d addresses, DNSSEC %s", len(a.Records), a.DNSSEC), dnssecFinding(name, a.DNSSEC)...)
+			return ok(fmt.Sprintf("%s, DNSSEC %s", plural(len(a.Records), "address", "addresses"), a.DNSSEC), dnssecFinding(name, a.DNSSEC)...)
 		}
 	}
-	return ill(coded{lookleap.CodeNoAddress, fmt.Errorf("%s has no address", name)}, "publish A or AAAA records")
+	p.down = "the site has no address"
+	d := ill(coded{lookleap.CodeNoAddress, fmt.Errorf("%s has no address", name)}, "publish A or AAAA records")
+	d.Snippet = name + ". 3600 IN A ADDRESS"
+	return d
 }
 
 // policy lints the file that agents would obey, hash and all.
@@ -141,6 +148,9 @@ func (p *patient) record(ctx context.Context) (*anmltrust.Record, *lookleap.DNSA
 }
 
 func (p *patient) trustRecord(ctx context.Context) diagnosis {
+	if p.dev {
+		return skip("not looked up in development mode")
+	}
 	record, answer, err := p.record(ctx)
 	switch {
 	case err != nil:
@@ -155,18 +165,23 @@ func (p *patient) trustRecord(ctx context.Context) diagnosis {
 }
 
 func (p *patient) manifest(ctx context.Context) diagnosis {
-	record, _, err := p.record(ctx)
-	if err != nil || record == nil || record.Manifest == "" {
-		return notThere("no trust record names one")
-	}
-	path, here := strings.CutPrefix(record.Manifest, p.url.Origin())
-	if !here {
-		return notThere("it is kept at another origin: lookleap manifest judges a file")
+	path := "/.well-known/anml-trust"
+	if !p.dev {
+		record, _, err := p.record(ctx)
+		if err != nil || record == nil || record.Manifest == "" {
+			return notThere("no trust record names one")
+		}
+		var here bool
+		if path, here = strings.CutPrefix(record.Manifest, p.url.Origin()); !here {
+			return notThere("it is kept at another origin: lookleap manifest judges a file")
+		}
 	}
 	resp, err := p.get(ctx, path, anmltrust.ManifestMediaType)
 	switch {
 	case err != nil:
 		return ill(err, fixServer)
+	case resp == nil && p.dev:
+		return notThere("there is none at " + path)
 	case resp == nil:
 		return ill(coded{wellknown.CodeAbsent, errors.New("the record names a manifest that is not there")}, "publish the manifest, or take it out of the record")
 	}
@@ -206,7 +221,7 @@ func (p *patient) skills(ctx context.Context) diagnosis {
 			findings[0].Fix = "publish an index as dvs.WriteIndex writes it"
 		}
 	}
-	return ok(fmt.Sprintf("%d skills are listed", count), findings...)
+	return ok(plural(count, "skill is listed", "skills are listed"), findings...)
 }
 
 func (p *patient) endpoint(ctx context.Context) diagnosis {

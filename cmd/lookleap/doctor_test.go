@@ -5,9 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
@@ -77,16 +80,154 @@ func TestDoctor(t *testing.T) {
 				t.Errorf("exit %d, ok %v", exit, got.OK)
 			}
 			for _, d := range got.Value.Checks {
-				if want := c.state[d.Check]; d.State != want && (d.Check != "address" || d.State != fine) {
+				if want := c.state[d.Check]; d.State != want && (d.Check != "address" && d.Check != "connection" || d.State != fine) {
 					t.Errorf("%s is %s (%s), want %s", d.Check, d.State, d.Message, want)
 				}
 				if d.State == wrong && (len(d.Findings) == 0 || d.Findings[0].Fix == "") {
-					t.Errorf("%s is wrong and nothing says how to mend it: %+v", d.Check, d.Findings)
+					t.Errorf("%s is wrong and nothing says how to fix it: %+v", d.Check, d.Findings)
 				}
 			}
-			if len(got.Value.Checks) != len(c.state)+1 {
+			if len(got.Value.Checks) != len(c.state)+2 {
 				t.Errorf("%d checks", len(got.Value.Checks))
 			}
 		})
+	}
+}
+
+// doctorOf runs doctor and returns its result and standard error.
+func doctorOf(t *testing.T, args ...string) (exit int, r result, checks []diagnosis, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	exit = run(context.Background(), append([]string{"--json", "doctor"}, args...), nil, &out, &errs)
+	var got struct {
+		result
+		Value doctorValue `json:"value"`
+	}
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		t.Fatalf("%v: %s%s", err, &out, &errs)
+	}
+	return exit, got.result, got.Value.Checks, errs.String()
+}
+
+// wrongChecks returns the checks that are wrong, and those that were skipped.
+func wrongChecks(checks []diagnosis) (wrongOnes []diagnosis, left int) {
+	for _, d := range checks {
+		switch d.State {
+		case wrong:
+			wrongOnes = append(wrongOnes, d)
+		case skipped:
+			left++
+		}
+	}
+	return wrongOnes, left
+}
+
+func errorsIn(findings []lookleap.Finding) (n int) {
+	for _, f := range findings {
+		if f.Severity == lookleap.SeverityError {
+			n++
+		}
+	}
+	return n
+}
+
+// One fault is reported once, with advice that fits it and something to paste.
+func TestDoctorAdvice(t *testing.T) {
+	n := lab.ForTest(t)
+	n.Site("down.example").Certificate(lab.Expired)
+	n.Name("nowhere.example")
+	door := opened(t, n).Args()
+	for name, c := range map[string]struct {
+		args         []string
+		check, fix   string
+		mustNotSay   string
+		checksNotRun int
+	}{
+		"unreachable-resolver": {[]string{"--dns", "127.0.0.1:9", "https://down.example"}, "address", "ask another DNS server", "sign", 7},
+		"no-address":           {append(door[:len(door):len(door)], "https://nowhere.example"), "address", "publish A or AAAA", "sign", 7},
+		"server-down":          {append(door[:len(door):len(door)], "https://down.example"), "connection", "send a certificate", "404", 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			exit, r, checks, _ := doctorOf(t, c.args...)
+			ill, left := wrongChecks(checks)
+			if exit != exitRefused || len(ill) != 1 || ill[0].Check != c.check || left != c.checksNotRun || errorsIn(r.Findings) != 1 {
+				t.Fatalf("exit %d, wrong %+v, %d skipped, findings %+v", exit, ill, left, r.Findings)
+			}
+			if fix := ill[0].Findings[0].Fix; !strings.Contains(fix, c.fix) || strings.Contains(fix, c.mustNotSay) || ill[0].Snippet == "" {
+				t.Errorf("fix %q, snippet %q", fix, ill[0].Snippet)
+			}
+		})
+	}
+}
+
+// A site on this machine is examined over http, under the address or under the name that it will
+// have, and what is not checked is said.
+func TestDoctorDev(t *testing.T) {
+	policy, err := agentstxt.Sign([]byte("/admin DISALLOW\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hosts := make(chan string, 100)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hosts <- r.Host
+		if r.URL.Path == "/agents.txt" {
+			w.Header().Set("Content-Type", "text/plain")
+			w.Write(policy)
+			return
+		}
+		http.NotFound(w, r)
+	}))
+	defer server.Close()
+	address := strings.TrimPrefix(server.URL, "http://")
+	_, port, _ := strings.Cut(address, ":")
+	for name, c := range map[string]struct {
+		args []string
+		host string
+	}{
+		"accept-address":   {[]string{"--dev", address}, address},
+		"accept-localhost": {[]string{"--dev", "localhost:" + port}, "localhost:" + port},
+		"accept-http":      {[]string{"--dev", server.URL}, address},
+		"accept-name":      {[]string{"--dev", "--connect", address, "https://shop.example"}, "shop.example"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			exit, _, checks, stderr := doctorOf(t, c.args...)
+			state := map[string]string{}
+			for _, d := range checks {
+				state[d.Check] = d.State
+			}
+			if exit != 0 || state["agents.txt"] != fine || state["anml"] != absent || state["address"] != skipped || state["trust record"] != skipped {
+				t.Errorf("exit %d, %v", exit, checks)
+			}
+			if !strings.Contains(stderr, "DEVELOPMENT MODE") || !strings.Contains(stderr, "certificate") {
+				t.Errorf("not said loudly: %q", stderr)
+			}
+			for len(hosts) > 0 {
+				if host := <-hosts; host != c.host {
+					t.Errorf("the host was %q", host)
+				}
+			}
+		})
+	}
+	t.Run("reject-without-dev", func(t *testing.T) {
+		if exit, _, _, _ := doctorOf(t, server.URL); exit != exitRefused {
+			t.Error(exit)
+		}
+	})
+	t.Run("reject-two-servers", func(t *testing.T) {
+		var out, errs bytes.Buffer
+		if exit := run(context.Background(), []string{"doctor", "--dev", "localhost:1", "localhost:2"}, nil, &out, &errs); exit != exitUsage {
+			t.Error(exit, &errs)
+		}
+	})
+}
+
+// --connect reaches a name that DNS does not know.
+func TestConnectWithoutDNS(t *testing.T) {
+	n := lab.ForTest(t)
+	n.Site("shop.example").Body("/", "text/plain", "welcome")
+	door := opened(t, n)
+	host := hostFor(t, "--ca", door.CAFile, "--connect", door.Door)
+	if status, err := get(t, host, "https://shop.example/"); status != http.StatusOK {
+		t.Errorf("%d, %v", status, err)
 	}
 }

@@ -26,7 +26,7 @@ func TestCommandsAreExplained(t *testing.T) {
 			if c.summary == "" || strings.Contains(c.summary, "\n") {
 				t.Errorf("the summary must be one line, it is %q", c.summary)
 			}
-			if !strings.Contains(c.about, "value:") {
+			if !strings.Contains(c.about, "value:") && c.name != "completion" {
 				t.Error("about must document the members of the value")
 			}
 			if len(c.examples) == 0 {
@@ -43,7 +43,7 @@ func TestCommandsAreExplained(t *testing.T) {
 				}
 			}
 			var help bytes.Buffer
-			if err := writeHelp(&help, c.name); err != nil || !strings.Contains(help.String(), c.about) {
+			if err := writeHelp(&help, c.name); err != nil || !strings.Contains(strings.Join(strings.Fields(help.String()), " "), strings.Join(strings.Fields(c.about), " ")) {
 				t.Errorf("help does not explain it: %v", err)
 			}
 		})

@@ -4,66 +4,117 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"strings"
+
+	"golang.org/x/term"
 )
 
-// writeHelp explains one command, or all of them when topic is "".
+// helpWidth is the width of help that is not shown on a terminal.
+const helpWidth = 80
+
+// writeHelp explains one command, or all of them when topic is "". It is arranged like a manual
+// page.
 func writeHelp(w io.Writer, topic string) error {
+	var b strings.Builder
 	if topic == "" || topic == "help" {
-		writeOverview(w)
-		return nil
+		writeOverview(&b)
+	} else {
+		c, err := findCommand(topic)
+		if err != nil {
+			return err
+		}
+		writeCommand(&b, c)
 	}
-	c, err := findCommand(topic)
-	if err != nil {
-		return err
+	width := helpWidth
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
+			width = columns
+		}
 	}
-	fmt.Fprintf(w, "lookleap %s %s\n\n%s\n\n", c.name, c.args, strings.TrimSpace(c.about))
-	own := newFlags(c.name)
-	c.build(own)
-	writeFlags(w, "Flags", own)
-	fmt.Fprintln(w, "Examples:")
-	for _, example := range c.examples {
-		fmt.Fprintf(w, "  %s\n", example)
-	}
-	fmt.Fprintln(w, "\nThe flags of all commands: lookleap help")
-	return nil
+	_, err := io.WriteString(w, wrap(b.String(), width))
+	return err
 }
 
-func writeOverview(w io.Writer) {
-	fmt.Fprint(w, `lookleap [--json] COMMAND ARG…
-lookleap help [COMMAND]
+func writeCommand(b *strings.Builder, c command) {
+	section(b, "NAME", "lookleap "+c.name+" - "+c.summary)
+	section(b, "SYNOPSIS", "lookleap "+c.name+" "+c.args)
+	section(b, "DESCRIPTION", reflow(c.about))
+	own := newFlags(c.name)
+	c.build(own)
+	writeFlags(b, "OPTIONS", own)
+	section(b, "EXAMPLES", strings.Join(c.examples, "\n"))
+	section(b, "EXIT STATUS", exitStatus)
+	section(b, "SEE ALSO", "lookleap help, for the options of all commands")
+}
 
-Says what lookleap makes of each input: accepted or refused, why, where, and how
-to fix it. Flags may stand anywhere; - reads standard input.
+const exitStatus = `0  every input was accepted
+1  an input was refused, or could not be judged
+2  the command line is wrong: nothing was judged`
 
-Commands:
-`)
+func writeOverview(b *strings.Builder) {
+	section(b, "NAME", "lookleap - says what the library makes of a URL, a document or a site")
+	section(b, "SYNOPSIS", "lookleap [OPTION…] COMMAND ARG…\nlookleap help [COMMAND]")
+	section(b, "DESCRIPTION", `Each input is accepted or refused, and the result says why, where, and how to fix it.
+Options can be written anywhere. "-" reads standard input. After "--", no word is an option.`)
+	b.WriteString("COMMANDS\n")
 	for _, c := range commands() {
-		fmt.Fprintf(w, "  %-10s %s\n", c.name, c.summary)
+		fmt.Fprintf(b, "  %-10s  %s\n", c.name, c.summary)
 	}
-	fmt.Fprintln(w)
+	b.WriteByte('\n')
 	global := newFlags("lookleap")
 	new(options).declare(global)
-	writeFlags(w, "Flags of all commands", global)
-	fmt.Fprint(w, `With --json every input prints one line:
-  {"input", "ok", "code", "message", "findings", "value", "verdict"}
+	writeFlags(b, "OPTIONS OF ALL COMMANDS", global)
+	section(b, "OUTPUT", `With --json every input prints one line:
+{"input", "ok", "code", "message", "findings", "value", "verdict"}`)
+	section(b, "ENVIRONMENT", "NO_COLOR  if it is not empty, no colors are printed")
+	section(b, "EXIT STATUS", exitStatus)
+}
 
-Exit code: 0 all inputs accepted, 1 any refused, 2 wrong usage.
-`)
+// reflow joins the lines of each paragraph, which wrap breaks again. Short lines, such as those of
+// tables and of JSON, stay as they are.
+func reflow(text string) string {
+	const full = 55 // a line of prose is at least so wide, unless its paragraph ends
+	var b strings.Builder
+	joins := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if b.Len() > 0 {
+			if joins && line != "" && line[0] != ' ' && line[0] != '}' {
+				b.WriteByte(' ')
+			} else {
+				b.WriteByte('\n')
+			}
+		}
+		b.WriteString(line)
+		joins = len(line) >= full && line[0] != ' ' && !strings.HasSuffix(line, ":")
+	}
+	return b.String()
+}
+
+// section writes an indented text below a title.
+func section(b *strings.Builder, title, text string) {
+	fmt.Fprintln(b, title)
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		if line = strings.TrimRight(line, "\n"); line != "" {
+			line = "  " + line
+		}
+		fmt.Fprintln(b, line)
+	}
+	fmt.Fprintln(b)
 }
 
 // writeFlags lists a set of flags under a title, and nothing for an empty set.
-func writeFlags(w io.Writer, title string, flags *flag.FlagSet) {
+func writeFlags(b *strings.Builder, title string, flags *flag.FlagSet) {
 	count := 0
 	flags.VisitAll(func(f *flag.Flag) {
-		if count == 0 {
-			fmt.Fprintf(w, "%s:\n", title)
+		if count++; count == 1 {
+			fmt.Fprintln(b, title)
 		}
-		count++
 		value, usage := flag.UnquoteUsage(f)
-		fmt.Fprintf(w, "  %-20s %s\n", strings.TrimSpace("--"+f.Name+" "+value), usage)
+		fmt.Fprintf(b, "  %s\n      %s\n", strings.TrimSpace("--"+f.Name+" "+value), usage)
 	})
 	if count > 0 {
-		fmt.Fprintln(w)
+		fmt.Fprintln(b)
 	}
 }

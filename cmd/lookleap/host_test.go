@@ -106,7 +106,7 @@ func TestBadNetworkFlags(t *testing.T) {
 			t.Errorf("%q: %v", flags, err)
 			continue
 		}
-		_, err = line.options.newHost()
+		_, err = line.options.NewHost()
 		if lookleap.CodeOf(err) != lookleap.CodeUsage || !strings.HasPrefix(err.Error(), flags[0]) {
 			t.Errorf("%q: %v", flags, err)
 		}

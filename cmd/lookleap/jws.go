@@ -62,7 +62,7 @@ value: {"keyId", "algorithm", "digest": of the signed bytes, "bytes": how many}`
 				}
 				return s.files(ctx, args, func(_ context.Context, _ string, content []byte) result {
 					token := string(bytes.TrimRight(content, "\r\n"))
-					verified, err := aiuri.VerifyResult(aiuri.SignedResult{JWS: token, Body: body}, keys, s.options.now(), x)
+					verified, err := aiuri.VerifyResult(aiuri.SignedResult{JWS: token, Body: body}, keys, s.options.Now(), x)
 					r := showJWS(verified, err).with(keys.Findings()...)
 					if body == nil && r.Code == aiuri.CodeRejectedSignature && strings.Contains(token, "..") {
 						return r.with(lookleap.Finding{Severity: lookleap.SeverityWarning, Code: r.Code, Message: "the signature is detached from what it covers", Fix: "name that with --payload"})

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/lookleap/lookleap/hostflags"
 )
 
 // commandLine is a parsed command line.
@@ -21,14 +23,10 @@ type commandLine struct {
 
 // options are the flags that every command takes.
 type options struct {
-	json         bool
-	dns          repeated
-	anchor       string
-	ca           string
-	connect      string
-	allowPrivate bool
-	timeout      time.Duration
-	at           time.Time // zero: now
+	hostflags.Flags
+	json    bool
+	noColor bool
+	timeout time.Duration
 }
 
 // defaultTimeout bounds the judgement of one input.
@@ -36,24 +34,9 @@ const defaultTimeout = 30 * time.Second
 
 func (o *options) declare(flags *flag.FlagSet) {
 	flags.BoolVar(&o.json, "json", false, "print one JSON object a line for each input")
-	flags.Var(&o.dns, "dns", "ask this `ADDR` instead of the system's servers: HOST:PORT, udp://HOST:PORT, tls://HOST:PORT or https://HOST/PATH; may be repeated")
-	flags.StringVar(&o.anchor, "anchor", "", "trust the DS or DNSKEY records in this `FILE` instead of IANA's root keys")
-	flags.StringVar(&o.ca, "ca", "", "trust the certificates in this PEM `FILE` instead of the system's")
-	flags.StringVar(&o.connect, "connect", "", "send every connection to this `HOST:PORT`, for test beds")
-	flags.BoolVar(&o.allowPrivate, "allow-private", false, "allow private addresses and any port, for test beds")
-	flags.Func("at", "judge as of this `TIME`, for instance 2026-01-02T15:04:05Z, instead of now", func(text string) (err error) {
-		o.at, err = time.Parse("2006-01-02T15:04:05Z", text)
-		return err
-	})
+	flags.BoolVar(&o.noColor, "no-color", false, "print no colors; so does the environment variable NO_COLOR")
+	o.Declare(flags)
 	flags.DurationVar(&o.timeout, "timeout", defaultTimeout, "`TIME` for each input, for instance 5s")
-}
-
-// now is the clock of this run: it stands still at --at, if that was given.
-func (o *options) now() time.Time {
-	if o.at.IsZero() {
-		return time.Now()
-	}
-	return o.at
 }
 
 // parseLine reads a command line. Flags may stand anywhere, before the command

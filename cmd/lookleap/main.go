@@ -42,6 +42,12 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	s := newSession(line.options, stdin, stdout)
 	s.progress = newProgress(stderr)
 	defer s.close()
+	if line.args, err = s.siteArgs(line.args); err != nil {
+		return misused(stderr, line.topic, err)
+	}
+	if skipped := line.options.Skipped(); len(skipped) > 0 {
+		fmt.Fprintf(stderr, "DEVELOPMENT MODE. Not checked:\n  - %s\n", strings.Join(skipped, "\n  - "))
+	}
 	if _, err = s.Host(); err == nil { // a network flag that is wrong is wrong for every command
 		err = line.action(ctx, s, line.args)
 	}

@@ -37,7 +37,7 @@ value: {
 					return usagef("--site is missing")
 				}
 				return s.files(ctx, args, func(_ context.Context, _ string, content []byte) result {
-					return judgeManifest(content, site, serving, s.options.now())
+					return judgeManifest(content, site, serving, s.options.Now())
 				})
 			}
 		},

@@ -19,12 +19,19 @@ import (
 // printer writes one result after the other.
 type printer interface{ print(result) error }
 
-func newPrinter(w io.Writer, asJSON bool) printer {
+// newPrinter returns the printer of a run. Colors and wrapped lines are for terminals.
+func newPrinter(w io.Writer, asJSON, noColor bool) printer {
 	if asJSON {
 		return jsonPrinter{w}
 	}
-	f, ok := w.(*os.File)
-	return &textPrinter{w: w, colour: ok && term.IsTerminal(int(f.Fd()))}
+	p := &textPrinter{w: w}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.colour = !noColor && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			p.width = width
+		}
+	}
+	return p
 }
 
 // jsonPrinter writes one object a line. It escapes whatever does not print, so
@@ -72,6 +79,7 @@ const maxShown = 400
 type textPrinter struct {
 	w      io.Writer
 	colour bool
+	width  int  // of the terminal, in columns; 0: lines are not wrapped
 	after  bool // whether something was printed before
 }
 
@@ -103,7 +111,7 @@ func (p *textPrinter) print(r result) error {
 			fmt.Fprintf(&b, "     %s\n", visible(strings.TrimSuffix(line, "\n")))
 		}
 	}
-	_, err := io.WriteString(p.w, b.String())
+	_, err := io.WriteString(p.w, wrap(b.String(), p.width))
 	return err
 }
 

@@ -16,40 +16,69 @@ import (
 // being worked on.
 const patience = 700 * time.Millisecond
 
-// progress tells people at a terminal what takes so long. Its line stands on
-// standard error and goes away when the result comes.
-type progress struct{ w io.Writer } // nil: not a terminal
+// progress tells people at a terminal what takes so long. Its line is on standard error and
+// disappears when the result comes.
+type progress struct {
+	w io.Writer // nil: not a terminal
 
-func newProgress(stderr io.Writer) progress {
+	mu    sync.Mutex
+	input string // what is judged; "": nothing
+	check string // the check that runs; "": the command has only one
+	shown bool   // the line is on the terminal
+}
+
+func newProgress(stderr io.Writer) *progress {
 	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return progress{stderr}
+		return &progress{w: stderr}
 	}
-	return progress{}
+	return &progress{}
 }
 
 // working says what is worked on, if it takes longer than people wait for
 // without wondering. The function that it returns ends that.
-func (p progress) working(input string, patience time.Duration) (done func()) {
+func (p *progress) working(input string, patience time.Duration) (done func()) {
 	if p.w == nil {
 		return func() {}
 	}
-	var mu sync.Mutex
-	shown, over := false, false
+	p.mu.Lock()
+	p.input, p.check = input, ""
+	p.mu.Unlock()
 	timer := time.AfterFunc(patience, func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if !over {
-			shown = true
-			fmt.Fprintf(p.w, "\rlooking at %s …", plaintext.Quote(input, 60))
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.input != "" {
+			p.show()
 		}
 	})
 	return func() {
 		timer.Stop()
-		mu.Lock()
-		defer mu.Unlock()
-		over = true
-		if shown {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.shown {
 			fmt.Fprint(p.w, "\r\x1b[K")
 		}
+		p.input, p.shown = "", false
 	}
+}
+
+// step names the check that runs now.
+func (p *progress) step(check string) {
+	if p.w == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.check = check
+	if p.shown {
+		p.show()
+	}
+}
+
+func (p *progress) show() {
+	p.shown = true
+	fmt.Fprintf(p.w, "\r\x1b[Klooking at %s", plaintext.Quote(p.input, 60))
+	if p.check != "" {
+		fmt.Fprintf(p.w, ": %s", p.check)
+	}
+	fmt.Fprint(p.w, " …")
 }

@@ -15,12 +15,12 @@ func TestProgress(t *testing.T) {
 		want  string
 	}{
 		"quick": {patience / 2, ""},
-		"slow":  {patience * 2, "\rlooking at \"https://x.example/\\u{7}\" …\r\x1b[K"},
+		"slow":  {patience * 2, "\r\x1b[Klooking at \"https://x.example/\\u{7}\" …\r\x1b[K"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var out strings.Builder
-				done := progress{&out}.working("https://x.example/\a", patience)
+				done := (&progress{w: &out}).working("https://x.example/\a", patience)
 				time.Sleep(c.takes)
 				done()
 				if out.String() != c.want {
@@ -29,6 +29,20 @@ func TestProgress(t *testing.T) {
 			})
 		})
 	}
+	t.Run("names-the-check", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var out strings.Builder
+			p := &progress{w: &out}
+			done := p.working("x", patience)
+			p.step("address")
+			time.Sleep(2 * patience)
+			p.step("skills")
+			done()
+			if got := out.String(); !strings.Contains(got, `"x": address …`) || !strings.Contains(got, `"x": skills …`) {
+				t.Errorf("%q", got)
+			}
+		})
+	})
 	if newProgress(io.Discard).w != nil {
 		t.Error("a pipe is told")
 	}

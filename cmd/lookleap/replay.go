@@ -27,7 +27,7 @@ value: as that of lookleap trust`,
 		build: func(*flag.FlagSet) action {
 			return func(ctx context.Context, s *session, args []string) error {
 				return s.files(ctx, args, func(_ context.Context, _ string, content []byte) result {
-					return replayVerdict(content, s.options.at)
+					return replayVerdict(content, s.options.At)
 				})
 			}
 		},

@@ -9,8 +9,10 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/hostflags"
 )
 
 // The bounds of what one run reads.
@@ -24,37 +26,46 @@ const (
 type session struct {
 	options  options
 	stdin    io.Reader // nil once it was read
+	stdout   io.Writer
 	printer  printer
-	progress progress
+	progress *progress
 	refused  int // how many inputs were refused
 
-	host *lookleap.Host // nil until a command asks for it
+	host *hostflags.Host // nil until a command asks for it
 }
 
 func newSession(o options, stdin io.Reader, stdout io.Writer) *session {
-	return &session{options: o, stdin: stdin, printer: newPrinter(stdout, o.json)}
+	return &session{options: o, progress: new(progress), stdin: stdin, stdout: stdout, printer: newPrinter(stdout, o.json, o.noColor)}
 }
 
 // Host is the network of this run, as the flags shape it. Its error is wrong usage.
 func (s *session) Host() (*lookleap.Host, error) {
 	if s.host == nil {
-		host, err := s.options.newHost()
+		host, err := s.options.NewHost()
 		if err != nil {
-			return nil, err
+			return nil, usagef("%s", strings.TrimSuffix(err.Error(), " ("+string(lookleap.CodeOf(err))+")"))
 		}
 		s.host = host
 	}
-	return s.host, nil
+	return &s.host.Host, nil
+}
+
+// siteArgs returns the arguments with the URLs of the development mode.
+func (s *session) siteArgs(args []string) ([]string, error) {
+	out := make([]string, len(args))
+	for i, arg := range args {
+		var err error
+		if out[i], err = s.options.URL(arg); err != nil {
+			return nil, usagef("%v", err)
+		}
+	}
+	return out, nil
 }
 
 func (s *session) close() {
-	if s.host == nil {
-		return
+	if s.host != nil {
+		_ = s.host.Close() // only idle connections are left
 	}
-	if c, ok := s.host.Fetcher.(io.Closer); ok { // ours: the Host leaves it to us
-		_ = c.Close() // only idle connections are left
-	}
-	_ = s.host.Close()
 }
 
 // judge runs one judgement, within the time for one input, and prints its

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -100,7 +99,7 @@ func listSkills(ctx context.Context, loader *dvs.Loader, origin string) result {
 		}
 	}
 	if r.OK {
-		r.Message = fmt.Sprintf("%d skills are listed", len(value.Skills))
+		r.Message = plural(len(value.Skills), "skill is listed", "skills are listed")
 	}
 	return r
 }

@@ -1,0 +1,120 @@
+package hostflags
+
+import (
+	"context"
+	"crypto/x509"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+
+	"github.com/lookleap/lookleap"
+)
+
+// Host is a Host that its flags shape. Close closes its connections too.
+type Host struct {
+	lookleap.Host
+	own closers
+}
+
+// Close closes the Host and its connections.
+func (h *Host) Close() error {
+	err := h.Host.Close()
+	if closing := h.own.Close(); err == nil {
+		err = closing
+	}
+	return err
+}
+
+// NewHost returns the Host that the flags describe. Call it after [Flags.URL], which tells it the
+// site of the development mode. An error means wrong usage, and has [lookleap.CodeUsage].
+func (f *Flags) NewHost() (*Host, error) {
+	h := &Host{Host: lookleap.Host{Now: f.Now}}
+	roots, err := f.roots()
+	if err != nil {
+		return nil, err
+	}
+	web := lookleap.FetcherOptions{RootCAs: roots, Now: f.Now, InsecureAllowPrivate: f.AllowPrivate}
+	if f.Connect != "" {
+		if err := checkHostPort(f.Connect); err != nil {
+			return nil, usage("--connect: "+err.Error(), "write a host and a port, for instance localhost:8443")
+		}
+		web.Dial = f.dial
+	}
+	if h.Resolver, err = f.newResolver(web); err != nil {
+		return nil, err
+	}
+	web.Resolver = h
+	switch {
+	case f.Dev:
+		site, err := f.devSite()
+		if err != nil {
+			return nil, err
+		}
+		proxy, err := newDevProxy(site)
+		if err != nil {
+			return nil, err
+		}
+		h.own = append(h.own, proxy)
+		web.RootCAs, web.Dial, web.Resolver, web.InsecureAllowPrivate = proxy.roots, proxy.dial, oneAddress{"127.0.0.1:443"}, true
+		web.Now = nil // the certificate of the proxy is of today
+	case f.Connect != "" && len(f.DNS) == 0:
+		web.Resolver, web.InsecureAllowPrivate = oneAddress{f.Connect}, true
+	}
+	if web.InsecureAllowPrivate {
+		web.Ports = allPorts()
+	}
+	fetcher := lookleap.NewFetcher(web)
+	if c, ok := fetcher.(io.Closer); ok {
+		h.own = append(h.own, c)
+	}
+	h.Fetcher = fetcher
+	return h, nil
+}
+
+// roots returns the certificates of --ca; nil: the system's.
+func (f *Flags) roots() (*x509.CertPool, error) {
+	if f.CA == "" {
+		return nil, nil
+	}
+	pem, err := os.ReadFile(f.CA)
+	if err != nil {
+		return nil, usage("--ca: "+err.Error(), "")
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, usage("--ca: "+f.CA+" has no certificate in PEM form", "write a file that begins with -----BEGIN CERTIFICATE-----")
+	}
+	return roots, nil
+}
+
+// dial connects to the server of --connect. With --dns, the address of the name is judged as ever:
+// a test bed has public ones, or --allow-private is set too.
+func (f *Flags) dial(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", f.Connect)
+	if err != nil {
+		return nil, err
+	}
+	return meantConn{conn, addr}, nil
+}
+
+func allPorts() []uint16 {
+	ports := make([]uint16, 0, 1<<16)
+	for port := range 1<<16 - 1 {
+		ports = append(ports, uint16(port+1))
+	}
+	return ports
+}
+
+// checkHostPort demands both parts, and a port that is a number.
+func checkHostPort(s string) error {
+	host, port, err := net.SplitHostPort(s)
+	if err != nil || host == "" {
+		return usage(strconv.Quote(s)+" is not HOST:PORT", "")
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return usage(strconv.Quote(s)+" has no port from 1 to 65535", "")
+	}
+	return nil
+}
