@@ -49,11 +49,9 @@ func ParseArtifactURL(raw string, artifact Artifact, rules Rules) (SkillURL, err
 	if artifact == SkillDirectory {
 		return ParseSkillURL(raw, rules)
 	}
-	urls := rules.urls()
-	urls.RefuseQuery = !rules.AllowQuery
-	u, err := urls.Parse(raw)
+	u, err := rules.parseSkillURL(raw)
 	if err != nil {
-		return SkillURL{}, badURL(raw, err)
+		return SkillURL{}, err
 	}
 	return rules.artifactAt(raw, u, artifact)
 }

@@ -120,6 +120,9 @@ func (r Rules) entryAt(source domain.URL, ref string, artifact Artifact, digest 
 	if u.Origin() != source.Origin() && digest.IsZero() {
 		return SkillURL{}, refuse(CodeEntryOutside, ref, "the entry is at another origin, for which this file does not speak", "list it at its own origin, or with its digest")
 	}
+	if plain, ok := r.withoutView(u); ok {
+		u = plain
+	}
 	if u.HasQuery() && !r.AllowQuery {
 		return SkillURL{}, refuse(CodeQueryInSkillURL, ref, "a skill URL has no query", "list the URL without it")
 	}

@@ -275,9 +275,8 @@ func TestLoadMapped(t *testing.T) {
 	})
 	t.Run("B05/reject-page-is-html", func(t *testing.T) {
 		net := lab.ForTest(t)
-		net.Site("www.github.com").Body("*", "text/html", refund)
-		roots := registry(t, "https://www.github.com/example-org/")
-		_, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots}).Load(t.Context(), strings.Replace(page, "github.com", "www.github.com", 1))
+		net.Site("raw.githubusercontent.com").Body("*", "text/html", refund)
+		_, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://github.com/example-org/")}).Load(t.Context(), page)
 		if lookleap.CodeOf(err) != lookleap.CodeMediaType {
 			t.Errorf("got %v", err)
 		}

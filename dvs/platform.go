@@ -19,6 +19,7 @@ import (
 type Platform struct {
 	Name     string   // for people
 	Hosts    []string // the host of its pages, then its other names; "*.example.com" is every host below, another "*" matches within one label
+	Aliases  []string // further names of the first host, for the same paths; URLs on them are written with the first host. "www." before it is one if Hosts has it
 	Never    bool     // no path proves who published: an archive, a proxy, a paste site
 	Owner    int      // leading path segments that name one publisher; 0: only those Below
 	Below    []Scope  // other depths below certain first segments
@@ -61,6 +62,7 @@ type Source struct {
 	Default string   // revision if a URL names only the repository; "": such a URL is not a skill's
 	RawHost string   // host that serves the bytes; "": the page's
 	RawPath string   // route on RawHost, if any
+	Views   []string // queries that change how a page is shown, and not which file it shows
 }
 
 // Platforms is a table of platforms. It is immutable and may be shared.
@@ -75,7 +77,8 @@ type Platforms struct {
 // hostRole is the function of a host in its platform.
 type hostRole struct {
 	platform *Platform
-	page     bool // the host whose URLs are the canonical ones
+	page     bool // the host whose URLs are the canonical ones, or its alias
+	alias    bool // another name of that host
 	raw      bool // the host that serves the bytes
 	entry    int  // of the table
 }
@@ -152,8 +155,12 @@ func newPlatforms(entries []Platform) (*Platforms, error) {
 			case all:
 				p.below[rest] = hostRole{platform: e, entry: i}
 			default:
-				p.exact[host] = hostRole{platform: e, page: n == 0}
+				alias := n > 0 && host == "www."+e.Hosts[0] && !e.Never
+				p.exact[host] = hostRole{platform: e, page: n == 0 || alias, alias: alias}
 			}
+		}
+		for _, host := range e.Aliases {
+			p.exact[host] = hostRole{platform: e, page: true, alias: true}
 		}
 		for _, host := range e.Subdomains {
 			addPattern(p.tenants, host, i)
@@ -172,7 +179,7 @@ func (e *Platform) valid() error {
 	if len(e.Hosts)+len(e.Subdomains) == 0 {
 		return bad("a platform needs a host")
 	}
-	for _, host := range slices.Concat(e.Hosts, e.Subdomains) {
+	for _, host := range slices.Concat(e.Hosts, e.Aliases, e.Subdomains) {
 		probe := probeHost(host)
 		if canonical, err := domain.ParseHost(probe); err != nil || canonical != probe || strings.HasSuffix(host, "*") {
 			return bad("the host " + plaintext.Quote(host, 100) + " is not in canonical form")
@@ -180,6 +187,8 @@ func (e *Platform) valid() error {
 	}
 	deep := slices.ContainsFunc(e.Below, func(s Scope) bool { return s.Owner <= strings.Count(s.Word, "/") || s.Word == "" })
 	switch {
+	case len(e.Aliases) > 0 && (len(e.Hosts) == 0 || strings.Contains(e.Hosts[0]+strings.Join(e.Aliases, ""), "*")):
+		return bad("aliases need a first host, and neither of them is a pattern")
 	case e.Never:
 	case e.Owner < 0 || deep || e.Owner == 0 && len(e.Below) == 0 && len(e.Hosts) > 0:
 		return bad("a publisher needs at least one path segment")
@@ -212,7 +221,7 @@ func (p *Platforms) With(add ...Platform) (*Platforms, error) {
 	entries := slices.Clone(p.entries)
 	for _, e := range add {
 		e = e.clone()
-		for _, host := range e.Hosts {
+		for _, host := range slices.Concat(e.Hosts, e.Aliases) {
 			role, known := p.find(probeHost(host))
 			if !known || e.Never {
 				continue
@@ -249,10 +258,11 @@ func (e *Platform) tighten(old *Platform) bool {
 
 func (e Platform) clone() Platform {
 	e.Hosts, e.Subdomains, e.Skip = slices.Clone(e.Hosts), slices.Clone(e.Subdomains), slices.Clone(e.Skip)
+	e.Aliases = slices.Clone(e.Aliases)
 	e.Below, e.Reserved = slices.Clone(e.Below), slices.Clone(e.Reserved)
 	if e.Source != nil {
 		s := *e.Source
-		s.Raw, s.Dir, s.Kinds = slices.Clone(s.Raw), slices.Clone(s.Dir), slices.Clone(s.Kinds)
+		s.Raw, s.Dir, s.Kinds, s.Views = slices.Clone(s.Raw), slices.Clone(s.Dir), slices.Clone(s.Kinds), slices.Clone(s.Views)
 		e.Source = &s
 	}
 	return e

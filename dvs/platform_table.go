@@ -28,8 +28,8 @@ func codeHosts() []Platform {
 		"-", "admin", "api", "assets", "dashboard", "explore", "files", "groups", "health_check", "help", "import", "invites", "jwt", "oauth",
 		"profile", "projects", "public", "s", "search", "sitemap", "snippets", "unsubscribes", "uploads", "users", "v2",
 	}
-	gitlab := &Source{Marker: "-", Page: "blob", Raw: []string{"raw"}, Dir: []string{"tree"}}
-	gitea := &Source{Page: "src", Raw: []string{"raw"}, Kinds: []string{"branch", "tag", "commit"}}
+	gitlab := &Source{Marker: "-", Page: "blob", Raw: []string{"raw"}, Dir: []string{"tree"}, Views: []string{"plain=1", "plain=0"}}
+	gitea := &Source{Page: "src", Raw: []string{"raw"}, Kinds: []string{"branch", "tag", "commit"}, Views: []string{"display=source", "display=rendered"}}
 	var public []Platform // instances of GitLab and Forgejo where anyone, or all of a large institution, can have repositories
 	for _, host := range strings.Fields(`code.europa.eu git.ligo.org git.rwth-aachen.de gitlab.cern.ch gitlab.e.foundation gitlab.linphone.org gitlab.lrz.de gitlab.ow2.org gitlab.postmarketos.org
 		gitlab.xiph.org source.puri.sm`) {
@@ -48,7 +48,7 @@ func codeHosts() []Platform {
 				"orgs", "partners", "pricing", "pulls", "raw", "readme", "resources", "search", "security", "sessions", "settings", "signup",
 				"site", "solutions", "sponsors", "stars", "static", "team", "topics", "trending", "user-attachments", "users", "watching", "wiki",
 			},
-			Source: &Source{Page: "blob", Raw: []string{"raw"}, Dir: []string{"tree"}, Default: "HEAD", RawHost: "raw.githubusercontent.com"},
+			Source: &Source{Page: "blob", Raw: []string{"raw"}, Dir: []string{"tree"}, Default: "HEAD", RawHost: "raw.githubusercontent.com", Views: []string{"plain=1", "raw=true", "raw=1"}},
 		},
 		{
 			Name: "GitHub Gist", Hosts: []string{"gist.github.com"}, Owner: 1, Fold: 1, Of: "github.com#gist",
@@ -117,7 +117,7 @@ func codeHosts() []Platform {
 		{Name: "SourceHut Mercurial", Hosts: []string{"hg.sr.ht"}, Owner: 1, Prefix: "~"},
 		{Name: "SourceHut's lists, tickets and pastes", Hosts: []string{"*.sr.ht"}, Never: true},
 		{
-			Name: "Hugging Face", Hosts: []string{"huggingface.co", "www.huggingface.co", "hf.co", "www.hf.co"}, Owner: 1,
+			Name: "Hugging Face", Hosts: []string{"huggingface.co", "www.huggingface.co"}, Aliases: []string{"hf.co", "www.hf.co"}, Owner: 1,
 			Below: []Scope{{"datasets", 2, "huggingface.co#datasets"}, {"spaces", 2, "huggingface.co#spaces"}},
 			Reserved: []string{
 				"api", "blog", "brand", "changelog", "chat", "collections", "docs", "enterprise", "front", "hub", "inference", "join", "kernels", "learn",

@@ -212,7 +212,7 @@ func TestPathPlatforms(t *testing.T) {
 		{"reject-skills-sh", "https://skills.sh/o/r/skill/SKILL.md", "never-trusted-host"},
 		{"accept-azure-devops", "https://dev.azure.com/org/project/_git/r/SKILL.md", "https://dev.azure.com/org/"},
 		{"accept-modelscope", "https://modelscope.cn/models/org/m/SKILL.md", "https://modelscope.cn/models/org/"},
-		{"accept-modelscope-www", "https://www.modelscope.cn/datasets/org/m/SKILL.md", "https://www.modelscope.cn/datasets/org/"},
+		{"accept-modelscope-www", "https://www.modelscope.cn/datasets/org/m/SKILL.md", "https://modelscope.cn/datasets/org/"},
 		{"accept-gitcode", "https://gitcode.com/acme/r/SKILL.md", "https://gitcode.com/acme/"},
 		{"reject-discord", "https://cdn.discordapp.com/attachments/1/2/SKILL.md", "never-trusted-host"},
 		{"accept-cloudinary", "https://res.cloudinary.com/cloud/raw/upload/SKILL.md", "https://res.cloudinary.com/cloud/"},

@@ -84,7 +84,7 @@ func (s *Loaded) Resolve(ref string) (Target, error) {
 		return Target{}, denied
 	}
 	switch {
-	case !s.Root.Covers(SkillURL{place: p}), refused != nil, absolute && p.page.Host() != u.Host():
+	case !s.Root.Covers(SkillURL{place: p}), refused != nil, absolute && p.page.Host() != u.Host() && !p.alias:
 		t.Access, t.Code = NeedsConsent, CodeOutsideTrustRoot
 		if t.Kind == Script && path.Ext(u.Path()) != "" {
 			return Target{}, refuse(CodeScriptOutside, ref, "a script has to be in the skill's own directory", "bundle the script")

@@ -29,13 +29,41 @@ type SkillURL struct {
 // itself are spellings of one identity. An ambiguous URL is an error. Every error is a
 // [*lookleap.Error].
 func ParseSkillURL(raw string, rules Rules) (SkillURL, error) {
-	urls := rules.urls()
-	urls.RefuseQuery = !rules.AllowQuery
-	u, err := urls.Parse(raw)
+	u, err := rules.parseSkillURL(raw)
 	if err != nil {
-		return SkillURL{}, badURL(raw, err)
+		return SkillURL{}, err
 	}
 	return rules.skillAt(raw, u)
+}
+
+// parseSkillURL parses a URL without a query. On a platform, a query that selects a view of the page
+// is removed.
+func (r Rules) parseSkillURL(raw string) (domain.URL, error) {
+	urls := r.urls()
+	urls.RefuseQuery = !r.AllowQuery
+	u, err := urls.Parse(raw)
+	if err == nil {
+		return u, nil
+	}
+	refused := badURL(raw, err)
+	if refused.Code == CodeQueryInSkillURL {
+		if u, err := r.urls().Parse(raw); err == nil {
+			if plain, ok := r.withoutView(u); ok {
+				return plain, nil
+			}
+		}
+	}
+	return domain.URL{}, refused
+}
+
+// withoutView returns u without a query that does not change which file a platform serves.
+func (r Rules) withoutView(u domain.URL) (domain.URL, bool) {
+	role, ok := r.platforms().find(u.Host())
+	if !ok || role.platform.Source == nil || !slices.Contains(role.platform.Source.Views, u.RawQuery()) {
+		return u, false
+	}
+	plain, err := domain.Rules{AllowSpecial: true}.Parse(u.Origin() + u.Path())
+	return plain, err == nil
 }
 
 // skillAt returns the skill at a canonical URL.
@@ -192,6 +220,7 @@ type place struct {
 	served domain.URL
 	commit string // what a platform may read as a commit; "": nothing
 	mapped bool   // it was given in another form than the page's
+	alias  bool   // it was given with another name of the page's host
 	file   bool   // a file can stand there: below a repository's revision, or on a host without routes
 }
 
@@ -211,6 +240,15 @@ func (r Rules) locate(u domain.URL) (place, error) {
 		return place{page: u, served: u, file: true}, nil
 	}
 	e := role.platform
+	if role.alias {
+		canonical, err := atPath(u, e.Hosts[0], u.Path())
+		if err != nil {
+			return place{}, err
+		}
+		p, err := r.locate(canonical)
+		p.mapped, p.alias = true, true
+		return p, err
+	}
 	segments := e.foldSegments(u.Segments())
 	if err := e.checkOwner(input, segments); err != nil {
 		return place{}, err

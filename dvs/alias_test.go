@@ -1,0 +1,93 @@
+package dvs_test
+
+import (
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// TestAliases has other names of platforms, and queries that show a page in another way.
+func TestAliases(t *testing.T) {
+	const page = "https://github.com/o/r/blob/main/a/SKILL.md"
+	for _, c := range []struct{ name, in, want string }{
+		{"github", "https://www.github.com/o/r/blob/main/a/SKILL.md", page},
+		{"github-tree", "https://www.github.com/O/R/tree/main/a", page},
+		{"github-repository", "https://www.github.com/o/r", "https://github.com/o/r/blob/HEAD/SKILL.md"},
+		{"gitlab", "https://www.gitlab.com/o/p/-/raw/main/SKILL.md", "https://gitlab.com/o/p/-/blob/main/SKILL.md"},
+		{"codeberg", "https://www.codeberg.org/o/r/src/branch/main/SKILL.md", "https://codeberg.org/o/r/src/branch/main/SKILL.md"},
+		{"bitbucket", "https://www.bitbucket.org/o/r/raw/main/SKILL.md", "https://bitbucket.org/o/r/src/main/SKILL.md"},
+		{"hugging-face", "https://hf.co/o/m/blob/main/SKILL.md", "https://huggingface.co/o/m/blob/main/SKILL.md"},
+		{"without-routes", "https://www.medium.com/@o/SKILL.md", "https://medium.com/@o/SKILL.md"},
+		{"plain", page + "?plain=1", page},
+		{"raw", page + "?raw=true", page},
+		{"plain-on-www", "https://www.github.com/o/r/blob/main/a/SKILL.md?plain=1", page},
+		{"plain-directory", "https://github.com/o/r/tree/main/a?plain=1", page},
+		{"gitea-source", "https://codeberg.org/o/r/src/branch/main/SKILL.md?display=source", "https://codeberg.org/o/r/src/branch/main/SKILL.md"},
+	} {
+		t.Run("B01/accept-"+c.name, func(t *testing.T) {
+			if got, err := dvs.ParseSkillURL(c.in, dvs.Rules{}); err != nil || got.String() != c.want {
+				t.Errorf("got %s, %v", got, err)
+			}
+		})
+	}
+	for name, c := range map[string]struct {
+		in   string
+		code lookleap.Code
+	}{
+		"other-query":      {page + "?ref_type=tags", dvs.CodeQueryInSkillURL},
+		"more-than-a-view": {page + "?plain=1&ref=evil", dvs.CodeQueryInSkillURL},
+		"plain-elsewhere":  {"https://example.com/SKILL.md?plain=1", dvs.CodeQueryInSkillURL},
+		"bare":             {"https://www.github.com/", dvs.CodeNotContentRoute},
+		"reserved":         {"https://www.github.com/orgs/x/SKILL.md", dvs.CodeReservedSegment},
+	} {
+		t.Run("B01/reject-"+name, func(t *testing.T) {
+			if got, err := dvs.ParseSkillURL(c.in, dvs.Rules{}); lookleap.CodeOf(err) != c.code || got.String() != "" {
+				t.Errorf("got %s, %v", got, err)
+			}
+		})
+	}
+	t.Run("B04/accept-root-of-the-alias", func(t *testing.T) {
+		root, err := dvs.ParseTrustRoot("https://www.github.com/o", dvs.Rules{})
+		if err != nil || root.String() != "https://github.com/o/" || len(root.Lint()) == 0 {
+			t.Errorf("got %s, %v", root, err)
+		}
+	})
+	t.Run("B04/accept-loaded-from-the-bytes", func(t *testing.T) {
+		net := lab.ForTest(t)
+		github(net, "/o/r/main/a/SKILL.md", refund)
+		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://github.com/o/")})
+		skill, err := loader.Load(t.Context(), "https://www.github.com/o/r/blob/main/a/SKILL.md?plain=1")
+		if err != nil || skill.ID.String() != page || len(net.Journal().Requests("www.github.com")) != 0 {
+			t.Fatal(err)
+		}
+		if target, err := skill.Resolve("https://www.github.com/o/r/blob/main/a/MORE.md"); err != nil || target.Access != dvs.Bundled {
+			t.Errorf("got %v, %v", target, err)
+		}
+		if target, err := skill.Resolve("https://raw.githubusercontent.com/o/r/main/a/MORE.md"); err != nil || target.Access != dvs.NeedsConsent {
+			t.Errorf("got %v, %v", target, err)
+		}
+	})
+	t.Run("O43/accept-added", func(t *testing.T) {
+		table, err := dvs.Builtin().With(dvs.Platform{Name: "ours", Hosts: []string{"git.example.org"}, Aliases: []string{"code.example.org"}, Owner: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := dvs.ParseSkillURL("https://code.example.org/o/SKILL.md", dvs.Rules{Platforms: table}); err != nil || got.String() != "https://git.example.org/o/SKILL.md" {
+			t.Errorf("got %s, %v", got, err)
+		}
+	})
+	t.Run("O43/reject-alias-of-another-platform", func(t *testing.T) {
+		for _, p := range []dvs.Platform{
+			{Name: "x", Hosts: []string{"git.example.org"}, Aliases: []string{"github.com"}, Owner: 1},
+			{Name: "x", Hosts: []string{"git.example.org"}, Aliases: []string{"raw.githubusercontent.com"}, Owner: 1},
+			{Name: "x", Aliases: []string{"code.example.org"}, Subdomains: []string{"example.org"}},
+			{Name: "x", Hosts: []string{"*.example.org"}, Aliases: []string{"code.example.net"}, Owner: 1},
+		} {
+			if _, err := dvs.Builtin().With(p); err == nil {
+				t.Errorf("%v is accepted", p)
+			}
+		}
+	})
+}
