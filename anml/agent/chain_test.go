@@ -132,14 +132,11 @@ func TestChain(t *testing.T) {
 				"entry":  func(r *Receipt) { r.Entry.Field = "tel" },
 				"number": func(r *Receipt) { r.Entry.Number++ },
 				"after":  func(r *Receipt) { r.After = append(r.After, r.Entry.Previous) },
-				"garble": func(r *Receipt) { r.After = append(r.After[:len(r.After):len(r.After)], "x")[1:] },
+				"digest": func(r *Receipt) { r.After = append([]string{"x"}, r.After[min(1, len(r.After)):]...) },
 			} {
 				changed := Receipt{offline.Entry, slices.Clone(offline.After)}
 				if change(&changed); lookleap.CodeOf(changed.Verify(head)) != CodeLedgerBroken {
 					t.Errorf("the receipt of entry %d with another %s is valid", at.Number, name)
-				}
-				if at.Number == head.Number {
-					break
 				}
 			}
 			if at.Number < head.Number && offline.Verify(whole[6].Head()) == nil {
