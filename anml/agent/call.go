@@ -110,11 +110,13 @@ type Tool struct {
 	InputSchema json.RawMessage // a JSON Schema
 	Site        string          // for a [Call] of the action by other means: the domain of its site
 	Action      string          // and its id
+	strict      json.RawMessage // the schema for strict function calling
 	call        func(ctx context.Context, args json.RawMessage) (*CallResult, error)
 }
 
 // Call runs the tool through [Page.Do] with the arguments of a model. Render the result
-// with [CallResult.Text] and the error with [ErrorText] before a model reads them.
+// with [CallResult.Text] or [CallResult.Data], and the error with [ErrorText] or [Advise],
+// before a model reads them.
 func (t Tool) Call(ctx context.Context, args json.RawMessage) (*CallResult, error) {
 	if t.call == nil {
 		return nil, missing("the tool belongs to no page", "take it from Page.Tools")
@@ -157,7 +159,7 @@ func (p *Page) Tools() []Tool {
 			continue
 		}
 		call := Call{Site: tool.Site.Domain(), Action: tool.Action.ID()}
-		t := Tool{Name: tool.Name, Description: tool.Description, InputSchema: tool.InputSchema, Site: call.Site, Action: call.Action}
+		t := Tool{Name: tool.Name, Description: tool.Description, InputSchema: tool.InputSchema, Site: call.Site, Action: call.Action, strict: tool.Action.InputSchema(anml.StrictSchema)}
 		if asksOf[tool.Site] == nil {
 			asksOf[tool.Site] = asksByAction(tool.Site)
 		}
@@ -165,7 +167,7 @@ func (p *Page) Tools() []Tool {
 			if unanswerable(tool.Action, asks, call) != nil {
 				continue
 			}
-			t.InputSchema = json.RawMessage(noArguments)
+			t.InputSchema, t.strict = json.RawMessage(noArguments), nil
 		} else if _, err := silent(asks, call); err != nil {
 			continue
 		}

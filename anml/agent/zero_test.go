@@ -33,10 +33,10 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[agent.RefReport](), reflect.TypeFor[agent.Reply](), reflect.TypeFor[agent.CallResult](), reflect.TypeFor[agent.Session](),
 		reflect.TypeFor[agent.SiteRef](), reflect.TypeFor[agent.Source](), reflect.TypeFor[agent.StandingRule](), reflect.TypeFor[agent.Subject](),
 		reflect.TypeFor[agent.Told](), reflect.TypeFor[agent.Tool](), reflect.TypeFor[agent.Transfer](), reflect.TypeFor[agent.UntrustedText](),
-		reflect.TypeFor[agent.User](), reflect.TypeFor[agent.Value](), reflect.TypeFor[agent.Verb](), reflect.TypeFor[agent.WebPage](),
+		reflect.TypeFor[agent.User](), reflect.TypeFor[agent.Advice](), reflect.TypeFor[agent.Definition](), reflect.TypeFor[agent.Remedy](), reflect.TypeFor[agent.Vendor](), reflect.TypeFor[agent.Value](), reflect.TypeFor[agent.Verb](), reflect.TypeFor[agent.WebPage](),
 		reflect.TypeFor[agent.Weight](),
 	}, map[string]any{
-		"ErrorText": agent.ErrorText, "Interaction": agent.Interaction, "JudgePurpose": agent.JudgePurpose, "New": agent.New,
+		"Advise": agent.Advise, "ErrorText": agent.ErrorText, "Interaction": agent.Interaction, "JudgePurpose": agent.JudgePurpose, "New": agent.New,
 		"NewMemoryDisclosureLedger": agent.NewMemoryDisclosureLedger, "NewMemoryStore": agent.NewMemoryStore, "OpenDirStore": agent.OpenDirStore,
 		"VerifyLedger": agent.VerifyLedger, "NewReceipt": agent.NewReceipt, "OpenDisclosureLedger": agent.OpenDisclosureLedger,
 	})
