@@ -4,11 +4,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/url"
-	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/fetch"
@@ -25,6 +22,7 @@ type Client struct {
 	host        *lookleap.Host
 	options     Options
 	limits      Limits
+	origins     *originCache
 	cache       *policyCache
 	robots      *flight.Memo[string, *robotsEntry]
 	flight      flight.Group[string, *cachedPolicy]
@@ -38,7 +36,7 @@ func NewClient(host *lookleap.Host, options Options) *Client {
 	limits := options.Limits.withDefaults()
 	return &Client{
 		host: host, options: options, limits: limits,
-		cache: newPolicyCache(limits.Origins, limits.Memory), robots: newRobotsCache(host, limits),
+		origins: newOriginCache(limits.Origins), cache: newPolicyCache(limits.Origins, limits.Memory), robots: newRobotsCache(host, limits),
 	}
 }
 
@@ -65,12 +63,15 @@ func (c *Client) Policy(ctx context.Context, rawURL string) (*Policy, error) {
 // [Options.Robots], it returns the decision of robots.txt if only that file denies the
 // request. Unlike [Guard], it does not count the request against a limit.
 func (c *Client) Decide(ctx context.Context, rawURL string) (Decision, error) {
+	if err := c.ready(); err != nil {
+		return Decision{Path: rawURL, Code: lookleap.CodeOf(err)}, err
+	}
 	u, err := url.Parse(rawURL)
 	if err != nil {
 		err = badURL(err)
 		return Decision{Path: rawURL, Code: lookleap.CodeOf(err)}, err
 	}
-	o, err := originOf(u)
+	o, err := c.originOf(u)
 	if err != nil {
 		return Decision{Path: u.EscapedPath(), Code: lookleap.CodeOf(err)}, err
 	}
@@ -135,7 +136,7 @@ func (c *Client) Generation(rawURL string) uint64 {
 	if err != nil || c.ready() != nil {
 		return 0
 	}
-	o, err := originOf(u)
+	o, err := c.originOf(u)
 	if err != nil {
 		return 0
 	}
@@ -146,11 +147,14 @@ func (c *Client) Generation(rawURL string) uint64 {
 }
 
 func (c *Client) lookup(ctx context.Context, rawURL string) (*cachedPolicy, error) {
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
 	u, err := url.Parse(rawURL)
 	if err != nil {
 		return nil, badURL(err)
 	}
-	o, err := originOf(u)
+	o, err := c.originOf(u)
 	if err != nil {
 		return nil, err
 	}
@@ -351,55 +355,4 @@ func backoff(failures int) time.Duration {
 		wait = min(wait, minBackoff<<(failures-1))
 	}
 	return wait/2 + rand.N(wait/2+1)
-}
-
-// policyCache holds what is known about origins, bounded by number and by bytes. It
-// evicts the least recently used entry first.
-type policyCache struct {
-	mu       sync.Mutex
-	lru      *simplelru.LRU[string, *cachedPolicy]
-	bytes    int
-	maxBytes int
-}
-
-func newPolicyCache(origins, maxBytes int) *policyCache {
-	c := &policyCache{maxBytes: maxBytes}
-	lru, err := simplelru.NewLRU(origins, func(_ string, e *cachedPolicy) { c.bytes -= e.size() })
-	if err != nil {
-		panic(err) // only a size below 1 is an error
-	}
-	c.lru = lru
-	return c
-}
-
-// size estimates the memory of an entry.
-func (e *cachedPolicy) size() int {
-	p := e.policy
-	if e.good != nil {
-		p = e.good.policy // the policy in force is the same file
-	}
-	return 512 + len(p.text) + 12*len(p.rules) + 8*len(p.conditions) + 4*len(p.index.slots)
-}
-
-func (c *policyCache) get(origin string) *cachedPolicy {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	e, _ := c.lru.Get(origin)
-	return e
-}
-
-// put stores an entry unless the result of a later attempt is there: an older answer
-// must not replace a malformed file.
-func (c *policyCache) put(origin string, e *cachedPolicy) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if newer, ok := c.lru.Peek(origin); ok && newer.attempt > e.attempt {
-		return
-	}
-	c.lru.Remove(origin) // an entry that is replaced does not count as evicted
-	c.lru.Add(origin, e)
-	c.bytes += e.size()
-	for c.bytes > c.maxBytes && c.lru.Len() > 1 {
-		c.lru.RemoveOldest()
-	}
 }

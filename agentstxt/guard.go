@@ -183,7 +183,7 @@ func (t *Transport) target(req *http.Request) (target, error) {
 	if req.Context().Value(sentBy{t.client}) != nil {
 		return target{}, usageError("the guard's host sends through the guard itself", "give the guard a host of its own")
 	}
-	o, err := originOf(req.URL)
+	o, err := t.client.originOf(req.URL)
 	if err != nil {
 		return target{}, err
 	}

@@ -37,11 +37,14 @@ func newRobotsCache(host *lookleap.Host, limits Limits) *flight.Memo[string, *ro
 // every path, and no error (RFC 9309, section 2.3.1.4). It returns an error if the URL has
 // no origin, ctx ended, or the host is closed.
 func (c *Client) Robots(ctx context.Context, rawURL string) (*RobotsFile, error) {
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
 	u, err := url.Parse(rawURL)
 	if err != nil {
 		return nil, badURL(err)
 	}
-	o, err := originOf(u)
+	o, err := c.originOf(u)
 	if err != nil {
 		return nil, err
 	}
