@@ -207,7 +207,8 @@ func (p *Prompter) takeDecision(w http.ResponseWriter, r *http.Request) {
 		notWaiting(w, err)
 		return
 	}
-	http.Redirect(w, r, "../", http.StatusSeeOther)
+	w.Header().Set("Location", "../") // http.Redirect would make it absolute, without the path of the door
+	w.WriteHeader(http.StatusSeeOther)
 }
 
 // decisionOf returns the decision of a form, or what is wrong with it.

@@ -40,8 +40,8 @@ func TestPromptConsent(t *testing.T) {
 		if ids := b.waitFor(1); ids[0] != plan.ID() {
 			t.Fatalf("%q waits", ids)
 		}
-		if got := b.decide(plan.ID(), "order"); got.status != http.StatusSeeOther {
-			t.Fatalf("%d %s", got.status, got.body)
+		if got := b.decide(plan.ID(), "order"); got.status != http.StatusSeeOther || got.header.Get("Location") != "../" {
+			t.Fatalf("%d %v %s", got.status, got.header, got.body)
 		}
 		a := <-done
 		if a.err != nil || !a.approval.Has("order") || a.approval.Has("phone") {

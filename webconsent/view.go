@@ -139,11 +139,12 @@ func lineOf(l lookleap.ConsentLine, diff bool) lineView {
 // clockView is a time until which something can be done.
 type clockView struct {
 	At   string // RFC 3339
+	Text string
 	Left string // in words
 }
 
 func (p *Prompter) clock(at time.Time) clockView {
-	return clockView{at.UTC().Format(time.RFC3339), leftText(at.Sub(p.options.Now()))}
+	return clockView{at.UTC().Format(time.RFC3339), at.UTC().Format("2006-01-02 15:04 UTC"), leftText(at.Sub(p.options.Now()))}
 }
 
 // leftText says how much time is left, in two units at most. The script of the page says

@@ -88,7 +88,7 @@ func Protect(h http.Header, script string) {
 // policy returns the Content-Security-Policy. In a meta element, frame-ancestors has no
 // meaning.
 func policy(script string, header bool) string {
-	parts := []string{"default-src 'none'", "style-src " + hash(style), "base-uri 'none'", "form-action 'self'", "require-trusted-types-for 'script'"}
+	parts := []string{"default-src 'none'", "style-src " + hash(style), "img-src data:", "base-uri 'none'", "form-action 'self'", "require-trusted-types-for 'script'"}
 	if script != "" {
 		parts = append(parts, "script-src "+hash(script), "connect-src 'self'")
 	}
