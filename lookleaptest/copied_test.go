@@ -78,7 +78,7 @@ func newModule(t *testing.T, root string) string {
 	return dir
 }
 
-// rename gives an example that is a module another path, in all of its files, and leads its
+// rename sets another path for an example that is a module, in all of its files, and leads its
 // replace directives to where they led before.
 func rename(t *testing.T, dir string, mod []byte, root string) {
 	t.Helper()

@@ -1,0 +1,259 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
+	"strings"
+)
+
+// A Mutant is one small change of a file that breaks a rule which the file implements.
+type Mutant struct {
+	File     string // path below the root of the module
+	Line     int
+	Func     string // the function around the change
+	Operator string // what kind of change it is
+	From, To string // the text before and after
+
+	start, end int // byte offsets of From
+}
+
+// ID names a mutant independently of its line, so that the list of equivalent mutants and
+// the stored results survive edits elsewhere in the file.
+func (m *Mutant) ID() string {
+	return strings.Join([]string{m.File, m.Func, m.Operator, oneLine(m.From), oneLine(m.To)}, "\t")
+}
+
+// String returns the mutant as a compiler prints an error.
+func (m *Mutant) String() string {
+	return fmt.Sprintf("%s:%d: %s in %s: %s  →  %s", m.File, m.Line, m.Operator, m.Func, shorten(oneLine(m.From)), shorten(oneLine(m.To)))
+}
+
+// Apply returns the source with the change.
+func (m *Mutant) Apply(source []byte) []byte {
+	mutated := make([]byte, 0, len(source)+len(m.To))
+	mutated = append(mutated, source[:m.start]...)
+	mutated = append(mutated, m.To...)
+	return append(mutated, source[m.end:]...)
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func shorten(text string) string {
+	if r := []rune(text); len(r) > 70 {
+		return string(r[:70]) + "…"
+	}
+	return text
+}
+
+// Mutants returns the mutants of a source file, in the order of the file. A mutant that does
+// not compile is found by running it.
+func Mutants(file string, source []byte) ([]Mutant, error) {
+	set := token.NewFileSet()
+	tree, err := parser.ParseFile(set, file, source, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	g := &generator{set: set, file: file, source: source}
+	for _, decl := range tree.Decls {
+		if f, ok := decl.(*ast.FuncDecl); ok && f.Body != nil {
+			g.function = functionName(f)
+			g.returnsError = endsWithError(f.Type)
+			ast.Inspect(f.Body, g.visit)
+		}
+	}
+	return g.mutants, nil
+}
+
+func functionName(f *ast.FuncDecl) string {
+	if f.Recv == nil || len(f.Recv.List) == 0 {
+		return f.Name.Name
+	}
+	receiver := f.Recv.List[0].Type
+	for {
+		switch r := receiver.(type) {
+		case *ast.StarExpr:
+			receiver = r.X
+			continue
+		case *ast.IndexExpr:
+			receiver = r.X
+			continue
+		case *ast.Ident:
+			return r.Name + "." + f.Name.Name
+		}
+		return f.Name.Name
+	}
+}
+
+func endsWithError(t *ast.FuncType) bool {
+	if t.Results == nil || len(t.Results.List) == 0 {
+		return false
+	}
+	last, ok := t.Results.List[len(t.Results.List)-1].Type.(*ast.Ident)
+	return ok && last.Name == "error"
+}
+
+// generator collects the mutants of one file.
+type generator struct {
+	set          *token.FileSet
+	file         string
+	source       []byte
+	function     string
+	returnsError bool
+	mutants      []Mutant
+}
+
+func (g *generator) text(from, to token.Pos) string {
+	return string(g.source[g.set.Position(from).Offset:g.set.Position(to).Offset])
+}
+
+// add appends the mutant that replaces the text between two positions.
+func (g *generator) add(operator string, from, to token.Pos, replacement string) {
+	start := g.set.Position(from)
+	g.mutants = append(g.mutants, Mutant{
+		File: g.file, Line: start.Line, Func: g.function, Operator: operator, From: g.text(from, to), To: replacement,
+		start: start.Offset, end: g.set.Position(to).Offset,
+	})
+}
+
+// comparisons are the operators that a comparison is changed to.
+var comparisons = map[token.Token][]token.Token{
+	token.EQL: {token.NEQ}, token.NEQ: {token.EQL},
+	token.LSS: {token.LEQ, token.GTR}, token.LEQ: {token.LSS, token.GTR},
+	token.GTR: {token.GEQ, token.LSS}, token.GEQ: {token.GTR, token.LSS},
+}
+
+func (g *generator) visit(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.IfStmt:
+		g.condition(n.Cond)
+	case *ast.ForStmt:
+		if n.Cond != nil {
+			g.add("loop never runs", n.Cond.Pos(), n.Cond.End(), "false")
+		}
+	case *ast.CaseClause:
+		g.clause(n)
+	case *ast.BinaryExpr:
+		g.binary(n)
+	case *ast.UnaryExpr:
+		if n.Op == token.NOT {
+			g.add("negation dropped", n.Pos(), n.End(), g.text(n.X.Pos(), n.X.End()))
+		}
+	case *ast.BasicLit:
+		if value, err := strconv.ParseInt(n.Value, 0, 64); n.Kind == token.INT && err == nil {
+			g.add("constant changed", n.Pos(), n.End(), strconv.FormatInt(value+1, 10))
+		}
+	case *ast.ReturnStmt:
+		g.result(n)
+	case *ast.ExprStmt:
+		if _, ok := n.X.(*ast.CallExpr); ok {
+			g.add("call removed", n.Pos(), n.End(), "")
+		}
+	case *ast.AssignStmt:
+		if n.Tok != token.DEFINE {
+			g.add("assignment removed", n.Pos(), n.End(), discard(g, n))
+		}
+	case *ast.IncDecStmt:
+		g.add("step removed", n.Pos(), n.End(), "")
+	case *ast.BranchStmt:
+		if n.Label == nil && n.Tok == token.CONTINUE {
+			g.add("continue becomes break", n.Pos(), n.End(), "break")
+		}
+	case *ast.CallExpr:
+		g.arguments(n)
+	}
+	return true
+}
+
+// condition changes a whole condition. The comparisons within it have mutants of their own.
+func (g *generator) condition(c ast.Expr) {
+	text := g.text(c.Pos(), c.End())
+	g.add("condition is never true", c.Pos(), c.End(), "false && ("+text+")")
+	g.add("condition is always true", c.Pos(), c.End(), "true || ("+text+")")
+}
+
+// clause makes a case of a switch without a tag never match.
+func (g *generator) clause(c *ast.CaseClause) {
+	for _, value := range c.List {
+		switch value.(type) {
+		case *ast.BinaryExpr, *ast.UnaryExpr, *ast.CallExpr:
+			g.add("condition is never true", value.Pos(), value.End(), "false && ("+g.text(value.Pos(), value.End())+")")
+		}
+	}
+}
+
+func (g *generator) binary(b *ast.BinaryExpr) {
+	replace := func(operator token.Token) string {
+		return g.text(b.X.Pos(), b.X.End()) + " " + operator.String() + " " + g.text(b.Y.Pos(), b.Y.End())
+	}
+	switch b.Op {
+	case token.LAND, token.LOR:
+		g.add("operand dropped", b.Pos(), b.End(), g.text(b.X.Pos(), b.X.End()))
+		g.add("operand dropped", b.Pos(), b.End(), g.text(b.Y.Pos(), b.Y.End()))
+	case token.ADD:
+		if !isText(b.X) && !isText(b.Y) {
+			g.add("comparison changed", b.Pos(), b.End(), replace(token.SUB))
+		}
+	case token.SUB:
+		g.add("comparison changed", b.Pos(), b.End(), replace(token.ADD))
+	default:
+		for _, other := range comparisons[b.Op] {
+			g.add("comparison changed", b.Pos(), b.End(), replace(other))
+		}
+	}
+}
+
+// isText reports whether an operand contains a string literal.
+func isText(e ast.Expr) (found bool) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		lit, ok := n.(*ast.BasicLit)
+		found = found || ok && lit.Kind == token.STRING
+		return !found
+	})
+	return found
+}
+
+// result flips a returned truth value and drops a returned error.
+func (g *generator) result(r *ast.ReturnStmt) {
+	for i, value := range r.Results {
+		id, named := value.(*ast.Ident)
+		switch {
+		case named && id.Name == "true":
+			g.add("result flipped", value.Pos(), value.End(), "false")
+		case named && id.Name == "false":
+			g.add("result flipped", value.Pos(), value.End(), "true")
+		case i == len(r.Results)-1 && g.returnsError && !(named && id.Name == "nil"):
+			g.add("error dropped", value.Pos(), value.End(), "nil")
+		}
+	}
+}
+
+// discard returns a statement that uses the right side of an assignment without assigning it,
+// so that the mutant still compiles.
+func discard(g *generator, a *ast.AssignStmt) string {
+	if a.Tok != token.ASSIGN || len(a.Rhs) != len(a.Lhs) {
+		return ""
+	}
+	blanks := strings.TrimSuffix(strings.Repeat("_, ", len(a.Rhs)), ", ")
+	return blanks + " = " + g.text(a.Rhs[0].Pos(), a.Rhs[len(a.Rhs)-1].End())
+}
+
+// arguments swaps two adjacent arguments that are plain names or fields. If their types
+// differ, the mutant does not compile.
+func (g *generator) arguments(c *ast.CallExpr) {
+	plain := func(e ast.Expr) bool {
+		switch e.(type) {
+		case *ast.Ident, *ast.SelectorExpr:
+			return true
+		}
+		return false
+	}
+	for i := 1; i < len(c.Args); i++ {
+		a, b := c.Args[i-1], c.Args[i]
+		if plain(a) && plain(b) {
+			g.add("arguments swapped", a.Pos(), b.End(), g.text(b.Pos(), b.End())+", "+g.text(a.Pos(), a.End()))
+		}
+	}
+}
