@@ -11,6 +11,7 @@ import (
 
 	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/wellknown"
@@ -38,6 +39,13 @@ func published(t *testing.T) map[string]http.Handler {
 	add("/.well-known/security.txt", known, err)
 	skills, err := dvs.NewHandler(fstest.MapFS{"pay/SKILL.md": {Data: []byte("---\nname: pay\ndescription: b\n---\ntext\n")}}, dvs.HandlerOptions{})
 	add("/.well-known/skills/pay/SKILL.md", skills, err)
+
+	document, err := anml.NewService("Shop").Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err = anml.NewHandler(document, anml.HandlerOptions{})
+	add("/.well-known/anml", h, err)
 
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	trust := anmltrust.HandlerOptions{Now: func() time.Time { return now }}
