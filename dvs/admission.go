@@ -23,7 +23,7 @@ func (l *Loader) admit(ctx context.Context, c *candidate, to level) (admitted, e
 	if err != nil {
 		return admitted{}, err
 	}
-	ask := standing == changedSkill || c.Claim.Source == Derived || to == activated && !c.Claim.Source.Registered()
+	ask := standing == changedSkill || standing == expiredSkill || c.Claim.Source == Derived || to == activated && !c.Claim.Source.Registered()
 	if standing != approvedSkill && ask && !l.agreedBefore(c) || standing == approvedSkill && c.Claim.Source == Derived && !c.SkillOnly {
 		return l.askAdmission(ctx, c)
 	}

@@ -104,4 +104,10 @@ const (
 
 	CodePolicyDenied     lookleap.Code = "policy-denied"
 	CodePolicyUnreadable lookleap.Code = "policy-unreadable"
+
+	CodeWithdrawn     lookleap.Code = "withdrawn"
+	CodeBadFeed       lookleap.Code = "bad-feed"
+	CodeFeedUnusable  lookleap.Code = "feed-unusable"
+	CodeFeedBackwards lookleap.Code = "feed-backwards"
+	CodeFeedStale     lookleap.Code = "feed-stale"
 )

@@ -2,6 +2,7 @@ package dvs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -246,6 +247,9 @@ type Resumed struct {
 // blocked or revoked, or if this loader is stricter than the one that made the plan.
 func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision lookleap.ConsentDecision) (*Resumed, error) {
 	if err := l.ready(); err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(l.syncTrust(ctx), l.checkFeeds(ctx)); err != nil {
 		return nil, err
 	}
 	plan, err := lookleap.ParsePlan(state)

@@ -1,6 +1,7 @@
 package dvs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -122,13 +123,14 @@ type loadTerms struct {
 	Source   RootSource `json:"source"`
 	Under    string     `json:"under,omitempty"` // root that the caller of LoadUnder named
 
+	Digest        Digest  `json:"digest,omitzero"` // of the SKILL.md or archive
 	Profile       Profile `json:"profile"`
 	RequireSecure bool    `json:"requireSecure,omitempty"`
 }
 
 // loadTerms returns the terms of a loaded skill.
 func (s *Loaded) loadTerms() loadTerms {
-	return loadTerms{Skill: s.ID.String(), Artifact: s.ID.artifact, Root: s.Root.String(), Source: s.Source, Under: s.under, Profile: s.claim.Profile, RequireSecure: s.claim.RequireSecure}
+	return loadTerms{Skill: s.ID.String(), Artifact: s.ID.artifact, Root: s.Root.String(), Source: s.Source, Under: s.under, Digest: s.Digest, Profile: s.claim.Profile, RequireSecure: s.claim.RequireSecure}
 }
 
 // stillAllowed returns an error if a skill may no longer be used, or not by this loader.
@@ -153,6 +155,9 @@ func (l *Loader) stillAllowed(s loadTerms) error {
 		return refused
 	}
 	if refused := l.policies.at(u.place, s.Skill); refused != nil {
+		return refused
+	}
+	if refused := l.refusedByFeed(u, s.Digest); refused != nil {
 		return refused
 	}
 	if refused := l.policies.under(u, s.Under, rules); refused != nil {
@@ -184,7 +189,7 @@ func (p Profile) strictness() int { return slices.Index([]Profile{Lenient, DVS, 
 
 // checkTerms is stillAllowed with a verdict that is reported.
 func (l *Loader) checkTerms(ctx context.Context, s loadTerms) error {
-	if err := l.syncTrust(ctx); err != nil {
+	if err := cmp.Or(l.syncTrust(ctx), l.checkFeeds(ctx)); err != nil {
 		return l.refuseTarget(ctx, s.Skill, err)
 	}
 	if refused := l.stillAllowed(s); refused != nil {

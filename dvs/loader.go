@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -43,6 +44,12 @@ type Options struct {
 	// Policies are those of the organisation. Each has to permit what is done. [Loader] reads them
 	// when it is made: a policy that is invalid, or nil, allows nothing.
 	Policies []*Policy
+	// Feeds are revocation feeds. What they withdraw is refused from then on, also what is loaded
+	// already: before each script, resource and activation.
+	Feeds []FeedOptions
+	// FeedStore shares what feeds withdrew between processes: each follows the others within half a
+	// minute. Nil: Trust; without both, each loader fetches for itself.
+	FeedStore TrustStore
 	// Lock freezes the loader: it loads only the skills and files of this lockfile, each with exactly
 	// the locked bytes, under the locked root, and never asks about them. Nil: no lockfile.
 	Lock *Lockfile
@@ -74,7 +81,10 @@ type Loader struct {
 	files   *flight.Memo[string, *document]
 	seen    *lru.Cache[Digest, seenSkill] // by digest of the identity
 
-	policies *governor
+	policies  *governor
+	feeds     *feedReader
+	feedStore *trustKeeper                // nil: feeds are not shared
+	withdrawn atomic.Pointer[withdrawals] // by all feeds
 
 	trust       *trustKeeper // nil: nothing is kept
 	syncing     sync.Mutex   // held while the roots of the store are read
@@ -98,6 +108,10 @@ func NewLoader(host *lookleap.Host, options Options) *Loader {
 		l.fetcher = guardedFetcher{options.Guard, host}
 	}
 	l.trust = newTrustKeeper(options.Trust)
+	l.feeds = newFeedReader(options.Feeds)
+	if l.feedStore = newTrustKeeper(options.FeedStore); l.feedStore == nil {
+		l.feedStore = l.trust
+	}
 	if l.roots == nil {
 		l.roots = NewRoots(Rules{MaxURL: l.limits.URL})
 	}
@@ -245,6 +259,9 @@ func (l *Loader) verify(ctx context.Context, c *candidate) error {
 // that it was not activated yet.
 func (l *Loader) checkClaim(ctx context.Context, c *candidate) (err error) {
 	synced := l.syncTrust(ctx)
+	if synced == nil {
+		synced = l.checkFeeds(ctx)
+	}
 	rules := l.roots.Rules()
 	c.Claim.Profile, c.Claim.Strict, c.Claim.RequireSecure = l.options.Profile, l.options.Strict, l.options.RequireSecure
 	claim := c.Claim

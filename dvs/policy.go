@@ -1,6 +1,7 @@
 package dvs
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -347,6 +348,9 @@ func (l *Loader) govern(c *candidate) error {
 	if err := l.policies.at(c.skill.place, c.skill.String()); err != nil {
 		return err
 	}
+	if err := l.refusedByFeed(c.skill, c.Evidence.Digest); err != nil {
+		return err
+	}
 	if err := l.policies.pin(c, rules); err != nil {
 		return err
 	}
@@ -375,7 +379,12 @@ func (l *Loader) refusalAt(u domain.URL, subject string) error {
 	if err := l.roots.at(u).refusal(subject); err != nil {
 		return err
 	}
-	return l.policies.atURL(u, subject, l.roots.Rules())
+	rules := l.roots.Rules()
+	p, refused := rules.locate(u)
+	if refused != nil {
+		p = place{page: u, served: u}
+	}
+	return cmp.Or(l.policies.at(p, subject), l.withdrawn.Load().at(p, subject))
 }
 
 // atURL is at for any URL.

@@ -2,6 +2,7 @@ package dvs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -247,7 +248,7 @@ func (s *Loaded) bundledResource(ctx context.Context, t Target) (*Resource, erro
 
 // target resolves a reference of a skill that is in use.
 func (s *Loaded) target(ctx context.Context, ref string) (Target, error) {
-	if err := s.loader.syncTrust(ctx); err != nil {
+	if err := cmp.Or(s.loader.syncTrust(ctx), s.loader.checkFeeds(ctx)); err != nil {
 		return Target{}, s.loader.refuseTarget(ctx, ref, err)
 	}
 	if err := s.use(); err != nil {

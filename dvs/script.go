@@ -2,6 +2,7 @@ package dvs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -219,7 +220,11 @@ func (a *ApprovedScript) Run(ctx context.Context) (out *Output, err error) {
 	if err := l.checkTerms(ctx, a.planned.loadTerms); err != nil {
 		return nil, err
 	}
-	if err := l.policies.scripts(a.planned.Skill); err != nil {
+	err = l.policies.scripts(a.planned.Skill)
+	for _, f := range append([]plannedFile{a.planned.Script}, a.planned.Files...) {
+		err = cmp.Or(err, l.withdrawn.Load().digest(f.Digest, a.planned.Skill+" "+f.Name))
+	}
+	if err != nil {
 		return nil, l.refuseTarget(ctx, a.planned.Skill, err)
 	}
 	if l.options.Runner == nil {

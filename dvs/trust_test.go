@@ -200,9 +200,11 @@ func TestTrustKept(t *testing.T) {
 	})
 	t.Run("clock-back", func(t *testing.T) {
 		w := newTrustWorld(t)
-		w.load(dvs.Options{}, lookleap.CodeOK, 1)
+		aged := dvs.Options{Policies: []*dvs.Policy{{MaxTrust: 90 * 24 * time.Hour}}}
+		w.load(aged, lookleap.CodeOK, 1)
 		w.net.Clock().Advance(-30 * 24 * time.Hour)
-		w.load(dvs.Options{}, lookleap.CodeOK, 1) // approved in the future: its age is not known
+		w.load(dvs.Options{}, lookleap.CodeOK, 0)
+		w.load(aged, lookleap.CodeOK, 1) // approved in the future: its age is not known
 		w.user.decide = decline
 		w.publish("Another version.\n")
 		w.load(dvs.Options{}, lookleap.CodeConsentRefused, 1)

@@ -20,12 +20,16 @@ const (
 	unknownSkill  standing = iota // there was no version of it, or no store
 	approvedSkill                 // the user approved this version
 	changedSkill                  // the user approved another version
+	expiredSkill                  // the user approved this version, longer ago than a policy allows
 )
 
 // consultTrust returns what the store says about a fetched candidate, and refuses what the user
 // refused. It notes the change for the prompt. A pinned skill is judged by its pin alone, so its
 // change is no question.
 func (l *Loader) consultTrust(ctx context.Context, c *candidate) (standing, error) {
+	if err := l.refusedByFeed(c.skill, c.Evidence.Digest); err != nil {
+		return unknownSkill, l.refuseTrust(ctx, c.verdict, err)
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.members)) {
 		if err := l.checkLocked(c.skill.String(), name, DigestOf(c.members[name])); err != nil {
 			return unknownSkill, l.refuseTrust(ctx, c.verdict, err)
@@ -54,6 +58,8 @@ func (l *Loader) consultTrust(ctx context.Context, c *candidate) (standing, erro
 	case known != nil && !known.expired(l.host.Time(), l.policies.maxTrust()):
 		c.SkillOnly = known.SkillOnly && c.Claim.Source == Derived && !l.options.Strict
 		return approvedSkill, nil
+	case known != nil:
+		return expiredSkill, nil
 	case last == nil:
 		return unknownSkill, nil
 	}

@@ -150,8 +150,11 @@ func (l *Loader) commitFiles(ctx context.Context, approval *lookleap.Approval, p
 	return err
 }
 
-// checkLocked refuses a file that differs from the lockfile of the loader.
+// checkLocked refuses a file that a feed withdrew, or that differs from the lockfile of the loader.
 func (l *Loader) checkLocked(skill, name string, found Digest) error {
+	if err := l.withdrawn.Load().digest(found, skill+" "+name); err != nil {
+		return err
+	}
 	if l.options.Lock == nil {
 		return nil
 	}

@@ -208,11 +208,11 @@ func (r *TrustRecord) askedTooOften(now time.Time) (until time.Time) {
 	return until
 }
 
-// expired reports whether an approval is older than allowed, or from the future: then a clock was
-// set back, and its age is not known.
+// expired reports whether an approval is older than allowed; 0 allows any age. The age of one from
+// the future is not known, because a clock was set back.
 func (v *TrustedVersion) expired(now time.Time, most time.Duration) bool {
 	age := now.Sub(v.Approved)
-	return age < -time.Minute || most > 0 && age > most
+	return most > 0 && (age < -time.Minute || age > most)
 }
 
 // comparable returns what the next version is compared with.

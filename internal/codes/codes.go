@@ -275,6 +275,11 @@ var titles = sync.OnceValue(func() map[string]string {
 		"asked-recently":    "the user was asked about this skill recently, and is not asked again yet",
 		"policy-denied":     "a policy of the organisation refuses this",
 		"policy-unreadable": "a policy of the organisation could not be read, so nothing is allowed",
+		"withdrawn":         "a revocation feed withdrew the skill, its root or its bytes",
+		"bad-feed":          "the revocation feed is malformed",
+		"feed-unusable":     "the revocation feed could not be fetched or verified",
+		"feed-backwards":    "the revocation feed is older than the last one, or lost entries",
+		"feed-stale":        "the revocation feed could not be read for too long, so nothing is allowed",
 
 		// Codes of ANML documents.
 		"not-anml":            "the document is not an ANML document",

@@ -1,0 +1,332 @@
+package dvs_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+const feedAt = "https://feed.example/withdrawn.json"
+
+// feedWorld is a trustWorld with a revocation feed.
+type feedWorld struct {
+	*trustWorld
+	feed    *dvs.Withdrawals
+	options dvs.Options
+}
+
+func newFeedWorld(t *testing.T) *feedWorld {
+	w := &feedWorld{trustWorld: newFilesWorld(t)}
+	w.options = dvs.Options{Roots: registry(t, "https://shop.example/"), Feeds: []dvs.FeedOptions{{URL: feedAt}}, Runner: &runner{sandbox: dvs.Sandbox{Name: "cage"}}}
+	w.withdraw(dvs.WithdrawnRoot, "other.example")
+	return w
+}
+
+// withdraw publishes the feed with one more entry.
+func (w *feedWorld) withdraw(kind dvs.WithdrawalKind, value string) {
+	w.t.Helper()
+	next, err := w.feed.Add(dvs.Withdrawal{Kind: kind, Value: value, Reason: "taken over", Time: w.net.Clock().Now()}, w.net.Clock().Now())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.feed = next
+	w.serve(marshal(w.t, next))
+}
+
+func (w *feedWorld) serve(data []byte) {
+	w.t.Helper()
+	h, err := dvs.NewWithdrawalsHandler(data)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.net.Site("feed.example").Handle("/withdrawn.json", h)
+}
+
+func (w *feedWorld) requests() int { return len(w.net.Journal().Requests("feed.example")) }
+
+func (w *feedWorld) hasEvent(code lookleap.Code) bool {
+	return slices.ContainsFunc(w.events, func(e lookleap.Event) bool { return e.Code == code })
+}
+
+func marshal(t *testing.T, v any) []byte {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestFeedWithdraws withdraws what three processes use. Each refuses within a minute after one of them
+// has seen it, and only one of them asks the feed.
+func TestFeedWithdraws(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind  dvs.WithdrawalKind
+		value string
+	}{
+		"root":         {dvs.WithdrawnRoot, "https://shop.example/"},
+		"host":         {dvs.WithdrawnRoot, "shop.example"},
+		"parent-host":  {dvs.WithdrawnRoot, "https://shop.example/s/"},
+		"skill":        {dvs.WithdrawnSkill, trustedAt},
+		"digest":       {dvs.WithdrawnDigest, dvs.DigestOf(skillText("See [more](ADVANCED.md) and [notes](notes.txt). Run scripts/x.sh.\n")).String()},
+		"other-digest": {dvs.WithdrawnDigest, dvs.DigestOf([]byte("x")).String()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newFeedWorld(t)
+			var skills []*dvs.Loaded
+			var scripts []*dvs.ApprovedScript
+			for range 3 {
+				s := w.load(w.options, lookleap.CodeOK, 0)
+				script, err := s.Approve(t.Context(), dvs.Invocation{Script: "scripts/x.sh"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				skills, scripts = append(skills, s), append(scripts, script)
+			}
+			if w.requests() != 1 {
+				t.Fatalf("%d requests for three processes", w.requests())
+			}
+			w.withdraw(c.kind, c.value)
+			w.net.Clock().Advance(15 * time.Minute)
+			want := dvs.CodeWithdrawn
+			if name == "other-digest" {
+				want = lookleap.CodeOK
+			}
+			check := func(what string, err error) {
+				t.Helper()
+				if lookleap.CodeOf(err) != want {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			_, err := skills[0].Resource(t.Context(), "notes.txt")
+			check("a resource of the first process", err)
+			w.net.Clock().Advance(31 * time.Second)
+			_, err = skills[1].Resource(t.Context(), "notes.txt")
+			check("a resource of the second process", err)
+			_, err = scripts[2].Run(t.Context())
+			check("a script of the third process", err)
+			_, err = skills[2].ContextText()
+			check("the instructions of the third process", err)
+			_, err = w.process(w.options).Load(t.Context(), trustedAt)
+			check("a new process", err)
+			if w.requests() != 2 || !w.hasEvent(dvs.CodeWithdrawn) {
+				t.Errorf("%d requests, events %v", w.requests(), w.hasEvent(dvs.CodeWithdrawn))
+			}
+		})
+	}
+	t.Run("a-file-by-its-digest", func(t *testing.T) {
+		w := newFeedWorld(t)
+		w.withdraw(dvs.WithdrawnDigest, dvs.DigestOf([]byte("#!/bin/sh\necho done\n")).String())
+		s := w.load(w.options, lookleap.CodeOK, 0)
+		if _, err := s.Approve(t.Context(), dvs.Invocation{Script: "scripts/x.sh"}); lookleap.CodeOf(err) != dvs.CodeWithdrawn {
+			t.Error(err)
+		}
+		if _, err := s.Resource(t.Context(), "notes.txt"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestFeedFailures damages the feed, its server and the clock.
+func TestFeedFailures(t *testing.T) {
+	seen := func(t *testing.T) *feedWorld { // the withdrawal of the skill was seen once
+		w := newFeedWorld(t)
+		w.withdraw(dvs.WithdrawnSkill, "https://shop.example/s/b/SKILL.md")
+		w.load(w.options, lookleap.CodeOK, 0)
+		return w
+	}
+	b := func(w *feedWorld) lookleap.Code {
+		_, err := w.process(w.options).Load(w.t.Context(), "https://shop.example/s/b/SKILL.md")
+		return lookleap.CodeOf(err)
+	}
+	for name, c := range map[string]struct {
+		damage func(*feedWorld)
+		event  lookleap.Code
+	}{
+		"shortened": {func(w *feedWorld) {
+			w.feed.Entries, w.feed.Sequence = nil, w.feed.Sequence+1
+			w.serve(marshal(w.t, w.feed))
+		}, dvs.CodeFeedBackwards},
+		"replayed": {func(w *feedWorld) {
+			w.feed.Entries, w.feed.Sequence = nil, 1
+			w.serve(marshal(w.t, w.feed))
+		}, dvs.CodeFeedUnusable},
+		"gone":       {func(w *feedWorld) { w.net.Site("feed.example").Status("/withdrawn.json", 404) }, dvs.CodeFeedUnusable},
+		"no-json":    {func(w *feedWorld) { w.net.Site("feed.example").Body("/withdrawn.json", "text/html", "<html>") }, dvs.CodeFeedUnusable},
+		"redirected": {func(w *feedWorld) { w.net.Site("feed.example").Redirect("/withdrawn.json", "https://shop.example/f") }, dvs.CodeFeedUnusable},
+		"100-MB": {func(w *feedWorld) {
+			w.net.Site("feed.example").HandleFunc("/withdrawn.json", func(rw http.ResponseWriter, _ *http.Request) {
+				for range 100 {
+					_, _ = rw.Write([]byte(strings.Repeat(" ", 1<<20)))
+				}
+			})
+		}, dvs.CodeFeedUnusable},
+		"wrong-certificate": {func(w *feedWorld) { w.net.Site("feed.example").Certificate(lab.WrongName) }, dvs.CodeFeedUnusable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := seen(t)
+			c.damage(w)
+			w.net.Clock().Advance(15 * time.Minute)
+			w.load(w.options, lookleap.CodeOK, 0) // the last copy still counts
+			if b(w) != dvs.CodeWithdrawn {
+				t.Error("an entry that was seen once is gone:", b(w))
+			}
+			if !w.hasEvent(c.event) {
+				t.Error("no event tells of it")
+			}
+			w.net.Clock().Advance(16 * time.Minute)
+			code := dvs.CodeFeedStale
+			if name == "shortened" {
+				code = lookleap.CodeOK // the feed can be read
+			}
+			w.load(w.options, code, 0)
+			w.options.Feeds[0].Stale = 24 * time.Hour
+			w.load(w.options, lookleap.CodeOK, 0)
+			w.net.Clock().Advance(24 * time.Hour)
+			w.load(w.options, code, 0)
+		})
+	}
+	t.Run("never-read", func(t *testing.T) {
+		w := newFeedWorld(t)
+		w.net.Site("feed.example").Status("/withdrawn.json", 500)
+		for range 3 {
+			w.load(w.options, dvs.CodeFeedStale, 0)
+		}
+		if w.requests() != 1 {
+			t.Error(w.requests(), "requests within a minute")
+		}
+		w.withdraw(dvs.WithdrawnSkill, "https://shop.example/s/b/SKILL.md")
+		w.net.Clock().Advance(time.Minute)
+		w.load(w.options, lookleap.CodeOK, 0)
+	})
+	t.Run("not-modified", func(t *testing.T) {
+		w := seen(t)
+		w.net.Clock().Advance(14 * time.Minute)
+		w.load(w.options, lookleap.CodeOK, 0)
+		if w.requests() != 1 {
+			t.Error("asked before its time")
+		}
+		for range 4 {
+			w.net.Clock().Advance(15 * time.Minute)
+			w.load(w.options, lookleap.CodeOK, 0)
+		}
+		if b(w) != dvs.CodeWithdrawn || w.requests() != 5 {
+			t.Error(b(w), w.requests())
+		}
+	})
+	t.Run("clock-back", func(t *testing.T) {
+		w := seen(t)
+		w.net.Clock().Advance(-30 * 24 * time.Hour)
+		w.load(w.options, lookleap.CodeOK, 0)
+		if b(w) != dvs.CodeWithdrawn || w.requests() != 2 {
+			t.Error(b(w), w.requests())
+		}
+	})
+	t.Run("signed", func(t *testing.T) {
+		w := newFeedWorld(t)
+		w.options.Feeds[0].Verify = func(data []byte, withdrawn func(string) bool) ([]byte, error) {
+			payload, ok := strings.CutPrefix(string(data), "signed by a:")
+			if !ok || withdrawn("a") {
+				return nil, errors.New("it is not signed with a key that is in force")
+			}
+			return []byte(payload), nil
+		}
+		w.load(w.options, dvs.CodeFeedStale, 0) // unsigned
+		signed := func() {
+			w.net.Site("feed.example").Body("/withdrawn.json", "application/jose", "signed by a:"+string(marshal(t, w.feed)))
+		}
+		signed()
+		w.net.Clock().Advance(time.Minute)
+		w.load(w.options, lookleap.CodeOK, 0)
+		w.withdraw(dvs.WithdrawnKey, "a")
+		signed()
+		w.net.Clock().Advance(15 * time.Minute)
+		l := w.process(w.options)
+		if _, err := l.Load(t.Context(), trustedAt); err != nil {
+			t.Error(err)
+		}
+		w.net.Clock().Advance(31 * time.Minute) // the key has withdrawn itself: it signs no more
+		w.load(w.options, dvs.CodeFeedStale, 0)
+	})
+	t.Run("bad-url", func(t *testing.T) {
+		w := newFeedWorld(t)
+		w.options.Feeds[0].URL = "http://feed.example/withdrawn.json"
+		w.load(w.options, dvs.CodeFeedStale, 0)
+	})
+}
+
+// TestParseWithdrawals refuses what loaders could not apply.
+func TestParseWithdrawals(t *testing.T) {
+	entry := func(kind, value string) string {
+		return fmt.Sprintf(`{"kind":%q,"value":%q,"reason":"r","time":"2026-01-01T00:00:00Z"}`, kind, value)
+	}
+	feed := func(entries ...string) string {
+		return `{"type":"` + dvs.WithdrawalsMediaType + `","sequence":1,"updated":"2026-01-01T00:00:00Z","withdrawn":[` + strings.Join(entries, ",") + "]}"
+	}
+	for name, c := range map[string]struct {
+		text string
+		ok   bool
+	}{
+		"empty":         {feed(), true},
+		"all-kinds":     {feed(entry("root", "https://a.example/"), entry("root", "a.example"), entry("skill", "https://a.example/s/SKILL.md"), entry("digest", dvs.DigestOf(nil).String()), entry("key", "k1")), true},
+		"twice":         {feed(entry("key", "a"), entry("key", "a")), false},
+		"unknown-kind":  {feed(entry("user", "a")), false},
+		"bad-root":      {feed(entry("root", "https://a.example/*")), false},
+		"bad-digest":    {feed(entry("digest", "sha256:1")), false},
+		"unknown-key":   {strings.Replace(feed(), `"sequence"`, `"comment":"x","sequence"`, 1), false},
+		"duplicate-key": {strings.Replace(feed(), `"sequence":1`, `"sequence":1,"sequence":2`, 1), false},
+		"sequence-0":    {strings.Replace(feed(), `"sequence":1`, `"sequence":0`, 1), false},
+		"other-type":    {strings.Replace(feed(), "version=1", "version=2", 1), false},
+		"no-time":       {strings.Replace(feed(entry("key", "a")), "T00:00:00Z\"}", "\"}", 1), false},
+		"long-reason":   {strings.Replace(feed(entry("key", "a")), `"r"`, `"`+strings.Repeat("r", 600)+`"`, 1), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, err := dvs.ParseWithdrawals([]byte(c.text))
+			if (err == nil) != c.ok || err != nil && lookleap.CodeOf(err) != dvs.CodeBadFeed && lookleap.CodeOf(err) != "json-duplicate-name" {
+				t.Fatal(w, err)
+			}
+			if err == nil {
+				again, err := dvs.ParseWithdrawals(marshal(t, w))
+				if err != nil || len(again.Entries) != len(w.Entries) {
+					t.Error(again, err)
+				}
+			}
+		})
+	}
+	if _, err := dvs.NewWithdrawalsHandler([]byte("{}")); err == nil {
+		t.Error("a malformed feed is served")
+	}
+	h, err := dvs.NewWithdrawalsHandler([]byte(feed()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, httptest.NewRequest("GET", "/", nil))
+	if rec.Header().Get("Cache-Control") != "max-age=900" || rec.Header().Get("ETag") == "" || rec.Body.String() != feed() {
+		t.Error(rec.Header())
+	}
+}
+
+func FuzzParseWithdrawals(f *testing.F) {
+	f.Add([]byte(`{"type":"` + dvs.WithdrawalsMediaType + `","sequence":1,"updated":"2026-01-01T00:00:00Z","withdrawn":[{"kind":"key","value":"a","reason":"","time":"2026-01-01T00:00:00Z"}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		w, err := dvs.ParseWithdrawals(data)
+		if err != nil {
+			return
+		}
+		again, err := dvs.ParseWithdrawals(marshal(t, w))
+		if err != nil || len(again.Entries) != len(w.Entries) || again.Sequence != w.Sequence {
+			t.Fatal(again, err)
+		}
+	})
+}

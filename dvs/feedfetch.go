@@ -1,0 +1,260 @@
+package dvs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
+)
+
+// When feeds are fetched and looked at.
+const (
+	feedInterval = 15 * time.Minute // between two fetches of one feed
+	feedRetry    = time.Minute      // between two attempts while everything is refused for want of a copy
+	feedLook     = 30 * time.Second // between two looks at what other processes fetched
+)
+
+// trustFeed is the word of the keys of feeds in a TrustStore.
+const trustFeed = "feed/"
+
+// feedState is what is known of one feed. It is shared between processes through a TrustStore.
+type feedState struct {
+	Type      string          `json:"type"` // TrustMediaType
+	Sequence  int64           `json:"sequence"`
+	Entries   []Withdrawal    `json:"entries"` // all that were ever seen
+	Fetched   time.Time       `json:"fetched,omitzero"`
+	Tried     time.Time       `json:"tried,omitzero"`
+	Validator fetch.Validator `json:"validator"`
+}
+
+// feed is one feed of a loader.
+type feed struct {
+	options FeedOptions
+	url     domain.URL
+	state   feedState
+	raw     []byte // the state as it is stored; nil: it is not
+}
+
+// feedReader keeps the feeds of a loader current.
+type feedReader struct {
+	mu     sync.Mutex // held while feeds are read
+	feeds  []*feed
+	looked time.Time
+	broken error // a feed cannot be used, so nothing is allowed
+}
+
+func newFeedReader(options []FeedOptions) *feedReader {
+	r := &feedReader{}
+	for _, o := range options {
+		u, err := (domain.Rules{RefuseFragment: true}).Parse(o.URL)
+		if err != nil {
+			r.broken = &lookleap.Error{Code: CodeFeedStale, Subject: domain.Redact(o.URL), Message: "the URL of the revocation feed is invalid, so nothing is allowed", Err: badURL(o.URL, err)}
+		}
+		r.feeds = append(r.feeds, &feed{options: o, url: u})
+	}
+	return r
+}
+
+// checkFeeds makes the feeds current, and returns an error if one of them is too old.
+func (l *Loader) checkFeeds(ctx context.Context) error {
+	r := l.feeds
+	if len(r.feeds) == 0 {
+		return nil
+	}
+	if r.broken != nil {
+		return r.broken
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := l.host.Time()
+	look := r.looked.IsZero() || now.Sub(r.looked).Abs() >= feedLook
+	current := func() { l.withdrawn.Store(newWithdrawals(r.feeds, l.roots.Rules())) }
+	if look && l.feedStore != nil {
+		for _, f := range r.feeds {
+			if err := l.lookAtFeed(ctx, f, now); err != nil {
+				return err
+			}
+		}
+		current() // keys that are withdrawn verify no feed
+	}
+	if look {
+		r.looked = now
+	}
+	for _, f := range r.feeds {
+		if f.due(now) {
+			l.fetchFeed(ctx, f, now)
+			current()
+		}
+	}
+	for _, f := range r.feeds {
+		if f.stale(now) {
+			return &lookleap.Error{Code: CodeFeedStale, Subject: f.url.String(), Message: "the revocation feed could not be read for too long, so nothing is allowed",
+				Fix: "make the feed available, or let the policy accept an older copy"}
+		}
+	}
+	return nil
+}
+
+// due reports whether a feed has to be fetched.
+func (f *feed) due(now time.Time) bool {
+	wait := feedInterval
+	if f.stale(now) {
+		wait = feedRetry
+	}
+	return f.state.Tried.IsZero() || now.Sub(f.state.Tried).Abs() >= wait
+}
+
+// stale reports whether the last copy is too old. A copy from the future, which a clock that was set
+// back leaves, has an unknown age.
+func (f *feed) stale(now time.Time) bool {
+	age := now.Sub(f.state.Fetched)
+	return f.state.Fetched.IsZero() || age < -time.Minute || age > max(f.options.Stale, 2*feedInterval)
+}
+
+// lookAtFeed takes over what other processes found out.
+func (l *Loader) lookAtFeed(ctx context.Context, f *feed, now time.Time) error {
+	data, err := l.feedStore.get(ctx, trustFeed+f.url.String())
+	if err != nil || data == nil {
+		return err
+	}
+	var stored feedState
+	if err := decodeTrust(data, &stored, func() string { return stored.Type }); err != nil {
+		return err
+	}
+	l.mergeFeed(ctx, f, stored, now)
+	f.raw = data
+	return nil
+}
+
+// mergeFeed adds what a newer state has. Entries never leave.
+func (l *Loader) mergeFeed(ctx context.Context, f *feed, newer feedState, now time.Time) {
+	known := Withdrawals{Entries: f.state.Entries}
+	for _, e := range newer.Entries {
+		if known.has(e) || e.check() != nil || len(known.Entries) >= 4*maxWithdrawals {
+			continue
+		}
+		known.Entries = append(known.Entries, e)
+		l.reportFeed(ctx, f, CodeWithdrawn, "withdrawn: "+string(e.Kind)+" "+domain.Redact(e.Value), nil)
+	}
+	newer.Entries = known.Entries
+	newer.Sequence = max(newer.Sequence, f.state.Sequence)
+	if later(f.state.Fetched, newer.Fetched, now) {
+		newer.Fetched, newer.Validator = f.state.Fetched, f.state.Validator
+	}
+	if later(f.state.Tried, newer.Tried, now) {
+		newer.Tried = f.state.Tried
+	}
+	f.state = newer
+}
+
+// later reports whether a time is after another one and not in the future. A time in the future is
+// left from before the clock was set back.
+func later(a, b, now time.Time) bool {
+	return a.After(b) && !a.After(now.Add(time.Minute)) || b.After(now.Add(time.Minute)) && !a.After(now.Add(time.Minute)) && !a.IsZero()
+}
+
+// fetchFeed fetches a feed and shares what came of it. A failure leaves the last copy.
+func (l *Loader) fetchFeed(ctx context.Context, f *feed, now time.Time) {
+	f.state.Tried = now
+	resp, err := l.requestFeed(ctx, f)
+	if ctx.Err() != nil { // it says nothing about the feed: the next caller tries again
+		f.state.Tried = time.Time{}
+		return
+	}
+	newer := f.state
+	switch {
+	case err == nil && resp.Status == http.StatusNotModified && f.state.Validator.Confirms(resp):
+		newer.Fetched = now
+	case err == nil && resp.Status == http.StatusOK:
+		var list *Withdrawals
+		if list, err = l.readFeed(f, resp.Body); err == nil {
+			err = l.followFeed(ctx, f, list)
+		}
+		if err == nil {
+			newer.Sequence, newer.Entries, newer.Fetched, newer.Validator = list.Sequence, list.Entries, now, resp.Validator()
+		}
+	case err == nil:
+		err = refuse(lookleap.CodeBadStatus, f.url.String(), fmt.Sprintf("the status is %d", resp.Status), "")
+	}
+	if err != nil {
+		l.reportFeed(ctx, f, CodeFeedUnusable, "the revocation feed could not be used: "+sentence(err), err)
+	}
+	l.mergeFeed(ctx, f, newer, now)
+	l.shareFeed(ctx, f, now)
+}
+
+func (l *Loader) requestFeed(ctx context.Context, f *feed) (*fetch.Response, error) {
+	header := http.Header{"Accept": {"application/json, application/jose"}}
+	f.state.Validator.Ask(header)
+	return fetch.Do(ctx, l.host, &fetch.Request{URL: f.url, Header: header, TrustEvidence: true, Limits: fetch.Limits{Body: maxFeed, Time: l.limits.Time},
+		ReadBody: func(status int) bool { return status == http.StatusOK }})
+}
+
+// readFeed verifies and parses what the server sent.
+func (l *Loader) readFeed(f *feed, body []byte) (*Withdrawals, error) {
+	if f.options.Verify != nil {
+		var err error
+		withdrawn := l.withdrawn.Load()
+		if body, err = f.options.Verify(body, func(kid string) bool { return withdrawn != nil && withdrawn.keys[kid] }); err != nil {
+			return nil, err
+		}
+	}
+	return ParseWithdrawals(body)
+}
+
+// followFeed refuses a feed that is older than the last one, and reports one that lost entries.
+func (l *Loader) followFeed(ctx context.Context, f *feed, list *Withdrawals) error {
+	if list.Sequence < f.state.Sequence {
+		return refuse(CodeFeedBackwards, f.url.String(), fmt.Sprintf("the feed has the sequence %d, and %d was seen before", list.Sequence, f.state.Sequence), "publish the current feed")
+	}
+	lost := slices.DeleteFunc(slices.Clone(f.state.Entries), list.has)
+	if len(lost) > 0 {
+		l.reportFeed(ctx, f, CodeFeedBackwards, fmt.Sprintf("the feed lost %d entries, which stay withdrawn", len(lost)), nil)
+	}
+	return nil
+}
+
+// shareFeed stores the state for other processes, merged with theirs.
+func (l *Loader) shareFeed(ctx context.Context, f *feed, now time.Time) {
+	if l.feedStore == nil {
+		return
+	}
+	err := l.feedStore.change(ctx, trustFeed+f.url.String(), func(old []byte) ([]byte, error) {
+		if old != nil && !bytes.Equal(old, f.raw) {
+			var stored feedState
+			if err := decodeTrust(old, &stored, func() string { return stored.Type }); err != nil {
+				return nil, err
+			}
+			l.mergeFeed(ctx, f, stored, now)
+		}
+		f.state.Type = TrustMediaType
+		data, err := json.Marshal(f.state)
+		f.raw = data
+		return data, err
+	})
+	if err != nil {
+		l.reportFeed(ctx, f, CodeTrustNotKept, CodeTrustNotKept.Title()+": "+sentence(err), err)
+	}
+}
+
+func (l *Loader) reportFeed(ctx context.Context, f *feed, code lookleap.Code, message string, err error) {
+	l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: code, Subject: f.url.String(), Err: err,
+		Finding: &lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code, Message: message}})
+}
+
+// refusedByFeed refuses what a feed withdrew of a skill: its place, its SKILL.md or archive.
+func (l *Loader) refusedByFeed(u SkillURL, d Digest) error {
+	w := l.withdrawn.Load()
+	if err := w.at(u.place, u.String()); err != nil {
+		return err
+	}
+	return w.digest(d, u.String())
+}
