@@ -11,6 +11,7 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -108,9 +109,9 @@ func Judge(kind Kind, content []byte) (Result, error) {
 	case RobotsTxt:
 		return judgeRobotsTxt(content), nil
 	case Index:
-		return judgeListings(dvs.ParseIndex(content, "https://site.example/.well-known/agent-skills/index.json", dvs.Rules{}, dvs.Limits{})), nil
+		return judgeListings(dvs.ParseIndex(content, siteOf(content)+"/.well-known/agent-skills/index.json", dvs.Rules{}, dvs.Limits{})), nil
 	case Sitemap:
-		return judgeListings(dvs.ReadSitemap(bytes.NewReader(content), "https://site.example/sitemap.xml", dvs.Rules{}, dvs.Limits{})), nil
+		return judgeListings(dvs.ReadSitemap(bytes.NewReader(content), siteOf(content)+"/sitemap.xml", dvs.Rules{}, dvs.Limits{})), nil
 	case SkillMD:
 		return judgeSkill(content), nil
 	}
@@ -146,14 +147,23 @@ func judgeRobotsTxt(content []byte) Result {
 	return Result{Taken, ""}
 }
 
-// judgeListings judges a list for its form: the locations are of other sites than the
-// one that Judge names, so entries that were skipped for their origin do not count.
+// siteOf returns the origin of the first location of a list, which is that of its site for
+// almost every list. The list does not say where it was published.
+func siteOf(content []byte) string {
+	if found := location.FindSubmatch(content); found != nil {
+		return string(found[1])
+	}
+	return "https://site.example"
+}
+
+var location = regexp.MustCompile(`(?:<loc>|"url": *")\s*(https://[a-zA-Z0-9.-]+)`)
+
 func judgeListings(list *dvs.Listings, err error) Result {
 	if err != nil {
 		return Result{Refused, string(lookleap.CodeOf(err))}
 	}
-	for _, f := range list.Findings {
-		return Result{Partly, string(f.Code) + " " + f.Message}
+	if len(list.Findings) > 0 {
+		return Result{Partly, string(list.Findings[0].Code)}
 	}
 	return Result{Taken, ""}
 }

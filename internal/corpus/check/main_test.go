@@ -11,7 +11,7 @@ import (
 
 func TestCompare(t *testing.T) {
 	content := []byte("User-agent: *\nDisallow: /\n")
-	entry := corpus.Entry{Kind: corpus.RobotsTxt, Repo: "a/b", Path: "robots.txt", Commit: "c", SHA256: digest(content), Result: corpus.Result{Outcome: corpus.Taken, Why: "closed"}}
+	entry := corpus.Entry{Kind: corpus.RobotsTxt, Repo: "a/b", Path: "robots.txt", Commit: "c", SHA256: digest(content), Result: corpus.Result{Outcome: corpus.Taken, Why: "closes the site to all"}}
 	files := map[string][]byte{entry.SHA256: content}
 	var out strings.Builder
 	if n, err := compare([]corpus.Entry{entry}, files, false, &out); n != 0 || err != nil {
@@ -20,7 +20,7 @@ func TestCompare(t *testing.T) {
 	other := entry
 	other.Result = corpus.Result{Outcome: corpus.Refused}
 	entries := []corpus.Entry{other}
-	if n, err := compare(entries, files, false, &out); n != 1 || err != nil || !strings.Contains(out.String(), "a/b/robots.txt: taken closed, listed as refused") {
+	if n, err := compare(entries, files, false, &out); n != 1 || err != nil || !strings.Contains(out.String(), "a/b/robots.txt: taken closes the site to all, listed as refused") {
 		t.Error(n, err, out.String())
 	}
 	if n, err := compare(entries, files, true, &out); n != 0 || err != nil || entries[0] != entry {
