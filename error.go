@@ -297,6 +297,8 @@ const (
 	CodeUsage    Code = "usage"
 	CodeIO       Code = "io"
 
+	CodeBadSuffixList Code = "bad-suffix-list"
+
 	CodeFetcherFailed  Code = "fetcher-failed"
 	CodeResolverFailed Code = "resolver-failed"
 	CodeCacheFailed    Code = "cache-failed"

@@ -28,11 +28,15 @@ func (h *Host) Close() error {
 }
 
 // NewHost returns the Host that the flags describe. Call it after [Flags.URL], which tells it the
-// site of the development mode. An error means wrong usage, and has [lookleap.CodeUsage].
+// site of the development mode. A Public Suffix List is used by the whole process from then on. An
+// error means wrong usage, and has [lookleap.CodeUsage].
 func (f *Flags) NewHost() (*Host, error) {
 	h := &Host{Host: lookleap.Host{Now: f.Now}}
 	roots, err := f.roots()
 	if err != nil {
+		return nil, err
+	}
+	if err := f.useSuffixList(); err != nil {
 		return nil, err
 	}
 	web := lookleap.FetcherOptions{RootCAs: roots, Now: f.Now, InsecureAllowPrivate: f.AllowPrivate}
@@ -71,6 +75,24 @@ func (f *Flags) NewHost() (*Host, error) {
 	}
 	h.Fetcher = fetcher
 	return h, nil
+}
+
+// useSuffixList uses the list of --public-suffix-list for the process.
+func (f *Flags) useSuffixList() error {
+	if f.SuffixList == "" {
+		return nil
+	}
+	file, err := os.Open(f.SuffixList)
+	if err != nil {
+		return usage("--public-suffix-list: "+err.Error(), "name a file")
+	}
+	defer file.Close()
+	list, err := lookleap.ReadPublicSuffixList(file)
+	if err != nil {
+		return usage("--public-suffix-list: "+err.Error(), "")
+	}
+	lookleap.UsePublicSuffixList(list)
+	return nil
 }
 
 // roots returns the certificates of --ca; nil: the system's.

@@ -33,6 +33,7 @@ value: {
   "skills":   [{"skill", "name", "description", "source"}]
   "endpoint": the ai: URI, "" for none
   "refused":  [{"what", "code", "message"}] that was turned away
+  "publicSuffixList": the date of the built-in list, and the version of one in a file
 }`,
 		examples: []string{
 			"lookleap site https://example.com",
@@ -59,6 +60,8 @@ type siteValue struct {
 	Skills   []listedSkill `json:"skills"`
 	Endpoint string        `json:"endpoint"`
 	Refused  []siteRefusal `json:"refused"`
+
+	PublicSuffixList string `json:"publicSuffixList"`
 }
 
 type sitePolicy struct {
@@ -107,7 +110,7 @@ func reportSite(ctx context.Context, host *lookleap.Host, o agentstxt.Options, o
 	if err != nil {
 		return refuseDomain("", err)
 	}
-	v := &visit{origin: u.Origin(), result: accept(nil), value: siteValue{Skills: []listedSkill{}, Refused: []siteRefusal{}}}
+	v := &visit{origin: u.Origin(), result: accept(nil), value: siteValue{Skills: []listedSkill{}, Refused: []siteRefusal{}, PublicSuffixList: lookleap.PublicSuffixVersion()}}
 	policies := agentstxt.NewClient(host, o)
 	v.host = &lookleap.Host{Fetcher: policies.Guard(), Resolver: host, Now: host.Time} // goes by the policies of the sites
 	defer v.host.Close()
@@ -115,6 +118,7 @@ func reportSite(ctx context.Context, host *lookleap.Host, o agentstxt.Options, o
 	v.anml(ctx)
 	v.skills(ctx)
 	v.endpoint(ctx)
+	v.row("public suffix list", v.value.PublicSuffixList)
 
 	v.result.Value = v.value
 	v.result.Message = "nothing had to be turned away"

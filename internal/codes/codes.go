@@ -38,6 +38,8 @@ var titles = sync.OnceValue(func() map[string]string {
 		"usage":    "the function was called with invalid arguments or in the wrong state",
 		"io":       "a local file or stream could not be read or written",
 
+		"bad-suffix-list": "the file is not a complete Public Suffix List",
+
 		"fetcher-failed":  "the host's Fetcher failed, panicked or broke its contract",
 		"resolver-failed": "the host's Resolver failed, panicked or broke its contract",
 		"cache-failed":    "the host's Cache failed, panicked or broke its contract",

@@ -20,13 +20,18 @@ func Registrable(host string) (domain string, ok bool) {
 
 // PublicSuffix returns the public suffix that a canonical host ends with, perhaps the whole host, and whether a domain registry runs it
 // (co.uk) rather than a company that lends names below its own (github.io). It is empty for what is no name, as in [Registrable].
+//
+// The longest suffix counts: of the built-in list, or of the list in [UseSuffixes].
 func PublicSuffix(host string) (suffix string, icann bool) {
 	if !isCanonicalName(host) {
 		return "", false // the list knows lower-case A-labels: EXAMPLE.CO.UK would yield CO.UK
 	}
 	suffix, icann = publicsuffix.PublicSuffix(host)
 	if extra := extraSuffix(host); len(extra) > len(suffix) {
-		return extra, false
+		suffix, icann = extra, false
+	}
+	if newer, registry := addedSuffix(host); len(newer) > len(suffix) {
+		suffix, icann = newer, registry
 	}
 	if !icann && endsInNumber(suffix) { // no suffix in the list is a number
 		return "", false

@@ -1,0 +1,154 @@
+package domain
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/publicsuffix"
+)
+
+const smallList = `// This is a list for tests.
+// VERSION: 2030-01-02_03-04-05_UTC
+// ===BEGIN ICANN DOMAINS===
+uk
+co.uk
+*.ck
+!www.ck
+公司.cn
+// ===END ICANN DOMAINS===
+// ===BEGIN PRIVATE DOMAINS===
+// Example : https://example.net/
+pages.example
+*.sites.example
+!www.sites.example
+host.example trailing words
+// ===END PRIVATE DOMAINS===
+`
+
+func TestSuffixList(t *testing.T) {
+	list, err := ParseSuffixList(strings.NewReader(smallList))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list.String() != "2030-01-02_03-04-05_UTC" {
+		t.Error(list)
+	}
+	for host, want := range map[string]string{
+		"a.co.uk": "co.uk", "co.uk": "co.uk", "a.uk": "uk", "a.b.ck": "b.ck", "b.ck": "b.ck", "www.ck": "ck", "a.www.ck": "ck", "a.xn--55qx5d.cn": "xn--55qx5d.cn",
+		"a.pages.example": "pages.example", "pages.example": "pages.example", "a.b.sites.example": "b.sites.example", "sites.example": "", "www.sites.example": "sites.example",
+		"a.host.example": "host.example", "example.com": "", "notpages.example": "",
+	} {
+		if got := list.PublicSuffix(host); got != want {
+			t.Errorf("%s: %q, want %q", host, got, want)
+		}
+	}
+	for suffix, want := range map[string]bool{"co.uk": true, "b.ck": true, "pages.example": false, "b.sites.example": false} {
+		if got := list.ICANN(suffix); got != want {
+			t.Errorf("%s: %t", suffix, got)
+		}
+	}
+	for name, text := range map[string]string{
+		"page":      "<!DOCTYPE html>\n<title>x</title>\n",
+		"cut":       smallList[:strings.Index(smallList, "// ===END PRIVATE")],
+		"no-rules":  "",
+		"bad-rule":  strings.Replace(smallList, "pages.example", "pages..example", 1),
+		"url":       strings.Replace(smallList, "pages.example", "https://pages.example/", 1),
+		"wildcards": strings.Replace(smallList, "pages.example", "a.*.example", 1),
+	} {
+		t.Run("reject-"+name, func(t *testing.T) {
+			if list, err := ParseSuffixList(strings.NewReader(text)); list != nil || !errors.Is(err, ErrSuffixList) {
+				t.Errorf("%v, %v", list, err)
+			}
+		})
+	}
+}
+
+// fixedList returns the same answer for every host.
+type fixedList string
+
+func (f fixedList) PublicSuffix(string) string {
+	if f == "panic" {
+		panic("the list is broken")
+	}
+	return string(f)
+}
+
+func (f fixedList) String() string { return "fixed" }
+
+func TestUseSuffixes(t *testing.T) {
+	defer UseSuffixes(nil)
+	list, err := ParseSuffixList(strings.NewReader(smallList))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(host, want string) {
+		t.Helper()
+		if got, _ := Registrable(host); got != want {
+			t.Errorf("%s: %q, want %q", host, got, want)
+		}
+	}
+	check("a.pages.example", "pages.example")
+	UseSuffixes(list)
+	check("a.pages.example", "a.pages.example")
+	check("pages.example", "")
+	check("a.github.io", "a.github.io") // which the list does not have
+	check("a.b.co.uk", "b.co.uk")
+	if version := SuffixVersion(); !strings.Contains(version, SuffixDate) || !strings.Contains(version, "2030-01-02") {
+		t.Error(version)
+	}
+	for _, bad := range []fixedList{"panic", "", "uk", "evil.example", "ithub.io", ".github.io"} { // none of them joins what the built-in list separates
+		UseSuffixes(bad)
+		check("a.github.io", "a.github.io")
+	}
+	UseSuffixes(nil)
+	check("a.pages.example", "pages.example")
+}
+
+// TestSuffixAge fails when the built-in list is too old for what people publish.
+func TestSuffixAge(t *testing.T) {
+	date, err := time.Parse(time.DateOnly, SuffixDate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if age := time.Since(date); age > 366*24*time.Hour {
+		t.Errorf("the built-in Public Suffix List is of %s: update golang.org/x/net, newSuffixes and SuffixDate", SuffixDate)
+	}
+}
+
+// TestRealSuffixList compares the reader with golang.org/x/net/publicsuffix, by the file of a Linux system.
+func TestRealSuffixList(t *testing.T) {
+	file, err := os.Open("/usr/share/publicsuffix/public_suffix_list.dat")
+	if err != nil {
+		t.Skip("the package publicsuffix is not installed")
+	}
+	defer file.Close()
+	list, err := ParseSuffixList(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list.rules) < 5000 {
+		t.Errorf("%d rules", len(list.rules))
+	}
+	for _, host := range []string{"a.b.co.uk", "a.b.c.kawasaki.jp", "x.city.kawasaki.jp", "alice.github.io", "a.b.compute.amazonaws.com", "example.com", "www.ck", "a.b.ck"} {
+		want, icann := publicsuffix.PublicSuffix(host)
+		if got := list.PublicSuffix(host); got != want || list.ICANN(got) != icann {
+			t.Errorf("%s: %q, want %q", host, got, want)
+		}
+	}
+}
+
+func FuzzSuffixList(f *testing.F) {
+	f.Add(smallList, "a.b.sites.example")
+	f.Fuzz(func(t *testing.T, text, host string) {
+		list, err := ParseSuffixList(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		if suffix := list.PublicSuffix(host); suffix != "" && suffix != host && !strings.HasSuffix(host, "."+suffix) {
+			t.Errorf("%q is no suffix of %q", suffix, host)
+		}
+	})
+}
