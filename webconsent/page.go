@@ -99,7 +99,15 @@ func (p *Prompter) find(ctx context.Context, id string) (waiting, error) {
 
 // recentOutcome is a decision that the page still shows.
 type recentOutcome struct {
-	Origin, Summary, Outcome string
+	Head    []lineView
+	Outcome string
+}
+
+func outcomeOf(req *lookleap.ConsentRequest, d lookleap.ConsentDecision) string {
+	if len(d.Approved) == 0 {
+		return "Refused"
+	}
+	return fmt.Sprintf("Approved: %d of %d", len(d.Approved), len(req.Items))
 }
 
 const maxRecent = 10
@@ -207,8 +215,8 @@ func (p *Prompter) takeDecision(w http.ResponseWriter, r *http.Request) {
 		notWaiting(w, err)
 		return
 	}
-	w.Header().Set("Location", "../") // http.Redirect would make it absolute, without the path of the door
-	w.WriteHeader(http.StatusSeeOther)
+	// Not a redirect: the program may end now, and the user should see that the decision was taken.
+	webpage.Message(w, http.StatusOK, outcomeOf(found.request, decision), "Your decision was recorded, and the program continues with it.", webpage.Anchor{URL: "../", Text: "Back to the list"})
 }
 
 // decisionOf returns the decision of a form, or what is wrong with it.
@@ -261,11 +269,7 @@ func (p *Prompter) decide(ctx context.Context, w waiting, d lookleap.ConsentDeci
 		w.live.decision = &d
 		close(w.live.decided)
 	}
-	outcome := "refused"
-	if n := len(d.Approved); n > 0 {
-		outcome = fmt.Sprintf("%d of %d approved", n, len(w.request.Items))
-	}
-	p.recent = slices.Insert(p.recent, 0, recentOutcome{w.request.Origin, w.request.Sections(false)[0].Lines[0].String(), outcome})
+	p.recent = slices.Insert(p.recent, 0, recentOutcome{linesOf(w.request.Sections(false)[0].Lines), outcomeOf(w.request, d)})
 	p.recent = p.recent[:min(len(p.recent), maxRecent)]
 	p.announce()
 	return nil

@@ -37,7 +37,8 @@ type Options struct {
 	MaxState int
 	// Poll is how often the Store is read for changes by other processes; default: 2 seconds.
 	Poll time.Duration
-	// Now returns the time; nil: time.Now.
+	// Now returns the time by which plans expire; nil: time.Now. It is the clock of the Host.
+	// Links and sessions go by the system's clock.
 	Now func() time.Time
 }
 
@@ -76,7 +77,7 @@ func New(o Options) (*Prompter, error) {
 	if p.vault, err = newVault(o); err != nil {
 		return nil, err
 	}
-	if p.door, err = webpage.NewDoor(o.BaseURL, o.Now, p.pages()); err != nil {
+	if p.door, err = webpage.NewDoor(o.BaseURL, time.Now, p.pages()); err != nil {
 		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Subject: "Options.BaseURL", Message: "webconsent: " + err.Error()}
 	}
 	return p, nil
@@ -195,9 +196,20 @@ func (p *Prompter) Serve(ctx context.Context, l net.Listener) error {
 	defer cancel()
 	server := &http.Server{Handler: p, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return ctx }}
-	stopped := context.AfterFunc(ctx, func() { _ = server.Close() })
-	defer stopped()
-	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	closed := make(chan struct{})
+	context.AfterFunc(ctx, func() {
+		defer close(closed)
+		// A response that says that a decision was taken should still arrive.
+		last, done := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer done()
+		if server.Shutdown(last) != nil {
+			_ = server.Close()
+		}
+	})
+	err := server.Serve(l)
+	cancel()
+	<-closed
+	if !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving the consent page: %w", err)
 	}
 	return nil

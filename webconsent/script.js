@@ -1,12 +1,13 @@
 (() => {
   const page = document.getElementById("consent");
   const status = document.getElementById("status");
-  const plural = (ms) => {
+  const loaded = performance.now();
+  const words = (ms) => {
     const all = Math.max(0, Math.floor(ms / 1000)), h = Math.floor(all / 3600), m = Math.floor(all / 60) % 60, s = all % 60;
     return h > 0 ? `${h} h ${m} min left` : m > 0 ? `${m} min ${s} s left` : `${s} s left`;
   };
   const count = () => {
-    for (const left of document.querySelectorAll(".left")) left.textContent = plural(Date.parse(left.dataset.until) - Date.now());
+    for (const left of document.querySelectorAll(".left")) left.textContent = words(Date.parse(left.dataset.until) - Date.parse(left.dataset.now) - (performance.now() - loaded));
   };
   count();
   setInterval(count, 1000);

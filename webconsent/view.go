@@ -139,12 +139,14 @@ func lineOf(l lookleap.ConsentLine, diff bool) lineView {
 // clockView is a time until which something can be done.
 type clockView struct {
 	At   string // RFC 3339
+	Now  string // RFC 3339: the browser's clock may differ
 	Text string
 	Left string // in words
 }
 
 func (p *Prompter) clock(at time.Time) clockView {
-	return clockView{at.UTC().Format(time.RFC3339), at.UTC().Format("2006-01-02 15:04 UTC"), leftText(at.Sub(p.options.Now()))}
+	now := p.options.Now()
+	return clockView{at.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339Nano), at.UTC().Format("2006-01-02 15:04 UTC"), leftText(at.Sub(now))}
 }
 
 // leftText says how much time is left, in two units at most. The script of the page says

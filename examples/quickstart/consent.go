@@ -42,7 +42,12 @@ func playConsent(s *stage) error {
 	_, err = lookleap.Unseal(key, strings.ToLower(sealed))
 	s.refused("resume from a state that was altered on the way", err, lookleap.CodeSealBroken)
 
-	s.say("In the morning the user agrees to the order, but not to the phone number. Another process opens the state and commits.")
+	inTheMorning := "In the morning the user agrees to the order, but not to the phone number."
+	b, inBrowser := s.asker.(*browser)
+	if inBrowser {
+		inTheMorning = "In the morning the plan is still on the page, and you decide."
+	}
+	s.say("%s Another process opens the state and commits.", inTheMorning)
 	state, err := lookleap.Unseal(key, sealed)
 	if err != nil {
 		return err
@@ -52,18 +57,35 @@ func playConsent(s *stage) error {
 		return err
 	}
 	decision := lookleap.ConsentDecision{Digest: pending.Request.Digest, Approved: []string{"order"}}
+	if inBrowser {
+		if decision, err = b.decideSuspended(pending); err != nil {
+			return err
+		}
+	}
+	var sent []string
 	approval, err := resumed.Approve(decision, s.host.Time())
+	if inBrowser && err != nil {
+		s.refused("send the order", err, lookleap.CodeConsentRefused)
+		_, err = s.host.CommitApproved(s.ctx, approval, lookleap.Effect{Send: func(context.Context, *lookleap.Approval) ([]byte, error) {
+			sent = append(sent, "sent without approval")
+			return nil, nil
+		}})
+		s.refused("send it all the same", err, lookleap.CodeConsentRefused)
+		s.fact(len(sent) == 0, "you said no, and nothing left this machine")
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	var sent []string
 	send := lookleap.Effect{Send: func(_ context.Context, a *lookleap.Approval) ([]byte, error) {
 		sent = append(sent, string(a.Plan().Effect()))
 		return []byte("order 17"), nil
 	}}
 	_, err = s.host.CommitApproved(s.ctx, approval, send)
 	s.allowed("send the order", err, "the user agreed to exactly these bytes")
-	s.fact(!approval.Has("phone"), "the phone number was not agreed to and stays here")
+	if !inBrowser || !approval.Has("phone") {
+		s.fact(!approval.Has("phone"), "the phone number was not agreed to and stays here")
+	}
 	receipt, err := s.host.CommitApproved(s.ctx, approval, send)
 	s.refused("send the order again with the same agreement", err, lookleap.CodePlanDone)
 	s.fact(string(receipt) == "order 17", "the second attempt returns the receipt of the first")

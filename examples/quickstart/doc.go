@@ -3,6 +3,7 @@
 //
 //	go run ./examples/quickstart
 //	go run ./examples/quickstart --scene redirects
+//	go run ./examples/quickstart --browser --scene consent
 //	go run ./examples/quickstart --transcript > transcript.md
 //
 // It needs no network. A decision that comes out differently from what the

@@ -30,6 +30,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	flags.SetOutput(stderr)
 	only := flags.String("scene", "", "play this `NAME` alone: "+strings.Join(sceneNames(), ", "))
 	transcript := flags.Bool("transcript", false, "write Markdown")
+	inBrowser := flags.Bool("browser", false, "ask in a browser; the program prints the link")
 	scripted := flags.Bool("scripted", false, "let the story decide, on a terminal too")
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
 		if err == flag.ErrHelp {
@@ -40,6 +41,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		}
 		return exitUsage
 	}
+	if *inBrowser && (*scripted || *transcript) {
+		fmt.Fprintln(stderr, "quickstart: --browser lets you decide, so it cannot be used with --scripted or --transcript")
+		return exitUsage
+	}
 	cast, err := choose(*only)
 	if err != nil {
 		fmt.Fprintln(stderr, err)
@@ -47,9 +52,21 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 
 	p := newPrinter(stdout, *transcript)
-	var user *terminal
-	if !*scripted && !*transcript {
-		user = newTerminal(stdin, stdout)
+	var user asker
+	switch {
+	case *inBrowser:
+		b, err := newBrowser(ctx)
+		if err != nil {
+			fmt.Fprintln(stderr, "quickstart:", err)
+			return exitDiffer
+		}
+		defer b.close()
+		fmt.Fprintf(stdout, "The questions of this story are asked in your browser. Open\n\n  %s\n\nThe link works once. The story waits for you where it has a question.\n", b.link())
+		user = b
+	case !*scripted && !*transcript:
+		if t := newTerminal(stdin, stdout); t != nil {
+			user = t
+		}
 	}
 	var total tally
 	for i, sc := range cast {

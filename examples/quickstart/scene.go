@@ -52,9 +52,9 @@ func choose(name string) ([]scene, error) {
 }
 
 // play runs one scene on a stage of its own.
-func play(ctx context.Context, sc scene, p printer, user *terminal) tally {
+func play(ctx context.Context, sc scene, p printer, user asker) tally {
 	s := newStage(ctx, p)
-	s.terminal = user
+	s.ask(user)
 	defer s.close()
 	if err := sc.play(s); err != nil {
 		s.wrong("the scene stopped: %v", err)

@@ -22,7 +22,7 @@ type stage struct {
 	// user answers what the host asks; nil: the user is away, and every question pends.
 	user func(*lookleap.ConsentRequest) lookleap.ConsentDecision
 
-	terminal *terminal // where a real user decides; nil: the story does
+	asker asker // where a real user decides; nil: the story does
 
 	printer printer
 	tally   tally

@@ -1,12 +1,15 @@
 package browsertest
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -112,7 +115,10 @@ func TestConsentClicks(t *testing.T) {
 	if got := <-asked; got.err != nil || !got.Has("order") || got.Has("phone") {
 		t.Errorf("%v", got.err)
 	}
-	b.waitText("1 of 3 approved")
+	b.waitText("Approved: 1 of 3")
+	b.accessible("decided")
+	b.click("a")
+	b.waitText("Nothing waits")
 
 	ctx, cancel := context.WithCancel(t.Context())
 	asked = d.ask(ctx, t, nil)
@@ -154,6 +160,9 @@ func TestConsentKeyboard(t *testing.T) {
 	}
 
 	asked = d.ask(t.Context(), t, nil)
+	b.waitText("Approved: 2 of 3")
+	b.tabTo("a")
+	b.press(kb.Enter)
 	b.waitText("order one lamp")
 	b.review()
 	b.tabTo("#item1")
@@ -175,7 +184,8 @@ func TestConsentWithoutScript(t *testing.T) {
 	if got := <-asked; got.err != nil || !got.Has("order") {
 		t.Errorf("%v", got.err)
 	}
-	b.visible("ul.plans + h2") // back on the list, which shows the decision
+	b.click("a")
+	b.visible("ul.plans + h2") // the list shows the decision
 }
 
 // hostile are texts of the attack list, and what breaks out of HTML.
@@ -270,4 +280,36 @@ func TestConsentOtherPages(t *testing.T) {
 	b.review()
 	b.click("button[value=refuse]")
 	<-asked
+}
+
+// TestQuickstart plays the scene of the quickstart in which the user sleeps on a plan.
+func TestQuickstart(t *testing.T) {
+	b := newTab(t, false)
+	program := filepath.Join(t.TempDir(), "quickstart")
+	if out, err := exec.Command("go", "build", "-C", "../..", "-o", program, "./examples/quickstart").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	story := exec.CommandContext(t.Context(), program, "--browser", "--scene", "consent")
+	stdout, err := story.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := story.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var told strings.Builder
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+		told.WriteString(lines.Text() + "\n")
+		if link := strings.TrimSpace(lines.Text()); strings.HasPrefix(link, "http://127.0.0.1:") {
+			b.open(link)
+			b.waitText("order one lamp")
+			b.review()
+			b.shoot("quickstart")
+			b.click("#item1")
+			b.click("button[value=approve]")
+		}
+	}
+	if err := story.Wait(); err != nil || !strings.Contains(told.String(), "the shop got one order") {
+		t.Errorf("%v\n%s", err, &told)
+	}
 }

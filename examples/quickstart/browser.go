@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/lookleaptest"
+	"github.com/lookleap/lookleap/webconsent"
+)
+
+// browser is where a user decides on a page.
+type browser struct {
+	*webconsent.Prompter
+	ctx     context.Context
+	address string
+	clock   atomic.Pointer[lookleaptest.Clock] // of the scene that is played
+	stop    context.CancelFunc
+	stopped chan error
+}
+
+// newBrowser serves the page on the loopback interface.
+func newBrowser(ctx context.Context) (*browser, error) {
+	b := &browser{stopped: make(chan error, 1)}
+	var err error
+	if b.Prompter, err = webconsent.New(webconsent.Options{Now: b.now}); err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	b.address = "http://" + l.Addr().String()
+	b.ctx, b.stop = context.WithCancel(ctx)
+	go func() { b.stopped <- b.Serve(b.ctx, l) }()
+	return b, nil
+}
+
+// now returns the time of the scene, by which its plans expire.
+func (b *browser) now() time.Time {
+	if c := b.clock.Load(); c != nil {
+		return c.Now()
+	}
+	return time.Now()
+}
+
+func (b *browser) link() string { return b.Link(b.address) }
+
+func (b *browser) close() {
+	b.stop()
+	<-b.stopped
+}
+
+// decide waits for the user. Without a decision the answer is no.
+func (b *browser) decide(r *lookleap.ConsentRequest) lookleap.ConsentDecision {
+	d, err := b.PromptConsent(b.ctx, r)
+	if err != nil {
+		return lookleap.ConsentDecision{Digest: r.Digest}
+	}
+	return d
+}
+
+// decideSuspended shows a plan whose operation has ended, and waits for the user.
+func (b *browser) decideSuspended(pending *lookleap.PendingError) (lookleap.ConsentDecision, error) {
+	if err := b.Suspend(b.ctx, pending); err != nil {
+		return lookleap.ConsentDecision{}, err
+	}
+	for d, err := range b.Decided(b.ctx) {
+		if err != nil {
+			return lookleap.ConsentDecision{}, err
+		}
+		return d.Decision, b.Forget(b.ctx, d.ID)
+	}
+	return lookleap.ConsentDecision{}, b.ctx.Err()
+}
