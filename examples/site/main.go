@@ -49,6 +49,7 @@ func main() {
   lookleap site --dev %[1]s
   lookleap skill --dev http://%[1]s/.well-known/skills/book-a-ferry/
   lookleap aiip --dev %[1]s
+  lookleap-mcp --dev --site %[1]s       (from contrib/mcp: the site in an MCP client)
   curl http://%[1]s/.well-known/anml
   curl -H 'Accept: application/anml+json' 'http://%[1]s/search?day=2031-05-01'
   curl 'http://%[1]s/trust?domain=partner.example'

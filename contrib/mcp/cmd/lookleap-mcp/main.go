@@ -4,12 +4,15 @@
 //	lookleap-mcp --site https://shop.example
 //	lookleap-mcp --site https://shop.example --http localhost:8080
 //	lookleap-mcp --site https://shop.example --http :8080 --users users.json
+//	lookleap-mcp --dev --site localhost:8080
 //	lookleap-mcp --root https://github.com/example-org/ --skill https://github.com/example-org/skills/blob/main/refund/SKILL.md
 //
 // Without --http it serves one user over standard input and output. With --http it serves
 // streamable HTTP: one user at a loopback address, or the users of a file:
 //
 //	[{"id": "kim", "token": "sha256:…", "profile": {"fn": "Kim Example"}, "ledger": "kim.jsonl"}]
+//
+// The flags of package hostflags shape the network: --dns, --connect, --dev and others.
 //
 // The token is the SHA-256 digest of a bearer token with at least 16 characters. Put TLS in
 // front of a server that is reached over a network.
@@ -34,12 +37,14 @@ import (
 	"github.com/lookleap/lookleap"
 	lookleapmcp "github.com/lookleap/lookleap/contrib/mcp"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/hostflags"
 )
 
 // options are the command line.
 type options struct {
 	site, profile, ledger, http, users string
 	roots, skills                      words
+	network                            hostflags.Flags
 }
 
 // words is a flag that may be repeated.
@@ -59,9 +64,17 @@ func main() {
 	if err != nil {
 		os.Exit(2)
 	}
-	host := &lookleap.Host{Prompter: lookleapmcp.Prompter{}}
+	host, err := o.network.NewHost()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "lookleap-mcp:", err)
+		os.Exit(2)
+	}
 	defer host.Close()
-	if err := serve(ctx, host, o); err != nil && !errors.Is(err, context.Canceled) {
+	host.Prompter = lookleapmcp.Prompter{}
+	for _, skipped := range o.network.Skipped() {
+		fmt.Fprintln(os.Stderr, "lookleap-mcp: DEVELOPMENT MODE, not checked:", skipped)
+	}
+	if err := serve(ctx, &host.Host, o); err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "lookleap-mcp:", err)
 		os.Exit(1)
 	}
@@ -77,7 +90,12 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags.StringVar(&o.users, "users", "", "the users and their tokens: a `FILE` with a JSON list")
 	flags.Var(&o.roots, "root", "trust this `ROOT` of skills; may be repeated")
 	flags.Var(&o.skills, "skill", "offer the skill at this `URL`; may be repeated")
+	o.network.Declare(flags)
 	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if err := o.devURLs(); err != nil {
+		fmt.Fprintln(stderr, "lookleap-mcp:", err)
 		return o, err
 	}
 	var wrong string
@@ -98,6 +116,21 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		return o, errors.New("usage")
 	}
 	return o, nil
+}
+
+// devURLs writes URLs of this machine as those of the development mode.
+func (o *options) devURLs() (err error) {
+	if o.site != "" {
+		if o.site, err = o.network.URL(o.site); err != nil {
+			return err
+		}
+	}
+	for i := range o.skills {
+		if o.skills[i], err = o.network.URL(o.skills[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // loopback reports whether only this machine reaches an address.
