@@ -16,6 +16,8 @@ func commands() []command {
 		skillCommand(),
 		skillsCommand(),
 		lockCommand(),
+		policyCommand(),
+		feedCommand(),
 		trustCommand(),
 		recordCommand(),
 		manifestCommand(),

@@ -20,7 +20,7 @@ import (
 func lockCommand() command {
 	return command{
 		name:    "lock",
-		args:    "DIR|ARCHIVE|URL… [--root ROOT]… [--url URL] [--file PATH]… [--out FILE] [--check LOCKFILE] [--profile P]",
+		args:    "DIR|ARCHIVE|URL… [--root ROOT]… [--url URL] [--file PATH]… [--out FILE] [--check LOCKFILE] [--before DIR] [--profile P] [--sarif FILE] [--summary FILE] [--github]",
 		summary: "the lockfile of a skill, or what changed since it was locked",
 		about: `Loads the skill at an https URL from its real publisher, with the files that its
 instructions refer to or that --file names, and prints its lockfile. The findings say
@@ -31,7 +31,9 @@ With --check, each skill is compared with its entry in a lockfile: a URL with th
 files that are locked and those that its instructions refer to now, a directory or
 archive as the one of that name, whether it holds what was served or what a program
 materialised. A file that changed, is missing or is new is refused, and the findings
-are all of them.
+are all of them. --before names a directory with the files as they were locked, to
+show which lines changed. The exit code is 3 if a skill changed, 1 if one was
+refused, and 4 if something could not be found out.
 
 --out writes one lockfile of all inputs, if every one was accepted. It replaces
 only a lockfile.
@@ -39,6 +41,7 @@ only a lockfile.
 value: {
   "url", "trustRoot":  of the skill
   "lock":              the lockfile of this skill as it is now; without --check
+  "change":            what changed: lines, files, and what the skill may newly do; with --check
   "changes":           how many files are not as they were locked; with --check
 }`,
 		examples: []string{
@@ -50,6 +53,8 @@ value: {
 		build: func(flags *flag.FlagSet) action {
 			l := &locker{lock: &dvs.Lockfile{}}
 			var out, check string
+			report := reportFlags(flags)
+			flags.StringVar(&l.before, "before", "", "with --check, a `DIR` with the files as they were locked")
 			flags.Var(&l.roots, "root", "trust this `ROOT`; may be repeated")
 			flags.Var(&l.files, "file", "lock this `PATH` below the skill's directory; may be repeated")
 			flags.StringVar(&l.url, "url", "", "where a directory is published, the `URL` of its skill")
@@ -69,6 +74,14 @@ value: {
 						return usagef("--check: %v", err)
 					}
 				}
+				if check == "" && (l.before != "" || report.sarif != "" || report.summary != "" || report.github) {
+					return usagef("--before, --sarif, --summary and --github are for --check")
+				}
+				if check != "" {
+					s.report = report
+					err := l.all(ctx, s, args)
+					return errors.Join(err, report.write(s.stdout))
+				}
 				if err := replaceable(out); err != nil {
 					return err
 				}
@@ -86,6 +99,7 @@ type locker struct {
 	roots, files repeated
 	url          string
 	profile      dvs.Profile
+	before       string        // directory with the files as they were locked; "": none
 	old          *dvs.Lockfile // nil: lock
 	lock         *dvs.Lockfile // of what was accepted
 }
@@ -95,10 +109,11 @@ type lockValue struct {
 	Root    string        `json:"trustRoot"`
 	Lock    *dvs.Lockfile `json:"lock,omitempty"`
 	Changes *int          `json:"changes,omitempty"`
+	Change  *dvs.Change   `json:"change,omitempty"`
 }
 
 func (l *locker) all(ctx context.Context, s *session, args []string) error {
-	loader, err := skillLoader(s, l.roots, l.profile)
+	loader, err := skillLoader(s, l.roots, nil, l.profile)
 	if err != nil {
 		return err
 	}
@@ -165,7 +180,7 @@ func (l *locker) compare(ctx context.Context, skill *dvs.Loaded) result {
 			return refuseSkill(err)
 		}
 	}
-	return compared(entry, files).with(bundle.Findings...)
+	return l.compared(entry, files).with(bundle.Findings...)
 }
 
 // loadForLock loads a skill. On a host of its own, typing its URL means trusting
@@ -204,7 +219,7 @@ func (l *locker) directory(rules dvs.Rules, dir string) result {
 	}
 	for i := range l.old.Skills {
 		if l.old.Skills[i].Directory == name {
-			return compared(&l.old.Skills[i], files)
+			return l.compared(&l.old.Skills[i], files)
 		}
 	}
 	return refuse(coded{dvs.CodeNotLocked, fmt.Errorf("the lockfile has no skill in a directory named %q", name)})
@@ -259,14 +274,53 @@ func (l *locker) locked(lock *dvs.Lockfile) result {
 }
 
 // compared is the result of comparing one skill.
-func compared(entry *dvs.LockedSkill, files map[string][]byte) result {
+func (l *locker) compared(entry *dvs.LockedSkill, files map[string][]byte) result {
 	changes := entry.Changes(files)
 	n := len(changes)
-	r := accept(lockValue{URL: entry.URL, Root: entry.Root, Changes: &n}, row{"skill", plaintext.Line(entry.URL)}, row{"changes", fmt.Sprint(n)})
+	value := lockValue{URL: entry.URL, Root: entry.Root, Changes: &n}
+	r := accept(value, row{"skill", plaintext.Line(entry.URL)}, row{"changes", fmt.Sprint(n)})
 	if n > 0 {
-		r.OK, r.Code, r.Message = false, changes[0].Code, changes[0].Message
+		change, err := l.change(entry, files, changes)
+		if err != nil {
+			return refuse(err)
+		}
+		value.Change, r.change = change, change
+		r.OK, r.Code, r.Message, r.changed, r.Value = false, changes[0].Code, changes[0].Message, true, value
+		for line := range strings.Lines(change.String()) {
+			r.rows = append(r.rows, row{"", strings.TrimSuffix(line, "\n")})
+		}
 	}
 	return r.with(changes...)
+}
+
+// change returns what changed: the lines too, if the files are there as they were locked.
+func (l *locker) change(entry *dvs.LockedSkill, files map[string][]byte, changes []lookleap.Finding) (*dvs.Change, error) {
+	if l.before != "" {
+		before, err := readLocal(l.before)
+		if err != nil {
+			return nil, err
+		}
+		if found := entry.Changes(before); len(found) > 0 {
+			return nil, coded{dvs.CodeDigestMismatch, fmt.Errorf("--before: %s is not as it was locked", plaintext.Quote(found[0].Path, 100))}
+		}
+		change := dvs.Compare(before, files)
+		return &change, nil
+	}
+	change := new(dvs.Change)
+	for _, f := range changes {
+		switch f.Code {
+		case dvs.CodeNotLocked:
+			change.Added = append(change.Added, f.Path)
+		case dvs.CodeLockMissing:
+			change.Removed = append(change.Removed, f.Path)
+		default:
+			change.Changed = append(change.Changed, f.Path)
+		}
+	}
+	if entry.Capabilities != nil {
+		change.Gained, change.Lost = dvs.CapabilitiesOf(files).Diff(entry.Capabilities)
+	}
+	return change, nil
 }
 
 // replaceable refuses to write a lockfile over anything but a lockfile.
@@ -296,14 +350,5 @@ func writeLock(name string, lock *dvs.Lockfile) error {
 	if _, err := dvs.ParseLockfile(content); err != nil { // such as one skill twice
 		return err
 	}
-	beside, err := os.CreateTemp(filepath.Dir(name), ".lock-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(beside.Name()) // after the renaming there is nothing to remove
-	_, err = beside.Write(append(content, '\n'))
-	if err = errors.Join(err, beside.Chmod(0o644), beside.Close()); err != nil {
-		return err
-	}
-	return os.Rename(beside.Name(), name)
+	return replaceWhole(name, append(content, '\n'))
 }

@@ -17,6 +17,10 @@ const (
 	exitAccepted = 0 // every input was accepted
 	exitRefused  = 1 // at least one was refused
 	exitUsage    = 2 // nothing was judged: the command line is wrong
+
+	// Only of skill --policy and lock --check, where exitRefused counts before the others.
+	exitChanged   = 3 // a skill is not as it was locked
+	exitUnchecked = 4 // something could not be found out, such as a server that does not answer
 )
 
 func main() {
@@ -58,6 +62,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case err != nil:
 		fmt.Fprintf(stderr, "lookleap %s: %s\n", line.command, visible(err.Error()))
 		return exitRefused
+	case s.report != nil:
+		return s.report.exit()
 	case s.refused > 0:
 		return exitRefused
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
 )
 
 // result is what became of one input. It is one line with --json, where all
@@ -18,7 +19,9 @@ type result struct {
 	Value    any                `json:"value"`    // what the input is; the command's help lists the members
 	Verdict  *lookleap.Verdict  `json:"verdict"`  // the whole story, where there was a decision
 
-	rows []row // Value for people
+	rows    []row       // Value for people
+	changed bool        // refused because it is not as it was locked
+	change  *dvs.Change // how, for the summary
 }
 
 // row is one line of a result for people.

@@ -29,7 +29,8 @@ type session struct {
 	stdout   io.Writer
 	printer  printer
 	progress *progress
-	refused  int // how many inputs were refused
+	refused  int     // how many inputs were refused
+	report   *report // nil: the command reports to people alone
 
 	host *hostflags.Host // nil until a command asks for it
 }
@@ -80,6 +81,7 @@ func (s *session) judge(ctx context.Context, input string, look func(context.Con
 	if !r.OK {
 		s.refused++
 	}
+	s.report.add(r)
 	return s.printer.print(r)
 }
 

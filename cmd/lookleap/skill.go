@@ -12,17 +12,22 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/policy"
 )
 
 func skillCommand() command {
 	return command{
 		name:    "skill",
-		args:    "FILE|DIR|URL|-… [--root ROOT]… [--profile P]",
+		args:    "FILE|DIR|URL|-… [--root ROOT]… [--policy FILE]… [--profile P] [--sarif FILE] [--summary FILE] [--github]",
 		summary: "whether a skill is well-formed and, for a URL, whose it is",
 		about: `Judges a SKILL.md file, a skill directory as its publisher would, or the skill at
 an https URL: whether it lies under its trust root, and what its header says.
 Roots given with --root count as registered; without one a host of its own
 counts for its origin, and a platform's skills are refused until a root is given.
+
+With --policy, a skill at a URL has to be allowed by the policy of an organisation
+too; see lookleap policy. The exit code is then 1 if a skill was refused, and 4 if
+something could not be found out.
 
 value: {
   "name", "description":  of the header
@@ -40,12 +45,18 @@ value: {
 			"lookleap --json skill https://github.com/example-org/skills/blob/main/refund/SKILL.md --root https://github.com/example-org/",
 		},
 		build: func(flags *flag.FlagSet) action {
-			var roots repeated
+			var roots, policies repeated
 			var profile dvs.Profile
+			report := reportFlags(flags)
+			flags.Var(&policies, "policy", "obey the policy in this `FILE`; may be repeated")
 			flags.Var(&roots, "root", "trust this `ROOT`; may be repeated")
 			flags.TextVar(&profile, "profile", dvs.DVS, "read by this `PROFILE`: dvs, agentskills or lenient")
 			return func(ctx context.Context, s *session, args []string) error {
-				return judgeSkills(ctx, s, args, roots, profile)
+				if len(policies) > 0 || report.sarif != "" || report.summary != "" || report.github {
+					s.report = report
+				}
+				err := judgeSkills(ctx, s, args, roots, policies, profile)
+				return errors.Join(err, report.write(s.stdout))
 			}
 		},
 	}
@@ -65,7 +76,7 @@ type skillValue struct {
 }
 
 // judgeSkills judges each input as what it looks like: a URL, a directory or a file.
-func judgeSkills(ctx context.Context, s *session, args []string, roots []string, profile dvs.Profile) error {
+func judgeSkills(ctx context.Context, s *session, args []string, roots, policies []string, profile dvs.Profile) error {
 	if len(args) == 0 {
 		return usagef("give at least one file, directory or URL, or - for standard input")
 	}
@@ -75,7 +86,7 @@ func judgeSkills(ctx context.Context, s *session, args []string, roots []string,
 		switch info, statErr := os.Stat(arg); {
 		case strings.Contains(arg, "://"):
 			if loader == nil {
-				if loader, err = skillLoader(s, roots, profile); err != nil {
+				if loader, err = skillLoader(s, roots, policies, profile); err != nil {
 					return err
 				}
 			}
@@ -93,12 +104,20 @@ func judgeSkills(ctx context.Context, s *session, args []string, roots []string,
 }
 
 // skillLoader trusts the roots of the command line.
-func skillLoader(s *session, roots []string, profile dvs.Profile) (*dvs.Loader, error) {
+func skillLoader(s *session, roots, policies []string, profile dvs.Profile) (*dvs.Loader, error) {
 	host, err := s.Host()
 	if err != nil {
 		return nil, err
 	}
-	loader := dvs.NewLoader(host, dvs.Options{Profile: profile})
+	o := dvs.Options{Profile: profile}
+	if len(policies) > 0 {
+		rules, err := policy.Load(policies...)
+		if err != nil {
+			return nil, usagef("--policy: %v", err)
+		}
+		o = rules.Skills(o)
+	}
+	loader := dvs.NewLoader(host, o)
 	for _, raw := range roots {
 		if _, err := loader.Roots().Register(raw, dvs.ByUser); err != nil {
 			return nil, usagef("--root: %v", err)

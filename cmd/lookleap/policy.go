@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/policy"
+)
+
+func policyCommand() command {
+	return command{
+		name:    "policy",
+		args:    "FILE [URL…]",
+		summary: "what the policy of an organisation says, and whether it allows a skill",
+		about: `Reads a policy file with the files that it extends, and explains it in sentences.
+Each URL is tested against it, by the URL alone: the skill is not loaded. A file
+with a fault is refused, with the place and how to fix it.
+
+value: {
+  "name", "files":  of the policy; of each file its name and sentences
+  "url":            as given; of a URL
+}`,
+		examples: []string{
+			"lookleap policy agents.json",
+			"lookleap policy agents.json https://example.com/skills/refund/",
+		},
+		build: func(*flag.FlagSet) action {
+			return func(ctx context.Context, s *session, args []string) error {
+				if len(args) == 0 {
+					return usagef("name a policy file")
+				}
+				if err := withoutStdin(args); err != nil {
+					return err
+				}
+				var rules *policy.Policy
+				err := s.judge(ctx, args[0], func(context.Context) result {
+					var err error
+					if rules, err = policy.Load(args[0]); err != nil {
+						return refusePolicy(err)
+					}
+					return explainPolicy(rules)
+				})
+				for _, url := range args[1:] {
+					err = errors.Join(err, s.judge(ctx, url, func(context.Context) result {
+						if err := rules.Check(url); err != nil {
+							return refuseSkill(err)
+						}
+						return accept(map[string]string{"url": url}, row{"policy", "allows it"})
+					}))
+				}
+				return err
+			}
+		},
+	}
+}
+
+// refusePolicy is the result of a policy that cannot be read, with the place of the fault.
+func refusePolicy(err error) result {
+	var e *lookleap.Error
+	if !errors.As(err, &e) {
+		return refuse(err)
+	}
+	r := refuseAt(lookleap.Finding{Severity: lookleap.SeverityError, Code: e.Code, Message: e.Message, Fix: e.Fix, Position: e.Position})
+	if e.Err != nil {
+		r.Message = fmt.Sprintf("%s: %v", e.Message, e.Err)
+	}
+	return r
+}
+
+func explainPolicy(p *policy.Policy) result {
+	type value struct {
+		Name  string               `json:"name"`
+		Files []policy.Explanation `json:"files"`
+	}
+	r := accept(value{p.Name(), p.Explain()}, row{"policy", plaintext.Quote(p.Name(), 200)})
+	for _, file := range p.Explain() {
+		for _, sentence := range file.Sentences {
+			r.rows = append(r.rows, row{plaintext.Quote(file.Name, 14), sentence})
+		}
+	}
+	return r
+}
