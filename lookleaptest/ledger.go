@@ -43,6 +43,10 @@ var ledgerPromises = []promise[agent.DisclosureLedger]{
 		text:   "concurrent calls of Append are safe, and the entries of one call stay together",
 		verify: ledgerConcurrent,
 	}, {
+		name:   "chain",
+		text:   "each entry has its number and the digest of the entry before it, so that agent.VerifyLedger accepts the ledger",
+		verify: ledgerChain,
+	}, {
 		name:   "caller-owns-its-entries",
 		text:   "changing the slice after Append does not change the ledger",
 		verify: ledgerAliasing,
@@ -122,12 +126,13 @@ func (s ledgerScript) holds(want []agent.Entry) {
 	}
 }
 
-// sameEntry compares two entries; times are equal if they are the same moment.
+// sameEntry compares two entries, but not their places; times are equal if they are the same
+// moment.
 func sameEntry(a, b agent.Entry) bool {
 	if !a.Time.Equal(b.Time) || !a.Granted.Equal(b.Granted) {
 		return false
 	}
-	a.Time, a.Granted, b.Time, b.Granted = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	a.Time, a.Granted, a.Number, a.Previous = b.Time, b.Granted, b.Number, b.Previous
 	return reflect.DeepEqual(a, b)
 }
 
@@ -215,6 +220,7 @@ func (s ledgerScript) together8(handles ...agent.DisclosureLedger) {
 			s.broken("caller %d of 8 returned the error %q", i, err)
 		}
 	}
+	s.chained(8 * 5 * 3)
 	got, err := s.read()
 	s.must(err, "Entries")
 	if len(got) != 8*5*3 {
@@ -235,6 +241,27 @@ func (s ledgerScript) together8(handles ...agent.DisclosureLedger) {
 			}
 		}
 	}
+}
+
+// chained checks that the ledger is one chain of n entries.
+func (s ledgerScript) chained(n int64) {
+	s.Helper()
+	var head agent.Head
+	err := s.attempt(func(ctx context.Context) (err error) {
+		head, err = agent.VerifyLedger(ctx, s.ledger, agent.Head{}, agent.Head{})
+		return err
+	})
+	if err != nil || head.Number != n {
+		s.broken("VerifyLedger returned the number %d and the error %v for %d entries", head.Number, err, n)
+	}
+}
+
+func ledgerChain(r *ledgerTrial) {
+	s := openLedger(r)
+	for i := range 5 {
+		s.append(entriesFrom(3*i, 3)...)
+	}
+	s.chained(15)
 }
 
 func ledgerAliasing(r *ledgerTrial) {

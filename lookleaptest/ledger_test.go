@@ -54,6 +54,7 @@ func TestBrokenLedgers(t *testing.T) {
 		"whole-entries":           func(b *logBack) agent.DisclosureLedger { return wholeSeconds{goodLedger{b}} },
 		"sizes":                   func(b *logBack) agent.DisclosureLedger { return first100{goodLedger{b}} },
 		"append-is-atomic":        func(b *logBack) agent.DisclosureLedger { return oneByOne{goodLedger{b}} },
+		"chain":                   func(b *logBack) agent.DisclosureLedger { return unchained{goodLedger{b}} },
 		"caller-owns-its-entries": func(*logBack) agent.DisclosureLedger { return &keepsSlices{} },
 		"reading-can-stop":        func(*logBack) agent.DisclosureLedger { return &locksWhileReading{lock: make(chan struct{}, 1)} },
 		"cancellation":            func(b *logBack) agent.DisclosureLedger { return firstThenAsks{goodLedger{b}} },
@@ -95,6 +96,24 @@ func sharedLedgers(open func(*logBack) agent.DisclosureLedger) func() Engine[age
 type goodLedger struct{ *logBack }
 
 func (l goodLedger) Append(ctx context.Context, entries ...agent.Entry) error {
+	if err := l.server.wait(ctx); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var head agent.Head
+	if n := len(l.entries); n > 0 {
+		head = l.entries[n-1].Head()
+	}
+	chained, _, err := head.Extend(entries...)
+	l.entries = append(l.entries, chained...)
+	return err
+}
+
+// unchained stores entries without their places.
+type unchained struct{ goodLedger }
+
+func (l unchained) Append(ctx context.Context, entries ...agent.Entry) error {
 	if err := l.server.wait(ctx); err != nil {
 		return err
 	}

@@ -1,0 +1,33 @@
+// Package redisengine keeps what a fleet of agents shares in one Redis or Valkey server: the
+// cache, the ledger of plans, limits, and each user's store, disclosure ledger and trust store.
+//
+//	engine, err := redisengine.Open("rediss://user:password@redis.example:6379/0", redisengine.Options{})
+//	host := &lookleap.Host{Cache: sealed, Plans: engine.Plans(), Limiter: engine.Limiter()}
+//
+// Seal the cache with [lookleap.SealedCache] unless all who can write to the server are trusted.
+// It needs Redis 7 or Valkey. Each operation is one command or one script on keys of one hash
+// slot, so it is atomic, also in a cluster.
+//
+// # What survives
+//
+// The server must not evict keys (maxmemory-policy noeviction). What it keeps beyond that depends
+// on how it is set up:
+//
+//	event                      appendonly yes,        appendonly yes,         replica is promoted,
+//	                           appendfsync always     appendfsync everysec    asynchronous replication
+//	worker is killed           nothing is lost        nothing is lost         -
+//	server is killed           nothing is lost        nothing is lost         -
+//	machine loses power        nothing is lost        about 1 second          -
+//	failover                   -                      -                       what was not replicated
+//
+//	what is lost means:
+//	plans     a plan can be committed twice. Use appendfsync always, and
+//	          min-replicas-to-write with WAIT or a database that replicates synchronously
+//	limits    more uses are permitted within one window
+//	cache     a miss; a lost withdrawal counts again after at most a minute
+//	store     a consent that was withdrawn may be back
+//	ledger    the last entries are missing: agent.VerifyLedger finds that with a later head
+//	trust     the last decisions are missing
+//
+// While the server does not answer, nothing is committed and nothing that is limited is sent.
+package redisengine

@@ -1,0 +1,124 @@
+package redisengine
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// server is a real server that a test starts.
+type server struct {
+	address string
+	dir     string
+	process *exec.Cmd
+}
+
+// startServer starts redis-server or valkey-server on a free port. Without one, the test is
+// skipped, but not in CI.
+func startServer(t testing.TB) *server {
+	t.Helper()
+	program := ""
+	for _, name := range []string{"redis-server", "valkey-server"} {
+		if path, err := exec.LookPath(name); err == nil {
+			program = path
+			break
+		}
+	}
+	if program == "" {
+		if os.Getenv("CI") != "" {
+			t.Fatal("neither redis-server nor valkey-server is installed")
+		}
+		t.Skip("neither redis-server nor valkey-server is installed")
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	listener.Close()
+	s := &server{address: "127.0.0.1:" + port, dir: t.TempDir()}
+	s.process = exec.Command(program, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--appendfsync", "always", "--dir", s.dir, "--maxmemory-policy", "noeviction", "--logfile", s.dir+"/log")
+	s.start(t)
+	t.Cleanup(func() { s.kill() })
+	return s
+}
+
+func (s *server) start(t testing.TB) {
+	t.Helper()
+	s.process = exec.Command(s.process.Path, s.process.Args[1:]...)
+	if err := s.process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(&redis.Options{Addr: s.address, MaxRetries: -1})
+	defer client.Close()
+	for range 400 {
+		if client.Ping(context.Background()).Err() == nil {
+			return
+		}
+		time.Sleep(25 * time.Millisecond) // a process that starts cannot be waited for otherwise
+	}
+	log, _ := os.ReadFile(s.dir + "/log")
+	t.Fatalf("the server does not start: %s", log)
+}
+
+// kill kills the server as a crash would.
+func (s *server) kill() {
+	_ = s.process.Process.Kill()
+	_ = s.process.Wait()
+}
+
+// engine returns an engine with its own connections, as another process has it.
+func (s *server) engine(t testing.TB, name string) *Engine {
+	t.Helper()
+	e, err := Open(fmt.Sprintf("redis://%s/0", s.address), Options{Prefix: name + ":"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+// damage cuts everything that is stored under a name.
+func (s *server) damage(t testing.TB, name string) {
+	t.Helper()
+	ctx, c := context.Background(), s.engine(t, name).client
+	keys, err := c.Keys(ctx, name+":*").Result()
+	if err != nil || len(keys) == 0 {
+		t.Fatal("there is nothing to damage", err)
+	}
+	half := func(text string) string { return text[:len(text)/2] }
+	for _, key := range keys {
+		switch c.Type(ctx, key).Val() {
+		case "string":
+			c.Set(ctx, key, half(c.Get(ctx, key).Val()), redis.KeepTTL)
+		case "hash":
+			for field, value := range c.HGetAll(ctx, key).Val() {
+				c.HSet(ctx, key, field, half(value))
+			}
+		case "list":
+			for i, element := range c.LRange(ctx, key, 0, -1).Val() {
+				c.LSet(ctx, key, int64(i), half(element))
+			}
+		}
+	}
+}
+
+// hang stops the process, so that connections stay open without answers.
+func (s *server) hang(t testing.TB) (resume func()) {
+	t.Helper()
+	if err := s.process.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := s.process.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Error(err)
+		}
+	}
+}
