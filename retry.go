@@ -18,23 +18,17 @@ func Retryable(err error) (wait time.Duration, ok bool) {
 	if err == nil || errors.Is(err, ErrDenied) || errors.Is(err, ErrBogus) {
 		return 0, false
 	}
-	var no *VerifyError
-	verdict := &Verdict{}
-	if errors.As(err, &no) && no != nil && no.Verdict != nil {
-		verdict = no.Verdict
-	}
-	code, ends := CodeOf(err), verdict.Expires.Sub(verdict.CheckedAt)
-	isEnding := !verdict.Expires.IsZero() && ends > 0
+	code, ends := CodeOf(err), endOf(err)
 	var response *ResponseError
 	failed := errors.As(err, &response) && response != nil && (response.RetryAfter > 0 || response.isTemporary())
 	switch {
 	case isTemporary(code), failed:
-	case code == CodeLimit && isEnding: // of requests, and not of parts
+	case code == CodeLimit && ends > 0: // of requests, and not of parts
 	default:
 		return 0, false
 	}
 	wait = retryWait
-	if isEnding {
+	if ends > 0 {
 		wait = ends
 	}
 	if failed {
@@ -45,6 +39,17 @@ func Retryable(err error) (wait time.Duration, ok bool) {
 		wait = max(wait, exchange.RetryIn())
 	}
 	return wait, true
+}
+
+// endOf returns how long the outermost verdict below an error holds that says it, 0 if no
+// verdict does.
+func endOf(err error) time.Duration {
+	for no := (*VerifyError)(nil); errors.As(err, &no) && no != nil; err = no.Err {
+		if v := no.Verdict; v != nil && v.Expires.After(v.CheckedAt) {
+			return v.Expires.Sub(v.CheckedAt)
+		}
+	}
+	return 0
 }
 
 // isTemporary reports whether the status says that the server failed or is busy.

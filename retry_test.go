@@ -39,6 +39,7 @@ func TestRetryable(t *testing.T) {
 		{"verdict", no(lookleap.CodeUnavailable, now.Add(time.Minute), nil), time.Minute, true},
 		{"verdict-without-end", no(lookleap.CodeUnavailable, time.Time{}, nil), 30 * time.Second, true},
 		{"verdict-of-requests", no(lookleap.CodeLimit, now.Add(time.Hour), nil), time.Hour, true},
+		{"verdict-below-another", no(lookleap.CodeUnavailable, time.Time{}, no(lookleap.CodeUnavailable, now.Add(time.Hour), nil)), time.Hour, true},
 		{"verdict-of-parts", no(lookleap.CodeLimit, time.Time{}, nil), 0, false},
 		{"verdict-that-is-final", no(lookleap.CodeBadURL, now.Add(time.Hour), nil), 0, false},
 	} {

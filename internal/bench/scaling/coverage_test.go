@@ -42,7 +42,7 @@ var excluded = map[string]string{
 	"anmltrust.Authorization.PermitsInform": oneLookup, "anmltrust.BuildManifest": ours, "anmltrust.Record.Zone": ours,
 	"anmltrust.NewManifestHandler": ours, "anmltrust.Interaction.VerifyDocument": exchanges,
 
-	"agentstxt.Transport.*": exchanges, "agentstxt.Fetch": exchanges,
+	"agentstxt.Transport.*": exchanges, "agentstxt.Fetch": exchanges, "agentstxt.Web": ours, "agentstxt.Usage.Of": oneLookup,
 	"agentstxt.Format": ours, "agentstxt.NewHandler": ours, "agentstxt.Client.*": exchanges,
 
 	"dvs.Loader.*": exchanges, "dvs.DigestOf": "it is SHA-256", "dvs.Metadata.Value": oneLookup, "dvs.Value.Field": oneLookup, "dvs.Loaded.*": exchanges,

@@ -122,6 +122,7 @@ func textTargets() []target {
 			return signed
 		}})
 	}
+	robots := join(plain("User-agent: *\nDisallow: /"+nul, nul), pieces("User-agent: *\n"+nul, "", "Disallow: /a%d\n", "Disallow: /*a%d*b\nAllow: /a*%d$\n", "User-agent: a%d\n", "Allow: /%%41%d\r", "Sitemap: /%d\n", "Content-Usage: /a%d train-ai=n\n", "[Agent: a%d]\n", "Disallow: /a, /b%d\n"))
 	decide := func(policy []byte) {
 		signed, err := agentstxt.Sign(policy)
 		if err != nil {
@@ -170,6 +171,23 @@ func textTargets() []target {
 				}
 			}
 		}),
+		bytesOf("agentstxt.ParseRobots", robots, func(b []byte) {
+			f := agentstxt.ParseRobots(b, "ExampleBot")
+			f.Decide("/" + strings.Repeat("a", 2000))
+			f.Decide("/a?b")
+			f.Usage("/a/b")
+			f.Sitemaps()
+		}, "agentstxt.RobotsFile.Decide", "agentstxt.RobotsFile.Usage", "agentstxt.RobotsFile.Sitemaps"),
+		of("agentstxt.RobotsFile.Decide/path", plain("/"+nul, "/?"+nul), func(s string) {
+			agentstxt.ParseRobots([]byte("User-agent: *\nAllow: /\nDisallow: /a*b*c\n"), "ExampleBot").Decide(s)
+		}),
+		bytesOf("agentstxt.Judge", join(robots, policies), func(b []byte) {
+			agentstxt.Judge(agentstxt.Response{Status: 200, ContentType: "text/plain", Body: b}, agentstxt.Web("ExampleBot")).Decide("/a/b")
+		}),
+		of("agentstxt.ParseContentSignal", join(plain(nul), pieces(nul, ",", "a%d=yes", "search=no")), func(s string) {
+			u := agentstxt.ParseContentSignal(s)
+			agentstxt.ParseContentUsage(http.Header{"Content-Usage": {s, s}}).Strictest(u)
+		}, "agentstxt.ParseContentUsage", "agentstxt.Usage.Strictest"),
 		bytesOf("agentstxt.Lint", policies, func(b []byte) { agentstxt.Lint(b, "text/plain", agentstxt.Options{}); _, _ = agentstxt.Sign(b) }, "agentstxt.Sign"),
 		bytesOf("agentstxt.State.UnmarshalText", plain(nul), func(b []byte) { _ = new(agentstxt.State).UnmarshalText(b); _ = new(agentstxt.Action).UnmarshalText(b) }, "agentstxt.Action.UnmarshalText"),
 		of("agentstxt.PolicyURL", urls, func(s string) { _, _ = agentstxt.PolicyURL(s) }),
