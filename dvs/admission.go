@@ -23,8 +23,7 @@ func (l *Loader) admit(ctx context.Context, c *candidate, to level) (admitted, e
 	if err != nil {
 		return admitted{}, err
 	}
-	ask := standing == changedSkill || standing == expiredSkill || c.Claim.Source == Derived || to == activated && !c.Claim.Source.Registered()
-	if standing != approvedSkill && ask && !l.agreedBefore(c) || standing == approvedSkill && c.Claim.Source == Derived && !c.SkillOnly {
+	if standing.asks(c.Claim.Source, to, c.SkillOnly) && (standing == approvedSkill || !l.agreedBefore(c)) {
 		return l.askAdmission(ctx, c)
 	}
 	return l.finishAdmission(ctx, c)

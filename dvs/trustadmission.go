@@ -48,24 +48,47 @@ func (l *Loader) consultTrust(ctx context.Context, c *candidate) (standing, erro
 	if !c.Claim.Pin.isZero() {
 		return unknownSkill, nil
 	}
-	known, last := r.version(c.Evidence.Digest), r.last()
-	if c.Level == registered && known == nil { // nothing but the header is used
-		if i := slices.IndexFunc(r.Versions, func(v TrustedVersion) bool { return v.Header == c.parsed.Header }); i >= 0 {
+	is, known := r.standing(c.Evidence.Digest, c.parsed.Header, c.Level, l.host.Time(), l.policies.maxTrust())
+	switch is {
+	case approvedSkill:
+		c.SkillOnly = known.SkillOnly && c.Claim.Source == Derived && !l.options.Strict
+	case changedSkill:
+		change := compareVersions(known.comparable(), c.version(known))
+		c.change = &change
+	}
+	return is, nil
+}
+
+// standing returns what a record says about a version that the user did not refuse, and the version
+// that says so: the same one, or the last one before.
+func (r *TrustRecord) standing(file, header Digest, to level, now time.Time, most time.Duration) (standing, *TrustedVersion) {
+	known, last := r.version(file), r.last()
+	if to == registered && known == nil { // nothing but the header is used
+		if i := slices.IndexFunc(r.Versions, func(v TrustedVersion) bool { return v.Header == header }); i >= 0 {
 			known = &r.Versions[i]
 		}
 	}
 	switch {
-	case known != nil && !known.expired(l.host.Time(), l.policies.maxTrust()):
-		c.SkillOnly = known.SkillOnly && c.Claim.Source == Derived && !l.options.Strict
-		return approvedSkill, nil
+	case known != nil && known.expired(now, most):
+		return expiredSkill, known
 	case known != nil:
-		return expiredSkill, nil
-	case last == nil:
-		return unknownSkill, nil
+		return approvedSkill, known
+	case last != nil:
+		return changedSkill, last
 	}
-	change := compareVersions(last.comparable(), c.version(last))
-	c.change = &change
-	return changedSkill, nil
+	return unknownSkill, nil
+}
+
+// asks reports whether the user has to be asked about a skill with such a standing. An approval does
+// not replace the confirmation of a derived root, unless it was for the skill alone.
+func (s standing) asks(source RootSource, to level, skillOnly bool) bool {
+	switch s {
+	case approvedSkill:
+		return source == Derived && !skillOnly
+	case changedSkill, expiredSkill:
+		return true
+	}
+	return source == Derived || to == activated && !source.Registered()
 }
 
 // version returns what is known of a candidate, to compare it with the version before. Of an archive
