@@ -9,24 +9,28 @@ import (
 	"testing"
 )
 
-// TestReadme runs the programs of the README as a reader would paste them, on the
+// TestReadme runs the programs of the README and of the guide as a reader would paste them, on the
 // lab of testdata/readme in the place of the internet. Each prints the block of
 // text that follows it; an ellipsis there is any text.
 func TestReadme(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles programs")
 	}
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
+	var readme []byte
+	for _, page := range []string{"../../README.md", "../../docs/guide.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		readme = append(readme, text...)
 	}
 	world, err := os.ReadFile("testdata/readme/world.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	programs := regexp.MustCompile("(?s)```go\n(package main.*?)```.*?```text\n(.*?)```").FindAllSubmatch(readme, -1)
-	if len(programs) != 3 {
-		t.Fatalf("%d programs, want 3", len(programs))
+	if len(programs) != 4 {
+		t.Fatalf("%d programs, want 4", len(programs))
 	}
 	for _, p := range programs {
 		// Below the module, so that its packages are found; "./..." skips such names.

@@ -31,7 +31,7 @@ import (
 var skills embed.FS
 
 const policy = `/ ALLOW
-/tickets DISALLOW
+/staff DISALLOW
 `
 
 func main() {
@@ -91,7 +91,7 @@ func publishPolicy(mux *http.ServeMux, _, _ string, _ func() time.Time) error {
 	mux.Handle("/agents.txt", file)
 	mux.HandleFunc("GET /robots.txt", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = io.WriteString(w, "User-agent: *\nDisallow: /tickets\n")
+		_, _ = io.WriteString(w, "User-agent: *\nDisallow: /staff\n")
 	})
 	return nil
 }

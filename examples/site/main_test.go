@@ -53,7 +53,7 @@ func TestPublished(t *testing.T) {
 		if resp, err := client.Get(origin + "/search?day=2031-05-01"); err != nil || resp.StatusCode != 200 {
 			t.Error(err)
 		}
-		if _, err := client.Get(origin + "/tickets/x"); err == nil {
+		if _, err := client.Get(origin + "/staff/x"); err == nil {
 			t.Error("the policy does not hold")
 		}
 	})
