@@ -24,7 +24,10 @@
 //     metadata at registration, instructions on activation, resources on demand.
 //   - Scripts, actions and URLs outside the root need a plan that the user agrees to. A [Runner]
 //     is the sandbox of the host program; examples/sandbox has one for Linux.
-//   - [Loader.Discover] reads the lists of an origin.
+//   - [Loader.Discover] reads the lists of an origin: the indexes of Agent Skills discovery v0.1 and
+//     v0.2, and sitemaps.
+//   - A skill may also be served as an archive ([ReadArchive], [WriteArchive]). Its identity is the
+//     URL of the archive, and the members are its files.
 //   - [VerifiedFS] presents verified skills as an [io/fs.FS], and a [Lockfile] freezes them.
 //   - [Catalogue] reads local directories; [Lint], [WriteIndex] and [Handler] are for publishers.
 //

@@ -1,0 +1,190 @@
+package dvs
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// route is the path of a platform's URL in its parts: repository, revision and file.
+type route struct {
+	repo []string // owner and repository
+	rest []string // revision and path, verbatim; of flat sources the file alone
+	kind string   // what qualifies the revision: branch, tag, commit
+	sha  string   // the commit of a flat source
+}
+
+// readRoute splits a path below an owner, in the form of a page or of the bytes. For a path above
+// the content, such as a repository, ok is false. A path to other content is an error.
+func (role hostRole) readRoute(input string, segments []string) (r route, ok bool, err error) {
+	e, s := role.platform, role.platform.Source
+	depth := e.owner(segments).depth + 1
+	if s.Marker != "" {
+		if depth = slices.Index(segments, s.Marker); depth < 0 {
+			return route{}, false, nil
+		}
+		if depth < 2 {
+			return route{}, false, notContent(input, e)
+		}
+	}
+	if len(segments) <= depth {
+		return route{}, false, nil
+	}
+	r.repo, r.rest = segments[:depth], segments[depth:]
+	if s.Marker != "" {
+		r.rest = r.rest[1:]
+	}
+	page := false
+	if !role.raw || s.RawPath != "" {
+		if len(r.rest) == 0 {
+			return route{}, false, notContent(input, e)
+		}
+		word := r.rest[0]
+		r.rest, page = r.rest[1:], !role.raw && word == s.Page
+		if role.raw && word != s.RawPath || !role.raw && !page && !slices.Contains(s.Raw, word) && !slices.Contains(s.Dir, word) {
+			return route{}, false, notContent(input, e)
+		}
+	}
+	if !r.cutQualifier(s, page) {
+		return route{}, false, notContent(input, e)
+	}
+	if err := r.checkRevision(input); err != nil {
+		return route{}, false, err
+	}
+	return r, true, nil
+}
+
+func notContent(input string, e *Platform) error {
+	return refuse(CodeNotContentRoute, input, "this path of "+e.Name+" does not lead to the content of a repository", "use the page of the file in the repository")
+}
+
+// cutQualifier removes the words around the revision.
+func (r *route) cutQualifier(s *Source, page bool) bool {
+	switch {
+	case s.Flat:
+		if len(r.rest) == 2 {
+			r.sha, r.rest = r.rest[0], r.rest[1:]
+		}
+		return len(r.rest) == 1 && !isHex(r.rest[0])
+	case s.Kinds != nil:
+		if len(r.rest) == 0 || !slices.Contains(s.Kinds, r.rest[0]) {
+			return false
+		}
+		r.kind, r.rest = r.rest[0], r.rest[1:]
+	case s.After != "" && page && len(r.rest) > 1:
+		if r.rest[1] != s.After {
+			return false
+		}
+		r.rest = append([]string{r.rest[0]}, r.rest[2:]...)
+	}
+	return len(r.rest) > 0
+}
+
+// page returns the canonical path, bytes that of the host which serves the file.
+func (r *route) page(s *Source) []string {
+	out := r.upTo(s.Marker, s.Page)
+	if s.After != "" && len(r.rest) > 1 {
+		return append(append(out, r.rest[0], s.After), r.rest[1:]...)
+	}
+	return append(out, r.rest...)
+}
+
+func (r *route) bytes(s *Source) []string {
+	word := s.RawPath
+	if s.RawHost == "" {
+		word = s.Raw[0]
+	}
+	return append(r.upTo(s.Marker, word), r.rest...)
+}
+
+func (r *route) upTo(words ...string) []string {
+	out := slices.Clone(r.repo)
+	for _, w := range append(words, r.kind, r.sha) {
+		if w != "" {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// Revisions that strangers can create or choose (DVS-3.1-42 to DVS-3.1-44). A platform looks for
+// them below refs/ too, so the short forms count as well.
+var (
+	strangersRef  = regexp.MustCompile(`^(pull|pr|merge-requests|pipelines|changes)/[0-9]|^(keep-around|environments)/`)
+	describedRef  = regexp.MustCompile(`-g[0-9A-Fa-f]{4,}$`)
+	revisionMarks = regexp.MustCompile(`[~^:]|@\{`)
+)
+
+// checkRevision refuses revisions that are not the owner's.
+func (r *route) checkRevision(input string) error {
+	ref := unescape(strings.Join(r.rest, "/"))
+	if first, below, _ := strings.Cut(ref, "/"); first == "refs" {
+		if strings.HasPrefix(below, "heads/") || strings.HasPrefix(below, "tags/") || below == "" {
+			return nil
+		}
+	} else if !strangersRef.MatchString(ref) {
+		return nil
+	}
+	return refuse(CodeUntrustedRef, input, "anyone can create this revision with a pull request", "use a branch or tag of the owner")
+}
+
+// commit returns the part of the revision that a platform may read as a commit;
+// "" if there is none. Commits of a fork can be read below the parent's path.
+func (r *route) commit() string {
+	switch {
+	case r.sha != "":
+		return r.sha
+	case r.kind == "commit":
+		return r.rest[0]
+	case r.kind != "":
+		return ""
+	}
+	rest := r.rest
+	if len(rest) == 0 {
+		return ""
+	}
+	qualified := rest[0] == "refs" && len(rest) > 2
+	at := 0
+	if qualified {
+		at = 2 // refs/heads/NAME
+	}
+	switch first := unescape(rest[at]); {
+	case !qualified && isHex(first), revisionMarks.MatchString(first):
+		return first
+	}
+	// A description such as v1-3-g0123abc may end a revision with slashes in it.
+	for _, segment := range rest[:max(len(rest)-1, 1)] {
+		name, _, _ := strings.Cut(unescape(segment), "~")
+		if name, _, _ = strings.Cut(name, "^"); describedRef.MatchString(name) {
+			return segment
+		}
+	}
+	return ""
+}
+
+// checkAtRef checks the revision after an "@" in a path.
+func (e *Platform) checkAtRef(input string, segments []string) (commit string, err error) {
+	for i, segment := range segments {
+		if at := strings.LastIndexByte(segment, '@'); at > 0 {
+			r := route{rest: append([]string{segment[at+1:]}, segments[i+1:]...)}
+			return r.commit(), r.checkRevision(input)
+		}
+	}
+	return "", nil
+}
+
+func isHex(s string) bool {
+	return len(s) >= 4 && len(s) <= 64 && strings.Trim(s, "0123456789abcdefABCDEF") == ""
+}
+
+// isFullCommit reports whether s is a whole commit id, of SHA-1 or SHA-256.
+func isFullCommit(s string) bool { return (len(s) == 40 || len(s) == 64) && isHex(s) }
+
+// unescape reads a canonical path, in which nothing structural is escaped.
+func unescape(s string) string {
+	if plain, err := url.PathUnescape(s); err == nil {
+		return plain
+	}
+	return s
+}
