@@ -77,11 +77,11 @@ func (c *catalogue) add(b *dvs.Bundle) error {
 		total += len(content)
 		f := &servedFile{content: content, resource: &mcp.Resource{
 			URI: root + "/" + escapePath(name), Name: path.Base(name), MIMEType: mediaType(name), Size: int64(len(content)),
-			Meta: mcp.Meta{"lookleap/digest": dvs.DigestOf(content).String()},
+			Meta: mcp.Meta{metaPrefix + "digest": dvs.DigestOf(content).String()},
 		}}
 		if name == dvs.EntryFile {
 			f.resource.Name, f.resource.Description = e.Name(), e.Description()
-			f.resource.Meta["lookleap/verdict"], f.resource.Meta["lookleap/root"] = b.Verdict, b.Root
+			f.resource.Meta[metaPrefix+"verdict"], f.resource.Meta[metaPrefix+"root"] = b.Verdict, b.Root
 			f.resource.Meta[metaURL] = b.ID
 		}
 		e.Files.Files = append(e.Files.Files, File{URI: f.resource.URI, Digest: dvs.DigestOf(content), Size: int64(len(content))})
@@ -109,8 +109,11 @@ func (c *catalogue) place(root string, r *mcp.Resource) {
 	}
 }
 
+// metaPrefix is that of our keys in the _meta of skills.
+const metaPrefix = "com.github.lookleap/"
+
 // metaURL names the web URL of a skill in its _meta, so that a client can verify it there.
-const metaURL = "lookleap/url"
+const metaURL = metaPrefix + "url"
 
 // skillPath returns the URI of a skill's directory: the host and path of its web URL,
 // ending with the skill's name.

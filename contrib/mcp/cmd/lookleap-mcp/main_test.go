@@ -95,7 +95,7 @@ func TestTokens(t *testing.T) {
 		if tools, err := session.ListTools(t.Context(), nil); err != nil || len(tools.Tools) == 0 {
 			t.Errorf("tools: %v %v", tools, err)
 		}
-		if list, err := session.ListResources(t.Context(), nil); err != nil || len(list.Resources) != 1 || list.Resources[0].Meta["lookleap/verdict"] == nil {
+		if list, err := session.ListResources(t.Context(), nil); err != nil || len(list.Resources) != 1 || list.Resources[0].Meta["com.github.lookleap/verdict"] == nil {
 			t.Errorf("resources: %+v %v", list, err)
 		}
 		_ = session.Close()
