@@ -1,0 +1,31 @@
+// Package pgengine keeps what a fleet of agents shares in one PostgreSQL database: the cache, the
+// ledger of plans, limits, and each user's store, disclosure ledger and trust store.
+//
+//	engine, err := pgengine.Open(ctx, "postgres://agent@db.example/lookleap", pgengine.Options{})
+//	host := &lookleap.Host{Cache: sealed, Plans: engine.Plans(), Limiter: engine.Limiter()}
+//
+// Open creates and migrates the tables in a schema of their own, once for all processes that start
+// at the same time. Seal the cache with [lookleap.SealedCache] unless all who can write to the
+// database are trusted. Each operation is one statement in one transaction.
+//
+// # What survives
+//
+//	event                      synchronous_commit on   synchronous_commit off   standby is promoted,
+//	                                                                            asynchronous replication
+//	worker is killed           nothing is lost         nothing is lost          -
+//	server is killed           nothing is lost         up to 3 wal_writer_delay -
+//	machine loses power        nothing is lost         up to 3 wal_writer_delay -
+//	failover                   -                       -                        what was not replicated
+//
+// With synchronous_standby_names and synchronous_commit on, a failover loses nothing that was
+// acknowledged. What is lost means:
+//
+//	plans     a plan can be committed twice
+//	limits    more uses are permitted within one window
+//	cache     a miss; a lost withdrawal counts again after at most a minute
+//	store     a consent that was withdrawn may be back
+//	ledger    the last entries are missing: agent.VerifyLedger finds that with a later head
+//	trust     the last decisions are missing
+//
+// While the database does not answer, nothing is committed and nothing that is limited is sent.
+package pgengine

@@ -1,0 +1,101 @@
+package pgengine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lookleap/lookleap/anml/agent"
+)
+
+// Ledger returns the disclosure ledger of a user: one row for each Append.
+func (e *Engine) Ledger(user string) agent.DisclosureLedger {
+	return &ledger{Engine: e, user: []byte(user)}
+}
+
+type ledger struct {
+	*Engine
+	user []byte
+
+	mu   sync.Mutex
+	head agent.Head // that this process saw last; the database verifies it
+}
+
+func (l *ledger) Append(ctx context.Context, entries ...agent.Entry) error {
+	if len(entries) == 0 {
+		return ctx.Err()
+	}
+	l.mu.Lock()
+	head := l.head
+	l.mu.Unlock()
+	for {
+		chained, next, err := head.Extend(entries...)
+		if err != nil {
+			return err
+		}
+		data, err := json.Marshal(chained)
+		if err != nil {
+			return err
+		}
+		var there agent.Head
+		err = l.pool.QueryRow(ctx, l.sql(`SELECT number, digest FROM lookleap.append($1, $2, $3, $4, $5, $6)`), l.user, head.Number, head.Digest, data, next.Number, next.Digest).
+			Scan(&there.Number, &there.Digest)
+		if err != nil {
+			return err
+		}
+		l.mu.Lock()
+		l.head = there
+		l.mu.Unlock()
+		if there == next {
+			return nil
+		}
+		head = there // another process was faster
+	}
+}
+
+// page is how many rows are read at once.
+const page = 256
+
+func (l *ledger) Entries(ctx context.Context) iter.Seq2[agent.Entry, error] {
+	return func(yield func(agent.Entry, error) bool) {
+		var end int64
+		err := l.pool.QueryRow(ctx, l.sql(`SELECT number FROM lookleap.heads WHERE owner = $1`), l.user).Scan(&end)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return
+		}
+		type row struct {
+			Number  int64
+			Entries []byte
+		}
+		for last := int64(0); err == nil && last < end; {
+			var rows []row
+			result, failed := l.pool.Query(ctx, l.sql(`SELECT number, entries FROM lookleap.ledger WHERE owner = $1 AND number > $2 AND number <= $3 ORDER BY number LIMIT $4`), l.user, last, end, page)
+			if rows, err = pgx.CollectRows(result, pgx.RowToStructByPos[row]); failed != nil || err != nil || len(rows) == 0 {
+				err = errors.Join(failed, err)
+				break
+			}
+			for _, r := range rows {
+				last = r.Number
+				var entries []agent.Entry
+				if json.Unmarshal(r.Entries, &entries) != nil {
+					if !yield(agent.Entry{}, fmt.Errorf("the entries up to number %d are damaged", r.Number)) {
+						return
+					}
+				}
+				for _, e := range entries {
+					if !yield(e, nil) {
+						return
+					}
+				}
+			}
+		}
+		if err != nil {
+			yield(agent.Entry{}, err)
+		}
+	}
+}

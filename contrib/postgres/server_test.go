@@ -1,0 +1,162 @@
+package pgengine
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// server is a real server that a test starts.
+type server struct {
+	bin, dir, port string
+	as             *syscall.SysProcAttr
+	process        *exec.Cmd
+}
+
+// startServer starts PostgreSQL on a free port. It refuses to run as root, so root starts it as the
+// user postgres or nobody. Without the program, the test is skipped, but not in CI.
+func startServer(t testing.TB) *server {
+	t.Helper()
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
+	if path, err := exec.LookPath("postgres"); err == nil {
+		found = append(found, path)
+	}
+	if len(found) == 0 {
+		if os.Getenv("CI") != "" {
+			t.Fatal("PostgreSQL is not installed")
+		}
+		t.Skip("PostgreSQL is not installed")
+	}
+	dir, err := os.MkdirTemp("", "pg") // not below t.TempDir, which another user cannot enter
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	s := &server{bin: filepath.Dir(found[len(found)-1]), dir: dir}
+	if os.Geteuid() == 0 {
+		account, err := user.Lookup("postgres")
+		if err != nil {
+			if account, err = user.Lookup("nobody"); err != nil {
+				t.Skip("there is no account for PostgreSQL")
+			}
+		}
+		uid, _ := strconv.Atoi(account.Uid)
+		gid, _ := strconv.Atoi(account.Gid)
+		if err := os.Chown(dir, uid, gid); err != nil {
+			t.Fatal(err)
+		}
+		s.as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+	}
+	initdb := s.command("initdb", "-D", dir+"/data", "-A", "trust", "-U", "lookleap", "-E", "UTF8", "--no-sync")
+	if out, err := initdb.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, s.port, _ = net.SplitHostPort(listener.Addr().String())
+	listener.Close()
+	s.start(t)
+	t.Cleanup(s.kill)
+	return s
+}
+
+func (s *server) command(name string, args ...string) *exec.Cmd {
+	c := exec.Command(filepath.Join(s.bin, name), args...)
+	c.Dir, c.SysProcAttr = s.dir, s.as
+	return c
+}
+
+func (s *server) url() string {
+	return fmt.Sprintf("postgres://lookleap@127.0.0.1:%s/postgres?sslmode=disable", s.port)
+}
+
+func (s *server) start(t testing.TB) {
+	t.Helper()
+	s.process = s.command("postgres", "-D", s.dir+"/data", "-p", s.port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+s.dir)
+	log, err := os.OpenFile(s.dir+"/log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	s.process.Stdout, s.process.Stderr = log, log
+	if err := s.process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range 400 {
+		if conn, err := pgx.Connect(context.Background(), s.url()); err == nil {
+			_ = conn.Close(context.Background())
+			return
+		}
+		time.Sleep(25 * time.Millisecond) // a process that starts cannot be waited for otherwise
+	}
+	text, _ := os.ReadFile(s.dir + "/log")
+	t.Fatalf("the server does not start: %s", text)
+}
+
+// kill ends the server at once: all its processes exit without writing anything more, and the next
+// start recovers as after a crash.
+func (s *server) kill() {
+	_ = s.process.Process.Signal(syscall.SIGQUIT)
+	_ = s.process.Wait()
+}
+
+// engine returns an engine with its own connections, as another process has it.
+func (s *server) engine(t testing.TB, name string) *Engine {
+	t.Helper()
+	e, err := Open(context.Background(), s.url(), Options{Schema: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	return e
+}
+
+// damage cuts what is stored under a name.
+func (s *server) damage(t testing.TB, name string) {
+	t.Helper()
+	e := s.engine(t, name)
+	for _, statement := range []string{
+		`UPDATE lookleap.plans SET state = left(state, 3)`,
+		`UPDATE lookleap.ledger SET entries = substring(entries FROM 1 FOR octet_length(entries) / 2)`,
+	} {
+		if _, err := e.pool.Exec(context.Background(), e.sql(statement)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// hang stops the processes of the server, so that connections stay open without answers.
+func (s *server) hang(t testing.TB) (resume func()) {
+	t.Helper()
+	parent := s.process.Process.Pid
+	processes := []int{parent}
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stats {
+		stat, _ := os.ReadFile(path)
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == strconv.Itoa(parent) {
+			pid, _ := strconv.Atoi(strings.Split(path, "/")[2])
+			processes = append(processes, pid)
+		}
+	}
+	signal := func(sig syscall.Signal) {
+		for _, pid := range processes {
+			_ = syscall.Kill(pid, sig)
+		}
+	}
+	signal(syscall.SIGSTOP)
+	return func() { signal(syscall.SIGCONT) }
+}
