@@ -3,11 +3,8 @@ package webconsent
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -188,29 +185,12 @@ func (p *Prompter) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.door.Se
 // Serve serves the page on a listener until the context ends. It returns an error if the
 // listener is not one of the loopback interface and Options.BaseURL is empty.
 func (p *Prompter) Serve(ctx context.Context, l net.Listener) error {
-	if a, err := netip.ParseAddrPort(l.Addr().String()); p.options.BaseURL == "" && (err != nil || !a.Addr().IsLoopback()) {
+	if p.options.BaseURL == "" && !webpage.IsLoopback(l.Addr()) {
 		return &lookleap.Error{Code: lookleap.CodeUsage, Subject: l.Addr().String(), Message: "webconsent: the address is not one of the loopback interface",
 			Fix: "listen on 127.0.0.1, or set Options.BaseURL to the https URL of a proxy in front"}
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	server := &http.Server{Handler: p, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		BaseContext: func(net.Listener) context.Context { return ctx }}
-	closed := make(chan struct{})
-	context.AfterFunc(ctx, func() {
-		defer close(closed)
-		// A response that says that a decision was taken should still arrive.
-		last, done := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-		defer done()
-		if server.Shutdown(last) != nil {
-			_ = server.Close()
-		}
-	})
-	err := server.Serve(l)
-	cancel()
-	<-closed
-	if !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serving the consent page: %w", err)
+	if err := webpage.Serve(ctx, l, p); err != nil {
+		return &lookleap.Error{Code: lookleap.CodeIO, Subject: l.Addr().String(), Message: "webconsent: the page cannot be served", Err: err}
 	}
 	return nil
 }

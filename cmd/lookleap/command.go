@@ -27,6 +27,7 @@ func commands() []command {
 		jwsCommand(),
 		siteCommand(),
 		doctorCommand(),
+		serveCommand(),
 		codeCommand(),
 		completionCommand(),
 	}

@@ -26,6 +26,7 @@ type options struct {
 	hostflags.Flags
 	json    bool
 	noColor bool
+	html    string
 	timeout time.Duration
 }
 
@@ -35,6 +36,7 @@ const defaultTimeout = 30 * time.Second
 func (o *options) declare(flags *flag.FlagSet) {
 	flags.BoolVar(&o.json, "json", false, "print one JSON object a line for each input")
 	flags.BoolVar(&o.noColor, "no-color", false, "print no colors; so does the environment variable NO_COLOR")
+	flags.StringVar(&o.html, "html", "", "also write the results to `FILE` as a page")
 	o.Declare(flags)
 	flags.DurationVar(&o.timeout, "timeout", defaultTimeout, "`TIME` for each input, for instance 5s")
 }

@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		fmt.Fprintf(stderr, "DEVELOPMENT MODE. Not checked:\n  - %s\n", strings.Join(skipped, "\n  - "))
 	}
 	if _, err = s.Host(); err == nil { // a network flag that is wrong is wrong for every command
-		err = line.action(ctx, s, line.args)
+		err = errors.Join(line.action(ctx, s, line.args), s.writeHTML())
 	}
 	var usage *usageError
 	switch {

@@ -22,6 +22,7 @@ type result struct {
 	rows    []row       // Value for people
 	changed bool        // refused because it is not as it was locked
 	change  *dvs.Change // how, for the summary
+	claims  []claim     // to speak for sites, for the page
 }
 
 // row is one line of a result for people.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/hostflags"
+	"github.com/lookleap/lookleap/internal/htmlreport"
 )
 
 // The bounds of what one run reads.
@@ -29,8 +30,9 @@ type session struct {
 	stdout   io.Writer
 	printer  printer
 	progress *progress
-	refused  int     // how many inputs were refused
-	report   *report // nil: the command reports to people alone
+	refused  int                 // how many inputs were refused
+	report   *report             // nil: the command reports to people alone
+	pages    []htmlreport.Report // for --html
 
 	host *hostflags.Host // nil until a command asks for it
 }
@@ -82,6 +84,7 @@ func (s *session) judge(ctx context.Context, input string, look func(context.Con
 		s.refused++
 	}
 	s.report.add(r)
+	s.keepPage(r)
 	return s.printer.print(r)
 }
 

@@ -179,6 +179,7 @@ func (v *visit) anml(ctx context.Context) {
 	v.row("anml", page.URL())
 	v.result.rows = append(v.result.rows, outputRows(found.Explanation.String())...)
 	for _, party := range page.Parties() {
+		v.result.claims = append(v.result.claims, claimOf(party))
 		if party.Err != nil {
 			v.turnAway("claim to speak for "+party.Domain, party.Err)
 		}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// forger publishes a document that speaks for a bank, which has a manifest without it.
+func forger(t *testing.T) *lab.Internet {
+	n := lab.ForTest(t)
+	manifest, err := anmltrust.BuildManifest("bank.example", time.Now().Add(-time.Hour), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Site("bank.example").Body("/.well-known/anml-trust", anmltrust.ManifestMediaType, string(manifest))
+	n.Name("_anml.bank.example").TXT("v=anml1; manifest=https://bank.example/.well-known/anml-trust")
+	n.Site("forger.example").Body("/.well-known/anml", anml.MediaTypeXML,
+		`<?xml version="1.0" encoding="UTF-8"?><anml xmlns="`+anml.Namespace+`" version="1.0" role="service"><head><title>&lt;script&gt;alert(1)&lt;/script&gt;</title><trust domain="bank.example"/></head></anml>`)
+	return n
+}
+
+// TestHTML writes the pages of the commands that people look at.
+func TestHTML(t *testing.T) {
+	door := opened(t, forger(t)).Args()
+	for name, c := range map[string]struct {
+		args []string
+		want []string
+	}{
+		"site":   {[]string{"site", "https://forger.example"}, []string{"No:", "claim to speak for bank.example", "5 ✗", "_anml.bank.example TXT", "<svg"}},
+		"doctor": {[]string{"doctor", "https://bank.example"}, []string{"trust manifest", "agents.txt", "<svg"}},
+		"replay": {[]string{"replay", "testdata/trust-retailer.json"}, []string{"Yes:", "Tier 2 (full)", "6 ✓"}},
+		"url":    {[]string{"url", "https://EXAMPLE.com/../x"}, []string{"No:"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "report.html")
+			var stdout, stderr bytes.Buffer
+			if code := run(context.Background(), append(append([]string{}, door...), append(c.args, "--html", file)...), nil, &stdout, &stderr); code == exitUsage {
+				t.Fatalf("%s", &stderr)
+			}
+			page, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(string(page), want) {
+					t.Errorf("no %q in %s", want, page)
+				}
+			}
+			if strings.Contains(string(page), "<script") {
+				t.Error("the page has a script")
+			}
+		})
+	}
+	t.Run("reject-no-directory", func(t *testing.T) {
+		var stdout, stderr bytes.Buffer
+		code := run(context.Background(), []string{"url", "https://example.com", "--html", filepath.Join(t.TempDir(), "none", "x.html")}, nil, &stdout, &stderr)
+		if code != exitRefused || !strings.Contains(stderr.String(), "writing the page") {
+			t.Errorf("%d %s", code, &stderr)
+		}
+	})
+}
+
+var tokenField = regexp.MustCompile(`name="token" value="([^"]+)"`)
+
+// TestServe types URLs on the page of lookleap serve.
+func TestServe(t *testing.T) {
+	door := opened(t, forger(t)).Args()
+	ctx, cancel := context.WithCancel(context.Background())
+	in, out := io.Pipe()
+	ended := make(chan int, 1)
+	go func() { ended <- run(ctx, append(append([]string{}, door...), "serve"), nil, out, io.Discard) }()
+	line := make([]byte, 500)
+	n, err := in.Read(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := strings.Fields(string(line[:n]))[1]
+	jar, _ := cookiejar.New(nil)
+	client := http.Client{Jar: jar}
+	send := func(method, url, body, origin string) (int, string) {
+		t.Helper()
+		req, _ := http.NewRequest(method, url, strings.NewReader(body))
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		if origin != "" {
+			req.Header.Set("Origin", origin)
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, _ := io.ReadAll(resp.Body)
+		return resp.StatusCode, string(text)
+	}
+	if status, text := send("GET", link, "", ""); status != http.StatusOK {
+		t.Fatalf("%d %s", status, text)
+	}
+	home := link[:strings.Index(link, "open?")]
+	u, _ := url.Parse(home)
+	origin := u.Scheme + "://" + u.Host
+	_, page := send("GET", home, "", "")
+	token := tokenField.FindStringSubmatch(page)
+	if token == nil {
+		t.Fatalf("no form in %s", page)
+	}
+	form := func(command, url string) string {
+		return "token=" + token[1] + "&command=" + command + "&url=" + strings.ReplaceAll(url, ":", "%3A")
+	}
+	t.Run("accept-site", func(t *testing.T) {
+		if status, text := send("POST", home, form("site", "https://forger.example"), origin); status != http.StatusOK || !strings.Contains(text, "claim to speak for bank.example") || strings.Contains(text, "<script") {
+			t.Errorf("%d %s", status, text)
+		}
+	})
+	t.Run("accept-doctor", func(t *testing.T) {
+		if status, text := send("POST", home, form("doctor", "https://bank.example"), origin); status != http.StatusOK || !strings.Contains(text, "trust manifest") {
+			t.Errorf("%d %s", status, text)
+		}
+	})
+	t.Run("reject-other-origin", func(t *testing.T) {
+		if status, _ := send("POST", home, form("site", "https://forger.example"), "https://evil.example"); status != http.StatusForbidden {
+			t.Errorf("%d", status)
+		}
+	})
+	t.Run("reject-no-token", func(t *testing.T) {
+		if status, _ := send("POST", home, "command=site&url=https://forger.example", origin); status != http.StatusForbidden {
+			t.Errorf("%d", status)
+		}
+	})
+	t.Run("reject-not-a-url", func(t *testing.T) {
+		if _, text := send("POST", home, form("site", "javascript:alert(1)"), origin); !strings.Contains(text, "No:") && !strings.Contains(text, `role="alert"`) {
+			t.Errorf("%s", text)
+		}
+	})
+	cancel()
+	if code := <-ended; code != exitAccepted {
+		t.Errorf("exit code %d", code)
+	}
+	var stdout, stderr bytes.Buffer
+	if code := run(context.Background(), []string{"serve", "--listen", "0.0.0.0:0"}, nil, &stdout, &stderr); code != exitUsage {
+		t.Errorf("%d %s", code, &stderr)
+	}
+}
