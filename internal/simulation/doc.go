@@ -10,5 +10,6 @@
 //	go test ./internal/simulation -run TestSeeds -seeds 1000000 -timeout 0
 //
 // TestPlantedBugs replaces one part of the fleet by a broken one and counts how many seeds
-// it takes until an invariant fails.
+// it takes until an invariant fails. TestModel explores a model of a plan's life completely,
+// and TestTracesFollowTheModel checks the runs against it. docs/simulation.md has the results.
 package simulation

@@ -130,11 +130,19 @@ func (l cacheLink) Delete(ctx context.Context, key string) error {
 type planLink struct{ on *worker }
 
 func (l planLink) Claim(ctx context.Context, c lookleap.PlanClaim) (lookleap.PlanRecord, error) {
-	return reach(ctx, l.on, "plans", func() (lookleap.PlanRecord, error) { return l.on.world.engines.plans.Claim(ctx, c) })
+	return reach(ctx, l.on, "plans", func() (lookleap.PlanRecord, error) {
+		r, err := l.on.world.engines.plans.Claim(ctx, c)
+		l.on.world.record(planEvent{plan: c.ID, owner: c.Owner, state: lookleap.PlanClaimed, err: err})
+		return r, err
+	})
 }
 
 func (l planLink) Record(ctx context.Context, id, owner string, o lookleap.PlanOutcome) error {
-	return reachErr(ctx, l.on, "plans", func() error { return l.on.world.engines.plans.Record(ctx, id, owner, o) })
+	return reachErr(ctx, l.on, "plans", func() error {
+		err := l.on.world.engines.plans.Record(ctx, id, owner, o)
+		l.on.world.record(planEvent{plan: id, owner: owner, state: o.State, err: err})
+		return err
+	})
 }
 
 func (l planLink) Plan(ctx context.Context, id string) (lookleap.PlanRecord, error) {

@@ -18,7 +18,7 @@ var (
 
 // run plays a seed in a bubble of its own.
 func run(t *testing.T, seed uint64, planted *bug, verbose func(string, ...any)) (broken []string) {
-	synctest.Test(t, func(t *testing.T) { broken = play(t, seed, planted, verbose) })
+	synctest.Test(t, func(t *testing.T) { broken = play(t, seed, planted, verbose).broken })
 	return broken
 }
 

@@ -99,6 +99,7 @@ func (s *site) arrived(r *http.Request, body []byte) {
 	case twice:
 		w.fail("no effect twice", "plan %d had its effect again", q.n)
 	}
+	w.record(planEvent{plan: q.plan.ID(), effect: true})
 	if q.kind == kindOrder {
 		if lookleap.Digest(body) != q.request.Effect {
 			w.fail("exactly the approved bytes", "plan %d sent %q", q.n, body)

@@ -39,6 +39,7 @@ type world struct {
 	cuts    []cut
 	broken  []string // invariants that did not hold
 	pending sync.WaitGroup
+	events  []planEvent
 }
 
 // stream returns a source of random numbers for one purpose, so that what one part of the
@@ -67,9 +68,9 @@ func (w *world) trace(format string, args ...any) {
 	}
 }
 
-// play runs the world of a seed in the bubble of t, and returns the invariants that did not
-// hold.
-func play(t *testing.T, seed uint64, planted *bug, verbose func(string, ...any)) []string {
+// play runs the world of a seed in the bubble of t, and checks the invariants. The result has
+// those that did not hold.
+func play(t *testing.T, seed uint64, planted *bug, verbose func(string, ...any)) *world {
 	w := &world{seed: seed, bug: planted, net: lookleaptest.NewInternet(), start: time.Now(), verbose: verbose}
 	defer w.net.Close()
 	w.engines = newEngines(w)
@@ -81,7 +82,7 @@ func play(t *testing.T, seed uint64, planted *bug, verbose func(string, ...any))
 	w.schedule()
 	w.settle()
 	w.check()
-	return w.broken
+	return w
 }
 
 // schedule starts all that happens during the run, each part at its time.
