@@ -49,7 +49,7 @@ func TestPublished(t *testing.T) {
 	defer host.Close()
 	ctx := t.Context()
 	t.Run("policy", func(t *testing.T) {
-		client := http.Client{Transport: agentstxt.Guard(&host.Host)}
+		client := http.Client{Transport: agentstxt.NewClient(&host.Host, agentstxt.Web("ExampleBot")).Guard()}
 		if resp, err := client.Get(origin + "/search?day=2031-05-01"); err != nil || resp.StatusCode != 200 {
 			t.Error(err)
 		}
