@@ -62,7 +62,10 @@ func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 		url := c.skill.String() // in full, since the server receives it
 		item.Recipient, item.Digest, item.Summary = host, lookleap.Digest([]byte(url)), "ask for "+plaintext.Quote(url, len(url)+1)+", and use its instructions, which were not read yet"
 		if c.Hint.foreign() {
-			item.Summary += "; " + plaintext.Quote(c.Hint.Origin, 300) + " lists it with the digest " + c.Claim.Pin.Digest.String()
+			item.Summary += "; " + plaintext.Quote(c.Hint.Origin, 300) + " lists it"
+			if pin := c.Claim.Pin.Digest; !pin.IsZero() {
+				item.Summary += " with the digest " + pin.String()
+			}
 		}
 	} else {
 		may := capabilitiesOfSkill(c.parsed)

@@ -3,6 +3,9 @@ package hostflags_test
 import (
 	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/lookleap/lookleap"
@@ -58,4 +61,37 @@ func Example() {
 	// Output:
 	// 2026-11-01
 	// usage
+}
+
+// A Public Suffix List from a file counts for the whole process, and only a complete one.
+func TestSuffixList(t *testing.T) {
+	defer lookleap.UsePublicSuffixList(nil)
+	const list = "// VERSION: 2030-01-02\n// ===BEGIN PRIVATE DOMAINS===\npages.example\n// ===END PRIVATE DOMAINS===\n"
+	for name, c := range map[string]struct {
+		content string
+		code    lookleap.Code
+	}{"complete": {list, lookleap.CodeOK}, "cut": {list[:len(list)-20], lookleap.CodeUsage}, "page": {"<html>", lookleap.CodeUsage}} {
+		t.Run(name, func(t *testing.T) {
+			lookleap.UsePublicSuffixList(nil)
+			file := filepath.Join(t.TempDir(), "list.dat")
+			if err := os.WriteFile(file, []byte(c.content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			f := hostflags.Flags{SuffixList: file}
+			host, err := f.NewHost()
+			if lookleap.CodeOf(err) != c.code {
+				t.Fatal(err)
+			}
+			if err == nil {
+				defer host.Close()
+			}
+			if used := strings.Contains(lookleap.PublicSuffixVersion(), "2030-01-02"); used != (err == nil) {
+				t.Error(lookleap.PublicSuffixVersion())
+			}
+		})
+	}
+	missing := hostflags.Flags{SuffixList: filepath.Join(t.TempDir(), "missing.dat")}
+	if _, err := missing.NewHost(); lookleap.CodeOf(err) != lookleap.CodeUsage {
+		t.Error(err)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/lab"
@@ -66,7 +67,7 @@ func TestSite(t *testing.T) {
 		if v := got.Value; !got.OK || v.Policy.State != "valid" || v.ANML == nil || len(v.ANML.Actions) != 1 || len(v.Skills) != 1 || v.Endpoint == "" || len(v.Refused) != 0 {
 			t.Errorf("%+v", got)
 		}
-		for _, want := range []string{"full.example", "find trips", "refund", "ai://full.example/pay"} {
+		for _, want := range []string{"full.example", "find trips", "refund", "ai://full.example/pay", "public suffix list", lookleap.PublicSuffixDate} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the report lacks %q:\n%s", want, text)
 			}
