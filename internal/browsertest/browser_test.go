@@ -1,12 +1,19 @@
 package browsertest
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -193,22 +200,52 @@ func (b *tab) textNow() string {
 // shoot keeps a screenshot of the whole page.
 func (b *tab) shoot(name string) {
 	b.t.Helper()
-	png, err := chromedp.Run(b, chromedp.FullScreenshot(100))
+	shot, err := chromedp.Run(b, chromedp.FullScreenshot(100))
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	dirs := []string{filepath.Join(cache, "browser")}
-	if *update && (name == "consent" || name == "report") {
-		dirs = append(dirs, "../../docs/images")
-	}
-	for _, dir := range dirs {
+	write := func(dir string, content []byte) {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			b.t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name+".png"), content, 0o644); err != nil {
 			b.t.Fatal(err)
 		}
 	}
+	write(filepath.Join(cache, "browser"), shot)
+	if *update && (name == "consent" || name == "report") {
+		small, err := withPalette(shot)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		write("../../docs/images", small)
+	}
+}
+
+// withPalette returns a picture with its 64 most frequent colors: pages have few, and the file is a
+// third of the size.
+func withPalette(content []byte) ([]byte, error) {
+	full, err := png.Decode(bytes.NewReader(content))
+	if err != nil {
+		return nil, err
+	}
+	count := make(map[color.Color]int)
+	area := full.Bounds()
+	for y := area.Min.Y; y < area.Max.Y; y++ {
+		for x := area.Min.X; x < area.Max.X; x++ {
+			count[full.At(x, y)]++
+		}
+	}
+	colors := slices.SortedFunc(maps.Keys(count), func(a, b color.Color) int { return cmp.Compare(count[b], count[a]) })
+	small := image.NewPaletted(area, colors[:min(len(colors), 64)])
+	for y := area.Min.Y; y < area.Max.Y; y++ {
+		for x := area.Min.X; x < area.Max.X; x++ {
+			small.Set(x, y, full.At(x, y))
+		}
+	}
+	var out bytes.Buffer
+	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, small)
+	return out.Bytes(), err
 }
 
 // accessible checks the page with axe-core: the rules of WCAG 2.2 A and AA, and its best practices.

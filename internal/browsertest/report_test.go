@@ -58,6 +58,7 @@ func TestReport(t *testing.T) {
 				t.Error("the tree does not open with the keyboard")
 			}
 			b.press(kb.Enter)
+			b.run(chromedp.Blur(chromedp.CSS("summary")))
 			b.shoot(name)
 			if !eval[bool](b, `[...document.querySelectorAll("svg text")].every((t) => { const box = t.getBBox(); return box.x >= 0 && box.x + box.width <= 940; })`) {
 				t.Error("a text leaves the picture")
