@@ -113,6 +113,7 @@ func TestPromiseNames(t *testing.T) {
 	inForm(t, storePromises)
 	inForm(t, ledgerPromises)
 	inForm(t, limiterPromises)
+	inForm(t, trustPromises)
 	inForm(t, fetcherPromises)
 	inForm(t, resolverPromises)
 	inForm(t, prompterPromises)

@@ -41,7 +41,8 @@
 // A contract test checks an implementation of an interface of lookleap promise by promise:
 // [TestFetcher], [TestResolver], [TestPrompter], [TestCache], [TestPlanLedger] and
 // [TestLimiter] for parts of a host, [TestStore] and [TestLedger] for those of package
-// anml/agent. Call it from a test of the implementation:
+// anml/agent, and [TestTrustStore] for package dvs. Call it from a test of the
+// implementation:
 //
 //	func TestContract(t *testing.T) {
 //		lookleaptest.TestCache(t, lookleaptest.Engine[lookleap.Cache]{
