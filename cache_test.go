@@ -144,15 +144,15 @@ func TestSealedCache(t *testing.T) {
 				t.Fatal(err)
 			}
 			if raw, _, err := below.Get(t.Context(), place("grant:a")); err != nil || bytes.Contains(raw, []byte("tier")) {
-				t.Error("the entry can be read by anybody")
+				t.Error("the entry can be read without the key")
 			}
 			c.meddle(below)
-			value, _, err := sealed.Get(t.Context(), c.key)
+			value, expires, err := sealed.Get(t.Context(), c.key)
 			if c.forged != errors.Is(err, lookleap.ErrCacheForged) || c.forged != errors.Is(err, fs.ErrNotExist) {
 				t.Fatalf("got %q, %v", value, err)
 			}
-			if c.forged == (value != nil) {
-				t.Fatalf("got %q", value)
+			if !c.forged && (string(value) != "tier 1" || !expires.Equal(planTime)) || c.forged && value != nil {
+				t.Fatalf("got %q until %s", value, expires)
 			}
 		})
 	}

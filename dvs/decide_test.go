@@ -136,16 +136,17 @@ func TestDecide(t *testing.T) {
 }
 
 func TestDecideNarrows(t *testing.T) {
-	for _, c := range []struct{ id, declared, want string }{
-		{"DVS-3.1-30/accept-narrower", "https://example.com/s/", "under https://example.com/s/,"},
-		{"DVS-3.1-30/reject-wider", "https://example.com", "under https://example.com/,"},
-		{"DVS-3.1-30/reject-other", "https://evil.example/", "under https://example.com/,"},
-		{"DVS-3.1-30/reject-beside", "https://example.com/t/", "under https://example.com/,"},
-		{"DVS-3.1-30/reject-nonsense", "x", "under https://example.com/,"},
+	for _, c := range []struct{ id, root, declared, want string }{
+		{"DVS-3.1-30/accept-narrower", "https://example.com/", "https://example.com/s/", "under https://example.com/s/,"},
+		{"DVS-3.1-30/reject-wider", "https://example.com/s/", "https://example.com/", "under https://example.com/s/,"},
+		{"DVS-3.1-30/reject-same", "https://example.com/", "https://example.com", "under https://example.com/,"},
+		{"DVS-3.1-30/reject-other", "https://example.com/", "https://evil.example/", "under https://example.com/,"},
+		{"DVS-3.1-30/reject-next-to-it", "https://example.com/", "https://example.com/t/", "under https://example.com/,"},
+		{"DVS-3.1-30/reject-nonsense", "https://example.com/", "x", "under https://example.com/,"},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			claim, evidence := goodClaim(), goodEvidence()
-			evidence.SelfDeclared = c.declared
+			claim.Root, evidence.SelfDeclared = c.root, c.declared
 			v := dvs.Decide(claim, evidence, noon, dvs.Rules{})
 			if !v.OK || !strings.Contains(v.Summary, c.want) || !strings.Contains(v.String(), "(self-declared-root)") {
 				t.Errorf("got\n%s", v)
