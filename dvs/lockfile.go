@@ -34,7 +34,7 @@ type LockedSkill struct {
 
 	// Capabilities is what the skill may do, as far as its text says; nil: the lockfile does not say.
 	// It is for people who read the difference of two lockfiles: only digests are checked.
-	Capabilities Capabilities `json:"capabilities,omitempty"`
+	Capabilities Capabilities `json:"capabilities,omitzero"`
 }
 
 // LockedFile is one file of a skill.
@@ -220,6 +220,7 @@ func (r *lockReader) capabilities(v strictjson.Value) (all Capabilities) {
 		return nil
 	}
 	list := r.list(v, "capabilities")
+	all = Capabilities{}
 	for c := range list.Elements() {
 		one := Capability{CapabilityKind(r.text(c, "kind")), r.text(c, "value"), r.text(c, "file")}
 		r.only(c, "kind", "value", "file")

@@ -100,7 +100,7 @@ func (v *VerifiedFS) Lock() *Lockfile {
 	}
 	lock := v.lock.clone()
 	for i := range lock.Skills {
-		lock.Skills[i].Capabilities = CapabilitiesOf(v.served[lock.Skills[i].URL])
+		lock.Skills[i].Capabilities = append(Capabilities{}, CapabilitiesOf(v.served[lock.Skills[i].URL])...) // none is not unknown
 	}
 	return lock
 }

@@ -209,6 +209,10 @@ func textTargets() []target {
 			}
 		}, "anmltrust.Record.Check"),
 		of("anmltrust.ServerOf", urls, func(s string) { _, _ = anmltrust.ServerOf(s); _, _ = anmltrust.NormalizeSite(s) }, "anmltrust.NormalizeSite"),
+		bytesOf("dvs.CapabilitiesOf", skills, func(b []byte) { dvs.CapabilitiesOf(map[string][]byte{"SKILL.md": b, "scripts/a.sh": b}) }),
+		bytesOf("dvs.Compare", skills, func(b []byte) {
+			dvs.Compare(map[string][]byte{"SKILL.md": b}, map[string][]byte{"SKILL.md": append([]byte("---\nname: a\ndescription: b\n---\nx\n"), b...)})
+		}, "dvs.Change.*", "dvs.Capabilities.*"),
 		bytesOf("dvs.ParseSkill", skills, func(b []byte) { parseSkill(b, dvs.DVS) }),
 		bytesOf("dvs.ParseSkill/lenient", skills, func(b []byte) { parseSkill(b, dvs.Lenient) }),
 		bytesOf("dvs.ParseMetadata", skills, func(b []byte) { _, _, _ = dvs.ParseMetadata(b, dvs.DVS, dvs.Limits{}) }),
