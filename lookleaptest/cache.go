@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -58,6 +59,10 @@ var cachePromises = []promise[lookleap.Cache]{
 		name:   "concurrent-use",
 		text:   "concurrent calls are safe, and Get returns value and expiry of the same Put",
 		verify: cacheConcurrent,
+	}, {
+		name:   "compare-and-swap",
+		text:   "a CompareAndSwap succeeds only if the entry has the old value, or if old is nil and there is none; of concurrent calls with one old value exactly one succeeds",
+		verify: cacheSwaps,
 	}, {
 		name:   "cancellation",
 		text:   "a call whose context has ended returns, and the entry stays whole",
@@ -268,6 +273,63 @@ func stamp(n int) []byte {
 }
 
 func stampTime(n int) time.Time { return distant.Add(-time.Duration(n) * time.Minute) }
+
+// cacheSwaps tests a cache that is a CompareAndSwapper.
+func cacheSwaps(r *cacheTrial) {
+	s := openCache(r)
+	swapper, ok := s.cache.(lookleap.CompareAndSwapper)
+	if !ok {
+		r.Skip("not tested: the cache is not a CompareAndSwapper")
+	}
+	swap := func(want bool, old []byte, value string) {
+		s.Helper()
+		var swapped bool
+		err := s.attempt(func(ctx context.Context) (err error) {
+			swapped, err = swapper.CompareAndSwap(ctx, "key", old, []byte(value), distant)
+			return err
+		})
+		s.must(err, "CompareAndSwap")
+		if swapped != want {
+			s.broken("CompareAndSwap of %q with the old value %q (nil: %v) returned %v", value, old, old == nil, swapped)
+		}
+	}
+	swap(false, []byte("old"), "x")
+	s.lacks("key")
+	swap(true, nil, "one")
+	swap(false, nil, "x")
+	swap(false, []byte("on"), "x")
+	s.holds("key", []byte("one"), distant)
+	swap(true, []byte("one"), "two")
+	s.holds("key", []byte("two"), distant)
+	s.delete("key")
+	swap(true, nil, "0")
+	const callers, each = 8, 5
+	for i, err := range s.together(callers, func(ctx context.Context, i int) error {
+		for done := 0; done < each; {
+			old, _, err := s.cache.Get(ctx, "key")
+			if err != nil {
+				return err
+			}
+			n, err := strconv.Atoi(string(old))
+			if err != nil {
+				return err
+			}
+			swapped, err := swapper.CompareAndSwap(ctx, "key", old, fmt.Append(nil, n+1), distant)
+			if err != nil {
+				return err
+			}
+			if swapped {
+				done++
+			}
+		}
+		return nil
+	}) {
+		if err != nil {
+			s.broken("caller %d of %d returned the error %q", i, callers, err)
+		}
+	}
+	s.holds("key", fmt.Append(nil, callers*each), distant)
+}
 
 func cacheCancelled(r *cacheTrial) {
 	s := openCache(r)

@@ -47,6 +47,7 @@ func TestBrokenCaches(t *testing.T) {
 		"caller-owns-its-bytes":    func(*backEnd) lookleap.Cache { return &sharesSlices{} },
 		"expiry":                   func(c *backEnd) lookleap.Cache { return refusesPast{c} },
 		"concurrent-use":           func(*backEnd) lookleap.Cache { return &tornEntries{} },
+		"compare-and-swap":         func(c *backEnd) lookleap.Cache { return looksThenSwaps{c} },
 		"cancellation":             func(c *backEnd) lookleap.Cache { return deletesFirst{c} },
 		"shared-data":              func(c *backEnd) lookleap.Cache { return &readsAhead{backEnd: c} },
 		"back-end-hangs":           func(c *backEnd) lookleap.Cache { return missesWhenDown{c} },
@@ -325,4 +326,16 @@ func (c stuckOnDamage) Put(ctx context.Context, key string, value []byte, expire
 		return fs.ErrInvalid
 	}
 	return c.backEnd.Put(ctx, key, value, expires)
+}
+
+// looksThenSwaps compares and writes in two steps.
+type looksThenSwaps struct{ *backEnd }
+
+func (c looksThenSwaps) CompareAndSwap(ctx context.Context, key string, old, value []byte, expires time.Time) (bool, error) {
+	stored, _, err := c.Get(ctx, key)
+	if (err == nil) != (old != nil) || !bytes.Equal(stored, old) {
+		return false, nil
+	}
+	time.Sleep(time.Microsecond)
+	return true, c.Put(ctx, key, value, expires)
 }
