@@ -193,6 +193,8 @@ func TestReadArchive(t *testing.T) {
 		check("reject-"+name+"/tar.gz", data, dvs.CodeBadArchive)
 	}
 	check("accept-git-comment/tar.gz", gzipped(t, slices.Concat(global(t, "comment", "0123456789abcdef"), plain)), lookleap.CodeOK, "SKILL.md")
+	comment := global(t, "comment", strings.Repeat("x", 900<<10))
+	check("reject-headers/tar.gz", gzipped(t, slices.Concat(bytes.Repeat(comment, 70), plain)), lookleap.CodeTooLarge)
 	check("accept-padding/tar.gz", gzipped(t, append(slices.Clone(plain), make([]byte, 64<<10)...)), lookleap.CodeOK, "SKILL.md")
 	check("reject-padding/tar.gz", gzipped(t, append(slices.Clone(plain), make([]byte, 2<<20)...)), lookleap.CodeTooLarge)
 	check("accept-stored/zip", zipOf(t, func(h *zip.FileHeader) { h.Method = zip.Store }, entry), lookleap.CodeOK, "SKILL.md")

@@ -211,6 +211,26 @@ func TestBundleFollows(t *testing.T) {
 			t.Errorf("%d requests, %d findings, %v", asked, len(b.Findings), err)
 		}
 	})
+	t.Run("D08/reject-many-references", func(t *testing.T) {
+		files := map[string][]byte{"SKILL.md": []byte("---\nname: a\ndescription: b\n---\nx\n")}
+		for i := range 20 {
+			var text strings.Builder
+			for j := range 2000 {
+				fmt.Fprintf(&text, "[x](none/%d-%d.md) ", i, j)
+			}
+			files[fmt.Sprintf("docs/%d.md", i)] = []byte(text.String())
+		}
+		net := lab.ForTest(t)
+		net.Site("shop.example").Body("/a.zip", "application/zip", archive(t, dvs.Zip, files))
+		skill, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), "https://shop.example/a.zip")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := skill.Bundle(t.Context())
+		if err != nil || len(b.Files) != 21 || len(b.Findings) > 510 || b.Findings[len(b.Findings)-1].Code != lookleap.CodeLimit {
+			t.Errorf("%d files, %d findings, %v", len(b.Files), len(b.Findings), err)
+		}
+	})
 	t.Run("D08/reject-many-files", func(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", "---\nname: a\ndescription: b\n---\n[1](1.md) [2](2.md) [3](3.md)\n").Body("*", "text/markdown", "x")

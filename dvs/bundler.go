@@ -35,7 +35,7 @@ func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
 	if err != nil {
 		return Bundle{}, err
 	}
-	b := &bundler{skill: s, absent: map[string]lookleap.Code{}, Bundle: Bundle{ID: s.ID.String(), Root: s.Root.String(), Artifact: s.ID.untold(), Files: map[string][]byte{}, Verdict: s.Verdict, source: s,
+	b := &bundler{skill: s, absent: map[string]lookleap.Code{}, directories: map[string]bool{}, Bundle: Bundle{ID: s.ID.String(), Root: s.Root.String(), Artifact: s.ID.untold(), Files: map[string][]byte{}, Verdict: s.Verdict, source: s,
 		digests: map[string]Digest{}}}
 	b.add(EntryFile, entry, skill)
 	if len(files) > 0 {
@@ -60,6 +60,8 @@ type bundler struct {
 	misses    int                      // paths in texts that led to no file, one after the other
 	absent    map[string]lookleap.Code // files that were asked for and are not bundled, and why
 	documents []bundledDocument        // whose references are still to be followed
+
+	directories map[string]bool // first segments of the paths of bundled files
 }
 
 // bundledDocument is a bundled Markdown file.
@@ -111,10 +113,14 @@ func (b *bundler) known(ctx context.Context) error {
 			b.leaveOut(lookleap.SeverityWarning, code, "the index lists the file, and it is not bundled: "+absences[code], lookleap.Position{Path: t.Name})
 		}
 	}
-	for len(b.documents) > 0 {
+	for followed := 0; len(b.documents) > 0; {
 		d := b.documents[0]
 		b.documents = b.documents[1:]
 		for _, r := range d.text.References() {
+			if followed++; followed > maxReferences {
+				b.leaveOut(lookleap.SeverityWarning, lookleap.CodeLimit, fmt.Sprintf("only the first %d references were followed", maxReferences), lookleap.Position{Path: d.name})
+				return nil
+			}
 			if err := b.follow(ctx, d.name, r); err != nil {
 				return err
 			}
@@ -194,7 +200,7 @@ func (b *bundler) isLikely(r Reference) bool {
 	}
 	first, _, nested := strings.Cut(strings.TrimPrefix(r.Target, "./"), "/")
 	switch {
-	case nested && b.hasDirectory(first):
+	case nested && b.directories[first]:
 		return true
 	case nested:
 		return bundledDirectories[strings.ToLower(first)]
@@ -214,28 +220,18 @@ func (b *bundler) readings(from string, r Reference) []string {
 	switch first, _, nested := strings.Cut(r.Target, "/"); {
 	case first == ".." || first == ".":
 		return []string{relative}
-	case nested && b.hasDirectory(first):
+	case nested && b.directories[first]:
 		return []string{r.Target, relative}
 	default:
 		return []string{relative, r.Target}
 	}
 }
 
-// hasDirectory reports whether a bundled file is in a directory of the skill.
-func (b *bundler) hasDirectory(name string) bool {
-	for file := range b.Files {
-		if strings.HasPrefix(file, name+"/") {
-			return true
-		}
-	}
-	return false
-}
-
 // absences say why a file is not bundled.
 var absences = map[lookleap.Code]string{
 	CodeSkillNotFound:      "it does not exist",
 	CodeSkillForbidden:     "the server denied access to it",
-	lookleap.CodeMediaType: "the server sent a page in its place",
+	lookleap.CodeMediaType: "the server sent a page or another media type in its place",
 }
 
 // try fetches a file unless that was tried before. It reports whether the bundle has the file. That
@@ -280,6 +276,9 @@ func (b *bundler) fetch(ctx context.Context, t Target, pages bool) error {
 func (b *bundler) add(name string, content []byte, text *Skill) {
 	b.Files[name], b.digests[name] = content, DigestOf(content)
 	b.total += len(content)
+	if directory, _, nested := strings.Cut(name, "/"); nested {
+		b.directories[directory] = true
+	}
 	if KindOf(name, content) == Instructions {
 		b.documents = append(b.documents, bundledDocument{name, text})
 	}
@@ -289,7 +288,7 @@ func (b *bundler) add(name string, content []byte, text *Skill) {
 const maxBundleFindings = 500
 
 func (b *bundler) leaveOut(severity lookleap.Severity, code lookleap.Code, message string, at lookleap.Position) {
-	if len(b.Findings) < maxBundleFindings {
+	if len(b.Findings) < maxBundleFindings || code == lookleap.CodeLimit {
 		b.Findings = append(b.Findings, lookleap.Finding{Severity: severity, Code: code, Requirement: "DVS-4.1-04", Message: message, Position: at})
 	}
 }

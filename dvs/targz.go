@@ -18,11 +18,14 @@ func (u *unpacker) tarGzip(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	t := tar.NewReader(z)
+	// Headers and padding count too: they compress well, and no file would show their size.
+	headers := tarHeader * (u.limits.Files + maxArchiveDirectories)
+	unpacked := &countingReader{reader: z, most: u.limits.Total + headers + maxTarPadding}
+	t := tar.NewReader(unpacked)
 	for {
 		h, err := t.Next()
 		if err == io.EOF {
-			return tarEnd(z)
+			return tarEnd(unpacked)
 		}
 		if err != nil {
 			return err
@@ -49,6 +52,10 @@ func (u *unpacker) tarGzip(r io.Reader) error {
 		}
 	}
 }
+
+// tarHeader is how many bytes a member may have besides its content, on average: two headers, the
+// records of a long name, and padding.
+const tarHeader = 4 << 10
 
 // isSparse reports whether the content of a file is written with holes.
 func isSparse(h *tar.Header) bool {
