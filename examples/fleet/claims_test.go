@@ -1,0 +1,243 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	mrand "math/rand/v2"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/lookleap/lookleap"
+	"github.com/redis/go-redis/v9"
+)
+
+// event is a line of a process: the beginning or the end of a claim.
+type event struct {
+	Call  int64  `json:"call"` // number of the claim in its process
+	ID    string `json:"id,omitempty"`
+	Owner string `json:"owner,omitempty"`
+	End   string `json:"end,omitempty"` // won, lost or unknown
+	At    int64  `json:"at"`
+}
+
+const claimIDs = 20_000
+
+// claimForever claims plans until the process is killed, and reports each step before it goes on.
+func claimForever(url string) {
+	e, err := open(context.Background(), url, "claims")
+	if err != nil {
+		os.Exit(1)
+	}
+	plans, out := e.Plans(), json.NewEncoder(os.Stdout)
+	for call := int64(1); ; call++ {
+		id, owner := fmt.Sprint("plan-", mrand.IntN(claimIDs)), rand.Text()
+		if out.Encode(event{Call: call, ID: id, Owner: owner, At: time.Now().UnixNano()}) != nil {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		_, err := plans.Claim(ctx, lookleap.PlanClaim{ID: id, Owner: owner, Expires: time.Now().Add(time.Hour)})
+		if err == nil { // sent, so that no lease lets another owner have it
+			err = plans.Record(ctx, id, owner, lookleap.PlanOutcome{State: lookleap.PlanSent})
+			if err != nil {
+				err = fmt.Errorf("claimed: %w", err)
+			}
+		}
+		cancel()
+		end := "unknown"
+		switch {
+		case err == nil:
+			end = "won"
+		case errors.Is(err, lookleap.ErrAlreadyDone):
+			end = "lost"
+		}
+		if out.Encode(event{Call: call, End: end, At: time.Now().UnixNano()}) != nil {
+			return
+		}
+	}
+}
+
+type claimInput struct{ id, owner string }
+
+// claims is a ledger of plans as porcupine sees it: for each id, the owner who has it.
+var claims = porcupine.Model{
+	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
+		byID := map[string][]porcupine.Operation{}
+		for _, op := range history {
+			id := op.Input.(claimInput).id
+			byID[id] = append(byID[id], op)
+		}
+		parts := make([][]porcupine.Operation, 0, len(byID))
+		for _, ops := range byID {
+			parts = append(parts, ops)
+		}
+		return parts
+	},
+	Init: func() any { return "" },
+	Step: func(state, input, output any) (bool, any) {
+		owner := state.(string)
+		switch output.(string) {
+		case "won":
+			return owner == "", input.(claimInput).owner
+		case "lost":
+			return owner != "", owner
+		}
+		if owner == "" { // it may have been recorded; a claim that was not takes no part
+			return true, input.(claimInput).owner
+		}
+		return true, owner
+	},
+}
+
+// TestLinearizable lets eight processes claim plans while they are killed, and the server is paused,
+// killed and loses its connections.
+func TestLinearizable(t *testing.T) {
+	total := 100_000
+	if testing.Short() {
+		total = 5_000
+	}
+	s := startRedis(t)
+	var mu sync.Mutex
+	var history []porcupine.Operation
+	counts := map[string]int{}
+	enough, live := make(chan struct{}), make([]*exec.Cmd, 8)
+	var once sync.Once
+	var wait sync.WaitGroup
+	for n := range live {
+		wait.Go(func() {
+			for client := n; ; client += len(live) { // a process that was killed is another client
+				select {
+				case <-enough:
+					return
+				default:
+				}
+				c := exec.Command(os.Args[0])
+				c.Env = append(os.Environ(), "FLEET_CLAIMS="+s.url())
+				out, err := c.StdoutPipe()
+				if err != nil || c.Start() != nil {
+					t.Error("a process did not start")
+					return
+				}
+				mu.Lock()
+				live[n] = c
+				mu.Unlock()
+				var open *event
+				end := func(e event) {
+					mu.Lock()
+					defer mu.Unlock()
+					counts[e.End]++
+					history = append(history, porcupine.Operation{ClientId: client, Input: claimInput{open.ID, open.Owner}, Output: e.End, Call: open.At, Return: e.At})
+					if open = nil; len(history) >= total {
+						once.Do(func() { close(enough) })
+					}
+				}
+				for lines := bufio.NewScanner(out); lines.Scan(); {
+					var e event
+					if json.Unmarshal(lines.Bytes(), &e) != nil {
+						continue // the process died while it wrote
+					}
+					switch {
+					case e.End == "":
+						open = &e
+					case open != nil && e.End == "unknown":
+						end(event{End: "unknown", At: math.MaxInt64})
+					case open != nil:
+						end(e)
+					}
+				}
+				_ = c.Wait()
+				if open != nil {
+					end(event{End: "unknown", At: math.MaxInt64})
+				}
+			}
+		})
+	}
+	faults := map[string]int{}
+	admin := redis.NewClient(&redis.Options{Addr: s.address})
+	defer admin.Close()
+	kill := func(n int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if live[n] != nil {
+			_ = live[n].Process.Kill()
+		}
+	}
+	for round := 0; ; round++ {
+		select {
+		case <-enough:
+			for n := range live {
+				kill(n)
+			}
+			ended := make(chan struct{})
+			go func() { wait.Wait(); close(ended) }()
+			for running := true; running; {
+				select {
+				case <-ended:
+					running = false
+				case <-time.After(100 * time.Millisecond):
+					for n := range live { // one that started meanwhile
+						kill(n)
+					}
+				}
+			}
+			if !porcupine.CheckOperations(claims, history) {
+				t.Error("the history is not linearizable")
+			}
+			won := map[string]int{}
+			for _, op := range history {
+				if op.Output == "won" {
+					won[op.Input.(claimInput).id]++
+				}
+			}
+			for id, n := range won {
+				if n > 1 {
+					t.Errorf("%s was won %d times", id, n)
+				}
+			}
+			lost := 0
+			e, err := open(t.Context(), s.url(), "claims")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for id := range won { // what was acknowledged is there
+				if r, err := e.Plans().Plan(t.Context(), id); err != nil || r.State != lookleap.PlanSent {
+					lost++
+				}
+			}
+			if lost > 0 {
+				t.Errorf("%d acknowledged claims are lost", lost)
+			}
+			t.Logf("%d claims of %d plans: %v; faults: %v; %d lost", len(history), claimIDs, counts, faults, lost)
+			return
+		case <-time.After(time.Duration(50+mrand.IntN(150)) * time.Millisecond): // when a fault strikes is real
+		}
+		switch fault := []string{"kill", "kill", "reset", "pause", "restart"}[round%5]; fault {
+		case "kill":
+			kill(mrand.IntN(len(live)))
+			faults[fault]++
+		case "reset":
+			if admin.Do(t.Context(), "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes").Err() == nil {
+				faults[fault]++
+			}
+		case "pause":
+			if admin.Do(t.Context(), "CLIENT", "PAUSE", 100, "ALL").Err() == nil {
+				faults[fault]++
+			}
+		case "restart":
+			if round%25 == 4 {
+				s.kill()
+				s.start(t)
+				faults[fault]++
+			}
+		}
+	}
+}
