@@ -9,7 +9,7 @@ import (
 )
 
 // pageHosts has one host of a publisher for each domain below which publishers have hosts of their
-// own. Whoever adds such a platform to the table adds a host here.
+// own. A new platform of this kind in the table needs a host here.
 const pageHosts = `
 alice.googlesource.com alice.sourceforge.io alice.sourceforge.net alice.github.io alice.gitlab.io alice.codeberg.page alice.bitbucket.io
 alice.srht.site alice.gitee.io alice.claude.app alice.claude.site alice.claudeusercontent.com alice.chatgpt.site alice.grok.me alice.x.pages.grok.bot

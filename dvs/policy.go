@@ -12,7 +12,7 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// Policy is what an administrator decides about skills. [Options].Policies gives it to a [Loader];
+// Policy is what an administrator decides about skills. A [Loader] obeys those in [Options].Policies;
 // of several, each must permit what is done, so the strictest one decides. Nothing that the user,
 // the host program's other options, a skill or a plan says can loosen it. The zero Policy permits
 // everything. Package policy reads it from a file.

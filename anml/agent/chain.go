@@ -12,7 +12,7 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// Head identifies the content of a ledger up to an entry. Whoever keeps a head outside of
+// Head identifies the content of a ledger up to an entry. A reader who keeps a head outside of
 // the ledger can tell later whether an entry before it was changed. The zero Head is that of
 // an empty ledger.
 //
@@ -103,7 +103,7 @@ func broken(number int64, why string) error {
 	return &lookleap.Error{Code: CodeLedgerBroken, Subject: fmt.Sprintf("entry %d", number), Message: why, Fix: "restore the ledger from a copy, and find out who can write to it"}
 }
 
-// Receipt proves to somebody who has the head of a ledger that the ledger has an entry. It
+// Receipt proves that a ledger has an entry, to anyone who has a head of the ledger. It
 // is checked without the ledger, and contains no other entry.
 type Receipt struct {
 	Entry Entry    `json:"entry"`

@@ -15,7 +15,7 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// fixedLedger has entries as somebody left them.
+// fixedLedger has entries as an attacker left them.
 type fixedLedger []Entry
 
 func (fixedLedger) Append(context.Context, ...Entry) error { return errTest }

@@ -25,7 +25,7 @@ type server struct {
 }
 
 // startServer starts PostgreSQL on a free port. It refuses to run as root, so root starts it as the
-// user postgres or nobody. Without the program, the test is skipped, but not in CI.
+// an unprivileged system user. Without the program, the test is skipped, but not in CI.
 func startServer(t testing.TB) *server {
 	t.Helper()
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")

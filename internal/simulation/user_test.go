@@ -45,7 +45,7 @@ func newUser(w *world) *user {
 	return &user{world: w, about: map[int]*question{}, byKey: map[string]*question{}}
 }
 
-// asked gives the user a question. The user decides after a while, and the decision is
+// asked puts a question to the user. The user decides after a while, and the decision is
 // delivered to workers, often several times and not always to a worker that is alive.
 func (u *user) asked(n int, k kind, p *lookleap.PendingError, r *rand.Rand) {
 	plan, err := lookleap.ParsePlan(p.State)
