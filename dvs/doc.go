@@ -29,6 +29,9 @@
 //   - A skill may also be served as an archive ([ReadArchive], [WriteArchive]). Its identity is the
 //     URL of the archive, and the members are its files.
 //   - [VerifiedFS] presents verified skills as an [io/fs.FS], and a [Lockfile] freezes them.
+//   - [CapabilitiesOf] reads what a skill may do, and [Compare] what changed between two versions.
+//   - A [TrustStore] keeps what the user decided, a [Policy] is what an administrator decided, and
+//     a revocation feed ([FeedOptions], [Withdrawals]) withdraws what is loaded already.
 //   - [Catalogue] reads local directories; [Lint], [WriteIndex] and [Handler] are for publishers.
 //
 // Left out: the draft defines no way for a publisher to declare a root. Roots come from the host

@@ -36,7 +36,7 @@ var excluded = map[string]string{
 	"anml.Action.Args": through, "anml.Action.ArgsJSON": through, "anml.Param.Check": "patterns are weighed: see TestPatternsCost of package anml",
 
 	"agent.Session.Withdraw": ours, "agent.Session.Discover": through, "agent.Session.ForgetDiscovery": ours, "agent.Session.Resume*": sealed,
-	"agent.OpenDisclosureLedger": ours, "dvs.NewMemoryTrustStore": ours, "dvs.OpenTrustStore": ours, "dvs.FileTrustStore.*": ours, "agent.OpenDirStore": ours, "agent.DirStore.*": ours, "agent.UserPolicy.*": ours, "agent.Session.RefuseDomain": ours,
+	"agent.OpenDisclosureLedger": ours, "dvs.UnreadablePolicy": ours, "dvs.ParseTrustRecord": ours, "dvs.OpenTrustStore": ours, "dvs.FileTrustStore.*": ours, "agent.OpenDirStore": ours, "agent.DirStore.*": ours, "agent.UserPolicy.*": ours, "agent.Session.RefuseDomain": ours,
 	"agent.Session.AllowDomain": ours, "agent.Interaction": ours,
 
 	"anmltrust.Authorization.PermitsInform": oneLookup, "anmltrust.BuildManifest": ours, "anmltrust.Record.Zone": ours,
