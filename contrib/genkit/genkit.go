@@ -1,0 +1,152 @@
+// Package lookleapgenkit offers the ANML actions of a page as tools of Genkit.
+//
+//	tools := lookleapgenkit.New(session)
+//	resp, err := genkit.Generate(ctx, g, ai.WithTools(tools.Of(page)...), ai.WithPrompt("book two seats"))
+//
+// A call that needs the user interrupts the generation. [Tools.Request] returns what to show,
+// and [Tools.Restart] goes on with the decision:
+//
+//	for _, part := range resp.Interrupts() {
+//		request, err := tools.Request(part)
+//		restart, err := tools.Restart(part, decide(request))
+//		resp, err = genkit.Generate(ctx, g, ai.WithMessages(resp.History()...),
+//			ai.WithTools(tools.Of(page)...), ai.WithToolRestarts(restart))
+//	}
+//
+// The Host of the session needs a prompter that suspends: see [Prompter].
+package lookleapgenkit
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+
+	"github.com/firebase/genkit/go/ai"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anml/agent"
+)
+
+// Prompter is the [lookleap.ConsentPrompter] for the Host: it suspends the operation.
+type Prompter struct{}
+
+// PromptConsent returns [lookleap.ErrConsentPending].
+func (Prompter) PromptConsent(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+	return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
+}
+
+// Tools makes the tools of one user's session. Its zero value is not usable.
+type Tools struct {
+	// OnPage receives the page that an action returns. Its tools are for the next generation.
+	OnPage func(*agent.Page)
+	// Key seals the state that passes through the message history, with at least
+	// [lookleap.MinKeyLen] secret random bytes. Processes that resume one another share it.
+	Key []byte
+
+	session *agent.Session
+}
+
+// New returns the tools of a session, with a random key.
+func New(session *agent.Session) *Tools {
+	t := &Tools{session: session, Key: make([]byte, lookleap.MinKeyLen)}
+	_, _ = rand.Read(t.Key) // never fails
+	return t
+}
+
+// The members of the metadata of an interrupted call and of its restart.
+const (
+	keyState    = "lookleapState"
+	keyRequest  = "lookleapRequest"
+	keyDecision = "lookleapDecision"
+)
+
+// Of returns the actions of a page as tools.
+func (t *Tools) Of(page *agent.Page) []ai.ToolRef {
+	var out []ai.ToolRef
+	for _, tool := range page.Tools() {
+		d := tool.Definition(agent.AnyVendor)
+		delete(d.Parameters, "$schema") // Genkit supports no other version than its own
+		out = append(out, ai.NewTool(d.Name, d.Description, func(ctx *ai.ToolContext, in any) (map[string]any, error) {
+			return t.run(ctx, tool, in)
+		}, ai.WithInputSchema(d.Parameters)))
+	}
+	return out
+}
+
+// run runs the action, or goes on with what the user decided. An error is data for the
+// model: what failed, and what it can do.
+func (t *Tools) run(ctx *ai.ToolContext, tool agent.Tool, in any) (map[string]any, error) {
+	var result *agent.CallResult
+	args, err := json.Marshal(in)
+	if err != nil {
+		return nil, err
+	}
+	if ctx.Resumed != nil {
+		result, err = t.resume(ctx, ctx.Resumed)
+	} else {
+		result, err = tool.Call(ctx, args)
+	}
+	var pending *lookleap.PendingError
+	switch {
+	case errors.As(err, &pending):
+		state, err := lookleap.Seal(t.Key, pending.State)
+		if err != nil {
+			return nil, err
+		}
+		request, err := json.Marshal(pending.Request)
+		if err != nil {
+			return nil, err
+		}
+		return nil, ctx.Interrupt(&ai.InterruptOptions{Metadata: map[string]any{keyState: state, keyRequest: string(request)}})
+	case err != nil:
+		return agent.Advise(err).Data(), nil
+	}
+	if result.Page != nil && t.OnPage != nil {
+		t.OnPage(result.Page)
+	}
+	return result.Data(anml.TextOptions{}), nil
+}
+
+func (t *Tools) resume(ctx context.Context, meta map[string]any) (*agent.CallResult, error) {
+	sealed, _ := meta[keyState].(string)
+	text, _ := meta[keyDecision].(string)
+	state, err := lookleap.Unseal(t.Key, sealed)
+	if err != nil {
+		return nil, err
+	}
+	var decision lookleap.ConsentDecision
+	if err := json.Unmarshal([]byte(text), &decision); err != nil {
+		return nil, &lookleap.Error{Code: lookleap.CodeConsentRefused, Message: "the restart has no decision of the user", Err: lookleap.ErrConsentRefused}
+	}
+	return t.session.Resume(ctx, state, decision)
+}
+
+// Request returns what the user is asked by an interrupted call.
+func (t *Tools) Request(part *ai.Part) (*lookleap.ConsentRequest, error) {
+	meta, _ := interrupt(part)
+	text, _ := meta[keyRequest].(string)
+	request := new(lookleap.ConsentRequest)
+	if err := json.Unmarshal([]byte(text), request); err != nil {
+		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the call does not wait for a consent", Err: err}
+	}
+	return request, nil
+}
+
+// Restart returns the part for ai.WithToolRestarts that goes on with the user's decision.
+func (t *Tools) Restart(part *ai.Part, decision lookleap.ConsentDecision) (*ai.Part, error) {
+	meta, ok := interrupt(part)
+	text, err := json.Marshal(decision)
+	if err != nil || !ok {
+		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the call does not wait for a consent", Err: err}
+	}
+	restart := ai.NewToolRequestPart(part.ToolRequest)
+	restart.Metadata = map[string]any{"resumed": map[string]any{keyState: meta[keyState], keyDecision: string(text)}}
+	return restart, nil
+}
+
+// interrupt returns the metadata of an interrupted call.
+func interrupt(part *ai.Part) (map[string]any, bool) {
+	return ai.InterruptAs[map[string]any](part)
+}
