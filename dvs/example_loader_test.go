@@ -12,6 +12,8 @@ import (
 	"github.com/lookleap/lookleap/lookleaptest"
 )
 
+const refund = "---\nname: refund\ndescription: Refunds an order.\n---\nAsk for the order number. See [more](ADVANCED.md).\n"
+
 // yes is a dialogue whose user agrees to everything. It exists in tests alone.
 type yes struct{}
 

@@ -14,8 +14,6 @@ import (
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
-const refund = "---\nname: refund\ndescription: Refunds an order.\n---\nAsk for the order number. See [more](ADVANCED.md).\n"
-
 // prompter answers every request by a rule, and remembers what it was asked.
 type prompter struct {
 	mu     sync.Mutex
