@@ -2,10 +2,10 @@ package agent
 
 import (
 	"errors"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -369,7 +369,7 @@ func TestNetworkErrors(t *testing.T) {
 						return lab.RoundTrip(r)
 					}
 					sent++
-					return nil, syscall.ECONNRESET
+					return nil, net.ErrClosed
 				})
 			}})
 			if _, err := s.page.Do(t.Context(), Call{Action: "a"}); err == nil || sent != want {

@@ -41,14 +41,14 @@ func (c *memoryConn) Write(b []byte) (int, error) {
 // Close ends both directions. The peer still reads what was written; its own writes fail.
 func (c *memoryConn) Close() error {
 	c.out.closeWriter(io.EOF)
-	c.in.closeReader(errPipe)
+	c.in.closeReader(ErrPipe)
 	return nil
 }
 
 // Reset ends both directions at once: the peer loses what it has not read yet.
 func (c *memoryConn) Reset() {
-	c.out.abort(errReset)
-	c.in.abort(errReset)
+	c.out.abort(ErrReset)
+	c.in.abort(ErrReset)
 }
 
 func (c *memoryConn) LocalAddr() net.Addr  { return net.TCPAddrFromAddrPort(c.local) }
@@ -75,7 +75,7 @@ func (c *memoryConn) explain(op string, err error) error {
 	switch err {
 	case nil, io.EOF:
 		return err
-	case errPipe, errReset:
+	case ErrPipe, ErrReset:
 		err = os.NewSyscallError(op, err)
 	}
 	return &net.OpError{Op: op, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: err}

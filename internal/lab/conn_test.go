@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,7 +52,7 @@ func TestConnBuffersAndEnds(t *testing.T) {
 		if data, err := io.ReadAll(server); err != nil || string(data) != "hello" {
 			t.Error(data, err)
 		}
-		if _, err := server.Write([]byte("late")); !errors.Is(err, syscall.EPIPE) {
+		if _, err := server.Write([]byte("late")); !errors.Is(err, lab.ErrPipe) {
 			t.Error(err)
 		}
 		if _, err := client.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {

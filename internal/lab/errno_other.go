@@ -6,8 +6,8 @@ import "syscall"
 
 // The errors of the network inside the process are those of a real one.
 const (
-	errPipe    = syscall.EPIPE
-	errReset   = syscall.ECONNRESET
-	errRefused = syscall.ECONNREFUSED
-	errTimeout = syscall.ETIMEDOUT
+	ErrPipe    = syscall.EPIPE
+	ErrReset   = syscall.ECONNRESET
+	ErrRefused = syscall.ECONNREFUSED
+	ErrTimeout = syscall.ETIMEDOUT
 )

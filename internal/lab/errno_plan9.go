@@ -4,8 +4,8 @@ import "syscall"
 
 // Plan 9 has texts in the place of numbers.
 const (
-	errPipe    = syscall.ErrorString("write on closed pipe")
-	errReset   = syscall.ErrorString("connection reset")
-	errRefused = syscall.ErrorString("connection refused")
-	errTimeout = syscall.ErrorString("connection timed out")
+	ErrPipe    = syscall.ErrorString("write on closed pipe")
+	ErrReset   = syscall.ErrorString("connection reset")
+	ErrRefused = syscall.ErrorString("connection refused")
+	ErrTimeout = syscall.ErrorString("connection timed out")
 )

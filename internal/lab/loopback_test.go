@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -68,7 +67,7 @@ func TestDoorByName(t *testing.T) {
 			t.Error(host, resp, body, err)
 		}
 	}
-	if _, _, err := get(t.Context(), through(t, l, straight(l)), "https://three.example/"); !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, io.EOF) {
+	if _, _, err := get(t.Context(), through(t, l, straight(l)), "https://three.example/"); !errors.Is(err, lab.ErrReset) && !errors.Is(err, io.EOF) {
 		t.Error(err)
 	}
 	d := net.Journal().Dials()

@@ -142,19 +142,19 @@ func (n *Internet) connect(ctx context.Context, entry *Dial) (net.Conn, error) {
 	place, fate := n.arrive(at)
 	switch fate {
 	case Refused:
-		return nil, os.NewSyscallError("connect", errRefused)
+		return nil, os.NewSyscallError("connect", ErrRefused)
 	case Blackhole:
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-n.ctx.Done():
-			return nil, os.NewSyscallError("connect", errTimeout)
+			return nil, os.NewSyscallError("connect", ErrTimeout)
 		}
 	}
 	client, server := newConns(n.clientPort(), entry.Addr)
 	c := &serverConn{Conn: server, lab: n, at: at, dial: entry}
 	if !n.keep(c) || !n.enter() {
-		return nil, os.NewSyscallError("connect", errRefused)
+		return nil, os.NewSyscallError("connect", ErrRefused)
 	}
 	n.journal.update(func() { entry.Connected = true })
 	go func() {

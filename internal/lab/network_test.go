@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,11 +26,11 @@ func TestConnectionFates(t *testing.T) {
 		fate lab.Connection
 		want func(error) bool
 	}{
-		"Refused":    {lab.Refused, func(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }},
+		"Refused":    {lab.Refused, func(err error) bool { return errors.Is(err, lab.ErrRefused) }},
 		"Blackhole":  {lab.Blackhole, func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }},
 		"Silent":     {lab.Silent, func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }},
-		"ResetFirst": {lab.ResetFirst, func(err error) bool { return errors.Is(err, syscall.ECONNRESET) }},
-		"ResetHello": {lab.ResetHello, func(err error) bool { return errors.Is(err, syscall.ECONNRESET) }},
+		"ResetFirst": {lab.ResetFirst, func(err error) bool { return errors.Is(err, lab.ErrReset) }},
+		"ResetHello": {lab.ResetHello, func(err error) bool { return errors.Is(err, lab.ErrReset) }},
 		"Hangup":     {lab.Hangup, func(err error) bool { return errors.Is(err, io.EOF) }},
 		"NotTLS":     {lab.NotTLS, func(err error) bool { return strings.Contains(err.Error(), "does not look like a TLS") }},
 	} {
@@ -66,7 +65,7 @@ func TestNobodyListens(t *testing.T) {
 	net := lab.ForTest(t)
 	net.Name("nowhere.example", "10.0.0.1")
 	for _, url := range []string{"https://nowhere.example/", "https://192.168.0.1/", "https://nowhere.example:8443/"} {
-		if _, _, err := get(t.Context(), net.ForeignTransport(), url); !errors.Is(err, syscall.ECONNREFUSED) {
+		if _, _, err := get(t.Context(), net.ForeignTransport(), url); !errors.Is(err, lab.ErrRefused) {
 			t.Error(url, err)
 		}
 	}
@@ -216,7 +215,7 @@ func TestRawListener(t *testing.T) {
 		if err := <-done; err == nil {
 			t.Error("accepted")
 		}
-		if _, err := net.Dialer("x")(t.Context(), netip.MustParseAddrPort("93.184.216.99:853")); !errors.Is(err, syscall.ECONNREFUSED) {
+		if _, err := net.Dialer("x")(t.Context(), netip.MustParseAddrPort("93.184.216.99:853")); !errors.Is(err, lab.ErrRefused) {
 			t.Error(err)
 		}
 	})
