@@ -84,6 +84,15 @@ func rename(t *testing.T, dir string, mod []byte, root string) {
 	t.Helper()
 	path := regexp.MustCompile(`(?m)^module (\S+)$`).FindSubmatch(mod)[1]
 	mod = bytes.Replace(mod, path, []byte(otherModule), 1)
+	work := filepath.Join(dir, "go.work")
+	if data, err := os.ReadFile(work); err == nil { // the reader gets these modules by their versions
+		for _, replace := range regexp.MustCompile(`(?m)^\s*(?:replace )?(\S+ => \S+)$`).FindAllSubmatch(data, -1) {
+			mod = append(append(append(mod, "\nreplace "...), replace[1]...), '\n')
+		}
+		if err := os.Remove(work); err != nil {
+			t.Fatal(err)
+		}
+	}
 	mod = bytes.ReplaceAll(mod, []byte("=> ../../"), []byte("=> "+root+"/"))
 	mod = regexp.MustCompile(`(?m)=> \.\./\.\.$`).ReplaceAll(mod, []byte("=> "+root))
 	if err := os.WriteFile(filepath.Join(dir, "go.mod"), mod, 0o600); err != nil {
