@@ -1,6 +1,7 @@
 package webconsent_test
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -142,6 +143,30 @@ func TestForm(t *testing.T) {
 	if ids := b.waitFor(2); len(ids) != 2 {
 		t.Errorf("%q wait", ids)
 	}
+	t.Run("reject-same-id-other-digest", func(t *testing.T) {
+		s := serve(t, webconsent.Options{})
+		b := s.open(t)
+		shown := newPlan(t, request()).Request()
+		ctx, cancel := context.WithCancel(t.Context())
+		first := make(chan error, 1)
+		go func() { _, err := s.PromptConsent(ctx, shown); first <- err }()
+		b.waitFor(1)
+		form := b.form(shown.ID)
+		form.Set("do", "refuse")
+		cancel()
+		<-first
+		swapped := *shown
+		swapped.Digest = lookleap.Digest([]byte("another request"))
+		ctx, cancel = context.WithCancel(t.Context())
+		defer cancel()
+		go func() { _, err := s.PromptConsent(ctx, &swapped); first <- err }()
+		b.waitFor(1)
+		if got := b.post(shown.ID, form); got.status != http.StatusConflict {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+		cancel()
+		<-first
+	})
 	t.Run("accept-own", func(t *testing.T) {
 		if got := b.post(plan.ID(), form); got.status != http.StatusOK {
 			t.Errorf("%d %s", got.status, got.body)

@@ -269,13 +269,18 @@ func TestDecided(t *testing.T) {
 			}
 		}
 		faults := 0
-		for d, err := range p.Decided(t.Context()) {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		for d, err := range p.Decided(ctx) {
 			if err == nil || d.State != nil {
 				t.Errorf("%+v", d)
 			}
 			if faults++; faults == 3 {
 				break
 			}
+		}
+		if faults != 3 {
+			t.Errorf("%d faults, want 3", faults)
 		}
 	})
 }
