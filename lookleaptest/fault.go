@@ -36,11 +36,12 @@ func Reset() Fault { return Fault{lab.Reset()} }
 // ResetBody sends half of the body and resets the connection.
 func ResetBody() Fault { return Fault{lab.ResetBody()} }
 
-// WrongLength announces n bytes and sends the whole body. It makes the site use HTTP/1.1.
+// WrongLength announces n bytes and sends the whole body. It makes the site use HTTP/1.1 for
+// new connections; on an HTTP/2 connection that exists the response is a 500.
 func WrongLength(n int64) Fault { return Fault{lab.LyingLength(n)} }
 
 // Raw sends exactly these bytes as the response and closes the connection. It makes the
-// site use HTTP/1.1.
+// site use HTTP/1.1 as [WrongLength] does.
 func Raw(response string) Fault { return Fault{lab.Raw(response)} }
 
 // Huge sends a body of n bytes.

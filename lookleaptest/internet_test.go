@@ -184,7 +184,7 @@ func TestFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newInternet(t)
 		host := n.Host()
-		site := n.Site("shop.example").File("/", "text/plain", "0123456789")
+		site := n.Site("shop.example").HTTP1().File("/", "text/plain", "0123456789")
 		for name, c := range map[string]struct {
 			fault lookleaptest.Fault
 			ok    bool
