@@ -32,13 +32,13 @@ const (
 	unknown
 )
 
-// nobody owns a claim whose worker has crashed or given up.
-const nobody = 0xff
+// noOwner is the owner of a claim whose worker has crashed or given up.
+const noOwner = 0xff
 
 type modelPlan struct {
 	phase   phase
 	mark    mark
-	owner   uint8 // a worker, or nobody
+	owner   uint8 // a worker, or noOwner
 	late    bool  // the lease of the claim is over
 	effects uint8
 }
@@ -179,7 +179,7 @@ func (m model) stopped(w int) model {
 	m.workers[w] = modelWorker{}
 	for p := range m.plans {
 		if m.plans[p].owner == uint8(w) {
-			m.plans[p].owner = nobody
+			m.plans[p].owner = noOwner
 		}
 	}
 	return m
@@ -214,7 +214,7 @@ func (m model) open(p int) bool {
 func explore(f flaw) (before map[model][]model, broken string) {
 	start := model{}
 	for p := range start.plans {
-		start.plans[p].owner = nobody
+		start.plans[p].owner = noOwner
 	}
 	before = map[model][]model{start: nil}
 	for queue := []model{start}; len(queue) > 0 && broken == ""; queue = queue[1:] {
